@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# bpf_skeleton(NAME SOURCE FILE [INCLUDES DIRS...]): compiles one BPF translation unit and makes the
+# INTERFACE target NAME_skel, which gives its users NAME.skel.h. Nothing is written to the
+# source tree. Headers are followed by a depfile, by generators that can.
+
+find_program(BPF_CLANG NAMES clang-19 clang-20 clang-18 clang-17 clang-16 clang)
+find_program(BPFTOOL NAMES bpftool HINTS /usr/sbin /sbin)
+
+function(bpf_skeleton name)
+  cmake_parse_arguments(B "" "SOURCE" "INCLUDES" ${ARGN})
+  if(NOT BPF_CLANG)
+    message(FATAL_ERROR "clang is missing, which compiles the driver: run scripts/setup")
+  endif()
+  if(NOT BPFTOOL)
+    message(FATAL_ERROR "bpftool is missing, which makes the driver's skeleton: run scripts/setup")
+  endif()
+  set(src ${CMAKE_CURRENT_SOURCE_DIR}/${B_SOURCE})
+  set(obj ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o)
+  set(skel ${CMAKE_CURRENT_BINARY_DIR}/${name}.skel.h)
+  list(TRANSFORM B_INCLUDES PREPEND -I)
+  set(dep)
+  if(CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
+    set(dep DEPFILE ${obj}.d)
+  endif()
+  # -mcpu=v3: what Linux 6.1 loads. The multiarch path has asm/types.h.
+  add_custom_command(
+    OUTPUT ${obj}
+    COMMAND ${BPF_CLANG} -g -O2 -mcpu=v3 -target bpf -std=gnu11 -Wall -Wextra -Werror
+      -Wno-missing-field-initializers -Wno-initializer-overrides
+      -isystem /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} ${B_INCLUDES}
+      -MD -MF ${obj}.d -MT ${obj} -c ${src} -o ${obj}
+    DEPENDS ${src}
+    ${dep}
+    COMMENT "BPF ${B_SOURCE}"
+    VERBATIM)
+  add_custom_command(
+    OUTPUT ${skel}
+    COMMAND ${BPFTOOL} gen skeleton ${obj} name ${name} > ${skel}
+    DEPENDS ${obj}
+    COMMENT "Skeleton of ${name}"
+    VERBATIM)
+  add_custom_target(${name}_skel_h DEPENDS ${skel})
+  add_library(${name}_skel INTERFACE)
+  target_include_directories(${name}_skel SYSTEM INTERFACE ${CMAKE_CURRENT_BINARY_DIR})
+  add_dependencies(${name}_skel ${name}_skel_h)
+endfunction()

