@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * What driver and libscap share beside the records: settings (written by libscap
+ * before load, constant after), the layout of the rings, and the counters.
+ */
+#ifndef DRIVER_CONFIG_H
+#define DRIVER_CONFIG_H
+
+#include "record.h"
+
+#define DRV_MAX_CPUS 1024
+#define DRV_MAX_NR 512 /* system call numbers, a power of two */
+#define DRV_REC_MAX 65504u /* no record is longer: what a perf ring can take */
+#define RING_SLACK (128u * 1024) /* a record that starts last and one more */
+#define DRV_SNAPLEN_MAX (60u * 1024)
+
+enum ring_kind { RING_PERF, RING_RINGBUF, RING_ARRAY, RING_KIND_MAX };
+
+/* const volatile in BPF: the verifier drops what a setting switches off. */
+struct drv_config {
+	u32 self_tgid; /* saker's own process, never recorded; 0: none */
+	u32 ring_kind; /* enum ring_kind */
+	u32 ring_sz; /* bytes of data per ring, a power of two */
+	u32 snaplen; /* bytes kept of each I/O buffer */
+	u32 n_cpus; /* possible CPUs */
+	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader sleeps */
+	u32 want_ia32; /* record 32-bit calls, and numbers that no table has */
+	u32 task_storage; /* calls of sleeping tasks are kept in task storage, else in a hash */
+	s64 epoch_offset; /* added to the boot clock gives the time since the epoch, at load */
+	u64 want[DRV_MAX_NR / 64]; /* bit nr: record this system call */
+};
+
+/* Why a record was not delivered. One row per reason: symbol, sentence. */
+#define DRV_DROP_REASONS(X)                                                                        \
+	X(RING_FULL, "the ring was full")                                                          \
+	X(TOO_BIG, "the record was larger than a record may be")                                   \
+	X(NO_RING, "the CPU had no ring")                                                          \
+	X(NESTED, "it interrupted another writer of scratch space")
+
+enum drv_drop {
+#define X(sym, text) DRV_DROP_##sym,
+	DRV_DROP_REASONS(X)
+#undef X
+		DRV_DROP_MAX
+};
+
+/* Per CPU, written by that CPU only. seen == records + sum(dropped). */
+struct drv_counters {
+	u64 seen; /* records the driver meant to send */
+	u64 records; /* records sent */
+	u64 dropped[DRV_DROP_MAX];
+	u64 n_saved; /* exits whose task was switched out since the enter */
+	u64 n_no_enter; /* exits without: latency unknown */
+	u64 n_storage_fail; /* an enter could not be saved at a task switch */
+	u64 n_bad_record; /* a filler put another number of parameters than its event has */
+	u64 n_self; /* calls of saker itself, left out */
+	u64 pad[5];
+} __attribute__((aligned(128)));
+
+/*
+ * The page that each CPU's ring begins with, whatever its kind. Writers of one CPU nest
+ * (a page fault or a sample inside a filler) and are never concurrent. Positions are
+ * bytes since the start and only grow. The `array` kind has its records right after this
+ * page: a position masked with ring_sz - 1 gives the place, and RING_SLACK after the last
+ * place keeps every record in one piece. For the other kinds that room is the scratch
+ * in which the record is made, and positions only say how much waits to be read.
+ */
+#define DRV_LEVELS 4 /* writers nested deeper share the last set of counters */
+
+struct ring_hdr {
+	/* Written by the driver. */
+	u64 head; /* array: all below is complete; load-acquire in libscap */
+	u64 resv; /* all below is given out to writers */
+	u64 nest; /* writers at work */
+	u64 pad0[13];
+	/* Written by libscap. */
+	u64 tail; /* all below is read: store-release */
+	u64 asleep; /* the reader sleeps and wants the doorbell; the driver clears it */
+	u64 pad1[14];
+	struct drv_counters
+		counters[DRV_LEVELS]; /* by depth of nesting, so that no lock is needed */
+	u64 pad2[416];
+};
+
+#ifndef __bpf__
+_Static_assert(sizeof(struct ring_hdr) == 4096, "a ring's header is one page");
+#endif
+
+enum call_state {
+	CALL_NONE,
+	CALL_OPEN, /* entered, its enter not sent */
+	CALL_SENT, /* entered, its enter sent as a raw enter */
+	CALL_NO_ENTER, /* at its exit, the enter is not known */
+	CALL_BORN, /* the same on the child's side of clone: args[0] are the flags, for all kinds */
+};
+
+/* A system call between its enter and its exit. */
+struct drv_call {
+	u64 ts; /* boot clock at enter */
+	u32 nr;
+	u16 state; /* enum call_state */
+	u16 flags; /* REC_F_IA32 */
+	u64 args[6];
+};
+
+/*
+ * The call that is open on a CPU. While task is set, call.ts bounds from below the key of
+ * any record this CPU has still to send for it; libscap reads it for the watermark of the
+ * merge. On enter task is written before ts (an old ts only makes libscap wait), and on
+ * exit it is cleared after the record is published.
+ */
+struct drv_slot {
+	u64 task; /* address of the task; 0: none */
+	struct drv_call call;
+	u64 scratch; /* of the filler of the exit */
+	u64 pad[6];
+} __attribute__((aligned(128)));
+
+#endif /* DRIVER_CONFIG_H */

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * From the arguments of a system call to the values of the file format (flags.def).
+ * Plain C for the driver and for libscap, so that a raw enter and an exit agree.
+ * Bits are moved without branches: what the verifier does not have to fork on.
+ */
+#ifndef DRIVER_CONVERT_H
+#define DRIVER_CONVERT_H
+
+#include "record.h"
+
+/* How a parameter is made of an argument: the rows of syscalls.def. */
+enum arg_kind {
+	ARG_ZERO, /* 0: the call has no such argument */
+	ARG_RAW, /* the low bytes, as many as the parameter has */
+	ARG_U32, /* unsigned int: upper half cleared */
+	ARG_S32, /* int: sign-extended (fd, pid) */
+	ARG_OPEN_FLAGS,
+	ARG_OPEN_MODE, /* 0 unless the flags, the argument before, create a file */
+	ARG_FILE_FLAGS, /* O_CLOEXEC and O_NONBLOCK, also as SOCK_, EFD_, TFD_, ... */
+	ARG_PROT,
+	ARG_MMAP_FLAGS,
+	ARG_CLONE_FLAGS,
+	ARG_FCNTL_CMD,
+	ARG_WHENCE,
+	ARG_SHUT_HOW,
+	ARG_RLIMIT,
+	ARG_PTRACE_REQUEST,
+	ARG_MOUNT_FLAGS,
+	ARG_EXECVEAT_FLAGS,
+	ARG_FCHOWNAT_FLAGS,
+	ARG_EPOLL_FLAGS,
+	ARG_PIDFD_FLAGS,
+	ARG_SEMGET_FLAGS,
+	ARG_SEMCTL_CMD,
+	ARG_DELETE_MODULE_FLAGS,
+
+	/* Pointers to a number. A raw enter carries the number, as u64. */
+	ARG_IN64, /* u64; 0 if it cannot be read, as the next ones */
+	ARG_TIMESPEC, /* in ns */
+	ARG_SIGSET, /* signals 1 to 32 */
+	ARG_IOVEC, /* sum of lengths; the next argument is the count */
+	ARG_MSGHDR, /* sum of lengths of its iovec */
+	ARG_LIM64, /* s64, of a struct rlimit: -1 if it cannot be read, as the next ones */
+	ARG_LIM64_2ND, /* the s64 behind */
+	ARG_OUT64, /* the same, written by the call: -1 if the call failed */
+	ARG_OUT64_2ND,
+	ARG_OUT32,
+
+	/* Pointers to bytes. A raw enter carries the bytes. */
+	ARG_PATH, /* text, with its NUL */
+	ARG_PATH_OUT, /* text written by the call: empty if it failed */
+	ARG_SOCKADDR, /* the kernel's sockaddr; the next argument is its length */
+	ARG_POLLFDS, /* struct pollfd[], at most ARG_POLLFDS_MAX; the next argument is the count */
+	ARG_KIND_MAX
+};
+
+#define ARG_POLLFDS_MAX 16
+#define ARG_IOVEC_MAX 16
+#define ARG_PATH_MAX 4096
+#define ARG_SOCKADDR_MAX 110 /* the longest: unix */
+
+static inline int arg_is_pointer(unsigned int kind)
+{
+	return kind >= ARG_IN64;
+}
+
+static inline int arg_is_bytes(unsigned int kind)
+{
+	return kind >= ARG_PATH;
+}
+
+/* Moves bit @from of @v to bit @to; both are single constant bits. */
+#define MOVE_BIT(v, from, to)                                                                      \
+	((from) > (to) ? ((v) & (from)) / ((from) > (to) ? (from) / (to) : 1)                      \
+		       : ((v) & (from)) * ((to) > (from) ? (to) / (from) : 1))
+
+/* file_flags */
+#define PPM_O_RDONLY (1u << 0)
+#define PPM_O_WRONLY (1u << 1)
+#define PPM_O_NONBLOCK (1u << 6)
+#define PPM_O_CLOEXEC (1u << 12)
+#define PPM_O_F_CREATED (1u << 14)
+
+#define KERNEL_O_CREAT 0x40u
+#define KERNEL_O_TMPFILE 0x400000u
+
+static inline u32 convert_open_flags(u32 v)
+{
+	/* 0, 1, 2 (read, write, both) become 1, 2, 3; 3 (neither, for ioctl only) becomes 0. */
+	return ((v + 1) & 3) | MOVE_BIT(v, 0x40u, 1u << 2) | MOVE_BIT(v, 0x400u, 1u << 3) |
+	       MOVE_BIT(v, 0x1000u, 1u << 4) | MOVE_BIT(v, 0x80u, 1u << 5) |
+	       MOVE_BIT(v, 0x800u, PPM_O_NONBLOCK) | MOVE_BIT(v, 0x100000u, 1u << 7) |
+	       MOVE_BIT(v, 0x200u, 1u << 8) | MOVE_BIT(v, 0x4000u, 1u << 9) |
+	       MOVE_BIT(v, 0x10000u, 1u << 10) | MOVE_BIT(v, 0x8000u, 1u << 11) |
+	       MOVE_BIT(v, 0x80000u, PPM_O_CLOEXEC) | MOVE_BIT(v, KERNEL_O_TMPFILE, 1u << 13);
+}
+
+static inline u32 convert_open_mode(u32 flags, u32 mode)
+{
+	return flags & (KERNEL_O_CREAT | KERNEL_O_TMPFILE) ? mode & 07777 : 0;
+}
+
+static inline u32 convert_file_flags(u32 v)
+{
+	return MOVE_BIT(v, 0x800u, PPM_O_NONBLOCK) | MOVE_BIT(v, 0x80000u, PPM_O_CLOEXEC);
+}
+
+static inline u32 convert_prot(u32 v)
+{
+	return (v & 0xf) | MOVE_BIT(v, 0x1000000u, 1u << 4) | MOVE_BIT(v, 0x2000000u, 1u << 5);
+}
+
+static inline u32 convert_mmap_flags(u32 v)
+{
+	return (v & 3) | MOVE_BIT(v, 0x10u, 1u << 2) | MOVE_BIT(v, 0x20u, 1u << 3) |
+	       MOVE_BIT(v, 0x40u, 1u << 4) | MOVE_BIT(v, 0x4000u, 1u << 6) |
+	       MOVE_BIT(v, 0x8000u, 1u << 7) | MOVE_BIT(v, 0x10000u, 1u << 8) |
+	       MOVE_BIT(v, 0x100u, 1u << 9) | MOVE_BIT(v, 0x800u, 1u << 10) |
+	       MOVE_BIT(v, 0x1000u, 1u << 11) | MOVE_BIT(v, 0x2000u, 1u << 14);
+}
+
+/* clone_flags */
+#define PPM_CL_CLONE_FILES (1u << 0)
+#define PPM_CL_CLONE_THREAD (1u << 13)
+#define PPM_CL_CLONE_VM (1u << 15)
+#define PPM_CL_CLONE_VFORK (1u << 27)
+#define PPM_CL_CHILD_IN_PIDNS (1u << 29)
+
+static inline u32 convert_clone_flags(u32 v)
+{
+	return MOVE_BIT(v, 0x400u, PPM_CL_CLONE_FILES) | MOVE_BIT(v, 0x200u, 1u << 1) |
+	       MOVE_BIT(v, 0x80000000u, 1u << 2) | MOVE_BIT(v, 0x8000000u, 1u << 3) |
+	       MOVE_BIT(v, 0x40000000u, 1u << 4) | MOVE_BIT(v, 0x20000u, 1u << 5) |
+	       MOVE_BIT(v, 0x20000000u, 1u << 6) | MOVE_BIT(v, 0x4000000u, 1u << 7) |
+	       MOVE_BIT(v, 0x8000u, 1u << 8) | MOVE_BIT(v, 0x100000u, 1u << 9) |
+	       MOVE_BIT(v, 0x2000u, 1u << 10) | (v & 0x800u) | MOVE_BIT(v, 0x40000u, 1u << 12) |
+	       MOVE_BIT(v, 0x10000u, PPM_CL_CLONE_THREAD) | MOVE_BIT(v, 0x800000u, 1u << 14) |
+	       MOVE_BIT(v, 0x100u, PPM_CL_CLONE_VM) | MOVE_BIT(v, 0x10000000u, 1u << 20) |
+	       MOVE_BIT(v, 0x200000u, 1u << 23) | (v & 0x1000000u) |
+	       MOVE_BIT(v, 0x80000u, 1u << 25) | MOVE_BIT(v, 0x4000u, PPM_CL_CLONE_VFORK) |
+	       MOVE_BIT(v, 0x2000000u, 1u << 28);
+}
+
+/* Index: the kernel's command; from 1024 on less 1024 - 48. 0: unknown. */
+static const u8 fcntl_cmds[64] = {
+	[0] = 1,     [1] = 2,     [2] = 3,     [3] = 4,     [4] = 5,     [5] = 6,
+	[6] = 8,     [7] = 9,     [8] = 10,    [9] = 12,    [10] = 13,   [11] = 15,
+	[15] = 0x15, [16] = 0x16, [36] = 30,   [37] = 31,   [38] = 32,   [48] = 0x17,
+	[49] = 0x18, [50] = 0x1b, [53] = 0x19, [54] = 0x1a, [55] = 0x1c, [56] = 0x1d,
+};
+
+static inline u32 convert_fcntl_cmd(u32 v)
+{
+	if (v >= 1024)
+		v -= 1024 - 48;
+	return v < 64 ? fcntl_cmds[v & 63] : 0;
+}
+
+static inline u32 convert_shut_how(u32 v)
+{
+	return v <= 2 ? v : 0xff;
+}
+
+static inline u32 convert_rlimit(u32 v)
+{
+	return v <= 15 ? v : 0xff;
+}
+
+/* Index: the kernel's request; from 0x4200 on less 0x4200 - 48. 0: unknown. */
+static const u8 ptrace_requests[64] = {
+	[0] = 1,     [1] = 2,     [2] = 3,     [3] = 4,     [4] = 5,     [5] = 6,     [6] = 7,
+	[7] = 8,     [8] = 9,     [9] = 10,    [12] = 0x1a, [13] = 0x1b, [14] = 0x1c, [15] = 0x1d,
+	[16] = 11,   [17] = 12,   [18] = 0x1e, [19] = 0x1f, [21] = 0x20, [24] = 13,   [25] = 0x21,
+	[26] = 0x22, [30] = 0x23, [31] = 0x24, [32] = 0x25, [33] = 0x26, [48] = 14,   [49] = 15,
+	[50] = 16,   [51] = 17,   [52] = 18,   [53] = 19,   [54] = 20,   [55] = 21,   [56] = 22,
+	[57] = 23,   [58] = 24,   [59] = 25,
+};
+
+static inline u32 convert_ptrace_request(u32 v)
+{
+	if (v >= 0x4200)
+		v -= 0x4200 - 48;
+	return v < 64 ? ptrace_requests[v & 63] : 0;
+}
+
+/* The flags once had a magic number in their upper half (MS_MGC_VAL). */
+static inline u32 convert_mount_flags(u32 v)
+{
+	return (v & 0xffff0000u) == 0xc0ed0000u ? v & 0xffff : v;
+}
+
+static inline u32 convert_openat2_resolve(u32 v)
+{
+	return MOVE_BIT(v, 0x8u, 1u << 0) | MOVE_BIT(v, 0x10u, 1u << 1) |
+	       MOVE_BIT(v, 0x2u, 1u << 2) | MOVE_BIT(v, 0x4u, 1u << 3) |
+	       MOVE_BIT(v, 0x1u, 1u << 4) | (v & 0x20u);
+}
+
+static inline u32 convert_execveat_flags(u32 v)
+{
+	return MOVE_BIT(v, 0x1000u, 1u << 0) | MOVE_BIT(v, 0x100u, 1u << 1);
+}
+
+static inline u32 convert_fchownat_flags(u32 v)
+{
+	return MOVE_BIT(v, 0x100u, 0x400u) | (v & 0x1000u);
+}
+
+static inline u32 convert_semget_flags(u32 v)
+{
+	return (v & 0777) | MOVE_BIT(v, 0x200u, 0x2000u) | MOVE_BIT(v, 0x400u, 0x4000u);
+}
+
+/* Index: the kernel's command; the bit it is in semctl_commands, counted from 1. 0: unknown. */
+static const u8 semctl_cmds[32] = {
+	[0] = 3,  [1] = 2,   [2] = 1,   [3] = 4,   [11] = 9, [12] = 10, [13] = 7,
+	[14] = 8, [15] = 11, [16] = 13, [17] = 12, [18] = 6, [19] = 5,
+};
+
+static inline u32 convert_semctl_cmd(u32 v)
+{
+	return v < 32 ? (1u << semctl_cmds[v & 31]) >> 1 : 0;
+}
+
+static inline u32 convert_delete_module_flags(u32 v)
+{
+	return MOVE_BIT(v, 0x200u, 1u) | MOVE_BIT(v, 0x800u, 2u);
+}
+
+/* poll_flags, of events and revents */
+static inline u32 convert_poll_events(u32 v)
+{
+	return (v & 7) | MOVE_BIT(v, 0x2000u, 1u << 3) | ((v & 0x3f8u) << 1);
+}
+
+/* sockopt_levels */
+static inline u32 convert_sockopt_level(u32 v)
+{
+	return v == 1 ? 1 : v == 6 ? 2 : 0;
+}
+
+/* sockopt_options, of level SOL_SOCKET. Up to 50 the kernel's numbers; those from 51 on less 51. */
+static const u8 sockopts_late[32] = {
+	[55 - 51] = 0x34, [57 - 51] = 0x35, [59 - 51] = 0x33, [63 - 51] = 0x1d,
+	[64 - 51] = 0x23, [65 - 51] = 0x25, [66 - 51] = 0x14, [67 - 51] = 0x15,
+};
+
+static inline u32 convert_sockopt_name(u32 level, u32 v)
+{
+	if (level != 1)
+		return 0;
+	if (v <= 50)
+		return v;
+	return v - 51 < 32 ? sockopts_late[(v - 51) & 31] : 0;
+}
+
+/* The value of an argument that is not a pointer. @before: the argument before it. */
+static inline u64 arg_value(unsigned int kind, u64 v, u64 before)
+{
+	switch (kind) {
+	case ARG_RAW:
+	case ARG_WHENCE:
+		return v;
+	case ARG_U32:
+		return (u32)v;
+	case ARG_S32:
+		return (u64)(s64)(s32)v;
+	case ARG_OPEN_FLAGS:
+		return convert_open_flags(v);
+	case ARG_OPEN_MODE:
+		return convert_open_mode(before, v);
+	case ARG_FILE_FLAGS:
+		return convert_file_flags(v);
+	case ARG_PROT:
+		return convert_prot(v);
+	case ARG_MMAP_FLAGS:
+		return convert_mmap_flags(v);
+	case ARG_CLONE_FLAGS:
+		return convert_clone_flags(v);
+	case ARG_FCNTL_CMD:
+		return convert_fcntl_cmd(v);
+	case ARG_SHUT_HOW:
+		return convert_shut_how(v);
+	case ARG_RLIMIT:
+		return convert_rlimit(v);
+	case ARG_PTRACE_REQUEST:
+		return convert_ptrace_request(v);
+	case ARG_MOUNT_FLAGS:
+		return convert_mount_flags(v);
+	case ARG_EXECVEAT_FLAGS:
+		return convert_execveat_flags(v);
+	case ARG_FCHOWNAT_FLAGS:
+		return convert_fchownat_flags(v);
+	case ARG_EPOLL_FLAGS:
+		return MOVE_BIT((u32)v, 0x80000u, 1u);
+	case ARG_PIDFD_FLAGS:
+		return MOVE_BIT((u32)v, 0x800u, 1u);
+	case ARG_SEMGET_FLAGS:
+		return convert_semget_flags(v);
+	case ARG_SEMCTL_CMD:
+		return convert_semctl_cmd(v);
+	case ARG_DELETE_MODULE_FLAGS:
+		return convert_delete_module_flags(v);
+	}
+	return 0;
+}
+
+#endif /* DRIVER_CONVERT_H */

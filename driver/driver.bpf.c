@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The hooks: where calls enter, where they leave, where tasks are switched.
+ *
+ * "Lazy enter": sys_enter only notes the call in the CPU's slot. sys_exit finds it there and
+ * makes one record of both. If the task is switched out in between, sched_switch sends the
+ * enter as a record of its own and moves the slot to the task's storage.
+ *
+ * The parts are one translation unit: the programs share maps and settings, and a
+ * filler is found by its name.
+ */
+#include "enter.bpf.h"
+#include "writer.bpf.h"
+
+#include "sched.bpf.c"
+#include "sys_auto.bpf.c"
+#include "sys_file.bpf.c"
+#include "sys_io.bpf.c"
+#include "sys_mem.bpf.c"
+#include "sys_net.bpf.c"
+#include "sys_proc.bpf.c"
+#include "task_rows.bpf.c"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Calls that do not return. */
+#define NR_EXIT 60
+#define NR_EXIT_GROUP 231
+#define NR_IA32_EXIT 1
+#define NR_IA32_EXIT_GROUP 252
+/* Calls after which the ABI, and with it the number in orig_ax, may be another. */
+#define NR_EXECVE 59
+#define NR_EXECVEAT 322
+#define NR_IA32_EXECVE 11
+#define NR_IA32_EXECVEAT 358
+
+/* task_struct.__state and exit_state of a task that does not come back. */
+#define STATE_DEAD (0x10 | 0x20 | 0x80)
+
+/* The number of a call as records carry it. A larger one is no call that anybody decodes (x32
+ * has bit 30 set): cut to 16 bits it would pass for another. */
+static __always_inline u32 rec_nr(u32 nr)
+{
+	if (nr > REC_NR_NONE)
+		nr = REC_NR_NONE;
+	OPAQUE(nr); /* else what is compared later is not what indexes */
+	return nr;
+}
+
+static __always_inline bool wanted(u32 nr, bool ia32)
+{
+	if (ia32 || nr >= DRV_MAX_NR)
+		return cfg.want_ia32;
+	return cfg.want[nr / 64 & (DRV_MAX_NR / 64 - 1)] >> (nr & 63) & 1;
+}
+
+static __always_inline void count_self(void)
+{
+	struct ring *ring = this_ring();
+
+	if (ring)
+		ring->hdr.counters[0].n_self++;
+}
+
+static __always_inline void note_args(u64 *args, const struct pt_regs *regs, bool ia32)
+{
+	if (ia32) {
+		args[0] = (u32)regs->bx;
+		args[1] = (u32)regs->cx;
+		args[2] = (u32)regs->dx;
+		args[3] = (u32)regs->si;
+		args[4] = (u32)regs->di;
+		args[5] = (u32)regs->bp;
+		return;
+	}
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->r10;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+}
+
+static __always_inline bool never_returns(u32 nr, bool ia32)
+{
+	if (ia32)
+		return nr == NR_IA32_EXIT || nr == NR_IA32_EXIT_GROUP;
+	return nr == NR_EXIT || nr == NR_EXIT_GROUP;
+}
+
+SEC("tp_btf/sys_enter")
+int sys_enter(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool ia32 = task->thread_info.status & TS_COMPAT;
+	struct pt_regs *regs = (void *)ctx[0];
+	struct drv_slot *slot;
+	u32 nr = rec_nr(ctx[1]);
+
+	if (!wanted(nr, ia32))
+		return 0;
+	if ((u32)task->tgid == cfg.self_tgid) {
+		count_self();
+		return 0;
+	}
+	slot = this_slot();
+	ONCE(slot->call.state) = CALL_NONE;
+	ONCE(slot->task) = (u64)task;
+	slot->call.nr = nr;
+	slot->call.flags = ia32 ? REC_F_IA32 : 0;
+	note_args(slot->call.args, regs, ia32);
+	barrier(); /* the time is last: who interrupts before is older, and after sends the enter */
+	slot->call.ts = bpf_ktime_get_boot_ns();
+	barrier();
+	ONCE(slot->call.state) = CALL_OPEN;
+	if (never_returns(nr, ia32)) {
+		send_enter(ctx, slot, task->pid, REC_F_BLOCKED);
+		slot_clear(slot);
+	}
+	return 0;
+}
+
+static __always_inline struct drv_call *saved_find(struct task_struct *task)
+{
+	u64 key = (u64)task;
+
+	if (cfg.task_storage)
+		return bpf_task_storage_get(&saved_storage, task, NULL, 0);
+	return bpf_map_lookup_elem(&saved_hash, &key);
+}
+
+static __always_inline void saved_put(struct task_struct *task, const struct drv_call *call)
+{
+	u64 key = (u64)task;
+	struct drv_call *saved;
+	struct ring *ring;
+
+	if (cfg.task_storage) {
+		saved = bpf_task_storage_get(&saved_storage, task, NULL,
+					     BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (saved) {
+			*saved = *call;
+			return;
+		}
+	} else if (!bpf_map_update_elem(&saved_hash, &key, call, BPF_ANY)) {
+		return;
+	}
+	ring = this_ring();
+	if (ring)
+		ring->hdr.counters[0].n_storage_fail++;
+}
+
+static __always_inline void saved_drop(struct task_struct *task, struct drv_call *saved)
+{
+	u64 key = (u64)task;
+
+	if (cfg.task_storage)
+		saved->state = CALL_NONE;
+	else
+		bpf_map_delete_elem(&saved_hash, &key);
+}
+
+static __always_inline bool is_clone(const struct drv_call *call)
+{
+	u32 nr = call->nr;
+
+	if (call->state == CALL_NONE || call->flags & REC_F_IA32)
+		return false;
+	return nr == NR_CLONE || nr == NR_FORK || nr == NR_VFORK || nr == NR_CLONE3;
+}
+
+/*
+ * In the parent, before the child runs: leaves with the child what it was made with. When the
+ * child leaves the call it never entered, its parent may be gone and clone3's struct with it.
+ */
+SEC("tp_btf/sched_process_fork")
+int sched_process_fork(u64 *ctx)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+	struct drv_slot *slot = this_slot();
+	struct drv_call *call = slot->task == (u64)parent ? &slot->call : saved_find(parent);
+	struct drv_call born = {.state = CALL_BORN};
+
+	if (!call || !is_clone(call))
+		return 0;
+	born.nr = call->nr;
+	born.args[0] = clone_flags_of(call);
+	saved_put((void *)ctx[1], &born);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int sched_switch(u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1];
+	struct drv_slot *slot = this_slot();
+	bool preempt = ctx[0];
+	u32 state = ctx[3];
+
+	if (!slot->task)
+		return 0;
+	if (slot->task == (u64)prev && !(state & STATE_DEAD)) {
+		if (slot->call.state == CALL_OPEN)
+			send_enter(ctx, slot, prev->pid, !preempt && state ? REC_F_BLOCKED : 0);
+		saved_put(prev, &slot->call);
+	}
+	slot_clear(slot);
+	return 0;
+}
+
+/* Is @call the one that ends now with @orig_ax? -1: rt_sigreturn or a tracer overwrote it. */
+static __always_inline bool call_matches(const struct drv_call *call, u64 orig_ax)
+{
+	u32 nr = call->nr;
+
+	if (nr == rec_nr(orig_ax) || (u32)orig_ax == (u32)-1)
+		return true;
+	if (call->flags & REC_F_IA32)
+		return nr == NR_IA32_EXECVE || nr == NR_IA32_EXECVEAT;
+	return nr == NR_EXECVE || nr == NR_EXECVEAT;
+}
+
+/* The call that ends is not in the slot: puts it there from storage, or without its enter. */
+static __always_inline bool call_recover(struct drv_slot *slot, struct task_struct *task,
+					 const struct pt_regs *regs)
+{
+	bool ia32 = task->thread_info.status & TS_COMPAT;
+	u32 nr = rec_nr(regs->orig_ax);
+	struct drv_call *saved;
+	struct ring *ring;
+
+	if ((u32)task->tgid == cfg.self_tgid)
+		return false;
+	ring = this_ring();
+	saved = saved_find(task);
+	if (saved && saved->state != CALL_NONE && call_matches(saved, regs->orig_ax)) {
+		slot->call = *saved;
+		saved_drop(task, saved);
+		if (ring && slot->call.state == CALL_BORN)
+			ring->hdr.counters[0].n_no_enter++;
+		else if (ring)
+			ring->hdr.counters[0].n_saved++;
+	} else {
+		if ((u32)regs->orig_ax == (u32)-1 || !wanted(nr, ia32))
+			return false;
+		slot->call.state = CALL_NO_ENTER;
+		slot->call.nr = nr;
+		slot->call.flags = ia32 ? REC_F_IA32 : 0;
+		note_args(slot->call.args, regs, ia32);
+		if (ring)
+			ring->hdr.counters[0].n_no_enter++;
+	}
+	ONCE(slot->task) = (u64)task;
+	return true;
+}
+
+/* Serves the calls that the dispatch table has no program for, without a tail call. */
+static __always_inline int fill_generic(u64 *ctx)
+{
+	struct rec r;
+	u32 nr;
+
+	if (!begin(&r, ctx, SYSCALL_X, 0))
+		return 0;
+	nr = r.slot->call.nr;
+	if (nr >= DRV_MAX_NR)
+		put_u16(&r, 0);
+	else if (r.slot->call.flags & REC_F_IA32)
+		put_u16(&r, ppm_sc_ia32[nr]);
+	else
+		put_u16(&r, ppm_sc[nr]);
+	put_u16(&r, nr);
+	put_s64(&r, r.ret);
+	return commit(&r);
+}
+
+SEC("tp_btf/sys_exit")
+int sys_exit(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)ctx[0];
+	struct drv_slot *slot = this_slot();
+
+	if (slot->task != (u64)task || !call_matches(&slot->call, regs->orig_ax)) {
+		if (!call_recover(slot, task, regs))
+			return 0;
+	}
+	if (!(slot->call.flags & REC_F_IA32))
+		bpf_tail_call(ctx, &fillers, slot->call.nr);
+	return fill_generic(ctx);
+}

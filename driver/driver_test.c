@@ -1,0 +1,850 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver in the running kernel, its records taken raw from the rings: each case of the lazy
+ * enter, each kind of ring, and the account of every record.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "event_table.h"
+#include "live_load.h"
+
+#define MAX_RECS 200000
+
+struct capture {
+	struct live_driver *d;
+	struct rec_hdr **recs; /* copies, in the order of their rings */
+	size_t n;
+	struct drv_counters counters;
+	uint64_t n_corrupt;
+	size_t n_back; /* records with an older key than the one before them in their ring */
+};
+
+static void say(void *ctx, enum scap_log_level level, const char *text)
+{
+	(void)ctx;
+	(void)level;
+	print_message("%s\n", text);
+}
+
+static const struct scap_log test_log = {.fn = say};
+
+static struct capture begin_capture(const struct live_opts *o)
+{
+	struct capture c = {0};
+
+	assert_int_equal(live_load(&c.d, o, &test_log), 0);
+	assert_int_equal(live_attach(c.d), 0);
+	c.recs = calloc(MAX_RECS, sizeof(*c.recs));
+	assert_non_null(c.recs);
+	return c;
+}
+
+static void drain(struct capture *c, struct ring *r)
+{
+	struct ring_bound bound;
+	const struct rec_hdr *rec;
+	uint64_t last = 0;
+
+	ring_refresh(r, &bound);
+	while ((rec = ring_peek(r)) && c->n < MAX_RECS) {
+		c->n_back += rec_key(rec) < last;
+		last = rec_key(rec);
+		c->recs[c->n] = malloc(rec->len);
+		assert_non_null(c->recs[c->n]);
+		memcpy(c->recs[c->n++], rec, rec->len);
+		ring_advance(r);
+	}
+	ring_release(r);
+	assert_int_equal(ring_pending(r), 0);
+	c->n_corrupt += ring_n_corrupt(r);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct rec_hdr *x = *(struct rec_hdr *const *)a, *y = *(struct rec_hdr *const *)b;
+
+	return (x->evt.ts > y->evt.ts) - (x->evt.ts < y->evt.ts);
+}
+
+static void end_capture(struct capture *c)
+{
+	uint64_t dropped = 0;
+
+	live_detach(c->d);
+	for (unsigned int i = 0; i < live_n_rings(c->d); i++)
+		drain(c, live_ring(c->d, i));
+	live_counters(c->d, &c->counters);
+	for (int i = 0; i < DRV_DROP_MAX; i++)
+		dropped += c->counters.dropped[i];
+	assert_int_equal(c->counters.seen, c->counters.records + dropped);
+	assert_int_equal(c->counters.n_bad_record, 0);
+	assert_int_equal(c->n_corrupt, 0);
+	if (!dropped) /* of a call whose raw enter was dropped, the exit stands for both */
+		assert_int_equal(c->n_back, 0);
+	qsort(c->recs, c->n, sizeof(*c->recs), by_time);
+}
+
+static void free_capture(struct capture *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->recs[i]);
+	free(c->recs);
+	live_close(c->d);
+}
+
+/* Runs @fn in a child of its own while everything is recorded. Its pid. */
+static pid_t capture_child(struct capture *c, const struct live_opts *o, void (*fn)(void))
+{
+	pid_t pid;
+	int status;
+
+	*c = begin_capture(o);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		fn();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	end_capture(c);
+	return pid;
+}
+
+/* The next record of @tid's call @nr from *from on, or NULL; *from moves past it. */
+static const struct rec_hdr *find(const struct capture *c, size_t *from, pid_t tid, unsigned int nr)
+{
+	for (; *from < c->n; ++*from) {
+		const struct rec_hdr *r = c->recs[*from];
+
+		if (r->evt.tid == (uint64_t)tid && r->nr == nr)
+			return c->recs[(*from)++];
+	}
+	return NULL;
+}
+
+static const struct rec_hdr *must_find(const struct capture *c, size_t *from, pid_t tid,
+				       unsigned int nr)
+{
+	const struct rec_hdr *r = find(c, from, tid, nr);
+
+	if (!r)
+		fail_msg("no record of call %u of %d", nr, tid);
+	return r;
+}
+
+/* Parameter @i as a number of its own width. */
+static int64_t num(const struct rec_hdr *r, unsigned int i)
+{
+	struct scap_params p;
+	int64_t v = 0;
+
+	assert_int_equal(scap_evt_params(&r->evt, &p), 0);
+	assert_true(i < p.n && p.v[i].len <= sizeof(v));
+	memcpy(&v, p.v[i].p, p.v[i].len);
+	return v;
+}
+
+static void assert_bytes(const struct rec_hdr *r, unsigned int i, const void *want, size_t len)
+{
+	struct scap_params p;
+
+	assert_int_equal(scap_evt_params(&r->evt, &p), 0);
+	assert_int_equal(p.v[i].len, len);
+	assert_memory_equal(p.v[i].p, want, len);
+}
+
+static void io_calls(void)
+{
+	char buf[16];
+	int fd = open("/dev/zero", O_RDWR);
+
+	syscall(SYS_dup3, fd, 700, 0);
+	syscall(SYS_read, 700, buf, 10);
+	syscall(SYS_pread64, 700, buf, 1, 4711);
+	syscall(SYS_write, 700, "saker", 5);
+	syscall(SYS_pwrite64, 700, "falcon", 6, 7);
+	syscall(SYS_read, 701, buf, 10);
+	syscall(SYS_getppid);
+	syscall(SYS_close, 700);
+}
+
+/* Each kind delivers the same records. */
+static void check_kind(int kind)
+{
+	const struct live_opts o = {.sz = sizeof(o), .ring_kind = kind + 1, .ring_sz = 1 << 20};
+	const struct rec_hdr *r;
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &o, io_calls);
+
+	must_find(&c, &at, pid, SYS_dup3);
+	r = must_find(&c, &at, pid, SYS_read);
+	assert_int_equal(r->evt.type, EVT_READ_X);
+	assert_int_equal(r->flags, 0);
+	assert_true(r->enter_ns && r->enter_ns < r->evt.ts);
+	assert_int_equal(num(r, 0), 10);
+	assert_bytes(r, 1, "\0\0\0\0\0\0\0\0\0", 10);
+	assert_int_equal(num(r, 2), 700);
+	assert_int_equal(num(r, 3), 10);
+	r = must_find(&c, &at, pid, SYS_pread64);
+	assert_int_equal(num(r, 0), 1);
+	assert_int_equal(num(r, 4), 4711);
+	r = must_find(&c, &at, pid, SYS_write);
+	assert_int_equal(num(r, 0), 5);
+	assert_bytes(r, 1, "saker", 5);
+	r = must_find(&c, &at, pid, SYS_pwrite64);
+	assert_bytes(r, 1, "falcon", 6);
+	assert_int_equal(num(r, 4), 7);
+	r = must_find(&c, &at, pid, SYS_read);
+	assert_int_equal(num(r, 0), -EBADF);
+	assert_bytes(r, 1, "", 0);
+	r = must_find(&c, &at, pid, SYS_getppid);
+	assert_int_equal(r->evt.type, EVT_SYSCALL_X);
+	assert_string_equal(scap_ppm_sc_name((unsigned int)num(r, 0)), "getppid");
+	assert_int_equal(num(r, 1), SYS_getppid);
+	assert_int_equal(num(r, 2), getpid());
+	r = must_find(&c, &at, pid, SYS_close);
+	assert_int_equal(num(r, 0), 0);
+	assert_int_equal(num(r, 1), 700);
+	assert_int_equal(c.counters.records, c.n);
+	free_capture(&c);
+}
+
+static void test_array(void **state)
+{
+	(void)state;
+	check_kind(RING_ARRAY);
+}
+
+static void test_ringbuf(void **state)
+{
+	(void)state;
+	check_kind(RING_RINGBUF);
+}
+
+static void test_perf(void **state)
+{
+	(void)state;
+	check_kind(RING_PERF);
+}
+
+static const struct live_opts small = {.sz = sizeof(small), .ring_sz = 4 << 20};
+
+/* Calls that few others make, so that a busy machine does not disturb. */
+static const uint64_t want_rare[DRV_MAX_NR / 64] = {
+	[SYS_pwrite64 / 64] = 1ull << SYS_pwrite64 % 64,
+	[SYS_getppid / 64] = 1ull << SYS_getppid % 64,
+};
+
+static void many_calls(void)
+{
+	static char buf[60000];
+	int fd = open("/dev/zero", O_RDWR);
+
+	memset(buf, 'x', sizeof(buf)); /* /dev/zero does not touch them: map the pages */
+	for (int i = 0; i < 400; i++) {
+		syscall(SYS_pwrite64, fd, buf, 1 + i * 149, 0);
+		syscall(SYS_getppid);
+	}
+}
+
+/* A ring that nobody empties: what fits is whole, the rest is counted. */
+static void check_full(int kind)
+{
+	const struct live_opts o = {
+		.sz = sizeof(o),
+		.ring_kind = kind + 1,
+		.ring_sz = 256 << 10,
+		.snaplen = DRV_SNAPLEN_MAX,
+		.want = want_rare,
+	};
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &o, many_calls);
+
+	assert_true(c.counters.dropped[DRV_DROP_RING_FULL] > 0);
+	assert_int_equal(c.counters.records, c.n);
+	for (int i = 0; i < 5; i++) {
+		const struct rec_hdr *r = must_find(&c, &at, pid, SYS_pwrite64);
+
+		assert_int_equal(num(r, 0), 1 + i * 149);
+		must_find(&c, &at, pid, SYS_getppid);
+	}
+	free_capture(&c);
+}
+
+static void test_full(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < RING_KIND_MAX; kind++)
+		check_full(kind);
+}
+
+/* Emptied while it is filled, the ring wraps many times and nothing is lost or torn. */
+static void check_wrap(int kind)
+{
+	const struct live_opts o = {
+		.sz = sizeof(o),
+		.ring_kind = kind + 1,
+		.ring_sz = 512 << 10,
+		.snaplen = 400,
+		.want = want_rare,
+	};
+	struct capture c = begin_capture(&o);
+	int status, n = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		for (int i = 0; i < 20; i++) {
+			many_calls();
+			usleep(20000);
+		}
+		_exit(0);
+	}
+	while (!waitpid(pid, &status, WNOHANG)) {
+		for (unsigned int i = 0; i < live_n_rings(c.d); i++)
+			drain(&c, live_ring(c.d, i));
+		usleep(1000);
+	}
+	end_capture(&c);
+	assert_int_equal(c.counters.records, c.n);
+	for (size_t at = 0; find(&c, &at, pid, SYS_getppid);)
+		n++;
+	assert_int_equal(c.counters.seen, c.counters.records);
+	assert_int_equal(n, 8000);
+	free_capture(&c);
+}
+
+static void test_wrap(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < RING_KIND_MAX; kind++)
+		check_wrap(kind);
+}
+
+static void blocking_calls(void)
+{
+	int fds[2];
+	char b;
+
+	if (pipe(fds))
+		_exit(1);
+	if (!fork()) {
+		usleep(50000);
+		syscall(SYS_write, fds[1], "x", 1);
+		_exit(0);
+	}
+	dup2(fds[0], 100);
+	syscall(SYS_read, 100, &b, 1);
+}
+
+/* A call that sleeps is seen while it sleeps, and its exit says so. */
+static void test_blocked(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, blocking_calls);
+	const struct rec_hdr *e, *x;
+
+	(void)state;
+	must_find(&c, &at, pid, SYS_dup2);
+	e = must_find(&c, &at, pid, SYS_read);
+	assert_int_equal(e->flags, REC_F_RAW_ENTER | REC_F_BLOCKED);
+	assert_int_equal(e->evt.type, EVT_READ_E);
+	assert_int_equal(e->evt.ts, e->enter_ns);
+	assert_true(e->evt.nparams >= 6);
+	x = must_find(&c, &at, pid, SYS_read);
+	assert_int_equal(x->flags, REC_F_ENTER_SENT);
+	assert_int_equal(x->enter_ns, e->enter_ns);
+	assert_true(x->evt.ts - x->enter_ns > 10 * 1000 * 1000);
+	assert_int_equal(num(x, 0), 1);
+	free_capture(&c);
+}
+
+static char fifo_path[64];
+
+static void open_fifo(void)
+{
+	if (!fork()) {
+		usleep(50000);
+		open(fifo_path, O_WRONLY);
+		_exit(0);
+	}
+	syscall(SYS_openat, AT_FDCWD, fifo_path, O_RDONLY);
+}
+
+/* A raw enter carries the path that the call waits for. */
+static void test_blocked_path(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	const struct rec_hdr *e;
+	pid_t pid;
+
+	(void)state;
+	snprintf(fifo_path, sizeof(fifo_path), "/tmp/driver_test.%d", getpid());
+	assert_int_equal(mkfifo(fifo_path, 0600), 0);
+	pid = capture_child(&c, &small, open_fifo);
+	unlink(fifo_path);
+	e = must_find(&c, &at, pid, SYS_openat);
+	assert_int_equal(e->flags, REC_F_RAW_ENTER | REC_F_BLOCKED);
+	assert_int_equal(e->evt.type, EVT_OPENAT_E);
+	assert_int_equal(e->evt.nparams, 7);
+	assert_int_equal((int32_t)num(e, 0), AT_FDCWD);
+	assert_bytes(e, 6, fifo_path, strlen(fifo_path) + 1);
+	free_capture(&c);
+}
+
+static void nothing(void)
+{
+}
+
+/* exit_group has an enter only. */
+static void test_exit_group(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, nothing);
+	const struct rec_hdr *e = must_find(&c, &at, pid, SYS_exit_group);
+
+	(void)state;
+	assert_int_equal(e->flags, REC_F_RAW_ENTER | REC_F_BLOCKED);
+	assert_int_equal(e->evt.type, EVT_SYSCALL_E);
+	assert_null(find(&c, &at, pid, SYS_exit_group));
+	free_capture(&c);
+}
+
+/* The child's side of clone has an exit of a call that it never entered. */
+static void test_clone_child(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, nothing);
+	const struct rec_hdr *x = c.recs[0];
+
+	(void)state;
+	while (at < c.n && c.recs[at]->evt.tid != (uint64_t)pid)
+		at++;
+	assert_true(at < c.n);
+	x = c.recs[at];
+	assert_true(x->nr == SYS_clone || x->nr == SYS_clone3);
+	assert_int_equal(x->enter_ns, 0);
+	assert_int_equal(x->flags, 0);
+	assert_int_equal(num(x, 0), x->evt.type == EVT_SYSCALL_X ? num(x, 0) : 0);
+	free_capture(&c);
+}
+
+static void *return_at_once(void *arg)
+{
+	return arg;
+}
+
+/* glibc has the struct of clone3 on the stack of the caller, who may be gone when it is asked. */
+static void make_threads(void)
+{
+	for (int i = 0; i < 50; i++) {
+		pthread_t t;
+
+		pthread_create(&t, NULL, return_at_once, NULL);
+		pthread_join(t, NULL);
+	}
+}
+
+/* Parameters of the exit of clone. */
+#define CLONE_X_PID 4
+#define CLONE_X_FLAGS 15
+
+/* Is it the exit of a clone, and of the kind that makes threads of @pid? */
+static int made_thread(const struct rec_hdr *r, pid_t pid)
+{
+	return (r->nr == SYS_clone || r->nr == SYS_clone3) && !(r->flags & REC_F_RAW_ENTER) &&
+	       num(r, CLONE_X_PID) == pid && (num(r, 0) || r->evt.tid != (uint64_t)pid);
+}
+
+/* Both sides of clone tell of the same flags. */
+static void test_clone_flags(void **state)
+{
+	struct capture c;
+	pid_t pid = capture_child(&c, &small, make_threads);
+	unsigned int n_parent = 0, n_child = 0;
+	int64_t flags = 0;
+
+	(void)state;
+	for (size_t i = 0; i < c.n; i++) {
+		const struct rec_hdr *r = c.recs[i];
+
+		if (!made_thread(r, pid))
+			continue;
+		flags = flags ?: num(r, CLONE_X_FLAGS);
+		assert_int_equal(num(r, CLONE_X_FLAGS), flags);
+		n_parent += num(r, 0) > 0;
+		n_child += num(r, 0) == 0 && r->enter_ns == 0;
+	}
+	assert_int_equal(n_parent, 50);
+	assert_int_equal(n_child, 50);
+	assert_true(flags & 1u << 13); /* CLONE_THREAD */
+	free_capture(&c);
+}
+
+static void refuse_getppid(void)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = {.len = sizeof(f) / sizeof(f[0]), .filter = f};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog);
+	syscall(SYS_getppid);
+}
+
+/* Refused before sys_enter: the latency is unknown, which is not 0 ns. */
+static void test_seccomp(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, refuse_getppid);
+	const struct rec_hdr *x = must_find(&c, &at, pid, SYS_getppid);
+
+	(void)state;
+	assert_int_equal(x->enter_ns, 0);
+	assert_int_equal(num(x, 2), -EPERM);
+	assert_true(c.counters.n_no_enter > 0);
+	free_capture(&c);
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+static void raise_usr1(void)
+{
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+}
+
+/* rt_sigreturn restores the registers of another moment, orig_ax included. */
+static void test_sigreturn(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, raise_usr1);
+	const struct rec_hdr *x = must_find(&c, &at, pid, SYS_rt_sigreturn);
+
+	(void)state;
+	assert_true(x->enter_ns && x->enter_ns < x->evt.ts);
+	assert_int_equal(num(x, 1), SYS_rt_sigreturn);
+	free_capture(&c);
+}
+
+static void *exec_true(void *arg)
+{
+	(void)arg;
+	execl("/bin/true", "true", NULL);
+	return NULL;
+}
+
+static void exec_from_thread(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, exec_true, NULL);
+	pthread_join(t, NULL);
+}
+
+/* A thread enters execve under its own tid and leaves as the leader. */
+static void test_exec_thread(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, exec_from_thread);
+	const struct rec_hdr *x, *e = NULL;
+
+	(void)state;
+	x = must_find(&c, &at, pid, SYS_execve);
+	assert_true(x->enter_ns && x->enter_ns < x->evt.ts);
+	assert_int_equal(x->flags & REC_F_RAW_ENTER, 0);
+	for (size_t i = 0; i < c.n; i++)
+		if (c.recs[i]->nr == SYS_execve && c.recs[i]->enter_ns == x->enter_ns &&
+		    c.recs[i]->flags & REC_F_RAW_ENTER)
+			e = c.recs[i];
+	assert_int_equal(!!(x->flags & REC_F_ENTER_SENT), !!e);
+	if (e)
+		assert_int_not_equal(e->evt.tid, pid);
+	free_capture(&c);
+}
+
+/* A nanosleep that is stopped and continued ends with ERESTART_RESTARTBLOCK and goes on as
+ * restart_syscall. */
+static void sleep_a_while(void)
+{
+	struct timespec t = {.tv_nsec = 300 * 1000 * 1000};
+
+	if (!fork()) {
+		usleep(50000);
+		kill(getppid(), SIGSTOP);
+		usleep(50000);
+		kill(getppid(), SIGCONT);
+		_exit(0);
+	}
+	syscall(SYS_nanosleep, &t, NULL);
+}
+
+static void test_restart(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, sleep_a_while);
+	const struct rec_hdr *x;
+
+	(void)state;
+	must_find(&c, &at, pid, SYS_nanosleep);
+	x = must_find(&c, &at, pid, SYS_nanosleep);
+	assert_int_equal(x->flags, REC_F_ENTER_SENT);
+	assert_int_equal(num(x, x->evt.type == EVT_SYSCALL_X ? 2 : 0), -516);
+	must_find(&c, &at, pid, SYS_restart_syscall);
+	x = must_find(&c, &at, pid, SYS_restart_syscall);
+	assert_int_equal(num(x, 2), 0);
+	free_capture(&c);
+}
+
+static void ia32_getpid(void)
+{
+	long ret = 20;
+
+	__asm__ volatile("int $0x80" : "+a"(ret) : : "memory", "r8", "r9", "r10", "r11");
+	_exit(ret == getpid() ? 0 : 1);
+}
+
+/* 20 is getpid of 32-bit programs, and writev of ours. */
+static void test_ia32(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, ia32_getpid);
+	const struct rec_hdr *x = find(&c, &at, pid, 20);
+
+	(void)state;
+	if (!x) {
+		print_message("skipped: this kernel has no 32-bit calls\n");
+		free_capture(&c);
+		skip();
+	}
+	assert_int_equal(x->flags, REC_F_IA32);
+	assert_int_equal(x->evt.type, EVT_SYSCALL_X);
+	assert_string_equal(scap_ppm_sc_name((unsigned int)num(x, 0)), "getpid");
+	assert_int_equal(num(x, 1), 20);
+	assert_int_equal(num(x, 2), pid);
+	free_capture(&c);
+}
+
+static int pipe_fds[2];
+
+static void read_pipe(void)
+{
+	char b;
+
+	syscall(SYS_read, pipe_fds[0], &b, 1);
+}
+
+/* A call that was entered before the capture began has an exit only. */
+static void test_older_call(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	const struct rec_hdr *x;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(pipe_fds), 0);
+	pid = fork();
+	if (!pid) {
+		read_pipe();
+		_exit(0);
+	}
+	usleep(50000);
+	c = begin_capture(&small);
+	assert_int_equal(write(pipe_fds[1], "x", 1), 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	end_capture(&c);
+	x = must_find(&c, &at, pid, SYS_read);
+	assert_int_equal(x->enter_ns, 0);
+	assert_int_equal(num(x, 0), 1);
+	assert_int_equal(num(x, 2), pipe_fds[0]);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	free_capture(&c);
+}
+
+/* Only what is wanted is recorded, and the programs of the rest are not loaded. */
+static void test_want(void **state)
+{
+	uint64_t want[DRV_MAX_NR / 64] = {[SYS_getppid / 64] = 1ull << SYS_getppid % 64};
+	const struct live_opts o = {.sz = sizeof(o), .ring_sz = 1 << 20, .want = want};
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &o, io_calls);
+
+	(void)state;
+	must_find(&c, &at, pid, SYS_getppid);
+	for (size_t i = 0; i < c.n; i++)
+		assert_true(c.recs[i]->nr == SYS_getppid || c.recs[i]->nr == REC_NR_NONE);
+	free_capture(&c);
+}
+
+/* Our own calls are left out, and counted. */
+static void test_self(void **state)
+{
+	struct capture c = begin_capture(&small);
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		syscall(SYS_getppid);
+	end_capture(&c);
+	assert_true(c.counters.n_self >= 10);
+	for (size_t i = 0; i < c.n; i++)
+		assert_int_not_equal(c.recs[i]->evt.tid, getpid());
+	free_capture(&c);
+}
+
+/* As the first process of a PID namespace, whose getpid() is 1. */
+static void self_in_pidns(void)
+{
+	struct live_driver *d = NULL;
+	struct drv_counters c;
+
+	if (getpid() != 1 || live_load(&d, &small, &test_log) || live_attach(d))
+		_exit(1);
+	for (int i = 0; i < 10000; i++)
+		syscall(SYS_getppid);
+	live_detach(d);
+	live_counters(d, &c);
+	_exit(c.n_self >= 10000 ? 0 : 2);
+}
+
+static void test_self_in_pidns(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid) {
+		if (unshare(CLONE_NEWPID))
+			_exit(3);
+		pid = fork();
+		if (!pid)
+			self_in_pidns();
+		waitpid(pid, &status, 0);
+		_exit(WEXITSTATUS(status));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void ring_the_bell(void)
+{
+	for (int i = 0; i < 20000; i++)
+		syscall(SYS_getppid);
+}
+
+/* The doorbell wakes a sleeping reader once the watermark is crossed. */
+static void check_bell(int kind)
+{
+	const struct live_opts o = {
+		.sz = sizeof(o),
+		.ring_kind = kind + 1,
+		.ring_sz = 4 << 20,
+		.wake_sz = 64 << 10,
+	};
+	struct capture c = begin_capture(&o);
+	pid_t pid;
+	int rung;
+
+	for (unsigned int i = 0; i < live_n_rings(c.d); i++)
+		ring_set_asleep(live_ring(c.d, i), 1);
+	pid = fork();
+	if (!pid) {
+		ring_the_bell();
+		_exit(0);
+	}
+	rung = live_wait(c.d, 5000);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	end_capture(&c);
+	assert_int_equal(rung, 1);
+	live_wait(c.d, 0); /* another CPU may have rung too */
+	assert_int_equal(live_wait(c.d, 0), 0);
+	free_capture(&c);
+}
+
+static void test_bell(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < RING_KIND_MAX; kind++)
+		check_bell(kind);
+}
+
+static void test_bad_opts(void **state)
+{
+	const struct live_opts bad[] = {
+		{.sz = sizeof(bad[0]), .ring_kind = 7},
+		{.sz = sizeof(bad[0]), .ring_sz = 3000000},
+		{.sz = sizeof(bad[0]), .ring_sz = 4096},
+		{.sz = sizeof(bad[0]), .snaplen = 1 << 20},
+	};
+	struct live_driver *d = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(live_load(&d, &bad[i], NULL), -EINVAL);
+	assert_null(d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_array),        cmocka_unit_test(test_ringbuf),
+		cmocka_unit_test(test_perf),         cmocka_unit_test(test_full),
+		cmocka_unit_test(test_wrap),         cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_blocked_path), cmocka_unit_test(test_exit_group),
+		cmocka_unit_test(test_clone_child),  cmocka_unit_test(test_seccomp),
+		cmocka_unit_test(test_sigreturn),    cmocka_unit_test(test_exec_thread),
+		cmocka_unit_test(test_restart),      cmocka_unit_test(test_ia32),
+		cmocka_unit_test(test_older_call),   cmocka_unit_test(test_want),
+		cmocka_unit_test(test_self),         cmocka_unit_test(test_bell),
+		cmocka_unit_test(test_clone_flags),  cmocka_unit_test(test_self_in_pidns),
+		cmocka_unit_test(test_bad_opts),
+	};
+
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK)) {
+		fprintf(stderr,
+			"driver_test: skipped: it needs root and /sys/kernel/btf/vmlinux\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

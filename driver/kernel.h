@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's types, only the fields that the driver reads. Each access is relocated to
+ * the running kernel's layout when the program is loaded (CO-RE), so order and size
+ * here mean nothing; a field that newer or older kernels name differently has its flavour
+ * (___suffix) beside it.
+ */
+#ifndef DRIVER_KERNEL_H
+#define DRIVER_KERNEL_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s8 s8;
+typedef __s16 s16;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* Not relocated for its order's sake: the kernel's layout is part of its ABI with user space. */
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx;
+	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax;
+	unsigned long ip, cs, flags, sp, ss;
+};
+
+struct thread_info {
+	u32 status; /* TS_COMPAT: in a 32-bit call */
+};
+
+#define TS_COMPAT 0x0002
+
+struct pid_namespace;
+
+typedef struct {
+	u32 val;
+} kuid_t;
+
+typedef struct {
+	u32 val;
+} kgid_t;
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* level + 1 of them */
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct task_struct *child_reaper;
+	unsigned int level;
+	struct ns_common ns;
+};
+
+struct qstr {
+	u32 len;
+	const unsigned char *name;
+};
+
+struct super_block {
+	u32 s_dev;
+	unsigned long s_flags;
+	unsigned long s_magic;
+	struct dentry *s_root;
+};
+
+struct timespec64 {
+	s64 tv_sec;
+	long tv_nsec;
+};
+
+struct inode {
+	u16 i_mode;
+	kuid_t i_uid;
+	kgid_t i_gid;
+	unsigned int i_flags;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	u32 i_rdev;
+	s64 i_mtime_sec; /* from 6.11 on */
+	s64 i_ctime_sec;
+	u32 i_mtime_nsec;
+	u32 i_ctime_nsec;
+};
+
+struct inode___v67 { /* 6.7 to 6.10 */
+	struct timespec64 __i_mtime;
+	struct timespec64 __i_ctime;
+};
+
+struct inode___v66 { /* 6.6 */
+	struct timespec64 i_mtime;
+	struct timespec64 __i_ctime;
+};
+
+struct inode___v65 { /* before */
+	struct timespec64 i_mtime;
+	struct timespec64 i_ctime;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+	struct super_block *d_sb;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	unsigned int f_mode;
+	unsigned int f_flags;
+	struct inode *f_inode;
+	struct path f_path;
+	void *private_data;
+};
+
+#define FMODE_CREATED 0x100000
+
+struct fs_struct {
+	struct path root;
+	struct path pwd;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct kernfs_node {
+	const char *name;
+	struct kernfs_node *__parent; /* from 6.15 on */
+};
+
+struct kernfs_node___v614 { /* before */
+	struct kernfs_node *parent;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+enum cgroup_subsys_id {
+	cpuset_cgrp_id,
+	cpu_cgrp_id,
+	cpuacct_cgrp_id,
+	io_cgrp_id,
+	memory_cgrp_id,
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* one per subsystem of this kernel */
+};
+
+struct tty_driver {
+	int major;
+	int minor_start;
+};
+
+struct tty_struct {
+	struct tty_driver *driver;
+	int index;
+};
+
+struct rlimit {
+	unsigned long rlim_cur;
+	unsigned long rlim_max;
+};
+
+enum { PIDTYPE_PID, PIDTYPE_TGID, PIDTYPE_PGID, PIDTYPE_SID, PIDTYPE_MAX };
+
+struct signal_struct {
+	struct pid *pids[PIDTYPE_MAX];
+	struct tty_struct *tty;
+	struct rlimit rlim[16];
+	struct list_head thread_head;
+	unsigned int is_child_subreaper : 1;
+};
+
+struct nsproxy {
+	struct pid_namespace *pid_ns_for_children;
+};
+
+#define RLIMIT_NOFILE 7
+
+struct percpu_counter {
+	s64 count;
+};
+
+enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, MM_COUNTERS };
+
+struct mm_struct {
+	unsigned long total_vm;
+	unsigned long arg_start;
+	unsigned long arg_end;
+	unsigned long env_start;
+	unsigned long env_end;
+	struct percpu_counter rss_stat[MM_COUNTERS]; /* from 6.2 on */
+	struct file *exe_file;
+};
+
+typedef struct {
+	s64 counter;
+} atomic_long_t;
+
+struct mm_rss_stat___v61 {
+	atomic_long_t count[MM_COUNTERS];
+};
+
+struct mm_struct___v61 { /* before */
+	struct mm_rss_stat___v61 rss_stat;
+};
+
+typedef struct {
+	u64 val; /* before 6.3 two u32, in the same order */
+} kernel_cap_t;
+
+struct cred {
+	kuid_t euid;
+	kgid_t egid;
+	kuid_t fsuid;
+	kgid_t fsgid;
+	kernel_cap_t cap_inheritable;
+	kernel_cap_t cap_permitted;
+	kernel_cap_t cap_effective;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid;
+	int tgid;
+	unsigned int flags;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct list_head children;
+	struct list_head thread_node;
+	char comm[16];
+	struct mm_struct *mm;
+	struct fs_struct *fs;
+	struct files_struct *files;
+	struct signal_struct *signal;
+	struct nsproxy *nsproxy;
+	struct pid *thread_pid;
+	const struct cred *cred;
+	struct css_set *cgroups;
+	kuid_t loginuid; /* with CONFIG_AUDIT */
+	int exit_code;
+	u64 start_boottime;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+};
+
+#define PF_EXITING 0x4
+
+/* Sockets. */
+struct in6_addr {
+	u8 in6_u[16];
+};
+
+struct sock_common {
+	u32 skc_daddr;
+	u32 skc_rcv_saddr;
+	u16 skc_dport;
+	u16 skc_num;
+	u16 skc_family;
+	volatile u8 skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	u16 sk_type;
+	u16 sk_protocol;
+	u32 sk_ack_backlog;
+	u32 sk_max_ack_backlog;
+};
+
+struct inet_sock {
+	u32 inet_saddr;
+	u16 inet_sport;
+};
+
+struct ipv6_pinfo {
+	struct in6_addr saddr;
+};
+
+struct sockaddr_un {
+	u16 sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[1];
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
+struct socket {
+	struct file *file;
+	struct sock *sk;
+};
+
+struct kernel_siginfo {
+	int si_signo;
+	int si_code;
+	union {
+		struct {
+			int _pid;
+		} _kill;
+	} _sifields;
+};
+
+#pragma clang attribute pop
+
+#endif /* DRIVER_KERNEL_H */

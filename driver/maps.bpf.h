@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The driver's memory: settings, rings, and the calls that are open.
+ *
+ * The programs run with preemption off (the kernel does it for tp_btf programs), so
+ * what is per CPU is shared only with the interrupts that nest on it.
+ */
+#ifndef DRIVER_MAPS_BPF_H
+#define DRIVER_MAPS_BPF_H
+
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+
+#include "config.h"
+#include "events.h"
+
+/* Defaults with which each program verifies on its own; libscap writes its own before load. */
+const volatile struct drv_config cfg = {
+	.ring_kind = RING_ARRAY,
+	.ring_sz = 1 << 20,
+	.snaplen = 80,
+	.n_cpus = 1,
+	.wake_sz = 1 << 18,
+	.want_ia32 = 1,
+	.task_storage = 1,
+	.want = {~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull},
+};
+
+/* PPM_SC codes by number of the call, x86_64 and ia32; libscap joins them by name. */
+const volatile u16 ppm_sc[DRV_MAX_NR];
+const volatile u16 ppm_sc_ia32[DRV_MAX_NR];
+
+/* Exit event by number of the call. */
+const u16 nr_event[DRV_MAX_NR] = {
+#define SYS(nr, name, event, ...) [nr] = EVT_##event,
+#include "syscalls.def"
+#undef SYS
+};
+
+struct drv_slot slots[DRV_MAX_CPUS];
+u64 n_no_ring; /* records of CPUs that came after the start and have no ring */
+
+/* What the verifier is told of a ring's value; libscap sets its true size, by kind. */
+struct ring {
+	struct ring_hdr hdr;
+	u8 data[(1 << 20) + RING_SLACK];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct ring));
+} rings SEC(".maps");
+
+/* Kind perf: the kernel's perf buffers, by CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+} perf_rings SEC(".maps");
+
+/* Kind ringbuf: one BPF ring buffer per CPU. */
+struct ringbuf_template {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__array(values, struct ringbuf_template);
+} ringbuf_rings SEC(".maps");
+
+/* The doorbell of all kinds: its content means nothing, a reader polls it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} bell SEC(".maps");
+
+/* Calls of tasks that were switched out, by task. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct drv_call);
+} saved_storage SEC(".maps");
+
+/* The same for kernels before 6.4, whose task storage may allocate under the run-queue lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, u64);
+	__type(value, struct drv_call);
+} saved_hash SEC(".maps");
+
+/* The program that fills the exit record of a call, by number; the others are generic. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, DRV_MAX_NR);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+} fillers SEC(".maps");
+
+static __always_inline struct drv_slot *this_slot(void)
+{
+	return &slots[bpf_get_smp_processor_id() & (DRV_MAX_CPUS - 1)];
+}
+
+#endif /* DRIVER_MAPS_BPF_H */

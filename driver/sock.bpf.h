@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Addresses of sockets in the format's coding: u8 family, then address and port, or a path.
+ * What the kernel's socket says goes before what the caller's memory says, which another
+ * thread may have changed.
+ */
+#ifndef DRIVER_SOCK_BPF_H
+#define DRIVER_SOCK_BPF_H
+
+#include "fd.bpf.h"
+#include <bpf/bpf_endian.h>
+
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+
+#define UNIX_PATH_SZ 109u /* with a NUL that the kernel need not have */
+#define TUPLE_SZ (1 + 2 * 8 + UNIX_PATH_SZ)
+#define SOCKADDR_SZ (1 + UNIX_PATH_SZ)
+
+/* struct sockaddr of any of the families; in6 begins where in does. */
+struct user_addr {
+	u16 family;
+	u16 port; /* big endian, as in4 */
+	u32 in4; /* IPv6: flow information */
+	u8 in6[16];
+};
+
+/* An end of a connection. */
+struct endpoint {
+	u16 port; /* host's order */
+	u32 in4;
+	u64 in6[2];
+};
+
+/* What the caller gave or was given; family 0: nothing. */
+static __always_inline struct user_addr read_user_addr(u64 addr, u64 len)
+{
+	struct user_addr a = {};
+
+	if (!addr || len < 2)
+		return a;
+	if (len >= 24)
+		bpf_probe_read_user(&a, 24, (void *)addr);
+	else if (len >= 8)
+		bpf_probe_read_user(&a, 8, (void *)addr);
+	else
+		bpf_probe_read_user(&a, 2, (void *)addr);
+	return a;
+}
+
+static __always_inline struct endpoint user_endpoint(const struct user_addr *a)
+{
+	struct endpoint e = {.port = bpf_ntohs(a->port), .in4 = a->in4};
+
+	__builtin_memcpy(e.in6, a->in6, sizeof(e.in6));
+	return e;
+}
+
+static __always_inline struct endpoint sock_local(struct sock *sk)
+{
+	struct endpoint e = {.port = BPF_CORE_READ(sk, __sk_common.skc_num),
+			     .in4 = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr)};
+
+	if (!e.in4)
+		e.in4 = BPF_CORE_READ((struct inet_sock *)sk, inet_saddr);
+	bpf_core_read(e.in6, sizeof(e.in6), &sk->__sk_common.skc_v6_rcv_saddr);
+	return e;
+}
+
+static __always_inline struct endpoint sock_remote(struct sock *sk)
+{
+	struct endpoint e = {.port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport)),
+			     .in4 = BPF_CORE_READ(sk, __sk_common.skc_daddr)};
+
+	bpf_core_read(e.in6, sizeof(e.in6), &sk->__sk_common.skc_v6_daddr);
+	return e;
+}
+
+/* Writes an end at @to: its size. */
+static __always_inline u32 store_endpoint(u8 *to, const struct endpoint *e, u32 family)
+{
+	if (family == AF_INET) {
+		store32(to, e->in4);
+		store16(to + 4, e->port);
+		return 6;
+	}
+	store64(to, e->in6[0]);
+	store64(to + 8, e->in6[1]);
+	store16(to + 16, e->port);
+	return 18;
+}
+
+static __always_inline void put_ip_tuple(struct rec *r, u32 family, const struct endpoint *from,
+					 const struct endpoint *to)
+{
+	u8 *p = put_here(r);
+	u32 n = 1;
+
+	p[0] = family;
+	n += store_endpoint(p + n, from, family);
+	n += store_endpoint(p + n, to, family);
+	put_done(r, n);
+}
+
+static __always_inline s64 read_str(void *to, u32 max, const void *from, bool user)
+{
+	return user ? bpf_probe_read_user_str(to, max, from)
+		    : bpf_probe_read_kernel_str(to, max, from);
+}
+
+static __always_inline long read_bytes(void *to, u32 n, const void *from, bool user)
+{
+	return user ? bpf_probe_read_user(to, n, from) : bpf_probe_read_kernel(to, n, from);
+}
+
+/*
+ * Writes the path of a unix address, of which @len bytes are given, with a NUL: its size. An
+ * abstract name, which begins with a NUL and may have more of them, begins with '@' instead.
+ */
+static __always_inline u32 store_unix_path(u8 *to, const void *path, s64 len, bool user)
+{
+	u64 given = written(len, UNIX_PATH_SZ - 1);
+	u64 n = written(read_str(to, given + 1, path, user), UNIX_PATH_SZ);
+
+	if (n > 1) /* empty text is 0 bytes before 6.4, 1 since */
+		return n;
+	to[0] = 0;
+	if (given < 2 || read_bytes(to, given, path, user))
+		return 1;
+	to[0] = '@';
+	to[given] = 0;
+	return given + 1;
+}
+
+#define SUN_PATH_AT 2
+
+/* The name that a unix socket is bound to. */
+static __always_inline u32 store_unix_name(u8 *to, struct sock *sk)
+{
+	struct unix_address *addr = BPF_CORE_READ((struct unix_sock *)sk, addr);
+	int len;
+
+	if (!addr) {
+		to[0] = 0;
+		return 1;
+	}
+	len = BPF_CORE_READ(addr, len) - SUN_PATH_AT;
+	return store_unix_path(to, (void *)&addr->name[0] + SUN_PATH_AT, len, false);
+}
+
+/*
+ * The tuple of a unix socket: for sysdig's sake the peer first on the way out and the socket
+ * itself first on the way in, then the name of the side that has one for the other: the
+ * caller's @addr, the peer's, or, on the way in, the socket's own.
+ */
+static __always_inline void put_unix_tuple(struct rec *r, struct sock *sk, bool inbound, u64 addr,
+					   u64 addr_len)
+{
+	struct sock *peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+	u8 *p = put_here(r);
+	u32 n = 17;
+
+	p[0] = AF_UNIX;
+	store64(p + 1, (u64)(inbound ? sk : peer));
+	store64(p + 9, (u64)(inbound ? peer : sk));
+	if (addr && addr_len > SUN_PATH_AT)
+		n += store_unix_path(p + n, (void *)(addr + SUN_PATH_AT), addr_len - SUN_PATH_AT,
+				     true);
+	else
+		n += store_unix_name(p + n, inbound ? sk : peer);
+	put_done(r, n);
+}
+
+/*
+ * Source and destination of what goes through @sk; begin was asked for TUPLE_SZ. The other side
+ * is @addr of the caller's memory where the socket does not know it. Empty if there is none.
+ */
+static __always_inline void put_tuple(struct rec *r, struct sock *sk, bool inbound, u64 addr,
+				      u64 addr_len)
+{
+	u32 family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
+	struct endpoint local, remote;
+
+	if (family == AF_UNIX) {
+		put_unix_tuple(r, sk, inbound, addr, addr_len);
+		return;
+	}
+	if (family != AF_INET && family != AF_INET6) {
+		put_empty(r);
+		return;
+	}
+	local = sock_local(sk);
+	remote = sock_remote(sk);
+	if (!remote.port) {
+		struct user_addr a = read_user_addr(addr, addr_len);
+
+		remote = user_endpoint(&a);
+	}
+	put_ip_tuple(r, family, inbound ? &remote : &local, inbound ? &local : &remote);
+}
+
+/* An address of the caller's memory; begin was asked for SOCKADDR_SZ. Empty if there is none. */
+static __always_inline void put_sockaddr(struct rec *r, u64 addr, u64 len)
+{
+	struct user_addr a = read_user_addr(addr, len);
+	u8 *p = put_here(r);
+	u32 n = 1;
+
+	p[0] = a.family;
+	if (a.family == AF_UNIX) {
+		n += store_unix_path(p + 1, (void *)(addr + SUN_PATH_AT), len - SUN_PATH_AT, true);
+	} else if ((a.family == AF_INET && len >= 8) || (a.family == AF_INET6 && len >= 24)) {
+		struct endpoint e = user_endpoint(&a);
+
+		n += store_endpoint(p + 1, &e, a.family);
+	} else {
+		n = 0;
+	}
+	put_done(r, n);
+}
+
+#endif /* DRIVER_SOCK_BPF_H */

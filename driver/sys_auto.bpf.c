@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One filler for all calls whose exit is the result and then what the arguments say:
+ * the rows of syscalls.def with the filler auto.
+ */
+#include "args.bpf.h"
+
+#define AUTO_MAX 8 /* parameters beside the result */
+
+struct auto_param {
+	u8 arg;
+	u8 kind;
+};
+
+struct auto_call {
+	u32 n;
+	struct auto_param p[AUTO_MAX];
+};
+
+static const struct auto_call auto_calls[DRV_MAX_NR] = {
+#define A(name, index, how) {index, ARG_##how},
+#define AX A
+#define COUNT(...) (sizeof((struct auto_param[]){__VA_ARGS__}) / sizeof(struct auto_param))
+#define SYS(nr, name, event, filler, ...) [nr] = {COUNT(__VA_ARGS__), {__VA_ARGS__}},
+#include "syscalls.def"
+#undef SYS
+#undef COUNT
+#undef AX
+#undef A
+};
+
+/* How many of them are text. Counted here, as the verifier would follow every outcome. */
+static const u8 auto_texts[DRV_MAX_NR] = {
+#define A(name, index, how) +(ARG_##how >= ARG_PATH)
+#define AX A
+#define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef AX
+#undef A
+};
+
+#define SIZES_MAX 512 /* a power of two: the verifier sees the bound in a mask */
+/* Events of our own come behind the shared ones. */
+#define SIZES_OF(id) ((id) < EVT_PUBLIC_MAX ? (id) : (id)-EVT_PRIVATE + EVT_PUBLIC_MAX)
+
+/* Bytes of each parameter of an event; 0: it varies. */
+static const u8 param_sizes[SIZES_MAX][EVT_MAX_PARAMS] = {
+#define P(name, type, fmt) PSZ_##type,
+#define PX(name, type, fmt, table) PSZ_##type,
+#define PR(name, type, fmt, dirfd) PSZ_##type,
+#define O P
+#define OX PX
+#define EVT(id, sym, name, category, flags, n_2022, ...) [SIZES_OF(id)] = {__VA_ARGS__},
+#include "events.def"
+#undef EVT
+#undef P
+#undef PX
+#undef PR
+#undef O
+#undef OX
+};
+
+/* A number in the size of its parameter: 1, 2, 4 or 8 bytes of the 8 that are written. */
+static __always_inline void put_number(struct rec *r, u64 v, u32 sz)
+{
+	if (!put_len(r, sz))
+		return;
+	store64(put_here(r), v);
+	r->off += sz & 15;
+}
+
+static __always_inline u64 arg_or_0(const struct rec *r, u32 i)
+{
+	return i < 6 ? arg(r, i) : 0;
+}
+
+static __always_inline void put_auto(struct rec *r, u32 kind, u32 index, u32 sz)
+{
+	u64 v = arg_or_0(r, index);
+	u64 beside = arg_or_0(r, kind == ARG_OPEN_MODE ? index - 1 : index + 1);
+
+	if (kind == ARG_PATH || (kind == ARG_PATH_OUT && r->ret >= 0)) {
+		put_user_str(r, v, PATH_SZ);
+		return;
+	}
+	if (kind == ARG_PATH_OUT) {
+		put_user_str(r, 0, PATH_SZ);
+		return;
+	}
+	put_number(r, arg_number(kind, v, beside, r->ret < 0), sz);
+}
+
+/* What a round needs of the record: one whose address is taken is in memory, and there
+ * the verifier knows less of it. */
+struct auto_fill {
+	u8 *base;
+	struct drv_slot *slot;
+	const struct auto_call *call;
+	const u8 *sizes; /* of the parameters; the first is the result */
+	s64 ret;
+	u64 off;
+};
+
+/* Puts parameter @i. A callback of bpf_loop, whose body is checked once. */
+static long auto_step(u32 i, void *ctx)
+{
+	struct auto_fill *f = ctx;
+	u32 at = i & (AUTO_MAX - 1);
+	const struct auto_param *p = &f->call->p[at];
+	struct rec r = {
+		.base = f->base,
+		.slot = f->slot,
+		.ret = f->ret,
+		.off = f->off,
+		.n = at + 1,
+		.n_params = AUTO_MAX + 1,
+	};
+
+	put_auto(&r, p->kind, p->arg, f->sizes[at + 1]);
+	f->off = forget(r.slot, r.off, REC_OFF_MAX);
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_auto(u64 *ctx)
+{
+	u32 nr = this_slot()->call.nr & (DRV_MAX_NR - 1);
+	const struct auto_call *call = &auto_calls[nr];
+	u32 type = nr_event[nr];
+	struct auto_fill f = {.call = call, .sizes = param_sizes[type & (SIZES_MAX - 1)]};
+	u32 n = call->n & 15;
+	struct rec r;
+
+	if (!begin_call(&r, ctx, type, n + 1, 8 * (AUTO_MAX + 2) + auto_texts[nr] * PATH_SZ))
+		return 0;
+	put_number(&r, r.ret, f.sizes[0]);
+	f.base = r.base;
+	f.slot = r.slot;
+	f.ret = r.ret;
+	f.off = r.off;
+	bpf_loop(n, auto_step, &f, 0);
+	r.off = forget(r.slot, f.off, REC_OFF_MAX);
+	r.n = r.n_params; /* so they are; 6.1 would follow commit's look for missing ones */
+	return commit(&r);
+}

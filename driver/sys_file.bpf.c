@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls that open files and make pairs of descriptors, and those that move data in pieces. */
+#include "args.bpf.h"
+#include "fd.bpf.h"
+#include "task.bpf.h"
+
+/* What the kernel has behind the descriptor that a call returned. */
+static __always_inline struct file_id opened(const struct rec *r)
+{
+	struct file_id none = {};
+	struct file *file = r->ret < 0 ? NULL : fd_file(r->ret);
+
+	return file ? file_id_of(file) : none;
+}
+
+static __always_inline u32 open_flags(u32 flags, const struct file_id *id)
+{
+	return convert_open_flags(flags) | (id->created ? PPM_O_F_CREATED : 0);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_open(u64 *ctx)
+{
+	struct file_id id;
+	struct rec r;
+
+	if (!begin(&r, ctx, OPEN_X, PATH_SZ))
+		return 0;
+	id = opened(&r);
+	put_s64(&r, r.ret);
+	put_user_str(&r, arg(&r, 0), PATH_SZ);
+	put_u32(&r, open_flags(arg(&r, 1), &id));
+	put_u32(&r, convert_open_mode(arg(&r, 1), arg(&r, 2)));
+	put_u32(&r, id.dev);
+	put_u64(&r, id.ino);
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_openat(u64 *ctx)
+{
+	struct file_id id;
+	struct rec r;
+
+	if (!begin(&r, ctx, OPENAT_X, PATH_SZ))
+		return 0;
+	id = opened(&r);
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_user_str(&r, arg(&r, 1), PATH_SZ);
+	put_u32(&r, open_flags(arg(&r, 2), &id));
+	put_u32(&r, convert_open_mode(arg(&r, 2), arg(&r, 3)));
+	put_u32(&r, id.dev);
+	put_u64(&r, id.ino);
+	return commit(&r);
+}
+
+/* struct open_how */
+struct open_how {
+	u64 flags;
+	u64 mode;
+	u64 resolve;
+};
+
+SEC("?tp_btf/sys_exit")
+int fill_openat2(u64 *ctx)
+{
+	struct open_how how = {};
+	struct file_id id;
+	struct rec r;
+
+	if (!begin(&r, ctx, OPENAT2_X, PATH_SZ))
+		return 0;
+	id = opened(&r);
+	bpf_probe_read_user(&how, sizeof(how), (void *)arg(&r, 2));
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_user_str(&r, arg(&r, 1), PATH_SZ);
+	put_u32(&r, open_flags(how.flags, &id));
+	put_u32(&r, convert_open_mode(how.flags, how.mode));
+	put_u32(&r, convert_openat2_resolve(how.resolve));
+	put_u32(&r, id.dev);
+	put_u64(&r, id.ino);
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_creat(u64 *ctx)
+{
+	struct file_id id;
+	struct rec r;
+
+	if (!begin(&r, ctx, CREAT_X, PATH_SZ))
+		return 0;
+	id = opened(&r);
+	put_s64(&r, r.ret);
+	put_user_str(&r, arg(&r, 0), PATH_SZ);
+	put_u32(&r, arg(&r, 1) & 07777);
+	put_u32(&r, id.dev);
+	put_u64(&r, id.ino);
+	put_u16(&r, 0);
+	return commit(&r);
+}
+
+/* res, fd1, fd2, ino: both ends of a pipe have one inode. */
+static __always_inline void put_pipe(struct rec *r)
+{
+	s32 fds[2] = {-1, -1};
+
+	if (r->ret >= 0)
+		bpf_probe_read_user(fds, sizeof(fds), (void *)arg(r, 0));
+	put_s64(r, r->ret);
+	put_s64(r, fds[0]);
+	put_s64(r, fds[1]);
+	put_u64(r, fd_ino(fds[0]));
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_pipe(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, PIPE_X, 0))
+		return 0;
+	put_pipe(&r);
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_pipe2(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, PIPE2_X, 0))
+		return 0;
+	put_pipe(&r);
+	put_u32(&r, convert_file_flags(arg(&r, 1)));
+	return commit(&r);
+}
+
+/* The kernel moved *offset by what it sent. */
+SEC("?tp_btf/sys_exit")
+int fill_sendfile(u64 *ctx)
+{
+	struct rec r;
+	u64 offset;
+
+	if (!begin(&r, ctx, SENDFILE_X, 0))
+		return 0;
+	offset = user_u64(arg(&r, 2), 0);
+	put_s64(&r, r.ret);
+	put_u64(&r, offset);
+	put_fd(&r, arg(&r, 0));
+	put_fd(&r, arg(&r, 1));
+	put_u64(&r, arg(&r, 3));
+	put_u64(&r, arg(&r, 2) && r.ret > 0 ? offset - r.ret : offset);
+	return commit(&r);
+}
+
+/* res, size (what was asked for or, reading, got), data, fd */
+static __always_inline void put_readv(struct rec *r)
+{
+	put_s64(r, r->ret);
+	put_u32(r, r->ret < 0 ? 0 : r->ret);
+	put_user_vector(r, arg(r, 1), arg(r, 2), r->ret);
+	put_fd(r, arg(r, 0));
+}
+
+static __always_inline void put_writev(struct rec *r)
+{
+	put_s64(r, r->ret);
+	put_user_vector(r, arg(r, 1), arg(r, 2), r->ret);
+	put_fd(r, arg(r, 0));
+	put_u32(r, iovec_sum(arg(r, 1), arg(r, 2)));
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_readv(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, READV_X, cfg.snaplen))
+		return 0;
+	put_readv(&r);
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_preadv(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, PREADV_X, cfg.snaplen))
+		return 0;
+	put_readv(&r);
+	put_u64(&r, arg(&r, 3));
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_writev(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, WRITEV_X, cfg.snaplen))
+		return 0;
+	put_writev(&r);
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_pwritev(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, PWRITEV_X, cfg.snaplen))
+		return 0;
+	put_writev(&r);
+	put_u64(&r, arg(&r, 3));
+	return commit(&r);
+}
+
+/* struct pollfd */
+struct pollfd {
+	s32 fd;
+	u16 events;
+	u16 revents;
+};
+
+#define POLLFD_OUT_SZ 10 /* s64 fd, u16 flags */
+#define FDLIST_SZ (2 + ARG_POLLFDS_MAX * POLLFD_OUT_SZ)
+
+struct fdlist {
+	struct drv_slot *slot;
+	u8 *to;
+	u64 addr, n;
+	u32 count;
+	bool asked;
+};
+
+/* Appends a descriptor. A callback of bpf_loop, whose body is checked once. */
+static long fdlist_add(u32 i, void *ctx)
+{
+	struct fdlist *l = ctx;
+	u64 n = forget(l->slot, l->n, ARG_POLLFDS_MAX - 1);
+	struct pollfd p;
+	u32 flags;
+
+	if (i >= l->count || bpf_probe_read_user(&p, sizeof(p), (void *)(l->addr + i * sizeof(p))))
+		return 1;
+	flags = l->asked ? p.events : p.revents;
+	if (!l->asked && !flags)
+		return 0;
+	store64(l->to + 2 + n * POLLFD_OUT_SZ, (s64)p.fd);
+	store16(l->to + 2 + n * POLLFD_OUT_SZ + 8, convert_poll_events(flags));
+	l->n = n + 1;
+	return 0;
+}
+
+/* Those of the first descriptors that were answered, or with @asked all with their questions. */
+static __always_inline void put_fdlist(struct rec *r, bool asked)
+{
+	struct fdlist l = {
+		.slot = r->slot,
+		.to = put_here(r),
+		.addr = arg(r, 0),
+		.count = arg(r, 1),
+		.asked = asked,
+	};
+	u64 n;
+
+	bpf_loop(ARG_POLLFDS_MAX, fdlist_add, &l, 0);
+	n = forget(r->slot, l.n, ARG_POLLFDS_MAX);
+	store16(l.to, n);
+	put_done(r, 2 + n * POLLFD_OUT_SZ);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_poll(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, POLL_X, 2 * FDLIST_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_fdlist(&r, false);
+	put_s64(&r, (s32)arg(&r, 2));
+	put_fdlist(&r, true);
+	return commit(&r);
+}
+
+/* The kernel writes the time that is left into *timeout, so this is not always what was given. */
+SEC("?tp_btf/sys_exit")
+int fill_ppoll(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, PPOLL_X, 2 * FDLIST_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_fdlist(&r, false);
+	put_u64(&r, arg(&r, 2) ? user_timespec(arg(&r, 2)) : -1ull);
+	put_u32(&r, user_u64(arg(&r, 3), 0));
+	put_fdlist(&r, true);
+	return commit(&r);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls on sockets. */
+#include "args.bpf.h"
+#include "sock.bpf.h"
+#include "task.bpf.h"
+
+#define CONTROL_SZ 256u /* of the control data of a message, which carries descriptors */
+
+SEC("?tp_btf/sys_exit")
+int fill_bind(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, BIND_X, SOCKADDR_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_sockaddr(&r, arg(&r, 1), (u32)arg(&r, 2));
+	put_fd(&r, arg(&r, 0));
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_connect(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, CONNECT_X, TUPLE_SZ + SOCKADDR_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_tuple(&r, fd_sock(arg(&r, 0)), false, arg(&r, 1), (u32)arg(&r, 2));
+	put_fd(&r, arg(&r, 0));
+	put_sockaddr(&r, arg(&r, 1), (u32)arg(&r, 2));
+	return commit(&r);
+}
+
+/* fd, tuple, and how full the queue of the listening socket was left. */
+static __always_inline void put_accept(struct rec *r)
+{
+	struct sock *listener = fd_sock(arg(r, 0));
+	u32 len = 0, max = 0;
+
+	if (listener) {
+		len = BPF_CORE_READ(listener, sk_ack_backlog);
+		max = BPF_CORE_READ(listener, sk_max_ack_backlog);
+	}
+	put_s64(r, r->ret);
+	put_tuple(r, r->ret < 0 ? NULL : fd_sock(r->ret), true, 0, 0);
+	put_u8(r, max ? (u64)len * 100 / max : 0);
+	put_u32(r, len);
+	put_u32(r, max);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_accept(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, ACCEPT_X, TUPLE_SZ))
+		return 0;
+	put_accept(&r);
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_accept4(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, ACCEPT4_X, TUPLE_SZ))
+		return 0;
+	put_accept(&r);
+	put_u32(&r, arg(&r, 3));
+	return commit(&r);
+}
+
+/* The tuple of a message: only with an address, as a connected socket needs none. */
+static __always_inline void put_msg_tuple(struct rec *r, bool inbound, u64 addr, u64 addr_len)
+{
+	if (!addr) {
+		put_empty(r);
+		return;
+	}
+	put_tuple(r, fd_sock(arg(r, 0)), inbound, addr, addr_len);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_sendto(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, SENDTO_X, cfg.snaplen + TUPLE_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_user_bytes(&r, arg(&r, 1), r.ret, cfg.snaplen);
+	put_fd(&r, arg(&r, 0));
+	put_u32(&r, arg(&r, 2));
+	put_msg_tuple(&r, false, arg(&r, 4), (u32)arg(&r, 5));
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_recvfrom(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, RECVFROM_X, cfg.snaplen + TUPLE_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_user_bytes(&r, arg(&r, 1), r.ret, cfg.snaplen);
+	put_msg_tuple(&r, true, r.ret < 0 ? 0 : arg(&r, 4), (u32)user_s32(arg(&r, 5), 0));
+	put_fd(&r, arg(&r, 0));
+	put_u32(&r, arg(&r, 2));
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_sendmsg(u64 *ctx)
+{
+	struct user_msghdr m = {};
+	struct rec r;
+
+	if (!begin(&r, ctx, SENDMSG_X, cfg.snaplen + TUPLE_SZ))
+		return 0;
+	bpf_probe_read_user(&m, sizeof(m), (void *)arg(&r, 1));
+	put_s64(&r, r.ret);
+	put_user_vector(&r, m.iov, m.iovlen, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_u32(&r, iovec_sum(m.iov, m.iovlen));
+	put_msg_tuple(&r, false, m.name, m.namelen);
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_recvmsg(u64 *ctx)
+{
+	struct user_msghdr m = {};
+	struct rec r;
+
+	if (!begin(&r, ctx, RECVMSG_X, cfg.snaplen + TUPLE_SZ + CONTROL_SZ))
+		return 0;
+	if (r.ret >= 0)
+		bpf_probe_read_user(&m, sizeof(m), (void *)arg(&r, 1));
+	put_s64(&r, r.ret);
+	put_u32(&r, r.ret < 0 ? 0 : r.ret);
+	put_user_vector(&r, m.iov, m.iovlen, r.ret);
+	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
+	put_user_bytes(&r, m.control, m.controllen, CONTROL_SZ);
+	put_fd(&r, arg(&r, 0));
+	return commit(&r);
+}
+
+/* Serves getsockname and getpeername: the same layout. */
+SEC("?tp_btf/sys_exit")
+int fill_sockname(u64 *ctx)
+{
+	u32 nr = this_slot()->call.nr;
+	struct rec r;
+
+	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_GETSOCKNAME_X_NPARAMS,
+			EVT_GETSOCKNAME_X_FIXED_SZ + SOCKADDR_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	if (r.ret < 0)
+		put_empty(&r);
+	else
+		put_sockaddr(&r, arg(&r, 1), (u32)user_s32(arg(&r, 2), 0));
+	return commit(&r);
+}
+
+/* The two ends know each other by the addresses of their sockets. */
+SEC("?tp_btf/sys_exit")
+int fill_socketpair(u64 *ctx)
+{
+	struct sock *sk = NULL, *peer = NULL;
+	s32 fds[2] = {-1, -1};
+	struct rec r;
+
+	if (!begin(&r, ctx, SOCKETPAIR_X, 0))
+		return 0;
+	if (r.ret >= 0 && !bpf_probe_read_user(fds, sizeof(fds), (void *)arg(&r, 3)))
+		sk = fd_sock(fds[0]);
+	if (sk && BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX)
+		peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+	put_s64(&r, r.ret);
+	put_s64(&r, fds[0]);
+	put_s64(&r, fds[1]);
+	put_u64(&r, (u64)sk);
+	put_u64(&r, (u64)peer);
+	put_u32(&r, arg(&r, 0));
+	put_u32(&r, arg(&r, 1));
+	put_u32(&r, arg(&r, 2));
+	return commit(&r);
+}
+
+/* Which of the types of the dynamic parameter follows. */
+enum sockopt_dyn { SOCKOPT_BYTES, SOCKOPT_ERRNO, SOCKOPT_U32, SOCKOPT_U64, SOCKOPT_TIMEVAL };
+
+/* The options that are an int: all of sockopt_options up to SO_INCOMING_CPU but these. */
+static __always_inline u32 sockopt_type(u32 level, u32 opt)
+{
+	if (convert_sockopt_level(level) != 1 || !opt)
+		return SOCKOPT_BYTES;
+	switch (opt) {
+	case 0x04: /* SO_ERROR */
+		return SOCKOPT_ERRNO;
+	case 0x14: /* SO_RCVTIMEO, SO_SNDTIMEO */
+	case 0x15:
+		return SOCKOPT_TIMEVAL;
+	case 0x35: /* SO_COOKIE */
+		return SOCKOPT_U64;
+	case 0x0d: /* SO_LINGER, SO_PEERCRED, and those that are text or lists */
+	case 0x11:
+	case 0x19:
+	case 0x1a:
+	case 0x1c:
+	case 0x1f:
+	case 0x33:
+	case 0x34:
+		return SOCKOPT_BYTES;
+	}
+	return SOCKOPT_U32;
+}
+
+static __always_inline void put_sockopt_bytes(struct rec *r, u64 addr, u64 len)
+{
+	u8 *to = put_here(r);
+	u64 n = written(len, cfg.snaplen);
+
+	to[0] = SOCKOPT_BYTES;
+	if (n && bpf_probe_read_user(to + 1, n, (void *)addr))
+		n = 0;
+	put_done(r, 1 + n);
+}
+
+/* The value of an option: u8 type, then the value in that type. */
+static __always_inline void put_sockopt(struct rec *r, u32 type, u64 addr, u64 len)
+{
+	u8 *to = put_here(r);
+	u64 tv[2] = {};
+
+	if (type == SOCKOPT_BYTES || len < 4) {
+		put_sockopt_bytes(r, addr, len);
+		return;
+	}
+	to[0] = type;
+	switch (type) {
+	case SOCKOPT_U32:
+		store32(to + 1, user_s32(addr, 0));
+		put_done(r, 5);
+		return;
+	case SOCKOPT_ERRNO:
+		store64(to + 1, -user_s32(addr, 0));
+		break;
+	case SOCKOPT_U64:
+		store64(to + 1, user_u64(addr, 0));
+		break;
+	default: /* SOCKOPT_TIMEVAL */
+		bpf_probe_read_user(tv, sizeof(tv), (void *)addr);
+		store64(to + 1, tv[0] * 1000000000ull + tv[1] * 1000);
+	}
+	put_done(r, 9);
+}
+
+#define NR_GETSOCKOPT 55
+
+/* Serves setsockopt and getsockopt: the same layout. */
+SEC("?tp_btf/sys_exit")
+int fill_sockopt(u64 *ctx)
+{
+	u32 nr = this_slot()->call.nr, level, opt, len;
+	struct rec r;
+
+	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_GETSOCKOPT_X_NPARAMS,
+			EVT_GETSOCKOPT_X_FIXED_SZ + 9 + cfg.snaplen))
+		return 0;
+	level = arg(&r, 1);
+	opt = convert_sockopt_name(level, arg(&r, 2));
+	len = arg(&r, 4);
+	if (nr == NR_GETSOCKOPT)
+		len = r.ret < 0 ? 0 : user_s32(arg(&r, 4), 0);
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_u8(&r, convert_sockopt_level(level));
+	put_u8(&r, opt);
+	put_sockopt(&r, sockopt_type(level, opt), arg(&r, 3), len);
+	put_u32(&r, len);
+	return commit(&r);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls that make and change processes: clone and its kin, exec, prctl, ptrace. */
+#include "args.bpf.h"
+#include "fd.bpf.h"
+#include "task.bpf.h"
+
+/* Text of varying size in every event of a process: exe, args, cwd, comm, cgroups. */
+#define PROC_TEXT_SZ (PATH_SZ + ARGS_SZ + PATH_SZ + 16 + CGROUPS_SZ)
+
+/* tid to vm_swap, which clone and exec share. */
+static __always_inline void put_identity(struct rec *r, struct task_struct *task)
+{
+	put_s64(r, task->pid);
+	put_s64(r, task->tgid);
+	put_s64(r, BPF_CORE_READ(task, real_parent, pid));
+	put_cwd(r, task);
+	put_u64(r, BPF_CORE_READ(task, signal, rlim[RLIMIT_NOFILE].rlim_cur));
+	put_u64(r, task->maj_flt);
+	put_u64(r, task->min_flt);
+	put_vm(r, task);
+	put_comm(r, task);
+	put_cgroups(r);
+}
+
+#define NR_CLONE 56
+#define NR_FORK 57
+#define NR_VFORK 58
+
+#define CLONE_VM 0x00000100
+#define CLONE_VFORK 0x00004000
+
+#define NR_CLONE3 435
+
+/* @call is one of the four. Of clone3 the caller's memory says it: to be asked in the caller. */
+static __always_inline u64 clone_flags_of(const struct drv_call *call)
+{
+	if (call->state == CALL_BORN)
+		return call->args[0];
+	switch (call->nr) {
+	case NR_CLONE:
+		return call->args[0];
+	case NR_FORK:
+		return 0;
+	case NR_VFORK:
+		return CLONE_VFORK | CLONE_VM;
+	default: /* clone3: the first member of struct clone_args */
+		return user_u64(call->args[0], 0);
+	}
+}
+
+/* Serves clone, clone3, fork and vfork, in the parent and in the child. */
+SEC("?tp_btf/sys_exit")
+int fill_clone(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 nr = this_slot()->call.nr;
+	struct rec r;
+	u32 flags;
+
+	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_CLONE_X_NPARAMS,
+			EVT_CLONE_X_FIXED_SZ + PROC_TEXT_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_command(&r, task);
+	put_identity(&r, task);
+	flags = convert_clone_flags(clone_flags_of(&r.slot->call));
+	if (task_in_pidns(task))
+		flags |= PPM_CL_CHILD_IN_PIDNS;
+	put_u32(&r, flags);
+	put_u32(&r, BPF_CORE_READ(task, cred, euid.val));
+	put_u32(&r, BPF_CORE_READ(task, cred, egid.val));
+	put_s64(&r, task_vtid(task));
+	put_s64(&r, task_vpid(task));
+	put_u64(&r, task_pidns_start(task));
+	return commit(&r);
+}
+
+/* execve_flags */
+#define PPM_EXE_WRITABLE (1u << 0)
+#define PPM_EXE_FROM_MEMFD (1u << 2)
+
+#define SB_RDONLY 1
+#define S_IMMUTABLE 8
+#define CAP_DAC_OVERRIDE 1
+
+static __always_inline bool exe_is_writable(struct inode *inode, const struct cred *cred)
+{
+	u16 mode = BPF_CORE_READ(inode, i_mode);
+	u64 caps = 0;
+
+	if (BPF_CORE_READ(inode, i_sb, s_flags) & SB_RDONLY ||
+	    BPF_CORE_READ(inode, i_flags) & S_IMMUTABLE)
+		return false;
+	bpf_core_read(&caps, sizeof(caps), &cred->cap_effective);
+	if (caps >> CAP_DAC_OVERRIDE & 1)
+		return true;
+	if (BPF_CORE_READ(cred, fsuid.val) == BPF_CORE_READ(inode, i_uid.val))
+		return mode & 0200;
+	if (BPF_CORE_READ(cred, fsgid.val) == BPF_CORE_READ(inode, i_gid.val))
+		return mode & 0020;
+	return mode & 0002;
+}
+
+/* The file of memfd_create() is named "memfd:NAME" and has no place in a tree. */
+static __always_inline bool file_is_memfd(struct file *file)
+{
+	static const char prefix[] = "memfd:";
+	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
+	char name[8] = {};
+
+	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(dentry, d_name.name));
+	for (u32 i = 0; i < sizeof(prefix) - 1; i++)
+		if (name[i] != prefix[i])
+			return false;
+	return BPF_CORE_READ(dentry, d_parent) == dentry;
+}
+
+/* A function of its own to the verifier: its many ways out are checked once. */
+__noinline u32 exe_flags(u64 exe_addr, u64 cred_addr)
+{
+	struct file *exe = (void *)exe_addr;
+	const struct cred *cred = (void *)cred_addr;
+
+	if (!exe)
+		return 0;
+	return (exe_is_writable(BPF_CORE_READ(exe, f_inode), cred) ? PPM_EXE_WRITABLE : 0) |
+	       (file_is_memfd(exe) ? PPM_EXE_FROM_MEMFD : 0);
+}
+
+#define NS_PER_S 1000000000ull
+
+static __always_inline u64 inode_ctime(struct inode *inode)
+{
+	struct inode___v67 *v67 = (void *)inode;
+	struct inode___v65 *v65 = (void *)inode;
+
+	if (bpf_core_field_exists(inode->i_ctime_sec))
+		return BPF_CORE_READ(inode, i_ctime_sec) * NS_PER_S +
+		       BPF_CORE_READ(inode, i_ctime_nsec);
+	if (bpf_core_field_exists(v67->__i_ctime))
+		return BPF_CORE_READ(v67, __i_ctime.tv_sec) * NS_PER_S +
+		       BPF_CORE_READ(v67, __i_ctime.tv_nsec);
+	return BPF_CORE_READ(v65, i_ctime.tv_sec) * NS_PER_S + BPF_CORE_READ(v65, i_ctime.tv_nsec);
+}
+
+static __always_inline u64 inode_mtime(struct inode *inode)
+{
+	struct inode___v67 *v67 = (void *)inode;
+	struct inode___v65 *v65 = (void *)inode;
+
+	if (bpf_core_field_exists(inode->i_mtime_sec))
+		return BPF_CORE_READ(inode, i_mtime_sec) * NS_PER_S +
+		       BPF_CORE_READ(inode, i_mtime_nsec);
+	if (bpf_core_field_exists(v67->__i_mtime))
+		return BPF_CORE_READ(v67, __i_mtime.tv_sec) * NS_PER_S +
+		       BPF_CORE_READ(v67, __i_mtime.tv_nsec);
+	return BPF_CORE_READ(v65, i_mtime.tv_sec) * NS_PER_S + BPF_CORE_READ(v65, i_mtime.tv_nsec);
+}
+
+static __always_inline void put_caps(struct rec *r, const struct cred *cred)
+{
+	u64 caps = 0;
+
+	bpf_core_read(&caps, sizeof(caps), &cred->cap_inheritable);
+	put_u64(r, caps);
+	bpf_core_read(&caps, sizeof(caps), &cred->cap_permitted);
+	put_u64(r, caps);
+	bpf_core_read(&caps, sizeof(caps), &cred->cap_effective);
+	put_u64(r, caps);
+}
+
+/* tty to gid, which both forms of exec have behind env. */
+static __always_inline void put_exec(struct rec *r, struct task_struct *task)
+{
+	struct file *exe = BPF_CORE_READ(task, mm, exe_file);
+	struct pid *pgrp = BPF_CORE_READ(task, signal, pids[PIDTYPE_PGID]);
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+	struct inode *inode = BPF_CORE_READ(exe, f_inode);
+	u32 level = BPF_CORE_READ(task, thread_pid, level);
+
+	put_s32(r, task_tty(task));
+	put_s64(r, pid_nr(pgrp, level));
+	put_s32(r, task_loginuid(task));
+	put_u32(r, exe_flags((u64)exe, (u64)cred));
+	put_caps(r, cred);
+	put_u64(r, BPF_CORE_READ(inode, i_ino));
+	put_u64(r, inode_ctime(inode));
+	put_u64(r, inode_mtime(inode));
+	put_u32(r, BPF_CORE_READ(cred, euid.val));
+	put_path(r, &exe->f_path);
+	put_s64(r, pid_nr(pgrp, 0));
+	put_u32(r, BPF_CORE_READ(cred, egid.val));
+}
+
+/* Read anew each time it is asked, that the verifier forgets the answer in between: else it
+ * would follow what is behind for each answer on its own. */
+static __always_inline bool exec_failed(const struct rec *r)
+{
+	return ONCE(((s64 *)r->ctx)[1]) < 0;
+}
+
+#define NR_EXECVEAT 322
+
+static __always_inline bool is_execveat(const struct rec *r)
+{
+	return ONCE(r->slot->call.nr) == NR_EXECVEAT;
+}
+
+/* exe, args: of the new program; if there is none, what it was to be given. */
+static __always_inline void put_exec_command(struct rec *r, struct task_struct *task, u64 argv)
+{
+	u64 exe = 0;
+
+	if (!exec_failed(r)) {
+		put_command(r, task);
+		return;
+	}
+	bpf_probe_read_user(&exe, sizeof(exe), (void *)argv);
+	put_user_str(r, exe, PATH_SZ);
+	put_strings(r, argv, 1);
+}
+
+static __always_inline void put_exec_env(struct rec *r, struct task_struct *task, u64 envp)
+{
+	u64 at, end;
+
+	if (exec_failed(r)) {
+		put_strings(r, envp, 0);
+		return;
+	}
+	at = BPF_CORE_READ(task, mm, env_start);
+	end = BPF_CORE_READ(task, mm, env_end);
+	put_user_bytes(r, at, end - at, ARGS_SZ);
+}
+
+/* The kernel leaves the name that was executed behind the environment of the new program. */
+static __always_inline u64 exec_name(struct rec *r, struct task_struct *task, u64 name)
+{
+	return exec_failed(r) ? name : BPF_CORE_READ(task, mm, env_end);
+}
+
+#define EXEC_TEXT_SZ (PROC_TEXT_SZ + ARGS_SZ + 2 * PATH_SZ)
+
+/* Serves execve and execveat, whose arguments stand one further and are told at the end. */
+SEC("?tp_btf/sys_exit")
+int fill_exec(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool at = this_slot()->call.nr == NR_EXECVEAT;
+	u64 name, argv, envp;
+	struct rec r;
+
+	if (!begin_call(&r, ctx, at ? EVT_EXECVEAT_X : EVT_EXECVE_X,
+			at ? EVT_EXECVEAT_X_NPARAMS : EVT_EXECVE_X_NPARAMS,
+			EVT_EXECVEAT_X_FIXED_SZ + EXEC_TEXT_SZ))
+		return 0;
+	name = arg(&r, is_execveat(&r));
+	argv = arg(&r, 1 + is_execveat(&r));
+	envp = arg(&r, 2 + is_execveat(&r));
+	put_s64(&r, r.ret);
+	put_exec_command(&r, task, argv);
+	put_identity(&r, task);
+	put_exec_env(&r, task, envp);
+	put_exec(&r, task);
+	if (is_execveat(&r))
+		put_fd(&r, arg(&r, 0));
+	put_user_str(&r, exec_name(&r, task, name), PATH_SZ);
+	if (is_execveat(&r))
+		put_u32(&r, convert_execveat_flags(arg(&r, 4)));
+	return commit(&r);
+}
+
+/* What the task may after the call, whatever it asked for. */
+SEC("?tp_btf/sys_exit")
+int fill_capset(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct rec r;
+
+	if (!begin(&r, ctx, CAPSET_X, 0))
+		return 0;
+	put_s64(&r, r.ret);
+	put_caps(&r, BPF_CORE_READ(task, cred));
+	return commit(&r);
+}
+
+#define PR_SET_NAME 15
+#define PR_GET_NAME 16
+#define PR_GET_CHILD_SUBREAPER 37
+
+SEC("?tp_btf/sys_exit")
+int fill_prctl(u64 *ctx)
+{
+	struct rec r;
+	u32 option;
+	u64 v;
+
+	if (!begin(&r, ctx, PRCTL_X, PATH_SZ))
+		return 0;
+	option = arg(&r, 0);
+	v = arg(&r, 1);
+	put_s64(&r, r.ret);
+	put_u32(&r, option);
+	if (option == PR_SET_NAME || (option == PR_GET_NAME && r.ret >= 0)) {
+		put_user_str(&r, v, 16);
+		put_s64(&r, 0);
+	} else if (option == PR_GET_CHILD_SUBREAPER && r.ret >= 0) {
+		put_no_text(&r);
+		put_s64(&r, user_s32(v, -1));
+	} else {
+		put_no_text(&r);
+		put_s64(&r, v);
+	}
+	return commit(&r);
+}
+
+/* Which of the types of a dynamic parameter follows. */
+enum ptrace_dyn { PTRACE_DYN_U64, PTRACE_DYN_SIG };
+
+static __always_inline void put_dyn_u64(struct rec *r, u64 v)
+{
+	u8 *to = put_here(r);
+
+	to[0] = PTRACE_DYN_U64;
+	store64(to + 1, v);
+	put_done(r, 9);
+}
+
+static __always_inline void put_dyn_sig(struct rec *r, u8 sig)
+{
+	u8 *to = put_here(r);
+
+	to[0] = PTRACE_DYN_SIG;
+	to[1] = sig;
+	put_done(r, 2);
+}
+
+#define PTRACE_PEEKUSR 3
+#define PTRACE_CONT 7
+#define PTRACE_SINGLESTEP 9
+#define PTRACE_DETACH 17
+#define PTRACE_SYSCALL 24
+
+SEC("?tp_btf/sys_exit")
+int fill_ptrace(u64 *ctx)
+{
+	u32 request;
+	struct rec r;
+	u64 data;
+
+	if (!begin(&r, ctx, PTRACE_X, 2 * 9))
+		return 0;
+	request = arg(&r, 0);
+	data = arg(&r, 3);
+	put_s64(&r, r.ret);
+	put_dyn_u64(&r, arg(&r, 2));
+	if (request == PTRACE_CONT || request == PTRACE_SINGLESTEP || request == PTRACE_DETACH ||
+	    request == PTRACE_SYSCALL)
+		put_dyn_sig(&r, data);
+	else if (request >= 1 && request <= PTRACE_PEEKUSR)
+		put_dyn_u64(&r, r.ret < 0 ? 0 : user_u64(data, 0));
+	else
+		put_dyn_u64(&r, data);
+	put_u16(&r, convert_ptrace_request(request));
+	put_s64(&r, (s32)arg(&r, 1));
+	return commit(&r);
+}

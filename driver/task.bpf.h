@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What events tell of a task: its identity, command line, memory, rights and cgroups. */
+#ifndef DRIVER_TASK_BPF_H
+#define DRIVER_TASK_BPF_H
+
+#include "path.bpf.h"
+#include <bpf/bpf_core_read.h>
+
+#define ARGS_SZ 4096u /* arguments and environment, each */
+#define CGROUPS_SZ 4096u
+#define CGROUP_DEPTH 8 /* of a deeper one only the last names are told */
+#define CGROUP_SUBSYS 5
+#define ARGV_MAX 16 /* pointers that are followed when an exec failed */
+
+/* The numbers of @pid: in namespace @level; 0 is the first one of the machine. */
+static __always_inline struct upid pid_at(struct pid *pid, u32 level)
+{
+	struct upid upid = {};
+	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+
+	bpf_probe_read_kernel(&upid, sizeof(upid), numbers + level * sizeof(upid));
+	return upid;
+}
+
+/* The number of @pid as level @level sees it; 0: it does not. */
+static __always_inline s64 pid_nr(struct pid *pid, u32 level)
+{
+	return level > BPF_CORE_READ(pid, level) ? 0 : pid_at(pid, level).nr;
+}
+
+/* The innermost: what the task itself sees. */
+static __always_inline struct upid pid_own(struct pid *pid)
+{
+	return pid_at(pid, BPF_CORE_READ(pid, level));
+}
+
+static __always_inline s64 task_vtid(struct task_struct *task)
+{
+	return pid_own(BPF_CORE_READ(task, thread_pid)).nr;
+}
+
+static __always_inline s64 task_vpid(struct task_struct *task)
+{
+	return pid_own(BPF_CORE_READ(task, group_leader, thread_pid)).nr;
+}
+
+/* When the first process of the task's PID namespace started, since the epoch. */
+static __always_inline u64 task_pidns_start(struct task_struct *task)
+{
+	struct pid_namespace *ns = pid_own(BPF_CORE_READ(task, thread_pid)).ns;
+
+	return BPF_CORE_READ(ns, child_reaper, start_boottime) + cfg.epoch_offset;
+}
+
+/* Does the task, or will its next child, live in a PID namespace that is not the machine's? */
+static __always_inline bool task_in_pidns(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, nsproxy, pid_ns_for_children, level) ||
+	       BPF_CORE_READ(task, thread_pid, level);
+}
+
+/* As the kernel codes it in /proc/PID/stat; 0: none. */
+static __always_inline s32 task_tty(struct task_struct *task)
+{
+	struct tty_struct *tty = BPF_CORE_READ(task, signal, tty);
+	u32 minor;
+
+	if (!tty)
+		return 0;
+	minor = BPF_CORE_READ(tty, driver, minor_start) + BPF_CORE_READ(tty, index);
+	return (minor & 0xff) | (u32)BPF_CORE_READ(tty, driver, major) << 8 |
+	       (minor & ~0xffu) << 12;
+}
+
+static __always_inline s32 task_loginuid(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->loginuid))
+		return -1;
+	return BPF_CORE_READ(task, loginuid.val);
+}
+
+/* Pages of one kind; the kernel's counter may be behind by what CPUs have not added yet. */
+static __always_inline u32 mm_pages(struct mm_struct *mm, u32 kind)
+{
+	struct mm_struct___v61 *old = (void *)mm;
+	s64 n = 0;
+
+	if (bpf_core_field_exists(old->rss_stat.count)) {
+		struct mm_rss_stat___v61 *stat =
+			(void *)mm + bpf_core_field_offset(struct mm_struct___v61, rss_stat);
+
+		bpf_probe_read_kernel(&n, sizeof(n), (s64 *)stat + kind);
+	} else {
+		void *stat = (void *)mm + bpf_core_field_offset(struct mm_struct, rss_stat);
+
+		stat += kind * bpf_core_type_size(struct percpu_counter);
+		bpf_probe_read_kernel(&n, sizeof(n),
+				      stat + bpf_core_field_offset(struct percpu_counter, count));
+	}
+	return n < 0 ? 0 : n;
+}
+
+#define KB_PER_PAGE 4
+
+/* vm_size, vm_rss, vm_swap, in kB */
+static __always_inline void put_vm(struct rec *r, struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	u32 rss;
+
+	if (!mm) {
+		put_u32(r, 0);
+		put_u32(r, 0);
+		put_u32(r, 0);
+		return;
+	}
+	rss = mm_pages(mm, MM_FILEPAGES) + mm_pages(mm, MM_ANONPAGES) + mm_pages(mm, MM_SHMEMPAGES);
+	put_u32(r, BPF_CORE_READ(mm, total_vm) * KB_PER_PAGE);
+	put_u32(r, rss * KB_PER_PAGE);
+	put_u32(r, mm_pages(mm, MM_SWAPENTS) * KB_PER_PAGE);
+}
+
+/* exe and args of the running program: the first of its strings, and the others. */
+static __always_inline void put_command(struct rec *r, struct task_struct *task)
+{
+	u64 at = BPF_CORE_READ(task, mm, arg_start);
+	u64 end = BPF_CORE_READ(task, mm, arg_end);
+	u64 n = 0;
+
+	if (at < end)
+		n = written(bpf_probe_read_user_str(put_here(r), PATH_SZ, (void *)at), PATH_SZ);
+	put_str_done(r, n, PATH_SZ);
+	at += n ?: 1; /* before 6.4 empty text has 0 bytes, its NUL not counted */
+	put_user_bytes(r, at, end - at, ARGS_SZ);
+	settle(r);
+}
+
+struct strings_text {
+	u64 len; /* here the verifier knows nothing of it, see forget() */
+	u8 text[2 * ARGS_SZ];
+};
+
+/* Used by the exits of calls only, of which a CPU has one at a time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct strings_text));
+} strings_scratch SEC(".maps");
+
+struct strings_walk {
+	struct strings_text *s;
+	u64 argv;
+};
+
+/* Copies one string more. A callback of bpf_loop, whose body is checked once. */
+static long strings_step(u32 i, void *ctx)
+{
+	const struct strings_walk *w = ctx;
+	struct strings_text *s = w->s;
+	u64 addr = 0, len = ONCE(s->len) & (2 * ARGS_SZ - 1), n;
+
+	if (bpf_probe_read_user(&addr, sizeof(addr), (void *)(w->argv + 8 * (u64)i)) || !addr ||
+	    len >= ARGS_SZ)
+		return 1;
+	n = written(bpf_probe_read_user_str(&s->text[len], ARGS_SZ, (void *)addr), ARGS_SZ);
+	if (!n) { /* empty, before 6.4, or unreadable: so it becomes */
+		s->text[len] = 0;
+		n = 1;
+	}
+	ONCE(s->len) = len + n;
+	return 0;
+}
+
+/* Copies the strings that @argv points to, from number @first on. Checked once, as path_text. */
+__noinline int strings_text(struct strings_text *s, u64 argv, u32 first)
+{
+	struct strings_walk w = {.s = s, .argv = argv + 8 * (u64)first};
+
+	if (!s)
+		return -1;
+	ONCE(s->len) = 0;
+	bpf_loop(ARGV_MAX, strings_step, &w, 0);
+	return 0;
+}
+
+/* The parameter is these strings, one behind the other; begin was asked for ARGS_SZ. */
+static __always_inline void put_strings(struct rec *r, u64 argv, u32 first)
+{
+	struct strings_text *s;
+	u32 zero = 0;
+	u64 len;
+
+	s = bpf_map_lookup_elem(&strings_scratch, &zero);
+	if (!s || !argv) {
+		put_empty(r);
+		return;
+	}
+	strings_text(s, argv, first);
+	len = forget(r->slot, ONCE(s->len), ARGS_SZ);
+	bpf_probe_read_kernel(put_here(r), len, s->text);
+	put_done(r, len);
+	settle(r);
+}
+
+struct cgroup_text {
+	u64 at; /* the end of the text; here the verifier knows nothing of it, see forget() */
+	u8 text[CGROUPS_SZ + NAME_SZ];
+};
+
+/* Used by the exits of calls only, of which a CPU has one at a time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct cgroup_text));
+} cgroup_scratch SEC(".maps");
+
+static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *kn)
+{
+	struct kernfs_node___v614 *old = (void *)kn;
+
+	if (bpf_core_field_exists(old->parent))
+		return BPF_CORE_READ(old, parent);
+	return BPF_CORE_READ(kn, __parent);
+}
+
+static __always_inline void cgroup_char(struct cgroup_text *s, char c)
+{
+	u64 at = ONCE(s->at) & (CGROUPS_SZ - 1);
+
+	s->text[at] = c;
+	ONCE(s->at) = at + 1;
+}
+
+static __always_inline void cgroup_str(struct cgroup_text *s, const void *str)
+{
+	u64 at = ONCE(s->at) & (CGROUPS_SZ - 1);
+	u64 n = written(bpf_probe_read_kernel_str(&s->text[at], NAME_SZ, str), NAME_SZ);
+
+	if (n)
+		ONCE(s->at) = at + n - 1;
+}
+
+/* Appends the path of a cgroup with its NUL. Checked once, as path_text. */
+__noinline int cgroup_path(struct cgroup_text *s, u64 kn_addr)
+{
+	struct kernfs_node *up[CGROUP_DEPTH] = {};
+	struct kernfs_node *kn = (void *)kn_addr;
+
+	if (!s)
+		return -1;
+	for (int i = 0; i < CGROUP_DEPTH; i++) {
+		struct kernfs_node *parent = kernfs_parent(kn);
+
+		if (!parent)
+			break;
+		up[i] = kn;
+		kn = parent;
+	}
+	if (!up[0])
+		cgroup_char(s, '/');
+	for (int i = CGROUP_DEPTH - 1; i >= 0; i--) {
+		if (!up[i])
+			continue;
+		cgroup_char(s, '/');
+		cgroup_str(s, BPF_CORE_READ(up[i], name));
+	}
+	cgroup_char(s, 0);
+	return 0;
+}
+
+static __always_inline u64 css_node(struct css_set *set, u32 id)
+{
+	struct cgroup_subsys_state *css = NULL;
+	void *subsys = (void *)set + bpf_core_field_offset(struct css_set, subsys);
+
+	bpf_probe_read_kernel(&css, sizeof(css), subsys + id * sizeof(css));
+	return (u64)BPF_CORE_READ(css, cgroup, kn);
+}
+
+/* Appends "name=/path" of one subsystem, if the kernel has it. */
+#define CGROUP_OF(set, subsys, s)                                                                  \
+	do {                                                                                       \
+		if (bpf_core_enum_value_exists(enum cgroup_subsys_id, subsys##_cgrp_id)) {         \
+			cgroup_str(s, #subsys "=");                                                \
+			cgroup_path(s, css_node(set, bpf_core_enum_value(enum cgroup_subsys_id,    \
+									 subsys##_cgrp_id)));      \
+		}                                                                                  \
+	} while (0)
+
+/* The text of all subsystems of the current task. Checked once, as path_text. */
+__noinline int cgroups_text(struct cgroup_text *s)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+
+	if (!s)
+		return -1;
+	ONCE(s->at) = 0;
+	CGROUP_OF(set, cpuset, s);
+	CGROUP_OF(set, cpu, s);
+	CGROUP_OF(set, cpuacct, s);
+	CGROUP_OF(set, io, s);
+	CGROUP_OF(set, memory, s);
+	return 0;
+}
+
+/* cgroups of the current task: "cpuset=/path", a NUL, and so on. */
+static __always_inline void put_cgroups(struct rec *r)
+{
+	struct cgroup_text *s;
+	u32 zero = 0;
+	u64 len;
+
+	s = bpf_map_lookup_elem(&cgroup_scratch, &zero);
+	if (!s) {
+		put_empty(r);
+		return;
+	}
+	cgroups_text(s);
+	len = forget(r->slot, ONCE(s->at), CGROUPS_SZ);
+	bpf_probe_read_kernel(put_here(r), len, s->text);
+	put_done(r, len);
+	settle(r);
+}
+
+static __always_inline void put_cwd(struct rec *r, struct task_struct *task)
+{
+	struct fs_struct *fs = BPF_CORE_READ(task, fs);
+
+	put_path(r, &fs->pwd);
+}
+
+/* A comm with its NUL. */
+static __always_inline void put_comm(struct rec *r, struct task_struct *task)
+{
+	put_kernel_str(r, task->comm, sizeof(task->comm));
+}
+
+#endif /* DRIVER_TASK_BPF_H */

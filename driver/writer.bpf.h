@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How a record is made: begin, one put_* per parameter in the order of events.def, commit.
+ *
+ *	struct rec r;
+ *
+ *	if (!begin(&r, ctx, READ_X, io_room(ctx)))
+ *		return 0;
+ *	put_s64(&r, r.ret);
+ *	put_user_bytes(&r, arg(&r, 1), r.ret, cfg.snaplen);
+ *	...
+ *	return commit(&r);
+ *
+ * A record is filled in place in the array ring, or in the CPU's scratch and sent whole.
+ * Either way begin makes the CPU's ring_hdr.nest positive until commit, so that libscap
+ * knows of a writer in flight. Nothing here tail-calls between begin and commit.
+ *
+ * seen == records + dropped: begin counts the one, commit or a refusal the others, each in
+ * the set of counters of its depth of nesting, which no writer above it touches.
+ */
+#ifndef DRIVER_WRITER_BPF_H
+#define DRIVER_WRITER_BPF_H
+
+#include "maps.bpf.h"
+
+#include "event_layout.bpf.h"
+
+#ifndef barrier
+#define barrier() asm volatile("" ::: "memory")
+#endif
+/* A plain load or store that is neither repeated, merged nor moved: interrupts look on. */
+#define ONCE(x) (*(volatile typeof(x) *)&(x))
+
+/* A value whose bounds the verifier is to see checked in the register that is used. */
+#define OPAQUE(x) asm volatile("" : "+r"(x))
+
+#define PATH_SZ 4096u
+
+/* Records are packed, but written with plain stores: the verifier takes unaligned ones on x86,
+ * and clang would split a packed member into bytes. */
+#define REC_LENS (sizeof(struct rec_hdr)) /* where the array of lengths begins */
+#define EVT_AT (sizeof(struct rec_hdr) - sizeof(struct ppm_evt_hdr))
+
+struct rec {
+	u8 *base;
+	struct ring *ring;
+	struct drv_slot *slot; /* of the call; NULL: not a call */
+	void *ctx;
+	s64 ret; /* of the call */
+	u64 off; /* end of what is written */
+	u64 room; /* reserved */
+	u64 pos; /* array: position in the ring */
+	u32 type;
+	u32 n; /* parameters put */
+	u32 n_params; /* parameters that the event has */
+	u32 level;
+};
+
+static __always_inline void store16(u8 *p, u16 v)
+{
+	*(u16 *)p = v;
+}
+
+static __always_inline void store32(u8 *p, u32 v)
+{
+	*(u32 *)p = v;
+}
+
+static __always_inline void store64(u8 *p, u64 v)
+{
+	*(u64 *)p = v;
+}
+
+static __always_inline u64 align8(u64 n)
+{
+	return (n + 7) & ~7ull;
+}
+
+/* The ring of this CPU; NULL: it came up after the start. */
+static __always_inline struct ring *this_ring(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&rings, &cpu);
+}
+
+static __always_inline struct drv_counters *counters_of(struct ring *ring, u32 level)
+{
+	return &ring->hdr.counters[level & (DRV_LEVELS - 1)];
+}
+
+/* The call is over: its slot no longer holds libscap's watermark. */
+static __always_inline void slot_clear(struct drv_slot *slot)
+{
+	barrier();
+	ONCE(slot->task) = 0;
+}
+
+/*
+ * A writer leaves. Only the outermost publishes; what nested in it between reading resv and
+ * giving up nest did not, so resv is looked at again. Eight interruptions of these few
+ * instructions in a row are left to the next writer.
+ */
+static __always_inline void ring_leave(struct ring *ring)
+{
+	struct ring_hdr *h = &ring->hdr;
+
+	for (int i = 0; i < 8; i++) {
+		u64 resv = ONCE(h->resv);
+
+		if (ONCE(h->nest) > 1) {
+			ONCE(h->nest) -= 1;
+			return;
+		}
+		ONCE(h->head) = resv;
+		barrier();
+		ONCE(h->nest) = 0;
+		barrier();
+		if (ONCE(h->resv) == resv)
+			return;
+		ONCE(h->nest) = 1;
+	}
+}
+
+/* A place for r->room bytes, or the reason why there is none. */
+static __always_inline int ring_take(struct rec *r)
+{
+	struct ring_hdr *h = &r->ring->hdr;
+
+	if (r->room > DRV_REC_MAX)
+		return DRV_DROP_TOO_BIG;
+	if (cfg.ring_kind != RING_ARRAY) {
+		r->base = r->ring->data;
+		return r->level ? DRV_DROP_NESTED : DRV_DROP_MAX;
+	}
+	/* One record more than asked for must fit: of a writer that nests right here. */
+	if (ONCE(h->resv) - ONCE(h->tail) + r->room + DRV_REC_MAX > cfg.ring_sz)
+		return DRV_DROP_RING_FULL;
+	r->pos = __sync_fetch_and_add(&h->resv, r->room);
+	r->base = r->ring->data + (r->pos & (cfg.ring_sz - 8));
+	return DRV_DROP_MAX;
+}
+
+static __always_inline bool rec_open(struct rec *r, void *ctx, u32 type, u32 n_params,
+				     u64 params_sz)
+{
+	struct ring *ring = this_ring();
+	int why;
+
+	if (!ring) {
+		__sync_fetch_and_add(&n_no_ring, 1);
+		return false;
+	}
+	r->ctx = ctx;
+	r->ring = ring;
+	r->type = type;
+	r->n = 0;
+	r->n_params = n_params;
+	r->off = REC_LENS + 2 * n_params;
+	r->room = align8(r->off + params_sz);
+	r->level = ONCE(ring->hdr.nest);
+	ONCE(ring->hdr.nest) = r->level + 1;
+	barrier();
+	counters_of(ring, r->level)->seen++;
+	why = ring_take(r);
+	if (why == DRV_DROP_MAX)
+		return true;
+	counters_of(ring, r->level)->dropped[why & 3]++;
+	ring_leave(ring);
+	return false;
+}
+
+static __always_inline void put_header(struct rec *r, u64 ts, u64 tid)
+{
+	store64(r->base + EVT_AT, ts);
+	store64(r->base + EVT_AT + 8, tid);
+	store16(r->base + EVT_AT + 20, r->type);
+	store32(r->base + EVT_AT + 22, r->n_params);
+}
+
+/* The record of the exit of the call in this CPU's slot; dispatch() in driver.bpf.c put it there.
+ */
+static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_params,
+				       u64 params_sz)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	r->slot = this_slot();
+	r->ret = ctx[1];
+	if (!rec_open(r, ctx, type, n_params, params_sz)) {
+		slot_clear(r->slot);
+		return false;
+	}
+	put_header(r, bpf_ktime_get_boot_ns(), task->pid);
+	return true;
+}
+
+/*
+ * begin(r, ctx, SYM, extra): the exit record EVT_SYM of the current call, with @extra bytes
+ * for its parameters of varying size. False when there is no room, which is counted.
+ */
+#define begin(r, ctx, sym, extra)                                                                  \
+	begin_call(r, ctx, EVT_##sym, EVT_##sym##_NPARAMS, EVT_##sym##_FIXED_SZ + (extra))
+
+/* Argument @i of the call, as it was at enter. */
+static __always_inline u64 arg(const struct rec *r, u32 i)
+{
+	return r->slot->call.args[i];
+}
+
+/* Appends the length of the next parameter, if the event still has one. */
+static __always_inline bool put_len(struct rec *r, u16 len)
+{
+	if (r->n < r->n_params)
+		store16(r->base + REC_LENS + 2 * r->n, len);
+	return r->n++ < r->n_params;
+}
+
+static __always_inline void put_u8(struct rec *r, u8 v)
+{
+	if (!put_len(r, 1))
+		return;
+	r->base[r->off] = v;
+	r->off += 1;
+}
+
+static __always_inline void put_u16(struct rec *r, u16 v)
+{
+	if (!put_len(r, 2))
+		return;
+	store16(r->base + r->off, v);
+	r->off += 2;
+}
+
+static __always_inline void put_u32(struct rec *r, u32 v)
+{
+	if (!put_len(r, 4))
+		return;
+	store32(r->base + r->off, v);
+	r->off += 4;
+}
+
+static __always_inline void put_u64(struct rec *r, u64 v)
+{
+	if (!put_len(r, 8))
+		return;
+	store64(r->base + r->off, v);
+	r->off += 8;
+}
+
+static __always_inline void put_s32(struct rec *r, s32 v)
+{
+	put_u32(r, v);
+}
+
+static __always_inline void put_s64(struct rec *r, s64 v)
+{
+	put_u64(r, v);
+}
+
+/* A descriptor given as an argument: the kernel looks at its low 32 bits only. */
+static __always_inline void put_fd(struct rec *r, u64 fd)
+{
+	put_s64(r, (s32)fd);
+}
+
+/* A parameter without a value. */
+static __always_inline void put_empty(struct rec *r)
+{
+	put_len(r, 0);
+}
+
+/* Where the next parameter goes; its writer then says put_done with the bytes written, which
+ * the verifier must know to be at most what begin was asked for. */
+static __always_inline u8 *put_here(struct rec *r)
+{
+	return r->base + r->off;
+}
+
+static __always_inline void put_done(struct rec *r, u64 len)
+{
+	if (put_len(r, len))
+		r->off += len;
+}
+
+/* The bytes that a helper says it wrote, none if it failed; at most @max, which the verifier of
+ * 6.1 only sees when the same register is compared. */
+static __always_inline u64 written(s64 n, u64 max)
+{
+	u64 len = n < 0 ? 0 : n;
+
+	OPAQUE(len);
+	return len > max ? max : len;
+}
+
+/* Up to @max bytes of the caller's memory: @len of them, none if negative or unreadable. */
+static __always_inline void put_user_bytes(struct rec *r, u64 addr, s64 len, u64 max)
+{
+	u64 n = written(len, max);
+
+	if (n && bpf_probe_read_user(put_here(r), n, (void *)addr))
+		n = 0;
+	put_done(r, n);
+}
+
+/* The parameter is text of which a helper wrote @n bytes. It has its NUL even if there is none:
+ * readers of 2022 look for it. */
+static __always_inline void put_str_done(struct rec *r, s64 n, u32 max)
+{
+	u64 len = written(n, max);
+
+	if (!len) {
+		*put_here(r) = 0;
+		len = 1;
+	}
+	put_done(r, len);
+}
+
+/* Text of the caller's memory, cut to @max with its NUL; a lone NUL if unreadable. */
+static __always_inline void put_user_str(struct rec *r, u64 addr, u32 max)
+{
+	put_str_done(r, bpf_probe_read_user_str(put_here(r), max, (void *)addr), max);
+}
+
+static __always_inline void put_kernel_str(struct rec *r, const void *addr, u32 max)
+{
+	put_str_done(r, bpf_probe_read_kernel_str(put_here(r), max, addr), max);
+}
+
+/* Gives back what was not used, unless a nested writer has taken the place behind it. */
+static __always_inline u64 ring_trim(struct rec *r, u64 len)
+{
+	u64 end = r->pos + r->room;
+
+	if (len != r->room &&
+	    __sync_val_compare_and_swap(&r->ring->hdr.resv, end, r->pos + len) != end)
+		return r->room;
+	return len;
+}
+
+/* Kinds other than array: sends the scratch. 0 or the helper's error. */
+static __always_inline int ring_send(struct rec *r, u64 len)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	void *ringbuf;
+
+	if (cfg.ring_kind == RING_PERF)
+		return bpf_perf_event_output(r->ctx, &perf_rings, BPF_F_CURRENT_CPU, r->base, len);
+	ringbuf = bpf_map_lookup_elem(&ringbuf_rings, &cpu);
+	return ringbuf ? bpf_ringbuf_output(ringbuf, r->base, len, BPF_RB_NO_WAKEUP) : -1;
+}
+
+static __always_inline void ring_bell(struct ring_hdr *h)
+{
+	if (!ONCE(h->asleep) || ONCE(h->resv) - ONCE(h->tail) < cfg.wake_sz)
+		return;
+	ONCE(h->asleep) = 0;
+	bpf_ringbuf_output(&bell, h, 0, BPF_RB_FORCE_WAKEUP);
+}
+
+/* Completes and publishes the record. True when it got into the ring. */
+static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
+{
+	struct drv_counters *c = counters_of(r->ring, r->level);
+	struct ring_hdr *h = &r->ring->hdr;
+	u64 len = align8(r->off);
+	bool sent = true;
+	u16 nr = r->slot ? r->slot->call.nr : REC_NR_NONE;
+
+	if (r->n != r->n_params)
+		c->n_bad_record++;
+	for (u32 i = r->n; i < r->n_params; i++)
+		ONCE(*(u16 *)(r->base + REC_LENS + 2 * i)) = 0; /* not a memset: BPF has none */
+	store32(r->base + EVT_AT + 16, r->off - EVT_AT);
+	store64(r->base + 8, enter_ns);
+	if (cfg.ring_kind == RING_ARRAY)
+		len = ring_trim(r, len);
+	store64(r->base, len | flags << 32 | (u64)nr << 48);
+	if (cfg.ring_kind != RING_ARRAY) {
+		sent = !ring_send(r, len);
+		if (sent)
+			h->resv += len;
+	}
+	if (sent)
+		c->records++;
+	else
+		c->dropped[DRV_DROP_RING_FULL]++;
+	barrier();
+	ring_leave(r->ring);
+	ring_bell(h);
+	return sent;
+}
+
+/* Completes and publishes the record of a call. 0, for programs to return. */
+static __always_inline int commit(struct rec *r)
+{
+	struct drv_call *call = &r->slot->call;
+	u64 flags = call->flags, enter_ns = call->ts;
+
+	if (call->state == CALL_SENT)
+		flags |= REC_F_ENTER_SENT;
+	if (call->state == CALL_NO_ENTER || call->state == CALL_BORN)
+		enter_ns = 0;
+	/* Whoever interrupts between here and the clearing has no enter to send any more. */
+	ONCE(call->state) = CALL_NONE;
+	rec_close(r, flags, enter_ns);
+	slot_clear(r->slot);
+	return 0;
+}
+
+#endif /* DRIVER_WRITER_BPF_H */
