@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What this kernel offers, tried out: each probe does the thing, for a moment, and undoes
+ * it. Version numbers are looked at only where what matters cannot be tried.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include "scap.h"
+
+#define MAP_TYPE_ARENA 33 /* newer than the headers of Debian 12 */
+
+#define WHY_SZ 160
+
+static int closed(int fd)
+{
+	int err = errno;
+
+	if (fd < 0)
+		return fd == -1 ? -err : fd;
+	close(fd);
+	return 0;
+}
+
+static int perf_open(struct perf_event_attr *attr)
+{
+	return (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* A program that does nothing, for the hook @hook of the kernel. */
+static int load_empty(enum bpf_attach_type attach, const char *hook)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach);
+	int id = libbpf_find_vmlinux_btf_id(hook, attach), fd;
+
+	if (id < 0)
+		return id;
+	opts.attach_btf_id = (uint32_t)id;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "probe", "GPL", insns, 2, &opts);
+	return fd < 0 ? -errno : fd;
+}
+
+static int try_hook(enum bpf_attach_type attach, const char *hook)
+{
+	int prog = load_empty(attach, hook), link, err;
+
+	if (prog < 0)
+		return prog;
+	link = bpf_link_create(prog, 0, attach, NULL);
+	err = link < 0 ? -errno : 0;
+	if (!err && attach == BPF_TRACE_ITER)
+		err = closed(bpf_iter_create(link));
+	if (link >= 0)
+		close(link);
+	close(prog);
+	return err;
+}
+
+static int probe_btf(void)
+{
+	return access("/sys/kernel/btf/vmlinux", R_OK) ? -errno : 0;
+}
+
+/* Older kernels attach these through another command than links. */
+static int probe_tp_btf(void)
+{
+	int prog = load_empty(BPF_TRACE_RAW_TP, "sys_enter"), err;
+
+	if (prog < 0)
+		return prog;
+	err = closed(bpf_raw_tracepoint_open(NULL, prog));
+	close(prog);
+	return err;
+}
+
+static int probe_mmapable(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "probe", 4, (uint32_t)page, 1, &opts), err = 0;
+	void *p;
+
+	if (fd < 0)
+		return -errno;
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		err = -errno;
+	else
+		munmap(p, page);
+	close(fd);
+	return err;
+}
+
+static int probe_ringbuf(void)
+{
+	const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	return closed(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "probe", 0, 0, page, NULL));
+}
+
+static int probe_perf_buffer(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = PERF_SAMPLE_RAW,
+	};
+
+	return closed(perf_open(&attr));
+}
+
+static int kernel_is_at_least(unsigned int major, unsigned int minor)
+{
+	unsigned int a = 0, b = 0;
+	struct utsname u;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u", &a, &b) != 2)
+		return 0;
+	return a > major || (a == major && b >= minor);
+}
+
+/* Whether it may be used under the run-queue lock is not seen until it is too late. */
+static int probe_task_storage(void)
+{
+	int have = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL);
+
+	if (have <= 0)
+		return have ? have : -EOPNOTSUPP;
+	return kernel_is_at_least(6, 4) ? 0 : -EDEADLK;
+}
+
+static int probe_iter_task(void)
+{
+	return try_hook(BPF_TRACE_ITER, "task");
+}
+
+static int probe_iter_task_file(void)
+{
+	return try_hook(BPF_TRACE_ITER, "task_file");
+}
+
+static int probe_perf_sampling(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = 99,
+		.disabled = 1,
+	};
+	int have = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_PERF_EVENT, NULL);
+
+	if (have <= 0)
+		return have ? have : -EOPNOTSUPP;
+	return closed(perf_open(&attr));
+}
+
+static int probe_hw_counters(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.disabled = 1,
+	};
+
+	return closed(perf_open(&attr));
+}
+
+static int bpf_stats_on(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/bpf_stats_enabled", "re");
+	int on = 0;
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%d", &on) != 1)
+		on = 0;
+	fclose(f);
+	return on;
+}
+
+static int probe_bpf_stats(void)
+{
+	return closed(bpf_enable_stats(BPF_STATS_RUN_TIME));
+}
+
+static int probe_kprobe(void)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
+	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
+	unsigned int type;
+	int n;
+
+	if (!f)
+		return -errno;
+	n = fscanf(f, "%u", &type);
+	fclose(f);
+	if (n != 1)
+		return -EOPNOTSUPP;
+	attr.type = type;
+	attr.config1 = (uint64_t)(uintptr_t) "do_exit";
+	return closed(perf_open(&attr));
+}
+
+static int probe_fentry(void)
+{
+	return try_hook(BPF_TRACE_FENTRY, "do_exit");
+}
+
+static int probe_task_work(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id;
+
+	if (!btf)
+		return -errno;
+	id = btf__find_by_name_kind(btf, "bpf_task_work_schedule_resume", BTF_KIND_FUNC);
+	if (id < 0)
+		id = btf__find_by_name_kind(btf, "bpf_task_work_schedule_resume_impl",
+					    BTF_KIND_FUNC);
+	btf__free(btf);
+	return id < 0 ? -EOPNOTSUPP : 0;
+}
+
+static int probe_arena(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	return closed(bpf_map_create((enum bpf_map_type)MAP_TYPE_ARENA, "probe", 0, 0, 1, &opts));
+}
+
+enum use {
+	NOT_USED, /* by no part of a live capture, so far */
+	USED, /* where the kernel has it */
+	USED_IF_ON, /* read, when someone has switched it on */
+};
+
+static const struct row {
+	const char *name;
+	const char *sentence;
+	int (*probe)(void); /* 0: it works; a negative errno */
+	enum use use;
+	const char *otherwise; /* what it means that it is missing, or is not used */
+} rows[] = {
+	{"btf", "types of the kernel, so that one driver fits every version", probe_btf, USED,
+	 "a live capture is not possible"},
+	{"tp_btf", "hooks on system calls and on the scheduler with typed arguments", probe_tp_btf,
+	 USED, "a live capture is not possible"},
+	{"mmapable arrays", "rings of the kind array, which records are made in", probe_mmapable,
+	 USED, "rings of the kind ringbuf or perf can be chosen"},
+	{"ringbuf", "the doorbell of the rings, and rings of the kind ringbuf", probe_ringbuf, USED,
+	 "a live capture is not possible"},
+	{"perf buffer", "rings of the kind perf", probe_perf_buffer, NOT_USED,
+	 "only where that kind is asked for"},
+	{"task storage", "keeps the call of a task that is switched out (safe from Linux 6.4 on)",
+	 probe_task_storage, USED, "a hash table is used instead"},
+	{"task iterator", "reads the threads of the machine at the start", probe_iter_task, USED,
+	 "/proc is read instead"},
+	{"task_file iterator", "reads the open files of the machine at the start",
+	 probe_iter_task_file, NOT_USED, "/proc is read"},
+	{"bpf stats", "measures the time spent in the driver", probe_bpf_stats, USED_IF_ON,
+	 "off, since it costs time itself; sysctl kernel.bpf_stats_enabled=1 switches it on"},
+	{"perf sampling", "samples stacks by the clock of each CPU", probe_perf_sampling, NOT_USED,
+	 "stacks are not sampled yet"},
+	{"hardware counters", "samples by cycles, cache misses and the like", probe_hw_counters,
+	 NOT_USED, "stacks are not sampled yet"},
+	{"kprobes", "hooks on any function of the kernel", probe_kprobe, NOT_USED, "not needed"},
+	{"fentry", "the same, faster", probe_fentry, NOT_USED, "not needed"},
+	{"task work", "finishes a user stack when the task returns from the kernel",
+	 probe_task_work, NOT_USED, "stacks are not sampled yet"},
+	{"arena", "memory shared between programs and saker without copies", probe_arena, NOT_USED,
+	 "stacks are not sampled yet"},
+};
+
+#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+		return geteuid() ? "cannot be tried without root" : "this kernel refuses it";
+	case -EDEADLK:
+		return "not safe in this kernel";
+	case -ENOENT:
+	case -ESRCH:
+	case -EINVAL:
+	case -ENODEV:
+	case -ENOSYS:
+	case -EOPNOTSUPP:
+		return "this kernel has none";
+	default:
+		return strerror(-err);
+	}
+}
+
+static int is_used(const struct row *r)
+{
+	return r->use == USED || (r->use == USED_IF_ON && bpf_stats_on());
+}
+
+static void fill(struct scap_capability *c, char *why, const struct row *r)
+{
+	const int err = r->probe();
+
+	*c = (struct scap_capability){r->name, r->sentence, !err, !err && is_used(r), NULL};
+	if (c->used)
+		return;
+	if (err)
+		snprintf(why, WHY_SZ, "%s; %s", reason(err), r->otherwise);
+	else
+		snprintf(why, WHY_SZ, "%s", r->otherwise);
+	c->why = why;
+}
+
+int scap_capabilities(const struct scap_capability **out)
+{
+	static struct scap_capability found[N_ROWS];
+	static char why[N_ROWS][WHY_SZ];
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
+
+	for (size_t i = 0; i < N_ROWS; i++)
+		fill(&found[i], why[i], &rows[i]);
+	libbpf_set_print(print);
+	*out = found;
+	return N_ROWS;
+}

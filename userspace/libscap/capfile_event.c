@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What reader and writer agree on about one event: what follows from its type without being
+ * said in the file, how the native event travels beside the one that other tools read, and the
+ * counters at the end. Each _put has its _get here, so that they change together.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "capfile.h"
+
+static struct evt_facts facts[EVT_PUBLIC_MAX];
+
+static bool is_call_exit(unsigned int type)
+{
+	const struct scap_event_info *info = scap_event_info(type);
+
+	return type % 2 && info && !(info->flags & EF_UNUSED);
+}
+
+static void build_facts(void)
+{
+	for (unsigned int type = 0; type < EVT_PUBLIC_MAX; type++) {
+		facts[type].nr = scap_event_nr(type);
+		facts[type].lens_sz = scap_evt_len_sz(type);
+		if (is_call_exit(type))
+			facts[type].flags = SCAP_EVT_F_FULL;
+		else if (is_call_exit(type + 1))
+			facts[type].flags = SCAP_EVT_F_HIDDEN;
+	}
+}
+
+const struct evt_facts *cap_evt_facts(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, build_facts);
+	return facts;
+}
+
+static size_t lens_sz_of(unsigned int type)
+{
+	return type < EVT_PUBLIC_MAX ? cap_evt_facts()[type].lens_sz : scap_evt_len_sz(type);
+}
+
+static uint32_t len_at(const uint8_t *lens, size_t lens_sz, unsigned int i)
+{
+	return lens_sz == 2 ? get_u16(lens + 2 * i) : get_u32(lens + 4 * i);
+}
+
+static const uint8_t *lens_of(const struct ppm_evt_hdr *evt)
+{
+	return (const uint8_t *)(evt + 1);
+}
+
+void cap_evt_defaults(const struct ppm_evt_hdr *evt, enum evt_defaults d, uint16_t *flags,
+		      uint16_t *nr)
+{
+	const struct evt_facts *f;
+
+	*flags = 0;
+	*nr = REC_NR_NONE;
+	if (d == EVT_DEFAULTS_PLAIN || evt->type >= EVT_PUBLIC_MAX)
+		return;
+	f = &cap_evt_facts()[evt->type];
+	*flags = f->flags;
+	*nr = evt->type <= EVT_SYSCALL_X ? cap_evt_generic_nr(evt) : f->nr;
+}
+
+int cap_buf_need(struct cap_buf *b, size_t n)
+{
+	uint8_t *p;
+
+	if (n <= b->sz)
+		return 0;
+	p = realloc(b->p, n + n / 2);
+	if (!p)
+		return -ENOMEM;
+	b->p = p;
+	b->sz = n + n / 2;
+	return 0;
+}
+
+int cap_evt_check(const struct ppm_evt_hdr *evt, uint32_t room)
+{
+	size_t lens_sz = lens_sz_of(evt->type);
+	const uint8_t *lens = lens_of(evt);
+	uint64_t sum;
+
+	if (room < sizeof(*evt) || evt->len < sizeof(*evt) || evt->len > room ||
+	    evt->nparams > EVT_MAX_PARAMS)
+		return -EBADMSG;
+	sum = sizeof(*evt) + evt->nparams * lens_sz;
+	if (sum > evt->len)
+		return -EBADMSG;
+	for (unsigned int i = 0; i < evt->nparams; i++)
+		sum += len_at(lens, lens_sz, i);
+	return sum > evt->len ? -EBADMSG : 0;
+}
+
+/* How many parameters from the first on are the same, bytes and all. */
+static unsigned int common_params(const struct ppm_evt_hdr *a, const struct ppm_evt_hdr *b,
+				  uint32_t *bytes)
+{
+	size_t a_sz = lens_sz_of(a->type), b_sz = lens_sz_of(b->type);
+	const uint8_t *pa = lens_of(a) + a_sz * a->nparams, *pb = lens_of(b) + b_sz * b->nparams;
+	unsigned int n = a->nparams < b->nparams ? a->nparams : b->nparams;
+	unsigned int i;
+
+	*bytes = 0;
+	for (i = 0; i < n; i++) {
+		uint32_t len = len_at(lens_of(a), a_sz, i);
+
+		if (len != len_at(lens_of(b), b_sz, i) || memcmp(pa + *bytes, pb + *bytes, len))
+			break;
+		*bytes += len;
+	}
+	return i;
+}
+
+static void put_u16(uint8_t *p, uint16_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+size_t cap_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
+		      const struct ppm_evt_hdr *file)
+{
+	size_t lens_sz = lens_sz_of(native->type);
+	const uint8_t *lens = lens_of(native);
+	const uint8_t *end = (const uint8_t *)native + native->len;
+	uint8_t *p = out + 4;
+	uint32_t common_bytes;
+	unsigned int first = common_params(native, file, &common_bytes);
+	unsigned int n = native->nparams - first;
+	const uint8_t *data = lens + lens_sz * native->nparams + common_bytes;
+	bool more = native->type == file->type && first == file->nparams;
+
+	if ((more && n == 0) || 4 + lens_sz * n + (end - data) > UINT16_MAX)
+		return 0;
+	put_u16(out, more ? OPT_MORE : OPT_NATIVE);
+	if (!more) {
+		put_u16(p, native->type);
+		p[2] = first;
+		p[3] = n;
+		p += 4;
+	} else {
+		put_u16(p, n);
+		p += 2;
+	}
+	memcpy(p, lens + lens_sz * first, lens_sz * n);
+	p += lens_sz * n;
+	memcpy(p, data, end - data);
+	p += end - data;
+	put_u16(out + 2, p - out - 4);
+	while ((p - out) % 4)
+		*p++ = 0;
+	return p - out;
+}
+
+/* The head of the option: what it adds to the first parameters of @file. */
+static bool native_head(const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t **val,
+			uint32_t *len, struct ppm_evt_hdr *native, unsigned int *first)
+{
+	uint32_t head = opt == OPT_NATIVE ? 4 : 2;
+	unsigned int n;
+
+	if (*len < head)
+		return false;
+	*native = *file;
+	*first = file->nparams;
+	if (opt == OPT_NATIVE) {
+		native->type = get_u16(*val);
+		*first = (*val)[2];
+		n = (*val)[3];
+	} else {
+		n = get_u16(*val);
+	}
+	if (*first > file->nparams || n > EVT_MAX_PARAMS || *first + n > EVT_MAX_PARAMS ||
+	    native->type >= EVT_PUBLIC_MAX)
+		return false;
+	native->nparams = *first + n;
+	*val += head;
+	*len -= head;
+	return true;
+}
+
+int cap_native_get(struct cap_buf *buf, const struct ppm_evt_hdr **native,
+		   const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t *val, uint32_t len)
+{
+	size_t file_sz = lens_sz_of(file->type), lens_sz, new_lens;
+	const uint8_t *file_data = lens_of(file) + file_sz * file->nparams;
+	struct ppm_evt_hdr hdr;
+	uint32_t kept = 0;
+	unsigned int first;
+	uint8_t *p;
+
+	if (!native_head(file, opt, &val, &len, &hdr, &first))
+		return -EBADMSG;
+	lens_sz = lens_sz_of(hdr.type);
+	new_lens = lens_sz * (hdr.nparams - first);
+	if (len < new_lens || lens_sz != file_sz)
+		return -EBADMSG;
+	for (unsigned int i = 0; i < first; i++)
+		kept += len_at(lens_of(file), file_sz, i);
+	hdr.len = sizeof(hdr) + lens_sz * first + kept + len;
+	if (cap_buf_need(buf, hdr.len))
+		return -ENOMEM;
+	p = buf->p;
+	p = mempcpy(p, &hdr, sizeof(hdr));
+	p = mempcpy(p, lens_of(file), lens_sz * first);
+	p = mempcpy(p, val, new_lens);
+	p = mempcpy(p, file_data, kept);
+	memcpy(p, val + new_lens, len - new_lens);
+	*native = (const struct ppm_evt_hdr *)buf->p;
+	return cap_evt_check(*native, hdr.len);
+}
+
+static const struct stats_row {
+	const char *key;
+	size_t offset;
+} stats_rows[] = {
+#define ROW(member)                                                                                \
+	{                                                                                          \
+#member, offsetof(struct scap_stats, member)                                       \
+	}
+	ROW(n_events),
+	ROW(n_records),
+	ROW(n_seen),
+	ROW(n_dropped),
+	{"dropped_0", offsetof(struct scap_stats, dropped_by[0])},
+	{"dropped_1", offsetof(struct scap_stats, dropped_by[1])},
+	{"dropped_2", offsetof(struct scap_stats, dropped_by[2])},
+	{"dropped_3", offsetof(struct scap_stats, dropped_by[3])},
+	{"dropped_4", offsetof(struct scap_stats, dropped_by[4])},
+	{"dropped_5", offsetof(struct scap_stats, dropped_by[5])},
+	{"dropped_6", offsetof(struct scap_stats, dropped_by[6])},
+	{"dropped_7", offsetof(struct scap_stats, dropped_by[7])},
+	ROW(n_clamped),
+	ROW(n_no_enter),
+	ROW(n_storage_fail),
+	ROW(n_bad_record),
+	ROW(n_self),
+	ROW(bpf_run_ns),
+	ROW(bpf_run_cnt),
+#undef ROW
+};
+_Static_assert(sizeof(((struct scap_stats *)0)->dropped_by) == 8 * sizeof(uint64_t),
+	       "a row for each reason of a drop");
+#define N_STATS_ROWS (sizeof(stats_rows) / sizeof(stats_rows[0]))
+
+static uint64_t *stat_at(struct scap_stats *st, const struct stats_row *row)
+{
+	return (uint64_t *)((char *)st + row->offset);
+}
+
+size_t cap_stats_put(char *buf, size_t sz, const struct scap_stats *st)
+{
+	struct scap_stats copy = *st;
+	size_t at = 0;
+
+	for (size_t i = 0; i < N_STATS_ROWS && at < sz; i++) {
+		uint64_t v = *stat_at(&copy, &stats_rows[i]);
+
+		if (v)
+			at += snprintf(buf + at, sz - at, "%s=%llu\n", stats_rows[i].key,
+				       (unsigned long long)v);
+	}
+	return at < sz ? at : sz;
+}
+
+int cap_kv_get(const char *text, size_t len, const char *key, uint64_t *val)
+{
+	size_t key_len = strlen(key);
+	const char *end = text + len;
+
+	while (text < end) {
+		const char *nl = memchr(text, '\n', end - text);
+
+		if (!nl)
+			nl = end;
+		if ((size_t)(nl - text) > key_len && text[key_len] == '=' &&
+		    memcmp(text, key, key_len) == 0) {
+			*val = 0;
+			for (text += key_len + 1; text < nl && *text >= '0' && *text <= '9'; text++)
+				*val = *val * 10 + (*text - '0');
+			return 0;
+		}
+		text = nl + 1;
+	}
+	return -ENOENT;
+}
+
+void cap_stats_get(struct scap_stats *st, const char *text, size_t len)
+{
+	memset(st, 0, sizeof(*st));
+	for (size_t i = 0; i < N_STATS_ROWS; i++)
+		cap_kv_get(text, len, stats_rows[i].key, stat_at(st, &stats_rows[i]));
+}

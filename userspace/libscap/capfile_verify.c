@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Proves a file. The reader checks every block on its way; what is added here is the order of
+ * times and, for sections by saker, that the counters at the end are those of what was read.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "capfile.h"
+#include "capfile_write.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+/* One section while it is read. */
+struct section {
+	bool saker;
+	unsigned int n_closings; /* of the reader when the section began */
+	uint64_t n_events, n_private, n_clamped;
+	uint64_t last_ns;
+	uint64_t n_back, first_back; /* events older than the one before; the first of them */
+};
+
+struct verifier {
+	struct scap_log log;
+	const char *path;
+	struct cap_reader *reader;
+	struct section s;
+	unsigned int n_sections;
+	unsigned int n_findings;
+	uint64_t n_events;
+};
+
+__attribute__((format(printf, 2, 3))) static void finding(struct verifier *v, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	scap_say(&v->log, SCAP_LOG_ERROR, "%s: section %u: %s", v->path, v->n_sections, text);
+	v->n_findings++;
+}
+
+static void begin_section(struct verifier *v)
+{
+	struct cap_closing c;
+
+	v->s = (struct section){
+		.saker = cap_reader_is_saker(v->reader),
+		.n_closings = cap_reader_closing(v->reader, &c),
+	};
+	v->n_sections++;
+}
+
+static void add_event(struct verifier *v, const struct scap_evt *evt)
+{
+	struct section *s = &v->s;
+
+	if (evt->type >= EVT_PRIVATE)
+		s->n_private++;
+	else
+		s->n_events++;
+	s->n_clamped += !!(evt->flags & SCAP_EVT_F_CLAMPED);
+	if (evt->ts_ns < s->last_ns && s->n_back++ == 0)
+		s->first_back = s->n_events;
+	s->last_ns = evt->ts_ns;
+	v->n_events++;
+}
+
+/* seen = delivered + dropped, by reason: nothing was lost silently. */
+static void check_identity(struct verifier *v, const struct scap_stats *st)
+{
+	uint64_t dropped = 0;
+
+	for (unsigned int i = 0; i < sizeof(st->dropped_by) / sizeof(st->dropped_by[0]); i++)
+		dropped += st->dropped_by[i];
+	if (dropped != st->n_dropped)
+		finding(v, "%llu records were dropped, but %llu by the reasons given",
+			ULL(st->n_dropped), ULL(dropped));
+	if (st->n_seen && st->n_seen != st->n_records + st->n_dropped)
+		finding(v, "the driver saw %llu records, but %llu were delivered and %llu dropped",
+			ULL(st->n_seen), ULL(st->n_records), ULL(st->n_dropped));
+	if (st->n_dropped)
+		scap_say(&v->log, SCAP_LOG_INFO,
+			 "%s: section %u: %llu records were dropped while it "
+			 "was captured",
+			 v->path, v->n_sections, ULL(st->n_dropped));
+}
+
+static void check_closing(struct verifier *v)
+{
+	const struct section *s = &v->s;
+	struct cap_closing c;
+
+	if (cap_reader_closing(v->reader, &c) == s->n_closings) {
+		finding(v, "the counters at its end are missing: the capture did not end properly");
+		return;
+	}
+	if (c.events != s->n_events)
+		finding(v, "%llu events were written, but %llu are in it", ULL(c.events),
+			ULL(s->n_events));
+	if (c.private_events != s->n_private)
+		finding(v, "%llu private events were written, but %llu are in it",
+			ULL(c.private_events), ULL(s->n_private));
+	/* Only if no filter or limit stood between source and file. */
+	if (c.stats.n_events == s->n_events + s->n_private && c.stats.n_clamped != s->n_clamped)
+		finding(v, "the times of %llu events were corrected, but %llu are marked so",
+			ULL(c.stats.n_clamped), ULL(s->n_clamped));
+	check_identity(v, &c.stats);
+}
+
+static void end_section(struct verifier *v)
+{
+	if (v->s.n_back)
+		finding(v, "time goes back %llu times, first at event %llu", ULL(v->s.n_back),
+			ULL(v->s.first_back));
+	if (v->s.saker)
+		check_closing(v);
+}
+
+static int verify(struct verifier *v)
+{
+	struct scap_evt evt;
+	int ret;
+
+	begin_section(v);
+	while ((ret = cap_reader_next(v->reader, &evt, -1)) > 0) {
+		if (ret == 1) {
+			add_event(v, &evt);
+			continue;
+		}
+		end_section(v);
+		begin_section(v);
+	}
+	/* What ends in damage has no closing counters, which need not be said as well. */
+	if (ret != -ENODATA)
+		return ret;
+	end_section(v);
+	if (v->n_findings)
+		return -EBADMSG;
+	scap_say(&v->log, SCAP_LOG_INFO, "%s: is whole: %llu events in %u section%s", v->path,
+		 ULL(v->n_events), v->n_sections, v->n_sections == 1 ? "" : "s");
+	return 0;
+}
+
+int scap_verify(const char *path, scap_log_fn log, void *log_ctx)
+{
+	struct verifier v = {.log = {log, log_ctx}, .path = path};
+	int err = cap_reader_open(&v.reader, path, &v.log);
+
+	if (err)
+		return err;
+	err = verify(&v);
+	cap_reader_close(v.reader);
+	return err;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The running kernel as a source: the driver's rings, merged by time, expanded into enter
+ * and exit events. The driver is attached before the state of the machine is read, so that
+ * nothing falls between the two; what happened to a thread before it was read is known by
+ * the time of its snapshot.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "epoch.h"
+#include "expand.h"
+#include "live_load.h"
+#include "live_notes.h"
+#include "merge.h"
+#include "proc_scan.h"
+#include "scap_impl.h"
+
+/* An idle reader looks this often; the doorbell wakes it when much has come in between. */
+#define NAP_MIN_MS 2
+#define NAP_MAX_MS 10
+#define CLOCK_CHECK_NS 1000000000ull
+#define NOTICEABLE_STEP_NS 100000000ll /* said to the user */
+#define DROPS_CHECK_NS 10000000ull
+#define INITIAL_PIDNS_INO 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
+#define STOP_GRACE_NS 1000000 /* programs that were running while they were detached */
+
+/* A ring as the merge sees it: a record that stands for two events is two items. */
+struct live_source {
+	struct live_engine *engine;
+	struct ring *ring; /* NULL: the source of the engine's own notes */
+	const struct rec_hdr *rec; /* the first record; NULL: none, or not looked at */
+	int enter_done;
+};
+
+struct live_engine {
+	struct scap_log log;
+	struct live_driver *driver;
+	struct scap_state_build *build;
+	const struct scap_state *state;
+	struct live_source *sources; /* the rings, then the notes */
+	void **source_ptrs;
+	unsigned int n_rings;
+	struct live_notes *notes;
+	struct merge *merge;
+	struct scap_expand *expand;
+	struct epoch epoch;
+	uint64_t now; /* boot clock, as last read */
+	uint64_t next_clock_check, next_drops_check;
+	uint64_t n_records, n_bad;
+	int nap_ms;
+	int stopped;
+};
+
+/* What was dropped since the last look. At the end of a capture the last look counts all. */
+static void note_drops(struct live_engine *e)
+{
+	if (e->now < e->next_drops_check && !e->stopped)
+		return;
+	e->next_drops_check = e->now + DROPS_CHECK_NS;
+	for (unsigned int i = 0; i < e->n_rings; i++) {
+		const struct ring *r = e->sources[i].ring;
+		struct drv_counters c = {0};
+
+		ring_counters(r, &c);
+		live_notes_drops(e->notes, e->now, i, ring_cpu(r), &c);
+	}
+}
+
+static void source_refresh(void *source, struct ring_bound *bound)
+{
+	struct live_source *s = source;
+
+	if (s->ring) {
+		ring_refresh(s->ring, bound);
+		return;
+	}
+	note_drops(s->engine);
+	*bound = (struct ring_bound){.open_ns = UINT64_MAX};
+}
+
+static uint64_t notes_key(const struct live_engine *e)
+{
+	uint16_t cpu;
+	const struct ppm_evt_hdr *note = live_notes_first(e->notes, &cpu);
+
+	return note ? note->ts : MERGE_NO_KEY;
+}
+
+static uint64_t source_key(void *source)
+{
+	struct live_source *s = source;
+
+	if (!s->ring)
+		return notes_key(s->engine);
+	if (!s->rec)
+		s->rec = ring_peek(s->ring);
+	if (!s->rec)
+		return MERGE_NO_KEY;
+	return s->enter_done ? s->rec->evt.ts : rec_key(s->rec);
+}
+
+static int at_enter(const struct live_source *s)
+{
+	return !s->enter_done && scap_rec_has_enter(s->rec);
+}
+
+static void source_pop(void *source)
+{
+	struct live_source *s = source;
+
+	if (!s->ring) {
+		live_notes_pop(s->engine->notes);
+		return;
+	}
+	if (at_enter(s)) {
+		s->enter_done = 1;
+		return;
+	}
+	ring_advance(s->ring);
+	s->rec = NULL;
+	s->enter_done = 0;
+	s->engine->n_records++;
+}
+
+static void source_release(void *source)
+{
+	struct live_source *s = source;
+
+	if (s->ring)
+		ring_release(s->ring);
+}
+
+static uint64_t boot_now(void *engine)
+{
+	struct live_engine *e = engine;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	e->now = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	return e->now;
+}
+
+static const struct merge_ops ring_merge_ops = {
+	.refresh = source_refresh,
+	.key = source_key,
+	.pop = source_pop,
+	.release = source_release,
+	.now = boot_now,
+};
+
+static void live_engine_close(void *engine)
+{
+	struct live_engine *e = engine;
+
+	if (!e)
+		return;
+	merge_free(e->merge);
+	live_notes_free(e->notes);
+	live_close(e->driver);
+	scap_expand_free(e->expand);
+	scap_state_build_free(e->build);
+	free(e->sources);
+	free(e->source_ptrs);
+	free(e);
+}
+
+static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
+{
+	const struct live_opts lo = {
+		.sz = sizeof(lo),
+		.ring_kind = opts->ring_kind,
+		.ring_sz = opts->ring_sz,
+		.snaplen = opts->snaplen,
+	};
+
+	return live_load(&e->driver, &lo, &e->log);
+}
+
+static int open_sources(struct live_engine *e)
+{
+	const unsigned int n_rings = live_n_rings(e->driver), n = n_rings + 1;
+
+	e->sources = calloc(n, sizeof(*e->sources));
+	e->source_ptrs = calloc(n, sizeof(*e->source_ptrs));
+	if (!e->sources || !e->source_ptrs)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < n; i++) {
+		e->sources[i].engine = e;
+		e->sources[i].ring = i < n_rings ? live_ring(e->driver, i) : NULL;
+		e->source_ptrs[i] = &e->sources[i];
+	}
+	e->n_rings = n_rings;
+	e->notes = live_notes_new(n_rings);
+	e->merge = merge_new(&ring_merge_ops, e->source_ptrs, n, e);
+	e->expand = scap_expand_new();
+	return e->notes && e->merge && e->expand ? 0 : -ENOMEM;
+}
+
+static int scan_state(struct live_engine *e, const struct scap_open_opts *opts)
+{
+	const struct scap_scan_opts so = {
+		.sz = sizeof(so),
+		.no_environ = opts->no_environ != 0,
+		.epoch_offset_ns = e->epoch.leg.offset,
+		.task_rows_fd = live_task_rows(e->driver),
+	};
+	int err = -ENOMEM;
+
+	e->build = scap_state_build_new();
+	if (e->build)
+		err = scap_scan_machine(e->build, &e->log, &so);
+	if (so.task_rows_fd >= 0)
+		close(so.task_rows_fd);
+	if (!err)
+		e->state = scap_state_build_done(e->build);
+	return err;
+}
+
+/* The driver has the machine's pids, /proc those of the namespace: names and files would be
+ * those of other processes. */
+static int check_namespace(const struct scap_log *log)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PIDNS_INO)
+		return 0;
+	return scap_fail(log, -EXDEV,
+			 "this is a PID namespace of its own, where /proc has other numbers than "
+			 "the kernel; capture on the host, or share its namespace (--pid=host)");
+}
+
+int scap_live_open(void **engine, const struct scap_open_opts *opts, const struct scap_log *log)
+{
+	struct live_engine *e = calloc(1, sizeof(*e));
+	int err = -ENOMEM;
+
+	if (e) {
+		e->log = *log;
+		e->nap_ms = NAP_MIN_MS;
+		epoch_init(&e->epoch, epoch_read_offset());
+		err = check_namespace(log);
+		err = err ?: load_driver(e, opts);
+		err = err ?: open_sources(e);
+		err = err ?: live_attach(e->driver);
+		err = err ?: scan_state(e, opts);
+	}
+	if (err) {
+		live_engine_close(e);
+		return err == -ENOMEM ? scap_fail(log, err, "a live capture needs more memory")
+				      : err;
+	}
+	*engine = e;
+	return 0;
+}
+
+static int expand_note(struct scap_evt *evt, const struct live_notes *notes)
+{
+	evt->hdr = live_notes_first(notes, &evt->cpu);
+	evt->type = evt->hdr->type;
+	evt->nr = REC_NR_NONE;
+	evt->flags = 0;
+	return 0;
+}
+
+static int expand(struct live_engine *e, struct scap_evt *evt, const struct live_source *s)
+{
+	if (!s->ring)
+		return expand_note(evt, e->notes);
+	evt->cpu = (uint16_t)ring_cpu(s->ring);
+	if (at_enter(s) || s->rec->flags & REC_F_RAW_ENTER)
+		return scap_expand_enter(e->expand, evt, s->rec);
+	return scap_expand_exit(evt, s->rec);
+}
+
+/* Follows steps of the clock, between events. */
+static void check_clock(struct live_engine *e)
+{
+	const uint64_t now = boot_now(e);
+	const int64_t offset = epoch_read_offset(), step = epoch_update(&e->epoch, now, offset);
+
+	e->next_clock_check = now + CLOCK_CHECK_NS;
+	if (step)
+		live_notes_clock_step(e->notes, now, step, offset);
+	if (step > NOTICEABLE_STEP_NS)
+		scap_say(&e->log, SCAP_LOG_WARN,
+			 "the clock was set forward by %.3f s; times of events follow it",
+			 step / 1e9);
+	if (step < -NOTICEABLE_STEP_NS)
+		scap_say(&e->log, SCAP_LOG_WARN,
+			 "the clock was set back by %.3f s; times of events run slower until they "
+			 "agree with it",
+			 -step / 1e9);
+}
+
+/* 1 with an event, 0: none may be delivered yet. */
+static int next_event(struct live_engine *e, struct scap_evt *evt)
+{
+	struct merge_item item;
+
+	if (e->now >= e->next_clock_check)
+		check_clock(e);
+	while (merge_next(e->merge, &item)) {
+		const struct live_source *s = &e->sources[item.source];
+
+		if (expand(e, evt, s)) {
+			e->n_bad++;
+			continue;
+		}
+		evt->ts_ns = evt->true_ns = epoch_ns(&e->epoch, item.order);
+		if (item.order != item.key) {
+			evt->true_ns -= item.order - item.key;
+			evt->flags |= SCAP_EVT_F_CLAMPED;
+		}
+		return 1;
+	}
+	return 0;
+}
+
+static void set_asleep(struct live_engine *e, int asleep)
+{
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		ring_set_asleep(e->sources[i].ring, asleep);
+}
+
+/* Sleeps for a nap, or until the doorbell rings. The rings are asleep. False: interrupted. */
+static int nap(struct live_engine *e, int timeout_ms)
+{
+	const int ms = timeout_ms < 0 || timeout_ms > e->nap_ms ? e->nap_ms : timeout_ms;
+	int ret = live_wait(e->driver, ms);
+
+	e->nap_ms = e->nap_ms * 2 < NAP_MAX_MS ? e->nap_ms * 2 : NAP_MAX_MS;
+	return ret >= 0;
+}
+
+/* Naps until an event may be delivered. A negative timeout is none. */
+static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeout_ms)
+{
+	const uint64_t start = boot_now(e);
+	int found, left_ms = timeout_ms;
+
+	for (;;) {
+		set_asleep(e, 1);
+		/* What came before the driver could know that we sleep rings no bell. */
+		found = next_event(e, evt);
+		if (found || left_ms == 0)
+			break;
+		if (!nap(e, left_ms))
+			break; /* a signal: the caller may want to end */
+		if (timeout_ms > 0) {
+			uint64_t passed_ms = (boot_now(e) - start) / 1000000;
+
+			left_ms =
+				passed_ms < (uint64_t)timeout_ms ? timeout_ms - (int)passed_ms : 0;
+		}
+	}
+	set_asleep(e, 0);
+	return found;
+}
+
+static int live_next(void *engine, struct scap_evt *evt, int timeout_ms)
+{
+	struct live_engine *e = engine;
+	int found = next_event(e, evt);
+
+	if (!found && e->stopped)
+		return -ENODATA;
+	if (!found)
+		found = wait_for_event(e, evt, timeout_ms);
+	if (found)
+		e->nap_ms = NAP_MIN_MS;
+	return found;
+}
+
+static int live_stop(void *engine)
+{
+	const struct timespec grace = {.tv_nsec = STOP_GRACE_NS};
+	struct live_engine *e = engine;
+
+	if (e->stopped)
+		return 0;
+	live_detach(e->driver);
+	nanosleep(&grace, NULL);
+	merge_drain(e->merge);
+	e->stopped = 1;
+	return 0;
+}
+
+static const struct scap_state *live_state(const void *engine)
+{
+	return ((const struct live_engine *)engine)->state;
+}
+
+static void live_state_drop(void *engine)
+{
+	struct live_engine *e = engine;
+
+	scap_state_build_free(e->build);
+	e->build = NULL;
+	e->state = NULL;
+}
+
+static int live_stats(const void *engine, struct scap_stats *st)
+{
+	const struct live_engine *e = engine;
+	struct drv_counters c;
+
+	live_counters(e->driver, &c);
+	st->n_records = e->n_records;
+	st->n_seen = c.seen;
+	for (unsigned int i = 0; i < DRV_DROP_MAX; i++) {
+		st->dropped_by[i] = c.dropped[i];
+		st->n_dropped += c.dropped[i];
+	}
+	st->n_clamped = merge_n_late(e->merge);
+	st->n_no_enter = c.n_no_enter;
+	st->n_storage_fail = c.n_storage_fail;
+	st->n_bad_record = c.n_bad_record + e->n_bad;
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		st->n_bad_record += ring_n_corrupt(e->sources[i].ring);
+	st->n_self = c.n_self;
+	live_bpf_stats(e->driver, &st->bpf_run_ns, &st->bpf_run_cnt);
+	st->ring_kind = live_ring_kind(e->driver);
+	return 0;
+}
+
+const struct scap_engine_ops scap_live_ops = {
+	.next = live_next,
+	.stop = live_stop,
+	.state = live_state,
+	.state_drop = live_state_drop,
+	.stats = live_stats,
+	.close = live_engine_close,
+};

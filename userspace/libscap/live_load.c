@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Brings the driver into the kernel: settings, only the programs that are wanted, rings of
+ * one of three kinds, then the hooks in such an order that no exit misses its enter.
+ *
+ * Which program fills the record of which call is told by syscalls.def alone: where its row
+ * says read it is fill_read; generic calls are filled by sys_exit itself.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "config.h"
+#include "epoch.h"
+#include "live_load.h"
+#include "live_progs.h"
+#include "ring_impl.h"
+
+#include "driver.skel.h"
+
+#define DEFAULT_RING_SZ (8u << 20)
+#define DEFAULT_SNAPLEN 80
+#define MIN_RING_SZ (256u << 10)
+#define MAX_RING_SZ (1u << 30)
+
+struct live_driver {
+	struct driver *skel;
+	struct live_progs *fillers;
+	struct scap_log log;
+	int kind; /* enum ring_kind */
+	size_t ring_sz;
+	unsigned int n_rings;
+	struct ring **rings;
+	int *kind_fds; /* perf events or ring buffers by CPU, -1: none */
+	void *bell; /* the doorbell's positions: consumer's page */
+	int attached;
+};
+
+static const struct ring_ops *const kinds[RING_KIND_MAX] = {
+	[RING_PERF] = &ring_perf_ops,
+	[RING_RINGBUF] = &ring_ringbuf_ops,
+	[RING_ARRAY] = &ring_array_ops,
+};
+
+static const char *const fillers[DRV_MAX_NR] = {
+#define SYS(nr, name, event, filler, ...) [nr] = "fill_" #filler,
+#include "syscalls.def"
+#undef SYS
+};
+
+/* The last thing libbpf complained of, for the one sentence that is said. */
+static char libbpf_said[512];
+
+static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level == LIBBPF_WARN && !libbpf_said[0])
+		vsnprintf(libbpf_said, sizeof(libbpf_said), fmt, ap);
+	return 0;
+}
+
+static int fail_libbpf(const struct scap_log *log, int err, const char *what)
+{
+	libbpf_said[strcspn(libbpf_said, "\n")] = '\0';
+	if (err == -EPERM)
+		return scap_fail(log, err, "%s: not permitted; run as root", what);
+	if (err == -ENOMEM)
+		return scap_fail(log, err, "%s: not enough memory; give smaller rings", what);
+	return scap_fail(log, err, "%s: %s (%s)", what, strerror(-err),
+			 libbpf_said[0] ? libbpf_said : "the kernel gave no reason");
+}
+
+/* Before 6.4 task storage may allocate memory where the scheduler's lock is held. */
+static int kernel_has_safe_task_storage(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname u;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		return 0;
+	return major > 6 || (major == 6 && minor >= 4);
+}
+
+/*
+ * One more than the highest CPU that is online. Not those that are possible: memory for all
+ * rings is taken at once, and machines tell of hundreds that never come. What happens on a CPU
+ * that comes up later is not recorded, and counted as dropped: DRV_DROP_NO_RING.
+ */
+static int n_online_cpus(void)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	int from, to, n = 0;
+
+	if (!f)
+		return libbpf_num_possible_cpus();
+	while (fscanf(f, "%d", &from) == 1) {
+		to = from;
+		if (fscanf(f, "-%d", &to) < 0)
+			to = from;
+		n = to + 1;
+		if (fgetc(f) != ',')
+			break;
+	}
+	fclose(f);
+	return n > 0 ? n : -EINVAL;
+}
+
+static int check_opts(const struct live_opts *o, const struct scap_log *log)
+{
+	if (o->ring_kind < 0 || o->ring_kind > RING_KIND_MAX)
+		return scap_fail(log, -EINVAL, "there is no ring kind %d", o->ring_kind);
+	if (o->ring_sz &&
+	    (o->ring_sz & (o->ring_sz - 1) || o->ring_sz < MIN_RING_SZ || o->ring_sz > MAX_RING_SZ))
+		return scap_fail(log, -EINVAL,
+				 "a ring of %zu bytes: give a power of two from %u to %u",
+				 o->ring_sz, MIN_RING_SZ, MAX_RING_SZ);
+	if (o->snaplen > DRV_SNAPLEN_MAX)
+		return scap_fail(log, -EINVAL, "%u bytes of each buffer: at most %u can be kept",
+				 o->snaplen, DRV_SNAPLEN_MAX);
+	if (geteuid() != 0)
+		return scap_fail(log, -EPERM,
+				 "a live capture needs root; run as root, or read a "
+				 "file with -r");
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return scap_fail(log, -errno,
+				 "this kernel has no /sys/kernel/btf/vmlinux, which the driver "
+				 "needs; boot one built with CONFIG_DEBUG_INFO_BTF");
+	return 0;
+}
+
+/* Our process as the driver sees it, which is not getpid() inside a PID namespace. */
+static int find_self_tgid(void)
+{
+	static const struct bpf_insn prog[] = {
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_pid_tgid},
+		{.code = BPF_ALU64 | BPF_RSH | BPF_K, .dst_reg = BPF_REG_0, .imm = 32},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "saker_self", "GPL", prog,
+			       sizeof(prog) / sizeof(prog[0]), NULL);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = bpf_prog_test_run_opts(fd, &run) ? -errno : 0;
+	close(fd);
+	return err ?: (int)run.retval;
+}
+
+static void set_config(struct live_driver *d, const struct live_opts *o, int self_tgid)
+{
+	struct driver__rodata *ro = d->skel->rodata;
+	struct drv_config *c = (struct drv_config *)&ro->cfg;
+
+	c->self_tgid = o->record_self ? 0 : (uint32_t)self_tgid;
+	c->ring_kind = (uint32_t)d->kind;
+	c->ring_sz = (uint32_t)d->ring_sz;
+	c->snaplen = o->snaplen ? o->snaplen : DEFAULT_SNAPLEN;
+	c->n_cpus = d->n_rings;
+	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8;
+	c->task_storage = (uint32_t)kernel_has_safe_task_storage();
+	c->epoch_offset = epoch_read_offset();
+	c->want_ia32 = !o->want;
+	for (unsigned int i = 0; o->want && i < DRV_MAX_NR / 64; i++)
+		c->want[i] = o->want[i];
+	for (unsigned int nr = 0; nr < DRV_MAX_NR; nr++) {
+		((uint16_t *)ro->ppm_sc)[nr] =
+			(uint16_t)scap_syscall_ppm_sc(scap_syscall_name(nr, 0));
+		((uint16_t *)ro->ppm_sc_ia32)[nr] =
+			(uint16_t)scap_syscall_ppm_sc(scap_syscall_name(nr, 1));
+	}
+}
+
+static int set_maps(struct live_driver *d)
+{
+	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
+	int err = bpf_map__set_value_size(d->skel->maps.rings,
+					  (uint32_t)ring_value_sz(d->kind, d->ring_sz));
+
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.rings, d->n_rings);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.perf_rings, d->kind == RING_PERF);
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.perf_rings, d->n_rings);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.ringbuf_rings, d->kind == RING_RINGBUF);
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.ringbuf_rings, d->n_rings);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_storage, c->task_storage);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_hash, !c->task_storage);
+	return err;
+}
+
+/* The program that fills @nr's record; NULL: sys_exit does. */
+static struct bpf_program *filler_of(const struct live_driver *d, unsigned int nr)
+{
+	return fillers[nr] ? bpf_object__find_program_by_name(d->skel->obj, fillers[nr]) : NULL;
+}
+
+static int is_filler(const struct bpf_program *p)
+{
+	return !strncmp(bpf_program__name(p), "fill_", strlen("fill_"));
+}
+
+static int is_wanted(const struct live_driver *d, unsigned int nr)
+{
+	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
+
+	return c->want[nr / 64] >> (nr % 64) & 1;
+}
+
+/* Every hook, and of the fillers those of wanted calls. */
+static int choose_programs(struct live_driver *d)
+{
+	struct bpf_program *p;
+	int err = 0;
+
+	bpf_object__for_each_program(p, d->skel->obj) err =
+		err ?: bpf_program__set_autoload(p, !is_filler(p));
+	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
+		p = filler_of(d, nr);
+		if (p && is_wanted(d, nr))
+			err = bpf_program__set_autoload(p, true);
+	}
+	return err;
+}
+
+static int fill_dispatch_table(struct live_driver *d)
+{
+	int map = bpf_map__fd(d->skel->maps.fillers);
+	int err = 0;
+
+	for (uint32_t nr = 0; nr < DRV_MAX_NR && !err; nr++) {
+		int fd = fillers[nr] ? live_progs_fd(d->fillers, fillers[nr]) : -ENOENT;
+
+		if (fd >= 0)
+			err = bpf_map_update_elem(map, &nr, &fd, BPF_ANY);
+	}
+	return err;
+}
+
+static int open_perf_event(unsigned int cpu)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(a),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = PERF_SAMPLE_RAW,
+		.sample_period = 1,
+		.watermark = 1,
+		.wakeup_watermark = UINT32_MAX, /* the doorbell is ours */
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_ringbuf(size_t sz)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "saker_ring", 0, 0, (uint32_t)sz, NULL);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What @cpu's ring is made of beside its header, tied to the driver's map; array: the map. */
+static int open_kind_fd(struct live_driver *d, uint32_t cpu)
+{
+	int map, fd;
+
+	if (d->kind == RING_ARRAY)
+		return bpf_map__fd(d->skel->maps.rings);
+	fd = d->kind == RING_PERF ? open_perf_event(cpu) : open_ringbuf(d->ring_sz);
+	if (fd < 0)
+		return fd;
+	d->kind_fds[cpu] = fd;
+	map = bpf_map__fd(d->kind == RING_PERF ? d->skel->maps.perf_rings
+					       : d->skel->maps.ringbuf_rings);
+	return bpf_map_update_elem(map, &cpu, &fd, BPF_ANY) ? -errno : fd;
+}
+
+/* Perf events take output only once they are mapped, so the order does not matter there. */
+static int open_rings(struct live_driver *d)
+{
+	unsigned int n = 0;
+
+	for (unsigned int cpu = 0; cpu < d->n_rings; cpu++) {
+		int fd = open_kind_fd(d, cpu);
+		int err = fd;
+
+		if (fd == -ENODEV) /* a gap: this CPU is offline */
+			continue;
+		if (fd >= 0)
+			err = ring_open(&d->rings[n], kinds[d->kind], cpu, d->ring_sz,
+					bpf_map__fd(d->skel->maps.rings), fd, d->skel->bss->slots);
+		if (err < 0)
+			return scap_fail(&d->log, err, "the ring of CPU %u: %s", cpu,
+					 strerror(-err));
+		n++;
+	}
+	d->n_rings = n;
+	return 0;
+}
+
+static int open_bell(struct live_driver *d)
+{
+	d->bell = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(d->skel->maps.bell), 0);
+	if (d->bell != MAP_FAILED)
+		return 0;
+	d->bell = NULL;
+	return scap_fail(&d->log, -errno, "the doorbell of the rings: %s", strerror(errno));
+}
+
+static int load(struct live_driver *d, const struct live_opts *o)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, oo);
+	int err, self_tgid, n = n_online_cpus();
+
+	if (n < 0 || n > DRV_MAX_CPUS)
+		return scap_fail(&d->log, -ENOTSUP, "%d CPUs: the driver knows at most %d", n,
+				 DRV_MAX_CPUS);
+	d->kind = o->ring_kind ? o->ring_kind - 1 : RING_ARRAY;
+	d->ring_sz = o->ring_sz ? o->ring_sz : DEFAULT_RING_SZ;
+	d->n_rings = (unsigned int)n;
+	d->rings = calloc(d->n_rings, sizeof(*d->rings));
+	d->kind_fds = malloc(d->n_rings * sizeof(*d->kind_fds));
+	if (!d->rings || !d->kind_fds)
+		return -ENOMEM;
+	memset(d->kind_fds, -1, d->n_rings * sizeof(*d->kind_fds));
+
+	err = live_progs_new(&d->fillers);
+	if (err)
+		return fail_libbpf(&d->log, err, "the threads that load the driver");
+	oo.btf_custom_path = live_progs_types(d->fillers);
+	d->skel = driver__open_opts(&oo);
+	if (!d->skel)
+		return fail_libbpf(&d->log, -errno, "the driver cannot be opened");
+	err = live_progs_opened(d->fillers, d->skel->obj);
+	if (err)
+		return fail_libbpf(&d->log, err, "the kernel's types cannot be read");
+	self_tgid = find_self_tgid();
+	if (self_tgid < 0)
+		return fail_libbpf(&d->log, self_tgid, "the driver cannot learn who we are");
+	set_config(d, o, self_tgid);
+	err = set_maps(d) ?: choose_programs(d);
+	if (err)
+		return fail_libbpf(&d->log, err, "the driver cannot be set up");
+	err = driver__load(d->skel);
+	if (err)
+		return fail_libbpf(&d->log, err, "the kernel refuses the driver");
+	err = live_progs_finish(d->fillers, &d->log);
+	if (err)
+		return err;
+	err = fill_dispatch_table(d);
+	if (err)
+		return fail_libbpf(&d->log, err, "the driver's dispatch table");
+	return open_rings(d) ?: open_bell(d);
+}
+
+int live_load(struct live_driver **out, const struct live_opts *opts, const struct scap_log *log)
+{
+	static const struct live_opts defaults = {.sz = sizeof(defaults)};
+	struct live_driver *d;
+	int err;
+
+	if (!opts)
+		opts = &defaults;
+	err = check_opts(opts, log);
+	if (err)
+		return err;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	if (log)
+		d->log = *log;
+	libbpf_set_print(keep_warning);
+	libbpf_said[0] = '\0';
+	err = load(d, opts);
+	if (err) {
+		live_close(d);
+		return err;
+	}
+	*out = d;
+	return 0;
+}
+
+/* Their sections have handlers of our own, see live_progs.c, so libbpf does not know how. */
+static int attach(struct bpf_link **link, struct bpf_program *p)
+{
+	if (*link)
+		return 0;
+	*link = bpf_program__expected_attach_type(p) == BPF_TRACE_ITER
+			? bpf_program__attach_iter(p, NULL)
+			: bpf_program__attach_trace(p);
+	return *link ? 0 : -errno;
+}
+
+/* sched_switch first and sys_enter last: no call is noted that could be lost on the way. */
+int live_attach(struct live_driver *d)
+{
+	struct driver *s = d->skel;
+	int err = attach(&s->links.sched_switch, s->progs.sched_switch);
+
+	for (int i = 0; i < s->skeleton->prog_cnt && !err; i++) {
+		struct bpf_program *p = *s->skeleton->progs[i].prog;
+
+		if (!is_filler(p) && p != s->progs.sys_exit && p != s->progs.sys_enter)
+			err = attach(s->skeleton->progs[i].link, p);
+	}
+	err = err ?: attach(&s->links.sys_exit, s->progs.sys_exit);
+	err = err ?: attach(&s->links.sys_enter, s->progs.sys_enter);
+	if (err) {
+		live_detach(d);
+		return fail_libbpf(&d->log, err, "the driver cannot be attached");
+	}
+	return 0;
+}
+
+int live_task_rows(const struct live_driver *d)
+{
+	int fd = bpf_iter_create(bpf_link__fd(d->skel->links.task_rows));
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void detach(struct bpf_link **link)
+{
+	bpf_link__destroy(*link);
+	*link = NULL;
+}
+
+void live_detach(struct live_driver *d)
+{
+	struct driver *s = d->skel;
+
+	detach(&s->links.sys_enter);
+	detach(&s->links.sys_exit);
+	for (int i = 0; i < s->skeleton->prog_cnt; i++)
+		detach(s->skeleton->progs[i].link);
+}
+
+void live_close(struct live_driver *d)
+{
+	if (!d)
+		return;
+	if (d->skel)
+		live_detach(d);
+	for (unsigned int i = 0; d->rings && i < d->n_rings; i++)
+		ring_close(d->rings[i]);
+	for (unsigned int i = 0; d->kind_fds && i < d->n_rings; i++)
+		if (d->kind_fds[i] >= 0)
+			close(d->kind_fds[i]);
+	if (d->bell)
+		munmap(d->bell, (size_t)sysconf(_SC_PAGESIZE));
+	live_progs_free(d->fillers);
+	driver__destroy(d->skel);
+	free(d->rings);
+	free(d->kind_fds);
+	free(d);
+}
+
+unsigned int live_n_rings(const struct live_driver *d)
+{
+	return d->n_rings;
+}
+
+struct ring *live_ring(struct live_driver *d, unsigned int i)
+{
+	return d->rings[i];
+}
+
+const char *live_ring_kind(const struct live_driver *d)
+{
+	return kinds[d->kind]->name;
+}
+
+int live_bell_fd(const struct live_driver *d)
+{
+	return bpf_map__fd(d->skel->maps.bell);
+}
+
+/* Nothing is in the doorbell but empty records: moving the consumer up silences it. */
+static void silence_bell(struct live_driver *d)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const void *producer =
+		mmap(NULL, page, PROT_READ, MAP_SHARED, live_bell_fd(d), (off_t)page);
+
+	if (producer == MAP_FAILED)
+		return;
+	__atomic_store_n((uint64_t *)d->bell,
+			 __atomic_load_n((const uint64_t *)producer, __ATOMIC_ACQUIRE),
+			 __ATOMIC_RELEASE);
+	munmap((void *)producer, page);
+}
+
+int live_wait(struct live_driver *d, int timeout_ms)
+{
+	struct pollfd p = {.fd = live_bell_fd(d), .events = POLLIN};
+	int n = poll(&p, 1, timeout_ms);
+
+	if (n < 0)
+		return -errno;
+	if (n > 0)
+		silence_bell(d);
+	return n;
+}
+
+void live_counters(const struct live_driver *d, struct drv_counters *sum)
+{
+	uint64_t lost = __atomic_load_n(&d->skel->bss->n_no_ring, __ATOMIC_RELAXED);
+
+	memset(sum, 0, sizeof(*sum));
+	for (unsigned int i = 0; i < d->n_rings; i++)
+		ring_counters(d->rings[i], sum);
+	sum->seen += lost;
+	sum->dropped[DRV_DROP_NO_RING] += lost;
+}
+
+void live_bpf_stats(const struct live_driver *d, uint64_t *run_ns, uint64_t *run_cnt)
+{
+	struct bpf_program *p;
+
+	*run_ns = 0;
+	*run_cnt = 0;
+	bpf_object__for_each_program(p, d->skel->obj)
+	{
+		struct bpf_prog_info info = {0};
+		uint32_t len = sizeof(info);
+
+		if (bpf_program__fd(p) < 0 ||
+		    bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len))
+			continue;
+		*run_ns += info.run_time_ns;
+		*run_cnt += info.run_cnt;
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads the driver into the kernel, attaches its programs, and lends out its rings. */
+#ifndef SCAP_LIVE_LOAD_H
+#define SCAP_LIVE_LOAD_H
+
+#include "ring.h"
+
+struct live_driver;
+
+struct live_opts {
+	size_t sz; /* sizeof(struct live_opts) */
+	int ring_kind; /* enum ring_kind + 1; 0: the default */
+	size_t ring_sz; /* bytes per CPU, a power of two; 0: 8 MiB */
+	uint32_t snaplen; /* 0: 80 */
+	uint32_t wake_sz; /* bytes unread in a ring that ring the doorbell; 0: an eighth of it */
+	const uint64_t *want; /* DRV_MAX_NR bits by number of the call; NULL: every call */
+	int record_self; /* also record the calls of this process (tests) */
+};
+
+/* Loads, without attaching: nothing is recorded yet. 0 or a negative errno after saying why. */
+int live_load(struct live_driver **out, const struct live_opts *opts, const struct scap_log *log);
+
+/* From here on calls are recorded. 0 or a negative errno. */
+int live_attach(struct live_driver *d);
+
+/* For scap_scan_opts: an open iterator over threads, which the caller closes, or a negative errno.
+ * After live_attach. */
+int live_task_rows(const struct live_driver *d);
+
+/* Nothing is recorded any more; what the rings hold stays. May be called twice. */
+void live_detach(struct live_driver *d);
+
+/* Detaches and frees, the rings included. NULL is fine. */
+void live_close(struct live_driver *d);
+
+/* Rings by index, borrowed until live_close. */
+unsigned int live_n_rings(const struct live_driver *d);
+struct ring *live_ring(struct live_driver *d, unsigned int i);
+
+/* "array", "ringbuf" or "perf". */
+const char *live_ring_kind(const struct live_driver *d);
+
+/* Sleeps until a ring whose reader is asleep holds wake_sz bytes, or for timeout_ms; the caller
+ * has set the rings asleep. 1 rung, 0 timeout, -EINTR. */
+int live_wait(struct live_driver *d, int timeout_ms);
+
+/* The doorbell, for callers that poll more than it: readable when rung. live_wait empties it. */
+int live_bell_fd(const struct live_driver *d);
+
+/* Sums over CPUs, with what CPUs without a ring lost. */
+void live_counters(const struct live_driver *d, struct drv_counters *sum);
+
+/* Time in and runs of all programs, where the kernel counts them (kernel.bpf_stats_enabled);
+ * else 0. */
+void live_bpf_stats(const struct live_driver *d, uint64_t *run_ns, uint64_t *run_cnt);
+
+#endif /* SCAP_LIVE_LOAD_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads the driver's fillers on several CPUs. Nearly all of the time to load the driver is the
+ * kernel's verifier at work on them, one after the other where libbpf loads them; but they
+ * do not depend on each other. So libbpf prepares each (maps, CO-RE) and is made to load an
+ * empty program in its stead, while threads load the true one.
+ */
+#ifndef SCAP_LIVE_PROGS_H
+#define SCAP_LIVE_PROGS_H
+
+#include "scap_impl.h"
+
+struct bpf_object;
+struct live_progs;
+
+/* To be called before the object is opened. 0 or a negative errno. */
+int live_progs_new(struct live_progs **out);
+
+/* The file of the kernel's types that libbpf is to be given when it opens the object... */
+const char *live_progs_types(const struct live_progs *p);
+
+/* ...and which has them once the object is open. To be called before it is loaded. */
+int live_progs_opened(struct live_progs *p, const struct bpf_object *obj);
+
+/* Waits for all; 0, or a negative errno after saying which program is refused. */
+int live_progs_finish(struct live_progs *p, const struct scap_log *log);
+
+/* The filler's program; -ENOENT: it was not loaded. Borrowed. */
+int live_progs_fd(const struct live_progs *p, const char *name);
+
+void live_progs_free(struct live_progs *p);
+
+#endif /* SCAP_LIVE_PROGS_H */

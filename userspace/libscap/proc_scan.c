@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The walk over /proc. A thread's snapshot is the clock before the first of its files is
+ * read, so that an event not older than it is at most applied twice, never missed.
+ */
+#include "proc_scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "fd_scan.h"
+#include "machine_scan.h"
+#include "task_rows.h"
+#include "task_scan.h"
+
+struct scan {
+	struct scap_state_build *b;
+	const struct scap_log *log;
+	struct scap_scan_opts opts;
+	int proc_fd;
+	struct proc_dir procs, tasks;
+	struct task_bufs bufs;
+	struct fd_scan fds;
+	struct task_rows rows;
+};
+
+static uint64_t clock_now(const struct scan *s)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec + s->opts.epoch_offset_ns;
+}
+
+static int scan_open(struct scan **out, struct scap_state_build *b, const struct scap_log *log,
+		     const struct scap_scan_opts *opts)
+{
+	struct scan *s = calloc(1, sizeof(*s));
+	const char *path;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->b = b;
+	s->log = log;
+	if (opts)
+		memcpy(&s->opts, opts, opts->sz < sizeof(*opts) ? opts->sz : sizeof(*opts));
+	path = s->opts.proc ? s->opts.proc : "/proc";
+	s->proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->proc_fd < 0) {
+		err = scap_fail(log, -errno, "%s: %s: is proc mounted there?", path,
+				strerror(errno));
+		free(s);
+		return err;
+	}
+	task_bufs_init(&s->bufs);
+	s->bufs.no_environ = s->opts.no_environ;
+	if (proc_read(&s->bufs.v2_controllers, AT_FDCWD, "/sys/fs/cgroup/cgroup.controllers", 4096))
+		s->bufs.v2_controllers.len = 0;
+	*out = s;
+	return fd_scan_init(&s->fds);
+}
+
+static void scan_close(struct scan *s)
+{
+	task_bufs_fini(&s->bufs);
+	fd_scan_fini(&s->fds);
+	task_rows_fini(&s->rows);
+	close(s->proc_fd);
+	free(s);
+}
+
+static int open_number(int dirfd, uint64_t num)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "%llu", (unsigned long long)num);
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_own(struct scan *s, struct scap_thread_info *t, struct task_extra *x, uint64_t pid,
+		    uint64_t tid, int dirfd)
+{
+	int err;
+
+	t->snapshot_ns = clock_now(s);
+	err = task_read_own(t, x, &s->bufs, dirfd);
+	t->start_ns += s->opts.epoch_offset_ns;
+	t->pid = pid;
+	t->tid = tid;
+	return err;
+}
+
+/* A thread beside the main one, whose shared parts @main still has. */
+static int scan_thread(struct scan *s, const struct scap_thread_info *main, uint64_t tid,
+		       int task_fd)
+{
+	int fd = open_number(task_fd, tid);
+	struct scap_thread_info t = *main;
+	struct task_extra x;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	t.flags = PPM_CL_CLONE_THREAD | PPM_CL_CLONE_FILES;
+	err = read_own(s, &t, &x, main->pid, tid, fd);
+	close(fd);
+	return err ? err : scap_state_build_thread(s->b, &t);
+}
+
+static int scan_task_dir(struct scan *s, const struct scap_thread_info *main, int pid_fd)
+{
+	uint64_t tid;
+	int err = 0;
+
+	if (proc_dir_open(&s->tasks, pid_fd, "task"))
+		return 0;
+	while (err != -ENOMEM && proc_dir_next(&s->tasks, &tid) > 0)
+		if (tid != main->pid)
+			err = scan_thread(s, main, tid, s->tasks.fd);
+	proc_dir_close(&s->tasks);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int add_row(struct scan *s, const struct scap_thread_info *main, const struct task_row *r)
+{
+	struct scap_thread_info t = *main;
+	char comm[sizeof(r->comm) + 1] = {0};
+
+	memcpy(comm, r->comm, sizeof(r->comm));
+	t.comm = comm;
+	t.tid = r->tid;
+	t.vtid = r->vtid;
+	t.uid = r->uid;
+	t.gid = r->gid;
+	t.flags = PPM_CL_CLONE_THREAD | PPM_CL_CLONE_FILES;
+	t.pfmajor = r->pfmajor;
+	t.pfminor = r->pfminor;
+	t.cap_inheritable = r->cap_inheritable;
+	t.cap_permitted = r->cap_permitted;
+	t.cap_effective = r->cap_effective;
+	t.start_ns = r->start_ns + s->opts.epoch_offset_ns;
+	t.snapshot_ns = r->snapshot_ns + s->opts.epoch_offset_ns;
+	return scap_state_build_thread(s->b, &t);
+}
+
+/* The iterator may have missed some (seen: it may be kept from a process): then none of its rows
+ * counts, and /proc is asked. */
+static int scan_threads(struct scan *s, const struct scap_thread_info *main, uint64_t n_threads,
+			int pid_fd)
+{
+	const struct task_row *row;
+	size_t n = task_rows_of(&s->rows, &row, main->pid);
+	int err = 0;
+
+	if (n + 1 < n_threads)
+		return scan_task_dir(s, main, pid_fd);
+	for (; n && !err; n--)
+		err = add_row(s, main, row++);
+	return err;
+}
+
+static int scan_files(struct scan *s, uint64_t pid, int pid_fd)
+{
+	int err = fd_scan_process(&s->fds, s->b, pid, pid_fd);
+
+	if (err == -EFBIG) {
+		scap_say(s->log, SCAP_LOG_WARN,
+			 "process %llu has more than %d open files: the others are not known until "
+			 "they are used",
+			 (unsigned long long)pid, FD_SCAN_MAX);
+		return 0;
+	}
+	return err;
+}
+
+static int scan_main(struct scan *s, uint64_t pid, int pid_fd, struct scap_thread_info *main,
+		     struct task_extra *x)
+{
+	int err = read_own(s, main, x, pid, pid, pid_fd);
+
+	if (err)
+		return err;
+	task_read_shared(main, &s->bufs, pid_fd, x->kthread);
+	err = scap_state_build_thread(s->b, main);
+	return err || x->kthread ? err : scan_files(s, pid, pid_fd);
+}
+
+/* 0 too if the process ended meanwhile. */
+static int scan_process(struct scan *s, uint64_t pid)
+{
+	struct scap_thread_info main = {0};
+	struct task_extra x = {0};
+	int fd = open_number(s->proc_fd, pid);
+	int err;
+
+	if (fd < 0)
+		return 0;
+	err = scan_main(s, pid, fd, &main, &x);
+	if (!err && x.n_threads != 1)
+		err = scan_threads(s, &main, x.n_threads, fd);
+	close(fd);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int scan_processes(struct scan *s)
+{
+	uint64_t pid;
+	int err = proc_dir_open(&s->procs, s->proc_fd, ".");
+
+	if (err)
+		return err;
+	while (!err && proc_dir_next(&s->procs, &pid) > 0)
+		if (!s->opts.skip_pid || pid != s->opts.skip_pid)
+			err = scan_process(s, pid);
+	proc_dir_close(&s->procs);
+	return err;
+}
+
+int scap_scan_machine(struct scap_state_build *b, const struct scap_log *log,
+		      const struct scap_scan_opts *opts)
+{
+	struct scan *s = NULL;
+	int err = scan_open(&s, b, log, opts);
+
+	if (!err)
+		err = machine_scan_self(b, s->proc_fd, s->opts.epoch_offset_ns);
+	if (!err)
+		err = machine_scan_users(b);
+	if (!err)
+		err = machine_scan_ifaces(b);
+	if (!err && s->opts.task_rows_fd > 0)
+		err = task_rows_read(&s->rows, s->opts.task_rows_fd) == -ENOMEM ? -ENOMEM : 0;
+	if (!err)
+		err = scan_processes(s);
+	if (s)
+		scan_close(s);
+	return err;
+}
+
+/* The process of a thread: /proc/TID is there for every thread, though not listed. */
+static int open_process_of(struct scan *s, uint64_t tid, uint64_t *pid)
+{
+	int fd = open_number(s->proc_fd, tid);
+
+	if (fd < 0)
+		return fd;
+	*pid = task_read_tgid(&s->bufs, fd);
+	if (*pid == tid)
+		return fd;
+	close(fd);
+	return open_number(s->proc_fd, *pid);
+}
+
+static int scan_one_thread(struct scan *s, const struct scap_thread_info *main, uint64_t tid,
+			   int pid_fd)
+{
+	int fd = openat(pid_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = scan_thread(s, main, tid, fd);
+	close(fd);
+	return err;
+}
+
+static int scan_one(struct scan *s, uint64_t tid)
+{
+	struct scap_thread_info main = {0};
+	struct task_extra x = {0};
+	uint64_t pid;
+	int fd = open_process_of(s, tid, &pid), err;
+
+	if (fd < 0)
+		return -ESRCH;
+	err = scan_main(s, pid, fd, &main, &x);
+	if (!err && tid != pid)
+		err = scan_one_thread(s, &main, tid, fd);
+	close(fd);
+	return !err || err == -ENOMEM ? err : -ESRCH;
+}
+
+int scap_scan_thread(struct scap_state_build *b, uint64_t tid, const struct scap_scan_opts *opts)
+{
+	struct scan *s = NULL;
+	int err = scan_open(&s, b, NULL, opts);
+
+	if (!err)
+		err = scan_one(s, tid);
+	if (s)
+		scan_close(s);
+	return err;
+}

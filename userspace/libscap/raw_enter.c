@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the arguments of a call to its enter event, by the A rows of syscalls.def. The
+ * driver adds what the first pointer among them points to, as the kernel has it: numbers
+ * as u64, addresses as struct sockaddr, and so on; the rest is known only at the exit.
+ */
+#include "raw_enter.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "config.h"
+#include "convert.h"
+
+struct arg_row {
+	const char *param; /* NULL: the last one */
+	uint8_t arg;
+	uint8_t kind; /* enum arg_kind */
+};
+
+#define A(name, arg_nr, conv) {#name, arg_nr, ARG_##conv},
+#define AX(name, arg_nr, conv)
+#define SYS(nr, name, event, filler, ...)                                                          \
+	static const struct arg_row rows_##name[] = {__VA_ARGS__{NULL, 0, 0}};
+#include "syscalls.def"
+#undef SYS
+#undef A
+#undef AX
+
+static const struct arg_row *const rows_by_nr[DRV_MAX_NR] = {
+#define SYS(nr, name, ...) [nr] = rows_##name,
+#include "syscalls.def"
+#undef SYS
+};
+
+static const struct arg_row no_rows[] = {{NULL, 0, 0}};
+
+/* A name is looked for among all names once for each call. */
+static uint16_t ppm_sc_of(const struct rec_hdr *rec)
+{
+	enum { NOT_ASKED = 0, NONE = UINT16_MAX };
+	static uint16_t known[2][DRV_MAX_NR];
+	const int ia32 = !!(rec->flags & REC_F_IA32);
+	uint16_t *code;
+
+	if (rec->nr >= DRV_MAX_NR)
+		return 0;
+	code = &known[ia32][rec->nr];
+	if (*code == NOT_ASKED)
+		*code = scap_syscall_ppm_sc(scap_syscall_name(rec->nr, ia32)) ?: NONE;
+	return *code == NONE ? 0 : *code;
+}
+
+/* An event being written: lengths grow from the front, values behind them. */
+struct writer {
+	uint8_t *lens, *p, *end;
+	int full;
+};
+
+static void put(struct writer *w, const void *bytes, size_t len)
+{
+	const uint16_t l16 = len;
+
+	if (len > UINT16_MAX || (size_t)(w->end - w->p) < len) {
+		w->full = 1;
+		return;
+	}
+	memcpy(w->lens, &l16, sizeof(l16));
+	w->lens += sizeof(l16);
+	if (len)
+		memcpy(w->p, bytes, len);
+	w->p += len;
+}
+
+#define SUN_PATH_AT offsetof(struct sockaddr_un, sun_path)
+
+/* With a NUL. An abstract name, which begins with a NUL and may have more, begins with '@'. */
+static size_t unix_path(uint8_t *to, const struct scap_param *from)
+{
+	const uint8_t *path = from->p + SUN_PATH_AT;
+	size_t n = from->len - SUN_PATH_AT;
+
+	if (n > sizeof(((struct sockaddr_un *)0)->sun_path))
+		n = sizeof(((struct sockaddr_un *)0)->sun_path);
+	if (n < 2 || path[0])
+		n = strnlen((const char *)path, n);
+	memcpy(to, path, n);
+	if (n && !to[0])
+		to[0] = '@';
+	to[n] = '\0';
+	return n + 1;
+}
+
+/* struct sockaddr as the format has it, and as the exit's filler writes it (sock.bpf.h): u8
+ * family, then address and port, or a path; nothing where it is too short. */
+static void put_sockaddr(struct writer *w, const struct scap_param *from)
+{
+	uint8_t out[1 + sizeof(struct sockaddr_un)];
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} u = {0};
+	uint16_t port;
+	size_t len = 0;
+
+	memcpy(&u, from->p, from->len < sizeof(u) ? from->len : sizeof(u));
+	out[0] = (uint8_t)u.sa.sa_family;
+	if (u.sa.sa_family == AF_INET && from->len >= offsetof(struct sockaddr_in, sin_zero)) {
+		port = ntohs(u.in.sin_port);
+		memcpy(out + 1, &u.in.sin_addr, 4);
+		memcpy(out + 5, &port, sizeof(port));
+		len = 7;
+	} else if (u.sa.sa_family == AF_INET6 &&
+		   from->len >= offsetof(struct sockaddr_in6, sin6_scope_id)) {
+		port = ntohs(u.in6.sin6_port);
+		memcpy(out + 1, &u.in6.sin6_addr, 16);
+		memcpy(out + 17, &port, sizeof(port));
+		len = 19;
+	} else if (u.sa.sa_family == AF_UNIX && from->len >= sizeof(u.sa.sa_family)) {
+		len = 1 + unix_path(out + 1, from);
+	}
+	put(w, out, len);
+}
+
+/* struct pollfd[] as the format has it: u16 n, then s64 fd and s16 flags each. */
+static void put_pollfds(struct writer *w, const struct scap_param *from)
+{
+	uint8_t out[sizeof(uint16_t) + ARG_POLLFDS_MAX * 10];
+	size_t in_n = from->len / sizeof(struct pollfd);
+	const uint16_t n = in_n < ARG_POLLFDS_MAX ? in_n : ARG_POLLFDS_MAX;
+	uint8_t *p = out + sizeof(n);
+
+	memcpy(out, &n, sizeof(n));
+	for (unsigned int i = 0; i < n; i++) {
+		struct pollfd pfd;
+		uint16_t flags;
+		int64_t fd;
+
+		memcpy(&pfd, from->p + i * sizeof(pfd), sizeof(pfd));
+		fd = pfd.fd;
+		flags = convert_poll_events((uint16_t)pfd.events);
+		memcpy(p, &fd, sizeof(fd));
+		memcpy(p + sizeof(fd), &flags, sizeof(flags));
+		p += sizeof(fd) + sizeof(flags);
+	}
+	put(w, out, (size_t)(p - out));
+}
+
+static void put_nothing(struct writer *w, unsigned int param_type)
+{
+	static const uint8_t zeros[16];
+
+	switch (param_type) {
+	case PT_CHARBUF:
+	case PT_FSPATH:
+	case PT_FSRELPATH:
+		put(w, zeros, 1);
+		return;
+	case PT_FDLIST:
+		put(w, zeros, sizeof(uint16_t));
+		return;
+	}
+	put(w, zeros, scap_param_size(param_type));
+}
+
+static void put_bytes(struct writer *w, unsigned int param_type, const struct scap_param *from)
+{
+	if (!from->len)
+		put_nothing(w, param_type);
+	else if (param_type == PT_SOCKADDR)
+		put_sockaddr(w, from);
+	else if (param_type == PT_FDLIST)
+		put_pollfds(w, from);
+	else
+		put(w, from->p, from->len);
+}
+
+struct raw {
+	uint64_t args[6];
+	struct scap_param pointed; /* what the pointer row points to; len 0: could not be read */
+	const struct arg_row *rows;
+	const struct arg_row *pointer; /* NULL: the call has none */
+};
+
+static const struct arg_row *find_row(const struct arg_row *rows, const char *param)
+{
+	for (const struct arg_row *r = rows; r->param; r++)
+		if (!strcmp(r->param, param))
+			return r;
+	return strcmp(param, "fd") ? NULL : find_row(rows, "oldfd");
+}
+
+static uint64_t row_value(const struct raw *raw, const struct arg_row *row)
+{
+	const uint64_t v = raw->args[row->arg];
+	uint64_t pointed = 0;
+
+	if (!arg_is_pointer(row->kind))
+		return arg_value(row->kind, v, row->arg ? raw->args[row->arg - 1] : 0);
+	if (row == raw->pointer && raw->pointed.len == sizeof(pointed))
+		memcpy(&pointed, raw->pointed.p, sizeof(pointed));
+	return pointed;
+}
+
+static void put_param(struct writer *w, const struct raw *raw, const struct scap_param_info *info)
+{
+	const struct arg_row *row = find_row(raw->rows, info->name);
+	const size_t size = scap_param_size(info->type);
+	uint64_t v;
+
+	if (!row || row->arg >= 6) {
+		put_nothing(w, info->type);
+	} else if (size && size <= sizeof(v)) {
+		v = row_value(raw, row);
+		put(w, &v, size);
+	} else if (row == raw->pointer) {
+		put_bytes(w, info->type, &raw->pointed);
+	} else {
+		put_nothing(w, info->type);
+	}
+}
+
+static int read_raw(struct raw *raw, const struct rec_hdr *rec)
+{
+	struct scap_params params;
+
+	if (scap_evt_params(&rec->evt, &params) || params.n < 6)
+		return -EBADMSG;
+	for (unsigned int i = 0; i < 6; i++) {
+		if (params.v[i].len != sizeof(raw->args[i]))
+			return -EBADMSG;
+		memcpy(&raw->args[i], params.v[i].p, sizeof(raw->args[i]));
+	}
+	raw->pointed = (struct scap_param){(const uint8_t *)"", 0};
+	if (params.n > 6)
+		raw->pointed = params.v[6];
+	raw->rows = no_rows;
+	if (rec->nr < DRV_MAX_NR && !(rec->flags & REC_F_IA32) && rows_by_nr[rec->nr])
+		raw->rows = rows_by_nr[rec->nr];
+	raw->pointer = NULL;
+	for (const struct arg_row *r = raw->rows; r->param && !raw->pointer; r++)
+		if (arg_is_pointer(r->kind))
+			raw->pointer = r;
+	return 0;
+}
+
+int scap_raw_enter(void *buf, size_t buf_sz, const struct rec_hdr *rec)
+{
+	const unsigned int type = rec->evt.type & ~1u;
+	const struct scap_event_info *info = scap_event_info(type);
+	struct ppm_evt_hdr *hdr = buf;
+	struct writer w = {.lens = (uint8_t *)(hdr + 1), .end = (uint8_t *)buf + buf_sz};
+	const uint16_t generic[2] = {type == EVT_SYSCALL_E ? ppm_sc_of(rec) : 0, rec->nr};
+	struct raw raw;
+	int err = read_raw(&raw, rec);
+
+	if (err)
+		return err;
+	if (!info)
+		return -EBADMSG;
+	w.p = w.lens + info->n_params * sizeof(uint16_t);
+	if (w.p > w.end)
+		return -ENOSPC;
+	for (unsigned int i = 0; i < info->n_params; i++)
+		if (type == EVT_SYSCALL_E)
+			put(&w, &generic[i], sizeof(generic[i]));
+		else
+			put_param(&w, &raw, &info->params[i]);
+	*hdr = (struct ppm_evt_hdr){rec->evt.ts, rec->evt.tid, (uint32_t)(w.p - (uint8_t *)buf),
+				    type, info->n_params};
+	return w.full ? -ENOSPC : 0;
+}

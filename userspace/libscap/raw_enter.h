@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The enter event of a call of which only the six arguments are known. */
+#ifndef SCAP_RAW_ENTER_H
+#define SCAP_RAW_ENTER_H
+
+#include "scap.h"
+
+/* Builds the event of @rec (REC_F_RAW_ENTER) in @buf. 0, -ENOSPC, or -EBADMSG. */
+int scap_raw_enter(void *buf, size_t buf_sz, const struct rec_hdr *rec);
+
+#endif /* SCAP_RAW_ENTER_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the three kinds of ring share: the page of positions and counters, and the protocol. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "ring_impl.h"
+
+size_t ring_value_sz(int kind, size_t ring_sz)
+{
+	return sizeof(struct ring_hdr) + (kind == RING_ARRAY ? ring_sz : 0) + RING_SLACK;
+}
+
+int ring_rec_ok(const struct rec_hdr *rec, uint64_t room)
+{
+	return room >= sizeof(*rec) && rec->len >= sizeof(*rec) && rec->len <= room &&
+	       rec->len <= DRV_REC_MAX && !(rec->len & 7) && rec->evt.len >= sizeof(rec->evt) &&
+	       rec->evt.len <= rec->len - (sizeof(*rec) - sizeof(rec->evt));
+}
+
+int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, size_t ring_sz,
+	      int rings_fd, int kind_fd, const struct drv_slot *slots)
+{
+	size_t value_sz = ring_value_sz(ops == &ring_array_ops ? RING_ARRAY : -1, ring_sz);
+	struct ring *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->ops = ops;
+	r->cpu = cpu;
+	r->sz = ring_sz;
+	r->slot = &slots[cpu];
+	r->hdr = mmap(NULL, sizeof(*r->hdr), PROT_READ | PROT_WRITE, MAP_SHARED, rings_fd,
+		      (off_t)(cpu * value_sz));
+	if (r->hdr == MAP_FAILED) {
+		err = -errno;
+		free(r);
+		return err;
+	}
+	err = ops->open(r, kind_fd);
+	if (err) {
+		ring_close(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+void ring_close(struct ring *r)
+{
+	if (!r)
+		return;
+	r->ops->close(r);
+	munmap(r->hdr, sizeof(*r->hdr));
+	free(r);
+}
+
+/* Slot, writers, head: the reverse of the order in which the driver clears and publishes. */
+void ring_refresh(struct ring *r, struct ring_bound *bound)
+{
+	const struct drv_slot *s = r->slot;
+
+	bound->open_ns = UINT64_MAX;
+	if (__atomic_load_n(&s->task, __ATOMIC_ACQUIRE) &&
+	    __atomic_load_n(&s->call.state, __ATOMIC_ACQUIRE) != CALL_SENT)
+		bound->open_ns = __atomic_load_n(&s->call.ts, __ATOMIC_ACQUIRE);
+	bound->in_flight = __atomic_load_n(&r->hdr->nest, __ATOMIC_ACQUIRE) != 0;
+	r->head = r->ops->head(r);
+}
+
+static void skip_corrupt(struct ring *r)
+{
+	r->n_corrupt++;
+	r->pos = r->head;
+	r->n_read = __atomic_load_n(&r->hdr->resv, __ATOMIC_RELAXED);
+}
+
+const struct rec_hdr *ring_peek(struct ring *r)
+{
+	while (!r->step && r->pos < r->head) {
+		uint64_t step = 0;
+		const struct rec_hdr *rec = r->ops->at(r, &step);
+
+		if (r->pos >= r->head) /* not yet complete after all */
+			break;
+		if (!step || r->pos + step > r->head) {
+			skip_corrupt(r);
+		} else if (!rec) { /* not a record of ours, but of a known length */
+			r->pos += step;
+		} else {
+			r->rec = rec;
+			r->step = step;
+		}
+	}
+	return r->step ? r->rec : NULL;
+}
+
+void ring_advance(struct ring *r)
+{
+	if (!r->step)
+		return;
+	r->n_read += r->rec->len;
+	r->pos += r->step;
+	r->step = 0;
+}
+
+void ring_release(struct ring *r)
+{
+	r->ops->release(r);
+	if (r->hdr->tail != r->n_read)
+		__atomic_store_n(&r->hdr->tail, r->n_read, __ATOMIC_RELEASE);
+}
+
+uint64_t ring_pending(const struct ring *r)
+{
+	return r->head - r->pos;
+}
+
+void ring_set_asleep(struct ring *r, int asleep)
+{
+	__atomic_store_n(&r->hdr->asleep, (uint64_t)asleep, __ATOMIC_SEQ_CST);
+}
+
+unsigned int ring_cpu(const struct ring *r)
+{
+	return r->cpu;
+}
+
+uint64_t ring_n_corrupt(const struct ring *r)
+{
+	return r->n_corrupt;
+}
+
+static void add(uint64_t *sum, const uint64_t *v)
+{
+	*sum += __atomic_load_n(v, __ATOMIC_RELAXED);
+}
+
+void ring_counters(const struct ring *r, struct drv_counters *sum)
+{
+	for (int l = 0; l < DRV_LEVELS; l++) {
+		const struct drv_counters *c = &r->hdr->counters[l];
+
+		add(&sum->seen, &c->seen);
+		add(&sum->records, &c->records);
+		for (int d = 0; d < DRV_DROP_MAX; d++)
+			add(&sum->dropped[d], &c->dropped[d]);
+		add(&sum->n_saved, &c->n_saved);
+		add(&sum->n_no_enter, &c->n_no_enter);
+		add(&sum->n_storage_fail, &c->n_storage_fail);
+		add(&sum->n_bad_record, &c->n_bad_record);
+		add(&sum->n_self, &c->n_self);
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the rings: what a kind implements, and how live_load.c opens them. */
+#ifndef SCAP_RING_IMPL_H
+#define SCAP_RING_IMPL_H
+
+#include "ring.h"
+
+struct ring_ops {
+	const char *name;
+	/* Maps what the kind needs. @fd: array, the rings map; ringbuf, this CPU's ring buffer;
+	 * perf, this CPU's perf event. */
+	int (*open)(struct ring *r, int fd);
+	uint64_t (*head)(struct ring *r); /* position after the last complete record */
+	/* The record at r->pos, below r->head; NULL: no sense in it. *step: what it takes up. */
+	const struct rec_hdr *(*at)(struct ring *r, uint64_t *step);
+	void (*release)(struct ring *r); /* everything below r->pos is read */
+	void (*close)(struct ring *r);
+};
+
+extern const struct ring_ops ring_array_ops, ring_ringbuf_ops, ring_perf_ops;
+
+struct ring {
+	const struct ring_ops *ops;
+	struct ring_hdr *hdr; /* shared with the driver */
+	const struct drv_slot *slot; /* shared: this CPU's open call */
+	unsigned int cpu;
+	uint64_t sz; /* bytes of data, a power of two */
+	uint64_t head; /* at the last refresh, in the kind's own positions */
+	uint64_t pos; /* of the next record to peek at */
+	uint64_t step; /* to the record after it; 0: not looked at yet */
+	const struct rec_hdr *rec; /* at pos, if step is set */
+	uint64_t n_read; /* bytes of records advanced over, as ring_hdr counts them */
+	uint64_t n_corrupt;
+	void *base; /* the kind's mapping */
+	size_t base_sz;
+	void *base2; /* ringbuf: the consumer's page; perf: room for records that straddle */
+};
+
+/* @rings_fd: the map of ring headers. @slots: the driver's. 0 or a negative errno. */
+int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, size_t ring_sz,
+	      int rings_fd, int kind_fd, const struct drv_slot *slots);
+void ring_close(struct ring *r);
+
+/* Bytes of one CPU's value in the map of ring headers. */
+size_t ring_value_sz(int kind, size_t ring_sz);
+
+/* Does a record of @len bytes at @rec, of which @room are there, add up? */
+int ring_rec_ok(const struct rec_hdr *rec, uint64_t room);
+
+#endif /* SCAP_RING_IMPL_H */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A source as its user sees it: an engine, and the numbers of its events. Engines are
+ * asked for finished events in order; what is the same for all of them is here.
+ */
+#include "scap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "scap_impl.h"
+
+struct scap {
+	const struct scap_engine_ops *ops;
+	void *engine;
+	uint64_t num; /* of the last event that took one */
+	uint64_t n_events;
+	int state_dropped;
+};
+
+/* Reads options of any age: missing ones are zero, unknown ones must be. */
+static int read_opts(struct scap_open_opts *out, const struct scap_open_opts *opts)
+{
+	const char *tail;
+
+	memset(out, 0, sizeof(*out));
+	if (!opts)
+		return 0;
+	if (opts->sz < sizeof(opts->sz))
+		return -EINVAL;
+	memcpy(out, opts, opts->sz < sizeof(*out) ? opts->sz : sizeof(*out));
+	tail = (const char *)opts;
+	for (size_t i = sizeof(*out); i < opts->sz; i++)
+		if (tail[i])
+			return -EINVAL;
+	out->sz = sizeof(*out);
+	return 0;
+}
+
+int scap_open_engine(struct scap **out, const struct scap_engine_ops *ops, void *engine,
+		     const struct scap_log *log)
+{
+	struct scap *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		ops->close(engine);
+		return scap_fail(log, -ENOMEM, "no memory for a source of events");
+	}
+	s->ops = ops;
+	s->engine = engine;
+	*out = s;
+	return 0;
+}
+
+int scap_open(struct scap **out, const struct scap_open_opts *user_opts)
+{
+	struct scap_open_opts opts;
+	struct scap_log log;
+	void *engine;
+	int err;
+
+	err = read_opts(&opts, user_opts);
+	if (err)
+		return err; /* whoever gave options of another version has no log to trust */
+	log = (struct scap_log){opts.log, opts.log_ctx};
+	if (opts.paths)
+		err = scap_file_open(&engine, &opts, &log);
+	else
+		err = scap_live_open(&engine, &opts, &log);
+	if (err)
+		return err;
+	return scap_open_engine(out, opts.paths ? &scap_file_ops : &scap_live_ops, engine, &log);
+}
+
+void scap_close(struct scap *s)
+{
+	if (!s)
+		return;
+	s->ops->close(s->engine);
+	free(s);
+}
+
+int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
+{
+	int ret = s->ops->next(s->engine, evt, timeout_ms);
+
+	if (ret == 1) {
+		evt->num = evt->type >= EVT_PRIVATE ? 0 : ++s->num;
+		s->n_events++;
+		return 1;
+	}
+	if (ret == SCAP_NEW_FILE)
+		s->num = 0;
+	if (ret == SCAP_NEW_FILE || ret == SCAP_NEW_SECTION) {
+		s->state_dropped = 0;
+		return SCAP_NEW_SECTION;
+	}
+	return ret;
+}
+
+int scap_stop(struct scap *s)
+{
+	return s->ops->stop ? s->ops->stop(s->engine) : 0;
+}
+
+const struct scap_state *scap_state(const struct scap *s)
+{
+	static const struct scap_state empty;
+
+	return s->state_dropped ? &empty : s->ops->state(s->engine);
+}
+
+void scap_state_drop(struct scap *s)
+{
+	if (!s->state_dropped && s->ops->state_drop)
+		s->ops->state_drop(s->engine);
+	s->state_dropped = 1;
+}
+
+double scap_progress(const struct scap *s)
+{
+	return s->ops->progress ? s->ops->progress(s->engine) : 0;
+}
+
+int scap_stats(const struct scap *s, struct scap_stats *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->n_events = s->n_events;
+	return s->ops->stats(s->engine, st);
+}
+
+const char *scap_drop_reason(unsigned int reason)
+{
+	static const char *const sentences[] = {
+#define X(sym, text) [DRV_DROP_##sym] = text,
+		DRV_DROP_REASONS(X)
+#undef X
+	};
+
+	return reason < DRV_DROP_MAX ? sentences[reason] : NULL;
+}
+
+_Static_assert(DRV_DROP_MAX <= sizeof(((struct scap_stats *)0)->dropped_by) / sizeof(uint64_t),
+	       "scap_stats has no room for every reason of a drop");

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A source of events: the running kernel, capture files, or a test's own list.
+ * Events come in the order of time, numbered as they are in a file: each system
+ * call is an enter and an exit, whether its record was one or two.
+ */
+#ifndef SCAP_SCAP_H
+#define SCAP_SCAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event_table.h"
+#include "record.h"
+#include "state.h"
+
+struct scap; /* one open source; used by one thread at a time */
+
+enum scap_evt_flags {
+	SCAP_EVT_F_HIDDEN = 1 << 0, /* an enter that was never a record of its own, or not of a
+				       blocked call: not shown unless asked for */
+	SCAP_EVT_F_BLOCKED = 1 << 1, /* an enter whose call went to sleep */
+	SCAP_EVT_F_FULL =
+		1 << 2, /* an exit that carries its enter's parameters, from a saker source */
+	SCAP_EVT_F_CLAMPED =
+		1 << 3, /* ts_ns was moved up to keep the order; true_ns is the real time */
+	SCAP_EVT_F_STATE_ONLY = 1 << 4, /* updates state, is not shown (EVF blocks) */
+	SCAP_EVT_F_IA32 = 1 << 5,
+};
+
+/* One event. hdr and what it points to are borrowed until the next call on the source. */
+struct scap_evt {
+	const struct ppm_evt_hdr *hdr; /* its ts is not to be used: ts_ns is */
+	uint64_t num; /* from 1; 0: a private event, which takes no number */
+	uint64_t ts_ns; /* since the epoch */
+	uint64_t true_ns; /* = ts_ns unless clamped */
+	uint16_t cpu;
+	uint16_t type; /* = hdr->type, below EVT_PUBLIC_MAX or from EVT_PRIVATE */
+	uint16_t nr; /* the real system call number, where known; else REC_NR_NONE */
+	uint16_t flags;
+};
+
+enum scap_log_level { SCAP_LOG_ERROR, SCAP_LOG_WARN, SCAP_LOG_INFO };
+/* One sentence without a newline: what failed, on what, what to do. */
+typedef void (*scap_log_fn)(void *ctx, enum scap_log_level level, const char *text);
+
+struct scap_open_opts {
+	size_t sz; /* sizeof(struct scap_open_opts); new fields go last */
+	const char *const *paths; /* capture files, NULL-terminated, read one after the other; "-":
+				     standard input; NULL: the live kernel */
+	scap_log_fn log; /* NULL: silent */
+	void *log_ctx;
+	int ring_kind; /* live: enum ring_kind + 1; 0: the default */
+	size_t ring_sz; /* live: bytes per CPU, a power of two; 0: 8 MiB */
+	uint32_t snaplen; /* live: bytes kept of each I/O buffer; 0: 80 */
+	uint32_t no_environ; /* live: leave environments out of the initial state */
+};
+
+/* 0, or a negative errno with *out untouched. opts may be NULL: live, defaults. */
+int scap_open(struct scap **out, const struct scap_open_opts *opts);
+
+/* Ends the capture and frees everything @s lent out. NULL is fine. */
+void scap_close(struct scap *s);
+
+#define SCAP_NEW_SECTION 2
+
+/*
+ * 1 with an event in *evt; 0 if timeout_ms passed without one; SCAP_NEW_SECTION when a
+ * concatenated or next file begins and scap_state() is new; -ENODATA at the end of the
+ * last file or of a stopped capture; another negative errno on failure, after every
+ * event before it was delivered.
+ */
+int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms);
+
+/* Live: detach the driver; scap_next goes on with what the rings hold, then -ENODATA.
+ * Async-signal-unsafe. */
+int scap_stop(struct scap *s);
+
+/* Threads, files, users as they were when the source began. Borrowed until the next section
+ * or scap_state_drop. */
+const struct scap_state *scap_state(const struct scap *s);
+/* Frees the state once it was taken over; until the next section scap_state is empty. */
+void scap_state_drop(struct scap *s);
+
+/* Share of the files read so far, 0..1; live: 0. */
+double scap_progress(const struct scap *s);
+
+struct scap_stats {
+	uint64_t n_events; /* delivered, enters made of exits included */
+	uint64_t n_records; /* taken from rings or files */
+	uint64_t n_seen; /* live: records the driver meant to send */
+	uint64_t n_dropped; /* live: sum of dropped_by */
+	uint64_t dropped_by[8]; /* by enum drv_drop */
+	uint64_t n_clamped; /* events whose time was moved up to keep the order */
+	uint64_t n_no_enter; /* exits whose enter is not known */
+	uint64_t n_storage_fail;
+	uint64_t n_bad_record;
+	uint64_t n_self; /* calls of saker itself, left out */
+	uint64_t bpf_run_ns; /* live, where the kernel counts it; else 0 */
+	uint64_t bpf_run_cnt;
+	const char *ring_kind; /* live: "array", "ringbuf", "perf"; else NULL */
+};
+
+/* For files written by saker: the counters of their last block. 0, or -ENODATA if the source has
+ * none. */
+int scap_stats(const struct scap *s, struct scap_stats *st);
+
+const char *scap_drop_reason(unsigned int reason); /* a sentence; NULL past the last */
+
+/* What the kernel offers, one row per capability. */
+struct scap_capability {
+	const char *name;
+	const char *sentence; /* what it is used for */
+	int have; /* 1 yes, 0 no */
+	int used; /* 1 a live capture uses it */
+	const char *why; /* why it is missing, what is used instead; NULL: nothing to say */
+};
+/* Number of rows; *rows is static storage, probed anew at each call. */
+int scap_capabilities(const struct scap_capability **rows);
+
+#endif /* SCAP_SCAP_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* System calls by number and by PPM_SC code. */
+#include <string.h>
+
+#include "config.h"
+#include "event_table.h"
+
+#define N_IA32 512
+
+static const char *const names_64[DRV_MAX_NR] = {
+#define SYS(nr, name, ...) [nr] = #name,
+#include "syscalls.def"
+#undef SYS
+};
+
+static const uint16_t exit_types[DRV_MAX_NR] = {
+#define SYS(nr, name, event, ...) [nr] = EVT_##event,
+#include "syscalls.def"
+#undef SYS
+};
+
+static const char *const names_32[N_IA32] = {
+#define SYS32(nr, name) [nr] = #name,
+#include "syscalls_ia32.def"
+#undef SYS32
+};
+
+static const char *const sc_names[] = {
+#define PPM_SC(code, name) [code] = name,
+#include "ppm_sc.def"
+#undef PPM_SC
+};
+
+#define N_SC (sizeof(sc_names) / sizeof(sc_names[0]))
+
+const char *scap_syscall_name(unsigned int nr, int ia32)
+{
+	if (nr >= (ia32 ? N_IA32 : DRV_MAX_NR))
+		return NULL;
+	return ia32 ? names_32[nr] : names_64[nr];
+}
+
+unsigned int scap_syscall_exit_type(unsigned int nr)
+{
+	return nr < DRV_MAX_NR && names_64[nr] ? exit_types[nr] : EVT_SYSCALL_X;
+}
+
+unsigned int scap_event_nr(unsigned int type)
+{
+	unsigned int found = REC_NR_NONE;
+
+	for (unsigned int nr = 0; nr < DRV_MAX_NR; nr++) {
+		if (!names_64[nr] || exit_types[nr] != (type | 1))
+			continue;
+		if (found != REC_NR_NONE)
+			return REC_NR_NONE;
+		found = nr;
+	}
+	return found;
+}
+
+unsigned int scap_syscall_ppm_sc(const char *name)
+{
+	for (unsigned int i = 1; name && i < N_SC; i++)
+		if (sc_names[i] && !strcmp(sc_names[i], name))
+			return i;
+	return 0;
+}
+
+const char *scap_ppm_sc_name(unsigned int code)
+{
+	return code < N_SC ? sc_names[code] : NULL;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of the driver's task iterator, by process. */
+#ifndef SCAP_TASK_ROWS_H
+#define SCAP_TASK_ROWS_H
+
+#include <stddef.h>
+
+#include "task_row.h"
+
+struct task_rows { /* zero-initialized is empty */
+	struct task_row *v;
+	size_t n;
+};
+
+/* Reads @fd to its end. 0, or a negative errno with nothing in *r. */
+int task_rows_read(struct task_rows *r, int fd);
+void task_rows_fini(struct task_rows *r);
+
+/* How many threads beside the first @pid has; *first is the first of their rows. */
+size_t task_rows_of(const struct task_rows *r, const struct task_row **first, u32 pid);
+
+#endif /* SCAP_TASK_ROWS_H */
