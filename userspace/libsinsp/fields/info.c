@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arguments of an event, as sysdig's %evt.info: "name=value " for each. */
+#include "info.h"
+
+#include "value.h"
+
+/* "name=" of each parameter, copied whole as it is cheaper than by length. */
+struct label {
+	char text[31];
+	uint8_t len;
+};
+
+#define LABEL(pname) {#pname "=", sizeof(#pname)},
+#define P(pname, ...) LABEL(pname)
+#define PX(pname, ...) LABEL(pname)
+#define PR(pname, ...) LABEL(pname)
+#define O(pname, ...) LABEL(pname)
+#define OX(pname, ...) LABEL(pname)
+#define EVT(id, sym, name, category, flags, n_2022, ...)                                           \
+	static const struct label labels_##sym[] = {__VA_ARGS__{"", 0}};
+#include "events.def"
+#undef EVT
+
+/* What is the same for every event of a type. */
+struct event_text {
+	const char *head; /* ") < open " */
+	uint8_t n_head;
+	const struct label *labels;
+};
+
+/* Rows stand as in event_table.c: public ids from 0, private ones behind them. */
+#define EVT(id, sym, name, ...)                                                                    \
+	{(id)&1 ? ") < " name " " : ") > " name " ", sizeof(") < " name " ") - 1, labels_##sym},
+static const struct event_text event_texts[] = {
+#include "events.def"
+};
+#undef EVT
+
+#undef P
+#undef PX
+#undef PR
+#undef O
+#undef OX
+
+static const struct event_text *event_text(unsigned int id)
+{
+	return &event_texts[id < EVT_PRIVATE ? id : id - EVT_PRIVATE + EVT_PUBLIC_MAX];
+}
+
+static int is_generic(const struct sinsp_evt *evt)
+{
+	return evt->info->id == EVT_SYSCALL_E || evt->info->id == EVT_SYSCALL_X;
+}
+
+/*
+ * Which parameters are shown. Those of 2022 are what sysdig shows; the appended ones,
+ * most of them the enter's, only if the enter has no line of its own. The first two of a
+ * generic call name the call, which is said already; its result, sysdig does not know.
+ */
+static void shown_params(const struct sinsp_evt *evt, unsigned int *first, unsigned int *end)
+{
+	const int all = evt->show_full || is_generic(evt);
+	unsigned int n = all ? evt->info->n_params : evt->info->n_2022;
+
+	if (n > evt->params.n)
+		n = evt->params.n;
+	*first = is_generic(evt) ? 2 : 0;
+	*end = n;
+}
+
+char *sinsp_info_put(struct value_writer *w, char *p)
+{
+	const struct label *label = event_text(w->evt->info->id)->labels;
+	unsigned int i, end;
+
+	shown_params(w->evt, &i, &end);
+	for (; i < end; i++) {
+		p = text_room(w->out, p, sizeof(*label) + VALUE_ROOM);
+		if (!p)
+			return NULL;
+		memcpy(p, label[i].text, sizeof(label[i].text));
+		p = sinsp_value_put(w, p + label[i].len, i);
+		if (!p)
+			return NULL;
+		*p++ = ' ';
+	}
+	return p;
+}
+
+char *sinsp_type_put(struct value_writer *w, char *p)
+{
+	const struct event_text *text = event_text(w->evt->info->id);
+	const char *type;
+	size_t n;
+
+	if (!is_generic(w->evt)) {
+		p = text_room(w->out, p, text->n_head);
+		return p ? put_mem(p, text->head, text->n_head) : NULL;
+	}
+	type = sinsp_evt_type(w->evt);
+	n = strlen(type);
+	p = text_room(w->out, p, n + sizeof(") <  "));
+	if (!p)
+		return NULL;
+	p = evt_is_enter(w->evt->info->id) ? put_lit(p, ") > ") : put_lit(p, ") < ");
+	p = put_mem(p, type, n);
+	*p = ' ';
+	return p + 1;
+}
+
+int sinsp_evt_info(struct sinsp_text *out, const struct sinsp_evt *evt, enum sinsp_buf_fmt buf_fmt)
+{
+	struct value_writer w = {
+		.out = out, .evt = evt, .buf_fmt = buf_fmt, .buf_max = VALUE_BUF_MAX};
+	char *p = text_begin(out, VALUE_ROOM);
+
+	return text_end(out, p ? sinsp_info_put(&w, p) : NULL);
+}
+
+const char *sinsp_evt_type(const struct sinsp_evt *evt)
+{
+	const char *name = NULL;
+	uint16_t code;
+
+	if (!is_generic(evt))
+		return evt->info->name;
+	if (evt->raw.nr != REC_NR_NONE)
+		name = scap_syscall_name(evt->raw.nr, !!(evt->raw.flags & SCAP_EVT_F_IA32));
+	if (!name && evt->params.n && evt->params.v[0].len >= sizeof(code)) {
+		memcpy(&code, evt->params.v[0].p, sizeof(code));
+		name = scap_ppm_sc_name(code);
+	}
+	return name ? name : "<unknown>";
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SINSP_FIELDS_INFO_H
+#define SINSP_FIELDS_INFO_H
+
+#include "value.h"
+
+/* Writes %evt.info of w->evt at @p, a place in w->out; the place behind, or NULL without
+ * memory. */
+char *sinsp_info_put(struct value_writer *w, char *p);
+
+/* The same for ") DIR TYPE ", which is before it on a line. */
+char *sinsp_type_put(struct value_writer *w, char *p);
+
+#endif /* SINSP_FIELDS_INFO_H */

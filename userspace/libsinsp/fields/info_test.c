@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text_fixture.h"
+
+#include <stdio.h>
+
+static const char *info(struct fixture *f, const struct sinsp_evt *evt)
+{
+	assert_int_equal(sinsp_evt_info(&f->text, evt, SINSP_BUF_DOTS), 0);
+	return fixture_take(f);
+}
+
+/* read: res data, then what the enter had: fd size. */
+static void test_appended_parameters(void **state)
+{
+	const struct scap_param params[] = {I64(2), BYTES("hi"), I64(3), U32(80)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_READ_X, params, 4);
+
+	assert_string_equal(info(f, &evt), "res=2 data=hi ");
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=2 data=hi fd=3(<f>/etc/passwd) size=80 ");
+	evt.params.n = 3;
+	assert_string_equal(info(f, &evt), "res=2 data=hi fd=3(<f>/etc/passwd) ");
+	evt.params.n = 1;
+	assert_string_equal(info(f, &evt), "res=2 ");
+	evt.params.n = 0;
+	assert_string_equal(info(f, &evt), "");
+}
+
+/* Newer files may have more parameters than we know. */
+static void test_parameters_of_the_future(void **state)
+{
+	const struct scap_param params[] = {I64(0), I64(3), I64(7), I64(8)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_X, params, 4);
+
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=0 fd=3(<f>/etc/passwd) ");
+}
+
+static void test_generic_calls(void **state)
+{
+	const struct scap_param enter[] = {U16(4), U16(1)};
+	const struct scap_param with_result[] = {U16(4), U16(1), I64(-38)};
+	const struct scap_param none[] = {U16(0), U16(999)};
+	const struct scap_param unheard_of[] = {U16(65535)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_SYSCALL_E, enter, 2);
+
+	assert_string_equal(sinsp_evt_type(&evt), "write");
+	assert_string_equal(info(f, &evt), "");
+	evt = fixture_evt(f, &hdr, EVT_SYSCALL_X, with_result, 2);
+	assert_string_equal(info(f, &evt), "");
+	evt = fixture_evt(f, &hdr, EVT_SYSCALL_X, with_result, 3);
+	assert_string_equal(info(f, &evt), "res=-38(ENOSYS) ");
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=-38(ENOSYS) ");
+	evt = fixture_evt(f, &hdr, EVT_SYSCALL_E, none, 2);
+	assert_string_equal(sinsp_evt_type(&evt), "<unknown>");
+	evt = fixture_evt(f, &hdr, EVT_SYSCALL_E, unheard_of, 1);
+	assert_string_equal(sinsp_evt_type(&evt), "<unknown>");
+	evt = fixture_evt(f, &hdr, EVT_SYSCALL_E, NULL, 0);
+	assert_string_equal(sinsp_evt_type(&evt), "<unknown>");
+}
+
+/* A saker source knows the number of the call, which the format's code may not have. */
+static void test_generic_calls_by_their_number(void **state)
+{
+	const struct scap_param none[] = {U16(0), U16(0)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_SYSCALL_E, none, 2);
+
+	evt.raw.nr = 332;
+	assert_string_equal(sinsp_evt_type(&evt), "statx");
+	evt.raw.nr = 383;
+	evt.raw.flags = SCAP_EVT_F_IA32;
+	assert_string_equal(sinsp_evt_type(&evt), "statx");
+}
+
+static void test_events_beside_calls(void **state)
+{
+	const struct scap_param exit[] = {I64(256), I64(1), U8(0), U8(0)};
+	const struct scap_param signal[] = {I64(1), I64(1234), U8(9)};
+	const struct scap_param to[] = {I64(1), U64(2), U64(3), U32(4), U32(5), U32(6)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_PROCEXIT_E, exit, 4);
+
+	assert_string_equal(sinsp_evt_type(&evt), "procexit");
+	assert_string_equal(info(f, &evt), "status=256 ret=1 sig=0 core=0 ");
+	evt = fixture_evt(f, &hdr, EVT_SIGNALDELIVER_E, signal, 3);
+	assert_string_equal(info(f, &evt), "spid=1(systemd) dpid=1234(cat) sig=9(SIGKILL) ");
+	evt = fixture_evt(f, &hdr, EVT_SWITCH_E, to, 6);
+	assert_string_equal(info(f, &evt),
+			    "next=1(systemd) pgft_maj=2 pgft_min=3 vm_size=4 vm_rss=5 vm_swap=6 ");
+}
+
+static void check_names(void *ctx, const struct scap_event_info *row)
+{
+	static const uint8_t zeros[64];
+	struct fixture *f = ctx;
+	struct scap_param params[EVT_MAX_PARAMS];
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt;
+	const char *p;
+
+	for (unsigned int i = 0; i < row->n_params; i++)
+		params[i] = (struct scap_param){zeros, sizeof(zeros)};
+	evt = fixture_evt(f, &hdr, row->id, params, row->n_params);
+	evt.show_full = 1;
+	p = info(f, &evt);
+	for (unsigned int i = row->id == EVT_SYSCALL_E || row->id == EVT_SYSCALL_X ? 2 : 0;
+	     i < row->n_params; i++) {
+		char label[64];
+
+		snprintf(label, sizeof(label), "%s=", row->params[i].name);
+		p = strstr(p, label);
+		assert_non_null(p);
+		assert_true(p == f->text.p || p[-1] == ' ');
+		p += strlen(label);
+	}
+}
+
+/* The labels are made of the same rows as the table, but beside it. */
+static void test_every_parameter_has_its_name(void **state)
+{
+	scap_event_each(check_names, *state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_appended_parameters),
+		cmocka_unit_test(test_parameters_of_the_future),
+		cmocka_unit_test(test_generic_calls),
+		cmocka_unit_test(test_generic_calls_by_their_number),
+		cmocka_unit_test(test_events_beside_calls),
+		cmocka_unit_test(test_every_parameter_has_its_name),
+	};
+
+	setenv("TZ", "UTC", 1);
+	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+}

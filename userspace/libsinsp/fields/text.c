@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* clang-format off */
+const char sinsp_two_digits[200] =
+	"00010203040506070809" "10111213141516171819" "20212223242526272829"
+	"30313233343536373839" "40414243444546474849" "50515253545556575859"
+	"60616263646566676869" "70717273747576777879" "80818283848586878889"
+	"90919293949596979899";
+
+const uint64_t sinsp_pow10[20] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000,
+	100000000000, 1000000000000, 10000000000000, 100000000000000, 1000000000000000,
+	10000000000000000, 100000000000000000, 1000000000000000000, 10000000000000000000u,
+};
+/* clang-format on */
+
+char *sinsp_text_grow(struct sinsp_text *t, char *p, size_t n)
+{
+	const size_t used = p ? (size_t)(p - t->p) : 0;
+	size_t cap = t->cap < 4096 ? 4096 : t->cap;
+	char *moved;
+
+	while (cap - used < n) {
+		if (__builtin_mul_overflow(cap, 2, &cap))
+			return NULL;
+	}
+	moved = realloc(t->p, cap);
+	if (!moved)
+		return NULL;
+	t->p = moved;
+	t->cap = cap;
+	return moved + used;
+}
+
+/* Whether each of eight bytes is printable ASCII, 0x20 to 0x7e. A borrow or carry into a
+ * neighbour starts only from a byte that is not, so it changes no answer. */
+static bool all_printable(uint64_t w)
+{
+	const uint64_t ones = 0x0101010101010101;
+
+	return !((w | (w + ones) | (w - 0x20 * ones)) & 0x80 * ones);
+}
+
+static bool printable(unsigned char c)
+{
+	return c - 0x20u < 0x5f;
+}
+
+/* Copies up to the first byte that is not printable; returns how many were. */
+static size_t copy_printable(char *restrict p, const char *restrict s, size_t n)
+{
+	size_t i = 0;
+	uint64_t w;
+
+	for (; n - i >= sizeof(w); i += sizeof(w)) {
+		memcpy(&w, s + i, sizeof(w));
+		if (!all_printable(w))
+			break;
+		memcpy(p + i, &w, sizeof(w));
+	}
+	for (; i < n && printable((unsigned char)s[i]); i++)
+		p[i] = s[i];
+	return i;
+}
+
+char *put_dropping(char *restrict p, const char *restrict s, size_t n)
+{
+	const size_t done = copy_printable(p, s, n);
+
+	p += done;
+	for (size_t i = done; i < n; i++) {
+		if (printable((unsigned char)s[i]))
+			*p++ = s[i];
+	}
+	return p;
+}
+
+/* Left to the compiler to vectorize: payloads mix both kinds of bytes. */
+char *put_dotting(char *restrict p, const char *restrict s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = printable((unsigned char)s[i]) ? s[i] : '.';
+	return p + n;
+}
+
+/*
+ * Length of the UTF-8 character at @s, 0 if there is none that may be shown: bytes that
+ * are not UTF-8, encodings longer than needed, surrogates, and the controls U+0080 to
+ * U+009f, which terminals obey as they do ESC.
+ */
+static size_t utf8_len(const unsigned char *s, size_t n)
+{
+	const size_t len = s[0] < 0xc2   ? 0
+			   : s[0] < 0xe0 ? 2
+			   : s[0] < 0xf0 ? 3
+			   : s[0] < 0xf5 ? 4
+					 : 0;
+
+	if (!len || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
+	    (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xf4 && s[1] >= 0x90))
+		return 0;
+	return len;
+}
+
+char *put_utf8(char *restrict p, const char *restrict s, size_t n)
+{
+	size_t i = copy_printable(p, s, n);
+
+	p += i;
+	while (i < n) {
+		const size_t len = printable((unsigned char)s[i])
+					   ? 1
+					   : utf8_len((const unsigned char *)s + i, n - i);
+
+		if (!len) {
+			*p++ = '.';
+			i++;
+			continue;
+		}
+		for (size_t j = 0; j < len; j++)
+			*p++ = s[i + j];
+		i += len;
+	}
+	return p;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing into a growing struct sinsp_text. A writer holds the place where it writes in
+ * a local pointer, asks for room before it writes, and stores the length once, at the
+ * end. The put_* functions write without asking and return the place behind; each says
+ * how much it may write. Room may move the text, so it gives the pointer anew.
+ */
+#ifndef SINSP_FIELDS_TEXT_H
+#define SINSP_FIELDS_TEXT_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "sinsp.h"
+
+#define TEXT_NUM_MAX 24 /* no number takes more, in any base, sign included */
+
+/* Makes room for @n bytes at @p, a place in @t (NULL before there is any text). NULL: no
+ * memory; what was written so far is kept. */
+char *sinsp_text_grow(struct sinsp_text *t, char *p, size_t n);
+
+static inline char *text_room(struct sinsp_text *t, char *p, size_t n)
+{
+	if (p && t->cap - (size_t)(p - t->p) >= n)
+		return p;
+	return sinsp_text_grow(t, p, n);
+}
+
+static inline char *text_begin(struct sinsp_text *t, size_t n)
+{
+	return text_room(t, t->p ? t->p + t->len : NULL, n);
+}
+
+/* The new length, once all is written; @p NULL: a writer ran out of memory. */
+static inline int text_end(struct sinsp_text *t, char *p)
+{
+	if (!p)
+		return -ENOMEM;
+	t->len = (size_t)(p - t->p);
+	return 0;
+}
+
+static inline char *put_mem(char *p, const void *s, size_t n)
+{
+	return (char *)memcpy(p, s, n) + n;
+}
+
+/* Of a literal. */
+#define put_lit(p, s) put_mem(p, s, sizeof(s) - 1)
+
+extern const char sinsp_two_digits[200]; /* "00" .. "99" */
+extern const uint64_t sinsp_pow10[20];
+
+static inline unsigned int n_digits(uint64_t v)
+{
+	const unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
+	const unsigned int n = bits * 1233 >> 12; /* 1233 / 4096 is log10(2), closely enough */
+
+	return n + (v >= sinsp_pow10[n]);
+}
+
+static inline char *put_u64(char *p, uint64_t v)
+{
+	char *const end = p + (v < 10 ? 1 : n_digits(v));
+
+	for (p = end; v >= 100; v /= 100)
+		memcpy(p -= 2, &sinsp_two_digits[v % 100 * 2], 2);
+	if (v >= 10)
+		memcpy(p - 2, &sinsp_two_digits[v * 2], 2);
+	else
+		p[-1] = (char)('0' + v);
+	return end;
+}
+
+static inline char *put_i64(char *p, int64_t v)
+{
+	if (v >= 0)
+		return put_u64(p, (uint64_t)v);
+	*p++ = '-';
+	return put_u64(p, -(uint64_t)v);
+}
+
+/* @v below 10^9, as nine digits. */
+static inline char *put_9digits(char *p, uint32_t v)
+{
+	for (char *d = p + 7; d > p; d -= 2, v /= 100)
+		memcpy(d, &sinsp_two_digits[v % 100 * 2], 2);
+	*p = (char)('0' + v);
+	return p + 9;
+}
+
+static inline char *put_base2(char *p, uint64_t v, unsigned int bits, const char *digits)
+{
+	unsigned int n = v ? (63u - (unsigned int)__builtin_clzll(v)) / bits + 1 : 1;
+
+	for (unsigned int i = n; i--; v >>= bits)
+		p[i] = digits[v & ((1u << bits) - 1)];
+	return p + n;
+}
+
+static inline char *put_hex(char *p, uint64_t v)
+{
+	return put_base2(p, v, 4, "0123456789abcdef");
+}
+
+static inline char *put_hex_upper(char *p, uint64_t v)
+{
+	return put_base2(p, v, 4, "0123456789ABCDEF");
+}
+
+static inline char *put_oct(char *p, uint64_t v)
+{
+	return put_base2(p, v, 3, "01234567");
+}
+
+/* Copies for text that others wrote, in three ways to meet a byte that is no printable
+ * ASCII. Each writes at most @n bytes. */
+char *put_dropping(char *restrict p, const char *restrict s, size_t n); /* leaves it out */
+char *put_dotting(char *restrict p, const char *restrict s, size_t n); /* a dot for each */
+char *put_utf8(char *restrict p, const char *restrict s,
+	       size_t n); /* keeps UTF-8 characters, a dot for each other byte */
+
+#endif /* SINSP_FIELDS_TEXT_H */

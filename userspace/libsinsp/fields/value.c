@@ -1,0 +1,771 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One function per kind of parameter; a row of value_types binds it to the types that it
+ * writes. Payloads are hostile: a function sees at least the bytes that its row asks for,
+ * and looks at the length before it reads more.
+ */
+#include "value.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "buffer.h"
+#include "pathname.h"
+#include "sockname.h"
+#include "thread.h"
+
+#define PPM_AT_FDCWD (-100)
+#define SYSDIG_PATH_MAX 1000
+
+struct value {
+	const uint8_t *p;
+	uint32_t len;
+	uint8_t type, fmt;
+	const struct scap_param_info *info; /* of the parameter in the event, also of a part */
+};
+
+static uint16_t get_u16(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint32_t get_u32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t get_u64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static char *put_cstr(char *p, const char *s)
+{
+	return put_mem(p, s, strlen(s));
+}
+
+/* Begins the "(meaning)" of a value. */
+static char *open_meaning(struct value_writer *w, char *p)
+{
+	w->meaning = (size_t)(p - w->out->p);
+	*p = '(';
+	return p + 1;
+}
+
+static char *put_meaning(struct value_writer *w, char *p, const char *name)
+{
+	if (!name)
+		return p;
+	p = put_cstr(open_meaning(w, p), name);
+	*p = ')';
+	return p + 1;
+}
+
+/* Length of text that should, but need not, end with a NUL. */
+static size_t text_len(const struct value *v, size_t from)
+{
+	return strnlen((const char *)v->p + from, v->len - from);
+}
+
+/* ---- numbers ---- */
+
+/* As C's default promotions do: what is narrower than an int prints as an int. */
+static char *put_number(char *p, uint8_t fmt, int64_t dec, uint64_t bits)
+{
+	switch (fmt) {
+	case PF_HEX:
+		return put_hex_upper(p, bits);
+	case PF_OCT:
+		if (bits)
+			*p++ = '0';
+		return put_oct(p, bits);
+	case PF_PADDED_DEC:
+		if (dec >= 0 && dec < 1000000000)
+			return put_9digits(p, (uint32_t)dec);
+		return put_i64(p, dec);
+	default:
+		return put_i64(p, dec);
+	}
+}
+
+static char *put_int(struct value_writer *w, char *p, const struct value *v)
+{
+	int64_t dec;
+
+	(void)w;
+	switch (v->type) {
+	case PT_INT8:
+		dec = (int8_t)v->p[0];
+		break;
+	case PT_UINT8:
+		dec = v->p[0];
+		break;
+	case PT_INT16:
+		dec = (int16_t)get_u16(v->p);
+		break;
+	case PT_UINT16:
+		dec = get_u16(v->p);
+		break;
+	case PT_INT32:
+	case PT_UINT32: /* sysdig prints it signed */
+		dec = (int32_t)get_u32(v->p);
+		break;
+	default:
+		dec = (int64_t)get_u64(v->p);
+		return put_number(p, v->fmt, dec, (uint64_t)dec);
+	}
+	return put_number(p, v->fmt, dec, (uint32_t)dec);
+}
+
+static char *put_port(struct value_writer *w, char *p, const struct value *v)
+{
+	(void)w;
+	return put_u64(p, get_u16(v->p));
+}
+
+static char *put_bool(struct value_writer *w, char *p, const struct value *v)
+{
+	(void)w;
+	return get_u32(v->p) ? put_lit(p, "true") : put_lit(p, "false");
+}
+
+static char *put_double(struct value_writer *w, char *p, const struct value *v)
+{
+	double d;
+
+	(void)w;
+	memcpy(&d, v->p, sizeof(d));
+	return p + snprintf(p, VALUE_ROOM, "%.9g", d);
+}
+
+static char *put_errno(struct value_writer *w, char *p, const struct value *v)
+{
+	const int64_t res = (int64_t)get_u64(v->p);
+
+	p = put_i64(p, res);
+	return res < 0 ? put_meaning(w, p, sinsp_errno_name(-(uint64_t)res)) : p;
+}
+
+static char *put_signal(struct value_writer *w, char *p, const struct value *v)
+{
+	return put_meaning(w, put_u64(p, v->p[0]), sinsp_signal_name(v->p[0]));
+}
+
+static char *put_sigset(struct value_writer *w, char *p, const struct value *v)
+{
+	const char *sep = "";
+
+	p = text_room(w->out, p, 32 * sizeof("SIGSTKFLT ") + VALUE_ROOM);
+	if (!p)
+		return NULL;
+	for (uint32_t set = get_u32(v->p), sig = 1; set; set >>= 1, sig++) {
+		const char *name = set & 1 ? sinsp_signal_name(sig) : NULL;
+
+		if (!name)
+			continue;
+		p = put_cstr(put_cstr(p, sep), name);
+		sep = " ";
+	}
+	return p;
+}
+
+static char *put_syscall_id(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint16_t code = get_u16(v->p);
+	const char *name = scap_ppm_sc_name(code);
+
+	if (!name)
+		return put_lit(p, "<unknown syscall>");
+	return put_meaning(w, put_u64(p, code), name);
+}
+
+/* ---- time ---- */
+
+/* Seconds of @ns as printf's %g prints them: six digits at most. */
+static char *put_seconds(char *p, uint64_t ns)
+{
+	char digits[TEXT_NUM_MAX];
+	uint64_t q = ns, unit = 1;
+	int n, exp10;
+
+	n = (int)(put_u64(digits, ns) - digits);
+	exp10 = n - 1 - 9; /* of the first digit */
+	for (; q >= 1000000; q /= 10)
+		unit *= 10;
+	/* At a tie, and beyond the digits of a double, the double's own error decides. */
+	if (ns >= 1000000000000000 || (unit > 1 && ns % unit == unit / 2))
+		return p + snprintf(p, VALUE_ROOM, "%g", (double)ns / 1000000000);
+	q += ns % unit > unit / 2;
+	if (q == 1000000)
+		exp10++;
+	while (q && q % 10 == 0)
+		q /= 10;
+	n = (int)(put_u64(digits, q) - digits);
+	if (!ns)
+		exp10 = 0;
+
+	if (exp10 < -4 || exp10 >= 6) {
+		*p++ = digits[0];
+		if (n > 1) {
+			*p++ = '.';
+			p = put_mem(p, digits + 1, (size_t)n - 1);
+		}
+		*p++ = 'e';
+		*p++ = exp10 < 0 ? '-' : '+';
+		return put_mem(p, &sinsp_two_digits[2 * (exp10 < 0 ? -exp10 : exp10)], 2);
+	}
+	if (exp10 < 0) {
+		p = put_lit(p, "0.");
+		while (++exp10 < 0)
+			*p++ = '0';
+		return put_mem(p, digits, (size_t)n);
+	}
+	for (int i = 0; i < n || i <= exp10; i++) {
+		if (i == exp10 + 1)
+			*p++ = '.';
+		*p++ = i < n ? digits[i] : '0';
+	}
+	return p;
+}
+
+static char *put_reltime(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint64_t ns = get_u64(v->p);
+
+	if (ns == UINT64_MAX)
+		return put_lit(p, "none");
+	p = put_seconds(open_meaning(w, put_u64(p, ns)), ns);
+	return put_lit(p, "s)");
+}
+
+static char *put_abstime(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint64_t ns = get_u64(v->p);
+	const time_t sec = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	(void)w;
+	if (!localtime_r(&sec, &tm))
+		return put_u64(p, ns);
+	p += strftime(p, 64, "%Y-%m-%d %H:%M:%S.", &tm);
+	p = put_9digits(p, (uint32_t)(ns % 1000000000));
+	return p + strftime(p, 16, " %z", &tm);
+}
+
+/* ---- processes, users, files ---- */
+
+/* A name that the kernel or a file gave us, as the meaning of a number. */
+static char *put_foreign_meaning(struct value_writer *w, char *p, const char *name)
+{
+	const size_t n = strlen(name);
+
+	p = text_room(w->out, p, n + VALUE_ROOM);
+	if (!p)
+		return NULL;
+	p = put_utf8(open_meaning(w, p), name, n);
+	*p = ')';
+	return p + 1;
+}
+
+static char *put_pid(struct value_writer *w, char *p, const struct value *v)
+{
+	const int64_t pid = v->type == PT_PID32 ? (int32_t)get_u32(v->p) : (int64_t)get_u64(v->p);
+	const struct sinsp_thread *t = sinsp_thread_find(w->evt->insp, pid);
+
+	p = put_i64(p, pid);
+	return t && t->comm[0] ? put_foreign_meaning(w, p, t->comm) : p;
+}
+
+static char *put_id(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint32_t id = get_u32(v->p);
+	const char *name;
+	size_t n;
+
+	if (id == UINT32_MAX)
+		return put_meaning(w, put_lit(p, "-1"), "<NONE>");
+	name = v->type == PT_UID ? sinsp_user_name(w->evt->insp, id)
+				 : sinsp_group_name(w->evt->insp, id);
+	p = put_i64(p, (int32_t)id);
+	if (!name)
+		return put_meaning(w, p, "<NA>");
+	n = strlen(name);
+	p = text_room(w->out, p, n + VALUE_ROOM);
+	if (!p)
+		return NULL;
+	p = put_dropping(open_meaning(w, p), name, n);
+	*p = ')';
+	return p + 1;
+}
+
+static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_fd *fd)
+{
+	const size_t n = strlen(fd->name);
+
+	p = text_room(w->out, p, n + VALUE_ROOM);
+	if (!p)
+		return NULL;
+	p = open_meaning(w, p);
+	*p++ = '<';
+	p = put_cstr(p, sinsp_fd_typechar(fd));
+	*p++ = '>';
+	p = put_dropping(p, fd->name, n);
+	*p = ')';
+	return p + 1;
+}
+
+static char *put_fd(struct value_writer *w, char *p, const struct value *v)
+{
+	const int64_t num = v->type == PT_FD32 ? (int32_t)get_u32(v->p) : (int64_t)get_u64(v->p);
+	const struct sinsp_evt *evt = w->evt;
+	const struct sinsp_fd *fd;
+
+	p = put_i64(p, num);
+	if (!evt->thread)
+		return p;
+	if (num == PPM_AT_FDCWD)
+		return put_meaning(w, p, "AT_FDCWD");
+	if (num < 0)
+		return put_meaning(w, p, sinsp_errno_name(-(uint64_t)num));
+	fd = evt->fd && evt->fdnum == num ? evt->fd : sinsp_thread_fd(evt->thread, num);
+	return fd ? put_fd_meaning(w, p, fd) : p;
+}
+
+/* fds=3:f1 4:p4: number, kind, events asked for or got. */
+static char *put_fdlist(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint32_t fits = (v->len - 2) / 10;
+	const uint32_t n = get_u16(v->p) < fits ? get_u16(v->p) : fits;
+
+	if (!w->evt->thread)
+		return p;
+	p = text_room(w->out, p, (size_t)n * 32 + VALUE_ROOM);
+	for (uint32_t i = 0; p && i < n; i++) {
+		const uint8_t *item = v->p + 2 + i * 10;
+		const int64_t num = (int64_t)get_u64(item);
+		const struct sinsp_fd *fd = sinsp_thread_fd(w->evt->thread, num);
+
+		if (i)
+			*p++ = ' ';
+		p = put_u64(p, (uint64_t)num);
+		*p++ = ':';
+		*p++ = fd ? sinsp_fd_typechar(fd)[0] : '?';
+		p = put_hex(p, (uint32_t)(int16_t)get_u16(item + 8));
+	}
+	return p;
+}
+
+/* ---- flags ---- */
+
+/*
+ * Every row whose bits are all in the value, in the order of the table, each taking its
+ * bits away; a row equal to the whole value ends the list. An enumeration has just the
+ * latter.
+ */
+static char *put_flag_names(struct value_writer *w, char *p, const struct scap_flag_name *f,
+			    uint32_t val, int is_enum)
+{
+	const uint32_t whole = val;
+
+	for (; f && f->name; f++) {
+		const int same = f->value == whole;
+
+		if (!same && (is_enum || !f->value || (val & f->value) != f->value))
+			continue;
+		p = text_room(w->out, p, VALUE_ROOM);
+		if (!p)
+			return NULL;
+		if (w->meaning)
+			*p++ = '|';
+		else
+			p = open_meaning(w, p);
+		p = put_cstr(p, f->name);
+		if (same)
+			break;
+		val &= ~f->value;
+	}
+	if (w->meaning)
+		*p++ = ')';
+	return p;
+}
+
+static char *put_flags(struct value_writer *w, char *p, const struct value *v)
+{
+	const int is_enum =
+		v->type == PT_ENUMFLAGS8 || v->type == PT_ENUMFLAGS16 || v->type == PT_ENUMFLAGS32;
+	uint32_t val;
+
+	switch (v->type) {
+	case PT_FLAGS8:
+	case PT_ENUMFLAGS8:
+		val = v->p[0];
+		break;
+	case PT_FLAGS16:
+	case PT_ENUMFLAGS16:
+		val = get_u16(v->p);
+		break;
+	default:
+		val = get_u32(v->p);
+	}
+	return put_flag_names(w, put_u64(p, val), v->info->flags, val, is_enum);
+}
+
+static char *put_mode(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint32_t val = get_u32(v->p);
+
+	p = put_number(p, v->fmt, (int32_t)val, val);
+	return put_flag_names(w, p, v->info->flags, val, 0);
+}
+
+/* ---- text and paths ---- */
+
+static char *put_text(struct value_writer *w, char *p, const struct value *v)
+{
+	const size_t n = text_len(v, 0);
+
+	p = text_room(w->out, p, n + VALUE_ROOM);
+	return p ? put_utf8(p, (const char *)v->p, n) : NULL;
+}
+
+/* NUL-separated texts, as "a.b" with one separator, as "a:b,c:d" with two. */
+static char *put_texts(struct value_writer *w, char *p, const struct value *v)
+{
+	const char *const sep = v->type == PT_CHARBUFARRAY ? "." : ":,";
+	const size_t n_sep = strlen(sep);
+	size_t at = 0;
+
+	p = text_room(w->out, p, v->len + VALUE_ROOM);
+	for (size_t i = 0; p && at < v->len; i++) {
+		const size_t n = text_len(v, at);
+
+		if (i)
+			*p++ = sep[(i - 1) % n_sep];
+		p = put_utf8(p, (const char *)v->p + at, n);
+		at += n + 1;
+	}
+	return p;
+}
+
+/* What a path in a parameter is relative to: the directory of the process, or a file's name,
+ * written to @dir with a '/' behind; its length. */
+static size_t base_dir(const struct value_writer *w, const struct value *v, char *dir)
+{
+	const struct sinsp_evt *evt = w->evt;
+	const struct sinsp_fd *fd;
+	int64_t num = PPM_AT_FDCWD;
+	const char *name;
+	size_t n;
+
+	if (v->type == PT_FSRELPATH && v->info->dirfd >= 0 &&
+	    (unsigned int)v->info->dirfd < evt->params.n &&
+	    evt->params.v[v->info->dirfd].len >= sizeof(num))
+		num = (int64_t)get_u64(evt->params.v[v->info->dirfd].p);
+	if (num == PPM_AT_FDCWD) {
+		name = sinsp_thread_cwd(evt->thread);
+		n = strnlen(name, SINSP_PATH_SZ - 1);
+		memcpy(dir, name, n);
+		return n;
+	}
+	fd = sinsp_thread_fd(evt->thread, num);
+	if (!fd || !fd->name[0])
+		return 0;
+	n = (size_t)(put_dropping(dir, fd->name, strnlen(fd->name, SINSP_PATH_SZ - 2)) - dir);
+	dir[n++] = '/';
+	return n;
+}
+
+static char *put_path(struct value_writer *w, char *p, const struct value *v)
+{
+	const char *const path = (const char *)v->p;
+	const size_t n = text_len(v, 0);
+	char dir[SINSP_PATH_SZ], full[SINSP_PATH_SZ];
+	enum sinsp_path_rules rules;
+	size_t n_dir, n_full;
+
+	p = text_room(w->out, p, n + sizeof(full) + VALUE_ROOM);
+	if (!p)
+		return NULL;
+	p = put_dropping(p, path, n);
+	if (!w->evt->thread || path[0] == '/' || (n >= 4 && !memcmp(path, "<NA>", 4)))
+		return p;
+	n_dir = base_dir(w, v, dir);
+	/* The limit of sysdig's rules holds for names of files, not here. */
+	rules = n_dir + n < SYSDIG_PATH_MAX ? sinsp_path_rules_of(w->evt->insp) : SINSP_PATH_STRICT;
+	/* An empty path is the directory itself. */
+	n_full = sinsp_path_join(full, rules, dir, n_dir, n ? path : ".", n ? n : 1);
+	if (!n_full)
+		return p;
+	p = put_utf8(open_meaning(w, p), full, n_full);
+	*p = ')';
+	return p + 1;
+}
+
+static char *put_bytes(struct value_writer *w, char *p, const struct value *v)
+{
+	p = text_room(w->out, p, sinsp_buffer_room(v->len) + VALUE_ROOM);
+	return p ? sinsp_buffer_put(p, v->p, v->len, w->buf_fmt, w->buf_max) : NULL;
+}
+
+/* ---- sockets ---- */
+
+static char *put_ipv4(char *p, const uint8_t *ip)
+{
+	for (int i = 0; i < 4; i++) {
+		if (i)
+			*p++ = '.';
+		p = put_u64(p, ip[i]);
+	}
+	return p;
+}
+
+static char *put_ipv6(char *p, const uint8_t *ip)
+{
+	inet_ntop(AF_INET6, ip, p, INET6_ADDRSTRLEN);
+	return p + strlen(p);
+}
+
+static char *put_endpoint(char *p, const uint8_t *ip, const uint8_t *port, int ipv6)
+{
+	p = ipv6 ? put_ipv6(p, ip) : put_ipv4(p, ip);
+	*p++ = ':';
+	return put_u64(p, get_u16(port));
+}
+
+static char *put_family(char *p, uint8_t family)
+{
+	return put_i64(put_lit(p, "family "), (int8_t)family);
+}
+
+static char *put_unix_path(struct value_writer *w, char *p, const struct value *v, size_t from)
+{
+	size_t n;
+
+	if (v->len <= from)
+		return p;
+	n = text_len(v, from);
+	p = text_room(w->out, p, n + VALUE_ROOM);
+	return p ? put_dropping(p, (const char *)v->p + from, n) : NULL;
+}
+
+static char *put_sockaddr(struct value_writer *w, char *p, const struct value *v)
+{
+	switch (v->p[0]) {
+	case SINSP_AF_UNIX:
+		return put_unix_path(w, p, v, 1);
+	case SINSP_AF_INET:
+		if (v->len != SINSP_ADDR_V4_SZ)
+			return put_lit(p, "INVALID IPv4");
+		return put_endpoint(p, v->p + 1, v->p + 5, 0);
+	case SINSP_AF_INET6:
+		if (v->len != SINSP_ADDR_V6_SZ)
+			return put_lit(p, "INVALID IPv6");
+		return put_endpoint(p, v->p + 1, v->p + 17, 1);
+	default:
+		return put_family(p, v->p[0]);
+	}
+}
+
+static char *put_inet6_tuple(char *p, const struct value *v)
+{
+	const uint8_t *src = v->p + 1, *dst = v->p + 19;
+	const int ipv4 = sinsp_ip_is_mapped(src) && sinsp_ip_is_mapped(dst);
+
+	p = put_endpoint(p, src + (ipv4 ? 12 : 0), src + 16, !ipv4);
+	p = put_lit(p, "->");
+	return put_endpoint(p, dst + (ipv4 ? 12 : 0), dst + 16, !ipv4);
+}
+
+static char *put_tuple(struct value_writer *w, char *p, const struct value *v)
+{
+	switch (v->p[0]) {
+	case SINSP_AF_INET:
+		if (v->len != SINSP_TUPLE_V4_SZ)
+			return put_lit(p, "INVALID IPv4");
+		p = put_endpoint(p, v->p + 1, v->p + 5, 0);
+		p = put_lit(p, "->");
+		return put_endpoint(p, v->p + 7, v->p + 11, 0);
+	case SINSP_AF_INET6:
+		if (v->len != SINSP_TUPLE_V6_SZ)
+			return put_lit(p, "INVALID IPv6");
+		return put_inet6_tuple(p, v);
+	case SINSP_AF_UNIX:
+		if (v->len < SINSP_TUPLE_UNIX_SZ)
+			return put_lit(p, "INVALID unix");
+		p = put_lit(put_hex(p, get_u64(v->p + 1)), "->");
+		p = put_hex(p, get_u64(v->p + 9));
+		*p++ = ' ';
+		return put_unix_path(w, p, v, SINSP_TUPLE_UNIX_SZ);
+	default:
+		return put_family(p, v->p[0]);
+	}
+}
+
+static char *put_addr4(struct value_writer *w, char *p, const struct value *v)
+{
+	(void)w;
+	return put_ipv4(p, v->p);
+}
+
+static char *put_addr6(struct value_writer *w, char *p, const struct value *v)
+{
+	(void)w;
+	return put_ipv6(p, v->p);
+}
+
+/* Of either kind, told apart by the length; a network has its mask behind. */
+static char *put_addr(struct value_writer *w, char *p, const struct value *v)
+{
+	(void)w;
+	return v->len >= 16 ? put_ipv6(p, v->p) : put_ipv4(p, v->p);
+}
+
+/* ---- values whose type is in the event ---- */
+
+struct dyn_type {
+	uint16_t event; /* 0: every other */
+	uint8_t parts[5]; /* types, by the index that the value begins with; PT_NONE: no such */
+};
+
+static const struct dyn_type dyn_types[] = {
+	{EVT_SETSOCKOPT_X, {PT_BYTEBUF, PT_ERRNO, PT_UINT32, PT_UINT64, PT_RELTIME}},
+	{EVT_GETSOCKOPT_X, {PT_BYTEBUF, PT_ERRNO, PT_UINT32, PT_UINT64, PT_RELTIME}},
+	{EVT_PTRACE_X, {PT_UINT64, PT_SIGTYPE}},
+	{EVT_KEYCTL_X, {PT_INT64, PT_CHARBUF}},
+	{0, {PT_FD, PT_ERRNO}},
+};
+
+static unsigned int dyn_part(unsigned int event, uint8_t index)
+{
+	const struct dyn_type *t = dyn_types;
+
+	while (t->event && t->event != event)
+		t++;
+	return index < sizeof(t->parts) ? t->parts[index] : PT_NONE;
+}
+
+static char *put_value(struct value_writer *w, char *p, const struct value *v);
+
+static char *put_dyn(struct value_writer *w, char *p, const struct value *v)
+{
+	struct value part = *v;
+
+	part.type = dyn_part(w->evt->info->id, v->p[0]);
+	if (part.type == PT_NONE)
+		return put_lit(p, "INVALID DYNAMIC PARAMETER");
+	part.p++;
+	part.len--;
+	return put_value(w, p, &part);
+}
+
+/* ---- the table ---- */
+
+struct value_type {
+	char *(*put)(struct value_writer *w, char *p, const struct value *v);
+	uint8_t min; /* bytes without which there is nothing to print */
+	const char *absent; /* printed then; NULL: <NA> */
+};
+
+static const struct value_type value_types[PT_MAX] = {
+	[PT_INT8] = {put_int, 1},
+	[PT_INT16] = {put_int, 2},
+	[PT_INT32] = {put_int, 4},
+	[PT_INT64] = {put_int, 8},
+	[PT_UINT8] = {put_int, 1},
+	[PT_UINT16] = {put_int, 2},
+	[PT_UINT32] = {put_int, 4},
+	[PT_UINT64] = {put_int, 8},
+	[PT_CHARBUF] = {put_text, 1},
+	[PT_BYTEBUF] = {put_bytes, 0},
+	[PT_ERRNO] = {put_errno, 8},
+	[PT_SOCKADDR] = {put_sockaddr, 1, "NULL"},
+	[PT_SOCKTUPLE] = {put_tuple, 1, "NULL"},
+	[PT_FD] = {put_fd, 8},
+	[PT_PID] = {put_pid, 8},
+	[PT_FDLIST] = {put_fdlist, 2},
+	[PT_FSPATH] = {put_path, 1},
+	[PT_SYSCALLID] = {put_syscall_id, 2},
+	[PT_SIGTYPE] = {put_signal, 1},
+	[PT_RELTIME] = {put_reltime, 8},
+	[PT_ABSTIME] = {put_abstime, 8},
+	[PT_PORT] = {put_port, 2},
+	[PT_BOOL] = {put_bool, 4},
+	[PT_IPV4ADDR] = {put_addr4, 4},
+	[PT_DYN] = {put_dyn, 1, "INVALID DYNAMIC PARAMETER"},
+	[PT_FLAGS8] = {put_flags, 1},
+	[PT_FLAGS16] = {put_flags, 2},
+	[PT_FLAGS32] = {put_flags, 4},
+	[PT_UID] = {put_id, 4},
+	[PT_GID] = {put_id, 4},
+	[PT_DOUBLE] = {put_double, 8},
+	[PT_SIGSET] = {put_sigset, 4},
+	[PT_CHARBUFARRAY] = {put_texts, 0},
+	[PT_CHARBUF_PAIR_ARRAY] = {put_texts, 0},
+	[PT_IPV4NET] = {put_addr4, 4},
+	[PT_IPV6ADDR] = {put_addr6, 16},
+	[PT_IPV6NET] = {put_addr6, 16},
+	[PT_IPADDR] = {put_addr, 4},
+	[PT_IPNET] = {put_addr, 4},
+	[PT_MODE] = {put_mode, 4},
+	[PT_FSRELPATH] = {put_path, 1},
+	[PT_ENUMFLAGS8] = {put_flags, 1},
+	[PT_ENUMFLAGS16] = {put_flags, 2},
+	[PT_ENUMFLAGS32] = {put_flags, 4},
+	[PT_FD32] = {put_fd, 4},
+	[PT_PID32] = {put_pid, 4},
+};
+
+static char *put_value(struct value_writer *w, char *p, const struct value *v)
+{
+	const struct value_type *t = &value_types[v->type < PT_MAX ? v->type : PT_NONE];
+
+	if (!t->put)
+		return put_lit(p, "(n.a.)");
+	if (v->len < t->min)
+		return put_cstr(p, t->absent ? t->absent : "<NA>");
+	return t->put(w, p, v);
+}
+
+char *sinsp_value_put(struct value_writer *w, char *p, unsigned int i)
+{
+	const struct scap_param_info *info = &w->evt->info->params[i];
+	const struct value v = {
+		.p = w->evt->params.v[i].p,
+		.len = w->evt->params.v[i].len,
+		.type = info->type,
+		.fmt = info->fmt,
+		.info = info,
+	};
+
+	w->meaning = 0;
+	return put_value(w, p, &v);
+}
+
+int sinsp_value_arg(struct sinsp_text *out, const struct sinsp_evt *evt, unsigned int i,
+		    enum sinsp_buf_fmt buf_fmt)
+{
+	struct value_writer w = {
+		.out = out, .evt = evt, .buf_fmt = buf_fmt, .buf_max = VALUE_BUF_MAX};
+	const size_t start = out->len;
+	char *p = text_begin(out, VALUE_ROOM);
+	size_t n;
+
+	if (p)
+		p = sinsp_value_put(&w, p, i);
+	if (p && w.meaning) {
+		n = (size_t)(p - out->p) - w.meaning - 2;
+		memmove(out->p + start, out->p + w.meaning + 1, n);
+		p = out->p + start + n;
+	}
+	return text_end(out, p);
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events that make, copy and end files, and those that change directories. */
+#include <string.h>
+
+#include "parse.h"
+#include "state/pathname.h"
+
+enum { AT_FDCWD_2022 = -100 };
+enum { F_DUPFD = 1, F_DUPFD_CLOEXEC = 26 }; /* PPM_FCNTL_* */
+enum { F_SETFD = 3, FD_CLOEXEC = 1 };
+enum { CLOSE_RANGE_UNSHARE = 1 << 1, CLOSE_RANGE_CLOEXEC = 1 << 2 };
+enum { MFD_CLOEXEC = 1, EPOLL_CLOEXEC_2022 = 1 };
+
+static struct sinsp_fd_mem *mem_of(const struct sinsp_parse *p)
+{
+	return &p->s->threads.fds;
+}
+
+static size_t join(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
+		   const char *path, size_t len)
+{
+	return sinsp_path_join(out, p->s->native ? SINSP_PATH_STRICT : SINSP_PATH_SYSDIG, dir,
+			       dir_len, path, len);
+}
+
+/* The directory that a relative path starts from, with a slash at its end. */
+static size_t directory(const struct sinsp_parse *p, char *out, int64_t dirfd)
+{
+	static const char unknown[] = "<UNKNOWN>";
+	const struct sinsp_thread *t = p->e->thread;
+	const struct sinsp_fd *dir;
+	const char *name = t->proc->cwd;
+	size_t n = sinsp_str_len(name);
+
+	if (dirfd != AT_FDCWD_2022) {
+		dir = sinsp_thread_fd(t, dirfd);
+		name = dir ? dir->name : unknown;
+		n = dir ? sinsp_str_len(dir->name) : sizeof(unknown) - 1;
+		if (n >= SINSP_PATH_SZ / 2)
+			n = 0;
+		memcpy(out, name, n);
+		/* sysdig adds a slash even to the root's. */
+		if (dir && !(p->s->native && n && name[n - 1] == '/'))
+			out[n++] = '/';
+		return n;
+	}
+	if (n >= SINSP_PATH_SZ / 2)
+		n = 0;
+	memcpy(out, name, n);
+	return n;
+}
+
+/* The enter says what was asked for; if the path could not be read there, the exit does. */
+static int enter_has_path(const struct sinsp_parse *p)
+{
+	const struct scap_param *v;
+
+	if (!p->enter_row || p->enter_row->at[SINSP_P_name] < 0)
+		return 0;
+	v = sinsp_arg(p, SINSP_P_name);
+	return v && strncmp((const char *)v->p, "(NULL)", v->len);
+}
+
+void sinsp_parse_open(struct sinsp_parse *p)
+{
+	const struct scap_param *(*get)(const struct sinsp_parse *, enum sinsp_param);
+	char dir[SINSP_PATH_SZ], path[SINSP_PATH_SZ];
+	int64_t num = sinsp_result(p), dirfd;
+	const struct scap_param *name;
+	struct sinsp_fd *fd;
+	size_t n = 0;
+
+	if (num < 0 || !p->e->thread)
+		return;
+	get = enter_has_path(p) || p->e->raw.type == EVT_OPENAT_102_X ? sinsp_arg : sinsp_own;
+	name = get(p, SINSP_P_name);
+	dirfd = sinsp_s64(get(p, SINSP_P_dirfd), AT_FDCWD_2022);
+	if (name) {
+		n = name->p[0] == '/' ? 0 : directory(p, dir, dirfd);
+		n = join(p, path, dir, n, (const char *)name->p, name->len);
+	}
+
+	fd = sinsp_parse_new_fd(p, num, SCAP_FD_FILE_V2);
+	if (!fd)
+		return;
+	fd->open_flags = sinsp_u64(get(p, SINSP_P_flags), 0);
+	if (fd->open_flags & SINSP_O_DIRECTORY)
+		fd->type = SCAP_FD_DIRECTORY;
+	if (fd->open_flags & SINSP_O_CLOEXEC)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+	fd->mode = sinsp_u64(get(p, SINSP_P_mode), 0);
+	fd->dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0);
+	fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+	sinsp_fd_set_name(mem_of(p), fd, path, n);
+}
+
+/* The kernel's own path of the file, which needs no directory. */
+void sinsp_parse_open_by_handle(struct sinsp_parse *p)
+{
+	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_FILE_V2);
+
+	if (!fd)
+		return;
+	fd->open_flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	if (fd->open_flags & SINSP_O_DIRECTORY)
+		fd->type = SCAP_FD_DIRECTORY;
+	if (fd->open_flags & SINSP_O_CLOEXEC)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+	fd->dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0);
+	fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+	if (path)
+		sinsp_fd_set_name(mem_of(p), fd, (const char *)path->p, sinsp_text_len(path));
+}
+
+void sinsp_parse_close_enter(struct sinsp_parse *p)
+{
+	if (p->e->fd)
+		p->e->fd->flags |= SINSP_FD_F_CLOSING;
+}
+
+/* Linux frees the number whatever close returns, unless there was no such file; sysdig takes
+ * a failed close for one that did nothing. */
+static int did_close(const struct sinsp_parse *p)
+{
+	int64_t res = sinsp_result(p);
+
+	return res >= 0 || (p->s->native && res != INT64_MIN && res != -9 /* EBADF */);
+}
+
+void sinsp_parse_close(struct sinsp_parse *p)
+{
+	struct sinsp_fd *fd = p->e->fd;
+
+	if (!fd)
+		return;
+	if (!did_close(p)) {
+		fd->flags &= ~SINSP_FD_F_CLOSING;
+		return;
+	}
+	/* What was closed is gone already; sysdig removes the new file. */
+	if ((fd->flags & SINSP_FD_F_REOPENED) && p->s->native) {
+		fd->flags &= ~SINSP_FD_F_REOPENED;
+		return;
+	}
+	p->s->closed_tid = p->e->thread->tid;
+	p->s->closed_fd = p->e->fdnum;
+}
+
+struct range {
+	int64_t first, last;
+};
+
+static int in_range(const struct sinsp_fd *fd, void *ctx)
+{
+	const struct range *r = ctx;
+
+	return fd->num >= r->first && fd->num <= r->last;
+}
+
+static void mark_cloexec(struct sinsp_files *f, const struct range *r)
+{
+	for (uint32_t i = 0; i < f->n_slots; i++)
+		if (f->slots[i] && in_range(f->slots[i], (void *)r))
+			f->slots[i]->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+static void unshare_files(struct sinsp_parse *p)
+{
+	struct sinsp_thread *t = p->e->thread;
+	struct sinsp_files *own;
+
+	if (t->files->refs == 1)
+		return;
+	own = sinsp_files_copy(mem_of(p), t->files);
+	if (!own)
+		return;
+	sinsp_files_put(mem_of(p), t->files);
+	t->files = own;
+}
+
+void sinsp_parse_close_range(struct sinsp_parse *p)
+{
+	uint32_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	struct range r = {
+		.first = sinsp_u64(sinsp_own(p, SINSP_P_first), 0),
+		.last = sinsp_u64(sinsp_own(p, SINSP_P_last), 0),
+	};
+
+	if (sinsp_result(p) < 0 || !p->e->thread)
+		return;
+	if (flags & CLOSE_RANGE_UNSHARE)
+		unshare_files(p);
+	if (flags & CLOSE_RANGE_CLOEXEC)
+		mark_cloexec(p->e->thread->files, &r);
+	else
+		sinsp_files_sweep(mem_of(p), p->e->thread->files, in_range, &r);
+}
+
+/* The thread's file @num becomes a copy of @from, which is another one. */
+static void copy_fd(struct sinsp_parse *p, int64_t num, const struct sinsp_fd *from, int cloexec)
+{
+	struct sinsp_fd *to = sinsp_parse_new_fd(p, num, from->type);
+
+	if (!to)
+		return;
+	sinsp_fd_copy(mem_of(p), to, from);
+	to->flags &= ~(SINSP_FD_F_CLOSING | SINSP_FD_F_REOPENED | SINSP_FD_F_CLOEXEC);
+	if (cloexec)
+		to->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+static void duplicate(struct sinsp_parse *p, int64_t num, int cloexec)
+{
+	const struct sinsp_fd *from = p->e->fd;
+
+	if (num < 0 || (from && from->num == num))
+		return;
+	if (from)
+		copy_fd(p, num, from, cloexec);
+	/* What was there before is gone in any case; sysdig keeps it. */
+	else if (p->s->native && p->e->thread)
+		sinsp_files_remove(mem_of(p), p->e->thread->files, num);
+}
+
+void sinsp_parse_dup(struct sinsp_parse *p)
+{
+	uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+
+	duplicate(p, sinsp_result(p), !!(flags & SINSP_O_CLOEXEC));
+}
+
+void sinsp_parse_fcntl(struct sinsp_parse *p)
+{
+	unsigned int cmd = sinsp_u64(sinsp_arg(p, SINSP_P_cmd), 0);
+	int64_t res = sinsp_result(p);
+
+	if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC) {
+		duplicate(p, res, cmd == F_DUPFD_CLOEXEC);
+	} else if (cmd == F_SETFD && res >= 0 && p->e->fd) {
+		p->e->fd->flags &= ~SINSP_FD_F_CLOEXEC;
+		if (sinsp_u64(sinsp_own(p, SINSP_P_arg), 0) & FD_CLOEXEC)
+			p->e->fd->flags |= SINSP_FD_F_CLOEXEC;
+	}
+}
+
+void sinsp_parse_pipe(struct sinsp_parse *p)
+{
+	static const enum sinsp_param ends[] = {SINSP_P_fd1, SINSP_P_fd2};
+	uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+
+	if (sinsp_result(p) < 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		int64_t num = sinsp_s64(sinsp_own(p, ends[i]), -1);
+		struct sinsp_fd *fd = sinsp_parse_new_fd(p, num, SCAP_FD_FIFO);
+
+		if (!fd)
+			continue;
+		fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+		if (flags & SINSP_O_CLOEXEC)
+			fd->flags |= SINSP_FD_F_CLOEXEC;
+	}
+}
+
+static unsigned int anon_type(const struct sinsp_parse *p)
+{
+	switch (p->e->raw.type) {
+	case EVT_EVENTFD_X:
+	case EVT_EVENTFD2_X:
+		return SCAP_FD_EVENT;
+	case EVT_SIGNALFD_X:
+	case EVT_SIGNALFD4_X:
+		return SCAP_FD_SIGNALFD;
+	case EVT_TIMERFD_CREATE_X:
+		return SCAP_FD_TIMERFD;
+	case EVT_INOTIFY_INIT_X:
+	case EVT_INOTIFY_INIT1_X:
+		return SCAP_FD_INOTIFY;
+	case EVT_EPOLL_CREATE_X:
+	case EVT_EPOLL_CREATE1_X:
+		return SCAP_FD_EVENTPOLL;
+	case EVT_IO_URING_SETUP_X:
+		return SCAP_FD_IOURING;
+	case EVT_USERFAULTFD_X:
+		return SCAP_FD_USERFAULTFD;
+	}
+	return 0;
+}
+
+static int anon_is_cloexec(const struct sinsp_parse *p)
+{
+	uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+
+	switch (p->e->raw.type) {
+	case EVT_EPOLL_CREATE1_X:
+		return !!(flags & EPOLL_CLOEXEC_2022);
+	case EVT_IO_URING_SETUP_X: /* its flags do not say: it always is */
+		return 1;
+	}
+	return !!(flags & SINSP_O_CLOEXEC);
+}
+
+/* Files without a name. */
+void sinsp_parse_anon(struct sinsp_parse *p)
+{
+	struct sinsp_fd *fd;
+
+	/* sysdig 0.29.3 knows the call, not the file that it makes. */
+	if (p->e->raw.type == EVT_USERFAULTFD_X && !p->s->native)
+		return;
+	fd = sinsp_parse_new_fd(p, sinsp_result(p), anon_type(p));
+	if (fd && anon_is_cloexec(p))
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+void sinsp_parse_memfd(struct sinsp_parse *p)
+{
+	const struct scap_param *name = sinsp_own(p, SINSP_P_name);
+	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_MEMFD);
+
+	if (!fd)
+		return;
+	if (name)
+		sinsp_fd_set_name(mem_of(p), fd, (const char *)name->p, sinsp_text_len(name));
+	if (sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & MFD_CLOEXEC)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+void sinsp_parse_pidfd_open(struct sinsp_parse *p)
+{
+	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_PIDFD);
+
+	if (!fd)
+		return;
+	fd->pid = sinsp_s64(sinsp_own(p, SINSP_P_pid), -1);
+	fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+void sinsp_parse_pidfd_getfd(struct sinsp_parse *p)
+{
+	const struct sinsp_fd *pidfd =
+		sinsp_thread_fd(p->e->thread, sinsp_s64(sinsp_own(p, SINSP_P_pid_fd), -1));
+	const struct sinsp_thread *target = NULL;
+	const struct sinsp_fd *from;
+	int64_t num = sinsp_result(p);
+
+	if (pidfd && pidfd->type == SCAP_FD_PIDFD)
+		target = sinsp_threads_find(&p->s->threads, pidfd->pid);
+	from = sinsp_thread_fd(target, sinsp_s64(sinsp_own(p, SINSP_P_target_fd), -1));
+	if (from && from != sinsp_thread_fd(p->e->thread, num))
+		copy_fd(p, num, from, 1);
+}
+
+static void set_cwd(struct sinsp_parse *p, const char *path, size_t len)
+{
+	const char **cwd = &p->e->thread->proc->cwd;
+	char text[SINSP_PATH_SZ + 1];
+	size_t n = sinsp_str_len(*cwd);
+
+	n = join(p, text, *cwd, n < SINSP_PATH_SZ / 2 ? n : 0, path, len);
+	if (!n || text[n - 1] != '/')
+		text[n++] = '/';
+	sinsp_str_set(&p->s->threads.strings, cwd, text, n);
+}
+
+void sinsp_parse_chdir(struct sinsp_parse *p)
+{
+	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+
+	if (sinsp_result(p) >= 0 && path && p->e->thread)
+		set_cwd(p, (const char *)path->p, path->len);
+}
+
+void sinsp_parse_fchdir(struct sinsp_parse *p)
+{
+	const struct sinsp_fd *fd = p->e->fd;
+
+	if (sinsp_result(p) >= 0 && fd)
+		set_cwd(p, fd->name, sinsp_str_len(fd->name));
+}
+
+/* Of a directory outside the root, the kernel says "(unreachable)..."; sysdig takes that for
+ * a relative path. */
+void sinsp_parse_getcwd(struct sinsp_parse *p)
+{
+	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+
+	if (!p->s->native || (path && path->p[0] == '/'))
+		sinsp_parse_chdir(p);
+}
+
+void sinsp_parse_chroot(struct sinsp_parse *p)
+{
+	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+	char text[SINSP_PATH_SZ];
+	const char *cwd;
+	size_t n;
+
+	if (sinsp_result(p) < 0 || !path || !p->e->thread)
+		return;
+	cwd = p->e->thread->proc->cwd;
+	n = sinsp_str_len(cwd);
+	n = join(p, text, cwd, n < SINSP_PATH_SZ / 2 ? n : 0, (const char *)path->p, path->len);
+	sinsp_str_set(&p->s->threads.strings, &p->e->thread->proc->root, text, n);
+}

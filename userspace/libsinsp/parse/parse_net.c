@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sockets: what they are, whom they talk to, and their names. Tuples that system calls
+ * report fill an unconnected socket's name; which end is ours follows from who accepted,
+ * connected, or spoke first.
+ */
+#include <string.h>
+
+#include "parse.h"
+#include "state/sockname.h"
+
+enum { SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_RAW = 3, SOCK_TYPE_MASK = 0xff };
+enum { SOCK_CLOEXEC = 02000000 };
+enum { PROTO_IP = 0, PROTO_ICMP = 1, PROTO_TCP = 6, PROTO_UDP = 17, PROTO_RAW = 255 };
+enum { EINPROGRESS = 115 };
+
+static void set_name(struct sinsp_parse *p, struct sinsp_fd *fd, const char *text, size_t n)
+{
+	sinsp_fd_set_name(&p->s->threads.fds, fd, text, n);
+}
+
+static int has_role(const struct sinsp_fd *fd)
+{
+	return fd->flags & (SINSP_FD_F_CLIENT | SINSP_FD_F_SERVER);
+}
+
+static void set_connected(struct sinsp_fd *fd, unsigned int flag)
+{
+	fd->flags &=
+		~(SINSP_FD_F_CONNECTED | SINSP_FD_F_CONNECT_PENDING | SINSP_FD_F_CONNECT_FAILED);
+	fd->flags |= flag;
+}
+
+static unsigned int l4proto_of(unsigned int type, unsigned int proto)
+{
+	int raw = type == SOCK_RAW;
+
+	switch (proto) {
+	case PROTO_TCP:
+		return raw ? SCAP_L4_RAW : SCAP_L4_TCP;
+	case PROTO_UDP:
+		return raw ? SCAP_L4_RAW : SCAP_L4_UDP;
+	case PROTO_ICMP:
+		return raw ? SCAP_L4_RAW : SCAP_L4_ICMP;
+	case PROTO_RAW:
+		return SCAP_L4_RAW;
+	case PROTO_IP:
+		if ((type & SOCK_TYPE_MASK) == SOCK_STREAM)
+			return SCAP_L4_TCP;
+		return (type & SOCK_TYPE_MASK) == SOCK_DGRAM ? SCAP_L4_UDP : SCAP_L4_UNKNOWN;
+	}
+	return SCAP_L4_UNKNOWN;
+}
+
+static unsigned int fd_type_of(unsigned int domain)
+{
+	switch (domain) {
+	case SINSP_AF_UNIX:
+		return SCAP_FD_UNIX_SOCK;
+	case SINSP_AF_INET:
+		return SCAP_FD_IPV4_SOCK;
+	case SINSP_AF_INET6:
+		return SCAP_FD_IPV6_SOCK;
+	case SINSP_AF_NETLINK:
+		return SCAP_FD_NETLINK;
+	}
+	return 0;
+}
+
+static struct sinsp_fd *add_socket(struct sinsp_parse *p, int64_t num, unsigned int domain,
+				   unsigned int type, unsigned int proto)
+{
+	struct sinsp_fd *fd = sinsp_parse_new_fd(p, num, fd_type_of(domain));
+
+	if (fd && (domain == SINSP_AF_INET || domain == SINSP_AF_INET6))
+		fd->l4proto = l4proto_of(type, proto);
+	return fd;
+}
+
+void sinsp_parse_socket(struct sinsp_parse *p)
+{
+	const struct scap_param *domain = sinsp_arg(p, SINSP_P_domain);
+	unsigned int type = sinsp_u64(sinsp_arg(p, SINSP_P_type), 0);
+	struct sinsp_fd *fd;
+
+	if (sinsp_result(p) < 0 || !domain)
+		return;
+	fd = add_socket(p, sinsp_result(p), sinsp_u64(domain, 0), type,
+			sinsp_u64(sinsp_arg(p, SINSP_P_proto), 0));
+	if (fd && (type & SOCK_CLOEXEC))
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+void sinsp_parse_socketpair(struct sinsp_parse *p)
+{
+	int64_t num[2] = {sinsp_s64(sinsp_own(p, SINSP_P_fd1), -1),
+			  sinsp_s64(sinsp_own(p, SINSP_P_fd2), -1)};
+	unsigned int type = sinsp_u64(sinsp_own(p, SINSP_P_type), 0);
+
+	if (sinsp_result(p) < 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		struct sinsp_fd *fd = sinsp_parse_new_fd(p, num[i], SCAP_FD_UNIX_SOCK);
+
+		if (!fd)
+			continue;
+		fd->unix_src = sinsp_u64(sinsp_own(p, SINSP_P_source), 0);
+		fd->unix_dst = sinsp_u64(sinsp_own(p, SINSP_P_peer), 0);
+		if (type & SOCK_CLOEXEC)
+			fd->flags |= SINSP_FD_F_CLOEXEC;
+	}
+}
+
+static uint16_t port_at(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static void listen_on(struct sinsp_fd *fd, unsigned int type, const uint8_t *ip, size_t len,
+		      uint16_t port)
+{
+	fd->type = type;
+	memset(&fd->tuple, 0, sizeof(fd->tuple));
+	memcpy(fd->tuple.sip, ip, len);
+	fd->tuple.sport = port;
+	fd->flags |= SINSP_FD_F_SERVER;
+}
+
+/* A socket bound to a port is taken for one that listens. */
+void sinsp_parse_bind(struct sinsp_parse *p)
+{
+	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
+	struct sinsp_fd *fd = p->e->fd;
+	char text[SINSP_SOCK_TEXT];
+
+	if (!fd || sinsp_result(p) < 0 || !addr)
+		return;
+	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
+		if (port_at(addr->p + 5))
+			listen_on(fd, SCAP_FD_IPV4_SERVSOCK, addr->p + 1, 4, port_at(addr->p + 5));
+	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
+		uint16_t port = port_at(addr->p + 17);
+
+		if (port && sinsp_ip_is_mapped(addr->p + 1))
+			listen_on(fd, SCAP_FD_IPV4_SERVSOCK, addr->p + 13, 4, port);
+		else if (port)
+			listen_on(fd, SCAP_FD_IPV6_SERVSOCK, addr->p + 1, 16, port);
+	}
+	set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len));
+}
+
+static void swap_ends(struct sinsp_fd *fd)
+{
+	struct sinsp_tuple t = fd->tuple;
+
+	memcpy(fd->tuple.sip, t.dip, 16);
+	memcpy(fd->tuple.dip, t.sip, 16);
+	fd->tuple.sport = t.dport;
+	fd->tuple.dport = t.sport;
+}
+
+static int same_end(const uint8_t *ip1, uint16_t port1, const uint8_t *ip2, uint16_t port2,
+		    size_t len)
+{
+	return port1 == port2 && !memcmp(ip1, ip2, len);
+}
+
+static int same_tuple(const struct sinsp_tuple *a, const struct sinsp_tuple *b, size_t len)
+{
+	return (same_end(a->sip, a->sport, b->sip, b->sport, len) &&
+		same_end(a->dip, a->dport, b->dip, b->dport, len)) ||
+	       (same_end(a->sip, a->sport, b->dip, b->dport, len) &&
+		same_end(a->dip, a->dport, b->sip, b->sport, len));
+}
+
+/* Takes over the source; a destination that is known stays. Whether anything changed. */
+static int merge_tuple(struct sinsp_fd *fd, unsigned int old_type, const struct sinsp_tuple *t)
+{
+	static const uint8_t zero[16];
+	unsigned int type = fd->type;
+	size_t len = type == SCAP_FD_IPV4_SOCK ? 4 : 16;
+	struct sinsp_tuple *to = &fd->tuple;
+	int changed = 0;
+
+	if (type == old_type && same_tuple(to, t, len))
+		return 0;
+	if (!same_end(to->sip, to->sport, t->sip, t->sport, len)) {
+		memcpy(to->sip, t->sip, len);
+		to->sport = t->sport;
+		changed = 1;
+	}
+	if (!memcmp(to->dip, zero, len)) {
+		memcpy(to->dip, t->dip, len);
+		changed = 1;
+	}
+	if (!to->dport) {
+		to->dport = t->dport;
+		changed = 1;
+	}
+	return changed;
+}
+
+/* The ends of an inet PT_SOCKTUPLE; *type is that of its addresses. 0: it is another one. */
+static int read_tuple(const struct scap_param *v, struct sinsp_tuple *t, unsigned int *type)
+{
+	memset(t, 0, sizeof(*t));
+	if (v->p[0] == SINSP_AF_INET && v->len == SINSP_TUPLE_V4_SZ) {
+		*type = SCAP_FD_IPV4_SOCK;
+		memcpy(t->sip, v->p + 1, 4);
+		t->sport = port_at(v->p + 5);
+		memcpy(t->dip, v->p + 7, 4);
+		t->dport = port_at(v->p + 11);
+		return 1;
+	}
+	if (v->p[0] != SINSP_AF_INET6 || v->len != SINSP_TUPLE_V6_SZ)
+		return 0;
+	t->sport = port_at(v->p + 17);
+	t->dport = port_at(v->p + 35);
+	if (sinsp_ip_is_mapped(v->p + 1) && sinsp_ip_is_mapped(v->p + 19)) {
+		*type = SCAP_FD_IPV4_SOCK;
+		memcpy(t->sip, v->p + 13, 4);
+		memcpy(t->dip, v->p + 31, 4);
+	} else {
+		*type = SCAP_FD_IPV6_SOCK;
+		memcpy(t->sip, v->p + 1, 16);
+		memcpy(t->dip, v->p + 19, 16);
+	}
+	return 1;
+}
+
+static void read_unix_ends(struct sinsp_fd *fd, const struct scap_param *v)
+{
+	if (v->len < SINSP_TUPLE_UNIX_SZ)
+		return;
+	memcpy(&fd->unix_src, v->p + 1, 8);
+	memcpy(&fd->unix_dst, v->p + 9, 8);
+}
+
+/* TCP and UDP have ports; sysdig does not name the ends of raw IPv6 sockets. */
+static void name_by_ends(struct sinsp_parse *p, struct sinsp_fd *fd)
+{
+	char text[SINSP_SOCK_TEXT];
+
+	if (fd->l4proto == SCAP_L4_TCP || fd->l4proto == SCAP_L4_UDP)
+		set_name(p, fd, text, sinsp_fd_tuple_text(text, fd));
+	else if (fd->l4proto == SCAP_L4_ICMP ||
+		 (fd->l4proto == SCAP_L4_RAW && fd->type == SCAP_FD_IPV4_SOCK))
+		set_name(p, fd, text, sinsp_fd_ips_text(text, fd));
+	else
+		set_name(p, fd, "<unknown>", 9);
+}
+
+/* What is known of the address while the call goes on. */
+void sinsp_parse_connect_enter(struct sinsp_parse *p)
+{
+	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
+	struct sinsp_fd *fd = p->e->fd;
+	char text[SINSP_SOCK_TEXT];
+
+	if (!fd || !addr)
+		return;
+	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
+		fd->type = SCAP_FD_IPV4_SOCK;
+		memcpy(fd->tuple.dip, addr->p + 1, 4);
+		fd->tuple.dport = port_at(addr->p + 5);
+	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
+		int mapped = sinsp_ip_is_mapped(addr->p + 1);
+
+		fd->type = mapped ? SCAP_FD_IPV4_SOCK : SCAP_FD_IPV6_SOCK;
+		memcpy(fd->tuple.dip, addr->p + (mapped ? 13 : 1), mapped ? 4 : 16);
+		fd->tuple.dport = port_at(addr->p + 17);
+	} else {
+		set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len));
+	}
+}
+
+static void connect_inet(struct sinsp_parse *p, unsigned int type, const struct sinsp_tuple *t)
+{
+	struct sinsp_fd *fd = p->e->fd;
+	unsigned int old = fd->type;
+	int changed;
+
+	fd->type = type;
+	changed = merge_tuple(fd, old, t);
+	/* A server that connects, to answer one client only. */
+	if (changed && (fd->flags & SINSP_FD_F_SERVER) && type == SCAP_FD_IPV4_SOCK &&
+	    fd->l4proto == SCAP_L4_UDP)
+		swap_ends(fd);
+	name_by_ends(p, fd);
+}
+
+void sinsp_parse_connect(struct sinsp_parse *p)
+{
+	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
+	int64_t res = sinsp_result(p);
+	struct sinsp_fd *fd = p->e->fd;
+	char text[SINSP_SOCK_TEXT];
+	struct sinsp_tuple t;
+	unsigned int type;
+
+	if (!fd)
+		return;
+	if (res < 0 && res != -EINPROGRESS) {
+		set_connected(fd, SINSP_FD_F_CONNECT_FAILED);
+		return;
+	}
+	set_connected(fd, res < 0 ? SINSP_FD_F_CONNECT_PENDING : SINSP_FD_F_CONNECTED);
+	if (!v)
+		return;
+	if (read_tuple(v, &t, &type)) {
+		connect_inet(p, type, &t);
+	} else {
+		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len));
+		read_unix_ends(fd, v);
+	}
+	if (!has_role(fd))
+		fd->flags |= SINSP_FD_F_CLIENT;
+}
+
+void sinsp_parse_accept(struct sinsp_parse *p)
+{
+	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
+	char text[SINSP_SOCK_TEXT];
+	struct sinsp_tuple t;
+	struct sinsp_fd *fd;
+	unsigned int type;
+	int inet;
+
+	if (sinsp_result(p) < 0 || !v)
+		return;
+	inet = read_tuple(v, &t, &type);
+	if (!inet && v->p[0] != SINSP_AF_UNIX)
+		return;
+	fd = sinsp_parse_new_fd(p, sinsp_result(p), inet ? type : SCAP_FD_UNIX_SOCK);
+	if (!fd)
+		return;
+	if (inet) {
+		fd->tuple = t;
+		fd->l4proto = SCAP_L4_TCP;
+	} else {
+		read_unix_ends(fd, v);
+	}
+	set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len));
+	fd->flags |= SINSP_FD_F_SERVER | SINSP_FD_F_CONNECTED;
+	if (sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & SOCK_CLOEXEC)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+/* A file that is not known and sends to an address: a UDP socket, most likely. */
+void sinsp_parse_sendto_enter(struct sinsp_parse *p)
+{
+	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
+
+	if (p->e->fd || !p->e->thread || p->e->fdnum < 0 || !v)
+		return;
+	if (v->p[0] == SINSP_AF_INET || v->p[0] == SINSP_AF_INET6)
+		add_socket(p, p->e->fdnum, v->p[0], SOCK_DGRAM, PROTO_UDP);
+}
+
+/* sysdig keeps both kinds of tuple in one place: a listening socket's port and protocol are
+ * read as the peer's address once it becomes a connection. */
+static void leave_listening(const struct sinsp_parse *p, struct sinsp_fd *fd)
+{
+	if (p->s->native)
+		return;
+	fd->tuple.dip[0] = fd->tuple.sport;
+	fd->tuple.dip[1] = fd->tuple.sport >> 8;
+	fd->tuple.dip[2] = fd->l4proto;
+	fd->tuple.dip[3] = 0;
+	fd->tuple.sport = 0;
+}
+
+static int update_tuple(struct sinsp_parse *p, const struct scap_param *v)
+{
+	struct sinsp_fd *fd = p->e->fd;
+	unsigned int old = fd->type, type;
+	struct sinsp_tuple t;
+
+	if (v->p[0] == SINSP_AF_UNIX) {
+		fd->type = SCAP_FD_UNIX_SOCK;
+		read_unix_ends(fd, v);
+		return 1;
+	}
+	if (!read_tuple(v, &t, &type))
+		return 0;
+	/* sysdig: an IPv6 socket that was bound remains a listening one. */
+	if (type == SCAP_FD_IPV4_SOCK || p->s->native)
+		fd->type = type;
+	if (old == SCAP_FD_IPV4_SERVSOCK && fd->type == SCAP_FD_IPV4_SOCK)
+		leave_listening(p, fd);
+	if (!merge_tuple(fd, old, &t))
+		return 0;
+	if (fd->l4proto == SCAP_L4_UNKNOWN)
+		fd->l4proto = SCAP_L4_UDP;
+	sinsp_ifaces_complete(&p->s->ifaces, fd);
+	return 1;
+}
+
+/* Who reads first was asked, who writes first asks. sysdig comes to the same for IPv4; for
+ * IPv6 it takes every socket for a client's. */
+static void guess_role(const struct sinsp_parse *p, struct sinsp_fd *fd, int incoming)
+{
+	int server = incoming && (p->s->native || fd->type == SCAP_FD_IPV4_SOCK);
+
+	if (!has_role(fd))
+		fd->flags |= server ? SINSP_FD_F_SERVER : SINSP_FD_F_CLIENT;
+}
+
+static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int incoming)
+{
+	struct sinsp_fd *fd = p->e->fd;
+	char text[SINSP_SOCK_TEXT];
+
+	if (!v || !update_tuple(p, v))
+		return;
+	if (fd->type != SCAP_FD_IPV4_SOCK && fd->type != SCAP_FD_IPV6_SOCK) {
+		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len));
+		return;
+	}
+	guess_role(p, fd, incoming);
+	/* The tuple is in the direction of the data, a name goes from client to server. */
+	if (fd->flags & (incoming ? SINSP_FD_F_CLIENT : SINSP_FD_F_SERVER))
+		swap_ends(fd);
+	name_by_ends(p, fd);
+}
+
+static int wants_tuple(const struct sinsp_parse *p)
+{
+	const struct sinsp_fd *fd = p->e->fd;
+	int tcp;
+
+	if (!fd || sinsp_result(p) < 0)
+		return 0;
+	if (fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK)
+		set_connected(p->e->fd, SINSP_FD_F_CONNECTED);
+	tcp = fd->l4proto == SCAP_L4_TCP &&
+	      (fd->type == SCAP_FD_IPV4_SOCK || (p->s->native && fd->type == SCAP_FD_IPV6_SOCK));
+	return !tcp || !*fd->name;
+}
+
+void sinsp_parse_send(struct sinsp_parse *p)
+{
+	if (wants_tuple(p))
+		learn_tuple(p, sinsp_arg(p, SINSP_P_tuple), 0);
+}
+
+void sinsp_parse_recv(struct sinsp_parse *p)
+{
+	if (wants_tuple(p))
+		learn_tuple(p, sinsp_own(p, SINSP_P_tuple), 1);
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads that begin, change their program, and end; and who they run as. A clone is
+ * reported by the caller and by the child, in either order; whichever comes first makes
+ * the child.
+ */
+#include <string.h>
+
+#include "parse.h"
+#include "state/pathname.h"
+
+#define STALE_NS 2000000000ull /* a child older than this at its own clone is another one */
+
+enum { PR_SET_NAME = 15, RLIMIT_NOFILE_2022 = 7 }; /* values of the format */
+enum { EXVAT_AT_EMPTY_PATH = 1, EXE_WRITABLE = 1, AT_FDCWD_2022 = -100 };
+
+static struct sinsp_threads *table(const struct sinsp_parse *p)
+{
+	return &p->s->threads;
+}
+
+static void set_text(const struct sinsp_parse *p, const char **dst, const struct scap_param *v)
+{
+	if (v)
+		sinsp_str_set(&table(p)->strings, dst, (const char *)v->p, sinsp_text_len(v));
+}
+
+static void set_list(const struct sinsp_parse *p, const char **dst, const struct scap_param *v)
+{
+	sinsp_str_set(&table(p)->strings, dst, v ? (const char *)v->p : "", v ? v->len : 0);
+}
+
+/* Events before 2015 have no comm: exe stands for it. */
+static void set_comm(const struct sinsp_parse *p, struct sinsp_thread *t)
+{
+	int had_comm = p->row->at[SINSP_P_comm] >= 0;
+
+	set_text(p, &t->comm, sinsp_own(p, had_comm ? SINSP_P_comm : SINSP_P_exe));
+}
+
+static void set_memory(const struct sinsp_parse *p, struct sinsp_process *proc)
+{
+	proc->vmsize_kb = sinsp_u64(sinsp_own(p, SINSP_P_vm_size), proc->vmsize_kb);
+	proc->vmrss_kb = sinsp_u64(sinsp_own(p, SINSP_P_vm_rss), proc->vmrss_kb);
+	proc->vmswap_kb = sinsp_u64(sinsp_own(p, SINSP_P_vm_swap), proc->vmswap_kb);
+}
+
+static void set_faults(const struct sinsp_parse *p, struct sinsp_process *proc)
+{
+	proc->pfmajor = sinsp_u64(sinsp_own(p, SINSP_P_pgft_maj), proc->pfmajor);
+	proc->pfminor = sinsp_u64(sinsp_own(p, SINSP_P_pgft_min), proc->pfminor);
+}
+
+struct clone {
+	int64_t child, parent, pid, vtid, vpid;
+	uint32_t flags;
+	int in_pidns; /* the child's numbers, seen from its pid namespace, are others */
+	int inverted; /* the child's side is the first that is seen */
+};
+
+static void read_clone(const struct sinsp_parse *p, struct clone *c)
+{
+	int64_t tid = p->e->raw.hdr->tid;
+
+	c->flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	c->pid = sinsp_s64(sinsp_own(p, SINSP_P_pid), -1);
+	c->vtid = sinsp_s64(sinsp_own(p, SINSP_P_vtid), tid);
+	c->vpid = sinsp_s64(sinsp_own(p, SINSP_P_vpid), -1);
+	c->in_pidns = (c->flags & SINSP_CL_CHILD_IN_PIDNS) || c->vtid != tid;
+}
+
+static int is_nobody(const struct sinsp_thread *t)
+{
+	return !strcmp(t->comm, "<NA>") && t->uid == UINT32_MAX;
+}
+
+/*
+ * Makes something of a parent of which nothing was known: it is what its child is. The
+ * files that it opened meanwhile are forgotten by sysdig.
+ */
+static struct sinsp_thread *learn_parent(struct sinsp_parse *p, struct sinsp_thread *t)
+{
+	int64_t tid = t->tid;
+
+	if (!is_nobody(t))
+		return t;
+	if (!p->s->native) {
+		sinsp_threads_replace(table(p), t);
+		t = sinsp_thread_get(p->s, tid, p->e->raw.ts_ns);
+		if (!t)
+			return NULL;
+	}
+	set_comm(p, t);
+	set_text(p, &t->proc->exe, sinsp_own(p, SINSP_P_exe));
+	set_list(p, &t->proc->args, sinsp_own(p, SINSP_P_args));
+	return t;
+}
+
+/* Whether the other side of the clone made the child already; one that is of an earlier
+ * thread with this tid is removed. */
+static int has_child(struct sinsp_parse *p, const struct clone *c)
+{
+	struct sinsp_thread *t = sinsp_threads_find(table(p), c->child);
+
+	if (!t)
+		return 0;
+	if ((t->flags & SINSP_CL_INVERTED) || p->e->raw.true_ns < t->snapshot_ns)
+		return 1;
+	sinsp_threads_replace(table(p), t);
+	return 0;
+}
+
+static void copy_files(struct sinsp_parse *p, struct sinsp_thread *t,
+		       const struct sinsp_thread *parent, const struct clone *c)
+{
+	struct sinsp_files *f;
+
+	/* sysdig never lets processes share files, and gives a thread without CLONE_FILES none. */
+	if (p->s->native && (c->flags & SINSP_CL_FILES))
+		f = sinsp_files_ref(parent->files);
+	else if (p->s->native || !(c->flags & SINSP_CL_THREAD))
+		f = sinsp_files_copy(&table(p)->fds, parent->files);
+	else
+		return;
+	if (!f) {
+		sinsp_tell_refused(p->s);
+		return;
+	}
+	sinsp_files_put(&table(p)->fds, t->files);
+	t->files = f;
+}
+
+static int64_t parent_tid(const struct sinsp_parse *p, const struct clone *c,
+			  const struct sinsp_thread *parent)
+{
+	/* sysdig calls the caller the parent, always. */
+	return p->s->native && (c->flags & SINSP_CL_PARENT) ? parent->ptid : c->parent;
+}
+
+static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
+			 const struct sinsp_thread *parent)
+{
+	const struct sinsp_thread *real = sinsp_threads_find(table(p), t->ptid);
+
+	sinsp_process_inherit(&table(p)->strings, t->proc, parent->proc);
+	sinsp_process_adopt(t->proc, real ? real->proc : NULL);
+	set_text(p, &t->proc->exe, sinsp_own(p, SINSP_P_exe));
+	set_list(p, &t->proc->args, sinsp_own(p, SINSP_P_args));
+	if (sinsp_own(p, SINSP_P_cgroups))
+		set_list(p, &t->proc->cgroups, sinsp_own(p, SINSP_P_cgroups));
+	t->proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), t->proc->fdlimit);
+	set_memory(p, t->proc);
+	set_faults(p, t->proc);
+}
+
+static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
+		       const struct sinsp_thread *parent, const struct clone *c)
+{
+	t->known = 1;
+	t->ptid = parent_tid(p, c, parent);
+	t->flags = c->flags | (c->inverted ? SINSP_CL_INVERTED : 0);
+	t->start_ns = p->e->raw.true_ns;
+	t->uid = sinsp_u64(sinsp_own(p, SINSP_P_uid), UINT32_MAX);
+	t->gid = sinsp_u64(sinsp_own(p, SINSP_P_gid), UINT32_MAX);
+	if (c->in_pidns) {
+		t->vtid = c->vtid;
+		t->vpid = c->vpid;
+	}
+	set_comm(p, t);
+	if (t->tid == t->pid)
+		fill_process(p, t, parent);
+	sinsp_thread_mark(p->s, t, parent);
+}
+
+static void add_child(struct sinsp_parse *p, const struct clone *c)
+{
+	int64_t pid = c->flags & SINSP_CL_THREAD ? c->pid : c->child;
+	int share = (c->flags & SINSP_CL_FILES) && pid != c->child;
+	struct sinsp_thread *t = sinsp_threads_add(table(p), c->child, pid, share);
+	const struct sinsp_thread *parent = sinsp_threads_find(table(p), c->parent);
+
+	if (!t || !parent)
+		return;
+	if (!share)
+		copy_files(p, t, parent, c);
+	fill_child(p, t, parent, c);
+}
+
+static void make_child(struct sinsp_parse *p, const struct clone *c)
+{
+	struct sinsp_thread *parent = sinsp_thread_get(p->s, c->parent, p->e->raw.ts_ns);
+
+	if (parent && !has_child(p, c) && (parent = sinsp_threads_find(table(p), c->parent)) &&
+	    learn_parent(p, parent))
+		add_child(p, c);
+	/* The event's own thread may be new, or another one. */
+	p->e->thread = sinsp_threads_find(table(p), p->e->raw.hdr->tid);
+}
+
+/* In the child, which the caller's side may have made. */
+static void clone_in_child(struct sinsp_parse *p, struct clone *c)
+{
+	struct sinsp_thread *t = p->e->thread;
+
+	if (t && t->start_ns && p->e->raw.true_ns >= t->snapshot_ns &&
+	    p->e->raw.true_ns - t->start_ns > STALE_NS) {
+		sinsp_threads_replace(table(p), t);
+		t = p->e->thread = NULL;
+	}
+	if (t) {
+		if (c->in_pidns) {
+			t->vtid = c->vtid;
+			t->vpid = c->vpid;
+		}
+		return;
+	}
+	c->child = p->e->raw.hdr->tid;
+	c->parent = c->flags & SINSP_CL_THREAD ? c->pid : sinsp_s64(sinsp_own(p, SINSP_P_ptid), -1);
+	c->inverted = 1;
+	make_child(p, c);
+}
+
+void sinsp_parse_clone(struct sinsp_parse *p)
+{
+	int64_t res = sinsp_result(p);
+	struct clone c = {.child = res, .parent = p->e->raw.hdr->tid};
+
+	if (res < 0)
+		return;
+	read_clone(p, &c);
+	if (res == 0)
+		clone_in_child(p, &c);
+	else if (!c.in_pidns) /* the caller's number of the child is not ours */
+		make_child(p, &c);
+}
+
+static size_t exec_directory(const struct sinsp_parse *p, int64_t dirfd, char *out)
+{
+	const struct sinsp_fd *dir = NULL;
+	const char *name = p->e->thread->proc->cwd;
+	size_t n;
+
+	if (dirfd != AT_FDCWD_2022) {
+		dir = sinsp_thread_fd(p->e->thread, dirfd);
+		name = dir ? dir->name : "<UNKNOWN>";
+	}
+	n = strnlen(name, SINSP_PATH_SZ / 2);
+	memcpy(out, name, n);
+	if (dir)
+		out[n++] = '/';
+	return n;
+}
+
+/* The file that was executed: the kernel's own word for it, or the path that was given. */
+static void set_exepath(struct sinsp_parse *p)
+{
+	const struct scap_param *trusted = sinsp_own(p, SINSP_P_trusted_exepath);
+	const struct scap_param *path = sinsp_arg(p, SINSP_P_filename);
+	const char **exepath = &p->e->thread->proc->exepath;
+	char dir[SINSP_PATH_SZ], text[SINSP_PATH_SZ];
+	int64_t dirfd = AT_FDCWD_2022;
+	size_t n;
+
+	if (trusted && sinsp_text_len(trusted)) {
+		set_text(p, exepath, trusted);
+		return;
+	}
+	if (p->e->raw.type == EVT_EXECVEAT_X) {
+		path = sinsp_arg(p, SINSP_P_pathname);
+		dirfd = sinsp_s64(sinsp_arg(p, SINSP_P_dirfd), AT_FDCWD_2022);
+	}
+	if (!path)
+		return;
+	if (!strncmp((const char *)path->p, "<NA>", path->len)) {
+		set_text(p, exepath, path);
+		return;
+	}
+	n = exec_directory(p, dirfd, dir);
+	if (!sinsp_text_len(path) && n > 1) /* AT_EMPTY_PATH: the file itself */
+		n = sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, dir, n - 1);
+	else
+		n = sinsp_path_join(text, sinsp_path_rules_of(p->s), dir, n, (const char *)path->p,
+				    path->len);
+	sinsp_str_set(&table(p)->strings, exepath, text, n);
+}
+
+static int closes_on_exec(const struct sinsp_fd *fd, void *ctx)
+{
+	(void)ctx;
+	return fd->flags & SINSP_FD_F_CLOEXEC;
+}
+
+/* What the kernel does to threads and files before a new program begins; sysdig does not. */
+static void begin_program(struct sinsp_parse *p, struct sinsp_thread *t)
+{
+	struct sinsp_fd_mem *mem = &table(p)->fds;
+
+	sinsp_threads_end_siblings(table(p), t);
+	if (t->files->refs > 1) {
+		struct sinsp_files *own = sinsp_files_copy(mem, t->files);
+
+		if (!own)
+			return;
+		sinsp_files_put(mem, t->files);
+		t->files = own;
+	}
+	sinsp_files_sweep(mem, t->files, closes_on_exec, NULL);
+}
+
+/* sysdig: flags begin anew, so files are the thread's own from here on. */
+static void reset_flags(struct sinsp_thread *t)
+{
+	t->flags &= SINSP_CL_INVERTED;
+}
+
+static void set_capabilities(const struct sinsp_parse *p, struct sinsp_process *proc)
+{
+	proc->cap_inheritable =
+		sinsp_u64(sinsp_own(p, SINSP_P_cap_inheritable), proc->cap_inheritable);
+	proc->cap_permitted = sinsp_u64(sinsp_own(p, SINSP_P_cap_permitted), proc->cap_permitted);
+	proc->cap_effective = sinsp_u64(sinsp_own(p, SINSP_P_cap_effective), proc->cap_effective);
+}
+
+void sinsp_parse_execve(struct sinsp_parse *p)
+{
+	struct sinsp_thread *t = p->e->thread;
+	struct sinsp_process *proc;
+
+	if (sinsp_result(p) < 0 || !t)
+		return;
+	if (p->s->native && t->tid == t->pid)
+		begin_program(p, t);
+	proc = t->proc;
+	t->known = 1;
+	set_comm(p, t);
+	set_exepath(p);
+	set_text(p, &proc->exe, sinsp_own(p, SINSP_P_exe));
+	set_list(p, &proc->args, sinsp_own(p, SINSP_P_args));
+	if (sinsp_own(p, SINSP_P_env))
+		set_list(p, &proc->env, sinsp_own(p, SINSP_P_env));
+	if (sinsp_own(p, SINSP_P_cgroups))
+		set_list(p, &proc->cgroups, sinsp_own(p, SINSP_P_cgroups));
+	if (t->ptid == -1)
+		t->ptid = sinsp_s64(sinsp_own(p, SINSP_P_ptid), -1);
+	proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), proc->fdlimit);
+	proc->tty = sinsp_u64(sinsp_own(p, SINSP_P_tty), proc->tty);
+	proc->vpgid = sinsp_s64(sinsp_own(p, SINSP_P_pgid), proc->vpgid);
+	proc->loginuid = sinsp_u64(sinsp_own(p, SINSP_P_loginuid), proc->loginuid);
+	proc->exe_writable = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & EXE_WRITABLE;
+	t->uid = sinsp_u64(sinsp_own(p, SINSP_P_uid), t->uid);
+	t->gid = sinsp_u64(sinsp_own(p, SINSP_P_gid), t->gid);
+	set_capabilities(p, proc);
+	set_memory(p, proc);
+	set_faults(p, proc);
+	reset_flags(t);
+	sinsp_thread_mark(p->s, t, NULL);
+}
+
+void sinsp_parse_procexit(struct sinsp_parse *p)
+{
+	if (!p->e->thread)
+		return;
+	p->s->ended_tid = p->e->thread->tid;
+	p->s->reaper_tid = sinsp_s64(sinsp_own(p, SINSP_P_reaper_tid), -1);
+}
+
+static void set_id(const struct sinsp_parse *p, uint32_t *id, enum sinsp_param whole,
+		   enum sinsp_param effective)
+{
+	const struct scap_param *v = sinsp_arg(p, effective);
+	uint32_t to = sinsp_u64(v ? v : sinsp_arg(p, whole), UINT32_MAX);
+
+	/* -1 leaves it as it is. */
+	if (to != UINT32_MAX)
+		*id = to;
+}
+
+void sinsp_parse_setuid(struct sinsp_parse *p)
+{
+	if (sinsp_result(p) >= 0 && p->e->thread)
+		set_id(p, &p->e->thread->uid, SINSP_P_uid, SINSP_P_euid);
+}
+
+void sinsp_parse_setgid(struct sinsp_parse *p)
+{
+	if (sinsp_result(p) >= 0 && p->e->thread)
+		set_id(p, &p->e->thread->gid, SINSP_P_gid, SINSP_P_egid);
+}
+
+void sinsp_parse_setsid(struct sinsp_parse *p)
+{
+	if (sinsp_result(p) >= 0 && p->e->thread)
+		p->e->thread->proc->sid = sinsp_result(p);
+}
+
+void sinsp_parse_setpgid(struct sinsp_parse *p)
+{
+	int64_t pid = sinsp_s64(sinsp_arg(p, SINSP_P_pid), 0);
+	int64_t pgid = sinsp_s64(sinsp_arg(p, SINSP_P_pgid), 0);
+	struct sinsp_thread *t = p->e->thread;
+
+	if (sinsp_result(p) < 0 || !t)
+		return;
+	/* Numbers of the caller's namespace: in another one, only itself is certain. */
+	if (pid && pid != t->vpid)
+		t = t->vtid == t->tid ? sinsp_threads_find(table(p), pid) : NULL;
+	if (t)
+		t->proc->vpgid = pgid ? pgid : t->vpid;
+}
+
+void sinsp_parse_prctl(struct sinsp_parse *p)
+{
+	const struct scap_param *name = sinsp_own(p, SINSP_P_arg2_str);
+
+	if (sinsp_result(p) < 0 || !p->e->thread || !name ||
+	    sinsp_u64(sinsp_own(p, SINSP_P_option), 0) != PR_SET_NAME)
+		return;
+	set_text(p, &p->e->thread->comm, name);
+	sinsp_thread_mark(p->s, p->e->thread, NULL);
+}
+
+static void set_fdlimit(struct sinsp_thread *t, const struct scap_param *limit)
+{
+	int64_t n = sinsp_s64(limit, -1);
+
+	if (t && n != -1)
+		t->proc->fdlimit = n;
+}
+
+void sinsp_parse_rlimit(struct sinsp_parse *p)
+{
+	if (sinsp_result(p) >= 0 &&
+	    sinsp_u64(sinsp_arg(p, SINSP_P_resource), 0) == RLIMIT_NOFILE_2022)
+		set_fdlimit(p->e->thread, sinsp_own(p, SINSP_P_cur));
+}
+
+void sinsp_parse_prlimit(struct sinsp_parse *p)
+{
+	int64_t tid = sinsp_s64(sinsp_arg(p, SINSP_P_pid), 0);
+
+	if (sinsp_result(p) < 0 ||
+	    sinsp_u64(sinsp_arg(p, SINSP_P_resource), 0) != RLIMIT_NOFILE_2022)
+		return;
+	set_fdlimit(tid ? sinsp_threads_find(table(p), tid) : p->e->thread,
+		    sinsp_own(p, SINSP_P_newcur));
+}
+
+void sinsp_parse_vm(struct sinsp_parse *p)
+{
+	if (p->e->thread)
+		set_memory(p, p->e->thread->proc);
+}
+
+void sinsp_parse_switch(struct sinsp_parse *p)
+{
+	if (!p->e->thread)
+		return;
+	set_faults(p, p->e->thread->proc);
+	set_memory(p, p->e->thread->proc);
+}
+
+void sinsp_parse_capset(struct sinsp_parse *p)
+{
+	if (sinsp_result(p) >= 0 && p->e->thread)
+		set_capabilities(p, p->e->thread->proc);
+}

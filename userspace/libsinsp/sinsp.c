@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sinsp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse/parse.h"
+#include "sinsp_impl.h"
+#include "state/pathname.h"
+#include "state/snapshot.h"
+
+static void drop_state(struct sinsp *s)
+{
+	sinsp_users_fini(&s->users, &s->threads.strings);
+	sinsp_ifaces_fini(&s->ifaces);
+	sinsp_threads_fini(&s->threads);
+}
+
+static void mark_all(struct sinsp *s);
+
+void sinsp_tell_refused(struct sinsp *s)
+{
+	if (!s->threads.fds.n_refused || s->told_refused)
+		return;
+	s->told_refused = 1;
+	if (s->log)
+		s->log(s->log_ctx, SCAP_LOG_WARN,
+		       "processes have more open files than are kept: of some the names of files "
+		       "will be missing");
+}
+
+static int take_state(struct sinsp *s)
+{
+	const struct scap_state *st = scap_state(s->src);
+	int err = sinsp_threads_init(&s->threads);
+
+	s->ended_tid = s->closed_fd = -1;
+	s->native = s->begun = s->evt_in_preface = 0;
+	if (err || !st)
+		return err;
+	err = sinsp_users_load(&s->users, &s->threads.strings, st);
+	if (!err)
+		err = sinsp_ifaces_load(&s->ifaces, st);
+	if (!err)
+		err = sinsp_snapshot_load(&s->threads, st);
+	if (!err)
+		mark_all(s);
+	sinsp_tell_refused(s);
+	return err;
+}
+
+/* Everything that was known is forgotten; a source's new section brings its own, which the source
+ * need not keep. */
+static int load_state(struct sinsp *s)
+{
+	int err = take_state(s);
+
+	scap_state_drop(s->src);
+	return err;
+}
+
+/* Parents before children, by walking up from each thread: a chain of unmarked ancestors
+ * is short, and ends at one that is marked, at none, or after as many steps as there are. */
+static void mark_upwards(struct sinsp *s, struct sinsp_thread *t, unsigned int steps)
+{
+	struct sinsp_thread *parent = sinsp_threads_find(&s->threads, t->ptid);
+
+	if (parent && parent != t && steps && !(parent->suppressed && parent->in_tree))
+		mark_upwards(s, parent, steps - 1);
+	sinsp_thread_mark(s, t, parent);
+}
+
+static void mark_all(struct sinsp *s)
+{
+	if (!s->suppress_comms && !s->tree_root)
+		return;
+	for (uint32_t i = 0; i < s->threads.n_slots; i++)
+		if (s->threads.slots[i].t)
+			mark_upwards(s, s->threads.slots[i].t, 64);
+}
+
+static int copy_comms(struct sinsp *s, const char *const *comms)
+{
+	size_t n = 0;
+
+	while (comms && comms[n])
+		n++;
+	if (!n)
+		return 0;
+	s->suppress_comms = calloc(n + 1, sizeof(*s->suppress_comms));
+	if (!s->suppress_comms)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		s->suppress_comms[i] = strdup(comms[i]);
+		if (!s->suppress_comms[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+#define OPT(opts, field)                                                                           \
+	((opts) && (opts)->sz >= offsetof(struct sinsp_opts, field) + sizeof((opts)->field)        \
+		 ? (opts)->field                                                                   \
+		 : 0)
+
+int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *opts)
+{
+	struct sinsp *s = calloc(1, sizeof(*s));
+	int err = -ENOMEM;
+
+	if (!s) {
+		scap_close(src);
+		return err;
+	}
+	sinsp_parse_init();
+	s->src = src;
+	s->enter_events = OPT(opts, enter_events);
+	s->tree_root = OPT(opts, tree_root);
+	s->heal = OPT(opts, heal);
+	s->log = OPT(opts, log);
+	s->log_ctx = OPT(opts, log_ctx);
+	err = copy_comms(s, OPT(opts, suppress_comms));
+	if (!err)
+		err = load_state(s);
+	if (err) {
+		sinsp_close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void sinsp_close(struct sinsp *s)
+{
+	if (!s)
+		return;
+	drop_state(s);
+	for (const char **p = s->suppress_comms; p && *p; p++)
+		free((char *)*p);
+	free(s->suppress_comms);
+	scap_close(s->src);
+	free(s);
+}
+
+static int next_raw(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
+{
+	for (;;) {
+		int r = scap_next(s->src, &evt->raw, timeout_ms);
+
+		if (r != SCAP_NEW_SECTION)
+			return r;
+		drop_state(s);
+		r = load_state(s);
+		if (r)
+			return r;
+	}
+}
+
+int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
+{
+	int r;
+
+	sinsp_parse_finish(s);
+	r = next_raw(s, evt, timeout_ms);
+	if (r != 1)
+		return r;
+	evt->insp = s;
+	sinsp_parse_event(s, evt);
+	return 1;
+}
+
+static int is_of_tree(const struct sinsp *s, const struct sinsp_evt *evt)
+{
+	return !s->tree_root || !evt->thread || evt->thread->in_tree;
+}
+
+int sinsp_evt_in_tree(const struct sinsp *s, const struct sinsp_evt *evt)
+{
+	return is_of_tree(s, evt);
+}
+
+int sinsp_evt_shown(const struct sinsp *s, const struct sinsp_evt *evt)
+{
+	if (!evt->info || (evt->info->flags & EF_UNUSED) || (evt->info->category & EC_INTERNAL))
+		return 0;
+	if (evt->raw.type >= EVT_PRIVATE || s->evt_in_preface)
+		return 0;
+	if (evt->raw.flags & SCAP_EVT_F_STATE_ONLY)
+		return 0;
+	if ((evt->raw.flags & SCAP_EVT_F_HIDDEN) && !s->enter_events)
+		return 0;
+	if (evt->thread && evt->thread->suppressed)
+		return 0;
+	return s->tree_root ? evt->thread && evt->thread->in_tree : 1;
+}
+
+enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s)
+{
+	return s->native ? SINSP_PATH_STRICT : SINSP_PATH_SYSDIG;
+}
+
+struct scap *sinsp_source(struct sinsp *s)
+{
+	return s->src;
+}
+
+uint64_t sinsp_first_ns(const struct sinsp *s)
+{
+	return s->first_ns;
+}

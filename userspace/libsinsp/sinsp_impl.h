@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside libsinsp: everything that is known. */
+#ifndef SINSP_SINSP_IMPL_H
+#define SINSP_SINSP_IMPL_H
+
+#include "sinsp.h"
+#include "state/ifaces.h"
+#include "state/threads.h"
+#include "state/users.h"
+
+struct sinsp {
+	struct scap *src;
+	struct sinsp_threads threads;
+	struct sinsp_ifaces ifaces;
+	struct sinsp_users users;
+
+	/* What the last event ended, to be removed before the next. */
+	int64_t ended_tid, reaper_tid; /* ended_tid -1: nobody */
+	int64_t closed_tid, closed_fd; /* closed_fd -1: nothing */
+
+	uint64_t first_ns;
+	uint8_t native; /* events come from saker: exits carry everything, and are right */
+	uint8_t begun; /* an event that is not of the section's preface was seen */
+	uint8_t evt_in_preface; /* the current event tells of containers before the first one */
+
+	const char **suppress_comms; /* NULL: none */
+	int64_t tree_root;
+	uint8_t enter_events;
+	uint8_t heal; /* ask /proc about threads that are not known */
+	uint64_t heal_second; /* of event time, in which n_healed were asked for */
+	unsigned int n_healed;
+	scap_log_fn log; /* NULL: silent */
+	void *log_ctx;
+	uint8_t told_refused; /* that files are left out was said */
+};
+
+/* The thread @tid; not known, it is read from /proc or gets a stand-in. NULL: no room. */
+struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid, uint64_t ts_ns);
+
+/* Says once that there are more files than are kept. */
+void sinsp_tell_refused(struct sinsp *s);
+
+/* Whether its name, or an ancestor's, is one that is not to be shown. Called when a thread
+ * begins or changes its name. */
+void sinsp_thread_mark(struct sinsp *s, struct sinsp_thread *t, const struct sinsp_thread *parent);
+
+#endif /* SINSP_SINSP_IMPL_H */

@@ -1,0 +1,817 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads and files through the races of clone, exec, exit and close, on the fake source. */
+#include "sinsp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_fake.h"
+#include "sinsp_impl.h"
+#include "state/pathname.h"
+#include "test_main.h"
+
+enum { FILES = SINSP_CL_FILES, THREAD = SINSP_CL_FILES | SINSP_CL_THREAD };
+enum { RDONLY = 1, CLOEXEC = SINSP_O_CLOEXEC };
+
+/* A source being built. Events follow each other by a microsecond. */
+struct world {
+	struct scap_fake *f;
+	uint64_t now;
+};
+
+static struct world begin(void)
+{
+	return (struct world){scap_fake_new(), 1000000};
+}
+
+static uint64_t tick(struct world *w)
+{
+	return w->now += 1000;
+}
+
+static void has_thread(struct world *w, int64_t tid, int64_t pid, int64_t ptid, const char *comm)
+{
+	const struct scap_thread_info t = {
+		.tid = tid,
+		.pid = pid,
+		.ptid = ptid,
+		.vtid = tid,
+		.vpid = pid,
+		.comm = comm,
+		.exe = comm,
+		.cwd = "/home",
+		.flags = tid == pid ? 0 : THREAD,
+	};
+
+	assert_int_equal(scap_state_build_thread(scap_fake_state(w->f), &t), 0);
+}
+
+static void has_file(struct world *w, int64_t tid, int64_t num, const char *name, uint32_t flags)
+{
+	const struct scap_fd_info fd = {
+		.fd = num,
+		.type = SCAP_FD_FILE_V2,
+		.name = name,
+		.open_flags = flags,
+	};
+
+	assert_int_equal(scap_state_build_fd(scap_fake_state(w->f), tid, &fd), 0);
+}
+
+/* A record of saker's driver. Child sides of clones have no enter. */
+#define RECORD(w, enter_ns, tid, type, ...)                                                        \
+	do {                                                                                       \
+		uint64_t enter_ = (enter_ns), exit_ = tick(w);                                     \
+                                                                                                   \
+		assert_int_equal(                                                                  \
+			scap_fake_add_call((w)->f, enter_, exit_, 0, tid, type, __VA_ARGS__), 0);  \
+	} while (0)
+#define CALL(w, tid, type, ...) RECORD(w, tick(w), tid, type, __VA_ARGS__)
+/* An event of another tool's file. */
+#define EVENT(w, tid, type, ...)                                                                   \
+	assert_int_equal(scap_fake_add((w)->f, tick(w), 0, tid, type, __VA_ARGS__), 0)
+
+#define I(x) ((int64_t)(x))
+#define NOTHING "", I(0)
+
+static void opens(struct world *w, int64_t tid, int64_t num, const char *path, uint32_t flags)
+{
+	CALL(w, tid, EVT_OPENAT_X, 7, num, I(-100), path, I(flags), I(0), I(0), I(0));
+}
+
+static void closes(struct world *w, int64_t tid, int64_t num)
+{
+	CALL(w, tid, EVT_CLOSE_X, 2, I(0), num);
+}
+
+static void clones(struct world *w, uint64_t enter_ns, int64_t tid, int64_t pid, int64_t ptid,
+		   int64_t res, uint32_t flags, const char *comm)
+{
+	RECORD(w, enter_ns, tid, EVT_CLONE_X, 20, res, comm, NOTHING, tid, pid, ptid, "/", I(1024),
+	       I(0), I(0), I(0), I(0), I(0), comm, NOTHING, I(flags), I(7), I(8), tid, pid);
+}
+
+static void caller_clones(struct world *w, int64_t tid, int64_t pid, int64_t child, uint32_t flags)
+{
+	clones(w, tick(w), tid, pid, 1, child, flags, "parent");
+}
+
+static void child_begins(struct world *w, int64_t tid, int64_t pid, int64_t ptid, uint32_t flags)
+{
+	clones(w, 0, tid, pid, ptid, 0, flags, "parent");
+}
+
+static void execs(struct world *w, uint64_t enter_ns, int64_t tid, const char *comm)
+{
+	RECORD(w, enter_ns, tid, EVT_EXECVE_X, 20, I(0), comm, "x\0y", I(4), tid, tid, I(1), "",
+	       I(1024), I(0), I(0), I(0), I(0), I(0), comm, NOTHING, NOTHING, I(0), I(0), I(0),
+	       I(0));
+}
+
+static void exits(struct world *w, int64_t tid, int64_t reaper)
+{
+	EVENT(w, tid, EVT_PROCEXIT_E, 5, I(0), I(0), I(0), I(0), reaper);
+}
+
+static struct sinsp *start(struct world *w, const struct sinsp_opts *opts)
+{
+	struct scap *src;
+	struct sinsp *s;
+
+	assert_int_equal(scap_fake_open(&src, w->f), 0);
+	assert_int_equal(sinsp_open(&s, src, opts), 0);
+	return s;
+}
+
+/* Everything up to the end. */
+static struct sinsp *play(struct world *w)
+{
+	struct sinsp *s = start(w, NULL);
+	struct sinsp_evt evt;
+	int r;
+
+	while ((r = sinsp_next(s, &evt, 0)) == 1)
+		;
+	assert_int_equal(r, -ENODATA);
+	return s;
+}
+
+/* The next event of @type. */
+static void next_of(struct sinsp *s, struct sinsp_evt *evt, unsigned int type)
+{
+	do
+		assert_int_equal(sinsp_next(s, evt, 0), 1);
+	while (evt->raw.type != type);
+}
+
+static void assert_file(struct sinsp *s, int64_t tid, int64_t num, const char *name)
+{
+	const struct sinsp_fd *fd = sinsp_thread_fd(sinsp_thread_find(s, tid), num);
+
+	if (!name) {
+		assert_null(fd);
+		return;
+	}
+	assert_non_null(fd);
+	assert_string_equal(fd->name, name);
+}
+
+static void assert_comm(struct sinsp *s, int64_t tid, const char *comm)
+{
+	const struct sinsp_thread *t = sinsp_thread_find(s, tid);
+
+	if (!comm) {
+		assert_null(t);
+		return;
+	}
+	assert_non_null(t);
+	assert_string_equal(t->comm, comm);
+}
+
+/* Both orders of a fork make one child, with its own copy of the files. */
+static void test_fork_in_both_orders(void **state)
+{
+	(void)state;
+	for (int child_first = 0; child_first < 2; child_first++) {
+		struct world w = begin();
+		struct sinsp *s;
+
+		has_thread(&w, 10, 10, 1, "parent");
+		has_file(&w, 10, 3, "/a", RDONLY);
+		if (child_first)
+			child_begins(&w, 11, 11, 10, 0);
+		else
+			caller_clones(&w, 10, 10, 11, 0);
+		opens(&w, 11, 4, "b", RDONLY);
+		closes(&w, 11, 3);
+		if (child_first)
+			caller_clones(&w, 10, 10, 11, 0);
+		else
+			child_begins(&w, 11, 11, 10, 0);
+		s = play(&w);
+		assert_comm(s, 11, "parent");
+		assert_file(s, 11, 4, "/home/b");
+		assert_file(s, 11, 3, NULL);
+		assert_file(s, 10, 3, "/a");
+		assert_file(s, 10, 4, NULL);
+		assert_int_equal(sinsp_thread_find(s, 11)->ptid, 10);
+		assert_int_equal(sinsp_thread_find(s, 11)->uid, 7);
+		sinsp_close(s);
+	}
+}
+
+/* Threads have one table; what one closes is closed for all. */
+static void test_threads_share_files(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	caller_clones(&w, 10, 10, 11, THREAD);
+	child_begins(&w, 11, 10, 1, THREAD);
+	opens(&w, 11, 3, "/a", RDONLY);
+	opens(&w, 10, 4, "/b", RDONLY);
+	CALL(&w, 11, EVT_CHDIR_X, 2, I(0), "/tmp");
+	closes(&w, 10, 3);
+	s = play(&w);
+	assert_file(s, 10, 3, NULL);
+	assert_file(s, 11, 3, NULL);
+	assert_file(s, 11, 4, "/b");
+	assert_ptr_equal(sinsp_thread_find(s, 10)->proc, sinsp_thread_find(s, 11)->proc);
+	assert_string_equal(sinsp_thread_cwd(sinsp_thread_find(s, 10)), "/tmp/");
+	sinsp_close(s);
+}
+
+/* CLONE_FILES between processes: shared until one of them executes a program. */
+static void test_processes_share_files_until_exec(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	caller_clones(&w, 10, 10, 11, FILES);
+	opens(&w, 11, 3, "/shared", RDONLY);
+	execs(&w, tick(&w), 11, "new");
+	opens(&w, 11, 4, "/own", RDONLY);
+	s = play(&w);
+	assert_file(s, 10, 3, "/shared");
+	assert_file(s, 11, 3, "/shared");
+	assert_file(s, 10, 4, NULL);
+	sinsp_close(s);
+}
+
+/* The child of a vfork runs first; its exec must not change the waiting parent. */
+static void test_vfork(void **state)
+{
+	struct world w = begin();
+	uint64_t enter = tick(&w);
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	has_file(&w, 10, 3, "/a", RDONLY | CLOEXEC);
+	child_begins(&w, 11, 11, 10, 0);
+	execs(&w, tick(&w), 11, "new");
+	clones(&w, enter, 10, 10, 1, 11, 0, "parent");
+	s = play(&w);
+	assert_comm(s, 10, "parent");
+	assert_comm(s, 11, "new");
+	assert_file(s, 10, 3, "/a");
+	assert_file(s, 11, 3, NULL);
+	assert_int_equal(sinsp_thread_args(sinsp_thread_find(s, 11)).len, 4);
+	sinsp_close(s);
+}
+
+/* exec closes what O_CLOEXEC, F_DUPFD_CLOEXEC and F_SETFD marked, and nothing else. */
+static void test_cloexec(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	opens(&w, 10, 3, "/goes", RDONLY | CLOEXEC);
+	opens(&w, 10, 4, "/stays", RDONLY);
+	CALL(&w, 10, EVT_FCNTL_X, 4, I(5), I(4), I(26), I(5)); /* F_DUPFD_CLOEXEC */
+	CALL(&w, 10, EVT_DUP2_X, 3, I(6), I(3), I(6));
+	CALL(&w, 10, EVT_DUP3_X, 4, I(7), I(4), I(7), I(CLOEXEC));
+	opens(&w, 10, 8, "/marked", RDONLY);
+	CALL(&w, 10, EVT_FCNTL_X, 4, I(0), I(8), I(3), I(1)); /* F_SETFD, FD_CLOEXEC */
+	CALL(&w, 10, EVT_EPOLL_CREATE1_X, 2, I(9), I(1)); /* EPOLL_CLOEXEC */
+	CALL(&w, 10, EVT_EPOLL_CREATE1_X, 2, I(10), I(0));
+	CALL(&w, 10, EVT_EVENTFD2_X, 3, I(11), I(CLOEXEC), I(0));
+	execs(&w, tick(&w), 10, "new");
+	s = play(&w);
+	assert_file(s, 10, 9, NULL);
+	assert_file(s, 10, 10, "");
+	assert_file(s, 10, 11, NULL);
+	assert_file(s, 10, 3, NULL);
+	assert_file(s, 10, 4, "/stays");
+	assert_file(s, 10, 5, NULL);
+	assert_file(s, 10, 6, "/goes");
+	assert_file(s, 10, 7, NULL);
+	assert_file(s, 10, 8, NULL);
+	sinsp_close(s);
+}
+
+/* A file of another process, through its pidfd; and a damaged record that says the file became
+ * itself. */
+static void test_pidfd_getfd(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	has_thread(&w, 20, 20, 1, "other");
+	has_file(&w, 20, 5, "/theirs", RDONLY);
+	CALL(&w, 10, EVT_PIDFD_OPEN_X, 3, I(3), I(20), I(0));
+	CALL(&w, 10, EVT_PIDFD_GETFD_X, 4, I(4), I(3), I(5), I(0));
+	CALL(&w, 20, EVT_PIDFD_OPEN_X, 3, I(3), I(20), I(0));
+	CALL(&w, 20, EVT_PIDFD_GETFD_X, 4, I(5), I(3), I(5), I(0));
+	s = play(&w);
+	assert_file(s, 10, 4, "/theirs");
+	assert_file(s, 20, 5, "/theirs");
+	sinsp_close(s);
+}
+
+static void test_getcwd(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	CALL(&w, 10, EVT_GETCWD_X, 2, I(6), "/srv");
+	CALL(&w, 10, EVT_GETCWD_X, 2, I(20), "(unreachable)/x");
+	s = play(&w);
+	assert_string_equal(sinsp_thread_cwd(sinsp_thread_find(s, 10)), "/srv/");
+	sinsp_close(s);
+}
+
+/* sysdig does not look at O_CLOEXEC, and its files must come out as it prints them. */
+static void test_cloexec_of_sysdig(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	has_file(&w, 10, 3, "/a", RDONLY | CLOEXEC);
+	EVENT(&w, 10, EVT_EXECVE_X, 20, I(0), "new", NOTHING, I(10), I(10), I(1), "", I(1024), I(0),
+	      I(0), I(0), I(0), I(0), "new", NOTHING, NOTHING, I(0), I(0), I(0), I(0));
+	s = play(&w);
+	assert_comm(s, 10, "new");
+	assert_file(s, 10, 3, "/a");
+	sinsp_close(s);
+}
+
+/* A thread executes a program: the others end, and it goes on under the leader's tid. */
+static void test_exec_from_a_thread(void **state)
+{
+	struct world w = begin();
+	uint64_t enter;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "leader");
+	has_thread(&w, 11, 10, 1, "caller");
+	has_thread(&w, 12, 10, 1, "other");
+	has_file(&w, 10, 3, "/a", RDONLY);
+	enter = tick(&w);
+	exits(&w, 12, 0);
+	exits(&w, 10, 0);
+	execs(&w, enter, 10, "new");
+	closes(&w, 10, 3);
+	opens(&w, 10, 3, "/b", RDONLY);
+	s = play(&w);
+	assert_comm(s, 10, "new");
+	assert_comm(s, 11, NULL);
+	assert_comm(s, 12, NULL);
+	assert_file(s, 10, 3, "/b");
+	assert_int_equal(s->threads.n, 1);
+	assert_int_equal(s->threads.procs.n_used, 1);
+	sinsp_close(s);
+}
+
+/* The end of the first owner of a tid was not seen. */
+static void test_tid_reuse(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	caller_clones(&w, 10, 10, 11, 0);
+	execs(&w, tick(&w), 11, "first");
+	opens(&w, 11, 3, "/first", RDONLY);
+	w.now += 3000000000;
+	child_begins(&w, 11, 11, 10, 0);
+	s = play(&w);
+	assert_comm(s, 11, "parent");
+	assert_file(s, 11, 3, NULL);
+	sinsp_close(s);
+}
+
+/* A late caller must not make a child again that has come and gone. */
+static void test_exit(void **state)
+{
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	has_file(&w, 10, 3, "/a", RDONLY);
+	closes(&w, 10, 3);
+	exits(&w, 10, 1);
+	s = start(&w, NULL);
+	/* What an event ends can still be printed with it. */
+	next_of(s, &evt, EVT_CLOSE_X);
+	assert_non_null(evt.fd);
+	assert_string_equal(evt.fd->name, "/a");
+	next_of(s, &evt, EVT_PROCEXIT_E);
+	assert_string_equal(evt.thread->comm, "parent");
+	assert_null(sinsp_thread_fd(evt.thread, 3));
+	assert_int_equal(sinsp_next(s, &evt, 0), -ENODATA);
+	assert_comm(s, 10, NULL);
+	assert_int_equal(s->threads.procs.n_used, 0);
+	sinsp_close(s);
+}
+
+/* The leader may end first: the process, and its files, live on with its threads. */
+static void test_leader_exits_first(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "leader");
+	has_thread(&w, 11, 10, 1, "thread");
+	has_file(&w, 10, 3, "/a", RDONLY);
+	exits(&w, 10, 0);
+	opens(&w, 11, 4, "b", RDONLY);
+	s = play(&w);
+	assert_file(s, 11, 3, "/a");
+	assert_file(s, 11, 4, "/home/b");
+	sinsp_close(s);
+
+	w = begin();
+	has_thread(&w, 10, 10, 1, "leader");
+	has_thread(&w, 11, 10, 1, "thread");
+	exits(&w, 10, 0);
+	exits(&w, 11, 0);
+	s = play(&w);
+	assert_int_equal(s->threads.n, 0);
+	assert_int_equal(s->threads.procs.n_used, 0);
+	sinsp_close(s);
+}
+
+static void test_reparenting(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 1, 1, 0, "init");
+	has_thread(&w, 5, 5, 1, "reaper");
+	has_thread(&w, 10, 10, 5, "parent");
+	has_thread(&w, 11, 11, 10, "child");
+	has_thread(&w, 12, 11, 10, "thread");
+	caller_clones(&w, 10, 10, 13, 0);
+	exits(&w, 10, 5);
+	s = play(&w);
+	assert_int_equal(sinsp_thread_find(s, 11)->ptid, 5);
+	assert_int_equal(sinsp_thread_find(s, 12)->ptid, 5);
+	assert_int_equal(sinsp_thread_find(s, 13)->ptid, 5);
+	assert_ptr_equal(sinsp_thread_find(s, 13)->proc->parent, sinsp_thread_find(s, 5)->proc);
+	sinsp_close(s);
+}
+
+/* Between a close and its return another thread gets the same number. */
+static void test_number_reused_inside_close(void **state)
+{
+	struct world w = begin();
+	uint64_t enter;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	has_thread(&w, 11, 10, 1, "b");
+	has_file(&w, 10, 3, "/old", RDONLY);
+	enter = tick(&w);
+	opens(&w, 11, 3, "/new", RDONLY);
+	RECORD(&w, enter, 10, EVT_CLOSE_X, 2, I(0), I(3));
+	s = play(&w);
+	assert_file(s, 10, 3, "/new");
+	sinsp_close(s);
+}
+
+/* Linux frees the number even if close fails, unless there was nothing to close. */
+static void test_failed_close(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	has_file(&w, 10, 3, "/a", RDONLY);
+	has_file(&w, 10, 4, "/b", RDONLY);
+	CALL(&w, 10, EVT_CLOSE_X, 2, I(-EIO), I(3));
+	CALL(&w, 10, EVT_CLOSE_X, 2, I(-EBADF), I(4));
+	s = play(&w);
+	assert_file(s, 10, 3, NULL);
+	assert_file(s, 10, 4, "/b");
+	sinsp_close(s);
+}
+
+static void test_close_range(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	for (int64_t i = 0; i < 200; i++)
+		has_file(&w, 10, i * 7, "/f", RDONLY);
+	CALL(&w, 10, EVT_CLOSE_RANGE_X, 4, I(0), I(3), I(UINT32_MAX), I(0));
+	s = play(&w);
+	assert_file(s, 10, 0, "/f");
+	for (int64_t i = 1; i < 200; i++)
+		assert_file(s, 10, i * 7, NULL);
+	sinsp_close(s);
+}
+
+/* Live, events are already coming while threads are read: what was read includes them. */
+static void test_events_older_than_the_snapshot(void **state)
+{
+	struct scap_thread_info t = {.tid = 10, .pid = 10, .ptid = 1, .comm = "now", .cwd = "/now"};
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	t.snapshot_ns = w.now + 100000;
+	assert_int_equal(scap_state_build_thread(scap_fake_state(w.f), &t), 0);
+	has_file(&w, 10, 3, "/now", RDONLY);
+	opens(&w, 10, 3, "/before", RDONLY);
+	closes(&w, 10, 3);
+	caller_clones(&w, 5, 5, 10, 0);
+	exits(&w, 10, 1);
+	w.now = t.snapshot_ns;
+	opens(&w, 10, 4, "after", RDONLY);
+	s = play(&w);
+	assert_comm(s, 10, "now");
+	assert_file(s, 10, 3, "/now");
+	assert_file(s, 10, 4, "/now/after");
+	sinsp_close(s);
+}
+
+static void test_unknown_thread(void **state)
+{
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	opens(&w, 10, 3, "a", RDONLY);
+	s = start(&w, NULL);
+	next_of(s, &evt, EVT_OPENAT_X);
+	assert_string_equal(evt.thread->comm, "<NA>");
+	assert_false(evt.thread->known);
+	assert_string_equal(evt.fd->name, "a");
+	sinsp_close(s);
+}
+
+/* The exit of sysdig has no fd: it is the enter's, if the enter is the last event. */
+static void test_binding_of_2022(void **state)
+{
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	has_file(&w, 10, 3, "/a", RDONLY);
+	EVENT(&w, 10, EVT_READ_E, 2, I(3), I(10));
+	EVENT(&w, 10, EVT_READ_X, 2, I(3), "abc", I(3));
+	EVENT(&w, 10, EVT_READ_E, 2, I(3), I(10));
+	EVENT(&w, 10, EVT_WRITE_X, 2, I(3), "abc", I(3));
+	s = start(&w, NULL);
+	next_of(s, &evt, EVT_READ_X);
+	assert_int_equal(evt.fdnum, 3);
+	assert_string_equal(evt.fd->name, "/a");
+	assert_true(evt.latency_known);
+	assert_int_equal(evt.latency_ns, 1000);
+	assert_false(evt.show_full);
+	next_of(s, &evt, EVT_WRITE_X);
+	assert_null(evt.fd);
+	assert_int_equal(evt.fdnum, -1);
+	assert_false(evt.latency_known);
+	sinsp_close(s);
+}
+
+/* A call is one line that shows everything, or two that show their own. */
+static void test_lines_of_a_call(void **state)
+{
+	(void)state;
+	for (int enters = 0; enters < 2; enters++) {
+		const struct sinsp_opts opts = {.sz = sizeof(opts), .enter_events = enters};
+		struct world w = begin();
+		struct sinsp_evt evt;
+		struct sinsp *s;
+
+		has_thread(&w, 10, 10, 1, "a");
+		CALL(&w, 10, EVT_READ_X, 4, I(3), "abc", I(3), I(5), I(80));
+		s = start(&w, &opts);
+		assert_int_equal(sinsp_next(s, &evt, 0), 1);
+		assert_int_equal(sinsp_evt_shown(s, &evt), enters);
+		assert_int_equal(sinsp_next(s, &evt, 0), 1);
+		assert_true(sinsp_evt_shown(s, &evt));
+		assert_int_equal(evt.show_full, !enters);
+		assert_true(evt.latency_known);
+		sinsp_close(s);
+	}
+}
+
+/* Files of newer tools have no enters: their exits show all they have. */
+static void test_exit_only_files(void **state)
+{
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	has_file(&w, 10, 5, "/a", RDONLY);
+	EVENT(&w, 10, EVT_READ_X, 4, I(3), "abc", I(3), I(5), I(80));
+	EVENT(&w, 10, EVT_CLOSE_X, 2, I(0), I(5));
+	s = start(&w, NULL);
+	next_of(s, &evt, EVT_READ_X);
+	assert_true(evt.show_full);
+	assert_string_equal(evt.fd->name, "/a");
+	next_of(s, &evt, EVT_CLOSE_X);
+	assert_int_equal(sinsp_next(s, &evt, 0), -ENODATA);
+	assert_file(s, 10, 5, NULL);
+	sinsp_close(s);
+}
+
+static void test_suppressed_comms(void **state)
+{
+	const char *const comms[] = {"noisy", NULL};
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .suppress_comms = comms};
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+	int n_shown = 0;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "noisy");
+	has_thread(&w, 11, 11, 10, "child");
+	has_thread(&w, 20, 20, 1, "other");
+	caller_clones(&w, 11, 11, 12, 0); /* hidden */
+	execs(&w, tick(&w), 12, "else"); /* hidden: once noisy, always */
+	opens(&w, 20, 3, "/a", RDONLY); /* shown */
+	execs(&w, tick(&w), 20, "noisy"); /* hidden */
+	opens(&w, 20, 4, "/b", RDONLY); /* hidden */
+	s = start(&w, &opts);
+	while (sinsp_next(s, &evt, 0) == 1)
+		n_shown += sinsp_evt_shown(s, &evt);
+	assert_int_equal(n_shown, 1);
+	sinsp_close(s);
+}
+
+static void count_warnings(void *ctx, enum scap_log_level level, const char *text)
+{
+	assert_non_null(strstr(text, "open files"));
+	*(int *)ctx += level == SCAP_LOG_WARN;
+}
+
+/* Forks of a process with many files: what is not kept is said, once. */
+static void test_too_many_files(void **state)
+{
+	enum { N = 50000, FORKS = 90 };
+	int n_said = 0;
+	const struct sinsp_opts opts = {
+		.sz = sizeof(opts), .log = count_warnings, .log_ctx = &n_said};
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "server");
+	for (int i = 0; i < N; i++)
+		has_file(&w, 10, i, "/a", RDONLY);
+	for (int i = 0; i < FORKS; i++)
+		caller_clones(&w, 10, 10, 100 + i, 0);
+	s = start(&w, &opts);
+	while (sinsp_next(s, &evt, 0) == 1)
+		;
+	assert_int_equal(n_said, 1);
+	assert_true(s->threads.fds.fds.n_used <= SINSP_FILES_TOTAL_MAX);
+	assert_file(s, 100, N - 1, "/a");
+	assert_file(s, 100 + FORKS - 1, N - 1, NULL);
+	assert_comm(s, 100 + FORKS - 1, "parent");
+	sinsp_close(s);
+}
+
+/* What was taken over is not kept twice. */
+static void test_state_is_dropped(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "cat");
+	s = start(&w, NULL);
+	assert_comm(s, 10, "cat");
+	assert_int_equal(scap_state(sinsp_source(s))->n_threads, 0);
+	sinsp_close(s);
+}
+
+/* The kernel keeps 15 characters. */
+static void test_suppressed_long_comm(void **state)
+{
+	const char *const comms[] = {"systemd-resolved", NULL};
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .suppress_comms = comms};
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+	int n_shown = 0;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "systemd-resolve");
+	has_thread(&w, 20, 20, 1, "systemd-resolv");
+	opens(&w, 10, 3, "/a", RDONLY); /* hidden */
+	opens(&w, 20, 3, "/a", RDONLY); /* shown */
+	s = start(&w, &opts);
+	while (sinsp_next(s, &evt, 0) == 1)
+		n_shown += sinsp_evt_shown(s, &evt);
+	assert_int_equal(n_shown, 1);
+	sinsp_close(s);
+}
+
+static void test_tree(void **state)
+{
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .tree_root = 10};
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+	int n_shown = 0;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "root");
+	has_thread(&w, 20, 20, 1, "other");
+	opens(&w, 10, 3, "/a", RDONLY); /* shown */
+	opens(&w, 20, 3, "/a", RDONLY);
+	child_begins(&w, 11, 11, 10, 0); /* shown */
+	caller_clones(&w, 10, 10, 11, 0); /* shown */
+	caller_clones(&w, 11, 11, 12, THREAD); /* shown */
+	exits(&w, 10, 1); /* shown */
+	opens(&w, 12, 4, "/b", RDONLY); /* shown: descendants remain when the root is gone */
+	caller_clones(&w, 20, 20, 21, 0);
+	opens(&w, 21, 4, "/b", RDONLY);
+	s = start(&w, &opts);
+	while (sinsp_next(s, &evt, 0) == 1) {
+		assert_true(!sinsp_evt_shown(s, &evt) || sinsp_evt_in_tree(s, &evt));
+		n_shown += sinsp_evt_shown(s, &evt);
+	}
+	assert_int_equal(n_shown, 6);
+	sinsp_close(s);
+}
+
+/* A child in a pid namespace: only its own side knows both of its numbers. */
+static void test_pid_namespace(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	clones(&w, tick(&w), 10, 10, 1, 1, SINSP_CL_CHILD_IN_PIDNS, "parent");
+	RECORD(&w, 0, 11, EVT_CLONE_X, 20, I(0), "child", NOTHING, I(11), I(11), I(10), "/",
+	       I(1024), I(0), I(0), I(0), I(0), I(0), "child", NOTHING, I(SINSP_CL_CHILD_IN_PIDNS),
+	       I(0), I(0), I(1), I(1));
+	s = play(&w);
+	assert_comm(s, 1, NULL);
+	assert_comm(s, 11, "child");
+	assert_int_equal(sinsp_thread_find(s, 11)->vtid, 1);
+	sinsp_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fork_in_both_orders),
+		cmocka_unit_test(test_threads_share_files),
+		cmocka_unit_test(test_processes_share_files_until_exec),
+		cmocka_unit_test(test_vfork),
+		cmocka_unit_test(test_cloexec),
+		cmocka_unit_test(test_pidfd_getfd),
+		cmocka_unit_test(test_getcwd),
+		cmocka_unit_test(test_cloexec_of_sysdig),
+		cmocka_unit_test(test_exec_from_a_thread),
+		cmocka_unit_test(test_tid_reuse),
+		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_leader_exits_first),
+		cmocka_unit_test(test_reparenting),
+		cmocka_unit_test(test_number_reused_inside_close),
+		cmocka_unit_test(test_failed_close),
+		cmocka_unit_test(test_close_range),
+		cmocka_unit_test(test_events_older_than_the_snapshot),
+		cmocka_unit_test(test_unknown_thread),
+		cmocka_unit_test(test_binding_of_2022),
+		cmocka_unit_test(test_lines_of_a_call),
+		cmocka_unit_test(test_exit_only_files),
+		cmocka_unit_test(test_too_many_files),
+		cmocka_unit_test(test_state_is_dropped),
+		cmocka_unit_test(test_suppressed_comms),
+		cmocka_unit_test(test_suppressed_long_comm),
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_pid_namespace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

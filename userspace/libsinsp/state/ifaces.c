@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ifaces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sinsp_ifaces_load(struct sinsp_ifaces *ifs, const struct scap_state *st)
+{
+	sinsp_ifaces_fini(ifs);
+	if (!st->n_ifaces)
+		return 0;
+	ifs->v = calloc(st->n_ifaces, sizeof(*ifs->v));
+	if (!ifs->v)
+		return -ENOMEM;
+	memcpy(ifs->v, st->ifaces, st->n_ifaces * sizeof(*ifs->v));
+	ifs->n = st->n_ifaces;
+	for (size_t i = 0; i < ifs->n; i++)
+		ifs->v[i].name = NULL; /* borrowed from the state, and not needed */
+	return 0;
+}
+
+void sinsp_ifaces_fini(struct sinsp_ifaces *ifs)
+{
+	free(ifs->v);
+	memset(ifs, 0, sizeof(*ifs));
+}
+
+static int same_subnet(const struct scap_iface *f, const uint8_t *ip)
+{
+	if (f->ipv6)
+		return !memcmp(f->addr, ip, 8); /* by convention; the mask is not kept for v6 */
+	for (int i = 0; i < 4; i++)
+		if ((f->addr[i] ^ ip[i]) & f->netmask[i])
+			return 0;
+	return 1;
+}
+
+static int is_loopback(const struct scap_iface *f)
+{
+	static const uint8_t lo4[4] = {127, 0, 0, 1}, lo6[16] = {[15] = 1};
+
+	return f->ipv6 ? !memcmp(f->addr, lo6, 16) : !memcmp(f->addr, lo4, 4);
+}
+
+/* The address of ours that talks to @ip: itself, one of its network, else the first real one. */
+static const uint8_t *own_address(const struct sinsp_ifaces *ifs, const uint8_t *ip, int v6)
+{
+	static const uint8_t none[16];
+	const struct scap_iface *f, *end = ifs->v + ifs->n;
+
+	for (f = ifs->v; f < end; f++)
+		if (f->ipv6 == v6 && !memcmp(f->addr, ip, v6 ? 16 : 4))
+			return f->addr;
+	for (f = ifs->v; f < end; f++)
+		if (f->ipv6 == v6 && same_subnet(f, ip))
+			return f->addr;
+	for (f = ifs->v; f < end; f++)
+		if (f->ipv6 == v6 && !is_loopback(f))
+			return f->addr;
+	return none;
+}
+
+void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd)
+{
+	static const uint8_t zero[16];
+	struct sinsp_tuple *t = &fd->tuple;
+	int v6 = fd->type == SCAP_FD_IPV6_SOCK;
+	size_t len = v6 ? 16 : 4;
+	uint8_t *missing, *known;
+	const uint8_t *own;
+
+	if (!v6 && fd->type != SCAP_FD_IPV4_SOCK)
+		return;
+	if (memcmp(t->sip, zero, len) && memcmp(t->dip, zero, len))
+		return;
+	missing = memcmp(t->sip, zero, len) ? t->dip : t->sip;
+	known = missing == t->sip ? t->dip : t->sip;
+	own = own_address(ifs, known, v6);
+	/* A socket that would talk to itself. */
+	if (!memcmp(own, known, len) && t->sport == t->dport)
+		return;
+	memcpy(missing, own, len);
+}

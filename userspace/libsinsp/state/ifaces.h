@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine's own addresses: they complete tuples of which one end is not known. */
+#ifndef SINSP_STATE_IFACES_H
+#define SINSP_STATE_IFACES_H
+
+#include "fd.h"
+
+struct sinsp_ifaces {
+	struct scap_iface *v;
+	size_t n;
+};
+
+int sinsp_ifaces_load(struct sinsp_ifaces *ifs, const struct scap_state *st);
+void sinsp_ifaces_fini(struct sinsp_ifaces *ifs);
+/* Fills the end of an inet socket's tuple that is all zeros, as sysdig guesses it. */
+void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd);
+
+#endif /* SINSP_STATE_IFACES_H */

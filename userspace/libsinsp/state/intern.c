@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "intern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+struct sinsp_str {
+	struct sinsp_str *next;
+	uint32_t hash;
+	uint32_t refs;
+	uint32_t len;
+	uint32_t place; /* in the ring of retired texts, when refs is 0 */
+	char s[];
+};
+
+/* Shared by everyone and never counted. */
+static union {
+	struct sinsp_str h;
+	char room[sizeof(struct sinsp_str) + 1];
+} empty;
+
+static struct sinsp_str *str_of(const char *s)
+{
+	return (struct sinsp_str *)(s - offsetof(struct sinsp_str, s));
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	__uint128_t m = (__uint128_t)a * b;
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+/* Seeded, because the texts are chosen by those who are watched. */
+static uint32_t hash_bytes(uint64_t seed, const char *p, size_t len)
+{
+	uint64_t h = seed ^ len, w;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&w, p, 8);
+		h = mix(h ^ w, 0x9e3779b97f4a7c15);
+	}
+	w = 0;
+	memcpy(&w, p, len);
+	h = mix(h ^ w, 0xd6e8feb86659fd93);
+	return (uint32_t)(h ^ (h >> 32));
+}
+
+int sinsp_strings_init(struct sinsp_strings *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->n_buckets = 1024;
+	st->buckets = calloc(st->n_buckets, sizeof(*st->buckets));
+	if (!st->buckets)
+		return -ENOMEM;
+	/* A fixed seed only makes collisions easier to plan. */
+	if (getrandom(&st->seed, sizeof(st->seed), GRND_NONBLOCK) != (ssize_t)sizeof(st->seed))
+		st->seed = (uint64_t)(uintptr_t)st;
+	return 0;
+}
+
+void sinsp_strings_fini(struct sinsp_strings *st)
+{
+	for (uint32_t i = 0; st->buckets && i < st->n_buckets; i++) {
+		struct sinsp_str *x = st->buckets[i];
+
+		while (x) {
+			struct sinsp_str *next = x->next;
+
+			free(x);
+			x = next;
+		}
+	}
+	free(st->buckets);
+	memset(st, 0, sizeof(*st));
+}
+
+static void grow(struct sinsp_strings *st)
+{
+	uint32_t n = st->n_buckets * 2;
+	struct sinsp_str **b = calloc(n, sizeof(*b));
+
+	if (!b)
+		return; /* longer chains, nothing worse */
+	for (uint32_t i = 0; i < st->n_buckets; i++) {
+		struct sinsp_str *x = st->buckets[i];
+
+		while (x) {
+			struct sinsp_str *next = x->next;
+
+			x->next = b[x->hash & (n - 1)];
+			b[x->hash & (n - 1)] = x;
+			x = next;
+		}
+	}
+	free(st->buckets);
+	st->buckets = b;
+	st->n_buckets = n;
+}
+
+static void forget(struct sinsp_strings *st, struct sinsp_str *x)
+{
+	struct sinsp_str **at = &st->buckets[x->hash & (st->n_buckets - 1)];
+
+	while (*at != x)
+		at = &(*at)->next;
+	*at = x->next;
+	st->n--;
+	free(x);
+}
+
+static void retire(struct sinsp_strings *st, struct sinsp_str *x)
+{
+	uint32_t place = st->next_retired++ % SINSP_STR_RETIRED;
+
+	if (st->retired[place])
+		forget(st, st->retired[place]);
+	st->retired[place] = x;
+	x->place = place;
+}
+
+const char *sinsp_str_get(struct sinsp_strings *st, const char *p, size_t len)
+{
+	struct sinsp_str *x;
+	uint32_t h;
+
+	if (!len || len > UINT32_MAX / 2)
+		return empty.h.s;
+	h = hash_bytes(st->seed, p, len);
+	for (x = st->buckets[h & (st->n_buckets - 1)]; x; x = x->next) {
+		if (x->hash != h || x->len != len || memcmp(x->s, p, len))
+			continue;
+		if (!x->refs++)
+			st->retired[x->place] = NULL;
+		return x->s;
+	}
+
+	x = malloc(sizeof(*x) + len + 1);
+	if (!x)
+		return empty.h.s;
+	if (st->n >= st->n_buckets)
+		grow(st);
+	x->hash = h;
+	x->refs = 1;
+	x->len = len;
+	memcpy(x->s, p, len);
+	x->s[len] = 0;
+	x->next = st->buckets[h & (st->n_buckets - 1)];
+	st->buckets[h & (st->n_buckets - 1)] = x;
+	st->n++;
+	return x->s;
+}
+
+const char *sinsp_str_ref(const char *s)
+{
+	if (s != empty.h.s)
+		str_of(s)->refs++;
+	return s;
+}
+
+void sinsp_str_put(struct sinsp_strings *st, const char *s)
+{
+	if (s && s != empty.h.s && !--str_of(s)->refs)
+		retire(st, str_of(s));
+}
+
+size_t sinsp_str_len(const char *s)
+{
+	return str_of(s)->len;
+}
+
+void sinsp_str_set(struct sinsp_strings *st, const char **dst, const char *p, size_t len)
+{
+	const char *old = *dst;
+
+	*dst = sinsp_str_get(st, p, len);
+	sinsp_str_put(st, old);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pathname.h"
+
+#include <string.h>
+
+#define SYSDIG_MAX 1024
+static const char too_long[] = "/PATH_TOO_LONG";
+
+static int is_printable(char c)
+{
+	return c >= ' ' && c < 0x7f;
+}
+
+/* Nothing but itself, wherever it stands: letters and digits are, and most of the others. */
+static int is_plain(char c)
+{
+	return c > '/' && c < 0x7f;
+}
+
+/* Length of @out without its last component; the root and the first byte stay. */
+static size_t parent_of(const char *out, size_t n)
+{
+	if (n <= 1)
+		return n;
+	for (n--; n > 0 && out[n - 1] != '/'; n--)
+		;
+	return n;
+}
+
+/* How many bytes at @p are a "./" or "../" (or end with it), and how many dots: else 0. */
+static size_t dots_at(const char *p, const char *end, size_t *n_dots)
+{
+	size_t n = p + 1 < end && p[1] == '.' ? 2 : 1;
+
+	if (*p != '.')
+		return 0;
+	*n_dots = n;
+	if (p + n == end)
+		return n;
+	return p[n] == '/' ? n + 1 : 0;
+}
+
+static size_t append(char *out, size_t n, enum sinsp_path_rules rules, const char *p,
+		     const char *end)
+{
+	while (p < end && n + 1 < SINSP_PATH_SZ) {
+		size_t n_dots = 0, skip = 0;
+
+		if (is_plain(*p)) {
+			out[n++] = *p++;
+			continue;
+		}
+		if (rules == SINSP_PATH_SYSDIG || !n || out[n - 1] == '/')
+			skip = dots_at(p, end, &n_dots);
+		if (skip) {
+			if (n_dots == 2)
+				n = parent_of(out, n);
+			p += skip;
+		} else if (n_dots == 2) {
+			/* Two dots that are part of a name. */
+			out[n++] = *p++;
+			out[n++] = *p++;
+		} else if (*p == '/' && n && out[n - 1] == '/') {
+			p++;
+		} else {
+			out[n++] = is_printable(*p) ? *p : '.';
+			p++;
+		}
+	}
+	return n;
+}
+
+size_t sinsp_path_join(char *out, enum sinsp_path_rules rules, const char *dir, size_t dir_len,
+		       const char *path, size_t path_len)
+{
+	size_t n = 0;
+	int is_relative = path_len && path[0] != '/'; /* a lone NUL is the directory itself */
+
+	path_len = strnlen(path, path_len);
+	/* sysdig counts the path with its NUL, and one more. */
+	if (rules == SINSP_PATH_SYSDIG ? dir_len + path_len + 2 > SYSDIG_MAX
+				       : dir_len + path_len + 2 > SINSP_PATH_SZ) {
+		memcpy(out, too_long, sizeof(too_long));
+		return sizeof(too_long) - 1;
+	}
+	if (is_relative) {
+		memcpy(out, dir, dir_len);
+		n = dir_len;
+	}
+	n = append(out, n, rules, path, path + path_len);
+	/* A slash at the end is dropped, as the kernel does. */
+	if (n > 1 && out[n - 1] == '/')
+		n--;
+	out[n] = 0;
+	return n;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "process.h"
+
+static void texts_of(struct sinsp_process *p, const char **list[7])
+{
+	list[0] = &p->exe;
+	list[1] = &p->exepath;
+	list[2] = &p->args;
+	list[3] = &p->env;
+	list[4] = &p->cwd;
+	list[5] = &p->root;
+	list[6] = &p->cgroups;
+}
+
+struct sinsp_process *sinsp_process_new(struct sinsp_slab *slab, struct sinsp_strings *st,
+					int64_t pid)
+{
+	struct sinsp_process *p = sinsp_slab_get(slab);
+	const char **list[7];
+
+	if (!p)
+		return NULL;
+	texts_of(p, list);
+	for (int i = 0; i < 7; i++)
+		*list[i] = sinsp_str_get(st, "", 0);
+	p->pid = pid;
+	p->fdlimit = p->sid = p->vpgid = -1;
+	p->loginuid = UINT32_MAX;
+	return p;
+}
+
+void sinsp_process_inherit(struct sinsp_strings *st, struct sinsp_process *p,
+			   const struct sinsp_process *from)
+{
+	const char **mine[7], **theirs[7];
+
+	texts_of(p, mine);
+	texts_of((struct sinsp_process *)from, theirs);
+	for (int i = 0; i < 7; i++) {
+		sinsp_str_put(st, *mine[i]);
+		*mine[i] = sinsp_str_ref(*theirs[i]);
+	}
+	p->fdlimit = from->fdlimit;
+	p->sid = from->sid;
+	p->vpgid = from->vpgid;
+	p->cap_inheritable = from->cap_inheritable;
+	p->cap_permitted = from->cap_permitted;
+	p->cap_effective = from->cap_effective;
+	p->tty = from->tty;
+	p->loginuid = from->loginuid;
+	p->exe_writable = from->exe_writable;
+}
+
+void sinsp_process_adopt(struct sinsp_process *p, struct sinsp_process *parent)
+{
+	if (p->prev_child)
+		p->prev_child->next_child = p->next_child;
+	else if (p->parent)
+		p->parent->children = p->next_child;
+	if (p->next_child)
+		p->next_child->prev_child = p->prev_child;
+
+	p->parent = parent == p ? NULL : parent;
+	p->prev_child = NULL;
+	p->next_child = p->parent ? p->parent->children : NULL;
+	if (p->next_child)
+		p->next_child->prev_child = p;
+	if (p->parent)
+		p->parent->children = p;
+}
+
+void sinsp_process_free(struct sinsp_slab *slab, struct sinsp_strings *st, struct sinsp_process *p)
+{
+	const char **list[7];
+
+	sinsp_process_adopt(p, NULL);
+	texts_of(p, list);
+	for (int i = 0; i < 7; i++)
+		sinsp_str_put(st, *list[i]);
+	sinsp_slab_put(slab, p);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the threads of a process share. A process lives as long as one of its threads is
+ * in the table.
+ */
+#ifndef SINSP_STATE_PROCESS_H
+#define SINSP_STATE_PROCESS_H
+
+#include "fd.h"
+#include "intern.h"
+#include "slab.h"
+
+struct sinsp_thread;
+
+struct sinsp_process {
+	int64_t pid;
+	struct sinsp_thread *threads; /* linked by sinsp_thread.sibling */
+	struct sinsp_process *parent; /* NULL: not known */
+	struct sinsp_process *children, *prev_child, *next_child;
+	/* Interned. Lists are NUL-separated. */
+	const char *exe, *exepath, *args, *env, *cwd, *root, *cgroups;
+	int64_t fdlimit, sid, vpgid;
+	uint64_t cap_inheritable, cap_permitted, cap_effective;
+	uint64_t pfmajor, pfminor;
+	uint32_t vmsize_kb, vmrss_kb, vmswap_kb;
+	uint32_t tty, loginuid;
+	uint8_t exe_writable;
+};
+
+struct sinsp_process *sinsp_process_new(struct sinsp_slab *slab, struct sinsp_strings *st,
+					int64_t pid);
+/* Copies what a child inherits: all but pid, threads and family. */
+void sinsp_process_inherit(struct sinsp_strings *st, struct sinsp_process *p,
+			   const struct sinsp_process *from);
+/* NULL @parent: it is not known. */
+void sinsp_process_adopt(struct sinsp_process *p, struct sinsp_process *parent);
+/* Its children must have been given away, its threads be gone. */
+void sinsp_process_free(struct sinsp_slab *slab, struct sinsp_strings *st, struct sinsp_process *p);
+
+#endif /* SINSP_STATE_PROCESS_H */

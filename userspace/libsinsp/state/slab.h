@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects of one size that come and go: taken from large chunks, given back to a list. */
+#ifndef SINSP_STATE_SLAB_H
+#define SINSP_STATE_SLAB_H
+
+#include <stddef.h>
+
+struct sinsp_slab {
+	size_t obj_sz;
+	void *free; /* each free object begins with a pointer to the next */
+	void *chunks;
+	size_t n_used;
+};
+
+void sinsp_slab_init(struct sinsp_slab *sl, size_t obj_sz);
+void sinsp_slab_fini(struct sinsp_slab *sl);
+/* Zeroed; NULL: no memory. */
+void *sinsp_slab_get(struct sinsp_slab *sl);
+void sinsp_slab_put(struct sinsp_slab *sl, void *obj);
+
+#endif /* SINSP_STATE_SLAB_H */

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "snapshot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "pathname.h"
+#include "sockname.h"
+
+static void set(struct sinsp_threads *tt, const char **dst, const char *text)
+{
+	sinsp_str_set(&tt->strings, dst, text, strlen(text));
+}
+
+static void set_list(struct sinsp_threads *tt, const char **dst, struct scap_text text)
+{
+	sinsp_str_set(&tt->strings, dst, text.p, text.len);
+}
+
+static int is_inet(unsigned int type)
+{
+	return type >= SCAP_FD_IPV4_SOCK && type <= SCAP_FD_IPV6_SERVSOCK;
+}
+
+static void take_addresses(struct sinsp_fd *fd, const struct scap_fd_info *info)
+{
+	struct sinsp_tuple *t = &fd->tuple;
+
+	memcpy(t->sip, info->sip, 16);
+	memcpy(t->dip, info->dip, 16);
+	t->sport = info->sport;
+	t->dport = info->dport;
+	if (fd->type == SCAP_FD_IPV6_SOCK && sinsp_ip_is_mapped(t->sip) &&
+	    sinsp_ip_is_mapped(t->dip)) {
+		fd->type = SCAP_FD_IPV4_SOCK;
+		memcpy(t->sip, info->sip + 12, 4);
+		memcpy(t->dip, info->dip + 12, 4);
+	}
+	if (info->l4proto == SCAP_L4_TCP)
+		fd->flags |= SINSP_FD_F_CONNECTED;
+}
+
+static void take_unix(struct sinsp_threads *tt, struct sinsp_fd *fd,
+		      const struct scap_fd_info *info)
+{
+	fd->unix_src = info->unix_src;
+	fd->unix_dst = info->unix_dst;
+	fd->flags |= *info->name ? SINSP_FD_F_SERVER : SINSP_FD_F_CLIENT;
+	sinsp_fd_set_name(&tt->fds, fd, info->name, strlen(info->name));
+}
+
+static void name_inet(struct sinsp_threads *tt, struct sinsp_fd *fd)
+{
+	char text[SINSP_SOCK_TEXT];
+
+	sinsp_fd_set_name(&tt->fds, fd, text, sinsp_fd_tuple_text(text, fd));
+}
+
+static void take_fd(struct sinsp_threads *tt, struct sinsp_files *files,
+		    const struct scap_fd_info *info)
+{
+	struct sinsp_fd *fd = sinsp_files_add(&tt->fds, files, info->fd);
+
+	if (!fd)
+		return;
+	fd->type = info->type;
+	fd->ino = info->ino;
+	fd->l4proto = info->l4proto;
+	fd->open_flags = info->open_flags;
+	fd->dev = info->dev;
+	if (is_inet(info->type)) {
+		take_addresses(fd, info);
+		name_inet(tt, fd);
+	} else if (info->type == SCAP_FD_UNIX_SOCK) {
+		take_unix(tt, fd, info);
+	} else {
+		sinsp_fd_set_name(&tt->fds, fd, info->name, strlen(info->name));
+	}
+	if (fd->open_flags & SINSP_O_CLOEXEC)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+static void take_process(struct sinsp_threads *tt, struct sinsp_process *p,
+			 const struct scap_thread_info *info)
+{
+	char cwd[SINSP_PATH_SZ + 1];
+	size_t n = sinsp_path_join(cwd, SINSP_PATH_STRICT, "", 0, info->cwd, strlen(info->cwd));
+
+	if (!n || cwd[n - 1] != '/')
+		cwd[n++] = '/';
+	sinsp_str_set(&tt->strings, &p->cwd, cwd, n);
+	set(tt, &p->exe, info->exe);
+	set(tt, &p->exepath, info->exepath);
+	set(tt, &p->root, info->root);
+	set_list(tt, &p->args, info->args);
+	set_list(tt, &p->env, info->env);
+	set_list(tt, &p->cgroups, info->cgroups);
+	p->fdlimit = info->fdlimit;
+	p->sid = info->sid;
+	p->vpgid = info->vpgid;
+	p->cap_inheritable = info->cap_inheritable;
+	p->cap_permitted = info->cap_permitted;
+	p->cap_effective = info->cap_effective;
+	p->vmsize_kb = info->vmsize_kb;
+	p->vmrss_kb = info->vmrss_kb;
+	p->vmswap_kb = info->vmswap_kb;
+	p->tty = info->tty;
+	p->loginuid = info->loginuid;
+	p->exe_writable = info->exe_writable;
+}
+
+struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
+					   const struct scap_thread_info *info)
+{
+	int share = (info->flags & SINSP_CL_FILES) && info->tid != info->pid;
+	struct sinsp_thread *t = sinsp_threads_find(tt, info->tid);
+
+	/* A main thread's stand-in already has the process that its threads are in. */
+	if (t && t->tid != t->pid) {
+		sinsp_threads_replace(tt, t);
+		t = NULL;
+	}
+	if (!t)
+		t = sinsp_threads_add(tt, info->tid, info->pid, share);
+	if (!t)
+		return NULL;
+	t->known = 1;
+	t->ptid = info->ptid;
+	t->vtid = info->vtid;
+	t->vpid = info->vpid;
+	t->start_ns = info->start_ns;
+	t->snapshot_ns = info->snapshot_ns;
+	t->flags = info->flags;
+	t->uid = info->uid;
+	t->gid = info->gid;
+	set(tt, &t->comm, info->comm);
+	if (info->tid == info->pid)
+		take_process(tt, t->proc, info);
+	for (size_t i = 0; !share && i < info->n_fds; i++)
+		take_fd(tt, t->files, &info->fds[i]);
+	return t;
+}
+
+/* One bit per port on which somebody listens: tells which end of a connection is ours. */
+struct port_set {
+	uint64_t bits[65536 / 64];
+};
+
+static void find_server_ports(struct port_set *ports, const struct sinsp_threads *tt)
+{
+	memset(ports, 0, sizeof(*ports));
+	for (uint32_t i = 0; i < tt->n_slots; i++) {
+		const struct sinsp_files *f = tt->slots[i].t ? tt->slots[i].t->files : NULL;
+
+		for (uint32_t j = 0; f && j < f->n_slots; j++)
+			if (f->slots[j] && (f->slots[j]->type == SCAP_FD_IPV4_SERVSOCK ||
+					    f->slots[j]->type == SCAP_FD_IPV6_SERVSOCK))
+				ports->bits[f->slots[j]->tuple.sport / 64] |=
+					1ull << f->slots[j]->tuple.sport % 64;
+	}
+}
+
+static void settle_role(struct sinsp_threads *tt, const struct port_set *ports, struct sinsp_fd *fd)
+{
+	struct sinsp_tuple t = fd->tuple;
+
+	if (!(ports->bits[t.sport / 64] & 1ull << t.sport % 64)) {
+		fd->flags |= SINSP_FD_F_CLIENT;
+		return;
+	}
+	memcpy(fd->tuple.sip, t.dip, 16);
+	memcpy(fd->tuple.dip, t.sip, 16);
+	fd->tuple.sport = t.dport;
+	fd->tuple.dport = t.sport;
+	fd->flags |= SINSP_FD_F_SERVER;
+	name_inet(tt, fd);
+}
+
+/* /proc does not say who connected; who uses a port that is listened on was connected to. */
+static void settle_roles(struct sinsp_threads *tt)
+{
+	struct port_set ports;
+
+	find_server_ports(&ports, tt);
+	for (uint32_t i = 0; i < tt->n_slots; i++) {
+		const struct sinsp_thread *t = tt->slots[i].t;
+		const struct sinsp_files *f =
+			t && (t->tid == t->pid || t->files->refs == 1) ? t->files : NULL;
+
+		for (uint32_t j = 0; f && j < f->n_slots; j++)
+			if (f->slots[j] && f->slots[j]->type == SCAP_FD_IPV4_SOCK)
+				settle_role(tt, &ports, f->slots[j]);
+	}
+}
+
+static void settle_parents(struct sinsp_threads *tt)
+{
+	for (uint32_t i = 0; i < tt->n_slots; i++) {
+		struct sinsp_thread *t = tt->slots[i].t, *parent;
+
+		if (!t || t->tid != t->pid)
+			continue;
+		parent = sinsp_threads_find(tt, t->ptid);
+		if (parent)
+			sinsp_process_adopt(t->proc, parent->proc);
+	}
+}
+
+int sinsp_snapshot_load(struct sinsp_threads *tt, const struct scap_state *st)
+{
+	/* Main threads first: the others join their processes. */
+	for (int main_threads = 1; main_threads >= 0; main_threads--)
+		for (size_t i = 0; i < st->n_threads; i++) {
+			const struct scap_thread_info *info = &st->threads[i];
+
+			if ((info->tid == info->pid) == main_threads)
+				sinsp_snapshot_thread(tt, info);
+		}
+	settle_roles(tt);
+	settle_parents(tt);
+	return 0;
+}

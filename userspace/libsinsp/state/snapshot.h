@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes over what libscap knows of the machine's threads and files. */
+#ifndef SINSP_STATE_SNAPSHOT_H
+#define SINSP_STATE_SNAPSHOT_H
+
+#include "threads.h"
+
+/* Into an empty table. 0 or -ENOMEM. */
+int sinsp_snapshot_load(struct sinsp_threads *tt, const struct scap_state *st);
+/* One thread with its files; replaces a stand-in. NULL: no memory, or no room. */
+struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
+					   const struct scap_thread_info *info);
+
+#endif /* SINSP_STATE_SNAPSHOT_H */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sockname.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+int sinsp_ip_is_mapped(const uint8_t ip[16])
+{
+	static const uint8_t zero[16];
+
+	if (memcmp(ip, zero, 10))
+		return 0;
+	return (ip[10] == 0xff && ip[11] == 0xff) || !memcmp(ip + 10, zero, 6);
+}
+
+static size_t put(char *out, int n)
+{
+	if (n < 0)
+		n = 0;
+	if (n >= SINSP_SOCK_TEXT)
+		n = SINSP_SOCK_TEXT - 1;
+	out[n] = 0;
+	return n;
+}
+
+static uint16_t port_at(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t u64_at(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+struct ip_text {
+	char s[INET6_ADDRSTRLEN];
+};
+
+static struct ip_text ip_text(const uint8_t *ip, int v6)
+{
+	struct ip_text t;
+
+	inet_ntop(v6 ? AF_INET6 : AF_INET, ip, t.s, sizeof(t.s));
+	return t;
+}
+
+static size_t server_text(char *out, const uint8_t *ip, uint16_t port, int v6)
+{
+	return put(out, snprintf(out, SINSP_SOCK_TEXT, "%s:%u", ip_text(ip, v6).s, port));
+}
+
+static size_t pair_text(char *out, const uint8_t *sip, uint16_t sport, const uint8_t *dip,
+			uint16_t dport, int v6)
+{
+	return put(out, snprintf(out, SINSP_SOCK_TEXT, "%s:%u->%s:%u", ip_text(sip, v6).s, sport,
+				 ip_text(dip, v6).s, dport));
+}
+
+/* The path up to its NUL, without what does not print. */
+static size_t path_text(char *out, size_t room, const uint8_t *p, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && p[i] && n + 1 < room; i++)
+		if (p[i] >= ' ' && p[i] < 0x7f)
+			out[n++] = p[i];
+	out[n] = 0;
+	return n;
+}
+
+size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len)
+{
+	if (!len)
+		return put(out, snprintf(out, SINSP_SOCK_TEXT, "NULL"));
+	switch (p[0]) {
+	case SINSP_AF_UNIX:
+		return path_text(out, SINSP_SOCK_TEXT, p + 1, len - 1);
+	case SINSP_AF_INET:
+		if (len == SINSP_ADDR_V4_SZ)
+			return server_text(out, p + 1, port_at(p + 5), 0);
+		return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv4"));
+	case SINSP_AF_INET6:
+		if (len == SINSP_ADDR_V6_SZ)
+			return server_text(out, p + 1, port_at(p + 17), 1);
+		return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv6"));
+	}
+	return put(out, snprintf(out, SINSP_SOCK_TEXT, "family %d", (int8_t)p[0]));
+}
+
+static size_t unix_tuple_text(char *out, const uint8_t *p, size_t len)
+{
+	size_t n = put(out, snprintf(out, SINSP_SOCK_TEXT, "%lx->%lx ", (long)u64_at(p + 1),
+				     (long)u64_at(p + 9)));
+
+	return n + path_text(out + n, SINSP_SOCK_TEXT - n, p + SINSP_TUPLE_UNIX_SZ,
+			     len - SINSP_TUPLE_UNIX_SZ);
+}
+
+size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len)
+{
+	if (!len)
+		return put(out, snprintf(out, SINSP_SOCK_TEXT, "NULL"));
+	switch (p[0]) {
+	case SINSP_AF_UNIX:
+		if (len >= SINSP_TUPLE_UNIX_SZ)
+			return unix_tuple_text(out, p, len);
+		return put(out, 0);
+	case SINSP_AF_INET:
+		if (len == SINSP_TUPLE_V4_SZ)
+			return pair_text(out, p + 1, port_at(p + 5), p + 7, port_at(p + 11), 0);
+		return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv4"));
+	case SINSP_AF_INET6:
+		if (len != SINSP_TUPLE_V6_SZ)
+			return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv6"));
+		if (sinsp_ip_is_mapped(p + 1) && sinsp_ip_is_mapped(p + 19))
+			return pair_text(out, p + 13, port_at(p + 17), p + 31, port_at(p + 35), 0);
+		return pair_text(out, p + 1, port_at(p + 17), p + 19, port_at(p + 35), 1);
+	}
+	return put(out, snprintf(out, SINSP_SOCK_TEXT, "family %d", (int8_t)p[0]));
+}
+
+size_t sinsp_fd_tuple_text(char *out, const struct sinsp_fd *fd)
+{
+	const struct sinsp_tuple *t = &fd->tuple;
+
+	switch (fd->type) {
+	case SCAP_FD_IPV4_SOCK:
+	case SCAP_FD_IPV6_SOCK:
+		return pair_text(out, t->sip, t->sport, t->dip, t->dport,
+				 fd->type == SCAP_FD_IPV6_SOCK);
+	case SCAP_FD_IPV4_SERVSOCK:
+	case SCAP_FD_IPV6_SERVSOCK:
+		return server_text(out, t->sip, t->sport, fd->type == SCAP_FD_IPV6_SERVSOCK);
+	}
+	return put(out, 0);
+}
+
+size_t sinsp_fd_ips_text(char *out, const struct sinsp_fd *fd)
+{
+	int v6 = fd->type == SCAP_FD_IPV6_SOCK;
+
+	return put(out, snprintf(out, SINSP_SOCK_TEXT, "%s->%s", ip_text(fd->tuple.sip, v6).s,
+				 ip_text(fd->tuple.dip, v6).s));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses as text, the way sysdig names sockets. */
+#ifndef SINSP_STATE_SOCKNAME_H
+#define SINSP_STATE_SOCKNAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fd.h"
+
+#define SINSP_SOCK_TEXT 1280 /* a path and two addresses, with the NUL */
+
+/* PPM_AF_*: values of the format. */
+enum { SINSP_AF_UNIX = 1, SINSP_AF_INET = 2, SINSP_AF_INET6 = 10, SINSP_AF_NETLINK = 16 };
+
+/* Bytes of PT_SOCKADDR and PT_SOCKTUPLE parameters of each family; unix ones add a path. */
+enum {
+	SINSP_ADDR_V4_SZ = 7,
+	SINSP_ADDR_V6_SZ = 19,
+	SINSP_TUPLE_V4_SZ = 13,
+	SINSP_TUPLE_V6_SZ = 37,
+	SINSP_TUPLE_UNIX_SZ = 17,
+};
+
+/* ::ffff:a.b.c.d, or ::, which sysdig takes for an IPv4 address as well. */
+int sinsp_ip_is_mapped(const uint8_t ip[16]);
+
+/* Each writes at most SINSP_SOCK_TEXT bytes, a NUL included, and returns the length. */
+size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len);
+size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len);
+/* Of an inet socket, by its type: "ip:port->ip:port", a listening one "ip:port". */
+size_t sinsp_fd_tuple_text(char *out, const struct sinsp_fd *fd);
+/* The same without ports: "ip->ip". */
+size_t sinsp_fd_ips_text(char *out, const struct sinsp_fd *fd);
+
+#endif /* SINSP_STATE_SOCKNAME_H */

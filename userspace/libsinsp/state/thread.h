@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread, and the table of them by tid. Threads of a process share the main thread's
+ * files, arguments and directory. Identity is (tid, start_ns). At most 1 KiB each without
+ * files.
+ */
+#ifndef SINSP_STATE_THREAD_H
+#define SINSP_STATE_THREAD_H
+
+#include "fd.h"
+#include "sinsp.h"
+
+struct sinsp_process; /* what the threads of a process share: state/process.h */
+struct sinsp_saved_enter; /* parse/enter.h */
+
+#define SINSP_NO_TYPE 0xffff
+
+/* PPM_CL_*: values of the format, the clone flags that state depends on. */
+enum sinsp_clone_flags {
+	SINSP_CL_FILES = 1 << 0,
+	SINSP_CL_PARENT = 1 << 8,
+	SINSP_CL_THREAD = 1 << 13,
+	SINSP_CL_INVERTED = 1 << 16, /* the child's side of the clone came first */
+	SINSP_CL_CHILD_IN_PIDNS = 1 << 29,
+};
+
+struct sinsp_thread {
+	int64_t tid, pid, ptid;
+	int64_t vtid, vpid;
+	uint64_t start_ns, snapshot_ns;
+	const char *comm; /* interned */
+	struct sinsp_process *proc;
+	struct sinsp_files *files;
+	struct sinsp_thread *sibling; /* the next thread of the process */
+	uint32_t flags; /* PPM_CL_* */
+	uint32_t uid, gid;
+	/* The call that is open in the thread: what an exit of 2022 needs of its enter. */
+	uint64_t enter_ns;
+	uint64_t latency_ns; /* of the last call that ended; 0 inside a call */
+	int64_t enter_fd;
+	struct sinsp_saved_enter *saved; /* NULL: nothing of the enter is needed */
+	uint16_t enter_type; /* the last enter's, SINSP_NO_TYPE: none yet */
+	uint8_t enter_hidden;
+	uint8_t enter_open; /* its exit has not come */
+	uint8_t known; /* 0: a stand-in, name "<NA>" */
+	uint8_t exited; /* a main thread whose process has others */
+	uint8_t suppressed; /* it or an ancestor has a name that is not shown */
+	uint8_t in_tree; /* the root of the tree that is shown, or its descendant */
+};
+
+/* NULL: not in the table. */
+struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid);
+struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num);
+
+/* Main thread's values, never NULL; lists are NUL-separated with a length. */
+const char *sinsp_thread_exe(const struct sinsp_thread *t);
+const char *sinsp_thread_exepath(const struct sinsp_thread *t);
+const char *sinsp_thread_cwd(const struct sinsp_thread *t); /* with a trailing '/' */
+struct scap_text sinsp_thread_args(const struct sinsp_thread *t);
+
+/* The name of a user or group, NULL if the source does not say. */
+const char *sinsp_user_name(const struct sinsp *s, uint32_t uid);
+const char *sinsp_group_name(const struct sinsp *s, uint32_t gid);
+
+#endif /* SINSP_STATE_THREAD_H */

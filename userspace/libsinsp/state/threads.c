@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct sinsp_thread) + sizeof(struct sinsp_process) +
+			       2 * sizeof(struct sinsp_thread_slot) <=
+		       1024,
+	       "a thread takes at most 1 KiB");
+
+struct sinsp_saved_enter {
+	uint8_t is_big; /* from malloc, not from the slab */
+	uint8_t evt[] __attribute__((aligned(8)));
+};
+
+#define SAVED_SZ 512
+
+int sinsp_threads_init(struct sinsp_threads *tt)
+{
+	memset(tt, 0, sizeof(*tt));
+	sinsp_slab_init(&tt->threads, sizeof(struct sinsp_thread));
+	sinsp_slab_init(&tt->procs, sizeof(struct sinsp_process));
+	sinsp_slab_init(&tt->saved, SAVED_SZ);
+	sinsp_slab_init(&tt->fds.fds, sizeof(struct sinsp_fd));
+	tt->fds.strings = &tt->strings;
+	tt->n_slots = 1024;
+	tt->slots = calloc(tt->n_slots, sizeof(*tt->slots));
+	if (!tt->slots)
+		return -ENOMEM;
+	return sinsp_strings_init(&tt->strings);
+}
+
+void sinsp_threads_fini(struct sinsp_threads *tt)
+{
+	for (uint32_t i = 0; tt->slots && i < tt->n_slots; i++) {
+		struct sinsp_thread *t = tt->slots[i].t;
+
+		if (!t)
+			continue;
+		sinsp_thread_drop_enter(tt, t);
+		sinsp_files_put(&tt->fds, t->files);
+	}
+	free(tt->slots);
+	sinsp_slab_fini(&tt->threads);
+	sinsp_slab_fini(&tt->procs);
+	sinsp_slab_fini(&tt->saved);
+	sinsp_slab_fini(&tt->fds.fds);
+	sinsp_strings_fini(&tt->strings);
+	memset(tt, 0, sizeof(*tt));
+}
+
+static uint32_t home_of(const struct sinsp_threads *tt, int64_t tid)
+{
+	return ((uint64_t)tid * 0x9e3779b97f4a7c15 >> 32) & (tt->n_slots - 1);
+}
+
+struct sinsp_thread *sinsp_threads_lookup(struct sinsp_threads *tt, int64_t tid)
+{
+	uint32_t mask = tt->n_slots - 1;
+
+	for (uint32_t i = home_of(tt, tid); tt->slots[i].t; i = (i + 1) & mask) {
+		if (tt->slots[i].tid != tid)
+			continue;
+		tt->last_tid = tid;
+		tt->last = tt->slots[i].t;
+		return tt->last;
+	}
+	return NULL;
+}
+
+static void place(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	uint32_t i = home_of(tt, t->tid);
+
+	while (tt->slots[i].t)
+		i = (i + 1) & (tt->n_slots - 1);
+	tt->slots[i].tid = t->tid;
+	tt->slots[i].t = t;
+}
+
+static int make_room(struct sinsp_threads *tt)
+{
+	struct sinsp_thread_slot *old = tt->slots, *slots;
+	uint32_t n_old = tt->n_slots;
+
+	if (tt->n < n_old / 2)
+		return 1;
+	if (tt->n >= SINSP_THREADS_MAX)
+		return 0;
+	slots = calloc((size_t)n_old * 2, sizeof(*slots));
+	if (!slots)
+		return 0;
+	tt->slots = slots;
+	tt->n_slots = n_old * 2;
+	for (uint32_t i = 0; i < n_old; i++)
+		if (old[i].t)
+			place(tt, old[i].t);
+	free(old);
+	return 1;
+}
+
+static void take_from_table(struct sinsp_threads *tt, int64_t tid)
+{
+	uint32_t mask = tt->n_slots - 1, i = home_of(tt, tid), j;
+
+	while (tt->slots[i].tid != tid || !tt->slots[i].t)
+		i = (i + 1) & mask;
+	/* Close the gap, so that no search ends early. */
+	for (j = i;;) {
+		tt->slots[i].t = NULL;
+		do {
+			j = (j + 1) & mask;
+			if (!tt->slots[j].t)
+				goto out;
+		} while (((j - home_of(tt, tt->slots[j].tid)) & mask) < ((j - i) & mask));
+		tt->slots[i] = tt->slots[j];
+		i = j;
+	}
+out:
+	tt->n--;
+	tt->last = NULL;
+}
+
+static struct sinsp_process *join_process(struct sinsp_threads *tt, int64_t tid, int64_t pid,
+					  struct sinsp_thread **main)
+{
+	*main = NULL;
+	if (tid == pid)
+		return sinsp_process_new(&tt->procs, &tt->strings, pid);
+	*main = sinsp_threads_find(tt, pid);
+	if (!*main)
+		*main = sinsp_threads_add_stand_in(tt, pid);
+	return *main ? (*main)->proc : NULL;
+}
+
+struct sinsp_thread *sinsp_threads_add(struct sinsp_threads *tt, int64_t tid, int64_t pid,
+				       int share_files)
+{
+	struct sinsp_thread *t, *main;
+	struct sinsp_process *p;
+
+	if (!make_room(tt) || !(p = join_process(tt, tid, pid, &main)) || !make_room(tt)) {
+		tt->n_refused++;
+		return NULL;
+	}
+	t = sinsp_slab_get(&tt->threads);
+	if (!t)
+		goto fail;
+	t->files = main && share_files ? sinsp_files_ref(main->files) : sinsp_files_new();
+	if (!t->files) {
+		sinsp_slab_put(&tt->threads, t);
+		goto fail;
+	}
+	t->tid = t->vtid = tid;
+	t->pid = t->vpid = pid;
+	t->ptid = -1;
+	t->uid = t->gid = UINT32_MAX;
+	t->enter_fd = -1;
+	t->enter_type = SINSP_NO_TYPE;
+	t->comm = sinsp_str_get(&tt->strings, "<NA>", 4);
+	t->proc = p;
+	t->sibling = p->threads;
+	p->threads = t;
+	place(tt, t);
+	tt->n++;
+	return t;
+fail:
+	if (!main)
+		sinsp_process_free(&tt->procs, &tt->strings, p);
+	tt->n_refused++;
+	return NULL;
+}
+
+struct sinsp_thread *sinsp_threads_add_stand_in(struct sinsp_threads *tt, int64_t tid)
+{
+	struct sinsp_thread *t = sinsp_threads_add(tt, tid, tid, 0);
+
+	if (t)
+		sinsp_str_set(&tt->strings, &t->proc->exe, "<NA>", 4);
+	return t;
+}
+
+static void free_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	struct sinsp_thread **at = &t->proc->threads;
+
+	while (*at != t)
+		at = &(*at)->sibling;
+	*at = t->sibling;
+	take_from_table(tt, t->tid);
+	sinsp_thread_drop_enter(tt, t);
+	sinsp_files_put(&tt->fds, t->files);
+	sinsp_str_put(&tt->strings, t->comm);
+	sinsp_slab_put(&tt->threads, t);
+}
+
+static void give_children_away(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper)
+{
+	struct sinsp_thread *r = p->children ? sinsp_threads_find(tt, reaper) : NULL;
+	struct sinsp_process *to = r && r->proc != p ? r->proc : NULL;
+
+	while (p->children) {
+		struct sinsp_process *c = p->children;
+
+		/* Without a reaper they keep the number of a parent that is no more, as
+		 * files of 2022 say nothing better. */
+		for (struct sinsp_thread *t = c->threads; to && t; t = t->sibling)
+			t->ptid = to->pid;
+		sinsp_process_adopt(c, to);
+	}
+}
+
+static void end_process(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper)
+{
+	give_children_away(tt, p, reaper);
+	while (p->threads)
+		free_thread(tt, p->threads);
+	sinsp_process_free(&tt->procs, &tt->strings, p);
+}
+
+void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper)
+{
+	struct sinsp_process *p = t->proc;
+
+	if (t->tid == t->pid && (t->sibling || p->threads != t)) {
+		t->exited = 1;
+		return;
+	}
+	if (!t->sibling && p->threads == t) {
+		end_process(tt, p, reaper);
+		return;
+	}
+	free_thread(tt, t);
+	if (p->threads->exited && !p->threads->sibling)
+		end_process(tt, p, reaper);
+}
+
+void sinsp_threads_replace(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	struct sinsp_process *p = t->proc;
+
+	if (t->tid == t->pid || (p->threads == t && !t->sibling))
+		end_process(tt, p, -1);
+	else
+		free_thread(tt, t);
+}
+
+void sinsp_threads_end_siblings(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	struct sinsp_thread *x = t->proc->threads;
+
+	while (x) {
+		struct sinsp_thread *next = x->sibling;
+
+		if (x != t)
+			free_thread(tt, x);
+		x = next;
+	}
+	t->exited = 0;
+}
+
+void sinsp_thread_save_enter(struct sinsp_threads *tt, struct sinsp_thread *t,
+			     const struct ppm_evt_hdr *evt)
+{
+	size_t sz = offsetof(struct sinsp_saved_enter, evt) + evt->len;
+	int is_big = sz > SAVED_SZ;
+
+	sinsp_thread_drop_enter(tt, t);
+	t->saved = is_big ? malloc(sz) : sinsp_slab_get(&tt->saved);
+	if (!t->saved)
+		return;
+	t->saved->is_big = is_big;
+	memcpy(t->saved->evt, evt, evt->len);
+}
+
+const struct ppm_evt_hdr *sinsp_thread_saved_enter(const struct sinsp_thread *t)
+{
+	return t->saved ? (const struct ppm_evt_hdr *)t->saved->evt : NULL;
+}
+
+void sinsp_thread_free_enter(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	if (t->saved->is_big)
+		free(t->saved);
+	else
+		sinsp_slab_put(&tt->saved, t->saved);
+	t->saved = NULL;
+}
+
+void sinsp_thread_set_comm(struct sinsp_threads *tt, struct sinsp_thread *t, const char *p,
+			   size_t len)
+{
+	sinsp_str_set(&tt->strings, &t->comm, p, len);
+}
