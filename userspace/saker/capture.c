@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Open, loop, finish. What happens to an event is take.c's; here is what happens between
+ * events: idle flushes, signals, limits of time, the end of the command. Whatever fails
+ * in the loop, what was captured before it is finished and reported.
+ */
+#include "capture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "privileges.h"
+#include "progress.h"
+#include "report.h"
+#include "say.h"
+#include "signals.h"
+#include "spawn.h"
+#include "take.h"
+
+enum {
+	IDLE_MS = 100, /* longest sleep without looking at signals and limits */
+	COMMAND_IDLE_MS = 20, /* the same while waiting for a command to end */
+	TICK_EVENTS = 512,
+	SLOW_TICK_MS = 1000,
+};
+
+struct capture {
+	const struct options *o;
+	struct spawn spawn;
+	struct sinsp *inspector;
+	struct take take;
+	struct progress progress;
+	struct report report;
+	uint64_t deadline_ns; /* live with -M: CLOCK_MONOTONIC; 0: none */
+	uint64_t slow_tick_ms;
+	int live;
+	int stopping; /* the source was stopped: what it still holds comes out */
+};
+
+static int open_source(struct capture *c)
+{
+	const struct options *o = c->o;
+	const struct scap_open_opts opts = {
+		.sz = sizeof(opts),
+		.paths = o->read.v,
+		.log = say_log,
+		.ring_kind = o->ring_kind,
+		.ring_sz = o->ring_sz,
+		.snaplen = o->snaplen,
+	};
+	const struct sinsp_opts sinsp_opts = {
+		.sz = sizeof(sinsp_opts),
+		.enter_events = o->enter_events,
+		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
+		.suppress_comms = o->suppress.v,
+		.heal = c->live,
+		.log = say_log,
+	};
+	unsigned int before = say_n_errors();
+	struct scap *src;
+	int err;
+
+	err = scap_open(&src, &opts);
+	if (c->live)
+		c->take.settled_ns = clock_read_ns(CLOCK_REALTIME);
+	if (!err && o->write) {
+		err = take_open_file(&c->take, src);
+		if (err)
+			scap_close(src);
+	}
+	if (!err)
+		err = sinsp_open(&c->inspector, src, &sinsp_opts);
+	if (err)
+		say_cause(before, c->live ? "cannot capture" : o->read.v[0], err);
+	c->report.opened_ns = clock_now_ns();
+	return err;
+}
+
+static int is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Opening a file for writing empties it: not one that is to be read, or written twice. */
+static int check_files(const struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->read.n; i++) {
+		if (is_same_file(o->read.v[i], o->write) || is_same_file(o->read.v[i], o->output)) {
+			say("%s: cannot be read and written at once: write to another file",
+			    o->read.v[i]);
+			return -EINVAL;
+		}
+	}
+	if (o->write && o->output &&
+	    (strcmp(o->write, o->output) == 0 || is_same_file(o->write, o->output))) {
+		say("%s: lines and events cannot go to the same file", o->write);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int is_dash(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+static int check_terminals(const struct options *o)
+{
+	if (is_dash(o->write) && o->command) {
+		say("-w - would mix what %s prints into the capture: name a file", o->command[0]);
+		return -EINVAL;
+	}
+	if (is_dash(o->write) && isatty(STDOUT_FILENO)) {
+		say("-w - would write a capture file to the terminal: pipe it on, or name a file");
+		return -EINVAL;
+	}
+	if (o->read.n && is_dash(o->read.v[0]) && isatty(STDIN_FILENO)) {
+		say("-r - would read a capture file from the terminal: pipe one in, or name it");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int open_all(struct capture *c)
+{
+	int err = check_terminals(c->o) ?: check_files(c->o);
+
+	if (err)
+		return err;
+	if (c->live && !privileges_can_capture()) {
+		say("watching system calls needs root: try sudo saker, or read a file with -r");
+		return -EPERM;
+	}
+	err = take_open_lines(&c->take, c->o);
+	if (!err)
+		err = open_source(c);
+	if (!err)
+		err = take_open(&c->take, c->inspector, c->spawn.pid);
+	if (!err && c->live)
+		privileges_drop();
+	return err;
+}
+
+/* From here on the source gives out only what it already has. */
+static int stop(struct capture *c)
+{
+	unsigned int before = say_n_errors();
+	int err;
+
+	if (c->stopping)
+		return 0;
+	c->stopping = 1;
+	if (!c->live) {
+		c->take.done = 1;
+		return 0;
+	}
+	err = scap_stop(sinsp_source(c->inspector));
+	if (err)
+		say_cause(before, "cannot stop the capture", err);
+	return err;
+}
+
+static int time_is_up(const struct capture *c)
+{
+	return c->deadline_ns && clock_now_ns() >= c->deadline_ns;
+}
+
+/* Its number may be another process's from then on: no signal goes there any more. */
+static int command_is_over(struct capture *c, int wait)
+{
+	if (!c->o->command || !spawn_ended(&c->spawn, wait))
+		return 0;
+	signals_command_ended();
+	return 1;
+}
+
+/* What is to be looked at now and then, but not at each event. */
+static int tick(struct capture *c)
+{
+	uint64_t now;
+	int err;
+
+	if (signals_stop_asked() || command_is_over(c, 0) || time_is_up(c)) {
+		err = stop(c);
+		if (err)
+			return err;
+	}
+	progress_show(&c->progress, scap_progress(sinsp_source(c->inspector)));
+	err = output_flush_old(&c->take.lines);
+	now = clock_coarse_ms();
+	if (!err && now - c->slow_tick_ms >= SLOW_TICK_MS) {
+		c->slow_tick_ms = now;
+		report_sample_memory(&c->report);
+		err = take_flush_file(&c->take);
+	}
+	return err;
+}
+
+/* 0 at the end of the source. */
+static int next_error(const struct capture *c, unsigned int errors_before, int err)
+{
+	if (err == -ENODATA)
+		return 0;
+	say_cause(errors_before, c->live ? "the capture broke off" : c->o->read.v[0], err);
+	return err;
+}
+
+static int loop(struct capture *c)
+{
+	int idle_ms = c->o->command ? COMMAND_IDLE_MS : IDLE_MS;
+	unsigned int n_ticked = 0, before = say_n_errors();
+	struct sinsp_evt evt;
+	int n, err, timeout_ms = 0;
+
+	while (!c->take.done) {
+		n = sinsp_next(c->inspector, &evt, timeout_ms);
+		if (n < 0 && n != -EINTR)
+			return next_error(c, before, n);
+		if (n > 0) {
+			/* Sleep only after the lines so far are out. */
+			timeout_ms = 0;
+			err = take_event(&c->take, &evt);
+			if (!err && ++n_ticked == TICK_EVENTS) {
+				n_ticked = 0;
+				err = tick(c);
+			}
+		} else {
+			timeout_ms = idle_ms;
+			err = take_idle(&c->take);
+			if (!err)
+				err = tick(c);
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* What a limit or an error left in the rings was delivered too, though nobody took it: else
+ * the counters of the file would say that it was lost. */
+static void drain(struct capture *c)
+{
+	struct scap *src = sinsp_source(c->inspector);
+	struct scap_evt evt;
+
+	while (c->live && c->stopping && scap_next(src, &evt, 0) > 0)
+		;
+}
+
+static void collect(struct capture *c)
+{
+	struct report *r = &c->report;
+
+	r->end_ns = clock_now_ns();
+	r->live = c->live;
+	r->prints_lines = c->take.printer != NULL;
+	r->n_events = c->take.n_events;
+	r->n_shown = c->take.n_shown;
+	r->first_line_ns = c->take.first_line_ns;
+	/* A file that was made of another without counters has none but its own. */
+	r->have_stats = scap_stats(sinsp_source(c->inspector), &r->stats) == 0 &&
+			(c->live || r->stats.n_records);
+	report_sample_memory(r);
+}
+
+/* Nobody reading our lines any more is an end as good as any. */
+static int is_failure(int err)
+{
+	return err && err != -EPIPE;
+}
+
+static int finish(struct capture *c, int err)
+{
+	int failed = is_failure(err);
+
+	progress_end(&c->progress);
+	if (c->inspector) {
+		stop(c);
+		drain(c);
+		collect(c);
+		failed |= is_failure(take_finish_file(&c->take, &c->report));
+	}
+	/* The command may run on for long: what is there is shown before. */
+	failed |= is_failure(output_flush(&c->take.lines));
+	if (c->spawn.go_fd < 0)
+		command_is_over(c, 1);
+	failed |= is_failure(take_finish_lines(&c->take));
+	if (c->inspector && c->o->verbose)
+		report_print(&c->report, stderr);
+	report_warn_lost(&c->report);
+	take_fini(&c->take);
+	sinsp_close(c->inspector);
+	return failed;
+}
+
+/* Somebody who waits at a terminal should know what for. */
+static void tell_start(const struct capture *c)
+{
+	if (c->live && c->o->write && !c->o->command && !c->take.printer && isatty(STDERR_FILENO))
+		fprintf(stderr, "saker: writing to %s; Ctrl-C ends the capture\n", c->o->write);
+}
+
+static void set_deadline(struct capture *c)
+{
+	if (c->live && c->o->max_ns)
+		c->deadline_ns = clock_now_ns() + c->o->max_ns;
+}
+
+int capture_run(const struct options *o, uint64_t start_ns)
+{
+	struct capture c = {
+		.o = o,
+		.spawn = {.go_fd = -1, .errno_fd = -1},
+		.live = !o->read.n,
+		.report.start_ns = start_ns,
+	};
+	int err, status = STATUS_OK;
+
+	if (o->verbose)
+		say_info_too();
+	if (o->command) {
+		status = spawn_start(&c.spawn, o->command);
+		if (status)
+			return status;
+	}
+	/* Who writes sees EPIPE, EFBIG. Other signals end an opening that takes too long. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	err = open_all(&c);
+	if (!err) {
+		signals_install(c.spawn.pid);
+		progress_init(&c.progress, o->progress, take_lines_on_terminal(&c.take));
+		set_deadline(&c);
+		tell_start(&c);
+		if (o->command)
+			spawn_release(&c.spawn);
+		err = loop(&c);
+	}
+	if (finish(&c, err))
+		status = o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
+	else if (o->command)
+		status = c.spawn.status;
+	spawn_fini(&c.spawn);
+	return status;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The main mode: events of the live system or of files become lines, a file, tables. */
+#ifndef SAKER_CAPTURE_H
+#define SAKER_CAPTURE_H
+
+#include "options.h"
+
+/* @start_ns: when saker began, CLOCK_MONOTONIC. The exit status. */
+int capture_run(const struct options *o, uint64_t start_ns);
+
+#endif /* SAKER_CAPTURE_H */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes what documents the command line, from the option rows:
+ *   docs_gen man TEMPLATE VERSION   the template with its line @OPTIONS@ replaced
+ *   docs_gen bash                   the completion of bash
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+static void put_man_text(const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", stdout);
+	for (; *text; text++) {
+		if (*text == '-')
+			fputs("\\-", stdout);
+		else if (*text == '\\')
+			fputs("\\e", stdout);
+		else
+			putchar(*text);
+	}
+}
+
+static void put_man_row(const struct option_row *row)
+{
+	printf(".TP\n");
+	if (row->letter)
+		printf("\\fB\\-%c\\fR, ", row->letter);
+	printf("\\fB\\-\\-");
+	put_man_text(row->name);
+	printf("\\fR");
+	if (row->arg)
+		printf(" \\fI%s\\fR", row->arg);
+	putchar('\n');
+	put_man_text(row->help);
+	putchar('\n');
+}
+
+static void put_man_options(void)
+{
+	const struct option_row *row;
+
+	for (row = option_rows; row->name; row++) {
+		if (row == option_rows || row->group != row[-1].group)
+			printf(".SS %s\n", option_group_title(row->group));
+		put_man_row(row);
+	}
+}
+
+static void put_man_line(const char *line, const char *version)
+{
+	const char *at = strstr(line, "@VERSION@");
+
+	if (strcmp(line, "@OPTIONS@\n") == 0)
+		put_man_options();
+	else if (at)
+		printf("%.*s%s%s", (int)(at - line), line, version, at + strlen("@VERSION@"));
+	else
+		fputs(line, stdout);
+}
+
+static int put_man(const char *template, const char *version)
+{
+	char line[1024];
+	FILE *f = fopen(template, "r");
+
+	if (!f) {
+		perror(template);
+		return 1;
+	}
+	while (fgets(line, sizeof(line), f))
+		put_man_line(line, version);
+	fclose(f);
+	return 0;
+}
+
+static void put_bash_choices(const struct option_row *row)
+{
+	const struct option_choice *c;
+
+	printf("\t");
+	if (row->letter)
+		printf("-%c | ", row->letter);
+	printf("--%s)\n\t\tmapfile -t COMPREPLY < <(compgen -W '", row->name);
+	for (c = row->choices; c->name; c++)
+		printf("%s%s", c == row->choices ? "" : " ", c->name);
+	printf("' -- \"$cur\")\n\t\treturn\n\t\t;;\n");
+}
+
+/* Options whose argument has no words to offer, or is the name of a file. */
+static void put_bash_others(int files)
+{
+	const struct option_row *row;
+	const char *sep = "\t";
+
+	for (row = option_rows; row->name; row++) {
+		if (!row->arg || row->choices || (strcmp(row->arg, "FILE") == 0) != files)
+			continue;
+		if (row->letter)
+			printf("%s-%c", sep, row->letter);
+		if (row->letter)
+			sep = " | ";
+		printf("%s--%s", sep, row->name);
+		sep = " | ";
+	}
+	printf(")\n\t\t%s\n\t\treturn\n\t\t;;\n",
+	       files ? "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")" : "COMPREPLY=()");
+}
+
+static void put_bash_words(void)
+{
+	const struct option_row *row;
+
+	printf("\tmapfile -t COMPREPLY < <(compgen -W '\n");
+	for (row = option_rows; row->name; row++) {
+		printf("\t\t--%s", row->name);
+		if (row->letter)
+			printf(" -%c", row->letter);
+		putchar('\n');
+	}
+	printf("\t' -- \"$cur\")\n");
+}
+
+static int put_bash(void)
+{
+	const struct option_row *row;
+
+	printf("# SPDX-License-Identifier: Apache-2.0\n"
+	       "# Completion of saker's options for bash, made of the option rows.\n"
+	       "_saker() {\n"
+	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i\n"
+	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	       "\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	       "\t\t\t_command_offset $((i + 1))\n"
+	       "\t\t\treturn\n"
+	       "\t\tfi\n"
+	       "\tdone\n"
+	       "\tcase $prev in\n");
+	for (row = option_rows; row->name; row++) {
+		if (row->choices)
+			put_bash_choices(row);
+	}
+	put_bash_others(1);
+	put_bash_others(0);
+	printf("\tesac\n");
+	put_bash_words();
+	printf("}\ncomplete -o filenames -F _saker saker\n");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && strcmp(argv[1], "man") == 0)
+		return put_man(argv[2], argv[3]);
+	if (argc == 2 && strcmp(argv[1], "bash") == 0)
+		return put_bash();
+	fprintf(stderr, "docs_gen: usage: docs_gen man TEMPLATE VERSION | docs_gen bash\n");
+	return 1;
+}

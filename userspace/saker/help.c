@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --help, made of the option rows: at most 80 columns, what an option does from column 26 on. */
+#include "options.h"
+#include "wrap.h"
+
+enum { HELP_COLUMN = 26 };
+
+static const char usage[] =
+	"Usage: saker [OPTION...]                 watch the system calls of this machine\n"
+	"       saker [OPTION...] -- CMD [ARG...] run CMD, watch it and its descendants\n"
+	"       saker [OPTION...] -r FILE         read a capture file\n"
+	"\n"
+	"Watching needs root, reading a file does not. A line is: number, time, CPU,\n"
+	"process (thread), > call begins or < call ends, name, arguments.\n";
+
+static const char ending[] =
+	"\n"
+	"Ctrl-C ends a capture cleanly: what the rings hold is still printed and written.\n"
+	"With -- CMD, saker ends when CMD itself has ended, with CMD's exit status (128 +\n"
+	"the signal that ended it). Status 125: saker failed, 126: CMD could not be\n"
+	"executed, 127: CMD was not found. Otherwise 0, or 1 after one sentence on\n"
+	"standard error.\n"
+	"\n"
+	"Examples:\n"
+	"  saker -n 20                      the next 20 events of this machine\n"
+	"  saker -w web.scap -M 10          capture 10 seconds to a file\n"
+	"  saker -r web.scap                print it; sysdig and tshark read it too\n"
+	"  saker -o ls.txt -- ls /tmp       what ls does, apart from what it prints\n"
+	"  saker -r web.scap -q -S          which calls were made most\n"
+	"  ssh host saker -w - | saker -r - watch another machine\n";
+
+static void put_row(FILE *f, const struct option_row *row)
+{
+	int at;
+
+	if (row->letter)
+		at = fprintf(f, "  -%c, --%s", row->letter, row->name);
+	else
+		at = fprintf(f, "      --%s", row->name);
+	if (row->arg)
+		at += fprintf(f, " %s", row->arg);
+	if (at > HELP_COLUMN - 2) {
+		fputc('\n', f);
+		at = 0;
+	}
+	fprintf(f, "%*s", HELP_COLUMN - at, "");
+	put_wrapped(f, row->help, HELP_COLUMN);
+}
+
+void help_print(FILE *f)
+{
+	const struct option_row *row;
+
+	fputs(usage, f);
+	for (row = option_rows; row->name; row++) {
+		if (row == option_rows || row->group != row[-1].group)
+			fprintf(f, "\n%s\n", option_group_title(row->group));
+		put_row(f, row);
+	}
+	fputs(ending, f);
+}

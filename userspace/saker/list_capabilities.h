@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --capabilities: what this kernel offers, what of it is used, what is missing and why. */
+#ifndef SAKER_LIST_CAPABILITIES_H
+#define SAKER_LIST_CAPABILITIES_H
+
+#include <stdio.h>
+
+void list_capabilities(FILE *f);
+
+#endif /* SAKER_LIST_CAPABILITIES_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "clock.h"
+#include "list_capabilities.h"
+#include "list_events.h"
+#include "options.h"
+#include "say.h"
+#include "spawn.h"
+#include "verify.h"
+
+static int list(const struct options *o)
+{
+	if (o->markdown)
+		list_events_markdown(stdout);
+	else
+		list_events(stdout, o->verbose);
+	return 0;
+}
+
+static int run_mode(const struct options *o, uint64_t start_ns)
+{
+	switch ((enum saker_mode)o->mode) {
+	case MODE_CAPTURE:
+		return capture_run(o, start_ns);
+	case MODE_VERIFY:
+		return verify_files(o->read.v);
+	case MODE_LIST_EVENTS:
+		return list(o);
+	case MODE_CAPABILITIES:
+		list_capabilities(stdout);
+		return 0;
+	case MODE_HELP:
+		help_print(stdout);
+		return 0;
+	case MODE_VERSION:
+		printf("saker %s\n", SAKER_VERSION);
+		return 0;
+	}
+	return STATUS_FAILED;
+}
+
+/* Text that did not get out is a failure, unless nobody wanted more of it. */
+static int flush_stdout(int status)
+{
+	if (fflush(stdout) == 0 || errno == EPIPE)
+		return status;
+	say("cannot write to standard output: %s", strerror(errno));
+	return STATUS_FAILED;
+}
+
+/*
+ * A closed standard descriptor would become that of a file we open, and get what is said.
+ * Each is opened the wrong way round, so that using it fails as if it were still closed.
+ */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_WRONLY);
+		if (fd == STDOUT_FILENO || fd == STDERR_FILENO) {
+			close(fd);
+			fd = open("/dev/null", O_RDONLY);
+		}
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int has_command(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0)
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t start_ns = clock_now_ns();
+	struct options o = {0};
+	int status;
+
+	fill_standard_fds();
+	if (options_parse(&o, argc, argv))
+		status = has_command(argc, argv) ? STATUS_SELF_FAILED : STATUS_FAILED;
+	else
+		status = flush_stdout(run_mode(&o, start_ns));
+	options_fini(&o);
+	return status;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include "config.h"
+#include "options_take.h"
+
+static const struct option_choice time_formats[] = {
+	{"h", SINSP_TIME_ABSOLUTE}, {"a", SINSP_TIME_EPOCH}, {"r", SINSP_TIME_RELATIVE},
+	{"d", SINSP_TIME_LATENCY},  {"D", SINSP_TIME_DELTA}, {NULL},
+};
+
+static const struct option_choice ring_kinds[] = {
+	{"array", RING_ARRAY + 1},
+	{"ringbuf", RING_RINGBUF + 1},
+	{"perf", RING_PERF + 1},
+	{NULL},
+};
+
+static const char *const group_titles[GROUP_MAX] = {
+	[GROUP_SOURCE] = "What is captured",
+	[GROUP_FILE] = "Capture files",
+	[GROUP_LINES] = "Lines",
+	[GROUP_REPORT] = "Reports",
+	[GROUP_LIVE] = "Live capture",
+	[GROUP_ABOUT] = "About saker",
+};
+
+#define AT(member) offsetof(struct options, member)
+
+/* Letters and names are sysdig's where it has the option. Groups stand together. */
+/* clang-format off */
+const struct option_row option_rows[] = {
+	{'r', "read", "FILE", GROUP_SOURCE,
+	 "Read events from a capture file instead of the live system; - is standard input. "
+	 "Given more than once, the files are read one after the other.",
+	 take_list, AT(read)},
+	{'n', "numevents", "NUM", GROUP_SOURCE, "Stop after NUM shown events.",
+	 take_count, AT(max_events)},
+	{'M', "duration", "SECONDS", GROUP_SOURCE,
+	 "Stop after SECONDS; when reading a file, seconds of the capture.",
+	 take_seconds, AT(max_ns)},
+	{'U', "suppress-comm", "COMM", GROUP_SOURCE,
+	 "Leave out processes named COMM and their descendants. Can be repeated.",
+	 take_list, AT(suppress)},
+	{'s', "snaplen", "BYTES", GROUP_SOURCE,
+	 "Keep and show the first BYTES of each buffer that is read or written; 80 without it.",
+	 take_snaplen, AT(snaplen)},
+	{0, "all", NULL, GROUP_SOURCE,
+	 "With -- CMD: the events of the whole machine while CMD runs, not only those of CMD and "
+	 "its descendants.",
+	 take_value, AT(all), 1},
+
+	{'w', "write", "FILE", GROUP_FILE,
+	 "Write the events to a capture file that saker, sysdig and Wireshark open; - is standard "
+	 "output. No lines are printed then, unless --print is given.",
+	 take_text, AT(write)},
+	{0, "print", NULL, GROUP_FILE, "Print lines also while writing a file.",
+	 take_value, AT(print), 1},
+	{'z', "compress", NULL, GROUP_FILE, "Compress what -w writes with gzip, as sysdig does.",
+	 take_value, AT(compress), SCAP_COMPRESS_GZIP},
+	{0, "zstd", NULL, GROUP_FILE,
+	 "Compress what -w writes with zstd: faster and smaller, but only saker reads it without "
+	 "unpacking.",
+	 take_value, AT(compress), SCAP_COMPRESS_ZSTD},
+	{0, "verify", NULL, GROUP_FILE,
+	 "With -r: check that every block of the files is whole, that time never runs back, and "
+	 "that the counters of a file made by saker agree with what is in it.",
+	 take_value, AT(mode), MODE_VERIFY},
+
+	{'t', "timetype", "TYPE", GROUP_LINES,
+	 "Time of a line: h time of day, a seconds since 1970, r since the first event, d duration "
+	 "of the call, D since the line before.",
+	 take_choice, AT(time_fmt), 0, time_formats},
+	{'A', "print-ascii", NULL, GROUP_LINES, "Buffers: only their text, with its line ends.",
+	 take_value, AT(buf_fmt), SINSP_BUF_ASCII},
+	{'x', "print-hex", NULL, GROUP_LINES, "Buffers in hexadecimal.",
+	 take_value, AT(buf_fmt), SINSP_BUF_HEX},
+	{'X', "print-hex-ascii", NULL, GROUP_LINES, "Buffers in hexadecimal and text.",
+	 take_value, AT(buf_fmt), SINSP_BUF_HEXASCII},
+	{'b', "print-base64", NULL, GROUP_LINES, "Buffers in base64.",
+	 take_value, AT(buf_fmt), SINSP_BUF_BASE64},
+	{0, "enter-events", NULL, GROUP_LINES,
+	 "Show the enter of every call as a line of its own, as sysdig does. Without it a finished "
+	 "call is one line, and only a call that waits shows its enter.",
+	 take_value, AT(enter_events), 1},
+	{'o', "output", "FILE", GROUP_LINES,
+	 "Print the lines to FILE. Without it they go to standard output; with -- CMD to standard "
+	 "error, as strace's do, so that the output of CMD stays clean.",
+	 take_text, AT(output)},
+	{0, "unbuffered", NULL, GROUP_LINES,
+	 "Write out each line at once. Without it lines wait while events are pending, never when "
+	 "the source is idle.",
+	 take_value, AT(unbuffered), 1},
+	{'q', "quiet", NULL, GROUP_LINES, "Print no lines.", take_value, AT(quiet), 1},
+
+	{'S', "summary", NULL, GROUP_REPORT, "At the end, a table of the shown events by type.",
+	 take_value, AT(summary), 1},
+	{'v', "verbose", NULL, GROUP_REPORT,
+	 "At the end, what was captured, what was lost and why, and what saker itself cost. Also "
+	 "shows buffers whole.",
+	 take_value, AT(verbose), 1},
+	{'P', "progress", NULL, GROUP_REPORT, "Show progress while reading files.",
+	 take_value, AT(progress), 1},
+
+	{0, "ring", "KIND", GROUP_LIVE,
+	 "Rings between kernel and saker: array, ringbuf or perf. Without it, the fastest that the "
+	 "kernel has.",
+	 take_choice, AT(ring_kind), 0, ring_kinds},
+	{0, "ring-size", "SIZE", GROUP_LIVE,
+	 "Bytes of each CPU's ring, a power of two; K, M, G may follow. 8M without it. Larger rings "
+	 "stand longer bursts.",
+	 take_ring_size, AT(ring_sz)},
+
+	{'L', "list-events", NULL, GROUP_ABOUT, "List the events and their parameters.",
+	 take_value, AT(mode), MODE_LIST_EVENTS},
+	{0, "markdown", NULL, GROUP_ABOUT, "With -L: as a page of documentation.",
+	 take_value, AT(markdown), 1},
+	{0, "capabilities", NULL, GROUP_ABOUT,
+	 "Show what this kernel offers, what saker uses of it, and what is missing and why.",
+	 take_value, AT(mode), MODE_CAPABILITIES},
+	{'h', "help", NULL, GROUP_ABOUT, "Show this text.", take_value, AT(mode), MODE_HELP},
+	{0, "version", NULL, GROUP_ABOUT, "Show the version.", take_value, AT(mode), MODE_VERSION},
+	{0},
+};
+/* clang-format on */
+
+const char *option_group_title(enum option_group group)
+{
+	return group_titles[group];
+}

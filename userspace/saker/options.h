@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line. Every option is one row; parsing, --help, the man page and the shell
+ * completion are made of the rows.
+ */
+#ifndef SAKER_OPTIONS_H
+#define SAKER_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "capfile_write.h"
+#include "sinsp.h"
+
+enum saker_mode {
+	MODE_CAPTURE, /* live, or of files */
+	MODE_LIST_EVENTS,
+	MODE_CAPABILITIES,
+	MODE_VERIFY,
+	MODE_HELP,
+	MODE_VERSION,
+};
+
+struct text_list {
+	const char **v; /* NULL-terminated; NULL when empty. Owned, the texts are borrowed */
+	size_t n;
+};
+
+struct options {
+	int mode; /* enum saker_mode */
+	struct text_list read; /* capture files; none: live */
+	const char *write; /* NULL: write no capture file */
+	const char
+		*output; /* lines go here; NULL: standard output, with a command standard error */
+	struct text_list suppress; /* process names */
+	char **command; /* after "--", NULL-terminated; NULL: none. Borrowed */
+	uint64_t max_events; /* 0: no limit */
+	uint64_t max_ns; /* 0: no limit */
+	uint64_t snaplen; /* 0: the default */
+	uint64_t ring_sz; /* 0: the default */
+	int ring_kind; /* enum ring_kind + 1; 0: the default */
+	int compress; /* enum scap_compress */
+	int time_fmt; /* enum sinsp_time_fmt */
+	int buf_fmt; /* enum sinsp_buf_fmt */
+	int quiet, verbose, summary, progress, unbuffered;
+	int print; /* lines also while writing */
+	int enter_events;
+	int all; /* with a command: the whole machine, not just its tree */
+	int markdown;
+};
+
+enum option_group {
+	GROUP_SOURCE,
+	GROUP_FILE,
+	GROUP_LINES,
+	GROUP_REPORT,
+	GROUP_LIVE,
+	GROUP_ABOUT,
+	GROUP_MAX
+};
+
+struct option_choice {
+	const char *name;
+	int value;
+};
+
+struct option_row {
+	char letter; /* 0: none */
+	const char *name;
+	const char *arg; /* what stands for the argument in texts; NULL: takes none */
+	enum option_group group;
+	const char *help;
+	/* Stores at member. 0, or -EINVAL after saying why. */
+	int (*take)(void *member, const struct option_row *row, const char *arg);
+	size_t member; /* offset in struct options */
+	int value; /* what an option without argument stores */
+	const struct option_choice *choices; /* of the argument; ends with a NULL name */
+};
+
+extern const struct option_row option_rows[]; /* ends with a NULL name */
+const char *option_group_title(enum option_group group);
+
+/* 0; -EINVAL after saying what is wrong. Zero @o first; options_fini frees. */
+int options_parse(struct options *o, int argc, char **argv);
+void options_fini(struct options *o);
+
+void help_print(FILE *f);
+
+#endif /* SAKER_OPTIONS_H */

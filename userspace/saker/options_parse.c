@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "say.h"
+
+/* The command line while it is read. */
+struct args {
+	char **v;
+	int n, next;
+};
+
+static int store(struct options *o, const struct option_row *row, const char *arg)
+{
+	return row->take((char *)o + row->member, row, arg);
+}
+
+static const struct option_row *find_letter(char letter)
+{
+	const struct option_row *row;
+
+	for (row = option_rows; row->name; row++) {
+		if (row->letter == letter)
+			return row;
+	}
+	return NULL;
+}
+
+static const struct option_row *find_name(const char *name, size_t len)
+{
+	const struct option_row *row;
+
+	for (row = option_rows; row->name; row++) {
+		if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+enum { NAME_MAX_LEN = 31 };
+
+static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
+{
+	unsigned int ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Insertions, deletions and replacements that make one of the other. */
+static unsigned int edit_distance(const char *a, const char *b)
+{
+	unsigned int row[NAME_MAX_LEN + 1], diagonal, above;
+	size_t i, j, nb = strlen(b);
+
+	for (j = 0; j <= nb; j++)
+		row[j] = j;
+	for (i = 1; a[i - 1]; i++) {
+		diagonal = row[0];
+		row[0] = i;
+		for (j = 1; j <= nb; j++) {
+			above = row[j];
+			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			diagonal = above;
+		}
+	}
+	return row[nb];
+}
+
+/* The option that was probably meant; NULL: none is near. */
+static const struct option_row *nearest(const char *name)
+{
+	const struct option_row *row, *best = NULL;
+	unsigned int d, best_d = strlen(name) < 5 ? 2 : 3;
+	size_t len = strlen(name);
+
+	if (len < 2 || len > NAME_MAX_LEN)
+		return NULL;
+	for (row = option_rows; row->name; row++) {
+		d = edit_distance(name, row->name);
+		if (len >= 3 && strncmp(name, row->name, len) == 0)
+			d = 0;
+		if (d < best_d) {
+			best_d = d;
+			best = row;
+		}
+	}
+	return best;
+}
+
+static int unknown_name(const char *name, size_t len)
+{
+	char text[NAME_MAX_LEN + 1] = "";
+	const struct option_row *row;
+
+	if (len < sizeof(text))
+		memcpy(text, name, len);
+	row = nearest(text);
+	if (row)
+		say("unknown option --%.*s: did you mean --%s?", (int)len, name, row->name);
+	else
+		say("unknown option --%.*s: saker --help lists all", (int)len, name);
+	return -EINVAL;
+}
+
+/* A letter in the other case is the likeliest slip: -l for -L. */
+static int unknown_letter(char letter)
+{
+	const struct option_row *row = find_letter(letter ^ 0x20); /* of 0: one without a letter */
+
+	if (row && row->letter)
+		say("unknown option -%c: did you mean -%c, --%s?", letter, row->letter, row->name);
+	else
+		say("unknown option -%c: saker --help lists all", letter);
+	return -EINVAL;
+}
+
+static int take_argument(struct options *o, const struct option_row *row, struct args *args)
+{
+	if (args->next >= args->n) {
+		say("--%s needs an argument: %s", row->name, row->arg);
+		return -EINVAL;
+	}
+	return store(o, row, args->v[args->next++]);
+}
+
+/* --name, --name=ARG, --name ARG */
+static int parse_name(struct options *o, const char *text, struct args *args)
+{
+	size_t len = strcspn(text, "=");
+	const char *arg = text[len] ? text + len + 1 : NULL;
+	const struct option_row *row = find_name(text, len);
+
+	if (!row)
+		return unknown_name(text, len);
+	if (!row->arg && arg) {
+		say("--%s takes no argument", row->name);
+		return -EINVAL;
+	}
+	if (!row->arg || arg)
+		return store(o, row, arg);
+	return take_argument(o, row, args);
+}
+
+/* -abc, -nARG, -n ARG */
+static int parse_letters(struct options *o, const char *text, struct args *args)
+{
+	const struct option_row *row;
+	int err = 0;
+
+	for (; !err && *text; text++) {
+		row = find_letter(*text);
+		if (!row)
+			return unknown_letter(*text);
+		if (row->arg && text[1])
+			return store(o, row, text + 1);
+		err = row->arg ? take_argument(o, row, args) : store(o, row, NULL);
+	}
+	return err;
+}
+
+static int parse_one(struct options *o, const char *text, struct args *args)
+{
+	if (text[0] == '-' && text[1] == '-')
+		return parse_name(o, text + 2, args);
+	if (text[0] == '-' && text[1])
+		return parse_letters(o, text + 1, args);
+	say("unexpected argument '%s': read a file with -r %s, run a command with -- %s", text,
+	    text, text);
+	return -EINVAL;
+}
+
+/* One row per pair of options that contradict each other. */
+static int check(const struct options *o)
+{
+	const struct {
+		int bad;
+		const char *text;
+	} rules[] = {
+		{o->command && !o->command[0], "no command after --"},
+		{o->command && o->read.n, "a command to run is a live capture: leave -r out"},
+		{o->all && !o->command, "--all goes with a command: saker --all -- CMD"},
+		{o->mode == MODE_VERIFY && !o->read.n,
+		 "--verify needs a file: saker -r FILE --verify"},
+		{o->markdown && o->mode != MODE_LIST_EVENTS, "--markdown goes with -L"},
+		{o->compress && !o->write, "-z and --zstd go with -w FILE"},
+		{o->write && o->read.n > 1,
+		 "-w of several files: join them first, cat A B > C is a capture file too"},
+		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
+		 "-w - and --print would mix on standard output: add -o FILE"},
+		{o->progress && !o->read.n, "-P shows how far a file is read: it goes with -r"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (rules[i].bad) {
+			say("%s", rules[i].text);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+	struct args args = {argv, argc, 1};
+	const char *text;
+	int err;
+
+	while (args.next < args.n) {
+		text = args.v[args.next++];
+		if (strcmp(text, "--") == 0) {
+			o->command = args.v + args.next;
+			break;
+		}
+		err = parse_one(o, text, &args);
+		if (err)
+			return err;
+	}
+	return o->mode == MODE_HELP || o->mode == MODE_VERSION ? 0 : check(o);
+}
+
+void options_fini(struct options *o)
+{
+	free(o->read.v);
+	free(o->suppress.v);
+}

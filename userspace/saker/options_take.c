@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options_take.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "say.h"
+
+enum { RING_SZ_MIN = 256 << 10, RING_SZ_MAX = 1 << 30 };
+
+int take_value(void *member, const struct option_row *row, const char *arg)
+{
+	(void)arg;
+	*(int *)member = row->value;
+	return 0;
+}
+
+int take_text(void *member, const struct option_row *row, const char *arg)
+{
+	if (!*arg) {
+		say("--%s needs the name of a file, not an empty one", row->name);
+		return -EINVAL;
+	}
+	*(const char **)member = arg;
+	return 0;
+}
+
+int take_list(void *member, const struct option_row *row, const char *arg)
+{
+	struct text_list *list = member;
+	const char **v;
+	int err;
+
+	err = take_text(&arg, row, arg);
+	if (err)
+		return err;
+	v = realloc(list->v, (list->n + 2) * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	v[list->n++] = arg;
+	v[list->n] = NULL;
+	list->v = v;
+	return 0;
+}
+
+int take_choice(void *member, const struct option_row *row, const char *arg)
+{
+	const struct option_choice *c;
+	char names[128] = "";
+
+	for (c = row->choices; c->name; c++) {
+		if (strcmp(c->name, arg) == 0) {
+			*(int *)member = c->value;
+			return 0;
+		}
+		if (*names)
+			strncat(names, c[1].name ? ", " : " or ",
+				sizeof(names) - strlen(names) - 1);
+		strncat(names, c->name, sizeof(names) - strlen(names) - 1);
+	}
+	say("--%s is %s, not '%s'", row->name, names, arg);
+	return -EINVAL;
+}
+
+/* Digits only: no sign, no space, no fraction. What follows them is left at *end. */
+static int parse_number(const char *text, uint64_t *out, const char **end)
+{
+	char *stop;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	*out = strtoull(text, &stop, 10);
+	*end = stop;
+	return errno ? -EINVAL : 0;
+}
+
+int take_count(void *member, const struct option_row *row, const char *arg)
+{
+	const char *end;
+	uint64_t n;
+
+	if (parse_number(arg, &n, &end) || *end || n == 0) {
+		say("--%s needs a whole number above 0, not '%s'", row->name, arg);
+		return -EINVAL;
+	}
+	*(uint64_t *)member = n;
+	return 0;
+}
+
+int take_seconds(void *member, const struct option_row *row, const char *arg)
+{
+	char *end;
+	double s = strtod(arg, &end);
+
+	if (!isdigit((unsigned char)*arg) || *end || !isfinite(s) || s <= 0 || s > 1e9) {
+		say("--%s needs a number of seconds above 0, not '%s'", row->name, arg);
+		return -EINVAL;
+	}
+	*(uint64_t *)member = s * 1e9 < 1 ? 1 : (uint64_t)(s * 1e9);
+	return 0;
+}
+
+int take_snaplen(void *member, const struct option_row *row, const char *arg)
+{
+	const char *end;
+	uint64_t n;
+
+	if (parse_number(arg, &n, &end) || *end || n == 0 || n > DRV_SNAPLEN_MAX) {
+		say("--%s is from 1 to %u bytes, not '%s'", row->name, DRV_SNAPLEN_MAX, arg);
+		return -EINVAL;
+	}
+	*(uint64_t *)member = n;
+	return 0;
+}
+
+static uint64_t unit_of(char c)
+{
+	switch (toupper((unsigned char)c)) {
+	case 'K':
+		return 1 << 10;
+	case 'M':
+		return 1 << 20;
+	case 'G':
+		return 1 << 30;
+	default:
+		return 0;
+	}
+}
+
+int take_ring_size(void *member, const struct option_row *row, const char *arg)
+{
+	const char *end;
+	uint64_t n, unit = 1;
+
+	if (parse_number(arg, &n, &end))
+		goto bad;
+	if (*end) {
+		unit = unit_of(*end++);
+		if (!unit || *end)
+			goto bad;
+	}
+	if (n > RING_SZ_MAX / unit || n * unit < RING_SZ_MIN || (n * unit & (n * unit - 1)))
+		goto bad;
+	*(uint64_t *)member = n * unit;
+	return 0;
+bad:
+	say("--%s is a power of two from 256K to 1G, not '%s'", row->name, arg);
+	return -EINVAL;
+}

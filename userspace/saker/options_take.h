@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the argument of an option becomes a value: the take column of the option rows. */
+#ifndef SAKER_OPTIONS_TAKE_H
+#define SAKER_OPTIONS_TAKE_H
+
+#include "options.h"
+
+int take_value(void *member, const struct option_row *row, const char *arg); /* int */
+int take_text(void *member, const struct option_row *row, const char *arg); /* const char * */
+int take_list(void *member, const struct option_row *row, const char *arg); /* struct text_list */
+int take_choice(void *member, const struct option_row *row, const char *arg); /* int */
+int take_count(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int take_seconds(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
+int take_snaplen(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int take_ring_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+
+#endif /* SAKER_OPTIONS_TAKE_H */

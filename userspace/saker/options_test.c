@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config.h"
+#include "options.h"
+
+enum { MAX_ARGS = 16 };
+
+static int parse(struct options *o, ...)
+{
+	char *argv[MAX_ARGS + 1] = {(char *)"saker"};
+	int argc = 1;
+	va_list ap;
+
+	memset(o, 0, sizeof(*o));
+	va_start(ap, o);
+	while (argc < MAX_ARGS && (argv[argc] = va_arg(ap, char *)))
+		argc++;
+	va_end(ap);
+	return options_parse(o, argc, argv);
+}
+
+#define assert_parses(o, ...) assert_int_equal(parse(o, __VA_ARGS__, NULL), 0)
+#define assert_refused(...)                                                                        \
+	do {                                                                                       \
+		struct options refused;                                                            \
+		assert_int_equal(parse(&refused, __VA_ARGS__, NULL), -EINVAL);                     \
+		options_fini(&refused);                                                            \
+	} while (0)
+
+static void test_rows_are_complete(void **state)
+{
+	const struct option_row *row, *other;
+
+	(void)state;
+	for (row = option_rows; row->name; row++) {
+		assert_non_null(row->help);
+		assert_non_null(row->take);
+		assert_int_equal(row->help[strlen(row->help) - 1], '.');
+		assert_non_null(option_group_title(row->group));
+		for (other = row + 1; other->name; other++) {
+			assert_string_not_equal(row->name, other->name);
+			assert_true(!row->letter || row->letter != other->letter);
+			assert_true(row->group <= other->group);
+		}
+	}
+}
+
+static void test_help_fits_a_terminal(void **state)
+{
+	char *text, *line, *rest;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	help_print(f);
+	fclose(f);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (strlen(line) > 80)
+			fail_msg("%zu columns: %s", strlen(line), line);
+		assert_null(strchr(line, '\t'));
+	}
+	free(text);
+}
+
+static void test_help_names_every_option(void **state)
+{
+	const struct option_row *row;
+	char *text, name[64];
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	help_print(f);
+	fclose(f);
+	for (row = option_rows; row->name; row++) {
+		snprintf(name, sizeof(name), "%c --%s", row->letter ? ',' : ' ', row->name);
+		assert_non_null(strstr(text, name));
+	}
+	free(text);
+}
+
+static void test_letters_and_names(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parses(&o, "-qS", "-n", "20", "-M0.5", "--snaplen=200", "--timetype", "D");
+	assert_true(o.quiet && o.summary);
+	assert_int_equal(o.max_events, 20);
+	assert_int_equal(o.max_ns, 500000000);
+	assert_int_equal(o.snaplen, 200);
+	assert_int_equal(o.time_fmt, SINSP_TIME_DELTA);
+	assert_parses(&o, "-x", "-A");
+	assert_int_equal(o.buf_fmt, SINSP_BUF_ASCII);
+	assert_parses(&o, "--ring", "perf", "--ring-size", "16m");
+	assert_int_equal(o.ring_kind, RING_PERF + 1);
+	assert_int_equal(o.ring_sz, 16 << 20);
+}
+
+static void test_lists(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parses(&o, "-r", "a", "-rb", "--read=-", "-U", "sshd");
+	assert_int_equal(o.read.n, 3);
+	assert_string_equal(o.read.v[0], "a");
+	assert_string_equal(o.read.v[1], "b");
+	assert_string_equal(o.read.v[2], "-");
+	assert_null(o.read.v[3]);
+	assert_int_equal(o.suppress.n, 1);
+	options_fini(&o);
+}
+
+static void test_command(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parses(&o, "-q", "--", "ls", "-l", "--", "x");
+	assert_string_equal(o.command[0], "ls");
+	assert_string_equal(o.command[1], "-l");
+	assert_string_equal(o.command[2], "--");
+	assert_string_equal(o.command[3], "x");
+	assert_null(o.command[4]);
+}
+
+static void test_bad_arguments(void **state)
+{
+	(void)state;
+	assert_refused("--nope");
+	assert_refused("-Z");
+	assert_refused("- ");
+	assert_refused("proc.name=cat");
+	assert_refused("-r");
+	assert_refused("-r", "");
+	assert_refused("-q=1");
+	assert_refused("--quiet=1");
+	assert_refused("-n", "0");
+	assert_refused("-n", "-1");
+	assert_refused("-n", "1x");
+	assert_refused("-n", "99999999999999999999");
+	assert_refused("-n", "");
+	assert_refused("-M", "0");
+	assert_refused("-M", "nan");
+	assert_refused("-M", "1e300");
+	assert_refused("-s", "0");
+	assert_refused("-s", "61441");
+	assert_refused("-t", "x");
+	assert_refused("-t", "hh");
+	assert_refused("--ring", "tape");
+	assert_refused("--ring-size", "3M");
+	assert_refused("--ring-size", "128K");
+	assert_refused("--ring-size", "8MB");
+	assert_refused("--ring-size", "18014398509481984K");
+}
+
+static void test_contradictions(void **state)
+{
+	(void)state;
+	assert_refused("--");
+	assert_refused("-r", "f", "--", "ls");
+	assert_refused("--all");
+	assert_refused("--verify");
+	assert_refused("--markdown");
+	assert_refused("-z");
+	assert_refused("-r", "a", "-r", "b", "-w", "c");
+	assert_refused("-w", "-", "--print");
+	assert_refused("-P");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_are_complete),
+		cmocka_unit_test(test_help_fits_a_terminal),
+		cmocka_unit_test(test_help_names_every_option),
+		cmocka_unit_test(test_letters_and_names),
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_bad_arguments),
+		cmocka_unit_test(test_contradictions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "privileges.h"
+
+#include <linux/capability.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* bpf(2) on maps that are open already, stopping included, asks for these again. */
+#define KEPT_FOR_BPF (1ull << CAP_BPF | 1ull << CAP_PERFMON)
+#define KEPT_FOR_PROC (1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH)
+#define KEPT (KEPT_FOR_BPF | KEPT_FOR_PROC | 1ull << CAP_KILL)
+
+struct capability_sets {
+	struct __user_cap_data_struct half[_LINUX_CAPABILITY_U32S_3];
+};
+
+static struct __user_cap_header_struct header(void)
+{
+	return (struct __user_cap_header_struct){.version = _LINUX_CAPABILITY_VERSION_3};
+}
+
+static int get_sets(struct capability_sets *sets)
+{
+	struct __user_cap_header_struct h = header();
+
+	return syscall(SYS_capget, &h, sets->half);
+}
+
+static int has(const struct capability_sets *sets, unsigned int cap)
+{
+	return sets->half[cap / 32].effective >> cap % 32 & 1;
+}
+
+int privileges_can_capture(void)
+{
+	struct capability_sets sets;
+
+	if (get_sets(&sets))
+		return geteuid() == 0;
+	return has(&sets, CAP_SYS_ADMIN) || (has(&sets, CAP_BPF) && has(&sets, CAP_PERFMON));
+}
+
+void privileges_drop(void)
+{
+	struct __user_cap_header_struct h = header();
+	struct capability_sets sets;
+	unsigned int i;
+
+	if (get_sets(&sets))
+		return;
+	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		uint32_t kept = KEPT >> 32 * i;
+
+		sets.half[i].effective &= kept;
+		sets.half[i].permitted &= kept;
+		sets.half[i].inheritable = 0;
+	}
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	syscall(SYS_capset, &h, sets.half);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "say.h"
+
+void report_sample_memory(struct report *r)
+{
+	char buf[4096];
+	uint64_t kb;
+	const char *at;
+	ssize_t n;
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	at = strstr(buf, "RssAnon:");
+	if (!at)
+		return;
+	kb = strtoull(at + strlen("RssAnon:"), NULL, 10);
+	if (kb > r->peak_anon_kb)
+		r->peak_anon_kb = kb;
+}
+
+__attribute__((format(printf, 3, 4))) static void put(FILE *f, const char *name, const char *fmt,
+						      ...)
+{
+	va_list ap;
+
+	fprintf(f, "  %-28s ", name);
+	va_start(ap, fmt);
+	vfprintf(f, fmt, ap);
+	va_end(ap);
+	fputc('\n', f);
+}
+
+static void put_count(FILE *f, const char *name, uint64_t n)
+{
+	put(f, name, "%12llu", (unsigned long long)n);
+}
+
+static double seconds(uint64_t ns)
+{
+	return ns / 1e9;
+}
+
+static void put_run(const struct report *r, FILE *f)
+{
+	double elapsed = seconds(r->end_ns - r->opened_ns);
+
+	put(f, "time to start", "%12.3f s", seconds(r->opened_ns - r->start_ns));
+	if (r->first_line_ns)
+		put(f, "time to the first event", "%12.3f s",
+		    seconds(r->first_line_ns - r->start_ns));
+	put(f, r->live ? "time of the capture" : "time to read", "%12.3f s", elapsed);
+	put_count(f, "events", r->n_events);
+	put_count(f, "events shown", r->n_shown);
+	if (elapsed > 0)
+		put(f, "events per second", "%12.0f", r->n_events / elapsed);
+	if (r->written)
+		put(f, "bytes written", "%12llu to %s", (unsigned long long)r->written_bytes,
+		    r->written);
+}
+
+static void put_reasons(const struct scap_stats *st, FILE *f)
+{
+	const char *text;
+	unsigned int i;
+
+	for (i = 0; (text = scap_drop_reason(i)); i++) {
+		if (st->dropped_by[i])
+			put(f, "", "%12llu because %s", (unsigned long long)st->dropped_by[i],
+			    text);
+	}
+}
+
+static void put_capture(const struct report *r, FILE *f)
+{
+	const struct scap_stats *st = &r->stats;
+
+	if (!r->have_stats) {
+		put(f, "records lost", "%12s: the file does not say", "not counted");
+		return;
+	}
+	put_count(f, "records of the kernel", st->n_records);
+	put_count(f, "records lost", st->n_dropped);
+	put_reasons(st, f);
+	put_count(f, "calls of unknown start", st->n_no_enter);
+	put_count(f, "events moved to keep order", st->n_clamped);
+	put_count(f, "enters lost at a task switch", st->n_storage_fail);
+	put_count(f, "malformed records", st->n_bad_record);
+	put_count(f, "calls of saker, left out", st->n_self);
+	if (st->ring_kind)
+		put(f, "rings", "%12s", st->ring_kind);
+}
+
+static void put_bpf(const struct report *r, FILE *f)
+{
+	const struct scap_stats *st = &r->stats;
+
+	if (r->have_stats && st->bpf_run_cnt)
+		put(f, "time in BPF programs", "%12.3f s, %.0f ns in each of %llu runs",
+		    seconds(st->bpf_run_ns), (double)st->bpf_run_ns / st->bpf_run_cnt,
+		    (unsigned long long)st->bpf_run_cnt);
+	else
+		put(f, "time in BPF programs", "%12s (sysctl kernel.bpf_stats_enabled=1)",
+		    "not counted");
+}
+
+static double timeval_seconds(const struct timeval *t)
+{
+	return t->tv_sec + t->tv_usec / 1e6;
+}
+
+static void put_self(const struct report *r, FILE *f)
+{
+	double user, sys, elapsed = seconds(r->end_ns - r->start_ns);
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	user = timeval_seconds(&u.ru_utime);
+	sys = timeval_seconds(&u.ru_stime);
+	put(f, "CPU time of saker", "%12.3f s (user %.3f, system %.3f)", user + sys, user, sys);
+	/* The start of the process is before the clock's: in short runs it would weigh too much. */
+	if (elapsed >= 0.1)
+		put(f, "", "%12.1f %% of one CPU", 100 * (user + sys) / elapsed);
+	if (r->peak_anon_kb)
+		put(f, "memory of saker", "%12.1f MiB at most, rings apart",
+		    r->peak_anon_kb / 1024.0);
+	else
+		put(f, "memory of saker", "%12s: no RssAnon in /proc/self/status", "not counted");
+}
+
+void report_print(const struct report *r, FILE *f)
+{
+	fputs(r->live ? "saker: capture\n" : "saker: reading\n", f);
+	put_run(r, f);
+	if (r->live) {
+		put_capture(r, f);
+		put_bpf(r, f);
+	}
+	put_self(r, f);
+	if (!r->live) {
+		fputs("saker: when it was captured\n", f);
+		put_capture(r, f);
+	}
+}
+
+static unsigned int main_reason(const struct scap_stats *st)
+{
+	unsigned int i, max = 0;
+
+	for (i = 1; scap_drop_reason(i); i++) {
+		if (st->dropped_by[i] > st->dropped_by[max])
+			max = i;
+	}
+	return max;
+}
+
+void report_warn_lost(const struct report *r)
+{
+	unsigned int reason;
+	const char *hint = "";
+
+	if (!r->live || !r->have_stats || !r->stats.n_dropped)
+		return;
+	reason = main_reason(&r->stats);
+	if (reason == DRV_DROP_RING_FULL)
+		hint = r->prints_lines ? "; try a larger --ring-size, or -w FILE instead of lines"
+				       : "; try a larger --ring-size";
+	say("%llu events were lost: %s%s", (unsigned long long)r->stats.n_dropped,
+	    scap_drop_reason(reason), hint);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* -v: what was captured, what was lost and why, and what saker itself cost. */
+#ifndef SAKER_REPORT_H
+#define SAKER_REPORT_H
+
+#include <stdio.h>
+
+#include "scap.h"
+
+struct report {
+	/* Of the process, the open source, the first line, the end: CLOCK_MONOTONIC; 0: was not. */
+	uint64_t start_ns, opened_ns, first_line_ns, end_ns;
+	uint64_t n_events, n_shown;
+	uint64_t peak_anon_kb; /* 0: not known */
+	const char *written; /* the capture file; NULL: none */
+	uint64_t written_bytes;
+	int live;
+	int prints_lines;
+	int have_stats;
+	struct scap_stats stats;
+};
+
+/* Notes the memory that saker uses now. */
+void report_sample_memory(struct report *r);
+void report_print(const struct report *r, FILE *f);
+/* One sentence if events were lost in this capture. */
+void report_warn_lost(const struct report *r);
+
+#endif /* SAKER_REPORT_H */

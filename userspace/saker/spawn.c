@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <paths.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "say.h"
+
+/* 0 if @path can be executed; else the errno that says why not. */
+static int check_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	if (!S_ISREG(st.st_mode) || access(path, X_OK))
+		return EACCES;
+	return 0;
+}
+
+/*
+ * As execvp searches PATH, but in the parent: what is shown of the child then begins with
+ * the one execve that counts. 0 with *out owned by the caller, or a negative errno.
+ */
+static int search_path(const char *name, char **out)
+{
+	const char *path = getenv("PATH") ?: _PATH_DEFPATH;
+	int err, last = ENOENT;
+	char *file;
+
+	for (;;) {
+		int len = strcspn(path, ":");
+
+		if (asprintf(&file, "%.*s%s%s", len, path, len ? "/" : "", name) < 0)
+			return -ENOMEM;
+		err = check_executable(file);
+		if (!err) {
+			*out = file;
+			return 0;
+		}
+		free(file);
+		if (err == EACCES)
+			last = EACCES;
+		if (!path[len])
+			return -last;
+		path += len + 1;
+	}
+}
+
+static int find_file(const char *name, char **out)
+{
+	int err;
+
+	if (!strchr(name, '/'))
+		return *name ? search_path(name, out) : -ENOENT;
+	err = check_executable(name);
+	if (err)
+		return -err;
+	*out = strdup(name);
+	return *out ? 0 : -ENOMEM;
+}
+
+static int status_of_errno(int err)
+{
+	if (err == ENOENT || err == ENOTDIR)
+		return STATUS_NOT_FOUND;
+	return STATUS_NOT_EXECUTABLE;
+}
+
+static int say_not_run(const char *name, int err)
+{
+	if (err == ENOENT)
+		say("%s: command not found", name);
+	else
+		say("%s: cannot be executed: %s", name, strerror(err));
+	return status_of_errno(err);
+}
+
+/* A text without "#!" is a script of sh, as for execvp. */
+static void exec_script(const char *path, char **argv)
+{
+	size_t n;
+	char **v;
+
+	for (n = 0; argv[n]; n++)
+		;
+	v = calloc(n + 2, sizeof(*v));
+	if (!v)
+		return;
+	v[0] = argv[0];
+	v[1] = (char *)path;
+	memcpy(v + 2, argv + 1, (n - 1) * sizeof(*v));
+	execv(_PATH_BSHELL, v);
+}
+
+__attribute__((noreturn)) static void child(const char *path, char **argv, int go_fd, int errno_fd)
+{
+	char go;
+	int err;
+
+	if (read(go_fd, &go, 1) != 1)
+		_exit(STATUS_SELF_FAILED);
+	execv(path, argv);
+	if (errno == ENOEXEC)
+		exec_script(path, argv);
+	err = errno;
+	if (write(errno_fd, &err, sizeof(err)) < 0)
+		_exit(STATUS_SELF_FAILED);
+	_exit(STATUS_NOT_EXECUTABLE);
+}
+
+int spawn_start(struct spawn *sp, char **argv)
+{
+	int go[2], why[2], err;
+
+	*sp = (struct spawn){.go_fd = -1, .errno_fd = -1};
+	err = find_file(argv[0], &sp->path);
+	if (err)
+		return say_not_run(argv[0], -err);
+	if (pipe2(go, O_CLOEXEC) || pipe2(why, O_CLOEXEC))
+		goto err;
+	fflush(NULL);
+	sp->pid = fork();
+	if (sp->pid < 0)
+		goto err;
+	if (sp->pid == 0) {
+		close(go[1]);
+		child(sp->path, argv, go[0], why[1]);
+	}
+	close(go[0]);
+	close(why[1]);
+	sp->go_fd = go[1];
+	sp->errno_fd = why[0];
+	return 0;
+err:
+	say("cannot start %s: %s", argv[0], strerror(errno));
+	sp->pid = 0;
+	spawn_fini(sp);
+	return STATUS_SELF_FAILED;
+}
+
+void spawn_release(struct spawn *sp)
+{
+	/* The child may be gone: then there is nobody to tell, and spawn_ended says so. */
+	if (write(sp->go_fd, "", 1) < 0)
+		say_cause(say_n_errors(), sp->path, -errno);
+	close(sp->go_fd);
+	sp->go_fd = -1;
+}
+
+static int status_of_wait(int status)
+{
+	return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int spawn_ended(struct spawn *sp, int wait)
+{
+	int status, why;
+	pid_t pid;
+
+	if (!sp->pid)
+		return 1;
+	do {
+		pid = waitpid(sp->pid, &status, wait ? 0 : WNOHANG);
+	} while (pid < 0 && errno == EINTR && wait);
+	if (pid != sp->pid)
+		return 0;
+	sp->pid = 0;
+	sp->status = status_of_wait(status);
+	if (read(sp->errno_fd, &why, sizeof(why)) == sizeof(why))
+		sp->status = say_not_run(sp->path, why);
+	return 1;
+}
+
+void spawn_kill(const struct spawn *sp, int sig)
+{
+	if (sp->pid)
+		kill(sp->pid, sig);
+}
+
+void spawn_fini(struct spawn *sp)
+{
+	if (sp->go_fd >= 0) {
+		close(sp->go_fd);
+		spawn_ended(sp, 1);
+	}
+	if (sp->errno_fd >= 0)
+		close(sp->errno_fd);
+	free(sp->path);
+	*sp = (struct spawn){.go_fd = -1, .errno_fd = -1};
+}

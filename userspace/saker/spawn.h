@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command of `saker -- CMD`: a child that waits until the capture is attached, then
+ * becomes CMD. Exit statuses are those of env(1).
+ */
+#ifndef SAKER_SPAWN_H
+#define SAKER_SPAWN_H
+
+#include <sys/types.h>
+
+enum {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1, /* without a command */
+	STATUS_SELF_FAILED = 125, /* with a command: saker failed */
+	STATUS_NOT_EXECUTABLE = 126,
+	STATUS_NOT_FOUND = 127,
+	STATUS_SIGNAL = 128, /* + the signal that ended the command */
+};
+
+struct spawn {
+	pid_t pid; /* 0: no child, or none any more */
+	int go_fd; /* closing it without a byte sends the child away */
+	int errno_fd; /* the child says here why it could not become CMD */
+	int status; /* exit status, once it has ended */
+	char *path; /* the file that is executed */
+};
+
+/* 0; else an exit status, after saying why. Call before threads, handlers and resources. */
+int spawn_start(struct spawn *sp, char **argv);
+
+/* Lets the child become CMD. */
+void spawn_release(struct spawn *sp);
+
+/* 1: CMD has ended, sp->status is its status. 0: it runs. @wait: until it has ended. */
+int spawn_ended(struct spawn *sp, int wait);
+
+void spawn_kill(const struct spawn *sp, int sig);
+
+/* Sends a child away that was not released. */
+void spawn_fini(struct spawn *sp);
+
+#endif /* SAKER_SPAWN_H */

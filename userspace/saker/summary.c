@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names are static texts: some hundred of them, found by their address. */
+enum { N_SLOTS = 4096 };
+
+struct summary_row {
+	const char *name; /* NULL: free */
+	int enter;
+	uint64_t n, n_failed, n_timed, time_ns;
+};
+
+struct summary {
+	struct summary_row slots[N_SLOTS];
+};
+
+struct summary *summary_new(void)
+{
+	return calloc(1, sizeof(struct summary));
+}
+
+void summary_free(struct summary *sum)
+{
+	free(sum);
+}
+
+/* NULL: full, which more names than there are events would take. */
+static struct summary_row *find_slot(struct summary *sum, const char *name, int enter)
+{
+	uint64_t h = ((uintptr_t)name * 2 + enter) * UINT64_C(0x9e3779b97f4a7c15);
+	struct summary_row *row;
+	unsigned int i;
+
+	for (i = 0; i < N_SLOTS; i++) {
+		row = &sum->slots[((h >> 48) + i) % N_SLOTS];
+		if (row->name && (row->name != name || row->enter != enter))
+			continue;
+		row->name = name;
+		row->enter = enter;
+		return row;
+	}
+	return NULL;
+}
+
+/* Whether the event says that its call failed: a first parameter that is a negative result. */
+static int has_failed(const struct sinsp_evt *evt)
+{
+	int64_t res;
+	int type;
+
+	if (evt_is_enter(evt->raw.type) || !evt->params.n || !evt->info->n_params)
+		return 0;
+	type = evt->info->params[0].type;
+	if ((type != PT_ERRNO && type != PT_FD && type != PT_PID) || evt->params.v[0].len != 8)
+		return 0;
+	memcpy(&res, evt->params.v[0].p, sizeof(res));
+	return res < 0;
+}
+
+void summary_add(struct summary *sum, const struct sinsp_evt *evt)
+{
+	struct summary_row *row = find_slot(sum, sinsp_evt_type(evt), evt_is_enter(evt->raw.type));
+
+	if (!row)
+		return;
+	row->n++;
+	row->n_failed += has_failed(evt);
+	if (evt->latency_known) {
+		row->n_timed++;
+		row->time_ns += evt->latency_ns;
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct summary_row *x = a, *y = b;
+	int d = strcmp(x->name, y->name);
+
+	return d ? d : y->enter - x->enter;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct summary_row *x = a, *y = b;
+
+	if (x->n != y->n)
+		return x->n < y->n ? 1 : -1;
+	return by_name(a, b);
+}
+
+/* Rows of the same name become one: older layouts of an event have texts of their own. */
+static size_t merge_names(struct summary_row *rows, size_t n)
+{
+	size_t i, out = 0;
+
+	for (i = 1; i < n; i++) {
+		if (by_name(&rows[out], &rows[i]) != 0) {
+			rows[++out] = rows[i];
+			continue;
+		}
+		rows[out].n += rows[i].n;
+		rows[out].n_failed += rows[i].n_failed;
+		rows[out].n_timed += rows[i].n_timed;
+		rows[out].time_ns += rows[i].time_ns;
+	}
+	return n ? out + 1 : 0;
+}
+
+static size_t sorted_rows(const struct summary *sum, struct summary_row *rows)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < N_SLOTS; i++) {
+		if (sum->slots[i].name)
+			rows[n++] = sum->slots[i];
+	}
+	qsort(rows, n, sizeof(*rows), by_name);
+	n = merge_names(rows, n);
+	qsort(rows, n, sizeof(*rows), by_count);
+	return n;
+}
+
+static void print_row(FILE *f, const struct summary_row *row, uint64_t total)
+{
+	fprintf(f, "%c %-24s %10llu %6.2f%% %9llu", row->enter ? '>' : '<', row->name,
+		(unsigned long long)row->n, 100.0 * row->n / total,
+		(unsigned long long)row->n_failed);
+	if (row->n_timed)
+		fprintf(f, " %12.6f %11.3f\n", row->time_ns / 1e9,
+			row->time_ns / 1e3 / row->n_timed);
+	else
+		fprintf(f, " %12s %11s\n", "-", "-");
+}
+
+void summary_print(const struct summary *sum, FILE *f)
+{
+	struct summary_row *rows = calloc(N_SLOTS, sizeof(*rows));
+	uint64_t total = 0;
+	size_t i, n;
+
+	if (!rows)
+		return;
+	n = sorted_rows(sum, rows);
+	for (i = 0; i < n; i++)
+		total += rows[i].n;
+	fprintf(f, "%-26s %10s %7s %9s %12s %11s\n", "Event", "Count", "Share", "Failed", "Seconds",
+		"Mean us");
+	for (i = 0; i < n; i++)
+		print_row(f, &rows[i], total);
+	free(rows);
+}

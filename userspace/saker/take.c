@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "take.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "say.h"
+#include "thread.h"
+
+static int prints_lines(const struct options *o)
+{
+	return !o->quiet && (!o->write || o->print);
+}
+
+int take_open_lines(struct take *t, const struct options *o)
+{
+	int to_file = o->write && strcmp(o->write, "-") == 0;
+
+	t->o = o;
+	t->live = !o->read.n;
+	return output_open(&t->lines, o->output,
+			   o->command || to_file ? STDERR_FILENO : STDOUT_FILENO, o->unbuffered);
+}
+
+int take_lines_on_terminal(const struct take *t)
+{
+	return t->printer && isatty(t->lines.fd);
+}
+
+/* "key=value" lines that say where a file comes from; owned, NULL without memory. */
+static char *provenance(const struct take *t, const struct scap *src)
+{
+	const struct options *o = t->o;
+	struct scap_stats st = {0};
+	struct utsname u;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "saker=%s\nsource=%s\n", SAKER_VERSION, t->live ? "live" : "file");
+	if (t->live && uname(&u) == 0)
+		fprintf(f, "kernel=%s\nmachine=%s\n", u.release, u.machine);
+	if (t->live && scap_stats(src, &st) == 0 && st.ring_kind)
+		fprintf(f, "ring=%s\n", st.ring_kind);
+	if (t->live)
+		fprintf(f, "boot_ns=%llu\n", (unsigned long long)scap_state(src)->machine.boot_ns);
+	if (o->snaplen)
+		fprintf(f, "snaplen=%llu\n", (unsigned long long)o->snaplen);
+	if (o->command && !o->all)
+		fputs("tree=1\n", f);
+	fclose(f);
+	return text;
+}
+
+int take_open_file(struct take *t, const struct scap *src)
+{
+	char *text = provenance(t, src);
+	const struct scap_writer_opts opts = {
+		.sz = sizeof(opts),
+		.compress = t->o->compress,
+		.provenance = text,
+		.log = say_log,
+	};
+	unsigned int before = say_n_errors();
+	int err;
+
+	err = scap_writer_open(&t->writer, t->o->write, scap_state(src), &opts);
+	if (err)
+		say_cause(before, t->o->write, err);
+	free(text);
+	return err;
+}
+
+/* Characters of a buffer in a line: as many as sysdig prints, more if more were asked for. */
+static uint32_t buffer_width(const struct options *o)
+{
+	enum { SYSDIG = 80 };
+
+	if (o->verbose)
+		return UINT32_MAX;
+	return o->snaplen > SYSDIG ? o->snaplen : SYSDIG;
+}
+
+int take_open(struct take *t, struct sinsp *inspector, int64_t command)
+{
+	const struct sinsp_printer_opts opts = {
+		.sz = sizeof(opts),
+		.time_fmt = t->o->time_fmt,
+		.buf_fmt = t->o->buf_fmt,
+		.buf_max = buffer_width(t->o),
+	};
+	int err = 0;
+
+	t->inspector = inspector;
+	t->before_exec = command;
+	t->selective = command || t->o->suppress.n;
+	if (prints_lines(t->o))
+		err = sinsp_printer_new(&t->printer, inspector, &opts);
+	if (!err && t->o->summary) {
+		t->summary = summary_new();
+		if (!t->summary)
+			err = -ENOMEM;
+	}
+	if (err)
+		say_cause(say_n_errors(), "cannot print lines", err);
+	return err;
+}
+
+/* The child that becomes the command makes calls of ours until its execve begins. */
+static int is_before_exec(struct take *t, const struct sinsp_evt *evt)
+{
+	if ((int64_t)evt->raw.hdr->tid != t->before_exec)
+		return 0;
+	if (strcmp(sinsp_evt_type(evt), "execve") != 0)
+		return 1;
+	t->before_exec = 0;
+	return 0;
+}
+
+static int is_meant(struct take *t, const struct sinsp_evt *evt)
+{
+	return sinsp_evt_in_tree(t->inspector, evt) && !(evt->thread && evt->thread->suppressed) &&
+	       !(t->before_exec && is_before_exec(t, evt));
+}
+
+/* Of a file, -M counts the time of the capture, which may run back. */
+static int is_past_limit(const struct take *t, const struct sinsp_evt *evt)
+{
+	const uint64_t first_ns = sinsp_first_ns(t->inspector);
+
+	return !t->live && evt->raw.ts_ns > first_ns && evt->raw.ts_ns - first_ns >= t->o->max_ns;
+}
+
+/* @err of the writer: its first one is said, if the writer did not say it itself; it stays. */
+static int file_result(struct take *t, unsigned int n_errors_before, int err)
+{
+	if (err && !t->file_failed)
+		say_cause(n_errors_before, t->o->write, err);
+	t->file_failed |= err != 0;
+	return err;
+}
+
+static int put_file(struct take *t, const struct sinsp_evt *evt)
+{
+	unsigned int before = say_n_errors();
+
+	return file_result(t, before, scap_writer_put(t->writer, &evt->raw));
+}
+
+static int put_line(struct take *t, const struct sinsp_evt *evt)
+{
+	int err = sinsp_printer_line(t->printer, &t->lines.text, evt);
+
+	if (err) {
+		say_cause(say_n_errors(), "cannot print a line", err);
+		return err;
+	}
+	if (t->first_line_ns)
+		return output_line(&t->lines);
+	/* The first line goes out at once: it says that the capture works. */
+	err = output_flush(&t->lines);
+	t->first_line_ns = clock_now_ns();
+	return err;
+}
+
+static int show(struct take *t, const struct sinsp_evt *evt)
+{
+	int err = 0;
+
+	t->n_shown++;
+	if (t->summary)
+		summary_add(t->summary, evt);
+	if (t->printer)
+		err = put_line(t, evt);
+	else if (!t->first_line_ns)
+		t->first_line_ns = clock_now_ns();
+	if (t->o->max_events && t->n_shown >= t->o->max_events)
+		t->done = 1;
+	return err;
+}
+
+/* Private events, which say what was lost, take no number. */
+static int matters_to_state(const struct sinsp_evt *evt)
+{
+	return !evt->raw.num || (evt->info && evt->info->flags & EF_MODIFIES_STATE);
+}
+
+int take_event(struct take *t, struct sinsp_evt *evt)
+{
+	int err = 0;
+
+	t->n_events++;
+	if (evt->raw.ts_ns < t->settled_ns) {
+		if (!t->writer || !matters_to_state(evt))
+			return 0;
+		evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
+	}
+	if (t->o->max_ns && is_past_limit(t, evt)) {
+		t->done = 1;
+		return 0;
+	}
+	if (t->selective && !is_meant(t, evt))
+		return 0;
+	/* A file numbers what is in it: so does the screen, where events are left out. */
+	if (t->live && evt->raw.num)
+		evt->raw.num = ++t->n_numbered;
+	if (t->writer)
+		err = put_file(t, evt);
+	if (!err && sinsp_evt_shown(t->inspector, evt))
+		err = show(t, evt);
+	return err;
+}
+
+int take_flush_file(struct take *t)
+{
+	unsigned int before = say_n_errors();
+
+	return t->writer ? file_result(t, before, scap_writer_flush(t->writer)) : 0;
+}
+
+int take_idle(struct take *t)
+{
+	int err = output_flush(&t->lines);
+
+	/* Flushing costs compression dearly: take_flush_file comes along often enough. */
+	if (!err && t->o->compress == SCAP_COMPRESS_NONE)
+		err = take_flush_file(t);
+	return err;
+}
+
+int take_finish_file(struct take *t, struct report *r)
+{
+	unsigned int before = say_n_errors();
+	int err;
+
+	if (!t->writer)
+		return 0;
+	r->written = t->o->write;
+	err = file_result(t, before, scap_writer_close(t->writer, &r->stats, &r->written_bytes));
+	t->writer = NULL;
+	return err;
+}
+
+static int put_summary(struct take *t)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	summary_print(t->summary, f);
+	fclose(f);
+	err = output_write(&t->lines, text, len);
+	free(text);
+	return err;
+}
+
+int take_finish_lines(struct take *t)
+{
+	int err = 0;
+
+	if (t->summary)
+		err = put_summary(t);
+	return output_close(&t->lines) ?: err;
+}
+
+void take_fini(struct take *t)
+{
+	scap_writer_close(t->writer, NULL, NULL);
+	summary_free(t->summary);
+	sinsp_printer_free(t->printer);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of each event: a line, a block of the capture file, a count. Which events
+ * are meant is decided here too: not those of suppressed processes, and of a command only
+ * what it does itself, from its execve on.
+ */
+#ifndef SAKER_TAKE_H
+#define SAKER_TAKE_H
+
+#include "options.h"
+#include "output.h"
+#include "report.h"
+#include "sinsp.h"
+#include "summary.h"
+
+struct take {
+	const struct options *o;
+	struct sinsp *inspector;
+	struct sinsp_printer *printer; /* NULL: no lines */
+	struct output lines;
+	struct scap_writer *writer; /* NULL: no file */
+	int file_failed; /* and it was said */
+	struct summary *summary; /* NULL: none wanted */
+	uint64_t n_events, n_shown;
+	uint64_t n_numbered; /* live: the number of the last meant event */
+	/* Live: when the state of the machine was read. Whose the events before that are may not
+	 * be known: they correct the state, and are not shown. */
+	uint64_t settled_ns; /* since the epoch; 0: from the first event on */
+	uint64_t first_line_ns; /* CLOCK_MONOTONIC, 0: none yet */
+	int64_t before_exec; /* the child that is not CMD yet: its calls are ours; 0: none */
+	int live;
+	int selective; /* not every event is meant */
+	int done; /* a limit is reached */
+};
+
+/* Each: 0 or a negative errno after saying why. */
+int take_open_lines(struct take *t, const struct options *o);
+/* Before the inspector takes the source: the file begins with the source's state. */
+int take_open_file(struct take *t, const struct scap *src);
+/* @command: process of the command, 0: none. */
+int take_open(struct take *t, struct sinsp *inspector, int64_t command);
+int take_event(struct take *t, struct sinsp_evt *evt);
+/* The source has nothing more for now: what is held back goes out. */
+int take_idle(struct take *t);
+int take_flush_file(struct take *t);
+int take_finish_file(struct take *t, struct report *r);
+int take_finish_lines(struct take *t); /* and the summary */
+void take_fini(struct take *t);
+
+int take_lines_on_terminal(const struct take *t);
+
+#endif /* SAKER_TAKE_H */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SAKER_WRAP_H
+#define SAKER_WRAP_H
+
+#include <stdio.h>
+
+enum { WRAP_WIDTH = 80 };
+
+/* Writes @text in words from @column on, where the first line already stands, and a newline. */
+void put_wrapped(FILE *f, const char *text, int column);
+
+#endif /* SAKER_WRAP_H */
