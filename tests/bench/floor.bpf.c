@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The least that seeing both ends of each call can cost: two programs that read the clock. */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+char LICENSE[] SEC("license") = "GPL";
+
+SEC("tp_btf/sys_enter")
+int floor_enter(void *ctx)
+{
+	(void)ctx;
+	return bpf_ktime_get_boot_ns() == 1;
+}
+
+SEC("tp_btf/sys_exit")
+int floor_exit(void *ctx)
+{
+	(void)ctx;
+	return bpf_ktime_get_boot_ns() == 1;
+}

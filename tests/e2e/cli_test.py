@@ -1,0 +1,389 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command line over capture files made here byte by byte: options, output, bad input.
+Needs no root; what needs it is in command_test.py."""
+
+import gzip
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+from saker_e2e import block
+
+SHB, PL_V9, EV_V2 = 0x0A0D0D0A, 0x215, 0x216
+OPEN_X, CLOSE_E, CLOSE_X, WRITE_E, WRITE_X = 3, 4, 5, 8, 9
+START = 1700000000 * 10**9  # 2023-11-14 22:13:20 UTC
+TID = 1234
+
+
+def header():
+    return block(SHB, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1))
+
+
+def process(comm):
+    def text(s):
+        return struct.pack("<H", len(s)) + s
+
+    entry = struct.pack("<QQQQQ", TID, TID, 1, TID, TID)
+    entry += text(comm) + text(comm) + text(comm) + text(b"") + text(b"/")
+    entry += struct.pack("<QIII", 1024, 1, 0, 0) + struct.pack("<IIIQQ", 0, 0, 0, 0, 0)
+    entry += text(b"") + struct.pack("<qq", TID, TID) + text(b"") + text(b"/")
+    entry += struct.pack("<IB", 0, 0)
+    return block(PL_V9, struct.pack("<I", len(entry) + 4) + entry)
+
+
+def event(ns, kind, *params):
+    lens = b"".join(struct.pack("<H", len(p)) for p in params)
+    body = lens + b"".join(params)
+    evt = struct.pack("<QQIHI", START + ns, TID, 26 + len(body), kind, len(params)) + body
+    return block(EV_V2, struct.pack("<H", 1) + evt)
+
+
+def s64(n):
+    return struct.pack("<q", n)
+
+
+def close_calls(n, step_ns=10**6):
+    """n calls of close, enter and exit, one step apart."""
+    return b"".join(event(2 * i * step_ns, CLOSE_E, s64(i)) +
+                    event((2 * i + 1) * step_ns, CLOSE_X, s64(0 if i % 2 else -9))
+                    for i in range(n))
+
+
+class CommandLine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
+        cls.ten = cls.file("ten.scap", header() + process(b"prog") + close_calls(10))
+
+    @classmethod
+    def file(cls, name, data):
+        path = os.path.join(cls.dir, name)
+        with open(path, "wb") as f:
+            f.write(data)
+        return path
+
+    def saker(self, *args, **kwargs):
+        return subprocess.run([e2e.SAKER, *args], capture_output=True,
+                              env={**os.environ, "TZ": "UTC"}, timeout=60, **kwargs)
+
+    def lines(self, *args):
+        p = self.saker(*args)
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        return p.stdout.decode().splitlines()
+
+    def refuses(self, sentence, *args, status=1):
+        """One sentence on stderr, this status, and nothing else."""
+        p = self.saker(*args)
+        said = p.stderr.decode()
+        self.assertEqual(p.returncode, status, said)
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertRegex(said, "^saker: ")
+        self.assertRegex(said, sentence)
+        return p.stdout
+
+    # options
+
+    def test_unknown_options(self):
+        self.refuses(r"--sumary: did you mean --summary\?", "--sumary")
+        self.refuses(r"--verb: did you mean --verbose\?", "--verb")
+        self.refuses(r"--xyzzy: saker --help lists all", "--xyzzy")
+        self.refuses(r"-l: did you mean -L, --list-events\?", "-l")
+        self.refuses(r"-r ls, run a command with -- ls", "ls")
+
+    def test_failures_with_a_command_are_125(self):
+        self.refuses("unknown option --nope", "--nope", "--", "true", status=125)
+
+    def test_help(self):
+        out = self.saker("--help").stdout.decode()
+        self.assertEqual(out, self.saker("-h").stdout.decode())
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        self.assertIn("Examples:", out)
+
+    def test_version(self):
+        self.assertRegex(self.saker("--version").stdout.decode(), r"^saker \d+\.\d+\.\d+\n$")
+
+    def test_completion(self):
+        built = os.path.join(e2e.BUILD, "userspace/saker/saker.bash")
+        script = f'source {built}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _saker; ' \
+                 'echo "${COMPREPLY[@]}"'
+
+        def offers(*words):
+            return e2e.run("bash", "-c", script, "bash", "saker", *words).split()
+        self.assertEqual(offers("--su"), ["--suppress-comm", "--summary"])
+        self.assertEqual(offers("--ring", ""), ["array", "ringbuf", "perf"])
+        self.assertEqual(offers("-n", ""), [])
+        self.assertIn("/usr", offers("-r", "/us"))
+
+    def test_man_page(self):
+        if not shutil.which("groff"):
+            self.skipTest("groff is not installed")
+        page = os.path.join(e2e.BUILD, "userspace/saker/saker.1")
+        p = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou", page], capture_output=True,
+                           text=True)
+        self.assertEqual(p.stderr, "")
+        text = " ".join(p.stdout.split())
+        for name in re.findall(r"(?m)^  (?:-.,|   ) (--[a-z-]+)",
+                               self.saker("--help").stdout.decode()):
+            self.assertIn(name, text)
+
+    def test_list_of_events(self):
+        out = self.lines("-L")
+        self.assertIn("> open(FSPATH name, FLAGS32 flags, UINT32 mode)", out)
+        self.assertGreater(len(out), 200)
+        self.assertGreater(len(self.lines("-L", "-v")), len(out))
+
+    def test_page_of_events_is_current(self):
+        page = os.path.join(e2e.SOURCE, "docs/events.md")
+        with open(page, encoding="utf-8") as f:
+            self.assertEqual(self.saker("-L", "--markdown").stdout.decode(), f.read(),
+                             "docs/events.md is old: saker -L --markdown >docs/events.md")
+
+    # lines
+
+    def test_lines(self):
+        out = self.lines("-r", self.ten)
+        self.assertEqual(out[0], "1 22:13:20.000000000 1 prog (1234) > close fd=0 ")
+        self.assertEqual(out[1], "2 22:13:20.001000000 1 prog (1234) < close res=-9(EBADF) ")
+        self.assertEqual(len(out), 20)
+
+    def test_times(self):
+        def times(fmt):
+            return [line.split()[1] for line in self.lines("-r", self.ten, "-t", fmt)[:4]]
+        self.assertEqual(times("a")[1], "1700000000.001000000")
+        self.assertEqual(times("r")[3], "0.003000000")
+        self.assertEqual(times("d"), ["0.000000000", "0.001000000"] * 2)
+        self.assertEqual(times("D")[2:], ["0.001000000", "0.001000000"])
+
+    def test_limits(self):
+        self.assertEqual(len(self.lines("-r", self.ten, "-n", "3")), 3)
+        self.assertEqual(len(self.lines("-r", self.ten, "-M", "0.005")), 5)
+        self.assertEqual(self.lines("-r", self.ten, "-q"), [])
+        back = self.file("back.scap", header() + process(b"prog") + b"".join(
+            event(ns, CLOSE_E, s64(3)) for ns in (0, -10**9, 10**6, 10**9)))
+        self.assertEqual(len(self.lines("-r", back, "-M", "0.5")), 3, "time may run back")
+
+    def test_suppressed_process(self):
+        self.assertEqual(self.lines("-r", self.ten, "-U", "prog"), [])
+        self.assertEqual(len(self.lines("-r", self.ten, "-U", "other")), 20)
+
+    def test_files_one_after_the_other(self):
+        out = self.lines("-r", self.ten, "-r", self.ten)
+        self.assertEqual(len(out), 40)
+
+    def test_output_file(self):
+        path = os.path.join(self.dir, "lines.txt")
+        self.assertEqual(self.lines("-r", self.ten, "-o", path), [])
+        with open(path, encoding="utf-8") as f:
+            self.assertEqual(f.read().splitlines(), self.lines("-r", self.ten))
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+
+    def test_unbuffered(self):
+        self.assertEqual(self.lines("-r", self.ten, "--unbuffered"), self.lines("-r", self.ten))
+
+    def test_summary(self):
+        rows = [line.split() for line in self.lines("-r", self.ten, "-q", "-S")]
+        self.assertEqual(rows[0][:3], ["Event", "Count", "Share"])
+        self.assertEqual(rows[1], [">", "close", "10", "50.00%", "0", "-", "-"])
+        self.assertEqual(rows[2], ["<", "close", "10", "50.00%", "5", "0.010000", "1000.000"])
+
+    def test_report(self):
+        p = self.saker("-r", self.ten, "-q", "-v")
+        self.assertEqual(p.stdout, b"")
+        said = p.stderr.decode()
+        self.assertRegex(said, r"\n  events +20\n")
+        self.assertRegex(said, r"\n  records lost +not counted: the file does not say\n")
+
+    def test_progress_without_a_terminal(self):
+        p = self.saker("-r", self.ten, "-q", "-P")
+        self.assertEqual(p.stdout, b"")
+        self.assertNotIn(b"\r", p.stderr)
+
+    def test_no_control_bytes(self):
+        evil = b"\x1b[31m\x07\x00\x7f\x9b\xff\xc3\x28\r\n"
+        path = self.file("evil.scap", header() + process(b"p\x1b]0;x\x07") + event(
+            0, OPEN_X, s64(3), b"/tmp/\x1b[2J\r\x9b31m\x00", struct.pack("<I", 1),
+            struct.pack("<I", 0), struct.pack("<I", 0)) + event(1, WRITE_X, s64(len(evil)), evil))
+        for option in [], ["-x"], ["-X"], ["-b"]:
+            out = self.saker("-r", path, *option).stdout
+            bad = [b for b in out if (b < 0x20 and b not in b"\n\t") or b == 0x7f]
+            self.assertEqual(bad, [], out)
+        self.refuses(r"no\.\[31msuch", "-r", os.path.join(self.dir, "no\x1b[31msuch"))
+
+    def test_reader_that_goes_away(self):
+        path = self.file("long.scap", header() + close_calls(50000))
+        p = subprocess.Popen([e2e.SAKER, "-r", path], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        p.stdout.readline()
+        p.stdout.close()
+        self.assertEqual(p.stderr.read(), b"")
+        p.stderr.close()
+        self.assertEqual(p.wait(), 0)
+
+    def test_lines_that_cannot_be_written(self):
+        with open("/dev/full", "wb") as full:
+            p = subprocess.run([e2e.SAKER, "-r", self.ten], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(p.stderr, rb"^saker: cannot write lines to standard output: No space.*\n$")
+        self.refuses("/nowhere/x: cannot write", "-r", self.ten, "-o", "/nowhere/x")
+
+    # writing files
+
+    def test_written_file_prints_the_same(self):
+        for options in [], ["-z"], ["--zstd"]:
+            copy = os.path.join(self.dir, "copy.scap")
+            self.assertEqual(self.lines("-r", self.ten, "-w", copy, *options), [])
+            self.assertEqual(self.lines("-r", copy), self.lines("-r", self.ten))
+            self.assertEqual(self.lines("-r", copy, "--verify"), [f"{copy}: sound"])
+            self.assertEqual(os.stat(copy).st_mode & 0o777, 0o600)
+
+    def test_print_while_writing(self):
+        copy = os.path.join(self.dir, "copy.scap")
+        self.assertEqual(self.lines("-r", self.ten, "-w", copy, "--print"),
+                         self.lines("-r", self.ten))
+
+    def test_pipes(self):
+        p = self.saker("-r", self.ten, "-w", "-")
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        for data in p.stdout, gzip.compress(p.stdout):
+            q = self.saker("-r", "-", input=data)
+            self.assertEqual((q.returncode, q.stderr), (0, b""))
+            self.assertEqual(q.stdout.decode().splitlines(), self.lines("-r", self.ten))
+
+    def test_lines_of_a_slow_pipe_come_at_once(self):
+        p = subprocess.Popen([e2e.SAKER, "-r", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with p, p.stdin, p.stdout:
+            p.stdin.write(header() + process(b"prog") + close_calls(1))
+            p.stdin.flush()
+            self.assertIn(b"> close fd=0", p.stdout.readline())
+            self.assertIn(b"< close", p.stdout.readline())
+
+    def test_interrupted_while_a_pipe_is_quiet(self):
+        p = subprocess.Popen([e2e.SAKER, "-r", "-", "-S"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
+        with p, p.stdin, p.stdout:
+            p.stdin.write(header() + process(b"prog") + close_calls(1))
+            p.stdin.flush()
+            p.stdout.readline()
+            p.stdout.readline()
+            p.send_signal(signal.SIGINT)
+            self.assertIn(b"Event", p.stdout.readline())
+            self.assertEqual(p.wait(timeout=20), 0)
+
+    def test_terminals_are_no_capture_files(self):
+        ours, theirs = os.openpty()
+        for fd in ours, theirs:
+            self.addCleanup(os.close, fd)
+        for args, kwargs in (("-r", "-"), {"stdin": theirs, "stdout": subprocess.PIPE}), \
+                (("-r", self.ten, "-w", "-"), {"stdout": theirs}):
+            p = subprocess.run([e2e.SAKER, *args], stderr=subprocess.PIPE, timeout=60, **kwargs)
+            self.assertEqual(p.returncode, 1)
+            self.assertRegex(p.stderr, rb"^saker: .* the terminal: pipe .*\n$")
+
+    def test_progress_on_a_terminal(self):
+        ours, theirs = os.openpty()
+        self.addCleanup(os.close, ours)
+        path = self.file("long.scap", header() + close_calls(200000))
+        subprocess.run([e2e.SAKER, "-r", path, "-q", "-P"], stderr=theirs, timeout=60, check=True)
+        os.close(theirs)
+        shown = os.read(ours, 65536)
+        self.assertRegex(shown, rb"^\r\[#* *\] +\d+ %")
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), "the bar is wiped away")
+
+    def test_closed_standard_output(self):
+        copy = os.path.join(self.dir, "copy.scap")
+        p = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", e2e.SAKER, "-r", self.ten, "-w", copy,
+                            "--print"], capture_output=True)
+        self.assertEqual((p.returncode, p.stdout), (1, b""))
+        self.assertRegex(p.stderr, rb"^saker: cannot write lines to standard output: Bad file.*\n$")
+        self.assertEqual(self.lines("-r", copy, "--verify"), [f"{copy}: sound"])
+
+    def test_file_size_limit(self):
+        big = os.path.join(self.dir, "big.scap")
+        copy = os.path.join(self.dir, "copy.scap")
+        with open(self.ten, "rb") as f:
+            data = f.read()
+        with open(big, "wb") as f:
+            f.write(data * (200000 // len(data) + 1))
+        p = subprocess.run(["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", e2e.SAKER, "-r", big,
+                            "-w", copy], capture_output=True)
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(p.stderr, rb"^saker: .*copy.scap: cannot be written after byte \d+: File too"
+                                   rb" large.*\n$")
+        self.lines("-r", copy)
+
+    def test_bad_targets(self):
+        self.refuses("/nowhere/x.scap", "-r", self.ten, "-w", "/nowhere/x.scap")
+        self.refuses(self.dir, "-r", self.ten, "-w", self.dir)
+        self.refuses("/dev/full", "-r", self.ten, "-w", "/dev/full")
+        before = self.lines("-r", self.ten)
+        self.refuses("cannot be read and written at once", "-r", self.ten, "-w", self.ten)
+        self.refuses("cannot be read and written at once", "-r", self.ten, "-o", self.ten)
+        self.assertEqual(self.lines("-r", self.ten), before)
+
+    # bad files
+
+    def test_files_that_are_none(self):
+        self.refuses("nothere", "-r", os.path.join(self.dir, "nothere"))
+        self.refuses(self.dir, "-r", self.dir)
+        self.refuses("empty", "-r", self.file("empty", b""))
+        self.refuses("text", "-r", self.file("text", b"hello, this is not a capture\n" * 9))
+        self.refuses("swapped", "-r", self.file("swapped", struct.pack(
+            ">IIIHHQI", SHB, 28, 0x1A2B3C4D, 1, 2, 2**64 - 1, 28)))
+
+    def test_file_cut_in_a_block(self):
+        data = header() + process(b"prog") + close_calls(10)
+        whole = self.lines("-r", self.ten)
+        for cut in (1, 5, 20, 47):
+            path = self.file("cut.scap", data[:-cut])
+            out = self.refuses("cut.scap", "-r", path).decode().splitlines()
+            self.assertEqual(out, whole[:19])
+            self.refuses("cut.scap", "-r", path, "--verify")
+        path = self.file("cut.scap.gz", gzip.compress(data)[:-20])
+        out = self.refuses("cut.scap.gz", "-r", path).decode().splitlines()
+        self.assertEqual(out, whole[:len(out)])
+
+    def test_what_was_read_before_damage_is_written(self):
+        path = self.file("cut.scap", (header() + process(b"prog") + close_calls(10))[:-5])
+        copy = os.path.join(self.dir, "copy.scap")
+        self.refuses("cut.scap", "-r", path, "-w", copy)
+        self.assertEqual(len(self.lines("-r", copy)), 19)
+
+    def ends_well(self, what, data):
+        p = self.saker("-r", self.file("bad.scap", data))
+        said = p.stderr.decode().splitlines()
+        self.assertIn(p.returncode, (0, 1), f"{what}: {said}")
+        self.assertEqual([s for s in said if not s.startswith("saker: ")], [], what)
+        self.assertLessEqual(p.returncode, len(said), what)
+
+    def test_every_truncation(self):
+        data = header() + process(b"prog") + close_calls(2)
+        for n in range(len(data)):
+            self.ends_well(f"cut at {n}", data[:n])
+
+    def test_flipped_bytes(self):
+        data = header() + process(b"prog") + close_calls(2)
+        for i in range(len(data)):
+            for value in 0, 0xFF, data[i] ^ 0x10:
+                self.ends_well(f"byte {i} = {value:#x}", data[:i] + bytes([value]) + data[i + 1:])
+
+    def test_not_root(self):
+        if os.geteuid() != 0:
+            self.refuses("needs root: try sudo saker, or read a file with -r")
+            return
+        copy = os.path.join(self.dir, "saker")
+        shutil.copy(e2e.SAKER, copy)
+        os.chmod(self.dir, 0o755)
+        p = subprocess.run([copy], capture_output=True, user=65534, group=65534)
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(p.stderr, rb"^saker: watching system calls needs root: .*\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

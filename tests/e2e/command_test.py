@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command line over the live system: commands to watch, signals, a disk that fills."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import saker_e2e as e2e
+
+
+class Live(unittest.TestCase):
+    def setUp(self):
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.capture = os.path.join(self.dir, "c.scap")
+
+    def saker(self, *args, **kwargs):
+        return subprocess.run([e2e.SAKER, *args], capture_output=True, text=True, timeout=60,
+                              errors="surrogateescape", **kwargs)
+
+    def start(self, *args):
+        p = subprocess.Popen([e2e.SAKER, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, errors="surrogateescape")
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return p
+
+    def wait_for_bytes(self, path):
+        """The capture runs once something was written there."""
+        for _ in range(600):
+            if os.path.exists(path) and os.path.getsize(path):
+                return
+            time.sleep(0.1)
+        self.fail(f"{path} stays empty")
+
+    # saker -- CMD
+
+    def test_exit_status_is_the_commands(self):
+        for script, status in ("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137):
+            self.assertEqual(self.saker("-q", "--", "sh", "-c", script).returncode, status)
+
+    def test_commands_that_cannot_run(self):
+        script = os.path.join(self.dir, "script")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write("exit 5\n")
+        for name, status in ("no-such-command", 127), ("/no/such", 127), ("", 127), \
+                (script, 126), (self.dir, 126):
+            p = self.saker("--", name)
+            self.assertEqual(p.returncode, status, p.stderr)
+            self.assertEqual(p.stderr.count("\n"), 1, p.stderr)
+        os.chmod(script, 0o755)
+        self.assertEqual(self.saker("-q", "--", script).returncode, 5, "a script without #!")
+
+    def test_saker_itself_failed(self):
+        p = self.saker("-w", "/nowhere/x.scap", "--", "touch", os.path.join(self.dir, "ran"))
+        self.assertEqual(p.returncode, 125)
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "ran")))
+
+    def test_output_of_the_command_stays_clean(self):
+        p = self.saker("--", "echo", "hello")
+        self.assertEqual((p.returncode, p.stdout), (0, "hello\n"))
+        lines = e2e.lines(p.stderr)
+        self.assertEqual(lines[0].type, "execve", "not what the child did before")
+        if lines[0].dir == ">": # it waited for the disk
+            del lines[0]
+        self.assertIn("args=hello.", lines[0].info)
+        self.assertEqual(lines[-1].type, "procexit")
+        self.assertEqual({line.comm for line in lines}, {"echo"})
+
+    def test_lines_to_a_file(self):
+        path = os.path.join(self.dir, "lines")
+        p = self.saker("-o", path, "--", "echo", "hello")
+        self.assertEqual((p.stdout, p.stderr), ("hello\n", ""))
+        with open(path, encoding="utf-8") as f:
+            self.assertIn("write", {line.type for line in e2e.lines(f.read())})
+
+    def test_descendants_and_nobody_else(self):
+        noise = subprocess.Popen(["sh", "-c", "while :; do cat /etc/hostname; done"],
+                                 stdout=subprocess.DEVNULL)
+        try:
+            p = self.saker("--", "sh", "-c", "(sleep 0.1; uname -r) | tac")
+        finally:
+            noise.kill()
+            noise.wait()
+        comms = {line.comm for line in e2e.lines(p.stderr)}
+        self.assertEqual(comms & {"sh", "sleep", "uname", "tac", "cat"},
+                         {"sh", "sleep", "uname", "tac"})
+
+    def test_the_whole_machine_meanwhile(self):
+        noise = subprocess.Popen(["sh", "-c", "while :; do cat /etc/hostname; done"],
+                                 stdout=subprocess.DEVNULL)
+        try:
+            p = self.saker("--all", "--", "sleep", "0.2")
+        finally:
+            noise.kill()
+            noise.wait()
+        comms = {line.comm for line in e2e.lines(p.stderr)}
+        self.assertLessEqual({"sleep", "cat"}, comms)
+
+    def test_limit_leaves_the_command_alone(self):
+        ran = os.path.join(self.dir, "ran")
+        p = self.saker("-n", "3", "--", "sh", "-c", f"sleep 0.3; touch {ran}; exit 4")
+        self.assertEqual((p.returncode, len(e2e.lines(p.stderr))), (4, 3))
+        self.assertTrue(os.path.exists(ran))
+
+    def test_lines_do_not_wait_for_the_command(self):
+        p = self.start("-n", "5", "--", "sleep", "60")
+        self.assertEqual(len([p.stderr.readline() for _ in range(5)]), 5)
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(timeout=20), 128 + signal.SIGTERM)
+
+    def test_signal_is_passed_on(self):
+        p = self.start("-q", "--", "sh", "-c", "echo go; exec sleep 60")
+        p.stdout.readline()
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(timeout=20), 128 + signal.SIGTERM)
+
+    # the whole machine
+
+    def test_some_events(self):
+        p = self.saker("-n", "20")
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertEqual(len(e2e.lines(p.stdout)), 20)
+
+    def test_file_of_some_events_is_sound(self):
+        p = self.saker("-n", "20", "-w", self.capture)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        p = self.saker("-r", self.capture, "--verify")
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+
+    def test_own_calls_are_left_out(self):
+        p = self.start("--unbuffered", "-M", "2")
+        lines = e2e.lines(p.communicate(timeout=20)[0])
+        self.assertGreater(len(lines), 0)
+        self.assertEqual([line.text for line in lines if line.tid == p.pid], [])
+
+    def test_time_limit(self):
+        begin = time.monotonic()
+        self.assertEqual(self.saker("-q", "-M", "0.5").returncode, 0)
+        self.assertLess(time.monotonic() - begin, 5)
+
+    def test_interrupt_ends_cleanly(self):
+        for sig in signal.SIGINT, signal.SIGTERM:
+            p = self.start("-w", self.capture, "--print", "--unbuffered", "-v")
+            p.stdout.readline()
+            p.send_signal(sig)
+            out, said = p.communicate(timeout=20)
+            self.assertEqual(p.returncode, 0, said)
+            self.assertRegex(said, r"records lost +\d+\n")
+            self.assertEqual(self.saker("-r", self.capture, "--verify").returncode, 0)
+            last = e2e.lines(out)[-1].text
+            self.assertEqual(self.saker("-r", self.capture).stdout.splitlines()[-1], last)
+
+    def test_report(self):
+        said = self.saker("-q", "-v", "-M", "0.5").stderr
+        for row in ("time to start", "time to the first event", "events", "records lost", "rings",
+                    "time in BPF programs", "CPU time of saker", "memory of saker"):
+            self.assertRegex(said, rf"(?m)^  {row} +\S")
+
+    def test_lost_events_are_told(self):
+        lines = os.path.join(self.dir, "lines")
+        p = self.start("--ring-size", "256K", "-n", "1000000", "-o", lines, "-v")
+        busy = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"],
+                                stderr=subprocess.DEVNULL)
+        try:
+            self.wait_for_bytes(lines)
+            p.send_signal(signal.SIGSTOP)
+            time.sleep(1)
+            p.send_signal(signal.SIGCONT)
+        finally:
+            busy.kill()
+            busy.wait()
+        p.send_signal(signal.SIGINT)
+        said = p.communicate(timeout=30)[1]
+        self.assertEqual(p.returncode, 0, said)
+        m = re.search(r"^saker: (\d+) events were lost: the ring was full; try a larger --ring-size, "
+                      r"or -w FILE instead of lines$", said, re.M)
+        self.assertIsNotNone(m, said)
+        self.assertRegex(said, rf"(?m)^  records lost +{m[1]}$")
+
+    def test_file_of_a_killed_saker(self):
+        p = self.start("-w", self.capture, "-o", os.path.join(self.dir, "lines"), "--print")
+        self.wait_for_bytes(os.path.join(self.dir, "lines"))
+        time.sleep(1.5)
+        p.kill()
+        p.wait()
+        q = self.saker("-r", self.capture)
+        self.assertGreater(len(e2e.lines(q.stdout)), 0)
+
+    def test_no_btf(self):
+        p = subprocess.run(["unshare", "-m", "sh", "-c",
+                            'mount -t tmpfs none /sys/kernel/btf || exit 77; "$0" -n 1', e2e.SAKER],
+                           capture_output=True, text=True, timeout=60)
+        if p.returncode == 77:
+            self.skipTest("no tmpfs can be mounted here")
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertRegex(p.stderr, r"^saker: this kernel has no /sys/kernel/btf/vmlinux.*\n$")
+
+    def test_pid_namespace(self):
+        p = subprocess.run(["unshare", "-p", "-f", "--mount-proc", e2e.SAKER, "-n", "1"],
+                           capture_output=True, text=True, timeout=60)
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertRegex(p.stderr, r"^saker: this is a PID namespace of its own.*\n$")
+
+    def test_disk_that_fills(self):
+        script = ('mount -t tmpfs -o size=1m none "$1" || exit 77; '
+                  '"$2" -w "$1/c.scap" -M 30; s=$?; cp "$1/c.scap" "$3"; exit $s')
+        busy = subprocess.Popen(["sh", "-c", "while :; do cat /etc/passwd; done"],
+                                stdout=subprocess.DEVNULL)
+        os.mkdir(os.path.join(self.dir, "m"))
+        try:
+            p = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh",
+                                os.path.join(self.dir, "m"), e2e.SAKER, self.capture],
+                               capture_output=True, text=True, timeout=60)
+        finally:
+            busy.kill()
+            busy.wait()
+        if p.returncode == 77:
+            self.skipTest("no tmpfs can be mounted here")
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertRegex(p.stderr, r"^saker: .*c\.scap.*No space left on device.*\n$")
+        q = self.saker("-r", self.capture)
+        self.assertEqual((q.returncode, q.stderr), (0, ""))
+        self.assertGreater(len(e2e.lines(q.stdout)), 100)
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()

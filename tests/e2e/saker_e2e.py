@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: running saker, compiling a program, reading lines."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.environ.get("SAKER_SOURCE_DIR") or os.path.abspath(
+    os.path.join(os.path.dirname(__file__), "../.."))
+BUILD = os.environ.get("SAKER_BUILD_DIR") or os.path.join(SOURCE, "build")
+SAKER = os.path.join(BUILD, "userspace/saker/saker")
+
+LINE = re.compile(r"(?P<num>\d+) (?P<time>\S+) (?P<cpu>\d+) (?P<comm>.*?) \((?P<tid>-?\d+)\) "
+                  r"(?P<dir>[<>]) (?P<type>\S+) ?(?P<info>.*)")
+
+
+class Line:
+    """One line of the default format, taken apart."""
+
+    def __init__(self, text):
+        m = LINE.fullmatch(text)
+        if not m:
+            raise ValueError(f"not a line of the default format: {text!r}")
+        self.text = text
+        self.num, self.cpu, self.tid = (int(m[k]) for k in ("num", "cpu", "tid"))
+        self.time, self.comm, self.dir = m["time"], m["comm"], m["dir"]
+        self.type, self.info = m["type"], m["info"].rstrip()
+
+    def result(self):
+        """The call's result: the parameter res, else the first one. None if it shows none."""
+        m = re.search(r"(?:^| )res=(-?\w+)", self.info) or re.match(r"\w+=(-?\w+)", self.info)
+        if not m:
+            return None
+        return int(m[1], 16 if self.type in ("brk", "mmap", "mmap2") else 10)
+
+    def call(self):
+        return f"{self.dir} {self.type} {self.info}"
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+def need_live():
+    if os.geteuid() != 0:
+        skip("a live capture needs root")
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        skip("this kernel has no BTF (/sys/kernel/btf/vmlinux)")
+
+
+def need(*programs):
+    for p in programs:
+        if subprocess.run(["which", p], capture_output=True).returncode:
+            skip(f"{p} is not installed: scripts/setup --tests")
+
+
+def temp_dir():
+    return tempfile.mkdtemp(prefix="saker-e2e-")
+
+
+def compile_program(name, out_dir, *flags):
+    out = os.path.join(out_dir, name)
+    src = os.path.join(SOURCE, "tests/e2e", name, "prog.c")
+    subprocess.run(["gcc", "-O1", "-static", "-pthread", *flags, "-o", out, src], check=True)
+    return out
+
+
+def run(*args, status=0, env=None):
+    """Runs a command, returns its standard output; fails unless it ends with status."""
+    p = subprocess.run(args, capture_output=True, text=True, errors="surrogateescape",
+                       env={**os.environ, "TZ": "UTC", **(env or {})})
+    if p.returncode != status:
+        raise AssertionError(f"{' '.join(args)}: status {p.returncode}, not {status}\n"
+                             f"{p.stdout[-2000:]}\n{p.stderr[-2000:]}")
+    return p.stdout
+
+
+def block(kind, body):
+    """A block of a .scap file."""
+    body += bytes(-len(body) % 4)
+    size = struct.pack("<I", len(body) + 12)
+    return struct.pack("<I", kind) + size + body + size
+
+
+def read_text(path):
+    with open(path, errors="surrogateescape") as f:
+        return f.read()
+
+
+def lines(text):
+    return [Line(l) for l in text.splitlines() if l]
