@@ -105,6 +105,7 @@ class LazyEnter(unittest.TestCase):
         self.assertEqual(sorted(l.result() == 0 for l in clones if l.dir == "<"), [False, True])
 
     def test_call_older_than_the_capture(self):
+        e2e.somebody(self)
         prog = subprocess.Popen([self.prog, "older"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(prog.communicate)
         prog.stdout.readline()

@@ -79,6 +79,14 @@ def run(*args, status=0, env=None):
     return p.stdout
 
 
+def somebody(test):
+    """A process that makes calls until the test ends: the machine may be silent otherwise."""
+    p = subprocess.Popen(["sh", "-c", "while :; do cat /etc/hostname; sleep 0.02; done"],
+                         stdout=subprocess.DEVNULL)
+    test.addCleanup(p.wait)
+    test.addCleanup(p.kill)
+
+
 def block(kind, body):
     """A block of a .scap file."""
     body += bytes(-len(body) % 4)

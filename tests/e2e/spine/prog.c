@@ -170,6 +170,7 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "second"))
 		return 7;
 	must(argc == 2, "usage: prog DIR");
+	must(!close_range(3, ~0U, 0), "close_range"); /* the lowest free number is 3 now */
 	umask(0);
 	must(!mkdir(argv[1], 0700) && !chdir(argv[1]), argv[1]);
 	files();
