@@ -182,4 +182,29 @@ __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 	return arg_value(kind, v, beside);
 }
 
+/* Field @off of the structure at @addr: true with its value. */
+static __always_inline bool user_field(u32 kind, u64 addr, u32 off, u64 *v)
+{
+	u64 at[2] = {};
+	u32 sz = 8;
+
+	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT : ARG_U16_AT;
+	if (kind == 0)
+		sz = 2;
+	else if (kind <= ARG_S32_AT - ARG_U16_AT)
+		sz = 4;
+	else if (kind >= ARG_TIMESPEC_AT - ARG_U16_AT)
+		sz = 16;
+	if (!addr || bpf_probe_read_user(at, sz, (void *)(addr + off)))
+		return false;
+	*v = at[0];
+	if (kind == ARG_S32_AT - ARG_U16_AT)
+		*v = (s64)(s32)at[0];
+	else if (kind == ARG_TIMESPEC_AT - ARG_U16_AT)
+		*v = at[0] * 1000000000ull + at[1];
+	else if (kind == ARG_TIMEVAL_AT - ARG_U16_AT)
+		*v = at[0] * 1000000000ull + at[1] * 1000;
+	return true;
+}
+
 #endif /* DRIVER_ARGS_BPF_H */

@@ -47,10 +47,28 @@ enum arg_kind {
 	ARG_OUT64_2ND,
 	ARG_OUT32,
 
+	/* Fields of a structure that an argument points to, AF rows: nothing if it cannot be read.
+	 * The names of those that the call writes begin with OUT_: nothing if it failed. */
+	ARG_U16_AT,
+	ARG_U32_AT,
+	ARG_S32_AT,
+	ARG_U64_AT,
+	ARG_TIMESPEC_AT, /* in ns, as the next one */
+	ARG_TIMEVAL_AT,
+	ARG_OUT_U16_AT,
+	ARG_OUT_U32_AT,
+	ARG_OUT_S32_AT,
+	ARG_OUT_U64_AT,
+	ARG_OUT_TIMESPEC_AT,
+	ARG_OUT_TIMEVAL_AT,
+
 	/* Pointers to bytes. A raw enter carries the bytes. */
 	ARG_PATH, /* text, with its NUL */
 	ARG_PATH_OUT, /* text written by the call: empty if it failed */
 	ARG_SOCKADDR, /* the kernel's sockaddr; the next argument is its length */
+	ARG_BYTES, /* at most snaplen; the next argument is their number */
+	ARG_OUT_BYTES, /* the same, written by the call: the result is their number */
+	ARG_OUT_TEXT, /* text without a NUL, written by the call: the result is its length */
 	ARG_POLLFDS, /* struct pollfd[], at most ARG_POLLFDS_MAX; the next argument is the count */
 	ARG_KIND_MAX
 };
@@ -68,6 +86,19 @@ static inline int arg_is_pointer(unsigned int kind)
 static inline int arg_is_bytes(unsigned int kind)
 {
 	return kind >= ARG_PATH;
+}
+
+static inline int arg_is_field(unsigned int kind)
+{
+	return kind >= ARG_U16_AT && kind <= ARG_OUT_TIMEVAL_AT;
+}
+
+/* Is what it points to written by the call, and so not known before it has ended? */
+static inline int arg_is_out(unsigned int kind)
+{
+	return (kind >= ARG_OUT64 && kind <= ARG_OUT32) ||
+	       (kind >= ARG_OUT_U16_AT && kind <= ARG_OUT_TIMEVAL_AT) || kind == ARG_PATH_OUT ||
+	       kind == ARG_OUT_BYTES || kind == ARG_OUT_TEXT;
 }
 
 /* Moves bit @from of @v to bit @to; both are single constant bits. */

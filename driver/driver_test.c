@@ -431,7 +431,7 @@ static void test_exit_group(void **state)
 
 	(void)state;
 	assert_int_equal(e->flags, REC_F_RAW_ENTER | REC_F_BLOCKED);
-	assert_int_equal(e->evt.type, EVT_SYSCALL_E);
+	assert_int_equal(e->evt.type, EVT_EXIT_GROUP_E);
 	assert_null(find(&c, &at, pid, SYS_exit_group));
 	free_capture(&c);
 }

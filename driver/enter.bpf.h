@@ -13,28 +13,41 @@
 struct enter_ptr {
 	u8 arg;
 	u8 kind; /* enum arg_kind; 0: none */
+	u16 off; /* of a field */
 };
 
 static const struct enter_ptr enter_ptrs[DRV_MAX_NR] = {
-#define A(param, arg, kind) ARG_##kind >= ARG_IN64 ? (arg):
 #define AX(param, arg, kind)
+#define AXF(param, arg, kind, offset)
+#define A(param, arg, kind) ARG_##kind >= ARG_IN64 ? (arg):
+#define AF(param, arg, kind, offset) (arg) < 6 ? (arg):
 #define SYS(nr, name, event, filler, ...) [nr].arg = __VA_ARGS__ 0,
 #include "syscalls.def"
 #undef SYS
 #undef A
+#undef AF
 #define A(param, arg, kind) ARG_##kind >= ARG_IN64 ? ARG_##kind:
+#define AF(param, arg, kind, offset) (arg) < 6 ? ARG_##kind:
 #define SYS(nr, name, event, filler, ...) [nr].kind = __VA_ARGS__ 0,
 #include "syscalls.def"
 #undef SYS
 #undef A
+#undef AF
+#define A(param, arg, kind) ARG_##kind >= ARG_IN64 ? 0:
+#define AF(param, arg, kind, offset) (arg) < 6 ? (offset):
+#define SYS(nr, name, event, filler, ...) [nr].off = __VA_ARGS__ 0,
+#include "syscalls.def"
+#undef SYS
+#undef A
+#undef AF
 #undef AX
+#undef AXF
 };
 
 /* Is what the argument points to known before the call has ended? */
 static __always_inline bool known_at_enter(u32 kind)
 {
-	return kind >= ARG_IN64 && kind != ARG_OUT64 && kind != ARG_OUT64_2ND &&
-	       kind != ARG_OUT32 && kind != ARG_PATH_OUT;
+	return arg_is_pointer(kind) && !arg_is_out(kind);
 }
 
 static __always_inline struct enter_ptr enter_ptr_of(const struct drv_call *call)
@@ -60,9 +73,18 @@ static __always_inline u32 enter_type_of(const struct drv_call *call)
 static __always_inline void put_pointed(struct rec *r, const struct drv_call *call,
 					struct enter_ptr p)
 {
-	u64 addr = call->args[p.arg & 3], beside = call->args[(p.arg & 3) + 1];
+	u32 i = p.arg < 5 ? p.arg : 5;
+	u64 addr = call->args[i], beside = call->args[i < 5 ? i + 1 : i];
+	u64 v;
 
-	if (p.kind == ARG_PATH)
+	if (arg_is_field(p.kind)) {
+		if (user_field(p.kind, addr, p.off, &v))
+			put_u64(r, v);
+		else
+			put_empty(r);
+	} else if (p.kind == ARG_BYTES)
+		put_user_bytes(r, addr, beside > cfg.snaplen ? cfg.snaplen : beside, PATH_SZ);
+	else if (p.kind == ARG_PATH)
 		put_user_str(r, addr, PATH_SZ);
 	else if (p.kind == ARG_SOCKADDR)
 		put_user_bytes(r, addr, (s32)beside, ARG_SOCKADDR_MAX);

@@ -14,8 +14,35 @@ enum evt_type {
 
 #define EVT_COMPAT_MAX 336 /* ids below are known to sysdig 0.29.3 */
 #define EVT_PUBLIC_MAX 454 /* ids below are shared with Falco's libs */
-#define EVT_PRIVATE 0x4000 /* ids from here are saker's own */
+#define EVT_PRIVATE 0x4000 /* ids from here are saker's own: private, other tools skip them */
+#define EVT_OWN_CALL 0x4080 /* ids from here are calls: in a compatible file events 0 and 1 */
+#define EVT_OWN_END 0x4300
 #define EVT_MAX_PARAMS 36
+
+/* Dense: the place of an event's row in a table of EVT_INDEX_MAX. Keeps even and odd. */
+#define EVT_INDEX(id) ((id) < EVT_PRIVATE ? (id) : (id)-EVT_PRIVATE + EVT_PUBLIC_MAX)
+#define EVT_INDEX_MAX EVT_INDEX(EVT_OWN_END)
+
+/* An id that no event has: the last row of such a table, which stays empty. */
+#define EVT_NONE (EVT_OWN_END - 1)
+
+static inline unsigned int evt_index(unsigned int type)
+{
+	if (type < EVT_PUBLIC_MAX || (type >= EVT_PRIVATE && type < EVT_OWN_END))
+		return EVT_INDEX(type);
+	return EVT_INDEX(EVT_NONE);
+}
+
+/* Takes no number and is no line: about the capture, not of the system. */
+static inline int evt_is_private(unsigned int type)
+{
+	return type >= EVT_PRIVATE && (type < EVT_OWN_CALL || type >= EVT_OWN_END);
+}
+
+static inline int evt_is_own_call(unsigned int type)
+{
+	return type >= EVT_OWN_CALL && type < EVT_OWN_END;
+}
 
 static inline int evt_is_enter(unsigned int type)
 {

@@ -10,6 +10,7 @@
 struct auto_param {
 	u8 arg;
 	u8 kind;
+	u16 off; /* of a field */
 };
 
 struct auto_call {
@@ -18,13 +19,17 @@ struct auto_call {
 };
 
 static const struct auto_call auto_calls[DRV_MAX_NR] = {
-#define A(name, index, how) {index, ARG_##how},
+#define A(name, index, how) {index, ARG_##how, 0},
 #define AX A
+#define AF(name, index, how, offset) {index, ARG_##how, offset},
+#define AXF AF
 #define COUNT(...) (sizeof((struct auto_param[]){__VA_ARGS__}) / sizeof(struct auto_param))
 #define SYS(nr, name, event, filler, ...) [nr] = {COUNT(__VA_ARGS__), {__VA_ARGS__}},
 #include "syscalls.def"
 #undef SYS
 #undef COUNT
+#undef AXF
+#undef AF
 #undef AX
 #undef A
 };
@@ -33,16 +38,19 @@ static const struct auto_call auto_calls[DRV_MAX_NR] = {
 static const u8 auto_texts[DRV_MAX_NR] = {
 #define A(name, index, how) +(ARG_##how >= ARG_PATH)
 #define AX A
+#define AF(name, index, how, offset)
+#define AXF AF
 #define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
 #include "syscalls.def"
 #undef SYS
+#undef AXF
+#undef AF
 #undef AX
 #undef A
 };
 
-#define SIZES_MAX 512 /* a power of two: the verifier sees the bound in a mask */
-/* Events of our own come behind the shared ones. */
-#define SIZES_OF(id) ((id) < EVT_PUBLIC_MAX ? (id) : (id)-EVT_PRIVATE + EVT_PUBLIC_MAX)
+#define SIZES_MAX 2048 /* a power of two: the verifier sees the bound in a mask */
+_Static_assert(EVT_INDEX_MAX <= SIZES_MAX, "a row for each event");
 
 /* Bytes of each parameter of an event; 0: it varies. */
 static const u8 param_sizes[SIZES_MAX][EVT_MAX_PARAMS] = {
@@ -51,7 +59,7 @@ static const u8 param_sizes[SIZES_MAX][EVT_MAX_PARAMS] = {
 #define PR(name, type, fmt, dirfd) PSZ_##type,
 #define O P
 #define OX PX
-#define EVT(id, sym, name, category, flags, n_2022, ...) [SIZES_OF(id)] = {__VA_ARGS__},
+#define EVT(id, sym, name, category, flags, n_2022, ...) [EVT_INDEX(id)] = {__VA_ARGS__},
 #include "events.def"
 #undef EVT
 #undef P
@@ -75,11 +83,53 @@ static __always_inline u64 arg_or_0(const struct rec *r, u32 i)
 	return i < 6 ? arg(r, i) : 0;
 }
 
-static __always_inline void put_auto(struct rec *r, u32 kind, u32 index, u32 sz)
+static __always_inline void put_field(struct rec *r, const struct auto_param *p, u32 sz)
 {
+	u64 v;
+
+	if ((arg_is_out(p->kind) && r->ret < 0) ||
+	    !user_field(p->kind, arg_or_0(r, p->arg), p->off, &v))
+		put_empty(r);
+	else
+		put_number(r, v, sz);
+}
+
+/* Data is kept as far as text is: the record has as much room for either. */
+static __always_inline void put_data(struct rec *r, u64 addr, s64 len)
+{
+	put_user_bytes(r, addr, len > cfg.snaplen ? cfg.snaplen : len, PATH_SZ);
+}
+
+/* Text that the call wrote without a NUL: @len bytes of it. */
+static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
+{
+	u64 n = written(len, PATH_SZ - 1);
+	u8 *to = put_here(r);
+
+	if (n && bpf_probe_read_user(to, n, (void *)addr))
+		n = 0;
+	to[n] = 0;
+	put_done(r, n + 1);
+}
+
+static __always_inline void put_auto(struct rec *r, const struct auto_param *p, u32 sz)
+{
+	u32 kind = p->kind, index = p->arg;
 	u64 v = arg_or_0(r, index);
 	u64 beside = arg_or_0(r, kind == ARG_OPEN_MODE ? index - 1 : index + 1);
 
+	if (arg_is_field(kind)) {
+		put_field(r, p, sz);
+		return;
+	}
+	if (kind == ARG_BYTES || kind == ARG_OUT_BYTES) {
+		put_data(r, v, kind == ARG_BYTES ? (s64)beside : r->ret);
+		return;
+	}
+	if (kind == ARG_OUT_TEXT) {
+		put_text(r, v, r->ret);
+		return;
+	}
 	if (kind == ARG_PATH || (kind == ARG_PATH_OUT && r->ret >= 0)) {
 		put_user_str(r, v, PATH_SZ);
 		return;
@@ -117,7 +167,7 @@ static long auto_step(u32 i, void *ctx)
 		.n_params = AUTO_MAX + 1,
 	};
 
-	put_auto(&r, p->kind, p->arg, f->sizes[at + 1]);
+	put_auto(&r, p, f->sizes[at + 1]);
 	f->off = forget(r.slot, r.off, REC_OFF_MAX);
 	return 0;
 }
@@ -128,7 +178,8 @@ int fill_auto(u64 *ctx)
 	u32 nr = this_slot()->call.nr & (DRV_MAX_NR - 1);
 	const struct auto_call *call = &auto_calls[nr];
 	u32 type = nr_event[nr];
-	struct auto_fill f = {.call = call, .sizes = param_sizes[type & (SIZES_MAX - 1)]};
+	struct auto_fill f = {.call = call,
+			      .sizes = param_sizes[EVT_INDEX(type) & (SIZES_MAX - 1)]};
 	u32 n = call->n & 15;
 	struct rec r;
 

@@ -12,7 +12,7 @@
 
 #include "capfile.h"
 
-static struct evt_facts facts[EVT_PUBLIC_MAX];
+static struct evt_facts facts[EVT_INDEX_MAX];
 
 static bool is_call_exit(unsigned int type)
 {
@@ -21,16 +21,24 @@ static bool is_call_exit(unsigned int type)
 	return type % 2 && info && !(info->flags & EF_UNUSED);
 }
 
+static void build_fact(void *ctx, const struct scap_event_info *info)
+{
+	struct evt_facts *f = &facts[evt_index(info->id)];
+
+	(void)ctx;
+	f->nr = scap_event_nr(info->id);
+	f->lens_sz = scap_evt_len_sz(info->id);
+	if (is_call_exit(info->id))
+		f->flags = SCAP_EVT_F_FULL;
+	else if (is_call_exit(info->id + 1))
+		f->flags = SCAP_EVT_F_HIDDEN;
+}
+
 static void build_facts(void)
 {
-	for (unsigned int type = 0; type < EVT_PUBLIC_MAX; type++) {
-		facts[type].nr = scap_event_nr(type);
-		facts[type].lens_sz = scap_evt_len_sz(type);
-		if (is_call_exit(type))
-			facts[type].flags = SCAP_EVT_F_FULL;
-		else if (is_call_exit(type + 1))
-			facts[type].flags = SCAP_EVT_F_HIDDEN;
-	}
+	for (size_t i = 0; i < EVT_INDEX_MAX; i++)
+		facts[i] = (struct evt_facts){.nr = REC_NR_NONE, .lens_sz = sizeof(uint16_t)};
+	scap_event_each(build_fact, NULL);
 }
 
 const struct evt_facts *cap_evt_facts(void)
@@ -43,7 +51,7 @@ const struct evt_facts *cap_evt_facts(void)
 
 static size_t lens_sz_of(unsigned int type)
 {
-	return type < EVT_PUBLIC_MAX ? cap_evt_facts()[type].lens_sz : scap_evt_len_sz(type);
+	return cap_evt_facts()[evt_index(type)].lens_sz;
 }
 
 static uint32_t len_at(const uint8_t *lens, size_t lens_sz, unsigned int i)
@@ -63,9 +71,9 @@ void cap_evt_defaults(const struct ppm_evt_hdr *evt, enum evt_defaults d, uint16
 
 	*flags = 0;
 	*nr = REC_NR_NONE;
-	if (d == EVT_DEFAULTS_PLAIN || evt->type >= EVT_PUBLIC_MAX)
+	if (d == EVT_DEFAULTS_PLAIN || evt_is_private(evt->type))
 		return;
-	f = &cap_evt_facts()[evt->type];
+	f = &cap_evt_facts()[evt_index(evt->type)];
 	*flags = f->flags;
 	*nr = evt->type <= EVT_SYSCALL_X ? cap_evt_generic_nr(evt) : f->nr;
 }
@@ -161,6 +169,12 @@ size_t cap_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
 	return p - out;
 }
 
+/* What an option may make of an event: one of the system, not of the capture. */
+static bool is_native(unsigned int type)
+{
+	return scap_event_info(type) && !evt_is_private(type);
+}
+
 /* The head of the option: what it adds to the first parameters of @file. */
 static bool native_head(const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t **val,
 			uint32_t *len, struct ppm_evt_hdr *native, unsigned int *first)
@@ -180,7 +194,7 @@ static bool native_head(const struct ppm_evt_hdr *file, uint16_t opt, const uint
 		n = get_u16(*val);
 	}
 	if (*first > file->nparams || n > EVT_MAX_PARAMS || *first + n > EVT_MAX_PARAMS ||
-	    native->type >= EVT_PUBLIC_MAX)
+	    !is_native(native->type))
 		return false;
 	native->nparams = *first + n;
 	*val += head;

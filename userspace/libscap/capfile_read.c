@@ -340,7 +340,7 @@ static int read_event(struct cap_reader *r, const struct cap_block *blk, struct 
 			return bad_event(r, blk, err);
 	}
 	evt->type = evt->hdr->type;
-	if (evt->type < EVT_PUBLIC_MAX)
+	if (evt->type < EVT_PUBLIC_MAX || evt_is_own_call(evt->type))
 		return 1;
 	if (evt->type == EVT_CLOSING && r->saker) {
 		read_closing(r, evt->hdr);
@@ -348,7 +348,7 @@ static int read_event(struct cap_reader *r, const struct cap_block *blk, struct 
 	}
 	/* Private events are state-only so that others pass over them. */
 	evt->flags &= ~SCAP_EVT_F_STATE_ONLY;
-	return evt->type >= EVT_PRIVATE;
+	return evt_is_private(evt->type);
 }
 
 static void tell_skip(struct cap_reader *r, const struct cap_block *blk)

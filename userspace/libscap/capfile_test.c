@@ -36,7 +36,7 @@ static void put_event_of(void *ctx, const struct scap_event_info *info)
 		/* By turns what a saker source says of it, something else, nothing. */
 		if (i == 0)
 			cap_evt_defaults(evt->hdr, EVT_DEFAULTS_SAKER, &evt->flags, &evt->nr);
-		else if (i == 1 && info->id < EVT_PUBLIC_MAX)
+		else if (i == 1 && !evt_is_private(info->id))
 			evt->nr = info->id % 300;
 	}
 }
@@ -69,7 +69,7 @@ static void test_file_is_compatible(void **state)
 	(void)state;
 	scap_event_each(put_event_of, &l);
 	for (size_t i = 0; i < l.n; i++)
-		n_public += l.v[i].type < EVT_PUBLIC_MAX;
+		n_public += !evt_is_private(l.v[i].type);
 	write_list(&l, path_of("compat"), SCAP_COMPRESS_NONE);
 	load(&b, path_of("compat"));
 	for (size_t at = 0; at < b.n; at += get_u32(b.p + at + 4)) {

@@ -59,7 +59,7 @@ static void add_event(struct verifier *v, const struct scap_evt *evt)
 {
 	struct section *s = &v->s;
 
-	if (evt->type >= EVT_PRIVATE)
+	if (evt_is_private(evt->type))
 		s->n_private++;
 	else
 		s->n_events++;

@@ -35,7 +35,7 @@ struct scap_writer {
 	uint64_t n_events; /* public ones */
 	uint64_t n_private;
 	uint64_t last_ns;
-	struct out_rule rules[EVT_PUBLIC_MAX];
+	struct out_rule rules[EVT_INDEX_MAX];
 	uint16_t sc_of[2][N_NR]; /* PPM_SC codes of x86_64 and ia32 calls */
 	struct cap_buf scratch; /* an event that is not written as it is */
 };
@@ -179,7 +179,7 @@ static bool code_too_new(const struct ppm_evt_hdr *hdr)
 static const struct ppm_evt_hdr *first_params(struct scap_writer *w, const struct ppm_evt_hdr *hdr,
 					      unsigned int n)
 {
-	size_t lens_sz = w->facts[hdr->type].lens_sz;
+	size_t lens_sz = w->facts[evt_index(hdr->type)].lens_sz;
 	const uint8_t *lens = (const uint8_t *)(hdr + 1);
 	struct ppm_evt_hdr *out = (struct ppm_evt_hdr *)w->scratch.p;
 	uint32_t sum = 0;
@@ -223,7 +223,7 @@ static int compat_event(struct scap_writer *w, const struct scap_evt *evt,
 			const struct ppm_evt_hdr **out)
 {
 	const struct ppm_evt_hdr *hdr = evt->hdr;
-	struct out_rule *rule = &w->rules[hdr->type];
+	struct out_rule *rule = &w->rules[evt_index(hdr->type)];
 
 	if (!rule->known) {
 		int err = make_rule(rule, hdr->type);
@@ -279,8 +279,7 @@ static uint8_t *put_mark(struct scap_writer *w, uint8_t *p, const struct scap_ev
 static uint32_t block_type(const struct scap_writer *w, const struct ppm_evt_hdr *hdr,
 			   bool with_flags, uint32_t len)
 {
-	bool large = len - 8 > BLK_EVT_MAX ||
-		     (hdr->type < EVT_PUBLIC_MAX && w->facts[hdr->type].lens_sz == 4);
+	bool large = len - 8 > BLK_EVT_MAX || w->facts[evt_index(hdr->type)].lens_sz == 4;
 
 	if (with_flags)
 		return large ? BLK_EVF_V2_LARGE : BLK_EVF_V2;
@@ -324,11 +323,11 @@ static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 {
 	const struct ppm_evt_hdr *file = evt->hdr;
-	bool is_private = evt->type >= EVT_PRIVATE;
+	bool is_private = evt_is_private(evt->type);
 	int err;
 
 	if (!is_private) {
-		if (evt->type >= EVT_PUBLIC_MAX)
+		if (!scap_event_info(evt->type))
 			return scap_fail(&w->log, -EINVAL,
 					 "an event of type %u has no place in a "
 					 "file",
@@ -383,7 +382,7 @@ int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64
 	if (st && w->sink)
 		err = put_closing(w, st);
 	close_err = cap_sink_close(w->sink, bytes);
-	for (size_t i = 0; i < EVT_PUBLIC_MAX; i++)
+	for (size_t i = 0; i < EVT_INDEX_MAX; i++)
 		free(w->rules[i].projection);
 	free(w->scratch.p);
 	free(w);

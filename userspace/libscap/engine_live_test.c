@@ -73,7 +73,7 @@ static void check(struct watch *w, const struct scap_evt *evt)
 	struct scap_params p;
 
 	assert_true(evt->ts_ns >= w->last_ts);
-	if (evt->type < EVT_PRIVATE)
+	if (!evt_is_private(evt->type))
 		assert_int_equal(evt->num, ++w->last_num);
 	assert_int_equal(evt->hdr->type, evt->type);
 	assert_int_equal(scap_evt_params(evt->hdr, &p), 0);

@@ -297,7 +297,7 @@ unsigned int scap_event_compat_type(unsigned int type)
 {
 	const unsigned int dir = type & 1;
 
-	if (type < EVT_COMPAT_MAX || type >= EVT_PRIVATE || !is_call(type))
+	if (type < EVT_COMPAT_MAX || evt_is_private(type) || !is_call(type))
 		return type;
 	for (size_t i = 0; i < sizeof(compat) / sizeof(compat[0]); i++)
 		if (compat[i].enter == type - dir)

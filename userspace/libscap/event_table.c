@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.def and flags.def in memory. Rows stand in the order of their ids, public ones
- * without gaps from 0 and private ones without gaps from EVT_PRIVATE, so an id is found
- * by its place; the compiler rejects a row that stands elsewhere.
+ * events.def and flags.def in memory. An id is found by its place; the compiler rejects two
+ * rows with one id.
  */
 #include "event_table.h"
 
@@ -53,16 +52,17 @@
 #define O(...) +0
 #define OX(...) +0
 #define EVT(evt_id, evt_sym, evt_name, cat, evt_flags, n22, ...)                                   \
-	{.name = evt_name,                                                                         \
-	 .sym = #evt_sym,                                                                          \
-	 .id = evt_id,                                                                             \
-	 .category = cat,                                                                          \
-	 .flags = evt_flags,                                                                       \
-	 .n_2022 = n22,                                                                            \
-	 .n_public = 0 __VA_ARGS__,                                                                \
-	 .n_params = sizeof(params_##evt_sym) / sizeof(params_##evt_sym[0]) - 1,                   \
-	 .params = params_##evt_sym},
-static const struct scap_event_info events[] = {
+	[EVT_INDEX(evt_id)] = {.name = evt_name,                                                   \
+			       .sym = #evt_sym,                                                    \
+			       .id = evt_id,                                                       \
+			       .category = cat,                                                    \
+			       .flags = evt_flags,                                                 \
+			       .n_2022 = n22,                                                      \
+			       .n_public = 0 __VA_ARGS__,                                          \
+			       .n_params =                                                         \
+				       sizeof(params_##evt_sym) / sizeof(params_##evt_sym[0]) - 1, \
+			       .params = params_##evt_sym},
+static const struct scap_event_info events[EVT_INDEX_MAX] = {
 #include "events.def"
 };
 #undef EVT
@@ -72,36 +72,18 @@ static const struct scap_event_info events[] = {
 #undef O
 #undef OX
 
-#define N_EVENTS (sizeof(events) / sizeof(events[0]))
-
-/* Where the row of an id must stand, and where it does. */
-enum row_place {
-#define EVT(id, sym, ...) ROW_##sym,
-#include "events.def"
-#undef EVT
-};
-#define EVT(id, sym, ...)                                                                          \
-	_Static_assert(ROW_##sym ==                                                                \
-			       ((id) < EVT_PRIVATE ? (id) : (id)-EVT_PRIVATE + EVT_PUBLIC_MAX),    \
-		       "events.def: " #sym " is not in its place");
-#include "events.def"
-#undef EVT
-
 const struct scap_event_info *scap_event_info(unsigned int type)
 {
-	size_t row = type;
+	const struct scap_event_info *info = &events[evt_index(type)];
 
-	if (type >= EVT_PRIVATE)
-		row = (size_t)type - EVT_PRIVATE + EVT_PUBLIC_MAX;
-	else if (type >= EVT_PUBLIC_MAX)
-		return NULL;
-	return row < N_EVENTS ? &events[row] : NULL;
+	return info->name ? info : NULL;
 }
 
 void scap_event_each(void (*fn)(void *ctx, const struct scap_event_info *info), void *ctx)
 {
-	for (size_t i = 0; i < N_EVENTS; i++)
-		fn(ctx, &events[i]);
+	for (size_t i = 0; i < EVT_INDEX_MAX; i++)
+		if (events[i].name)
+			fn(ctx, &events[i]);
 }
 
 size_t scap_evt_len_sz(unsigned int type)

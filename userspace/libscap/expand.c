@@ -16,8 +16,8 @@
 
 struct scap_expand {
 	/* How the enter of an exit is made, by half of the exit's type; made at first use. */
-	struct scap_projection plans[EVT_PUBLIC_MAX / 2];
-	uint8_t has_plan[EVT_PUBLIC_MAX / 2];
+	struct scap_projection plans[EVT_INDEX_MAX / 2];
+	uint8_t has_plan[EVT_INDEX_MAX / 2];
 	uint8_t buf[2 * DRV_REC_MAX];
 };
 
@@ -33,9 +33,9 @@ void scap_expand_free(struct scap_expand *x)
 
 static const struct scap_projection *plan_of(struct scap_expand *x, unsigned int exit_type)
 {
-	const unsigned int i = exit_type / 2;
+	const unsigned int i = evt_index(exit_type) / 2;
 
-	if (exit_type >= EVT_PUBLIC_MAX)
+	if (evt_is_private(exit_type))
 		return NULL;
 	if (!x->has_plan[i]) {
 		if (scap_projection_init(&x->plans[i], exit_type & ~1u, EVT_MAX_PARAMS, exit_type))

@@ -23,13 +23,17 @@ struct arg_row {
 };
 
 #define A(name, arg_nr, conv) {#name, arg_nr, ARG_##conv},
+#define AF(name, arg_nr, conv, offset) A(name, arg_nr, conv)
 #define AX(name, arg_nr, conv)
+#define AXF(name, arg_nr, conv, offset)
 #define SYS(nr, name, event, filler, ...)                                                          \
 	static const struct arg_row rows_##name[] = {__VA_ARGS__{NULL, 0, 0}};
 #include "syscalls.def"
 #undef SYS
 #undef A
+#undef AF
 #undef AX
+#undef AXF
 
 static const struct arg_row *const rows_by_nr[DRV_MAX_NR] = {
 #define SYS(nr, name, ...) [nr] = rows_##name,
@@ -215,6 +219,8 @@ static void put_param(struct writer *w, const struct raw *raw, const struct scap
 
 	if (!row || row->arg >= 6) {
 		put_nothing(w, info->type);
+	} else if (arg_is_field(row->kind) && (row != raw->pointer || !raw->pointed.len)) {
+		put(w, NULL, 0);
 	} else if (size && size <= sizeof(v)) {
 		v = row_value(raw, row);
 		put(w, &v, size);

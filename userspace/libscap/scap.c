@@ -87,7 +87,7 @@ int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
 	int ret = s->ops->next(s->engine, evt, timeout_ms);
 
 	if (ret == 1) {
-		evt->num = evt->type >= EVT_PRIVATE ? 0 : ++s->num;
+		evt->num = evt_is_private(evt->type) ? 0 : ++s->num;
 		s->n_events++;
 		return 1;
 	}

@@ -35,7 +35,7 @@ struct scap_evt {
 	uint64_t ts_ns; /* since the epoch */
 	uint64_t true_ns; /* = ts_ns unless clamped */
 	uint16_t cpu;
-	uint16_t type; /* = hdr->type, below EVT_PUBLIC_MAX or from EVT_PRIVATE */
+	uint16_t type; /* = hdr->type, below EVT_PUBLIC_MAX or from EVT_PRIVATE (events.h) */
 	uint16_t nr; /* the real system call number, where known; else REC_NR_NONE */
 	uint16_t flags;
 };

@@ -28,10 +28,10 @@ struct event_text {
 	const struct label *labels;
 };
 
-/* Rows stand as in event_table.c: public ids from 0, private ones behind them. */
 #define EVT(id, sym, name, ...)                                                                    \
-	{(id)&1 ? ") < " name " " : ") > " name " ", sizeof(") < " name " ") - 1, labels_##sym},
-static const struct event_text event_texts[] = {
+	[EVT_INDEX(id)] = {(id)&1 ? ") < " name " " : ") > " name " ",                             \
+			   sizeof(") < " name " ") - 1, labels_##sym},
+static const struct event_text event_texts[EVT_INDEX_MAX] = {
 #include "events.def"
 };
 #undef EVT
@@ -44,7 +44,7 @@ static const struct event_text event_texts[] = {
 
 static const struct event_text *event_text(unsigned int id)
 {
-	return &event_texts[id < EVT_PRIVATE ? id : id - EVT_PRIVATE + EVT_PUBLIC_MAX];
+	return &event_texts[evt_index(id)];
 }
 
 static int is_generic(const struct sinsp_evt *evt)

@@ -14,7 +14,7 @@ enum { NEEDS_ENTER = 1 };
 static const struct {
 	sinsp_parse_fn fn;
 	int needs_enter; /* its enter has parameters that the exit of 2022 lacks */
-} parsers[EVT_PUBLIC_MAX] = {
+} parsers[EVT_INDEX_MAX] = {
 	[EVT_OPEN_X] = {sinsp_parse_open, NEEDS_ENTER},
 	[EVT_CREAT_X] = {sinsp_parse_open, NEEDS_ENTER},
 	[EVT_OPENAT_102_X] = {sinsp_parse_open, NEEDS_ENTER},
@@ -110,7 +110,7 @@ static const struct {
 	[EVT_CONTAINER_E] = {sinsp_parse_container},
 };
 
-static struct sinsp_parse_row rows[EVT_PUBLIC_MAX];
+static struct sinsp_parse_row rows[EVT_INDEX_MAX];
 static const struct sinsp_parse_row unknown_row = {.fd = -1};
 
 static int find_param(const struct scap_event_info *info, const char *name)
@@ -162,21 +162,21 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 		SINSP_PARAM_NAMES(X)
 #undef X
 	};
-	struct sinsp_parse_row *row = &rows[info->id < EVT_PUBLIC_MAX ? info->id : 0];
+	struct sinsp_parse_row *row = &rows[evt_index(info->id)];
 
 	(void)ctx;
-	if (info->id >= EVT_PUBLIC_MAX)
+	if (evt_is_private(info->id))
 		return;
 	row->info = info;
 	for (int i = 0; i < SINSP_P_MAX; i++)
 		row->at[i] = find_param(info, names[i]);
-	row->fn = parsers[info->id].fn;
+	row->fn = parsers[evt_index(info->id)].fn;
 	row->uses_fd = !!(info->flags & EF_USES_FD);
 	row->fd = row->uses_fd ? find_fd(info) : -1;
 	row->is_call = is_call(info);
 	row->is_clone = row->fn == sinsp_parse_clone;
 	row->of_thread = is_of_thread(info);
-	row->save = evt_is_enter(info->id) && parsers[info->id + 1].needs_enter;
+	row->save = evt_is_enter(info->id) && parsers[evt_index(info->id + 1)].needs_enter;
 }
 
 void sinsp_parse_init(void)
@@ -188,7 +188,9 @@ void sinsp_parse_init(void)
 
 static const struct sinsp_parse_row *row_of(unsigned int type)
 {
-	return type < EVT_PUBLIC_MAX ? &rows[type] : &unknown_row;
+	const struct sinsp_parse_row *row = &rows[evt_index(type)];
+
+	return row->info ? row : &unknown_row;
 }
 
 static const struct scap_param *param_at(const struct scap_params *ps, int at)
