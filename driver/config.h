@@ -30,12 +30,13 @@ struct drv_config {
 	u64 want[DRV_MAX_NR / 64]; /* bit nr: record this system call */
 };
 
-/* Why a record was not delivered. One row per reason: symbol, sentence. */
+/* Why a record was not delivered. One row per reason: symbol, sentence. The numbers are in
+ * files: rows are only appended. */
 #define DRV_DROP_REASONS(X)                                                                        \
 	X(RING_FULL, "the ring was full")                                                          \
 	X(TOO_BIG, "the record was larger than a record may be")                                   \
 	X(NO_RING, "the CPU had no ring")                                                          \
-	X(NESTED, "it interrupted another writer of scratch space")
+	X(NESTED, "it interrupted other writers of the same CPU too deeply")
 
 enum drv_drop {
 #define X(sym, text) DRV_DROP_##sym,
@@ -44,18 +45,49 @@ enum drv_drop {
 		DRV_DROP_MAX
 };
 
-/* Per CPU, written by that CPU only. seen == records + sum(dropped). */
+#define DRV_DROP_ROOM 8 /* DRV_DROP_MAX at most; a power of two */
+
+/* What a lost record would have told. What comes before LOST_OTHER changes what is known of
+ * threads or their files; each has a parameter of LOST_E, in this order. */
+enum drv_lost {
+	LOST_CLONE,
+	LOST_EXEC,
+	LOST_EXIT,
+	LOST_OPEN, /* anything that makes a descriptor */
+	LOST_CLOSE,
+	LOST_STATE, /* anything else that changes what is known */
+	LOST_OTHER,
+	LOST_ROOM = 8,
+};
+
+/* When records were lost for one reason. first_ns is that of the first since ring_hdr.told_ns. */
+struct drv_lost_span {
+	u64 first_ns;
+	u64 last_ns;
+};
+
+/* Per CPU, written by that CPU only. seen == records + sum(lost). */
 struct drv_counters {
 	u64 seen; /* records the driver meant to send */
 	u64 records; /* records sent */
-	u64 dropped[DRV_DROP_MAX];
+	u64 lost[DRV_DROP_ROOM][LOST_ROOM]; /* by enum drv_drop and enum drv_lost */
+	struct drv_lost_span lost_at[DRV_DROP_ROOM];
 	u64 n_saved; /* exits whose task was switched out since the enter */
 	u64 n_no_enter; /* exits without: latency unknown */
 	u64 n_storage_fail; /* an enter could not be saved at a task switch */
 	u64 n_bad_record; /* a filler put another number of parameters than its event has */
 	u64 n_self; /* calls of saker itself, left out */
-	u64 pad[5];
 } __attribute__((aligned(128)));
+
+/* Records lost for one reason. */
+static inline u64 drv_dropped(const struct drv_counters *c, unsigned int why)
+{
+	u64 n = 0;
+
+	for (unsigned int i = 0; i <= LOST_OTHER; i++)
+		n += c->lost[why][i];
+	return n;
+}
 
 /*
  * The page that each CPU's ring begins with, whatever its kind. Writers of one CPU nest
@@ -72,14 +104,16 @@ struct ring_hdr {
 	u64 head; /* array: all below is complete; load-acquire in libscap */
 	u64 resv; /* all below is given out to writers */
 	u64 nest; /* writers at work */
-	u64 pad0[13];
+	u64 n_lost; /* records lost, whatever the reason: when it moves, look at the counters */
+	u64 pad0[12];
 	/* Written by libscap. */
 	u64 tail; /* all below is read: store-release */
 	u64 asleep; /* the reader sleeps and wants the doorbell; the driver clears it */
-	u64 pad1[14];
+	u64 told_ns[DRV_DROP_ROOM]; /* by reason: what was lost until then is noted */
+	u64 pad1[6];
 	struct drv_counters
 		counters[DRV_LEVELS]; /* by depth of nesting, so that no lock is needed */
-	u64 pad2[416];
+	u64 pad2[96];
 };
 
 #ifndef __bpf__

@@ -97,7 +97,7 @@ static void end_capture(struct capture *c)
 		drain(c, live_ring(c->d, i));
 	live_counters(c->d, &c->counters);
 	for (int i = 0; i < DRV_DROP_MAX; i++)
-		dropped += c->counters.dropped[i];
+		dropped += drv_dropped(&c->counters, i);
 	assert_int_equal(c->counters.seen, c->counters.records + dropped);
 	assert_int_equal(c->counters.n_bad_record, 0);
 	assert_int_equal(c->n_corrupt, 0);
@@ -284,7 +284,7 @@ static void check_full(int kind)
 	size_t at = 0;
 	pid_t pid = capture_child(&c, &o, many_calls);
 
-	assert_true(c.counters.dropped[DRV_DROP_RING_FULL] > 0);
+	assert_true(drv_dropped(&c.counters, DRV_DROP_RING_FULL) > 0);
 	assert_int_equal(c.counters.records, c.n);
 	for (int i = 0; i < 5; i++) {
 		const struct rec_hdr *r = must_find(&c, &at, pid, SYS_pwrite64);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From events.def: how many parameters an event has, and the bytes of those of fixed size. */
+/*
+ * From events.def: how many parameters an event has, the bytes of those of fixed size, and what is
+ * lost with one.
+ */
 #ifndef DRIVER_EVENT_LAYOUT_BPF_H
 #define DRIVER_EVENT_LAYOUT_BPF_H
 
@@ -86,6 +89,27 @@ enum evt_fixed_sz {
 #undef PR
 #undef O
 #undef OX
+};
+
+#define EVT_ROWS_MAX 2048 /* of tables by event, a power of two: the verifier sees a mask */
+_Static_assert(EVT_INDEX_MAX <= EVT_ROWS_MAX, "a row for each event");
+
+/* enum drv_lost. Enters change nothing: their exits carry all that they do. */
+#define LOST_KIND(id, flags)                                                                       \
+	(!((id)&1)                   ? LOST_OTHER                                                  \
+	 : (flags)&EF_DESTROYS_FD    ? LOST_CLOSE                                                  \
+	 : (flags)&EF_CREATES_FD     ? LOST_OPEN                                                   \
+	 : (flags)&EF_MODIFIES_STATE ? LOST_STATE                                                  \
+				     : LOST_OTHER)
+
+static const u8 lost_kind[EVT_ROWS_MAX] = {
+#define EVT(id, sym, name, category, flags, n_2022, ...) [EVT_INDEX(id)] = LOST_KIND(id, flags),
+#include "events.def"
+#undef EVT
+	[EVT_CLONE_X] = LOST_CLONE,   [EVT_CLONE3_X] = LOST_CLONE,
+	[EVT_FORK_X] = LOST_CLONE,    [EVT_VFORK_X] = LOST_CLONE,
+	[EVT_EXECVE_X] = LOST_EXEC,   [EVT_EXECVEAT_X] = LOST_EXEC,
+	[EVT_PROCEXIT_E] = LOST_EXIT, [EVT_CLOSE_RANGE_X] = LOST_CLOSE,
 };
 
 #endif /* DRIVER_EVENT_LAYOUT_BPF_H */

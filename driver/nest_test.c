@@ -187,7 +187,7 @@ static void test_nest(void **state)
 			nested += n.rings[cpu]->hdr->counters[l].seen;
 	}
 	for (int i = 0; i < DRV_DROP_MAX; i++)
-		dropped += sum.dropped[i];
+		dropped += drv_dropped(&sum, i);
 	print_message("%lu calls, %lu samples, %lu of them inside a writer, %lu dropped, %lu of "
 		      "older keys\n",
 		      (unsigned long)n.n_calls, (unsigned long)n.n_samples, (unsigned long)nested,

@@ -49,11 +49,8 @@ static const u8 auto_texts[DRV_MAX_NR] = {
 #undef A
 };
 
-#define SIZES_MAX 2048 /* a power of two: the verifier sees the bound in a mask */
-_Static_assert(EVT_INDEX_MAX <= SIZES_MAX, "a row for each event");
-
 /* Bytes of each parameter of an event; 0: it varies. */
-static const u8 param_sizes[SIZES_MAX][EVT_MAX_PARAMS] = {
+static const u8 param_sizes[EVT_ROWS_MAX][EVT_MAX_PARAMS] = {
 #define P(name, type, fmt) PSZ_##type,
 #define PX(name, type, fmt, table) PSZ_##type,
 #define PR(name, type, fmt, dirfd) PSZ_##type,
@@ -179,7 +176,7 @@ int fill_auto(u64 *ctx)
 	const struct auto_call *call = &auto_calls[nr];
 	u32 type = nr_event[nr];
 	struct auto_fill f = {.call = call,
-			      .sizes = param_sizes[EVT_INDEX(type) & (SIZES_MAX - 1)]};
+			      .sizes = param_sizes[EVT_INDEX(type) & (EVT_ROWS_MAX - 1)]};
 	u32 n = call->n & 15;
 	struct rec r;
 

@@ -122,6 +122,32 @@ static __always_inline void ring_leave(struct ring *ring)
 	}
 }
 
+/*
+ * Counts a record that cannot be sent, and when. A function of its own, as each filler would have a
+ * copy; the CPU is the same, as preemption is off.
+ */
+__attribute__((noinline)) int rec_lost(u32 why, u32 type, u32 level)
+{
+	struct ring *ring = this_ring();
+	struct drv_lost_span *at;
+	struct drv_counters *c;
+	u64 now;
+
+	if (!ring)
+		return 0;
+	why &= DRV_DROP_ROOM - 1;
+	c = counters_of(ring, level);
+	at = &c->lost_at[why];
+	now = bpf_ktime_get_boot_ns();
+	if (at->last_ns <= ONCE(ring->hdr.told_ns[why]))
+		ONCE(at->first_ns) = now;
+	ONCE(at->last_ns) = now;
+	barrier(); /* who sees the count sees the times */
+	c->lost[why][lost_kind[EVT_INDEX(type) & (EVT_ROWS_MAX - 1)] & (LOST_ROOM - 1)]++;
+	__sync_fetch_and_add(&ring->hdr.n_lost, 1);
+	return 0;
+}
+
 /* A place for r->room bytes, or the reason why there is none. */
 static __always_inline int ring_take(struct rec *r)
 {
@@ -165,7 +191,7 @@ static __always_inline bool rec_open(struct rec *r, void *ctx, u32 type, u32 n_p
 	why = ring_take(r);
 	if (why == DRV_DROP_MAX)
 		return true;
-	counters_of(ring, r->level)->dropped[why & 3]++;
+	rec_lost(why, type, r->level);
 	ring_leave(ring);
 	return false;
 }
@@ -178,8 +204,7 @@ static __always_inline void put_header(struct rec *r, u64 ts, u64 tid)
 	store32(r->base + EVT_AT + 22, r->n_params);
 }
 
-/* The record of the exit of the call in this CPU's slot; dispatch() in driver.bpf.c put it there.
- */
+/* The record of the exit of the call in this CPU's slot; sys_exit in driver.bpf.c put it there. */
 static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_params,
 				       u64 params_sz)
 {
@@ -384,7 +409,7 @@ static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 	if (sent)
 		c->records++;
 	else
-		c->dropped[DRV_DROP_RING_FULL]++;
+		rec_lost(DRV_DROP_RING_FULL, r->type, r->level);
 	barrier();
 	ring_leave(r->ring);
 	ring_bell(h);

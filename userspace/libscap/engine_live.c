@@ -24,7 +24,6 @@
 #define NAP_MAX_MS 10
 #define CLOCK_CHECK_NS 1000000000ull
 #define NOTICEABLE_STEP_NS 100000000ll /* said to the user */
-#define DROPS_CHECK_NS 10000000ull
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
 #define STOP_GRACE_NS 1000000 /* programs that were running while they were detached */
 
@@ -34,6 +33,7 @@ struct live_source {
 	struct ring *ring; /* NULL: the source of the engine's own notes */
 	const struct rec_hdr *rec; /* the first record; NULL: none, or not looked at */
 	int enter_done;
+	uint64_t n_lost; /* of the ring: those that are noted */
 };
 
 struct live_engine {
@@ -49,25 +49,34 @@ struct live_engine {
 	struct scap_expand *expand;
 	struct epoch epoch;
 	uint64_t now; /* boot clock, as last read */
-	uint64_t next_clock_check, next_drops_check;
+	uint64_t next_clock_check;
 	uint64_t n_records, n_bad;
 	int nap_ms;
 	int stopped;
 };
 
-/* What was dropped since the last look. At the end of a capture the last look counts all. */
-static void note_drops(struct live_engine *e)
+/* What a ring lost since the last look. */
+static void note_lost(struct live_engine *e, unsigned int i)
 {
-	if (e->now < e->next_drops_check && !e->stopped)
-		return;
-	e->next_drops_check = e->now + DROPS_CHECK_NS;
-	for (unsigned int i = 0; i < e->n_rings; i++) {
-		const struct ring *r = e->sources[i].ring;
-		struct drv_counters c = {0};
+	struct live_source *s = &e->sources[i];
+	const uint64_t n_lost = ring_n_lost(s->ring);
+	int noted = 1;
 
-		ring_counters(r, &c);
-		live_notes_drops(e->notes, e->now, i, ring_cpu(r), &c);
+	if (n_lost == s->n_lost)
+		return;
+	for (unsigned int why = 0; why < DRV_DROP_MAX; why++) {
+		struct ring_lost lost;
+
+		ring_lost(s->ring, why, &lost);
+		if (!lost.from_ns)
+			continue;
+		if (live_notes_lost(e->notes, i, ring_cpu(s->ring), why, &lost, &e->epoch))
+			ring_told(s->ring, why, lost.to_ns);
+		else
+			noted = 0;
 	}
+	if (noted)
+		s->n_lost = n_lost;
 }
 
 static void source_refresh(void *source, struct ring_bound *bound)
@@ -78,7 +87,8 @@ static void source_refresh(void *source, struct ring_bound *bound)
 		ring_refresh(s->ring, bound);
 		return;
 	}
-	note_drops(s->engine);
+	for (unsigned int i = 0; i < s->engine->n_rings; i++)
+		note_lost(s->engine, i);
 	*bound = (struct ring_bound){.open_ns = UINT64_MAX};
 }
 
@@ -412,8 +422,8 @@ static int live_stats(const void *engine, struct scap_stats *st)
 	st->n_records = e->n_records;
 	st->n_seen = c.seen;
 	for (unsigned int i = 0; i < DRV_DROP_MAX; i++) {
-		st->dropped_by[i] = c.dropped[i];
-		st->n_dropped += c.dropped[i];
+		st->dropped_by[i] = drv_dropped(&c, i);
+		st->n_dropped += st->dropped_by[i];
 	}
 	st->n_clamped = merge_n_late(e->merge);
 	st->n_no_enter = c.n_no_enter;

@@ -71,9 +71,14 @@ static void begin_next_leg(struct epoch *e)
 	e->next.from = UINT64_MAX;
 }
 
+uint64_t epoch_at(const struct epoch *e, uint64_t boot_ns)
+{
+	return boot_ns + (uint64_t)offset_at(&e->leg, boot_ns);
+}
+
 uint64_t epoch_ns(struct epoch *e, uint64_t boot_ns)
 {
 	if (__builtin_expect(boot_ns >= e->next.from, 0))
 		begin_next_leg(e);
-	return boot_ns + (uint64_t)offset_at(&e->leg, boot_ns);
+	return epoch_at(e, boot_ns);
 }

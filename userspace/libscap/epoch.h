@@ -29,6 +29,9 @@ void epoch_init(struct epoch *e, int64_t offset);
  * What the clock was stepped by, if it was noticeably (10 us), else 0. */
 int64_t epoch_update(struct epoch *e, uint64_t boot_ns, int64_t offset);
 
+/* The time since the epoch, as far as it is known now; epoch_ns may come to find a later one. */
+uint64_t epoch_at(const struct epoch *e, uint64_t boot_ns);
+
 /* Times asked for may go back within a leg, not across an update that was passed. */
 uint64_t epoch_ns(struct epoch *e, uint64_t boot_ns);
 

@@ -520,7 +520,7 @@ void live_counters(const struct live_driver *d, struct drv_counters *sum)
 	for (unsigned int i = 0; i < d->n_rings; i++)
 		ring_counters(d->rings[i], sum);
 	sum->seen += lost;
-	sum->dropped[DRV_DROP_NO_RING] += lost;
+	sum->lost[DRV_DROP_NO_RING][LOST_OTHER] += lost;
 }
 
 void live_bpf_stats(const struct live_driver *d, uint64_t *run_ns, uint64_t *run_cnt)

@@ -8,7 +8,8 @@
 #include "scap.h"
 
 #define N_NOTES 64 /* a power of two */
-#define NOTE_SZ 192
+#define NOTE_SZ 256
+#define LOST_VALUES 5 /* of EVT_LOST_E before those by kind of what was lost */
 
 struct note {
 	uint16_t cpu;
@@ -21,7 +22,7 @@ struct note {
 struct live_notes {
 	struct note v[N_NOTES];
 	unsigned int first, end; /* positions, masked for the place */
-	uint64_t (*told)[DRV_DROP_MAX]; /* by ring: drops that are noted */
+	uint64_t (*told)[DRV_DROP_ROOM][LOST_ROOM]; /* by ring: what is noted */
 };
 
 struct live_notes *live_notes_new(unsigned int n_rings)
@@ -51,16 +52,29 @@ struct value {
 	uint16_t len;
 };
 
+/* Notes are kept in the order of their times: those of one CPU may begin before those of another
+ * that were seen first. */
+static struct note *make_place(struct live_notes *n, uint64_t boot_ns)
+{
+	unsigned int at = n->end++;
+
+	for (; at != n->first && n->v[(at - 1) % N_NOTES].hdr.ts > boot_ns; at--)
+		n->v[at % N_NOTES] = n->v[(at - 1) % N_NOTES];
+	return &n->v[at % N_NOTES];
+}
+
 /* False: there is no room. */
 static int add(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned int type,
 	       const struct value *values, unsigned int n_values)
 {
-	struct note *note = &n->v[n->end % N_NOTES];
-	uint8_t *lens = note->bytes + sizeof(note->hdr);
-	uint8_t *p = lens + n_values * sizeof(values->len);
+	struct note *note;
+	uint8_t *lens, *p;
 
 	if (n->end - n->first == N_NOTES)
 		return 0;
+	note = make_place(n, boot_ns);
+	lens = note->bytes + sizeof(note->hdr);
+	p = lens + n_values * sizeof(values->len);
 	for (unsigned int i = 0; i < n_values; i++) {
 		memcpy(lens + i * sizeof(values->len), &values[i].len, sizeof(values->len));
 		memcpy(p, values[i].p, values[i].len);
@@ -69,30 +83,42 @@ static int add(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned in
 	note->cpu = cpu;
 	note->hdr = (struct ppm_evt_hdr){boot_ns, UINT64_MAX, (uint32_t)(p - note->bytes), type,
 					 n_values};
-	n->end++;
 	return 1;
 }
 
-void live_notes_drops(struct live_notes *n, uint64_t boot_ns, unsigned int ring, unsigned int cpu,
-		      const struct drv_counters *c)
+int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, unsigned int why,
+		    const struct ring_lost *lost, const struct epoch *epoch)
 {
-	for (unsigned int why = 0; why < DRV_DROP_MAX; why++) {
-		const uint64_t lost = c->dropped[why] - n->told[ring][why];
-		const char *reason = scap_drop_reason(why);
-		const uint32_t cpu32 = cpu;
-		const struct value values[] = {
-			{&cpu32, sizeof(cpu32)},
-			{&lost, sizeof(lost)},
-			{reason, (uint16_t)(strlen(reason) + 1)},
-		};
+	uint64_t *told = n->told[ring][why], new[LOST_ROOM], sum = 0;
+	const uint64_t from = epoch_at(epoch, lost->from_ns), to = epoch_at(epoch, lost->to_ns);
+	const char *reason = scap_drop_reason(why);
+	const uint32_t cpu32 = cpu;
+	struct value values[LOST_VALUES + LOST_OTHER] = {
+		{&cpu32, sizeof(cpu32)},
+		{&sum, sizeof(sum)},
+		{reason, (uint16_t)(strlen(reason) + 1)},
+		{&from, sizeof(from)},
+		{&to, sizeof(to)},
+	};
 
-		if (lost && add(n, boot_ns, (uint16_t)cpu, EVT_LOST_E, values, 3))
-			n->told[ring][why] = c->dropped[why];
+	for (unsigned int kind = 0; kind < LOST_ROOM; kind++) {
+		new[kind] = lost->n[kind] - told[kind];
+		sum += new[kind];
+		if (kind < LOST_OTHER)
+			values[LOST_VALUES + kind] = (struct value){&new[kind], sizeof(new[kind])};
 	}
+	if (!sum)
+		return 1;
+	if (!add(n, lost->from_ns, (uint16_t)cpu, EVT_LOST_E, values, LOST_VALUES + LOST_OTHER))
+		return 0;
+	memcpy(told, lost->n, sizeof(lost->n));
+	return 1;
 }
 
 #define X(sym, text)                                                                               \
-	_Static_assert(sizeof(struct ppm_evt_hdr) + 3 * 2 + 4 + 8 + sizeof(text) <= NOTE_SZ,       \
+	_Static_assert(sizeof(struct ppm_evt_hdr) + (LOST_VALUES + LOST_OTHER) * (2 + 8) +         \
+				       sizeof(text) <=                                             \
+			       NOTE_SZ,                                                            \
 		       "a reason is longer than a note may be");
 DRV_DROP_REASONS(X)
 #undef X

@@ -7,7 +7,8 @@
 #ifndef SCAP_LIVE_NOTES_H
 #define SCAP_LIVE_NOTES_H
 
-#include "config.h"
+#include "epoch.h"
+#include "ring.h"
 
 struct live_notes;
 
@@ -15,15 +16,18 @@ struct live_notes;
 struct live_notes *live_notes_new(unsigned int n_rings);
 void live_notes_free(struct live_notes *n);
 
-/* The CPU @cpu, of the ring @ring, has the counters @c at @boot_ns: notes by reason what was
- * dropped since the last look. What finds no room is noted at a later look. */
-void live_notes_drops(struct live_notes *n, uint64_t boot_ns, unsigned int ring, unsigned int cpu,
-		      const struct drv_counters *c);
+/*
+ * For the reason @why, the CPU @cpu of the ring @ring lost what @lost says: notes what is new since
+ * the last note, at the time when that began. 1 if there is nothing to note any more; 0: no room.
+ */
+int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, unsigned int why,
+		    const struct ring_lost *lost, const struct epoch *epoch);
 
 /* From @boot_ns on the epoch is @offset after the boot clock, @step more than before. */
 void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step, int64_t offset);
 
-/* The oldest note, its ts on the boot clock; NULL: none. Borrowed until the pop after it. */
+/* The note of the least time, its ts on the boot clock; NULL: none. Borrowed until the pop after
+ * it. */
 const struct ppm_evt_hdr *live_notes_first(const struct live_notes *n, uint16_t *cpu);
 void live_notes_pop(struct live_notes *n);
 

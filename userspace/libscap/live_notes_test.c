@@ -19,29 +19,73 @@ static uint64_t lost(const struct ppm_evt_hdr *note)
 	return n;
 }
 
+static const struct epoch epoch = {.leg = {0, 1000000, 1000000}, .next = {.from = UINT64_MAX}};
+
+static uint64_t param(const struct ppm_evt_hdr *note, unsigned int i)
+{
+	struct scap_params p;
+	uint64_t v;
+
+	assert_int_equal(scap_evt_params(note, &p), 0);
+	assert_true(i < p.n && p.v[i].len == sizeof(v));
+	memcpy(&v, p.v[i].p, sizeof(v));
+	return v;
+}
+
 static void test_only_what_is_new(void **state)
 {
 	struct live_notes *n = live_notes_new(2);
-	struct drv_counters c = {.dropped = {[DRV_DROP_RING_FULL] = 5}};
+	struct ring_lost l = {
+		.n = {[LOST_CLOSE] = 2, [LOST_OTHER] = 3}, .from_ns = 100, .to_ns = 150};
 	const struct ppm_evt_hdr *note;
 	uint16_t cpu;
 
 	(void)state;
 	assert_null(live_notes_first(n, &cpu));
-	live_notes_drops(n, 100, 1, 7, &c);
-	live_notes_drops(n, 200, 1, 7, &c); /* nothing since */
-	c.dropped[DRV_DROP_RING_FULL] = 9;
-	live_notes_drops(n, 300, 1, 7, &c);
+	assert_true(live_notes_lost(n, 1, 7, DRV_DROP_RING_FULL, &l, &epoch));
+	assert_true(live_notes_lost(n, 1, 7, DRV_DROP_RING_FULL, &l, &epoch)); /* nothing since */
+	l = (struct ring_lost){
+		.n = {[LOST_CLOSE] = 3, [LOST_OTHER] = 6}, .from_ns = 300, .to_ns = 400};
+	assert_true(live_notes_lost(n, 1, 7, DRV_DROP_RING_FULL, &l, &epoch));
 	note = live_notes_first(n, &cpu);
 	assert_int_equal(lost(note), 5);
 	assert_int_equal(note->ts, 100);
+	assert_int_equal(param(note, 3), 1000100);
+	assert_int_equal(param(note, 4), 1000150);
+	assert_int_equal(param(note, 5 + LOST_CLOSE), 2);
+	assert_int_equal(param(note, 5 + LOST_STATE), 0);
 	assert_int_equal(cpu, 7);
 	live_notes_pop(n);
 	note = live_notes_first(n, &cpu);
 	assert_int_equal(lost(note), 4);
 	assert_int_equal(note->ts, 300);
+	assert_int_equal(param(note, 5 + LOST_CLOSE), 1);
 	live_notes_pop(n);
 	assert_null(live_notes_first(n, &cpu));
+	live_notes_free(n);
+}
+
+/* Notes come in the order of what they tell, not of when it was seen. */
+static void test_order(void **state)
+{
+	static const uint64_t times[] = {500, 200, 900, 100, 600};
+	struct live_notes *n = live_notes_new(5);
+	uint64_t last = 0;
+	uint16_t cpu;
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++) {
+		struct ring_lost l = {.n = {[LOST_OTHER] = 1}, .from_ns = times[i]};
+
+		assert_true(live_notes_lost(n, i, i, DRV_DROP_NESTED, &l, &epoch));
+	}
+	for (const struct ppm_evt_hdr *note; (note = live_notes_first(n, &cpu));
+	     live_notes_pop(n)) {
+		assert_true(note->ts > last);
+		assert_int_equal(note->ts, times[cpu]);
+		last = note->ts;
+	}
+	assert_int_equal(last, 900);
 	live_notes_free(n);
 }
 
@@ -49,18 +93,21 @@ static void test_only_what_is_new(void **state)
 static void test_no_room(void **state)
 {
 	struct live_notes *n = live_notes_new(1);
-	struct drv_counters c = {0};
+	struct ring_lost l = {0};
 	uint64_t sum = 0;
 	uint16_t cpu;
+	int noted = 1;
 
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
-		c.dropped[DRV_DROP_TOO_BIG]++;
-		live_notes_drops(n, i, 0, 0, &c);
+		l.n[LOST_OTHER]++;
+		l.from_ns = l.to_ns = i;
+		noted = live_notes_lost(n, 0, 0, DRV_DROP_TOO_BIG, &l, &epoch);
 	}
+	assert_false(noted);
 	for (; live_notes_first(n, &cpu); live_notes_pop(n))
 		sum += lost(live_notes_first(n, &cpu));
-	live_notes_drops(n, 1000, 0, 0, &c);
+	assert_true(live_notes_lost(n, 0, 0, DRV_DROP_TOO_BIG, &l, &epoch));
 	for (; live_notes_first(n, &cpu); live_notes_pop(n))
 		sum += lost(live_notes_first(n, &cpu));
 	assert_int_equal(sum, 1000);
@@ -92,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_what_is_new),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_clock_step),
 	};

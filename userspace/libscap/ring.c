@@ -2,6 +2,7 @@
 /* What the three kinds of ring share: the page of positions and counters, and the protocol. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "ring_impl.h"
@@ -144,12 +145,49 @@ void ring_counters(const struct ring *r, struct drv_counters *sum)
 
 		add(&sum->seen, &c->seen);
 		add(&sum->records, &c->records);
-		for (int d = 0; d < DRV_DROP_MAX; d++)
-			add(&sum->dropped[d], &c->dropped[d]);
+		for (int why = 0; why < DRV_DROP_MAX; why++)
+			for (int kind = 0; kind < LOST_ROOM; kind++)
+				add(&sum->lost[why][kind], &c->lost[why][kind]);
 		add(&sum->n_saved, &c->n_saved);
 		add(&sum->n_no_enter, &c->n_no_enter);
 		add(&sum->n_storage_fail, &c->n_storage_fail);
 		add(&sum->n_bad_record, &c->n_bad_record);
 		add(&sum->n_self, &c->n_self);
+	}
+}
+
+uint64_t ring_n_lost(const struct ring *r)
+{
+	return __atomic_load_n(&r->hdr->n_lost, __ATOMIC_ACQUIRE);
+}
+
+void ring_told(struct ring *r, unsigned int why, uint64_t to_ns)
+{
+	__atomic_store_n(&r->hdr->told_ns[why], to_ns, __ATOMIC_RELEASE);
+}
+
+/* The driver writes the times before the count. What it loses meanwhile may be in the times and not
+ * yet in the count: then it is noted next time, as of the end of this span. */
+void ring_lost(const struct ring *r, unsigned int why, struct ring_lost *lost)
+{
+	const uint64_t told = r->hdr->told_ns[why];
+
+	memset(lost, 0, sizeof(*lost));
+	for (int l = 0; l < DRV_LEVELS; l++) {
+		const struct drv_counters *c = &r->hdr->counters[l];
+		uint64_t first, last;
+
+		for (int kind = 0; kind < LOST_ROOM; kind++)
+			add(&lost->n[kind], &c->lost[why][kind]);
+		last = __atomic_load_n(&c->lost_at[why].last_ns, __ATOMIC_ACQUIRE);
+		first = __atomic_load_n(&c->lost_at[why].first_ns, __ATOMIC_ACQUIRE);
+		if (last <= told)
+			continue;
+		if (first <= told)
+			first = told + 1;
+		if (!lost->from_ns || first < lost->from_ns)
+			lost->from_ns = first;
+		if (last > lost->to_ns)
+			lost->to_ns = last;
 	}
 }

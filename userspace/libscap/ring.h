@@ -51,6 +51,20 @@ unsigned int ring_cpu(const struct ring *r);
 /* Adds this CPU's counters to *sum. */
 void ring_counters(const struct ring *r, struct drv_counters *sum);
 
+/* Records of this CPU that were lost: moves when there is something new in ring_lost. */
+uint64_t ring_n_lost(const struct ring *r);
+
+struct ring_lost {
+	uint64_t n[LOST_ROOM]; /* since the ring began, by enum drv_lost */
+	uint64_t from_ns, to_ns; /* boot clock: of those after ring_told; 0: none is */
+};
+
+/* What was lost for the reason @why. */
+void ring_lost(const struct ring *r, unsigned int why, struct ring_lost *lost);
+
+/* What was lost for the reason @why until @to_ns is noted. */
+void ring_told(struct ring *r, unsigned int why, uint64_t to_ns);
+
 /* How often the ring held what no driver writes; the rest up to its head was then skipped. */
 uint64_t ring_n_corrupt(const struct ring *r);
 
