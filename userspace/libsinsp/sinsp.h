@@ -20,7 +20,7 @@ struct sinsp_evt {
 	struct scap_params params;
 	struct sinsp_thread
 		*thread; /* NULL: the event has none; an unknown thread has a stand-in */
-	struct sinsp_fd *fd; /* the file the event is about; NULL: none, or not known */
+	const struct sinsp_fd *fd; /* the file the event is about; NULL: none, or not known */
 	int64_t fdnum; /* its number, where the event names one; else -1 */
 	uint64_t latency_ns; /* of an exit: since its enter; 0 with !latency_known. Of a switch:
 				the thread's last call's, as sysdig shows it */

@@ -669,7 +669,7 @@ static void count_warnings(void *ctx, enum scap_log_level level, const char *tex
 	*(int *)ctx += level == SCAP_LOG_WARN;
 }
 
-/* Forks of a process with many files: what is not kept is said, once. */
+/* Processes with many files of which each changes all: what is not kept is said, once. */
 static void test_too_many_files(void **state)
 {
 	enum { N = 50000, FORKS = 90 };
@@ -684,15 +684,20 @@ static void test_too_many_files(void **state)
 	has_thread(&w, 10, 10, 1, "server");
 	for (int i = 0; i < N; i++)
 		has_file(&w, 10, i, "/a", RDONLY);
-	for (int i = 0; i < FORKS; i++)
+	for (int i = 0; i < FORKS; i++) {
 		caller_clones(&w, 10, 10, 100 + i, 0);
+		CALL(&w, 100 + i, EVT_CLOSE_RANGE_X, 4, I(0), I(0), I(UINT32_MAX),
+		     I(4)); /* CLOEXEC */
+	}
+	opens(&w, 100 + FORKS - 1, N, "/b", RDONLY);
 	s = start(&w, &opts);
 	while (sinsp_next(s, &evt, 0) == 1)
 		;
 	assert_int_equal(n_said, 1);
 	assert_true(s->threads.fds.fds.n_used <= SINSP_FILES_TOTAL_MAX);
 	assert_file(s, 100, N - 1, "/a");
-	assert_file(s, 100 + FORKS - 1, N - 1, NULL);
+	assert_file(s, 100 + FORKS - 1, N - 1, "/a");
+	assert_file(s, 100 + FORKS - 1, N, NULL);
 	assert_comm(s, 100 + FORKS - 1, "parent");
 	sinsp_close(s);
 }

@@ -260,23 +260,39 @@ struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned
 {
 	struct sinsp_threads *tt = &p->s->threads;
 	struct sinsp_thread *t = p->e->thread;
+	const struct sinsp_fd *old;
 	struct sinsp_fd *fd;
 	int reopened;
 
 	if (!t || num < 0)
 		return NULL;
-	fd = sinsp_files_find(t->files, num);
+	old = sinsp_files_find(t->files, num);
 	/* The kernel frees a number early in close: it can be given away before close returns. */
-	reopened = fd && (fd->flags & SINSP_FD_F_CLOSING);
+	reopened = old && (old->flags & SINSP_FD_F_CLOSING);
 	fd = sinsp_files_add(&tt->fds, t->files, num);
 	if (!fd) {
 		sinsp_tell_refused(p->s);
 		return NULL;
 	}
 	fd->type = type;
+	fd->learnt_ns = p->e->raw.true_ns;
 	fd->flags = reopened ? SINSP_FD_F_REOPENED : 0;
 	p->e->fd = fd;
 	p->e->fdnum = num;
+	return fd;
+}
+
+struct sinsp_fd *sinsp_parse_edit_fd(struct sinsp_parse *p)
+{
+	struct sinsp_threads *tt = &p->s->threads;
+	struct sinsp_fd *fd = NULL;
+
+	if (p->e->fd)
+		fd = sinsp_files_edit(&tt->fds, p->e->thread->files, p->e->fdnum);
+	if (fd)
+		p->e->fd = fd;
+	else
+		sinsp_tell_refused(p->s);
 	return fd;
 }
 

@@ -138,6 +138,8 @@ size_t sinsp_text_len(const struct scap_param *v);
 
 /* The event's file is now @num, which is new. NULL: no thread, or no memory. */
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type);
+/* The event's file, to be changed. NULL: there is none, no memory, or no room. */
+struct sinsp_fd *sinsp_parse_edit_fd(struct sinsp_parse *p);
 
 /* parse_file.c */
 void sinsp_parse_open(struct sinsp_parse *p);

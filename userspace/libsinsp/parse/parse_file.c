@@ -88,7 +88,6 @@ void sinsp_parse_open(struct sinsp_parse *p)
 		fd->type = SCAP_FD_DIRECTORY;
 	if (fd->open_flags & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
-	fd->mode = sinsp_u64(get(p, SINSP_P_mode), 0);
 	fd->dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0);
 	fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
 	sinsp_fd_set_name(mem_of(p), fd, path, n);
@@ -115,8 +114,22 @@ void sinsp_parse_open_by_handle(struct sinsp_parse *p)
 
 void sinsp_parse_close_enter(struct sinsp_parse *p)
 {
-	if (p->e->fd)
-		p->e->fd->flags |= SINSP_FD_F_CLOSING;
+	struct sinsp_fd *fd;
+
+	/* Alone in its table a thread cannot open while it closes. */
+	if (!p->e->fd || p->e->thread->files->refs == 1)
+		return;
+	fd = sinsp_parse_edit_fd(p);
+	if (fd)
+		fd->flags |= SINSP_FD_F_CLOSING;
+}
+
+static void clear_flags(struct sinsp_parse *p, unsigned int flags)
+{
+	struct sinsp_fd *fd = p->e->fd->flags & flags ? sinsp_parse_edit_fd(p) : NULL;
+
+	if (fd)
+		fd->flags &= ~flags;
 }
 
 /* Linux frees the number whatever close returns, unless there was no such file; sysdig takes
@@ -130,17 +143,17 @@ static int did_close(const struct sinsp_parse *p)
 
 void sinsp_parse_close(struct sinsp_parse *p)
 {
-	struct sinsp_fd *fd = p->e->fd;
+	const struct sinsp_fd *fd = p->e->fd;
 
 	if (!fd)
 		return;
 	if (!did_close(p)) {
-		fd->flags &= ~SINSP_FD_F_CLOSING;
+		clear_flags(p, SINSP_FD_F_CLOSING);
 		return;
 	}
 	/* What was closed is gone already; sysdig removes the new file. */
 	if ((fd->flags & SINSP_FD_F_REOPENED) && p->s->native) {
-		fd->flags &= ~SINSP_FD_F_REOPENED;
+		clear_flags(p, SINSP_FD_F_REOPENED);
 		return;
 	}
 	p->s->closed_tid = p->e->thread->tid;
@@ -158,11 +171,34 @@ static int in_range(const struct sinsp_fd *fd, void *ctx)
 	return fd->num >= r->first && fd->num <= r->last;
 }
 
-static void mark_cloexec(struct sinsp_files *f, const struct range *r)
+/* Those of the range that are to be changed, in a table that is not changed while it is walked. */
+struct cloexec {
+	struct sinsp_fd_mem *mem;
+	struct sinsp_files *to;
+	struct range range;
+};
+
+static void mark_cloexec(const struct sinsp_fd *found, void *ctx)
 {
-	for (uint32_t i = 0; i < f->n_slots; i++)
-		if (f->slots[i] && in_range(f->slots[i], (void *)r))
-			f->slots[i]->flags |= SINSP_FD_F_CLOEXEC;
+	struct cloexec *c = ctx;
+	struct sinsp_fd *fd;
+
+	if (!in_range(found, &c->range) || found->flags & SINSP_FD_F_CLOEXEC)
+		return;
+	fd = sinsp_files_edit(c->mem, c->to, found->num);
+	if (fd)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+static void mark_range_cloexec(struct sinsp_parse *p, const struct range *r)
+{
+	struct cloexec c = {mem_of(p), p->e->thread->files, *r};
+	struct sinsp_files *walked = sinsp_files_copy(c.to);
+
+	if (!walked)
+		return;
+	sinsp_files_each(walked, mark_cloexec, &c);
+	sinsp_files_put(c.mem, walked);
 }
 
 static void unshare_files(struct sinsp_parse *p)
@@ -172,7 +208,7 @@ static void unshare_files(struct sinsp_parse *p)
 
 	if (t->files->refs == 1)
 		return;
-	own = sinsp_files_copy(mem_of(p), t->files);
+	own = sinsp_files_copy(t->files);
 	if (!own)
 		return;
 	sinsp_files_put(mem_of(p), t->files);
@@ -192,7 +228,7 @@ void sinsp_parse_close_range(struct sinsp_parse *p)
 	if (flags & CLOSE_RANGE_UNSHARE)
 		unshare_files(p);
 	if (flags & CLOSE_RANGE_CLOEXEC)
-		mark_cloexec(p->e->thread->files, &r);
+		mark_range_cloexec(p, &r);
 	else
 		sinsp_files_sweep(mem_of(p), p->e->thread->files, in_range, &r);
 }
@@ -237,10 +273,14 @@ void sinsp_parse_fcntl(struct sinsp_parse *p)
 
 	if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC) {
 		duplicate(p, res, cmd == F_DUPFD_CLOEXEC);
-	} else if (cmd == F_SETFD && res >= 0 && p->e->fd) {
-		p->e->fd->flags &= ~SINSP_FD_F_CLOEXEC;
+	} else if (cmd == F_SETFD && res >= 0) {
+		struct sinsp_fd *fd = sinsp_parse_edit_fd(p);
+
+		if (!fd)
+			return;
+		fd->flags &= ~SINSP_FD_F_CLOEXEC;
 		if (sinsp_u64(sinsp_own(p, SINSP_P_arg), 0) & FD_CLOEXEC)
-			p->e->fd->flags |= SINSP_FD_F_CLOEXEC;
+			fd->flags |= SINSP_FD_F_CLOEXEC;
 	}
 }
 

@@ -14,6 +14,9 @@ enum { SOCK_CLOEXEC = 02000000 };
 enum { PROTO_IP = 0, PROTO_ICMP = 1, PROTO_TCP = 6, PROTO_UDP = 17, PROTO_RAW = 255 };
 enum { EINPROGRESS = 115 };
 
+#define CONNECT_STATES                                                                             \
+	(SINSP_FD_F_CONNECTED | SINSP_FD_F_CONNECT_PENDING | SINSP_FD_F_CONNECT_FAILED)
+
 static void set_name(struct sinsp_parse *p, struct sinsp_fd *fd, const char *text, size_t n)
 {
 	sinsp_fd_set_name(&p->s->threads.fds, fd, text, n);
@@ -26,8 +29,7 @@ static int has_role(const struct sinsp_fd *fd)
 
 static void set_connected(struct sinsp_fd *fd, unsigned int flag)
 {
-	fd->flags &=
-		~(SINSP_FD_F_CONNECTED | SINSP_FD_F_CONNECT_PENDING | SINSP_FD_F_CONNECT_FAILED);
+	fd->flags &= ~CONNECT_STATES;
 	fd->flags |= flag;
 }
 
@@ -133,10 +135,10 @@ static void listen_on(struct sinsp_fd *fd, unsigned int type, const uint8_t *ip,
 void sinsp_parse_bind(struct sinsp_parse *p)
 {
 	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
-	struct sinsp_fd *fd = p->e->fd;
 	char text[SINSP_SOCK_TEXT];
+	struct sinsp_fd *fd;
 
-	if (!fd || sinsp_result(p) < 0 || !addr)
+	if (sinsp_result(p) < 0 || !addr || !(fd = sinsp_parse_edit_fd(p)))
 		return;
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
 		if (port_at(addr->p + 5))
@@ -257,10 +259,10 @@ static void name_by_ends(struct sinsp_parse *p, struct sinsp_fd *fd)
 void sinsp_parse_connect_enter(struct sinsp_parse *p)
 {
 	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
-	struct sinsp_fd *fd = p->e->fd;
+	struct sinsp_fd *fd = addr ? sinsp_parse_edit_fd(p) : NULL;
 	char text[SINSP_SOCK_TEXT];
 
-	if (!fd || !addr)
+	if (!fd)
 		return;
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
 		fd->type = SCAP_FD_IPV4_SOCK;
@@ -277,9 +279,9 @@ void sinsp_parse_connect_enter(struct sinsp_parse *p)
 	}
 }
 
-static void connect_inet(struct sinsp_parse *p, unsigned int type, const struct sinsp_tuple *t)
+static void connect_inet(struct sinsp_parse *p, struct sinsp_fd *fd, unsigned int type,
+			 const struct sinsp_tuple *t)
 {
-	struct sinsp_fd *fd = p->e->fd;
 	unsigned int old = fd->type;
 	int changed;
 
@@ -296,7 +298,7 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 {
 	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
 	int64_t res = sinsp_result(p);
-	struct sinsp_fd *fd = p->e->fd;
+	struct sinsp_fd *fd = sinsp_parse_edit_fd(p);
 	char text[SINSP_SOCK_TEXT];
 	struct sinsp_tuple t;
 	unsigned int type;
@@ -311,7 +313,7 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 	if (!v)
 		return;
 	if (read_tuple(v, &t, &type)) {
-		connect_inet(p, type, &t);
+		connect_inet(p, fd, type, &t);
 	} else {
 		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len));
 		read_unix_ends(fd, v);
@@ -373,9 +375,8 @@ static void leave_listening(const struct sinsp_parse *p, struct sinsp_fd *fd)
 	fd->tuple.sport = 0;
 }
 
-static int update_tuple(struct sinsp_parse *p, const struct scap_param *v)
+static int update_tuple(struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v)
 {
-	struct sinsp_fd *fd = p->e->fd;
 	unsigned int old = fd->type, type;
 	struct sinsp_tuple t;
 
@@ -411,10 +412,10 @@ static void guess_role(const struct sinsp_parse *p, struct sinsp_fd *fd, int inc
 
 static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int incoming)
 {
-	struct sinsp_fd *fd = p->e->fd;
+	struct sinsp_fd *fd = v ? sinsp_parse_edit_fd(p) : NULL;
 	char text[SINSP_SOCK_TEXT];
 
-	if (!v || !update_tuple(p, v))
+	if (!fd || !update_tuple(p, fd, v))
 		return;
 	if (fd->type != SCAP_FD_IPV4_SOCK && fd->type != SCAP_FD_IPV6_SOCK) {
 		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len));
@@ -427,15 +428,27 @@ static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int i
 	name_by_ends(p, fd);
 }
 
-static int wants_tuple(const struct sinsp_parse *p)
+/* Who exchanges data is connected. */
+static void note_connected(struct sinsp_parse *p)
+{
+	const struct sinsp_fd *fd = p->e->fd;
+	struct sinsp_fd *to = NULL;
+
+	if ((fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK) &&
+	    (fd->flags & CONNECT_STATES) != SINSP_FD_F_CONNECTED)
+		to = sinsp_parse_edit_fd(p);
+	if (to)
+		set_connected(to, SINSP_FD_F_CONNECTED);
+}
+
+static int wants_tuple(struct sinsp_parse *p)
 {
 	const struct sinsp_fd *fd = p->e->fd;
 	int tcp;
 
 	if (!fd || sinsp_result(p) < 0)
 		return 0;
-	if (fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK)
-		set_connected(p->e->fd, SINSP_FD_F_CONNECTED);
+	note_connected(p);
 	tcp = fd->l4proto == SCAP_L4_TCP &&
 	      (fd->type == SCAP_FD_IPV4_SOCK || (p->s->native && fd->type == SCAP_FD_IPV6_SOCK));
 	return !tcp || !*fd->name;

@@ -119,7 +119,7 @@ static void copy_files(struct sinsp_parse *p, struct sinsp_thread *t,
 	if (p->s->native && (c->flags & SINSP_CL_FILES))
 		f = sinsp_files_ref(parent->files);
 	else if (p->s->native || !(c->flags & SINSP_CL_THREAD))
-		f = sinsp_files_copy(&table(p)->fds, parent->files);
+		f = sinsp_files_copy(parent->files);
 	else
 		return;
 	if (!f) {
@@ -297,7 +297,7 @@ static void begin_program(struct sinsp_parse *p, struct sinsp_thread *t)
 
 	sinsp_threads_end_siblings(table(p), t);
 	if (t->files->refs > 1) {
-		struct sinsp_files *own = sinsp_files_copy(mem, t->files);
+		struct sinsp_files *own = sinsp_files_copy(t->files);
 
 		if (!own)
 			return;

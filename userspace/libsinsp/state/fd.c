@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct sinsp_fd) <= 80, "with its slot a file takes at most 96 bytes");
+_Static_assert(sizeof(struct sinsp_fd) + sizeof(struct sinsp_fd_chunk) / 5 <= 96,
+	       "a process with five files takes at most 96 bytes for each");
 
 /* sysdig names the protocol of a socket once it knows which end of it is ours. */
 static unsigned int shown_l4proto(const struct sinsp_fd *fd)
@@ -56,15 +57,250 @@ const char *sinsp_fd_typechar(const struct sinsp_fd *fd)
 	return fd->type < SCAP_FD_MAX && chars[fd->type] ? chars[fd->type] : "?";
 }
 
-/* Numbers are dense from 0, so their own order is the best hash; only odd ones are mixed. */
-static uint32_t home_of(const struct sinsp_files *f, int64_t num)
+void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 {
-	uint64_t n = num;
-
-	if (n >= SINSP_FILES_DENSE)
-		n = (n * 0x9e3779b97f4a7c15) >> 32;
-	return n & (f->n_slots - 1);
+	memset(mem, 0, sizeof(*mem));
+	sinsp_slab_init(&mem->fds, sizeof(struct sinsp_fd));
+	sinsp_slab_init(&mem->chunks, sizeof(struct sinsp_fd_chunk));
+	sinsp_slab_init(&mem->tables, sizeof(struct sinsp_fd_table));
+	mem->strings = strings;
 }
+
+void sinsp_fd_mem_fini(struct sinsp_fd_mem *mem)
+{
+	sinsp_slab_fini(&mem->fds);
+	sinsp_slab_fini(&mem->chunks);
+	sinsp_slab_fini(&mem->tables);
+}
+
+/* ---- chunks ---- */
+
+static int has_room_for(struct sinsp_fd_mem *mem, uint32_t n)
+{
+	if (n <= SINSP_FILES_TOTAL_MAX && mem->fds.n_used <= SINSP_FILES_TOTAL_MAX - n)
+		return 1;
+	mem->n_refused++;
+	return 0;
+}
+
+static void fd_free(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
+{
+	sinsp_str_put(mem->strings, fd->name);
+	sinsp_slab_put(&mem->fds, fd);
+}
+
+static void chunk_put(struct sinsp_fd_mem *mem, struct sinsp_fd_chunk *c)
+{
+	if (--c->refs)
+		return;
+	for (int i = 0; i < SINSP_CHUNK_FILES; i++)
+		if (c->fds[i])
+			fd_free(mem, c->fds[i]);
+	sinsp_slab_put(&mem->chunks, c);
+}
+
+static struct sinsp_fd_chunk *chunk_new(struct sinsp_fd_mem *mem, int64_t key)
+{
+	struct sinsp_fd_chunk *c = sinsp_slab_get(&mem->chunks);
+
+	if (!c)
+		return NULL;
+	c->refs = 1;
+	c->key = key;
+	return c;
+}
+
+static struct sinsp_fd_chunk *chunk_copy(struct sinsp_fd_mem *mem,
+					 const struct sinsp_fd_chunk *from)
+{
+	struct sinsp_fd_chunk *c = has_room_for(mem, from->n) ? chunk_new(mem, from->key) : NULL;
+
+	for (int i = 0; c && i < SINSP_CHUNK_FILES; i++) {
+		if (!from->fds[i])
+			continue;
+		c->fds[i] = sinsp_slab_get(&mem->fds);
+		if (!c->fds[i]) {
+			chunk_put(mem, c);
+			return NULL;
+		}
+		*c->fds[i] = *from->fds[i];
+		sinsp_str_ref(c->fds[i]->name);
+		c->n++;
+	}
+	return c;
+}
+
+/* ---- tables ---- */
+
+/* Numbers are dense from 0, so their own order is the best hash; only odd ones are mixed. */
+static uint32_t home_of(const struct sinsp_fd_table *t, int64_t key)
+{
+	uint64_t k = key;
+
+	if (k >= SINSP_KEYS_DENSE)
+		k = (k * 0x9e3779b97f4a7c15) >> 32;
+	return k & (t->n_places - 1);
+}
+
+/* Its place, or the free one where it would be. There is always a free one, but in a table of
+ * one place. */
+static struct sinsp_fd_chunk **place_of(const struct sinsp_fd_table *t, int64_t key)
+{
+	uint32_t i = home_of(t, key);
+
+	while (t->places[i] && t->places[i]->key != key && t->n_places > 1)
+		i = (i + 1) & (t->n_places - 1);
+	return &t->places[i];
+}
+
+static struct sinsp_fd_chunk *chunk_of(const struct sinsp_fd_table *t, int64_t num)
+{
+	const int64_t key = num / SINSP_CHUNK_FILES;
+	struct sinsp_fd_chunk *c = t->n_places ? *place_of(t, key) : NULL;
+
+	return c && c->key == key ? c : NULL;
+}
+
+static void free_places(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t)
+{
+	if (t->places == &t->only)
+		return;
+	mem->n_places -= t->n_places;
+	free(t->places);
+}
+
+static void table_put(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t)
+{
+	if (!t || --t->refs)
+		return;
+	for (uint32_t i = 0; i < t->n_places; i++)
+		if (t->places[i])
+			chunk_put(mem, t->places[i]);
+	free_places(mem, t);
+	sinsp_slab_put(&mem->tables, t);
+}
+
+static int set_places(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t, uint32_t n)
+{
+	struct sinsp_fd_table old = *t;
+	struct sinsp_fd_chunk **places = &t->only;
+
+	if (n > 1) {
+		if (mem->n_places > SINSP_PLACES_TOTAL_MAX - n) {
+			mem->n_refused++;
+			return 0;
+		}
+		places = calloc(n, sizeof(*places));
+		if (!places)
+			return 0;
+		mem->n_places += n;
+	}
+	t->places = places;
+	t->n_places = n;
+	if (old.places == &t->only)
+		old.places = &old.only;
+	for (uint32_t i = 0; i < old.n_places; i++)
+		if (old.places[i])
+			*place_of(t, old.places[i]->key) = old.places[i];
+	free_places(mem, &old);
+	return 1;
+}
+
+/* Room for one chunk more. */
+static int has_place(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t)
+{
+	if (t->n_places > 1 ? t->n_chunks < t->n_places - (t->n_places + 7) / 8
+			    : t->n_chunks < t->n_places)
+		return 1;
+	return set_places(mem, t, t->n_places ? t->n_places > 1 ? t->n_places * 2 : 4 : 1);
+}
+
+/* The same files; large once need not be large for ever. */
+static struct sinsp_fd_table *table_copy(struct sinsp_fd_mem *mem,
+					 const struct sinsp_fd_table *from)
+{
+	struct sinsp_fd_table *t = sinsp_slab_get(&mem->tables);
+	uint32_t n_places = from ? from->n_places : 0;
+
+	if (!t)
+		return NULL;
+	t->refs = 1;
+	if (!from || !from->n_chunks)
+		return t;
+	while (n_places > 4 && from->n_chunks < n_places / 4)
+		n_places /= 2;
+	if (!set_places(mem, t, n_places)) {
+		table_put(mem, t);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < from->n_places; i++) {
+		struct sinsp_fd_chunk *c = from->places[i];
+
+		if (!c)
+			continue;
+		c->refs++;
+		*place_of(t, c->key) = c;
+	}
+	t->n = from->n;
+	t->n_chunks = from->n_chunks;
+	return t;
+}
+
+/* Whether the table is @f's alone now. */
+static int own_table(struct sinsp_fd_mem *mem, struct sinsp_files *f)
+{
+	struct sinsp_fd_table *t;
+
+	if (f->table && f->table->refs == 1)
+		return 1;
+	t = table_copy(mem, f->table);
+	if (!t)
+		return 0;
+	table_put(mem, f->table);
+	f->table = t;
+	return 1;
+}
+
+/* The chunk with @num in a table that is not shared, itself not shared; NULL: no room. */
+static struct sinsp_fd_chunk *own_chunk(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t,
+					int64_t num)
+{
+	struct sinsp_fd_chunk *c = chunk_of(t, num), *own = c;
+
+	if (!c) {
+		own = has_place(mem, t) ? chunk_new(mem, num / SINSP_CHUNK_FILES) : NULL;
+		t->n_chunks += !!own;
+	} else if (c->refs > 1) {
+		own = chunk_copy(mem, c);
+		if (own)
+			chunk_put(mem, c);
+	}
+	if (own)
+		*place_of(t, own->key) = own;
+	return own;
+}
+
+/* Takes the chunk at place @i out and closes the gap, so that no search ends early. */
+static void remove_chunk(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t, uint32_t i)
+{
+	uint32_t mask = t->n_places - 1, j = i;
+
+	chunk_put(mem, t->places[i]);
+	t->n_chunks--;
+	t->places[i] = NULL;
+	while (t->n_places > 1) {
+		j = (j + 1) & mask;
+		if (!t->places[j])
+			return;
+		if (((j - home_of(t, t->places[j]->key)) & mask) < ((j - i) & mask))
+			continue;
+		t->places[i] = t->places[j];
+		t->places[j] = NULL;
+		i = j;
+	}
+}
+
+/* ---- files ---- */
 
 struct sinsp_files *sinsp_files_new(void)
 {
@@ -81,143 +317,157 @@ struct sinsp_files *sinsp_files_ref(struct sinsp_files *f)
 	return f;
 }
 
-static void fd_free(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
-{
-	sinsp_str_put(mem->strings, fd->name);
-	sinsp_slab_put(&mem->fds, fd);
-}
-
 void sinsp_files_put(struct sinsp_fd_mem *mem, struct sinsp_files *f)
 {
 	if (!f || --f->refs)
 		return;
-	for (uint32_t i = 0; i < f->n_slots; i++)
-		if (f->slots[i])
-			fd_free(mem, f->slots[i]);
-	free(f->slots);
+	table_put(mem, f->table);
 	free(f);
 }
 
-struct sinsp_fd *sinsp_files_search(const struct sinsp_files *f, int64_t num)
+struct sinsp_files *sinsp_files_copy(const struct sinsp_files *f)
 {
-	struct sinsp_fd *fd;
+	struct sinsp_files *c = sinsp_files_new();
 
-	if (!f || !f->n || num < 0)
+	if (!c)
 		return NULL;
-	for (uint32_t i = home_of(f, num); (fd = f->slots[i]); i = (i + 1) & (f->n_slots - 1))
-		if (fd->num == num)
-			return fd;
-	return NULL;
+	c->table = f->table;
+	if (c->table)
+		c->table->refs++;
+	return c;
 }
 
-static void place(struct sinsp_files *f, struct sinsp_fd *fd)
+const struct sinsp_fd *sinsp_files_search(const struct sinsp_files *f, int64_t num)
 {
-	uint32_t i = home_of(f, fd->num);
+	const struct sinsp_fd_chunk *c;
 
-	while (f->slots[i])
-		i = (i + 1) & (f->n_slots - 1);
-	f->slots[i] = fd;
+	if (!f || !f->table || num < 0)
+		return NULL;
+	c = chunk_of(f->table, num);
+	return c ? c->fds[num % SINSP_CHUNK_FILES] : NULL;
 }
 
-static int resize(struct sinsp_files *f, uint32_t n_slots)
+struct sinsp_fd *sinsp_files_edit(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num)
 {
-	struct sinsp_fd **old = f->slots;
-	uint32_t n_old = f->n_slots;
-	struct sinsp_fd **slots = calloc(n_slots, sizeof(*slots));
+	struct sinsp_fd_chunk *c;
 
-	if (!slots)
-		return 0;
-	f->slots = slots;
-	f->n_slots = n_slots;
-	for (uint32_t i = 0; i < n_old; i++)
-		if (old[i])
-			place(f, old[i]);
-	free(old);
-	return 1;
-}
-
-static int has_room(struct sinsp_files *f)
-{
-	if (f->n < f->n_slots - f->n_slots / 8)
-		return 1;
-	if (f->n >= SINSP_FILES_MAX)
-		return 0;
-	return resize(f, f->n_slots ? f->n_slots * 2 : 8);
-}
-
-static int has_room_for(struct sinsp_fd_mem *mem, uint32_t n)
-{
-	if (n <= SINSP_FILES_TOTAL_MAX && mem->fds.n_used <= SINSP_FILES_TOTAL_MAX - n)
-		return 1;
-	mem->n_refused++;
-	return 0;
+	if (!sinsp_files_find(f, num) || !own_table(mem, f))
+		return NULL;
+	c = own_chunk(mem, f->table, num);
+	return c ? c->fds[num % SINSP_CHUNK_FILES] : NULL;
 }
 
 struct sinsp_fd *sinsp_files_add(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num)
 {
-	struct sinsp_fd *fd = sinsp_files_find(f, num);
+	struct sinsp_fd_chunk *c;
+	struct sinsp_fd *fd;
 
-	if (fd) {
-		sinsp_str_put(mem->strings, fd->name);
-		memset(fd, 0, sizeof(*fd));
-		fd->num = num;
-	} else {
-		if (num < 0 || !has_room_for(mem, 1) || !has_room(f))
-			return NULL;
-		fd = sinsp_slab_get(&mem->fds);
+	if (sinsp_files_find(f, num)) {
+		fd = sinsp_files_edit(mem, f, num);
 		if (!fd)
 			return NULL;
-		fd->num = num;
-		place(f, fd);
-		f->n++;
+		sinsp_str_put(mem->strings, fd->name);
+		memset(fd, 0, sizeof(*fd));
+	} else {
+		if (num < 0 || sinsp_files_count(f) >= SINSP_FILES_MAX || !has_room_for(mem, 1) ||
+		    !own_table(mem, f))
+			return NULL;
+		c = own_chunk(mem, f->table, num);
+		fd = c ? sinsp_slab_get(&mem->fds) : NULL;
+		if (!fd)
+			return NULL;
+		c->fds[num % SINSP_CHUNK_FILES] = fd;
+		c->n++;
+		f->table->n++;
 	}
+	fd->num = num;
 	fd->name = sinsp_str_get(mem->strings, "", 0);
 	return fd;
 }
 
-/* Closes the gap at slot @i, so that no search ends early. */
-static void close_gap(struct sinsp_files *f, uint32_t i)
+static void remove_from(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t, int64_t num)
 {
-	uint32_t mask = f->n_slots - 1, j = i;
+	struct sinsp_fd_chunk *c = chunk_of(t, num);
 
-	for (;;) {
-		f->slots[i] = NULL;
-		do {
-			j = (j + 1) & mask;
-			if (!f->slots[j])
-				return;
-		} while (((j - home_of(f, f->slots[j]->num)) & mask) < ((j - i) & mask));
-		f->slots[i] = f->slots[j];
-		i = j;
+	t->n--;
+	if (c->n == 1) {
+		remove_chunk(mem, t, place_of(t, c->key) - t->places);
+		return;
 	}
+	c = own_chunk(mem, t, num);
+	if (!c) {
+		t->n++;
+		return;
+	}
+	fd_free(mem, c->fds[num % SINSP_CHUNK_FILES]);
+	c->fds[num % SINSP_CHUNK_FILES] = NULL;
+	c->n--;
 }
 
 void sinsp_files_remove(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num)
 {
-	struct sinsp_fd *fd = sinsp_files_find(f, num);
-	uint32_t i;
+	if (sinsp_files_find(f, num) && own_table(mem, f))
+		remove_from(mem, f->table, num);
+}
 
-	if (!fd)
-		return;
-	for (i = home_of(f, num); f->slots[i] != fd; i = (i + 1) & (f->n_slots - 1))
-		;
-	close_gap(f, i);
-	f->n--;
-	fd_free(mem, fd);
+/* Bit by bit, which files of the chunk are to go. */
+static unsigned int dropped_of(const struct sinsp_fd_chunk *c,
+			       int (*drop)(const struct sinsp_fd *fd, void *ctx), void *ctx)
+{
+	unsigned int bits = 0;
+
+	for (int i = 0; i < SINSP_CHUNK_FILES; i++)
+		if (c->fds[i] && drop(c->fds[i], ctx))
+			bits |= 1u << i;
+	return bits;
+}
+
+/* Whether the place has another chunk now. One that loses all its files is let go, not copied. */
+static int sweep_place(struct sinsp_fd_mem *mem, struct sinsp_files *f, uint32_t at,
+		       int (*drop)(const struct sinsp_fd *fd, void *ctx), void *ctx)
+{
+	struct sinsp_fd_chunk *c = f->table->places[at];
+	unsigned int bits = dropped_of(c, drop, ctx);
+	int is_own = f->table->refs == 1;
+
+	if (!bits || !own_table(mem, f))
+		return 0;
+	if (!is_own) /* a copy may have other places */
+		return 1;
+	if ((unsigned int)__builtin_popcount(bits) == c->n) {
+		f->table->n -= c->n;
+		remove_chunk(mem, f->table, place_of(f->table, c->key) - f->table->places);
+		return 1;
+	}
+	for (int i = 0; i < SINSP_CHUNK_FILES; i++)
+		if (bits & 1u << i)
+			remove_from(mem, f->table, c->key * SINSP_CHUNK_FILES + i);
+	return 0;
 }
 
 void sinsp_files_sweep(struct sinsp_fd_mem *mem, struct sinsp_files *f,
 		       int (*drop)(const struct sinsp_fd *fd, void *ctx), void *ctx)
 {
-	/* Removing moves others into the slot, from behind or from the table's end: so look
-	 * at a slot again, and go round until nothing was removed. */
-	for (int again = 1; again;) {
+	/* Removing a chunk moves others, from behind or from the table's end: so look at a place
+	 * again, and go round until nothing moved. */
+	for (int again = 1; again && f->table;) {
 		again = 0;
-		for (uint32_t i = 0; i < f->n_slots; i++)
-			while (f->slots[i] && drop(f->slots[i], ctx)) {
-				sinsp_files_remove(mem, f, f->slots[i]->num);
+		for (uint32_t i = 0; i < f->table->n_places; i++)
+			while (i < f->table->n_places && f->table->places[i] &&
+			       sweep_place(mem, f, i, drop, ctx))
 				again = 1;
-			}
+	}
+}
+
+void sinsp_files_each(const struct sinsp_files *f, void (*fn)(const struct sinsp_fd *fd, void *ctx),
+		      void *ctx)
+{
+	for (uint32_t i = 0; f->table && i < f->table->n_places; i++) {
+		const struct sinsp_fd_chunk *c = f->table->places[i];
+
+		for (int j = 0; c && j < SINSP_CHUNK_FILES; j++)
+			if (c->fds[j])
+				fn(c->fds[j], ctx);
 	}
 }
 
@@ -235,38 +485,4 @@ void sinsp_fd_copy(struct sinsp_fd_mem *mem, struct sinsp_fd *dst, const struct 
 	dst->num = num;
 	dst->name = name;
 	sinsp_str_put(mem->strings, old);
-}
-
-struct sinsp_files *sinsp_files_copy(struct sinsp_fd_mem *mem, const struct sinsp_files *f)
-{
-	struct sinsp_files *c;
-	uint32_t n_slots = f->n_slots;
-
-	if (!has_room_for(mem, f->n))
-		return NULL;
-	c = sinsp_files_new();
-	if (!c || !f->n)
-		return c;
-	/* A table that was large once need not be large for ever. */
-	while (n_slots > 8 && f->n < n_slots / 8)
-		n_slots /= 2;
-	if (!resize(c, n_slots))
-		goto fail;
-	for (uint32_t i = 0; i < f->n_slots; i++) {
-		struct sinsp_fd *fd;
-
-		if (!f->slots[i])
-			continue;
-		fd = sinsp_slab_get(&mem->fds);
-		if (!fd)
-			goto fail;
-		*fd = *f->slots[i];
-		sinsp_str_ref(fd->name);
-		place(c, fd);
-		c->n++;
-	}
-	return c;
-fail:
-	sinsp_files_put(mem, c);
-	return NULL;
 }

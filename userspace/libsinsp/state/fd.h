@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An open file, and a table of them: fd number -> struct sinsp_fd. At most 96 bytes each,
- * the table's slot included.
+ * the table's slot included. Tables are copied when they are changed, piece by piece: a
+ * fork costs the same however many files there are.
  */
 #ifndef SINSP_STATE_FD_H
 #define SINSP_STATE_FD_H
@@ -30,23 +31,25 @@ struct sinsp_tuple {
 	uint16_t sport, dport;
 };
 
+typedef uint64_t sinsp_u64_at4 __attribute__((aligned(4))); /* beside the tuple, without a gap */
+
 struct sinsp_fd {
 	int64_t num;
 	uint64_t ino;
 	const char *name; /* interned, "" if none; as sysdig's %fd.name */
+	uint64_t learnt_ns; /* what it is, was so then; 0: from the beginning */
 	union {
 		struct sinsp_tuple tuple; /* inet sockets */
 		struct {
-			uint64_t unix_src, unix_dst;
+			sinsp_u64_at4 unix_src, unix_dst;
 		};
-		int64_t pid; /* of a pidfd */
+		sinsp_u64_at4 pid; /* of a pidfd */
 	};
 	uint32_t open_flags; /* PPM_O_* */
 	uint32_t dev;
 	uint8_t type; /* enum scap_fd_type; 0: unknown */
 	uint8_t l4proto;
 	uint16_t flags; /* enum sinsp_fd_flags */
-	uint32_t mode;
 };
 
 /* The letter sysdig prints before a name: f file, d directory, 4t 6u ... sockets, p pipe, u unix.
@@ -57,52 +60,87 @@ const char *sinsp_fd_typechar(const struct sinsp_fd *fd);
 #define SINSP_O_DIRECTORY (1 << 10)
 #define SINSP_O_CLOEXEC (1 << 12)
 
+#define SINSP_FILES_MAX (1 << 20) /* files of one process: what Linux allows by default */
+/* Files of all processes, some 400 MB, and places for them: a small capture could ask for any
+ * amount. */
+#define SINSP_FILES_TOTAL_MAX (4 << 20)
+#define SINSP_PLACES_TOTAL_MAX (8 << 20)
+
 /* What tables of files take their memory from. */
 struct sinsp_fd_mem {
-	struct sinsp_slab fds;
+	struct sinsp_slab fds, chunks, tables;
 	struct sinsp_strings *strings;
-	uint64_t n_refused; /* files, or copies of tables, that there was no room for */
+	uint64_t n_places; /* of large tables */
+	uint64_t n_refused; /* changes of tables that there was no room for */
 };
 
-#define SINSP_FILES_MAX (1 << 20) /* files of one process: what Linux allows by default */
-/* Files of all processes, some 400 MB: each fork copies a table, so that a small capture could
- * ask for any amount. */
-#define SINSP_FILES_TOTAL_MAX (4 << 20)
+void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings);
+void sinsp_fd_mem_fini(struct sinsp_fd_mem *mem);
 
-#define SINSP_FILES_DENSE 4096
+#define SINSP_CHUNK_FILES 8
+#define SINSP_KEYS_DENSE                                                                           \
+	(1 << 17) /* keys that are their own home: of all numbers up to a million */
 
-/* Open addressing by number; below SINSP_FILES_DENSE a number is its own slot, if free. Counted:
- * processes may share. */
+/* Files of neighbouring numbers. */
+struct sinsp_fd_chunk {
+	uint32_t refs; /* tables that have it: it is changed only by a table that has it alone */
+	uint32_t n;
+	int64_t key; /* num / SINSP_CHUNK_FILES */
+	struct sinsp_fd *fds[SINSP_CHUNK_FILES];
+};
+
+/* Open addressing by key; a small key is its own place, if free. */
+struct sinsp_fd_table {
+	uint32_t refs; /* files that have it; as above */
+	uint32_t n, n_chunks;
+	uint32_t n_places; /* 0 or a power of two */
+	struct sinsp_fd_chunk **places, *only; /* only: the places of a table of one */
+};
+
+/* The files of a process. Counted: processes may share them, as after CLONE_FILES. */
 struct sinsp_files {
 	uint32_t refs;
-	uint32_t n, n_slots; /* n_slots: 0 or a power of two */
-	struct sinsp_fd **slots;
+	struct sinsp_fd_table *table; /* NULL: no files */
 };
 
 struct sinsp_files *sinsp_files_new(void); /* NULL: no memory */
 struct sinsp_files *sinsp_files_ref(struct sinsp_files *f);
 void sinsp_files_put(struct sinsp_fd_mem *mem, struct sinsp_files *f);
-/* A table of its own with the same files; NULL: no memory, or too many. */
-struct sinsp_files *sinsp_files_copy(struct sinsp_fd_mem *mem, const struct sinsp_files *f);
+/* The same files, to be changed apart; NULL: no memory. */
+struct sinsp_files *sinsp_files_copy(const struct sinsp_files *f);
 
-struct sinsp_fd *sinsp_files_search(const struct sinsp_files *f, int64_t num);
-static inline struct sinsp_fd *sinsp_files_find(const struct sinsp_files *f, int64_t num)
+static inline uint32_t sinsp_files_count(const struct sinsp_files *f)
 {
-	struct sinsp_fd *fd;
+	return f->table ? f->table->n : 0;
+}
 
-	if (f && (uint64_t)num < SINSP_FILES_DENSE && (uint64_t)num < f->n_slots) {
-		fd = f->slots[num];
-		if (!fd || fd->num == num)
-			return fd;
+const struct sinsp_fd *sinsp_files_search(const struct sinsp_files *f, int64_t num);
+static inline const struct sinsp_fd *sinsp_files_find(const struct sinsp_files *f, int64_t num)
+{
+	const int64_t key = num >> 3;
+	const struct sinsp_fd_chunk *c;
+
+	if (f && f->table && (uint64_t)key < SINSP_KEYS_DENSE && key < f->table->n_places) {
+		c = f->table->places[key];
+		if (!c)
+			return NULL;
+		if (c->key == key)
+			return c->fds[num % SINSP_CHUNK_FILES];
 	}
 	return sinsp_files_search(f, num);
 }
+/* The file @num, to be changed; the pointer holds until the next change. NULL: there is none, no
+ * memory, or no room. */
+struct sinsp_fd *sinsp_files_edit(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
 /* The file @num, emptied if there was one: name "", type 0. NULL: no memory, or too many. */
 struct sinsp_fd *sinsp_files_add(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
 void sinsp_files_remove(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
 /* Removes those for which @drop says so. */
 void sinsp_files_sweep(struct sinsp_fd_mem *mem, struct sinsp_files *f,
 		       int (*drop)(const struct sinsp_fd *fd, void *ctx), void *ctx);
+/* All of them, in no order; @fn changes no table. */
+void sinsp_files_each(const struct sinsp_files *f, void (*fn)(const struct sinsp_fd *fd, void *ctx),
+		      void *ctx);
 
 void sinsp_fd_set_name(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char *p, size_t len);
 /* All of @src but its number. */

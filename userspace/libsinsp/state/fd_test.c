@@ -15,9 +15,7 @@ struct fixture {
 static void begin(struct fixture *x)
 {
 	assert_int_equal(sinsp_strings_init(&x->strings), 0);
-	sinsp_slab_init(&x->mem.fds, sizeof(struct sinsp_fd));
-	x->mem.strings = &x->strings;
-	x->mem.n_refused = 0;
+	sinsp_fd_mem_init(&x->mem, &x->strings);
 	x->files = sinsp_files_new();
 }
 
@@ -25,7 +23,10 @@ static void end(struct fixture *x)
 {
 	sinsp_files_put(&x->mem, x->files);
 	assert_int_equal(x->mem.fds.n_used, 0);
-	sinsp_slab_fini(&x->mem.fds);
+	assert_int_equal(x->mem.chunks.n_used, 0);
+	assert_int_equal(x->mem.tables.n_used, 0);
+	assert_int_equal(x->mem.n_places, 0);
+	sinsp_fd_mem_fini(&x->mem);
 	sinsp_strings_fini(&x->strings);
 }
 
@@ -43,7 +44,7 @@ static void test_table(void **state)
 	for (int i = 0; i < STEPS; i++) {
 		int k = rand() % N;
 		int64_t num = k * steps[k % 5];
-		struct sinsp_fd *fd = sinsp_files_find(x.files, num);
+		const struct sinsp_fd *fd = sinsp_files_find(x.files, num);
 
 		assert_int_equal(!!fd, have[k]);
 		assert_true(!fd || fd->num == num);
@@ -67,18 +68,25 @@ static int is_odd(const struct sinsp_fd *fd, void *ctx)
 	return fd->num & 1;
 }
 
+static void assert_even(const struct sinsp_fd *fd, void *ctx)
+{
+	assert_false(is_odd(fd, NULL));
+	++*(uint32_t *)ctx;
+}
+
 static void test_sweep(void **state)
 {
 	struct fixture x;
+	uint32_t n = 0;
 
 	(void)state;
 	begin(&x);
 	for (int64_t i = 0; i < 1000; i++)
 		sinsp_files_add(&x.mem, x.files, i % 3 ? i : i * 5003);
 	sinsp_files_sweep(&x.mem, x.files, is_odd, NULL);
-	for (uint32_t i = 0; i < x.files->n_slots; i++)
-		assert_true(!x.files->slots[i] || !is_odd(x.files->slots[i], NULL));
-	assert_int_equal(x.files->n, 500);
+	sinsp_files_each(x.files, assert_even, &n);
+	assert_int_equal(n, 500);
+	assert_int_equal(sinsp_files_count(x.files), 500);
 	end(&x);
 }
 
@@ -92,12 +100,132 @@ static void test_copy(void **state)
 	begin(&x);
 	fd = sinsp_files_add(&x.mem, x.files, 3);
 	sinsp_fd_set_name(&x.mem, fd, "/a", 2);
-	copy = sinsp_files_copy(&x.mem, x.files);
+	copy = sinsp_files_copy(x.files);
+	assert_int_equal(x.mem.fds.n_used, 1);
+	sinsp_fd_set_name(&x.mem, sinsp_files_edit(&x.mem, copy, 3), "/b", 2);
+	assert_string_equal(sinsp_files_find(x.files, 3)->name, "/a");
 	sinsp_files_remove(&x.mem, x.files, 3);
-	assert_string_equal(sinsp_files_find(copy, 3)->name, "/a");
+	assert_string_equal(sinsp_files_find(copy, 3)->name, "/b");
 	assert_null(sinsp_files_find(x.files, 3));
 	sinsp_files_put(&x.mem, copy);
 	end(&x);
+}
+
+/* What the table should be: for each number the value in dev, 0: no such file. */
+enum { FAMILY = 6, NUMBERS = 700 };
+
+struct plain {
+	struct sinsp_files *files;
+	uint32_t dev[NUMBERS];
+};
+
+static int64_t spread(int k)
+{
+	return k < NUMBERS / 2 ? k : k * 8000003ll;
+}
+
+static int is_multiple(const struct sinsp_fd *fd, void *ctx)
+{
+	return fd->dev % *(uint32_t *)ctx == 0;
+}
+
+static void change(struct fixture *x, struct plain *p, uint32_t value)
+{
+	const int what = rand() % 64, k = rand() % NUMBERS;
+	struct sinsp_fd *fd;
+
+	if (!what) {
+		uint32_t by = 2 + rand() % 20;
+
+		sinsp_files_sweep(&x->mem, p->files, is_multiple, &by);
+		for (int i = 0; i < NUMBERS; i++)
+			p->dev[i] = p->dev[i] % by ? p->dev[i] : 0;
+	} else if (what < 30) {
+		sinsp_files_remove(&x->mem, p->files, spread(k));
+		p->dev[k] = 0;
+	} else {
+		fd = what < 40 && p->dev[k] ? sinsp_files_edit(&x->mem, p->files, spread(k))
+					    : sinsp_files_add(&x->mem, p->files, spread(k));
+		assert_non_null(fd);
+		fd->dev = p->dev[k] = value;
+	}
+}
+
+static void assert_like(const struct plain *p)
+{
+	uint32_t n = 0;
+
+	for (int k = 0; k < NUMBERS; k++) {
+		const struct sinsp_fd *fd = sinsp_files_find(p->files, spread(k));
+
+		assert_int_equal(fd ? fd->dev : 0, p->dev[k]);
+		n += !!fd;
+	}
+	assert_int_equal(sinsp_files_count(p->files), n);
+}
+
+/* Processes that fork and end at random, and change what they share with the others. */
+static void test_family(void **state)
+{
+	struct plain p[FAMILY] = {0};
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	srand(2);
+	for (int i = 0; i < FAMILY; i++)
+		p[i].files = sinsp_files_new();
+	for (uint32_t step = 1; step <= 100000; step++) {
+		int i = rand() % FAMILY, j = rand() % FAMILY;
+
+		if (rand() % 100 || i == j) {
+			change(&x, &p[i], step);
+			continue;
+		}
+		sinsp_files_put(&x.mem, p[j].files);
+		p[j] = p[i];
+		p[j].files = sinsp_files_copy(p[i].files);
+		for (int k = 0; k < FAMILY && step % 7 == 0; k++)
+			assert_like(&p[k]);
+	}
+	for (int i = 0; i < FAMILY; i++) {
+		assert_like(&p[i]);
+		sinsp_files_put(&x.mem, p[i].files);
+	}
+	end(&x);
+}
+
+/* A fork takes nothing, and the change of a file no more than its neighbours. */
+static void test_copy_is_lazy(void **state)
+{
+	enum { N = 50000 };
+	struct sinsp_files *copy;
+	struct fixture x;
+	int all = 1;
+
+	(void)state;
+	begin(&x);
+	for (int64_t i = 0; i < N; i++)
+		sinsp_files_add(&x.mem, x.files, i)->dev = 4;
+	copy = sinsp_files_copy(x.files);
+	assert_int_equal(x.mem.tables.n_used, 1);
+	assert_non_null(sinsp_files_add(&x.mem, copy, 7));
+	assert_int_equal(x.mem.fds.n_used, N + SINSP_CHUNK_FILES);
+	/* Those that lose all their files are not copied to be emptied. */
+	sinsp_files_sweep(&x.mem, copy, is_multiple, &all);
+	assert_int_equal(sinsp_files_count(copy), 0);
+	assert_int_equal(x.mem.fds.n_used, N);
+	assert_int_equal(sinsp_files_count(x.files), N);
+	sinsp_files_put(&x.mem, copy);
+	end(&x);
+}
+
+static int touch_all(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t n)
+{
+	for (int64_t i = 0; i < n; i += SINSP_CHUNK_FILES)
+		if (!sinsp_files_edit(mem, f, i))
+			return 0;
+	return 1;
 }
 
 /* A capture of 2 MB can ask for thousands of copies of a large table. */
@@ -112,15 +240,16 @@ static void test_total_is_bounded(void **state)
 	begin(&x);
 	for (int64_t i = 0; i < N; i++)
 		assert_non_null(sinsp_files_add(&x.mem, x.files, i));
-	while (n < COPIES && (copies[n] = sinsp_files_copy(&x.mem, x.files)))
-		n++;
-	assert_int_equal(n, SINSP_FILES_TOTAL_MAX / N - 1);
+	do
+		copies[n] = sinsp_files_copy(x.files);
+	while (touch_all(&x.mem, copies[n++], N));
+	assert_int_equal(n, SINSP_FILES_TOTAL_MAX / N);
 	assert_int_equal(x.mem.n_refused, 1);
-	/* There is room again as soon as one ends. */
-	sinsp_files_put(&x.mem, copies[--n]);
-	copies[n] = sinsp_files_copy(&x.mem, x.files);
-	assert_non_null(copies[n]);
-	for (; n >= 0; n--)
+	/* What could not be changed is still there, and there is room as soon as one ends. */
+	assert_non_null(sinsp_files_find(copies[n - 1], N - 1));
+	sinsp_files_put(&x.mem, copies[0]);
+	assert_true(touch_all(&x.mem, copies[n - 1], N));
+	while (--n)
 		sinsp_files_put(&x.mem, copies[n]);
 	end(&x);
 }
@@ -137,9 +266,10 @@ static void test_copy_of_emptied_table_is_small(void **state)
 	for (int64_t i = 0; i < 50000; i++)
 		if (i != 40000)
 			sinsp_files_remove(&x.mem, x.files, i);
-	copy = sinsp_files_copy(&x.mem, x.files);
+	copy = sinsp_files_copy(x.files);
+	assert_non_null(sinsp_files_add(&x.mem, copy, 1));
 	assert_non_null(sinsp_files_find(copy, 40000));
-	assert_int_equal(copy->n_slots, 8);
+	assert_int_equal(copy->table->n_places, 4);
 	sinsp_files_put(&x.mem, copy);
 	end(&x);
 }
@@ -181,6 +311,8 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_sweep),
 		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_family),
+		cmocka_unit_test(test_copy_is_lazy),
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_typechar),
 		cmocka_unit_test(test_total_is_bounded),

@@ -146,24 +146,42 @@ struct port_set {
 	uint64_t bits[65536 / 64];
 };
 
+static void note_server_port(const struct sinsp_fd *fd, void *ctx)
+{
+	struct port_set *ports = ctx;
+
+	if (fd->type == SCAP_FD_IPV4_SERVSOCK || fd->type == SCAP_FD_IPV6_SERVSOCK)
+		ports->bits[fd->tuple.sport / 64] |= 1ull << fd->tuple.sport % 64;
+}
+
 static void find_server_ports(struct port_set *ports, const struct sinsp_threads *tt)
 {
 	memset(ports, 0, sizeof(*ports));
-	for (uint32_t i = 0; i < tt->n_slots; i++) {
-		const struct sinsp_files *f = tt->slots[i].t ? tt->slots[i].t->files : NULL;
-
-		for (uint32_t j = 0; f && j < f->n_slots; j++)
-			if (f->slots[j] && (f->slots[j]->type == SCAP_FD_IPV4_SERVSOCK ||
-					    f->slots[j]->type == SCAP_FD_IPV6_SERVSOCK))
-				ports->bits[f->slots[j]->tuple.sport / 64] |=
-					1ull << f->slots[j]->tuple.sport % 64;
-	}
+	for (uint32_t i = 0; i < tt->n_slots; i++)
+		if (tt->slots[i].t)
+			sinsp_files_each(tt->slots[i].t->files, note_server_port, ports);
 }
 
-static void settle_role(struct sinsp_threads *tt, const struct port_set *ports, struct sinsp_fd *fd)
-{
-	struct sinsp_tuple t = fd->tuple;
+struct settle {
+	struct sinsp_threads *tt;
+	struct port_set ports;
+	struct sinsp_files *files;
+};
 
+static void settle_role(const struct sinsp_fd *found, void *ctx)
+{
+	struct settle *s = ctx;
+	struct sinsp_threads *tt = s->tt;
+	const struct port_set *ports = &s->ports;
+	struct sinsp_tuple t = found->tuple;
+	struct sinsp_fd *fd;
+
+	if (found->type != SCAP_FD_IPV4_SOCK)
+		return;
+	/* In tables that nobody shares yet this moves nothing. */
+	fd = sinsp_files_edit(&tt->fds, s->files, found->num);
+	if (!fd)
+		return;
 	if (!(ports->bits[t.sport / 64] & 1ull << t.sport % 64)) {
 		fd->flags |= SINSP_FD_F_CLIENT;
 		return;
@@ -179,17 +197,16 @@ static void settle_role(struct sinsp_threads *tt, const struct port_set *ports, 
 /* /proc does not say who connected; who uses a port that is listened on was connected to. */
 static void settle_roles(struct sinsp_threads *tt)
 {
-	struct port_set ports;
+	struct settle s = {.tt = tt};
 
-	find_server_ports(&ports, tt);
+	find_server_ports(&s.ports, tt);
 	for (uint32_t i = 0; i < tt->n_slots; i++) {
 		const struct sinsp_thread *t = tt->slots[i].t;
-		const struct sinsp_files *f =
-			t && (t->tid == t->pid || t->files->refs == 1) ? t->files : NULL;
 
-		for (uint32_t j = 0; f && j < f->n_slots; j++)
-			if (f->slots[j] && f->slots[j]->type == SCAP_FD_IPV4_SOCK)
-				settle_role(tt, &ports, f->slots[j]);
+		if (!t || (t->tid != t->pid && t->files->refs > 1))
+			continue;
+		s.files = t->files;
+		sinsp_files_each(s.files, settle_role, &s);
 	}
 }
 

@@ -16,7 +16,7 @@ struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid)
 	return sinsp_threads_find(&s->threads, tid);
 }
 
-struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num)
+const struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num)
 {
 	return t ? sinsp_files_find(t->files, num) : NULL;
 }

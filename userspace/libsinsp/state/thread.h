@@ -50,7 +50,7 @@ struct sinsp_thread {
 
 /* NULL: not in the table. */
 struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid);
-struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num);
+const struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num);
 
 /* Main thread's values, never NULL; lists are NUL-separated with a length. */
 const char *sinsp_thread_exe(const struct sinsp_thread *t);

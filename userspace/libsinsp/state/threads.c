@@ -23,8 +23,7 @@ int sinsp_threads_init(struct sinsp_threads *tt)
 	sinsp_slab_init(&tt->threads, sizeof(struct sinsp_thread));
 	sinsp_slab_init(&tt->procs, sizeof(struct sinsp_process));
 	sinsp_slab_init(&tt->saved, SAVED_SZ);
-	sinsp_slab_init(&tt->fds.fds, sizeof(struct sinsp_fd));
-	tt->fds.strings = &tt->strings;
+	sinsp_fd_mem_init(&tt->fds, &tt->strings);
 	tt->n_slots = 1024;
 	tt->slots = calloc(tt->n_slots, sizeof(*tt->slots));
 	if (!tt->slots)
@@ -46,7 +45,7 @@ void sinsp_threads_fini(struct sinsp_threads *tt)
 	sinsp_slab_fini(&tt->threads);
 	sinsp_slab_fini(&tt->procs);
 	sinsp_slab_fini(&tt->saved);
-	sinsp_slab_fini(&tt->fds.fds);
+	sinsp_fd_mem_fini(&tt->fds);
 	sinsp_strings_fini(&tt->strings);
 	memset(tt, 0, sizeof(*tt));
 }
