@@ -25,6 +25,7 @@ struct drv_config {
 	u32 n_cpus; /* possible CPUs */
 	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader sleeps */
 	u32 want_ia32; /* record 32-bit calls, and numbers that no table has */
+	u32 switches; /* record every task switch */
 	u32 task_storage; /* calls of sleeping tasks are kept in task storage, else in a hash */
 	s64 epoch_offset; /* added to the boot clock gives the time since the epoch, at load */
 	u64 want[DRV_MAX_NR / 64]; /* bit nr: record this system call */

@@ -197,14 +197,17 @@ int sched_switch(u64 *ctx)
 	bool preempt = ctx[0];
 	u32 state = ctx[3];
 
-	if (!slot->task)
-		return 0;
-	if (slot->task == (u64)prev && !(state & STATE_DEAD)) {
-		if (slot->call.state == CALL_OPEN)
-			send_enter(ctx, slot, prev->pid, !preempt && state ? REC_F_BLOCKED : 0);
-		saved_put(prev, &slot->call);
+	if (slot->task) {
+		if (slot->task == (u64)prev && !(state & STATE_DEAD)) {
+			if (slot->call.state == CALL_OPEN)
+				send_enter(ctx, slot, prev->pid,
+					   !preempt && state ? REC_F_BLOCKED : 0);
+			saved_put(prev, &slot->call);
+		}
+		slot_clear(slot);
 	}
-	slot_clear(slot);
+	if (cfg.switches)
+		send_switch(ctx, prev);
 	return 0;
 }
 

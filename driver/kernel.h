@@ -179,6 +179,11 @@ struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 };
 
+enum cpuhp_state {
+	CPUHP_BRINGUP_CPU,
+	CPUHP_TEARDOWN_CPU,
+};
+
 enum cgroup_subsys_id {
 	cpuset_cgrp_id,
 	cpu_cgrp_id,

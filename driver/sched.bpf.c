@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What happens to tasks beside their calls: they end, and signals reach them. */
+/*
+ * What happens to tasks and CPUs beside calls: tasks end, signals reach them, they fault, they
+ * are switched; CPUs come and go. The hooks with a ? are loaded where they are asked for and
+ * the kernel has them.
+ */
 #include "enter.bpf.h"
 #include "task.bpf.h"
 
@@ -106,5 +110,94 @@ int signal_deliver(u64 *ctx)
 	put_s64(&r, signal_sender(info, sig));
 	put_s64(&r, task->pid);
 	put_u8(&r, sig);
+	return commit_event(&r);
+}
+
+/* @prev, which is the current task, leaves the CPU. Its open call, if any, was sent before. */
+static __always_inline void send_switch(u64 *ctx, struct task_struct *prev)
+{
+	struct task_struct *next = (void *)ctx[2];
+	struct rec r;
+
+	if (!begin_event(&r, ctx, SWITCH_E, 0))
+		return;
+	put_s64(&r, next->pid);
+	put_u64(&r, prev->maj_flt);
+	put_u64(&r, prev->min_flt);
+	put_vm(&r, prev);
+	commit_event(&r);
+}
+
+/* pf_flags */
+#define PPM_PF_PROTECTION_VIOLATION (1u << 0)
+#define PPM_PF_PAGE_NOT_PRESENT (1u << 1)
+#define PPM_PF_WRITE_ACCESS (1u << 2)
+#define PPM_PF_READ_ACCESS (1u << 3)
+#define PPM_PF_USER_FAULT (1u << 4)
+#define PPM_PF_SUPERVISOR_FAULT (1u << 5)
+
+/* Of the CPU's error code: the lowest three bits say one thing or its contrary. */
+static __always_inline u32 convert_fault(u32 code)
+{
+	return (code & 0x1 ? PPM_PF_PROTECTION_VIOLATION : PPM_PF_PAGE_NOT_PRESENT) |
+	       (code & 0x2 ? PPM_PF_WRITE_ACCESS : PPM_PF_READ_ACCESS) |
+	       (code & 0x4 ? PPM_PF_USER_FAULT : PPM_PF_SUPERVISOR_FAULT) |
+	       MOVE_BIT(code, 0x8u, 1u << 6) | MOVE_BIT(code, 0x10u, 1u << 7);
+}
+
+/*
+ * ctx: address, registers, error code. A fault while a record is being made is the driver's own:
+ * a read of the caller's memory that fails. It is no fault of the task's.
+ */
+static __always_inline int page_fault(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)ctx[1];
+	struct ring *ring = this_ring();
+	struct rec r;
+
+	if ((u32)task->tgid == cfg.self_tgid || (ring && ring->hdr.nest))
+		return 0;
+	if (!begin_event(&r, ctx, PAGE_FAULT_E, 0))
+		return 0;
+	put_u64(&r, ctx[0]);
+	put_u64(&r, regs->ip);
+	put_u32(&r, convert_fault(ctx[2]));
+	return commit_event(&r);
+}
+
+SEC("?tp_btf/page_fault_user")
+int page_fault_user(u64 *ctx)
+{
+	return page_fault(ctx);
+}
+
+SEC("?tp_btf/page_fault_kernel")
+int page_fault_kernel(u64 *ctx)
+{
+	return page_fault(ctx);
+}
+
+enum hotplug_action { HOTPLUG_ONLINE = 1, HOTPLUG_OFFLINE };
+
+/*
+ * Each step by which a CPU comes up or goes down: CPU, target, step. The two that matter run
+ * on another CPU, which has a ring: before the one comes to life, and before it dies.
+ */
+SEC("?tp_btf/cpuhp_enter")
+int cpuhp_enter(u64 *ctx)
+{
+	s64 target = (s32)ctx[1], step = (s32)ctx[2];
+	u32 action = 0;
+	struct rec r;
+
+	if (step == (s64)bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU) && target > step)
+		action = HOTPLUG_ONLINE;
+	else if (step == (s64)bpf_core_enum_value(enum cpuhp_state, CPUHP_TEARDOWN_CPU))
+		action = HOTPLUG_OFFLINE;
+	if (!action || !begin_event(&r, ctx, CPU_HOTPLUG_E, 0))
+		return 0;
+	put_u32(&r, ctx[0]);
+	put_u32(&r, action);
 	return commit_event(&r);
 }

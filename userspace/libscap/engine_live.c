@@ -185,6 +185,8 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
 		.ring_kind = opts->ring_kind,
 		.ring_sz = opts->ring_sz,
 		.snaplen = opts->snaplen,
+		.page_faults = opts->page_faults != 0,
+		.switches = opts->switches != 0,
 	};
 
 	return live_load(&e->driver, &lo, &e->log);

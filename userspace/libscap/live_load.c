@@ -168,6 +168,7 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->snaplen = o->snaplen ? o->snaplen : DEFAULT_SNAPLEN;
 	c->n_cpus = d->n_rings;
 	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8;
+	c->switches = (uint32_t)o->switches;
 	c->task_storage = (uint32_t)kernel_has_safe_task_storage();
 	c->epoch_offset = epoch_read_offset();
 	c->want_ia32 = !o->want;
@@ -215,14 +216,28 @@ static int is_wanted(const struct live_driver *d, unsigned int nr)
 	return c->want[nr / 64] >> (nr % 64) & 1;
 }
 
-/* Every hook, and of the fillers those of wanted calls. */
-static int choose_programs(struct live_driver *d)
+static int is_page_fault(const struct bpf_program *p)
+{
+	return !strncmp(bpf_program__name(p), "page_fault_", strlen("page_fault_"));
+}
+
+/* Those that are not loaded of themselves (a ? in their section) the kernel need not have. */
+static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o,
+			  const struct bpf_program *p)
+{
+	if (is_filler(p) || (is_page_fault(p) && !o->page_faults))
+		return 0;
+	return bpf_program__autoload(p) || live_progs_has_hook(d->fillers, p);
+}
+
+/* The hooks that are wanted, and of the fillers those of wanted calls. */
+static int choose_programs(struct live_driver *d, const struct live_opts *o)
 {
 	struct bpf_program *p;
 	int err = 0;
 
 	bpf_object__for_each_program(p, d->skel->obj) err =
-		err ?: bpf_program__set_autoload(p, !is_filler(p));
+		err ?: bpf_program__set_autoload(p, is_wanted_hook(d, o, p));
 	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
 		p = filler_of(d, nr);
 		if (p && is_wanted(d, nr))
@@ -348,7 +363,7 @@ static int load(struct live_driver *d, const struct live_opts *o)
 	if (self_tgid < 0)
 		return fail_libbpf(&d->log, self_tgid, "the driver cannot learn who we are");
 	set_config(d, o, self_tgid);
-	err = set_maps(d) ?: choose_programs(d);
+	err = set_maps(d) ?: choose_programs(d, o);
 	if (err)
 		return fail_libbpf(&d->log, err, "the driver cannot be set up");
 	err = driver__load(d->skel);
@@ -410,7 +425,8 @@ int live_attach(struct live_driver *d)
 	for (int i = 0; i < s->skeleton->prog_cnt && !err; i++) {
 		struct bpf_program *p = *s->skeleton->progs[i].prog;
 
-		if (!is_filler(p) && p != s->progs.sys_exit && p != s->progs.sys_enter)
+		if (!is_filler(p) && bpf_program__autoload(p) && p != s->progs.sys_exit &&
+		    p != s->progs.sys_enter)
 			err = attach(s->skeleton->progs[i].link, p);
 	}
 	err = err ?: attach(&s->links.sys_exit, s->progs.sys_exit);

@@ -14,6 +14,7 @@ struct live_opts {
 	uint32_t snaplen; /* 0: 80 */
 	uint32_t wake_sz; /* bytes unread in a ring that ring the doorbell; 0: an eighth of it */
 	const uint64_t *want; /* DRV_MAX_NR bits by number of the call; NULL: every call */
+	int page_faults, switches; /* record them */
 	int record_self; /* also record the calls of this process (tests) */
 };
 

@@ -128,6 +128,11 @@ static int attach_id(const struct kernel_btf *k, const struct bpf_program *prog)
 	return kernel_btf_id(k, is_iter ? BTF_KIND_FUNC : BTF_KIND_TYPEDEF, name);
 }
 
+int live_progs_has_hook(const struct live_progs *p, const struct bpf_program *prog)
+{
+	return attach_id(p->kernel, prog) >= 0;
+}
+
 /*
  * libbpf is about to load a program of a tracepoint or an iterator. It was told that it is of
  * another type, lest it reads all types of the kernel to find what it is attached to.

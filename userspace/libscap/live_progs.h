@@ -11,6 +11,7 @@
 #include "scap_impl.h"
 
 struct bpf_object;
+struct bpf_program;
 struct live_progs;
 
 /* To be called before the object is opened. 0 or a negative errno. */
@@ -21,6 +22,9 @@ const char *live_progs_types(const struct live_progs *p);
 
 /* ...and which has them once the object is open. To be called before it is loaded. */
 int live_progs_opened(struct live_progs *p, const struct bpf_object *obj);
+
+/* Whether the kernel has what @prog is to be attached to. */
+int live_progs_has_hook(const struct live_progs *p, const struct bpf_program *prog);
 
 /* Waits for all; 0, or a negative errno after saying which program is refused. */
 int live_progs_finish(struct live_progs *p, const struct scap_log *log);

@@ -54,6 +54,8 @@ struct scap_open_opts {
 	size_t ring_sz; /* live: bytes per CPU, a power of two; 0: 8 MiB */
 	uint32_t snaplen; /* live: bytes kept of each I/O buffer; 0: 80 */
 	uint32_t no_environ; /* live: leave environments out of the initial state */
+	uint32_t page_faults; /* live: record page faults */
+	uint32_t switches; /* live: record task switches */
 };
 
 /* 0, or a negative errno with *out untouched. opts may be NULL: live, defaults. */

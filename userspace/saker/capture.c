@@ -52,6 +52,8 @@ static int open_source(struct capture *c)
 		.ring_kind = o->ring_kind,
 		.ring_sz = o->ring_sz,
 		.snaplen = o->snaplen,
+		.page_faults = (uint32_t)o->page_faults,
+		.switches = (uint32_t)o->switches,
 	};
 	const struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),

@@ -45,6 +45,12 @@ const struct option_row option_rows[] = {
 	{'s', "snaplen", "BYTES", GROUP_SOURCE,
 	 "Keep and show the first BYTES of each buffer that is read or written; 80 without it.",
 	 take_snaplen, AT(snaplen)},
+	{0, "page-faults", NULL, GROUP_SOURCE,
+	 "Also capture page faults, of which there are many.",
+	 take_value, AT(page_faults), 1},
+	{0, "switches", NULL, GROUP_SOURCE,
+	 "Also capture each switch of a CPU from one thread to another, of which there are many.",
+	 take_value, AT(switches), 1},
 	{0, "all", NULL, GROUP_SOURCE,
 	 "With -- CMD: the events of the whole machine while CMD runs, not only those of CMD and "
 	 "its descendants.",

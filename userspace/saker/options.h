@@ -46,6 +46,7 @@ struct options {
 	int quiet, verbose, summary, progress, unbuffered;
 	int print; /* lines also while writing */
 	int enter_events;
+	int page_faults, switches; /* live: also these events */
 	int all; /* with a command: the whole machine, not just its tree */
 	int markdown;
 };
