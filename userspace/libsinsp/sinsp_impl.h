@@ -17,6 +17,10 @@ struct sinsp {
 	/* What the last event ended, to be removed before the next. */
 	int64_t ended_tid, reaper_tid; /* ended_tid -1: nobody */
 	int64_t closed_tid, closed_fd; /* closed_fd -1: nothing */
+	int64_t execed_tid; /* the thread that the current exec was called in, if not the leader */
+
+	/* When the last record was lost that changed files, or threads. 0: never. */
+	uint64_t fds_lost_ns, threads_lost_ns;
 
 	uint64_t first_ns;
 	uint8_t native; /* events come from saker: exits carry everything, and are right */
@@ -36,6 +40,12 @@ struct sinsp {
 
 /* The thread @tid; not known, it is read from /proc or gets a stand-in. NULL: no room. */
 struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid, uint64_t ts_ns);
+
+/* Whether what was learnt at @learnt_ns still holds, given the time of the last loss. */
+static inline int sinsp_is_certain(uint64_t lost_ns, uint64_t learnt_ns)
+{
+	return !lost_ns || learnt_ns > lost_ns;
+}
 
 /* Says once that there are more files than are kept. */
 void sinsp_tell_refused(struct sinsp *s);

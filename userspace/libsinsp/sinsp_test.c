@@ -11,7 +11,7 @@
 #include "state/pathname.h"
 #include "test_main.h"
 
-enum { FILES = SINSP_CL_FILES, THREAD = SINSP_CL_FILES | SINSP_CL_THREAD };
+enum { FILES = SINSP_CL_FILES, THREAD = SINSP_CL_FILES | SINSP_CL_FS | SINSP_CL_THREAD };
 enum { RDONLY = 1, CLOEXEC = SINSP_O_CLOEXEC };
 
 /* A source being built. Events follow each other by a microsecond. */
@@ -175,20 +175,20 @@ static void test_fork_in_both_orders(void **state)
 	(void)state;
 	for (int child_first = 0; child_first < 2; child_first++) {
 		struct world w = begin();
+		uint64_t enter = tick(&w);
 		struct sinsp *s;
 
 		has_thread(&w, 10, 10, 1, "parent");
 		has_file(&w, 10, 3, "/a", RDONLY);
-		if (child_first)
-			child_begins(&w, 11, 11, 10, 0);
-		else
-			caller_clones(&w, 10, 10, 11, 0);
+		if (!child_first) {
+			clones(&w, enter, 10, 10, 1, 11, 0, "parent");
+			w.now += 5000000000; /* the child waits for its turn */
+		}
+		child_begins(&w, 11, 11, 10, 0);
 		opens(&w, 11, 4, "b", RDONLY);
 		closes(&w, 11, 3);
 		if (child_first)
-			caller_clones(&w, 10, 10, 11, 0);
-		else
-			child_begins(&w, 11, 11, 10, 0);
+			clones(&w, enter, 10, 10, 1, 11, 0, "parent");
 		s = play(&w);
 		assert_comm(s, 11, "parent");
 		assert_file(s, 11, 4, "/home/b");
@@ -377,6 +377,37 @@ static void test_exec_from_a_thread(void **state)
 	sinsp_close(s);
 }
 
+/* It goes on with its own files and directory, not with the leader's. */
+static void test_exec_from_a_thread_of_its_own(void **state)
+{
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "leader");
+	has_thread(&w, 11, 10, 1, "caller");
+	has_file(&w, 10, 3, "/a", RDONLY);
+	CALL(&w, 11, EVT_UNSHARE_X, 2, I(0), I(FILES | SINSP_CL_FS));
+	CALL(&w, 11, EVT_CHDIR_X, 2, I(0), "/own");
+	opens(&w, 11, 4, "b", RDONLY);
+	opens(&w, 10, 5, "/lost", RDONLY);
+	/* The driver sends the enter ahead: the call waits for the others to end. */
+	EVENT(&w, 11, EVT_EXECVE_E, 1, "/bin/new");
+	exits(&w, 10, 0);
+	execs(&w, 0, 10, "new");
+	opens(&w, 10, 6, "c", RDONLY);
+	s = start(&w, NULL);
+	while (sinsp_next(s, &evt, 0) == 1)
+		;
+	assert_comm(s, 11, NULL);
+	assert_file(s, 10, 3, "/a");
+	assert_file(s, 10, 4, "/own/b");
+	assert_file(s, 10, 5, NULL);
+	assert_file(s, 10, 6, "/own/c");
+	sinsp_close(s);
+}
+
 /* The end of the first owner of a tid was not seen. */
 static void test_tid_reuse(void **state)
 {
@@ -396,7 +427,66 @@ static void test_tid_reuse(void **state)
 	sinsp_close(s);
 }
 
+/* The same within the time that a clone takes: a thread is born once. */
+static void test_fast_tid_reuse(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	has_thread(&w, 20, 20, 1, "other");
+	caller_clones(&w, 10, 10, 11, 0);
+	child_begins(&w, 11, 11, 10, 0);
+	opens(&w, 11, 3, "/first", RDONLY);
+	child_begins(&w, 11, 11, 20, 0);
+	s = play(&w);
+	assert_file(s, 11, 3, NULL);
+	assert_int_equal(sinsp_thread_find(s, 11)->ptid, 20);
+	assert_int_equal(s->threads.procs.n_used, 3);
+	sinsp_close(s);
+
+	/* And the caller of the second one comes first. */
+	w = begin();
+	has_thread(&w, 10, 10, 1, "parent");
+	caller_clones(&w, 10, 10, 11, 0);
+	child_begins(&w, 11, 11, 10, 0);
+	opens(&w, 11, 3, "/first", RDONLY);
+	caller_clones(&w, 10, 10, 11, 0);
+	s = play(&w);
+	assert_comm(s, 11, "parent");
+	assert_file(s, 11, 3, NULL);
+	sinsp_close(s);
+}
+
 /* A late caller must not make a child again that has come and gone. */
+static void test_late_caller(void **state)
+{
+	struct world w = begin();
+	uint64_t enter = tick(&w);
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	child_begins(&w, 11, 11, 10, 0);
+	exits(&w, 11, 0);
+	clones(&w, enter, 10, 10, 1, 11, 0, "parent");
+	s = play(&w);
+	assert_comm(s, 11, NULL);
+	assert_int_equal(s->threads.n, 1);
+	sinsp_close(s);
+
+	/* One that ended before is no reason not to make another. */
+	w = begin();
+	has_thread(&w, 10, 10, 1, "parent");
+	child_begins(&w, 11, 11, 10, 0);
+	exits(&w, 11, 0);
+	caller_clones(&w, 10, 10, 11, 0);
+	s = play(&w);
+	assert_comm(s, 11, "parent");
+	sinsp_close(s);
+}
+
 static void test_exit(void **state)
 {
 	struct world w = begin();
@@ -471,6 +561,42 @@ static void test_reparenting(void **state)
 	sinsp_close(s);
 }
 
+/* A thread that forks and ends: its children are another thread's of its process. */
+static void test_parent_thread_ends(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "leader");
+	has_thread(&w, 11, 10, 1, "forks");
+	has_thread(&w, 12, 10, 1, "other");
+	clones(&w, tick(&w), 11, 10, 1, 20, 0, "forks");
+	clones(&w, tick(&w), 10, 10, 1, 21, 0, "leader");
+	exits(&w, 11, 12);
+	s = play(&w);
+	assert_int_equal(sinsp_thread_find(s, 20)->ptid, 12);
+	assert_int_equal(sinsp_thread_find(s, 21)->ptid, 10);
+	assert_ptr_equal(sinsp_thread_find(s, 20)->proc->parent, sinsp_thread_find(s, 10)->proc);
+	sinsp_close(s);
+}
+
+/* A process whose parent ended without a known reaper has none, and goes to none of its tid. */
+static void test_unknown_reaper(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	caller_clones(&w, 10, 10, 11, 0);
+	exits(&w, 10, 77);
+	child_begins(&w, 10, 10, 1, 0);
+	s = play(&w);
+	assert_null(sinsp_thread_find(s, 11)->proc->parent);
+	sinsp_close(s);
+}
+
 /* Between a close and its return another thread gets the same number. */
 static void test_number_reused_inside_close(void **state)
 {
@@ -522,6 +648,162 @@ static void test_close_range(void **state)
 	assert_file(s, 10, 0, "/f");
 	for (int64_t i = 1; i < 200; i++)
 		assert_file(s, 10, i * 7, NULL);
+	sinsp_close(s);
+}
+
+/* Of a table that others have too only the caller's own copy is changed. */
+static void test_close_range_unshares(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	has_thread(&w, 11, 10, 1, "b");
+	has_file(&w, 10, 3, "/a", RDONLY);
+	has_file(&w, 10, 4, "/b", RDONLY);
+	CALL(&w, 11, EVT_CLOSE_RANGE_X, 4, I(0), I(4), I(UINT32_MAX), I(2)); /* UNSHARE */
+	opens(&w, 11, 5, "/c", RDONLY);
+	s = play(&w);
+	assert_file(s, 10, 4, "/b");
+	assert_file(s, 10, 5, NULL);
+	assert_file(s, 11, 3, "/a");
+	assert_file(s, 11, 4, NULL);
+	assert_file(s, 11, 5, "/c");
+	sinsp_close(s);
+}
+
+static void test_close_range_cloexec(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	for (int64_t i = 0; i < 40; i++)
+		has_file(&w, 10, i, "/f", RDONLY);
+	CALL(&w, 10, EVT_CLOSE_RANGE_X, 4, I(0), I(5), I(30), I(4)); /* CLOEXEC */
+	caller_clones(&w, 10, 10, 11, 0);
+	execs(&w, tick(&w), 10, "new");
+	s = play(&w);
+	for (int64_t i = 0; i < 40; i++) {
+		assert_file(s, 10, i, i >= 5 && i <= 30 ? NULL : "/f");
+		assert_file(s, 11, i, "/f");
+	}
+	sinsp_close(s);
+}
+
+/* unshare() gives a thread files and a directory of its own, or one of the two. */
+static void test_unshare(void **state)
+{
+	static const int64_t flags[] = {FILES, SINSP_CL_FS, SINSP_CL_NEWNS, SINSP_CL_NEWUSER};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		struct world w = begin();
+		struct sinsp *s;
+
+		has_thread(&w, 10, 10, 1, "a");
+		has_thread(&w, 11, 10, 1, "b");
+		CALL(&w, 11, EVT_UNSHARE_X, 2, I(-EPERM), I(FILES | SINSP_CL_FS));
+		opens(&w, 10, 3, "/shared", RDONLY);
+		CALL(&w, 11, EVT_UNSHARE_X, 2, I(0), flags[i]);
+		opens(&w, 11, 4, "/mine", RDONLY);
+		CALL(&w, 11, EVT_CHDIR_X, 2, I(0), "/mine");
+		s = play(&w);
+		assert_file(s, 11, 3, "/shared");
+		assert_file(s, 10, 4, i ? "/mine" : NULL);
+		assert_string_equal(sinsp_thread_cwd(sinsp_thread_find(s, 10)),
+				    i ? "/home/" : "/mine/");
+		assert_string_equal(sinsp_thread_cwd(sinsp_thread_find(s, 11)), "/mine/");
+		sinsp_close(s);
+	}
+}
+
+/* CLONE_FS: a directory is shared, also by processes, and also after an exec. */
+static void test_shared_directory(void **state)
+{
+	(void)state;
+	for (int shared = 0; shared < 2; shared++) {
+		struct world w = begin();
+		struct sinsp *s;
+
+		has_thread(&w, 10, 10, 1, "parent");
+		caller_clones(&w, 10, 10, 11, shared ? SINSP_CL_FS : 0);
+		execs(&w, tick(&w), 11, "new");
+		CALL(&w, 11, EVT_CHDIR_X, 2, I(0), "sub");
+		opens(&w, 10, 3, "a", RDONLY);
+		exits(&w, 10, 1);
+		opens(&w, 11, 3, "b", RDONLY);
+		s = play(&w);
+		assert_file(s, 11, 3, "/home/sub/b");
+		sinsp_close(s);
+
+		w = begin();
+		has_thread(&w, 10, 10, 1, "parent");
+		caller_clones(&w, 10, 10, 11, shared ? SINSP_CL_FS : 0);
+		CALL(&w, 11, EVT_CHDIR_X, 2, I(0), "sub");
+		opens(&w, 10, 3, "a", RDONLY);
+		s = play(&w);
+		assert_file(s, 10, 3, shared ? "/home/sub/a" : "/home/a");
+		sinsp_close(s);
+	}
+}
+
+/* Names begin at the real root, wherever a process has its own. */
+static void test_chroot(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	has_file(&w, 10, 9, "/out", RDONLY);
+	CALL(&w, 10, EVT_CHROOT_X, 2, I(-EPERM), "/elsewhere");
+	CALL(&w, 10, EVT_CHROOT_X, 2, I(0), "jail"); /* of /home, which stays the directory */
+	opens(&w, 10, 3, "a", RDONLY);
+	CALL(&w, 10, EVT_FCHDIR_X, 2, I(0), I(9));
+	opens(&w, 10, 4, "b", RDONLY);
+	CALL(&w, 10, EVT_CHDIR_X, 2, I(0), "/");
+	opens(&w, 10, 5, "../../c", RDONLY);
+	opens(&w, 10, 6, "/etc/../../../passwd", RDONLY);
+	CALL(&w, 10, EVT_CHDIR_X, 2, I(0), "sub");
+	opens(&w, 10, 7, "../d", RDONLY);
+	CALL(&w, 10, EVT_GETCWD_X, 2, I(5), "/sub");
+	opens(&w, 10, 8, "e", RDONLY);
+	opens(&w, 10, 9, "/", RDONLY);
+	caller_clones(&w, 10, 10, 11, 0);
+	CALL(&w, 11, EVT_CHROOT_X, 2, I(0), "/cell");
+	opens(&w, 11, 10, "/f", RDONLY);
+	s = play(&w);
+	assert_file(s, 10, 3, "/home/a");
+	assert_file(s, 10, 4, "/out/b");
+	assert_file(s, 10, 5, "/home/jail/c");
+	assert_file(s, 10, 6, "/home/jail/passwd");
+	assert_file(s, 10, 7, "/home/jail/d");
+	assert_file(s, 10, 8, "/home/jail/sub/e");
+	assert_file(s, 10, 9, "/home/jail");
+	assert_file(s, 11, 10, "/home/jail/cell/f");
+	sinsp_close(s);
+}
+
+/* Another mount namespace is entered at its root. */
+static void test_setns(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	opens(&w, 10, 3, "/proc/5/ns/net", RDONLY);
+	opens(&w, 10, 4, "/proc/5/ns/mnt", RDONLY);
+	CALL(&w, 10, EVT_SETNS_X, 3, I(0), I(3), I(0));
+	opens(&w, 10, 5, "a", RDONLY);
+	CALL(&w, 10, EVT_SETNS_X, 3, I(0), I(4), I(0));
+	opens(&w, 10, 6, "a", RDONLY);
+	s = play(&w);
+	assert_file(s, 10, 5, "/home/a");
+	assert_file(s, 10, 6, "/a");
 	sinsp_close(s);
 }
 
@@ -799,6 +1081,17 @@ int main(void)
 		cmocka_unit_test(test_cloexec_of_sysdig),
 		cmocka_unit_test(test_exec_from_a_thread),
 		cmocka_unit_test(test_tid_reuse),
+		cmocka_unit_test(test_exec_from_a_thread_of_its_own),
+		cmocka_unit_test(test_fast_tid_reuse),
+		cmocka_unit_test(test_late_caller),
+		cmocka_unit_test(test_parent_thread_ends),
+		cmocka_unit_test(test_unknown_reaper),
+		cmocka_unit_test(test_close_range_unshares),
+		cmocka_unit_test(test_close_range_cloexec),
+		cmocka_unit_test(test_unshare),
+		cmocka_unit_test(test_shared_directory),
+		cmocka_unit_test(test_chroot),
+		cmocka_unit_test(test_setns),
 		cmocka_unit_test(test_exit),
 		cmocka_unit_test(test_leader_exits_first),
 		cmocka_unit_test(test_reparenting),

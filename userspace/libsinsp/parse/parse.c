@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "state/pathname.h"
+
 enum { NEEDS_ENTER = 1 };
 
 static const struct {
@@ -49,6 +51,8 @@ static const struct {
 	[EVT_FCHDIR_X] = {sinsp_parse_fchdir},
 	[EVT_GETCWD_X] = {sinsp_parse_getcwd},
 	[EVT_CHROOT_X] = {sinsp_parse_chroot},
+	[EVT_SETNS_X] = {sinsp_parse_setns},
+	[EVT_UNSHARE_X] = {sinsp_parse_unshare},
 
 	[EVT_SOCKET_X] = {sinsp_parse_socket, NEEDS_ENTER},
 	[EVT_SOCKETPAIR_X] = {sinsp_parse_socketpair},
@@ -256,6 +260,32 @@ size_t sinsp_text_len(const struct scap_param *v)
 	return v ? strnlen((const char *)v->p, v->len) : 0;
 }
 
+struct sinsp_thread *sinsp_parse_thread_of(const struct sinsp_parse *p, int64_t number)
+{
+	struct sinsp_thread *t = p->e->thread;
+	struct sinsp_process *c;
+
+	if (!t || t->vtid == t->tid)
+		return t ? sinsp_threads_find(&p->s->threads, number) : NULL;
+	for (t = t->proc->threads; t; t = t->sibling)
+		if (t->vtid == number)
+			return t;
+	/* Of others in the namespace only children can be told from those in namespaces below:
+	 * there nobody but the first one is 1. */
+	for (c = p->e->thread->proc->children; c && number != 1; c = c->next_child)
+		if (c->threads && c->threads->vpid == number)
+			return sinsp_threads_find(&p->s->threads, c->pid);
+	return NULL;
+}
+
+size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
+			const char *path, size_t len)
+{
+	if (p->s->native)
+		return sinsp_path_join_in(out, p->e->thread->fs->root, dir, dir_len, path, len);
+	return sinsp_path_join(out, SINSP_PATH_SYSDIG, dir, dir_len, path, len);
+}
+
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type)
 {
 	struct sinsp_threads *tt = &p->s->threads;
@@ -374,10 +404,11 @@ static int is_exec(unsigned int type)
  * A thread that is not the leader execs: it enters under its own tid and exits under the
  * leader's, which was not in an exec itself.
  */
-static void take_enter_of_sibling(struct sinsp_thread *t, unsigned int exit_type)
+static void take_enter_of_sibling(struct sinsp *s, struct sinsp_thread *t, unsigned int exit_type)
 {
 	struct sinsp_thread *from;
 
+	s->execed_tid = -1;
 	if (t->enter_open && t->enter_type + 1u == exit_type)
 		return;
 	for (from = t->proc->threads; from; from = from->sibling)
@@ -389,6 +420,7 @@ static void take_enter_of_sibling(struct sinsp_thread *t, unsigned int exit_type
 	t->enter_ns = from->enter_ns;
 	t->enter_open = 1;
 	from->enter_open = 0;
+	s->execed_tid = from->tid;
 }
 
 /* Whether the exit's enter was seen. */
@@ -399,7 +431,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	int64_t num = -1;
 
 	if (s->native && is_exec(e->raw.type))
-		take_enter_of_sibling(t, e->raw.type);
+		take_enter_of_sibling(s, t, e->raw.type);
 	bound = is_bound(e);
 	open = bound && t->enter_open;
 	if (open && t->enter_ns <= e->raw.true_ns) {

@@ -74,6 +74,7 @@
 	X(egid)                                                                                    \
 	X(vtid)                                                                                    \
 	X(vpid)                                                                                    \
+	X(nstype)                                                                                  \
 	X(reaper_tid)
 
 enum sinsp_param {
@@ -129,6 +130,15 @@ const struct scap_param *sinsp_arg(const struct sinsp_parse *p, enum sinsp_param
 /* The first parameter of an exit, negative if the call failed. */
 int64_t sinsp_result(const struct sinsp_parse *p);
 
+/* The thread that the event's thread calls @number, which may be in a pid namespace. NULL: not
+ * known. */
+struct sinsp_thread *sinsp_parse_thread_of(const struct sinsp_parse *p, int64_t number);
+
+/* @path of the event's thread, from @dir, which ends with a slash: the name of what is there. As
+ * sinsp_path_join. */
+size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
+			const char *path, size_t len);
+
 /* Numbers of 1, 2, 4 or 8 bytes; @none if @v is NULL or of another size. */
 int64_t sinsp_s64(const struct scap_param *v, int64_t none);
 uint64_t sinsp_u64(const struct scap_param *v, uint64_t none);
@@ -158,6 +168,8 @@ void sinsp_parse_chdir(struct sinsp_parse *p);
 void sinsp_parse_fchdir(struct sinsp_parse *p);
 void sinsp_parse_getcwd(struct sinsp_parse *p);
 void sinsp_parse_chroot(struct sinsp_parse *p);
+void sinsp_parse_setns(struct sinsp_parse *p);
+void sinsp_parse_unshare(struct sinsp_parse *p);
 
 /* parse_net.c */
 void sinsp_parse_socket(struct sinsp_parse *p);

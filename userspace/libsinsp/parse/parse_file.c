@@ -16,20 +16,13 @@ static struct sinsp_fd_mem *mem_of(const struct sinsp_parse *p)
 	return &p->s->threads.fds;
 }
 
-static size_t join(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
-		   const char *path, size_t len)
-{
-	return sinsp_path_join(out, p->s->native ? SINSP_PATH_STRICT : SINSP_PATH_SYSDIG, dir,
-			       dir_len, path, len);
-}
-
 /* The directory that a relative path starts from, with a slash at its end. */
 static size_t directory(const struct sinsp_parse *p, char *out, int64_t dirfd)
 {
 	static const char unknown[] = "<UNKNOWN>";
 	const struct sinsp_thread *t = p->e->thread;
 	const struct sinsp_fd *dir;
-	const char *name = t->proc->cwd;
+	const char *name = t->fs->cwd;
 	size_t n = sinsp_str_len(name);
 
 	if (dirfd != AT_FDCWD_2022) {
@@ -77,7 +70,7 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	dirfd = sinsp_s64(get(p, SINSP_P_dirfd), AT_FDCWD_2022);
 	if (name) {
 		n = name->p[0] == '/' ? 0 : directory(p, dir, dirfd);
-		n = join(p, path, dir, n, (const char *)name->p, name->len);
+		n = sinsp_parse_path(p, path, dir, n, (const char *)name->p, name->len);
 	}
 
 	fd = sinsp_parse_new_fd(p, num, SCAP_FD_FILE_V2);
@@ -370,10 +363,12 @@ void sinsp_parse_memfd(struct sinsp_parse *p)
 void sinsp_parse_pidfd_open(struct sinsp_parse *p)
 {
 	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_PIDFD);
+	const struct sinsp_thread *target;
 
 	if (!fd)
 		return;
-	fd->pid = sinsp_s64(sinsp_own(p, SINSP_P_pid), -1);
+	target = sinsp_parse_thread_of(p, sinsp_s64(sinsp_own(p, SINSP_P_pid), -1));
+	fd->pid = target ? target->pid : -1;
 	fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
@@ -392,32 +387,48 @@ void sinsp_parse_pidfd_getfd(struct sinsp_parse *p)
 		copy_fd(p, num, from, 1);
 }
 
-static void set_cwd(struct sinsp_parse *p, const char *path, size_t len)
+/* @path relative to the working directory. @out has room for a slash more. */
+static size_t from_cwd(const struct sinsp_parse *p, char *out, const char *path, size_t len)
 {
-	const char **cwd = &p->e->thread->proc->cwd;
-	char text[SINSP_PATH_SZ + 1];
-	size_t n = sinsp_str_len(*cwd);
+	const char *cwd = p->e->thread->fs->cwd;
+	size_t n = sinsp_str_len(cwd);
 
-	n = join(p, text, *cwd, n < SINSP_PATH_SZ / 2 ? n : 0, path, len);
+	return sinsp_parse_path(p, out, cwd, n < SINSP_PATH_SZ / 2 ? n : 0, path, len);
+}
+
+static void set_cwd(struct sinsp_parse *p, char *text, size_t n)
+{
+	struct sinsp_fs *fs = p->e->thread->fs;
+
 	if (!n || text[n - 1] != '/')
 		text[n++] = '/';
-	sinsp_str_set(&p->s->threads.strings, cwd, text, n);
+	sinsp_str_set(&p->s->threads.strings, &fs->cwd, text, n);
 }
 
 void sinsp_parse_chdir(struct sinsp_parse *p)
 {
 	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
 
+	char text[SINSP_PATH_SZ + 1];
+
 	if (sinsp_result(p) >= 0 && path && p->e->thread)
-		set_cwd(p, (const char *)path->p, path->len);
+		set_cwd(p, text, from_cwd(p, text, (const char *)path->p, path->len));
 }
 
 void sinsp_parse_fchdir(struct sinsp_parse *p)
 {
 	const struct sinsp_fd *fd = p->e->fd;
+	char text[SINSP_PATH_SZ + 1];
 
-	if (sinsp_result(p) >= 0 && fd)
-		set_cwd(p, fd->name, sinsp_str_len(fd->name));
+	if (sinsp_result(p) < 0 || !fd)
+		return;
+	/* A file's name begins at the real root. */
+	if (p->s->native)
+		set_cwd(p, text,
+			sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, fd->name,
+					sinsp_str_len(fd->name)));
+	else
+		set_cwd(p, text, from_cwd(p, text, fd->name, sinsp_str_len(fd->name)));
 }
 
 /* Of a directory outside the root, the kernel says "(unreachable)..."; sysdig takes that for
@@ -434,13 +445,59 @@ void sinsp_parse_chroot(struct sinsp_parse *p)
 {
 	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
 	char text[SINSP_PATH_SZ];
-	const char *cwd;
 	size_t n;
 
 	if (sinsp_result(p) < 0 || !path || !p->e->thread)
 		return;
-	cwd = p->e->thread->proc->cwd;
-	n = sinsp_str_len(cwd);
-	n = join(p, text, cwd, n < SINSP_PATH_SZ / 2 ? n : 0, (const char *)path->p, path->len);
-	sinsp_str_set(&p->s->threads.strings, &p->e->thread->proc->root, text, n);
+	n = from_cwd(p, text, (const char *)path->p, path->len);
+	sinsp_str_set(&p->s->threads.strings, &p->e->thread->fs->root, text, n);
+}
+
+/* Into the root of another mount namespace, which is its "/". */
+static void enter_mounts(struct sinsp_parse *p)
+{
+	struct sinsp_fs *fs = p->e->thread->fs;
+
+	sinsp_str_set(&p->s->threads.strings, &fs->root, "/", 1);
+	sinsp_str_set(&p->s->threads.strings, &fs->cwd, "/", 1);
+}
+
+/* Without flags the file says which namespace: that of mounts is opened as /proc/PID/ns/mnt. */
+void sinsp_parse_setns(struct sinsp_parse *p)
+{
+	static const char mnt[] = "/ns/mnt";
+	uint32_t flags = sinsp_u64(sinsp_own(p, SINSP_P_nstype), 0);
+	const char *name = p->e->fd ? p->e->fd->name : "";
+	size_t n = sinsp_str_len(name);
+
+	if (sinsp_result(p) < 0 || !p->e->thread || !p->s->native)
+		return;
+	if (flags & SINSP_CL_NEWNS ||
+	    (!flags && n >= sizeof(mnt) - 1 && !strcmp(name + n - (sizeof(mnt) - 1), mnt)))
+		enter_mounts(p);
+}
+
+static void unshare_fs(struct sinsp_parse *p)
+{
+	struct sinsp_threads *tt = &p->s->threads;
+	struct sinsp_thread *t = p->e->thread;
+	struct sinsp_fs *own = t->fs->refs > 1 ? sinsp_fs_copy(&tt->fses, t->fs) : NULL;
+
+	if (!own)
+		return;
+	sinsp_fs_put(&tt->fses, &tt->strings, t->fs);
+	t->fs = own;
+}
+
+/* New mounts and new users bring a directory of one's own with them. */
+void sinsp_parse_unshare(struct sinsp_parse *p)
+{
+	uint32_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+
+	if (sinsp_result(p) < 0 || !p->e->thread || !p->s->native)
+		return;
+	if (flags & SINSP_CL_FILES)
+		unshare_files(p);
+	if (flags & (SINSP_CL_FS | SINSP_CL_NEWNS | SINSP_CL_NEWUSER))
+		unshare_fs(p);
 }

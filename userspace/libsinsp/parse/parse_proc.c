@@ -2,14 +2,17 @@
 /*
  * Threads that begin, change their program, and end; and who they run as. A clone is
  * reported by the caller and by the child, in either order; whichever comes first makes
- * the child.
+ * the child. Which of the two a thread of that tid is follows from times: a child is born
+ * inside its caller's call, and once.
  */
 #include <string.h>
 
 #include "parse.h"
 #include "state/pathname.h"
 
-#define STALE_NS 2000000000ull /* a child older than this at its own clone is another one */
+/* A child older than this at its own clone is another one, where nothing says it better. */
+#define STALE_NS 2000000000ull
+#define TICK_NS 10000000ull /* /proc tells starts in these */
 
 enum { PR_SET_NAME = 15, RLIMIT_NOFILE_2022 = 7 }; /* values of the format */
 enum { EXVAT_AT_EMPTY_PATH = 1, EXE_WRITABLE = 1, AT_FDCWD_2022 = -100 };
@@ -54,6 +57,7 @@ static void set_faults(const struct sinsp_parse *p, struct sinsp_process *proc)
 struct clone {
 	int64_t child, parent, pid, vtid, vpid;
 	uint32_t flags;
+	uint64_t since_ns; /* the child was not born before */
 	int in_pidns; /* the child's numbers, seen from its pid namespace, are others */
 	int inverted; /* the child's side is the first that is seen */
 };
@@ -67,6 +71,7 @@ static void read_clone(const struct sinsp_parse *p, struct clone *c)
 	c->vtid = sinsp_s64(sinsp_own(p, SINSP_P_vtid), tid);
 	c->vpid = sinsp_s64(sinsp_own(p, SINSP_P_vpid), -1);
 	c->in_pidns = (c->flags & SINSP_CL_CHILD_IN_PIDNS) || c->vtid != tid;
+	c->since_ns = p->e->raw.true_ns - (p->e->latency_known ? p->e->latency_ns : STALE_NS);
 }
 
 static int is_nobody(const struct sinsp_thread *t)
@@ -96,15 +101,27 @@ static struct sinsp_thread *learn_parent(struct sinsp_parse *p, struct sinsp_thr
 	return t;
 }
 
-/* Whether the other side of the clone made the child already; one that is of an earlier
- * thread with this tid is removed. */
+/* Seen from the caller, whether @t is the child that it made. */
+static int is_child(const struct sinsp_parse *p, const struct clone *c,
+		    const struct sinsp_thread *t)
+{
+	if (p->e->raw.true_ns < t->snapshot_ns)
+		return 1;
+	if (!p->s->native)
+		return t->flags & SINSP_CL_INVERTED;
+	return t->start_ns + (t->snapshot_ns ? TICK_NS : 0) >= c->since_ns;
+}
+
+/* Whether the other side of the clone made the child already, or it has even ended since; one
+ * that is of an earlier thread with this tid is removed. */
 static int has_child(struct sinsp_parse *p, const struct clone *c)
 {
 	struct sinsp_thread *t = sinsp_threads_find(table(p), c->child);
 
 	if (!t)
-		return 0;
-	if ((t->flags & SINSP_CL_INVERTED) || p->e->raw.true_ns < t->snapshot_ns)
+		return p->s->native && !c->inverted &&
+		       sinsp_threads_has_ended(table(p), c->child, c->since_ns);
+	if (is_child(p, c, t))
 		return 1;
 	sinsp_threads_replace(table(p), t);
 	return 0;
@@ -130,6 +147,21 @@ static void copy_files(struct sinsp_parse *p, struct sinsp_thread *t,
 	t->files = f;
 }
 
+/* Its own unless it was told to share, as threads are. */
+static void copy_fs(struct sinsp_parse *p, struct sinsp_thread *t,
+		    const struct sinsp_thread *parent, const struct clone *c)
+{
+	uint32_t shares = p->s->native ? SINSP_CL_FS : SINSP_CL_THREAD;
+	struct sinsp_threads *tt = table(p);
+	struct sinsp_fs *fs;
+
+	fs = c->flags & shares ? sinsp_fs_ref(parent->fs) : sinsp_fs_copy(&tt->fses, parent->fs);
+	if (!fs)
+		return;
+	sinsp_fs_put(&tt->fses, &tt->strings, t->fs);
+	t->fs = fs;
+}
+
 static int64_t parent_tid(const struct sinsp_parse *p, const struct clone *c,
 			  const struct sinsp_thread *parent)
 {
@@ -140,10 +172,12 @@ static int64_t parent_tid(const struct sinsp_parse *p, const struct clone *c,
 static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
 			 const struct sinsp_thread *parent)
 {
-	const struct sinsp_thread *real = sinsp_threads_find(table(p), t->ptid);
+	struct sinsp_thread *real = sinsp_threads_find(table(p), t->ptid);
 
 	sinsp_process_inherit(&table(p)->strings, t->proc, parent->proc);
 	sinsp_process_adopt(t->proc, real ? real->proc : NULL);
+	if (real)
+		real->has_children = 1;
 	set_text(p, &t->proc->exe, sinsp_own(p, SINSP_P_exe));
 	set_list(p, &t->proc->args, sinsp_own(p, SINSP_P_args));
 	if (sinsp_own(p, SINSP_P_cgroups))
@@ -157,6 +191,7 @@ static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 		       const struct sinsp_thread *parent, const struct clone *c)
 {
 	t->known = 1;
+	t->born = c->inverted;
 	t->ptid = parent_tid(p, c, parent);
 	t->flags = c->flags | (c->inverted ? SINSP_CL_INVERTED : 0);
 	t->start_ns = p->e->raw.true_ns;
@@ -183,6 +218,7 @@ static void add_child(struct sinsp_parse *p, const struct clone *c)
 		return;
 	if (!share)
 		copy_files(p, t, parent, c);
+	copy_fs(p, t, parent, c);
 	fill_child(p, t, parent, c);
 }
 
@@ -197,17 +233,32 @@ static void make_child(struct sinsp_parse *p, const struct clone *c)
 	p->e->thread = sinsp_threads_find(table(p), p->e->raw.hdr->tid);
 }
 
+/* Seen from a thread that begins, whether @t is another one of its tid, whose end was not seen. A
+ * child may wait long for its turn: what its caller made is it, unless something was lost. */
+static int is_stale(const struct sinsp_parse *p, const struct sinsp_thread *t)
+{
+	const uint64_t now = p->e->raw.true_ns;
+
+	if (now < t->snapshot_ns)
+		return 0;
+	if (p->s->native && (t->born || !t->known || t->enter_type != SINSP_NO_TYPE))
+		return 1;
+	if (p->s->native && !t->snapshot_ns && sinsp_is_certain(p->s->threads_lost_ns, t->start_ns))
+		return 0;
+	return t->start_ns && now - t->start_ns > STALE_NS;
+}
+
 /* In the child, which the caller's side may have made. */
 static void clone_in_child(struct sinsp_parse *p, struct clone *c)
 {
 	struct sinsp_thread *t = p->e->thread;
 
-	if (t && t->start_ns && p->e->raw.true_ns >= t->snapshot_ns &&
-	    p->e->raw.true_ns - t->start_ns > STALE_NS) {
+	if (t && is_stale(p, t)) {
 		sinsp_threads_replace(table(p), t);
 		t = p->e->thread = NULL;
 	}
 	if (t) {
+		t->born = 1;
 		if (c->in_pidns) {
 			t->vtid = c->vtid;
 			t->vpid = c->vpid;
@@ -237,7 +288,7 @@ void sinsp_parse_clone(struct sinsp_parse *p)
 static size_t exec_directory(const struct sinsp_parse *p, int64_t dirfd, char *out)
 {
 	const struct sinsp_fd *dir = NULL;
-	const char *name = p->e->thread->proc->cwd;
+	const char *name = p->e->thread->fs->cwd;
 	size_t n;
 
 	if (dirfd != AT_FDCWD_2022) {
@@ -262,7 +313,13 @@ static void set_exepath(struct sinsp_parse *p)
 	size_t n;
 
 	if (trusted && sinsp_text_len(trusted)) {
-		set_text(p, exepath, trusted);
+		if (p->s->native && strlen(p->e->thread->fs->root) > 1) {
+			n = sinsp_parse_path(p, text, "/", 1, (const char *)trusted->p,
+					     trusted->len);
+			sinsp_str_set(&table(p)->strings, exepath, text, n);
+		} else {
+			set_text(p, exepath, trusted);
+		}
 		return;
 	}
 	if (p->e->raw.type == EVT_EXECVEAT_X) {
@@ -279,8 +336,7 @@ static void set_exepath(struct sinsp_parse *p)
 	if (!sinsp_text_len(path) && n > 1) /* AT_EMPTY_PATH: the file itself */
 		n = sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, dir, n - 1);
 	else
-		n = sinsp_path_join(text, sinsp_path_rules_of(p->s), dir, n, (const char *)path->p,
-				    path->len);
+		n = sinsp_parse_path(p, text, dir, n, (const char *)path->p, path->len);
 	sinsp_str_set(&table(p)->strings, exepath, text, n);
 }
 
@@ -290,11 +346,30 @@ static int closes_on_exec(const struct sinsp_fd *fd, void *ctx)
 	return fd->flags & SINSP_FD_F_CLOEXEC;
 }
 
+/* The thread that called goes on under the leader's tid, with what it has of its own. */
+static void take_place_of_leader(struct sinsp_parse *p, struct sinsp_thread *t)
+{
+	struct sinsp_thread *from = sinsp_threads_find(table(p), p->s->execed_tid);
+	struct sinsp_files *files = t->files;
+	struct sinsp_fs *fs = t->fs;
+
+	if (!from || from->proc != t->proc)
+		return;
+	t->files = from->files;
+	t->fs = from->fs;
+	from->files = files;
+	from->fs = fs;
+}
+
 /* What the kernel does to threads and files before a new program begins; sysdig does not. */
 static void begin_program(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	struct sinsp_fd_mem *mem = &table(p)->fds;
 
+	take_place_of_leader(p, t);
+	for (const struct sinsp_thread *x = t->proc->threads; x; x = x->sibling)
+		if (x != t)
+			sinsp_threads_note_end(table(p), x->tid, p->e->raw.true_ns);
 	sinsp_threads_end_siblings(table(p), t);
 	if (t->files->refs > 1) {
 		struct sinsp_files *own = sinsp_files_copy(t->files);
@@ -362,6 +437,7 @@ void sinsp_parse_procexit(struct sinsp_parse *p)
 		return;
 	p->s->ended_tid = p->e->thread->tid;
 	p->s->reaper_tid = sinsp_s64(sinsp_own(p, SINSP_P_reaper_tid), -1);
+	sinsp_threads_note_end(table(p), p->e->thread->tid, p->e->raw.true_ns);
 }
 
 static void set_id(const struct sinsp_parse *p, uint32_t *id, enum sinsp_param whole,
@@ -401,9 +477,7 @@ void sinsp_parse_setpgid(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !t)
 		return;
-	/* Numbers of the caller's namespace: in another one, only itself is certain. */
-	if (pid && pid != t->vpid)
-		t = t->vtid == t->tid ? sinsp_threads_find(table(p), pid) : NULL;
+	t = pid ? sinsp_parse_thread_of(p, pid) : t;
 	if (t)
 		t->proc->vpgid = pgid ? pgid : t->vpid;
 }
@@ -441,7 +515,7 @@ void sinsp_parse_prlimit(struct sinsp_parse *p)
 	if (sinsp_result(p) < 0 ||
 	    sinsp_u64(sinsp_arg(p, SINSP_P_resource), 0) != RLIMIT_NOFILE_2022)
 		return;
-	set_fdlimit(tid ? sinsp_threads_find(table(p), tid) : p->e->thread,
+	set_fdlimit(tid ? sinsp_parse_thread_of(p, tid) : p->e->thread,
 		    sinsp_own(p, SINSP_P_newcur));
 }
 

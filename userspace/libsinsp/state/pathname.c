@@ -94,3 +94,34 @@ size_t sinsp_path_join(char *out, enum sinsp_path_rules rules, const char *dir, 
 	out[n] = 0;
 	return n;
 }
+
+size_t sinsp_path_join_in(char *out, const char *root, const char *dir, size_t dir_len,
+			  const char *path, size_t path_len)
+{
+	size_t n_root = strlen(root), n;
+
+	while (n_root && root[n_root - 1] == '/')
+		n_root--;
+	if (path_len && path[0] == '/')
+		dir_len = 0;
+	else if (dir_len >= n_root && !memcmp(dir, root, n_root) &&
+		 (dir_len == n_root || dir[n_root] == '/'))
+		dir += n_root, dir_len -= n_root;
+	else
+		n_root = 0;
+	if (!n_root)
+		return sinsp_path_join(out, SINSP_PATH_STRICT, dir, dir_len, path, path_len);
+
+	n = sinsp_path_join(out, SINSP_PATH_STRICT, dir_len ? dir : "/", dir_len ? dir_len : 1,
+			    path, path_len);
+	if (n_root + n + 1 > SINSP_PATH_SZ) {
+		memcpy(out, too_long, sizeof(too_long));
+		return sizeof(too_long) - 1;
+	}
+	if (n == 1)
+		n = 0; /* the root itself has no slash behind */
+	memmove(out + n_root, out, n);
+	memcpy(out, root, n_root);
+	out[n_root + n] = 0;
+	return n_root + n;
+}

@@ -26,4 +26,12 @@ enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s);
 size_t sinsp_path_join(char *out, enum sinsp_path_rules rules, const char *dir, size_t dir_len,
 		       const char *path, size_t path_len);
 
+/*
+ * The same as the kernel looks a path up under a root directory, by the strict rules: @root is
+ * where absolute paths begin, and ".." ends there. @dir is a path from the real root; outside of
+ * @root (after chroot without chdir) it is taken as it is.
+ */
+size_t sinsp_path_join_in(char *out, const char *root, const char *dir, size_t dir_len,
+			  const char *path, size_t path_len);
+
 #endif /* SINSP_STATE_PATHNAME_H */

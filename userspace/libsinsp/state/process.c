@@ -1,27 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
-static void texts_of(struct sinsp_process *p, const char **list[7])
+static void texts_of(struct sinsp_process *p, const char **list[5])
 {
 	list[0] = &p->exe;
 	list[1] = &p->exepath;
 	list[2] = &p->args;
 	list[3] = &p->env;
-	list[4] = &p->cwd;
-	list[5] = &p->root;
-	list[6] = &p->cgroups;
+	list[4] = &p->cgroups;
+}
+
+struct sinsp_fs *sinsp_fs_new(struct sinsp_slab *slab, struct sinsp_strings *st)
+{
+	struct sinsp_fs *fs = sinsp_slab_get(slab);
+
+	if (!fs)
+		return NULL;
+	fs->refs = 1;
+	fs->cwd = sinsp_str_get(st, "", 0);
+	fs->root = sinsp_str_get(st, "", 0);
+	return fs;
+}
+
+struct sinsp_fs *sinsp_fs_ref(struct sinsp_fs *fs)
+{
+	fs->refs++;
+	return fs;
+}
+
+struct sinsp_fs *sinsp_fs_copy(struct sinsp_slab *slab, const struct sinsp_fs *fs)
+{
+	struct sinsp_fs *c = sinsp_slab_get(slab);
+
+	if (!c)
+		return NULL;
+	*c = *fs;
+	c->refs = 1;
+	sinsp_str_ref(c->cwd);
+	sinsp_str_ref(c->root);
+	return c;
+}
+
+void sinsp_fs_put(struct sinsp_slab *slab, struct sinsp_strings *st, struct sinsp_fs *fs)
+{
+	if (!fs || --fs->refs)
+		return;
+	sinsp_str_put(st, fs->cwd);
+	sinsp_str_put(st, fs->root);
+	sinsp_slab_put(slab, fs);
 }
 
 struct sinsp_process *sinsp_process_new(struct sinsp_slab *slab, struct sinsp_strings *st,
 					int64_t pid)
 {
 	struct sinsp_process *p = sinsp_slab_get(slab);
-	const char **list[7];
+	const char **list[5];
 
 	if (!p)
 		return NULL;
 	texts_of(p, list);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 5; i++)
 		*list[i] = sinsp_str_get(st, "", 0);
 	p->pid = pid;
 	p->fdlimit = p->sid = p->vpgid = -1;
@@ -32,11 +70,11 @@ struct sinsp_process *sinsp_process_new(struct sinsp_slab *slab, struct sinsp_st
 void sinsp_process_inherit(struct sinsp_strings *st, struct sinsp_process *p,
 			   const struct sinsp_process *from)
 {
-	const char **mine[7], **theirs[7];
+	const char **mine[5], **theirs[5];
 
 	texts_of(p, mine);
 	texts_of((struct sinsp_process *)from, theirs);
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 5; i++) {
 		sinsp_str_put(st, *mine[i]);
 		*mine[i] = sinsp_str_ref(*theirs[i]);
 	}
@@ -71,11 +109,11 @@ void sinsp_process_adopt(struct sinsp_process *p, struct sinsp_process *parent)
 
 void sinsp_process_free(struct sinsp_slab *slab, struct sinsp_strings *st, struct sinsp_process *p)
 {
-	const char **list[7];
+	const char **list[5];
 
 	sinsp_process_adopt(p, NULL);
 	texts_of(p, list);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 5; i++)
 		sinsp_str_put(st, *list[i]);
 	sinsp_slab_put(slab, p);
 }

@@ -18,7 +18,7 @@ struct sinsp_process {
 	struct sinsp_process *parent; /* NULL: not known */
 	struct sinsp_process *children, *prev_child, *next_child;
 	/* Interned. Lists are NUL-separated. */
-	const char *exe, *exepath, *args, *env, *cwd, *root, *cgroups;
+	const char *exe, *exepath, *args, *env, *cgroups;
 	int64_t fdlimit, sid, vpgid;
 	uint64_t cap_inheritable, cap_permitted, cap_effective;
 	uint64_t pfmajor, pfminor;
@@ -26,6 +26,20 @@ struct sinsp_process {
 	uint32_t tty, loginuid;
 	uint8_t exe_writable;
 };
+
+/* Where paths begin. Threads share it, and processes after CLONE_FS. */
+struct sinsp_fs {
+	uint32_t refs;
+	const char *cwd; /* interned, with a slash at its end; "": not known */
+	const char *root; /* "" or "/": nothing is hidden from it */
+	uint64_t learnt_ns; /* as of an fd */
+};
+
+struct sinsp_fs *sinsp_fs_new(struct sinsp_slab *slab, struct sinsp_strings *st);
+struct sinsp_fs *sinsp_fs_ref(struct sinsp_fs *fs);
+/* NULL: no memory. */
+struct sinsp_fs *sinsp_fs_copy(struct sinsp_slab *slab, const struct sinsp_fs *fs);
+void sinsp_fs_put(struct sinsp_slab *slab, struct sinsp_strings *st, struct sinsp_fs *fs);
 
 struct sinsp_process *sinsp_process_new(struct sinsp_slab *slab, struct sinsp_strings *st,
 					int64_t pid);

@@ -80,18 +80,23 @@ static void take_fd(struct sinsp_threads *tt, struct sinsp_files *files,
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
-static void take_process(struct sinsp_threads *tt, struct sinsp_process *p,
-			 const struct scap_thread_info *info)
+static void take_fs(struct sinsp_threads *tt, struct sinsp_fs *fs,
+		    const struct scap_thread_info *info)
 {
 	char cwd[SINSP_PATH_SZ + 1];
 	size_t n = sinsp_path_join(cwd, SINSP_PATH_STRICT, "", 0, info->cwd, strlen(info->cwd));
 
 	if (!n || cwd[n - 1] != '/')
 		cwd[n++] = '/';
-	sinsp_str_set(&tt->strings, &p->cwd, cwd, n);
+	sinsp_str_set(&tt->strings, &fs->cwd, cwd, n);
+	set(tt, &fs->root, info->root);
+}
+
+static void take_process(struct sinsp_threads *tt, struct sinsp_process *p,
+			 const struct scap_thread_info *info)
+{
 	set(tt, &p->exe, info->exe);
 	set(tt, &p->exepath, info->exepath);
-	set(tt, &p->root, info->root);
 	set_list(tt, &p->args, info->args);
 	set_list(tt, &p->env, info->env);
 	set_list(tt, &p->cgroups, info->cgroups);
@@ -134,8 +139,10 @@ struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
 	t->uid = info->uid;
 	t->gid = info->gid;
 	set(tt, &t->comm, info->comm);
-	if (info->tid == info->pid)
+	if (info->tid == info->pid) {
 		take_process(tt, t->proc, info);
+		take_fs(tt, t->fs, info);
+	}
 	for (size_t i = 0; !share && i < info->n_fds; i++)
 		take_fd(tt, t->files, &info->fds[i]);
 	return t;

@@ -33,7 +33,7 @@ const char *sinsp_thread_exepath(const struct sinsp_thread *t)
 
 const char *sinsp_thread_cwd(const struct sinsp_thread *t)
 {
-	return t ? t->proc->cwd : "";
+	return t ? t->fs->cwd : "";
 }
 
 struct scap_text sinsp_thread_args(const struct sinsp_thread *t)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread, and the table of them by tid. Threads of a process share the main thread's
- * files, arguments and directory. Identity is (tid, start_ns). At most 1 KiB each without
- * files.
+ * A thread, and the table of them by tid. Threads of a process share its arguments, and
+ * files and directory with whom they were told to. Identity is (tid, start_ns). At most 1 KiB each
+ * without files.
  */
 #ifndef SINSP_STATE_THREAD_H
 #define SINSP_STATE_THREAD_H
@@ -10,6 +10,7 @@
 #include "fd.h"
 #include "sinsp.h"
 
+struct sinsp_fs; /* state/process.h */
 struct sinsp_process; /* what the threads of a process share: state/process.h */
 struct sinsp_saved_enter; /* parse/enter.h */
 
@@ -18,9 +19,12 @@ struct sinsp_saved_enter; /* parse/enter.h */
 /* PPM_CL_*: values of the format, the clone flags that state depends on. */
 enum sinsp_clone_flags {
 	SINSP_CL_FILES = 1 << 0,
+	SINSP_CL_FS = 1 << 1,
+	SINSP_CL_NEWNS = 1 << 5,
 	SINSP_CL_PARENT = 1 << 8,
 	SINSP_CL_THREAD = 1 << 13,
 	SINSP_CL_INVERTED = 1 << 16, /* the child's side of the clone came first */
+	SINSP_CL_NEWUSER = 1 << 20,
 	SINSP_CL_CHILD_IN_PIDNS = 1 << 29,
 };
 
@@ -31,6 +35,7 @@ struct sinsp_thread {
 	const char *comm; /* interned */
 	struct sinsp_process *proc;
 	struct sinsp_files *files;
+	struct sinsp_fs *fs;
 	struct sinsp_thread *sibling; /* the next thread of the process */
 	uint32_t flags; /* PPM_CL_* */
 	uint32_t uid, gid;
@@ -44,6 +49,8 @@ struct sinsp_thread {
 	uint8_t enter_open; /* its exit has not come */
 	uint8_t known; /* 0: a stand-in, name "<NA>" */
 	uint8_t exited; /* a main thread whose process has others */
+	uint8_t born; /* its own side of the clone was seen */
+	uint8_t has_children; /* processes that it, not another thread of its process, made */
 	uint8_t suppressed; /* it or an ancestor has a name that is not shown */
 	uint8_t in_tree; /* the root of the tree that is shown, or its descendant */
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 _Static_assert(sizeof(struct sinsp_thread) + sizeof(struct sinsp_process) +
-			       2 * sizeof(struct sinsp_thread_slot) <=
+			       sizeof(struct sinsp_fs) + 2 * sizeof(struct sinsp_thread_slot) <=
 		       1024,
 	       "a thread takes at most 1 KiB");
 
@@ -22,6 +22,7 @@ int sinsp_threads_init(struct sinsp_threads *tt)
 	memset(tt, 0, sizeof(*tt));
 	sinsp_slab_init(&tt->threads, sizeof(struct sinsp_thread));
 	sinsp_slab_init(&tt->procs, sizeof(struct sinsp_process));
+	sinsp_slab_init(&tt->fses, sizeof(struct sinsp_fs));
 	sinsp_slab_init(&tt->saved, SAVED_SZ);
 	sinsp_fd_mem_init(&tt->fds, &tt->strings);
 	tt->n_slots = 1024;
@@ -44,6 +45,7 @@ void sinsp_threads_fini(struct sinsp_threads *tt)
 	free(tt->slots);
 	sinsp_slab_fini(&tt->threads);
 	sinsp_slab_fini(&tt->procs);
+	sinsp_slab_fini(&tt->fses);
 	sinsp_slab_fini(&tt->saved);
 	sinsp_fd_mem_fini(&tt->fds);
 	sinsp_strings_fini(&tt->strings);
@@ -122,6 +124,12 @@ out:
 	tt->last = NULL;
 }
 
+static void drop_shared(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	sinsp_files_put(&tt->fds, t->files);
+	sinsp_fs_put(&tt->fses, &tt->strings, t->fs);
+}
+
 static struct sinsp_process *join_process(struct sinsp_threads *tt, int64_t tid, int64_t pid,
 					  struct sinsp_thread **main)
 {
@@ -148,7 +156,9 @@ struct sinsp_thread *sinsp_threads_add(struct sinsp_threads *tt, int64_t tid, in
 	if (!t)
 		goto fail;
 	t->files = main && share_files ? sinsp_files_ref(main->files) : sinsp_files_new();
-	if (!t->files) {
+	t->fs = main ? sinsp_fs_ref(main->fs) : sinsp_fs_new(&tt->fses, &tt->strings);
+	if (!t->files || !t->fs) {
+		drop_shared(tt, t);
 		sinsp_slab_put(&tt->threads, t);
 		goto fail;
 	}
@@ -190,9 +200,16 @@ static void free_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 	*at = t->sibling;
 	take_from_table(tt, t->tid);
 	sinsp_thread_drop_enter(tt, t);
-	sinsp_files_put(&tt->fds, t->files);
+	drop_shared(tt, t);
 	sinsp_str_put(&tt->strings, t->comm);
 	sinsp_slab_put(&tt->threads, t);
+}
+
+static void set_parent(struct sinsp_process *p, struct sinsp_thread *parent)
+{
+	for (struct sinsp_thread *t = p->threads; t; t = t->sibling)
+		t->ptid = parent->tid;
+	parent->has_children = 1;
 }
 
 static void give_children_away(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper)
@@ -205,10 +222,24 @@ static void give_children_away(struct sinsp_threads *tt, struct sinsp_process *p
 
 		/* Without a reaper they keep the number of a parent that is no more, as
 		 * files of 2022 say nothing better. */
-		for (struct sinsp_thread *t = c->threads; to && t; t = t->sibling)
-			t->ptid = to->pid;
+		if (to)
+			set_parent(c, r);
 		sinsp_process_adopt(c, to);
 	}
+}
+
+/* Of a thread whose process goes on. */
+static void give_own_children(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper)
+{
+	struct sinsp_thread *to = sinsp_threads_find(tt, reaper);
+
+	if (!t->has_children)
+		return;
+	if (!to || to->proc != t->proc || to == t)
+		to = sinsp_threads_find(tt, t->pid);
+	for (struct sinsp_process *c = t->proc->children; c && to; c = c->next_child)
+		if (c->threads && c->threads->ptid == t->tid)
+			set_parent(c, to);
 }
 
 static void end_process(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper)
@@ -231,6 +262,7 @@ void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t
 		end_process(tt, p, reaper);
 		return;
 	}
+	give_own_children(tt, t, reaper);
 	free_thread(tt, t);
 	if (p->threads->exited && !p->threads->sibling)
 		end_process(tt, p, reaper);
@@ -258,6 +290,24 @@ void sinsp_threads_end_siblings(struct sinsp_threads *tt, struct sinsp_thread *t
 		x = next;
 	}
 	t->exited = 0;
+}
+
+void sinsp_threads_note_end(struct sinsp_threads *tt, int64_t tid, uint64_t ns)
+{
+	tt->ended[tt->n_ended++ % SINSP_ENDED_MAX] = (struct sinsp_ended){tid, ns};
+}
+
+int sinsp_threads_has_ended(const struct sinsp_threads *tt, int64_t tid, uint64_t since_ns)
+{
+	for (uint32_t i = 1; i <= SINSP_ENDED_MAX; i++) {
+		const struct sinsp_ended *x = &tt->ended[(tt->n_ended - i) % SINSP_ENDED_MAX];
+
+		if (x->ns < since_ns || !x->ns)
+			return 0;
+		if (x->tid == tid)
+			return 1;
+	}
+	return 0;
 }
 
 void sinsp_thread_save_enter(struct sinsp_threads *tt, struct sinsp_thread *t,

@@ -12,6 +12,8 @@
 
 #define SINSP_THREADS_MAX 262144 /* as sysdig; twice what Linux allows by default on 128 CPUs */
 
+#define SINSP_ENDED_MAX 2048 /* a power of two; threads that end while one clone goes on */
+
 struct sinsp_threads {
 	struct sinsp_thread_slot {
 		int64_t tid;
@@ -20,10 +22,15 @@ struct sinsp_threads {
 	uint32_t n, n_slots; /* n_slots is a power of two */
 	int64_t last_tid;
 	struct sinsp_thread *last;
-	struct sinsp_slab threads, procs, saved;
+	struct sinsp_slab threads, procs, fses, saved;
 	struct sinsp_fd_mem fds;
 	struct sinsp_strings strings;
 	uint64_t n_refused; /* threads that the table had no room for */
+	struct sinsp_ended {
+		int64_t tid;
+		uint64_t ns;
+	} ended[SINSP_ENDED_MAX]; /* the last ones, a ring */
+	uint32_t n_ended;
 };
 
 int sinsp_threads_init(struct sinsp_threads *tt);
@@ -38,8 +45,8 @@ static inline struct sinsp_thread *sinsp_threads_find(struct sinsp_threads *tt, 
 
 /*
  * A new thread in a process that its main thread, made as a stand-in if need be, brings
- * in; with the main thread's files if @share_files, else with none. @tid must not be in
- * the table. NULL: no memory, or the table is full.
+ * in; with the main thread's directory, and its files if @share_files, else with none. @tid must
+ * not be in the table. NULL: no memory, or the table is full.
  */
 struct sinsp_thread *sinsp_threads_add(struct sinsp_threads *tt, int64_t tid, int64_t pid,
 				       int share_files);
@@ -47,14 +54,18 @@ struct sinsp_thread *sinsp_threads_add(struct sinsp_threads *tt, int64_t tid, in
 struct sinsp_thread *sinsp_threads_add_stand_in(struct sinsp_threads *tt, int64_t tid);
 
 /*
- * The thread ended. A main thread with others stays until they have ended too. The
- * children of a process that ends go to @reaper, or to nobody if it is not in the table.
+ * The thread ended. A main thread with others stays until they have ended too. Its children
+ * go to @reaper, or, if that is not in the table, to its process or to nobody.
  */
 void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper);
 /* Its end was not seen, and its tid is somebody else's now. Takes a main thread's whole process. */
 void sinsp_threads_replace(struct sinsp_threads *tt, struct sinsp_thread *t);
 /* All threads of the process but @t, which becomes its main thread. */
 void sinsp_threads_end_siblings(struct sinsp_threads *tt, struct sinsp_thread *t);
+
+/* Remembers that @tid ended, and tells whether it did at @since_ns or later. */
+void sinsp_threads_note_end(struct sinsp_threads *tt, int64_t tid, uint64_t ns);
+int sinsp_threads_has_ended(const struct sinsp_threads *tt, int64_t tid, uint64_t since_ns);
 
 /* Keeps a copy of an enter event until its exit. */
 void sinsp_thread_save_enter(struct sinsp_threads *tt, struct sinsp_thread *t,
