@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: running saker, compiling a program, reading lines."""
 
+import glob
 import os
 import re
 import struct
@@ -64,8 +65,9 @@ def temp_dir():
 
 def compile_program(name, out_dir, *flags):
     out = os.path.join(out_dir, name)
-    src = os.path.join(SOURCE, "tests/e2e", name, "prog.c")
-    subprocess.run(["gcc", "-O1", "-static", "-pthread", *flags, "-o", out, src], check=True)
+    src = sorted(glob.glob(os.path.join(SOURCE, "tests/e2e", name, "*.c")))
+    subprocess.run(["gcc", "-O1", "-static", "-pthread", "-I", os.path.join(SOURCE, "driver"),
+                    *flags, "-o", out, *src], check=True)
     return out
 
 
