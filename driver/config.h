@@ -9,12 +9,36 @@
 #include "record.h"
 
 #define DRV_MAX_CPUS 1024
+#define DRV_MAX_EVENTS 2048 /* rows of events, see EVT_INDEX */
 #define DRV_MAX_NR 512 /* system call numbers, a power of two */
 #define DRV_REC_MAX 65504u /* no record is longer: what a perf ring can take */
 #define RING_SLACK (128u * 1024) /* a record that starts last and one more */
 #define DRV_SNAPLEN_MAX (60u * 1024)
 
 enum ring_kind { RING_PERF, RING_RINGBUF, RING_ARRAY, RING_KIND_MAX };
+
+/* A bit for each system call, by its number: of x86_64, and of 32-bit programs. */
+struct drv_calls {
+	u64 bits[2][DRV_MAX_NR / 64];
+};
+
+/* A task is meant if each of these that is set says so. */
+enum drv_tasks {
+	DRV_TASKS_MARKED = 1 << 0, /* its process has the mark DRV_MARK_MEANT */
+	DRV_TASKS_COMM = 1 << 1, /* its name, or its process's, is listed */
+	DRV_TASKS_UID = 1 << 2, /* its effective user is listed */
+	DRV_TASKS_CGROUP = 1 << 3, /* it is in a listed cgroup, or in one below */
+	DRV_TASKS_INHERIT = 1 << 4, /* children get their parent's mark */
+};
+
+/* By process, in a map. */
+enum drv_mark {
+	DRV_MARK_MEANT = 1 << 0,
+};
+
+#define DRV_MAX_MARKS 65536 /* processes with a mark at a time */
+#define DRV_MAX_LISTED 1024 /* names, users */
+#define DRV_MAX_CGROUPS 16
 
 /* const volatile in BPF: the verifier drops what a setting switches off. */
 struct drv_config {
@@ -24,11 +48,19 @@ struct drv_config {
 	u32 snaplen; /* bytes kept of each I/O buffer */
 	u32 n_cpus; /* possible CPUs */
 	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader sleeps */
-	u32 want_ia32; /* record 32-bit calls, and numbers that no table has */
+	u32 want_unknown; /* record calls with numbers that no table has */
 	u32 switches; /* record every task switch */
 	u32 task_storage; /* calls of sleeping tasks are kept in task storage, else in a hash */
 	s64 epoch_offset; /* added to the boot clock gives the time since the epoch, at load */
-	u64 want[DRV_MAX_NR / 64]; /* bit nr: record this system call */
+	struct drv_calls want; /* what is recorded at all: show and state */
+	struct drv_calls show; /* what was asked for, of tasks that are meant */
+	struct drv_calls state; /* what the state of tasks that are meant needs */
+	struct drv_calls other; /* what of other tasks is recorded for the state; part of state */
+	u64 show_events[DRV_MAX_EVENTS / 64]; /* by EVT_INDEX: what was asked for beside calls */
+	u32 state_only; /* some of what is recorded was not asked for */
+	u32 failed_only; /* only calls that failed are meant */
+	u32 tasks; /* DRV_TASKS_*: how tasks are chosen; 0: all are meant */
+	u32 n_cgroups;
 };
 
 /* Why a record was not delivered. One row per reason: symbol, sentence. The numbers are in
@@ -78,6 +110,8 @@ struct drv_counters {
 	u64 n_storage_fail; /* an enter could not be saved at a task switch */
 	u64 n_bad_record; /* a filler put another number of parameters than its event has */
 	u64 n_self; /* calls of saker itself, left out */
+	u64 n_filtered; /* left out because nobody asked for them; see also struct drv_slot */
+	u64 n_unmarked; /* processes whose mark found no room */
 } __attribute__((aligned(128)));
 
 /* Records lost for one reason. */
@@ -148,7 +182,11 @@ struct drv_slot {
 	u64 task; /* address of the task; 0: none */
 	struct drv_call call;
 	u64 scratch; /* of the filler of the exit */
-	u64 pad[6];
+	u64 sel_task; /* the task that sel is about; 0: none */
+	u32 sel; /* enum task_sel */
+	u32 sel_saved; /* it has a call in storage */
+	u64 n_filtered; /* calls left out because nobody asked for them */
+	u64 pad[3];
 } __attribute__((aligned(128)));
 
 #endif /* DRIVER_CONFIG_H */

@@ -10,6 +10,7 @@
  * filler is found by its name.
  */
 #include "enter.bpf.h"
+#include "select.bpf.h"
 #include "writer.bpf.h"
 
 #include "sched.bpf.c"
@@ -47,13 +48,6 @@ static __always_inline u32 rec_nr(u32 nr)
 	return nr;
 }
 
-static __always_inline bool wanted(u32 nr, bool ia32)
-{
-	if (ia32 || nr >= DRV_MAX_NR)
-		return cfg.want_ia32;
-	return cfg.want[nr / 64 & (DRV_MAX_NR / 64 - 1)] >> (nr & 63) & 1;
-}
-
 static __always_inline void count_self(void)
 {
 	struct ring *ring = this_ring();
@@ -81,6 +75,12 @@ static __always_inline void note_args(u64 *args, const struct pt_regs *regs, boo
 	args[5] = regs->r9;
 }
 
+/* Flags of the record of a call that is taken. */
+static __always_inline u32 call_flags(u32 sel, u32 nr, bool ia32)
+{
+	return sel_flags(sel, nr, ia32) | (ia32 ? REC_F_IA32 : 0);
+}
+
 static __always_inline bool never_returns(u32 nr, bool ia32)
 {
 	if (ia32)
@@ -94,20 +94,27 @@ int sys_enter(u64 *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool ia32 = task->thread_info.status & TS_COMPAT;
 	struct pt_regs *regs = (void *)ctx[0];
-	struct drv_slot *slot;
-	u32 nr = rec_nr(ctx[1]);
+	struct drv_slot *slot = this_slot();
+	u32 nr = rec_nr(ctx[1]), sel;
 
-	if (!wanted(nr, ia32))
+	if (!call_in(&cfg.want, nr, ia32)) {
+		slot->n_filtered++;
 		return 0;
+	}
 	if ((u32)task->tgid == cfg.self_tgid) {
 		count_self();
 		return 0;
 	}
-	slot = this_slot();
+	sel = task_sel(slot, task);
+	slot->sel_saved = 0; /* what it had, ended unseen */
+	if (!sel_takes(sel, nr, ia32)) {
+		slot->n_filtered++;
+		return 0;
+	}
 	ONCE(slot->call.state) = CALL_NONE;
 	ONCE(slot->task) = (u64)task;
 	slot->call.nr = nr;
-	slot->call.flags = ia32 ? REC_F_IA32 : 0;
+	slot->call.flags = call_flags(sel, nr, ia32);
 	note_args(slot->call.args, regs, ia32);
 	barrier(); /* the time is last: who interrupts before is older, and after sends the enter */
 	slot->call.ts = bpf_ktime_get_boot_ns();
@@ -118,46 +125,6 @@ int sys_enter(u64 *ctx)
 		slot_clear(slot);
 	}
 	return 0;
-}
-
-static __always_inline struct drv_call *saved_find(struct task_struct *task)
-{
-	u64 key = (u64)task;
-
-	if (cfg.task_storage)
-		return bpf_task_storage_get(&saved_storage, task, NULL, 0);
-	return bpf_map_lookup_elem(&saved_hash, &key);
-}
-
-static __always_inline void saved_put(struct task_struct *task, const struct drv_call *call)
-{
-	u64 key = (u64)task;
-	struct drv_call *saved;
-	struct ring *ring;
-
-	if (cfg.task_storage) {
-		saved = bpf_task_storage_get(&saved_storage, task, NULL,
-					     BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (saved) {
-			*saved = *call;
-			return;
-		}
-	} else if (!bpf_map_update_elem(&saved_hash, &key, call, BPF_ANY)) {
-		return;
-	}
-	ring = this_ring();
-	if (ring)
-		ring->hdr.counters[0].n_storage_fail++;
-}
-
-static __always_inline void saved_drop(struct task_struct *task, struct drv_call *saved)
-{
-	u64 key = (u64)task;
-
-	if (cfg.task_storage)
-		saved->state = CALL_NONE;
-	else
-		bpf_map_delete_elem(&saved_hash, &key);
 }
 
 static __always_inline bool is_clone(const struct drv_call *call)
@@ -181,6 +148,7 @@ int sched_process_fork(u64 *ctx)
 	struct drv_call *call = slot->task == (u64)parent ? &slot->call : saved_find(parent);
 	struct drv_call born = {.state = CALL_BORN};
 
+	mark_inherit(parent, (void *)ctx[1]);
 	if (!call || !is_clone(call))
 		return 0;
 	born.nr = call->nr;
@@ -208,6 +176,7 @@ int sched_switch(u64 *ctx)
 	}
 	if (cfg.switches)
 		send_switch(ctx, prev);
+	sel_forget(slot);
 	return 0;
 }
 
@@ -223,32 +192,51 @@ static __always_inline bool call_matches(const struct drv_call *call, u64 orig_a
 	return nr == NR_EXECVE || nr == NR_EXECVEAT;
 }
 
+/* May a call that ends with @orig_ax have been noted, or is it to be recorded? */
+static __always_inline bool may_recover(struct drv_slot *slot, struct task_struct *task,
+					u64 orig_ax, bool ia32)
+{
+	u32 nr = rec_nr(orig_ax);
+
+	if (!cfg.state_only || (u32)orig_ax == (u32)-1)
+		return true;
+	/* After an exec the ABI, and with it the number, may be another. */
+	if (!call_in(&cfg.want, nr, ia32) && !changes_task(nr, ia32))
+		return false;
+	return sel_takes(task_sel(slot, task), nr, ia32) || slot->sel_saved;
+}
+
 /* The call that ends is not in the slot: puts it there from storage, or without its enter. */
 static __always_inline bool call_recover(struct drv_slot *slot, struct task_struct *task,
 					 const struct pt_regs *regs)
 {
 	bool ia32 = task->thread_info.status & TS_COMPAT;
-	u32 nr = rec_nr(regs->orig_ax);
+	u32 nr = rec_nr(regs->orig_ax), sel;
 	struct drv_call *saved;
 	struct ring *ring;
 
-	if ((u32)task->tgid == cfg.self_tgid)
+	if (!may_recover(slot, task, regs->orig_ax, ia32) || (u32)task->tgid == cfg.self_tgid)
 		return false;
+	sel = task_sel(slot, task);
+	slot->sel_saved = 0;
 	ring = this_ring();
 	saved = saved_find(task);
 	if (saved && saved->state != CALL_NONE && call_matches(saved, regs->orig_ax)) {
 		slot->call = *saved;
 		saved_drop(task, saved);
+		if (slot->call.state == CALL_BORN)
+			slot->call.flags |= call_flags(sel, nr, ia32);
 		if (ring && slot->call.state == CALL_BORN)
 			ring->hdr.counters[0].n_no_enter++;
 		else if (ring)
 			ring->hdr.counters[0].n_saved++;
 	} else {
-		if ((u32)regs->orig_ax == (u32)-1 || !wanted(nr, ia32))
+		if ((u32)regs->orig_ax == (u32)-1 || !call_in(&cfg.want, nr, ia32) ||
+		    !sel_takes(sel, nr, ia32))
 			return false;
 		slot->call.state = CALL_NO_ENTER;
 		slot->call.nr = nr;
-		slot->call.flags = ia32 ? REC_F_IA32 : 0;
+		slot->call.flags = call_flags(sel, nr, ia32);
 		note_args(slot->call.args, regs, ia32);
 		if (ring)
 			ring->hdr.counters[0].n_no_enter++;
@@ -287,6 +275,11 @@ int sys_exit(u64 *ctx)
 	if (slot->task != (u64)task || !call_matches(&slot->call, regs->orig_ax)) {
 		if (!call_recover(slot, task, regs))
 			return 0;
+	}
+	if (!sel_exit(slot, task, ctx[1])) {
+		slot->n_filtered++;
+		slot_clear(slot);
+		return 0;
 	}
 	if (!(slot->call.flags & REC_F_IA32))
 		bpf_tail_call(ctx, &fillers, slot->call.nr);

@@ -27,153 +27,7 @@
 
 #include <cmocka.h>
 
-#include "event_table.h"
-#include "live_load.h"
-
-#define MAX_RECS 200000
-
-struct capture {
-	struct live_driver *d;
-	struct rec_hdr **recs; /* copies, in the order of their rings */
-	size_t n;
-	struct drv_counters counters;
-	uint64_t n_corrupt;
-	size_t n_back; /* records with an older key than the one before them in their ring */
-};
-
-static void say(void *ctx, enum scap_log_level level, const char *text)
-{
-	(void)ctx;
-	(void)level;
-	print_message("%s\n", text);
-}
-
-static const struct scap_log test_log = {.fn = say};
-
-static struct capture begin_capture(const struct live_opts *o)
-{
-	struct capture c = {0};
-
-	assert_int_equal(live_load(&c.d, o, &test_log), 0);
-	assert_int_equal(live_attach(c.d), 0);
-	c.recs = calloc(MAX_RECS, sizeof(*c.recs));
-	assert_non_null(c.recs);
-	return c;
-}
-
-static void drain(struct capture *c, struct ring *r)
-{
-	struct ring_bound bound;
-	const struct rec_hdr *rec;
-	uint64_t last = 0;
-
-	ring_refresh(r, &bound);
-	while ((rec = ring_peek(r)) && c->n < MAX_RECS) {
-		c->n_back += rec_key(rec) < last;
-		last = rec_key(rec);
-		c->recs[c->n] = malloc(rec->len);
-		assert_non_null(c->recs[c->n]);
-		memcpy(c->recs[c->n++], rec, rec->len);
-		ring_advance(r);
-	}
-	ring_release(r);
-	assert_int_equal(ring_pending(r), 0);
-	c->n_corrupt += ring_n_corrupt(r);
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct rec_hdr *x = *(struct rec_hdr *const *)a, *y = *(struct rec_hdr *const *)b;
-
-	return (x->evt.ts > y->evt.ts) - (x->evt.ts < y->evt.ts);
-}
-
-static void end_capture(struct capture *c)
-{
-	uint64_t dropped = 0;
-
-	live_detach(c->d);
-	for (unsigned int i = 0; i < live_n_rings(c->d); i++)
-		drain(c, live_ring(c->d, i));
-	live_counters(c->d, &c->counters);
-	for (int i = 0; i < DRV_DROP_MAX; i++)
-		dropped += drv_dropped(&c->counters, i);
-	assert_int_equal(c->counters.seen, c->counters.records + dropped);
-	assert_int_equal(c->counters.n_bad_record, 0);
-	assert_int_equal(c->n_corrupt, 0);
-	if (!dropped) /* of a call whose raw enter was dropped, the exit stands for both */
-		assert_int_equal(c->n_back, 0);
-	qsort(c->recs, c->n, sizeof(*c->recs), by_time);
-}
-
-static void free_capture(struct capture *c)
-{
-	for (size_t i = 0; i < c->n; i++)
-		free(c->recs[i]);
-	free(c->recs);
-	live_close(c->d);
-}
-
-/* Runs @fn in a child of its own while everything is recorded. Its pid. */
-static pid_t capture_child(struct capture *c, const struct live_opts *o, void (*fn)(void))
-{
-	pid_t pid;
-	int status;
-
-	*c = begin_capture(o);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		fn();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	end_capture(c);
-	return pid;
-}
-
-/* The next record of @tid's call @nr from *from on, or NULL; *from moves past it. */
-static const struct rec_hdr *find(const struct capture *c, size_t *from, pid_t tid, unsigned int nr)
-{
-	for (; *from < c->n; ++*from) {
-		const struct rec_hdr *r = c->recs[*from];
-
-		if (r->evt.tid == (uint64_t)tid && r->nr == nr)
-			return c->recs[(*from)++];
-	}
-	return NULL;
-}
-
-static const struct rec_hdr *must_find(const struct capture *c, size_t *from, pid_t tid,
-				       unsigned int nr)
-{
-	const struct rec_hdr *r = find(c, from, tid, nr);
-
-	if (!r)
-		fail_msg("no record of call %u of %d", nr, tid);
-	return r;
-}
-
-/* Parameter @i as a number of its own width. */
-static int64_t num(const struct rec_hdr *r, unsigned int i)
-{
-	struct scap_params p;
-	int64_t v = 0;
-
-	assert_int_equal(scap_evt_params(&r->evt, &p), 0);
-	assert_true(i < p.n && p.v[i].len <= sizeof(v));
-	memcpy(&v, p.v[i].p, p.v[i].len);
-	return v;
-}
-
-static void assert_bytes(const struct rec_hdr *r, unsigned int i, const void *want, size_t len)
-{
-	struct scap_params p;
-
-	assert_int_equal(scap_evt_params(&r->evt, &p), 0);
-	assert_int_equal(p.v[i].len, len);
-	assert_memory_equal(p.v[i].p, want, len);
-}
+#include "driver_fixture.h"
 
 static void io_calls(void)
 {
@@ -253,10 +107,14 @@ static void test_perf(void **state)
 static const struct live_opts small = {.sz = sizeof(small), .ring_sz = 4 << 20};
 
 /* Calls that few others make, so that a busy machine does not disturb. */
-static const uint64_t want_rare[DRV_MAX_NR / 64] = {
-	[SYS_pwrite64 / 64] = 1ull << SYS_pwrite64 % 64,
-	[SYS_getppid / 64] = 1ull << SYS_getppid % 64,
+static const struct scap_calls rare_calls = {
+	.bits[0] =
+		{
+			[SYS_pwrite64 / 64] = 1ull << SYS_pwrite64 % 64,
+			[SYS_getppid / 64] = 1ull << SYS_getppid % 64,
+		},
 };
+static const struct scap_select want_rare = {.calls = &rare_calls};
 
 static void many_calls(void)
 {
@@ -278,7 +136,7 @@ static void check_full(int kind)
 		.ring_kind = kind + 1,
 		.ring_sz = 256 << 10,
 		.snaplen = DRV_SNAPLEN_MAX,
-		.want = want_rare,
+		.select = &want_rare,
 	};
 	struct capture c;
 	size_t at = 0;
@@ -310,7 +168,7 @@ static void check_wrap(int kind)
 		.ring_kind = kind + 1,
 		.ring_sz = 512 << 10,
 		.snaplen = 400,
-		.want = want_rare,
+		.select = &want_rare,
 	};
 	struct capture c = begin_capture(&o);
 	int status, n = 0;
@@ -705,8 +563,11 @@ static void test_older_call(void **state)
 /* Only what is wanted is recorded, and the programs of the rest are not loaded. */
 static void test_want(void **state)
 {
-	uint64_t want[DRV_MAX_NR / 64] = {[SYS_getppid / 64] = 1ull << SYS_getppid % 64};
-	const struct live_opts o = {.sz = sizeof(o), .ring_sz = 1 << 20, .want = want};
+	static const struct scap_calls calls = {
+		.bits[0][SYS_getppid / 64] = 1ull << SYS_getppid % 64,
+	};
+	static const struct scap_select select = {.calls = &calls};
+	const struct live_opts o = {.sz = sizeof(o), .ring_sz = 1 << 20, .select = &select};
 	struct capture c;
 	size_t at = 0;
 	pid_t pid = capture_child(&c, &o, io_calls);
@@ -714,7 +575,7 @@ static void test_want(void **state)
 	(void)state;
 	must_find(&c, &at, pid, SYS_getppid);
 	for (size_t i = 0; i < c.n; i++)
-		assert_true(c.recs[i]->nr == SYS_getppid || c.recs[i]->nr == REC_NR_NONE);
+		assert_true(c.recs[i]->nr == SYS_getppid || c.recs[i]->flags & REC_F_STATE_ONLY);
 	free_capture(&c);
 }
 

@@ -7,6 +7,7 @@
 #define DRIVER_ENTER_BPF_H
 
 #include "args.bpf.h"
+#include "select.bpf.h"
 #include "writer.bpf.h"
 
 /* The argument that a raw enter follows: the first pointer among the A rows of the call. */
@@ -104,6 +105,8 @@ static __always_inline void send_enter(void *ctx, struct drv_slot *slot, u64 tid
 	struct enter_ptr p = enter_ptr_of(call);
 	struct rec r;
 
+	if (cfg.failed_only) /* not asked for, unless it fails: the exit will tell */
+		flags |= REC_F_STATE_ONLY;
 	r.slot = slot;
 	if (!rec_open(&r, ctx, enter_type_of(call), p.kind ? 7 : 6, 6 * sizeof(u64) + PATH_SZ))
 		return;
@@ -124,17 +127,25 @@ static __always_inline void send_enter(void *ctx, struct drv_slot *slot, u64 tid
  * goes first, so that the ring's keys ascend; inside another writer that is too late, and
  * needless, as the outer record has its place already.
  */
-static __always_inline bool begin_other(struct rec *r, void *ctx, u32 type, u32 n_params,
-					u64 params_sz)
+static __always_inline bool begin_other(struct rec *r, void *ctx, u32 type, u32 evt_flags,
+					u32 n_params, u64 params_sz)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct drv_slot *slot = this_slot();
 	struct ring *ring = this_ring();
+	s32 flags = sel_event(slot, task, type, evt_flags);
+
+	if (flags < 0) {
+		if (ring)
+			counters_of(ring, ONCE(ring->hdr.nest))->n_filtered++;
+		return false;
+	}
 
 	if (slot->task == (u64)task && slot->call.state == CALL_OPEN && ring && !ring->hdr.nest)
 		send_enter(ctx, slot, task->pid, 0);
 	r->slot = NULL;
 	r->ret = 0;
+	r->flags = flags;
 	if (!rec_open(r, ctx, type, n_params, params_sz))
 		return false;
 	put_header(r, bpf_ktime_get_boot_ns(), task->pid);
@@ -143,11 +154,12 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, u32 type, u32 
 
 /* begin_event(r, ctx, SYM, extra), commit_event(r): the same for events that are no calls. */
 #define begin_event(r, ctx, sym, extra)                                                            \
-	begin_other(r, ctx, EVT_##sym, EVT_##sym##_NPARAMS, EVT_##sym##_FIXED_SZ + (extra))
+	begin_other(r, ctx, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,                     \
+		    EVT_##sym##_FIXED_SZ + (extra))
 
 static __always_inline int commit_event(struct rec *r)
 {
-	rec_close(r, 0, 0);
+	rec_close(r, r->flags, 0);
 	return 0;
 }
 

@@ -112,4 +112,11 @@ static const u8 lost_kind[EVT_ROWS_MAX] = {
 	[EVT_PROCEXIT_E] = LOST_EXIT, [EVT_CLOSE_RANGE_X] = LOST_CLOSE,
 };
 
+/* enum evt_flags of an event. */
+enum evt_flags_of {
+#define EVT(id, sym, name, category, flags, n_2022, ...) EVT_##sym##_FLAGS = flags,
+#include "events.def"
+#undef EVT
+};
+
 #endif /* DRIVER_EVENT_LAYOUT_BPF_H */

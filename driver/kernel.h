@@ -213,7 +213,12 @@ struct rlimit {
 
 enum { PIDTYPE_PID, PIDTYPE_TGID, PIDTYPE_PGID, PIDTYPE_SID, PIDTYPE_MAX };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct signal_struct {
+	atomic_t live; /* threads that have not begun to exit */
 	struct pid *pids[PIDTYPE_MAX];
 	struct tty_struct *tty;
 	struct rlimit rlim[16];

@@ -14,6 +14,12 @@
 #include "config.h"
 #include "events.h"
 
+#define ALL_64_TIMES_8 ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull
+#define ALL_CALLS                                                                                  \
+	{                                                                                          \
+		.bits = { {ALL_64_TIMES_8}, {ALL_64_TIMES_8} }                                     \
+	}
+
 /* Defaults with which each program verifies on its own; libscap writes its own before load. */
 const volatile struct drv_config cfg = {
 	.ring_kind = RING_ARRAY,
@@ -21,9 +27,10 @@ const volatile struct drv_config cfg = {
 	.snaplen = 80,
 	.n_cpus = 1,
 	.wake_sz = 1 << 18,
-	.want_ia32 = 1,
+	.want_unknown = 1,
 	.task_storage = 1,
-	.want = {~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull},
+	.want = ALL_CALLS,
+	.show = ALL_CALLS,
 };
 
 /* PPM_SC codes by number of the call, x86_64 and ia32; libscap joins them by name. */

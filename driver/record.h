@@ -42,6 +42,7 @@ enum rec_flags {
 	REC_F_BLOCKED = 1 << 1, /* raw enter: the task went to sleep, was not only preempted */
 	REC_F_ENTER_SENT = 1 << 2, /* exit: its raw enter was delivered to a ring before */
 	REC_F_IA32 = 1 << 3, /* nr is a 32-bit call's number */
+	REC_F_STATE_ONLY = 1 << 4, /* not asked for: it keeps the state right */
 };
 
 #define REC_NR_NONE 0xffff

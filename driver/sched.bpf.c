@@ -71,10 +71,13 @@ int sched_process_exit(u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	int status = task->exit_code;
 	struct rec r;
+	bool kept;
 
 	if ((u32)task->tgid == cfg.self_tgid)
 		return 0;
-	if (!begin_event(&r, ctx, PROCEXIT_E, 0))
+	kept = begin_event(&r, ctx, PROCEXIT_E, 0);
+	mark_end(task);
+	if (!kept)
 		return 0;
 	put_s64(&r, status);
 	put_s64(&r, STATUS_RET(status));

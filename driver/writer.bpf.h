@@ -54,6 +54,7 @@ struct rec {
 	u32 n; /* parameters put */
 	u32 n_params; /* parameters that the event has */
 	u32 level;
+	u32 flags; /* REC_F_* of what is not a call */
 };
 
 static __always_inline void store16(u8 *p, u16 v)

@@ -258,6 +258,7 @@ static const struct stats_row {
 	ROW(n_storage_fail),
 	ROW(n_bad_record),
 	ROW(n_self),
+	ROW(n_filtered),
 	ROW(bpf_run_ns),
 	ROW(bpf_run_cnt),
 #undef ROW

@@ -187,6 +187,7 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
 		.snaplen = opts->snaplen,
 		.page_faults = opts->page_faults != 0,
 		.switches = opts->switches != 0,
+		.select = opts->select,
 	};
 
 	return live_load(&e->driver, &lo, &e->log);
@@ -434,6 +435,7 @@ static int live_stats(const void *engine, struct scap_stats *st)
 	for (unsigned int i = 0; i < e->n_rings; i++)
 		st->n_bad_record += ring_n_corrupt(e->sources[i].ring);
 	st->n_self = c.n_self;
+	st->n_filtered = c.n_filtered;
 	live_bpf_stats(e->driver, &st->bpf_run_ns, &st->bpf_run_cnt);
 	st->ring_kind = live_ring_kind(e->driver);
 	return 0;

@@ -53,7 +53,8 @@ static int well_formed(const struct rec_hdr *rec)
 
 static uint16_t call_flags(const struct rec_hdr *rec)
 {
-	return rec->flags & REC_F_IA32 ? SCAP_EVT_F_IA32 : 0;
+	return (rec->flags & REC_F_IA32 ? SCAP_EVT_F_IA32 : 0) |
+	       (rec->flags & REC_F_STATE_ONLY ? SCAP_EVT_F_STATE_ONLY : 0);
 }
 
 static int enter_of_exit(struct scap_expand *x, const struct rec_hdr *rec)

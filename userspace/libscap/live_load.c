@@ -24,6 +24,7 @@
 #include "epoch.h"
 #include "live_load.h"
 #include "live_progs.h"
+#include "live_select.h"
 #include "ring_impl.h"
 
 #include "driver.skel.h"
@@ -43,7 +44,8 @@ struct live_driver {
 	struct ring **rings;
 	int *kind_fds; /* perf events or ring buffers by CPU, -1: none */
 	void *bell; /* the doorbell's positions: consumer's page */
-	int attached;
+	const struct scap_select *select; /* of live_opts, until it is attached */
+	struct live_select_maps select_maps;
 };
 
 static const struct ring_ops *const kinds[RING_KIND_MAX] = {
@@ -171,9 +173,6 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->switches = (uint32_t)o->switches;
 	c->task_storage = (uint32_t)kernel_has_safe_task_storage();
 	c->epoch_offset = epoch_read_offset();
-	c->want_ia32 = !o->want;
-	for (unsigned int i = 0; o->want && i < DRV_MAX_NR / 64; i++)
-		c->want[i] = o->want[i];
 	for (unsigned int nr = 0; nr < DRV_MAX_NR; nr++) {
 		((uint16_t *)ro->ppm_sc)[nr] =
 			(uint16_t)scap_syscall_ppm_sc(scap_syscall_name(nr, 0));
@@ -195,6 +194,10 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_max_entries(d->skel->maps.ringbuf_rings, d->n_rings);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_storage, c->task_storage);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_hash, !c->task_storage);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.marks, c->tasks & DRV_TASKS_MARKED);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_comms, c->tasks & DRV_TASKS_COMM);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_uids, c->tasks & DRV_TASKS_UID);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_cgroups, c->n_cgroups > 0);
 	return err;
 }
 
@@ -213,7 +216,7 @@ static int is_wanted(const struct live_driver *d, unsigned int nr)
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 
-	return c->want[nr / 64] >> (nr % 64) & 1;
+	return c->want.bits[0][nr / 64] >> (nr % 64) & 1;
 }
 
 static int is_page_fault(const struct bpf_program *p)
@@ -363,6 +366,9 @@ static int load(struct live_driver *d, const struct live_opts *o)
 	if (self_tgid < 0)
 		return fail_libbpf(&d->log, self_tgid, "the driver cannot learn who we are");
 	set_config(d, o, self_tgid);
+	err = live_select_config((struct drv_config *)&d->skel->rodata->cfg, o->select, &d->log);
+	if (err)
+		return err;
 	err = set_maps(d) ?: choose_programs(d, o);
 	if (err)
 		return fail_libbpf(&d->log, err, "the driver cannot be set up");
@@ -375,7 +381,15 @@ static int load(struct live_driver *d, const struct live_opts *o)
 	err = fill_dispatch_table(d);
 	if (err)
 		return fail_libbpf(&d->log, err, "the driver's dispatch table");
-	return open_rings(d) ?: open_bell(d);
+	d->select = o->select;
+	d->select_maps = (struct live_select_maps){
+		.marks = bpf_map__fd(d->skel->maps.marks),
+		.comms = bpf_map__fd(d->skel->maps.sel_comms),
+		.uids = bpf_map__fd(d->skel->maps.sel_uids),
+		.cgroups = bpf_map__fd(d->skel->maps.sel_cgroups),
+	};
+	return live_select_fill(&d->select_maps, d->select, &d->log) ?: open_rings(d)
+								     ?: open_bell(d);
 }
 
 int live_load(struct live_driver **out, const struct live_opts *opts, const struct scap_log *log)
@@ -429,6 +443,8 @@ int live_attach(struct live_driver *d)
 		    p != s->progs.sys_enter)
 			err = attach(s->skeleton->progs[i].link, p);
 	}
+	err = err ?: live_select_mark(&d->select_maps, d->select);
+	d->select = NULL;
 	err = err ?: attach(&s->links.sys_exit, s->progs.sys_exit);
 	err = err ?: attach(&s->links.sys_enter, s->progs.sys_enter);
 	if (err) {
@@ -535,6 +551,9 @@ void live_counters(const struct live_driver *d, struct drv_counters *sum)
 	memset(sum, 0, sizeof(*sum));
 	for (unsigned int i = 0; i < d->n_rings; i++)
 		ring_counters(d->rings[i], sum);
+	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++)
+		sum->n_filtered +=
+			__atomic_load_n(&d->skel->bss->slots[i].n_filtered, __ATOMIC_RELAXED);
 	sum->seen += lost;
 	sum->lost[DRV_DROP_NO_RING][LOST_OTHER] += lost;
 }

@@ -13,8 +13,8 @@ struct live_opts {
 	size_t ring_sz; /* bytes per CPU, a power of two; 0: 8 MiB */
 	uint32_t snaplen; /* 0: 80 */
 	uint32_t wake_sz; /* bytes unread in a ring that ring the doorbell; 0: an eighth of it */
-	const uint64_t *want; /* DRV_MAX_NR bits by number of the call; NULL: every call */
 	int page_faults, switches; /* record them */
+	const struct scap_select *select; /* NULL: everything. Borrowed until live_attach returns */
 	int record_self; /* also record the calls of this process (tests) */
 };
 

@@ -153,6 +153,8 @@ void ring_counters(const struct ring *r, struct drv_counters *sum)
 		add(&sum->n_storage_fail, &c->n_storage_fail);
 		add(&sum->n_bad_record, &c->n_bad_record);
 		add(&sum->n_self, &c->n_self);
+		add(&sum->n_filtered, &c->n_filtered);
+		add(&sum->n_unmarked, &c->n_unmarked);
 	}
 }
 

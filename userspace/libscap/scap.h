@@ -44,6 +44,38 @@ enum scap_log_level { SCAP_LOG_ERROR, SCAP_LOG_WARN, SCAP_LOG_INFO };
 /* One sentence without a newline: what failed, on what, what to do. */
 typedef void (*scap_log_fn)(void *ctx, enum scap_log_level level, const char *text);
 
+/* A set of system calls by number, of x86_64 and of 32-bit programs, and of other events by id. */
+struct scap_calls {
+	uint64_t bits[2][8];
+	uint64_t events[32]; /* by EVT_INDEX */
+};
+
+/* Adds, or with @remove takes out, the call, or the event that is no call, of that name.
+ * -ENOENT: there is none. */
+int scap_calls_set(struct scap_calls *calls, const char *name, int remove);
+void scap_calls_set_all(struct scap_calls *calls);
+/* Calls @fn for each name that scap_calls_set knows, some more than once. */
+void scap_calls_each_name(void (*fn)(void *ctx, const char *name), void *ctx);
+
+/*
+ * What a live capture is to record, decided in the kernel. A task is meant if each list that
+ * is given has it. Beside what is asked for, the capture has the calls that change what is known of
+ * threads and files, with SCAP_EVT_F_STATE_ONLY. Lists are borrowed until scap_open returns.
+ */
+struct scap_select {
+	const struct scap_calls *calls; /* NULL: all */
+	const int32_t *pids; /* processes, all their threads */
+	size_t n_pids;
+	uint32_t descendants; /* of these processes too */
+	const char *const *comms; /* names of threads or of their processes */
+	size_t n_comms;
+	const uint32_t *uids; /* effective users */
+	size_t n_uids;
+	const char *const *cgroups; /* paths in the cgroup2 hierarchy, what is below included */
+	size_t n_cgroups;
+	uint32_t failed_only; /* calls whose result is below 0 */
+};
+
 struct scap_open_opts {
 	size_t sz; /* sizeof(struct scap_open_opts); new fields go last */
 	const char *const *paths; /* capture files, NULL-terminated, read one after the other; "-":
@@ -56,6 +88,7 @@ struct scap_open_opts {
 	uint32_t no_environ; /* live: leave environments out of the initial state */
 	uint32_t page_faults; /* live: record page faults */
 	uint32_t switches; /* live: record task switches */
+	const struct scap_select *select; /* live: NULL: everything */
 };
 
 /* 0, or a negative errno with *out untouched. opts may be NULL: live, defaults. */
@@ -101,6 +134,7 @@ struct scap_stats {
 	uint64_t bpf_run_ns; /* live, where the kernel counts it; else 0 */
 	uint64_t bpf_run_cnt;
 	const char *ring_kind; /* live: "array", "ringbuf", "perf"; else NULL */
+	uint64_t n_filtered; /* live: calls and events left out because nobody asked for them */
 };
 
 /* For files written by saker: the counters of their last block. 0, or -ENODATA if the source has

@@ -42,9 +42,39 @@ struct capture {
 	int stopping; /* the source was stopped: what it still holds comes out */
 };
 
+/* What is to be recorded. Of a command, in the kernel already, only what it and its descendants
+ * do: @command is the place for its process. */
+static struct scap_select selection(const struct capture *c, int32_t *command)
+{
+	const struct options *o = c->o;
+	struct scap_select sel = {
+		.calls = o->syscalls.given ? &o->syscalls.set : NULL,
+		.pids = (const int32_t *)o->pids.v,
+		.n_pids = o->pids.n,
+		.descendants = o->tree,
+		.comms = (const char *const *)o->comms.v,
+		.n_comms = o->comms.n,
+		.uids = o->uids.v,
+		.n_uids = o->uids.n,
+		.cgroups = o->cgroups.v,
+		.n_cgroups = o->cgroups.n,
+		.failed_only = o->failed_only,
+	};
+
+	*command = c->spawn.pid;
+	if (*command && !o->all) {
+		sel.pids = command;
+		sel.n_pids = 1;
+		sel.descendants = 1;
+	}
+	return sel;
+}
+
 static int open_source(struct capture *c)
 {
 	const struct options *o = c->o;
+	int32_t command;
+	const struct scap_select select = selection(c, &command);
 	const struct scap_open_opts opts = {
 		.sz = sizeof(opts),
 		.paths = o->read.v,
@@ -54,6 +84,7 @@ static int open_source(struct capture *c)
 		.snaplen = o->snaplen,
 		.page_faults = (uint32_t)o->page_faults,
 		.switches = (uint32_t)o->switches,
+		.select = &select,
 	};
 	const struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),

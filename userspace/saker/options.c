@@ -18,6 +18,7 @@ static const struct option_choice ring_kinds[] = {
 
 static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_SOURCE] = "What is captured",
+	[GROUP_SELECT] = "What of it is recorded (live; the kernel leaves out the rest)",
 	[GROUP_FILE] = "Capture files",
 	[GROUP_LINES] = "Lines",
 	[GROUP_REPORT] = "Reports",
@@ -41,7 +42,7 @@ const struct option_row option_rows[] = {
 	 take_seconds, AT(max_ns)},
 	{'U', "suppress-comm", "COMM", GROUP_SOURCE,
 	 "Leave out processes named COMM and their descendants. Can be repeated.",
-	 take_list, AT(suppress)},
+	 take_comm, AT(suppress)},
 	{'s', "snaplen", "BYTES", GROUP_SOURCE,
 	 "Keep and show the first BYTES of each buffer that is read or written; 80 without it.",
 	 take_snaplen, AT(snaplen)},
@@ -55,6 +56,28 @@ const struct option_row option_rows[] = {
 	 "With -- CMD: the events of the whole machine while CMD runs, not only those of CMD and "
 	 "its descendants.",
 	 take_value, AT(all), 1},
+
+	{0, "syscalls", "LIST", GROUP_SELECT,
+	 "Only these system calls, as in openat,read; other events by their names, as in "
+	 "signaldeliver. Names that begin with - or ! are left out: -futex is all but futex.",
+	 take_syscalls, AT(syscalls)},
+	{0, "pid", "LIST", GROUP_SELECT,
+	 "Only these processes, all their threads: numbers, with commas between.",
+	 take_pids, AT(pids)},
+	{0, "tree", NULL, GROUP_SELECT,
+	 "With --pid: the descendants of these processes too.", take_value, AT(tree), 1},
+	{0, "comm", "LIST", GROUP_SELECT,
+	 "Only threads of these names, and all threads of processes of these names.",
+	 take_names, AT(comms)},
+	{0, "uid", "LIST", GROUP_SELECT,
+	 "Only what runs as these users: numbers or names. The effective user counts.",
+	 take_uids, AT(uids)},
+	{0, "cgroup", "PATH", GROUP_SELECT,
+	 "Only what runs in this cgroup or below it, as in /system.slice/cron.service. Can be "
+	 "repeated. Where several of these options are given, all must hold.",
+	 take_list, AT(cgroups)},
+	{0, "failed-only", NULL, GROUP_SELECT,
+	 "Only calls that fail.", take_value, AT(failed_only), 1},
 
 	{'w', "write", "FILE", GROUP_FILE,
 	 "Write the events to a capture file that saker, sysdig and Wireshark open; - is standard "

@@ -27,6 +27,21 @@ struct text_list {
 	size_t n;
 };
 
+struct name_list {
+	char **v; /* owned, the names too; no NULL at the end */
+	size_t n;
+};
+
+struct number_list {
+	uint32_t *v; /* owned */
+	size_t n;
+};
+
+struct call_list {
+	struct scap_calls set;
+	int given; /* else every call is meant */
+};
+
 struct options {
 	int mode; /* enum saker_mode */
 	struct text_list read; /* capture files; none: live */
@@ -34,6 +49,12 @@ struct options {
 	const char
 		*output; /* lines go here; NULL: standard output, with a command standard error */
 	struct text_list suppress; /* process names */
+	struct call_list syscalls;
+	struct number_list pids, uids;
+	struct name_list comms;
+	struct text_list cgroups;
+	int tree; /* the descendants of pids too */
+	int failed_only;
 	char **command; /* after "--", NULL-terminated; NULL: none. Borrowed */
 	uint64_t max_events; /* 0: no limit */
 	uint64_t max_ns; /* 0: no limit */
@@ -53,6 +74,7 @@ struct options {
 
 enum option_group {
 	GROUP_SOURCE,
+	GROUP_SELECT,
 	GROUP_FILE,
 	GROUP_LINES,
 	GROUP_REPORT,

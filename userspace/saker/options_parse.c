@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "options.h"
 #include "say.h"
 
@@ -39,66 +40,19 @@ static const struct option_row *find_name(const char *name, size_t len)
 	return NULL;
 }
 
-enum { NAME_MAX_LEN = 31 };
-
-static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
-{
-	unsigned int ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* Insertions, deletions and replacements that make one of the other. */
-static unsigned int edit_distance(const char *a, const char *b)
-{
-	unsigned int row[NAME_MAX_LEN + 1], diagonal, above;
-	size_t i, j, nb = strlen(b);
-
-	for (j = 0; j <= nb; j++)
-		row[j] = j;
-	for (i = 1; a[i - 1]; i++) {
-		diagonal = row[0];
-		row[0] = i;
-		for (j = 1; j <= nb; j++) {
-			above = row[j];
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
-		}
-	}
-	return row[nb];
-}
-
-/* The option that was probably meant; NULL: none is near. */
-static const struct option_row *nearest(const char *name)
-{
-	const struct option_row *row, *best = NULL;
-	unsigned int d, best_d = strlen(name) < 5 ? 2 : 3;
-	size_t len = strlen(name);
-
-	if (len < 2 || len > NAME_MAX_LEN)
-		return NULL;
-	for (row = option_rows; row->name; row++) {
-		d = edit_distance(name, row->name);
-		if (len >= 3 && strncmp(name, row->name, len) == 0)
-			d = 0;
-		if (d < best_d) {
-			best_d = d;
-			best = row;
-		}
-	}
-	return best;
-}
-
 static int unknown_name(const char *name, size_t len)
 {
-	char text[NAME_MAX_LEN + 1] = "";
+	char text[64] = "";
 	const struct option_row *row;
+	struct nearest near;
 
 	if (len < sizeof(text))
 		memcpy(text, name, len);
-	row = nearest(text);
-	if (row)
-		say("unknown option --%.*s: did you mean --%s?", (int)len, name, row->name);
+	nearest_begin(&near, text);
+	for (row = option_rows; row->name; row++)
+		nearest_try(&near, row->name);
+	if (near.best)
+		say("unknown option --%.*s: did you mean --%s?", (int)len, name, near.best);
 	else
 		say("unknown option --%.*s: saker --help lists all", (int)len, name);
 	return -EINVAL;
@@ -171,6 +125,12 @@ static int parse_one(struct options *o, const char *text, struct args *args)
 	return -EINVAL;
 }
 
+static int is_selective(const struct options *o)
+{
+	return o->syscalls.given || o->pids.n || o->comms.n || o->uids.n || o->cgroups.n ||
+	       o->failed_only;
+}
+
 /* One row per pair of options that contradict each other. */
 static int check(const struct options *o)
 {
@@ -189,6 +149,13 @@ static int check(const struct options *o)
 		 "-w of several files: join them first, cat A B > C is a capture file too"},
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
 		 "-w - and --print would mix on standard output: add -o FILE"},
+		{o->read.n && is_selective(o),
+		 "--syscalls, --pid, --comm, --uid, --cgroup and --failed-only choose what a live "
+		 "capture records: they do not go with -r"},
+		{o->tree && !o->pids.n, "--tree goes with --pid"},
+		{o->pids.n && o->command && !o->all,
+		 "-- CMD shows what CMD does, --pid something else: add --all to see other "
+		 "processes while CMD runs"},
 		{o->progress && !o->read.n, "-P shows how far a file is read: it goes with -r"},
 	};
 	size_t i;
@@ -225,4 +192,10 @@ void options_fini(struct options *o)
 {
 	free(o->read.v);
 	free(o->suppress.v);
+	free(o->cgroups.v);
+	free(o->pids.v);
+	free(o->uids.v);
+	for (size_t i = 0; i < o->comms.n; i++)
+		free(o->comms.v[i]);
+	free(o->comms.v);
 }

@@ -47,6 +47,15 @@ int take_list(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+int take_comm(void *member, const struct option_row *row, const char *arg)
+{
+	if (!*arg) {
+		say("--%s needs the name of a process, not an empty one", row->name);
+		return -EINVAL;
+	}
+	return take_list(member, row, arg);
+}
+
 int take_choice(void *member, const struct option_row *row, const char *arg)
 {
 	const struct option_choice *c;

@@ -8,10 +8,15 @@
 int take_value(void *member, const struct option_row *row, const char *arg); /* int */
 int take_text(void *member, const struct option_row *row, const char *arg); /* const char * */
 int take_list(void *member, const struct option_row *row, const char *arg); /* struct text_list */
+int take_comm(void *member, const struct option_row *row, const char *arg); /* struct text_list */
 int take_choice(void *member, const struct option_row *row, const char *arg); /* int */
 int take_count(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_seconds(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
 int take_snaplen(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_ring_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int take_syscalls(void *member, const struct option_row *row, const char *arg); /* call_list */
+int take_pids(void *member, const struct option_row *row, const char *arg); /* number_list */
+int take_uids(void *member, const struct option_row *row, const char *arg); /* number_list */
+int take_names(void *member, const struct option_row *row, const char *arg); /* name_list */
 
 #endif /* SAKER_OPTIONS_TAKE_H */

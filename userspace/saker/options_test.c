@@ -119,6 +119,47 @@ static void test_lists(void **state)
 	options_fini(&o);
 }
 
+static void test_selection(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parses(&o, "--syscalls", "openat,read,signaldeliver", "--pid=1,42", "--tree");
+	assert_true(o.syscalls.given && o.tree);
+	assert_true(o.syscalls.set.bits[0][0] & 1); /* read */
+	assert_false(o.syscalls.set.bits[0][0] & 2); /* write */
+	assert_true(o.syscalls.set.events[EVT_SIGNALDELIVER_E / 64] >> EVT_SIGNALDELIVER_E % 64 &
+		    1);
+	assert_int_equal(o.pids.n, 2);
+	assert_int_equal(o.pids.v[1], 42);
+	options_fini(&o);
+	assert_parses(&o, "--syscalls=-read", "--syscalls", "!write", "--uid", "root,7");
+	assert_int_equal(o.syscalls.set.bits[0][0], ~3ull);
+	assert_int_equal(o.uids.v[0], 0);
+	assert_int_equal(o.uids.v[1], 7);
+	options_fini(&o);
+	assert_parses(&o, "--comm", "a,b c", "--comm", "d", "--cgroup", "/x", "--failed-only");
+	assert_int_equal(o.comms.n, 3);
+	assert_string_equal(o.comms.v[1], "b c");
+	assert_string_equal(o.cgroups.v[0], "/x");
+	assert_true(o.failed_only);
+	options_fini(&o);
+	assert_refused("--syscalls", "opnat");
+	assert_refused("--syscalls", "read,");
+	assert_refused("--syscalls", "");
+	assert_refused("--pid", "0");
+	assert_refused("--pid", "-1");
+	assert_refused("--pid", "1,x");
+	assert_refused("--pid", "4194305");
+	assert_refused("--uid", "no-such-user");
+	assert_refused("--comm", "");
+	assert_refused("--cgroup", "");
+	assert_refused("-U", "");
+	assert_refused("--tree");
+	assert_refused("-r", "f", "--pid", "1");
+	assert_refused("--pid", "1", "--", "ls");
+}
+
 static void test_command(void **state)
 {
 	struct options o;
@@ -184,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_help_names_every_option),
 		cmocka_unit_test(test_letters_and_names),
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_selection),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_bad_arguments),
 		cmocka_unit_test(test_contradictions),

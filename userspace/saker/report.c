@@ -100,6 +100,7 @@ static void put_capture(const struct report *r, FILE *f)
 	put_count(f, "enters lost at a task switch", st->n_storage_fail);
 	put_count(f, "malformed records", st->n_bad_record);
 	put_count(f, "calls of saker, left out", st->n_self);
+	put_count(f, "not asked for, left out", st->n_filtered);
 	if (st->ring_kind)
 		put(f, "rings", "%12s", st->ring_kind);
 }

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is recorded: of which tasks, and which calls of them. What nobody asked for is left
+ * out before it costs anything, unless it changes what is known of threads and files: that is
+ * recorded, and marked REC_F_STATE_ONLY.
+ *
+ * Whether a task is meant is found out once per turn that it has on a CPU: the answer is
+ * kept in the CPU's slot until the task is switched out, or changes what the answer was made
+ * of. So nothing has to be forgotten when a task ends, and a change from outside (another
+ * task moves it to a cgroup) holds from its next turn on.
+ */
+#ifndef DRIVER_SELECT_BPF_H
+#define DRIVER_SELECT_BPF_H
+
+#include "saved.bpf.h"
+#include <bpf/bpf_core_read.h>
+
+/* What is recorded of a task. */
+enum task_sel {
+	SEL_OTHER, /* what the state needs */
+	SEL_MEANT, /* what was asked for, and what the state needs */
+};
+
+/* enum drv_mark by process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, DRV_MAX_MARKS);
+	__type(key, u32);
+	__type(value, u32);
+} marks SEC(".maps");
+
+struct comm_key {
+	char comm[16]; /* filled up with NULs */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DRV_MAX_LISTED);
+	__type(key, struct comm_key);
+	__type(value, u32);
+} sel_comms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DRV_MAX_LISTED);
+	__type(key, u32);
+	__type(value, u32);
+} sel_uids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, DRV_MAX_CGROUPS);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+} sel_cgroups SEC(".maps");
+
+static __always_inline bool call_in(const volatile struct drv_calls *calls, u32 nr, bool ia32)
+{
+	if (nr >= DRV_MAX_NR)
+		return cfg.want_unknown;
+	return calls->bits[ia32][nr / 64 & (DRV_MAX_NR / 64 - 1)] >> (nr & 63) & 1;
+}
+
+static __always_inline u32 mark_of(u32 tgid)
+{
+	u32 *mark = bpf_map_lookup_elem(&marks, &tgid);
+
+	return mark ? *mark : 0;
+}
+
+/* A process that no room is left for is not meant, which is counted. */
+static __always_inline void mark_set(u32 tgid, u32 mark)
+{
+	struct ring *ring;
+
+	if (!bpf_map_update_elem(&marks, &tgid, &mark, BPF_ANY))
+		return;
+	ring = this_ring();
+	if (ring)
+		ring->hdr.counters[0].n_unmarked++;
+}
+
+/* A child that is no thread begins with the mark of its maker. */
+static __always_inline void mark_inherit(struct task_struct *parent, struct task_struct *child)
+{
+	u32 mark;
+
+	if (!(cfg.tasks & DRV_TASKS_INHERIT) || parent->tgid == child->tgid)
+		return;
+	mark = mark_of(parent->tgid);
+	if (mark)
+		mark_set(child->tgid, mark);
+}
+
+/* The last thread of a process ends: its number may become another's. */
+static __always_inline void mark_end(struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+
+	if (cfg.tasks & DRV_TASKS_MARKED && !BPF_CORE_READ(task, signal, live.counter))
+		bpf_map_delete_elem(&marks, &tgid);
+}
+
+static __always_inline bool comm_listed(struct task_struct *task)
+{
+	struct comm_key key = {};
+
+	bpf_probe_read_kernel_str(key.comm, sizeof(key.comm), task->comm);
+	return bpf_map_lookup_elem(&sel_comms, &key);
+}
+
+static __always_inline bool cgroup_listed(void)
+{
+	for (u32 i = 0; i < DRV_MAX_CGROUPS && i < cfg.n_cgroups; i++)
+		if (bpf_current_task_under_cgroup(&sel_cgroups, i) == 1)
+			return true;
+	return false;
+}
+
+/* Is the current task meant? A function of its own to the verifier, and on no hot path. */
+__noinline u32 sel_find(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 uid;
+
+	if (cfg.tasks & DRV_TASKS_MARKED && !(mark_of(task->tgid) & DRV_MARK_MEANT))
+		return SEL_OTHER;
+	if (cfg.tasks & DRV_TASKS_COMM && !comm_listed(task) && !comm_listed(task->group_leader))
+		return SEL_OTHER;
+	if (cfg.tasks & DRV_TASKS_UID) {
+		uid = BPF_CORE_READ(task, cred, euid.val);
+		if (!bpf_map_lookup_elem(&sel_uids, &uid))
+			return SEL_OTHER;
+	}
+	if (cfg.tasks & DRV_TASKS_CGROUP && !cgroup_listed())
+		return SEL_OTHER;
+	return SEL_MEANT;
+}
+
+/* enum task_sel of the current task. Who interrupts in between finds out the same. */
+static __always_inline u32 task_sel(struct drv_slot *slot, struct task_struct *task)
+{
+	struct drv_call *saved;
+
+	if (!cfg.tasks)
+		return SEL_MEANT;
+	if (ONCE(slot->sel_task) != (u64)task) {
+		saved = saved_find(task);
+		slot->sel_saved = saved && saved->state != CALL_NONE;
+		slot->sel = sel_find();
+		barrier();
+		ONCE(slot->sel_task) = (u64)task;
+	}
+	return slot->sel;
+}
+
+/* The next look at the current task finds out anew. */
+static __always_inline void sel_forget(struct drv_slot *slot)
+{
+	if (cfg.tasks)
+		ONCE(slot->sel_task) = 0;
+}
+
+static __always_inline bool sel_takes(u32 sel, u32 nr, bool ia32)
+{
+	return sel == SEL_MEANT || call_in(&cfg.other, nr, ia32);
+}
+
+/* REC_F_STATE_ONLY for what is taken without having been asked for. */
+static __always_inline u32 sel_flags(u32 sel, u32 nr, bool ia32)
+{
+	if (!cfg.state_only || (sel == SEL_MEANT && call_in(&cfg.show, nr, ia32)))
+		return 0;
+	return REC_F_STATE_ONLY;
+}
+
+/* Calls of the current task after which it may be another task's worth: name, user, cgroup. */
+static __always_inline bool changes_task(u32 nr, bool ia32)
+{
+	if (ia32)
+		return true;
+	switch (nr) {
+	case 59: /* execve, execveat */
+	case 322:
+	case 157: /* prctl */
+	case 105: /* setuid, setreuid, setresuid, setfsuid */
+	case 113:
+	case 117:
+	case 122:
+		return true;
+	}
+	return false;
+}
+
+/* Failed calls that change something nevertheless: a connect that goes on, a close on EINTR. */
+static __always_inline bool failure_counts(u32 nr, bool ia32)
+{
+	return ia32 || nr == 3 || nr == 42;
+}
+
+/*
+ * The call in @slot ends with @ret: is it recorded? A call whose enter was sent ahead is, so that
+ * the two stay together.
+ */
+static __always_inline bool sel_exit(struct drv_slot *slot, struct task_struct *task, s64 ret)
+{
+	struct drv_call *call = &slot->call;
+	u32 nr = call->nr, sel;
+	bool ia32 = call->flags & REC_F_IA32;
+
+	if (!cfg.state_only && !cfg.failed_only)
+		return true;
+	if (cfg.tasks && changes_task(nr, ia32)) {
+		sel_forget(slot);
+		sel = task_sel(slot, task);
+		if (sel == SEL_MEANT && call_in(&cfg.show, nr, ia32))
+			call->flags &= ~REC_F_STATE_ONLY;
+	}
+	if (cfg.failed_only && ret >= 0 && !(call->flags & REC_F_STATE_ONLY)) {
+		call->flags |= REC_F_STATE_ONLY;
+		if (!call_in(&cfg.state, nr, ia32) && call->state != CALL_SENT)
+			return false;
+	}
+	if (call->flags & REC_F_STATE_ONLY && ret < 0 && call->state != CALL_SENT)
+		return failure_counts(nr, ia32);
+	return true;
+}
+
+/* Flags for the record of an event of the current task that is no call, whose event is @event
+ * and has the flags @evt_flags; negative: it is not recorded. */
+static __always_inline s32 sel_event(struct drv_slot *slot, struct task_struct *task, u32 event,
+				     u32 evt_flags)
+{
+	u32 row = EVT_INDEX(event);
+
+	if (!cfg.state_only && !cfg.failed_only)
+		return 0;
+	if (cfg.show_events[row / 64 % (DRV_MAX_EVENTS / 64)] >> (row & 63) & 1 &&
+	    task_sel(slot, task) == SEL_MEANT)
+		return 0;
+	return evt_flags & EF_MODIFIES_STATE ? REC_F_STATE_ONLY : -1;
+}
+
+#endif /* DRIVER_SELECT_BPF_H */

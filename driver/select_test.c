@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the driver records when not everything is asked for: each way to choose tasks and
+ * calls, and what is kept beside for the sake of the state. Only records of the test's own
+ * children are looked at.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <mntent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "driver_fixture.h"
+
+#define SOME_UID 54321
+
+/* A child that waits until it is released, then calls @fn. */
+struct child {
+	pid_t pid;
+	int go;
+};
+
+static struct child start(void (*fn)(void))
+{
+	struct child c;
+	int fds[2];
+	char byte;
+
+	assert_int_equal(pipe(fds), 0);
+	c.pid = fork();
+	assert_true(c.pid >= 0);
+	if (!c.pid) {
+		close(fds[1]);
+		if (read(fds[0], &byte, 1) == 1)
+			fn();
+		_exit(0);
+	}
+	close(fds[0]);
+	c.go = fds[1];
+	return c;
+}
+
+static void release(struct child *c)
+{
+	assert_int_equal(write(c->go, "", 1), 1);
+	close(c->go);
+	c->go = -1;
+}
+
+static void finish(struct child *c)
+{
+	int status;
+
+	if (c->go >= 0)
+		release(c);
+	assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
+	assert_int_equal(status, 0);
+}
+
+static struct capture capture_of(const struct scap_select *select, struct child *child)
+{
+	const struct live_opts o = {.sz = sizeof(o), .ring_sz = 4 << 20, .select = select};
+	struct capture c = begin_capture(&o);
+
+	finish(child);
+	end_capture(&c);
+	return c;
+}
+
+/* Records of @tid's calls @nr: those that were asked for, and those for the state. */
+static size_t count(const struct capture *c, pid_t tid, unsigned int nr, int state_only)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += c->recs[i]->evt.tid == (uint64_t)tid && c->recs[i]->nr == nr &&
+		     !(c->recs[i]->flags & REC_F_RAW_ENTER) &&
+		     !(c->recs[i]->flags & REC_F_STATE_ONLY) == !state_only;
+	return n;
+}
+
+static struct scap_calls calls_of(const char *first, const char *second)
+{
+	struct scap_calls calls = {0};
+
+	assert_int_equal(scap_calls_set(&calls, first, 0), 0);
+	if (second)
+		assert_int_equal(scap_calls_set(&calls, second, 0), 0);
+	return calls;
+}
+
+static void files_and_others(void)
+{
+	char byte;
+	int fd = open("/dev/zero", O_RDONLY);
+
+	if (read(fd, &byte, 1) != 1)
+		_exit(1);
+	close(fd);
+	close(777);
+	open("/nonexistent", O_RDONLY);
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getppid);
+	prctl(PR_SET_NAME, "renamed");
+}
+
+/* What changes descriptors is there when descriptors are shown, and only then. */
+static void test_calls(void **state)
+{
+	const struct scap_calls reads = calls_of("read", NULL), kills = calls_of("kill", "getppid");
+	struct scap_select select = {.calls = &reads};
+	struct child child = start(files_and_others);
+	struct capture c = capture_of(&select, &child);
+
+	(void)state;
+	assert_int_equal(count(&c, child.pid, SYS_read, 0), 2);
+	assert_int_equal(count(&c, child.pid, SYS_openat, 1), 1); /* not the one that failed */
+	assert_int_equal(count(&c, child.pid, SYS_close, 1), 2);
+	assert_int_equal(count(&c, child.pid, SYS_getppid, 0), 0);
+	assert_int_equal(count(&c, child.pid, SYS_prctl, 1), 1);
+	assert_true(c.counters.n_filtered >= 101);
+	free_capture(&c);
+
+	select.calls = &kills;
+	child = start(files_and_others);
+	c = capture_of(&select, &child);
+	assert_int_equal(count(&c, child.pid, SYS_getppid, 0), 100);
+	assert_int_equal(count(&c, child.pid, SYS_openat, 1), 0);
+	assert_int_equal(count(&c, child.pid, SYS_close, 1), 0);
+	assert_int_equal(count(&c, child.pid, SYS_prctl, 1), 1);
+	free_capture(&c);
+}
+
+static void test_failed_only(void **state)
+{
+	struct scap_select select = {.failed_only = 1};
+	struct child child = start(files_and_others);
+	struct capture c = capture_of(&select, &child);
+
+	(void)state;
+	assert_int_equal(count(&c, child.pid, SYS_openat, 0), 1);
+	assert_int_equal(count(&c, child.pid, SYS_openat, 1), 1);
+	assert_int_equal(count(&c, child.pid, SYS_close, 0), 1);
+	assert_int_equal(count(&c, child.pid, SYS_close, 1), 1);
+	assert_int_equal(count(&c, child.pid, SYS_getppid, 0), 0);
+	assert_int_equal(count(&c, child.pid, SYS_getppid, 1), 0);
+	free_capture(&c);
+}
+
+static void *thread_calls(void *arg)
+{
+	(void)arg;
+	prctl(PR_SET_NAME, "a-thread");
+	syscall(SYS_getppid);
+	return NULL;
+}
+
+/* What a thread, a child and its child do: getppid, getuid and getgid. */
+static void family(void)
+{
+	pthread_t t;
+	pid_t pid;
+
+	if (pthread_create(&t, NULL, thread_calls, NULL))
+		_exit(1);
+	pthread_join(t, NULL);
+	pid = fork();
+	if (!pid) {
+		syscall(SYS_getuid);
+		pid = fork();
+		if (!pid)
+			syscall(SYS_getgid);
+		waitpid(pid, NULL, 0);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* Records of the call @nr that were asked for, of any task that the test knows to be its own. */
+static size_t count_any(const struct capture *c, unsigned int nr)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += c->recs[i]->nr == nr && !(c->recs[i]->flags & REC_F_STATE_ONLY);
+	return n;
+}
+
+static void test_processes(void **state)
+{
+	struct child other = start(files_and_others), child = start(family);
+	struct scap_select select = {.pids = &child.pid, .n_pids = 1};
+	const struct live_opts o = {.sz = sizeof(o), .ring_sz = 4 << 20, .select = &select};
+	struct capture c = begin_capture(&o);
+
+	(void)state;
+	finish(&other);
+	finish(&child);
+	end_capture(&c);
+	assert_int_equal(count(&c, other.pid, SYS_getppid, 0), 0);
+	assert_int_equal(count(&c, other.pid, SYS_openat, 0), 0);
+	assert_int_equal(count(&c, other.pid, SYS_openat, 1), 0);
+	assert_int_equal(count(&c, other.pid, SYS_prctl, 1), 1);
+	assert_int_equal(count_any(&c, SYS_getppid), 1);
+	assert_int_equal(count_any(&c, SYS_getuid), 0);
+	free_capture(&c);
+}
+
+/* A process that was there before, with its own child, and what they make later. */
+static int ready[2], go[2];
+
+static void family_with_old_child(void)
+{
+	char byte;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (write(ready[1], "", 1) != 1 || read(go[0], &byte, 1) != 1)
+			_exit(1);
+		syscall(SYS_getppid);
+		_exit(0);
+	}
+	if (read(go[0], &byte, 1) != 1)
+		_exit(1);
+	family();
+	waitpid(pid, NULL, 0);
+}
+
+static void test_descendants(void **state)
+{
+	struct child other = start(files_and_others), child;
+	struct scap_select select = {.n_pids = 1, .descendants = 1};
+	const struct live_opts o = {.sz = sizeof(o), .ring_sz = 4 << 20, .select = &select};
+	struct capture c;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ready) | pipe(go), 0);
+	child = start(family_with_old_child);
+	release(&child);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	select.pids = &child.pid;
+	c = begin_capture(&o);
+	assert_int_equal(write(go[1], "xx", 2), 2);
+	finish(&other);
+	finish(&child);
+	end_capture(&c);
+	assert_int_equal(count(&c, other.pid, SYS_getppid, 0), 0);
+	assert_int_equal(count_any(&c, SYS_getppid), 2);
+	assert_int_equal(count_any(&c, SYS_getuid), 1);
+	assert_int_equal(count_any(&c, SYS_getgid), 1);
+	free_capture(&c);
+	for (int i = 0; i < 2; i++) {
+		close(ready[i]);
+		close(go[i]);
+	}
+}
+
+static void renames(void)
+{
+	syscall(SYS_getppid);
+	open("/dev/null", O_RDONLY);
+	prctl(PR_SET_NAME, "saker-sel-test-long");
+	syscall(SYS_getppid);
+	syscall(SYS_getppid);
+	family();
+	prctl(PR_SET_NAME, "something else");
+	syscall(SYS_getuid);
+}
+
+/* From the renaming to the renaming, both included, the threads of the process too. */
+static void test_names(void **state)
+{
+	static const char *const comms[] = {"saker-sel-test-long"};
+	struct scap_select select = {.comms = comms, .n_comms = 1};
+	struct child child = start(renames);
+	struct capture c = capture_of(&select, &child);
+
+	(void)state;
+	assert_int_equal(count(&c, child.pid, SYS_getppid, 0), 2);
+	assert_int_equal(count(&c, child.pid, SYS_openat, 1), 1);
+	assert_int_equal(count(&c, child.pid, SYS_prctl, 0), 2);
+	assert_int_equal(count(&c, child.pid, SYS_getuid, 0), 0);
+	assert_int_equal(count_any(&c, SYS_getppid), 3);
+	assert_int_equal(count_any(&c, SYS_getgid), 1);
+	free_capture(&c);
+}
+
+static void changes_user(void)
+{
+	syscall(SYS_getppid);
+	if (syscall(SYS_setresuid, -1, SOME_UID, -1))
+		_exit(1);
+	syscall(SYS_getppid);
+	syscall(SYS_setresuid, -1, 0, -1);
+	syscall(SYS_getppid);
+}
+
+static void test_users(void **state)
+{
+	static const uint32_t uids[] = {SOME_UID, SOME_UID + 1};
+	struct scap_select select = {.uids = uids, .n_uids = 2};
+	struct child child = start(changes_user);
+	struct capture c = capture_of(&select, &child);
+
+	(void)state;
+	assert_int_equal(count(&c, child.pid, SYS_getppid, 0), 1);
+	assert_int_equal(count(&c, child.pid, SYS_setresuid, 0), 2);
+	free_capture(&c);
+}
+
+static char cgroup_dir[4200];
+
+/* A cgroup of the test's own. False: there is no cgroup2 hierarchy that we may write to. */
+static int make_cgroup(void)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	struct mntent *m;
+	int found = 0;
+
+	while (f && !found && (m = getmntent(f))) {
+		if (strcmp(m->mnt_type, "cgroup2") != 0)
+			continue;
+		snprintf(cgroup_dir, sizeof(cgroup_dir), "%s/saker-test-%d", m->mnt_dir, getpid());
+		found = mkdir(cgroup_dir, 0755) == 0;
+	}
+	if (f)
+		endmntent(f);
+	return found;
+}
+
+static void enters_cgroup(void)
+{
+	char path[4300];
+	int fd;
+
+	syscall(SYS_getppid);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup_dir);
+	fd = open(path, O_WRONLY);
+	if (write(fd, "0", 1) != 1)
+		_exit(1);
+	sched_yield();
+	usleep(1); /* the next turn */
+	syscall(SYS_getuid);
+	family();
+}
+
+static void test_cgroups(void **state)
+{
+	const char *paths[] = {cgroup_dir};
+	struct scap_select select = {.cgroups = paths, .n_cgroups = 1};
+	struct child child;
+	struct capture c;
+
+	(void)state;
+	if (!make_cgroup()) {
+		print_message("skipped: no cgroup2 hierarchy to make a cgroup in\n");
+		skip();
+	}
+	child = start(enters_cgroup);
+	c = capture_of(&select, &child);
+	rmdir(cgroup_dir);
+	assert_int_equal(count(&c, child.pid, SYS_getppid, 0), 0);
+	assert_int_equal(count(&c, child.pid, SYS_getuid, 0), 1);
+	assert_int_equal(count_any(&c, SYS_getgid), 1);
+	free_capture(&c);
+}
+
+/* A call that sleeps is told by its enter only where it was asked for. */
+static void sleeps(void)
+{
+	struct timespec t = {.tv_nsec = 3000000};
+	char byte;
+	int fds[2];
+
+	nanosleep(&t, NULL);
+	if (pipe(fds) || fork())
+		_exit(read(fds[0], &byte, 1) != 1);
+	nanosleep(&t, NULL);
+	if (write(fds[1], "x", 1) != 1)
+		_exit(1);
+}
+
+static void test_sleeping(void **state)
+{
+	const struct scap_calls reads = calls_of("read", NULL);
+	struct scap_select select = {.calls = &reads};
+	struct child child = start(sleeps);
+	struct capture c = capture_of(&select, &child);
+	size_t at = 0, n_raw = 0;
+
+	(void)state;
+	while (at < c.n) {
+		const struct rec_hdr *r = find(&c, &at, child.pid, SYS_read);
+
+		n_raw += r && r->flags & REC_F_RAW_ENTER && r->flags & REC_F_BLOCKED;
+	}
+	assert_true(n_raw >= 1);
+	assert_int_equal(count_any(&c, SYS_clock_nanosleep), 0);
+	free_capture(&c);
+}
+
+static void test_refused(void **state)
+{
+	static const int32_t nobody[] = {0x3fffffff};
+	static const char *const nowhere[] = {"/no/such/cgroup"};
+	const struct scap_select bad[] = {
+		{.pids = nobody, .n_pids = 1},
+		{.cgroups = nowhere, .n_cgroups = 1},
+		{.cgroups = nowhere, .n_cgroups = DRV_MAX_CGROUPS + 1},
+		{.uids = (const uint32_t *)nobody, .n_uids = DRV_MAX_LISTED + 1},
+	};
+	struct scap_calls calls = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		const struct live_opts o = {.sz = sizeof(o), .select = &bad[i]};
+		struct live_driver *d = NULL;
+
+		assert_true(live_load(&d, &o, &test_log) < 0);
+		assert_null(d);
+	}
+	assert_int_equal(scap_calls_set(&calls, "nosuchcall", 0), -ENOENT);
+	assert_int_equal(scap_calls_set(&calls, "signaldeliver", 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls),     cmocka_unit_test(test_failed_only),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_descendants),
+		cmocka_unit_test(test_names),     cmocka_unit_test(test_users),
+		cmocka_unit_test(test_cgroups),   cmocka_unit_test(test_sleeping),
+		cmocka_unit_test(test_refused),
+	};
+
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK)) {
+		puts("skipped: needs root and a kernel with BTF");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

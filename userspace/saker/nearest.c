@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nearest.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { NAME_MAX_LEN = 31 };
+
+static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
+{
+	unsigned int ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Insertions, deletions and replacements that make one of the other. */
+static unsigned int edit_distance(const char *a, const char *b)
+{
+	unsigned int row[NAME_MAX_LEN + 1], diagonal, above;
+	size_t i, j, nb = strlen(b);
+
+	for (j = 0; j <= nb; j++)
+		row[j] = j;
+	for (i = 1; a[i - 1]; i++) {
+		diagonal = row[0];
+		row[0] = i;
+		for (j = 1; j <= nb; j++) {
+			above = row[j];
+			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			diagonal = above;
+		}
+	}
+	return row[nb];
+}
+
+void nearest_begin(struct nearest *n, const char *name)
+{
+	*n = (struct nearest){name, NULL, strlen(name) < 5 ? 2 : 3};
+}
+
+void nearest_try(struct nearest *n, const char *candidate)
+{
+	size_t len = strlen(n->name);
+	unsigned int d;
+
+	if (len < 2 || len > NAME_MAX_LEN || strlen(candidate) > NAME_MAX_LEN)
+		return;
+	d = edit_distance(n->name, candidate);
+	if (len >= 3 && strncmp(n->name, candidate, len) == 0)
+		d = 0;
+	if (d < n->best_d) {
+		n->best_d = d;
+		n->best = candidate;
+	}
+}

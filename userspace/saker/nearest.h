@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was probably meant by a name that does not exist. */
+#ifndef SAKER_NEAREST_H
+#define SAKER_NEAREST_H
+
+struct nearest {
+	const char *name; /* what was given */
+	const char *best; /* NULL: none is near. Borrowed from nearest_try */
+	unsigned int best_d;
+};
+
+void nearest_begin(struct nearest *n, const char *name);
+void nearest_try(struct nearest *n, const char *candidate);
+
+#endif /* SAKER_NEAREST_H */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments that are lists with commas between: calls, processes, users, names. */
+#include <ctype.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+#include "options_take.h"
+#include "say.h"
+
+#define PID_MAX (1u << 22)
+
+/* Calls @one for each item of @arg. 0, or what @one said first. */
+static int each_item(void *member, const struct option_row *row, const char *arg,
+		     int (*one)(void *member, const struct option_row *row, const char *item))
+{
+	char *copy = strdup(arg), *rest = copy, *item;
+	int err = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	while (!err && (item = strsep(&rest, ","))) {
+		if (*item) {
+			err = one(member, row, item);
+			continue;
+		}
+		say("--%s has an empty name in '%s'", row->name, arg);
+		err = -EINVAL;
+	}
+	free(copy);
+	return err;
+}
+
+static void try_name(void *near, const char *name)
+{
+	nearest_try(near, name);
+}
+
+static int unknown_call(const struct option_row *row, const char *name)
+{
+	struct nearest near;
+
+	nearest_begin(&near, name);
+	scap_calls_each_name(try_name, &near);
+	if (near.best)
+		say("--%s: there is no system call '%s'; did you mean %s?", row->name, name,
+		    near.best);
+	else
+		say("--%s: there is no system call '%s'; saker -L lists them", row->name, name);
+	return -EINVAL;
+}
+
+static int one_syscall(void *member, const struct option_row *row, const char *item)
+{
+	struct call_list *list = member;
+	const int remove = *item == '-' || *item == '!';
+
+	if (remove && !list->given)
+		scap_calls_set_all(&list->set);
+	list->given = 1;
+	if (scap_calls_set(&list->set, item + remove, remove))
+		return unknown_call(row, item + remove);
+	return 0;
+}
+
+int take_syscalls(void *member, const struct option_row *row, const char *arg)
+{
+	return each_item(member, row, arg, one_syscall);
+}
+
+static int append_number(struct number_list *list, uint32_t number)
+{
+	uint32_t *v = realloc(list->v, (list->n + 1) * sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	v[list->n++] = number;
+	list->v = v;
+	return 0;
+}
+
+/* Digits only, up to @max. */
+static int parse_id(const char *text, uint32_t max, uint32_t *out)
+{
+	unsigned long long n;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno || *end || n > max)
+		return -EINVAL;
+	*out = (uint32_t)n;
+	return 0;
+}
+
+static int one_pid(void *member, const struct option_row *row, const char *item)
+{
+	uint32_t pid;
+
+	if (parse_id(item, PID_MAX, &pid) || !pid) {
+		say("--%s needs numbers of processes, not '%s'", row->name, item);
+		return -EINVAL;
+	}
+	return append_number(member, pid);
+}
+
+int take_pids(void *member, const struct option_row *row, const char *arg)
+{
+	return each_item(member, row, arg, one_pid);
+}
+
+static int one_uid(void *member, const struct option_row *row, const char *item)
+{
+	const struct passwd *pw;
+	uint32_t uid;
+
+	if (!parse_id(item, UINT32_MAX - 1, &uid))
+		return append_number(member, uid);
+	pw = getpwnam(item);
+	if (pw)
+		return append_number(member, pw->pw_uid);
+	say("--%s: there is no user '%s'", row->name, item);
+	return -EINVAL;
+}
+
+int take_uids(void *member, const struct option_row *row, const char *arg)
+{
+	return each_item(member, row, arg, one_uid);
+}
+
+static int one_name(void *member, const struct option_row *row, const char *item)
+{
+	struct name_list *list = member;
+	char **v = realloc(list->v, (list->n + 1) * sizeof(*v));
+
+	(void)row;
+	if (!v)
+		return -ENOMEM;
+	list->v = v;
+	v[list->n] = strdup(item);
+	if (!v[list->n])
+		return -ENOMEM;
+	list->n++;
+	return 0;
+}
+
+int take_names(void *member, const struct option_row *row, const char *arg)
+{
+	return each_item(member, row, arg, one_name);
+}
