@@ -7,6 +7,93 @@
 
 #include "convert.h"
 
+/* The rows of syscalls.def one after the other, and which are a call's. */
+static const struct call_row call_rows[] = {
+#define A(param, index, how, ...) {.arg = index, .kind = ARG_##how, .of_enter = 1, ##__VA_ARGS__},
+#define AX(param, index, how, ...) {.arg = index, .kind = ARG_##how, ##__VA_ARGS__},
+#define AF(param, index, how, offset, ...) A(param, index, how, .off = offset, ##__VA_ARGS__)
+#define AXF(param, index, how, offset, ...) AX(param, index, how, .off = offset, ##__VA_ARGS__)
+#define SYS(nr, name, event, filler, ...) __VA_ARGS__
+#include "syscalls.def"
+#undef SYS
+#undef AXF
+#undef AF
+#undef AX
+#undef A
+};
+
+#define CALL_ROWS_N (sizeof(call_rows) / sizeof(*call_rows))
+#define CALL_ROWS_MAX 16 /* of one call; a power of two */
+
+/* Each sum is made here, as the verifier would follow every outcome. */
+struct row_range {
+	u16 first;
+	u8 n;
+	u8 n_texts; /* how many of them need the room of text */
+	u8 n_carried; /* row_is_carried */
+	u8 n_carried_texts;
+};
+
+enum {
+#define A(...) +1
+#define AX A
+#define AF A
+#define AXF A
+#define SYS(nr, name, event, filler, ...)                                                          \
+	ROWS_OF_##name, ROWS_END_##name = ROWS_OF_##name - 1 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef AXF
+#undef AF
+#undef AX
+#undef A
+};
+
+#define SYS(nr, name, ...)                                                                         \
+	_Static_assert(ROWS_END_##name - ROWS_OF_##name < CALL_ROWS_MAX, "rows of " #name);
+#include "syscalls.def"
+#undef SYS
+
+static const struct row_range row_ranges[DRV_MAX_NR] = {
+#define A(...) +1
+#define AX A
+#define AF A
+#define AXF A
+#define SYS(nr, name, event, filler, ...) [nr].first = ROWS_OF_##name, [nr].n = 0 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef A
+#define A(param, index, how, ...) +(ARG_##how >= ARG_PATH)
+#define SYS(nr, name, event, filler, ...) [nr].n_texts = 0 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef AX
+#undef AXF
+#undef A
+#define AX(...)
+#define AXF AX
+#define A(param, index, how, ...) +(ARG_IS_CARRIED(ARG_##how) && ARG_##how >= ARG_PATH)
+#define SYS(nr, name, event, filler, ...) [nr].n_carried_texts = 0 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef A
+#define A(param, index, how, ...) +ARG_IS_CARRIED(ARG_##how)
+#define SYS(nr, name, event, filler, ...) [nr].n_carried = 0 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef AXF
+#undef AF
+#undef AX
+#undef A
+};
+
+/* Row @i, or another one for a number that no row has. */
+static __always_inline const struct call_row *call_row_at(u32 i)
+{
+	OPAQUE(i); /* what is compared is what indexes */
+	return &call_rows[i < CALL_ROWS_N ? i : 0];
+}
+
 /*
  * @v, at most @max, of which the verifier is to know no more than that. Where ways through a
  * filler meet again with different knowledge, it would follow each of them to the end.
@@ -46,6 +133,11 @@ struct user_msghdr {
 	u64 controllen;
 	u32 flags, pad1;
 };
+
+static __always_inline u64 arg_or_0(const struct rec *r, u32 i)
+{
+	return i < 6 ? arg(r, i) : 0;
+}
 
 static __always_inline u64 user_u64(u64 addr, u64 otherwise)
 {
@@ -168,6 +260,12 @@ __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 		return iovec_sum(v, beside);
 	case ARG_MSGHDR:
 		return msghdr_sum(v);
+	case ARG_HOW_FLAGS:
+		return convert_open_flags(user_u64(v, 0));
+	case ARG_HOW_MODE:
+		return convert_open_mode(user_u64(v, 0), v ? user_u64(v + 8, 0) : 0);
+	case ARG_HOW_RESOLVE:
+		return convert_openat2_resolve(v ? user_u64(v + 16, 0) : 0);
 	case ARG_LIM64:
 		return user_u64(v, -1);
 	case ARG_LIM64_2ND:

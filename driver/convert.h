@@ -41,6 +41,9 @@ enum arg_kind {
 	ARG_SIGSET, /* signals 1 to 32 */
 	ARG_IOVEC, /* sum of lengths; the next argument is the count */
 	ARG_MSGHDR, /* sum of lengths of its iovec */
+	ARG_HOW_FLAGS, /* of struct open_how */
+	ARG_HOW_MODE,
+	ARG_HOW_RESOLVE,
 	ARG_LIM64, /* s64, of a struct rlimit: -1 if it cannot be read, as the next ones */
 	ARG_LIM64_2ND, /* the s64 behind */
 	ARG_OUT64, /* the same, written by the call: -1 if the call failed */
@@ -94,11 +97,65 @@ static inline int arg_is_field(unsigned int kind)
 }
 
 /* Is what it points to written by the call, and so not known before it has ended? */
+#define ARG_IS_OUT(kind)                                                                           \
+	(((kind) >= ARG_OUT64 && (kind) <= ARG_OUT32) ||                                           \
+	 ((kind) >= ARG_OUT_U16_AT && (kind) <= ARG_OUT_TIMEVAL_AT) || (kind) == ARG_PATH_OUT ||   \
+	 (kind) == ARG_OUT_BYTES || (kind) == ARG_OUT_TEXT)
+
 static inline int arg_is_out(unsigned int kind)
 {
-	return (kind >= ARG_OUT64 && kind <= ARG_OUT32) ||
-	       (kind >= ARG_OUT_U16_AT && kind <= ARG_OUT_TIMEVAL_AT) || kind == ARG_PATH_OUT ||
-	       kind == ARG_OUT_BYTES || kind == ARG_OUT_TEXT;
+	return ARG_IS_OUT(kind);
+}
+
+/* Does a raw enter carry what it points to? */
+#define ARG_IS_CARRIED(kind) ((kind) >= ARG_IN64 && !ARG_IS_OUT(kind))
+
+/* Of which calls a row of syscalls.def holds: by one of their arguments. */
+enum row_when {
+	WHEN_ALWAYS,
+	WHEN_SET, /* one of the bits is set */
+	WHEN_CLEAR, /* none is */
+	WHEN_ONE_OF, /* its value is the number of a bit */
+	WHEN_MIN, /* it is at least that */
+};
+
+/* A row: how a parameter is made of an argument. */
+struct call_row {
+	u8 arg; /* 0 to 5 */
+	u8 kind; /* enum arg_kind */
+	u8 of_enter; /* A and AF; else the exit alone has it */
+	u8 when; /* enum row_when */
+	u8 when_arg;
+	u16 off; /* of a field, or of bytes and text */
+	u32 bits;
+};
+
+/* What a row may add: IF_SET(argument, bits). */
+#define IF_SET(a, b) .when = WHEN_SET, .when_arg = (a), .bits = (b)
+#define IF_CLEAR(a, b) .when = WHEN_CLEAR, .when_arg = (a), .bits = (b)
+#define IF_ONE_OF(a, b) .when = WHEN_ONE_OF, .when_arg = (a), .bits = (b)
+#define IF_IS(a, v) IF_ONE_OF(a, 1u << (v))
+#define IF_MIN(a, n) .when = WHEN_MIN, .when_arg = (a), .bits = (n)
+
+/* @v: argument when_arg of the call. */
+static inline int row_holds(const struct call_row *row, u64 v)
+{
+	switch (row->when) {
+	case WHEN_SET:
+		return (v & row->bits) != 0;
+	case WHEN_CLEAR:
+		return (v & row->bits) == 0;
+	case WHEN_ONE_OF:
+		return (u32)v < 32 && row->bits >> ((u32)v & 31) & 1;
+	case WHEN_MIN:
+		return v >= row->bits;
+	}
+	return 1;
+}
+
+static inline int row_is_carried(const struct call_row *row)
+{
+	return row->of_enter && ARG_IS_CARRIED(row->kind);
 }
 
 /* Moves bit @from of @v to bit @to; both are single constant bits. */

@@ -10,57 +10,6 @@
 #include "select.bpf.h"
 #include "writer.bpf.h"
 
-/* The argument that a raw enter follows: the first pointer among the A rows of the call. */
-struct enter_ptr {
-	u8 arg;
-	u8 kind; /* enum arg_kind; 0: none */
-	u16 off; /* of a field */
-};
-
-static const struct enter_ptr enter_ptrs[DRV_MAX_NR] = {
-#define AX(param, arg, kind)
-#define AXF(param, arg, kind, offset)
-#define A(param, arg, kind) ARG_##kind >= ARG_IN64 ? (arg):
-#define AF(param, arg, kind, offset) (arg) < 6 ? (arg):
-#define SYS(nr, name, event, filler, ...) [nr].arg = __VA_ARGS__ 0,
-#include "syscalls.def"
-#undef SYS
-#undef A
-#undef AF
-#define A(param, arg, kind) ARG_##kind >= ARG_IN64 ? ARG_##kind:
-#define AF(param, arg, kind, offset) (arg) < 6 ? ARG_##kind:
-#define SYS(nr, name, event, filler, ...) [nr].kind = __VA_ARGS__ 0,
-#include "syscalls.def"
-#undef SYS
-#undef A
-#undef AF
-#define A(param, arg, kind) ARG_##kind >= ARG_IN64 ? 0:
-#define AF(param, arg, kind, offset) (arg) < 6 ? (offset):
-#define SYS(nr, name, event, filler, ...) [nr].off = __VA_ARGS__ 0,
-#include "syscalls.def"
-#undef SYS
-#undef A
-#undef AF
-#undef AX
-#undef AXF
-};
-
-/* Is what the argument points to known before the call has ended? */
-static __always_inline bool known_at_enter(u32 kind)
-{
-	return arg_is_pointer(kind) && !arg_is_out(kind);
-}
-
-static __always_inline struct enter_ptr enter_ptr_of(const struct drv_call *call)
-{
-	struct enter_ptr none = {};
-	u32 nr = call->nr;
-
-	if (nr >= DRV_MAX_NR || call->flags & REC_F_IA32 || !known_at_enter(enter_ptrs[nr].kind))
-		return none;
-	return enter_ptrs[nr];
-}
-
 static __always_inline u32 enter_type_of(const struct drv_call *call)
 {
 	u32 nr = call->nr;
@@ -70,29 +19,88 @@ static __always_inline u32 enter_type_of(const struct drv_call *call)
 	return nr_event[nr] - 1;
 }
 
-/* What argument p.arg points to: a number, or bytes as the kernel has them. */
-static __always_inline void put_pointed(struct rec *r, const struct drv_call *call,
-					struct enter_ptr p)
+/* What an argument points to: a number, or bytes as the kernel has them. */
+static __always_inline void put_pointed(struct rec *r, const struct call_row *row)
 {
-	u32 i = p.arg < 5 ? p.arg : 5;
-	u64 addr = call->args[i], beside = call->args[i < 5 ? i + 1 : i];
+	u64 addr = arg_or_0(r, row->arg), beside = arg_or_0(r, row->arg + 1);
+	u32 kind = row->kind;
 	u64 v;
 
-	if (arg_is_field(p.kind)) {
-		if (user_field(p.kind, addr, p.off, &v))
+	if (row->when && !row_holds(row, arg_or_0(r, row->when_arg))) {
+		put_empty(r);
+	} else if (arg_is_field(kind)) {
+		if (user_field(kind, addr, row->off, &v))
 			put_u64(r, v);
 		else
 			put_empty(r);
-	} else if (p.kind == ARG_BYTES)
-		put_user_bytes(r, addr, beside > cfg.snaplen ? cfg.snaplen : beside, PATH_SZ);
-	else if (p.kind == ARG_PATH)
-		put_user_str(r, addr, PATH_SZ);
-	else if (p.kind == ARG_SOCKADDR)
+	} else if (kind == ARG_BYTES)
+		put_user_bytes(r, addr + row->off, beside > cfg.snaplen ? cfg.snaplen : beside,
+			       PATH_SZ);
+	else if (kind == ARG_PATH)
+		put_user_str(r, addr + row->off, PATH_SZ);
+	else if (kind == ARG_SOCKADDR)
 		put_user_bytes(r, addr, (s32)beside, ARG_SOCKADDR_MAX);
-	else if (p.kind == ARG_POLLFDS)
+	else if (kind == ARG_POLLFDS)
 		put_user_bytes(r, addr, (s64)(u32)beside * 8, ARG_POLLFDS_MAX * 8);
 	else
-		put_u64(r, arg_number(p.kind, addr, beside, 1));
+		put_u64(r, arg_number(kind, addr, beside, 1));
+}
+
+#define ENTER_ARGS 6
+
+/* What a round needs of the record, as in fill_auto. */
+struct enter_fill {
+	u8 *base;
+	struct drv_slot *slot;
+	u64 off;
+	u32 first; /* row */
+	u32 n; /* parameters put */
+};
+
+/* Puts what row @i points to, if a raw enter carries it. A callback of bpf_loop. */
+static long enter_step(u32 i, void *ctx)
+{
+	struct enter_fill *f = ctx;
+	const struct call_row *row = call_row_at(f->first + i);
+	struct rec r = {
+		.base = f->base,
+		.slot = f->slot,
+		.off = f->off,
+		.n = f->n & 31,
+		.n_params = ENTER_ARGS + CALL_ROWS_MAX,
+	};
+
+	if (!row_is_carried(row))
+		return 0;
+	put_pointed(&r, row);
+	f->off = forget(r.slot, r.off, REC_OFF_MAX);
+	f->n++;
+	return 0;
+}
+
+static __always_inline void put_carried(struct rec *r, const struct row_range *rows)
+{
+	struct enter_fill f = {
+		.base = r->base,
+		.slot = r->slot,
+		.off = r->off,
+		.first = rows->first,
+		.n = ENTER_ARGS,
+	};
+
+	bpf_loop(rows->n & 31, enter_step, &f, 0);
+	r->off = forget(r->slot, f.off, REC_OFF_MAX);
+}
+
+static const struct row_range no_rows;
+
+static __always_inline const struct row_range *rows_of(const struct drv_call *call)
+{
+	u32 nr = call->nr;
+
+	if (nr >= DRV_MAX_NR || call->flags & REC_F_IA32)
+		return &no_rows;
+	return &row_ranges[nr];
 }
 
 /*
@@ -102,21 +110,24 @@ static __always_inline void put_pointed(struct rec *r, const struct drv_call *ca
 static __always_inline void send_enter(void *ctx, struct drv_slot *slot, u64 tid, u64 flags)
 {
 	struct drv_call *call = &slot->call;
-	struct enter_ptr p = enter_ptr_of(call);
+	const struct row_range *rows = rows_of(call);
+	u32 n = ENTER_ARGS + rows->n_carried;
 	struct rec r;
 
 	if (cfg.failed_only) /* not asked for, unless it fails: the exit will tell */
 		flags |= REC_F_STATE_ONLY;
 	r.slot = slot;
-	if (!rec_open(&r, ctx, enter_type_of(call), p.kind ? 7 : 6, 6 * sizeof(u64) + PATH_SZ))
+	if (!rec_open(&r, ctx, enter_type_of(call), n,
+		      n * sizeof(u64) + rows->n_carried_texts * PATH_SZ))
 		return;
 	/* Before it is published, lest an interrupt sends it again. */
 	ONCE(call->state) = CALL_SENT;
 	put_header(&r, call->ts, tid);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < ENTER_ARGS; i++)
 		put_u64(&r, call->args[i]);
-	if (p.kind)
-		put_pointed(&r, call, p);
+	if (rows->n_carried)
+		put_carried(&r, rows);
+	r.n = r.n_params; /* so they are, as in fill_auto */
 	if (rec_close(&r, flags | call->flags | REC_F_RAW_ENTER, call->ts))
 		return;
 	ONCE(call->state) = CALL_OPEN;

@@ -5,50 +5,6 @@
  */
 #include "args.bpf.h"
 
-#define AUTO_MAX 8 /* parameters beside the result */
-
-struct auto_param {
-	u8 arg;
-	u8 kind;
-	u16 off; /* of a field */
-};
-
-struct auto_call {
-	u32 n;
-	struct auto_param p[AUTO_MAX];
-};
-
-static const struct auto_call auto_calls[DRV_MAX_NR] = {
-#define A(name, index, how) {index, ARG_##how, 0},
-#define AX A
-#define AF(name, index, how, offset) {index, ARG_##how, offset},
-#define AXF AF
-#define COUNT(...) (sizeof((struct auto_param[]){__VA_ARGS__}) / sizeof(struct auto_param))
-#define SYS(nr, name, event, filler, ...) [nr] = {COUNT(__VA_ARGS__), {__VA_ARGS__}},
-#include "syscalls.def"
-#undef SYS
-#undef COUNT
-#undef AXF
-#undef AF
-#undef AX
-#undef A
-};
-
-/* How many of them are text. Counted here, as the verifier would follow every outcome. */
-static const u8 auto_texts[DRV_MAX_NR] = {
-#define A(name, index, how) +(ARG_##how >= ARG_PATH)
-#define AX A
-#define AF(name, index, how, offset)
-#define AXF AF
-#define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
-#include "syscalls.def"
-#undef SYS
-#undef AXF
-#undef AF
-#undef AX
-#undef A
-};
-
 /* Bytes of each parameter of an event; 0: it varies. */
 static const u8 param_sizes[EVT_ROWS_MAX][EVT_MAX_PARAMS] = {
 #define P(name, type, fmt) PSZ_##type,
@@ -75,12 +31,7 @@ static __always_inline void put_number(struct rec *r, u64 v, u32 sz)
 	r->off += sz & 15;
 }
 
-static __always_inline u64 arg_or_0(const struct rec *r, u32 i)
-{
-	return i < 6 ? arg(r, i) : 0;
-}
-
-static __always_inline void put_field(struct rec *r, const struct auto_param *p, u32 sz)
+static __always_inline void put_field(struct rec *r, const struct call_row *p, u32 sz)
 {
 	u64 v;
 
@@ -97,6 +48,17 @@ static __always_inline void put_data(struct rec *r, u64 addr, s64 len)
 	put_user_bytes(r, addr, len > cfg.snaplen ? cfg.snaplen : len, PATH_SZ);
 }
 
+/* Text with its NUL. What cannot be read is empty text in the shared events, nothing in ours. */
+static __always_inline void put_string(struct rec *r, u64 addr, bool own)
+{
+	s64 n = bpf_probe_read_user_str(put_here(r), PATH_SZ, (void *)addr);
+
+	if (own)
+		put_done(r, written(n, PATH_SZ));
+	else
+		put_str_done(r, n, PATH_SZ);
+}
+
 /* Text that the call wrote without a NUL: @len bytes of it. */
 static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
 {
@@ -109,30 +71,30 @@ static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
 	put_done(r, n + 1);
 }
 
-static __always_inline void put_auto(struct rec *r, const struct auto_param *p, u32 sz)
+static __always_inline void put_auto(struct rec *r, const struct call_row *p, u32 sz, bool own)
 {
 	u32 kind = p->kind, index = p->arg;
 	u64 v = arg_or_0(r, index);
 	u64 beside = arg_or_0(r, kind == ARG_OPEN_MODE ? index - 1 : index + 1);
 
+	if (p->when && !row_holds(p, arg_or_0(r, p->when_arg))) {
+		put_empty(r);
+		return;
+	}
 	if (arg_is_field(kind)) {
 		put_field(r, p, sz);
 		return;
 	}
 	if (kind == ARG_BYTES || kind == ARG_OUT_BYTES) {
-		put_data(r, v, kind == ARG_BYTES ? (s64)beside : r->ret);
+		put_data(r, v + p->off, kind == ARG_BYTES ? (s64)beside : r->ret);
 		return;
 	}
 	if (kind == ARG_OUT_TEXT) {
 		put_text(r, v, r->ret);
 		return;
 	}
-	if (kind == ARG_PATH || (kind == ARG_PATH_OUT && r->ret >= 0)) {
-		put_user_str(r, v, PATH_SZ);
-		return;
-	}
-	if (kind == ARG_PATH_OUT) {
-		put_user_str(r, 0, PATH_SZ);
+	if (kind == ARG_PATH || kind == ARG_PATH_OUT) {
+		put_string(r, kind == ARG_PATH || r->ret >= 0 ? v + p->off : 0, own);
 		return;
 	}
 	put_number(r, arg_number(kind, v, beside, r->ret < 0), sz);
@@ -143,28 +105,29 @@ static __always_inline void put_auto(struct rec *r, const struct auto_param *p, 
 struct auto_fill {
 	u8 *base;
 	struct drv_slot *slot;
-	const struct auto_call *call;
 	const u8 *sizes; /* of the parameters; the first is the result */
 	s64 ret;
 	u64 off;
+	u32 first; /* row */
+	bool own; /* one of saker's own events */
 };
 
 /* Puts parameter @i. A callback of bpf_loop, whose body is checked once. */
 static long auto_step(u32 i, void *ctx)
 {
 	struct auto_fill *f = ctx;
-	u32 at = i & (AUTO_MAX - 1);
-	const struct auto_param *p = &f->call->p[at];
+	u32 at = i & (CALL_ROWS_MAX - 1);
+	const struct call_row *row = call_row_at(f->first + at);
 	struct rec r = {
 		.base = f->base,
 		.slot = f->slot,
 		.ret = f->ret,
 		.off = f->off,
 		.n = at + 1,
-		.n_params = AUTO_MAX + 1,
+		.n_params = CALL_ROWS_MAX + 1,
 	};
 
-	put_auto(&r, p, f->sizes[at + 1]);
+	put_auto(&r, row, f->sizes[at + 1], f->own);
 	f->off = forget(r.slot, r.off, REC_OFF_MAX);
 	return 0;
 }
@@ -173,14 +136,17 @@ SEC("?tp_btf/sys_exit")
 int fill_auto(u64 *ctx)
 {
 	u32 nr = this_slot()->call.nr & (DRV_MAX_NR - 1);
-	const struct auto_call *call = &auto_calls[nr];
+	const struct row_range *rows = &row_ranges[nr];
 	u32 type = nr_event[nr];
-	struct auto_fill f = {.call = call,
-			      .sizes = param_sizes[EVT_INDEX(type) & (EVT_ROWS_MAX - 1)]};
-	u32 n = call->n & 15;
+	struct auto_fill f = {
+		.sizes = param_sizes[EVT_INDEX(type) & (EVT_ROWS_MAX - 1)],
+		.first = rows->first,
+		.own = type >= EVT_OWN_CALL,
+	};
+	u32 n = rows->n & 31;
 	struct rec r;
 
-	if (!begin_call(&r, ctx, type, n + 1, 8 * (AUTO_MAX + 2) + auto_texts[nr] * PATH_SZ))
+	if (!begin_call(&r, ctx, type, n + 1, 8 * (CALL_ROWS_MAX + 2) + rows->n_texts * PATH_SZ))
 		return 0;
 	put_number(&r, r.ret, f.sizes[0]);
 	f.base = r.base;

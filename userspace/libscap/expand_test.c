@@ -278,6 +278,25 @@ static void test_raw_pollfds(void **state)
 	assert_int_equal(num(&res, 1), -1);
 }
 
+static void test_raw_several_pointers(void **state)
+{
+	const struct pollfd fd = {.fd = 4, .events = POLLIN};
+	const uint64_t ns = 20, mask = 0x200;
+	struct result res;
+	struct rec r;
+
+	begin(&r, REC_F_RAW_ENTER | REC_F_BLOCKED, 271, EVT_PPOLL_E, 9);
+	for (int i = 0; i < 6; i++)
+		put_num(&r, i == 1, 8);
+	put(&r, &fd, sizeof(fd));
+	put(&r, &ns, sizeof(ns));
+	put(&r, &mask, sizeof(mask));
+	enter(&res, *state, &r);
+	assert_int_equal(res.p.v[0].len, 2 + 10);
+	assert_int_equal(num(&res, 1), 20);
+	assert_int_equal(num(&res, 2), 0x200);
+}
+
 static void test_raw_generic(void **state)
 {
 	const uint64_t args[6] = {0};
@@ -345,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_raw_fd_is_oldfd),
 		cmocka_unit_test(test_raw_sockaddr),
 		cmocka_unit_test(test_raw_pollfds),
+		cmocka_unit_test(test_raw_several_pointers),
 		cmocka_unit_test(test_raw_generic),
 		cmocka_unit_test(test_all_calls_raw),
 		cmocka_unit_test(test_malformed),

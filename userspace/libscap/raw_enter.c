@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the arguments of a call to its enter event, by the A rows of syscalls.def. The
- * driver adds what the first pointer among them points to, as the kernel has it: numbers
- * as u64, addresses as struct sockaddr, and so on; the rest is known only at the exit.
+ * driver adds what the pointers among them point to, as the kernel has it: numbers as
+ * u64, addresses as struct sockaddr, and so on; the rest is known only at the exit.
  */
 #include "raw_enter.h"
 
@@ -18,16 +18,16 @@
 
 struct arg_row {
 	const char *param; /* NULL: the last one */
-	uint8_t arg;
-	uint8_t kind; /* enum arg_kind */
+	struct call_row row;
 };
 
-#define A(name, arg_nr, conv) {#name, arg_nr, ARG_##conv},
-#define AF(name, arg_nr, conv, offset) A(name, arg_nr, conv)
-#define AX(name, arg_nr, conv)
-#define AXF(name, arg_nr, conv, offset)
+#define A(name, index, how, ...)                                                                   \
+	{#name, {.arg = index, .kind = ARG_##how, .of_enter = 1, ##__VA_ARGS__}},
+#define AF(name, index, how, offset, ...) A(name, index, how, .off = offset, ##__VA_ARGS__)
+#define AX(...)
+#define AXF(...)
 #define SYS(nr, name, event, filler, ...)                                                          \
-	static const struct arg_row rows_##name[] = {__VA_ARGS__{NULL, 0, 0}};
+	static const struct arg_row rows_##name[] = {__VA_ARGS__{NULL, {0}}};
 #include "syscalls.def"
 #undef SYS
 #undef A
@@ -41,7 +41,7 @@ static const struct arg_row *const rows_by_nr[DRV_MAX_NR] = {
 #undef SYS
 };
 
-static const struct arg_row no_rows[] = {{NULL, 0, 0}};
+static const struct arg_row no_rows[] = {{NULL, {0}}};
 
 /* A name is looked for among all names once for each call. */
 static uint16_t ppm_sc_of(const struct rec_hdr *rec)
@@ -63,6 +63,7 @@ static uint16_t ppm_sc_of(const struct rec_hdr *rec)
 struct writer {
 	uint8_t *lens, *p, *end;
 	int full;
+	int own; /* one of saker's own events: what could not be read is left out */
 };
 
 static void put(struct writer *w, const void *bytes, size_t len)
@@ -174,7 +175,7 @@ static void put_nothing(struct writer *w, unsigned int param_type)
 
 static void put_bytes(struct writer *w, unsigned int param_type, const struct scap_param *from)
 {
-	if (!from->len)
+	if (!from->len && !w->own)
 		put_nothing(w, param_type);
 	else if (param_type == PT_SOCKADDR)
 		put_sockaddr(w, from);
@@ -184,11 +185,12 @@ static void put_bytes(struct writer *w, unsigned int param_type, const struct sc
 		put(w, from->p, from->len);
 }
 
+#define RAW_ARGS 6
+
 struct raw {
-	uint64_t args[6];
-	struct scap_param pointed; /* what the pointer row points to; len 0: could not be read */
+	uint64_t args[RAW_ARGS];
+	struct scap_params params; /* the arguments, then what row_is_carried rows point to */
 	const struct arg_row *rows;
-	const struct arg_row *pointer; /* NULL: the call has none */
 };
 
 static const struct arg_row *find_row(const struct arg_row *rows, const char *param)
@@ -199,59 +201,69 @@ static const struct arg_row *find_row(const struct arg_row *rows, const char *pa
 	return strcmp(param, "fd") ? NULL : find_row(rows, "oldfd");
 }
 
-static uint64_t row_value(const struct raw *raw, const struct arg_row *row)
+/* What the row points to; nothing if it could not be read, or is known only at the exit. */
+static struct scap_param pointed_by(const struct raw *raw, const struct arg_row *row)
 {
-	const uint64_t v = raw->args[row->arg];
-	uint64_t pointed = 0;
+	unsigned int at = RAW_ARGS;
+
+	for (const struct arg_row *r = raw->rows; r < row; r++)
+		at += row_is_carried(&r->row);
+	if (row_is_carried(&row->row) && at < raw->params.n)
+		return raw->params.v[at];
+	return (struct scap_param){(const uint8_t *)"", 0};
+}
+
+static uint64_t row_value(const struct raw *raw, const struct call_row *row,
+			  const struct scap_param *pointed)
+{
+	uint64_t v = 0;
 
 	if (!arg_is_pointer(row->kind))
-		return arg_value(row->kind, v, row->arg ? raw->args[row->arg - 1] : 0);
-	if (row == raw->pointer && raw->pointed.len == sizeof(pointed))
-		memcpy(&pointed, raw->pointed.p, sizeof(pointed));
-	return pointed;
+		return arg_value(row->kind, raw->args[row->arg],
+				 row->arg ? raw->args[row->arg - 1] : 0);
+	if (pointed->len == sizeof(v))
+		memcpy(&v, pointed->p, sizeof(v));
+	return v;
 }
 
 static void put_param(struct writer *w, const struct raw *raw, const struct scap_param_info *info)
 {
-	const struct arg_row *row = find_row(raw->rows, info->name);
+	const struct arg_row *found = find_row(raw->rows, info->name);
 	const size_t size = scap_param_size(info->type);
+	const struct call_row *row = found ? &found->row : NULL;
+	struct scap_param pointed;
 	uint64_t v;
 
-	if (!row || row->arg >= 6) {
+	if (!row || row->arg >= RAW_ARGS || row->when_arg >= RAW_ARGS) {
 		put_nothing(w, info->type);
-	} else if (arg_is_field(row->kind) && (row != raw->pointer || !raw->pointed.len)) {
+		return;
+	}
+	pointed = pointed_by(raw, found);
+	if (!row_holds(row, raw->args[row->when_arg]) ||
+	    (arg_is_field(row->kind) && !pointed.len)) {
 		put(w, NULL, 0);
 	} else if (size && size <= sizeof(v)) {
-		v = row_value(raw, row);
+		v = row_value(raw, row, &pointed);
 		put(w, &v, size);
-	} else if (row == raw->pointer) {
-		put_bytes(w, info->type, &raw->pointed);
 	} else {
-		put_nothing(w, info->type);
+		put_bytes(w, info->type, &pointed);
 	}
 }
 
 static int read_raw(struct raw *raw, const struct rec_hdr *rec)
 {
-	struct scap_params params;
+	const struct scap_param *v = raw->params.v;
 
-	if (scap_evt_params(&rec->evt, &params) || params.n < 6)
+	if (scap_evt_params(&rec->evt, &raw->params) || raw->params.n < RAW_ARGS)
 		return -EBADMSG;
-	for (unsigned int i = 0; i < 6; i++) {
-		if (params.v[i].len != sizeof(raw->args[i]))
+	for (unsigned int i = 0; i < RAW_ARGS; i++) {
+		if (v[i].len != sizeof(raw->args[i]))
 			return -EBADMSG;
-		memcpy(&raw->args[i], params.v[i].p, sizeof(raw->args[i]));
+		memcpy(&raw->args[i], v[i].p, sizeof(raw->args[i]));
 	}
-	raw->pointed = (struct scap_param){(const uint8_t *)"", 0};
-	if (params.n > 6)
-		raw->pointed = params.v[6];
 	raw->rows = no_rows;
 	if (rec->nr < DRV_MAX_NR && !(rec->flags & REC_F_IA32) && rows_by_nr[rec->nr])
 		raw->rows = rows_by_nr[rec->nr];
-	raw->pointer = NULL;
-	for (const struct arg_row *r = raw->rows; r->param && !raw->pointer; r++)
-		if (arg_is_pointer(r->kind))
-			raw->pointer = r;
 	return 0;
 }
 
@@ -260,7 +272,11 @@ int scap_raw_enter(void *buf, size_t buf_sz, const struct rec_hdr *rec)
 	const unsigned int type = rec->evt.type & ~1u;
 	const struct scap_event_info *info = scap_event_info(type);
 	struct ppm_evt_hdr *hdr = buf;
-	struct writer w = {.lens = (uint8_t *)(hdr + 1), .end = (uint8_t *)buf + buf_sz};
+	struct writer w = {
+		.lens = (uint8_t *)(hdr + 1),
+		.end = (uint8_t *)buf + buf_sz,
+		.own = evt_is_own_call(type),
+	};
 	const uint16_t generic[2] = {type == EVT_SYSCALL_E ? ppm_sc_of(rec) : 0, rec->nr};
 	struct raw raw;
 	int err = read_raw(&raw, rec);
