@@ -53,9 +53,11 @@ struct drv_config {
 	u32 task_storage; /* calls of sleeping tasks are kept in task storage, else in a hash */
 	s64 epoch_offset; /* added to the boot clock gives the time since the epoch, at load */
 	struct drv_calls want; /* what is recorded at all: show and state */
+	u64 want_any[DRV_MAX_NR / 64]; /* the same of either kind */
 	struct drv_calls show; /* what was asked for, of tasks that are meant */
 	struct drv_calls state; /* what the state of tasks that are meant needs */
 	struct drv_calls other; /* what of other tasks is recorded for the state; part of state */
+	u64 other_any[DRV_MAX_NR / 64]; /* the same of either kind */
 	u64 show_events[DRV_MAX_EVENTS / 64]; /* by EVT_INDEX: what was asked for beside calls */
 	u32 state_only; /* some of what is recorded was not asked for */
 	u32 failed_only; /* only calls that failed are meant */

@@ -91,12 +91,19 @@ static __always_inline bool never_returns(u32 nr, bool ia32)
 SEC("tp_btf/sys_enter")
 int sys_enter(u64 *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	bool ia32 = task->thread_info.status & TS_COMPAT;
 	struct pt_regs *regs = (void *)ctx[0];
 	struct drv_slot *slot = this_slot();
-	u32 nr = rec_nr(ctx[1]), sel;
+	struct task_struct *task;
+	u32 nr, sel;
+	bool ia32;
 
+	if (sel_skips(slot, ctx[1])) {
+		slot->n_filtered++;
+		return 0;
+	}
+	task = bpf_get_current_task_btf();
+	ia32 = task->thread_info.status & TS_COMPAT;
+	nr = rec_nr(ctx[1]);
 	if (!call_in(&cfg.want, nr, ia32)) {
 		slot->n_filtered++;
 		return 0;
@@ -268,10 +275,13 @@ static __always_inline int fill_generic(u64 *ctx)
 SEC("tp_btf/sys_exit")
 int sys_exit(u64 *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)ctx[0];
 	struct drv_slot *slot = this_slot();
+	struct task_struct *task;
 
+	if (sel_skips(slot, regs->orig_ax))
+		return 0;
+	task = bpf_get_current_task_btf();
 	if (slot->task != (u64)task || !call_matches(&slot->call, regs->orig_ax)) {
 		if (!call_recover(slot, task, regs))
 			return 0;

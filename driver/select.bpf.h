@@ -55,11 +55,30 @@ struct {
 	__uint(value_size, sizeof(u32));
 } sel_cgroups SEC(".maps");
 
+static __always_inline bool bit_of(const volatile u64 *bits, u64 nr)
+{
+	return bits[nr / 64 & (DRV_MAX_NR / 64 - 1)] >> (nr & 63) & 1;
+}
+
 static __always_inline bool call_in(const volatile struct drv_calls *calls, u32 nr, bool ia32)
 {
 	if (nr >= DRV_MAX_NR)
 		return cfg.want_unknown;
-	return calls->bits[ia32][nr / 64 & (DRV_MAX_NR / 64 - 1)] >> (nr & 63) & 1;
+	return bit_of(calls->bits[ia32], nr);
+}
+
+/*
+ * The first look, which has to be short: is it clear that the call @nr is left out? What the slot
+ * says of a task is about the current one, as each switch of tasks clears it.
+ */
+static __always_inline bool sel_skips(const struct drv_slot *slot, u64 nr)
+{
+	if (!cfg.state_only || nr >= DRV_MAX_NR)
+		return false;
+	if (!bit_of(cfg.want_any, nr))
+		return true;
+	return cfg.tasks && slot->sel_task && slot->sel == SEL_OTHER && !slot->sel_saved &&
+	       !bit_of(cfg.other_any, nr);
 }
 
 static __always_inline u32 mark_of(u32 tgid)

@@ -19,3 +19,17 @@ int floor_exit(void *ctx)
 	(void)ctx;
 	return bpf_ktime_get_boot_ns() == 1;
 }
+
+SEC("?tp_btf/sys_enter")
+int empty_enter(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int empty_exit(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}

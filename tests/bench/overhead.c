@@ -3,9 +3,13 @@
  * What a system call costs: overhead MODE [RING-KIND], one line "call ns" each.
  *
  *	none	nothing is attached
- *	floor	two empty programs that read the clock
+ *	empty	two empty programs
+ *	floor	two programs that read the clock
  *	driver	everything captured, records taken from the rings and thrown away
  *	saker	everything captured, events delivered in order by libscap
+ *	calls	by libscap, a selection of calls that matches none of these
+ *	pid	the same with a selection of another process
+ *	comm	the same with a selection of a name that nobody has
  *
  * The calls are made by a child on CPU 0, the reader is on the last CPU. The figure is the
  * least of many short rounds: what disturbs only adds.
@@ -145,11 +149,17 @@ static void say(void *ctx, enum scap_log_level level, const char *text)
 	fprintf(stderr, "overhead: %s\n", text);
 }
 
-static int run_floor(void)
+static int run_floor(int clock)
 {
-	struct floor *f = floor__open_and_load();
+	struct floor *f = floor__open();
 
-	if (!f || floor__attach(f))
+	if (!f)
+		return fail("the floor programs", -errno);
+	bpf_program__set_autoload(f->progs.floor_enter, clock);
+	bpf_program__set_autoload(f->progs.floor_exit, clock);
+	bpf_program__set_autoload(f->progs.empty_enter, !clock);
+	bpf_program__set_autoload(f->progs.empty_exit, !clock);
+	if (floor__load(f) || floor__attach(f))
 		return fail("the floor programs", -errno);
 	waitpid(start_child(), NULL, 0);
 	floor__destroy(f);
@@ -195,9 +205,27 @@ static int run_driver(int kind)
 	return 0;
 }
 
-static int run_saker(int kind)
+/* What matches none of the calls measured; NULL: no such mode. */
+static const struct scap_select *select_of(const char *mode)
 {
-	const struct scap_open_opts o = {.sz = sizeof(o), .ring_kind = kind, .log = say};
+	static const char *const nobody[] = {"no-such-name"};
+	static const int32_t init[] = {1};
+	static const struct scap_select comm = {.comms = nobody, .n_comms = 1};
+	static const struct scap_select pid = {.pids = init, .n_pids = 1};
+	static struct scap_calls kill;
+	static const struct scap_select calls = {.calls = &kill};
+
+	scap_calls_set(&kill, "kill", 0);
+	return !strcmp(mode, "calls")  ? &calls
+	       : !strcmp(mode, "pid")  ? &pid
+	       : !strcmp(mode, "comm") ? &comm
+				       : NULL;
+}
+
+static int run_saker(int kind, const struct scap_select *select)
+{
+	const struct scap_open_opts o = {
+		.sz = sizeof(o), .ring_kind = kind, .select = select, .log = say};
 	struct scap_stats st;
 	struct scap_evt evt;
 	struct scap *s;
@@ -235,12 +263,13 @@ int main(int argc, char **argv)
 		measure_all();
 		return 0;
 	}
-	if (!strcmp(mode, "floor"))
-		return run_floor();
+	if (!strcmp(mode, "floor") || !strcmp(mode, "empty"))
+		return run_floor(!strcmp(mode, "floor"));
 	if (!strcmp(mode, "driver"))
 		return run_driver(kind);
-	if (!strcmp(mode, "saker"))
-		return run_saker(kind);
-	fprintf(stderr, "usage: overhead none|floor|driver|saker [perf|ringbuf|array]\n");
+	if (!strcmp(mode, "saker") || select_of(mode))
+		return run_saker(kind, select_of(mode));
+	fprintf(stderr, "usage: overhead none|empty|floor|driver|saker|calls|pid|comm "
+			"[perf|ringbuf|array]\n");
 	return 2;
 }

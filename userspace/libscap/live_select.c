@@ -239,6 +239,10 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 	set_state_calls(c);
 	for (unsigned int i = 0; i < sizeof(c->want) / sizeof(uint64_t); i++)
 		(&c->want.bits[0][0])[i] = (&c->show.bits[0][0])[i] | (&c->state.bits[0][0])[i];
+	for (unsigned int i = 0; i < DRV_MAX_NR / 64; i++) {
+		c->want_any[i] = c->want.bits[0][i] | c->want.bits[1][i];
+		c->other_any[i] = c->other.bits[0][i] | c->other.bits[1][i];
+	}
 	return 0;
 }
 
