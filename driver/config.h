@@ -165,12 +165,14 @@ enum call_state {
 	CALL_BORN, /* the same on the child's side of clone: args[0] are the flags, for all kinds */
 };
 
+#define CALL_F_GUARDED (1u << 15) /* in drv_call.flags only: guard.bpf.h */
+
 /* A system call between its enter and its exit. */
 struct drv_call {
 	u64 ts; /* boot clock at enter */
 	u32 nr;
 	u16 state; /* enum call_state */
-	u16 flags; /* REC_F_IA32 */
+	u16 flags; /* REC_F_IA32, REC_F_CHANGED, CALL_F_GUARDED */
 	u64 args[6];
 };
 

@@ -123,12 +123,13 @@ int sys_enter(u64 *ctx)
 	slot->call.nr = nr;
 	slot->call.flags = call_flags(sel, nr, ia32);
 	note_args(slot->call.args, regs, ia32);
+	guard_enter(task, &slot->call);
 	barrier(); /* the time is last: who interrupts before is older, and after sends the enter */
 	slot->call.ts = bpf_ktime_get_boot_ns();
 	barrier();
 	ONCE(slot->call.state) = CALL_OPEN;
 	if (never_returns(nr, ia32)) {
-		send_enter(ctx, slot, task->pid, REC_F_BLOCKED);
+		send_enter(ctx, slot, task, REC_F_BLOCKED);
 		slot_clear(slot);
 	}
 	return 0;
@@ -175,7 +176,7 @@ int sched_switch(u64 *ctx)
 	if (slot->task) {
 		if (slot->task == (u64)prev && !(state & STATE_DEAD)) {
 			if (slot->call.state == CALL_OPEN)
-				send_enter(ctx, slot, prev->pid,
+				send_enter(ctx, slot, prev,
 					   !preempt && state ? REC_F_BLOCKED : 0);
 			saved_put(prev, &slot->call);
 		}

@@ -7,6 +7,7 @@
 #define DRIVER_ENTER_BPF_H
 
 #include "args.bpf.h"
+#include "guard.bpf.h"
 #include "select.bpf.h"
 #include "writer.bpf.h"
 
@@ -20,10 +21,11 @@ static __always_inline u32 enter_type_of(const struct drv_call *call)
 }
 
 /* What an argument points to: a number, or bytes as the kernel has them. */
-static __always_inline void put_pointed(struct rec *r, const struct call_row *row)
+static __always_inline void put_pointed(struct rec *r, const struct call_row *row, struct guard *g)
 {
 	u64 addr = arg_or_0(r, row->arg), beside = arg_or_0(r, row->arg + 1);
 	u32 kind = row->kind;
+	const u8 *text = g && kind == ARG_PATH && !row->off ? guard_text(g, row->arg) : NULL;
 	u64 v;
 
 	if (row->when && !row_holds(row, arg_or_0(r, row->when_arg))) {
@@ -33,7 +35,9 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 			put_u64(r, v);
 		else
 			put_empty(r);
-	} else if (kind == ARG_BYTES)
+	} else if (text)
+		put_kernel_str(r, text, PATH_SZ);
+	else if (kind == ARG_BYTES)
 		put_user_bytes(r, addr + row->off, beside > cfg.snaplen ? cfg.snaplen : beside,
 			       PATH_SZ);
 	else if (kind == ARG_PATH)
@@ -53,6 +57,7 @@ struct enter_fill {
 	u8 *base;
 	struct drv_slot *slot;
 	u64 off;
+	struct guard *guard; /* of the task; NULL: none */
 	u32 first; /* row */
 	u32 n; /* parameters put */
 };
@@ -72,18 +77,20 @@ static long enter_step(u32 i, void *ctx)
 
 	if (!row_is_carried(row))
 		return 0;
-	put_pointed(&r, row);
+	put_pointed(&r, row, f->guard);
 	f->off = forget(r.slot, r.off, REC_OFF_MAX);
 	f->n++;
 	return 0;
 }
 
-static __always_inline void put_carried(struct rec *r, const struct row_range *rows)
+static __always_inline void put_carried(struct rec *r, const struct row_range *rows,
+					struct guard *guard)
 {
 	struct enter_fill f = {
 		.base = r->base,
 		.slot = r->slot,
 		.off = r->off,
+		.guard = guard,
 		.first = rows->first,
 		.n = ENTER_ARGS,
 	};
@@ -104,10 +111,11 @@ static __always_inline const struct row_range *rows_of(const struct drv_call *ca
 }
 
 /*
- * Sends the enter of the call in @slot ahead, as a raw enter. The call is of the task @tid, whose
+ * Sends the enter of the call in @slot ahead, as a raw enter. The call is of @task, whose
  * memory is the one mapped now. When it got into the ring, the call's state is CALL_SENT.
  */
-static __always_inline void send_enter(void *ctx, struct drv_slot *slot, u64 tid, u64 flags)
+static __always_inline void send_enter(void *ctx, struct drv_slot *slot, struct task_struct *task,
+				       u64 flags)
 {
 	struct drv_call *call = &slot->call;
 	const struct row_range *rows = rows_of(call);
@@ -122,13 +130,13 @@ static __always_inline void send_enter(void *ctx, struct drv_slot *slot, u64 tid
 		return;
 	/* Before it is published, lest an interrupt sends it again. */
 	ONCE(call->state) = CALL_SENT;
-	put_header(&r, call->ts, tid);
+	put_header(&r, call->ts, task->pid);
 	for (int i = 0; i < ENTER_ARGS; i++)
 		put_u64(&r, call->args[i]);
 	if (rows->n_carried)
-		put_carried(&r, rows);
+		put_carried(&r, rows, guard_of(task, call));
 	r.n = r.n_params; /* so they are, as in fill_auto */
-	if (rec_close(&r, flags | call->flags | REC_F_RAW_ENTER, call->ts))
+	if (rec_close(&r, flags | (call->flags & ~CALL_F_GUARDED) | REC_F_RAW_ENTER, call->ts))
 		return;
 	ONCE(call->state) = CALL_OPEN;
 }
@@ -153,7 +161,7 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, u32 type, u32 
 	}
 
 	if (slot->task == (u64)task && slot->call.state == CALL_OPEN && ring && !ring->hdr.nest)
-		send_enter(ctx, slot, task->pid, 0);
+		send_enter(ctx, slot, task, 0);
 	r->slot = NULL;
 	r->ret = 0;
 	r->flags = flags;

@@ -239,6 +239,7 @@ struct percpu_counter {
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, MM_COUNTERS };
 
 struct mm_struct {
+	atomic_t mm_users;
 	unsigned long total_vm;
 	unsigned long arg_start;
 	unsigned long arg_end;

@@ -113,28 +113,43 @@ static __always_inline void put_no_text(struct rec *r)
 	put_done(r, 1);
 }
 
-/* The parameter is the path, with its NUL; begin was asked for PATH_SZ. A lone NUL if none. */
-static __always_inline void put_path(struct rec *r, const struct path *path)
+/* Makes the text of @path: in the scratch, from pos on. NULL: there is none. */
+static __always_inline struct path_scratch *path_make(const struct path *path)
 {
 	struct vfsmount *mnt = NULL;
 	struct dentry *dentry = NULL;
 	struct path_scratch *s;
-	u64 pos, len;
 	u32 zero = 0;
 
 	bpf_core_read(&mnt, sizeof(mnt), &path->mnt);
 	bpf_core_read(&dentry, sizeof(dentry), &path->dentry);
 	s = bpf_map_lookup_elem(&path_scratch, &zero);
-	if (!s || !dentry) {
-		put_no_text(r);
-		return;
-	}
+	if (!s || !dentry)
+		return NULL;
 	path_text(s, (u64)mnt, (u64)dentry);
-	pos = ONCE(s->pos) & (PATH_SZ - 1);
-	len = forget(r->slot, PATH_SZ - pos, PATH_SZ);
+	return s;
+}
+
+/* The parameter is the path in the scratch, with its NUL; begin was asked for PATH_SZ. */
+static __always_inline void put_made_path(struct rec *r, struct path_scratch *s)
+{
+	u64 pos = ONCE(s->pos) & (PATH_SZ - 1);
+	u64 len = forget(r->slot, PATH_SZ - pos, PATH_SZ);
+
 	bpf_probe_read_kernel(put_here(r), len, &s->text[pos]);
 	put_done(r, len);
 	settle(r);
+}
+
+/* The parameter is the path; a lone NUL if there is none. */
+static __always_inline void put_path(struct rec *r, const struct path *path)
+{
+	struct path_scratch *s = path_make(path);
+
+	if (s)
+		put_made_path(r, s);
+	else
+		put_no_text(r);
 }
 
 #endif /* DRIVER_PATH_BPF_H */

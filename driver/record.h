@@ -43,6 +43,7 @@ enum rec_flags {
 	REC_F_ENTER_SENT = 1 << 2, /* exit: its raw enter was delivered to a ring before */
 	REC_F_IA32 = 1 << 3, /* nr is a 32-bit call's number */
 	REC_F_STATE_ONLY = 1 << 4, /* not asked for: it keeps the state right */
+	REC_F_CHANGED = 1 << 5, /* exit: memory that the call was given says something else now */
 };
 
 #define REC_NR_NONE 0xffff

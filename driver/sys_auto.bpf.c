@@ -4,6 +4,7 @@
  * the rows of syscalls.def with the filler auto.
  */
 #include "args.bpf.h"
+#include "guard.bpf.h"
 
 /* Bytes of each parameter of an event; 0: it varies. */
 static const u8 param_sizes[EVT_ROWS_MAX][EVT_MAX_PARAMS] = {
@@ -93,6 +94,8 @@ static __always_inline void put_auto(struct rec *r, const struct call_row *p, u3
 		put_text(r, v, r->ret);
 		return;
 	}
+	if (kind == ARG_PATH && !p->off && put_guarded(r, index))
+		return;
 	if (kind == ARG_PATH || kind == ARG_PATH_OUT) {
 		put_string(r, kind == ARG_PATH || r->ret >= 0 ? v + p->off : 0, own);
 		return;

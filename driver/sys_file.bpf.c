@@ -2,13 +2,18 @@
 /* Calls that open files and make pairs of descriptors, and those that move data in pieces. */
 #include "args.bpf.h"
 #include "fd.bpf.h"
+#include "guard.bpf.h"
 #include "task.bpf.h"
 
-/* What the kernel has behind the descriptor that a call returned. */
-static __always_inline struct file_id opened(const struct rec *r)
+/* What the kernel has behind the descriptor that a call returned; NULL: it failed. */
+static __always_inline struct file *opened(const struct rec *r)
+{
+	return r->ret < 0 ? NULL : fd_file(r->ret);
+}
+
+static __always_inline struct file_id opened_id(struct file *file)
 {
 	struct file_id none = {};
-	struct file *file = r->ret < 0 ? NULL : fd_file(r->ret);
 
 	return file ? file_id_of(file) : none;
 }
@@ -22,17 +27,20 @@ SEC("?tp_btf/sys_exit")
 int fill_open(u64 *ctx)
 {
 	struct file_id id;
+	struct file *file;
 	struct rec r;
 
-	if (!begin(&r, ctx, OPEN_X, PATH_SZ))
+	if (!begin(&r, ctx, OPEN_X, 2 * PATH_SZ))
 		return 0;
-	id = opened(&r);
+	file = opened(&r);
+	id = opened_id(file);
 	put_s64(&r, r.ret);
-	put_user_str(&r, arg(&r, 0), PATH_SZ);
+	put_arg_str(&r, 0);
 	put_u32(&r, open_flags(arg(&r, 1), &id));
 	put_u32(&r, convert_open_mode(arg(&r, 1), arg(&r, 2)));
 	put_u32(&r, id.dev);
 	put_u64(&r, id.ino);
+	put_opened_path(&r, file, 0);
 	return commit(&r);
 }
 
@@ -40,18 +48,21 @@ SEC("?tp_btf/sys_exit")
 int fill_openat(u64 *ctx)
 {
 	struct file_id id;
+	struct file *file;
 	struct rec r;
 
-	if (!begin(&r, ctx, OPENAT_X, PATH_SZ))
+	if (!begin(&r, ctx, OPENAT_X, 2 * PATH_SZ))
 		return 0;
-	id = opened(&r);
+	file = opened(&r);
+	id = opened_id(file);
 	put_s64(&r, r.ret);
 	put_fd(&r, arg(&r, 0));
-	put_user_str(&r, arg(&r, 1), PATH_SZ);
+	put_arg_str(&r, 1);
 	put_u32(&r, open_flags(arg(&r, 2), &id));
 	put_u32(&r, convert_open_mode(arg(&r, 2), arg(&r, 3)));
 	put_u32(&r, id.dev);
 	put_u64(&r, id.ino);
+	put_opened_path(&r, file, 1);
 	return commit(&r);
 }
 
@@ -67,20 +78,23 @@ int fill_openat2(u64 *ctx)
 {
 	struct open_how how = {};
 	struct file_id id;
+	struct file *file;
 	struct rec r;
 
-	if (!begin(&r, ctx, OPENAT2_X, PATH_SZ))
+	if (!begin(&r, ctx, OPENAT2_X, 2 * PATH_SZ))
 		return 0;
-	id = opened(&r);
+	file = opened(&r);
+	id = opened_id(file);
 	bpf_probe_read_user(&how, sizeof(how), (void *)arg(&r, 2));
 	put_s64(&r, r.ret);
 	put_fd(&r, arg(&r, 0));
-	put_user_str(&r, arg(&r, 1), PATH_SZ);
+	put_arg_str(&r, 1);
 	put_u32(&r, open_flags(how.flags, &id));
 	put_u32(&r, convert_open_mode(how.flags, how.mode));
 	put_u32(&r, convert_openat2_resolve(how.resolve));
 	put_u32(&r, id.dev);
 	put_u64(&r, id.ino);
+	put_opened_path(&r, file, 1);
 	return commit(&r);
 }
 
@@ -88,17 +102,20 @@ SEC("?tp_btf/sys_exit")
 int fill_creat(u64 *ctx)
 {
 	struct file_id id;
+	struct file *file;
 	struct rec r;
 
-	if (!begin(&r, ctx, CREAT_X, PATH_SZ))
+	if (!begin(&r, ctx, CREAT_X, 2 * PATH_SZ))
 		return 0;
-	id = opened(&r);
+	file = opened(&r);
+	id = opened_id(file);
 	put_s64(&r, r.ret);
-	put_user_str(&r, arg(&r, 0), PATH_SZ);
+	put_arg_str(&r, 0);
 	put_u32(&r, arg(&r, 1) & 07777);
 	put_u32(&r, id.dev);
 	put_u64(&r, id.ino);
 	put_u16(&r, 0);
+	put_opened_path(&r, file, 0);
 	return commit(&r);
 }
 

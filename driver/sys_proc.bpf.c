@@ -233,12 +233,6 @@ static __always_inline void put_exec_env(struct rec *r, struct task_struct *task
 	put_user_bytes(r, at, end - at, ARGS_SZ);
 }
 
-/* The kernel leaves the name that was executed behind the environment of the new program. */
-static __always_inline u64 exec_name(struct rec *r, struct task_struct *task, u64 name)
-{
-	return exec_failed(r) ? name : BPF_CORE_READ(task, mm, env_end);
-}
-
 #define EXEC_TEXT_SZ (PROC_TEXT_SZ + ARGS_SZ + 2 * PATH_SZ)
 
 /* Serves execve and execveat, whose arguments stand one further and are told at the end. */
@@ -247,14 +241,13 @@ int fill_exec(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool at = this_slot()->call.nr == NR_EXECVEAT;
-	u64 name, argv, envp;
+	u64 argv, envp;
 	struct rec r;
 
 	if (!begin_call(&r, ctx, at ? EVT_EXECVEAT_X : EVT_EXECVE_X,
 			at ? EVT_EXECVEAT_X_NPARAMS : EVT_EXECVE_X_NPARAMS,
 			EVT_EXECVEAT_X_FIXED_SZ + EXEC_TEXT_SZ))
 		return 0;
-	name = arg(&r, is_execveat(&r));
 	argv = arg(&r, 1 + is_execveat(&r));
 	envp = arg(&r, 2 + is_execveat(&r));
 	put_s64(&r, r.ret);
@@ -264,7 +257,10 @@ int fill_exec(u64 *ctx)
 	put_exec(&r, task);
 	if (is_execveat(&r))
 		put_fd(&r, arg(&r, 0));
-	put_user_str(&r, exec_name(&r, task, name), PATH_SZ);
+	if (exec_failed(&r))
+		put_arg_str(&r, is_execveat(&r));
+	else /* the kernel leaves the name behind the environment of the new program */
+		put_user_str(&r, BPF_CORE_READ(task, mm, env_end), PATH_SZ);
 	if (is_execveat(&r))
 		put_u32(&r, convert_execveat_flags(arg(&r, 4)));
 	return commit(&r);

@@ -428,7 +428,7 @@ static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 static __always_inline int commit(struct rec *r)
 {
 	struct drv_call *call = &r->slot->call;
-	u64 flags = call->flags, enter_ns = call->ts;
+	u64 flags = call->flags & ~CALL_F_GUARDED, enter_ns = call->ts;
 
 	if (call->state == CALL_SENT)
 		flags |= REC_F_ENTER_SENT;

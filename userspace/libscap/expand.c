@@ -102,5 +102,7 @@ int scap_expand_exit(struct scap_evt *evt, const struct rec_hdr *rec)
 	evt->flags = call_flags(rec);
 	if (evt->type & 1)
 		evt->flags |= SCAP_EVT_F_FULL;
+	if (rec->flags & REC_F_CHANGED)
+		evt->flags |= SCAP_EVT_F_CHANGED;
 	return 0;
 }

@@ -26,6 +26,8 @@ enum scap_evt_flags {
 		1 << 3, /* ts_ns was moved up to keep the order; true_ns is the real time */
 	SCAP_EVT_F_STATE_ONLY = 1 << 4, /* updates state, is not shown (EVF blocks) */
 	SCAP_EVT_F_IA32 = 1 << 5,
+	SCAP_EVT_F_CHANGED = 1 << 6, /* an exit: another thread changed an argument in memory; what
+					is told was there at the enter */
 };
 
 /* One event. hdr and what it points to are borrowed until the next call on the source. */

@@ -68,13 +68,22 @@ static void shown_params(const struct sinsp_evt *evt, unsigned int *first, unsig
 	*end = n;
 }
 
+/* A parameter of saker's own that only some events of its type have. */
+static int is_missing_own(const struct sinsp_evt *evt, unsigned int i)
+{
+	return !evt->params.v[i].len && evt->info->params[i].own;
+}
+
 char *sinsp_info_put(struct value_writer *w, char *p)
 {
+	static const char changed[] = "args_changed=1 ";
 	const struct label *label = event_text(w->evt->info->id)->labels;
 	unsigned int i, end;
 
 	shown_params(w->evt, &i, &end);
 	for (; i < end; i++) {
+		if (is_missing_own(w->evt, i))
+			continue;
 		p = text_room(w->out, p, sizeof(*label) + VALUE_ROOM);
 		if (!p)
 			return NULL;
@@ -83,6 +92,10 @@ char *sinsp_info_put(struct value_writer *w, char *p)
 		if (!p)
 			return NULL;
 		*p++ = ' ';
+	}
+	if (w->evt->raw.flags & SCAP_EVT_F_CHANGED) {
+		p = text_room(w->out, p, sizeof(changed));
+		p = p ? put_mem(p, changed, sizeof(changed) - 1) : NULL;
 	}
 	return p;
 }

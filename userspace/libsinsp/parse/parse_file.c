@@ -59,7 +59,7 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	const struct scap_param *(*get)(const struct sinsp_parse *, enum sinsp_param);
 	char dir[SINSP_PATH_SZ], path[SINSP_PATH_SZ];
 	int64_t num = sinsp_result(p), dirfd;
-	const struct scap_param *name;
+	const struct scap_param *name, *opened; /* the kernel's own path of the file */
 	struct sinsp_fd *fd;
 	size_t n = 0;
 
@@ -68,7 +68,10 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	get = enter_has_path(p) || p->e->raw.type == EVT_OPENAT_102_X ? sinsp_arg : sinsp_own;
 	name = get(p, SINSP_P_name);
 	dirfd = sinsp_s64(get(p, SINSP_P_dirfd), AT_FDCWD_2022);
-	if (name) {
+	opened = sinsp_own(p, SINSP_P_path);
+	if (opened) {
+		n = sinsp_parse_path(p, path, dir, 0, (const char *)opened->p, opened->len);
+	} else if (name) {
 		n = name->p[0] == '/' ? 0 : directory(p, dir, dirfd);
 		n = sinsp_parse_path(p, path, dir, n, (const char *)name->p, name->len);
 	}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Text that another thread can change while a call is under way: in a process of several
+ * threads the paths that a call is given are copied when it enters, and the exit tells that copy.
+ * Where the memory says something else by then, the record is marked (REC_F_CHANGED).
+ *
+ * A process of one thread pays nothing: who could change its memory in a call has to share it
+ * by other means. The kernel makes its own copy between ours and the end of the call, so a text
+ * that changes back and forth is only told by an object of the kernel: open's path.
+ */
+#ifndef DRIVER_GUARD_BPF_H
+#define DRIVER_GUARD_BPF_H
+
+#include "path.bpf.h"
+
+/* Both texts of a call, the second behind the first. */
+struct guard {
+	u16 at[6]; /* by argument: where it begins, from 1; 0: was not readable, or is no text */
+	u32 end;
+	u8 text[2 * PATH_SZ]; /* the second half only takes what a helper may write at most */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct guard);
+} guards SEC(".maps");
+
+/* Which arguments of a call are paths: bit by argument. */
+static const u8 text_args[DRV_MAX_NR] = {
+#define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0)
+#define AF(...)
+#define AX A
+#define AXF AF
+#define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef A
+#undef AF
+#undef AX
+#undef AXF
+};
+
+/* Copies argument @i behind what is there. */
+static __always_inline void guard_copy(struct guard *g, u64 addr, u32 i)
+{
+	u32 at = ONCE(g->end);
+	long n;
+
+	g->at[i] = 0;
+	if (at > PATH_SZ)
+		return;
+	n = bpf_probe_read_user_str(&g->text[at], PATH_SZ - 1, (void *)addr);
+	if (n <= 0)
+		return;
+	g->at[i] = at + 1;
+	ONCE(g->end) = at + n;
+}
+
+/* A function of its own to the verifier, as guard_differs. */
+__noinline int guard_fill(struct guard *g, struct drv_call *call, u32 texts)
+{
+	if (!g || !call)
+		return -1;
+	ONCE(g->end) = 0;
+	for (u32 i = 0; i < 5; i++)
+		if (texts >> i & 1)
+			guard_copy(g, call->args[i], i);
+	return 0;
+}
+
+/* At the enter of @call by @task. */
+static __always_inline void guard_enter(struct task_struct *task, struct drv_call *call)
+{
+	struct guard *g;
+	u32 texts;
+
+	if (!cfg.task_storage || call->nr >= DRV_MAX_NR || call->flags & REC_F_IA32)
+		return;
+	texts = text_args[call->nr];
+	if (!texts || BPF_CORE_READ(task, mm, mm_users.counter) < 2)
+		return;
+	g = bpf_task_storage_get(&guards, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (g && !guard_fill(g, call, texts))
+		call->flags |= CALL_F_GUARDED;
+}
+
+/* The texts of @call, which @task is in; NULL: they were not copied. */
+static __always_inline struct guard *guard_of(struct task_struct *task, const struct drv_call *call)
+{
+	if (!cfg.task_storage || !(call->flags & CALL_F_GUARDED))
+		return NULL;
+	return bpf_task_storage_get(&guards, task, NULL, 0);
+}
+
+/* Where the copy of argument @i begins; NULL: there is none. */
+static __always_inline const u8 *guard_text(struct guard *g, u32 i)
+{
+	u32 at = i < 6 ? g->at[i] : 0;
+
+	return at && at <= PATH_SZ ? &g->text[at - 1] : NULL;
+}
+
+struct text_pair {
+	const u8 *a, *b;
+	u32 differ;
+};
+
+/* Compares eight bytes, as far as the text goes. A callback of bpf_loop. */
+static long text_step(u32 i, void *ctx)
+{
+	struct text_pair *p = ctx;
+	u32 at = 8 * i;
+	u64 a, b, nul;
+
+	if (at > PATH_SZ - 8)
+		return 1;
+	a = *(u64 *)(p->a + at);
+	b = *(u64 *)(p->b + at);
+	nul = (a - 0x0101010101010101ull) & ~a & 0x8080808080808080ull;
+	nul &= -nul; /* the first NUL's highest bit; 0: there is none */
+	if (nul) {
+		a &= (nul << 1) - 1;
+		b &= (nul << 1) - 1;
+	}
+	p->differ = a != b;
+	return p->differ || nul;
+}
+
+/*
+ * 1: the text at @addr is not, or no longer, the copy of argument @i. At 0: the path in @s is not.
+ */
+__noinline int guard_differs(struct guard *g, struct path_scratch *s, u32 i, u64 addr)
+{
+	struct text_pair p = {};
+
+	if (!g || !s)
+		return 0;
+	p.a = guard_text(g, i);
+	p.b = addr ? s->text : &s->text[ONCE(s->pos) & (PATH_SZ - 1)];
+	if (!p.a)
+		return 1;
+	if (addr && bpf_probe_read_user_str(s->text, PATH_SZ, (void *)addr) <= 0)
+		return 1;
+	bpf_loop(PATH_SZ / 8, text_step, &p, 0);
+	return p.differ;
+}
+
+/* The text that argument @i of the call was at its enter; false: that is not known. */
+static __always_inline bool put_guarded(struct rec *r, u32 i)
+{
+	struct drv_call *call = &r->slot->call;
+	struct guard *g = guard_of(bpf_get_current_task_btf(), call);
+	const u8 *text = g ? guard_text(g, i) : NULL;
+	struct path_scratch *s;
+	u32 zero = 0;
+
+	if (!text)
+		return false;
+	s = bpf_map_lookup_elem(&path_scratch, &zero);
+	if (s && guard_differs(g, s, i, i < 6 ? call->args[i] : 0))
+		call->flags |= REC_F_CHANGED;
+	put_kernel_str(r, text, PATH_SZ);
+	return true;
+}
+
+/* The text that argument @i of the call is: begin was asked for PATH_SZ. */
+static __always_inline void put_arg_str(struct rec *r, u32 i)
+{
+	if (!put_guarded(r, i))
+		put_user_str(r, arg(r, i), PATH_SZ);
+}
+
+/*
+ * The path of the file that the call opened, where argument @i may not be what was opened: nothing
+ * in a process of one thread, and where the two say the same.
+ */
+static __always_inline void put_opened_path(struct rec *r, struct file *file, u32 i)
+{
+	struct guard *g = guard_of(bpf_get_current_task_btf(), &r->slot->call);
+	struct path_scratch *s = g && file ? path_make(&file->f_path) : NULL;
+
+	if (s && guard_differs(g, s, i, 0))
+		put_made_path(r, s);
+	else
+		put_empty(r);
+}
+
+#endif /* DRIVER_GUARD_BPF_H */
