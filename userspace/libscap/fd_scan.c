@@ -205,9 +205,8 @@ static int fill(struct fd_scan *s, struct scap_fd_info *fd, int pid_fd, const ch
 	return 0;
 }
 
-/* 0, -ENOMEM, or another negative errno: the file is closed by now. */
-static int read_one(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
-		    uint64_t num)
+int fd_scan_one(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
+		uint64_t num)
 {
 	struct scap_fd_info fd = {.fd = num};
 	char path[32];
@@ -236,7 +235,7 @@ int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid,
 			err = -EFBIG;
 			break;
 		}
-		err = read_one(s, b, tid, pid_fd, num);
+		err = fd_scan_one(s, b, tid, pid_fd, num);
 	}
 	proc_dir_close(&s->dir);
 	return err == -ENOMEM || err == -EFBIG ? err : 0;

@@ -24,4 +24,8 @@ void fd_scan_fini(struct fd_scan *s);
  */
 int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd);
 
+/* Adds one. -ENOMEM, or another negative errno: there is none. */
+int fd_scan_one(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
+		uint64_t num);
+
 #endif /* SCAP_FD_SCAN_H */

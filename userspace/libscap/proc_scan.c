@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +192,7 @@ static int scan_main(struct scan *s, uint64_t pid, int pid_fd, struct scap_threa
 		return err;
 	task_read_shared(main, &s->bufs, pid_fd, x->kthread);
 	err = scap_state_build_thread(s->b, main);
-	return err || x->kthread ? err : scan_files(s, pid, pid_fd);
+	return err || x->kthread || s->opts.no_files ? err : scan_files(s, pid, pid_fd);
 }
 
 /* 0 too if the process ended meanwhile. */
@@ -299,4 +300,35 @@ int scap_scan_thread(struct scap_state_build *b, uint64_t tid, const struct scap
 	if (s)
 		scan_close(s);
 	return err;
+}
+
+int scap_scan_file(struct scap_state_build *b, uint64_t tid, uint64_t num,
+		   const struct scap_scan_opts *opts)
+{
+	struct scan *s = NULL;
+	int err = scan_open(&s, b, NULL, opts), fd;
+
+	if (!err) {
+		fd = open_number(s->proc_fd, tid);
+		err = fd < 0 ? fd : fd_scan_one(&s->fds, b, tid, fd, num);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (s)
+		scan_close(s);
+	return !err || err == -ENOMEM ? err : -ESRCH;
+}
+
+int scap_thread_lives(uint64_t tid)
+{
+	return tid > INT32_MAX || kill((pid_t)tid, 0) == 0 || errno != ESRCH;
+}
+
+int scap_proc_is_global(void)
+{
+	static const char first[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO */
+	char text[sizeof(first)];
+
+	return readlink("/proc/self/ns/pid", text, sizeof(text)) == sizeof(first) - 1 &&
+	       !memcmp(text, first, sizeof(first) - 1);
 }

@@ -14,6 +14,7 @@ struct scap_scan_opts {
 	size_t sz;
 	const char *proc; /* NULL: /proc */
 	int no_environ;
+	int no_files; /* threads without their files */
 	int64_t epoch_offset_ns; /* added to CLOCK_BOOTTIME gives the epoch */
 	uint32_t skip_pid; /* a process to leave out, 0: none */
 	int task_rows_fd; /* an iterator (driver/task_row.h), read to its end; 0: none */
@@ -27,5 +28,15 @@ int scap_scan_machine(struct scap_state_build *b, const struct scap_log *log,
 /* One thread and its files now, with the main thread of its process (live, for a thread the table
  * does not know). -ESRCH: gone. */
 int scap_scan_thread(struct scap_state_build *b, uint64_t tid, const struct scap_scan_opts *opts);
+
+/* The file @num of the thread @tid now. -ESRCH: there is none. */
+int scap_scan_file(struct scap_state_build *b, uint64_t tid, uint64_t num,
+		   const struct scap_scan_opts *opts);
+
+/* Whether a thread has the number @tid. */
+int scap_thread_lives(uint64_t tid);
+
+/* Whether /proc tells the numbers that the driver tells: those of the first pid namespace. */
+int scap_proc_is_global(void);
 
 #endif /* SCAP_PROC_SCAN_H */

@@ -37,6 +37,7 @@ static int take_state(struct sinsp *s)
 
 	s->ended_tid = s->closed_fd = -1;
 	s->native = s->begun = s->evt_in_preface = 0;
+	s->heal.fds_lost_ns = s->heal.threads_lost_ns = 0;
 	if (err || !st)
 		return err;
 	err = sinsp_users_load(&s->users, &s->threads.strings, st);
@@ -117,7 +118,7 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	s->src = src;
 	s->enter_events = OPT(opts, enter_events);
 	s->tree_root = OPT(opts, tree_root);
-	s->heal = OPT(opts, heal);
+	sinsp_heal_init(&s->heal, OPT(opts, heal));
 	s->log = OPT(opts, log);
 	s->log_ctx = OPT(opts, log_ctx);
 	err = copy_comms(s, OPT(opts, suppress_comms));

@@ -35,7 +35,7 @@ struct sinsp_opts {
 	int64_t tree_root; /* only events of this process and its descendants are meant; 0: all */
 	const char *const *suppress_comms; /* NULL-terminated: threads of these names and their
 					      descendants are not shown; NULL: none */
-	uint8_t heal; /* live: threads that the source did not say are read from /proc */
+	uint8_t heal; /* live: what is not known, or not certain any more, is read from /proc */
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
 };

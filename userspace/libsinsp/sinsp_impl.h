@@ -4,6 +4,7 @@
 #define SINSP_SINSP_IMPL_H
 
 #include "sinsp.h"
+#include "state/heal.h"
 #include "state/ifaces.h"
 #include "state/threads.h"
 #include "state/users.h"
@@ -19,9 +20,6 @@ struct sinsp {
 	int64_t closed_tid, closed_fd; /* closed_fd -1: nothing */
 	int64_t execed_tid; /* the thread that the current exec was called in, if not the leader */
 
-	/* When the last record was lost that changed files, or threads. 0: never. */
-	uint64_t fds_lost_ns, threads_lost_ns;
-
 	uint64_t first_ns;
 	uint8_t native; /* events come from saker: exits carry everything, and are right */
 	uint8_t begun; /* an event that is not of the section's preface was seen */
@@ -30,22 +28,14 @@ struct sinsp {
 	const char **suppress_comms; /* NULL: none */
 	int64_t tree_root;
 	uint8_t enter_events;
-	uint8_t heal; /* ask /proc about threads that are not known */
-	uint64_t heal_second; /* of event time, in which n_healed were asked for */
-	unsigned int n_healed;
+	struct sinsp_heal heal;
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
 	uint8_t told_refused; /* that files are left out was said */
 };
 
 /* The thread @tid; not known, it is read from /proc or gets a stand-in. NULL: no room. */
-struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid, uint64_t ts_ns);
-
-/* Whether what was learnt at @learnt_ns still holds, given the time of the last loss. */
-static inline int sinsp_is_certain(uint64_t lost_ns, uint64_t learnt_ns)
-{
-	return !lost_ns || learnt_ns > lost_ns;
-}
+struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid);
 
 /* Says once that there are more files than are kept. */
 void sinsp_tell_refused(struct sinsp *s);

@@ -120,7 +120,10 @@ static char *put_thread(struct sinsp_text *out, char *p, const struct sinsp_evt 
 	p = text_room(out, p, n + 2 * TEXT_NUM_MAX);
 	if (!p)
 		return NULL;
-	p = put_lit(put_utf8(p, comm, n), " (");
+	p = put_utf8(p, comm, n);
+	if (evt->thread && !sinsp_thread_is_certain(evt->insp, evt->thread, evt->raw.true_ns))
+		*p++ = '?';
+	p = put_lit(p, " (");
 	return put_i64(p, (int64_t)evt->raw.hdr->tid);
 }
 

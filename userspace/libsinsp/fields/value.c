@@ -318,6 +318,9 @@ static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_
 	p = open_meaning(w, p);
 	*p++ = '<';
 	p = put_cstr(p, sinsp_fd_typechar(fd));
+	/* Something was lost since: the number may be another file's. */
+	if (!sinsp_fd_is_certain(w->evt->insp, fd, w->evt->raw.true_ns))
+		*p++ = '?';
 	*p++ = '>';
 	p = put_dropping(p, fd->name, n);
 	*p = ')';
@@ -459,7 +462,7 @@ static char *put_texts(struct value_writer *w, char *p, const struct value *v)
 
 /* What a path in a parameter is relative to: the directory of the process, or a file's name,
  * written to @dir with a '/' behind; its length. */
-static size_t base_dir(const struct value_writer *w, const struct value *v, char *dir)
+static size_t base_dir(const struct value_writer *w, const struct value *v, char *dir, int *certain)
 {
 	const struct sinsp_evt *evt = w->evt;
 	const struct sinsp_fd *fd;
@@ -472,6 +475,7 @@ static size_t base_dir(const struct value_writer *w, const struct value *v, char
 	    evt->params.v[v->info->dirfd].len >= sizeof(num))
 		num = (int64_t)get_u64(evt->params.v[v->info->dirfd].p);
 	if (num == PPM_AT_FDCWD) {
+		*certain = sinsp_fs_is_certain(evt->insp, evt->thread->fs);
 		name = sinsp_thread_cwd(evt->thread);
 		n = strnlen(name, SINSP_PATH_SZ - 1);
 		memcpy(dir, name, n);
@@ -480,6 +484,7 @@ static size_t base_dir(const struct value_writer *w, const struct value *v, char
 	fd = sinsp_thread_fd(evt->thread, num);
 	if (!fd || !fd->name[0])
 		return 0;
+	*certain = sinsp_fd_is_certain(evt->insp, fd, evt->raw.true_ns);
 	n = (size_t)(put_dropping(dir, fd->name, strnlen(fd->name, SINSP_PATH_SZ - 2)) - dir);
 	dir[n++] = '/';
 	return n;
@@ -492,6 +497,7 @@ static char *put_path(struct value_writer *w, char *p, const struct value *v)
 	char dir[SINSP_PATH_SZ], full[SINSP_PATH_SZ];
 	enum sinsp_path_rules rules;
 	size_t n_dir, n_full;
+	int certain = 1;
 
 	p = text_room(w->out, p, n + sizeof(full) + VALUE_ROOM);
 	if (!p)
@@ -499,14 +505,17 @@ static char *put_path(struct value_writer *w, char *p, const struct value *v)
 	p = put_dropping(p, path, n);
 	if (!w->evt->thread || path[0] == '/' || (n >= 4 && !memcmp(path, "<NA>", 4)))
 		return p;
-	n_dir = base_dir(w, v, dir);
+	n_dir = base_dir(w, v, dir, &certain);
 	/* The limit of sysdig's rules holds for names of files, not here. */
 	rules = n_dir + n < SYSDIG_PATH_MAX ? sinsp_path_rules_of(w->evt->insp) : SINSP_PATH_STRICT;
 	/* An empty path is the directory itself. */
 	n_full = sinsp_path_join(full, rules, dir, n_dir, n ? path : ".", n ? n : 1);
 	if (!n_full)
 		return p;
-	p = put_utf8(open_meaning(w, p), full, n_full);
+	p = open_meaning(w, p);
+	if (!certain)
+		p = put_lit(p, "<?>");
+	p = put_utf8(p, full, n_full);
 	*p = ')';
 	return p + 1;
 }

@@ -112,6 +112,7 @@ static const struct {
 	[EVT_CAPSET_X] = {sinsp_parse_capset},
 	[EVT_CONTAINER_272_E] = {sinsp_parse_container},
 	[EVT_CONTAINER_E] = {sinsp_parse_container},
+	[EVT_INDEX(EVT_LOST_E)] = {sinsp_parse_lost},
 };
 
 static struct sinsp_parse_row rows[EVT_INDEX_MAX];
@@ -169,7 +170,7 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 	struct sinsp_parse_row *row = &rows[evt_index(info->id)];
 
 	(void)ctx;
-	if (evt_is_private(info->id))
+	if (evt_is_private(info->id) && !parsers[evt_index(info->id)].fn)
 		return;
 	row->info = info;
 	for (int i = 0; i < SINSP_P_MAX; i++)
@@ -351,9 +352,11 @@ static struct sinsp_thread *thread_of(struct sinsp *s, const struct sinsp_evt *e
 	int64_t tid = e->raw.hdr->tid;
 	struct sinsp_thread *t = sinsp_threads_find(&s->threads, tid);
 
+	if (t && row->of_thread && !row->is_clone && s->heal.threads_lost_ns && s->heal.on)
+		t = sinsp_heal_thread(s, t);
 	if (t || !row->of_thread || row->is_clone)
 		return t;
-	return sinsp_thread_get(s, tid, e->raw.ts_ns);
+	return sinsp_thread_get(s, tid);
 }
 
 static int64_t fd_param(const struct sinsp_evt *e, const struct sinsp_parse_row *row)
@@ -361,10 +364,13 @@ static int64_t fd_param(const struct sinsp_evt *e, const struct sinsp_parse_row 
 	return sinsp_s64(param_at(&e->params, row->fd), -1);
 }
 
-static void bind_fd(struct sinsp_evt *e, int64_t num)
+static void bind_fd(struct sinsp *s, struct sinsp_evt *e, int64_t num)
 {
 	e->fdnum = num;
-	e->fd = sinsp_files_find(e->thread->files, num);
+	if (s->heal.on && (s->heal.fds_lost_ns || e->thread->files->partial))
+		e->fd = sinsp_heal_fd(s, e->thread, num, e->raw.true_ns);
+	else
+		e->fd = sinsp_files_find(e->thread->files, num);
 }
 
 static void begin_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row)
@@ -385,7 +391,7 @@ static void begin_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_
 		sinsp_thread_save_enter(&s->threads, t, e->raw.hdr);
 	if (row->fd >= 0) {
 		t->enter_fd = fd_param(e, row);
-		bind_fd(e, t->enter_fd);
+		bind_fd(s, e, t->enter_fd);
 	}
 }
 
@@ -449,7 +455,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	else if (bound)
 		num = t->enter_fd;
 	if (num != -1)
-		bind_fd(e, num);
+		bind_fd(s, e, num);
 	return open;
 }
 
@@ -522,6 +528,8 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 		return;
 	}
 
+	if (s->heal.on)
+		sinsp_heal_step(s, e->raw.true_ns);
 	e->thread = thread_of(s, e, row);
 	if (e->thread && row->of_thread) {
 		if (is_exit)

@@ -75,6 +75,13 @@
 	X(vtid)                                                                                    \
 	X(vpid)                                                                                    \
 	X(nstype)                                                                                  \
+	X(to)                                                                                      \
+	X(clone)                                                                                   \
+	X(exec)                                                                                    \
+	X(exit)                                                                                    \
+	X(open)                                                                                    \
+	X(close)                                                                                   \
+	X(state)                                                                                   \
 	X(reaper_tid)
 
 enum sinsp_param {
@@ -196,6 +203,8 @@ void sinsp_parse_prlimit(struct sinsp_parse *p);
 void sinsp_parse_vm(struct sinsp_parse *p);
 void sinsp_parse_switch(struct sinsp_parse *p);
 void sinsp_parse_capset(struct sinsp_parse *p);
+
+void sinsp_parse_lost(struct sinsp_parse *p);
 
 /* parse_container.c */
 void sinsp_parse_container(struct sinsp_parse *p);

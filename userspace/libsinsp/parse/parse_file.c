@@ -43,6 +43,24 @@ static size_t directory(const struct sinsp_parse *p, char *out, int64_t dirfd)
 	return n;
 }
 
+/* A name is no more certain than that of the directory it begins at. */
+static void inherit_doubt(const struct sinsp_parse *p, struct sinsp_fd *fd, int64_t dirfd)
+{
+	const struct sinsp_thread *t = p->e->thread;
+	const struct sinsp_fd *dir;
+
+	if (dirfd == AT_FDCWD_2022) {
+		if (!sinsp_fs_is_certain(p->s, t->fs))
+			fd->learnt_ns = t->fs->learnt_ns;
+		return;
+	}
+	dir = sinsp_thread_fd(t, dirfd);
+	if (dir && !sinsp_fd_is_certain(p->s, dir, p->e->raw.true_ns)) {
+		fd->learnt_ns = dir->learnt_ns;
+		fd->flags |= dir->flags & SINSP_FD_F_HEALED;
+	}
+}
+
 /* The enter says what was asked for; if the path could not be read there, the exit does. */
 static int enter_has_path(const struct sinsp_parse *p)
 {
@@ -87,6 +105,8 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	fd->dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0);
 	fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
 	sinsp_fd_set_name(mem_of(p), fd, path, n);
+	if (name && name->p[0] != '/')
+		inherit_doubt(p, fd, dirfd);
 }
 
 /* The kernel's own path of the file, which needs no directory. */
@@ -399,10 +419,12 @@ static size_t from_cwd(const struct sinsp_parse *p, char *out, const char *path,
 	return sinsp_parse_path(p, out, cwd, n < SINSP_PATH_SZ / 2 ? n : 0, path, len);
 }
 
-static void set_cwd(struct sinsp_parse *p, char *text, size_t n)
+static void set_cwd(struct sinsp_parse *p, char *text, size_t n, int is_certain)
 {
 	struct sinsp_fs *fs = p->e->thread->fs;
 
+	if (is_certain)
+		fs->learnt_ns = p->e->raw.true_ns;
 	if (!n || text[n - 1] != '/')
 		text[n++] = '/';
 	sinsp_str_set(&p->s->threads.strings, &fs->cwd, text, n);
@@ -415,23 +437,29 @@ void sinsp_parse_chdir(struct sinsp_parse *p)
 	char text[SINSP_PATH_SZ + 1];
 
 	if (sinsp_result(p) >= 0 && path && p->e->thread)
-		set_cwd(p, text, from_cwd(p, text, (const char *)path->p, path->len));
+		set_cwd(p, text, from_cwd(p, text, (const char *)path->p, path->len),
+			path->p[0] == '/' || sinsp_fs_is_certain(p->s, p->e->thread->fs));
 }
 
 void sinsp_parse_fchdir(struct sinsp_parse *p)
 {
 	const struct sinsp_fd *fd = p->e->fd;
 	char text[SINSP_PATH_SZ + 1];
+	int is_certain;
 
 	if (sinsp_result(p) < 0 || !fd)
 		return;
+	is_certain = sinsp_fd_is_certain(p->s, fd, p->e->raw.true_ns);
+	if (!is_certain)
+		p->e->thread->fs->learnt_ns = fd->learnt_ns;
 	/* A file's name begins at the real root. */
 	if (p->s->native)
 		set_cwd(p, text,
 			sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, fd->name,
-					sinsp_str_len(fd->name)));
+					sinsp_str_len(fd->name)),
+			is_certain);
 	else
-		set_cwd(p, text, from_cwd(p, text, fd->name, sinsp_str_len(fd->name)));
+		set_cwd(p, text, from_cwd(p, text, fd->name, sinsp_str_len(fd->name)), is_certain);
 }
 
 /* Of a directory outside the root, the kernel says "(unreachable)..."; sysdig takes that for

@@ -12,7 +12,6 @@
 
 /* A child older than this at its own clone is another one, where nothing says it better. */
 #define STALE_NS 2000000000ull
-#define TICK_NS 10000000ull /* /proc tells starts in these */
 
 enum { PR_SET_NAME = 15, RLIMIT_NOFILE_2022 = 7 }; /* values of the format */
 enum { EXVAT_AT_EMPTY_PATH = 1, EXE_WRITABLE = 1, AT_FDCWD_2022 = -100 };
@@ -91,7 +90,7 @@ static struct sinsp_thread *learn_parent(struct sinsp_parse *p, struct sinsp_thr
 		return t;
 	if (!p->s->native) {
 		sinsp_threads_replace(table(p), t);
-		t = sinsp_thread_get(p->s, tid, p->e->raw.ts_ns);
+		t = sinsp_thread_get(p->s, tid);
 		if (!t)
 			return NULL;
 	}
@@ -109,7 +108,7 @@ static int is_child(const struct sinsp_parse *p, const struct clone *c,
 		return 1;
 	if (!p->s->native)
 		return t->flags & SINSP_CL_INVERTED;
-	return t->start_ns + (t->snapshot_ns ? TICK_NS : 0) >= c->since_ns;
+	return t->start_ns + (t->snapshot_ns || t->healed ? SINSP_TICK_NS : 0) >= c->since_ns;
 }
 
 /* Whether the other side of the clone made the child already, or it has even ended since; one
@@ -169,6 +168,22 @@ static int64_t parent_tid(const struct sinsp_parse *p, const struct clone *c,
 	return p->s->native && (c->flags & SINSP_CL_PARENT) ? parent->ptid : c->parent;
 }
 
+/* After a loss the directory is as uncertain as files are, but these events say it. */
+static void learn_cwd(struct sinsp_parse *p, struct sinsp_thread *t)
+{
+	const struct scap_param *cwd = sinsp_own(p, SINSP_P_cwd);
+	char text[SINSP_PATH_SZ + 1];
+	size_t n;
+
+	if (!p->s->native || !cwd || cwd->p[0] != '/' || sinsp_fs_is_certain(p->s, t->fs))
+		return;
+	n = sinsp_parse_path(p, text, "/", 1, (const char *)cwd->p, cwd->len);
+	if (text[n - 1] != '/')
+		text[n++] = '/';
+	sinsp_str_set(&table(p)->strings, &t->fs->cwd, text, n);
+	t->fs->learnt_ns = p->e->raw.true_ns;
+}
+
 static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
 			 const struct sinsp_thread *parent)
 {
@@ -191,6 +206,7 @@ static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 		       const struct sinsp_thread *parent, const struct clone *c)
 {
 	t->known = 1;
+	t->learnt_ns = p->e->raw.true_ns;
 	t->born = c->inverted;
 	t->ptid = parent_tid(p, c, parent);
 	t->flags = c->flags | (c->inverted ? SINSP_CL_INVERTED : 0);
@@ -224,7 +240,7 @@ static void add_child(struct sinsp_parse *p, const struct clone *c)
 
 static void make_child(struct sinsp_parse *p, const struct clone *c)
 {
-	struct sinsp_thread *parent = sinsp_thread_get(p->s, c->parent, p->e->raw.ts_ns);
+	struct sinsp_thread *parent = sinsp_thread_get(p->s, c->parent);
 
 	if (parent && !has_child(p, c) && (parent = sinsp_threads_find(table(p), c->parent)) &&
 	    learn_parent(p, parent))
@@ -243,7 +259,7 @@ static int is_stale(const struct sinsp_parse *p, const struct sinsp_thread *t)
 		return 0;
 	if (p->s->native && (t->born || !t->known || t->enter_type != SINSP_NO_TYPE))
 		return 1;
-	if (p->s->native && !t->snapshot_ns && sinsp_is_certain(p->s->threads_lost_ns, t->start_ns))
+	if (p->s->native && !t->snapshot_ns && sinsp_thread_is_certain(p->s, t, now))
 		return 0;
 	return t->start_ns && now - t->start_ns > STALE_NS;
 }
@@ -407,7 +423,10 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 		begin_program(p, t);
 	proc = t->proc;
 	t->known = 1;
+	t->learnt_ns = p->e->raw.true_ns;
+	t->healed = 0;
 	set_comm(p, t);
+	learn_cwd(p, t);
 	set_exepath(p);
 	set_text(p, &proc->exe, sinsp_own(p, SINSP_P_exe));
 	set_list(p, &proc->args, sinsp_own(p, SINSP_P_args));
@@ -429,6 +448,27 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 	set_faults(p, proc);
 	reset_flags(t);
 	sinsp_thread_mark(p->s, t, NULL);
+}
+
+/* Counts by kind of what was lost: those of one kind say what is uncertain now. Markers that do
+ * not tell kinds stand for all. */
+static int has_lost(const struct sinsp_parse *p, enum sinsp_param kind)
+{
+	return sinsp_u64(sinsp_own(p, kind), 1) != 0;
+}
+
+/*
+ * Names of files may be wrong after anything that makes or ends files, or tables of them; who a
+ * thread is after clones and execs: its end alone leaves nobody else in its place.
+ */
+void sinsp_parse_lost(struct sinsp_parse *p)
+{
+	int threads = has_lost(p, SINSP_P_clone) || has_lost(p, SINSP_P_exec);
+	int fds = threads || has_lost(p, SINSP_P_open) || has_lost(p, SINSP_P_close) ||
+		  has_lost(p, SINSP_P_state);
+
+	sinsp_heal_lost(&p->s->heal, sinsp_u64(sinsp_own(p, SINSP_P_to), p->e->raw.true_ns), fds,
+			threads, has_lost(p, SINSP_P_exit));
 }
 
 void sinsp_parse_procexit(struct sinsp_parse *p)

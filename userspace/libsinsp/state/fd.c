@@ -331,6 +331,7 @@ struct sinsp_files *sinsp_files_copy(const struct sinsp_files *f)
 
 	if (!c)
 		return NULL;
+	c->partial = f->partial;
 	c->table = f->table;
 	if (c->table)
 		c->table->refs++;

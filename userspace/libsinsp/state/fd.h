@@ -23,6 +23,7 @@ enum sinsp_fd_flags {
 	SINSP_FD_F_CONNECT_FAILED = 1 << 5,
 	SINSP_FD_F_CLOSING = 1 << 6, /* a close was entered and has not returned */
 	SINSP_FD_F_REOPENED = 1 << 7, /* made while that close went on: it is not what closes */
+	SINSP_FD_F_HEALED = 1 << 8, /* learnt from /proc: not before events of that time came */
 };
 
 struct sinsp_tuple {
@@ -100,6 +101,7 @@ struct sinsp_fd_table {
 /* The files of a process. Counted: processes may share them, as after CLONE_FILES. */
 struct sinsp_files {
 	uint32_t refs;
+	uint32_t partial; /* there are more, in /proc */
 	struct sinsp_fd_table *table; /* NULL: no files */
 };
 

@@ -56,13 +56,13 @@ static void name_inet(struct sinsp_threads *tt, struct sinsp_fd *fd)
 	sinsp_fd_set_name(&tt->fds, fd, text, sinsp_fd_tuple_text(text, fd));
 }
 
-static void take_fd(struct sinsp_threads *tt, struct sinsp_files *files,
-		    const struct scap_fd_info *info)
+static struct sinsp_fd *take_fd(struct sinsp_threads *tt, struct sinsp_files *files,
+				const struct scap_fd_info *info)
 {
 	struct sinsp_fd *fd = sinsp_files_add(&tt->fds, files, info->fd);
 
 	if (!fd)
-		return;
+		return NULL;
 	fd->type = info->type;
 	fd->ino = info->ino;
 	fd->l4proto = info->l4proto;
@@ -78,6 +78,36 @@ static void take_fd(struct sinsp_threads *tt, struct sinsp_files *files,
 	}
 	if (fd->open_flags & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
+	return fd;
+}
+
+static int same_ends(const struct sinsp_tuple *t, const struct scap_fd_info *info, size_t len)
+{
+	return (t->sport == info->sport && t->dport == info->dport &&
+		!memcmp(t->sip, info->sip, len) && !memcmp(t->dip, info->dip, len)) ||
+	       (t->sport == info->dport && t->dport == info->sport &&
+		!memcmp(t->sip, info->dip, len) && !memcmp(t->dip, info->sip, len));
+}
+
+/* /proc knows less of some: whether a socket called or was called, for one. */
+static int is_same(const struct sinsp_fd *fd, const struct scap_fd_info *info)
+{
+	if (fd->type != info->type)
+		return 0;
+	if (fd->ino && info->ino && fd->ino != info->ino)
+		return 0;
+	if (is_inet(fd->type))
+		return same_ends(&fd->tuple, info, fd->type & 1 ? 4 : 16);
+	return (fd->ino && fd->ino == info->ino) || !strcmp(fd->name, info->name);
+}
+
+struct sinsp_fd *sinsp_snapshot_fd(struct sinsp_threads *tt, struct sinsp_files *files,
+				   const struct scap_fd_info *info)
+{
+	const struct sinsp_fd *fd = sinsp_files_find(files, info->fd);
+
+	return fd && is_same(fd, info) ? sinsp_files_edit(&tt->fds, files, info->fd)
+				       : take_fd(tt, files, info);
 }
 
 static void take_fs(struct sinsp_threads *tt, struct sinsp_fs *fs,
@@ -129,23 +159,35 @@ struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
 		t = sinsp_threads_add(tt, info->tid, info->pid, share);
 	if (!t)
 		return NULL;
-	t->known = 1;
-	t->ptid = info->ptid;
 	t->vtid = info->vtid;
 	t->vpid = info->vpid;
 	t->start_ns = info->start_ns;
 	t->snapshot_ns = info->snapshot_ns;
 	t->flags = info->flags;
+	sinsp_snapshot_refresh(tt, t, info);
+	for (size_t i = 0; !share && i < info->n_fds; i++) {
+		struct sinsp_fd *fd = take_fd(tt, t->files, &info->fds[i]);
+
+		if (fd)
+			fd->learnt_ns = info->snapshot_ns;
+	}
+	return t;
+}
+
+void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
+			    const struct scap_thread_info *info)
+{
+	t->known = 1;
+	t->learnt_ns = info->snapshot_ns;
+	t->ptid = info->ptid;
 	t->uid = info->uid;
 	t->gid = info->gid;
 	set(tt, &t->comm, info->comm);
-	if (info->tid == info->pid) {
-		take_process(tt, t->proc, info);
-		take_fs(tt, t->fs, info);
-	}
-	for (size_t i = 0; !share && i < info->n_fds; i++)
-		take_fd(tt, t->files, &info->fds[i]);
-	return t;
+	if (info->tid != info->pid)
+		return;
+	take_process(tt, t->proc, info);
+	take_fs(tt, t->fs, info);
+	t->fs->learnt_ns = info->snapshot_ns;
 }
 
 /* One bit per port on which somebody listens: tells which end of a connection is ours. */

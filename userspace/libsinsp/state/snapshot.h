@@ -11,4 +11,11 @@ int sinsp_snapshot_load(struct sinsp_threads *tt, const struct scap_state *st);
 struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
 					   const struct scap_thread_info *info);
 
+/* What @info says anew of @t, which is the same thread: all but its files. */
+void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
+			    const struct scap_thread_info *info);
+/* One file. What was known of it is kept if it is still the same. NULL: no memory, or too many. */
+struct sinsp_fd *sinsp_snapshot_fd(struct sinsp_threads *tt, struct sinsp_files *files,
+				   const struct scap_fd_info *info);
+
 #endif /* SINSP_STATE_SNAPSHOT_H */

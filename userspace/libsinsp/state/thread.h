@@ -15,6 +15,7 @@ struct sinsp_process; /* what the threads of a process share: state/process.h */
 struct sinsp_saved_enter; /* parse/enter.h */
 
 #define SINSP_NO_TYPE 0xffff
+#define SINSP_TICK_NS 10000000ull /* /proc tells starts in these */
 
 /* PPM_CL_*: values of the format, the clone flags that state depends on. */
 enum sinsp_clone_flags {
@@ -32,6 +33,8 @@ struct sinsp_thread {
 	int64_t tid, pid, ptid;
 	int64_t vtid, vpid;
 	uint64_t start_ns, snapshot_ns;
+	uint64_t learnt_ns; /* what it runs and who it is, was so then; as of an fd */
+	uint64_t gone_ns; /* it was no more then; 0: not found so */
 	const char *comm; /* interned */
 	struct sinsp_process *proc;
 	struct sinsp_files *files;
@@ -49,6 +52,7 @@ struct sinsp_thread {
 	uint8_t enter_open; /* its exit has not come */
 	uint8_t known; /* 0: a stand-in, name "<NA>" */
 	uint8_t exited; /* a main thread whose process has others */
+	uint8_t healed; /* learnt from /proc: not before events of that time came */
 	uint8_t born; /* its own side of the clone was seen */
 	uint8_t has_children; /* processes that it, not another thread of its process, made */
 	uint8_t suppressed; /* it or an ancestor has a name that is not shown */
@@ -64,6 +68,12 @@ const char *sinsp_thread_exe(const struct sinsp_thread *t);
 const char *sinsp_thread_exepath(const struct sinsp_thread *t);
 const char *sinsp_thread_cwd(const struct sinsp_thread *t); /* with a trailing '/' */
 struct scap_text sinsp_thread_args(const struct sinsp_thread *t);
+
+/* Whether what is known of it holds at @now_ns, the time of an event, or may be out of date since
+ * records were lost. */
+int sinsp_fd_is_certain(const struct sinsp *s, const struct sinsp_fd *fd, uint64_t now_ns);
+int sinsp_thread_is_certain(const struct sinsp *s, const struct sinsp_thread *t, uint64_t now_ns);
+int sinsp_fs_is_certain(const struct sinsp *s, const struct sinsp_fs *fs);
 
 /* The name of a user or group, NULL if the source does not say. */
 const char *sinsp_user_name(const struct sinsp *s, uint32_t uid);
