@@ -385,6 +385,7 @@ static pid_t ended_child(void)
 /* Who is no more although no end was seen is removed, but not before its events are through. */
 static void test_lost_exits(void **state)
 {
+	enum { ROUND = 10000 }; /* events in which the whole table is looked at, twice */
 	const uint64_t now = now_ns();
 	const pid_t dead = ended_child();
 	struct scap_fake *f;
@@ -398,10 +399,10 @@ static void test_lost_exits(void **state)
 	has_thread(f, getpid(), now - NS_PER_S, "alive");
 	has_thread(f, dead, now - NS_PER_S, "dead");
 	loses(f, now, now + 1, LOST_EXITS);
-	for (int i = 0; i < 30000; i++)
+	for (int i = 0; i < ROUND; i++)
 		reads(f, now + 10 + i, getpid(), 0);
 	reads(f, now + 100000, dead, 3);
-	for (int i = 0; i < 30000; i++)
+	for (int i = 0; i < ROUND; i++)
 		reads(f, now + 3600 * NS_PER_S + i, getpid(), 0);
 	s = start(f, 1);
 	do
@@ -419,7 +420,7 @@ static void test_lost_exits(void **state)
 /* However much is uncertain, little time goes into asking. */
 static void test_is_bounded(void **state)
 {
-	enum { N = 200000 };
+	enum { N = 30000 };
 	const uint64_t now = now_ns();
 	struct scap_fake *f;
 	struct sinsp_evt evt;
