@@ -12,12 +12,25 @@
 #include "config.h"
 #include "scap_impl.h"
 
+/* An event that the source's user added to it. */
+struct injected {
+	struct injected *next;
+	struct ppm_evt_hdr hdr; /* what follows it, behind it */
+};
+
 struct scap {
 	const struct scap_engine_ops *ops;
 	void *engine;
 	uint64_t num; /* of the last event that took one */
 	uint64_t n_events;
 	int state_dropped;
+	uint64_t last_ns; /* time of the last event; 0: none yet */
+	struct injected *first, **last; /* waiting */
+	struct injected *lent; /* delivered, until the next call */
+	/* What the engine said after which the waiting ones come; its event stays valid as long as
+	 * the engine is not asked again. */
+	int held; /* 0: nothing */
+	struct scap_evt held_evt;
 };
 
 /* Reads options of any age: missing ones are zero, unknown ones must be. */
@@ -48,6 +61,7 @@ int scap_open_engine(struct scap **out, const struct scap_engine_ops *ops, void 
 		ops->close(engine);
 		return scap_fail(log, -ENOMEM, "no memory for a source of events");
 	}
+	s->last = &s->first;
 	s->ops = ops;
 	s->engine = engine;
 	*out = s;
@@ -79,14 +93,75 @@ void scap_close(struct scap *s)
 	if (!s)
 		return;
 	s->ops->close(s->engine);
+	free(s->lent);
+	while (s->first) {
+		struct injected *in = s->first;
+
+		s->first = in->next;
+		free(in);
+	}
 	free(s);
+}
+
+int scap_inject(struct scap *s, const struct ppm_evt_hdr *hdr)
+{
+	struct injected *in = malloc(offsetof(struct injected, hdr) + hdr->len);
+
+	if (!in)
+		return -ENOMEM;
+	memcpy(&in->hdr, hdr, hdr->len);
+	in->next = NULL;
+	*s->last = in;
+	s->last = &in->next;
+	return 0;
+}
+
+static void lend_injected(struct scap *s, struct scap_evt *evt)
+{
+	struct injected *in = s->first;
+
+	s->first = in->next;
+	if (!s->first)
+		s->last = &s->first;
+	s->lent = in;
+	memset(evt, 0, sizeof(*evt));
+	evt->hdr = &in->hdr;
+	evt->ts_ns = evt->true_ns = s->held == 1 ? s->held_evt.ts_ns : s->last_ns;
+	evt->type = in->hdr.type;
+	evt->nr = REC_NR_NONE;
+}
+
+/* As the engine's next, with what was injected in between. */
+static int next_or_injected(struct scap *s, struct scap_evt *evt, int timeout_ms)
+{
+	int ret = s->held;
+
+	free(s->lent);
+	s->lent = NULL;
+	if (!ret) {
+		ret = s->ops->next(s->engine, &s->held_evt, timeout_ms);
+		if (ret == 1 || (ret == -ENODATA && s->last_ns))
+			s->held = ret;
+	}
+	if (s->held && s->first) {
+		lend_injected(s, evt);
+		return 1;
+	}
+	s->held = 0;
+	*evt = s->held_evt;
+	return ret;
 }
 
 int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
 {
-	int ret = s->ops->next(s->engine, evt, timeout_ms);
+	int ret;
 
+	if (s->first || s->lent || s->held)
+		ret = next_or_injected(s, evt, timeout_ms);
+	else
+		ret = s->ops->next(s->engine, evt, timeout_ms);
 	if (ret == 1) {
+		s->last_ns = evt->ts_ns;
 		evt->num = evt_is_private(evt->type) ? 0 : ++s->num;
 		s->n_events++;
 		return 1;

@@ -109,6 +109,13 @@ void scap_close(struct scap *s);
  */
 int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms);
 
+/*
+ * Puts a copy of an event into the stream, ahead of the source's next one and with its time; at the
+ * end of the source, with the time of the last. A source without events ends without it. 0 or
+ * -ENOMEM.
+ */
+int scap_inject(struct scap *s, const struct ppm_evt_hdr *hdr);
+
 /* Live: detach the driver; scap_next goes on with what the rings hold, then -ENODATA.
  * Async-signal-unsafe. */
 int scap_stop(struct scap *s);

@@ -117,6 +117,66 @@ static void test_stop_and_stats(void **state)
 	scap_close(s);
 }
 
+/* An event to be injected, known by its tid. */
+static struct ppm_evt_hdr *event_of_our_own(uint64_t tid)
+{
+	static uint64_t room[8];
+	struct ppm_evt_hdr hdr = {
+		.tid = tid, .len = sizeof(hdr), .type = EVT_CONTAINER_E, .nparams = 0};
+
+	return memcpy(room, &hdr, sizeof(hdr));
+}
+
+static void expect_next(struct scap *s, uint64_t num, uint64_t tid, uint64_t ts_ns)
+{
+	struct scap_evt evt;
+
+	assert_int_equal(scap_next(s, &evt, 0), 1);
+	assert_int_equal(evt.num, num);
+	assert_int_equal(evt.hdr->tid, tid);
+	assert_int_equal(evt.ts_ns, ts_ns);
+}
+
+/* They take numbers, and the time never runs back. */
+static void test_injected_events(void **state)
+{
+	struct scap_fake *f = scap_fake_new();
+	struct scap_evt evt;
+	struct scap *s;
+
+	(void)state;
+	assert_int_equal(scap_fake_add(f, 100, 1, 41, EVT_CLOSE_E, 1, (int64_t)3), 0);
+	assert_int_equal(scap_fake_add(f, 200, 1, 42, EVT_CLOSE_E, 1, (int64_t)3), 0);
+	assert_int_equal(scap_fake_open(&s, f), 0);
+	assert_int_equal(scap_inject(s, event_of_our_own(1)), 0);
+	assert_int_equal(scap_inject(s, event_of_our_own(2)), 0);
+	expect_next(s, 1, 1, 100);
+	assert_int_equal(scap_inject(s, event_of_our_own(3)), 0);
+	expect_next(s, 2, 2, 100);
+	expect_next(s, 3, 3, 100);
+	expect_next(s, 4, 41, 100);
+	expect_next(s, 5, 42, 200);
+	assert_int_equal(scap_inject(s, event_of_our_own(4)), 0);
+	expect_next(s, 6, 4, 200);
+	assert_int_equal(scap_next(s, &evt, 0), -ENODATA);
+	assert_int_equal(scap_next(s, &evt, 0), -ENODATA);
+	assert_int_equal(scap_inject(s, event_of_our_own(5)), 0);
+	scap_close(s);
+}
+
+/* There is no time that an event could have. */
+static void test_injected_into_nothing(void **state)
+{
+	struct scap_evt evt;
+	struct scap *s;
+
+	(void)state;
+	assert_int_equal(scap_fake_open(&s, scap_fake_new()), 0);
+	assert_int_equal(scap_inject(s, event_of_our_own(1)), 0);
+	assert_int_equal(scap_next(s, &evt, 0), -ENODATA);
+	scap_close(s);
+}
+
 static void test_wrong_use_of_the_fake(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -164,6 +224,8 @@ int main(void)
 		cmocka_unit_test(test_unknown_enter_is_not_invented),
 		cmocka_unit_test(test_state_until_dropped),
 		cmocka_unit_test(test_stop_and_stats),
+		cmocka_unit_test(test_injected_events),
+		cmocka_unit_test(test_injected_into_nothing),
 		cmocka_unit_test(test_wrong_use_of_the_fake),
 		cmocka_unit_test(test_options_of_a_newer_caller),
 		cmocka_unit_test(test_drop_reasons),
