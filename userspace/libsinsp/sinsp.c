@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container/container_lookup.h"
 #include "parse/parse.h"
 #include "sinsp_impl.h"
 #include "state/pathname.h"
@@ -35,6 +36,7 @@ static int take_state(struct sinsp *s)
 	const struct scap_state *st = scap_state(s->src);
 	int err = sinsp_threads_init(&s->threads);
 
+	s->threads.containers.want_new = s->tells_containers;
 	s->ended_tid = s->closed_fd = -1;
 	s->native = s->begun = s->evt_in_preface = 0;
 	s->heal.fds_lost_ns = s->heal.threads_lost_ns = 0;
@@ -105,6 +107,24 @@ static int copy_comms(struct sinsp *s, const char *const *comms)
 		 ? (opts)->field                                                                   \
 		 : 0)
 
+/* Without it containers have no names: that is no reason to give up. */
+static void open_lookup(struct sinsp *s, const struct sinsp_opts *opts)
+{
+	const struct sinsp_lookup_opts lookup = {
+		.sz = sizeof(lookup),
+		.socket = OPT(opts, container_socket),
+		.on_start = OPT(opts, on_thread),
+	};
+	int err = 0;
+
+	s->tells_containers = 1;
+	if (!lookup.socket || *lookup.socket)
+		err = sinsp_lookup_new(&s->lookup, &lookup);
+	if (err && s->log)
+		s->log(s->log_ctx, SCAP_LOG_WARN,
+		       "no thread could be started to ask for the names of containers");
+}
+
 int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *opts)
 {
 	struct sinsp *s = calloc(1, sizeof(*s));
@@ -122,6 +142,8 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	s->log = OPT(opts, log);
 	s->log_ctx = OPT(opts, log_ctx);
 	err = copy_comms(s, OPT(opts, suppress_comms));
+	if (OPT(opts, containers))
+		open_lookup(s, opts);
 	if (!err)
 		err = load_state(s);
 	if (err) {
@@ -136,6 +158,7 @@ void sinsp_close(struct sinsp *s)
 {
 	if (!s)
 		return;
+	sinsp_lookup_free(s->lookup);
 	drop_state(s);
 	for (const char **p = s->suppress_comms; p && *p; p++)
 		free((char *)*p);
@@ -163,6 +186,8 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 	int r;
 
 	sinsp_parse_finish(s);
+	if (s->tells_containers)
+		sinsp_step_containers(s);
 	r = next_raw(s, evt, timeout_ms);
 	if (r != 1)
 		return r;
@@ -173,7 +198,10 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 
 static int is_of_tree(const struct sinsp *s, const struct sinsp_evt *evt)
 {
-	return !s->tree_root || !evt->thread || evt->thread->in_tree;
+	/* What tells of containers has a thread for its line's sake only. */
+	const int of_nobody = !evt->thread || (int64_t)evt->raw.hdr->tid == -1;
+
+	return !s->tree_root || of_nobody || evt->thread->in_tree;
 }
 
 int sinsp_evt_in_tree(const struct sinsp *s, const struct sinsp_evt *evt)

@@ -38,6 +38,10 @@ struct sinsp_opts {
 	uint8_t heal; /* live: what is not known, or not certain any more, is read from /proc */
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
+	uint8_t containers; /* live: docker and podman are asked for the names of containers, in a
+			       thread; what they say comes as events */
+	const char *container_socket; /* asked instead, "": nobody; NULL: where they listen */
+	void (*on_thread)(void); /* called first in that thread; NULL: nothing is to be done */
 };
 
 /* Takes @src, also when it fails, and drops its state: who needs scap_state(@src), a writer for
@@ -83,6 +87,12 @@ enum sinsp_time_fmt {
 	SINSP_TIME_DELTA = 'D', /* since the previous shown event */
 };
 
+/* What a line says of the process. */
+enum sinsp_line_fmt {
+	SINSP_LINE_DEFAULT, /* its name and the thread's number */
+	SINSP_LINE_CONTAINER, /* the container too, and the thread's number in there */
+};
+
 struct sinsp_printer; /* turns events into lines */
 
 struct sinsp_printer_opts {
@@ -90,6 +100,7 @@ struct sinsp_printer_opts {
 	enum sinsp_time_fmt time_fmt; /* 0: SINSP_TIME_ABSOLUTE */
 	enum sinsp_buf_fmt buf_fmt;
 	uint32_t buf_max; /* characters of a buffer shown as dots; 0: 80; UINT32_MAX: all */
+	enum sinsp_line_fmt line_fmt;
 };
 
 int sinsp_printer_new(struct sinsp_printer **out, struct sinsp *s,
@@ -97,7 +108,8 @@ int sinsp_printer_new(struct sinsp_printer **out, struct sinsp *s,
 void sinsp_printer_free(struct sinsp_printer *p);
 
 /* Appends the line of sysdig's default format, with its newline:
- * number, time, cpu, process (tid), direction, type, info. 0 or -ENOMEM. */
+ * number, time, cpu, process (tid), direction, type, info; or of its format with containers.
+ * 0 or -ENOMEM. */
 int sinsp_printer_line(struct sinsp_printer *p, struct sinsp_text *out,
 		       const struct sinsp_evt *evt);
 

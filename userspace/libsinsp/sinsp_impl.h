@@ -9,6 +9,8 @@
 #include "state/threads.h"
 #include "state/users.h"
 
+struct sinsp_lookup; /* container/container_lookup.h */
+
 struct sinsp {
 	struct scap *src;
 	struct sinsp_threads threads;
@@ -31,11 +33,16 @@ struct sinsp {
 	struct sinsp_heal heal;
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
+	uint8_t tells_containers; /* live: new ones become events */
+	struct sinsp_lookup *lookup; /* NULL: nobody is asked about them */
 	uint8_t told_refused; /* that files are left out was said */
 };
 
 /* The thread @tid; not known, it is read from /proc or gets a stand-in. NULL: no room. */
 struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid);
+
+/* Asks about containers that are new, and adds to the stream what is told of others. */
+void sinsp_step_containers(struct sinsp *s);
 
 /* Says once that there are more files than are kept. */
 void sinsp_tell_refused(struct sinsp *s);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "container/containers.h"
 #include "info.h"
 #include "thread.h"
 
@@ -111,20 +112,50 @@ static char *put_head(struct sinsp_printer *pr, char *p, const struct sinsp_evt 
 	return p;
 }
 
-/* "PROCESS (TID" */
-static char *put_thread(struct sinsp_text *out, char *p, const struct sinsp_evt *evt)
+/* With room for two numbers and what is around them behind it. */
+static char *put_name(struct sinsp_text *out, char *p, const char *name)
 {
-	const char *comm = evt->thread ? evt->thread->comm : "<NA>";
-	const size_t n = strlen(comm);
+	const size_t n = strlen(name);
 
-	p = text_room(out, p, n + 2 * TEXT_NUM_MAX);
+	p = text_room(out, p, n + 3 * TEXT_NUM_MAX);
+	return p ? put_utf8(p, name, n) : NULL;
+}
+
+/* "NAME (ID) " */
+static char *put_container(struct sinsp_text *out, char *p, const struct sinsp_evt *evt)
+{
+	const struct sinsp_container *c;
+	const char *name = "host", *id = name;
+
+	if (!evt->thread) {
+		name = id = "<NA>";
+	} else if ((c = sinsp_thread_container(evt->thread))) {
+		name = *c->name ? c->name : "<NA>";
+		id = c->id;
+	}
+	p = put_name(out, p, name);
+	p = p ? put_name(out, put_lit(p, " ("), id) : NULL;
+	return p ? put_lit(p, ") ") : NULL;
+}
+
+/* "PROCESS (TID", with containers "PROCESS (TID:VTID" */
+static char *put_thread(const struct sinsp_printer *pr, struct sinsp_text *out, char *p,
+			const struct sinsp_evt *evt)
+{
+	const int with_vtid = pr->opts.line_fmt == SINSP_LINE_CONTAINER;
+
+	p = put_name(out, p, evt->thread ? evt->thread->comm : "<NA>");
 	if (!p)
 		return NULL;
-	p = put_utf8(p, comm, n);
 	if (evt->thread && !sinsp_thread_is_certain(evt->insp, evt->thread, evt->raw.true_ns))
 		*p++ = '?';
-	p = put_lit(p, " (");
-	return put_i64(p, (int64_t)evt->raw.hdr->tid);
+	p = put_i64(put_lit(p, " ("), (int64_t)evt->raw.hdr->tid);
+	if (!with_vtid)
+		return p;
+	*p++ = ':';
+	if (!evt->thread || !evt->thread->vtid_known)
+		return put_lit(p, "<NA>");
+	return put_i64(p, evt->thread->vtid);
 }
 
 int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
@@ -139,7 +170,11 @@ int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 	char *p = text_begin(out, VALUE_ROOM);
 
 	if (p)
-		p = put_thread(out, put_head(pr, p, evt), evt);
+		p = put_head(pr, p, evt);
+	if (p && pr->opts.line_fmt == SINSP_LINE_CONTAINER)
+		p = put_container(out, p, evt);
+	if (p)
+		p = put_thread(pr, out, p, evt);
 	if (p)
 		p = sinsp_type_put(&w, p);
 	if (p)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "sinsp_impl.h"
 #include "text_fixture.h"
 
 #include <stdio.h>
@@ -189,6 +190,30 @@ static void test_unknown_options_are_refused(void **state)
 	assert_null(pr);
 }
 
+/* As sysdig -pc; the container of the thread, and what is not known of either. */
+static void test_line_with_container(void **state)
+{
+	const struct sinsp_printer_opts opts = {.sz = sizeof(opts),
+						.line_fmt = SINSP_LINE_CONTAINER};
+	static const char cgroups[] = "cpu=/lxc/b\x1bx";
+	struct fixture *f = *state;
+	struct sinsp_printer *pr;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
+
+	assert_int_equal(sinsp_printer_new(&pr, f->s, &opts), 0);
+	assert_string_equal(line(f, pr, &evt),
+			    "7 22:13:20.123456789 1 host (host) cat (1234:1234) > getuid \n");
+	evt.thread->vtid = 5;
+	sinsp_process_set_cgroups(&f->s->threads, evt.thread->proc, cgroups, sizeof(cgroups));
+	assert_string_equal(line(f, pr, &evt),
+			    "7 22:13:20.123456789 1 <NA> (b.x) cat (1234:5) > getuid \n");
+	evt.thread = NULL;
+	assert_string_equal(line(f, pr, &evt),
+			    "7 22:13:20.123456789 1 <NA> (<NA>) <NA> (1234:<NA>) > getuid \n");
+	sinsp_printer_free(pr);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_buffer_options),
 		cmocka_unit_test(test_unknown_options_are_refused),
+		cmocka_unit_test(test_line_with_container), /* changes the thread: the last */
 	};
 
 	setenv("TZ", "UTC", 1);

@@ -1,97 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events that tell of containers. They belong to no thread; in sysdig's lines something
- * called "container:ID" made them.
+ * called "container:ID" made them. Live, they are made here, of what docker and podman say;
+ * their way into the table is through the stream, as that of a file's.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "container/container_json.h"
+#include "container/container_lookup.h"
 #include "parse.h"
 
 #define CONTAINER_TID INT64_MIN /* no event has it */
-#define ID_SZ 80 /* 64 hexadecimal digits, or a name */
+#define CONTAINER_VTID -2 /* sysdig's word for it */
 
-/* Where a reader of JSON is: only strings and nesting matter here. */
-struct json {
-	const char *p, *end;
-	int depth;
-};
-
-/* The string at @j->p, which is past its quote, unescaped as far as ASCII goes and cut to
- * @sz with its NUL. Goes past the closing quote. */
-static void take_string(struct json *j, char *out, size_t sz)
+static struct sinsp_container *tell(struct sinsp_parse *p)
 {
-	size_t n = 0;
+	const struct scap_param *json = p->e->params.n ? &p->e->params.v[0] : NULL;
 
-	while (j->p < j->end && *j->p != '"') {
-		char c = *j->p++;
-
-		if (c == '\\' && j->p < j->end) {
-			c = *j->p++;
-			if (c == 'u' && j->end - j->p >= 4) {
-				char hex[] = {j->p[2], j->p[3], 0};
-
-				c = strtol(hex, NULL, 16);
-				j->p += 4;
-			}
-		}
-		if (n + 1 < sz)
-			out[n++] = c;
-	}
-	out[n] = 0;
-	if (j->p < j->end)
-		j->p++;
-}
-
-static int is_key(const struct json *j)
-{
-	const char *p = j->p;
-
-	while (p < j->end && strchr(" \t\r\n", *p))
-		p++;
-	return p < j->end && *p == ':';
-}
-
-/* The value of "container"."id", "" if there is none. */
-static void find_id(const struct scap_param *v, char id[ID_SZ])
-{
-	struct json j = {(const char *)v->p, (const char *)v->p + v->len, 0};
-	char text[ID_SZ], key[ID_SZ] = "", object[ID_SZ] = "";
-
-	id[0] = 0;
-	while (j.p < j.end) {
-		char c = *j.p++;
-
-		if (c == '{' || c == '[') {
-			if (j.depth++ == 1)
-				memcpy(object, key, sizeof(object));
-		} else if (c == '}' || c == ']') {
-			j.depth--;
-		} else if (c == ',') {
-			key[0] = 0;
-		} else if (c == '"') {
-			take_string(&j, text, sizeof(text));
-			if (is_key(&j))
-				memcpy(key, text, sizeof(key));
-			else if (j.depth == 2 && !strcmp(key, "id") && !strcmp(object, "container"))
-				memcpy(id, text, sizeof(text));
-		}
-	}
+	if (!json)
+		return NULL;
+	return sinsp_containers_tell(&p->s->threads.containers, (const char *)json->p, json->len);
 }
 
 void sinsp_parse_container(struct sinsp_parse *p)
 {
 	struct sinsp_threads *tt = &p->s->threads;
+	struct sinsp_container *c = tell(p);
 	struct sinsp_thread *t = sinsp_threads_find(tt, CONTAINER_TID);
-	char comm[ID_SZ + 16] = "container:";
-	const struct scap_param *json = p->e->params.n ? &p->e->params.v[0] : NULL;
+	char comm[SINSP_CONTAINER_ID_SZ + 16] = "container:";
 
 	if (!t)
 		t = sinsp_threads_add_stand_in(tt, CONTAINER_TID);
-	if (!t)
+	if (!t) {
+		sinsp_container_put(&tt->containers, c);
 		return;
-	if (json)
-		find_id(json, comm + strlen(comm));
+	}
+	if (c)
+		strcat(comm, c->id);
 	sinsp_thread_set_comm(tt, t, comm, strlen(comm));
+	sinsp_container_put(&tt->containers, t->proc->container);
+	t->proc->container = c;
+	t->vtid = t->vpid = CONTAINER_VTID;
+	t->vtid_known = 1;
 	p->e->thread = t;
+}
+
+static void inject(struct sinsp *s, const char *json)
+{
+	uint32_t json_sz = strlen(json) + 1;
+	struct ppm_evt_hdr *hdr;
+	uint32_t len = sizeof(*hdr) + sizeof(json_sz) + json_sz;
+
+	hdr = malloc(len);
+	if (!hdr)
+		return;
+	*hdr = (struct ppm_evt_hdr){
+		.tid = UINT64_MAX, .len = len, .type = EVT_CONTAINER_E, .nparams = 1};
+	memcpy(hdr + 1, &json_sz, sizeof(json_sz));
+	memcpy((char *)(hdr + 1) + sizeof(json_sz), json, json_sz);
+	scap_inject(s->src, hdr);
+	free(hdr);
+}
+
+static void tell_results(struct sinsp *s)
+{
+	struct sinsp_lookup_result *r = sinsp_lookup_take(s->lookup), *next;
+
+	for (; r; r = next) {
+		next = r->next;
+		if (r->json)
+			inject(s, r->json);
+		if (r->note && s->log)
+			s->log(s->log_ctx, SCAP_LOG_INFO, r->note);
+		sinsp_lookup_result_free(r);
+	}
+}
+
+/* One that nobody can be asked about has its id for a name. */
+static void tell_id(struct sinsp *s, const struct sinsp_container *c)
+{
+	char *json = sinsp_container_json_of_name(c->id, c->type);
+
+	if (json)
+		inject(s, json);
+	free(json);
+}
+
+void sinsp_step_containers(struct sinsp *s)
+{
+	struct sinsp_containers *cs = &s->threads.containers;
+	struct sinsp_container *c;
+
+	if (s->lookup)
+		tell_results(s);
+	while (cs->first_new && (c = sinsp_containers_new(cs))) {
+		if (!*c->full_id)
+			tell_id(s, c);
+		else if (s->lookup && sinsp_lookup_knows(c->type) &&
+			 sinsp_lookup_ask(s->lookup, c->type, c->uid, c->id, c->full_id))
+			c->asked = 0; /* too many at once: when it is seen next */
+		sinsp_container_put(cs, c);
+	}
 }

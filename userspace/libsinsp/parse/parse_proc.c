@@ -32,6 +32,15 @@ static void set_list(const struct sinsp_parse *p, const char **dst, const struct
 	sinsp_str_set(&table(p)->strings, dst, v ? (const char *)v->p : "", v ? v->len : 0);
 }
 
+/* Of an event that does not tell them, those that were inherited hold. */
+static void set_cgroups(const struct sinsp_parse *p, struct sinsp_process *proc)
+{
+	const struct scap_param *v = sinsp_own(p, SINSP_P_cgroups);
+	const char *text = v ? (const char *)v->p : proc->cgroups;
+
+	sinsp_process_set_cgroups(table(p), proc, text, v ? v->len : sinsp_str_len(text));
+}
+
 /* Events before 2015 have no comm: exe stands for it. */
 static void set_comm(const struct sinsp_parse *p, struct sinsp_thread *t)
 {
@@ -195,8 +204,7 @@ static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
 		real->has_children = 1;
 	set_text(p, &t->proc->exe, sinsp_own(p, SINSP_P_exe));
 	set_list(p, &t->proc->args, sinsp_own(p, SINSP_P_args));
-	if (sinsp_own(p, SINSP_P_cgroups))
-		set_list(p, &t->proc->cgroups, sinsp_own(p, SINSP_P_cgroups));
+	set_cgroups(p, t->proc);
 	t->proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), t->proc->fdlimit);
 	set_memory(p, t->proc);
 	set_faults(p, t->proc);
@@ -205,7 +213,7 @@ static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
 static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 		       const struct sinsp_thread *parent, const struct clone *c)
 {
-	t->known = 1;
+	t->known = t->vtid_known = 1;
 	t->learnt_ns = p->e->raw.true_ns;
 	t->born = c->inverted;
 	t->ptid = parent_tid(p, c, parent);
@@ -432,8 +440,7 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 	set_list(p, &proc->args, sinsp_own(p, SINSP_P_args));
 	if (sinsp_own(p, SINSP_P_env))
 		set_list(p, &proc->env, sinsp_own(p, SINSP_P_env));
-	if (sinsp_own(p, SINSP_P_cgroups))
-		set_list(p, &proc->cgroups, sinsp_own(p, SINSP_P_cgroups));
+	set_cgroups(p, proc);
 	if (t->ptid == -1)
 		t->ptid = sinsp_s64(sinsp_own(p, SINSP_P_ptid), -1);
 	proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), proc->fdlimit);

@@ -11,6 +11,7 @@
 #include "slab.h"
 
 struct sinsp_thread;
+struct sinsp_container; /* container/containers.h */
 
 struct sinsp_process {
 	int64_t pid;
@@ -19,6 +20,7 @@ struct sinsp_process {
 	struct sinsp_process *children, *prev_child, *next_child;
 	/* Interned. Lists are NUL-separated. */
 	const char *exe, *exepath, *args, *env, *cgroups;
+	struct sinsp_container *container; /* of cgroups; NULL: the host */
 	int64_t fdlimit, sid, vpgid;
 	uint64_t cap_inheritable, cap_permitted, cap_effective;
 	uint64_t pfmajor, pfminor;

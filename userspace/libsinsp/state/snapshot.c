@@ -129,7 +129,7 @@ static void take_process(struct sinsp_threads *tt, struct sinsp_process *p,
 	set(tt, &p->exepath, info->exepath);
 	set_list(tt, &p->args, info->args);
 	set_list(tt, &p->env, info->env);
-	set_list(tt, &p->cgroups, info->cgroups);
+	sinsp_process_set_cgroups(tt, p, info->cgroups.p, info->cgroups.len);
 	p->fdlimit = info->fdlimit;
 	p->sid = info->sid;
 	p->vpgid = info->vpgid;
@@ -161,6 +161,7 @@ struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
 		return NULL;
 	t->vtid = info->vtid;
 	t->vpid = info->vpid;
+	t->vtid_known = 1;
 	t->start_ns = info->start_ns;
 	t->snapshot_ns = info->snapshot_ns;
 	t->flags = info->flags;

@@ -35,6 +35,11 @@ struct scap_text sinsp_thread_args(const struct sinsp_thread *t)
 	return (struct scap_text){t->proc->args, sinsp_str_len(t->proc->args)};
 }
 
+const struct sinsp_container *sinsp_thread_container(const struct sinsp_thread *t)
+{
+	return t->proc->container;
+}
+
 const char *sinsp_user_name(const struct sinsp *s, uint32_t uid)
 {
 	return sinsp_names_find(&s->users.users, uid);

@@ -11,6 +11,7 @@
 #include "sinsp.h"
 
 struct sinsp_fs; /* state/process.h */
+struct sinsp_container; /* container/containers.h */
 struct sinsp_process; /* what the threads of a process share: state/process.h */
 struct sinsp_saved_enter; /* parse/enter.h */
 
@@ -50,6 +51,7 @@ struct sinsp_thread {
 	uint16_t enter_type; /* the last enter's, SINSP_NO_TYPE: none yet */
 	uint8_t enter_hidden;
 	uint8_t enter_open; /* its exit has not come */
+	uint8_t vtid_known; /* 0: vtid and vpid are only taken to be those of the host */
 	uint8_t known; /* 0: a stand-in, name "<NA>" */
 	uint8_t exited; /* a main thread whose process has others */
 	uint8_t healed; /* learnt from /proc: not before events of that time came */
@@ -74,6 +76,9 @@ struct scap_text sinsp_thread_args(const struct sinsp_thread *t);
 int sinsp_fd_is_certain(const struct sinsp *s, const struct sinsp_fd *fd, uint64_t now_ns);
 int sinsp_thread_is_certain(const struct sinsp *s, const struct sinsp_thread *t, uint64_t now_ns);
 int sinsp_fs_is_certain(const struct sinsp *s, const struct sinsp_fs *fs);
+
+/* The container that the thread is in; NULL: the host. Borrowed until the next event. */
+const struct sinsp_container *sinsp_thread_container(const struct sinsp_thread *t);
 
 /* The name of a user or group, NULL if the source does not say. */
 const char *sinsp_user_name(const struct sinsp *s, uint32_t uid);

@@ -29,7 +29,8 @@ int sinsp_threads_init(struct sinsp_threads *tt)
 	tt->slots = calloc(tt->n_slots, sizeof(*tt->slots));
 	if (!tt->slots)
 		return -ENOMEM;
-	return sinsp_strings_init(&tt->strings);
+	return sinsp_strings_init(&tt->strings)
+		       ?: sinsp_containers_init(&tt->containers, &tt->strings);
 }
 
 void sinsp_threads_fini(struct sinsp_threads *tt)
@@ -48,6 +49,7 @@ void sinsp_threads_fini(struct sinsp_threads *tt)
 	sinsp_slab_fini(&tt->fses);
 	sinsp_slab_fini(&tt->saved);
 	sinsp_fd_mem_fini(&tt->fds);
+	sinsp_containers_fini(&tt->containers);
 	sinsp_strings_fini(&tt->strings);
 	memset(tt, 0, sizeof(*tt));
 }
@@ -247,6 +249,7 @@ static void end_process(struct sinsp_threads *tt, struct sinsp_process *p, int64
 	give_children_away(tt, p, reaper);
 	while (p->threads)
 		free_thread(tt, p->threads);
+	sinsp_container_put(&tt->containers, p->container);
 	sinsp_process_free(&tt->procs, &tt->strings, p);
 }
 
@@ -342,4 +345,14 @@ void sinsp_thread_set_comm(struct sinsp_threads *tt, struct sinsp_thread *t, con
 			   size_t len)
 {
 	sinsp_str_set(&tt->strings, &t->comm, p, len);
+}
+
+void sinsp_process_set_cgroups(struct sinsp_threads *tt, struct sinsp_process *p, const char *text,
+			       size_t len)
+{
+	struct sinsp_container *old = p->container;
+
+	sinsp_str_set(&tt->strings, &p->cgroups, text, len);
+	p->container = sinsp_containers_of(&tt->containers, p->cgroups);
+	sinsp_container_put(&tt->containers, old);
 }

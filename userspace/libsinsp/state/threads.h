@@ -6,6 +6,7 @@
 #ifndef SINSP_STATE_THREADS_H
 #define SINSP_STATE_THREADS_H
 
+#include "container/containers.h"
 #include "fd.h"
 #include "process.h"
 #include "thread.h"
@@ -25,6 +26,7 @@ struct sinsp_threads {
 	struct sinsp_slab threads, procs, fses, saved;
 	struct sinsp_fd_mem fds;
 	struct sinsp_strings strings;
+	struct sinsp_containers containers;
 	uint64_t n_refused; /* threads that the table had no room for */
 	struct sinsp_ended {
 		int64_t tid;
@@ -78,6 +80,10 @@ static inline void sinsp_thread_drop_enter(struct sinsp_threads *tt, struct sins
 	if (t->saved)
 		sinsp_thread_free_enter(tt, t);
 }
+
+/* NUL-separated "subsys=path" texts, which say what container the process is in too. */
+void sinsp_process_set_cgroups(struct sinsp_threads *tt, struct sinsp_process *p, const char *text,
+			       size_t len);
 
 void sinsp_thread_set_comm(struct sinsp_threads *tt, struct sinsp_thread *t, const char *p,
 			   size_t len);

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lock is held for moments only, never while a server is asked. A server that does not
+ * answer is left alone for a while: else one user's would delay the names of all others.
+ */
+#include "container_lookup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "docker_api.h"
+#include "unix_http.h"
+
+#define NS_PER_MS 1000000ull
+
+enum {
+	QUEUE_MAX = 256,
+	SERVERS_MAX = 16,
+	TRIES_MAX = 5,
+	TIMEOUT_MS = 2000,
+	RETRY_MS = 1000,
+	DOWN_MS = 10000, /* how long a server that did not answer is left alone */
+	ANSWER_MAX = 1 << 20,
+	/* Questions per time: a user can make any number of cgroups. */
+	BURST = 64,
+	INTERVAL_MS = 50,
+};
+
+/* Where who listens. "%u": a user's own, who runs containers without root. */
+static const struct place {
+	enum sinsp_container_type type;
+	int of_user;
+	const char *path;
+} places[] = {
+	{SINSP_CT_DOCKER, 0, "/var/run/docker.sock"},
+	{SINSP_CT_DOCKER, 1, "/run/user/%u/docker.sock"},
+	{SINSP_CT_PODMAN, 0, "/run/podman/podman.sock"},
+	{SINSP_CT_PODMAN, 1, "/run/user/%u/podman/podman.sock"},
+};
+
+enum request_state { FREE, WAITING, RUNNING };
+
+struct request {
+	enum request_state state;
+	unsigned int n_tries;
+	uint64_t due_ns;
+	enum sinsp_container_type type;
+	uint32_t uid;
+	char id[13], full_id[65];
+};
+
+struct server {
+	char path[108];
+	uint64_t down_until_ns;
+	int told; /* that it cannot be asked */
+};
+
+struct sinsp_lookup {
+	char *socket; /* NULL: the usual places */
+	void (*on_start)(void);
+	int timeout_ms;
+	uint64_t retry_ns;
+	int quit_fd;
+	pthread_t thread;
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* a request came, or quit */
+	int quit;
+	struct request queue[QUEUE_MAX];
+	struct sinsp_lookup_result *first, **last;
+	atomic_int has_results;
+
+	/* The thread's own. */
+	struct server servers[SERVERS_MAX];
+	unsigned int next_server;
+	uint64_t paid_until_ns; /* of the questions that were asked, at INTERVAL_MS each */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+int sinsp_lookup_knows(enum sinsp_container_type type)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (places[i].type == type)
+			return 1;
+	return 0;
+}
+
+/* ---- what is found out ---- */
+
+/* Takes both texts. */
+static void add_result(struct sinsp_lookup *l, char *json, char *note)
+{
+	struct sinsp_lookup_result *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		free(json);
+		free(note);
+		return;
+	}
+	r->json = json;
+	r->note = note;
+	pthread_mutex_lock(&l->lock);
+	*l->last = r;
+	l->last = &r->next;
+	atomic_store_explicit(&l->has_results, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&l->lock);
+}
+
+struct sinsp_lookup_result *sinsp_lookup_take(struct sinsp_lookup *l)
+{
+	struct sinsp_lookup_result *r;
+
+	/* A late look is soon enough: the lock orders what is taken. */
+	if (!atomic_load_explicit(&l->has_results, memory_order_relaxed))
+		return NULL;
+	pthread_mutex_lock(&l->lock);
+	r = l->first;
+	l->first = NULL;
+	l->last = &l->first;
+	atomic_store_explicit(&l->has_results, 0, memory_order_relaxed);
+	pthread_mutex_unlock(&l->lock);
+	return r;
+}
+
+void sinsp_lookup_result_free(struct sinsp_lookup_result *r)
+{
+	free(r->json);
+	free(r->note);
+	free(r);
+}
+
+/* ---- servers ---- */
+
+static struct server *server_at(struct sinsp_lookup *l, const char *path)
+{
+	struct server *s;
+
+	for (int i = 0; i < SERVERS_MAX; i++)
+		if (!strcmp(l->servers[i].path, path))
+			return &l->servers[i];
+	s = &l->servers[l->next_server++ % SERVERS_MAX];
+	memset(s, 0, sizeof(*s));
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	return s;
+}
+
+/* Who is to be asked about a container; NULL: nobody. */
+static struct server *server_of(struct sinsp_lookup *l, const struct request *r)
+{
+	char path[108];
+	int of_user = r->uid != SINSP_NO_UID;
+
+	if (l->socket)
+		return server_at(l, l->socket);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (places[i].type != r->type || places[i].of_user != of_user)
+			continue;
+		snprintf(path, sizeof(path), places[i].path, r->uid);
+		return server_at(l, path);
+	}
+	return NULL;
+}
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case -ETIMEDOUT:
+		return "no answer in time";
+	case -EFBIG:
+		return "the answer is too long";
+	case -EBADMSG:
+		return "the answer makes no sense";
+	case -EPERM:
+		return "it is not its user's own socket";
+	}
+	return strerror(-err);
+}
+
+static void note_failure(struct sinsp_lookup *l, struct server *s, int err)
+{
+	char *note = NULL;
+
+	if (err == -ETIMEDOUT)
+		s->down_until_ns = now_ns() + DOWN_MS * NS_PER_MS;
+	if (s->told || err == -ECANCELED)
+		return;
+	s->told = 1;
+	if (asprintf(&note, "cannot ask %s about containers, which stay without names: %s", s->path,
+		     reason(err)) > 0)
+		add_result(l, NULL, note);
+}
+
+/* ---- a question ---- */
+
+static int get(struct sinsp_lookup *l, const struct request *r, const struct server *s,
+	       const char *path, char **body, size_t *len)
+{
+	const struct sinsp_http_opts opts = {
+		.sz = sizeof(opts),
+		.owner = l->socket ? SINSP_NO_UID : r->uid,
+		.quit_fd = l->quit_fd,
+		.timeout_ms = l->timeout_ms,
+		.max_sz = ANSWER_MAX,
+	};
+
+	return sinsp_http_get(body, len, s->path, path, &opts);
+}
+
+/* Names of the image that the container itself does not know. */
+static void ask_image(struct sinsp_lookup *l, const struct request *r, const struct server *s,
+		      struct sinsp_docker_answer *a)
+{
+	const char *image = sinsp_docker_answer_image(a);
+	char path[128], *body;
+	size_t len;
+	int status;
+
+	if (!*image)
+		return;
+	snprintf(path, sizeof(path), "/images/%s/json", image);
+	status = get(l, r, s, path, &body, &len);
+	if (status <= 0)
+		return;
+	if (status == 200)
+		sinsp_docker_answer_add_image(a, body, len);
+	free(body);
+}
+
+/* 0; 1: the server knows no such container; a negative errno: it does not work. */
+static int ask(struct sinsp_lookup *l, const struct request *r, const struct server *s, char **json)
+{
+	struct sinsp_docker_answer *a;
+	char path[128], *body;
+	size_t len;
+	int status, err;
+
+	snprintf(path, sizeof(path), "/containers/%s/json", r->full_id);
+	status = get(l, r, s, path, &body, &len);
+	if (status < 0)
+		return status;
+	err = status == 404 ? 1 : -EBADMSG;
+	if (status == 200)
+		err = sinsp_docker_answer_new(&a, body, len);
+	free(body);
+	if (err)
+		return err;
+	ask_image(l, r, s, a);
+	*json = sinsp_docker_answer_event(a, r->id, r->type);
+	sinsp_docker_answer_free(a);
+	return *json ? 0 : -ENOMEM;
+}
+
+static void run(struct sinsp_lookup *l, struct request *r)
+{
+	struct server *s = server_of(l, r);
+	char *json = NULL;
+	int err;
+
+	if (!s || now_ns() < s->down_until_ns)
+		return;
+	err = ask(l, r, s, &json);
+	if (!err) {
+		s->told = 0;
+		add_result(l, json, NULL);
+		r->n_tries = TRIES_MAX;
+	} else if (err < 0) {
+		note_failure(l, s, err);
+	}
+}
+
+/* ---- the thread ---- */
+
+static struct request *next_request(struct sinsp_lookup *l)
+{
+	struct request *next = NULL;
+
+	for (int i = 0; i < QUEUE_MAX; i++) {
+		struct request *r = &l->queue[i];
+
+		if (r->state == WAITING && (!next || r->due_ns < next->due_ns))
+			next = r;
+	}
+	return next;
+}
+
+/* When one more question is within the rate. */
+static uint64_t allowed_ns(const struct sinsp_lookup *l)
+{
+	const uint64_t ahead = BURST * INTERVAL_MS * NS_PER_MS;
+
+	return l->paid_until_ns > ahead ? l->paid_until_ns - ahead : 0;
+}
+
+static void pay(struct sinsp_lookup *l, uint64_t now)
+{
+	if (l->paid_until_ns < now)
+		l->paid_until_ns = now;
+	l->paid_until_ns += INTERVAL_MS * NS_PER_MS;
+}
+
+static void wait_until(struct sinsp_lookup *l, uint64_t ns)
+{
+	const struct timespec ts = {ns / 1000000000, ns % 1000000000};
+
+	pthread_cond_timedwait(&l->changed, &l->lock, &ts);
+}
+
+/* With the lock. */
+static void finish(struct sinsp_lookup *l, struct request *r)
+{
+	if (r->n_tries >= TRIES_MAX) {
+		r->state = FREE;
+		return;
+	}
+	r->due_ns = now_ns() + (l->retry_ns << 2 * r->n_tries);
+	r->n_tries++;
+	r->state = WAITING;
+}
+
+static void *thread_main(void *ctx)
+{
+	struct sinsp_lookup *l = ctx;
+	struct request *r;
+
+	if (l->on_start)
+		l->on_start();
+	pthread_mutex_lock(&l->lock);
+	while (!l->quit) {
+		uint64_t now = now_ns(), due;
+
+		r = next_request(l);
+		if (!r) {
+			pthread_cond_wait(&l->changed, &l->lock);
+			continue;
+		}
+		due = r->due_ns > allowed_ns(l) ? r->due_ns : allowed_ns(l);
+		if (due > now) {
+			wait_until(l, due);
+			continue;
+		}
+		pay(l, now);
+		r->state = RUNNING;
+		pthread_mutex_unlock(&l->lock);
+		run(l, r);
+		pthread_mutex_lock(&l->lock);
+		finish(l, r);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return NULL;
+}
+
+int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uint32_t uid,
+		     const char *id, const char *full_id)
+{
+	struct request *r = NULL;
+
+	pthread_mutex_lock(&l->lock);
+	for (int i = 0; i < QUEUE_MAX && !r; i++)
+		if (l->queue[i].state == FREE)
+			r = &l->queue[i];
+	if (r) {
+		*r = (struct request){.state = WAITING, .type = type, .uid = uid};
+		r->due_ns = now_ns();
+		snprintf(r->id, sizeof(r->id), "%s", id);
+		snprintf(r->full_id, sizeof(r->full_id), "%s", full_id);
+		pthread_cond_signal(&l->changed);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return r ? 0 : -EAGAIN;
+}
+
+/* ---- beginning and end ---- */
+
+/* Signals are the main thread's. */
+static int start_thread(struct sinsp_lookup *l)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&l->thread, NULL, thread_main, l);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+static void init_locks(struct sinsp_lookup *l)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&l->changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void destroy(struct sinsp_lookup *l)
+{
+	struct sinsp_lookup_result *r, *next;
+
+	for (r = l->first; r; r = next) {
+		next = r->next;
+		sinsp_lookup_result_free(r);
+	}
+	if (l->quit_fd >= 0)
+		close(l->quit_fd);
+	pthread_cond_destroy(&l->changed);
+	pthread_mutex_destroy(&l->lock);
+	free(l->socket);
+	free(l);
+}
+
+int sinsp_lookup_new(struct sinsp_lookup **out, const struct sinsp_lookup_opts *opts)
+{
+	struct sinsp_lookup *l;
+	int err;
+
+	if (opts->sz != sizeof(*opts))
+		return -EINVAL;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	init_locks(l);
+	l->last = &l->first;
+	l->on_start = opts->on_start;
+	l->timeout_ms = opts->timeout_ms ?: TIMEOUT_MS;
+	l->retry_ns = (opts->retry_ms ?: RETRY_MS) * NS_PER_MS;
+	l->quit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = l->quit_fd < 0 ? -errno : 0;
+	if (!err && opts->socket) {
+		l->socket = strdup(opts->socket);
+		err = l->socket ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = start_thread(l);
+	if (err) {
+		destroy(l);
+		return err;
+	}
+	*out = l;
+	return 0;
+}
+
+void sinsp_lookup_free(struct sinsp_lookup *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->lock);
+	l->quit = 1;
+	pthread_cond_signal(&l->changed);
+	pthread_mutex_unlock(&l->lock);
+	eventfd_write(l->quit_fd, 1);
+	pthread_join(l->thread, NULL);
+	destroy(l);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked, what is made of the answer, and what is not asked again. */
+#include "container_lookup.h"
+
+#include "container_json.h"
+#include "fake_docker.h"
+
+#define H "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define IMAGE "sha256:" H
+#define DIGEST "sha256:fedcba98"
+
+static struct sinsp_lookup *begin(const struct fake_docker *d, int timeout_ms)
+{
+	const struct sinsp_lookup_opts opts = {
+		.sz = sizeof(opts),
+		.socket = d->path,
+		.timeout_ms = timeout_ms,
+		.retry_ms = 1,
+	};
+	struct sinsp_lookup *l;
+
+	assert_int_equal(sinsp_lookup_new(&l, &opts), 0);
+	return l;
+}
+
+static void ask(struct sinsp_lookup *l)
+{
+	assert_int_equal(sinsp_lookup_ask(l, SINSP_CT_PODMAN, SINSP_NO_UID, "0123456789ab", H), 0);
+}
+
+static void pause_ms(void)
+{
+	const struct timespec ts = {0, 1000000};
+
+	nanosleep(&ts, NULL);
+}
+
+/* Waits for the next result; the caller owns it. */
+static struct sinsp_lookup_result *wait_for_result(struct sinsp_lookup *l)
+{
+	struct sinsp_lookup_result *r;
+
+	for (int i = 0; i < 30000; i++) {
+		r = sinsp_lookup_take(l);
+		if (r) {
+			assert_null(r->next);
+			return r;
+		}
+		pause_ms();
+	}
+	fail_msg("no result in half a minute");
+	return NULL;
+}
+
+static void answer_inspect(struct fake_docker *d, int fd, const char *path)
+{
+	(void)d;
+	if (!strcmp(path, "/containers/" H "/json"))
+		fake_answer(fd, "200 OK",
+			    "{\"Id\": \"" H "\", \"Name\": \"/web\", \"Image\": \"" IMAGE "\","
+			    "\"Config\": {\"Image\": \"reg:5000/shop/web:1.2\","
+			    "\"Labels\": {\"app\": \"sh\\u00f6p\", \"n\": 1}, \"Env\": "
+			    "[\"PASSWORD=x\"]},"
+			    "\"NetworkSettings\": {\"IPAddress\": \"\", \"Networks\":"
+			    "{\"a\": {\"IPAddress\": \"10.1.2.3\"}}}}");
+	else if (!strcmp(path, "/images/" IMAGE "/json"))
+		fake_answer(fd, "200 OK",
+			    "{\"RepoDigests\": [\"other@sha256:00\", \"reg:5000/shop/web@" DIGEST
+			    "\"]}");
+	else
+		fake_answer(fd, "404 Not Found", "{}");
+}
+
+static void test_found(void **state)
+{
+	struct sinsp_container_told told;
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_inspect);
+	l = begin(&d, 30000);
+	ask(l);
+	r = wait_for_result(l);
+	assert_null(r->note);
+	assert_int_equal(sinsp_container_json_read(&told, r->json, strlen(r->json)), 0);
+	assert_int_equal(told.type, SINSP_CT_PODMAN);
+	assert_string_equal(told.id, "0123456789ab");
+	assert_string_equal(told.name, "web");
+	assert_string_equal(told.image, "reg:5000/shop/web:1.2");
+	assert_string_equal(told.image_repo, "reg:5000/shop/web");
+	assert_string_equal(told.image_tag, "1.2");
+	assert_string_equal(told.image_id, H);
+	assert_string_equal(told.image_digest, DIGEST);
+	assert_string_equal(told.ip, "10.1.2.3");
+	assert_string_equal(told.labels, "app=sh\xc3\xb6p");
+	assert_null(strstr(r->json, "PASSWORD"));
+	sinsp_container_told_fini(&told);
+	sinsp_lookup_result_free(r);
+	sinsp_lookup_free(l);
+	assert_int_equal(fake_n_asked(&d), 2);
+	fake_stop(&d);
+}
+
+static void answer_not_found(struct fake_docker *d, int fd, const char *path)
+{
+	(void)d, (void)path;
+	fake_answer(fd, "404 Not Found", "{\"message\": \"no such container\"}");
+}
+
+/* It is asked a few times, as a container may be known a moment later; then no more. */
+static void test_not_found(void **state)
+{
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_not_found);
+	l = begin(&d, 30000);
+	ask(l);
+	while (fake_n_asked(&d) < 6)
+		pause_ms();
+	for (int i = 0; i < 50; i++)
+		pause_ms();
+	assert_null(sinsp_lookup_take(l));
+	sinsp_lookup_free(l);
+	assert_int_equal(fake_n_asked(&d), 6);
+	fake_stop(&d);
+}
+
+static void answer_later(struct fake_docker *d, int fd, const char *path)
+{
+	if (fake_n_asked(d) < 3)
+		fake_answer(fd, "500 Internal Server Error", "");
+	else
+		answer_inspect(d, fd, path);
+}
+
+static void test_found_later(void **state)
+{
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_later);
+	l = begin(&d, 30000);
+	ask(l);
+	r = wait_for_result(l);
+	assert_null(r->json);
+	assert_non_null(strstr(r->note, d.path));
+	sinsp_lookup_result_free(r);
+	r = wait_for_result(l);
+	assert_non_null(strstr(r->json, "\"web\""));
+	sinsp_lookup_result_free(r);
+	sinsp_lookup_free(l);
+	fake_stop(&d);
+}
+
+static const char *bad_answers[] = {
+	"",
+	"null",
+	"[]",
+	"{\"Id\": 1}",
+	"{\"Id\": \"" H "\", \"Name\"",
+	"{\"Id\": \"" H "\", \"Name\": \"/\xff\\ud800\"",
+	"\"Id\"",
+};
+
+static void answer_badly(struct fake_docker *d, int fd, const char *path)
+{
+	(void)path;
+	fake_answer(fd, "200 OK",
+		    bad_answers[fake_n_asked(d) % (sizeof(bad_answers) / sizeof(*bad_answers))]);
+}
+
+static void test_broken_answers(void **state)
+{
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_badly);
+	l = begin(&d, 30000);
+	ask(l);
+	ask(l);
+	r = wait_for_result(l);
+	assert_null(r->json);
+	assert_non_null(strstr(r->note, "makes no sense"));
+	sinsp_lookup_result_free(r);
+	while (fake_n_asked(&d) < 12)
+		pause_ms();
+	sinsp_lookup_free(l);
+	fake_stop(&d);
+}
+
+/* Members of every wrong type, and more of them than are taken. */
+static void answer_strangely(struct fake_docker *d, int fd, const char *path)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)d, (void)path;
+	fputs("{\"Id\": \"x\", \"Name\": 5, \"Image\": \"sha256:../../secrets\", \"Config\":"
+	      "{\"Image\": [], \"Labels\": {",
+	      f);
+	for (int i = 0; i < 5000; i++)
+		fprintf(f, "\"label%d\": \"%0100d\",", i, i);
+	fputs("\"x\": null}}, \"HostConfig\": 7, \"NetworkSettings\": {\"Ports\":"
+	      "{\"80/tcp\": [1, null, {\"HostPort\": 3}], \"x\": 1}}, \"Mounts\": [",
+	      f);
+	for (int i = 0; i < 1000; i++)
+		fprintf(f, "{\"Source\": %d},", i);
+	fputs("0]}", f);
+	fclose(f);
+	fake_answer(fd, "200 OK", text);
+	free(text);
+}
+
+static void test_strange_answer(void **state)
+{
+	struct sinsp_container_told told;
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_strangely);
+	l = begin(&d, 30000);
+	ask(l);
+	r = wait_for_result(l);
+	assert_non_null(r->json);
+	assert_in_range(strlen(r->json), 1000, 100000);
+	assert_int_equal(sinsp_container_json_read(&told, r->json, strlen(r->json)), 0);
+	assert_string_equal(told.name, "");
+	assert_string_equal(told.image, "");
+	assert_string_equal(told.image_id, "");
+	sinsp_container_told_fini(&told);
+	sinsp_lookup_result_free(r);
+	sinsp_lookup_free(l);
+	assert_int_equal(fake_n_asked(&d), 1);
+	fake_stop(&d);
+}
+
+static void answer_nothing(struct fake_docker *d, int fd, const char *path)
+{
+	(void)path;
+	fake_hang(d, fd);
+}
+
+/* Its timeout is told, and it is left alone for a while, whoever else is asked about. */
+static void test_hanging(void **state)
+{
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_nothing);
+	l = begin(&d, 20);
+	for (int i = 0; i < 5; i++)
+		ask(l);
+	r = wait_for_result(l);
+	assert_null(r->json);
+	assert_non_null(strstr(r->note, "no answer in time"));
+	sinsp_lookup_result_free(r);
+	for (int i = 0; i < 50; i++)
+		pause_ms();
+	assert_in_range(fake_n_asked(&d), 0, 1);
+	sinsp_lookup_free(l);
+	fake_stop(&d);
+}
+
+/* Nobody waits for an answer at the end. */
+static void test_end_while_it_hangs(void **state)
+{
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_nothing);
+	l = begin(&d, 3600000);
+	ask(l);
+	while (!fake_n_asked(&d))
+		pause_ms();
+	sinsp_lookup_free(l);
+	fake_stop(&d);
+}
+
+static void test_queue_is_bounded(void **state)
+{
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+	int n = 0;
+
+	(void)state;
+	fake_start(&d, answer_nothing);
+	l = begin(&d, 3600000);
+	while (!sinsp_lookup_ask(l, SINSP_CT_DOCKER, SINSP_NO_UID, "0123456789ab", H))
+		assert_true(++n < 10000);
+	assert_in_range(n, 16, 1024);
+	sinsp_lookup_free(l);
+	fake_stop(&d);
+}
+
+static void test_who_is_asked(void **state)
+{
+	(void)state;
+	assert_true(sinsp_lookup_knows(SINSP_CT_DOCKER) && sinsp_lookup_knows(SINSP_CT_PODMAN));
+	assert_false(sinsp_lookup_knows(SINSP_CT_CRIO) || sinsp_lookup_knows(SINSP_CT_CUSTOM));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_not_found),
+		cmocka_unit_test(test_found_later),
+		cmocka_unit_test(test_broken_answers),
+		cmocka_unit_test(test_strange_answer),
+		cmocka_unit_test(test_hanging),
+		cmocka_unit_test(test_end_while_it_hangs),
+		cmocka_unit_test(test_queue_is_bounded),
+		cmocka_unit_test(test_who_is_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

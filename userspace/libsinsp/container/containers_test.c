@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which container a thread is in, through clone, exec and events that tell of it. */
+#include "containers.h"
+
+#include "engine_fake.h"
+#include "fake_docker.h"
+#include "sinsp.h"
+#include "sinsp_impl.h"
+
+#define H "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define IN_DOCKER "cpu=/docker/" H
+#define IN_LXC "cpu=/lxc/box"
+#define HOST "cpu=/user.slice"
+#define TELLS(id, more) "{\"container\":{\"id\":\"" id "\",\"type\":0" more "}}"
+
+#define I(x) ((int64_t)(x))
+#define NOTHING "", I(0)
+
+struct world {
+	struct scap_fake *f;
+	uint64_t now;
+};
+
+static struct world begin(void)
+{
+	return (struct world){scap_fake_new(), 1000000};
+}
+
+static uint64_t tick(struct world *w)
+{
+	return w->now += 1000;
+}
+
+static void has_process(struct world *w, int64_t pid, const char *cgroups)
+{
+	const struct scap_thread_info t = {
+		.tid = pid,
+		.pid = pid,
+		.vtid = pid,
+		.vpid = pid,
+		.comm = "sh",
+		.exe = "sh",
+		.cwd = "/",
+		.cgroups = {cgroups, strlen(cgroups) + 1},
+	};
+
+	assert_int_equal(scap_state_build_thread(scap_fake_state(w->f), &t), 0);
+}
+
+static void execs(struct world *w, int64_t tid, const char *cgroups)
+{
+	uint64_t enter = tick(w), exit = tick(w);
+
+	assert_int_equal(scap_fake_add_call(w->f, enter, exit, 0, tid, EVT_EXECVE_X, 15, I(0), "sh",
+					    NOTHING, tid, tid, I(1), "", I(0), I(0), I(0), I(0),
+					    I(0), I(0), "sh", cgroups, I(strlen(cgroups) + 1)),
+			 0);
+}
+
+/* The caller's side, as of 2022. */
+static void forks(struct world *w, int64_t tid, int64_t child, const char *cgroups)
+{
+	uint64_t enter = tick(w), exit = tick(w);
+
+	assert_int_equal(scap_fake_add_call(w->f, enter, exit, 0, tid, EVT_CLONE_X, 20, child, "sh",
+					    NOTHING, tid, tid, I(1), "/", I(0), I(0), I(0), I(0),
+					    I(0), I(0), "sh", cgroups, I(strlen(cgroups) + 1), I(0),
+					    I(0), I(0), tid, tid),
+			 0);
+}
+
+static void exits(struct world *w, int64_t tid)
+{
+	assert_int_equal(scap_fake_add(w->f, tick(w), 0, tid, EVT_PROCEXIT_E, 5, I(0), I(0), I(0),
+				       I(0), I(-1)),
+			 0);
+}
+
+static void tells(struct world *w, const char *json)
+{
+	assert_int_equal(scap_fake_add(w->f, tick(w), 0, -1, EVT_CONTAINER_272_E, 1, json), 0);
+}
+
+static struct sinsp *start(struct world *w, const struct sinsp_opts *opts)
+{
+	struct sinsp *s;
+	struct scap *src;
+
+	assert_int_equal(scap_fake_open(&src, w->f), 0);
+	assert_int_equal(sinsp_open(&s, src, opts), 0);
+	return s;
+}
+
+static struct sinsp *play(struct world *w)
+{
+	struct sinsp *s = start(w, NULL);
+	struct sinsp_evt evt;
+
+	while (sinsp_next(s, &evt, 0) == 1)
+		;
+	return s;
+}
+
+static const struct sinsp_container *container_of(struct sinsp *s, int64_t tid)
+{
+	struct sinsp_thread *t = sinsp_thread_find(s, tid);
+
+	assert_non_null(t);
+	return sinsp_thread_container(t);
+}
+
+static void assert_container(struct sinsp *s, int64_t tid, const char *id)
+{
+	const struct sinsp_container *c = container_of(s, tid);
+
+	if (id)
+		assert_string_equal(c ? c->id : "the host", id);
+	else
+		assert_null(c);
+}
+
+static void test_clone_and_exec(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_process(&w, 10, HOST);
+	has_process(&w, 20, IN_DOCKER);
+	has_process(&w, 30, "");
+	forks(&w, 20, 21, IN_DOCKER);
+	forks(&w, 10, 11, HOST);
+	forks(&w, 10, 12, HOST);
+	forks(&w, 10, 13, IN_LXC);
+	execs(&w, 12, IN_DOCKER);
+	forks(&w, 20, 22, IN_DOCKER);
+	execs(&w, 22, HOST);
+	s = play(&w);
+	assert_container(s, 10, NULL);
+	assert_container(s, 20, "0123456789ab");
+	assert_container(s, 30, NULL);
+	assert_container(s, 21, "0123456789ab");
+	assert_container(s, 11, NULL);
+	assert_container(s, 12, "0123456789ab");
+	assert_container(s, 13, "box");
+	assert_container(s, 22, NULL);
+	assert_ptr_equal(container_of(s, 20), container_of(s, 12));
+	assert_string_equal(container_of(s, 20)->full_id, H);
+	assert_string_equal(container_of(s, 20)->name, "");
+	assert_int_equal(container_of(s, 13)->type, SINSP_CT_LXC);
+	sinsp_close(s);
+}
+
+/* Of a thread that is in no process that is known, the process is made: it is on the host. */
+static void test_unknown_thread(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	forks(&w, 50, 51, IN_DOCKER);
+	s = play(&w);
+	assert_container(s, 51, "0123456789ab");
+	sinsp_close(s);
+}
+
+static void test_events_tell(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+	const struct sinsp_container *c;
+
+	(void)state;
+	tells(&w,
+	      TELLS("0123456789ab",
+		    ",\"name\":\"web\",\"image\":\"shop/web:1\",\"imageid\":\"ff\","
+		    "\"imagerepo\":\"shop/web\",\"imagetag\":\"1\",\"imagedigest\":\"sha256:1\","
+		    "\"ip\":\"10.0.0.1\",\"labels\":{\"app\":\"shop\",\"application\":\"no\","
+		    "\"io.kubernetes.pod.uid\":\"1-2\",\"n\":null}"));
+	has_process(&w, 20, IN_DOCKER);
+	tells(&w, TELLS("box", ",\"name\":\"later\""));
+	has_process(&w, 30, IN_LXC);
+	tells(&w, TELLS("box", ",\"name\":\"latest\""));
+	s = play(&w);
+	c = container_of(s, 20);
+	assert_string_equal(c->name, "web");
+	assert_string_equal(c->image, "shop/web:1");
+	assert_string_equal(c->image_id, "ff");
+	assert_string_equal(c->image_repo, "shop/web");
+	assert_string_equal(c->image_tag, "1");
+	assert_string_equal(c->image_digest, "sha256:1");
+	assert_string_equal(c->ip, "10.0.0.1");
+	assert_string_equal(c->pod_uid, "1-2");
+	assert_string_equal(sinsp_container_label(c, "app"), "shop");
+	assert_string_equal(sinsp_container_label(c, "application"), "no");
+	assert_null(sinsp_container_label(c, "ap"));
+	assert_null(sinsp_container_label(c, "n"));
+	assert_string_equal(container_of(s, 30)->name, "latest");
+	/* As sysdig: the event's word for the type is better than the path's. */
+	assert_int_equal(container_of(s, 30)->type, SINSP_CT_DOCKER);
+	sinsp_close(s);
+}
+
+/* JSON by somebody who means no good; what is known stays. */
+static void test_broken_events(void **state)
+{
+	static const char *const broken[] = {
+		"",
+		"{",
+		"[]",
+		"{}",
+		"7",
+		"{\"container\":[]}",
+		"{\"container\":{}}",
+		"{\"container\":{\"id\":7}}",
+		"{\"container\":{\"id\":\"\"}}",
+		"{\"container\":{\"id\":\"0123456789ab\",\"name\":\"x\"",
+		TELLS("0123456789ab", ",\"name\":\"\\ud800\""),
+	};
+	static const char *const strange[] = {
+		TELLS("0123456789ab", ",\"type\":99"),
+		TELLS("0123456789ab", ",\"name\":[1,2],\"labels\":[\"a\",{\"b\":1}]"),
+		"{\"container\":{\"id\":\"0123456789ab\",\"type\":-1e300,\"labels\":7}}",
+		"{\"container\":{\"id\":\"0123456789ab\",\"type\":\"docker\"}}",
+	};
+	static char deep[200000], long_id[400];
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_process(&w, 20, IN_DOCKER);
+	tells(&w, TELLS("0123456789ab", ",\"name\":\"web\""));
+	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++)
+		tells(&w, broken[i]);
+	memset(deep, '[', 60000);
+	tells(&w, deep);
+	snprintf(long_id, sizeof(long_id), "{\"container\":{\"id\":\"%0300d\"}}", 1);
+	tells(&w, long_id);
+	s = play(&w);
+	assert_string_equal(container_of(s, 20)->name, "web");
+	sinsp_close(s);
+
+	w = begin();
+	has_process(&w, 20, IN_DOCKER);
+	for (size_t i = 0; i < sizeof(strange) / sizeof(*strange); i++)
+		tells(&w, strange[i]);
+	s = play(&w);
+	assert_in_range(container_of(s, 20)->type, 0, SINSP_CT_MAX - 1);
+	assert_string_equal(container_of(s, 20)->name, "");
+	sinsp_close(s);
+}
+
+/* One that nobody is in any more is kept for a while, and no longer. */
+static void test_memory_is_bounded(void **state)
+{
+	enum { MANY = 5000 };
+	struct world w = begin();
+	char cgroups[64];
+	struct sinsp *s;
+
+	(void)state;
+	has_process(&w, 10, HOST);
+	tells(&w, TELLS("kept", ",\"name\":\"for long\""));
+	for (int i = 0; i < MANY; i++) {
+		snprintf(cgroups, sizeof(cgroups), "cpu=/lxc/box-%d", i);
+		forks(&w, 10, 100 + i, HOST);
+		execs(&w, 100 + i, cgroups);
+		if (i < MANY - 10)
+			exits(&w, 100 + i);
+	}
+	s = play(&w);
+	assert_in_range(s->threads.containers.n, 10,
+			10 + SINSP_CONTAINERS_RETIRED + SINSP_CONTAINERS_CACHE + 1);
+	for (int i = MANY - 10; i < MANY; i++) {
+		snprintf(cgroups, sizeof(cgroups), "box-%d", i);
+		assert_container(s, 100 + i, cgroups);
+	}
+	sinsp_close(s);
+}
+
+/* ---- live: what is new is asked about, and told in the stream ---- */
+
+static void answer_with_name(struct fake_docker *d, int fd, const char *path)
+{
+	(void)d;
+	if (strcmp(path, "/containers/" H "/json"))
+		fake_answer(fd, "404 Not Found", "");
+	else
+		fake_answer(fd, "200 OK", "{\"Id\": \"" H "\", \"Name\": \"/web\"}");
+}
+
+static int is_container_event(const struct sinsp_evt *evt)
+{
+	return evt->raw.type == EVT_CONTAINER_E;
+}
+
+/* One that nobody can be asked about comes before everything else, under its id. */
+static void test_told_without_asking(void **state)
+{
+	const struct sinsp_opts opts = {
+		.sz = sizeof(opts), .containers = 1, .container_socket = ""};
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	has_process(&w, 20, IN_LXC);
+	has_process(&w, 21, IN_DOCKER);
+	execs(&w, 20, IN_LXC);
+	s = start(&w, &opts);
+	assert_int_equal(sinsp_next(s, &evt, 0), 1);
+	assert_true(is_container_event(&evt));
+	assert_int_equal(evt.raw.num, 1);
+	assert_false(sinsp_evt_shown(s, &evt));
+	assert_string_equal(evt.thread->comm, "container:box");
+	assert_string_equal(container_of(s, 20)->name, "box");
+	assert_int_equal(container_of(s, 20)->type, SINSP_CT_LXC);
+	while (sinsp_next(s, &evt, 0) == 1)
+		assert_false(is_container_event(&evt));
+	sinsp_close(s);
+}
+
+static void test_asked_once(void **state)
+{
+	struct sinsp_opts opts = {.sz = sizeof(opts), .containers = 1};
+	struct world w = begin();
+	struct fake_docker d;
+	struct sinsp_evt evt;
+	struct sinsp *s;
+	int n_told = 0;
+
+	(void)state;
+	fake_start(&d, answer_with_name);
+	opts.container_socket = d.path;
+	has_process(&w, 20, IN_DOCKER);
+	/* As many events as it takes until the answer comes. */
+	for (int i = 0; i < 20000; i++)
+		forks(&w, 20, 1000 + i % 100, IN_DOCKER);
+	s = start(&w, &opts);
+	while (sinsp_next(s, &evt, 0) == 1) {
+		const struct timespec ts = {0, 1000000};
+
+		if (is_container_event(&evt)) {
+			n_told++;
+			assert_string_equal(evt.thread->comm, "container:0123456789ab");
+			assert_string_equal(container_of(s, 20)->name, "web");
+		} else if (!n_told) {
+			assert_string_equal(container_of(s, 20)->name, "");
+			nanosleep(&ts, NULL);
+		}
+	}
+	assert_int_equal(n_told, 1);
+	assert_int_equal(fake_n_asked(&d), 1);
+	sinsp_close(s);
+	fake_stop(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_clone_and_exec),
+		cmocka_unit_test(test_unknown_thread),
+		cmocka_unit_test(test_events_tell),
+		cmocka_unit_test(test_broken_events),
+		cmocka_unit_test(test_memory_is_bounded),
+		cmocka_unit_test(test_told_without_asking),
+		cmocka_unit_test(test_asked_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

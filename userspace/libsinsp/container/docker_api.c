@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The answer is another program's text, of which the container's owner chose much: members
+ * may be missing, of another type, or many. What is taken over is bounded, so that an event
+ * stays far below SINSP_CONTAINER_JSON_MAX.
+ */
+#include "docker_api.h"
+
+#include <arpa/inet.h>
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "container_json.h"
+
+enum {
+	TEXT_MAX = 1024, /* of a longer one nothing is taken: cut, it would be another */
+	LABELS_SZ = 32768,
+	ENTRIES_MAX = 64, /* mounts, ports */
+	DEFAULT_SHARES = 1024,
+	DEFAULT_PERIOD_US = 100000,
+};
+
+struct sinsp_docker_answer {
+	cJSON *container, *image; /* image NULL: not told */
+};
+
+int sinsp_docker_answer_new(struct sinsp_docker_answer **out, const char *json, size_t len)
+{
+	struct sinsp_docker_answer *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->container = cJSON_ParseWithLength(json, len);
+	if (!*sinsp_json_text(a->container, "Id")) {
+		sinsp_docker_answer_free(a);
+		return -EBADMSG;
+	}
+	*out = a;
+	return 0;
+}
+
+void sinsp_docker_answer_free(struct sinsp_docker_answer *a)
+{
+	if (!a)
+		return;
+	cJSON_Delete(a->container);
+	cJSON_Delete(a->image);
+	free(a);
+}
+
+static const char *short_text(const cJSON *object, const char *key)
+{
+	const char *text = sinsp_json_text(object, key);
+
+	return strlen(text) <= TEXT_MAX ? text : "";
+}
+
+/* It becomes part of a path that is asked for. */
+static int is_image_id(const char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	return !strncmp(text, "sha256:", 7) && strlen(text) == 7 + 64 &&
+	       strspn(text + 7, digits) == 64;
+}
+
+const char *sinsp_docker_answer_image(const struct sinsp_docker_answer *a)
+{
+	const char *text = sinsp_json_text(a->container, "Image");
+
+	return is_image_id(text) ? text : "";
+}
+
+void sinsp_docker_answer_add_image(struct sinsp_docker_answer *a, const char *json, size_t len)
+{
+	cJSON_Delete(a->image);
+	a->image = cJSON_ParseWithLength(json, len);
+}
+
+static const cJSON *member(const cJSON *object, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static double number(const cJSON *object, const char *key, double none)
+{
+	const cJSON *v = member(object, key);
+
+	return cJSON_IsNumber(v) && v->valuedouble ? v->valuedouble : none;
+}
+
+/* Whether @name, "repository:tag" or "repository@digest", is of @repo, @n bytes. */
+static int is_of_repo(const char *name, const char *repo, size_t n)
+{
+	return !strncmp(name, repo, n) && strchr(":@", name[n]);
+}
+
+/* The first text of an array that is of the repository; any, if that is "". "": none is. */
+static const char *first_of_repo(const cJSON *array, const char *repo, size_t n)
+{
+	const cJSON *v;
+
+	cJSON_ArrayForEach(v, array)
+	{
+		const char *text = cJSON_GetStringValue(v);
+
+		if (text && strlen(text) <= TEXT_MAX && (!n || is_of_repo(text, repo, n)))
+			return text;
+	}
+	return "";
+}
+
+/* Where the repository of "host:port/name:tag@digest" ends. */
+static size_t repo_len(const char *name)
+{
+	const char *slash = strrchr(name, '/'), *at = strchr(name, '@');
+
+	if (at && slash > at)
+		slash = NULL;
+	return (slash ? slash - name : 0) + strcspn(slash ? slash : name, ":@");
+}
+
+static cJSON *add_text(cJSON *to, const char *key, const char *text, size_t n)
+{
+	char buf[TEXT_MAX + 1];
+
+	if (n > TEXT_MAX)
+		n = 0;
+	memcpy(buf, text, n);
+	buf[n] = 0;
+	return cJSON_AddStringToObject(to, key, buf);
+}
+
+static void add_image(cJSON *to, const struct sinsp_docker_answer *a)
+{
+	const char *image = short_text(member(a->container, "Config"), "Image");
+	const char *id = sinsp_docker_answer_image(a), *digest, *tag;
+	size_t n;
+
+	/* A container that was made of an image's id, not of its name. */
+	if (!*image || !strncmp(image, "sha256:", 7)) {
+		tag = first_of_repo(member(a->image, "RepoTags"), "", 0);
+		image = *tag ? tag : image;
+	}
+	n = strncmp(image, "sha256:", 7) ? repo_len(image) : 0;
+	digest = strchr(image, '@');
+	if (!digest && n)
+		digest = strchr(first_of_repo(member(a->image, "RepoDigests"), image, n), '@');
+	if (!digest)
+		digest = strchr(first_of_repo(member(a->image, "RepoDigests"), "", 0), '@');
+	tag = n && image[n] == ':' ? image + n + 1 : "";
+	cJSON_AddStringToObject(to, "image", image);
+	cJSON_AddStringToObject(to, "imageid", *id ? id + 7 : "");
+	add_text(to, "imagerepo", image, n);
+	if (!*tag && n && image[n] != '@')
+		tag = "latest";
+	add_text(to, "imagetag", tag, strcspn(tag, "@"));
+	cJSON_AddStringToObject(to, "imagedigest", digest ? digest + 1 : "");
+}
+
+static void add_labels(cJSON *to, const cJSON *labels)
+{
+	cJSON *out = cJSON_AddObjectToObject(to, "labels"), *label;
+	size_t room = LABELS_SZ;
+
+	cJSON_ArrayForEach(label, labels)
+	{
+		const char *text = cJSON_GetStringValue(label);
+		size_t sz = text && label->string ? strlen(text) + strlen(label->string) + 2 : 0;
+
+		if (!sz || sz > TEXT_MAX || sz > room)
+			continue;
+		room -= sz;
+		cJSON_AddStringToObject(out, label->string, text);
+	}
+}
+
+static void add_mounts(cJSON *to, const cJSON *mounts)
+{
+	cJSON *out = cJSON_AddArrayToObject(to, "Mounts"), *m, *entry;
+	int n = 0;
+
+	cJSON_ArrayForEach(m, mounts)
+	{
+		if (n++ == ENTRIES_MAX)
+			break;
+		entry = cJSON_CreateObject();
+		if (!cJSON_AddItemToArray(out, entry))
+			break;
+		cJSON_AddStringToObject(entry, "Source", short_text(m, "Source"));
+		cJSON_AddStringToObject(entry, "Destination", short_text(m, "Destination"));
+		cJSON_AddStringToObject(entry, "Mode", short_text(m, "Mode"));
+		cJSON_AddBoolToObject(entry, "RW", cJSON_IsTrue(member(m, "RW")));
+		cJSON_AddStringToObject(entry, "Propagation", short_text(m, "Propagation"));
+	}
+}
+
+static void add_port(cJSON *out, const cJSON *binding, int container_port)
+{
+	cJSON *entry = cJSON_CreateObject();
+	struct in_addr ip = {0};
+
+	if (!cJSON_AddItemToArray(out, entry))
+		return;
+	inet_pton(AF_INET, sinsp_json_text(binding, "HostIp"), &ip);
+	cJSON_AddNumberToObject(entry, "HostIp", ntohl(ip.s_addr));
+	cJSON_AddNumberToObject(entry, "HostPort", atoi(short_text(binding, "HostPort")) & 0xffff);
+	cJSON_AddNumberToObject(entry, "ContainerPort", container_port);
+}
+
+/* {"80/tcp": [{"HostIp": "0.0.0.0", "HostPort": "8080"}], "443/tcp": null} */
+static void add_ports(cJSON *to, const cJSON *ports)
+{
+	cJSON *out = cJSON_AddArrayToObject(to, "port_mappings"), *port, *binding;
+	int n = 0;
+
+	cJSON_ArrayForEach(port, ports)
+	{
+		if (!port->string || !strstr(port->string, "/tcp"))
+			continue;
+		cJSON_ArrayForEach(binding, port)
+		{
+			if (n++ < ENTRIES_MAX)
+				add_port(out, binding, atoi(port->string) & 0xffff);
+		}
+	}
+}
+
+static const char *find_ip(const cJSON *settings)
+{
+	const char *ip = short_text(settings, "IPAddress");
+	const cJSON *network;
+
+	cJSON_ArrayForEach(network, member(settings, "Networks"))
+	{
+		if (!*ip)
+			ip = short_text(network, "IPAddress");
+	}
+	return *ip ? ip : "0.0.0.0";
+}
+
+static void add_limits(cJSON *to, const cJSON *host)
+{
+	double period = number(host, "CpuPeriod", DEFAULT_PERIOD_US);
+	/* --cpus is in billionths of a CPU. */
+	double quota = number(host, "NanoCpus", 0) / 1e9 * period;
+
+	cJSON_AddBoolToObject(to, "privileged", cJSON_IsTrue(member(host, "Privileged")));
+	cJSON_AddNumberToObject(to, "memory_limit", number(host, "Memory", 0));
+	cJSON_AddNumberToObject(to, "swap_limit", number(host, "MemorySwap", 0));
+	cJSON_AddNumberToObject(to, "cpu_shares", number(host, "CpuShares", DEFAULT_SHARES));
+	cJSON_AddNumberToObject(to, "cpu_quota", number(host, "CpuQuota", quota));
+	cJSON_AddNumberToObject(to, "cpu_period", period);
+}
+
+static int is_sandbox(const cJSON *labels)
+{
+	return !strcmp(sinsp_json_text(labels, "io.kubernetes.docker.type"), "podsandbox");
+}
+
+char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char *id,
+				enum sinsp_container_type type)
+{
+	const cJSON *in = a->container, *labels = member(member(in, "Config"), "Labels");
+	const cJSON *network = member(in, "NetworkSettings");
+	const char *name = short_text(in, "Name");
+	cJSON *c, *root = sinsp_container_json_new(&c, id, type, name + (*name == '/'));
+	char *text;
+
+	if (!root)
+		return NULL;
+	add_image(c, a);
+	cJSON_AddStringToObject(c, "ip", find_ip(network));
+	cJSON_AddBoolToObject(c, "is_pod_sandbox", is_sandbox(labels));
+	add_limits(c, member(in, "HostConfig"));
+	add_labels(c, labels);
+	add_mounts(c, member(in, "Mounts"));
+	add_ports(c, member(network, "Ports"));
+	/* Environments hold secrets, and are of no use to fields: as sysdig, none is told. */
+	cJSON_AddArrayToObject(c, "env");
+	text = cJSON_PrintUnformatted(root);
+	cJSON_Delete(root);
+	return text;
+}
