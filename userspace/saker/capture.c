@@ -70,6 +70,14 @@ static struct scap_select selection(const struct capture *c, int32_t *command)
 	return sel;
 }
 
+/* NULL: the usual ones. */
+static const char *container_socket(const struct options *o)
+{
+	return o->container_socket && strcmp(o->container_socket, "none") == 0
+		       ? ""
+		       : o->container_socket;
+}
+
 static int open_source(struct capture *c)
 {
 	const struct options *o = c->o;
@@ -93,6 +101,9 @@ static int open_source(struct capture *c)
 		.suppress_comms = o->suppress.v,
 		.heal = c->live,
 		.log = say_log,
+		.containers = c->live,
+		.container_socket = container_socket(o),
+		.on_thread = privileges_drop_to_ask,
 	};
 	unsigned int before = say_n_errors();
 	struct scap *src;

@@ -9,6 +9,12 @@ static const struct option_choice time_formats[] = {
 	{"d", SINSP_TIME_LATENCY},  {"D", SINSP_TIME_DELTA}, {NULL},
 };
 
+static const struct option_choice line_formats[] = {
+	{"c", SINSP_LINE_CONTAINER},
+	{"container", SINSP_LINE_CONTAINER},
+	{NULL},
+};
+
 static const struct option_choice ring_kinds[] = {
 	{"array", RING_ARRAY + 1},
 	{"ringbuf", RING_RINGBUF + 1},
@@ -100,6 +106,10 @@ const struct option_row option_rows[] = {
 	 "Time of a line: h time of day, a seconds since 1970, r since the first event, d duration "
 	 "of the call, D since the line before.",
 	 take_choice, AT(time_fmt), 0, time_formats},
+	{'p', "format", "FORMAT", GROUP_LINES,
+	 "Form of a line: c (or container) adds the container's name and id, and the number that "
+	 "the thread has inside it.",
+	 take_choice, AT(line_fmt), 0, line_formats},
 	{'A', "print-ascii", NULL, GROUP_LINES, "Buffers: only their text, with its line ends.",
 	 take_value, AT(buf_fmt), SINSP_BUF_ASCII},
 	{'x', "print-hex", NULL, GROUP_LINES, "Buffers in hexadecimal.",
@@ -139,6 +149,11 @@ const struct option_row option_rows[] = {
 	 "Bytes of each CPU's ring, a power of two; K, M, G may follow. 8M without it. Larger rings "
 	 "stand longer bursts.",
 	 take_ring_size, AT(ring_sz)},
+	{0, "container-socket", "PATH", GROUP_LIVE,
+	 "Ask for names and images of containers at the socket PATH, which speaks docker's API; none "
+	 "asks nobody. Without it docker and podman are asked where they listen, those of users "
+	 "included.",
+	 take_text, AT(container_socket)},
 
 	{'L', "list-events", NULL, GROUP_ABOUT, "List the events and their parameters.",
 	 take_value, AT(mode), MODE_LIST_EVENTS},

@@ -60,10 +60,12 @@ struct options {
 	uint64_t max_ns; /* 0: no limit */
 	uint64_t snaplen; /* 0: the default */
 	uint64_t ring_sz; /* 0: the default */
+	const char *container_socket; /* "none": nobody is asked; NULL: the usual ones */
 	int ring_kind; /* enum ring_kind + 1; 0: the default */
 	int compress; /* enum scap_compress */
 	int time_fmt; /* enum sinsp_time_fmt */
 	int buf_fmt; /* enum sinsp_buf_fmt */
+	int line_fmt; /* enum sinsp_line_fmt */
 	int quiet, verbose, summary, progress, unbuffered;
 	int print; /* lines also while writing */
 	int enter_events;

@@ -42,7 +42,7 @@ int privileges_can_capture(void)
 	return has(&sets, CAP_SYS_ADMIN) || (has(&sets, CAP_BPF) && has(&sets, CAP_PERFMON));
 }
 
-void privileges_drop(void)
+static void keep(uint64_t capabilities)
 {
 	struct __user_cap_header_struct h = header();
 	struct capability_sets sets;
@@ -51,7 +51,7 @@ void privileges_drop(void)
 	if (get_sets(&sets))
 		return;
 	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		uint32_t kept = KEPT >> 32 * i;
+		uint32_t kept = capabilities >> 32 * i;
 
 		sets.half[i].effective &= kept;
 		sets.half[i].permitted &= kept;
@@ -59,4 +59,14 @@ void privileges_drop(void)
 	}
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	syscall(SYS_capset, &h, sets.half);
+}
+
+void privileges_drop(void)
+{
+	keep(KEPT);
+}
+
+void privileges_drop_to_ask(void)
+{
+	keep(1ull << CAP_DAC_OVERRIDE);
 }

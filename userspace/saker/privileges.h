@@ -13,4 +13,7 @@ int privileges_can_capture(void);
  */
 void privileges_drop(void);
 
+/* In the thread that asks about containers: keeps only what reaching a user's socket needs. */
+void privileges_drop_to_ask(void);
+
 #endif /* SAKER_PRIVILEGES_H */

@@ -95,6 +95,7 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 		.time_fmt = t->o->time_fmt,
 		.buf_fmt = t->o->buf_fmt,
 		.buf_max = buffer_width(t->o),
+		.line_fmt = t->o->line_fmt,
 	};
 	int err = 0;
 

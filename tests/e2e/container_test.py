@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Containers, from a cgroup that is named as docker's to the lines and the file, with sysdig as judge."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import threading
+import unittest
+import uuid
+
+import saker_e2e as e2e
+
+# Every memory of a container's life, without docker: in the first hierarchy that can be written to.
+HIERARCHIES = ("/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified")
+DIGEST = "sha256:" + "cd" * 32
+
+
+def new_id():
+    return uuid.uuid4().hex * 2
+
+
+class Docker(threading.Thread):
+    """Speaks as much of docker's API as is asked for, about the containers that it is given."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.containers = {}
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(8)
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            with client:
+                try:
+                    self.serve(client)
+                except OSError:
+                    pass  # the capture ended
+
+    def serve(self, client):
+        request = b""
+        while b"\r\n\r\n" not in request:
+            data = client.recv(4096)
+            if not data:
+                return
+            request += data
+        answer = self.answer(request.split()[1].decode())
+        status = "404 Not Found" if answer is None else "200 OK"
+        body = json.dumps(answer or {"message": "no such thing"})
+        client.sendall(f"HTTP/1.0 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+
+    def answer(self, path):
+        m = re.fullmatch(r"/containers/(\w+)/json", path)
+        if m and m[1] in self.containers:
+            return {"Id": m[1], "Name": "/" + self.containers[m[1]], "Image": "sha256:" + "ab" * 32,
+                    "Config": {"Image": "shop/web:1.2", "Labels": {"app": "shop"}},
+                    "HostConfig": {"Privileged": True},
+                    "Mounts": [{"Source": "/srv", "Destination": "/data", "Mode": "z", "RW": True,
+                                "Propagation": "rprivate"}]}
+        if path == "/images/sha256:" + "ab" * 32 + "/json":
+            return {"RepoDigests": ["shop/web@" + DIGEST]}
+        return None
+
+
+class Containers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
+        cls.socket = os.path.join(cls.dir, "docker.sock")
+        cls.docker = Docker(cls.socket)
+        cls.docker.start()
+        cls.addClassCleanup(cls.docker.listener.close)
+
+    def cgroup(self, name):
+        """A new cgroup; skips the test where none can be made."""
+        for root in HIERARCHIES:
+            path = os.path.join(root, name)
+            if not os.path.exists(os.path.join(root, "cgroup.procs")):
+                continue
+            try:
+                os.makedirs(path)
+            except OSError:
+                continue
+            self.addCleanup(os.rmdir, path)
+            return path
+        self.skipTest("no cgroup can be made here")
+
+    def capture(self, cgroup, path, until):
+        """
+        Captures a program that enters the cgroup, and runs until the lines that are printed have
+        the text. Returns the lines.
+        """
+        lines = path + ".lines"
+        with open(lines, "w"):
+            pass
+        # Not as it stands: the loop's own text is in the lines too.
+        loop = f"until grep -q '[{until[0]}]{until[1:]} sh ' {lines}; do cat /etc/hostname; done >/dev/null"
+        e2e.run(e2e.SAKER, "-pc", "-o", lines, "--unbuffered", "-w", path, "--print",
+                "--container-socket", self.socket,
+                "--", "sh", "-c", f"echo $$ >{cgroup}/cgroup.procs; exec sh -c \"{loop}\"")
+        e2e.run(e2e.SAKER, "-r", path, "--verify")
+        return e2e.read_text(lines)
+
+    def has(self, lines, pattern):
+        self.assertTrue(re.search(pattern, lines, re.M), pattern)
+
+    def test_docker(self):
+        container = new_id()
+        short = container[:12]
+        self.docker.containers[container] = "web-1"
+        path = os.path.join(self.dir, "docker.scap")
+        lines = self.capture(self.cgroup(f"docker-{container}.scope"), path, f"web-1 ({short})")
+        # The program was on the host first; the first events in the container may come before
+        # the answer, and have the id already.
+        self.has(lines, r"^\d+ \S+ \d+ host \(host\) sh \(\d+:\d+\) < ")
+        self.has(lines, rf"^\d+ \S+ \d+ (<NA>|web-1) \({short}\) sh \(\d+:\d+\) < execve ")
+        self.assertTrue(f" web-1 ({short}) cat (" in e2e.run(e2e.SAKER, "-r", path, "-pc"))
+        self.judge(path, short)
+
+    def judge(self, path, short):
+        """sysdig reads from the file what the server said."""
+        e2e.need("sysdig")
+        seen = e2e.run("sysdig", "-r", path, "-p", "%container.id %container.name %container.image %container.type "
+                       "%container.image.digest %container.privileged %container.mounts", "container.name=web-1")
+        self.assertEqual(set(filter(None, seen.splitlines())),
+                         {f"{short} web-1 shop/web:1.2 docker {DIGEST} true /srv:/data:z:true:rprivate"})
+        theirs = e2e.run("sysdig", "-r", path, "-pc", "evt.type=container").splitlines()
+        lines = e2e.run(e2e.SAKER, "-r", path, "-pc").splitlines()
+        self.assertEqual(theirs, [l for l in lines if " > container json=" in l])
+        self.assertEqual(len(theirs), 1)
+
+    def test_unknown_to_docker(self):
+        container = new_id()
+        path = os.path.join(self.dir, "unknown.scap")
+        lines = self.capture(self.cgroup(f"docker-{container}.scope"), path, f"<NA> ({container[:12]})")
+        self.assertFalse("> container json=" in e2e.run(e2e.SAKER, "-r", path))
+        self.assertFalse(" web-1 (" in lines)
+
+    def test_lxc(self):
+        name = "box-" + uuid.uuid4().hex[:8]
+        path = os.path.join(self.dir, "lxc.scap")
+        self.capture(self.cgroup(f"lxc.payload.{name}"), path, f"{name} ({name})")
+        e2e.need("sysdig")
+        seen = e2e.run("sysdig", "-r", path, "-p", "%container.id %container.name %container.type",
+                       f"container.id={name}").splitlines()
+        self.assertEqual(seen[-1], f"{name} {name} lxc")
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()
