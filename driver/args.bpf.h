@@ -153,14 +153,78 @@ static __always_inline s64 user_s32(u64 addr, s64 otherwise)
 	return addr && !bpf_probe_read_user(&v, sizeof(v), (void *)addr) ? v : otherwise;
 }
 
+/* The unsigned long, or size_t, at @addr: of the caller's ABI. */
+static __always_inline u64 user_ulong(u64 addr, u64 otherwise)
+{
+	u32 v;
+
+	if (!is_compat())
+		return user_u64(addr, otherwise);
+	return addr && !bpf_probe_read_user(&v, sizeof(v), (void *)addr) ? v : otherwise;
+}
+
+static __always_inline u64 ulong_size(void)
+{
+	return is_compat() ? sizeof(u32) : sizeof(u64);
+}
+
+/* Two longs, of a time. */
+static __always_inline bool user_pair(u64 addr, u64 *v)
+{
+	s32 v32[2];
+
+	if (!is_compat_time())
+		return addr && !bpf_probe_read_user(v, 2 * sizeof(*v), (void *)addr);
+	if (!addr || bpf_probe_read_user(v32, sizeof(v32), (void *)addr))
+		return false;
+	v[0] = (s64)v32[0];
+	v[1] = (s64)v32[1];
+	return true;
+}
+
 /* struct timespec in ns; 0 if it cannot be read. */
 static __always_inline u64 user_timespec(u64 addr)
 {
 	u64 ts[2];
 
-	if (!addr || bpf_probe_read_user(ts, sizeof(ts), (void *)addr))
-		return 0;
-	return ts[0] * 1000000000ull + ts[1];
+	return user_pair(addr, ts) ? ts[0] * 1000000000ull + ts[1] : 0;
+}
+
+/* Entry @i of a vector. */
+static __always_inline long user_iovec(struct iovec *v, u64 iov, u32 i)
+{
+	u32 v32[2];
+	long err;
+
+	if (!is_compat())
+		return bpf_probe_read_user(v, sizeof(*v), (void *)(iov + i * sizeof(*v)));
+	err = bpf_probe_read_user(v32, sizeof(v32), (void *)(iov + i * sizeof(v32)));
+	if (!err)
+		*v = (struct iovec){v32[0], v32[1]};
+	return err;
+}
+
+/* name, namelen, iov, iovlen, control, controllen, flags */
+#define COMPAT_MSGHDR_WORDS 7
+
+static __always_inline long user_msg(struct user_msghdr *m, u64 addr)
+{
+	u32 w[COMPAT_MSGHDR_WORDS];
+	long err;
+
+	if (!is_compat())
+		return bpf_probe_read_user(m, sizeof(*m), (void *)addr);
+	err = bpf_probe_read_user(w, sizeof(w), (void *)addr);
+	if (!err) {
+		m->name = w[0];
+		m->namelen = w[1];
+		m->iov = w[2];
+		m->iovlen = w[3];
+		m->control = w[4];
+		m->controllen = w[5];
+		m->flags = w[6];
+	}
+	return err;
 }
 
 struct iovec_sum {
@@ -172,7 +236,7 @@ static long iovec_add(u32 i, void *ctx)
 	struct iovec_sum *s = ctx;
 	struct iovec v;
 
-	if (i >= s->count || bpf_probe_read_user(&v, sizeof(v), (void *)(s->addr + i * sizeof(v))))
+	if (i >= s->count || user_iovec(&v, s->addr, i))
 		return 1;
 	s->sum += v.len;
 	return 0;
@@ -191,7 +255,7 @@ static __always_inline u64 msghdr_sum(u64 addr)
 {
 	struct user_msghdr m;
 
-	if (bpf_probe_read_user(&m, sizeof(m), (void *)addr))
+	if (user_msg(&m, addr))
 		return 0;
 	return iovec_sum(m.iov, m.iovlen);
 }
@@ -212,8 +276,7 @@ static long gather_piece(u32 i, void *ctx)
 	u64 got = forget(g->slot, g->got, cfg.snaplen), n;
 	struct iovec v;
 
-	if (i >= g->count || got >= g->left ||
-	    bpf_probe_read_user(&v, sizeof(v), (void *)(g->iov + i * sizeof(v))))
+	if (i >= g->count || got >= g->left || user_iovec(&v, g->iov, i))
 		return 1;
 	n = written(v.len < g->left - got ? v.len : g->left - got, cfg.snaplen);
 	if (n && bpf_probe_read_user(g->to + got, n, (void *)v.base))
@@ -242,6 +305,19 @@ static __always_inline void put_user_vector(struct rec *r, u64 iov, u64 count, s
 	put_done(r, forget(r->slot, g.got, cfg.snaplen));
 }
 
+/* One of two longs, -1 if it cannot be read; -1 of 32 bits is -1 as well: no limit. */
+static __always_inline u64 user_limit(u64 addr, u32 i)
+{
+	u64 v;
+
+	if (!addr)
+		return -1;
+	if (!is_compat())
+		return user_u64(addr + i * sizeof(u64), -1);
+	v = user_ulong(addr + i * sizeof(u32), -1);
+	return v == (u32)-1 ? -1ull : v;
+}
+
 /*
  * The number that an argument is or points to. @beside: the argument before it for
  * ARG_OPEN_MODE, else the one after it. @failed: the call failed, or has not ended.
@@ -252,6 +328,8 @@ __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 	switch (kind) {
 	case ARG_IN64:
 		return user_u64(v, 0);
+	case ARG_IN_LONG:
+		return user_ulong(v, 0);
 	case ARG_TIMESPEC:
 		return user_timespec(v);
 	case ARG_SIGSET:
@@ -267,41 +345,46 @@ __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 	case ARG_HOW_RESOLVE:
 		return convert_openat2_resolve(v ? user_u64(v + 16, 0) : 0);
 	case ARG_LIM64:
-		return user_u64(v, -1);
+		return user_limit(v, 0);
 	case ARG_LIM64_2ND:
-		return v ? user_u64(v + 8, -1) : -1ull;
+		return user_limit(v, 1);
 	case ARG_OUT64:
-		return failed ? -1ull : user_u64(v, -1);
+		return failed ? -1ull : user_limit(v, 0);
 	case ARG_OUT64_2ND:
-		return failed || !v ? -1ull : user_u64(v + 8, -1);
+		return failed ? -1ull : user_limit(v, 1);
 	case ARG_OUT32:
 		return failed ? -1 : user_s32(v, -1);
 	}
 	return arg_value(kind, v, beside);
 }
 
+/* A time, of a structure that is all times before it: of 32 bits they take half the room. */
+static __always_inline bool user_time_field(u64 addr, u32 off, bool is_timeval, u64 *v)
+{
+	u64 at[2];
+
+	if (!addr || !user_pair(addr + (is_compat_time() ? off / 2 : off), at))
+		return false;
+	*v = at[0] * 1000000000ull + at[1] * (is_timeval ? 1000 : 1);
+	return true;
+}
+
 /* Field @off of the structure at @addr: true with its value. */
 static __always_inline bool user_field(u32 kind, u64 addr, u32 off, u64 *v)
 {
-	u64 at[2] = {};
 	u32 sz = 8;
+	u64 at = 0;
 
 	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT : ARG_U16_AT;
+	if (kind >= ARG_TIMESPEC_AT - ARG_U16_AT)
+		return user_time_field(addr, off, kind == ARG_TIMEVAL_AT - ARG_U16_AT, v);
 	if (kind == 0)
 		sz = 2;
 	else if (kind <= ARG_S32_AT - ARG_U16_AT)
 		sz = 4;
-	else if (kind >= ARG_TIMESPEC_AT - ARG_U16_AT)
-		sz = 16;
-	if (!addr || bpf_probe_read_user(at, sz, (void *)(addr + off)))
+	if (!addr || bpf_probe_read_user(&at, sz, (void *)(addr + off)))
 		return false;
-	*v = at[0];
-	if (kind == ARG_S32_AT - ARG_U16_AT)
-		*v = (s64)(s32)at[0];
-	else if (kind == ARG_TIMESPEC_AT - ARG_U16_AT)
-		*v = at[0] * 1000000000ull + at[1];
-	else if (kind == ARG_TIMEVAL_AT - ARG_U16_AT)
-		*v = at[0] * 1000000000ull + at[1] * 1000;
+	*v = kind == ARG_S32_AT - ARG_U16_AT ? (u64)(s64)(s32)at : at;
 	return true;
 }
 

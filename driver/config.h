@@ -165,15 +165,22 @@ enum call_state {
 	CALL_BORN, /* the same on the child's side of clone: args[0] are the flags, for all kinds */
 };
 
-#define CALL_F_GUARDED (1u << 15) /* in drv_call.flags only: guard.bpf.h */
-
 /* A system call between its enter and its exit. */
 struct drv_call {
 	u64 ts; /* boot clock at enter */
-	u32 nr;
+	u16 nr; /* whose row in syscalls.def decodes it; REC_NR_NONE: none */
+	u16 raw_nr; /* as the caller gave it: not the same for a 32-bit call */
 	u16 state; /* enum call_state */
-	u16 flags; /* REC_F_IA32, REC_F_CHANGED, CALL_F_GUARDED */
-	u64 args[6];
+	u16 flags; /* REC_F_IA32, REC_F_CHANGED, enum call_flags */
+	u64 args[6]; /* as the row expects them */
+};
+
+/* Beside those of a record. */
+enum call_flags {
+	CALL_F_COMPAT = 1 << 13, /* the caller's structures are 32-bit ones */
+	CALL_F_TIME64 = 1 << 14, /* but for times */
+	CALL_F_GUARDED = 1 << 15, /* its paths were copied: guard.bpf.h */
+	CALL_F_OWN = CALL_F_COMPAT | CALL_F_TIME64 | CALL_F_GUARDED,
 };
 
 /*

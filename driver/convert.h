@@ -37,6 +37,7 @@ enum arg_kind {
 
 	/* Pointers to a number. A raw enter carries the number, as u64. */
 	ARG_IN64, /* u64; 0 if it cannot be read, as the next ones */
+	ARG_IN_LONG, /* the same, of the size of a long */
 	ARG_TIMESPEC, /* in ns */
 	ARG_SIGSET, /* signals 1 to 32 */
 	ARG_IOVEC, /* sum of lengths; the next argument is the count */
@@ -44,8 +45,8 @@ enum arg_kind {
 	ARG_HOW_FLAGS, /* of struct open_how */
 	ARG_HOW_MODE,
 	ARG_HOW_RESOLVE,
-	ARG_LIM64, /* s64, of a struct rlimit: -1 if it cannot be read, as the next ones */
-	ARG_LIM64_2ND, /* the s64 behind */
+	ARG_LIM64, /* long, of a struct rlimit: -1 if it cannot be read, as the next ones */
+	ARG_LIM64_2ND, /* the one behind */
 	ARG_OUT64, /* the same, written by the call: -1 if the call failed */
 	ARG_OUT64_2ND,
 	ARG_OUT32,

@@ -27,13 +27,9 @@ char LICENSE[] SEC("license") = "GPL";
 /* Calls that do not return. */
 #define NR_EXIT 60
 #define NR_EXIT_GROUP 231
-#define NR_IA32_EXIT 1
-#define NR_IA32_EXIT_GROUP 252
 /* Calls after which the ABI, and with it the number in orig_ax, may be another. */
 #define NR_EXECVE 59
 #define NR_EXECVEAT 322
-#define NR_IA32_EXECVE 11
-#define NR_IA32_EXECVEAT 358
 
 /* task_struct.__state and exit_state of a task that does not come back. */
 #define STATE_DEAD (0x10 | 0x20 | 0x80)
@@ -81,11 +77,23 @@ static __always_inline u32 call_flags(u32 sel, u32 nr, bool ia32)
 	return sel_flags(sel, nr, ia32) | (ia32 ? REC_F_IA32 : 0);
 }
 
-static __always_inline bool never_returns(u32 nr, bool ia32)
+static __always_inline bool never_returns(u32 row)
 {
+	return row == NR_EXIT || row == NR_EXIT_GROUP;
+}
+
+/* What is known of a call at its enter, and of one whose enter was not seen at its exit. */
+static __always_inline void note_call(struct drv_slot *slot, u32 nr, const struct pt_regs *regs,
+				      u32 flags)
+{
+	bool ia32 = flags & REC_F_IA32;
+
+	slot->call.nr = nr;
+	slot->call.raw_nr = nr;
+	slot->call.flags = flags;
+	note_args(slot->call.args, regs, ia32);
 	if (ia32)
-		return nr == NR_IA32_EXIT || nr == NR_IA32_EXIT_GROUP;
-	return nr == NR_EXIT || nr == NR_EXIT_GROUP;
+		ia32_arrange();
 }
 
 SEC("tp_btf/sys_enter")
@@ -120,15 +128,13 @@ int sys_enter(u64 *ctx)
 	}
 	ONCE(slot->call.state) = CALL_NONE;
 	ONCE(slot->task) = (u64)task;
-	slot->call.nr = nr;
-	slot->call.flags = call_flags(sel, nr, ia32);
-	note_args(slot->call.args, regs, ia32);
+	note_call(slot, nr, regs, call_flags(sel, nr, ia32));
 	guard_enter(task, &slot->call);
 	barrier(); /* the time is last: who interrupts before is older, and after sends the enter */
 	slot->call.ts = bpf_ktime_get_boot_ns();
 	barrier();
 	ONCE(slot->call.state) = CALL_OPEN;
-	if (never_returns(nr, ia32)) {
+	if (never_returns(slot->call.nr)) {
 		send_enter(ctx, slot, task, REC_F_BLOCKED);
 		slot_clear(slot);
 	}
@@ -139,7 +145,7 @@ static __always_inline bool is_clone(const struct drv_call *call)
 {
 	u32 nr = call->nr;
 
-	if (call->state == CALL_NONE || call->flags & REC_F_IA32)
+	if (call->state == CALL_NONE)
 		return false;
 	return nr == NR_CLONE || nr == NR_FORK || nr == NR_VFORK || nr == NR_CLONE3;
 }
@@ -160,6 +166,7 @@ int sched_process_fork(u64 *ctx)
 	if (!call || !is_clone(call))
 		return 0;
 	born.nr = call->nr;
+	born.raw_nr = call->raw_nr;
 	born.args[0] = clone_flags_of(call);
 	saved_put((void *)ctx[1], &born);
 	return 0;
@@ -176,8 +183,7 @@ int sched_switch(u64 *ctx)
 	if (slot->task) {
 		if (slot->task == (u64)prev && !(state & STATE_DEAD)) {
 			if (slot->call.state == CALL_OPEN)
-				send_enter(ctx, slot, prev,
-					   !preempt && state ? REC_F_BLOCKED : 0);
+				send_enter(ctx, slot, prev, !preempt && state ? REC_F_BLOCKED : 0);
 			saved_put(prev, &slot->call);
 		}
 		slot_clear(slot);
@@ -191,13 +197,11 @@ int sched_switch(u64 *ctx)
 /* Is @call the one that ends now with @orig_ax? -1: rt_sigreturn or a tracer overwrote it. */
 static __always_inline bool call_matches(const struct drv_call *call, u64 orig_ax)
 {
-	u32 nr = call->nr;
+	u32 nr = call->raw_nr;
 
 	if (nr == rec_nr(orig_ax) || (u32)orig_ax == (u32)-1)
 		return true;
-	if (call->flags & REC_F_IA32)
-		return nr == NR_IA32_EXECVE || nr == NR_IA32_EXECVEAT;
-	return nr == NR_EXECVE || nr == NR_EXECVEAT;
+	return call->nr == NR_EXECVE || call->nr == NR_EXECVEAT;
 }
 
 /* May a call that ends with @orig_ax have been noted, or is it to be recorded? */
@@ -243,9 +247,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, struct task_stru
 		    !sel_takes(sel, nr, ia32))
 			return false;
 		slot->call.state = CALL_NO_ENTER;
-		slot->call.nr = nr;
-		slot->call.flags = call_flags(sel, nr, ia32);
-		note_args(slot->call.args, regs, ia32);
+		note_call(slot, nr, regs, call_flags(sel, nr, ia32));
 		if (ring)
 			ring->hdr.counters[0].n_no_enter++;
 	}
@@ -261,7 +263,7 @@ static __always_inline int fill_generic(u64 *ctx)
 
 	if (!begin(&r, ctx, SYSCALL_X, 0))
 		return 0;
-	nr = r.slot->call.nr;
+	nr = r.slot->call.raw_nr;
 	if (nr >= DRV_MAX_NR)
 		put_u16(&r, 0);
 	else if (r.slot->call.flags & REC_F_IA32)
@@ -292,7 +294,6 @@ int sys_exit(u64 *ctx)
 		slot_clear(slot);
 		return 0;
 	}
-	if (!(slot->call.flags & REC_F_IA32))
-		bpf_tail_call(ctx, &fillers, slot->call.nr);
+	bpf_tail_call(ctx, &fillers, slot->call.nr);
 	return fill_generic(ctx);
 }

@@ -13,11 +13,13 @@
 
 static __always_inline u32 enter_type_of(const struct drv_call *call)
 {
-	u32 nr = call->nr;
+	u32 nr = call->nr, event = 0;
 
-	if (nr >= DRV_MAX_NR || call->flags & REC_F_IA32)
+	if (nr >= DRV_MAX_NR)
 		return EVT_SYSCALL_E;
-	return nr_event[nr] - 1;
+	if (call->flags & REC_F_IA32 && call->raw_nr < DRV_MAX_NR)
+		event = ia32_calls[call->raw_nr & (DRV_MAX_NR - 1)].event;
+	return (event ?: nr_event[nr]) - 1;
 }
 
 /* What an argument points to: a number, or bytes as the kernel has them. */
@@ -105,7 +107,7 @@ static __always_inline const struct row_range *rows_of(const struct drv_call *ca
 {
 	u32 nr = call->nr;
 
-	if (nr >= DRV_MAX_NR || call->flags & REC_F_IA32)
+	if (nr >= DRV_MAX_NR)
 		return &no_rows;
 	return &row_ranges[nr];
 }
@@ -136,7 +138,7 @@ static __always_inline void send_enter(void *ctx, struct drv_slot *slot, struct 
 	if (rows->n_carried)
 		put_carried(&r, rows, guard_of(task, call));
 	r.n = r.n_params; /* so they are, as in fill_auto */
-	if (rec_close(&r, flags | (call->flags & ~CALL_F_GUARDED) | REC_F_RAW_ENTER, call->ts))
+	if (rec_close(&r, flags | (call->flags & ~(u64)CALL_F_OWN) | REC_F_RAW_ENTER, call->ts))
 		return;
 	ONCE(call->state) = CALL_OPEN;
 }

@@ -76,7 +76,7 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 	struct guard *g;
 	u32 texts;
 
-	if (!cfg.task_storage || call->nr >= DRV_MAX_NR || call->flags & REC_F_IA32)
+	if (!cfg.task_storage || call->nr >= DRV_MAX_NR)
 		return;
 	texts = text_args[call->nr];
 	if (!texts || BPF_CORE_READ(task, mm, mm_users.counter) < 2)

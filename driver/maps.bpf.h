@@ -13,6 +13,7 @@
 
 #include "config.h"
 #include "events.h"
+#include "ia32.h"
 
 #define ALL_64_TIMES_8 ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull
 #define ALL_CALLS                                                                                  \
@@ -36,6 +37,9 @@ const volatile struct drv_config cfg = {
 /* PPM_SC codes by number of the call, x86_64 and ia32; libscap joins them by name. */
 const volatile u16 ppm_sc[DRV_MAX_NR];
 const volatile u16 ppm_sc_ia32[DRV_MAX_NR];
+
+/* How 32-bit calls are decoded; libscap joins syscalls_ia32.def and syscalls.def by name. */
+const volatile struct ia32_call ia32_calls[IA32_TABLE_MAX];
 
 /* Exit event by number of the call. */
 const u16 nr_event[DRV_MAX_NR] = {

@@ -23,6 +23,7 @@
 #include <bpf/libbpf.h>
 
 #include "event_table.h"
+#include "ia32.h"
 #include "ring_impl.h"
 
 #include "nest_test.skel.h"

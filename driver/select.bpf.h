@@ -225,7 +225,7 @@ static __always_inline bool failure_counts(u32 nr, bool ia32)
 static __always_inline bool sel_exit(struct drv_slot *slot, struct task_struct *task, s64 ret)
 {
 	struct drv_call *call = &slot->call;
-	u32 nr = call->nr, sel;
+	u32 nr = call->raw_nr, sel;
 	bool ia32 = call->flags & REC_F_IA32;
 
 	if (!cfg.state_only && !cfg.failed_only)

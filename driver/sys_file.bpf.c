@@ -164,7 +164,7 @@ int fill_sendfile(u64 *ctx)
 
 	if (!begin(&r, ctx, SENDFILE_X, 0))
 		return 0;
-	offset = user_u64(arg(&r, 2), 0);
+	offset = user_ulong(arg(&r, 2), 0);
 	put_s64(&r, r.ret);
 	put_u64(&r, offset);
 	put_fd(&r, arg(&r, 0));

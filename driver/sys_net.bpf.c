@@ -121,7 +121,7 @@ int fill_sendmsg(u64 *ctx)
 
 	if (!begin(&r, ctx, SENDMSG_X, cfg.snaplen + TUPLE_SZ))
 		return 0;
-	bpf_probe_read_user(&m, sizeof(m), (void *)arg(&r, 1));
+	user_msg(&m, arg(&r, 1));
 	put_s64(&r, r.ret);
 	put_user_vector(&r, m.iov, m.iovlen, r.ret);
 	put_fd(&r, arg(&r, 0));
@@ -139,7 +139,7 @@ int fill_recvmsg(u64 *ctx)
 	if (!begin(&r, ctx, RECVMSG_X, cfg.snaplen + TUPLE_SZ + CONTROL_SZ))
 		return 0;
 	if (r.ret >= 0)
-		bpf_probe_read_user(&m, sizeof(m), (void *)arg(&r, 1));
+		user_msg(&m, arg(&r, 1));
 	put_s64(&r, r.ret);
 	put_u32(&r, r.ret < 0 ? 0 : r.ret);
 	put_user_vector(&r, m.iov, m.iovlen, r.ret);
@@ -256,7 +256,7 @@ static __always_inline void put_sockopt(struct rec *r, u32 type, u64 addr, u64 l
 		store64(to + 1, user_u64(addr, 0));
 		break;
 	default: /* SOCKOPT_TIMEVAL */
-		bpf_probe_read_user(tv, sizeof(tv), (void *)addr);
+		user_pair(addr, tv);
 		store64(to + 1, tv[0] * 1000000000ull + tv[1] * 1000);
 	}
 	put_done(r, 9);

@@ -209,13 +209,13 @@ static __always_inline bool is_execveat(const struct rec *r)
 /* exe, args: of the new program; if there is none, what it was to be given. */
 static __always_inline void put_exec_command(struct rec *r, struct task_struct *task, u64 argv)
 {
-	u64 exe = 0;
+	u64 exe;
 
 	if (!exec_failed(r)) {
 		put_command(r, task);
 		return;
 	}
-	bpf_probe_read_user(&exe, sizeof(exe), (void *)argv);
+	exe = user_ulong(argv, 0);
 	put_user_str(r, exe, PATH_SZ);
 	put_strings(r, argv, 1);
 }
@@ -354,7 +354,7 @@ int fill_ptrace(u64 *ctx)
 	    request == PTRACE_SYSCALL)
 		put_dyn_sig(&r, data);
 	else if (request >= 1 && request <= PTRACE_PEEKUSR)
-		put_dyn_u64(&r, r.ret < 0 ? 0 : user_u64(data, 0));
+		put_dyn_u64(&r, r.ret < 0 ? 0 : user_ulong(data, 0));
 	else
 		put_dyn_u64(&r, data);
 	put_u16(&r, convert_ptrace_request(request));

@@ -158,10 +158,10 @@ static long strings_step(u32 i, void *ctx)
 {
 	const struct strings_walk *w = ctx;
 	struct strings_text *s = w->s;
-	u64 addr = 0, len = ONCE(s->len) & (2 * ARGS_SZ - 1), n;
+	u64 addr, len = ONCE(s->len) & (2 * ARGS_SZ - 1), n;
 
-	if (bpf_probe_read_user(&addr, sizeof(addr), (void *)(w->argv + 8 * (u64)i)) || !addr ||
-	    len >= ARGS_SZ)
+	addr = user_ulong(w->argv + ulong_size() * i, 0);
+	if (!addr || len >= ARGS_SZ)
 		return 1;
 	n = written(bpf_probe_read_user_str(&s->text[len], ARGS_SZ, (void *)addr), ARGS_SZ);
 	if (!n) { /* empty, before 6.4, or unreadable: so it becomes */
@@ -175,7 +175,7 @@ static long strings_step(u32 i, void *ctx)
 /* Copies the strings that @argv points to, from number @first on. Checked once, as path_text. */
 __noinline int strings_text(struct strings_text *s, u64 argv, u32 first)
 {
-	struct strings_walk w = {.s = s, .argv = argv + 8 * (u64)first};
+	struct strings_walk w = {.s = s, .argv = argv + ulong_size() * first};
 
 	if (!s)
 		return -1;

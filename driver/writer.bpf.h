@@ -24,6 +24,7 @@
 #include "maps.bpf.h"
 
 #include "event_layout.bpf.h"
+#include "ia32.bpf.h"
 
 #ifndef barrier
 #define barrier() asm volatile("" ::: "memory")
@@ -398,7 +399,7 @@ static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 	struct ring_hdr *h = &r->ring->hdr;
 	u64 len = align8(r->off);
 	bool sent = true;
-	u16 nr = r->slot ? r->slot->call.nr : REC_NR_NONE;
+	u16 nr = r->slot ? r->slot->call.raw_nr : REC_NR_NONE;
 
 	if (r->n != r->n_params)
 		c->n_bad_record++;
@@ -424,12 +425,23 @@ static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 	return sent;
 }
 
+/* Some 32-bit calls have an event of their own, in the layout of that of their row. */
+static __always_inline void set_ia32_event(struct rec *r)
+{
+	u32 event = ia32_calls[r->slot->call.raw_nr & (DRV_MAX_NR - 1)].event;
+
+	if (event && r->slot->call.raw_nr < DRV_MAX_NR)
+		store16(r->base + EVT_AT + 20, event);
+}
+
 /* Completes and publishes the record of a call. 0, for programs to return. */
 static __always_inline int commit(struct rec *r)
 {
 	struct drv_call *call = &r->slot->call;
-	u64 flags = call->flags & ~CALL_F_GUARDED, enter_ns = call->ts;
+	u64 flags = call->flags & ~(u64)CALL_F_OWN, enter_ns = call->ts;
 
+	if (flags & REC_F_IA32)
+		set_ia32_event(r);
 	if (call->state == CALL_SENT)
 		flags |= REC_F_ENTER_SENT;
 	if (call->state == CALL_NO_ENTER || call->state == CALL_BORN)

@@ -79,10 +79,8 @@ def signed(call):
     return name, result - (1 << 64) if result is not None and result >= 1 << 63 else result
 
 
-class StraceJudge(unittest.TestCase):
-    def setUp(self):
-        self.dir = e2e.temp_dir()
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+class Judge:
+    """For tests with a self.dir."""
 
     def compare(self, program, *args, status=0):
         trace, capture = os.path.join(self.dir, "strace"), os.path.join(self.dir, "c.scap")
@@ -103,6 +101,12 @@ class StraceJudge(unittest.TestCase):
             self.assertEqual([signed(c) for c in got], [signed(c) for c in calls],
                              f"thread {tid}: {names[:3]}...")
         return sum(map(len, theirs.values()))
+
+
+class StraceJudge(Judge, unittest.TestCase):
+    def setUp(self):
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 
     def test_spine(self):
         program = e2e.compile_program("spine", self.dir)

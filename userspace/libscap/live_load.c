@@ -22,6 +22,7 @@
 
 #include "config.h"
 #include "epoch.h"
+#include "ia32_table.h"
 #include "live_load.h"
 #include "live_progs.h"
 #include "live_select.h"
@@ -173,6 +174,7 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->switches = (uint32_t)o->switches;
 	c->task_storage = (uint32_t)kernel_has_safe_task_storage();
 	c->epoch_offset = epoch_read_offset();
+	memcpy((void *)ro->ia32_calls, scap_ia32_calls(), sizeof(ro->ia32_calls));
 	for (unsigned int nr = 0; nr < DRV_MAX_NR; nr++) {
 		((uint16_t *)ro->ppm_sc)[nr] =
 			(uint16_t)scap_syscall_ppm_sc(scap_syscall_name(nr, 0));
@@ -212,11 +214,11 @@ static int is_filler(const struct bpf_program *p)
 	return !strncmp(bpf_program__name(p), "fill_", strlen("fill_"));
 }
 
-static int is_wanted(const struct live_driver *d, unsigned int nr)
+static int is_wanted(const struct live_driver *d, unsigned int nr, int ia32)
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 
-	return c->want.bits[0][nr / 64] >> (nr % 64) & 1;
+	return c->want.bits[ia32][nr / 64] >> (nr % 64) & 1;
 }
 
 static int is_page_fault(const struct bpf_program *p)
@@ -233,6 +235,12 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 	return bpf_program__autoload(p) || live_progs_has_hook(d->fillers, p);
 }
 
+/* The number under which an entry of the table of 32-bit calls is reached. */
+static unsigned int ia32_nr(unsigned int i)
+{
+	return i < IA32_SOCKETCALLS ? i : i < IA32_IPCS ? NR_IA32_SOCKETCALL : NR_IA32_IPC;
+}
+
 /* The hooks that are wanted, and of the fillers those of wanted calls. */
 static int choose_programs(struct live_driver *d, const struct live_opts *o)
 {
@@ -243,7 +251,14 @@ static int choose_programs(struct live_driver *d, const struct live_opts *o)
 		err ?: bpf_program__set_autoload(p, is_wanted_hook(d, o, p));
 	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
 		p = filler_of(d, nr);
-		if (p && is_wanted(d, nr))
+		if (p && is_wanted(d, nr, 0))
+			err = bpf_program__set_autoload(p, true);
+	}
+	for (unsigned int i = 0; i < IA32_TABLE_MAX && !err; i++) {
+		const unsigned int row = scap_ia32_calls()[i].row;
+
+		p = row == REC_NR_NONE ? NULL : filler_of(d, row);
+		if (p && is_wanted(d, ia32_nr(i), 1))
 			err = bpf_program__set_autoload(p, true);
 	}
 	return err;

@@ -15,6 +15,7 @@
 
 #include "config.h"
 #include "convert.h"
+#include "ia32_table.h"
 
 struct arg_row {
 	const char *param; /* NULL: the last one */
@@ -198,6 +199,8 @@ static const struct arg_row *find_row(const struct arg_row *rows, const char *pa
 	for (const struct arg_row *r = rows; r->param; r++)
 		if (!strcmp(r->param, param))
 			return r;
+	if (!strcmp(param, "pgoffset"))
+		return find_row(rows, "offset");
 	return strcmp(param, "fd") ? NULL : find_row(rows, "oldfd");
 }
 
@@ -250,9 +253,21 @@ static void put_param(struct writer *w, const struct raw *raw, const struct scap
 	}
 }
 
+/* Whose row decodes the call. That of a call behind socketcall or ipc, its event says. */
+static unsigned int row_nr(const struct rec_hdr *rec)
+{
+	unsigned int row;
+
+	if (!(rec->flags & REC_F_IA32))
+		return rec->nr;
+	row = rec->nr < DRV_MAX_NR ? scap_ia32_calls()[rec->nr].row : REC_NR_NONE;
+	return row == REC_NR_NONE ? scap_event_nr(rec->evt.type) : row;
+}
+
 static int read_raw(struct raw *raw, const struct rec_hdr *rec)
 {
 	const struct scap_param *v = raw->params.v;
+	const unsigned int nr = row_nr(rec);
 
 	if (scap_evt_params(&rec->evt, &raw->params) || raw->params.n < RAW_ARGS)
 		return -EBADMSG;
@@ -261,9 +276,7 @@ static int read_raw(struct raw *raw, const struct rec_hdr *rec)
 			return -EBADMSG;
 		memcpy(&raw->args[i], v[i].p, sizeof(raw->args[i]));
 	}
-	raw->rows = no_rows;
-	if (rec->nr < DRV_MAX_NR && !(rec->flags & REC_F_IA32) && rows_by_nr[rec->nr])
-		raw->rows = rows_by_nr[rec->nr];
+	raw->rows = nr < DRV_MAX_NR && rows_by_nr[nr] ? rows_by_nr[nr] : no_rows;
 	return 0;
 }
 

@@ -20,9 +20,17 @@ static const uint16_t exit_types[DRV_MAX_NR] = {
 };
 
 static const char *const names_32[N_IA32] = {
-#define SYS32(nr, name) [nr] = #name,
+#define SYS32(nr, name, ...) [nr] = #name,
+#define SYS32_AS SYS32
+#define SYS32_NO SYS32
+#define SOCKETCALL(nr, ...)
+#define IPC(nr, ...)
 #include "syscalls_ia32.def"
 #undef SYS32
+#undef SYS32_AS
+#undef SYS32_NO
+#undef SOCKETCALL
+#undef IPC
 };
 
 static const char *const sc_names[] = {
