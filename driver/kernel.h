@@ -194,6 +194,7 @@ enum cgroup_subsys_id {
 
 struct css_set {
 	struct cgroup_subsys_state *subsys[1]; /* one per subsystem of this kernel */
+	struct cgroup *dfl_cgrp; /* of the unified hierarchy */
 };
 
 struct tty_driver {

@@ -289,6 +289,23 @@ static __always_inline u64 css_node(struct css_set *set, u32 id)
 		}                                                                                  \
 	} while (0)
 
+/*
+ * In the unified hierarchy a subsystem's group may be one far above, where it was last switched on:
+ * the group that the task is in is told as well, unless memory's, mostly the finest, is that one.
+ */
+static __always_inline void unified_text(struct cgroup_text *s, struct css_set *set)
+{
+	u64 kn = (u64)BPF_CORE_READ(set, dfl_cgrp, kn);
+
+	if (!kernfs_parent((void *)kn))
+		return;
+	if (bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id) &&
+	    kn == css_node(set, bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id)))
+		return;
+	cgroup_str(s, "unified=");
+	cgroup_path(s, kn);
+}
+
 /* The text of all subsystems of the current task. Checked once, as path_text. */
 __noinline int cgroups_text(struct cgroup_text *s)
 {
@@ -303,6 +320,7 @@ __noinline int cgroups_text(struct cgroup_text *s)
 	CGROUP_OF(set, cpuacct, s);
 	CGROUP_OF(set, io, s);
 	CGROUP_OF(set, memory, s);
+	unified_text(s, set);
 	return 0;
 }
 

@@ -13,8 +13,8 @@ import uuid
 
 import saker_e2e as e2e
 
-# Every memory of a container's life, without docker: in the first hierarchy that can be written to.
-HIERARCHIES = ("/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified")
+# Of the subsystems whose groups an event tells.
+TOLD = {"cpuset", "cpu", "cpuacct", "io", "blkio", "memory"}
 DIGEST = "sha256:" + "cd" * 32
 
 
@@ -25,9 +25,9 @@ def new_id():
 class Docker(threading.Thread):
     """Speaks as much of docker's API as is asked for, about the containers that it is given."""
 
-    def __init__(self, path):
+    def __init__(self, path, containers):
         super().__init__(daemon=True)
-        self.containers = {}
+        self.containers = containers
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen(8)
@@ -74,26 +74,40 @@ class Containers(unittest.TestCase):
     def setUpClass(cls):
         cls.dir = e2e.temp_dir()
         cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
-        cls.socket = os.path.join(cls.dir, "docker.sock")
-        cls.docker = Docker(cls.socket)
-        cls.docker.start()
-        cls.addClassCleanup(cls.docker.listener.close)
 
-    def cgroup(self, name):
+    def serve(self, path, containers):
+        docker = Docker(path, containers)
+        docker.start()
+        self.addCleanup(docker.listener.close)
+        return path
+
+    def hierarchies(self, kind):
+        """Where cgroups of version 1 (cgroup) or 2 (cgroup2) are mounted."""
+        with open("/proc/mounts") as f:
+            mounts = [line.split() for line in f]
+        return [m[1] for m in mounts if m[2] == kind and (kind == "cgroup2" or TOLD & set(m[3].split(",")))]
+
+    def cgroup(self, name, kinds=("cgroup", "cgroup2")):
         """A new cgroup; skips the test where none can be made."""
-        for root in HIERARCHIES:
+        for root in (r for kind in kinds for r in self.hierarchies(kind)):
             path = os.path.join(root, name)
-            if not os.path.exists(os.path.join(root, "cgroup.procs")):
-                continue
             try:
                 os.makedirs(path)
             except OSError:
                 continue
-            self.addCleanup(os.rmdir, path)
+            self.addCleanup(self.remove, root, name)
             return path
         self.skipTest("no cgroup can be made here")
 
-    def capture(self, cgroup, path, until):
+    def remove(self, root, name):
+        while name:
+            try:
+                os.rmdir(os.path.join(root, name))
+            except OSError:
+                return  # it was there before, and others are in it
+            name = os.path.dirname(name)
+
+    def capture(self, cgroup, path, until, *options):
         """
         Captures a program that enters the cgroup, and runs until the lines that are printed have
         the text. Returns the lines.
@@ -102,12 +116,14 @@ class Containers(unittest.TestCase):
         with open(lines, "w"):
             pass
         # Not as it stands: the loop's own text is in the lines too.
-        loop = f"until grep -q '[{until[0]}]{until[1:]} sh ' {lines}; do cat /etc/hostname; done >/dev/null"
-        e2e.run(e2e.SAKER, "-pc", "-o", lines, "--unbuffered", "-w", path, "--print",
-                "--container-socket", self.socket,
+        loop = (f"i=0; until grep -q '[{until[0]}]{until[1:]} sh ' {lines} || [ \\$i = 3000 ]; "
+                "do i=\\$((i + 1)); cat /etc/hostname; done >/dev/null")
+        e2e.run(e2e.SAKER, "-pc", "-o", lines, "--unbuffered", "-w", path, "--print", *options,
                 "--", "sh", "-c", f"echo $$ >{cgroup}/cgroup.procs; exec sh -c \"{loop}\"")
         e2e.run(e2e.SAKER, "-r", path, "--verify")
-        return e2e.read_text(lines)
+        text = e2e.read_text(lines)
+        self.assertTrue(f" {until} sh (" in text, until)
+        return text
 
     def has(self, lines, pattern):
         self.assertTrue(re.search(pattern, lines, re.M), pattern)
@@ -115,9 +131,10 @@ class Containers(unittest.TestCase):
     def test_docker(self):
         container = new_id()
         short = container[:12]
-        self.docker.containers[container] = "web-1"
+        sock = self.serve(os.path.join(self.dir, "docker.sock"), {container: "web-1"})
         path = os.path.join(self.dir, "docker.scap")
-        lines = self.capture(self.cgroup(f"docker-{container}.scope"), path, f"web-1 ({short})")
+        lines = self.capture(self.cgroup(f"docker-{container}.scope"), path, f"web-1 ({short})",
+                             "--container-socket", sock)
         # The program was on the host first; the first events in the container may come before
         # the answer, and have the id already.
         self.has(lines, r"^\d+ \S+ \d+ host \(host\) sh \(\d+:\d+\) < ")
@@ -139,15 +156,38 @@ class Containers(unittest.TestCase):
 
     def test_unknown_to_docker(self):
         container = new_id()
+        sock = self.serve(os.path.join(self.dir, "unknown.sock"), {new_id(): "web-1"})
         path = os.path.join(self.dir, "unknown.scap")
-        lines = self.capture(self.cgroup(f"docker-{container}.scope"), path, f"<NA> ({container[:12]})")
+        lines = self.capture(self.cgroup(f"docker-{container}.scope"), path, f"<NA> ({container[:12]})",
+                             "--container-socket", sock)
         self.assertFalse("> container json=" in e2e.run(e2e.SAKER, "-r", path))
         self.assertFalse(" web-1 (" in lines)
 
+    def test_rootless(self):
+        """A user's own podman is found, though saker has given up most of root's rights."""
+        uid = next(u for u in range(61000, 62000) if not os.path.exists(f"/run/user/{u}"))
+        container = new_id()
+        home = f"/run/user/{uid}/podman"
+        os.makedirs(home)
+        self.addCleanup(shutil.rmtree, f"/run/user/{uid}")
+        sock = self.serve(os.path.join(home, "podman.sock"), {container: "pod-1"})
+        for path in (sock, home, os.path.dirname(home)):
+            os.chown(path, uid, uid)
+            os.chmod(path, 0o700)
+        cgroup = self.cgroup(f"user.slice/user-{uid}.slice/libpod-{container}.scope")
+        self.capture(cgroup, os.path.join(self.dir, "rootless.scap"), f"pod-1 ({container[:12]})")
+
     def test_lxc(self):
+        self.lxc("cgroup", "cgroup2")
+
+    def test_lxc_in_the_unified_hierarchy(self):
+        self.lxc("cgroup2")
+
+    def lxc(self, *kinds):
+        """Its name is its id: nobody is asked."""
         name = "box-" + uuid.uuid4().hex[:8]
-        path = os.path.join(self.dir, "lxc.scap")
-        self.capture(self.cgroup(f"lxc.payload.{name}"), path, f"{name} ({name})")
+        path = os.path.join(self.dir, name)
+        self.capture(self.cgroup(f"lxc.payload.{name}", kinds), path, f"{name} ({name})")
         e2e.need("sysdig")
         seen = e2e.run("sysdig", "-r", path, "-p", "%container.id %container.name %container.type",
                        f"container.id={name}").splitlines()
