@@ -260,7 +260,7 @@ static __always_inline u64 msghdr_sum(u64 addr)
 	return iovec_sum(m.iov, m.iovlen);
 }
 
-#define VECTOR_MAX 8 /* pieces that data is gathered from */
+#define VECTOR_MAX 1024 /* pieces that data is gathered from: as many as the kernel takes */
 
 /* Not with the record itself: what has its address taken is in memory, not in registers. */
 struct gather {
@@ -273,12 +273,12 @@ struct gather {
 static long gather_piece(u32 i, void *ctx)
 {
 	struct gather *g = ctx;
-	u64 got = forget(g->slot, g->got, cfg.snaplen), n;
+	u64 got = forget(g->slot, g->got, cfg.snaplen_max), n;
 	struct iovec v;
 
 	if (i >= g->count || got >= g->left || user_iovec(&v, g->iov, i))
 		return 1;
-	n = written(v.len < g->left - got ? v.len : g->left - got, cfg.snaplen);
+	n = written(v.len < g->left - got ? v.len : g->left - got, cfg.snaplen_max);
 	if (n && bpf_probe_read_user(g->to + got, n, (void *)v.base))
 		return 1;
 	g->got = got + n;
@@ -286,8 +286,8 @@ static long gather_piece(u32 i, void *ctx)
 }
 
 /*
- * The first bytes of a buffer in pieces, as much as was transferred: @len of it, at most
- * snaplen, nothing if negative. begin was asked for snaplen.
+ * The first bytes of a buffer in pieces: what is kept of @len, nothing if negative. begin was
+ * asked for data_room.
  */
 static __always_inline void put_user_vector(struct rec *r, u64 iov, u64 count, s64 len)
 {
@@ -296,13 +296,11 @@ static __always_inline void put_user_vector(struct rec *r, u64 iov, u64 count, s
 		.to = put_here(r),
 		.iov = iov,
 		.count = count,
-		.left = len < 0 ? 0 : len,
+		.left = written(kept(r->slot, len), cfg.snaplen_max),
 	};
 
-	if (g.left > cfg.snaplen)
-		g.left = cfg.snaplen;
 	bpf_loop(VECTOR_MAX, gather_piece, &g, 0);
-	put_done(r, forget(r->slot, g.got, cfg.snaplen));
+	put_done(r, forget(r->slot, g.got, cfg.snaplen_max));
 }
 
 /* One of two longs, -1 if it cannot be read; -1 of 32 bits is -1 as well: no limit. */

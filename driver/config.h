@@ -13,7 +13,8 @@
 #define DRV_MAX_NR 512 /* system call numbers, a power of two */
 #define DRV_REC_MAX 65504u /* no record is longer: what a perf ring can take */
 #define RING_SLACK (128u * 1024) /* a record that starts last and one more */
-#define DRV_SNAPLEN_MAX (60u * 1024)
+#define DRV_SNAPLEN_MAX 65000u /* with the most that any record has beside: DRV_REC_MAX */
+#define DRV_MAX_SNAP_PORTS 16
 
 enum ring_kind { RING_PERF, RING_RINGBUF, RING_ARRAY, RING_KIND_MAX };
 
@@ -31,6 +32,12 @@ enum drv_tasks {
 	DRV_TASKS_INHERIT = 1 << 4, /* children get their parent's mark */
 };
 
+/* Bytes kept of what goes through sockets one of whose ports is in the range. */
+struct drv_snap_port {
+	u16 from, to;
+	u32 snaplen;
+};
+
 /* By process, in a map. */
 enum drv_mark {
 	DRV_MARK_MEANT = 1 << 0,
@@ -46,6 +53,9 @@ struct drv_config {
 	u32 ring_kind; /* enum ring_kind */
 	u32 ring_sz; /* bytes of data per ring, a power of two */
 	u32 snaplen; /* bytes kept of each I/O buffer */
+	u32 snaplen_max; /* the most of snaplen and those of ports */
+	u32 n_snap_ports;
+	struct drv_snap_port snap_ports[DRV_MAX_SNAP_PORTS];
 	u32 n_cpus; /* possible CPUs */
 	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader sleeps */
 	u32 want_unknown; /* record calls with numbers that no table has */
@@ -197,7 +207,9 @@ struct drv_slot {
 	u32 sel; /* enum task_sel */
 	u32 sel_saved; /* it has a call in storage */
 	u64 n_filtered; /* calls left out because nobody asked for them */
-	u64 pad[3];
+	u32 snaplen; /* for the data of the call that ends, where ports matter */
+	u32 pad0;
+	u64 pad[2];
 } __attribute__((aligned(128)));
 
 #endif /* DRIVER_CONFIG_H */

@@ -11,6 +11,7 @@
  */
 #include "enter.bpf.h"
 #include "select.bpf.h"
+#include "snaplen.bpf.h"
 #include "writer.bpf.h"
 
 #include "sched.bpf.c"
@@ -294,6 +295,7 @@ int sys_exit(u64 *ctx)
 		slot_clear(slot);
 		return 0;
 	}
+	snaplen_set(slot);
 	bpf_tail_call(ctx, &fillers, slot->call.nr);
 	return fill_generic(ctx);
 }

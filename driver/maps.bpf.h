@@ -26,6 +26,7 @@ const volatile struct drv_config cfg = {
 	.ring_kind = RING_ARRAY,
 	.ring_sz = 1 << 20,
 	.snaplen = 80,
+	.snaplen_max = 80,
 	.n_cpus = 1,
 	.wake_sz = 1 << 18,
 	.want_unknown = 1,

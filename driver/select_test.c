@@ -6,13 +6,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <mntent.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "driver_fixture.h"
 
@@ -404,6 +406,146 @@ static void test_sleeping(void **state)
 	free_capture(&c);
 }
 
+#define MANY DRV_SNAPLEN_MAX
+
+static uint8_t many[MANY + 100];
+
+/* A message with an address and a descriptor: the most that a record has beside its data. */
+static void moves_much(void)
+{
+	union {
+		struct cmsghdr hdr;
+		uint8_t room[CMSG_SPACE(sizeof(int))];
+	} control = {.hdr = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	struct sockaddr_un from = {AF_UNIX, ""}, at = {AF_UNIX, ""};
+	struct iovec iov[2] = {{many, 1000}, {many + 1000, sizeof(many) - 1000}};
+	struct msghdr m = {.msg_iov = iov,
+			   .msg_iovlen = 2,
+			   .msg_control = &control,
+			   .msg_controllen = sizeof(control)};
+	int a = socket(AF_UNIX, SOCK_DGRAM, 0), b = socket(AF_UNIX, SOCK_DGRAM, 0), fd = a;
+
+	snprintf(from.sun_path + 1, sizeof(from.sun_path) - 1, "saker-%d-%090d", getpid(), 1);
+	snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, "saker-%d-%090d", getpid(), 2);
+	memcpy(CMSG_DATA(&control.hdr), &fd, sizeof(fd));
+	if (bind(a, (void *)&from, sizeof(from)) || bind(b, (void *)&at, sizeof(at)) ||
+	    connect(a, (void *)&at, sizeof(at)) || sendmsg(a, &m, 0) != sizeof(many))
+		_exit(1);
+	m.msg_name = &from;
+	m.msg_namelen = sizeof(from);
+	if (recvmsg(b, &m, 0) != sizeof(many))
+		_exit(1);
+	fd = open("/dev/null", O_WRONLY);
+	if (write(fd, many, sizeof(many)) != sizeof(many))
+		_exit(1);
+}
+
+static void check_much(int kind)
+{
+	struct scap_calls calls = calls_of("write", "recvmsg");
+	struct scap_select select = {.calls = &calls};
+	const struct live_opts o = {
+		.sz = sizeof(o),
+		.ring_kind = kind + 1,
+		.ring_sz = 4 << 20,
+		.snaplen = DRV_SNAPLEN_MAX,
+		.select = &select,
+	};
+	struct child child = start(moves_much);
+	struct capture c;
+	size_t at = 0;
+
+	select.pids = &child.pid;
+	select.n_pids = 1;
+	c = begin_capture(&o);
+	finish(&child);
+	end_capture(&c);
+	assert_bytes(must_find(&c, &at, child.pid, SYS_recvmsg), 2, many, MANY);
+	assert_bytes(must_find(&c, &at, child.pid, SYS_write), 1, many, MANY);
+	assert_int_equal(drv_dropped(&c.counters, DRV_DROP_TOO_BIG), 0);
+	free_capture(&c);
+}
+
+static void test_most_data(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(many); i++)
+		many[i] = (uint8_t)(i * 7 + i / 251);
+	for (int kind = 0; kind < RING_KIND_MAX; kind++)
+		check_much(kind);
+}
+
+static int listener[2]; /* with a range of its own, and without */
+
+static uint16_t listen_somewhere(int *fd)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(a);
+
+	*fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(*fd, (void *)&a, sizeof(a)) | listen(*fd, 1), 0);
+	assert_int_equal(getsockname(*fd, (void *)&a, &len), 0);
+	return ntohs(a.sin_port);
+}
+
+/* Both ends of a connection write and read. */
+static void talk(int listening)
+{
+	struct sockaddr_in a;
+	socklen_t len = sizeof(a);
+	int client = socket(AF_INET, SOCK_STREAM, 0), server;
+
+	getsockname(listening, (void *)&a, &len);
+	if (connect(client, (void *)&a, len))
+		_exit(1);
+	server = accept(listening, NULL, NULL);
+	if (write(client, many, 1000) != 1000 || send(server, many, 1000, 0) != 1000 ||
+	    recv(client, many, 1000, MSG_WAITALL) != 1000)
+		_exit(1);
+}
+
+static void talks(void)
+{
+	char byte;
+
+	talk(listener[0]);
+	talk(listener[1]);
+	if (read(open("/dev/zero", O_RDONLY), &byte, 1) != 1)
+		_exit(1);
+}
+
+static void test_ports(void **state)
+{
+	uint16_t port = listen_somewhere(&listener[0]), other = listen_somewhere(&listener[1]);
+	struct scap_snap_port ports[] = {{port, port, 300}, {port, port, 200}, {1, 1, 999}};
+	struct child child = start(talks);
+	struct scap_select select = {.pids = &child.pid, .n_pids = 1};
+	const struct live_opts o = {.sz = sizeof(o),
+				    .snaplen = 20,
+				    .snap_ports = ports,
+				    .n_snap_ports = 3,
+				    .ring_sz = 4 << 20,
+				    .select = &select};
+	struct capture c = begin_capture(&o);
+	size_t at = 0;
+
+	(void)state;
+	assert_int_not_equal(port, other);
+	finish(&child);
+	end_capture(&c);
+	for (int i = 0; i < 2; i++) {
+		const size_t want = i ? 20 : 300;
+
+		assert_bytes(must_find(&c, &at, child.pid, SYS_write), 1, many, want);
+		assert_bytes(must_find(&c, &at, child.pid, SYS_sendto), 1, many, want);
+		assert_bytes(must_find(&c, &at, child.pid, SYS_recvfrom), 1, many, want);
+	}
+	assert_bytes(must_find(&c, &at, child.pid, SYS_read), 1, "", 1);
+	free_capture(&c);
+	close(listener[0]);
+	close(listener[1]);
+}
+
 static void test_refused(void **state)
 {
 	static const int32_t nobody[] = {0x3fffffff};
@@ -435,6 +577,7 @@ int main(void)
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_descendants),
 		cmocka_unit_test(test_names),     cmocka_unit_test(test_users),
 		cmocka_unit_test(test_cgroups),   cmocka_unit_test(test_sleeping),
+		cmocka_unit_test(test_most_data), cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -196,7 +196,7 @@ int fill_readv(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, READV_X, cfg.snaplen))
+	if (!begin(&r, ctx, READV_X, data_room(ctx)))
 		return 0;
 	put_readv(&r);
 	return commit(&r);
@@ -207,7 +207,7 @@ int fill_preadv(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, PREADV_X, cfg.snaplen))
+	if (!begin(&r, ctx, PREADV_X, data_room(ctx)))
 		return 0;
 	put_readv(&r);
 	put_u64(&r, arg(&r, 3));
@@ -219,7 +219,7 @@ int fill_writev(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, WRITEV_X, cfg.snaplen))
+	if (!begin(&r, ctx, WRITEV_X, data_room(ctx)))
 		return 0;
 	put_writev(&r);
 	return commit(&r);
@@ -230,7 +230,7 @@ int fill_pwritev(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, PWRITEV_X, cfg.snaplen))
+	if (!begin(&r, ctx, PWRITEV_X, data_room(ctx)))
 		return 0;
 	put_writev(&r);
 	put_u64(&r, arg(&r, 3));

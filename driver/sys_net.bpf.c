@@ -88,10 +88,10 @@ int fill_sendto(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, SENDTO_X, cfg.snaplen + TUPLE_SZ))
+	if (!begin(&r, ctx, SENDTO_X, data_room(ctx) + TUPLE_SZ))
 		return 0;
 	put_s64(&r, r.ret);
-	put_user_bytes(&r, arg(&r, 1), r.ret, cfg.snaplen);
+	put_moved(&r, arg(&r, 1));
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, arg(&r, 2));
 	put_msg_tuple(&r, false, arg(&r, 4), (u32)arg(&r, 5));
@@ -103,10 +103,10 @@ int fill_recvfrom(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, RECVFROM_X, cfg.snaplen + TUPLE_SZ))
+	if (!begin(&r, ctx, RECVFROM_X, data_room(ctx) + TUPLE_SZ))
 		return 0;
 	put_s64(&r, r.ret);
-	put_user_bytes(&r, arg(&r, 1), r.ret, cfg.snaplen);
+	put_moved(&r, arg(&r, 1));
 	put_msg_tuple(&r, true, r.ret < 0 ? 0 : arg(&r, 4), (u32)user_s32(arg(&r, 5), 0));
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, arg(&r, 2));
@@ -119,7 +119,7 @@ int fill_sendmsg(u64 *ctx)
 	struct user_msghdr m = {};
 	struct rec r;
 
-	if (!begin(&r, ctx, SENDMSG_X, cfg.snaplen + TUPLE_SZ))
+	if (!begin(&r, ctx, SENDMSG_X, data_room(ctx) + TUPLE_SZ))
 		return 0;
 	user_msg(&m, arg(&r, 1));
 	put_s64(&r, r.ret);
@@ -136,7 +136,7 @@ int fill_recvmsg(u64 *ctx)
 	struct user_msghdr m = {};
 	struct rec r;
 
-	if (!begin(&r, ctx, RECVMSG_X, cfg.snaplen + TUPLE_SZ + CONTROL_SZ))
+	if (!begin(&r, ctx, RECVMSG_X, data_room(ctx) + TUPLE_SZ + CONTROL_SZ))
 		return 0;
 	if (r.ret >= 0)
 		user_msg(&m, arg(&r, 1));

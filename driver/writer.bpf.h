@@ -7,7 +7,7 @@
  *	if (!begin(&r, ctx, READ_X, io_room(ctx)))
  *		return 0;
  *	put_s64(&r, r.ret);
- *	put_user_bytes(&r, arg(&r, 1), r.ret, cfg.snaplen);
+ *	put_moved(&r, arg(&r, 1));
  *	...
  *	return commit(&r);
  *
@@ -328,6 +328,29 @@ static __always_inline void put_user_bytes(struct rec *r, u64 addr, s64 len, u64
 	if (n && bpf_probe_read_user(put_here(r), n, (void *)addr))
 		n = 0;
 	put_done(r, n);
+}
+
+/* Of @n bytes of data that the call moved, how many are kept; negative like @n. */
+static __always_inline s64 kept(const struct drv_slot *slot, s64 n)
+{
+	s64 max = cfg.n_snap_ports ? slot->snaplen : cfg.snaplen;
+
+	if (cfg.state_only && slot->call.flags & REC_F_STATE_ONLY)
+		max = 0;
+	return n < max ? n : max;
+}
+
+/* Room for the data of the call that ends: no more than is put, so that none has to be given
+ * back. */
+static __always_inline u64 data_room(const u64 *ctx)
+{
+	return written(kept(this_slot(), ctx[1]), cfg.snaplen_max);
+}
+
+/* The data that the call moved, at @addr in the caller's memory; begin was asked for data_room. */
+static __always_inline void put_moved(struct rec *r, u64 addr)
+{
+	put_user_bytes(r, addr, kept(r->slot, r->ret), cfg.snaplen_max);
 }
 
 /* The parameter is text of which a helper wrote @n bytes. It has its NUL even if there is none:

@@ -187,6 +187,8 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
 		.snaplen = opts->snaplen,
 		.page_faults = opts->page_faults != 0,
 		.switches = opts->switches != 0,
+		.snap_ports = opts->snap_ports,
+		.n_snap_ports = opts->n_snap_ports,
 		.select = opts->select,
 	};
 

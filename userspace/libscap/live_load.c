@@ -129,6 +129,14 @@ static int check_opts(const struct live_opts *o, const struct scap_log *log)
 	if (o->snaplen > DRV_SNAPLEN_MAX)
 		return scap_fail(log, -EINVAL, "%u bytes of each buffer: at most %u can be kept",
 				 o->snaplen, DRV_SNAPLEN_MAX);
+	if (o->n_snap_ports > DRV_MAX_SNAP_PORTS)
+		return scap_fail(log, -E2BIG, "at most %d ranges of ports can be given",
+				 DRV_MAX_SNAP_PORTS);
+	for (size_t i = 0; i < o->n_snap_ports; i++)
+		if (o->snap_ports[i].snaplen > DRV_SNAPLEN_MAX)
+			return scap_fail(log, -EINVAL,
+					 "%u bytes of each buffer: at most %u can be kept",
+					 o->snap_ports[i].snaplen, DRV_SNAPLEN_MAX);
 	if (geteuid() != 0)
 		return scap_fail(log, -EPERM,
 				 "a live capture needs root; run as root, or read a "
@@ -160,6 +168,19 @@ static int find_self_tgid(void)
 	return err ?: (int)run.retval;
 }
 
+static void set_snap_ports(struct drv_config *c, const struct live_opts *o)
+{
+	c->snaplen_max = c->snaplen;
+	c->n_snap_ports = (uint32_t)o->n_snap_ports;
+	for (size_t i = 0; i < o->n_snap_ports; i++) {
+		const struct scap_snap_port *p = &o->snap_ports[i];
+
+		c->snap_ports[i] = (struct drv_snap_port){p->from, p->to, p->snaplen};
+		if (p->snaplen > c->snaplen_max)
+			c->snaplen_max = p->snaplen;
+	}
+}
+
 static void set_config(struct live_driver *d, const struct live_opts *o, int self_tgid)
 {
 	struct driver__rodata *ro = d->skel->rodata;
@@ -169,6 +190,7 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->ring_kind = (uint32_t)d->kind;
 	c->ring_sz = (uint32_t)d->ring_sz;
 	c->snaplen = o->snaplen ? o->snaplen : DEFAULT_SNAPLEN;
+	set_snap_ports(c, o);
 	c->n_cpus = d->n_rings;
 	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8;
 	c->switches = (uint32_t)o->switches;

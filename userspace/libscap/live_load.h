@@ -14,6 +14,8 @@ struct live_opts {
 	uint32_t snaplen; /* 0: 80 */
 	uint32_t wake_sz; /* bytes unread in a ring that ring the doorbell; 0: an eighth of it */
 	int page_faults, switches; /* record them */
+	const struct scap_snap_port *snap_ports;
+	size_t n_snap_ports;
 	const struct scap_select *select; /* NULL: everything. Borrowed until live_attach returns */
 	int record_self; /* also record the calls of this process (tests) */
 };

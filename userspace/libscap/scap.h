@@ -78,6 +78,12 @@ struct scap_select {
 	uint32_t failed_only; /* calls whose result is below 0 */
 };
 
+/* Bytes kept of what goes through a socket whose own or other port is in the range. */
+struct scap_snap_port {
+	uint16_t from, to;
+	uint32_t snaplen;
+};
+
 struct scap_open_opts {
 	size_t sz; /* sizeof(struct scap_open_opts); new fields go last */
 	const char *const *paths; /* capture files, NULL-terminated, read one after the other; "-":
@@ -91,6 +97,8 @@ struct scap_open_opts {
 	uint32_t page_faults; /* live: record page faults */
 	uint32_t switches; /* live: record task switches */
 	const struct scap_select *select; /* live: NULL: everything */
+	const struct scap_snap_port *snap_ports; /* live: instead of snaplen; the most counts */
+	size_t n_snap_ports;
 };
 
 /* 0, or a negative errno with *out untouched. opts may be NULL: live, defaults. */

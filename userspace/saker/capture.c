@@ -93,6 +93,8 @@ static int open_source(struct capture *c)
 		.page_faults = (uint32_t)o->page_faults,
 		.switches = (uint32_t)o->switches,
 		.select = &select,
+		.snap_ports = o->snap_ports.v,
+		.n_snap_ports = o->snap_ports.n,
 	};
 	const struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),

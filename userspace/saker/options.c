@@ -58,6 +58,10 @@ const struct option_row option_rows[] = {
 	{0, "switches", NULL, GROUP_SOURCE,
 	 "Also capture each switch of a CPU from one thread to another, of which there are many.",
 	 take_value, AT(switches), 1},
+	{0, "snaplen-port", "PORTS[:BYTES]", GROUP_SOURCE,
+	 "Keep the first BYTES, 16000 without a number, of buffers that go through sockets with one "
+	 "of PORTS at either end: 443, or 8000-8100. Can be repeated; live only.",
+	 take_snap_port, AT(snap_ports)},
 	{0, "all", NULL, GROUP_SOURCE,
 	 "With -- CMD: the events of the whole machine while CMD runs, not only those of CMD and "
 	 "its descendants.",

@@ -42,6 +42,11 @@ struct call_list {
 	int given; /* else every call is meant */
 };
 
+struct snap_port_list {
+	struct scap_snap_port *v; /* owned */
+	size_t n;
+};
+
 struct options {
 	int mode; /* enum saker_mode */
 	struct text_list read; /* capture files; none: live */
@@ -59,6 +64,7 @@ struct options {
 	uint64_t max_events; /* 0: no limit */
 	uint64_t max_ns; /* 0: no limit */
 	uint64_t snaplen; /* 0: the default */
+	struct snap_port_list snap_ports;
 	uint64_t ring_sz; /* 0: the default */
 	const char *container_socket; /* "none": nobody is asked; NULL: the usual ones */
 	int ring_kind; /* enum ring_kind + 1; 0: the default */

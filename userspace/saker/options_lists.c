@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "nearest.h"
 #include "options_take.h"
 #include "say.h"
 
+#define PORT_SNAPLEN 16000 /* as sysdig's range of ports to capture fully */
 #define PID_MAX (1u << 22)
 
 /* Calls @one for each item of @arg. 0, or what @one said first. */
@@ -151,4 +153,51 @@ static int one_name(void *member, const struct option_row *row, const char *item
 int take_names(void *member, const struct option_row *row, const char *arg)
 {
 	return each_item(member, row, arg, one_name);
+}
+
+/* FROM[-TO][:BYTES] */
+static int parse_snap_port(char *text, struct scap_snap_port *out)
+{
+	char *bytes = strchr(text, ':'), *to = strchr(text, '-');
+	uint32_t from, last, snaplen = PORT_SNAPLEN;
+
+	if (bytes)
+		*bytes++ = '\0';
+	if (to)
+		*to++ = '\0';
+	if (parse_id(text, UINT16_MAX, &from) || (bytes && to > bytes) ||
+	    (bytes && parse_id(bytes, DRV_SNAPLEN_MAX, &snaplen)))
+		return -EINVAL;
+	last = from;
+	if ((to && parse_id(to, UINT16_MAX, &last)) || !from || last < from)
+		return -EINVAL;
+	*out = (struct scap_snap_port){(uint16_t)from, (uint16_t)last, snaplen};
+	return 0;
+}
+
+int take_snap_port(void *member, const struct option_row *row, const char *arg)
+{
+	struct snap_port_list *list = member;
+	struct scap_snap_port *v, port;
+	char *copy = strdup(arg);
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	err = parse_snap_port(copy, &port);
+	free(copy);
+	if (err || list->n == DRV_MAX_SNAP_PORTS) {
+		if (err)
+			say("--%s is a port or FROM-TO, and perhaps :BYTES up to %u, not '%s'",
+			    row->name, DRV_SNAPLEN_MAX, arg);
+		else
+			say("--%s can be given %u times", row->name, DRV_MAX_SNAP_PORTS);
+		return -EINVAL;
+	}
+	v = realloc(list->v, (list->n + 1) * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	v[list->n++] = port;
+	list->v = v;
+	return 0;
 }

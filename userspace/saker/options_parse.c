@@ -152,6 +152,8 @@ static int check(const struct options *o)
 		{o->read.n && is_selective(o),
 		 "--syscalls, --pid, --comm, --uid, --cgroup and --failed-only choose what a live "
 		 "capture records: they do not go with -r"},
+		{o->read.n && o->snap_ports.n,
+		 "--snaplen-port is about what a live capture keeps: it does not go with -r"},
 		{o->tree && !o->pids.n, "--tree goes with --pid"},
 		{o->pids.n && o->command && !o->all,
 		 "-- CMD shows what CMD does, --pid something else: add --all to see other "
@@ -193,6 +195,7 @@ void options_fini(struct options *o)
 	free(o->read.v);
 	free(o->suppress.v);
 	free(o->cgroups.v);
+	free(o->snap_ports.v);
 	free(o->pids.v);
 	free(o->uids.v);
 	for (size_t i = 0; i < o->comms.n; i++)

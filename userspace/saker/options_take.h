@@ -18,5 +18,6 @@ int take_syscalls(void *member, const struct option_row *row, const char *arg); 
 int take_pids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_uids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_names(void *member, const struct option_row *row, const char *arg); /* name_list */
+int take_snap_port(void *member, const struct option_row *row, const char *arg); /* snap_port_list */
 
 #endif /* SAKER_OPTIONS_TAKE_H */

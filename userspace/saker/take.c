@@ -82,10 +82,14 @@ int take_open_file(struct take *t, const struct scap *src)
 static uint32_t buffer_width(const struct options *o)
 {
 	enum { SYSDIG = 80 };
+	uint32_t width = o->snaplen > SYSDIG ? o->snaplen : SYSDIG;
 
 	if (o->verbose)
 		return UINT32_MAX;
-	return o->snaplen > SYSDIG ? o->snaplen : SYSDIG;
+	for (size_t i = 0; i < o->snap_ports.n; i++)
+		if (o->snap_ports.v[i].snaplen > width)
+			width = o->snap_ports.v[i].snaplen;
+	return width;
 }
 
 int take_open(struct take *t, struct sinsp *inspector, int64_t command)
