@@ -72,12 +72,6 @@ static __always_inline void note_args(u64 *args, const struct pt_regs *regs, boo
 	args[5] = regs->r9;
 }
 
-/* Flags of the record of a call that is taken. */
-static __always_inline u32 call_flags(u32 sel, u32 nr, bool ia32)
-{
-	return sel_flags(sel, nr, ia32) | (ia32 ? REC_F_IA32 : 0);
-}
-
 static __always_inline bool never_returns(u32 row)
 {
 	return row == NR_EXIT || row == NR_EXIT_GROUP;
@@ -85,16 +79,15 @@ static __always_inline bool never_returns(u32 row)
 
 /* What is known of a call at its enter, and of one whose enter was not seen at its exit. */
 static __always_inline void note_call(struct drv_slot *slot, u32 nr, const struct pt_regs *regs,
-				      u32 flags)
+				      bool ia32, u32 sel)
 {
-	bool ia32 = flags & REC_F_IA32;
-
 	slot->call.nr = nr;
 	slot->call.raw_nr = nr;
-	slot->call.flags = flags;
+	slot->call.flags = ia32 ? REC_F_IA32 : 0;
 	note_args(slot->call.args, regs, ia32);
 	if (ia32)
 		ia32_arrange();
+	slot->call.flags |= sel_flags(sel, &slot->call);
 }
 
 SEC("tp_btf/sys_enter")
@@ -129,7 +122,7 @@ int sys_enter(u64 *ctx)
 	}
 	ONCE(slot->call.state) = CALL_NONE;
 	ONCE(slot->task) = (u64)task;
-	note_call(slot, nr, regs, call_flags(sel, nr, ia32));
+	note_call(slot, nr, regs, ia32, sel);
 	guard_enter(task, &slot->call);
 	barrier(); /* the time is last: who interrupts before is older, and after sends the enter */
 	slot->call.ts = bpf_ktime_get_boot_ns();
@@ -214,7 +207,7 @@ static __always_inline bool may_recover(struct drv_slot *slot, struct task_struc
 	if (!cfg.state_only || (u32)orig_ax == (u32)-1)
 		return true;
 	/* After an exec the ABI, and with it the number, may be another. */
-	if (!call_in(&cfg.want, nr, ia32) && !changes_task(nr, ia32))
+	if (!call_in(&cfg.want, nr, ia32) && !changes_task(nr) && !ia32)
 		return false;
 	return sel_takes(task_sel(slot, task), nr, ia32) || slot->sel_saved;
 }
@@ -238,7 +231,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, struct task_stru
 		slot->call = *saved;
 		saved_drop(task, saved);
 		if (slot->call.state == CALL_BORN)
-			slot->call.flags |= call_flags(sel, nr, ia32);
+			slot->call.flags |= sel_flags(sel, &slot->call);
 		if (ring && slot->call.state == CALL_BORN)
 			ring->hdr.counters[0].n_no_enter++;
 		else if (ring)
@@ -248,7 +241,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, struct task_stru
 		    !sel_takes(sel, nr, ia32))
 			return false;
 		slot->call.state = CALL_NO_ENTER;
-		note_call(slot, nr, regs, call_flags(sel, nr, ia32));
+		note_call(slot, nr, regs, ia32, sel);
 		if (ring)
 			ring->hdr.counters[0].n_no_enter++;
 	}

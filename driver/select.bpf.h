@@ -186,19 +186,27 @@ static __always_inline bool sel_takes(u32 sel, u32 nr, bool ia32)
 	return sel == SEL_MEANT || call_in(&cfg.other, nr, ia32);
 }
 
-/* REC_F_STATE_ONLY for what is taken without having been asked for. */
-static __always_inline u32 sel_flags(u32 sel, u32 nr, bool ia32)
+/* Was the call asked for, by its own name or, for a 32-bit one, that of the call that it is? */
+static __always_inline bool call_shown(const struct drv_call *call)
 {
-	if (!cfg.state_only || (sel == SEL_MEANT && call_in(&cfg.show, nr, ia32)))
+	u32 nr = call->nr, raw_nr = call->raw_nr;
+	bool ia32 = call->flags & REC_F_IA32;
+
+	return call_in(&cfg.show, raw_nr, ia32) ||
+	       (ia32 && nr < DRV_MAX_NR && call_in(&cfg.show, nr, false));
+}
+
+/* REC_F_STATE_ONLY for what is taken without having been asked for. */
+static __always_inline u32 sel_flags(u32 sel, const struct drv_call *call)
+{
+	if (!cfg.state_only || (sel == SEL_MEANT && call_shown(call)))
 		return 0;
 	return REC_F_STATE_ONLY;
 }
 
 /* Calls of the current task after which it may be another task's worth: name, user, cgroup. */
-static __always_inline bool changes_task(u32 nr, bool ia32)
+static __always_inline bool changes_task(u32 nr)
 {
-	if (ia32)
-		return true;
 	switch (nr) {
 	case 59: /* execve, execveat */
 	case 322:
@@ -213,9 +221,9 @@ static __always_inline bool changes_task(u32 nr, bool ia32)
 }
 
 /* Failed calls that change something nevertheless: a connect that goes on, a close on EINTR. */
-static __always_inline bool failure_counts(u32 nr, bool ia32)
+static __always_inline bool failure_counts(u32 nr)
 {
-	return ia32 || nr == 3 || nr == 42;
+	return nr == 3 || nr == 42;
 }
 
 /*
@@ -225,24 +233,22 @@ static __always_inline bool failure_counts(u32 nr, bool ia32)
 static __always_inline bool sel_exit(struct drv_slot *slot, struct task_struct *task, s64 ret)
 {
 	struct drv_call *call = &slot->call;
-	u32 nr = call->raw_nr, sel;
-	bool ia32 = call->flags & REC_F_IA32;
+	u32 nr = call->nr;
 
 	if (!cfg.state_only && !cfg.failed_only)
 		return true;
-	if (cfg.tasks && changes_task(nr, ia32)) {
+	if (cfg.tasks && changes_task(nr)) {
 		sel_forget(slot);
-		sel = task_sel(slot, task);
-		if (sel == SEL_MEANT && call_in(&cfg.show, nr, ia32))
+		if (task_sel(slot, task) == SEL_MEANT && call_shown(call))
 			call->flags &= ~REC_F_STATE_ONLY;
 	}
 	if (cfg.failed_only && ret >= 0 && !(call->flags & REC_F_STATE_ONLY)) {
 		call->flags |= REC_F_STATE_ONLY;
-		if (!call_in(&cfg.state, nr, ia32) && call->state != CALL_SENT)
+		if (!call_in(&cfg.state, nr, false) && call->state != CALL_SENT)
 			return false;
 	}
 	if (call->flags & REC_F_STATE_ONLY && ret < 0 && call->state != CALL_SENT)
-		return failure_counts(nr, ia32);
+		return failure_counts(nr);
 	return true;
 }
 

@@ -10,6 +10,7 @@
  * Which calls these are, the flags of their events say.
  */
 #include "live_select.h"
+#include "ia32_table.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -125,15 +126,10 @@ void scap_calls_each_name(void (*fn)(void *ctx, const char *name), void *ctx)
 	scap_event_each(visit_event, &v);
 }
 
-/* The x86_64 call of the same name as a 32-bit one; itself otherwise. */
+/* The x86_64 call that a call is decoded as; REC_NR_NONE: none. */
 static unsigned int native_nr(unsigned int nr, int ia32)
 {
-	const char *name = scap_syscall_name(nr, ia32);
-
-	for (unsigned int i = 0; ia32 && name && i < DRV_MAX_NR; i++)
-		if (scap_syscall_name(i, 0) && !strcmp(scap_syscall_name(i, 0), name))
-			return i;
-	return ia32 ? REC_NR_NONE : nr;
+	return ia32 ? scap_ia32_calls()[nr].row : nr;
 }
 
 static uint32_t event_flags(unsigned int nr)
@@ -198,6 +194,18 @@ static void set_state_calls(struct drv_config *c)
 	}
 }
 
+/* Of 32-bit programs, one call makes all of those that sockets, or IPC, are used by. */
+static void set_multiplexed(struct drv_calls *calls)
+{
+	for (unsigned int i = IA32_SOCKETCALLS; i < IA32_TABLE_MAX; i++) {
+		const unsigned int row = scap_ia32_calls()[i].row;
+
+		if (row < DRV_MAX_NR && get_bit(calls->bits[0], row))
+			set_bit(calls->bits[1], i < IA32_IPCS ? NR_IA32_SOCKETCALL : NR_IA32_IPC,
+				1);
+	}
+}
+
 static int check(const struct scap_select *s, const struct scap_log *log)
 {
 	if (s->n_comms > DRV_MAX_LISTED || s->n_uids > DRV_MAX_LISTED)
@@ -239,6 +247,8 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 	set_state_calls(c);
 	for (unsigned int i = 0; i < sizeof(c->want) / sizeof(uint64_t); i++)
 		(&c->want.bits[0][0])[i] = (&c->show.bits[0][0])[i] | (&c->state.bits[0][0])[i];
+	set_multiplexed(&c->want);
+	set_multiplexed(&c->other);
 	for (unsigned int i = 0; i < DRV_MAX_NR / 64; i++) {
 		c->want_any[i] = c->want.bits[0][i] | c->want.bits[1][i];
 		c->other_any[i] = c->other.bits[0][i] | c->other.bits[1][i];
