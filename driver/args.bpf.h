@@ -94,6 +94,17 @@ static __always_inline const struct call_row *call_row_at(u32 i)
 	return &call_rows[i < CALL_ROWS_N ? i : 0];
 }
 
+/* @v, at most @max, which the verifier sees in the register that is used. What is read back from
+ * the context of a loop needs it: from the second round on nothing is known of it. */
+static __always_inline u64 bounded(u64 v, u64 max)
+{
+	OPAQUE(v);
+	if (v > max)
+		v = max;
+	OPAQUE(v); /* 6.1: bounds are lost on what was spilled before the comparison */
+	return v;
+}
+
 /*
  * @v, at most @max, of which the verifier is to know no more than that. Where ways through a
  * filler meet again with different knowledge, it would follow each of them to the end.
@@ -101,12 +112,7 @@ static __always_inline const struct call_row *call_row_at(u32 i)
 static __always_inline u64 forget(struct drv_slot *slot, u64 v, u64 max)
 {
 	ONCE(slot->scratch) = v;
-	v = ONCE(slot->scratch);
-	OPAQUE(v);
-	if (v > max)
-		v = max;
-	OPAQUE(v); /* 6.1: bounds are lost on what was spilled before the comparison */
-	return v;
+	return bounded(ONCE(slot->scratch), max);
 }
 
 /* What a record with much text may be long before its end. */
@@ -367,12 +373,36 @@ static __always_inline bool user_time_field(u64 addr, u32 off, bool is_timeval, 
 	return true;
 }
 
+/* struct siginfo, as far as it is read; part of the ABI. */
+struct user_siginfo {
+	s32 signo, err, code, pad;
+	s32 pid;
+	u32 uid;
+};
+
+#define SI_TIMER (-2)
+#define SI_SIGIO (-5)
+#define SIGCHLD 17
+
+/* Who sent the signal: only some kinds of siginfo say it. */
+static __always_inline bool user_sender(u64 addr, u64 *v)
+{
+	struct user_siginfo si = {};
+
+	if (bpf_probe_read_user(&si, sizeof(si), (void *)addr))
+		return false;
+	*v = (s64)si.pid;
+	return si.signo == SIGCHLD || (si.code <= 0 && si.code != SI_TIMER && si.code != SI_SIGIO);
+}
+
 /* Field @off of the structure at @addr: true with its value. */
 static __always_inline bool user_field(u32 kind, u64 addr, u32 off, u64 *v)
 {
 	u32 sz = 8;
 	u64 at = 0;
 
+	if (kind == ARG_OUT_SENDER_AT)
+		return user_sender(addr, v);
 	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT : ARG_U16_AT;
 	if (kind >= ARG_TIMESPEC_AT - ARG_U16_AT)
 		return user_time_field(addr, off, kind == ARG_TIMEVAL_AT - ARG_U16_AT, v);
@@ -384,6 +414,18 @@ static __always_inline bool user_field(u32 kind, u64 addr, u32 off, u64 *v)
 		return false;
 	*v = kind == ARG_S32_AT - ARG_U16_AT ? (u64)(s64)(s32)at : at;
 	return true;
+}
+
+/* Text without a NUL: @len bytes of it. */
+static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
+{
+	u64 n = written(len, PATH_SZ - 1);
+	u8 *to = put_here(r);
+
+	if (n && bpf_probe_read_user(to, n, (void *)addr))
+		n = 0;
+	to[n] = 0;
+	put_done(r, n + 1);
 }
 
 #endif /* DRIVER_ARGS_BPF_H */

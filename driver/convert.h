@@ -34,6 +34,7 @@ enum arg_kind {
 	ARG_SEMGET_FLAGS,
 	ARG_SEMCTL_CMD,
 	ARG_DELETE_MODULE_FLAGS,
+	ARG_RESULT, /* no argument: the result again, for its names; nothing if the call failed */
 
 	/* Pointers to a number. A raw enter carries the number, as u64. */
 	ARG_IN64, /* u64; 0 if it cannot be read, as the next ones */
@@ -65,6 +66,7 @@ enum arg_kind {
 	ARG_OUT_U64_AT,
 	ARG_OUT_TIMESPEC_AT,
 	ARG_OUT_TIMEVAL_AT,
+	ARG_OUT_SENDER_AT, /* of a siginfo: the process that sent the signal, if one did */
 
 	/* Pointers to bytes. A raw enter carries the bytes. */
 	ARG_PATH, /* text, with its NUL */
@@ -73,12 +75,16 @@ enum arg_kind {
 	ARG_BYTES, /* at most snaplen; the next argument is their number */
 	ARG_OUT_BYTES, /* the same, written by the call: the result is their number */
 	ARG_OUT_TEXT, /* text without a NUL, written by the call: the result is its length */
+	ARG_TEXT, /* text without a NUL; the next argument is its length */
+	ARG_ARRAY, /* AF row, as the next: as many elements as LEN(argument, size of one) says */
+	ARG_OUT_ARRAY, /* the same, written by the call, which may say of fewer */
 	ARG_POLLFDS, /* struct pollfd[], at most ARG_POLLFDS_MAX; the next argument is the count */
 	ARG_KIND_MAX
 };
 
 #define ARG_POLLFDS_MAX 16
 #define ARG_IOVEC_MAX 16
+#define ARG_ARRAY_MAX 512 /* bytes */
 #define ARG_PATH_MAX 4096
 #define ARG_SOCKADDR_MAX 110 /* the longest: unix */
 
@@ -94,14 +100,14 @@ static inline int arg_is_bytes(unsigned int kind)
 
 static inline int arg_is_field(unsigned int kind)
 {
-	return kind >= ARG_U16_AT && kind <= ARG_OUT_TIMEVAL_AT;
+	return kind >= ARG_U16_AT && kind <= ARG_OUT_SENDER_AT;
 }
 
 /* Is what it points to written by the call, and so not known before it has ended? */
 #define ARG_IS_OUT(kind)                                                                           \
 	(((kind) >= ARG_OUT64 && (kind) <= ARG_OUT32) ||                                           \
-	 ((kind) >= ARG_OUT_U16_AT && (kind) <= ARG_OUT_TIMEVAL_AT) || (kind) == ARG_PATH_OUT ||   \
-	 (kind) == ARG_OUT_BYTES || (kind) == ARG_OUT_TEXT)
+	 ((kind) >= ARG_OUT_U16_AT && (kind) <= ARG_OUT_SENDER_AT) || (kind) == ARG_PATH_OUT ||    \
+	 (kind) == ARG_OUT_BYTES || (kind) == ARG_OUT_TEXT || (kind) == ARG_OUT_ARRAY)
 
 static inline int arg_is_out(unsigned int kind)
 {
@@ -111,12 +117,18 @@ static inline int arg_is_out(unsigned int kind)
 /* Does a raw enter carry what it points to? */
 #define ARG_IS_CARRIED(kind) ((kind) >= ARG_IN64 && !ARG_IS_OUT(kind))
 
+/* What the offset of an AF row is for arrays: the argument with their length, bytes of one. */
+#define LEN(arg, size) ((arg) | (size) << 3)
+#define LEN_ARG(off) ((off)&7)
+#define LEN_SIZE(off) ((off) >> 3)
+
 /* Of which calls a row of syscalls.def holds: by one of their arguments. */
 enum row_when {
 	WHEN_ALWAYS,
 	WHEN_SET, /* one of the bits is set */
 	WHEN_CLEAR, /* none is */
 	WHEN_ONE_OF, /* its value is the number of a bit */
+	WHEN_IS, /* its low 32 bits are that */
 	WHEN_MIN, /* it is at least that */
 };
 
@@ -126,7 +138,7 @@ struct call_row {
 	u8 kind; /* enum arg_kind */
 	u8 of_enter; /* A and AF; else the exit alone has it */
 	u8 when; /* enum row_when */
-	u8 when_arg;
+	u8 when_arg; /* or ARG_OF_RESULT */
 	u16 off; /* of a field, or of bytes and text */
 	u32 bits;
 };
@@ -135,8 +147,12 @@ struct call_row {
 #define IF_SET(a, b) .when = WHEN_SET, .when_arg = (a), .bits = (b)
 #define IF_CLEAR(a, b) .when = WHEN_CLEAR, .when_arg = (a), .bits = (b)
 #define IF_ONE_OF(a, b) .when = WHEN_ONE_OF, .when_arg = (a), .bits = (b)
-#define IF_IS(a, v) IF_ONE_OF(a, 1u << (v))
+#define IF_IS(a, v) .when = WHEN_IS, .when_arg = (a), .bits = (v)
 #define IF_MIN(a, n) .when = WHEN_MIN, .when_arg = (a), .bits = (n)
+
+/* In place of an argument, in AX rows. What is OUT_ needs a result that is no error anyway. */
+#define ARG_OF_RESULT 6
+#define IF_SOME IF_MIN(ARG_OF_RESULT, 1)
 
 /* @v: argument when_arg of the call. */
 static inline int row_holds(const struct call_row *row, u64 v)
@@ -148,6 +164,8 @@ static inline int row_holds(const struct call_row *row, u64 v)
 		return (v & row->bits) == 0;
 	case WHEN_ONE_OF:
 		return (u32)v < 32 && row->bits >> ((u32)v & 31) & 1;
+	case WHEN_IS:
+		return (u32)v == row->bits;
 	case WHEN_MIN:
 		return v >= row->bits;
 	}

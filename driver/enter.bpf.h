@@ -42,6 +42,12 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 	else if (kind == ARG_BYTES)
 		put_user_bytes(r, addr + row->off, beside > cfg.snaplen ? cfg.snaplen : beside,
 			       PATH_SZ);
+	else if (kind == ARG_ARRAY)
+		put_user_bytes(r, addr,
+			       (s64)(s32)arg_or_0(r, LEN_ARG(row->off)) * LEN_SIZE(row->off),
+			       ARG_ARRAY_MAX);
+	else if (kind == ARG_TEXT)
+		put_text(r, addr, (s32)beside);
 	else if (kind == ARG_PATH)
 		put_user_str(r, addr + row->off, PATH_SZ);
 	else if (kind == ARG_SOCKADDR)
@@ -72,7 +78,7 @@ static long enter_step(u32 i, void *ctx)
 	struct rec r = {
 		.base = f->base,
 		.slot = f->slot,
-		.off = f->off,
+		.off = bounded(f->off, REC_OFF_MAX),
 		.n = f->n & 31,
 		.n_params = ENTER_ARGS + CALL_ROWS_MAX,
 	};

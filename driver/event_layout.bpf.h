@@ -73,6 +73,12 @@ enum param_sz {
 	PSZ_ENUMFLAGS32 = 4,
 	PSZ_FD32 = 4,
 	PSZ_PID32 = 4,
+	PSZ_SIGSET64 = 8,
+	PSZ_FLAGS64 = 8,
+	PSZ_ENUMFLAGS64 = 8,
+	PSZ_WAITSTATUS = 4,
+	PSZ_CPUSET = 0,
+	PSZ_GIDLIST = 0,
 };
 
 enum evt_fixed_sz {

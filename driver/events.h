@@ -101,6 +101,13 @@ enum param_type {
 	PT_ENUMFLAGS32,
 	PT_FD32,
 	PT_PID32,
+	/* From here saker's own, in its own events only. */
+	PT_SIGSET64, /* u64, bit 0: signal 1 */
+	PT_FLAGS64,
+	PT_ENUMFLAGS64,
+	PT_WAITSTATUS, /* u32, as wait4 gives it */
+	PT_CPUSET, /* bit mask, as many bytes as there are */
+	PT_GIDLIST, /* u32 each */
 	PT_MAX
 };
 

@@ -60,16 +60,22 @@ static __always_inline void put_string(struct rec *r, u64 addr, bool own)
 		put_str_done(r, n, PATH_SZ);
 }
 
-/* Text that the call wrote without a NUL: @len bytes of it. */
-static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
+/* An array, of which a call that writes it has filled no more than its result says. */
+static __always_inline void put_array(struct rec *r, u32 kind, u64 addr, u32 off)
 {
-	u64 n = written(len, PATH_SZ - 1);
-	u8 *to = put_here(r);
+	s64 n = (s32)arg_or_0(r, LEN_ARG(off));
 
-	if (n && bpf_probe_read_user(to, n, (void *)addr))
-		n = 0;
-	to[n] = 0;
-	put_done(r, n + 1);
+	if (kind == ARG_OUT_ARRAY && r->ret < n)
+		n = r->ret;
+	put_user_bytes(r, addr, n * LEN_SIZE(off), ARG_ARRAY_MAX);
+}
+
+/* Does the row hold for this call? */
+static __always_inline bool row_applies(const struct rec *r, const struct call_row *p)
+{
+	if (!p->when)
+		return true;
+	return row_holds(p, p->when_arg == ARG_OF_RESULT ? (u64)r->ret : arg_or_0(r, p->when_arg));
 }
 
 static __always_inline void put_auto(struct rec *r, const struct call_row *p, u32 sz, bool own)
@@ -78,7 +84,7 @@ static __always_inline void put_auto(struct rec *r, const struct call_row *p, u3
 	u64 v = arg_or_0(r, index);
 	u64 beside = arg_or_0(r, kind == ARG_OPEN_MODE ? index - 1 : index + 1);
 
-	if (p->when && !row_holds(p, arg_or_0(r, p->when_arg))) {
+	if (!row_applies(r, p) || (kind == ARG_RESULT && r->ret < 0)) {
 		put_empty(r);
 		return;
 	}
@@ -90,8 +96,16 @@ static __always_inline void put_auto(struct rec *r, const struct call_row *p, u3
 		put_data(r, v + p->off, kind == ARG_BYTES ? (s64)beside : r->ret);
 		return;
 	}
-	if (kind == ARG_OUT_TEXT) {
-		put_text(r, v, r->ret);
+	if (kind == ARG_ARRAY || kind == ARG_OUT_ARRAY) {
+		put_array(r, kind, v, p->off);
+		return;
+	}
+	if (kind == ARG_TEXT || kind == ARG_OUT_TEXT) {
+		put_text(r, v, kind == ARG_TEXT ? (s32)beside : r->ret);
+		return;
+	}
+	if (kind == ARG_RESULT) {
+		put_number(r, r->ret, sz);
 		return;
 	}
 	if (kind == ARG_PATH && !p->off && put_guarded(r, index))
@@ -125,7 +139,7 @@ static long auto_step(u32 i, void *ctx)
 		.base = f->base,
 		.slot = f->slot,
 		.ret = f->ret,
-		.off = f->off,
+		.off = bounded(f->off, REC_OFF_MAX),
 		.n = at + 1,
 		.n_params = CALL_ROWS_MAX + 1,
 	};

@@ -39,6 +39,7 @@ size_t scap_param_size(unsigned int param_type)
 	case PT_MODE:
 	case PT_FD32:
 	case PT_PID32:
+	case PT_WAITSTATUS:
 		return 4;
 	case PT_INT64:
 	case PT_UINT64:
@@ -48,6 +49,9 @@ size_t scap_param_size(unsigned int param_type)
 	case PT_RELTIME:
 	case PT_ABSTIME:
 	case PT_DOUBLE:
+	case PT_SIGSET64:
+	case PT_FLAGS64:
+	case PT_ENUMFLAGS64:
 		return 8;
 	case PT_IPV6ADDR:
 		return 16;

@@ -11,7 +11,7 @@
 
 struct scap_flag_name {
 	const char *name; /* NULL: end of the table */
-	uint32_t value;
+	uint64_t value;
 };
 
 struct scap_param_info {

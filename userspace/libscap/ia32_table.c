@@ -98,6 +98,9 @@ static int use_is_good(const struct call_row *u)
 	case ARG_BYTES:
 	case ARG_OUT_BYTES:
 	case ARG_OUT_TEXT:
+	case ARG_TEXT:
+	case ARG_ARRAY:
+	case ARG_OUT_ARRAY:
 	case ARG_POLLFDS:
 		return 1;
 	case ARG_U16_AT:

@@ -53,6 +53,12 @@ static const char *const type_names[PT_MAX] = {
 	[PT_ENUMFLAGS32] = "ENUMFLAGS32",
 	[PT_FD32] = "FD32",
 	[PT_PID32] = "PID32",
+	[PT_SIGSET64] = "SIGSET64",
+	[PT_FLAGS64] = "FLAGS64",
+	[PT_ENUMFLAGS64] = "ENUMFLAGS64",
+	[PT_WAITSTATUS] = "WAITSTATUS",
+	[PT_CPUSET] = "CPUSET",
+	[PT_GIDLIST] = "GIDLIST",
 };
 
 struct listing {

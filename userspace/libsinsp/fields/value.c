@@ -98,11 +98,13 @@ static char *put_number(char *p, uint8_t fmt, int64_t dec, uint64_t bits)
 	}
 }
 
+static char *put_flag_names(struct value_writer *w, char *p, const struct scap_flag_name *f,
+			    uint64_t val, int is_enum);
+
 static char *put_int(struct value_writer *w, char *p, const struct value *v)
 {
 	int64_t dec;
 
-	(void)w;
 	switch (v->type) {
 	case PT_INT8:
 		dec = (int8_t)v->p[0];
@@ -124,7 +126,8 @@ static char *put_int(struct value_writer *w, char *p, const struct value *v)
 		dec = (int64_t)get_u64(v->p);
 		return put_number(p, v->fmt, dec, (uint64_t)dec);
 	}
-	return put_number(p, v->fmt, dec, (uint32_t)dec);
+	p = put_number(p, v->fmt, dec, (uint32_t)dec);
+	return v->info->flags ? put_flag_names(w, p, v->info->flags, (uint32_t)dec, 1) : p;
 }
 
 static char *put_port(struct value_writer *w, char *p, const struct value *v)
@@ -177,6 +180,85 @@ static char *put_sigset(struct value_writer *w, char *p, const struct value *v)
 		sep = " ";
 	}
 	return p;
+}
+
+/* With more than half of the signals in it, by what is not: ~[SIGKILL SIGSTOP]. */
+static char *put_sigset64(struct value_writer *w, char *p, const struct value *v)
+{
+	uint64_t set = get_u64(v->p);
+	const char *sep = "";
+
+	p = text_room(w->out, p, 32 * sizeof("SIGSTKFLT ") + VALUE_ROOM);
+	if (!p)
+		return NULL;
+	if (__builtin_popcountll(set) > 32) {
+		set = ~set;
+		*p++ = '~';
+	}
+	*p++ = '[';
+	for (unsigned int sig = 1; set; set >>= 1, sig++) {
+		const char *name = sinsp_signal_name(sig);
+
+		if (!(set & 1))
+			continue;
+		p = put_cstr(p, sep);
+		p = name ? put_cstr(p, name) : put_u64(p, sig);
+		sep = " ";
+	}
+	*p++ = ']';
+	return p;
+}
+
+/* 256(exit=1), 139(sig=SIGSEGV|core), 4991(stop=SIGSTOP), 65535(continued) */
+static char *put_wait_status(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint32_t status = get_u32(v->p);
+	const unsigned int low = status & 0x7f, high = status >> 8 & 0xff;
+	const char *name;
+
+	p = open_meaning(w, put_u64(p, status));
+	if (status == 0xffff) {
+		p = put_lit(p, "continued");
+	} else if (!low) {
+		p = put_u64(put_lit(p, "exit="), high);
+	} else {
+		const unsigned int sig = low == 0x7f ? high : low;
+
+		p = low == 0x7f ? put_lit(p, "stop=") : put_lit(p, "sig=");
+		name = sinsp_signal_name(sig);
+		p = name ? put_cstr(p, name) : put_u64(p, sig);
+		if (low != 0x7f && status & 0x80)
+			p = put_lit(p, "|core");
+	}
+	*p++ = ')';
+	return p;
+}
+
+/* 0-3,8 */
+static char *put_cpuset(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint32_t n = v->len * 8;
+	const char *sep = "";
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t last = i;
+
+		if (!(v->p[i / 8] >> i % 8 & 1))
+			continue;
+		while (last + 1 < n && v->p[(last + 1) / 8] >> (last + 1) % 8 & 1)
+			last++;
+		p = text_room(w->out, p, VALUE_ROOM);
+		if (!p)
+			return NULL;
+		p = put_u64(put_cstr(p, sep), i);
+		if (last > i) {
+			*p++ = '-';
+			p = put_u64(p, last);
+		}
+		sep = ",";
+		i = last;
+	}
+	return *sep ? p : put_lit(p, "none");
 }
 
 static char *put_syscall_id(struct value_writer *w, char *p, const struct value *v)
@@ -308,6 +390,22 @@ static char *put_id(struct value_writer *w, char *p, const struct value *v)
 	return p + 1;
 }
 
+/* 0(root),4(adm) */
+static char *put_gid_list(struct value_writer *w, char *p, const struct value *v)
+{
+	for (uint32_t at = 0; p && at + sizeof(uint32_t) <= v->len; at += sizeof(uint32_t)) {
+		const struct value gid = {
+			.p = v->p + at, .len = sizeof(uint32_t), .type = PT_GID, .fmt = PF_DEC};
+
+		p = text_room(w->out, p, VALUE_ROOM);
+		if (p && at)
+			*p++ = ',';
+		p = p ? put_id(w, p, &gid) : NULL;
+	}
+	w->meaning = 0; /* none for the whole */
+	return p;
+}
+
 static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_fd *fd)
 {
 	const size_t n = strlen(fd->name);
@@ -376,9 +474,9 @@ static char *put_fdlist(struct value_writer *w, char *p, const struct value *v)
  * latter.
  */
 static char *put_flag_names(struct value_writer *w, char *p, const struct scap_flag_name *f,
-			    uint32_t val, int is_enum)
+			    uint64_t val, int is_enum)
 {
-	const uint32_t whole = val;
+	const uint64_t whole = val;
 
 	for (; f && f->name; f++) {
 		const int same = f->value == whole;
@@ -421,6 +519,14 @@ static char *put_flags(struct value_writer *w, char *p, const struct value *v)
 		val = get_u32(v->p);
 	}
 	return put_flag_names(w, put_u64(p, val), v->info->flags, val, is_enum);
+}
+
+static char *put_flags64(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint64_t val = get_u64(v->p);
+
+	p = put_number(p, v->fmt, (int64_t)val, val);
+	return put_flag_names(w, p, v->info->flags, val, v->type == PT_ENUMFLAGS64);
 }
 
 static char *put_mode(struct value_writer *w, char *p, const struct value *v)
@@ -732,6 +838,12 @@ static const struct value_type value_types[PT_MAX] = {
 	[PT_ENUMFLAGS32] = {put_flags, 4},
 	[PT_FD32] = {put_fd, 4},
 	[PT_PID32] = {put_pid, 4},
+	[PT_SIGSET64] = {put_sigset64, 8},
+	[PT_FLAGS64] = {put_flags64, 8},
+	[PT_ENUMFLAGS64] = {put_flags64, 8},
+	[PT_WAITSTATUS] = {put_wait_status, 4},
+	[PT_CPUSET] = {put_cpuset, 1},
+	[PT_GIDLIST] = {put_gid_list, 4},
 };
 
 static char *put_value(struct value_writer *w, char *p, const struct value *v)

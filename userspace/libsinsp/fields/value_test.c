@@ -97,6 +97,25 @@ static void test_files(void **state)
 	CHECK(state, rows);
 }
 
+static void test_sets_of_signals(void **state)
+{
+	const struct row rows[] = {
+		{EVT_RT_SIGSUSPEND_E, "mask=[] ", {I64(0)}},
+		{EVT_RT_SIGSUSPEND_E, "mask=[SIGHUP SIGTERM 64] ", {I64(INT64_MIN | 0x4001)}},
+		{EVT_RT_SIGSUSPEND_E, "mask=~[] ", {I64(-1)}},
+		{EVT_RT_SIGSUSPEND_E, "mask=~[SIGKILL SIGSTOP] ", {I64(~0x40100ll)}},
+		{EVT_RT_SIGSUSPEND_E,
+		 "mask=[SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 "
+		 "SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM SIGSTKFLT SIGCHLD SIGCONT SIGSTOP SIGTSTP "
+		 "SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGIO SIGPWR "
+		 "SIGSYS 32] ",
+		 {I64(0xffffffff)}},
+		{EVT_RT_SIGSUSPEND_E, "mask=<NA> ", {U32(1)}},
+	};
+
+	CHECK(state, rows);
+}
+
 static void test_processes_and_users(void **state)
 {
 	const struct row rows[] = {
@@ -575,6 +594,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_sets_of_signals),
 		cmocka_unit_test(test_processes_and_users),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_names_with_dots),

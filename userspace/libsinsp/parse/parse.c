@@ -129,7 +129,8 @@ static int find_param(const struct scap_event_info *info, const char *name)
 /* The enter's file is its first parameter; an exit has it under the same name, or another. */
 static int find_fd(const struct scap_event_info *info)
 {
-	static const char *const names[] = {"fd", "oldfd", "fdout", "fd_in", "out_fd", "dirfd"};
+	static const char *const names[] = {"fd",     "oldfd", "fdout", "fd_in",
+					    "out_fd", "dirfd", "pidfd"};
 
 	if (evt_is_enter(info->id))
 		return info->n_params ? 0 : -1;
