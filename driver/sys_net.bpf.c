@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Calls on sockets. */
 #include "args.bpf.h"
+#include "passed.bpf.h"
 #include "sock.bpf.h"
 #include "task.bpf.h"
 
@@ -135,9 +136,11 @@ int fill_recvmsg(u64 *ctx)
 {
 	struct user_msghdr m = {};
 	struct rec r;
+	u32 flags;
 
 	if (!begin(&r, ctx, RECVMSG_X, data_room(ctx) + TUPLE_SZ + CONTROL_SZ))
 		return 0;
+	flags = arg(&r, 2);
 	if (r.ret >= 0)
 		user_msg(&m, arg(&r, 1));
 	put_s64(&r, r.ret);
@@ -146,7 +149,27 @@ int fill_recvmsg(u64 *ctx)
 	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
 	put_user_bytes(&r, m.control, m.controllen, CONTROL_SZ);
 	put_fd(&r, arg(&r, 0));
-	return commit(&r);
+	commit(&r);
+	tell_passed_files(ctx, m.control, m.controllen, flags);
+	return 0;
+}
+
+/* Of the file, which it does not take by name, its event tells. */
+SEC("?tp_btf/sys_exit")
+int fill_pidfd_getfd(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, PIDFD_GETFD_X, 0))
+		return 0;
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_fd(&r, arg(&r, 1));
+	put_u32(&r, arg(&r, 2));
+	commit(&r);
+	if (r.ret >= 0)
+		tell_file(ctx, r.ret, true);
+	return 0;
 }
 
 /* Serves getsockname and getpeername: the same layout. */

@@ -136,19 +136,30 @@ static const struct {
 	{"bpf", SCAP_FD_BPF, 1}, /* bpf-map, bpf-prog, bpf_link, bpf_iter */
 };
 
+static int find_anon(const char *kind)
+{
+	const int n = sizeof(anon_inodes) / sizeof(*anon_inodes);
+
+	for (int i = 0; i < n; i++)
+		if (!strncmp(kind, anon_inodes[i].text, strlen(anon_inodes[i].text)))
+			return i;
+	return -1;
+}
+
+enum scap_fd_type scap_anon_type(const char *kind)
+{
+	int i = find_anon(kind);
+
+	return i < 0 ? 0 : anon_inodes[i].type;
+}
+
 static void fill_anon(struct scap_fd_info *fd, const char *kind)
 {
-	size_t i;
+	int i = find_anon(kind);
 
-	fd->type = SCAP_FD_UNSUPPORTED;
-	for (i = 0; i < sizeof(anon_inodes) / sizeof(*anon_inodes); i++) {
-		if (strncmp(kind, anon_inodes[i].text, strlen(anon_inodes[i].text)))
-			continue;
-		fd->type = anon_inodes[i].type;
-		if (!anon_inodes[i].named)
-			fd->name = "";
-		return;
-	}
+	fd->type = i < 0 ? SCAP_FD_UNSUPPORTED : anon_inodes[i].type;
+	if (i >= 0 && !anon_inodes[i].named)
+		fd->name = "";
 }
 
 static uint8_t type_of_mode(mode_t mode)

@@ -57,6 +57,9 @@ struct scap_fd_info {
 	const char *name; /* path, or what names the object */
 };
 
+/* What an anonymous inode is by the kernel's name for its kind ("[eventfd]"); 0: none of ours. */
+enum scap_fd_type scap_anon_type(const char *kind);
+
 struct scap_text {
 	const char *p;
 	size_t len; /* a trailing NUL, where the list has one, included */

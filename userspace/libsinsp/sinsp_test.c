@@ -318,6 +318,62 @@ static void test_pidfd_getfd(void **state)
 	sinsp_close(s);
 }
 
+/* What the driver tells of a file that came by a message. */
+static void passes(struct world *w, int64_t tid, int64_t num, uint32_t mode, uint32_t flags,
+		   uint64_t ino, const char *name)
+{
+	EVENT(w, tid, EVT_FILE_E, 11, num, I(mode), I(flags), I(5), ino, I(0), I(0), I(0), I(0), "",
+	      (size_t)0, name);
+}
+
+static void test_passed_files(void **state)
+{
+	static const uint8_t tcp[] = {2, 127, 0, 0, 1, 80, 0, 127, 0, 0, 1, 0x39, 0x30};
+	static const uint8_t listens[] = {2, 0, 0, 0, 0, 80, 0, 0, 0, 0, 0, 0, 0};
+	static const uint8_t cut[] = {2, 127, 0};
+	struct world w = begin();
+	const struct sinsp_fd *fd;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	opens(&w, 10, 3, "/closed-unseen", RDONLY);
+	CALL(&w, 10, EVT_CHROOT_X, 2, I(0), "/jail");
+	passes(&w, 10, 3, 0100644, RDONLY, 7, "/etc/passwd");
+	passes(&w, 10, 4, 0040755, RDONLY | CLOEXEC, 8, "/etc");
+	passes(&w, 10, 5, 0010600, RDONLY, 9, "");
+	passes(&w, 10, 6, 0600, RDONLY, 10, "[eventfd]");
+	passes(&w, 10, 7, 0100777, RDONLY, 11, "memfd:x");
+	EVENT(&w, 10, EVT_FILE_E, 11, I(8), I(0140777), I(3), I(6), I(12), I(2), I(1), I(6), I(1),
+	      tcp, sizeof(tcp), "");
+	EVENT(&w, 10, EVT_FILE_E, 11, I(9), I(0140777), I(3), I(6), I(12), I(2), I(1), I(6), I(10),
+	      listens, sizeof(listens), "");
+	EVENT(&w, 10, EVT_FILE_E, 11, I(10), I(0140777), I(3), I(6), I(12), I(16), I(3), I(0), I(7),
+	      "", (size_t)0, "");
+	EVENT(&w, 10, EVT_FILE_E, 11, I(11), I(0140777), I(3), I(6), I(12), I(2), I(1), I(6), I(1),
+	      cut, sizeof(cut), "");
+	EVENT(&w, 10, EVT_FILE_E, 1, I(-1));
+	EVENT(&w, 99, EVT_FILE_E, 1, I(3)); /* a thread of which nothing is known */
+	s = play(&w);
+	assert_file(s, 10, 3, "/jail/etc/passwd");
+	assert_file(s, 10, 4, "/jail/etc");
+	fd = sinsp_thread_fd(sinsp_thread_find(s, 10), 4);
+	assert_int_equal(fd->type, SCAP_FD_DIRECTORY);
+	assert_true(fd->flags & SINSP_FD_F_CLOEXEC);
+	assert_file(s, 10, 5, "");
+	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 10), 5)->type, SCAP_FD_FIFO);
+	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 10), 6)->type, SCAP_FD_EVENT);
+	assert_file(s, 10, 7, "x");
+	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 10), 7)->type, SCAP_FD_MEMFD);
+	assert_file(s, 10, 8, "127.0.0.1:80->127.0.0.1:12345");
+	assert_file(s, 10, 9, "0.0.0.0:80");
+	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 10), 9)->type, SCAP_FD_IPV4_SERVSOCK);
+	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 10), 10)->type, SCAP_FD_NETLINK);
+	assert_non_null(sinsp_thread_fd(sinsp_thread_find(s, 10), 11));
+	assert_comm(s, 99, NULL);
+	sinsp_close(s);
+}
+
 static void test_getcwd(void **state)
 {
 	struct world w = begin();
@@ -1068,6 +1124,32 @@ static void test_pid_namespace(void **state)
 	sinsp_close(s);
 }
 
+/* Numbers that a process in a namespace uses are of that namespace. */
+static void test_numbers_of_a_namespace(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 2, 2, 0, "kthreadd");
+	has_thread(&w, 10, 10, 1, "parent");
+	RECORD(&w, 0, 11, EVT_CLONE_X, 20, I(0), "first", NOTHING, I(11), I(11), I(10), "/",
+	       I(1024), I(0), I(0), I(0), I(0), I(0), "first", NOTHING, I(SINSP_CL_CHILD_IN_PIDNS),
+	       I(0), I(0), I(1), I(1));
+	RECORD(&w, 0, 12, EVT_CLONE_X, 20, I(0), "first", NOTHING, I(12), I(12), I(11), "/",
+	       I(1024), I(0), I(0), I(0), I(0), I(0), "first", NOTHING, I(SINSP_CL_CHILD_IN_PIDNS),
+	       I(0), I(0), I(2), I(2));
+	opens(&w, 12, 5, "/theirs", RDONLY);
+	CALL(&w, 11, EVT_PIDFD_OPEN_X, 3, I(3), I(2), I(0));
+	CALL(&w, 11, EVT_PIDFD_GETFD_X, 4, I(4), I(3), I(5), I(0));
+	CALL(&w, 11, EVT_PIDFD_OPEN_X, 3, I(6), I(10), I(0));
+	s = play(&w);
+	assert_file(s, 11, 4, "/theirs");
+	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 11), 3)->pid, 12);
+	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 11), 6)->pid, -1);
+	sinsp_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1077,6 +1159,7 @@ int main(void)
 		cmocka_unit_test(test_vfork),
 		cmocka_unit_test(test_cloexec),
 		cmocka_unit_test(test_pidfd_getfd),
+		cmocka_unit_test(test_passed_files),
 		cmocka_unit_test(test_getcwd),
 		cmocka_unit_test(test_cloexec_of_sysdig),
 		cmocka_unit_test(test_exec_from_a_thread),
@@ -1109,6 +1192,7 @@ int main(void)
 		cmocka_unit_test(test_suppressed_long_comm),
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_pid_namespace),
+		cmocka_unit_test(test_numbers_of_a_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

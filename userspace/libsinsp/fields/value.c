@@ -359,10 +359,25 @@ static char *put_foreign_meaning(struct value_writer *w, char *p, const char *na
 	return p + 1;
 }
 
+/* Events of threads that begin tell numbers of the machine, but for their result; so do all that
+ * are no calls. */
+static int is_callers_number(const struct sinsp_evt *evt, const struct value *v)
+{
+	if (evt->info->category & EC_INTERNAL || evt->info->flags & EF_SKIPPARSERESET)
+		return 0;
+	for (unsigned int i = 0; i < evt->info->n_params; i++)
+		if (!strcmp(evt->info->params[i].name, "ptid"))
+			return !strcmp(v->info->name, "res");
+	return strcmp(v->info->name, "reaper_tid") != 0;
+}
+
 static char *put_pid(struct value_writer *w, char *p, const struct value *v)
 {
 	const int64_t pid = v->type == PT_PID32 ? (int32_t)get_u32(v->p) : (int64_t)get_u64(v->p);
-	const struct sinsp_thread *t = sinsp_thread_find(w->evt->insp, pid);
+	const struct sinsp_thread *by = w->evt->thread;
+	const struct sinsp_thread *t = by && by->vtid != by->tid && is_callers_number(w->evt, v)
+					       ? sinsp_thread_called(w->evt->insp, by, pid)
+					       : sinsp_thread_find(w->evt->insp, pid);
 
 	p = put_i64(p, pid);
 	return t && t->comm[0] ? put_foreign_meaning(w, p, t->comm) : p;

@@ -113,6 +113,7 @@ static const struct {
 	[EVT_CONTAINER_272_E] = {sinsp_parse_container},
 	[EVT_CONTAINER_E] = {sinsp_parse_container},
 	[EVT_INDEX(EVT_LOST_E)] = {sinsp_parse_lost},
+	[EVT_INDEX(EVT_FILE_E)] = {sinsp_parse_passed_file},
 };
 
 static struct sinsp_parse_row rows[EVT_INDEX_MAX];
@@ -260,24 +261,6 @@ uint64_t sinsp_u64(const struct scap_param *v, uint64_t none)
 size_t sinsp_text_len(const struct scap_param *v)
 {
 	return v ? strnlen((const char *)v->p, v->len) : 0;
-}
-
-struct sinsp_thread *sinsp_parse_thread_of(const struct sinsp_parse *p, int64_t number)
-{
-	struct sinsp_thread *t = p->e->thread;
-	struct sinsp_process *c;
-
-	if (!t || t->vtid == t->tid)
-		return t ? sinsp_threads_find(&p->s->threads, number) : NULL;
-	for (t = t->proc->threads; t; t = t->sibling)
-		if (t->vtid == number)
-			return t;
-	/* Of others in the namespace only children can be told from those in namespaces below:
-	 * there nobody but the first one is 1. */
-	for (c = p->e->thread->proc->children; c && number != 1; c = c->next_child)
-		if (c->threads && c->threads->vpid == number)
-			return sinsp_threads_find(&p->s->threads, c->pid);
-	return NULL;
 }
 
 size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,

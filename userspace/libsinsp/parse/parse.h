@@ -137,10 +137,6 @@ const struct scap_param *sinsp_arg(const struct sinsp_parse *p, enum sinsp_param
 /* The first parameter of an exit, negative if the call failed. */
 int64_t sinsp_result(const struct sinsp_parse *p);
 
-/* The thread that the event's thread calls @number, which may be in a pid namespace. NULL: not
- * known. */
-struct sinsp_thread *sinsp_parse_thread_of(const struct sinsp_parse *p, int64_t number);
-
 /* @path of the event's thread, from @dir, which ends with a slash: the name of what is there. As
  * sinsp_path_join. */
 size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
@@ -188,6 +184,7 @@ void sinsp_parse_accept(struct sinsp_parse *p);
 void sinsp_parse_sendto_enter(struct sinsp_parse *p);
 void sinsp_parse_send(struct sinsp_parse *p);
 void sinsp_parse_recv(struct sinsp_parse *p);
+void sinsp_parse_passed_file(struct sinsp_parse *p);
 
 /* parse_proc.c */
 void sinsp_parse_clone(struct sinsp_parse *p);

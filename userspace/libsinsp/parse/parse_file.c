@@ -390,7 +390,7 @@ void sinsp_parse_pidfd_open(struct sinsp_parse *p)
 
 	if (!fd)
 		return;
-	target = sinsp_parse_thread_of(p, sinsp_s64(sinsp_own(p, SINSP_P_pid), -1));
+	target = sinsp_thread_called(p->s, p->e->thread, sinsp_s64(sinsp_own(p, SINSP_P_pid), -1));
 	fd->pid = target ? target->pid : -1;
 	fd->flags |= SINSP_FD_F_CLOEXEC;
 }

@@ -524,7 +524,7 @@ void sinsp_parse_setpgid(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !t)
 		return;
-	t = pid ? sinsp_parse_thread_of(p, pid) : t;
+	t = pid ? sinsp_thread_called(p->s, t, pid) : t;
 	if (t)
 		t->proc->vpgid = pgid ? pgid : t->vpid;
 }
@@ -562,7 +562,7 @@ void sinsp_parse_prlimit(struct sinsp_parse *p)
 	if (sinsp_result(p) < 0 ||
 	    sinsp_u64(sinsp_arg(p, SINSP_P_resource), 0) != RLIMIT_NOFILE_2022)
 		return;
-	set_fdlimit(tid ? sinsp_parse_thread_of(p, tid) : p->e->thread,
+	set_fdlimit(tid ? sinsp_thread_called(p->s, p->e->thread, tid) : p->e->thread,
 		    sinsp_own(p, SINSP_P_newcur));
 }
 

@@ -10,6 +10,25 @@ struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid)
 	return sinsp_threads_find(&s->threads, tid);
 }
 
+struct sinsp_thread *sinsp_thread_called(struct sinsp *s, const struct sinsp_thread *by,
+					 int64_t number)
+{
+	struct sinsp_thread *t;
+	struct sinsp_process *c;
+
+	if (!by || !s->native || by->vtid == by->tid)
+		return sinsp_threads_find(&s->threads, number);
+	for (t = by->proc->threads; t; t = t->sibling)
+		if (t->vtid == number)
+			return t;
+	/* Of others in the namespace only children can be told from those in namespaces below:
+	 * there nobody but the first one is 1. */
+	for (c = by->proc->children; c && number != 1; c = c->next_child)
+		if (c->threads && c->threads->vpid == number)
+			return sinsp_threads_find(&s->threads, c->pid);
+	return NULL;
+}
+
 const struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num)
 {
 	return t ? sinsp_files_find(t->files, num) : NULL;

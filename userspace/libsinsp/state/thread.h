@@ -63,6 +63,9 @@ struct sinsp_thread {
 
 /* NULL: not in the table. */
 struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid);
+/* The thread that @by, which may be in a pid namespace, calls @number. NULL: not known. */
+struct sinsp_thread *sinsp_thread_called(struct sinsp *s, const struct sinsp_thread *by,
+					 int64_t number);
 const struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num);
 
 /* Main thread's values, never NULL; lists are NUL-separated with a length. */
