@@ -139,7 +139,7 @@ class Containers(unittest.TestCase):
         # the answer, and have the id already.
         self.has(lines, r"^\d+ \S+ \d+ host \(host\) sh \(\d+:\d+\) < ")
         self.has(lines, rf"^\d+ \S+ \d+ (<NA>|web-1) \({short}\) sh \(\d+:\d+\) < execve ")
-        self.assertTrue(f" web-1 ({short}) cat (" in e2e.run(e2e.SAKER, "-r", path, "-pc"))
+        self.has(e2e.run(e2e.SAKER, "-r", path, "-pc"), rf"^\d+ \S+ \d+ web-1 \({short}\) sh \(")
         self.judge(path, short)
 
     def judge(self, path, short):

@@ -107,30 +107,13 @@ static int copy_comms(struct sinsp *s, const char *const *comms)
 		 ? (opts)->field                                                                   \
 		 : 0)
 
-/* Without it containers have no names: that is no reason to give up. */
-static void open_lookup(struct sinsp *s, const struct sinsp_opts *opts)
-{
-	const struct sinsp_lookup_opts lookup = {
-		.sz = sizeof(lookup),
-		.socket = OPT(opts, container_socket),
-		.on_start = OPT(opts, on_thread),
-	};
-	int err = 0;
-
-	s->tells_containers = 1;
-	if (!lookup.socket || *lookup.socket)
-		err = sinsp_lookup_new(&s->lookup, &lookup);
-	if (err && s->log)
-		s->log(s->log_ctx, SCAP_LOG_WARN,
-		       "no thread could be started to ask for the names of containers");
-}
-
 int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *opts)
 {
 	struct sinsp *s = calloc(1, sizeof(*s));
 	int err = -ENOMEM;
 
 	if (!s) {
+		sinsp_lookup_free(OPT(opts, lookup));
 		scap_close(src);
 		return err;
 	}
@@ -141,9 +124,9 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	sinsp_heal_init(&s->heal, OPT(opts, heal));
 	s->log = OPT(opts, log);
 	s->log_ctx = OPT(opts, log_ctx);
+	s->tells_containers = OPT(opts, containers);
+	s->lookup = OPT(opts, lookup);
 	err = copy_comms(s, OPT(opts, suppress_comms));
-	if (OPT(opts, containers))
-		open_lookup(s, opts);
 	if (!err)
 		err = load_state(s);
 	if (err) {

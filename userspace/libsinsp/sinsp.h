@@ -12,6 +12,7 @@
 struct sinsp;
 struct sinsp_thread; /* state/thread.h */
 struct sinsp_fd; /* state/fd.h */
+struct sinsp_lookup; /* container/container_lookup.h */
 
 struct sinsp_evt {
 	struct scap_evt raw;
@@ -38,14 +39,12 @@ struct sinsp_opts {
 	uint8_t heal; /* live: what is not known, or not certain any more, is read from /proc */
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
-	uint8_t containers; /* live: docker and podman are asked for the names of containers, in a
-			       thread; what they say comes as events */
-	const char *container_socket; /* asked instead, "": nobody; NULL: where they listen */
-	void (*on_thread)(void); /* called first in that thread; NULL: nothing is to be done */
+	uint8_t containers; /* live: what is learnt of containers comes as events */
+	struct sinsp_lookup *lookup; /* asked about containers; taken. NULL: nobody is */
 };
 
-/* Takes @src, also when it fails, and drops its state: who needs scap_state(@src), a writer for
- * one, asks before. */
+/* Takes @src and the options' lookup, also when it fails, and drops its state: who needs
+ * scap_state(@src), a writer for one, asks before. */
 int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *opts);
 void sinsp_close(struct sinsp *s);
 

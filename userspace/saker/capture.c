@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "container/container_lookup.h"
 #include "privileges.h"
 #include "progress.h"
 #include "report.h"
@@ -70,12 +71,24 @@ static struct scap_select selection(const struct capture *c, int32_t *command)
 	return sel;
 }
 
-/* NULL: the usual ones. */
-static const char *container_socket(const struct options *o)
+/* Who is asked about containers, NULL: nobody. Without it they have no names, which is no reason
+ * to give up. */
+static struct sinsp_lookup *start_lookup(const struct options *o)
 {
-	return o->container_socket && strcmp(o->container_socket, "none") == 0
-		       ? ""
-		       : o->container_socket;
+	const struct sinsp_lookup_opts opts = {
+		.sz = sizeof(opts),
+		.socket = o->container_socket,
+		.on_start = privileges_drop_to_ask,
+	};
+	struct sinsp_lookup *lookup = NULL;
+	int err;
+
+	if (o->container_socket && strcmp(o->container_socket, "none") == 0)
+		return NULL;
+	err = sinsp_lookup_new(&lookup, &opts);
+	if (err)
+		say("containers will have no names: no thread to ask for them: %s", strerror(-err));
+	return lookup;
 }
 
 static int open_source(struct capture *c)
@@ -96,7 +109,7 @@ static int open_source(struct capture *c)
 		.snap_ports = o->snap_ports.v,
 		.n_snap_ports = o->snap_ports.n,
 	};
-	const struct sinsp_opts sinsp_opts = {
+	struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),
 		.enter_events = o->enter_events,
 		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
@@ -104,13 +117,14 @@ static int open_source(struct capture *c)
 		.heal = c->live,
 		.log = say_log,
 		.containers = c->live,
-		.container_socket = container_socket(o),
-		.on_thread = privileges_drop_to_ask,
 	};
 	unsigned int before = say_n_errors();
 	struct scap *src;
 	int err;
 
+	/* First of all: loading the driver takes longer than an answer. */
+	if (c->live)
+		sinsp_opts.lookup = start_lookup(o);
 	err = scap_open(&src, &opts);
 	if (c->live)
 		c->take.settled_ns = clock_read_ns(CLOCK_REALTIME);
@@ -119,7 +133,9 @@ static int open_source(struct capture *c)
 		if (err)
 			scap_close(src);
 	}
-	if (!err)
+	if (err)
+		sinsp_lookup_free(sinsp_opts.lookup);
+	else
 		err = sinsp_open(&c->inspector, src, &sinsp_opts);
 	if (err)
 		say_cause(before, c->live ? "cannot capture" : o->read.v[0], err);

@@ -30,7 +30,7 @@ enum {
 	DOWN_MS = 10000, /* how long a server that did not answer is left alone */
 	ANSWER_MAX = 1 << 20,
 	/* Questions per time: a user can make any number of cgroups. */
-	BURST = 64,
+	BURST = QUEUE_MAX,
 	INTERVAL_MS = 50,
 };
 
@@ -103,7 +103,7 @@ int sinsp_lookup_knows(enum sinsp_container_type type)
 /* ---- what is found out ---- */
 
 /* Takes both texts. */
-static void add_result(struct sinsp_lookup *l, char *json, char *note)
+static void add_result(struct sinsp_lookup *l, const char *id, char *json, char *note)
 {
 	struct sinsp_lookup_result *r = calloc(1, sizeof(*r));
 
@@ -114,6 +114,7 @@ static void add_result(struct sinsp_lookup *l, char *json, char *note)
 	}
 	r->json = json;
 	r->note = note;
+	snprintf(r->id, sizeof(r->id), "%s", id);
 	pthread_mutex_lock(&l->lock);
 	*l->last = r;
 	l->last = &r->next;
@@ -202,17 +203,17 @@ static void note_failure(struct sinsp_lookup *l, struct server *s, int err)
 	s->told = 1;
 	if (asprintf(&note, "cannot ask %s about containers, which stay without names: %s", s->path,
 		     reason(err)) > 0)
-		add_result(l, NULL, note);
+		add_result(l, "", NULL, note);
 }
 
 /* ---- a question ---- */
 
-static int get(struct sinsp_lookup *l, const struct request *r, const struct server *s,
-	       const char *path, char **body, size_t *len)
+static int get(struct sinsp_lookup *l, uint32_t uid, const struct server *s, const char *path,
+	       char **body, size_t *len)
 {
 	const struct sinsp_http_opts opts = {
 		.sz = sizeof(opts),
-		.owner = l->socket ? SINSP_NO_UID : r->uid,
+		.owner = l->socket ? SINSP_NO_UID : uid,
 		.quit_fd = l->quit_fd,
 		.timeout_ms = l->timeout_ms,
 		.max_sz = ANSWER_MAX,
@@ -233,7 +234,7 @@ static void ask_image(struct sinsp_lookup *l, const struct request *r, const str
 	if (!*image)
 		return;
 	snprintf(path, sizeof(path), "/images/%s/json", image);
-	status = get(l, r, s, path, &body, &len);
+	status = get(l, r->uid, s, path, &body, &len);
 	if (status <= 0)
 		return;
 	if (status == 200)
@@ -250,7 +251,7 @@ static int ask(struct sinsp_lookup *l, const struct request *r, const struct ser
 	int status, err;
 
 	snprintf(path, sizeof(path), "/containers/%s/json", r->full_id);
-	status = get(l, r, s, path, &body, &len);
+	status = get(l, r->uid, s, path, &body, &len);
 	if (status < 0)
 		return status;
 	err = status == 404 ? 1 : -EBADMSG;
@@ -276,11 +277,69 @@ static void run(struct sinsp_lookup *l, struct request *r)
 	err = ask(l, r, s, &json);
 	if (!err) {
 		s->told = 0;
-		add_result(l, json, NULL);
+		add_result(l, r->id, json, NULL);
 		r->n_tries = TRIES_MAX;
 	} else if (err < 0) {
 		note_failure(l, s, err);
 	}
+}
+
+/* ---- what runs already ---- */
+
+struct survey {
+	struct sinsp_lookup *l;
+	enum sinsp_container_type type;
+};
+
+static void ask_about(void *ctx, const char *full_id)
+{
+	const struct survey *v = ctx;
+	char id[13];
+
+	snprintf(id, sizeof(id), "%.12s", full_id);
+	sinsp_lookup_ask(v->l, v->type, SINSP_NO_UID, id, full_id);
+}
+
+/* Who is not there has no containers: nothing is said of that. */
+static void survey(struct sinsp_lookup *l, enum sinsp_container_type type, const char *path)
+{
+	struct survey v = {l, type};
+	char *body;
+	size_t len;
+	int status = get(l, SINSP_NO_UID, server_at(l, path), "/containers/json", &body, &len);
+
+	if (status <= 0)
+		return;
+	if (status == 200)
+		sinsp_docker_each(body, len, ask_about, &v);
+	free(body);
+}
+
+/* Podman says so among its components; docker's are "Engine", "containerd"... */
+static enum sinsp_container_type kind_of(struct sinsp_lookup *l, const char *path)
+{
+	enum sinsp_container_type type = SINSP_CT_DOCKER;
+	char *body;
+	size_t len;
+	int status = get(l, SINSP_NO_UID, server_at(l, path), "/version", &body, &len);
+
+	if (status <= 0)
+		return type;
+	if (status == 200 && strstr(body, "Podman"))
+		type = SINSP_CT_PODMAN;
+	free(body);
+	return type;
+}
+
+static void survey_all(struct sinsp_lookup *l)
+{
+	if (l->socket) {
+		survey(l, kind_of(l, l->socket), l->socket);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (!places[i].of_user)
+			survey(l, places[i].type, places[i].path);
 }
 
 /* ---- the thread ---- */
@@ -339,6 +398,7 @@ static void *thread_main(void *ctx)
 
 	if (l->on_start)
 		l->on_start();
+	survey_all(l);
 	pthread_mutex_lock(&l->lock);
 	while (!l->quit) {
 		uint64_t now = now_ns(), due;
@@ -368,12 +428,19 @@ int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uin
 		     const char *id, const char *full_id)
 {
 	struct request *r = NULL;
+	int asked = 0;
 
 	pthread_mutex_lock(&l->lock);
-	for (int i = 0; i < QUEUE_MAX && !r; i++)
+	for (int i = 0; i < QUEUE_MAX; i++) {
 		if (l->queue[i].state == FREE)
-			r = &l->queue[i];
-	if (r) {
+			r = r ? r : &l->queue[i];
+		else if (!strcmp(l->queue[i].full_id, full_id) && l->queue[i].uid == uid)
+			asked = 1;
+	}
+	/* One whose answer was not taken yet. */
+	for (const struct sinsp_lookup_result *a = l->first; a; a = a->next)
+		asked |= !strcmp(a->id, id);
+	if (r && !asked) {
 		*r = (struct request){.state = WAITING, .type = type, .uid = uid};
 		r->due_ns = now_ns();
 		snprintf(r->id, sizeof(r->id), "%s", id);
@@ -381,7 +448,7 @@ int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uin
 		pthread_cond_signal(&l->changed);
 	}
 	pthread_mutex_unlock(&l->lock);
-	return r ? 0 : -EAGAIN;
+	return r || asked ? 0 : -EAGAIN;
 }
 
 /* ---- beginning and end ---- */

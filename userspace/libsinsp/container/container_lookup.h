@@ -22,7 +22,10 @@ struct sinsp_lookup_opts {
 	int retry_ms; /* before the second try, four times as long before the next; 0: 1000 */
 };
 
-/* 0 or a negative errno. */
+/*
+ * Asks about the system's containers that run already, of its own accord: begun before a capture,
+ * their names are there when it begins. 0 or a negative errno.
+ */
 int sinsp_lookup_new(struct sinsp_lookup **out, const struct sinsp_lookup_opts *opts);
 /* Ends a question that is under way. NULL is fine. */
 void sinsp_lookup_free(struct sinsp_lookup *l);
@@ -30,13 +33,15 @@ void sinsp_lookup_free(struct sinsp_lookup *l);
 /* Whether there is anybody to ask about containers of this type. */
 int sinsp_lookup_knows(enum sinsp_container_type type);
 
-/* 0; -EAGAIN: too many are being asked about. @uid: who runs it, SINSP_NO_UID: the system. */
+/* 0, also if it is being asked about; -EAGAIN: too many are. @uid: who runs it, SINSP_NO_UID: the
+ * system. */
 int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uint32_t uid,
 		     const char *id, const char *full_id);
 
 struct sinsp_lookup_result {
 	struct sinsp_lookup_result *next;
 	char *json; /* of a container event; NULL: nothing was found out */
+	char id[13]; /* of the container in it */
 	char *note; /* what a person may want to know; NULL: nothing */
 };
 

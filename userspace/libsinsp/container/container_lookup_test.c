@@ -28,6 +28,16 @@ static void ask(struct sinsp_lookup *l)
 	assert_int_equal(sinsp_lookup_ask(l, SINSP_CT_PODMAN, SINSP_NO_UID, "0123456789ab", H), 0);
 }
 
+/* About another container each time. */
+static int ask_number(struct sinsp_lookup *l, int n)
+{
+	char full_id[65], id[13];
+
+	snprintf(full_id, sizeof(full_id), "%012d%052d", n, 0);
+	snprintf(id, sizeof(id), "%.12s", full_id);
+	return sinsp_lookup_ask(l, SINSP_CT_DOCKER, SINSP_NO_UID, id, full_id);
+}
+
 static void pause_ms(void)
 {
 	const struct timespec ts = {0, 1000000};
@@ -101,6 +111,52 @@ static void test_found(void **state)
 	sinsp_lookup_free(l);
 	assert_int_equal(fake_n_asked(&d), 2);
 	fake_stop(&d);
+}
+
+/* What runs already is found before anybody asks, and not asked about once more. */
+static void test_found_at_the_start(void **state)
+{
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_inspect);
+	d.running = "[{\"Id\": \"" H "\"}, {\"Id\": \"../../x\"}, {\"Id\": 7}, null]";
+	d.version = "{\"Components\": [{\"Name\": \"Podman Engine\"}]}";
+	l = begin(&d, 30000);
+	while (fake_n_asked(&d) < 1)
+		pause_ms();
+	ask(l);
+	r = wait_for_result(l);
+	assert_non_null(strstr(r->json, "\"type\":11"));
+	assert_string_equal(r->id, "0123456789ab");
+	sinsp_lookup_result_free(r);
+	sinsp_lookup_free(l);
+	assert_int_equal(fake_n_asked(&d), 2);
+	fake_stop(&d);
+}
+
+/* A list of everything but containers. */
+static void test_broken_list(void **state)
+{
+	static const char *const lists[] = {"", "[", "7", "{\"Id\": \"" H "\"}", "[[[]]]"};
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		fake_start(&d, answer_inspect);
+		d.running = d.version = lists[i];
+		l = begin(&d, 30000);
+		ask(l);
+		r = wait_for_result(l);
+		assert_non_null(r->json);
+		sinsp_lookup_result_free(r);
+		sinsp_lookup_free(l);
+		fake_stop(&d);
+	}
 }
 
 static void answer_not_found(struct fake_docker *d, int fd, const char *path)
@@ -185,12 +241,11 @@ static void test_broken_answers(void **state)
 	fake_start(&d, answer_badly);
 	l = begin(&d, 30000);
 	ask(l);
-	ask(l);
 	r = wait_for_result(l);
 	assert_null(r->json);
 	assert_non_null(strstr(r->note, "makes no sense"));
 	sinsp_lookup_result_free(r);
-	while (fake_n_asked(&d) < 12)
+	while (fake_n_asked(&d) < 6)
 		pause_ms();
 	sinsp_lookup_free(l);
 	fake_stop(&d);
@@ -262,7 +317,7 @@ static void test_hanging(void **state)
 	fake_start(&d, answer_nothing);
 	l = begin(&d, 20);
 	for (int i = 0; i < 5; i++)
-		ask(l);
+		assert_int_equal(ask_number(l, i), 0);
 	r = wait_for_result(l);
 	assert_null(r->json);
 	assert_non_null(strstr(r->note, "no answer in time"));
@@ -299,7 +354,7 @@ static void test_queue_is_bounded(void **state)
 	(void)state;
 	fake_start(&d, answer_nothing);
 	l = begin(&d, 3600000);
-	while (!sinsp_lookup_ask(l, SINSP_CT_DOCKER, SINSP_NO_UID, "0123456789ab", H))
+	while (!ask_number(l, n))
 		assert_true(++n < 10000);
 	assert_in_range(n, 16, 1024);
 	sinsp_lookup_free(l);
@@ -317,6 +372,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_found_at_the_start),
+		cmocka_unit_test(test_broken_list),
 		cmocka_unit_test(test_not_found),
 		cmocka_unit_test(test_found_later),
 		cmocka_unit_test(test_broken_answers),

@@ -243,6 +243,16 @@ struct sinsp_container *sinsp_containers_tell(struct sinsp_containers *cs, const
 	return c;
 }
 
+void sinsp_containers_expect(struct sinsp_containers *cs, const char *id)
+{
+	int is_new;
+	struct sinsp_container *c = get(cs, id, &is_new);
+
+	if (c)
+		c->told = 1;
+	sinsp_container_put(cs, c);
+}
+
 struct sinsp_container *sinsp_containers_new(struct sinsp_containers *cs)
 {
 	struct sinsp_container *c = cs->first_new;

@@ -66,6 +66,9 @@ struct sinsp_container *sinsp_containers_tell(struct sinsp_containers *cs, const
 /* A container that nobody asked about yet; NULL: none is left. The caller owns one count. */
 struct sinsp_container *sinsp_containers_new(struct sinsp_containers *cs);
 
+/* An event that tells of the container @id is on its way: it need not be asked about. */
+void sinsp_containers_expect(struct sinsp_containers *cs, const char *id);
+
 /* Value of a label, NULL if it has none of that name. */
 const char *sinsp_container_label(const struct sinsp_container *c, const char *key);
 

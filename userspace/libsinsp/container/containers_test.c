@@ -2,6 +2,7 @@
 /* Which container a thread is in, through clone, exec and events that tell of it. */
 #include "containers.h"
 
+#include "container_lookup.h"
 #include "engine_fake.h"
 #include "fake_docker.h"
 #include "sinsp.h"
@@ -294,11 +295,19 @@ static int is_container_event(const struct sinsp_evt *evt)
 	return evt->raw.type == EVT_CONTAINER_E;
 }
 
+static struct sinsp_lookup *ask_at(const struct fake_docker *d)
+{
+	const struct sinsp_lookup_opts opts = {.sz = sizeof(opts), .socket = d->path};
+	struct sinsp_lookup *l;
+
+	assert_int_equal(sinsp_lookup_new(&l, &opts), 0);
+	return l;
+}
+
 /* One that nobody can be asked about comes before everything else, under its id. */
 static void test_told_without_asking(void **state)
 {
-	const struct sinsp_opts opts = {
-		.sz = sizeof(opts), .containers = 1, .container_socket = ""};
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .containers = 1};
 	struct world w = begin();
 	struct sinsp_evt evt;
 	struct sinsp *s;
@@ -320,7 +329,7 @@ static void test_told_without_asking(void **state)
 	sinsp_close(s);
 }
 
-static void test_asked_once(void **state)
+static void check_asked_once(const char *running)
 {
 	struct sinsp_opts opts = {.sz = sizeof(opts), .containers = 1};
 	struct world w = begin();
@@ -329,12 +338,12 @@ static void test_asked_once(void **state)
 	struct sinsp *s;
 	int n_told = 0;
 
-	(void)state;
 	fake_start(&d, answer_with_name);
-	opts.container_socket = d.path;
+	d.running = running;
+	opts.lookup = ask_at(&d);
 	has_process(&w, 20, IN_DOCKER);
 	/* As many events as it takes until the answer comes. */
-	for (int i = 0; i < 20000; i++)
+	for (int i = 0; i < 5000; i++)
 		forks(&w, 20, 1000 + i % 100, IN_DOCKER);
 	s = start(&w, &opts);
 	while (sinsp_next(s, &evt, 0) == 1) {
@@ -353,6 +362,15 @@ static void test_asked_once(void **state)
 	assert_int_equal(fake_n_asked(&d), 1);
 	sinsp_close(s);
 	fake_stop(&d);
+}
+
+/* Whether it is found at the start, asked about when it is seen, or both at once. */
+static void test_asked_once(void **state)
+{
+	(void)state;
+	check_asked_once(NULL);
+	for (int i = 0; i < 5; i++)
+		check_asked_once("[{\"Id\": \"" H "\"}]");
 }
 
 int main(void)

@@ -26,6 +26,27 @@ struct sinsp_docker_answer {
 	cJSON *container, *image; /* image NULL: not told */
 };
 
+static int is_digest(const char *text)
+{
+	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const char *id),
+		       void *ctx)
+{
+	cJSON *list = cJSON_ParseWithLength(json, len);
+	const cJSON *container;
+
+	cJSON_ArrayForEach(container, list)
+	{
+		const char *id = sinsp_json_text(container, "Id");
+
+		if (is_digest(id))
+			fn(ctx, id);
+	}
+	cJSON_Delete(list);
+}
+
 int sinsp_docker_answer_new(struct sinsp_docker_answer **out, const char *json, size_t len)
 {
 	struct sinsp_docker_answer *a = calloc(1, sizeof(*a));
@@ -60,10 +81,7 @@ static const char *short_text(const cJSON *object, const char *key)
 /* It becomes part of a path that is asked for. */
 static int is_image_id(const char *text)
 {
-	static const char digits[] = "0123456789abcdef";
-
-	return !strncmp(text, "sha256:", 7) && strlen(text) == 7 + 64 &&
-	       strspn(text + 7, digits) == 64;
+	return !strncmp(text, "sha256:", 7) && is_digest(text + 7);
 }
 
 const char *sinsp_docker_answer_image(const struct sinsp_docker_answer *a)

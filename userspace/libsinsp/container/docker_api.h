@@ -7,6 +7,10 @@
 
 #include "container_match.h"
 
+/* Calls @fn with the id, all 64 digits, of each container in the answer to /containers/json. */
+void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const char *id),
+		       void *ctx);
+
 /* The answer to /containers/ID/json, read. */
 struct sinsp_docker_answer;
 

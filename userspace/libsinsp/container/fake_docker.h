@@ -24,7 +24,8 @@ struct fake_docker {
 	pthread_mutex_t lock;
 	/* Writes the answer to a request of @path to @fd; the connection is closed after. */
 	void (*answer)(struct fake_docker *d, int fd, const char *path);
-	int n_asked; /* with the lock */
+	const char *running, *version; /* answers to what is asked at the start; NULL: 404 */
+	int n_asked; /* other questions; with the lock */
 };
 
 /* Writes all, unless the other end went away. */
@@ -40,6 +41,11 @@ static inline void fake_write(int fd, const char *p, size_t len)
 	}
 }
 
+static inline void fake_text(int fd, const char *text)
+{
+	fake_write(fd, text, strlen(text));
+}
+
 static inline void fake_answer(int fd, const char *status, const char *body)
 {
 	char head[128];
@@ -47,7 +53,7 @@ static inline void fake_answer(int fd, const char *status, const char *body)
 			 strlen(body));
 
 	fake_write(fd, head, n);
-	fake_write(fd, body, strlen(body));
+	fake_text(fd, body);
 }
 
 /* Until the client goes away, or the server ends. */
@@ -82,6 +88,12 @@ static inline void fake_serve(struct fake_docker *d, int fd)
 		request[len] = 0;
 	}
 	sscanf(request, "GET %255s ", path);
+	if (!strcmp(path, "/containers/json") || !strcmp(path, "/version")) {
+		const char *body = path[1] == 'v' ? d->version : d->running;
+
+		fake_answer(fd, body ? "200 OK" : "404 Not Found", body ? body : "");
+		return;
+	}
 	pthread_mutex_lock(&d->lock);
 	d->n_asked++;
 	pthread_mutex_unlock(&d->lock);

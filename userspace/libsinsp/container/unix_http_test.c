@@ -62,7 +62,7 @@ static void test_answer(void **state)
 static void answer_without_length(struct fake_docker *d, int fd, const char *path)
 {
 	(void)d, (void)path;
-	fake_write(fd, "HTTP/1.1 200 OK\r\nServer: x\r\n\r\nbody", 35);
+	fake_text(fd, "HTTP/1.1 200 OK\r\nServer: x\r\n\r\nbody");
 }
 
 static void answer_not_found(struct fake_docker *d, int fd, const char *path)
@@ -102,11 +102,11 @@ static void test_slow(void **state)
 static void answer_forever(struct fake_docker *d, int fd, const char *path)
 {
 	(void)path;
-	fake_write(fd, "HTTP/1.0 200 OK\r\n\r\n", 19);
+	fake_text(fd, "HTTP/1.0 200 OK\r\n\r\n");
 	for (int i = 0; i < 20; i++) {
 		struct pollfd p[] = {{fd, POLLIN, 0}, {d->quit_fd, POLLIN, 0}};
 
-		fake_write(fd, " ", 1);
+		fake_text(fd, " ");
 		if (poll(p, 2, 20) > 0)
 			return;
 	}
@@ -132,7 +132,7 @@ static void answer_hugely(struct fake_docker *d, int fd, const char *path)
 
 	(void)d, (void)path;
 	memset(block, 'x', sizeof(block));
-	fake_write(fd, "HTTP/1.0 200 OK\r\n\r\n", 19);
+	fake_text(fd, "HTTP/1.0 200 OK\r\n\r\n");
 	for (int i = 0; i < 1000; i++)
 		fake_write(fd, block, sizeof(block));
 }
@@ -140,7 +140,7 @@ static void answer_hugely(struct fake_docker *d, int fd, const char *path)
 static void answer_half(struct fake_docker *d, int fd, const char *path)
 {
 	(void)d, (void)path;
-	fake_write(fd, "HTTP/1.0 200 OK\r\nContent-Length: 100\r\n\r\n{}", 42);
+	fake_text(fd, "HTTP/1.0 200 OK\r\nContent-Length: 100\r\n\r\n{}");
 }
 
 static void answer_empty(struct fake_docker *d, int fd, const char *path)
@@ -151,20 +151,19 @@ static void answer_empty(struct fake_docker *d, int fd, const char *path)
 static void answer_chunks(struct fake_docker *d, int fd, const char *path)
 {
 	(void)d, (void)path;
-	fake_write(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
-		   62);
+	fake_text(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
 }
 
 static void answer_ssh(struct fake_docker *d, int fd, const char *path)
 {
 	(void)d, (void)path;
-	fake_write(fd, "SSH-2.0-OpenSSH\r\n\r\n", 19);
+	fake_text(fd, "SSH-2.0-OpenSSH\r\n\r\n");
 }
 
 static void answer_head_only(struct fake_docker *d, int fd, const char *path)
 {
 	(void)d, (void)path;
-	fake_write(fd, "HTTP/1.0 200 OK\r\nContent-", 25);
+	fake_text(fd, "HTTP/1.0 200 OK\r\nContent-");
 }
 
 static void test_nonsense(void **state)

@@ -69,8 +69,10 @@ static void tell_results(struct sinsp *s)
 
 	for (; r; r = next) {
 		next = r->next;
-		if (r->json)
+		if (r->json) {
 			inject(s, r->json);
+			sinsp_containers_expect(&s->threads.containers, r->id);
+		}
 		if (r->note && s->log)
 			s->log(s->log_ctx, SCAP_LOG_INFO, r->note);
 		sinsp_lookup_result_free(r);
@@ -95,7 +97,9 @@ void sinsp_step_containers(struct sinsp *s)
 	if (s->lookup)
 		tell_results(s);
 	while (cs->first_new && (c = sinsp_containers_new(cs))) {
-		if (!*c->full_id)
+		if (c->told)
+			; /* meanwhile */
+		else if (!*c->full_id)
 			tell_id(s, c);
 		else if (s->lookup && sinsp_lookup_knows(c->type) &&
 			 sinsp_lookup_ask(s->lookup, c->type, c->uid, c->id, c->full_id))
