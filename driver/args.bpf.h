@@ -362,14 +362,29 @@ __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 	return arg_value(kind, v, beside);
 }
 
-/* A time, of a structure that is all times before it: of 32 bits they take half the room. */
-static __always_inline bool user_time_field(u64 addr, u32 off, bool is_timeval, u64 *v)
-{
-	u64 at[2];
+/* tv_nsec of a time to set; the one above is UTIME_NOW. */
+#define UTIME_OMIT ((1ull << 30) - 2)
 
-	if (!addr || !user_pair(addr + (is_compat_time() ? off / 2 : off), at))
+/* A time, of a structure that is all times before it: of 32 bits they take half the room. */
+static __always_inline bool user_time_field(u32 kind, u64 addr, u32 off, u64 *v)
+{
+	u64 at[2] = {};
+
+	if (!addr)
 		return false;
-	*v = at[0] * 1000000000ull + at[1] * (is_timeval ? 1000 : 1);
+	if (is_compat_time())
+		off /= 2;
+	if (kind != ARG_SECONDS_AT) {
+		if (!user_pair(addr + off, at))
+			return false;
+	} else if (bpf_probe_read_user(at, is_compat_time() ? 4 : 8, (void *)(addr + off))) {
+		return false;
+	}
+	if (kind == ARG_TIMEVAL_AT)
+		at[1] *= 1000;
+	*v = at[0] * 1000000000ull + at[1];
+	if (kind == ARG_UTIME_AT && at[1] >= UTIME_OMIT)
+		*v = at[1] == UTIME_OMIT ? ABSTIME_OMIT : ABSTIME_NOW;
 	return true;
 }
 
@@ -403,16 +418,16 @@ static __always_inline bool user_field(u32 kind, u64 addr, u32 off, u64 *v)
 
 	if (kind == ARG_OUT_SENDER_AT)
 		return user_sender(addr, v);
-	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT : ARG_U16_AT;
-	if (kind >= ARG_TIMESPEC_AT - ARG_U16_AT)
-		return user_time_field(addr, off, kind == ARG_TIMEVAL_AT - ARG_U16_AT, v);
-	if (kind == 0)
+	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT - ARG_U16_AT : 0;
+	if (kind >= ARG_TIMESPEC_AT)
+		return user_time_field(kind, addr, off, v);
+	if (kind == ARG_U16_AT)
 		sz = 2;
-	else if (kind <= ARG_S32_AT - ARG_U16_AT)
+	else if (kind <= ARG_S32_AT)
 		sz = 4;
 	if (!addr || bpf_probe_read_user(&at, sz, (void *)(addr + off)))
 		return false;
-	*v = kind == ARG_S32_AT - ARG_U16_AT ? (u64)(s64)(s32)at : at;
+	*v = kind == ARG_S32_AT ? (u64)(s64)(s32)at : at;
 	return true;
 }
 

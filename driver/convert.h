@@ -60,12 +60,15 @@ enum arg_kind {
 	ARG_U64_AT,
 	ARG_TIMESPEC_AT, /* in ns, as the next one */
 	ARG_TIMEVAL_AT,
+	ARG_SECONDS_AT, /* time_t, in ns */
+	ARG_UTIME_AT, /* struct timespec in ns, or ABSTIME_NOW, ABSTIME_OMIT */
 	ARG_OUT_U16_AT,
 	ARG_OUT_U32_AT,
 	ARG_OUT_S32_AT,
 	ARG_OUT_U64_AT,
 	ARG_OUT_TIMESPEC_AT,
 	ARG_OUT_TIMEVAL_AT,
+	ARG_OUT_SECONDS_AT,
 	ARG_OUT_SENDER_AT, /* of a siginfo: the process that sent the signal, if one did */
 
 	/* Pointers to bytes. A raw enter carries the bytes. */
@@ -73,7 +76,12 @@ enum arg_kind {
 	ARG_PATH_OUT, /* text written by the call: empty if it failed */
 	ARG_SOCKADDR, /* the kernel's sockaddr; the next argument is its length */
 	ARG_BYTES, /* at most snaplen; the next argument is their number */
-	ARG_OUT_BYTES, /* the same, written by the call: the result is their number */
+	ARG_OUT_BYTES, /* the same, written by the call: the result is their number, the next
+			* argument for how many there was room */
+	ARG_OUT_U64S, /* the same in units of u64 */
+	ARG_OUT_BYTES_OF, /* what a field points to, written by the call: the result is the number
+			   * of bytes, the u32 behind the field for how many there was room */
+	ARG_BYTES_OF, /* the same before the call: the u32 is their number. Not carried: AXF */
 	ARG_OUT_TEXT, /* text without a NUL, written by the call: the result is its length */
 	ARG_TEXT, /* text without a NUL; the next argument is its length */
 	ARG_ARRAY, /* AF row, as the next: as many elements as LEN(argument, size of one) says */
@@ -107,7 +115,7 @@ static inline int arg_is_field(unsigned int kind)
 #define ARG_IS_OUT(kind)                                                                           \
 	(((kind) >= ARG_OUT64 && (kind) <= ARG_OUT32) ||                                           \
 	 ((kind) >= ARG_OUT_U16_AT && (kind) <= ARG_OUT_SENDER_AT) || (kind) == ARG_PATH_OUT ||    \
-	 (kind) == ARG_OUT_BYTES || (kind) == ARG_OUT_TEXT || (kind) == ARG_OUT_ARRAY)
+	 ((kind) >= ARG_OUT_BYTES && (kind) <= ARG_OUT_TEXT) || (kind) == ARG_OUT_ARRAY)
 
 static inline int arg_is_out(unsigned int kind)
 {

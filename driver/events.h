@@ -111,7 +111,7 @@ enum param_type {
 	PT_MAX
 };
 
-enum param_fmt { PF_NA, PF_DEC, PF_HEX, PF_PADDED_DEC, PF_ID, PF_DIR, PF_OCT };
+enum param_fmt { PF_NA, PF_DEC, PF_HEX, PF_PADDED_DEC, PF_ID, PF_DIR, PF_OCT, PF_LIST };
 
 enum evt_category {
 	EC_UNKNOWN = 0,
@@ -150,5 +150,9 @@ enum evt_flags {
 	EF_DROP_SIMPLE_CONS = 1 << 10,
 	EF_LARGE_PAYLOAD = 1 << 11,
 };
+
+/* Values of PT_ABSTIME that are none: UTIME_NOW and UTIME_OMIT of utimensat. */
+#define ABSTIME_NOW (~0ull)
+#define ABSTIME_OMIT (~0ull - 1)
 
 #endif /* DRIVER_EVENTS_H */

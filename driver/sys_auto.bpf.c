@@ -49,6 +49,24 @@ static __always_inline void put_data(struct rec *r, u64 addr, s64 len)
 	put_user_bytes(r, addr, len > cfg.snaplen ? cfg.snaplen : len, PATH_SZ);
 }
 
+/* What the call wrote: as many units as its result says, if there was room for them. */
+static __always_inline void put_out_data(struct rec *r, u64 addr, s64 room, u32 unit)
+{
+	put_data(r, addr, (r->ret < room ? r->ret : room) * unit);
+}
+
+/* Bytes that the field at @addr points to: how many, the u32 behind it says, or of what the call
+ * wrote its result. */
+static __always_inline void put_data_of(struct rec *r, u64 addr, bool out)
+{
+	u64 v[2] = {};
+	s64 len;
+
+	bpf_probe_read_user(v, sizeof(v), (void *)addr);
+	len = (u32)v[1];
+	put_data(r, v[0], out && r->ret < len ? r->ret : len);
+}
+
 /* Text with its NUL. What cannot be read is empty text in the shared events, nothing in ours. */
 static __always_inline void put_string(struct rec *r, u64 addr, bool own)
 {
@@ -92,8 +110,16 @@ static __always_inline void put_auto(struct rec *r, const struct call_row *p, u3
 		put_field(r, p, sz);
 		return;
 	}
-	if (kind == ARG_BYTES || kind == ARG_OUT_BYTES) {
-		put_data(r, v + p->off, kind == ARG_BYTES ? (s64)beside : r->ret);
+	if (kind == ARG_BYTES) {
+		put_data(r, v + p->off, beside);
+		return;
+	}
+	if (kind == ARG_OUT_BYTES || kind == ARG_OUT_U64S) {
+		put_out_data(r, v + p->off, beside, kind == ARG_OUT_U64S ? sizeof(u64) : 1);
+		return;
+	}
+	if (kind == ARG_BYTES_OF || kind == ARG_OUT_BYTES_OF) {
+		put_data_of(r, v + p->off, kind == ARG_OUT_BYTES_OF);
 		return;
 	}
 	if (kind == ARG_ARRAY || kind == ARG_OUT_ARRAY) {

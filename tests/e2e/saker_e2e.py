@@ -17,6 +17,9 @@ SAKER = os.path.join(BUILD, "userspace/saker/saker")
 LINE = re.compile(r"(?P<num>\d+) (?P<time>\S+) (?P<cpu>\d+) (?P<comm>.*?) \((?P<tid>-?\d+)\) "
                   r"(?P<dir>[<>]) (?P<type>\S+) ?(?P<info>.*)")
 
+# Types whose result is no decimal number.
+BASES = {"brk": 16, "mmap": 16, "mmap2": 16, "umask": 8}
+
 
 class Line:
     """One line of the default format, taken apart."""
@@ -35,7 +38,7 @@ class Line:
         m = re.search(r"(?:^| )res=(-?\w+)", self.info) or re.match(r"\w+=(-?\w+)", self.info)
         if not m:
             return None
-        return int(m[1], 16 if self.type in ("brk", "mmap", "mmap2") else 10)
+        return int(m[1], BASES.get(self.type, 10))
 
     def call(self):
         return f"{self.dir} {self.type} {self.info}"

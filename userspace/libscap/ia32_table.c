@@ -90,8 +90,11 @@ static int use_is_good(const struct call_row *u)
 	case ARG_OUT32:
 	case ARG_TIMESPEC_AT:
 	case ARG_TIMEVAL_AT:
+	case ARG_SECONDS_AT:
+	case ARG_UTIME_AT:
 	case ARG_OUT_TIMESPEC_AT:
 	case ARG_OUT_TIMEVAL_AT:
+	case ARG_OUT_SECONDS_AT:
 	case ARG_PATH:
 	case ARG_PATH_OUT:
 	case ARG_SOCKADDR:

@@ -72,6 +72,9 @@ static inline long call(long nr, const long *a)
 #define CALL(name, ...) call(NR_##name, (const long[6]){__VA_ARGS__})
 #define P(x) ((long)(x))
 
+/* A time as saker prints it in UTC. The text stays until the fourth call from now. */
+const char *when(long sec, long nsec);
+
 /* This program: run with the argument "exit" it does no more than exit(7). */
 extern char self_path[];
 

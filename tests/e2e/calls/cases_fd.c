@@ -37,6 +37,7 @@ static void do_fcntl(void)
 
 	say("fcntl res=%ld fd=%d cmd=4 arg=0", CALL(fcntl, fd, F_GETFL, 0), fd);
 	say("fcntl res=%ld fd=%d cmd=26 arg=28", CALL(fcntl, fd, F_DUPFD_CLOEXEC, 40), fd);
+	say("fcntl res=%ld fd=%d cmd=2 arg=0", CALL(fcntl, fd, F_GETFD, 0), fd);
 	say("fcntl res=%ld fd=-1 cmd=2 arg=0", CALL(fcntl, -1, F_GETFD, 0));
 }
 

@@ -209,6 +209,119 @@ static void do_getdents(void)
 	say("getdents res=%ld fd=-1", CALL(getdents, -1, P(b), 64L));
 }
 
+static void do_fsync(void)
+{
+	const int fd = make_file("a", "");
+
+	say("fsync res=%ld fd=%d", CALL(fsync, fd), fd);
+	say("fsync res=%ld fd=-1", CALL(fsync, -1));
+}
+
+static void do_fdatasync(void)
+{
+	const int fd = make_file("a", "");
+
+	say("fdatasync res=%ld fd=%d", CALL(fdatasync, fd), fd);
+	say("fdatasync res=%ld fd=-1", CALL(fdatasync, -1));
+}
+
+static void do_syncfs(void)
+{
+	say("syncfs res=%ld fd=-1", CALL(syncfs, -1));
+}
+
+static void do_truncate(void)
+{
+	make_file("a", "");
+	say("truncate res=%ld path=a length=5", CALL(truncate, P("a"), 5L));
+	say("truncate res=%ld path=none length=-5", CALL(truncate, P("none"), -5L));
+}
+
+static void do_ftruncate(void)
+{
+	const int fd = make_file("a", "");
+
+	say("ftruncate res=%ld fd=%d length=77", CALL(ftruncate, fd, 77L), fd);
+	say("ftruncate res=%ld fd=%d length=-1", CALL(ftruncate, fd, -1L), fd);
+}
+
+static void do_readahead(void)
+{
+	const int fd = make_file("a", "hello");
+
+	say("readahead res=%ld fd=%d offset=1 count=4", CALL(readahead, fd, 1L, 4L), fd);
+	say("readahead res=%ld fd=-1 offset=1 count=4", CALL(readahead, -1, 1L, 4L));
+}
+
+static void do_fadvise64(void)
+{
+	const int fd = make_file("a", "hello");
+
+	say("fadvise64 res=%ld fd=%d offset=1 len=4 advice=3", CALL(fadvise64, fd, 1L, 4L, 3), fd);
+	say("fadvise64 res=%ld fd=%d offset=0 len=0 advice=77", CALL(fadvise64, fd, 0L, 0L, 77),
+	    fd);
+}
+
+static void do_sync_file_range(void)
+{
+	const int fd = make_file("a", "hello");
+
+	say("sync_file_range res=%ld fd=%d offset=1 nbytes=4 flags=3",
+	    CALL(sync_file_range, fd, 1L, 4L, 3), fd);
+	say("sync_file_range res=%ld fd=%d offset=-1 nbytes=4 flags=2",
+	    CALL(sync_file_range, fd, -1L, 4L, 2), fd);
+}
+
+static void do_fallocate(void)
+{
+	const int fd = make_file("a", "hello");
+
+	say("fallocate res=%ld fd=%d mode=1 offset=2 len=1000", CALL(fallocate, fd, 1, 2L, 1000L),
+	    fd);
+	say("fallocate res=%ld fd=%d mode=0 offset=-2 len=1000", CALL(fallocate, fd, 0, -2L, 1000L),
+	    fd);
+}
+
+static void do_cachestat(void)
+{
+	const int fd = make_file("a", "hello");
+	const unsigned long range[2] = {0, 4096};
+	unsigned long st[5];
+	const long res = CALL(cachestat, fd, P(range), P(st), 0);
+
+	if (res == 0)
+		say("cachestat res=0 cached=%lu dirty=%lu writeback=%lu evicted=%lu "
+		    "recently_evicted=%lu fd=%d off=0 len=4096 flags=0",
+		    st[0], st[1], st[2], st[3], st[4], fd);
+	else
+		say("cachestat res=%ld cached=<NA> fd=%d off=0 len=4096 flags=0", res, fd);
+	say("cachestat res=%ld cached=<NA> dirty=<NA> fd=-1 off=<NA> len=<NA> flags=5",
+	    CALL(cachestat, -1, 1L, P(st), 5));
+}
+
+static void do_tee(void)
+{
+	int p[2], q[2];
+
+	if (pipe(p) || pipe(q) || write(p[1], "hello", 5) != 5)
+		broken("pipe");
+	say("tee res=%ld fd_in=%d fd_out=%d len=3 flags=2",
+	    CALL(tee, p[0], q[1], 3L, SPLICE_F_NONBLOCK), p[0], q[1]);
+	say("tee res=%ld fd_in=-1 fd_out=%d len=3 flags=0", CALL(tee, -1, q[1], 3L, 0), q[1]);
+}
+
+static void do_vmsplice(void)
+{
+	const struct iovec v[2] = {{"vec", 3}, {"tor", 3}};
+	int p[2];
+
+	if (pipe(p))
+		broken("pipe");
+	say("vmsplice res=%ld fd=%d size=6 flags=2",
+	    CALL(vmsplice, p[1], P(v), 2L, SPLICE_F_NONBLOCK), p[1]);
+	say("vmsplice res=%ld fd=-1 size=6 flags=0", CALL(vmsplice, -1, P(v), 2L, 0));
+}
+
 /* clang-format off */
 const struct call_case cases_file[] = {
 	{"read", do_read},
@@ -222,14 +335,26 @@ const struct call_case cases_file[] = {
 	{"writev", do_writev},
 	{"sendfile", do_sendfile},
 	{"flock", do_flock},
+	{"fsync", do_fsync},
+	{"fdatasync", do_fdatasync},
+	{"truncate", do_truncate},
+	{"ftruncate", do_ftruncate},
 	{"getdents", do_getdents},
 	{"creat", do_creat},
+	{"readahead", do_readahead},
 	{"getdents64", do_getdents64},
+	{"fadvise64", do_fadvise64},
 	{"openat", do_openat},
 	{"splice", do_splice},
+	{"tee", do_tee},
+	{"sync_file_range", do_sync_file_range},
+	{"vmsplice", do_vmsplice},
+	{"fallocate", do_fallocate},
 	{"preadv", do_preadv},
 	{"pwritev", do_pwritev},
+	{"syncfs", do_syncfs},
 	{"copy_file_range", do_copy_file_range},
 	{"openat2", do_openat2},
+	{"cachestat", do_cachestat},
 	{NULL, NULL},
 };

@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define CASE_TIMEOUT_MS 60000
 
@@ -92,6 +93,20 @@ int make_file(const char *name, const char *text)
 	if (fd < 0 || write(fd, text, n) != (ssize_t)n)
 		broken(name);
 	return fd;
+}
+
+const char *when(long sec, long nsec)
+{
+	static char texts[4][48];
+	static unsigned int n;
+	char *text = texts[n++ % 4];
+	struct tm tm;
+	size_t len;
+
+	gmtime_r(&sec, &tm);
+	len = strftime(text, sizeof(texts[0]), "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(text + len, sizeof(texts[0]) - len, ".%09ld +0000", nsec);
+	return text;
 }
 
 /* The first call is the chdir, by which the reader knows where the case begins. */

@@ -337,6 +337,10 @@ static char *put_abstime(struct value_writer *w, char *p, const struct value *v)
 	struct tm tm;
 
 	(void)w;
+	if (ns == ABSTIME_NOW)
+		return put_lit(p, "now");
+	if (ns == ABSTIME_OMIT)
+		return put_lit(p, "omit");
 	if (!localtime_r(&sec, &tm))
 		return put_u64(p, ns);
 	p += strftime(p, 64, "%Y-%m-%d %H:%M:%S.", &tm);
@@ -440,6 +444,19 @@ static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_
 	return p + 1;
 }
 
+/* What fcntl returns is a file's number for the commands that copy one; else a number. An exit
+ * of 2022 does not say which command it was. */
+static int is_number_of_fcntl(const struct sinsp_evt *evt, const struct value *v)
+{
+	enum { RES, FD, CMD, DUPFD = 1, DUPFD_CLOEXEC = 26 };
+	const struct scap_params *ps = &evt->params;
+
+	if (evt->info->id != EVT_FCNTL_X || v->info != &evt->info->params[RES] || ps->n <= CMD ||
+	    !ps->v[CMD].len)
+		return 0;
+	return ps->v[CMD].p[0] != DUPFD && ps->v[CMD].p[0] != DUPFD_CLOEXEC;
+}
+
 static char *put_fd(struct value_writer *w, char *p, const struct value *v)
 {
 	const int64_t num = v->type == PT_FD32 ? (int32_t)get_u32(v->p) : (int64_t)get_u64(v->p);
@@ -453,6 +470,8 @@ static char *put_fd(struct value_writer *w, char *p, const struct value *v)
 		return put_meaning(w, p, "AT_FDCWD");
 	if (num < 0)
 		return put_meaning(w, p, sinsp_errno_name(-(uint64_t)num));
+	if (is_number_of_fcntl(evt, v))
+		return p;
 	fd = evt->fd && evt->fdnum == num ? evt->fd : sinsp_thread_fd(evt->thread, num);
 	return fd ? put_fd_meaning(w, p, fd) : p;
 }
@@ -562,10 +581,12 @@ static char *put_text(struct value_writer *w, char *p, const struct value *v)
 	return p ? put_utf8(p, (const char *)v->p, n) : NULL;
 }
 
-/* NUL-separated texts, as "a.b" with one separator, as "a:b,c:d" with two. */
+/* NUL-separated texts, as "a.b" or "a,b" with one separator, as "a:b,c:d" with two. */
 static char *put_texts(struct value_writer *w, char *p, const struct value *v)
 {
-	const char *const sep = v->type == PT_CHARBUFARRAY ? "." : ":,";
+	const char *const sep = v->fmt == PF_LIST              ? ","
+				: v->type == PT_CHARBUFARRAY ? "."
+							     : ":,";
 	const size_t n_sep = strlen(sep);
 	size_t at = 0;
 
@@ -641,8 +662,22 @@ static char *put_path(struct value_writer *w, char *p, const struct value *v)
 	return p + 1;
 }
 
+/* Numbers of 8 bytes, with commas between them. */
+static char *put_u64s(struct value_writer *w, char *p, const struct value *v)
+{
+	p = text_room(w->out, p, v->len / 8 * TEXT_NUM_MAX + VALUE_ROOM);
+	for (uint32_t at = 0; p && at + 8 <= v->len; at += 8) {
+		if (at)
+			*p++ = ',';
+		p = put_u64(p, get_u64(v->p + at));
+	}
+	return p;
+}
+
 static char *put_bytes(struct value_writer *w, char *p, const struct value *v)
 {
+	if (v->fmt == PF_LIST)
+		return put_u64s(w, p, v);
 	p = text_room(w->out, p, sinsp_buffer_room(v->len) + VALUE_ROOM);
 	return p ? sinsp_buffer_put(p, v->p, v->len, w->buf_fmt, w->buf_max) : NULL;
 }
