@@ -210,7 +210,7 @@ class Replay(unittest.TestCase):
             self.skipTest("no captures in ../shared/captures beside the repository")
         for path in CAPTURES:
             for options in ([], ["-t", "a"], ["-t", "r"], ["-t", "D"], ["-t", "d"], ["-A"], ["-x"],
-                            ["-X"], ["-b"]):
+                            ["-X"], ["-b"], ["-pc"]):
                 with self.subTest(path=path, options=options):
                     self.compare(path, *options)
 

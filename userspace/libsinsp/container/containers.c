@@ -178,8 +178,11 @@ static struct sinsp_container *match(struct sinsp_containers *cs, const char *cg
 	if (!c)
 		return NULL;
 	/* An event may have told the type better than a path. */
-	if (is_new)
+	if (is_new) {
 		c->type = m.type;
+		if (!m.full_id[0])
+			set(cs, &c->name, m.id);
+	}
 	if (!*c->full_id) {
 		set(cs, &c->full_id, m.full_id);
 		c->uid = m.uid;

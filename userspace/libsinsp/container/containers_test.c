@@ -149,6 +149,7 @@ static void test_clone_and_exec(void **state)
 	assert_string_equal(container_of(s, 20)->full_id, H);
 	assert_string_equal(container_of(s, 20)->name, "");
 	assert_int_equal(container_of(s, 13)->type, SINSP_CT_LXC);
+	assert_string_equal(container_of(s, 13)->name, "box");
 	sinsp_close(s);
 }
 

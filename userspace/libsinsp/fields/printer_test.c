@@ -207,7 +207,7 @@ static void test_line_with_container(void **state)
 	evt.thread->vtid = 5;
 	sinsp_process_set_cgroups(&f->s->threads, evt.thread->proc, cgroups, sizeof(cgroups));
 	assert_string_equal(line(f, pr, &evt),
-			    "7 22:13:20.123456789 1 <NA> (b.x) cat (1234:5) > getuid \n");
+			    "7 22:13:20.123456789 1 b.x (b.x) cat (1234:5) > getuid \n");
 	evt.thread = NULL;
 	assert_string_equal(line(f, pr, &evt),
 			    "7 22:13:20.123456789 1 <NA> (<NA>) <NA> (1234:<NA>) > getuid \n");
