@@ -29,7 +29,8 @@ enum drv_tasks {
 	DRV_TASKS_COMM = 1 << 1, /* its name, or its process's, is listed */
 	DRV_TASKS_UID = 1 << 2, /* its effective user is listed */
 	DRV_TASKS_CGROUP = 1 << 3, /* it is in a listed cgroup, or in one below */
-	DRV_TASKS_INHERIT = 1 << 4, /* children get their parent's mark */
+	DRV_TASKS_INHERIT = 1 << 4, /* children get their parent's mark DRV_MARK_MEANT */
+	DRV_TASKS_SUPPRESS = 1 << 5, /* nor is it of a process with the marks of suppression */
 };
 
 /* Bytes kept of what goes through sockets one of whose ports is in the range. */
@@ -41,7 +42,12 @@ struct drv_snap_port {
 /* By process, in a map. */
 enum drv_mark {
 	DRV_MARK_MEANT = 1 << 0,
+	DRV_MARK_SUPPRESSED = 1 << 1, /* it descends from one of a suppressed name: for good */
+	DRV_MARK_NAMED = 1 << 2, /* it has such a name: until it executes something else */
+	DRV_MARK_TOLD = 1 << 3, /* it was recorded before, so is its end */
 };
+
+#define DRV_MARKS_SUPPRESS (DRV_MARK_SUPPRESSED | DRV_MARK_NAMED)
 
 #define DRV_MAX_MARKS 65536 /* processes with a mark at a time */
 #define DRV_MAX_LISTED 1024 /* names, users */

@@ -230,6 +230,8 @@ static __always_inline bool call_recover(struct drv_slot *slot, struct task_stru
 	if (saved && saved->state != CALL_NONE && call_matches(saved, regs->orig_ax)) {
 		slot->call = *saved;
 		saved_drop(task, saved);
+		if (slot->call.state == CALL_BORN && sel == SEL_NONE)
+			return false;
 		if (slot->call.state == CALL_BORN)
 			slot->call.flags |= sel_flags(sel, &slot->call);
 		if (ring && slot->call.state == CALL_BORN)

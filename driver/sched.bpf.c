@@ -87,6 +87,19 @@ int sched_process_exit(u64 *ctx)
 	return commit_event(&r);
 }
 
+/* In the process that executes, with its new name. Only for suppressed names. */
+SEC("?tp_btf/sched_process_exec")
+int suppress_exec(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	(void)ctx;
+	if (cfg.tasks & DRV_TASKS_SUPPRESS)
+		mark_exec(task);
+	sel_forget(this_slot());
+	return 0;
+}
+
 #define SIGCHLD 17
 #define SI_USER 0
 

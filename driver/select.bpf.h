@@ -15,8 +15,11 @@
 #include "saved.bpf.h"
 #include <bpf/bpf_core_read.h>
 
+#define DRV_TASKS_MARKS (DRV_TASKS_MARKED | DRV_TASKS_SUPPRESS) /* what needs marks */
+
 /* What is recorded of a task. */
 enum task_sel {
+	SEL_NONE, /* nothing */
 	SEL_OTHER, /* what the state needs */
 	SEL_MEANT, /* what was asked for, and what the state needs */
 };
@@ -40,6 +43,14 @@ struct {
 	__type(key, struct comm_key);
 	__type(value, u32);
 } sel_comms SEC(".maps");
+
+/* Names of processes of which nothing is recorded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DRV_MAX_LISTED);
+	__type(key, struct comm_key);
+	__type(value, u32);
+} suppressed_comms SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -77,8 +88,8 @@ static __always_inline bool sel_skips(const struct drv_slot *slot, u64 nr)
 		return false;
 	if (!bit_of(cfg.want_any, nr))
 		return true;
-	return cfg.tasks && slot->sel_task && slot->sel == SEL_OTHER && !slot->sel_saved &&
-	       !bit_of(cfg.other_any, nr);
+	return cfg.tasks && slot->sel_task && !slot->sel_saved &&
+	       (slot->sel == SEL_NONE || (slot->sel == SEL_OTHER && !bit_of(cfg.other_any, nr)));
 }
 
 static __always_inline u32 mark_of(u32 tgid)
@@ -88,28 +99,34 @@ static __always_inline u32 mark_of(u32 tgid)
 	return mark ? *mark : 0;
 }
 
-/* A process that no room is left for is not meant, which is counted. */
+/* A process that no room is left for is as one without a mark, which is counted. */
 static __always_inline void mark_set(u32 tgid, u32 mark)
 {
 	struct ring *ring;
 
-	if (!bpf_map_update_elem(&marks, &tgid, &mark, BPF_ANY))
-		return;
-	ring = this_ring();
-	if (ring)
-		ring->hdr.counters[0].n_unmarked++;
+	if (!mark)
+		bpf_map_delete_elem(&marks, &tgid);
+	else if (bpf_map_update_elem(&marks, &tgid, &mark, BPF_ANY)) {
+		ring = this_ring();
+		if (ring)
+			ring->hdr.counters[0].n_unmarked++;
+	}
 }
 
-/* A child that is no thread begins with the mark of its maker. */
+/* A child that is no thread begins with what it has of its maker's mark. */
 static __always_inline void mark_inherit(struct task_struct *parent, struct task_struct *child)
 {
-	u32 mark;
+	u32 mark, of_child = 0;
 
-	if (!(cfg.tasks & DRV_TASKS_INHERIT) || parent->tgid == child->tgid)
+	if (!(cfg.tasks & (DRV_TASKS_INHERIT | DRV_TASKS_SUPPRESS)) || parent->tgid == child->tgid)
 		return;
 	mark = mark_of(parent->tgid);
-	if (mark)
-		mark_set(child->tgid, mark);
+	if (cfg.tasks & DRV_TASKS_INHERIT)
+		of_child = mark & DRV_MARK_MEANT;
+	if (mark & DRV_MARKS_SUPPRESS)
+		of_child |= DRV_MARK_SUPPRESSED;
+	if (of_child)
+		mark_set(child->tgid, of_child);
 }
 
 /* The last thread of a process ends: its number may become another's. */
@@ -117,16 +134,29 @@ static __always_inline void mark_end(struct task_struct *task)
 {
 	u32 tgid = task->tgid;
 
-	if (cfg.tasks & DRV_TASKS_MARKED && !BPF_CORE_READ(task, signal, live.counter))
+	if (cfg.tasks & DRV_TASKS_MARKS && !BPF_CORE_READ(task, signal, live.counter))
 		bpf_map_delete_elem(&marks, &tgid);
 }
 
-static __always_inline bool comm_listed(struct task_struct *task)
+static __always_inline bool comm_listed(void *list, struct task_struct *task)
 {
 	struct comm_key key = {};
 
 	bpf_probe_read_kernel_str(key.comm, sizeof(key.comm), task->comm);
-	return bpf_map_lookup_elem(&sel_comms, &key);
+	return bpf_map_lookup_elem(list, &key);
+}
+
+/* The current process has executed something and has the name of it. */
+static __always_inline void mark_exec(struct task_struct *task)
+{
+	u32 old = mark_of(task->tgid), new = old & ~DRV_MARK_NAMED;
+
+	if (comm_listed(&suppressed_comms, task))
+		new |= DRV_MARK_NAMED | (old & DRV_MARKS_SUPPRESS ? 0 : DRV_MARK_TOLD);
+	if (!(new &DRV_MARKS_SUPPRESS))
+		new &= ~DRV_MARK_TOLD;
+	if (new != old)
+		mark_set(task->tgid, new);
 }
 
 static __always_inline bool cgroup_listed(void)
@@ -141,11 +171,14 @@ static __always_inline bool cgroup_listed(void)
 __noinline u32 sel_find(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u32 uid;
+	u32 uid, mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of(task->tgid) : 0;
 
-	if (cfg.tasks & DRV_TASKS_MARKED && !(mark_of(task->tgid) & DRV_MARK_MEANT))
+	if (mark & DRV_MARKS_SUPPRESS)
+		return SEL_NONE;
+	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_MEANT))
 		return SEL_OTHER;
-	if (cfg.tasks & DRV_TASKS_COMM && !comm_listed(task) && !comm_listed(task->group_leader))
+	if (cfg.tasks & DRV_TASKS_COMM && !comm_listed(&sel_comms, task) &&
+	    !comm_listed(&sel_comms, task->group_leader))
 		return SEL_OTHER;
 	if (cfg.tasks & DRV_TASKS_UID) {
 		uid = BPF_CORE_READ(task, cred, euid.val);
@@ -183,7 +216,7 @@ static __always_inline void sel_forget(struct drv_slot *slot)
 
 static __always_inline bool sel_takes(u32 sel, u32 nr, bool ia32)
 {
-	return sel == SEL_MEANT || call_in(&cfg.other, nr, ia32);
+	return sel == SEL_MEANT || (sel == SEL_OTHER && call_in(&cfg.other, nr, ia32));
 }
 
 /* Was the call asked for, by its own name or, for a 32-bit one, that of the call that it is? */
@@ -233,13 +266,16 @@ static __always_inline bool failure_counts(u32 nr)
 static __always_inline bool sel_exit(struct drv_slot *slot, struct task_struct *task, s64 ret)
 {
 	struct drv_call *call = &slot->call;
-	u32 nr = call->nr;
+	u32 nr = call->nr, sel;
 
 	if (!cfg.state_only && !cfg.failed_only)
 		return true;
 	if (cfg.tasks && changes_task(nr)) {
 		sel_forget(slot);
-		if (task_sel(slot, task) == SEL_MEANT && call_shown(call))
+		sel = task_sel(slot, task);
+		if (sel == SEL_NONE)
+			return false;
+		if (sel == SEL_MEANT && call_shown(call))
 			call->flags &= ~REC_F_STATE_ONLY;
 	}
 	if (cfg.failed_only && ret >= 0 && !(call->flags & REC_F_STATE_ONLY)) {
@@ -252,17 +288,25 @@ static __always_inline bool sel_exit(struct drv_slot *slot, struct task_struct *
 	return true;
 }
 
+static __always_inline bool was_told(struct task_struct *task)
+{
+	return cfg.tasks & DRV_TASKS_SUPPRESS && mark_of(task->tgid) & DRV_MARK_TOLD;
+}
+
 /* Flags for the record of an event of the current task that is no call, whose event is @event
  * and has the flags @evt_flags; negative: it is not recorded. */
 static __always_inline s32 sel_event(struct drv_slot *slot, struct task_struct *task, u32 event,
 				     u32 evt_flags)
 {
-	u32 row = EVT_INDEX(event);
+	u32 row = EVT_INDEX(event), sel;
 
 	if (!cfg.state_only && !cfg.failed_only)
 		return 0;
-	if (cfg.show_events[row / 64 % (DRV_MAX_EVENTS / 64)] >> (row & 63) & 1 &&
-	    task_sel(slot, task) == SEL_MEANT)
+	/* A CPU comes and goes whoever is running. */
+	sel = event == EVT_CPU_HOTPLUG_E ? SEL_MEANT : task_sel(slot, task);
+	if (sel == SEL_NONE && !(event == EVT_PROCEXIT_E && was_told(task)))
+		return -1;
+	if (cfg.show_events[row / 64 % (DRV_MAX_EVENTS / 64)] >> (row & 63) & 1 && sel == SEL_MEANT)
 		return 0;
 	return evt_flags & EF_MODIFIES_STATE ? REC_F_STATE_ONLY : -1;
 }

@@ -406,6 +406,148 @@ static void test_sleeping(void **state)
 	free_capture(&c);
 }
 
+static char link_dir[] = "/tmp/saker-select-XXXXXX";
+
+/* This program in another role, under a name of its own: that of a link to it. */
+static void exec_as(const char *name, const char *role)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", link_dir, name);
+	execl(path, name, role, link_dir, NULL);
+	_exit(1);
+}
+
+/* The roles. What is suppressed makes calls that are counted, and leaves its name. */
+static int play(const char *role)
+{
+	char byte;
+	pid_t pid;
+
+	if (!strcmp(role, "leave")) {
+		syscall(SYS_getppid);
+		pid = fork();
+		if (!pid) {
+			syscall(SYS_getuid);
+			exec_as("saker-plain", "descend");
+		}
+		waitpid(pid, NULL, 0);
+		exec_as("saker-plain", "left");
+	} else if (!strcmp(role, "left")) {
+		syscall(SYS_getgid);
+	} else if (!strcmp(role, "descend")) {
+		syscall(SYS_geteuid);
+	} else if (!strcmp(role, "old")) {
+		if (write(101, "", 1) != 1 || read(100, &byte, 1) != 1)
+			return 1;
+		syscall(SYS_getppid);
+	}
+	return 0;
+}
+
+static void make_links(void)
+{
+	static const char *const names[] = {"saker-quiet", "saker-plain"};
+	char self[256], path[300];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	assert_true(n > 0);
+	self[n] = '\0';
+	memcpy(link_dir + sizeof(link_dir) - 7, "XXXXXX", 6);
+	assert_non_null(mkdtemp(link_dir));
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", link_dir, names[i]);
+		assert_int_equal(symlink(self, path), 0);
+	}
+}
+
+static void remove_links(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/saker-quiet", link_dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/saker-plain", link_dir);
+	unlink(path);
+	rmdir(link_dir);
+}
+
+static void becomes_quiet(void)
+{
+	exec_as("saker-quiet", "leave");
+}
+
+static const char *const quiet[] = {"saker-quiet"};
+
+static void test_suppressed(void **state)
+{
+	struct scap_select select = {
+		.n_pids = 1, .descendants = 1, .suppress = quiet, .n_suppress = 1};
+	struct child child;
+	struct capture c;
+	size_t n_procexit = 0;
+
+	(void)state;
+	make_links();
+	child = start(becomes_quiet);
+	select.pids = &child.pid;
+	c = capture_of(&select, &child);
+	remove_links();
+	assert_int_equal(count_any(&c, SYS_getppid), 0);
+	assert_int_equal(count_any(&c, SYS_getuid), 0);
+	assert_int_equal(count_any(&c, SYS_geteuid), 0);
+	assert_int_equal(count(&c, child.pid, SYS_getgid, 0), 1);
+	assert_int_equal(count(&c, child.pid, SYS_execve, 0), 1); /* from the name, not to it */
+	for (size_t i = 0; i < c.n; i++)
+		n_procexit += c.recs[i]->evt.type == EVT_PROCEXIT_E &&
+			      !(c.recs[i]->flags & REC_F_STATE_ONLY);
+	assert_int_equal(n_procexit, 1);
+	free_capture(&c);
+}
+
+static void is_quiet(void)
+{
+	if (dup2(go[0], 100) != 100 || dup2(ready[1], 101) != 101)
+		_exit(1);
+	exec_as("saker-quiet", "old");
+}
+
+/* A process that was there before: only its end is told, which the state needs. */
+static void test_suppressed_before(void **state)
+{
+	struct scap_select select = {.suppress = quiet, .n_suppress = 1};
+	const struct live_opts o = {.sz = sizeof(o), .ring_sz = 4 << 20, .select = &select};
+	struct child child;
+	struct capture c;
+	char byte;
+	size_t n = 0;
+
+	(void)state;
+	make_links();
+	assert_int_equal(pipe(ready) | pipe(go), 0);
+	child = start(is_quiet);
+	release(&child);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	c = begin_capture(&o);
+	assert_int_equal(write(go[1], "", 1), 1);
+	finish(&child);
+	end_capture(&c);
+	remove_links();
+	for (size_t i = 0; i < c.n; i++) {
+		if (c.recs[i]->evt.tid != (uint64_t)child.pid)
+			continue;
+		assert_int_equal(c.recs[i]->evt.type, EVT_PROCEXIT_E);
+		assert_int_equal(c.recs[i]->flags & REC_F_STATE_ONLY, REC_F_STATE_ONLY);
+		n++;
+	}
+	assert_int_equal(n, 1);
+	free_capture(&c);
+	for (int i = 0; i < 2; i++) {
+		close(ready[i]);
+		close(go[i]);
+	}
+}
+
 #define MANY DRV_SNAPLEN_MAX
 
 static uint8_t many[MANY + 100];
@@ -570,14 +712,19 @@ static void test_refused(void **state)
 	assert_int_equal(scap_calls_set(&calls, "signaldeliver", 0), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc == 3) {
+		snprintf(link_dir, sizeof(link_dir), "%s", argv[2]);
+		return play(argv[1]);
+	}
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),     cmocka_unit_test(test_failed_only),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_descendants),
-		cmocka_unit_test(test_names),     cmocka_unit_test(test_users),
-		cmocka_unit_test(test_cgroups),   cmocka_unit_test(test_sleeping),
-		cmocka_unit_test(test_most_data), cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_calls),      cmocka_unit_test(test_failed_only),
+		cmocka_unit_test(test_processes),  cmocka_unit_test(test_descendants),
+		cmocka_unit_test(test_names),      cmocka_unit_test(test_users),
+		cmocka_unit_test(test_cgroups),    cmocka_unit_test(test_sleeping),
+		cmocka_unit_test(test_most_data),  cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_suppressed), cmocka_unit_test(test_suppressed_before),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -218,7 +218,13 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_max_entries(d->skel->maps.ringbuf_rings, d->n_rings);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_storage, c->task_storage);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_hash, !c->task_storage);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.marks, c->tasks & DRV_TASKS_MARKED);
+	err = err
+		      ?: bpf_map__set_autocreate(d->skel->maps.marks,
+						 c->tasks &
+							 (DRV_TASKS_MARKED | DRV_TASKS_SUPPRESS));
+	err = err
+		      ?: bpf_map__set_autocreate(d->skel->maps.suppressed_comms,
+						 c->tasks & DRV_TASKS_SUPPRESS);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_comms, c->tasks & DRV_TASKS_COMM);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_uids, c->tasks & DRV_TASKS_UID);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_cgroups, c->n_cgroups > 0);
@@ -252,7 +258,11 @@ static int is_page_fault(const struct bpf_program *p)
 static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o,
 			  const struct bpf_program *p)
 {
+	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
+
 	if (is_filler(p) || (is_page_fault(p) && !o->page_faults))
+		return 0;
+	if (p == d->skel->progs.suppress_exec && !(c->tasks & DRV_TASKS_SUPPRESS))
 		return 0;
 	return bpf_program__autoload(p) || live_progs_has_hook(d->fillers, p);
 }
@@ -422,6 +432,7 @@ static int load(struct live_driver *d, const struct live_opts *o)
 	d->select_maps = (struct live_select_maps){
 		.marks = bpf_map__fd(d->skel->maps.marks),
 		.comms = bpf_map__fd(d->skel->maps.sel_comms),
+		.suppressed = bpf_map__fd(d->skel->maps.suppressed_comms),
 		.uids = bpf_map__fd(d->skel->maps.sel_uids),
 		.cgroups = bpf_map__fd(d->skel->maps.sel_cgroups),
 	};

@@ -25,6 +25,7 @@
 
 #include <bpf/bpf.h>
 
+#define COMM_LEN 15 /* of a name, what the kernel keeps */
 #define NR_FCHDIR 81
 #define CHANGES_FD (EF_CREATES_FD | EF_DESTROYS_FD)
 #define MOVES_DATA (EF_READS_FROM_FD | EF_WRITES_TO_FD)
@@ -208,7 +209,8 @@ static void set_multiplexed(struct drv_calls *calls)
 
 static int check(const struct scap_select *s, const struct scap_log *log)
 {
-	if (s->n_comms > DRV_MAX_LISTED || s->n_uids > DRV_MAX_LISTED)
+	if (s->n_comms > DRV_MAX_LISTED || s->n_uids > DRV_MAX_LISTED ||
+	    s->n_suppress > DRV_MAX_LISTED)
 		return scap_fail(log, -E2BIG, "at most %d names or users can be chosen",
 				 DRV_MAX_LISTED);
 	if (s->n_cgroups > DRV_MAX_CGROUPS)
@@ -240,7 +242,8 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 	c->want_unknown = !s->calls;
 	c->tasks = (s->n_pids ? DRV_TASKS_MARKED : 0) | (s->n_comms ? DRV_TASKS_COMM : 0) |
 		   (s->n_uids ? DRV_TASKS_UID : 0) | (s->n_cgroups ? DRV_TASKS_CGROUP : 0) |
-		   (s->n_pids && s->descendants ? DRV_TASKS_INHERIT : 0);
+		   (s->n_pids && s->descendants ? DRV_TASKS_INHERIT : 0) |
+		   (s->n_suppress ? DRV_TASKS_SUPPRESS : 0);
 	c->n_cgroups = (uint32_t)s->n_cgroups;
 	c->failed_only = s->failed_only;
 	c->state_only = s->calls || c->tasks || s->failed_only;
@@ -320,10 +323,10 @@ static int fill_pids(int map, const struct scap_select *s, const struct scap_log
 static int fill_comms(int map, const char *const *comms, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		char key[16] = "";
+		char key[COMM_LEN + 1] = "";
 		uint32_t one = 1;
 
-		memcpy(key, comms[i], strnlen(comms[i], sizeof(key) - 1));
+		memcpy(key, comms[i], strnlen(comms[i], COMM_LEN));
 		if (bpf_map_update_elem(map, key, &one, BPF_ANY))
 			return -errno;
 	}
@@ -404,6 +407,8 @@ int live_select_fill(const struct live_select_maps *maps, const struct scap_sele
 		return 0;
 	if (s->n_comms)
 		err = fill_comms(maps->comms, s->comms, s->n_comms);
+	if (!err && s->n_suppress)
+		err = fill_comms(maps->suppressed, s->suppress, s->n_suppress);
 	if (!err && s->n_uids)
 		err = fill_uids(maps->uids, s);
 	if (err)
@@ -417,9 +422,42 @@ int live_select_fill(const struct live_select_maps *maps, const struct scap_sele
 	return err;
 }
 
-/* Gives each process of /proc the mark of its parent. The number of new marks, or a negative
- * errno. */
-static int mark_children(int map)
+static uint32_t get_mark(int map, uint32_t pid)
+{
+	uint32_t mark;
+
+	return bpf_map_lookup_elem(map, &pid, &mark) ? 0 : mark;
+}
+
+static int is_suppressed(const struct scap_select *s, uint32_t pid)
+{
+	char comm[64];
+	int n = s->n_suppress ? read_proc(comm, sizeof(comm), pid, "comm") : 0;
+
+	if (n < 1)
+		return 0;
+	comm[n - 1] = '\0'; /* the end of its line */
+	for (size_t i = 0; i < s->n_suppress; i++)
+		if (!strncmp(s->suppress[i], comm, COMM_LEN))
+			return 1;
+	return 0;
+}
+
+/* The mark that a process is to have beside its own, for its name and its parent's mark. */
+static uint32_t mark_for(const struct scap_select *s, uint32_t pid, uint32_t parent)
+{
+	uint32_t mark = s->descendants ? parent & DRV_MARK_MEANT : 0;
+
+	if (is_suppressed(s, pid))
+		mark |= DRV_MARK_NAMED | DRV_MARK_TOLD;
+	if (parent & DRV_MARKS_SUPPRESS)
+		mark |= DRV_MARK_SUPPRESSED | DRV_MARK_TOLD;
+	return mark;
+}
+
+/* Marks the processes of /proc by their names and their parents' marks. The number of changes, or a
+ * negative errno. */
+static int mark_processes(int map, const struct scap_select *s)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
@@ -428,7 +466,7 @@ static int mark_children(int map)
 	if (!dir)
 		return -errno;
 	while (n >= 0 && (d = readdir(dir))) {
-		uint32_t pid, tgid, ppid, mark, own;
+		uint32_t pid, tgid, ppid, own, mark;
 		int err = 0;
 
 		if (!isdigit((unsigned char)d->d_name[0]))
@@ -436,7 +474,9 @@ static int mark_children(int map)
 		pid = (uint32_t)strtoul(d->d_name, NULL, 10);
 		if (read_family(pid, &tgid, &ppid))
 			continue; /* it has ended */
-		if (bpf_map_lookup_elem(map, &ppid, &mark) || !bpf_map_lookup_elem(map, &pid, &own))
+		own = get_mark(map, pid);
+		mark = own | mark_for(s, pid, get_mark(map, ppid));
+		if (mark == own)
 			continue;
 		err = put_mark(map, pid, mark);
 		n = err ? err : n + 1;
@@ -450,8 +490,8 @@ int live_select_mark(const struct live_select_maps *maps, const struct scap_sele
 	int n = 0;
 
 	/* A process found before its parent has its turn in the next round. */
-	if (s && s->n_pids && s->descendants)
-		while ((n = mark_children(maps->marks)) > 0)
+	if (s && ((s->n_pids && s->descendants) || s->n_suppress))
+		while ((n = mark_processes(maps->marks, s)) > 0)
 			;
 	return n;
 }

@@ -8,7 +8,7 @@
 
 /* The driver's maps, by file descriptor; -1: not made. */
 struct live_select_maps {
-	int marks, comms, uids, cgroups;
+	int marks, comms, suppressed, uids, cgroups;
 };
 
 /* Sets what of @c is about selection; @s NULL: everything is recorded. 0, or a negative errno
@@ -20,8 +20,9 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 int live_select_fill(const struct live_select_maps *maps, const struct scap_select *s,
 		     const struct scap_log *log);
 
-/* Marks the descendants that the processes of @s have already. To be called when new ones get
- * their mark in the kernel, and before calls are recorded. 0 or a negative errno. */
+/* Marks the processes of suppressed names, and the descendants that those of @s have already. To be
+ * called when new ones get their mark in the kernel, and before calls are recorded. 0 or a negative
+ * errno. */
 int live_select_mark(const struct live_select_maps *maps, const struct scap_select *s);
 
 #endif /* SCAP_LIVE_SELECT_H */

@@ -76,6 +76,10 @@ struct scap_select {
 	const char *const *cgroups; /* paths in the cgroup2 hierarchy, what is below included */
 	size_t n_cgroups;
 	uint32_t failed_only; /* calls whose result is below 0 */
+	const char *const *suppress; /* nothing is recorded of processes of these names and of their
+					descendants; a process whose name changes at an exec is one
+					or no longer one, a descendant always */
+	size_t n_suppress;
 };
 
 /* Bytes kept of what goes through a socket whose own or other port is in the range. */

@@ -994,10 +994,14 @@ static void test_suppressed_comms(void **state)
 	opens(&w, 20, 3, "/a", RDONLY); /* shown */
 	execs(&w, tick(&w), 20, "noisy"); /* hidden */
 	opens(&w, 20, 4, "/b", RDONLY); /* hidden */
+	caller_clones(&w, 20, 20, 21, 0); /* hidden */
+	execs(&w, tick(&w), 20, "quiet"); /* shown: its own name no longer is one */
+	opens(&w, 20, 5, "/c", RDONLY); /* shown */
+	opens(&w, 21, 5, "/d", RDONLY); /* hidden: what descended from it does so for good */
 	s = start(&w, &opts);
 	while (sinsp_next(s, &evt, 0) == 1)
 		n_shown += sinsp_evt_shown(s, &evt);
-	assert_int_equal(n_shown, 1);
+	assert_int_equal(n_shown, 3);
 	sinsp_close(s);
 }
 

@@ -60,6 +60,8 @@ static struct scap_select selection(const struct capture *c, int32_t *command)
 		.cgroups = o->cgroups.v,
 		.n_cgroups = o->cgroups.n,
 		.failed_only = o->failed_only,
+		.suppress = o->suppress.v,
+		.n_suppress = o->suppress.n,
 	};
 
 	*command = c->spawn.pid;

@@ -131,6 +131,9 @@ static int is_before_exec(struct take *t, const struct sinsp_evt *evt)
 
 static int is_meant(struct take *t, const struct sinsp_evt *evt)
 {
+	/* What a suppressed process was before is in the file, so is its end. */
+	if (evt->raw.type == EVT_PROCEXIT_E && evt->raw.flags & SCAP_EVT_F_STATE_ONLY)
+		return sinsp_evt_in_tree(t->inspector, evt);
 	return sinsp_evt_in_tree(t->inspector, evt) && !(evt->thread && evt->thread->suppressed) &&
 	       !(t->before_exec && is_before_exec(t, evt));
 }

@@ -454,6 +454,7 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 	set_memory(p, proc);
 	set_faults(p, proc);
 	reset_flags(t);
+	t->suppressed &= ~SINSP_SUPPRESSED_NAME;
 	sinsp_thread_mark(p->s, t, NULL);
 }
 

@@ -99,9 +99,12 @@ void sinsp_thread_mark(struct sinsp *s, struct sinsp_thread *t, const struct sin
 {
 	const struct sinsp_thread *main = sinsp_threads_find(&s->threads, t->pid);
 
-	if (is_suppressed_comm(s, t->comm) || (parent && parent->suppressed) ||
-	    (main && main->suppressed))
-		t->suppressed = 1;
+	if (is_suppressed_comm(s, t->comm))
+		t->suppressed |= SINSP_SUPPRESSED_NAME;
+	if (parent && parent->suppressed)
+		t->suppressed |= SINSP_SUPPRESSED_ANCESTOR;
+	if (main && main != t)
+		t->suppressed |= main->suppressed;
 	if (t->pid == s->tree_root || (parent && parent->in_tree) || (main && main->in_tree))
 		t->in_tree = 1;
 }

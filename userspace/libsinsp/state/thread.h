@@ -30,6 +30,11 @@ enum sinsp_clone_flags {
 	SINSP_CL_CHILD_IN_PIDNS = 1 << 29,
 };
 
+enum sinsp_suppressed {
+	SINSP_SUPPRESSED_NAME = 1 << 0, /* until its process executes something else */
+	SINSP_SUPPRESSED_ANCESTOR = 1 << 1, /* for good */
+};
+
 struct sinsp_thread {
 	int64_t tid, pid, ptid;
 	int64_t vtid, vpid;
@@ -57,7 +62,7 @@ struct sinsp_thread {
 	uint8_t healed; /* learnt from /proc: not before events of that time came */
 	uint8_t born; /* its own side of the clone was seen */
 	uint8_t has_children; /* processes that it, not another thread of its process, made */
-	uint8_t suppressed; /* it or an ancestor has a name that is not shown */
+	uint8_t suppressed; /* enum sinsp_suppressed; not 0: it is not shown */
 	uint8_t in_tree; /* the root of the tree that is shown, or its descendant */
 };
 
