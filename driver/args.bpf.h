@@ -13,9 +13,11 @@ static const struct call_row call_rows[] = {
 #define AX(param, index, how, ...) {.arg = index, .kind = ARG_##how, ##__VA_ARGS__},
 #define AF(param, index, how, offset, ...) A(param, index, how, .off = offset, ##__VA_ARGS__)
 #define AXF(param, index, how, offset, ...) AX(param, index, how, .off = offset, ##__VA_ARGS__)
+#define AE A
 #define SYS(nr, name, event, filler, ...) __VA_ARGS__
 #include "syscalls.def"
 #undef SYS
+#undef AE
 #undef AXF
 #undef AF
 #undef AX
@@ -28,7 +30,8 @@ static const struct call_row call_rows[] = {
 /* Each sum is made here, as the verifier would follow every outcome. */
 struct row_range {
 	u16 first;
-	u8 n;
+	u8 n_all; /* AE rows are the last */
+	u8 n; /* without those */
 	u8 n_texts; /* how many of them need the room of text */
 	u8 n_carried; /* row_is_carried */
 	u8 n_carried_texts;
@@ -39,10 +42,12 @@ enum {
 #define AX A
 #define AF A
 #define AXF A
+#define AE A
 #define SYS(nr, name, event, filler, ...)                                                          \
 	ROWS_OF_##name, ROWS_END_##name = ROWS_OF_##name - 1 __VA_ARGS__,
 #include "syscalls.def"
 #undef SYS
+#undef AE
 #undef AXF
 #undef AF
 #undef AX
@@ -59,7 +64,13 @@ static const struct row_range row_ranges[DRV_MAX_NR] = {
 #define AX A
 #define AF A
 #define AXF A
-#define SYS(nr, name, event, filler, ...) [nr].first = ROWS_OF_##name, [nr].n = 0 __VA_ARGS__,
+#define AE A
+#define SYS(nr, name, event, filler, ...) [nr].first = ROWS_OF_##name, [nr].n_all = 0 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef AE
+#define AE(...)
+#define SYS(nr, name, event, filler, ...) [nr].n = 0 __VA_ARGS__,
 #include "syscalls.def"
 #undef SYS
 #undef A
@@ -69,7 +80,9 @@ static const struct row_range row_ranges[DRV_MAX_NR] = {
 #undef SYS
 #undef AX
 #undef AXF
+#undef AE
 #undef A
+#define AE A
 #define AX(...)
 #define AXF AX
 #define A(param, index, how, ...) +(ARG_IS_CARRIED(ARG_##how) && ARG_##how >= ARG_PATH)
@@ -81,6 +94,7 @@ static const struct row_range row_ranges[DRV_MAX_NR] = {
 #define SYS(nr, name, event, filler, ...) [nr].n_carried = 0 __VA_ARGS__,
 #include "syscalls.def"
 #undef SYS
+#undef AE
 #undef AXF
 #undef AF
 #undef AX
@@ -348,6 +362,8 @@ __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 		return convert_open_mode(user_u64(v, 0), v ? user_u64(v + 8, 0) : 0);
 	case ARG_HOW_RESOLVE:
 		return convert_openat2_resolve(v ? user_u64(v + 16, 0) : 0);
+	case ARG_URING_FLAGS:
+		return convert_uring_flags(v ? user_u64(v + 8, 0) : 0);
 	case ARG_LIM64:
 		return user_limit(v, 0);
 	case ARG_LIM64_2ND:
@@ -410,14 +426,35 @@ static __always_inline bool user_sender(u64 addr, u64 *v)
 	return si.signo == SIGCHLD || (si.code <= 0 && si.code != SI_TIMER && si.code != SI_SIGIO);
 }
 
-/* Field @off of the structure at @addr: true with its value. */
-static __always_inline bool user_field(u32 kind, u64 addr, u32 off, u64 *v)
+_Static_assert(ARG_TIMEVAL_AT - ARG_TIMESPEC_AT == ARG_TIMEOUT_TV_AT - ARG_TIMEOUT_AT &&
+		       ARG_TIMEVAL_AT - ARG_U16_AT == ARG_OUT_TIMEVAL_AT - ARG_OUT_U16_AT,
+	       "user_field goes by their distance");
+
+static __always_inline bool is_timeout(u32 kind)
+{
+	return kind == ARG_TIMEOUT_AT || kind == ARG_TIMEOUT_TV_AT;
+}
+
+/*
+ * Field @off of the structure at @addr: 1 with its value. A function of its own to the
+ * verifier, as arg_number.
+ */
+__noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 {
 	u32 sz = 8;
 	u64 at = 0;
 
+	if (!v)
+		return 0;
 	if (kind == ARG_OUT_SENDER_AT)
 		return user_sender(addr, v);
+	if (kind == ARG_U64_VIA) {
+		addr = user_u64(addr ? addr + off : 0, 0);
+		off = 0;
+		kind = ARG_U64_AT;
+	} else if (is_timeout(kind)) {
+		kind -= ARG_TIMEOUT_AT - ARG_TIMESPEC_AT;
+	}
 	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT - ARG_U16_AT : 0;
 	if (kind >= ARG_TIMESPEC_AT)
 		return user_time_field(kind, addr, off, v);
@@ -426,9 +463,87 @@ static __always_inline bool user_field(u32 kind, u64 addr, u32 off, u64 *v)
 	else if (kind <= ARG_S32_AT)
 		sz = 4;
 	if (!addr || bpf_probe_read_user(&at, sz, (void *)(addr + off)))
-		return false;
+		return 0;
 	*v = kind == ARG_S32_AT ? (u64)(s64)(s32)at : at;
-	return true;
+	return 1;
+}
+
+/* An array of @count elements of @size bytes, as much of it as a list may have. */
+static __always_inline void put_elements(struct rec *r, u64 addr, s64 count, u32 size)
+{
+	u64 n = written(count, ARG_LIST_MAX);
+
+	put_user_bytes(r, addr, n * size, ARG_LIST_MAX);
+}
+
+#define FDLIST_ITEM_SZ 10
+#define FDLIST_SZ (2 + ARG_POLLFDS_MAX * FDLIST_ITEM_SZ)
+#define SELECT_WORDS 16
+
+struct select_list {
+	struct drv_slot *slot;
+	u8 *to;
+	u64 sets[3]; /* where they are: read, write, except */
+	u64 bits[3]; /* of the word that is looked at: those that are left */
+	u64 n; /* descriptors listed */
+	u32 word, nfds;
+};
+
+static __always_inline u64 count_bits(u64 v)
+{
+	v -= v >> 1 & 0x5555555555555555ull;
+	v = (v & 0x3333333333333333ull) + (v >> 2 & 0x3333333333333333ull);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
+	return v * 0x0101010101010101ull >> 56;
+}
+
+/* Goes to the next word of the sets, or takes a descriptor of this one. A callback of bpf_loop. */
+static long select_add(u32 i, void *ctx)
+{
+	struct select_list *l = ctx;
+	u64 any = l->bits[0] | l->bits[1] | l->bits[2], low = any & -any;
+	u64 n = forget(l->slot, l->n, ARG_POLLFDS_MAX - 1);
+	u32 left = l->nfds - l->word * 64;
+
+	(void)i;
+	if (!any) {
+		if (l->word * 64 >= l->nfds)
+			return 1;
+		for (u32 k = 0; k < 3; k++) {
+			l->bits[k] = user_u64(l->sets[k] ? l->sets[k] + 8 * l->word : 0, 0);
+			if (left < 64)
+				l->bits[k] &= (1ull << (left & 63)) - 1;
+		}
+		l->word++;
+		return 0;
+	}
+	store64(l->to + 2 + n * FDLIST_ITEM_SZ, l->word * 64 - 64 + count_bits(low - 1));
+	store16(l->to + 2 + n * FDLIST_ITEM_SZ + 8, (l->bits[0] & low ? PPM_POLLIN : 0) |
+							    (l->bits[1] & low ? PPM_POLLOUT : 0) |
+							    (l->bits[2] & low ? PPM_POLLPRI : 0));
+	for (u32 k = 0; k < 3; k++)
+		l->bits[k] &= ~low;
+	l->n = n + 1;
+	return l->n == ARG_POLLFDS_MAX;
+}
+
+/* The descriptors in the sets of a select, the first of them. */
+static __always_inline void put_select_fds(struct rec *r)
+{
+	struct select_list l = {
+		.slot = r->slot,
+		.to = put_here(r),
+		.sets = {arg(r, 1), arg(r, 2), arg(r, 3)},
+		.nfds = (s32)arg(r, 0) < 0 ? 0 : arg(r, 0),
+	};
+	u64 n;
+
+	if (l.nfds > SELECT_WORDS * 64)
+		l.nfds = SELECT_WORDS * 64;
+	bpf_loop(SELECT_WORDS + ARG_POLLFDS_MAX, select_add, &l, 0);
+	n = forget(r->slot, l.n, ARG_POLLFDS_MAX);
+	store16(l.to, n);
+	put_done(r, 2 + n * FDLIST_ITEM_SZ);
 }
 
 /* Text without a NUL: @len bytes of it. */

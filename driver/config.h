@@ -189,6 +189,7 @@ struct drv_call {
 	u16 state; /* enum call_state */
 	u16 flags; /* REC_F_IA32, REC_F_CHANGED, enum call_flags */
 	u64 args[6]; /* as the row expects them */
+	u64 timeout; /* if state is CALL_SENT: ARG_TIMEOUT, as it was then */
 };
 
 /* Beside those of a record. */

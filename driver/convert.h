@@ -46,6 +46,7 @@ enum arg_kind {
 	ARG_HOW_FLAGS, /* of struct open_how */
 	ARG_HOW_MODE,
 	ARG_HOW_RESOLVE,
+	ARG_URING_FLAGS, /* of struct io_uring_params */
 	ARG_LIM64, /* long, of a struct rlimit: -1 if it cannot be read, as the next ones */
 	ARG_LIM64_2ND, /* the one behind */
 	ARG_OUT64, /* the same, written by the call: -1 if the call failed */
@@ -62,6 +63,9 @@ enum arg_kind {
 	ARG_TIMEVAL_AT,
 	ARG_SECONDS_AT, /* time_t, in ns */
 	ARG_UTIME_AT, /* struct timespec in ns, or ABSTIME_NOW, ABSTIME_OMIT */
+	ARG_TIMEOUT_AT, /* a timespec into which the call may write the time that is left */
+	ARG_TIMEOUT_TV_AT, /* the same, a timeval */
+	ARG_U64_VIA, /* what the pointer there points to */
 	ARG_OUT_U16_AT,
 	ARG_OUT_U32_AT,
 	ARG_OUT_S32_AT,
@@ -86,11 +90,18 @@ enum arg_kind {
 	ARG_TEXT, /* text without a NUL; the next argument is its length */
 	ARG_ARRAY, /* AF row, as the next: as many elements as LEN(argument, size of one) says */
 	ARG_OUT_ARRAY, /* the same, written by the call, which may say of fewer */
+	ARG_LIST, /* an array: OF(size of an element, argument with their number) */
+	ARG_OUT_LIST, /* the same, written by the call; OF(size, ARG_OF_RESULT): the result is their
+		       * number
+		       */
+	ARG_SELECT_FDS, /* an fdlist of the sets in the next arguments; the argument is nfds */
+	ARG_OUT_SELECT_FDS, /* the same, as select leaves them */
 	ARG_POLLFDS, /* struct pollfd[], at most ARG_POLLFDS_MAX; the next argument is the count */
 	ARG_KIND_MAX
 };
 
-#define ARG_POLLFDS_MAX 16
+#define ARG_POLLFDS_MAX 16 /* of select too */
+#define ARG_LIST_MAX 512u /* bytes */
 #define ARG_IOVEC_MAX 16
 #define ARG_ARRAY_MAX 512 /* bytes */
 #define ARG_PATH_MAX 4096
@@ -115,7 +126,8 @@ static inline int arg_is_field(unsigned int kind)
 #define ARG_IS_OUT(kind)                                                                           \
 	(((kind) >= ARG_OUT64 && (kind) <= ARG_OUT32) ||                                           \
 	 ((kind) >= ARG_OUT_U16_AT && (kind) <= ARG_OUT_SENDER_AT) || (kind) == ARG_PATH_OUT ||    \
-	 ((kind) >= ARG_OUT_BYTES && (kind) <= ARG_OUT_TEXT) || (kind) == ARG_OUT_ARRAY)
+	 ((kind) >= ARG_OUT_BYTES && (kind) <= ARG_OUT_TEXT) || (kind) == ARG_OUT_ARRAY ||         \
+	 (kind) == ARG_OUT_LIST || (kind) == ARG_OUT_SELECT_FDS)
 
 static inline int arg_is_out(unsigned int kind)
 {
@@ -144,10 +156,11 @@ enum row_when {
 struct call_row {
 	u8 arg; /* 0 to 5 */
 	u8 kind; /* enum arg_kind */
-	u8 of_enter; /* A and AF; else the exit alone has it */
+	u8 of_enter; /* not AX, AXF: those only the exit has */
 	u8 when; /* enum row_when */
 	u8 when_arg; /* or ARG_OF_RESULT */
-	u16 off; /* of a field, or of bytes and text */
+	u8 count; /* of a list: the argument with the number of elements, or one of OF's */
+	u16 off; /* of a field, or of bytes and text; of a list the size of an element */
 	u32 bits;
 };
 
@@ -161,6 +174,11 @@ struct call_row {
 /* In place of an argument, in AX rows. What is OUT_ needs a result that is no error anyway. */
 #define ARG_OF_RESULT 6
 #define IF_SOME IF_MIN(ARG_OF_RESULT, 1)
+
+/* Numbers of elements that no argument has, beside ARG_OF_RESULT. */
+#define PAGES 7 /* as many as the length in argument 1 has */
+#define ONE 8
+#define OF(size, n) .off = (size), .count = (n)
 
 /* @v: argument when_arg of the call. */
 static inline int row_holds(const struct call_row *row, u64 v)
@@ -343,7 +361,22 @@ static inline u32 convert_delete_module_flags(u32 v)
 	return MOVE_BIT(v, 0x200u, 1u) | MOVE_BIT(v, 0x800u, 2u);
 }
 
-/* poll_flags, of events and revents */
+static inline u32 convert_semop_flags(u32 v)
+{
+	return MOVE_BIT(v, 0x800u, 1u) | MOVE_BIT(v, 0x1000u, 2u);
+}
+
+static inline u32 convert_uring_flags(u32 v)
+{
+	return (v & 3) | (v & ~3u) << 1;
+}
+
+/* poll_flags */
+#define PPM_POLLIN 1u
+#define PPM_POLLPRI 2u
+#define PPM_POLLOUT 4u
+
+/* Of events and revents. */
 static inline u32 convert_poll_events(u32 v)
 {
 	return (v & 7) | MOVE_BIT(v, 0x2000u, 1u << 3) | ((v & 0x3f8u) << 1);

@@ -18,6 +18,7 @@
 #include "sys_auto.bpf.c"
 #include "sys_file.bpf.c"
 #include "sys_io.bpf.c"
+#include "sys_ipc.bpf.c"
 #include "sys_mem.bpf.c"
 #include "sys_net.bpf.c"
 #include "sys_proc.bpf.c"

@@ -33,11 +33,18 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 	if (row->when && !row_holds(row, arg_or_0(r, row->when_arg))) {
 		put_empty(r);
 	} else if (arg_is_field(kind)) {
-		if (user_field(kind, addr, row->off, &v))
+		if (user_field(kind, addr, row->off, &v)) {
+			if (is_timeout(kind))
+				r->slot->call.timeout = v;
 			put_u64(r, v);
-		else
+		} else {
 			put_empty(r);
-	} else if (text)
+		}
+	} else if (kind == ARG_LIST)
+		put_elements(r, addr, row->count == ONE ? 1 : arg_or_0(r, row->count), row->off);
+	else if (kind == ARG_SELECT_FDS)
+		put_select_fds(r);
+	else if (text)
 		put_kernel_str(r, text, PATH_SZ);
 	else if (kind == ARG_BYTES)
 		put_user_bytes(r, addr + row->off, beside > cfg.snaplen ? cfg.snaplen : beside,
@@ -103,7 +110,7 @@ static __always_inline void put_carried(struct rec *r, const struct row_range *r
 		.n = ENTER_ARGS,
 	};
 
-	bpf_loop(rows->n & 31, enter_step, &f, 0);
+	bpf_loop(rows->n_all & 31, enter_step, &f, 0);
 	r->off = forget(r->slot, f.off, REC_OFF_MAX);
 }
 

@@ -10,16 +10,20 @@ enum evt_n_params {
 #define P(name, type, fmt) +1
 #define PX(name, type, fmt, table) +1
 #define PR(name, type, fmt, dirfd) +1
+#define PL(name, list) +1
 #define O P
 #define OX PX
+#define OL PL
 #define EVT(id, sym, name, category, flags, n_2022, ...) EVT_##sym##_NPARAMS = 0 __VA_ARGS__,
 #include "events.def"
 #undef EVT
 #undef P
 #undef PX
 #undef PR
+#undef PL
 #undef O
 #undef OX
+#undef OL
 };
 
 /* Bytes of a parameter by type; 0: it varies. */
@@ -79,22 +83,27 @@ enum param_sz {
 	PSZ_WAITSTATUS = 4,
 	PSZ_CPUSET = 0,
 	PSZ_GIDLIST = 0,
+	PSZ_LIST = 0,
 };
 
 enum evt_fixed_sz {
 #define P(name, type, fmt) +PSZ_##type
 #define PX(name, type, fmt, table) +PSZ_##type
 #define PR(name, type, fmt, dirfd) +PSZ_##type
+#define PL(name, list) +PSZ_LIST
 #define O P
 #define OX PX
+#define OL PL
 #define EVT(id, sym, name, category, flags, n_2022, ...) EVT_##sym##_FIXED_SZ = 0 __VA_ARGS__,
 #include "events.def"
 #undef EVT
 #undef P
 #undef PX
 #undef PR
+#undef PL
 #undef O
 #undef OX
+#undef OL
 };
 
 #define EVT_ROWS_MAX 2048 /* of tables by event, a power of two: the verifier sees a mask */

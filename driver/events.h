@@ -108,6 +108,7 @@ enum param_type {
 	PT_WAITSTATUS, /* u32, as wait4 gives it */
 	PT_CPUSET, /* bit mask, as many bytes as there are */
 	PT_GIDLIST, /* u32 each */
+	PT_LIST, /* structures as the kernel has them, one after the other: lists.def */
 	PT_MAX
 };
 

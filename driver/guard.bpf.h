@@ -33,6 +33,7 @@ static const u8 text_args[DRV_MAX_NR] = {
 #define AF(...)
 #define AX A
 #define AXF AF
+#define AE AF
 #define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
 #include "syscalls.def"
 #undef SYS
@@ -40,6 +41,7 @@ static const u8 text_args[DRV_MAX_NR] = {
 #undef AF
 #undef AX
 #undef AXF
+#undef AE
 };
 
 /* Copies argument @i behind what is there. */

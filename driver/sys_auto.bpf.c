@@ -11,16 +11,20 @@ static const u8 param_sizes[EVT_ROWS_MAX][EVT_MAX_PARAMS] = {
 #define P(name, type, fmt) PSZ_##type,
 #define PX(name, type, fmt, table) PSZ_##type,
 #define PR(name, type, fmt, dirfd) PSZ_##type,
+#define PL(name, list) PSZ_LIST,
 #define O P
 #define OX PX
+#define OL PL
 #define EVT(id, sym, name, category, flags, n_2022, ...) [EVT_INDEX(id)] = {__VA_ARGS__},
 #include "events.def"
 #undef EVT
 #undef P
 #undef PX
 #undef PR
+#undef PL
 #undef O
 #undef OX
+#undef OL
 };
 
 /* A number in the size of its parameter: 1, 2, 4 or 8 bytes of the 8 that are written. */
@@ -37,10 +41,13 @@ static __always_inline void put_field(struct rec *r, const struct call_row *p, u
 	u64 v;
 
 	if ((arg_is_out(p->kind) && r->ret < 0) ||
-	    !user_field(p->kind, arg_or_0(r, p->arg), p->off, &v))
+	    !user_field(p->kind, arg_or_0(r, p->arg), p->off, &v)) {
 		put_empty(r);
-	else
-		put_number(r, v, sz);
+		return;
+	}
+	if (is_timeout(p->kind) && r->slot->call.state == CALL_SENT)
+		v = r->slot->call.timeout;
+	put_number(r, v, sz);
 }
 
 /* Data is kept as far as text is: the record has as much room for either. */
@@ -96,6 +103,21 @@ static __always_inline bool row_applies(const struct rec *r, const struct call_r
 	return row_holds(p, p->when_arg == ARG_OF_RESULT ? (u64)r->ret : arg_or_0(r, p->when_arg));
 }
 
+/* An argument, or one of the numbers that are none: of a list's elements. */
+static __always_inline s64 number_of(const struct rec *r, u32 i)
+{
+	if (i == ARG_OF_RESULT)
+		return r->ret;
+	if (i == PAGES)
+		return (arg(r, 1) + 4095) >> 12;
+	return i == ONE ? 1 : arg_or_0(r, i);
+}
+
+static __always_inline bool out_failed(const struct rec *r, u32 kind)
+{
+	return arg_is_out(kind) && r->ret < 0;
+}
+
 static __always_inline void put_auto(struct rec *r, const struct call_row *p, u32 sz, bool own)
 {
 	u32 kind = p->kind, index = p->arg;
@@ -120,6 +142,17 @@ static __always_inline void put_auto(struct rec *r, const struct call_row *p, u3
 	}
 	if (kind == ARG_BYTES_OF || kind == ARG_OUT_BYTES_OF) {
 		put_data_of(r, v + p->off, kind == ARG_OUT_BYTES_OF);
+		return;
+	}
+	if (kind == ARG_LIST || kind == ARG_OUT_LIST) {
+		put_elements(r, v, out_failed(r, kind) ? -1 : number_of(r, p->count), p->off);
+		return;
+	}
+	if (kind == ARG_OUT_SELECT_FDS) {
+		if (r->ret < 0)
+			put_empty(r);
+		else
+			put_select_fds(r);
 		return;
 	}
 	if (kind == ARG_ARRAY || kind == ARG_OUT_ARRAY) {

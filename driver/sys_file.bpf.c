@@ -244,9 +244,6 @@ struct pollfd {
 	u16 revents;
 };
 
-#define POLLFD_OUT_SZ 10 /* s64 fd, u16 flags */
-#define FDLIST_SZ (2 + ARG_POLLFDS_MAX * POLLFD_OUT_SZ)
-
 struct fdlist {
 	struct drv_slot *slot;
 	u8 *to;
@@ -268,8 +265,8 @@ static long fdlist_add(u32 i, void *ctx)
 	flags = l->asked ? p.events : p.revents;
 	if (!l->asked && !flags)
 		return 0;
-	store64(l->to + 2 + n * POLLFD_OUT_SZ, (s64)p.fd);
-	store16(l->to + 2 + n * POLLFD_OUT_SZ + 8, convert_poll_events(flags));
+	store64(l->to + 2 + n * FDLIST_ITEM_SZ, (s64)p.fd);
+	store16(l->to + 2 + n * FDLIST_ITEM_SZ + 8, convert_poll_events(flags));
 	l->n = n + 1;
 	return 0;
 }
@@ -289,7 +286,7 @@ static __always_inline void put_fdlist(struct rec *r, bool asked)
 	bpf_loop(ARG_POLLFDS_MAX, fdlist_add, &l, 0);
 	n = forget(r->slot, l.n, ARG_POLLFDS_MAX);
 	store16(l.to, n);
-	put_done(r, 2 + n * POLLFD_OUT_SZ);
+	put_done(r, 2 + n * FDLIST_ITEM_SZ);
 }
 
 SEC("?tp_btf/sys_exit")

@@ -18,7 +18,8 @@ LINE = re.compile(r"(?P<num>\d+) (?P<time>\S+) (?P<cpu>\d+) (?P<comm>.*?) \((?P<
                   r"(?P<dir>[<>]) (?P<type>\S+) ?(?P<info>.*)")
 
 # Types whose result is no decimal number.
-BASES = {"brk": 16, "mmap": 16, "mmap2": 16, "umask": 8}
+BASES = {"brk": 16, "mmap": 16, "mmap2": 16, "mremap": 16, "shmat": 16, "map_shadow_stack": 16,
+         "umask": 8}
 
 
 class Line:
@@ -38,6 +39,8 @@ class Line:
         m = re.search(r"(?:^| )res=(-?\w+)", self.info) or re.match(r"\w+=(-?\w+)", self.info)
         if not m:
             return None
+        if m[1].startswith("-"):
+            return int(m[1])
         return int(m[1], BASES.get(self.type, 10))
 
     def call(self):

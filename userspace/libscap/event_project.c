@@ -140,6 +140,12 @@ static uint32_t result_bits(const struct scap_event_info *dst, const struct scap
 	return created | upper_layer | lower_layer;
 }
 
+/* Other tools never see it: what has no value is left empty. */
+static int is_ours(const struct scap_event_info *dst, const struct scap_param_info *p)
+{
+	return p->own || evt_is_own_call(dst->id);
+}
+
 int scap_projection_init(struct scap_projection *pr, unsigned int type, unsigned int n_params,
 			 unsigned int src_type)
 {
@@ -160,7 +166,8 @@ int scap_projection_init(struct scap_projection *pr, unsigned int type, unsigned
 		v->from = find_source(dst, src, p);
 		v->size = scap_param_size(p->type);
 		v->is_signed = v->from >= 0 && is_signed(src->params[v->from].type);
-		v->min = i < dst->n_2022 || v->from < 0 ? min_size(p->type) : 0;
+		v->min = !is_ours(dst, p) && (i < dst->n_2022 || v->from < 0) ? min_size(p->type)
+									      : 0;
 		v->clear = result_bits(dst, p);
 	}
 	return 0;

@@ -62,6 +62,14 @@ static int project(struct scap_params *out, uint8_t *buf, size_t sz, unsigned in
 	return len;
 }
 
+/* The kernel writes its answer over the sets that a select is asked about: only the enter of one
+ * that sleeps tells them. */
+static int is_overwritten(unsigned int enter_type, const char *param)
+{
+	return (enter_type == EVT_SELECT_E || enter_type == EVT_PSELECT6_E) &&
+	       !strcmp(param, "fds");
+}
+
 /* Calls that the driver records get their enter from their exit: it must all be there. */
 static void test_exits_know_their_enters(void **state)
 {
@@ -77,7 +85,8 @@ static void test_exits_know_their_enters(void **state)
 		assert_int_equal(scap_projection_init(&pr, e, EVT_MAX_PARAMS, x), 0);
 		assert_int_equal(pr.n, scap_event_info(e)->n_params);
 		for (unsigned int i = 0; i < pr.n; i++)
-			if (pr.v[i].from < 0)
+			if (pr.v[i].from < 0 &&
+			    !is_overwritten(e, scap_event_info(e)->params[i].name))
 				fail_msg("%s: the exit has no %s", scap_syscall_name(nr, 0),
 					 scap_event_info(e)->params[i].name);
 	}

@@ -36,6 +36,13 @@
 	 .dirfd = -1,                                                                              \
 	 .own = 1,                                                                                 \
 	 .flags = flags_##table},
+#define PL(pname, of)                                                                              \
+	{.name = #pname, .type = PT_LIST, .fmt = PF_NA, .dirfd = -1, .list = list_##of},
+#define OL(pname, of)                                                                              \
+	{.name = #pname, .type = PT_LIST, .fmt = PF_NA, .dirfd = -1, .own = 1, .list = list_##of},
+#define LIST(of, ...) static const struct scap_param_info list_##of[] = {__VA_ARGS__{.dirfd = -1}};
+#include "lists.def"
+#undef LIST
 #define EVT(id, sym, name, category, flags, n_2022, ...)                                           \
 	static const struct scap_param_info params_##sym[] = {__VA_ARGS__{.dirfd = -1}};
 #include "events.def"
@@ -43,14 +50,18 @@
 #undef P
 #undef PX
 #undef PR
+#undef PL
 #undef O
 #undef OX
+#undef OL
 
 #define P(...) +1
 #define PX(...) +1
 #define PR(...) +1
+#define PL(...) +1
 #define O(...) +0
 #define OX(...) +0
+#define OL(...) +0
 #define EVT(evt_id, evt_sym, evt_name, cat, evt_flags, n22, ...)                                   \
 	[EVT_INDEX(evt_id)] = {.name = evt_name,                                                   \
 			       .sym = #evt_sym,                                                    \
@@ -69,8 +80,10 @@ static const struct scap_event_info events[EVT_INDEX_MAX] = {
 #undef P
 #undef PX
 #undef PR
+#undef PL
 #undef O
 #undef OX
+#undef OL
 
 const struct scap_event_info *scap_event_info(unsigned int type)
 {

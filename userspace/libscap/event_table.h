@@ -21,6 +21,9 @@ struct scap_param_info {
 	uint8_t own; /* saker's own: in compatible files it travels in an option */
 	int8_t dirfd; /* PT_FSRELPATH: number of the parameter with its directory; else -1 */
 	const struct scap_flag_name *flags; /* NULL: none */
+	/* PT_LIST: the parts of an element, in their order without gaps; the last has no name. A
+	 * part that is not shown is called "_". */
+	const struct scap_param_info *list;
 };
 
 struct scap_event_info {

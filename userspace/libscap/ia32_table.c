@@ -24,6 +24,7 @@ static const char *const good_fillers[] = {
 #define AX A
 #define AF(name, index, how, offset, ...) A(name, index, how, .off = offset, ##__VA_ARGS__)
 #define AXF AF
+#define AE A
 #define SYS(nr, name, event, filler, ...)                                                          \
 	static const struct call_row uses_##name[] = {__VA_ARGS__{.kind = ARG_KIND_MAX}};
 #include "syscalls.def"
@@ -32,6 +33,7 @@ static const char *const good_fillers[] = {
 #undef AX
 #undef AF
 #undef AXF
+#undef AE
 
 static const struct row {
 	const char *name, *filler;
@@ -95,17 +97,21 @@ static int use_is_good(const struct call_row *u)
 	case ARG_OUT_TIMESPEC_AT:
 	case ARG_OUT_TIMEVAL_AT:
 	case ARG_OUT_SECONDS_AT:
-	case ARG_PATH:
-	case ARG_PATH_OUT:
+	case ARG_TIMEOUT_AT:
+	case ARG_TIMEOUT_TV_AT:
 	case ARG_SOCKADDR:
-	case ARG_BYTES:
-	case ARG_OUT_BYTES:
 	case ARG_OUT_TEXT:
 	case ARG_TEXT:
 	case ARG_ARRAY:
 	case ARG_OUT_ARRAY:
+	case ARG_SELECT_FDS:
+	case ARG_OUT_SELECT_FDS:
 	case ARG_POLLFDS:
 		return 1;
+	case ARG_PATH:
+	case ARG_PATH_OUT:
+	case ARG_BYTES:
+	case ARG_OUT_BYTES:
 	case ARG_U16_AT:
 	case ARG_U32_AT:
 	case ARG_S32_AT:

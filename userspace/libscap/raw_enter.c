@@ -25,6 +25,7 @@ struct arg_row {
 #define A(name, index, how, ...)                                                                   \
 	{#name, {.arg = index, .kind = ARG_##how, .of_enter = 1, ##__VA_ARGS__}},
 #define AF(name, index, how, offset, ...) A(name, index, how, .off = offset, ##__VA_ARGS__)
+#define AE A
 #define AX(...)
 #define AXF(...)
 #define SYS(nr, name, event, filler, ...)                                                          \
@@ -35,6 +36,7 @@ struct arg_row {
 #undef AF
 #undef AX
 #undef AXF
+#undef AE
 
 static const struct arg_row *const rows_by_nr[DRV_MAX_NR] = {
 #define SYS(nr, name, ...) [nr] = rows_##name,
@@ -174,13 +176,14 @@ static void put_nothing(struct writer *w, unsigned int param_type)
 	put(w, zeros, scap_param_size(param_type));
 }
 
-static void put_bytes(struct writer *w, unsigned int param_type, const struct scap_param *from)
+static void put_bytes(struct writer *w, unsigned int param_type, unsigned int kind,
+		      const struct scap_param *from)
 {
 	if (!from->len && !w->own)
 		put_nothing(w, param_type);
 	else if (param_type == PT_SOCKADDR)
 		put_sockaddr(w, from);
-	else if (param_type == PT_FDLIST)
+	else if (param_type == PT_FDLIST && kind == ARG_POLLFDS)
 		put_pollfds(w, from);
 	else
 		put(w, from->p, from->len);
@@ -249,7 +252,7 @@ static void put_param(struct writer *w, const struct raw *raw, const struct scap
 		v = row_value(raw, row, &pointed);
 		put(w, &v, size);
 	} else {
-		put_bytes(w, info->type, &pointed);
+		put_bytes(w, info->type, row->kind, &pointed);
 	}
 }
 

@@ -59,6 +59,7 @@ static const char *const type_names[PT_MAX] = {
 	[PT_WAITSTATUS] = "WAITSTATUS",
 	[PT_CPUSET] = "CPUSET",
 	[PT_GIDLIST] = "GIDLIST",
+	[PT_LIST] = "LIST",
 };
 
 struct listing {

@@ -11,8 +11,9 @@ static void do_sync(void)
 
 static void do_delete_module(void)
 {
-	say("delete_module res=%ld name=saker-none flags=1",
-	    CALL(delete_module, P("saker-none"), 0x200));
+	char name[] = "saker-none"; /* a kernel without modules does not look at it */
+
+	say("delete_module res=%ld name=saker-none flags=1", CALL(delete_module, P(name), 0x200));
 }
 
 /* clang-format off */

@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
@@ -45,10 +47,20 @@ static void do_ppoll(void)
 
 static void do_select(void)
 {
-	struct timeval none = {0, 0};
+	const struct pair s = socket_pair();
+	struct timeval none = {0, 0}, two = {0, 2000};
+	fd_set in, out;
 
-	say("select res=%ld", CALL(select, 0, 0L, 0L, 0L, P(&none)));
-	say("select res=%ld", CALL(select, -1, 0L, 0L, 0L, P(&none)));
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(s.s[0], &in);
+	FD_SET(s.s[0], &out);
+	say("select res=%ld ready=%d:u4 nfds=64 timeout=0(0s)",
+	    CALL(select, 64, P(&in), P(&out), 0L, P(&none)), s.s[0]);
+	FD_SET(s.s[0], &in);
+	say("select res=%ld ready= nfds=64 timeout=2000000(0.002s)",
+	    CALL(select, 64, P(&in), 0L, 0L, P(&two)));
+	say("select res=%ld nfds=-1", CALL(select, -1, 0L, 0L, 0L, 0L));
 }
 
 static void do_epoll_create(void)
@@ -65,11 +77,21 @@ static void do_epoll_create1(void)
 
 static void do_epoll_wait(void)
 {
-	struct epoll_event events[4];
+	struct epoll_event events[4], e = {.events = EPOLLIN | EPOLLOUT, .data.u64 = 0xbeef};
+	const struct pair s = socket_pair();
 	const int fd = epoll_create1(0);
 
-	say("epoll_wait res=%ld maxevents=4", CALL(epoll_wait, fd, P(events), 4, 0));
-	say("epoll_wait res=%ld maxevents=-1", CALL(epoll_wait, fd, P(events), -1, 0));
+	say("epoll_wait res=%ld maxevents=4 epfd=%d timeout=0",
+	    CALL(epoll_wait, fd, P(events), 4, 0), fd);
+	epoll_ctl(fd, EPOLL_CTL_ADD, s.s[0], &e);
+	e.events = EPOLLIN | EPOLLRDHUP;
+	epoll_ctl(fd, EPOLL_CTL_ADD, s.s[1], &e);
+	close(s.s[0]);
+	say("epoll_wait res=%ld maxevents=4 events=8209(EPOLLIN|EPOLLHUP|EPOLLRDHUP):BEEF epfd=%d "
+	    "timeout=-1",
+	    CALL(epoll_wait, fd, P(events), 4, -1), fd);
+	say("epoll_wait res=%ld maxevents=-1 epfd=%d timeout=0",
+	    CALL(epoll_wait, fd, P(events), -1, 0), fd);
 }
 
 static void do_epoll_ctl(void)
@@ -85,6 +107,65 @@ static void do_epoll_ctl(void)
 	    CALL(epoll_ctl, fd, 9, s, 1L), fd, s);
 }
 
+static void do_epoll_pwait(void)
+{
+	struct epoll_event events[4], e = {.events = EPOLLIN | EPOLLOUT, .data.u64 = 0xbeef};
+	const struct pair s = socket_pair();
+	const int fd = epoll_create1(0);
+	unsigned long mask = 1ul << (SIGUSR1 - 1);
+
+	epoll_ctl(fd, EPOLL_CTL_ADD, s.s[0], &e);
+	say("epoll_pwait res=%ld events=4(EPOLLOUT):BEEF epfd=%d maxevents=4 timeout=-1 "
+	    "sigmask=[SIGUSR1]",
+	    CALL(epoll_pwait, fd, P(events), 4, -1, P(&mask), 8L), fd);
+	say("epoll_pwait res=%ld events= epfd=%d maxevents=-1 timeout=0 sigmask=<NA>",
+	    CALL(epoll_pwait, fd, P(events), -1, 0, 0L, 8L), fd);
+}
+
+static void do_epoll_pwait2(void)
+{
+	struct timespec ts = {0, 2000000};
+	struct epoll_event events[4];
+	const int fd = epoll_create1(0);
+
+	say("epoll_pwait2 res=%ld events= epfd=%d maxevents=4 timeout=2000000(0.002s) sigmask=<NA>",
+	    CALL(epoll_pwait2, fd, P(events), 4, P(&ts), 0L, 8L), fd);
+	say("epoll_pwait2 res=%ld epfd=-1 maxevents=4 timeout=<NA>",
+	    CALL(epoll_pwait2, -1, P(events), 4, 0L, 0L, 8L));
+}
+
+static void do_pselect6(void)
+{
+	const struct pair s = socket_pair();
+	struct timespec ts = {0, 2000000};
+	unsigned long mask = 1ul << (SIGUSR1 - 1);
+	const struct {
+		unsigned long *mask;
+		size_t sz;
+	} sig = {&mask, 8};
+	fd_set in, out;
+
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(s.s[0], &in);
+	FD_SET(s.s[1], &out);
+	say("pselect6 res=%ld ready=%d:u4 nfds=200 sigmask=[SIGUSR1]",
+	    CALL(pselect6, 200, P(&in), P(&out), 0L, P(&ts), P(&sig)), s.s[1]);
+	FD_SET(s.s[0], &in);
+	dup2(s.s[1], 190);
+	ts = (struct timespec){0, 2000000};
+	FD_ZERO(&out);
+	FD_SET(190, &out);
+	say("pselect6 res=%ld ready= nfds=190 timeout=2000000(0.002s) sigmask=<NA>",
+	    CALL(pselect6, 190, P(&in), P(&out), 0L, P(&ts), 0L));
+	FD_SET(s.s[0], &in);
+	FD_SET(190, &out);
+	say("pselect6 res=%ld ready=190:u4 nfds=191 timeout=<NA> sigmask=<NA>",
+	    CALL(pselect6, 191, P(&in), P(&out), 0L, 0L, 0L));
+	say("pselect6 res=%ld ready=<NA> nfds=-1 timeout=<NA> sigmask=<NA>",
+	    CALL(pselect6, -1, P(&in), 0L, 0L, 0L, 0L));
+}
+
 /* clang-format off */
 const struct call_case cases_wait[] = {
 	{"poll", do_poll},
@@ -94,5 +175,8 @@ const struct call_case cases_wait[] = {
 	{"epoll_ctl", do_epoll_ctl},
 	{"ppoll", do_ppoll},
 	{"epoll_create1", do_epoll_create1},
+	{"epoll_pwait", do_epoll_pwait},
+	{"epoll_pwait2", do_epoll_pwait2},
+	{"pselect6", do_pselect6},
 	{NULL, NULL},
 };

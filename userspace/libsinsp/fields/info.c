@@ -14,8 +14,10 @@ struct label {
 #define P(pname, ...) LABEL(pname)
 #define PX(pname, ...) LABEL(pname)
 #define PR(pname, ...) LABEL(pname)
+#define PL(pname, ...) LABEL(pname)
 #define O(pname, ...) LABEL(pname)
 #define OX(pname, ...) LABEL(pname)
+#define OL(pname, ...) LABEL(pname)
 #define EVT(id, sym, name, category, flags, n_2022, ...)                                           \
 	static const struct label labels_##sym[] = {__VA_ARGS__{"", 0}};
 #include "events.def"
@@ -39,8 +41,10 @@ static const struct event_text event_texts[EVT_INDEX_MAX] = {
 #undef P
 #undef PX
 #undef PR
+#undef PL
 #undef O
 #undef OX
+#undef OL
 
 static const struct event_text *event_text(unsigned int id)
 {

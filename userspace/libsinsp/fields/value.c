@@ -155,6 +155,8 @@ static char *put_errno(struct value_writer *w, char *p, const struct value *v)
 {
 	const int64_t res = (int64_t)get_u64(v->p);
 
+	if (v->fmt == PF_HEX && res >= 0) /* an address */
+		return put_hex_upper(p, (uint64_t)res);
 	p = put_i64(p, res);
 	return res < 0 ? put_meaning(w, p, sinsp_errno_name(-(uint64_t)res)) : p;
 }
@@ -833,6 +835,58 @@ static char *put_dyn(struct value_writer *w, char *p, const struct value *v)
 	return put_value(w, p, &part);
 }
 
+/* ---- arrays of the kernel's ---- */
+
+/* The parts of the element at @at with colons between. */
+static char *put_element(struct value_writer *w, char *p, const struct value *v, uint32_t at)
+{
+	const char *sep = "";
+	uint32_t size;
+
+	for (const struct scap_param_info *part = v->info->list; part->name; part++, at += size) {
+		struct value value = {v->p + at, 0, part->type, part->fmt, part};
+
+		size = (uint32_t)scap_param_size(part->type);
+		if (part->name[0] == '_')
+			continue;
+		value.len = size;
+		p = text_room(w->out, p, 2 * VALUE_ROOM);
+		if (!p)
+			return NULL;
+		w->meaning = 0;
+		p = put_value(w, put_cstr(p, sep), &value);
+		if (!p)
+			return NULL;
+		sep = ":";
+	}
+	return p;
+}
+
+static uint32_t element_size(const struct scap_param_info *part)
+{
+	uint32_t size = 0;
+
+	for (; part->name; part++)
+		size += (uint32_t)scap_param_size(part->type);
+	return size;
+}
+
+/* The elements, with blanks between. What is left of one that was cut is not shown. */
+static char *put_list(struct value_writer *w, char *p, const struct value *v)
+{
+	const uint32_t size = v->info->list ? element_size(v->info->list) : 0;
+
+	for (uint32_t at = 0; p && size && v->len - at >= size; at += size) {
+		p = text_room(w->out, p, VALUE_ROOM);
+		if (p && at)
+			*p++ = ' ';
+		if (p)
+			p = put_element(w, p, v, at);
+	}
+	w->meaning = 0; /* that of a part is not the list's */
+	return p;
+}
+
 /* ---- the table ---- */
 
 struct value_type {
@@ -894,6 +948,7 @@ static const struct value_type value_types[PT_MAX] = {
 	[PT_WAITSTATUS] = {put_wait_status, 4},
 	[PT_CPUSET] = {put_cpuset, 1},
 	[PT_GIDLIST] = {put_gid_list, 4},
+	[PT_LIST] = {put_list, 0},
 };
 
 static char *put_value(struct value_writer *w, char *p, const struct value *v)

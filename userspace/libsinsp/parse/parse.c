@@ -45,6 +45,11 @@ static const struct {
 	[EVT_USERFAULTFD_X] = {sinsp_parse_anon},
 	[EVT_IO_URING_SETUP_X] = {sinsp_parse_anon},
 	[EVT_MEMFD_CREATE_X] = {sinsp_parse_memfd},
+	[EVT_INDEX(EVT_MEMFD_SECRET_X)] = {sinsp_parse_named},
+	[EVT_INDEX(EVT_MQ_OPEN_X)] = {sinsp_parse_mq_open},
+	[EVT_INDEX(EVT_PERF_EVENT_OPEN_X)] = {sinsp_parse_named},
+	[EVT_INDEX(EVT_LANDLOCK_CREATE_RULESET_X)] = {sinsp_parse_named},
+	[EVT_BPF_368_X] = {sinsp_parse_bpf},
 	[EVT_PIDFD_OPEN_X] = {sinsp_parse_pidfd_open},
 	[EVT_PIDFD_GETFD_X] = {sinsp_parse_pidfd_getfd},
 	[EVT_CHDIR_X] = {sinsp_parse_chdir},
@@ -130,8 +135,9 @@ static int find_param(const struct scap_event_info *info, const char *name)
 /* The enter's file is its first parameter; an exit has it under the same name, or another. */
 static int find_fd(const struct scap_event_info *info)
 {
-	static const char *const names[] = {"fd",     "oldfd", "fdout", "fd_in",
-					    "out_fd", "dirfd", "pidfd"};
+	static const char *const names[] = {"fd",     "oldfd",      "fdout",    "fd_in",
+					    "out_fd", "dirfd",      "pidfd",    "epfd",
+					    "mqdes",  "ruleset_fd", "kernel_fd"};
 
 	if (evt_is_enter(info->id))
 		return info->n_params ? 0 : -1;

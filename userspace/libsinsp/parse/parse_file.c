@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events that make, copy and end files, and those that change directories. */
+#include <limits.h>
 #include <string.h>
 
 #include "parse.h"
@@ -9,7 +10,7 @@ enum { AT_FDCWD_2022 = -100 };
 enum { F_DUPFD = 1, F_DUPFD_CLOEXEC = 26 }; /* PPM_FCNTL_* */
 enum { F_SETFD = 3, FD_CLOEXEC = 1 };
 enum { CLOSE_RANGE_UNSHARE = 1 << 1, CLOSE_RANGE_CLOEXEC = 1 << 2 };
-enum { MFD_CLOEXEC = 1, EPOLL_CLOEXEC_2022 = 1 };
+enum { MFD_CLOEXEC = 1, EPOLL_CLOEXEC_2022 = 1, PERF_FLAG_FD_CLOEXEC = 8 };
 
 static struct sinsp_fd_mem *mem_of(const struct sinsp_parse *p)
 {
@@ -380,6 +381,91 @@ void sinsp_parse_memfd(struct sinsp_parse *p)
 	if (name)
 		sinsp_fd_set_name(mem_of(p), fd, (const char *)name->p, sinsp_text_len(name));
 	if (sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & MFD_CLOEXEC)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+static struct sinsp_fd *new_named_fd(struct sinsp_parse *p, unsigned int type, const char *name)
+{
+	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), type);
+
+	if (fd)
+		sinsp_fd_set_name(mem_of(p), fd, name, strlen(name));
+	return fd;
+}
+
+/* Files that are called after what they are, as in /proc. */
+void sinsp_parse_named(struct sinsp_parse *p)
+{
+	const uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	struct sinsp_fd *fd = NULL;
+	int cloexec = 0;
+
+	switch (p->e->raw.type) {
+	case EVT_MEMFD_SECRET_X:
+		fd = new_named_fd(p, SCAP_FD_FILE_V2, "/secretmem");
+		cloexec = !!(flags & SINSP_O_CLOEXEC);
+		break;
+	case EVT_PERF_EVENT_OPEN_X:
+		fd = new_named_fd(p, SCAP_FD_UNSUPPORTED, "anon_inode:[perf_event]");
+		cloexec = !!(flags & PERF_FLAG_FD_CLOEXEC);
+		break;
+	case EVT_LANDLOCK_CREATE_RULESET_X:
+		/* With a flag it makes none: the result is a version. */
+		if (flags)
+			return;
+		fd = new_named_fd(p, SCAP_FD_UNSUPPORTED, "anon_inode:[landlock-ruleset]");
+		cloexec = 1;
+		break;
+	}
+	if (fd && cloexec)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+/* The C library leaves out the slash that the name begins with. */
+void sinsp_parse_mq_open(struct sinsp_parse *p)
+{
+	const struct scap_param *name = sinsp_own(p, SINSP_P_name);
+	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_FILE_V2);
+	char path[NAME_MAX + 2] = "/";
+	size_t n = sinsp_text_len(name);
+
+	if (!fd)
+		return;
+	fd->flags |= SINSP_FD_F_CLOEXEC;
+	if (!n || n > NAME_MAX)
+		return;
+	memcpy(path + 1, name->p, n);
+	sinsp_fd_set_name(mem_of(p), fd, path, n + 1);
+}
+
+/* What of its commands make, by their numbers. */
+void sinsp_parse_bpf(struct sinsp_parse *p)
+{
+	static const struct {
+		uint8_t type;
+		const char *name;
+	} made[] = {
+		[0] = {SCAP_FD_BPF, "anon_inode:bpf-map"}, /* MAP_CREATE */
+		[5] = {SCAP_FD_BPF, "anon_inode:bpf-prog"}, /* PROG_LOAD */
+		[7] = {SCAP_FD_BPF, ""}, /* OBJ_GET: any of them */
+		[13] = {SCAP_FD_BPF, "anon_inode:bpf-prog"}, /* PROG_GET_FD_BY_ID */
+		[14] = {SCAP_FD_BPF, "anon_inode:bpf-map"}, /* MAP_GET_FD_BY_ID */
+		[17] = {SCAP_FD_BPF, "anon_inode:bpf_link"}, /* RAW_TRACEPOINT_OPEN */
+		[18] = {SCAP_FD_UNSUPPORTED, "anon_inode:btf"}, /* BTF_LOAD */
+		[19] = {SCAP_FD_UNSUPPORTED, "anon_inode:btf"}, /* BTF_GET_FD_BY_ID */
+		[28] = {SCAP_FD_BPF, "anon_inode:bpf_link"}, /* LINK_CREATE */
+		[30] = {SCAP_FD_BPF, "anon_inode:bpf_link"}, /* LINK_GET_FD_BY_ID */
+		[32] = {SCAP_FD_BPF, "anon_inode:bpf-stats"}, /* ENABLE_STATS */
+		[33] = {SCAP_FD_BPF, "anon_inode:bpf_iter"}, /* ITER_CREATE */
+	};
+	const uint64_t cmd = sinsp_u64(sinsp_own(p, SINSP_P_cmd), UINT64_MAX);
+	struct sinsp_fd *fd;
+
+	/* In sysdig's files the enter alone has the command. */
+	if (cmd >= sizeof(made) / sizeof(*made) || !made[cmd].name)
+		return;
+	fd = new_named_fd(p, made[cmd].type, made[cmd].name);
+	if (fd)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
