@@ -43,6 +43,7 @@ struct call_case {
 	X(signal)                                                                                  \
 	X(time)                                                                                    \
 	X(ipc)                                                                                     \
+	X(aio)                                                                                     \
 	X(system)
 #define X(family) extern const struct call_case cases_##family[];
 CALL_FAMILIES(X)
