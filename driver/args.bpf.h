@@ -112,10 +112,8 @@ static __always_inline const struct call_row *call_row_at(u32 i)
  * the context of a loop needs it: from the second round on nothing is known of it. */
 static __always_inline u64 bounded(u64 v, u64 max)
 {
-	OPAQUE(v);
-	if (v > max)
-		v = max;
-	OPAQUE(v); /* 6.1: bounds are lost on what was spilled before the comparison */
+	/* 6.1 loses the bounds of what was spilled before the comparison: one asm, one register. */
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(v) : "ri"(max));
 	return v;
 }
 

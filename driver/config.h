@@ -12,7 +12,8 @@
 #define DRV_MAX_EVENTS 2048 /* rows of events, see EVT_INDEX */
 #define DRV_MAX_NR 512 /* system call numbers, a power of two */
 #define DRV_REC_MAX 65504u /* no record is longer: what a perf ring can take */
-#define RING_SLACK (128u * 1024) /* a record that starts last and one more */
+#define RING_SLACK (132u * 1024) /* a record that starts last and one more */
+#define SCRATCH_SZ (64u * 1024) /* where records made in the scratch may begin */
 #define DRV_SNAPLEN_MAX 65000u /* with the most that any record has beside: DRV_REC_MAX */
 #define DRV_MAX_SNAP_PORTS 16
 
@@ -62,8 +63,8 @@ struct drv_config {
 	u32 snaplen_max; /* the most of snaplen and those of ports */
 	u32 n_snap_ports;
 	struct drv_snap_port snap_ports[DRV_MAX_SNAP_PORTS];
-	u32 n_cpus; /* possible CPUs */
-	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader sleeps */
+	u32 cpus_per_ring; /* ringbuf only */
+	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader naps */
 	u32 want_unknown; /* record calls with numbers that no table has */
 	u32 switches; /* record every task switch */
 	u32 task_storage; /* calls of sleeping tasks are kept in task storage, else in a hash */
@@ -87,7 +88,9 @@ struct drv_config {
 	X(RING_FULL, "the ring was full")                                                          \
 	X(TOO_BIG, "the record was larger than a record may be")                                   \
 	X(NO_RING, "the CPU had no ring")                                                          \
-	X(NESTED, "it interrupted other writers of the same CPU too deeply")
+	X(NESTED, "it interrupted other writers of the same CPU too deeply")                       \
+	X(REFUSED, "the kernel would not take it")                                                 \
+	X(MISSED, "the driver was at work on that CPU already")
 
 enum drv_drop {
 #define X(sym, text) DRV_DROP_##sym,
@@ -121,6 +124,8 @@ struct drv_lost_span {
 struct drv_counters {
 	u64 seen; /* records the driver meant to send */
 	u64 records; /* records sent */
+	u64 n_enters; /* of those seen: raw enters */
+	u64 n_others; /* of those seen: what is no call */
 	u64 lost[DRV_DROP_ROOM][LOST_ROOM]; /* by enum drv_drop and enum drv_lost */
 	struct drv_lost_span lost_at[DRV_DROP_ROOM];
 	u64 n_saved; /* exits whose task was switched out since the enter */
@@ -142,6 +147,12 @@ static inline u64 drv_dropped(const struct drv_counters *c, unsigned int why)
 	return n;
 }
 
+enum ring_sleep {
+	RING_AWAKE,
+	RING_NAPS, /* will look soon: the doorbell only when wake_sz bytes wait */
+	RING_SLEEPS, /* the doorbell at the next record */
+};
+
 /*
  * The page that each CPU's ring begins with, whatever its kind. Writers of one CPU nest
  * (a page fault or a sample inside a filler) and are never concurrent. Positions are
@@ -150,18 +161,19 @@ static inline u64 drv_dropped(const struct drv_counters *c, unsigned int why)
  * place keeps every record in one piece. For the other kinds that room is the scratch
  * in which the record is made, and positions only say how much waits to be read.
  */
-#define DRV_LEVELS 4 /* writers nested deeper share the last set of counters */
+#define DRV_LEVELS 4 /* of nested writers: a call, a fault in it, an interrupt, an NMI */
 
 struct ring_hdr {
 	/* Written by the driver. */
 	u64 head; /* array: all below is complete; load-acquire in libscap */
-	u64 resv; /* all below is given out to writers */
+	u64 resv; /* all below is given out to writers; other kinds: is sent */
 	u64 nest; /* writers at work */
 	u64 n_lost; /* records lost, whatever the reason: when it moves, look at the counters */
-	u64 pad0[12];
+	u64 scratch; /* other kinds than array: bytes in use by writers at work */
+	u64 pad0[11];
 	/* Written by libscap. */
 	u64 tail; /* all below is read: store-release */
-	u64 asleep; /* the reader sleeps and wants the doorbell; the driver clears it */
+	u64 asleep; /* enum ring_sleep; the driver, when it rings, makes it RING_AWAKE */
 	u64 told_ns[DRV_DROP_ROOM]; /* by reason: what was lost until then is noted */
 	u64 pad1[6];
 	struct drv_counters
@@ -215,8 +227,9 @@ struct drv_slot {
 	u32 sel_saved; /* it has a call in storage */
 	u64 n_filtered; /* calls left out because nobody asked for them */
 	u32 snaplen; /* for the data of the call that ends, where ports matter */
-	u32 pad0;
-	u64 pad[2];
+	u32 overtaken; /* another record was made while the call was being noted */
+	u64 n_left_out; /* exits on this CPU that made no record, as nobody wants them */
+	u64 pad[1];
 } __attribute__((aligned(128)));
 
 #endif /* DRIVER_CONFIG_H */

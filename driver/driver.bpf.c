@@ -91,6 +91,25 @@ static __always_inline void note_call(struct drv_slot *slot, u32 nr, const struc
 	slot->call.flags |= sel_flags(sel, &slot->call);
 }
 
+/*
+ * The time is last: who interrupts before it is older, and who does after the call is open sends the
+ * enter. Who interrupts in between says so, and the time is read again.
+ */
+static __always_inline void call_open(struct drv_slot *slot)
+{
+	for (int i = 0; i < 2; i++) {
+		ONCE(slot->call.state) = CALL_NONE;
+		ONCE(slot->overtaken) = 0;
+		barrier();
+		slot->call.ts = bpf_ktime_get_boot_ns();
+		barrier();
+		ONCE(slot->call.state) = CALL_OPEN;
+		barrier();
+		if (!ONCE(slot->overtaken))
+			break;
+	}
+}
+
 SEC("tp_btf/sys_enter")
 int sys_enter(u64 *ctx)
 {
@@ -125,14 +144,13 @@ int sys_enter(u64 *ctx)
 	ONCE(slot->task) = (u64)task;
 	note_call(slot, nr, regs, ia32, sel);
 	guard_enter(task, &slot->call);
-	barrier(); /* the time is last: who interrupts before is older, and after sends the enter */
-	slot->call.ts = bpf_ktime_get_boot_ns();
 	barrier();
-	ONCE(slot->call.state) = CALL_OPEN;
 	if (never_returns(slot->call.nr)) {
-		send_enter(ctx, slot, task, REC_F_BLOCKED);
+		send_last(ctx, slot, task);
 		slot_clear(slot);
+		return 0;
 	}
+	call_open(slot);
 	return 0;
 }
 
@@ -158,6 +176,7 @@ int sched_process_fork(u64 *ctx)
 	struct drv_call born = {.state = CALL_BORN};
 
 	mark_inherit(parent, (void *)ctx[1]);
+	saved_forget((void *)ctx[1]);
 	if (!call || !is_clone(call))
 		return 0;
 	born.nr = call->nr;
@@ -283,8 +302,10 @@ int sys_exit(u64 *ctx)
 		return 0;
 	task = bpf_get_current_task_btf();
 	if (slot->task != (u64)task || !call_matches(&slot->call, regs->orig_ax)) {
-		if (!call_recover(slot, task, regs))
+		if (!call_recover(slot, task, regs)) {
+			slot->n_left_out++;
 			return 0;
+		}
 	}
 	if (!sel_exit(slot, task, ctx[1])) {
 		slot->n_filtered++;

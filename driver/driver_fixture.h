@@ -17,12 +17,12 @@
 #include "event_table.h"
 #include "live_load.h"
 
-#define MAX_RECS 200000
-
 struct capture {
 	struct live_driver *d;
 	struct rec_hdr **recs; /* copies, in the order of their rings */
-	size_t n;
+	size_t n, room;
+	pid_t only; /* keep the records of this thread; 0: all */
+	uint64_t n_records; /* kept or not */
 	struct drv_counters counters;
 	uint64_t n_corrupt;
 	size_t n_back; /* records with an older key than the one before them in their ring */
@@ -43,9 +43,22 @@ static inline struct capture begin_capture(const struct live_opts *o)
 
 	assert_int_equal(live_load(&c.d, o, &test_log), 0);
 	assert_int_equal(live_attach(c.d), 0);
-	c.recs = calloc(MAX_RECS, sizeof(*c.recs));
-	assert_non_null(c.recs);
 	return c;
+}
+
+static inline void keep(struct capture *c, const struct rec_hdr *rec)
+{
+	c->n_records++;
+	if (c->only && rec->evt.tid != (uint64_t)c->only)
+		return;
+	if (c->n == c->room) {
+		c->room = c->room ? 2 * c->room : 4096;
+		c->recs = realloc(c->recs, c->room * sizeof(*c->recs));
+		assert_non_null(c->recs);
+	}
+	c->recs[c->n] = malloc(rec->len);
+	assert_non_null(c->recs[c->n]);
+	memcpy(c->recs[c->n++], rec, rec->len);
 }
 
 static inline void drain(struct capture *c, struct ring *r)
@@ -55,12 +68,10 @@ static inline void drain(struct capture *c, struct ring *r)
 	uint64_t last = 0;
 
 	ring_refresh(r, &bound);
-	while ((rec = ring_peek(r)) && c->n < MAX_RECS) {
+	while ((rec = ring_peek(r))) {
 		c->n_back += rec_key(rec) < last;
 		last = rec_key(rec);
-		c->recs[c->n] = malloc(rec->len);
-		assert_non_null(c->recs[c->n]);
-		memcpy(c->recs[c->n++], rec, rec->len);
+		keep(c, rec);
 		ring_advance(r);
 	}
 	ring_release(r);

@@ -125,6 +125,33 @@ static __always_inline const struct row_range *rows_of(const struct drv_call *ca
 	return &row_ranges[nr];
 }
 
+static __always_inline bool open_enter(struct rec *r, void *ctx, struct drv_slot *slot,
+				       const struct row_range *rows)
+{
+	u32 n = ENTER_ARGS + rows->n_carried;
+
+	r->slot = slot;
+	return rec_open(r, ctx, REC_ENTER, enter_type_of(&slot->call), n,
+			n * sizeof(u64) + rows->n_carried_texts * PATH_SZ);
+}
+
+/* A raw enter in @r, which is open. True when it got into the ring. */
+static __always_inline bool fill_enter(struct rec *r, const struct row_range *rows,
+				       struct task_struct *task, u64 flags)
+{
+	struct drv_call *call = &r->slot->call;
+
+	if (cfg.failed_only) /* not asked for, unless it fails: the exit will tell */
+		flags |= REC_F_STATE_ONLY;
+	put_header(r, call->ts, task->pid);
+	for (int i = 0; i < ENTER_ARGS; i++)
+		put_u64(r, call->args[i]);
+	if (rows->n_carried)
+		put_carried(r, rows, guard_of(task, call));
+	r->n = r->n_params; /* so they are, as in fill_auto */
+	return rec_close(r, flags | (call->flags & ~(u64)CALL_F_OWN) | REC_F_RAW_ENTER, call->ts);
+}
+
 /*
  * Sends the enter of the call in @slot ahead, as a raw enter. The call is of @task, whose
  * memory is the one mapped now. When it got into the ring, the call's state is CALL_SENT.
@@ -132,28 +159,28 @@ static __always_inline const struct row_range *rows_of(const struct drv_call *ca
 static __always_inline void send_enter(void *ctx, struct drv_slot *slot, struct task_struct *task,
 				       u64 flags)
 {
-	struct drv_call *call = &slot->call;
-	const struct row_range *rows = rows_of(call);
-	u32 n = ENTER_ARGS + rows->n_carried;
+	const struct row_range *rows = rows_of(&slot->call);
 	struct rec r;
 
-	if (cfg.failed_only) /* not asked for, unless it fails: the exit will tell */
-		flags |= REC_F_STATE_ONLY;
-	r.slot = slot;
-	if (!rec_open(&r, ctx, enter_type_of(call), n,
-		      n * sizeof(u64) + rows->n_carried_texts * PATH_SZ))
+	if (!open_enter(&r, ctx, slot, rows))
 		return;
 	/* Before it is published, lest an interrupt sends it again. */
-	ONCE(call->state) = CALL_SENT;
-	put_header(&r, call->ts, task->pid);
-	for (int i = 0; i < ENTER_ARGS; i++)
-		put_u64(&r, call->args[i]);
-	if (rows->n_carried)
-		put_carried(&r, rows, guard_of(task, call));
-	r.n = r.n_params; /* so they are, as in fill_auto */
-	if (rec_close(&r, flags | (call->flags & ~(u64)CALL_F_OWN) | REC_F_RAW_ENTER, call->ts))
+	ONCE(slot->call.state) = CALL_SENT;
+	if (!fill_enter(&r, rows, task, flags))
+		ONCE(slot->call.state) = CALL_OPEN;
+}
+
+/* The only record of a call that does not return. It is never open, and its time is that of the
+ * record: who interrupts before is older. */
+static __always_inline void send_last(void *ctx, struct drv_slot *slot, struct task_struct *task)
+{
+	const struct row_range *rows = rows_of(&slot->call);
+	struct rec r;
+
+	if (!open_enter(&r, ctx, slot, rows))
 		return;
-	ONCE(call->state) = CALL_OPEN;
+	slot->call.ts = bpf_ktime_get_boot_ns();
+	fill_enter(&r, rows, task, REC_F_BLOCKED);
 }
 
 /*
@@ -177,10 +204,11 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, u32 type, u32 
 
 	if (slot->task == (u64)task && slot->call.state == CALL_OPEN && ring && !ring->hdr.nest)
 		send_enter(ctx, slot, task, 0);
+	ONCE(slot->overtaken) = 1;
 	r->slot = NULL;
 	r->ret = 0;
 	r->flags = flags;
-	if (!rec_open(r, ctx, type, n_params, params_sz))
+	if (!rec_open(r, ctx, REC_OTHER, type, n_params, params_sz))
 		return false;
 	put_header(r, bpf_ktime_get_boot_ns(), task->pid);
 	return true;

@@ -27,7 +27,7 @@ const volatile struct drv_config cfg = {
 	.ring_sz = 1 << 20,
 	.snaplen = 80,
 	.snaplen_max = 80,
-	.n_cpus = 1,
+	.cpus_per_ring = 1,
 	.wake_sz = 1 << 18,
 	.want_unknown = 1,
 	.task_storage = 1,
@@ -74,7 +74,7 @@ struct {
 	__uint(value_size, sizeof(u32));
 } perf_rings SEC(".maps");
 
-/* Kind ringbuf: one BPF ring buffer per CPU. */
+/* Kind ringbuf: BPF ring buffers, each of one CPU or shared by neighbours. */
 struct ringbuf_template {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -116,6 +116,11 @@ struct {
 	__uint(key_size, sizeof(u32));
 	__uint(value_size, sizeof(u32));
 } fillers SEC(".maps");
+
+static __always_inline u32 ring_of_cpu(u32 cpu)
+{
+	return cfg.cpus_per_ring == 1 ? cpu : cpu / cfg.cpus_per_ring;
+}
 
 static __always_inline struct drv_slot *this_slot(void)
 {

@@ -13,3 +13,19 @@ int sample(void *ctx)
 	put_u16(&r, 0);
 	return commit_event(&r);
 }
+
+/* The caller's memory, as much as it says, as the only parameter: the size is the record's. */
+SEC("?tp_btf/sys_exit")
+int fill_payload(u64 *ctx)
+{
+	u64 n = this_slot()->call.args[2];
+	struct rec r;
+
+	OPAQUE(n);
+	if (n > cfg.snaplen)
+		n = cfg.snaplen;
+	if (!begin_call(&r, ctx, EVT_SYSCALL_E, 1, n))
+		return 0;
+	put_user_bytes(&r, arg(&r, 1), n, cfg.snaplen);
+	return commit(&r);
+}

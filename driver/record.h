@@ -46,6 +46,11 @@ enum rec_flags {
 	REC_F_CHANGED = 1 << 5, /* exit: memory that the call was given says something else now */
 };
 
+/* Bits of the flags: how many writers of its CPU the record's interrupted. It may have been sent
+ * before theirs, which are older; ring_peek puts them in order. */
+#define REC_LEVEL_SHIFT 12
+#define REC_LEVEL(flags) ((flags) >> REC_LEVEL_SHIFT & 3)
+
 #define REC_NR_NONE 0xffff
 
 /*
@@ -58,7 +63,8 @@ enum rec_flags {
  * by the driver, 32-bit calls included (ID by ppm_sc.def, nativeID the number in their own table).
  */
 struct rec_hdr {
-	u32 len; /* of the whole record, this header included, a multiple of 8 */
+	u16 len; /* of the whole record, this header included, a multiple of 8 */
+	u16 cpu;
 	u16 flags; /* REC_F_* */
 	u16 nr; /* number of the system call; REC_NR_NONE: not a call, or a larger number */
 	u64 enter_ns; /* boot clock at sys_enter; 0: not known */

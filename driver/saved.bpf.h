@@ -45,4 +45,14 @@ static __always_inline void saved_drop(struct task_struct *task, struct drv_call
 		bpf_map_delete_elem(&saved_hash, &key);
 }
 
+/* The task ends, or begins where another ended: storage goes with its task, but the hash does not
+ * know that what it has under this address is of no use. */
+static __always_inline void saved_forget(struct task_struct *task)
+{
+	u64 key = (u64)task;
+
+	if (!cfg.task_storage)
+		bpf_map_delete_elem(&saved_hash, &key);
+}
+
 #endif /* DRIVER_SAVED_BPF_H */

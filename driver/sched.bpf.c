@@ -73,6 +73,7 @@ int sched_process_exit(u64 *ctx)
 	struct rec r;
 	bool kept;
 
+	saved_forget(task);
 	if ((u32)task->tgid == cfg.self_tgid)
 		return 0;
 	kept = begin_event(&r, ctx, PROCEXIT_E, 0);

@@ -11,17 +11,20 @@
  *	...
  *	return commit(&r);
  *
- * A record is filled in place in the array ring, or in the CPU's scratch and sent whole.
+ * A record is filled in place in the array ring, or in the CPU's scratch and sent whole. A nested
+ * writer's may so come before the one that it interrupted: it says at which level it was made.
  * Either way begin makes the CPU's ring_hdr.nest positive until commit, so that libscap
  * knows of a writer in flight. Nothing here tail-calls between begin and commit.
  *
- * seen == records + dropped: begin counts the one, commit or a refusal the others, each in
+ * seen == records + lost: begin counts the one, commit or a refusal the others, each in
  * the set of counters of its depth of nesting, which no writer above it touches.
  */
 #ifndef DRIVER_WRITER_BPF_H
 #define DRIVER_WRITER_BPF_H
 
 #include "maps.bpf.h"
+
+#include <linux/errno.h>
 
 #include "event_layout.bpf.h"
 #include "ia32.bpf.h"
@@ -36,6 +39,9 @@
 #define OPAQUE(x) asm volatile("" : "+r"(x))
 
 #define PATH_SZ 4096u
+
+#define SCRATCH_LAST (SCRATCH_SZ - 8)
+#define TAKE_TRIES 8
 
 /* Records are packed, but written with plain stores: the verifier takes unaligned ones on x86,
  * and clang would split a packed member into bytes. */
@@ -107,6 +113,10 @@ static __always_inline void ring_leave(struct ring *ring)
 {
 	struct ring_hdr *h = &ring->hdr;
 
+	if (cfg.ring_kind != RING_ARRAY) {
+		ONCE(h->nest) -= 1;
+		return;
+	}
 	for (int i = 0; i < 8; i++) {
 		u64 resv = ONCE(h->resv);
 
@@ -150,29 +160,102 @@ __attribute__((noinline)) int rec_lost(u32 why, u32 type, u32 level)
 	return 0;
 }
 
+/* A place in the scratch, which is a stack: who interrupts us between the two lines has given the
+ * place back before we go on. */
+static __always_inline int scratch_take(struct rec *r)
+{
+	struct ring_hdr *h = &r->ring->hdr;
+
+	r->pos = ONCE(h->scratch);
+	if (r->pos > SCRATCH_LAST)
+		return DRV_DROP_NESTED;
+	ONCE(h->scratch) = r->pos + r->room;
+	r->base = r->ring->data + (r->pos & SCRATCH_LAST);
+	return DRV_DROP_MAX;
+}
+
+#define ARRAY_FULL (~0ull)
+
+/* Takes room in the array ring after all, when a writer has interrupted who took it: the position.
+ * ARRAY_FULL also when that happened too often. */
+__attribute__((noinline)) u64 array_take(u64 room)
+{
+	struct ring *ring = this_ring();
+
+	for (int i = 0; ring && i < TAKE_TRIES; i++) {
+		u64 resv = ONCE(ring->hdr.resv);
+
+		if (resv - ONCE(ring->hdr.tail) + room > cfg.ring_sz)
+			break;
+		if (__sync_val_compare_and_swap(&ring->hdr.resv, resv, resv + room) == resv)
+			return resv;
+	}
+	return ARRAY_FULL;
+}
+
 /* A place for r->room bytes, or the reason why there is none. */
 static __always_inline int ring_take(struct rec *r)
 {
 	struct ring_hdr *h = &r->ring->hdr;
+	u64 resv;
 
 	if (r->room > DRV_REC_MAX)
 		return DRV_DROP_TOO_BIG;
-	if (cfg.ring_kind != RING_ARRAY) {
-		r->base = r->ring->data;
-		return r->level ? DRV_DROP_NESTED : DRV_DROP_MAX;
-	}
-	/* One record more than asked for must fit: of a writer that nests right here. */
-	if (ONCE(h->resv) - ONCE(h->tail) + r->room + DRV_REC_MAX > cfg.ring_sz)
+	if (cfg.ring_kind != RING_ARRAY)
+		return scratch_take(r);
+	resv = ONCE(h->resv);
+	if (resv - ONCE(h->tail) + r->room > cfg.ring_sz)
 		return DRV_DROP_RING_FULL;
-	r->pos = __sync_fetch_and_add(&h->resv, r->room);
-	r->base = r->ring->data + (r->pos & (cfg.ring_sz - 8));
+	if (__sync_val_compare_and_swap(&h->resv, resv, resv + r->room) != resv)
+		resv = array_take(r->room);
+	if (resv == ARRAY_FULL)
+		return DRV_DROP_RING_FULL;
+	r->pos = resv;
+	r->base = r->ring->data + (resv & (cfg.ring_sz - 8));
 	return DRV_DROP_MAX;
 }
 
-static __always_inline bool rec_open(struct rec *r, void *ctx, u32 type, u32 n_params,
-				     u64 params_sz)
+/* Why the kernel did not take a record for a perf buffer. */
+static __always_inline int perf_refusal(long err)
+{
+	if (err == -ENOSPC)
+		return DRV_DROP_RING_FULL;
+	if (err == -ENOENT ||
+	    err == -EOPNOTSUPP) /* none yet, or one of before the CPU went offline */
+		return DRV_DROP_NO_RING;
+	return DRV_DROP_REFUSED;
+}
+
+/* Sends @len bytes of the scratch. DRV_DROP_MAX, or why they cannot be sent. */
+static __always_inline int ring_send(struct rec *r, u64 len)
+{
+	u32 at = ring_of_cpu(bpf_get_smp_processor_id());
+	void *ringbuf;
+	long err;
+
+	if (cfg.ring_kind == RING_PERF) {
+		err = bpf_perf_event_output(r->ctx, &perf_rings, BPF_F_CURRENT_CPU, r->base, len);
+		if (err)
+			return perf_refusal(err);
+	} else {
+		ringbuf = bpf_map_lookup_elem(&ringbuf_rings, &at);
+		if (!ringbuf)
+			return DRV_DROP_NO_RING;
+		if (bpf_ringbuf_output(ringbuf, r->base, len, BPF_RB_NO_WAKEUP))
+			return DRV_DROP_RING_FULL;
+	}
+	/* Locked, as ring_bell is to be read after it. */
+	__sync_fetch_and_add(&r->ring->hdr.resv, len);
+	return DRV_DROP_MAX;
+}
+
+enum rec_kind { REC_EXIT, REC_ENTER, REC_OTHER };
+
+static __always_inline bool rec_open(struct rec *r, void *ctx, enum rec_kind kind, u32 type,
+				     u32 n_params, u64 params_sz)
 {
 	struct ring *ring = this_ring();
+	struct drv_counters *c;
 	int why;
 
 	if (!ring) {
@@ -189,7 +272,10 @@ static __always_inline bool rec_open(struct rec *r, void *ctx, u32 type, u32 n_p
 	r->level = ONCE(ring->hdr.nest);
 	ONCE(ring->hdr.nest) = r->level + 1;
 	barrier();
-	counters_of(ring, r->level)->seen++;
+	c = counters_of(ring, r->level);
+	c->seen++;
+	c->n_enters += kind == REC_ENTER;
+	c->n_others += kind == REC_OTHER;
 	why = ring_take(r);
 	if (why == DRV_DROP_MAX)
 		return true;
@@ -214,7 +300,7 @@ static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_
 
 	r->slot = this_slot();
 	r->ret = ctx[1];
-	if (!rec_open(r, ctx, type, n_params, params_sz)) {
+	if (!rec_open(r, ctx, REC_EXIT, type, n_params, params_sz)) {
 		slot_clear(r->slot);
 		return false;
 	}
@@ -388,23 +474,20 @@ static __always_inline u64 ring_trim(struct rec *r, u64 len)
 	return len;
 }
 
-/* Kinds other than array: sends the scratch. 0 or the helper's error. */
-static __always_inline int ring_send(struct rec *r, u64 len)
-{
-	u32 cpu = bpf_get_smp_processor_id();
-	void *ringbuf;
-
-	if (cfg.ring_kind == RING_PERF)
-		return bpf_perf_event_output(r->ctx, &perf_rings, BPF_F_CURRENT_CPU, r->base, len);
-	ringbuf = bpf_map_lookup_elem(&ringbuf_rings, &cpu);
-	return ringbuf ? bpf_ringbuf_output(ringbuf, r->base, len, BPF_RB_NO_WAKEUP) : -1;
-}
-
+/*
+ * Wakes the reader if it sleeps: at once, or, from a nap, when much has come. It says that it
+ * sleeps, then looks at resv; we have moved resv by a locked instruction before we ask whether it
+ * sleeps.
+ */
 static __always_inline void ring_bell(struct ring_hdr *h)
 {
-	if (!ONCE(h->asleep) || ONCE(h->resv) - ONCE(h->tail) < cfg.wake_sz)
+	u64 asleep = ONCE(h->asleep);
+
+	if (!asleep)
 		return;
-	ONCE(h->asleep) = 0;
+	if (asleep == RING_NAPS && ONCE(h->resv) - ONCE(h->tail) < cfg.wake_sz)
+		return;
+	ONCE(h->asleep) = RING_AWAKE;
 	bpf_ringbuf_output(&bell, h, 0, BPF_RB_FORCE_WAKEUP);
 }
 
@@ -419,10 +502,9 @@ static __always_inline u32 rec_type(const struct rec *r)
 static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 {
 	struct drv_counters *c = counters_of(r->ring, r->level);
-	struct ring_hdr *h = &r->ring->hdr;
-	u64 len = align8(r->off);
-	bool sent = true;
+	u64 cpu = bpf_get_smp_processor_id(), len = align8(r->off);
 	u16 nr = r->slot ? r->slot->call.raw_nr : REC_NR_NONE;
+	int why = DRV_DROP_MAX;
 
 	if (r->n != r->n_params)
 		c->n_bad_record++;
@@ -432,20 +514,20 @@ static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 	store64(r->base + 8, enter_ns);
 	if (cfg.ring_kind == RING_ARRAY)
 		len = ring_trim(r, len);
-	store64(r->base, len | flags << 32 | (u64)nr << 48);
+	flags |= (u64)(r->level & (DRV_LEVELS - 1)) << REC_LEVEL_SHIFT;
+	store64(r->base, len | cpu << 16 | flags << 32 | (u64)nr << 48);
 	if (cfg.ring_kind != RING_ARRAY) {
-		sent = !ring_send(r, len);
-		if (sent)
-			h->resv += len;
+		why = ring_send(r, len);
+		ONCE(r->ring->hdr.scratch) = r->pos;
 	}
-	if (sent)
+	if (why == DRV_DROP_MAX)
 		c->records++;
 	else
-		rec_lost(DRV_DROP_RING_FULL, rec_type(r), r->level);
+		rec_lost(why, rec_type(r), r->level);
 	barrier();
 	ring_leave(r->ring);
-	ring_bell(h);
-	return sent;
+	ring_bell(&r->ring->hdr);
+	return why == DRV_DROP_MAX;
 }
 
 /* Some 32-bit calls have an event of their own, in the layout of that of their row. */

@@ -7,7 +7,7 @@
  * says read it is fill_read; generic calls are filled by sys_exit itself.
  */
 #include <errno.h>
-#include <linux/perf_event.h>
+#include <linux/membarrier.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +44,7 @@ struct live_driver {
 	unsigned int n_rings;
 	struct ring **rings;
 	int *kind_fds; /* perf events or ring buffers by CPU, -1: none */
+	unsigned int n_kind_fds;
 	void *bell; /* the doorbell's positions: consumer's page */
 	const struct scap_select *select; /* of live_opts, until it is attached */
 	struct live_select_maps select_maps;
@@ -191,7 +192,7 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->ring_sz = (uint32_t)d->ring_sz;
 	c->snaplen = o->snaplen ? o->snaplen : DEFAULT_SNAPLEN;
 	set_snap_ports(c, o);
-	c->n_cpus = d->n_rings;
+	c->cpus_per_ring = 1;
 	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8;
 	c->switches = (uint32_t)o->switches;
 	c->task_storage = (uint32_t)kernel_has_safe_task_storage();
@@ -310,29 +311,6 @@ static int fill_dispatch_table(struct live_driver *d)
 	return err;
 }
 
-static int open_perf_event(unsigned int cpu)
-{
-	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(a),
-		.config = PERF_COUNT_SW_BPF_OUTPUT,
-		.sample_type = PERF_SAMPLE_RAW,
-		.sample_period = 1,
-		.watermark = 1,
-		.wakeup_watermark = UINT32_MAX, /* the doorbell is ours */
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-static int open_ringbuf(size_t sz)
-{
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "saker_ring", 0, 0, (uint32_t)sz, NULL);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* What @cpu's ring is made of beside its header, tied to the driver's map; array: the map. */
 static int open_kind_fd(struct live_driver *d, uint32_t cpu)
 {
@@ -340,7 +318,7 @@ static int open_kind_fd(struct live_driver *d, uint32_t cpu)
 
 	if (d->kind == RING_ARRAY)
 		return bpf_map__fd(d->skel->maps.rings);
-	fd = d->kind == RING_PERF ? open_perf_event(cpu) : open_ringbuf(d->ring_sz);
+	fd = kinds[d->kind]->create(cpu, d->ring_sz);
 	if (fd < 0)
 		return fd;
 	d->kind_fds[cpu] = fd;
@@ -397,7 +375,8 @@ static int load(struct live_driver *d, const struct live_opts *o)
 	d->kind_fds = malloc(d->n_rings * sizeof(*d->kind_fds));
 	if (!d->rings || !d->kind_fds)
 		return -ENOMEM;
-	memset(d->kind_fds, -1, d->n_rings * sizeof(*d->kind_fds));
+	d->n_kind_fds = d->n_rings;
+	memset(d->kind_fds, -1, d->n_kind_fds * sizeof(*d->kind_fds));
 
 	err = live_progs_new(&d->fillers);
 	if (err)
@@ -523,6 +502,8 @@ void live_detach(struct live_driver *d)
 	detach(&s->links.sys_exit);
 	for (int i = 0; i < s->skeleton->prog_cnt; i++)
 		detach(s->skeleton->progs[i].link);
+	/* Waits for an RCU grace period: programs that were at work have then ended. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 void live_close(struct live_driver *d)
@@ -533,7 +514,7 @@ void live_close(struct live_driver *d)
 		live_detach(d);
 	for (unsigned int i = 0; d->rings && i < d->n_rings; i++)
 		ring_close(d->rings[i]);
-	for (unsigned int i = 0; d->kind_fds && i < d->n_rings; i++)
+	for (unsigned int i = 0; d->kind_fds && i < d->n_kind_fds; i++)
 		if (d->kind_fds[i] >= 0)
 			close(d->kind_fds[i]);
 	if (d->bell)

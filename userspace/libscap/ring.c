@@ -9,7 +9,7 @@
 
 size_t ring_value_sz(int kind, size_t ring_sz)
 {
-	return sizeof(struct ring_hdr) + (kind == RING_ARRAY ? ring_sz : 0) + RING_SLACK;
+	return sizeof(struct ring_hdr) + (kind == RING_ARRAY ? ring_sz : SCRATCH_SZ) + RING_SLACK;
 }
 
 int ring_rec_ok(const struct rec_hdr *rec, uint64_t room)
@@ -57,9 +57,14 @@ void ring_close(struct ring *r)
 	free(r);
 }
 
-/* Slot, writers, head: the reverse of the order in which the driver clears and publishes. */
+/*
+ * Slot, writers, head: the reverse of the order in which the driver clears and publishes. A nested
+ * record below the head that was read before there was no writer has that of the interrupted one,
+ * if ever, below the head read after.
+ */
 void ring_refresh(struct ring *r, struct ring_bound *bound)
 {
+	const uint64_t before = r->ops->head(r);
 	const struct drv_slot *s = r->slot;
 
 	bound->open_ns = UINT64_MAX;
@@ -68,6 +73,8 @@ void ring_refresh(struct ring *r, struct ring_bound *bound)
 		bound->open_ns = __atomic_load_n(&s->call.ts, __ATOMIC_ACQUIRE);
 	bound->in_flight = __atomic_load_n(&r->hdr->nest, __ATOMIC_ACQUIRE) != 0;
 	r->head = r->ops->head(r);
+	if (!bound->in_flight)
+		r->settled = before;
 }
 
 static void skip_corrupt(struct ring *r)
@@ -77,8 +84,70 @@ static void skip_corrupt(struct ring *r)
 	r->n_read = __atomic_load_n(&r->hdr->resv, __ATOMIC_RELAXED);
 }
 
+/*
+ * The record of a nested writer may lie before that of the writer that it interrupted, whose key is
+ * less. Such a run is delivered by keys. A nested record that is followed by none of a lesser key is
+ * in its place, or what it interrupted was lost.
+ */
+static int in_run(const struct ring *r, const struct rec_hdr *rec, uint64_t key)
+{
+	if (!r->n_run)
+		return 1;
+	return r->n_run < RING_RUN_MAX && (REC_LEVEL(rec->flags) || key < r->run[0].key);
+}
+
+static void run_insert(struct ring *r, struct ring_item item)
+{
+	unsigned int i = r->n_run++;
+
+	for (; i && r->run[i - 1].key <= item.key; i--)
+		r->run[i] = r->run[i - 1];
+	r->run[i] = item;
+}
+
+/* The run that begins at r->pos with a nested record. False: it may not be complete. */
+static int find_run(struct ring *r)
+{
+	const uint64_t start = r->pos;
+	int open = 1;
+
+	while (open && r->pos < r->head) {
+		uint64_t step = 0, key;
+		const struct rec_hdr *rec = r->ops->at(r, &step);
+
+		if (r->pos >= r->head || !step || r->pos + step > r->head)
+			break; /* ring_peek will come to it again */
+		key = rec ? rec_key(rec) : 0;
+		open = !rec || (REC_LEVEL(rec->flags) && r->n_run < RING_RUN_MAX);
+		if (rec && !in_run(r, rec, key))
+			break;
+		if (rec)
+			run_insert(r, (struct ring_item){r->pos, step, key});
+		r->pos += step;
+	}
+	r->run_end = r->pos;
+	r->pos = start;
+	if (open && r->run_end > r->settled) {
+		r->n_run = 0;
+		r->head = start;
+	}
+	return r->n_run != 0;
+}
+
+static void peek_run(struct ring *r)
+{
+	const struct ring_item *item = &r->run[r->n_run - 1];
+	const uint64_t start = r->pos;
+
+	r->pos = item->pos;
+	r->rec = r->ops->at(r, &r->step);
+	r->pos = start;
+}
+
 const struct rec_hdr *ring_peek(struct ring *r)
 {
+	if (!r->step && r->n_run)
+		peek_run(r);
 	while (!r->step && r->pos < r->head) {
 		uint64_t step = 0;
 		const struct rec_hdr *rec = r->ops->at(r, &step);
@@ -89,6 +158,9 @@ const struct rec_hdr *ring_peek(struct ring *r)
 			skip_corrupt(r);
 		} else if (!rec) { /* not a record of ours, but of a known length */
 			r->pos += step;
+		} else if (REC_LEVEL(rec->flags)) {
+			if (find_run(r))
+				peek_run(r);
 		} else {
 			r->rec = rec;
 			r->step = step;
@@ -102,7 +174,10 @@ void ring_advance(struct ring *r)
 	if (!r->step)
 		return;
 	r->n_read += r->rec->len;
-	r->pos += r->step;
+	if (!r->n_run)
+		r->pos += r->step;
+	else if (--r->n_run == 0)
+		r->pos = r->run_end;
 	r->step = 0;
 }
 
@@ -118,9 +193,9 @@ uint64_t ring_pending(const struct ring *r)
 	return r->head - r->pos;
 }
 
-void ring_set_asleep(struct ring *r, int asleep)
+void ring_set_asleep(struct ring *r, enum ring_sleep how)
 {
-	__atomic_store_n(&r->hdr->asleep, (uint64_t)asleep, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&r->hdr->asleep, (uint64_t)how, __ATOMIC_SEQ_CST);
 }
 
 unsigned int ring_cpu(const struct ring *r)

@@ -44,7 +44,7 @@ void ring_release(struct ring *r);
 uint64_t ring_pending(const struct ring *r);
 
 /* Sleep protocol: say so, refresh once more, poll the doorbell (live_load.h), say so again. */
-void ring_set_asleep(struct ring *r, int asleep);
+void ring_set_asleep(struct ring *r, enum ring_sleep how);
 
 unsigned int ring_cpu(const struct ring *r);
 

@@ -7,6 +7,9 @@
 
 struct ring_ops {
 	const char *name;
+	/* What the kind needs of the kernel for a ring of @sz bytes for @cpu, to be put into the
+	 * driver's map: a descriptor, or a negative errno. NULL: nothing. */
+	int (*create)(unsigned int cpu, size_t sz);
 	/* Maps what the kind needs. @fd: array, the rings map; ringbuf, this CPU's ring buffer;
 	 * perf, this CPU's perf event. */
 	int (*open)(struct ring *r, int fd);
@@ -19,6 +22,13 @@ struct ring_ops {
 
 extern const struct ring_ops ring_array_ops, ring_ringbuf_ops, ring_perf_ops;
 
+#define RING_RUN_MAX 64
+
+/* A record of a run, see ring.c. */
+struct ring_item {
+	uint64_t pos, step, key;
+};
+
 struct ring {
 	const struct ring_ops *ops;
 	struct ring_hdr *hdr; /* shared with the driver */
@@ -26,9 +36,13 @@ struct ring {
 	unsigned int cpu;
 	uint64_t sz; /* bytes of data, a power of two */
 	uint64_t head; /* at the last refresh, in the kind's own positions */
+	uint64_t settled; /* below it, no writer was at work any more */
 	uint64_t pos; /* of the next record to peek at */
 	uint64_t step; /* to the record after it; 0: not looked at yet */
 	const struct rec_hdr *rec; /* at pos, if step is set */
+	struct ring_item run[RING_RUN_MAX]; /* from pos to run_end, by key, the next one last */
+	unsigned int n_run;
+	uint64_t run_end;
 	uint64_t n_read; /* bytes of records advanced over, as ring_hdr counts them */
 	uint64_t n_corrupt;
 	void *base; /* the kind's mapping */

@@ -9,7 +9,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
 #include "ring_impl.h"
+
+static int ringbuf_create(unsigned int cpu, size_t sz)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "saker_ring", 0, 0, (uint32_t)sz, NULL);
+
+	(void)cpu;
+	return fd < 0 ? -errno : fd;
+}
 
 static int ringbuf_open(struct ring *r, int fd)
 {
@@ -74,6 +84,7 @@ static void ringbuf_close(struct ring *r)
 
 const struct ring_ops ring_ringbuf_ops = {
 	.name = "ringbuf",
+	.create = ringbuf_create,
 	.open = ringbuf_open,
 	.head = ringbuf_head,
 	.at = ringbuf_at,
