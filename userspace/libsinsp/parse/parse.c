@@ -449,11 +449,12 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	return open;
 }
 
-/* Contract of lines: a call is one line unless its enter has one of its own. */
+/* Contract of lines: a call is one line unless its enter has one of its own. The enter of one that
+ * sleeps says all that it sleeps with. */
 static int shows_full(const struct sinsp *s, const struct sinsp_evt *e, int enter_seen)
 {
 	if (evt_is_enter(e->raw.type))
-		return 0;
+		return !!(e->raw.flags & SCAP_EVT_F_BLOCKED);
 	if (e->raw.flags & SCAP_EVT_F_FULL)
 		return !s->enter_events || !enter_seen;
 	return !enter_seen && e->params.n > e->info->n_2022;
