@@ -14,6 +14,7 @@
 #include "snaplen.bpf.h"
 #include "writer.bpf.h"
 
+#include "io_uring.bpf.c"
 #include "sched.bpf.c"
 #include "sys_auto.bpf.c"
 #include "sys_file.bpf.c"

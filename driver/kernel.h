@@ -302,6 +302,7 @@ struct task_struct {
 };
 
 #define PF_EXITING 0x4
+#define PF_IO_WORKER 0x10
 
 /* Sockets. */
 struct in6_addr {
@@ -354,6 +355,63 @@ struct unix_sock {
 struct socket {
 	struct file *file;
 	struct sock *sk;
+};
+
+/* Requests of io_uring. What each kind has of its own lies at the request's beginning. */
+struct io_cqe {
+	u64 user_data;
+	int fd; /* until it is completed */
+};
+
+struct io_uring_task {
+	struct task_struct *task;
+};
+
+struct io_ring_ctx;
+
+struct io_kiocb {
+	u8 opcode;
+	u32 flags;
+	struct io_cqe cqe;
+	struct io_ring_ctx *ctx;
+	struct io_uring_task *tctx;
+};
+
+struct io_kiocb___v612 { /* before 6.13 */
+	struct task_struct *task;
+};
+
+struct filename {
+	const char *name;
+};
+
+struct open_how___kernel {
+	u64 flags;
+};
+
+struct io_open {
+	int dfd;
+	u32 file_slot;
+	struct filename *filename;
+	struct open_how___kernel how;
+};
+
+struct io_close {
+	int fd;
+	u32 file_slot;
+};
+
+struct io_accept {
+	int flags;
+	u32 file_slot;
+};
+
+struct io_socket {
+	int domain;
+	int type;
+	int protocol;
+	int flags;
+	u32 file_slot;
 };
 
 struct kernel_siginfo {

@@ -14,7 +14,7 @@ SOURCE = os.environ.get("SAKER_SOURCE_DIR") or os.path.abspath(
 BUILD = os.environ.get("SAKER_BUILD_DIR") or os.path.join(SOURCE, "build")
 SAKER = os.path.join(BUILD, "userspace/saker/saker")
 
-LINE = re.compile(r"(?P<num>\d+) (?P<time>\S+) (?P<cpu>\d+) (?P<comm>.*?) \((?P<tid>-?\d+)\) "
+LINE = re.compile(r"(?P<num>\d+|-) (?P<time>\S+) (?P<cpu>\d+) (?P<comm>.*?) \((?P<tid>-?\d+)\) "
                   r"(?P<dir>[<>]) (?P<type>\S+) ?(?P<info>.*)")
 
 # Types whose result is no decimal number.
@@ -30,7 +30,8 @@ class Line:
         if not m:
             raise ValueError(f"not a line of the default format: {text!r}")
         self.text = text
-        self.num, self.cpu, self.tid = (int(m[k]) for k in ("num", "cpu", "tid"))
+        self.num = 0 if m["num"] == "-" else int(m["num"])
+        self.cpu, self.tid = int(m["cpu"]), int(m["tid"])
         self.time, self.comm, self.dir = m["time"], m["comm"], m["dir"]
         self.type, self.info = m["type"], m["info"].rstrip()
 

@@ -77,15 +77,47 @@ static int probe_btf(void)
 }
 
 /* Older kernels attach these through another command than links. */
-static int probe_tp_btf(void)
+static int try_tracepoint(const char *name)
 {
-	int prog = load_empty(BPF_TRACE_RAW_TP, "sys_enter"), err;
+	int prog = load_empty(BPF_TRACE_RAW_TP, name), err;
 
 	if (prog < 0)
 		return prog;
 	err = closed(bpf_raw_tracepoint_open(NULL, prog));
 	close(prog);
 	return err;
+}
+
+static int probe_tp_btf(void)
+{
+	return try_tracepoint("sys_enter");
+}
+
+static int probe_page_faults(void)
+{
+	return try_tracepoint("page_fault_user");
+}
+
+static int probe_hotplug(void)
+{
+	return try_tracepoint("cpuhp_enter");
+}
+
+static int kernel_is_at_least(unsigned int major, unsigned int minor)
+{
+	unsigned int a = 0, b = 0;
+	struct utsname u;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u", &a, &b) != 2)
+		return 0;
+	return a > major || (a == major && b >= minor);
+}
+
+static int probe_io_uring(void)
+{
+	if (!kernel_is_at_least(6, 4))
+		return -EOPNOTSUPP; /* its verifier refuses the driver's programs */
+	return try_tracepoint("io_uring_complete");
 }
 
 static int probe_mmapable(void)
@@ -123,16 +155,6 @@ static int probe_perf_buffer(void)
 	};
 
 	return closed(perf_open(&attr));
-}
-
-static int kernel_is_at_least(unsigned int major, unsigned int minor)
-{
-	unsigned int a = 0, b = 0;
-	struct utsname u;
-
-	if (uname(&u) || sscanf(u.release, "%u.%u", &a, &b) != 2)
-		return 0;
-	return a > major || (a == major && b >= minor);
 }
 
 /* Whether it may be used under the run-queue lock is not seen until it is too late. */
@@ -264,6 +286,11 @@ static const struct row {
 	 "a live capture is not possible"},
 	{"tp_btf", "hooks on system calls and on the scheduler with typed arguments", probe_tp_btf,
 	 USED, "a live capture is not possible"},
+	{"io_uring hooks", "requests of io_uring and what became of them", probe_io_uring, USED,
+	 "requests of io_uring are not seen, and files that they open have no name"},
+	{"page fault hooks", "page faults, where --page-faults asks for them", probe_page_faults,
+	 USED, "no page faults are captured"},
+	{"hot-plug hook", "CPUs that come and go", probe_hotplug, USED, "it is not told"},
 	{"mmapable arrays", "rings of the kind array, which records are made in", probe_mmapable,
 	 USED, "rings of the kind ringbuf or perf can be chosen"},
 	{"ringbuf", "the doorbell of the rings, and rings of the kind ringbuf", probe_ringbuf, USED,

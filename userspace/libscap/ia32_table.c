@@ -13,11 +13,12 @@
 
 /* Programs that ask is_compat() where it matters, or read nothing that depends on it. */
 static const char *const good_fillers[] = {
-	"generic",    "auto",     "read",    "write",   "pread",    "pwrite",   "close",  "open",
-	"openat",     "openat2",  "creat",   "pipe",    "pipe2",    "sendfile", "readv",  "preadv",
-	"writev",     "pwritev",  "poll",    "ppoll",   "bind",     "connect",  "accept", "accept4",
-	"sendto",     "recvfrom", "sendmsg", "recvmsg", "sockname", "sockopt",  "exec",   "capset",
-	"socketpair", "clone",    "prctl",   "ptrace",  "brk",      "munmap",   "mmap",   NULL,
+	"generic",  "auto",    "read",    "write",   "pread",       "pwrite",  "close",
+	"open",     "openat",  "openat2", "creat",   "pipe",        "pipe2",   "sendfile",
+	"readv",    "preadv",  "writev",  "pwritev", "poll",        "ppoll",   "bind",
+	"connect",  "accept",  "accept4", "sendto",  "recvfrom",    "sendmsg", "recvmsg",
+	"sockname", "sockopt", "exec",    "capset",  "socketpair",  "clone",   "prctl",
+	"ptrace",   "brk",     "munmap",  "mmap",    "pidfd_getfd", NULL,
 };
 
 #define A(name, index, how, ...) {.arg = index, .kind = ARG_##how, ##__VA_ARGS__},

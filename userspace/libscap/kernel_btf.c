@@ -172,6 +172,20 @@ int kernel_btf_id(const struct kernel_btf *k, unsigned int kind, const char *nam
 	return -ENOENT;
 }
 
+int kernel_btf_hook_args(const struct kernel_btf *k, const char *name)
+{
+	int id = kernel_btf_id(k, BTF_KIND_TYPEDEF, name);
+	const struct btf_type *t;
+
+	if (id < 0)
+		return id;
+	t = type_at(k, type_at(k, (uint32_t)id)->type);
+	if (btf_kind(t) != BTF_KIND_PTR)
+		return -ENOENT;
+	t = type_at(k, t->type);
+	return btf_kind(t) == BTF_KIND_FUNC_PROTO ? btf_vlen(t) : -ENOENT;
+}
+
 /* A set of names: open addressing. */
 struct names {
 	const char **slots;

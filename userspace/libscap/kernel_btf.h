@@ -19,6 +19,9 @@ void kernel_btf_free(struct kernel_btf *k);
 /* The number of the type of this kind (BTF_KIND_*) and name, or -ENOENT. */
 int kernel_btf_id(const struct kernel_btf *k, unsigned int kind, const char *name);
 
+/* Arguments of the tracepoint @name, its own data among them, or -ENOENT. */
+int kernel_btf_hook_args(const struct kernel_btf *k, const char *name);
+
 /*
  * Writes to @fd, as a BTF file, the types that @wanted names, with what they hold in place. What
  * they only point to is left out. A name's suffix ___x is ignored, as in CO-RE.

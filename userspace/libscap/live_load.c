@@ -83,8 +83,8 @@ static int fail_libbpf(const struct scap_log *log, int err, const char *what)
 			 libbpf_said[0] ? libbpf_said : "the kernel gave no reason");
 }
 
-/* Before 6.4 task storage may allocate memory where the scheduler's lock is held. */
-static int kernel_has_safe_task_storage(void)
+/* Before, task storage may allocate memory where the scheduler's lock is held. */
+static int kernel_is_6_4(void)
 {
 	unsigned int major = 0, minor = 0;
 	struct utsname u;
@@ -195,7 +195,9 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->cpus_per_ring = 1;
 	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8;
 	c->switches = (uint32_t)o->switches;
-	c->task_storage = (uint32_t)kernel_has_safe_task_storage();
+	/* Its data, ring, request, completion. */
+	c->io_cqe_at = live_progs_hook_args(d->fillers, "btf_trace_io_uring_complete") == 4;
+	c->task_storage = (uint32_t)kernel_is_6_4();
 	c->epoch_offset = epoch_read_offset();
 	memcpy((void *)ro->ia32_calls, scap_ia32_calls(), sizeof(ro->ia32_calls));
 	for (unsigned int nr = 0; nr < DRV_MAX_NR; nr++) {
@@ -250,6 +252,13 @@ static int is_wanted(const struct live_driver *d, unsigned int nr, int ia32)
 	return c->want.bits[ia32][nr / 64] >> (nr % 64) & 1;
 }
 
+/* The verifier of Linux 6.1 refuses these: they are left to kernels that the line of 6.4 tells
+ * apart. */
+static int is_io_uring(const struct bpf_program *p)
+{
+	return !strncmp(bpf_program__name(p), "io_uring_", strlen("io_uring_"));
+}
+
 static int is_page_fault(const struct bpf_program *p)
 {
 	return !strncmp(bpf_program__name(p), "page_fault_", strlen("page_fault_"));
@@ -261,7 +270,8 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 
-	if (is_filler(p) || (is_page_fault(p) && !o->page_faults))
+	if (is_filler(p) || (is_page_fault(p) && !o->page_faults) ||
+	    (is_io_uring(p) && !kernel_is_6_4()))
 		return 0;
 	if (p == d->skel->progs.suppress_exec && !(c->tasks & DRV_TASKS_SUPPRESS))
 		return 0;

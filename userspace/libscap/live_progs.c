@@ -133,6 +133,11 @@ int live_progs_has_hook(const struct live_progs *p, const struct bpf_program *pr
 	return attach_id(p->kernel, prog) >= 0;
 }
 
+int live_progs_hook_args(const struct live_progs *p, const char *name)
+{
+	return kernel_btf_hook_args(p->kernel, name);
+}
+
 /*
  * libbpf is about to load a program of a tracepoint or an iterator. It was told that it is of
  * another type, lest it reads all types of the kernel to find what it is attached to.

@@ -26,6 +26,9 @@ int live_progs_opened(struct live_progs *p, const struct bpf_object *obj);
 /* Whether the kernel has what @prog is to be attached to. */
 int live_progs_has_hook(const struct live_progs *p, const struct bpf_program *prog);
 
+/* How many arguments a tracepoint has ("btf_trace_NAME"), or -ENOENT. */
+int live_progs_hook_args(const struct live_progs *p, const char *name);
+
 /* Waits for all; 0, or a negative errno after saying which program is refused. */
 int live_progs_finish(struct live_progs *p, const struct scap_log *log);
 

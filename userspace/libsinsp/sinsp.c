@@ -196,7 +196,7 @@ int sinsp_evt_shown(const struct sinsp *s, const struct sinsp_evt *evt)
 {
 	if (!evt->info || (evt->info->flags & EF_UNUSED) || (evt->info->category & EC_INTERNAL))
 		return 0;
-	if (evt_is_private(evt->raw.type) || s->evt_in_preface)
+	if (s->evt_in_preface)
 		return 0;
 	if (evt->raw.flags & SCAP_EVT_F_STATE_ONLY)
 		return 0;

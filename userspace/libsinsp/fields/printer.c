@@ -100,10 +100,13 @@ static char *put_time(struct sinsp_printer *pr, char *p, const struct sinsp_evt 
 
 /* ---- lines ---- */
 
-/* "NUM TIME CPU " */
+/* "NUM TIME CPU ". Private events take no number. */
 static char *put_head(struct sinsp_printer *pr, char *p, const struct sinsp_evt *evt)
 {
-	p = put_u64(p, evt->raw.num);
+	if (evt->raw.num)
+		p = put_u64(p, evt->raw.num);
+	else
+		*p++ = '-';
 	*p++ = ' ';
 	p = put_time(pr, p, evt);
 	*p++ = ' ';

@@ -115,6 +115,8 @@ static const struct {
 	[EVT_MUNMAP_X] = {sinsp_parse_vm},
 	[EVT_SWITCH_E] = {sinsp_parse_switch},
 	[EVT_CAPSET_X] = {sinsp_parse_capset},
+	[EVT_INDEX(EVT_IO_URING_SUBMIT_E)] = {sinsp_parse_io_submit},
+	[EVT_INDEX(EVT_IO_URING_COMPLETE_X)] = {sinsp_parse_io_complete},
 	[EVT_CONTAINER_272_E] = {sinsp_parse_container},
 	[EVT_CONTAINER_E] = {sinsp_parse_container},
 	[EVT_INDEX(EVT_LOST_E)] = {sinsp_parse_lost},
@@ -453,6 +455,8 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
  * sleeps says all that it sleeps with. */
 static int shows_full(const struct sinsp *s, const struct sinsp_evt *e, int enter_seen)
 {
+	if (evt_is_private(e->raw.type))
+		return 1;
 	if (evt_is_enter(e->raw.type))
 		return !!(e->raw.flags & SCAP_EVT_F_BLOCKED);
 	if (e->raw.flags & SCAP_EVT_F_FULL)
@@ -533,6 +537,6 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	e->show_full = shows_full(s, e, enter_seen);
 	if (row->fn && (row->is_clone || !is_older_than_snapshot(e)))
 		change_state(s, e, row);
-	if (is_exit && e->thread)
+	if (is_exit && e->thread && !evt_is_private(e->raw.type))
 		sinsp_thread_drop_enter(&s->threads, e->thread);
 }

@@ -44,6 +44,8 @@
 	X(pid_fd)                                                                                  \
 	X(target_fd)                                                                               \
 	X(arg)                                                                                     \
+	X(op)                                                                                      \
+	X(slot)                                                                                    \
 	X(option)                                                                                  \
 	X(arg2_str)                                                                                \
 	X(exe)                                                                                     \
@@ -176,6 +178,10 @@ void sinsp_parse_getcwd(struct sinsp_parse *p);
 void sinsp_parse_chroot(struct sinsp_parse *p);
 void sinsp_parse_setns(struct sinsp_parse *p);
 void sinsp_parse_unshare(struct sinsp_parse *p);
+
+/* parse_io_uring.c */
+void sinsp_parse_io_submit(struct sinsp_parse *p);
+void sinsp_parse_io_complete(struct sinsp_parse *p);
 
 /* parse_net.c */
 void sinsp_parse_socket(struct sinsp_parse *p);
