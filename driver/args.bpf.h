@@ -544,14 +544,16 @@ static __always_inline void put_select_fds(struct rec *r)
 	put_done(r, 2 + n * FDLIST_ITEM_SZ);
 }
 
-/* Text without a NUL: @len bytes of it. */
+/* Text without a NUL: @len bytes of it. Nothing if there is none. */
 static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
 {
 	u64 n = written(len, PATH_SZ - 1);
 	u8 *to = put_here(r);
 
-	if (n && bpf_probe_read_user(to, n, (void *)addr))
-		n = 0;
+	if (len < 0 || (n && bpf_probe_read_user(to, n, (void *)addr))) {
+		put_empty(r);
+		return;
+	}
 	to[n] = 0;
 	put_done(r, n + 1);
 }

@@ -280,6 +280,56 @@ int fill_capset(u64 *ctx)
 	return commit(&r);
 }
 
+/* What its two structures are; part of the ABI. The first version had no second half. */
+struct user_cap_header {
+	u32 version;
+	s32 pid;
+};
+
+struct user_cap_data {
+	u32 effective, permitted, inheritable;
+};
+
+#define CAPABILITY_VERSION_1 0x19980330
+
+/* What the call said of the task, or nothing. */
+static __always_inline void put_cap_data(struct rec *r, u64 addr, u32 n)
+{
+	struct user_cap_data d[2] = {};
+
+	if (r->ret < 0 || !addr || bpf_probe_read_user(d, n * sizeof(d[0]), (void *)addr)) {
+		put_empty(r);
+		put_empty(r);
+		put_empty(r);
+		return;
+	}
+	put_u64(r, d[0].effective | (u64)d[1].effective << 32);
+	put_u64(r, d[0].permitted | (u64)d[1].permitted << 32);
+	put_u64(r, d[0].inheritable | (u64)d[1].inheritable << 32);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_capget(u64 *ctx)
+{
+	struct user_cap_header head;
+	struct rec r;
+	bool known;
+
+	if (!begin(&r, ctx, CAPGET_X, 0))
+		return 0;
+	known = !bpf_probe_read_user(&head, sizeof(head), (void *)arg(&r, 0));
+	put_s64(&r, r.ret);
+	put_cap_data(&r, arg(&r, 1), known && head.version == CAPABILITY_VERSION_1 ? 1 : 2);
+	if (known) {
+		put_u32(&r, head.version);
+		put_s64(&r, head.pid);
+	} else {
+		put_empty(&r);
+		put_empty(&r);
+	}
+	return commit(&r);
+}
+
 #define PR_SET_NAME 15
 #define PR_GET_NAME 16
 #define PR_GET_CHILD_SUBREAPER 37
@@ -359,5 +409,21 @@ int fill_ptrace(u64 *ctx)
 		put_dyn_u64(&r, data);
 	put_u16(&r, convert_ptrace_request(request));
 	put_s64(&r, (s32)arg(&r, 1));
+	return commit(&r);
+}
+
+/* Serves process_vm_readv and process_vm_writev: the data in the caller's own memory. */
+SEC("?tp_btf/sys_exit")
+int fill_process_vm(u64 *ctx)
+{
+	u32 nr = this_slot()->call.nr;
+	struct rec r;
+
+	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_PROCESS_VM_READV_X_NPARAMS,
+			EVT_PROCESS_VM_READV_X_FIXED_SZ + cfg.snaplen))
+		return 0;
+	put_s64(&r, r.ret);
+	put_s64(&r, (s32)arg(&r, 0));
+	put_user_vector(&r, arg(&r, 1), arg(&r, 2), r.ret);
 	return commit(&r);
 }

@@ -18,7 +18,8 @@ static const char *const good_fillers[] = {
 	"readv",    "preadv",  "writev",  "pwritev", "poll",        "ppoll",   "bind",
 	"connect",  "accept",  "accept4", "sendto",  "recvfrom",    "sendmsg", "recvmsg",
 	"sockname", "sockopt", "exec",    "capset",  "socketpair",  "clone",   "prctl",
-	"ptrace",   "brk",     "munmap",  "mmap",    "pidfd_getfd", NULL,
+	"ptrace",   "brk",     "munmap",  "mmap",    "pidfd_getfd", "capget",  "process_vm",
+	NULL,
 };
 
 #define A(name, index, how, ...) {.arg = index, .kind = ARG_##how, ##__VA_ARGS__},

@@ -130,6 +130,66 @@ static void do_prlimit64(void)
 	    CALL(prlimit64, 0, 99, 0L, P(&r)));
 }
 
+static const unsigned int gids[2] = {4000000, 4000001};
+
+static void do_setgroups(void)
+{
+	say("setgroups res=%ld list=4000000(<NA>),4000001(<NA>) size=2",
+	    CALL(setgroups, 2, P(gids)));
+	say("setgroups res=%ld list=<NA> size=2", CALL(setgroups, 2, 0L));
+	say("setgroups res=%ld list=<NA> size=-1", CALL(setgroups, -1, P(gids)));
+}
+
+static void do_getgroups(void)
+{
+	unsigned int got[8];
+
+	CALL(setgroups, 2, P(gids));
+	say("getgroups res=%ld list=4000000(<NA>),4000001(<NA>) size=8",
+	    CALL(getgroups, 8, P(got)));
+	say("getgroups res=%ld list=<NA> size=0", CALL(getgroups, 0, P(got)));
+	say("getgroups res=%ld list=<NA> size=1", CALL(getgroups, 1, P(got)));
+}
+
+static void do_setfsuid(void)
+{
+	say("setfsuid res=%ld fsuid=7", CALL(setfsuid, 7));
+	say("setfsuid res=%ld fsuid=-1", CALL(setfsuid, -1));
+}
+
+static void do_setfsgid(void)
+{
+	say("setfsgid res=%ld fsgid=7", CALL(setfsgid, 7));
+	say("setfsgid res=%ld fsgid=-1", CALL(setfsgid, -1));
+}
+
+static void do_capget(void)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct caps[2];
+	long res = CALL(capget, P(&head), P(caps));
+
+	caps[0].inheritable = 1 << CAP_KILL;
+	caps[1].inheritable = caps[1].permitted & 1 << (CAP_SYSLOG - 32);
+	CALL(capset, P(&head), P(caps));
+	res = CALL(capget, P(&head), P(caps));
+	say("capget res=%ld effective=%lX permitted=%lX inheritable=%lX(CAP_KILL%s) "
+	    "version=537396514(_LINUX_CAPABILITY_VERSION_3) pid=0",
+	    res, (long)caps[1].effective << 32 | caps[0].effective,
+	    (long)caps[1].permitted << 32 | caps[0].permitted,
+	    (long)caps[1].inheritable << 32 | caps[0].inheritable,
+	    caps[1].inheritable ? "|CAP_SYSLOG" : "");
+	head.version = _LINUX_CAPABILITY_VERSION_1;
+	caps[1].inheritable = 3;
+	say("capget res=%ld inheritable=%X(CAP_KILL) "
+	    "version=429392688(_LINUX_CAPABILITY_VERSION_1)",
+	    CALL(capget, P(&head), P(caps)), 1 << CAP_KILL);
+	head = (struct __user_cap_header_struct){_LINUX_CAPABILITY_VERSION_3, -5};
+	say("capget res=%ld effective=<NA> permitted=<NA> inheritable=<NA> pid=-5",
+	    CALL(capget, P(&head), P(caps)));
+	say("capget res=%ld effective=<NA> version=<NA> pid=<NA>", CALL(capget, 1L, P(caps)));
+}
+
 /* clang-format off */
 const struct call_case cases_id[] = {
 	{"getrlimit", do_getrlimit},
@@ -148,5 +208,10 @@ const struct call_case cases_id[] = {
 	{"capset", do_capset},
 	{"setrlimit", do_setrlimit},
 	{"prlimit64", do_prlimit64},
+	{"getgroups", do_getgroups},
+	{"setgroups", do_setgroups},
+	{"setfsuid", do_setfsuid},
+	{"setfsgid", do_setfsgid},
+	{"capget", do_capget},
 	{NULL, NULL},
 };

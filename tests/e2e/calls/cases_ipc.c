@@ -271,6 +271,62 @@ static void do_mq_getsetattr(void)
 	    CALL(mq_getsetattr, -1, 0L, P(&old)));
 }
 
+/* struct futex_waitv; part of the ABI. */
+struct waiter {
+	unsigned long val, uaddr;
+	unsigned int flags, pad;
+};
+
+#define FUTEX2_U32_PRIVATE 0x82
+
+static unsigned int word = 5, other = 6;
+
+static void do_futex_waitv(void)
+{
+	const struct waiter w[2] = {{7, (unsigned long)&word, FUTEX2_U32_PRIVATE, 0},
+				    {6, (unsigned long)&other, FUTEX2_U32_PRIVATE, 0}};
+	const struct timespec ts = {3, 4};
+
+	say("futex_waitv res=%ld uaddr=%lX val=7 waiter_flags=130(FUTEX2_PRIVATE|FUTEX2_SIZE_U32) "
+	    "nr_futexes=2 flags=0 timeout=3000000004 clockid=1",
+	    CALL(futex_waitv, P(w), 2, 0, P(&ts), CLOCK_MONOTONIC), P(&word));
+	say("futex_waitv res=%ld uaddr=<NA> val=<NA> waiter_flags=<NA> nr_futexes=999 flags=1 "
+	    "timeout=<NA> clockid=0",
+	    CALL(futex_waitv, 1L, 999, 1, 0L, CLOCK_REALTIME));
+}
+
+static void do_futex_wake(void)
+{
+	say("futex_wake res=%ld uaddr=%lX mask=FFFF nr=3 flags=130(FUTEX2_PRIVATE|FUTEX2_SIZE_U32)",
+	    CALL(futex_wake, P(&word), 0xffffL, 3, FUTEX2_U32_PRIVATE), P(&word));
+	say("futex_wake res=%ld uaddr=1 mask=0 nr=-1 flags=2(FUTEX2_SIZE_U32)",
+	    CALL(futex_wake, 1L, 0L, -1, 2));
+}
+
+static void do_futex_wait(void)
+{
+	const struct timespec past = {0, 7};
+
+	say("futex_wait res=%ld uaddr=%lX val=5 mask=1 flags=130 timeout=7 clockid=1",
+	    CALL(futex_wait, P(&word), 5L, 1L, FUTEX2_U32_PRIVATE, P(&past), CLOCK_MONOTONIC),
+	    P(&word));
+	say("futex_wait res=%ld uaddr=%lX val=9 mask=FF flags=130 timeout=<NA> clockid=0",
+	    CALL(futex_wait, P(&word), 9L, 0xffL, FUTEX2_U32_PRIVATE, 0L, 0), P(&word));
+}
+
+static void do_futex_requeue(void)
+{
+	struct waiter w[2] = {{5, (unsigned long)&word, FUTEX2_U32_PRIVATE, 0},
+			      {0, (unsigned long)&other, FUTEX2_U32_PRIVATE, 0}};
+
+	say("futex_requeue res=%ld uaddr1=%lX val=5 flags1=130 uaddr2=%lX flags2=130 flags=0 "
+	    "nr_wake=1 nr_requeue=2",
+	    CALL(futex_requeue, P(w), 0, 1, 2), P(&word), P(&other));
+	w[0].val = 77;
+	say("futex_requeue res=%ld uaddr1=%lX val=77 flags=0 nr_wake=3 nr_requeue=-4",
+	    CALL(futex_requeue, P(w), 0, 3, -4), P(&word));
+}
+
 /* clang-format off */
 const struct call_case cases_ipc[] = {
 	{"semget", do_semget},
@@ -292,5 +348,9 @@ const struct call_case cases_ipc[] = {
 	{"mq_timedreceive", do_mq_timedreceive},
 	{"mq_notify", do_mq_notify},
 	{"mq_getsetattr", do_mq_getsetattr},
+	{"futex_waitv", do_futex_waitv},
+	{"futex_wake", do_futex_wake},
+	{"futex_wait", do_futex_wait},
+	{"futex_requeue", do_futex_requeue},
 	{NULL, NULL},
 };

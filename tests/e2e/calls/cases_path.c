@@ -177,7 +177,7 @@ static void do_readlink(void)
 	say("readlink res=%ld target=here/and/there path=l size=64",
 	    CALL(readlink, P("l"), P(to), sizeof(to)));
 	say("readlink res=%ld target=here path=l size=4", CALL(readlink, P("l"), P(to), 4L));
-	say("readlink res=%ld target= path=none size=64",
+	say("readlink res=%ld target=<NA> path=none size=64",
 	    CALL(readlink, P("none"), P(to), sizeof(to)));
 }
 
@@ -393,7 +393,7 @@ static void do_readlinkat(void)
 		broken("l");
 	say("readlinkat res=%ld target=here dirfd=%d path=l size=4",
 	    CALL(readlinkat, dir, P("l"), P(to), 4L), dir);
-	say("readlinkat res=%ld target= dirfd=%d path=none size=64",
+	say("readlinkat res=%ld target=<NA> dirfd=%d path=none size=64",
 	    CALL(readlinkat, dir, P("none"), P(to), sizeof(to)), dir);
 }
 

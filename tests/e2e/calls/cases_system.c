@@ -3,15 +3,20 @@
  * structures are on the stack: where the kernel does not look, they must be in memory anyway. */
 #include "case.h"
 
+#include <asm/ldt.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
 
 static void do_sync(void)
 {
@@ -296,6 +301,131 @@ static void do_getrandom(void)
 	say("getrandom res=%ld count=1 flags=99", CALL(getrandom, P(b), 1L, 99));
 }
 
+static void do_uname(void)
+{
+	struct utsname u;
+	const long res = CALL(uname, P(&u));
+
+	say("uname res=%ld sysname=%s nodename=%s release=%s version=%s machine=%s domainname=%s",
+	    res, u.sysname, u.nodename, u.release, u.version, u.machine, u.domainname);
+	say("uname res=%ld sysname=<NA> nodename=<NA> release=<NA> version=<NA> machine=<NA> "
+	    "domainname=<NA>",
+	    CALL(uname, 1L));
+}
+
+static void do_sysinfo(void)
+{
+	struct sysinfo s;
+	const long res = CALL(sysinfo, P(&s));
+
+	say("sysinfo res=%ld uptime=%ld totalram=%lu freeram=%lu sharedram=%lu bufferram=%lu "
+	    "totalswap=%lu freeswap=%lu procs=%u",
+	    res, s.uptime, s.totalram, s.freeram, s.sharedram, s.bufferram, s.totalswap, s.freeswap,
+	    s.procs);
+	say("sysinfo res=%ld uptime=<NA> procs=<NA>", CALL(sysinfo, 1L));
+}
+
+static void do_syslog(void)
+{
+	say("syslog res=%ld data= type=10(SYSLOG_ACTION_SIZE_BUFFER) len=0",
+	    CALL(syslog, 10, 0L, 0));
+	say("syslog res=%ld data= type=3(SYSLOG_ACTION_READ_ALL) len=-1", CALL(syslog, 3, 0L, -1));
+	say("syslog res=%ld data= type=77 len=9", CALL(syslog, 77, 0L, 9));
+}
+
+/* With numbers that the kernel does not take for meant. */
+static void do_reboot(void)
+{
+	say("reboot res=%ld magic1=4276215469(LINUX_REBOOT_MAGIC1) magic2=5 "
+	    "cmd=2712847316(LINUX_REBOOT_CMD_RESTART2) arg=why not",
+	    CALL(reboot, 0xfee1dead, 5, 0xa1b2c3d4, P("why not")));
+	say("reboot res=%ld magic1=1 magic2=672274793(LINUX_REBOOT_MAGIC2) "
+	    "cmd=0(LINUX_REBOOT_CMD_CAD_OFF) arg=<NA>",
+	    CALL(reboot, 1, 672274793, 0, 0L));
+}
+
+/* Names of the whole machine: in a namespace of our own. */
+static void own_names(void)
+{
+	if (unshare(CLONE_NEWUTS))
+		broken("unshare");
+}
+
+static void do_sethostname(void)
+{
+	own_names();
+	say("sethostname res=%ld name=saker-case len=10", CALL(sethostname, P("saker-case-x"), 10));
+	say("sethostname res=%ld name=<NA> len=-5", CALL(sethostname, P("saker"), -5));
+}
+
+static void do_setdomainname(void)
+{
+	own_names();
+	say("setdomainname res=%ld name=case.test len=9", CALL(setdomainname, P("case.test.x"), 9));
+	say("setdomainname res=%ld name=<NA> len=9", CALL(setdomainname, 1L, 9));
+}
+
+static void do_iopl(void)
+{
+	say("iopl res=%ld level=0", CALL(iopl, 0));
+	say("iopl res=%ld level=77", CALL(iopl, 77));
+}
+
+static void do_ioperm(void)
+{
+	say("ioperm res=%ld from=128 num=1 turn_on=0", CALL(ioperm, 128L, 1L, 0));
+	say("ioperm res=%ld from=99999 num=7 turn_on=1", CALL(ioperm, 99999L, 7L, 1));
+}
+
+static void do_modify_ldt(void)
+{
+	struct user_desc d = {.entry_number = 3, .base_addr = 0x1234, .limit = 0x56, .useable = 1};
+	char ldt[64];
+
+	say("modify_ldt res=%ld func=17(WRITE) bytecount=16 entry_number=3 base_addr=1234 limit=56",
+	    CALL(modify_ldt, 17, P(&d), (long)sizeof(d)));
+	say("modify_ldt res=%ld func=0(READ) bytecount=64 entry_number=<NA> base_addr=<NA> "
+	    "limit=<NA>",
+	    CALL(modify_ldt, 0, P(ldt), (long)sizeof(ldt)));
+	say("modify_ldt res=%ld func=1(WRITE_OLD) bytecount=5 entry_number=3",
+	    CALL(modify_ldt, 1, P(&d), 5L));
+}
+
+static void do_vhangup(void)
+{
+	if (setsid() < 0)
+		broken("setsid");
+	say("vhangup res=%ld", CALL(vhangup));
+}
+
+static void do_set_thread_area(void)
+{
+	say("set_thread_area res=%ld", CALL(set_thread_area, 0L));
+}
+
+static void do_get_thread_area(void)
+{
+	say("get_thread_area res=%ld", CALL(get_thread_area, 0L));
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/* For the kernel's own trampolines: from elsewhere a SIGILL. */
+static void do_uretprobe(void)
+{
+	signal(SIGILL, nothing);
+	say("uretprobe res=%ld", CALL(uretprobe));
+}
+
+static void do_uprobe(void)
+{
+	signal(SIGILL, nothing);
+	say("uprobe res=%ld", CALL(uprobe));
+}
+
 /* clang-format off */
 const struct call_case cases_system[] = {
 	{"sync", do_sync},
@@ -317,5 +447,19 @@ const struct call_case cases_system[] = {
 	{"init_module", do_init_module},
 	{"finit_module", do_finit_module},
 	{"getrandom", do_getrandom},
+	{"uname", do_uname},
+	{"sysinfo", do_sysinfo},
+	{"syslog", do_syslog},
+	{"vhangup", do_vhangup},
+	{"modify_ldt", do_modify_ldt},
+	{"reboot", do_reboot},
+	{"sethostname", do_sethostname},
+	{"setdomainname", do_setdomainname},
+	{"iopl", do_iopl},
+	{"ioperm", do_ioperm},
+	{"set_thread_area", do_set_thread_area},
+	{"get_thread_area", do_get_thread_area},
+	{"uretprobe", do_uretprobe},
+	{"uprobe", do_uprobe},
 	{NULL, NULL},
 };

@@ -106,11 +106,87 @@ static void test_sets_of_signals(void **state)
 		{EVT_RT_SIGSUSPEND_E, "mask=~[SIGKILL SIGSTOP] ", {I64(~0x40100ll)}},
 		{EVT_RT_SIGSUSPEND_E,
 		 "mask=[SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 "
-		 "SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM SIGSTKFLT SIGCHLD SIGCONT SIGSTOP SIGTSTP "
+		 "SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM SIGSTKFLT SIGCHLD SIGCONT SIGSTOP "
+		 "SIGTSTP "
 		 "SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGIO SIGPWR "
 		 "SIGSYS 32] ",
 		 {I64(0xffffffff)}},
 		{EVT_RT_SIGSUSPEND_E, "mask=<NA> ", {U32(1)}},
+	};
+
+	CHECK(state, rows);
+}
+
+static void test_wait_statuses(void **state)
+{
+#define WAIT4(status)                                                                              \
+	{                                                                                          \
+		I64(5), U32(status), BYTES(""), BYTES(""), BYTES(""), I64(-1), U32(0)              \
+	}
+#define LINE(text) "res=5 status=" text " utime=<NA> stime=<NA> maxrss=<NA> "
+	const struct row rows[] = {
+		{EVT_WAIT4_X, LINE("0(exit=0)"), WAIT4(0)},
+		{EVT_WAIT4_X, LINE("65280(exit=255)"), WAIT4(0xff00)},
+		{EVT_WAIT4_X, LINE("15(sig=SIGTERM)"), WAIT4(15)},
+		{EVT_WAIT4_X, LINE("139(sig=SIGSEGV|core)"), WAIT4(0x8b)},
+		{EVT_WAIT4_X, LINE("40(sig=40)"), WAIT4(40)},
+		{EVT_WAIT4_X, LINE("4991(stop=SIGSTOP)"), WAIT4(0x137f)},
+		{EVT_WAIT4_X, LINE("34175(stop=133)"), WAIT4(0x857f)},
+		{EVT_WAIT4_X, LINE("65535(continued)"), WAIT4(0xffff)},
+	};
+#undef LINE
+#undef WAIT4
+
+	CHECK(state, rows);
+}
+
+static void test_sets_of_cpus(void **state)
+{
+	const struct row rows[] = {
+		{EVT_SCHED_SETAFFINITY_E, "mask=0 pid=0 len=1 ", {BYTES("\1"), I64(0), U32(1)}},
+		{EVT_SCHED_SETAFFINITY_E,
+		 "mask=0-1,7-9,15 pid=0 len=2 ",
+		 {BYTES("\x83\x83"), I64(0), U32(2)}},
+		{EVT_SCHED_SETAFFINITY_E,
+		 "mask=none pid=0 len=2 ",
+		 {BYTES("\0\0"), I64(0), U32(2)}},
+		{EVT_SCHED_SETAFFINITY_E, "mask=<NA> pid=0 len=2 ", {BYTES(""), I64(0), U32(2)}},
+	};
+
+	CHECK(state, rows);
+}
+
+static void test_lists_of_groups(void **state)
+{
+	const struct row rows[] = {
+		{EVT_SETGROUPS_E, "list=0(root) size=1 ", {BYTES("\0\0\0\0"), U32(1)}},
+		{EVT_SETGROUPS_E,
+		 "list=0(root),1000(users),-1(<NONE>) size=3 ",
+		 {BYTES("\0\0\0\0\xe8\3\0\0\xff\xff\xff\xff\7"), U32(3)}},
+		{EVT_SETGROUPS_E, "list=<NA> size=0 ", {BYTES(""), U32(0)}},
+	};
+
+	CHECK(state, rows);
+}
+
+static void test_capabilities(void **state)
+{
+	const struct row rows[] = {
+		{EVT_CAPGET_X,
+		 "res=0 effective=1FFFFFFFFFF(all) permitted=400000001(CAP_CHOWN|CAP_SYSLOG) "
+		 "inheritable=0 ",
+		 {I64(0), I64(0x1ffffffffff), I64(0x400000001), I64(0), U32(1), I64(0)}},
+	};
+
+	CHECK(state, rows);
+}
+
+static void test_numbers_with_names(void **state)
+{
+	const struct row rows[] = {
+		{EVT_GETRUSAGE_E, "who=-1(RUSAGE_CHILDREN) ", {U32(UINT32_MAX)}},
+		{EVT_GETRUSAGE_E, "who=1(RUSAGE_THREAD) ", {U32(1)}},
+		{EVT_GETRUSAGE_E, "who=-7 ", {U32((uint32_t)-7)}},
 	};
 
 	CHECK(state, rows);
@@ -595,6 +671,11 @@ int main(void)
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_sets_of_signals),
+		cmocka_unit_test(test_wait_statuses),
+		cmocka_unit_test(test_sets_of_cpus),
+		cmocka_unit_test(test_lists_of_groups),
+		cmocka_unit_test(test_capabilities),
+		cmocka_unit_test(test_numbers_with_names),
 		cmocka_unit_test(test_processes_and_users),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_names_with_dots),
