@@ -330,9 +330,27 @@ int fill_capget(u64 *ctx)
 	return commit(&r);
 }
 
+#define PR_GET_PDEATHSIG 2
 #define PR_SET_NAME 15
 #define PR_GET_NAME 16
+#define PR_GET_TSC 25
 #define PR_GET_CHILD_SUBREAPER 37
+
+/* Does the option write a number to where its second argument points? */
+static __always_inline bool prctl_gives_int(u32 option)
+{
+	return option == PR_GET_PDEATHSIG || option == PR_GET_TSC ||
+	       option == PR_GET_CHILD_SUBREAPER;
+}
+
+#define PR_SET_SECCOMP 22
+#define PR_MCE_KILL 33
+
+/* Older options have one argument more at most: what lies in the other registers is chance. */
+static __always_inline bool prctl_takes_more(u32 option)
+{
+	return option == PR_SET_SECCOMP || option >= PR_MCE_KILL;
+}
 
 SEC("?tp_btf/sys_exit")
 int fill_prctl(u64 *ctx)
@@ -350,13 +368,18 @@ int fill_prctl(u64 *ctx)
 	if (option == PR_SET_NAME || (option == PR_GET_NAME && r.ret >= 0)) {
 		put_user_str(&r, v, 16);
 		put_s64(&r, 0);
-	} else if (option == PR_GET_CHILD_SUBREAPER && r.ret >= 0) {
+	} else if (prctl_gives_int(option) && r.ret >= 0) {
 		put_no_text(&r);
 		put_s64(&r, user_s32(v, -1));
 	} else {
 		put_no_text(&r);
 		put_s64(&r, v);
 	}
+	for (u32 i = 2; i < 5; i++)
+		if (prctl_takes_more(option))
+			put_u64(&r, arg(&r, i));
+		else
+			put_empty(&r);
 	return commit(&r);
 }
 

@@ -118,10 +118,17 @@ static void do_setsid(void)
 
 static void do_prctl(void)
 {
+	int sig;
+
 	say("prctl res=%ld option=15 arg2_str=renamed arg2_int=0",
 	    CALL(prctl, PR_SET_NAME, P("renamed")));
 	say("prctl res=%ld option=4 arg2_str= arg2_int=1", CALL(prctl, PR_SET_DUMPABLE, 1));
 	say("prctl res=%ld option=4 arg2_str= arg2_int=77", CALL(prctl, PR_SET_DUMPABLE, 77));
+	CALL(prctl, PR_SET_PDEATHSIG, SIGHUP);
+	say("prctl res=%ld option=2(PR_GET_PDEATHSIG) arg2_int=1",
+	    CALL(prctl, PR_GET_PDEATHSIG, P(&sig)));
+	say("prctl res=%ld option=78(PR_FUTEX_HASH) arg2_int=99 arg3=A arg4=B arg5=C",
+	    CALL(prctl, 78, 99L, 10L, 11L, 12L));
 }
 
 static void do_ptrace(void)
