@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import threading
 import unittest
 import uuid
@@ -176,6 +177,22 @@ class Containers(unittest.TestCase):
             os.chmod(path, 0o700)
         cgroup = self.cgroup(f"user.slice/user-{uid}.slice/libpod-{container}.scope")
         self.capture(cgroup, os.path.join(self.dir, "rootless.scap"), f"pod-1 ({container[:12]})")
+
+    def test_nobody_at_the_socket(self):
+        """Who names a socket is told that it does not work."""
+        missing, errors = (os.path.join(self.dir, name) for name in ("missing.sock", "errors"))
+        loop = f"i=0; until [ -s {errors} ] || [ $i = 3000 ]; do i=$((i + 1)); cat /etc/hostname; done >/dev/null"
+        with open(errors, "w") as f:
+            subprocess.run([e2e.SAKER, "-q", "--container-socket", missing, "--", "sh", "-c", loop],
+                           stderr=f, check=True)
+        said = e2e.read_text(errors)
+        self.assertTrue(said.startswith(f"saker: cannot ask {missing} about containers"), said)
+
+    def test_nobody_is_asked(self):
+        p = subprocess.run([e2e.SAKER, "-q", "--container-socket", "none", "--", "true"],
+                           capture_output=True, text=True)
+        self.assertEqual(p.returncode, 0)
+        self.assertNotIn("containers", p.stderr)
 
     def test_lxc(self):
         self.lxc("cgroup", "cgroup2")

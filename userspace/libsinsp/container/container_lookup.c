@@ -114,6 +114,7 @@ static void add_result(struct sinsp_lookup *l, const char *id, char *json, char 
 	}
 	r->json = json;
 	r->note = note;
+	r->is_warning = l->socket != NULL;
 	snprintf(r->id, sizeof(r->id), "%s", id);
 	pthread_mutex_lock(&l->lock);
 	*l->last = r;
@@ -300,14 +301,17 @@ static void ask_about(void *ctx, const char *full_id)
 	sinsp_lookup_ask(v->l, v->type, SINSP_NO_UID, id, full_id);
 }
 
-/* Who is not there has no containers: nothing is said of that. */
+/* Who is not there has no containers: nothing is said of that, unless somebody named the place. */
 static void survey(struct sinsp_lookup *l, enum sinsp_container_type type, const char *path)
 {
 	struct survey v = {l, type};
 	char *body;
 	size_t len;
-	int status = get(l, SINSP_NO_UID, server_at(l, path), "/containers/json", &body, &len);
+	struct server *s = server_at(l, path);
+	int status = get(l, SINSP_NO_UID, s, "/containers/json", &body, &len);
 
+	if (status < 0 && l->socket)
+		note_failure(l, s, status);
 	if (status <= 0)
 		return;
 	if (status == 200)

@@ -43,6 +43,7 @@ struct sinsp_lookup_result {
 	char *json; /* of a container event; NULL: nothing was found out */
 	char id[13]; /* of the container in it */
 	char *note; /* what a person may want to know; NULL: nothing */
+	int is_warning; /* the note is of a server that the person named */
 };
 
 /* What was found out since, the oldest first; NULL: nothing. Costs a load when there is nothing.

@@ -9,11 +9,13 @@
 #include <string.h>
 
 enum id_kind {
-	ID_HEX, /* 64 digits, of which 12 are the id */
+	ID_HEX, /* HEX_LEN digits, of which ID_LEN are the id */
 	ID_NAME,
 	ID_ESCAPED, /* a name as systemd writes it: "\x2d" for a dash */
 	ID_NONE, /* looks like one of the rows below, but is none */
 };
+
+enum { HEX_LEN = 64, ID_LEN = 12 };
 
 struct part {
 	const char *p;
@@ -63,6 +65,7 @@ struct walk {
 	struct part component;
 	uint32_t uid;
 	char pod_uid[37];
+	int in_kubepods; /* it, or a component before it, is of kubernetes */
 	int in_pod; /* the component before names a pod */
 };
 
@@ -95,7 +98,7 @@ static int is_hex(char c)
 
 static int is_hex_id(struct part s)
 {
-	if (s.len != 64)
+	if (s.len != HEX_LEN)
 		return 0;
 	for (size_t i = 0; i < s.len; i++)
 		if (!is_hex(s.p[i]))
@@ -127,6 +130,8 @@ static int cut(struct part *s, const struct layout *l)
 static int fits(const struct layout *l, const struct walk *w, struct part *id)
 {
 	*id = w->component;
+	if (l->kind == ID_HEX && id->len < HEX_LEN)
+		return 0;
 	if (l->parent == IN_POD ? !w->in_pod : l->parent && !is_below(w->before, l->parent))
 		return 0;
 	return cut(id, l) && (l->kind != ID_HEX || is_hex_id(*id)) &&
@@ -167,7 +172,7 @@ static void take(struct sinsp_container_match *out, const struct layout *l, stru
 	out->full_id[0] = 0;
 	if (l->kind == ID_HEX) {
 		copy(out->full_id, id);
-		id.len = 12;
+		id.len = ID_LEN;
 	}
 	if (l->kind == ID_ESCAPED)
 		unescape(out->id, id);
@@ -237,7 +242,8 @@ static int note_pod(struct walk *w)
 	struct part s = w->component;
 	const char *at = s.p;
 
-	if (!memmem(w->before.p, w->before.len + s.len, "kubepods", 8))
+	w->in_kubepods |= memmem(s.p, s.len, "kubepods", 8) != NULL;
+	if (!w->in_kubepods)
 		return 0;
 	do {
 		if (take_pod_uid(w->pod_uid, (struct part){at, s.p + s.len - at}))

@@ -255,7 +255,7 @@ static void test_broken_events(void **state)
 /* One that nobody is in any more is kept for a while, and no longer. */
 static void test_memory_is_bounded(void **state)
 {
-	enum { MANY = 5000 };
+	enum { MANY = 1500 };
 	struct world w = begin();
 	char cgroups[64];
 	struct sinsp *s;
@@ -344,11 +344,11 @@ static void check_asked_once(const char *running)
 	opts.lookup = ask_at(&d);
 	has_process(&w, 20, IN_DOCKER);
 	/* As many events as it takes until the answer comes. */
-	for (int i = 0; i < 5000; i++)
+	for (int i = 0; i < 1000; i++)
 		forks(&w, 20, 1000 + i % 100, IN_DOCKER);
 	s = start(&w, &opts);
 	while (sinsp_next(s, &evt, 0) == 1) {
-		const struct timespec ts = {0, 1000000};
+		const struct timespec ts = {0, 10000000};
 
 		if (is_container_event(&evt)) {
 			n_told++;

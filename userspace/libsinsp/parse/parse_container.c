@@ -74,7 +74,7 @@ static void tell_results(struct sinsp *s)
 			sinsp_containers_expect(&s->threads.containers, r->id);
 		}
 		if (r->note && s->log)
-			s->log(s->log_ctx, SCAP_LOG_INFO, r->note);
+			s->log(s->log_ctx, r->is_warning ? SCAP_LOG_WARN : SCAP_LOG_INFO, r->note);
 		sinsp_lookup_result_free(r);
 	}
 }
