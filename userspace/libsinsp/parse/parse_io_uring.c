@@ -49,7 +49,9 @@ static void accept_fd(struct sinsp_parse *p)
 	struct sinsp_fd *fd;
 
 	sinsp_parse_accept(p);
-	fd = sinsp_thread_fd(p->e->thread, num);
+	if (!p->e->thread)
+		return;
+	fd = sinsp_files_edit(&p->s->threads.fds, p->e->thread->files, num);
 	if (fd && sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
