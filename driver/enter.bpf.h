@@ -98,22 +98,6 @@ static long enter_step(u32 i, void *ctx)
 	return 0;
 }
 
-static __always_inline void put_carried(struct rec *r, const struct row_range *rows,
-					struct guard *guard)
-{
-	struct enter_fill f = {
-		.base = r->base,
-		.slot = r->slot,
-		.off = r->off,
-		.guard = guard,
-		.first = rows->first,
-		.n = ENTER_ARGS,
-	};
-
-	bpf_loop(rows->n_all & 31, enter_step, &f, 0);
-	r->off = forget(r->slot, f.off, REC_OFF_MAX);
-}
-
 static const struct row_range no_rows;
 
 static __always_inline const struct row_range *rows_of(const struct drv_call *call)
@@ -123,6 +107,31 @@ static __always_inline const struct row_range *rows_of(const struct drv_call *ca
 	if (nr >= DRV_MAX_NR)
 		return &no_rows;
 	return &row_ranges[nr];
+}
+
+/*
+ * Puts what the pointers of the call in this CPU's slot point to, into the record at @pos from its
+ * byte @off on. Its end. A function of its own to the verifier, which checks it once for all who
+ * send enters: it finds by itself what they could not hand over.
+ */
+__noinline u64 put_carried(u64 pos, u64 off)
+{
+	struct drv_slot *slot = this_slot();
+	const struct row_range *rows = rows_of(&slot->call);
+	struct ring *ring = this_ring();
+	struct enter_fill f = {
+		.slot = slot,
+		.off = off,
+		.first = rows->first,
+		.n = ENTER_ARGS,
+	};
+
+	if (!ring)
+		return off;
+	f.base = ring_place(ring, pos);
+	f.guard = guard_of(bpf_get_current_task_btf(), &slot->call);
+	bpf_loop(rows->n_all & 31, enter_step, &f, 0);
+	return f.off;
 }
 
 static __always_inline bool open_enter(struct rec *r, void *ctx, struct drv_slot *slot,
@@ -147,7 +156,7 @@ static __always_inline bool fill_enter(struct rec *r, const struct row_range *ro
 	for (int i = 0; i < ENTER_ARGS; i++)
 		put_u64(r, call->args[i]);
 	if (rows->n_carried)
-		put_carried(r, rows, guard_of(task, call));
+		r->off = forget(r->slot, put_carried(r->pos, r->off), REC_OFF_MAX);
 	r->n = r->n_params; /* so they are, as in fill_auto */
 	return rec_close(r, flags | (call->flags & ~(u64)CALL_F_OWN) | REC_F_RAW_ENTER, call->ts);
 }
@@ -186,10 +195,10 @@ static __always_inline void send_last(void *ctx, struct drv_slot *slot, struct t
 /*
  * The record of something else than the end of a call. If a call is open on this CPU its enter
  * goes first, so that the ring's keys ascend; inside another writer that is too late, and
- * needless, as the outer record has its place already.
+ * needless, as the outer record has its place already. @between: no call can be open.
  */
-static __always_inline bool begin_other(struct rec *r, void *ctx, u32 type, u32 evt_flags,
-					u32 n_params, u64 params_sz)
+static __always_inline bool begin_other(struct rec *r, void *ctx, bool between, u32 type,
+					u32 evt_flags, u32 n_params, u64 params_sz)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct drv_slot *slot = this_slot();
@@ -202,7 +211,8 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, u32 type, u32 
 		return false;
 	}
 
-	if (slot->task == (u64)task && slot->call.state == CALL_OPEN && ring && !ring->hdr.nest)
+	if (!between && slot->task == (u64)task && slot->call.state == CALL_OPEN && ring &&
+	    !ring->hdr.nest)
 		send_enter(ctx, slot, task, 0);
 	ONCE(slot->overtaken) = 1;
 	r->slot = NULL;
@@ -216,7 +226,13 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, u32 type, u32 
 
 /* begin_event(r, ctx, SYM, extra), commit_event(r): the same for events that are no calls. */
 #define begin_event(r, ctx, sym, extra)                                                            \
-	begin_other(r, ctx, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,                     \
+	begin_other(r, ctx, false, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,              \
+		    EVT_##sym##_FIXED_SZ + (extra))
+
+/* The same after the record of a call in the program that made that: 6.1 counts the stack of what
+ * would send the open enter. */
+#define begin_event_after(r, ctx, sym, extra)                                                      \
+	begin_other(r, ctx, true, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,               \
 		    EVT_##sym##_FIXED_SZ + (extra))
 
 static __always_inline int commit_event(struct rec *r)

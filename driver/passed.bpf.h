@@ -48,7 +48,7 @@ static __always_inline void tell_file(u64 *ctx, s32 fd, bool cloexec)
 	struct sock *sk;
 	struct rec r;
 
-	if (!file || !begin_event(&r, ctx, FILE_E, TUPLE_SZ + PATH_SZ))
+	if (!file || !begin_event_after(&r, ctx, FILE_E, TUPLE_SZ + PATH_SZ))
 		return;
 	r.slot = this_slot(); /* for what the verifier is to forget */
 	id = file_id_of(file);

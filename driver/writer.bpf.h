@@ -160,6 +160,12 @@ __attribute__((noinline)) int rec_lost(u32 why, u32 type, u32 level)
 	return 0;
 }
 
+/* Where the record at @pos is filled: in its place in the ring, or in the scratch. */
+static __always_inline u8 *ring_place(struct ring *ring, u64 pos)
+{
+	return ring->data + (pos & (cfg.ring_kind == RING_ARRAY ? cfg.ring_sz - 8 : SCRATCH_LAST));
+}
+
 /* A place in the scratch, which is a stack: who interrupts us between the two lines has given the
  * place back before we go on. */
 static __always_inline int scratch_take(struct rec *r)
@@ -170,7 +176,7 @@ static __always_inline int scratch_take(struct rec *r)
 	if (r->pos > SCRATCH_LAST)
 		return DRV_DROP_NESTED;
 	ONCE(h->scratch) = r->pos + r->room;
-	r->base = r->ring->data + (r->pos & SCRATCH_LAST);
+	r->base = ring_place(r->ring, r->pos);
 	return DRV_DROP_MAX;
 }
 
@@ -211,7 +217,7 @@ static __always_inline int ring_take(struct rec *r)
 	if (resv == ARRAY_FULL)
 		return DRV_DROP_RING_FULL;
 	r->pos = resv;
-	r->base = r->ring->data + (resv & (cfg.ring_sz - 8));
+	r->base = ring_place(r->ring, resv);
 	return DRV_DROP_MAX;
 }
 
