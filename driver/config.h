@@ -16,6 +16,7 @@
 #define SCRATCH_SZ (64u * 1024) /* where records made in the scratch may begin */
 #define DRV_SNAPLEN_MAX 65000u /* with the most that any record has beside: DRV_REC_MAX */
 #define DRV_MAX_SNAP_PORTS 16
+#define DRV_SAMPLING_MAX 128u
 
 enum ring_kind { RING_PERF, RING_RINGBUF, RING_ARRAY, RING_KIND_MAX };
 
@@ -81,6 +82,9 @@ struct drv_config {
 	u32 failed_only; /* only calls that failed are meant */
 	u32 tasks; /* DRV_TASKS_*: how tasks are chosen; 0: all are meant */
 	u32 n_cgroups;
+	struct drv_calls keeps; /* calls that sampling never leaves out */
+	u32 shed; /* a ring that fills up is kept for what changes state */
+	u32 sampling; /* of each second only this part is recorded: 1/sampling; 0: all of it */
 };
 
 /* Why a record was not delivered. One row per reason: symbol, sentence. The numbers are in
@@ -91,7 +95,8 @@ struct drv_config {
 	X(NO_RING, "the CPU had no ring")                                                          \
 	X(NESTED, "it interrupted other writers of the same CPU too deeply")                       \
 	X(REFUSED, "the kernel would not take it")                                                 \
-	X(MISSED, "the driver was at work on that CPU already")
+	X(MISSED, "the driver was at work on that CPU already")                                    \
+	X(SHED, "the ring was nearly full")
 
 enum drv_drop {
 #define X(sym, text) DRV_DROP_##sym,
@@ -101,6 +106,13 @@ enum drv_drop {
 };
 
 #define DRV_DROP_ROOM 8 /* DRV_DROP_MAX at most; a power of two */
+
+/*
+ * How full a ring may be for a record to get in, in eighths: what waits and moves data most often
+ * first makes way, then all else that changes nothing of what is known of threads and files.
+ */
+#define DRV_SHED_FIRST 6
+#define DRV_SHED_NEXT 7
 
 /* What a lost record would have told. What comes before LOST_OTHER changes what is known of
  * threads or their files; each has a parameter of LOST_E, in this order. */
@@ -230,7 +242,7 @@ struct drv_slot {
 	u32 snaplen; /* for the data of the call that ends, where ports matter */
 	u32 overtaken; /* another record was made while the call was being noted */
 	u64 n_left_out; /* exits on this CPU that made no record, as nobody wants them */
-	u64 pad[1];
+	u64 n_unsampled; /* calls and events left out by sampling */
 } __attribute__((aligned(128)));
 
 #endif /* DRIVER_CONFIG_H */

@@ -10,6 +10,7 @@
  * filler is found by its name.
  */
 #include "enter.bpf.h"
+#include "sampling.bpf.h"
 #include "select.bpf.h"
 #include "snaplen.bpf.h"
 #include "writer.bpf.h"
@@ -141,6 +142,10 @@ int sys_enter(u64 *ctx)
 		slot->n_filtered++;
 		return 0;
 	}
+	if (is_sampled(nr, ia32) && sampling_pauses(ctx)) {
+		slot->n_unsampled++;
+		return 0;
+	}
 	ONCE(slot->call.state) = CALL_NONE;
 	ONCE(slot->task) = (u64)task;
 	note_call(slot, nr, regs, ia32, sel);
@@ -261,7 +266,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, struct task_stru
 			ring->hdr.counters[0].n_saved++;
 	} else {
 		if ((u32)regs->orig_ax == (u32)-1 || !call_in(&cfg.want, nr, ia32) ||
-		    !sel_takes(sel, nr, ia32))
+		    !sel_takes(sel, nr, ia32) || is_sampled(nr, ia32))
 			return false;
 		slot->call.state = CALL_NO_ENTER;
 		note_call(slot, nr, regs, ia32, sel);

@@ -205,6 +205,10 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, bool between, 
 	struct ring *ring = this_ring();
 	s32 flags = sel_event(slot, task, type, evt_flags);
 
+	if (cfg.sampling && ONCE(sampling_off) && evt_flags & EF_DROP_SIMPLE_CONS && flags >= 0) {
+		__sync_fetch_and_add(&slot->n_unsampled, 1);
+		return false;
+	}
 	if (flags < 0) {
 		if (ring)
 			counters_of(ring, ONCE(ring->hdr.nest))->n_filtered++;

@@ -127,6 +127,18 @@ static const u8 lost_kind[EVT_ROWS_MAX] = {
 	[EVT_PROCEXIT_E] = LOST_EXIT, [EVT_CLOSE_RANGE_X] = LOST_CLOSE,
 };
 
+/* The eighths of a ring that a record may fill. */
+#define SHED_AT(id, flags)                                                                         \
+	((flags) & (EF_MODIFIES_STATE | EF_CREATES_FD | EF_DESTROYS_FD) ? 8                        \
+	 : (flags)&EF_DROP_SIMPLE_CONS                                  ? DRV_SHED_FIRST           \
+									: DRV_SHED_NEXT)
+
+static const u8 shed_at[EVT_ROWS_MAX] = {
+#define EVT(id, sym, name, category, flags, n_2022, ...) [EVT_INDEX(id)] = SHED_AT(id, flags),
+#include "events.def"
+#undef EVT
+};
+
 /* enum evt_flags of an event. */
 enum evt_flags_of {
 #define EVT(id, sym, name, category, flags, n_2022, ...) EVT_##sym##_FLAGS = flags,

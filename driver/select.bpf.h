@@ -288,6 +288,12 @@ static __always_inline bool sel_exit(struct drv_slot *slot, struct task_struct *
 	return true;
 }
 
+/* A CPU comes and goes, and sampling pauses, whoever is running. */
+static __always_inline bool is_of_task(u32 event)
+{
+	return event != EVT_CPU_HOTPLUG_E && event != EVT_DROP_E && event != EVT_DROP_X;
+}
+
 static __always_inline bool was_told(struct task_struct *task)
 {
 	return cfg.tasks & DRV_TASKS_SUPPRESS && mark_of(task->tgid) & DRV_MARK_TOLD;
@@ -300,10 +306,11 @@ static __always_inline s32 sel_event(struct drv_slot *slot, struct task_struct *
 {
 	u32 row = EVT_INDEX(event), sel;
 
+	if (event == EVT_DROP_E || event == EVT_DROP_X)
+		return 0;
 	if (!cfg.state_only && !cfg.failed_only)
 		return 0;
-	/* A CPU comes and goes whoever is running. */
-	sel = event == EVT_CPU_HOTPLUG_E ? SEL_MEANT : task_sel(slot, task);
+	sel = is_of_task(event) ? task_sel(slot, task) : SEL_MEANT;
 	if (sel == SEL_NONE && !(event == EVT_PROCEXIT_E && was_told(task)))
 		return -1;
 	if (cfg.show_events[row / 64 % (DRV_MAX_EVENTS / 64)] >> (row & 63) & 1 && sel == SEL_MEANT)

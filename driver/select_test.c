@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -688,6 +689,112 @@ static void test_ports(void **state)
 	close(listener[1]);
 }
 
+static unsigned int *n_made; /* calls of the child, shared with it */
+
+static double part_of_second(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_nsec / 1e9;
+}
+
+/* Makes calls between @from and @to of a second, tries again if it was not fast enough. */
+static void calls_between(double from, double to)
+{
+	do {
+		while (part_of_second() < from || part_of_second() > to)
+			usleep(1000);
+		for (int i = 0; i < 100; i++)
+			syscall(SYS_getppid);
+		*n_made += 100;
+	} while (part_of_second() < from || part_of_second() > to);
+}
+
+static void sampled_calls(void)
+{
+	calls_between(0.1, 0.4);
+	prctl(PR_SET_NAME, "sampled");
+	calls_between(0.6, 0.9);
+	for (int i = 0; i < 10; i++)
+		prctl(PR_SET_NAME, "not sampled");
+	calls_between(0.1, 0.4);
+}
+
+/* Each call is either recorded or counted as not sampled; what changes the state is recorded. */
+static void test_sampling(void **state)
+{
+	const struct scap_calls calls = calls_of("getppid", "prctl");
+	struct scap_select select = {.calls = &calls};
+	const struct live_opts o = {
+		.sz = sizeof(o), .ring_sz = 16 << 20, .sampling = 2, .select = &select};
+	struct child child;
+	struct capture c;
+	size_t n_getppid, n_phases[2] = {0, 0};
+
+	(void)state;
+	n_made = mmap(NULL, sizeof(*n_made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	assert_true(n_made != MAP_FAILED);
+	child = start(sampled_calls);
+	select.pids = &child.pid;
+	select.n_pids = 1;
+	c = begin_capture(&o);
+	finish(&child);
+	end_capture(&c);
+	n_getppid = count(&c, child.pid, SYS_getppid, 0);
+	assert_int_equal(n_getppid + live_n_unsampled(c.d), *n_made);
+	assert_true(n_getppid >= 200 && live_n_unsampled(c.d) >= 100);
+	assert_int_equal(count(&c, child.pid, SYS_prctl, 0), 11);
+	for (size_t i = 0; i < c.n; i++)
+		if (c.recs[i]->evt.type == EVT_DROP_E || c.recs[i]->evt.type == EVT_DROP_X) {
+			assert_int_equal(num(c.recs[i], 0), 2);
+			n_phases[c.recs[i]->evt.type & 1]++;
+		}
+	assert_true(n_phases[0] > 0);
+	assert_true(n_phases[0] - n_phases[1] <= 1);
+	free_capture(&c);
+	munmap(n_made, sizeof(*n_made));
+}
+
+static void fill_rings(void)
+{
+	char byte;
+	int fd = open("/dev/zero", O_RDONLY);
+
+	for (int i = 0; i < 60000; i++) {
+		syscall(SYS_pread64, fd, &byte, 1, 0);
+		syscall(SYS_getppid);
+	}
+	for (int i = 0; i < 100; i++)
+		close(dup(fd));
+}
+
+/* In a ring that nobody empties what changes the state finds room at the end. */
+static void check_shed(int kind)
+{
+	struct child child = start(fill_rings);
+	struct scap_select select = {.pids = &child.pid, .n_pids = 1};
+	const struct live_opts o = {
+		.sz = sizeof(o), .ring_kind = kind + 1, .ring_sz = 4 << 20, .select = &select};
+	struct capture c = begin_capture(&o);
+
+	finish(&child);
+	end_capture(&c);
+	assert_true(drv_dropped(&c.counters, DRV_DROP_SHED) > 0);
+	assert_int_equal(count(&c, child.pid, SYS_dup, 0), 100);
+	assert_true(count(&c, child.pid, SYS_close, 0) >= 100);
+	assert_true(count(&c, child.pid, SYS_getppid, 0) > count(&c, child.pid, SYS_pread64, 0));
+	free_capture(&c);
+}
+
+static void test_shed(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < RING_KIND_MAX; kind++)
+		check_shed(kind);
+}
+
 static void test_refused(void **state)
 {
 	static const int32_t nobody[] = {0x3fffffff};
@@ -725,6 +832,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_cgroups),    cmocka_unit_test(test_sleeping),
 		cmocka_unit_test(test_most_data),  cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_suppressed), cmocka_unit_test(test_suppressed_before),
+		cmocka_unit_test(test_sampling),   cmocka_unit_test(test_shed),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -199,6 +199,19 @@ __attribute__((noinline)) u64 array_take(u64 room)
 	return ARRAY_FULL;
 }
 
+/* What shedding reckons with: the kernel's own kinds put headers of theirs before each record, up
+ * to 16 bytes before the shortest of 64, which nobody counts. */
+#define SHED_OF (cfg.ring_kind == RING_ARRAY ? cfg.ring_sz : cfg.ring_sz / 4 * 3)
+
+/* Is the ring too full for a record of this kind, though it has room? */
+static __always_inline bool is_shed(const struct rec *r)
+{
+	u64 used = ONCE(r->ring->hdr.resv) - ONCE(r->ring->hdr.tail) + r->room;
+	u32 eighths = shed_at[EVT_INDEX(r->type) & (EVT_ROWS_MAX - 1)];
+
+	return cfg.shed && eighths < 8 && used > SHED_OF / 8 * eighths && used <= cfg.ring_sz;
+}
+
 /* A place for r->room bytes, or the reason why there is none. */
 static __always_inline int ring_take(struct rec *r)
 {
@@ -207,6 +220,8 @@ static __always_inline int ring_take(struct rec *r)
 
 	if (r->room > DRV_REC_MAX)
 		return DRV_DROP_TOO_BIG;
+	if (is_shed(r))
+		return DRV_DROP_SHED;
 	if (cfg.ring_kind != RING_ARRAY)
 		return scratch_take(r);
 	resv = ONCE(h->resv);

@@ -259,6 +259,7 @@ static const struct stats_row {
 	ROW(n_bad_record),
 	ROW(n_self),
 	ROW(n_filtered),
+	ROW(n_unsampled),
 	ROW(bpf_run_ns),
 	ROW(bpf_run_cnt),
 #undef ROW

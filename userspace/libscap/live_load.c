@@ -130,6 +130,9 @@ static int check_opts(const struct live_opts *o, const struct scap_log *log)
 	if (o->snaplen > DRV_SNAPLEN_MAX)
 		return scap_fail(log, -EINVAL, "%u bytes of each buffer: at most %u can be kept",
 				 o->snaplen, DRV_SNAPLEN_MAX);
+	if (o->sampling & (o->sampling - 1) || o->sampling > DRV_SAMPLING_MAX)
+		return scap_fail(log, -EINVAL, "sampling by %u: give a power of two up to %u",
+				 o->sampling, DRV_SAMPLING_MAX);
 	if (o->n_snap_ports > DRV_MAX_SNAP_PORTS)
 		return scap_fail(log, -E2BIG, "at most %d ranges of ports can be given",
 				 DRV_MAX_SNAP_PORTS);
@@ -195,6 +198,8 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->cpus_per_ring = 1;
 	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8;
 	c->switches = (uint32_t)o->switches;
+	c->sampling = o->sampling;
+	c->shed = 1;
 	/* Its data, ring, request, completion. */
 	c->io_cqe_at = live_progs_hook_args(d->fillers, "btf_trace_io_uring_complete") == 4;
 	c->task_storage = (uint32_t)kernel_is_6_4();
@@ -595,6 +600,15 @@ void live_counters(const struct live_driver *d, struct drv_counters *sum)
 			__atomic_load_n(&d->skel->bss->slots[i].n_filtered, __ATOMIC_RELAXED);
 	sum->seen += lost;
 	sum->lost[DRV_DROP_NO_RING][LOST_OTHER] += lost;
+}
+
+uint64_t live_n_unsampled(const struct live_driver *d)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++)
+		n += __atomic_load_n(&d->skel->bss->slots[i].n_unsampled, __ATOMIC_RELAXED);
+	return n;
 }
 
 void live_bpf_stats(const struct live_driver *d, uint64_t *run_ns, uint64_t *run_cnt)

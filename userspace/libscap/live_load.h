@@ -16,6 +16,7 @@ struct live_opts {
 	int page_faults, switches; /* record them */
 	const struct scap_snap_port *snap_ports;
 	size_t n_snap_ports;
+	uint32_t sampling; /* 0: everything */
 	const struct scap_select *select; /* NULL: everything. Borrowed until live_attach returns */
 	int record_self; /* also record the calls of this process (tests) */
 };
@@ -52,6 +53,9 @@ int live_bell_fd(const struct live_driver *d);
 
 /* Sums over CPUs, with what CPUs without a ring lost. */
 void live_counters(const struct live_driver *d, struct drv_counters *sum);
+
+/* Calls and events that sampling left out. */
+uint64_t live_n_unsampled(const struct live_driver *d);
 
 /* Time in and runs of all programs, where the kernel counts them (kernel.bpf_stats_enabled);
  * else 0. */

@@ -190,6 +190,7 @@ static void set_state_calls(struct drv_config *c)
 		const int thread = changes_thread(native), fd = fds && changes_fd(native);
 
 		set_bit(c->state.bits[ia32], nr, thread || fd);
+		set_bit(c->keeps.bits[ia32], nr, thread || changes_fd(native));
 		set_bit(c->other.bits[ia32], nr,
 			thread || (fd && any_task && !only_names_peer(native)));
 	}
@@ -252,6 +253,7 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 		(&c->want.bits[0][0])[i] = (&c->show.bits[0][0])[i] | (&c->state.bits[0][0])[i];
 	set_multiplexed(&c->want);
 	set_multiplexed(&c->other);
+	set_multiplexed(&c->keeps);
 	for (unsigned int i = 0; i < DRV_MAX_NR / 64; i++) {
 		c->want_any[i] = c->want.bits[0][i] | c->want.bits[1][i];
 		c->other_any[i] = c->other.bits[0][i] | c->other.bits[1][i];

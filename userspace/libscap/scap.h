@@ -103,6 +103,8 @@ struct scap_open_opts {
 	const struct scap_select *select; /* live: NULL: everything */
 	const struct scap_snap_port *snap_ports; /* live: instead of snaplen; the most counts */
 	size_t n_snap_ports;
+	uint32_t sampling; /* live: of each second only 1/sampling, but for what changes state; a
+			      power of two up to 128; 0: all */
 };
 
 /* 0, or a negative errno with *out untouched. opts may be NULL: live, defaults. */
@@ -155,6 +157,7 @@ struct scap_stats {
 	uint64_t bpf_run_ns; /* live, where the kernel counts it; else 0 */
 	uint64_t bpf_run_cnt;
 	const char *ring_kind; /* live: "array", "ringbuf", "perf"; else NULL */
+	uint64_t n_unsampled; /* live: calls and events left out by sampling */
 	uint64_t n_filtered; /* live: calls and events left out because nobody asked for them */
 };
 

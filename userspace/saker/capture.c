@@ -110,6 +110,7 @@ static int open_source(struct capture *c)
 		.select = &select,
 		.snap_ports = o->snap_ports.v,
 		.n_snap_ports = o->snap_ports.n,
+		.sampling = (uint32_t)o->sampling,
 	};
 	struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),

@@ -22,6 +22,10 @@ static const struct option_choice ring_kinds[] = {
 	{NULL},
 };
 
+static const struct option_choice samplings[] = {
+	{"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}, {NULL},
+};
+
 static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_SOURCE] = "What is captured",
 	[GROUP_SELECT] = "What of it is recorded (live; the kernel leaves out the rest)",
@@ -88,6 +92,10 @@ const struct option_row option_rows[] = {
 	 take_list, AT(cgroups)},
 	{0, "failed-only", NULL, GROUP_SELECT,
 	 "Only calls that fail.", take_value, AT(failed_only), 1},
+	{0, "sampling", "N", GROUP_SELECT,
+	 "Only the first 1/N of each second, N from 2 to 128 and a power of two, for busy machines. "
+	 "Calls that make, end or change processes and descriptors are kept always.",
+	 take_choice, AT(sampling), 0, samplings},
 
 	{'w', "write", "FILE", GROUP_FILE,
 	 "Write the events to a capture file that saker, sysdig and Wireshark open; - is standard "

@@ -60,6 +60,7 @@ struct options {
 	struct text_list cgroups;
 	int tree; /* the descendants of pids too */
 	int failed_only;
+	int sampling; /* 0: everything */
 	char **command; /* after "--", NULL-terminated; NULL: none. Borrowed */
 	uint64_t max_events; /* 0: no limit */
 	uint64_t max_ns; /* 0: no limit */

@@ -128,7 +128,7 @@ static int parse_one(struct options *o, const char *text, struct args *args)
 static int is_selective(const struct options *o)
 {
 	return o->syscalls.given || o->pids.n || o->comms.n || o->uids.n || o->cgroups.n ||
-	       o->failed_only;
+	       o->failed_only || o->sampling;
 }
 
 /* One row per pair of options that contradict each other. */
@@ -149,9 +149,9 @@ static int check(const struct options *o)
 		 "-w of several files: join them first, cat A B > C is a capture file too"},
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
 		 "-w - and --print would mix on standard output: add -o FILE"},
-		{o->read.n && is_selective(o),
-		 "--syscalls, --pid, --comm, --uid, --cgroup and --failed-only choose what a live "
-		 "capture records: they do not go with -r"},
+		{o->read.n && is_selective(o), "--syscalls, --pid, --comm, --uid, --cgroup, "
+					       "--failed-only and --sampling choose what a "
+					       "live capture records: they do not go with -r"},
 		{o->read.n && o->snap_ports.n,
 		 "--snaplen-port is about what a live capture keeps: it does not go with -r"},
 		{o->tree && !o->pids.n, "--tree goes with --pid"},

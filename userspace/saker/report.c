@@ -101,6 +101,7 @@ static void put_capture(const struct report *r, FILE *f)
 	put_count(f, "malformed records", st->n_bad_record);
 	put_count(f, "calls of saker, left out", st->n_self);
 	put_count(f, "not asked for, left out", st->n_filtered);
+	put_count(f, "left out by sampling", st->n_unsampled);
 	if (st->ring_kind)
 		put(f, "rings", "%12s", st->ring_kind);
 }
@@ -176,7 +177,7 @@ void report_warn_lost(const struct report *r)
 	if (!r->live || !r->have_stats || !r->stats.n_dropped)
 		return;
 	reason = main_reason(&r->stats);
-	if (reason == DRV_DROP_RING_FULL)
+	if (reason == DRV_DROP_RING_FULL || reason == DRV_DROP_SHED)
 		hint = r->prints_lines ? "; try a larger --ring-size, or -w FILE instead of lines"
 				       : "; try a larger --ring-size";
 	say("%llu events were lost: %s%s", (unsigned long long)r->stats.n_dropped,
