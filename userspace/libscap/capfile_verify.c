@@ -7,9 +7,11 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "capfile.h"
 #include "capfile_write.h"
+#include "config.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -18,6 +20,7 @@ struct section {
 	bool saker;
 	unsigned int n_closings; /* of the reader when the section began */
 	uint64_t n_events, n_private, n_clamped;
+	uint64_t n_lost; /* the sum of what its markers say */
 	uint64_t last_ns;
 	uint64_t n_back, first_back; /* events older than the one before; the first of them */
 };
@@ -55,6 +58,16 @@ static void begin_section(struct verifier *v)
 	v->n_sections++;
 }
 
+static uint64_t lost_of(const struct scap_evt *evt)
+{
+	struct scap_params p;
+	uint64_t n = 0;
+
+	if (!scap_evt_params(evt->hdr, &p) && p.n > 1 && p.v[1].len == sizeof(n))
+		memcpy(&n, p.v[1].p, sizeof(n));
+	return n;
+}
+
 static void add_event(struct verifier *v, const struct scap_evt *evt)
 {
 	struct section *s = &v->s;
@@ -63,6 +76,8 @@ static void add_event(struct verifier *v, const struct scap_evt *evt)
 		s->n_private++;
 	else
 		s->n_events++;
+	if (evt->type == EVT_LOST_E)
+		s->n_lost += lost_of(evt);
 	s->n_clamped += !!(evt->flags & SCAP_EVT_F_CLAMPED);
 	if (evt->ts_ns < s->last_ns && s->n_back++ == 0)
 		s->first_back = s->n_events;
@@ -94,6 +109,7 @@ static void check_closing(struct verifier *v)
 {
 	const struct section *s = &v->s;
 	struct cap_closing c;
+	uint64_t marked;
 
 	if (cap_reader_closing(v->reader, &c) == s->n_closings) {
 		finding(v, "the counters at its end are missing: the capture did not end properly");
@@ -109,6 +125,13 @@ static void check_closing(struct verifier *v)
 	if (c.stats.n_events == s->n_events + s->n_private && c.stats.n_clamped != s->n_clamped)
 		finding(v, "the times of %llu events were corrected, but %llu are marked so",
 			ULL(c.stats.n_clamped), ULL(s->n_clamped));
+	/* Losses that no CPU's ring can tell of have no marker. */
+	marked = c.stats.n_dropped - c.stats.dropped_by[DRV_DROP_NO_RING] -
+		 c.stats.dropped_by[DRV_DROP_MISSED];
+	if (c.stats.n_seen && c.stats.n_events == s->n_events + s->n_private &&
+	    s->n_lost != marked)
+		finding(v, "%llu records were lost in its course, but its markers say %llu",
+			ULL(marked), ULL(s->n_lost));
 	check_identity(v, &c.stats);
 }
 

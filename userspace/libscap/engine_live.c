@@ -19,9 +19,10 @@
 #include "proc_scan.h"
 #include "scap_impl.h"
 
-/* An idle reader looks this often; the doorbell wakes it when much has come in between. */
+/* How long the reader naps while events come, and sleeps when none do. */
 #define NAP_MIN_MS 2
 #define NAP_MAX_MS 10
+#define SLEEP_MS 1000
 #define CLOCK_CHECK_NS 1000000000ull
 #define NOTICEABLE_STEP_NS 100000000ll /* said to the user */
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
@@ -52,6 +53,7 @@ struct live_engine {
 	uint64_t next_clock_check;
 	uint64_t n_records, n_bad;
 	int nap_ms;
+	int quiet; /* the last nap brought nothing */
 	int stopped;
 };
 
@@ -336,35 +338,47 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 	return 0;
 }
 
-static void set_asleep(struct live_engine *e, int asleep)
+static void set_asleep(struct live_engine *e, enum ring_sleep how)
 {
 	for (unsigned int i = 0; i < e->n_rings; i++)
-		ring_set_asleep(e->sources[i].ring, asleep);
+		ring_set_asleep(e->sources[i].ring, how);
 }
 
-/* Sleeps for a nap, or until the doorbell rings. The rings are asleep. False: interrupted. */
-static int nap(struct live_engine *e, int timeout_ms)
+/* Has everything been read that the driver knows of? The rings are asleep. */
+static int all_read(const struct live_engine *e)
 {
-	const int ms = timeout_ms < 0 || timeout_ms > e->nap_ms ? e->nap_ms : timeout_ms;
-	int ret = live_wait(e->driver, ms);
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		if (ring_unread(e->sources[i].ring))
+			return 0;
+	return 1;
+}
 
-	e->nap_ms = e->nap_ms * 2 < NAP_MAX_MS ? e->nap_ms * 2 : NAP_MAX_MS;
+/*
+ * While events come the reader looks again after a nap, so that one waking serves many. When a nap
+ * brought none it sleeps, and the next record wakes it. False: interrupted.
+ */
+static int rest(struct live_engine *e, int timeout_ms)
+{
+	const int sleeps = e->quiet && all_read(e), most = sleeps ? SLEEP_MS : e->nap_ms;
+	int ret = live_wait(e->driver, timeout_ms < 0 || timeout_ms > most ? most : timeout_ms);
+
+	e->quiet = ret == 0;
 	return ret >= 0;
 }
 
-/* Naps until an event may be delivered. A negative timeout is none. */
+/* Rests until an event may be delivered. A negative timeout is none. */
 static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeout_ms)
 {
 	const uint64_t start = boot_now(e);
 	int found, left_ms = timeout_ms;
 
 	for (;;) {
-		set_asleep(e, 1);
+		set_asleep(e, e->quiet ? RING_SLEEPS : RING_NAPS);
 		/* What came before the driver could know that we sleep rings no bell. */
 		found = next_event(e, evt);
 		if (found || left_ms == 0)
 			break;
-		if (!nap(e, left_ms))
+		if (!rest(e, left_ms))
 			break; /* a signal: the caller may want to end */
 		if (timeout_ms > 0) {
 			uint64_t passed_ms = (boot_now(e) - start) / 1000000;
@@ -373,7 +387,7 @@ static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeo
 				passed_ms < (uint64_t)timeout_ms ? timeout_ms - (int)passed_ms : 0;
 		}
 	}
-	set_asleep(e, 0);
+	set_asleep(e, RING_AWAKE);
 	return found;
 }
 
@@ -384,9 +398,12 @@ static int live_next(void *engine, struct scap_evt *evt, int timeout_ms)
 
 	if (!found && e->stopped)
 		return -ENODATA;
-	if (!found)
-		found = wait_for_event(e, evt, timeout_ms);
 	if (found)
+		return found;
+	found = wait_for_event(e, evt, timeout_ms);
+	if (found)
+		e->nap_ms = e->nap_ms * 2 < NAP_MAX_MS ? e->nap_ms * 2 : NAP_MAX_MS;
+	else
 		e->nap_ms = NAP_MIN_MS;
 	return found;
 }

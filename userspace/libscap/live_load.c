@@ -32,8 +32,6 @@
 
 #define DEFAULT_RING_SZ (8u << 20)
 #define DEFAULT_SNAPLEN 80
-#define MIN_RING_SZ (256u << 10)
-#define MAX_RING_SZ (1u << 30)
 
 struct live_driver {
 	struct driver *skel;
@@ -123,10 +121,10 @@ static int check_opts(const struct live_opts *o, const struct scap_log *log)
 	if (o->ring_kind < 0 || o->ring_kind > RING_KIND_MAX)
 		return scap_fail(log, -EINVAL, "there is no ring kind %d", o->ring_kind);
 	if (o->ring_sz &&
-	    (o->ring_sz & (o->ring_sz - 1) || o->ring_sz < MIN_RING_SZ || o->ring_sz > MAX_RING_SZ))
+	    (o->ring_sz & (o->ring_sz - 1) || o->ring_sz < RING_SZ_MIN || o->ring_sz > RING_SZ_MAX))
 		return scap_fail(log, -EINVAL,
 				 "a ring of %zu bytes: give a power of two from %u to %u",
-				 o->ring_sz, MIN_RING_SZ, MAX_RING_SZ);
+				 o->ring_sz, RING_SZ_MIN, RING_SZ_MAX);
 	if (o->snaplen > DRV_SNAPLEN_MAX)
 		return scap_fail(log, -EINVAL, "%u bytes of each buffer: at most %u can be kept",
 				 o->snaplen, DRV_SNAPLEN_MAX);
@@ -588,8 +586,28 @@ int live_wait(struct live_driver *d, int timeout_ms)
 	return n;
 }
 
+/* Runs that the kernel left out, as the program was at work on that CPU: never seen by the driver.
+ */
+static uint64_t n_missed(const struct live_driver *d)
+{
+	struct bpf_program *p;
+	uint64_t n = 0;
+
+	bpf_object__for_each_program(p, d->skel->obj)
+	{
+		struct bpf_prog_info info = {0};
+		uint32_t len = sizeof(info);
+
+		if (bpf_program__fd(p) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len))
+			n += info.recursion_misses;
+	}
+	return n;
+}
+
 void live_counters(const struct live_driver *d, struct drv_counters *sum)
 {
+	const uint64_t missed = n_missed(d);
 	uint64_t lost = __atomic_load_n(&d->skel->bss->n_no_ring, __ATOMIC_RELAXED);
 
 	memset(sum, 0, sizeof(*sum));
@@ -600,6 +618,8 @@ void live_counters(const struct live_driver *d, struct drv_counters *sum)
 			__atomic_load_n(&d->skel->bss->slots[i].n_filtered, __ATOMIC_RELAXED);
 	sum->seen += lost;
 	sum->lost[DRV_DROP_NO_RING][LOST_OTHER] += lost;
+	sum->seen += missed;
+	sum->lost[DRV_DROP_MISSED][LOST_OTHER] += missed;
 }
 
 uint64_t live_n_unsampled(const struct live_driver *d)

@@ -86,8 +86,8 @@ static void skip_corrupt(struct ring *r)
 
 /*
  * The record of a nested writer may lie before that of the writer that it interrupted, whose key is
- * less. Such a run is delivered by keys. A nested record that is followed by none of a lesser key is
- * in its place, or what it interrupted was lost.
+ * less. Such a run is delivered by keys. A nested record that is followed by none of a lesser key
+ * is in its place, or what it interrupted was lost.
  */
 static int in_run(const struct ring *r, const struct rec_hdr *rec, uint64_t key)
 {
@@ -191,6 +191,11 @@ void ring_release(struct ring *r)
 uint64_t ring_pending(const struct ring *r)
 {
 	return r->head - r->pos;
+}
+
+int ring_unread(const struct ring *r)
+{
+	return __atomic_load_n(&r->hdr->resv, __ATOMIC_SEQ_CST) != r->hdr->tail;
 }
 
 void ring_set_asleep(struct ring *r, enum ring_sleep how)

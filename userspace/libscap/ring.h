@@ -43,7 +43,11 @@ void ring_release(struct ring *r);
 /* Bytes complete at the last refresh and not advanced over. */
 uint64_t ring_pending(const struct ring *r);
 
-/* Sleep protocol: say so, refresh once more, poll the doorbell (live_load.h), say so again. */
+/* Is there a record, complete or not, that was not released? */
+int ring_unread(const struct ring *r);
+
+/* Sleep protocol: say so, refresh once more, poll the doorbell (live_load.h), say so again. Who
+ * says RING_SLEEPS must see ring_unread false before it polls for longer than a nap. */
 void ring_set_asleep(struct ring *r, enum ring_sleep how);
 
 unsigned int ring_cpu(const struct ring *r);

@@ -10,8 +10,6 @@
 #include "config.h"
 #include "say.h"
 
-enum { RING_SZ_MIN = 256 << 10, RING_SZ_MAX = 1 << 30 };
-
 int take_value(void *member, const struct option_row *row, const char *arg)
 {
 	(void)arg;

@@ -92,7 +92,9 @@ static void put_capture(const struct report *r, FILE *f)
 		put(f, "records lost", "%12s: the file does not say", "not counted");
 		return;
 	}
-	put_count(f, "records of the kernel", st->n_records);
+	if (st->n_seen)
+		put_count(f, "records of the kernel", st->n_seen);
+	put_count(f, "records delivered", st->n_records);
 	put_count(f, "records lost", st->n_dropped);
 	put_reasons(st, f);
 	put_count(f, "calls of unknown start", st->n_no_enter);

@@ -214,7 +214,7 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		t->done = 1;
 		return 0;
 	}
-	if (t->selective && !is_meant(t, evt))
+	if (t->selective && evt->raw.num && !is_meant(t, evt))
 		return 0;
 	/* A file numbers what is in it: so does the screen, where events are left out. */
 	if (t->live && evt->raw.num)
@@ -223,6 +223,8 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		err = put_file(t, evt);
 	if (!err && sinsp_evt_shown(t->inspector, evt))
 		err = show(t, evt);
+	else if (!err && evt->raw.type == EVT_LOST_E && t->printer)
+		err = put_line(t, evt);
 	return err;
 }
 

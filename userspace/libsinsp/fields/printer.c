@@ -161,6 +161,70 @@ static char *put_thread(const struct sinsp_printer *pr, struct sinsp_text *out, 
 	return put_i64(p, evt->thread->vtid);
 }
 
+static uint64_t number(const struct sinsp_evt *evt, unsigned int i)
+{
+	const struct scap_params *p = &evt->params;
+	uint64_t v = 0;
+
+	if (i < p->n && p->v[i].len == sizeof(v))
+		memcpy(&v, p->v[i].p, sizeof(v));
+	return v;
+}
+
+/* Parameters of EVT_LOST_E. */
+#define LOST_ROOM_TEXT 512 /* for all but the reason */
+enum { LOST_N = 1, LOST_REASON, LOST_FROM, LOST_TO, LOST_KINDS };
+
+/* " (3 open, 2 close)": what changed the state of things, and was not seen. */
+static char *put_lost_kinds(char *p, const struct sinsp_evt *evt)
+{
+	int n = 0;
+
+	for (unsigned int i = LOST_KINDS; i < evt->info->n_params; i++) {
+		const char *name = evt->info->params[i].name;
+
+		if (!number(evt, i))
+			continue;
+		p = n++ ? put_lit(p, ", ") : put_lit(p, " (among them ");
+		p = put_u64(p, number(evt, i));
+		*p++ = ' ';
+		p = put_mem(p, name, strlen(name));
+	}
+	if (n)
+		*p++ = ')';
+	return p;
+}
+
+/* "-- TIME CPU 1 lost 5123 events within 0.120123456 s: REASON" */
+static int put_lost(struct sinsp_printer *pr, struct sinsp_text *out, const struct sinsp_evt *evt)
+{
+	const struct scap_params *params = &evt->params;
+	char *p = text_begin(out, LOST_ROOM_TEXT);
+
+	if (p) {
+		p = put_time(pr, put_lit(p, "-- "), evt);
+		p = put_i64(put_lit(p, " CPU "), (int16_t)evt->raw.cpu);
+		p = put_u64(put_lit(p, " lost "), number(evt, LOST_N));
+		p = put_lit(p, " events");
+		if (number(evt, LOST_TO) > number(evt, LOST_FROM))
+			p = put_lit(put_span(put_lit(p, " within "), number(evt, LOST_FROM),
+					     number(evt, LOST_TO)),
+				    " s");
+		p = put_lost_kinds(p, evt);
+		p = put_lit(p, ": ");
+	}
+	if (p && params->n > LOST_REASON) {
+		const struct scap_param *reason = &params->v[LOST_REASON];
+		const size_t n = strnlen((const char *)reason->p, reason->len);
+
+		p = text_room(out, p, n + 1);
+		p = p ? put_utf8(p, (const char *)reason->p, n) : NULL;
+	}
+	if (p)
+		*p++ = '\n';
+	return text_end(out, p);
+}
+
 int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 		       const struct sinsp_evt *evt)
 {
@@ -170,8 +234,11 @@ int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 		.buf_fmt = pr->opts.buf_fmt,
 		.buf_max = pr->opts.buf_max,
 	};
-	char *p = text_begin(out, VALUE_ROOM);
+	char *p;
 
+	if (evt->raw.type == EVT_LOST_E)
+		return put_lost(pr, out, evt);
+	p = text_begin(out, VALUE_ROOM);
 	if (p)
 		p = put_head(pr, p, evt);
 	if (p && pr->opts.line_fmt == SINSP_LINE_CONTAINER)

@@ -190,6 +190,27 @@ static void test_unknown_options_are_refused(void **state)
 	assert_null(pr);
 }
 
+/* A marker of lost events, and one of a file that has less or worse in it. */
+static void test_lost(void **state)
+{
+	const struct scap_param full[] = {U32(1),    U64(5123), TEXT("the ring was full"),
+					  U64(1000), U64(2500), U64(0),
+					  U64(2),    U64(0),    U64(3),
+					  U64(0),    U64(0)};
+	const struct scap_param old[] = {U32(1), U64(7), BYTES("\x1b[2J")};
+	struct fixture *f = *state;
+	struct sinsp_printer *pr = new_printer(f, SINSP_TIME_ABSOLUTE);
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_LOST_E, full, 11);
+
+	assert_string_equal(line(f, pr, &evt),
+			    "-- 22:13:20.123456789 CPU 1 lost 5123 events within 0.000001500 s "
+			    "(among them 2 exec, 3 open): the ring was full\n");
+	evt = fixture_evt(f, &hdr, EVT_LOST_E, old, 3);
+	assert_string_equal(line(f, pr, &evt), "-- 22:13:20.123456789 CPU 1 lost 7 events: .[2J\n");
+	sinsp_printer_free(pr);
+}
+
 /* As sysdig -pc; the container of the thread, and what is not known of either. */
 static void test_line_with_container(void **state)
 {
@@ -226,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_time_since_the_line_before),
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_buffer_options),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_unknown_options_are_refused),
 		cmocka_unit_test(test_line_with_container), /* changes the thread: the last */
 	};

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""More than can be taken: four busy processes while the reader stands still for two seconds. What
+was lost is counted to the event, by the counters and by the markers in the file."""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import saker_e2e as e2e
+
+BUSY = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1000000000"]
+STANDS_STILL = 2  # seconds
+
+
+def wait_for_file(path):
+    """A capture has begun when its file has something in it."""
+    end = time.monotonic() + 60
+    while not (os.path.exists(path) and os.path.getsize(path)):
+        if time.monotonic() > end:
+            raise AssertionError("no capture was begun within a minute")
+        time.sleep(0.02)
+
+
+class Overload(unittest.TestCase):
+    def check(self, kind):
+        with tempfile.TemporaryDirectory() as tmp:
+            path = os.path.join(tmp, "overload.scap")
+            with open(os.path.join(tmp, "said"), "w+") as said:
+                saker = subprocess.Popen([e2e.SAKER, "--ring", kind, "--ring-size", "256K", "-v", "-w",
+                                          path], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+                busy = []
+                try:
+                    wait_for_file(path)
+                    saker.send_signal(signal.SIGSTOP)
+                    busy = [subprocess.Popen(BUSY, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                            for _ in range(4)]
+                    time.sleep(STANDS_STILL)
+                finally:
+                    saker.send_signal(signal.SIGCONT)
+                    for p in busy:
+                        p.kill()
+                        p.wait()
+                    saker.send_signal(signal.SIGINT)
+                    saker.wait()
+                said.seek(0)
+                text = said.read()
+            self.assertEqual(saker.returncode, 0, text)
+            n = {k: int(re.search(rf"(?m)^  records {k} +(\d+)$", text)[1])
+                 for k in ("of the kernel", "delivered", "lost")}
+            self.assertGreater(n["lost"], 0, text)
+            self.assertEqual(n["of the kernel"], n["delivered"] + n["lost"], text)
+            verify = subprocess.run([e2e.SAKER, "-r", path, "--verify"], capture_output=True,
+                                    text=True)
+            self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
+            lines = subprocess.run([e2e.SAKER, "-r", path], capture_output=True, text=True,
+                                   errors="replace", check=True).stdout
+            marked = re.findall(r"(?m)^-- \S+ CPU \d+ lost (\d+) events.*: the ring was full$", lines)
+            self.assertEqual(sum(map(int, marked)), n["lost"], text)
+
+    def test_array(self):
+        self.check("array")
+
+    def test_ringbuf(self):
+        self.check("ringbuf")
+
+    def test_perf(self):
+        self.check("perf")
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()
