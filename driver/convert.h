@@ -34,6 +34,8 @@ enum arg_kind {
 	ARG_SEMGET_FLAGS,
 	ARG_SEMCTL_CMD,
 	ARG_DELETE_MODULE_FLAGS,
+	ARG_QUOTA_CMD,
+	ARG_QUOTA_TYPE,
 	ARG_RESULT, /* no argument: the result again, for its names; nothing if the call failed */
 
 	/* Pointers to a number. A raw enter carries the number, as u64. */
@@ -403,6 +405,57 @@ static inline u32 convert_sockopt_name(u32 level, u32 v)
 	return v - 51 < 32 ? sockopts_late[(v - 51) & 31] : 0;
 }
 
+/* quotactl_cmds */
+#define PPM_Q_QUOTAON (1u << 0)
+#define PPM_Q_GETFMT (1u << 2)
+#define PPM_Q_GETINFO (1u << 3)
+#define PPM_Q_SETINFO (1u << 4)
+#define PPM_Q_GETQUOTA (1u << 5)
+#define PPM_Q_SETQUOTA (1u << 6)
+#define PPM_Q_XGETQUOTA (1u << 10)
+#define PPM_Q_XSETQLIM (1u << 11)
+
+#define KERNEL_Q_SYNC 0x800001u /* and on, to Q_SETQUOTA */
+#define KERNEL_Q_XQUOTAON 0x5801u /* and on, to Q_XQUOTASYNC */
+
+/* The kernel's has the type in its low byte; 0: a command newer than the format. */
+static inline u32 convert_quota_cmd(u32 v)
+{
+	const u32 cmd = v >> 8;
+
+	if (cmd == KERNEL_Q_SYNC)
+		return 1u << 7;
+	if (cmd - (KERNEL_Q_SYNC + 1) < 7)
+		return 1u << (cmd - (KERNEL_Q_SYNC + 1));
+	if (cmd - KERNEL_Q_XQUOTAON < 7)
+		return 1u << (8 + (cmd - KERNEL_Q_XQUOTAON));
+	return 0;
+}
+
+/* quotactl_types: users, groups; 0: projects */
+static inline u32 convert_quota_type(u32 v)
+{
+	return (v & 0xff) < 2 ? (v & 0xff) + 1 : 0;
+}
+
+/* quotactl_quota_fmts */
+static inline u32 convert_quota_format(u32 v)
+{
+	return v == 1 || v == 2 ? v << 1 : v == 4 ? 8 : 1;
+}
+
+/* quotactl_dqi_flags */
+static inline u32 convert_quota_info_flags(u32 v)
+{
+	return v & 1 ? 2 : 1;
+}
+
+/* The others have a format or nothing in place of the user's or group's id. */
+static inline int quota_cmd_has_id(u32 cmd)
+{
+	return (cmd & (PPM_Q_GETQUOTA | PPM_Q_SETQUOTA | PPM_Q_XGETQUOTA | PPM_Q_XSETQLIM)) != 0;
+}
+
 /* The value of an argument that is not a pointer. @before: the argument before it. */
 static inline u64 arg_value(unsigned int kind, u64 v, u64 before)
 {
@@ -450,6 +503,10 @@ static inline u64 arg_value(unsigned int kind, u64 v, u64 before)
 		return convert_semctl_cmd(v);
 	case ARG_DELETE_MODULE_FLAGS:
 		return convert_delete_module_flags(v);
+	case ARG_QUOTA_CMD:
+		return convert_quota_cmd(v);
+	case ARG_QUOTA_TYPE:
+		return convert_quota_type(v);
 	}
 	return 0;
 }

@@ -119,6 +119,29 @@ int fill_creat(u64 *ctx)
 	return commit(&r);
 }
 
+SEC("?tp_btf/sys_exit")
+int fill_open_by_handle_at(u64 *ctx)
+{
+	struct file_id id;
+	struct file *file;
+	struct rec r;
+
+	if (!begin(&r, ctx, OPEN_BY_HANDLE_AT_X, PATH_SZ))
+		return 0;
+	file = opened(&r);
+	id = opened_id(file);
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_u32(&r, convert_open_flags(arg(&r, 2)));
+	if (file)
+		put_path(&r, &file->f_path);
+	else
+		put_no_text(&r);
+	put_u32(&r, id.dev);
+	put_u64(&r, id.ino);
+	return commit(&r);
+}
+
 /* res, fd1, fd2, ino: both ends of a pipe have one inode. */
 static __always_inline void put_pipe(struct rec *r)
 {
@@ -215,6 +238,19 @@ int fill_preadv(u64 *ctx)
 }
 
 SEC("?tp_btf/sys_exit")
+int fill_preadv2(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, PREADV2_X, data_room(ctx)))
+		return 0;
+	put_readv(&r);
+	put_u64(&r, arg(&r, 3));
+	put_u32(&r, arg(&r, 5));
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
 int fill_writev(u64 *ctx)
 {
 	struct rec r;
@@ -234,6 +270,97 @@ int fill_pwritev(u64 *ctx)
 		return 0;
 	put_writev(&r);
 	put_u64(&r, arg(&r, 3));
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_pwritev2(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, PWRITEV2_X, data_room(ctx)))
+		return 0;
+	put_writev(&r);
+	put_u64(&r, arg(&r, 3));
+	put_u32(&r, arg(&r, 5));
+	return commit(&r);
+}
+
+/* struct if_dqblk and, of the same calls for information, if_dqinfo */
+struct quota {
+	u64 bhardlimit, bsoftlimit, curspace;
+	u64 ihardlimit, isoftlimit, curinodes;
+	u64 btime, itime; /* s */
+	u32 valid; /* QIF_* */
+	u32 pad;
+};
+
+struct quota_info {
+	u64 bgrace, igrace; /* s */
+	u32 flags, valid;
+};
+
+#define QIF_BLIMITS 1
+#define QIF_SPACE 2
+#define QIF_ILIMITS 4
+#define QIF_BTIME 16
+#define QIF_ITIME 32
+#define IIF_BGRACE 1
+#define IIF_IGRACE 2
+#define IIF_FLAGS 4
+
+#define NS_PER_S 1000000000ull
+
+static __always_inline void put_quota(struct rec *r, u32 cmd)
+{
+	struct quota q = {};
+
+	if ((cmd == PPM_Q_GETQUOTA && r->ret >= 0) || cmd == PPM_Q_SETQUOTA)
+		bpf_probe_read_user(&q, sizeof(q), (void *)arg(r, 3));
+	put_u64(r, q.valid & QIF_BLIMITS ? q.bhardlimit : 0);
+	put_u64(r, q.valid & QIF_BLIMITS ? q.bsoftlimit : 0);
+	put_u64(r, q.valid & QIF_SPACE ? q.curspace : 0);
+	put_u64(r, q.valid & QIF_ILIMITS ? q.ihardlimit : 0);
+	put_u64(r, q.valid & QIF_ILIMITS ? q.isoftlimit : 0);
+	put_u64(r, q.valid & QIF_BTIME ? q.btime * NS_PER_S : 0);
+	put_u64(r, q.valid & QIF_ITIME ? q.itime * NS_PER_S : 0);
+}
+
+static __always_inline void put_quota_info(struct rec *r, u32 cmd)
+{
+	struct quota_info q = {};
+
+	if ((cmd == PPM_Q_GETINFO && r->ret >= 0) || cmd == PPM_Q_SETINFO)
+		bpf_probe_read_user(&q, sizeof(q), (void *)arg(r, 3));
+	put_u64(r, q.valid & IIF_BGRACE ? q.bgrace * NS_PER_S : 0);
+	put_u64(r, q.valid & IIF_IGRACE ? q.igrace * NS_PER_S : 0);
+	put_u8(r, q.valid & IIF_FLAGS ? convert_quota_info_flags(q.flags) : 0);
+}
+
+/* What the call is about depends on its command; the layout is that of 2022, so all is there. */
+SEC("?tp_btf/sys_exit")
+int fill_quotactl(u64 *ctx)
+{
+	u32 cmd, format = 0;
+	struct rec r;
+
+	if (!begin(&r, ctx, QUOTACTL_X, 2 * PATH_SZ))
+		return 0;
+	cmd = convert_quota_cmd(arg(&r, 0));
+	put_s64(&r, r.ret);
+	put_user_str(&r, arg(&r, 1), PATH_SZ);
+	settle(&r);
+	put_user_str(&r, cmd == PPM_Q_QUOTAON ? arg(&r, 3) : 0, PATH_SZ);
+	settle(&r);
+	put_quota(&r, cmd);
+	put_quota_info(&r, cmd);
+	if (cmd == PPM_Q_GETFMT && r.ret >= 0)
+		format = user_s32(arg(&r, 3), 0);
+	put_u8(&r, convert_quota_format(format));
+	put_u16(&r, cmd);
+	put_u8(&r, convert_quota_type(arg(&r, 0)));
+	put_u32(&r, quota_cmd_has_id(cmd) ? arg(&r, 2) : 0);
+	put_u8(&r, convert_quota_format(cmd == PPM_Q_QUOTAON ? arg(&r, 2) : 0));
 	return commit(&r);
 }
 

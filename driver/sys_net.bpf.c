@@ -154,6 +154,90 @@ int fill_recvmsg(u64 *ctx)
 	return 0;
 }
 
+#define MMSG_MAX 32 /* messages of one call that are counted */
+
+struct mmsg_sum {
+	u64 addr, step, n, sum;
+};
+
+/* Adds the length of one message. A callback of bpf_loop. */
+static long mmsg_add(u32 i, void *ctx)
+{
+	struct mmsg_sum *s = ctx;
+	u32 len = 0;
+
+	if (i >= s->n)
+		return 1;
+	bpf_probe_read_user(&len, sizeof(len), (void *)(s->addr + i * s->step));
+	s->sum += len;
+	return 0;
+}
+
+/* Where the length of a message that was moved is: behind the struct msghdr. */
+static __always_inline u64 mmsg_len_at(void)
+{
+	return is_compat() ? COMPAT_MSGHDR_WORDS * sizeof(u32) : sizeof(struct user_msghdr);
+}
+
+/* How much the messages that were moved hold. */
+static __always_inline u64 mmsg_bytes(const struct rec *r)
+{
+	struct mmsg_sum s = {
+		.addr = arg(r, 1) + mmsg_len_at(),
+		.step = mmsg_len_at() + ulong_size(),
+		.n = r->ret < 0 ? 0 : r->ret,
+	};
+
+	bpf_loop(MMSG_MAX, mmsg_add, &s, 0);
+	return s.sum;
+}
+
+/* The first message of those moved: its length; -1 if there is none. */
+static __always_inline s64 first_mmsg(const struct rec *r, struct user_msghdr *m)
+{
+	if (r->ret <= 0 || user_msg(m, arg(r, 1)))
+		return -1;
+	return (u32)user_s32(arg(r, 1) + mmsg_len_at(), 0);
+}
+
+/* One event for all messages: how many, their bytes, and data and address of the first. */
+SEC("?tp_btf/sys_exit")
+int fill_sendmmsg(u64 *ctx)
+{
+	struct user_msghdr m = {};
+	struct rec r;
+	s64 len;
+
+	if (!begin(&r, ctx, SENDMMSG_X, cfg.snaplen_max + TUPLE_SZ))
+		return 0;
+	len = first_mmsg(&r, &m);
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_u32(&r, mmsg_bytes(&r));
+	put_user_vector(&r, m.iov, m.iovlen, len);
+	put_msg_tuple(&r, false, m.name, m.namelen);
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_recvmmsg(u64 *ctx)
+{
+	struct user_msghdr m = {};
+	struct rec r;
+	s64 len;
+
+	if (!begin(&r, ctx, RECVMMSG_X, cfg.snaplen_max + TUPLE_SZ + CONTROL_SZ))
+		return 0;
+	len = first_mmsg(&r, &m);
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_u32(&r, mmsg_bytes(&r));
+	put_user_vector(&r, m.iov, m.iovlen, len);
+	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
+	put_user_bytes(&r, m.control, m.controllen, CONTROL_SZ);
+	return commit(&r);
+}
+
 /* Of the file, which it does not take by name, its event tells. */
 SEC("?tp_btf/sys_exit")
 int fill_pidfd_getfd(u64 *ctx)

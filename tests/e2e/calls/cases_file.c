@@ -152,6 +152,29 @@ static void do_pwritev(void)
 	say("pwritev res=%ld fd=-1 size=6 pos=20", CALL(pwritev, -1, P(v), 3L, 20L));
 }
 
+static void do_preadv2(void)
+{
+	int fd = make_file("a", "0123vec1tor2");
+	char b[64];
+	struct iovec w[2] = {{b, 2}, {b + 2, 60}};
+
+	say("preadv2 res=%ld size=8 data=vec1tor2 fd=%d pos=4 flags=1",
+	    CALL(preadv2, fd, P(w), 2L, 4L, 0L, 1), fd);
+	say("preadv2 res=%ld size=0 data= fd=-1 pos=-1 flags=0",
+	    CALL(preadv2, -1, P(w), 2L, -1L, -1L, 0));
+}
+
+static void do_pwritev2(void)
+{
+	int fd = make_file("a", "");
+	struct iovec v[3] = {{"vec", 3}, {"", 0}, {"tor", 3}};
+
+	say("pwritev2 res=%ld data=vector fd=%d size=6 pos=20 flags=2",
+	    CALL(pwritev2, fd, P(v), 3L, 20L, 0L, 2), fd);
+	say("pwritev2 res=%ld fd=-1 size=6 pos=0 flags=16",
+	    CALL(pwritev2, -1, P(v), 3L, 0L, 0L, 16));
+}
+
 static void do_sendfile(void)
 {
 	const int in = make_file("a", "0123456789"), out = make_file("b", "");
@@ -354,6 +377,8 @@ const struct call_case cases_file[] = {
 	{"pwritev", do_pwritev},
 	{"syncfs", do_syncfs},
 	{"copy_file_range", do_copy_file_range},
+	{"preadv2", do_preadv2},
+	{"pwritev2", do_pwritev2},
 	{"openat2", do_openat2},
 	{"cachestat", do_cachestat},
 	{NULL, NULL},

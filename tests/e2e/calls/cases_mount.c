@@ -122,6 +122,35 @@ static void do_move_mount(void)
 	    CALL(move_mount, -1, P("none"), dir, P("m"), 17), dir);
 }
 
+static void do_fsconfig(void)
+{
+	const int fs = (int)CALL(fsopen, P("tmpfs"), 1);
+
+	say("fsconfig res=%ld fd=%d cmd=1 key=size value_bytebuf= value_charbuf=64k aux=0",
+	    CALL(fsconfig, fs, 1, P("size"), P("64k"), 0), fs);
+	say("fsconfig res=%ld fd=%d cmd=2 key=blob value_bytebuf=abc value_charbuf=<NA> aux=3",
+	    CALL(fsconfig, fs, 2, P("blob"), P("abc"), 3), fs);
+	say("fsconfig res=%ld fd=-1 cmd=6 value_bytebuf= value_charbuf=<NA> aux=0",
+	    CALL(fsconfig, -1, 6, 0L, 0L, 0));
+}
+
+/* The commands are refused for what is no device. */
+static void do_quotactl(void)
+{
+	say("quotactl res=%ld special=none quotafilepath= cmd=32 type=1 id=77 quota_fmt=1",
+	    CALL(quotactl, 0x800007 << 8 | 0, P("none"), 77, 0L));
+	say("quotactl res=%ld special=none quotafilepath=file cmd=1 type=2 id=0 quota_fmt=4",
+	    CALL(quotactl, 0x800002 << 8 | 1, P("none"), 2, P("file")));
+}
+
+static void do_quotactl_fd(void)
+{
+	say("quotactl_fd res=%ld fd=-1 cmd=64 type=2 id=5 addr=1234",
+	    CALL(quotactl_fd, -1, 0x800008 << 8 | 1, 5, 0x1234L));
+	say("quotactl_fd res=%ld fd=-1 cmd=128 type=1 id=0 addr=0",
+	    CALL(quotactl_fd, -1, 0x800001 << 8, 0, 0L));
+}
+
 static void do_fspick(void)
 {
 	own_mounts();
@@ -195,6 +224,9 @@ const struct call_case cases_mount[] = {
 	{"move_mount", do_move_mount},
 	{"fsopen", do_fsopen},
 	{"fsmount", do_fsmount},
+	{"fsconfig", do_fsconfig},
+	{"quotactl", do_quotactl},
+	{"quotactl_fd", do_quotactl_fd},
 	{"fspick", do_fspick},
 	{"mount_setattr", do_mount_setattr},
 	{"statmount", do_statmount},

@@ -269,6 +269,36 @@ static void do_recvmsg(void)
 	say("recvmsg res=%ld fd=-1", CALL(recvmsg, -1, P(&m), 0));
 }
 
+static void do_sendmmsg(void)
+{
+	struct iovec v[2] = {{"abc", 3}, {"defgh", 5}};
+	struct mmsghdr m[2] = {{{.msg_iov = &v[0], .msg_iovlen = 1}, 0},
+			       {{.msg_iov = &v[1], .msg_iovlen = 1}, 0}};
+	int s[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, s))
+		broken("socketpair");
+	say("sendmmsg res=%ld fd=%d size=8 data=abc tuple=NULL", CALL(sendmmsg, s[0], P(m), 2L, 0),
+	    s[0]);
+	say("sendmmsg res=%ld fd=-1 size=0 data=", CALL(sendmmsg, -1, P(m), 2L, 0));
+}
+
+static void do_recvmmsg(void)
+{
+	char a[32], b[32];
+	struct iovec v[2] = {{a, sizeof(a)}, {b, sizeof(b)}};
+	struct mmsghdr m[2] = {{{.msg_iov = &v[0], .msg_iovlen = 1}, 0},
+			       {{.msg_iov = &v[1], .msg_iovlen = 1}, 0}};
+	int s[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, s) || send(s[0], "first", 5, 0) != 5 ||
+	    send(s[0], "2nd", 3, 0) != 3)
+		broken("socketpair");
+	say("recvmmsg res=%ld fd=%d size=8 data=first tuple=NULL",
+	    CALL(recvmmsg, s[1], P(m), 2L, MSG_DONTWAIT, 0L), s[1]);
+	say("recvmmsg res=%ld fd=-1 size=0 data=", CALL(recvmmsg, -1, P(m), 2L, 0, 0L));
+}
+
 static void do_shutdown(void)
 {
 	const struct tcp t = connect_tcp(1);
@@ -286,6 +316,8 @@ const struct call_case cases_net[] = {
 	{"recvfrom", do_recvfrom},
 	{"sendmsg", do_sendmsg},
 	{"recvmsg", do_recvmsg},
+	{"sendmmsg", do_sendmmsg},
+	{"recvmmsg", do_recvmmsg},
 	{"shutdown", do_shutdown},
 	{"bind", do_bind},
 	{"listen", do_listen},

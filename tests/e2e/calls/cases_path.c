@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -472,6 +473,27 @@ static void do_name_to_handle_at(void)
 	    CALL(name_to_handle_at, -1, P("a"), P(&h), P(&mount_id), AT_SYMLINK_FOLLOW));
 }
 
+static void do_open_by_handle_at(void)
+{
+	const int dir = this_dir();
+	struct handle h = {.bytes = sizeof(h.room)};
+	int mount_id;
+	char path[PATH_MAX];
+	struct stat st;
+	long fd;
+
+	make_file("a", "");
+	if (CALL(name_to_handle_at, dir, P("a"), P(&h), P(&mount_id), 0) == 0) {
+		fd = CALL(open_by_handle_at, dir, P(&h), O_RDWR);
+		if (fd >= 0 && !fstat((int)fd, &st) && realpath("a", path))
+			say("open_by_handle_at fd=%ld mountfd=%d flags=3 path=%s ino=%lu", fd, dir,
+			    path, st.st_ino);
+	}
+	h.bytes = 0;
+	say("open_by_handle_at fd=%ld mountfd=%d flags=1 path= dev=0 ino=0",
+	    CALL(open_by_handle_at, dir, P(&h), O_RDONLY), dir);
+}
+
 /* struct file_attr */
 struct attr {
 	unsigned long xflags;
@@ -594,6 +616,7 @@ const struct call_case cases_path[] = {
 	{"fanotify_init", do_fanotify_init},
 	{"fanotify_mark", do_fanotify_mark},
 	{"name_to_handle_at", do_name_to_handle_at},
+	{"open_by_handle_at", do_open_by_handle_at},
 	{"renameat2", do_renameat2},
 	{"statx", do_statx},
 	{"faccessat2", do_faccessat2},

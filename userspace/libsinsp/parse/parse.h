@@ -167,6 +167,7 @@ void sinsp_parse_fcntl(struct sinsp_parse *p);
 void sinsp_parse_pipe(struct sinsp_parse *p);
 void sinsp_parse_anon(struct sinsp_parse *p);
 void sinsp_parse_memfd(struct sinsp_parse *p);
+void sinsp_parse_open_tree(struct sinsp_parse *p);
 void sinsp_parse_named(struct sinsp_parse *p);
 void sinsp_parse_mq_open(struct sinsp_parse *p);
 void sinsp_parse_bpf(struct sinsp_parse *p);

@@ -10,6 +10,8 @@ enum { AT_FDCWD_2022 = -100 };
 enum { F_DUPFD = 1, F_DUPFD_CLOEXEC = 26 }; /* PPM_FCNTL_* */
 enum { F_SETFD = 3, FD_CLOEXEC = 1 };
 enum { CLOSE_RANGE_UNSHARE = 1 << 1, CLOSE_RANGE_CLOEXEC = 1 << 2 };
+enum { MOUNT_API_CLOEXEC = 1, FAN_CLOEXEC = 1 };
+enum { OPEN_TREE_CLONE = 1, OPEN_TREE_CLOEXEC = 0x80000 };
 enum { MFD_CLOEXEC = 1, EPOLL_CLOEXEC_2022 = 1, PERF_FLAG_FD_CLOEXEC = 8 };
 
 static struct sinsp_fd_mem *mem_of(const struct sinsp_parse *p)
@@ -416,9 +418,48 @@ void sinsp_parse_named(struct sinsp_parse *p)
 		fd = new_named_fd(p, SCAP_FD_UNSUPPORTED, "anon_inode:[landlock-ruleset]");
 		cloexec = 1;
 		break;
+	case EVT_FSOPEN_X:
+	case EVT_FSPICK_X:
+		fd = new_named_fd(p, SCAP_FD_UNSUPPORTED, "anon_inode:[fscontext]");
+		cloexec = !!(flags & MOUNT_API_CLOEXEC);
+		break;
+	case EVT_FSMOUNT_X:
+		fd = new_named_fd(p, SCAP_FD_DIRECTORY, "/");
+		cloexec = !!(flags & MOUNT_API_CLOEXEC);
+		break;
+	case EVT_FANOTIFY_INIT_X:
+		fd = new_named_fd(p, SCAP_FD_UNSUPPORTED, "anon_inode:[fanotify]");
+		cloexec = !!(flags & FAN_CLOEXEC);
+		break;
 	}
 	if (fd && cloexec)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
+}
+
+/* A file, as by its path; the copy of a mount is a root. */
+void sinsp_parse_open_tree(struct sinsp_parse *p)
+{
+	const int64_t dirfd = sinsp_s64(sinsp_own(p, SINSP_P_dirfd), AT_FDCWD_2022);
+	const uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+	char dir[SINSP_PATH_SZ], text[SINSP_PATH_SZ] = "/";
+	struct sinsp_fd *fd;
+	size_t n = 1;
+
+	if (sinsp_result(p) < 0 || !p->e->thread)
+		return;
+	if (path && !(flags & OPEN_TREE_CLONE)) {
+		n = path->p[0] == '/' ? 0 : directory(p, dir, dirfd);
+		n = sinsp_parse_path(p, text, dir, n, (const char *)path->p, path->len);
+	}
+	fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_FILE_V2);
+	if (!fd)
+		return;
+	if (flags & OPEN_TREE_CLOEXEC)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+	sinsp_fd_set_name(mem_of(p), fd, text, n);
+	if (path && path->p[0] != '/' && !(flags & OPEN_TREE_CLONE))
+		inherit_doubt(p, fd, dirfd);
 }
 
 /* The C library leaves out the slash that the name begins with. */
