@@ -101,7 +101,8 @@ class Live(unittest.TestCase):
         finally:
             noise.kill()
             noise.wait()
-        comms = {line.comm for line in e2e.lines(p.stderr)}
+        said = "\n".join(l for l in p.stderr.splitlines() if not l.startswith("saker: "))
+        comms = {line.comm for line in e2e.lines(said)} # some may be lost on a busy machine
         self.assertLessEqual({"sleep", "cat"}, comms)
 
     def test_limit_leaves_the_command_alone(self):
@@ -216,7 +217,7 @@ class Live(unittest.TestCase):
         self.assertRegex(p.stderr, r"^saker: this is a PID namespace of its own.*\n$")
 
     def test_disk_that_fills(self):
-        script = ('mount -t tmpfs -o size=1m none "$1" || exit 77; '
+        script = ('mount -t tmpfs -o size=4m none "$1" || exit 77; '
                   '"$2" -w "$1/c.scap" -M 30; s=$?; cp "$1/c.scap" "$3"; exit $s')
         busy = subprocess.Popen(["sh", "-c", "while :; do cat /etc/passwd; done"],
                                 stdout=subprocess.DEVNULL)
@@ -231,7 +232,7 @@ class Live(unittest.TestCase):
         if p.returncode == 77:
             self.skipTest("no tmpfs can be mounted here")
         self.assertEqual(p.returncode, 1, p.stderr)
-        self.assertRegex(p.stderr, r"^saker: .*c\.scap.*No space left on device.*\n$")
+        self.assertRegex(p.stderr, r"(?m)^saker: .*c\.scap.*No space left on device.*$")
         q = self.saker("-r", self.capture)
         self.assertEqual((q.returncode, q.stderr), (0, ""))
         self.assertGreater(len(e2e.lines(q.stdout)), 100)
