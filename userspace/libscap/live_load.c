@@ -7,6 +7,7 @@
  * says read it is fill_read; generic calls are filled by sys_exit itself.
  */
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <stdio.h>
@@ -116,6 +117,19 @@ static int n_online_cpus(void)
 	return n > 0 ? n : -EINVAL;
 }
 
+/* Root, or what the kernel asks for where it is not. */
+static int may_use_bpf(void)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+	const uint32_t both = CAP_TO_MASK(CAP_BPF) | CAP_TO_MASK(CAP_PERFMON);
+
+	if (syscall(SYS_capget, &h, sets))
+		return geteuid() == 0;
+	return sets[0].effective & CAP_TO_MASK(CAP_SYS_ADMIN) ||
+	       (sets[CAP_TO_INDEX(CAP_BPF)].effective & both) == both;
+}
+
 static int check_opts(const struct live_opts *o, const struct scap_log *log)
 {
 	if (o->ring_kind < 0 || o->ring_kind > RING_KIND_MAX)
@@ -139,10 +153,10 @@ static int check_opts(const struct live_opts *o, const struct scap_log *log)
 			return scap_fail(log, -EINVAL,
 					 "%u bytes of each buffer: at most %u can be kept",
 					 o->snap_ports[i].snaplen, DRV_SNAPLEN_MAX);
-	if (geteuid() != 0)
+	if (!may_use_bpf())
 		return scap_fail(log, -EPERM,
-				 "a live capture needs root; run as root, or read a "
-				 "file with -r");
+				 "a live capture needs root, or CAP_BPF and CAP_PERFMON; run as "
+				 "root, or read a file with -r");
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return scap_fail(log, -errno,
 				 "this kernel has no /sys/kernel/btf/vmlinux, which the driver "
