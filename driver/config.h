@@ -11,6 +11,7 @@
 #define DRV_MAX_CPUS 1024
 #define DRV_MAX_EVENTS 2048 /* rows of events, see EVT_INDEX */
 #define DRV_MAX_NR 512 /* system call numbers, a power of two */
+#define DRV_NR_PASSED (DRV_MAX_NR - 1) /* no call: the program that follows recvmsg */
 #define DRV_REC_MAX 65504u /* no record is longer: what a perf ring can take */
 #define RING_SLACK (132u * 1024) /* a record that starts last and one more */
 #define RING_SZ_MIN (256u << 10)

@@ -26,63 +26,85 @@ static __always_inline void put_file_name(struct rec *r, struct file *file)
 		put_path(r, &file->f_path);
 }
 
-static __always_inline void put_sock_kind(struct rec *r, struct sock *sk)
+/*
+ * Writes the tuple of a socket to the beginning of @s, as put_tuple does on the way out: its
+ * length, 0 if it has none. A function of its own, whose part of the stack is free again for the
+ * name's.
+ */
+__noinline int sock_tuple(struct path_scratch *s, u64 sk_addr)
 {
-	if (!sk) {
-		put_empty(r);
-		put_empty(r);
-		put_empty(r);
+	struct sock *sk = (void *)sk_addr, *peer;
+	struct endpoint e;
+	u32 family, n = 1;
+
+	if (!s || !sk)
+		return 0;
+	family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	s->text[0] = family;
+	if (family == AF_UNIX) {
+		peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+		store64(s->text + 1, (u64)peer);
+		store64(s->text + 9, (u64)sk);
+		return 17 + store_unix_name(s->text + 17, sk);
+	}
+	if (family != AF_INET && family != AF_INET6)
+		return 0;
+	e = sock_local(sk);
+	n += store_endpoint(s->text + n, &e, family);
+	e = sock_remote(sk);
+	n += store_endpoint(s->text + n, &e, family);
+	return n;
+}
+
+static __always_inline void put_sock_tuple(struct rec *r, struct sock *sk)
+{
+	struct path_scratch *s;
+	u32 zero = 0;
+	u64 len;
+
+	s = bpf_map_lookup_elem(&path_scratch, &zero);
+	if (!s) {
 		put_empty(r);
 		return;
 	}
-	put_u16(r, BPF_CORE_READ(sk, __sk_common.skc_family));
-	put_u16(r, BPF_CORE_READ(sk, sk_type));
-	put_u16(r, BPF_CORE_READ(sk, sk_protocol));
-	put_u8(r, BPF_CORE_READ(sk, __sk_common.skc_state));
+	len = forget(r->slot, sock_tuple(s, (u64)sk), TUPLE_SZ);
+	if (len)
+		bpf_probe_read_kernel(put_here(r), len, s->text);
+	put_done(r, len);
+	settle(r);
+}
+
+static __always_inline void put_sock_kind(struct rec *r, struct sock *sk)
+{
+	put_u16(r, sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0);
+	put_u16(r, sk ? BPF_CORE_READ(sk, sk_type) : 0);
+	put_u16(r, sk ? BPF_CORE_READ(sk, sk_protocol) : 0);
+	put_u8(r, sk ? BPF_CORE_READ(sk, __sk_common.skc_state) : 0);
 }
 
 static __always_inline void tell_file(u64 *ctx, s32 fd, bool cloexec)
 {
 	struct file *file = fd_file(fd);
-	struct file_id id;
+	struct inode *inode;
 	struct sock *sk;
 	struct rec r;
 
 	if (!file || !begin_event_after(&r, ctx, FILE_E, TUPLE_SZ + PATH_SZ))
 		return;
 	r.slot = this_slot(); /* for what the verifier is to forget */
-	id = file_id_of(file);
-	sk = fd_sock(fd);
+	inode = BPF_CORE_READ(file, f_inode); /* file_id_of takes too much stack */
 	put_s64(&r, fd);
-	put_u32(&r, BPF_CORE_READ(file, f_inode, i_mode));
+	put_u32(&r, BPF_CORE_READ(inode, i_mode));
 	put_u32(&r,
 		convert_open_flags(BPF_CORE_READ(file, f_flags)) | (cloexec ? PPM_O_CLOEXEC : 0));
-	put_u32(&r, id.dev);
-	put_u64(&r, id.ino);
+	put_u32(&r, dev_number(BPF_CORE_READ(inode, i_sb, s_dev)));
+	put_u64(&r, BPF_CORE_READ(inode, i_ino));
+	sk = fd_sock(fd);
 	put_sock_kind(&r, sk);
-	put_tuple(&r, sk, false, 0, 0);
-	settle(&r);
+	put_sock_tuple(&r, sk);
 	put_file_name(&r, file);
 	r.slot = NULL;
 	commit_event(&r);
-}
-
-struct passing {
-	u64 *ctx;
-	u64 at; /* of the numbers, in the caller's memory */
-	bool cloexec;
-};
-
-/* A callback of bpf_loop. */
-static long tell_passed(u32 i, void *data)
-{
-	struct passing *p = data;
-	s32 fd = -1;
-
-	if (bpf_probe_read_user(&fd, sizeof(fd), (void *)(p->at + i * sizeof(fd))) || fd < 0)
-		return 1;
-	tell_file(p->ctx, fd, p->cloexec);
-	return 0;
 }
 
 struct user_cmsghdr {
@@ -90,34 +112,42 @@ struct user_cmsghdr {
 	s32 level, type;
 };
 
+#define CMSG_MIN (sizeof(struct user_cmsghdr) + sizeof(s32))
+
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
 #define MSG_CMSG_CLOEXEC 0x40000000u
-#define SCM_MAX_FD 253
 #define CMSGS_MAX 4 /* kinds of control messages that come with one */
 
-/* After the call's own record: the control data that it received. What did not fit is not there. */
-static __always_inline void tell_passed_files(u64 *ctx, u64 control, u64 len, u32 msg_flags)
+/* Number @i of those in the control data that a call received, -1: there are no more. What did not
+ * fit is not there. */
+static __always_inline s32 passed_fd(u64 control, u64 len, u64 i)
 {
-	struct passing p = {.ctx = ctx, .cloexec = msg_flags & MSG_CMSG_CLOEXEC};
-
-	for (int i = 0; i < CMSGS_MAX && len >= sizeof(struct user_cmsghdr); i++) {
+	for (int k = 0; k < CMSGS_MAX && len >= CMSG_MIN; k++) {
 		struct user_cmsghdr h = {};
 		u64 n;
+		s32 fd;
 
 		if (bpf_probe_read_user(&h, sizeof(h), (void *)control) || h.len < sizeof(h) ||
 		    h.len > len)
-			return;
-		p.at = control + sizeof(h);
+			return -1;
 		n = (h.len - sizeof(h)) / sizeof(s32);
-		if (h.level == SOL_SOCKET && h.type == SCM_RIGHTS)
-			bpf_loop(n < SCM_MAX_FD ? n : SCM_MAX_FD, tell_passed, &p, 0);
+		if (h.level == SOL_SOCKET && h.type == SCM_RIGHTS) {
+			if (i < n)
+				return bpf_probe_read_user(
+					       &fd, sizeof(fd),
+					       (void *)(control + sizeof(h) + i * sizeof(fd)))
+					       ? -1
+					       : fd;
+			i -= n;
+		}
 		n = (h.len + 7) & ~7ull;
 		if (n >= len)
-			return;
+			return -1;
 		control += n;
 		len -= n;
 	}
+	return -1;
 }
 
 #endif /* DRIVER_PASSED_BPF_H */
