@@ -18,7 +18,7 @@ static void drop_state(struct sinsp *s)
 	sinsp_threads_fini(&s->threads);
 }
 
-static void mark_all(struct sinsp *s);
+static int mark_all(struct sinsp *s);
 
 void sinsp_tell_refused(struct sinsp *s)
 {
@@ -48,7 +48,7 @@ static int take_state(struct sinsp *s)
 	if (!err)
 		err = sinsp_snapshot_load(&s->threads, st);
 	if (!err)
-		mark_all(s);
+		err = mark_all(s);
 	sinsp_tell_refused(s);
 	return err;
 }
@@ -63,24 +63,68 @@ static int load_state(struct sinsp *s)
 	return err;
 }
 
-/* Parents before children, by walking up from each thread: a chain of unmarked ancestors
- * is short, and ends at one that is marked, at none, or after as many steps as there are. */
-static void mark_upwards(struct sinsp *s, struct sinsp_thread *t, unsigned int steps)
-{
-	struct sinsp_thread *parent = sinsp_threads_find(&s->threads, t->ptid);
+/* Processes whose children are to be looked at. */
+struct todo {
+	struct sinsp_process **v;
+	size_t n, cap;
+};
 
-	if (parent && parent != t && steps && !(parent->suppressed && parent->in_tree))
-		mark_upwards(s, parent, steps - 1);
-	sinsp_thread_mark(s, t, parent);
+static int todo_add(struct todo *todo, struct sinsp_process *p)
+{
+	struct sinsp_process **v = todo->v;
+
+	if (todo->n == todo->cap) {
+		v = realloc(v, (todo->cap * 2 + 64) * sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		todo->v = v;
+		todo->cap = todo->cap * 2 + 64;
+	}
+	todo->v[todo->n++] = p;
+	return 0;
 }
 
-static void mark_all(struct sinsp *s)
+/* Whether the process has a mark that it had not. The main thread's is that of all. */
+static int mark_process(struct sinsp *s, struct sinsp_process *p)
 {
+	struct sinsp_thread *main = sinsp_threads_find(&s->threads, p->pid);
+	unsigned int before = 0, after = 0;
+
+	for (struct sinsp_thread *t = p->threads; t; t = t->sibling)
+		before += t->suppressed + t->in_tree;
+	if (main)
+		sinsp_thread_mark(s, main, sinsp_threads_find(&s->threads, main->ptid));
+	for (struct sinsp_thread *t = p->threads; t; t = t->sibling) {
+		sinsp_thread_mark(s, t, sinsp_threads_find(&s->threads, t->ptid));
+		after += t->suppressed + t->in_tree;
+	}
+	return before != after;
+}
+
+/* From who has a mark down to the children. A process is looked at again only with a new mark, so
+ * this ends, also in a file whose processes are parents of each other. */
+static int mark_all(struct sinsp *s)
+{
+	struct todo todo = {0};
+	int err = 0;
+
 	if (!s->suppress_comms && !s->tree_root)
-		return;
-	for (uint32_t i = 0; i < s->threads.n_slots; i++)
-		if (s->threads.slots[i].t)
-			mark_upwards(s, s->threads.slots[i].t, 64);
+		return 0;
+	for (uint32_t i = 0; i < s->threads.n_slots && !err; i++) {
+		struct sinsp_thread *t = s->threads.slots[i].t;
+
+		if (t && t->tid == t->pid && mark_process(s, t->proc))
+			err = todo_add(&todo, t->proc);
+	}
+	while (todo.n && !err) {
+		struct sinsp_process *p = todo.v[--todo.n];
+
+		for (struct sinsp_process *c = p->children; c && !err; c = c->next_child)
+			if (mark_process(s, c))
+				err = todo_add(&todo, c);
+	}
+	free(todo.v);
+	return err;
 }
 
 static int copy_comms(struct sinsp *s, const char *const *comms)

@@ -1109,6 +1109,30 @@ static void test_tree(void **state)
 	sinsp_close(s);
 }
 
+/* However deep the tree is, and if processes of a damaged file are parents of each other. */
+static void test_deep_tree(void **state)
+{
+	enum { DEPTH = 500 };
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .tree_root = 100};
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+	int n_shown = 0;
+
+	(void)state;
+	for (int i = DEPTH; i >= 0; i--)
+		has_thread(&w, 100 + i, 100 + i, i ? 99 + i : 1, "a");
+	has_thread(&w, 10, 10, 11, "b");
+	has_thread(&w, 11, 11, 10, "b");
+	opens(&w, 100 + DEPTH, 3, "/a", RDONLY); /* shown */
+	opens(&w, 10, 3, "/a", RDONLY);
+	s = start(&w, &opts);
+	while (sinsp_next(s, &evt, 0) == 1)
+		n_shown += sinsp_evt_shown(s, &evt);
+	assert_int_equal(n_shown, 1);
+	sinsp_close(s);
+}
+
 /* A child in a pid namespace: only its own side knows both of its numbers. */
 static void test_pid_namespace(void **state)
 {
@@ -1195,6 +1219,7 @@ int main(void)
 		cmocka_unit_test(test_suppressed_comms),
 		cmocka_unit_test(test_suppressed_long_comm),
 		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_deep_tree),
 		cmocka_unit_test(test_pid_namespace),
 		cmocka_unit_test(test_numbers_of_a_namespace),
 	};
