@@ -235,13 +235,13 @@ int fd_scan_one(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int
 
 int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd)
 {
+	int err = 0, more = 0;
 	size_t n_read = 0;
 	uint64_t num;
-	int err = 0;
 
 	if (proc_dir_open(&s->dir, pid_fd, "fd"))
 		return 0;
-	while (err != -ENOMEM && err != -EACCES && proc_dir_next(&s->dir, &num) > 0) {
+	while (err != -ENOMEM && err != -EACCES && (more = proc_dir_next(&s->dir, &num)) > 0) {
 		if (n_read++ == FD_SCAN_MAX) {
 			err = -EFBIG;
 			break;
@@ -249,5 +249,8 @@ int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid,
 		err = fd_scan_one(s, b, tid, pid_fd, num);
 	}
 	proc_dir_close(&s->dir);
-	return err == -ENOMEM || err == -EFBIG ? err : 0;
+	if (err == -ENOMEM || err == -EFBIG)
+		return err;
+	/* A process that ends meanwhile has no files. */
+	return more < 0 && more != -ENOENT && more != -ESRCH ? more : 0;
 }

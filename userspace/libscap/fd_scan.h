@@ -20,7 +20,8 @@ void fd_scan_fini(struct fd_scan *s);
 
 /*
  * Adds the files of the process in @pid_fd as those of @tid. 0, -EFBIG if it has more than
- * FD_SCAN_MAX (the first are added), -ENOMEM. Files that close meanwhile are left out.
+ * FD_SCAN_MAX (the first are added), -ENOMEM, or why the list of them has no end. Files that close
+ * meanwhile are left out.
  */
 int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd);
 

@@ -119,15 +119,21 @@ static int scan_thread(struct scan *s, const struct scap_thread_info *main, uint
 
 static int scan_task_dir(struct scan *s, const struct scap_thread_info *main, int pid_fd)
 {
+	int err = 0, more = 0;
 	uint64_t tid;
-	int err = 0;
 
 	if (proc_dir_open(&s->tasks, pid_fd, "task"))
 		return 0;
-	while (err != -ENOMEM && proc_dir_next(&s->tasks, &tid) > 0)
+	while (err != -ENOMEM && (more = proc_dir_next(&s->tasks, &tid)) > 0)
 		if (tid != main->pid)
 			err = scan_thread(s, main, tid, s->tasks.fd);
 	proc_dir_close(&s->tasks);
+	/* ENOENT: the process ended meanwhile. */
+	if (more < 0 && more != -ENOENT && more != -ESRCH)
+		scap_say(s->log, SCAP_LOG_WARN,
+			 "the list of threads of process %llu ends with an error: %s: the others "
+			 "are not known until they are used",
+			 (unsigned long long)main->pid, strerror(-more));
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -180,6 +186,13 @@ static int scan_files(struct scan *s, uint64_t pid, int pid_fd)
 			 (unsigned long long)pid, FD_SCAN_MAX);
 		return 0;
 	}
+	if (err && err != -ENOMEM) {
+		scap_say(s->log, SCAP_LOG_WARN,
+			 "the list of files of process %llu ends with an error: %s: the others are "
+			 "not known until they are used",
+			 (unsigned long long)pid, strerror(-err));
+		return 0;
+	}
 	return err;
 }
 
@@ -215,14 +228,19 @@ static int scan_process(struct scan *s, uint64_t pid)
 static int scan_processes(struct scan *s)
 {
 	uint64_t pid;
-	int err = proc_dir_open(&s->procs, s->proc_fd, ".");
+	int err = proc_dir_open(&s->procs, s->proc_fd, "."), more = 0;
 
 	if (err)
 		return err;
-	while (!err && proc_dir_next(&s->procs, &pid) > 0)
+	while (!err && (more = proc_dir_next(&s->procs, &pid)) > 0)
 		if (!s->opts.skip_pid || pid != s->opts.skip_pid)
 			err = scan_process(s, pid);
 	proc_dir_close(&s->procs);
+	if (!err && more < 0)
+		err = scap_fail(s->log, more,
+				"the list of processes in /proc ends with an error: %s: the others "
+				"would not be known; try again",
+				strerror(-more));
 	return err;
 }
 
