@@ -168,11 +168,12 @@ SEC("?tp_btf/sys_exit")
 int fill_passed(u64 *ctx)
 {
 	struct drv_call *call = &this_slot()->call;
-	struct user_msghdr m = {};
+	u64 control[2] = {}; /* and its length, of struct user_msghdr */
 	s32 fd = -1;
 
-	if (!user_msg(&m, call->args[1]))
-		fd = passed_fd(m.control, m.controllen, call->args[PASSED_AT]);
+	if (!bpf_probe_read_user(control, sizeof(control),
+				 (void *)(call->args[1] + offsetof(struct user_msghdr, control))))
+		fd = passed_fd(control[0], control[1], call->args[PASSED_AT]);
 	if (fd < 0)
 		return 0;
 	tell_file(ctx, fd, call->args[2] & MSG_CMSG_CLOEXEC);
