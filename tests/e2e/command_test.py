@@ -161,7 +161,7 @@ class Live(unittest.TestCase):
             self.assertRegex(said, r"records lost +\d+\n")
             self.assertEqual(self.saker("-r", self.capture, "--verify").returncode, 0)
             last = out.splitlines()[-1] # the first may be the end of a line that was read above
-            self.assertEqual(self.saker("-r", self.capture).stdout.splitlines()[-1], last)
+            self.assertEqual(self.saker("-r", self.capture, "-v").stdout.splitlines()[-1], last)
 
     def test_report(self):
         e2e.somebody(self)
