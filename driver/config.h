@@ -67,7 +67,7 @@ struct drv_config {
 	u32 snaplen_max; /* the most of snaplen and those of ports */
 	u32 n_snap_ports;
 	struct drv_snap_port snap_ports[DRV_MAX_SNAP_PORTS];
-	u32 cpus_per_ring; /* ringbuf only */
+	u32 cpus_per_ring; /* more than 1: ringbuf only */
 	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader naps */
 	u32 want_unknown; /* record calls with numbers that no table has */
 	u32 switches; /* record every task switch */

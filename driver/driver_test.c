@@ -45,9 +45,12 @@ static void io_calls(void)
 }
 
 /* Each kind delivers the same records. */
-static void check_kind(int kind)
+static void check_kind(int kind, uint32_t cpus_per_ring)
 {
-	const struct live_opts o = {.sz = sizeof(o), .ring_kind = kind + 1, .ring_sz = 1 << 20};
+	const struct live_opts o = {.sz = sizeof(o),
+				    .ring_kind = kind + 1,
+				    .ring_sz = 1 << 20,
+				    .cpus_per_ring = cpus_per_ring};
 	const struct rec_hdr *r;
 	struct capture c;
 	size_t at = 0;
@@ -89,19 +92,25 @@ static void check_kind(int kind)
 static void test_array(void **state)
 {
 	(void)state;
-	check_kind(RING_ARRAY);
+	check_kind(RING_ARRAY, 1);
 }
 
 static void test_ringbuf(void **state)
 {
 	(void)state;
-	check_kind(RING_RINGBUF);
+	check_kind(RING_RINGBUF, 1);
 }
 
 static void test_perf(void **state)
 {
 	(void)state;
-	check_kind(RING_PERF);
+	check_kind(RING_PERF, 1);
+}
+
+static void test_shared(void **state)
+{
+	(void)state;
+	check_kind(RING_RINGBUF, UINT32_MAX);
 }
 
 static const struct live_opts small = {.sz = sizeof(small), .ring_sz = 4 << 20};
@@ -129,12 +138,13 @@ static void many_calls(void)
 }
 
 /* A ring that nobody empties: what fits is whole, the rest is counted. */
-static void check_full(int kind)
+static void check_full(int kind, uint32_t cpus_per_ring)
 {
 	const struct live_opts o = {
 		.sz = sizeof(o),
 		.ring_kind = kind + 1,
 		.ring_sz = 256 << 10,
+		.cpus_per_ring = cpus_per_ring,
 		.snaplen = DRV_SNAPLEN_MAX,
 		.select = &want_rare,
 	};
@@ -159,16 +169,18 @@ static void test_full(void **state)
 {
 	(void)state;
 	for (int kind = 0; kind < RING_KIND_MAX; kind++)
-		check_full(kind);
+		check_full(kind, 1);
+	check_full(RING_RINGBUF, UINT32_MAX);
 }
 
 /* Emptied while it is filled, the ring wraps many times and nothing is lost or torn. */
-static void check_wrap(int kind)
+static void check_wrap(int kind, uint32_t cpus_per_ring)
 {
 	const struct live_opts o = {
 		.sz = sizeof(o),
 		.ring_kind = kind + 1,
 		.ring_sz = 2 << 20,
+		.cpus_per_ring = cpus_per_ring,
 		.snaplen = 400,
 		.select = &want_rare,
 	};
@@ -203,7 +215,8 @@ static void test_wrap(void **state)
 {
 	(void)state;
 	for (int kind = 0; kind < RING_KIND_MAX; kind++)
-		check_wrap(kind);
+		check_wrap(kind, 1);
+	check_wrap(RING_RINGBUF, UINT32_MAX);
 }
 
 static void blocking_calls(void)
@@ -667,12 +680,13 @@ static void ring_the_bell(void)
 }
 
 /* The doorbell wakes a sleeping reader once the watermark is crossed. */
-static void check_bell(int kind)
+static void check_bell(int kind, uint32_t cpus_per_ring)
 {
 	const struct live_opts o = {
 		.sz = sizeof(o),
 		.ring_kind = kind + 1,
 		.ring_sz = 4 << 20,
+		.cpus_per_ring = cpus_per_ring,
 		.wake_sz = 64 << 10,
 	};
 	struct capture c = begin_capture(&o);
@@ -699,13 +713,16 @@ static void test_bell(void **state)
 {
 	(void)state;
 	for (int kind = 0; kind < RING_KIND_MAX; kind++)
-		check_bell(kind);
+		check_bell(kind, 1);
+	check_bell(RING_RINGBUF, UINT32_MAX);
 }
 
 static void test_bad_opts(void **state)
 {
 	const struct live_opts bad[] = {
 		{.sz = sizeof(bad[0]), .ring_kind = 7},
+		{.sz = sizeof(bad[0]), .ring_kind = RING_ARRAY + 1, .cpus_per_ring = 2},
+		{.sz = sizeof(bad[0]), .ring_kind = RING_PERF + 1, .cpus_per_ring = 2},
 		{.sz = sizeof(bad[0]), .ring_sz = 3000000},
 		{.sz = sizeof(bad[0]), .ring_sz = 4096},
 		{.sz = sizeof(bad[0]), .snaplen = 1 << 20},
@@ -731,7 +748,7 @@ int main(void)
 		cmocka_unit_test(test_older_call),   cmocka_unit_test(test_want),
 		cmocka_unit_test(test_self),         cmocka_unit_test(test_bell),
 		cmocka_unit_test(test_clone_flags),  cmocka_unit_test(test_self_in_pidns),
-		cmocka_unit_test(test_bad_opts),
+		cmocka_unit_test(test_bad_opts),     cmocka_unit_test(test_shared),
 	};
 
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK)) {

@@ -201,14 +201,27 @@ __attribute__((noinline)) u64 array_take(u64 room)
 
 /* What shedding reckons with: the kernel's own kinds put headers of theirs before each record, up
  * to 16 bytes before the shortest of 64, which nobody counts. */
-#define SHED_OF (cfg.ring_kind == RING_ARRAY ? cfg.ring_sz : cfg.ring_sz / 4 * 3)
+#define SHED_OF                                                                                    \
+	(cfg.ring_kind == RING_ARRAY || cfg.cpus_per_ring > 1 ? cfg.ring_sz : cfg.ring_sz / 4 * 3)
+
+/* Bytes in use of a ring that CPUs share, with the kernel's headers. Not a function of its own,
+ * which 6.1 verifies even when nobody calls it, and without the map. */
+static __always_inline u64 shared_used(void)
+{
+	u32 at = ring_of_cpu(bpf_get_smp_processor_id());
+	void *ringbuf = bpf_map_lookup_elem(&ringbuf_rings, &at);
+
+	return ringbuf ? bpf_ringbuf_query(ringbuf, BPF_RB_AVAIL_DATA) : 0;
+}
 
 /* Is the ring too full for a record of this kind, though it has room? */
 static __always_inline bool is_shed(const struct rec *r)
 {
-	u64 used = ONCE(r->ring->hdr.resv) - ONCE(r->ring->hdr.tail) + r->room;
+	u64 used = cfg.cpus_per_ring > 1 ? shared_used()
+					 : ONCE(r->ring->hdr.resv) - ONCE(r->ring->hdr.tail);
 	u32 eighths = shed_at[EVT_INDEX(r->type) & (EVT_ROWS_MAX - 1)];
 
+	used += r->room;
 	return cfg.shed && eighths < 8 && used > SHED_OF / 8 * eighths && used <= cfg.ring_sz;
 }
 

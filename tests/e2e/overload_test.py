@@ -27,12 +27,12 @@ def wait_for_file(path):
 
 
 class Overload(unittest.TestCase):
-    def check(self, kind):
+    def check(self, kind, *more):
         with tempfile.TemporaryDirectory() as tmp:
             path = os.path.join(tmp, "overload.scap")
             with open(os.path.join(tmp, "said"), "w+") as said:
-                saker = subprocess.Popen([e2e.SAKER, "--ring", kind, "--ring-size", "256K", "-v", "-w",
-                                          path], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+                saker = subprocess.Popen([e2e.SAKER, "--ring", kind, *more, "--ring-size", "256K", "-v",
+                                          "-w", path], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
                 busy = []
                 try:
                     wait_for_file(path)
@@ -59,7 +59,8 @@ class Overload(unittest.TestCase):
             self.assertEqual(verify.returncode, 0, verify.stdout + verify.stderr)
             lines = subprocess.run([e2e.SAKER, "-r", path], capture_output=True, text=True,
                                    errors="replace", check=True).stdout
-            marked = re.findall(r"(?m)^-- \S+ CPU \d+ lost (\d+) events.*: the ring was full$", lines)
+            marked = re.findall(
+                r"(?m)^-- \S+ CPU \d+ lost (\d+) events.*: the ring was (?:nearly )?full$", lines)
             self.assertEqual(sum(map(int, marked)), n["lost"], text)
 
     def test_array(self):
@@ -67,6 +68,9 @@ class Overload(unittest.TestCase):
 
     def test_ringbuf(self):
         self.check("ringbuf")
+
+    def test_shared(self):
+        self.check("ringbuf", "--cpus-per-ring", "0")
 
     def test_perf(self):
         self.check("perf")

@@ -192,6 +192,7 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
 		.snap_ports = opts->snap_ports,
 		.n_snap_ports = opts->n_snap_ports,
 		.sampling = opts->sampling,
+		.cpus_per_ring = opts->cpus_per_ring,
 		.select = opts->select,
 	};
 

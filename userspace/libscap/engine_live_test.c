@@ -25,14 +25,22 @@ static void hear(void *ctx, enum scap_log_level level, const char *text)
 	snprintf(said, sizeof(said), "%s", text);
 }
 
-static struct scap *open_live(int ring_kind)
+static struct scap *open_live_rings(int ring_kind, uint32_t cpus_per_ring)
 {
-	const struct scap_open_opts o = {.sz = sizeof(o), .log = hear, .ring_kind = ring_kind};
+	const struct scap_open_opts o = {.sz = sizeof(o),
+					 .log = hear,
+					 .ring_kind = ring_kind,
+					 .cpus_per_ring = cpus_per_ring};
 	struct scap *s;
 
 	if (scap_open(&s, &o))
 		fail_msg("%s", said);
 	return s;
+}
+
+static struct scap *open_live(void)
+{
+	return open_live_rings(0, 0);
 }
 
 static uint64_t clock_ns(clockid_t id)
@@ -174,9 +182,9 @@ static void expect_calls(const struct watch *w)
 			assert_false(w->v[i].flags & SCAP_EVT_F_HIDDEN);
 }
 
-static void watch_calls(int ring_kind)
+static void watch_calls(int ring_kind, uint32_t cpus_per_ring)
 {
-	struct watch w = {.s = open_live(ring_kind)};
+	struct watch w = {.s = open_live_rings(ring_kind, cpus_per_ring)};
 
 	assert_true(scap_state(w.s)->n_threads > 0);
 	watch_child(&w, start(child_calls));
@@ -190,19 +198,25 @@ static void watch_calls(int ring_kind)
 static void test_calls_array(void **state)
 {
 	(void)state;
-	watch_calls(RING_ARRAY + 1);
+	watch_calls(RING_ARRAY + 1, 0);
 }
 
 static void test_calls_ringbuf(void **state)
 {
 	(void)state;
-	watch_calls(RING_RINGBUF + 1);
+	watch_calls(RING_RINGBUF + 1, 0);
 }
 
 static void test_calls_perf(void **state)
 {
 	(void)state;
-	watch_calls(RING_PERF + 1);
+	watch_calls(RING_PERF + 1, 0);
+}
+
+static void test_calls_shared(void **state)
+{
+	(void)state;
+	watch_calls(0, UINT32_MAX);
 }
 
 static void child_load(void)
@@ -213,12 +227,11 @@ static void child_load(void)
 }
 
 /* Several CPUs at once, faster than the reader may be: order and account hold all the same. */
-static void test_load(void **state)
+static void watch_load(uint32_t cpus_per_ring)
 {
-	struct watch w = {.s = open_live(0)};
+	struct watch w = {.s = open_live_rings(0, cpus_per_ring)};
 	pid_t other[3];
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		other[i] = start(child_load);
 	watch_child(&w, start(child_load));
@@ -227,6 +240,18 @@ static void test_load(void **state)
 		waitpid(other[i], NULL, 0);
 	free(w.v);
 	scap_close(w.s);
+}
+
+static void test_load(void **state)
+{
+	(void)state;
+	watch_load(1);
+}
+
+static void test_load_shared(void **state)
+{
+	(void)state;
+	watch_load(UINT32_MAX);
 }
 
 static void child_one_call(void)
@@ -284,7 +309,7 @@ static void test_what_is_lost_is_in_the_stream(void **state)
  * 20 ms; a loaded machine may not run us for longer than that. */
 static void test_lone_event_is_not_kept(void **state)
 {
-	struct scap *s = open_live(0);
+	struct scap *s = open_live();
 	pid_t pid = start(child_one_call);
 	uint64_t delay = UINT64_MAX, limit = clock_ns(CLOCK_MONOTONIC) + 5000 * MS;
 	struct scap_evt evt;
@@ -302,7 +327,7 @@ static void test_lone_event_is_not_kept(void **state)
 /* A timeout is kept, and an idle wait costs next to nothing. */
 static void test_waiting(void **state)
 {
-	struct scap *s = open_live(0);
+	struct scap *s = open_live();
 	uint64_t begin, cpu, waited;
 	struct scap_evt evt;
 	int ret = 1;
@@ -323,13 +348,13 @@ static void test_waiting(void **state)
 
 static void test_stop_twice_and_close_without(void **state)
 {
-	struct scap *s = open_live(0);
+	struct scap *s = open_live();
 	struct scap_evt evt;
 	int ret;
 
 	(void)state;
 	scap_close(s);
-	s = open_live(0);
+	s = open_live();
 	assert_int_equal(scap_stop(s), 0);
 	assert_int_equal(scap_stop(s), 0);
 	while ((ret = scap_next(s, &evt, 0)) == 1)
@@ -341,7 +366,7 @@ static void test_stop_twice_and_close_without(void **state)
 
 static void test_state_may_go(void **state)
 {
-	struct scap *s = open_live(0);
+	struct scap *s = open_live();
 	struct scap_evt evt;
 
 	(void)state;
@@ -409,6 +434,8 @@ int main(void)
 		cmocka_unit_test(test_calls_ringbuf),
 		cmocka_unit_test(test_calls_perf),
 		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_calls_shared),
+		cmocka_unit_test(test_load_shared),
 		cmocka_unit_test(test_what_is_lost_is_in_the_stream),
 		cmocka_unit_test(test_lone_event_is_not_kept),
 		cmocka_unit_test(test_waiting),

@@ -42,7 +42,9 @@ struct live_driver {
 	size_t ring_sz;
 	unsigned int n_rings;
 	struct ring **rings;
-	int *kind_fds; /* perf events or ring buffers by CPU, -1: none */
+	unsigned int cpus_per_ring;
+	struct ring_shared *shared; /* by kind_fds' index; NULL: none is */
+	int *kind_fds; /* perf events by CPU, or ring buffers; -1: none */
 	unsigned int n_kind_fds;
 	void *bell; /* the doorbell's positions: consumer's page */
 	const struct scap_select *select; /* of live_opts, until it is attached */
@@ -135,6 +137,11 @@ static int check_opts(const struct live_opts *o, const struct scap_log *log)
 {
 	if (o->ring_kind < 0 || o->ring_kind > RING_KIND_MAX)
 		return scap_fail(log, -EINVAL, "there is no ring kind %d", o->ring_kind);
+	if (o->cpus_per_ring > 1 && o->ring_kind && o->ring_kind != RING_RINGBUF + 1)
+		return scap_fail(log, -EINVAL,
+				 "rings shared by CPUs need the kind ringbuf: those of the kind %s "
+				 "have one writer",
+				 kinds[o->ring_kind - 1]->name);
 	if (o->ring_sz &&
 	    (o->ring_sz & (o->ring_sz - 1) || o->ring_sz < RING_SZ_MIN || o->ring_sz > RING_SZ_MAX))
 		return scap_fail(log, -EINVAL,
@@ -208,8 +215,8 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->ring_sz = (uint32_t)d->ring_sz;
 	c->snaplen = o->snaplen ? o->snaplen : DEFAULT_SNAPLEN;
 	set_snap_ports(c, o);
-	c->cpus_per_ring = 1;
-	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8;
+	c->cpus_per_ring = d->cpus_per_ring;
+	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8 / d->cpus_per_ring;
 	c->switches = (uint32_t)o->switches;
 	c->sampling = o->sampling;
 	c->shed = 1;
@@ -350,17 +357,20 @@ static int fill_dispatch_table(struct live_driver *d)
 /* What @cpu's ring is made of beside its header, tied to the driver's map; array: the map. */
 static int open_kind_fd(struct live_driver *d, uint32_t cpu)
 {
+	const uint32_t at = cpu / d->cpus_per_ring;
 	int map, fd;
 
 	if (d->kind == RING_ARRAY)
 		return bpf_map__fd(d->skel->maps.rings);
+	if (d->kind_fds[at] >= 0) /* a neighbour's, too */
+		return d->kind_fds[at];
 	fd = kinds[d->kind]->create(cpu, d->ring_sz);
 	if (fd < 0)
 		return fd;
-	d->kind_fds[cpu] = fd;
+	d->kind_fds[at] = fd;
 	map = bpf_map__fd(d->kind == RING_PERF ? d->skel->maps.perf_rings
 					       : d->skel->maps.ringbuf_rings);
-	return bpf_map_update_elem(map, &cpu, &fd, BPF_ANY) ? -errno : fd;
+	return bpf_map_update_elem(map, &at, &fd, BPF_ANY) ? -errno : fd;
 }
 
 /* Perf events take output only once they are mapped, so the order does not matter there. */
@@ -380,6 +390,8 @@ static int open_rings(struct live_driver *d)
 		if (err < 0)
 			return scap_fail(&d->log, err, "the ring of CPU %u: %s", cpu,
 					 strerror(-err));
+		if (d->shared)
+			ring_share(d->rings[n], &d->shared[cpu / d->cpus_per_ring]);
 		n++;
 	}
 	d->n_rings = n;
@@ -404,12 +416,19 @@ static int load(struct live_driver *d, const struct live_opts *o)
 	if (n < 0 || n > DRV_MAX_CPUS)
 		return scap_fail(&d->log, -ENOTSUP, "%d CPUs: the driver knows at most %d", n,
 				 DRV_MAX_CPUS);
-	d->kind = o->ring_kind ? o->ring_kind - 1 : RING_ARRAY;
+	d->kind = o->ring_kind           ? o->ring_kind - 1
+		  : o->cpus_per_ring > 1 ? RING_RINGBUF
+					 : RING_ARRAY;
 	d->ring_sz = o->ring_sz ? o->ring_sz : DEFAULT_RING_SZ;
 	d->n_rings = (unsigned int)n;
+	d->cpus_per_ring = o->cpus_per_ring ? o->cpus_per_ring : 1;
+	if (d->cpus_per_ring > d->n_rings)
+		d->cpus_per_ring = d->n_rings;
+	if (d->cpus_per_ring > 1)
+		d->shared = calloc(d->n_rings, sizeof(*d->shared));
 	d->rings = calloc(d->n_rings, sizeof(*d->rings));
 	d->kind_fds = malloc(d->n_rings * sizeof(*d->kind_fds));
-	if (!d->rings || !d->kind_fds)
+	if (!d->rings || !d->kind_fds || (d->cpus_per_ring > 1 && !d->shared))
 		return -ENOMEM;
 	d->n_kind_fds = d->n_rings;
 	memset(d->kind_fds, -1, d->n_kind_fds * sizeof(*d->kind_fds));
@@ -559,6 +578,7 @@ void live_close(struct live_driver *d)
 	driver__destroy(d->skel);
 	free(d->rings);
 	free(d->kind_fds);
+	free(d->shared);
 	free(d);
 }
 

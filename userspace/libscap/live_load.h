@@ -10,7 +10,7 @@ struct live_driver;
 struct live_opts {
 	size_t sz; /* sizeof(struct live_opts) */
 	int ring_kind; /* enum ring_kind + 1; 0: the default */
-	size_t ring_sz; /* bytes per CPU, a power of two; 0: 8 MiB */
+	size_t ring_sz; /* bytes per ring, a power of two; 0: 8 MiB */
 	uint32_t snaplen; /* 0: 80 */
 	uint32_t wake_sz; /* bytes unread in a ring that ring the doorbell; 0: an eighth of it */
 	int page_faults, switches; /* record them */
@@ -18,6 +18,7 @@ struct live_opts {
 	size_t n_snap_ports;
 	uint32_t sampling; /* 0: everything */
 	const struct scap_select *select; /* NULL: everything. Borrowed until live_attach returns */
+	uint32_t cpus_per_ring; /* 0: 1; more is for ringbuf, which it makes the default */
 	int record_self; /* also record the calls of this process (tests) */
 };
 

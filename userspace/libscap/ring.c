@@ -73,6 +73,7 @@ void ring_refresh(struct ring *r, struct ring_bound *bound)
 		bound->open_ns = __atomic_load_n(&s->call.ts, __ATOMIC_ACQUIRE);
 	bound->in_flight = __atomic_load_n(&r->hdr->nest, __ATOMIC_ACQUIRE) != 0;
 	r->head = r->ops->head(r);
+	bound->in_flight |= r->held_back;
 	if (!bound->in_flight)
 		r->settled = before;
 }

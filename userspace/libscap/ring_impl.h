@@ -29,6 +29,13 @@ struct ring_item {
 	uint64_t pos, step, key;
 };
 
+/* A ring buffer that several CPUs write: each has a struct ring of its own, which sees only what is
+ * of its CPU. */
+struct ring_shared {
+	struct ring *first; /* by next_sharer */
+	uint64_t written; /* below it, nobody's record is still being written */
+};
+
 struct ring {
 	const struct ring_ops *ops;
 	struct ring_hdr *hdr; /* shared with the driver */
@@ -45,6 +52,9 @@ struct ring {
 	uint64_t run_end;
 	uint64_t n_read; /* bytes of records advanced over, as ring_hdr counts them */
 	uint64_t n_corrupt;
+	struct ring_shared *shared; /* ringbuf; NULL: the ring is this CPU's alone */
+	struct ring *next_sharer;
+	int held_back; /* shared: head is lower than it was, as a record there is not yet written */
 	void *base; /* the kind's mapping */
 	size_t base_sz;
 	void *base2; /* ringbuf: the consumer's page; perf: room for records that straddle */
@@ -54,6 +64,9 @@ struct ring {
 int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, size_t ring_sz,
 	      int rings_fd, int kind_fd, const struct drv_slot *slots);
 void ring_close(struct ring *r);
+
+/* @r, of the kind ringbuf and not yet looked at, is one of those that share @shared. */
+void ring_share(struct ring *r, struct ring_shared *shared);
 
 /* Bytes of one CPU's value in the map of ring headers. */
 size_t ring_value_sz(int kind, size_t ring_sz);

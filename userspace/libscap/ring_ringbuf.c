@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A BPF ring buffer of one CPU. The kernel maps its data twice in a row, so a record is
- * always in one piece: a page with the consumer's position, one with the producer's, and
- * the data. Before each record stand its length with two flags, and an offset of the kernel's.
+ * A BPF ring buffer, of one CPU or shared by several. The kernel maps its data twice in a row,
+ * so a record is always in one piece: a page with the consumer's position, one with the producer's,
+ * and the data. Before each record stand its length with two flags, and an offset of the kernel's.
+ *
+ * In a shared one each CPU's records are in that CPU's order, and not ordered between CPUs: a long
+ * call's record lies behind younger ones of others. So each CPU has its own position, passes over
+ * what is not its own, and the merge orders them as it does separate rings. The kernel gets back
+ * what all have passed.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -12,6 +17,8 @@
 #include <bpf/bpf.h>
 
 #include "ring_impl.h"
+
+#define WRITTEN_TRIES 200
 
 static int ringbuf_create(unsigned int cpu, size_t sz)
 {
@@ -38,21 +45,51 @@ static const char *ringbuf_data(const struct ring *r)
 	return (const char *)r->base + (r->base_sz - 2 * r->sz);
 }
 
-static uint32_t ringbuf_len(const struct ring *r)
+static uint32_t ringbuf_len(const struct ring *r, uint64_t pos)
 {
-	const void *p = ringbuf_data(r) + (r->pos & (r->sz - 1));
+	const void *p = ringbuf_data(r) + (pos & (r->sz - 1));
 
 	return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
 }
 
+static uint64_t ringbuf_step(uint32_t len)
+{
+	return (BPF_RINGBUF_HDR_SZ + (len & ~BPF_RINGBUF_DISCARD_BIT) + 7) & ~7u;
+}
+
+/*
+ * @head, once all below is written: a record that another CPU is still writing would hide what
+ * lies behind it. That takes a fraction of a microsecond, unless the writer was interrupted.
+ */
+static uint64_t shared_head(struct ring *r, uint64_t head)
+{
+	struct ring_shared *s = r->shared;
+	unsigned int tries = 0;
+
+	while (s->written < head && tries < WRITTEN_TRIES) {
+		uint32_t len = ringbuf_len(r, s->written);
+
+		if (len & BPF_RINGBUF_BUSY_BIT) {
+			tries++;
+			__builtin_ia32_pause();
+		} else {
+			s->written += ringbuf_step(len);
+		}
+	}
+	r->held_back = s->written < head;
+	return s->written;
+}
+
 static uint64_t ringbuf_head(struct ring *r)
 {
-	return __atomic_load_n((const uint64_t *)r->base, __ATOMIC_ACQUIRE);
+	uint64_t head = __atomic_load_n((const uint64_t *)r->base, __ATOMIC_ACQUIRE);
+
+	return r->shared ? shared_head(r, head) : head;
 }
 
 static const struct rec_hdr *ringbuf_at(struct ring *r, uint64_t *step)
 {
-	uint32_t len = ringbuf_len(r);
+	uint32_t len = ringbuf_len(r, r->pos);
 	const struct rec_hdr *rec;
 
 	if (len & BPF_RINGBUF_BUSY_BIT) { /* reserved, not yet written: wait for it */
@@ -61,17 +98,31 @@ static const struct rec_hdr *ringbuf_at(struct ring *r, uint64_t *step)
 		return NULL;
 	}
 	rec = (const void *)(ringbuf_data(r) + (r->pos & (r->sz - 1)) + BPF_RINGBUF_HDR_SZ);
-	*step = (BPF_RINGBUF_HDR_SZ + (len & ~BPF_RINGBUF_DISCARD_BIT) + 7) & ~7u;
+	*step = ringbuf_step(len);
 	if (len & BPF_RINGBUF_DISCARD_BIT)
 		return NULL;
 	if (!ring_rec_ok(rec, len))
 		*step = 0;
+	else if (r->shared && rec->cpu != r->cpu)
+		return NULL;
 	return rec;
+}
+
+void ring_share(struct ring *r, struct ring_shared *shared)
+{
+	r->shared = shared;
+	r->next_sharer = shared->first;
+	shared->first = r;
 }
 
 static void ringbuf_release(struct ring *r)
 {
-	__atomic_store_n((uint64_t *)r->base2, r->pos, __ATOMIC_RELEASE);
+	uint64_t pos = r->pos;
+
+	for (const struct ring *o = r->shared ? r->shared->first : NULL; o; o = o->next_sharer)
+		if (o->pos < pos)
+			pos = o->pos;
+	__atomic_store_n((uint64_t *)r->base2, pos, __ATOMIC_RELEASE);
 }
 
 static void ringbuf_close(struct ring *r)

@@ -95,7 +95,7 @@ struct scap_open_opts {
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
 	int ring_kind; /* live: enum ring_kind + 1; 0: the default */
-	size_t ring_sz; /* live: bytes per CPU, a power of two; 0: 8 MiB */
+	size_t ring_sz; /* live: bytes per ring, a power of two; 0: 8 MiB */
 	uint32_t snaplen; /* live: bytes kept of each I/O buffer; 0: 80 */
 	uint32_t no_environ; /* live: leave environments out of the initial state */
 	uint32_t page_faults; /* live: record page faults */
@@ -105,6 +105,8 @@ struct scap_open_opts {
 	size_t n_snap_ports;
 	uint32_t sampling; /* live: of each second only 1/sampling, but for what changes state; a
 			      power of two up to 128; 0: all */
+	uint32_t cpus_per_ring; /* live: CPUs that share a ring, UINT32_MAX: all; 0: 1. More than 1
+				   is for rings of the kind ringbuf, and makes them the default */
 };
 
 /* 0, or a negative errno with *out untouched. opts may be NULL: live, defaults. */

@@ -111,6 +111,7 @@ static int open_source(struct capture *c)
 		.snap_ports = o->snap_ports.v,
 		.n_snap_ports = o->snap_ports.n,
 		.sampling = (uint32_t)o->sampling,
+		.cpus_per_ring = o->cpus_per_ring,
 	};
 	struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),

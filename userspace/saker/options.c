@@ -158,9 +158,13 @@ const struct option_row option_rows[] = {
 	 "kernel has.",
 	 take_choice, AT(ring_kind), 0, ring_kinds},
 	{0, "ring-size", "SIZE", GROUP_LIVE,
-	 "Bytes of each CPU's ring, a power of two; K, M, G may follow. 8M without it. Larger rings "
+	 "Bytes of each ring, a power of two; K, M, G may follow. 8M without it. Larger rings "
 	 "stand longer bursts.",
 	 take_ring_size, AT(ring_sz)},
+	{0, "cpus-per-ring", "N", GROUP_LIVE,
+	 "CPUs that share a ring, 0 for one ring of all: less memory on machines with many. 1 without "
+	 "it. Sharing needs rings of the kind ringbuf, and chooses them; it makes calls slower.",
+	 take_cpus_per_ring, AT(cpus_per_ring)},
 	{0, "container-socket", "PATH", GROUP_LIVE,
 	 "Ask for names and images of containers at the socket PATH, which speaks docker's API; none "
 	 "asks nobody. Without it docker and podman are asked where they listen, those of users "

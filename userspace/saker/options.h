@@ -67,6 +67,7 @@ struct options {
 	uint64_t snaplen; /* 0: the default */
 	struct snap_port_list snap_ports;
 	uint64_t ring_sz; /* 0: the default */
+	uint32_t cpus_per_ring; /* UINT32_MAX: all; 0: the default */
 	const char *container_socket; /* "none": nobody is asked; NULL: the usual ones */
 	int ring_kind; /* enum ring_kind + 1; 0: the default */
 	int compress; /* enum scap_compress */

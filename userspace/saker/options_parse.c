@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "nearest.h"
 #include "options.h"
 #include "say.h"
@@ -158,6 +159,10 @@ static int check(const struct options *o)
 		{o->pids.n && o->command && !o->all,
 		 "-- CMD shows what CMD does, --pid something else: add --all to see other "
 		 "processes while CMD runs"},
+		{o->cpus_per_ring > 1 && o->ring_kind && o->ring_kind != RING_RINGBUF + 1,
+		 "--cpus-per-ring other than 1 needs --ring ringbuf: a ring of another kind has "
+		 "one "
+		 "CPU"},
 		{o->progress && !o->read.n, "-P shows how far a file is read: it goes with -r"},
 	};
 	size_t i;

@@ -139,6 +139,20 @@ static uint64_t unit_of(char c)
 	}
 }
 
+int take_cpus_per_ring(void *member, const struct option_row *row, const char *arg)
+{
+	const char *end;
+	uint64_t n;
+
+	if (parse_number(arg, &n, &end) || *end || n > DRV_MAX_CPUS) {
+		say("--%s is a number of CPUs up to %d, or 0 for all, not '%s'", row->name,
+		    DRV_MAX_CPUS, arg);
+		return -EINVAL;
+	}
+	*(uint32_t *)member = n ? (uint32_t)n : UINT32_MAX;
+	return 0;
+}
+
 int take_ring_size(void *member, const struct option_row *row, const char *arg)
 {
 	const char *end;

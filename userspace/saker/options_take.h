@@ -14,6 +14,7 @@ int take_count(void *member, const struct option_row *row, const char *arg); /* 
 int take_seconds(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
 int take_snaplen(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_ring_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int take_cpus_per_ring(void *member, const struct option_row *row, const char *arg); /* uint32_t */
 int take_syscalls(void *member, const struct option_row *row, const char *arg); /* call_list */
 int take_pids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_uids(void *member, const struct option_row *row, const char *arg); /* number_list */

@@ -110,6 +110,13 @@ static void test_letters_and_names(void **state)
 	assert_parses(&o, "--ring", "perf", "--ring-size", "16m");
 	assert_int_equal(o.ring_kind, RING_PERF + 1);
 	assert_int_equal(o.ring_sz, 16 << 20);
+	assert_int_equal(o.cpus_per_ring, 0);
+	assert_parses(&o, "--cpus-per-ring", "2", "--ring", "ringbuf");
+	assert_int_equal(o.cpus_per_ring, 2);
+	assert_parses(&o, "--cpus-per-ring=0");
+	assert_int_equal(o.cpus_per_ring, UINT32_MAX);
+	assert_int_equal(o.ring_kind, 0);
+	assert_parses(&o, "--cpus-per-ring", "1", "--ring", "array");
 }
 
 static void test_lists(void **state)
@@ -212,6 +219,8 @@ static void test_bad_arguments(void **state)
 	assert_refused("-t", "hh");
 	assert_refused("--ring", "tape");
 	assert_refused("--ring-size", "3M");
+	assert_refused("--cpus-per-ring", "-1");
+	assert_refused("--cpus-per-ring", "1025");
 	assert_refused("--ring-size", "128K");
 	assert_refused("--ring-size", "8MB");
 	assert_refused("--ring-size", "18014398509481984K");
@@ -225,6 +234,8 @@ static void test_contradictions(void **state)
 	assert_refused("--all");
 	assert_refused("--verify");
 	assert_refused("--markdown");
+	assert_refused("--cpus-per-ring", "2", "--ring", "array");
+	assert_refused("--ring=perf", "--cpus-per-ring", "0");
 	assert_refused("-z");
 	assert_refused("-r", "a", "-r", "b", "-w", "c");
 	assert_refused("-w", "-", "--print");
