@@ -262,14 +262,22 @@ static __always_inline int io_complete(u64 *ctx, struct io_kiocb *req, const str
 	struct io_pending p = io_recall(req, ctx[0], d);
 	u32 slot = req ? io_slot(req, p.op, 0) : 0;
 	bool here = io_is_here(owner), new_fd = here && d->res >= 0 && !slot, opens;
+	struct drv_slot *cpu = this_slot();
 	struct sock *sk;
 	struct rec r;
 
 	if (BPF_CORE_READ(owner, tgid) == (int)cfg.self_tgid)
 		return 0;
+	/* Whatever led to these, the verifier goes on from here once. */
+	p.op = forget(cpu, p.op, OP_UNKNOWN);
+	p.fd = forget(cpu, p.fd, ~0ull);
+	p.flags = forget(cpu, p.flags, ~0u);
+	slot = forget(cpu, slot, ~0u);
+	here = forget(cpu, here, 1);
+	new_fd = forget(cpu, new_fd, 1);
 	if (!begin_event(&r, ctx, IO_URING_COMPLETE_X, PATH_SZ + TUPLE_SZ))
 		return 0;
-	r.slot = this_slot(); /* for its scratch */
+	r.slot = cpu; /* for its scratch */
 	set_tid(&r, io_tid(owner));
 	opens = p.op == OP_OPENAT || p.op == OP_OPENAT2;
 	put_s64(&r, d->res);
@@ -278,12 +286,15 @@ static __always_inline int io_complete(u64 *ctx, struct io_kiocb *req, const str
 	put_u64(&r, d->user_data);
 	put_u32_if(&r, d->flags);
 	put_u32_if(&r, slot);
+	settle(&r);
 	put_io_opened(&r, opens && new_fd ? fd_file(d->res) : NULL, p.flags);
+	settle(&r);
 	sk = here ? io_sock(&p, d->res, new_fd) : NULL;
 	if (sk)
 		put_tuple(&r, sk, p.op == OP_ACCEPT, 0, 0);
 	else
 		put_empty(&r);
+	settle(&r);
 	put_io_socket(&r, p.op == OP_SOCKET ? req : NULL);
 	r.slot = NULL;
 	return commit_event(&r);
