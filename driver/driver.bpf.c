@@ -94,8 +94,8 @@ static __always_inline void note_call(struct drv_slot *slot, u32 nr, const struc
 }
 
 /*
- * The time is last: who interrupts before it is older, and who does after the call is open sends the
- * enter. Who interrupts in between says so, and the time is read again.
+ * The time is last: who interrupts before it is older, and who does after the call is open sends
+ * the enter. Who interrupts in between says so, and the time is read again.
  */
 static __always_inline void call_open(struct drv_slot *slot)
 {
@@ -203,7 +203,8 @@ int sched_switch(u64 *ctx)
 	if (slot->task) {
 		if (slot->task == (u64)prev && !(state & STATE_DEAD)) {
 			if (slot->call.state == CALL_OPEN)
-				send_enter(ctx, slot, prev, !preempt && state ? REC_F_BLOCKED : 0);
+				send_enter(ctx, slot, prev, rows_of(&slot->call),
+					   !preempt && state ? REC_F_BLOCKED : 0);
 			saved_put(prev, &slot->call);
 		}
 		slot_clear(slot);

@@ -134,6 +134,7 @@ __noinline u64 put_carried(u64 pos, u64 off)
 	return f.off;
 }
 
+/* @rows: those whose pointers are followed. */
 static __always_inline bool open_enter(struct rec *r, void *ctx, struct drv_slot *slot,
 				       const struct row_range *rows)
 {
@@ -166,9 +167,8 @@ static __always_inline bool fill_enter(struct rec *r, const struct row_range *ro
  * memory is the one mapped now. When it got into the ring, the call's state is CALL_SENT.
  */
 static __always_inline void send_enter(void *ctx, struct drv_slot *slot, struct task_struct *task,
-				       u64 flags)
+				       const struct row_range *rows, u64 flags)
 {
-	const struct row_range *rows = rows_of(&slot->call);
 	struct rec r;
 
 	if (!open_enter(&r, ctx, slot, rows))
@@ -183,21 +183,27 @@ static __always_inline void send_enter(void *ctx, struct drv_slot *slot, struct 
  * record: who interrupts before is older. */
 static __always_inline void send_last(void *ctx, struct drv_slot *slot, struct task_struct *task)
 {
-	const struct row_range *rows = rows_of(&slot->call);
 	struct rec r;
 
-	if (!open_enter(&r, ctx, slot, rows))
+	if (!open_enter(&r, ctx, slot, &no_rows)) /* it has numbers only */
 		return;
 	slot->call.ts = bpf_ktime_get_boot_ns();
-	fill_enter(&r, rows, task, REC_F_BLOCKED);
+	fill_enter(&r, &no_rows, task, REC_F_BLOCKED);
 }
+
+/* What becomes of the call that may be open when something else is recorded. */
+enum open_call {
+	OPEN_NONE, /* none can be */
+	OPEN_SENT, /* its enter is sent with its arguments only: it is not shown */
+	OPEN_SENT_WHOLE, /* with what they point to, as the call may be on its way to sleep */
+};
 
 /*
  * The record of something else than the end of a call. If a call is open on this CPU its enter
  * goes first, so that the ring's keys ascend; inside another writer that is too late, and
- * needless, as the outer record has its place already. @between: no call can be open.
+ * needless, as the outer record has its place already.
  */
-static __always_inline bool begin_other(struct rec *r, void *ctx, bool between, u32 type,
+static __always_inline bool begin_other(struct rec *r, void *ctx, enum open_call open, u32 type,
 					u32 evt_flags, u32 n_params, u64 params_sz)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -215,9 +221,10 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, bool between, 
 		return false;
 	}
 
-	if (!between && slot->task == (u64)task && slot->call.state == CALL_OPEN && ring &&
+	if (open != OPEN_NONE && slot->task == (u64)task && slot->call.state == CALL_OPEN && ring &&
 	    !ring->hdr.nest)
-		send_enter(ctx, slot, task, 0);
+		send_enter(ctx, slot, task,
+			   open == OPEN_SENT_WHOLE ? rows_of(&slot->call) : &no_rows, 0);
 	ONCE(slot->overtaken) = 1;
 	r->slot = NULL;
 	r->ret = 0;
@@ -230,13 +237,18 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, bool between, 
 
 /* begin_event(r, ctx, SYM, extra), commit_event(r): the same for events that are no calls. */
 #define begin_event(r, ctx, sym, extra)                                                            \
-	begin_other(r, ctx, false, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,              \
+	begin_other(r, ctx, OPEN_SENT, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,          \
+		    EVT_##sym##_FIXED_SZ + (extra))
+
+/* The same of what happens within calls all the time. */
+#define begin_event_within(r, ctx, sym, extra)                                                     \
+	begin_other(r, ctx, OPEN_SENT_WHOLE, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,    \
 		    EVT_##sym##_FIXED_SZ + (extra))
 
 /* The same after the record of a call in the program that made that: 6.1 counts the stack of what
  * would send the open enter. */
 #define begin_event_after(r, ctx, sym, extra)                                                      \
-	begin_other(r, ctx, true, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,               \
+	begin_other(r, ctx, OPEN_NONE, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,          \
 		    EVT_##sym##_FIXED_SZ + (extra))
 
 static __always_inline int commit_event(struct rec *r)

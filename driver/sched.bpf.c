@@ -175,7 +175,7 @@ static __always_inline int page_fault(u64 *ctx)
 
 	if ((u32)task->tgid == cfg.self_tgid || (ring && ring->hdr.nest))
 		return 0;
-	if (!begin_event(&r, ctx, PAGE_FAULT_E, 0))
+	if (!begin_event_within(&r, ctx, PAGE_FAULT_E, 0))
 		return 0;
 	put_u64(&r, ctx[0]);
 	put_u64(&r, regs->ip);
