@@ -130,7 +130,7 @@ static __always_inline u64 forget(struct drv_slot *slot, u64 v, u64 max)
 }
 
 /* What a record with much text may be long before its end. */
-#define REC_OFF_MAX (48u << 10)
+#define REC_OFF_MAX DRV_REC_MAX
 
 /* Forgets how long the record is by now. */
 static __always_inline void settle(struct rec *r)

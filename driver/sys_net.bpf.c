@@ -98,6 +98,7 @@ int fill_sendto(u64 *ctx)
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, arg(&r, 2));
 	put_msg_tuple(&r, false, arg(&r, 4), (u32)arg(&r, 5));
+	settle(&r);
 	return commit(&r);
 }
 
@@ -111,6 +112,7 @@ int fill_recvfrom(u64 *ctx)
 	put_s64(&r, r.ret);
 	put_moved(&r, arg(&r, 1));
 	put_msg_tuple(&r, true, r.ret < 0 ? 0 : arg(&r, 4), (u32)user_s32(arg(&r, 5), 0));
+	settle(&r);
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, arg(&r, 2));
 	return commit(&r);
@@ -130,6 +132,7 @@ int fill_sendmsg(u64 *ctx)
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, iovec_sum(m.iov, m.iovlen));
 	put_msg_tuple(&r, false, m.name, m.namelen);
+	settle(&r);
 	return commit(&r);
 }
 
@@ -141,12 +144,15 @@ int fill_recvmsg(u64 *ctx)
 
 	if (!begin(&r, ctx, RECVMSG_X, data_room(ctx) + TUPLE_SZ + CONTROL_SZ))
 		return 0;
-	if (r.ret >= 0)
-		user_msg(&m, arg(&r, 1));
+	user_msg(&m, arg(&r, 1));
+	/* Without branches, which the verifier would follow to the end. */
+	m.namelen &= ~(r.ret >> 63);
+	m.controllen &= ~(r.ret >> 63);
 	put_s64(&r, r.ret);
-	put_u32(&r, r.ret < 0 ? 0 : r.ret);
+	put_u32(&r, r.ret & ~(r.ret >> 63));
 	put_user_vector(&r, m.iov, m.iovlen, r.ret);
 	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
+	settle(&r);
 	put_user_bytes(&r, m.control, m.controllen, CONTROL_SZ);
 	put_fd(&r, arg(&r, 0));
 	commit(&r);
@@ -244,6 +250,7 @@ int fill_sendmmsg(u64 *ctx)
 	put_u32(&r, mmsg_bytes(&r));
 	put_user_vector(&r, m.iov, m.iovlen, len);
 	put_msg_tuple(&r, false, m.name, m.namelen);
+	settle(&r);
 	return commit(&r);
 }
 
@@ -262,6 +269,7 @@ int fill_recvmmsg(u64 *ctx)
 	put_u32(&r, mmsg_bytes(&r));
 	put_user_vector(&r, m.iov, m.iovlen, len);
 	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
+	settle(&r);
 	put_user_bytes(&r, m.control, m.controllen, CONTROL_SZ);
 	return commit(&r);
 }
