@@ -198,6 +198,15 @@ enum open_call {
 	OPEN_SENT_WHOLE, /* with what they point to, as the call may be on its way to sleep */
 };
 
+/* Has the open call no place in the ring yet? An exit's writer that was interrupted on its way to
+ * one has none as long as nothing was reserved since. */
+static __always_inline bool is_ahead(struct ring *ring, const struct drv_slot *slot)
+{
+	if (!ONCE(ring->hdr.nest))
+		return true;
+	return cfg.ring_kind == RING_ARRAY && ONCE(slot->before) == ONCE(ring->hdr.resv) + 1;
+}
+
 /*
  * The record of something else than the end of a call. If a call is open on this CPU its enter
  * goes first, so that the ring's keys ascend; inside another writer that is too late, and
@@ -222,7 +231,7 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, enum open_call
 	}
 
 	if (open != OPEN_NONE && slot->task == (u64)task && slot->call.state == CALL_OPEN && ring &&
-	    !ring->hdr.nest)
+	    is_ahead(ring, slot))
 		send_enter(ctx, slot, task,
 			   open == OPEN_SENT_WHOLE ? rows_of(&slot->call) : &no_rows, 0);
 	ONCE(slot->overtaken) = 1;

@@ -310,6 +310,11 @@ static __always_inline bool rec_open(struct rec *r, void *ctx, enum rec_kind kin
 	c->seen++;
 	c->n_enters += kind == REC_ENTER;
 	c->n_others += kind == REC_OTHER;
+	if (cfg.ring_kind == RING_ARRAY && kind == REC_EXIT)
+		ONCE(r->slot->before) = ONCE(ring->hdr.resv) + 1;
+	else if (cfg.ring_kind == RING_ARRAY && kind == REC_ENTER)
+		ONCE(r->slot->before) = 0;
+	barrier();
 	why = ring_take(r);
 	if (why == DRV_DROP_MAX)
 		return true;
