@@ -11,7 +11,7 @@
 #include "process.h"
 #include "thread.h"
 
-#define SINSP_THREADS_MAX 262144 /* as sysdig; twice what Linux allows by default on 128 CPUs */
+#define SINSP_THREADS_MAX (1 << 20) /* some 700 MB; Linux allows 4 million at most */
 
 #define SINSP_ENDED_MAX 2048 /* a power of two; threads that end while one clone goes on */
 
