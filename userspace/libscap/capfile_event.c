@@ -260,6 +260,7 @@ static const struct stats_row {
 	ROW(n_self),
 	ROW(n_filtered),
 	ROW(n_unsampled),
+	ROW(n_unmarked),
 	ROW(bpf_run_ns),
 	ROW(bpf_run_cnt),
 #undef ROW

@@ -577,6 +577,9 @@ static void test_stats(void **state)
 				.n_dropped = 3,
 				.dropped_by = {1, 2},
 				.n_clamped = 4,
+				.n_filtered = 5,
+				.n_unsampled = 6,
+				.n_unmarked = 7,
 				.bpf_run_ns = 1ull << 40};
 	struct scap_writer_opts wopts = {.sz = sizeof(wopts), .log = hear};
 	const char *paths[] = {path_of("stats"), NULL};

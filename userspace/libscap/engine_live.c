@@ -457,6 +457,7 @@ static int live_stats(const void *engine, struct scap_stats *st)
 		st->n_bad_record += ring_n_corrupt(e->sources[i].ring);
 	st->n_self = c.n_self;
 	st->n_filtered = c.n_filtered;
+	st->n_unmarked = c.n_unmarked;
 	st->n_unsampled = live_n_unsampled(e->driver);
 	live_bpf_stats(e->driver, &st->bpf_run_ns, &st->bpf_run_cnt);
 	st->ring_kind = live_ring_kind(e->driver);

@@ -161,6 +161,7 @@ struct scap_stats {
 	const char *ring_kind; /* live: "array", "ringbuf", "perf"; else NULL */
 	uint64_t n_unsampled; /* live: calls and events left out by sampling */
 	uint64_t n_filtered; /* live: calls and events left out because nobody asked for them */
+	uint64_t n_unmarked; /* live: processes that a selection by descent had no room for */
 };
 
 /* For files written by saker: the counters of their last block. 0, or -ENODATA if the source has

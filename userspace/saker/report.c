@@ -104,6 +104,7 @@ static void put_capture(const struct report *r, FILE *f)
 	put_count(f, "calls of saker, left out", st->n_self);
 	put_count(f, "not asked for, left out", st->n_filtered);
 	put_count(f, "left out by sampling", st->n_unsampled);
+	put_count(f, "processes not followed", st->n_unmarked);
 	if (st->ring_kind)
 		put(f, "rings", "%12s", st->ring_kind);
 }
