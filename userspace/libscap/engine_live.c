@@ -460,6 +460,7 @@ static int live_stats(const void *engine, struct scap_stats *st)
 	st->n_unmarked = c.n_unmarked;
 	st->n_unsampled = live_n_unsampled(e->driver);
 	live_bpf_stats(e->driver, &st->bpf_run_ns, &st->bpf_run_cnt);
+	live_exits(e->driver, &st->n_exit_runs, &st->n_exits);
 	st->ring_kind = live_ring_kind(e->driver);
 	return 0;
 }

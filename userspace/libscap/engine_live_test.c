@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
 #include "config.h"
 #include "scap.h"
 #include "test_main.h"
@@ -226,18 +228,26 @@ static void child_load(void)
 	_exit(0);
 }
 
-/* Several CPUs at once, faster than the reader may be: order and account hold all the same. */
+/* Several CPUs at once, faster than the reader may be: order and account hold all the same, and the
+ * kernel has counted as many ends of calls as the driver. */
 static void watch_load(uint32_t cpus_per_ring)
 {
+	int counts = bpf_enable_stats(BPF_STATS_RUN_TIME); /* since Linux 5.8 */
 	struct watch w = {.s = open_live_rings(0, cpus_per_ring)};
+	struct scap_stats st;
 	pid_t other[3];
 
+	assert_true(counts >= 0);
 	for (int i = 0; i < 3; i++)
 		other[i] = start(child_load);
 	watch_child(&w, start(child_load));
 	expect_account(&w);
 	for (int i = 0; i < 3; i++)
 		waitpid(other[i], NULL, 0);
+	assert_int_equal(scap_stats(w.s, &st), 0);
+	assert_true(st.n_exit_runs > 300000);
+	assert_int_equal(st.n_exits, st.n_exit_runs);
+	close(counts);
 	free(w.v);
 	scap_close(w.s);
 }

@@ -648,14 +648,19 @@ static uint64_t n_missed(const struct live_driver *d)
 	return n;
 }
 
+static void ring_sums(const struct live_driver *d, struct drv_counters *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (unsigned int i = 0; i < d->n_rings; i++)
+		ring_counters(d->rings[i], sum);
+}
+
 void live_counters(const struct live_driver *d, struct drv_counters *sum)
 {
 	const uint64_t missed = n_missed(d);
 	uint64_t lost = __atomic_load_n(&d->skel->bss->n_no_ring, __ATOMIC_RELAXED);
 
-	memset(sum, 0, sizeof(*sum));
-	for (unsigned int i = 0; i < d->n_rings; i++)
-		ring_counters(d->rings[i], sum);
+	ring_sums(d, sum);
 	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++)
 		sum->n_filtered +=
 			__atomic_load_n(&d->skel->bss->slots[i].n_filtered, __ATOMIC_RELAXED);
@@ -691,4 +696,19 @@ void live_bpf_stats(const struct live_driver *d, uint64_t *run_ns, uint64_t *run
 		*run_ns += info.run_time_ns;
 		*run_cnt += info.run_cnt;
 	}
+}
+
+void live_exits(const struct live_driver *d, uint64_t *runs, uint64_t *accounted)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t len = sizeof(info);
+	struct drv_counters c;
+
+	*runs = 0;
+	if (!bpf_obj_get_info_by_fd(bpf_program__fd(d->skel->progs.sys_exit), &info, &len))
+		*runs = info.run_cnt;
+	ring_sums(d, &c);
+	*accounted = c.seen - c.n_enters - c.n_others;
+	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++)
+		*accounted += __atomic_load_n(&d->skel->bss->slots[i].n_left_out, __ATOMIC_RELAXED);
 }

@@ -62,4 +62,11 @@ uint64_t live_n_unsampled(const struct live_driver *d);
  * else 0. */
 void live_bpf_stats(const struct live_driver *d, uint64_t *run_ns, uint64_t *run_cnt);
 
+/*
+ * The ends of calls, of a capture of everything: as the kernel counts the runs of their hook, and
+ * as the driver accounts for them, records meant to be sent and calls left out. Once detached the
+ * two are the same, if the kernel has counted since before live_attach; if not, runs are 0.
+ */
+void live_exits(const struct live_driver *d, uint64_t *runs, uint64_t *accounted);
+
 #endif /* SCAP_LIVE_LOAD_H */

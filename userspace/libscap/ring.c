@@ -226,6 +226,8 @@ void ring_counters(const struct ring *r, struct drv_counters *sum)
 
 		add(&sum->seen, &c->seen);
 		add(&sum->records, &c->records);
+		add(&sum->n_enters, &c->n_enters);
+		add(&sum->n_others, &c->n_others);
 		for (int why = 0; why < DRV_DROP_MAX; why++)
 			for (int kind = 0; kind < LOST_ROOM; kind++)
 				add(&sum->lost[why][kind], &c->lost[why][kind]);

@@ -162,6 +162,9 @@ struct scap_stats {
 	uint64_t n_unsampled; /* live: calls and events left out by sampling */
 	uint64_t n_filtered; /* live: calls and events left out because nobody asked for them */
 	uint64_t n_unmarked; /* live: processes that a selection by descent had no room for */
+	uint64_t n_exit_runs; /* live: calls that ended, where the kernel counts; else 0 */
+	uint64_t n_exits; /* live: those that the driver accounts for: without a selection the same,
+			     once stopped */
 };
 
 /* For files written by saker: the counters of their last block. 0, or -ENODATA if the source has
