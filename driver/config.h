@@ -15,7 +15,7 @@
 #define DRV_REC_MAX 65504u /* no record is longer: what a perf ring can take */
 #define RING_SLACK (132u * 1024) /* a record that starts last and one more */
 #define RING_SZ_MIN (256u << 10)
-#define RING_SZ_MAX (1u << 30)
+#define RING_SZ_MAX (1u << 28)
 #define SCRATCH_SZ (64u * 1024) /* where records made in the scratch may begin */
 #define DRV_SNAPLEN_MAX 65000u /* with the most that any record has beside: DRV_REC_MAX */
 #define DRV_MAX_SNAP_PORTS 16

@@ -102,6 +102,11 @@ int fill_sendto(u64 *ctx)
 	return commit(&r);
 }
 
+static __always_inline s64 received(s64 res, u64 size)
+{
+	return res > 0 && (u64)res > size ? (s64)size : res;
+}
+
 SEC("?tp_btf/sys_exit")
 int fill_recvfrom(u64 *ctx)
 {
@@ -110,7 +115,8 @@ int fill_recvfrom(u64 *ctx)
 	if (!begin(&r, ctx, RECVFROM_X, data_room(ctx) + TUPLE_SZ))
 		return 0;
 	put_s64(&r, r.ret);
-	put_moved(&r, arg(&r, 1));
+	/* With MSG_TRUNC the result is the length of what was sent, not of what was received. */
+	put_user_bytes(&r, arg(&r, 1), kept(r.slot, received(r.ret, arg(&r, 2))), cfg.snaplen_max);
 	put_msg_tuple(&r, true, r.ret < 0 ? 0 : arg(&r, 4), (u32)user_s32(arg(&r, 5), 0));
 	settle(&r);
 	put_fd(&r, arg(&r, 0));

@@ -129,6 +129,9 @@ __noinline u32 exe_flags(u64 exe_addr, u64 cred_addr)
 
 #define NS_PER_S 1000000000ull
 
+/* Since 6.13 the kernel notes here that somebody has asked for the time. */
+#define CTIME_QUERIED (1u << 31)
+
 static __always_inline u64 inode_ctime(struct inode *inode)
 {
 	struct inode___v67 *v67 = (void *)inode;
@@ -136,7 +139,7 @@ static __always_inline u64 inode_ctime(struct inode *inode)
 
 	if (bpf_core_field_exists(inode->i_ctime_sec))
 		return BPF_CORE_READ(inode, i_ctime_sec) * NS_PER_S +
-		       BPF_CORE_READ(inode, i_ctime_nsec);
+		       (BPF_CORE_READ(inode, i_ctime_nsec) & ~CTIME_QUERIED);
 	if (bpf_core_field_exists(v67->__i_ctime))
 		return BPF_CORE_READ(v67, __i_ctime.tv_sec) * NS_PER_S +
 		       BPF_CORE_READ(v67, __i_ctime.tv_nsec);

@@ -74,6 +74,14 @@ class Live(unittest.TestCase):
         self.assertEqual(lines[-1].type, "procexit")
         self.assertEqual({line.comm for line in lines}, {"echo"})
 
+    def test_times_of_the_program(self):
+        """Also once somebody has asked for them, which the kernel notes beside the nanoseconds."""
+        st = os.stat("/bin/true")
+        line = self.saker("--syscalls", "execve", "--", "/bin/true").stderr
+        for name, ns in ("ctime", st.st_ctime_ns), ("mtime", st.st_mtime_ns):
+            text = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(ns // 10 ** 9))
+            self.assertIn(f" exe_ino_{name}={text}.{ns % 10 ** 9:09d} ", line)
+
     def test_lines_to_a_file(self):
         path = os.path.join(self.dir, "lines")
         p = self.saker("-o", path, "--", "echo", "hello")

@@ -99,9 +99,8 @@ static void check_identity(struct verifier *v, const struct scap_stats *st)
 		finding(v, "the driver saw %llu records, but %llu were delivered and %llu dropped",
 			ULL(st->n_seen), ULL(st->n_records), ULL(st->n_dropped));
 	if (st->n_dropped)
-		scap_say(&v->log, SCAP_LOG_INFO,
-			 "%s: section %u: %llu records were dropped while it "
-			 "was captured",
+		scap_say(&v->log, SCAP_LOG_WARN,
+			 "%s: section %u: %llu records were lost while it was captured",
 			 v->path, v->n_sections, ULL(st->n_dropped));
 }
 

@@ -170,6 +170,6 @@ int take_ring_size(void *member, const struct option_row *row, const char *arg)
 	*(uint64_t *)member = n * unit;
 	return 0;
 bad:
-	say("--%s is a power of two from 256K to 1G, not '%s'", row->name, arg);
+	say("--%s is a power of two from 256K to 256M, not '%s'", row->name, arg);
 	return -EINVAL;
 }

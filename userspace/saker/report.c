@@ -177,9 +177,14 @@ void report_warn_lost(const struct report *r)
 	unsigned int reason;
 	const char *hint = "";
 
-	if (!r->live || !r->have_stats || !r->stats.n_dropped)
+	if (!r->have_stats || !r->stats.n_dropped)
 		return;
 	reason = main_reason(&r->stats);
+	if (!r->live) {
+		say("%llu events were lost when this was captured: %s",
+		    (unsigned long long)r->stats.n_dropped, scap_drop_reason(reason));
+		return;
+	}
 	if (reason == DRV_DROP_RING_FULL || reason == DRV_DROP_SHED)
 		hint = r->prints_lines ? "; try a larger --ring-size, or -w FILE instead of lines"
 				       : "; try a larger --ring-size";

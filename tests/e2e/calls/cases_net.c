@@ -237,6 +237,10 @@ static void do_recvfrom(void)
 	say("recvfrom res=%ld fd=-1 size=32", CALL(recvfrom, -1, P(b), 32L, 0, 0L, 0L));
 	in6 = datagram_sockets(&from, &to);
 	sendto(from, "six", 3, 0, (struct sockaddr *)&in6, sizeof(in6));
+	memset(b, 'X', sizeof(b)); /* no byte of it was received, though the result is longer */
+	res = CALL(recvfrom, to, P(b), 2L, MSG_TRUNC, 0L, 0L);
+	say("recvfrom res=%ld data=si fd=%d size=2", res, to);
+	sendto(from, "six", 3, 0, (struct sockaddr *)&in6, sizeof(in6));
 	res = CALL(recvfrom, to, P(b), 16L, 0, P(&peer), P(&len));
 	say("recvfrom res=%ld data=six tuple=::1:%d->::1:%d fd=%d size=16", res,
 	    ntohs(peer.sin6_port), ntohs(in6.sin6_port), to);
