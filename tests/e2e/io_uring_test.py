@@ -54,9 +54,16 @@ class IoUring(unittest.TestCase):
     def test_with_a_thread_of_the_kernel(self):
         self.check(*self.capture("sqpoll"))
 
+    @staticmethod
+    def of_the_program(text):
+        """Without the thread that the kernel makes for SQPOLL: no clone tells of it, so only /proc
+        knows its name, while it lives."""
+        return [l for l in text.splitlines() if " iou-sqp-" not in l and " <NA> (" not in l]
+
     def test_lines_are_the_same_live_and_read_back(self):
         _, path = self.capture("same") # any second argument is SQPOLL
-        self.assertEqual(e2e.read_text(path + ".lines"), e2e.run(e2e.SAKER, "-r", path))
+        live, read = e2e.read_text(path + ".lines"), e2e.run(e2e.SAKER, "-r", path)
+        self.assertEqual(self.of_the_program(live), self.of_the_program(read))
 
     def test_other_tools_pass_over_them(self):
         e2e.need("sysdig")

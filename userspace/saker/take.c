@@ -138,6 +138,14 @@ static int is_meant(struct take *t, const struct sinsp_evt *evt)
 	       !(t->before_exec && is_before_exec(t, evt));
 }
 
+/* Events without a number are of the capture, or of a thread that must be known to be meant. */
+static int is_of_others(struct take *t, const struct sinsp_evt *evt)
+{
+	if (evt->raw.num)
+		return !is_meant(t, evt);
+	return evt->raw.hdr->tid != UINT64_MAX && (!evt->thread || !is_meant(t, evt));
+}
+
 /* Of a file, -M counts the time of the capture, which may run back. */
 static int is_past_limit(const struct take *t, const struct sinsp_evt *evt)
 {
@@ -214,7 +222,7 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		t->done = 1;
 		return 0;
 	}
-	if (t->selective && evt->raw.num && !is_meant(t, evt))
+	if (t->selective && is_of_others(t, evt))
 		return 0;
 	/* A file numbers what is in it: so does the screen, where events are left out. */
 	if (t->live && evt->raw.num)
