@@ -166,7 +166,7 @@ static void copy(char *out, struct part s)
 	out[s.len] = 0;
 }
 
-static void take(struct sinsp_container_match *out, const struct layout *l, struct part id)
+static void fill_match(struct sinsp_container_match *out, const struct layout *l, struct part id)
 {
 	out->type = l->type;
 	out->full_id[0] = 0;
@@ -189,7 +189,7 @@ static int match_component(struct sinsp_container_match *out, const struct walk 
 			continue;
 		if (layouts[i].kind == ID_NONE)
 			return 0;
-		take(out, &layouts[i], id);
+		fill_match(out, &layouts[i], id);
 		return 1;
 	}
 	return 0;
