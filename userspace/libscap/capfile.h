@@ -9,6 +9,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "event_table.h"
 #include "events.h"
 #include "scap_impl.h"
 #include "state_build.h"
@@ -87,30 +88,6 @@ enum state_extra {
 
 /* Files are in the byte order of their writer, in practice little endian; so is saker. */
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, ".scap files are written in host order");
-
-static inline uint16_t get_u16(const void *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static inline uint32_t get_u32(const void *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static inline uint64_t get_u64(const void *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 
 static inline uint32_t pad4(uint32_t n)
 {

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "events.h"
 #include "record.h"
@@ -60,6 +61,31 @@ struct scap_params {
  * out->n is the number of parameters that do. Bytes are borrowed from the event.
  */
 int scap_evt_params(const struct ppm_evt_hdr *evt, struct scap_params *out);
+
+/* Numbers in parameters and files, which need not be aligned. */
+static inline uint16_t get_u16(const void *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint32_t get_u32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint64_t get_u64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
 
 /*
  * Builds an event of type @type in @buf from the parameters of @src with the same names

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "buffer.h"
+#include "event_table.h"
 #include "pathname.h"
 #include "sockname.h"
 #include "thread.h"
@@ -24,30 +25,6 @@ struct value {
 	uint8_t type, fmt;
 	const struct scap_param_info *info; /* of the parameter in the event, also of a part */
 };
-
-static uint16_t get_u16(const uint8_t *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint32_t get_u32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t get_u64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 
 static char *put_cstr(char *p, const char *s)
 {
@@ -586,9 +563,7 @@ static char *put_text(struct value_writer *w, char *p, const struct value *v)
 /* NUL-separated texts, as "a.b" or "a,b" with one separator, as "a:b,c:d" with two. */
 static char *put_texts(struct value_writer *w, char *p, const struct value *v)
 {
-	const char *const sep = v->fmt == PF_LIST              ? ","
-				: v->type == PT_CHARBUFARRAY ? "."
-							     : ":,";
+	const char *const sep = v->fmt == PF_LIST ? "," : v->type == PT_CHARBUFARRAY ? "." : ":,";
 	const size_t n_sep = strlen(sep);
 	size_t at = 0;
 

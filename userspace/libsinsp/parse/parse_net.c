@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "event_table.h"
 #include "parse.h"
 #include "state/pathname.h"
 #include "state/snapshot.h"
@@ -115,14 +116,6 @@ void sinsp_parse_socketpair(struct sinsp_parse *p)
 	}
 }
 
-static uint16_t port_at(const uint8_t *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 static void listen_on(struct sinsp_fd *fd, unsigned int type, const uint8_t *ip, size_t len,
 		      uint16_t port)
 {
@@ -143,10 +136,10 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 	if (sinsp_result(p) < 0 || !addr || !(fd = sinsp_parse_edit_fd(p)))
 		return;
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
-		if (port_at(addr->p + 5))
-			listen_on(fd, SCAP_FD_IPV4_SERVSOCK, addr->p + 1, 4, port_at(addr->p + 5));
+		if (get_u16(addr->p + 5))
+			listen_on(fd, SCAP_FD_IPV4_SERVSOCK, addr->p + 1, 4, get_u16(addr->p + 5));
 	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
-		uint16_t port = port_at(addr->p + 17);
+		uint16_t port = get_u16(addr->p + 17);
 
 		if (port && sinsp_ip_is_mapped(addr->p + 1))
 			listen_on(fd, SCAP_FD_IPV4_SERVSOCK, addr->p + 13, 4, port);
@@ -214,15 +207,15 @@ static int read_tuple(const struct scap_param *v, struct sinsp_tuple *t, unsigne
 	if (v->p[0] == SINSP_AF_INET && v->len == SINSP_TUPLE_V4_SZ) {
 		*type = SCAP_FD_IPV4_SOCK;
 		memcpy(t->sip, v->p + 1, 4);
-		t->sport = port_at(v->p + 5);
+		t->sport = get_u16(v->p + 5);
 		memcpy(t->dip, v->p + 7, 4);
-		t->dport = port_at(v->p + 11);
+		t->dport = get_u16(v->p + 11);
 		return 1;
 	}
 	if (v->p[0] != SINSP_AF_INET6 || v->len != SINSP_TUPLE_V6_SZ)
 		return 0;
-	t->sport = port_at(v->p + 17);
-	t->dport = port_at(v->p + 35);
+	t->sport = get_u16(v->p + 17);
+	t->dport = get_u16(v->p + 35);
 	if (sinsp_ip_is_mapped(v->p + 1) && sinsp_ip_is_mapped(v->p + 19)) {
 		*type = SCAP_FD_IPV4_SOCK;
 		memcpy(t->sip, v->p + 13, 4);
@@ -269,13 +262,13 @@ void sinsp_parse_connect_enter(struct sinsp_parse *p)
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
 		fd->type = SCAP_FD_IPV4_SOCK;
 		memcpy(fd->tuple.dip, addr->p + 1, 4);
-		fd->tuple.dport = port_at(addr->p + 5);
+		fd->tuple.dport = get_u16(addr->p + 5);
 	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
 		int mapped = sinsp_ip_is_mapped(addr->p + 1);
 
 		fd->type = mapped ? SCAP_FD_IPV4_SOCK : SCAP_FD_IPV6_SOCK;
 		memcpy(fd->tuple.dip, addr->p + (mapped ? 13 : 1), mapped ? 4 : 16);
-		fd->tuple.dport = port_at(addr->p + 17);
+		fd->tuple.dport = get_u16(addr->p + 17);
 	} else {
 		set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len));
 	}

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "event_table.h"
+
 int sinsp_ip_is_mapped(const uint8_t ip[16])
 {
 	static const uint8_t zero[16];
@@ -22,22 +24,6 @@ static size_t put(char *out, int n)
 		n = SINSP_SOCK_TEXT - 1;
 	out[n] = 0;
 	return n;
-}
-
-static uint16_t port_at(const uint8_t *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t u64_at(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
 }
 
 struct ip_text {
@@ -85,11 +71,11 @@ size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len)
 		return path_text(out, SINSP_SOCK_TEXT, p + 1, len - 1);
 	case SINSP_AF_INET:
 		if (len == SINSP_ADDR_V4_SZ)
-			return server_text(out, p + 1, port_at(p + 5), 0);
+			return server_text(out, p + 1, get_u16(p + 5), 0);
 		return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv4"));
 	case SINSP_AF_INET6:
 		if (len == SINSP_ADDR_V6_SZ)
-			return server_text(out, p + 1, port_at(p + 17), 1);
+			return server_text(out, p + 1, get_u16(p + 17), 1);
 		return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv6"));
 	}
 	return put(out, snprintf(out, SINSP_SOCK_TEXT, "family %d", (int8_t)p[0]));
@@ -97,8 +83,8 @@ size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len)
 
 static size_t unix_tuple_text(char *out, const uint8_t *p, size_t len)
 {
-	size_t n = put(out, snprintf(out, SINSP_SOCK_TEXT, "%lx->%lx ", (long)u64_at(p + 1),
-				     (long)u64_at(p + 9)));
+	size_t n = put(out, snprintf(out, SINSP_SOCK_TEXT, "%lx->%lx ", (long)get_u64(p + 1),
+				     (long)get_u64(p + 9)));
 
 	return n + path_text(out + n, SINSP_SOCK_TEXT - n, p + SINSP_TUPLE_UNIX_SZ,
 			     len - SINSP_TUPLE_UNIX_SZ);
@@ -115,14 +101,14 @@ size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len)
 		return put(out, 0);
 	case SINSP_AF_INET:
 		if (len == SINSP_TUPLE_V4_SZ)
-			return pair_text(out, p + 1, port_at(p + 5), p + 7, port_at(p + 11), 0);
+			return pair_text(out, p + 1, get_u16(p + 5), p + 7, get_u16(p + 11), 0);
 		return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv4"));
 	case SINSP_AF_INET6:
 		if (len != SINSP_TUPLE_V6_SZ)
 			return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv6"));
 		if (sinsp_ip_is_mapped(p + 1) && sinsp_ip_is_mapped(p + 19))
-			return pair_text(out, p + 13, port_at(p + 17), p + 31, port_at(p + 35), 0);
-		return pair_text(out, p + 1, port_at(p + 17), p + 19, port_at(p + 35), 1);
+			return pair_text(out, p + 13, get_u16(p + 17), p + 31, get_u16(p + 35), 0);
+		return pair_text(out, p + 1, get_u16(p + 17), p + 19, get_u16(p + 35), 1);
 	}
 	return put(out, snprintf(out, SINSP_SOCK_TEXT, "family %d", (int8_t)p[0]));
 }
