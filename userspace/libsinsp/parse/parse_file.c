@@ -75,6 +75,18 @@ static int enter_has_path(const struct sinsp_parse *p)
 	return v && strncmp((const char *)v->p, "(NULL)", v->len);
 }
 
+/* What @flags (PPM_O_*) and the exit say of the file that was opened. */
+static void set_opened(struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *flags)
+{
+	fd->open_flags = sinsp_u64(flags, 0);
+	if (fd->open_flags & SINSP_O_DIRECTORY)
+		fd->type = SCAP_FD_DIRECTORY;
+	if (fd->open_flags & SINSP_O_CLOEXEC)
+		fd->flags |= SINSP_FD_F_CLOEXEC;
+	fd->dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0);
+	fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+}
+
 void sinsp_parse_open(struct sinsp_parse *p)
 {
 	const struct scap_param *(*get)(const struct sinsp_parse *, enum sinsp_param);
@@ -100,13 +112,7 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	fd = sinsp_parse_new_fd(p, num, SCAP_FD_FILE_V2);
 	if (!fd)
 		return;
-	fd->open_flags = sinsp_u64(get(p, SINSP_P_flags), 0);
-	if (fd->open_flags & SINSP_O_DIRECTORY)
-		fd->type = SCAP_FD_DIRECTORY;
-	if (fd->open_flags & SINSP_O_CLOEXEC)
-		fd->flags |= SINSP_FD_F_CLOEXEC;
-	fd->dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0);
-	fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+	set_opened(p, fd, get(p, SINSP_P_flags));
 	sinsp_fd_set_name(mem_of(p), fd, path, n);
 	if (name && name->p[0] != '/')
 		inherit_doubt(p, fd, dirfd);
@@ -120,13 +126,7 @@ void sinsp_parse_open_by_handle(struct sinsp_parse *p)
 
 	if (!fd)
 		return;
-	fd->open_flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
-	if (fd->open_flags & SINSP_O_DIRECTORY)
-		fd->type = SCAP_FD_DIRECTORY;
-	if (fd->open_flags & SINSP_O_CLOEXEC)
-		fd->flags |= SINSP_FD_F_CLOEXEC;
-	fd->dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0);
-	fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+	set_opened(p, fd, sinsp_own(p, SINSP_P_flags));
 	if (path)
 		sinsp_fd_set_name(mem_of(p), fd, (const char *)path->p, sinsp_text_len(path));
 }
