@@ -116,7 +116,7 @@ int fill_recvfrom(u64 *ctx)
 		return 0;
 	put_s64(&r, r.ret);
 	/* With MSG_TRUNC the result is the length of what was sent, not of what was received. */
-	put_user_bytes(&r, arg(&r, 1), kept(r.slot, received(r.ret, arg(&r, 2))), cfg.snaplen_max);
+	put_moved_bytes(&r, arg(&r, 1), received(r.ret, arg(&r, 2)));
 	put_msg_tuple(&r, true, r.ret < 0 ? 0 : arg(&r, 4), (u32)user_s32(arg(&r, 5), 0));
 	settle(&r);
 	put_fd(&r, arg(&r, 0));

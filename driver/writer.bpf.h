@@ -472,10 +472,16 @@ static __always_inline u64 data_room(const u64 *ctx)
 	return written(kept(this_slot(), ctx[1]), cfg.snaplen_max);
 }
 
-/* The data that the call moved, at @addr in the caller's memory; begin was asked for data_room. */
+/* @n bytes that the call moved, at @addr in the caller's memory; begin was asked for data_room. */
+static __always_inline void put_moved_bytes(struct rec *r, u64 addr, s64 n)
+{
+	put_user_bytes(r, addr, kept(r->slot, n), cfg.snaplen_max);
+}
+
+/* As many as the result says. */
 static __always_inline void put_moved(struct rec *r, u64 addr)
 {
-	put_user_bytes(r, addr, kept(r->slot, r->ret), cfg.snaplen_max);
+	put_moved_bytes(r, addr, r->ret);
 }
 
 /* The parameter is text of which a helper wrote @n bytes. It has its NUL even if there is none:
