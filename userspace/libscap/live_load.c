@@ -408,7 +408,7 @@ static int open_bell(struct live_driver *d)
 	return scap_fail(&d->log, -errno, "the doorbell of the rings: %s", strerror(errno));
 }
 
-static int load(struct live_driver *d, const struct live_opts *o)
+static int load_all(struct live_driver *d, const struct live_opts *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, oo);
 	int err, self_tgid, n = n_online_cpus();
@@ -492,7 +492,7 @@ int live_load(struct live_driver **out, const struct live_opts *opts, const stru
 		d->log = *log;
 	libbpf_set_print(keep_warning);
 	libbpf_said[0] = '\0';
-	err = load(d, opts);
+	err = load_all(d, opts);
 	if (err) {
 		live_close(d);
 		return err;

@@ -15,7 +15,7 @@ struct note {
 	uint16_t cpu;
 	union {
 		struct ppm_evt_hdr hdr;
-		uint8_t bytes[NOTE_SZ];
+		uint8_t raw[NOTE_SZ];
 	};
 };
 
@@ -73,7 +73,7 @@ static int add(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned in
 	if (n->end - n->first == N_NOTES)
 		return 0;
 	note = make_place(n, boot_ns);
-	lens = note->bytes + sizeof(note->hdr);
+	lens = note->raw + sizeof(note->hdr);
 	p = lens + n_values * sizeof(values->len);
 	for (unsigned int i = 0; i < n_values; i++) {
 		memcpy(lens + i * sizeof(values->len), &values[i].len, sizeof(values->len));
@@ -81,7 +81,7 @@ static int add(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned in
 		p += values[i].len;
 	}
 	note->cpu = cpu;
-	note->hdr = (struct ppm_evt_hdr){boot_ns, UINT64_MAX, (uint32_t)(p - note->bytes), type,
+	note->hdr = (struct ppm_evt_hdr){boot_ns, UINT64_MAX, (uint32_t)(p - note->raw), type,
 					 n_values};
 	return 1;
 }
