@@ -22,12 +22,12 @@ static const char ending[] =
 	"standard error.\n"
 	"\n"
 	"Examples:\n"
-	"  saker -n 20                      the next 20 events of this machine\n"
-	"  saker -w web.scap -M 10          capture 10 seconds to a file\n"
-	"  saker -r web.scap                print it; sysdig and tshark read it too\n"
-	"  saker -o ls.txt -- ls /tmp       what ls does, apart from what it prints\n"
-	"  saker -r web.scap -q -S          which calls were made most\n"
-	"  ssh host saker -w - | saker -r - watch another machine\n";
+	"  saker -n 20                        the next 20 events of this machine\n"
+	"  saker -w web.scap -M 10            capture 10 seconds to a file\n"
+	"  saker -r web.scap                  print it; sysdig and tshark read it too\n"
+	"  saker -o ls.txt -- ls /tmp         what ls does, apart from what it prints\n"
+	"  saker -r web.scap -q -S            which calls were made most\n"
+	"  ssh host saker -w - | saker -r -   watch another machine\n";
 
 static void put_row(FILE *f, const struct option_row *row)
 {
