@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fields: what can be asked of an event, by filters, formats, listings and chisels. A
+ * field is a row, with the code that finds its value; classes of rows stand in
+ * fields_*.c. Values are borrowed: from the event, from state, or from the scratch of the
+ * asker, and hold until the next event or sinsp_asker_reset.
+ */
+#ifndef SINSP_FIELDS_FIELD_H
+#define SINSP_FIELDS_FIELD_H
+
+#include "sinsp.h"
+
+enum sinsp_field_type {
+	FIELD_NONE,
+	FIELD_INT, /* i */
+	FIELD_UINT, /* u */
+	FIELD_DOUBLE, /* d */
+	FIELD_BOOL, /* u: 0 or 1 */
+	FIELD_STR, /* p, len: no NUL needed; compared as text */
+	FIELD_PATH, /* the same: of a file */
+	FIELD_BYTES, /* p, len: buffers */
+	FIELD_IP, /* p, len 4 or 16: network order */
+	FIELD_NET, /* the same, with prefix: an address field that is compared with networks */
+	FIELD_PORT, /* u */
+	FIELD_TIME, /* u: ns since the epoch */
+	FIELD_DURATION, /* u: ns */
+	FIELD_TYPE_MAX
+};
+
+/* How a number prints. */
+enum sinsp_field_fmt {
+	FIELD_FMT_DEC,
+	FIELD_FMT_HEX,
+	FIELD_FMT_OCT,
+	FIELD_FMT_PADDED /* 9 digits */
+};
+
+enum sinsp_field_flags {
+	FIELD_F_LIST = 1 << 0, /* may have several values */
+	FIELD_F_ARG_NEEDED = 1 << 1, /* [arg] or .arg must be given */
+	FIELD_F_ARG_OK = 1 << 2, /* may be given */
+	FIELD_F_ARG_INDEX = 1 << 3, /* it may be a number */
+	FIELD_F_ARG_KEY = 1 << 4, /* it may be text */
+	FIELD_F_FILTER_ONLY = 1 << 5, /* has no value to print */
+	FIELD_F_HIDDEN = 1 << 6, /* works, is not listed */
+	FIELD_F_UNSUPPORTED = 1 << 7, /* known to other tools: asking for it is an error that
+					 says so; the help says why */
+};
+
+/* What finding the value takes; cheap checks come first. */
+enum sinsp_field_cost {
+	FIELD_COST_HEADER, /* a member of the event */
+	FIELD_COST_STATE, /* a member of its thread or file */
+	FIELD_COST_SEARCH, /* a parameter by name, ancestors, a table */
+	FIELD_COST_TEXT, /* text is made */
+	FIELD_COST_SYSTEM, /* a system call: /proc, names of users */
+};
+
+struct sinsp_value {
+	union {
+		uint64_t u;
+		int64_t i;
+		double d;
+		const char *p;
+	};
+	uint32_t len; /* of what p points to */
+	uint8_t type; /* enum sinsp_field_type: that of the row, or, where an event's parameter
+			 decides, of the parameter */
+	uint8_t fmt; /* enum sinsp_field_fmt */
+	uint8_t prefix; /* bits of a FIELD_NET */
+};
+
+struct sinsp_asker;
+struct sinsp_field;
+
+/*
+ * Finds the values of @f in a->evt. Returns how many there are: 0, it has none here (unknown is
+ * not zero, and not ""); 1, in *v; more, in a list that *more points to, *v being the first.
+ * Negative errno: no memory.
+ */
+typedef int (*sinsp_field_fn)(struct sinsp_asker *a, const struct sinsp_field *f,
+			      struct sinsp_value *v, const struct sinsp_value **more);
+
+struct sinsp_field_row {
+	const char *name; /* "proc.name" */
+	uint8_t type, fmt, cost;
+	uint16_t flags;
+	uint16_t what; /* the getter's own: which one of several alike */
+	sinsp_field_fn get;
+	const char *help;
+};
+
+struct sinsp_field_class {
+	const char *name, *title, *help; /* "proc", "process", ... */
+	const struct sinsp_field_row *rows;
+	size_t n_rows;
+};
+
+/* A field as somebody asked for it: row and argument. */
+struct sinsp_field {
+	const struct sinsp_field_row *row;
+	char *arg; /* owned; NULL: none given */
+	int64_t index; /* of a FIELD_F_ARG_INDEX whose argument is a number; else -1 */
+	uint8_t has_index;
+};
+
+/* Who asks: scratch memory, and what is remembered from event to event. One per filter, format or
+ * chisel; used by one thread. */
+struct sinsp_asker {
+	struct sinsp *insp;
+	const struct sinsp_evt *evt;
+	enum sinsp_buf_fmt buf_fmt; /* of evt.args, evt.info, evt.buffer as text */
+	struct sinsp_scratch {
+		struct sinsp_scratch_block *blocks, *cur;
+		size_t used;
+	} scratch;
+	void *memory; /* of getters that compare with the event before: fields_evt.c */
+};
+
+int sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s);
+void sinsp_asker_fini(struct sinsp_asker *a);
+/* The event that is asked about from now on; values of the last are gone. */
+void sinsp_asker_set(struct sinsp_asker *a, const struct sinsp_evt *evt);
+/* @n bytes until the next event; NULL: no memory. */
+void *sinsp_asker_alloc(struct sinsp_asker *a, size_t n);
+
+static inline int sinsp_field_get(struct sinsp_asker *a, const struct sinsp_field *f,
+				  struct sinsp_value *v, const struct sinsp_value **more)
+{
+	return f->row->get(a, f, v, more);
+}
+
+extern const struct sinsp_field_class *const sinsp_field_classes[]; /* NULL-terminated */
+
+/*
+ * Reads a field's name and argument, "evt.arg[0]", "evt.arg.fd", "proc.env['A B']", at the
+ * beginning of @text. The number of bytes read, or a negative errno: -ENOENT unknown, -EINVAL the
+ * argument is wrong or missing, -ENOTSUP other tools' field, with the sentence to tell in *why
+ * (static or owned by @f, without a newline) and what is at fault at *at. @f is to be freed with
+ * sinsp_field_fini, also after a failure.
+ */
+int sinsp_field_parse(struct sinsp_field *f, const char *text, const char **why, size_t *at);
+void sinsp_field_fini(struct sinsp_field *f);
+int sinsp_field_equal(const struct sinsp_field *a, const struct sinsp_field *b);
+
+/* The name that is nearest to @name, for "did you mean"; NULL: none is near. */
+const char *sinsp_field_nearest(const char *name, size_t len);
+
+/* Appends a value as -p prints it. 0 or -ENOMEM. */
+int sinsp_value_text(struct sinsp_text *out, const struct sinsp_asker *a,
+		     const struct sinsp_value *v);
+
+#endif /* SINSP_FIELDS_FIELD_H */
