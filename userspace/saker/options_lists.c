@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "config.h"
-#include "nearest.h"
+#include "fields/nearest.h"
 #include "options_take.h"
 #include "say.h"
 

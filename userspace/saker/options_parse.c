@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config.h"
-#include "nearest.h"
+#include "fields/nearest.h"
 #include "options.h"
 #include "say.h"
 

@@ -3,7 +3,7 @@
  * Fields: what can be asked of an event, by filters, formats, listings and chisels. A
  * field is a row, with the code that finds its value; classes of rows stand in
  * fields_*.c. Values are borrowed: from the event, from state, or from the scratch of the
- * asker, and hold until the next event or sinsp_asker_reset.
+ * asker, and hold until the next sinsp_asker_set.
  */
 #ifndef SINSP_FIELDS_FIELD_H
 #define SINSP_FIELDS_FIELD_H
@@ -68,18 +68,23 @@ struct sinsp_value {
 			 decides, of the parameter */
 	uint8_t fmt; /* enum sinsp_field_fmt */
 	uint8_t prefix; /* bits of a FIELD_NET */
+	uint8_t made; /* text that was made to be printed: control characters in it are meant */
 };
 
 struct sinsp_asker;
 struct sinsp_field;
 
 /*
- * Finds the values of @f in a->evt. Returns how many there are: 0, it has none here (unknown is
- * not zero, and not ""); 1, in *v; more, in a list that *more points to, *v being the first.
- * Negative errno: no memory.
+ * Finds the values of @f in a->evt; *v has the type and format of the field already. Returns how
+ * many there are: 0, it has none here (unknown is not zero, and not ""); 1, in *v; more, in a list
+ * that *more points to, *v being the first. Negative errno: no memory.
  */
 typedef int (*sinsp_field_fn)(struct sinsp_asker *a, const struct sinsp_field *f,
 			      struct sinsp_value *v, const struct sinsp_value **more);
+
+/* Looks at the argument when the field is asked for, and may set f->index and f->type. 0, or
+ * -EINVAL by way of sinsp_field_complain. */
+typedef int (*sinsp_field_check_fn)(struct sinsp_field *f, const char **why);
 
 struct sinsp_field_row {
 	const char *name; /* "proc.name" */
@@ -88,6 +93,7 @@ struct sinsp_field_row {
 	uint16_t what; /* the getter's own: which one of several alike */
 	sinsp_field_fn get;
 	const char *help;
+	sinsp_field_check_fn check; /* NULL: any argument that the flags allow is good */
 };
 
 struct sinsp_field_class {
@@ -102,6 +108,9 @@ struct sinsp_field {
 	char *arg; /* owned; NULL: none given */
 	int64_t index; /* of a FIELD_F_ARG_INDEX whose argument is a number; else -1 */
 	uint8_t has_index;
+	uint8_t type; /* the row's; of evt.rawarg that of the parameter, FIELD_NONE where events
+			 differ in it */
+	char *why; /* owned: the sentence of sinsp_field_complain */
 };
 
 /* Who asks: scratch memory, and what is remembered from event to event. One per filter, format or
@@ -109,24 +118,43 @@ struct sinsp_field {
 struct sinsp_asker {
 	struct sinsp *insp;
 	const struct sinsp_evt *evt;
+	uint64_t serial; /* of the event: counts sinsp_asker_set */
 	enum sinsp_buf_fmt buf_fmt; /* of evt.args, evt.info, evt.buffer as text */
+	uint32_t buf_max; /* characters of a buffer as dots; 0: 80; UINT32_MAX: all */
+	uint8_t port_names; /* ports print as the services of /etc/services */
 	struct sinsp_scratch {
 		struct sinsp_scratch_block *blocks, *cur;
 		size_t used;
 	} scratch;
-	void *memory; /* of getters that compare with the event before: fields_evt.c */
+	struct sinsp_text text; /* for getters that make text: sinsp_asker_keep */
+	struct sinsp_delta_memory {
+		uint64_t serial, ns, prev_ns;
+	} delta; /* of evt.deltatime */
 };
 
-int sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s);
+void sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s);
 void sinsp_asker_fini(struct sinsp_asker *a);
+
 /* The event that is asked about from now on; values of the last are gone. */
-void sinsp_asker_set(struct sinsp_asker *a, const struct sinsp_evt *evt);
+static inline void sinsp_asker_set(struct sinsp_asker *a, const struct sinsp_evt *evt)
+{
+	a->evt = evt;
+	a->serial++;
+	a->scratch.cur = a->scratch.blocks;
+	a->scratch.used = 0;
+}
+
 /* @n bytes until the next event; NULL: no memory. */
 void *sinsp_asker_alloc(struct sinsp_asker *a, size_t n);
+/* Makes the text in a->text, which is empty then, the value *v. 1 or -ENOMEM. */
+int sinsp_asker_keep(struct sinsp_asker *a, struct sinsp_value *v);
 
+/* What sinsp_field_fn says. The type and format of *v are set before. */
 static inline int sinsp_field_get(struct sinsp_asker *a, const struct sinsp_field *f,
 				  struct sinsp_value *v, const struct sinsp_value **more)
 {
+	*v = (struct sinsp_value){.type = f->type, .fmt = f->row->fmt};
+	*more = NULL;
 	return f->row->get(a, f, v, more);
 }
 
@@ -141,7 +169,13 @@ extern const struct sinsp_field_class *const sinsp_field_classes[]; /* NULL-term
  */
 int sinsp_field_parse(struct sinsp_field *f, const char *text, const char **why, size_t *at);
 void sinsp_field_fini(struct sinsp_field *f);
+/* Makes the sentence that says why: -EINVAL, or -ENOMEM. */
+int sinsp_field_complain(struct sinsp_field *f, const char **why, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 int sinsp_field_equal(const struct sinsp_field *a, const struct sinsp_field *b);
+
+/* The row of that name; NULL: there is none. */
+const struct sinsp_field_row *sinsp_field_find(const char *name, size_t len);
 
 /* The name that is nearest to @name, for "did you mean"; NULL: none is near. */
 const char *sinsp_field_nearest(const char *name, size_t len);

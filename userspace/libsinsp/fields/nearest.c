@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { NAME_MAX_LEN = 31 };
+enum { NAME_MAX_LEN = 63 };
 
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was probably meant by a name that does not exist. */
-#ifndef SAKER_NEAREST_H
-#define SAKER_NEAREST_H
+#ifndef SINSP_FIELDS_NEAREST_H
+#define SINSP_FIELDS_NEAREST_H
 
 struct nearest {
 	const char *name; /* what was given */
@@ -12,4 +12,4 @@ struct nearest {
 void nearest_begin(struct nearest *n, const char *name);
 void nearest_try(struct nearest *n, const char *candidate);
 
-#endif /* SAKER_NEAREST_H */
+#endif /* SINSP_FIELDS_NEAREST_H */

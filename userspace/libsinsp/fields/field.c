@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of fields are found through a hash table that is made once, of all classes. */
+#include "field.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "field_rows.h"
+#include "nearest.h"
+#include "text.h"
+
+const struct sinsp_field_class *const sinsp_field_classes[] = {
+	&sinsp_fields_evt,
+	&sinsp_fields_proc,
+	&sinsp_fields_fd,
+	NULL,
+};
+
+/* Families of sysdig's fields that are about things saker knows nothing of. */
+static const struct {
+	const char *prefix, *why;
+} unsupported[] = {
+	{"k8s.", "Kubernetes is not asked about pods"},
+	{"mesos.", "Mesos is not asked about tasks"},
+	{"marathon.", "Marathon is not asked about applications"},
+	{"span.", "writes to /dev/null are not read as tracers"},
+	{"evtin.", "writes to /dev/null are not read as tracers"},
+};
+
+/* ---- the table of names ---- */
+
+#define SLOTS 2048 /* a power of two, more than twice the fields */
+#define NAME_MAX_LEN 63
+
+static const struct sinsp_field_row *slots[SLOTS];
+static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
+
+static unsigned int hash(const char *s, size_t n)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)s[i]) * 16777619u;
+	return (h ^ h >> 15) % SLOTS;
+}
+
+static void make_slots(void)
+{
+	for (const struct sinsp_field_class *const *c = sinsp_field_classes; *c; c++) {
+		for (size_t i = 0; i < (*c)->n_rows; i++) {
+			const struct sinsp_field_row *row = &(*c)->rows[i];
+			unsigned int at = hash(row->name, strlen(row->name));
+
+			while (slots[at])
+				at = (at + 1) % SLOTS;
+			slots[at] = row;
+		}
+	}
+}
+
+const struct sinsp_field_row *sinsp_field_find(const char *name, size_t len)
+{
+	unsigned int at = hash(name, len);
+
+	pthread_once(&slots_once, make_slots);
+	for (; slots[at]; at = (at + 1) % SLOTS)
+		if (!strncmp(slots[at]->name, name, len) && !slots[at]->name[len])
+			return slots[at];
+	return NULL;
+}
+
+const char *sinsp_field_nearest(const char *name, size_t len)
+{
+	char text[NAME_MAX_LEN + 1];
+	struct nearest n;
+
+	if (len > NAME_MAX_LEN)
+		return NULL;
+	memcpy(text, name, len);
+	text[len] = 0;
+	nearest_begin(&n, text);
+	for (const struct sinsp_field_class *const *c = sinsp_field_classes; *c; c++)
+		for (size_t i = 0; i < (*c)->n_rows; i++)
+			if (!((*c)->rows[i].flags & (FIELD_F_HIDDEN | FIELD_F_UNSUPPORTED)))
+				nearest_try(&n, (*c)->rows[i].name);
+	return n.best;
+}
+
+/* ---- reading names and arguments ---- */
+
+int sinsp_field_complain(struct sinsp_field *f, const char **why, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	free(f->why);
+	va_start(ap, fmt);
+	n = vasprintf(&f->why, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		f->why = NULL;
+		*why = "out of memory";
+		return -ENOMEM;
+	}
+	*why = f->why;
+	return -EINVAL;
+}
+
+static int is_name_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static size_t name_length(const char *s)
+{
+	size_t n = 0;
+
+	while (is_name_char(s[n]) || (s[n] == '.' && n && is_name_char(s[n + 1])))
+		n++;
+	return n;
+}
+
+static int unknown(struct sinsp_field *f, const char *text, size_t len, const char **why)
+{
+	const int shown = len < NAME_MAX_LEN ? (int)len : NAME_MAX_LEN;
+	const char *near;
+	int err;
+
+	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
+		if (strncmp(text, unsupported[i].prefix, strlen(unsupported[i].prefix)))
+			continue;
+		err = sinsp_field_complain(f, why, "the field %.*s is not supported: %s", shown,
+					   text, unsupported[i].why);
+		return err == -EINVAL ? -ENOTSUP : err;
+	}
+	near = sinsp_field_nearest(text, len);
+	if (!len)
+		err = sinsp_field_complain(f, why, "a field's name was expected");
+	else if (near)
+		err = sinsp_field_complain(f, why, "unknown field %.*s; did you mean %s?", shown,
+					   text, near);
+	else
+		err = sinsp_field_complain(f, why, "unknown field %.*s; saker -l lists all", shown,
+					   text);
+	return err == -EINVAL ? -ENOENT : err;
+}
+
+/* The longest field that the name is or, where an argument may follow, begins with. */
+static const struct sinsp_field_row *find_longest(const char *text, size_t *len)
+{
+	const struct sinsp_field_row *row = sinsp_field_find(text, *len);
+
+	for (size_t n = *len; !row && n--;) {
+		if (text[n] != '.')
+			continue;
+		row = sinsp_field_find(text, n);
+		if (row && !(row->flags & (FIELD_F_ARG_OK | FIELD_F_ARG_NEEDED)))
+			return NULL;
+		if (row)
+			*len = n;
+	}
+	return row;
+}
+
+/* What stands between @text and @n bytes later, without the backslashes of quoted text. */
+static int take_arg(struct sinsp_field *f, const char *text, size_t n, int quoted)
+{
+	char *to = f->arg = malloc(n + 1);
+
+	if (!to)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (quoted && text[i] == '\\' && i + 1 < n)
+			i++;
+		*to++ = text[i];
+	}
+	*to = 0;
+	return 0;
+}
+
+/* The argument in brackets; the number of bytes up to behind the closing one. */
+static int parse_brackets(struct sinsp_field *f, const char *text, const char **why, size_t *at)
+{
+	const char quote = text[1] == '\'' || text[1] == '"' ? text[1] : 0;
+	const size_t from = quote ? 2 : 1;
+	size_t n = from;
+	int err;
+
+	while (text[n] && text[n] != (quote ? quote : ']'))
+		n += quote && text[n] == '\\' && text[n + 1] ? 2 : 1;
+	*at += n;
+	if (!text[n])
+		return sinsp_field_complain(f, why, "the argument of %s has no %s", f->row->name,
+					    !quote         ? "closing ]"
+					    : quote == '"' ? "closing \""
+							   : "closing '");
+	err = take_arg(f, text + from, n - from, quote);
+	if (err)
+		return err;
+	if (quote && text[++n] != ']') {
+		++*at;
+		return sinsp_field_complain(f, why, "the argument of %s has no closing ]",
+					    f->row->name);
+	}
+	return (int)n + 1;
+}
+
+static int parse_dotted(struct sinsp_field *f, const char *text)
+{
+	size_t n = 1;
+	int err;
+
+	while (is_name_char(text[n]))
+		n++;
+	err = take_arg(f, text + 1, n - 1, 0);
+	return err ? err : (int)n;
+}
+
+static int check_arg(struct sinsp_field *f, const char **why)
+{
+	const unsigned int flags = f->row->flags;
+	const char *const name = f->row->name;
+	char *end;
+
+	if (!f->arg) {
+		if (!(flags & FIELD_F_ARG_NEEDED))
+			return 0;
+		if (flags & FIELD_F_ARG_KEY)
+			return sinsp_field_complain(
+				f, why, "%s needs an argument: %s.NAME or %s[%s]", name, name, name,
+				flags & FIELD_F_ARG_INDEX ? "N" : "NAME");
+		return sinsp_field_complain(f, why, "%s needs an argument: %s[N]", name, name);
+	}
+	if (!(flags & (FIELD_F_ARG_NEEDED | FIELD_F_ARG_OK)))
+		return sinsp_field_complain(f, why, "%s takes no argument", name);
+	if (flags & FIELD_F_ARG_INDEX && isdigit((unsigned char)f->arg[0])) {
+		errno = 0;
+		f->index = strtoll(f->arg, &end, 0);
+		if (errno || *end)
+			f->index = -1;
+		else
+			f->has_index = 1;
+	}
+	if (!f->has_index && !(flags & FIELD_F_ARG_KEY))
+		return sinsp_field_complain(f, why, "%s takes a number, not %s", name,
+					    f->arg[0] ? f->arg : "nothing");
+	if (!f->arg[0])
+		return sinsp_field_complain(f, why, "the argument of %s is empty", name);
+	return 0;
+}
+
+int sinsp_field_parse(struct sinsp_field *f, const char *text, const char **why, size_t *at)
+{
+	size_t len = name_length(text), n;
+	int err = 0;
+
+	*f = (struct sinsp_field){.index = -1};
+	*at = 0;
+	n = len;
+	f->row = find_longest(text, &n);
+	if (!f->row)
+		return unknown(f, text, len, why);
+	f->type = f->row->type;
+	if (f->row->flags & FIELD_F_UNSUPPORTED) {
+		err = sinsp_field_complain(f, why, "the field %s is not supported: %s",
+					   f->row->name, f->row->help);
+		return err == -EINVAL ? -ENOTSUP : err;
+	}
+	*at = n;
+	if (text[n] == '[')
+		err = parse_brackets(f, text + n, why, at);
+	else if (n < len)
+		err = parse_dotted(f, text + n);
+	if (err < 0)
+		return err;
+	len = n + (size_t)err;
+	*at = n < len ? n + 1 : n;
+	err = check_arg(f, why);
+	if (!err && f->row->check)
+		err = f->row->check(f, why);
+	return err ? err : (int)len;
+}
+
+void sinsp_field_fini(struct sinsp_field *f)
+{
+	free(f->arg);
+	free(f->why);
+	f->arg = f->why = NULL;
+}
+
+int sinsp_field_equal(const struct sinsp_field *a, const struct sinsp_field *b)
+{
+	if (a->row != b->row || !a->arg != !b->arg)
+		return 0;
+	if (a->has_index && b->has_index)
+		return a->index == b->index;
+	return !a->arg || !strcmp(a->arg, b->arg);
+}
+
+/* ---- who asks ---- */
+
+#define BLOCK_SZ 8192
+
+struct sinsp_scratch_block {
+	struct sinsp_scratch_block *next;
+	size_t sz;
+	_Alignas(16) char bytes[];
+};
+
+void sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s)
+{
+	*a = (struct sinsp_asker){.insp = s};
+}
+
+void sinsp_asker_fini(struct sinsp_asker *a)
+{
+	struct sinsp_scratch_block *next;
+
+	for (struct sinsp_scratch_block *b = a->scratch.blocks; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(a->text.p);
+	*a = (struct sinsp_asker){0};
+}
+
+/* A block with room for @n bytes behind the current one: they are kept, and used again. */
+static struct sinsp_scratch_block *next_block(struct sinsp_scratch *s, size_t n)
+{
+	struct sinsp_scratch_block *b = s->cur ? s->cur->next : s->blocks;
+	const size_t sz = n > BLOCK_SZ ? n : BLOCK_SZ;
+
+	while (b && b->sz < n)
+		b = b->next;
+	if (!b) {
+		b = malloc(sizeof(*b) + sz);
+		if (!b)
+			return NULL;
+		b->sz = sz;
+		b->next = s->cur ? s->cur->next : s->blocks;
+		*(s->cur ? &s->cur->next : &s->blocks) = b;
+	}
+	s->cur = b;
+	s->used = 0;
+	return b;
+}
+
+void *sinsp_asker_alloc(struct sinsp_asker *a, size_t n)
+{
+	struct sinsp_scratch *s = &a->scratch;
+	struct sinsp_scratch_block *b = s->cur;
+	void *p;
+
+	if (n > SIZE_MAX / 2)
+		return NULL;
+	n = (n + 15) & ~(size_t)15;
+	if (!b || b->sz - s->used < n)
+		b = next_block(s, n);
+	if (!b)
+		return NULL;
+	p = b->bytes + s->used;
+	s->used += n;
+	return p;
+}
+
+int sinsp_asker_keep(struct sinsp_asker *a, struct sinsp_value *v)
+{
+	const size_t n = a->text.len;
+	char *p = sinsp_asker_alloc(a, n);
+
+	a->text.len = 0;
+	if (!p)
+		return -ENOMEM;
+	if (n)
+		memcpy(p, a->text.p, n);
+	return field_mem(v, p, n);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For files with rows of fields: the classes, and what getters have in common. */
+#ifndef SINSP_FIELDS_FIELD_ROWS_H
+#define SINSP_FIELDS_FIELD_ROWS_H
+
+#include <string.h>
+
+#include "field.h"
+
+extern const struct sinsp_field_class sinsp_fields_evt; /* fields_evt.c */
+extern const struct sinsp_field_class sinsp_fields_proc; /* fields_proc.c */
+extern const struct sinsp_field_class sinsp_fields_fd; /* fields_fd.c */
+
+#define FIELD_ROWS(array) .rows = (array), .n_rows = sizeof(array) / sizeof((array)[0])
+
+/* One value; what getters return. */
+static inline int field_u(struct sinsp_value *v, uint64_t u)
+{
+	v->u = u;
+	return 1;
+}
+
+static inline int field_i(struct sinsp_value *v, int64_t i)
+{
+	v->i = i;
+	return 1;
+}
+
+static inline int field_mem(struct sinsp_value *v, const void *p, size_t len)
+{
+	v->p = p;
+	v->len = (uint32_t)len;
+	return 1;
+}
+
+/* NULL: none. */
+static inline int field_str(struct sinsp_value *v, const char *s)
+{
+	return s ? field_mem(v, s, strlen(s)) : 0;
+}
+
+#endif /* SINSP_FIELDS_FIELD_ROWS_H */

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "field.h"
+
+#include <stdio.h>
+
+#include "field_rows.h"
+#include "text_fixture.h"
+
+/* ---- names and arguments ---- */
+
+struct parsed {
+	const char *text;
+	int n; /* bytes, or the error */
+	const char *name, *arg; /* of what was parsed; of an error: the sentence, and NULL */
+	size_t at;
+};
+
+static void check(const struct parsed *want)
+{
+	struct sinsp_field f;
+	const char *why = NULL;
+	size_t at = 0;
+	const int n = sinsp_field_parse(&f, want->text, &why, &at);
+
+	if (n < 0 && why && want->n >= 0)
+		print_error("%s: %s\n", want->text, why);
+	assert_int_equal(n, want->n);
+	if (n < 0) {
+		assert_string_equal(why, want->name);
+		assert_int_equal(at, want->at);
+	} else {
+		assert_string_equal(f.row->name, want->name);
+		if (want->arg)
+			assert_string_equal(f.arg, want->arg);
+		else
+			assert_null(f.arg);
+	}
+	sinsp_field_fini(&f);
+}
+
+static void test_names(void **state)
+{
+	static const struct parsed rows[] = {
+		{"evt.num", 7, "evt.num", NULL},
+		{"evt.num=5", 7, "evt.num", NULL},
+		{"evt.num. and", 7, "evt.num", NULL},
+		{"evt.rawres>0", 10, "evt.rawres", NULL},
+		{"", -ENOENT, "a field's name was expected", NULL},
+		{"=3", -ENOENT, "a field's name was expected", NULL},
+		{"evt", -ENOENT, "unknown field evt; did you mean evt.num?", NULL},
+		{"proc.nmae=x", -ENOENT, "unknown field proc.nmae; did you mean proc.name?", NULL},
+		{"evt.num.x", -ENOENT, "unknown field evt.num.x; did you mean evt.num?", NULL},
+		{"wxyz.abcdefgh", -ENOENT, "unknown field wxyz.abcdefgh; saker -l lists all", NULL},
+		{"evt.num[1]", -EINVAL, "evt.num takes no argument", NULL, 8},
+		{"k8s.pod.name", -ENOTSUP,
+		 "the field k8s.pod.name is not supported: Kubernetes is not asked about pods",
+		 NULL},
+		{"span.id", -ENOTSUP,
+		 "the field span.id is not supported: writes to /dev/null are not read as tracers",
+		 NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check(&rows[i]);
+}
+
+static void test_a_name_that_is_too_long_is_unknown(void **state)
+{
+	char text[5000];
+	struct sinsp_field f;
+	const char *why;
+	size_t at;
+
+	(void)state;
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	assert_int_equal(sinsp_field_parse(&f, text, &why, &at), -ENOENT);
+	assert_true(strlen(why) < 200);
+	sinsp_field_fini(&f);
+}
+
+static void test_every_row_is_found_by_its_name(void **state)
+{
+	(void)state;
+	for (const struct sinsp_field_class *const *c = sinsp_field_classes; *c; c++) {
+		for (size_t i = 0; i < (*c)->n_rows; i++) {
+			const struct sinsp_field_row *row = &(*c)->rows[i];
+
+			assert_ptr_equal(sinsp_field_find(row->name, strlen(row->name)), row);
+			assert_non_null(row->help);
+			assert_true(row->get || row->flags & FIELD_F_UNSUPPORTED);
+			assert_true(row->type < FIELD_TYPE_MAX);
+		}
+	}
+}
+
+/* ---- values ---- */
+
+static const char *text_of(struct fixture *f, struct sinsp_asker *a, const char *name)
+{
+	const struct sinsp_value *more;
+	struct sinsp_field field;
+	struct sinsp_value v;
+	const char *why;
+	size_t at;
+	int n;
+
+	n = sinsp_field_parse(&field, name, &why, &at);
+	if (n < 0)
+		print_error("%s: %s\n", name, why);
+	assert_int_equal(n, strlen(name));
+	n = sinsp_field_get(a, &field, &v, &more);
+	assert_true(n >= 0);
+	if (n)
+		assert_int_equal(sinsp_value_text(&f->text, a, &v), 0);
+	sinsp_field_fini(&field);
+	return n ? fixture_take(f) : NULL;
+}
+
+static void test_fields_of_an_event(void **state)
+{
+	const struct scap_param params[] = {I64(-2), TEXT("/x"), U32(1), U32(0), U32(0)};
+	const struct {
+		const char *name, *text;
+	} rows[] = {
+		{"evt.num", "7"},
+		{"evt.type", "open"},
+		{"evt.dir", "<"},
+		{"evt.cpu", "1"},
+		{"evt.res", "ENOENT"},
+		{"evt.rawres", "-2"},
+		{"evt.rawtime", "1700000000123456789"},
+		{"proc.name", "cat"},
+		{"proc.pid", "1234"},
+		{"thread.tid", "1234"},
+		{"fd.name", NULL},
+	};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	const struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_OPEN_X, params, 5);
+	struct sinsp_asker a;
+
+	sinsp_asker_init(&a, f->s);
+	sinsp_asker_set(&a, &evt);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *text = text_of(f, &a, rows[i].name);
+
+		if (rows[i].text)
+			assert_string_equal(text, rows[i].text);
+		else
+			assert_null(text);
+	}
+	sinsp_asker_fini(&a);
+}
+
+static void test_values_as_text(void **state)
+{
+	const struct {
+		struct sinsp_value v;
+		const char *text;
+	} rows[] = {
+		{{.i = -5, .type = FIELD_INT}, "-5"},
+		{{.u = 18446744073709551615u, .type = FIELD_UINT}, "18446744073709551615"},
+		{{.u = 255, .type = FIELD_UINT, .fmt = FIELD_FMT_HEX}, "FF"},
+		{{.u = 8, .type = FIELD_UINT, .fmt = FIELD_FMT_OCT}, "10"},
+		{{.u = 42, .type = FIELD_DURATION, .fmt = FIELD_FMT_PADDED}, "000000042"},
+		{{.u = 1, .type = FIELD_BOOL}, "true"},
+		{{.u = 0, .type = FIELD_BOOL}, "false"},
+		{{.p = "\xa\0\0\1", .len = 4, .type = FIELD_IP}, "10.0.0.1"},
+		{{.p = "\xa\0\0\0", .len = 4, .type = FIELD_NET, .prefix = 8}, "10.0.0.0/8"},
+		{{.p = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", .len = 16, .type = FIELD_IP}, "::1"},
+		{{.u = 443, .type = FIELD_PORT}, "443"},
+		{{.p = "a\033b\n", .len = 4, .type = FIELD_STR}, "a.b."},
+		{{.p = "a\nb", .len = 3, .type = FIELD_STR, .made = 1}, "a\nb"},
+		{{.p = "", .len = 0, .type = FIELD_STR}, ""},
+		{{.p = "a\nb", .len = 3, .type = FIELD_BYTES}, "a.b"},
+	};
+	struct fixture *f = *state;
+	struct sinsp_asker a;
+
+	sinsp_asker_init(&a, f->s);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(sinsp_value_text(&f->text, &a, &rows[i].v), 0);
+		assert_string_equal(fixture_take(f), rows[i].text);
+	}
+	sinsp_asker_fini(&a);
+}
+
+/* ---- scratch ---- */
+
+static void test_scratch_holds_until_the_next_event(void **state)
+{
+	struct fixture *f = *state;
+	struct sinsp_evt evt = {0};
+	struct sinsp_asker a;
+	char *p[64];
+
+	sinsp_asker_init(&a, f->s);
+	for (int round = 0; round < 3; round++) {
+		sinsp_asker_set(&a, &evt);
+		for (int i = 0; i < 64; i++) {
+			const size_t n = (size_t)i * 517 % 20000 + 1;
+
+			p[i] = sinsp_asker_alloc(&a, n);
+			assert_non_null(p[i]);
+			memset(p[i], i, n);
+		}
+		for (int i = 0; i < 64; i++) {
+			const size_t n = (size_t)i * 517 % 20000 + 1;
+
+			for (size_t j = 0; j < n; j++)
+				assert_int_equal(p[i][j], i);
+		}
+	}
+	assert_null(sinsp_asker_alloc(&a, SIZE_MAX));
+	sinsp_asker_fini(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_a_name_that_is_too_long_is_unknown),
+		cmocka_unit_test(test_every_row_is_found_by_its_name),
+		cmocka_unit_test(test_fields_of_an_event),
+		cmocka_unit_test(test_values_as_text),
+		cmocka_unit_test(test_scratch_holds_until_the_next_event),
+	};
+
+	setenv("TZ", "UTC", 1);
+	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+}
