@@ -36,7 +36,7 @@ enum sinsp_field_fmt {
 };
 
 enum sinsp_field_flags {
-	FIELD_F_LIST = 1 << 0, /* may have several values */
+	FIELD_F_LIST = 1 << 0, /* may have several values: a set, unless the next two say otherwise */
 	FIELD_F_ARG_NEEDED = 1 << 1, /* [arg] or .arg must be given */
 	FIELD_F_ARG_OK = 1 << 2, /* may be given */
 	FIELD_F_ARG_INDEX = 1 << 3, /* it may be a number */
@@ -45,6 +45,10 @@ enum sinsp_field_flags {
 	FIELD_F_HIDDEN = 1 << 6, /* works, is not listed */
 	FIELD_F_UNSUPPORTED = 1 << 7, /* known to other tools: asking for it is an error that
 					 says so; the help says why */
+	/* With FIELD_F_LIST, how filters compare: */
+	FIELD_F_ANY = 1 << 8, /* one value that compares is enough: proc.aname */
+	FIELD_F_ENDS = 1 << 9, /* the same, but != is for all of them: fd.port, both ends */
+	FIELD_F_BY_TYPE = 1 << 10, /* known from the event's type alone, but for generic calls */
 };
 
 /* What finding the value takes; cheap checks come first. */
