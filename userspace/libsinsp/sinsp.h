@@ -100,6 +100,7 @@ struct sinsp_printer_opts {
 	enum sinsp_buf_fmt buf_fmt;
 	uint32_t buf_max; /* characters of a buffer shown as dots; 0: 80; UINT32_MAX: all */
 	enum sinsp_line_fmt line_fmt;
+	uint32_t buf_cut; /* bytes that a buffer is shown of, in any form; 0: all it has */
 };
 
 int sinsp_printer_new(struct sinsp_printer **out, struct sinsp *s,

@@ -100,6 +100,7 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 		.buf_fmt = t->o->buf_fmt,
 		.buf_max = buffer_width(t->o),
 		.line_fmt = t->o->line_fmt,
+		.buf_cut = t->o->snaplen,
 	};
 	int err = 0;
 

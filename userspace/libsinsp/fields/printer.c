@@ -233,6 +233,7 @@ int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 		.evt = evt,
 		.buf_fmt = pr->opts.buf_fmt,
 		.buf_max = pr->opts.buf_max,
+		.buf_cut = pr->opts.buf_cut,
 	};
 	char *p;
 

@@ -178,6 +178,11 @@ static void test_buffer_options(void **state)
 	assert_string_equal(line(f, pr, &evt),
 			    "7 22:13:20.123456789 1 cat (1234) < read res=5 data=h... \n");
 	sinsp_printer_free(pr);
+	opts = (struct sinsp_printer_opts){.sz = sizeof(opts), .buf_cut = 4};
+	assert_int_equal(sinsp_printer_new(&pr, f->s, &opts), 0);
+	assert_string_equal(line(f, pr, &evt),
+			    "7 22:13:20.123456789 1 cat (1234) < read res=5 data=hell \n");
+	sinsp_printer_free(pr);
 }
 
 static void test_unknown_options_are_refused(void **state)

@@ -653,10 +653,12 @@ static char *put_u64s(struct value_writer *w, char *p, const struct value *v)
 
 static char *put_bytes(struct value_writer *w, char *p, const struct value *v)
 {
+	const uint32_t len = w->buf_cut && w->buf_cut < v->len ? w->buf_cut : v->len;
+
 	if (v->fmt == PF_LIST)
 		return put_u64s(w, p, v);
-	p = text_room(w->out, p, sinsp_buffer_room(v->len) + VALUE_ROOM);
-	return p ? sinsp_buffer_put(p, v->p, v->len, w->buf_fmt, w->buf_max) : NULL;
+	p = text_room(w->out, p, sinsp_buffer_room(len) + VALUE_ROOM);
+	return p ? sinsp_buffer_put(p, v->p, len, w->buf_fmt, w->buf_max) : NULL;
 }
 
 /* ---- sockets ---- */

@@ -15,6 +15,7 @@ struct value_writer {
 	const struct sinsp_evt *evt;
 	enum sinsp_buf_fmt buf_fmt;
 	uint32_t buf_max;
+	uint32_t buf_cut; /* bytes of a buffer; 0: all */
 	size_t meaning; /* of the value written last: offset of its "(meaning)"; 0: it has none */
 };
 
