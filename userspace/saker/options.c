@@ -54,13 +54,15 @@ const struct option_row option_rows[] = {
 	 "Leave out processes named COMM and their descendants. Can be repeated.",
 	 take_comm, AT(suppress)},
 	{'s', "snaplen", "BYTES", GROUP_SOURCE,
-	 "Keep and show the first BYTES of each buffer that is read or written; 80 without it.",
+	 "Keep and show the first BYTES of each buffer that is read or written; 80 without it. With "
+	 "-r, show so many of what the file has.",
 	 take_snaplen, AT(snaplen)},
 	{0, "page-faults", NULL, GROUP_SOURCE,
-	 "Also capture page faults, of which there are many.",
+	 "Also capture page faults, of which there are many; --syscalls page_fault is nothing else.",
 	 take_value, AT(page_faults), 1},
 	{0, "switches", NULL, GROUP_SOURCE,
-	 "Also capture each switch of a CPU from one thread to another, of which there are many.",
+	 "Also capture each switch of a CPU from one thread to another, of which there are many; "
+	 "--syscalls switch is nothing else.",
 	 take_value, AT(switches), 1},
 	{0, "snaplen-port", "PORTS[:BYTES]", GROUP_SOURCE,
 	 "Keep the first BYTES, 16000 without a number, of buffers that go through sockets with one "
@@ -81,7 +83,8 @@ const struct option_row option_rows[] = {
 	{0, "tree", NULL, GROUP_SELECT,
 	 "With --pid: the descendants of these processes too.", take_value, AT(tree), 1},
 	{0, "comm", "LIST", GROUP_SELECT,
-	 "Only threads of these names, and all threads of processes of these names.",
+	 "Only threads of these names, and all threads of processes of these names. The first 15 "
+	 "bytes of a name count: the kernel keeps no more.",
 	 take_names, AT(comms)},
 	{0, "uid", "LIST", GROUP_SELECT,
 	 "Only what runs as these users: numbers or names. The effective user counts.",
@@ -104,11 +107,11 @@ const struct option_row option_rows[] = {
 	{0, "print", NULL, GROUP_FILE, "Print lines also while writing a file.",
 	 take_value, AT(print), 1},
 	{'z', "compress", NULL, GROUP_FILE, "Compress what -w writes with gzip, as sysdig does.",
-	 take_value, AT(compress), SCAP_COMPRESS_GZIP},
+	 take_compress, AT(compress), SCAP_COMPRESS_GZIP},
 	{0, "zstd", NULL, GROUP_FILE,
 	 "Compress what -w writes with zstd: faster and smaller, but only saker reads it without "
 	 "unpacking.",
-	 take_value, AT(compress), SCAP_COMPRESS_ZSTD},
+	 take_compress, AT(compress), SCAP_COMPRESS_ZSTD},
 	{0, "verify", NULL, GROUP_FILE,
 	 "With -r: check that every block of the files is whole, that time never runs back, and "
 	 "that the counters of a file made by saker agree with what is in it.",

@@ -39,6 +39,7 @@ struct number_list {
 
 struct call_list {
 	struct scap_calls set;
+	struct scap_calls named; /* those that stand there, not what -NAME leaves */
 	int given; /* else every call is meant */
 };
 

@@ -64,6 +64,7 @@ static int one_syscall(void *member, const struct option_row *row, const char *i
 	list->given = 1;
 	if (scap_calls_set(&list->set, item + remove, remove))
 		return unknown_call(row, item + remove);
+	scap_calls_set(&list->named, item + remove, remove);
 	return 0;
 }
 

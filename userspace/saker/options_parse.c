@@ -129,7 +129,12 @@ static int parse_one(struct options *o, const char *text, struct args *args)
 static int is_selective(const struct options *o)
 {
 	return o->syscalls.given || o->pids.n || o->comms.n || o->uids.n || o->cgroups.n ||
-	       o->failed_only || o->sampling;
+	       o->failed_only || o->sampling || o->page_faults || o->switches;
+}
+
+static int is_about_live(const struct options *o)
+{
+	return o->ring_kind || o->ring_sz || o->cpus_per_ring || o->container_socket;
 }
 
 /* One row per pair of options that contradict each other. */
@@ -151,8 +156,16 @@ static int check(const struct options *o)
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
 		 "-w - and --print would mix on standard output: add -o FILE"},
 		{o->read.n && is_selective(o), "--syscalls, --pid, --comm, --uid, --cgroup, "
-					       "--failed-only and --sampling choose what a "
-					       "live capture records: they do not go with -r"},
+					       "--failed-only, --sampling, --page-faults and "
+					       "--switches choose what a live capture records: "
+					       "they do not go with -r"},
+		{o->read.n && is_about_live(o),
+		 "--ring, --ring-size, --cpus-per-ring and --container-socket are about how a live "
+		 "capture works: they do not go with -r"},
+		{o->read.n && o->snaplen && o->write && !o->print,
+		 "of a file, -s cuts lines: -w writes its buffers as they are, leave -s out"},
+		{o->failed_only && (o->page_faults || o->switches),
+		 "--failed-only is about calls: page faults and switches do not fail"},
 		{o->read.n && o->snap_ports.n,
 		 "--snaplen-port is about what a live capture keeps: it does not go with -r"},
 		{o->tree && !o->pids.n, "--tree goes with --pid"},
@@ -176,6 +189,28 @@ static int check(const struct options *o)
 	return 0;
 }
 
+/* Some events are captured only on demand: to name one in --syscalls is to demand it, and what is
+ * demanded is one of those named. */
+static void settle_demanded(struct options *o)
+{
+	const struct {
+		int *demanded;
+		unsigned int row;
+	} rows[] = {
+		{&o->page_faults, EVT_INDEX(EVT_PAGE_FAULT_E)},
+		{&o->switches, EVT_INDEX(EVT_SWITCH_E)},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const uint64_t word = rows[i].row / 64, bit = 1ull << rows[i].row % 64;
+
+		if (o->syscalls.named.events[word] & bit)
+			*rows[i].demanded = 1;
+		if (*rows[i].demanded)
+			o->syscalls.set.events[word] |= bit;
+	}
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
 	struct args args = {argv, argc, 1};
@@ -192,6 +227,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		if (err)
 			return err;
 	}
+	settle_demanded(o);
 	return o->mode == MODE_HELP || o->mode == MODE_VERSION ? 0 : check(o);
 }
 

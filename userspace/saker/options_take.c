@@ -17,6 +17,17 @@ int take_value(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+int take_compress(void *member, const struct option_row *row, const char *arg)
+{
+	const int *chosen = member;
+
+	if (*chosen && *chosen != row->value) {
+		say("-z is gzip, --zstd is zstd: give one of them");
+		return -EINVAL;
+	}
+	return take_value(member, row, arg);
+}
+
 int take_text(void *member, const struct option_row *row, const char *arg)
 {
 	if (!*arg) {

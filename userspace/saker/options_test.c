@@ -159,6 +159,15 @@ static void test_selection(void **state)
 	assert_string_equal(o.cgroups.v[0], "/x");
 	assert_true(o.failed_only);
 	options_fini(&o);
+	assert_parses(&o, "--syscalls", "switch");
+	assert_true(o.switches && !o.page_faults);
+	options_fini(&o);
+	assert_parses(&o, "--syscalls=-page_fault,-switch");
+	assert_false(o.switches || o.page_faults);
+	options_fini(&o);
+	assert_parses(&o, "--page-faults", "--syscalls", "read");
+	assert_true(o.syscalls.set.events[EVT_PAGE_FAULT_E / 64] >> EVT_PAGE_FAULT_E % 64 & 1);
+	options_fini(&o);
 	assert_refused("--syscalls", "opnat");
 	assert_refused("--syscalls", "read,");
 	assert_refused("--syscalls", "");
@@ -237,9 +246,16 @@ static void test_contradictions(void **state)
 	assert_refused("--cpus-per-ring", "2", "--ring", "array");
 	assert_refused("--ring=perf", "--cpus-per-ring", "0");
 	assert_refused("-z");
+	assert_refused("-z", "--zstd", "-w", "f");
+	assert_refused("--zstd", "-w", "f", "--compress");
 	assert_refused("-r", "a", "-r", "b", "-w", "c");
 	assert_refused("-w", "-", "--print");
 	assert_refused("-P");
+	assert_refused("-r", "f", "--page-faults");
+	assert_refused("-r", "f", "--ring", "array");
+	assert_refused("-r", "f", "--container-socket", "none");
+	assert_refused("-r", "f", "-w", "g", "-s", "20");
+	assert_refused("--failed-only", "--switches");
 }
 
 int main(void)
