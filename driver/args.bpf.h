@@ -112,9 +112,10 @@ static __always_inline const struct call_row *call_row_at(u32 i)
  * the context of a loop needs it: from the second round on nothing is known of it. */
 static __always_inline u64 bounded(u64 v, u64 max)
 {
-	/* 6.1 loses the bounds of what was spilled before the comparison: one asm, one register. The
-	 * verifier follows what falls through first: with the wide range known, it does not follow the
-	 * other way as well, which from here to the end would double its work each time. */
+	/* 6.1 loses the bounds of what was spilled before the comparison: one asm, one register.
+	 * The verifier follows what falls through first: with the wide range known, it does not
+	 * follow the other way as well, which from here to the end would double its work each time.
+	 */
 	asm volatile("if %0 > %1 goto +1; goto +1; %0 = %1" : "+r"(v) : "ri"(max));
 	return v;
 }

@@ -245,6 +245,7 @@ struct drv_slot {
 	u32 snaplen; /* for the data of the call that ends, where ports matter */
 	u32 overtaken; /* another record was made while the call was being noted */
 	u64 n_left_out; /* exits on this CPU that made no record: saker's own, or not wanted */
+	u64 tid; /* of the task */
 	u64 before; /* resv plus one while the exit's record has no place yet; 0: not at an exit */
 	u64 n_unsampled; /* calls and events left out by sampling */
 } __attribute__((aligned(128)));

@@ -148,6 +148,7 @@ int sys_enter(u64 *ctx)
 	}
 	ONCE(slot->call.state) = CALL_NONE;
 	ONCE(slot->task) = (u64)task;
+	slot->tid = task->pid;
 	note_call(slot, nr, regs, ia32, sel);
 	guard_enter(task, &slot->call);
 	barrier();
@@ -240,9 +241,9 @@ static __always_inline bool may_recover(struct drv_slot *slot, struct task_struc
 }
 
 /* The call that ends is not in the slot: puts it there from storage, or without its enter. */
-static __always_inline bool call_recover(struct drv_slot *slot, struct task_struct *task,
-					 const struct pt_regs *regs)
+static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_regs *regs)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	bool ia32 = task->thread_info.status & TS_COMPAT;
 	u32 nr = rec_nr(regs->orig_ax), sel;
 	struct drv_call *saved;
@@ -275,6 +276,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, struct task_stru
 			ring->hdr.counters[0].n_no_enter++;
 	}
 	ONCE(slot->task) = (u64)task;
+	slot->tid = task->pid;
 	return true;
 }
 
@@ -303,18 +305,17 @@ int sys_exit(u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 	struct drv_slot *slot = this_slot();
-	struct task_struct *task;
 
 	if (sel_skips(slot, regs->orig_ax))
 		return 0;
-	task = bpf_get_current_task_btf();
-	if (slot->task != (u64)task || !call_matches(&slot->call, regs->orig_ax)) {
-		if (!call_recover(slot, task, regs)) {
+	/* A call in the slot is the current task's, as each switch of tasks clears it. */
+	if (!slot->task || !call_matches(&slot->call, regs->orig_ax)) {
+		if (!call_recover(slot, regs)) {
 			slot->n_left_out++;
 			return 0;
 		}
 	}
-	if (!sel_exit(slot, task, ctx[1])) {
+	if (!sel_exit(slot, ctx[1])) {
 		slot->n_filtered++;
 		slot_clear(slot);
 		return 0;

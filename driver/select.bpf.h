@@ -263,7 +263,7 @@ static __always_inline bool failure_counts(u32 nr)
  * The call in @slot ends with @ret: is it recorded? A call whose enter was sent ahead is, so that
  * the two stay together.
  */
-static __always_inline bool sel_exit(struct drv_slot *slot, struct task_struct *task, s64 ret)
+static __always_inline bool sel_exit(struct drv_slot *slot, s64 ret)
 {
 	struct drv_call *call = &slot->call;
 	u32 nr = call->nr, sel;
@@ -272,7 +272,7 @@ static __always_inline bool sel_exit(struct drv_slot *slot, struct task_struct *
 		return true;
 	if (cfg.tasks && changes_task(nr)) {
 		sel_forget(slot);
-		sel = task_sel(slot, task);
+		sel = task_sel(slot, bpf_get_current_task_btf());
 		if (sel == SEL_NONE)
 			return false;
 		if (sel == SEL_MEANT && call_shown(call))

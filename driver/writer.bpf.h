@@ -335,15 +335,13 @@ static __always_inline void put_header(struct rec *r, u64 ts, u64 tid)
 static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_params,
 				       u64 params_sz)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
 	r->slot = this_slot();
 	r->ret = ctx[1];
 	if (!rec_open(r, ctx, REC_EXIT, type, n_params, params_sz)) {
 		slot_clear(r->slot);
 		return false;
 	}
-	put_header(r, bpf_ktime_get_boot_ns(), task->pid);
+	put_header(r, bpf_ktime_get_boot_ns(), r->slot->tid);
 	return true;
 }
 
