@@ -134,5 +134,7 @@ unsigned int scap_event_nr(unsigned int type);
 unsigned int scap_syscall_ppm_sc(const char *name);
 /* Name of a PPM_SC code, NULL past the last. */
 const char *scap_ppm_sc_name(unsigned int code);
+/* enum evt_category of a generic call; EC_UNKNOWN past the last. */
+unsigned int scap_ppm_sc_category(unsigned int code);
 
 #endif /* SCAP_EVENT_TABLE_H */

@@ -34,7 +34,13 @@ static const char *const names_32[N_IA32] = {
 };
 
 static const char *const sc_names[] = {
-#define PPM_SC(code, name) [code] = name,
+#define PPM_SC(code, name, category) [code] = name,
+#include "ppm_sc.def"
+#undef PPM_SC
+};
+
+static const uint16_t sc_categories[] = {
+#define PPM_SC(code, name, category) [code] = category,
 #include "ppm_sc.def"
 #undef PPM_SC
 };
@@ -78,4 +84,9 @@ unsigned int scap_syscall_ppm_sc(const char *name)
 const char *scap_ppm_sc_name(unsigned int code)
 {
 	return code < N_SC ? sc_names[code] : NULL;
+}
+
+unsigned int scap_ppm_sc_category(unsigned int code)
+{
+	return code < N_SC ? sc_categories[code] : EC_UNKNOWN;
 }

@@ -40,8 +40,10 @@ static int take_state(struct sinsp *s)
 	s->ended_tid = s->closed_fd = -1;
 	s->native = s->begun = s->evt_in_preface = 0;
 	s->heal.fds_lost_ns = s->heal.threads_lost_ns = 0;
+	s->hostname[0] = 0;
 	if (err || !st)
 		return err;
+	memcpy(s->hostname, st->machine.hostname, sizeof(s->hostname) - 1);
 	err = sinsp_users_load(&s->users, &s->threads.strings, st);
 	if (!err)
 		err = sinsp_ifaces_load(&s->ifaces, st);
@@ -259,6 +261,11 @@ enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s)
 struct scap *sinsp_source(struct sinsp *s)
 {
 	return s->src;
+}
+
+const char *sinsp_hostname(const struct sinsp *s)
+{
+	return s->hostname;
 }
 
 uint64_t sinsp_first_ns(const struct sinsp *s)

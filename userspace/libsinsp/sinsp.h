@@ -60,6 +60,9 @@ int sinsp_evt_in_tree(const struct sinsp *s, const struct sinsp_evt *evt);
 
 struct scap *sinsp_source(struct sinsp *s);
 
+/* The name of the machine that the events are of; "": not known. */
+const char *sinsp_hostname(const struct sinsp *s);
+
 /* Time of the first event, shown or not, since the epoch; 0 before there is one. */
 uint64_t sinsp_first_ns(const struct sinsp *s);
 
@@ -103,8 +106,7 @@ struct sinsp_printer_opts {
 	uint32_t buf_cut; /* bytes that a buffer is shown of, in any form; 0: all it has */
 };
 
-int sinsp_printer_new(struct sinsp_printer **out, struct sinsp *s,
-		      const struct sinsp_printer_opts *opts);
+int sinsp_printer_new(struct sinsp_printer **out, const struct sinsp_printer_opts *opts);
 void sinsp_printer_free(struct sinsp_printer *p);
 
 /* Appends the line of sysdig's default format, with its newline:

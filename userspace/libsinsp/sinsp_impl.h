@@ -23,6 +23,7 @@ struct sinsp {
 	int64_t execed_tid; /* the thread that the current exec was called in, if not the leader */
 
 	uint64_t first_ns;
+	char hostname[128]; /* of the section */
 	uint8_t native; /* events come from saker: exits carry everything, and are right */
 	uint8_t begun; /* an event that is not of the section's preface was seen */
 	uint8_t evt_in_preface; /* the current event tells of containers before the first one */

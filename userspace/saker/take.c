@@ -108,7 +108,7 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 	t->before_exec = command;
 	t->selective = command || t->o->suppress.n;
 	if (prints_lines(t->o))
-		err = sinsp_printer_new(&t->printer, inspector, &opts);
+		err = sinsp_printer_new(&t->printer, &opts);
 	if (!err && t->o->summary) {
 		t->summary = summary_new();
 		if (!t->summary)

@@ -13,10 +13,7 @@
 #include "text.h"
 
 const struct sinsp_field_class *const sinsp_field_classes[] = {
-	&sinsp_fields_evt,
-	&sinsp_fields_proc,
-	&sinsp_fields_fd,
-	NULL,
+	&sinsp_fields_evt, &sinsp_fields_call, &sinsp_fields_proc, &sinsp_fields_fd, NULL,
 };
 
 /* Families of sysdig's fields that are about things saker knows nothing of. */
@@ -313,6 +310,7 @@ struct sinsp_scratch_block {
 void sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s)
 {
 	*a = (struct sinsp_asker){.insp = s};
+	time_text_init(&a->time, SINSP_TIME_ABSOLUTE);
 }
 
 void sinsp_asker_fini(struct sinsp_asker *a)

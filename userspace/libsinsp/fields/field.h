@@ -9,6 +9,7 @@
 #define SINSP_FIELDS_FIELD_H
 
 #include "sinsp.h"
+#include "time_text.h"
 
 enum sinsp_field_type {
 	FIELD_NONE,
@@ -43,6 +44,8 @@ enum sinsp_field_flags {
 	FIELD_F_ARG_KEY = 1 << 4, /* it may be text */
 	FIELD_F_FILTER_ONLY = 1 << 5, /* has no value to print */
 	FIELD_F_HIDDEN = 1 << 6, /* works, is not listed */
+	FIELD_F_TIME_TEXT = 1 << 8, /* a time as text; JSON has ns since the epoch instead */
+	FIELD_F_WITHIN = 1 << 9, /* a distance: = is true up to the number that is given */
 	FIELD_F_UNSUPPORTED = 1 << 7, /* known to other tools: asking for it is an error that
 					 says so; the help says why */
 	/* With FIELD_F_LIST, how filters compare: */
@@ -126,14 +129,16 @@ struct sinsp_asker {
 	enum sinsp_buf_fmt buf_fmt; /* of evt.args, evt.info, evt.buffer as text */
 	uint32_t buf_max; /* characters of a buffer as dots; 0: 80; UINT32_MAX: all */
 	uint8_t port_names; /* ports print as the services of /etc/services */
+	uint16_t columns; /* of the screen: what evt.latency.quantized fills; 0: there is none */
+	struct time_text time;
 	struct sinsp_scratch {
 		struct sinsp_scratch_block *blocks, *cur;
 		size_t used;
 	} scratch;
 	struct sinsp_text text; /* for getters that make text: sinsp_asker_keep */
-	struct sinsp_delta_memory {
+	struct {
 		uint64_t serial, ns, prev_ns;
-	} delta; /* of evt.deltatime */
+	} delta; /* between events that evt.deltatime was asked of */
 };
 
 void sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s);

@@ -8,6 +8,7 @@
 #include "field.h"
 
 extern const struct sinsp_field_class sinsp_fields_evt; /* fields_evt.c */
+extern const struct sinsp_field_class sinsp_fields_call; /* fields_call.c */
 extern const struct sinsp_field_class sinsp_fields_proc; /* fields_proc.c */
 extern const struct sinsp_field_class sinsp_fields_fd; /* fields_fd.c */
 

@@ -51,6 +51,28 @@ static void test_names(void **state)
 		{"proc.nmae=x", -ENOENT, "unknown field proc.nmae; did you mean proc.name?", NULL},
 		{"evt.num.x", -ENOENT, "unknown field evt.num.x; did you mean evt.num?", NULL},
 		{"wxyz.abcdefgh", -ENOENT, "unknown field wxyz.abcdefgh; saker -l lists all", NULL},
+		{"evt.arg.fd=3", 10, "evt.arg", "fd"},
+		{"evt.arg[0]", 10, "evt.arg", "0"},
+		{"evt.arg['fd'] x", 13, "evt.arg", "fd"},
+		{"evt.arg[\"f\\d\"]", 14, "evt.arg", "fd"},
+		{"evt.type.is.open)", 16, "evt.type.is", "open"},
+		{"evt.abspath", 11, "evt.abspath", NULL},
+		{"evt.abspath.dst", 15, "evt.abspath", "dst"},
+		{"evt.around[15]", 14, "evt.around", "15"},
+		{"evt.arg", -EINVAL, "evt.arg needs an argument: evt.arg.NAME or evt.arg[N]", NULL,
+		 7},
+		{"evt.arg.", -EINVAL, "evt.arg needs an argument: evt.arg.NAME or evt.arg[N]", NULL,
+		 7},
+		{"evt.arg[]", -EINVAL, "the argument of evt.arg is empty", NULL, 8},
+		{"evt.arg[0", -EINVAL, "the argument of evt.arg has no closing ]", NULL, 9},
+		{"evt.arg['0]", -EINVAL, "the argument of evt.arg has no closing '", NULL, 11},
+		{"evt.arg['0'x", -EINVAL, "the argument of evt.arg has no closing ]", NULL, 11},
+		{"evt.arg.nosuch", -EINVAL, "no event has an argument nosuch; saker -L lists all",
+		 NULL, 8},
+		{"evt.type.is.opne", -EINVAL, "there is no event opne; saker -L lists all", NULL,
+		 12},
+		{"evt.abspath.x", -EINVAL, "evt.abspath.src or evt.abspath.dst, not x", NULL, 12},
+		{"evt.around[x]", -EINVAL, "evt.around takes a number, not x", NULL, 11},
 		{"evt.num[1]", -EINVAL, "evt.num takes no argument", NULL, 8},
 		{"k8s.pod.name", -ENOTSUP,
 		 "the field k8s.pod.name is not supported: Kubernetes is not asked about pods",
@@ -131,6 +153,57 @@ static void test_fields_of_an_event(void **state)
 		{"evt.res", "ENOENT"},
 		{"evt.rawres", "-2"},
 		{"evt.rawtime", "1700000000123456789"},
+		{"evt.rawtime.s", "1700000000"},
+		{"evt.rawtime.ns", "123456789"},
+		{"evt.time", "22:13:20.123456789"},
+		{"evt.time.s", "22:13:20"},
+		{"evt.time.iso8601", "2023-11-14T22:13:20.123456789+0000"},
+		{"evt.datetime", "2023-11-14 22:13:20.123456789"},
+		{"evt.datetime.s", "2023-11-14 22:13:20"},
+		{"evt.outputtime", "22:13:20.123456789"},
+		{"evt.reltime", "1000000000"},
+		{"evt.reltime.s", "1"},
+		{"evt.reltime.ns", "000000000"},
+		{"evt.latency", "0"},
+		{"evt.latency.human", "0ns"},
+		{"evt.latency.quantized", NULL},
+		{"evt.wait_latency", NULL},
+		{"evt.deltatime", "0"},
+		{"evt.source", "syscall"},
+		{"evt.is_async", "false"},
+		{"evt.asynctype", NULL},
+		{"evt.hostname", NULL},
+		{"evt.type.is.open", "1"},
+		{"evt.type.is.read", "0"},
+		{"syscall.type", "open"},
+		{"evt.category", "file"},
+		{"evt.args", "fd=-2(ENOENT) name=/x flags=1(O_RDONLY) mode=0 dev=0 "},
+		{"evt.arg.fd", "ENOENT"},
+		{"evt.arg[0]", "ENOENT"},
+		{"evt.arg[1]", "/x"},
+		{"evt.arg[9]", NULL},
+		{"evt.arg.res", NULL},
+		{"evt.rawarg.fd", "-2"},
+		{"evt.rawarg.flags", "1"},
+		{"evt.rawarg.name", "/x"},
+		{"evt.buffer", NULL},
+		{"evt.buflen", NULL},
+		{"evt.failed", "true"},
+		{"evt.is_io", "false"},
+		{"evt.io_dir", NULL},
+		{"evt.is_wait", "false"},
+		{"evt.is_syslog", "false"},
+		{"evt.count", "1"},
+		{"evt.count.error", "1"},
+		{"evt.count.error.file", "1"},
+		{"evt.count.error.net", NULL},
+		{"evt.count.exit", "1"},
+		{"evt.abspath", NULL},
+		{"evt.is_open_read", "true"},
+		{"evt.is_open_write", "false"},
+		{"evt.is_open_create", "false"},
+		{"evt.is_open_exec", "false"},
+		{"util.cnt", "1"},
 		{"proc.name", "cat"},
 		{"proc.pid", "1234"},
 		{"thread.tid", "1234"},
@@ -150,6 +223,55 @@ static void test_fields_of_an_event(void **state)
 			assert_string_equal(text, rows[i].text);
 		else
 			assert_null(text);
+	}
+	sinsp_asker_fini(&a);
+}
+
+/* Of events that were asked about; however often, and by which field. */
+static void test_delta_is_between_events_that_were_asked_about(void **state)
+{
+	const struct {
+		uint64_t ns;
+		const char *ns_text, *frac;
+	} rows[] = {{5, "0", "000000000"},
+		    {1000000007, "1000000002", "000000002"},
+		    {1000000006, "0", "000000000"}};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
+	struct sinsp_asker a;
+
+	sinsp_asker_init(&a, f->s);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		evt.raw.ts_ns = rows[i].ns;
+		sinsp_asker_set(&a, &evt);
+		assert_string_equal(text_of(f, &a, "evt.deltatime"), rows[i].ns_text);
+		assert_string_equal(text_of(f, &a, "evt.deltatime"), rows[i].ns_text);
+		assert_string_equal(text_of(f, &a, "evt.deltatime.ns"), rows[i].frac);
+	}
+	sinsp_asker_fini(&a);
+}
+
+static void test_latency_for_people(void **state)
+{
+	const struct {
+		uint64_t ns;
+		const char *text;
+	} rows[] = {
+		{0, "0ns"},           {999, "999ns"},     {1000, "1us"},        {1790, "1.79us"},
+		{10300000, "10.3ms"}, {999999, "1000us"}, {1004000, "1ms"},     {1005000, "1.01ms"},
+		{60000000000, "60s"}, {3000000001, "3s"}, {2500000000, "2.5s"},
+	};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
+	struct sinsp_asker a;
+
+	sinsp_asker_init(&a, f->s);
+	sinsp_asker_set(&a, &evt);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		evt.latency_ns = rows[i].ns;
+		assert_string_equal(text_of(f, &a, "evt.latency.human"), rows[i].text);
 	}
 	sinsp_asker_fini(&a);
 }
@@ -224,6 +346,8 @@ int main(void)
 		cmocka_unit_test(test_a_name_that_is_too_long_is_unknown),
 		cmocka_unit_test(test_every_row_is_found_by_its_name),
 		cmocka_unit_test(test_fields_of_an_event),
+		cmocka_unit_test(test_delta_is_between_events_that_were_asked_about),
+		cmocka_unit_test(test_latency_for_people),
 		cmocka_unit_test(test_values_as_text),
 		cmocka_unit_test(test_scratch_holds_until_the_next_event),
 	};

@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of the event itself. */
-#include "field_rows.h"
-#include "value.h"
+/* Fields of every event: its number, when it was, where it comes from. */
+#include <math.h>
 
-/* ---- numbers and times ---- */
+#include "field_rows.h"
+#include "text.h"
+
+#define NS_PER_S 1000000000u
+
+/* What a duration is shown as. */
+enum part { WHOLE, SECONDS, FRACTION };
+
+static int part_of(struct sinsp_value *v, enum part part, uint64_t ns)
+{
+	switch (part) {
+	case SECONDS:
+		return field_u(v, ns / NS_PER_S);
+	case FRACTION:
+		return field_u(v, ns % NS_PER_S);
+	default:
+		return field_u(v, ns);
+	}
+}
 
 static int get_num(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
@@ -12,6 +29,165 @@ static int get_num(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	return a->evt->raw.num ? field_u(v, a->evt->raw.num) : 0;
 }
 
+static int get_rawtime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	(void)more;
+	return part_of(v, f->row->what, a->evt->raw.ts_ns);
+}
+
+/* A file's time may run back. */
+static int get_reltime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	const uint64_t first = sinsp_first_ns(a->insp), ns = a->evt->raw.ts_ns;
+
+	(void)more;
+	return part_of(v, f->row->what, ns > first ? ns - first : 0);
+}
+
+enum { TIME, TIME_S, DATETIME, DATETIME_S, ISO8601, OUTPUT };
+
+static int get_time(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const uint64_t ns = a->evt->raw.ts_ns;
+	char *const start = sinsp_asker_alloc(a, 2 * TIME_TEXT_ROOM), *p = start;
+
+	(void)more;
+	if (!start)
+		return -ENOMEM;
+	switch (f->row->what) {
+	case DATETIME:
+	case DATETIME_S:
+		p = time_text_date(&a->time, p, ns);
+		p = time_text_clock(&a->time, p, ns);
+		break;
+	case ISO8601:
+		p = time_text_iso8601(p, ns);
+		break;
+	case OUTPUT:
+		p = time_text_put(&a->time, p, a->evt);
+		break;
+	default:
+		p = time_text_clock(&a->time, p, ns);
+	}
+	if (f->row->what == TIME_S || f->row->what == DATETIME_S)
+		p -= sizeof(".000000000") - 1;
+	return field_mem(v, start, (size_t)(p - start));
+}
+
+/* ---- between the enter and the exit, and between events ---- */
+
+/* sysdig shows no latency and one not known alike; a saker source tells them apart. */
+static int has_latency(const struct sinsp_evt *evt)
+{
+	return !(evt->raw.flags & SCAP_EVT_F_FULL) || evt->latency_known;
+}
+
+static int get_latency(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	(void)more;
+	return has_latency(a->evt) ? part_of(v, f->row->what, a->evt->latency_ns) : 0;
+}
+
+/* 832ns, 12.34us, 5ms, 1.2s */
+static char *put_human(char *p, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{1000, "us"}, {1000000, "ms"}, {NS_PER_S, "s"}};
+	size_t i = 0;
+	uint64_t hundredths;
+
+	if (ns < 1000)
+		return put_lit(put_u64(p, ns), "ns");
+	while (i < 2 && ns >= units[i + 1].ns)
+		i++;
+	hundredths = ns / (units[i].ns / 100) + (ns % (units[i].ns / 100) >= units[i].ns / 200);
+	p = put_u64(p, hundredths / 100);
+	if (hundredths % 100) {
+		*p++ = '.';
+		p = put_mem(p, &sinsp_two_digits[hundredths % 100 * 2], hundredths % 10 ? 2 : 1);
+	}
+	return put_mem(p, units[i].name, strlen(units[i].name));
+}
+
+static int get_latency_human(struct sinsp_asker *a, const struct sinsp_field *f,
+			     struct sinsp_value *v, const struct sinsp_value **more)
+{
+	char *const start = sinsp_asker_alloc(a, 2 * TEXT_NUM_MAX);
+
+	(void)f, (void)more;
+	if (!has_latency(a->evt))
+		return 0;
+	if (!start)
+		return -ENOMEM;
+	return field_mem(v, start, (size_t)(put_human(start, a->evt->latency_ns) - start));
+}
+
+/* The column of a spectrogram, from 1 on: a power of ten takes an eleventh of the screen. */
+static int get_latency_quantized(struct sinsp_asker *a, const struct sinsp_field *f,
+				 struct sinsp_value *v, const struct sinsp_value **more)
+{
+	double power;
+
+	(void)f, (void)more;
+	if (!a->evt->latency_ns)
+		return 0;
+	power = log10((double)a->evt->latency_ns);
+	return field_u(v, (uint64_t)((power > 11 ? 11 : power) * a->columns / 11) + 1);
+}
+
+static int get_wait_latency(struct sinsp_asker *a, const struct sinsp_field *f,
+			    struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const struct sinsp_evt *evt = a->evt;
+
+	(void)f, (void)more;
+	if (!(evt->info->flags & EF_WAITS) || evt_is_enter(evt->info->id) || !has_latency(evt))
+		return 0;
+	return field_u(v, evt->latency_ns);
+}
+
+/* Since the event that was asked about before; several fields of one event mean the same. */
+static int get_deltatime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	const uint64_t ns = a->evt->raw.ts_ns;
+
+	(void)more;
+	if (a->delta.serial != a->serial) {
+		a->delta.prev_ns = a->delta.serial ? a->delta.ns : ns;
+		a->delta.ns = ns;
+		a->delta.serial = a->serial;
+	}
+	return part_of(v, f->row->what, ns > a->delta.prev_ns ? ns - a->delta.prev_ns : 0);
+}
+
+/* The moment stands in f->index. */
+static int check_around(struct sinsp_field *f, const char **why)
+{
+	if (!f->has_index)
+		return sinsp_field_complain(f, why, "evt.around takes the evt.rawtime of an event");
+	return 0;
+}
+
+/* How far away it was, in milliseconds, begun ones counted. */
+static int get_around(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	const uint64_t at = (uint64_t)f->index, ns = a->evt->raw.ts_ns;
+	const uint64_t away = ns > at ? ns - at : at - ns;
+
+	(void)more;
+	return field_u(v, away / 1000000 + (away % 1000000 != 0));
+}
+
+/* ---- where it comes from ---- */
+
 static int get_cpu(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
@@ -19,112 +195,129 @@ static int get_cpu(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	return field_i(v, (int16_t)a->evt->raw.cpu); /* as sysdig: 65535 is -1, no CPU */
 }
 
-static int get_rawtime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
-		       const struct sinsp_value **more)
+static int get_hostname(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
 {
+	const char *name = sinsp_hostname(a->insp);
+
 	(void)f, (void)more;
-	return field_u(v, a->evt->raw.ts_ns);
+	return *name ? field_str(v, name) : 0;
 }
 
-static int get_latency(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
-		       const struct sinsp_value **more)
+static int is_plugins(const struct sinsp_evt *evt)
 {
-	(void)f, (void)more;
-	/* sysdig shows no latency and one not known alike; a saker source tells them apart. */
-	if (a->evt->raw.flags & SCAP_EVT_F_FULL && !a->evt->latency_known)
-		return 0;
-	return field_u(v, a->evt->latency_ns);
+	return evt->info->id == EVT_PLUGINEVENT_E;
 }
 
-/* ---- what it is ---- */
-
-static int get_type(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
-		    const struct sinsp_value **more)
-{
-	(void)f, (void)more;
-	return field_str(v, sinsp_evt_type(a->evt));
-}
-
-static int get_dir(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
-		   const struct sinsp_value **more)
-{
-	(void)f, (void)more;
-	return field_mem(v, evt_is_enter(a->evt->info->id) ? ">" : "<", 1);
-}
-
-/* ---- the result ---- */
-
-/* The number of the parameter with the result; -1: the event has none. */
-static int result_at(const struct sinsp_evt *evt)
-{
-	const struct scap_event_info *info = evt->info;
-
-	for (int i = 0; i < info->n_params; i++)
-		if (!strcmp(info->params[i].name, "res"))
-			return i;
-	return info->flags & EF_CREATES_FD && !evt_is_enter(info->id) ? 0 : -1;
-}
-
-static int get_result(const struct sinsp_evt *evt, int64_t *res)
-{
-	const int at = result_at(evt);
-
-	if (at < 0 || (unsigned int)at >= evt->params.n || evt->params.v[at].len != sizeof(*res))
-		return 0;
-	*res = (int64_t)get_u64(evt->params.v[at].p);
-	return 1;
-}
-
-static int get_rawres(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+/* The source of a plugin's event has a name that only the plugin knows. */
+static int get_source(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return get_result(a->evt, &v->i);
+	return is_plugins(a->evt) ? 0 : field_str(v, "syscall");
 }
 
-static int get_res(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
-		   const struct sinsp_value **more)
+static int get_is_async(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
 {
-	const char *name;
-	int64_t res;
+	(void)f, (void)more;
+	return field_u(v, a->evt->info->id == EVT_ASYNCEVENT_E);
+}
+
+static int get_asynctype(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	enum { NAME = 1 };
+	const struct scap_params *ps = &a->evt->params;
 
 	(void)f, (void)more;
-	if (!get_result(a->evt, &res))
+	if (a->evt->info->id != EVT_ASYNCEVENT_E || ps->n <= NAME || !ps->v[NAME].len)
 		return 0;
-	if (res >= 0)
-		return field_str(v, "SUCCESS");
-	name = sinsp_errno_name(-(uint64_t)res);
-	if (name)
-		return field_str(v, name);
-	if (sinsp_value_arg(&a->text, a->evt, (unsigned int)result_at(a->evt), SINSP_BUF_DOTS))
-		return -ENOMEM;
-	return sinsp_asker_keep(a, v);
+	return field_mem(v, ps->v[NAME].p, strnlen((const char *)ps->v[NAME].p, ps->v[NAME].len));
 }
+
+/* Counts the events that this asker was asked about. */
+static int get_count(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_u(v, a->serial);
+}
+
+#define NO_PLUGINS FIELD_F_UNSUPPORTED | FIELD_F_HIDDEN
 
 /* clang-format off */
 static const struct sinsp_field_row rows[] = {
-	{"evt.num", FIELD_UINT, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_num,
-	 "number of the event"},
-	{"evt.cpu", FIELD_INT, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_cpu,
-	 "number of the CPU that it happened on"},
-	{"evt.rawtime", FIELD_TIME, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_rawtime,
-	 "time, in nanoseconds since the epoch"},
-	{"evt.latency", FIELD_DURATION, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_latency,
-	 "time between the enter of a call and its exit, in nanoseconds"},
-	{"evt.type", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_type,
-	 "name of the event, such as open"},
-	{"evt.dir", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_dir,
-	 "> for an enter, < for an exit"},
-	{"evt.res", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SEARCH, 0, 0, get_res,
-	 "result: SUCCESS, or the name of the error, such as ENOENT"},
-	{"evt.rawres", FIELD_INT, FIELD_FMT_DEC, FIELD_COST_SEARCH, 0, 0, get_rawres,
-	 "result as a number, such as -2"},
+	{"evt.num", FIELD_UINT, 0, FIELD_COST_HEADER, 0, 0, get_num,
+	 "Number of the event."},
+	{"evt.time", FIELD_STR, 0, FIELD_COST_TEXT, FIELD_F_TIME_TEXT, TIME, get_time,
+	 "Time of day, local, with nanoseconds."},
+	{"evt.time.s", FIELD_STR, 0, FIELD_COST_TEXT, FIELD_F_TIME_TEXT, TIME_S, get_time,
+	 "Time of day, local, without a fraction."},
+	{"evt.time.iso8601", FIELD_STR, 0, FIELD_COST_TEXT, FIELD_F_TIME_TEXT, ISO8601, get_time,
+	 "Date and time, UTC, with nanoseconds, as ISO 8601 writes it."},
+	{"evt.datetime", FIELD_STR, 0, FIELD_COST_TEXT, FIELD_F_TIME_TEXT, DATETIME, get_time,
+	 "Date and time, local, with nanoseconds."},
+	{"evt.datetime.s", FIELD_STR, 0, FIELD_COST_TEXT, FIELD_F_TIME_TEXT, DATETIME_S, get_time,
+	 "Date and time, local, without a fraction."},
+	{"evt.outputtime", FIELD_STR, 0, FIELD_COST_TEXT, FIELD_F_TIME_TEXT | FIELD_F_HIDDEN, OUTPUT,
+	 get_time, "Time as option -t says."},
+	{"evt.rawtime", FIELD_TIME, 0, FIELD_COST_HEADER, 0, WHOLE, get_rawtime,
+	 "Time in nanoseconds since 1970."},
+	{"evt.rawtime.s", FIELD_TIME, 0, FIELD_COST_HEADER, 0, SECONDS, get_rawtime,
+	 "Whole seconds since 1970."},
+	{"evt.rawtime.ns", FIELD_TIME, FIELD_FMT_PADDED, FIELD_COST_HEADER, 0, FRACTION, get_rawtime,
+	 "Nanoseconds since the last whole second."},
+	{"evt.reltime", FIELD_DURATION, 0, FIELD_COST_HEADER, 0, WHOLE, get_reltime,
+	 "Nanoseconds since the capture began."},
+	{"evt.reltime.s", FIELD_DURATION, 0, FIELD_COST_HEADER, 0, SECONDS, get_reltime,
+	 "Whole seconds since the capture began."},
+	{"evt.reltime.ns", FIELD_DURATION, FIELD_FMT_PADDED, FIELD_COST_HEADER, 0, FRACTION, get_reltime,
+	 "Nanoseconds that evt.reltime.s leaves out."},
+	{"evt.latency", FIELD_DURATION, 0, FIELD_COST_HEADER, 0, WHOLE, get_latency,
+	 "Of the exit of a call: nanoseconds since its enter."},
+	{"evt.latency.s", FIELD_DURATION, 0, FIELD_COST_HEADER, 0, SECONDS, get_latency,
+	 "Whole seconds of evt.latency."},
+	{"evt.latency.ns", FIELD_DURATION, FIELD_FMT_PADDED, FIELD_COST_HEADER, 0, FRACTION, get_latency,
+	 "Nanoseconds that evt.latency.s leaves out."},
+	{"evt.latency.human", FIELD_STR, 0, FIELD_COST_TEXT, 0, 0, get_latency_human,
+	 "evt.latency for people, as in 10.3ms."},
+	{"evt.latency.quantized", FIELD_UINT, 0, FIELD_COST_TEXT, FIELD_F_HIDDEN, 0, get_latency_quantized,
+	 "Column of evt.latency in a spectrogram."},
+	{"evt.wait_latency", FIELD_DURATION, 0, FIELD_COST_HEADER, 0, 0, get_wait_latency,
+	 "evt.latency of calls that wait for something, such as poll and nanosleep."},
+	{"evt.deltatime", FIELD_DURATION, 0, FIELD_COST_HEADER, 0, WHOLE, get_deltatime,
+	 "Nanoseconds since the event before."},
+	{"evt.deltatime.s", FIELD_DURATION, 0, FIELD_COST_HEADER, 0, SECONDS, get_deltatime,
+	 "Whole seconds of evt.deltatime."},
+	{"evt.deltatime.ns", FIELD_DURATION, FIELD_FMT_PADDED, FIELD_COST_HEADER, 0, FRACTION, get_deltatime,
+	 "Nanoseconds that evt.deltatime.s leaves out."},
+	{"evt.around", FIELD_UINT, 0, FIELD_COST_HEADER,
+	 FIELD_F_ARG_NEEDED | FIELD_F_ARG_INDEX | FIELD_F_FILTER_ONLY | FIELD_F_WITHIN, 0, get_around,
+	 "In filters: evt.around[T]=D is true up to D milliseconds before and after the time T, the "
+	 "evt.rawtime of an event.", check_around},
+	{"evt.cpu", FIELD_INT, 0, FIELD_COST_HEADER, 0, 0, get_cpu,
+	 "Number of the CPU that it happened on."},
+	{"evt.hostname", FIELD_STR, 0, FIELD_COST_STATE, 0, 0, get_hostname,
+	 "Name of the machine that was captured."},
+	{"evt.source", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_source,
+	 "Where the event comes from: syscall, for all but those of plugins."},
+	{"evt.is_async", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, 0, get_is_async,
+	 "Whether another tool put the event into the capture (asyncevent)."},
+	{"evt.asynctype", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_asynctype,
+	 "What such an event is about, as in container."},
+	{"evt.pluginname", FIELD_STR, 0, FIELD_COST_HEADER, NO_PLUGINS, 0, NULL,
+	 "saker has no plugins"},
+	{"evt.plugininfo", FIELD_STR, 0, FIELD_COST_HEADER, NO_PLUGINS, 0, NULL,
+	 "saker has no plugins"},
+	{"util.cnt", FIELD_UINT, 0, FIELD_COST_HEADER, FIELD_F_HIDDEN, 0, get_count,
+	 "Counts the events that a format or filter looks at."},
 };
 /* clang-format on */
 
 const struct sinsp_field_class sinsp_fields_evt = {
 	.name = "evt",
-	.title = "evt",
-	.help = "The event itself",
+	.title = "evt (all events)",
+	.help = "When and where an event happened.",
 	FIELD_ROWS(rows),
 };

@@ -1,102 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events as lines, in sysdig's default format. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "container/containers.h"
 #include "info.h"
 #include "thread.h"
-
-#define NS_PER_S 1000000000u
-
-/* The second that was printed last, and until when the offset of its time zone holds. */
-struct clock_cache {
-	uint64_t sec; /* since the epoch */
-	uint64_t quarter; /* the quarter of an hour that gmtoff is read for */
-	int64_t gmtoff;
-	char text[9]; /* "HH:MM:SS." of sec */
-};
+#include "time_text.h"
 
 struct sinsp_printer {
-	struct sinsp *s;
 	struct sinsp_printer_opts opts;
-	struct clock_cache clock;
-	uint64_t prev_ns; /* time of the line before; 0: none yet */
+	struct time_text time;
 };
-
-/* ---- times ---- */
-
-/* Clocks change at quarters of an hour: there the offset is read anew. */
-static void clock_set(struct clock_cache *c, uint64_t sec)
-{
-	const time_t t = (time_t)sec;
-	struct tm tm;
-	uint32_t of_day;
-
-	c->sec = sec;
-	if (c->quarter != sec / 900) {
-		c->quarter = sec / 900;
-		c->gmtoff = localtime_r(&t, &tm) ? tm.tm_gmtoff : 0;
-	}
-	of_day = (uint32_t)((sec + 86400u + (uint64_t)c->gmtoff) % 86400);
-	memcpy(c->text, &sinsp_two_digits[of_day / 3600 * 2], 2);
-	c->text[2] = ':';
-	memcpy(c->text + 3, &sinsp_two_digits[of_day / 60 % 60 * 2], 2);
-	c->text[5] = ':';
-	memcpy(c->text + 6, &sinsp_two_digits[of_day % 60 * 2], 2);
-	c->text[8] = '.';
-}
-
-static char *put_clock(struct clock_cache *c, char *p, uint64_t ns)
-{
-	const uint64_t sec = ns / NS_PER_S;
-
-	if (c->sec != sec)
-		clock_set(c, sec);
-	p = put_mem(p, c->text, sizeof(c->text));
-	return put_9digits(p, (uint32_t)(ns - sec * NS_PER_S));
-}
-
-/* From @from to @to: time may run backwards in a file. */
-static char *put_span(char *p, uint64_t from, uint64_t to)
-{
-	uint64_t ns = to - from;
-
-	if (to < from) {
-		*p++ = '-';
-		ns = from - to;
-	}
-	p = put_u64(p, ns / NS_PER_S);
-	*p++ = '.';
-	return put_9digits(p, (uint32_t)(ns % NS_PER_S));
-}
-
-static char *put_latency(char *p, const struct sinsp_evt *evt)
-{
-	/* sysdig shows no latency and one not known alike; a saker source tells them apart. */
-	if (evt->raw.flags & SCAP_EVT_F_FULL && !evt->latency_known)
-		return put_lit(p, "<NA>");
-	return put_span(p, 0, evt->latency_ns);
-}
-
-static char *put_time(struct sinsp_printer *pr, char *p, const struct sinsp_evt *evt)
-{
-	const uint64_t ns = evt->raw.ts_ns, prev = pr->prev_ns;
-
-	switch (pr->opts.time_fmt) {
-	case SINSP_TIME_EPOCH:
-		return put_span(p, 0, ns);
-	case SINSP_TIME_RELATIVE:
-		return put_span(p, sinsp_first_ns(pr->s), ns);
-	case SINSP_TIME_DELTA:
-		pr->prev_ns = ns;
-		return put_span(p, prev ? prev : ns, ns);
-	case SINSP_TIME_LATENCY:
-		return put_latency(p, evt);
-	default:
-		return put_clock(&pr->clock, p, ns);
-	}
-}
 
 /* ---- lines ---- */
 
@@ -108,7 +22,7 @@ static char *put_head(struct sinsp_printer *pr, char *p, const struct sinsp_evt 
 	else
 		*p++ = '-';
 	*p++ = ' ';
-	p = put_time(pr, p, evt);
+	p = time_text_put(&pr->time, p, evt);
 	*p++ = ' ';
 	p = put_i64(p, (int16_t)evt->raw.cpu); /* as sysdig: 65535 is -1, no CPU */
 	*p++ = ' ';
@@ -202,13 +116,13 @@ static int put_lost(struct sinsp_printer *pr, struct sinsp_text *out, const stru
 	char *p = text_begin(out, LOST_ROOM_TEXT);
 
 	if (p) {
-		p = put_time(pr, put_lit(p, "-- "), evt);
+		p = time_text_put(&pr->time, put_lit(p, "-- "), evt);
 		p = put_i64(put_lit(p, " CPU "), (int16_t)evt->raw.cpu);
 		p = put_u64(put_lit(p, " lost "), number(evt, LOST_N));
 		p = put_lit(p, " events");
 		if (number(evt, LOST_TO) > number(evt, LOST_FROM))
-			p = put_lit(put_span(put_lit(p, " within "), number(evt, LOST_FROM),
-					     number(evt, LOST_TO)),
+			p = put_lit(time_text_span(put_lit(p, " within "), number(evt, LOST_FROM),
+						   number(evt, LOST_TO)),
 				    " s");
 		p = put_lost_kinds(p, evt);
 		p = put_lit(p, ": ");
@@ -256,8 +170,7 @@ int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 	return text_end(out, p);
 }
 
-int sinsp_printer_new(struct sinsp_printer **out, struct sinsp *s,
-		      const struct sinsp_printer_opts *opts)
+int sinsp_printer_new(struct sinsp_printer **out, const struct sinsp_printer_opts *opts)
 {
 	struct sinsp_printer *pr;
 
@@ -268,13 +181,9 @@ int sinsp_printer_new(struct sinsp_printer **out, struct sinsp *s,
 		return -ENOMEM;
 	if (opts)
 		memcpy(&pr->opts, opts, opts->sz);
-	if (!pr->opts.time_fmt)
-		pr->opts.time_fmt = SINSP_TIME_ABSOLUTE;
 	if (!pr->opts.buf_max)
 		pr->opts.buf_max = VALUE_BUF_MAX;
-	pr->s = s;
-	pr->clock.sec = pr->clock.quarter = UINT64_MAX;
-	tzset();
+	time_text_init(&pr->time, pr->opts.time_fmt);
 	*out = pr;
 	return 0;
 }

@@ -7,12 +7,12 @@
 
 static const struct scap_param close_fd[] = {I64(3)};
 
-static struct sinsp_printer *new_printer(struct fixture *f, enum sinsp_time_fmt fmt)
+static struct sinsp_printer *new_printer(enum sinsp_time_fmt fmt)
 {
 	const struct sinsp_printer_opts opts = {.sz = sizeof(opts), .time_fmt = fmt};
 	struct sinsp_printer *pr;
 
-	assert_int_equal(sinsp_printer_new(&pr, f->s, &opts), 0);
+	assert_int_equal(sinsp_printer_new(&pr, &opts), 0);
 	return pr;
 }
 
@@ -29,7 +29,7 @@ static void test_line(void **state)
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_E, close_fd, 1);
 
-	assert_int_equal(sinsp_printer_new(&pr, f->s, NULL), 0);
+	assert_int_equal(sinsp_printer_new(&pr, NULL), 0);
 	assert_string_equal(line(f, pr, &evt),
 			    "7 22:13:20.123456789 1 cat (1234) > close fd=3(<f>/etc/passwd) \n");
 	evt.raw.cpu = 65535;
@@ -42,7 +42,7 @@ static void test_line(void **state)
 static void test_lines_follow_each_other(void **state)
 {
 	struct fixture *f = *state;
-	struct sinsp_printer *pr = new_printer(f, SINSP_TIME_ABSOLUTE);
+	struct sinsp_printer *pr = new_printer(SINSP_TIME_ABSOLUTE);
 	struct ppm_evt_hdr hdr;
 	const struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
 
@@ -65,7 +65,7 @@ static void check_time(struct fixture *f, struct sinsp_printer *pr, struct sinsp
 static void test_time_of_day(void **state)
 {
 	struct fixture *f = *state;
-	struct sinsp_printer *pr = new_printer(f, SINSP_TIME_ABSOLUTE);
+	struct sinsp_printer *pr = new_printer(SINSP_TIME_ABSOLUTE);
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_E, close_fd, 1);
 
@@ -88,13 +88,13 @@ static void test_clock_changes(void **state)
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_E, close_fd, 1);
 
 	setenv("TZ", "EST5EDT,M3.2.0,M11.1.0", 1);
-	pr = new_printer(f, SINSP_TIME_ABSOLUTE);
+	pr = new_printer(SINSP_TIME_ABSOLUTE);
 	check_time(f, pr, &evt, 1699163999000000000, "01:59:59.000000000");
 	check_time(f, pr, &evt, 1699164000000000000, "01:00:00.000000000");
 	check_time(f, pr, &evt, 1699163999000000000, "01:59:59.000000000");
 	sinsp_printer_free(pr);
 	setenv("TZ", "<+0530>-5:30", 1);
-	pr = new_printer(f, SINSP_TIME_ABSOLUTE);
+	pr = new_printer(SINSP_TIME_ABSOLUTE);
 	check_time(f, pr, &evt, 1700000000000000000, "03:43:20.000000000");
 	sinsp_printer_free(pr);
 	setenv("TZ", "UTC", 1);
@@ -104,7 +104,7 @@ static void test_clock_changes(void **state)
 static void test_time_since_the_epoch(void **state)
 {
 	struct fixture *f = *state;
-	struct sinsp_printer *pr = new_printer(f, SINSP_TIME_EPOCH);
+	struct sinsp_printer *pr = new_printer(SINSP_TIME_EPOCH);
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_E, close_fd, 1);
 
@@ -116,7 +116,7 @@ static void test_time_since_the_epoch(void **state)
 static void test_time_since_the_first_event(void **state)
 {
 	struct fixture *f = *state;
-	struct sinsp_printer *pr = new_printer(f, SINSP_TIME_RELATIVE);
+	struct sinsp_printer *pr = new_printer(SINSP_TIME_RELATIVE);
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_E, close_fd, 1);
 
@@ -129,7 +129,7 @@ static void test_time_since_the_first_event(void **state)
 static void test_time_since_the_line_before(void **state)
 {
 	struct fixture *f = *state;
-	struct sinsp_printer *pr = new_printer(f, SINSP_TIME_DELTA);
+	struct sinsp_printer *pr = new_printer(SINSP_TIME_DELTA);
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_E, close_fd, 1);
 
@@ -145,7 +145,7 @@ static void test_latency(void **state)
 {
 	const struct scap_param ok[] = {I64(0)};
 	struct fixture *f = *state;
-	struct sinsp_printer *pr = new_printer(f, SINSP_TIME_LATENCY);
+	struct sinsp_printer *pr = new_printer(SINSP_TIME_LATENCY);
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_X, ok, 1);
 
@@ -169,17 +169,17 @@ static void test_buffer_options(void **state)
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_READ_X, data, 2);
 
-	assert_int_equal(sinsp_printer_new(&pr, f->s, &opts), 0);
+	assert_int_equal(sinsp_printer_new(&pr, &opts), 0);
 	assert_string_equal(line(f, pr, &evt),
 			    "7 22:13:20.123456789 1 cat (1234) < read res=5 data=aGVsbG8= \n");
 	sinsp_printer_free(pr);
 	opts = (struct sinsp_printer_opts){.sz = sizeof(opts), .buf_max = 4};
-	assert_int_equal(sinsp_printer_new(&pr, f->s, &opts), 0);
+	assert_int_equal(sinsp_printer_new(&pr, &opts), 0);
 	assert_string_equal(line(f, pr, &evt),
 			    "7 22:13:20.123456789 1 cat (1234) < read res=5 data=h... \n");
 	sinsp_printer_free(pr);
 	opts = (struct sinsp_printer_opts){.sz = sizeof(opts), .buf_cut = 4};
-	assert_int_equal(sinsp_printer_new(&pr, f->s, &opts), 0);
+	assert_int_equal(sinsp_printer_new(&pr, &opts), 0);
 	assert_string_equal(line(f, pr, &evt),
 			    "7 22:13:20.123456789 1 cat (1234) < read res=5 data=hell \n");
 	sinsp_printer_free(pr);
@@ -187,11 +187,11 @@ static void test_buffer_options(void **state)
 
 static void test_unknown_options_are_refused(void **state)
 {
-	struct fixture *f = *state;
 	const struct sinsp_printer_opts opts = {.sz = sizeof(opts) + 1};
 	struct sinsp_printer *pr = NULL;
 
-	assert_int_equal(sinsp_printer_new(&pr, f->s, &opts), -E2BIG);
+	(void)state;
+	assert_int_equal(sinsp_printer_new(&pr, &opts), -E2BIG);
 	assert_null(pr);
 }
 
@@ -204,7 +204,7 @@ static void test_lost(void **state)
 					  U64(0),    U64(0)};
 	const struct scap_param old[] = {U32(1), U64(7), BYTES("\x1b[2J")};
 	struct fixture *f = *state;
-	struct sinsp_printer *pr = new_printer(f, SINSP_TIME_ABSOLUTE);
+	struct sinsp_printer *pr = new_printer(SINSP_TIME_ABSOLUTE);
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_LOST_E, full, 11);
 
@@ -227,7 +227,7 @@ static void test_line_with_container(void **state)
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
 
-	assert_int_equal(sinsp_printer_new(&pr, f->s, &opts), 0);
+	assert_int_equal(sinsp_printer_new(&pr, &opts), 0);
 	assert_string_equal(line(f, pr, &evt),
 			    "7 22:13:20.123456789 1 host (host) cat (1234:1234) > getuid \n");
 	evt.thread->vtid = 5;

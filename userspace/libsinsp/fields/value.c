@@ -609,26 +609,42 @@ static size_t base_dir(const struct value_writer *w, const struct value *v, char
 	return n;
 }
 
+/* The path in @v made absolute, at @full of SINSP_PATH_SZ bytes; its length, 0: there is none. */
+static size_t absolute(const struct value_writer *w, const struct value *v, char *full,
+		       int *certain)
+{
+	const size_t n = text_len(v, 0);
+	enum sinsp_path_rules rules;
+	char dir[SINSP_PATH_SZ];
+	size_t n_dir;
+
+	*certain = 1;
+	n_dir = base_dir(w, v, dir, certain);
+	/* The limit of sysdig's rules holds for names of files, not here. */
+	rules = n_dir + n < SYSDIG_PATH_MAX ? sinsp_path_rules_of(w->evt->insp) : SINSP_PATH_STRICT;
+	/* An empty path is the directory itself. */
+	return sinsp_path_join(full, rules, dir, n_dir, n ? (const char *)v->p : ".", n ? n : 1);
+}
+
+static int is_na(const struct value *v)
+{
+	return v->len >= 4 && !memcmp(v->p, "<NA>", 4);
+}
+
 static char *put_path(struct value_writer *w, char *p, const struct value *v)
 {
-	const char *const path = (const char *)v->p;
 	const size_t n = text_len(v, 0);
-	char dir[SINSP_PATH_SZ], full[SINSP_PATH_SZ];
-	enum sinsp_path_rules rules;
-	size_t n_dir, n_full;
-	int certain = 1;
+	char full[SINSP_PATH_SZ];
+	size_t n_full;
+	int certain;
 
 	p = text_room(w->out, p, n + sizeof(full) + VALUE_ROOM);
 	if (!p)
 		return NULL;
-	p = put_dropping(p, path, n);
-	if (!w->evt->thread || path[0] == '/' || (n >= 4 && !memcmp(path, "<NA>", 4)))
+	p = put_dropping(p, (const char *)v->p, n);
+	if (!w->evt->thread || v->p[0] == '/' || is_na(v))
 		return p;
-	n_dir = base_dir(w, v, dir, &certain);
-	/* The limit of sysdig's rules holds for names of files, not here. */
-	rules = n_dir + n < SYSDIG_PATH_MAX ? sinsp_path_rules_of(w->evt->insp) : SINSP_PATH_STRICT;
-	/* An empty path is the directory itself. */
-	n_full = sinsp_path_join(full, rules, dir, n_dir, n ? path : ".", n ? n : 1);
+	n_full = absolute(w, v, full, &certain);
 	if (!n_full)
 		return p;
 	p = open_meaning(w, p);
@@ -939,36 +955,57 @@ static char *put_value(struct value_writer *w, char *p, const struct value *v)
 	return t->put(w, p, v);
 }
 
-char *sinsp_value_put(struct value_writer *w, char *p, unsigned int i)
+static struct value value_of(const struct sinsp_evt *evt, unsigned int i)
 {
-	const struct scap_param_info *info = &w->evt->info->params[i];
-	const struct value v = {
-		.p = w->evt->params.v[i].p,
-		.len = w->evt->params.v[i].len,
+	const struct scap_param_info *info = &evt->info->params[i];
+
+	return (struct value){
+		.p = evt->params.v[i].p,
+		.len = evt->params.v[i].len,
 		.type = info->type,
 		.fmt = info->fmt,
 		.info = info,
 	};
+}
+
+char *sinsp_value_put(struct value_writer *w, char *p, unsigned int i)
+{
+	const struct value v = value_of(w->evt, i);
 
 	w->meaning = 0;
 	return put_value(w, p, &v);
 }
 
-int sinsp_value_arg(struct sinsp_text *out, const struct sinsp_evt *evt, unsigned int i,
-		    enum sinsp_buf_fmt buf_fmt)
+int sinsp_value_arg(struct value_writer *w, unsigned int i)
 {
-	struct value_writer w = {
-		.out = out, .evt = evt, .buf_fmt = buf_fmt, .buf_max = VALUE_BUF_MAX};
+	struct sinsp_text *const out = w->out;
 	const size_t start = out->len;
 	char *p = text_begin(out, VALUE_ROOM);
 	size_t n;
 
 	if (p)
-		p = sinsp_value_put(&w, p, i);
-	if (p && w.meaning) {
-		n = (size_t)(p - out->p) - w.meaning - 2;
-		memmove(out->p + start, out->p + w.meaning + 1, n);
+		p = sinsp_value_put(w, p, i);
+	if (p && w->meaning) {
+		n = (size_t)(p - out->p) - w->meaning - 2;
+		memmove(out->p + start, out->p + w->meaning + 1, n);
 		p = out->p + start + n;
 	}
 	return text_end(out, p);
+}
+
+int sinsp_value_abspath(struct value_writer *w, unsigned int i)
+{
+	const struct value v = value_of(w->evt, i);
+	char full[SINSP_PATH_SZ];
+	int certain;
+	size_t n;
+	char *p;
+
+	if (!v.len || !w->evt->thread || is_na(&v))
+		return 0;
+	n = absolute(w, &v, full, &certain);
+	p = n ? text_begin(w->out, n) : NULL;
+	if (!n)
+		return 0;
+	return text_end(w->out, p ? put_utf8(p, full, n) : NULL) ?: 1;
 }

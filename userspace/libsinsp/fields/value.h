@@ -28,8 +28,10 @@ char *sinsp_value_put(struct value_writer *w, char *p, unsigned int i);
 
 /* Appends the value of a parameter as %evt.arg prints it: its meaning if it has one, else
  * what is in the event. 0 or -ENOMEM. */
-int sinsp_value_arg(struct sinsp_text *out, const struct sinsp_evt *evt, unsigned int i,
-		    enum sinsp_buf_fmt buf_fmt);
+int sinsp_value_arg(struct value_writer *w, unsigned int i);
+
+/* Appends the path in a parameter, made absolute. 1; 0: there is none; -ENOMEM. */
+int sinsp_value_abspath(struct value_writer *w, unsigned int i);
 
 /* "ENOENT" of 2; NULL: no name. */
 const char *sinsp_errno_name(uint64_t err);

@@ -19,6 +19,13 @@ static unsigned int n_params(const struct row *r)
 	return n;
 }
 
+static int arg_text(struct fixture *f, const struct sinsp_evt *evt, unsigned int i)
+{
+	struct value_writer w = {.out = &f->text, .evt = evt, .buf_max = VALUE_BUF_MAX};
+
+	return sinsp_value_arg(&w, i);
+}
+
 static void check_rows(void **state, const struct row *rows, size_t n)
 {
 	struct fixture *f = *state;
@@ -400,7 +407,7 @@ static void test_seconds_are_those_of_printf(void **state)
 		char want[64];
 
 		snprintf(want, sizeof(want), "%lgs", (double)ns / 1000000000);
-		assert_int_equal(sinsp_value_arg(&f->text, &evt, 1, SINSP_BUF_DOTS), 0);
+		assert_int_equal(arg_text(f, &evt, 1), 0);
 		assert_string_equal(fixture_take(f), want);
 		ns = ns * 6364136223846793005u + 1442695040888963407u;
 		ns >>= i % 60;
@@ -593,7 +600,7 @@ static void test_arg_is_the_meaning_where_there_is_one(void **state)
 		struct ppm_evt_hdr hdr;
 		const struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_E, &rows[i].param, 1);
 
-		assert_int_equal(sinsp_value_arg(&f->text, &evt, 0, SINSP_BUF_DOTS), 0);
+		assert_int_equal(arg_text(f, &evt, 0), 0);
 		assert_string_equal(fixture_take(f), rows[i].arg);
 	}
 }

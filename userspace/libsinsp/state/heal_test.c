@@ -218,7 +218,7 @@ static void test_text(void **state)
 	     I(0), I(0), I(0), I(0), I(0), I(0), I(0), I(0), "/bin/new");
 	reads(f, 7000, 10, 3);
 	s = start(f, 0);
-	assert_int_equal(sinsp_printer_new(&pr, s, NULL), 0);
+	assert_int_equal(sinsp_printer_new(&pr, NULL), 0);
 	next_exit(s, &evt);
 	assert_int_equal(sinsp_printer_line(pr, &text, &evt), 0);
 	next_exit(s, &evt);

@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of what an event is and tells: its type, parameters and result. */
+#include "fd.h"
+#include "field_rows.h"
+#include "info.h"
+#include "thread.h"
+
+/* ---- what it is ---- */
+
+static int get_type(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_str(v, sinsp_evt_type(a->evt));
+}
+
+struct name_search {
+	const char *name;
+	int found;
+};
+
+static void compare_name(void *ctx, const char *name)
+{
+	struct name_search *s = ctx;
+
+	s->found |= !strcmp(s->name, name);
+}
+
+static void compare_event(void *ctx, const struct scap_event_info *info)
+{
+	compare_name(ctx, info->name);
+}
+
+static int check_type_is(struct sinsp_field *f, const char **why)
+{
+	struct name_search s = {.name = f->arg};
+
+	scap_calls_each_name(compare_name, &s);
+	scap_event_each(compare_event, &s);
+	if (s.found)
+		return 0;
+	return sinsp_field_complain(f, why, "there is no event %s; saker -L lists all", f->arg);
+}
+
+static int get_type_is(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	(void)more;
+	return field_u(v, !strcmp(sinsp_evt_type(a->evt), f->arg));
+}
+
+static int get_dir(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_mem(v, evt_is_enter(a->evt->info->id) ? ">" : "<", 1);
+}
+
+static int is_generic(const struct sinsp_evt *evt)
+{
+	return evt->info->id == EVT_SYSCALL_E || evt->info->id == EVT_SYSCALL_X;
+}
+
+/* Events of the machine or of the capture. */
+static int is_call(const struct sinsp_evt *evt)
+{
+	const struct scap_event_info *exit;
+
+	if (evt->info->category & (EC_INTERNAL | EC_SCHEDULER) ||
+	    evt->info->flags & EF_SKIPPARSERESET)
+		return 0;
+	exit = scap_event_info(evt->info->id | 1);
+	return exit && !(exit->flags & EF_UNUSED);
+}
+
+static int get_syscall_type(struct sinsp_asker *a, const struct sinsp_field *f,
+			    struct sinsp_value *v, const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return is_call(a->evt) ? field_str(v, sinsp_evt_type(a->evt)) : 0;
+}
+
+/* ---- what it is about ---- */
+
+static unsigned int category_of(const struct sinsp_evt *evt)
+{
+	unsigned int code = 0;
+	const char *name;
+
+	if (!is_generic(evt))
+		return evt->info->category;
+	if (evt->params.n && evt->params.v[0].len >= sizeof(uint16_t))
+		code = get_u16(evt->params.v[0].p);
+	/* A code that sysdig does not know is 0 in its files. */
+	if (!code && evt->raw.nr != REC_NR_NONE) {
+		name = scap_syscall_name(evt->raw.nr, !!(evt->raw.flags & SCAP_EVT_F_IA32));
+		code = name ? scap_syscall_ppm_sc(name) : 0;
+	}
+	return scap_ppm_sc_category(code);
+}
+
+enum fd_kind { FD_NONE, FD_FILE, FD_NET, FD_IPC, FD_OTHER };
+
+static enum fd_kind fd_kind(const struct sinsp_evt *evt)
+{
+	switch (evt->fd ? evt->fd->type : 0) {
+	case SCAP_FD_FILE:
+	case SCAP_FD_FILE_V2:
+	case SCAP_FD_DIRECTORY:
+	case SCAP_FD_MEMFD:
+		return FD_FILE;
+	case SCAP_FD_IPV4_SOCK:
+	case SCAP_FD_IPV6_SOCK:
+	case SCAP_FD_IPV4_SERVSOCK:
+	case SCAP_FD_IPV6_SERVSOCK:
+		return FD_NET;
+	case SCAP_FD_FIFO:
+	case SCAP_FD_UNIX_SOCK:
+	case SCAP_FD_EVENT:
+	case SCAP_FD_SIGNALFD:
+	case SCAP_FD_INOTIFY:
+		return FD_IPC;
+	default:
+		return evt->fd ? FD_OTHER : FD_NONE;
+	}
+}
+
+static int is_io(const struct sinsp_evt *evt)
+{
+	return evt->info->category == EC_IO_READ || evt->info->category == EC_IO_WRITE ||
+	       evt->info->category == EC_IO_OTHER;
+}
+
+static const char *category_name(const struct sinsp_evt *evt)
+{
+	/* clang-format off */
+	static const char *const names[] = {
+		[EC_OTHER] = "other", [EC_FILE] = "file", [EC_NET] = "net", [EC_IPC] = "IPC",
+		[EC_MEMORY] = "memory", [EC_PROCESS] = "process", [EC_SLEEP] = "sleep",
+		[EC_SYSTEM] = "system", [EC_SIGNAL] = "signal", [EC_USER] = "user",
+		[EC_TIME] = "time", [EC_PROCESSING] = "processing",
+	};
+	static const char *const io_names[] = {
+		[FD_NONE] = "unknown", [FD_FILE] = "file", [FD_NET] = "net", [FD_IPC] = "ipc",
+		[FD_OTHER] = "other",
+	};
+	/* clang-format on */
+	const unsigned int c = category_of(evt);
+
+	if (is_io(evt))
+		return io_names[fd_kind(evt)];
+	if (c == EC_WAIT)
+		return "wait";
+	if (c & EC_SCHEDULER)
+		return "scheduler";
+	if (c & EC_INTERNAL)
+		return "internal";
+	return c < sizeof(names) / sizeof(names[0]) && names[c] ? names[c] : "unknown";
+}
+
+static int get_category(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_str(v, category_name(a->evt));
+}
+
+enum { READS = EF_READS_FROM_FD, WRITES = EF_WRITES_TO_FD, WAITS = EF_WAITS };
+
+static int get_flag(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	(void)more;
+	return field_u(v, !!(a->evt->info->flags & f->row->what));
+}
+
+static int get_io_dir(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	if (a->evt->info->flags & READS)
+		return field_str(v, "read");
+	return a->evt->info->flags & WRITES ? field_str(v, "write") : 0;
+}
+
+static int get_is_syslog(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	const struct sinsp_evt *evt = a->evt;
+
+	(void)f, (void)more;
+	return field_u(v,
+		       evt->info->flags & WRITES && evt->fd && strstr(evt->fd->name, "/dev/log"));
+}
+
+/* ---- parameters ---- */
+
+static struct value_writer writer_of(struct sinsp_asker *a)
+{
+	return (struct value_writer){
+		.out = &a->text,
+		.evt = a->evt,
+		.buf_fmt = a->buf_fmt,
+		.buf_max = a->buf_max ? a->buf_max : VALUE_BUF_MAX,
+	};
+}
+
+/* Text of ours: lines of a dump are meant to be lines. */
+static int keep_made(struct sinsp_asker *a, struct sinsp_value *v)
+{
+	v->made = 1;
+	return sinsp_asker_keep(a, v);
+}
+
+static int get_args(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	struct value_writer w = writer_of(a);
+	char *p = text_begin(&a->text, VALUE_ROOM);
+
+	(void)f, (void)more;
+	if (text_end(&a->text, p ? sinsp_info_put(&w, p) : NULL))
+		return -ENOMEM;
+	return keep_made(a, v);
+}
+
+/* The number of the parameter of that name that the event has; -1: none. */
+static int param_at(const struct sinsp_evt *evt, const char *name)
+{
+	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
+		if (!strcmp(evt->info->params[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+static int arg_at(const struct sinsp_evt *evt, const struct sinsp_field *f)
+{
+	if (!f->has_index)
+		return param_at(evt, f->arg);
+	return f->index < evt->info->n_params && f->index < evt->params.n ? (int)f->index : -1;
+}
+
+struct param_search {
+	const char *name;
+	int type; /* enum sinsp_field_type of all of that name, or FIELD_NONE; -1: there is none */
+};
+
+static unsigned int type_of_param(const struct scap_param_info *info);
+
+static void compare_params(void *ctx, const struct scap_event_info *info)
+{
+	struct param_search *s = ctx;
+
+	for (unsigned int i = 0; i < info->n_params; i++) {
+		const int type = (int)type_of_param(&info->params[i]);
+
+		if (!strcmp(info->params[i].name, s->name))
+			s->type = s->type == -1 || s->type == type ? type : FIELD_NONE;
+	}
+}
+
+static int check_arg(struct sinsp_field *f, const char **why)
+{
+	struct param_search s = {.name = f->arg, .type = -1};
+
+	if (f->has_index)
+		return 0;
+	scap_event_each(compare_params, &s);
+	if (s.type < 0)
+		return sinsp_field_complain(
+			f, why, "no event has an argument %s; saker -L lists all", f->arg);
+	if (f->row->type == FIELD_NONE)
+		f->type = (uint8_t)s.type;
+	return 0;
+}
+
+static int get_arg(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	struct value_writer w = writer_of(a);
+	const int at = arg_at(a->evt, f);
+
+	(void)more;
+	if (at < 0)
+		return 0;
+	if (sinsp_value_arg(&w, (unsigned int)at))
+		return -ENOMEM;
+	return keep_made(a, v);
+}
+
+/* How a parameter is seen by filters. */
+struct raw_type {
+	uint8_t type; /* enum sinsp_field_type */
+	uint8_t size; /* of a number; else 0 */
+	uint8_t is_signed;
+};
+
+/* clang-format off */
+static const struct raw_type raw_types[PT_MAX] = {
+	[PT_INT8] = {FIELD_INT, 1, 1}, [PT_INT16] = {FIELD_INT, 2, 1},
+	[PT_INT32] = {FIELD_INT, 4, 1}, [PT_INT64] = {FIELD_INT, 8, 1},
+	[PT_UINT8] = {FIELD_UINT, 1}, [PT_UINT16] = {FIELD_UINT, 2},
+	[PT_UINT32] = {FIELD_UINT, 4}, [PT_UINT64] = {FIELD_UINT, 8},
+	[PT_ERRNO] = {FIELD_INT, 8, 1}, [PT_FD] = {FIELD_INT, 8, 1}, [PT_PID] = {FIELD_INT, 8, 1},
+	[PT_FD32] = {FIELD_INT, 4, 1}, [PT_PID32] = {FIELD_INT, 4, 1},
+	[PT_SYSCALLID] = {FIELD_UINT, 2}, [PT_SIGTYPE] = {FIELD_UINT, 1},
+	[PT_RELTIME] = {FIELD_DURATION, 8}, [PT_ABSTIME] = {FIELD_TIME, 8},
+	[PT_PORT] = {FIELD_PORT, 2}, [PT_BOOL] = {FIELD_BOOL, 4},
+	[PT_FLAGS8] = {FIELD_UINT, 1}, [PT_FLAGS16] = {FIELD_UINT, 2}, [PT_FLAGS32] = {FIELD_UINT, 4},
+	[PT_ENUMFLAGS8] = {FIELD_UINT, 1}, [PT_ENUMFLAGS16] = {FIELD_UINT, 2},
+	[PT_ENUMFLAGS32] = {FIELD_UINT, 4}, [PT_MODE] = {FIELD_UINT, 4},
+	[PT_UID] = {FIELD_UINT, 4}, [PT_GID] = {FIELD_UINT, 4}, [PT_SIGSET] = {FIELD_UINT, 4},
+	[PT_SIGSET64] = {FIELD_UINT, 8}, [PT_FLAGS64] = {FIELD_UINT, 8},
+	[PT_ENUMFLAGS64] = {FIELD_UINT, 8}, [PT_WAITSTATUS] = {FIELD_UINT, 4},
+	[PT_DOUBLE] = {FIELD_DOUBLE, 8},
+	[PT_CHARBUF] = {FIELD_STR}, [PT_FSPATH] = {FIELD_PATH}, [PT_FSRELPATH] = {FIELD_PATH},
+	[PT_IPV4ADDR] = {FIELD_IP}, [PT_IPV6ADDR] = {FIELD_IP}, [PT_IPADDR] = {FIELD_IP},
+};
+/* clang-format on */
+
+static const struct raw_type *raw_type(const struct scap_param_info *info)
+{
+	static const struct raw_type bytes = {FIELD_BYTES};
+	const struct raw_type *t = &raw_types[info->type < PT_MAX ? info->type : PT_NONE];
+
+	return t->type ? t : &bytes;
+}
+
+static unsigned int type_of_param(const struct scap_param_info *info)
+{
+	return raw_type(info)->type;
+}
+
+static uint64_t load(const struct raw_type *t, const uint8_t *p)
+{
+	switch (t->size) {
+	case 1:
+		return t->is_signed ? (uint64_t)(int8_t)*p : *p;
+	case 2:
+		return t->is_signed ? (uint64_t)(int16_t)get_u16(p) : get_u16(p);
+	case 4:
+		return t->is_signed ? (uint64_t)(int32_t)get_u32(p) : get_u32(p);
+	default:
+		return get_u64(p);
+	}
+}
+
+static int get_rawarg(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	const int at = arg_at(a->evt, f);
+	const struct scap_param_info *info;
+	const struct scap_param *param;
+	const struct raw_type *t;
+
+	(void)more;
+	if (at < 0)
+		return 0;
+	info = &a->evt->info->params[at];
+	param = &a->evt->params.v[at];
+	t = raw_type(info);
+	v->type = t->type;
+	v->fmt = info->fmt == PF_HEX ? FIELD_FMT_HEX : info->fmt == PF_OCT ? FIELD_FMT_OCT : 0;
+	if (t->size)
+		return param->len >= t->size ? field_u(v, load(t, param->p)) : 0;
+	if (t->type == FIELD_IP && param->len != 4 && param->len != 16)
+		return 0;
+	if (t->type != FIELD_STR && t->type != FIELD_PATH)
+		return field_mem(v, param->p, param->len);
+	return param->len ? field_mem(v, param->p, strnlen((const char *)param->p, param->len)) : 0;
+}
+
+static int get_buffer(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	const int at = param_at(a->evt, "data");
+
+	(void)f, (void)more;
+	if (at < 0 || a->evt->info->params[at].type != PT_BYTEBUF)
+		return 0;
+	return field_mem(v, a->evt->params.v[at].p, a->evt->params.v[at].len);
+}
+
+static int check_abspath(struct sinsp_field *f, const char **why)
+{
+	f->index = 0;
+	if (!f->arg || !strcmp(f->arg, "src"))
+		return 0;
+	if (strcmp(f->arg, "dst"))
+		return sinsp_field_complain(f, why, "evt.abspath.src or evt.abspath.dst, not %s",
+					    f->arg);
+	f->index = 1;
+	return 0;
+}
+
+/* Of calls that take a directory with a path; the second path of those that take two. */
+static int get_abspath(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	const struct sinsp_evt *evt = a->evt;
+	struct value_writer w = writer_of(a);
+	int64_t skip = f->index;
+	int n;
+
+	(void)more;
+	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++) {
+		if (evt->info->params[i].type != PT_FSRELPATH || skip-- > 0)
+			continue;
+		n = sinsp_value_abspath(&w, i);
+		return n > 0 ? keep_made(a, v) : n;
+	}
+	return 0;
+}
+
+/* ---- the result ---- */
+
+/* The number of the parameter with the result; -1: the event has none. */
+static int result_at(const struct sinsp_evt *evt)
+{
+	const struct scap_event_info *info = evt->info;
+
+	for (int i = 0; i < info->n_params; i++)
+		if (!strcmp(info->params[i].name, "res"))
+			return i;
+	return info->flags & EF_CREATES_FD && !evt_is_enter(info->id) ? 0 : -1;
+}
+
+static int get_result(const struct sinsp_evt *evt, int64_t *res)
+{
+	const int at = result_at(evt);
+
+	if (at < 0 || (unsigned int)at >= evt->params.n || evt->params.v[at].len != sizeof(*res))
+		return 0;
+	*res = (int64_t)get_u64(evt->params.v[at].p);
+	return 1;
+}
+
+static int has_failed(const struct sinsp_evt *evt)
+{
+	int64_t res;
+
+	return get_result(evt, &res) && res < 0;
+}
+
+static int get_rawres(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return get_result(a->evt, &v->i);
+}
+
+static int get_res(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	const char *name;
+	int64_t res;
+	char *p;
+
+	(void)f, (void)more;
+	if (!get_result(a->evt, &res))
+		return 0;
+	name = res >= 0 ? "SUCCESS" : sinsp_errno_name(-(uint64_t)res);
+	if (name)
+		return field_str(v, name);
+	p = sinsp_asker_alloc(a, TEXT_NUM_MAX);
+	return p ? field_mem(v, p, (size_t)(put_i64(p, res) - p)) : -ENOMEM;
+}
+
+static int get_failed(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_u(v, has_failed(a->evt));
+}
+
+/* ---- opens ---- */
+
+enum { OPEN_READ, OPEN_WRITE, OPEN_CREATE, OPEN_EXEC };
+enum { O_READ_BIT = 1, O_WRITE_BIT = 2, O_CREATED_BIT = 1 << 14, EXEC_BITS = 0111 };
+
+static int is_open(unsigned int id)
+{
+	return id == EVT_OPEN_X || id == EVT_OPENAT_102_E || id == EVT_OPENAT_X ||
+	       id == EVT_OPENAT2_X || id == EVT_OPEN_BY_HANDLE_AT_X;
+}
+
+static int get_open(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	static const uint32_t bits[] = {O_READ_BIT, O_WRITE_BIT, O_CREATED_BIT, EXEC_BITS};
+	const struct sinsp_evt *evt = a->evt;
+	const int made = evt->info->id == EVT_CREAT_X && f->row->what >= OPEN_CREATE;
+	const int at = param_at(evt, f->row->what == OPEN_EXEC ? "mode" : "flags");
+
+	(void)more;
+	if (!is_open(evt->info->id) && !made)
+		return field_u(v, 0);
+	if (at < 0 && made) /* creat has no flags */
+		return field_u(v, !has_failed(evt));
+	if (at < 0 || evt->params.v[at].len < sizeof(uint32_t))
+		return field_u(v, 0);
+	return field_u(v, !!(get_u32(evt->params.v[at].p) & bits[f->row->what]));
+}
+
+/* ---- how much data went ---- */
+
+enum { LEN_IN = 1, LEN_OUT = 2, LEN_FILE = 4, LEN_NET = 8 };
+
+static int get_buflen(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	const struct sinsp_evt *evt = a->evt;
+	const unsigned int what = f->row->what;
+	int64_t res;
+
+	(void)more;
+	if (!evt->fd || !is_io(evt) || !get_result(evt, &res))
+		return 0;
+	if ((what & LEN_IN && evt->info->category != EC_IO_READ) ||
+	    (what & LEN_OUT && evt->info->category != EC_IO_WRITE) ||
+	    (what & LEN_FILE && fd_kind(evt) != FD_FILE) ||
+	    (what & LEN_NET && fd_kind(evt) != FD_NET))
+		return 0;
+	return field_u(v, res > 0 ? (uint64_t)res : 0);
+}
+
+/* ---- counts ---- */
+
+static int count(struct sinsp_value *v, int is_counted)
+{
+	return is_counted ? field_u(v, 1) : 0;
+}
+
+static int get_count(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	(void)a, (void)f, (void)more;
+	return count(v, 1);
+}
+
+static int get_count_exit(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			  const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return count(v, !evt_is_enter(a->evt->info->id));
+}
+
+static int get_count_procinfo(struct sinsp_asker *a, const struct sinsp_field *f,
+			      struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const struct sinsp_thread *t = a->evt->thread;
+	const int main_only = f->row->what;
+
+	(void)more;
+	return count(v,
+		     a->evt->info->id == EVT_PROCINFO_E && (!main_only || (t && t->tid == t->pid)));
+}
+
+enum { ERROR_ANY, ERROR_FILE, ERROR_NET, ERROR_MEMORY, ERROR_OTHER };
+
+/* What failed, by its file, or where it has none by the kind of call. */
+static unsigned int kind_of_error(const struct sinsp_evt *evt)
+{
+	switch (fd_kind(evt)) {
+	case FD_FILE:
+		return ERROR_FILE;
+	case FD_NET:
+		return ERROR_NET;
+	case FD_NONE:
+		break;
+	default:
+		return evt->fd->type == SCAP_FD_UNIX_SOCK ? ERROR_NET : ERROR_OTHER;
+	}
+	switch (evt->info->id) {
+	case EVT_OPEN_X:
+	case EVT_CREAT_X:
+	case EVT_OPENAT_102_X:
+	case EVT_OPENAT_X:
+	case EVT_OPENAT2_X:
+	case EVT_OPEN_BY_HANDLE_AT_X:
+		return ERROR_FILE;
+	case EVT_ACCEPT_26_X:
+	case EVT_ACCEPT_56_X:
+	case EVT_ACCEPT_X:
+	case EVT_ACCEPT4_248_X:
+	case EVT_ACCEPT4_X:
+	case EVT_CONNECT_X:
+	case EVT_BIND_X:
+		return ERROR_NET;
+	default:
+		return category_of(evt) == EC_MEMORY ? ERROR_MEMORY : ERROR_OTHER;
+	}
+}
+
+static int get_count_error(struct sinsp_asker *a, const struct sinsp_field *f,
+			   struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const unsigned int what = f->row->what;
+
+	(void)more;
+	return count(v, has_failed(a->evt) && (what == ERROR_ANY || what == kind_of_error(a->evt)));
+}
+
+#define ARG (FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY | FIELD_F_ARG_INDEX)
+#define DOCKERS                                                                                    \
+	FIELD_F_UNSUPPORTED | FIELD_F_HIDDEN, 0, NULL, "no capture of today has docker's events"
+
+/* clang-format off */
+static const struct sinsp_field_row rows[] = {
+	{"evt.dir", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_dir,
+	 "> for an enter, < for an exit."},
+	{"evt.type", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_type,
+	 "Name of the event, as in open."},
+	{"evt.type.is", FIELD_UINT, 0, FIELD_COST_HEADER, FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY, 0,
+	 get_type_is, "evt.type.is.open is 1 for events of type open, 0 for others.", check_type_is},
+	{"syscall.type", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_syscall_type,
+	 "evt.type of system calls; other events, such as switch, have none."},
+	{"evt.category", FIELD_STR, 0, FIELD_COST_STATE, 0, 0, get_category,
+	 "What it has to do with: file, net, memory, process, ...; reads and writes by their file."},
+	{"evt.args", FIELD_STR, 0, FIELD_COST_TEXT, 0, 0, get_args,
+	 "All arguments as text, with their names."},
+	{"evt.arg", FIELD_STR, 0, FIELD_COST_TEXT, ARG, 0, get_arg,
+	 "One argument as text, by name or number, as in evt.arg.fd and evt.arg[0]: what it means if "
+	 "that is known, such as the name of an error or of a file.", check_arg},
+	{"evt.rawarg", FIELD_NONE, 0, FIELD_COST_SEARCH, ARG, 0, get_rawarg,
+	 "One argument as it is in the event: numbers as numbers.", check_arg},
+	{"evt.info", FIELD_STR, 0, FIELD_COST_TEXT, 0, 0, get_args,
+	 "The same as evt.args."},
+	{"evt.buffer", FIELD_BYTES, 0, FIELD_COST_SEARCH, 0, 0, get_buffer,
+	 "The data that was read or written, as far as it was kept."},
+	{"evt.buflen", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, 0, get_buflen,
+	 "Bytes that were read or written."},
+	{"evt.buflen.in", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_IN, get_buflen,
+	 "Bytes that were read."},
+	{"evt.buflen.out", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_OUT, get_buflen,
+	 "Bytes that were written."},
+	{"evt.buflen.file", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_FILE, get_buflen,
+	 "Bytes that were read from or written to files."},
+	{"evt.buflen.file.in", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_FILE | LEN_IN,
+	 get_buflen, "Bytes that were read from files."},
+	{"evt.buflen.file.out", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_FILE | LEN_OUT,
+	 get_buflen, "Bytes that were written to files."},
+	{"evt.buflen.net", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_NET, get_buflen,
+	 "Bytes that came or went through the network."},
+	{"evt.buflen.net.in", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_NET | LEN_IN,
+	 get_buflen, "Bytes that came from the network."},
+	{"evt.buflen.net.out", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_NET | LEN_OUT,
+	 get_buflen, "Bytes that went to the network."},
+	{"evt.res", FIELD_STR, 0, FIELD_COST_SEARCH, 0, 0, get_res,
+	 "Result: SUCCESS, or the name of the error, as in ENOENT."},
+	{"evt.rawres", FIELD_INT, 0, FIELD_COST_SEARCH, 0, 0, get_rawres,
+	 "Result as a number, as in -2."},
+	{"evt.failed", FIELD_BOOL, 0, FIELD_COST_SEARCH, 0, 0, get_failed,
+	 "Whether the result is an error."},
+	{"evt.is_io", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, READS | WRITES, get_flag,
+	 "Whether the event reads or writes data, as read and sendto do."},
+	{"evt.is_io_read", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, READS, get_flag,
+	 "Whether it reads data."},
+	{"evt.is_io_write", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, WRITES, get_flag,
+	 "Whether it writes data."},
+	{"evt.io_dir", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_io_dir,
+	 "read or write, of events that do."},
+	{"evt.is_wait", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, WAITS, get_flag,
+	 "Whether it is a call that waits for something, such as poll."},
+	{"evt.is_syslog", FIELD_BOOL, 0, FIELD_COST_STATE, 0, 0, get_is_syslog,
+	 "Whether it writes to /dev/log."},
+	{"evt.count", FIELD_UINT, 0, FIELD_COST_HEADER, 0, 0, get_count,
+	 "Always 1: what chisels count events with."},
+	{"evt.count.error", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, ERROR_ANY, get_count_error,
+	 "1 for events that failed; others have no value."},
+	{"evt.count.error.file", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, ERROR_FILE, get_count_error,
+	 "1 for events that failed and are about files."},
+	{"evt.count.error.net", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, ERROR_NET, get_count_error,
+	 "1 for events that failed and are about the network."},
+	{"evt.count.error.memory", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, ERROR_MEMORY, get_count_error,
+	 "1 for events that failed and are about memory."},
+	{"evt.count.error.other", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, ERROR_OTHER, get_count_error,
+	 "1 for events that failed and are about something else."},
+	{"evt.count.exit", FIELD_UINT, 0, FIELD_COST_HEADER, 0, 0, get_count_exit,
+	 "1 for exits."},
+	{"evt.count.procinfo", FIELD_UINT, 0, FIELD_COST_HEADER, FIELD_F_HIDDEN, 1, get_count_procinfo,
+	 "1 for procinfo events of processes."},
+	{"evt.count.threadinfo", FIELD_UINT, 0, FIELD_COST_HEADER, FIELD_F_HIDDEN, 0, get_count_procinfo,
+	 "1 for procinfo events."},
+	{"evt.abspath", FIELD_PATH, 0, FIELD_COST_TEXT, FIELD_F_ARG_OK | FIELD_F_ARG_KEY, 0, get_abspath,
+	 "The absolute path that a call such as renameat or unlinkat was given. evt.abspath.src and "
+	 "evt.abspath.dst are the two of calls that take two.", check_abspath},
+	{"evt.is_open_read", FIELD_BOOL, 0, FIELD_COST_SEARCH, 0, OPEN_READ, get_open,
+	 "Whether a file was opened for reading."},
+	{"evt.is_open_write", FIELD_BOOL, 0, FIELD_COST_SEARCH, 0, OPEN_WRITE, get_open,
+	 "Whether a file was opened for writing."},
+	{"evt.is_open_create", FIELD_BOOL, 0, FIELD_COST_SEARCH, 0, OPEN_CREATE, get_open,
+	 "Whether the open made the file."},
+	{"evt.is_open_exec", FIELD_BOOL, 0, FIELD_COST_SEARCH, 0, OPEN_EXEC, get_open,
+	 "Whether an open that makes files was given permissions to execute."},
+	{"evt.infra.docker.name", FIELD_STR, 0, FIELD_COST_TEXT, DOCKERS},
+	{"evt.infra.docker.container.id", FIELD_STR, 0, FIELD_COST_TEXT, DOCKERS},
+	{"evt.infra.docker.container.name", FIELD_STR, 0, FIELD_COST_TEXT, DOCKERS},
+	{"evt.infra.docker.container.image", FIELD_STR, 0, FIELD_COST_TEXT, DOCKERS},
+};
+/* clang-format on */
+
+const struct sinsp_field_class sinsp_fields_call = {
+	.name = "evt",
+	.title = "evt (what happened)",
+	.help = "What an event is, its arguments and its result. Every argument that saker -L "
+		"lists can "
+		"be asked for by name: evt.arg.NAME.",
+	FIELD_ROWS(rows),
+};
