@@ -36,7 +36,7 @@
 
 struct live_driver {
 	struct driver *skel;
-	struct live_progs *fillers;
+	struct live_progs *progs;
 	struct scap_log log;
 	int kind; /* enum ring_kind */
 	size_t ring_sz;
@@ -221,7 +221,7 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->sampling = o->sampling;
 	c->shed = 1;
 	/* Its data, ring, request, completion. */
-	c->io_cqe_at = live_progs_hook_args(d->fillers, "btf_trace_io_uring_complete") == 4;
+	c->io_cqe_at = live_progs_hook_args(d->progs, "btf_trace_io_uring_complete") == 4;
 	c->task_storage = (uint32_t)kernel_is_6_4();
 	c->epoch_offset = epoch_read_offset();
 	memcpy((void *)ro->ia32_calls, scap_ia32_calls(), sizeof(ro->ia32_calls));
@@ -308,7 +308,7 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 		return 0;
 	if (p == d->skel->progs.suppress_exec && !(c->tasks & DRV_TASKS_SUPPRESS))
 		return 0;
-	return bpf_program__autoload(p) || live_progs_has_hook(d->fillers, p);
+	return bpf_program__autoload(p) || live_progs_has_hook(d->progs, p);
 }
 
 /* The number under which an entry of the table of 32-bit calls is reached. */
@@ -346,7 +346,8 @@ static int fill_dispatch_table(struct live_driver *d)
 	int err = 0;
 
 	for (uint32_t nr = 0; nr < DRV_MAX_NR && !err; nr++) {
-		int fd = fillers[nr] ? live_progs_fd(d->fillers, fillers[nr]) : -ENOENT;
+		const struct bpf_program *p = filler_of(d, nr);
+		int fd = p ? bpf_program__fd(p) : -ENOENT;
 
 		if (fd >= 0)
 			err = bpf_map_update_elem(map, &nr, &fd, BPF_ANY);
@@ -433,14 +434,14 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	d->n_kind_fds = d->n_rings;
 	memset(d->kind_fds, -1, d->n_kind_fds * sizeof(*d->kind_fds));
 
-	err = live_progs_new(&d->fillers);
+	err = live_progs_new(&d->progs);
 	if (err)
 		return fail_libbpf(&d->log, err, "the threads that load the driver");
-	oo.btf_custom_path = live_progs_types(d->fillers);
+	oo.btf_custom_path = live_progs_types(d->progs);
 	d->skel = driver__open_opts(&oo);
 	if (!d->skel)
 		return fail_libbpf(&d->log, -errno, "the driver cannot be opened");
-	err = live_progs_opened(d->fillers, d->skel->obj);
+	err = live_progs_opened(d->progs, d->skel->obj);
 	if (err)
 		return fail_libbpf(&d->log, err, "the kernel's types cannot be read");
 	self_tgid = find_self_tgid();
@@ -456,7 +457,7 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	err = driver__load(d->skel);
 	if (err)
 		return fail_libbpf(&d->log, err, "the kernel refuses the driver");
-	err = live_progs_finish(d->fillers, &d->log);
+	err = live_progs_finish(d->progs, &d->log);
 	if (err)
 		return err;
 	err = fill_dispatch_table(d);
@@ -574,7 +575,7 @@ void live_close(struct live_driver *d)
 			close(d->kind_fds[i]);
 	if (d->bell)
 		munmap(d->bell, (size_t)sysconf(_SC_PAGESIZE));
-	live_progs_free(d->fillers);
+	live_progs_free(d->progs);
 	driver__destroy(d->skel);
 	free(d->rings);
 	free(d->kind_fds);

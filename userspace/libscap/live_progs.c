@@ -2,6 +2,7 @@
 #include "live_progs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 #define MAX_THREADS 8
 
 struct job {
-	const char *name; /* libbpf's */
+	const struct bpf_program *prog;
 	struct bpf_insn *insns;
 	size_t n_insns;
 	struct bpf_prog_load_opts opts;
@@ -70,8 +71,8 @@ static void *work(void *arg)
 	struct job *job;
 
 	while ((job = take_job(arg))) {
-		job->fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, job->name, "GPL", job->insns,
-					job->n_insns, &job->opts);
+		job->fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(job->prog), "GPL",
+					job->insns, job->n_insns, &job->opts);
 		if (job->fd < 0)
 			job->fd = -errno;
 	}
@@ -87,14 +88,14 @@ static void *copy_of(const void *from, size_t n)
 	return to;
 }
 
-static int add_job(struct live_progs *p, struct bpf_program *prog,
+static int add_job(struct live_progs *p, const struct bpf_program *prog,
 		   const struct bpf_prog_load_opts *opts)
 {
 	struct job *job = &p->jobs[p->n_jobs];
 
 	if (p->n_jobs == MAX_PROGS)
 		return -E2BIG;
-	job->name = bpf_program__name(prog);
+	job->prog = prog;
 	job->n_insns = bpf_program__insn_cnt(prog);
 	job->insns = copy_of(bpf_program__insns(prog), job->n_insns * sizeof(*job->insns));
 	job->opts = *opts;
@@ -156,8 +157,6 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 	if (id < 0)
 		return id;
 	opts->attach_btf_id = (uint32_t)id;
-	if (!is_filler)
-		return bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING);
 	err = add_job(p, prog, opts);
 	if (err)
 		return err;
@@ -247,25 +246,32 @@ static void join(struct live_progs *p)
 	p->n_threads = 0;
 }
 
+/* libbpf's descriptor of the program is the true one's from now on. */
+static int put_in_place(struct job *job)
+{
+	int err = dup3(job->fd, bpf_program__fd(job->prog), O_CLOEXEC) < 0 ? -errno : 0;
+
+	close(job->fd);
+	job->fd = -1;
+	return err;
+}
+
 int live_progs_finish(struct live_progs *p, const struct scap_log *log)
 {
+	int err = 0;
+
 	join(p);
 	kernel_btf_free(p->kernel);
 	p->kernel = NULL;
-	for (unsigned int i = 0; i < p->n_jobs; i++)
-		if (p->jobs[i].fd < 0)
-			return scap_fail(log, p->jobs[i].fd,
-					 "the kernel refuses the program %s: %s", p->jobs[i].name,
-					 strerror(-p->jobs[i].fd));
-	return 0;
-}
+	for (unsigned int i = 0; i < p->n_jobs && !err; i++) {
+		struct job *job = &p->jobs[i];
 
-int live_progs_fd(const struct live_progs *p, const char *name)
-{
-	for (unsigned int i = 0; i < p->n_jobs; i++)
-		if (!strcmp(p->jobs[i].name, name))
-			return p->jobs[i].fd;
-	return -ENOENT;
+		err = job->fd < 0 ? job->fd : put_in_place(job);
+		if (err)
+			scap_fail(log, err, "the kernel refuses the program %s: %s",
+				  bpf_program__name(job->prog), strerror(-err));
+	}
+	return err;
 }
 
 void live_progs_free(struct live_progs *p)

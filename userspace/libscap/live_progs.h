@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads the driver's fillers on several CPUs. Nearly all of the time to load the driver is the
+ * Loads the driver's programs on several CPUs. Nearly all of the time to load the driver is the
  * kernel's verifier at work on them, one after the other where libbpf loads them; but they
  * do not depend on each other. So libbpf prepares each (maps, CO-RE) and is made to load an
- * empty program in its stead, while threads load the true one.
+ * empty program in its stead, while threads load the true one, which then takes its place.
  */
 #ifndef SCAP_LIVE_PROGS_H
 #define SCAP_LIVE_PROGS_H
@@ -29,11 +29,9 @@ int live_progs_has_hook(const struct live_progs *p, const struct bpf_program *pr
 /* How many arguments a tracepoint has ("btf_trace_NAME"), or -ENOENT. */
 int live_progs_hook_args(const struct live_progs *p, const char *name);
 
-/* Waits for all; 0, or a negative errno after saying which program is refused. */
+/* Waits for all, which are then libbpf's. 0, or a negative errno after saying which program is
+ * refused. */
 int live_progs_finish(struct live_progs *p, const struct scap_log *log);
-
-/* The filler's program; -ENOENT: it was not loaded. Borrowed. */
-int live_progs_fd(const struct live_progs *p, const char *name);
 
 void live_progs_free(struct live_progs *p);
 
