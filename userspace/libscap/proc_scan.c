@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The walk over /proc. A thread's snapshot is the clock before the first of its files is
- * read, so that an event not older than it is at most applied twice, never missed.
+ * The walk over /proc, on several CPUs: a process costs the kernel some 100 us, and none depends on
+ * another. A thread's snapshot is the clock before the first of its files is read, so that
+ * an event not older than it is at most applied twice, never missed.
  */
 #include "proc_scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +22,33 @@
 #include "task_rows.h"
 #include "task_scan.h"
 
+#define MAX_HELPERS 3 /* beside the calling thread */
+
 struct scan {
 	struct scap_state_build *b;
 	const struct scap_log *log;
 	struct scap_scan_opts opts;
 	int proc_fd;
-	struct proc_dir procs, tasks;
+	struct proc_dir tasks;
 	struct task_bufs bufs;
 	struct fd_scan fds;
-	struct task_rows rows;
+	const struct task_rows *rows; /* NULL: none */
+};
+
+/* The list of processes, of which each of the threads takes one after the other. */
+struct walk {
+	pthread_mutex_t lock;
+	struct proc_dir procs;
+	uint64_t own; /* our process, in which there are helpers: it comes last; 0: is not there */
+	int own_seen;
+	int more; /* as proc_dir_next says; 0 too when a thread has failed */
+	int err; /* of that thread */
+};
+
+struct helper {
+	pthread_t thread;
+	struct scan *scan;
+	struct walk *walk;
 };
 
 static uint64_t clock_now(const struct scan *s)
@@ -72,7 +92,6 @@ static void scan_close(struct scan *s)
 {
 	task_bufs_fini(&s->bufs);
 	fd_scan_fini(&s->fds);
-	task_rows_fini(&s->rows);
 	close(s->proc_fd);
 	free(s);
 }
@@ -165,7 +184,7 @@ static int scan_threads(struct scan *s, const struct scap_thread_info *main, uin
 			int pid_fd)
 {
 	const struct task_row *row;
-	size_t n = task_rows_of(&s->rows, &row, main->pid);
+	size_t n = s->rows ? task_rows_of(s->rows, &row, main->pid) : 0;
 	int err = 0;
 
 	if (n + 1 < n_threads)
@@ -225,28 +244,116 @@ static int scan_process(struct scan *s, uint64_t pid)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int scan_processes(struct scan *s)
+static int next_process(struct walk *w, uint64_t *pid)
+{
+	int more;
+
+	pthread_mutex_lock(&w->lock);
+	if (w->more > 0)
+		w->more = proc_dir_next(&w->procs, pid);
+	more = w->more;
+	pthread_mutex_unlock(&w->lock);
+	return more > 0;
+}
+
+static void scan_share(struct scan *s, struct walk *w)
 {
 	uint64_t pid;
-	int err = proc_dir_open(&s->procs, s->proc_fd, "."), more = 0;
+	int err = 0;
+
+	while (!err && next_process(w, &pid)) {
+		if (w->own && pid == w->own)
+			w->own_seen = 1;
+		else if (!s->opts.skip_pid || pid != s->opts.skip_pid)
+			err = scan_process(s, pid);
+	}
+	if (!err)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->err = err;
+	w->more = 0;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void *help(void *arg)
+{
+	struct helper *h = arg;
+
+	scan_share(h->scan, h->walk);
+	return NULL;
+}
+
+/* Starts a thread that builds a state of its own. Where that is not possible the others do it. */
+static int helper_start(struct helper *h, const struct scan *s, struct walk *w)
+{
+	struct scap_state_build *b = scap_state_build_new();
+
+	*h = (struct helper){.walk = w};
+	if (b && !scan_open(&h->scan, b, s->log, &s->opts)) {
+		h->scan->rows = s->rows;
+		if (!pthread_create(&h->thread, NULL, help, h))
+			return 1;
+	}
+	if (h->scan)
+		scan_close(h->scan);
+	scap_state_build_free(b);
+	return 0;
+}
+
+static int helper_end(struct helper *h, struct scap_state_build *into)
+{
+	int err;
+
+	pthread_join(h->thread, NULL);
+	err = scap_state_build_join(into, h->scan->b);
+	scap_state_build_free(h->scan->b);
+	scan_close(h->scan);
+	return err;
+}
+
+static int scan_shared(struct scan *s, struct walk *w)
+{
+	const long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct helper helpers[MAX_HELPERS];
+	unsigned int n = 0;
+	int err = 0;
+
+	while (n < MAX_HELPERS && n + 1 < n_cpus && helper_start(&helpers[n], s, w))
+		n++;
+	scan_share(s, w);
+	for (unsigned int i = 0; i < n; i++)
+		err = helper_end(&helpers[i], s->b) ?: err;
+	err = w->err ?: err;
+	if (!err && w->own_seen && s->opts.skip_pid != w->own)
+		err = scan_process(s, w->own);
+	return err;
+}
+
+static int scan_processes(struct scan *s)
+{
+	struct walk w = {
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.more = 1,
+		.own = s->opts.proc ? 0 : (uint64_t)getpid(),
+	};
+	int err = proc_dir_open(&w.procs, s->proc_fd, ".");
 
 	if (err)
 		return err;
-	while (!err && (more = proc_dir_next(&s->procs, &pid)) > 0)
-		if (!s->opts.skip_pid || pid != s->opts.skip_pid)
-			err = scan_process(s, pid);
-	proc_dir_close(&s->procs);
-	if (!err && more < 0)
-		err = scap_fail(s->log, more,
+	err = scan_shared(s, &w);
+	proc_dir_close(&w.procs);
+	if (!err && w.more < 0)
+		err = scap_fail(s->log, w.more,
 				"the list of processes in /proc ends with an error: %s: the others "
 				"would not be known; try again",
-				strerror(-more));
+				strerror(-w.more));
 	return err;
 }
 
 int scap_scan_machine(struct scap_state_build *b, const struct scap_log *log,
 		      const struct scap_scan_opts *opts)
 {
+	struct task_rows rows = {0};
 	struct scan *s = NULL;
 	int err = scan_open(&s, b, log, opts);
 
@@ -257,11 +364,14 @@ int scap_scan_machine(struct scap_state_build *b, const struct scap_log *log,
 	if (!err)
 		err = machine_scan_ifaces(b);
 	if (!err && s->opts.task_rows_fd > 0)
-		err = task_rows_read(&s->rows, s->opts.task_rows_fd) == -ENOMEM ? -ENOMEM : 0;
-	if (!err)
+		err = task_rows_read(&rows, s->opts.task_rows_fd) == -ENOMEM ? -ENOMEM : 0;
+	if (!err) {
+		s->rows = &rows;
 		err = scan_processes(s);
+	}
 	if (s)
 		scan_close(s);
+	task_rows_fini(&rows);
 	return err;
 }
 

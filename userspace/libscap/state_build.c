@@ -211,6 +211,53 @@ int scap_state_build_iface(struct scap_state_build *b, const struct scap_iface *
 	return append(&b->ifaces, &i, sizeof(i));
 }
 
+/* All text of @from is kept with ours. */
+static void take_chunks(struct scap_state_build *b, struct scap_state_build *from)
+{
+	struct chunk **end = &b->chunks;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = from->chunks;
+	from->chunks = NULL;
+}
+
+static int join_threads(struct array *all, const struct array *ours, const struct array *theirs)
+{
+	const struct scap_thread_info *a = ours->v, *b = theirs->v;
+	size_t i = 0, j = 0;
+	int err = 0;
+
+	while (!err && (i < ours->n || j < theirs->n)) {
+		int is_ours = j == theirs->n || (i < ours->n && a[i].pid <= b[j].pid);
+
+		err = append(all, is_ours ? &a[i++] : &b[j++], sizeof(*a));
+	}
+	return err;
+}
+
+int scap_state_build_join(struct scap_state_build *b, struct scap_state_build *from)
+{
+	const struct fd_entry *fds = from->fds.v;
+	struct array threads = {0};
+	int err = join_threads(&threads, &b->threads, &from->threads);
+
+	take_chunks(b, from);
+	if (err) {
+		free(threads.v);
+		return err;
+	}
+	free(b->threads.v);
+	b->threads = threads;
+	for (size_t i = 0; i < from->fds.n && !err; i++) {
+		struct fd_entry e = fds[i];
+
+		e.seq = b->fds.n;
+		err = append(&b->fds, &e, sizeof(e));
+	}
+	return err;
+}
+
 static int by_thread(const void *a, const void *b)
 {
 	const struct fd_entry *x = a, *y = b;

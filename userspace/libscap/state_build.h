@@ -22,6 +22,10 @@ int scap_state_build_user(struct scap_state_build *b, const struct scap_user *u)
 int scap_state_build_group(struct scap_state_build *b, const struct scap_group *g);
 int scap_state_build_iface(struct scap_state_build *b, const struct scap_iface *i);
 
+/* Moves all threads and files of @from, built beside @b. Where both have their processes in the
+ * order of their numbers, so they are then. 0 or -ENOMEM; @from can only be freed. */
+int scap_state_build_join(struct scap_state_build *b, struct scap_state_build *from);
+
 /* Ties files to threads. The result is borrowed until the next change or the free. */
 const struct scap_state *scap_state_build_done(struct scap_state_build *b);
 

@@ -152,6 +152,44 @@ static void test_the_rest(void **state)
 	scap_state_build_free(b);
 }
 
+static void add_thread(struct scap_state_build *b, uint64_t pid, uint64_t tid, const char *comm)
+{
+	struct scap_thread_info t = {.pid = pid, .tid = tid, .comm = comm};
+
+	assert_int_equal(scap_state_build_thread(b, &t), 0);
+}
+
+/* What was built beside it is in its place, with its text, when the other one is gone. */
+static void test_join(void **state)
+{
+	static const uint64_t tids[] = {1, 2, 21, 3, 4};
+	struct scap_state_build *b = scap_state_build_new(), *from = scap_state_build_new();
+	const struct scap_state *s;
+
+	(void)state;
+	add_thread(b, 1, 1, "one");
+	add_fd(b, 1, 0, "of one");
+	add_thread(b, 3, 3, "three");
+	add_thread(from, 2, 2, "two");
+	add_thread(from, 2, 21, "two");
+	add_thread(from, 4, 4, "four");
+	add_fd(from, 2, 0, "of two");
+	add_fd(from, 2, 1, "also of two");
+	assert_int_equal(scap_state_build_join(b, from), 0);
+	scap_state_build_free(from);
+	s = scap_state_build_done(b);
+	assert_int_equal(s->n_threads, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(s->threads[i].tid, tids[i]);
+	assert_string_equal(s->threads[2].comm, "two");
+	assert_string_equal(s->threads[4].comm, "four");
+	assert_int_equal(s->threads[0].n_fds, 1);
+	assert_int_equal(s->threads[1].n_fds, 2);
+	assert_string_equal(s->threads[1].fds[1].name, "also of two");
+	assert_int_equal(s->threads[3].n_fds, 0);
+	scap_state_build_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +198,7 @@ int main(void)
 		cmocka_unit_test(test_files_find_their_threads),
 		cmocka_unit_test(test_files_of_a_repeated_tid),
 		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_the_rest),
 	};
 
