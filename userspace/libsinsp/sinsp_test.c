@@ -1173,8 +1173,8 @@ static void test_numbers_of_a_namespace(void **state)
 	CALL(&w, 11, EVT_PIDFD_OPEN_X, 3, I(6), I(10), I(0));
 	s = play(&w);
 	assert_file(s, 11, 4, "/theirs");
-	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 11), 3)->pid, 12);
-	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 11), 6)->pid, -1);
+	assert_int_equal(sinsp_fd_ends(sinsp_thread_fd(sinsp_thread_find(s, 11), 3))->pid, 12);
+	assert_int_equal(sinsp_fd_ends(sinsp_thread_fd(sinsp_thread_find(s, 11), 6))->pid, -1);
 	sinsp_close(s);
 }
 

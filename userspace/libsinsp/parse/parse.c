@@ -298,12 +298,11 @@ struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned
 	old = sinsp_files_find(t->files, num);
 	/* The kernel frees a number early in close: it can be given away before close returns. */
 	reopened = old && (old->flags & SINSP_FD_F_CLOSING);
-	fd = sinsp_files_add(&tt->fds, t->files, num);
+	fd = sinsp_files_add(&tt->fds, t->files, num, type);
 	if (!fd) {
 		sinsp_tell_refused(p->s);
 		return NULL;
 	}
-	fd->type = type;
 	fd->learnt_ns = p->e->raw.true_ns;
 	fd->flags = reopened ? SINSP_FD_F_REOPENED : 0;
 	p->e->fd = fd;
@@ -311,18 +310,29 @@ struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned
 	return fd;
 }
 
-struct sinsp_fd *sinsp_parse_edit_fd(struct sinsp_parse *p)
+typedef struct sinsp_fd *(*edit_fn)(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
+
+static struct sinsp_fd *edit(struct sinsp_parse *p, edit_fn how)
 {
-	struct sinsp_threads *tt = &p->s->threads;
 	struct sinsp_fd *fd = NULL;
 
 	if (p->e->fd)
-		fd = sinsp_files_edit(&tt->fds, p->e->thread->files, p->e->fdnum);
+		fd = how(&p->s->threads.fds, p->e->thread->files, p->e->fdnum);
 	if (fd)
 		p->e->fd = fd;
 	else
 		sinsp_tell_refused(p->s);
 	return fd;
+}
+
+struct sinsp_fd *sinsp_parse_edit_fd(struct sinsp_parse *p)
+{
+	return edit(p, sinsp_files_edit);
+}
+
+struct sinsp_fd *sinsp_parse_edit_socket(struct sinsp_parse *p)
+{
+	return edit(p, sinsp_files_edit_socket);
 }
 
 void sinsp_parse_end(struct sinsp *s)

@@ -155,6 +155,8 @@ size_t sinsp_text_len(const struct scap_param *v);
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type);
 /* The event's file, to be changed. NULL: there is none, no memory, or no room. */
 struct sinsp_fd *sinsp_parse_edit_fd(struct sinsp_parse *p);
+/* The same with ends: what comes of it is a socket. */
+struct sinsp_fd *sinsp_parse_edit_socket(struct sinsp_parse *p);
 
 /* parse_file.c */
 void sinsp_parse_open(struct sinsp_parse *p);

@@ -518,7 +518,7 @@ void sinsp_parse_pidfd_open(struct sinsp_parse *p)
 	if (!fd)
 		return;
 	target = sinsp_thread_called(p->s, p->e->thread, sinsp_s64(sinsp_own(p, SINSP_P_pid), -1));
-	fd->pid = target ? target->pid : -1;
+	sinsp_fd_edit_ends(fd)->pid = target ? target->pid : -1;
 	fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
@@ -531,7 +531,7 @@ void sinsp_parse_pidfd_getfd(struct sinsp_parse *p)
 	int64_t num = sinsp_result(p);
 
 	if (pidfd && pidfd->type == SCAP_FD_PIDFD)
-		target = sinsp_threads_find(&p->s->threads, pidfd->pid);
+		target = sinsp_threads_find(&p->s->threads, sinsp_fd_ends(pidfd)->pid);
 	from = sinsp_thread_fd(target, sinsp_s64(sinsp_own(p, SINSP_P_target_fd), -1));
 	if (from && from != sinsp_thread_fd(p->e->thread, num))
 		copy_fd(p, num, from, 1);

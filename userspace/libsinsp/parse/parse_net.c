@@ -109,8 +109,8 @@ void sinsp_parse_socketpair(struct sinsp_parse *p)
 
 		if (!fd)
 			continue;
-		fd->unix_src = sinsp_u64(sinsp_own(p, SINSP_P_source), 0);
-		fd->unix_dst = sinsp_u64(sinsp_own(p, SINSP_P_peer), 0);
+		sinsp_fd_edit_ends(fd)->unix_src = sinsp_u64(sinsp_own(p, SINSP_P_source), 0);
+		sinsp_fd_edit_ends(fd)->unix_dst = sinsp_u64(sinsp_own(p, SINSP_P_peer), 0);
 		if (type & SOCK_CLOEXEC)
 			fd->flags |= SINSP_FD_F_CLOEXEC;
 	}
@@ -119,10 +119,12 @@ void sinsp_parse_socketpair(struct sinsp_parse *p)
 static void listen_on(struct sinsp_fd *fd, unsigned int type, const uint8_t *ip, size_t len,
 		      uint16_t port)
 {
+	struct sinsp_tuple *t = &sinsp_fd_edit_ends(fd)->tuple;
+
 	fd->type = type;
-	memset(&fd->tuple, 0, sizeof(fd->tuple));
-	memcpy(fd->tuple.sip, ip, len);
-	fd->tuple.sport = port;
+	memset(t, 0, sizeof(*t));
+	memcpy(t->sip, ip, len);
+	t->sport = port;
 	fd->flags |= SINSP_FD_F_SERVER;
 }
 
@@ -133,7 +135,7 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 	char text[SINSP_SOCK_TEXT];
 	struct sinsp_fd *fd;
 
-	if (sinsp_result(p) < 0 || !addr || !(fd = sinsp_parse_edit_fd(p)))
+	if (sinsp_result(p) < 0 || !addr || !(fd = sinsp_parse_edit_socket(p)))
 		return;
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
 		if (get_u16(addr->p + 5))
@@ -147,16 +149,6 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 			listen_on(fd, SCAP_FD_IPV6_SERVSOCK, addr->p + 1, 16, port);
 	}
 	set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len));
-}
-
-static void swap_ends(struct sinsp_fd *fd)
-{
-	struct sinsp_tuple t = fd->tuple;
-
-	memcpy(fd->tuple.sip, t.dip, 16);
-	memcpy(fd->tuple.dip, t.sip, 16);
-	fd->tuple.sport = t.dport;
-	fd->tuple.dport = t.sport;
 }
 
 static int same_end(const uint8_t *ip1, uint16_t port1, const uint8_t *ip2, uint16_t port2,
@@ -179,7 +171,7 @@ static int merge_tuple(struct sinsp_fd *fd, unsigned int old_type, const struct 
 	static const uint8_t zero[16];
 	unsigned int type = fd->type;
 	size_t len = type == SCAP_FD_IPV4_SOCK ? 4 : 16;
-	struct sinsp_tuple *to = &fd->tuple;
+	struct sinsp_tuple *to = &sinsp_fd_edit_ends(fd)->tuple;
 	int changed = 0;
 
 	if (type == old_type && same_tuple(to, t, len))
@@ -232,8 +224,8 @@ static void read_unix_ends(struct sinsp_fd *fd, const struct scap_param *v)
 {
 	if (v->len < SINSP_TUPLE_UNIX_SZ)
 		return;
-	memcpy(&fd->unix_src, v->p + 1, 8);
-	memcpy(&fd->unix_dst, v->p + 9, 8);
+	sinsp_fd_edit_ends(fd)->unix_src = get_u64(v->p + 1);
+	sinsp_fd_edit_ends(fd)->unix_dst = get_u64(v->p + 9);
 }
 
 /* TCP and UDP have ports; sysdig does not name the ends of raw IPv6 sockets. */
@@ -254,21 +246,23 @@ static void name_by_ends(struct sinsp_parse *p, struct sinsp_fd *fd)
 void sinsp_parse_connect_enter(struct sinsp_parse *p)
 {
 	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
-	struct sinsp_fd *fd = addr ? sinsp_parse_edit_fd(p) : NULL;
+	struct sinsp_fd *fd = addr ? sinsp_parse_edit_socket(p) : NULL;
 	char text[SINSP_SOCK_TEXT];
+	struct sinsp_tuple *t;
 
 	if (!fd)
 		return;
+	t = &sinsp_fd_edit_ends(fd)->tuple;
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
 		fd->type = SCAP_FD_IPV4_SOCK;
-		memcpy(fd->tuple.dip, addr->p + 1, 4);
-		fd->tuple.dport = get_u16(addr->p + 5);
+		memcpy(t->dip, addr->p + 1, 4);
+		t->dport = get_u16(addr->p + 5);
 	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
 		int mapped = sinsp_ip_is_mapped(addr->p + 1);
 
 		fd->type = mapped ? SCAP_FD_IPV4_SOCK : SCAP_FD_IPV6_SOCK;
-		memcpy(fd->tuple.dip, addr->p + (mapped ? 13 : 1), mapped ? 4 : 16);
-		fd->tuple.dport = get_u16(addr->p + 17);
+		memcpy(t->dip, addr->p + (mapped ? 13 : 1), mapped ? 4 : 16);
+		t->dport = get_u16(addr->p + 17);
 	} else {
 		set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len));
 	}
@@ -285,7 +279,7 @@ static void connect_inet(struct sinsp_parse *p, struct sinsp_fd *fd, unsigned in
 	/* A server that connects, to answer one client only. */
 	if (changed && (fd->flags & SINSP_FD_F_SERVER) && type == SCAP_FD_IPV4_SOCK &&
 	    fd->l4proto == SCAP_L4_UDP)
-		swap_ends(fd);
+		sinsp_fd_swap_ends(fd);
 	name_by_ends(p, fd);
 }
 
@@ -293,7 +287,7 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 {
 	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
 	int64_t res = sinsp_result(p);
-	struct sinsp_fd *fd = sinsp_parse_edit_fd(p);
+	struct sinsp_fd *fd = sinsp_parse_edit_socket(p);
 	char text[SINSP_SOCK_TEXT];
 	struct sinsp_tuple t;
 	unsigned int type;
@@ -335,7 +329,7 @@ void sinsp_parse_accept(struct sinsp_parse *p)
 	if (!fd)
 		return;
 	if (inet) {
-		fd->tuple = t;
+		sinsp_fd_edit_ends(fd)->tuple = t;
 		fd->l4proto = SCAP_L4_TCP;
 	} else {
 		read_unix_ends(fd, v);
@@ -361,13 +355,15 @@ void sinsp_parse_sendto_enter(struct sinsp_parse *p)
  * read as the peer's address once it becomes a connection. */
 static void leave_listening(const struct sinsp_parse *p, struct sinsp_fd *fd)
 {
+	struct sinsp_tuple *t = &sinsp_fd_edit_ends(fd)->tuple;
+
 	if (p->s->native)
 		return;
-	fd->tuple.dip[0] = fd->tuple.sport;
-	fd->tuple.dip[1] = fd->tuple.sport >> 8;
-	fd->tuple.dip[2] = fd->l4proto;
-	fd->tuple.dip[3] = 0;
-	fd->tuple.sport = 0;
+	t->dip[0] = t->sport;
+	t->dip[1] = t->sport >> 8;
+	t->dip[2] = fd->l4proto;
+	t->dip[3] = 0;
+	t->sport = 0;
 }
 
 static int update_tuple(struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v)
@@ -407,7 +403,7 @@ static void guess_role(const struct sinsp_parse *p, struct sinsp_fd *fd, int inc
 
 static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int incoming)
 {
-	struct sinsp_fd *fd = v ? sinsp_parse_edit_fd(p) : NULL;
+	struct sinsp_fd *fd = v ? sinsp_parse_edit_socket(p) : NULL;
 	char text[SINSP_SOCK_TEXT];
 
 	if (!fd || !update_tuple(p, fd, v))
@@ -419,7 +415,7 @@ static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int i
 	guess_role(p, fd, incoming);
 	/* The tuple is in the direction of the data, a name goes from client to server. */
 	if (fd->flags & (incoming ? SINSP_FD_F_CLIENT : SINSP_FD_F_SERVER))
-		swap_ends(fd);
+		sinsp_fd_swap_ends(fd);
 	name_by_ends(p, fd);
 }
 

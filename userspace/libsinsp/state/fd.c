@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct sinsp_fd) + sizeof(struct sinsp_fd_chunk) / 5 <= 96,
-	       "a process with five files takes at most 96 bytes for each");
+_Static_assert(4 * sizeof(struct sinsp_fd) + sizeof(struct sinsp_fd_with_ends) +
+			       sizeof(struct sinsp_fd_chunk) + sizeof(struct sinsp_fd_table) <=
+		       5 * 96,
+	       "five files, one of them a socket, take at most 96 bytes each");
 
 /* sysdig names the protocol of a socket once it knows which end of it is ours. */
 static unsigned int shown_l4proto(const struct sinsp_fd *fd)
@@ -61,6 +63,7 @@ void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 {
 	memset(mem, 0, sizeof(*mem));
 	sinsp_slab_init(&mem->fds, sizeof(struct sinsp_fd));
+	sinsp_slab_init(&mem->fds_with_ends, sizeof(struct sinsp_fd_with_ends));
 	sinsp_slab_init(&mem->chunks, sizeof(struct sinsp_fd_chunk));
 	sinsp_slab_init(&mem->tables, sizeof(struct sinsp_fd_table));
 	mem->strings = strings;
@@ -69,25 +72,69 @@ void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 void sinsp_fd_mem_fini(struct sinsp_fd_mem *mem)
 {
 	sinsp_slab_fini(&mem->fds);
+	sinsp_slab_fini(&mem->fds_with_ends);
 	sinsp_slab_fini(&mem->chunks);
 	sinsp_slab_fini(&mem->tables);
 }
 
-/* ---- chunks ---- */
+/* ---- single files ---- */
 
 static int has_room_for(struct sinsp_fd_mem *mem, uint32_t n)
 {
-	if (n <= SINSP_FILES_TOTAL_MAX && mem->fds.n_used <= SINSP_FILES_TOTAL_MAX - n)
+	if (n <= SINSP_FILES_TOTAL_MAX &&
+	    mem->fds.n_used + mem->fds_with_ends.n_used <= SINSP_FILES_TOTAL_MAX - n)
 		return 1;
 	mem->n_refused++;
 	return 0;
 }
 
+static int type_has_ends(unsigned int type)
+{
+	switch (type) {
+	case SCAP_FD_IPV4_SOCK:
+	case SCAP_FD_IPV6_SOCK:
+	case SCAP_FD_IPV4_SERVSOCK:
+	case SCAP_FD_IPV6_SERVSOCK:
+	case SCAP_FD_UNIX_SOCK:
+	case SCAP_FD_PIDFD:
+		return 1;
+	}
+	return 0;
+}
+
+static struct sinsp_fd *fd_new(struct sinsp_fd_mem *mem, int has_ends)
+{
+	struct sinsp_fd *fd = sinsp_slab_get(has_ends ? &mem->fds_with_ends : &mem->fds);
+
+	if (fd)
+		fd->has_ends = has_ends;
+	return fd;
+}
+
+/* Without its name, which is another's now. */
+static void fd_put(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
+{
+	sinsp_slab_put(fd->has_ends ? &mem->fds_with_ends : &mem->fds, fd);
+}
+
 static void fd_free(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
 {
 	sinsp_str_put(mem->strings, fd->name);
-	sinsp_slab_put(&mem->fds, fd);
+	fd_put(mem, fd);
 }
+
+/* All of @src but whether it has ends, and those only if both have. */
+static void fd_assign(struct sinsp_fd *dst, const struct sinsp_fd *src)
+{
+	const int has_ends = dst->has_ends;
+
+	if (has_ends && src->has_ends)
+		*sinsp_fd_edit_ends(dst) = *sinsp_fd_ends(src);
+	*dst = *src;
+	dst->has_ends = has_ends;
+}
+
+/* ---- chunks ---- */
 
 static void chunk_put(struct sinsp_fd_mem *mem, struct sinsp_fd_chunk *c)
 {
@@ -118,12 +165,12 @@ static struct sinsp_fd_chunk *chunk_copy(struct sinsp_fd_mem *mem,
 	for (int i = 0; c && i < SINSP_CHUNK_FILES; i++) {
 		if (!from->fds[i])
 			continue;
-		c->fds[i] = sinsp_slab_get(&mem->fds);
+		c->fds[i] = fd_new(mem, from->fds[i]->has_ends);
 		if (!c->fds[i]) {
 			chunk_put(mem, c);
 			return NULL;
 		}
-		*c->fds[i] = *from->fds[i];
+		fd_assign(c->fds[i], from->fds[i]);
 		sinsp_str_ref(c->fds[i]->name);
 		c->n++;
 	}
@@ -348,40 +395,83 @@ const struct sinsp_fd *sinsp_files_search(const struct sinsp_files *f, int64_t n
 	return c ? c->fds[num % SINSP_CHUNK_FILES] : NULL;
 }
 
-struct sinsp_fd *sinsp_files_edit(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num)
+/* Where the file @num, which there is, can be changed or put another. NULL: no room. */
+static struct sinsp_fd **own_fd(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num)
 {
 	struct sinsp_fd_chunk *c;
 
-	if (!sinsp_files_find(f, num) || !own_table(mem, f))
+	if (!own_table(mem, f))
 		return NULL;
 	c = own_chunk(mem, f->table, num);
-	return c ? c->fds[num % SINSP_CHUNK_FILES] : NULL;
+	return c ? &c->fds[num % SINSP_CHUNK_FILES] : NULL;
 }
 
-struct sinsp_fd *sinsp_files_add(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num)
+struct sinsp_fd *sinsp_files_edit(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num)
+{
+	struct sinsp_fd **at = sinsp_files_find(f, num) ? own_fd(mem, f, num) : NULL;
+
+	return at ? *at : NULL;
+}
+
+struct sinsp_fd *sinsp_files_edit_socket(struct sinsp_fd_mem *mem, struct sinsp_files *f,
+					 int64_t num)
+{
+	struct sinsp_fd **at = sinsp_files_find(f, num) ? own_fd(mem, f, num) : NULL;
+	struct sinsp_fd *fd;
+
+	if (!at || (*at)->has_ends)
+		return at ? *at : NULL;
+	fd = fd_new(mem, 1);
+	if (!fd)
+		return NULL;
+	fd_assign(fd, *at);
+	fd_put(mem, *at);
+	return *at = fd;
+}
+
+/* In place of the file @num, which there is. */
+static struct sinsp_fd *replace_fd(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num,
+				   int has_ends)
+{
+	struct sinsp_fd **at = own_fd(mem, f, num);
+	struct sinsp_fd *fd = at ? fd_new(mem, has_ends) : NULL;
+
+	if (!fd)
+		return NULL;
+	fd_free(mem, *at);
+	return *at = fd;
+}
+
+static struct sinsp_fd *add_fd(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num,
+			       int has_ends)
 {
 	struct sinsp_fd_chunk *c;
 	struct sinsp_fd *fd;
 
-	if (sinsp_files_find(f, num)) {
-		fd = sinsp_files_edit(mem, f, num);
-		if (!fd)
-			return NULL;
-		sinsp_str_put(mem->strings, fd->name);
-		memset(fd, 0, sizeof(*fd));
-	} else {
-		if (num < 0 || sinsp_files_count(f) >= SINSP_FILES_MAX || !has_room_for(mem, 1) ||
-		    !own_table(mem, f))
-			return NULL;
-		c = own_chunk(mem, f->table, num);
-		fd = c ? sinsp_slab_get(&mem->fds) : NULL;
-		if (!fd)
-			return NULL;
-		c->fds[num % SINSP_CHUNK_FILES] = fd;
-		c->n++;
-		f->table->n++;
-	}
+	if (num < 0 || num > INT32_MAX || sinsp_files_count(f) >= SINSP_FILES_MAX ||
+	    !has_room_for(mem, 1) || !own_table(mem, f))
+		return NULL;
+	c = own_chunk(mem, f->table, num);
+	fd = c ? fd_new(mem, has_ends) : NULL;
+	if (!fd)
+		return NULL;
+	c->fds[num % SINSP_CHUNK_FILES] = fd;
+	c->n++;
+	f->table->n++;
+	return fd;
+}
+
+struct sinsp_fd *sinsp_files_add(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num,
+				 unsigned int type)
+{
+	const int has_ends = type_has_ends(type);
+	struct sinsp_fd *fd = sinsp_files_find(f, num) ? replace_fd(mem, f, num, has_ends)
+						       : add_fd(mem, f, num, has_ends);
+
+	if (!fd)
+		return NULL;
 	fd->num = num;
+	fd->type = type;
 	fd->name = sinsp_str_get(mem->strings, "", 0);
 	return fd;
 }
@@ -479,11 +569,22 @@ void sinsp_fd_set_name(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char
 
 void sinsp_fd_copy(struct sinsp_fd_mem *mem, struct sinsp_fd *dst, const struct sinsp_fd *src)
 {
-	int64_t num = dst->num;
+	int32_t num = dst->num;
 	const char *name = sinsp_str_ref(src->name), *old = dst->name;
 
-	*dst = *src;
+	fd_assign(dst, src);
 	dst->num = num;
 	dst->name = name;
 	sinsp_str_put(mem->strings, old);
+}
+
+void sinsp_fd_swap_ends(struct sinsp_fd *fd)
+{
+	struct sinsp_tuple *to = &sinsp_fd_edit_ends(fd)->tuple;
+	const struct sinsp_tuple t = *to;
+
+	memcpy(to->sip, t.dip, sizeof(to->sip));
+	memcpy(to->dip, t.sip, sizeof(to->dip));
+	to->sport = t.dport;
+	to->dport = t.sport;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An open file, and a table of them: fd number -> struct sinsp_fd. At most 96 bytes each,
- * the table's slot included. Tables are copied when they are changed, piece by piece: a
- * fork costs the same however many files there are.
+ * An open file, and a table of them: fd number -> struct sinsp_fd. At most 96 bytes each in a
+ * process with five, one of them a socket, the table included. Tables are copied when they are
+ * changed, piece by piece: a fork costs the same however many files there are.
  */
 #ifndef SINSP_STATE_FD_H
 #define SINSP_STATE_FD_H
@@ -32,26 +32,51 @@ struct sinsp_tuple {
 	uint16_t sport, dport;
 };
 
-typedef uint64_t sinsp_u64_at4 __attribute__((aligned(4))); /* beside the tuple, without a gap */
-
 struct sinsp_fd {
-	int64_t num;
-	uint64_t ino;
 	const char *name; /* interned, "" if none; as sysdig's %fd.name */
+	uint64_t ino;
 	uint64_t learnt_ns; /* what it is, was so then; 0: from the beginning */
-	union {
-		struct sinsp_tuple tuple; /* inet sockets */
-		struct {
-			sinsp_u64_at4 unix_src, unix_dst;
-		};
-		sinsp_u64_at4 pid; /* of a pidfd */
-	};
+	int32_t num;
 	uint32_t open_flags; /* PPM_O_* */
 	uint32_t dev;
 	uint8_t type; /* enum scap_fd_type; 0: unknown */
 	uint8_t l4proto;
-	uint16_t flags; /* enum sinsp_fd_flags */
+	uint16_t flags : 15; /* enum sinsp_fd_flags */
+	uint16_t has_ends : 1; /* it lies in a struct sinsp_fd_with_ends */
 };
+
+/* What most files do not have, and have no room for. */
+union sinsp_fd_ends {
+	struct sinsp_tuple tuple; /* inet sockets */
+	struct {
+		uint64_t unix_src, unix_dst;
+	};
+	uint64_t pid; /* of a pidfd */
+};
+
+struct sinsp_fd_with_ends {
+	struct sinsp_fd fd;
+	union sinsp_fd_ends ends;
+};
+
+/* All zero for a file that has none. */
+static inline const union sinsp_fd_ends *sinsp_fd_ends(const struct sinsp_fd *fd)
+{
+	static const union sinsp_fd_ends none;
+
+	return fd->has_ends ? &((const struct sinsp_fd_with_ends *)fd)->ends : &none;
+}
+
+static inline const struct sinsp_tuple *sinsp_fd_tuple(const struct sinsp_fd *fd)
+{
+	return &sinsp_fd_ends(fd)->tuple;
+}
+
+/* To be changed: those of a file that was added as a socket or pidfd, or is edited as a socket. */
+static inline union sinsp_fd_ends *sinsp_fd_edit_ends(struct sinsp_fd *fd)
+{
+	return fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->ends : NULL;
+}
 
 /* The letter sysdig prints before a name: f file, d directory, 4t 6u ... sockets, p pipe, u unix.
  */
@@ -69,7 +94,7 @@ const char *sinsp_fd_typechar(const struct sinsp_fd *fd);
 
 /* What tables of files take their memory from. */
 struct sinsp_fd_mem {
-	struct sinsp_slab fds, chunks, tables;
+	struct sinsp_slab fds, fds_with_ends, chunks, tables;
 	struct sinsp_strings *strings;
 	uint64_t n_places; /* of large tables */
 	uint64_t n_refused; /* changes of tables that there was no room for */
@@ -134,8 +159,13 @@ static inline const struct sinsp_fd *sinsp_files_find(const struct sinsp_files *
 /* The file @num, to be changed; the pointer holds until the next change. NULL: there is none, no
  * memory, or no room. */
 struct sinsp_fd *sinsp_files_edit(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
-/* The file @num, emptied if there was one: name "", type 0. NULL: no memory, or too many. */
-struct sinsp_fd *sinsp_files_add(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
+/* The same with ends: what comes of it is a socket. */
+struct sinsp_fd *sinsp_files_edit_socket(struct sinsp_fd_mem *mem, struct sinsp_files *f,
+					 int64_t num);
+/* The file @num, emptied if there was one, of @type (enum scap_fd_type) and with name "". NULL: no
+ * memory, too many, or no number of a file. */
+struct sinsp_fd *sinsp_files_add(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num,
+				 unsigned int type);
 void sinsp_files_remove(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
 /* Removes those for which @drop says so. */
 void sinsp_files_sweep(struct sinsp_fd_mem *mem, struct sinsp_files *f,
@@ -145,7 +175,9 @@ void sinsp_files_each(const struct sinsp_files *f, void (*fn)(const struct sinsp
 		      void *ctx);
 
 void sinsp_fd_set_name(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char *p, size_t len);
-/* All of @src but its number. */
+/* Source and destination of a socket change places. */
+void sinsp_fd_swap_ends(struct sinsp_fd *fd);
+/* All of @src but its number; its ends if @dst has room for them. */
 void sinsp_fd_copy(struct sinsp_fd_mem *mem, struct sinsp_fd *dst, const struct sinsp_fd *src);
 
 #endif /* SINSP_STATE_FD_H */

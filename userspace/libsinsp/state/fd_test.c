@@ -22,7 +22,7 @@ static void begin(struct fixture *x)
 static void end(struct fixture *x)
 {
 	sinsp_files_put(&x->mem, x->files);
-	assert_int_equal(x->mem.fds.n_used, 0);
+	assert_int_equal(x->mem.fds.n_used + x->mem.fds_with_ends.n_used, 0);
 	assert_int_equal(x->mem.chunks.n_used, 0);
 	assert_int_equal(x->mem.tables.n_used, 0);
 	assert_int_equal(x->mem.n_places, 0);
@@ -34,7 +34,7 @@ static void end(struct fixture *x)
 static void test_table(void **state)
 {
 	enum { N = 3000, STEPS = 100000 };
-	static const int64_t steps[] = {1, 64, 4096, 1 << 20, 1000003};
+	static const int64_t steps[] = {1, 64, 4096, 1 << 19, 700001};
 	uint8_t *have = calloc(N, 1);
 	struct fixture x;
 
@@ -49,7 +49,7 @@ static void test_table(void **state)
 		assert_int_equal(!!fd, have[k]);
 		assert_true(!fd || fd->num == num);
 		if (rand() % 2) {
-			assert_non_null(sinsp_files_add(&x.mem, x.files, num));
+			assert_non_null(sinsp_files_add(&x.mem, x.files, num, SCAP_FD_FILE_V2));
 			have[k] = 1;
 		} else {
 			sinsp_files_remove(&x.mem, x.files, num);
@@ -82,7 +82,7 @@ static void test_sweep(void **state)
 	(void)state;
 	begin(&x);
 	for (int64_t i = 0; i < 1000; i++)
-		sinsp_files_add(&x.mem, x.files, i % 3 ? i : i * 5003);
+		sinsp_files_add(&x.mem, x.files, i % 3 ? i : i * 5003, SCAP_FD_FILE_V2);
 	sinsp_files_sweep(&x.mem, x.files, is_odd, NULL);
 	sinsp_files_each(x.files, assert_even, &n);
 	assert_int_equal(n, 500);
@@ -98,7 +98,7 @@ static void test_copy(void **state)
 
 	(void)state;
 	begin(&x);
-	fd = sinsp_files_add(&x.mem, x.files, 3);
+	fd = sinsp_files_add(&x.mem, x.files, 3, SCAP_FD_FILE_V2);
 	sinsp_fd_set_name(&x.mem, fd, "/a", 2);
 	copy = sinsp_files_copy(x.files);
 	assert_int_equal(x.mem.fds.n_used, 1);
@@ -121,7 +121,7 @@ struct plain {
 
 static int64_t spread(int k)
 {
-	return k < NUMBERS / 2 ? k : k * 8000003ll;
+	return k < NUMBERS / 2 ? k : k * 3000017ll;
 }
 
 static int is_multiple(const struct sinsp_fd *fd, void *ctx)
@@ -144,8 +144,9 @@ static void change(struct fixture *x, struct plain *p, uint32_t value)
 		sinsp_files_remove(&x->mem, p->files, spread(k));
 		p->dev[k] = 0;
 	} else {
-		fd = what < 40 && p->dev[k] ? sinsp_files_edit(&x->mem, p->files, spread(k))
-					    : sinsp_files_add(&x->mem, p->files, spread(k));
+		fd = what < 40 && p->dev[k]
+			     ? sinsp_files_edit(&x->mem, p->files, spread(k))
+			     : sinsp_files_add(&x->mem, p->files, spread(k), SCAP_FD_FILE_V2);
 		assert_non_null(fd);
 		fd->dev = p->dev[k] = value;
 	}
@@ -206,10 +207,10 @@ static void test_copy_is_lazy(void **state)
 	(void)state;
 	begin(&x);
 	for (int64_t i = 0; i < N; i++)
-		sinsp_files_add(&x.mem, x.files, i)->dev = 4;
+		sinsp_files_add(&x.mem, x.files, i, SCAP_FD_FILE_V2)->dev = 4;
 	copy = sinsp_files_copy(x.files);
 	assert_int_equal(x.mem.tables.n_used, 1);
-	assert_non_null(sinsp_files_add(&x.mem, copy, 7));
+	assert_non_null(sinsp_files_add(&x.mem, copy, 7, SCAP_FD_FILE_V2));
 	assert_int_equal(x.mem.fds.n_used, N + SINSP_CHUNK_FILES);
 	/* Those that lose all their files are not copied to be emptied. */
 	sinsp_files_sweep(&x.mem, copy, is_multiple, &all);
@@ -239,7 +240,7 @@ static void test_total_is_bounded(void **state)
 	(void)state;
 	begin(&x);
 	for (int64_t i = 0; i < N; i++)
-		assert_non_null(sinsp_files_add(&x.mem, x.files, i));
+		assert_non_null(sinsp_files_add(&x.mem, x.files, i, SCAP_FD_FILE_V2));
 	do
 		copies[n] = sinsp_files_copy(x.files);
 	while (touch_all(&x.mem, copies[n++], N));
@@ -262,12 +263,12 @@ static void test_copy_of_emptied_table_is_small(void **state)
 	(void)state;
 	begin(&x);
 	for (int64_t i = 0; i < 50000; i++)
-		sinsp_files_add(&x.mem, x.files, i);
+		sinsp_files_add(&x.mem, x.files, i, SCAP_FD_FILE_V2);
 	for (int64_t i = 0; i < 50000; i++)
 		if (i != 40000)
 			sinsp_files_remove(&x.mem, x.files, i);
 	copy = sinsp_files_copy(x.files);
-	assert_non_null(sinsp_files_add(&x.mem, copy, 1));
+	assert_non_null(sinsp_files_add(&x.mem, copy, 1, SCAP_FD_FILE_V2));
 	assert_non_null(sinsp_files_find(copy, 40000));
 	assert_int_equal(copy->table->n_places, 4);
 	sinsp_files_put(&x.mem, copy);
@@ -280,11 +281,52 @@ static void test_refuses(void **state)
 
 	(void)state;
 	begin(&x);
-	assert_null(sinsp_files_add(&x.mem, x.files, -1));
+	assert_null(sinsp_files_add(&x.mem, x.files, -1, SCAP_FD_FILE_V2));
 	assert_null(sinsp_files_find(x.files, -1));
 	sinsp_files_remove(&x.mem, x.files, 5);
-	assert_non_null(sinsp_files_add(&x.mem, x.files, INT64_MAX));
-	assert_non_null(sinsp_files_find(x.files, INT64_MAX));
+	assert_null(sinsp_files_add(&x.mem, x.files, INT32_MAX + 1ll, SCAP_FD_FILE_V2));
+	assert_non_null(sinsp_files_add(&x.mem, x.files, INT32_MAX, SCAP_FD_FILE_V2));
+	assert_int_equal(sinsp_files_find(x.files, INT32_MAX)->num, INT32_MAX);
+	assert_null(sinsp_files_find(x.files, INT64_MAX));
+	end(&x);
+}
+
+/* Only what has ends has room for them; what becomes a socket gets it. */
+static void test_ends(void **state)
+{
+	struct sinsp_files *copy;
+	struct sinsp_fd *fd;
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	fd = sinsp_files_add(&x.mem, x.files, 3, SCAP_FD_UNIX_SOCK);
+	sinsp_fd_edit_ends(fd)->unix_dst = 7;
+	fd = sinsp_files_add(&x.mem, x.files, 4, SCAP_FD_FILE_V2);
+	sinsp_fd_set_name(&x.mem, fd, "/a", 2);
+	assert_null(sinsp_fd_edit_ends(fd));
+	assert_int_equal(sinsp_fd_ends(fd)->unix_dst, 0);
+
+	copy = sinsp_files_copy(x.files);
+	fd = sinsp_files_edit_socket(&x.mem, copy, 4);
+	sinsp_fd_edit_ends(fd)->tuple.dport = 80;
+	assert_string_equal(fd->name, "/a");
+	assert_int_equal(sinsp_fd_tuple(sinsp_files_find(copy, 4))->dport, 80);
+	assert_int_equal(sinsp_fd_ends(sinsp_files_find(copy, 3))->unix_dst, 7);
+	assert_int_equal(sinsp_fd_tuple(sinsp_files_find(x.files, 4))->dport, 0);
+
+	/* What has no room does not take them over. */
+	sinsp_fd_copy(&x.mem, sinsp_files_edit(&x.mem, x.files, 4), fd);
+	assert_int_equal(sinsp_fd_tuple(sinsp_files_find(x.files, 4))->dport, 0);
+	sinsp_fd_copy(&x.mem, sinsp_files_edit(&x.mem, x.files, 3), fd);
+	assert_int_equal(sinsp_fd_tuple(sinsp_files_find(x.files, 3))->dport, 80);
+
+	/* A file in the place of a socket has none. */
+	fd = sinsp_files_add(&x.mem, copy, 3, SCAP_FD_FIFO);
+	assert_int_equal(sinsp_fd_ends(fd)->unix_dst, 0);
+	assert_int_equal(x.mem.fds.n_used, 2);
+	assert_int_equal(x.mem.fds_with_ends.n_used, 2);
+	sinsp_files_put(&x.mem, copy);
 	end(&x);
 }
 
@@ -314,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_family),
 		cmocka_unit_test(test_copy_is_lazy),
 		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_typechar),
 		cmocka_unit_test(test_total_is_bounded),
 		cmocka_unit_test(test_copy_of_emptied_table_is_small),

@@ -64,7 +64,7 @@ static const uint8_t *own_address(const struct sinsp_ifaces *ifs, const uint8_t 
 void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd)
 {
 	static const uint8_t zero[16];
-	struct sinsp_tuple *t = &fd->tuple;
+	struct sinsp_tuple *t = &sinsp_fd_edit_ends(fd)->tuple;
 	int v6 = fd->type == SCAP_FD_IPV6_SOCK;
 	size_t len = v6 ? 16 : 4;
 	uint8_t *missing, *known;

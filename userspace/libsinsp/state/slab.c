@@ -24,6 +24,7 @@ void sinsp_slab_fini(struct sinsp_slab *sl)
 		c = next;
 	}
 	sl->chunks = sl->free = NULL;
+	sl->fresh = sl->fresh_end = NULL;
 	sl->n_used = 0;
 }
 
@@ -35,21 +36,33 @@ static int add_chunk(struct sinsp_slab *sl)
 		return 0;
 	*(void **)c = sl->chunks;
 	sl->chunks = c;
-	for (size_t at = CHUNK_HDR; at + sl->obj_sz <= CHUNK_SZ; at += sl->obj_sz) {
-		*(void **)(c + at) = sl->free;
-		sl->free = c + at;
-	}
+	sl->fresh = c + CHUNK_HDR;
+	sl->fresh_end = c + CHUNK_SZ;
 	return 1;
+}
+
+/* One that nobody had yet: memory is not touched before it is needed. */
+static void *get_fresh(struct sinsp_slab *sl)
+{
+	void *obj;
+
+	if ((size_t)(sl->fresh_end - sl->fresh) < sl->obj_sz && !add_chunk(sl))
+		return NULL;
+	obj = sl->fresh;
+	sl->fresh += sl->obj_sz;
+	return obj;
 }
 
 void *sinsp_slab_get(struct sinsp_slab *sl)
 {
-	void *obj;
+	void *obj = sl->free;
 
-	if (!sl->free && !add_chunk(sl))
+	if (obj)
+		sl->free = *(void **)obj;
+	else
+		obj = get_fresh(sl);
+	if (!obj)
 		return NULL;
-	obj = sl->free;
-	sl->free = *(void **)obj;
 	sl->n_used++;
 	return memset(obj, 0, sl->obj_sz);
 }

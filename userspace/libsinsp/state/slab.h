@@ -9,6 +9,7 @@ struct sinsp_slab {
 	size_t obj_sz;
 	void *free; /* each free object begins with a pointer to the next */
 	void *chunks;
+	char *fresh, *fresh_end; /* what was never given out of the last chunk */
 	size_t n_used;
 };
 

@@ -24,7 +24,7 @@ static int is_inet(unsigned int type)
 
 static void take_addresses(struct sinsp_fd *fd, const struct scap_fd_info *info)
 {
-	struct sinsp_tuple *t = &fd->tuple;
+	struct sinsp_tuple *t = &sinsp_fd_edit_ends(fd)->tuple;
 
 	memcpy(t->sip, info->sip, 16);
 	memcpy(t->dip, info->dip, 16);
@@ -43,8 +43,8 @@ static void take_addresses(struct sinsp_fd *fd, const struct scap_fd_info *info)
 static void take_unix(struct sinsp_threads *tt, struct sinsp_fd *fd,
 		      const struct scap_fd_info *info)
 {
-	fd->unix_src = info->unix_src;
-	fd->unix_dst = info->unix_dst;
+	sinsp_fd_edit_ends(fd)->unix_src = info->unix_src;
+	sinsp_fd_edit_ends(fd)->unix_dst = info->unix_dst;
 	fd->flags |= *info->name ? SINSP_FD_F_SERVER : SINSP_FD_F_CLIENT;
 	sinsp_fd_set_name(&tt->fds, fd, info->name, strlen(info->name));
 }
@@ -59,11 +59,10 @@ static void name_inet(struct sinsp_threads *tt, struct sinsp_fd *fd)
 static struct sinsp_fd *take_fd(struct sinsp_threads *tt, struct sinsp_files *files,
 				const struct scap_fd_info *info)
 {
-	struct sinsp_fd *fd = sinsp_files_add(&tt->fds, files, info->fd);
+	struct sinsp_fd *fd = sinsp_files_add(&tt->fds, files, info->fd, info->type);
 
 	if (!fd)
 		return NULL;
-	fd->type = info->type;
 	fd->ino = info->ino;
 	fd->l4proto = info->l4proto;
 	fd->open_flags = info->open_flags;
@@ -97,7 +96,7 @@ static int is_same(const struct sinsp_fd *fd, const struct scap_fd_info *info)
 	if (fd->ino && info->ino && fd->ino != info->ino)
 		return 0;
 	if (is_inet(fd->type))
-		return same_ends(&fd->tuple, info, fd->type & 1 ? 4 : 16);
+		return same_ends(sinsp_fd_tuple(fd), info, fd->type & 1 ? 4 : 16);
 	return (fd->ino && fd->ino == info->ino) || !strcmp(fd->name, info->name);
 }
 
@@ -199,9 +198,10 @@ struct port_set {
 static void note_server_port(const struct sinsp_fd *fd, void *ctx)
 {
 	struct port_set *ports = ctx;
+	const uint16_t port = sinsp_fd_tuple(fd)->sport;
 
 	if (fd->type == SCAP_FD_IPV4_SERVSOCK || fd->type == SCAP_FD_IPV6_SERVSOCK)
-		ports->bits[fd->tuple.sport / 64] |= 1ull << fd->tuple.sport % 64;
+		ports->bits[port / 64] |= 1ull << port % 64;
 }
 
 static void find_server_ports(struct port_set *ports, const struct sinsp_threads *tt)
@@ -223,7 +223,7 @@ static void settle_role(const struct sinsp_fd *found, void *ctx)
 	struct settle *s = ctx;
 	struct sinsp_threads *tt = s->tt;
 	const struct port_set *ports = &s->ports;
-	struct sinsp_tuple t = found->tuple;
+	const uint16_t port = sinsp_fd_tuple(found)->sport;
 	struct sinsp_fd *fd;
 
 	if (found->type != SCAP_FD_IPV4_SOCK)
@@ -232,14 +232,11 @@ static void settle_role(const struct sinsp_fd *found, void *ctx)
 	fd = sinsp_files_edit(&tt->fds, s->files, found->num);
 	if (!fd)
 		return;
-	if (!(ports->bits[t.sport / 64] & 1ull << t.sport % 64)) {
+	if (!(ports->bits[port / 64] & 1ull << port % 64)) {
 		fd->flags |= SINSP_FD_F_CLIENT;
 		return;
 	}
-	memcpy(fd->tuple.sip, t.dip, 16);
-	memcpy(fd->tuple.dip, t.sip, 16);
-	fd->tuple.sport = t.dport;
-	fd->tuple.dport = t.sport;
+	sinsp_fd_swap_ends(fd);
 	fd->flags |= SINSP_FD_F_SERVER;
 	name_inet(tt, fd);
 }

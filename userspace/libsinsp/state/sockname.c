@@ -115,7 +115,7 @@ size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len)
 
 size_t sinsp_fd_tuple_text(char *out, const struct sinsp_fd *fd)
 {
-	const struct sinsp_tuple *t = &fd->tuple;
+	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
 
 	switch (fd->type) {
 	case SCAP_FD_IPV4_SOCK:
@@ -131,8 +131,9 @@ size_t sinsp_fd_tuple_text(char *out, const struct sinsp_fd *fd)
 
 size_t sinsp_fd_ips_text(char *out, const struct sinsp_fd *fd)
 {
+	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
 	int v6 = fd->type == SCAP_FD_IPV6_SOCK;
 
-	return put(out, snprintf(out, SINSP_SOCK_TEXT, "%s->%s", ip_text(fd->tuple.sip, v6).s,
-				 ip_text(fd->tuple.dip, v6).s));
+	return put(out, snprintf(out, SINSP_SOCK_TEXT, "%s->%s", ip_text(t->sip, v6).s,
+				 ip_text(t->dip, v6).s));
 }
