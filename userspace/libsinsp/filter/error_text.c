@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line of a filter that is at fault, and a caret below the place. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fields/text.h"
+#include "filter.h"
+
+#define SHOWN_BEFORE 48 /* bytes of the line before the place, and behind it */
+#define SHOWN_AFTER 28
+
+static int is_shown(char c)
+{
+	return (unsigned char)c >= 0x20 && c != 0x7f;
+}
+
+/* A byte that goes on with a character of UTF-8 takes no column. */
+static int is_column(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+int sinsp_filter_error_lines(struct sinsp_text *out, const struct sinsp_filter_error *err)
+{
+	const char *const at = err->text + err->pos;
+	const char *from = at, *end = at;
+	char *p = text_begin(out, 2 * (SHOWN_BEFORE + SHOWN_AFTER) + 16);
+
+	if (!p)
+		return -ENOMEM;
+	while (from > err->text && from[-1] != '\n' && at - from < SHOWN_BEFORE)
+		from--;
+	while (from < at && !is_column(*from))
+		from++;
+	while (*end && *end != '\n' && end - at < SHOWN_AFTER)
+		end++;
+	while (*end && !is_column(*end))
+		end--;
+	p = put_lit(p, "  ");
+	for (const char *c = from; c < end; c++)
+		*p++ = is_shown(*c) ? *c : ' ';
+	p = put_lit(p, "\n  ");
+	for (const char *c = from; c < at; c++)
+		if (is_column(*c))
+			*p++ = ' ';
+	p = put_lit(p, "^\n");
+	return text_end(out, p);
+}

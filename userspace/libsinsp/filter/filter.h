@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Filters: text such as "proc.name=cat and evt.type in (open, openat)" becomes a program that
+ * says of each event whether it is meant. docs/filters.md has the language.
+ */
+#ifndef SINSP_FILTER_FILTER_H
+#define SINSP_FILTER_FILTER_H
+
+#include "sinsp.h"
+
+struct sinsp_filter; /* used by one thread */
+
+/* NAME=EXPR of a macro, NAME=a,b of a list. */
+struct sinsp_filter_name {
+	const char *name, *text;
+};
+
+struct sinsp_filter_opts {
+	size_t sz; /* sizeof(struct sinsp_filter_opts); new fields go last */
+	const struct sinsp_filter_name *macros, *lists; /* the first one of a name counts */
+	size_t n_macros, n_lists;
+	scap_log_fn log; /* what looks wrong but is not: NULL: silent */
+	void *log_ctx;
+};
+
+/* What is wrong with a filter, and where. Texts are borrowed from those that the filter was made
+ * of. */
+struct sinsp_filter_error {
+	char what[320]; /* a sentence without a newline; may hold any byte of the filter */
+	const char *name; /* of the macro or list at fault; NULL: the filter's own text */
+	const char *text; /* the text at fault */
+	size_t pos; /* bytes from its beginning */
+};
+
+/* 0; -EINVAL with *err (NULL: nobody wants to know) filled; -ENOMEM. opts may be NULL. */
+int sinsp_filter_new(struct sinsp_filter **out, const char *text,
+		     const struct sinsp_filter_opts *opts, struct sinsp_filter_error *err);
+void sinsp_filter_free(struct sinsp_filter *f);
+
+/* 1: the event is meant, 0: it is not; a negative errno. */
+int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt);
+
+/* Whether events of the type can be meant at all. */
+int sinsp_filter_may_match(const struct sinsp_filter *f, unsigned int type);
+
+/* Whether it asks for enters: it names evt.dir, and can match one. */
+int sinsp_filter_wants_enters(const struct sinsp_filter *f);
+
+/* Appends the program and the event types that it can match, in lines. 0 or -ENOMEM. */
+int sinsp_filter_explain(const struct sinsp_filter *f, struct sinsp_text *out);
+
+/* Appends two lines: the one at fault, shortened if it is long, and a caret below the place.
+ * 0 or -ENOMEM. */
+int sinsp_filter_error_lines(struct sinsp_text *out, const struct sinsp_filter_error *err);
+
+#endif /* SINSP_FILTER_FILTER_H */
