@@ -40,6 +40,25 @@ class Live(unittest.TestCase):
             time.sleep(0.1)
         self.fail(f"{path} stays empty")
 
+    # saker --pid
+
+    def test_the_capture_ends_with_its_process(self):
+        fifo = os.path.join(self.dir, "fifo")
+        os.mkfifo(fifo)
+        for tree, who in ([], "process has"), (["--tree"], "process and its descendants have"):
+            sh = subprocess.Popen(["sh", "-c", 'read x <"$0" & read x', fifo],
+                                  stdin=subprocess.PIPE)
+            p = self.start("--pid", str(sh.pid), *tree, "-w", self.capture)
+            self.wait_for_bytes(self.capture)
+            sh.communicate(b"\n", timeout=60)
+            if tree:
+                self.assertRaises(subprocess.TimeoutExpired, p.wait, 0.5)
+            with open(fifo, "w", encoding="utf-8"):
+                pass # the child of sh ends
+            self.assertEqual(p.wait(60), 0)
+            self.assertEqual(p.stderr.read(), f"saker: the {who} ended\n")
+            os.unlink(self.capture)
+
     # saker -- CMD
 
     def test_exit_status_is_the_commands(self):

@@ -423,6 +423,11 @@ static int live_stop(void *engine)
 	return 0;
 }
 
+static int live_is_over(const void *engine)
+{
+	return live_nobody_left(((const struct live_engine *)engine)->driver);
+}
+
 static const struct scap_state *live_state(const void *engine)
 {
 	return ((const struct live_engine *)engine)->state;
@@ -468,6 +473,7 @@ static int live_stats(const void *engine, struct scap_stats *st)
 const struct scap_engine_ops scap_live_ops = {
 	.next = live_next,
 	.stop = live_stop,
+	.is_over = live_is_over,
 	.state = live_state,
 	.state_drop = live_state_drop,
 	.stats = live_stats,

@@ -544,6 +544,15 @@ int live_task_rows(const struct live_driver *d)
 	return fd < 0 ? -errno : fd;
 }
 
+int live_nobody_left(const struct live_driver *d)
+{
+	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
+
+	/* Twice, as live_select.h says. */
+	return c->tasks & DRV_TASKS_MARKED && !live_select_any_lives(&d->select_maps) &&
+	       !live_select_any_lives(&d->select_maps);
+}
+
 static void detach(struct bpf_link **link)
 {
 	bpf_link__destroy(*link);

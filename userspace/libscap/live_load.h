@@ -32,6 +32,9 @@ int live_attach(struct live_driver *d);
  * After live_attach. */
 int live_task_rows(const struct live_driver *d);
 
+/* 1: processes were chosen by number, and none of them, or with descendants of these, lives. */
+int live_nobody_left(const struct live_driver *d);
+
 /* Nothing is recorded any more; what the rings hold stays. May be called twice. */
 void live_detach(struct live_driver *d);
 

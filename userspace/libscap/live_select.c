@@ -487,6 +487,32 @@ static int mark_processes(int map, const struct scap_select *s)
 	return n;
 }
 
+/* It is not there, or only as what its parent has not waited for. A leader may end before its other
+ * threads. */
+static int has_ended(uint32_t pid)
+{
+	unsigned int n_threads;
+	const char *at;
+	char buf[4096];
+
+	if (read_proc(buf, sizeof(buf), pid, "status") < 0)
+		return 1;
+	at = strstr(buf, "\nState:\tZ");
+	at = at ? strstr(at, "\nThreads:") : NULL;
+	return at && sscanf(at, "\nThreads: %u", &n_threads) == 1 && n_threads <= 1;
+}
+
+/* Who ended before the driver could see it keeps no mark. */
+static void unmark_ended(int map, const struct scap_select *s)
+{
+	for (size_t i = 0; i < s->n_pids; i++) {
+		const uint32_t pid = (uint32_t)s->pids[i];
+
+		if (has_ended(pid))
+			bpf_map_delete_elem(map, &pid);
+	}
+}
+
 int live_select_mark(const struct live_select_maps *maps, const struct scap_select *s)
 {
 	int n = 0;
@@ -495,5 +521,19 @@ int live_select_mark(const struct live_select_maps *maps, const struct scap_sele
 	if (s && ((s->n_pids && s->descendants) || s->n_suppress))
 		while ((n = mark_processes(maps->marks, s)) > 0)
 			;
+	if (s && s->n_pids)
+		unmark_ended(maps->marks, s);
 	return n;
+}
+
+int live_select_any_lives(const struct live_select_maps *maps)
+{
+	uint32_t pid, *at = NULL;
+
+	while (!bpf_map_get_next_key(maps->marks, at, &pid)) {
+		if (get_mark(maps->marks, pid) & DRV_MARK_MEANT)
+			return 1;
+		at = &pid;
+	}
+	return 0;
 }

@@ -25,4 +25,8 @@ int live_select_fill(const struct live_select_maps *maps, const struct scap_sele
  * errno. */
 int live_select_mark(const struct live_select_maps *maps, const struct scap_select *s);
 
+/* Processes were chosen by number: does one of them, or of their marked descendants, live? Who asks
+ * while a mark passes from parent to child may miss the one that lives, but not twice. */
+int live_select_any_lives(const struct live_select_maps *maps);
+
 #endif /* SCAP_LIVE_SELECT_H */

@@ -180,6 +180,11 @@ int scap_stop(struct scap *s)
 	return s->ops->stop ? s->ops->stop(s->engine) : 0;
 }
 
+int scap_is_over(const struct scap *s)
+{
+	return s->ops->is_over && s->ops->is_over(s->engine);
+}
+
 const struct scap_state *scap_state(const struct scap *s)
 {
 	static const struct scap_state empty;

@@ -136,6 +136,10 @@ int scap_inject(struct scap *s, const struct ppm_evt_hdr *hdr);
  * Async-signal-unsafe. */
 int scap_stop(struct scap *s);
 
+/* Live: were processes chosen by number, and have all of them, and with descendants all of these,
+ * ended? Then only the state of others is still recorded. */
+int scap_is_over(const struct scap *s);
+
 /* Threads, files, users as they were when the source began. Borrowed until the next section
  * or scap_state_drop. */
 const struct scap_state *scap_state(const struct scap *s);

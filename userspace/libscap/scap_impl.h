@@ -26,6 +26,7 @@ struct scap_engine_ops {
 	/* As scap_next, but num is left to scap.c. */
 	int (*next)(void *engine, struct scap_evt *evt, int timeout_ms);
 	int (*stop)(void *engine); /* NULL: nothing to stop */
+	int (*is_over)(const void *engine); /* NULL: never */
 	const struct scap_state *(*state)(const void *engine);
 	void (*state_drop)(void *engine); /* NULL: it costs little to keep */
 	double (*progress)(const void *engine); /* NULL: 0 */

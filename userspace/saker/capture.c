@@ -39,6 +39,7 @@ struct capture {
 	struct report report;
 	uint64_t deadline_ns; /* live with -M: CLOCK_MONOTONIC; 0: none */
 	uint64_t slow_tick_ms;
+	uint64_t look_ms; /* when nobody_left looked last */
 	int live;
 	int stopping; /* the source was stopped: what it still holds comes out */
 };
@@ -250,20 +251,36 @@ static int command_is_over(struct capture *c, int wait)
 	return 1;
 }
 
+/* Who was to be watched is gone: nothing more would ever be shown. */
+static int nobody_left(struct capture *c, uint64_t now_ms)
+{
+	const struct options *o = c->o;
+
+	if (c->stopping || o->command || !o->pids.n || now_ms - c->look_ms < IDLE_MS)
+		return 0;
+	c->look_ms = now_ms;
+	if (!scap_is_over(sinsp_source(c->inspector)))
+		return 0;
+	say_log(NULL, SCAP_LOG_WARN,
+		o->pids.n > 1 ? "the processes have ended"
+		: o->tree     ? "the process and its descendants have ended"
+			      : "the process has ended");
+	return 1;
+}
+
 /* What is to be looked at now and then, but not at each event. */
 static int tick(struct capture *c)
 {
-	uint64_t now;
+	uint64_t now = clock_coarse_ms();
 	int err;
 
-	if (signals_stop_asked() || command_is_over(c, 0) || time_is_up(c)) {
+	if (signals_stop_asked() || command_is_over(c, 0) || time_is_up(c) || nobody_left(c, now)) {
 		err = stop(c);
 		if (err)
 			return err;
 	}
 	progress_show(&c->progress, scap_progress(sinsp_source(c->inspector)));
 	err = output_flush_old(&c->take.lines);
-	now = clock_coarse_ms();
 	if (!err && now - c->slow_tick_ms >= SLOW_TICK_MS) {
 		c->slow_tick_ms = now;
 		report_sample_memory(&c->report);

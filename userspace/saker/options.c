@@ -78,7 +78,8 @@ const struct option_row option_rows[] = {
 	 "signaldeliver. Names that begin with - or ! are left out: -futex is all but futex.",
 	 take_syscalls, AT(syscalls)},
 	{0, "pid", "LIST", GROUP_SELECT,
-	 "Only these processes, all their threads: numbers, with commas between.",
+	 "Only these processes, all their threads: numbers, with commas between. The capture ends "
+	 "when all of them have, with --tree when their descendants have too.",
 	 take_pids, AT(pids)},
 	{0, "tree", NULL, GROUP_SELECT,
 	 "With --pid: the descendants of these processes too.", take_value, AT(tree), 1},
