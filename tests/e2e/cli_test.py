@@ -316,7 +316,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(p.returncode, 1)
         self.assertRegex(p.stderr, rb"^saker: .*copy.scap: cannot be written after byte \d+: File too"
                                    rb" large.*\n$")
-        self.lines("-r", copy)
+        p = self.saker("-r", copy)
+        self.assertEqual((p.returncode, b"no counters at its end" in p.stderr), (0, True))
 
     def test_bad_targets(self):
         self.refuses("/nowhere/x.scap", "-r", self.ten, "-w", "/nowhere/x.scap")
@@ -348,6 +349,21 @@ class CommandLine(unittest.TestCase):
         path = self.file("cut.scap.gz", gzip.compress(data)[:-20])
         out = self.refuses("cut.scap.gz", "-r", path).decode().splitlines()
         self.assertEqual(out, whole[:len(out)])
+
+    def test_file_cut_between_blocks(self):
+        copy = os.path.join(self.dir, "copy.scap")
+        self.lines("-r", self.ten, "-w", copy)
+        with open(copy, "rb") as f:
+            data = f.read()
+        counters = struct.unpack("<I", data[-4:])[0]
+        cut = self.file("cut.scap", data[:-counters])
+        p = self.saker("-r", cut)
+        self.assertEqual(p.returncode, 0)
+        self.assertEqual(p.stdout.decode().splitlines(), self.lines("-r", self.ten))
+        self.assertRegex(p.stderr, rb"\Asaker: \S+/cut.scap: has no counters at its end: .*\n\Z")
+        two = self.file("two.scap", data[:-counters] + data)
+        self.assertEqual(self.saker("-r", two, "-q").stderr.count(b"no counters"), 1)
+        self.refuses("cut.scap", "-r", cut, "--verify")
 
     def test_what_was_read_before_damage_is_written(self):
         path = self.file("cut.scap", (header() + process(b"prog") + close_calls(10))[:-5])

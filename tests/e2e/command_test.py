@@ -226,7 +226,9 @@ class Live(unittest.TestCase):
         p.kill()
         p.wait()
         q = self.saker("-r", self.capture)
+        self.assertEqual(q.returncode, 0)
         self.assertGreater(len(e2e.lines(q.stdout)), 0)
+        self.assertRegex(q.stderr, "^saker: .*: has no counters at its end: [^\n]+\n$")
 
     def test_no_btf(self):
         p = subprocess.run(["unshare", "-m", "sh", "-c",

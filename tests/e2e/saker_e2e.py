@@ -109,4 +109,5 @@ def read_text(path):
 
 
 def lines(text):
-    return [Line(l) for l in text.splitlines() if l]
+    """Those of events: on a busy machine others, which begin with --, tell of losses."""
+    return [Line(l) for l in text.splitlines() if l and not l.startswith("-- ")]

@@ -218,6 +218,8 @@ struct cap_closing {
 };
 /* Number of closing events read so far; the last of them in *c if there is one. */
 unsigned int cap_reader_closing(const struct cap_reader *r, struct cap_closing *c);
+/* Sections by saker that ended without one, so far. */
+unsigned int cap_reader_n_unclosed(const struct cap_reader *r);
 /* Is the section at hand by saker? */
 int cap_reader_is_saker(const struct cap_reader *r);
 

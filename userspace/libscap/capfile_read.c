@@ -22,7 +22,8 @@ struct cap_reader {
 	enum evt_defaults defaults;
 	const struct evt_facts *facts;
 	bool told_skip, told_new;
-	unsigned int n_closings;
+	unsigned int n_closings, n_unclosed;
+	bool closed; /* the section has its closing event */
 	struct cap_closing closing;
 	uint64_t n_events; /* delivered, over all sections */
 	uint64_t n_section; /* blocks of the format in this section */
@@ -168,6 +169,7 @@ static int begin_section(struct cap_reader *r)
 	cap_state_reader_fini(&r->state);
 	r->done_state = NULL;
 	r->saker = false;
+	r->closed = false;
 	r->defaults = EVT_DEFAULTS_PLAIN;
 	r->n_section = 0;
 	r->state.build = scap_state_build_new();
@@ -293,6 +295,7 @@ static void read_closing(struct cap_reader *r, const struct ppm_evt_hdr *evt)
 	cap_kv_get(text, len, "written_private", &r->closing.private_events);
 	cap_stats_get(&r->closing.stats, text, len);
 	r->n_closings++;
+	r->closed = true;
 }
 
 static int bad_event(struct cap_reader *r, const struct cap_block *blk, int err)
@@ -372,6 +375,11 @@ static void tell_new(struct cap_reader *r, unsigned int type)
 	r->told_new |= type < EVT_PRIVATE;
 }
 
+static void end_section(struct cap_reader *r)
+{
+	r->n_unclosed += r->saker && !r->closed;
+}
+
 static int next_any(struct cap_reader *r, struct scap_evt *evt)
 {
 	struct cap_block blk;
@@ -379,6 +387,7 @@ static int next_any(struct cap_reader *r, struct scap_evt *evt)
 
 	while ((ret = peek_block(r, &blk)) > 0) {
 		if (blk.type == BLK_SHB) {
+			end_section(r);
 			ret = begin_section(r);
 			return ret ? ret : SCAP_NEW_SECTION;
 		}
@@ -395,7 +404,10 @@ static int next_any(struct cap_reader *r, struct scap_evt *evt)
 			return ret;
 		tell_new(r, evt->type);
 	}
-	return ret < 0 ? ret : -ENODATA;
+	if (ret < 0)
+		return ret;
+	end_section(r);
+	return -ENODATA;
 }
 
 /*
@@ -530,6 +542,11 @@ unsigned int cap_reader_closing(const struct cap_reader *r, struct cap_closing *
 	if (r->n_closings)
 		*c = r->closing;
 	return r->n_closings;
+}
+
+unsigned int cap_reader_n_unclosed(const struct cap_reader *r)
+{
+	return r->n_unclosed;
 }
 
 int cap_reader_is_saker(const struct cap_reader *r)

@@ -13,6 +13,7 @@ struct file_engine {
 	size_t n_paths, at;
 	uint64_t total; /* bytes of all files; 0: not known, one is a pipe */
 	uint64_t before; /* bytes of the files before the one at hand */
+	unsigned int n_unclosed; /* of the reader, those that were told */
 };
 
 static void engine_close(void *engine)
@@ -109,8 +110,23 @@ static int next_file(struct file_engine *e)
 	e->before += cap_reader_taken(e->reader);
 	cap_reader_close(e->reader);
 	e->reader = r;
+	e->n_unclosed = 0;
 	e->at++;
 	return SCAP_NEW_FILE;
+}
+
+/* A capture that ends between two blocks is whole as far as it goes; only its end is missing. */
+static void tell_unclosed(struct file_engine *e)
+{
+	const unsigned int n = cap_reader_n_unclosed(e->reader);
+
+	if (n == e->n_unclosed)
+		return;
+	e->n_unclosed = n;
+	scap_say(&e->log, SCAP_LOG_WARN,
+		 "%s: has no counters at its end: the capture was killed or still runs, or the "
+		 "file was cut; the last events may be missing",
+		 e->paths[e->at]);
 }
 
 static int engine_next(void *engine, struct scap_evt *evt, int timeout_ms)
@@ -118,6 +134,8 @@ static int engine_next(void *engine, struct scap_evt *evt, int timeout_ms)
 	struct file_engine *e = engine;
 	int ret = cap_reader_next(e->reader, evt, timeout_ms);
 
+	if (ret != 1)
+		tell_unclosed(e);
 	return ret == -ENODATA ? next_file(e) : ret;
 }
 
