@@ -44,14 +44,14 @@ enum sinsp_field_flags {
 	FIELD_F_ARG_KEY = 1 << 4, /* it may be text */
 	FIELD_F_FILTER_ONLY = 1 << 5, /* has no value to print */
 	FIELD_F_HIDDEN = 1 << 6, /* works, is not listed */
-	FIELD_F_TIME_TEXT = 1 << 8, /* a time as text; JSON has ns since the epoch instead */
-	FIELD_F_WITHIN = 1 << 9, /* a distance: = is true up to the number that is given */
 	FIELD_F_UNSUPPORTED = 1 << 7, /* known to other tools: asking for it is an error that
 					 says so; the help says why */
 	/* With FIELD_F_LIST, how filters compare: */
 	FIELD_F_ANY = 1 << 8, /* one value that compares is enough: proc.aname */
 	FIELD_F_ENDS = 1 << 9, /* the same, but != is for all of them: fd.port, both ends */
 	FIELD_F_BY_TYPE = 1 << 10, /* known from the event's type alone, but for generic calls */
+	FIELD_F_TIME_TEXT = 1 << 11, /* a time as text; JSON has ns since the epoch instead */
+	FIELD_F_WITHIN = 1 << 12, /* a distance: = is true up to the number that is given */
 };
 
 /* What finding the value takes; cheap checks come first. */
