@@ -72,6 +72,15 @@ __noinline int guard_fill(struct guard *g, struct drv_call *call, u32 texts)
 	return 0;
 }
 
+/* Can another task change @task's memory? Typed pointers, as this runs at each such enter: a load
+ * where BPF_CORE_READ makes two calls. */
+static __always_inline bool shares_memory(struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+
+	return mm && mm->mm_users.counter > 1;
+}
+
 /* At the enter of @call by @task. */
 static __always_inline void guard_enter(struct task_struct *task, struct drv_call *call)
 {
@@ -81,7 +90,7 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 	if (!cfg.task_storage || call->nr >= DRV_MAX_NR)
 		return;
 	texts = text_args[call->nr];
-	if (!texts || BPF_CORE_READ(task, mm, mm_users.counter) < 2)
+	if (!texts || !shares_memory(task))
 		return;
 	g = bpf_task_storage_get(&guards, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (g && !guard_fill(g, call, texts))
