@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What reader and writer agree on about one event: what follows from its type without being
- * said in the file, how the native event travels beside the one that other tools read, and the
- * counters at the end. Each _put has its _get here, so that they change together.
+ * said in the file, and how the native event travels beside the one that other tools read. Each
+ * _put has its _get here, so that they change together.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "capfile.h"
@@ -231,89 +230,4 @@ int cap_native_get(struct cap_buf *buf, const struct ppm_evt_hdr **native,
 	memcpy(p, val + new_lens, len - new_lens);
 	*native = (const struct ppm_evt_hdr *)buf->p;
 	return cap_evt_check(*native, hdr.len);
-}
-
-static const struct stats_row {
-	const char *key;
-	size_t offset;
-} stats_rows[] = {
-#define ROW(member)                                                                                \
-	{                                                                                          \
-#member, offsetof(struct scap_stats, member)                                       \
-	}
-	ROW(n_events),
-	ROW(n_records),
-	ROW(n_seen),
-	ROW(n_dropped),
-	{"dropped_0", offsetof(struct scap_stats, dropped_by[0])},
-	{"dropped_1", offsetof(struct scap_stats, dropped_by[1])},
-	{"dropped_2", offsetof(struct scap_stats, dropped_by[2])},
-	{"dropped_3", offsetof(struct scap_stats, dropped_by[3])},
-	{"dropped_4", offsetof(struct scap_stats, dropped_by[4])},
-	{"dropped_5", offsetof(struct scap_stats, dropped_by[5])},
-	{"dropped_6", offsetof(struct scap_stats, dropped_by[6])},
-	{"dropped_7", offsetof(struct scap_stats, dropped_by[7])},
-	ROW(n_clamped),
-	ROW(n_no_enter),
-	ROW(n_storage_fail),
-	ROW(n_bad_record),
-	ROW(n_self),
-	ROW(n_filtered),
-	ROW(n_unsampled),
-	ROW(n_unmarked),
-	ROW(bpf_run_ns),
-	ROW(bpf_run_cnt),
-#undef ROW
-};
-_Static_assert(sizeof(((struct scap_stats *)0)->dropped_by) == 8 * sizeof(uint64_t),
-	       "a row for each reason of a drop");
-#define N_STATS_ROWS (sizeof(stats_rows) / sizeof(stats_rows[0]))
-
-static uint64_t *stat_at(struct scap_stats *st, const struct stats_row *row)
-{
-	return (uint64_t *)((char *)st + row->offset);
-}
-
-size_t cap_stats_put(char *buf, size_t sz, const struct scap_stats *st)
-{
-	struct scap_stats copy = *st;
-	size_t at = 0;
-
-	for (size_t i = 0; i < N_STATS_ROWS && at < sz; i++) {
-		uint64_t v = *stat_at(&copy, &stats_rows[i]);
-
-		if (v)
-			at += snprintf(buf + at, sz - at, "%s=%llu\n", stats_rows[i].key,
-				       (unsigned long long)v);
-	}
-	return at < sz ? at : sz;
-}
-
-int cap_kv_get(const char *text, size_t len, const char *key, uint64_t *val)
-{
-	size_t key_len = strlen(key);
-	const char *end = text + len;
-
-	while (text < end) {
-		const char *nl = memchr(text, '\n', end - text);
-
-		if (!nl)
-			nl = end;
-		if ((size_t)(nl - text) > key_len && text[key_len] == '=' &&
-		    memcmp(text, key, key_len) == 0) {
-			*val = 0;
-			for (text += key_len + 1; text < nl && *text >= '0' && *text <= '9'; text++)
-				*val = *val * 10 + (*text - '0');
-			return 0;
-		}
-		text = nl + 1;
-	}
-	return -ENOENT;
-}
-
-void cap_stats_get(struct scap_stats *st, const char *text, size_t len)
-{
-	memset(st, 0, sizeof(*st));
-	for (size_t i = 0; i < N_STATS_ROWS; i++)
-		cap_kv_get(text, len, stats_rows[i].key, stat_at(st, &stats_rows[i]));
 }
