@@ -248,6 +248,7 @@ struct drv_slot {
 	u64 tid; /* of the task */
 	u64 before; /* resv plus one while the exit's record has no place yet; 0: not at an exit */
 	u64 n_unsampled; /* calls and events left out by sampling */
+	u64 n_no_ring; /* records of a CPU that came up after the start and has no ring */
 } __attribute__((aligned(128)));
 
 #endif /* DRIVER_CONFIG_H */

@@ -51,7 +51,6 @@ const u16 nr_event[DRV_MAX_NR] = {
 
 struct drv_slot slots[DRV_MAX_CPUS];
 u32 sampling_off; /* in the part of a second that is not recorded */
-u64 n_no_ring; /* records of CPUs that came after the start and have no ring */
 
 /* What the verifier is told of a ring's value; libscap sets its true size, by kind. */
 struct ring {

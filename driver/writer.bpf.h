@@ -293,7 +293,7 @@ static __always_inline bool rec_open(struct rec *r, void *ctx, enum rec_kind kin
 	int why;
 
 	if (!ring) {
-		__sync_fetch_and_add(&n_no_ring, 1);
+		__sync_fetch_and_add(&this_slot()->n_no_ring, 1);
 		return false;
 	}
 	r->ctx = ctx;

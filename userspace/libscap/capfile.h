@@ -146,6 +146,12 @@ int cap_kv_get(const char *text, size_t len, const char *key, uint64_t *val);
 /* The counters as such lines, those that are 0 left out, and back. */
 size_t cap_stats_put(char *buf, size_t sz, const struct scap_stats *st);
 void cap_stats_get(struct scap_stats *st, const char *text, size_t len);
+/* Of up to CAP_CPUS_MAX CPUs: "cpuN=seen,delivered,dropped_0,...", zeros at the end left out, and
+ * back: reading adds at most @max to @v and returns how many. */
+#define CAP_CPUS_MAX 256
+#define CAP_CPUS_SZ (CAP_CPUS_MAX * 240)
+size_t cap_cpus_put(char *buf, const struct scap_cpu_stats *v, size_t n);
+size_t cap_cpus_get(struct scap_cpu_stats *v, size_t max, const char *text, size_t len);
 
 /*
  * Bytes of one file, pipe or standard input, unpacked. What lies between p and end is ready;

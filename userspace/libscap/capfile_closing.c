@@ -5,6 +5,8 @@
 
 #include "capfile.h"
 
+#define ULL(x) ((unsigned long long)(x))
+
 static const struct stats_row {
 	const char *key;
 	size_t offset;
@@ -88,4 +90,52 @@ void cap_stats_get(struct scap_stats *st, const char *text, size_t len)
 	memset(st, 0, sizeof(*st));
 	for (size_t i = 0; i < N_STATS_ROWS; i++)
 		cap_kv_get(text, len, stats_rows[i].key, stat_at(st, &stats_rows[i]));
+}
+
+size_t cap_cpus_put(char *buf, const struct scap_cpu_stats *v, size_t n)
+{
+	char *p = buf;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned int last = 8;
+
+		while (last && !v[i].dropped_by[last - 1])
+			last--;
+		p += sprintf(p, "cpu%llu=%llu,%llu", ULL(v[i].cpu), ULL(v[i].n_seen),
+			     ULL(v[i].n_records));
+		for (unsigned int why = 0; why < last; why++)
+			p += sprintf(p, ",%llu", ULL(v[i].dropped_by[why]));
+		*p++ = '\n';
+	}
+	return p - buf;
+}
+
+static const char *get_number(const char *p, const char *end, uint64_t *val)
+{
+	for (*val = 0; p < end && *p >= '0' && *p <= '9'; p++)
+		*val = *val * 10 + (*p - '0');
+	return p;
+}
+
+static const char *get_cpu(struct scap_cpu_stats *v, const char *p, const char *end)
+{
+	uint64_t *rest[] = {&v->n_seen, &v->n_records};
+
+	memset(v, 0, sizeof(*v));
+	p = get_number(p, end, &v->cpu);
+	for (unsigned int i = 0; i < 2 + 8 && p < end && *p != '\n'; i++)
+		p = get_number(p + 1, end, i < 2 ? rest[i] : &v->dropped_by[i - 2]);
+	while (p < end && *p++ != '\n')
+		;
+	return p;
+}
+
+size_t cap_cpus_get(struct scap_cpu_stats *v, size_t max, const char *text, size_t len)
+{
+	const char *p = text, *end = text + len;
+	size_t n = 0;
+
+	while (n < max && end - p > 3 && !memcmp(p, "cpu", 3))
+		p = get_cpu(&v[n++], p + 3, end);
+	return n;
 }

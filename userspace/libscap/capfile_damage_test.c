@@ -444,6 +444,40 @@ static void test_verify_identity(void **state)
 	}
 }
 
+/* One CPU has lost what another one is said to have. */
+static void test_verify_cpus(void **state)
+{
+	struct scap_cpu_stats cpus[300] = {
+		{.cpu = 0, .n_seen = 6, .n_records = 4, .dropped_by = {2}},
+		{.cpu = 1, .n_seen = 4, .n_records = 3, .dropped_by[7] = 1}};
+	struct scap_stats st = {.n_events = 1,
+				.n_seen = 10,
+				.n_records = 7,
+				.n_dropped = 3,
+				.dropped_by = {2, [7] = 1},
+				.cpus = cpus,
+				.n_cpus = 300};
+	struct scap_writer_opts opts = {.sz = sizeof(opts), .log = hear};
+	static const unsigned int n_findings[] = {0, 2, 1};
+	struct scap_writer *w;
+
+	(void)state;
+	for (unsigned int i = 2; i < 300; i++)
+		cpus[i] = (struct scap_cpu_stats){.cpu = i};
+	for (int wrong = 0; wrong < 3; wrong++) {
+		cpus[0].n_records += wrong == 1;
+		cpus[299].n_records -= wrong == 1; /* the sum stays */
+		if (wrong == 2)
+			cpus[299] = (struct scap_cpu_stats){.n_seen = 1, .n_records = 1};
+		cpus[0].n_records -= wrong == 2;
+		hear_anew();
+		assert_int_equal(scap_writer_open(&w, path_of("cpus"), &no_state, &opts), 0);
+		assert_int_equal(scap_writer_close(w, &st, NULL), 0);
+		assert_int_equal(scap_verify(path_of("cpus"), hear, NULL), wrong ? -EBADMSG : 0);
+		assert_int_equal(said.n_errors, n_findings[wrong]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_fifo),
 		cmocka_unit_test(test_verify),
 		cmocka_unit_test(test_verify_identity),
+		cmocka_unit_test(test_verify_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

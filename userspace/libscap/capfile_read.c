@@ -25,6 +25,7 @@ struct cap_reader {
 	unsigned int n_closings, n_unclosed;
 	bool closed; /* the section has its closing event */
 	struct cap_closing closing;
+	struct scap_cpu_stats *cpus; /* of closing */
 	uint64_t n_events; /* delivered, over all sections */
 	uint64_t n_section; /* blocks of the format in this section */
 	int err; /* once failed, always failed */
@@ -282,6 +283,23 @@ static int read_options(struct cap_reader *r, struct scap_evt *evt, const uint8_
 	return 0;
 }
 
+/* The accounts of CPUs, in all parameters behind the first. Without memory they are not known. */
+static void read_closing_cpus(struct cap_reader *r, const struct ppm_evt_hdr *evt, const char *text)
+{
+	const uint8_t *lens = (const uint8_t *)(evt + 1);
+	struct scap_stats *st = &r->closing.stats;
+	const size_t max = (size_t)CAP_CPUS_MAX * (evt->nparams - 1);
+
+	free(r->cpus);
+	r->cpus = max ? malloc(max * sizeof(*r->cpus)) : NULL;
+	for (uint32_t i = 1; r->cpus && i < evt->nparams; i++) {
+		text += get_u16(lens + 2 * (i - 1));
+		st->n_cpus += cap_cpus_get(r->cpus + st->n_cpus, max - st->n_cpus, text,
+					   get_u16(lens + 2 * i));
+	}
+	st->cpus = r->cpus;
+}
+
 static void read_closing(struct cap_reader *r, const struct ppm_evt_hdr *evt)
 {
 	const char *text = (const char *)(evt + 1) + 2 * evt->nparams;
@@ -294,6 +312,7 @@ static void read_closing(struct cap_reader *r, const struct ppm_evt_hdr *evt)
 	cap_kv_get(text, len, "written_events", &r->closing.events);
 	cap_kv_get(text, len, "written_private", &r->closing.private_events);
 	cap_stats_get(&r->closing.stats, text, len);
+	read_closing_cpus(r, evt, text);
 	r->n_closings++;
 	r->closed = true;
 }
@@ -518,6 +537,7 @@ void cap_reader_close(struct cap_reader *r)
 	cap_input_close(&r->in);
 	cap_state_reader_fini(&r->state);
 	free(r->scratch.p);
+	free(r->cpus);
 	free(r);
 }
 

@@ -581,6 +581,7 @@ static void test_stats(void **state)
 				.n_unsampled = 6,
 				.n_unmarked = 7,
 				.bpf_run_ns = 1ull << 40};
+	struct scap_cpu_stats cpus[CAP_CPUS_MAX + 1] = {[CAP_CPUS_MAX] = {.cpu = 9, .n_seen = 1}};
 	struct scap_writer_opts wopts = {.sz = sizeof(wopts), .log = hear};
 	const char *paths[] = {path_of("stats"), NULL};
 	struct scap_open_opts opts = {.sz = sizeof(opts), .paths = paths, .log = hear};
@@ -590,12 +591,17 @@ static void test_stats(void **state)
 	struct scap *s;
 
 	(void)state;
+	memset(&cpus[0], 0xff, sizeof(cpus[0]) * CAP_CPUS_MAX);
+	st.cpus = cpus;
+	st.n_cpus = CAP_CPUS_MAX + 1;
 	assert_int_equal(scap_writer_open(&w, paths[0], &no_state, &wopts), 0);
 	assert_int_equal(scap_writer_close(w, &st, NULL), 0);
 	assert_int_equal(scap_open(&s, &opts), 0);
 	assert_int_equal(scap_stats(s, &got), -ENODATA);
 	assert_int_equal(scap_next(s, &evt, 0), -ENODATA);
 	assert_int_equal(scap_stats(s, &got), 0);
+	assert_memory_equal(got.cpus, cpus, sizeof(cpus));
+	got.cpus = st.cpus;
 	assert_memory_equal(&got, &st, sizeof(got));
 	scap_close(s);
 }

@@ -21,6 +21,7 @@ struct section {
 	unsigned int n_closings; /* of the reader when the section began */
 	uint64_t n_events, n_private, n_clamped;
 	uint64_t n_lost; /* the sum of what its markers say */
+	uint64_t lost_on[DRV_MAX_CPUS]; /* the same by CPU */
 	uint64_t last_ns;
 	uint64_t n_back, first_back; /* events older than the one before; the first of them */
 };
@@ -58,14 +59,16 @@ static void begin_section(struct verifier *v)
 	v->n_sections++;
 }
 
-static uint64_t lost_of(const struct scap_evt *evt)
+static void add_lost(struct section *s, const struct scap_evt *evt)
 {
 	struct scap_params p;
-	uint64_t n = 0;
+	uint64_t n;
 
-	if (!scap_evt_params(evt->hdr, &p) && p.n > 1 && p.v[1].len == sizeof(n))
-		memcpy(&n, p.v[1].p, sizeof(n));
-	return n;
+	if (scap_evt_params(evt->hdr, &p) || p.n < 2 || p.v[1].len != sizeof(n))
+		return;
+	memcpy(&n, p.v[1].p, sizeof(n));
+	s->n_lost += n;
+	s->lost_on[evt->cpu % DRV_MAX_CPUS] += n;
 }
 
 static void add_event(struct verifier *v, const struct scap_evt *evt)
@@ -77,7 +80,7 @@ static void add_event(struct verifier *v, const struct scap_evt *evt)
 	else
 		s->n_events++;
 	if (evt->type == EVT_LOST_E)
-		s->n_lost += lost_of(evt);
+		add_lost(s, evt);
 	s->n_clamped += !!(evt->flags & SCAP_EVT_F_CLAMPED);
 	if (evt->ts_ns < s->last_ns && s->n_back++ == 0)
 		s->first_back = s->n_events;
@@ -100,8 +103,56 @@ static void check_identity(struct verifier *v, const struct scap_stats *st)
 			ULL(st->n_seen), ULL(st->n_records), ULL(st->n_dropped));
 	if (st->n_dropped)
 		scap_say(&v->log, SCAP_LOG_WARN,
-			 "%s: section %u: %llu records were lost while it was captured",
-			 v->path, v->n_sections, ULL(st->n_dropped));
+			 "%s: section %u: %llu records were lost while it was captured", v->path,
+			 v->n_sections, ULL(st->n_dropped));
+}
+
+static uint64_t dropped_on(const struct scap_cpu_stats *cpu)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < sizeof(cpu->dropped_by) / sizeof(cpu->dropped_by[0]); i++)
+		n += cpu->dropped_by[i];
+	return n;
+}
+
+/* The same identity for one CPU, and what the markers in the stream say of it. */
+static void check_cpu(struct verifier *v, const struct scap_cpu_stats *cpu, bool has_markers)
+{
+	const uint64_t dropped = dropped_on(cpu), told = v->s.lost_on[cpu->cpu % DRV_MAX_CPUS];
+
+	if (cpu->n_seen != cpu->n_records + dropped)
+		finding(v,
+			"on CPU %llu the driver saw %llu records, but %llu were delivered and "
+			"%llu dropped",
+			ULL(cpu->cpu), ULL(cpu->n_seen), ULL(cpu->n_records), ULL(dropped));
+	if (has_markers && (told < dropped - cpu->dropped_by[DRV_DROP_NO_RING] || told > dropped))
+		finding(v, "%llu records of CPU %llu were dropped, but its markers say %llu",
+			ULL(dropped), ULL(cpu->cpu), ULL(told));
+	scap_say(&v->log, SCAP_LOG_INFO,
+		 "%s: section %u: CPU %llu: %llu records seen, %llu delivered, %llu dropped",
+		 v->path, v->n_sections, ULL(cpu->cpu), ULL(cpu->n_seen), ULL(cpu->n_records),
+		 ULL(dropped));
+}
+
+/* What the kernel itself did not run is known for all CPUs together only. */
+static void check_cpus(struct verifier *v, const struct scap_stats *st, bool has_markers)
+{
+	struct scap_cpu_stats sum = {0}, all = {.n_seen = st->n_seen, .n_records = st->n_records};
+
+	for (uint64_t i = 0; i < st->n_cpus; i++) {
+		check_cpu(v, &st->cpus[i], has_markers);
+		sum.n_seen += st->cpus[i].n_seen;
+		sum.n_records += st->cpus[i].n_records;
+		for (unsigned int why = 0; why < 8; why++)
+			sum.dropped_by[why] += st->cpus[i].dropped_by[why];
+	}
+	memcpy(all.dropped_by, st->dropped_by, sizeof(all.dropped_by));
+	all.n_seen -= all.dropped_by[DRV_DROP_MISSED];
+	all.dropped_by[DRV_DROP_MISSED] = 0;
+	if (st->n_cpus && memcmp(&sum, &all, sizeof(sum)) != 0)
+		finding(v, "the accounts of its %llu CPUs are not the parts of its counters",
+			ULL(st->n_cpus));
 }
 
 static void check_closing(struct verifier *v)
@@ -132,6 +183,7 @@ static void check_closing(struct verifier *v)
 		finding(v, "%llu records were lost in its course, but its markers say %llu",
 			ULL(marked), ULL(s->n_lost));
 	check_identity(v, &c.stats);
+	check_cpus(v, &c.stats, c.stats.n_seen && c.stats.n_events == s->n_events + s->n_private);
 }
 
 static void end_section(struct verifier *v)

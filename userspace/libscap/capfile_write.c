@@ -351,26 +351,46 @@ int scap_writer_flush(struct scap_writer *w)
 	return cap_sink_flush(w->sink);
 }
 
-/* The counters, as an event that other tools skip: state-only, of a type they do not know. */
+#define CLOSING_TEXT_SZ 2048
+
+static size_t put_counters(const struct scap_writer *w, char *text, const struct scap_stats *st)
+{
+	size_t n = snprintf(text, CLOSING_TEXT_SZ, "written_events=%llu\nwritten_private=%llu\n",
+			    (unsigned long long)w->n_events, (unsigned long long)w->n_private);
+
+	return n + cap_stats_put(text + n, CLOSING_TEXT_SZ - n, st);
+}
+
+/*
+ * The counters, as an event that other tools skip: state-only, of a type they do not know. The
+ * first parameter has the sums, each other one the accounts of CAP_CPUS_MAX CPUs.
+ */
 static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 {
-	char text[2048];
-	struct {
-		struct ppm_evt_hdr hdr;
-		uint16_t len;
-		char text[sizeof(text)];
-	} __attribute__((packed))
-	e = {.hdr = {.tid = UINT64_MAX, .type = EVT_CLOSING, .nparams = 1}};
-	struct scap_evt evt = {
-		.hdr = &e.hdr, .ts_ns = w->last_ns, .type = EVT_CLOSING, .nr = REC_NR_NONE};
-	size_t n;
+	const size_t n_params = 1 + (st->n_cpus + CAP_CPUS_MAX - 1) / CAP_CPUS_MAX;
+	struct scap_evt evt = {.ts_ns = w->last_ns, .type = EVT_CLOSING, .nr = REC_NR_NONE};
+	struct ppm_evt_hdr *hdr;
+	uint16_t *lens;
+	char *p;
 
-	n = snprintf(e.text, sizeof(e.text), "written_events=%llu\nwritten_private=%llu\n",
-		     (unsigned long long)w->n_events, (unsigned long long)w->n_private);
-	n += cap_stats_put(e.text + n, sizeof(e.text) - n, st);
-	e.len = n;
-	e.hdr.len = sizeof(e.hdr) + sizeof(e.len) + n;
-	return put_block(w, &evt, &e.hdr, true);
+	if (n_params > EVT_MAX_PARAMS ||
+	    cap_buf_need(&w->scratch, sizeof(*hdr) + 2 * n_params + CLOSING_TEXT_SZ +
+					      (n_params - 1) * CAP_CPUS_SZ))
+		return -ENOMEM;
+	evt.hdr = hdr = (struct ppm_evt_hdr *)w->scratch.p;
+	*hdr = (struct ppm_evt_hdr){.tid = UINT64_MAX, .type = EVT_CLOSING, .nparams = n_params};
+	lens = (uint16_t *)(hdr + 1);
+	p = (char *)(lens + n_params);
+	lens[0] = put_counters(w, p, st);
+	p += lens[0];
+	for (size_t i = 1; i < n_params; i++) {
+		const size_t at = (i - 1) * CAP_CPUS_MAX, left = st->n_cpus - at;
+
+		lens[i] = cap_cpus_put(p, st->cpus + at, left < CAP_CPUS_MAX ? left : CAP_CPUS_MAX);
+		p += lens[i];
+	}
+	hdr->len = p - (char *)hdr;
+	return put_block(w, &evt, hdr, true);
 }
 
 int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64_t *bytes)

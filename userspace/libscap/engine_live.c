@@ -35,6 +35,7 @@ struct live_source {
 	const struct rec_hdr *rec; /* the first record; NULL: none, or not looked at */
 	int enter_done;
 	uint64_t n_lost; /* of the ring: those that are noted */
+	uint64_t n_records; /* of the ring: those delivered */
 };
 
 struct live_engine {
@@ -51,7 +52,8 @@ struct live_engine {
 	struct epoch epoch;
 	uint64_t now; /* boot clock, as last read */
 	uint64_t next_clock_check;
-	uint64_t n_records, n_bad;
+	uint64_t n_bad;
+	struct scap_cpu_stats *cpu_stats; /* DRV_MAX_CPUS of them */
 	int nap_ms;
 	int quiet; /* the last nap brought nothing */
 	int stopped;
@@ -135,7 +137,7 @@ static void source_pop(void *source)
 	ring_advance(s->ring);
 	s->rec = NULL;
 	s->enter_done = 0;
-	s->engine->n_records++;
+	s->n_records++;
 }
 
 static void source_release(void *source)
@@ -177,6 +179,7 @@ static void live_engine_close(void *engine)
 	scap_state_build_free(e->build);
 	free(e->sources);
 	free(e->source_ptrs);
+	free(e->cpu_stats);
 	free(e);
 }
 
@@ -205,7 +208,8 @@ static int open_sources(struct live_engine *e)
 
 	e->sources = calloc(n, sizeof(*e->sources));
 	e->source_ptrs = calloc(n, sizeof(*e->source_ptrs));
-	if (!e->sources || !e->source_ptrs)
+	e->cpu_stats = calloc(DRV_MAX_CPUS, sizeof(*e->cpu_stats));
+	if (!e->sources || !e->source_ptrs || !e->cpu_stats)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < n; i++) {
 		e->sources[i].engine = e;
@@ -442,13 +446,46 @@ static void live_state_drop(void *engine)
 	e->state = NULL;
 }
 
+static void ring_stats(struct scap_cpu_stats *of, const struct live_source *s)
+{
+	struct drv_counters c = {0};
+
+	ring_counters(s->ring, &c);
+	*of = (struct scap_cpu_stats){
+		.cpu = ring_cpu(s->ring), .n_seen = c.seen, .n_records = s->n_records};
+	for (unsigned int i = 0; i < DRV_DROP_MAX; i++)
+		of->dropped_by[i] = drv_dropped(&c, i);
+}
+
+/* CPUs with a ring, then those that came up after the start. */
+static void cpu_stats(const struct live_engine *e, struct scap_stats *st)
+{
+	struct scap_cpu_stats *v = e->cpu_stats;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		ring_stats(&v[n++], &e->sources[i]);
+	for (unsigned int cpu = 0; cpu < DRV_MAX_CPUS; cpu++) {
+		const uint64_t lost = live_n_no_ring(e->driver, cpu);
+
+		if (lost && n < DRV_MAX_CPUS)
+			v[n++] = (struct scap_cpu_stats){
+				.cpu = cpu, .n_seen = lost, .dropped_by[DRV_DROP_NO_RING] = lost};
+	}
+	st->cpus = v;
+	st->n_cpus = n;
+	st->n_records = 0;
+	for (unsigned int i = 0; i < n; i++)
+		st->n_records += v[i].n_records;
+}
+
 static int live_stats(const void *engine, struct scap_stats *st)
 {
 	const struct live_engine *e = engine;
 	struct drv_counters c;
 
 	live_counters(e->driver, &c);
-	st->n_records = e->n_records;
+	cpu_stats(e, st);
 	st->n_seen = c.seen;
 	for (unsigned int i = 0; i < DRV_DROP_MAX; i++) {
 		st->dropped_by[i] = drv_dropped(&c, i);

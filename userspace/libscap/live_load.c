@@ -665,15 +665,22 @@ static void ring_sums(const struct live_driver *d, struct drv_counters *sum)
 		ring_counters(d->rings[i], sum);
 }
 
+uint64_t live_n_no_ring(const struct live_driver *d, unsigned int cpu)
+{
+	return __atomic_load_n(&d->skel->bss->slots[cpu].n_no_ring, __ATOMIC_RELAXED);
+}
+
 void live_counters(const struct live_driver *d, struct drv_counters *sum)
 {
 	const uint64_t missed = n_missed(d);
-	uint64_t lost = __atomic_load_n(&d->skel->bss->n_no_ring, __ATOMIC_RELAXED);
+	uint64_t lost = 0;
 
 	ring_sums(d, sum);
-	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++)
+	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++) {
 		sum->n_filtered +=
 			__atomic_load_n(&d->skel->bss->slots[i].n_filtered, __ATOMIC_RELAXED);
+		lost += live_n_no_ring(d, i);
+	}
 	sum->seen += lost;
 	sum->lost[DRV_DROP_NO_RING][LOST_OTHER] += lost;
 	sum->seen += missed;

@@ -149,6 +149,13 @@ void scap_state_drop(struct scap *s);
 /* Share of the files read so far, 0..1; live: 0. */
 double scap_progress(const struct scap *s);
 
+/* The account of one CPU: seen == delivered + the sum of dropped_by. */
+struct scap_cpu_stats {
+	uint64_t cpu;
+	uint64_t n_seen, n_records;
+	uint64_t dropped_by[8];
+};
+
 struct scap_stats {
 	uint64_t n_events; /* delivered, enters made of exits included */
 	uint64_t n_records; /* taken from rings or files */
@@ -169,6 +176,11 @@ struct scap_stats {
 	uint64_t n_exit_runs; /* live: calls that ended, where the kernel counts; else 0 */
 	uint64_t n_exits; /* live: those that the driver accounts for: without a selection the same,
 			     once stopped */
+	/* Of CPUs that saw anything, with all that dropped_by counts but DRV_DROP_MISSED, which the
+	 * kernel counts for all CPUs together. Borrowed from the source until the next scap_stats or
+	 * scap_next; NULL: not known. */
+	const struct scap_cpu_stats *cpus;
+	uint64_t n_cpus;
 };
 
 /* For files written by saker: the counters of their last block. 0, or -ENODATA if the source has

@@ -409,8 +409,6 @@ int capture_run(const struct options *o, uint64_t start_ns)
 	};
 	int err, status = STATUS_OK;
 
-	if (o->verbose)
-		say_info_too();
 	if (o->command) {
 		status = spawn_start(&c.spawn, o->command);
 		if (status)

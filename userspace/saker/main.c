@@ -25,6 +25,8 @@ static int list(const struct options *o)
 
 static int run_mode(const struct options *o, uint64_t start_ns)
 {
+	if (o->verbose)
+		say_info_too();
 	switch ((enum saker_mode)o->mode) {
 	case MODE_CAPTURE:
 		return capture_run(o, start_ns);

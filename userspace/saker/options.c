@@ -115,7 +115,8 @@ const struct option_row option_rows[] = {
 	 take_compress, AT(compress), SCAP_COMPRESS_ZSTD},
 	{0, "verify", NULL, GROUP_FILE,
 	 "With -r: check that every block of the files is whole, that time never runs back, and "
-	 "that the counters of a file made by saker agree with what is in it.",
+	 "that the counters of a file made by saker agree with what is in it, for each CPU; -v "
+	 "prints these.",
 	 take_value, AT(mode), MODE_VERIFY},
 
 	{'t', "timetype", "TYPE", GROUP_LINES,
