@@ -347,6 +347,7 @@ static void collect(struct capture *c)
 	r->end_ns = clock_now_ns();
 	r->live = c->live;
 	r->prints_lines = c->take.printer != NULL;
+	r->page_faults = c->o->page_faults;
 	r->n_events = c->take.n_events;
 	r->n_shown = c->take.n_shown;
 	r->first_line_ns = c->take.first_line_ns;

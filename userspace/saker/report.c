@@ -172,10 +172,32 @@ static unsigned int main_reason(const struct scap_stats *st)
 	return max;
 }
 
+/* What would have lost less. */
+static const char *remedy(const struct report *r, unsigned int reason)
+{
+	switch (reason) {
+	case DRV_DROP_RING_FULL:
+	case DRV_DROP_SHED:
+		return r->prints_lines ? "; try a larger --ring-size, or -w FILE instead of lines"
+				       : "; try a larger --ring-size";
+	case DRV_DROP_TOO_BIG:
+		return "; try a smaller -s";
+	case DRV_DROP_NO_RING:
+		return "; it came up later: start saker anew to see it";
+	case DRV_DROP_REFUSED:
+		return "; try another --ring";
+	case DRV_DROP_MISSED:
+		return r->page_faults ? "; page faults of the kernel fall into such moments: leave "
+					"--page-faults out"
+				      : "";
+	default:
+		return "";
+	}
+}
+
 void report_warn_lost(const struct report *r)
 {
 	unsigned int reason;
-	const char *hint = "";
 
 	if (!r->have_stats || !r->stats.n_dropped)
 		return;
@@ -185,9 +207,6 @@ void report_warn_lost(const struct report *r)
 		    (unsigned long long)r->stats.n_dropped, scap_drop_reason(reason));
 		return;
 	}
-	if (reason == DRV_DROP_RING_FULL || reason == DRV_DROP_SHED)
-		hint = r->prints_lines ? "; try a larger --ring-size, or -w FILE instead of lines"
-				       : "; try a larger --ring-size";
 	say("%llu events were lost: %s%s", (unsigned long long)r->stats.n_dropped,
-	    scap_drop_reason(reason), hint);
+	    scap_drop_reason(reason), remedy(r, reason));
 }

@@ -16,6 +16,7 @@ struct report {
 	uint64_t written_bytes;
 	int live;
 	int prints_lines;
+	int page_faults; /* they were asked for */
 	int have_stats;
 	struct scap_stats stats;
 };
