@@ -307,11 +307,14 @@ class Select(unittest.TestCase):
                              kept([l for l in self.by_hand.full if l.tid == tid]))
 
     def test_sampling_tells_its_pauses(self):
-        """As sysdig does, lines leave these events out."""
         drops = [t for t in event_types(self.run_of.path("sampling")) if t in (DROP_E, DROP_X)]
         self.assertGreater(len(drops), 1)
         self.assertEqual(drops[2::2], drops[:1] * ((len(drops) - 1) // 2))
         self.assertEqual(drops[1::2], [DROP_E + DROP_X - drops[0]] * (len(drops) // 2))
+        told = re.findall(r"(?m)^-- \S+ CPU \d+ recording (pauses: of each second the first 1/2 is "
+                          r"recorded|goes on)$", e2e.run(e2e.SAKER, "-r",
+                                                         self.run_of.path("sampling")))
+        self.assertEqual([DROP_X if t == "goes on" else DROP_E for t in told], drops)
 
     def test_sysdig_and_tshark_read_the_files(self):
         e2e.need("sysdig", "tshark")

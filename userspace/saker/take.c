@@ -139,9 +139,18 @@ static int is_meant(struct take *t, const struct sinsp_evt *evt)
 	       !(t->before_exec && is_before_exec(t, evt));
 }
 
+/* Something is missing here: it was lost, or sampling paused. No thread has part in it. */
+static int tells_of_gap(const struct sinsp_evt *evt)
+{
+	return evt->raw.type == EVT_LOST_E || evt->raw.type == EVT_DROP_E ||
+	       evt->raw.type == EVT_DROP_X;
+}
+
 /* Events without a number are of the capture, or of a thread that must be known to be meant. */
 static int is_of_others(struct take *t, const struct sinsp_evt *evt)
 {
+	if (tells_of_gap(evt))
+		return 0;
 	if (evt->raw.num)
 		return !is_meant(t, evt);
 	return evt->raw.hdr->tid != UINT64_MAX && (!evt->thread || !is_meant(t, evt));
@@ -232,7 +241,7 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		err = put_file(t, evt);
 	if (!err && sinsp_evt_shown(t->inspector, evt))
 		err = show(t, evt);
-	else if (!err && evt->raw.type == EVT_LOST_E && t->printer)
+	else if (!err && t->printer && tells_of_gap(evt))
 		err = put_line(t, evt);
 	return err;
 }

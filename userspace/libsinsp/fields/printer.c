@@ -75,13 +75,14 @@ static char *put_thread(const struct sinsp_printer *pr, struct sinsp_text *out, 
 	return put_i64(p, evt->thread->vtid);
 }
 
+/* A parameter of 4 or 8 bytes; 0: it is not there. */
 static uint64_t number(const struct sinsp_evt *evt, unsigned int i)
 {
 	const struct scap_params *p = &evt->params;
 	uint64_t v = 0;
 
-	if (i < p->n && p->v[i].len == sizeof(v))
-		memcpy(&v, p->v[i].p, sizeof(v));
+	if (i < p->n && (p->v[i].len == 4 || p->v[i].len == 8))
+		memcpy(&v, p->v[i].p, p->v[i].len);
 	return v;
 }
 
@@ -139,6 +140,27 @@ static int put_lost(struct sinsp_printer *pr, struct sinsp_text *out, const stru
 	return text_end(out, p);
 }
 
+/* "-- TIME CPU 1 recording pauses: of each second the first 1/4 is recorded" */
+static int put_pause(struct sinsp_printer *pr, struct sinsp_text *out, const struct sinsp_evt *evt)
+{
+	char *p = text_begin(out, LOST_ROOM_TEXT);
+
+	if (p) {
+		p = time_text_put(&pr->time, put_lit(p, "-- "), evt);
+		p = put_i64(put_lit(p, " CPU "), (int16_t)evt->raw.cpu);
+		if (evt->raw.type == EVT_DROP_E)
+			p = put_lit(p, " recording pauses");
+		else
+			p = put_lit(p, " recording goes on");
+		if (evt->raw.type == EVT_DROP_E && number(evt, 0)) {
+			p = put_u64(put_lit(p, ": of each second the first 1/"), number(evt, 0));
+			p = put_lit(p, " is recorded");
+		}
+		*p++ = '\n';
+	}
+	return text_end(out, p);
+}
+
 int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 		       const struct sinsp_evt *evt)
 {
@@ -153,6 +175,8 @@ int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 
 	if (evt->raw.type == EVT_LOST_E)
 		return put_lost(pr, out, evt);
+	if (evt->raw.type == EVT_DROP_E || evt->raw.type == EVT_DROP_X)
+		return put_pause(pr, out, evt);
 	p = text_begin(out, VALUE_ROOM);
 	if (p)
 		p = put_head(pr, p, evt);

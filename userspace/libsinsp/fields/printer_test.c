@@ -216,6 +216,23 @@ static void test_lost(void **state)
 	sinsp_printer_free(pr);
 }
 
+static void test_pause(void **state)
+{
+	const struct scap_param ratio[] = {U32(4)};
+	struct fixture *f = *state;
+	struct sinsp_printer *pr = new_printer(SINSP_TIME_ABSOLUTE);
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_DROP_E, ratio, 1);
+
+	assert_string_equal(line(f, pr, &evt), "-- 22:13:20.123456789 CPU 1 recording pauses: of "
+					       "each second the first 1/4 is recorded\n");
+	evt = fixture_evt(f, &hdr, EVT_DROP_E, ratio, 0);
+	assert_string_equal(line(f, pr, &evt), "-- 22:13:20.123456789 CPU 1 recording pauses\n");
+	evt = fixture_evt(f, &hdr, EVT_DROP_X, ratio, 1);
+	assert_string_equal(line(f, pr, &evt), "-- 22:13:20.123456789 CPU 1 recording goes on\n");
+	sinsp_printer_free(pr);
+}
+
 /* As sysdig -pc; the container of the thread, and what is not known of either. */
 static void test_line_with_container(void **state)
 {
@@ -253,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_buffer_options),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_pause),
 		cmocka_unit_test(test_unknown_options_are_refused),
 		cmocka_unit_test(test_line_with_container), /* changes the thread: the last */
 	};
