@@ -197,13 +197,24 @@ static int pl_version(uint32_t type)
 	}
 }
 
+static void read_exe(struct cur *c, struct scap_thread_info *t)
+{
+	if (u8_of(c))
+		t->exe_kind |= SCAP_EXE_UPPER_LAYER;
+	t->exe_ino = u64_of(c);
+	t->exe_ctime_ns = u64_of(c);
+	t->exe_mtime_ns = u64_of(c);
+	t->exe_kind_known = SCAP_EXE_UPPER_LAYER;
+}
+
 /* What newer versions appended. Falco's libs inserted 12 bytes (start of the pid namespace's
  * init, tty) before loginuid in 2023; up to 29 bytes are the layout without them. */
 static void read_thread_tail(struct cur *c, struct scap_thread_info *t)
 {
 	if (left(c) > 29) {
-		u64_of(c);
+		t->pidns_start_ns = u64_of(c);
 		t->tty = u32_of(c);
+		t->tty_known = 1;
 	}
 	if (left(c) >= 4)
 		t->loginuid = u32_of(c);
@@ -213,7 +224,20 @@ static void read_thread_tail(struct cur *c, struct scap_thread_info *t)
 		t->cap_inheritable = u64_of(c);
 		t->cap_permitted = u64_of(c);
 		t->cap_effective = u64_of(c);
+		t->caps_known = 1;
 	}
+	if (left(c) >= 25)
+		read_exe(c, t);
+	if (left(c) >= 1) {
+		t->exe_kind |= u8_of(c) ? SCAP_EXE_MEMFD : 0;
+		t->exe_kind_known |= SCAP_EXE_MEMFD;
+	}
+	if (left(c) >= 1) {
+		t->exe_kind |= u8_of(c) ? SCAP_EXE_LOWER_LAYER : 0;
+		t->exe_kind_known |= SCAP_EXE_LOWER_LAYER;
+	}
+	if (left(c) >= 8)
+		t->pgid = (int64_t)u64_of(c);
 }
 
 static void read_thread_fields(struct cap_state_reader *r, struct cur *c, int version,

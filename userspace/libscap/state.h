@@ -65,6 +65,13 @@ struct scap_text {
 	size_t len; /* a trailing NUL, where the list has one, included */
 };
 
+/* Where a program's file is: values of the format's execve_flags. */
+enum scap_exe_kind {
+	SCAP_EXE_UPPER_LAYER = 1 << 1, /* of an overlay: it was changed or made there */
+	SCAP_EXE_MEMFD = 1 << 2,
+	SCAP_EXE_LOWER_LAYER = 1 << 3,
+};
+
 struct scap_thread_info {
 	uint64_t tid, pid, ptid, sid, vpgid;
 	int64_t vtid, vpid;
@@ -78,6 +85,11 @@ struct scap_thread_info {
 	uint32_t tty;
 	int32_t loginuid;
 	uint8_t exe_writable;
+	uint8_t tty_known, caps_known; /* 0: the source does not say, they mean nothing */
+	uint8_t exe_kind, exe_kind_known; /* enum scap_exe_kind */
+	int64_t pgid; /* vpgid as the first pid namespace numbers it; 0: unknown */
+	uint64_t exe_ino, exe_ctime_ns, exe_mtime_ns; /* 0: unknown */
+	uint64_t pidns_start_ns; /* when the first process of its pid namespace began; 0: unknown */
 	uint64_t cap_inheritable, cap_permitted, cap_effective;
 	uint64_t start_ns; /* since the epoch; 0: unknown (files do not have it) */
 	uint64_t snapshot_ns; /* when it was read; events older than this do not change it; 0:

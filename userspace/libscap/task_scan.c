@@ -58,9 +58,11 @@ static int parse_stat(struct scap_thread_info *t, struct task_extra *x, char *te
 	*end = 0;
 	t->comm = open + 1;
 	p = end + 3; /* behind the state's letter */
-	skip_ints(&p, 2);
+	skip_ints(&p, 1);
+	t->pgid = proc_int(&p);
 	t->sid = proc_int(&p);
 	t->tty = proc_int(&p);
+	t->tty_known = 1;
 	skip_ints(&p, 1);
 	x->kthread = !!(proc_dec(&p) & KTHREAD_FLAG);
 	t->pfminor = proc_dec(&p);
@@ -134,6 +136,7 @@ static void parse_status(struct scap_thread_info *t, const char *text)
 	t->cap_inheritable = key_hex(&p, "CapInh");
 	t->cap_permitted = key_hex(&p, "CapPrm");
 	t->cap_effective = key_hex(&p, "CapEff");
+	t->caps_known = 1;
 }
 
 int task_read_own(struct scap_thread_info *t, struct task_extra *x, struct task_bufs *b, int dirfd)
@@ -273,19 +276,37 @@ static int in_groups(const char *status, uint32_t gid)
 }
 
 /* May the process write to its own program? By owner, group, others, as the kernel asks. */
-static int exe_writable(const struct scap_thread_info *t, const char *status, int dirfd)
+static int exe_writable(const struct scap_thread_info *t, const char *status, const struct stat *st)
+{
+	if (t->cap_effective >> CAP_DAC_OVERRIDE & 1)
+		return 1;
+	if (st->st_uid == t->uid)
+		return !!(st->st_mode & S_IWUSR);
+	if (st->st_gid == t->gid || in_groups(status, st->st_gid))
+		return !!(st->st_mode & S_IWGRP);
+	return !!(st->st_mode & S_IWOTH);
+}
+
+static uint64_t ns_of(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * NS_PER_S + (uint64_t)ts->tv_nsec;
+}
+
+/* The file that the process runs, and whether it is in memory alone. */
+static void read_exe(struct scap_thread_info *t, const char *status, int dirfd)
 {
 	struct stat st;
 
+	if (*t->exepath) {
+		t->exe_kind = strncmp(t->exepath, "/memfd:", 7) ? 0 : SCAP_EXE_MEMFD;
+		t->exe_kind_known = SCAP_EXE_MEMFD;
+	}
 	if (fstatat(dirfd, "exe", &st, 0))
-		return 0;
-	if (t->cap_effective >> CAP_DAC_OVERRIDE & 1)
-		return 1;
-	if (st.st_uid == t->uid)
-		return !!(st.st_mode & S_IWUSR);
-	if (st.st_gid == t->gid || in_groups(status, st.st_gid))
-		return !!(st.st_mode & S_IWGRP);
-	return !!(st.st_mode & S_IWOTH);
+		return;
+	t->exe_writable = exe_writable(t, status, &st);
+	t->exe_ino = st.st_ino;
+	t->exe_ctime_ns = ns_of(&st.st_ctim);
+	t->exe_mtime_ns = ns_of(&st.st_mtim);
 }
 
 static int32_t read_loginuid(struct task_bufs *b, int dirfd)
@@ -308,7 +329,7 @@ void task_read_shared(struct scap_thread_info *t, struct task_bufs *b, int dirfd
 	if (kthread)
 		return;
 	t->exepath = read_link(&b->exepath, dirfd, "exe");
-	t->exe_writable = exe_writable(t, b->status.p, dirfd);
+	read_exe(t, b->status.p, dirfd);
 	read_cmdline(t, b, dirfd);
 	if (!b->no_environ)
 		t->env = read_list(&b->environ, dirfd, "environ");

@@ -14,6 +14,7 @@
 static void drop_state(struct sinsp *s)
 {
 	sinsp_users_fini(&s->users, &s->threads.strings);
+	sinsp_switches_fini(&s->switches);
 	sinsp_ifaces_fini(&s->ifaces);
 	sinsp_threads_fini(&s->threads);
 }

@@ -26,6 +26,7 @@ struct sinsp_evt {
 	uint64_t latency_ns; /* of an exit: since its enter; 0 with !latency_known. Of a switch:
 				the thread's last call's, as sysdig shows it */
 	uint8_t latency_known;
+	uint8_t fd_renamed; /* its file has another name than before it, or the first one */
 	uint8_t show_full; /* evt.info shows every parameter, the enter's too: the enter is not
 			      shown */
 };

@@ -6,6 +6,7 @@
 #include "sinsp.h"
 #include "state/heal.h"
 #include "state/ifaces.h"
+#include "state/switches.h"
 #include "state/threads.h"
 #include "state/users.h"
 
@@ -16,6 +17,7 @@ struct sinsp {
 	struct sinsp_threads threads;
 	struct sinsp_ifaces ifaces;
 	struct sinsp_users users;
+	struct sinsp_switches switches;
 
 	/* What the last event ended, to be removed before the next. */
 	int64_t ended_tid, reaper_tid; /* ended_tid -1: nobody */

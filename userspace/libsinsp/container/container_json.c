@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABELS_MAX 32768 /* bytes kept of the labels of one container */
+#define LIST_MAX 32768 /* bytes kept of the labels, or the mounts, of one container */
 
 const char *sinsp_json_text(const struct cJSON *object, const char *key)
 {
@@ -23,20 +23,49 @@ static enum sinsp_container_type read_type(const cJSON *container)
 	return v >= 0 && v < SINSP_CT_MAX ? (enum sinsp_container_type)v : SINSP_CT_CUSTOM;
 }
 
-static int read_labels(struct sinsp_container_told *out, const cJSON *labels)
+/* Appends @n texts, all or none. -ENOMEM; what there is no room for is left out. */
+static int add(struct sinsp_told_list *list, const char *const *texts, int n)
+{
+	size_t sz = 0;
+	char *p;
+
+	for (int i = 0; i < n; i++)
+		sz += strlen(texts[i]) + 1;
+	if (list->len + sz > LIST_MAX)
+		return 0;
+	p = realloc(list->p, list->len + sz);
+	if (!p)
+		return -ENOMEM;
+	list->p = p;
+	p += list->len;
+	for (int i = 0; i < n; i++)
+		p = stpcpy(p, texts[i]) + 1;
+	list->len += sz;
+	return 0;
+}
+
+static size_t n_label_bytes(const cJSON *labels)
 {
 	const cJSON *label;
 	size_t sz = 0;
-	char *p;
 
 	cJSON_ArrayForEach(label, labels)
 	{
 		if (label->string && cJSON_IsString(label))
 			sz += strlen(label->string) + strlen(label->valuestring) + 2;
 	}
+	return sz;
+}
+
+static int read_labels(struct sinsp_told_list *out, const cJSON *labels)
+{
+	size_t sz = n_label_bytes(labels);
+	const cJSON *label;
+	char *p;
+
 	if (!sz)
 		return 0;
-	p = out->labels = malloc(sz);
+	p = out->p = malloc(sz);
 	if (!p)
 		return -ENOMEM;
 	cJSON_ArrayForEach(label, labels)
@@ -44,12 +73,70 @@ static int read_labels(struct sinsp_container_told *out, const cJSON *labels)
 		if (!label->string || !cJSON_IsString(label))
 			continue;
 		sz = strlen(label->string) + strlen(label->valuestring) + 2;
-		if (p - out->labels + sz > LABELS_MAX)
+		if (p - out->p + sz > LIST_MAX)
 			continue;
 		p = stpcpy(stpcpy(stpcpy(p, label->string), "="), label->valuestring) + 1;
 	}
-	out->labels_len = p - out->labels;
+	out->len = p - out->p;
 	return 0;
+}
+
+static int read_mounts(struct sinsp_told_list *out, const cJSON *mounts)
+{
+	const cJSON *m;
+	int err = 0;
+
+	cJSON_ArrayForEach(m, mounts)
+	{
+		const cJSON *rw = cJSON_GetObjectItemCaseSensitive(m, "RW");
+		const char *const texts[SINSP_MOUNT_TEXTS] = {
+			sinsp_json_text(m, "Source"),      sinsp_json_text(m, "Destination"),
+			sinsp_json_text(m, "Mode"),        cJSON_IsTrue(rw) ? "true" : "false",
+			sinsp_json_text(m, "Propagation"),
+		};
+
+		if (!err && cJSON_IsObject(m))
+			err = add(out, texts, SINSP_MOUNT_TEXTS);
+	}
+	return err;
+}
+
+static int read_probe(struct sinsp_told_list *out, const cJSON *probe)
+{
+	const cJSON *arg, *args = cJSON_GetObjectItemCaseSensitive(probe, "args");
+	const char *text = sinsp_json_text(probe, "exe");
+	int err;
+
+	if (!*text)
+		return 0;
+	err = add(out, &text, 1);
+	cJSON_ArrayForEach(arg, args)
+	{
+		text = cJSON_GetStringValue(arg);
+		if (!err && text)
+			err = add(out, &text, 1);
+	}
+	return err;
+}
+
+static int read_lists(struct sinsp_container_told *out, const cJSON *c)
+{
+	static const char *const keys[SINSP_PROBE_MAX] = {"Healthcheck", "LivenessProbe",
+							  "ReadinessProbe"};
+	int err =
+		read_labels(&out->labels, cJSON_GetObjectItemCaseSensitive(c, "labels"))
+			?: read_mounts(&out->mounts, cJSON_GetObjectItemCaseSensitive(c, "Mounts"));
+
+	for (int i = 0; i < SINSP_PROBE_MAX && !err; i++)
+		err = read_probe(&out->probes[i], cJSON_GetObjectItemCaseSensitive(c, keys[i]));
+	return err;
+}
+
+static int8_t read_privileged(const cJSON *c)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(c, "privileged");
+
+	return cJSON_IsBool(v) ? (int8_t)cJSON_IsTrue(v) : -1;
 }
 
 int sinsp_container_json_read(struct sinsp_container_told *out, const char *json, size_t len)
@@ -74,7 +161,8 @@ int sinsp_container_json_read(struct sinsp_container_told *out, const char *json
 	out->image_tag = sinsp_json_text(c, "imagetag");
 	out->image_digest = sinsp_json_text(c, "imagedigest");
 	out->ip = sinsp_json_text(c, "ip");
-	err = read_labels(out, cJSON_GetObjectItemCaseSensitive(c, "labels"));
+	out->privileged = read_privileged(c);
+	err = read_lists(out, c);
 	if (err)
 		goto err;
 	return 0;
@@ -85,7 +173,10 @@ err:
 
 void sinsp_container_told_fini(struct sinsp_container_told *told)
 {
-	free(told->labels);
+	free(told->labels.p);
+	free(told->mounts.p);
+	for (int i = 0; i < SINSP_PROBE_MAX; i++)
+		free(told->probes[i].p);
 	cJSON_Delete(told->tree);
 	memset(told, 0, sizeof(*told));
 }

@@ -12,13 +12,32 @@ struct cJSON;
 /* Each node of a tree takes some thirty times the two bytes that may stand for it. */
 #define SINSP_CONTAINER_JSON_MAX (256 * 1024)
 
+/* Commands that a container is asked by how it is. */
+enum sinsp_probe {
+	SINSP_PROBE_HEALTH,
+	SINSP_PROBE_LIVENESS,
+	SINSP_PROBE_READINESS,
+	SINSP_PROBE_MAX /* none of them */
+};
+
+/* Of a mount there are five texts: source, destination, mode, "true" if it can be written, else
+ * "false", propagation. */
+#define SINSP_MOUNT_TEXTS 5
+
+struct sinsp_told_list {
+	char *p; /* texts, each with its NUL */
+	size_t len;
+};
+
 /* What a text says, "" where it says nothing. Text is borrowed until fini. */
 struct sinsp_container_told {
 	const char *id;
 	enum sinsp_container_type type;
 	const char *name, *image, *image_id, *image_repo, *image_tag, *image_digest, *ip;
-	char *labels; /* "key=value", each with its NUL */
-	size_t labels_len;
+	struct sinsp_told_list labels; /* "key=value" */
+	struct sinsp_told_list mounts;
+	struct sinsp_told_list probes[SINSP_PROBE_MAX]; /* program and arguments */
+	int8_t privileged; /* -1: it does not say */
 	struct cJSON *tree;
 };
 

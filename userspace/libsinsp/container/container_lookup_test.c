@@ -104,7 +104,7 @@ static void test_found(void **state)
 	assert_string_equal(told.image_id, H);
 	assert_string_equal(told.image_digest, DIGEST);
 	assert_string_equal(told.ip, "10.1.2.3");
-	assert_string_equal(told.labels, "app=sh\xc3\xb6p");
+	assert_string_equal(told.labels.p, "app=sh\xc3\xb6p");
 	assert_null(strstr(r->json, "PASSWORD"));
 	sinsp_container_told_fini(&told);
 	sinsp_lookup_result_free(r);

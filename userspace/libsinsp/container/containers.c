@@ -44,7 +44,7 @@ static struct sinsp_container **bucket_of(struct sinsp_containers *cs, const cha
 	return &cs->buckets[hash_text(id) & (cs->n_buckets - 1)];
 }
 
-enum { N_TEXTS = 11 };
+enum { N_TEXTS = 12 + SINSP_PROBE_MAX };
 
 static void texts_of(struct sinsp_container *c, const char **list[N_TEXTS])
 {
@@ -59,6 +59,9 @@ static void texts_of(struct sinsp_container *c, const char **list[N_TEXTS])
 	list[8] = &c->ip;
 	list[9] = &c->pod_uid;
 	list[10] = &c->labels;
+	list[11] = &c->mounts;
+	for (int i = 0; i < SINSP_PROBE_MAX; i++)
+		list[12 + i] = &c->probes[i];
 }
 
 static void forget(struct sinsp_containers *cs, struct sinsp_container *c)
@@ -136,6 +139,7 @@ static struct sinsp_container *add(struct sinsp_containers *cs, const char *id)
 		*texts[i] = sinsp_str_get(cs->strings, "", 0);
 	c->id = sinsp_str_ref(id);
 	c->uid = SINSP_NO_UID;
+	c->privileged = -1;
 	c->refs = 1;
 	at = bucket_of(cs, id);
 	c->next = *at;
@@ -217,6 +221,12 @@ struct sinsp_container *sinsp_containers_of(struct sinsp_containers *cs, const c
 	return ref(cs, at->container);
 }
 
+static void set_list(struct sinsp_containers *cs, const char **dst,
+		     const struct sinsp_told_list *list)
+{
+	sinsp_str_set(cs->strings, dst, list->p ? list->p : "", list->len);
+}
+
 struct sinsp_container *sinsp_containers_tell(struct sinsp_containers *cs, const char *json,
 					      size_t len)
 {
@@ -236,7 +246,11 @@ struct sinsp_container *sinsp_containers_tell(struct sinsp_containers *cs, const
 		set(cs, &c->image_tag, told.image_tag);
 		set(cs, &c->image_digest, told.image_digest);
 		set(cs, &c->ip, told.ip);
-		sinsp_str_set(cs->strings, &c->labels, told.labels, told.labels_len);
+		set_list(cs, &c->labels, &told.labels);
+		set_list(cs, &c->mounts, &told.mounts);
+		for (int i = 0; i < SINSP_PROBE_MAX; i++)
+			set_list(cs, &c->probes[i], &told.probes[i]);
+		c->privileged = told.privileged;
 		c->told = 1;
 		if (!*c->pod_uid)
 			set(cs, &c->pod_uid,

@@ -7,6 +7,7 @@
 #ifndef SINSP_CONTAINER_CONTAINERS_H
 #define SINSP_CONTAINER_CONTAINERS_H
 
+#include "container_json.h"
 #include "container_match.h"
 #include "intern.h"
 #include "state.h"
@@ -20,6 +21,9 @@ struct sinsp_container {
 	const char *ip;
 	const char *pod_uid; /* of kubernetes */
 	const char *labels; /* "key=value", each with its NUL */
+	const char *mounts; /* SINSP_MOUNT_TEXTS for each, each with its NUL */
+	const char *probes[SINSP_PROBE_MAX]; /* program and arguments, each with its NUL */
+	int8_t privileged; /* -1: not known */
 	enum sinsp_container_type type;
 	uint32_t uid; /* the user who runs it without root; SINSP_NO_UID: the system */
 

@@ -278,6 +278,31 @@ static int is_sandbox(const cJSON *labels)
 	return !strcmp(sinsp_json_text(labels, "io.kubernetes.docker.type"), "podsandbox");
 }
 
+/* {"Test": ["CMD", program, argument...]}, or "CMD-SHELL" and one text, or "NONE". */
+static void add_healthcheck(cJSON *to, const cJSON *check)
+{
+	const cJSON *test = member(check, "Test");
+	const char *how = cJSON_GetStringValue(cJSON_GetArrayItem(test, 0));
+	const int shell = how && !strcmp(how, "CMD-SHELL");
+	const int n = cJSON_GetArraySize(test);
+	const char *exe = shell ? "/bin/sh" : cJSON_GetStringValue(cJSON_GetArrayItem(test, 1));
+	cJSON *out, *args;
+
+	if (!how || !exe || (!shell && strcmp(how, "CMD")))
+		return;
+	out = cJSON_AddObjectToObject(to, "Healthcheck");
+	cJSON_AddStringToObject(out, "exe", exe);
+	args = cJSON_AddArrayToObject(out, "args");
+	if (shell)
+		cJSON_AddItemToArray(args, cJSON_CreateString("-c"));
+	for (int i = shell ? 1 : 2; i < n && i < ENTRIES_MAX; i++) {
+		const char *arg = cJSON_GetStringValue(cJSON_GetArrayItem(test, i));
+
+		if (arg)
+			cJSON_AddItemToArray(args, cJSON_CreateString(arg));
+	}
+}
+
 char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char *id,
 				enum sinsp_container_type type)
 {
@@ -295,6 +320,7 @@ char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char 
 	add_limits(c, member(in, "HostConfig"));
 	add_labels(c, labels);
 	add_mounts(c, member(in, "Mounts"));
+	add_healthcheck(c, member(member(in, "Config"), "Healthcheck"));
 	add_ports(c, member(network, "Ports"));
 	/* Environments hold secrets, and are of no use to fields: as sysdig, none is told. */
 	cJSON_AddArrayToObject(c, "env");

@@ -119,6 +119,7 @@ static const struct {
 	[EVT_MMAP_X] = {sinsp_parse_vm},
 	[EVT_MMAP2_X] = {sinsp_parse_vm},
 	[EVT_MUNMAP_X] = {sinsp_parse_vm},
+	[EVT_SWITCH_146_E] = {sinsp_parse_switch},
 	[EVT_SWITCH_E] = {sinsp_parse_switch},
 	[EVT_CAPSET_X] = {sinsp_parse_capset},
 	[EVT_INDEX(EVT_IO_URING_SUBMIT_E)] = {sinsp_parse_io_submit},
@@ -504,6 +505,7 @@ static __attribute__((noinline)) void change_state(struct sinsp *s, struct sinsp
 						   const struct sinsp_parse_row *row)
 {
 	const struct ppm_evt_hdr *saved = NULL;
+	const char *name = e->fd ? e->fd->name : NULL;
 	struct sinsp_parse p; /* large: enter is set only with enter_row */
 
 	p.s = s;
@@ -515,6 +517,8 @@ static __attribute__((noinline)) void change_state(struct sinsp *s, struct sinsp
 	if (saved && !scap_evt_params(saved, &p.enter))
 		p.enter_row = row_of(saved->type);
 	row->fn(&p);
+	/* Names are interned. */
+	e->fd_renamed = e->fd && (name ? e->fd->name != name : *e->fd->name);
 }
 
 void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
@@ -530,6 +534,7 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	e->fdnum = -1;
 	e->latency_ns = 0;
 	e->latency_known = 0;
+	e->fd_renamed = 0;
 	if (e->raw.flags & (SCAP_EVT_F_FULL | SCAP_EVT_F_HIDDEN | SCAP_EVT_F_BLOCKED))
 		s->native = 1;
 	if (!s->begun || !s->first_ns)

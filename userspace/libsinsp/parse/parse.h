@@ -84,6 +84,12 @@
 	X(open)                                                                                    \
 	X(close)                                                                                   \
 	X(state)                                                                                   \
+	X(exe_ino)                                                                                 \
+	X(exe_ino_ctime)                                                                           \
+	X(exe_ino_mtime)                                                                           \
+	X(pidns_init_start_ts)                                                                     \
+	X(cpu_usr)                                                                                 \
+	X(cpu_sys)                                                                                 \
 	X(reaper_tid)
 
 enum sinsp_param {

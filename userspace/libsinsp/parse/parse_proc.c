@@ -15,6 +15,7 @@
 
 enum { PR_SET_NAME = 15, RLIMIT_NOFILE_2022 = 7 }; /* values of the format */
 enum { EXVAT_AT_EMPTY_PATH = 1, EXE_WRITABLE = 1, AT_FDCWD_2022 = -100 };
+enum { EXE_KINDS = SCAP_EXE_UPPER_LAYER | SCAP_EXE_MEMFD | SCAP_EXE_LOWER_LAYER };
 
 static struct sinsp_threads *table(const struct sinsp_parse *p)
 {
@@ -56,10 +57,10 @@ static void set_memory(const struct sinsp_parse *p, struct sinsp_process *proc)
 	proc->vmswap_kb = sinsp_u64(sinsp_own(p, SINSP_P_vm_swap), proc->vmswap_kb);
 }
 
-static void set_faults(const struct sinsp_parse *p, struct sinsp_process *proc)
+static void set_faults(const struct sinsp_parse *p, struct sinsp_thread *t)
 {
-	proc->pfmajor = sinsp_u64(sinsp_own(p, SINSP_P_pgft_maj), proc->pfmajor);
-	proc->pfminor = sinsp_u64(sinsp_own(p, SINSP_P_pgft_min), proc->pfminor);
+	t->pfmajor = sinsp_u64(sinsp_own(p, SINSP_P_pgft_maj), t->pfmajor);
+	t->pfminor = sinsp_u64(sinsp_own(p, SINSP_P_pgft_min), t->pfminor);
 }
 
 struct clone {
@@ -207,7 +208,8 @@ static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
 	set_cgroups(p, t->proc);
 	t->proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), t->proc->fdlimit);
 	set_memory(p, t->proc);
-	set_faults(p, t->proc);
+	t->proc->pidns_start_ns =
+		sinsp_u64(sinsp_own(p, SINSP_P_pidns_init_start_ts), t->proc->pidns_start_ns);
 }
 
 static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
@@ -226,6 +228,7 @@ static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 		t->vpid = c->vpid;
 	}
 	set_comm(p, t);
+	set_faults(p, t);
 	if (t->tid == t->pid)
 		fill_process(p, t, parent);
 	sinsp_thread_mark(p->s, t, parent);
@@ -414,10 +417,42 @@ static void reset_flags(struct sinsp_thread *t)
 
 static void set_capabilities(const struct sinsp_parse *p, struct sinsp_process *proc)
 {
+	proc->caps_known = sinsp_own(p, SINSP_P_cap_effective) != NULL;
 	proc->cap_inheritable =
 		sinsp_u64(sinsp_own(p, SINSP_P_cap_inheritable), proc->cap_inheritable);
 	proc->cap_permitted = sinsp_u64(sinsp_own(p, SINSP_P_cap_permitted), proc->cap_permitted);
 	proc->cap_effective = sinsp_u64(sinsp_own(p, SINSP_P_cap_effective), proc->cap_effective);
+}
+
+/* Of the new program's file. Events before 2023 say of it only whether it can be written; saker's
+ * own do not know of overlays. */
+static void set_exe(const struct sinsp_parse *p, struct sinsp_process *proc)
+{
+	uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	uint8_t known = flags & EXE_KINDS;
+
+	if (p->s->native)
+		known |= SCAP_EXE_MEMFD;
+	else if (sinsp_own(p, SINSP_P_trusted_exepath))
+		known = EXE_KINDS;
+	proc->exe_writable = flags & EXE_WRITABLE;
+	proc->exe_kind = flags & EXE_KINDS;
+	proc->exe_kind_known = known;
+	proc->exe_ino = sinsp_u64(sinsp_own(p, SINSP_P_exe_ino), 0);
+	proc->exe_ctime_ns = sinsp_u64(sinsp_own(p, SINSP_P_exe_ino_ctime), 0);
+	proc->exe_mtime_ns = sinsp_u64(sinsp_own(p, SINSP_P_exe_ino_mtime), 0);
+}
+
+/* The event has the number twice under one name: that of the innermost pid namespace, and, behind
+ * the program's path, that of the first. */
+static void set_group(const struct sinsp_parse *p, struct sinsp_thread *t)
+{
+	int path = p->row->at[SINSP_P_trusted_exepath];
+	const struct scap_params *ps = &p->e->params;
+
+	t->proc->vpgid = sinsp_s64(sinsp_own(p, SINSP_P_pgid), t->proc->vpgid);
+	if (path >= 0 && (unsigned int)path + 1 < ps->n)
+		t->proc->pgid = sinsp_s64(&ps->v[path + 1], t->proc->pgid);
 }
 
 void sinsp_parse_execve(struct sinsp_parse *p)
@@ -445,14 +480,15 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 		t->ptid = sinsp_s64(sinsp_own(p, SINSP_P_ptid), -1);
 	proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), proc->fdlimit);
 	proc->tty = sinsp_u64(sinsp_own(p, SINSP_P_tty), proc->tty);
-	proc->vpgid = sinsp_s64(sinsp_own(p, SINSP_P_pgid), proc->vpgid);
+	proc->tty_known |= sinsp_own(p, SINSP_P_tty) != NULL;
 	proc->loginuid = sinsp_u64(sinsp_own(p, SINSP_P_loginuid), proc->loginuid);
-	proc->exe_writable = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & EXE_WRITABLE;
+	set_exe(p, proc);
+	set_group(p, t);
 	t->uid = sinsp_u64(sinsp_own(p, SINSP_P_uid), t->uid);
 	t->gid = sinsp_u64(sinsp_own(p, SINSP_P_gid), t->gid);
 	set_capabilities(p, proc);
 	set_memory(p, proc);
-	set_faults(p, proc);
+	set_faults(p, t);
 	reset_flags(t);
 	t->suppressed &= ~SINSP_SUPPRESSED_NAME;
 	sinsp_thread_mark(p->s, t, NULL);
@@ -513,21 +549,34 @@ void sinsp_parse_setgid(struct sinsp_parse *p)
 
 void sinsp_parse_setsid(struct sinsp_parse *p)
 {
-	if (sinsp_result(p) >= 0 && p->e->thread)
-		p->e->thread->proc->sid = sinsp_result(p);
+	struct sinsp_thread *t = p->e->thread;
+
+	if (sinsp_result(p) < 0 || !t)
+		return;
+	if (!p->s->native) {
+		t->proc->sid = sinsp_result(p);
+		return;
+	}
+	/* The result is the number in the caller's namespace; a session is named by that of the
+	 * first. Its leader leads a new group too. */
+	t->proc->sid = t->proc->pgid = t->pid;
+	t->proc->vpgid = t->vpid;
 }
 
 void sinsp_parse_setpgid(struct sinsp_parse *p)
 {
 	int64_t pid = sinsp_s64(sinsp_arg(p, SINSP_P_pid), 0);
 	int64_t pgid = sinsp_s64(sinsp_arg(p, SINSP_P_pgid), 0);
-	struct sinsp_thread *t = p->e->thread;
+	struct sinsp_thread *t = p->e->thread, *leader;
 
 	if (sinsp_result(p) < 0 || !t)
 		return;
 	t = pid ? sinsp_thread_called(p->s, t, pid) : t;
-	if (t)
-		t->proc->vpgid = pgid ? pgid : t->vpid;
+	if (!t)
+		return;
+	leader = pgid ? sinsp_thread_called(p->s, p->e->thread, pgid) : t;
+	t->proc->vpgid = pgid ? pgid : t->vpid;
+	t->proc->pgid = leader ? leader->pid : -1;
 }
 
 void sinsp_parse_prctl(struct sinsp_parse *p)
@@ -573,11 +622,28 @@ void sinsp_parse_vm(struct sinsp_parse *p)
 		set_memory(p, p->e->thread->proc);
 }
 
+/* What the thread that leaves the CPU ran, since whoever was there before it left. */
+static void count_exec_time(struct sinsp_parse *p)
+{
+	struct sinsp_switches *w = &p->s->switches;
+	uint64_t now = p->e->raw.true_ns, *last = sinsp_switches_of(w, p->e->raw.cpu);
+
+	w->ran_ns = 0;
+	w->ran_known = last && *last && *last <= now;
+	if (w->ran_known)
+		w->ran_ns = now - *last;
+	if (last)
+		*last = now;
+	if (p->e->thread)
+		p->e->thread->exec_ns += w->ran_ns;
+}
+
 void sinsp_parse_switch(struct sinsp_parse *p)
 {
+	count_exec_time(p);
 	if (!p->e->thread)
 		return;
-	set_faults(p, p->e->thread->proc);
+	set_faults(p, p->e->thread);
 	set_memory(p, p->e->thread->proc);
 }
 

@@ -59,6 +59,34 @@ const char *sinsp_fd_typechar(const struct sinsp_fd *fd)
 	return fd->type < SCAP_FD_MAX && chars[fd->type] ? chars[fd->type] : "?";
 }
 
+const char *sinsp_fd_typename(const struct sinsp_fd *fd)
+{
+	static const char *const names[SCAP_FD_MAX] = {
+		[SCAP_FD_FILE] = "file",
+		[SCAP_FD_DIRECTORY] = "directory",
+		[SCAP_FD_IPV4_SOCK] = "ipv4",
+		[SCAP_FD_IPV6_SOCK] = "ipv6",
+		[SCAP_FD_IPV4_SERVSOCK] = "ipv4",
+		[SCAP_FD_IPV6_SERVSOCK] = "ipv6",
+		[SCAP_FD_FIFO] = "pipe",
+		[SCAP_FD_UNIX_SOCK] = "unix",
+		[SCAP_FD_EVENT] = "event",
+		[SCAP_FD_SIGNALFD] = "signalfd",
+		[SCAP_FD_EVENTPOLL] = "eventpoll",
+		[SCAP_FD_INOTIFY] = "inotify",
+		[SCAP_FD_TIMERFD] = "timerfd",
+		[SCAP_FD_NETLINK] = "netlink",
+		[SCAP_FD_FILE_V2] = "file",
+		[SCAP_FD_BPF] = "bpf",
+		[SCAP_FD_USERFAULTFD] = "userfaultfd",
+		[SCAP_FD_IOURING] = "io_uring",
+		[SCAP_FD_MEMFD] = "memfd",
+		[SCAP_FD_PIDFD] = "pidfd",
+	};
+
+	return fd->type < SCAP_FD_MAX ? names[fd->type] : NULL;
+}
+
 void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 {
 	memset(mem, 0, sizeof(*mem));

@@ -81,6 +81,8 @@ static inline union sinsp_fd_ends *sinsp_fd_edit_ends(struct sinsp_fd *fd)
 /* The letter sysdig prints before a name: f file, d directory, 4t 6u ... sockets, p pipe, u unix.
  */
 const char *sinsp_fd_typechar(const struct sinsp_fd *fd);
+/* "file", "ipv4" ... as sysdig's %fd.type; NULL: not known. */
+const char *sinsp_fd_typename(const struct sinsp_fd *fd);
 
 /* PPM_O_*: values of the format. */
 #define SINSP_O_DIRECTORY (1 << 10)

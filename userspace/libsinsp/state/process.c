@@ -62,7 +62,7 @@ struct sinsp_process *sinsp_process_new(struct sinsp_slab *slab, struct sinsp_st
 	for (int i = 0; i < 5; i++)
 		*list[i] = sinsp_str_get(st, "", 0);
 	p->pid = pid;
-	p->fdlimit = p->sid = p->vpgid = -1;
+	p->fdlimit = p->sid = p->vpgid = p->pgid = -1;
 	p->loginuid = UINT32_MAX;
 	return p;
 }
@@ -81,6 +81,15 @@ void sinsp_process_inherit(struct sinsp_strings *st, struct sinsp_process *p,
 	p->fdlimit = from->fdlimit;
 	p->sid = from->sid;
 	p->vpgid = from->vpgid;
+	p->pgid = from->pgid;
+	p->exe_ino = from->exe_ino;
+	p->exe_ctime_ns = from->exe_ctime_ns;
+	p->exe_mtime_ns = from->exe_mtime_ns;
+	p->exe_kind = from->exe_kind;
+	p->exe_kind_known = from->exe_kind_known;
+	p->pidns_start_ns = from->pidns_start_ns;
+	p->tty_known = from->tty_known;
+	p->caps_known = from->caps_known;
 	p->cap_inheritable = from->cap_inheritable;
 	p->cap_permitted = from->cap_permitted;
 	p->cap_effective = from->cap_effective;

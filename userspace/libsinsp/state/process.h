@@ -22,11 +22,16 @@ struct sinsp_process {
 	const char *exe, *exepath, *args, *env, *cgroups;
 	struct sinsp_container *container; /* of cgroups; NULL: the host */
 	int64_t fdlimit, sid, vpgid;
+	int64_t pgid; /* vpgid as the first pid namespace numbers it, if it says it; else -1 */
 	uint64_t cap_inheritable, cap_permitted, cap_effective;
-	uint64_t pfmajor, pfminor;
+	uint64_t exe_ino, exe_ctime_ns, exe_mtime_ns; /* 0: not known */
+	uint64_t pidns_start_ns; /* 0: not known */
 	uint32_t vmsize_kb, vmrss_kb, vmswap_kb;
 	uint32_t tty, loginuid;
+	uint32_t n_threads; /* in the table, one that ended before others included */
 	uint8_t exe_writable;
+	uint8_t exe_kind, exe_kind_known; /* enum scap_exe_kind */
+	uint8_t tty_known, caps_known;
 };
 
 /* Where paths begin. Threads share it, and processes after CLONE_FS. */

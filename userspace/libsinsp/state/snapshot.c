@@ -138,6 +138,15 @@ static void take_process(struct sinsp_threads *tt, struct sinsp_process *p,
 	p->vmsize_kb = info->vmsize_kb;
 	p->vmrss_kb = info->vmrss_kb;
 	p->vmswap_kb = info->vmswap_kb;
+	p->pgid = info->pgid ? info->pgid : -1;
+	p->exe_ino = info->exe_ino;
+	p->exe_ctime_ns = info->exe_ctime_ns;
+	p->exe_mtime_ns = info->exe_mtime_ns;
+	p->exe_kind = info->exe_kind;
+	p->exe_kind_known = info->exe_kind_known;
+	p->pidns_start_ns = info->pidns_start_ns;
+	p->tty_known = info->tty_known;
+	p->caps_known = info->caps_known;
 	p->tty = info->tty;
 	p->loginuid = info->loginuid;
 	p->exe_writable = info->exe_writable;
@@ -180,6 +189,8 @@ void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 	t->known = 1;
 	t->learnt_ns = info->snapshot_ns;
 	t->ptid = info->ptid;
+	t->pfmajor = info->pfmajor;
+	t->pfminor = info->pfminor;
 	t->uid = info->uid;
 	t->gid = info->gid;
 	set(tt, &t->comm, info->comm);

@@ -61,12 +61,16 @@ const struct sinsp_container *sinsp_thread_container(const struct sinsp_thread *
 
 const char *sinsp_user_name(const struct sinsp *s, uint32_t uid)
 {
-	return sinsp_names_find(&s->users.users, uid);
+	const struct sinsp_name *user = sinsp_names_find(&s->users.users, uid);
+
+	return user ? user->name : NULL;
 }
 
 const char *sinsp_group_name(const struct sinsp *s, uint32_t gid)
 {
-	return sinsp_names_find(&s->users.groups, gid);
+	const struct sinsp_name *group = sinsp_names_find(&s->users.groups, gid);
+
+	return group ? group->name : NULL;
 }
 
 struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid)

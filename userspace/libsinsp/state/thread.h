@@ -50,6 +50,8 @@ struct sinsp_thread {
 	uint32_t uid, gid;
 	/* The call that is open in the thread: what an exit of 2022 needs of its enter. */
 	uint64_t enter_ns;
+	uint64_t pfmajor, pfminor; /* page faults since it began */
+	uint64_t exec_ns; /* that it ran, as far as switches of the capture tell */
 	uint64_t latency_ns; /* of the last call that ended; 0 inside a call */
 	int64_t enter_fd;
 	struct sinsp_saved_enter *saved; /* NULL: nothing of the enter is needed */

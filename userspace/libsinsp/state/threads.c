@@ -174,6 +174,7 @@ struct sinsp_thread *sinsp_threads_add(struct sinsp_threads *tt, int64_t tid, in
 	t->proc = p;
 	t->sibling = p->threads;
 	p->threads = t;
+	p->n_threads++;
 	place(tt, t);
 	tt->n++;
 	return t;
@@ -200,6 +201,7 @@ static void free_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 	while (*at != t)
 		at = &(*at)->sibling;
 	*at = t->sibling;
+	t->proc->n_threads--;
 	take_from_table(tt, t->tid);
 	sinsp_thread_drop_enter(tt, t);
 	drop_shared(tt, t);

@@ -17,6 +17,18 @@ static int by_id(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
+static void name_put(struct sinsp_name *name, struct sinsp_strings *st)
+{
+	sinsp_str_put(st, name->name);
+	sinsp_str_put(st, name->home);
+	sinsp_str_put(st, name->shell);
+}
+
+static const char *text_get(struct sinsp_strings *st, const char *text)
+{
+	return sinsp_str_get(st, text, strlen(text));
+}
+
 /* Of several names of one id the last counts. */
 static void sort(struct sinsp_names *names, struct sinsp_strings *st)
 {
@@ -27,7 +39,7 @@ static void sort(struct sinsp_names *names, struct sinsp_strings *st)
 	qsort(names->v, names->n, sizeof(*names->v), by_id);
 	for (size_t i = 0; i < names->n; i++) {
 		if (n && names->v[n - 1].id == names->v[i].id)
-			sinsp_str_put(st, names->v[--n].name);
+			name_put(&names->v[--n], st);
 		names->v[n++] = names->v[i];
 	}
 	names->n = n;
@@ -36,7 +48,7 @@ static void sort(struct sinsp_names *names, struct sinsp_strings *st)
 static void names_fini(struct sinsp_names *names, struct sinsp_strings *st)
 {
 	for (size_t i = 0; i < names->n; i++)
-		sinsp_str_put(st, names->v[i].name);
+		name_put(&names->v[i], st);
 	free(names->v);
 	memset(names, 0, sizeof(*names));
 }
@@ -60,21 +72,25 @@ int sinsp_users_load(struct sinsp_users *u, struct sinsp_strings *st,
 	for (size_t i = 0; i < state->n_users; i++) {
 		const struct scap_user *x = &state->users[i];
 
-		u->users.v[u->users.n].id = x->uid;
-		u->users.v[u->users.n++].name = sinsp_str_get(st, x->name, strlen(x->name));
+		u->users.v[u->users.n++] = (struct sinsp_name){
+			.id = x->uid,
+			.name = text_get(st, x->name),
+			.home = text_get(st, x->home ? x->home : ""),
+			.shell = text_get(st, x->shell ? x->shell : ""),
+		};
 	}
 	for (size_t i = 0; i < state->n_groups; i++) {
 		const struct scap_group *x = &state->groups[i];
 
-		u->groups.v[u->groups.n].id = x->gid;
-		u->groups.v[u->groups.n++].name = sinsp_str_get(st, x->name, strlen(x->name));
+		u->groups.v[u->groups.n++] =
+			(struct sinsp_name){.id = x->gid, .name = text_get(st, x->name)};
 	}
 	sort(&u->users, st);
 	sort(&u->groups, st);
 	return 0;
 }
 
-const char *sinsp_names_find(const struct sinsp_names *names, uint32_t id)
+const struct sinsp_name *sinsp_names_find(const struct sinsp_names *names, uint32_t id)
 {
 	size_t lo = 0, hi = names->n;
 
@@ -82,7 +98,7 @@ const char *sinsp_names_find(const struct sinsp_names *names, uint32_t id)
 		size_t mid = (lo + hi) / 2;
 
 		if (names->v[mid].id == id)
-			return names->v[mid].name;
+			return &names->v[mid];
 		if (names->v[mid].id < id)
 			lo = mid + 1;
 		else

@@ -13,7 +13,8 @@ struct sinsp_names {
 	struct sinsp_name {
 		uint32_t id;
 		uint32_t order; /* in the source */
-		const char *name; /* interned */
+		const char *name; /* interned, as home and shell, which groups have not */
+		const char *home, *shell;
 	} * v; /* ascending ids */
 	size_t n;
 };
@@ -25,6 +26,7 @@ struct sinsp_users {
 int sinsp_users_load(struct sinsp_users *u, struct sinsp_strings *st,
 		     const struct scap_state *state);
 void sinsp_users_fini(struct sinsp_users *u, struct sinsp_strings *st);
-const char *sinsp_names_find(const struct sinsp_names *names, uint32_t id);
+/* NULL: the source does not say. */
+const struct sinsp_name *sinsp_names_find(const struct sinsp_names *names, uint32_t id);
 
 #endif /* SINSP_STATE_USERS_H */

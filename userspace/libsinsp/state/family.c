@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "family.h"
+
+#include <string.h>
+
+#include "sinsp_impl.h"
+
+const struct sinsp_thread *sinsp_family_main(struct sinsp *s, const struct sinsp_thread *t)
+{
+	const struct sinsp_thread *main;
+
+	if (t->tid == t->pid)
+		return t;
+	main = sinsp_threads_find(&s->threads, t->pid);
+	return main ? main : t;
+}
+
+const struct sinsp_thread *sinsp_family_parent(struct sinsp *s, const struct sinsp_thread *t)
+{
+	const struct sinsp_thread *main = sinsp_family_main(s, t), *parent;
+	const struct sinsp_process *p = main->proc->parent;
+
+	parent = sinsp_threads_find(&s->threads, p ? p->pid : main->ptid);
+	return parent ? sinsp_family_main(s, parent) : NULL;
+}
+
+const struct sinsp_thread *sinsp_family_ancestor(struct sinsp *s, const struct sinsp_thread *t,
+						 uint64_t n)
+{
+	struct sinsp_ancestry w;
+
+	if (!n)
+		return sinsp_family_main(s, t);
+	sinsp_ancestry_begin(&w, s, t);
+	do
+		t = sinsp_ancestry_next(&w);
+	while (t && --n);
+	return t;
+}
+
+int64_t sinsp_family_ppid(struct sinsp *s, const struct sinsp_thread *t)
+{
+	const struct sinsp_thread *parent = sinsp_family_parent(s, t);
+
+	return parent ? parent->pid : sinsp_family_main(s, t)->ptid;
+}
+
+void sinsp_ancestry_begin(struct sinsp_ancestry *w, struct sinsp *s, const struct sinsp_thread *t)
+{
+	t = sinsp_family_main(s, t);
+	*w = (struct sinsp_ancestry){.s = s, .first = t, .at = t, .mark = t, .next_mark = 1};
+}
+
+/* Brent: whoever is met at a step that is a power of two is marked, and met again in a loop. */
+const struct sinsp_thread *sinsp_ancestry_next(struct sinsp_ancestry *w)
+{
+	const struct sinsp_thread *parent = w->at ? sinsp_family_parent(w->s, w->at) : NULL;
+
+	if (parent == w->first || parent == w->mark || parent == w->at)
+		parent = NULL;
+	w->at = parent;
+	if (++w->n == w->next_mark) {
+		w->mark = parent;
+		w->next_mark *= 2;
+	}
+	return parent;
+}
+
+int64_t sinsp_family_group(const struct sinsp_thread *t, enum sinsp_group_kind kind)
+{
+	const struct sinsp_process *p = t->proc;
+
+	switch (kind) {
+	case SINSP_GROUP_SESSION:
+		return p->sid;
+	case SINSP_GROUP_VPGID:
+		return p->vpgid;
+	default:
+		/* In the first namespace there is only one number. */
+		return t->vtid_known && t->vpid == t->pid ? p->vpgid : p->pgid;
+	}
+}
+
+const struct sinsp_thread *sinsp_family_leader(struct sinsp *s, const struct sinsp_thread *t,
+					       enum sinsp_group_kind kind)
+{
+	const struct sinsp_thread *eldest = sinsp_family_main(s, t), *x = NULL;
+	const int64_t id = sinsp_family_group(eldest, kind);
+	struct sinsp_ancestry w;
+
+	if (id == -1)
+		return NULL;
+	/* A number of another namespace says nothing here. */
+	if (kind != SINSP_GROUP_VPGID || eldest->vpid == eldest->pid)
+		x = sinsp_threads_find(&s->threads, id);
+	if (x)
+		return x;
+	sinsp_ancestry_begin(&w, s, eldest);
+	while ((x = sinsp_ancestry_next(&w)) && sinsp_family_group(x, kind) == id)
+		eldest = x;
+	return eldest;
+}
+
+/* Whether the program and its arguments are those of a check. */
+static enum sinsp_probe probe_of(const struct sinsp_thread *t)
+{
+	const struct sinsp_process *p = t->proc;
+	const size_t n_exe = strlen(p->exe) + 1, n_args = sinsp_str_len(p->args);
+
+	for (unsigned int i = 0; i < SINSP_PROBE_MAX; i++) {
+		const char *probe = p->container->probes[i];
+
+		if (*probe && sinsp_str_len(probe) == n_exe + n_args && !strcmp(probe, p->exe) &&
+		    !memcmp(probe + n_exe, p->args, n_args))
+			return (enum sinsp_probe)i;
+	}
+	return SINSP_PROBE_MAX;
+}
+
+enum sinsp_probe sinsp_family_probe(struct sinsp *s, const struct sinsp_thread *t)
+{
+	enum sinsp_probe eldest = SINSP_PROBE_MAX;
+	struct sinsp_ancestry w;
+
+	sinsp_ancestry_begin(&w, s, t);
+	for (t = w.at; t && t->proc->container; t = sinsp_ancestry_next(&w)) {
+		if (t->vpid == 1)
+			return SINSP_PROBE_MAX;
+		if (probe_of(t) != SINSP_PROBE_MAX)
+			eldest = probe_of(t);
+	}
+	return eldest;
+}
