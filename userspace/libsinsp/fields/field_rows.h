@@ -10,6 +10,9 @@
 extern const struct sinsp_field_class sinsp_fields_evt; /* fields_evt.c */
 extern const struct sinsp_field_class sinsp_fields_call; /* fields_call.c */
 extern const struct sinsp_field_class sinsp_fields_proc; /* fields_proc.c */
+extern const struct sinsp_field_class sinsp_fields_user; /* fields_user.c */
+extern const struct sinsp_field_class sinsp_fields_group; /* fields_user.c */
+extern const struct sinsp_field_class sinsp_fields_container; /* fields_container.c */
 extern const struct sinsp_field_class sinsp_fields_fd; /* fields_fd.c */
 
 #define FIELD_ROWS(array) .rows = (array), .n_rows = sizeof(array) / sizeof((array)[0])

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fields of the user and the group that an event's thread acts as. Names are those that the source
+ * knew when it began; a number without a name there has none.
+ */
+#include "field_rows.h"
+#include "process.h"
+#include "sinsp_impl.h"
+
+/* What of a user, by row. */
+enum { USER_NAME, USER_HOME, USER_SHELL };
+
+static int user_text(struct sinsp_asker *a, struct sinsp_value *v, uint32_t uid, unsigned int what)
+{
+	const struct sinsp_name *user = sinsp_names_find(&a->insp->users.users, uid);
+
+	if (!user)
+		return 0;
+	return field_str(v, what == USER_NAME   ? user->name
+			    : what == USER_HOME ? user->home
+						: user->shell);
+}
+
+static int get_uid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	const struct sinsp_thread *t = a->evt->thread;
+
+	(void)f, (void)more;
+	return t && t->uid != UINT32_MAX ? field_u(v, t->uid) : 0;
+}
+
+static int get_user(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const struct sinsp_thread *t = a->evt->thread;
+
+	(void)more;
+	return t ? user_text(a, v, t->uid, f->row->what) : 0;
+}
+
+/* -1: nobody logged in. */
+static int get_loginuid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	const struct sinsp_thread *t = a->evt->thread;
+
+	(void)f, (void)more;
+	return t && t->known ? field_i(v, (int32_t)t->proc->loginuid) : 0;
+}
+
+static int get_login(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	const struct sinsp_thread *t = a->evt->thread;
+
+	(void)more;
+	return t ? user_text(a, v, t->proc->loginuid, f->row->what) : 0;
+}
+
+static int get_gid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	const struct sinsp_thread *t = a->evt->thread;
+
+	(void)f, (void)more;
+	return t && t->gid != UINT32_MAX ? field_u(v, t->gid) : 0;
+}
+
+static int get_group(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	const struct sinsp_thread *t = a->evt->thread;
+
+	(void)f, (void)more;
+	return t ? field_str(v, sinsp_group_name(a->insp, t->gid)) : 0;
+}
+
+/* clang-format off */
+#define ROW(name, type, cost, what, get, help)                                                     \
+	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, 0, what, get, help, NULL}
+
+static const struct sinsp_field_row user_rows[] = {
+	ROW("user.uid", UINT, STATE, 0, get_uid, "number of the user that the thread acts as"),
+	ROW("user.name", STR, SEARCH, USER_NAME, get_user, "name of that user"),
+	ROW("user.homedir", PATH, SEARCH, USER_HOME, get_user, "home directory of that user"),
+	ROW("user.shell", PATH, SEARCH, USER_SHELL, get_user, "login shell of that user"),
+	ROW("user.loginuid", INT, STATE, 0, get_loginuid,
+	    "number of the user who logged in and is at the beginning of it all; -1 for daemons"),
+	ROW("user.loginname", STR, SEARCH, USER_NAME, get_login,
+	    "name of the user who logged in"),
+};
+
+static const struct sinsp_field_row group_rows[] = {
+	ROW("group.gid", UINT, STATE, 0, get_gid, "number of the group that the thread acts as"),
+	ROW("group.name", STR, SEARCH, 0, get_group, "name of that group"),
+};
+/* clang-format on */
+
+const struct sinsp_field_class sinsp_fields_user = {
+	.name = "user",
+	.title = "user",
+	.help = "The user who made the event",
+	FIELD_ROWS(user_rows),
+};
+
+const struct sinsp_field_class sinsp_fields_group = {
+	.name = "group",
+	.title = "group",
+	.help = "The group of the user who made the event",
+	FIELD_ROWS(group_rows),
+};
