@@ -139,6 +139,60 @@ static __always_inline void settle(struct rec *r)
 	r->off = forget(r->slot, r->off, REC_OFF_MAX);
 }
 
+/* Argument @i, or 0, as a number of which the verifier knows nothing either way. */
+static __always_inline u64 arg_or_0(const struct rec *r, u32 i)
+{
+	ONCE(r->slot->scratch) = i < 6 ? arg(r, i) : 0;
+	return ONCE(r->slot->scratch);
+}
+
+/* row_holds. A function of its own to the verifier, as its cases lead to the same. */
+__noinline u32 when_holds(u32 when, u32 bits, u64 v)
+{
+	const struct call_row row = {.when = when, .bits = bits};
+
+	return row_holds(&row, v);
+}
+
+/*
+ * begin_like(r, ctx, extra): the same as begin for the event of the call, one of some that begin
+ * alike and go on differently. What is put is compared with what the event has by
+ * static assertions beside these calls, not by commit: the verifier is to know as little of how
+ * many there are as of what they are.
+ */
+#define MANY_PARAMS 64
+
+static __always_inline bool begin_like(struct rec *r, u64 *ctx, u64 params_sz)
+{
+	u32 type = nr_event[this_slot()->call.nr & (DRV_MAX_NR - 1)];
+
+	if (!begin_call(r, ctx, type, n_params_of[EVT_INDEX(type) & (EVT_ROWS_MAX - 1)], params_sz))
+		return false;
+	r->n_params = MANY_PARAMS;
+	return true;
+}
+
+/* Which of the calls it is. Read anew each time, that the verifier does not go on by each answer.
+ */
+static __always_inline u32 call_nr(const struct rec *r)
+{
+	return ONCE(r->slot->call.nr);
+}
+
+/* Ways through a filler that put more or fewer parameters meet. */
+static __always_inline void settle_like(struct rec *r)
+{
+	settle(r);
+	r->n = forget(r->slot, r->n, MANY_PARAMS / 2);
+}
+
+static __always_inline int commit_like(struct rec *r)
+{
+	settle(r);
+	r->n = r->n_params;
+	return commit(r);
+}
+
 struct iovec {
 	u64 base;
 	u64 len;
@@ -155,19 +209,15 @@ struct user_msghdr {
 	u32 flags, pad1;
 };
 
-static __always_inline u64 arg_or_0(const struct rec *r, u32 i)
-{
-	return i < 6 ? arg(r, i) : 0;
-}
-
-static __always_inline u64 user_u64(u64 addr, u64 otherwise)
+/* Functions of their own to the verifier: what is behind does not depend on whether it was read. */
+__noinline u64 user_u64(u64 addr, u64 otherwise)
 {
 	u64 v;
 
 	return addr && !bpf_probe_read_user(&v, sizeof(v), (void *)addr) ? v : otherwise;
 }
 
-static __always_inline s64 user_s32(u64 addr, s64 otherwise)
+__noinline s64 user_s32(u64 addr, s64 otherwise)
 {
 	s32 v;
 
@@ -175,7 +225,7 @@ static __always_inline s64 user_s32(u64 addr, s64 otherwise)
 }
 
 /* The unsigned long, or size_t, at @addr: of the caller's ABI. */
-static __always_inline u64 user_ulong(u64 addr, u64 otherwise)
+__noinline u64 user_ulong(u64 addr, u64 otherwise)
 {
 	u32 v;
 
@@ -469,12 +519,66 @@ __noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 	return 1;
 }
 
+/* A record as functions are given it that the verifier checks on their own. */
+struct rec_bytes {
+	u8 at[REC_OFF_MAX + PATH_SZ];
+};
+_Static_assert(sizeof(struct rec_bytes) <= RING_SLACK,
+	       "any place in the ring has as much behind it");
+
+/* Up to @max bytes of the caller's memory, and at most PATH_SZ, to byte @off: how many, none if
+ * @len is negative or they are unreadable. */
+__noinline u64 copy_user(struct rec_bytes *rec, u64 off, u64 addr, s64 len, u64 max)
+{
+	u64 n = bounded(written(len, max), PATH_SZ);
+
+	off = bounded(off, REC_OFF_MAX);
+	if (!rec || (n && bpf_probe_read_user(&rec->at[off], n, (void *)addr)))
+		return 0;
+	return n;
+}
+
+/* Text of the caller's memory with its NUL to byte @off: its length, 0 if unreadable. */
+__noinline u64 copy_user_str(struct rec_bytes *rec, u64 off, u64 addr)
+{
+	off = bounded(off, REC_OFF_MAX);
+	return rec ? written(bpf_probe_read_user_str(&rec->at[off], PATH_SZ, (void *)addr), PATH_SZ)
+		   : 0;
+}
+
+/* The same, with a lone NUL where it is empty or unreadable, as readers of 2022 want it. */
+__noinline u64 copy_user_text(struct rec_bytes *rec, u64 off, u64 addr)
+{
+	u64 n;
+
+	if (!rec)
+		return 0;
+	off = bounded(off, REC_OFF_MAX);
+	n = written(bpf_probe_read_user_str(&rec->at[off], PATH_SZ, (void *)addr), PATH_SZ);
+	if (n)
+		return n;
+	rec->at[off] = 0;
+	return 1;
+}
+
+/* put_user_str of PATH_SZ where much is behind. */
+static __always_inline void put_user_text(struct rec *r, u64 addr)
+{
+	put_done(r, bounded(copy_user_text((void *)r->base, r->off, addr), PATH_SZ));
+}
+
+/* put_user_bytes where it is one of many things that a program may do. */
+static __always_inline void put_user_bytes_apart(struct rec *r, u64 addr, s64 len, u64 max)
+{
+	put_done(r, bounded(copy_user((void *)r->base, r->off, addr, len, max), PATH_SZ));
+}
+
 /* An array of @count elements of @size bytes, as much of it as a list may have. */
 static __always_inline void put_elements(struct rec *r, u64 addr, s64 count, u32 size)
 {
 	u64 n = written(count, ARG_LIST_MAX);
 
-	put_user_bytes(r, addr, n * size, ARG_LIST_MAX);
+	put_user_bytes_apart(r, addr, n * size, ARG_LIST_MAX);
 }
 
 #define FDLIST_ITEM_SZ 10
@@ -503,61 +607,69 @@ static long select_add(u32 i, void *ctx)
 {
 	struct select_list *l = ctx;
 	u64 any = l->bits[0] | l->bits[1] | l->bits[2], low = any & -any;
-	u64 n = forget(l->slot, l->n, ARG_POLLFDS_MAX - 1);
+	u64 n = forget(l->slot, l->n, ARG_POLLFDS_MAX - 1), at, mask;
 	u32 left = l->nfds - l->word * 64;
 
 	(void)i;
 	if (!any) {
 		if (l->word * 64 >= l->nfds)
 			return 1;
-		for (u32 k = 0; k < 3; k++) {
-			l->bits[k] = user_u64(l->sets[k] ? l->sets[k] + 8 * l->word : 0, 0);
-			if (left < 64)
-				l->bits[k] &= (1ull << (left & 63)) - 1;
-		}
+		mask = left < 64 ? (1ull << (left & 63)) - 1 : ~0ull;
+		mask = forget(l->slot, mask, ~0ull);
+		for (u32 k = 0; k < 3; k++)
+			l->bits[k] = mask & user_u64(l->sets[k] ? l->sets[k] + 8 * l->word : 0, 0);
 		l->word++;
 		return 0;
 	}
-	store64(l->to + 2 + n * FDLIST_ITEM_SZ, l->word * 64 - 64 + count_bits(low - 1));
-	store16(l->to + 2 + n * FDLIST_ITEM_SZ + 8, (l->bits[0] & low ? PPM_POLLIN : 0) |
-							    (l->bits[1] & low ? PPM_POLLOUT : 0) |
-							    (l->bits[2] & low ? PPM_POLLPRI : 0));
+	at = count_bits(low - 1) & 63;
+	store64(l->to + 2 + n * FDLIST_ITEM_SZ, l->word * 64 - 64 + at);
+	store16(l->to + 2 + n * FDLIST_ITEM_SZ + 8, (l->bits[0] >> at & 1) * PPM_POLLIN |
+							    (l->bits[1] >> at & 1) * PPM_POLLOUT |
+							    (l->bits[2] >> at & 1) * PPM_POLLPRI);
 	for (u32 k = 0; k < 3; k++)
 		l->bits[k] &= ~low;
 	l->n = n + 1;
 	return l->n == ARG_POLLFDS_MAX;
 }
 
-/* The descriptors in the sets of a select, the first of them. */
-static __always_inline void put_select_fds(struct rec *r)
+/* Writes the descriptors in the sets of a select, the first of them, to byte @off: the length. */
+__noinline u64 select_fds(struct rec_bytes *rec, u64 off)
 {
+	struct drv_slot *slot = this_slot();
+	const u64 *args = slot->call.args;
 	struct select_list l = {
-		.slot = r->slot,
-		.to = put_here(r),
-		.sets = {arg(r, 1), arg(r, 2), arg(r, 3)},
-		.nfds = (s32)arg(r, 0) < 0 ? 0 : arg(r, 0),
+		.slot = slot,
+		.sets = {args[1], args[2], args[3]},
+		.nfds = (s32)args[0] < 0 ? 0 : args[0],
 	};
 	u64 n;
 
+	if (!rec)
+		return 0;
+	l.to = &rec->at[bounded(off, REC_OFF_MAX)];
 	if (l.nfds > SELECT_WORDS * 64)
 		l.nfds = SELECT_WORDS * 64;
 	bpf_loop(SELECT_WORDS + ARG_POLLFDS_MAX, select_add, &l, 0);
-	n = forget(r->slot, l.n, ARG_POLLFDS_MAX);
+	n = forget(slot, l.n, ARG_POLLFDS_MAX);
 	store16(l.to, n);
-	put_done(r, 2 + n * FDLIST_ITEM_SZ);
+	return 2 + n * FDLIST_ITEM_SZ;
+}
+
+static __always_inline void put_select_fds(struct rec *r)
+{
+	put_done(r, bounded(select_fds((void *)r->base, r->off), FDLIST_SZ));
 }
 
 /* Text without a NUL: @len bytes of it. Nothing if there is none. */
 static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
 {
-	u64 n = written(len, PATH_SZ - 1);
-	u8 *to = put_here(r);
+	u64 n = bounded(copy_user((void *)r->base, r->off, addr, len, PATH_SZ - 1), PATH_SZ - 1);
 
-	if (len < 0 || (n && bpf_probe_read_user(to, n, (void *)addr))) {
+	if (len < 0 || (len && !n)) {
 		put_empty(r);
 		return;
 	}
-	to[n] = 0;
+	put_here(r)[n] = 0;
 	put_done(r, n + 1);
 }
 

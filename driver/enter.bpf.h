@@ -30,7 +30,7 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 	const u8 *text = g && kind == ARG_PATH && !row->off ? guard_text(g, row->arg) : NULL;
 	u64 v;
 
-	if (row->when && !row_holds(row, arg_or_0(r, row->when_arg))) {
+	if (row->when && !when_holds(row->when, row->bits, arg_or_0(r, row->when_arg))) {
 		put_empty(r);
 	} else if (arg_is_field(kind)) {
 		if (user_field(kind, addr, row->off, &v)) {
@@ -47,20 +47,20 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 	else if (text)
 		put_kernel_str(r, text, PATH_SZ);
 	else if (kind == ARG_BYTES)
-		put_user_bytes(r, addr + row->off, beside > cfg.snaplen ? cfg.snaplen : beside,
-			       PATH_SZ);
+		put_user_bytes_apart(r, addr + row->off,
+				     beside > cfg.snaplen ? cfg.snaplen : beside, PATH_SZ);
 	else if (kind == ARG_ARRAY)
-		put_user_bytes(r, addr,
-			       (s64)(s32)arg_or_0(r, LEN_ARG(row->off)) * LEN_SIZE(row->off),
-			       ARG_ARRAY_MAX);
+		put_user_bytes_apart(r, addr,
+				     (s64)(s32)arg_or_0(r, LEN_ARG(row->off)) * LEN_SIZE(row->off),
+				     ARG_ARRAY_MAX);
 	else if (kind == ARG_TEXT)
 		put_text(r, addr, (s32)beside);
 	else if (kind == ARG_PATH)
 		put_user_str(r, addr + row->off, PATH_SZ);
 	else if (kind == ARG_SOCKADDR)
-		put_user_bytes(r, addr, (s32)beside, ARG_SOCKADDR_MAX);
+		put_user_bytes_apart(r, addr, (s32)beside, ARG_SOCKADDR_MAX);
 	else if (kind == ARG_POLLFDS)
-		put_user_bytes(r, addr, (s64)(u32)beside * 8, ARG_POLLFDS_MAX * 8);
+		put_user_bytes_apart(r, addr, (s64)(u32)beside * 8, ARG_POLLFDS_MAX * 8);
 	else
 		put_u64(r, arg_number(kind, addr, beside, 1));
 }

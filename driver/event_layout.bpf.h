@@ -109,6 +109,15 @@ enum evt_fixed_sz {
 #define EVT_ROWS_MAX 2048 /* of tables by event, a power of two: the verifier sees a mask */
 _Static_assert(EVT_INDEX_MAX <= EVT_ROWS_MAX, "a row for each event");
 
+static const u8 n_params_of[EVT_ROWS_MAX] = {
+#define EVT(id, sym, name, category, flags, n_2022, ...) [EVT_INDEX(id)] = EVT_##sym##_NPARAMS,
+#include "events.def"
+#undef EVT
+};
+
+/* Is event @a laid out as @b, with @n parameters more behind? */
+#define EVT_GOES_ON(a, b, n) (EVT_##a##_NPARAMS == EVT_##b##_NPARAMS + (n))
+
 /* enum drv_lost. Enters change nothing: their exits carry all that they do. */
 #define LOST_KIND(id, flags)                                                                       \
 	(!((id)&1)                   ? LOST_OTHER                                                  \

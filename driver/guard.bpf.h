@@ -158,21 +158,41 @@ __noinline int guard_differs(struct guard *g, struct path_scratch *s, u32 i, u64
 	return p.differ;
 }
 
-/* The text that argument @i of the call was at its enter; false: that is not known. */
-static __always_inline bool put_guarded(struct rec *r, u32 i)
+/* Copies the text that argument @i of the call was at its enter to byte @off: its length, 0 if that
+ * is not known. A function of its own to the verifier. */
+__noinline u64 copy_guarded(struct rec_bytes *rec, u64 off, u32 i)
 {
-	struct drv_call *call = &r->slot->call;
+	struct drv_call *call = &this_slot()->call;
 	struct guard *g = guard_of(bpf_get_current_task_btf(), call);
 	const u8 *text = g ? guard_text(g, i) : NULL;
 	struct path_scratch *s;
 	u32 zero = 0;
+	u64 n;
 
-	if (!text)
-		return false;
+	if (!rec || !text)
+		return 0;
 	s = bpf_map_lookup_elem(&path_scratch, &zero);
 	if (s && guard_differs(g, s, i, i < 6 ? call->args[i] : 0))
 		call->flags |= REC_F_CHANGED;
-	put_kernel_str(r, text, PATH_SZ);
+	off = bounded(off, REC_OFF_MAX);
+	n = written(bpf_probe_read_kernel_str(&rec->at[off], PATH_SZ, text), PATH_SZ);
+	if (n)
+		return n;
+	rec->at[off] = 0;
+	return 1;
+}
+
+/* The text that argument @i of the call was at its enter; false: that is not known. */
+static __always_inline bool put_guarded(struct rec *r, u32 i)
+{
+	u64 n;
+
+	if (!cfg.task_storage || !(r->slot->call.flags & CALL_F_GUARDED))
+		return false;
+	n = bounded(copy_guarded((void *)r->base, r->off, i), PATH_SZ);
+	if (!n)
+		return false;
+	put_done(r, n);
 	return true;
 }
 
@@ -180,7 +200,8 @@ static __always_inline bool put_guarded(struct rec *r, u32 i)
 static __always_inline void put_arg_str(struct rec *r, u32 i)
 {
 	if (!put_guarded(r, i))
-		put_user_str(r, arg(r, i), PATH_SZ);
+		put_user_text(r, arg(r, i));
+	settle(r);
 }
 
 /*

@@ -154,20 +154,26 @@ int io_uring_submit_req(u64 *ctx)
 	struct task_struct *owner = io_owner(req);
 	u32 op = BPF_CORE_READ(req, opcode), flags = io_flags(req);
 	u64 user_data = BPF_CORE_READ(req, cqe.user_data);
+	u32 slot = io_slot(req, op, flags);
+	struct drv_slot *cpu = this_slot();
 	s64 fd = io_fd(req, op, flags);
 	struct rec r;
 
 	if (BPF_CORE_READ(owner, tgid) == (int)cfg.self_tgid)
 		return 0;
+	fd = forget(cpu, fd, ~0ull);
 	io_remember(req, op, fd, user_data);
+	slot = forget(cpu, slot, ~0u);
 	if (!begin_event(&r, ctx, IO_URING_SUBMIT_E, PATH_SZ))
 		return 0;
+	r.slot = cpu; /* for its scratch */
 	set_tid(&r, io_tid(owner));
 	put_u8(&r, op);
 	put_fd_if(&r, fd);
+	settle(&r);
 	put_u64(&r, user_data);
 	put_u32_if(&r, flags);
-	put_u32_if(&r, io_slot(req, op, flags));
+	put_u32_if(&r, slot);
 	if (op == OP_OPENAT || op == OP_OPENAT2) {
 		put_s64(&r, BPF_CORE_READ((struct io_open *)req, dfd));
 		put_kernel_str(&r, BPF_CORE_READ((struct io_open *)req, filename, name), PATH_SZ);
@@ -175,6 +181,8 @@ int io_uring_submit_req(u64 *ctx)
 		put_empty(&r);
 		put_empty(&r);
 	}
+	settle(&r);
+	r.slot = NULL;
 	return commit_event(&r);
 }
 

@@ -110,7 +110,7 @@ static void load(struct nest *n, const struct setup *setup)
 	bpf_map__set_autocreate(s->maps.perf_rings, setup->kind == RING_PERF);
 	bpf_map__set_autocreate(s->maps.ringbuf_rings, setup->kind == RING_RINGBUF);
 	bpf_map__set_autocreate(s->maps.saved_storage, false);
-	bpf_program__set_autoload(s->progs.fill_openat, !setup->self);
+	bpf_program__set_autoload(s->progs.fill_open, !setup->self);
 	bpf_program__set_autoload(s->progs.fill_write, !setup->self);
 	bpf_program__set_autoload(s->progs.fill_payload, setup->self);
 	bpf_program__set_autoload(s->progs.task_rows, false);
@@ -118,7 +118,7 @@ static void load(struct nest *n, const struct setup *setup)
 	if (setup->self) {
 		set_filler(n, SYS_pwrite64, s->progs.fill_payload);
 	} else {
-		set_filler(n, SYS_openat, s->progs.fill_openat);
+		set_filler(n, SYS_openat, s->progs.fill_open);
 		set_filler(n, SYS_write, s->progs.fill_write);
 	}
 	for (unsigned int cpu = 0; cpu < n->n_cpus; cpu++)

@@ -7,6 +7,7 @@
 #ifndef DRIVER_SOCK_BPF_H
 #define DRIVER_SOCK_BPF_H
 
+#include "args.bpf.h"
 #include "fd.bpf.h"
 #include <bpf/bpf_endian.h>
 
@@ -91,16 +92,14 @@ static __always_inline u32 store_endpoint(u8 *to, const struct endpoint *e, u32 
 	return 18;
 }
 
-static __always_inline void put_ip_tuple(struct rec *r, u32 family, const struct endpoint *from,
-					 const struct endpoint *to)
+static __always_inline u32 store_ip_tuple(u8 *p, u32 family, const struct endpoint *from,
+					  const struct endpoint *to)
 {
-	u8 *p = put_here(r);
 	u32 n = 1;
 
 	p[0] = family;
 	n += store_endpoint(p + n, from, family);
-	n += store_endpoint(p + n, to, family);
-	put_done(r, n);
+	return n + store_endpoint(p + n, to, family);
 }
 
 static __always_inline s64 read_str(void *to, u32 max, const void *from, bool user)
@@ -154,70 +153,85 @@ static __always_inline u32 store_unix_name(u8 *to, struct sock *sk)
  * itself first on the way in, then the name of the side that has one for the other: the
  * caller's @addr, the peer's, or, on the way in, the socket's own.
  */
-static __always_inline void put_unix_tuple(struct rec *r, struct sock *sk, bool inbound, u64 addr,
-					   u64 addr_len)
+static __always_inline u32 store_unix_tuple(u8 *p, struct sock *sk, bool inbound, u64 addr,
+					    u64 addr_len)
 {
 	struct sock *peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
-	u8 *p = put_here(r);
-	u32 n = 17;
 
 	p[0] = AF_UNIX;
 	store64(p + 1, (u64)(inbound ? sk : peer));
 	store64(p + 9, (u64)(inbound ? peer : sk));
 	if (addr && addr_len > SUN_PATH_AT)
-		n += store_unix_path(p + n, (void *)(addr + SUN_PATH_AT), addr_len - SUN_PATH_AT,
-				     true);
-	else
-		n += store_unix_name(p + n, inbound ? sk : peer);
-	put_done(r, n);
+		return 17 + store_unix_path(p + 17, (void *)(addr + SUN_PATH_AT),
+					    addr_len - SUN_PATH_AT, true);
+	return 17 + store_unix_name(p + 17, inbound ? sk : peer);
 }
 
-/*
- * Source and destination of what goes through @sk; begin was asked for TUPLE_SZ. The other side
- * is @addr of the caller's memory where the socket does not know it. Empty if there is none.
- */
-static __always_inline void put_tuple(struct rec *r, struct sock *sk, bool inbound, u64 addr,
-				      u64 addr_len)
-{
-	u32 family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
-	struct endpoint local, remote;
+#define TUPLE_INBOUND (1ull << 32) /* beside the length of an address */
 
-	if (family == AF_UNIX) {
-		put_unix_tuple(r, sk, inbound, addr, addr_len);
-		return;
-	}
-	if (family != AF_INET && family != AF_INET6) {
-		put_empty(r);
-		return;
-	}
+/*
+ * Writes source and destination of what goes through a socket to byte @off: the length, 0 if there
+ * is none. The other side is @addr of the caller's memory where the socket does not know it. A
+ * function of its own to the verifier, with many ways out that lead to the same.
+ */
+__noinline u64 tuple_text(struct rec_bytes *rec, u64 off, u64 sk_addr, u64 addr, u64 len)
+{
+	struct sock *sk = (void *)sk_addr;
+	u32 family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
+	const bool inbound = len & TUPLE_INBOUND;
+	struct endpoint local, remote;
+	u8 *p;
+
+	if (!rec)
+		return 0;
+	p = &rec->at[bounded(off, REC_OFF_MAX)];
+	if (family == AF_UNIX)
+		return store_unix_tuple(p, sk, inbound, addr, (u32)len);
+	if (family != AF_INET && family != AF_INET6)
+		return 0;
 	local = sock_local(sk);
 	remote = sock_remote(sk);
 	if (!remote.port) {
-		struct user_addr a = read_user_addr(addr, addr_len);
+		struct user_addr a = read_user_addr(addr, (u32)len);
 
 		remote = user_endpoint(&a);
 	}
-	put_ip_tuple(r, family, inbound ? &remote : &local, inbound ? &local : &remote);
+	return store_ip_tuple(p, family, inbound ? &remote : &local, inbound ? &local : &remote);
 }
 
-/* An address of the caller's memory; begin was asked for SOCKADDR_SZ. Empty if there is none. */
-static __always_inline void put_sockaddr(struct rec *r, u64 addr, u64 len)
+/* The parameter is that; begin was asked for TUPLE_SZ. */
+static __always_inline void put_tuple(struct rec *r, struct sock *sk, bool inbound, u64 addr,
+				      u32 len)
+{
+	put_done(r, bounded(tuple_text((void *)r->base, r->off, (u64)sk, addr,
+				       len | (inbound ? TUPLE_INBOUND : 0)),
+			    TUPLE_SZ));
+}
+
+/* Writes an address of the caller's memory to byte @off: the length, 0 if there is none. */
+__noinline u64 sockaddr_text(struct rec_bytes *rec, u64 off, u64 addr, u64 len)
 {
 	struct user_addr a = read_user_addr(addr, len);
-	u8 *p = put_here(r);
-	u32 n = 1;
+	struct endpoint e;
+	u8 *p;
 
+	if (!rec)
+		return 0;
+	p = &rec->at[bounded(off, REC_OFF_MAX)];
 	p[0] = a.family;
-	if (a.family == AF_UNIX) {
-		n += store_unix_path(p + 1, (void *)(addr + SUN_PATH_AT), len - SUN_PATH_AT, true);
-	} else if ((a.family == AF_INET && len >= 8) || (a.family == AF_INET6 && len >= 24)) {
-		struct endpoint e = user_endpoint(&a);
+	if (a.family == AF_UNIX)
+		return 1 + store_unix_path(p + 1, (void *)(addr + SUN_PATH_AT), len - SUN_PATH_AT,
+					   true);
+	if ((a.family != AF_INET || len < 8) && (a.family != AF_INET6 || len < 24))
+		return 0;
+	e = user_endpoint(&a);
+	return 1 + store_endpoint(p + 1, &e, a.family);
+}
 
-		n += store_endpoint(p + 1, &e, a.family);
-	} else {
-		n = 0;
-	}
-	put_done(r, n);
+/* The parameter is that; begin was asked for SOCKADDR_SZ. */
+static __always_inline void put_sockaddr(struct rec *r, u64 addr, u64 len)
+{
+	put_done(r, bounded(sockaddr_text((void *)r->base, r->off, addr, len), SOCKADDR_SZ));
 }
 
 #endif /* DRIVER_SOCK_BPF_H */

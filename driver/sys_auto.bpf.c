@@ -53,7 +53,7 @@ static __always_inline void put_field(struct rec *r, const struct call_row *p, u
 /* Data is kept as far as text is: the record has as much room for either. */
 static __always_inline void put_data(struct rec *r, u64 addr, s64 len)
 {
-	put_user_bytes(r, addr, len > cfg.snaplen ? cfg.snaplen : len, PATH_SZ);
+	put_user_bytes_apart(r, addr, len > cfg.snaplen ? cfg.snaplen : len, PATH_SZ);
 }
 
 /* What the call wrote: as many units as its result says, if there was room for them. */
@@ -77,10 +77,10 @@ static __always_inline void put_data_of(struct rec *r, u64 addr, bool out)
 /* Text with its NUL. What cannot be read is empty text in the shared events, nothing in ours. */
 static __always_inline void put_string(struct rec *r, u64 addr, bool own)
 {
-	s64 n = bpf_probe_read_user_str(put_here(r), PATH_SZ, (void *)addr);
+	u64 n = bounded(copy_user_str((void *)r->base, r->off, addr), PATH_SZ);
 
 	if (own)
-		put_done(r, written(n, PATH_SZ));
+		put_done(r, n);
 	else
 		put_str_done(r, n, PATH_SZ);
 }
@@ -92,7 +92,7 @@ static __always_inline void put_array(struct rec *r, u32 kind, u64 addr, u32 off
 
 	if (kind == ARG_OUT_ARRAY && r->ret < n)
 		n = r->ret;
-	put_user_bytes(r, addr, n * LEN_SIZE(off), ARG_ARRAY_MAX);
+	put_user_bytes_apart(r, addr, n * LEN_SIZE(off), ARG_ARRAY_MAX);
 }
 
 /* Does the row hold for this call? */
@@ -100,7 +100,8 @@ static __always_inline bool row_applies(const struct rec *r, const struct call_r
 {
 	if (!p->when)
 		return true;
-	return row_holds(p, p->when_arg == ARG_OF_RESULT ? (u64)r->ret : arg_or_0(r, p->when_arg));
+	return when_holds(p->when, p->bits,
+			  p->when_arg == ARG_OF_RESULT ? (u64)r->ret : arg_or_0(r, p->when_arg));
 }
 
 /* An argument, or one of the numbers that are none: of a list's elements. */

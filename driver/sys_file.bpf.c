@@ -23,49 +23,6 @@ static __always_inline u32 open_flags(u32 flags, const struct file_id *id)
 	return convert_open_flags(flags) | (id->created ? PPM_O_F_CREATED : 0);
 }
 
-SEC("?tp_btf/sys_exit")
-int fill_open(u64 *ctx)
-{
-	struct file_id id;
-	struct file *file;
-	struct rec r;
-
-	if (!begin(&r, ctx, OPEN_X, 2 * PATH_SZ))
-		return 0;
-	file = opened(&r);
-	id = opened_id(file);
-	put_s64(&r, r.ret);
-	put_arg_str(&r, 0);
-	put_u32(&r, open_flags(arg(&r, 1), &id));
-	put_u32(&r, convert_open_mode(arg(&r, 1), arg(&r, 2)));
-	put_u32(&r, id.dev);
-	put_u64(&r, id.ino);
-	put_opened_path(&r, file, 0);
-	return commit(&r);
-}
-
-SEC("?tp_btf/sys_exit")
-int fill_openat(u64 *ctx)
-{
-	struct file_id id;
-	struct file *file;
-	struct rec r;
-
-	if (!begin(&r, ctx, OPENAT_X, 2 * PATH_SZ))
-		return 0;
-	file = opened(&r);
-	id = opened_id(file);
-	put_s64(&r, r.ret);
-	put_fd(&r, arg(&r, 0));
-	put_arg_str(&r, 1);
-	put_u32(&r, open_flags(arg(&r, 2), &id));
-	put_u32(&r, convert_open_mode(arg(&r, 2), arg(&r, 3)));
-	put_u32(&r, id.dev);
-	put_u64(&r, id.ino);
-	put_opened_path(&r, file, 1);
-	return commit(&r);
-}
-
 /* struct open_how */
 struct open_how {
 	u64 flags;
@@ -73,50 +30,82 @@ struct open_how {
 	u64 resolve;
 };
 
-SEC("?tp_btf/sys_exit")
-int fill_openat2(u64 *ctx)
-{
-	struct open_how how = {};
-	struct file_id id;
-	struct file *file;
-	struct rec r;
+#define NR_CREAT 85
+#define NR_OPENAT 257
+#define NR_OPENAT2 437
 
-	if (!begin(&r, ctx, OPENAT2_X, 2 * PATH_SZ))
-		return 0;
-	file = opened(&r);
-	id = opened_id(file);
-	bpf_probe_read_user(&how, sizeof(how), (void *)arg(&r, 2));
-	put_s64(&r, r.ret);
-	put_fd(&r, arg(&r, 0));
-	put_arg_str(&r, 1);
-	put_u32(&r, open_flags(how.flags, &id));
-	put_u32(&r, convert_open_mode(how.flags, how.mode));
-	put_u32(&r, convert_openat2_resolve(how.resolve));
-	put_u32(&r, id.dev);
-	put_u64(&r, id.ino);
-	put_opened_path(&r, file, 1);
-	return commit(&r);
+_Static_assert(EVT_GOES_ON(OPENAT_X, OPEN_X, 1), "and the directory");
+_Static_assert(EVT_GOES_ON(OPENAT2_X, OPENAT_X, 1), "and how names are resolved");
+_Static_assert(EVT_GOES_ON(CREAT_X, OPEN_X, 0), "and its flags behind the file");
+
+static __always_inline bool has_dirfd(const struct rec *r)
+{
+	return call_nr(r) == NR_OPENAT || call_nr(r) == NR_OPENAT2;
 }
 
+/* How the call opened: its last argument, or what that points to. */
+static __always_inline struct open_how opened_how(const struct rec *r)
+{
+	struct open_how how = {};
+
+	if (call_nr(r) == NR_OPENAT2) {
+		bpf_probe_read_user(&how, sizeof(how), (void *)arg(r, 2));
+		return how;
+	}
+	how.flags = has_dirfd(r) ? arg(r, 2) : arg(r, 1);
+	how.mode = has_dirfd(r) ? arg(r, 3) : arg(r, 2);
+	return how;
+}
+
+/* creat: its mode and the file, and flags that are always 0. */
+static __always_inline void put_created(struct rec *r, const struct file_id *id)
+{
+	put_u32(r, arg(r, 1) & 07777);
+	put_u32(r, id->dev);
+	put_u64(r, id->ino);
+	put_u16(r, 0);
+}
+
+static __always_inline void put_open(struct rec *r, const struct file_id *id)
+{
+	struct open_how how = opened_how(r);
+
+	how.flags = forget(r->slot, how.flags, ~0ull);
+	how.mode = forget(r->slot, how.mode, ~0ull);
+	put_u32(r, open_flags(how.flags, id));
+	put_u32(r, convert_open_mode(how.flags, how.mode));
+	if (call_nr(r) == NR_OPENAT2)
+		put_u32(r, convert_openat2_resolve(how.resolve));
+	settle_like(r);
+	put_u32(r, id->dev);
+	put_u64(r, id->ino);
+}
+
+/* Serves open, openat, openat2 and creat. */
 SEC("?tp_btf/sys_exit")
-int fill_creat(u64 *ctx)
+int fill_open(u64 *ctx)
 {
 	struct file_id id;
 	struct file *file;
 	struct rec r;
 
-	if (!begin(&r, ctx, CREAT_X, 2 * PATH_SZ))
+	if (!begin_like(&r, ctx, EVT_OPENAT2_X_FIXED_SZ + 2 * PATH_SZ))
 		return 0;
 	file = opened(&r);
 	id = opened_id(file);
 	put_s64(&r, r.ret);
-	put_arg_str(&r, 0);
-	put_u32(&r, arg(&r, 1) & 07777);
-	put_u32(&r, id.dev);
-	put_u64(&r, id.ino);
-	put_u16(&r, 0);
-	put_opened_path(&r, file, 0);
-	return commit(&r);
+	if (has_dirfd(&r))
+		put_fd(&r, arg(&r, 0));
+	settle_like(&r);
+	put_arg_str(&r, has_dirfd(&r));
+	settle(&r);
+	if (call_nr(&r) == NR_CREAT)
+		put_created(&r, &id);
+	else
+		put_open(&r, &id);
+	settle_like(&r);
+	put_opened_path(&r, file, has_dirfd(&r));
+	return commit_like(&r);
 }
 
 SEC("?tp_btf/sys_exit")
@@ -142,40 +131,28 @@ int fill_open_by_handle_at(u64 *ctx)
 	return commit(&r);
 }
 
-/* res, fd1, fd2, ino: both ends of a pipe have one inode. */
-static __always_inline void put_pipe(struct rec *r)
-{
-	s32 fds[2] = {-1, -1};
+#define NR_PIPE2 293
 
-	if (r->ret >= 0)
-		bpf_probe_read_user(fds, sizeof(fds), (void *)arg(r, 0));
-	put_s64(r, r->ret);
-	put_s64(r, fds[0]);
-	put_s64(r, fds[1]);
-	put_u64(r, fd_ino(fds[0]));
-}
+_Static_assert(EVT_GOES_ON(PIPE2_X, PIPE_X, 1), "and flags");
 
+/* Serves pipe and pipe2. Both ends of a pipe have one inode. */
 SEC("?tp_btf/sys_exit")
 int fill_pipe(u64 *ctx)
 {
+	s32 fds[2] = {-1, -1};
 	struct rec r;
 
-	if (!begin(&r, ctx, PIPE_X, 0))
+	if (!begin_like(&r, ctx, EVT_PIPE2_X_FIXED_SZ))
 		return 0;
-	put_pipe(&r);
-	return commit(&r);
-}
-
-SEC("?tp_btf/sys_exit")
-int fill_pipe2(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, PIPE2_X, 0))
-		return 0;
-	put_pipe(&r);
-	put_u32(&r, convert_file_flags(arg(&r, 1)));
-	return commit(&r);
+	if (r.ret >= 0)
+		bpf_probe_read_user(fds, sizeof(fds), (void *)arg(&r, 0));
+	put_s64(&r, r.ret);
+	put_s64(&r, fds[0]);
+	put_s64(&r, fds[1]);
+	put_u64(&r, fd_ino(fds[0]));
+	if (call_nr(&r) == NR_PIPE2)
+		put_u32(&r, convert_file_flags(arg(&r, 1)));
+	return commit_like(&r);
 }
 
 /* The kernel moved *offset by what it sent. */
@@ -197,93 +174,54 @@ int fill_sendfile(u64 *ctx)
 	return commit(&r);
 }
 
-/* res, size (what was asked for or, reading, got), data, fd */
-static __always_inline void put_readv(struct rec *r)
+#define NR_READV 19
+#define NR_WRITEV 20
+#define NR_PREADV2 327
+#define NR_PWRITEV2 328
+
+_Static_assert(EVT_GOES_ON(PREADV_X, READV_X, 1) && EVT_GOES_ON(PREADV2_X, READV_X, 2) &&
+		       EVT_GOES_ON(PWRITEV_X, WRITEV_X, 1) && EVT_GOES_ON(PWRITEV2_X, WRITEV_X, 2),
+	       "and a position, and flags");
+
+static __always_inline void put_place(struct rec *r, u32 nr_first, u32 nr_last)
 {
-	put_s64(r, r->ret);
-	put_u32(r, r->ret < 0 ? 0 : r->ret);
-	put_user_vector(r, arg(r, 1), arg(r, 2), r->ret);
-	put_fd(r, arg(r, 0));
+	if (call_nr(r) != nr_first)
+		put_u64(r, arg(r, 3));
+	settle_like(r);
+	if (call_nr(r) == nr_last)
+		put_u32(r, arg(r, 5));
 }
 
-static __always_inline void put_writev(struct rec *r)
-{
-	put_s64(r, r->ret);
-	put_user_vector(r, arg(r, 1), arg(r, 2), r->ret);
-	put_fd(r, arg(r, 0));
-	put_u32(r, iovec_sum(arg(r, 1), arg(r, 2)));
-}
-
+/* Serves readv, preadv and preadv2. The size is what was got. */
 SEC("?tp_btf/sys_exit")
 int fill_readv(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, READV_X, data_room(ctx)))
+	if (!begin_like(&r, ctx, EVT_PREADV2_X_FIXED_SZ + data_room(ctx)))
 		return 0;
-	put_readv(&r);
-	return commit(&r);
+	put_s64(&r, r.ret);
+	put_u32(&r, r.ret & ~(r.ret >> 63));
+	put_user_vector(&r, arg(&r, 1), arg(&r, 2), r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_place(&r, NR_READV, NR_PREADV2);
+	return commit_like(&r);
 }
 
-SEC("?tp_btf/sys_exit")
-int fill_preadv(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, PREADV_X, data_room(ctx)))
-		return 0;
-	put_readv(&r);
-	put_u64(&r, arg(&r, 3));
-	return commit(&r);
-}
-
-SEC("?tp_btf/sys_exit")
-int fill_preadv2(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, PREADV2_X, data_room(ctx)))
-		return 0;
-	put_readv(&r);
-	put_u64(&r, arg(&r, 3));
-	put_u32(&r, arg(&r, 5));
-	return commit(&r);
-}
-
+/* Serves writev, pwritev and pwritev2. */
 SEC("?tp_btf/sys_exit")
 int fill_writev(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, WRITEV_X, data_room(ctx)))
+	if (!begin_like(&r, ctx, EVT_PWRITEV2_X_FIXED_SZ + data_room(ctx)))
 		return 0;
-	put_writev(&r);
-	return commit(&r);
-}
-
-SEC("?tp_btf/sys_exit")
-int fill_pwritev(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, PWRITEV_X, data_room(ctx)))
-		return 0;
-	put_writev(&r);
-	put_u64(&r, arg(&r, 3));
-	return commit(&r);
-}
-
-SEC("?tp_btf/sys_exit")
-int fill_pwritev2(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, PWRITEV2_X, data_room(ctx)))
-		return 0;
-	put_writev(&r);
-	put_u64(&r, arg(&r, 3));
-	put_u32(&r, arg(&r, 5));
-	return commit(&r);
+	put_s64(&r, r.ret);
+	put_user_vector(&r, arg(&r, 1), arg(&r, 2), r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_u32(&r, iovec_sum(arg(&r, 1), arg(&r, 2)));
+	put_place(&r, NR_WRITEV, NR_PWRITEV2);
+	return commit_like(&r);
 }
 
 /* struct if_dqblk and, of the same calls for information, if_dqinfo */

@@ -3,7 +3,7 @@
  * Calls that move data, and those that make and close descriptors of files.
  * The rows of syscalls.def name the program that fills the record of a call.
  */
-#include "writer.bpf.h"
+#include "args.bpf.h"
 
 /* read, write: result, data, fd, size. */
 static __always_inline void put_io(struct rec *r)
@@ -36,28 +36,19 @@ int fill_write(u64 *ctx)
 	return commit(&r);
 }
 
+_Static_assert(EVT_GOES_ON(PWRITE_X, PREAD_X, 0), "one filler for both");
+
+/* Serves pread64 and pwrite64. */
 SEC("?tp_btf/sys_exit")
 int fill_pread(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, PREAD_X, data_room(ctx)))
+	if (!begin_like(&r, ctx, EVT_PREAD_X_FIXED_SZ + data_room(ctx)))
 		return 0;
 	put_io(&r);
 	put_u64(&r, arg(&r, 3));
-	return commit(&r);
-}
-
-SEC("?tp_btf/sys_exit")
-int fill_pwrite(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, PWRITE_X, data_room(ctx)))
-		return 0;
-	put_io(&r);
-	put_u64(&r, arg(&r, 3));
-	return commit(&r);
+	return commit_like(&r);
 }
 
 SEC("?tp_btf/sys_exit")

@@ -3,47 +3,31 @@
 #include "args.bpf.h"
 #include "task.bpf.h"
 
-SEC("?tp_btf/sys_exit")
-int fill_brk(u64 *ctx)
-{
-	struct rec r;
+#define NR_MMAP 9
+#define NR_BRK 12
 
-	if (!begin(&r, ctx, BRK_X, 0))
-		return 0;
-	put_s64(&r, r.ret);
-	put_vm(&r, bpf_get_current_task_btf());
-	put_u64(&r, arg(&r, 0));
-	return commit(&r);
-}
+_Static_assert(EVT_GOES_ON(MUNMAP_X, BRK_X, 1) && EVT_GOES_ON(MMAP_X, BRK_X, 5),
+	       "and a length, and four more");
 
-SEC("?tp_btf/sys_exit")
-int fill_munmap(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, MUNMAP_X, 0))
-		return 0;
-	put_s64(&r, r.ret);
-	put_vm(&r, bpf_get_current_task_btf());
-	put_u64(&r, arg(&r, 0));
-	put_u64(&r, arg(&r, 1));
-	return commit(&r);
-}
-
+/* Serves brk, munmap and mmap. */
 SEC("?tp_btf/sys_exit")
 int fill_mmap(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, MMAP_X, 0))
+	if (!begin_like(&r, ctx, EVT_MMAP_X_FIXED_SZ))
 		return 0;
 	put_s64(&r, r.ret);
 	put_vm(&r, bpf_get_current_task_btf());
 	put_u64(&r, arg(&r, 0));
-	put_u64(&r, arg(&r, 1));
-	put_u32(&r, convert_prot(arg(&r, 2)));
-	put_u32(&r, convert_mmap_flags(arg(&r, 3)));
-	put_fd(&r, arg(&r, 4));
-	put_u64(&r, arg(&r, 5));
-	return commit(&r);
+	if (call_nr(&r) != NR_BRK)
+		put_u64(&r, arg(&r, 1));
+	settle_like(&r);
+	if (call_nr(&r) == NR_MMAP) {
+		put_u32(&r, convert_prot(arg(&r, 2)));
+		put_u32(&r, convert_mmap_flags(arg(&r, 3)));
+		put_fd(&r, arg(&r, 4));
+		put_u64(&r, arg(&r, 5));
+	}
+	return commit_like(&r);
 }

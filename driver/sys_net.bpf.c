@@ -36,44 +36,34 @@ int fill_connect(u64 *ctx)
 	return commit(&r);
 }
 
-/* fd, tuple, and how full the queue of the listening socket was left. */
-static __always_inline void put_accept(struct rec *r)
-{
-	struct sock *listener = fd_sock(arg(r, 0));
-	u32 len = 0, max = 0;
+#define NR_ACCEPT4 288
 
+_Static_assert(EVT_GOES_ON(ACCEPT4_X, ACCEPT_X, 1), "and flags");
+
+/* Serves accept and accept4: fd, tuple, and how full the queue of the listening socket was left. */
+SEC("?tp_btf/sys_exit")
+int fill_accept(u64 *ctx)
+{
+	struct sock *listener;
+	u32 len = 0, max = 0;
+	struct rec r;
+
+	if (!begin_like(&r, ctx, EVT_ACCEPT4_X_FIXED_SZ + TUPLE_SZ))
+		return 0;
+	listener = fd_sock(arg(&r, 0));
 	if (listener) {
 		len = BPF_CORE_READ(listener, sk_ack_backlog);
 		max = BPF_CORE_READ(listener, sk_max_ack_backlog);
 	}
-	put_s64(r, r->ret);
-	put_tuple(r, r->ret < 0 ? NULL : fd_sock(r->ret), true, 0, 0);
-	put_u8(r, max ? (u64)len * 100 / max : 0);
-	put_u32(r, len);
-	put_u32(r, max);
-}
-
-SEC("?tp_btf/sys_exit")
-int fill_accept(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, ACCEPT_X, TUPLE_SZ))
-		return 0;
-	put_accept(&r);
-	return commit(&r);
-}
-
-SEC("?tp_btf/sys_exit")
-int fill_accept4(u64 *ctx)
-{
-	struct rec r;
-
-	if (!begin(&r, ctx, ACCEPT4_X, TUPLE_SZ))
-		return 0;
-	put_accept(&r);
-	put_u32(&r, arg(&r, 3));
-	return commit(&r);
+	put_s64(&r, r.ret);
+	put_tuple(&r, r.ret < 0 ? NULL : fd_sock(r.ret), true, 0, 0);
+	settle(&r);
+	put_u8(&r, max ? (u64)len * 100 / max : 0);
+	put_u32(&r, len);
+	put_u32(&r, max);
+	if (call_nr(&r) == NR_ACCEPT4)
+		put_u32(&r, arg(&r, 3));
+	return commit_like(&r);
 }
 
 /* The tuple of a message: only with an address, as a connected socket needs none. */
@@ -159,7 +149,7 @@ int fill_recvmsg(u64 *ctx)
 	put_user_vector(&r, m.iov, m.iovlen, r.ret);
 	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
 	settle(&r);
-	put_user_bytes(&r, m.control, m.controllen, CONTROL_SZ);
+	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	put_fd(&r, arg(&r, 0));
 	commit(&r);
 	/* Of 32-bit calls, whose control messages have another layout, nothing is told. */
@@ -276,7 +266,7 @@ int fill_recvmmsg(u64 *ctx)
 	put_user_vector(&r, m.iov, m.iovlen, len);
 	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
 	settle(&r);
-	put_user_bytes(&r, m.control, m.controllen, CONTROL_SZ);
+	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	return commit(&r);
 }
 

@@ -206,7 +206,7 @@ static __always_inline bool exec_failed(const struct rec *r)
 
 static __always_inline bool is_execveat(const struct rec *r)
 {
-	return ONCE(r->slot->call.nr) == NR_EXECVEAT;
+	return call_nr(r) == NR_EXECVEAT;
 }
 
 /* exe, args: of the new program; if there is none, what it was to be given. */
@@ -219,7 +219,7 @@ static __always_inline void put_exec_command(struct rec *r, struct task_struct *
 		return;
 	}
 	exe = user_ulong(argv, 0);
-	put_user_str(r, exe, PATH_SZ);
+	put_user_text(r, exe);
 	put_strings(r, argv, 1);
 }
 
@@ -233,40 +233,43 @@ static __always_inline void put_exec_env(struct rec *r, struct task_struct *task
 	}
 	at = BPF_CORE_READ(task, mm, env_start);
 	end = BPF_CORE_READ(task, mm, env_end);
-	put_user_bytes(r, at, end - at, ARGS_SZ);
+	put_user_bytes_apart(r, at, end - at, ARGS_SZ);
 }
 
 #define EXEC_TEXT_SZ (PROC_TEXT_SZ + ARGS_SZ + 2 * PATH_SZ)
+
+_Static_assert(EVT_GOES_ON(EXECVEAT_X, EXECVE_X, 2), "a descriptor, and flags");
 
 /* Serves execve and execveat, whose arguments stand one further and are told at the end. */
 SEC("?tp_btf/sys_exit")
 int fill_exec(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	bool at = this_slot()->call.nr == NR_EXECVEAT;
 	u64 argv, envp;
 	struct rec r;
 
-	if (!begin_call(&r, ctx, at ? EVT_EXECVEAT_X : EVT_EXECVE_X,
-			at ? EVT_EXECVEAT_X_NPARAMS : EVT_EXECVE_X_NPARAMS,
-			EVT_EXECVEAT_X_FIXED_SZ + EXEC_TEXT_SZ))
+	if (!begin_like(&r, ctx, EVT_EXECVEAT_X_FIXED_SZ + EXEC_TEXT_SZ))
 		return 0;
 	argv = arg(&r, 1 + is_execveat(&r));
 	envp = arg(&r, 2 + is_execveat(&r));
 	put_s64(&r, r.ret);
 	put_exec_command(&r, task, argv);
+	settle(&r);
 	put_identity(&r, task);
 	put_exec_env(&r, task, envp);
+	settle(&r);
 	put_exec(&r, task);
 	if (is_execveat(&r))
 		put_fd(&r, arg(&r, 0));
+	settle_like(&r);
 	if (exec_failed(&r))
 		put_arg_str(&r, is_execveat(&r));
 	else /* the kernel leaves the name behind the environment of the new program */
-		put_user_str(&r, BPF_CORE_READ(task, mm, env_end), PATH_SZ);
+		put_user_text(&r, BPF_CORE_READ(task, mm, env_end));
+	settle(&r);
 	if (is_execveat(&r))
 		put_u32(&r, convert_execveat_flags(arg(&r, 4)));
-	return commit(&r);
+	return commit_like(&r);
 }
 
 /* What the task may after the call, whatever it asked for. */

@@ -125,13 +125,13 @@ static __always_inline void put_command(struct rec *r, struct task_struct *task)
 {
 	u64 at = BPF_CORE_READ(task, mm, arg_start);
 	u64 end = BPF_CORE_READ(task, mm, arg_end);
-	u64 n = 0;
+	u64 n = at < end ? copy_user_str((void *)r->base, r->off, at) : 0;
 
-	if (at < end)
-		n = written(bpf_probe_read_user_str(put_here(r), PATH_SZ, (void *)at), PATH_SZ);
+	n = forget(r->slot, n, PATH_SZ);
 	put_str_done(r, n, PATH_SZ);
+	settle(r);
 	at += n ?: 1; /* before 6.4 empty text has 0 bytes, its NUL not counted */
-	put_user_bytes(r, at, end - at, ARGS_SZ);
+	put_user_bytes_apart(r, at, end - at, ARGS_SZ);
 	settle(r);
 }
 
@@ -205,6 +205,7 @@ static __always_inline void put_strings(struct rec *r, u64 argv, u32 first)
 
 struct cgroup_text {
 	u64 at; /* the end of the text; here the verifier knows nothing of it, see forget() */
+	u64 up[CGROUP_DEPTH]; /* a group and those above it; the same holds for them */
 	u8 text[CGROUPS_SZ + NAME_SZ];
 };
 
@@ -245,26 +246,24 @@ static __always_inline void cgroup_str(struct cgroup_text *s, const void *str)
 /* Appends the path of a cgroup with its NUL. Checked once, as path_text. */
 __noinline int cgroup_path(struct cgroup_text *s, u64 kn_addr)
 {
-	struct kernfs_node *up[CGROUP_DEPTH] = {};
 	struct kernfs_node *kn = (void *)kn_addr;
 
 	if (!s)
 		return -1;
 	for (int i = 0; i < CGROUP_DEPTH; i++) {
-		struct kernfs_node *parent = kernfs_parent(kn);
+		struct kernfs_node *parent = kn ? kernfs_parent(kn) : NULL;
 
-		if (!parent)
-			break;
-		up[i] = kn;
+		ONCE(s->up[i]) = parent ? (u64)kn : 0;
 		kn = parent;
 	}
-	if (!up[0])
+	if (!ONCE(s->up[0]))
 		cgroup_char(s, '/');
 	for (int i = CGROUP_DEPTH - 1; i >= 0; i--) {
-		if (!up[i])
+		kn = (void *)ONCE(s->up[i]);
+		if (!kn)
 			continue;
 		cgroup_char(s, '/');
-		cgroup_str(s, BPF_CORE_READ(up[i], name));
+		cgroup_str(s, BPF_CORE_READ(kn, name));
 	}
 	cgroup_char(s, 0);
 	return 0;

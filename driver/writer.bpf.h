@@ -104,34 +104,57 @@ static __always_inline void slot_clear(struct drv_slot *slot)
 	ONCE(slot->task) = 0;
 }
 
+/* A writer leaves. Only the outermost publishes; what nested in it between reading resv and giving
+ * up nest did not, so resv is looked at again: false, if it has grown. */
+static __always_inline bool leave_once(struct ring_hdr *h)
+{
+	u64 resv = ONCE(h->resv);
+
+	if (ONCE(h->nest) > 1) {
+		ONCE(h->nest) -= 1;
+		return true;
+	}
+	ONCE(h->head) = resv;
+	barrier();
+	ONCE(h->nest) = 0;
+	barrier();
+	return ONCE(h->resv) == resv;
+}
+
+#define LEAVE_TRIES 8
+
+/* A callback of bpf_loop. */
+static long leave_step(u32 i, void *ctx)
+{
+	struct ring *ring = this_ring();
+
+	(void)i;
+	(void)ctx;
+	if (!ring)
+		return 1;
+	ONCE(ring->hdr.nest) = 1;
+	return leave_once(&ring->hdr);
+}
+
 /*
- * A writer leaves. Only the outermost publishes; what nested in it between reading resv and
- * giving up nest did not, so resv is looked at again. Eight interruptions of these few
- * instructions in a row are left to the next writer.
+ * Publishes what came while a writer left. Eight interruptions of these few instructions in a row
+ * are left to the next writer. A function of its own to the verifier, which would follow each of
+ * them behind each way through a filler.
  */
+__noinline int leave_again(void)
+{
+	bpf_loop(LEAVE_TRIES, leave_step, NULL, 0);
+	return 0;
+}
+
 static __always_inline void ring_leave(struct ring *ring)
 {
 	struct ring_hdr *h = &ring->hdr;
 
-	if (cfg.ring_kind != RING_ARRAY) {
+	if (cfg.ring_kind != RING_ARRAY)
 		ONCE(h->nest) -= 1;
-		return;
-	}
-	for (int i = 0; i < 8; i++) {
-		u64 resv = ONCE(h->resv);
-
-		if (ONCE(h->nest) > 1) {
-			ONCE(h->nest) -= 1;
-			return;
-		}
-		ONCE(h->head) = resv;
-		barrier();
-		ONCE(h->nest) = 0;
-		barrier();
-		if (ONCE(h->resv) == resv)
-			return;
-		ONCE(h->nest) = 1;
-	}
+	else if (!leave_once(h))
+		leave_again();
 }
 
 /*
@@ -182,21 +205,37 @@ static __always_inline int scratch_take(struct rec *r)
 
 #define ARRAY_FULL (~0ull)
 
+struct array_room {
+	u64 room, pos;
+};
+
+/* A callback of bpf_loop. */
+static long take_step(u32 i, void *ctx)
+{
+	struct array_room *a = ctx;
+	struct ring *ring = this_ring();
+	u64 resv;
+
+	(void)i;
+	if (!ring)
+		return 1;
+	resv = ONCE(ring->hdr.resv);
+	if (resv - ONCE(ring->hdr.tail) + a->room > cfg.ring_sz)
+		return 1;
+	if (__sync_val_compare_and_swap(&ring->hdr.resv, resv, resv + a->room) != resv)
+		return 0;
+	a->pos = resv;
+	return 1;
+}
+
 /* Takes room in the array ring after all, when a writer has interrupted who took it: the position.
  * ARRAY_FULL also when that happened too often. */
-__attribute__((noinline)) u64 array_take(u64 room)
+__noinline u64 array_take(u64 room)
 {
-	struct ring *ring = this_ring();
+	struct array_room a = {.room = room, .pos = ARRAY_FULL};
 
-	for (int i = 0; ring && i < TAKE_TRIES; i++) {
-		u64 resv = ONCE(ring->hdr.resv);
-
-		if (resv - ONCE(ring->hdr.tail) + room > cfg.ring_sz)
-			break;
-		if (__sync_val_compare_and_swap(&ring->hdr.resv, resv, resv + room) == resv)
-			return resv;
-	}
-	return ARRAY_FULL;
+	bpf_loop(TAKE_TRIES, take_step, &a, 0);
+	return a.pos;
 }
 
 /* What shedding reckons with: the kernel's own kinds put headers of theirs before each record, up
