@@ -253,14 +253,6 @@ static __always_inline bool user_pair(u64 addr, u64 *v)
 	return true;
 }
 
-/* struct timespec in ns; 0 if it cannot be read. */
-static __always_inline u64 user_timespec(u64 addr)
-{
-	u64 ts[2];
-
-	return user_pair(addr, ts) ? ts[0] * 1000000000ull + ts[1] : 0;
-}
-
 /* Entry @i of a vector. */
 static __always_inline long user_iovec(struct iovec *v, u64 iov, u32 i)
 {
@@ -395,12 +387,8 @@ static __always_inline u64 user_limit(u64 addr, u32 i)
 __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 {
 	switch (kind) {
-	case ARG_IN64:
-		return user_u64(v, 0);
 	case ARG_IN_LONG:
 		return user_ulong(v, 0);
-	case ARG_TIMESPEC:
-		return user_timespec(v);
 	case ARG_SIGSET:
 		return user_u64(v, 0);
 	case ARG_IOVEC:
@@ -477,13 +465,18 @@ static __always_inline bool user_sender(u64 addr, u64 *v)
 	return si.signo == SIGCHLD || (si.code <= 0 && si.code != SI_TIMER && si.code != SI_SIGIO);
 }
 
-_Static_assert(ARG_TIMEVAL_AT - ARG_TIMESPEC_AT == ARG_TIMEOUT_TV_AT - ARG_TIMEOUT_AT &&
+_Static_assert(ARG_TIMEVAL_AT - ARG_TIMESPEC_AT == ARG_KEPT_TIMEVAL_AT - ARG_KEPT_TIMESPEC_AT &&
 		       ARG_TIMEVAL_AT - ARG_U16_AT == ARG_OUT_TIMEVAL_AT - ARG_OUT_U16_AT,
 	       "user_field goes by their distance");
 
-static __always_inline bool is_timeout(u32 kind)
+/* How a number that is kept is read. */
+static __always_inline u32 kind_of_kept(u32 kind)
 {
-	return kind == ARG_TIMEOUT_AT || kind == ARG_TIMEOUT_TV_AT;
+	if (kind == ARG_KEPT64)
+		return ARG_U64_AT;
+	if (kind == ARG_KEPT_TIMESPEC)
+		return ARG_TIMESPEC_AT;
+	return kind - (ARG_KEPT_TIMESPEC_AT - ARG_TIMESPEC_AT);
 }
 
 /*
@@ -503,8 +496,8 @@ __noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 		addr = user_u64(addr ? addr + off : 0, 0);
 		off = 0;
 		kind = ARG_U64_AT;
-	} else if (is_timeout(kind)) {
-		kind -= ARG_TIMEOUT_AT - ARG_TIMESPEC_AT;
+	} else if (ARG_IS_KEPT(kind)) {
+		kind = kind_of_kept(kind);
 	}
 	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT - ARG_U16_AT : 0;
 	if (kind >= ARG_TIMESPEC_AT)

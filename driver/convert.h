@@ -39,9 +39,9 @@ enum arg_kind {
 	ARG_RESULT, /* no argument: the result again, for its names; nothing if the call failed */
 
 	/* Pointers to a number. A raw enter carries the number, as u64. */
-	ARG_IN64, /* u64; 0 if it cannot be read, as the next ones */
-	ARG_IN_LONG, /* the same, of the size of a long */
-	ARG_TIMESPEC, /* in ns */
+	ARG_KEPT64, /* u64 that the call may overwrite, as it was before, as the next one */
+	ARG_KEPT_TIMESPEC, /* in ns */
+	ARG_IN_LONG, /* of the size of a long; 0 if it cannot be read, as the next ones */
 	ARG_SIGSET, /* signals 1 to 32 */
 	ARG_IOVEC, /* sum of lengths; the next argument is the count */
 	ARG_MSGHDR, /* sum of lengths of its iovec */
@@ -65,8 +65,8 @@ enum arg_kind {
 	ARG_TIMEVAL_AT,
 	ARG_SECONDS_AT, /* time_t, in ns */
 	ARG_UTIME_AT, /* struct timespec in ns, or ABSTIME_NOW, ABSTIME_OMIT */
-	ARG_TIMEOUT_AT, /* a timespec into which the call may write the time that is left */
-	ARG_TIMEOUT_TV_AT, /* the same, a timeval */
+	ARG_KEPT_TIMESPEC_AT, /* of memory that the call may overwrite, as it was before */
+	ARG_KEPT_TIMEVAL_AT,
 	ARG_U64_VIA, /* what the pointer there points to */
 	ARG_OUT_U16_AT,
 	ARG_OUT_U32_AT,
@@ -111,7 +111,7 @@ enum arg_kind {
 
 static inline int arg_is_pointer(unsigned int kind)
 {
-	return kind >= ARG_IN64;
+	return kind >= ARG_KEPT64;
 }
 
 static inline int arg_is_bytes(unsigned int kind)
@@ -137,7 +137,12 @@ static inline int arg_is_out(unsigned int kind)
 }
 
 /* Does a raw enter carry what it points to? */
-#define ARG_IS_CARRIED(kind) ((kind) >= ARG_IN64 && !ARG_IS_OUT(kind))
+#define ARG_IS_CARRIED(kind) ((kind) >= ARG_KEPT64 && !ARG_IS_OUT(kind))
+
+/* May the call overwrite what it points to? Then it is copied at the enter. */
+#define ARG_IS_KEPT(kind)                                                                          \
+	((kind) == ARG_KEPT64 || (kind) == ARG_KEPT_TIMESPEC || (kind) == ARG_KEPT_TIMESPEC_AT ||  \
+	 (kind) == ARG_KEPT_TIMEVAL_AT)
 
 /* What the offset of an AF row is for arrays: the argument with their length, bytes of one. */
 #define LEN(arg, size) ((arg) | (size) << 3)

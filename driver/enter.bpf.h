@@ -32,14 +32,16 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 
 	if (row->when && !when_holds(row->when, row->bits, arg_or_0(r, row->when_arg))) {
 		put_empty(r);
-	} else if (arg_is_field(kind)) {
-		if (user_field(kind, addr, row->off, &v)) {
-			if (is_timeout(kind))
-				r->slot->call.timeout = v;
+	} else if (ARG_IS_KEPT(kind)) {
+		if (kept_now(&r->slot->call, row, addr, &v))
 			put_u64(r, v);
-		} else {
+		else
 			put_empty(r);
-		}
+	} else if (arg_is_field(kind)) {
+		if (user_field(kind, addr, row->off, &v))
+			put_u64(r, v);
+		else
+			put_empty(r);
 	} else if (kind == ARG_LIST)
 		put_elements(r, addr, row->count == ONE ? 1 : arg_or_0(r, row->count), row->off);
 	else if (kind == ARG_SELECT_FDS)

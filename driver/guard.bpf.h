@@ -11,6 +11,7 @@
 #ifndef DRIVER_GUARD_BPF_H
 #define DRIVER_GUARD_BPF_H
 
+#include "kept.bpf.h"
 #include "path.bpf.h"
 
 /* Both texts of a call, the second behind the first. */
@@ -27,10 +28,13 @@ struct {
 	__type(value, struct guard);
 } guards SEC(".maps");
 
-/* Which arguments of a call are paths: bit by argument. */
-static const u8 text_args[DRV_MAX_NR] = {
-#define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0)
-#define AF(...)
+#define KEEPS_NUMBERS 0x80 /* the call may overwrite numbers: kept.bpf.h */
+#define IF_KEPT(kind) (ARG_IS_KEPT(ARG_##kind) ? KEEPS_NUMBERS : 0)
+
+/* What of a call is copied at its enter: bit by argument for paths, and KEEPS_NUMBERS. */
+static const u8 copied_args[DRV_MAX_NR] = {
+#define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_KEPT(kind)
+#define AF(param, arg, kind, ...) | IF_KEPT(kind)
 #define AX A
 #define AXF AF
 #define AE AF
@@ -87,10 +91,14 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 	struct guard *g;
 	u32 texts;
 
-	if (!cfg.task_storage || call->nr >= DRV_MAX_NR)
+	if (call->nr >= DRV_MAX_NR)
 		return;
-	texts = text_args[call->nr];
-	if (!texts || !shares_memory(task))
+	texts = copied_args[call->nr];
+	if (!texts)
+		return;
+	if (texts & KEEPS_NUMBERS)
+		kept_fill(call);
+	if (!cfg.task_storage || texts == KEEPS_NUMBERS || !shares_memory(task))
 		return;
 	g = bpf_task_storage_get(&guards, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (g && !guard_fill(g, call, texts))

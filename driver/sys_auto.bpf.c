@@ -45,9 +45,17 @@ static __always_inline void put_field(struct rec *r, const struct call_row *p, u
 		put_empty(r);
 		return;
 	}
-	if (is_timeout(p->kind) && r->slot->call.state == CALL_SENT)
-		v = r->slot->call.timeout;
 	put_number(r, v, sz);
+}
+
+static __always_inline void put_kept(struct rec *r, const struct call_row *p, u32 sz)
+{
+	u64 v;
+
+	if (kept_value(&r->slot->call, p->arg, &v))
+		put_number(r, v, sz);
+	else
+		put_empty(r);
 }
 
 /* Data is kept as far as text is: the record has as much room for either. */
@@ -127,6 +135,10 @@ static __always_inline void put_auto(struct rec *r, const struct call_row *p, u3
 
 	if (!row_applies(r, p) || (kind == ARG_RESULT && r->ret < 0)) {
 		put_empty(r);
+		return;
+	}
+	if (ARG_IS_KEPT(kind)) {
+		put_kept(r, p, sz);
 		return;
 	}
 	if (arg_is_field(kind)) {

@@ -368,17 +368,22 @@ int fill_poll(u64 *ctx)
 	return commit(&r);
 }
 
-/* The kernel writes the time that is left into *timeout, so this is not always what was given. */
+#define PPOLL_TIMEOUT 2
+
 SEC("?tp_btf/sys_exit")
 int fill_ppoll(u64 *ctx)
 {
 	struct rec r;
+	u64 timeout;
 
 	if (!begin(&r, ctx, PPOLL_X, 2 * FDLIST_SZ))
 		return 0;
 	put_s64(&r, r.ret);
 	put_fdlist(&r, false);
-	put_u64(&r, arg(&r, 2) ? user_timespec(arg(&r, 2)) : -1ull);
+	if (kept_value(&r.slot->call, PPOLL_TIMEOUT, &timeout) || !arg(&r, PPOLL_TIMEOUT))
+		put_u64(&r, arg(&r, PPOLL_TIMEOUT) ? timeout : -1ull);
+	else
+		put_empty(&r);
 	put_u32(&r, user_u64(arg(&r, 3), 0));
 	put_fdlist(&r, true);
 	return commit(&r);

@@ -120,8 +120,9 @@ static int use_is_good(const struct call_row *u)
 	if (!arg_is_pointer(u->kind))
 		return 1;
 	switch (u->kind) {
+	case ARG_KEPT64:
 	case ARG_IN_LONG:
-	case ARG_TIMESPEC:
+	case ARG_KEPT_TIMESPEC:
 	case ARG_SIGSET:
 	case ARG_IOVEC:
 	case ARG_MSGHDR:
@@ -140,8 +141,8 @@ static int use_is_good(const struct call_row *u)
 	case ARG_OUT_TIMESPEC_AT:
 	case ARG_OUT_TIMEVAL_AT:
 	case ARG_OUT_SECONDS_AT:
-	case ARG_TIMEOUT_AT:
-	case ARG_TIMEOUT_TV_AT:
+	case ARG_KEPT_TIMESPEC_AT:
+	case ARG_KEPT_TIMEVAL_AT:
 	case ARG_SOCKADDR:
 	case ARG_OUT_TEXT:
 	case ARG_TEXT:

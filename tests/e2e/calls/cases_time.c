@@ -11,12 +11,25 @@
 #include <sys/timex.h>
 #include <time.h>
 
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
 static void do_nanosleep(void)
 {
+	const struct itimerval soon = {{0, 2000}, {0, 2000}};
 	struct timespec ts = {0, 1500000}, bad = {0, -1};
 
 	say("nanosleep res=%ld interval=1500000", CALL(nanosleep, P(&ts), 0L));
 	say("nanosleep res=%ld", CALL(nanosleep, P(&bad), 0L));
+	say("nanosleep res=%ld interval=<NA>", CALL(nanosleep, 0L, 0L));
+	/* What is left goes to the same place. */
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	ts.tv_sec = 20;
+	say("nanosleep interval=20001500000(20.0015s)");
+	CALL(nanosleep, P(&ts), P(&ts));
 }
 
 static void do_clock_nanosleep(void)

@@ -41,14 +41,17 @@ static void do_ppoll(void)
 	struct timespec ts = {0, 2000000};
 	struct pollfd p[1] = {{s.s[1], POLLOUT, 0}};
 
-	say("ppoll res=%ld fds=%d:u4", CALL(ppoll, P(p), 1L, P(&ts), 0L, 8L), s.s[1]);
-	say("ppoll res=%ld", CALL(ppoll, P(p), 1L, P(&ts), P(&ts), 3L));
+	/* The kernel writes the time that is left there, also of a call that did not sleep. */
+	say("ppoll res=%ld fds=%d:u4 timeout=2000000(0.002s)",
+	    CALL(ppoll, P(p), 1L, P(&ts), 0L, 8L), s.s[1]);
+	say("ppoll res=%ld fds=%d:u4 timeout=none", CALL(ppoll, P(p), 1L, 0L, 0L, 8L), s.s[1]);
+	say("ppoll res=%ld timeout=<NA>", CALL(ppoll, P(p), 1L, 1L, P(&ts), 3L));
 }
 
 static void do_select(void)
 {
 	const struct pair s = socket_pair();
-	struct timeval none = {0, 0}, two = {0, 2000};
+	struct timeval none = {0, 0}, two = {0, 2000}, long_time = {1000, 0};
 	fd_set in, out;
 
 	FD_ZERO(&in);
@@ -60,6 +63,9 @@ static void do_select(void)
 	FD_SET(s.s[0], &in);
 	say("select res=%ld ready= nfds=64 timeout=2000000(0.002s)",
 	    CALL(select, 64, P(&in), 0L, 0L, P(&two)));
+	FD_SET(s.s[0], &out);
+	say("select res=%ld ready=%d:u4 nfds=64 timeout=1000000000000(1000s)",
+	    CALL(select, 64, 0L, P(&out), 0L, P(&long_time)), s.s[0]);
 	say("select res=%ld nfds=-1", CALL(select, -1, 0L, 0L, 0L, 0L));
 }
 
@@ -149,7 +155,7 @@ static void do_pselect6(void)
 	FD_ZERO(&out);
 	FD_SET(s.s[0], &in);
 	FD_SET(s.s[1], &out);
-	say("pselect6 res=%ld ready=%d:u4 nfds=200 sigmask=[SIGUSR1]",
+	say("pselect6 res=%ld ready=%d:u4 nfds=200 timeout=2000000(0.002s) sigmask=[SIGUSR1]",
 	    CALL(pselect6, 200, P(&in), P(&out), 0L, P(&ts), P(&sig)), s.s[1]);
 	FD_SET(s.s[0], &in);
 	dup2(s.s[1], 190);

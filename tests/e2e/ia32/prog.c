@@ -201,9 +201,9 @@ static void times(void)
 	say("clock_nanosleep res=%d clockid=1 flags=0 request=2345678",
 	    CALL(NR_CLOCK_NANOSLEEP_TIME64, 1, 0, t64, 0));
 	say("poll res=%d fds= timeout=2", CALL(NR_POLL, fds, 1, 2));
-	/* The kernel leaves the time that is left. */
-	say("ppoll res=%d timeout=0", CALL(NR_PPOLL, fds, 1, t32, 0, 8));
-	say("ppoll res=%d timeout=0", CALL(NR_PPOLL_TIME64, fds, 1, t64, 0, 8));
+	/* The kernel leaves the time that is left there. */
+	say("ppoll res=%d timeout=1234567", CALL(NR_PPOLL, fds, 1, t32, 0, 8));
+	say("ppoll res=%d timeout=2345678", CALL(NR_PPOLL_TIME64, fds, 1, t64, 0, 8));
 }
 
 static void limits(void)
