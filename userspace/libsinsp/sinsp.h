@@ -105,6 +105,8 @@ struct sinsp_printer_opts {
 	uint32_t buf_max; /* characters of a buffer shown as dots; 0: 80; UINT32_MAX: all */
 	enum sinsp_line_fmt line_fmt;
 	uint32_t buf_cut; /* bytes that a buffer is shown of, in any form; 0: all it has */
+	uint8_t colour;
+	uint8_t port_names; /* ports of sockets as /etc/services names them */
 };
 
 int sinsp_printer_new(struct sinsp_printer **out, const struct sinsp_printer_opts *opts);

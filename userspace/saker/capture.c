@@ -346,7 +346,7 @@ static void collect(struct capture *c)
 
 	r->end_ns = clock_now_ns();
 	r->live = c->live;
-	r->prints_lines = c->take.printer != NULL;
+	r->prints_lines = c->take.prints;
 	r->page_faults = c->o->page_faults;
 	r->n_events = c->take.n_events;
 	r->n_shown = c->take.n_shown;
@@ -390,7 +390,7 @@ static int finish(struct capture *c, int err)
 /* Somebody who waits at a terminal should know what for. */
 static void tell_start(const struct capture *c)
 {
-	if (c->live && c->o->write && !c->o->command && !c->take.printer && isatty(STDERR_FILENO))
+	if (c->live && c->o->write && !c->o->command && !c->take.prints && isatty(STDERR_FILENO))
 		fprintf(stderr, "saker: writing to %s; Ctrl-C ends the capture\n", c->o->write);
 }
 

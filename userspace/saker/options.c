@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "config.h"
+#include "fields/format.h"
 #include "options_take.h"
 
 static const struct option_choice time_formats[] = {
@@ -12,6 +13,13 @@ static const struct option_choice time_formats[] = {
 static const struct option_choice line_formats[] = {
 	{"c", SINSP_LINE_CONTAINER},
 	{"container", SINSP_LINE_CONTAINER},
+	{NULL},
+};
+
+static const struct option_choice colours[] = {
+	{"auto", COLOUR_AUTO},
+	{"always", COLOUR_ALWAYS},
+	{"never", COLOUR_NEVER},
 	{NULL},
 };
 
@@ -124,9 +132,24 @@ const struct option_row option_rows[] = {
 	 "of the call, D since the line before.",
 	 take_choice, AT(time_fmt), 0, time_formats},
 	{'p', "format", "FORMAT", GROUP_LINES,
-	 "Form of a line: c (or container) adds the container's name and id, and the number that "
-	 "the thread has inside it.",
-	 take_choice, AT(line_fmt), 0, line_formats},
+	 "Form of a line: text with fields in it, as in '%evt.num %proc.name'; -l lists the fields. "
+	 "%20proc.name is 20 characters wide. An event without one of the fields has no line, unless "
+	 "the format begins with *, which shows <NA>. c (or container) is the usual line with the "
+	 "container's name and id, and the number that the thread has inside it.",
+	 take_format, AT(line), 0, line_formats},
+	{'j', "json", NULL, GROUP_LINES,
+	 "Lines of JSON: an object with the fields of the format, numbers as numbers; null with *.",
+	 take_value, AT(lines_kind), SINSP_FORMAT_JSON},
+	{0, "tsv", NULL, GROUP_LINES,
+	 "The fields of the format with tabs between them, below a line with their names. A tab in a "
+	 "value is \\t, the end of a line \\n, a backslash \\\\.",
+	 take_value, AT(lines_kind), SINSP_FORMAT_TSV},
+	{0, "color", "WHEN", GROUP_LINES,
+	 "Colours: auto, on a terminal unless NO_COLOR is set; always; never.",
+	 take_choice, AT(colour), 0, colours},
+	{'R', "resolve-ports", NULL, GROUP_LINES,
+	 "Ports by the names that /etc/services has for them.",
+	 take_value, AT(port_names), 1},
 	{'A', "print-ascii", NULL, GROUP_LINES, "Buffers: only their text, with its line ends.",
 	 take_value, AT(buf_fmt), SINSP_BUF_ASCII},
 	{'x', "print-hex", NULL, GROUP_LINES, "Buffers in hexadecimal.",

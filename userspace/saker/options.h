@@ -43,6 +43,13 @@ struct call_list {
 	int given; /* else every call is meant */
 };
 
+enum saker_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+struct line_format {
+	enum sinsp_line_fmt preset;
+	const char *format; /* instead of the preset; NULL: none. Borrowed */
+};
+
 struct snap_port_list {
 	struct scap_snap_port *v; /* owned */
 	size_t n;
@@ -74,7 +81,10 @@ struct options {
 	int compress; /* enum scap_compress */
 	int time_fmt; /* enum sinsp_time_fmt */
 	int buf_fmt; /* enum sinsp_buf_fmt */
-	int line_fmt; /* enum sinsp_line_fmt */
+	struct line_format line;
+	int lines_kind; /* enum sinsp_format_kind */
+	int colour; /* enum saker_colour */
+	int port_names;
 	int quiet, verbose, summary, progress, unbuffered;
 	int print; /* lines also while writing */
 	int enter_events;

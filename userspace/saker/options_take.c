@@ -84,6 +84,29 @@ int take_choice(void *member, const struct option_row *row, const char *arg)
 	return -EINVAL;
 }
 
+/* One of the choices, or a format of its own. */
+int take_format(void *member, const struct option_row *row, const char *arg)
+{
+	static const char *const others[] = {"k", "kubernetes", "m", "mesos"};
+	struct line_format *line = member;
+
+	line->format = NULL;
+	for (const struct option_choice *c = row->choices; c->name; c++) {
+		if (strcmp(c->name, arg) == 0) {
+			line->preset = c->value;
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(others[i], arg) == 0) {
+			say("-p%s is not supported: saker asks neither Kubernetes nor Mesos", arg);
+			return -EINVAL;
+		}
+	}
+	line->format = arg;
+	return 0;
+}
+
 /* Digits only: no sign, no space, no fraction. What follows them is left at *end. */
 static int parse_number(const char *text, uint64_t *out, const char **end)
 {

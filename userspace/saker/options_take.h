@@ -11,6 +11,7 @@ int take_text(void *member, const struct option_row *row, const char *arg); /* c
 int take_list(void *member, const struct option_row *row, const char *arg); /* struct text_list */
 int take_comm(void *member, const struct option_row *row, const char *arg); /* struct text_list */
 int take_choice(void *member, const struct option_row *row, const char *arg); /* int */
+int take_format(void *member, const struct option_row *row, const char *arg); /* line_format */
 int take_count(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_seconds(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
 int take_snaplen(void *member, const struct option_row *row, const char *arg); /* uint64_t */
@@ -20,6 +21,7 @@ int take_syscalls(void *member, const struct option_row *row, const char *arg); 
 int take_pids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_uids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_names(void *member, const struct option_row *row, const char *arg); /* name_list */
-int take_snap_port(void *member, const struct option_row *row, const char *arg); /* snap_port_list */
+int take_snap_port(void *member, const struct option_row *row,
+		   const char *arg); /* snap_port_list */
 
 #endif /* SAKER_OPTIONS_TAKE_H */

@@ -19,17 +19,22 @@ static int prints_lines(const struct options *o)
 
 int take_open_lines(struct take *t, const struct options *o)
 {
-	int to_file = o->write && strcmp(o->write, "-") == 0;
+	int err, to_file = o->write && strcmp(o->write, "-") == 0;
 
 	t->o = o;
 	t->live = !o->read.n;
-	return output_open(&t->lines, o->output,
-			   o->command || to_file ? STDERR_FILENO : STDOUT_FILENO, o->unbuffered);
+	err = output_open(&t->lines, o->output,
+			  o->command || to_file ? STDERR_FILENO : STDOUT_FILENO, o->unbuffered);
+	if (err || !prints_lines(o))
+		return err;
+	t->prints = 1;
+	return lines_open(&t->form, o, isatty(t->lines.fd))
+		       ?: lines_header(&t->form, &t->lines.text);
 }
 
 int take_lines_on_terminal(const struct take *t)
 {
-	return t->printer && isatty(t->lines.fd);
+	return t->prints && isatty(t->lines.fd);
 }
 
 /* "key=value" lines that say where a file comes from; owned, NULL without memory. */
@@ -78,38 +83,14 @@ int take_open_file(struct take *t, const struct scap *src)
 	return err;
 }
 
-/* Characters of a buffer in a line: as many as sysdig prints, more if more were asked for. */
-static uint32_t buffer_width(const struct options *o)
-{
-	enum { SYSDIG = 80 };
-	uint32_t width = o->snaplen > SYSDIG ? o->snaplen : SYSDIG;
-
-	if (o->verbose)
-		return UINT32_MAX;
-	for (size_t i = 0; i < o->snap_ports.n; i++)
-		if (o->snap_ports.v[i].snaplen > width)
-			width = o->snap_ports.v[i].snaplen;
-	return width;
-}
-
 int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 {
-	const struct sinsp_printer_opts opts = {
-		.sz = sizeof(opts),
-		.time_fmt = t->o->time_fmt,
-		.buf_fmt = t->o->buf_fmt,
-		.buf_max = buffer_width(t->o),
-		.line_fmt = t->o->line_fmt,
-		.buf_cut = t->o->snaplen,
-	};
 	int err = 0;
 
 	t->inspector = inspector;
 	t->before_exec = command;
 	t->selective = command || t->o->suppress.n;
-	if (prints_lines(t->o))
-		err = sinsp_printer_new(&t->printer, &opts);
-	if (!err && t->o->summary) {
+	if (t->o->summary) {
 		t->summary = summary_new();
 		if (!t->summary)
 			err = -ENOMEM;
@@ -180,36 +161,40 @@ static int put_file(struct take *t, const struct sinsp_evt *evt)
 	return file_result(t, before, scap_writer_put(t->writer, &evt->raw));
 }
 
-static int put_line(struct take *t, const struct sinsp_evt *evt)
+/* 1: it has a line; 0: it has none; a negative errno. */
+static int put_line(struct take *t, const struct sinsp_evt *evt, int is_gap)
 {
-	int err = sinsp_printer_line(t->printer, &t->lines.text, evt);
+	int err = is_gap ? lines_put_gap(&t->form, &t->lines.text, evt)
+			 : lines_put(&t->form, &t->lines.text, evt);
 
-	if (err) {
+	if (err < 0)
 		say_cause(say_n_errors(), "cannot print a line", err);
+	if (err <= 0)
 		return err;
-	}
 	if (t->first_line_ns)
-		return output_line(&t->lines);
+		return output_line(&t->lines) ?: 1;
 	/* The first line goes out at once: it says that the capture works. */
 	err = output_flush(&t->lines);
 	t->first_line_ns = clock_now_ns();
-	return err;
+	return err ?: 1;
 }
 
 static int show(struct take *t, const struct sinsp_evt *evt)
 {
-	int err = 0;
+	int n = 1;
 
+	if (t->prints)
+		n = put_line(t, evt, 0);
+	else if (!t->first_line_ns)
+		t->first_line_ns = clock_now_ns();
+	if (n <= 0)
+		return n;
 	t->n_shown++;
 	if (t->summary)
 		summary_add(t->summary, evt);
-	if (t->printer)
-		err = put_line(t, evt);
-	else if (!t->first_line_ns)
-		t->first_line_ns = clock_now_ns();
 	if (t->o->max_events && t->n_shown >= t->o->max_events)
 		t->done = 1;
-	return err;
+	return 0;
 }
 
 /* Private events, which say what was lost, take no number. */
@@ -241,9 +226,9 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		err = put_file(t, evt);
 	if (!err && sinsp_evt_shown(t->inspector, evt))
 		err = show(t, evt);
-	else if (!err && t->printer && tells_of_gap(evt))
-		err = put_line(t, evt);
-	return err;
+	else if (!err && t->prints && tells_of_gap(evt))
+		err = put_line(t, evt, 1);
+	return err < 0 ? err : 0;
 }
 
 int take_flush_file(struct take *t)
@@ -305,5 +290,5 @@ void take_fini(struct take *t)
 {
 	scap_writer_close(t->writer, NULL, NULL);
 	summary_free(t->summary);
-	sinsp_printer_free(t->printer);
+	lines_close(&t->form);
 }

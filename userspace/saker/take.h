@@ -7,6 +7,7 @@
 #ifndef SAKER_TAKE_H
 #define SAKER_TAKE_H
 
+#include "lines.h"
 #include "options.h"
 #include "output.h"
 #include "report.h"
@@ -16,8 +17,9 @@
 struct take {
 	const struct options *o;
 	struct sinsp *inspector;
-	struct sinsp_printer *printer; /* NULL: no lines */
+	struct lines form; /* what lines look like, if prints */
 	struct output lines;
+	int prints;
 	struct scap_writer *writer; /* NULL: no file */
 	int file_failed; /* and it was said */
 	struct summary *summary; /* NULL: none wanted */

@@ -37,7 +37,8 @@ enum sinsp_field_fmt {
 };
 
 enum sinsp_field_flags {
-	FIELD_F_LIST = 1 << 0, /* may have several values: a set, unless the next two say otherwise */
+	FIELD_F_LIST =
+		1 << 0, /* may have several values: a set, unless the next two say otherwise */
 	FIELD_F_ARG_NEEDED = 1 << 1, /* [arg] or .arg must be given */
 	FIELD_F_ARG_OK = 1 << 2, /* may be given */
 	FIELD_F_ARG_INDEX = 1 << 3, /* it may be a number */
@@ -128,6 +129,7 @@ struct sinsp_asker {
 	uint64_t serial; /* of the event: counts sinsp_asker_set */
 	enum sinsp_buf_fmt buf_fmt; /* of evt.args, evt.info, evt.buffer as text */
 	uint32_t buf_max; /* characters of a buffer as dots; 0: 80; UINT32_MAX: all */
+	uint32_t buf_cut; /* bytes of a buffer; 0: all */
 	uint8_t port_names; /* ports print as the services of /etc/services */
 	uint16_t columns; /* of the screen: what evt.latency.quantized fills; 0: there is none */
 	struct time_text time;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of fields as text: one function per kind, bound to types by a table. */
+#include "field_text.h"
+
 #include <arpa/inet.h>
-#include <netdb.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "buffer.h"
-#include "field.h"
+#include "port_name.h"
 #include "value.h"
 
 static char *put_number(char *p, uint8_t fmt, uint64_t u)
@@ -32,72 +34,155 @@ static char *put_ip(char *p, const struct sinsp_value *v)
 	return end ? p + strlen(p) : p;
 }
 
-static char *put_port(char *p, const struct sinsp_asker *a, uint64_t port)
-{
-	struct servent *s = a->port_names && port <= UINT16_MAX
-				    ? getservbyport(htons((uint16_t)port), NULL)
-				    : NULL;
-	size_t n;
-
-	if (!s)
-		return put_u64(p, port);
-	n = strnlen(s->s_name, VALUE_ROOM);
-	return put_mem(p, s->s_name, n);
-}
-
 /* What is in an event or in state, or was made for printing. */
 static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_asker *a,
 		       const struct sinsp_value *v)
 {
+	const uint32_t len =
+		v->type == FIELD_BYTES && a->buf_cut && a->buf_cut < v->len ? a->buf_cut : v->len;
 	const uint32_t max = a->buf_max ? a->buf_max : VALUE_BUF_MAX;
 
-	p = text_room(out, p, v->type == FIELD_BYTES ? sinsp_buffer_room(v->len) : v->len);
-	if (!p || !v->len)
+	p = text_room(out, p, v->type == FIELD_BYTES ? sinsp_buffer_room(len) : len);
+	if (!p || !len)
 		return p;
 	if (v->made)
-		return put_mem(p, v->p, v->len);
+		return put_mem(p, v->p, len);
 	if (v->type == FIELD_BYTES)
-		return sinsp_buffer_put(p, (const uint8_t *)v->p, v->len, a->buf_fmt, max);
-	return put_utf8(p, v->p, v->len);
+		return sinsp_buffer_put(p, (const uint8_t *)v->p, len, a->buf_fmt, max);
+	return put_utf8(p, v->p, len);
+}
+
+char *field_text_put(struct sinsp_text *out, char *p, const struct sinsp_asker *a,
+		     const struct sinsp_value *v)
+{
+	if (v->type == FIELD_STR || v->type == FIELD_PATH || v->type == FIELD_BYTES)
+		return put_bytes(out, p, a, v);
+	p = text_room(out, p, VALUE_ROOM);
+	if (!p)
+		return NULL;
+	switch (v->type) {
+	case FIELD_INT:
+		return v->fmt ? put_number(p, v->fmt, v->u) : put_i64(p, v->i);
+	case FIELD_DOUBLE:
+		/* The largest has 309 digits before the point. */
+		return p + snprintf(p, VALUE_ROOM, fabs(v->d) < 1e100 ? "%.3f" : "%.9g", v->d);
+	case FIELD_BOOL:
+		return v->u ? put_lit(p, "true") : put_lit(p, "false");
+	case FIELD_IP:
+		return put_ip(p, v);
+	case FIELD_NET:
+		p = put_ip(p, v);
+		if (!v->prefix)
+			return p;
+		*p++ = '/';
+		return put_u64(p, v->prefix);
+	case FIELD_PORT:
+		return a->port_names && v->u <= UINT16_MAX ? port_name_put(p, (uint16_t)v->u)
+							   : put_u64(p, v->u);
+	default:
+		return put_number(p, v->fmt, v->u);
+	}
 }
 
 int sinsp_value_text(struct sinsp_text *out, const struct sinsp_asker *a,
 		     const struct sinsp_value *v)
 {
-	char *p = text_begin(out, 2 * VALUE_ROOM);
+	char *p = text_begin(out, 1);
 
+	return text_end(out, p ? field_text_put(out, p, a, v) : NULL);
+}
+
+/* ---- JSON ---- */
+
+/* Whether each of eight bytes stands for itself: from 0x20 on, no quote, no backslash. */
+static int is_plain(uint64_t w)
+{
+	const uint64_t ones = 0x0101010101010101;
+	const uint64_t q = w ^ '"' * ones, b = w ^ '\\' * ones;
+
+	/* A borrow into a neighbour starts only from a byte that is found itself. */
+	return !(((w - 0x20 * ones) | (q - ones) | (b - ones)) & 0x80 * ones & ~w);
+}
+
+static char *put_escaped(char *p, char c)
+{
+	static const char short_names[] = "btn?fr"; /* of 8 to 13 */
+	const unsigned char u = (unsigned char)c;
+
+	if (c == '"' || c == '\\') {
+		*p++ = '\\';
+		*p++ = c;
+	} else if (u >= 0x20) {
+		*p++ = c;
+	} else if (u >= 8 && u <= 13 && u != 11) {
+		*p++ = '\\';
+		*p++ = short_names[u - 8];
+	} else {
+		p = put_lit(p, "\\u00");
+		*p++ = (char)('0' + (u >> 4));
+		*p++ = "0123456789abcdef"[u & 15];
+	}
+	return p;
+}
+
+char *json_string_put(struct sinsp_text *out, char *p, const char *s, size_t n)
+{
+	size_t i = 0;
+	uint64_t w;
+
+	p = text_room(out, p, 6 * n + 2 + VALUE_ROOM);
 	if (!p)
-		return -ENOMEM;
+		return NULL;
+	*p++ = '"';
+	while (i < n) {
+		for (; n - i >= sizeof(w); i += sizeof(w), p += sizeof(w)) {
+			memcpy(&w, s + i, sizeof(w));
+			if (!is_plain(w))
+				break;
+			memcpy(p, &w, sizeof(w));
+		}
+		for (size_t end = n - i < sizeof(w) ? n : i + sizeof(w); i < end; i++)
+			p = put_escaped(p, s[i]);
+	}
+	*p = '"';
+	return p + 1;
+}
+
+char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_asker *a,
+		     const struct sinsp_value *v)
+{
+	struct sinsp_text *const t = &a->text;
+	size_t at;
+
+	p = text_room(out, p, VALUE_ROOM);
+	if (!p)
+		return NULL;
 	switch (v->type) {
 	case FIELD_INT:
-		p = v->fmt ? put_number(p, v->fmt, v->u) : put_i64(p, v->i);
-		break;
-	case FIELD_DOUBLE:
-		p += snprintf(p, 2 * VALUE_ROOM, "%.3f", v->d);
-		break;
+		return put_i64(p, v->i);
+	case FIELD_UINT:
+	case FIELD_TIME:
+	case FIELD_DURATION:
+	case FIELD_PORT: /* also with -R: a number stays one */
+		return put_u64(p, v->u);
 	case FIELD_BOOL:
-		p = v->u ? put_lit(p, "true") : put_lit(p, "false");
-		break;
-	case FIELD_IP:
-		p = put_ip(p, v);
-		break;
-	case FIELD_NET:
-		p = put_ip(p, v);
-		if (v->prefix) {
-			*p++ = '/';
-			p = put_u64(p, v->prefix);
-		}
-		break;
-	case FIELD_PORT:
-		p = put_port(p, a, v->u);
-		break;
+		return v->u ? put_lit(p, "true") : put_lit(p, "false");
+	case FIELD_DOUBLE:
+		if (!isfinite(v->d))
+			return put_lit(p, "null");
+		return p + snprintf(p, VALUE_ROOM, "%.17g", v->d);
 	case FIELD_STR:
 	case FIELD_PATH:
-	case FIELD_BYTES:
-		p = put_bytes(out, p, a, v);
+		if (v->made)
+			return json_string_put(out, p, v->p, v->len);
 		break;
 	default:
-		p = put_number(p, v->fmt, v->u);
+		break;
 	}
-	return text_end(out, p);
+	at = t->len;
+	if (sinsp_value_text(t, a, v))
+		return NULL;
+	p = json_string_put(out, p, t->p + at, t->len - at);
+	t->len = at;
+	return p;
 }

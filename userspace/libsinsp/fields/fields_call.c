@@ -142,7 +142,7 @@ static const char *category_name(const struct sinsp_evt *evt)
 	};
 	static const char *const io_names[] = {
 		[FD_NONE] = "unknown", [FD_FILE] = "file", [FD_NET] = "net", [FD_IPC] = "ipc",
-		[FD_OTHER] = "other",
+		[FD_OTHER] = "unknown",
 	};
 	/* clang-format on */
 	const unsigned int c = category_of(evt);
@@ -202,6 +202,8 @@ static struct value_writer writer_of(struct sinsp_asker *a)
 		.evt = a->evt,
 		.buf_fmt = a->buf_fmt,
 		.buf_max = a->buf_max ? a->buf_max : VALUE_BUF_MAX,
+		.buf_cut = a->buf_cut,
+		.port_names = a->port_names,
 	};
 }
 
@@ -360,7 +362,6 @@ static int get_rawarg(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	param = &a->evt->params.v[at];
 	t = raw_type(info);
 	v->type = t->type;
-	v->fmt = info->fmt == PF_HEX ? FIELD_FMT_HEX : info->fmt == PF_OCT ? FIELD_FMT_OCT : 0;
 	if (t->size)
 		return param->len >= t->size ? field_u(v, load(t, param->p)) : 0;
 	if (t->type == FIELD_IP && param->len != 4 && param->len != 16)
@@ -414,39 +415,18 @@ static int get_abspath(struct sinsp_asker *a, const struct sinsp_field *f, struc
 
 /* ---- the result ---- */
 
-/* The number of the parameter with the result; -1: the event has none. */
-static int result_at(const struct sinsp_evt *evt)
-{
-	const struct scap_event_info *info = evt->info;
-
-	for (int i = 0; i < info->n_params; i++)
-		if (!strcmp(info->params[i].name, "res"))
-			return i;
-	return info->flags & EF_CREATES_FD && !evt_is_enter(info->id) ? 0 : -1;
-}
-
-static int get_result(const struct sinsp_evt *evt, int64_t *res)
-{
-	const int at = result_at(evt);
-
-	if (at < 0 || (unsigned int)at >= evt->params.n || evt->params.v[at].len != sizeof(*res))
-		return 0;
-	*res = (int64_t)get_u64(evt->params.v[at].p);
-	return 1;
-}
-
 static int has_failed(const struct sinsp_evt *evt)
 {
 	int64_t res;
 
-	return get_result(evt, &res) && res < 0;
+	return sinsp_evt_result(evt, &res) && res < 0;
 }
 
 static int get_rawres(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return get_result(a->evt, &v->i);
+	return sinsp_evt_result(a->evt, &v->i);
 }
 
 static int get_res(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
@@ -457,7 +437,7 @@ static int get_res(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	char *p;
 
 	(void)f, (void)more;
-	if (!get_result(a->evt, &res))
+	if (!sinsp_evt_result(a->evt, &res))
 		return 0;
 	name = res >= 0 ? "SUCCESS" : sinsp_errno_name(-(uint64_t)res);
 	if (name)
@@ -476,7 +456,8 @@ static int get_failed(struct sinsp_asker *a, const struct sinsp_field *f, struct
 /* ---- opens ---- */
 
 enum { OPEN_READ, OPEN_WRITE, OPEN_CREATE, OPEN_EXEC };
-enum { O_READ_BIT = 1, O_WRITE_BIT = 2, O_CREATED_BIT = 1 << 14, EXEC_BITS = 0111 };
+enum { O_READ_BIT = 1, O_WRITE_BIT = 2, O_MAKES_BITS = 1 << 2 | 1 << 13, O_CREATED_BIT = 1 << 14 };
+enum { EXEC_BITS = 0111 };
 
 static int is_open(unsigned int id)
 {
@@ -484,22 +465,31 @@ static int is_open(unsigned int id)
 	       id == EVT_OPENAT2_X || id == EVT_OPEN_BY_HANDLE_AT_X;
 }
 
+/* Bits of a parameter; 0 where it has none. */
+static uint32_t bits_of(const struct sinsp_evt *evt, const char *name)
+{
+	const int at = param_at(evt, name);
+
+	return at >= 0 && evt->params.v[at].len >= sizeof(uint32_t) ? get_u32(evt->params.v[at].p)
+								    : 0;
+}
+
+/* The mode means something only where a file may be made; creat has no flags. */
 static int get_open(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	static const uint32_t bits[] = {O_READ_BIT, O_WRITE_BIT, O_CREATED_BIT, EXEC_BITS};
+	static const uint32_t bits[] = {O_READ_BIT, O_WRITE_BIT, O_CREATED_BIT};
 	const struct sinsp_evt *evt = a->evt;
-	const int made = evt->info->id == EVT_CREAT_X && f->row->what >= OPEN_CREATE;
-	const int at = param_at(evt, f->row->what == OPEN_EXEC ? "mode" : "flags");
+	const int makes = evt->info->id == EVT_CREAT_X;
+	uint32_t flags;
 
 	(void)more;
-	if (!is_open(evt->info->id) && !made)
+	if (!is_open(evt->info->id) && !makes)
 		return field_u(v, 0);
-	if (at < 0 && made) /* creat has no flags */
-		return field_u(v, !has_failed(evt));
-	if (at < 0 || evt->params.v[at].len < sizeof(uint32_t))
-		return field_u(v, 0);
-	return field_u(v, !!(get_u32(evt->params.v[at].p) & bits[f->row->what]));
+	flags = bits_of(evt, "flags");
+	if (f->row->what != OPEN_EXEC)
+		return field_u(v, !!(flags & bits[f->row->what]));
+	return field_u(v, (makes || flags & O_MAKES_BITS) && bits_of(evt, "mode") & EXEC_BITS);
 }
 
 /* ---- how much data went ---- */
@@ -514,14 +504,14 @@ static int get_buflen(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	int64_t res;
 
 	(void)more;
-	if (!evt->fd || !is_io(evt) || !get_result(evt, &res))
+	if (!evt->fd || !is_io(evt) || !sinsp_evt_result(evt, &res) || res < 0)
 		return 0;
 	if ((what & LEN_IN && evt->info->category != EC_IO_READ) ||
 	    (what & LEN_OUT && evt->info->category != EC_IO_WRITE) ||
-	    (what & LEN_FILE && fd_kind(evt) != FD_FILE) ||
+	    (what & LEN_FILE && (fd_kind(evt) != FD_FILE || evt->fd->type == SCAP_FD_DIRECTORY)) ||
 	    (what & LEN_NET && fd_kind(evt) != FD_NET))
 		return 0;
-	return field_u(v, res > 0 ? (uint64_t)res : 0);
+	return field_u(v, (uint64_t)res);
 }
 
 /* ---- counts ---- */

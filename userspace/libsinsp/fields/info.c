@@ -149,3 +149,24 @@ const char *sinsp_evt_type(const struct sinsp_evt *evt)
 	}
 	return name ? name : "<unknown>";
 }
+
+/* The number of the parameter with the result; -1: the event has none. */
+static int result_at(const struct sinsp_evt *evt)
+{
+	const struct scap_event_info *info = evt->info;
+
+	for (int i = 0; i < info->n_params; i++)
+		if (!strcmp(info->params[i].name, "res"))
+			return i;
+	return info->flags & EF_CREATES_FD && !evt_is_enter(info->id) ? 0 : -1;
+}
+
+int sinsp_evt_result(const struct sinsp_evt *evt, int64_t *res)
+{
+	const int at = result_at(evt);
+
+	if (at < 0 || (unsigned int)at >= evt->params.n || evt->params.v[at].len != sizeof(*res))
+		return 0;
+	*res = (int64_t)get_u64(evt->params.v[at].p);
+	return 1;
+}

@@ -11,4 +11,8 @@ char *sinsp_info_put(struct value_writer *w, char *p);
 /* The same for ") DIR TYPE ", which is before it on a line. */
 char *sinsp_type_put(struct value_writer *w, char *p);
 
+/* The result of an exit, negative for an error; also of calls that return a file. 0: it has none.
+ */
+int sinsp_evt_result(const struct sinsp_evt *evt, int64_t *res);
+
 #endif /* SINSP_FIELDS_INFO_H */

@@ -2,6 +2,7 @@
 /* Events as lines, in sysdig's default format. */
 #include <stdlib.h>
 
+#include "colours.h"
 #include "container/containers.h"
 #include "info.h"
 #include "thread.h"
@@ -13,6 +14,19 @@ struct sinsp_printer {
 };
 
 /* ---- lines ---- */
+
+/* Makes what stands from offset @from on coloured: codes are put around it. */
+static char *paint(struct sinsp_text *out, char *p, size_t from, const char *colour)
+{
+	const size_t n_colour = strlen(colour);
+
+	p = p ? text_room(out, p, n_colour + sizeof(COLOUR_END) + VALUE_ROOM) : NULL;
+	if (!p)
+		return NULL;
+	memmove(out->p + from + n_colour, out->p + from, (size_t)(p - out->p) - from);
+	memcpy(out->p + from, colour, n_colour);
+	return put_lit(p + n_colour, COLOUR_END);
+}
 
 /* "NUM TIME CPU ". Private events take no number. */
 static char *put_head(struct sinsp_printer *pr, char *p, const struct sinsp_evt *evt)
@@ -161,6 +175,46 @@ static int put_pause(struct sinsp_printer *pr, struct sinsp_text *out, const str
 	return text_end(out, p);
 }
 
+/* "NUM TIME CPU PROCESS (TID) DIR TYPE " */
+static char *put_beginning(struct sinsp_printer *pr, struct value_writer *w, char *p)
+{
+	p = put_head(pr, p, w->evt);
+	if (pr->opts.line_fmt == SINSP_LINE_CONTAINER)
+		p = put_container(w->out, p, w->evt);
+	if (p)
+		p = put_thread(pr, w->out, p, w->evt);
+	return p ? sinsp_type_put(w, p) : NULL;
+}
+
+static const char *type_colour(const struct sinsp_evt *evt)
+{
+	int64_t res;
+
+	return sinsp_evt_result(evt, &res) && res < 0 ? COLOUR_FAILED : COLOUR_TYPE;
+}
+
+/* The same in colours. */
+static char *put_painted(struct sinsp_printer *pr, struct value_writer *w, char *p)
+{
+	struct sinsp_text *const out = w->out;
+	size_t from = (size_t)(p - out->p);
+
+	p = paint(out, put_head(pr, p, w->evt), from, COLOUR_DIM);
+	if (p && pr->opts.line_fmt == SINSP_LINE_CONTAINER) {
+		from = (size_t)(p - out->p);
+		p = paint(out, put_container(out, p, w->evt), from, COLOUR_CONTAINER);
+	}
+	if (p) {
+		from = (size_t)(p - out->p);
+		p = paint(out, put_thread(pr, out, p, w->evt), from, COLOUR_PROCESS);
+	}
+	if (p) {
+		from = (size_t)(p - out->p) + sizeof(") < ") - 1;
+		p = paint(out, sinsp_type_put(w, p), from, type_colour(w->evt));
+	}
+	return p;
+}
+
 int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 		       const struct sinsp_evt *evt)
 {
@@ -170,6 +224,7 @@ int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 		.buf_fmt = pr->opts.buf_fmt,
 		.buf_max = pr->opts.buf_max,
 		.buf_cut = pr->opts.buf_cut,
+		.port_names = pr->opts.port_names,
 	};
 	char *p;
 
@@ -179,13 +234,7 @@ int sinsp_printer_line(struct sinsp_printer *pr, struct sinsp_text *out,
 		return put_pause(pr, out, evt);
 	p = text_begin(out, VALUE_ROOM);
 	if (p)
-		p = put_head(pr, p, evt);
-	if (p && pr->opts.line_fmt == SINSP_LINE_CONTAINER)
-		p = put_container(out, p, evt);
-	if (p)
-		p = put_thread(pr, out, p, evt);
-	if (p)
-		p = sinsp_type_put(&w, p);
+		p = pr->opts.colour ? put_painted(pr, &w, p) : put_beginning(pr, &w, p);
 	if (p)
 		p = sinsp_info_put(&w, p);
 	p = p ? text_room(out, p, 1) : NULL;

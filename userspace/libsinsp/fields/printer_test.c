@@ -185,6 +185,29 @@ static void test_buffer_options(void **state)
 	sinsp_printer_free(pr);
 }
 
+static void test_colours(void **state)
+{
+	const struct sinsp_printer_opts opts = {
+		.sz = sizeof(opts), .colour = 1, .line_fmt = SINSP_LINE_CONTAINER};
+	const struct scap_param failed[] = {I64(-2)};
+	struct fixture *f = *state;
+	struct sinsp_printer *pr;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_X, failed, 1);
+
+	assert_int_equal(sinsp_printer_new(&pr, &opts), 0);
+	assert_string_equal(
+		line(f, pr, &evt),
+		"\033[2m7 22:13:20.123456789 1 \033[0m\033[35mhost (host) \033[0m"
+		"\033[36mcat (1234:1234\033[0m) < \033[31mclose \033[0mres=-2(ENOENT) \n");
+	evt = fixture_evt(f, &hdr, EVT_CLOSE_E, close_fd, 1);
+	assert_string_equal(line(f, pr, &evt),
+			    "\033[2m7 22:13:20.123456789 1 \033[0m\033[35mhost (host) \033[0m"
+			    "\033[36mcat (1234:1234\033[0m) > \033[1mclose \033[0m"
+			    "fd=3(<f>/etc/passwd) \n");
+	sinsp_printer_free(pr);
+}
+
 static void test_unknown_options_are_refused(void **state)
 {
 	const struct sinsp_printer_opts opts = {.sz = sizeof(opts) + 1};
@@ -271,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_buffer_options),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_pause),
+		cmocka_unit_test(test_colours),
 		cmocka_unit_test(test_unknown_options_are_refused),
 		cmocka_unit_test(test_line_with_container), /* changes the thread: the last */
 	};

@@ -13,6 +13,7 @@
 #include "buffer.h"
 #include "event_table.h"
 #include "pathname.h"
+#include "port_name.h"
 #include "sockname.h"
 #include "thread.h"
 
@@ -418,7 +419,10 @@ static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_
 	if (!sinsp_fd_is_certain(w->evt->insp, fd, w->evt->raw.true_ns))
 		*p++ = '?';
 	*p++ = '>';
-	p = put_dropping(p, fd->name, n);
+	if (w->port_names && port_name_has_ports(fd))
+		p = port_name_put_fd(p, fd);
+	else
+		p = put_dropping(p, fd->name, n);
 	*p = ')';
 	return p + 1;
 }
@@ -695,11 +699,12 @@ static char *put_ipv6(char *p, const uint8_t *ip)
 	return p + strlen(p);
 }
 
-static char *put_endpoint(char *p, const uint8_t *ip, const uint8_t *port, int ipv6)
+static char *put_endpoint(const struct value_writer *w, char *p, const uint8_t *ip,
+			  const uint8_t *port, int ipv6)
 {
 	p = ipv6 ? put_ipv6(p, ip) : put_ipv4(p, ip);
 	*p++ = ':';
-	return put_u64(p, get_u16(port));
+	return w->port_names ? port_name_put(p, get_u16(port)) : put_u64(p, get_u16(port));
 }
 
 static char *put_family(char *p, uint8_t family)
@@ -726,24 +731,24 @@ static char *put_sockaddr(struct value_writer *w, char *p, const struct value *v
 	case SINSP_AF_INET:
 		if (v->len != SINSP_ADDR_V4_SZ)
 			return put_lit(p, "INVALID IPv4");
-		return put_endpoint(p, v->p + 1, v->p + 5, 0);
+		return put_endpoint(w, p, v->p + 1, v->p + 5, 0);
 	case SINSP_AF_INET6:
 		if (v->len != SINSP_ADDR_V6_SZ)
 			return put_lit(p, "INVALID IPv6");
-		return put_endpoint(p, v->p + 1, v->p + 17, 1);
+		return put_endpoint(w, p, v->p + 1, v->p + 17, 1);
 	default:
 		return put_family(p, v->p[0]);
 	}
 }
 
-static char *put_inet6_tuple(char *p, const struct value *v)
+static char *put_inet6_tuple(const struct value_writer *w, char *p, const struct value *v)
 {
 	const uint8_t *src = v->p + 1, *dst = v->p + 19;
 	const int ipv4 = sinsp_ip_is_mapped(src) && sinsp_ip_is_mapped(dst);
 
-	p = put_endpoint(p, src + (ipv4 ? 12 : 0), src + 16, !ipv4);
+	p = put_endpoint(w, p, src + (ipv4 ? 12 : 0), src + 16, !ipv4);
 	p = put_lit(p, "->");
-	return put_endpoint(p, dst + (ipv4 ? 12 : 0), dst + 16, !ipv4);
+	return put_endpoint(w, p, dst + (ipv4 ? 12 : 0), dst + 16, !ipv4);
 }
 
 static char *put_tuple(struct value_writer *w, char *p, const struct value *v)
@@ -752,13 +757,13 @@ static char *put_tuple(struct value_writer *w, char *p, const struct value *v)
 	case SINSP_AF_INET:
 		if (v->len != SINSP_TUPLE_V4_SZ)
 			return put_lit(p, "INVALID IPv4");
-		p = put_endpoint(p, v->p + 1, v->p + 5, 0);
+		p = put_endpoint(w, p, v->p + 1, v->p + 5, 0);
 		p = put_lit(p, "->");
-		return put_endpoint(p, v->p + 7, v->p + 11, 0);
+		return put_endpoint(w, p, v->p + 7, v->p + 11, 0);
 	case SINSP_AF_INET6:
 		if (v->len != SINSP_TUPLE_V6_SZ)
 			return put_lit(p, "INVALID IPv6");
-		return put_inet6_tuple(p, v);
+		return put_inet6_tuple(w, p, v);
 	case SINSP_AF_UNIX:
 		if (v->len < SINSP_TUPLE_UNIX_SZ)
 			return put_lit(p, "INVALID unix");

@@ -16,6 +16,7 @@ struct value_writer {
 	enum sinsp_buf_fmt buf_fmt;
 	uint32_t buf_max;
 	uint32_t buf_cut; /* bytes of a buffer; 0: all */
+	uint8_t port_names; /* ports by the names of their services */
 	size_t meaning; /* of the value written last: offset of its "(meaning)"; 0: it has none */
 };
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports by the names of their services: option -R of the command. */
+#ifndef SINSP_FIELDS_PORT_NAME_H
+#define SINSP_FIELDS_PORT_NAME_H
+
+#include <stdint.h>
+
+struct sinsp_fd;
+
+#define PORT_NAME_MAX 40
+
+/* Writes the name, at most PORT_NAME_MAX bytes, or the number of a port without one; the place
+ * behind. Used by one thread. */
+char *port_name_put(char *p, uint16_t port);
+
+/* Whether the file is a socket whose name has ports in it; such a name is written with their
+ * names, each at most PORT_NAME_MAX longer. */
+int port_name_has_ports(const struct sinsp_fd *fd);
+char *port_name_put_fd(char *p, const struct sinsp_fd *fd);
+
+#endif /* SINSP_FIELDS_PORT_NAME_H */
