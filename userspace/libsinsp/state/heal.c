@@ -71,7 +71,7 @@ int sinsp_fs_is_certain(const struct sinsp *s, const struct sinsp_fs *fs)
 
 /* ---- asking ---- */
 
-/* When the asking begins; 0: there was too much of it. */
+/* The thread's time on a CPU when the asking begins; 0: there was too much of it. */
 static uint64_t begin_asking(struct sinsp_heal *h)
 {
 	uint64_t now;
@@ -86,12 +86,13 @@ static uint64_t begin_asking(struct sinsp_heal *h)
 	if (h->budget_ns <= 0)
 		return 0;
 	h->n_asked++;
-	return now;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void end_asking(struct sinsp_heal *h, uint64_t begun)
 {
-	h->budget_ns -= clock_ns(CLOCK_MONOTONIC) - begun; /* below 0: the next one waits for it */
+	/* Below 0: the next one waits for it. */
+	h->budget_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
 static int64_t epoch_offset_ns(void)
