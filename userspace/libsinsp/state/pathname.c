@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pathname.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define SYSDIG_MAX 1024
@@ -40,6 +41,28 @@ static size_t dots_at(const char *p, const char *end, size_t *n_dots)
 	return p[n] == '/' ? n + 1 : 0;
 }
 
+#define EACH(byte) (0x0101010101010101ull * (byte))
+
+/* High bits of the bytes that are zero, at times of one that follows such a byte. */
+static uint64_t zero_bytes(uint64_t w)
+{
+	return (w - EACH(1)) & ~w & EACH(0x80);
+}
+
+/* Whether eight bytes and the one behind them stay as they are, if the first does: all of them
+ * print, and nowhere does one of slash and dot follow another. It may say no where it is so. */
+static int is_clean(const char *p)
+{
+	uint64_t w, bad, marks, behind;
+
+	_Static_assert(('.' | 1) == '/', "slash and dot differ in one bit");
+	memcpy(&w, p, sizeof(w));
+	bad = ((w - EACH(' ')) | (w + EACH(1)) | w) & EACH(0x80);
+	marks = zero_bytes((w | EACH(1)) ^ EACH('/'));
+	behind = marks >> 8 | (uint64_t)((p[8] | 1) == '/') << 63;
+	return !(bad | (marks & behind));
+}
+
 static size_t append(char *out, size_t n, enum sinsp_path_rules rules, const char *p,
 		     const char *end)
 {
@@ -47,7 +70,13 @@ static size_t append(char *out, size_t n, enum sinsp_path_rules rules, const cha
 		size_t n_dots = 0, skip = 0;
 
 		if (is_plain(*p)) {
-			out[n++] = *p++;
+			while (end - p > 8 && n + 9 < SINSP_PATH_SZ && is_clean(p)) {
+				memcpy(out + n, p, 8);
+				n += 8;
+				p += 8;
+			}
+			if (is_plain(*p))
+				out[n++] = *p++;
 			continue;
 		}
 		if (rules == SINSP_PATH_SYSDIG || !n || out[n - 1] == '/')

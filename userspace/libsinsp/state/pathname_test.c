@@ -91,12 +91,44 @@ static void test_random(void **state)
 	}
 }
 
+static void replace(char *p, size_t len, char from, char to)
+{
+	for (size_t i = 0; i < len; i++)
+		if (p[i] == from)
+			p[i] = to;
+}
+
+/* Runs of bytes that stay as they are may be copied at once: dashes, which stay too, never are. */
+static void test_runs(void **state)
+{
+	static const char alphabet[] = "aaaaaaaaaaaaaaaa//..\xff\x01\x7f";
+	char out[SINSP_PATH_SZ], slow[SINSP_PATH_SZ], path[64];
+
+	(void)state;
+	srand(1);
+	for (int i = 0; i < 200000; i++) {
+		size_t len = rand() % sizeof(path), n;
+
+		for (size_t j = 0; j < len; j++)
+			path[j] = alphabet[rand() % (sizeof(alphabet) - 1)];
+		for (int rules = 0; rules < 2; rules++) {
+			n = sinsp_path_join(out, rules, "/d/", 3, path, len);
+			replace(path, len, 'a', '-');
+			assert_int_equal(sinsp_path_join(slow, rules, "/d/", 3, path, len), n);
+			replace(path, len, '-', 'a');
+			replace(slow, n, '-', 'a');
+			assert_string_equal(out, slow);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
