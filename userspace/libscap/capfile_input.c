@@ -17,7 +17,7 @@
 
 #include "capfile.h"
 
-#define BUF_SZ (256u << 10)
+#define BUF_SZ (128u << 10)
 #define RAW_SZ (256u << 10)
 
 enum packing { PACKED_NOT, PACKED_GZIP, PACKED_ZSTD };
