@@ -211,8 +211,9 @@ struct cap_reader;
 
 int cap_reader_open(struct cap_reader **out, const char *path, const struct scap_log *log);
 void cap_reader_close(struct cap_reader *r);
-/* As scap_engine_ops.next; of a pipe, 0 when nothing came in timeout_ms. */
-int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, int timeout_ms);
+/* As scap_engine_ops.next_split; of a pipe, 0 when nothing came in timeout_ms. */
+int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, struct scap_params *params,
+		    int timeout_ms);
 const struct scap_state *cap_reader_state(const struct cap_reader *r);
 void cap_reader_state_drop(struct cap_reader *r);
 uint64_t cap_reader_taken(const struct cap_reader *r);

@@ -429,12 +429,33 @@ static int next_any(struct cap_reader *r, struct scap_evt *evt)
 	return -ENODATA;
 }
 
+/* Splits an event whose lengths have two bytes. False: they do not add up within its length. */
+static inline bool split_plain(const struct ppm_evt_hdr *hdr, struct scap_params *params)
+{
+	const uint8_t *lens = (const uint8_t *)(hdr + 1);
+	const uint32_t n = hdr->nparams;
+	uint64_t used = sizeof(*hdr) + 2 * n;
+
+	if (n > EVT_MAX_PARAMS || used > hdr->len)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t len = get_u16(lens + 2 * i);
+
+		params->v[i].p = (const uint8_t *)hdr + used;
+		params->v[i].len = len;
+		used += len;
+	}
+	params->n = n;
+	return used <= hdr->len;
+}
+
 /*
  * What nearly every block is: an EV_V2 with an event and nothing behind it. The same
  * checks as in peek_block and read_event, without their cases. False: not such a block, or one
  * that is wrong, which those will say.
  */
-static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt)
+static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt,
+			      struct scap_params *params)
 {
 	const uint8_t *p = r->in.p;
 	size_t have = r->in.end - p;
@@ -448,15 +469,10 @@ static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt)
 	used = 10 + (uint64_t)hdr->len;
 	/* In this order: the second makes len at least 14. */
 	if (len > have || ((used + 3) & ~3ull) + 4 != len || get_u32(p + len - 4) != len ||
-	    hdr->type >= EVT_PUBLIC_MAX || hdr->nparams > EVT_MAX_PARAMS)
+	    hdr->type >= EVT_PUBLIC_MAX)
 		return false;
 	f = &r->facts[hdr->type];
-	used = sizeof(*hdr) + 2 * hdr->nparams;
-	if (f->lens_sz != 2 || used > hdr->len)
-		return false;
-	for (uint32_t i = 0; i < hdr->nparams; i++)
-		used += get_u16((const uint8_t *)(hdr + 1) + 2 * i);
-	if (used > hdr->len)
+	if (f->lens_sz != 2 || !split_plain(hdr, params))
 		return false;
 	evt->hdr = hdr;
 	evt->ts_ns = evt->true_ns = hdr->ts;
@@ -475,7 +491,7 @@ static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt)
 
 /* Apart, so that the common way does not save registers for it. */
 static __attribute__((noinline)) int next_slow(struct cap_reader *r, struct scap_evt *evt,
-					       int timeout_ms)
+					       struct scap_params *params, int timeout_ms)
 {
 	int ret;
 
@@ -488,12 +504,15 @@ static __attribute__((noinline)) int next_slow(struct cap_reader *r, struct scap
 		r->err = ret;
 		r->in.p = r->in.end; /* nothing behind the damage is an event */
 	}
+	if (ret == 1)
+		scap_evt_params(evt->hdr, params);
 	return ret;
 }
 
-int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, int timeout_ms)
+int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, struct scap_params *params,
+		    int timeout_ms)
 {
-	return next_plain(r, evt) ? 1 : next_slow(r, evt, timeout_ms);
+	return next_plain(r, evt, params) ? 1 : next_slow(r, evt, params, timeout_ms);
 }
 
 /* A file of packets has the same frame as ours, and no block that we know. */

@@ -155,10 +155,24 @@ void list_fini(struct list *l)
 	l->n = 0;
 }
 
+/* What the reader split on its way is what anybody else would make of the event. */
+static void assert_split(const struct scap_evt *evt, const struct scap_params *params)
+{
+	struct scap_params again;
+
+	scap_evt_params(evt->hdr, &again);
+	assert_int_equal(params->n, again.n);
+	for (unsigned int i = 0; i < again.n; i++) {
+		assert_ptr_equal(params->v[i].p, again.v[i].p);
+		assert_int_equal(params->v[i].len, again.v[i].len);
+	}
+}
+
 /* Everything that @paths hold. What scap_next said at the end; *n_sections may be NULL. */
 int read_paths(struct list *l, const char *const *paths, int *n_sections)
 {
 	struct scap_open_opts opts = {.sz = sizeof(opts), .paths = paths, .log = hear};
+	struct scap_params params;
 	struct scap_evt evt;
 	struct scap *s;
 	int ret = scap_open(&s, &opts);
@@ -167,11 +181,13 @@ int read_paths(struct list *l, const char *const *paths, int *n_sections)
 		*n_sections = 1;
 	if (ret)
 		return ret;
-	while ((ret = scap_next(s, &evt, -1)) >= 0) {
-		if (ret == 1)
+	while ((ret = scap_next_split(s, &evt, &params, -1)) >= 0) {
+		if (ret == 1) {
+			assert_split(&evt, &params);
 			keep(l, &evt);
-		else if (n_sections)
+		} else if (n_sections) {
 			++*n_sections;
+		}
 	}
 	scap_close(s);
 	return ret;

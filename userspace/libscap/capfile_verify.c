@@ -197,11 +197,12 @@ static void end_section(struct verifier *v)
 
 static int verify(struct verifier *v)
 {
+	struct scap_params params;
 	struct scap_evt evt;
 	int ret;
 
 	begin_section(v);
-	while ((ret = cap_reader_next(v->reader, &evt, -1)) > 0) {
+	while ((ret = cap_reader_next(v->reader, &evt, &params, -1)) > 0) {
 		if (ret == 1) {
 			add_event(v, &evt);
 			continue;

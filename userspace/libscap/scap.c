@@ -27,6 +27,7 @@ struct scap {
 	uint64_t last_ns; /* time of the last event; 0: none yet */
 	struct injected *first, **last; /* waiting */
 	struct injected *lent; /* delivered, until the next call */
+	int has_aside; /* one of: first, lent, held */
 	/* What the engine said after which the waiting ones come; its event stays valid as long as
 	 * the engine is not asked again. */
 	int held; /* 0: nothing */
@@ -113,6 +114,7 @@ int scap_inject(struct scap *s, const struct ppm_evt_hdr *hdr)
 	in->next = NULL;
 	*s->last = in;
 	s->last = &in->next;
+	s->has_aside = 1;
 	return 0;
 }
 
@@ -131,8 +133,10 @@ static void lend_injected(struct scap *s, struct scap_evt *evt)
 	evt->nr = REC_NR_NONE;
 }
 
-/* As the engine's next, with what was injected in between. */
-static int next_or_injected(struct scap *s, struct scap_evt *evt, int timeout_ms)
+/* As the engine's next, with what was injected in between. Apart, so that the common way does not
+ * save registers for it. */
+static __attribute__((noinline)) int next_or_injected(struct scap *s, struct scap_evt *evt,
+						      int timeout_ms)
 {
 	int ret = s->held;
 
@@ -148,24 +152,21 @@ static int next_or_injected(struct scap *s, struct scap_evt *evt, int timeout_ms
 		return 1;
 	}
 	s->held = 0;
+	s->has_aside = s->first != NULL;
 	*evt = s->held_evt;
 	return ret;
 }
 
-int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
+static void count_event(struct scap *s, struct scap_evt *evt)
 {
-	int ret;
+	s->last_ns = evt->ts_ns;
+	evt->num = evt_is_private(evt->type) ? 0 : ++s->num;
+	s->n_events++;
+}
 
-	if (s->first || s->lent || s->held)
-		ret = next_or_injected(s, evt, timeout_ms);
-	else
-		ret = s->ops->next(s->engine, evt, timeout_ms);
-	if (ret == 1) {
-		s->last_ns = evt->ts_ns;
-		evt->num = evt_is_private(evt->type) ? 0 : ++s->num;
-		s->n_events++;
-		return 1;
-	}
+/* What @ret, which is no event, is to the user of the source. */
+static int no_event(struct scap *s, int ret)
+{
 	if (ret == SCAP_NEW_FILE)
 		s->num = 0;
 	if (ret == SCAP_NEW_FILE || ret == SCAP_NEW_SECTION) {
@@ -173,6 +174,35 @@ int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
 		return SCAP_NEW_SECTION;
 	}
 	return ret;
+}
+
+int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
+{
+	int ret = s->has_aside ? next_or_injected(s, evt, timeout_ms)
+			       : s->ops->next(s->engine, evt, timeout_ms);
+
+	if (ret != 1)
+		return no_event(s, ret);
+	count_event(s, evt);
+	return 1;
+}
+
+int scap_next_split(struct scap *s, struct scap_evt *evt, struct scap_params *params,
+		    int timeout_ms)
+{
+	int ret;
+
+	if (s->has_aside || !s->ops->next_split) {
+		ret = scap_next(s, evt, timeout_ms);
+		if (ret == 1)
+			scap_evt_params(evt->hdr, params);
+		return ret;
+	}
+	ret = s->ops->next_split(s->engine, evt, params, timeout_ms);
+	if (ret != 1)
+		return no_event(s, ret);
+	count_event(s, evt);
+	return 1;
 }
 
 int scap_stop(struct scap *s)

@@ -125,6 +125,11 @@ void scap_close(struct scap *s);
  */
 int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms);
 
+/* The same with the event split, as by scap_evt_params: of a file that costs next to nothing, since
+ * its lengths are looked at in any case. */
+int scap_next_split(struct scap *s, struct scap_evt *evt, struct scap_params *params,
+		    int timeout_ms);
+
 /*
  * Puts a copy of an event into the stream, ahead of the source's next one and with its time; at the
  * end of the source, with the time of the last. A source without events ends without it. 0 or

@@ -25,6 +25,9 @@ scap_say(const struct scap_log *log, enum scap_log_level level, const char *fmt,
 struct scap_engine_ops {
 	/* As scap_next, but num is left to scap.c. */
 	int (*next)(void *engine, struct scap_evt *evt, int timeout_ms);
+	/* As scap_next_split; NULL: scap.c splits. */
+	int (*next_split)(void *engine, struct scap_evt *evt, struct scap_params *params,
+			  int timeout_ms);
 	int (*stop)(void *engine); /* NULL: nothing to stop */
 	int (*is_over)(const void *engine); /* NULL: never */
 	const struct scap_state *(*state)(const void *engine);

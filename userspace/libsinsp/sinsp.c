@@ -200,7 +200,7 @@ void sinsp_close(struct sinsp *s)
 static int next_raw(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 {
 	for (;;) {
-		int r = scap_next(s->src, &evt->raw, timeout_ms);
+		int r = scap_next_split(s->src, &evt->raw, &evt->params, timeout_ms);
 
 		if (r != SCAP_NEW_SECTION)
 			return r;

@@ -130,13 +130,12 @@ static const struct {
 	[EVT_INDEX(EVT_FILE_E)] = {sinsp_parse_passed_file},
 };
 
-static struct sinsp_parse_row rows[EVT_INDEX_MAX];
-static const struct sinsp_parse_row unknown_row = {.fd = -1};
+static struct sinsp_parse_row rows[EVT_INDEX_MAX]; /* of events unknown: nothing of a thread */
 
 static int find_param(const struct scap_event_info *info, const char *name)
 {
 	for (unsigned int i = 0; i < info->n_params; i++)
-		if (!strcmp(info->params[i].name, name))
+		if (info->params[i].name[0] == name[0] && !strcmp(info->params[i].name, name))
 			return i;
 	return -1;
 }
@@ -187,7 +186,8 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 	struct sinsp_parse_row *row = &rows[evt_index(info->id)];
 
 	(void)ctx;
-	if (evt_is_private(info->id) && !parsers[evt_index(info->id)].fn)
+	row->is_private = evt_is_private(info->id);
+	if (row->is_private && !parsers[evt_index(info->id)].fn)
 		return;
 	row->info = info;
 	for (int i = 0; i < SINSP_P_MAX; i++)
@@ -210,9 +210,7 @@ void sinsp_parse_init(void)
 
 static const struct sinsp_parse_row *row_of(unsigned int type)
 {
-	const struct sinsp_parse_row *row = &rows[evt_index(type)];
-
-	return row->info ? row : &unknown_row;
+	return &rows[evt_index(type)];
 }
 
 static const struct scap_param *param_at(const struct scap_params *ps, int at)
@@ -361,7 +359,7 @@ static struct sinsp_thread *thread_of(struct sinsp *s, const struct sinsp_evt *e
 	int64_t tid = e->raw.hdr->tid;
 	struct sinsp_thread *t = sinsp_threads_find(&s->threads, tid);
 
-	if (t && row->of_thread && !row->is_clone && s->heal.threads_lost_ns && s->heal.on)
+	if (s->heal.threads_lost_ns && s->heal.on && t && row->of_thread && !row->is_clone)
 		t = sinsp_heal_thread(s, t);
 	if (t || !row->of_thread || row->is_clone)
 		return t;
@@ -370,10 +368,12 @@ static struct sinsp_thread *thread_of(struct sinsp *s, const struct sinsp_evt *e
 
 static int64_t fd_param(const struct sinsp_evt *e, const struct sinsp_parse_row *row)
 {
-	return sinsp_s64(param_at(&e->params, row->fd), -1);
+	const struct scap_param *v = param_at(&e->params, row->fd);
+
+	return v && v->len == sizeof(int64_t) ? (int64_t)get_u64(v->p) : sinsp_s64(v, -1);
 }
 
-static void bind_fd(struct sinsp *s, struct sinsp_evt *e, int64_t num)
+static inline void bind_fd(struct sinsp *s, struct sinsp_evt *e, int64_t num)
 {
 	e->fdnum = num;
 	if (s->heal.on && (s->heal.fds_lost_ns || e->thread->files->partial))
@@ -470,9 +470,10 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 
 /* Contract of lines: a call is one line unless its enter has one of its own. The enter of one that
  * sleeps says all that it sleeps with. */
-static int shows_full(const struct sinsp *s, const struct sinsp_evt *e, int enter_seen)
+static int shows_full(const struct sinsp *s, const struct sinsp_evt *e,
+		      const struct sinsp_parse_row *row, int enter_seen)
 {
-	if (evt_is_private(e->raw.type))
+	if (row->is_private)
 		return 1;
 	if (evt_is_enter(e->raw.type))
 		return !!(e->raw.flags & SCAP_EVT_F_BLOCKED);
@@ -527,8 +528,6 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	int enter_seen = 0, is_exit = !evt_is_enter(e->raw.type);
 
 	e->info = row->info ? row->info : scap_event_info(e->raw.type);
-	/* What a damaged event still has is used. */
-	scap_evt_params(e->raw.hdr, &e->params);
 	e->thread = NULL;
 	e->fd = NULL;
 	e->fdnum = -1;
@@ -555,9 +554,9 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	} else if (e->thread && e->raw.type == EVT_SWITCH_E) {
 		e->latency_ns = e->thread->latency_ns;
 	}
-	e->show_full = shows_full(s, e, enter_seen);
+	e->show_full = shows_full(s, e, row, enter_seen);
 	if (row->fn && (row->is_clone || !is_older_than_snapshot(e)))
 		change_state(s, e, row);
-	if (is_exit && e->thread && !evt_is_private(e->raw.type))
+	if (is_exit && e->thread && !row->is_private)
 		sinsp_thread_drop_enter(&s->threads, e->thread);
 }

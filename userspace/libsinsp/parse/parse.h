@@ -110,6 +110,7 @@ struct sinsp_parse_row {
 	uint8_t uses_fd;
 	uint8_t is_call; /* an enter with an exit, or an exit */
 	uint8_t is_clone;
+	uint8_t is_private;
 	uint8_t of_thread; /* it can be an enter or exit of the thread it names */
 	uint8_t save; /* an enter with parameters that the exit of 2022 lacks */
 	int8_t at[SINSP_P_MAX]; /* where a parameter is; -1: the event has none of that name */
@@ -126,7 +127,8 @@ struct sinsp_parse {
 
 void sinsp_parse_init(void); /* before any other */
 
-/* Finds thread and file of @e, binds enter and exit, changes the state. @e has raw and insp. */
+/* Finds thread and file of @e, binds enter and exit, changes the state. @e has raw, params
+ * (of a damaged event what it still has), and insp. */
 void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e);
 
 /* Removes what the previous event ended. */
