@@ -21,17 +21,6 @@ static void drop_state(struct sinsp *s)
 
 static int mark_all(struct sinsp *s);
 
-void sinsp_tell_refused(struct sinsp *s)
-{
-	if (!s->threads.fds.n_refused || s->told_refused)
-		return;
-	s->told_refused = 1;
-	if (s->log)
-		s->log(s->log_ctx, SCAP_LOG_WARN,
-		       "processes have more open files than are kept: of some the names of files "
-		       "will be missing");
-}
-
 static int take_state(struct sinsp *s)
 {
 	const struct scap_state *st = scap_state(s->src);

@@ -41,14 +41,8 @@ struct sinsp {
 	uint8_t told_refused; /* that files are left out was said */
 };
 
-/* The thread @tid; not known, it is read from /proc or gets a stand-in. NULL: no room. */
-struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid);
-
 /* Asks about containers that are new, and adds to the stream what is told of others. */
 void sinsp_step_containers(struct sinsp *s);
-
-/* Says once that there are more files than are kept. */
-void sinsp_tell_refused(struct sinsp *s);
 
 /* Whether its name, or an ancestor's, is one that is not to be shown. Called when a thread
  * begins or changes its name. */

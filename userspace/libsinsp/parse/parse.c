@@ -284,6 +284,17 @@ size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir,
 	return sinsp_path_join(out, SINSP_PATH_SYSDIG, dir, dir_len, path, len);
 }
 
+void sinsp_tell_refused(struct sinsp *s)
+{
+	if (!s->threads.fds.n_refused || s->told_refused)
+		return;
+	s->told_refused = 1;
+	if (s->log)
+		s->log(s->log_ctx, SCAP_LOG_WARN,
+		       "processes have more open files than are kept: of some the names of files "
+		       "will be missing");
+}
+
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type)
 {
 	struct sinsp_threads *tt = &p->s->threads;

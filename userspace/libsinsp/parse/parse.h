@@ -159,6 +159,9 @@ uint64_t sinsp_u64(const struct scap_param *v, uint64_t none);
 /* Bytes of text before its NUL. */
 size_t sinsp_text_len(const struct scap_param *v);
 
+/* Says once that there are more files than are kept. */
+void sinsp_tell_refused(struct sinsp *s);
+
 /* The event's file is now @num, which is new. NULL: no thread, or no memory. */
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type);
 /* The event's file, to be changed. NULL: there is none, no memory, or no room. */

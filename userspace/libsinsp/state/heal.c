@@ -138,7 +138,7 @@ static void take_threads(struct sinsp *s, const struct scap_state *st)
 	}
 }
 
-void sinsp_heal_unknown(struct sinsp *s, int64_t tid)
+static void read_unknown(struct sinsp *s, int64_t tid)
 {
 	uint64_t begun = tid > 0 ? begin_asking(&s->heal) : 0;
 	struct scap_state_build *b;
@@ -149,6 +149,21 @@ void sinsp_heal_unknown(struct sinsp *s, int64_t tid)
 	take_threads(s, read_thread(b, tid));
 	scap_state_build_free(b);
 	end_asking(&s->heal, begun);
+}
+
+struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid)
+{
+	struct sinsp_thread *t = sinsp_threads_find(&s->threads, tid);
+
+	if (t)
+		return t;
+	read_unknown(s, tid);
+	t = sinsp_threads_find(&s->threads, tid);
+	if (!t)
+		t = sinsp_threads_add_stand_in(&s->threads, tid);
+	if (t)
+		sinsp_thread_mark(s, t, sinsp_threads_find(&s->threads, t->ptid));
+	return t;
 }
 
 static uint64_t last_seen_ns(const struct sinsp_thread *t)

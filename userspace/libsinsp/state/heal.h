@@ -38,8 +38,8 @@ void sinsp_heal_init(struct sinsp_heal *h, int live);
 /* Records were lost until @to_ns: those that change files, that change threads, ends of threads. */
 void sinsp_heal_lost(struct sinsp_heal *h, uint64_t to_ns, int fds, int threads, int ends);
 
-/* Reads a thread that is not in the table. */
-void sinsp_heal_unknown(struct sinsp *s, int64_t tid);
+/* The thread @tid; not known, it is read from /proc or gets a stand-in. NULL: no room. */
+struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid);
 /* Reads a thread again if it is uncertain. It may become another: NULL then if there is no room. */
 struct sinsp_thread *sinsp_heal_thread(struct sinsp *s, struct sinsp_thread *t);
 /* The file @num of @t, read if it is uncertain or not known but may well be there. */

@@ -73,21 +73,6 @@ const char *sinsp_group_name(const struct sinsp *s, uint32_t gid)
 	return group ? group->name : NULL;
 }
 
-struct sinsp_thread *sinsp_thread_get(struct sinsp *s, int64_t tid)
-{
-	struct sinsp_thread *t = sinsp_threads_find(&s->threads, tid);
-
-	if (t)
-		return t;
-	sinsp_heal_unknown(s, tid);
-	t = sinsp_threads_find(&s->threads, tid);
-	if (!t)
-		t = sinsp_threads_add_stand_in(&s->threads, tid);
-	if (t)
-		sinsp_thread_mark(s, t, sinsp_threads_find(&s->threads, t->ptid));
-	return t;
-}
-
 /* The kernel keeps 15 characters of a name; a person may give them all. */
 #define COMM_LEN 15
 
