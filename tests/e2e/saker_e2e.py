@@ -108,6 +108,11 @@ def read_text(path):
         return f.read()
 
 
+def read_bytes(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
 def lines(text):
     """Those of events: on a busy machine others, which begin with --, tell of losses."""
     return [Line(l) for l in text.splitlines() if l and not l.startswith("-- ")]

@@ -246,6 +246,11 @@ int cap_sink_flush(struct cap_sink *s)
 	return 0;
 }
 
+uint64_t cap_sink_bytes(const struct cap_sink *s)
+{
+	return s->written + (s->compress == SCAP_COMPRESS_NONE ? s->whole : 0);
+}
+
 uint8_t *cap_sink_room(struct cap_sink *s, size_t n)
 {
 	uint8_t *p;

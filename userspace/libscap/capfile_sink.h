@@ -17,6 +17,10 @@ int cap_sink_open(struct cap_sink **out, const char *path, enum scap_compress co
  * written in all, as it lies in the file. */
 int cap_sink_close(struct cap_sink *s, uint64_t *bytes);
 
+/* Of the file so far, with whole blocks that are still to be written; packed ones only once they
+ * are. */
+uint64_t cap_sink_bytes(const struct cap_sink *s);
+
 /* Room for @n bytes behind the block at hand, which stays where it is until the next call. NULL:
  * no memory, or a write failed before; it was logged, and cap_sink_flush returns it. */
 uint8_t *cap_sink_room(struct cap_sink *s, size_t n);

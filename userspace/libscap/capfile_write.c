@@ -346,6 +346,11 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 	return 0;
 }
 
+uint64_t scap_writer_bytes(const struct scap_writer *w)
+{
+	return cap_sink_bytes(w->sink);
+}
+
 int scap_writer_flush(struct scap_writer *w)
 {
 	return cap_sink_flush(w->sink);

@@ -29,6 +29,9 @@ int scap_writer_open(struct scap_writer **out, const char *path, const struct sc
  * file then ends with the last whole block. */
 int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt);
 
+/* Bytes so far, as they lie in the file; compressed, some may still be on their way. */
+uint64_t scap_writer_bytes(const struct scap_writer *w);
+
 /* Everything given so far reaches the kernel. */
 int scap_writer_flush(struct scap_writer *w);
 

@@ -8,11 +8,14 @@
 #include "container/container_lookup.h"
 #include "parse/parse.h"
 #include "sinsp_impl.h"
+#include "state/export.h"
 #include "state/pathname.h"
 #include "state/snapshot.h"
 
 static void drop_state(struct sinsp *s)
 {
+	scap_state_build_free(s->machine);
+	s->machine = NULL;
 	sinsp_users_fini(&s->users, &s->threads.strings);
 	sinsp_switches_fini(&s->switches);
 	sinsp_ifaces_fini(&s->ifaces);
@@ -34,7 +37,10 @@ static int take_state(struct sinsp *s)
 	if (err || !st)
 		return err;
 	memcpy(s->hostname, st->machine.hostname, sizeof(s->hostname) - 1);
-	err = sinsp_users_load(&s->users, &s->threads.strings, st);
+	s->machine = scap_state_build_new();
+	err = s->machine ? sinsp_export_machine(s->machine, st) : -ENOMEM;
+	if (!err)
+		err = sinsp_users_load(&s->users, &s->threads.strings, st);
 	if (!err)
 		err = sinsp_ifaces_load(&s->ifaces, st);
 	if (!err)
@@ -210,9 +216,36 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 	r = next_raw(s, evt, timeout_ms);
 	if (r != 1)
 		return r;
+	if (s->before) {
+		r = s->before(s->before_ctx, &evt->raw);
+		if (r)
+			return r;
+	}
 	evt->insp = s;
 	sinsp_parse_event(s, evt);
 	return 1;
+}
+
+void sinsp_set_before(struct sinsp *s, sinsp_before_fn before, void *ctx)
+{
+	s->before = before;
+	s->before_ctx = ctx;
+}
+
+int sinsp_export(struct sinsp *s, struct scap_state_build **out)
+{
+	struct scap_state_build *b = scap_state_build_new();
+	int err = b ? 0 : -ENOMEM;
+
+	if (!err && s->machine)
+		err = sinsp_export_machine(b, scap_state_build_done(s->machine));
+	if (!err)
+		err = sinsp_export_threads(b, &s->threads);
+	if (err)
+		scap_state_build_free(b);
+	else
+		*out = b;
+	return err;
 }
 
 static int is_of_tree(const struct sinsp *s, const struct sinsp_evt *evt)

@@ -13,6 +13,7 @@ struct sinsp;
 struct sinsp_thread; /* state/thread.h */
 struct sinsp_fd; /* state/fd.h */
 struct sinsp_lookup; /* container/container_lookup.h */
+struct scap_state_build; /* state_build.h */
 
 struct sinsp_evt {
 	struct scap_evt raw;
@@ -52,6 +53,14 @@ void sinsp_close(struct sinsp *s);
 /* As scap_next, without SCAP_NEW_SECTION: a new section's state is taken over here. Every
  * event comes out, hidden ones too: sinsp_evt_shown says what a person asked to see. */
 int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms);
+
+/* Called with each event before it changes what is known; an error ends sinsp_next with it. */
+typedef int (*sinsp_before_fn)(void *ctx, const struct scap_evt *evt);
+void sinsp_set_before(struct sinsp *s, sinsp_before_fn before, void *ctx);
+
+/* What is known now, for a file to begin with: owned, to be freed with scap_state_build_free. 0 or
+ * -ENOMEM. */
+int sinsp_export(struct sinsp *s, struct scap_state_build **out);
 
 int sinsp_evt_shown(const struct sinsp *s, const struct sinsp_evt *evt);
 

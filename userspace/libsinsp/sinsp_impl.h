@@ -24,6 +24,10 @@ struct sinsp {
 	int64_t closed_tid, closed_fd; /* closed_fd -1: nothing */
 	int64_t execed_tid; /* the thread that the current exec was called in, if not the leader */
 
+	sinsp_before_fn before; /* NULL: none */
+	void *before_ctx;
+	struct scap_state_build *machine; /* users, interfaces: what the source began with */
+
 	uint64_t first_ns;
 	char hostname[128]; /* of the section */
 	uint8_t native; /* events come from saker: exits carry everything, and are right */

@@ -121,6 +121,20 @@ const struct option_row option_rows[] = {
 	 "Compress what -w writes with zstd: faster and smaller, but only saker reads it without "
 	 "unpacking.",
 	 take_compress, AT(compress), SCAP_COMPRESS_ZSTD},
+	{'C', "file-size", "MB", GROUP_FILE,
+	 "With -w: begin another file after MB million bytes. Files are named FILE0, FILE1 and so "
+	 "on; each begins with what is known of processes then, and opens alone.",
+	 take_megabytes, AT(piece_bytes)},
+	{'G', "seconds", "SECONDS", GROUP_FILE,
+	 "With -w: begin another file every SECONDS of the capture. A FILE with a time in it, as in "
+	 "trace_%H%M%S.scap (see strftime(3)), is named by when it begins, others by number.",
+	 take_seconds, AT(piece_ns)},
+	{'e', "events", "NUM", GROUP_FILE,
+	 "With -w: begin another file after NUM events.", take_count, AT(piece_events)},
+	{'W', "limit", "NUM", GROUP_FILE,
+	 "With -C or -e: keep the last NUM files, writing over the oldest. With -G alone: end after "
+	 "NUM files.",
+	 take_count, AT(n_pieces)},
 	{0, "verify", NULL, GROUP_FILE,
 	 "With -r: check that every block of the files is whole, that time never runs back, and "
 	 "that the counters of a file made by saker agree with what is in it, for each CPU; -v "

@@ -72,6 +72,8 @@ struct options {
 	char **command; /* after "--", NULL-terminated; NULL: none. Borrowed */
 	uint64_t max_events; /* 0: no limit */
 	uint64_t max_ns; /* 0: no limit */
+	uint64_t piece_bytes, piece_ns, piece_events; /* a file holds no more; 0: any amount */
+	uint64_t n_pieces; /* 0: any number of files */
 	uint64_t snaplen; /* 0: the default */
 	struct snap_port_list snap_ports;
 	uint64_t ring_sz; /* 0: the default */

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "fields/nearest.h"
 #include "options.h"
+#include "pieces.h"
 #include "say.h"
 
 /* The command line while it is read. */
@@ -151,6 +152,12 @@ static int check(const struct options *o)
 		 "--verify needs a file: saker -r FILE --verify"},
 		{o->markdown && o->mode != MODE_LIST_EVENTS, "--markdown goes with -L"},
 		{o->compress && !o->write, "-z and --zstd go with -w FILE"},
+		{pieces_wanted(o) && !o->write, "-C, -G and -e cut what -w FILE writes"},
+		{pieces_wanted(o) && o->write && strcmp(o->write, "-") == 0,
+		 "-C, -G and -e make several files: standard output is one"},
+		{o->n_pieces && !pieces_wanted(o), "-W goes with -C, -G or -e"},
+		{o->piece_events && (o->piece_bytes || o->piece_ns),
+		 "-e counts events, -C bytes and -G seconds: choose -e, or -C and -G"},
 		{o->write && o->read.n > 1,
 		 "-w of several files: join them first, cat A B > C is a capture file too"},
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,

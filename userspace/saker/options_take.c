@@ -133,6 +133,20 @@ int take_count(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+/* Of a million bytes, as in sysdig and tcpdump. */
+int take_megabytes(void *member, const struct option_row *row, const char *arg)
+{
+	const char *end;
+	uint64_t n;
+
+	if (parse_number(arg, &n, &end) || *end || n == 0 || n > UINT64_MAX / 1000000) {
+		say("--%s needs a whole number of million bytes above 0, not '%s'", row->name, arg);
+		return -EINVAL;
+	}
+	*(uint64_t *)member = n * 1000000;
+	return 0;
+}
+
 int take_seconds(void *member, const struct option_row *row, const char *arg)
 {
 	char *end;

@@ -13,6 +13,7 @@ int take_comm(void *member, const struct option_row *row, const char *arg); /* s
 int take_choice(void *member, const struct option_row *row, const char *arg); /* int */
 int take_format(void *member, const struct option_row *row, const char *arg); /* line_format */
 int take_count(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int take_megabytes(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_seconds(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
 int take_snaplen(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_ring_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */

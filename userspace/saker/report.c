@@ -67,7 +67,10 @@ static void put_run(const struct report *r, FILE *f)
 	put_count(f, "events shown", r->n_shown);
 	if (elapsed > 0)
 		put(f, "events per second", "%12.0f", r->n_events / elapsed);
-	if (r->written)
+	if (r->written && r->n_pieces > 1)
+		put(f, "bytes written", "%12llu to %u files, the last %s",
+		    (unsigned long long)r->written_bytes, r->n_pieces, r->written);
+	else if (r->written)
 		put(f, "bytes written", "%12llu to %s", (unsigned long long)r->written_bytes,
 		    r->written);
 }

@@ -14,6 +14,7 @@ struct report {
 	uint64_t peak_anon_kb; /* 0: not known */
 	const char *written; /* the capture file; NULL: none */
 	uint64_t written_bytes;
+	unsigned int n_pieces; /* files that it is in; written is the last one */
 	int live;
 	int prints_lines;
 	int page_faults; /* they were asked for */

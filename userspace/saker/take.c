@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "say.h"
+#include "state_build.h"
 #include "thread.h"
 
 static int prints_lines(const struct options *o)
@@ -64,40 +65,53 @@ static char *provenance(const struct take *t, const struct scap *src)
 	return text;
 }
 
-int take_open_file(struct take *t, const struct scap *src)
-{
-	char *text = provenance(t, src);
-	const struct scap_writer_opts opts = {
-		.sz = sizeof(opts),
-		.compress = t->o->compress,
-		.provenance = text,
-		.log = say_log,
-	};
-	unsigned int before = say_n_errors();
-	int err;
-
-	err = scap_writer_open(&t->writer, t->o->write, scap_state(src), &opts);
-	if (err)
-		say_cause(before, t->o->write, err);
-	free(text);
-	return err;
-}
-
-int take_open(struct take *t, struct sinsp *inspector, int64_t command)
+/* A piece opens alone: it says what the ones before it were told of containers. */
+static int put_told(struct take *t, uint64_t ts_ns)
 {
 	int err = 0;
 
-	t->inspector = inspector;
-	t->before_exec = command;
-	t->selective = command || t->o->suppress.n;
-	if (t->o->summary) {
-		t->summary = summary_new();
-		if (!t->summary)
-			err = -ENOMEM;
+	for (size_t i = 0; i < t->pieces.n_told && !err; i++) {
+		struct ppm_evt_hdr *hdr = t->pieces.told[i];
+		const struct scap_evt evt = {.hdr = hdr,
+					     .num = 1,
+					     .ts_ns = ts_ns,
+					     .true_ns = ts_ns,
+					     .type = hdr->type,
+					     .nr = REC_NR_NONE};
+
+		hdr->ts = ts_ns;
+		err = scap_writer_put(t->writer, &evt);
 	}
-	if (err)
-		say_cause(say_n_errors(), "cannot print lines", err);
 	return err;
+}
+
+/* Begins the next piece, or the only file. */
+static int open_piece(struct take *t, const struct scap_state *state, uint64_t ts_ns)
+{
+	const struct scap_writer_opts opts = {
+		.sz = sizeof(opts),
+		.compress = t->o->compress,
+		.provenance = t->provenance,
+		.log = say_log,
+	};
+	unsigned int before = say_n_errors();
+	int err = pieces_next(&t->pieces, ts_ns);
+
+	if (!err)
+		err = scap_writer_open(&t->writer, t->pieces.path, state, &opts);
+	if (!err)
+		err = put_told(t, ts_ns);
+	if (err)
+		say_cause(before, t->pieces.path ?: t->o->write, err);
+	return err;
+}
+
+int take_open_file(struct take *t, const struct scap *src)
+{
+	pieces_init(&t->pieces, t->o);
+	t->provenance = provenance(t, src);
+	/* Of a file in pieces the first begins with the first event, whose time it may bear. */
+	return pieces_wanted(t->o) ? 0 : open_piece(t, scap_state(src), 0);
 }
 
 /* The child that becomes the command makes calls of ours until its execve begins. */
@@ -149,16 +163,91 @@ static int is_past_limit(const struct take *t, const struct sinsp_evt *evt)
 static int file_result(struct take *t, unsigned int n_errors_before, int err)
 {
 	if (err && !t->file_failed)
-		say_cause(n_errors_before, t->o->write, err);
+		say_cause(n_errors_before, t->pieces.path ?: t->o->write, err);
 	t->file_failed |= err != 0;
+	return err;
+}
+
+/* What a piece before the last one says of itself: its own events are counted, what the driver saw
+ * is counted at the end of the last. */
+static int close_piece(struct take *t)
+{
+	static const struct scap_stats none;
+	uint64_t bytes;
+	int err = scap_writer_close(t->writer, &none, &bytes);
+
+	t->writer = NULL;
+	t->piece_bytes += bytes;
+	return err;
+}
+
+/* With each event, before it changes what the next piece is to begin with. */
+static int before_event(void *ctx, const struct scap_evt *evt)
+{
+	struct take *t = ctx;
+	struct scap_state_build *state;
+	unsigned int before = say_n_errors();
+	int err = 0;
+
+	if (t->writer && !pieces_due(&t->pieces, evt->ts_ns, scap_writer_bytes(t->writer)))
+		return 0;
+	if (!evt->ts_ns) /* before the first one, what is known of containers comes without a time
+			  */
+		return 0;
+	if (t->done || (t->writer && pieces_over(&t->pieces))) {
+		t->done = 1;
+		return 0;
+	}
+	if (t->writer)
+		err = file_result(t, before, close_piece(t));
+	if (!err)
+		err = sinsp_export(t->inspector, &state);
+	if (err)
+		return err;
+	err = open_piece(t, scap_state_build_done(state), evt->ts_ns);
+	t->file_failed |= err != 0;
+	scap_state_build_free(state);
+	return err;
+}
+
+/* A capture without events is a file, too. */
+static int open_without_events(struct take *t)
+{
+	const struct scap_evt none = {.ts_ns = clock_read_ns(CLOCK_REALTIME)};
+
+	return t->o->write && pieces_wanted(t->o) && !t->pieces.n ? before_event(t, &none) : 0;
+}
+
+int take_open(struct take *t, struct sinsp *inspector, int64_t command)
+{
+	int err = 0;
+
+	t->inspector = inspector;
+	if (t->o->write && pieces_wanted(t->o))
+		sinsp_set_before(inspector, before_event, t);
+	t->before_exec = command;
+	t->selective = command || t->o->suppress.n;
+	if (t->o->summary) {
+		t->summary = summary_new();
+		if (!t->summary)
+			err = -ENOMEM;
+	}
+	if (err)
+		say_cause(say_n_errors(), "cannot print lines", err);
 	return err;
 }
 
 static int put_file(struct take *t, const struct sinsp_evt *evt)
 {
 	unsigned int before = say_n_errors();
+	int err;
 
-	return file_result(t, before, scap_writer_put(t->writer, &evt->raw));
+	err = pieces_tell(&t->pieces, &evt->raw);
+	if (!err && t->writer) {
+		t->pieces.n_events += evt->raw.num != 0;
+		err = scap_writer_put(t->writer, &evt->raw);
+	}
+	return file_result(t, before, err);
 }
 
 /* 1: it has a line; 0: it has none; a negative errno. */
@@ -207,9 +296,11 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 {
 	int err = 0;
 
+	if (t->done)
+		return 0;
 	t->n_events++;
 	if (evt->raw.ts_ns < t->settled_ns) {
-		if (!t->writer || !matters_to_state(evt))
+		if (!t->o->write || !matters_to_state(evt))
 			return 0;
 		evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
 	}
@@ -222,7 +313,7 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 	/* A file numbers what is in it: so does the screen, where events are left out. */
 	if (t->live && evt->raw.num)
 		evt->raw.num = ++t->n_numbered;
-	if (t->writer)
+	if (t->o->write)
 		err = put_file(t, evt);
 	if (!err && sinsp_evt_shown(t->inspector, evt))
 		err = show(t, evt);
@@ -253,10 +344,13 @@ int take_finish_file(struct take *t, struct report *r)
 	unsigned int before = say_n_errors();
 	int err;
 
+	err = t->file_failed ? 0 : open_without_events(t);
 	if (!t->writer)
-		return 0;
-	r->written = t->o->write;
+		return err;
+	r->written = t->pieces.path;
+	r->n_pieces = t->pieces.n;
 	err = file_result(t, before, scap_writer_close(t->writer, &r->stats, &r->written_bytes));
+	r->written_bytes += t->piece_bytes;
 	t->writer = NULL;
 	return err;
 }
@@ -290,5 +384,11 @@ void take_fini(struct take *t)
 {
 	scap_writer_close(t->writer, NULL, NULL);
 	summary_free(t->summary);
+<<<<<<< HEAD
 	lines_close(&t->form);
+=======
+	sinsp_printer_free(t->printer);
+	pieces_fini(&t->pieces);
+	free(t->provenance);
+>>>>>>> 49ced35 (saker: captures in pieces, by size, time or number of events)
 }

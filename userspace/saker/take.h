@@ -10,6 +10,7 @@
 #include "lines.h"
 #include "options.h"
 #include "output.h"
+#include "pieces.h"
 #include "report.h"
 #include "sinsp.h"
 #include "summary.h"
@@ -21,6 +22,9 @@ struct take {
 	struct output lines;
 	int prints;
 	struct scap_writer *writer; /* NULL: no file */
+	struct pieces pieces;
+	char *provenance; /* owned */
+	uint64_t piece_bytes; /* of the pieces before */
 	int file_failed; /* and it was said */
 	struct summary *summary; /* NULL: none wanted */
 	uint64_t n_events, n_shown;

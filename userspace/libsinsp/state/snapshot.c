@@ -201,21 +201,16 @@ void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 	t->fs->learnt_ns = info->snapshot_ns;
 }
 
-/* One bit per port on which somebody listens: tells which end of a connection is ours. */
-struct port_set {
-	uint64_t bits[65536 / 64];
-};
-
 static void note_server_port(const struct sinsp_fd *fd, void *ctx)
 {
-	struct port_set *ports = ctx;
+	struct sinsp_ports *ports = ctx;
 	const uint16_t port = sinsp_fd_tuple(fd)->sport;
 
 	if (fd->type == SCAP_FD_IPV4_SERVSOCK || fd->type == SCAP_FD_IPV6_SERVSOCK)
 		ports->bits[port / 64] |= 1ull << port % 64;
 }
 
-static void find_server_ports(struct port_set *ports, const struct sinsp_threads *tt)
+void sinsp_ports_find(struct sinsp_ports *ports, const struct sinsp_threads *tt)
 {
 	memset(ports, 0, sizeof(*ports));
 	for (uint32_t i = 0; i < tt->n_slots; i++)
@@ -225,7 +220,7 @@ static void find_server_ports(struct port_set *ports, const struct sinsp_threads
 
 struct settle {
 	struct sinsp_threads *tt;
-	struct port_set ports;
+	struct sinsp_ports ports;
 	struct sinsp_files *files;
 };
 
@@ -233,7 +228,6 @@ static void settle_role(const struct sinsp_fd *found, void *ctx)
 {
 	struct settle *s = ctx;
 	struct sinsp_threads *tt = s->tt;
-	const struct port_set *ports = &s->ports;
 	const uint16_t port = sinsp_fd_tuple(found)->sport;
 	struct sinsp_fd *fd;
 
@@ -243,7 +237,7 @@ static void settle_role(const struct sinsp_fd *found, void *ctx)
 	fd = sinsp_files_edit(&tt->fds, s->files, found->num);
 	if (!fd)
 		return;
-	if (!(ports->bits[port / 64] & 1ull << port % 64)) {
+	if (!sinsp_ports_has(&s->ports, port)) {
 		fd->flags |= SINSP_FD_F_CLIENT;
 		return;
 	}
@@ -257,7 +251,7 @@ static void settle_roles(struct sinsp_threads *tt)
 {
 	struct settle s = {.tt = tt};
 
-	find_server_ports(&s.ports, tt);
+	sinsp_ports_find(&s.ports, tt);
 	for (uint32_t i = 0; i < tt->n_slots; i++) {
 		const struct sinsp_thread *t = tt->slots[i].t;
 

@@ -18,4 +18,16 @@ void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 struct sinsp_fd *sinsp_snapshot_fd(struct sinsp_threads *tt, struct sinsp_files *files,
 				   const struct scap_fd_info *info);
 
+/* One bit per port on which somebody listens: tells which end of a connection is ours. */
+struct sinsp_ports {
+	uint64_t bits[65536 / 64];
+};
+
+void sinsp_ports_find(struct sinsp_ports *ports, const struct sinsp_threads *tt);
+
+static inline int sinsp_ports_has(const struct sinsp_ports *ports, uint16_t port)
+{
+	return ports->bits[port / 64] >> port % 64 & 1;
+}
+
 #endif /* SINSP_STATE_SNAPSHOT_H */

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pieces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "events.h"
+
+void pieces_init(struct pieces *p, const struct options *o)
+{
+	*p = (struct pieces){.o = o};
+}
+
+void pieces_fini(struct pieces *p)
+{
+	for (size_t i = 0; i < p->n_told; i++)
+		free(p->told[i]);
+	free(p->told);
+	free(p->path);
+	free(p->stamped);
+}
+
+/* By what is counted, as against time. */
+static int by_count(const struct options *o)
+{
+	return o->piece_bytes || o->piece_events;
+}
+
+int pieces_wanted(const struct options *o)
+{
+	return by_count(o) || o->piece_ns;
+}
+
+static int slice_over(const struct pieces *p, uint64_t ts_ns)
+{
+	return p->o->piece_ns && p->slice_ns && ts_ns >= p->slice_ns + p->o->piece_ns;
+}
+
+int pieces_due(const struct pieces *p, uint64_t ts_ns, uint64_t bytes)
+{
+	const struct options *o = p->o;
+
+	if (!p->n_events)
+		return 0;
+	return slice_over(p, ts_ns) || (o->piece_bytes && bytes >= o->piece_bytes) ||
+	       (o->piece_events && p->n_events >= o->piece_events);
+}
+
+int pieces_over(const struct pieces *p)
+{
+	return p->o->piece_ns && !by_count(p->o) && p->o->n_pieces && p->n >= p->o->n_pieces;
+}
+
+/* FILE as strftime makes it of the time; without a time in it as it is. */
+static char *stamp(const char *file, uint64_t ts_ns)
+{
+	const time_t s = (time_t)(ts_ns / 1000000000);
+	const size_t sz = strlen(file) + 256;
+	char *text = malloc(sz);
+	struct tm tm;
+
+	if (text && (!localtime_r(&s, &tm) || !strftime(text, sz, file, &tm)))
+		strcpy(text, file);
+	return text;
+}
+
+/* Digits of the last number, so that names sort. */
+static int width(unsigned int n_pieces)
+{
+	int n = 1;
+
+	for (unsigned int last = n_pieces ? n_pieces - 1 : 0; last >= 10; last /= 10)
+		n++;
+	return n;
+}
+
+/* A new span: its name, and whether that is the last one's. Negative: no memory. */
+static int begin_slice(struct pieces *p, uint64_t ts_ns)
+{
+	const uint64_t span = p->o->piece_ns;
+	const char *file = p->o->write;
+	char *name;
+	int same;
+
+	if (!p->slice_ns || !span)
+		p->slice_ns = ts_ns;
+	else
+		p->slice_ns += (ts_ns - p->slice_ns) / span * span;
+	name = span && strchr(file, '%') ? stamp(file, p->slice_ns) : strdup(file);
+	if (!name)
+		return -ENOMEM;
+	same = p->stamped && strcmp(p->stamped, name) == 0;
+	free(p->stamped);
+	p->stamped = name;
+	return same;
+}
+
+int pieces_next(struct pieces *p, uint64_t ts_ns)
+{
+	const struct options *o = p->o;
+	unsigned int number;
+	int same = 1;
+	char *path;
+
+	if (!p->n || slice_over(p, ts_ns))
+		same = begin_slice(p, ts_ns);
+	if (same < 0)
+		return same;
+	if (!same)
+		p->n_slice = 0;
+	number = o->n_pieces && by_count(o) ? p->n_slice % o->n_pieces : p->n_slice;
+	/* Nothing is overwritten but what -W says: a name that comes again gets a number. */
+	if (!pieces_wanted(o) || (!by_count(o) && strchr(o->write, '%') && !p->n_slice))
+		path = strdup(p->stamped);
+	else if (asprintf(&path, "%s%0*u", p->stamped, width(o->n_pieces), number) < 0)
+		path = NULL;
+	if (!path)
+		return -ENOMEM;
+	free(p->path);
+	p->path = path;
+	p->n++;
+	p->n_slice++;
+	p->n_events = 0;
+	return 0;
+}
+
+static int tells_of_container(unsigned int type)
+{
+	return type == EVT_CONTAINER_E || type == EVT_CONTAINER_272_E ||
+	       type == EVT_CONTAINER_228_E;
+}
+
+/* All but its time, which is that of the piece. */
+static int is_same(const struct ppm_evt_hdr *a, const struct ppm_evt_hdr *b)
+{
+	return a->len == b->len && a->type == b->type &&
+	       memcmp(a + 1, b + 1, a->len - sizeof(*a)) == 0;
+}
+
+int pieces_tell(struct pieces *p, const struct scap_evt *evt)
+{
+	const struct ppm_evt_hdr *hdr = evt->hdr;
+	struct ppm_evt_hdr **told, *copy;
+
+	if (!tells_of_container(evt->type) || !pieces_wanted(p->o))
+		return 0;
+	for (size_t i = 0; i < p->n_told; i++)
+		if (is_same(p->told[i], hdr))
+			return 0;
+	told = reallocarray(p->told, p->n_told + 1, sizeof(*told));
+	if (!told)
+		return -ENOMEM;
+	p->told = told;
+	copy = malloc(hdr->len);
+	if (!copy)
+		return -ENOMEM;
+	told[p->n_told++] = memcpy(copy, hdr, hdr->len);
+	return 0;
+}
