@@ -99,8 +99,15 @@ static void put_process(struct scap_thread_info *info, const struct sinsp_thread
 	info->vmsize_kb = p->vmsize_kb;
 	info->vmrss_kb = p->vmrss_kb;
 	info->vmswap_kb = p->vmswap_kb;
-	info->pfmajor = p->pfmajor;
-	info->pfminor = p->pfminor;
+	info->pgid = p->pgid > 0 ? p->pgid : 0;
+	info->exe_ino = p->exe_ino;
+	info->exe_ctime_ns = p->exe_ctime_ns;
+	info->exe_mtime_ns = p->exe_mtime_ns;
+	info->exe_kind = p->exe_kind;
+	info->exe_kind_known = p->exe_kind_known;
+	info->pidns_start_ns = p->pidns_start_ns;
+	info->tty_known = p->tty_known;
+	info->caps_known = p->caps_known;
 	info->tty = p->tty;
 	info->loginuid = (int32_t)p->loginuid;
 	info->exe_writable = p->exe_writable;
@@ -129,6 +136,8 @@ static int put_thread(struct fd_export *e, struct sinsp_threads *tt, const struc
 		.comm = t->comm,
 		.cwd = t->fs->cwd,
 		.root = t->fs->root,
+		.pfmajor = t->pfmajor,
+		.pfminor = t->pfminor,
 		.uid = t->uid,
 		.gid = t->gid,
 		.start_ns = t->start_ns,
