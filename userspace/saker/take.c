@@ -384,11 +384,7 @@ void take_fini(struct take *t)
 {
 	scap_writer_close(t->writer, NULL, NULL);
 	summary_free(t->summary);
-<<<<<<< HEAD
 	lines_close(&t->form);
-=======
-	sinsp_printer_free(t->printer);
 	pieces_fini(&t->pieces);
 	free(t->provenance);
->>>>>>> 49ced35 (saker: captures in pieces, by size, time or number of events)
 }
