@@ -3,13 +3,17 @@
 """The command line over capture files made here byte by byte: options, output, bad input.
 Needs no root; what needs it is in command_test.py."""
 
+import fcntl
 import gzip
+import json
 import os
+import pty
 import re
 import shutil
 import signal
 import struct
 import subprocess
+import termios
 import unittest
 
 import saker_e2e as e2e
@@ -94,7 +98,7 @@ class CommandLine(unittest.TestCase):
         self.refuses(r"--sumary: did you mean --summary\?", "--sumary")
         self.refuses(r"--verb: did you mean --verbose\?", "--verb")
         self.refuses(r"--xyzzy: saker --help lists all", "--xyzzy")
-        self.refuses(r"-l: did you mean -L, --list-events\?", "-l")
+        self.refuses(r"-V: did you mean -v, --verbose\?", "-V")
         self.refuses(r"-r ls, run a command with -- ls", "ls")
 
     def test_failures_with_a_command_are_125(self):
@@ -145,7 +149,93 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(e2e.run(os.path.join(e2e.SOURCE, "scripts/events-page")), f.read(),
                              "docs/events.md is old: scripts/events-page >docs/events.md")
 
+    def test_list_of_fields(self):
+        out = self.lines("-l")
+        self.assertLessEqual(max(map(len, out)), 80)
+        self.assertIn("evt.num", [line.split(" ")[0] for line in out])
+        self.assertGreater(len(self.lines("-lv")), len(out))
+
+    def test_width_of_the_list_is_the_terminals(self):
+        def longest(columns):
+            return max(map(len, self.on_terminal("-l", columns=columns).splitlines()))
+        self.assertLessEqual(longest(75), 75)
+        self.assertGreater(longest(120), 80)
+        self.assertLessEqual(longest(120), 120)
+
+    def test_page_of_fields_is_current(self):
+        with open(os.path.join(e2e.SOURCE, "docs/fields.md"), encoding="utf-8") as f:
+            self.assertEqual(self.saker("-l", "--markdown").stdout.decode(), f.read(),
+                             "docs/fields.md is old: saker -l --markdown >docs/fields.md")
+
     # lines
+
+    def on_terminal(self, *args, columns=80, **env):
+        """What a terminal of that width gets, which the caller's need not be."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        settings = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        with subprocess.Popen([e2e.SAKER, *args], stdin=subprocess.DEVNULL, stdout=theirs,
+                              stderr=theirs, env={**settings, "TERM": "xterm", **env}) as p:
+            os.close(theirs)
+            out = b""
+            while True:
+                try:
+                    part = os.read(ours, 65536)
+                except OSError:  # nobody has the other end open any more
+                    break
+                if not part:
+                    break
+                out += part
+            self.assertEqual(p.wait(timeout=60), 0)
+        os.close(ours)
+        return out.decode().replace("\r\n", "\n")
+
+    def test_colours(self):
+        args = ("-r", self.ten, "-n", "2")
+        plain = "\n".join(self.lines(*args)) + "\n"
+        coloured = self.on_terminal(*args, TZ="UTC")
+        self.assertNotEqual(coloured, plain)
+        self.assertEqual(re.sub("\033\\[[0-9]*m", "", coloured), plain)
+        self.assertEqual(self.on_terminal(*args, TZ="UTC", NO_COLOR="1"), plain)
+        self.assertEqual(self.on_terminal(*args, TZ="UTC", TERM="dumb"), plain)
+        self.assertEqual(self.on_terminal(*args, "--color", "never", TZ="UTC"), plain)
+        self.assertEqual("\n".join(self.lines(*args, "--color", "always")) + "\n", coloured)
+        self.assertNotIn("\033", self.on_terminal(*args, "-j"))
+
+    def test_formats(self):
+        self.assertEqual(self.lines("-r", self.ten, "-n2", "-p", "%evt.num|%6proc.name|%evt.type"),
+                         ["1|prog  |close", "2|prog  |close"])
+        # Lines that are left out are not counted.
+        self.assertEqual(self.lines("-r", self.ten, "-n2", "-p", "%evt.num %evt.res"),
+                         ["2 EBADF", "4 SUCCESS"])
+        self.assertEqual(self.lines("-r", self.ten, "-n1", "--tsv", "-p", "%evt.num %evt.type"),
+                         ["evt.num\tevt.type", "1\tclose"])
+        self.assertEqual(self.lines("-r", self.ten, "-n1", "-j", "-p", "%evt.type"),
+                         ['{"evt.type":"close"}'])
+        out = self.lines("-r", self.ten)
+        self.assertEqual(self.lines("-r", self.ten, "-p", self.lines("-pp")[0]), out)
+
+    def test_format_that_is_wrong(self):
+        p = self.saker("-r", self.ten, "-p", "%evt.num %proc.nmae")
+        self.assertEqual((p.returncode, p.stdout), (1, b""))
+        self.assertEqual(p.stderr.decode(),
+                         "saker: in the format of -p: unknown field proc.nmae; "
+                         "did you mean proc.name?\n"
+                         "  %evt.num %proc.nmae\n"
+                         "            ^\n")
+        self.refuses("asks neither Kubernetes nor Mesos", "-r", self.ten, "-pk")
+
+    def test_every_field_of_the_list_has_a_place_in_formats(self):
+        given = {"evt.type.is": ".open", "evt.arg": ".fd", "evt.rawarg": ".fd"}
+        for line in self.lines("-lv"):
+            m = re.match(r"([a-z]+\.[a-z0-9_.]*[a-z0-9_])(\.NAME|\[N\])?(\[\[N\]\]|\[\.NAME\])?(  |$)", line)
+            if not m or m[1] == "evt.around":
+                continue
+            name = m[1] + (given.get(m[1], ".x") if m[2] == ".NAME" else "[1]" if m[2] else "")
+            p = self.saker("-r", self.ten, "-n1", "-p", "*%" + name)
+            self.assertEqual((p.returncode, p.stderr), (0, b""), name)
+            self.assertEqual(p.stdout.count(b"\n"), 1, name)
+            json.loads(self.saker("-r", self.ten, "-n1", "-j", "-p", "*%" + name).stdout)
 
     def test_lines(self):
         out = self.lines("-r", self.ten)

@@ -7,12 +7,24 @@
 
 #include "capture.h"
 #include "clock.h"
+#include "fields/format.h"
 #include "list_capabilities.h"
 #include "list_events.h"
+#include "list_fields.h"
 #include "options.h"
 #include "say.h"
 #include "spawn.h"
 #include "verify.h"
+#include "wrap.h"
+
+static int list_all_fields(const struct options *o)
+{
+	if (o->markdown)
+		list_fields_markdown(stdout);
+	else
+		list_fields(stdout, o->verbose, terminal_width(stdout));
+	return 0;
+}
 
 static int list(const struct options *o)
 {
@@ -29,11 +41,17 @@ static int run_mode(const struct options *o, uint64_t start_ns)
 		say_info_too();
 	switch ((enum saker_mode)o->mode) {
 	case MODE_CAPTURE:
+		if (o->line.tell) {
+			puts(sinsp_format_preset(o->line.preset));
+			return 0;
+		}
 		return capture_run(o, start_ns);
 	case MODE_VERIFY:
 		return verify_files(o->read.v);
 	case MODE_LIST_EVENTS:
 		return list(o);
+	case MODE_LIST_FIELDS:
+		return list_all_fields(o);
 	case MODE_CAPABILITIES:
 		list_capabilities(stdout);
 		return 0;

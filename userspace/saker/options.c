@@ -149,7 +149,8 @@ const struct option_row option_rows[] = {
 	 "Form of a line: text with fields in it, as in '%evt.num %proc.name'; -l lists the fields. "
 	 "%20proc.name is 20 characters wide. An event without one of the fields has no line, unless "
 	 "the format begins with *, which shows <NA>. c (or container) is the usual line with the "
-	 "container's name and id, and the number that the thread has inside it.",
+	 "container's name and id, and the number that the thread has inside it; p says what the usual "
+	 "line's format is.",
 	 take_format, AT(line), 0, line_formats},
 	{'j', "json", NULL, GROUP_LINES,
 	 "Lines of JSON: an object with the fields of the format, numbers as numbers; null with *.",
@@ -213,9 +214,13 @@ const struct option_row option_rows[] = {
 	 "included.",
 	 take_text, AT(container_socket)},
 
+	{'l', "list", NULL, GROUP_ABOUT,
+	 "List the fields of formats and filters; with -v their types, and fields that are seldom "
+	 "meant.",
+	 take_value, AT(mode), MODE_LIST_FIELDS},
 	{'L', "list-events", NULL, GROUP_ABOUT, "List the events and their parameters.",
 	 take_value, AT(mode), MODE_LIST_EVENTS},
-	{0, "markdown", NULL, GROUP_ABOUT, "With -L: as a page of documentation.",
+	{0, "markdown", NULL, GROUP_ABOUT, "With -l or -L: as a page of documentation.",
 	 take_value, AT(markdown), 1},
 	{0, "capabilities", NULL, GROUP_ABOUT,
 	 "Show what this kernel offers, what saker uses of it, and what is missing and why.",

@@ -16,6 +16,7 @@
 enum saker_mode {
 	MODE_CAPTURE, /* live, or of files */
 	MODE_LIST_EVENTS,
+	MODE_LIST_FIELDS,
 	MODE_CAPABILITIES,
 	MODE_VERIFY,
 	MODE_HELP,
@@ -48,6 +49,7 @@ enum saker_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 struct line_format {
 	enum sinsp_line_fmt preset;
 	const char *format; /* instead of the preset; NULL: none. Borrowed */
+	int tell; /* -pp: only say what the preset is */
 };
 
 struct snap_port_list {

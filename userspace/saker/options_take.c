@@ -91,6 +91,9 @@ int take_format(void *member, const struct option_row *row, const char *arg)
 	struct line_format *line = member;
 
 	line->format = NULL;
+	line->tell = strcmp(arg, "p") == 0;
+	if (line->tell)
+		return 0;
 	for (const struct option_choice *c = row->choices; c->name; c++) {
 		if (strcmp(c->name, arg) == 0) {
 			line->preset = c->value;
