@@ -142,6 +142,7 @@ static __always_inline void settle(struct rec *r)
 /* Argument @i, or 0, as a number of which the verifier knows nothing either way. */
 static __always_inline u64 arg_or_0(const struct rec *r, u32 i)
 {
+	OPAQUE(i); /* 6.1 knows no bounds of what was spilled: what is compared is what indexes */
 	ONCE(r->slot->scratch) = i < 6 ? arg(r, i) : 0;
 	return ONCE(r->slot->scratch);
 }
