@@ -654,6 +654,21 @@ static __always_inline void put_select_fds(struct rec *r)
 	put_done(r, bounded(select_fds((void *)r->base, r->off), FDLIST_SZ));
 }
 
+/* What the caller gave, if that has bits beside those in @named. */
+static __always_inline void put_raw32(struct rec *r, u64 v, u32 named)
+{
+	store32(put_here(r), v);
+	put_done(r, forget(r->slot, (u32)v & ~named ? sizeof(u32) : 0, sizeof(u32)));
+	settle(r);
+}
+
+static __always_inline void put_raw64(struct rec *r, u64 v, u64 named)
+{
+	store64(put_here(r), v);
+	put_done(r, forget(r->slot, v & ~named ? sizeof(u64) : 0, sizeof(u64)));
+	settle(r);
+}
+
 /* Text without a NUL: @len bytes of it. Nothing if there is none. */
 static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
 {

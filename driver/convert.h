@@ -157,6 +157,7 @@ enum row_when {
 	WHEN_ONE_OF, /* its value is the number of a bit */
 	WHEN_IS, /* its low 32 bits are that */
 	WHEN_MIN, /* it is at least that */
+	WHEN_UNNAMED, /* the format has no number for it: bits is its kind */
 };
 
 /* A row: how a parameter is made of an argument. */
@@ -177,6 +178,7 @@ struct call_row {
 #define IF_ONE_OF(a, b) .when = WHEN_ONE_OF, .when_arg = (a), .bits = (b)
 #define IF_IS(a, v) .when = WHEN_IS, .when_arg = (a), .bits = (v)
 #define IF_MIN(a, n) .when = WHEN_MIN, .when_arg = (a), .bits = (n)
+#define IF_UNNAMED(a, kind) .when = WHEN_UNNAMED, .when_arg = (a), .bits = ARG_##kind
 
 /* In place of an argument, in AX rows. What is OUT_ needs a result that is no error anyway. */
 #define ARG_OF_RESULT 6
@@ -186,24 +188,6 @@ struct call_row {
 #define PAGES 7 /* as many as the length in argument 1 has */
 #define ONE 8
 #define OF(size, n) .off = (size), .count = (n)
-
-/* @v: argument when_arg of the call. */
-static inline int row_holds(const struct call_row *row, u64 v)
-{
-	switch (row->when) {
-	case WHEN_SET:
-		return (v & row->bits) != 0;
-	case WHEN_CLEAR:
-		return (v & row->bits) == 0;
-	case WHEN_ONE_OF:
-		return (u32)v < 32 && row->bits >> ((u32)v & 31) & 1;
-	case WHEN_IS:
-		return (u32)v == row->bits;
-	case WHEN_MIN:
-		return v >= row->bits;
-	}
-	return 1;
-}
 
 static inline int row_is_carried(const struct call_row *row)
 {
@@ -225,6 +209,9 @@ static inline int row_is_carried(const struct call_row *row)
 #define KERNEL_O_CREAT 0x40u
 #define KERNEL_O_TMPFILE 0x400000u
 
+/* Bits that the format has, and so do those below. */
+#define OPEN_FLAGS_NAMED 0x59dec3u
+
 static inline u32 convert_open_flags(u32 v)
 {
 	/* 0, 1, 2 (read, write, both) become 1, 2, 3; 3 (neither, for ioctl only) becomes 0. */
@@ -241,6 +228,8 @@ static inline u32 convert_open_mode(u32 flags, u32 mode)
 	return flags & (KERNEL_O_CREAT | KERNEL_O_TMPFILE) ? mode & 07777 : 0;
 }
 
+#define FILE_FLAGS_NAMED 0x80800u
+
 static inline u32 convert_file_flags(u32 v)
 {
 	return MOVE_BIT(v, 0x800u, PPM_O_NONBLOCK) | MOVE_BIT(v, 0x80000u, PPM_O_CLOEXEC);
@@ -250,6 +239,8 @@ static inline u32 convert_prot(u32 v)
 {
 	return (v & 0xf) | MOVE_BIT(v, 0x1000000u, 1u << 4) | MOVE_BIT(v, 0x2000000u, 1u << 5);
 }
+
+#define MMAP_FLAGS_NAMED 0x1f973u
 
 static inline u32 convert_mmap_flags(u32 v)
 {
@@ -267,6 +258,8 @@ static inline u32 convert_mmap_flags(u32 v)
 #define PPM_CL_CLONE_VFORK (1u << 27)
 #define PPM_CL_CHILD_IN_PIDNS (1u << 29)
 
+#define CLONE_FLAGS_NAMED 0xffbfef00u
+
 static inline u32 convert_clone_flags(u32 v)
 {
 	return MOVE_BIT(v, 0x400u, PPM_CL_CLONE_FILES) | MOVE_BIT(v, 0x200u, 1u << 1) |
@@ -282,7 +275,20 @@ static inline u32 convert_clone_flags(u32 v)
 	       MOVE_BIT(v, 0x2000000u, 1u << 28);
 }
 
-/* Index: the kernel's command; from 1024 on less 1024 - 48. 0: unknown. */
+/* Of a table of 64 whose numbers from 48 on are those from @second on; 63: in neither part. */
+static inline u32 table_index(u32 v, u32 second)
+{
+	if (v >= second)
+		v = v - second < 15 ? v - second + 48 : 63;
+	else if (v >= 48)
+		v = 63;
+#ifdef __bpf__
+	asm volatile("" : "+r"(v)); /* clang knows the bound by now, the verifier does not */
+#endif
+	return v & 63;
+}
+
+/* Index: the kernel's command; table_index. 0: unknown. */
 static const u8 fcntl_cmds[64] = {
 	[0] = 1,     [1] = 2,     [2] = 3,     [3] = 4,     [4] = 5,     [5] = 6,
 	[6] = 8,     [7] = 9,     [8] = 10,    [9] = 12,    [10] = 13,   [11] = 15,
@@ -292,9 +298,7 @@ static const u8 fcntl_cmds[64] = {
 
 static inline u32 convert_fcntl_cmd(u32 v)
 {
-	if (v >= 1024)
-		v -= 1024 - 48;
-	return v < 64 ? fcntl_cmds[v & 63] : 0;
+	return fcntl_cmds[table_index(v, 1024)];
 }
 
 static inline u32 convert_shut_how(u32 v)
@@ -307,7 +311,7 @@ static inline u32 convert_rlimit(u32 v)
 	return v <= 15 ? v : 0xff;
 }
 
-/* Index: the kernel's request; from 0x4200 on less 0x4200 - 48. 0: unknown. */
+/* Index: the kernel's request; table_index. 0: unknown. */
 static const u8 ptrace_requests[64] = {
 	[0] = 1,     [1] = 2,     [2] = 3,     [3] = 4,     [4] = 5,     [5] = 6,     [6] = 7,
 	[7] = 8,     [8] = 9,     [9] = 10,    [12] = 0x1a, [13] = 0x1b, [14] = 0x1c, [15] = 0x1d,
@@ -319,9 +323,7 @@ static const u8 ptrace_requests[64] = {
 
 static inline u32 convert_ptrace_request(u32 v)
 {
-	if (v >= 0x4200)
-		v -= 0x4200 - 48;
-	return v < 64 ? ptrace_requests[v & 63] : 0;
+	return ptrace_requests[table_index(v, 0x4200)];
 }
 
 /* The flags once had a magic number in their upper half (MS_MGC_VAL). */
@@ -336,6 +338,8 @@ static inline u32 convert_openat2_resolve(u32 v)
 	       MOVE_BIT(v, 0x2u, 1u << 2) | MOVE_BIT(v, 0x4u, 1u << 3) |
 	       MOVE_BIT(v, 0x1u, 1u << 4) | (v & 0x20u);
 }
+
+#define EXECVEAT_FLAGS_NAMED 0x1100u
 
 static inline u32 convert_execveat_flags(u32 v)
 {
@@ -459,6 +463,46 @@ static inline u32 convert_quota_info_flags(u32 v)
 static inline int quota_cmd_has_id(u32 cmd)
 {
 	return (cmd & (PPM_Q_GETQUOTA | PPM_Q_SETQUOTA | PPM_Q_XGETQUOTA | PPM_Q_XSETQLIM)) != 0;
+}
+
+/* Has the format no number for what the caller gave? */
+static inline int is_unnamed(unsigned int kind, u32 v)
+{
+	switch (kind) {
+	case ARG_FCNTL_CMD:
+		return !convert_fcntl_cmd(v);
+	case ARG_PTRACE_REQUEST:
+		return !convert_ptrace_request(v);
+	case ARG_SEMCTL_CMD:
+		return !convert_semctl_cmd(v);
+	case ARG_QUOTA_CMD:
+		return !convert_quota_cmd(v);
+	case ARG_SHUT_HOW:
+		return convert_shut_how(v) == 0xff;
+	case ARG_RLIMIT:
+		return convert_rlimit(v) == 0xff;
+	}
+	return 0;
+}
+
+/* @v: argument when_arg of the call. */
+static inline int row_holds(const struct call_row *row, u64 v)
+{
+	switch (row->when) {
+	case WHEN_SET:
+		return (v & row->bits) != 0;
+	case WHEN_CLEAR:
+		return (v & row->bits) == 0;
+	case WHEN_ONE_OF:
+		return (u32)v < 32 && row->bits >> ((u32)v & 31) & 1;
+	case WHEN_IS:
+		return (u32)v == row->bits;
+	case WHEN_MIN:
+		return v >= row->bits;
+	case WHEN_UNNAMED:
+		return is_unnamed(row->bits, (u32)v);
+	}
+	return 1;
 }
 
 /* The value of an argument that is not a pointer. @before: the argument before it. */

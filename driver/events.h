@@ -112,7 +112,7 @@ enum param_type {
 	PT_MAX
 };
 
-enum param_fmt { PF_NA, PF_DEC, PF_HEX, PF_PADDED_DEC, PF_ID, PF_DIR, PF_OCT, PF_LIST };
+enum param_fmt { PF_NA, PF_DEC, PF_HEX, PF_PADDED_DEC, PF_ID, PF_DIR, PF_OCT, PF_LIST, PF_LOW_DEC };
 
 enum evt_category {
 	EC_UNKNOWN = 0,

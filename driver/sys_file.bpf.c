@@ -36,7 +36,7 @@ struct open_how {
 
 _Static_assert(EVT_GOES_ON(OPENAT_X, OPEN_X, 1), "and the directory");
 _Static_assert(EVT_GOES_ON(OPENAT2_X, OPENAT_X, 1), "and how names are resolved");
-_Static_assert(EVT_GOES_ON(CREAT_X, OPEN_X, 0), "and its flags behind the file");
+_Static_assert(EVT_GOES_ON(OPEN_X, CREAT_X, 1), "and the caller's flags");
 
 static __always_inline bool has_dirfd(const struct rec *r)
 {
@@ -52,7 +52,7 @@ static __always_inline struct open_how opened_how(const struct rec *r)
 		bpf_probe_read_user(&how, sizeof(how), (void *)arg(r, 2));
 		return how;
 	}
-	how.flags = has_dirfd(r) ? arg(r, 2) : arg(r, 1);
+	how.flags = (u32)(has_dirfd(r) ? arg(r, 2) : arg(r, 1));
 	how.mode = has_dirfd(r) ? arg(r, 3) : arg(r, 2);
 	return how;
 }
@@ -105,6 +105,9 @@ int fill_open(u64 *ctx)
 		put_open(&r, &id);
 	settle_like(&r);
 	put_opened_path(&r, file, has_dirfd(&r));
+	settle(&r);
+	if (call_nr(&r) != NR_CREAT)
+		put_raw64(&r, opened_how(&r).flags, OPEN_FLAGS_NAMED);
 	return commit_like(&r);
 }
 
@@ -128,12 +131,13 @@ int fill_open_by_handle_at(u64 *ctx)
 		put_no_text(&r);
 	put_u32(&r, id.dev);
 	put_u64(&r, id.ino);
+	put_raw64(&r, (u32)arg(&r, 2), OPEN_FLAGS_NAMED);
 	return commit(&r);
 }
 
 #define NR_PIPE2 293
 
-_Static_assert(EVT_GOES_ON(PIPE2_X, PIPE_X, 1), "and flags");
+_Static_assert(EVT_GOES_ON(PIPE2_X, PIPE_X, 2), "and flags, and the caller's");
 
 /* Serves pipe and pipe2. Both ends of a pipe have one inode. */
 SEC("?tp_btf/sys_exit")
@@ -150,8 +154,10 @@ int fill_pipe(u64 *ctx)
 	put_s64(&r, fds[0]);
 	put_s64(&r, fds[1]);
 	put_u64(&r, fd_ino(fds[0]));
-	if (call_nr(&r) == NR_PIPE2)
+	if (call_nr(&r) == NR_PIPE2) {
 		put_u32(&r, convert_file_flags(arg(&r, 1)));
+		put_raw32(&r, arg(&r, 1), FILE_FLAGS_NAMED);
+	}
 	return commit_like(&r);
 }
 
@@ -299,6 +305,7 @@ int fill_quotactl(u64 *ctx)
 	put_u8(&r, convert_quota_type(arg(&r, 0)));
 	put_u32(&r, quota_cmd_has_id(cmd) ? arg(&r, 2) : 0);
 	put_u8(&r, convert_quota_format(cmd == PPM_Q_QUOTAON ? arg(&r, 2) : 0));
+	put_raw32(&r, cmd ? 0 : arg(&r, 0), 0);
 	return commit(&r);
 }
 

@@ -6,8 +6,8 @@
 #define NR_MMAP 9
 #define NR_BRK 12
 
-_Static_assert(EVT_GOES_ON(MUNMAP_X, BRK_X, 1) && EVT_GOES_ON(MMAP_X, BRK_X, 5),
-	       "and a length, and four more");
+_Static_assert(EVT_GOES_ON(MUNMAP_X, BRK_X, 1) && EVT_GOES_ON(MMAP_X, BRK_X, 6),
+	       "and a length, and five more");
 
 /* Serves brk, munmap and mmap. */
 SEC("?tp_btf/sys_exit")
@@ -28,6 +28,7 @@ int fill_mmap(u64 *ctx)
 		put_u32(&r, convert_mmap_flags(arg(&r, 3)));
 		put_fd(&r, arg(&r, 4));
 		put_u64(&r, arg(&r, 5));
+		put_raw32(&r, arg(&r, 3), MMAP_FLAGS_NAMED);
 	}
 	return commit_like(&r);
 }

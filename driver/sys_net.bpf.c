@@ -89,6 +89,7 @@ int fill_sendto(u64 *ctx)
 	put_u32(&r, arg(&r, 2));
 	put_msg_tuple(&r, false, arg(&r, 4), (u32)arg(&r, 5));
 	settle(&r);
+	put_raw32(&r, arg(&r, 3), 0);
 	return commit(&r);
 }
 
@@ -111,6 +112,7 @@ int fill_recvfrom(u64 *ctx)
 	settle(&r);
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, arg(&r, 2));
+	put_raw32(&r, arg(&r, 3), 0);
 	return commit(&r);
 }
 
@@ -129,6 +131,7 @@ int fill_sendmsg(u64 *ctx)
 	put_u32(&r, iovec_sum(m.iov, m.iovlen));
 	put_msg_tuple(&r, false, m.name, m.namelen);
 	settle(&r);
+	put_raw32(&r, arg(&r, 2), 0);
 	return commit(&r);
 }
 
@@ -151,6 +154,8 @@ int fill_recvmsg(u64 *ctx)
 	settle(&r);
 	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	put_fd(&r, arg(&r, 0));
+	settle(&r);
+	put_raw32(&r, arg(&r, 2), 0);
 	commit(&r);
 	/* Of 32-bit calls, whose control messages have another layout, nothing is told. */
 	if (r.ret < 0 || m.controllen < CMSG_MIN || is_compat())
@@ -247,6 +252,7 @@ int fill_sendmmsg(u64 *ctx)
 	put_user_vector(&r, m.iov, m.iovlen, len);
 	put_msg_tuple(&r, false, m.name, m.namelen);
 	settle(&r);
+	put_raw32(&r, arg(&r, 3), 0);
 	return commit(&r);
 }
 
@@ -267,6 +273,8 @@ int fill_recvmmsg(u64 *ctx)
 	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
 	settle(&r);
 	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
+	settle(&r);
+	put_raw32(&r, arg(&r, 3), 0);
 	return commit(&r);
 }
 
@@ -401,6 +409,14 @@ static __always_inline void put_sockopt(struct rec *r, u32 type, u64 addr, u64 l
 	put_done(r, 9);
 }
 
+/* What the caller gave, if the format has no number for it. */
+static __always_inline void put_unnamed(struct rec *r, bool unnamed, u64 v, u32 sz)
+{
+	store64(put_here(r), v);
+	put_done(r, forget(r->slot, unnamed ? sz : 0, sz));
+	settle(r);
+}
+
 #define NR_GETSOCKOPT 55
 
 /* Serves setsockopt and getsockopt: the same layout. */
@@ -423,6 +439,9 @@ int fill_sockopt(u64 *ctx)
 	put_u8(&r, convert_sockopt_level(level));
 	put_u8(&r, opt);
 	put_sockopt(&r, sockopt_type(level, opt), arg(&r, 3), len);
+	settle(&r);
 	put_u32(&r, len);
+	put_unnamed(&r, !convert_sockopt_level(level), level, sizeof(u32));
+	put_unnamed(&r, !opt, (u64)level << 32 | (u32)arg(&r, 2), sizeof(u64));
 	return commit(&r);
 }

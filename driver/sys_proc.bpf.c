@@ -31,6 +31,9 @@ static __always_inline void put_identity(struct rec *r, struct task_struct *task
 
 #define NR_CLONE3 435
 
+/* Bits of the flags that are a signal's number; clone3 has it elsewhere. */
+#define CSIGNAL_OF(nr) ((nr) == NR_CLONE3 ? 0u : 0xffu)
+
 /* @call is one of the four. Of clone3 the caller's memory says it: to be asked in the caller. */
 static __always_inline u64 clone_flags_of(const struct drv_call *call)
 {
@@ -72,6 +75,7 @@ int fill_clone(u64 *ctx)
 	put_s64(&r, task_vtid(task));
 	put_s64(&r, task_vpid(task));
 	put_u64(&r, task_pidns_start(task));
+	put_raw64(&r, clone_flags_of(&r.slot->call), CLONE_FLAGS_NAMED | CSIGNAL_OF(nr));
 	return commit(&r);
 }
 
@@ -238,7 +242,7 @@ static __always_inline void put_exec_env(struct rec *r, struct task_struct *task
 
 #define EXEC_TEXT_SZ (PROC_TEXT_SZ + ARGS_SZ + 2 * PATH_SZ)
 
-_Static_assert(EVT_GOES_ON(EXECVEAT_X, EXECVE_X, 2), "a descriptor, and flags");
+_Static_assert(EVT_GOES_ON(EXECVEAT_X, EXECVE_X, 3), "a descriptor, and flags, twice");
 
 /* Serves execve and execveat, whose arguments stand one further and are told at the end. */
 SEC("?tp_btf/sys_exit")
@@ -267,8 +271,10 @@ int fill_exec(u64 *ctx)
 	else /* the kernel leaves the name behind the environment of the new program */
 		put_user_text(&r, BPF_CORE_READ(task, mm, env_end));
 	settle(&r);
-	if (is_execveat(&r))
+	if (is_execveat(&r)) {
 		put_u32(&r, convert_execveat_flags(arg(&r, 4)));
+		put_raw32(&r, arg(&r, 4), EXECVEAT_FLAGS_NAMED);
+	}
 	return commit_like(&r);
 }
 
@@ -438,6 +444,7 @@ int fill_ptrace(u64 *ctx)
 		put_dyn_u64(&r, data);
 	put_u16(&r, convert_ptrace_request(request));
 	put_s64(&r, (s32)arg(&r, 1));
+	put_raw32(&r, convert_ptrace_request(request) ? 0 : request, 0);
 	return commit(&r);
 }
 

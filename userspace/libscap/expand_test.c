@@ -129,8 +129,8 @@ static void test_flags_of_the_right_table(void **state)
 	r.hdr.enter_ns = 100;
 	enter(&res, *state, &r);
 	assert_int_equal(res.evt.type, EVT_EXECVEAT_E);
-	assert_int_equal(num(&res, 0), x->n_params - 3); /* dirfd, pathname, flags */
-	assert_int_equal(num(&res, 2), x->n_params - 1);
+	assert_int_equal(num(&res, 0), x->n_params - 4); /* dirfd, pathname, flags, raw_flags */
+	assert_int_equal(num(&res, 2), x->n_params - 2);
 }
 
 static void test_no_call(void **state)

@@ -39,6 +39,9 @@ static void do_fcntl(void)
 	say("fcntl res=%ld fd=%d cmd=26 arg=28", CALL(fcntl, fd, F_DUPFD_CLOEXEC, 40), fd);
 	say("fcntl res=%ld fd=%d cmd=2 arg=0", CALL(fcntl, fd, F_GETFD, 0), fd);
 	say("fcntl res=%ld fd=-1 cmd=2 arg=0", CALL(fcntl, -1, F_GETFD, 0));
+	say("fcntl res=%ld fd=%d cmd=0 arg=0 raw_cmd=1034(F_GET_SEALS)", CALL(fcntl, fd, 1034, 0),
+	    fd);
+	say("fcntl res=%ld fd=%d cmd=0 arg=0 raw_cmd=48", CALL(fcntl, fd, 48, 0), fd);
 }
 
 static void do_ioctl(void)
@@ -74,6 +77,8 @@ static void do_pipe2(void)
 
 	say("pipe2 res=%ld fd1=%d fd2=%d flags=4160", res, p[0], p[1]);
 	say("pipe2 res=%ld fd1=-1 fd2=-1 flags=64", CALL(pipe2, 1L, O_NONBLOCK));
+	say("pipe2 res=%ld flags=4096 raw_flags=540672(O_DIRECT|O_CLOEXEC)",
+	    CALL(pipe2, 1L, O_DIRECT | O_CLOEXEC));
 }
 
 static void do_eventfd(void)
@@ -84,13 +89,17 @@ static void do_eventfd(void)
 static void do_eventfd2(void)
 {
 	say("eventfd2 res=%ld flags=4160 initval=6", CALL(eventfd2, 6, O_CLOEXEC | O_NONBLOCK));
-	say("eventfd2 res=%ld initval=6", CALL(eventfd2, 6, 0x100));
+	say("eventfd2 res=%ld initval=6 raw_flags=256", CALL(eventfd2, 6, 0x100));
+	say("eventfd2 res=%ld initval=7 raw_flags=2049(EFD_SEMAPHORE|EFD_NONBLOCK)",
+	    CALL(eventfd2, 7, 1 | O_NONBLOCK));
 }
 
 static void do_timerfd_create(void)
 {
 	say("timerfd_create res=%ld clockid=1", CALL(timerfd_create, CLOCK_MONOTONIC, 0));
 	say("timerfd_create res=%ld clockid=99", CALL(timerfd_create, 99, 0));
+	say("timerfd_create res=%ld clockid=1 raw_flags=526336(O_NONBLOCK|O_CLOEXEC)",
+	    CALL(timerfd_create, CLOCK_MONOTONIC, O_NONBLOCK | O_CLOEXEC));
 }
 
 static void do_signalfd(void)
@@ -131,6 +140,8 @@ static void do_pidfd_open(void)
 {
 	say("pidfd_open fd=%ld pid=%d", CALL(pidfd_open, getpid(), 0), getpid());
 	say("pidfd_open fd=%ld pid=-5", CALL(pidfd_open, -5, 0));
+	say("pidfd_open fd=%ld pid=-5 flags=1 raw_flags=2176(PIDFD_NONBLOCK|PIDFD_THREAD)",
+	    CALL(pidfd_open, -5, O_NONBLOCK | O_EXCL));
 }
 
 static void do_pidfd_getfd(void)
@@ -147,7 +158,8 @@ static void do_pidfd_getfd(void)
 static void do_userfaultfd(void)
 {
 	say("userfaultfd res=%ld flags=4096", CALL(userfaultfd, O_CLOEXEC));
-	say("userfaultfd res=%ld", CALL(userfaultfd, 0x40000000));
+	say("userfaultfd res=%ld raw_flags=1073741825(UFFD_USER_MODE_ONLY)",
+	    CALL(userfaultfd, 0x40000001));
 }
 
 /* clang-format off */

@@ -34,6 +34,9 @@ static void do_openat(void)
 	say_open("openat", fd, "dirfd=-100 name=a flags=16423 mode=0640");
 	say("openat fd=%ld dirfd=-100 name=a flags=39 mode=0640",
 	    CALL(openat, AT_FDCWD, P("a"), O_CREAT | O_RDWR | O_EXCL, 0640));
+	say("openat fd=%ld name=none flags=4097 "
+	    "raw_flags=3014656(O_NOFOLLOW|O_NOATIME|O_CLOEXEC|O_PATH)",
+	    CALL(openat, AT_FDCWD, P("none"), O_PATH | O_NOFOLLOW | O_NOATIME | O_CLOEXEC));
 }
 
 static void do_open(void)
@@ -42,6 +45,8 @@ static void do_open(void)
 	say_open("open", CALL(open, P("a"), O_WRONLY | O_APPEND | O_TRUNC),
 		 "name=a flags=266 mode=0");
 	say("open fd=%ld name=none flags=1 mode=0 dev=0 ino=0", CALL(open, P("none"), O_RDONLY));
+	say("open fd=%ld name=none flags=1 mode=0 raw_flags=8448(O_NOCTTY|O_ASYNC)",
+	    CALL(open, P("none"), O_NOCTTY | O_ASYNC));
 }
 
 static void do_creat(void)
@@ -58,6 +63,9 @@ static void do_openat2(void)
 	say_open("openat2", CALL(openat2, AT_FDCWD, P("a"), P(&how), sizeof(how)),
 		 "dirfd=-100 name=a flags=4099 mode=0 resolve=8");
 	say("openat2 fd=%ld dirfd=-100 name=none flags=4099 resolve=8",
+	    CALL(openat2, AT_FDCWD, P("none"), P(&how), sizeof(how)));
+	how.flags = O_PATH;
+	say("openat2 fd=%ld name=none flags=1 raw_flags=2097152(O_PATH)",
 	    CALL(openat2, AT_FDCWD, P("none"), P(&how), sizeof(how)));
 }
 

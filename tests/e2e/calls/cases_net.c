@@ -176,7 +176,9 @@ static void do_setsockopt(void)
 	    CALL(setsockopt, s, SOL_SOCKET, SO_REUSEADDR, P(&one), 4L), s);
 	say("setsockopt res=%ld fd=%d level=1 optname=20 val=2500000000 optlen=16",
 	    CALL(setsockopt, s, SOL_SOCKET, SO_RCVTIMEO, P(&tv), sizeof(tv)), s);
-	say("setsockopt res=%ld fd=%d level=2 optname=0",
+	say("setsockopt res=%ld fd=%d level=0 optname=0 raw_level=0(SOL_IP) raw_optname=2(IP_TTL)",
+	    CALL(setsockopt, s, IPPROTO_IP, 2, P(&one), 4L), s);
+	say("setsockopt res=%ld fd=%d level=2 optname=0 raw_optname=1(TCP_NODELAY)",
 	    CALL(setsockopt, s, IPPROTO_TCP, TCP_NODELAY, P(&one), 4L), s);
 	say("setsockopt res=%ld fd=-1 level=1 optname=2 val=1 optlen=4",
 	    CALL(setsockopt, -1, SOL_SOCKET, SO_REUSEADDR, P(&one), 4L));
@@ -192,6 +194,8 @@ static void do_getsockopt(void)
 	    CALL(getsockopt, s, SOL_SOCKET, SO_TYPE, P(&type), P(&len)), s);
 	say("getsockopt res=%ld fd=-1 level=1 optname=3",
 	    CALL(getsockopt, -1, SOL_SOCKET, SO_TYPE, P(&type), P(&len)));
+	say("getsockopt res=%ld fd=%d level=0 optname=0 raw_level=999 raw_optname=77",
+	    CALL(getsockopt, s, 999, 77, P(&type), P(&len)), s);
 }
 
 /* Two datagram sockets of IPv6, the second with an address. */
@@ -217,6 +221,8 @@ static void do_sendto(void)
 	say("sendto res=%ld data=ping fd=%d size=4 tuple=NULL",
 	    CALL(sendto, t.client, P("ping"), 4L, 0, 0L, 0L), t.client);
 	say("sendto res=%ld fd=-1 size=4", CALL(sendto, -1, P("ping"), 4L, 0, 0L, 0L));
+	say("sendto res=%ld fd=-1 size=4 msg_flags=16448(MSG_DONTWAIT|MSG_NOSIGNAL)",
+	    CALL(sendto, -1, P("ping"), 4L, MSG_NOSIGNAL | MSG_DONTWAIT, 0L, 0L));
 	in6 = datagram_sockets(&from, &to);
 	say("sendto res=%ld data=six fd=%d size=3 tuple=->::1:%d",
 	    CALL(sendto, from, P("six"), 3L, 0, P(&in6), sizeof(in6)), from, ntohs(in6.sin6_port));
@@ -239,7 +245,7 @@ static void do_recvfrom(void)
 	sendto(from, "six", 3, 0, (struct sockaddr *)&in6, sizeof(in6));
 	memset(b, 'X', sizeof(b)); /* no byte of it was received, though the result is longer */
 	res = CALL(recvfrom, to, P(b), 2L, MSG_TRUNC, 0L, 0L);
-	say("recvfrom res=%ld data=si fd=%d size=2", res, to);
+	say("recvfrom res=%ld data=si fd=%d size=2 msg_flags=32(MSG_TRUNC)", res, to);
 	sendto(from, "six", 3, 0, (struct sockaddr *)&in6, sizeof(in6));
 	res = CALL(recvfrom, to, P(b), 16L, 0, P(&peer), P(&len));
 	say("recvfrom res=%ld data=six tuple=::1:%d->::1:%d fd=%d size=16", res,
@@ -254,7 +260,8 @@ static void do_sendmsg(void)
 
 	say("sendmsg res=%ld data=abcdef fd=%d size=6 tuple=NULL",
 	    CALL(sendmsg, t.client, P(&m), 0), t.client);
-	say("sendmsg res=%ld fd=-1 size=6", CALL(sendmsg, -1, P(&m), 0));
+	say("sendmsg res=%ld fd=-1 size=6 msg_flags=32768(MSG_MORE)",
+	    CALL(sendmsg, -1, P(&m), MSG_MORE));
 }
 
 static void do_recvmsg(void)
@@ -270,7 +277,7 @@ static void do_recvmsg(void)
 	send(t.client, "abcdef", 6, 0);
 	say("recvmsg res=%ld size=6 data=abcdef tuple=NULL fd=%d",
 	    CALL(recvmsg, t.server, P(&m), 0), t.server);
-	say("recvmsg res=%ld fd=-1", CALL(recvmsg, -1, P(&m), 0));
+	say("recvmsg res=%ld fd=-1 msg_flags=2(MSG_PEEK)", CALL(recvmsg, -1, P(&m), MSG_PEEK));
 }
 
 static void do_sendmmsg(void)
@@ -284,7 +291,8 @@ static void do_sendmmsg(void)
 		broken("socketpair");
 	say("sendmmsg res=%ld fd=%d size=8 data=abc tuple=NULL", CALL(sendmmsg, s[0], P(m), 2L, 0),
 	    s[0]);
-	say("sendmmsg res=%ld fd=-1 size=0 data=", CALL(sendmmsg, -1, P(m), 2L, 0));
+	say("sendmmsg res=%ld fd=-1 size=0 data= msg_flags=1(MSG_OOB)",
+	    CALL(sendmmsg, -1, P(m), 2L, MSG_OOB));
 }
 
 static void do_recvmmsg(void)
@@ -298,7 +306,7 @@ static void do_recvmmsg(void)
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, s) || send(s[0], "first", 5, 0) != 5 ||
 	    send(s[0], "2nd", 3, 0) != 3)
 		broken("socketpair");
-	say("recvmmsg res=%ld fd=%d size=8 data=first tuple=NULL",
+	say("recvmmsg res=%ld fd=%d size=8 data=first tuple=NULL msg_flags=64(MSG_DONTWAIT)",
 	    CALL(recvmmsg, s[1], P(m), 2L, MSG_DONTWAIT, 0L), s[1]);
 	say("recvmmsg res=%ld fd=-1 size=0 data=", CALL(recvmmsg, -1, P(m), 2L, 0, 0L));
 }
@@ -309,6 +317,7 @@ static void do_shutdown(void)
 
 	say("shutdown res=%ld fd=%d how=2", CALL(shutdown, t.client, SHUT_RDWR), t.client);
 	say("shutdown res=%ld fd=%d how=0", CALL(shutdown, -1, SHUT_RD), -1);
+	say("shutdown res=%ld fd=-1 raw_how=9", CALL(shutdown, -1, 9));
 }
 
 /* clang-format off */

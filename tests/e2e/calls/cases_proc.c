@@ -135,12 +135,14 @@ static void do_ptrace(void)
 {
 	say("ptrace res=%ld addr=1234 data=9 request=11 pid=-1",
 	    CALL(ptrace, PTRACE_ATTACH, -1, 0x1234L, 9L));
+	say("ptrace res=%ld request=0 pid=-1 raw_request=16910(PTRACE_GET_SYSCALL_INFO)",
+	    CALL(ptrace, 0x420e, -1, 0L, 0L));
 }
 
 static void do_unshare(void)
 {
 	say("unshare res=%ld flags=1", CALL(unshare, CLONE_FILES));
-	say("unshare res=%ld", CALL(unshare, 1));
+	say("unshare res=%ld raw_flags=1", CALL(unshare, 1));
 }
 
 static void do_setns(void)

@@ -254,7 +254,7 @@ static void do_seccomp(void)
 	} prog = {0, NULL};
 
 	say("seccomp res=%ld op=1 flags=1", CALL(seccomp, SECCOMP_SET_MODE_FILTER, 1L, P(&prog)));
-	say("seccomp res=%ld op=2 flags=0",
+	say("seccomp res=%ld op=2(SECCOMP_GET_ACTION_AVAIL) flags=0",
 	    CALL(seccomp, SECCOMP_GET_ACTION_AVAIL, 0L, P(&(uint32_t){SECCOMP_RET_TRAP})));
 }
 

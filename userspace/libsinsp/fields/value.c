@@ -67,6 +67,8 @@ static char *put_number(char *p, uint8_t fmt, int64_t dec, uint64_t bits)
 		if (bits)
 			*p++ = '0';
 		return put_oct(p, bits);
+	case PF_LOW_DEC: /* the upper half is only for its name */
+		return put_u64(p, (uint32_t)bits);
 	case PF_PADDED_DEC:
 		if (dec >= 0 && dec < 1000000000)
 			return put_9digits(p, (uint32_t)dec);
@@ -78,6 +80,14 @@ static char *put_number(char *p, uint8_t fmt, int64_t dec, uint64_t bits)
 
 static char *put_flag_names(struct value_writer *w, char *p, const struct scap_flag_name *f,
 			    uint64_t val, int is_enum);
+
+/* What other tools have as a plain number has names here: bits if it is shown in hex. */
+static char *put_int_names(struct value_writer *w, char *p, const struct value *v, uint64_t val)
+{
+	const struct scap_flag_name *f = v->info->flags;
+
+	return f ? put_flag_names(w, p, f, val, v->fmt != PF_HEX) : p;
+}
 
 static char *put_int(struct value_writer *w, char *p, const struct value *v)
 {
@@ -102,10 +112,11 @@ static char *put_int(struct value_writer *w, char *p, const struct value *v)
 		break;
 	default:
 		dec = (int64_t)get_u64(v->p);
-		return put_number(p, v->fmt, dec, (uint64_t)dec);
+		p = put_number(p, v->fmt, dec, (uint64_t)dec);
+		return put_int_names(w, p, v, (uint64_t)dec);
 	}
 	p = put_number(p, v->fmt, dec, (uint32_t)dec);
-	return v->info->flags ? put_flag_names(w, p, v->info->flags, (uint32_t)dec, 1) : p;
+	return put_int_names(w, p, v, (uint32_t)dec);
 }
 
 static char *put_port(struct value_writer *w, char *p, const struct value *v)
