@@ -21,7 +21,7 @@
 
 /* How long the reader naps while events come, and sleeps when none do. */
 #define NAP_MIN_MS 2
-#define NAP_MAX_MS 10
+#define NAP_MAX_MS 5
 #define SLEEP_MS 1000
 #define CLOCK_CHECK_NS 1000000000ull
 #define NOTICEABLE_STEP_NS 100000000ll /* said to the user */
@@ -408,7 +408,7 @@ static int live_next(void *engine, struct scap_evt *evt, int timeout_ms)
 	found = wait_for_event(e, evt, timeout_ms);
 	if (found)
 		e->nap_ms = e->nap_ms * 2 < NAP_MAX_MS ? e->nap_ms * 2 : NAP_MAX_MS;
-	else
+	else if (timeout_ms) /* else the caller only looked, before it waits */
 		e->nap_ms = NAP_MIN_MS;
 	return found;
 }

@@ -46,7 +46,7 @@ struct live_driver {
 	struct ring_shared *shared; /* by kind_fds' index; NULL: none is */
 	int *kind_fds; /* perf events by CPU, or ring buffers; -1: none */
 	unsigned int n_kind_fds;
-	void *bell; /* the doorbell's positions: consumer's page */
+	void *bell, *bell_end; /* the doorbell's positions: consumer's and producer's page */
 	const struct scap_select *select; /* of live_opts, until it is attached */
 	struct live_select_maps select_maps;
 };
@@ -399,13 +399,31 @@ static int open_rings(struct live_driver *d)
 	return 0;
 }
 
+static void close_bell(struct live_driver *d)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (d->bell)
+		munmap(d->bell, page);
+	if (d->bell_end)
+		munmap(d->bell_end, page);
+}
+
+/* One page of the doorbell; NULL: refused. */
+static void *map_bell(const struct live_driver *d, int prot, off_t at)
+{
+	void *p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), prot, MAP_SHARED, live_bell_fd(d), at);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 static int open_bell(struct live_driver *d)
 {
-	d->bell = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED,
-		       bpf_map__fd(d->skel->maps.bell), 0);
-	if (d->bell != MAP_FAILED)
+	d->bell = map_bell(d, PROT_READ | PROT_WRITE, 0);
+	if (d->bell)
+		d->bell_end = map_bell(d, PROT_READ, (off_t)sysconf(_SC_PAGESIZE));
+	if (d->bell_end)
 		return 0;
-	d->bell = NULL;
 	return scap_fail(&d->log, -errno, "the doorbell of the rings: %s", strerror(errno));
 }
 
@@ -582,8 +600,7 @@ void live_close(struct live_driver *d)
 	for (unsigned int i = 0; d->kind_fds && i < d->n_kind_fds; i++)
 		if (d->kind_fds[i] >= 0)
 			close(d->kind_fds[i]);
-	if (d->bell)
-		munmap(d->bell, (size_t)sysconf(_SC_PAGESIZE));
+	close_bell(d);
 	live_progs_free(d->progs);
 	driver__destroy(d->skel);
 	free(d->rings);
@@ -615,16 +632,9 @@ int live_bell_fd(const struct live_driver *d)
 /* Nothing is in the doorbell but empty records: moving the consumer up silences it. */
 static void silence_bell(struct live_driver *d)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	const void *producer =
-		mmap(NULL, page, PROT_READ, MAP_SHARED, live_bell_fd(d), (off_t)page);
-
-	if (producer == MAP_FAILED)
-		return;
 	__atomic_store_n((uint64_t *)d->bell,
-			 __atomic_load_n((const uint64_t *)producer, __ATOMIC_ACQUIRE),
+			 __atomic_load_n((const uint64_t *)d->bell_end, __ATOMIC_ACQUIRE),
 			 __ATOMIC_RELEASE);
-	munmap((void *)producer, page);
 }
 
 int live_wait(struct live_driver *d, int timeout_ms)
