@@ -5,7 +5,13 @@
 #include "sock.bpf.h"
 #include "task.bpf.h"
 
-#define PASSED_AT 3 /* of the arguments, of which recvmsg has three: the file that is next */
+/* What the arguments are when fill_passed looks at them, after the call's own record. */
+enum passed_arg {
+	PASSED_MSG = 1, /* the message that is next */
+	PASSED_FLAGS, /* of the call */
+	PASSED_AT, /* the file of the message that is next */
+	PASSED_LEFT, /* messages, this one included */
+};
 
 #define CONTROL_SZ 256u /* of the control data of a message, which carries descriptors */
 
@@ -161,30 +167,53 @@ int fill_recvmsg(u64 *ctx)
 	if (r.ret < 0 || m.controllen < CMSG_MIN || is_compat())
 		return 0;
 	r.slot->call.args[PASSED_AT] = 0;
+	r.slot->call.args[PASSED_LEFT] = 1;
 	bpf_tail_call(ctx, &fillers, DRV_NR_PASSED);
 	return 0;
 }
 
+/* The next file of the messages, -1: there is none in this one, and it is passed over. */
+static __always_inline s32 next_passed(struct drv_call *call)
+{
+	u64 control[2] = {}; /* and its length, of struct user_msghdr */
+	s32 fd = -1;
+
+	if (!bpf_probe_read_user(
+		    control, sizeof(control),
+		    (void *)(call->args[PASSED_MSG] + offsetof(struct user_msghdr, control))))
+		fd = passed_fd(control[0], control[1], call->args[PASSED_AT]);
+	if (fd >= 0) {
+		call->args[PASSED_AT]++;
+		return fd;
+	}
+	call->args[PASSED_AT] = 0;
+	call->args[PASSED_MSG] += sizeof(struct user_msghdr) + sizeof(u64);
+	call->args[PASSED_LEFT]--;
+	return -1;
+}
+
+#define PASSED_STEPS 8 /* of one program */
+
 /*
- * What follows recvmsg: tells one file, and goes on with the next by a call of itself, as on a
- * stack with more in it there is no room (6.1: "combined stack size of 5 calls is 544"). So of a
- * message with more than 30 files, which is as often as the kernel lets it, the others are not
- * told. The slot still has the call's arguments.
+ * What follows recvmsg and recvmmsg: tells some files, and goes on with the next by a call of
+ * itself, as on a stack with more in it there is no room (6.1: "combined stack size of 5 calls is
+ * 544"). The kernel lets it do so 32 times, which is enough for the 253 files that a message can
+ * have. What more there is in several messages is not told: files of unknown names. The slot still
+ * has the call's arguments.
  */
 SEC("?tp_btf/sys_exit")
 int fill_passed(u64 *ctx)
 {
 	struct drv_call *call = &this_slot()->call;
-	u64 control[2] = {}; /* and its length, of struct user_msghdr */
-	s32 fd = -1;
+	s32 fd;
 
-	if (!bpf_probe_read_user(control, sizeof(control),
-				 (void *)(call->args[1] + offsetof(struct user_msghdr, control))))
-		fd = passed_fd(control[0], control[1], call->args[PASSED_AT]);
-	if (fd < 0)
-		return 0;
-	tell_file(ctx, fd, call->args[2] & MSG_CMSG_CLOEXEC);
-	call->args[PASSED_AT]++;
+	for (int i = 0; i < PASSED_STEPS; i++) {
+		if (!call->args[PASSED_LEFT])
+			return 0;
+		fd = next_passed(call);
+		if (fd >= 0)
+			tell_file(ctx, fd, call->args[PASSED_FLAGS] & MSG_CMSG_CLOEXEC);
+	}
 	bpf_tail_call(ctx, &fillers, DRV_NR_PASSED);
 	return 0;
 }
@@ -256,6 +285,13 @@ int fill_sendmmsg(u64 *ctx)
 	return commit(&r);
 }
 
+static __always_inline bool is_unix_sock(s32 fd)
+{
+	struct sock *sk = fd_sock(fd);
+
+	return sk && BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX;
+}
+
 SEC("?tp_btf/sys_exit")
 int fill_recvmmsg(u64 *ctx)
 {
@@ -275,7 +311,15 @@ int fill_recvmmsg(u64 *ctx)
 	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	settle(&r);
 	put_raw32(&r, arg(&r, 3), 0);
-	return commit(&r);
+	commit(&r);
+	/* Only unix sockets pass files; 32-bit calls are as in recvmsg. */
+	if (r.ret <= 0 || is_compat() || !is_unix_sock(arg(&r, 0)))
+		return 0;
+	r.slot->call.args[PASSED_FLAGS] = arg(&r, 3);
+	r.slot->call.args[PASSED_AT] = 0;
+	r.slot->call.args[PASSED_LEFT] = r.ret;
+	bpf_tail_call(ctx, &fillers, DRV_NR_PASSED);
+	return 0;
 }
 
 /* Of the file, which it does not take by name, its event tells. */

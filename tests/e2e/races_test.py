@@ -66,6 +66,13 @@ class Races(unittest.TestCase):
         for fd in told["cut"]:
             self.assertIsNone(after[fd])
 
+    def test_many_passed_files(self):
+        work, lines, told = self.capture("many")
+        used = self.used(lines, self.tid_of(lines, type="recvmmsg", dir="<"))
+        self.assertEqual(used, [(told["last"][0], f"<f>{work}/last"),
+                                (told["mmsg"][0], f"<f>{work}/last"),
+                                (told["mmsg"][1], f"<f>{work}/other")])
+
     def test_pidfd_getfd(self):
         work, lines, told = self.capture("getfd")
         self.assertIn((told["got"][0], f"<f>{work}/theirs"), self.used(lines))

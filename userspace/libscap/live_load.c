@@ -284,12 +284,12 @@ static int is_io_uring(const struct bpf_program *p)
 	return !strncmp(bpf_program__name(p), "io_uring_", strlen("io_uring_"));
 }
 
-#define NR_RECVMSG 47
-
-/* What follows a filler is wanted with it. */
-static unsigned int wanted_with(unsigned int nr)
+static int is_wanted_native(const struct live_driver *d, unsigned int nr)
 {
-	return nr == DRV_NR_PASSED ? NR_RECVMSG : nr;
+	/* What follows a filler is wanted with it. */
+	if (nr == DRV_NR_PASSED)
+		return is_wanted(d, SYS_recvmsg, 0) || is_wanted(d, SYS_recvmmsg, 0);
+	return is_wanted(d, nr, 0);
 }
 
 static int is_page_fault(const struct bpf_program *p)
@@ -327,7 +327,7 @@ static int choose_programs(struct live_driver *d, const struct live_opts *o)
 		err ?: bpf_program__set_autoload(p, is_wanted_hook(d, o, p));
 	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
 		p = filler_of(d, nr);
-		if (p && is_wanted(d, wanted_with(nr), 0))
+		if (p && is_wanted_native(d, nr))
 			err = bpf_program__set_autoload(p, true);
 	}
 	for (unsigned int i = 0; i < IA32_TABLE_MAX && !err; i++) {

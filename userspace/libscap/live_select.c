@@ -148,7 +148,8 @@ static int changes_thread(unsigned int nr)
 
 static int changes_fd(unsigned int nr)
 {
-	return event_flags(nr) & (EF_MODIFIES_STATE | CHANGES_FD) && !changes_thread(nr);
+	return (event_flags(nr) & (EF_MODIFIES_STATE | CHANGES_FD) || nr == SYS_recvmmsg) &&
+	       !changes_thread(nr);
 }
 
 /* Sends or receives, and only incidentally says whom a socket speaks with. A message that is

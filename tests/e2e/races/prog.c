@@ -72,10 +72,11 @@ static int open_in(const char *name, int flags)
 /* ---- files that are passed ---- */
 
 #define N_PASSED 6
+#define N_MANY 253 /* the kernel's SCM_MAX_FD */
 
 static void send_files(int sock, const int *fds, int n)
 {
-	char byte = 'x', control[CMSG_SPACE(N_PASSED * sizeof(int))] = {0};
+	char byte = 'x', control[CMSG_SPACE(N_MANY * sizeof(int))] = {0};
 	struct iovec iov = {&byte, 1};
 	struct msghdr m = {.msg_iov = &iov,
 			   .msg_iovlen = 1,
@@ -93,7 +94,7 @@ static void send_files(int sock, const int *fds, int n)
 /* With room for @n: how many came. */
 static int receive_files(int sock, int *fds, int n, int flags)
 {
-	char byte, control[CMSG_SPACE(N_PASSED * sizeof(int))] = {0};
+	char byte, control[CMSG_SPACE(N_MANY * sizeof(int))] = {0};
 	struct iovec iov = {&byte, 1};
 	struct msghdr m = {.msg_iov = &iov,
 			   .msg_iovlen = 1,
@@ -154,6 +155,56 @@ static void passed(void)
 	fds[5] = listener;
 	send_files(pair[0], fds, N_PASSED);
 	send_files(pair[0], fds, N_PASSED);
+	wait_for(pid);
+}
+
+/* As many files as a message can have, then three messages at once: with a file, without, with one.
+ */
+static void many_receiver(int sock)
+{
+	char bytes[3], control[3][CMSG_SPACE(sizeof(int))] = {{0}};
+	struct mmsghdr m[3] = {0};
+	struct iovec iov[3];
+	int fds[N_MANY];
+
+	check(receive_files(sock, fds, N_MANY, 0) == N_MANY, "some files are missing");
+	tell("last", fds[N_MANY - 1]);
+	use(fds[N_MANY - 1]);
+	for (int i = 0; i < 3; i++) {
+		iov[i] = (struct iovec){&bytes[i], 1};
+		m[i].msg_hdr = (struct msghdr){.msg_iov = &iov[i],
+					       .msg_iovlen = 1,
+					       .msg_control = control[i],
+					       .msg_controllen = sizeof(control[i])};
+	}
+	check(recvmmsg(sock, m, 3, 0, NULL) == 3, "recvmmsg");
+	for (int i = 0; i < 3; i += 2) {
+		memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&m[i].msg_hdr)), sizeof(int));
+		tell("mmsg", fds[0]);
+		use(fds[0]);
+	}
+	_exit(0);
+}
+
+static void many(void)
+{
+	int pair[2], fds[N_MANY], other;
+	pid_t pid;
+
+	check(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), "socketpair");
+	pid = fork();
+	if (pid == 0) {
+		close(pair[0]);
+		many_receiver(pair[1]);
+	}
+	for (int i = 0; i < N_MANY - 1; i++)
+		fds[i] = pair[0];
+	fds[N_MANY - 1] = open_in("last", O_RDWR);
+	send_files(pair[0], fds, N_MANY);
+	other = open_in("other", O_RDWR);
+	send_files(pair[0], &fds[N_MANY - 1], 1);
+	check(send(pair[0], "x", 1, 0) == 1, "send");
+	send_files(pair[0], &other, 1);
 	wait_for(pid);
 }
 
@@ -360,9 +411,16 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} cases[] = {
-		{"passed", passed},   {"getfd", getfd},   {"unshares", unshares},
-		{"shares", shares},   {"pidns", pidns},   {"close_ranges", close_ranges},
-		{"chroots", chroots}, {"vforks", vforks}, {"thread_exec", thread_exec},
+		{"passed", passed},
+		{"many", many},
+		{"getfd", getfd},
+		{"unshares", unshares},
+		{"shares", shares},
+		{"pidns", pidns},
+		{"close_ranges", close_ranges},
+		{"chroots", chroots},
+		{"vforks", vforks},
+		{"thread_exec", thread_exec},
 		{"use", use_all},
 	};
 
