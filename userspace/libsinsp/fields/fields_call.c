@@ -249,6 +249,18 @@ struct param_search {
 
 static unsigned int type_of_param(const struct scap_param_info *info);
 
+static int is_text(int type)
+{
+	return type == FIELD_STR || type == FIELD_PATH;
+}
+
+static int common_type(int a, int b)
+{
+	if (a == b)
+		return a;
+	return is_text(a) && is_text(b) ? FIELD_STR : FIELD_NONE;
+}
+
 static void compare_params(void *ctx, const struct scap_event_info *info)
 {
 	struct param_search *s = ctx;
@@ -257,7 +269,7 @@ static void compare_params(void *ctx, const struct scap_event_info *info)
 		const int type = (int)type_of_param(&info->params[i]);
 
 		if (!strcmp(info->params[i].name, s->name))
-			s->type = s->type == -1 || s->type == type ? type : FIELD_NONE;
+			s->type = s->type == -1 ? type : common_type(s->type, type);
 	}
 }
 

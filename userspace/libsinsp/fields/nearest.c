@@ -13,24 +13,29 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 	return ab < c ? ab : c;
 }
 
-/* Insertions, deletions and replacements that make one of the other. */
+/* Insertions, deletions, replacements and swaps of neighbours that make one of the other. */
 static unsigned int edit_distance(const char *a, const char *b)
 {
-	unsigned int row[NAME_MAX_LEN + 1], diagonal, above;
-	size_t i, j, nb = strlen(b);
+	unsigned int rows[3][NAME_MAX_LEN + 1];
+	const size_t nb = strlen(b);
+	size_t i, j;
 
 	for (j = 0; j <= nb; j++)
-		row[j] = j;
+		rows[0][j] = j;
 	for (i = 1; a[i - 1]; i++) {
-		diagonal = row[0];
+		const unsigned int *before = rows[(i + 1) % 3], *above = rows[(i - 1) % 3];
+		unsigned int *row = rows[i % 3];
+
 		row[0] = i;
 		for (j = 1; j <= nb; j++) {
-			above = row[j];
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
+			row[j] = min3(above[j] + 1, row[j - 1] + 1,
+				      above[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    before[j - 2] + 1 < row[j])
+				row[j] = before[j - 2] + 1;
 		}
 	}
-	return row[nb];
+	return rows[(i - 1) % 3][nb];
 }
 
 void nearest_begin(struct nearest *n, const char *name)

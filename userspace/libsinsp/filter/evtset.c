@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For which types of events a filter can hold. Always on the safe side: what is not known from the
+ * type alone can be either.
+ */
+#include <errno.h>
+
+#include "program.h"
+
+static const struct scap_event_info *info_at(unsigned int index)
+{
+	return scap_event_info(index < EVT_PUBLIC_MAX ? index
+						      : index - EVT_PUBLIC_MAX + EVT_PRIVATE);
+}
+
+static void set_type(uint64_t *types, unsigned int index)
+{
+	types[index / 64] |= 1ull << index % 64;
+}
+
+/* Its name is that of the call, which the event tells. */
+static int is_generic(const struct scap_event_info *info)
+{
+	return info->id == EVT_SYSCALL_E || info->id == EVT_SYSCALL_X;
+}
+
+static int is_field(const struct filter_check *c, const char *name)
+{
+	return c->left->kind == FILTER_EXPR_FIELD && !strcmp(c->left->field.row->name, name);
+}
+
+/* The answer for an event of which nothing but the type is known: 1, 0, -ENOMEM. */
+static int ask_type(struct sinsp_asker *a, const struct filter_check *c,
+		    const struct sinsp_matcher *m, const struct scap_event_info *info)
+{
+	const struct ppm_evt_hdr hdr = {.tid = UINT64_MAX, .type = info->id};
+	const struct sinsp_evt evt = {
+		.raw = {.hdr = &hdr, .type = info->id, .nr = REC_NR_NONE},
+		.info = info,
+		.fdnum = -1,
+	};
+	const struct sinsp_value *more;
+	struct sinsp_value v;
+	int n;
+
+	sinsp_asker_set(a, &evt);
+	n = sinsp_field_get(a, &c->left->field, &v, &more);
+	return n > 0 ? sinsp_match(m, &v) : n;
+}
+
+static int types_of_constant(struct sinsp_filter *f, const struct filter_check *c,
+			     struct filter_types *may)
+{
+	struct sinsp_matcher_maker mm = {.ast = &f->ast, .regexes = f->regexes};
+	const int knows_generic = is_field(c, "evt.dir");
+	struct sinsp_matcher m;
+	struct sinsp_asker a;
+	int err, r = 0;
+
+	err = sinsp_matcher_make(&mm, &m, c);
+	f->regexes = mm.regexes;
+	if (err)
+		return err;
+	sinsp_asker_init(&a, NULL);
+	for (unsigned int i = 0; i < EVT_INDEX_MAX && r >= 0; i++) {
+		const struct scap_event_info *info = info_at(i);
+		const int either = info && is_generic(info) && !knows_generic;
+
+		if (!info)
+			continue;
+		r = either ? 0 : ask_type(&a, c, &m, info);
+		if (either || r > 0)
+			set_type(may->yes, i);
+		if (either || r == 0)
+			set_type(may->no, i);
+	}
+	sinsp_asker_fini(&a);
+	return r < 0 ? r : 0;
+}
+
+static int has_param(const struct scap_event_info *info, const char *name)
+{
+	for (unsigned int i = 0; i < info->n_params; i++)
+		if (!strcmp(info->params[i].name, name))
+			return 1;
+	return 0;
+}
+
+/* evt.arg.NAME: an event without such a parameter has no value, and no check of it holds. */
+static void types_of_arg(const char *name, struct filter_types *may)
+{
+	for (unsigned int i = 0; i < EVT_INDEX_MAX; i++) {
+		const struct scap_event_info *info = info_at(i);
+
+		if (!info)
+			continue;
+		set_type(may->no, i);
+		if (has_param(info, name))
+			set_type(may->yes, i);
+	}
+}
+
+int sinsp_check_types(struct sinsp_filter *f, struct filter_check *c)
+{
+	const struct sinsp_field *field =
+		c->left->kind == FILTER_EXPR_FIELD ? &c->left->field : NULL;
+
+	if (c->typed || !field || c->right)
+		return 0;
+	c->typed = 1;
+	if (!(field->row->flags & FIELD_F_BY_TYPE) && !is_field(c, "evt.arg") &&
+	    !is_field(c, "evt.rawarg"))
+		return 0;
+	if (!(field->row->flags & FIELD_F_BY_TYPE) && field->has_index)
+		return 0;
+	c->may = sinsp_arena_alloc(&f->ast.arena, sizeof(*c->may));
+	if (!c->may)
+		return -ENOMEM;
+	if (field->row->flags & FIELD_F_BY_TYPE)
+		return types_of_constant(f, c, c->may);
+	types_of_arg(field->arg, c->may);
+	return 0;
+}
+
+/* ---- of a tree ---- */
+
+static void all_types(uint64_t *out)
+{
+	for (unsigned int i = 0; i < EVT_INDEX_MAX; i++)
+		if (info_at(i))
+			set_type(out, i);
+}
+
+/* @to becomes what is in both, or in one of them. */
+static void combine(uint64_t *to, const uint64_t *from, int both)
+{
+	for (unsigned int i = 0; i < FILTER_TYPE_WORDS; i++)
+		to[i] = both ? to[i] & from[i] : to[i] | from[i];
+}
+
+static void types_of_terms(const struct filter_node *n, struct filter_types *out)
+{
+	const int is_and = n->kind == FILTER_AND;
+	struct filter_types one;
+
+	*out = (struct filter_types){0};
+	all_types(is_and ? out->yes : out->no);
+	for (n = n->children; n; n = n->next) {
+		sinsp_node_types(n, &one);
+		combine(out->yes, one.yes, is_and);
+		combine(out->no, one.no, !is_and);
+	}
+}
+
+void sinsp_node_types(const struct filter_node *n, struct filter_types *out)
+{
+	struct filter_types inner;
+
+	switch (n->kind) {
+	case FILTER_AND:
+	case FILTER_OR:
+		types_of_terms(n, out);
+		return;
+	case FILTER_NOT:
+		sinsp_node_types(n->children, &inner);
+		memcpy(out->yes, inner.no, sizeof(out->yes));
+		memcpy(out->no, inner.yes, sizeof(out->no));
+		return;
+	case FILTER_CHECK:
+		if (n->check->may) {
+			*out = *n->check->may;
+			return;
+		}
+		*out = (struct filter_types){0};
+		all_types(out->yes);
+		all_types(out->no);
+		return;
+	case FILTER_CONST:
+		*out = (struct filter_types){0};
+		all_types(n->value ? out->yes : out->no);
+		return;
+	}
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "program.h"
+
+static int names_direction(const struct sinsp_filter *f)
+{
+	for (unsigned int i = 1; i < f->n_slots; i++) {
+		const struct filter_expr *e = f->slots[i].expr;
+
+		if (e->kind == FILTER_EXPR_FIELD && !strcmp(e->field.row->name, "evt.dir"))
+			return 1;
+	}
+	return 0;
+}
+
+static int compile(struct sinsp_filter *f, const char *text, const struct sinsp_filter_opts *opts)
+{
+	int err = sinsp_ast_parse(&f->ast, text, opts);
+
+	if (!err)
+		err = sinsp_filter_check(&f->ast, f->ast.root);
+	if (!err)
+		err = sinsp_filter_make_slots(f);
+	if (err)
+		return err;
+	f->asks_direction = names_direction(f);
+	err = sinsp_filter_simplify(f);
+	return err ? err : sinsp_filter_emit(f);
+}
+
+int sinsp_filter_new(struct sinsp_filter **out, const char *text,
+		     const struct sinsp_filter_opts *opts, struct sinsp_filter_error *err)
+{
+	struct sinsp_filter *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return -ENOMEM;
+	sinsp_asker_init(&f->asker, NULL);
+	f->ast.err = err ? err : &f->no_error;
+	r = compile(f, text, opts);
+	if (r) {
+		sinsp_filter_free(f);
+		return r;
+	}
+	/* Both are the caller's, and may be gone from now on. */
+	f->ast.err = &f->no_error;
+	f->ast.opts = NULL;
+	*out = f;
+	return 0;
+}
+
+void sinsp_filter_free(struct sinsp_filter *f)
+{
+	if (!f)
+		return;
+	for (const struct sinsp_regexes *r = f->regexes; r; r = r->next)
+		sinsp_regex_free(r->regex);
+	sinsp_asker_fini(&f->asker);
+	sinsp_ast_fini(&f->ast);
+	free(f);
+}
+
+int sinsp_filter_may_match(const struct sinsp_filter *f, unsigned int type)
+{
+	return sinsp_types_have(f->may.yes, evt_index(type));
+}
+
+int sinsp_filter_wants_enters(const struct sinsp_filter *f)
+{
+	if (!f->asks_direction)
+		return 0;
+	for (unsigned int i = 0; i < EVT_INDEX_MAX; i += 2)
+		if (sinsp_types_have(f->may.yes, i))
+			return 1;
+	return 0;
+}
