@@ -15,6 +15,7 @@
 
 #include "clock.h"
 #include "container/container_lookup.h"
+#include "filter_arg.h"
 #include "privileges.h"
 #include "progress.h"
 #include "report.h"
@@ -116,7 +117,8 @@ static int open_source(struct capture *c)
 	};
 	struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),
-		.enter_events = o->enter_events,
+		.enter_events = o->enter_events ||
+				(c->take.filter && sinsp_filter_wants_enters(c->take.filter)),
 		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
 		.suppress_comms = o->suppress.v,
 		.heal = c->live,
@@ -410,10 +412,14 @@ int capture_run(const struct options *o, uint64_t start_ns)
 	};
 	int err, status = STATUS_OK;
 
+	if (filter_arg_compile(&c.take.filter, o))
+		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	if (o->command) {
 		status = spawn_start(&c.spawn, o->command);
-		if (status)
+		if (status) {
+			sinsp_filter_free(c.take.filter);
 			return status;
+		}
 	}
 	/* Who writes sees EPIPE, EFBIG. Other signals end an opening that takes too long. */
 	signal(SIGPIPE, SIG_IGN);

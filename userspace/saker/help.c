@@ -6,10 +6,12 @@
 enum { HELP_COLUMN = 26 };
 
 static const char usage[] =
-	"Usage: saker [OPTION...]                 watch the system calls of this machine\n"
-	"       saker [OPTION...] -- CMD [ARG...] run CMD, watch it and its descendants\n"
-	"       saker [OPTION...] -r FILE         read a capture file\n"
+	"Usage: saker [OPTION...] [FILTER]        watch the system calls of this machine\n"
+	"       saker [OPTION...] [FILTER] -- CMD [ARG...]\n"
+	"                                         run CMD, watch it and its descendants\n"
+	"       saker [OPTION...] -r FILE [FILTER] read a capture file\n"
 	"\n"
+	"FILTER says which events are meant, as in: proc.name=cat and evt.type=open.\n"
 	"Watching needs root, reading a file does not. A line is: number, time, CPU,\n"
 	"process (thread), > call begins or < call ends, name, arguments.\n";
 
@@ -27,6 +29,8 @@ static const char ending[] =
 	"  saker -r web.scap                  print it; sysdig and tshark read it too\n"
 	"  saker -o ls.txt -- ls /tmp         what ls does, apart from what it prints\n"
 	"  saker -r web.scap -q -S            which calls were made most\n"
+	"  saker evt.type=openat and evt.failed=true\n"
+	"                                     opens that fail\n"
 	"  ssh host saker -w - | saker -r -   watch another machine\n";
 
 static void put_row(FILE *f, const struct option_row *row)

@@ -8,6 +8,7 @@
 #include "capture.h"
 #include "clock.h"
 #include "fields/format.h"
+#include "filter_arg.h"
 #include "list_capabilities.h"
 #include "list_events.h"
 #include "list_fields.h"
@@ -48,6 +49,8 @@ static int run_mode(const struct options *o, uint64_t start_ns)
 		return capture_run(o, start_ns);
 	case MODE_VERIFY:
 		return verify_files(o->read.v);
+	case MODE_EXPLAIN_FILTER:
+		return filter_arg_explain(o);
 	case MODE_LIST_EVENTS:
 		return list(o);
 	case MODE_LIST_FIELDS:

@@ -37,6 +37,7 @@ static const struct option_choice samplings[] = {
 static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_SOURCE] = "What is captured",
 	[GROUP_SELECT] = "What of it is recorded (live; the kernel leaves out the rest)",
+	[GROUP_FILTER] = "Filters",
 	[GROUP_FILE] = "Capture files",
 	[GROUP_LINES] = "Lines",
 	[GROUP_REPORT] = "Reports",
@@ -108,6 +109,18 @@ const struct option_row option_rows[] = {
 	 "Only the first 1/N of each second, N from 2 to 128 and a power of two, for busy machines. "
 	 "Calls that make, end or change processes and descriptors are kept always.",
 	 take_choice, AT(sampling), 0, samplings},
+
+	{0, "macro", "NAME=EXPR", GROUP_FILTER,
+	 "In the filter, NAME stands for EXPR in parentheses. Can be repeated; macros may name macros.",
+	 take_filter_name, AT(macros)},
+	{0, "list", "NAME=A,B,...", GROUP_FILTER,
+	 "In the filter, NAME stands for these values: proc.name in NAME, or among others in "
+	 "parentheses. Can be repeated.",
+	 take_filter_name, AT(lists)},
+	{0, "explain-filter", NULL, GROUP_FILTER,
+	 "Show what the filter became: its checks in the order that they are made, and the events "
+	 "that can match.",
+	 take_value, AT(mode), MODE_EXPLAIN_FILTER},
 
 	{'w', "write", "FILE", GROUP_FILE,
 	 "Write the events to a capture file that saker, sysdig and Wireshark open; - is standard "
@@ -214,7 +227,7 @@ const struct option_row option_rows[] = {
 	 "included.",
 	 take_text, AT(container_socket)},
 
-	{'l', "list", NULL, GROUP_ABOUT,
+	{'l', "list-fields", NULL, GROUP_ABOUT,
 	 "List the fields of formats and filters; with -v their types, and fields that are seldom "
 	 "meant.",
 	 take_value, AT(mode), MODE_LIST_FIELDS},

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "capfile_write.h"
+#include "filter/filter.h"
 #include "sinsp.h"
 
 enum saker_mode {
@@ -19,6 +20,7 @@ enum saker_mode {
 	MODE_LIST_FIELDS,
 	MODE_CAPABILITIES,
 	MODE_VERIFY,
+	MODE_EXPLAIN_FILTER,
 	MODE_HELP,
 	MODE_VERSION,
 };
@@ -57,8 +59,15 @@ struct snap_port_list {
 	size_t n;
 };
 
+struct filter_name_list {
+	struct sinsp_filter_name *v; /* owned, the names too; the texts are borrowed */
+	size_t n;
+};
+
 struct options {
 	int mode; /* enum saker_mode */
+	char *filter; /* owned; NULL: every event is meant */
+	struct filter_name_list macros, lists; /* that the filter may name */
 	struct text_list read; /* capture files; none: live */
 	const char *write; /* NULL: write no capture file */
 	const char
@@ -100,6 +109,7 @@ struct options {
 enum option_group {
 	GROUP_SOURCE,
 	GROUP_SELECT,
+	GROUP_FILTER,
 	GROUP_FILE,
 	GROUP_LINES,
 	GROUP_REPORT,

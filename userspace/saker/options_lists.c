@@ -202,3 +202,56 @@ int take_snap_port(void *member, const struct option_row *row, const char *arg)
 	list->v = v;
 	return 0;
 }
+
+/* ---- names that filters may use ---- */
+
+static int is_filter_name(const char *p, size_t len)
+{
+	static const char *const keywords[] = {"and", "or", "not"};
+
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		if (strlen(keywords[i]) == len && !memcmp(keywords[i], p, len))
+			return 0;
+	if (!len || !isalpha((unsigned char)p[0]))
+		return 0;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)p[i]) && p[i] != '_')
+			return 0;
+	return 1;
+}
+
+static int has_name(const struct filter_name_list *list, const char *name, size_t len)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strlen(list->v[i].name) == len && !memcmp(list->v[i].name, name, len))
+			return 1;
+	return 0;
+}
+
+/* NAME=TEXT */
+int take_filter_name(void *member, const struct option_row *row, const char *arg)
+{
+	struct filter_name_list *list = member;
+	const char *const equals = strchr(arg, '=');
+	const size_t len = equals ? (size_t)(equals - arg) : 0;
+	struct sinsp_filter_name *v;
+
+	if (!is_filter_name(arg, len)) {
+		say("--%s needs %s, not '%s': a name has letters, digits and _", row->name,
+		    row->arg, arg);
+		return -EINVAL;
+	}
+	if (has_name(list, arg, len)) {
+		say("--%s %.*s was given before", row->name, (int)len, arg);
+		return -EINVAL;
+	}
+	v = realloc(list->v, (list->n + 1) * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	list->v = v;
+	v[list->n] = (struct sinsp_filter_name){strndup(arg, len), equals + 1};
+	if (!v[list->n].name)
+		return -ENOMEM;
+	list->n++;
+	return 0;
+}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "fields/nearest.h"
@@ -116,15 +118,30 @@ static int parse_letters(struct options *o, const char *text, struct args *args)
 	return err;
 }
 
+/* What is no option is part of the filter. */
+static int add_filter_word(struct options *o, const char *text)
+{
+	char *joined;
+
+	if (!o->filter && access(text, F_OK) == 0) {
+		say("unexpected argument '%s': read a file with -r %s, run a command with -- %s",
+		    text, text, text);
+		return -EINVAL;
+	}
+	if (asprintf(&joined, "%s%s%s", o->filter ? o->filter : "", o->filter ? " " : "", text) < 0)
+		return -ENOMEM;
+	free(o->filter);
+	o->filter = joined;
+	return 0;
+}
+
 static int parse_one(struct options *o, const char *text, struct args *args)
 {
 	if (text[0] == '-' && text[1] == '-')
 		return parse_name(o, text + 2, args);
 	if (text[0] == '-' && text[1])
 		return parse_letters(o, text + 1, args);
-	say("unexpected argument '%s': read a file with -r %s, run a command with -- %s", text,
-	    text, text);
-	return -EINVAL;
+	return add_filter_word(o, text);
 }
 
 static int is_selective(const struct options *o)
@@ -150,6 +167,11 @@ static int check(const struct options *o)
 		{o->all && !o->command, "--all goes with a command: saker --all -- CMD"},
 		{o->mode == MODE_VERIFY && !o->read.n,
 		 "--verify needs a file: saker -r FILE --verify"},
+		{o->mode == MODE_EXPLAIN_FILTER && !o->filter,
+		 "--explain-filter needs a filter: saker --explain-filter proc.name=cat"},
+		{o->filter && o->mode != MODE_CAPTURE && o->mode != MODE_EXPLAIN_FILTER,
+		 "a filter is about the events of a capture: it goes with none of the lists, nor "
+		 "with --verify"},
 		{o->markdown && o->mode != MODE_LIST_EVENTS && o->mode != MODE_LIST_FIELDS,
 		 "--markdown goes with -l and -L"},
 		{o->compress && !o->write, "-z and --zstd go with -w FILE"},
@@ -239,6 +261,13 @@ int options_parse(struct options *o, int argc, char **argv)
 	return o->mode == MODE_HELP || o->mode == MODE_VERSION ? 0 : check(o);
 }
 
+static void free_filter_names(struct filter_name_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free((char *)list->v[i].name);
+	free(list->v);
+}
+
 void options_fini(struct options *o)
 {
 	free(o->read.v);
@@ -250,4 +279,7 @@ void options_fini(struct options *o)
 	for (size_t i = 0; i < o->comms.n; i++)
 		free(o->comms.v[i]);
 	free(o->comms.v);
+	free_filter_names(&o->macros);
+	free_filter_names(&o->lists);
+	free(o->filter);
 }

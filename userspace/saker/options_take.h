@@ -22,6 +22,8 @@ int take_syscalls(void *member, const struct option_row *row, const char *arg); 
 int take_pids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_uids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_names(void *member, const struct option_row *row, const char *arg); /* name_list */
+int take_filter_name(void *member, const struct option_row *row,
+		     const char *arg); /* filter_name_list */
 int take_snap_port(void *member, const struct option_row *row,
 		   const char *arg); /* snap_port_list */
 

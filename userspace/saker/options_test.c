@@ -197,13 +197,36 @@ static void test_command(void **state)
 	assert_null(o.command[4]);
 }
 
+static void test_filter(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parses(&o, "proc.name=cat", "and", "-q", "evt.type", "=", "open", "--list", "x=a,b",
+		      "--macro=m=fd.num=3", "--", "ls");
+	assert_string_equal(o.filter, "proc.name=cat and evt.type = open");
+	assert_string_equal(o.lists.v[0].name, "x");
+	assert_string_equal(o.lists.v[0].text, "a,b");
+	assert_string_equal(o.macros.v[0].name, "m");
+	assert_string_equal(o.macros.v[0].text, "fd.num=3");
+	options_fini(&o);
+	assert_parses(&o, "-q");
+	assert_null(o.filter);
+}
+
 static void test_bad_arguments(void **state)
 {
 	(void)state;
 	assert_refused("--nope");
 	assert_refused("-Z");
 	assert_refused("- ");
-	assert_refused("proc.name=cat");
+	assert_refused("/dev/null");
+	assert_refused("--macro", "x");
+	assert_refused("--macro", "=x");
+	assert_refused("--macro", "a b=x");
+	assert_refused("--macro", "and=x");
+	assert_refused("--macro", "x=y", "--macro", "x=z");
+	assert_refused("--list", "9=y");
 	assert_refused("-r");
 	assert_refused("-r", "");
 	assert_refused("-q=1");
@@ -243,6 +266,9 @@ static void test_contradictions(void **state)
 	assert_refused("--all");
 	assert_refused("--verify");
 	assert_refused("--markdown");
+	assert_refused("--explain-filter");
+	assert_refused("-L", "proc.name=cat");
+	assert_refused("-r", "f", "--verify", "proc.name=cat");
 	assert_refused("--cpus-per-ring", "2", "--ring", "array");
 	assert_refused("--ring=perf", "--cpus-per-ring", "0");
 	assert_refused("-z");
@@ -268,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_selection),
 		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_bad_arguments),
 		cmocka_unit_test(test_contradictions),
 	};

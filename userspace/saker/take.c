@@ -292,9 +292,18 @@ static int matters_to_state(const struct sinsp_evt *evt)
 	return !evt->raw.num || (evt->info && evt->info->flags & EF_MODIFIES_STATE);
 }
 
+/* What the filter leaves out is still in the file if names depend on it. */
+static int keep_for_state(struct sinsp_evt *evt)
+{
+	if (!matters_to_state(evt))
+		return 0;
+	evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
+	return 1;
+}
+
 int take_event(struct take *t, struct sinsp_evt *evt)
 {
-	int err = 0;
+	int err = 0, meant;
 
 	if (t->done)
 		return 0;
@@ -312,10 +321,19 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		return 0;
 	/* A file numbers what is in it: so does the screen, where events are left out. */
 	if (t->live && evt->raw.num)
-		evt->raw.num = ++t->n_numbered;
+		evt->raw.num = t->n_numbered + 1;
+	meant = t->filter && evt->raw.num ? sinsp_filter_run(t->filter, evt) : 1;
+	if (meant < 0) {
+		say_cause(say_n_errors(), "cannot filter", meant);
+		return meant;
+	}
+	if (t->o->write && !meant && !keep_for_state(evt))
+		return 0;
+	if (evt->raw.num)
+		t->n_numbered++;
 	if (t->o->write)
 		err = put_file(t, evt);
-	if (!err && sinsp_evt_shown(t->inspector, evt))
+	if (!err && meant && sinsp_evt_shown(t->inspector, evt))
 		err = show(t, evt);
 	else if (!err && t->prints && tells_of_gap(evt))
 		err = put_line(t, evt, 1);
@@ -387,4 +405,5 @@ void take_fini(struct take *t)
 	lines_close(&t->form);
 	pieces_fini(&t->pieces);
 	free(t->provenance);
+	sinsp_filter_free(t->filter);
 }

@@ -26,6 +26,7 @@ struct take {
 	char *provenance; /* owned */
 	uint64_t piece_bytes; /* of the pieces before */
 	int file_failed; /* and it was said */
+	struct sinsp_filter *filter; /* taken; NULL: every event is meant */
 	struct summary *summary; /* NULL: none wanted */
 	uint64_t n_events, n_shown;
 	uint64_t n_numbered; /* live: the number of the last meant event */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "filter_arg.h"
+
+#include <stdlib.h>
+
+#include "say.h"
+#include "spawn.h"
+
+static void say_error(const struct sinsp_filter_error *err)
+{
+	struct sinsp_text lines = {0};
+
+	if (err->name)
+		say("filter, in %s: %s", err->name, err->what);
+	else
+		say("filter: %s", err->what);
+	if (!sinsp_filter_error_lines(&lines, err))
+		fwrite(lines.p, 1, lines.len, stderr);
+	free(lines.p);
+}
+
+int filter_arg_compile(struct sinsp_filter **out, const struct options *o)
+{
+	const struct sinsp_filter_opts opts = {
+		.sz = sizeof(opts),
+		.macros = o->macros.v,
+		.n_macros = o->macros.n,
+		.lists = o->lists.v,
+		.n_lists = o->lists.n,
+		.log = say_log,
+	};
+	struct sinsp_filter_error err = {0};
+	int r;
+
+	*out = NULL;
+	if (!o->filter)
+		return 0;
+	r = sinsp_filter_new(out, o->filter, &opts, &err);
+	if (r && err.text)
+		say_error(&err);
+	else if (r)
+		say_cause(say_n_errors(), "filter", r);
+	return r;
+}
+
+int filter_arg_explain(const struct options *o)
+{
+	struct sinsp_text text = {0};
+	struct sinsp_filter *f;
+	int status = STATUS_FAILED;
+
+	if (filter_arg_compile(&f, o))
+		return status;
+	if (!sinsp_filter_explain(f, &text)) {
+		fwrite(text.p, 1, text.len, stdout);
+		status = STATUS_OK;
+	}
+	free(text.p);
+	sinsp_filter_free(f);
+	return status;
+}
