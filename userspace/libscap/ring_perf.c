@@ -5,6 +5,10 @@
  * CVE-2025-38563. Only a record that straddles the end is copied.
  *
  * A sample is the header (type, misc, size), the size of what BPF gave, and that.
+ *
+ * What finds no room the kernel refuses to the driver at once, which counts it with CPU, reason and
+ * time (perf_refusal). PERF_FORMAT_LOST, since Linux 6.0, is a count of the same refusals without
+ * these, so it adds nothing to the account and is not read.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
