@@ -365,6 +365,18 @@ static int is_failure(int err)
 	return err && err != -EPIPE;
 }
 
+/* Somebody at a terminal who sees nothing should know that something was seen. */
+static void tell_nothing(const struct capture *c)
+{
+	const struct report *r = &c->report;
+
+	if (c->live && r->have_stats && !r->n_shown && r->stats.n_filtered && isatty(STDERR_FILENO))
+		fprintf(stderr,
+			"saker: nothing of what was asked for happened; %llu other calls were left "
+			"out\n",
+			(unsigned long long)r->stats.n_filtered);
+}
+
 static int finish(struct capture *c, int err)
 {
 	int failed = is_failure(err);
@@ -384,6 +396,7 @@ static int finish(struct capture *c, int err)
 	if (c->inspector && c->o->verbose)
 		report_print(&c->report, stderr);
 	report_warn_lost(&c->report);
+	tell_nothing(c);
 	take_fini(&c->take);
 	sinsp_close(c->inspector);
 	return failed;
