@@ -215,16 +215,38 @@ static int scan_files(struct scan *s, uint64_t pid, int pid_fd)
 	return err;
 }
 
+/* A main thread that has ended before the others has nothing any more of what threads share: the
+ * directory of another one, -1: there is none. */
+static int open_survivor(struct scan *s, uint64_t pid, int pid_fd)
+{
+	uint64_t tid;
+	int fd = -1;
+
+	if (proc_dir_open(&s->tasks, pid_fd, "task"))
+		return -1;
+	while (fd < 0 && proc_dir_next(&s->tasks, &tid) > 0)
+		if (tid != pid)
+			fd = open_number(s->tasks.fd, tid);
+	proc_dir_close(&s->tasks);
+	return fd;
+}
+
 static int scan_main(struct scan *s, uint64_t pid, int pid_fd, struct scap_thread_info *main,
 		     struct task_extra *x)
 {
-	int err = read_own(s, main, x, pid, pid, pid_fd);
+	int err = read_own(s, main, x, pid, pid, pid_fd), other, fd;
 
 	if (err)
 		return err;
-	task_read_shared(main, &s->bufs, pid_fd, x->kthread);
+	other = x->ended && x->n_threads > 1 ? open_survivor(s, pid, pid_fd) : -1;
+	fd = other < 0 ? pid_fd : other;
+	task_read_shared(main, &s->bufs, fd, x->kthread);
 	err = scap_state_build_thread(s->b, main);
-	return err || x->kthread || s->opts.no_files ? err : scan_files(s, pid, pid_fd);
+	if (!err && !x->kthread && !s->opts.no_files)
+		err = scan_files(s, pid, fd);
+	if (other >= 0)
+		close(other);
+	return err;
 }
 
 /* 0 too if the process ended meanwhile. */

@@ -57,6 +57,7 @@ static int parse_stat(struct scap_thread_info *t, struct task_extra *x, char *te
 		return -EINVAL;
 	*end = 0;
 	t->comm = open + 1;
+	x->ended = end[2] == 'Z';
 	p = end + 3; /* behind the state's letter */
 	skip_ints(&p, 1);
 	t->pgid = proc_int(&p);

@@ -23,6 +23,7 @@ void task_bufs_fini(struct task_bufs *b);
 struct task_extra {
 	uint64_t n_threads;
 	int kthread;
+	int ended; /* its parent, or another thread, has still to notice */
 };
 
 /*
