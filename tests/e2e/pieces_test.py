@@ -146,6 +146,15 @@ class PiecesTest(unittest.TestCase):
         for f in files:
             self.assertIn(b"web-1", e2e.read_bytes(f))
 
+    def test_read_together_in_any_order(self):
+        files = self.cut("shuffled", "-e", "120")
+        mixed = [x for f in files[::-2] + files[-2::-2] for x in ("-r", f)]
+        out = e2e.run(e2e.SAKER, *mixed, "-t", "r")
+        whole = e2e.run(e2e.SAKER, *[x for f in files for x in ("-r", f)], "-t", "r")
+        self.assertEqual(out, whole)
+        times = [line.split()[1] for line in out.splitlines()]
+        self.assertEqual(times, [line.split()[0] for line in self.texts(self.whole, options=("-t", "r"))])
+
     def test_what_does_not_go_together(self):
         for options in (("-C", "1"), ("-W", "3", "-w", "x"), ("-e", "5", "-C", "1", "-w", "x"),
                         ("-C", "0", "-w", "x"), ("-e", "5", "-w", "-")):

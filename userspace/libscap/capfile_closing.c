@@ -48,6 +48,14 @@ static uint64_t *stat_at(struct scap_stats *st, const struct stats_row *row)
 	return (uint64_t *)((char *)st + row->offset);
 }
 
+void scap_stats_add(struct scap_stats *sum, const struct scap_stats *st)
+{
+	struct scap_stats copy = *st;
+
+	for (size_t i = 0; i < N_STATS_ROWS; i++)
+		*stat_at(sum, &stats_rows[i]) += *stat_at(&copy, &stats_rows[i]);
+}
+
 size_t cap_stats_put(char *buf, size_t sz, const struct scap_stats *st)
 {
 	struct scap_stats copy = *st;

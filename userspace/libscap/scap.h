@@ -192,6 +192,9 @@ struct scap_stats {
  * none. */
 int scap_stats(const struct scap *s, struct scap_stats *st);
 
+/* Adds the counters of @st, but those of single CPUs, to @sum's. */
+void scap_stats_add(struct scap_stats *sum, const struct scap_stats *st);
+
 const char *scap_drop_reason(unsigned int reason); /* a sentence; NULL past the last */
 
 /* What the kernel offers, one row per capability. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "say.h"
 #include "signals.h"
 #include "spawn.h"
+#include "streams.h"
 #include "take.h"
 
 enum {
@@ -34,7 +36,9 @@ enum {
 struct capture {
 	const struct options *o;
 	struct spawn spawn;
-	struct sinsp *inspector;
+	struct sinsp **inspectors; /* of the live system, or of each file */
+	size_t n_inspectors;
+	struct sinsp_streams *streams; /* of several files; NULL: there is one source */
 	struct take take;
 	struct progress progress;
 	struct report report;
@@ -95,14 +99,16 @@ static struct sinsp_lookup *start_lookup(const struct options *o)
 	return lookup;
 }
 
-static int open_source(struct capture *c)
+/* The source @i: the only one, or a file of several. */
+static int open_source(struct capture *c, size_t i)
 {
 	const struct options *o = c->o;
+	const char *const path[] = {o->read.n ? o->read.v[i] : NULL, NULL};
 	int32_t command;
 	const struct scap_select select = selection(c, &command);
 	const struct scap_open_opts opts = {
 		.sz = sizeof(opts),
-		.paths = o->read.v,
+		.paths = c->live ? NULL : path,
 		.log = say_log,
 		.ring_kind = o->ring_kind,
 		.ring_sz = o->ring_sz,
@@ -143,11 +149,51 @@ static int open_source(struct capture *c)
 	if (err)
 		sinsp_lookup_free(sinsp_opts.lookup);
 	else
-		err = sinsp_open(&c->inspector, src, &sinsp_opts);
+		err = sinsp_open(&c->inspectors[i], src, &sinsp_opts);
 	if (err)
-		say_cause(before, c->live ? "cannot capture" : o->read.v[0], err);
+		say_cause(before, c->live ? "cannot capture" : path[0], err);
+	else
+		c->n_inspectors++;
+	return err;
+}
+
+static int open_sources(struct capture *c)
+{
+	const size_t n = c->live ? 1 : c->o->read.n;
+	int err = 0;
+
+	c->inspectors = calloc(n, sizeof(struct sinsp *));
+	if (!c->inspectors)
+		err = -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		err = open_source(c, i);
+	if (!err && n > 1)
+		err = sinsp_streams_new(&c->streams, c->inspectors, n);
+	if (err == -ENOMEM)
+		say_cause(say_n_errors(), "cannot read", err);
 	c->report.opened_ns = clock_now_ns();
 	return err;
+}
+
+static struct scap *source(const struct capture *c)
+{
+	return sinsp_source(c->inspectors[0]);
+}
+
+static int next_event(struct capture *c, struct sinsp_evt *evt, int timeout_ms)
+{
+	return c->streams ? sinsp_streams_next(c->streams, evt)
+			  : sinsp_next(c->inspectors[0], evt, timeout_ms);
+}
+
+/* How much is read, of all. */
+static double read_share(const struct capture *c)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < c->n_inspectors; i++)
+		sum += scap_progress(sinsp_source(c->inspectors[i]));
+	return sum / (double)c->n_inspectors;
 }
 
 static int is_same_file(const char *a, const char *b)
@@ -212,9 +258,9 @@ static int open_all(struct capture *c)
 	}
 	err = take_open_lines(&c->take, c->o);
 	if (!err)
-		err = open_source(c);
+		err = open_sources(c);
 	if (!err)
-		err = take_open(&c->take, c->inspector, c->spawn.pid);
+		err = take_open(&c->take, c->inspectors[0], c->spawn.pid);
 	if (!err && c->live)
 		privileges_drop();
 	return err;
@@ -233,7 +279,7 @@ static int stop(struct capture *c)
 		c->take.done = 1;
 		return 0;
 	}
-	err = scap_stop(sinsp_source(c->inspector));
+	err = scap_stop(source(c));
 	if (err)
 		say_cause(before, "cannot stop the capture", err);
 	return err;
@@ -261,7 +307,7 @@ static int nobody_left(struct capture *c, uint64_t now_ms)
 	if (c->stopping || o->command || !o->pids.n || now_ms - c->look_ms < IDLE_MS)
 		return 0;
 	c->look_ms = now_ms;
-	if (!scap_is_over(sinsp_source(c->inspector)))
+	if (!scap_is_over(source(c)))
 		return 0;
 	say_log(NULL, SCAP_LOG_WARN,
 		o->pids.n > 1 ? "the processes have ended"
@@ -281,7 +327,7 @@ static int tick(struct capture *c)
 		if (err)
 			return err;
 	}
-	progress_show(&c->progress, scap_progress(sinsp_source(c->inspector)));
+	progress_show(&c->progress, read_share(c));
 	err = output_flush_old(&c->take.lines);
 	if (!err && now - c->slow_tick_ms >= SLOW_TICK_MS) {
 		c->slow_tick_ms = now;
@@ -308,7 +354,7 @@ static int loop(struct capture *c)
 	int n, err, timeout_ms = 0;
 
 	while (!c->take.done) {
-		n = sinsp_next(c->inspector, &evt, timeout_ms);
+		n = next_event(c, &evt, timeout_ms);
 		if (n < 0 && n != -EINTR)
 			return next_error(c, before, n);
 		if (n > 0) {
@@ -335,11 +381,28 @@ static int loop(struct capture *c)
  * the counters of the file would say that it was lost. */
 static void drain(struct capture *c)
 {
-	struct scap *src = sinsp_source(c->inspector);
+	struct scap *src = source(c);
 	struct scap_evt evt;
 
 	while (c->live && c->stopping && scap_next(src, &evt, 0) > 0)
 		;
+}
+
+/* The counters of all sources; nothing of one without: nobody knows what it lost. */
+static int sum_stats(const struct capture *c, struct scap_stats *sum)
+{
+	int err = scap_stats(source(c), sum);
+
+	for (size_t i = 1; i < c->n_inspectors && !err; i++) {
+		struct scap_stats st;
+
+		err = scap_stats(sinsp_source(c->inspectors[i]), &st);
+		if (!err && !st.n_records)
+			err = -ENODATA;
+		if (!err)
+			scap_stats_add(sum, &st);
+	}
+	return err;
 }
 
 static void collect(struct capture *c)
@@ -354,8 +417,7 @@ static void collect(struct capture *c)
 	r->n_shown = c->take.n_shown;
 	r->first_line_ns = c->take.first_line_ns;
 	/* A file that was made of another without counters has none but its own. */
-	r->have_stats = scap_stats(sinsp_source(c->inspector), &r->stats) == 0 &&
-			(c->live || r->stats.n_records);
+	r->have_stats = sum_stats(c, &r->stats) == 0 && (c->live || r->stats.n_records);
 	report_sample_memory(r);
 }
 
@@ -382,7 +444,7 @@ static int finish(struct capture *c, int err)
 	int failed = is_failure(err);
 
 	progress_end(&c->progress);
-	if (c->inspector) {
+	if (c->n_inspectors) {
 		stop(c);
 		drain(c);
 		collect(c);
@@ -393,12 +455,15 @@ static int finish(struct capture *c, int err)
 	if (c->spawn.go_fd < 0)
 		command_is_over(c, 1);
 	failed |= is_failure(take_finish_lines(&c->take));
-	if (c->inspector && c->o->verbose)
+	if (c->n_inspectors && c->o->verbose)
 		report_print(&c->report, stderr);
 	report_warn_lost(&c->report);
 	tell_nothing(c);
 	take_fini(&c->take);
-	sinsp_close(c->inspector);
+	sinsp_streams_free(c->streams);
+	for (size_t i = 0; i < c->n_inspectors; i++)
+		sinsp_close(c->inspectors[i]);
+	free(c->inspectors);
 	return failed;
 }
 

@@ -129,8 +129,8 @@ static int is_meant(struct take *t, const struct sinsp_evt *evt)
 {
 	/* What a suppressed process was before is in the file, so is its end. */
 	if (evt->raw.type == EVT_PROCEXIT_E && evt->raw.flags & SCAP_EVT_F_STATE_ONLY)
-		return sinsp_evt_in_tree(t->inspector, evt);
-	return sinsp_evt_in_tree(t->inspector, evt) && !(evt->thread && evt->thread->suppressed) &&
+		return sinsp_evt_in_tree(evt->insp, evt);
+	return sinsp_evt_in_tree(evt->insp, evt) && !(evt->thread && evt->thread->suppressed) &&
 	       !(t->before_exec && is_before_exec(t, evt));
 }
 
@@ -333,7 +333,7 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		t->n_numbered++;
 	if (t->o->write)
 		err = put_file(t, evt);
-	if (!err && meant && sinsp_evt_shown(t->inspector, evt))
+	if (!err && meant && sinsp_evt_shown(evt->insp, evt))
 		err = show(t, evt);
 	else if (!err && t->prints && tells_of_gap(evt))
 		err = put_line(t, evt, 1);
