@@ -26,7 +26,7 @@ struct sinsp_filter_opts {
 /* What is wrong with a filter, and where. Texts are borrowed from those that the filter was made
  * of. */
 struct sinsp_filter_error {
-	char what[320]; /* a sentence without a newline; may hold any byte of the filter */
+	char what[320]; /* a sentence without control characters */
 	const char *name; /* of the macro or list at fault; NULL: the filter's own text */
 	const char *text; /* the text at fault */
 	size_t pos; /* bytes from its beginning */

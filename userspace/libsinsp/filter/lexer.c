@@ -56,6 +56,9 @@ int sinsp_filter_fail(struct filter_ast *ast, struct filter_place at, const char
 	va_start(ap, fmt);
 	vsnprintf(err->what, sizeof(err->what), fmt, ap);
 	va_end(ap);
+	for (char *c = err->what; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '.';
 	err->name = at.source->name;
 	err->text = at.source->text;
 	err->pos = at.pos;

@@ -166,7 +166,7 @@ static unsigned int find_entry(const struct sinsp_filter *f, unsigned int index)
 
 int sinsp_filter_emit(struct sinsp_filter *f)
 {
-	struct emitter em = {.f = f, .mm.ast = &f->ast};
+	struct emitter em = {.f = f, .mm = {.ast = &f->ast, .regexes = f->regexes}};
 	int err;
 
 	f->n_insns = em.top = count_checks(f->ast.root);
