@@ -10,11 +10,21 @@
 
 #include "field_rows.h"
 #include "nearest.h"
+#include "sinsp_impl.h"
 #include "text.h"
 
 const struct sinsp_field_class *const sinsp_field_classes[] = {
-	&sinsp_fields_evt,   &sinsp_fields_call,      &sinsp_fields_proc, &sinsp_fields_user,
-	&sinsp_fields_group, &sinsp_fields_container, &sinsp_fields_fd,   NULL,
+	&sinsp_fields_evt,
+	&sinsp_fields_call,
+	&sinsp_fields_proc,
+	&sinsp_fields_user,
+	&sinsp_fields_group,
+	&sinsp_fields_container,
+	&sinsp_fields_fd,
+	&sinsp_fields_path,
+	&sinsp_fields_fdlist,
+	&sinsp_fields_syslog,
+	NULL,
 };
 
 /* Families of sysdig's fields that are about things saker knows nothing of. */
@@ -363,6 +373,11 @@ void *sinsp_asker_alloc(struct sinsp_asker *a, size_t n)
 	p = b->bytes + s->used;
 	s->used += n;
 	return p;
+}
+
+int field_guesses(const struct sinsp_asker *a)
+{
+	return !a->insp->native;
 }
 
 int sinsp_asker_keep(struct sinsp_asker *a, struct sinsp_value *v)

@@ -14,6 +14,9 @@ extern const struct sinsp_field_class sinsp_fields_user; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_group; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_container; /* fields_container.c */
 extern const struct sinsp_field_class sinsp_fields_fd; /* fields_fd.c */
+extern const struct sinsp_field_class sinsp_fields_path; /* fields_path.c */
+extern const struct sinsp_field_class sinsp_fields_fdlist; /* fields_fdlist.c */
+extern const struct sinsp_field_class sinsp_fields_syslog; /* fields_syslog.c */
 
 #define FIELD_ROWS(array) .rows = (array), .n_rows = sizeof(array) / sizeof((array)[0])
 
@@ -42,5 +45,9 @@ static inline int field_str(struct sinsp_value *v, const char *s)
 {
 	return s ? field_mem(v, s, strlen(s)) : 0;
 }
+
+/* Whether what is not known has a value all the same: in files of other tools, where sysdig has -1,
+ * 0 or no text. */
+int field_guesses(const struct sinsp_asker *a);
 
 #endif /* SINSP_FIELDS_FIELD_ROWS_H */

@@ -207,7 +207,7 @@ static void test_fields_of_an_event(void **state)
 		{"proc.name", "cat"},
 		{"proc.pid", "1234"},
 		{"thread.tid", "1234"},
-		{"fd.name", NULL},
+		{"fd.name", "/x"},
 	};
 	struct fixture *f = *state;
 	struct ppm_evt_hdr hdr;

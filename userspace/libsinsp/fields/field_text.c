@@ -34,6 +34,18 @@ static char *put_ip(char *p, const struct sinsp_value *v)
 	return end ? p + strlen(p) : p;
 }
 
+/* Of names sysdig leaves control characters out. */
+static char *put_path(char *p, const char *s, size_t n)
+{
+	for (size_t from = 0, i = 0; i <= n; i++) {
+		if (i < n && (unsigned char)s[i] >= ' ' && s[i] != 0x7f)
+			continue;
+		p = put_utf8(p, s + from, i - from);
+		from = i + 1;
+	}
+	return p;
+}
+
 /* What is in an event or in state, or was made for printing. */
 static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_asker *a,
 		       const struct sinsp_value *v)
@@ -47,6 +59,8 @@ static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_asker
 		return p;
 	if (v->made)
 		return put_mem(p, v->p, len);
+	if (v->type == FIELD_PATH)
+		return put_path(p, v->p, len);
 	if (v->type == FIELD_BYTES)
 		return sinsp_buffer_put(p, (const uint8_t *)v->p, len, a->buf_fmt, max);
 	return put_utf8(p, v->p, len);
@@ -65,7 +79,7 @@ char *field_text_put(struct sinsp_text *out, char *p, const struct sinsp_asker *
 		return v->fmt ? put_number(p, v->fmt, v->u) : put_i64(p, v->i);
 	case FIELD_DOUBLE:
 		/* The largest has 309 digits before the point. */
-		return p + snprintf(p, VALUE_ROOM, fabs(v->d) < 1e100 ? "%.3f" : "%.9g", v->d);
+		return p + snprintf(p, VALUE_ROOM, fabs(v->d) < 1e100 ? "%.1f" : "%.9g", v->d);
 	case FIELD_BOOL:
 		return v->u ? put_lit(p, "true") : put_lit(p, "false");
 	case FIELD_IP:

@@ -1,28 +1,720 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of the file that an event is about. */
-#include "fd.h"
+/*
+ * Fields of the file that an event makes, uses or ends. A connection has a client's end, which
+ * began it, and a server's; names and tuples go from the one to the other. Which of them is ours
+ * follows in saker's captures from who connected and who accepted; of others, as in sysdig, from
+ * the addresses of the machine, which tell nothing of a machine that talks to itself.
+ */
+#include <arpa/inet.h>
+
 #include "field_rows.h"
+#include "port_name.h"
+#include "process.h"
+#include "sinsp_impl.h"
+#include "text.h"
+#include "value.h"
+
+/* ---- the file ---- */
+
+static int is_about_fd(const struct sinsp_evt *evt)
+{
+	return evt->thread && evt->info->flags & (EF_CREATES_FD | EF_USES_FD | EF_DESTROYS_FD);
+}
+
+/* NULL: the event is about none, or one that is not known. */
+static const struct sinsp_fd *fd_of(const struct sinsp_asker *a)
+{
+	return is_about_fd(a->evt) ? a->evt->fd : NULL;
+}
+
+static int is_file(const struct sinsp_fd *fd)
+{
+	return fd->type == SCAP_FD_FILE || fd->type == SCAP_FD_FILE_V2;
+}
+
+static int is_connection(const struct sinsp_fd *fd)
+{
+	return fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK;
+}
+
+static int is_listening(const struct sinsp_fd *fd)
+{
+	return fd->type == SCAP_FD_IPV4_SERVSOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
+}
+
+static int is_v6(const struct sinsp_fd *fd)
+{
+	return fd->type == SCAP_FD_IPV6_SOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
+}
 
 static int get_num(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return a->evt->fdnum >= 0 ? field_i(v, a->evt->fdnum) : 0;
+	/* -1: the call was to make a file, and has not. */
+	return is_about_fd(a->evt) ? field_i(v, a->evt->fdnum) : 0;
+}
+
+static int get_type(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)f, (void)more;
+	return fd ? field_str(v, sinsp_fd_typename(fd)) : 0;
+}
+
+struct seen_types {
+	struct sinsp_value *list;
+	int n;
+};
+
+static void note_type(const struct sinsp_fd *fd, void *ctx)
+{
+	struct seen_types *seen = ctx;
+	const char *name = sinsp_fd_typename(fd);
+
+	for (int i = 0; i < seen->n; i++)
+		if (seen->list[i].p == name)
+			return;
+	if (name)
+		field_str(&seen->list[seen->n++], name);
+}
+
+/* What kinds of files the process has open, or of what kind file [N] is. */
+static int get_types(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	struct seen_types seen = {0};
+	const struct sinsp_fd *fd;
+
+	if (!is_about_fd(a->evt))
+		return 0;
+	if (f->has_index) {
+		fd = sinsp_thread_fd(a->evt->thread, f->index);
+		return fd ? field_str(v, sinsp_fd_typename(fd)) : 0;
+	}
+	seen.list = sinsp_asker_alloc(a, SCAP_FD_MAX * sizeof(*seen.list));
+	if (!seen.list)
+		return -ENOMEM;
+	for (int i = 0; i < SCAP_FD_MAX; i++)
+		seen.list[i] = *v;
+	sinsp_files_each(a->evt->thread->files, note_type, &seen);
+	if (seen.n)
+		*v = seen.list[0];
+	*more = seen.list;
+	return seen.n;
+}
+
+/* Of a call that was to make a file and failed: what kind that is. */
+static const char *would_be_type(unsigned int exit_type)
+{
+	switch (exit_type) {
+	case EVT_OPEN_X:
+	case EVT_OPENAT_102_X:
+	case EVT_OPENAT_X:
+	case EVT_OPENAT2_X:
+	case EVT_CREAT_X:
+		return "f";
+	case EVT_SOCKET_X:
+	case EVT_ACCEPT_26_X:
+	case EVT_ACCEPT_56_X:
+	case EVT_ACCEPT_X:
+	case EVT_ACCEPT4_248_X:
+	case EVT_ACCEPT4_X:
+		return "4";
+	case EVT_PIPE_X:
+		return "p";
+	case EVT_EVENTFD_X:
+		return "e";
+	case EVT_SIGNALFD_X:
+		return "s";
+	case EVT_TIMERFD_CREATE_X:
+		return "t";
+	case EVT_INOTIFY_INIT_X:
+		return "i";
+	default:
+		return "o";
+	}
+}
+
+static int get_typechar(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)f, (void)more;
+	if (!is_about_fd(a->evt))
+		return 0;
+	if (!fd)
+		return field_str(v, would_be_type(a->evt->raw.type | 1));
+	return field_mem(v, fd->type ? sinsp_fd_typechar(fd) : "o", 1);
+}
+
+/* ---- names ---- */
+
+static int param_at(const struct sinsp_evt *evt, const char *name)
+{
+	for (int i = 0; i < evt->info->n_params && (unsigned int)i < evt->params.n; i++)
+		if (!strcmp(evt->info->params[i].name, name))
+			return evt->params.v[i].len ? i : -1;
+	return -1;
+}
+
+static int keep_path(struct sinsp_asker *a, struct sinsp_value *v, int at)
+{
+	struct value_writer w = {.out = &a->text, .evt = a->evt};
+	int n = sinsp_value_abspath(&w, (unsigned int)at);
+
+	return n > 0 ? sinsp_asker_keep(a, v) : n;
+}
+
+static int keep_tuple(struct sinsp_asker *a, struct sinsp_value *v, int at)
+{
+	struct value_writer w = {.out = &a->text, .evt = a->evt};
+	int err = sinsp_value_arg(&w, (unsigned int)at);
+
+	return err ? err : sinsp_asker_keep(a, v);
+}
+
+/* What a call that failed was to make or to reach. */
+static int would_be_name(struct sinsp_asker *a, struct sinsp_value *v)
+{
+	const struct sinsp_evt *evt = a->evt;
+	int at;
+
+	if (evt_is_enter(evt->info->id))
+		return 0;
+	switch (evt->raw.type) {
+	case EVT_OPEN_X:
+	case EVT_CREAT_X:
+	case EVT_OPENAT_X:
+	case EVT_OPENAT2_X:
+		at = param_at(evt, "name");
+		return at < 0 ? 0 : keep_path(a, v, at);
+	case EVT_CONNECT_X:
+		at = param_at(evt, "tuple");
+		return at < 0 ? 0 : keep_tuple(a, v, at);
+	default:
+		return field_guesses(a) ? field_str(v, "") : 0;
+	}
+}
+
+static int has_failed(const struct sinsp_evt *evt)
+{
+	return evt->params.n && evt->params.v[0].len == 8 &&
+	       (int64_t)get_u64(evt->params.v[0].p) < 0;
+}
+
+static int name_of(struct sinsp_asker *a, struct sinsp_value *v)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+	int n = 0;
+
+	if (!is_about_fd(a->evt))
+		return 0;
+	/* The address of a connection that did not come about is in the event alone. */
+	if (!fd || (a->evt->raw.type == EVT_CONNECT_X && has_failed(a->evt)))
+		n = would_be_name(a, v);
+	return n || !fd ? n : field_str(v, fd->name);
 }
 
 static int get_name(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return a->evt->fd ? field_str(v, a->evt->fd->name) : 0;
+	return name_of(a, v);
+}
+
+/* As it was given to the call that opened it, without doubled slashes. */
+static int get_nameraw(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+	const char *raw = NULL, *end;
+	size_t n = 0;
+	char *p;
+	int at;
+
+	(void)f, (void)more;
+	if (fd && (is_file(fd) || fd->type == SCAP_FD_DIRECTORY)) {
+		raw = sinsp_fd_given_name(fd, &n);
+	} else if (!fd && is_about_fd(a->evt) && would_be_type(a->evt->raw.type)[0] == 'f') {
+		at = param_at(a->evt, "name");
+		if (at >= 0) {
+			raw = (const char *)a->evt->params.v[at].p;
+			n = strnlen(raw, a->evt->params.v[at].len);
+		}
+	}
+	if (!raw)
+		return 0;
+	p = sinsp_asker_alloc(a, n);
+	if (!p)
+		return -ENOMEM;
+	v->p = p;
+	for (end = raw + n; raw < end; raw++)
+		if (*raw != '/' || p == v->p || p[-1] != '/')
+			*p++ = *raw;
+	v->len = (uint32_t)(p - v->p);
+	return 1;
+}
+
+/* The part of a file's name before its last slash; a slash at the end is kept. */
+static size_t directory_length(const char *name, size_t n)
+{
+	const char *slash = memrchr(name, '/', n);
+
+	if (!slash || slash == name)
+		return 0;
+	return slash == name + n - 1 ? n : (size_t)(slash - name);
+}
+
+static int directory_of(struct sinsp_asker *a, struct sinsp_value *v)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+	int n;
+
+	if (fd && fd->type == SCAP_FD_DIRECTORY)
+		return field_str(v, fd->name);
+	if (fd && !is_file(fd))
+		return 0;
+	n = fd ? field_str(v, fd->name) : name_of(a, v);
+	/* Of connects there is a name too, which is no path. */
+	if (n <= 0 || (!fd && !field_guesses(a) && (!v->len || v->p[0] != '/')))
+		return n < 0 ? n : 0;
+	n = (int)directory_length(v->p, v->len);
+	return n ? field_mem(v, v->p, (size_t)n) : field_str(v, "/");
+}
+
+static int get_directory(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return directory_of(a, v);
+}
+
+static int get_filename(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+	const char *slash;
+
+	(void)f, (void)more;
+	if (!fd || !is_file(fd))
+		return 0;
+	slash = strrchr(fd->name, '/');
+	if (!slash)
+		return field_str(v, "/");
+	return field_str(v, slash[1] ? slash + 1 : fd->name);
+}
+
+/* "CONTAINER:", nothing before the colon on the host, and the value. */
+static int chain_container(struct sinsp_asker *a, struct sinsp_value *v)
+{
+	const struct sinsp_container *c = sinsp_thread_container(a->evt->thread);
+	const char *id = c ? c->id : "";
+	const size_t n = strlen(id), len = v->len;
+	char *p = sinsp_asker_alloc(a, n + 1 + len);
+
+	if (!p)
+		return -ENOMEM;
+	put_mem(put_lit(put_mem(p, id, n), ":"), v->p, len);
+	return field_mem(v, p, n + 1 + len);
+}
+
+static int get_containername(struct sinsp_asker *a, const struct sinsp_field *f,
+			     struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const int n = name_of(a, v);
+
+	(void)f, (void)more;
+	return n > 0 ? chain_container(a, v) : n;
+}
+
+static int get_containerdirectory(struct sinsp_asker *a, const struct sinsp_field *f,
+				  struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const int n = directory_of(a, v);
+
+	(void)f, (void)more;
+	return n > 0 ? chain_container(a, v) : n;
+}
+
+static int get_uid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	char *p;
+
+	(void)f, (void)more;
+	if (!is_about_fd(a->evt))
+		return 0;
+	p = sinsp_asker_alloc(a, 2 * TEXT_NUM_MAX);
+	if (!p)
+		return -ENOMEM;
+	v->p = p;
+	p = put_i64(put_i64(p, a->evt->thread->tid), a->evt->fdnum);
+	v->len = (uint32_t)(p - v->p);
+	return 1;
+}
+
+/* ---- the ends of a connection ---- */
+
+/* Which end, by row; those of ports, services and networks too. */
+enum end {
+	END_CLIENT,
+	END_SERVER,
+	END_LOCAL,
+	END_REMOTE,
+	END_BOTH,
+};
+
+static int is_address_of_machine(const struct sinsp_asker *a, const struct sinsp_fd *fd,
+				 const uint8_t *ip)
+{
+	const struct sinsp_container *c = sinsp_thread_container(a->evt->thread);
+	uint8_t own[4];
+
+	/* A container's is told by its event. */
+	if (c && !is_v6(fd) && inet_pton(AF_INET, c->ip, own) == 1 && memcmp(own, "\0\0\0", 4))
+		if (!memcmp(own, ip, 4))
+			return 1;
+	return sinsp_ifaces_have(&a->insp->ifaces, ip, is_v6(fd));
+}
+
+static int has_role(const struct sinsp_fd *fd)
+{
+	return !!(fd->flags & (SINSP_FD_F_CLIENT | SINSP_FD_F_SERVER));
+}
+
+static int client_is_ours(const struct sinsp_asker *a, const struct sinsp_fd *fd)
+{
+	if (a->insp->native)
+		return !!(fd->flags & SINSP_FD_F_CLIENT);
+	return is_address_of_machine(a, fd, sinsp_fd_tuple(fd)->sip);
+}
+
+/* Where the end is in the tuple, whose source is the client. -1: not known, or there is none. */
+static int place_of(const struct sinsp_asker *a, const struct sinsp_fd *fd, enum end end)
+{
+	if (is_listening(fd))
+		return end == END_SERVER && (has_role(fd) || a->insp->native) ? END_CLIENT : -1;
+	if (!is_connection(fd) || !has_role(fd))
+		return -1;
+	if (end < END_LOCAL)
+		return (int)end;
+	return (end == END_LOCAL) == client_is_ours(a, fd) ? END_CLIENT : END_SERVER;
+}
+
+static int address_at(struct sinsp_value *v, const struct sinsp_fd *fd, int place)
+{
+	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
+
+	if (place < 0)
+		return 0;
+	return field_mem(v, place == END_CLIENT ? t->sip : t->dip, is_v6(fd) ? 16 : 4);
+}
+
+static int get_ip(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		  const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)more;
+	return fd ? address_at(v, fd, place_of(a, fd, (enum end)f->row->what)) : 0;
+}
+
+/* Both ends, the client's first; of a socket that listens there is one. */
+static int both(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_value **more,
+		int (*get)(struct sinsp_value *v, const struct sinsp_fd *fd, int place))
+{
+	const struct sinsp_fd *fd = fd_of(a);
+	struct sinsp_value *list;
+
+	if (!fd || (!is_connection(fd) && !is_listening(fd)))
+		return 0;
+	if (is_listening(fd))
+		return get(v, fd, END_CLIENT);
+	list = sinsp_asker_alloc(a, 2 * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	list[0] = list[1] = *v;
+	get(&list[0], fd, END_CLIENT);
+	get(&list[1], fd, END_SERVER);
+	*v = list[0];
+	*more = list;
+	return 2;
+}
+
+static int get_ips(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	(void)f;
+	return both(a, v, more, address_at);
+}
+
+static int port_at(struct sinsp_value *v, const struct sinsp_fd *fd, int place)
+{
+	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
+
+	return place < 0 ? 0 : field_u(v, place == END_CLIENT ? t->sport : t->dport);
+}
+
+static int port_of(struct sinsp_asker *a, struct sinsp_value *v, enum end end)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	if (!fd)
+		return 0;
+	if (is_listening(fd))
+		return end == END_SERVER ? port_at(v, fd, END_CLIENT) : 0;
+	return port_at(v, fd, place_of(a, fd, end));
+}
+
+static int get_port(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	(void)more;
+	return port_of(a, v, (enum end)f->row->what);
+}
+
+static int get_ports(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	(void)f;
+	return both(a, v, more, port_at);
+}
+
+static const char *l4proto_name(const struct sinsp_fd *fd)
+{
+	switch (fd->l4proto) {
+	case SCAP_L4_TCP:
+		return "tcp";
+	case SCAP_L4_UDP:
+		return "udp";
+	case SCAP_L4_ICMP:
+		return "icmp";
+	case SCAP_L4_RAW:
+		return "raw";
+	default:
+		return NULL;
+	}
+}
+
+/* The port's number, or with -R the name of its service. */
+static int get_service(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	struct sinsp_value port;
+	char *p;
+
+	(void)more;
+	if (port_of(a, &port, (enum end)f->row->what) <= 0)
+		return 0;
+	p = sinsp_asker_alloc(a, VALUE_ROOM);
+	if (!p)
+		return -ENOMEM;
+	v->p = p;
+	p = a->port_names ? port_name_put(p, (uint16_t)port.u) : put_u64(p, port.u);
+	v->len = (uint32_t)(p - v->p);
+	return 1;
+}
+
+static int get_l4proto(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)f, (void)more;
+	if (!fd || (!is_connection(fd) && !is_listening(fd)))
+		return 0;
+	/* sysdig says it of sockets that connect or are connected to. */
+	if (field_guesses(a) && is_connection(fd) && !has_role(fd) && fd->l4proto != SCAP_L4_RAW)
+		return 0;
+	return field_str(v, l4proto_name(fd));
+}
+
+static int get_sockfamily(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			  const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)f, (void)more;
+	if (!fd)
+		return 0;
+	if (fd->type == SCAP_FD_UNIX_SOCK)
+		return field_str(v, "unix");
+	return is_connection(fd) || is_listening(fd) ? field_str(v, "ip") : 0;
+}
+
+static int get_is_server(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)f, (void)more;
+	if (!fd)
+		return 0;
+	if (!is_connection(fd))
+		return field_u(v, (uint64_t)is_listening(fd));
+	if (!a->insp->native)
+		return field_u(v, (uint64_t)is_address_of_machine(a, fd, sinsp_fd_tuple(fd)->dip));
+	return has_role(fd) ? field_u(v, !!(fd->flags & SINSP_FD_F_SERVER)) : 0;
+}
+
+static int get_connected(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)f, (void)more;
+	return fd ? field_u(v, !!(fd->flags & SINSP_FD_F_CONNECTED)) : 0;
+}
+
+static int get_name_changed(struct sinsp_asker *a, const struct sinsp_field *f,
+			    struct sinsp_value *v, const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return fd_of(a) ? field_u(v, a->evt->fd_renamed) : 0;
+}
+
+static int get_none(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	(void)a, (void)f, (void)v, (void)more;
+	return 0;
+}
+
+/* ---- where it is ---- */
+
+enum { DEV_WHOLE, DEV_MAJOR, DEV_MINOR };
+
+static int get_dev(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)more;
+	if (!fd || (!fd->dev && !field_guesses(a)))
+		return 0;
+	switch (f->row->what) {
+	case DEV_WHOLE:
+		return field_u(v, fd->dev);
+	case DEV_MAJOR:
+		return field_u(v, fd->dev >> 8 & 0xfff);
+	default:
+		return field_u(v, (fd->dev & 0xff) | (fd->dev >> 12 & 0xfff00));
+	}
+}
+
+static int get_ino(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	(void)f, (void)more;
+	return fd && fd->ino ? field_u(v, fd->ino) : 0;
+}
+
+/* A file of an overlay has one of the two flags; without either nothing was recorded, or it is
+ * elsewhere. */
+static int get_layer(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+	const uint32_t wanted = f->row->what ? SINSP_O_UPPER_LAYER : SINSP_O_LOWER_LAYER;
+
+	(void)more;
+	if (!fd || !(fd->open_flags & (SINSP_O_UPPER_LAYER | SINSP_O_LOWER_LAYER)))
+		return 0;
+	return field_u(v, !!(fd->open_flags & wanted));
 }
 
 /* clang-format off */
+#define ROW(name, type, fmt, cost, flags, what, get, help)                                         \
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, what, get, help, NULL}
+#define EITHER (FIELD_F_LIST | FIELD_F_ENDS | FIELD_F_FILTER_ONLY)
+
 static const struct sinsp_field_row rows[] = {
-	{"fd.num", FIELD_INT, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_num,
-	 "number of the file in its process"},
-	{"fd.name", FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_STATE, 0, 0, get_name,
-	 "name of the file: its path, or of a socket both its ends"},
+	ROW("fd.num", INT, DEC, HEADER, 0, 0, get_num, "number of the file in its process"),
+	ROW("fd.type", STR, DEC, STATE, 0, 0, get_type,
+	    "what the file is: file, directory, ipv4, ipv6, unix, pipe, event, signalfd, eventpoll, "
+	    "inotify, timerfd, netlink, bpf, userfaultfd, io_uring, memfd or pidfd"),
+	ROW("fd.types", STR, DEC, SEARCH, FIELD_F_LIST | FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, 0, get_types,
+	    "fd.type of all files that the process has open, each once; fd.types[N] is that of file N"),
+	ROW("fd.typechar", STR, DEC, STATE, 0, 0, get_typechar,
+	    "the same as one character: f file, d directory, 4 and 6 internet sockets, u unix socket, p "
+	    "pipe, e event, s signalfd, l eventpoll, i inotify, t timerfd, n netlink, o unknown"),
+	ROW("fd.name", PATH, DEC, STATE, 0, 0, get_name,
+	    "name of the file: its path, or of a socket both its ends, from client to server"),
+	ROW("fd.nameraw", PATH, DEC, TEXT, 0, 0, get_nameraw,
+	    "name of the file as it was given to the call that opened it"),
+	ROW("fd.directory", PATH, DEC, STATE, 0, 0, get_directory, "directory that the file is in"),
+	ROW("fd.filename", PATH, DEC, STATE, 0, 0, get_filename, "name of the file in its directory"),
+	ROW("fd.ip", IP, DEC, STATE, EITHER, END_BOTH, get_ips,
+	    "address of either end of a connection"),
+	ROW("fd.cip", IP, DEC, STATE, 0, END_CLIENT, get_ip, "address of the client"),
+	ROW("fd.sip", IP, DEC, STATE, 0, END_SERVER, get_ip, "address of the server"),
+	ROW("fd.lip", IP, DEC, STATE, 0, END_LOCAL, get_ip, "address of our end"),
+	ROW("fd.rip", IP, DEC, STATE, 0, END_REMOTE, get_ip, "address of the other end"),
+	ROW("fd.port", PORT, DEC, STATE, EITHER, END_BOTH, get_ports,
+	    "port of either end of a connection"),
+	ROW("fd.cport", PORT, DEC, STATE, 0, END_CLIENT, get_port, "port of the client"),
+	ROW("fd.sport", PORT, DEC, STATE, 0, END_SERVER, get_port, "port of the server"),
+	ROW("fd.lport", PORT, DEC, STATE, 0, END_LOCAL, get_port, "port of our end"),
+	ROW("fd.rport", PORT, DEC, STATE, 0, END_REMOTE, get_port, "port of the other end"),
+	ROW("fd.l4proto", STR, DEC, STATE, 0, 0, get_l4proto,
+	    "protocol of a socket: tcp, udp, icmp or raw"),
+	ROW("fd.sockfamily", STR, DEC, STATE, 0, 0, get_sockfamily, "ip or unix"),
+	ROW("fd.is_server", BOOL, DEC, STATE, 0, 0, get_is_server,
+	    "true if our end is the server's"),
+	ROW("fd.uid", STR, DEC, TEXT, 0, 0, get_uid,
+	    "thread.tid and fd.num, without anything between"),
+	ROW("fd.containername", PATH, DEC, TEXT, 0, 0, get_containername,
+	    "container.id and fd.name, with a colon between; no id on the host"),
+	ROW("fd.containerdirectory", PATH, DEC, TEXT, 0, 0, get_containerdirectory,
+	    "container.id and fd.directory, with a colon between; no id on the host"),
+	ROW("fd.proto", PORT, DEC, STATE, EITHER, END_BOTH, get_ports, "the same as fd.port"),
+	ROW("fd.cproto", STR, DEC, TEXT, 0, END_CLIENT, get_service,
+	    "port of the client; with -R the name of its service"),
+	ROW("fd.sproto", STR, DEC, TEXT, 0, END_SERVER, get_service,
+	    "port of the server; with -R the name of its service"),
+	ROW("fd.lproto", STR, DEC, TEXT, 0, END_LOCAL, get_service,
+	    "port of our end; with -R the name of its service"),
+	ROW("fd.rproto", STR, DEC, TEXT, 0, END_REMOTE, get_service,
+	    "port of the other end; with -R the name of its service"),
+	ROW("fd.net", NET, DEC, STATE, EITHER, END_BOTH, get_ips,
+	    "network that either end is in, such as 10.0.0.0/8"),
+	ROW("fd.cnet", NET, DEC, STATE, FIELD_F_FILTER_ONLY, END_CLIENT, get_ip,
+	    "network that the client is in"),
+	ROW("fd.snet", NET, DEC, STATE, FIELD_F_FILTER_ONLY, END_SERVER, get_ip,
+	    "network that the server is in"),
+	ROW("fd.lnet", NET, DEC, STATE, FIELD_F_FILTER_ONLY, END_LOCAL, get_ip,
+	    "network that our end is in"),
+	ROW("fd.rnet", NET, DEC, STATE, FIELD_F_FILTER_ONLY, END_REMOTE, get_ip,
+	    "network that the other end is in"),
+	ROW("fd.connected", BOOL, DEC, STATE, 0, 0, get_connected,
+	    "true if the socket is connected"),
+	ROW("fd.name_changed", BOOL, DEC, STATE, 0, 0, get_name_changed,
+	    "true if the event gave the file its name, as an open does, or another, as a datagram to "
+	    "somebody else"),
+	ROW("fd.cip.name", STR, DEC, STATE, 0, 0, get_none,
+	    "no value: names of hosts are not asked for"),
+	ROW("fd.sip.name", STR, DEC, STATE, 0, 0, get_none, "no value: as fd.cip.name"),
+	ROW("fd.lip.name", STR, DEC, STATE, 0, 0, get_none, "no value: as fd.cip.name"),
+	ROW("fd.rip.name", STR, DEC, STATE, 0, 0, get_none, "no value: as fd.cip.name"),
+	ROW("fd.dev", UINT, HEX, STATE, 0, DEV_WHOLE, get_dev,
+	    "device that the file is on, major and minor number as the kernel encodes them"),
+	ROW("fd.dev.major", UINT, DEC, STATE, 0, DEV_MAJOR, get_dev,
+	    "major number of the device that the file is on"),
+	ROW("fd.dev.minor", UINT, DEC, STATE, 0, DEV_MINOR, get_dev,
+	    "minor number of the device that the file is on"),
+	ROW("fd.ino", UINT, DEC, STATE, 0, 0, get_ino, "number of the file's inode"),
+	ROW("fd.is_upper_layer", BOOL, DEC, STATE, 0, 1, get_layer,
+	    "true if the file is in the upper layer of an overlay. saker does not record it: only files "
+	    "of other tools have it"),
+	ROW("fd.is_lower_layer", BOOL, DEC, STATE, 0, 0, get_layer,
+	    "true if the file is in the lower layer of an overlay. saker does not record it: only files "
+	    "of other tools have it"),
 };
 /* clang-format on */
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fields of the process and thread that an event is of, and of its family. A row says whose
- * fact it shows (the getter) and which (an index into the table of facts). What is not known
- * of a thread whose beginning was not seen has no value.
+ * fact it shows (the getter) and which (an index into the table of facts).
  */
 #include <stdlib.h>
 
@@ -73,15 +72,22 @@ static int join(struct sinsp_asker *a, struct sinsp_value *v, const char *head, 
 
 /* ---- facts of a thread or its process ---- */
 
-static int known_text(struct sinsp_value *v, const struct sinsp_thread *t, const char *text)
+/* Whether what is kept of it means something. */
+static int is_known(const struct sinsp_asker *a, const struct sinsp_thread *t)
 {
-	return *text || t->known ? field_str(v, text) : 0;
+	return t->known || field_guesses(a);
+}
+
+static int known_text(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t,
+		      const char *text)
+{
+	return *text || is_known(a, t) ? field_str(v, text) : 0;
 }
 
 /* -1: not known. */
-static int known_number(struct sinsp_value *v, int64_t i)
+static int known_number(struct sinsp_asker *a, struct sinsp_value *v, int64_t i)
 {
-	return i == -1 ? 0 : field_i(v, i);
+	return i == -1 && !field_guesses(a) ? 0 : field_i(v, i);
 }
 
 static int known_since(struct sinsp_value *v, uint64_t ns)
@@ -97,19 +103,17 @@ static int fact_name(struct sinsp_asker *a, struct sinsp_value *v, const struct 
 
 static int fact_exe(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return known_text(v, t, t->proc->exe);
+	return known_text(a, v, t, t->proc->exe);
 }
 
 static int fact_exepath(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return known_text(v, t, t->proc->exepath);
+	return known_text(a, v, t, t->proc->exepath);
 }
 
 static int fact_args(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return *t->proc->args || t->known ? join(a, v, NULL, t->proc->args, 0) : 0;
+	return *t->proc->args || is_known(a, t) ? join(a, v, NULL, t->proc->args, 0) : 0;
 }
 
 static int fact_cmdline(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
@@ -130,17 +134,16 @@ static int fact_env(struct sinsp_asker *a, struct sinsp_value *v, const struct s
 	/* A process may shorten it, which leaves zeros. */
 	while (len && !env[len - 1])
 		len--;
-	return len || t->known ? join_n(a, v, NULL, env, len, 0) : 0;
+	return len || is_known(a, t) ? join_n(a, v, NULL, env, len, 0) : 0;
 }
 
 static int fact_cmdnargs(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	const size_t len = sinsp_str_len(t->proc->args);
 
-	(void)a;
 	for (size_t i = 0; i < len; i++)
 		v->u += !t->proc->args[i] || i + 1 == len;
-	return t->known;
+	return is_known(a, t);
 }
 
 static int fact_cmdlenargs(struct sinsp_asker *a, struct sinsp_value *v,
@@ -148,16 +151,14 @@ static int fact_cmdlenargs(struct sinsp_asker *a, struct sinsp_value *v,
 {
 	const size_t len = sinsp_str_len(t->proc->args);
 
-	(void)a;
 	for (size_t i = 0; i < len; i++)
 		v->u += !!t->proc->args[i];
-	return t->known;
+	return is_known(a, t);
 }
 
 static int fact_cwd(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return *t->fs->cwd ? field_str(v, t->fs->cwd) : 0;
+	return *t->fs->cwd || field_guesses(a) ? field_str(v, t->fs->cwd) : 0;
 }
 
 static int fact_pid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
@@ -169,42 +170,38 @@ static int fact_pid(struct sinsp_asker *a, struct sinsp_value *v, const struct s
 static int fact_vpid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	(void)a;
-	return t->vtid_known ? known_number(v, t->vpid) : 0;
+	return t->vtid_known && t->vpid != -1 ? field_i(v, t->vpid) : 0;
 }
 
 static int fact_vtid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	(void)a;
-	return t->vtid_known ? known_number(v, t->vtid) : 0;
+	return t->vtid_known && t->vtid != -1 ? field_i(v, t->vtid) : 0;
 }
 
 static int fact_ppid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return known_number(v, sinsp_family_ppid(a->insp, t));
+	return known_number(a, v, sinsp_family_ppid(a->insp, t));
 }
 
 static int fact_sid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return known_number(v, t->proc->sid);
+	return known_number(a, v, t->proc->sid);
 }
 
 static int fact_vpgid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return known_number(v, t->proc->vpgid);
+	return known_number(a, v, t->proc->vpgid);
 }
 
 static int fact_pgid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return known_number(v, sinsp_family_group(t, SINSP_GROUP_PGID));
+	return known_number(a, v, sinsp_family_group(t, SINSP_GROUP_PGID));
 }
 
 static int fact_tty(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->proc->tty_known ? field_i(v, (int32_t)t->proc->tty) : 0;
+	return t->proc->tty_known || field_guesses(a) ? field_i(v, (int32_t)t->proc->tty) : 0;
 }
 
 static int fact_is_sid_leader(struct sinsp_asker *a, struct sinsp_value *v,
@@ -267,8 +264,7 @@ static int fact_fdopencount(struct sinsp_asker *a, struct sinsp_value *v,
 
 static int fact_fdlimit(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return known_number(v, t->proc->fdlimit);
+	return known_number(a, v, t->proc->fdlimit);
 }
 
 static int fact_fdusage(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
@@ -277,7 +273,7 @@ static int fact_fdusage(struct sinsp_asker *a, struct sinsp_value *v, const stru
 	const int64_t limit = t->proc->fdlimit;
 
 	if (limit <= 0)
-		return 0;
+		return field_guesses(a);
 	v->d = n <= limit ? (double)n * 100 / (double)limit : 100;
 	return 1;
 }
@@ -286,20 +282,17 @@ static int fact_fdusage(struct sinsp_asker *a, struct sinsp_value *v, const stru
 
 static int fact_vmsize(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->known ? field_u(v, t->proc->vmsize_kb) : 0;
+	return is_known(a, t) ? field_u(v, t->proc->vmsize_kb) : 0;
 }
 
 static int fact_vmrss(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->known ? field_u(v, t->proc->vmrss_kb) : 0;
+	return is_known(a, t) ? field_u(v, t->proc->vmrss_kb) : 0;
 }
 
 static int fact_vmswap(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->known ? field_u(v, t->proc->vmswap_kb) : 0;
+	return is_known(a, t) ? field_u(v, t->proc->vmswap_kb) : 0;
 }
 
 /* Memory is the process's: so that sums come out right, only its main thread has any. */
@@ -311,15 +304,13 @@ static uint64_t of_main(const struct sinsp_thread *t, uint64_t kb)
 static int fact_thread_vmsize(struct sinsp_asker *a, struct sinsp_value *v,
 			      const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->known ? field_u(v, of_main(t, t->proc->vmsize_kb)) : 0;
+	return is_known(a, t) ? field_u(v, of_main(t, t->proc->vmsize_kb)) : 0;
 }
 
 static int fact_thread_vmrss(struct sinsp_asker *a, struct sinsp_value *v,
 			     const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->known ? field_u(v, of_main(t, t->proc->vmrss_kb)) : 0;
+	return is_known(a, t) ? field_u(v, of_main(t, t->proc->vmrss_kb)) : 0;
 }
 
 static int fact_thread_vmsize_b(struct sinsp_asker *a, struct sinsp_value *v,
@@ -342,20 +333,18 @@ static int fact_thread_vmrss_b(struct sinsp_asker *a, struct sinsp_value *v,
 
 static int fact_pfmajor(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->known ? field_u(v, t->pfmajor) : 0;
+	return is_known(a, t) ? field_u(v, t->pfmajor) : 0;
 }
 
 static int fact_pfminor(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->known ? field_u(v, t->pfminor) : 0;
+	return is_known(a, t) ? field_u(v, t->pfminor) : 0;
 }
 
 static int fact_totexectime(struct sinsp_asker *a, struct sinsp_value *v,
 			    const struct sinsp_thread *t)
 {
-	return a->insp->switches.n ? field_u(v, t->exec_ns) : 0;
+	return a->insp->switches.n || field_guesses(a) ? field_u(v, t->exec_ns) : 0;
 }
 
 /* ---- identity ---- */
@@ -514,8 +503,7 @@ static int fact_cap_effective(struct sinsp_asker *a, struct sinsp_value *v,
 static int fact_exe_writable(struct sinsp_asker *a, struct sinsp_value *v,
 			     const struct sinsp_thread *t)
 {
-	(void)a;
-	return t->known ? field_u(v, t->proc->exe_writable) : 0;
+	return is_known(a, t) ? field_u(v, t->proc->exe_writable) : 0;
 }
 
 static int exe_is(struct sinsp_value *v, const struct sinsp_thread *t, enum scap_exe_kind kind)
@@ -623,16 +611,17 @@ static int fact_is_readiness(struct sinsp_asker *a, struct sinsp_value *v,
 #define FACTS(X)                                                                                   \
 	X(name)                                                                                    \
 	X(exe)                                                                                     \
-	X(exepath) X(args) X(cmdline) X(exeline) X(env) X(cmdnargs) X(cmdlenargs) X(cwd) X(pid) X( \
-		vpid) X(vtid) X(ppid) X(sid) X(vpgid) X(pgid) X(tty) X(is_sid_leader)              \
-		X(is_vpgid_leader) X(is_pgid_leader) X(start) X(duration) X(nthreads) X(           \
-			nchilds) X(fdopencount) X(fdlimit) X(fdusage) X(vmsize) X(vmrss) X(vmswap) \
-			X(thread_vmsize) X(thread_vmrss) X(thread_vmsize_b) X(thread_vmrss_b) X(   \
-				pfmajor) X(pfminor) X(totexectime) X(ismain) X(nametid) X(cgroups) \
-				X(cap_permitted) X(cap_inheritable) X(cap_effective)               \
-					X(exe_writable) X(exe_upper_layer) X(exe_lower_layer)      \
-						X(exe_memfd) X(exe_ino) X(exe_ctime) X(exe_mtime)  \
-							X(ctime_to_start) X(pidns_to_ctime)        \
+	X(exepath)                                                                                 \
+	X(args) X(cmdline) X(exeline) X(env) X(cmdnargs) X(cmdlenargs) X(cwd) X(pid) X(vpid) X(    \
+		vtid) X(ppid) X(sid) X(vpgid) X(pgid) X(tty) X(is_sid_leader) X(is_vpgid_leader)   \
+		X(is_pgid_leader) X(start) X(duration) X(nthreads) X(nchilds) X(fdopencount) X(    \
+			fdlimit) X(fdusage) X(vmsize) X(vmrss) X(vmswap) X(thread_vmsize)          \
+			X(thread_vmrss) X(thread_vmsize_b) X(thread_vmrss_b) X(pfmajor) X(pfminor) \
+				X(totexectime) X(ismain) X(nametid) X(cgroups) X(cap_permitted)    \
+					X(cap_inheritable) X(cap_effective) X(exe_writable)        \
+						X(exe_upper_layer) X(exe_lower_layer) X(exe_memfd) \
+							X(exe_ino) X(exe_ctime) X(exe_mtime) X(    \
+								ctime_to_start) X(pidns_to_ctime)  \
 								X(pidns_start) X(is_healthcheck)   \
 									X(is_liveness)             \
 										X(is_readiness)
@@ -812,9 +801,9 @@ static int get_exectime(struct sinsp_asker *a, const struct sinsp_field *f, stru
 	const unsigned int type = a->evt->raw.type;
 
 	(void)f, (void)more;
-	if ((type != EVT_SWITCH_E && type != EVT_SWITCH_146_E) || !a->insp->switches.ran_known)
-		return 0;
-	return field_u(v, a->insp->switches.ran_ns);
+	if ((type == EVT_SWITCH_E || type == EVT_SWITCH_146_E) && a->insp->switches.ran_known)
+		return field_u(v, a->insp->switches.ran_ns);
+	return field_guesses(a); /* 0 */
 }
 
 static int is_shell(const struct sinsp_thread *t)

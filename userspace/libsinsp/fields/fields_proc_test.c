@@ -239,7 +239,6 @@ static void test_a_process(void **state)
 		{CAT, "thread.cgroup.memory", "/a=b"},
 		{CAT, "thread.cgroup.cpu", NULL},
 		{CAT, "proc.tty", "34816"},
-		{SHELL, "proc.tty", NULL},
 		{CAT, "thread.cap_permitted", "CAP_CHOWN CAP_SYS_ADMIN"},
 		{CAT, "thread.cap_inheritable", ""},
 		{CAT, "thread.cap_effective", "CAP_CHECKPOINT_RESTORE"},
@@ -331,21 +330,54 @@ static void test_leaders(void **state)
 	CHECK_ROWS(rows);
 }
 
+/* Files of other tools: what sysdig says of them. */
+static void test_what_is_not_known_of_other_tools(void **state)
+{
+	static const struct field_want rows[] = {
+		{STRANGER, "proc.name", "<NA>"},    {STRANGER, "proc.exepath", ""},
+		{STRANGER, "proc.args", ""},        {STRANGER, "proc.cwd", ""},
+		{STRANGER, "proc.ppid", "-1"},      {STRANGER, "proc.sid", "-1"},
+		{STRANGER, "proc.sname", "<NA>"},   {STRANGER, "proc.vpgid", "-1"},
+		{STRANGER, "proc.vpid", NULL},      {STRANGER, "proc.fdlimit", "-1"},
+		{STRANGER, "proc.fdusage", "0.0"},  {STRANGER, "proc.vmsize", "0"},
+		{STRANGER, "thread.pfmajor", "0"},  {STRANGER, "user.uid", "4294967295"},
+		{STRANGER, "user.loginuid", "-1"},  {STRANGER, "group.gid", "4294967295"},
+		{STRANGER, "thread.exectime", "0"}, {STRANGER, "thread.totexectime", "0"},
+		{SHELL, "proc.tty", "0"},
+	};
+
+	CHECK_ROWS(rows);
+	((struct fixture *)*state)->s->native = 1;
+}
+
 static void test_what_is_not_known_has_no_value(void **state)
 {
 	static const struct field_want rows[] = {
-		{STRANGER, "proc.name", "<NA>"},     {STRANGER, "proc.exe", "<NA>"},
-		{STRANGER, "proc.pid", "900"},       {STRANGER, "proc.exepath", NULL},
-		{STRANGER, "proc.args", NULL},       {STRANGER, "proc.cwd", NULL},
-		{STRANGER, "proc.ppid", NULL},       {STRANGER, "proc.sid", NULL},
-		{STRANGER, "proc.sname", NULL},      {STRANGER, "proc.vpgid", NULL},
-		{STRANGER, "proc.pgid", NULL},       {STRANGER, "proc.vpid", NULL},
-		{STRANGER, "proc.fdlimit", NULL},    {STRANGER, "proc.fdusage", NULL},
-		{STRANGER, "proc.vmsize", NULL},     {STRANGER, "thread.pfmajor", NULL},
-		{STRANGER, "user.uid", NULL},        {STRANGER, "user.loginuid", NULL},
-		{STRANGER, "group.gid", NULL},       {STRANGER, "proc.is_exe_writable", NULL},
-		{STRANGER, "proc.cmdnargs", NULL},   {STRANGER, "thread.cgroups", NULL},
-		{STRANGER, "proc.stdin.name", NULL}, {STRANGER, "thread.exectime", NULL},
+		{SHELL, "proc.tty", NULL},
+		{STRANGER, "proc.name", "<NA>"},
+		{STRANGER, "proc.exe", "<NA>"},
+		{STRANGER, "proc.pid", "900"},
+		{STRANGER, "proc.exepath", NULL},
+		{STRANGER, "proc.args", NULL},
+		{STRANGER, "proc.cwd", NULL},
+		{STRANGER, "proc.ppid", NULL},
+		{STRANGER, "proc.sid", NULL},
+		{STRANGER, "proc.sname", NULL},
+		{STRANGER, "proc.vpgid", NULL},
+		{STRANGER, "proc.pgid", NULL},
+		{STRANGER, "proc.vpid", NULL},
+		{STRANGER, "proc.fdlimit", NULL},
+		{STRANGER, "proc.fdusage", NULL},
+		{STRANGER, "proc.vmsize", NULL},
+		{STRANGER, "thread.pfmajor", NULL},
+		{STRANGER, "user.uid", NULL},
+		{STRANGER, "user.loginuid", NULL},
+		{STRANGER, "group.gid", NULL},
+		{STRANGER, "proc.is_exe_writable", NULL},
+		{STRANGER, "proc.cmdnargs", NULL},
+		{STRANGER, "thread.cgroups", NULL},
+		{STRANGER, "proc.stdin.name", NULL},
+		{STRANGER, "thread.exectime", NULL},
 	};
 
 	CHECK_ROWS(rows);
@@ -432,10 +464,12 @@ int main(void)
 		cmocka_unit_test(test_a_process),
 		cmocka_unit_test(test_ancestors),
 		cmocka_unit_test(test_leaders),
-		cmocka_unit_test(test_what_is_not_known_has_no_value),
-		cmocka_unit_test(test_loops_of_ancestors_end),
 		cmocka_unit_test(test_huge_arguments),
 		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_what_is_not_known_of_other_tools),
+		/* The others are of a source of saker's own. */
+		cmocka_unit_test(test_what_is_not_known_has_no_value),
+		cmocka_unit_test(test_loops_of_ancestors_end),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, fixture_close);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fields of the user and the group that an event's thread acts as. Names are those that the source
- * knew when it began; a number without a name there has none.
+ * knew when it began; a number without a name there has none. UINT32_MAX is a number not known.
  */
 #include "field_rows.h"
 #include "process.h"
@@ -27,7 +27,7 @@ static int get_uid(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	const struct sinsp_thread *t = a->evt->thread;
 
 	(void)f, (void)more;
-	return t && t->uid != UINT32_MAX ? field_u(v, t->uid) : 0;
+	return t && (t->uid != UINT32_MAX || field_guesses(a)) ? field_u(v, t->uid) : 0;
 }
 
 static int get_user(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
@@ -46,7 +46,7 @@ static int get_loginuid(struct sinsp_asker *a, const struct sinsp_field *f, stru
 	const struct sinsp_thread *t = a->evt->thread;
 
 	(void)f, (void)more;
-	return t && t->known ? field_i(v, (int32_t)t->proc->loginuid) : 0;
+	return t && (t->known || field_guesses(a)) ? field_i(v, (int32_t)t->proc->loginuid) : 0;
 }
 
 static int get_login(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
@@ -64,7 +64,7 @@ static int get_gid(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	const struct sinsp_thread *t = a->evt->thread;
 
 	(void)f, (void)more;
-	return t && t->gid != UINT32_MAX ? field_u(v, t->gid) : 0;
+	return t && (t->gid != UINT32_MAX || field_guesses(a)) ? field_u(v, t->gid) : 0;
 }
 
 static int get_group(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,

@@ -31,7 +31,7 @@ static size_t directory(const struct sinsp_parse *p, char *out, int64_t dirfd)
 	if (dirfd != AT_FDCWD_2022) {
 		dir = sinsp_thread_fd(t, dirfd);
 		name = dir ? dir->name : unknown;
-		n = dir ? sinsp_str_len(dir->name) : sizeof(unknown) - 1;
+		n = dir ? strlen(dir->name) : sizeof(unknown) - 1;
 		if (n >= SINSP_PATH_SZ / 2)
 			n = 0;
 		memcpy(out, name, n);
@@ -113,7 +113,11 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	if (!fd)
 		return;
 	set_opened(p, fd, get(p, SINSP_P_flags));
-	sinsp_fd_set_name(mem_of(p), fd, path, n);
+	if (name)
+		sinsp_fd_set_names(mem_of(p), fd, path, n, (const char *)name->p,
+				   sinsp_text_len(name));
+	else
+		sinsp_fd_set_name(mem_of(p), fd, path, n);
 	if (name && name->p[0] != '/')
 		inherit_doubt(p, fd, dirfd);
 }
@@ -582,11 +586,10 @@ void sinsp_parse_fchdir(struct sinsp_parse *p)
 	/* A file's name begins at the real root. */
 	if (p->s->native)
 		set_cwd(p, text,
-			sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, fd->name,
-					sinsp_str_len(fd->name)),
+			sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, fd->name, strlen(fd->name)),
 			is_certain);
 	else
-		set_cwd(p, text, from_cwd(p, text, fd->name, sinsp_str_len(fd->name)), is_certain);
+		set_cwd(p, text, from_cwd(p, text, fd->name, strlen(fd->name)), is_certain);
 }
 
 /* Of a directory outside the root, the kernel says "(unreachable)..."; sysdig takes that for
@@ -626,7 +629,7 @@ void sinsp_parse_setns(struct sinsp_parse *p)
 	static const char mnt[] = "/ns/mnt";
 	uint32_t flags = sinsp_u64(sinsp_own(p, SINSP_P_nstype), 0);
 	const char *name = p->e->fd ? p->e->fd->name : "";
-	size_t n = sinsp_str_len(name);
+	size_t n = strlen(name);
 
 	if (sinsp_result(p) < 0 || !p->e->thread || !p->s->native)
 		return;

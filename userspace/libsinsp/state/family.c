@@ -88,7 +88,8 @@ const struct sinsp_thread *sinsp_family_leader(struct sinsp *s, const struct sin
 	const int64_t id = sinsp_family_group(eldest, kind);
 	struct sinsp_ancestry w;
 
-	if (id == -1)
+	/* sysdig takes it for a session like others. */
+	if (id == -1 && (s->native || kind != SINSP_GROUP_SESSION))
 		return NULL;
 	/* A number of another namespace says nothing here. */
 	if (kind != SINSP_GROUP_VPGID || eldest->vpid == eldest->pid)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fd.h"
 
+#include "pathname.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -593,6 +595,35 @@ void sinsp_files_each(const struct sinsp_files *f, void (*fn)(const struct sinsp
 void sinsp_fd_set_name(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char *p, size_t len)
 {
 	sinsp_str_set(mem->strings, &fd->name, p, len);
+	fd->flags &= ~SINSP_FD_F_GIVEN;
+}
+
+void sinsp_fd_set_names(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char *name, size_t len,
+			const char *given, size_t given_len)
+{
+	char both[2 * SINSP_PATH_SZ];
+
+	if ((len == given_len && !memcmp(name, given, len)) || len + given_len >= sizeof(both)) {
+		sinsp_fd_set_name(mem, fd, name, len);
+		return;
+	}
+	memcpy(both, name, len);
+	both[len] = 0;
+	memcpy(both + len + 1, given, given_len);
+	sinsp_fd_set_name(mem, fd, both, len + 1 + given_len);
+	fd->flags |= SINSP_FD_F_GIVEN;
+}
+
+const char *sinsp_fd_given_name(const struct sinsp_fd *fd, size_t *len)
+{
+	const size_t n = strlen(fd->name);
+
+	if (!(fd->flags & SINSP_FD_F_GIVEN)) {
+		*len = n;
+		return fd->name;
+	}
+	*len = sinsp_str_len(fd->name) - n - 1;
+	return fd->name + n + 1;
 }
 
 void sinsp_fd_copy(struct sinsp_fd_mem *mem, struct sinsp_fd *dst, const struct sinsp_fd *src)

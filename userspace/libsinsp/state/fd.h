@@ -24,6 +24,7 @@ enum sinsp_fd_flags {
 	SINSP_FD_F_CLOSING = 1 << 6, /* a close was entered and has not returned */
 	SINSP_FD_F_REOPENED = 1 << 7, /* made while that close went on: it is not what closes */
 	SINSP_FD_F_HEALED = 1 << 8, /* learnt from /proc: not before events of that time came */
+	SINSP_FD_F_GIVEN = 1 << 9, /* behind its name's NUL is what it was called when opened */
 };
 
 struct sinsp_tuple {
@@ -87,6 +88,8 @@ const char *sinsp_fd_typename(const struct sinsp_fd *fd);
 /* PPM_O_*: values of the format. */
 #define SINSP_O_DIRECTORY (1 << 10)
 #define SINSP_O_CLOEXEC (1 << 12)
+#define SINSP_O_UPPER_LAYER (1 << 15)
+#define SINSP_O_LOWER_LAYER (1 << 16)
 
 #define SINSP_FILES_MAX (1 << 20) /* files of one process: what Linux allows by default */
 /* Files of all processes, some 400 MB, and places for them: a small capture could ask for any
@@ -177,6 +180,11 @@ void sinsp_files_each(const struct sinsp_files *f, void (*fn)(const struct sinsp
 		      void *ctx);
 
 void sinsp_fd_set_name(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char *p, size_t len);
+/* The name, and behind it what the call that opened it was given, if that is another text. */
+void sinsp_fd_set_names(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char *name, size_t len,
+			const char *given, size_t given_len);
+/* As it was given; its name, where nothing else is known. */
+const char *sinsp_fd_given_name(const struct sinsp_fd *fd, size_t *len);
 /* Source and destination of a socket change places. */
 void sinsp_fd_swap_ends(struct sinsp_fd *fd);
 /* All of @src but its number; its ends if @dst has room for them. */

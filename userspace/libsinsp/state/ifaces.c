@@ -36,6 +36,14 @@ static int same_subnet(const struct scap_iface *f, const uint8_t *ip)
 	return 1;
 }
 
+int sinsp_ifaces_have(const struct sinsp_ifaces *ifs, const uint8_t *ip, int v6)
+{
+	for (const struct scap_iface *f = ifs->v; f < ifs->v + ifs->n; f++)
+		if (f->ipv6 == v6 && !memcmp(f->addr, ip, v6 ? 16 : 4))
+			return 1;
+	return 0;
+}
+
 static int is_loopback(const struct scap_iface *f)
 {
 	static const uint8_t lo4[4] = {127, 0, 0, 1}, lo6[16] = {[15] = 1};

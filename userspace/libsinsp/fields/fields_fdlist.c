@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of the list of files that a poll is about: texts with commas between. */
+#include <arpa/inet.h>
+
+#include "fd.h"
+#include "field_rows.h"
+#include "text.h"
+#include "thread.h"
+
+enum { LIST_NUMS, LIST_NAMES, LIST_CIPS, LIST_SIPS, LIST_CPORTS, LIST_SPORTS };
+
+#define ITEM_SZ 10 /* number, events */
+#define ITEM_MAX (INET6_ADDRSTRLEN + TEXT_NUM_MAX)
+
+/* The parameter with the list; NULL: the event has none. */
+static const struct scap_param *list_of(const struct sinsp_evt *evt)
+{
+	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
+		if (evt->info->params[i].type == PT_FDLIST)
+			return evt->params.v[i].len > 2 ? &evt->params.v[i] : NULL;
+	return NULL;
+}
+
+static int is_listening(const struct sinsp_fd *fd)
+{
+	return fd->type == SCAP_FD_IPV4_SERVSOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
+}
+
+static char *put_ip(char *p, const struct sinsp_fd *fd, int server)
+{
+	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
+	const int v6 = fd->type == SCAP_FD_IPV6_SOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
+
+	if (is_listening(fd) && !server)
+		return p;
+	inet_ntop(v6 ? AF_INET6 : AF_INET, server && !is_listening(fd) ? t->dip : t->sip, p,
+		  INET6_ADDRSTRLEN);
+	return p + strlen(p);
+}
+
+static char *put_port(char *p, const struct sinsp_fd *fd, int server)
+{
+	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
+
+	if (is_listening(fd))
+		return server ? put_u64(p, t->sport) : p;
+	return put_u64(p, server ? t->dport : t->sport);
+}
+
+/* Nothing for a file that has none of it. */
+static char *put_item(char *p, unsigned int what, int64_t num, const struct sinsp_fd *fd)
+{
+	if (what == LIST_NUMS)
+		return put_i64(p, num);
+	if (!fd || fd->type < SCAP_FD_IPV4_SOCK || fd->type > SCAP_FD_IPV6_SERVSOCK)
+		return p;
+	switch (what) {
+	case LIST_CIPS:
+	case LIST_SIPS:
+		return put_ip(p, fd, what == LIST_SIPS);
+	default:
+		return put_port(p, fd, what == LIST_SPORTS);
+	}
+}
+
+static char *put_name(struct sinsp_text *out, char *p, const struct sinsp_fd *fd)
+{
+	const char *name = fd && *fd->name ? fd->name : "<NA>";
+	const size_t n = strlen(name);
+
+	p = text_room(out, p, n + 1);
+	return p ? put_mem(p, name, n) : NULL;
+}
+
+static int get_list(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const struct scap_param *list = a->evt->thread ? list_of(a->evt) : NULL;
+	char *p = text_begin(&a->text, ITEM_MAX), *before;
+	uint32_t n, room;
+
+	(void)more;
+	if (!list)
+		return 0;
+	n = get_u16(list->p);
+	room = (list->len - 2) / ITEM_SZ;
+	for (uint32_t i = 0; p && i < n && i < room; i++) {
+		const int64_t num = (int64_t)get_u64(list->p + 2 + (size_t)i * ITEM_SZ);
+		const struct sinsp_fd *fd = sinsp_thread_fd(a->evt->thread, num);
+
+		p = text_room(&a->text, p, ITEM_MAX);
+		if (!p)
+			break;
+		before = p;
+		if (p != a->text.p)
+			*p++ = ',';
+		if (f->row->what == LIST_NAMES)
+			p = put_name(&a->text, p, fd);
+		else
+			p = put_item(p, f->row->what, num, fd);
+		if (p == before + 1 && *before == ',')
+			p = before;
+	}
+	if (text_end(&a->text, p))
+		return -ENOMEM;
+	return a->text.len ? sinsp_asker_keep(a, v) : 0;
+}
+
+/* clang-format off */
+#define ROW(name, what, help)                                                                      \
+	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, what, get_list, help, NULL}
+
+static const struct sinsp_field_row rows[] = {
+	ROW("fdlist.nums", LIST_NUMS, "numbers of the files"),
+	ROW("fdlist.names", LIST_NAMES, "names of the files, <NA> for those that are not known"),
+	ROW("fdlist.cips", LIST_CIPS, "addresses of clients, of the connections among them"),
+	ROW("fdlist.sips", LIST_SIPS, "addresses of servers, of the sockets among them"),
+	ROW("fdlist.cports", LIST_CPORTS, "ports of clients, of the connections among them"),
+	ROW("fdlist.sports", LIST_SPORTS, "ports of servers, of the sockets among them"),
+};
+/* clang-format on */
+
+const struct sinsp_field_class sinsp_fields_fdlist = {
+	.name = "fdlist",
+	.title = "fdlist",
+	.help = "The files that a poll waits for, with commas between",
+	FIELD_ROWS(rows),
+};
