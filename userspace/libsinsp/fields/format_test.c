@@ -75,7 +75,7 @@ static void test_widths(void **state)
 	static const struct row rows[] = {
 		{"%5proc.name|", "cat  |\n"},        {"%2proc.name|", "ca|\n"},
 		{"%03proc.name|", "cat|\n"},         {"%0proc.name|", "cat|\n"},
-		{"*%6fd.name|", "<NA>  |\n"},        {"*%2fd.name|", "<N|\n"},
+		{"*%6fd.type|", "<NA>  |\n"},        {"*%2fd.type|", "<N|\n"},
 		{"%12evt.info|", "fd=-2(ENOENT|\n"},
 	};
 
@@ -97,12 +97,12 @@ static void test_a_character_is_one_wide(void **state)
 static void test_lines_without_a_value(void **state)
 {
 	static const struct row rows[] = {
-		{"%evt.num %fd.name", NULL},
-		{"*%evt.num %fd.name x", "7 <NA> x\n"},
+		{"%evt.num %fd.type", NULL},
+		{"*%evt.num %fd.type x", "7 <NA> x\n"},
 		{" *%evt.num %evt.type", " *7 open\n"},
-		{"%fd.name", NULL, SINSP_FORMAT_JSON},
-		{"*%fd.name", "{\"fd.name\":null}\n", SINSP_FORMAT_JSON},
-		{"%fd.name", NULL, SINSP_FORMAT_TSV},
+		{"%fd.type", NULL, SINSP_FORMAT_JSON},
+		{"*%fd.type", "{\"fd.type\":null}\n", SINSP_FORMAT_JSON},
+		{"%fd.type", NULL, SINSP_FORMAT_TSV},
 	};
 
 	CHECK(EVT_OPEN_X, opened, rows);
