@@ -182,8 +182,8 @@ struct scap_stats {
 	uint64_t n_exits; /* live: those that the driver accounts for: without a selection the same,
 			     once stopped */
 	/* Of CPUs that saw anything, with all that dropped_by counts but DRV_DROP_MISSED, which the
-	 * kernel counts for all CPUs together. Borrowed from the source until the next scap_stats or
-	 * scap_next; NULL: not known. */
+	 * kernel counts for all CPUs together. Borrowed from the source until the next scap_stats
+	 * or scap_next; NULL: not known. */
 	const struct scap_cpu_stats *cpus;
 	uint64_t n_cpus;
 };
