@@ -128,7 +128,7 @@ int fill_sendmsg(u64 *ctx)
 	struct user_msghdr m = {};
 	struct rec r;
 
-	if (!begin(&r, ctx, SENDMSG_X, data_room(ctx) + TUPLE_SZ))
+	if (!begin(&r, ctx, SENDMSG_X, data_room(ctx) + TUPLE_SZ + CONTROL_SZ))
 		return 0;
 	user_msg(&m, arg(&r, 1));
 	put_s64(&r, r.ret);
@@ -138,6 +138,7 @@ int fill_sendmsg(u64 *ctx)
 	put_msg_tuple(&r, false, m.name, m.namelen);
 	settle(&r);
 	put_raw32(&r, arg(&r, 2), 0);
+	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	return commit(&r);
 }
 

@@ -54,10 +54,12 @@ static int has_failed(const struct sinsp_evt *evt)
 	if (evt_is_enter(evt->raw.type) || !evt->params.n || !evt->info->n_params)
 		return 0;
 	type = evt->info->params[0].type;
-	if ((type != PT_ERRNO && type != PT_FD && type != PT_PID) || evt->params.v[0].len != 8)
+	if (evt->params.v[0].len != sizeof(res))
 		return 0;
 	memcpy(&res, evt->params.v[0].p, sizeof(res));
-	return res < 0;
+	if (type == PT_UINT64) /* an address: mmap's */
+		return !strcmp(evt->info->params[0].name, "res") && res < 0 && res >= -4095;
+	return (type == PT_ERRNO || type == PT_FD || type == PT_PID) && res < 0;
 }
 
 void summary_add(struct summary *sum, const struct sinsp_evt *evt)

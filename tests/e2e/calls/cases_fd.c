@@ -133,7 +133,7 @@ static void do_inotify_init1(void)
 static void do_memfd_create(void)
 {
 	say("memfd_create fd=%ld name=mem flags=1", CALL(memfd_create, P("mem"), 1));
-	say("memfd_create fd=%ld name= flags=1", CALL(memfd_create, 1L, 1));
+	say("memfd_create fd=%ld name=<NA> flags=1", CALL(memfd_create, 1L, 1));
 }
 
 static void do_pidfd_open(void)

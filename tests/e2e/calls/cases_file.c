@@ -34,6 +34,8 @@ static void do_openat(void)
 	say_open("openat", fd, "dirfd=-100 name=a flags=16423 mode=0640");
 	say("openat fd=%ld dirfd=-100 name=a flags=39 mode=0640",
 	    CALL(openat, AT_FDCWD, P("a"), O_CREAT | O_RDWR | O_EXCL, 0640));
+	say("openat fd=-14(EFAULT) dirfd=-100(AT_FDCWD) name=<NA>");
+	CALL(openat, AT_FDCWD, 1L, O_RDONLY);
 	say("openat fd=%ld name=none flags=4097 "
 	    "raw_flags=3014656(O_NOFOLLOW|O_NOATIME|O_CLOEXEC|O_PATH)",
 	    CALL(openat, AT_FDCWD, P("none"), O_PATH | O_NOFOLLOW | O_NOATIME | O_CLOEXEC));

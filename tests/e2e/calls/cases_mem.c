@@ -21,6 +21,8 @@ static void do_mmap(void)
 	say("mmap res=%lX addr=0 length=12288 prot=3 flags=10 fd=-1 offset=0", at);
 	say("mmap res=%lX addr=0 length=0 prot=1 flags=10 fd=-1 offset=0",
 	    CALL(mmap, 0L, 0L, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L));
+	say("mmap res=FFFFFFFFFFFFFFEA(EINVAL) length=0 fd=-1 offset=0");
+	CALL(mmap, 0L, 0L, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 	say("mmap res=%lX flags=10 raw_flags=131106(MAP_PRIVATE|MAP_ANONYMOUS|MAP_STACK)",
 	    CALL(mmap, 0L, 0L, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0L));
 }

@@ -257,9 +257,22 @@ static void do_sendmsg(void)
 	const struct tcp t = connect_tcp(1);
 	struct iovec v[2] = {{"abc", 3}, {"def", 3}};
 	const struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
+	char room[CMSG_SPACE(2 * sizeof(int))] = {0};
+	const struct msghdr control = {
+		.msg_iov = v, .msg_iovlen = 2, .msg_control = room, .msg_controllen = sizeof(room)};
+	struct cmsghdr *h = CMSG_FIRSTHDR(&control);
+	int u[2], fds[2];
 
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, u) || pipe(fds))
+		broken("socketpair");
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(sizeof(fds));
 	say("sendmsg res=%ld data=abcdef fd=%d size=6 tuple=NULL",
 	    CALL(sendmsg, t.client, P(&m), 0), t.client);
+	memcpy(CMSG_DATA(h), fds, sizeof(fds));
+	say("sendmsg res=%ld data=abcdef fd=%d size=6 msgcontrol=SCM_RIGHTS:%d(<p>),%d(<p>)",
+	    CALL(sendmsg, u[0], P(&control), 0), u[0], fds[0], fds[1]);
 	say("sendmsg res=%ld fd=-1 size=6 msg_flags=32768(MSG_MORE)",
 	    CALL(sendmsg, -1, P(&m), MSG_MORE));
 }

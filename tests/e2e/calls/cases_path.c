@@ -48,7 +48,7 @@ static void do_stat(void)
 
 	make_file("a", "");
 	say("stat res=%ld path=a", CALL(stat, P("a"), P(&st)));
-	say("stat res=%ld path=", CALL(stat, 1L, P(&st)));
+	say("stat res=%ld path=<NA>", CALL(stat, 1L, P(&st)));
 }
 
 static void do_lstat(void)

@@ -327,7 +327,7 @@ static void do_sysinfo(void)
 
 static void do_syslog(void)
 {
-	say("syslog res=%ld data= type=10(SYSLOG_ACTION_SIZE_BUFFER) len=0",
+	say("syslog res=%ld data=<NA> type=10(SYSLOG_ACTION_SIZE_BUFFER) len=0",
 	    CALL(syslog, 10, 0L, 0));
 	say("syslog res=%ld data= type=3(SYSLOG_ACTION_READ_ALL) len=-1", CALL(syslog, 3, 0L, -1));
 	say("syslog res=%ld data= type=77 len=9", CALL(syslog, 77, 0L, 9));

@@ -56,10 +56,26 @@ static int is_generic(const struct sinsp_evt *evt)
 	return evt->info->id == EVT_SYSCALL_E || evt->info->id == EVT_SYSCALL_X;
 }
 
+/* Of a generic event; NULL: its number has no name. */
+static const char *call_name(const struct sinsp_evt *evt)
+{
+	const char *name = NULL;
+	uint16_t code;
+
+	if (evt->raw.nr != REC_NR_NONE)
+		name = scap_syscall_name(evt->raw.nr, !!(evt->raw.flags & SCAP_EVT_F_IA32));
+	if (!name && evt->params.n && evt->params.v[0].len >= sizeof(code)) {
+		memcpy(&code, evt->params.v[0].p, sizeof(code));
+		name = code ? scap_ppm_sc_name(code) : NULL;
+	}
+	return name;
+}
+
 /*
  * Which parameters are shown. Those of 2022 are what sysdig shows; the appended ones,
  * most of them the enter's, only if the enter has no line of its own. The first two of a
- * generic call name the call, which is said already; its result, sysdig does not know.
+ * generic call name the call, which is said already, unless the number has no name; its result,
+ * sysdig does not know.
  */
 static void shown_params(const struct sinsp_evt *evt, unsigned int *first, unsigned int *end)
 {
@@ -68,7 +84,7 @@ static void shown_params(const struct sinsp_evt *evt, unsigned int *first, unsig
 
 	if (n > evt->params.n)
 		n = evt->params.n;
-	*first = is_generic(evt) ? 2 : 0;
+	*first = !is_generic(evt) ? 0 : evt->show_full && !call_name(evt) ? 1 : 2;
 	*end = n;
 }
 
@@ -136,18 +152,7 @@ int sinsp_evt_info(struct sinsp_text *out, const struct sinsp_evt *evt, enum sin
 
 const char *sinsp_evt_type(const struct sinsp_evt *evt)
 {
-	const char *name = NULL;
-	uint16_t code;
-
-	if (!is_generic(evt))
-		return evt->info->name;
-	if (evt->raw.nr != REC_NR_NONE)
-		name = scap_syscall_name(evt->raw.nr, !!(evt->raw.flags & SCAP_EVT_F_IA32));
-	if (!name && evt->params.n && evt->params.v[0].len >= sizeof(code)) {
-		memcpy(&code, evt->params.v[0].p, sizeof(code));
-		name = scap_ppm_sc_name(code);
-	}
-	return name ? name : "<unknown>";
+	return is_generic(evt) ? call_name(evt) ?: "<unknown>" : evt->info->name;
 }
 
 /* The number of the parameter with the result; -1: the event has none. */

@@ -81,6 +81,72 @@ static void test_generic_calls_by_their_number(void **state)
 	assert_string_equal(sinsp_evt_type(&evt), "statx");
 }
 
+/* The number of a call is in its line where no name says it. */
+static void test_calls_without_a_name(void **state)
+{
+	const struct scap_param unknown[] = {U16(0), U16(999), I64(-38)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_SYSCALL_X, unknown, 3);
+
+	evt.raw.nr = 999;
+	assert_string_equal(sinsp_evt_type(&evt), "<unknown>");
+	assert_string_equal(info(f, &evt), "res=-38(ENOSYS) "); /* as sysdig, but the result */
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "nativeID=999 res=-38(ENOSYS) ");
+}
+
+/* What is no error, what was not readable, and what is an error though it is an address. */
+static void test_errors_of_whole_calls(void **state)
+{
+	const struct scap_param closed[] = {I64(-9), I64(-1)};
+	const struct scap_param mapped[] = {I64(-22), U32(1), U32(2), U32(3)};
+	const struct scap_param at[] = {I64(0x1000), U32(1), U32(2), U32(3)};
+	const struct scap_param moved[] = {I64(3), BYTES(""), I64(7), U32(3)};
+	const struct scap_param unread[] = {I64(-14), BYTES("\0")};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_X, closed, 2);
+
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=-9(EBADF) fd=-1 ");
+	evt = fixture_evt(f, &hdr, EVT_MMAP_X, mapped, 4);
+	assert_string_equal(info(f, &evt), "res=FFFFFFFFFFFFFFEA vm_size=1 vm_rss=2 vm_swap=3 ");
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt),
+			    "res=FFFFFFFFFFFFFFEA(EINVAL) vm_size=1 vm_rss=2 vm_swap=3 ");
+	evt = fixture_evt(f, &hdr, EVT_MMAP_X, at, 4);
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=1000 vm_size=1 vm_rss=2 vm_swap=3 ");
+	evt = fixture_evt(f, &hdr, EVT_WRITE_X, moved, 4);
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=3 data=<NA> fd=7(<u>/run/x) size=3 ");
+	evt = fixture_evt(f, &hdr, EVT_CHDIR_X, unread, 2);
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=-14(EFAULT) path=<NA> ");
+}
+
+/* Descriptors of a message, another message that is cut, and a length that cannot be. */
+static void test_control_messages(void **state)
+{
+	static const char rights[] = "\x18\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\7\0\0\0\x9\0\0\0"
+				     "\x1c\0\0\0\0\0\0\0\1\0\0\0\2\0\0\0\1\0\0";
+	static const char bad[] = "\3\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\7\0\0\0";
+	const struct scap_param good[] = {I64(5), U32(5), BYTES("hello"), BYTES(""), BYTES(rights)};
+	const struct scap_param short_len[] = {I64(5), U32(5), BYTES("hello"), BYTES(""),
+					       BYTES(bad)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_RECVMSG_X, good, 5);
+
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=5 size=5 data=hello tuple=NULL "
+					   "msgcontrol=SCM_RIGHTS:7(<u>/run/x),9(<l>) 1:2:3 ");
+	evt = fixture_evt(f, &hdr, EVT_RECVMSG_X, short_len, 5);
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt), "res=5 size=5 data=hello tuple=NULL msgcontrol= ");
+}
+
 static void test_events_beside_calls(void **state)
 {
 	const struct scap_param exit[] = {I64(256), I64(1), U8(0), U8(0)};
@@ -138,6 +204,9 @@ int main(void)
 		cmocka_unit_test(test_parameters_of_the_future),
 		cmocka_unit_test(test_generic_calls),
 		cmocka_unit_test(test_generic_calls_by_their_number),
+		cmocka_unit_test(test_calls_without_a_name),
+		cmocka_unit_test(test_errors_of_whole_calls),
+		cmocka_unit_test(test_control_messages),
 		cmocka_unit_test(test_events_beside_calls),
 		cmocka_unit_test(test_every_parameter_has_its_name),
 	};

@@ -7,6 +7,7 @@
 #include "value.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -89,6 +90,12 @@ static char *put_int_names(struct value_writer *w, char *p, const struct value *
 	return f ? put_flag_names(w, p, f, val, v->fmt != PF_HEX) : p;
 }
 
+/* Of a result that is an address: mmap's. */
+static int is_error(int64_t res)
+{
+	return res < 0 && res >= -4095;
+}
+
 static char *put_int(struct value_writer *w, char *p, const struct value *v)
 {
 	int64_t dec;
@@ -113,6 +120,8 @@ static char *put_int(struct value_writer *w, char *p, const struct value *v)
 	default:
 		dec = (int64_t)get_u64(v->p);
 		p = put_number(p, v->fmt, dec, (uint64_t)dec);
+		if (w->evt->show_full && v->info == w->evt->info->params && is_error(dec))
+			return put_meaning(w, p, sinsp_errno_name(-(uint64_t)dec));
 		return put_int_names(w, p, v, (uint64_t)dec);
 	}
 	p = put_number(p, v->fmt, dec, (uint32_t)dec);
@@ -451,6 +460,13 @@ static int is_number_of_fcntl(const struct sinsp_evt *evt, const struct value *v
 	return ps->v[CMD].p[0] != DUPFD && ps->v[CMD].p[0] != DUPFD_CLOEXEC;
 }
 
+/* A negative number that is an error: only a result is. As an argument it says that there is no
+ * file; sysdig takes each for an error. */
+static int may_be_error(const struct sinsp_evt *evt, const struct value *v)
+{
+	return !evt->show_full || v->info == evt->info->params;
+}
+
 static char *put_fd(struct value_writer *w, char *p, const struct value *v)
 {
 	const int64_t num = v->type == PT_FD32 ? (int32_t)get_u32(v->p) : (int64_t)get_u64(v->p);
@@ -463,7 +479,8 @@ static char *put_fd(struct value_writer *w, char *p, const struct value *v)
 	if (num == PPM_AT_FDCWD)
 		return put_meaning(w, p, "AT_FDCWD");
 	if (num < 0)
-		return put_meaning(w, p, sinsp_errno_name(-(uint64_t)num));
+		return may_be_error(evt, v) ? put_meaning(w, p, sinsp_errno_name(-(uint64_t)num))
+					    : p;
 	if (is_number_of_fcntl(evt, v))
 		return p;
 	fd = evt->fd && evt->fdnum == num ? evt->fd : sinsp_thread_fd(evt->thread, num);
@@ -567,10 +584,29 @@ static char *put_mode(struct value_writer *w, char *p, const struct value *v)
 
 /* ---- text and paths ---- */
 
+/* The call's result, of a line that tells the whole call; 0 if there is none. */
+static int64_t whole_result(const struct sinsp_evt *evt)
+{
+	const struct scap_params *ps = &evt->params;
+
+	if (!evt->show_full || !ps->n || ps->v[0].len != sizeof(int64_t))
+		return 0;
+	return (int64_t)get_u64(ps->v[0].p);
+}
+
+/* In the shared events a text that the driver could not read is empty, as is one that the caller
+ * gave so. The kernel could not read it either. */
+static int was_unreadable(const struct sinsp_evt *evt, size_t len)
+{
+	return !len && whole_result(evt) == -EFAULT;
+}
+
 static char *put_text(struct value_writer *w, char *p, const struct value *v)
 {
 	const size_t n = text_len(v, 0);
 
+	if (was_unreadable(w->evt, n))
+		return put_lit(p, "<NA>");
 	p = text_room(w->out, p, n + VALUE_ROOM);
 	return p ? put_utf8(p, (const char *)v->p, n) : NULL;
 }
@@ -656,6 +692,8 @@ static char *put_path(struct value_writer *w, char *p, const struct value *v)
 	p = text_room(w->out, p, n + sizeof(full) + VALUE_ROOM);
 	if (!p)
 		return NULL;
+	if (was_unreadable(w->evt, n))
+		return put_lit(p, "<NA>");
 	p = put_dropping(p, (const char *)v->p, n);
 	if (!w->evt->thread || v->p[0] == '/' || is_na(v))
 		return p;
@@ -682,12 +720,102 @@ static char *put_u64s(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
+/* ---- control messages ---- */
+
+#define CMSG_SOL_SOCKET 1
+#define CMSG_RIGHTS 1
+
+/* One message of control data; a 32-bit caller's header is shorter. */
+struct control {
+	uint32_t level, type;
+	const uint8_t *data;
+	uint32_t len; /* of the data, as far as it was recorded */
+	uint32_t size; /* with header and padding */
+};
+
+static int read_control(struct control *c, const struct value *v, uint32_t at, int ia32)
+{
+	const uint32_t word = ia32 ? 4 : 8, head = word + 8, left = v->len - at;
+	uint64_t len;
+
+	if (left < head)
+		return 0;
+	len = ia32 ? get_u32(v->p + at) : get_u64(v->p + at);
+	if (len < head)
+		return 0;
+	if (len > left)
+		len = left;
+	c->level = get_u32(v->p + at + word);
+	c->type = get_u32(v->p + at + word + 4);
+	c->data = v->p + at + head;
+	c->len = (uint32_t)len - head;
+	c->size = ((uint32_t)len + word - 1) & ~(word - 1);
+	if (c->size > left)
+		c->size = left;
+	return 1;
+}
+
+static char *put_passed_fds(struct value_writer *w, char *p, const struct control *c)
+{
+	const char *sep = "SCM_RIGHTS:";
+
+	for (uint32_t at = 0; p && c->len - at >= sizeof(int32_t); at += sizeof(int32_t)) {
+		const int32_t num = (int32_t)get_u32(c->data + at);
+		const struct sinsp_fd *fd =
+			w->evt->thread ? sinsp_thread_fd(w->evt->thread, num) : NULL;
+
+		p = text_room(w->out, p, VALUE_ROOM);
+		if (p)
+			p = put_i64(put_cstr(p, sep), num);
+		if (p && fd)
+			p = put_fd_meaning(w, p, fd);
+		sep = ",";
+	}
+	return p;
+}
+
+/* SCM_RIGHTS:6(<f>/a),7 and LEVEL:TYPE:LENGTH of what is not decoded, with blanks between. */
+static char *put_controls(struct value_writer *w, char *p, const struct value *v)
+{
+	const int ia32 = !!(w->evt->raw.flags & SCAP_EVT_F_IA32);
+	struct control c;
+
+	for (uint32_t at = 0; p && read_control(&c, v, at, ia32); at += c.size) {
+		p = text_room(w->out, p, VALUE_ROOM);
+		if (!p)
+			break;
+		if (at)
+			*p++ = ' ';
+		if (c.level == CMSG_SOL_SOCKET && c.type == CMSG_RIGHTS &&
+		    c.len >= sizeof(int32_t)) {
+			p = put_passed_fds(w, p, &c);
+			continue;
+		}
+		p = put_lit(put_i64(p, (int32_t)c.level), ":");
+		p = put_lit(put_i64(p, (int32_t)c.type), ":");
+		p = put_u64(p, c.len);
+	}
+	w->meaning = 0; /* none for the whole */
+	return p;
+}
+
+static int is_control(const struct value_writer *w, const struct value *v)
+{
+	return w->buf_fmt == SINSP_BUF_DOTS && w->evt->show_full &&
+	       !strcmp(v->info->name, "msgcontrol");
+}
+
 static char *put_bytes(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t len = w->buf_cut && w->buf_cut < v->len ? w->buf_cut : v->len;
 
 	if (v->fmt == PF_LIST)
 		return put_u64s(w, p, v);
+	if (is_control(w, v))
+		return put_controls(w, p, v);
+	/* Bytes were moved and none is here: they were not readable, or not to be kept. */
+	if (!v->len && whole_result(w->evt) > 0 && !strcmp(v->info->name, "data"))
+		return put_lit(p, "<NA>");
 	p = text_room(w->out, p, sinsp_buffer_room(len) + VALUE_ROOM);
 	return p ? sinsp_buffer_put(p, v->p, len, w->buf_fmt, w->buf_max) : NULL;
 }

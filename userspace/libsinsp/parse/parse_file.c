@@ -79,7 +79,8 @@ static int enter_has_path(const struct sinsp_parse *p)
 static void set_opened(struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *flags)
 {
 	fd->open_flags = sinsp_u64(flags, 0);
-	if (fd->open_flags & SINSP_O_DIRECTORY)
+	/* O_TMPFILE: a file without a name in that directory */
+	if (fd->open_flags & SINSP_O_DIRECTORY && !(fd->open_flags & SINSP_O_TMPFILE))
 		fd->type = SCAP_FD_DIRECTORY;
 	if (fd->open_flags & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;

@@ -87,6 +87,7 @@ const char *sinsp_fd_typename(const struct sinsp_fd *fd);
 
 /* PPM_O_*: values of the format. */
 #define SINSP_O_DIRECTORY (1 << 10)
+#define SINSP_O_TMPFILE (1 << 13)
 #define SINSP_O_CLOEXEC (1 << 12)
 #define SINSP_O_UPPER_LAYER (1 << 15)
 #define SINSP_O_LOWER_LAYER (1 << 16)
