@@ -290,8 +290,27 @@ unsigned int sinsp_matcher_cost(const struct filter_check *c)
 
 /* ---- asking ---- */
 
+/* memmem makes a table first, which names are too short for. */
+#define SHORT_TEXT 256
+
+static int has_part_short(const char *p, size_t len, const char *part, size_t part_len)
+{
+	const char *const end = p + len - part_len + 1; /* of where it can begin */
+
+	while (p < end && (p = memchr(p, part[0], (size_t)(end - p)))) {
+		if (!memcmp(p, part, part_len))
+			return 1;
+		p++;
+	}
+	return 0;
+}
+
 static int has_part(const char *p, size_t len, const char *part, size_t part_len, int fold)
 {
+	if (!part_len)
+		return 1;
+	if (!fold && len <= SHORT_TEXT)
+		return len >= part_len && has_part_short(p, len, part, part_len);
 	if (!fold)
 		return memmem(p, len, part, part_len) != NULL;
 	for (size_t i = 0; i + part_len <= len; i++)
