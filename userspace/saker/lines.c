@@ -52,7 +52,8 @@ static int open_format(struct lines *l, const struct options *o, int colour)
 		.kind = o->lines_kind,
 		.time_fmt = o->time_fmt,
 		.buf_fmt = o->buf_fmt,
-		.buf_max = buffer_width(o),
+		/* Programs read them: nothing is cut. */
+		.buf_max = o->lines_kind == SINSP_FORMAT_TEXT ? buffer_width(o) : UINT32_MAX,
 		.buf_cut = o->snaplen,
 		.colour = colour && o->lines_kind == SINSP_FORMAT_TEXT,
 		.port_names = o->port_names,

@@ -413,16 +413,16 @@ static int get_abspath(struct sinsp_asker *a, const struct sinsp_field *f, struc
 	const struct sinsp_evt *evt = a->evt;
 	struct value_writer w = writer_of(a);
 	int64_t skip = f->index;
-	int n;
+	int n, at = -1;
 
 	(void)more;
-	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++) {
-		if (evt->info->params[i].type != PT_FSRELPATH || skip-- > 0)
-			continue;
-		n = sinsp_value_abspath(&w, i);
-		return n > 0 ? keep_made(a, v) : n;
-	}
-	return 0;
+	if (evt_is_enter(evt->info->id))
+		return 0;
+	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
+		if (evt->info->params[i].type == PT_FSRELPATH && (at < 0 || skip-- > 0))
+			at = (int)i;
+	n = at < 0 ? 0 : sinsp_value_abspath(&w, (unsigned int)at);
+	return n > 0 ? keep_made(a, v) : n;
 }
 
 /* ---- the result ---- */
