@@ -124,14 +124,18 @@ static const char *would_be_type(unsigned int exit_type)
 	case EVT_ACCEPT4_X:
 		return "4";
 	case EVT_PIPE_X:
+	case EVT_PIPE2_X:
 		return "p";
 	case EVT_EVENTFD_X:
+	case EVT_EVENTFD2_X:
 		return "e";
 	case EVT_SIGNALFD_X:
+	case EVT_SIGNALFD4_X:
 		return "s";
 	case EVT_TIMERFD_CREATE_X:
 		return "t";
 	case EVT_INOTIFY_INIT_X:
+	case EVT_INOTIFY_INIT1_X:
 		return "i";
 	default:
 		return "o";
@@ -558,7 +562,7 @@ static int get_is_server(struct sinsp_asker *a, const struct sinsp_field *f, str
 		return field_u(v, (uint64_t)is_listening(fd));
 	if (!a->insp->native)
 		return field_u(v, (uint64_t)is_address_of_machine(a, fd, sinsp_fd_tuple(fd)->dip));
-	return has_role(fd) ? field_u(v, !!(fd->flags & SINSP_FD_F_SERVER)) : 0;
+	return field_u(v, !!(fd->flags & SINSP_FD_F_SERVER));
 }
 
 static int get_connected(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""sysdig as the judge of fields: every field of processes, files, users, containers, polls and log
+messages, printed of every event by both, over captures that others shared and one made here. Where
+they differ a rule says why; it stands in docs/differences.md."""
+
+import glob
+import os
+import re
+import shutil
+import unittest
+
+import saker_e2e as e2e
+
+CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
+CLASSES = ("process", "user", "group", "container", "fd", "syslog", "fdlist")
+
+# Arguments of fields that need one, or are asked for with one too.
+ARGUMENTS = {
+    "proc.apid": ["[0]", "[1]", "[2]"],
+    "proc.aname": ["[0]", "[1]", "[3]"],
+    "thread.cgroup": [".cpuacct", ".memory", ".blkio"],
+    "container.mount": ["[0]", "[/*]"],
+    "container.mount.source": ["[0]"],
+    "container.mount.dest": ["[0]"],
+    "container.mount.mode": ["[0]"],
+    "container.mount.rdwr": ["[0]"],
+    "container.mount.propagation": ["[0]"],
+}
+HIDDEN = ["thread.vmsize.b", "thread.vmrss.b", "thread.nametid"]
+
+
+def is_thread(e):
+    return e["thread.ismain"] == "false"
+
+
+def is_loopback(e):
+    return e["fd.cip"] == e["fd.sip"]
+
+
+# Title of the entry in docs/differences.md, fields, and whether it accounts for what sysdig and
+# saker say of an event: (event by saker's fields, theirs, ours, native capture).
+RULES = [
+    ("Names of threads", r"proc\.(name|cmdline|aname\[0\])|thread\.nametid",
+     lambda e, t, o, native: native and is_thread(e)),
+    ("Parents of threads", r"proc\.(pname|pcmdline)", lambda e, t, o, native: is_thread(e)),
+    ("Parents after their end", r"proc\.(ppid|pname|pcmdline|apid\[\d\]|aname\[\d\]|loginshellid)",
+     lambda e, t, o, native: native),
+    ("Threads of a process", r"proc\.nchilds", lambda e, t, o, native: t == "0"),
+    ("Memory of threads", r"proc\.vm(size|rss|swap)", lambda e, t, o, native: True),
+    ("Start of processes", r"proc\.duration", lambda e, t, o, native: t == "<NA>" and native),
+    ("What is not known", r"thread\.(tot)?exectime|proc\.tty|fd\.dev(\.m\w+)?",
+     lambda e, t, o, native: native and o == "<NA>"),
+    ("What is not known", r"fd\.(name|containername|directory|containerdirectory)",
+     lambda e, t, o, native: native and o == "<NA>" and t in ("", ":", "/", ":/")),
+    ("What is not known", r"fd\.type", lambda e, t, o, native: (t, o) == ("<NA>", "")),
+    ("Groups of processes", r"proc\.vpgid", lambda e, t, o, native: native),
+    ("Sessions of processes", r"proc\.(sid|sname)", lambda e, t, o, native: native),
+    ("Numbers of groups", r"group\.gid", lambda e, t, o, native: int(t) % 2**32 == int(o)),
+    ("Devices of files", r"fd\.dev(\.m\w+)?", lambda e, t, o, native: o in ("0", "<NA>")),
+    ("Clients of sockets without one", r"fd\.c(port|proto)",
+     lambda e, t, o, native: t in ("0", "") and o == "<NA>"),
+    ("Our end of a connection", r"fd\.(l|r)(ip|port|proto)|fd\.is_server",
+     lambda e, t, o, native: native and is_loopback(e)),
+    ("Our end of a connection", r"fd\.is_server",
+     lambda e, t, o, native: e["fd.type"] == "ipv6" and (t, o) == ("true", "false")),
+    ("Protocols of sockets", r"fd\.l4proto", lambda e, t, o, native: native and t == "<NA>"),
+    ("Connections under way", r"fd\.connected",
+     lambda e, t, o, native: (t, o) == ("true", "false")),
+    ("Files of earlier calls", r"fd\..*", lambda e, t, o, native: not native and e["fd.num"] == "-1"),
+]
+
+
+def fields():
+    """What sysdig lists of the classes, but for fields of filters."""
+    names, wanted = [], False
+    for line in e2e.run("sysdig", "-l", "-v").splitlines():
+        m = re.match(r"Field Class: +(\w+)", line)
+        if m:
+            wanted = m[1] in CLASSES
+        m = re.match(r"([a-z]+\.[a-z0-9_.]+) *\(Type|([a-z]+\.[a-z0-9_.]+)$", line)
+        if wanted and m:
+            names.append(m[1] or m[2])
+    for name in "fd.ip", "fd.port", "fd.proto", "fd.net", "fd.cnet", "fd.snet", "fd.lnet", "fd.rnet":
+        names.remove(name)
+    return [name + arg for name in names + HIDDEN for arg in ARGUMENTS.get(name, [""])]
+
+
+def table(names, *command):
+    """What each event has of each field, by its number. A line break in a value breaks its line:
+    what follows is of no event."""
+    text = e2e.run(*command, "-p", "*%evt.num\t" + "\t".join("%" + n for n in names) + "\t.")
+    events = {}
+    for line in text.split("\n"):
+        values = line.split("\t")
+        if re.fullmatch(r"\d+", values[0]) and len(values) == len(names) + 2:
+            events[int(values[0])] = dict(zip(names, values[1:]))
+    return events
+
+
+class Fields(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        e2e.need("sysdig")
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
+        cls.names = fields()
+        cls.differences = e2e.read_text(os.path.join(e2e.SOURCE, "docs/differences.md"))
+
+    def rule(self, name, e, theirs, ours, native):
+        for title, pattern, accounts in RULES:
+            if re.fullmatch(pattern, name) and accounts(e, theirs, ours, native):
+                return title
+        return None
+
+    def compare(self, capture, native):
+        # Environments have line breaks in them: they come in a table of their own.
+        for names in [n for n in self.names if n != "proc.env"], ["proc.env", "proc.pid"]:
+            theirs = table(names, "sysdig", "-r", capture)
+            ours = table(names + ["fd.num"], e2e.SAKER, "-r", capture, "--enter-events")
+            both = theirs.keys() & ours.keys()
+            self.assertGreater(len(both), 10)
+            if "proc.env" not in names:
+                self.assertGreater(len(both), 0.99 * len(theirs))
+            for number in sorted(both):
+                for name in names:
+                    t, o = theirs[number][name], ours[number][name]
+                    if t == o:
+                        continue
+                    title = self.rule(name, ours[number], t, o, native)
+                    self.assertIsNotNone(title, f"{capture}: event {number}: {name} is {t!r} "
+                                         f"to sysdig, {o!r} to saker")
+                    self.assertIn(f"### {title}\n", self.differences)
+
+    def test_shared_captures(self):
+        if not CAPTURES:
+            self.skipTest("no captures in ../shared/captures beside the repository")
+        for capture in CAPTURES:
+            with self.subTest(capture=os.path.basename(capture)):
+                self.compare(capture, False)
+
+    def test_own_capture(self):
+        e2e.need_live()
+        place = os.path.join(self.dir, "d")
+        os.mkdir(place)
+        program = e2e.compile_program("fields", self.dir)
+        capture = os.path.join(self.dir, "c.scap")
+        e2e.run(e2e.SAKER, "-w", capture, "--", program, place)
+        self.compare(capture, True)
+
+
+if __name__ == "__main__":
+    unittest.main()
