@@ -78,6 +78,7 @@ struct sinsp_value {
 	uint8_t fmt; /* enum sinsp_field_fmt */
 	uint8_t prefix; /* bits of a FIELD_NET */
 	uint8_t made; /* text that was made to be printed: control characters in it are meant */
+	uint8_t is_name; /* of a file: printed without control characters, as sysdig does */
 };
 
 struct sinsp_asker;

@@ -34,8 +34,8 @@ static char *put_ip(char *p, const struct sinsp_value *v)
 	return end ? p + strlen(p) : p;
 }
 
-/* Of names sysdig leaves control characters out. */
-static char *put_path(char *p, const char *s, size_t n)
+/* Without control characters. */
+static char *put_name(char *p, const char *s, size_t n)
 {
 	for (size_t from = 0, i = 0; i <= n; i++) {
 		if (i < n && (unsigned char)s[i] >= ' ' && s[i] != 0x7f)
@@ -59,8 +59,8 @@ static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_asker
 		return p;
 	if (v->made)
 		return put_mem(p, v->p, len);
-	if (v->type == FIELD_PATH)
-		return put_path(p, v->p, len);
+	if (v->is_name)
+		return put_name(p, v->p, len);
 	if (v->type == FIELD_BYTES)
 		return sinsp_buffer_put(p, (const uint8_t *)v->p, len, a->buf_fmt, max);
 	return put_utf8(p, v->p, len);

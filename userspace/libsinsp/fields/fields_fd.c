@@ -227,6 +227,7 @@ static int get_name(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 		    const struct sinsp_value **more)
 {
 	(void)f, (void)more;
+	v->is_name = 1;
 	return name_of(a, v);
 }
 
@@ -294,6 +295,7 @@ static int get_directory(struct sinsp_asker *a, const struct sinsp_field *f, str
 			 const struct sinsp_value **more)
 {
 	(void)f, (void)more;
+	v->is_name = 1;
 	return directory_of(a, v);
 }
 
@@ -306,6 +308,7 @@ static int get_filename(struct sinsp_asker *a, const struct sinsp_field *f, stru
 	(void)f, (void)more;
 	if (!fd || !is_file(fd))
 		return 0;
+	v->is_name = 1;
 	slash = strrchr(fd->name, '/');
 	if (!slash)
 		return field_str(v, "/");
@@ -323,6 +326,7 @@ static int chain_container(struct sinsp_asker *a, struct sinsp_value *v)
 	if (!p)
 		return -ENOMEM;
 	put_mem(put_lit(put_mem(p, id, n), ":"), v->p, len);
+	v->is_name = 1;
 	return field_mem(v, p, n + 1 + len);
 }
 

@@ -103,6 +103,7 @@ static int get_list(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	}
 	if (text_end(&a->text, p))
 		return -ENOMEM;
+	v->is_name = 1;
 	return a->text.len ? sinsp_asker_keep(a, v) : 0;
 }
 
