@@ -99,7 +99,8 @@ class CommandLine(unittest.TestCase):
         self.refuses(r"--verb: did you mean --verbose\?", "--verb")
         self.refuses(r"--xyzzy: saker --help lists all", "--xyzzy")
         self.refuses(r"-V: did you mean -v, --verbose\?", "-V")
-        self.refuses(r"-r ls, run a command with -- ls", "ls")
+        # Words are a filter.
+        self.assertRegex(self.saker("ls").stderr.decode(), r"filter: there is no macro or field ls\n")
 
     def test_failures_with_a_command_are_125(self):
         self.refuses("unknown option --nope", "--nope", "--", "true", status=125)

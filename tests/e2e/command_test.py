@@ -59,6 +59,12 @@ class Live(unittest.TestCase):
             self.assertEqual(p.stderr.read(), f"saker: the {who} ended\n")
             os.unlink(self.capture)
 
+    def test_users_without_names(self):
+        for options, name in ([], "root"), (["-E"], "<NA>"):
+            p = self.saker(*options, "-p", "%evt.type %evt.args", "--", "id", "-u")
+            self.assertEqual(p.returncode, 0)
+            self.assertIn(f"geteuid euid=0({name}) ", p.stderr)
+
     # saker -- CMD
 
     def test_exit_status_is_the_commands(self):

@@ -228,6 +228,7 @@ static int scan_state(struct live_engine *e, const struct scap_open_opts *opts)
 	const struct scap_scan_opts so = {
 		.sz = sizeof(so),
 		.no_environ = opts->no_environ != 0,
+		.no_users = opts->no_users != 0,
 		.epoch_offset_ns = e->epoch.leg.offset,
 		.task_rows_fd = live_task_rows(e->driver),
 	};

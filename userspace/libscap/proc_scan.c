@@ -381,7 +381,7 @@ int scap_scan_machine(struct scap_state_build *b, const struct scap_log *log,
 
 	if (!err)
 		err = machine_scan_self(b, s->proc_fd, s->opts.epoch_offset_ns);
-	if (!err)
+	if (!err && !s->opts.no_users)
 		err = machine_scan_users(b);
 	if (!err)
 		err = machine_scan_ifaces(b);

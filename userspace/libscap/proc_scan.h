@@ -15,6 +15,7 @@ struct scap_scan_opts {
 	const char *proc; /* NULL: /proc */
 	int no_environ;
 	int no_files; /* threads without their files */
+	int no_users; /* nor groups */
 	int64_t epoch_offset_ns; /* added to CLOCK_BOOTTIME gives the epoch */
 	uint32_t skip_pid; /* a process to leave out, 0: none */
 	int task_rows_fd; /* an iterator (driver/task_row.h), read to its end; 0: none */

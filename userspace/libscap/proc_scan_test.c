@@ -648,6 +648,20 @@ static void test_skip_and_gone(void **state)
 	scap_state_build_free(s.b);
 }
 
+static void test_without_users(void **state)
+{
+	struct scap_scan_opts o = {.sz = sizeof(o), .no_users = 1};
+	struct scanned s = {.b = scap_state_build_new()};
+
+	(void)state;
+	assert_int_equal(scap_scan_machine(s.b, NULL, &o), 0);
+	s.st = scap_state_build_done(s.b);
+	assert_int_equal(s.st->n_users, 0);
+	assert_int_equal(s.st->n_groups, 0);
+	assert_non_null(thread(&s, getpid()));
+	scap_state_build_free(s.b);
+}
+
 static void test_machine(void **state)
 {
 	struct scanned s = scan(NULL, 0);
@@ -682,7 +696,7 @@ int main(void)
 		cmocka_unit_test(test_odd_comm),      cmocka_unit_test(test_other_namespace),
 		cmocka_unit_test(test_threads),       cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_iterator),      cmocka_unit_test(test_skip_and_gone),
-		cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_without_users), cmocka_unit_test(test_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,7 @@ struct scap_open_opts {
 			      power of two up to 128; 0: all */
 	uint32_t cpus_per_ring; /* live: CPUs that share a ring, UINT32_MAX: all; 0: 1. More than 1
 				   is for rings of the kind ringbuf, and makes them the default */
+	uint32_t no_users; /* live: leave users and groups out of the initial state */
 };
 
 /* 0, or a negative errno with *out untouched. opts may be NULL: live, defaults. */

@@ -120,6 +120,7 @@ static int open_source(struct capture *c, size_t i)
 		.n_snap_ports = o->snap_ports.n,
 		.sampling = (uint32_t)o->sampling,
 		.cpus_per_ring = o->cpus_per_ring,
+		.no_users = (uint32_t)o->no_users,
 	};
 	struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),

@@ -110,6 +110,10 @@ const struct option_row option_rows[] = {
 	 "Calls that make, end or change processes and descriptors are kept always.",
 	 take_choice, AT(sampling), 0, samplings},
 
+	{'d', "displayflt", NULL, GROUP_FILTER,
+	 "As sysdig has it, and always so here: events are filtered after what they tell of "
+	 "processes and files was taken over.",
+	 take_nothing, 0},
 	{0, "macro", "NAME=EXPR", GROUP_FILTER,
 	 "In the filter, NAME stands for EXPR in parentheses. Can be repeated; macros may name macros.",
 	 take_filter_name, AT(macros)},
@@ -148,6 +152,10 @@ const struct option_row option_rows[] = {
 	 "With -C or -e: keep the last NUM files, writing over the oldest. With -G alone: end after "
 	 "NUM files.",
 	 take_count, AT(n_pieces)},
+	{'F', "fatfile", NULL, GROUP_FILE,
+	 "As sysdig has it, and always so here: what a filter leaves out is still in the file where "
+	 "names depend on it, marked as not to be shown.",
+	 take_nothing, 0},
 	{0, "verify", NULL, GROUP_FILE,
 	 "With -r: check that every block of the files is whole, that time never runs back, and "
 	 "that the counters of a file made by saker agree with what is in it, for each CPU; -v "
@@ -221,6 +229,9 @@ const struct option_row option_rows[] = {
 	 "CPUs that share a ring, 0 for one ring of all: less memory on machines with many. 1 without "
 	 "it. Sharing needs rings of the kind ringbuf, and chooses them; it makes calls slower.",
 	 take_cpus_per_ring, AT(cpus_per_ring)},
+	{'E', "exclude-users", NULL, GROUP_LIVE,
+	 "Do not read the names of users and groups: lines and files have their numbers only.",
+	 take_value, AT(no_users), 1},
 	{0, "container-socket", "PATH", GROUP_LIVE,
 	 "Ask for names and images of containers at the socket PATH, which speaks docker's API; none "
 	 "asks nobody. Without it docker and podman are asked where they listen, those of users "

@@ -98,6 +98,7 @@ struct options {
 	int lines_kind; /* enum sinsp_format_kind */
 	int colour; /* enum saker_colour */
 	int port_names;
+	int no_users; /* live: users and groups have no names */
 	int quiet, verbose, summary, progress, unbuffered;
 	int print; /* lines also while writing */
 	int enter_events;

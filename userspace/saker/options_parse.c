@@ -152,7 +152,7 @@ static int is_selective(const struct options *o)
 
 static int is_about_live(const struct options *o)
 {
-	return o->ring_kind || o->ring_sz || o->cpus_per_ring || o->container_socket;
+	return o->ring_kind || o->ring_sz || o->cpus_per_ring || o->container_socket || o->no_users;
 }
 
 /* One row per pair of options that contradict each other. */
@@ -190,8 +190,8 @@ static int check(const struct options *o)
 					       "--switches choose what a live capture records: "
 					       "they do not go with -r"},
 		{o->read.n && is_about_live(o),
-		 "--ring, --ring-size, --cpus-per-ring and --container-socket are about how a live "
-		 "capture works: they do not go with -r"},
+		 "--ring, --ring-size, --cpus-per-ring, --exclude-users and --container-socket are "
+		 "about how a live capture works: they do not go with -r"},
 		{o->read.n && o->snaplen && o->write && !o->print,
 		 "of a file, -s cuts lines: -w writes its buffers as they are, leave -s out"},
 		{o->failed_only && (o->page_faults || o->switches),

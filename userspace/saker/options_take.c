@@ -28,6 +28,13 @@ int take_compress(void *member, const struct option_row *row, const char *arg)
 	return take_value(member, row, arg);
 }
 
+/* Of options that are always on. */
+int take_nothing(void *member, const struct option_row *row, const char *arg)
+{
+	(void)member, (void)row, (void)arg;
+	return 0;
+}
+
 int take_text(void *member, const struct option_row *row, const char *arg)
 {
 	if (!*arg) {

@@ -7,6 +7,7 @@
 
 int take_value(void *member, const struct option_row *row, const char *arg); /* int */
 int take_compress(void *member, const struct option_row *row, const char *arg); /* int */
+int take_nothing(void *member, const struct option_row *row, const char *arg);
 int take_text(void *member, const struct option_row *row, const char *arg); /* const char * */
 int take_list(void *member, const struct option_row *row, const char *arg); /* struct text_list */
 int take_comm(void *member, const struct option_row *row, const char *arg); /* struct text_list */
