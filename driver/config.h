@@ -50,6 +50,7 @@ enum drv_mark {
 	DRV_MARK_SUPPRESSED = 1 << 1, /* it descends from one of a suppressed name: for good */
 	DRV_MARK_NAMED = 1 << 2, /* it has such a name: until it executes something else */
 	DRV_MARK_TOLD = 1 << 3, /* it was recorded before, so is its end */
+	DRV_MARK_LASTS = 1 << 4, /* of the number, not of the process that has it now */
 };
 
 #define DRV_MARKS_SUPPRESS (DRV_MARK_SUPPRESSED | DRV_MARK_NAMED)

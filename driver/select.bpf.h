@@ -132,10 +132,12 @@ static __always_inline void mark_inherit(struct task_struct *parent, struct task
 /* The last thread of a process ends: its number may become another's. */
 static __always_inline void mark_end(struct task_struct *task)
 {
-	u32 tgid = task->tgid;
+	u32 tgid = task->tgid, mark;
 
-	if (cfg.tasks & DRV_TASKS_MARKS && !BPF_CORE_READ(task, signal, live.counter))
-		bpf_map_delete_elem(&marks, &tgid);
+	if (!(cfg.tasks & DRV_TASKS_MARKS) || BPF_CORE_READ(task, signal, live.counter))
+		return;
+	mark = mark_of(tgid);
+	mark_set(tgid, mark & DRV_MARK_LASTS ? DRV_MARK_LASTS | DRV_MARK_MEANT : 0);
 }
 
 static __always_inline bool comm_listed(void *list, struct task_struct *task)

@@ -30,7 +30,7 @@
 #define CHANGES_FD (EF_CREATES_FD | EF_DESTROYS_FD)
 #define MOVES_DATA (EF_READS_FROM_FD | EF_WRITES_TO_FD)
 
-_Static_assert(sizeof(struct scap_calls) ==
+_Static_assert(offsetof(struct scap_calls, unknown) ==
 		       sizeof(struct drv_calls) + sizeof(((struct drv_config *)0)->show_events),
 	       "scap_calls has the bits of the driver's settings");
 _Static_assert(EVT_INDEX_MAX <= DRV_MAX_EVENTS, "a bit for each event");
@@ -96,6 +96,38 @@ int scap_calls_set(struct scap_calls *calls, const char *name, int remove)
 	if (!b.found)
 		scap_event_each(set_event, &b);
 	return b.found ? 0 : -ENOENT;
+}
+
+static int has_type(const uint64_t *types, unsigned int type)
+{
+	return get_bit(types, evt_index(type & ~1u)) || get_bit(types, evt_index(type | 1));
+}
+
+/* A 32-bit call has the event of the call that it is, or one of its own. */
+static unsigned int exit_type(unsigned int nr, int ia32)
+{
+	const struct ia32_call *call = &scap_ia32_calls()[nr];
+
+	if (!ia32)
+		return scap_syscall_exit_type(nr);
+	if (call->event)
+		return call->event;
+	return call->row == REC_NR_NONE ? EVT_SYSCALL_X : scap_syscall_exit_type(call->row);
+}
+
+void scap_calls_set_types(struct scap_calls *calls, const uint64_t *types)
+{
+	memset(calls, 0, sizeof(*calls));
+	for (unsigned int i = 0; i < 2 * DRV_MAX_NR; i++) {
+		const unsigned int ia32 = i / DRV_MAX_NR, nr = i % DRV_MAX_NR;
+
+		set_bit(calls->bits[ia32], nr, has_type(types, exit_type(nr, (int)ia32)));
+	}
+	memcpy(calls->events, types, EVT_INDEX_MAX / 8);
+	for (unsigned int i = 0; i < EVT_INDEX_MAX; i++)
+		if (get_bit(types, i))
+			set_bit(calls->events, i ^ 1, 1);
+	calls->unknown = has_type(types, EVT_SYSCALL_X);
 }
 
 void scap_calls_set_all(struct scap_calls *calls)
@@ -180,9 +212,9 @@ static int any_shows_fd(const struct drv_calls *show)
 	return 0;
 }
 
-static void set_state_calls(struct drv_config *c)
+static void set_state_calls(struct drv_config *c, const struct scap_select *s)
 {
-	const int fds = any_shows_fd(&c->show);
+	const int fds = s->files || any_shows_fd(&c->show);
 	const int any_task = !(c->tasks & DRV_TASKS_MARKED);
 
 	for (unsigned int i = 0; i < 2 * DRV_MAX_NR; i++) {
@@ -193,7 +225,7 @@ static void set_state_calls(struct drv_config *c)
 		set_bit(c->state.bits[ia32], nr, thread || fd);
 		set_bit(c->keeps.bits[ia32], nr, thread || changes_fd(native));
 		set_bit(c->other.bits[ia32], nr,
-			thread || (fd && any_task && !only_names_peer(native)));
+			thread || (fd && any_task && (s->peers || !only_names_peer(native))));
 	}
 }
 
@@ -241,7 +273,7 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 		memset(show.events, 0, sizeof(show.events)); /* they do not fail */
 	memcpy(&c->show, show.bits, sizeof(c->show));
 	memcpy(c->show_events, show.events, sizeof(c->show_events));
-	c->want_unknown = !s->calls;
+	c->want_unknown = !s->calls || s->calls->unknown;
 	c->tasks = (s->n_pids ? DRV_TASKS_MARKED : 0) | (s->n_comms ? DRV_TASKS_COMM : 0) |
 		   (s->n_uids ? DRV_TASKS_UID : 0) | (s->n_cgroups ? DRV_TASKS_CGROUP : 0) |
 		   (s->n_pids && s->descendants ? DRV_TASKS_INHERIT : 0) |
@@ -249,7 +281,7 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 	c->n_cgroups = (uint32_t)s->n_cgroups;
 	c->failed_only = s->failed_only;
 	c->state_only = s->calls || c->tasks || s->failed_only;
-	set_state_calls(c);
+	set_state_calls(c, s);
 	for (unsigned int i = 0; i < sizeof(c->want) / sizeof(uint64_t); i++)
 		(&c->want.bits[0][0])[i] = (&c->show.bits[0][0])[i] | (&c->state.bits[0][0])[i];
 	set_multiplexed(&c->want);
@@ -307,15 +339,15 @@ static int fill_pids(int map, const struct scap_select *s, const struct scap_log
 {
 	for (size_t i = 0; i < s->n_pids; i++) {
 		uint32_t pid = (uint32_t)s->pids[i], tgid, ppid;
-		int err = read_family(pid, &tgid, &ppid);
+		int err = s->pids_to_come ? 0 : read_family(pid, &tgid, &ppid);
 
 		if (err)
 			return scap_fail(log, -ESRCH, "there is no process %u to watch", pid);
-		if (tgid != pid)
+		if (!s->pids_to_come && tgid != pid)
 			return scap_fail(log, -ESRCH,
 					 "%u is a thread of process %u: give the process", pid,
 					 tgid);
-		err = put_mark(map, pid, DRV_MARK_MEANT);
+		err = put_mark(map, pid, DRV_MARK_MEANT | (s->pids_to_come ? DRV_MARK_LASTS : 0));
 		if (err)
 			return scap_fail(log, err, "process %u cannot be chosen: %s", pid,
 					 strerror(-err));
@@ -506,7 +538,7 @@ static int has_ended(uint32_t pid)
 /* Who ended before the driver could see it keeps no mark. */
 static void unmark_ended(int map, const struct scap_select *s)
 {
-	for (size_t i = 0; i < s->n_pids; i++) {
+	for (size_t i = 0; i < s->n_pids && !s->pids_to_come; i++) {
 		const uint32_t pid = (uint32_t)s->pids[i];
 
 		if (has_ended(pid))

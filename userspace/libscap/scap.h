@@ -50,12 +50,15 @@ typedef void (*scap_log_fn)(void *ctx, enum scap_log_level level, const char *te
 struct scap_calls {
 	uint64_t bits[2][8];
 	uint64_t events[32]; /* by EVT_INDEX */
+	uint32_t unknown; /* calls that have no name here, too */
 };
 
 /* Adds, or with @remove takes out, the call, or the event that is no call, of that name.
  * -ENOENT: there is none. */
 int scap_calls_set(struct scap_calls *calls, const char *name, int remove);
 void scap_calls_set_all(struct scap_calls *calls);
+/* Those that events of @types, bits by EVT_INDEX, come from: their enters or exits. */
+void scap_calls_set_types(struct scap_calls *calls, const uint64_t *types);
 /* Calls @fn for each name that scap_calls_set knows, some more than once. */
 void scap_calls_each_name(void (*fn)(void *ctx, const char *name), void *ctx);
 
@@ -68,6 +71,7 @@ struct scap_select {
 	const struct scap_calls *calls; /* NULL: all */
 	const int32_t *pids; /* processes, all their threads */
 	size_t n_pids;
+	uint32_t pids_to_come; /* they need not be there yet, and one that ends may come again */
 	uint32_t descendants; /* of these processes too */
 	const char *const *comms; /* names of threads or of their processes */
 	size_t n_comms;
@@ -76,6 +80,8 @@ struct scap_select {
 	const char *const *cgroups; /* paths in the cgroup2 hierarchy, what is below included */
 	size_t n_cgroups;
 	uint32_t failed_only; /* calls whose result is below 0 */
+	uint32_t files; /* which files are open is to be known, also where no call shows it */
+	uint32_t peers; /* and whom sockets of all tasks speak with, where calls show sockets */
 	const char *const *suppress; /* nothing is recorded of processes of these names and of their
 					descendants; a process whose name changes at an exec is one
 					or no longer one, a descendant always */

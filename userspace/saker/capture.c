@@ -19,6 +19,7 @@
 #include "filter_arg.h"
 #include "privileges.h"
 #include "progress.h"
+#include "pushdown.h"
 #include "report.h"
 #include "say.h"
 #include "signals.h"
@@ -40,6 +41,8 @@ struct capture {
 	size_t n_inspectors;
 	struct sinsp_streams *streams; /* of several files; NULL: there is one source */
 	struct take take;
+	struct pushdown pushdown;
+	struct scap_calls calls; /* what is left of those asked for */
 	struct progress progress;
 	struct report report;
 	uint64_t deadline_ns; /* live with -M: CLOCK_MONOTONIC; 0: none */
@@ -51,7 +54,7 @@ struct capture {
 
 /* What is to be recorded. Of a command, in the kernel already, only what it and its descendants
  * do: @command is the place for its process. */
-static struct scap_select selection(const struct capture *c, int32_t *command)
+static struct scap_select selection(struct capture *c, int32_t *command)
 {
 	const struct options *o = c->o;
 	struct scap_select sel = {
@@ -76,6 +79,8 @@ static struct scap_select selection(const struct capture *c, int32_t *command)
 		sel.n_pids = 1;
 		sel.descendants = 1;
 	}
+	if (c->take.filter && !o->no_pushdown)
+		pushdown_apply(&c->pushdown, &sel, &c->calls);
 	return sel;
 }
 
@@ -113,8 +118,8 @@ static int open_source(struct capture *c, size_t i)
 		.ring_kind = o->ring_kind,
 		.ring_sz = o->ring_sz,
 		.snaplen = o->snaplen,
-		.page_faults = (uint32_t)o->page_faults,
-		.switches = (uint32_t)o->switches,
+		.page_faults = o->page_faults || c->pushdown.page_faults,
+		.switches = o->switches || c->pushdown.switches,
 		.select = &select,
 		.snap_ports = o->snap_ports.v,
 		.n_snap_ports = o->snap_ports.n,
@@ -461,6 +466,7 @@ static int finish(struct capture *c, int err)
 	report_warn_lost(&c->report);
 	tell_nothing(c);
 	take_fini(&c->take);
+	pushdown_fini(&c->pushdown);
 	sinsp_streams_free(c->streams);
 	for (size_t i = 0; i < c->n_inspectors; i++)
 		sinsp_close(c->inspectors[i]);
@@ -491,7 +497,8 @@ int capture_run(const struct options *o, uint64_t start_ns)
 	};
 	int err, status = STATUS_OK;
 
-	if (filter_arg_compile(&c.take.filter, o))
+	if (filter_arg_compile(&c.take.filter, o) ||
+	    (c.live && pushdown_init(&c.pushdown, c.take.filter, o)))
 		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	if (o->command) {
 		status = spawn_start(&c.spawn, o->command);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "pushdown.h"
 #include "say.h"
 #include "spawn.h"
 
@@ -46,15 +47,18 @@ int filter_arg_compile(struct sinsp_filter **out, const struct options *o)
 int filter_arg_explain(const struct options *o)
 {
 	struct sinsp_text text = {0};
+	struct pushdown push = {0};
 	struct sinsp_filter *f;
 	int status = STATUS_FAILED;
 
 	if (filter_arg_compile(&f, o))
 		return status;
-	if (!sinsp_filter_explain(f, &text)) {
+	if (!sinsp_filter_explain(f, &text) && !pushdown_init(&push, f, o)) {
 		fwrite(text.p, 1, text.len, stdout);
+		pushdown_explain(&push, stdout);
 		status = STATUS_OK;
 	}
+	pushdown_fini(&push);
 	free(text.p);
 	sinsp_filter_free(f);
 	return status;

@@ -121,6 +121,10 @@ const struct option_row option_rows[] = {
 	 "In the filter, NAME stands for these values: proc.name in NAME, or among others in "
 	 "parentheses. Can be repeated.",
 	 take_filter_name, AT(lists)},
+	{0, "no-pushdown", NULL, GROUP_FILTER,
+	 "Live: record everything, and filter afterwards. Without it the kernel leaves out what the "
+	 "filter cannot mean; the events that are shown are the same.",
+	 take_value, AT(no_pushdown), 1},
 	{0, "explain-filter", NULL, GROUP_FILTER,
 	 "Show what the filter became: its checks in the order that they are made, and the events "
 	 "that can match.",

@@ -77,6 +77,7 @@ struct options {
 	struct number_list pids, uids;
 	struct name_list comms;
 	struct text_list cgroups;
+	int no_pushdown; /* the kernel decides nothing of the filter */
 	int tree; /* the descendants of pids too */
 	int failed_only;
 	int sampling; /* 0: everything */

@@ -70,6 +70,11 @@ int sinsp_filter_may_match(const struct sinsp_filter *f, unsigned int type)
 	return sinsp_types_have(f->may.yes, evt_index(type));
 }
 
+const uint64_t *sinsp_filter_types(const struct sinsp_filter *f)
+{
+	return f->may.yes;
+}
+
 int sinsp_filter_wants_enters(const struct sinsp_filter *f)
 {
 	if (!f->asks_direction)

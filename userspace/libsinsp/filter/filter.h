@@ -43,8 +43,28 @@ int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt);
 /* Whether events of the type can be meant at all. */
 int sinsp_filter_may_match(const struct sinsp_filter *f, unsigned int type);
 
+/* All of these types, bits by EVT_INDEX. Borrowed from the filter. */
+const uint64_t *sinsp_filter_types(const struct sinsp_filter *f);
+
 /* Whether it asks for enters: it names evt.dir, and can match one. */
 int sinsp_filter_wants_enters(const struct sinsp_filter *f);
+
+/*
+ * What an event must be for the filter to hold, as far as it can be told before anything is known
+ * of it: more events may be so than are meant, never fewer. Borrowed from the filter.
+ */
+struct sinsp_filter_needs {
+	const char *const *comms; /* the name of its thread is one of these */
+	size_t n_comms; /* 0: any name */
+	const int64_t *pids; /* its process is one of these */
+	size_t n_pids; /* 0: any */
+	uint8_t failed; /* it is a call that failed */
+	uint8_t files; /* the filter asks about files: which are open must be known */
+	uint8_t history; /* it asks about other events: all are needed */
+};
+
+/* 0 or -ENOMEM. */
+int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out);
 
 /* Appends the program and the event types that it can match, in lines. 0 or -ENOMEM. */
 int sinsp_filter_explain(const struct sinsp_filter *f, struct sinsp_text *out);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a filter can be decided before an event is recorded. A set of values that an event must
+ * have follows from a check of equality; from "and" the smallest set of its terms; from "or" those
+ * of all its terms together, if each has one; from "not" nothing.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "program.h"
+
+enum { COMM_MAX = 15 }; /* bytes that the kernel keeps of a name */
+
+/* What a field's values are to be. */
+struct wanted {
+	const struct filter_const **v;
+	size_t n;
+	int any; /* nothing follows */
+};
+
+struct wants {
+	struct sinsp_filter *f;
+	const char *field;
+	int err;
+};
+
+static int is_of(const struct filter_expr *e, const char *name)
+{
+	return e->kind == FILTER_EXPR_FIELD && !e->field.arg && !strcmp(e->field.row->name, name);
+}
+
+static struct wanted nothing(void)
+{
+	return (struct wanted){.any = 1};
+}
+
+static struct wanted room_for(struct wants *w, size_t n)
+{
+	struct wanted r = {.v = sinsp_arena_alloc(&w->f->ast.arena, (n + 1) * sizeof(*r.v))};
+
+	if (!r.v)
+		w->err = -ENOMEM;
+	return r.v ? r : nothing();
+}
+
+static struct wanted of_check(struct wants *w, const struct filter_check *c)
+{
+	struct wanted r;
+
+	if (c->right || c->mod != FILTER_MOD_NONE || !is_of(c->left, w->field) ||
+	    (c->op != FILTER_EQ && c->op != FILTER_IN))
+		return nothing();
+	r = room_for(w, c->n_values);
+	for (size_t i = 0; !r.any && i < c->n_values; i++)
+		r.v[r.n++] = &c->values[i];
+	return r;
+}
+
+static struct wanted of_node(struct wants *w, const struct filter_node *n);
+
+static struct wanted of_all(struct wants *w, const struct filter_node *n)
+{
+	struct wanted best = nothing();
+
+	for (n = n->children; n; n = n->next) {
+		struct wanted one = of_node(w, n);
+
+		if (!one.any && (best.any || one.n < best.n))
+			best = one;
+	}
+	return best;
+}
+
+static struct wanted of_any(struct wants *w, const struct filter_node *n)
+{
+	struct wanted sum = room_for(w, 0);
+
+	for (n = n->children; n && !sum.any; n = n->next) {
+		const struct wanted one = of_node(w, n);
+		struct wanted both;
+
+		if (one.any)
+			return one;
+		both = room_for(w, sum.n + one.n);
+		if (both.any)
+			return both;
+		memcpy(both.v, sum.v, sum.n * sizeof(*sum.v));
+		memcpy(both.v + sum.n, one.v, one.n * sizeof(*one.v));
+		both.n = sum.n + one.n;
+		sum = both;
+	}
+	return sum;
+}
+
+/* The depth of trees is limited: FILTER_DEPTH_MAX. */
+static struct wanted of_node(struct wants *w, const struct filter_node *n)
+{
+	switch (n->kind) {
+	case FILTER_CHECK:
+		return of_check(w, n->check);
+	case FILTER_AND:
+		return of_all(w, n);
+	case FILTER_OR:
+		return of_any(w, n);
+	case FILTER_CONST:
+		return n->value ? nothing() : room_for(w, 0);
+	case FILTER_NOT:
+		break;
+	}
+	return nothing();
+}
+
+static struct wanted find(struct sinsp_filter *f, const char *field, int *err)
+{
+	struct wants w = {.f = f, .field = field};
+	struct wanted r = of_node(&w, f->ast.root);
+
+	if (w.err)
+		*err = w.err;
+	return r;
+}
+
+/* A longer name than the kernel's, or one with other bytes than the field's text may have, stands
+ * for no name that the kernel could be asked for. */
+static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out)
+{
+	int err = 0;
+	const struct wanted w = find(f, "proc.name", &err);
+	const char **v;
+
+	if (err || w.any || !w.n)
+		return err;
+	v = sinsp_arena_alloc(&f->ast.arena, w.n * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < w.n; i++) {
+		if (!w.v[i]->p || !w.v[i]->len || w.v[i]->len > COMM_MAX ||
+		    memchr(w.v[i]->p, 0, w.v[i]->len))
+			return 0;
+		v[i] = sinsp_arena_copy(&f->ast.arena, w.v[i]->p, w.v[i]->len);
+		if (!v[i])
+			return -ENOMEM;
+	}
+	out->comms = v;
+	out->n_comms = w.n;
+	return 0;
+}
+
+static int need_pids(struct sinsp_filter *f, struct sinsp_filter_needs *out)
+{
+	int err = 0;
+	const struct wanted w = find(f, "proc.pid", &err);
+	int64_t *v;
+
+	if (err || w.any || !w.n)
+		return err;
+	v = sinsp_arena_alloc(&f->ast.arena, w.n * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < w.n; i++) {
+		if (w.v[i]->i <= 0 || w.v[i]->i > INT32_MAX)
+			return 0;
+		v[i] = w.v[i]->i;
+	}
+	out->pids = v;
+	out->n_pids = w.n;
+	return 0;
+}
+
+static int need_failed(struct sinsp_filter *f, struct sinsp_filter_needs *out)
+{
+	int err = 0;
+	const struct wanted w = find(f, "evt.failed", &err);
+
+	out->failed = !w.any;
+	for (size_t i = 0; !w.any && i < w.n; i++)
+		out->failed &= w.v[i]->u != 0;
+	return err;
+}
+
+/* Files of which something shows in an event's own parameters, the source keeps an eye on anyway.
+ */
+static int asks_about_files(const struct sinsp_field_row *row)
+{
+	return strstr(row->name, "fd") || strstr(row->name, "std") || strstr(row->name, "path");
+}
+
+int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out)
+{
+	int err;
+
+	*out = (struct sinsp_filter_needs){.history = f->has_memory};
+	for (unsigned int i = 1; i < f->n_slots; i++) {
+		const struct filter_expr *e = f->slots[i].expr;
+
+		if (e->kind == FILTER_EXPR_FIELD)
+			out->files |= asks_about_files(e->field.row);
+	}
+	err = need_comms(f, out);
+	if (!err)
+		err = need_pids(f, out);
+	return err ? err : need_failed(f, out);
+}
