@@ -244,6 +244,7 @@ struct drv_slot {
 	u64 sel_task; /* the task that sel is about; 0: none */
 	u32 sel; /* enum task_sel */
 	u32 sel_saved; /* it has a call in storage */
+	u64 sel_renamed; /* n_renamed when sel was found out */
 	u64 n_filtered; /* calls left out because nobody asked for them */
 	u32 snaplen; /* for the data of the call that ends, where ports matter */
 	u32 overtaken; /* another record was made while the call was being noted */

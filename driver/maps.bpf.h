@@ -50,6 +50,7 @@ const u16 nr_event[DRV_MAX_NR] = {
 };
 
 struct drv_slot slots[DRV_MAX_CPUS];
+u64 n_renamed; /* names of tasks, whoever changed them: what is known of one may not hold */
 u32 sampling_off; /* in the part of a second that is not recorded */
 
 /* What the verifier is told of a ring's value; libscap sets its true size, by kind. */

@@ -101,6 +101,35 @@ int suppress_exec(u64 *ctx)
 	return 0;
 }
 
+#define NR_PRCTL 157
+#define COMM_SZ 16
+
+/* prctl and execve say the new name themselves. */
+static __always_inline bool call_says_name(const struct drv_slot *slot)
+{
+	const u32 nr = slot->call.nr;
+
+	return slot->task && slot->call.state != CALL_NONE &&
+	       (nr == NR_PRCTL || nr == 59 || nr == 322);
+}
+
+/* Also by writing to /proc/PID/comm, in another thread than the one that gets the name. */
+SEC("tp_btf/task_rename")
+int task_rename(u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct rec r;
+
+	__sync_fetch_and_add(&n_renamed, 1);
+	if ((u32)task->tgid == cfg.self_tgid || call_says_name(this_slot()))
+		return 0;
+	if (!begin_event(&r, ctx, COMM_E, COMM_SZ))
+		return 0;
+	put_s64(&r, task->pid);
+	put_kernel_str(&r, (void *)ctx[1], COMM_SZ);
+	return commit_event(&r);
+}
+
 #define SIGCHLD 17
 #define SI_USER 0
 

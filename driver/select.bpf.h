@@ -78,6 +78,12 @@ static __always_inline bool call_in(const volatile struct drv_calls *calls, u32 
 	return bit_of(calls->bits[ia32], nr);
 }
 
+/* Is what was found out of the current task still so? Another task may have given it a name. */
+static __always_inline bool sel_holds(const struct drv_slot *slot)
+{
+	return !(cfg.tasks & DRV_TASKS_COMM) || slot->sel_renamed == ONCE(n_renamed);
+}
+
 /*
  * The first look, which has to be short: is it clear that the call @nr is left out? What the slot
  * says of a task is about the current one, as each switch of tasks clears it.
@@ -88,7 +94,7 @@ static __always_inline bool sel_skips(const struct drv_slot *slot, u64 nr)
 		return false;
 	if (!bit_of(cfg.want_any, nr))
 		return true;
-	return cfg.tasks && slot->sel_task && !slot->sel_saved &&
+	return cfg.tasks && slot->sel_task && !slot->sel_saved && sel_holds(slot) &&
 	       (slot->sel == SEL_NONE || (slot->sel == SEL_OTHER && !bit_of(cfg.other_any, nr)));
 }
 
@@ -199,9 +205,10 @@ static __always_inline u32 task_sel(struct drv_slot *slot, struct task_struct *t
 
 	if (!cfg.tasks)
 		return SEL_MEANT;
-	if (ONCE(slot->sel_task) != (u64)task) {
+	if (ONCE(slot->sel_task) != (u64)task || !sel_holds(slot)) {
 		saved = saved_find(task);
 		slot->sel_saved = saved && saved->state != CALL_NONE;
+		slot->sel_renamed = ONCE(n_renamed);
 		slot->sel = sel_find();
 		barrier();
 		ONCE(slot->sel_task) = (u64)task;
@@ -290,10 +297,11 @@ static __always_inline bool sel_exit(struct drv_slot *slot, s64 ret)
 	return true;
 }
 
-/* A CPU comes and goes, and sampling pauses, whoever is running. */
+/* A CPU comes and goes, sampling pauses, another task gets a name, whoever is running. */
 static __always_inline bool is_of_task(u32 event)
 {
-	return event != EVT_CPU_HOTPLUG_E && event != EVT_DROP_E && event != EVT_DROP_X;
+	return event != EVT_CPU_HOTPLUG_E && event != EVT_DROP_E && event != EVT_DROP_X &&
+	       event != EVT_COMM_E;
 }
 
 static __always_inline bool was_told(struct task_struct *task)

@@ -185,6 +185,17 @@ static int asks_about_files(const struct sinsp_field_row *row)
 	return strstr(row->name, "fd") || strstr(row->name, "std") || strstr(row->name, "path");
 }
 
+/* What events of other types, or of before, say of a process without ending or making anything. */
+static int asks_about_course(const struct sinsp_field_row *row)
+{
+	static const char *const parts[] = {".vm", ".pf", "fdlimit", "fdusage", "thread.cpu", "exectime"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(row->name, parts[i]))
+			return 1;
+	return 0;
+}
+
 int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 {
 	int err;
@@ -193,8 +204,10 @@ int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 	for (unsigned int i = 1; i < f->n_slots; i++) {
 		const struct filter_expr *e = f->slots[i].expr;
 
-		if (e->kind == FILTER_EXPR_FIELD)
-			out->files |= asks_about_files(e->field.row);
+		if (e->kind != FILTER_EXPR_FIELD)
+			continue;
+		out->files |= asks_about_files(e->field.row);
+		out->history |= asks_about_course(e->field.row);
 	}
 	err = need_comms(f, out);
 	if (!err)

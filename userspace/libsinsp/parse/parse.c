@@ -128,6 +128,7 @@ static const struct {
 	[EVT_CONTAINER_E] = {sinsp_parse_container},
 	[EVT_INDEX(EVT_LOST_E)] = {sinsp_parse_lost},
 	[EVT_INDEX(EVT_FILE_E)] = {sinsp_parse_passed_file},
+	[EVT_INDEX(EVT_COMM_E)] = {sinsp_parse_comm},
 };
 
 static struct sinsp_parse_row rows[EVT_INDEX_MAX]; /* of events unknown: nothing of a thread */

@@ -218,6 +218,7 @@ void sinsp_parse_setgid(struct sinsp_parse *p);
 void sinsp_parse_setsid(struct sinsp_parse *p);
 void sinsp_parse_setpgid(struct sinsp_parse *p);
 void sinsp_parse_prctl(struct sinsp_parse *p);
+void sinsp_parse_comm(struct sinsp_parse *p);
 void sinsp_parse_rlimit(struct sinsp_parse *p);
 void sinsp_parse_prlimit(struct sinsp_parse *p);
 void sinsp_parse_vm(struct sinsp_parse *p);

@@ -590,6 +590,18 @@ void sinsp_parse_prctl(struct sinsp_parse *p)
 	sinsp_thread_mark(p->s, p->e->thread, NULL);
 }
 
+/* Another thread, or a write to /proc, gave it. */
+void sinsp_parse_comm(struct sinsp_parse *p)
+{
+	const struct scap_param *name = sinsp_own(p, SINSP_P_comm);
+	struct sinsp_thread *t = sinsp_thread_find(p->s, sinsp_s64(sinsp_own(p, SINSP_P_tid), -1));
+
+	if (!t || !name || p->e->raw.true_ns < t->snapshot_ns)
+		return;
+	set_text(p, &t->comm, name);
+	sinsp_thread_mark(p->s, t, NULL);
+}
+
 static void set_fdlimit(struct sinsp_thread *t, const struct scap_param *limit)
 {
 	int64_t n = sinsp_s64(limit, -1);

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernel decides of a filter changes what is recorded, never what is shown: captures with
+and without it, one inside the other, watch the same program, whose threads change their names."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+FORMAT = "*%thread.tid %evt.dir %evt.type %proc.name %fd.name %evt.info"
+
+# PID is filled in.
+FILTERS = [
+    "proc.name=pdone",
+    "proc.name in (pdtwo, pdleader) and evt.type in (openat, getppid, pread64)",
+    "proc.name=pdthree and evt.failed=true",
+    "proc.name=prog and evt.type=execve or proc.name=exe and evt.type in (getppid, sendto)",
+    "proc.pid=PID and evt.type=openat and proc.name!=pdone",
+    "proc.name startswith pd and evt.type=recvfrom and fd.l4proto=udp",
+    "fd.name contains pd-file and evt.type=pread",
+    "evt.type=getppid and proc.fdopencount>3 and proc.name startswith pd",
+    "evt.failed=true and proc.name startswith pd",
+    "proc.name=pdone and evt.dir=> and evt.type=openat",
+    "proc.apid=PID and evt.type in (close, procexit)",
+]
+
+
+class PushdownTest(unittest.TestCase):
+    def setUp(self):
+        e2e.need_live()
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir, True)
+
+    def out(self, i, how):
+        return os.path.join(self.dir, f"{i}.{how}")
+
+    def captures(self, pid):
+        """A command line in which each capture runs the next, and the last one the program."""
+        args = []
+        for i, text in enumerate(FILTERS):
+            for how in ("pushed", "not"):
+                args += [e2e.SAKER, "--all", "-p", FORMAT, "-o", self.out(i, how)]
+                args += ["--no-pushdown"] if how == "not" else []
+                args += [text.replace("PID", str(pid)), "--"]
+        return args
+
+    def test_the_same_is_shown(self):
+        prog = e2e.compile_program("pushdown", self.dir)
+        prog = shutil.move(prog, os.path.join(self.dir, "prog"))
+        with open(os.path.join(self.dir, "pd-file"), "w") as f:
+            f.write("x")
+        go = os.path.join(self.dir, "go")
+        over = os.path.join(self.dir, "over")
+        os.mkfifo(go)
+        os.mkfifo(over)
+        watched = subprocess.Popen(["sh", "-c", f"exec 3<{go}; {prog} {self.dir} <&3; echo over >{over}"])
+        self.addCleanup(watched.wait)
+        self.addCleanup(watched.kill)
+        gate = os.open(go, os.O_WRONLY)
+        pid = self.child_of(watched.pid)
+        script = f"echo >{go}; cat {over}"
+        p = subprocess.run([*self.captures(pid), "sh", "-c", script], capture_output=True, text=True, timeout=240)
+        os.close(gate)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        for i, text in enumerate(FILTERS):
+            # Each has its own times, so only the order within a thread is the same.
+            pushed, full = (sorted(e2e.read_text(self.out(i, how)).splitlines(), key=lambda l: l.split()[0])
+                            for how in ("pushed", "not"))
+            self.assertGreater(len(full), 1, text)
+            self.assertEqual(pushed, full, text)
+
+    def child_of(self, parent):
+        """The program, once it is there: the shell has no other child."""
+        path = f"/proc/{parent}/task/{parent}/children"
+        while True:
+            for child in e2e.read_text(path).split():
+                if e2e.read_text(f"/proc/{child}/comm").strip() == "prog":
+                    return int(child)
+
+    def test_less_is_recorded(self):
+        """A filter of one type, and the calls of another."""
+        e2e.somebody(self)
+        counts = []
+        for options in ((), ("--no-pushdown",)):
+            p = subprocess.run([e2e.SAKER, "--all", "-v", *options, "evt.type=mkdir", "--", "sh", "-c",
+                                "i=0; while [ $i -lt 300 ]; do i=$((i + 1)); cat /dev/null; done"],
+                               capture_output=True, text=True, check=True)
+            counts += [int(line.split()[-1]) for line in p.stderr.splitlines() if "records delivered" in line]
+        self.assertLess(counts[0], counts[1] / 2)
+
+    def test_it_is_explained(self):
+        out = e2e.run(e2e.SAKER, "--explain-filter", "proc.name in (a, b) and evt.type=mkdir and evt.failed=true")
+        for line in ("only calls and events of these types", "only threads and processes of the names a, b",
+                     "only calls that fail"):
+            self.assertIn(line, out)
+        out = e2e.run(e2e.SAKER, "--explain-filter", "evt.deltatime > 1s and proc.name=a")
+        self.assertIn("everything", out)
+
+    def test_what_is_demanded(self):
+        """Switches are captured for who asks for them and little else."""
+        path = os.path.join(self.dir, "switches")
+        e2e.run(e2e.SAKER, "--all", "-o", path, "evt.type=switch", "--", "sleep", "0.1")
+        self.assertIn(" switch next=", e2e.read_text(path))
+
+
+if __name__ == "__main__":
+    unittest.main()
