@@ -252,6 +252,21 @@ static void test_delta_is_between_events_that_were_asked_about(void **state)
 	sinsp_asker_fini(&a);
 }
 
+static void test_number_of_a_call(void **state)
+{
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
+	struct sinsp_asker a;
+
+	sinsp_asker_init(&a, f->s);
+	sinsp_asker_set(&a, &evt);
+	assert_null(text_of(f, &a, "syscall.nr"));
+	evt.raw.nr = 102;
+	assert_string_equal(text_of(f, &a, "syscall.nr"), "102");
+	sinsp_asker_fini(&a);
+}
+
 static void test_latency_for_people(void **state)
 {
 	const struct {
@@ -347,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_every_row_is_found_by_its_name),
 		cmocka_unit_test(test_fields_of_an_event),
 		cmocka_unit_test(test_delta_is_between_events_that_were_asked_about),
+		cmocka_unit_test(test_number_of_a_call),
 		cmocka_unit_test(test_latency_for_people),
 		cmocka_unit_test(test_values_as_text),
 		cmocka_unit_test(test_scratch_holds_until_the_next_event),

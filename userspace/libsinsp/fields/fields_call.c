@@ -80,6 +80,13 @@ static int get_syscall_type(struct sinsp_asker *a, const struct sinsp_field *f,
 	return is_call(a->evt) ? field_str(v, sinsp_evt_type(a->evt)) : 0;
 }
 
+static int get_syscall_nr(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			  const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return a->evt->raw.nr == REC_NR_NONE ? 0 : field_u(v, a->evt->raw.nr);
+}
+
 /* ---- what it is about ---- */
 
 static unsigned int category_of(const struct sinsp_evt *evt)
@@ -618,6 +625,9 @@ static const struct sinsp_field_row rows[] = {
 	 "evt.type.is.open is 1 for events of type open, 0 for others", check_type_is},
 	{"syscall.type", FIELD_STR, 0, FIELD_COST_HEADER, FIELD_F_BY_TYPE, 0, get_syscall_type,
 	 "evt.type of system calls; other events, such as switch, have none"},
+	{"syscall.nr", FIELD_UINT, 0, FIELD_COST_HEADER, 0, 0, get_syscall_nr,
+	 "number of the system call, in the table of x86_64 or of 32-bit programs; in files that other "
+	 "tools made it has no value"},
 	{"evt.category", FIELD_STR, 0, FIELD_COST_STATE, 0, 0, get_category,
 	 "what it has to do with: file, net, memory, process, ...; reads and writes by their file"},
 	{"evt.args", FIELD_STR, 0, FIELD_COST_TEXT, 0, 0, get_args,
