@@ -215,6 +215,14 @@ static int get_source(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	return is_plugins(a->evt) ? 0 : field_str(v, "syscall");
 }
 
+/* Only the plugin could tell, which sysdig has to have loaded too. */
+static int get_of_plugin(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	(void)a, (void)f, (void)v, (void)more;
+	return 0;
+}
+
 static int get_is_async(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
@@ -241,8 +249,6 @@ static int get_count(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	(void)f, (void)more;
 	return field_u(v, a->serial);
 }
-
-#define NO_PLUGINS FIELD_F_UNSUPPORTED | FIELD_F_HIDDEN
 
 /* clang-format off */
 static const struct sinsp_field_row rows[] = {
@@ -305,10 +311,10 @@ static const struct sinsp_field_row rows[] = {
 	 "whether another tool put the event into the capture (asyncevent)"},
 	{"evt.asynctype", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_asynctype,
 	 "what such an event is about, as in container"},
-	{"evt.pluginname", FIELD_STR, 0, FIELD_COST_HEADER, NO_PLUGINS, 0, NULL,
-	 "saker has no plugins"},
-	{"evt.plugininfo", FIELD_STR, 0, FIELD_COST_HEADER, NO_PLUGINS, 0, NULL,
-	 "saker has no plugins"},
+	{"evt.pluginname", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_of_plugin,
+	 "name of the plugin that made the event: no value, as saker has no plugins"},
+	{"evt.plugininfo", FIELD_STR, 0, FIELD_COST_HEADER, 0, 0, get_of_plugin,
+	 "what the plugin says of the event: no value"},
 	{"util.cnt", FIELD_UINT, 0, FIELD_COST_HEADER, FIELD_F_HIDDEN | FIELD_F_MEMORY, 0, get_count,
 	 "counts the events that a format or filter looks at"},
 };
