@@ -172,8 +172,8 @@ static int type_join(struct filter_ast *ast, struct filter_expr *e)
 static int type_concat(struct filter_ast *ast, struct filter_expr *e)
 {
 	for (const struct filter_expr *a = e->args; a; a = a->next)
-		if (!is_text(a) || a->is_list)
-			return fail_arg(ast, e, a, "texts");
+		if (a->is_list)
+			return fail_arg(ast, e, a, "single values: join() takes several");
 	e->type = FIELD_STR;
 	return 0;
 }
@@ -182,8 +182,8 @@ static int type_getopt(struct filter_ast *ast, struct filter_expr *e)
 {
 	const struct filter_expr *letters = e->args->next;
 
-	if (!is_text_list(e->args))
-		return fail_arg(ast, e, e->args, "a list of arguments first, such as proc.args");
+	if (!is_text(e->args))
+		return fail_arg(ast, e, e->args, "arguments first, such as proc.args");
 	if (!is_text(letters) || letters->is_list)
 		return fail_arg(ast, e, letters,
 				"letters of options after the list, such as \"ab:\"");
@@ -246,16 +246,10 @@ static int type_call(struct filter_ast *ast, struct filter_expr *e)
 static int type_list(struct filter_ast *ast, struct filter_expr *e)
 {
 	unsigned int n;
-	int err = type_args(ast, e, &n);
 
-	if (err)
-		return err;
-	for (const struct filter_expr *a = e->args; a; a = a->next)
-		if (!is_text(a) || a->is_list)
-			return sinsp_filter_fail(ast, a->at, "a list here is made of texts");
 	e->type = FIELD_STR;
 	e->is_list = 1;
-	return 0;
+	return type_args(ast, e, &n);
 }
 
 static int type_expr(struct filter_ast *ast, struct filter_expr *e)

@@ -47,6 +47,8 @@ int sinsp_filter_new(struct sinsp_filter **out, const char *text,
 		sinsp_filter_free(f);
 		return r;
 	}
+	f->log = opts ? opts->log : NULL;
+	f->log_ctx = opts ? opts->log_ctx : NULL;
 	/* Both are the caller's, and may be gone from now on. */
 	f->ast.err = &f->no_error;
 	f->ast.opts = NULL;

@@ -19,7 +19,7 @@ struct sinsp_filter_opts {
 	size_t sz; /* sizeof(struct sinsp_filter_opts); new fields go last */
 	const struct sinsp_filter_name *macros, *lists; /* the first one of a name counts */
 	size_t n_macros, n_lists;
-	scap_log_fn log; /* what looks wrong but is not: NULL: silent */
+	scap_log_fn log; /* told once if a pattern was given up; NULL: silent */
 	void *log_ctx;
 };
 

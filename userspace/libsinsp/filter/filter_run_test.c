@@ -320,6 +320,9 @@ static void test_transformers(void **state)
 		{"b64(concat(\"a\", \"\")) exists", 0},
 		{"concat(proc.name, \":\", fd.name) = cat:/etc/passwd", 1},
 		{"join(\"-\", (proc.name, \"x\", proc.name)) = cat-x-cat", 1},
+		{"join(\",\", (fd.num, \"x\", evt.failed)) = \"3,x,false\"", 1},
+		{"concat(proc.name, fd.num) = cat3", 1},
+		{"getopt(\"-a -b  v\", \"ab:\")[b] = v", 1},
 		{"len(join(\"\", (proc.name))) = 3", 1},
 		{"getopt((\"-a\", \"-b\", \"v\"), \"ab:\")[b] = v", 1},
 		{"getopt((\"-abv\"), \"ab:\")[b] = v", 1},
@@ -438,7 +441,8 @@ static void test_broken(void **state)
 		 "values, after the separator",
 		 10},
 		{"concat(fd.name)=3", "concat() needs two arguments or more", 0},
-		{"concat(fd.name, fd.num)=3", "concat() needs texts", 16},
+		{"concat(fd.name, (fd.name))=3",
+		 "concat() needs single values: join() takes several", 16},
 		{"getopt((\"a\"), \"a\")[bc]=3", "getopt()[x] takes one letter, not 'bc'", 0},
 		{"getopt((\"a\"), \"a\") = 3",
 		 "getopt has several values: it goes with in (all of them), intersects (one of "
@@ -462,6 +466,13 @@ static void test_broken(void **state)
 
 /* ---- patterns that would take for ever ---- */
 
+static void count_log(void *ctx, enum scap_log_level level, const char *text)
+{
+	(void)text;
+	assert_int_equal(level, SCAP_LOG_WARN);
+	++*(int *)ctx;
+}
+
 static void test_patterns_are_bounded(void **state)
 {
 	char name[200], text[300];
@@ -469,13 +480,20 @@ static void test_patterns_are_bounded(void **state)
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt;
 	struct scap_param params[] = {I64(3), {(const uint8_t *)name, 100}, U32(1), U32(0), U32(0)};
-	struct sinsp_filter *regex = compile("evt.rawarg.name regex '(a+)+b'");
-	struct sinsp_filter *glob;
+	int n_told = 0;
+	const struct sinsp_filter_opts opts = {
+		.sz = sizeof(opts), .log = count_log, .log_ctx = &n_told};
+	struct sinsp_filter *regex, *glob;
+
+	assert_int_equal(
+		sinsp_filter_new(&regex, "evt.rawarg.name regex '(a+a+)+[b-y]'", &opts, NULL), 0);
 
 	memset(name, 'a', 99);
 	name[99] = 0;
 	evt = fixture_evt(f, &hdr, EVT_OPEN_X, params, 5);
-	assert_int_equal(sinsp_filter_run(regex, &evt), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(sinsp_filter_run(regex, &evt), 0);
+	assert_int_equal(n_told, 1);
 	sinsp_filter_free(regex);
 	strcpy(text, "evt.rawarg.name glob ");
 	for (int i = 0; i < 40; i++)

@@ -491,7 +491,7 @@ int sinsp_match_slow(const struct sinsp_matcher *m, const struct sinsp_value *v)
 	case MATCH_GLOB:
 		return sinsp_glob_match(m->text.p, m->text.len, v->p, v->len, m->fold);
 	case MATCH_REGEX:
-		return sinsp_regex_match(m->regex, v->p, v->len) > 0;
+		return sinsp_regex_match(m->regex, v->p, v->len);
 	case MATCH_PATHS:
 		return sinsp_pathtree_match((struct sinsp_pathtree *)&m->paths, v->p, v->len);
 	case MATCH_NETS:

@@ -270,13 +270,28 @@ static int run(struct sinsp_filter *f, unsigned int at)
 	return at == FILTER_YES;
 }
 
+/* A pattern that was given up may have left out what is meant. */
+static void tell_given_up(struct sinsp_filter *f)
+{
+	for (const struct sinsp_regexes *r = f->regexes; r && !f->told; r = r->next)
+		f->told = sinsp_regex_gave_up(r->regex);
+	if (f->told && f->log)
+		f->log(f->log_ctx, SCAP_LOG_WARN,
+		       "a regular expression of the filter takes too many steps for some texts: "
+		       "they are taken not to match");
+}
+
 int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt)
 {
 	const unsigned int at = f->entry[evt_index(evt->raw.type)];
+	int r;
 
 	if (at >= FILTER_NO)
 		return at == FILTER_YES;
 	f->asker.insp = evt->insp;
 	sinsp_asker_set(&f->asker, evt);
-	return run(f, at);
+	r = run(f, at);
+	if (f->regexes && !f->told)
+		tell_given_up(f);
+	return r;
 }

@@ -56,6 +56,9 @@ struct sinsp_filter {
 	unsigned int entry[EVT_INDEX_MAX]; /* where events of a type begin, or the answer */
 	struct filter_types may;
 	struct sinsp_regexes *regexes;
+	scap_log_fn log;
+	void *log_ctx;
+	int told; /* that a pattern was given up */
 	int has_memory; /* a field depends on which events were asked about before */
 	int asks_direction; /* it names evt.dir */
 };

@@ -188,7 +188,8 @@ static int asks_about_files(const struct sinsp_field_row *row)
 /* What events of other types, or of before, say of a process without ending or making anything. */
 static int asks_about_course(const struct sinsp_field_row *row)
 {
-	static const char *const parts[] = {".vm", ".pf", "fdlimit", "fdusage", "thread.cpu", "exectime"};
+	static const char *const parts[] = {".vm",     ".pf",        "fdlimit",
+					    "fdusage", "thread.cpu", "exectime"};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strstr(row->name, parts[i]))

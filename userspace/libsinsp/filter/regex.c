@@ -14,6 +14,7 @@ struct sinsp_regex {
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *context;
+	int gave_up;
 };
 
 static int prepare(struct sinsp_regex *re)
@@ -73,7 +74,11 @@ int sinsp_regex_match(struct sinsp_regex *re, const char *p, size_t len)
 {
 	const int n = pcre2_match(re->code, (PCRE2_SPTR)p, len, 0, 0, re->data, re->context);
 
-	if (n >= 0)
-		return 1;
-	return n == PCRE2_ERROR_NOMATCH ? 0 : -E2BIG;
+	re->gave_up |= n < 0 && n != PCRE2_ERROR_NOMATCH;
+	return n >= 0;
+}
+
+int sinsp_regex_gave_up(const struct sinsp_regex *re)
+{
+	return re->gave_up;
 }

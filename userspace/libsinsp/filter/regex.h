@@ -12,7 +12,8 @@ int sinsp_regex_new(struct sinsp_regex **out, const char *pattern, size_t len, c
 		    size_t *at);
 void sinsp_regex_free(struct sinsp_regex *re);
 
-/* 1, 0; -E2BIG: it would take too many steps. */
+/* 1, 0; also 0 if it would take too many steps, which sinsp_regex_gave_up tells from then on. */
 int sinsp_regex_match(struct sinsp_regex *re, const char *p, size_t len);
+int sinsp_regex_gave_up(const struct sinsp_regex *re);
 
 #endif /* SINSP_FILTER_REGEX_H */

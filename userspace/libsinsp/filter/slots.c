@@ -159,25 +159,79 @@ static struct sinsp_values values_of(const struct filter_slot *s)
 	return (struct sinsp_values){s->n > 1 ? s->more : &s->v, s->n};
 }
 
-/* The values of all arguments, one behind the other; 0 if one has none. */
+/* What is no text becomes what -p prints. 0 or -ENOMEM. */
+static int as_text(struct sinsp_asker *a, const struct sinsp_value *in, struct sinsp_value *v)
+{
+	const enum filter_family family = sinsp_filter_family(in->type);
+	int err;
+
+	*v = *in;
+	if (family == FILTER_TEXT || family == FILTER_BYTES)
+		return 0;
+	err = sinsp_value_text(&a->text, a, in);
+	if (err)
+		return err;
+	*v = (struct sinsp_value){.type = FIELD_STR};
+	return sinsp_asker_keep(a, v) < 0 ? -ENOMEM : 0;
+}
+
+/* The values of all arguments as texts, one behind the other; 0 if one has none. */
 static int gather(struct sinsp_filter *f, const struct filter_expr *e, struct sinsp_values *out)
 {
 	struct sinsp_value *v;
-	int n = 0;
+	int n = 0, err = 0;
 
 	for (const struct filter_expr *a = e->args; a; a = a->next) {
 		if (!f->slots[a->slot].n)
 			return 0;
-		n++;
+		n += f->slots[a->slot].n;
 	}
 	v = sinsp_asker_alloc(&f->asker, (size_t)n * sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	n = 0;
-	for (const struct filter_expr *a = e->args; a; a = a->next)
-		v[n++] = f->slots[a->slot].v;
+	for (const struct filter_expr *a = e->args; a; a = a->next) {
+		const struct sinsp_values in = values_of(&f->slots[a->slot]);
+
+		for (int i = 0; i < in.n && !err; i++)
+			err = as_text(&f->asker, &in.v[i], &v[n++]);
+	}
 	*out = (struct sinsp_values){v, n};
-	return 1;
+	return err ? err : 1;
+}
+
+/* Arguments in one text, with blanks between, as proc.args has them. */
+static int split(struct sinsp_filter *f, const struct sinsp_value *in, struct sinsp_values *out)
+{
+	const char *p = in->p, *const end = p + in->len;
+	struct sinsp_value *v = sinsp_asker_alloc(&f->asker, (in->len / 2 + 1) * sizeof(*v));
+	int n = 0;
+
+	if (!v)
+		return -ENOMEM;
+	while (p < end) {
+		const char *blank = memchr(p, ' ', (size_t)(end - p));
+
+		blank = blank ? blank : end;
+		if (blank > p)
+			v[n++] = (struct sinsp_value){
+				.p = p, .len = (uint32_t)(blank - p), .type = FIELD_STR};
+		p = blank + 1;
+	}
+	*out = (struct sinsp_values){v, n};
+	return 0;
+}
+
+static int fill_getopt(struct sinsp_filter *f, const struct filter_slot *first,
+		       const struct filter_slot *letters, struct filter_slot *s)
+{
+	const char *const arg = s->expr->arg;
+	struct sinsp_values args = values_of(first);
+
+	if (!first->expr->is_list && split(f, &first->v, &args))
+		return -ENOMEM;
+	return sinsp_transform_getopt(&f->asker, args, &letters->v, arg ? arg[0] : 0, &s->v,
+				      &s->more);
 }
 
 static int fill_list(struct sinsp_filter *f, struct filter_slot *s)
@@ -228,8 +282,7 @@ static int fill_call(struct sinsp_filter *f, struct filter_slot *s)
 	case FILTER_FN_JOIN:
 		return sinsp_transform_join(&f->asker, values_of(second), &first->v, &s->v);
 	case FILTER_FN_GETOPT:
-		return sinsp_transform_getopt(&f->asker, values_of(first), &second->v,
-					      e->arg ? e->arg[0] : 0, &s->v, &s->more);
+		return fill_getopt(f, first, second, s);
 	default:
 		return sinsp_transform_each(&f->asker, e->fn, values_of(first), &s->v, &s->more);
 	}
