@@ -200,7 +200,7 @@ static void test_random_damage(void **state)
 		struct bytes whole = {0}, b = {0};
 
 		make_small(&whole, &l, c);
-		add(&b, whole.p, whole.n);
+		add_bytes(&b, whole.p, whole.n);
 		for (int round = 0; round < 3000; round++) {
 			int ret;
 
@@ -243,7 +243,7 @@ static void test_random_damage_of_old(void **state)
 	assert_int_equal(read_bytes(&got, whole.p, whole.n), -ENODATA);
 	assert_int_equal(got.n, 3);
 	list_fini(&got);
-	add(&b, whole.p, whole.n);
+	add_bytes(&b, whole.p, whole.n);
 	for (int round = 0; round < 5000; round++) {
 		memcpy(b.p, whole.p, whole.n);
 		damage(&b, &seed);
@@ -406,8 +406,8 @@ static void test_verify(void **state)
 	first = header_sz(&b);
 	second = first + get_u32(b.p + first + 4);
 	/* An event is missing. */
-	add(&c, b.p, first);
-	add(&c, b.p + second, b.n - second);
+	add_bytes(&c, b.p, first);
+	add_bytes(&c, b.p + second, b.n - second);
 	find(&c, "5 events were written, but 4");
 	/* The end is missing. */
 	for (c.n = b.n - 4; events_before(&b, c.n, &clean), !clean; c.n -= 4)
@@ -416,7 +416,7 @@ static void test_verify(void **state)
 	find(&c, "missing");
 	/* Time goes back. */
 	c.n = 0;
-	add(&c, b.p, b.n);
+	add_bytes(&c, b.p, b.n);
 	memset(c.p + second + 10, 0, 8);
 	find(&c, "time goes back 1 times, first at event 2");
 	list_fini(&l);

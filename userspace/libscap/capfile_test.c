@@ -443,7 +443,7 @@ static void test_newer_process_lists(void **state)
 		for (uint64_t cap = 1; forms[i].caps && cap <= 3; cap++)
 			ADD(&tail, uint64_t, cap);
 		if (forms[i].more)
-			add(&tail, long_text, 35);
+			add_bytes(&tail, long_text, 35);
 		add_shb(&b);
 		add_process_list(&b, BLK_PL_V9, 9, &tail);
 		s = open_bytes(&b);
@@ -526,7 +526,7 @@ static void test_sections(void **state)
 	put_event(&l, EVT_CLOSE_E, 1, lens);
 	write_list(&l, one, SCAP_COMPRESS_GZIP);
 	load(&b, one);
-	add(&b, b.p, b.n);
+	add_bytes(&b, b.p, b.n);
 	save(two, b.p, b.n);
 	assert_int_equal(read_paths(&got, paths, &n_sections), -ENODATA);
 	assert_int_equal(n_sections, 3);
@@ -551,7 +551,7 @@ static void test_blocks_of_others(void **state)
 	put_event(&l, EVT_CLOSE_E, 1, lens);
 	add_shb(&b);
 	at = begin_block(&b, 1); /* an interface description of pcapng */
-	add(&b, long_text, 33);
+	add_bytes(&b, long_text, 33);
 	end_block(&b, at);
 	add_event(&b, l.v[0].hdr);
 	hear_anew();

@@ -36,7 +36,7 @@ const char *path_of(const char *name)
 	return path[i];
 }
 
-void add(struct bytes *b, const void *p, size_t n)
+void add_bytes(struct bytes *b, const void *p, size_t n)
 {
 	uint8_t *grown = malloc(b->n + n + 1);
 
@@ -54,7 +54,7 @@ void add(struct bytes *b, const void *p, size_t n)
 void add_text(struct bytes *b, const char *text)
 {
 	ADD(b, uint16_t, strlen(text));
-	add(b, text, strlen(text));
+	add_bytes(b, text, strlen(text));
 }
 
 size_t begin_block(struct bytes *b, uint32_t type)
@@ -70,7 +70,7 @@ void end_block(struct bytes *b, size_t at)
 {
 	uint32_t len;
 
-	add(b, "\0\0\0", (4 - b->n % 4) % 4);
+	add_bytes(b, "\0\0\0", (4 - b->n % 4) % 4);
 	len = b->n - at + 4;
 	memcpy(b->p + at + 4, &len, 4);
 	ADD(b, uint32_t, len);
@@ -92,7 +92,7 @@ void add_event(struct bytes *b, const struct ppm_evt_hdr *evt)
 	size_t at = begin_block(b, BLK_EV_V2);
 
 	ADD(b, uint16_t, 1);
-	add(b, evt, evt->len);
+	add_bytes(b, evt, evt->len);
 	end_block(b, at);
 }
 
@@ -113,7 +113,7 @@ void load(struct bytes *b, const char *path)
 
 	assert_non_null(f);
 	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
-		add(b, buf, n);
+		add_bytes(b, buf, n);
 	fclose(f);
 }
 
@@ -301,7 +301,7 @@ void add_process_list(struct bytes *b, uint32_t type, int v, const struct bytes 
 	if (v >= 5)
 		add_text(b, "/root");
 	if (tail)
-		add(b, tail->p, tail->n);
+		add_bytes(b, tail->p, tail->n);
 	len = b->n - entry;
 	if (v >= 9)
 		memcpy(b->p + entry, &len, 4);
@@ -321,7 +321,7 @@ void add_old_lists(struct bytes *b)
 	ADD(b, int64_t, 4);
 	ADD(b, uint64_t, 78);
 	ADD(b, uint8_t, SCAP_FD_IPV4_SOCK);
-	add(b, "\x0a\0\0\1\x0a\0\0\2", 8);
+	add_bytes(b, "\x0a\0\0\1\x0a\0\0\2", 8);
 	ADD(b, uint16_t, 40000);
 	ADD(b, uint16_t, 80);
 	ADD(b, uint8_t, SCAP_L4_TCP);
@@ -329,12 +329,12 @@ void add_old_lists(struct bytes *b)
 	at = begin_block(b, BLK_IL);
 	ADD(b, uint16_t, 3);
 	ADD(b, uint16_t, 2);
-	add(b, "\x7f\0\0\1\xff\0\0\0\0\0\0\0lo", 14);
+	add_bytes(b, "\x7f\0\0\1\xff\0\0\0\0\0\0\0lo", 14);
 	ADD(b, uint16_t, 1);
 	ADD(b, uint16_t, 4);
-	add(b, "\x0a\0\0\1\xff\0\0\0\0\0\0\0", 12);
+	add_bytes(b, "\x0a\0\0\1\xff\0\0\0\0\0\0\0", 12);
 	ADD(b, uint64_t, 1000);
-	add(b, "eth0", 4);
+	add_bytes(b, "eth0", 4);
 	end_block(b, at);
 	at = begin_block(b, BLK_UL_INT);
 	ADD(b, uint8_t, 0);
@@ -361,7 +361,7 @@ void add_old_event(struct bytes *b, uint32_t type, const struct ppm_evt_hdr *evt
 	ADD(b, uint64_t, evt->tid);
 	ADD(b, uint32_t, evt->len - 4 + extra);
 	ADD(b, uint16_t, evt->type);
-	add(b, evt + 1, evt->len - sizeof(*evt));
+	add_bytes(b, evt + 1, evt->len - sizeof(*evt));
 	end_block(b, at);
 }
 

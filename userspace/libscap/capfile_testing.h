@@ -27,8 +27,8 @@ struct bytes {
 	uint8_t *p;
 	size_t n;
 };
-void add(struct bytes *b, const void *p, size_t n);
-#define ADD(b, type, v) add(b, &(type){v}, sizeof(type))
+void add_bytes(struct bytes *b, const void *p, size_t n);
+#define ADD(b, type, v) add_bytes(b, &(type){v}, sizeof(type))
 void add_text(struct bytes *b, const char *text);
 void save(const char *path, const void *p, size_t n);
 void load(struct bytes *b, const char *path);

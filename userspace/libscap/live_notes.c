@@ -64,8 +64,8 @@ static struct note *make_place(struct live_notes *n, uint64_t boot_ns)
 }
 
 /* False: there is no room. */
-static int add(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned int type,
-	       const struct value *values, unsigned int n_values)
+static int add_note(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned int type,
+		    const struct value *values, unsigned int n_values)
 {
 	struct note *note;
 	uint8_t *lens, *p;
@@ -101,6 +101,13 @@ int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, u
 		{&to, sizeof(to)},
 	};
 
+#define CHECK(sym, text)                                                                           \
+	_Static_assert(sizeof(struct ppm_evt_hdr) + (LOST_VALUES + LOST_OTHER) * (2 + 8) +         \
+				       sizeof(text) <=                                             \
+			       NOTE_SZ,                                                            \
+		       "a reason is longer than a note may be");
+	DRV_DROP_REASONS(CHECK)
+#undef CHECK
 	for (unsigned int kind = 0; kind < LOST_ROOM; kind++) {
 		new[kind] = lost->n[kind] - told[kind];
 		sum += new[kind];
@@ -109,25 +116,18 @@ int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, u
 	}
 	if (!sum)
 		return 1;
-	if (!add(n, lost->from_ns, (uint16_t)cpu, EVT_LOST_E, values, LOST_VALUES + LOST_OTHER))
+	if (!add_note(n, lost->from_ns, (uint16_t)cpu, EVT_LOST_E, values,
+		      LOST_VALUES + LOST_OTHER))
 		return 0;
 	memcpy(told, lost->n, sizeof(lost->n));
 	return 1;
 }
 
-#define X(sym, text)                                                                               \
-	_Static_assert(sizeof(struct ppm_evt_hdr) + (LOST_VALUES + LOST_OTHER) * (2 + 8) +         \
-				       sizeof(text) <=                                             \
-			       NOTE_SZ,                                                            \
-		       "a reason is longer than a note may be");
-DRV_DROP_REASONS(X)
-#undef X
-
 void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step, int64_t offset)
 {
 	const struct value values[] = {{&step, sizeof(step)}, {&offset, sizeof(offset)}};
 
-	add(n, boot_ns, 0, EVT_CLOCK_STEP_E, values, 2);
+	add_note(n, boot_ns, 0, EVT_CLOCK_STEP_E, values, 2);
 }
 
 const struct ppm_evt_hdr *live_notes_first(const struct live_notes *n, uint16_t *cpu)

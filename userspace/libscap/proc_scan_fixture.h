@@ -25,7 +25,7 @@ static inline int64_t epoch_offset(void)
 	return (real.tv_sec - boot.tv_sec) * NS_PER_S + real.tv_nsec - boot.tv_nsec;
 }
 
-static inline struct scanned scan(const char *proc, uint32_t skip_pid)
+static inline struct scanned scan_at(const char *proc, uint32_t skip_pid)
 {
 	struct scap_scan_opts o = {.sz = sizeof(o),
 				   .proc = proc,
@@ -39,7 +39,7 @@ static inline struct scanned scan(const char *proc, uint32_t skip_pid)
 	return s;
 }
 
-static inline struct scanned scan_one(const char *proc, uint64_t tid)
+static inline struct scanned scan_only(const char *proc, uint64_t tid)
 {
 	struct scap_scan_opts o = {
 		.sz = sizeof(o), .proc = proc, .epoch_offset_ns = epoch_offset()};
@@ -50,7 +50,7 @@ static inline struct scanned scan_one(const char *proc, uint64_t tid)
 	return s;
 }
 
-static inline const struct scap_thread_info *thread(const struct scanned *s, uint64_t tid)
+static inline const struct scap_thread_info *thread_in(const struct scanned *s, uint64_t tid)
 {
 	for (size_t i = 0; i < s->st->n_threads; i++)
 		if (s->st->threads[i].tid == tid)
@@ -60,7 +60,7 @@ static inline const struct scap_thread_info *thread(const struct scanned *s, uin
 
 static inline const struct scap_fd_info *file(const struct scanned *s, uint64_t tid, int fd)
 {
-	const struct scap_thread_info *t = thread(s, tid);
+	const struct scap_thread_info *t = thread_in(s, tid);
 
 	for (size_t i = 0; t && i < t->n_fds; i++)
 		if (t->fds[i].fd == fd)

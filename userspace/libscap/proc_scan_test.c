@@ -71,7 +71,7 @@ static void test_files(void **state)
 	assert_int_equal(fcntl(fd, F_SETFL, O_APPEND), 0);
 	unlink(path);
 	unlink(fifo);
-	s = scan(NULL, 0);
+	s = scan_at(NULL, 0);
 
 	snprintf(gone, sizeof(gone), "%s (deleted)", path);
 	f = expect(&s, fd, SCAP_FD_FILE_V2, gone);
@@ -110,7 +110,7 @@ static void test_anon_inodes(void **state)
 	sf = signalfd(-1, &none, 0);
 	epoll_ctl(ep, EPOLL_CTL_ADD, ev, &watch);
 	inotify_add_watch(in, "/tmp", IN_OPEN);
-	s = scan(NULL, 0);
+	s = scan_at(NULL, 0);
 
 	assert_int_equal(expect(&s, ev, SCAP_FD_EVENT, "")->open_flags, 0x3 | 0x1000);
 	expect(&s, ep, SCAP_FD_EVENTPOLL, "");
@@ -132,7 +132,7 @@ static void test_no_memfd(void **state)
 
 	(void)state;
 	unlink("/tmp/memfd:x");
-	s = scan(NULL, 0);
+	s = scan_at(NULL, 0);
 	expect(&s, fd, SCAP_FD_FILE_V2, "/tmp/memfd:x (deleted)");
 	scap_state_build_free(s.b);
 	close(fd);
@@ -183,7 +183,7 @@ static void check_inet(int family, const struct sockaddr *lo, socklen_t len)
 	assert_int_equal(bind(u, lo, len), 0);
 	getsockname(u, (struct sockaddr *)&at, &len);
 	assert_int_equal(connect(uc, (struct sockaddr *)&at, len), 0);
-	s = scan(NULL, 0);
+	s = scan_at(NULL, 0);
 
 	expect_inet(&s, l, serv, SCAP_L4_TCP, port_of(l), 0);
 	expect_inet(&s, c, conn, SCAP_L4_TCP, port_of(c), port_of(l));
@@ -223,7 +223,7 @@ static void test_fresh_sockets(void **state)
 {
 	int t = socket(AF_INET, SOCK_STREAM, 0), u = socket(AF_INET, SOCK_DGRAM, 0);
 	int n = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
-	struct scanned s = scan(NULL, 0);
+	struct scanned s = scan_at(NULL, 0);
 
 	(void)state;
 	assert_int_equal(expect(&s, t, SCAP_FD_IPV4_SOCK, "")->l4proto, SCAP_L4_TCP);
@@ -268,7 +268,7 @@ static void test_unix(void **state)
 	un = unix_addr(abstract, sizeof(abstract) - 1);
 	assert_int_equal(bind(ab, (struct sockaddr *)&un, unix_len(sizeof(abstract) - 1)), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-	s = scan(NULL, 0);
+	s = scan_at(NULL, 0);
 
 	f = expect(&s, l, SCAP_FD_UNIX_SOCK, path);
 	assert_int_equal(f->unix_src, ino_of(l));
@@ -336,8 +336,8 @@ static void test_odd_comm(void **state)
 
 	(void)state;
 	assert_int_equal(prlimit(c.pid, RLIMIT_NOFILE, &nofile, NULL), 0);
-	s = scan(NULL, 0);
-	t = thread(&s, c.pid);
+	s = scan_at(NULL, 0);
+	t = thread_in(&s, c.pid);
 	assert_non_null(t);
 	assert_string_equal(t->comm, ") R 7 (\n)x ");
 	assert_int_equal(t->pid, c.pid);
@@ -379,7 +379,7 @@ static void test_other_namespace(void **state)
 		print_message("skipped: a network namespace needs root\n");
 		skip();
 	}
-	s = scan(NULL, 0);
+	s = scan_at(NULL, 0);
 	f = file(&s, c.pid, 50);
 	assert_int_equal(f->type, SCAP_FD_IPV4_SERVSOCK);
 	assert_int_equal(f->sport, 4711);
@@ -418,7 +418,7 @@ static uint64_t now_ns(void)
 
 static void check_second(const struct scanned *s, pid_t tid, uint64_t before)
 {
-	const struct scap_thread_info *main = thread(s, getpid()), *t = thread(s, tid);
+	const struct scap_thread_info *main = thread_in(s, getpid()), *t = thread_in(s, tid);
 
 	assert_non_null(main);
 	assert_non_null(t);
@@ -450,10 +450,10 @@ static void test_threads(void **state)
 	assert_int_equal(pthread_create(&w.th, NULL, wait_in_thread, &w), 0);
 	pthread_barrier_wait(&ready);
 
-	s = scan(NULL, 0);
+	s = scan_at(NULL, 0);
 	check_second(&s, w.tid, before);
 	scap_state_build_free(s.b);
-	s = scan_one(NULL, w.tid); /* brings its process along */
+	s = scan_only(NULL, w.tid); /* brings its process along */
 	assert_int_equal(s.st->n_threads, 2);
 	check_second(&s, w.tid, before);
 	scap_state_build_free(s.b);
@@ -488,7 +488,7 @@ static struct scanned scan_rows(int fd)
 
 static void check_row(const struct scanned *s, const struct task_row *row)
 {
-	const struct scap_thread_info *main = thread(s, row->pid), *t = thread(s, row->tid);
+	const struct scap_thread_info *main = thread_in(s, row->pid), *t = thread_in(s, row->tid);
 
 	assert_non_null(main);
 	assert_non_null(t);
@@ -531,14 +531,14 @@ static void test_rows(void **state)
 	rows[1].tid = w.tid;
 	s = scan_rows(rows_fd(rows, 2));
 	check_row(&s, &rows[1]);
-	assert_null(thread(&s, UINT32_MAX));
+	assert_null(thread_in(&s, UINT32_MAX));
 	scap_state_build_free(s.b);
 	s = scan_rows(rows_fd(rows, 1)); /* incomplete: /proc is asked */
-	assert_non_null(thread(&s, w.tid));
-	assert_string_equal(thread(&s, w.tid)->comm, "second");
+	assert_non_null(thread_in(&s, w.tid));
+	assert_string_equal(thread_in(&s, w.tid)->comm, "second");
 	scap_state_build_free(s.b);
 	s = scan_rows(open("/tmp", O_RDONLY | O_DIRECTORY)); /* no rows: the same */
-	assert_non_null(thread(&s, w.tid));
+	assert_non_null(thread_in(&s, w.tid));
 	scap_state_build_free(s.b);
 
 	pthread_barrier_wait(&leave);
@@ -589,10 +589,10 @@ static void test_iterator(void **state)
 	fd = live_task_rows(d);
 	assert_true(fd >= 0);
 	assert_int_equal(task_rows_read(&rows, fd), 0);
-	s = scan(NULL, 0);
+	s = scan_at(NULL, 0);
 	assert_int_equal(task_rows_of(&rows, &row, getpid()), 1);
 	assert_int_equal(row->tid, w.tid);
-	same_thread(row, thread(&s, w.tid), s.st->machine.boot_ns);
+	same_thread(row, thread_in(&s, w.tid), s.st->machine.boot_ns);
 
 	scap_state_build_free(s.b);
 	task_rows_fini(&rows);
@@ -607,8 +607,8 @@ static void test_iterator(void **state)
 static void test_self(void **state)
 {
 	char exe[4096] = "", cwd[4096];
-	struct scanned s = scan_one(NULL, getpid());
-	const struct scap_thread_info *t = thread(&s, getpid());
+	struct scanned s = scan_only(NULL, getpid());
+	const struct scap_thread_info *t = thread_in(&s, getpid());
 	int self = open("/proc/self", O_RDONLY | O_DIRECTORY);
 
 	(void)state;
@@ -633,7 +633,7 @@ static void test_self(void **state)
 
 static void test_skip_and_gone(void **state)
 {
-	struct scanned s = scan(NULL, getpid());
+	struct scanned s = scan_at(NULL, getpid());
 	struct scap_scan_opts o = {.sz = sizeof(o)};
 	pid_t pid = fork();
 
@@ -641,7 +641,7 @@ static void test_skip_and_gone(void **state)
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
-	assert_null(thread(&s, getpid()));
+	assert_null(thread_in(&s, getpid()));
 	assert_int_equal(scap_scan_thread(s.b, pid, &o), -ESRCH);
 	o.proc = "/nonexistent";
 	assert_int_equal(scap_scan_machine(s.b, NULL, &o), -ENOENT);
@@ -658,13 +658,13 @@ static void test_without_users(void **state)
 	s.st = scap_state_build_done(s.b);
 	assert_int_equal(s.st->n_users, 0);
 	assert_int_equal(s.st->n_groups, 0);
-	assert_non_null(thread(&s, getpid()));
+	assert_non_null(thread_in(&s, getpid()));
 	scap_state_build_free(s.b);
 }
 
 static void test_machine(void **state)
 {
-	struct scanned s = scan(NULL, 0);
+	struct scanned s = scan_at(NULL, 0);
 	int root_user = 0, root_group = 0, lo = 0;
 
 	(void)state;

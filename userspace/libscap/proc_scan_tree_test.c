@@ -90,8 +90,8 @@ static void test_values(void **state)
 	put_link("10/cwd", "/work dir");
 	put_link("10/root", "/");
 	put_link("10/exe", "/bin/x (deleted)");
-	s = scan(tree, 0);
-	t = thread(&s, 10);
+	s = scan_at(tree, 0);
+	t = thread_in(&s, 10);
 	assert_non_null(t);
 	assert_string_equal(t->comm, "a) R 1 (b");
 	assert_int_equal(t->ptid, 1);
@@ -146,7 +146,7 @@ static void test_broken(void **state)
 	put_text("15x/stat", STAT(15, "x"));
 	put_text("99999999999999999999/stat", STAT(16, "x"));
 	put_text("17", "a file");
-	s = scan(tree, 0);
+	s = scan_at(tree, 0);
 	assert_int_equal(s.st->n_threads, 1);
 	assert_string_equal(s.st->threads[0].comm, "ok");
 	assert_int_equal(s.st->threads[0].tid, 14);
@@ -190,7 +190,7 @@ static void test_sockets(void **state)
 		snprintf(path, sizeof(path), "20/fd/%zu", i);
 		put_link(path, links[i]);
 	}
-	s = scan(tree, 0);
+	s = scan_at(tree, 0);
 	f = file(&s, 20, 0);
 	assert_int_equal(f->type, SCAP_FD_IPV4_SERVSOCK);
 	assert_int_equal(f->sport, 8080);
@@ -210,7 +210,7 @@ static void test_sockets(void **state)
 	assert_int_equal(file(&s, 20, 5)->type, SCAP_FD_UNSUPPORTED);
 	assert_int_equal(file(&s, 20, 5)->ino, 999);
 	assert_int_equal(file(&s, 20, 6)->type, SCAP_FD_UNSUPPORTED);
-	assert_int_equal(thread(&s, 20)->n_fds, 7); /* 7 leads nowhere: it is closed */
+	assert_int_equal(thread_in(&s, 20)->n_fds, 7); /* 7 leads nowhere: it is closed */
 	scap_state_build_free(s.b);
 }
 

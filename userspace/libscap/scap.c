@@ -241,16 +241,3 @@ int scap_stats(const struct scap *s, struct scap_stats *st)
 	return s->ops->stats(s->engine, st);
 }
 
-const char *scap_drop_reason(unsigned int reason)
-{
-	static const char *const sentences[] = {
-#define X(sym, text) [DRV_DROP_##sym] = text,
-		DRV_DROP_REASONS(X)
-#undef X
-	};
-
-	return reason < DRV_DROP_MAX ? sentences[reason] : NULL;
-}
-
-_Static_assert(DRV_DROP_MAX <= sizeof(((struct scap_stats *)0)->dropped_by) / sizeof(uint64_t),
-	       "scap_stats has no room for every reason of a drop");

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why records are lost, in words. */
+#include "config.h"
+#include "scap.h"
+
+const char *scap_drop_reason(unsigned int reason)
+{
+	static const char *const sentences[] = {
+#define X(sym, text) [DRV_DROP_##sym] = text,
+		DRV_DROP_REASONS(X)
+#undef X
+	};
+
+	return reason < DRV_DROP_MAX ? sentences[reason] : NULL;
+}
+
+_Static_assert(DRV_DROP_MAX <= sizeof(((struct scap_stats *)0)->dropped_by) / sizeof(uint64_t),
+	       "scap_stats has no room for every reason of a drop");
