@@ -221,14 +221,18 @@ static int keep_made(struct sinsp_asker *a, struct sinsp_value *v)
 	return sinsp_asker_keep(a, v);
 }
 
+enum { ARGS, INFO };
+
 static int get_args(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	struct value_writer w = writer_of(a);
 	char *p = text_begin(&a->text, VALUE_ROOM);
 
-	(void)f, (void)more;
-	if (text_end(&a->text, p ? sinsp_info_put(&w, p) : NULL))
+	(void)more;
+	if (p)
+		p = f->row->what == INFO ? sinsp_info_put(&w, p) : sinsp_args_put(&w, p);
+	if (text_end(&a->text, p))
 		return -ENOMEM;
 	return keep_made(a, v);
 }
@@ -630,15 +634,15 @@ static const struct sinsp_field_row rows[] = {
 	 "tools made it has no value"},
 	{"evt.category", FIELD_STR, 0, FIELD_COST_STATE, 0, 0, get_category,
 	 "what it has to do with: file, net, memory, process, ...; reads and writes by their file"},
-	{"evt.args", FIELD_STR, 0, FIELD_COST_TEXT, 0, 0, get_args,
+	{"evt.args", FIELD_STR, 0, FIELD_COST_TEXT, 0, ARGS, get_args,
 	 "all arguments as text, with their names"},
 	{"evt.arg", FIELD_STR, 0, FIELD_COST_TEXT, ARG, 0, get_arg,
 	 "one argument as text, by name or number, as in evt.arg.fd and evt.arg[0]: what it means if "
 	 "that is known, such as the name of an error or of a file", check_arg},
 	{"evt.rawarg", FIELD_NONE, 0, FIELD_COST_SEARCH, ARG, 0, get_rawarg,
 	 "one argument as it is in the event: numbers as numbers", check_arg},
-	{"evt.info", FIELD_STR, 0, FIELD_COST_TEXT, 0, 0, get_args,
-	 "the same as evt.args"},
+	{"evt.info", FIELD_STR, 0, FIELD_COST_TEXT, 0, INFO, get_args,
+	 "the same as evt.args, but a message to the system's log is shown as that"},
 	{"evt.buffer", FIELD_BYTES, 0, FIELD_COST_SEARCH, 0, 0, get_buffer,
 	 "the data that was read or written, as far as it was kept"},
 	{"evt.buflen", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, 0, get_buflen,

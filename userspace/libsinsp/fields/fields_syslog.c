@@ -1,71 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of messages to the system's log: what is written to /dev/log, as "<PRIORITY>TEXT". */
-#include "fd.h"
 #include "field_rows.h"
-#include "text.h"
+#include "syslog_message.h"
 
 enum { LOG_FACILITY, LOG_FACILITY_NAME, LOG_SEVERITY, LOG_SEVERITY_NAME, LOG_MESSAGE };
-
-#define PRIORITY_DIGITS 14
-
-struct message {
-	uint32_t priority;
-	const char *text;
-	size_t len;
-};
-
-static const struct scap_param *data_of(const struct sinsp_evt *evt)
-{
-	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
-		if (!strcmp(evt->info->params[i].name, "data"))
-			return evt->params.v[i].len ? &evt->params.v[i] : NULL;
-	return NULL;
-}
-
-static int read_message(const struct sinsp_evt *evt, struct message *m)
-{
-	const struct scap_param *data;
-	const char *p, *end;
-
-	if (!evt->fd || !(evt->info->flags & EF_WRITES_TO_FD) || evt_is_enter(evt->info->id) ||
-	    !strstr(evt->fd->name, "/dev/log") || !(data = data_of(evt)))
-		return 0;
-	m->priority = 0;
-	p = (const char *)data->p + 1;
-	end = (const char *)data->p + data->len;
-	for (int n = 0; p < end && *p >= '0' && *p <= '9' && n < PRIORITY_DIGITS; n++, p++)
-		m->priority = m->priority * 10 + (uint32_t)(*p - '0');
-	if (p >= end || *p != '>' || p == (const char *)data->p + 1)
-		return 0;
-	m->text = p + 1;
-	m->len = (size_t)(end - m->text);
-	return 1;
-}
-
-static const char *name_of(unsigned int what, uint32_t priority)
-{
-	static const char *const severities[] = {"emerg", "alert",  "crit", "err",
-						 "warn",  "notice", "info", "debug"};
-	static const char *const facilities[] = {
-		"kern",   "user",     "mail",     "daemon", "auth",     "syslog",
-		"lpr",    "news",     "uucp",     "clock",  "authpriv", "ftp",
-		"ntp",    "logaudit", "logalert", "cron",   "local0",   "local1",
-		"local2", "local3",   "local4",   "local5", "local6",   "local7"};
-
-	if (what == LOG_SEVERITY_NAME)
-		return severities[priority & 7];
-	return priority >> 3 < sizeof(facilities) / sizeof(facilities[0])
-		       ? facilities[priority >> 3]
-		       : NULL;
-}
 
 static int get_syslog(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	struct message m;
+	struct syslog_message m;
 
 	(void)more;
-	if (!read_message(a->evt, &m))
+	if (!syslog_message_read(&m, a->evt))
 		return 0;
 	switch (f->row->what) {
 	case LOG_FACILITY:
@@ -74,8 +20,10 @@ static int get_syslog(struct sinsp_asker *a, const struct sinsp_field *f, struct
 		return field_u(v, m.priority & 7);
 	case LOG_MESSAGE:
 		return field_mem(v, m.text, m.len);
+	case LOG_SEVERITY_NAME:
+		return field_str(v, syslog_severity(&m));
 	default:
-		return field_str(v, name_of(f->row->what, m.priority));
+		return field_str(v, syslog_facility(&m));
 	}
 }
 

@@ -25,7 +25,7 @@ struct step {
 	uint32_t len;
 	uint32_t width; /* 0: as wide as it is */
 	const char *colour; /* what it begins with on a terminal; NULL: none */
-	uint8_t has_field, is_info, is_fd_name, is_result;
+	uint8_t has_field, is_args, is_info, is_fd_name, is_result;
 	struct sinsp_field field;
 	const char *name; /* as the format has it */
 	uint32_t name_len;
@@ -164,8 +164,8 @@ static int read_field(struct reader *r, struct step *step)
 		return fail(r, r->pos, what);
 	}
 	step->has_field = 1;
-	step->is_info = !strcmp(step->field.row->name, "evt.info") ||
-			!strcmp(step->field.row->name, "evt.args");
+	step->is_info = !strcmp(step->field.row->name, "evt.info");
+	step->is_args = step->is_info || !strcmp(step->field.row->name, "evt.args");
 	step->is_fd_name = !strcmp(step->field.row->name, "fd.name");
 	step->colour = colour_of(step->field.row->name, &step->is_result);
 	step->name = text;
@@ -452,8 +452,9 @@ static char *escape_tsv(struct sinsp_text *out, char *p, size_t start)
 	return p;
 }
 
-/* The text of evt.info without a stop in between. */
-static char *put_info(struct sinsp_format *f, struct sinsp_text *out, char *p)
+/* The text of evt.info or evt.args without a stop in between. */
+static char *put_args(struct sinsp_format *f, struct sinsp_text *out, char *p,
+		      const struct step *step)
 {
 	const struct sinsp_asker *a = &f->asker;
 	struct value_writer w = {
@@ -466,7 +467,9 @@ static char *put_info(struct sinsp_format *f, struct sinsp_text *out, char *p)
 	};
 
 	p = text_room(out, p, VALUE_ROOM);
-	return p ? sinsp_info_put(&w, p) : NULL;
+	if (!p)
+		return NULL;
+	return step->is_info ? sinsp_info_put(&w, p) : sinsp_args_put(&w, p);
 }
 
 static char *put_values(struct sinsp_format *f, struct sinsp_text *out, char *p,
@@ -509,8 +512,8 @@ static char *put_text(struct sinsp_format *f, struct sinsp_text *out, char *p,
 {
 	const size_t start = (size_t)(p - out->p);
 
-	if (step->is_info)
-		p = put_info(f, out, p);
+	if (step->is_args)
+		p = put_args(f, out, p, step);
 	else if (n)
 		p = put_values(f, out, p, v, n);
 	else
@@ -561,7 +564,7 @@ static int put_step(struct sinsp_format *f, struct sinsp_text *out, char **p,
 	struct sinsp_value v;
 	int n = 1;
 
-	if (!step->is_info || f->kind == SINSP_FORMAT_JSON)
+	if (!step->is_args || f->kind == SINSP_FORMAT_JSON)
 		n = sinsp_field_get(&f->asker, &step->field, &v, &more);
 	if (n == 1 && step->is_fd_name && f->asker.port_names)
 		n = name_ports(&f->asker, &v);

@@ -2,6 +2,8 @@
 /* The arguments of an event, as sysdig's %evt.info: "name=value " for each. */
 #include "info.h"
 
+#include "fd.h"
+#include "syslog_message.h"
 #include "value.h"
 
 /* "name=" of each parameter, copied whole as it is cheaper than by length. */
@@ -94,7 +96,7 @@ static int is_missing_own(const struct sinsp_evt *evt, unsigned int i)
 	return !evt->params.v[i].len && evt->info->params[i].own;
 }
 
-char *sinsp_info_put(struct value_writer *w, char *p)
+char *sinsp_args_put(struct value_writer *w, char *p)
 {
 	static const char changed[] = "args_changed=1 ";
 	const struct label *label = event_text(w->evt->info->id)->labels;
@@ -118,6 +120,26 @@ char *sinsp_info_put(struct value_writer *w, char *p)
 		p = p ? put_mem(p, changed, sizeof(changed) - 1) : NULL;
 	}
 	return p;
+}
+
+static int may_be_syslog(const struct sinsp_evt *evt)
+{
+	return evt->info->flags & EF_WRITES_TO_FD && evt->fd && evt->fd->type == SCAP_FD_UNIX_SOCK;
+}
+
+char *sinsp_info_put(struct value_writer *w, char *p)
+{
+	struct syslog_message m;
+	const char *severity;
+
+	if (!may_be_syslog(w->evt) || !syslog_message_read(&m, w->evt))
+		return sinsp_args_put(w, p);
+	severity = syslog_severity(&m);
+	p = text_room(w->out, p, m.len + VALUE_ROOM);
+	if (!p)
+		return NULL;
+	p = put_mem(put_lit(p, "syslog sev="), severity, strlen(severity));
+	return put_utf8(put_lit(p, " msg="), m.text, m.len);
 }
 
 char *sinsp_type_put(struct value_writer *w, char *p)

@@ -4,8 +4,10 @@
 
 #include "value.h"
 
-/* Writes %evt.info of w->evt at @p, a place in w->out; the place behind, or NULL without
+/* Writes %evt.args of w->evt at @p, a place in w->out; the place behind, or NULL without
  * memory. */
+char *sinsp_args_put(struct value_writer *w, char *p);
+/* %evt.info: the same, but what is written to the system's log is shown as that. */
 char *sinsp_info_put(struct value_writer *w, char *p);
 
 /* The same for ") DIR TYPE ", which is before it on a line. */

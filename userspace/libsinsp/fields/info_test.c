@@ -197,6 +197,27 @@ static void test_every_parameter_has_its_name(void **state)
 	scap_event_each(check_names, *state);
 }
 
+/* As sysdig says it; the enter, and a message without a priority, are arguments. */
+static void test_messages_to_the_log(void **state)
+{
+	static const struct sinsp_fd log = {
+		.num = 7, .type = SCAP_FD_UNIX_SOCK, .name = "/dev/log"};
+	const struct scap_param told[] = {I64(8), BYTES("<13>a: b\n")};
+	const struct scap_param other[] = {I64(4), BYTES("a: b")};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_WRITE_X, told, 2);
+
+	evt.fd = &log;
+	assert_string_equal(info(f, &evt), "syslog sev=notice msg=a: b.");
+	evt = fixture_evt(f, &hdr, EVT_READ_X, told, 2);
+	evt.fd = &log;
+	assert_string_equal(info(f, &evt), "res=8 data=<13>a: b. ");
+	evt = fixture_evt(f, &hdr, EVT_WRITE_X, other, 2);
+	evt.fd = &log;
+	assert_string_equal(info(f, &evt), "res=4 data=a: b ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_control_messages),
 		cmocka_unit_test(test_events_beside_calls),
 		cmocka_unit_test(test_every_parameter_has_its_name),
+		cmocka_unit_test(test_messages_to_the_log),
 	};
 
 	setenv("TZ", "UTC", 1);
