@@ -53,7 +53,6 @@ RULES = [
      lambda e, t, o, native: native and o == "<NA>"),
     ("What is not known", r"fd\.(name|containername|directory|containerdirectory)",
      lambda e, t, o, native: native and o == "<NA>" and t in ("", ":", "/", ":/")),
-    ("What is not known", r"fd\.type", lambda e, t, o, native: (t, o) == ("<NA>", "")),
     ("Groups of processes", r"proc\.vpgid", lambda e, t, o, native: native),
     ("Sessions of processes", r"proc\.(sid|sname)", lambda e, t, o, native: native),
     ("Numbers of groups", r"group\.gid", lambda e, t, o, native: int(t) % 2**32 == int(o)),

@@ -61,7 +61,9 @@ static int get_type(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	const struct sinsp_fd *fd = fd_of(a);
 
 	(void)f, (void)more;
-	return fd ? field_str(v, sinsp_fd_typename(fd)) : 0;
+	if (!fd)
+		return 0;
+	return field_str(v, sinsp_fd_typename(fd) ?: (field_guesses(a) ? "<NA>" : NULL));
 }
 
 struct seen_types {
@@ -531,14 +533,18 @@ static int get_l4proto(struct sinsp_asker *a, const struct sinsp_field *f, struc
 		       const struct sinsp_value **more)
 {
 	const struct sinsp_fd *fd = fd_of(a);
+	int is_socket;
 
 	(void)f, (void)more;
-	if (!fd || (!is_connection(fd) && !is_listening(fd)))
+	if (!fd)
 		return 0;
-	/* sysdig says it of sockets that connect or are connected to. */
-	if (field_guesses(a) && is_connection(fd) && !has_role(fd) && fd->l4proto != SCAP_L4_RAW)
-		return 0;
-	return field_str(v, l4proto_name(fd));
+	is_socket = is_connection(fd) || is_listening(fd);
+	if (!field_guesses(a))
+		return is_socket ? field_str(v, l4proto_name(fd)) : 0;
+	/* sysdig says it of sockets that connect or are connected to, and this of everything else. */
+	if (is_connection(fd) && !has_role(fd) && fd->l4proto != SCAP_L4_RAW)
+		is_socket = 0;
+	return field_str(v, (is_socket ? l4proto_name(fd) : NULL) ?: "<NA>");
 }
 
 static int get_sockfamily(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,

@@ -40,7 +40,7 @@ static void test_files(void **state)
 		{3, "fd.containerdirectory", ":/etc"},
 		{3, "fd.uid", "12343"},
 		{3, "fd.sockfamily", NULL},
-		{3, "fd.l4proto", NULL},
+		{3, "fd.l4proto", "<NA>"},
 		{3, "fd.cip", NULL},
 		{3, "fd.is_server", "false"},
 		{3, "fd.connected", "false"},
@@ -53,7 +53,7 @@ static void test_files(void **state)
 		{6, "fd.type", "pipe"},
 		{6, "fd.directory", NULL},
 		{12, "fd.type", "event"},
-		{17, "fd.type", NULL}, /* sysdig: the text <NA> */
+		{17, "fd.type", "<NA>"},
 		{17, "fd.typechar", "X"},
 		{18, "fd.name",
 		 "/ab\xc3\xa9"
@@ -140,6 +140,7 @@ static void test_our_end(void **state)
 		{4, "fd.lip", "10.0.0.1"},    {4, "fd.rip", "10.0.0.2"}, {4, "fd.lport", "40000"},
 		{4, "fd.rport", "80"},        {4, "fd.lproto", "40000"}, {4, "fd.lnet", "10.0.0.1"},
 		{4, "fd.is_server", "false"}, {99, "fd.name", NULL},
+		{17, "fd.type", NULL},	      {3, "fd.l4proto", NULL},
 	};
 	static const struct want server[] = {
 		{4, "fd.lip", "10.0.0.2"},
