@@ -66,7 +66,6 @@ RULES = [
     ("Protocols of sockets", r"fd\.l4proto", lambda e, t, o, native: native and t == "<NA>"),
     ("Connections under way", r"fd\.connected",
      lambda e, t, o, native: (t, o) == ("true", "false")),
-    ("Files of earlier calls", r"fd\..*", lambda e, t, o, native: not native and e["fd.num"] == "-1"),
 ]
 
 
