@@ -244,6 +244,49 @@ static void test_errors(void **state)
 	}
 }
 
+/* Pieces of formats in any order: a format, or a sentence with a place in the text. */
+static void test_any_text_is_a_format_or_an_error(void **state)
+{
+	static const char *const pieces[] = {
+		"%",        "%%",        "*",        "evt.",          "evt.num",
+		"evt.arg",  "[0]",       "['",       "\"]",           "[",
+		"]",        ".",         "\\",       "\\n",           "proc.name",
+		"5",        "99999",     "_x",       ".fd",           " ",
+		"\xc3\xa9", "\x01",      "evt.info", "evt.around[1]", "evt.type.is.",
+		"proc.env", "k8s.pod.x",
+	};
+	const unsigned int n_pieces = sizeof(pieces) / sizeof(pieces[0]);
+	const struct scap_param params[] = {I64(-2), TEXT("/x"), U32(1), U32(0), U32(0)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	const struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_OPEN_X, params, 5);
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 20000; i++) {
+		char text[256] = "";
+		struct sinsp_format_error err = {.pos = SIZE_MAX};
+		struct sinsp_format_opts opts = {.sz = sizeof(opts)};
+		struct sinsp_format *format;
+		int e;
+
+		for (int n = 0; n < 1 + i % 9; n++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			strcat(text, pieces[(seed >> 33) % n_pieces]);
+		}
+		opts.kind = (enum sinsp_format_kind)(seed >> 60) % 3;
+		opts.colour = seed >> 59 & 1;
+		e = sinsp_format_new(&format, text, &opts, &err);
+		if (e) {
+			assert_int_equal(e, -EINVAL);
+			assert_true(err.pos <= strlen(text) && *err.what);
+			continue;
+		}
+		assert_true(sinsp_format_line(format, &f->text, &evt) >= 0);
+		fixture_take(f);
+		sinsp_format_free(format);
+	}
+}
+
 /* The text that the printer makes faster. */
 static void test_presets_say_what_the_printer_prints(void **state)
 {
@@ -274,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_colours),
 		cmocka_unit_test(test_names_of_ports),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_any_text_is_a_format_or_an_error),
 		cmocka_unit_test(test_presets_say_what_the_printer_prints),
 	};
 
