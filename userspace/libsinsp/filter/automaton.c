@@ -101,5 +101,8 @@ int sinsp_automaton_make(struct sinsp_automaton *out, struct sinsp_arena *a,
 	out->next = sinsp_arena_alloc(a, n_states * out->n_columns * sizeof(*out->next));
 	if (!out->next)
 		return -ENOMEM;
-	return add_failures(out, add_patterns(out, patterns, n));
+	n_states = add_patterns(out, patterns, n);
+	for (unsigned int c = 0; c < 256; c++)
+		out->first[c] = out->next[out->column[c]] != START;
+	return add_failures(out, (uint32_t)n_states);
 }

@@ -12,6 +12,7 @@
 
 struct sinsp_automaton {
 	uint8_t column[256]; /* of a byte */
+	uint8_t first[256]; /* whether one begins with it: others need no look at the table */
 	uint32_t n_columns;
 	uint32_t *next; /* [state * n_columns + column]: the next state; a match is state 1 */
 };
@@ -31,6 +32,8 @@ static inline int sinsp_automaton_match(const struct sinsp_automaton *am, const 
 	uint32_t state = 0;
 
 	for (size_t i = 0; i < len; i++) {
+		if (!state && !am->first[(unsigned char)p[i]])
+			continue;
 		state = am->next[state * am->n_columns + am->column[(unsigned char)p[i]]];
 		if (state == 1)
 			return 1;

@@ -152,12 +152,12 @@ static void put_type(void *ctx, const struct scap_event_info *info)
 
 	if (l->err || !is_a_type(info) || !sinsp_types_have(l->f->may.yes, index))
 		return;
-	snprintf(text, sizeof(text), "%c%.60s%s ", evt_is_enter(info->id) ? '>' : '<',
+	snprintf(text, sizeof(text), " %c%.60s%s", evt_is_enter(info->id) ? '>' : '<',
 		 info->id <= EVT_SYSCALL_X ? "syscall" : info->name,
 		 l->f->entry[index] == FILTER_YES ? "(all)" : "");
 	if (l->out->len - l->line_begin + strlen(text) > LINE_WIDTH) {
-		l->err = put(l->out, "\n  ");
-		l->line_begin = l->out->len - 2;
+		l->err = put(l->out, "\n ");
+		l->line_begin = l->out->len - 1;
 	}
 	if (!l->err)
 		l->err = put(l->out, text);
@@ -172,12 +172,12 @@ static int put_types(struct sinsp_text *out, const struct sinsp_filter *f)
 	scap_event_each(count_type, &l);
 	if (l.n == l.n_all)
 		return put(out, "Event types\n  all\n");
-	snprintf(line, sizeof(line), "Event types: %u of %u\n", l.n, l.n_all);
+	snprintf(line, sizeof(line), "Event types: %u of %u; (all): with nothing more to ask\n", l.n, l.n_all);
 	err = put(out, line);
 	if (err || !l.n)
 		return err;
-	err = put(out, "  ");
-	l.line_begin = out->len - 2;
+	err = put(out, " ");
+	l.line_begin = out->len - 1;
 	if (!err)
 		scap_event_each(put_type, &l);
 	err = err ? err : l.err;
