@@ -250,10 +250,16 @@ static socklen_t unix_len(size_t len)
 static void test_unix(void **state)
 {
 	/* A name made to look like the line of another socket. */
-	static const char path[] =
-		"/tmp/proc_scan_test\n00: 00000002 00000000 00010000 0001 01 1 x";
-	static const char abstract[] = "\0proc scan test";
-	struct sockaddr_un un = unix_addr(path, sizeof(path));
+	char path[108], abstract[32] = "";
+	const size_t len =
+		(size_t)snprintf(path, sizeof(path),
+				 "/tmp/proc_scan_test.%d\n00: 00000002 00000000 00010000 "
+				 "0001 01 1 x",
+				 getpid()) +
+		1;
+	const size_t abstract_len =
+		(size_t)snprintf(abstract + 1, sizeof(abstract) - 1, "proc scan %d", getpid()) + 1;
+	struct sockaddr_un un = unix_addr(path, len);
 	int l = socket(AF_UNIX, SOCK_STREAM, 0), c = socket(AF_UNIX, SOCK_STREAM, 0), a, pair[2];
 	int ab = socket(AF_UNIX, SOCK_DGRAM, 0);
 	const struct scap_fd_info *f;
@@ -261,12 +267,12 @@ static void test_unix(void **state)
 
 	(void)state;
 	unlink(path);
-	assert_int_equal(bind(l, (struct sockaddr *)&un, unix_len(sizeof(path))), 0);
+	assert_int_equal(bind(l, (struct sockaddr *)&un, unix_len(len)), 0);
 	assert_int_equal(listen(l, 5), 0);
-	assert_int_equal(connect(c, (struct sockaddr *)&un, unix_len(sizeof(path))), 0);
+	assert_int_equal(connect(c, (struct sockaddr *)&un, unix_len(len)), 0);
 	a = accept(l, NULL, NULL);
-	un = unix_addr(abstract, sizeof(abstract) - 1);
-	assert_int_equal(bind(ab, (struct sockaddr *)&un, unix_len(sizeof(abstract) - 1)), 0);
+	un = unix_addr(abstract, abstract_len);
+	assert_int_equal(bind(ab, (struct sockaddr *)&un, unix_len(abstract_len)), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	s = scan_at(NULL, 0);
 
@@ -277,7 +283,8 @@ static void test_unix(void **state)
 	assert_int_equal(f->unix_dst, ino_of(a));
 	f = expect(&s, a, SCAP_FD_UNIX_SOCK, path);
 	assert_int_equal(f->unix_dst, ino_of(c));
-	expect(&s, ab, SCAP_FD_UNIX_SOCK, "@proc scan test");
+	abstract[0] = '@';
+	expect(&s, ab, SCAP_FD_UNIX_SOCK, abstract);
 	assert_int_equal(expect(&s, pair[0], SCAP_FD_UNIX_SOCK, "")->unix_dst, ino_of(pair[1]));
 	assert_int_equal(expect(&s, pair[1], SCAP_FD_UNIX_SOCK, "")->unix_dst, ino_of(pair[0]));
 
