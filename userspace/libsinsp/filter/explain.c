@@ -172,7 +172,8 @@ static int put_types(struct sinsp_text *out, const struct sinsp_filter *f)
 	scap_event_each(count_type, &l);
 	if (l.n == l.n_all)
 		return put(out, "Event types\n  all\n");
-	snprintf(line, sizeof(line), "Event types: %u of %u; (all): with nothing more to ask\n", l.n, l.n_all);
+	snprintf(line, sizeof(line), "Event types: %u of %u; (all): with nothing more to ask\n",
+		 l.n, l.n_all);
 	err = put(out, line);
 	if (err || !l.n)
 		return err;

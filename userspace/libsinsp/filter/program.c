@@ -228,12 +228,24 @@ static int match_field(struct sinsp_filter *f, const struct filter_insn *insn,
 	return m->all;
 }
 
+/* Most values are those of fields. */
+static inline int fill(struct sinsp_filter *f, unsigned int slot, struct filter_slot *s)
+{
+	if (!s->field)
+		return sinsp_slot_fill(f, slot);
+	s->n = sinsp_field_get(&f->asker, s->field, &s->v, &s->more);
+	if (s->n < 0)
+		return s->n;
+	s->serial = f->asker.serial;
+	return 0;
+}
+
 static int ask(struct sinsp_filter *f, const struct filter_insn *insn)
 {
 	struct filter_slot *s = &f->slots[insn->slot];
 
 	if (s->serial != f->asker.serial) {
-		const int err = sinsp_slot_fill(f, insn->slot);
+		const int err = fill(f, insn->slot, s);
 
 		if (err)
 			return err;

@@ -23,6 +23,7 @@ struct filter_types {
 /* A value that checks ask for. */
 struct filter_slot {
 	const struct filter_expr *expr;
+	const struct sinsp_field *field; /* NULL: it is made of other values */
 	const unsigned int *needs; /* slots to fill before, in that order */
 	unsigned int n_needs;
 	uint64_t serial; /* of the event it is filled for: struct sinsp_asker */

@@ -97,7 +97,12 @@ static int new_slot(struct numbering *num, struct filter_expr *e)
 
 	if (!needs)
 		return -ENOMEM;
-	*s = (struct filter_slot){.expr = e, .needs = needs, .serial = UINT64_MAX};
+	*s = (struct filter_slot){
+		.expr = e,
+		.field = e->kind == FILTER_EXPR_FIELD ? &e->field : NULL,
+		.needs = needs,
+		.serial = UINT64_MAX,
+	};
 	s->n_needs = collect_needs(e, needs);
 	e->slot = num->f->n_slots++;
 	return 0;
