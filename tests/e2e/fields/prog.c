@@ -78,13 +78,14 @@ static void datagrams(void)
 	close(server);
 }
 
-static void sockets(void)
+static void sockets(const char *place)
 {
 	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	struct sockaddr_un un = {.sun_family = AF_UNIX, .sun_path = "dev/log"};
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
 	int pair[2], log;
 
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s/dev/log", place);
 	stream((struct sockaddr *)&v4, sizeof(v4));
 	datagrams();
 	must(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), "socketpair");
@@ -231,7 +232,7 @@ int main(int argc, char **argv)
 	must(chdir(argv[1]), "chdir");
 	must(mkdir("a", 0700), "mkdir");
 	files();
-	sockets();
+	sockets(argv[1]);
 	threads();
 	generation(0, argv);
 	namespace_of_pids();
