@@ -99,8 +99,16 @@ class CommandLine(unittest.TestCase):
         self.refuses(r"--verb: did you mean --verbose\?", "--verb")
         self.refuses(r"--xyzzy: saker --help lists all", "--xyzzy")
         self.refuses(r"-V: did you mean -v, --verbose\?", "-V")
-        # Words are a filter.
-        self.assertRegex(self.saker("ls").stderr.decode(), r"filter: there is no macro or field ls\n")
+
+    def test_commands_without_dashes(self):
+        """Words are a filter; those that begin with no field may have been meant as a command."""
+        for words in ("ls",), ("ls", "-v", "/tmp", "x"):
+            self.assertRegex(self.saker(*words).stderr.decode(),
+                             r"\Asaker: filter: there is no macro or field ls; to run a command: saker -- ls")
+        for args in ("user=root",), ("(ls",), ("-r", self.ten, "ls"), ("proc.nmae=ls",):
+            said = self.saker(*args).stderr.decode()
+            self.assertIn("saker: filter: ", said)
+            self.assertNotIn("to run a command", said)
 
     def test_failures_with_a_command_are_125(self):
         self.refuses("unknown option --nope", "--nope", "--", "true", status=125)

@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "filter_arg.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pushdown.h"
 #include "say.h"
 #include "spawn.h"
 
-static void say_error(const struct sinsp_filter_error *err)
+/* Words that begin with no field, and are not near one: perhaps a command that lacks its --. */
+static int may_be_command(const struct sinsp_filter_error *err, const struct options *o)
+{
+	const size_t len = strlen(err->what);
+
+	return !err->name && !err->pos && !o->read.n && !o->command && o->mode == MODE_CAPTURE &&
+	       err->what[len - 1] != '?' && isalnum((unsigned char)err->text[0]);
+}
+
+static void say_error(const struct sinsp_filter_error *err, const struct options *o)
 {
 	struct sinsp_text lines = {0};
 
-	if (err->name)
+	if (may_be_command(err, o))
+		say("filter: %s; to run a command: saker -- %.40s", err->what, err->text);
+	else if (err->name)
 		say("filter, in %s: %s", err->name, err->what);
 	else
 		say("filter: %s", err->what);
@@ -38,7 +51,7 @@ int filter_arg_compile(struct sinsp_filter **out, const struct options *o)
 		return 0;
 	r = sinsp_filter_new(out, o->filter, &opts, &err);
 	if (r && err.text)
-		say_error(&err);
+		say_error(&err, o);
 	else if (r)
 		say_cause(say_n_errors(), "filter", r);
 	return r;
