@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The daemons and tools that stage.sh needs and that a machine may not have. One program: it is
+ * what its name says. It runs in a network namespace of its own, so the ports can be those that
+ * one knows.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <err.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WWW_DATA 33
+#define BIG (24 << 20)
+
+static struct sockaddr_in inet(const char *ip, int port)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+	inet_pton(AF_INET, ip, &a.sin_addr);
+	return a;
+}
+
+static int must(int r, const char *what)
+{
+	if (r < 0)
+		err(1, "%s", what);
+	return r;
+}
+
+/* A file of @size bytes as one call reads it. */
+static char *slurp(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY);
+	char *p = malloc(BIG);
+
+	if (fd < 0)
+		return NULL;
+	*size = (size_t)must((int)read(fd, p, BIG), path);
+	close(fd);
+	return p;
+}
+
+/* ---- ifup: the loopback of a namespace is down at first; here it gets a second address, too ----
+ */
+
+static int ifup(void)
+{
+	const struct sockaddr_in second = inet("198.51.100.9", 0);
+	struct ifreq up = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+	struct ifreq addr = {.ifr_name = "lo:1"};
+	int s = must(socket(AF_INET, SOCK_DGRAM, 0), "socket");
+
+	memcpy(&addr.ifr_addr, &second, sizeof(second));
+	must(ioctl(s, SIOCSIFFLAGS, &up), "lo");
+	return must(ioctl(s, SIOCSIFADDR, &addr), "lo:1");
+}
+
+/* ---- nginx: a server that answers until it is asked for /quit ---- */
+
+/* 0 once it was asked to end. */
+static int serve(int conn, int log)
+{
+	char request[512] = "", path[300] = "", answer[1024], name[320];
+	size_t size = 0;
+	char *page;
+
+	must((int)read(conn, request, sizeof(request) - 1), "request");
+	sscanf(request, "GET %255s", path);
+	if (strcmp(path, "/status") == 0 && system("cat /proc/loadavg >/dev/null"))
+		warnx("status");
+	snprintf(name, sizeof(name), "/srv/www%s", path);
+	page = slurp(name, &size);
+	if (page)
+		snprintf(answer, sizeof(answer), "HTTP/1.0 200 OK\r\n\r\n%.*s", (int)size, page);
+	else
+		snprintf(answer, sizeof(answer), "HTTP/1.0 404 Not Found\r\n\r\n");
+	free(page);
+	must((int)send(conn, answer, strlen(answer), 0), "answer");
+	dprintf(log, "GET %s\n", path);
+	close(conn);
+	return strcmp(path, "/quit") != 0;
+}
+
+static int nginx(void)
+{
+	struct sockaddr_in a = inet("127.0.0.1", 80);
+	int s = must(socket(AF_INET, SOCK_STREAM, 0), "socket");
+	int log = must(open("/var/log/access.log", O_WRONLY | O_CREAT | O_APPEND, 0644), "log");
+
+	must(bind(s, (struct sockaddr *)&a, sizeof(a)), "bind");
+	must(listen(s, 8), "listen");
+	must(setgid(WWW_DATA), "setgid");
+	must(setuid(WWW_DATA), "setuid");
+	puts("ready");
+	fclose(stdout);
+	while (serve(must(accept4(s, NULL, NULL, SOCK_CLOEXEC), "accept"), log))
+		;
+	return 0;
+}
+
+/* ---- curl PATH ---- */
+
+static int curl(const char *path)
+{
+	struct sockaddr_in a = inet("127.0.0.1", 80);
+	int s = must(socket(AF_INET, SOCK_STREAM, 0), "socket");
+	char text[1024];
+	ssize_t n;
+
+	must(connect(s, (struct sockaddr *)&a, sizeof(a)), "connect");
+	n = snprintf(text, sizeof(text), "GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", path);
+	must((int)send(s, text, n, 0), "send");
+	while ((n = recv(s, text, sizeof(text), 0)) > 0)
+		must((int)write(1, text, n), "write");
+	return 0;
+}
+
+/* ---- app: a program on a bad day ---- */
+
+static void look_for(const char *path)
+{
+	close(open(path, O_RDONLY));
+}
+
+static void connect_to(const char *ip, int port, int type)
+{
+	struct sockaddr_in a = inet(ip, port);
+	int s = must(socket(AF_INET, type, 0), "socket");
+
+	if (connect(s, (struct sockaddr *)&a, sizeof(a)) == 0)
+		send(s, "\0\1example", 9, MSG_NOSIGNAL);
+	close(s);
+}
+
+static void talk_to(const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int l = must(socket(AF_UNIX, SOCK_STREAM, 0), "socket");
+	int s = must(socket(AF_UNIX, SOCK_STREAM, 0), "socket");
+
+	strcpy(a.sun_path, path);
+	must(bind(l, (struct sockaddr *)&a, sizeof(a)), "bind");
+	must(listen(l, 1), "listen");
+	must(connect(s, (struct sockaddr *)&a, sizeof(a)), "connect");
+	must((int)send(s, "ping", 4, 0), "send");
+	close(s);
+	close(l);
+}
+
+/* Waits until the parent is in this call, and then for a while that one can see. */
+static void until_parent_waits(long nr)
+{
+	char path[64], text[32];
+	FILE *f;
+	int there = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", getppid());
+	while (!there && (f = fopen(path, "r"))) {
+		there = fgets(text, sizeof(text), f) && atol(text) == nr && strncmp(text, "run", 3);
+		fclose(f);
+		usleep(5000);
+	}
+	usleep(200000);
+}
+
+static void wait_for_a_lock(const char *path)
+{
+	int fd = must(open(path, O_RDWR | O_CREAT, 0600), path), own, p[2];
+	char c;
+
+	must(pipe(p), "pipe");
+	if (fork() == 0) {
+		own = must(open(path, O_RDWR), path);
+		must(flock(own, LOCK_EX), "lock");
+		must((int)write(p[1], "", 1), "pipe");
+		until_parent_waits(SYS_flock);
+		_exit(0);
+	}
+	must((int)read(p[0], &c, 1), "pipe");
+	must(flock(fd, LOCK_EX), "lock");
+	wait(NULL);
+}
+
+static void wait_for_an_answer(void)
+{
+	int p[2];
+	char c;
+
+	must(pipe(p), "pipe");
+	if (fork() == 0) {
+		until_parent_waits(SYS_read);
+		_exit(write(p[1], "", 1) != 1);
+	}
+	must((int)read(p[0], &c, 1), "pipe");
+	wait(NULL);
+}
+
+static void write_byte_by_byte(const char *path)
+{
+	int fd = must(open(path, O_WRONLY | O_CREAT, 0600), path);
+
+	for (int i = 0; i < 20; i++)
+		must((int)write(fd, "x", 1), path);
+	must(fsync(fd), path);
+	close(fd);
+}
+
+static int app(void)
+{
+	look_for("/srv/app/app.conf");
+	look_for("/root/.apprc");
+	look_for("/etc/app/app.conf");
+	connect_to("127.0.0.1", 5432, SOCK_STREAM);
+	connect_to("192.0.2.7", 443, SOCK_STREAM);
+	connect_to("127.0.0.1", 53, SOCK_DGRAM);
+	connect_to("198.51.100.9", 514, SOCK_DGRAM);
+	talk_to("/run/app.sock");
+	wait_for_a_lock("/run/app.lock");
+	wait_for_an_answer();
+	write_byte_by_byte("/srv/app.state");
+	must(setgid(WWW_DATA), "setgid");
+	must(setuid(WWW_DATA), "setuid");
+	look_for("/etc/shadow");
+	return kill(getpid(), SIGABRT);
+}
+
+/* ---- backup: much in few calls ---- */
+
+static int backup(void)
+{
+	size_t size = 0;
+	char *data = slurp("/srv/data.img", &size);
+	int fd = must(open("/srv/backup.tmp", O_WRONLY | O_CREAT | O_EXCL, 0600), "backup");
+
+	must((int)write(fd, data, size), "write");
+	must(fsync(fd), "fsync");
+	close(fd);
+	must(chmod("/srv/backup.tmp", 0644), "chmod");
+	return must(rename("/srv/backup.tmp", "/srv/backup.img"), "rename");
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+
+	alarm(100);
+	if (strcmp(name, "ifup") == 0)
+		return ifup();
+	if (strcmp(name, "nginx") == 0)
+		return nginx();
+	if (strcmp(name, "curl") == 0 && argc > 1)
+		return curl(argv[1]);
+	if (strcmp(name, "app") == 0)
+		return app();
+	if (strcmp(name, "backup") == 0)
+		return backup();
+	errx(2, "%s: no such part", name);
+}
