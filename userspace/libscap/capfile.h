@@ -77,10 +77,17 @@ enum evt_defaults {
 /* Kinds of entries in BLK_SAKER_STATE: u16 length of the whole, u16 kind, ... in the order of
  * the threads and files in the blocks that follow. */
 enum state_extra {
-	EXTRA_THREAD = 1, /* u64 tid, start_ns, snapshot_ns, u32 tty */
+	EXTRA_THREAD = 1, /* u64 tid, start_ns, snapshot_ns, u32 tty; a longer one i64 pgid, u64
+			     exe_ino, exe_ctime_ns, exe_mtime_ns, pidns_start_ns, u8 enum
+			     extra_known, exe_kind, exe_kind_known */
 	EXTRA_FD_TYPE = 2, /* u64 tid, i64 fd, u8 type */
 };
-#define EXTRA_THREAD_SZ 32
+enum extra_known {
+	EXTRA_KNOWS_TTY = 1 << 0,
+	EXTRA_KNOWS_CAPS = 1 << 1,
+};
+#define EXTRA_THREAD_SZ 32 /* at least */
+#define EXTRA_THREAD_MORE_SZ 75
 #define EXTRA_FD_TYPE_SZ 21
 
 /* The last event of a file by saker, state-only: one text parameter of "key=value\n" lines. */

@@ -125,6 +125,19 @@ static const uint8_t *take_extra(struct cap_state_reader *r, uint16_t kind, uint
 	return e;
 }
 
+static void add_thread_more(const uint8_t *e, struct scap_thread_info *t)
+{
+	t->pgid = (int64_t)get_u64(e);
+	t->exe_ino = get_u64(e + 8);
+	t->exe_ctime_ns = get_u64(e + 16);
+	t->exe_mtime_ns = get_u64(e + 24);
+	t->pidns_start_ns = get_u64(e + 32);
+	t->tty_known = !!(e[40] & EXTRA_KNOWS_TTY);
+	t->caps_known = !!(e[40] & EXTRA_KNOWS_CAPS);
+	t->exe_kind = e[41];
+	t->exe_kind_known = e[42];
+}
+
 static void add_thread_extra(struct cap_state_reader *r, struct scap_thread_info *t)
 {
 	const uint8_t *e = take_extra(r, EXTRA_THREAD, t->tid, EXTRA_THREAD_SZ);
@@ -134,6 +147,9 @@ static void add_thread_extra(struct cap_state_reader *r, struct scap_thread_info
 	t->start_ns = get_u64(e + 12);
 	t->snapshot_ns = get_u64(e + 20);
 	t->tty = get_u32(e + 28);
+	t->tty_known = 1;
+	if (get_u16(e) >= EXTRA_THREAD_MORE_SZ)
+		add_thread_more(e + EXTRA_THREAD_SZ, t);
 	r->extra_at += get_u16(e);
 }
 

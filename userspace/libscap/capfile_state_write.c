@@ -162,19 +162,29 @@ static void put_thread(struct cap_sink *s, const struct scap_thread_info *t)
 	end_entry(s, at, 0);
 }
 
+static void put_thread_extra(struct cap_sink *s, const struct scap_thread_info *t)
+{
+	put_u16(s, EXTRA_THREAD_MORE_SZ);
+	put_u16(s, EXTRA_THREAD);
+	put_u64(s, t->tid);
+	put_u64(s, t->start_ns);
+	put_u64(s, t->snapshot_ns);
+	put_u32(s, t->tty);
+	put_u64(s, (uint64_t)t->pgid);
+	put_u64(s, t->exe_ino);
+	put_u64(s, t->exe_ctime_ns);
+	put_u64(s, t->exe_mtime_ns);
+	put_u64(s, t->pidns_start_ns);
+	put_u8(s, (t->tty_known ? EXTRA_KNOWS_TTY : 0) | (t->caps_known ? EXTRA_KNOWS_CAPS : 0));
+	put_u8(s, t->exe_kind);
+	put_u8(s, t->exe_kind_known);
+}
+
 static int put_thread_extras(struct cap_sink *s, const struct scap_thread_info *t, size_t n)
 {
 	cap_sink_begin(s, BLK_SAKER_STATE);
-	for (size_t i = 0; i < n; i++) {
-		if (!t[i].start_ns && !t[i].snapshot_ns && !t[i].tty)
-			continue;
-		put_u16(s, EXTRA_THREAD_SZ);
-		put_u16(s, EXTRA_THREAD);
-		put_u64(s, t[i].tid);
-		put_u64(s, t[i].start_ns);
-		put_u64(s, t[i].snapshot_ns);
-		put_u32(s, t[i].tty);
-	}
+	for (size_t i = 0; i < n; i++)
+		put_thread_extra(s, &t[i]);
 	return cap_sink_end(s);
 }
 

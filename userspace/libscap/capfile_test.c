@@ -209,7 +209,16 @@ static struct scap_state_build *make_state(void)
 				     .cap_permitted = 2,
 				     .cap_effective = 3,
 				     .start_ns = T0 - 5,
-				     .snapshot_ns = T0};
+				     .snapshot_ns = T0,
+				     .tty_known = 1,
+				     .caps_known = 1,
+				     .pgid = 17,
+				     .exe_ino = 18,
+				     .exe_ctime_ns = 19,
+				     .exe_mtime_ns = 20,
+				     .pidns_start_ns = 21,
+				     .exe_kind = SCAP_EXE_MEMFD,
+				     .exe_kind_known = SCAP_EXE_MEMFD | SCAP_EXE_LOWER_LAYER};
 	struct scap_fd_info fd = {.fd = 3, .ino = 99};
 	struct scap_user u = {1000, 1001, "u", "/home/u", "/bin/sh"};
 	struct scap_group g = {1001, "g"};
@@ -238,6 +247,7 @@ static struct scap_state_build *make_state(void)
 	t.tid = 11;
 	t.tty = 0;
 	t.start_ns = t.snapshot_ns = 0;
+	t.tty_known = t.caps_known = t.exe_kind_known = 0;
 	t.comm = t.cwd = long_text;
 	t.env = (struct scap_text){long_text, sizeof(long_text)};
 	assert_int_equal(scap_state_build_thread(b, &t), 0);
@@ -293,6 +303,15 @@ static void assert_thread_same(const struct scap_thread_info *a, const struct sc
 	assert_int_equal(a->cap_effective, b->cap_effective);
 	assert_int_equal(a->start_ns, b->start_ns);
 	assert_int_equal(a->snapshot_ns, b->snapshot_ns);
+	assert_int_equal(a->tty_known, b->tty_known);
+	assert_int_equal(a->caps_known, b->caps_known);
+	assert_int_equal(a->pgid, b->pgid);
+	assert_int_equal(a->exe_ino, b->exe_ino);
+	assert_int_equal(a->exe_ctime_ns, b->exe_ctime_ns);
+	assert_int_equal(a->exe_mtime_ns, b->exe_mtime_ns);
+	assert_int_equal(a->pidns_start_ns, b->pidns_start_ns);
+	assert_int_equal(a->exe_kind, b->exe_kind);
+	assert_int_equal(a->exe_kind_known, b->exe_kind_known);
 	assert_fds_same(a, b);
 }
 
@@ -442,8 +461,14 @@ static void test_newer_process_lists(void **state)
 		ADD(&tail, uint8_t, 1);
 		for (uint64_t cap = 1; forms[i].caps && cap <= 3; cap++)
 			ADD(&tail, uint64_t, cap);
-		if (forms[i].more)
-			add_bytes(&tail, long_text, 35);
+		if (forms[i].more) {
+			ADD(&tail, uint8_t, 1);
+			for (uint64_t v = 101; v <= 103; v++)
+				ADD(&tail, uint64_t, v);
+			ADD(&tail, uint8_t, 0);
+			ADD(&tail, uint8_t, 1);
+			ADD(&tail, int64_t, 104);
+		}
 		add_shb(&b);
 		add_process_list(&b, BLK_PL_V9, 9, &tail);
 		s = open_bytes(&b);
@@ -451,7 +476,20 @@ static void test_newer_process_lists(void **state)
 		assert_int_equal(t->loginuid, 1000);
 		assert_int_equal(t->exe_writable, 1);
 		assert_int_equal(t->tty, forms[i].with_12 ? 34816 : 0);
+		assert_int_equal(t->tty_known, forms[i].with_12);
+		assert_int_equal(t->pidns_start_ns, forms[i].with_12 ? T0 : 0);
 		assert_int_equal(t->cap_effective, forms[i].caps ? 3 : 0);
+		assert_int_equal(t->caps_known, forms[i].caps);
+		assert_int_equal(t->exe_ino, forms[i].more ? 101 : 0);
+		assert_int_equal(t->exe_ctime_ns, forms[i].more ? 102 : 0);
+		assert_int_equal(t->exe_mtime_ns, forms[i].more ? 103 : 0);
+		assert_int_equal(t->exe_kind,
+				 forms[i].more ? SCAP_EXE_UPPER_LAYER | SCAP_EXE_LOWER_LAYER : 0);
+		assert_int_equal(t->exe_kind_known, forms[i].more ? SCAP_EXE_UPPER_LAYER |
+									    SCAP_EXE_MEMFD |
+									    SCAP_EXE_LOWER_LAYER
+								  : 0);
+		assert_int_equal(t->pgid, forms[i].more ? 104 : 0);
 		scap_close(s);
 		free(tail.p);
 	}

@@ -196,7 +196,10 @@ static int fact_vpgid(struct sinsp_asker *a, struct sinsp_value *v, const struct
 
 static int fact_pgid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return known_number(a, v, sinsp_family_group(t, SINSP_GROUP_PGID));
+	const int64_t pgid = sinsp_family_group(t, SINSP_GROUP_PGID);
+
+	(void)a;
+	return pgid == -1 ? 0 : field_i(v, pgid);
 }
 
 static int fact_tty(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
@@ -612,8 +615,9 @@ static int fact_is_readiness(struct sinsp_asker *a, struct sinsp_value *v,
 	X(name)                                                                                    \
 	X(exe)                                                                                     \
 	X(exepath)                                                                                 \
-	X(args) X(cmdline) X(exeline) X(env) X(cmdnargs) X(cmdlenargs) X(cwd) X(pid) X(vpid) X(    \
-		vtid) X(ppid) X(sid) X(vpgid) X(pgid) X(tty) X(is_sid_leader) X(is_vpgid_leader)   \
+	X(args)                                                                                    \
+	X(cmdline) X(exeline) X(env) X(cmdnargs) X(cmdlenargs) X(cwd) X(pid) X(vpid) X(vtid) X(    \
+		ppid) X(sid) X(vpgid) X(pgid) X(tty) X(is_sid_leader) X(is_vpgid_leader)           \
 		X(is_pgid_leader) X(start) X(duration) X(nthreads) X(nchilds) X(fdopencount) X(    \
 			fdlimit) X(fdusage) X(vmsize) X(vmrss) X(vmswap) X(thread_vmsize)          \
 			X(thread_vmrss) X(thread_vmsize_b) X(thread_vmrss_b) X(pfmajor) X(pfminor) \
@@ -897,8 +901,7 @@ static const struct sinsp_field_row rows[] = {
 	ROW("proc.loginshellid", INT, SEARCH, 0, pid, get_loginshellid,
 	    "number of the eldest shell among the process and its ancestors: one per login"),
 	ROW("proc.tty", INT, STATE, 0, tty, get_own,
-	    "number of the controlling terminal, 0 without one; files say it only of processes that "
-	    "began, or became another program, while they were made"),
+	    "number of the controlling terminal, 0 without one"),
 	ROW("proc.ppid", INT, SEARCH, 0, ppid, get_own, "number of the parent process"),
 	ROW("proc.apid", INT, SEARCH, ANCESTORS, pid, get_ancestors,
 	    "numbers of the ancestors; proc.apid[1] is the parent's"),
@@ -929,8 +932,8 @@ static const struct sinsp_field_row rows[] = {
 	ROW("proc.pgid.exepath", PATH, SEARCH, 0, exepath, get_pgid_leaders,
 	    "proc.exepath of the leader of the process group"),
 	ROW("proc.duration", DURATION, STATE, 0, duration, get_own,
-	    "time since the thread began, in nanoseconds; files do not say it of those that began "
-	    "before"),
+	    "time since the thread began, in nanoseconds; files of other tools do not say it of those "
+	    "that began before"),
 	ROW("proc.ppid.duration", DURATION, SEARCH, 0, duration, get_parents,
 	    "proc.duration of the parent"),
 	ROW("proc.pid.ts", TIME, STATE, 0, start, get_own,
@@ -953,8 +956,7 @@ static const struct sinsp_field_row rows[] = {
 	ROW("proc.is_pgid_leader", BOOL, STATE, 0, is_pgid_leader, get_own,
 	    "the same, by the numbers of the first pid namespace"),
 	ROW("proc.exe_ino", UINT, STATE, 0, exe_ino, get_own,
-	    "number of the inode of the program's file; files say it only of programs that began "
-	    "while they were made"),
+	    "number of the inode of the program's file; files of sysdig do not say it"),
 	ROW("proc.exe_ino.ctime", TIME, STATE, 0, exe_ctime, get_own,
 	    "when the program's file, its owner or its rights last changed, in nanoseconds since the "
 	    "epoch"),
