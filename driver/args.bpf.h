@@ -466,19 +466,24 @@ static __always_inline bool user_sender(u64 addr, u64 *v)
 	return si.signo == SIGCHLD || (si.code <= 0 && si.code != SI_TIMER && si.code != SI_SIGIO);
 }
 
-_Static_assert(ARG_TIMEVAL_AT - ARG_TIMESPEC_AT == ARG_KEPT_TIMEVAL_AT - ARG_KEPT_TIMESPEC_AT &&
-		       ARG_TIMEVAL_AT - ARG_U16_AT == ARG_OUT_TIMEVAL_AT - ARG_OUT_U16_AT,
+_Static_assert(ARG_TIMEVAL_AT - ARG_U16_AT == ARG_OUT_TIMEVAL_AT - ARG_OUT_U16_AT,
 	       "user_field goes by their distance");
 
-/* How a number that is kept is read. */
-static __always_inline u32 kind_of_kept(u32 kind)
-{
-	if (kind == ARG_KEPT64)
-		return ARG_U64_AT;
-	if (kind == ARG_KEPT_TIMESPEC)
-		return ARG_TIMESPEC_AT;
-	return kind - (ARG_KEPT_TIMESPEC_AT - ARG_TIMESPEC_AT);
-}
+/* How a number that is kept is read; 0: none of this kind is. A table, as the verifier would follow
+ * each way of a choice. */
+static const u8 kept_kinds[128] = {
+	[ARG_KEPT64] = ARG_U64_AT,
+	[ARG_KEPT_TIMESPEC] = ARG_TIMESPEC_AT,
+	[ARG_KEPT_TIMESPEC_AT] = ARG_TIMESPEC_AT,
+	[ARG_KEPT_TIMEVAL_AT] = ARG_TIMEVAL_AT,
+	[ARG_SAME_U32_AT] = ARG_U32_AT,
+	[ARG_SAME_U64_AT] = ARG_U64_AT,
+	[ARG_SAME_TIMESPEC_AT] = ARG_TIMESPEC_AT,
+	[ARG_SAME_TIMEVAL_AT] = ARG_TIMEVAL_AT,
+	[ARG_LIM64] = ARG_U64_AT,
+	[ARG_LIM64_2ND] = ARG_U64_AT,
+};
+_Static_assert(ARG_KIND_MAX <= 128, "a kind is an index of kept_kinds");
 
 /*
  * Field @off of the structure at @addr: 1 with its value. A function of its own to the
@@ -497,9 +502,8 @@ __noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 		addr = user_u64(addr ? addr + off : 0, 0);
 		off = 0;
 		kind = ARG_U64_AT;
-	} else if (ARG_IS_KEPT(kind)) {
-		kind = kind_of_kept(kind);
 	}
+	kind = kept_kinds[kind & 127] ?: kind;
 	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT - ARG_U16_AT : 0;
 	if (kind >= ARG_TIMESPEC_AT)
 		return user_time_field(kind, addr, off, v);

@@ -218,17 +218,18 @@ struct drv_call {
 	u16 state; /* enum call_state */
 	u16 flags; /* REC_F_IA32, REC_F_CHANGED, enum call_flags */
 	u64 args[6]; /* as the row expects them */
-	u64 kept[2]; /* numbers that the call may overwrite: kept.bpf.h */
+	u64 kept[4]; /* numbers that the call may overwrite: kept.bpf.h */
 };
 
 /* Beside those of a record. */
 enum call_flags {
-	CALL_F_KEPT = 1 << 10, /* kept[0] is known; the next bit: kept[1] is */
+	CALL_F_KEPT = 1 << 8, /* kept[0] is known; the next bit: kept[1] is, and so on */
+	CALL_F_SAME = 1 << 12, /* it writes where it reads */
 	CALL_F_COMPAT = 1 << 13, /* the caller's structures are 32-bit ones */
 	CALL_F_TIME64 = 1 << 14, /* but for times */
 	CALL_F_GUARDED = 1 << 15, /* its paths were copied: guard.bpf.h */
 	CALL_F_OWN =
-		CALL_F_KEPT | CALL_F_KEPT << 1 | CALL_F_COMPAT | CALL_F_TIME64 | CALL_F_GUARDED,
+		CALL_F_KEPT * 0xf | CALL_F_SAME | CALL_F_COMPAT | CALL_F_TIME64 | CALL_F_GUARDED,
 };
 
 /*

@@ -49,7 +49,7 @@ enum arg_kind {
 	ARG_HOW_MODE,
 	ARG_HOW_RESOLVE,
 	ARG_URING_FLAGS, /* of struct io_uring_params */
-	ARG_LIM64, /* long, of a struct rlimit: -1 if it cannot be read, as the next ones */
+	ARG_LIM64, /* long, of a struct rlimit: -1 if it cannot be read; both as SAME_ */
 	ARG_LIM64_2ND, /* the one behind */
 	ARG_OUT64, /* the same, written by the call: -1 if the call failed */
 	ARG_OUT64_2ND,
@@ -67,6 +67,10 @@ enum arg_kind {
 	ARG_UTIME_AT, /* struct timespec in ns, or ABSTIME_NOW, ABSTIME_OMIT */
 	ARG_KEPT_TIMESPEC_AT, /* of memory that the call may overwrite, as it was before */
 	ARG_KEPT_TIMEVAL_AT,
+	ARG_SAME_U32_AT, /* as it was before if the caller gave one place for this and OUT_ rows */
+	ARG_SAME_U64_AT,
+	ARG_SAME_TIMESPEC_AT,
+	ARG_SAME_TIMEVAL_AT,
 	ARG_U64_VIA, /* what the pointer there points to */
 	ARG_OUT_U16_AT,
 	ARG_OUT_U32_AT,
@@ -143,6 +147,11 @@ static inline int arg_is_out(unsigned int kind)
 #define ARG_IS_KEPT(kind)                                                                          \
 	((kind) == ARG_KEPT64 || (kind) == ARG_KEPT_TIMESPEC || (kind) == ARG_KEPT_TIMESPEC_AT ||  \
 	 (kind) == ARG_KEPT_TIMEVAL_AT)
+
+/* May it be where the call writes, if the caller gave both one place? */
+#define ARG_IS_SAME(kind)                                                                          \
+	(((kind) >= ARG_SAME_U32_AT && (kind) <= ARG_SAME_TIMEVAL_AT) || (kind) == ARG_LIM64 ||    \
+	 (kind) == ARG_LIM64_2ND)
 
 /* What the offset of an AF row is for arrays: the argument with their length, bytes of one. */
 #define LEN(arg, size) ((arg) | (size) << 3)

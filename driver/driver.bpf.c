@@ -272,6 +272,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 			return false;
 		slot->call.state = CALL_NO_ENTER;
 		note_call(slot, nr, regs, ia32, sel);
+		note_same(&slot->call);
 		if (ring)
 			ring->hdr.counters[0].n_no_enter++;
 	}

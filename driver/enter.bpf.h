@@ -32,7 +32,7 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 
 	if (row->when && !when_holds(row->when, row->bits, arg_or_0(r, row->when_arg))) {
 		put_empty(r);
-	} else if (ARG_IS_KEPT(kind)) {
+	} else if (is_kept(&r->slot->call, kind)) {
 		if (kept_now(&r->slot->call, row, addr, &v))
 			put_u64(r, v);
 		else

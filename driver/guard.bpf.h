@@ -29,9 +29,11 @@ struct {
 } guards SEC(".maps");
 
 #define KEEPS_NUMBERS 0x80 /* the call may overwrite numbers: kept.bpf.h */
-#define IF_KEPT(kind) (ARG_IS_KEPT(ARG_##kind) ? KEEPS_NUMBERS : 0)
+#define KEEPS_SAME 0x40 /* if it was given one place to read and to write */
+#define IF_KEPT(kind)                                                                              \
+	((ARG_IS_KEPT(ARG_##kind) ? KEEPS_NUMBERS : 0) | (ARG_IS_SAME(ARG_##kind) ? KEEPS_SAME : 0))
 
-/* What of a call is copied at its enter: bit by argument for paths, and KEEPS_NUMBERS. */
+/* What of a call is copied at its enter: bit by argument for paths, KEEPS_NUMBERS, KEEPS_SAME. */
 static const u8 copied_args[DRV_MAX_NR] = {
 #define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_KEPT(kind)
 #define AF(param, arg, kind, ...) | IF_KEPT(kind)
@@ -47,6 +49,39 @@ static const u8 copied_args[DRV_MAX_NR] = {
 #undef AXF
 #undef AE
 };
+
+/*
+ * Of the calls with SAME_ rows: the argument that they read, which all their SAME_ rows have, and
+ * in the upper half the one that they write, which their OUT_ rows have. 0: there is none of these.
+ */
+static const u8 same_args[DRV_MAX_NR] = {
+#define A(param, arg, kind, ...) | (ARG_IS_SAME(ARG_##kind) ? (arg) : 0)
+#define AF A
+#define AX(param, arg, kind, ...)                                                                  \
+	| (ARG_IS_SAME(ARG_##kind) ? (arg) : ARG_IS_OUT(ARG_##kind) ? (arg) << 4 : 0)
+#define AXF AX
+#define AE A
+#define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
+#include "syscalls.def"
+#undef SYS
+#undef A
+#undef AF
+#undef AX
+#undef AXF
+#undef AE
+};
+
+/* Marks a call that writes where it reads. */
+static __always_inline void note_same(struct drv_call *call)
+{
+	u32 nr = call->nr, args;
+
+	if (nr >= DRV_MAX_NR || !(copied_args[nr] & KEEPS_SAME))
+		return;
+	args = same_args[nr];
+	if (args >> 4 && call->args[args & 7] == call->args[args >> 4 & 7])
+		call->flags |= CALL_F_SAME;
+}
 
 /* Copies argument @i behind what is there. */
 static __always_inline void guard_copy(struct guard *g, u64 addr, u32 i)
@@ -96,9 +131,11 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 	texts = copied_args[call->nr];
 	if (!texts)
 		return;
-	if (texts & KEEPS_NUMBERS)
+	if (texts & KEEPS_SAME)
+		note_same(call);
+	if (texts & KEEPS_NUMBERS || call->flags & CALL_F_SAME)
 		kept_fill(call);
-	if (!cfg.task_storage || texts == KEEPS_NUMBERS || !shares_memory(task))
+	if (!cfg.task_storage || !(texts & ~(KEEPS_NUMBERS | KEEPS_SAME)) || !shares_memory(task))
 		return;
 	g = bpf_task_storage_get(&guards, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (g && !guard_fill(g, call, texts))

@@ -2,30 +2,55 @@
 /*
  * Numbers that an argument points to and that the call may overwrite: a timeout by the time that is
  * left, an offset by the one behind what was copied. They are copied when the call enters, for
- * these calls only, and the exit tells the copy.
+ * these calls only, and the exit tells the copy. So is what a call is given in the same place as it
+ * answers in: a mask of signals, the times of a timer.
  */
 #ifndef DRIVER_KEPT_BPF_H
 #define DRIVER_KEPT_BPF_H
 
 #include "args.bpf.h"
 
-/* No call has two of them at arguments of one place. */
-static __always_inline u32 kept_at(u32 arg)
+/* No call has two of them at one argument, but for SAME_ ones at other offsets. */
+static __always_inline u32 kept_at(u32 arg, u32 off)
 {
-	return arg >> 1 & 1;
+	return ((arg >> 1) + (off >> 3)) & 3; /* not ^: 6.1 loses its bounds */
 }
 
-static __always_inline void keep(struct drv_call *call, u32 arg, u64 v)
+static __always_inline void keep(struct drv_call *call, const struct call_row *row, u64 v)
 {
-	call->kept[kept_at(arg)] = v;
-	call->flags |= CALL_F_KEPT << kept_at(arg);
+	u32 at = kept_at(row->arg, row->off);
+
+	call->kept[at] = v;
+	call->flags |= CALL_F_KEPT << at;
 }
 
 /* What argument @arg pointed to before the call; false: it was not readable, or NULL. */
-static __always_inline bool kept_value(const struct drv_call *call, u32 arg, u64 *v)
+static __always_inline bool kept_value(const struct drv_call *call, u32 arg, u32 off, u64 *v)
 {
-	*v = call->kept[kept_at(arg)];
-	return call->flags & CALL_F_KEPT << kept_at(arg);
+	u32 at = kept_at(arg, off);
+
+	*v = call->kept[at];
+	return call->flags & CALL_F_KEPT << at;
+}
+
+/* Which kinds are kept: of each call, of those that write where they read. */
+static const u8 kinds_that_are_kept[128] = {
+	[ARG_KEPT64] = 1,
+	[ARG_KEPT_TIMESPEC] = 1,
+	[ARG_KEPT_TIMESPEC_AT] = 1,
+	[ARG_KEPT_TIMEVAL_AT] = 1,
+	[ARG_SAME_U32_AT] = 2,
+	[ARG_SAME_U64_AT] = 2,
+	[ARG_SAME_TIMESPEC_AT] = 2,
+	[ARG_SAME_TIMEVAL_AT] = 2,
+	[ARG_LIM64] = 2,
+	[ARG_LIM64_2ND] = 2,
+};
+
+/* Is what a row of this kind points to only known from before the call? */
+static __always_inline bool is_kept(const struct drv_call *call, u32 kind)
+{
+	return kinds_that_are_kept[kind & 127] & (call->flags / CALL_F_SAME % 2 * 2 + 1);
 }
 
 /* The same of a call that has not ended: what was not readable at the enter, because the page was
@@ -33,11 +58,11 @@ static __always_inline bool kept_value(const struct drv_call *call, u32 arg, u64
 static __always_inline bool kept_now(struct drv_call *call, const struct call_row *row, u64 addr,
 				     u64 *v)
 {
-	if (kept_value(call, row->arg, v))
+	if (kept_value(call, row->arg, row->off, v))
 		return true;
 	if (!user_field(row->kind, addr, row->off, v))
 		return false;
-	keep(call, row->arg, *v);
+	keep(call, row, *v);
 	return true;
 }
 
@@ -53,9 +78,9 @@ __noinline int kept_fill(struct drv_call *call)
 		const struct call_row *row = call_row_at(rows->first + i);
 		u64 v;
 
-		if (row->arg < 6 && ARG_IS_KEPT(row->kind) &&
+		if (row->arg < 6 && is_kept(call, row->kind) &&
 		    user_field(row->kind, call->args[row->arg], row->off, &v))
-			keep(call, row->arg, v);
+			keep(call, row, v);
 	}
 	return 0;
 }

@@ -52,8 +52,10 @@ static __always_inline void put_kept(struct rec *r, const struct call_row *p, u3
 {
 	u64 v;
 
-	if (kept_value(&r->slot->call, p->arg, &v))
+	if (kept_value(&r->slot->call, p->arg, p->off, &v))
 		put_number(r, v, sz);
+	else if (p->kind == ARG_LIM64 || p->kind == ARG_LIM64_2ND)
+		put_number(r, -1, sz);
 	else
 		put_empty(r);
 }
@@ -137,7 +139,7 @@ static __always_inline void put_auto(struct rec *r, const struct call_row *p, u3
 		put_empty(r);
 		return;
 	}
-	if (ARG_IS_KEPT(kind)) {
+	if (is_kept(&r->slot->call, kind)) {
 		put_kept(r, p, sz);
 		return;
 	}

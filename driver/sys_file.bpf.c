@@ -387,7 +387,7 @@ int fill_ppoll(u64 *ctx)
 		return 0;
 	put_s64(&r, r.ret);
 	put_fdlist(&r, false);
-	if (kept_value(&r.slot->call, PPOLL_TIMEOUT, &timeout) || !arg(&r, PPOLL_TIMEOUT))
+	if (kept_value(&r.slot->call, PPOLL_TIMEOUT, 0, &timeout) || !arg(&r, PPOLL_TIMEOUT))
 		put_u64(&r, arg(&r, PPOLL_TIMEOUT) ? timeout : -1ull);
 	else
 		put_empty(&r);

@@ -143,6 +143,8 @@ static int use_is_good(const struct call_row *u)
 	case ARG_OUT_SECONDS_AT:
 	case ARG_KEPT_TIMESPEC_AT:
 	case ARG_KEPT_TIMEVAL_AT:
+	case ARG_SAME_TIMESPEC_AT:
+	case ARG_SAME_TIMEVAL_AT:
 	case ARG_SOCKADDR:
 	case ARG_OUT_TEXT:
 	case ARG_TEXT:
@@ -162,6 +164,7 @@ static int use_is_good(const struct call_row *u)
 	case ARG_OUT_U16_AT:
 	case ARG_OUT_U32_AT:
 	case ARG_OUT_S32_AT:
+	case ARG_SAME_U32_AT:
 		return u->off == 0;
 	}
 	return 0;

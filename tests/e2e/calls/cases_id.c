@@ -128,6 +128,9 @@ static void do_prlimit64(void)
 	    CALL(prlimit64, 0, RLIMIT_CORE, 0L, P(&r)));
 	say("prlimit res=%ld oldcur=-1 oldmax=-1 pid=0 resource=255",
 	    CALL(prlimit64, 0, 99, 0L, P(&r)));
+	r = (struct rlimit){16, 128}; /* the old one goes where the new one was */
+	say("prlimit res=%ld newcur=16 newmax=128 oldcur=32 oldmax=128 pid=0 resource=4",
+	    CALL(prlimit64, 0, RLIMIT_CORE, P(&r), P(&r)));
 }
 
 static const unsigned int gids[2] = {4000000, 4000001};

@@ -49,6 +49,10 @@ static void do_rt_sigaction(void)
 	    CALL(rt_sigaction, SIGUSR2, P(&act), P(&old), 8L));
 	say("rt_sigaction res=%ld old_handler=12345 sig=12 handler=<NA> flags=<NA> mask=<NA>",
 	    CALL(rt_sigaction, SIGUSR2, 0L, P(&old), 8L));
+	old = act;
+	old.handler = 0x54321;
+	say("rt_sigaction res=%ld old_handler=12345 sig=12 handler=54321 flags=268435457",
+	    CALL(rt_sigaction, SIGUSR2, P(&old), P(&old), 8L));
 	say("rt_sigaction res=%ld old_handler=<NA> old_flags=<NA> old_mask=<NA> sig=9 "
 	    "handler=12345",
 	    CALL(rt_sigaction, SIGKILL, P(&act), P(&old), 8L));
@@ -64,6 +68,9 @@ static void do_rt_sigprocmask(void)
 	    CALL(rt_sigprocmask, SIG_BLOCK, P(&all), P(&old), 8L));
 	say("rt_sigprocmask res=%ld oldset=~[SIGKILL SIGSTOP] how=0 set=<NA>",
 	    CALL(rt_sigprocmask, SIG_BLOCK, 0L, P(&old), 8L));
+	set = SIG_BIT(SIGHUP); /* the old one goes where the new one was */
+	say("rt_sigprocmask res=%ld oldset=~[SIGKILL SIGSTOP] how=2 set=[SIGHUP]",
+	    CALL(rt_sigprocmask, SIG_SETMASK, P(&set), P(&set), 8L));
 	say("rt_sigprocmask res=%ld oldset=<NA> how=9 set=~[]",
 	    CALL(rt_sigprocmask, 9, P(&all), P(&old), 8L));
 }
@@ -189,6 +196,10 @@ static void do_sigaltstack(void)
 	    CALL(sigaltstack, P(&ss), 0L), P(stack));
 	say("sigaltstack res=%ld old_sp=%lX old_flags=2147483648 old_size=16384 sp=<NA>",
 	    CALL(sigaltstack, 0L, P(&old)), P(stack));
+	ss.ss_size = 8192;
+	say("sigaltstack res=%ld old_sp=%lX old_flags=2147483648 old_size=16384 sp=%lX "
+	    "flags=2147483648 size=8192",
+	    CALL(sigaltstack, P(&ss), P(&ss)), P(stack), P(stack));
 	ss.ss_flags = 9;
 	say("sigaltstack res=%ld old_sp=<NA> flags=9", CALL(sigaltstack, P(&ss), P(&old)));
 }

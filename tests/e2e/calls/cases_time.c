@@ -56,12 +56,15 @@ static void do_alarm(void)
 static void do_setitimer(void)
 {
 	const struct itimerval t = {{7, 5}, {800, 0}}, never = {{0, 0}, {0, 0}};
-	struct itimerval old;
+	struct itimerval old, both = {{8, 6}, {900, 0}};
 
 	say("setitimer res=%ld old_interval=<NA> old_value=<NA> which=1(ITIMER_VIRTUAL) "
 	    "interval=7000005000 value=800000000000",
 	    CALL(setitimer, ITIMER_VIRTUAL, P(&t), 0L));
-	say("setitimer res=%ld old_interval=7000005000 which=1 interval=0 value=0",
+	say("setitimer res=%ld old_interval=7000005000 which=1 interval=8000006000 "
+	    "value=900000000000",
+	    CALL(setitimer, ITIMER_VIRTUAL, P(&both), P(&both)));
+	say("setitimer res=%ld old_interval=8000006000 which=1 interval=0 value=0",
 	    CALL(setitimer, ITIMER_VIRTUAL, P(&never), P(&old)));
 	say("setitimer res=%ld old_interval=<NA> which=9 interval=<NA> value=<NA>",
 	    CALL(setitimer, 9, 1L, 0L));
