@@ -367,19 +367,6 @@ static __always_inline void put_user_vector(struct rec *r, u64 iov, u64 count, s
 	put_done(r, forget(r->slot, g.got, cfg.snaplen_max));
 }
 
-/* One of two longs, -1 if it cannot be read; -1 of 32 bits is -1 as well: no limit. */
-static __always_inline u64 user_limit(u64 addr, u32 i)
-{
-	u64 v;
-
-	if (!addr)
-		return -1;
-	if (!is_compat())
-		return user_u64(addr + i * sizeof(u64), -1);
-	v = user_ulong(addr + i * sizeof(u32), -1);
-	return v == (u32)-1 ? -1ull : v;
-}
-
 /*
  * The number that an argument is or points to. @beside: the argument before it for
  * ARG_OPEN_MODE, else the one after it. @failed: the call failed, or has not ended.
@@ -404,14 +391,6 @@ __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 		return convert_openat2_resolve(v ? user_u64(v + 16, 0) : 0);
 	case ARG_URING_FLAGS:
 		return convert_uring_flags(v ? user_u64(v + 8, 0) : 0);
-	case ARG_LIM64:
-		return user_limit(v, 0);
-	case ARG_LIM64_2ND:
-		return user_limit(v, 1);
-	case ARG_OUT64:
-		return failed ? -1ull : user_limit(v, 0);
-	case ARG_OUT64_2ND:
-		return failed ? -1ull : user_limit(v, 1);
 	case ARG_OUT32:
 		return failed ? -1 : user_s32(v, -1);
 	}
@@ -478,10 +457,9 @@ static const u8 kept_kinds[128] = {
 	[ARG_KEPT_TIMEVAL_AT] = ARG_TIMEVAL_AT,
 	[ARG_SAME_U32_AT] = ARG_U32_AT,
 	[ARG_SAME_U64_AT] = ARG_U64_AT,
+	[ARG_SAME_LIMIT_AT] = ARG_LIMIT_AT,
 	[ARG_SAME_TIMESPEC_AT] = ARG_TIMESPEC_AT,
 	[ARG_SAME_TIMEVAL_AT] = ARG_TIMEVAL_AT,
-	[ARG_LIM64] = ARG_U64_AT,
-	[ARG_LIM64_2ND] = ARG_U64_AT,
 };
 _Static_assert(ARG_KIND_MAX <= 128, "a kind is an index of kept_kinds");
 
@@ -491,6 +469,7 @@ _Static_assert(ARG_KIND_MAX <= 128, "a kind is an index of kept_kinds");
  */
 __noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 {
+	bool narrow = false;
 	u32 sz = 8;
 	u64 at = 0;
 
@@ -511,9 +490,16 @@ __noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 		sz = 2;
 	else if (kind <= ARG_S32_AT)
 		sz = 4;
+	else if (kind == ARG_LIMIT_AT)
+		narrow = is_compat();
+	if (narrow) {
+		sz = 4;
+		off /= 2;
+	}
 	if (!addr || bpf_probe_read_user(&at, sz, (void *)(addr + off)))
 		return 0;
-	*v = kind == ARG_S32_AT ? (u64)(s64)(s32)at : at;
+	/* A limit of 32 bits that is -1 is none as well. */
+	*v = kind == ARG_S32_AT || (narrow && (u32)at == (u32)-1) ? (u64)(s64)(s32)at : at;
 	return 1;
 }
 

@@ -49,11 +49,7 @@ enum arg_kind {
 	ARG_HOW_MODE,
 	ARG_HOW_RESOLVE,
 	ARG_URING_FLAGS, /* of struct io_uring_params */
-	ARG_LIM64, /* long, of a struct rlimit: -1 if it cannot be read; both as SAME_ */
-	ARG_LIM64_2ND, /* the one behind */
-	ARG_OUT64, /* the same, written by the call: -1 if the call failed */
-	ARG_OUT64_2ND,
-	ARG_OUT32,
+	ARG_OUT32, /* written by the call: -1 if the call failed */
 
 	/* Fields of a structure that an argument points to, AF rows: nothing if it cannot be read.
 	 * The names of those that the call writes begin with OUT_: nothing if it failed. */
@@ -61,6 +57,7 @@ enum arg_kind {
 	ARG_U32_AT,
 	ARG_S32_AT,
 	ARG_U64_AT,
+	ARG_LIMIT_AT, /* long, of a struct rlimit */
 	ARG_TIMESPEC_AT, /* in ns, as the next one */
 	ARG_TIMEVAL_AT,
 	ARG_SECONDS_AT, /* time_t, in ns */
@@ -69,6 +66,7 @@ enum arg_kind {
 	ARG_KEPT_TIMEVAL_AT,
 	ARG_SAME_U32_AT, /* as it was before if the caller gave one place for this and OUT_ rows */
 	ARG_SAME_U64_AT,
+	ARG_SAME_LIMIT_AT,
 	ARG_SAME_TIMESPEC_AT,
 	ARG_SAME_TIMEVAL_AT,
 	ARG_U64_VIA, /* what the pointer there points to */
@@ -76,6 +74,7 @@ enum arg_kind {
 	ARG_OUT_U32_AT,
 	ARG_OUT_S32_AT,
 	ARG_OUT_U64_AT,
+	ARG_OUT_LIMIT_AT,
 	ARG_OUT_TIMESPEC_AT,
 	ARG_OUT_TIMEVAL_AT,
 	ARG_OUT_SECONDS_AT,
@@ -130,10 +129,9 @@ static inline int arg_is_field(unsigned int kind)
 
 /* Is what it points to written by the call, and so not known before it has ended? */
 #define ARG_IS_OUT(kind)                                                                           \
-	(((kind) >= ARG_OUT64 && (kind) <= ARG_OUT32) ||                                           \
-	 ((kind) >= ARG_OUT_U16_AT && (kind) <= ARG_OUT_SENDER_AT) || (kind) == ARG_PATH_OUT ||    \
-	 ((kind) >= ARG_OUT_BYTES && (kind) <= ARG_OUT_TEXT) || (kind) == ARG_OUT_ARRAY ||         \
-	 (kind) == ARG_OUT_LIST || (kind) == ARG_OUT_SELECT_FDS)
+	((kind) == ARG_OUT32 || ((kind) >= ARG_OUT_U16_AT && (kind) <= ARG_OUT_SENDER_AT) ||       \
+	 (kind) == ARG_PATH_OUT || ((kind) >= ARG_OUT_BYTES && (kind) <= ARG_OUT_TEXT) ||          \
+	 (kind) == ARG_OUT_ARRAY || (kind) == ARG_OUT_LIST || (kind) == ARG_OUT_SELECT_FDS)
 
 static inline int arg_is_out(unsigned int kind)
 {
@@ -149,9 +147,7 @@ static inline int arg_is_out(unsigned int kind)
 	 (kind) == ARG_KEPT_TIMEVAL_AT)
 
 /* May it be where the call writes, if the caller gave both one place? */
-#define ARG_IS_SAME(kind)                                                                          \
-	(((kind) >= ARG_SAME_U32_AT && (kind) <= ARG_SAME_TIMEVAL_AT) || (kind) == ARG_LIM64 ||    \
-	 (kind) == ARG_LIM64_2ND)
+#define ARG_IS_SAME(kind) ((kind) >= ARG_SAME_U32_AT && (kind) <= ARG_SAME_TIMEVAL_AT)
 
 /* What the offset of an AF row is for arrays: the argument with their length, bytes of one. */
 #define LEN(arg, size) ((arg) | (size) << 3)

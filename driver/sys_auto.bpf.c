@@ -54,8 +54,6 @@ static __always_inline void put_kept(struct rec *r, const struct call_row *p, u3
 
 	if (kept_value(&r->slot->call, p->arg, p->off, &v))
 		put_number(r, v, sz);
-	else if (p->kind == ARG_LIM64 || p->kind == ARG_LIM64_2ND)
-		put_number(r, -1, sz);
 	else
 		put_empty(r);
 }

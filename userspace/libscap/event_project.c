@@ -140,6 +140,14 @@ static uint32_t result_bits(const struct scap_event_info *dst, const struct scap
 	return created | upper_layer | lower_layer;
 }
 
+/* Of limits that were not given or not read: 0 is one, and none is what others write there. */
+static int is_limit(const struct scap_event_info *dst, const struct scap_param_info *p)
+{
+	return p->type == PT_INT64 && strcmp(p->name, "pid") &&
+	       (dst->id == EVT_GETRLIMIT_X || dst->id == EVT_SETRLIMIT_X ||
+		dst->id == EVT_PRLIMIT_X);
+}
+
 /* Other tools never see it: what has no value is left empty. */
 static int is_ours(const struct scap_event_info *dst, const struct scap_param_info *p)
 {
@@ -169,6 +177,7 @@ int scap_projection_init(struct scap_projection *pr, unsigned int type, unsigned
 		v->min = !is_ours(dst, p) && (i < dst->n_2022 || v->from < 0) ? min_size(p->type)
 									      : 0;
 		v->clear = result_bits(dst, p);
+		v->absent = v->min && is_limit(dst, p) ? 0xff : 0;
 	}
 	return 0;
 }
@@ -244,7 +253,10 @@ int scap_projection_run(const struct scap_projection *pr, void *buf, size_t buf_
 		len = from->len > v->size ? from->len : v->size;
 		if ((size_t)(end - p) < len + v->min || (pr->len_sz == 2 && len > UINT16_MAX))
 			return -ENOSPC;
-		if (v->size && (v->min || from->len)) {
+		if (v->absent && !from->len) {
+			memset(p, v->absent, v->size);
+			len = v->size;
+		} else if (v->size && (v->min || from->len)) {
 			put_number(p, v->size, from->p, from->len, v->is_signed);
 			len = v->size;
 			if (v->clear)

@@ -172,6 +172,31 @@ static void test_what_is_missing_has_its_size(void **state)
 	assert_int_equal(p.v[5].len, 0); /* behind the prefix empty means unknown */
 }
 
+/* No limit was given: other tools read -1, which is what their own driver writes. */
+static void test_limits_that_are_not_given(void **state)
+{
+	struct scap_params p;
+	struct maker m;
+	uint8_t buf[256];
+
+	(void)state;
+	begin(&m, EVT_PRLIMIT_X, 7);
+	put_num(&m, 0, 8);
+	put(&m, "", 0);
+	put(&m, "", 0);
+	put_num(&m, 64, 8);
+	put_num(&m, -1, 8);
+	put(&m, "", 0);
+	put_num(&m, 4, 1);
+	project(&p, buf, sizeof(buf), EVT_PRLIMIT_X, 0, (struct ppm_evt_hdr *)m.buf);
+	assert_int_equal(p.v[1].len, 8);
+	assert_int_equal(num(&p, 1), -1);
+	assert_int_equal(num(&p, 2), -1);
+	assert_int_equal(num(&p, 3), 64);
+	assert_int_equal(num(&p, 4), -1);
+	assert_int_equal(num(&p, 5), 0);
+}
+
 static void test_widths_follow_the_sign(void **state)
 {
 	struct scap_params p;
@@ -242,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_oldfd_is_fd),
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_what_is_missing_has_its_size),
+		cmocka_unit_test(test_limits_that_are_not_given),
 		cmocka_unit_test(test_widths_follow_the_sign),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_compat_types),

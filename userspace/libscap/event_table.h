@@ -107,6 +107,7 @@ struct scap_projection {
 		uint8_t is_signed; /* a shorter source is extended with its sign */
 		uint8_t min; /* at least so many bytes, zeros if need be */
 		uint32_t clear; /* bits that only the call's result has: not in its enter */
+		uint8_t absent; /* what bytes are where the source has none; 0: as of its type */
 	} v[EVT_MAX_PARAMS];
 };
 

@@ -129,10 +129,9 @@ static int use_is_good(const struct call_row *u)
 	case ARG_HOW_FLAGS:
 	case ARG_HOW_MODE:
 	case ARG_HOW_RESOLVE:
-	case ARG_LIM64:
-	case ARG_LIM64_2ND:
-	case ARG_OUT64:
-	case ARG_OUT64_2ND:
+	case ARG_LIMIT_AT:
+	case ARG_SAME_LIMIT_AT:
+	case ARG_OUT_LIMIT_AT:
 	case ARG_OUT32:
 	case ARG_TIMESPEC_AT:
 	case ARG_TIMEVAL_AT:

@@ -113,7 +113,7 @@ static void do_getrlimit(void)
 
 	setrlimit(RLIMIT_CORE, &r);
 	say("getrlimit res=%ld cur=64 max=128 resource=4", CALL(getrlimit, RLIMIT_CORE, P(&r)));
-	say("getrlimit res=%ld cur=-1 max=-1 resource=255", CALL(getrlimit, 99, P(&r)));
+	say("getrlimit res=%ld cur=<NA> max=<NA> resource=255", CALL(getrlimit, 99, P(&r)));
 }
 
 static void do_prlimit64(void)
@@ -124,10 +124,13 @@ static void do_prlimit64(void)
 	r.rlim_cur = 32;
 	say("prlimit res=%ld newcur=32 newmax=128 oldcur=64 oldmax=128 pid=0 resource=4",
 	    CALL(prlimit64, 0, RLIMIT_CORE, P(&r), P(&was)));
-	say("prlimit res=%ld newcur=-1 newmax=-1 oldcur=32 oldmax=128 pid=0 resource=4",
+	say("prlimit res=%ld newcur=<NA> newmax=<NA> oldcur=32 oldmax=128 pid=0 resource=4",
 	    CALL(prlimit64, 0, RLIMIT_CORE, 0L, P(&r)));
-	say("prlimit res=%ld oldcur=-1 oldmax=-1 pid=0 resource=255",
+	say("prlimit res=%ld newcur=<NA> oldcur=<NA> oldmax=<NA> pid=0 resource=255",
 	    CALL(prlimit64, 0, 99, 0L, P(&r)));
+	r = (struct rlimit){32, RLIM_INFINITY};
+	say("prlimit res=%ld newcur=32 newmax=-1 oldcur=<NA> oldmax=<NA> pid=0 resource=14",
+	    CALL(prlimit64, 0, RLIMIT_RTPRIO, P(&r), 0L));
 	r = (struct rlimit){16, 128}; /* the old one goes where the new one was */
 	say("prlimit res=%ld newcur=16 newmax=128 oldcur=32 oldmax=128 pid=0 resource=4",
 	    CALL(prlimit64, 0, RLIMIT_CORE, P(&r), P(&r)));
