@@ -11,6 +11,7 @@ knows beyond sysdig's format would make a difference that is none."""
 import concurrent.futures
 import functools
 import glob
+import gzip
 import os
 import shutil
 import subprocess
@@ -41,18 +42,23 @@ def run(args):
 
 
 def ours(capture, text):
-    status, out, err = run([e2e.SAKER, "-r", capture, "--enter-events", text])
+    status, out, err = run([e2e.SAKER, "-r", capture, "--enter-events", *filter(None, [text])])
     return numbers(out) if status == 0 else err
 
 
 def theirs(capture, text):
-    status, out, err = run(["sysdig", "-r", capture, "-p", "%evt.num", text])
+    status, out, err = run(["sysdig", "-r", capture, "-p", "%evt.num", *filter(None, [text])])
     return numbers(out) if status == 0 else err
 
 
 def compare(job):
     capture, text = job
     return ours(capture, text), theirs(capture, text)
+
+
+def compare_all(jobs):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(pool.map(compare, jobs))
 
 
 def summary(a, b):
@@ -85,15 +91,30 @@ class Filters(unittest.TestCase):
     @classmethod
     @functools.lru_cache
     def results(cls):
-        """{(capture, filter): what saker and sysdig say}"""
-        jobs = [(c, text) for text, _ in table() for c in cls.captures]
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            return dict(zip(jobs, pool.map(compare, jobs)))
+        """{filter: (what saker, what sysdig selects)} of all captures in one file, by places: sysdig
+        starts much slower than it reads. It numbers the events of such a file in its own way."""
+        joined = os.path.join(cls.dir, "joined.scap")
+        with open(joined, "wb") as out:
+            for path in cls.captures:
+                with open(path, "rb") as f:
+                    data = f.read()
+                out.write(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        places = [{n: i for i, n in enumerate(all_of)} for all_of in compare((joined, ""))]
+        rows = [text for text, _ in table()]
+        return {text: tuple([place[n] for n in one] if isinstance(one, list) else one
+                            for place, one in zip(places, both))
+                for text, both in zip(rows, compare_all([(joined, text) for text in rows]))}
 
     def test_same_events_as_sysdig(self):
-        rows, results = table(), self.results()
+        rows = table()
+        # In a joined file sysdig keeps some of what it knew of processes before: what differs, or
+        # is to differ, is compared capture by capture.
+        apart = [(text, differs) for text, differs in rows
+                 if differs or self.results()[text][0] != self.results()[text][1]]
+        jobs = [(c, text) for text, _ in apart for c in self.captures]
+        results = dict(zip(jobs, compare_all(jobs)))
         wrong, same = [], []
-        for text, differs in rows:
+        for text, differs in apart:
             bad = [(c, *results[c, text]) for c in self.captures
                    if results[c, text][0] != results[c, text][1]]
             if bad and not differs:
@@ -101,14 +122,16 @@ class Filters(unittest.TestCase):
             if differs and not bad:
                 same.append(text)
         self.assertFalse(wrong, f"{len(wrong)} differ:\n" + "\n".join(wrong[:40]))
+        self.assertLessEqual(len(apart), len(rows) * 0.1)
         if CAPTURES:
             self.assertFalse(same, "these do not differ any more:\n" + "\n".join(same))
             self.assertLessEqual(sum(d for _, d in rows), len(rows) * 0.02)
 
     def test_every_filter_matches_something_somewhere(self):
         """A table of filters that match nothing would prove nothing."""
-        empty = [text for text, _ in table()
-                 if not any(self.results()[c, text][0] for c in self.captures)]
+        if not CAPTURES:
+            self.skipTest("no captures in ../shared/captures beside the repository")
+        empty = [text for text, both in self.results().items() if not both[0]]
         self.assertLess(len(empty), len(table()) / 4, "\n".join(empty))
 
     def lines(self, *args):
