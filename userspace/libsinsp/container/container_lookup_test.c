@@ -70,7 +70,11 @@ static void answer_inspect(struct fake_docker *d, int fd, const char *path)
 			    "{\"Id\": \"" H "\", \"Name\": \"/web\", \"Image\": \"" IMAGE "\","
 			    "\"Config\": {\"Image\": \"reg:5000/shop/web:1.2\","
 			    "\"Labels\": {\"app\": \"sh\\u00f6p\", \"n\": 1}, \"Env\": "
-			    "[\"PASSWORD=x\"]},"
+			    "[\"PASSWORD=x\"],"
+			    "\"Healthcheck\": {\"Test\": [\"CMD-SHELL\", \"curl x\"]}},"
+			    "\"HostConfig\": {\"Privileged\": true}, \"Mounts\": [{\"Source\":"
+			    "\"/a\", \"Destination\": \"/b\", \"Mode\": \"z\", \"RW\": true,"
+			    "\"Propagation\": \"rprivate\"}],"
 			    "\"NetworkSettings\": {\"IPAddress\": \"\", \"Networks\":"
 			    "{\"a\": {\"IPAddress\": \"10.1.2.3\"}}}}");
 	else if (!strcmp(path, "/images/" IMAGE "/json"))
@@ -105,6 +109,13 @@ static void test_found(void **state)
 	assert_string_equal(told.image_digest, DIGEST);
 	assert_string_equal(told.ip, "10.1.2.3");
 	assert_string_equal(told.labels.p, "app=sh\xc3\xb6p");
+	assert_int_equal(told.privileged, 1);
+	assert_int_equal(told.mounts.len, sizeof("/a\0/b\0z\0true\0rprivate"));
+	assert_memory_equal(told.mounts.p, "/a\0/b\0z\0true\0rprivate", told.mounts.len);
+	assert_int_equal(told.probes[SINSP_PROBE_HEALTH].len, sizeof("/bin/sh\0-c\0curl x"));
+	assert_memory_equal(told.probes[SINSP_PROBE_HEALTH].p, "/bin/sh\0-c\0curl x",
+			    told.probes[SINSP_PROBE_HEALTH].len);
+	assert_null(told.probes[SINSP_PROBE_LIVENESS].p);
 	assert_null(strstr(r->json, "PASSWORD"));
 	sinsp_container_told_fini(&told);
 	sinsp_lookup_result_free(r);
@@ -264,7 +275,8 @@ static void answer_strangely(struct fake_docker *d, int fd, const char *path)
 	      f);
 	for (int i = 0; i < 5000; i++)
 		fprintf(f, "\"label%d\": \"%0100d\",", i, i);
-	fputs("\"x\": null}}, \"HostConfig\": 7, \"NetworkSettings\": {\"Ports\":"
+	fputs("\"x\": null}, \"Healthcheck\": {\"Test\": [5, {}, null]}}, \"HostConfig\": 7, "
+	      "\"NetworkSettings\": {\"Ports\":"
 	      "{\"80/tcp\": [1, null, {\"HostPort\": 3}], \"x\": 1}}, \"Mounts\": [",
 	      f);
 	for (int i = 0; i < 1000; i++)
