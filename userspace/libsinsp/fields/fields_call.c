@@ -106,11 +106,22 @@ static unsigned int category_of(const struct sinsp_evt *evt)
 	return scap_ppm_sc_category(code);
 }
 
+/* An exit whose enter is not in the capture does not say which file it was: in sysdig's captures
+ * fd.* is then file 0, as sysdig has it, but nothing else knows one. */
+static const struct sinsp_fd *file_of(const struct sinsp_evt *evt)
+{
+	const int is_lone_exit = !evt_is_enter(evt->info->id) && !evt->latency_known;
+
+	return is_lone_exit && !(evt->raw.flags & SCAP_EVT_F_FULL) ? NULL : evt->fd;
+}
+
 enum fd_kind { FD_NONE, FD_FILE, FD_NET, FD_IPC, FD_OTHER };
 
 static enum fd_kind fd_kind(const struct sinsp_evt *evt)
 {
-	switch (evt->fd ? evt->fd->type : 0) {
+	const struct sinsp_fd *fd = file_of(evt);
+
+	switch (fd ? fd->type : 0) {
 	case SCAP_FD_FILE:
 	case SCAP_FD_FILE_V2:
 	case SCAP_FD_DIRECTORY:
@@ -128,7 +139,7 @@ static enum fd_kind fd_kind(const struct sinsp_evt *evt)
 	case SCAP_FD_INOTIFY:
 		return FD_IPC;
 	default:
-		return evt->fd ? FD_OTHER : FD_NONE;
+		return fd ? FD_OTHER : FD_NONE;
 	}
 }
 
@@ -527,7 +538,7 @@ static int get_buflen(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	int64_t res;
 
 	(void)more;
-	if (!evt->fd || !is_io(evt) || !sinsp_evt_result(evt, &res) || res < 0)
+	if (!file_of(evt) || !is_io(evt) || !sinsp_evt_result(evt, &res) || res < 0)
 		return 0;
 	if ((what & LEN_IN && evt->info->category != EC_IO_READ) ||
 	    (what & LEN_OUT && evt->info->category != EC_IO_WRITE) ||
