@@ -63,9 +63,9 @@ static const char *class_end(const struct glob *g, const char *p)
 static int match_bracket(struct glob *g, unsigned char c)
 {
 	const char *p = g->p, *end;
-	int not = p < g->end && (*p == '!' || *p == '^'), found = 0;
+	int inverse = p < g->end && (*p == '!' || *p == '^'), found = 0;
 
-	p += not ;
+	p += inverse;
 	for (const char *first = p; p < g->end && (*p != ']' || p == first);) {
 		unsigned char from, to;
 
@@ -84,7 +84,7 @@ static int match_bracket(struct glob *g, unsigned char c)
 	if (p >= g->end)
 		return -1;
 	g->p = p + 1;
-	return found != not ;
+	return found != inverse;
 }
 
 /* Whether the pattern's next piece, no star, matches the byte; g->p moves behind it. */

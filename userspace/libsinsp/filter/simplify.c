@@ -114,20 +114,21 @@ static struct filter_node *one_each(struct simplifier *s, const struct filter_no
 /* "!= allof (a, b)": there is a value, and it is none of them. */
 static struct filter_node *none_of(struct simplifier *s, const struct filter_node *n)
 {
-	struct filter_node *all = new_node(s, FILTER_AND, n), *not = new_node(s, FILTER_NOT, n);
+	struct filter_node *all = new_node(s, FILTER_AND, n);
+	struct filter_node *inverse = new_node(s, FILTER_NOT, n);
 	struct filter_check in = *n->check, exists = *n->check;
 
-	if (!all || !not )
+	if (!all || !inverse)
 		return NULL;
 	in.mod = exists.mod = FILTER_MOD_NONE;
 	in.op = FILTER_IN;
 	exists.op = FILTER_EXISTS;
 	exists.n_values = 0;
 	all->children = new_check(s, n, &exists);
-	not ->children = new_check(s, n, &in);
-	if (!all->children || !not ->children)
+	inverse->children = new_check(s, n, &in);
+	if (!all->children || !inverse->children)
 		return NULL;
-	all->children->next = not;
+	all->children->next = inverse;
 	return all;
 }
 
@@ -323,13 +324,13 @@ static int simplify(struct simplifier *s, struct filter_node *n, int negate,
 
 static int negated(struct simplifier *s, struct filter_node *n, struct filter_node **out)
 {
-	struct filter_node *not = new_node(s, FILTER_NOT, n);
+	struct filter_node *inverse = new_node(s, FILTER_NOT, n);
 
-	if (!not )
+	if (!inverse)
 		return -ENOMEM;
-	not ->children = n;
-	add_cost(not);
-	*out = not;
+	inverse->children = n;
+	add_cost(inverse);
+	*out = inverse;
 	return 0;
 }
 
