@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "utf8.h"
+
 /* clang-format off */
 const char sinsp_two_digits[200] =
 	"00010203040506070809" "10111213141516171819" "20212223242526272829"
@@ -87,32 +89,6 @@ char *put_dotting(char *restrict p, const char *restrict s, size_t n)
 	return p + n;
 }
 
-/*
- * Length of the UTF-8 character at @s, 0 if there is none that may be shown: bytes that
- * are not UTF-8, encodings longer than needed, surrogates, and the controls U+0080 to
- * U+009f, which terminals obey as they do ESC.
- */
-static size_t utf8_len(const unsigned char *s, size_t n)
-{
-	const size_t len = s[0] < 0xc2   ? 0
-			   : s[0] < 0xe0 ? 2
-			   : s[0] < 0xf0 ? 3
-			   : s[0] < 0xf5 ? 4
-					 : 0;
-
-	if (!len || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] >= 0x90))
-		return 0;
-	return len;
-}
-
 char *put_utf8(char *restrict p, const char *restrict s, size_t n)
 {
 	size_t i = copy_printable(p, s, n);
@@ -121,7 +97,7 @@ char *put_utf8(char *restrict p, const char *restrict s, size_t n)
 	while (i < n) {
 		const size_t len = printable((unsigned char)s[i])
 					   ? 1
-					   : utf8_len((const unsigned char *)s + i, n - i);
+					   : sinsp_utf8_len((const unsigned char *)s + i, n - i);
 
 		if (!len) {
 			*p++ = '.';

@@ -387,6 +387,18 @@ static char *put_pid(struct value_writer *w, char *p, const struct value *v)
 	return t && t->comm[0] ? put_foreign_meaning(w, p, t->comm) : p;
 }
 
+/* Captures of others print as sysdig prints them. */
+static int is_strict(const struct value_writer *w)
+{
+	return sinsp_path_rules_of(w->evt->insp) == SINSP_PATH_STRICT;
+}
+
+/* A name with a dot for what does not print; as sysdig, without all that is no ASCII. */
+static char *put_name(const struct value_writer *w, char *p, const char *s, size_t n)
+{
+	return is_strict(w) ? put_utf8(p, s, n) : put_dropping(p, s, n);
+}
+
 static char *put_id(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t id = get_u32(v->p);
@@ -404,7 +416,7 @@ static char *put_id(struct value_writer *w, char *p, const struct value *v)
 	p = text_room(w->out, p, n + VALUE_ROOM);
 	if (!p)
 		return NULL;
-	p = put_dropping(open_meaning(w, p), name, n);
+	p = put_name(w, open_meaning(w, p), name, n);
 	*p = ')';
 	return p + 1;
 }
@@ -442,7 +454,7 @@ static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_
 	if (w->port_names && port_name_has_ports(fd))
 		p = port_name_put_fd(p, fd);
 	else
-		p = put_dropping(p, fd->name, n);
+		p = put_name(w, p, fd->name, n);
 	*p = ')';
 	return p + 1;
 }
@@ -655,7 +667,7 @@ static size_t base_dir(const struct value_writer *w, const struct value *v, char
 	if (!fd || !fd->name[0])
 		return 0;
 	*certain = sinsp_fd_is_certain(evt->insp, fd, evt->raw.true_ns);
-	n = (size_t)(put_dropping(dir, fd->name, strnlen(fd->name, SINSP_PATH_SZ - 2)) - dir);
+	n = (size_t)(put_name(w, dir, fd->name, strnlen(fd->name, SINSP_PATH_SZ - 2)) - dir);
 	dir[n++] = '/';
 	return n;
 }
@@ -694,7 +706,7 @@ static char *put_path(struct value_writer *w, char *p, const struct value *v)
 		return NULL;
 	if (was_unreadable(w->evt, n))
 		return put_lit(p, "<NA>");
-	p = put_dropping(p, (const char *)v->p, n);
+	p = put_name(w, p, (const char *)v->p, n);
 	if (!w->evt->thread || v->p[0] == '/' || is_na(v))
 		return p;
 	n_full = absolute(w, v, full, &certain);
@@ -859,7 +871,7 @@ static char *put_unix_path(struct value_writer *w, char *p, const struct value *
 		return p;
 	n = text_len(v, from);
 	p = text_room(w->out, p, n + VALUE_ROOM);
-	return p ? put_dropping(p, (const char *)v->p + from, n) : NULL;
+	return p ? put_name(w, p, (const char *)v->p + from, n) : NULL;
 }
 
 static char *put_sockaddr(struct value_writer *w, char *p, const struct value *v)
@@ -883,7 +895,8 @@ static char *put_sockaddr(struct value_writer *w, char *p, const struct value *v
 static char *put_inet6_tuple(const struct value_writer *w, char *p, const struct value *v)
 {
 	const uint8_t *src = v->p + 1, *dst = v->p + 19;
-	const int ipv4 = sinsp_ip_is_mapped(src) && sinsp_ip_is_mapped(dst);
+	const int strict = is_strict(w);
+	const int ipv4 = sinsp_ip_is_mapped(src, strict) && sinsp_ip_is_mapped(dst, strict);
 
 	p = put_endpoint(w, p, src + (ipv4 ? 12 : 0), src + 16, !ipv4);
 	p = put_lit(p, "->");

@@ -672,6 +672,28 @@ static void test_no_memory_is_an_error(void **state)
 	assert_null(t.p);
 }
 
+/* What only sysdig takes for something else. */
+static void test_own_captures(void **state)
+{
+	const struct row rows[] = {
+		{EVT_CONNECT_X,
+		 "res=0 tuple=:::1->:::2 ",
+		 {I64(0), BYTES("\12" ANY "\1\0" ANY "\2\0")}},
+		{EVT_CONNECT_X,
+		 "res=0 tuple=10.0.0.3:5->10.0.0.3:443 ",
+		 {I64(0), BYTES("\12" MAPPED "\5\0" MAPPED "\xbb\1")}},
+		{EVT_OPEN_X, OPENED("\xc3\xa9.(/home/x/\xc3\xa9.)"), OPEN("\xc3\xa9\x1b")},
+		{EVT_OPEN_X, OPENED("a..b(/home/x/a..b)"),
+		 OPEN("a\xc3\xff"
+		      "b")},
+		{EVT_OPEN_X, OPENED("/\xe2\x82\xac"), OPEN("/\xe2\x82\xac")},
+		{EVT_BIND_X, "res=0 addr=/s\xc3\xb6 ", {I64(0), BYTES("\1/s\xc3\xb6\0")}},
+	};
+
+	fixture_make_native(*state);
+	CHECK(state, rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -684,14 +706,15 @@ int main(void)
 		cmocka_unit_test(test_capabilities),
 		cmocka_unit_test(test_numbers_with_names),
 		cmocka_unit_test(test_processes_and_users),
+		cmocka_unit_test(test_sockets), /* as sysdig, before the first that is native */
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_names_with_dots),
+		cmocka_unit_test(test_own_captures),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_enumerations_have_one_name),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_seconds_are_those_of_printf),
-		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_values_that_carry_their_type),
 		cmocka_unit_test(test_buffers),
 		cmocka_unit_test(test_text),

@@ -143,12 +143,12 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
 		uint16_t port = get_u16(addr->p + 17);
 
-		if (port && sinsp_ip_is_mapped(addr->p + 1))
+		if (port && sinsp_ip_is_mapped(addr->p + 1, p->s->native))
 			listen_on(fd, SCAP_FD_IPV4_SERVSOCK, addr->p + 13, 4, port);
 		else if (port)
 			listen_on(fd, SCAP_FD_IPV6_SERVSOCK, addr->p + 1, 16, port);
 	}
-	set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len));
+	set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len, p->s->native));
 }
 
 static int same_end(const uint8_t *ip1, uint16_t port1, const uint8_t *ip2, uint16_t port2,
@@ -193,7 +193,8 @@ static int merge_tuple(struct sinsp_fd *fd, unsigned int old_type, const struct 
 }
 
 /* The ends of an inet PT_SOCKTUPLE; *type is that of its addresses. 0: it is another one. */
-static int read_tuple(const struct scap_param *v, struct sinsp_tuple *t, unsigned int *type)
+static int read_tuple(const struct sinsp_parse *p, const struct scap_param *v,
+		      struct sinsp_tuple *t, unsigned int *type)
 {
 	memset(t, 0, sizeof(*t));
 	if (v->p[0] == SINSP_AF_INET && v->len == SINSP_TUPLE_V4_SZ) {
@@ -208,7 +209,8 @@ static int read_tuple(const struct scap_param *v, struct sinsp_tuple *t, unsigne
 		return 0;
 	t->sport = get_u16(v->p + 17);
 	t->dport = get_u16(v->p + 35);
-	if (sinsp_ip_is_mapped(v->p + 1) && sinsp_ip_is_mapped(v->p + 19)) {
+	if (sinsp_ip_is_mapped(v->p + 1, p->s->native) &&
+	    sinsp_ip_is_mapped(v->p + 19, p->s->native)) {
 		*type = SCAP_FD_IPV4_SOCK;
 		memcpy(t->sip, v->p + 13, 4);
 		memcpy(t->dip, v->p + 31, 4);
@@ -258,13 +260,13 @@ void sinsp_parse_connect_enter(struct sinsp_parse *p)
 		memcpy(t->dip, addr->p + 1, 4);
 		t->dport = get_u16(addr->p + 5);
 	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
-		int mapped = sinsp_ip_is_mapped(addr->p + 1);
+		int mapped = sinsp_ip_is_mapped(addr->p + 1, p->s->native);
 
 		fd->type = mapped ? SCAP_FD_IPV4_SOCK : SCAP_FD_IPV6_SOCK;
 		memcpy(t->dip, addr->p + (mapped ? 13 : 1), mapped ? 4 : 16);
 		t->dport = get_u16(addr->p + 17);
 	} else {
-		set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len));
+		set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len, p->s->native));
 	}
 }
 
@@ -301,10 +303,10 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 	set_connected(fd, res < 0 ? SINSP_FD_F_CONNECT_PENDING : SINSP_FD_F_CONNECTED);
 	if (!v)
 		return;
-	if (read_tuple(v, &t, &type)) {
+	if (read_tuple(p, v, &t, &type)) {
 		connect_inet(p, fd, type, &t);
 	} else {
-		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len));
+		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
 		read_unix_ends(fd, v);
 	}
 	if (!has_role(fd))
@@ -322,7 +324,7 @@ void sinsp_parse_accept(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !v)
 		return;
-	inet = read_tuple(v, &t, &type);
+	inet = read_tuple(p, v, &t, &type);
 	if (!inet && v->p[0] != SINSP_AF_UNIX)
 		return;
 	fd = sinsp_parse_new_fd(p, sinsp_result(p), inet ? type : SCAP_FD_UNIX_SOCK);
@@ -334,7 +336,7 @@ void sinsp_parse_accept(struct sinsp_parse *p)
 	} else {
 		read_unix_ends(fd, v);
 	}
-	set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len));
+	set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
 	fd->flags |= SINSP_FD_F_SERVER | SINSP_FD_F_CONNECTED;
 	if (sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & SOCK_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
@@ -376,7 +378,7 @@ static int update_tuple(struct sinsp_parse *p, struct sinsp_fd *fd, const struct
 		read_unix_ends(fd, v);
 		return 1;
 	}
-	if (!read_tuple(v, &t, &type))
+	if (!read_tuple(p, v, &t, &type))
 		return 0;
 	/* sysdig: an IPv6 socket that was bound remains a listening one. */
 	if (type == SCAP_FD_IPV4_SOCK || p->s->native)
@@ -409,7 +411,7 @@ static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int i
 	if (!fd || !update_tuple(p, fd, v))
 		return;
 	if (fd->type != SCAP_FD_IPV4_SOCK && fd->type != SCAP_FD_IPV6_SOCK) {
-		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len));
+		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
 		return;
 	}
 	guess_role(p, fd, incoming);
@@ -486,7 +488,7 @@ static void describe_socket(const struct sinsp_parse *p, struct scap_fd_info *in
 	if (info->type == SCAP_FD_IPV4_SOCK || info->type == SCAP_FD_IPV6_SOCK)
 		info->l4proto = l4proto_of(sinsp_u64(sinsp_own(p, SINSP_P_type), 0),
 					   sinsp_u64(sinsp_own(p, SINSP_P_proto), 0));
-	if (v && read_tuple(v, &t, &type)) {
+	if (v && read_tuple(p, v, &t, &type)) {
 		info->type = type;
 		memcpy(info->sip, t.sip, sizeof(info->sip));
 		memcpy(info->dip, t.dip, sizeof(info->dip));

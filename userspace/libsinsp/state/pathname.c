@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "utf8.h"
+
 #define SYSDIG_MAX 1024
 static const char too_long[] = "/PATH_TOO_LONG";
 
@@ -67,7 +69,7 @@ static size_t append(char *out, size_t n, enum sinsp_path_rules rules, const cha
 		     const char *end)
 {
 	while (p < end && n + 1 < SINSP_PATH_SZ) {
-		size_t n_dots = 0, skip = 0;
+		size_t n_dots = 0, skip = 0, utf8;
 
 		if (is_plain(*p)) {
 			while (end - p > 8 && n + 9 < SINSP_PATH_SZ && is_clean(p)) {
@@ -91,6 +93,12 @@ static size_t append(char *out, size_t n, enum sinsp_path_rules rules, const cha
 			out[n++] = *p++;
 		} else if (*p == '/' && n && out[n - 1] == '/') {
 			p++;
+		} else if (rules != SINSP_PATH_SYSDIG &&
+			   (utf8 = sinsp_utf8_len((const unsigned char *)p, end - p)) &&
+			   n + utf8 < SINSP_PATH_SZ) {
+			memcpy(out + n, p, utf8);
+			n += utf8;
+			p += utf8;
 		} else {
 			out[n++] = is_printable(*p) ? *p : '.';
 			p++;

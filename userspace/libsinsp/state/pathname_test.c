@@ -27,7 +27,8 @@ static const struct row rows[] = {
 	{"/home/u/", "..hidden", "/home/u/..hidden", NULL},
 	{"/home/u/", "a/.", "/home/u/a", NULL},
 	{"/home/u/", "dir/..", "/home/u", NULL},
-	{"/home/u/", "/a\xc3\xa9\nb", "/a...b", NULL},
+	{"/home/u/", "/a\xc3\xa9\nb", "/a\xc3\xa9.b", "/a...b"},
+	{"/home/u/", "\xc2\x9b" "1m\xc3", "/home/u/..1m.", NULL}, /* a control; half a character */
 	{"/home/u/", "a./b", "/home/u/a./b", "/home/u/ab"},
 	{"/home/u/", "x...", "/home/u/x...", "/home/u/x.."},
 	{"/home/u/", "foo../bar", "/home/u/foo../bar", "/home/u/bar"},

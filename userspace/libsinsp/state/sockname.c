@@ -6,14 +6,15 @@
 #include <string.h>
 
 #include "event_table.h"
+#include "utf8.h"
 
-int sinsp_ip_is_mapped(const uint8_t ip[16])
+int sinsp_ip_is_mapped(const uint8_t ip[16], int strict)
 {
 	static const uint8_t zero[16];
 
 	if (memcmp(ip, zero, 10))
 		return 0;
-	return (ip[10] == 0xff && ip[11] == 0xff) || !memcmp(ip + 10, zero, 6);
+	return (ip[10] == 0xff && ip[11] == 0xff) || (!strict && !memcmp(ip + 10, zero, 6));
 }
 
 static size_t put(char *out, int n)
@@ -50,25 +51,34 @@ static size_t pair_text(char *out, const uint8_t *sip, uint16_t sport, const uin
 				 ip_text(dip, v6).s, dport));
 }
 
-/* The path up to its NUL, without what does not print. */
-static size_t path_text(char *out, size_t room, const uint8_t *p, size_t len)
+/* The path up to its NUL, without what does not print; UTF-8 stays if @strict. */
+static size_t path_text(char *out, size_t room, const uint8_t *p, size_t len, int strict)
 {
-	size_t n = 0;
+	size_t n = 0, step;
 
-	for (size_t i = 0; i < len && p[i] && n + 1 < room; i++)
-		if (p[i] >= ' ' && p[i] < 0x7f)
-			out[n++] = p[i];
+	for (size_t i = 0; i < len && p[i]; i += step) {
+		step = strict ? sinsp_utf8_len(p + i, len - i) : 0;
+		if (!step && !(p[i] >= ' ' && p[i] < 0x7f)) {
+			step = 1;
+			continue;
+		}
+		step = step ?: 1;
+		if (n + step >= room)
+			break;
+		memcpy(out + n, p + i, step);
+		n += step;
+	}
 	out[n] = 0;
 	return n;
 }
 
-size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len)
+size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len, int strict)
 {
 	if (!len)
 		return put(out, snprintf(out, SINSP_SOCK_TEXT, "NULL"));
 	switch (p[0]) {
 	case SINSP_AF_UNIX:
-		return path_text(out, SINSP_SOCK_TEXT, p + 1, len - 1);
+		return path_text(out, SINSP_SOCK_TEXT, p + 1, len - 1, strict);
 	case SINSP_AF_INET:
 		if (len == SINSP_ADDR_V4_SZ)
 			return server_text(out, p + 1, get_u16(p + 5), 0);
@@ -81,23 +91,23 @@ size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len)
 	return put(out, snprintf(out, SINSP_SOCK_TEXT, "family %d", (int8_t)p[0]));
 }
 
-static size_t unix_tuple_text(char *out, const uint8_t *p, size_t len)
+static size_t unix_tuple_text(char *out, const uint8_t *p, size_t len, int strict)
 {
 	size_t n = put(out, snprintf(out, SINSP_SOCK_TEXT, "%lx->%lx ", (long)get_u64(p + 1),
 				     (long)get_u64(p + 9)));
 
 	return n + path_text(out + n, SINSP_SOCK_TEXT - n, p + SINSP_TUPLE_UNIX_SZ,
-			     len - SINSP_TUPLE_UNIX_SZ);
+			     len - SINSP_TUPLE_UNIX_SZ, strict);
 }
 
-size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len)
+size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len, int strict)
 {
 	if (!len)
 		return put(out, snprintf(out, SINSP_SOCK_TEXT, "NULL"));
 	switch (p[0]) {
 	case SINSP_AF_UNIX:
 		if (len >= SINSP_TUPLE_UNIX_SZ)
-			return unix_tuple_text(out, p, len);
+			return unix_tuple_text(out, p, len, strict);
 		return put(out, 0);
 	case SINSP_AF_INET:
 		if (len == SINSP_TUPLE_V4_SZ)
@@ -106,7 +116,7 @@ size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len)
 	case SINSP_AF_INET6:
 		if (len != SINSP_TUPLE_V6_SZ)
 			return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv6"));
-		if (sinsp_ip_is_mapped(p + 1) && sinsp_ip_is_mapped(p + 19))
+		if (sinsp_ip_is_mapped(p + 1, strict) && sinsp_ip_is_mapped(p + 19, strict))
 			return pair_text(out, p + 13, get_u16(p + 17), p + 31, get_u16(p + 35), 0);
 		return pair_text(out, p + 1, get_u16(p + 17), p + 19, get_u16(p + 35), 1);
 	}
