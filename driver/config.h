@@ -35,8 +35,11 @@ enum drv_tasks {
 	DRV_TASKS_UID = 1 << 2, /* its effective user is listed */
 	DRV_TASKS_CGROUP = 1 << 3, /* it is in a listed cgroup, or in one below */
 	DRV_TASKS_INHERIT = 1 << 4, /* children get their parent's mark DRV_MARK_MEANT */
+	DRV_TASKS_THREADS = 1 << 6, /* its own number has the mark DRV_MARK_THREAD */
 	DRV_TASKS_SUPPRESS = 1 << 5, /* nor is it of a process with the marks of suppression */
 };
+#define DRV_TASKS_MARKS (DRV_TASKS_MARKED | DRV_TASKS_SUPPRESS | DRV_TASKS_THREADS) /* need marks  \
+										     */
 
 /* Bytes kept of what goes through sockets one of whose ports is in the range. */
 struct drv_snap_port {
@@ -50,6 +53,7 @@ enum drv_mark {
 	DRV_MARK_SUPPRESSED = 1 << 1, /* it descends from one of a suppressed name: for good */
 	DRV_MARK_NAMED = 1 << 2, /* it has such a name: until it executes something else */
 	DRV_MARK_TOLD = 1 << 3, /* it was recorded before, so is its end */
+	DRV_MARK_THREAD = 1 << 5, /* the thread of this number is meant */
 	DRV_MARK_LASTS = 1 << 4, /* of the number, not of the process that has it now */
 };
 
@@ -84,6 +88,7 @@ struct drv_config {
 	u64 show_events[DRV_MAX_EVENTS / 64]; /* by EVT_INDEX: what was asked for beside calls */
 	u32 state_only; /* some of what is recorded was not asked for */
 	u32 failed_only; /* only calls that failed are meant */
+	u32 uids_apart; /* tasks of other user namespaces are meant, whatever their users */
 	u32 tasks; /* DRV_TASKS_*: how tasks are chosen; 0: all are meant */
 	u32 n_cgroups;
 	struct drv_calls keeps; /* calls that sampling never leaves out */

@@ -266,6 +266,10 @@ typedef struct {
 	u64 val; /* before 6.3 two u32, in the same order */
 } kernel_cap_t;
 
+struct user_namespace {
+	int level; /* 0: the first one */
+};
+
 struct cred {
 	kuid_t euid;
 	kgid_t egid;
@@ -274,6 +278,7 @@ struct cred {
 	kernel_cap_t cap_inheritable;
 	kernel_cap_t cap_permitted;
 	kernel_cap_t cap_effective;
+	struct user_namespace *user_ns;
 };
 
 struct task_struct {

@@ -15,7 +15,8 @@
 #include "saved.bpf.h"
 #include <bpf/bpf_core_read.h>
 
-#define DRV_TASKS_MARKS (DRV_TASKS_MARKED | DRV_TASKS_SUPPRESS) /* what needs marks */
+/* Those that last with DRV_MARK_LASTS. */
+#define DRV_MARKS_OF_NUMBERS (DRV_MARK_LASTS | DRV_MARK_MEANT | DRV_MARK_THREAD)
 
 /* What is recorded of a task. */
 enum task_sel {
@@ -143,7 +144,7 @@ static __always_inline void mark_end(struct task_struct *task)
 	if (!(cfg.tasks & DRV_TASKS_MARKS) || BPF_CORE_READ(task, signal, live.counter))
 		return;
 	mark = mark_of(tgid);
-	mark_set(tgid, mark & DRV_MARK_LASTS ? DRV_MARK_LASTS | DRV_MARK_MEANT : 0);
+	mark_set(tgid, mark & DRV_MARK_LASTS ? mark & DRV_MARKS_OF_NUMBERS : 0);
 }
 
 static __always_inline bool comm_listed(void *list, struct task_struct *task)
@@ -175,24 +176,38 @@ static __always_inline bool cgroup_listed(void)
 	return false;
 }
 
+/* In a user namespace the numbers of users that calls tell are others than the kernel's. Typed
+ * pointers, as sel_find stands at the end of a deep stack, and BPF_CORE_READ takes of it. */
+static __always_inline bool uid_listed(struct task_struct *task)
+{
+	const struct cred *cred = task->cred;
+	u32 uid;
+
+	if (!cred)
+		return false;
+	if (cfg.uids_apart && cred->user_ns->level)
+		return true;
+	uid = cred->euid.val;
+	return bpf_map_lookup_elem(&sel_uids, &uid);
+}
+
 /* Is the current task meant? A function of its own to the verifier, and on no hot path. */
 __noinline u32 sel_find(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u32 uid, mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of(task->tgid) : 0;
+	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of(task->tgid) : 0;
 
 	if (mark & DRV_MARKS_SUPPRESS)
 		return SEL_NONE;
 	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_MEANT))
 		return SEL_OTHER;
+	if (cfg.tasks & DRV_TASKS_THREADS && !(mark_of(task->pid) & DRV_MARK_THREAD))
+		return SEL_OTHER;
 	if (cfg.tasks & DRV_TASKS_COMM && !comm_listed(&sel_comms, task) &&
 	    !comm_listed(&sel_comms, task->group_leader))
 		return SEL_OTHER;
-	if (cfg.tasks & DRV_TASKS_UID) {
-		uid = BPF_CORE_READ(task, cred, euid.val);
-		if (!bpf_map_lookup_elem(&sel_uids, &uid))
-			return SEL_OTHER;
-	}
+	if (cfg.tasks & DRV_TASKS_UID && !uid_listed(task))
+		return SEL_OTHER;
 	if (cfg.tasks & DRV_TASKS_CGROUP && !cgroup_listed())
 		return SEL_OTHER;
 	return SEL_MEANT;

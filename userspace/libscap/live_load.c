@@ -246,10 +246,7 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_max_entries(d->skel->maps.ringbuf_rings, d->n_rings);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_storage, c->task_storage);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_hash, !c->task_storage);
-	err = err
-		      ?: bpf_map__set_autocreate(d->skel->maps.marks,
-						 c->tasks &
-							 (DRV_TASKS_MARKED | DRV_TASKS_SUPPRESS));
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.marks, c->tasks & DRV_TASKS_MARKS);
 	err = err
 		      ?: bpf_map__set_autocreate(d->skel->maps.suppressed_comms,
 						 c->tasks & DRV_TASKS_SUPPRESS);

@@ -215,7 +215,8 @@ static int any_shows_fd(const struct drv_calls *show)
 static void set_state_calls(struct drv_config *c, const struct scap_select *s)
 {
 	const int fds = s->files || any_shows_fd(&c->show);
-	const int any_task = !(c->tasks & DRV_TASKS_MARKED);
+	/* A process that is still to come begins with its maker's files. */
+	const int any_task = !(c->tasks & DRV_TASKS_MARKED) || s->pids_to_come;
 
 	for (unsigned int i = 0; i < 2 * DRV_MAX_NR; i++) {
 		const unsigned int ia32 = i / DRV_MAX_NR, nr = i % DRV_MAX_NR;
@@ -249,7 +250,7 @@ static int check(const struct scap_select *s, const struct scap_log *log)
 				 DRV_MAX_LISTED);
 	if (s->n_cgroups > DRV_MAX_CGROUPS)
 		return scap_fail(log, -E2BIG, "at most %d cgroups can be chosen", DRV_MAX_CGROUPS);
-	if (s->n_pids > DRV_MAX_MARKS)
+	if (s->n_pids + s->n_tids > DRV_MAX_MARKS)
 		return scap_fail(log, -E2BIG, "at most %d processes can be chosen", DRV_MAX_MARKS);
 	return 0;
 }
@@ -277,7 +278,8 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 	c->tasks = (s->n_pids ? DRV_TASKS_MARKED : 0) | (s->n_comms ? DRV_TASKS_COMM : 0) |
 		   (s->n_uids ? DRV_TASKS_UID : 0) | (s->n_cgroups ? DRV_TASKS_CGROUP : 0) |
 		   (s->n_pids && s->descendants ? DRV_TASKS_INHERIT : 0) |
-		   (s->n_suppress ? DRV_TASKS_SUPPRESS : 0);
+		   (s->n_tids ? DRV_TASKS_THREADS : 0) | (s->n_suppress ? DRV_TASKS_SUPPRESS : 0);
+	c->uids_apart = s->uids_apart;
 	c->n_cgroups = (uint32_t)s->n_cgroups;
 	c->failed_only = s->failed_only;
 	c->state_only = s->calls || c->tasks || s->failed_only;
@@ -292,6 +294,13 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 		c->other_any[i] = c->other.bits[0][i] | c->other.bits[1][i];
 	}
 	return 0;
+}
+
+static uint32_t get_mark(int map, uint32_t pid)
+{
+	uint32_t mark;
+
+	return bpf_map_lookup_elem(map, &pid, &mark) ? 0 : mark;
 }
 
 static int put_mark(int map, uint32_t tgid, uint32_t mark)
@@ -353,6 +362,18 @@ static int fill_pids(int map, const struct scap_select *s, const struct scap_log
 					 strerror(-err));
 	}
 	return 0;
+}
+
+static int fill_tids(int map, const struct scap_select *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->n_tids && !err; i++) {
+		const uint32_t tid = (uint32_t)s->tids[i];
+
+		err = put_mark(map, tid, get_mark(map, tid) | DRV_MARK_THREAD | DRV_MARK_LASTS);
+	}
+	return err;
 }
 
 static int fill_comms(int map, const char *const *comms, size_t n)
@@ -452,16 +473,11 @@ int live_select_fill(const struct live_select_maps *maps, const struct scap_sele
 				 strerror(-err));
 	if (s->n_pids)
 		err = fill_pids(maps->marks, s, log);
+	if (!err && s->n_tids)
+		err = fill_tids(maps->marks, s);
 	if (!err && s->n_cgroups)
 		err = fill_cgroups(maps->cgroups, s, log);
 	return err;
-}
-
-static uint32_t get_mark(int map, uint32_t pid)
-{
-	uint32_t mark;
-
-	return bpf_map_lookup_elem(map, &pid, &mark) ? 0 : mark;
 }
 
 static int is_suppressed(const struct scap_select *s, uint32_t pid)

@@ -72,11 +72,14 @@ struct scap_select {
 	const int32_t *pids; /* processes, all their threads */
 	size_t n_pids;
 	uint32_t pids_to_come; /* they need not be there yet, and one that ends may come again */
+	const int32_t *tids; /* threads; they need not be there yet */
+	size_t n_tids;
 	uint32_t descendants; /* of these processes too */
 	const char *const *comms; /* names of threads or of their processes */
 	size_t n_comms;
 	const uint32_t *uids; /* effective users */
 	size_t n_uids;
+	uint32_t uids_apart; /* tasks of other user namespaces, too, whatever their users */
 	const char *const *cgroups; /* paths in the cgroup2 hierarchy, what is below included */
 	size_t n_cgroups;
 	uint32_t failed_only; /* calls whose result is below 0 */

@@ -466,7 +466,6 @@ static int finish(struct capture *c, int err)
 	report_warn_lost(&c->report);
 	tell_nothing(c);
 	take_fini(&c->take);
-	pushdown_fini(&c->pushdown);
 	sinsp_streams_free(c->streams);
 	for (size_t i = 0; i < c->n_inspectors; i++)
 		sinsp_close(c->inspectors[i]);

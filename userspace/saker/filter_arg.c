@@ -71,7 +71,6 @@ int filter_arg_explain(const struct options *o)
 		pushdown_explain(&push, stdout);
 		status = STATUS_OK;
 	}
-	pushdown_fini(&push);
 	free(text.p);
 	sinsp_filter_free(f);
 	return status;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pushdown.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "events.h"
@@ -39,18 +37,6 @@ static int lines_show_files(const struct options *o)
 	return format && (strstr(format, "fd") || strstr(format, "std") || strstr(format, "path"));
 }
 
-static int copy_pids(struct pushdown *p)
-{
-	if (!p->needs.n_pids)
-		return 0;
-	p->pids = calloc(p->needs.n_pids, sizeof(*p->pids));
-	if (!p->pids)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->needs.n_pids; i++)
-		p->pids[i] = (int32_t)p->needs.pids[i];
-	return 0;
-}
-
 int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o)
 {
 	struct count c = {0};
@@ -75,12 +61,7 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 	p->needs.files |= lines_show_files(o);
 	p->by_type = c.n < c.n_all;
 	scap_calls_set_types(&p->calls, c.types);
-	return copy_pids(p);
-}
-
-void pushdown_fini(struct pushdown *p)
-{
-	free(p->pids);
+	return 0;
 }
 
 static void intersect(struct scap_calls *a, const struct scap_calls *b)
@@ -108,31 +89,47 @@ void pushdown_apply(const struct pushdown *p, struct scap_select *sel, struct sc
 		sel->n_comms = p->needs.n_comms;
 	}
 	if (p->needs.n_pids && !sel->n_pids) {
-		sel->pids = p->pids;
+		sel->pids = p->needs.pids;
 		sel->n_pids = p->needs.n_pids;
 		sel->pids_to_come = 1;
+	}
+	sel->tids = p->needs.tids;
+	sel->n_tids = p->needs.n_tids;
+	if (p->needs.n_uids && !sel->n_uids) {
+		sel->uids = (const uint32_t *)p->needs.uids;
+		sel->n_uids = p->needs.n_uids;
+		sel->uids_apart = 1;
 	}
 	sel->failed_only |= p->needs.failed;
 	sel->files |= p->needs.files;
 	sel->peers = 1;
 }
 
+static void put_numbers(const char *what, const int32_t *v, size_t n, FILE *f)
+{
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, "%s%d%s", i ? ", " : what, v[i], i + 1 == n ? "\n" : "");
+}
+
 void pushdown_explain(const struct pushdown *p, FILE *f)
 {
+	const struct sinsp_filter_needs *n = &p->needs;
+	const int tasks = n->n_comms || n->n_pids || n->n_tids || n->n_uids;
+
 	fputs("In the kernel, live\n", f);
 	if (p->by_type)
 		fputs("  only calls and events of these types\n", f);
-	for (size_t i = 0; i < p->needs.n_comms; i++)
+	for (size_t i = 0; i < n->n_comms; i++)
 		fprintf(f, "%s%s%s", i ? ", " : "  only threads and processes of the names ",
-			p->needs.comms[i], i + 1 == p->needs.n_comms ? "\n" : "");
-	for (size_t i = 0; i < p->needs.n_pids; i++)
-		fprintf(f, "%s%d%s", i ? ", " : "  only the processes ", p->pids[i],
-			i + 1 == p->needs.n_pids ? "\n" : "");
-	if (p->needs.failed)
+			n->comms[i], i + 1 == n->n_comms ? "\n" : "");
+	put_numbers("  only the processes ", n->pids, n->n_pids, f);
+	put_numbers("  only the threads ", n->tids, n->n_tids, f);
+	put_numbers("  only the users ", n->uids, n->n_uids, f);
+	if (n->failed)
 		fputs("  only calls that fail\n", f);
-	if (p->by_type || p->needs.n_comms || p->needs.n_pids || p->needs.failed)
+	if (p->by_type || tasks || n->failed)
 		fprintf(f, "  and what makes, changes and ends threads%s\n",
-			p->needs.files ? " and files" : "");
+			n->files ? " and files" : "");
 	else
 		fputs("  everything: nothing of this filter can be decided there\n", f);
 }

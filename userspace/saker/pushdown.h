@@ -13,14 +13,12 @@
 struct pushdown {
 	struct scap_calls calls;
 	struct sinsp_filter_needs needs;
-	int32_t *pids; /* owned */
 	int by_type; /* not all types of events can match */
 	int switches, page_faults; /* the filter is about these events */
 };
 
 /* Finds out. Without a filter, or with --no-pushdown, nothing is decided. 0 or -ENOMEM. */
 int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o);
-void pushdown_fini(struct pushdown *p);
 
 /* Narrows a selection that options made. @sel borrows from @p. */
 void pushdown_apply(const struct pushdown *p, struct scap_select *sel, struct scap_calls *room);

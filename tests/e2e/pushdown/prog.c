@@ -53,6 +53,7 @@ static void *thread(void *arg)
 	pthread_barrier_wait(&turn); /* its name is changed meanwhile */
 	pthread_barrier_wait(&turn);
 	act();
+	prctl(PR_SET_NAME, "pdend");
 	return NULL;
 }
 

@@ -56,8 +56,12 @@ int sinsp_filter_wants_enters(const struct sinsp_filter *f);
 struct sinsp_filter_needs {
 	const char *const *comms; /* the name of its thread is one of these */
 	size_t n_comms; /* 0: any name */
-	const int64_t *pids; /* its process is one of these */
+	const int32_t *pids; /* its process is one of these */
 	size_t n_pids; /* 0: any */
+	const int32_t *tids; /* its thread is */
+	size_t n_tids;
+	const int32_t *uids; /* it acts as one of these users, as its user namespace numbers them */
+	size_t n_uids;
 	uint8_t failed; /* it is a call that failed */
 	uint8_t files; /* the filter asks about files: which are open must be known */
 	uint8_t history; /* it asks about other events: all are needed */

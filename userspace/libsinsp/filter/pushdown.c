@@ -120,50 +120,65 @@ static struct wanted find(struct sinsp_filter *f, const char *field, int *err)
 	return r;
 }
 
-/* A longer name than the kernel's, or one with other bytes than the field's text may have, stands
- * for no name that the kernel could be asked for. */
-static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out)
+/* The values of @field that follow, with room for one of @sz for each. */
+static int find_values(struct sinsp_filter *f, const char *field, size_t sz, struct wanted *w,
+		       void *room)
 {
 	int err = 0;
-	const struct wanted w = find(f, "proc.name", &err);
-	const char **v;
 
-	if (err || w.any || !w.n)
+	*w = find(f, field, &err);
+	if (err || w->any || !w->n) {
+		w->n = 0;
 		return err;
-	v = sinsp_arena_alloc(&f->ast.arena, w.n * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	for (size_t i = 0; i < w.n; i++) {
-		if (!w.v[i]->p || !w.v[i]->len || w.v[i]->len > COMM_MAX ||
-		    memchr(w.v[i]->p, 0, w.v[i]->len))
+	}
+	*(void **)room = sinsp_arena_alloc(&f->ast.arena, w->n * sz);
+	return *(void **)room ? 0 : -ENOMEM;
+}
+
+/* Not what the kernel could be asked for: a longer name than it keeps, or that of who has none. */
+static int is_comm(const struct filter_const *c)
+{
+	return c->p && c->len && c->len <= COMM_MAX && !memchr(c->p, 0, c->len) &&
+	       strcmp(c->p, "<NA>") != 0;
+}
+
+static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out)
+{
+	const char **v;
+	struct wanted w;
+	int err = find_values(f, "proc.name", sizeof(*v), &w, &v);
+
+	for (size_t i = 0; !err && i < w.n; i++) {
+		if (!is_comm(w.v[i]))
 			return 0;
 		v[i] = sinsp_arena_copy(&f->ast.arena, w.v[i]->p, w.v[i]->len);
 		if (!v[i])
 			return -ENOMEM;
 	}
+	if (err || !w.n)
+		return err;
 	out->comms = v;
 	out->n_comms = w.n;
 	return 0;
 }
 
-static int need_pids(struct sinsp_filter *f, struct sinsp_filter_needs *out)
+/* Numbers from @least on, of a field that is signed or not. */
+static int need_numbers(struct sinsp_filter *f, const char *field, int64_t least,
+			const int32_t **out, size_t *n)
 {
-	int err = 0;
-	const struct wanted w = find(f, "proc.pid", &err);
-	int64_t *v;
+	struct wanted w;
+	int32_t *v;
+	int err = find_values(f, field, sizeof(*v), &w, &v);
 
-	if (err || w.any || !w.n)
-		return err;
-	v = sinsp_arena_alloc(&f->ast.arena, w.n * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	for (size_t i = 0; i < w.n; i++) {
-		if (w.v[i]->i <= 0 || w.v[i]->i > INT32_MAX)
+	for (size_t i = 0; !err && i < w.n; i++) {
+		if (w.v[i]->i < least || w.v[i]->i > INT32_MAX)
 			return 0;
-		v[i] = w.v[i]->i;
+		v[i] = (int32_t)w.v[i]->i;
 	}
-	out->pids = v;
-	out->n_pids = w.n;
+	if (err || !w.n)
+		return err;
+	*out = v;
+	*n = w.n;
 	return 0;
 }
 
@@ -212,6 +227,10 @@ int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 	}
 	err = need_comms(f, out);
 	if (!err)
-		err = need_pids(f, out);
+		err = need_numbers(f, "proc.pid", 1, &out->pids, &out->n_pids);
+	if (!err)
+		err = need_numbers(f, "thread.tid", 1, &out->tids, &out->n_tids);
+	if (!err)
+		err = need_numbers(f, "user.uid", 0, &out->uids, &out->n_uids);
 	return err ? err : need_failed(f, out);
 }
