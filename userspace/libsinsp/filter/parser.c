@@ -316,7 +316,7 @@ static int parse_call(struct filter_lexer *lex, enum filter_fn fn, struct filter
 
 /* ---- checks ---- */
 
-static int no_operator(struct filter_lexer *lex)
+static int no_operator(struct filter_lexer *lex, const struct filter_expr *left)
 {
 	const size_t len = sinsp_lex_name(lex);
 	const char *near = sinsp_lex_nearest_op(lex->p, len);
@@ -325,6 +325,8 @@ static int no_operator(struct filter_lexer *lex)
 		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex),
 					 "unknown operator %.*s; did you mean %s?",
 					 (int)(len < 40 ? len : 40), lex->p, near);
+	if (left->kind == FILTER_EXPR_FIELD && left->field.row->type == FIELD_BOOL)
+		return expected(lex, "=true or =false");
 	return expected(lex, "an operator, such as = or contains or exists");
 }
 
@@ -381,7 +383,7 @@ static int parse_condition(struct filter_lexer *lex, struct filter_expr *left,
 	sinsp_lex_blanks(lex);
 	n->op_at = sinsp_lex_place(lex);
 	if (sinsp_lex_op(lex, &n->op))
-		return no_operator(lex);
+		return no_operator(lex, left);
 	return n->op == FILTER_EXISTS ? 0 : parse_right(lex, n);
 }
 

@@ -247,6 +247,7 @@ static void test_broken(void **state)
 		 15},
 		{"proc.name",
 		 "expected an operator, such as = or contains or exists, found the end", 9},
+		{"evt.failed and proc.name=a", "expected =true or =false, found 'and'", 11},
 		{"proc.name cat",
 		 "expected an operator, such as = or contains or exists, found 'cat'", 10},
 		{"proc.name contians a", "unknown operator contians; did you mean contains?", 10},
