@@ -54,6 +54,7 @@ enum sinsp_field_flags {
 	FIELD_F_TIME_TEXT = 1 << 11, /* a time as text; JSON has ns since the epoch instead */
 	FIELD_F_WITHIN = 1 << 12, /* a distance: = is true up to the number that is given */
 	FIELD_F_MEMORY = 1 << 13, /* depends on which events were asked about before */
+	FIELD_F_OF_OPENS = 1 << 14, /* known from the type of all events that do not open files */
 };
 
 /* What finding the value takes; cheap checks come first. */

@@ -24,6 +24,11 @@ static int is_generic(const struct scap_event_info *info)
 	return info->id == EVT_SYSCALL_E || info->id == EVT_SYSCALL_X;
 }
 
+static int opens(const struct scap_event_info *info)
+{
+	return !strncmp(info->name, "open", 4) || !strcmp(info->name, "creat");
+}
+
 static int is_field(const struct filter_check *c, const char *name)
 {
 	return c->left->kind == FILTER_EXPR_FIELD && !strcmp(c->left->field.row->name, name);
@@ -52,7 +57,8 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 			     struct filter_types *may)
 {
 	struct sinsp_matcher_maker mm = {.ast = &f->ast, .regexes = f->regexes};
-	const int knows_generic = is_field(c, "evt.dir");
+	const int of_opens = c->left->field.row->flags & FIELD_F_OF_OPENS;
+	const int knows_generic = of_opens || is_field(c, "evt.dir");
 	struct sinsp_matcher m;
 	struct sinsp_asker a;
 	int err, r = 0;
@@ -64,7 +70,8 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 	sinsp_asker_init(&a, NULL);
 	for (unsigned int i = 0; i < EVT_INDEX_MAX && r >= 0; i++) {
 		const struct scap_event_info *info = info_at(i);
-		const int either = info && is_generic(info) && !knows_generic;
+		const int either =
+			info && ((is_generic(info) && !knows_generic) || (of_opens && opens(info)));
 
 		if (!info)
 			continue;
@@ -104,19 +111,19 @@ int sinsp_check_types(struct sinsp_filter *f, struct filter_check *c)
 {
 	const struct sinsp_field *field =
 		c->left->kind == FILTER_EXPR_FIELD ? &c->left->field : NULL;
+	const unsigned int by_type = FIELD_F_BY_TYPE | FIELD_F_OF_OPENS;
 
 	if (c->typed || !field || c->right)
 		return 0;
 	c->typed = 1;
-	if (!(field->row->flags & FIELD_F_BY_TYPE) && !is_field(c, "evt.arg") &&
-	    !is_field(c, "evt.rawarg"))
+	if (!(field->row->flags & by_type) && !is_field(c, "evt.arg") && !is_field(c, "evt.rawarg"))
 		return 0;
-	if (!(field->row->flags & FIELD_F_BY_TYPE) && field->has_index)
+	if (!(field->row->flags & by_type) && field->has_index)
 		return 0;
 	c->may = sinsp_arena_alloc(&f->ast.arena, sizeof(*c->may));
 	if (!c->may)
 		return -ENOMEM;
-	if (field->row->flags & FIELD_F_BY_TYPE)
+	if (field->row->flags & by_type)
 		return types_of_constant(f, c, c->may);
 	types_of_arg(field->arg, c->may);
 	return 0;

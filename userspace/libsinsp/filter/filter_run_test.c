@@ -536,6 +536,13 @@ static void test_types(void **state)
 	check_types("not (evt.type=read and proc.name=cat)", EVT_READ_X, 1);
 	check_types("evt.is_io_write=true", EVT_WRITE_E, 1);
 	check_types("evt.is_io_write=true", EVT_READ_E, 0);
+	check_types("evt.is_open_write=true", EVT_OPENAT_X, 1);
+	check_types("evt.is_open_write=true", EVT_READ_X, 0);
+	check_types("evt.is_open_write=true", EVT_SYSCALL_X, 0);
+	check_types("evt.is_open_write=false", EVT_READ_X, 1);
+	check_types("evt.is_open_write=false", EVT_OPENAT_X, 1);
+	check_types("not evt.is_open_exec=true", EVT_CREAT_X, 1);
+	check_types("evt.is_open_exec=true", EVT_CREAT_X, 1);
 	check_types("evt.arg.flags contains O_CREAT", EVT_OPEN_X, 1);
 	check_types("evt.arg.flags contains O_CREAT", EVT_GETUID_X, 0);
 	check_types("not evt.arg.flags contains O_CREAT", EVT_GETUID_X, 1);
