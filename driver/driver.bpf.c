@@ -298,6 +298,10 @@ static __always_inline int fill_generic(u64 *ctx)
 		put_u16(&r, ppm_sc[nr]);
 	put_u16(&r, nr);
 	put_s64(&r, r.ret);
+	if (nr == REC_NR_NONE)
+		put_u32(&r, ((struct pt_regs *)ctx[0])->orig_ax);
+	else
+		put_empty(&r);
 	return commit(&r);
 }
 

@@ -537,6 +537,35 @@ static void test_restart(void **state)
 	free_capture(&c);
 }
 
+#define X32_GETPID 0x40000027
+
+static void large_numbers(void)
+{
+	syscall(X32_GETPID);
+	syscall(70000);
+	syscall(DRV_MAX_NR);
+}
+
+/* A record's header has 16 bits for the number of a call. */
+static void test_large_numbers(void **state)
+{
+	struct capture c;
+	size_t at = 0;
+	pid_t pid = capture_child(&c, &small, large_numbers);
+	const struct rec_hdr *x = must_find(&c, &at, pid, REC_NR_NONE);
+
+	(void)state;
+	assert_int_equal(x->evt.type, EVT_SYSCALL_X);
+	assert_int_equal(num(x, 1), REC_NR_NONE);
+	assert_int_equal(num(x, 3), X32_GETPID);
+	x = must_find(&c, &at, pid, REC_NR_NONE);
+	assert_int_equal(num(x, 3), 70000);
+	x = must_find(&c, &at, pid, DRV_MAX_NR);
+	assert_int_equal(num(x, 1), DRV_MAX_NR);
+	assert_int_equal(num(x, 3), 0); /* empty */
+	free_capture(&c);
+}
+
 static void ia32_getpid(void)
 {
 	long ret = 20;
@@ -738,17 +767,18 @@ static void test_bad_opts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_array),        cmocka_unit_test(test_ringbuf),
-		cmocka_unit_test(test_perf),         cmocka_unit_test(test_full),
-		cmocka_unit_test(test_wrap),         cmocka_unit_test(test_blocked),
-		cmocka_unit_test(test_blocked_path), cmocka_unit_test(test_exit_group),
-		cmocka_unit_test(test_clone_child),  cmocka_unit_test(test_seccomp),
-		cmocka_unit_test(test_sigreturn),    cmocka_unit_test(test_exec_thread),
-		cmocka_unit_test(test_restart),      cmocka_unit_test(test_ia32),
-		cmocka_unit_test(test_older_call),   cmocka_unit_test(test_want),
-		cmocka_unit_test(test_self),         cmocka_unit_test(test_bell),
-		cmocka_unit_test(test_clone_flags),  cmocka_unit_test(test_self_in_pidns),
-		cmocka_unit_test(test_bad_opts),     cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_array),         cmocka_unit_test(test_ringbuf),
+		cmocka_unit_test(test_perf),          cmocka_unit_test(test_full),
+		cmocka_unit_test(test_wrap),          cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_blocked_path),  cmocka_unit_test(test_exit_group),
+		cmocka_unit_test(test_clone_child),   cmocka_unit_test(test_seccomp),
+		cmocka_unit_test(test_sigreturn),     cmocka_unit_test(test_exec_thread),
+		cmocka_unit_test(test_restart),       cmocka_unit_test(test_ia32),
+		cmocka_unit_test(test_large_numbers), cmocka_unit_test(test_older_call),
+		cmocka_unit_test(test_want),          cmocka_unit_test(test_self),
+		cmocka_unit_test(test_bell),          cmocka_unit_test(test_clone_flags),
+		cmocka_unit_test(test_self_in_pidns), cmocka_unit_test(test_bad_opts),
+		cmocka_unit_test(test_shared),
 	};
 
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK)) {
