@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "chisels.h"
 #include "clock.h"
 #include "container/container_lookup.h"
 #include "filter_arg.h"
@@ -129,7 +130,7 @@ static int open_source(struct capture *c, size_t i)
 	};
 	struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),
-		.enter_events = o->enter_events ||
+		.enter_events = o->enter_events || c->take.chisels ||
 				(c->take.filter && sinsp_filter_wants_enters(c->take.filter)),
 		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
 		.suppress_comms = o->suppress.v,
@@ -267,6 +268,8 @@ static int open_all(struct capture *c)
 		err = open_sources(c);
 	if (!err)
 		err = take_open(&c->take, c->inspectors[0], c->spawn.pid);
+	if (!err && c->take.chisels)
+		err = chisels_begin(c->take.chisels, c->inspectors[0]);
 	if (!err && c->live)
 		privileges_drop();
 	return err;
@@ -335,6 +338,8 @@ static int tick(struct capture *c)
 	}
 	progress_show(&c->progress, read_share(c));
 	err = output_flush_old(&c->take.lines);
+	if (!err && c->take.chisels && c->live)
+		err = chisels_flush(c->take.chisels);
 	if (!err && now - c->slow_tick_ms >= SLOW_TICK_MS) {
 		c->slow_tick_ms = now;
 		report_sample_memory(&c->report);
@@ -460,6 +465,8 @@ static int finish(struct capture *c, int err)
 	failed |= is_failure(output_flush(&c->take.lines));
 	if (c->spawn.go_fd < 0)
 		command_is_over(c, 1);
+	if (c->take.chisels && !err && !failed)
+		failed |= is_failure(chisels_end(c->take.chisels));
 	failed |= is_failure(take_finish_lines(&c->take));
 	if (c->n_inspectors && c->o->verbose)
 		report_print(&c->report, stderr);
@@ -486,12 +493,13 @@ static void set_deadline(struct capture *c)
 		c->deadline_ns = clock_now_ns() + c->o->max_ns;
 }
 
-int capture_run(const struct options *o, uint64_t start_ns)
+int capture_run(const struct options *o, struct chisels *chisels, uint64_t start_ns)
 {
 	struct capture c = {
 		.o = o,
 		.spawn = {.go_fd = -1, .errno_fd = -1},
 		.live = !o->read.n,
+		.take.chisels = chisels,
 		.report.start_ns = start_ns,
 	};
 	int err, status = STATUS_OK;

@@ -5,7 +5,10 @@
 
 #include "options.h"
 
-/* @start_ns: when saker began, CLOCK_MONOTONIC. The exit status. */
-int capture_run(const struct options *o, uint64_t start_ns);
+struct chisels;
+
+/* @chisels: who gets the events, NULL: they become lines. @start_ns: when saker began,
+ * CLOCK_MONOTONIC. The exit status. */
+int capture_run(const struct options *o, struct chisels *chisels, uint64_t start_ns);
 
 #endif /* SAKER_CAPTURE_H */

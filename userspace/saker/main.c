@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "capture.h"
+#include "chisels.h"
 #include "clock.h"
 #include "fields/format.h"
 #include "filter_arg.h"
@@ -36,7 +38,42 @@ static int list(const struct options *o)
 	return 0;
 }
 
-static int run_mode(const struct options *o, uint64_t start_ns)
+/* A chisel asked for another run, as `around` does. */
+static int run_again(const struct chisels *cs)
+{
+	static char self[] = "saker";
+	struct options o = {0};
+	int argc, status = STATUS_FAILED;
+	char **argv;
+
+	if (!chisels_split_run_app(cs, self, &argv, &argc) && !options_parse(&o, argc, argv) &&
+	    !chisels_check_run_app(cs, &o))
+		status = capture_run(&o, NULL, clock_now_ns());
+	for (int i = 1; i < argc; i++)
+		free(argv[i]);
+	free(argv);
+	options_fini(&o);
+	return status;
+}
+
+static int run_chisels(struct options *o, uint64_t start_ns)
+{
+	struct chisels cs;
+	int status, err = chisels_open(&cs, o);
+
+	if (err)
+		status = o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
+	else
+		status = capture_run(o, &cs, start_ns);
+	if (cs.run.ends_with_status)
+		status = cs.run.status;
+	else if (!err && cs.run.run_app && !status)
+		status = run_again(&cs);
+	chisels_close(&cs);
+	return status;
+}
+
+static int run_mode(struct options *o, uint64_t start_ns)
 {
 	if (o->verbose)
 		say_info_too();
@@ -46,7 +83,7 @@ static int run_mode(const struct options *o, uint64_t start_ns)
 			puts(sinsp_format_preset(o->line.preset));
 			return 0;
 		}
-		return capture_run(o, start_ns);
+		return o->chisels.n ? run_chisels(o, start_ns) : capture_run(o, NULL, start_ns);
 	case MODE_VERIFY:
 		return verify_files(o->read.v);
 	case MODE_EXPLAIN_FILTER:
@@ -55,6 +92,10 @@ static int run_mode(const struct options *o, uint64_t start_ns)
 		return list(o);
 	case MODE_LIST_FIELDS:
 		return list_all_fields(o);
+	case MODE_LIST_CHISELS:
+		return chisels_list(o);
+	case MODE_SHOW_CHISEL:
+		return chisels_show(o);
 	case MODE_CAPABILITIES:
 		list_capabilities(stdout);
 		return 0;

@@ -40,6 +40,7 @@ static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_FILTER] = "Filters",
 	[GROUP_FILE] = "Capture files",
 	[GROUP_LINES] = "Lines",
+	[GROUP_CHISELS] = "Chisels",
 	[GROUP_REPORT] = "Reports",
 	[GROUP_LIVE] = "Live capture",
 	[GROUP_ABOUT] = "About saker",
@@ -212,6 +213,25 @@ const struct option_row option_rows[] = {
 	 take_value, AT(unbuffered), 1},
 	{'q', "quiet", NULL, GROUP_LINES, "Print no lines.", take_value, AT(quiet), 1},
 
+	{'c', "chisel", "NAME", GROUP_CHISELS,
+	 "Run the Lua program NAME, which prints something other than lines: a table, a log. The word "
+	 "behind it is its arguments, in quotes if there are several, as in -c fileslower '10 "
+	 "disable_colors'. Can be repeated. It is looked for in ., ./chisels, ~/.chisels, "
+	 "$SAKER_CHISEL_DIR, $SYSDIG_CHISEL_DIR, where saker is installed, and in sysdig's folder.",
+	 take_chisel, 0},
+	{0, "list-chisels", NULL, GROUP_CHISELS, "List the chisels; also -cl.",
+	 take_value, AT(mode), MODE_LIST_CHISELS},
+	{'i', "chisel-info", "NAME", GROUP_CHISELS, "Show what the chisel NAME does, and its arguments.",
+	 take_chisel_info, 0},
+	{0, "chisel-limit", "MB[:MILLIONS]", GROUP_CHISELS,
+	 "A chisel ends when it needs more than MB million bytes, 1073 without it, or MILLIONS of Lua's "
+	 "instructions in one call, 1000 without it.",
+	 take_chisel_limit, AT(chisel_limit)},
+	{0, "chisel-unsafe", NULL, GROUP_CHISELS,
+	 "Chisels may run programs, write files and send data over the network. Without it they can "
+	 "not: they run with your rights, and are often written by others.",
+	 take_value, AT(chisel_unsafe), 1},
+
 	{'S', "summary", NULL, GROUP_REPORT, "At the end, a table of the shown events by type.",
 	 take_value, AT(summary), 1},
 	{'v', "verbose", NULL, GROUP_REPORT,
@@ -248,7 +268,7 @@ const struct option_row option_rows[] = {
 	 take_value, AT(mode), MODE_LIST_FIELDS},
 	{'L', "list-events", NULL, GROUP_ABOUT, "List the events and their parameters.",
 	 take_value, AT(mode), MODE_LIST_EVENTS},
-	{0, "markdown", NULL, GROUP_ABOUT, "With -l or -L: as a page of documentation.",
+	{0, "markdown", NULL, GROUP_ABOUT, "With -l, -L or -cl: as a page of documentation, of -cl about what chisels can call.",
 	 take_value, AT(markdown), 1},
 	{0, "capabilities", NULL, GROUP_ABOUT,
 	 "Show what this kernel offers, what saker uses of it, and what is missing and why.",

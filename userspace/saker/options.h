@@ -18,6 +18,8 @@ enum saker_mode {
 	MODE_CAPTURE, /* live, or of files */
 	MODE_LIST_EVENTS,
 	MODE_LIST_FIELDS,
+	MODE_LIST_CHISELS,
+	MODE_SHOW_CHISEL,
 	MODE_CAPABILITIES,
 	MODE_VERIFY,
 	MODE_EXPLAIN_FILTER,
@@ -64,9 +66,29 @@ struct filter_name_list {
 	size_t n;
 };
 
+/* Chisels in the order of -c. */
+struct chisel_list {
+	struct chisel_name {
+		const char *name; /* borrowed */
+		size_t n_words; /* that stood before it */
+	} * v; /* owned */
+	size_t n;
+};
+
+/* What a chisel may use; 0: the usual. */
+struct chisel_limit {
+	uint64_t bytes, instructions;
+};
+
 struct options {
 	int mode; /* enum saker_mode */
-	char *filter; /* owned; NULL: every event is meant */
+	struct text_list words; /* of the filter, and arguments of chisels */
+	char *filter; /* owned; NULL: every event is meant. With chisels, made when they are loaded
+		       */
+	struct chisel_list chisels;
+	const char *chisel_info; /* -i: its name */
+	struct chisel_limit chisel_limit;
+	int chisel_unsafe;
 	struct filter_name_list macros, lists; /* that the filter may name */
 	struct text_list read; /* capture files; none: live */
 	const char *write; /* NULL: write no capture file */
@@ -114,6 +136,7 @@ enum option_group {
 	GROUP_FILTER,
 	GROUP_FILE,
 	GROUP_LINES,
+	GROUP_CHISELS,
 	GROUP_REPORT,
 	GROUP_LIVE,
 	GROUP_ABOUT,

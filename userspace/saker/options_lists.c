@@ -255,3 +255,65 @@ int take_filter_name(void *member, const struct option_row *row, const char *arg
 	list->n++;
 	return 0;
 }
+
+/* ---- chisels ---- */
+
+/* -cl, which is sysdig's for a list, comes here as the chisel "l". */
+int take_chisel(void *member, const struct option_row *row, const char *arg)
+{
+	struct options *o = member;
+	struct chisel_list *list = &o->chisels;
+	struct chisel_name *v;
+
+	if (strcmp(arg, "l") == 0) {
+		o->mode = MODE_LIST_CHISELS;
+		return 0;
+	}
+	if (!*arg) {
+		say("--%s needs the name of a chisel, not an empty one", row->name);
+		return -EINVAL;
+	}
+	v = realloc(list->v, (list->n + 1) * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	list->v = v;
+	v[list->n++] = (struct chisel_name){arg, o->words.n};
+	return 0;
+}
+
+int take_chisel_info(void *member, const struct option_row *row, const char *arg)
+{
+	struct options *o = member;
+
+	(void)row;
+	o->mode = MODE_SHOW_CHISEL;
+	o->chisel_info = arg;
+	return 0;
+}
+
+/* MB[:MILLIONS] */
+int take_chisel_limit(void *member, const struct option_row *row, const char *arg)
+{
+	struct chisel_limit *limit = member;
+	char *copy = strdup(arg), *colon = copy ? strchr(copy, ':') : NULL;
+	uint32_t mb = 0, millions = 1;
+	int bad;
+
+	if (!copy)
+		return -ENOMEM;
+	if (colon)
+		*colon++ = '\0';
+	bad = parse_id(copy, 1000000, &mb) || !mb ||
+	      (colon && (parse_id(colon, 1000000000, &millions) || !millions));
+	free(copy);
+	if (bad) {
+		say("--%s is a number of million bytes, and perhaps : and a number of millions of "
+		    "instructions, not '%s'",
+		    row->name, arg);
+		return -EINVAL;
+	}
+	limit->bytes = (uint64_t)mb * 1000000;
+	if (colon)
+		limit->instructions = (uint64_t)millions * 1000000;
+	return 0;
+}

@@ -118,20 +118,42 @@ static int parse_letters(struct options *o, const char *text, struct args *args)
 	return err;
 }
 
-/* What is no option is part of the filter. */
-static int add_filter_word(struct options *o, const char *text)
+/* What is no option is part of the filter, or the argument of a chisel. */
+static int add_word(struct options *o, const char *text)
 {
-	char *joined;
+	const char **v;
 
-	if (!o->filter && access(text, F_OK) == 0) {
+	if (!o->words.n && !o->chisels.n && access(text, F_OK) == 0) {
 		say("unexpected argument '%s': read a file with -r %s, run a command with -- %s",
 		    text, text, text);
 		return -EINVAL;
 	}
-	if (asprintf(&joined, "%s%s%s", o->filter ? o->filter : "", o->filter ? " " : "", text) < 0)
+	v = realloc(o->words.v, (o->words.n + 2) * sizeof(*v));
+	if (!v)
 		return -ENOMEM;
-	free(o->filter);
-	o->filter = joined;
+	v[o->words.n++] = text;
+	v[o->words.n] = NULL;
+	o->words.v = v;
+	return 0;
+}
+
+/* Chisels know which words are theirs; without any all are the filter. */
+static int join_filter(struct options *o)
+{
+	size_t sz = 1;
+
+	if (o->chisels.n || !o->words.n)
+		return 0;
+	for (size_t i = 0; i < o->words.n; i++)
+		sz += strlen(o->words.v[i]) + 1;
+	o->filter = calloc(1, sz);
+	if (!o->filter)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->words.n; i++) {
+		if (i)
+			strcat(o->filter, " ");
+		strcat(o->filter, o->words.v[i]);
+	}
 	return 0;
 }
 
@@ -141,7 +163,7 @@ static int parse_one(struct options *o, const char *text, struct args *args)
 		return parse_name(o, text + 2, args);
 	if (text[0] == '-' && text[1])
 		return parse_letters(o, text + 1, args);
-	return add_filter_word(o, text);
+	return add_word(o, text);
 }
 
 static int is_selective(const struct options *o)
@@ -172,8 +194,18 @@ static int check(const struct options *o)
 		{o->filter && o->mode != MODE_CAPTURE && o->mode != MODE_EXPLAIN_FILTER,
 		 "a filter is about the events of a capture: it goes with none of the lists, nor "
 		 "with --verify"},
-		{o->markdown && o->mode != MODE_LIST_EVENTS && o->mode != MODE_LIST_FIELDS,
-		 "--markdown goes with -l and -L"},
+		{o->markdown && o->mode != MODE_LIST_EVENTS && o->mode != MODE_LIST_FIELDS &&
+			 o->mode != MODE_LIST_CHISELS,
+		 "--markdown goes with -l, -L and -cl"},
+		{o->chisels.n && o->mode != MODE_CAPTURE,
+		 "-c runs a chisel: it goes with none of the lists, nor with --verify"},
+		{o->chisels.n && o->output,
+		 "-o is where lines go: redirect what chisels print with > FILE"},
+		{o->chisels.n && o->print, "--print prints lines: with -c chisels print"},
+		{o->chisels.n && o->write && strcmp(o->write, "-") == 0,
+		 "-w - would mix with what chisels print: name a file"},
+		{(o->chisel_unsafe || o->chisel_limit.bytes) && !o->chisels.n,
+		 "--chisel-limit and --chisel-unsafe go with -c NAME"},
 		{o->compress && !o->write, "-z and --zstd go with -w FILE"},
 		{pieces_wanted(o) && !o->write, "-C, -G and -e cut what -w FILE writes"},
 		{pieces_wanted(o) && o->write && strcmp(o->write, "-") == 0,
@@ -257,6 +289,9 @@ int options_parse(struct options *o, int argc, char **argv)
 		if (err)
 			return err;
 	}
+	err = join_filter(o);
+	if (err)
+		return err;
 	settle_demanded(o);
 	return o->mode == MODE_HELP || o->mode == MODE_VERSION ? 0 : check(o);
 }
@@ -282,4 +317,6 @@ void options_fini(struct options *o)
 	free_filter_names(&o->macros);
 	free_filter_names(&o->lists);
 	free(o->filter);
+	free(o->words.v);
+	free(o->chisels.v);
 }

@@ -28,4 +28,10 @@ int take_filter_name(void *member, const struct option_row *row,
 int take_snap_port(void *member, const struct option_row *row,
 		   const char *arg); /* snap_port_list */
 
+/* struct options */
+int take_chisel(void *member, const struct option_row *row, const char *arg);
+int take_chisel_info(void *member, const struct option_row *row, const char *arg);
+int take_chisel_limit(void *member, const struct option_row *row,
+		      const char *arg); /* struct chisel_limit */
+
 #endif /* SAKER_OPTIONS_TAKE_H */

@@ -15,7 +15,7 @@
 
 static int prints_lines(const struct options *o)
 {
-	return !o->quiet && (!o->write || o->print);
+	return !o->quiet && !o->chisels.n && (!o->write || o->print);
 }
 
 int take_open_lines(struct take *t, const struct options *o)
@@ -272,7 +272,10 @@ static int show(struct take *t, const struct sinsp_evt *evt)
 {
 	int n = 1;
 
-	if (t->prints)
+	if (t->chisels) {
+		n = chisels_event(t->chisels, evt) ?: 1;
+		t->done |= t->chisels->run.end;
+	} else if (t->prints)
 		n = put_line(t, evt, 0);
 	else if (!t->first_line_ns)
 		t->first_line_ns = clock_now_ns();
@@ -299,6 +302,13 @@ static int keep_for_state(struct sinsp_evt *evt)
 		return 0;
 	evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
 	return 1;
+}
+
+/* Lines leave out what the capture tells of itself: processes as they were now and then. */
+static int is_for_chisels(const struct take *t, const struct sinsp_evt *evt)
+{
+	return t->chisels && evt->raw.num && evt->info && evt->info->category & EC_INTERNAL &&
+	       !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
 }
 
 int take_event(struct take *t, struct sinsp_evt *evt)
@@ -331,9 +341,13 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		return 0;
 	if (evt->raw.num)
 		t->n_numbered++;
+	if (t->chisels && evt->raw.num && sinsp_first_ns(evt->insp))
+		err = chisels_tick(t->chisels, evt);
+	if (err)
+		return err;
 	if (t->o->write)
 		err = put_file(t, evt);
-	if (!err && meant && sinsp_evt_shown(evt->insp, evt))
+	if (!err && meant && (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt)))
 		err = show(t, evt);
 	else if (!err && t->prints && tells_of_gap(evt))
 		err = put_line(t, evt, 1);
@@ -351,6 +365,8 @@ int take_idle(struct take *t)
 {
 	int err = output_flush(&t->lines);
 
+	if (!err && t->chisels)
+		err = chisels_flush(t->chisels);
 	/* Flushing costs compression dearly: take_flush_file comes along often enough. */
 	if (!err && t->o->compress == SCAP_COMPRESS_NONE)
 		err = take_flush_file(t);

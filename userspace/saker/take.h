@@ -7,6 +7,7 @@
 #ifndef SAKER_TAKE_H
 #define SAKER_TAKE_H
 
+#include "chisels.h"
 #include "lines.h"
 #include "options.h"
 #include "output.h"
@@ -27,6 +28,7 @@ struct take {
 	uint64_t piece_bytes; /* of the pieces before */
 	int file_failed; /* and it was said */
 	struct sinsp_filter *filter; /* taken; NULL: every event is meant */
+	struct chisels *chisels; /* they get the events, and print; borrowed; NULL: none */
 	struct summary *summary; /* NULL: none wanted */
 	uint64_t n_events, n_shown;
 	uint64_t n_numbered; /* live: the number of the last meant event */

@@ -848,11 +848,22 @@ static int get_std(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	return field_str(v, f->row->what % 2 ? fd->name : sinsp_fd_typename(fd));
 }
 
-static int get_none(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
-		    const struct sinsp_value **more)
+enum cpu_time { CPU_ALL, CPU_USER, CPU_SYSTEM };
+
+static int get_cpu(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
 {
-	(void)a, (void)f, (void)v, (void)more;
-	return 0;
+	enum { MOST = 100 };
+	const struct sinsp_thread *t = a->evt->thread;
+	uint32_t n;
+
+	(void)more;
+	if (a->evt->raw.type != EVT_PROCINFO_E || !t)
+		return 0;
+	n = (f->row->what != CPU_SYSTEM ? t->cpu_usr_delta : 0) +
+	    (f->row->what != CPU_USER ? t->cpu_sys_delta : 0);
+	v->d = n < MOST ? n : MOST;
+	return 1;
 }
 
 /* clang-format off */
@@ -1019,12 +1030,13 @@ static const struct sinsp_field_row rows[] = {
 	    "cgroups of the process, as SUBSYSTEM=PATH with blanks between"),
 	ROW("thread.cgroup", STR, SEARCH, FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY, cgroups, get_cgroup,
 	    "cgroup of the process in one subsystem, such as thread.cgroup.cpuacct"),
-	{"thread.cpu", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, 0, get_none,
-	 "no value: it is of events that count CPU time, which agents of sysdig make", NULL},
-	{"thread.cpu.user", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, 0, get_none,
-	 "no value: as thread.cpu", NULL},
-	{"thread.cpu.system", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, 0, get_none,
-	 "no value: as thread.cpu", NULL},
+	{"thread.cpu", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_ALL, get_cpu,
+	 "of procinfo events, which sysdig writes: CPU time of the thread since the one before, in "
+	 "hundredths of a second, 100 at most", NULL},
+	{"thread.cpu.user", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_USER, get_cpu,
+	 "user part of thread.cpu", NULL},
+	{"thread.cpu.system", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_SYSTEM, get_cpu,
+	 "system part of thread.cpu", NULL},
 	ROW("thread.vmsize", UINT, STATE, 0, thread_vmsize, get_own,
 	    "proc.vmsize of a main thread, 0 of others"),
 	ROW("thread.vmrss", UINT, STATE, 0, thread_vmrss, get_own,

@@ -122,6 +122,7 @@ static const struct {
 	[EVT_SWITCH_146_E] = {sinsp_parse_switch},
 	[EVT_SWITCH_E] = {sinsp_parse_switch},
 	[EVT_CAPSET_X] = {sinsp_parse_capset},
+	[EVT_PROCINFO_E] = {sinsp_parse_procinfo},
 	[EVT_INDEX(EVT_IO_URING_SUBMIT_E)] = {sinsp_parse_io_submit},
 	[EVT_INDEX(EVT_IO_URING_COMPLETE_X)] = {sinsp_parse_io_complete},
 	[EVT_CONTAINER_272_E] = {sinsp_parse_container},

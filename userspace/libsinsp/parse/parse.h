@@ -224,6 +224,7 @@ void sinsp_parse_prlimit(struct sinsp_parse *p);
 void sinsp_parse_vm(struct sinsp_parse *p);
 void sinsp_parse_switch(struct sinsp_parse *p);
 void sinsp_parse_capset(struct sinsp_parse *p);
+void sinsp_parse_procinfo(struct sinsp_parse *p);
 
 void sinsp_parse_lost(struct sinsp_parse *p);
 

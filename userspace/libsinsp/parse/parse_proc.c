@@ -664,3 +664,24 @@ void sinsp_parse_capset(struct sinsp_parse *p)
 	if (sinsp_result(p) >= 0 && p->e->thread)
 		set_capabilities(p, p->e->thread->proc);
 }
+
+static void set_cpu_time(uint32_t *last, uint32_t *delta, uint64_t now, int is_first)
+{
+	*delta = !is_first && now > *last ? (uint32_t)(now - *last) : 0;
+	*last = (uint32_t)now;
+}
+
+/* Of files that agents of sysdig, or sysdig itself, wrote. */
+void sinsp_parse_procinfo(struct sinsp_parse *p)
+{
+	const uint64_t usr = sinsp_u64(sinsp_own(p, SINSP_P_cpu_usr), 0);
+	const uint64_t sys = sinsp_u64(sinsp_own(p, SINSP_P_cpu_sys), 0);
+	struct sinsp_thread *t = p->e->thread;
+	int is_first;
+
+	if (!t)
+		return;
+	is_first = !t->cpu_usr && !t->cpu_sys;
+	set_cpu_time(&t->cpu_usr, &t->cpu_usr_delta, usr, is_first);
+	set_cpu_time(&t->cpu_sys, &t->cpu_sys_delta, sys, is_first);
+}

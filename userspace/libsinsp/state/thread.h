@@ -51,6 +51,9 @@ struct sinsp_thread {
 	/* The call that is open in the thread: what an exit of 2022 needs of its enter. */
 	uint64_t enter_ns;
 	uint64_t pfmajor, pfminor; /* page faults since it began */
+	/* CPU time, in hundredths of a second, that the last procinfo events told; and since the
+	 * one before. */
+	uint32_t cpu_usr, cpu_sys, cpu_usr_delta, cpu_sys_delta;
 	uint64_t exec_ns; /* that it ran, as far as switches of the capture tell */
 	uint64_t latency_ns; /* of the last call that ended; 0 inside a call */
 	int64_t enter_fd;

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a chisel: loading, arguments, callbacks. Every call into Lua goes through
+ * sinsp_chisel_call, also looking at a global, which a chisel can make do anything.
+ */
+#include "chisel.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chisel_impl.h"
+
+void sinsp_chisel_run_init(struct sinsp_chisel_run *run)
+{
+	*run = (struct sinsp_chisel_run){
+		.out = stdout,
+		.max_bytes = (size_t)1 << 30,
+		.max_instructions = 1000000000,
+		.udp_fd = -1,
+	};
+}
+
+void sinsp_chisel_run_fini(struct sinsp_chisel_run *run)
+{
+	free(run->set_filter);
+	free(run->run_app);
+	if (run->udp_fd >= 0)
+		close(run->udp_fd);
+	sinsp_chisel_run_init(run);
+}
+
+void sinsp_chisel_say(const struct sinsp_chisel *c, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	if (!c->run->log)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	c->run->log(c->run->log_ctx, SCAP_LOG_ERROR, text);
+}
+
+/* ---- files ---- */
+
+/* DIR/NAME.lua; NULL: it is not there, or no memory. Owned. */
+static char *file_in(const char *dir, size_t dir_len, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%.*s/%s.lua", (int)dir_len, dir, name) < 0)
+		return NULL;
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name)
+{
+	const char *slash = c->path ? strrchr(c->path, '/') : NULL;
+	char *path = slash ? file_in(c->path, (size_t)(slash - c->path), name) : NULL;
+
+	for (const char *const *d = c->run->dirs; !path && d && *d; d++)
+		path = file_in(*d, strlen(*d), name);
+	return path;
+}
+
+static int is_chisel_file(const struct dirent *e)
+{
+	const size_t len = strlen(e->d_name);
+
+	return len > 4 && e->d_name[0] != '.' && strcmp(e->d_name + len - 4, ".lua") == 0;
+}
+
+struct names {
+	char **v;
+	size_t n;
+};
+
+static int add_name(struct names *names, const char *file)
+{
+	char **v = realloc(names->v, (names->n + 1) * sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	names->v = v;
+	v[names->n] = strndup(file, strlen(file) - 4);
+	return v[names->n++] ? 0 : -ENOMEM;
+}
+
+static int add_names(struct names *names, const char *dir)
+{
+	struct dirent **files;
+	const int n = scandir(dir, &files, is_chisel_file, NULL);
+	int err = 0;
+
+	for (int i = 0; i < n; i++) {
+		err = err ?: add_name(names, files[i]->d_name);
+		free(files[i]);
+	}
+	if (n >= 0)
+		free(files);
+	return err;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *name), void *ctx)
+{
+	struct names names = {0};
+	int err = 0;
+
+	for (const char *const *d = dirs; d && *d && !err; d++)
+		err = add_names(&names, *d);
+	if (names.n)
+		qsort(names.v, names.n, sizeof(*names.v), compare_names);
+	for (size_t i = 0; i < names.n && !err; i++)
+		if (!i || strcmp(names.v[i], names.v[i - 1]) != 0)
+			err = fn(ctx, names.v[i]);
+	for (size_t i = 0; i < names.n; i++)
+		free(names.v[i]);
+	free(names.v);
+	return err;
+}
+
+/* ---- loading ---- */
+
+/* Text of the field @key of the table on top, kept as long as the state; "" if there is none. */
+static const char *keep_text(lua_State *L, const char *key)
+{
+	const char *text = "";
+
+	lua_getfield(L, -1, key);
+	if (lua_type(L, -1) == LUA_TSTRING || lua_type(L, -1) == LUA_TNUMBER) {
+		text = lua_tostring(L, -1);
+		luaL_ref(L, LUA_REGISTRYINDEX);
+	} else {
+		lua_pop(L, 1);
+	}
+	return text;
+}
+
+static int is_true(lua_State *L, const char *key)
+{
+	int r;
+
+	lua_getfield(L, -1, key);
+	r = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	return r;
+}
+
+/* Of the table of arguments on top of the stack. */
+static void read_args(lua_State *L, struct sinsp_chisel_info *info)
+{
+	const lua_Integer n = luaL_len(L, -1);
+	struct sinsp_chisel_arg *args;
+
+	luaL_argcheck(L, n >= 0 && n < 100, 1, "args has too many rows");
+	args = lua_newuserdatauv(L, (size_t)n * sizeof(*args) + 1, 0);
+	luaL_ref(L, LUA_REGISTRYINDEX);
+	for (lua_Integer i = 0; i < n; i++) {
+		lua_geti(L, -1, i + 1);
+		if (!lua_istable(L, -1))
+			luaL_error(L, "args has a row that is no table");
+		args[i] = (struct sinsp_chisel_arg){
+			.name = keep_text(L, "name"),
+			.type = keep_text(L, "argtype"),
+			.description = keep_text(L, "description"),
+			.optional = is_true(L, "optional"),
+		};
+		info->n_required += !args[i].optional;
+		lua_pop(L, 1);
+	}
+	info->args = args;
+	info->n_args = (size_t)n;
+	info->has_args = 1;
+}
+
+static int load_chisel(lua_State *L)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+	struct sinsp_chisel_info *info = &c->info;
+
+	sinsp_chisel_fill_state(L);
+	if (luaL_loadfilex(L, c->path, "t"))
+		return lua_error(L);
+	lua_call(L, 0, 0);
+	lua_pushglobaltable(L);
+	info->category = keep_text(L, "category");
+	info->short_description = keep_text(L, "short_description");
+	info->description = keep_text(L, "description");
+	info->hidden = (uint8_t)is_true(L, "hidden");
+	info->is_view = (uint8_t)(lua_getfield(L, -1, "view_info") == LUA_TTABLE);
+	lua_pop(L, 1);
+	if (lua_getfield(L, -1, "args") == LUA_TTABLE)
+		read_args(L, info);
+	return 0;
+}
+
+static void drop_program(struct sinsp_chisel *c)
+{
+	if (c->L)
+		lua_close(c->L);
+	c->L = NULL;
+	for (size_t i = 0; i < c->n_fields; i++)
+		sinsp_field_fini(&c->fields[i]);
+	free(c->fields);
+	sinsp_filter_free(c->filter);
+	sinsp_format_free(c->format);
+	free(c->format_text);
+	free(c->path);
+	free(c->name);
+	c->fields = NULL;
+	c->filter = NULL;
+	c->format = NULL;
+	c->format_text = c->path = c->name = NULL;
+	c->n_fields = 0;
+	c->interval_ns = c->precise_ns = 0;
+	c->info = (struct sinsp_chisel_info){0};
+}
+
+static char *path_of(const struct sinsp_chisel *c, const char *name)
+{
+	char *path;
+
+	if (!strchr(name, '/'))
+		return sinsp_chisel_find(c, name);
+	if (access(name, R_OK) == 0)
+		return strdup(name);
+	return asprintf(&path, "%s.lua", name) < 0 ? NULL : path;
+}
+
+static int open_program(struct sinsp_chisel *c, const char *name)
+{
+	char *path = path_of(c, name);
+
+	if (!path || access(path, R_OK)) {
+		sinsp_chisel_say(c, "there is no chisel '%s': saker -cl lists them", name);
+		free(path);
+		return -ENOENT;
+	}
+	c->path = path;
+	c->name = strdup(name);
+	c->on_event = LUA_NOREF;
+	c->info.name = c->name ?: "";
+	c->info.path = path;
+	c->info.category = c->info.short_description = c->info.description = "";
+	c->L = sinsp_chisel_state(c);
+	if (!c->L || !c->name) {
+		sinsp_chisel_say(c, "chisel %s: not enough memory", name);
+		return -ENOMEM;
+	}
+	lua_pushcfunction(c->L, load_chisel);
+	return sinsp_chisel_call(c, 0, 0, "its file");
+}
+
+int sinsp_chisel_open(struct sinsp_chisel **out, struct sinsp_chisel_run *run, const char *name)
+{
+	struct sinsp_chisel *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->run = run;
+	sinsp_asker_init(&c->asker, NULL);
+	err = open_program(c, name);
+	if (err)
+		sinsp_chisel_close(c);
+	else
+		*out = c;
+	return err;
+}
+
+void sinsp_chisel_close(struct sinsp_chisel *c)
+{
+	if (!c)
+		return;
+	drop_program(c);
+	sinsp_chisel_exec_fini(&c->exec);
+	sinsp_asker_fini(&c->asker);
+	free(c->line.p);
+	free(c);
+}
+
+const struct sinsp_chisel_info *sinsp_chisel_info(const struct sinsp_chisel *c)
+{
+	return &c->info;
+}
+
+/* ---- callbacks ---- */
+
+struct callback {
+	const char *name;
+	int64_t numbers[3];
+	int n_numbers;
+	const char *texts[2];
+	int n_texts;
+	int found, result, is_boolean; /* out */
+};
+
+static int call_global(lua_State *L)
+{
+	struct callback *cb = lua_touserdata(L, 1);
+
+	if (lua_getglobal(L, cb->name) != LUA_TFUNCTION)
+		return 0;
+	cb->found = 1;
+	for (int i = 0; i < cb->n_texts; i++)
+		lua_pushstring(L, cb->texts[i]);
+	for (int i = 0; i < cb->n_numbers; i++)
+		lua_pushinteger(L, cb->numbers[i]);
+	lua_call(L, cb->n_texts + cb->n_numbers, 1);
+	cb->is_boolean = lua_isboolean(L, -1);
+	cb->result = lua_toboolean(L, -1);
+	return 0;
+}
+
+static int call(struct sinsp_chisel *c, struct callback *cb)
+{
+	lua_pushcfunction(c->L, call_global);
+	lua_pushlightuserdata(c->L, cb);
+	return sinsp_chisel_call(c, 1, 0, cb->name);
+}
+
+static int call_with_time(struct sinsp_chisel *c, struct callback *cb, uint64_t ns, int64_t delta)
+{
+	cb->numbers[0] = (int64_t)(ns / 1000000000);
+	cb->numbers[1] = (int64_t)(ns % 1000000000);
+	cb->numbers[2] = delta;
+	cb->n_numbers = 3;
+	return call(c, cb);
+}
+
+/* Looked up when it may have changed, not at each event. */
+static int find_on_event(lua_State *L)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+
+	luaL_unref(L, LUA_REGISTRYINDEX, c->on_event);
+	c->on_event = LUA_NOREF;
+	if (lua_getglobal(L, "on_event") == LUA_TFUNCTION)
+		c->on_event = luaL_ref(L, LUA_REGISTRYINDEX);
+	return 0;
+}
+
+static int look_up_on_event(struct sinsp_chisel *c)
+{
+	lua_pushcfunction(c->L, find_on_event);
+	return sinsp_chisel_call(c, 0, 0, "on_event");
+}
+
+/* ---- arguments ---- */
+
+static int set_arg(struct sinsp_chisel *c, size_t i, const char *value)
+{
+	struct callback cb = {
+		.name = "on_set_arg", .texts = {c->info.args[i].name, value}, .n_texts = 2};
+	int err = call(c, &cb);
+
+	if (err)
+		return err;
+	if (!cb.found) {
+		sinsp_chisel_say(c, "chisel %s has arguments, but no on_set_arg", c->info.name);
+		return -EINVAL;
+	}
+	if (!cb.result) {
+		sinsp_chisel_say(c, "chisel %s does not accept '%s' for %s", c->info.name, value,
+				 c->info.args[i].name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_n_args(const struct sinsp_chisel *c, size_t n)
+{
+	const struct sinsp_chisel_info *info = &c->info;
+
+	if (n < info->n_required) {
+		sinsp_chisel_say(c, "chisel %s needs the argument %s; saker -i %s tells more",
+				 info->name, info->args[n].name, info->name);
+		return -EINVAL;
+	}
+	if (n > info->n_args) {
+		sinsp_chisel_say(c,
+				 "chisel %s takes %zu arguments, not %zu; saker -i %s tells more",
+				 info->name, info->n_args, n, info->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int set_all_args(struct sinsp_chisel *c, char *const *values, size_t n)
+{
+	int err = check_n_args(c, n);
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = set_arg(c, i, values[i]);
+	return err;
+}
+
+/* The next word at *text, made in place; NULL: there is none, or a quote is not closed (*bad). */
+static char *next_word(char **text, int *bad)
+{
+	char *p = *text, *word, *out, quote = 0;
+
+	p += strspn(p, " ");
+	if (!*p)
+		return NULL;
+	for (word = out = p; *p && (quote || *p != ' '); p++) {
+		if (quote && *p == quote)
+			quote = 0;
+		else if (!quote && (*p == '\'' || *p == '`' || *p == '"'))
+			quote = *p;
+		else
+			*out++ = *p;
+	}
+	*text = *p ? p + 1 : p;
+	*out = '\0';
+	*bad = quote != 0;
+	return word;
+}
+
+int sinsp_chisel_set_args(struct sinsp_chisel *c, const char *args)
+{
+	enum { WORDS_MAX = 100 };
+	char *copy = strdup(args ?: ""), *rest = copy, *words[WORDS_MAX], *word;
+	size_t n = 0;
+	int err = copy ? 0 : -ENOMEM, bad = 0;
+
+	while (!err && n < WORDS_MAX && (word = next_word(&rest, &bad))) {
+		words[n++] = word;
+		if (!bad)
+			continue;
+		sinsp_chisel_say(c, "chisel %s: a quote is not closed in '%s'", c->info.name, args);
+		err = -EINVAL;
+	}
+	if (!err)
+		err = set_all_args(c, words, n);
+	free(copy);
+	return err;
+}
+
+/* ---- beginning and end ---- */
+
+/* chisel.exec: the other one takes this one's place. */
+static int take_over(struct sinsp_chisel *c)
+{
+	struct sinsp_chisel_exec exec = c->exec;
+	int err;
+
+	c->exec = (struct sinsp_chisel_exec){0};
+	drop_program(c);
+	err = open_program(c, exec.name);
+	if (!err)
+		err = set_all_args(c, exec.args, exec.n_args);
+	sinsp_chisel_exec_fini(&exec);
+	return err;
+}
+
+int sinsp_chisel_init(struct sinsp_chisel *c)
+{
+	enum { EXECS_MAX = 16 };
+
+	for (int i = 0; i < EXECS_MAX; i++) {
+		struct callback cb = {.name = "on_init"};
+		int err = call(c, &cb);
+
+		if (err)
+			return err;
+		if (c->exec.name) {
+			err = take_over(c);
+			if (err)
+				return err;
+			continue;
+		}
+		if (!cb.found || cb.result)
+			return 0;
+		sinsp_chisel_say(c, "chisel %s does not begin: its on_init did not return true",
+				 c->info.name);
+		return -EINVAL;
+	}
+	sinsp_chisel_say(c, "chisel %s: chisels hand over to each other without end", c->info.name);
+	return -ELOOP;
+}
+
+int sinsp_chisel_begin(struct sinsp_chisel *c)
+{
+	struct callback cb = {.name = "on_capture_start"};
+	int err;
+
+	c->run->has_begun = 1;
+	err = call(c, &cb);
+	if (!err && cb.found && !cb.result) {
+		sinsp_chisel_say(c,
+				 "chisel %s does not begin: its on_capture_start did not return "
+				 "true",
+				 c->info.name);
+		err = -EINVAL;
+	}
+	return err ?: look_up_on_event(c);
+}
+
+int sinsp_chisel_end(struct sinsp_chisel *c)
+{
+	struct callback cb = {.name = "on_capture_end"};
+	const struct sinsp_chisel_run *run = c->run;
+	int err;
+
+	c->evt = NULL;
+	err = call_with_time(c, &cb, run->last_ns, (int64_t)(run->last_ns - run->first_ns));
+	fflush(run->out);
+	return err;
+}
+
+/* ---- events ---- */
+
+static int call_interval(struct sinsp_chisel *c, uint64_t ns, int64_t delta)
+{
+	struct callback cb = {.name = "on_interval"};
+	int err = call_with_time(c, &cb, ns, delta);
+
+	if (!err && cb.found && !cb.result) {
+		sinsp_chisel_say(c, "chisel %s ended: its on_interval did not return true",
+				 c->info.name);
+		err = -EINVAL;
+	}
+	return err ?: look_up_on_event(c);
+}
+
+static int step_interval(struct sinsp_chisel *c, uint64_t ns)
+{
+	const uint64_t sample = ns - ns % c->interval_ns;
+	int err;
+
+	if (sample == c->sample_ns)
+		return 0;
+	err = call_interval(c, ns, c->interval_ts ? (int64_t)(ns - c->interval_ts) : 0);
+	c->sample_ns = sample;
+	c->interval_ts = ns;
+	return err;
+}
+
+static int step_precise_interval(struct sinsp_chisel *c, uint64_t ns)
+{
+	int err = 0;
+
+	/* A chisel may change the interval, and end the capture, in any of its calls. */
+	while (!err && !c->run->end && ns > c->sample_ns && ns - c->sample_ns >= c->precise_ns) {
+		err = call_interval(c, c->sample_ns, 0);
+		c->sample_ns += c->precise_ns;
+	}
+	return err;
+}
+
+int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+{
+	const uint64_t ns = evt->raw.ts_ns;
+
+	c->evt = evt;
+	c->asker.insp = evt->insp;
+	c->asker.buf_fmt = c->run->buf_fmt;
+	c->asker.buf_max = c->run->buf_max;
+	sinsp_asker_set(&c->asker, evt);
+	if (!c->seen_event) {
+		c->seen_event = 1;
+		c->sample_ns = c->interval_ns ? ns - ns % c->interval_ns : ns;
+		return 0;
+	}
+	if (c->interval_ns)
+		return step_interval(c, ns);
+	return c->precise_ns ? step_precise_interval(c, ns) : 0;
+}
+
+/* 1: the event is to have its line. */
+static int call_on_event(struct sinsp_chisel *c)
+{
+	int err, r;
+
+	if (c->on_event == LUA_NOREF)
+		return 1;
+	lua_rawgeti(c->L, LUA_REGISTRYINDEX, c->on_event);
+	err = sinsp_chisel_call(c, 0, 1, "on_event");
+	if (err)
+		return err;
+	r = lua_toboolean(c->L, -1);
+	lua_pop(c->L, 1);
+	return r;
+}
+
+static int make_format(struct sinsp_chisel *c)
+{
+	const struct sinsp_format_opts opts = {
+		.sz = sizeof(opts),
+		.kind = c->run->json ? SINSP_FORMAT_JSON : SINSP_FORMAT_TEXT,
+		.buf_fmt = c->run->buf_fmt,
+		.buf_max = c->run->buf_max,
+	};
+	struct sinsp_format_error err = {0};
+	int r;
+
+	sinsp_format_free(c->format);
+	c->format = NULL;
+	c->format_fmt = c->run->buf_fmt;
+	r = sinsp_format_new(&c->format, c->format_text, &opts, &err);
+	if (r)
+		sinsp_chisel_say(c, "chisel %s: format '%s': %s", c->info.name, c->format_text,
+				 r == -EINVAL ? err.what : strerror(-r));
+	return r;
+}
+
+static int put_line(struct sinsp_chisel *c)
+{
+	int r = c->format && c->format_fmt == c->run->buf_fmt ? 0 : make_format(c);
+
+	if (r)
+		return r;
+	c->line.len = 0;
+	r = sinsp_format_line(c->format, &c->line, c->evt);
+	if (r > 0)
+		fwrite(c->line.p, 1, c->line.len, c->run->out);
+	return r < 0 ? r : 0;
+}
+
+int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+{
+	int r = c->filter ? sinsp_filter_run(c->filter, evt) : 1;
+
+	if (r > 0)
+		r = call_on_event(c);
+	if (r > 0 && c->format_text && !c->run->end)
+		r = put_line(c);
+	return r < 0 ? r : 0;
+}

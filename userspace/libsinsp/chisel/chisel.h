@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chisels: Lua programs that look at events, with the interface of sysdig's. Each runs in a Lua
+ * state of its own, with an amount of memory and of instructions per callback; a chisel that
+ * fails says why, with its traceback, and ends the run. docs/chisel-api.md has the interface.
+ */
+#ifndef SINSP_CHISEL_CHISEL_H
+#define SINSP_CHISEL_CHISEL_H
+
+#include <stdio.h>
+
+#include "sinsp.h"
+
+struct sinsp_chisel; /* used by one thread */
+
+/* What chisels are told of the run, and may ask of it. Shared by those of one run. */
+struct sinsp_chisel_run {
+	const char *const *dirs; /* NULL-terminated: where chisels and their modules are, the
+				    first one that has it counts */
+	const char *filter; /* of the command line; NULL: none */
+	const char *source; /* name of the capture file; NULL: live */
+	FILE *out; /* what chisels print, and lines of their formats */
+	scap_log_fn log; /* what is wrong with a chisel, line by line */
+	void *log_ctx;
+	size_t max_bytes; /* of Lua's memory, each; 0: 1 GiB */
+	uint64_t max_instructions; /* of a callback; 0: 10^9 */
+	double (*progress)(void *ctx); /* share of the files that is read; NULL: not known */
+	void *progress_ctx;
+	uint8_t unsafe; /* they may write files, run programs, send data */
+	uint8_t json; /* output is to be JSON */
+	uint8_t containers; /* output is to tell of containers */
+	uint8_t buf_fmt; /* enum sinsp_buf_fmt: sysdig.set_output_format changes it */
+	uint32_t buf_max; /* characters of a buffer shown as dots; 0: 80 */
+
+	/* What they ask for. */
+	uint32_t snaplen; /* bytes of buffers; 0: nothing asked */
+	char *set_filter; /* sysdig.set_filter: only these events; owned; NULL: all */
+	char *run_app; /* sysdig.run_app: arguments of a run after this one; owned; NULL: none */
+	uint8_t end; /* the capture is to end */
+	uint8_t ends_with_status; /* os.exit: a chisel ended the run */
+	int status;
+	int udp_fd; /* socket of udp_send; -1: none */
+
+	/* What they are told by and by. */
+	struct sinsp *insp; /* of the last event; NULL: nothing is open yet */
+	uint64_t first_ns, last_ns; /* times of events; 0: none yet */
+	uint8_t has_begun;
+};
+
+void sinsp_chisel_run_init(struct sinsp_chisel_run *run);
+void sinsp_chisel_run_fini(struct sinsp_chisel_run *run);
+
+struct sinsp_chisel_arg {
+	const char *name, *type, *description; /* owned by the chisel */
+	int optional;
+};
+
+/* What a chisel says of itself. Borrowed from it. */
+struct sinsp_chisel_info {
+	const char *name, *path;
+	const char *category, *short_description, *description; /* "" where it has none */
+	const struct sinsp_chisel_arg *args;
+	size_t n_args, n_required;
+	uint8_t hidden; /* is not listed */
+	uint8_t is_view; /* data for the terminal, nothing to run */
+	uint8_t has_args; /* there is a table of arguments, which may be empty */
+};
+
+/* Each fallible one: 0 or a negative errno after telling run->log. */
+
+/* Loads NAME, which may be a path with a slash in it. -ENOENT: no folder has it. */
+int sinsp_chisel_open(struct sinsp_chisel **out, struct sinsp_chisel_run *run, const char *name);
+void sinsp_chisel_close(struct sinsp_chisel *c);
+const struct sinsp_chisel_info *sinsp_chisel_info(const struct sinsp_chisel *c);
+
+/* @args: words with spaces between, quotes around what has spaces in it; NULL: none given. */
+int sinsp_chisel_set_args(struct sinsp_chisel *c, const char *args);
+int sinsp_chisel_init(struct sinsp_chisel *c); /* on_init */
+int sinsp_chisel_begin(struct sinsp_chisel *c); /* on_capture_start */
+/* The time of @evt is reached: intervals. */
+int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt);
+/* The event is meant: intervals, on_event and the line of the formatter. */
+int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt);
+int sinsp_chisel_end(struct sinsp_chisel *c); /* on_capture_end */
+
+/* Names of all chisels in the folders, each once, sorted. 0 or -ENOMEM; @fn: another error ends. */
+int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *name), void *ctx);
+
+/* The functions that chisels can call, as a page of documentation. */
+void sinsp_chisel_api_markdown(FILE *f);
+
+#endif /* SINSP_CHISEL_CHISEL_H */

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* chisel.* and evt.*: what a chisel asks of its host, and of events. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chisel_impl.h"
+#include "event_table.h"
+
+/* ---- values ---- */
+
+static void push_unsigned(lua_State *L, uint64_t u)
+{
+	if (u <= LUA_MAXINTEGER)
+		lua_pushinteger(L, (lua_Integer)u);
+	else
+		lua_pushnumber(L, (lua_Number)u);
+}
+
+/* As -p prints it. */
+static void push_text(lua_State *L, struct sinsp_asker *a, const struct sinsp_value *v)
+{
+	a->text.len = 0;
+	if (sinsp_value_text(&a->text, a, v))
+		luaL_error(L, "not enough memory");
+	lua_pushlstring(L, a->text.p ?: "", a->text.len);
+	a->text.len = 0;
+}
+
+/* Whose bytes they are: those of evt.rawarg are as they were, those of evt.buffer are shown as
+ * sysdig.set_output_format says. */
+static int is_shown(const struct sinsp_field *f, const struct sinsp_value *v)
+{
+	return v->type == FIELD_BYTES ? f->row->type == FIELD_BYTES : v->is_name;
+}
+
+static void push_value(lua_State *L, struct sinsp_asker *a, const struct sinsp_field *f,
+		       const struct sinsp_value *v)
+{
+	if (is_shown(f, v)) {
+		push_text(L, a, v);
+		return;
+	}
+	switch ((enum sinsp_field_type)v->type) {
+	case FIELD_INT:
+		lua_pushinteger(L, v->i);
+		break;
+	case FIELD_UINT:
+	case FIELD_PORT:
+	case FIELD_TIME:
+	case FIELD_DURATION:
+		push_unsigned(L, v->u);
+		break;
+	case FIELD_DOUBLE:
+		lua_pushnumber(L, v->d);
+		break;
+	case FIELD_BOOL:
+		lua_pushboolean(L, v->u != 0);
+		break;
+	case FIELD_STR:
+	case FIELD_PATH:
+	case FIELD_BYTES:
+		lua_pushlstring(L, v->p, v->len);
+		break;
+	default:
+		push_text(L, a, v);
+	}
+}
+
+/* ---- evt ---- */
+
+static int evt_field(lua_State *L)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+	const struct sinsp_value *more;
+	struct sinsp_value v;
+	lua_Unsigned i;
+	int n;
+
+	/* Existing chisels ask for fields that they forgot to request. */
+	if (lua_isnil(L, 1)) {
+		lua_pushnil(L);
+		return 1;
+	}
+	if (lua_type(L, 1) != LUA_TNUMBER)
+		return luaL_argerror(L, 1, "not a field of chisel.request_field");
+	i = (lua_Unsigned)lua_tointeger(L, 1) - 1;
+	luaL_argcheck(L, i < c->n_fields, 1, "not a field of chisel.request_field");
+	if (!c->evt) {
+		lua_pushnil(L);
+		return 1;
+	}
+	n = sinsp_field_get(&c->asker, &c->fields[i], &v, &more);
+	if (n < 0)
+		return luaL_error(L, "%s: %s", c->fields[i].row->name, strerror(-n));
+	if (n)
+		push_value(L, &c->asker, &c->fields[i], &v);
+	else
+		lua_pushnil(L);
+	return 1;
+}
+
+static const struct sinsp_evt *current(lua_State *L)
+{
+	const struct sinsp_evt *evt = chisel_of(L)->evt;
+
+	if (!evt)
+		luaL_error(L, "there is no event now: this works in on_event and on_interval");
+	return evt;
+}
+
+static int evt_get_num(lua_State *L)
+{
+	push_unsigned(L, current(L)->raw.num);
+	return 1;
+}
+
+static int evt_get_ts(lua_State *L)
+{
+	const uint64_t ns = current(L)->raw.ts_ns;
+
+	lua_pushinteger(L, (lua_Integer)(ns / 1000000000));
+	lua_pushinteger(L, (lua_Integer)(ns % 1000000000));
+	return 2;
+}
+
+static int evt_get_type(lua_State *L)
+{
+	lua_pushstring(L, sinsp_evt_type(current(L)));
+	return 1;
+}
+
+static int evt_get_cpuid(lua_State *L)
+{
+	lua_pushinteger(L, current(L)->raw.cpu);
+	return 1;
+}
+
+const struct sinsp_chisel_binding sinsp_chisel_evt[] = {
+	{"field", evt_field, "field(handle) -> value",
+	 "The field's value of the current event: a number, text, true or false; nil, if the event "
+	 "has none. `handle` is what `chisel.request_field` gave. Addresses are text, times and "
+	 "durations are nanoseconds. evt.field(nil) is nil."},
+	{"get_num", evt_get_num, "get_num() -> number", "The event's number."},
+	{"get_ts", evt_get_ts, "get_ts() -> seconds, nanoseconds", "The event's time."},
+	{"get_type", evt_get_type, "get_type() -> text", "The event's name, as `evt.type`."},
+	{"get_cpuid", evt_get_cpuid, "get_cpuid() -> number", "The CPU that it happened on."},
+	{NULL},
+};
+
+/* ---- chisel ---- */
+
+static int request_field(lua_State *L)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+	const char *name = luaL_checkstring(L, 1), *why = "";
+	struct sinsp_field *fields;
+	size_t at;
+	int r;
+
+	/* Scripts ask for the same one again and again, some at each event. */
+	fields = realloc(c->fields, (c->n_fields + 1) * sizeof(*fields));
+	if (!fields)
+		return luaL_error(L, "not enough memory");
+	c->fields = fields;
+	fields += c->n_fields;
+	*fields = (struct sinsp_field){0};
+	r = sinsp_field_parse(fields, name, &why, &at);
+	if (r >= 0 && name[r]) {
+		why = "there is something behind the field";
+		r = -EINVAL;
+	}
+	if (r < 0) {
+		lua_pushstring(L, r == -ENOMEM ? "not enough memory" : why);
+		sinsp_field_fini(fields);
+		return luaL_error(L, "chisel.request_field('%s'): %s", name, lua_tostring(L, -1));
+	}
+	for (size_t i = 0; i < c->n_fields; i++) {
+		if (sinsp_field_equal(&c->fields[i], fields)) {
+			sinsp_field_fini(fields);
+			lua_pushinteger(L, (lua_Integer)i + 1);
+			return 1;
+		}
+	}
+	lua_pushinteger(L, (lua_Integer)++c->n_fields);
+	return 1;
+}
+
+struct sinsp_filter *sinsp_chisel_filter(lua_State *L, const char *text)
+{
+	struct sinsp_filter_error err = {0};
+	struct sinsp_filter *f;
+	int r = sinsp_filter_new(&f, text, NULL, &err);
+
+	if (!r)
+		return f;
+	luaL_error(L, "filter '%s': %s", text, r == -EINVAL ? err.what : strerror(-r));
+	return NULL;
+}
+
+static int chisel_set_filter(lua_State *L)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+	struct sinsp_filter *f = sinsp_chisel_filter(L, luaL_checkstring(L, 1));
+
+	sinsp_filter_free(c->filter);
+	c->filter = f;
+	return 0;
+}
+
+static int chisel_set_event_formatter(lua_State *L)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+	char *text = strdup(luaL_checkstring(L, 1));
+
+	if (!text)
+		return luaL_error(L, "not enough memory");
+	free(c->format_text);
+	c->format_text = text;
+	sinsp_format_free(c->format);
+	c->format = NULL;
+	return 0;
+}
+
+static uint64_t positive(lua_State *L, lua_Number unit)
+{
+	const lua_Number n = luaL_checknumber(L, 1) * unit;
+
+	luaL_argcheck(L, n >= 1 && n < 9e18, 1, "an interval above 0 is needed");
+	return (uint64_t)n;
+}
+
+static int chisel_set_interval_ns(lua_State *L)
+{
+	chisel_of(L)->interval_ns = positive(L, 1);
+	return 0;
+}
+
+static int chisel_set_interval_s(lua_State *L)
+{
+	chisel_of(L)->interval_ns = positive(L, 1e9);
+	return 0;
+}
+
+static int chisel_set_precise_interval_ns(lua_State *L)
+{
+	chisel_of(L)->precise_ns = positive(L, 1);
+	return 0;
+}
+
+void sinsp_chisel_exec_fini(struct sinsp_chisel_exec *x)
+{
+	for (size_t i = 0; i < x->n_args; i++)
+		free(x->args[i]);
+	free(x->args);
+	free(x->name);
+	*x = (struct sinsp_chisel_exec){0};
+}
+
+static int chisel_exec(lua_State *L)
+{
+	struct sinsp_chisel_exec *x = &chisel_of(L)->exec;
+	const int n = lua_gettop(L);
+
+	for (int i = 1; i <= n; i++)
+		luaL_checkstring(L, i);
+	sinsp_chisel_exec_fini(x);
+	x->args = calloc((size_t)n + 1, sizeof(*x->args));
+	x->name = strdup(lua_tostring(L, 1));
+	for (int i = 2; i <= n && x->args; i++)
+		x->args[x->n_args++] = strdup(lua_tostring(L, i));
+	for (size_t i = 0; i < x->n_args; i++)
+		if (!x->args[i])
+			return luaL_error(L, "not enough memory");
+	return x->name && x->args ? 0 : luaL_error(L, "not enough memory");
+}
+
+const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
+	{"request_field", request_field, "request_field(name) -> handle",
+	 "For `evt.field`: a field as in filters and formats, `saker -l` lists them."},
+	{"set_filter", chisel_set_filter, "set_filter(text)",
+	 "`on_event` runs only for events that this filter means. The filter of the command line "
+	 "holds "
+	 "as well."},
+	{"set_event_formatter", chisel_set_event_formatter, "set_event_formatter(format)",
+	 "A line of this format is printed for each event that `on_event` returns true for, or for "
+	 "each that the filter means if there is no `on_event`."},
+	{"set_interval_ns", chisel_set_interval_ns, "set_interval_ns(ns)",
+	 "`on_interval` is called with the first event of each interval."},
+	{"set_interval_s", chisel_set_interval_s, "set_interval_s(s)", "The same, in seconds."},
+	{"set_precise_interval_ns", chisel_set_precise_interval_ns, "set_precise_interval_ns(ns)",
+	 "The same, but counted from the first event on, and `on_interval` is called for each "
+	 "interval "
+	 "that passed, with its time."},
+	{"exec", chisel_exec, "exec(name, ...)",
+	 "In `on_init`: another chisel takes over, with these arguments."},
+	{NULL},
+};
+
+/* ---- documentation ---- */
+
+static void put_table(FILE *f, const char *table, const struct sinsp_chisel_binding *b)
+{
+	fprintf(f, "\n## %s\n\n| function | what it does |\n|---|---|\n", table);
+	for (; b->name; b++)
+		fprintf(f, "| `%s.%s` | %s |\n", table, b->use, b->help);
+}
+
+void sinsp_chisel_api_markdown(FILE *f)
+{
+	fputs("# What chisels can call\n\n"
+	      "Made of the tables in userspace/libsinsp/chisel by `saker -cl --markdown`. "
+	      "The interface is sysdig's.\n",
+	      f);
+	put_table(f, "chisel", sinsp_chisel_chisel);
+	put_table(f, "evt", sinsp_chisel_evt);
+	put_table(f, "sysdig", sinsp_chisel_sysdig);
+}

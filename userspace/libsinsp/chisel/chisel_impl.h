@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the host of chisels: one chisel and its Lua state. */
+#ifndef SINSP_CHISEL_CHISEL_IMPL_H
+#define SINSP_CHISEL_CHISEL_IMPL_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "chisel.h"
+#include "fields/field.h"
+#include "fields/format.h"
+#include "filter/filter.h"
+
+struct sinsp_chisel_exec {
+	char *name; /* chisel.exec: who takes over; NULL: nobody */
+	char **args;
+	size_t n_args;
+};
+
+void sinsp_chisel_exec_fini(struct sinsp_chisel_exec *x);
+
+struct sinsp_chisel {
+	struct sinsp_chisel_run *run;
+	struct sinsp_chisel_info info;
+	char *name, *path;
+	lua_State *L;
+	int on_event; /* registry reference; LUA_NOREF: there is none */
+	struct sinsp_asker asker;
+	struct sinsp_field *fields; /* of request_field: a handle is an index and one more */
+	size_t n_fields;
+	uint64_t set_serial; /* of the event that asker was set to */
+	struct sinsp_filter *filter; /* NULL: every event */
+	struct sinsp_format *format; /* of set_event_formatter; NULL: prints no lines itself */
+	char *format_text;
+	uint8_t format_fmt; /* the buf_fmt that format was made with */
+	struct sinsp_text line;
+	const struct sinsp_evt *evt; /* the current one; NULL: there is none */
+	uint64_t interval_ns, precise_ns; /* 0: none */
+	uint64_t sample_ns, interval_ts; /* begin of the interval; the last call's time */
+	uint8_t seen_event;
+	struct sinsp_chisel_exec exec;
+	size_t n_bytes; /* of Lua's memory */
+	uint8_t out_of_memory;
+	uint64_t n_instructions; /* of the callback, in steps */
+	uint8_t out_of_instructions;
+};
+
+/* A function that chisels can call. */
+struct sinsp_chisel_binding {
+	const char *name;
+	lua_CFunction fn;
+	const char *use; /* "request_field(name) -> field" */
+	const char *help;
+};
+
+extern const struct sinsp_chisel_binding sinsp_chisel_sysdig[], sinsp_chisel_chisel[],
+	sinsp_chisel_evt[]; /* each ends with a NULL name */
+
+/* The chisel that calls. */
+static inline struct sinsp_chisel *chisel_of(lua_State *L)
+{
+	return *(struct sinsp_chisel **)lua_getextraspace(L);
+}
+
+/* A state with libraries, limits and without what is not allowed. NULL: no memory. */
+lua_State *sinsp_chisel_state(struct sinsp_chisel *c);
+/* In a protected call: libraries and tables of functions. */
+int sinsp_chisel_fill_state(lua_State *L);
+/* Calls what lies below @n_args arguments, with a traceback. An error is told: -EINVAL. */
+int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what);
+
+/* sysdig.get_thread_table and its kin. */
+int sinsp_chisel_thread_table(lua_State *L);
+int sinsp_chisel_thread_table_nofds(lua_State *L);
+int sinsp_chisel_thread_table_barebone(lua_State *L);
+int sinsp_chisel_thread_table_barebone_nofds(lua_State *L);
+int sinsp_chisel_container_table(lua_State *L);
+
+/* The file of a module or chisel in the folders: owned. NULL: none has it. */
+char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name);
+/* A filter of a chisel, or an error of Lua. */
+struct sinsp_filter *sinsp_chisel_filter(lua_State *L, const char *text);
+
+__attribute__((format(printf, 2, 3))) void sinsp_chisel_say(const struct sinsp_chisel *c,
+							    const char *fmt, ...);
+
+#endif /* SINSP_CHISEL_CHISEL_IMPL_H */

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Lua state of a chisel: its memory and its instructions are counted, and what reaches out of
+ * it is left out unless the run is unsafe. Bytecode is never loaded: it could read any memory.
+ * Finalizers are refused, since Lua counts nothing inside them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chisel_impl.h"
+#include "chisel_lua.h"
+
+enum { STEP_INSTRUCTIONS = 100000 };
+
+static void *count_bytes(void *ctx, void *p, size_t old, size_t size)
+{
+	struct sinsp_chisel *c = ctx;
+	void *q;
+
+	if (!p)
+		old = 0; /* Lua says what kind of object it is */
+	if (!size) {
+		free(p);
+		c->n_bytes -= old;
+		return NULL;
+	}
+	if (size > old && size - old > c->run->max_bytes - c->n_bytes) {
+		c->out_of_memory = 1;
+		return NULL;
+	}
+	q = realloc(p, size);
+	if (q)
+		c->n_bytes = c->n_bytes - old + size;
+	return q;
+}
+
+/* Once it is over, every step of every coroutine ends with an error: it cannot be caught away. */
+static void count_instructions(lua_State *L, lua_Debug *ar)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+
+	(void)ar;
+	c->n_instructions += STEP_INSTRUCTIONS;
+	if (c->n_instructions <= c->run->max_instructions && !c->out_of_instructions)
+		return;
+	c->out_of_instructions = 1;
+	lua_sethook(L, count_instructions, LUA_MASKCOUNT, 1);
+	luaL_error(L, "it did not return within %f million instructions (--chisel-limit)",
+		   (double)c->run->max_instructions / 1e6);
+}
+
+/* ---- text of numbers, as in Lua 5.1 ---- */
+
+/* A whole number has no ".0", whatever it was computed with. */
+static int to_string(lua_State *L)
+{
+	luaL_checkany(L, 1);
+	if (lua_type(L, 1) == LUA_TNUMBER && !lua_isinteger(L, 1)) {
+		char text[64];
+
+		snprintf(text, sizeof(text), LUA_NUMBER_FMT, lua_tonumber(L, 1));
+		lua_pushstring(L, text);
+	} else {
+		luaL_tolstring(L, 1, NULL);
+	}
+	return 1;
+}
+
+static int print(lua_State *L)
+{
+	FILE *out = chisel_of(L)->run->out;
+	const int n = lua_gettop(L);
+
+	for (int i = 1; i <= n; i++) {
+		const char *s;
+		size_t len;
+
+		lua_pushcfunction(L, to_string);
+		lua_pushvalue(L, i);
+		lua_call(L, 1, 1);
+		s = lua_tolstring(L, -1, &len);
+		if (i > 1)
+			fputc('\t', out);
+		fwrite(s, 1, len, out);
+		lua_pop(L, 1);
+	}
+	fputc('\n', out);
+	return 0;
+}
+
+static int write_out(lua_State *L)
+{
+	FILE *out = chisel_of(L)->run->out;
+	const int n = lua_gettop(L);
+
+	for (int i = 1; i <= n; i++) {
+		const char *s;
+		size_t len;
+
+		luaL_argcheck(L, lua_isstring(L, i), i, "text or a number is needed");
+		lua_pushcfunction(L, to_string);
+		lua_pushvalue(L, i);
+		lua_call(L, 1, 1);
+		s = lua_tolstring(L, -1, &len);
+		fwrite(s, 1, len, out);
+		lua_pop(L, 1);
+	}
+	return 0;
+}
+
+static int flush_out(lua_State *L)
+{
+	fflush(chisel_of(L)->run->out);
+	return 0;
+}
+
+/* A number where %d stands: its whole part. */
+static void make_whole(lua_State *L, int arg)
+{
+	lua_Number n = luaL_checknumber(L, arg);
+
+	if (lua_isinteger(L, arg))
+		return;
+	if (n >= -9.2e18 && n <= 9.2e18)
+		lua_pushinteger(L, (lua_Integer)n);
+	else
+		lua_pushinteger(L, n > 0 ? LUA_MAXINTEGER : LUA_MININTEGER);
+	lua_replace(L, arg);
+}
+
+static void make_text(lua_State *L, int arg)
+{
+	if (lua_type(L, arg) != LUA_TNUMBER)
+		return;
+	lua_pushcfunction(L, to_string);
+	lua_pushvalue(L, arg);
+	lua_call(L, 1, 1);
+	lua_replace(L, arg);
+}
+
+/* %.2f of 8.125 is 8.13 in LuaJIT, which chisels were written for; C rounds such ties to even. */
+static void round_tie_up(lua_State *L, int arg, const char *precision)
+{
+	const lua_Number n = lua_tonumber(L, arg);
+	const int digits = *precision == '.' ? atoi(precision + 1) : 6;
+	lua_Number unit = 1, scaled;
+
+	if (!lua_isnumber(L, arg) || digits > 15)
+		return;
+	for (int i = 0; i < digits; i++)
+		unit *= 10;
+	scaled = fabs(n) * unit;
+	if (scaled >= 0x1p52 || scaled - floor(scaled) != 0.5 || scaled / unit != fabs(n))
+		return;
+	lua_pushnumber(L, nextafter(n, n < 0 ? -HUGE_VAL : HUGE_VAL));
+	lua_replace(L, arg);
+}
+
+/* string.format with %u and %i, with fractions for %d; the real one is an upvalue. */
+static int format(lua_State *L)
+{
+	const int n = lua_gettop(L);
+	size_t len;
+	const char *fmt = luaL_checklstring(L, 1, &len), *end = fmt + len, *precision;
+	luaL_Buffer b;
+	int arg = 1;
+
+	luaL_checkstack(L, 8, NULL);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1); /* the function, then the arguments */
+	luaL_buffinit(L, &b);
+	while (fmt < end) {
+		luaL_addchar(&b, *fmt);
+		if (*fmt++ != '%')
+			continue;
+		if (fmt < end && *fmt == '%') {
+			luaL_addchar(&b, *fmt++);
+			continue;
+		}
+		precision = "";
+		while (fmt < end && strchr("-+ #0123456789.", *fmt) && *fmt) {
+			if (*fmt == '.')
+				precision = fmt;
+			luaL_addchar(&b, *fmt++);
+		}
+		if (fmt == end)
+			break;
+		if (++arg <= n) {
+			/* The buffer may have a place on the stack: arguments are below it. */
+			if (strchr("diuxXoc", *fmt) && lua_type(L, arg + 1) != LUA_TNIL)
+				make_whole(L, arg + 1);
+			else if (*fmt == 's')
+				make_text(L, arg + 1);
+			else if (*fmt == 'f')
+				round_tie_up(L, arg + 1, precision);
+		}
+		luaL_addchar(&b, *fmt == 'u' ? 'd' : *fmt);
+		fmt++;
+	}
+	luaL_pushresult(&b);
+	lua_replace(L, 2);
+	lua_call(L, n, 1);
+	return 1;
+}
+
+/* ---- code from files ---- */
+
+static int load_file(lua_State *L)
+{
+	const char *path = luaL_checkstring(L, 1);
+
+	if (luaL_loadfilex(L, path, "t") == LUA_OK)
+		return 1;
+	lua_pushnil(L);
+	lua_insert(L, -2);
+	return 2;
+}
+
+/* find_module(NAME): the code of a module in the folders of chisels, or of ours. */
+static int find_module(lua_State *L)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+	const char *name = luaL_checkstring(L, 1);
+	char *path = strchr(name, '/') ? NULL : sinsp_chisel_find(c, name);
+	int err;
+
+	if (path) {
+		err = luaL_loadfilex(L, path, "t");
+		free(path);
+		return err ? lua_error(L) : 1;
+	}
+	for (const struct chisel_lua *m = chisel_lua_modules; m->name; m++) {
+		if (strcmp(m->name, name) != 0)
+			continue;
+		lua_pushfstring(L, "=%s.lua", name);
+		if (luaL_loadbufferx(L, m->text, m->len, lua_tostring(L, -1), "t"))
+			return lua_error(L);
+		return 1;
+	}
+	lua_pushfstring(L, "no chisel folder has a file %s.lua", name);
+	return 1;
+}
+
+/* ---- what ends the run ---- */
+
+/* os.exit: other chisels and the capture file are finished first. */
+static int end_run(lua_State *L)
+{
+	struct sinsp_chisel_run *run = chisel_of(L)->run;
+
+	run->status = lua_isboolean(L, 1) ? !lua_toboolean(L, 1) : (int)luaL_optinteger(L, 1, 0);
+	run->ends_with_status = run->end = 1;
+	return luaL_error(L, "os.exit");
+}
+
+/* For compat.lua. */
+static const luaL_Reg natives[] = {
+	{"tostring", to_string},  {"print", print},
+	{"write", write_out},     {"flush", flush_out},
+	{"load_file", load_file}, {"find_module", find_module},
+	{"exit", end_run},        {NULL, NULL},
+};
+
+static void add_bindings(lua_State *L, const char *table, const struct sinsp_chisel_binding *b)
+{
+	lua_newtable(L);
+	for (; b->name; b++) {
+		lua_pushcfunction(L, b->fn);
+		lua_setfield(L, -2, b->name);
+	}
+	lua_setglobal(L, table);
+}
+
+int sinsp_chisel_fill_state(lua_State *L)
+{
+	const struct sinsp_chisel_run *run = chisel_of(L)->run;
+
+	luaL_openlibs(L);
+	lua_getglobal(L, "string");
+	lua_getfield(L, -1, "format");
+	lua_pushcclosure(L, format, 1);
+	lua_setfield(L, -2, "format");
+	lua_pop(L, 1);
+	add_bindings(L, "sysdig", sinsp_chisel_sysdig);
+	add_bindings(L, "chisel", sinsp_chisel_chisel);
+	add_bindings(L, "evt", sinsp_chisel_evt);
+	luaL_newmetatable(L, "saker.sorted");
+	lua_pop(L, 1);
+	if (luaL_loadbufferx(L, chisel_lua_compat.text, chisel_lua_compat.len, "=compat.lua", "t"))
+		return lua_error(L);
+	luaL_newlib(L, natives);
+	lua_pushboolean(L, run->unsafe);
+	luaL_getmetatable(L, "saker.sorted");
+	lua_call(L, 3, 0);
+	return 0;
+}
+
+lua_State *sinsp_chisel_state(struct sinsp_chisel *c)
+{
+	lua_State *L = lua_newstate(count_bytes, c);
+
+	if (!L)
+		return NULL;
+	*(struct sinsp_chisel **)lua_getextraspace(L) = c;
+	lua_sethook(L, count_instructions, LUA_MASKCOUNT, STEP_INSTRUCTIONS);
+	return L;
+}
+
+/* ---- protected calls ---- */
+
+/* An error may be any value. */
+static int add_traceback(lua_State *L)
+{
+	const char *text = lua_tostring(L, 1);
+
+	if (!text)
+		text = lua_pushfstring(L, "an error that is no text, but a %s",
+				       luaL_typename(L, 1));
+	luaL_traceback(L, L, text, 1);
+	return 1;
+}
+
+/* Line by line: a traceback has several. */
+static void say_lines(const struct sinsp_chisel *c, const char *what, const char *text)
+{
+	const char *nl;
+
+	sinsp_chisel_say(c, "chisel %s failed in %s: %.*s", c->info.name, what,
+			 (int)strcspn(text, "\n"), text);
+	for (nl = strchr(text, '\n'); nl; nl = strchr(nl + 1, '\n'))
+		sinsp_chisel_say(c, "%.*s", (int)strcspn(nl + 1, "\n"), nl + 1);
+}
+
+int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what)
+{
+	lua_State *L = c->L;
+	const int at = lua_gettop(L) - n_args;
+	const char *text;
+	int status;
+
+	c->n_instructions = 0;
+	lua_pushcfunction(L, add_traceback);
+	lua_insert(L, at);
+	status = lua_pcall(L, n_args, n_results, at);
+	lua_remove(L, at);
+	if (c->out_of_instructions && status == LUA_OK)
+		status = LUA_ERRRUN, lua_pushliteral(L, "it did not return in time");
+	if (status == LUA_OK)
+		return 0;
+	text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error";
+	if (c->run->ends_with_status) {
+		lua_settop(L, at - 1);
+		return -ECANCELED;
+	}
+	if (status == LUA_ERRMEM && c->out_of_memory)
+		sinsp_chisel_say(c,
+				 "chisel %s failed in %s: it needs more memory than the %zu "
+				 "million bytes it may have (--chisel-limit)",
+				 c->info.name, what, c->run->max_bytes / 1000000);
+	else
+		say_lines(c, what, text);
+	lua_settop(L, at - 1);
+	return -EINVAL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The chisels of -c: which they are, what their arguments are, and the lists of them. */
+#ifndef SAKER_CHISELS_H
+#define SAKER_CHISELS_H
+
+#include "chisel/chisel.h"
+#include "options.h"
+
+struct chisels {
+	struct sinsp_chisel_run run;
+	struct sinsp_chisel **v; /* owned */
+	size_t n;
+	char **dirs; /* owned; NULL-terminated */
+	const char **args; /* what was given to each; NULL: nothing. Borrowed */
+};
+
+/* Each: 0 or a negative errno after saying why. */
+
+/* Loads those of @o, calls their on_init, and makes o->filter of the words that are not their
+ * arguments. -ECANCELED: one of them ended the run. @cs is to be closed in any case. */
+int chisels_open(struct chisels *cs, struct options *o);
+void chisels_close(struct chisels *cs);
+
+int chisels_begin(struct chisels *cs, struct sinsp *insp);
+/* The time of the event is reached, whether it is meant or not. */
+int chisels_tick(struct chisels *cs, const struct sinsp_evt *evt);
+int chisels_event(struct chisels *cs, const struct sinsp_evt *evt);
+/* What was printed goes out. */
+int chisels_flush(struct chisels *cs);
+int chisels_end(struct chisels *cs);
+
+/* The arguments of sysdig.run_app, as a command line: @argv of owned words after the borrowed
+ * @self. Each: 0 or a negative errno. */
+int chisels_split_run_app(const struct chisels *cs, char *self, char ***argv, int *argc);
+/* Whether the run that a chisel asks for does no more than it may. */
+int chisels_check_run_app(const struct chisels *cs, const struct options *o);
+
+/* The exit status. */
+int chisels_list(const struct options *o);
+int chisels_show(const struct options *o);
+
+#endif /* SAKER_CHISELS_H */
