@@ -216,6 +216,8 @@ static inline int row_is_carried(const struct call_row *row)
 
 /* Bits that the format has, and so do those below. */
 #define OPEN_FLAGS_NAMED 0x59dec3u
+/* Of these flags: access mode 3 has no name. */
+#define OPEN_FLAGS_NAMED_OF(v) (OPEN_FLAGS_NAMED & ~((v) & (v) >> 1 & 1))
 
 static inline u32 convert_open_flags(u32 v)
 {

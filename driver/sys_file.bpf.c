@@ -106,8 +106,11 @@ int fill_open(u64 *ctx)
 	settle_like(&r);
 	put_opened_path(&r, file, has_dirfd(&r));
 	settle(&r);
-	if (call_nr(&r) != NR_CREAT)
-		put_raw64(&r, opened_how(&r).flags, OPEN_FLAGS_NAMED);
+	if (call_nr(&r) != NR_CREAT) {
+		u64 flags = opened_how(&r).flags;
+
+		put_raw64(&r, flags, OPEN_FLAGS_NAMED_OF(flags));
+	}
 	return commit_like(&r);
 }
 
@@ -131,7 +134,7 @@ int fill_open_by_handle_at(u64 *ctx)
 		put_no_text(&r);
 	put_u32(&r, id.dev);
 	put_u64(&r, id.ino);
-	put_raw64(&r, (u32)arg(&r, 2), OPEN_FLAGS_NAMED);
+	put_raw64(&r, (u32)arg(&r, 2), OPEN_FLAGS_NAMED_OF((u32)arg(&r, 2)));
 	return commit(&r);
 }
 

@@ -49,6 +49,8 @@ static void do_open(void)
 	say("open fd=%ld name=none flags=1 mode=0 dev=0 ino=0", CALL(open, P("none"), O_RDONLY));
 	say("open fd=%ld name=none flags=1 mode=0 raw_flags=8448(O_NOCTTY|O_ASYNC)",
 	    CALL(open, P("none"), O_NOCTTY | O_ASYNC));
+	say("open fd=%ld name=none flags=0 mode=0 raw_flags=3(O_ACCMODE)",
+	    CALL(open, P("none"), O_ACCMODE));
 }
 
 static void do_creat(void)

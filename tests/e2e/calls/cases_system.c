@@ -336,9 +336,12 @@ static void do_syslog(void)
 /* With numbers that the kernel does not take for meant. */
 static void do_reboot(void)
 {
+	/* The kernel does not read it: a page of the program that nobody touched is not there. */
+	char why[] = "why not";
+
 	say("reboot res=%ld magic1=4276215469(LINUX_REBOOT_MAGIC1) magic2=5 "
 	    "cmd=2712847316(LINUX_REBOOT_CMD_RESTART2) arg=why not",
-	    CALL(reboot, 0xfee1dead, 5, 0xa1b2c3d4, P("why not")));
+	    CALL(reboot, 0xfee1dead, 5, 0xa1b2c3d4, P(why)));
 	say("reboot res=%ld magic1=1 magic2=672274793(LINUX_REBOOT_MAGIC2) "
 	    "cmd=0(LINUX_REBOOT_CMD_CAD_OFF) arg=<NA>",
 	    CALL(reboot, 1, 672274793, 0, 0L));
