@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "program.h"
 
@@ -35,14 +36,17 @@ static int compile(struct sinsp_filter *f, const char *text, const struct sinsp_
 int sinsp_filter_new(struct sinsp_filter **out, const char *text,
 		     const struct sinsp_filter_opts *opts, struct sinsp_filter_error *err)
 {
+	struct sinsp_filter_opts known = {0}; /* what an older caller does not know of is zero */
 	struct sinsp_filter *f = calloc(1, sizeof(*f));
 	int r;
 
 	if (!f)
 		return -ENOMEM;
+	if (opts)
+		memcpy(&known, opts, opts->sz < sizeof(known) ? opts->sz : sizeof(known));
 	sinsp_asker_init(&f->asker, NULL);
 	f->ast.err = err ? err : &f->no_error;
-	r = compile(f, text, opts);
+	r = compile(f, text, &known);
 	if (r) {
 		sinsp_filter_free(f);
 		return r;
