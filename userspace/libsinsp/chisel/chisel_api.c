@@ -27,11 +27,23 @@ static void push_text(lua_State *L, struct sinsp_asker *a, const struct sinsp_va
 	a->text.len = 0;
 }
 
+/* Nearly all names: what is printed of them is what they are. */
+static int is_plain(const struct sinsp_value *v)
+{
+	unsigned int bad = 0;
+
+	for (uint32_t i = 0; i < v->len; i++)
+		bad |= (unsigned char)v->p[i] - 0x20u > 0x7eu - 0x20u;
+	return !bad;
+}
+
 /* Whose bytes they are: those of evt.rawarg are as they were, those of evt.buffer are shown as
  * sysdig.set_output_format says. */
 static int is_shown(const struct sinsp_field *f, const struct sinsp_value *v)
 {
-	return v->type == FIELD_BYTES ? f->row->type == FIELD_BYTES : v->is_name;
+	if (v->type == FIELD_BYTES)
+		return f->row->type == FIELD_BYTES;
+	return v->is_name && !is_plain(v);
 }
 
 static void push_value(lua_State *L, struct sinsp_asker *a, const struct sinsp_field *f,
@@ -75,17 +87,15 @@ static int evt_field(lua_State *L)
 	const struct sinsp_value *more;
 	struct sinsp_value v;
 	lua_Unsigned i;
-	int n;
+	int n, is_number;
 
+	i = (lua_Unsigned)lua_tointegerx(L, 1, &is_number) - 1;
 	/* Existing chisels ask for fields that they forgot to request. */
-	if (lua_isnil(L, 1)) {
+	if (!is_number && lua_isnil(L, 1)) {
 		lua_pushnil(L);
 		return 1;
 	}
-	if (lua_type(L, 1) != LUA_TNUMBER)
-		return luaL_argerror(L, 1, "not a field of chisel.request_field");
-	i = (lua_Unsigned)lua_tointeger(L, 1) - 1;
-	luaL_argcheck(L, i < c->n_fields, 1, "not a field of chisel.request_field");
+	luaL_argcheck(L, is_number && i < c->n_fields, 1, "not a field of chisel.request_field");
 	if (!c->evt) {
 		lua_pushnil(L);
 		return 1;

@@ -298,17 +298,6 @@ int sinsp_chisel_fill_state(lua_State *L)
 	return 0;
 }
 
-lua_State *sinsp_chisel_state(struct sinsp_chisel *c)
-{
-	lua_State *L = lua_newstate(count_bytes, c);
-
-	if (!L)
-		return NULL;
-	*(struct sinsp_chisel **)lua_getextraspace(L) = c;
-	lua_sethook(L, count_instructions, LUA_MASKCOUNT, STEP_INSTRUCTIONS);
-	return L;
-}
-
 /* ---- protected calls ---- */
 
 /* An error may be any value. */
@@ -321,6 +310,19 @@ static int add_traceback(lua_State *L)
 				       luaL_typename(L, 1));
 	luaL_traceback(L, L, text, 1);
 	return 1;
+}
+
+/* Its stack always begins with the function that adds tracebacks. */
+lua_State *sinsp_chisel_state(struct sinsp_chisel *c)
+{
+	lua_State *L = lua_newstate(count_bytes, c);
+
+	if (!L)
+		return NULL;
+	*(struct sinsp_chisel **)lua_getextraspace(L) = c;
+	lua_sethook(L, count_instructions, LUA_MASKCOUNT, STEP_INSTRUCTIONS);
+	lua_pushcfunction(L, add_traceback);
+	return L;
 }
 
 /* Line by line: a traceback has several. */
@@ -342,15 +344,13 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 	int status;
 
 	c->n_instructions = 0;
-	lua_pushcfunction(L, add_traceback);
-	lua_insert(L, at);
-	status = lua_pcall(L, n_args, n_results, at);
-	lua_remove(L, at);
-	if (c->out_of_instructions && status == LUA_OK)
-		status = LUA_ERRRUN, lua_pushliteral(L, "it did not return in time");
-	if (status == LUA_OK)
+	status = lua_pcall(L, n_args, n_results, 1);
+	if (status == LUA_OK && !c->out_of_instructions)
 		return 0;
-	text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error";
+	if (status == LUA_OK)
+		text = "it took too many instructions (--chisel-limit)";
+	else
+		text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error";
 	if (c->run->ends_with_status) {
 		lua_settop(L, at - 1);
 		return -ECANCELED;
