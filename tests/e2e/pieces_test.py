@@ -155,6 +155,27 @@ class PiecesTest(unittest.TestCase):
         times = [line.split()[1] for line in out.splitlines()]
         self.assertEqual(times, [line.split()[0] for line in self.texts(self.whole, options=("-t", "r"))])
 
+    CUTS = ("evt.type in (read, write) and evt.dir=<", "fd.name contains kept and evt.dir=<",
+            "fd.type=ipv4 and evt.dir=<", "evt.failed=true", "evt.rawres>0 and fd.type!=file")
+
+    def same_when_cut(self, source, reader, text):
+        cut = self.path("cut.scap")
+        show = ("-p", "*%evt.type %evt.dir %fd.num %fd.type %fd.name %proc.name", text)
+        e2e.run(e2e.SAKER, "-r", source, "-w", cut, text)
+        self.assertEqual(e2e.run(reader, "-r", cut, *show), e2e.run(reader, "-r", source, *show), (source, text))
+
+    def test_a_cut_file_keeps_names(self):
+        """Also where the filter means exits only: whose file it was, the enter says."""
+        captures = glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*nginx*.scap"))
+        for source in (self.whole, *captures):
+            for text in self.CUTS:
+                self.same_when_cut(source, e2e.SAKER, text)
+
+    def test_a_cut_file_keeps_names_for_sysdig(self):
+        e2e.need("sysdig")
+        for text in self.CUTS:
+            self.same_when_cut(self.whole, "sysdig", text)
+
     def test_what_does_not_go_together(self):
         for options in (("-C", "1"), ("-W", "3", "-w", "x"), ("-e", "5", "-C", "1", "-w", "x"),
                         ("-C", "0", "-w", "x"), ("-e", "5", "-w", "-")):

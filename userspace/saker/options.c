@@ -180,11 +180,11 @@ const struct option_row option_rows[] = {
 	 take_format, AT(line), 0, line_formats},
 	{'j', "json", NULL, GROUP_LINES,
 	 "Lines of JSON: an object with the fields of the format, numbers as numbers; null with *.",
-	 take_value, AT(lines_kind), SINSP_FORMAT_JSON},
+	 take_lines_kind, AT(lines_kind), SINSP_FORMAT_JSON},
 	{0, "tsv", NULL, GROUP_LINES,
 	 "The fields of the format with tabs between them, below a line with their names. A tab in a "
 	 "value is \\t, the end of a line \\n, a backslash \\\\.",
-	 take_value, AT(lines_kind), SINSP_FORMAT_TSV},
+	 take_lines_kind, AT(lines_kind), SINSP_FORMAT_TSV},
 	{0, "color", "WHEN", GROUP_LINES,
 	 "Colours: auto, on a terminal unless NO_COLOR is set; always; never.",
 	 take_choice, AT(colour), 0, colours},

@@ -17,6 +17,17 @@ int take_value(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+int take_lines_kind(void *member, const struct option_row *row, const char *arg)
+{
+	(void)arg;
+	if (*(int *)member && *(int *)member != row->value) {
+		say("-j and --tsv are two forms of a line: give one of them");
+		return -EINVAL;
+	}
+	*(int *)member = row->value;
+	return 0;
+}
+
 int take_compress(void *member, const struct option_row *row, const char *arg)
 {
 	const int *chosen = member;

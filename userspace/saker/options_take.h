@@ -5,6 +5,7 @@
 
 #include "options.h"
 
+int take_lines_kind(void *member, const struct option_row *row, const char *arg); /* int */
 int take_value(void *member, const struct option_row *row, const char *arg); /* int */
 int take_compress(void *member, const struct option_row *row, const char *arg); /* int */
 int take_nothing(void *member, const struct option_row *row, const char *arg);

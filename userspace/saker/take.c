@@ -292,13 +292,19 @@ static int show(struct take *t, const struct sinsp_evt *evt)
 /* Private events, which say what was lost, take no number. */
 static int matters_to_state(const struct sinsp_evt *evt)
 {
-	return !evt->raw.num || (evt->info && evt->info->flags & EF_MODIFIES_STATE);
+	const uint32_t changes = EF_MODIFIES_STATE | EF_CREATES_FD | EF_DESTROYS_FD;
+
+	return !evt->raw.num || (evt->info && evt->info->flags & changes);
 }
 
 /* What the filter leaves out is still in the file if names depend on it. */
-static int keep_for_state(struct sinsp_evt *evt)
+static int keep_for_state(const struct take *t, struct sinsp_evt *evt)
 {
-	if (!matters_to_state(evt))
+	/* What an exit is about, its file for one, other tools' files say in the enter. */
+	const int of_exit =
+		evt_is_enter(evt->raw.type) && sinsp_filter_may_match(t->filter, evt->raw.type | 1);
+
+	if (!of_exit && !matters_to_state(evt))
 		return 0;
 	evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
 	return 1;
@@ -337,7 +343,7 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		say_cause(say_n_errors(), "cannot filter", meant);
 		return meant;
 	}
-	if (t->o->write && !meant && !keep_for_state(evt))
+	if (t->o->write && !meant && !keep_for_state(t, evt))
 		return 0;
 	if (evt->raw.num)
 		t->n_numbered++;

@@ -472,6 +472,22 @@ static int is_number_of_fcntl(const struct sinsp_evt *evt, const struct value *v
 	return ps->v[CMD].p[0] != DUPFD && ps->v[CMD].p[0] != DUPFD_CLOEXEC;
 }
 
+/* The same of bpf: commands that make or find an object return a file's number. */
+static int is_number_of_bpf(const struct sinsp_evt *evt, const struct value *v)
+{
+	enum { FD, CMD, N_CMDS = 64 };
+	static const uint64_t makes_file = 1ull << 0 | 1ull << 5 | 1ull << 7 | 1ull << 13 |
+					   1ull << 14 | 1ull << 17 | 1ull << 18 | 1ull << 19 |
+					   1ull << 28 | 1ull << 30 | 1ull << 32 | 1ull << 33 |
+					   1ull << 36;
+	const struct scap_params *ps = &evt->params;
+
+	if (evt->info->id != EVT_BPF_368_X || v->info != &evt->info->params[FD] || ps->n <= CMD ||
+	    !ps->v[CMD].len)
+		return 0;
+	return ps->v[CMD].p[0] >= N_CMDS || !(makes_file >> ps->v[CMD].p[0] & 1);
+}
+
 /* A negative number that is an error: only a result is. As an argument it says that there is no
  * file; sysdig takes each for an error. */
 static int may_be_error(const struct sinsp_evt *evt, const struct value *v)
@@ -493,7 +509,7 @@ static char *put_fd(struct value_writer *w, char *p, const struct value *v)
 	if (num < 0)
 		return may_be_error(evt, v) ? put_meaning(w, p, sinsp_errno_name(-(uint64_t)num))
 					    : p;
-	if (is_number_of_fcntl(evt, v))
+	if (is_number_of_fcntl(evt, v) || is_number_of_bpf(evt, v))
 		return p;
 	fd = evt->fd && evt->fdnum == num ? evt->fd : sinsp_thread_fd(evt->thread, num);
 	return fd ? put_fd_meaning(w, p, fd) : p;
