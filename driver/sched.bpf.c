@@ -104,13 +104,17 @@ int suppress_exec(u64 *ctx)
 #define NR_PRCTL 157
 #define COMM_SZ 16
 
-/* prctl and execve say the new name themselves. */
+/* prctl and execve say the new name themselves, also when they were switched out meanwhile. */
 static __always_inline bool call_says_name(const struct drv_slot *slot)
 {
-	const u32 nr = slot->call.nr;
+	const struct drv_call *call =
+		slot->task ? &slot->call : saved_find(bpf_get_current_task_btf());
+	u32 nr;
 
-	return slot->task && slot->call.state != CALL_NONE &&
-	       (nr == NR_PRCTL || nr == 59 || nr == 322);
+	if (!call || call->state == CALL_NONE)
+		return false;
+	nr = call->nr;
+	return nr == NR_PRCTL || nr == 59 || nr == 322;
 }
 
 /* Also by writing to /proc/PID/comm, in another thread than the one that gets the name. */
