@@ -16,14 +16,7 @@ enum evt_n_params {
 #define OL PL
 #define EVT(id, sym, name, category, flags, n_2022, ...) EVT_##sym##_NPARAMS = 0 __VA_ARGS__,
 #include "events.def"
-#undef EVT
-#undef P
-#undef PX
-#undef PR
-#undef PL
-#undef O
-#undef OX
-#undef OL
+#include "undef_rows.h"
 };
 
 /* Bytes of a parameter by type; 0: it varies. */
@@ -96,14 +89,7 @@ enum evt_fixed_sz {
 #define OL PL
 #define EVT(id, sym, name, category, flags, n_2022, ...) EVT_##sym##_FIXED_SZ = 0 __VA_ARGS__,
 #include "events.def"
-#undef EVT
-#undef P
-#undef PX
-#undef PR
-#undef PL
-#undef O
-#undef OX
-#undef OL
+#include "undef_rows.h"
 };
 
 #define EVT_ROWS_MAX 2048 /* of tables by event, a power of two: the verifier sees a mask */

@@ -42,12 +42,7 @@ static const u8 copied_args[DRV_MAX_NR] = {
 #define AE AF
 #define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
 #include "syscalls.def"
-#undef SYS
-#undef A
-#undef AF
-#undef AX
-#undef AXF
-#undef AE
+#include "undef_rows.h"
 };
 
 /*
@@ -63,12 +58,7 @@ static const u8 same_args[DRV_MAX_NR] = {
 #define AE A
 #define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
 #include "syscalls.def"
-#undef SYS
-#undef A
-#undef AF
-#undef AX
-#undef AXF
-#undef AE
+#include "undef_rows.h"
 };
 
 /* Marks a call that writes where it reads. */

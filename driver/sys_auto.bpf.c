@@ -17,14 +17,7 @@ static const u8 param_sizes[EVT_ROWS_MAX][EVT_MAX_PARAMS] = {
 #define OL PL
 #define EVT(id, sym, name, category, flags, n_2022, ...) [EVT_INDEX(id)] = {__VA_ARGS__},
 #include "events.def"
-#undef EVT
-#undef P
-#undef PX
-#undef PR
-#undef PL
-#undef O
-#undef OX
-#undef OL
+#include "undef_rows.h"
 };
 
 /* A number in the size of its parameter: 1, 2, 4 or 8 bytes of the 8 that are written. */

@@ -46,14 +46,7 @@
 #define EVT(id, sym, name, category, flags, n_2022, ...)                                           \
 	static const struct scap_param_info params_##sym[] = {__VA_ARGS__{.dirfd = -1}};
 #include "events.def"
-#undef EVT
-#undef P
-#undef PX
-#undef PR
-#undef PL
-#undef O
-#undef OX
-#undef OL
+#include "undef_rows.h"
 
 #define P(...) +1
 #define PX(...) +1
@@ -76,14 +69,7 @@
 static const struct scap_event_info events[EVT_INDEX_MAX] = {
 #include "events.def"
 };
-#undef EVT
-#undef P
-#undef PX
-#undef PR
-#undef PL
-#undef O
-#undef OX
-#undef OL
+#include "undef_rows.h"
 
 const struct scap_event_info *scap_event_info(unsigned int type)
 {

@@ -71,12 +71,7 @@ static const char *const good_fillers[] = {
 #define SYS(nr, name, event, filler, ...)                                                          \
 	static const struct call_row uses_##name[] = {__VA_ARGS__{.kind = ARG_KIND_MAX}};
 #include "syscalls.def"
-#undef SYS
-#undef A
-#undef AX
-#undef AF
-#undef AXF
-#undef AE
+#include "undef_rows.h"
 
 static const struct row {
 	const char *name, *filler;

@@ -31,12 +31,7 @@ struct arg_row {
 #define SYS(nr, name, event, filler, ...)                                                          \
 	static const struct arg_row rows_##name[] = {__VA_ARGS__{NULL, {0}}};
 #include "syscalls.def"
-#undef SYS
-#undef A
-#undef AF
-#undef AX
-#undef AXF
-#undef AE
+#include "undef_rows.h"
 
 static const struct arg_row *const rows_by_nr[DRV_MAX_NR] = {
 #define SYS(nr, name, ...) [nr] = rows_##name,

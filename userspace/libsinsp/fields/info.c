@@ -38,15 +38,7 @@ struct event_text {
 static const struct event_text event_texts[EVT_INDEX_MAX] = {
 #include "events.def"
 };
-#undef EVT
-
-#undef P
-#undef PX
-#undef PR
-#undef PL
-#undef O
-#undef OX
-#undef OL
+#include "undef_rows.h"
 
 static const struct event_text *event_text(unsigned int id)
 {
