@@ -16,12 +16,7 @@ static const struct call_row call_rows[] = {
 #define AE A
 #define SYS(nr, name, event, filler, ...) __VA_ARGS__
 #include "syscalls.def"
-#undef SYS
-#undef AE
-#undef AXF
-#undef AF
-#undef AX
-#undef A
+#include "undef_rows.h"
 };
 
 #define CALL_ROWS_N (sizeof(call_rows) / sizeof(*call_rows))
@@ -46,12 +41,7 @@ enum {
 #define SYS(nr, name, event, filler, ...)                                                          \
 	ROWS_OF_##name, ROWS_END_##name = ROWS_OF_##name - 1 __VA_ARGS__,
 #include "syscalls.def"
-#undef SYS
-#undef AE
-#undef AXF
-#undef AF
-#undef AX
-#undef A
+#include "undef_rows.h"
 };
 
 #define SYS(nr, name, ...)                                                                         \
@@ -93,12 +83,7 @@ static const struct row_range row_ranges[DRV_MAX_NR] = {
 #define A(param, index, how, ...) +ARG_IS_CARRIED(ARG_##how)
 #define SYS(nr, name, event, filler, ...) [nr].n_carried = 0 __VA_ARGS__,
 #include "syscalls.def"
-#undef SYS
-#undef AE
-#undef AXF
-#undef AF
-#undef AX
-#undef A
+#include "undef_rows.h"
 };
 
 /* Row @i, or another one for a number that no row has. */
@@ -451,15 +436,9 @@ _Static_assert(ARG_TIMEVAL_AT - ARG_U16_AT == ARG_OUT_TIMEVAL_AT - ARG_OUT_U16_A
 /* How a number that is kept is read; 0: none of this kind is. A table, as the verifier would follow
  * each way of a choice. */
 static const u8 kept_kinds[128] = {
-	[ARG_KEPT64] = ARG_U64_AT,
-	[ARG_KEPT_TIMESPEC] = ARG_TIMESPEC_AT,
-	[ARG_KEPT_TIMESPEC_AT] = ARG_TIMESPEC_AT,
-	[ARG_KEPT_TIMEVAL_AT] = ARG_TIMEVAL_AT,
-	[ARG_SAME_U32_AT] = ARG_U32_AT,
-	[ARG_SAME_U64_AT] = ARG_U64_AT,
-	[ARG_SAME_LIMIT_AT] = ARG_LIMIT_AT,
-	[ARG_SAME_TIMESPEC_AT] = ARG_TIMESPEC_AT,
-	[ARG_SAME_TIMEVAL_AT] = ARG_TIMEVAL_AT,
+#define KIND(kind, as) [ARG_##kind] = ARG_##as,
+	ARG_KEPT_KINDS(KIND) ARG_SAME_KINDS(KIND)
+#undef KIND
 };
 _Static_assert(ARG_KIND_MAX <= 128, "a kind is an index of kept_kinds");
 

@@ -149,6 +149,26 @@ static inline int arg_is_out(unsigned int kind)
 /* May it be where the call writes, if the caller gave both one place? */
 #define ARG_IS_SAME(kind) ((kind) >= ARG_SAME_U32_AT && (kind) <= ARG_SAME_TIMEVAL_AT)
 
+/* The kinds of both, and as what they are read. */
+#define ARG_KEPT_KINDS(X)                                                                          \
+	X(KEPT64, U64_AT)                                                                          \
+	X(KEPT_TIMESPEC, TIMESPEC_AT)                                                              \
+	X(KEPT_TIMESPEC_AT, TIMESPEC_AT)                                                           \
+	X(KEPT_TIMEVAL_AT, TIMEVAL_AT)
+#define ARG_SAME_KINDS(X)                                                                          \
+	X(SAME_U32_AT, U32_AT)                                                                     \
+	X(SAME_U64_AT, U64_AT)                                                                     \
+	X(SAME_LIMIT_AT, LIMIT_AT)                                                                 \
+	X(SAME_TIMESPEC_AT, TIMESPEC_AT)                                                           \
+	X(SAME_TIMEVAL_AT, TIMEVAL_AT)
+
+#define CHECK(kind, as) _Static_assert(ARG_IS_KEPT(ARG_##kind), "as its row says");
+ARG_KEPT_KINDS(CHECK)
+#undef CHECK
+#define CHECK(kind, as) _Static_assert(ARG_IS_SAME(ARG_##kind), "as its row says");
+ARG_SAME_KINDS(CHECK)
+#undef CHECK
+
 /* What the offset of an AF row is for arrays: the argument with their length, bytes of one. */
 #define LEN(arg, size) ((arg) | (size) << 3)
 #define LEN_ARG(off) ((off)&7)

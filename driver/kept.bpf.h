@@ -35,9 +35,11 @@ static __always_inline bool kept_value(const struct drv_call *call, u32 arg, u32
 
 /* Which kinds are kept: of each call, of those that write where they read. */
 static const u8 kinds_that_are_kept[128] = {
-	[ARG_KEPT64] = 1,          [ARG_KEPT_TIMESPEC] = 1,    [ARG_KEPT_TIMESPEC_AT] = 1,
-	[ARG_KEPT_TIMEVAL_AT] = 1, [ARG_SAME_U32_AT] = 2,      [ARG_SAME_U64_AT] = 2,
-	[ARG_SAME_LIMIT_AT] = 2,   [ARG_SAME_TIMESPEC_AT] = 2, [ARG_SAME_TIMEVAL_AT] = 2,
+#define KEPT(kind, as) [ARG_##kind] = 1,
+#define SAME(kind, as) [ARG_##kind] = 2,
+	ARG_KEPT_KINDS(KEPT) ARG_SAME_KINDS(SAME)
+#undef KEPT
+#undef SAME
 };
 
 /* Is what a row of this kind points to only known from before the call? */
