@@ -28,13 +28,6 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Calls that do not return. */
-#define NR_EXIT 60
-#define NR_EXIT_GROUP 231
-/* Calls after which the ABI, and with it the number in orig_ax, may be another. */
-#define NR_EXECVE 59
-#define NR_EXECVEAT 322
-
 /* task_struct.__state and exit_state of a task that does not come back. */
 #define STATE_DEAD (0x10 | 0x20 | 0x80)
 
@@ -75,9 +68,10 @@ static __always_inline void note_args(u64 *args, const struct pt_regs *regs, boo
 	args[5] = regs->r9;
 }
 
+/* Calls that do not return. */
 static __always_inline bool never_returns(u32 row)
 {
-	return row == NR_EXIT || row == NR_EXIT_GROUP;
+	return row == NR_exit || row == NR_exit_group;
 }
 
 /* What is known of a call at its enter, and of one whose enter was not seen at its exit. */
@@ -167,7 +161,7 @@ static __always_inline bool is_clone(const struct drv_call *call)
 
 	if (call->state == CALL_NONE)
 		return false;
-	return nr == NR_CLONE || nr == NR_FORK || nr == NR_VFORK || nr == NR_CLONE3;
+	return nr == NR_clone || nr == NR_fork || nr == NR_vfork || nr == NR_clone3;
 }
 
 /*
@@ -223,7 +217,8 @@ static __always_inline bool call_matches(const struct drv_call *call, u64 orig_a
 
 	if (nr == rec_nr(orig_ax) || (u32)orig_ax == (u32)-1)
 		return true;
-	return call->nr == NR_EXECVE || call->nr == NR_EXECVEAT;
+	/* The ABI, and with it the number in orig_ax, may be another. */
+	return call->nr == NR_execve || call->nr == NR_execveat;
 }
 
 /* May a call that ends with @orig_ax have been noted, or is it to be recorded? */

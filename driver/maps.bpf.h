@@ -42,6 +42,13 @@ const volatile u16 ppm_sc_ia32[DRV_MAX_NR];
 /* How 32-bit calls are decoded; libscap joins syscalls_ia32.def and syscalls.def by name. */
 const volatile struct ia32_call ia32_calls[IA32_TABLE_MAX];
 
+/* Numbers of calls by name: NR_openat. */
+enum call_nr {
+#define SYS(nr, name, ...) NR_##name = (nr),
+#include "syscalls.def"
+#undef SYS
+};
+
 /* Exit event by number of the call. */
 const u16 nr_event[DRV_MAX_NR] = {
 #define SYS(nr, name, event, ...) [nr] = EVT_##event,

@@ -101,7 +101,6 @@ int suppress_exec(u64 *ctx)
 	return 0;
 }
 
-#define NR_PRCTL 157
 #define COMM_SZ 16
 
 /* prctl and execve say the new name themselves, also when they were switched out meanwhile. */
@@ -114,7 +113,7 @@ static __always_inline bool call_says_name(const struct drv_slot *slot)
 	if (!call || call->state == CALL_NONE)
 		return false;
 	nr = call->nr;
-	return nr == NR_PRCTL || nr == 59 || nr == 322;
+	return nr == NR_prctl || nr == NR_execve || nr == NR_execveat;
 }
 
 /* Also by writing to /proc/PID/comm, in another thread than the one that gets the name. */

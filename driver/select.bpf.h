@@ -265,13 +265,13 @@ static __always_inline u32 sel_flags(u32 sel, const struct drv_call *call)
 static __always_inline bool changes_task(u32 nr)
 {
 	switch (nr) {
-	case 59: /* execve, execveat */
-	case 322:
-	case 157: /* prctl */
-	case 105: /* setuid, setreuid, setresuid, setfsuid */
-	case 113:
-	case 117:
-	case 122:
+	case NR_execve:
+	case NR_execveat:
+	case NR_prctl:
+	case NR_setuid:
+	case NR_setreuid:
+	case NR_setresuid:
+	case NR_setfsuid:
 		return true;
 	}
 	return false;
@@ -280,7 +280,7 @@ static __always_inline bool changes_task(u32 nr)
 /* Failed calls that change something nevertheless: a connect that goes on, a close on EINTR. */
 static __always_inline bool failure_counts(u32 nr)
 {
-	return nr == 3 || nr == 42;
+	return nr == NR_close || nr == NR_connect;
 }
 
 /*

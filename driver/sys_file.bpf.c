@@ -30,17 +30,13 @@ struct open_how {
 	u64 resolve;
 };
 
-#define NR_CREAT 85
-#define NR_OPENAT 257
-#define NR_OPENAT2 437
-
 _Static_assert(EVT_GOES_ON(OPENAT_X, OPEN_X, 1), "and the directory");
 _Static_assert(EVT_GOES_ON(OPENAT2_X, OPENAT_X, 1), "and how names are resolved");
 _Static_assert(EVT_GOES_ON(OPEN_X, CREAT_X, 1), "and the caller's flags");
 
 static __always_inline bool has_dirfd(const struct rec *r)
 {
-	return call_nr(r) == NR_OPENAT || call_nr(r) == NR_OPENAT2;
+	return call_nr(r) == NR_openat || call_nr(r) == NR_openat2;
 }
 
 /* How the call opened: its last argument, or what that points to. */
@@ -48,7 +44,7 @@ static __always_inline struct open_how opened_how(const struct rec *r)
 {
 	struct open_how how = {};
 
-	if (call_nr(r) == NR_OPENAT2) {
+	if (call_nr(r) == NR_openat2) {
 		bpf_probe_read_user(&how, sizeof(how), (void *)arg(r, 2));
 		return how;
 	}
@@ -74,7 +70,7 @@ static __always_inline void put_open(struct rec *r, const struct file_id *id)
 	how.mode = forget(r->slot, how.mode, ~0ull);
 	put_u32(r, open_flags(how.flags, id));
 	put_u32(r, convert_open_mode(how.flags, how.mode));
-	if (call_nr(r) == NR_OPENAT2)
+	if (call_nr(r) == NR_openat2)
 		put_u32(r, convert_openat2_resolve(how.resolve));
 	settle_like(r);
 	put_u32(r, id->dev);
@@ -99,14 +95,14 @@ int fill_open(u64 *ctx)
 	settle_like(&r);
 	put_arg_str(&r, has_dirfd(&r));
 	settle(&r);
-	if (call_nr(&r) == NR_CREAT)
+	if (call_nr(&r) == NR_creat)
 		put_created(&r, &id);
 	else
 		put_open(&r, &id);
 	settle_like(&r);
 	put_opened_path(&r, file, has_dirfd(&r));
 	settle(&r);
-	if (call_nr(&r) != NR_CREAT) {
+	if (call_nr(&r) != NR_creat) {
 		u64 flags = opened_how(&r).flags;
 
 		put_raw64(&r, flags, OPEN_FLAGS_NAMED_OF(flags));
@@ -138,8 +134,6 @@ int fill_open_by_handle_at(u64 *ctx)
 	return commit(&r);
 }
 
-#define NR_PIPE2 293
-
 _Static_assert(EVT_GOES_ON(PIPE2_X, PIPE_X, 2), "and flags, and the caller's");
 
 /* Serves pipe and pipe2. Both ends of a pipe have one inode. */
@@ -157,7 +151,7 @@ int fill_pipe(u64 *ctx)
 	put_s64(&r, fds[0]);
 	put_s64(&r, fds[1]);
 	put_u64(&r, fd_ino(fds[0]));
-	if (call_nr(&r) == NR_PIPE2) {
+	if (call_nr(&r) == NR_pipe2) {
 		put_u32(&r, convert_file_flags(arg(&r, 1)));
 		put_raw32(&r, arg(&r, 1), FILE_FLAGS_NAMED);
 	}
@@ -182,11 +176,6 @@ int fill_sendfile(u64 *ctx)
 	put_u64(&r, arg(&r, 2) && r.ret > 0 ? offset - r.ret : offset);
 	return commit(&r);
 }
-
-#define NR_READV 19
-#define NR_WRITEV 20
-#define NR_PREADV2 327
-#define NR_PWRITEV2 328
 
 _Static_assert(EVT_GOES_ON(PREADV_X, READV_X, 1) && EVT_GOES_ON(PREADV2_X, READV_X, 2) &&
 		       EVT_GOES_ON(PWRITEV_X, WRITEV_X, 1) && EVT_GOES_ON(PWRITEV2_X, WRITEV_X, 2),
@@ -213,7 +202,7 @@ int fill_readv(u64 *ctx)
 	put_u32(&r, r.ret & ~(r.ret >> 63));
 	put_user_vector(&r, arg(&r, 1), arg(&r, 2), r.ret);
 	put_fd(&r, arg(&r, 0));
-	put_place(&r, NR_READV, NR_PREADV2);
+	put_place(&r, NR_readv, NR_preadv2);
 	return commit_like(&r);
 }
 
@@ -229,7 +218,7 @@ int fill_writev(u64 *ctx)
 	put_user_vector(&r, arg(&r, 1), arg(&r, 2), r.ret);
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, iovec_sum(arg(&r, 1), arg(&r, 2)));
-	put_place(&r, NR_WRITEV, NR_PWRITEV2);
+	put_place(&r, NR_writev, NR_pwritev2);
 	return commit_like(&r);
 }
 

@@ -3,9 +3,6 @@
 #include "args.bpf.h"
 #include "task.bpf.h"
 
-#define NR_MMAP 9
-#define NR_BRK 12
-
 _Static_assert(EVT_GOES_ON(MUNMAP_X, BRK_X, 1) && EVT_GOES_ON(MMAP_X, BRK_X, 6),
 	       "and a length, and five more");
 
@@ -20,10 +17,10 @@ int fill_mmap(u64 *ctx)
 	put_s64(&r, r.ret);
 	put_vm(&r, bpf_get_current_task_btf());
 	put_u64(&r, arg(&r, 0));
-	if (call_nr(&r) != NR_BRK)
+	if (call_nr(&r) != NR_brk)
 		put_u64(&r, arg(&r, 1));
 	settle_like(&r);
-	if (call_nr(&r) == NR_MMAP) {
+	if (call_nr(&r) == NR_mmap) {
 		put_u32(&r, convert_prot(arg(&r, 2)));
 		put_u32(&r, convert_mmap_flags(arg(&r, 3)));
 		put_fd(&r, arg(&r, 4));

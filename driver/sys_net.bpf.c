@@ -42,8 +42,6 @@ int fill_connect(u64 *ctx)
 	return commit(&r);
 }
 
-#define NR_ACCEPT4 288
-
 _Static_assert(EVT_GOES_ON(ACCEPT4_X, ACCEPT_X, 1), "and flags");
 
 /* Serves accept and accept4: fd, tuple, and how full the queue of the listening socket was left. */
@@ -67,7 +65,7 @@ int fill_accept(u64 *ctx)
 	put_u8(&r, max ? (u64)len * 100 / max : 0);
 	put_u32(&r, len);
 	put_u32(&r, max);
-	if (call_nr(&r) == NR_ACCEPT4)
+	if (call_nr(&r) == NR_accept4)
 		put_u32(&r, arg(&r, 3));
 	return commit_like(&r);
 }
@@ -462,8 +460,6 @@ static __always_inline void put_unnamed(struct rec *r, bool unnamed, u64 v, u32 
 	settle(r);
 }
 
-#define NR_GETSOCKOPT 55
-
 /* Serves setsockopt and getsockopt: the same layout. */
 SEC("?tp_btf/sys_exit")
 int fill_sockopt(u64 *ctx)
@@ -477,7 +473,7 @@ int fill_sockopt(u64 *ctx)
 	level = arg(&r, 1);
 	opt = convert_sockopt_name(level, arg(&r, 2));
 	len = arg(&r, 4);
-	if (nr == NR_GETSOCKOPT)
+	if (nr == NR_getsockopt)
 		len = r.ret < 0 ? 0 : user_s32(arg(&r, 4), 0);
 	put_s64(&r, r.ret);
 	put_fd(&r, arg(&r, 0));

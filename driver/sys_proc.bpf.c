@@ -22,17 +22,11 @@ static __always_inline void put_identity(struct rec *r, struct task_struct *task
 	put_cgroups(r);
 }
 
-#define NR_CLONE 56
-#define NR_FORK 57
-#define NR_VFORK 58
-
 #define CLONE_VM 0x00000100
 #define CLONE_VFORK 0x00004000
 
-#define NR_CLONE3 435
-
 /* Bits of the flags that are a signal's number; clone3 has it elsewhere. */
-#define CSIGNAL_OF(nr) ((nr) == NR_CLONE3 ? 0u : 0xffu)
+#define CSIGNAL_OF(nr) ((nr) == NR_clone3 ? 0u : 0xffu)
 
 /* @call is one of the four. Of clone3 the caller's memory says it: to be asked in the caller. */
 static __always_inline u64 clone_flags_of(const struct drv_call *call)
@@ -40,11 +34,11 @@ static __always_inline u64 clone_flags_of(const struct drv_call *call)
 	if (call->state == CALL_BORN)
 		return call->args[0];
 	switch (call->nr) {
-	case NR_CLONE:
+	case NR_clone:
 		return call->args[0];
-	case NR_FORK:
+	case NR_fork:
 		return 0;
-	case NR_VFORK:
+	case NR_vfork:
 		return CLONE_VFORK | CLONE_VM;
 	default: /* clone3: the first member of struct clone_args */
 		return user_u64(call->args[0], 0);
@@ -206,11 +200,9 @@ static __always_inline bool exec_failed(const struct rec *r)
 	return ONCE(((s64 *)r->ctx)[1]) < 0;
 }
 
-#define NR_EXECVEAT 322
-
 static __always_inline bool is_execveat(const struct rec *r)
 {
-	return call_nr(r) == NR_EXECVEAT;
+	return call_nr(r) == NR_execveat;
 }
 
 /* exe, args: of the new program; if there is none, what it was to be given. */
