@@ -1,0 +1,224 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What chisels print: tables with aligned columns, redrawn in place on a terminal, and JSON with -j.
+-- require "report". A column is {title = "BYTES", name = "bytes", kind = "bytes"}: name is its key
+-- in JSON, where values stay what they are (bytes, nanoseconds); kind, a row of report.kinds, says
+-- how people see it. A row is a list of values, in the order of the columns.
+local json = require "dkjson"
+local report = {}
+
+-- ---- values as text ----
+
+local function scaled(value, units, step)
+  local at = 1
+  while math.abs(value) >= step and at < #units do
+    value, at = value / step, at + 1
+  end
+  if at == 1 then return ("%d%s"):format(value, units[1]) end
+  return ("%.1f%s"):format(value, units[at])
+end
+
+local byte_units = {"", "K", "M", "G", "T"}
+function report.bytes(n) return scaled(n, byte_units, 1024) end
+
+-- The largest unit in which there is something before the point.
+local time_units = {{3600e9, "h"}, {60e9, "m"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}
+function report.time(ns)
+  for _, unit in ipairs(time_units) do
+    if math.abs(ns) >= unit[1] then return ("%.2f%s"):format(ns / unit[1], unit[2]) end
+  end
+  return ("%dns"):format(ns)
+end
+
+report.kinds = {
+  text = {show = tostring},
+  number = {show = function(n) return ("%d"):format(n) end, right = true},
+  bytes = {show = report.bytes, right = true},
+  time = {show = report.time, right = true},
+  percent = {show = function(n) return ("%.1f"):format(n) end, right = true},
+}
+
+-- A value that is unknown is "-", never 0.
+local function show(column, value)
+  if value == nil then return "-" end
+  return (report.kinds[column.kind or "text"] or report.kinds.text).show(value)
+end
+
+-- ---- lines ----
+
+local function width_of(text) return utf8.len(text) or #text end
+
+local function pad(text, width, right)
+  local spaces = (" "):rep(width - width_of(text))
+  return right and spaces .. text or text .. spaces
+end
+
+-- No more than so many characters.
+function report.cut(text, width)
+  if width_of(text) <= width then return text end
+  if width < 1 then return "" end
+  local at = utf8.len(text) and utf8.offset(text, width) or width
+  return text:sub(1, at - 1) .. ">"
+end
+
+-- Cells of one line; the last column is not padded.
+local function line(columns, widths, cells)
+  local parts = {}
+  for i, column in ipairs(columns) do
+    local right = (report.kinds[column.kind or "text"] or report.kinds.text).right
+    local last = i == #columns and not right
+    parts[i] = last and cells[i] or pad(cells[i], widths[i], right)
+  end
+  return table.concat(parts, "  ")
+end
+
+-- Text in a column before the last one is cut here: one long name does not move all the others away.
+local LONGEST = 40
+
+local function cells_of(columns, row)
+  local cells = {}
+  for i, column in ipairs(columns) do
+    local text = show(column, row[i])
+    cells[i] = i < #columns and report.cut(text, LONGEST) or text
+  end
+  return cells
+end
+
+-- An object with the columns' names; what is unknown is left out.
+function report.object(columns, row)
+  local object = {}
+  for i, column in ipairs(columns) do object[column.name] = row[i] end
+  return object
+end
+
+function report.is_json() return sysdig.get_output_format() == "json" end
+
+-- Lines of a table, with its head. widths are kept between calls, so that columns do not jump.
+function report.lines(columns, rows, widths)
+  local head, all, out = {}, {}, {}
+  for i, column in ipairs(columns) do
+    head[i] = column.title
+    widths[i] = math.max(widths[i] or 0, width_of(column.title))
+  end
+  for n, row in ipairs(rows) do
+    all[n] = cells_of(columns, row)
+    for i, text in ipairs(all[n]) do
+      if i < #columns then widths[i] = math.max(widths[i], width_of(text)) end
+    end
+  end
+  out[1] = line(columns, widths, head)
+  for n, cells in ipairs(all) do out[n + 1] = line(columns, widths, cells) end
+  return out
+end
+
+-- ---- the screen ----
+
+-- Only when live: what is replayed is printed once.
+function report.redraws() return sysdig.is_live() and sysdig.is_tty() and not report.is_json() end
+
+local drawn = false
+
+-- On a terminal the lines take the place of those before; no more of them than it has room for.
+function report.draw(lines)
+  if not report.redraws() then
+    io.write(table.concat(lines, "\n"), "\n")
+    return
+  end
+  local size = sysdig.get_terminal_info()
+  local out = {drawn and "\27[H" or "\27[2J\27[H"}
+  drawn = true
+  for i = 1, math.min(#lines, size.height > 2 and size.height - 1 or #lines) do
+    out[#out + 1] = (size.width > 0 and report.cut(lines[i], size.width) or lines[i]) .. "\27[K\n"
+  end
+  out[#out + 1] = "\27[J"
+  io.write(table.concat(out))
+  io.flush()
+end
+
+-- One table. time: its end, in nanoseconds, in the JSON of live ones.
+function report.put(columns, rows, widths, title, time)
+  if report.is_json() then
+    for _, row in ipairs(rows) do
+      local object = report.object(columns, row)
+      object.time = time
+      print(json.encode(object))
+    end
+    io.flush()
+    return
+  end
+  local lines = report.lines(columns, rows, widths)
+  if title then table.insert(lines, 1, title) end
+  report.draw(lines)
+end
+
+-- ---- lines as they come ----
+
+-- A function that prints one row, the head before the first one. Columns have a `width` each; a
+-- longer value moves the rest of its own line only.
+function report.stream(columns)
+  local widths, head = {}, {}
+  for i, column in ipairs(columns) do
+    head[i], widths[i] = column.title, math.max(column.width or 0, width_of(column.title))
+  end
+  local has_head = false
+  return function(row)
+    if report.is_json() then
+      print(json.encode(report.object(columns, row)))
+    else
+      if not has_head then print((line(columns, widths, head))) end
+      has_head = true
+      local cells = {}
+      for i, column in ipairs(columns) do cells[i] = show(column, row[i]) end
+      print((line(columns, widths, cells)))
+    end
+    if sysdig.is_live() then io.flush() end
+  end
+end
+
+-- ---- arguments ----
+
+-- report.args(rows): the `args` of a chisel. A row is that of sysdig's chisels, and may have
+-- `default` and `check(value) -> value, or nil, why it is none`. Defines on_set_arg and returns the
+-- table that values are in, by name.
+function report.args(rows)
+  local values, by_name = {}, {}
+  for _, row in ipairs(rows) do
+    row.argtype = row.argtype or "string"
+    if row.optional == nil then row.optional = row.default ~= nil end
+    values[row.name], by_name[row.name] = row.default, row
+  end
+  args = rows
+  function on_set_arg(name, value)
+    local row, why = by_name[name], nil
+    if row.check then
+      value, why = row.check(value)
+      if value == nil then
+        io.stderr:write(("%s: %s\n"):format(name, why))
+        return false
+      end
+    end
+    values[name] = value
+    return true
+  end
+  return values
+end
+
+-- A check for report.args: a whole number of at least min.
+function report.whole(min)
+  return function(value)
+    local n = math.tointeger(tonumber(value))
+    if n and n >= min then return n end
+    return nil, ("a whole number from %d on is needed"):format(min)
+  end
+end
+
+-- A check: one of these words.
+function report.one_of(words)
+  return function(value)
+    for _, word in ipairs(words) do
+      if word == value then return word end
+    end
+    return nil, "one of " .. table.concat(words, ", ") .. " is needed"
+  end
+end
+
+return report

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What all chisels of chisels/ have in common: they describe themselves, are listed once, run over
+any capture, print tables or nothing but JSON, and take back arguments that mean nothing."""
+
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+FOLDER = os.path.join(e2e.SOURCE, "chisels")
+CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
+CATEGORIES = {"Application", "CPU Usage", "Containers", "Errors", "I/O", "Logs", "Misc", "Net",
+              "Performance", "Security", "System State"}
+# Values for arguments that have to be given.
+NEEDED = {"around": ["out.scap", "evt.type=open"], "fdbytes_by": ["fd.directory"],
+          "fdcount_by": ["proc.name"], "fdtime_by": ["fd.type"], "spy_ip": ["127.0.0.1"],
+          "spy_port": ["80"]}
+
+
+def text_of(name):
+    return e2e.read_text(os.path.join(FOLDER, name + ".lua"))
+
+
+def chisels():
+    names = sorted(os.path.basename(f)[:-4] for f in glob.glob(os.path.join(FOLDER, "*.lua")))
+    return [n for n in names if re.search(r"(?m)^description = ", text_of(n))]
+
+
+def run(cwd, *args):
+    env = {**os.environ, "TZ": "UTC", "HOME": cwd, "SAKER_CHISEL_DIR": FOLDER}
+    return subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, *args], capture_output=True,
+                          cwd=cwd, env=env, stdin=subprocess.DEVNULL)
+
+
+class All(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        made = os.path.join(cls.dir, "in.scap")
+        e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), made, "1000")
+        cls.captures = [made, *CAPTURES]
+
+    def test_they_describe_themselves(self):
+        for name in chisels():
+            text = text_of(name)
+            self.assertRegex(text, r'(?m)^short_description = "[A-Z][^\n]{10,70}[^.]"$', name)
+            category = re.search(r'(?m)^category = "([^"]*)"$', text)
+            self.assertIn(category and category[1], CATEGORIES, name)
+            shown = run(self.dir, "-i", name)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertIn(os.path.join(FOLDER, name + ".lua"), shown.stdout.decode())
+
+    def test_each_is_listed_once(self):
+        listed = run(self.dir, "-cl").stdout.decode()
+        for name in chisels():
+            self.assertEqual(len(re.findall(rf"(?m)^  {name} ", listed)), 1, name)
+
+    def runs(self, name):
+        for capture in self.captures:
+            cwd = os.path.join(self.dir, f"{name}-{os.path.basename(capture)}")
+            os.makedirs(cwd)
+            args = ["-r", capture, "-c", name, *NEEDED.get(name, [])]
+            for more in ([], ["-pc"]):
+                p = run(cwd, *more, *args)
+                self.assertEqual((p.returncode, p.stderr), (0, b""), f"{name} of {capture}")
+                self.assertNotIn(b"\x1b[2J", p.stdout, f"{name} clears what is no screen")
+            p = run(cwd, "-j", *args)
+            self.assertEqual((p.returncode, p.stderr), (0, b""), f"-j {name} of {capture}")
+            for line in p.stdout.decode(errors="replace").splitlines():
+                self.assertIsInstance(json.loads(line), (dict, list), f"-j {name} of {capture}")
+
+    def test_they_run(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for _ in pool.map(self.runs, chisels()):
+                pass
+
+    def test_arguments_that_mean_nothing(self):
+        for name in chisels():
+            described = run(self.dir, "-i", name).stdout.decode()
+            for arg, bad in (("top", "0"), ("top", "many"), ("sort", "nothing"), ("interval", "-1")):
+                if not re.search(rf"(?m)^  {arg} \(", described):
+                    continue
+                words = " ".join([*NEEDED.get(name, []), f"{arg}={bad}"])
+                p = run(self.dir, "-r", self.captures[0], "-c", name, words)
+                self.assertEqual(p.returncode, 1, (name, words))
+                self.assertIn(b"needed", p.stderr, (name, words))
+
+
+if __name__ == "__main__":
+    unittest.main()
