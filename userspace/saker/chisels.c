@@ -76,52 +76,138 @@ static char *join(const struct text_list *words, size_t from, const char *skip)
 	return text.p;
 }
 
-static int is_filter(const struct text_list *words, size_t from)
-{
-	char *text = join(words, from, NULL);
-	struct sinsp_filter *f = NULL;
-	const int yes = text && sinsp_filter_new(&f, text, NULL, NULL) == 0;
+/* The words between -c NAME and the next -c, and which of all words are taken. */
+struct behind {
+	const struct text_list *words;
+	size_t from, end;
+	char *taken;
+};
 
+/* Whether the words that are left are a filter; @but_named: without those that name arguments. */
+static int is_filter(const struct behind *b, const struct sinsp_chisel *but_named)
+{
+	char *skip = calloc(1, b->words->n + 1), *text = NULL;
+	struct sinsp_filter *f = NULL;
+	int yes;
+
+	for (size_t i = b->from; skip && i < b->words->n; i++)
+		skip[i] = b->taken[i] || i >= b->end ||
+			  (but_named && sinsp_chisel_names_arg(but_named, b->words->v[i]));
+	if (skip)
+		text = join(b->words, b->from, skip);
+	yes = text && sinsp_filter_new(&f, text, NULL, NULL) == 0;
 	sinsp_filter_free(f);
 	free(text);
+	free(skip);
 	return yes;
 }
 
-/* As sysdig decides: the word behind the name is for a chisel that needs arguments, and for one
- * that only takes some, if it does not begin a filter, or if the argument is one. */
-static int takes_word(const struct sinsp_chisel_info *info, const struct text_list *words,
-		      size_t at)
+static int take_word(struct behind *b, size_t i, struct text_list *args)
 {
-	if (!info->n_args || at >= words->n)
+	const char **v = realloc(args->v, (args->n + 2) * sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	args->v = v;
+	v[args->n++] = b->words->v[i];
+	v[args->n] = NULL;
+	b->taken[i] = 1;
+	return 0;
+}
+
+/* Words that name an argument: all of them, or those that come first. */
+static int take_named(const struct sinsp_chisel *c, struct behind *b, struct text_list *args,
+		      int all)
+{
+	int err = 0;
+
+	for (size_t i = b->from; i < b->end && !err; i++) {
+		if (b->taken[i])
+			continue;
+		if (sinsp_chisel_names_arg(c, b->words->v[i]))
+			err = take_word(b, i, args);
+		else if (!all)
+			break;
+	}
+	return err;
+}
+
+/*
+ * As sysdig decides: the word behind the name is for a chisel that needs arguments, and for one
+ * that only takes some, if it does not begin a filter, or if the argument is one. 1, 0 or a
+ * negative errno.
+ */
+static int wants_word(const struct sinsp_chisel *c, const struct behind *b,
+		      const struct text_list *args)
+{
+	const struct sinsp_chisel_info *info = sinsp_chisel_info(c);
+	const int is_for_filter =
+		!args->n && info->n_args == 1 && strcmp(info->args[0].type, "filter") == 0;
+	int needs;
+
+	if (!info->n_args)
 		return 0;
-	if (info->n_required || (info->n_args == 1 && strcmp(info->args[0].type, "filter") == 0))
-		return 1;
-	return !is_filter(words, at);
+	needs = sinsp_chisel_needs_arg(c, args->v, args->n);
+	if (needs || is_for_filter)
+		return needs < 0 ? needs : 1;
+	return !is_filter(b, NULL) && !is_filter(b, c);
+}
+
+/* What of the words is for the chisel. What is a filter as it stands is one, as in sysdig. */
+static int take_words(const struct sinsp_chisel *c, struct behind *b, struct text_list *args)
+{
+	int err = take_named(c, b, args, 0), wants;
+	size_t at = b->from;
+
+	while (at < b->end && b->taken[at])
+		at++;
+	if (err || at == b->end)
+		return err;
+	wants = wants_word(c, b, args);
+	if (wants > 0)
+		err = take_word(b, at, args);
+	if (wants < 0 || err)
+		return wants < 0 ? wants : err;
+	return is_filter(b, NULL) ? 0 : take_named(c, b, args, 1);
+}
+
+/* -c NAME, or -c "NAME ARGUMENTS" if there is no file of that name: owned. */
+static char *split_name(const char *text, struct text_list *args)
+{
+	const size_t len = access(text, F_OK) == 0 ? strlen(text) : strcspn(text, " ");
+
+	if (text[len]) {
+		args->v = calloc(2, sizeof(*args->v));
+		if (!args->v)
+			return NULL;
+		args->v[args->n++] = text + len + 1;
+	}
+	return strndup(text, len);
 }
 
 static int open_one(struct chisels *cs, const struct options *o, size_t i, char *taken)
 {
-	const struct text_list *words = &o->words;
-	size_t at = o->chisels.v[i].n_words;
-	const struct sinsp_chisel_info *info;
-	int err = sinsp_chisel_open(&cs->v[i], &cs->run, o->chisels.v[i].name);
+	const struct chisel_name *name_at = &o->chisels.v[i];
+	struct behind b = {
+		.words = &o->words,
+		.from = name_at->n_words,
+		.end = i + 1 < o->chisels.n ? name_at[1].n_words : o->words.n,
+		.taken = taken,
+	};
+	struct chisel_use *use = &cs->v[i];
+	char *name = split_name(name_at->name, &use->args);
+	int err = name ? sinsp_chisel_open(&use->c, &cs->run, name) : -ENOMEM;
 
+	free(name);
 	if (err)
 		return err;
-	cs->n++;
-	info = sinsp_chisel_info(cs->v[i]);
-	if (info->is_view) {
+	if (sinsp_chisel_info(use->c)->is_view) {
 		say("%s is a view, data for a table on the terminal: there is nothing to run",
-		    info->name);
+		    sinsp_chisel_info(use->c)->name);
 		return -EINVAL;
 	}
-	while (at < words->n && taken[at])
-		at++;
-	if (takes_word(info, words, at)) {
-		cs->args[i] = words->v[at];
-		taken[at] = 1;
-	}
-	return sinsp_chisel_set_args(cs->v[i], cs->args[i]);
+	err = take_words(use->c, &b, &use->args);
+	return err ?: sinsp_chisel_set_args(use->c, use->args.v, use->args.n);
 }
 
 /* What the command line and sysdig.set_filter ask for. */
@@ -182,7 +268,7 @@ static int open_all(struct chisels *cs, struct options *o, char *taken)
 	if (!err)
 		err = settle_filter(cs, o, taken);
 	for (size_t i = 0; i < cs->n && !err; i++)
-		err = sinsp_chisel_init(cs->v[i]);
+		err = sinsp_chisel_init(cs->v[i].c);
 	cs->run.filter = NULL;
 	if (!err)
 		err = add_set_filter(cs, o);
@@ -199,10 +285,10 @@ int chisels_open(struct chisels *cs, struct options *o)
 	*cs = (struct chisels){0};
 	sinsp_chisel_run_init(&cs->run);
 	tell_run(cs, o);
-	cs->v = calloc(o->chisels.n + 1, sizeof(struct sinsp_chisel *));
-	cs->args = calloc(o->chisels.n + 1, sizeof(*cs->args));
+	cs->v = calloc(o->chisels.n + 1, sizeof(*cs->v));
+	cs->n = cs->v ? o->chisels.n : 0;
 	taken = calloc(1, o->words.n + 1);
-	err = cs->v && cs->args && taken ? find_dirs(cs) : -ENOMEM;
+	err = cs->v && taken ? find_dirs(cs) : -ENOMEM;
 	if (!err)
 		err = open_all(cs, o, taken);
 	free(taken);
@@ -215,13 +301,14 @@ int chisels_open(struct chisels *cs, struct options *o)
 
 void chisels_close(struct chisels *cs)
 {
-	for (size_t i = 0; i < cs->n; i++)
-		sinsp_chisel_close(cs->v[i]);
+	for (size_t i = 0; i < cs->n; i++) {
+		sinsp_chisel_close(cs->v[i].c);
+		free(cs->v[i].args.v);
+	}
 	for (char **d = cs->dirs; d && *d; d++)
 		free(*d);
 	free(cs->dirs);
 	free(cs->v);
-	free(cs->args);
 	sinsp_chisel_run_fini(&cs->run);
 	*cs = (struct chisels){0};
 }
@@ -240,7 +327,7 @@ int chisels_begin(struct chisels *cs, struct sinsp *insp)
 
 	cs->run.insp = insp;
 	for (size_t i = 0; i < cs->n && !err; i++)
-		err = sinsp_chisel_begin(cs->v[i]);
+		err = sinsp_chisel_begin(cs->v[i].c);
 	return result(cs, err);
 }
 
@@ -253,7 +340,7 @@ int chisels_tick(struct chisels *cs, const struct sinsp_evt *evt)
 	if (!cs->run.first_ns)
 		cs->run.first_ns = evt->raw.ts_ns;
 	for (size_t i = 0; i < cs->n && !err; i++)
-		err = sinsp_chisel_tick(cs->v[i], evt);
+		err = sinsp_chisel_tick(cs->v[i].c, evt);
 	return result(cs, err);
 }
 
@@ -262,7 +349,7 @@ int chisels_event(struct chisels *cs, const struct sinsp_evt *evt)
 	int err = 0;
 
 	for (size_t i = 0; i < cs->n && !err && !cs->run.end; i++)
-		err = sinsp_chisel_event(cs->v[i], evt);
+		err = sinsp_chisel_event(cs->v[i].c, evt);
 	return result(cs, err);
 }
 
@@ -278,7 +365,7 @@ int chisels_end(struct chisels *cs)
 	int err = 0;
 
 	for (size_t i = 0; i < cs->n && !err && !cs->run.ends_with_status; i++)
-		err = sinsp_chisel_end(cs->v[i]);
+		err = sinsp_chisel_end(cs->v[i].c);
 	return result(cs, err);
 }
 
@@ -304,18 +391,24 @@ int chisels_split_run_app(const struct chisels *cs, char *self, char ***argv, in
 	return 0;
 }
 
+/* Whether it is one of the words, or the value of one. */
+static int has_word(const char *text, const char *word, size_t len)
+{
+	for (const char *p = text; *p; p += strcspn(p, " ="), p += strspn(p, " ="))
+		if (strcspn(p, " ") == len && memcmp(p, word, len) == 0)
+			return 1;
+	return 0;
+}
+
 /* Whether the person named @file as an argument of a chisel. */
 static int was_given(const struct chisels *cs, const char *file)
 {
 	const size_t len = strlen(file);
 
-	for (size_t i = 0; i < cs->n; i++) {
-		const char *p = cs->args[i];
-
-		for (; p && *p; p += strcspn(p, " "), p += strspn(p, " "))
-			if (strcspn(p, " ") == len && memcmp(p, file, len) == 0)
+	for (size_t i = 0; i < cs->n; i++)
+		for (size_t j = 0; j < cs->v[i].args.n; j++)
+			if (has_word(cs->v[i].args.v[j], file, len))
 				return 1;
-	}
 	return 0;
 }
 

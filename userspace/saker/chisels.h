@@ -8,10 +8,12 @@
 
 struct chisels {
 	struct sinsp_chisel_run run;
-	struct sinsp_chisel **v; /* owned */
+	struct chisel_use {
+		struct sinsp_chisel *c; /* owned */
+		struct text_list args; /* that were given to it */
+	} * v; /* owned */
 	size_t n;
 	char **dirs; /* owned; NULL-terminated */
-	const char **args; /* what was given to each; NULL: nothing. Borrowed */
 };
 
 /* Each: 0 or a negative errno after saying why. */

@@ -216,7 +216,8 @@ const struct option_row option_rows[] = {
 	{'c', "chisel", "NAME", GROUP_CHISELS,
 	 "Run the Lua program NAME, which prints something other than lines: a table, a log. The word "
 	 "behind it is its arguments, in quotes if there are several, as in -c fileslower '10 "
-	 "disable_colors'. Can be repeated. It is looked for in ., ./chisels, ~/.chisels, "
+	 "disable_colors'; words NAME=VALUE with the name of an argument, which -i shows, set that "
+	 "one, in any order, as in -c topfiles_bytes top=5. Can be repeated. It is looked for in ., ./chisels, ~/.chisels, "
 	 "$SAKER_CHISEL_DIR, $SYSDIG_CHISEL_DIR, where saker is installed, and in sysdig's folder.",
 	 take_chisel, 0},
 	{0, "list-chisels", NULL, GROUP_CHISELS, "List the chisels; also -cl.",

@@ -165,7 +165,7 @@ static void read_args(lua_State *L, struct sinsp_chisel_info *info)
 	const lua_Integer n = luaL_len(L, -1);
 	struct sinsp_chisel_arg *args;
 
-	luaL_argcheck(L, n >= 0 && n < 100, 1, "args has too many rows");
+	luaL_argcheck(L, n >= 0 && n < SINSP_CHISEL_ARGS_MAX, 1, "args has too many rows");
 	args = lua_newuserdatauv(L, (size_t)n * sizeof(*args) + 1, 0);
 	luaL_ref(L, LUA_REGISTRYINDEX);
 	for (lua_Integer i = 0; i < n; i++) {
@@ -299,46 +299,14 @@ const struct sinsp_chisel_info *sinsp_chisel_info(const struct sinsp_chisel *c)
 
 /* ---- callbacks ---- */
 
-struct callback {
-	const char *name;
-	int64_t numbers[3];
-	int n_numbers;
-	const char *texts[2];
-	int n_texts;
-	int found, result, is_boolean; /* out */
-};
-
-static int call_global(lua_State *L)
-{
-	struct callback *cb = lua_touserdata(L, 1);
-
-	if (lua_getglobal(L, cb->name) != LUA_TFUNCTION)
-		return 0;
-	cb->found = 1;
-	for (int i = 0; i < cb->n_texts; i++)
-		lua_pushstring(L, cb->texts[i]);
-	for (int i = 0; i < cb->n_numbers; i++)
-		lua_pushinteger(L, cb->numbers[i]);
-	lua_call(L, cb->n_texts + cb->n_numbers, 1);
-	cb->is_boolean = lua_isboolean(L, -1);
-	cb->result = lua_toboolean(L, -1);
-	return 0;
-}
-
-static int call(struct sinsp_chisel *c, struct callback *cb)
-{
-	lua_pushcfunction(c->L, call_global);
-	lua_pushlightuserdata(c->L, cb);
-	return sinsp_chisel_call(c, 1, 0, cb->name);
-}
-
-static int call_with_time(struct sinsp_chisel *c, struct callback *cb, uint64_t ns, int64_t delta)
+static int call_with_time(struct sinsp_chisel *c, struct sinsp_chisel_callback *cb, uint64_t ns,
+			  int64_t delta)
 {
 	cb->numbers[0] = (int64_t)(ns / 1000000000);
 	cb->numbers[1] = (int64_t)(ns % 1000000000);
 	cb->numbers[2] = delta;
 	cb->n_numbers = 3;
-	return call(c, cb);
+	return sinsp_chisel_call_back(c, cb);
 }
 
 /* Looked up when it may have changed, not at each event. */
@@ -359,97 +327,6 @@ static int look_up_on_event(struct sinsp_chisel *c)
 	return sinsp_chisel_call(c, 0, 0, "on_event");
 }
 
-/* ---- arguments ---- */
-
-static int set_arg(struct sinsp_chisel *c, size_t i, const char *value)
-{
-	struct callback cb = {
-		.name = "on_set_arg", .texts = {c->info.args[i].name, value}, .n_texts = 2};
-	int err = call(c, &cb);
-
-	if (err)
-		return err;
-	if (!cb.found) {
-		sinsp_chisel_say(c, "chisel %s has arguments, but no on_set_arg", c->info.name);
-		return -EINVAL;
-	}
-	if (!cb.result) {
-		sinsp_chisel_say(c, "chisel %s does not accept '%s' for %s", c->info.name, value,
-				 c->info.args[i].name);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int check_n_args(const struct sinsp_chisel *c, size_t n)
-{
-	const struct sinsp_chisel_info *info = &c->info;
-
-	if (n < info->n_required) {
-		sinsp_chisel_say(c, "chisel %s needs the argument %s; saker -i %s tells more",
-				 info->name, info->args[n].name, info->name);
-		return -EINVAL;
-	}
-	if (n > info->n_args) {
-		sinsp_chisel_say(c,
-				 "chisel %s takes %zu arguments, not %zu; saker -i %s tells more",
-				 info->name, info->n_args, n, info->name);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int set_all_args(struct sinsp_chisel *c, char *const *values, size_t n)
-{
-	int err = check_n_args(c, n);
-
-	for (size_t i = 0; i < n && !err; i++)
-		err = set_arg(c, i, values[i]);
-	return err;
-}
-
-/* The next word at *text, made in place; NULL: there is none, or a quote is not closed (*bad). */
-static char *next_word(char **text, int *bad)
-{
-	char *p = *text, *word, *out, quote = 0;
-
-	p += strspn(p, " ");
-	if (!*p)
-		return NULL;
-	for (word = out = p; *p && (quote || *p != ' '); p++) {
-		if (quote && *p == quote)
-			quote = 0;
-		else if (!quote && (*p == '\'' || *p == '`' || *p == '"'))
-			quote = *p;
-		else
-			*out++ = *p;
-	}
-	*text = *p ? p + 1 : p;
-	*out = '\0';
-	*bad = quote != 0;
-	return word;
-}
-
-int sinsp_chisel_set_args(struct sinsp_chisel *c, const char *args)
-{
-	enum { WORDS_MAX = 100 };
-	char *copy = strdup(args ?: ""), *rest = copy, *words[WORDS_MAX], *word;
-	size_t n = 0;
-	int err = copy ? 0 : -ENOMEM, bad = 0;
-
-	while (!err && n < WORDS_MAX && (word = next_word(&rest, &bad))) {
-		words[n++] = word;
-		if (!bad)
-			continue;
-		sinsp_chisel_say(c, "chisel %s: a quote is not closed in '%s'", c->info.name, args);
-		err = -EINVAL;
-	}
-	if (!err)
-		err = set_all_args(c, words, n);
-	free(copy);
-	return err;
-}
-
 /* ---- beginning and end ---- */
 
 /* chisel.exec: the other one takes this one's place. */
@@ -462,7 +339,7 @@ static int take_over(struct sinsp_chisel *c)
 	drop_program(c);
 	err = open_program(c, exec.name);
 	if (!err)
-		err = set_all_args(c, exec.args, exec.n_args);
+		err = sinsp_chisel_set_values(c, exec.args, exec.n_args);
 	sinsp_chisel_exec_fini(&exec);
 	return err;
 }
@@ -472,8 +349,8 @@ int sinsp_chisel_init(struct sinsp_chisel *c)
 	enum { EXECS_MAX = 16 };
 
 	for (int i = 0; i < EXECS_MAX; i++) {
-		struct callback cb = {.name = "on_init"};
-		int err = call(c, &cb);
+		struct sinsp_chisel_callback cb = {.name = "on_init"};
+		int err = sinsp_chisel_call_back(c, &cb);
 
 		if (err)
 			return err;
@@ -495,11 +372,11 @@ int sinsp_chisel_init(struct sinsp_chisel *c)
 
 int sinsp_chisel_begin(struct sinsp_chisel *c)
 {
-	struct callback cb = {.name = "on_capture_start"};
+	struct sinsp_chisel_callback cb = {.name = "on_capture_start"};
 	int err;
 
 	c->run->has_begun = 1;
-	err = call(c, &cb);
+	err = sinsp_chisel_call_back(c, &cb);
 	if (!err && cb.found && !cb.result) {
 		sinsp_chisel_say(c,
 				 "chisel %s does not begin: its on_capture_start did not return "
@@ -512,7 +389,7 @@ int sinsp_chisel_begin(struct sinsp_chisel *c)
 
 int sinsp_chisel_end(struct sinsp_chisel *c)
 {
-	struct callback cb = {.name = "on_capture_end"};
+	struct sinsp_chisel_callback cb = {.name = "on_capture_end"};
 	const struct sinsp_chisel_run *run = c->run;
 	int err;
 
@@ -526,7 +403,7 @@ int sinsp_chisel_end(struct sinsp_chisel *c)
 
 static int call_interval(struct sinsp_chisel *c, uint64_t ns, int64_t delta)
 {
-	struct callback cb = {.name = "on_interval"};
+	struct sinsp_chisel_callback cb = {.name = "on_interval"};
 	int err = call_with_time(c, &cb, ns, delta);
 
 	if (!err && cb.found && !cb.result) {

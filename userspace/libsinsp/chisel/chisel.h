@@ -73,8 +73,16 @@ int sinsp_chisel_open(struct sinsp_chisel **out, struct sinsp_chisel_run *run, c
 void sinsp_chisel_close(struct sinsp_chisel *c);
 const struct sinsp_chisel_info *sinsp_chisel_info(const struct sinsp_chisel *c);
 
-/* @args: words with spaces between, quotes around what has spaces in it; NULL: none given. */
-int sinsp_chisel_set_args(struct sinsp_chisel *c, const char *args);
+/*
+ * Each of @args has words with spaces between, and quotes around what has spaces in it. A word
+ * NAME=value sets the argument of that name, if there is one and the word begins without a quote;
+ * the others are taken by the arguments that are left, in order. A text that begins with NAME= but
+ * also has words without a name is that one value.
+ */
+int sinsp_chisel_set_args(struct sinsp_chisel *c, const char *const *args, size_t n);
+int sinsp_chisel_names_arg(const struct sinsp_chisel *c, const char *word);
+/* 1: with these it still needs an argument. */
+int sinsp_chisel_needs_arg(const struct sinsp_chisel *c, const char *const *args, size_t n);
 int sinsp_chisel_init(struct sinsp_chisel *c); /* on_init */
 int sinsp_chisel_begin(struct sinsp_chisel *c); /* on_capture_start */
 /* The time of @evt is reached: intervals. */

@@ -20,6 +20,8 @@ struct sinsp_chisel_exec {
 
 void sinsp_chisel_exec_fini(struct sinsp_chisel_exec *x);
 
+enum { SINSP_CHISEL_ARGS_MAX = 100 };
+
 struct sinsp_chisel {
 	struct sinsp_chisel_run *run;
 	struct sinsp_chisel_info info;
@@ -69,6 +71,22 @@ lua_State *sinsp_chisel_state(struct sinsp_chisel *c);
 int sinsp_chisel_fill_state(lua_State *L);
 /* Calls what lies below @n_args arguments, with a traceback. An error is told: -EINVAL. */
 int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what);
+
+/* A call of one of its globals. */
+struct sinsp_chisel_callback {
+	const char *name;
+	int64_t numbers[3];
+	int n_numbers;
+	const char *texts[2];
+	int n_texts;
+	int found, result; /* out: it is a function, and what it returned is true */
+};
+
+/* A global that is no function is not called. 0 or what sinsp_chisel_call says. */
+int sinsp_chisel_call_back(struct sinsp_chisel *c, struct sinsp_chisel_callback *cb);
+
+/* Arguments as they are, in order. 0 or a negative errno after telling. */
+int sinsp_chisel_set_values(struct sinsp_chisel *c, char *const *values, size_t n);
 
 /* sysdig.get_thread_table and its kin. */
 int sinsp_chisel_thread_table(lua_State *L);

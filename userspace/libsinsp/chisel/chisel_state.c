@@ -365,3 +365,26 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 	lua_settop(L, at - 1);
 	return -EINVAL;
 }
+
+static int call_global(lua_State *L)
+{
+	struct sinsp_chisel_callback *cb = lua_touserdata(L, 1);
+
+	if (lua_getglobal(L, cb->name) != LUA_TFUNCTION)
+		return 0;
+	cb->found = 1;
+	for (int i = 0; i < cb->n_texts; i++)
+		lua_pushstring(L, cb->texts[i]);
+	for (int i = 0; i < cb->n_numbers; i++)
+		lua_pushinteger(L, cb->numbers[i]);
+	lua_call(L, cb->n_texts + cb->n_numbers, 1);
+	cb->result = lua_toboolean(L, -1);
+	return 0;
+}
+
+int sinsp_chisel_call_back(struct sinsp_chisel *c, struct sinsp_chisel_callback *cb)
+{
+	lua_pushcfunction(c->L, call_global);
+	lua_pushlightuserdata(c->L, cb);
+	return sinsp_chisel_call(c, 1, 0, cb->name);
+}
