@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "stack.h"
+
 #define FLAG_TABLE_BEGIN(table) static const struct scap_flag_name flags_##table[] = {
 #define FLAG(table, text, val) {text, val},
 #define FLAG_TABLE_END(table)                                                                      \
