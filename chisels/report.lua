@@ -29,12 +29,22 @@ function report.time(ns)
   return ("%dns"):format(ns)
 end
 
+-- Time of day, local, of nanoseconds since 1970.
+local clock_second, clock_text
+function report.clock(ns)
+  local second = ns // 1000000000
+  if second ~= clock_second then clock_second, clock_text = second, os.date("%H:%M:%S", second) end
+  return ("%s.%03d"):format(clock_text, ns % 1000000000 // 1000000)
+end
+
 report.kinds = {
   text = {show = tostring},
   number = {show = function(n) return ("%d"):format(n) end, right = true},
   bytes = {show = report.bytes, right = true},
   time = {show = report.time, right = true},
   percent = {show = function(n) return ("%.1f"):format(n) end, right = true},
+  clock = {show = function(ns) return report.clock(ns) end},
+  result = {show = tostring, right = true},
 }
 
 -- A value that is unknown is "-", never 0.
@@ -71,14 +81,15 @@ local function line(columns, widths, cells)
   return table.concat(parts, "  ")
 end
 
--- Text in a column before the last one is cut here: one long name does not move all the others away.
+-- Text in a column before the last one is cut here, unless the column is `whole`: one long name does
+-- not move all the others away.
 local LONGEST = 40
 
 local function cells_of(columns, row)
   local cells = {}
   for i, column in ipairs(columns) do
     local text = show(column, row[i])
-    cells[i] = i < #columns and report.cut(text, LONGEST) or text
+    cells[i] = i < #columns and not column.whole and report.cut(text, LONGEST) or text
   end
   return cells
 end
@@ -152,15 +163,15 @@ end
 
 -- ---- lines as they come ----
 
--- A function that prints one row, the head before the first one. Columns have a `width` each; a
--- longer value moves the rest of its own line only.
+-- A function that prints one row, in a colour if one is given, the head before the first one. Columns
+-- have a `width` each; a longer value moves the rest of its own line only.
 function report.stream(columns)
   local widths, head = {}, {}
   for i, column in ipairs(columns) do
     head[i], widths[i] = column.title, math.max(column.width or 0, width_of(column.title))
   end
   local has_head = false
-  return function(row)
+  return function(row, color)
     if report.is_json() then
       print(json.encode(report.object(columns, row)))
     else
@@ -168,11 +179,44 @@ function report.stream(columns)
       has_head = true
       local cells = {}
       for i, column in ipairs(columns) do cells[i] = show(column, row[i]) end
-      print((line(columns, widths, cells)))
+      print(report.paint(color, (line(columns, widths, cells))))
     end
-    if sysdig.is_live() then io.flush() end
   end
 end
+
+-- Where the container belongs with -pc: behind the first column.
+function report.with_container(columns)
+  if not sysdig.is_print_container_data() then return columns end
+  local all = table.move(columns, 1, #columns, 1, {})
+  table.insert(all, 2, {"CONTAINER", "container.name", width = 15})
+  return all
+end
+
+-- ---- colours ----
+
+local wants_color = true
+
+-- Only on a terminal, and not with the argument report.color_arg.
+function report.colors() return wants_color and sysdig.is_tty() and not report.is_json() end
+
+local paints = {red = 31, green = 32, yellow = 33, blue = 34, magenta = 35, cyan = 36, dim = 2, bold = 1}
+
+function report.paint(color, text)
+  if not color or not report.colors() then return text end
+  return ("\27[%dm%s\27[0m"):format(paints[color], text)
+end
+
+report.color_arg = {
+  name = "disable_color", optional = true,
+  description = "Set to 'disable_colors' for output without colors on terminals",
+  check = function(value)
+    if value ~= "disable_color" and value ~= "disable_colors" then
+      return nil, "disable_colors is needed, or nothing"
+    end
+    wants_color = false
+    return value
+  end,
+}
 
 -- ---- arguments ----
 
@@ -209,6 +253,13 @@ function report.whole(min)
     if n and n >= min then return n end
     return nil, ("a whole number from %d on is needed"):format(min)
   end
+end
+
+-- A check: a number of milliseconds, which may have a fraction, or be 0.
+function report.milliseconds(value)
+  local n = tonumber(value)
+  if n and n >= 0 and n < 1e12 then return n end
+  return nil, "a number of milliseconds from 0 on is needed"
 end
 
 -- A check: one of these words.

@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Reads and writes of files that took long, and calls that wait until data is on disk (fsync, fdatasync, sync_file_range). The result is the number of bytes, or the error. Red lines are failures, yellow ones took ten times as long as asked for."
+short_description = "Trace slow file I/O"
+category = "Performance"
+
+require "slowcalls"(
+  "fd.type=file and (evt.is_io=true or evt.type in (fsync, fdatasync, sync_file_range, msync))",
+  "FILE", "fd.name", true)
