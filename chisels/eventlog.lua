@@ -2,35 +2,46 @@
 -- A chisel that prints a line for each event: require "eventlog", then eventlog(SPEC) in place of the
 -- callbacks.
 --
--- SPEC: columns  {TITLE, FIELD, width =, kind =, name =, of = function(value) -> value} each, or a
---                function that makes them of the arguments; name, the key in JSON, is that of the
---                field unless given
+-- SPEC: columns  {TITLE, FIELD, width =, kind =, name =, of = function(value) -> value} each; name,
+--                the key in JSON, is that of the field unless given. splits = true: a row for
+--                each line of its text
 --       filter   which events (text, or a function that makes it of the arguments)
 --       args     arguments, as of report.args; the one about colours is added
 --       init     called in on_init with the arguments, to request fields that `of` uses
 --       color    function(values by name, arguments) -> name of a colour, or nil
+--       wants    function(values by name) -> whether there is to be a line
+--       snaplen  bytes to keep of buffers while live
+--       saves    the events around each line can be saved to a file: excerpt.lua
 local report = require "report"
 
 return function(spec)
   local rows = spec.args or {}
+  local excerpt = spec.saves and require "excerpt"
+  if excerpt then table.move(excerpt.args, 1, #excerpt.args, #rows + 1, rows) end
   rows[#rows + 1] = report.color_arg
   local arg = report.args(rows)
-  local columns, handles, put = {}, {}, nil
+  local columns, handles, splits, put = {}, {}, nil, nil
 
   function on_init()
+    if excerpt and not excerpt.init(arg) then return false end
     if spec.init then spec.init(arg) end
-    local list = type(spec.columns) == "function" and spec.columns(arg) or spec.columns
-    for i, c in ipairs(report.with_container(list)) do
+    if spec.snaplen then sysdig.set_snaplen(spec.snaplen) end
+    for i, c in ipairs(report.with_container(spec.columns)) do
       columns[i] = {title = c[1], name = c.name or c[2], kind = c.kind, width = c.width, of = c.of}
+      if c.splits then splits = i end
       handles[i] = c[2] and chisel.request_field(c[2]) or false
     end
     local filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
-    chisel.set_filter(filter)
+    if filter then chisel.set_filter(filter) end
     put = report.stream(columns)
     return true
   end
 
   local field = evt.field
+  local function put_row(row, named)
+    put(row, spec.color and spec.color(named, arg))
+  end
+
   function on_event()
     local row, named = {}, {}
     for i, column in ipairs(columns) do
@@ -39,7 +50,18 @@ return function(spec)
       if value == "" then value = nil end
       row[i], named[column.name] = value, value
     end
-    put(row, spec.color and spec.color(named, arg))
+    if spec.wants and not spec.wants(named) then return true end
+    if splits and row[splits] then
+      for text in row[splits]:gmatch("[^\n]+") do
+        row[splits], named[columns[splits].name] = text, text
+        put_row(row, named)
+      end
+    else
+      put_row(row, named)
+    end
+    if excerpt then excerpt.note() end
     return true
   end
+
+  if excerpt then on_capture_end = excerpt.save end
 end

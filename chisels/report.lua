@@ -53,6 +53,17 @@ local function show(column, value)
   return (report.kinds[column.kind or "text"] or report.kinds.text).show(value)
 end
 
+-- Bytes as text that is safe on a terminal: lines, tabs and UTF-8 stay, a dot for all else.
+function report.text(bytes)
+  local text = bytes:gsub("\r\n", "\n"):gsub("[\0-\8\11-\31\127]", ".")
+  local _, bad = utf8.len(text)
+  if bad and #text - bad < 4 and text:find("^[\xC2-\xF4][\x80-\xBF]*$", bad) then
+    text, bad = text:sub(1, bad - 1), nil -- a character that was cut
+  end
+  if bad then return (text:gsub("[\128-\255]", ".")) end
+  return (text:gsub("\xC2[\x80-\x9F]", "."))
+end
+
 -- ---- lines ----
 
 local function width_of(text) return utf8.len(text) or #text end

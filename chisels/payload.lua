@@ -1,0 +1,85 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A chisel that prints the data of reads and writes: require "payload", then payload(SPEC) in place
+-- of the callbacks.
+--
+-- SPEC: filter   which events (text, or a function that makes it of the arguments)
+--       args     arguments, as of report.args; the one about colours is added
+--       as_asked data as -x, -X and -A say, one line of dots without them; else it is text
+--       empty    also reads and writes of no bytes
+--       briefly  a head only where another process or file comes, not for each event
+local json = require "dkjson"
+local report = require "report"
+
+-- Live: more of each buffer than lines have.
+local SNAPLEN = 2000
+
+return function(spec)
+  local rows = spec.args or {}
+  rows[#rows + 1] = report.color_arg
+  local arg = report.args(rows)
+
+  local handles, at_start, before = {}, true, nil
+  local names = {
+    time = "evt.rawtime", process = "proc.name", pid = "proc.pid", dir = "evt.io_dir",
+    bytes = "evt.rawres", file = "fd.name", shown = "evt.buffer", data = "evt.rawarg.data",
+    container = "container.name",
+  }
+
+  function on_init()
+    for key, name in pairs(names) do handles[key] = chisel.request_field(name) end
+    local filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
+    chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres%s0 and %s"):format(
+      spec.empty and ">=" or ">", filter))
+    sysdig.set_snaplen(SNAPLEN)
+    return true
+  end
+
+  local function object(e, data)
+    return {time = e.time, ["proc.name"] = e.process, ["proc.pid"] = e.pid, ["evt.io_dir"] = e.dir,
+            bytes = e.bytes, ["fd.name"] = e.file, data = data,
+            ["container.name"] = sysdig.is_print_container_data() and e.container or nil}
+  end
+
+  local function head(e, kept)
+    local who = ("%s (%d)"):format(e.process or "?", e.pid or -1)
+    if sysdig.is_print_container_data() then who = ("[%s] %s"):format(e.container or "?", who) end
+    local name = e.file ~= "" and e.file or "?"
+    if spec.briefly then return ("------ %s %s %s"):format(who, e.dir, name) end
+    local size = ("%s%s"):format(report.bytes(e.bytes), e.bytes < 1024 and "B" or "")
+    if kept < e.bytes then size = ("%s (%d kept)"):format(size, kept) end
+    return ("------ %s %s %s %s %s"):format(report.clock(e.time), who, e.dir, size, name)
+  end
+
+  local function end_line()
+    if not at_start then io.write("\n") end
+    at_start = true
+  end
+
+  local function put_head(e, kept)
+    end_line()
+    print(report.paint(e.dir == "writes" and "blue" or "red", head(e, kept)))
+  end
+
+  function on_event()
+    local e = {}
+    for key, handle in pairs(handles) do e[key] = evt.field(handle) end
+    e.file, e.dir = e.file or "", e.dir == "write" and "writes" or "reads"
+    local kept = e.data or ""
+    local data = spec.as_asked and (e.shown or "") or report.text(kept)
+    if report.is_json() then
+      print(json.encode(object(e, data)))
+      return true
+    end
+    local key = ("%d %s %s"):format(e.pid or -1, e.dir, e.file)
+    if not spec.briefly or key ~= before then
+      put_head(e, #kept)
+      before = key
+    end
+    io.write(data)
+    at_start = data == "" and at_start or data:find("\n$") ~= nil
+    if not spec.briefly then end_line() end
+    return true
+  end
+
+  on_capture_end = end_line
+end

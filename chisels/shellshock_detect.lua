@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Programs that are started with a variable whose value begins as a function of bash does, which is how shellshock (CVE-2014-6271) is tried."
+short_description = "Detect attempts of the shellshock attack"
+category = "Security"
+
+local report = require "report"
+
+-- The first such variable. Functions that a mended bash hands on have names of their own.
+local function attack(env)
+  for variable in (env or ""):gmatch("[^\0]+") do
+    if variable:find("^[^=]*=%(%) {") and not variable:find("^BASH_FUNC_") then
+      return report.text(variable)
+    end
+  end
+end
+
+require "eventlog" {
+  filter = "evt.type in (execve, execveat) and evt.dir=< and evt.arg.env contains '() {'",
+  columns = {
+    {"TIME", "evt.rawtime", name = "time", kind = "clock", width = 12},
+    {"PID", "proc.pid", kind = "number", width = 7},
+    {"PROCESS", "proc.name", width = 15},
+    {"PARENT", "proc.pname", width = 15},
+    {"USER", "user.name", width = 10},
+    {"VARIABLE", "evt.rawarg.env", name = "variable", of = attack},
+  },
+  wants = function(row) return row.variable end,
+  color = function() return "red" end,
+}

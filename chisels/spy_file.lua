@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Each read and write of files, or of one file, with its data."
+short_description = "Print what is read from and written to files"
+category = "I/O"
+
+local report = require "report"
+
+local dirs = {R = " and evt.is_io_read=true", W = " and evt.is_io_write=true", RW = ""}
+
+-- Terminals are files, too: what they carry is seen where it is written.
+local files = "fd.type=file and not (fd.name startswith /dev/tty or fd.name startswith /dev/pt)"
+
+local function quoted(name) return '"' .. name:gsub('[\\"]', "\\%0") .. '"' end
+
+require "payload" {
+  empty = true,
+  args = {
+    {name = "read_or_write", default = "RW", check = report.one_of {"R", "W", "RW"},
+     description = "R for reads, W for writes, RW for both (RW)"},
+    {name = "spy_on_file_name", optional = true, description = "Only this file, by its whole path"},
+  },
+  filter = function(arg)
+    local name = arg.spy_on_file_name
+    return (name and "fd.name=" .. quoted(name) or files) .. dirs[arg.read_or_write]
+  end,
+}

@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "The data exchanged with an address, in either direction. -x, -X, -A and -b choose how it looks. What is read is red, what is written is blue."
+short_description = "Show the data exchanged with an IP address"
+category = "Net"
+
+local function address(text)
+  if text:find("^%d+%.%d+%.%d+%.%d+$") or text:find("^[%x:.]*:[%x:.]*$") then return text end
+  return nil, "an IPv4 or IPv6 address is needed"
+end
+
+require "payload" {
+  as_asked = true,
+  args = {{name = "host_ip", check = address, description = "Address of either end"}},
+  filter = function(arg) return "fd.ip=" .. arg.host_ip end,
+}
