@@ -9,7 +9,7 @@
 --       args     arguments, as of report.args; the one about colours is added
 --       init     called in on_init with the arguments, to request fields that `of` uses
 --       color    function(values by name, arguments) -> name of a colour, or nil
---       wants    function(values by name) -> whether there is to be a line
+--       wants    function(values by name, arguments) -> whether there is to be a line
 --       snaplen  bytes to keep of buffers while live
 --       saves    the events around each line can be saved to a file: excerpt.lua
 local report = require "report"
@@ -50,7 +50,7 @@ return function(spec)
       if value == "" then value = nil end
       row[i], named[column.name] = value, value
     end
-    if spec.wants and not spec.wants(named) then return true end
+    if spec.wants and not spec.wants(named, arg) then return true end
     if splits and row[splits] then
       for text in row[splits]:gmatch("[^\n]+") do
         row[splits], named[columns[splits].name] = text, text

@@ -114,6 +114,9 @@ end
 
 function report.is_json() return sysdig.get_output_format() == "json" end
 
+-- An object, as a line.
+function report.print_json(object) print(json.encode(object)) end
+
 -- Lines of a table, with its head. widths are kept between calls, so that columns do not jump.
 function report.lines(columns, rows, widths)
   local head, all, out = {}, {}, {}
@@ -162,7 +165,7 @@ function report.put(columns, rows, widths, title, time)
     for _, row in ipairs(rows) do
       local object = report.object(columns, row)
       object.time = time
-      print(json.encode(object))
+      report.print_json(object)
     end
     io.flush()
     return
@@ -175,22 +178,26 @@ end
 -- ---- lines as they come ----
 
 -- A function that prints one row, in a colour if one is given, the head before the first one. Columns
--- have a `width` each; a longer value moves the rest of its own line only.
+-- have a `width` each; a longer value moves the rest of its own line only. The last columns may have
+-- no title: they are for JSON.
 function report.stream(columns)
-  local widths, head = {}, {}
+  local widths, head, shown = {}, {}, {}
   for i, column in ipairs(columns) do
-    head[i], widths[i] = column.title, math.max(column.width or 0, width_of(column.title))
+    if column.title then
+      shown[i] = column
+      head[i], widths[i] = column.title, math.max(column.width or 0, width_of(column.title))
+    end
   end
   local has_head = false
   return function(row, color)
     if report.is_json() then
-      print(json.encode(report.object(columns, row)))
+      report.print_json(report.object(columns, row))
     else
-      if not has_head then print((line(columns, widths, head))) end
+      if not has_head then print((line(shown, widths, head))) end
       has_head = true
       local cells = {}
-      for i, column in ipairs(columns) do cells[i] = show(column, row[i]) end
-      print(report.paint(color, (line(columns, widths, cells))))
+      for i, column in ipairs(shown) do cells[i] = show(column, row[i]) end
+      print(report.paint(color, (line(shown, widths, cells))))
     end
   end
 end
@@ -201,6 +208,21 @@ function report.with_container(columns)
   local all = table.move(columns, 1, #columns, 1, {})
   table.insert(all, 2, {"CONTAINER", "container.name", width = 15})
   return all
+end
+
+-- As report.stream, for rows that a chisel makes itself: columns are {TITLE, name = ...} each. With
+-- -pc the container of the event is put where it belongs. In on_init.
+function report.event_stream(columns)
+  local all = report.with_container(columns)
+  local container = #all > #columns and chisel.request_field("container.name")
+  for _, c in ipairs(all) do c.title, c.name = c[1], c.name or c[2] end
+  local put = report.stream(all)
+  if not container then return put end
+  return function(row, color)
+    local wide = {row[1], evt.field(container)}
+    for i = 2, #columns do wide[i + 1] = row[i] end
+    put(wide, color)
+  end
 end
 
 -- ---- colours ----

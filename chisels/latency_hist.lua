@@ -1,0 +1,145 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "How long system calls took, as histograms: each line is twice as long as the one before. One histogram for each value of a field, evt.type unless another is named: by=proc.name, by=fd.name; those with the most time come first. Calls whose beginning was not seen are left out, and counted. A filter says which calls are meant, as in 'evt.type=read and fd.type=file'."
+short_description = "Histograms of the latency of system calls"
+category = "Performance"
+
+local report = require "report"
+
+local arg = report.args {
+  {name = "by", default = "evt.type", description = "a histogram for each value of this field (evt.type)"},
+  {name = "top", argtype = "int", default = 5, check = report.whole(1),
+   description = "how many histograms (5)"},
+  {name = "interval", argtype = "int", default = 1, check = report.whole(1),
+   description = "seconds between them while live (1)"},
+}
+
+local WIDEST_BAR = 50
+
+local latency, by
+local groups, unknown, drawn = {}, 0, false
+
+function on_init()
+  latency, by = chisel.request_field("evt.latency"), chisel.request_field(arg.by)
+  chisel.set_filter("evt.dir=< and syscall.type exists")
+  return true
+end
+
+function on_capture_start()
+  if sysdig.is_live() then chisel.set_interval_s(arg.interval) end
+  return true
+end
+
+-- Bucket 0 is no time at all, bucket n is from 2^(n-1) to 2^n - 1 nanoseconds.
+local function bucket_of(ns)
+  local n = 0
+  while ns >= 256 do ns, n = ns >> 8, n + 8 end
+  while ns > 0 do ns, n = ns >> 1, n + 1 end
+  return n
+end
+
+local function first_of(bucket) return bucket == 0 and 0 or 1 << bucket - 1 end
+local function last_of(bucket) return (1 << bucket) - 1 end
+
+function on_event()
+  local key, ns = evt.field(by), evt.field(latency)
+  if key == nil or key == "" then return true end
+  if ns == nil then
+    unknown = unknown + 1
+    return true
+  end
+  local group = groups[key]
+  if not group then
+    group = {key = key, count = 0, sum = 0, max = 0}
+    groups[key] = group
+  end
+  local bucket = bucket_of(ns)
+  group[bucket] = (group[bucket] or 0) + 1
+  group.count, group.sum = group.count + 1, group.sum + ns
+  if ns > group.max then group.max = ns end
+  return true
+end
+
+local function slowest_groups()
+  local list = {}
+  for _, group in pairs(groups) do list[#list + 1] = group end
+  table.sort(list, function(a, b)
+    if a.sum ~= b.sum then return a.sum > b.sum end
+    return tostring(a.key) < tostring(b.key)
+  end)
+  return table.move(list, 1, math.min(arg.top, #list), 1, {}), #list
+end
+
+local function range_of(group)
+  local first, last = nil, 0
+  for bucket = 0, 64 do
+    if group[bucket] then first, last = first or bucket, bucket end
+  end
+  return first, last
+end
+
+-- That share of the calls took at most so long: the end of the bucket where it is reached.
+local function quantile(group, share)
+  local n = 0
+  for bucket = 0, 64 do
+    n = n + (group[bucket] or 0)
+    if n >= group.count * share then return math.min(last_of(bucket), group.max) end
+  end
+end
+
+local function put_group(lines, group)
+  local first, last = range_of(group)
+  local most = 0
+  for bucket = first, last do most = math.max(most, group[bucket] or 0) end
+  lines[#lines + 1] = ("%s %s: %d calls, %s in all, half within %s, 99%% within %s, longest %s"):format(
+    arg.by, tostring(group.key), group.count, report.time(group.sum), report.time(quantile(group, 0.5)),
+    report.time(quantile(group, 0.99)), report.time(group.max))
+  lines[#lines + 1] = ("  %9s    %-9s  %9s"):format("FROM", "TO", "CALLS")
+  for bucket = first, last do
+    local n = group[bucket] or 0
+    local bar = n > 0 and "  " .. ("*"):rep(math.max(n * WIDEST_BAR // most, 1)) or ""
+    lines[#lines + 1] = ("  %9s .. %-9s  %9d%s"):format(
+      report.time(first_of(bucket)), report.time(last_of(bucket)), n, bar)
+  end
+  lines[#lines + 1] = ""
+end
+
+local function put_json(list, now)
+  for _, group in ipairs(list) do
+    local buckets = {}
+    for bucket = 0, 64 do
+      if group[bucket] then
+        buckets[#buckets + 1] = {from = first_of(bucket), to = last_of(bucket), count = group[bucket]}
+      end
+    end
+    report.print_json({[arg.by] = group.key, count = group.count, sum = group.sum, max = group.max,
+                       buckets = buckets, time = sysdig.is_live() and now or nil})
+  end
+end
+
+local function put(s, ns)
+  local list, all = slowest_groups()
+  if report.is_json() then
+    put_json(list, s * 1000000000 + ns)
+  else
+    local lines = {}
+    if sysdig.is_live() then lines[1] = os.date("%H:%M:%S", s) end
+    for _, group in ipairs(list) do put_group(lines, group) end
+    if all > #list then lines[#lines + 1] = ("%d more: top=N shows them"):format(all - #list) end
+    if unknown > 0 then
+      lines[#lines + 1] = ("%d calls whose beginning was not seen are not counted"):format(unknown)
+    end
+    if #list == 0 then lines[#lines + 1] = "no calls" end
+    report.draw(lines)
+  end
+  groups, unknown, drawn = {}, 0, true
+end
+
+function on_interval(s, ns)
+  put(s, ns)
+  return true
+end
+
+-- The last, unfinished interval does not take the place of the last whole one on the screen.
+function on_capture_end(s, ns)
+  if not (drawn and report.redraws()) then put(s, ns) end
+end

@@ -1,0 +1,164 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Signals: who sent which to whom, and what became of it. A line says that one was sent, by which call and with which result; that it was delivered, which is when the receiver took it; or that it ended the receiver. AFTER is the time since it was sent. What the kernel sends has no line of its own before it is delivered: its call is 'kernel'. A sender that is not known is -. Deliveries of SIGCHLD are left out unless asked for with signal=SIGCHLD."
+short_description = "Show signals: who sent what to whom, and with what effect"
+category = "System State"
+
+local report = require "report"
+local bounded = require "bounded"
+
+local arg = report.args {
+  {name = "signal", optional = true, description = "only this one: a name or a number"},
+  report.color_arg,
+}
+
+local SIGKILL, SIGCHLD = 9, 17
+local CALLS = "kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_open"
+
+local fields, put = {}, nil
+-- Signals on their way, each a table {from, name, call, ts}: by receiver, and by sender, as a signal to
+-- a group has many receivers.
+local to, from = bounded(10000), bounded(10000)
+
+local files = bounded(10000) -- process and pidfd: the process that it stands for
+local args = bounded(10000) -- thread: what the call that it is in was given
+
+function on_init()
+  for key, field in pairs {
+    time = "evt.rawtime", type = "evt.type", dir = "evt.dir", pid = "proc.pid", tid = "thread.tid",
+    name = "proc.name", group = "proc.pgid", result = "evt.rawres", error = "evt.res",
+    sig = "evt.rawarg.sig", sig_name = "evt.arg.sig", to_pid = "evt.rawarg.pid",
+    to_name = "evt.arg.pid", to_tid = "evt.rawarg.tid", to_tname = "evt.arg.tid",
+    to_tgid = "evt.rawarg.tgid", to_gname = "evt.arg.tgid", pidfd = "evt.rawarg.pidfd",
+    sender = "evt.rawarg.spid", sender_name = "evt.arg.spid",
+  } do
+    fields[key] = chisel.request_field(field)
+  end
+  chisel.set_filter(("evt.type in (%s) or evt.type=signaldeliver or " ..
+                     "evt.type=procexit and evt.rawarg.sig>0 and thread.ismain=true"):format(CALLS))
+  put = report.event_stream {
+    {"TIME", name = "time", kind = "clock", width = 12},
+    {"PID", name = "from_pid", kind = "number", width = 7},
+    {"SENDER", name = "from", width = 15},
+    {"CALL", name = "call", width = 6},
+    {"SIGNAL", name = "signal", width = 8},
+    {"PID", name = "to_pid", kind = "number", width = 7},
+    {"RECEIVER", name = "to", width = 15},
+    {"EFFECT", name = "effect", width = 9},
+    {"AFTER", name = "after", kind = "time"},
+  }
+  return true
+end
+
+-- Whether lines of this signal are wanted.
+local function is_wanted(number, name)
+  if not arg.signal then return number ~= SIGCHLD end
+  return arg.signal:upper() == name or "SIG" .. arg.signal:upper() == name or
+         tonumber(arg.signal) == number
+end
+
+-- A text that is only the number again is no name.
+local function name_of(text)
+  return text and not tonumber(text) and text or nil
+end
+
+local function put_row(send, number, name, to_pid, to_name, effect, color)
+  if not is_wanted(number, name) then return end
+  local now = evt.field(fields.time)
+  put({now, send.from, send.name, send.call, name, to_pid, to_name, effect,
+       send.ts and now - send.ts or nil}, color)
+end
+
+-- Signal and receiver, as this end of the call says them; nil: it says nothing of the signal.
+local function args_of(call)
+  local field = evt.field
+  local given = {number = field(fields.sig), name = field(fields.sig_name)}
+  if not given.number then return nil end
+  if call == "tkill" then
+    given.pid, given.to = field(fields.to_tid), field(fields.to_tname)
+  elseif call == "rt_sigqueueinfo" or call == "rt_tgsigqueueinfo" then
+    given.pid, given.to = field(fields.to_tgid), field(fields.to_gname)
+  elseif call == "pidfd_send_signal" then
+    local file = files.get(field(fields.pid) .. ":" .. (field(fields.pidfd) or -1)) or {}
+    given.pid, given.to = file.pid, file.name
+  else
+    given.pid, given.to = field(fields.to_pid), field(fields.to_name)
+  end
+  return given
+end
+
+local function on_send(call)
+  local field = evt.field
+  local tid = field(fields.tid)
+  if not tid then return end
+  local given = args_of(call)
+  if field(fields.dir) == ">" then -- in files of other tools only this end has them
+    args.put(tid, given)
+    return
+  end
+  given = given or args.get(tid) or {}
+  local send = {from = field(fields.pid), name = field(fields.name), call = call}
+  local failed = field(fields.result) ~= 0
+  put_row(send, given.number, given.name, given.pid, name_of(given.to),
+          failed and field(fields.error) or "sent", failed and "red" or nil)
+  if failed or not given.number or given.number == 0 then return end
+  send.ts = field(fields.time)
+  local group = given.pid == 0 and field(fields.group)
+  if given.pid then to.put((group and -group or given.pid) .. ":" .. given.number, send) end
+  if send.from then from.put(send.from .. ":" .. given.number, send) end
+end
+
+-- pidfd_open, so that a signal to a pidfd has a receiver.
+local function on_pidfd()
+  local field = evt.field
+  local fd, pid = field(fields.result), field(fields.pid)
+  if fd and fd >= 0 and pid then
+    files.put(pid .. ":" .. fd, {pid = field(fields.to_pid), name = field(fields.to_name)})
+  end
+end
+
+-- Who sent this to the process of the event: by its number, its thread's, its group's, or to all.
+local function sent_to(number)
+  local group = evt.field(fields.group)
+  for _, id in ipairs {evt.field(fields.pid) or 0, evt.field(fields.tid) or 0, group and -group or 0, -1} do
+    local send = to.get(id .. ":" .. number)
+    if send then return send end
+  end
+end
+
+local function on_delivery()
+  local field = evt.field
+  local number, pid = field(fields.sig), field(fields.pid)
+  -- What ends a process is given to its threads as this; procexit tells which signal it was.
+  if not number or number == SIGKILL then return end
+  local sender, send = field(fields.sender), nil
+  if sender == 0 then
+    send = {call = "kernel"}
+  elseif number == SIGCHLD then
+    send = {from = sender, name = name_of(field(fields.sender_name)), call = "kernel"}
+  else
+    send = sent_to(number)
+    if not send or send.from ~= sender then
+      send = sender and from.get(sender .. ":" .. number) or
+             {from = sender, name = name_of(field(fields.sender_name))}
+    end
+  end
+  if pid then to.put(pid .. ":" .. number, send) end -- should it be the end of it
+  put_row(send, number, field(fields.sig_name), pid, field(fields.name), "delivered")
+end
+
+local function on_death()
+  local field = evt.field
+  local number, pid = field(fields.sig), field(fields.pid)
+  local send = sent_to(number) or {}
+  if pid then to.take(pid .. ":" .. number) end
+  put_row(send, number, field(fields.sig_name), pid, field(fields.name), "ended it", "yellow")
+end
+
+local handlers = {signaldeliver = on_delivery, procexit = on_death, pidfd_open = on_pidfd}
+
+function on_event()
+  local call = evt.field(fields.type)
+  local handle = handlers[call] or on_send
+  handle(call)
+  return true
+end
