@@ -310,7 +310,7 @@ const struct sinsp_chisel_binding sinsp_chisel_sysdig[] = {
 	 "`uid`, "
 	 "`gid`, `username`, `nchilds`, `vmsize_kb`, `vmrss_kb`, `vmswap_kb`, `pfmajor`, "
 	 "`pfminor`, "
-	 "`clone_ts`, and `fdtable`, files by number: `name`, `type`, of sockets also `cip`, "
+	 "`clone_ts`, `container`, and `fdtable`, files by number: `name`, `type`, of sockets also `cip`, "
 	 "`cport`, "
 	 "`sip`, `sport`, `is_server`, `l4proto`. With a filter, files that it means, and threads "
 	 "that "
