@@ -159,15 +159,25 @@ function report.draw(lines)
   io.flush()
 end
 
--- One table. time: its end, in nanoseconds, in the JSON of live ones.
+local function put_objects(columns, rows, time)
+  for _, row in ipairs(rows) do
+    local object = report.object(columns, row)
+    object.time = time
+    print(json.encode(object))
+  end
+  io.flush()
+end
+
+-- A table that is as long as it is, also on a terminal.
+function report.put_once(columns, rows)
+  if report.is_json() then return put_objects(columns, rows) end
+  io.write(table.concat(report.lines(columns, rows, {}), "\n"), "\n")
+end
+
+-- One table that takes the place of the one before. time: its end, in nanoseconds, in the JSON of live ones.
 function report.put(columns, rows, widths, title, time)
   if report.is_json() then
-    for _, row in ipairs(rows) do
-      local object = report.object(columns, row)
-      object.time = time
-      report.print_json(object)
-    end
-    io.flush()
+    put_objects(columns, rows, time)
     return
   end
   local lines = report.lines(columns, rows, widths)

@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Processes, when the capture begins; with a filter on the command line, at the first event that it means: saker -r in.scap -c ps evt.num=1000"
+short_description = "List processes"
+category = "System State"
+
+local snapshot = require "snapshot"
+local report = require "report"
+
+local function started(ns)
+  return ns > 0 and os.date("%b %d %H:%M:%S", ns // 1000000000) or nil
+end
+
+-- Those of the kernel have none.
+local function command(thread)
+  if thread.exe == "" then return "[" .. thread.comm .. "]" end
+  return report.text(table.concat({thread.exe, table.unpack(thread.args)}, " "):gsub("[\n\t]", " "))
+end
+
+local function kilobytes(n) return n and n > 0 and n * 1024 or nil end
+
+snapshot.chisel {
+  columns = {
+    {"PID", name = "proc.pid", kind = "number", of = function(e) return e.thread.pid end},
+    {"PPID", name = "proc.ppid", kind = "number", of = function(e) return e.thread.ptid end},
+    {"USER", name = "user.name", of = function(e) return e.thread.username end},
+    {"THREADS", name = "proc.nthreads", kind = "number", of = function(e) return e.n_threads end},
+    {"VIRT", name = "virt", kind = "bytes", of = function(e) return kilobytes(e.thread.vmsize_kb) end},
+    {"RES", name = "res", kind = "bytes", of = function(e) return kilobytes(e.thread.vmrss_kb) end},
+    {"STARTED", name = "started", of = function(e) return started(e.thread.clone_ts) end},
+    {"NAME", name = "proc.name", of = function(e) return e.thread.comm end},
+    {"COMMAND", name = "command", of = function(e) return command(e.thread) end},
+  },
+  entries = function(filter)
+    local n_threads, entries = {}, {}
+    for _, thread in pairs(sysdig.get_thread_table_barebone_nofds()) do
+      n_threads[thread.pid] = (n_threads[thread.pid] or 0) + 1
+    end
+    for tid, thread in pairs(sysdig.get_thread_table_nofds(filter)) do
+      if tid == thread.pid then
+        entries[#entries + 1] = {thread = thread, n_threads = n_threads[tid]}
+      end
+    end
+    return entries
+  end,
+}

@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Chisels that print what there is at one moment: require "snapshot", then snapshot.chisel(SPEC) in
+-- place of the callbacks. The moment is the beginning of the capture; with a filter on the command line,
+-- the first event that it means.
+--
+-- SPEC: columns  {TITLE, name =, kind =, whole =, of = function(entry) -> value} each; entries have
+--                the `thread` they are of
+--       entries  function(filter) -> list of entries
+local report = require "report"
+
+local snapshot = {}
+
+local function shown_column(c)
+  local of = c.of or function(entry) return entry.thread.container end
+  return {title = c[1], name = c.name or c[2], kind = c.kind, whole = c.whole, of = of}
+end
+
+-- A filter for get_thread_table, or nothing.
+snapshot.filter_arg = {
+  name = "filter", argtype = "filter", default = "",
+  description = "Only files that this filter means, such as 'proc.name=nginx and fd.port=80'",
+}
+
+-- Each process once, with the files it has open. Its other threads share them.
+function snapshot.files(filter, wants)
+  local only = "thread.ismain=true"
+  if filter ~= "" then only = ("(%s) and %s"):format(filter, only) end
+  local entries = {}
+  for _, thread in pairs(sysdig.get_thread_table(only)) do
+    for number, file in pairs(thread.fdtable) do
+      if wants(file) then entries[#entries + 1] = {thread = thread, fd = number, file = file} end
+    end
+  end
+  return entries
+end
+
+function snapshot.chisel(spec)
+  local arg = report.args {snapshot.filter_arg}
+  local columns, is_done = {}, false
+
+  local function put()
+    local rows = {}
+    for _, entry in ipairs(spec.entries(arg.filter)) do
+      local row = {}
+      for i, c in ipairs(columns) do row[i] = c.of(entry) end
+      rows[#rows + 1] = row
+    end
+    report.put_once(columns, rows)
+    is_done = true
+    sysdig.end_capture()
+  end
+
+  function on_init()
+    for i, c in ipairs(report.with_container(spec.columns)) do columns[i] = shown_column(c) end
+    return true
+  end
+
+  function on_capture_start()
+    if sysdig.get_filter() == "" then put() end
+    return true
+  end
+
+  function on_event()
+    if not is_done then put() end
+    return false
+  end
+end
+
+return snapshot
