@@ -18,6 +18,7 @@ static void drop_state(struct sinsp *s)
 	s->machine = NULL;
 	sinsp_users_fini(&s->users, &s->threads.strings);
 	sinsp_switches_fini(&s->switches);
+	sinsp_code_maps_fini(&s->code_maps);
 	sinsp_ifaces_fini(&s->ifaces);
 	sinsp_threads_fini(&s->threads);
 }

@@ -4,6 +4,7 @@
 #define SINSP_SINSP_IMPL_H
 
 #include "sinsp.h"
+#include "state/code_maps.h"
 #include "state/heal.h"
 #include "state/ifaces.h"
 #include "state/switches.h"
@@ -18,6 +19,7 @@ struct sinsp {
 	struct sinsp_ifaces ifaces;
 	struct sinsp_users users;
 	struct sinsp_switches switches;
+	struct sinsp_code_maps code_maps;
 
 	/* What the last event ended, to be removed before the next. */
 	int64_t ended_tid, reaper_tid; /* ended_tid -1: nobody */

@@ -11,11 +11,14 @@
 
 #include "state/pathname.h"
 
-enum { NEEDS_ENTER = 1 };
+enum {
+	NEEDS_ENTER = 1 << 0, /* its enter has parameters that the exit of 2022 lacks */
+	OF_ANY_AGE = 1 << 1, /* no snapshot of the thread has what it tells */
+};
 
 static const struct {
 	sinsp_parse_fn fn;
-	int needs_enter; /* its enter has parameters that the exit of 2022 lacks */
+	int flags;
 } parsers[EVT_INDEX_MAX] = {
 	[EVT_OPEN_X] = {sinsp_parse_open, NEEDS_ENTER},
 	[EVT_CREAT_X] = {sinsp_parse_open, NEEDS_ENTER},
@@ -130,6 +133,10 @@ static const struct {
 	[EVT_INDEX(EVT_LOST_E)] = {sinsp_parse_lost},
 	[EVT_INDEX(EVT_FILE_E)] = {sinsp_parse_passed_file},
 	[EVT_INDEX(EVT_COMM_E)] = {sinsp_parse_comm},
+	[EVT_INDEX(EVT_MAP_E)] = {sinsp_parse_map, OF_ANY_AGE},
+	[EVT_INDEX(EVT_MAP_EXEC_E)] = {sinsp_parse_map_none, OF_ANY_AGE},
+	[EVT_INDEX(EVT_MAP_FORK_E)] = {sinsp_parse_map_fork, OF_ANY_AGE},
+	[EVT_INDEX(EVT_MAP_EXIT_E)] = {sinsp_parse_map_none, OF_ANY_AGE},
 };
 
 static struct sinsp_parse_row rows[EVT_INDEX_MAX]; /* of events unknown: nothing of a thread */
@@ -198,9 +205,11 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 	row->uses_fd = !!(info->flags & EF_USES_FD);
 	row->fd = row->uses_fd ? find_fd(info) : -1;
 	row->is_call = is_call(info);
+	row->of_any_age =
+		row->fn == sinsp_parse_clone || parsers[evt_index(info->id)].flags & OF_ANY_AGE;
 	row->is_clone = row->fn == sinsp_parse_clone;
 	row->of_thread = is_of_thread(info);
-	row->save = evt_is_enter(info->id) && parsers[evt_index(info->id + 1)].needs_enter;
+	row->save = evt_is_enter(info->id) && parsers[evt_index(info->id + 1)].flags & NEEDS_ENTER;
 }
 
 void sinsp_parse_init(void)
@@ -477,7 +486,8 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	else if (bound)
 		num = t->enter_fd;
 	else if (!s->native && t->enter_type == SINSP_NO_TYPE)
-		num = 0; /* sysdig: that of the call before, which it takes for 0 in the beginning */
+		num = 0; /* sysdig: that of the call before, which it takes for 0 in the beginning
+			  */
 	if (num != -1)
 		bind_fd(s, e, num);
 	return open;
@@ -570,7 +580,7 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 		e->latency_ns = e->thread->latency_ns;
 	}
 	e->show_full = shows_full(s, e, row, enter_seen);
-	if (row->fn && (row->is_clone || !is_older_than_snapshot(e)))
+	if (row->fn && (row->of_any_age || !is_older_than_snapshot(e)))
 		change_state(s, e, row);
 	if (is_exit && e->thread && !row->is_private)
 		sinsp_thread_drop_enter(&s->threads, e->thread);

@@ -90,7 +90,12 @@
 	X(pidns_init_start_ts)                                                                     \
 	X(cpu_usr)                                                                                 \
 	X(cpu_sys)                                                                                 \
-	X(reaper_tid)
+	X(reaper_tid)                                                                              \
+	X(length)                                                                                  \
+	X(offset)                                                                                  \
+	X(ino_gen)                                                                                 \
+	X(build_id)                                                                                \
+	X(parent)
 
 enum sinsp_param {
 #define X(name) SINSP_P_##name,
@@ -111,6 +116,7 @@ struct sinsp_parse_row {
 	uint8_t is_call; /* an enter with an exit, or an exit */
 	uint8_t is_clone;
 	uint8_t is_private;
+	uint8_t of_any_age; /* also what is older than the snapshot of its thread */
 	uint8_t of_thread; /* it can be an enter or exit of the thread it names */
 	uint8_t save; /* an enter with parameters that the exit of 2022 lacks */
 	int8_t at[SINSP_P_MAX]; /* where a parameter is; -1: the event has none of that name */
@@ -227,6 +233,11 @@ void sinsp_parse_capset(struct sinsp_parse *p);
 void sinsp_parse_procinfo(struct sinsp_parse *p);
 
 void sinsp_parse_lost(struct sinsp_parse *p);
+
+/* parse_map.c */
+void sinsp_parse_map(struct sinsp_parse *p);
+void sinsp_parse_map_fork(struct sinsp_parse *p);
+void sinsp_parse_map_none(struct sinsp_parse *p);
 
 /* parse_container.c */
 void sinsp_parse_container(struct sinsp_parse *p);

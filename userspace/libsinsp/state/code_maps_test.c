@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_main.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "code_maps.h"
+
+static struct sinsp_code_file *file(struct sinsp_code_maps *m, uint64_t ino, const char *path)
+{
+	const struct sinsp_code_id id = {.ino = ino, .dev = 1};
+
+	return sinsp_code_file_get(m, &id, path, strlen(path));
+}
+
+static void map(struct sinsp_code_maps *m, int64_t pid, uint64_t start, uint64_t end,
+		uint64_t offset, const char *path)
+{
+	const struct sinsp_code_map map = {start, end, offset, file(m, (uint64_t)path[0], path)};
+
+	assert_int_equal(sinsp_code_map_add(m, pid, &map), 0);
+}
+
+/* "path+offset of the address", as a number and a letter. */
+static int at(const struct sinsp_code_maps *m, int64_t pid, uint64_t addr, char name,
+	      uint64_t offset)
+{
+	const struct sinsp_code_map *f = sinsp_code_map_find(m, pid, addr);
+
+	if (!f)
+		return name == '-';
+	return f->file->path[0] == name && addr - f->start + f->offset == offset;
+}
+
+static void files_are_kept_once(void **state)
+{
+	struct sinsp_code_maps m = {0};
+	struct sinsp_code_id id = {.ino = 5, .build_id_len = 2, .build_id = {1, 2}};
+	struct sinsp_code_file *a = sinsp_code_file_get(&m, &id, "/a", 2);
+
+	(void)state;
+	assert_ptr_equal(sinsp_code_file_get(&m, &id, "/b", 2), a);
+	assert_string_equal(a->path, "/a");
+	id.build_id[1] = 3;
+	assert_ptr_not_equal(sinsp_code_file_get(&m, &id, "/a", 2), a);
+	/* Without an inode the name counts. */
+	id = (struct sinsp_code_id){0};
+	a = sinsp_code_file_get(&m, &id, "[vdso]", 6);
+	assert_ptr_not_equal(sinsp_code_file_get(&m, &id, "[other]", 7), a);
+	assert_ptr_equal(sinsp_code_file_get(&m, &id, "[vdso]", 6), a);
+	for (uint64_t i = 0; i < 3000; i++)
+		assert_non_null(file(&m, i + 100, "x"));
+	assert_ptr_equal(sinsp_code_file_get(&m, &id, "[vdso]", 6), a);
+	sinsp_code_maps_fini(&m);
+}
+
+/* dlclose of one library, dlopen of another at its place. */
+static void place_is_taken(void **state)
+{
+	struct sinsp_code_maps m = {0};
+
+	(void)state;
+	assert_null(sinsp_code_map_find(&m, 1, 0x1000));
+	map(&m, 1, 0x1000, 0x3000, 0, "a");
+	assert_true(at(&m, 1, 0x1fff, 'a', 0xfff));
+	map(&m, 1, 0x1000, 0x3000, 0x500, "b");
+	assert_true(at(&m, 1, 0x1fff, 'b', 0x14ff));
+	assert_true(at(&m, 1, 0x0fff, '-', 0));
+	assert_true(at(&m, 1, 0x3000, '-', 0));
+	assert_true(at(&m, 2, 0x1000, '-', 0));
+	sinsp_code_maps_fini(&m);
+}
+
+static void parts_stay(void **state)
+{
+	struct sinsp_code_maps m = {0};
+
+	(void)state;
+	map(&m, 1, 0x1000, 0x9000, 0, "a");
+	map(&m, 1, 0x3000, 0x4000, 0x70, "b"); /* in the middle */
+	assert_true(at(&m, 1, 0x2fff, 'a', 0x1fff));
+	assert_true(at(&m, 1, 0x3000, 'b', 0x70));
+	assert_true(at(&m, 1, 0x4000, 'a', 0x3000));
+	map(&m, 1, 0x2000, 0x5000, 0, "c"); /* over b, and parts of both sides */
+	assert_true(at(&m, 1, 0x1fff, 'a', 0xfff));
+	assert_true(at(&m, 1, 0x4fff, 'c', 0x2fff));
+	assert_true(at(&m, 1, 0x5000, 'a', 0x4000));
+	assert_int_equal(m.n_maps, 3);
+	sinsp_code_maps_fini(&m);
+}
+
+static void processes(void **state)
+{
+	struct sinsp_code_maps m = {0};
+
+	(void)state;
+	map(&m, 1, 0x1000, 0x2000, 0, "a");
+	assert_int_equal(sinsp_code_maps_fork(&m, 2, 1), 0);
+	map(&m, 2, 0x5000, 0x6000, 0, "b");
+	assert_true(at(&m, 2, 0x1000, 'a', 0));
+	assert_true(at(&m, 2, 0x5000, 'b', 0));
+	assert_true(at(&m, 1, 0x5000, '-', 0));
+	sinsp_code_maps_drop(&m, 1);
+	assert_true(at(&m, 1, 0x1000, '-', 0));
+	assert_true(at(&m, 2, 0x1000, 'a', 0));
+	assert_int_equal(sinsp_code_maps_fork(&m, 2, 2), 0);
+	assert_true(at(&m, 2, 0x1000, 'a', 0));
+	assert_int_equal(sinsp_code_maps_fork(&m, 2, 77),
+			 0); /* of an unknown one nothing is known */
+	assert_true(at(&m, 2, 0x1000, '-', 0));
+	assert_int_equal(m.n, 0);
+	assert_int_equal(m.n_maps, 0);
+	sinsp_code_maps_fini(&m);
+}
+
+/* Against an array with an entry for each page. */
+static void random_changes(void **state)
+{
+	enum { PIDS = 40, PAGES = 64 };
+	static char pages[PIDS][PAGES];
+	struct sinsp_code_maps m = {0};
+	char name[2] = "";
+
+	(void)state;
+	srand(3);
+	memset(pages, '-', sizeof(pages));
+	for (int i = 0; i < 20000; i++) {
+		const int64_t pid = rand() % PIDS, other = rand() % PIDS;
+		const uint64_t start = (uint64_t)rand() % PAGES,
+			       n = 1 + (uint64_t)rand() % (PAGES - start);
+
+		switch (rand() % 8) {
+		case 0:
+			sinsp_code_maps_drop(&m, pid);
+			memset(pages[pid], '-', PAGES);
+			break;
+		case 1:
+			assert_int_equal(sinsp_code_maps_fork(&m, pid, other), 0);
+			memmove(pages[pid], pages[other], PAGES);
+			break;
+		default:
+			name[0] = (char)('a' + rand() % 26);
+			/* The offset says where it began: of a part, too. */
+			map(&m, pid, start << 12, (start + n) << 12, start << 12, name);
+			memset(&pages[pid][start], name[0], n);
+		}
+		for (uint64_t p = 0; p < PAGES; p++)
+			assert_true(at(&m, pid, p << 12, pages[pid][p], p << 12));
+	}
+	sinsp_code_maps_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_are_kept_once), cmocka_unit_test(place_is_taken),
+		cmocka_unit_test(parts_stay),          cmocka_unit_test(processes),
+		cmocka_unit_test(random_changes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
