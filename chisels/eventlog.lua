@@ -2,9 +2,9 @@
 -- A chisel that prints a line for each event: require "eventlog", then eventlog(SPEC) in place of the
 -- callbacks.
 --
--- SPEC: columns  {TITLE, FIELD, width =, kind =, name =, of = function(value) -> value} each; name,
---                the key in JSON, is that of the field unless given. splits = true: a row for
---                each line of its text
+-- SPEC: columns  {TITLE, FIELD, width =, kind =, name =, of = function(value) -> value} each, as of
+--                report.stream; name, the key in JSON, is that of the field unless given.
+--                splits = true: a row for each line of its text
 --       filter   which events (text, or a function that makes it of the arguments)
 --       args     arguments, as of report.args; the one about colours is added
 --       init     called in on_init with the arguments, to request fields that `of` uses

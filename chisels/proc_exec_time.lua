@@ -11,7 +11,7 @@ require "eventlog" {
     {"PID", "proc.pid", kind = "number", width = 7},
     {"USER", "user.name", width = 10},
     {"STATUS", "evt.arg.status", width = 11},
-    {"COMMAND", "proc.cmdline"},
+    {"COMMAND", "proc.exeline"},
   },
   color = function(row)
     local ns = row["proc.duration"]

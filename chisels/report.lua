@@ -188,27 +188,28 @@ end
 -- ---- lines as they come ----
 
 -- A function that prints one row, in a colour if one is given, the head before the first one. Columns
--- have a `width` each; a longer value moves the rest of its own line only. The last columns may have
--- no title: they are for JSON.
+-- have a `width` each; a longer value moves the rest of its own line only. Those without a title are
+-- for JSON alone.
 function report.stream(columns)
-  local widths, head, shown = {}, {}, {}
+  local shown, from, widths, head = {}, {}, {}, {}
   for i, column in ipairs(columns) do
     if column.title then
-      shown[i] = column
-      head[i], widths[i] = column.title, math.max(column.width or 0, width_of(column.title))
+      local n = #shown + 1
+      shown[n], from[n], head[n] = column, i, column.title
+      widths[n] = math.max(column.width or 0, width_of(column.title))
     end
   end
   local has_head = false
   return function(row, color)
     if report.is_json() then
       report.print_json(report.object(columns, row))
-    else
-      if not has_head then print((line(shown, widths, head))) end
-      has_head = true
-      local cells = {}
-      for i, column in ipairs(shown) do cells[i] = show(column, row[i]) end
-      print(report.paint(color, (line(shown, widths, cells))))
+      return
     end
+    if not has_head then print((line(shown, widths, head))) end
+    has_head = true
+    local cells = {}
+    for n, column in ipairs(shown) do cells[n] = show(column, row[from[n]]) end
+    print(report.paint(color, (line(shown, widths, cells))))
   end
 end
 

@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Commands that are started below a shell, and the directories that shells go to: what people do. Commands are indented by how far below the login shell they are; those that it started itself are bold. A login shell is the eldest shell among the ancestors."
+short_description = "Show what users do interactively"
+category = "Security"
+
+local report = require "report"
+
+local shells = "(bash, sh, dash, zsh, ksh, mksh, fish, csh, tcsh, ash)"
+
+-- How many processes are between the current one and its login shell. Loops are possible in captures.
+local ancestors, DEEPEST = {}, 64
+local shell_field, pid_field, dir_field, cmd_field
+
+local function depth()
+  local shell = evt.field(shell_field)
+  if shell == evt.field(pid_field) then return 0 end
+  for n = 1, DEEPEST do
+    ancestors[n] = ancestors[n] or chisel.request_field(("proc.apid[%d]"):format(n))
+    local pid = evt.field(ancestors[n])
+    if pid == shell then return n end
+    if pid == nil then break end
+  end
+  return 1
+end
+
+local below
+
+-- What was typed, as nearly as events tell.
+local function command()
+  local text = evt.get_type() == "chdir" and "cd " .. (evt.field(dir_field) or "?")
+    or evt.field(cmd_field) or "?"
+  return ("   "):rep(below - 1) .. text
+end
+
+require "eventlog" {
+  args = {{name = "max_depth", argtype = "int", default = 0, check = report.whole(0),
+           description = "Only commands so far below the login shell, 1: those that it started (0: all)"}},
+  init = function()
+    shell_field, pid_field = chisel.request_field("proc.loginshellid"), chisel.request_field("proc.pid")
+    dir_field, cmd_field = chisel.request_field("evt.arg.path"), chisel.request_field("proc.exeline")
+  end,
+  filter = "proc.loginshellid exists and evt.dir=< and evt.failed=false and (evt.type in (execve, execveat)"
+    .. " or (evt.type=chdir and proc.name in " .. shells .. "))",
+  columns = {
+    {"TIME", "evt.rawtime", name = "time", kind = "clock", width = 12},
+    {"USER", "user.name", width = 10},
+    {"SHELL", "proc.loginshellid", kind = "number", width = 7},
+    {"PID", "proc.pid", kind = "number", width = 7},
+    {false, "proc.pid", name = "depth", of = function()
+      below = depth()
+      return below
+    end},
+    {"COMMAND", "proc.exeline", name = "command", of = command},
+  },
+  wants = function(row, arg) return arg.max_depth == 0 or row.depth <= arg.max_depth end,
+  color = function(row) return row.depth <= 1 and "bold" or nil end,
+}
