@@ -142,17 +142,27 @@ function report.redraws() return sysdig.is_live() and sysdig.is_tty() and not re
 
 local drawn = false
 
--- On a terminal the lines take the place of those before; no more of them than it has room for.
+-- How many lines there are to draw on; nil: any number. The last line of a screen stays empty, for the
+-- cursor.
+local function room()
+  if not report.redraws() then return nil end
+  local height = sysdig.get_terminal_info().height
+  return height > 2 and height - 1 or nil
+end
+
+-- On a terminal the lines take the place of those before; no more of them than it has room for. What
+-- is as wide as the terminal leaves nothing to clear behind it.
 function report.draw(lines)
   if not report.redraws() then
     io.write(table.concat(lines, "\n"), "\n")
     return
   end
-  local size = sysdig.get_terminal_info()
+  local width = sysdig.get_terminal_info().width
   local out = {drawn and "\27[H" or "\27[2J\27[H"}
   drawn = true
-  for i = 1, math.min(#lines, size.height > 2 and size.height - 1 or #lines) do
-    out[#out + 1] = (size.width > 0 and report.cut(lines[i], size.width) or lines[i]) .. "\27[K\n"
+  for i = 1, math.min(#lines, room() or #lines) do
+    local text = width > 0 and report.cut(lines[i], width) or lines[i]
+    out[#out + 1] = text .. (width_of(text) == width and "\n" or "\27[K\n")
   end
   out[#out + 1] = "\27[J"
   io.write(table.concat(out))
@@ -174,13 +184,18 @@ function report.put_once(columns, rows)
   io.write(table.concat(report.lines(columns, rows, {}), "\n"), "\n")
 end
 
--- One table that takes the place of the one before. time: its end, in nanoseconds, in the JSON of live ones.
-function report.put(columns, rows, widths, title, time)
+-- One table that takes the place of the one before. time: its end, in nanoseconds, in the JSON of live
+-- ones. total: a row below the others, for people only, which stays when there is not room for all.
+function report.put(columns, rows, widths, title, time, total)
   if report.is_json() then
     put_objects(columns, rows, time)
     return
   end
-  local lines = report.lines(columns, rows, widths)
+  local most = room()
+  local n = most and math.max(most - 1 - (title and 1 or 0) - (total and 1 or 0), 0) or #rows
+  local shown = table.move(rows, 1, math.min(n, #rows), 1, {})
+  shown[#shown + 1] = total
+  local lines = report.lines(columns, shown, widths)
   if title then table.insert(lines, 1, title) end
   report.draw(lines)
 end

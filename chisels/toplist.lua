@@ -2,16 +2,24 @@
 -- A chisel that counts by key and shows the largest: require "toplist", then toplist(SPEC) in place
 -- of the callbacks. While live, a table for each interval; of a capture, one of all of it.
 --
--- SPEC: keys    what rows are counted by: {title, field} each, in the order of the columns
+-- SPEC: keys    what rows are counted by: {title, field} each, in the order of the columns:
+--                 name = NAME    its key in JSON, if that is not the field's name
+--                 of = function() -> value    in place of a field; it needs a name
 --       values  what is counted: {title, name, kind, ...}, the first one is what rows are sorted by:
 --                 field = NAME   its values, added up;  count = true   events;
---                 of = function() -> number or nil      anything else;
---                 max = true     the largest instead of the sum;
+--                 of = function(key values) -> number or nil      anything else;
+--                 when = NAME    only of events of which this field is true
+--                 max = true     the largest instead of the sum;  mean = true    the mean;
 --                 share = true   nanoseconds, shown as percent of the time that passed
 --       filter  which events (text, or a function that makes it of the arguments)
 --       args    further arguments, as of report.args; SPEC gets them as `spec.arg` before on_init
+--       sort_as the name of the argument that says what to sort by, which comes first then
 --       init    called in on_init, to request fields that `of` uses
+--       event   called with each event: false if it does not count
+--       restart called where counting begins: at first, and after each table
 --       settle  called with (add, time) before a table is made: add(key values, index of the value, n)
+--       missing called when there is nothing to show of a capture: a sentence in place of the table, or nil
+--       top     rows, unless the person says how many (10)
 local report = require "report"
 
 -- ---- counting ----
@@ -25,7 +33,7 @@ local function make_rows(n_keys, values)
       if k == nil then k = false end
       deeper = at[k]
       if not deeper then
-        deeper = i < n_keys and {} or {key = table.move(key, 1, n_keys, 1, {})}
+        deeper = i < n_keys and {} or {key = table.move(key, 1, n_keys, 1, {}), n = {}}
         at[k] = deeper
       end
       at = deeper
@@ -34,24 +42,58 @@ local function make_rows(n_keys, values)
   end
 
   local tree = {}
+
+  local function row_of(key)
+    local row = find(tree, key)
+    if not row.listed then
+      row.listed = true
+      rows[#rows + 1] = row
+    end
+    return row
+  end
+
+  local function count(row, i, n)
+    local old = row[i]
+    row.n[i] = (row.n[i] or 0) + 1
+    if not old then
+      row[i] = n
+    elseif values[i].max then
+      if n > old then row[i] = n end
+    else
+      row[i] = old + n
+    end
+  end
+
   return {
     list = rows,
-    add = function(key, i, n)
-      local row = find(tree, key)
-      if not row.listed then
-        row.listed = true
-        rows[#rows + 1] = row
-      end
-      local old = row[i]
-      if not old then
-        row[i] = n
-      elseif values[i].max then
-        if n > old then row[i] = n end
-      else
-        row[i] = old + n
-      end
-    end,
+    row_of = row_of,
+    count = count,
+    add = function(key, i, n) count(row_of(key), i, n) end,
   }
+end
+
+-- What is shown of a sum. What was counted and is not there is 0; a time may be unknown.
+local function shown(value, sum, n, passed)
+  if not sum then return value.kind ~= "time" and not value.share and 0 or nil end
+  if value.mean then return sum // n end
+  return value.share and sum * 100 / passed or sum
+end
+
+-- All rows as one, for the last line. n: how often something was added, for the mean.
+local function total_of(rows, values, passed)
+  local total = {}
+  for i, value in ipairs(values) do
+    local sum, n = nil, 0
+    for _, row in ipairs(rows) do
+      if row[i] then
+        sum = value.max and math.max(sum or 0, row[i]) or (sum or 0) + row[i]
+        n = n + row.n[i]
+      end
+    end
+    total[i] = shown(value, sum, n, passed)
+  end
+  total[#values + 1] = ("all %d"):format(#rows)
+  return total
 end
 
 -- ---- the chisel ----
@@ -60,39 +102,46 @@ local function arguments(spec)
   local names = {}
   for i, value in ipairs(spec.values) do names[i] = value.name end
   local rows = spec.args or {}
+  local sort = {name = spec.sort_as or "sort", default = names[1], check = report.one_of(names),
+                description = "by which column: " .. table.concat(names, ", ")}
+  if spec.sort_as then rows[#rows + 1] = sort end
   rows[#rows + 1] = {name = "top", argtype = "int", default = spec.top or 10, check = report.whole(1),
                      description = "how many rows (" .. (spec.top or 10) .. ")"}
-  rows[#rows + 1] = {name = "sort", default = names[1], check = report.one_of(names),
-                     description = "by which column: " .. table.concat(names, ", ")}
+  if not spec.sort_as then rows[#rows + 1] = sort end
   rows[#rows + 1] = {name = "interval", argtype = "int", default = 1, check = report.whole(1),
                      description = "seconds between tables while live (1)"}
   return report.args(rows)
 end
 
-local function value_readers(spec)
-  local readers = {}
-  for i, value in ipairs(spec.values) do
-    if value.count then
-      readers[i] = function() return 1 end
-    elseif value.field then
-      local handle, field = chisel.request_field(value.field), evt.field
-      readers[i] = function() return field(handle) end
-    else
-      readers[i] = value.of or function() end
-    end
+local function value_reader(value)
+  local field, read = evt.field, value.of
+  if value.count then
+    read = function() return 1 end
+  elseif value.field then
+    local handle = chisel.request_field(value.field)
+    read = function() return field(handle) end
   end
-  return readers
+  if not value.when then return read or function() end end
+  local when = chisel.request_field(value.when)
+  return function(key) return field(when) and read(key) end
+end
+
+local function key_reader(field_name, of)
+  if of then return of end
+  local handle, field = chisel.request_field(field_name), evt.field
+  return function() return field(handle) end
 end
 
 local function sorted(rows, by, top)
   local list = {}
   for _, row in ipairs(rows) do
-    if row[by] then list[#list + 1] = row end
+    if row.shown[by] and row.shown[by] > 0 then list[#list + 1] = row end
   end
   table.sort(list, function(a, b)
-    if a[by] ~= b[by] then return a[by] > b[by] end
+    local x, y = a.shown[by], b.shown[by]
+    if x ~= y then return x > y end
     for i = 1, #a.key do -- in an order that does not change
-      local x, y = tostring(a.key[i]), tostring(b.key[i])
+      x, y = tostring(a.key[i]), tostring(b.key[i])
       if x ~= y then return x < y end
     end
     return false
@@ -100,14 +149,29 @@ local function sorted(rows, by, top)
   return table.move(list, 1, math.min(top, #list), 1, {})
 end
 
+-- What the events had to be like, of which there is none.
+local function no_events(filter)
+  local both = {}
+  for _, f in ipairs {filter or "", sysdig.get_filter()} do
+    if f ~= "" then both[#both + 1] = f end
+  end
+  return "no events match " .. (#both > 0 and table.concat(both, ", and ") or "")
+end
+
+local function maybe_called(x, arg)
+  if type(x) == "function" then return x(arg) end
+  return x
+end
+
 return function(spec)
   spec.arg = arguments(spec)
 
   local columns, widths, keys, readers, counted = {}, {}, {}, {}, nil
-  local begin, drawn = nil, false
+  local filter, begin, drawn = nil, nil, false
 
   local function restart()
     counted = make_rows(#keys, spec.values)
+    if spec.restart then spec.restart() end
   end
 
   function on_init()
@@ -120,14 +184,13 @@ return function(spec)
                                kind = value.share and "percent" or value.kind or "number"}
     end
     for i, key in ipairs(key_rows) do
-      local field = type(key[2]) == "function" and key[2](spec.arg) or key[2]
-      local title = type(key[1]) == "function" and key[1](spec.arg) or key[1]
-      keys[i] = chisel.request_field(field)
-      columns[#columns + 1] = {title = title, name = field}
+      local field = maybe_called(key[2], spec.arg)
+      keys[i] = key_reader(field, key.of)
+      columns[#columns + 1] = {title = maybe_called(key[1], spec.arg), name = key.name or field}
     end
     if spec.init then spec.init(spec.arg) end
-    readers = value_readers(spec)
-    local filter = type(spec.filter) == "function" and spec.filter(spec.arg) or spec.filter
+    for i, value in ipairs(spec.values) do readers[i] = value_reader(value) end
+    filter = maybe_called(spec.filter, spec.arg)
     if filter and filter ~= "" then chisel.set_filter(filter) end
     restart()
     return true
@@ -138,41 +201,57 @@ return function(spec)
     return true
   end
 
-  local field, key, n_readers = evt.field, {}, #spec.values
+  local key, n_readers, event = {}, #spec.values, spec.event
   function on_event()
+    if event and not event() then return true end
     local n_known = 0
     for i = 1, #keys do
-      key[i] = field(keys[i])
+      key[i] = keys[i]()
       if key[i] ~= nil then n_known = n_known + 1 end
     end
     if n_known == 0 then return true end
+    local row
     for i = 1, n_readers do
-      local n = readers[i]()
-      if n and n > 0 then counted.add(key, i, n) end
+      local n = readers[i](key)
+      if n and n > 0 then
+        row = row or counted.row_of(key)
+        counted.count(row, i, n)
+      end
     end
     return true
   end
 
+  local function title(now)
+    if not sysdig.is_live() then return nil end
+    return (drawn and not report.redraws() and "\n" or "") .. os.date("%H:%M:%S", now // 1000000000)
+  end
+
   local function put(now)
-    if spec.settle then spec.settle(counted.add, now) end
-    local by = 1
-    for i, value in ipairs(spec.values) do
-      if value.name == spec.arg.sort then by = i end
-    end
     begin = begin or tonumber(sysdig.get_firstevent_ts())
-    local passed, rows = math.max(now - begin, 1), {}
-    for n, row in ipairs(sorted(counted.list, by, spec.arg.top)) do
-      rows[n] = {}
+    if spec.settle then spec.settle(counted.add, now) end
+    local all, by, passed = counted.list, 1, math.max(now - begin, 1)
+    local missing = #all == 0 and not sysdig.is_live() and spec.missing and spec.missing()
+    if missing then
+      sysdig.log(missing, "warning")
+      return
+    end
+    for i, value in ipairs(spec.values) do
+      if value.name == spec.arg[spec.sort_as or "sort"] then by = i end
+    end
+    for _, row in ipairs(all) do
+      row.shown = {}
       for i, value in ipairs(spec.values) do
-        rows[n][i] = row[i] and value.share and row[i] * 100 / passed or row[i]
+        row.shown[i] = shown(value, row[i], row.n[i], passed)
       end
+    end
+    local rows = sorted(all, by, spec.arg.top)
+    for n, row in ipairs(rows) do
+      rows[n] = row.shown
       for i = 1, #keys do rows[n][#spec.values + i] = row.key[i] end
     end
-    local title = nil
-    if sysdig.is_live() then
-      title = (drawn and not report.redraws() and "\n" or "") .. os.date("%H:%M:%S", now // 1000000000)
-    end
-    report.put(columns, rows, widths, title, sysdig.is_live() and now or nil)
+    report.put(columns, rows, widths, title(now), sysdig.is_live() and now or nil,
+               #all > 1 and total_of(all, spec.values, passed) or nil)
+    if #rows == 0 and not sysdig.is_live() and not report.is_json() then print(no_events(filter)) end
     drawn, begin = true, now
     restart()
   end

@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Bytes read and written, by any field of filters: fd.directory, fd.sport, proc.name, user.name, container.name, ..."
+short_description = "Bytes of I/O by a field of your choice"
+category = "I/O"
+
+require "toplist" {
+  args = {{name = "key", description = "the field to count by, such as fd.directory"}},
+  filter = "evt.is_io=true and evt.dir=< and evt.rawres>0",
+  keys = {{function(arg) return arg.key:upper() end, function(arg) return arg.key end}},
+  values = require "iovalues"("READ", "WRITTEN"),
+}

@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Time spent in reads and writes, waiting included, by any field of filters: fd.name, fd.type, fd.cip, proc.name, ..."
+short_description = "Time spent in I/O by a field of your choice"
+category = "I/O"
+
+require "toplist" {
+  args = {{name = "key", description = "the field to count by, such as fd.name"}},
+  filter = "evt.is_io=true and evt.dir=<",
+  keys = {{function(arg) return arg.key:upper() end, function(arg) return arg.key end}},
+  values = {
+    {"TIME", name = "time_ns", kind = "time", field = "evt.latency"},
+    {"SLOWEST", name = "slowest_ns", kind = "time", field = "evt.latency", max = true},
+    {"CALLS", name = "calls", count = true},
+  },
+}

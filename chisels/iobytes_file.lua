@@ -1,0 +1,6 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Bytes read from files and written to them, second by second, through the page cache or not."
+short_description = "Bytes of file I/O, second by second"
+category = "I/O"
+
+require "bytesums" "evt.is_io=true and fd.type=file"

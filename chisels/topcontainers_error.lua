@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Containers with the most failed system calls. What runs outside of containers does not count."
+short_description = "Top containers by number of failed system calls"
+category = "Errors"
+
+require "toplist" {
+  no_container = true,
+  filter = "evt.failed=true and container.name!=host",
+  keys = {{"CONTAINER", "container.name"}},
+  values = {
+    {"ERRORS", name = "errors", count = true},
+    {"FILE", name = "file", field = "evt.count.error.file"},
+    {"NET", name = "net", field = "evt.count.error.net"},
+    {"MEMORY", name = "memory", field = "evt.count.error.memory"},
+    {"OTHER", name = "other", field = "evt.count.error.other"},
+  },
+}

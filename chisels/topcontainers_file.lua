@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Containers that read and write most bytes of files. What runs outside of containers does not count."
+short_description = "Top containers by bytes of files read and written"
+category = "I/O"
+
+require "toplist" {
+  no_container = true,
+  filter = "fd.type=file and evt.is_io=true and evt.dir=< and evt.rawres>0 and container.name!=host",
+  keys = {{"CONTAINER", "container.name"}},
+  values = require "iovalues"("READ", "WRITTEN"),
+}

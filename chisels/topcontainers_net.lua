@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Containers that send and receive most bytes through IPv4 and IPv6 sockets. What runs outside of containers does not count."
+short_description = "Top containers by bytes of network traffic"
+category = "Net"
+
+require "toplist" {
+  no_container = true,
+  filter = "fd.type in (ipv4, ipv6) and evt.is_io=true and evt.dir=< and evt.rawres>0 and container.name!=host",
+  keys = {{"CONTAINER", "container.name"}},
+  values = require "iovalues"("RECEIVED", "SENT"),
+}

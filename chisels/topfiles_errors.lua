@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Open files with the most failed system calls. An open that fails has no file yet: 'saker -c syscall_errors' counts those."
+short_description = "Top files by number of failed system calls"
+category = "Errors"
+
+require "toplist" {
+  filter = "fd.type=file and evt.failed=true",
+  keys = {{"FILE", "fd.name"}},
+  values = {{"ERRORS", name = "errors", count = true}},
+}

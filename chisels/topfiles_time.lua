@@ -1,0 +1,14 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Files that processes spent most time reading and writing: the sum of all such calls, how many they were, and the slowest."
+short_description = "Top files by time spent in reads and writes"
+category = "I/O"
+
+require "toplist" {
+  filter = "fd.type=file and evt.is_io=true and evt.dir=<",
+  keys = {{"FILE", "fd.name"}},
+  values = {
+    {"TIME", name = "time_ns", kind = "time", field = "evt.latency"},
+    {"SLOWEST", name = "slowest_ns", kind = "time", field = "evt.latency", max = true},
+    {"CALLS", name = "calls", count = true},
+  },
+}

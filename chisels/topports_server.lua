@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "TCP and UDP ports of servers, on this machine or elsewhere, with most traffic."
+short_description = "Top server ports by bytes of traffic"
+category = "Net"
+
+require "toplist" {
+  filter = "fd.type in (ipv4, ipv6) and evt.is_io=true and evt.dir=< and evt.rawres>0",
+  keys = {{"PORT", "fd.sport"}, {"PROTO", "fd.l4proto"}},
+  values = require "iovalues"("RECEIVED", "SENT"),
+}

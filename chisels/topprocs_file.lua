@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Processes that read and write most bytes of files, from the page cache as well as from disks. Sockets and pipes do not count. iotop tells who had to wait for it."
+short_description = "Top processes by bytes of files read and written"
+category = "I/O"
+
+require "toplist" {
+  filter = "fd.type=file and evt.is_io=true and evt.dir=< and evt.rawres>0",
+  keys = {{"PID", "proc.pid"}, {"PROCESS", "proc.aname[0]", name = "proc.name"}},
+  values = require "iovalues"("READ", "WRITTEN"),
+}

@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Processes that send and receive most bytes through IPv4 and IPv6 sockets, those within the machine included."
+short_description = "Top processes by bytes of network traffic"
+category = "Net"
+
+require "toplist" {
+  filter = "fd.type in (ipv4, ipv6) and evt.is_io=true and evt.dir=< and evt.rawres>0",
+  keys = {{"PID", "proc.pid"}, {"PROCESS", "proc.aname[0]", name = "proc.name"}},
+  values = require "iovalues"("RECEIVED", "SENT"),
+}

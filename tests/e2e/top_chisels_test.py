@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Top lists and sums of chisels/, by the chisels of the same name of sysdig: over captures by others
+and of saker, each key has the same number in both."""
+
+import collections
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import saker_e2e as e2e
+
+FOLDER = os.path.join(e2e.SOURCE, "chisels")
+CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
+ALL = "top=1000000"
+
+# What of a row of ours is sysdig's key, in its order, and what is the number. sysdig's rows are of
+# threads that have names of their own where ours are of processes: those with a PID go by it.
+ROWS = [
+    ("topprocs_net", ["proc.pid"], "bytes"),
+    ("topprocs_file", ["proc.pid"], "bytes"),
+    ("topprocs_errors", ["proc.pid"], "errors"),
+    ("topfiles_bytes", ["fd.name"], "bytes"),
+    ("topfiles_time", ["fd.name"], "time_ns"),
+    ("topfiles_errors", ["fd.name"], "errors"),
+    ("topconns", ["fd.l4proto", "fd.name"], "bytes"),
+    ("topports_server", ["fd.sport"], "bytes"),
+    ("topscalls", ["evt.type"], "calls"),
+    ("topscalls_time", ["evt.type"], "time_ns"),
+    ("topcontainers_net", ["container.name"], "bytes"),
+    ("topcontainers_file", ["container.name"], "bytes"),
+    ("topcontainers_error", ["container.name"], "errors"),
+    ("fdbytes_by fd.directory", ["fd.directory"], "bytes"),
+    ("fdbytes_by proc.pid", ["proc.pid"], "bytes"),
+    ("fdtime_by fd.type", ["fd.type"], "time_ns"),
+    ("fdtime_by user.name", ["user.name"], "time_ns"),
+]
+MOST = {10, 30, 100} # rows that sysdig's show, by chisel
+# sysdig counts a call as it begins and as it ends, and what is no call.
+CALLS_ONLY = "evt.dir=< and not evt.type in (drop, procinfo)"
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        e2e.need("sysdig")
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.captures = CAPTURES + cls.made()
+
+    @classmethod
+    def made(cls):
+        out = os.path.join(cls.dir, "generated.scap")
+        e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), out, "3000")
+        files = [out]
+        if os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux"):
+            files.append(os.path.join(cls.dir, "live.scap"))
+            e2e.run(e2e.SAKER, "-q", "-w", files[-1], "--switches", "--", sys.executable, "-c", WORK,
+                    cls.dir)
+        return files
+
+    def output(self, program, *args):
+        env = {**os.environ, "TZ": "UTC", "HOME": self.dir, "SAKER_CHISEL_DIR": FOLDER}
+        p = subprocess.run(["timeout", "-k", "2", "100", program, *args], capture_output=True,
+                           text=True, errors="replace", cwd=self.dir, env=env)
+        self.assertEqual(p.returncode, 0, (args, p.stderr))
+        return p.stdout
+
+    def ours(self, capture, chisel, *args, filter=None):
+        name, *words = chisel.split()
+        text = self.output(e2e.SAKER, "-r", capture, "-j", "-c", name, " ".join([*words, *args]),
+                           *([filter] if filter else []))
+        return [json.loads(line) for line in text.splitlines()]
+
+    def theirs(self, capture, chisel, *options, filter=None):
+        return self.output("sysdig", "-r", capture, *options, "-c", *chisel.split(),
+                           *([filter] if filter else []))
+
+    def their_names(self, capture):
+        """sysdig has one name for accept and accept4, and none for what was new to it."""
+        ours, theirs = ([line.split() for line in self.output(*args).splitlines()] for args in (
+            (e2e.SAKER, "-r", capture, "-p", "%evt.num %evt.type", "evt.dir=<"),
+            ("sysdig", "-r", capture, "-p", "%evt.num %evt.type", "evt.dir=<")))
+        theirs = dict(theirs)
+        return {name: theirs[num] for num, name in ours if num in theirs}
+
+    def failures_known(self, capture):
+        """A filter: calls whose failures sysdig knows. It does not have the results of all."""
+        types = self.output("sysdig", "-r", capture, "-p", "%evt.type", "evt.failed=true").split()
+        return f"evt.type in ({', '.join(sorted(set(types)))})" if types else "evt.num<0"
+
+
+# Files, pipes, sockets of both families, threads with names, failures, an exec.
+WORK = """
+import ctypes, os, socket, subprocess, sys, threading
+folder = sys.argv[1]
+name = os.path.join(folder, "written")
+for n in range(20):
+    with open(name, "w") as f: f.write("x" * 1000 * n)
+    with open(name) as f: f.read()
+    try: open(os.path.join(folder, "missing"))
+    except OSError: pass
+for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+    try: listener = socket.create_server((host, 0), family=family)
+    except OSError: continue
+    client = socket.create_connection(listener.getsockname()[:2])
+    server = listener.accept()[0]
+    for n in range(1, 20):
+        client.sendall(b"y" * n * 100)
+        server.recv(100000)
+    server.sendall(b"z" * 5)
+    client.recv(100)
+def named():
+    ctypes.CDLL(None).prctl(15, b"named", 0, 0, 0)
+    with open(name) as f: f.read()
+    os.write(os.open("/dev/null", os.O_WRONLY), b"12345")
+threads = [threading.Thread(target=named) for _ in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+subprocess.run(["sh", "-c", "cat %s >/dev/null; exec ls /nonexistent" % name], stderr=subprocess.DEVNULL)
+"""
+
+
+def summed(rows):
+    sums = collections.Counter()
+    for key, n in rows:
+        sums[key] += n
+    return dict(sums)
+
+
+class Judged(Case):
+    def test_tables(self):
+        n_rows = collections.Counter()
+        for capture in self.captures:
+            names = self.their_names(capture)
+            for chisel, keys, value in ROWS:
+                calls_only = CALLS_ONLY if chisel.startswith("topscalls") else None
+                theirs = json.loads(self.theirs(capture, chisel, "-j", filter=calls_only))
+                known = self.failures_known(capture) if value == "errors" else None
+                # PID is the second of its keys.
+                first = 1 if keys == ["proc.pid"] and chisel.startswith("topprocs") else 0
+                want = summed((tuple(map(str, row[first:-1])), row[-1]) for row in theirs["data"])
+                got = summed((tuple(names.get(row[k], str(row[k])) for k in keys),
+                               row[value])
+                             for row in self.ours(capture, chisel, ALL, filter=known))
+                if len(theirs["data"]) in MOST: # not all that there are
+                    least = min(want.values())
+                    got = {k: n for k, n in got.items() if k in want or n > least}
+                self.assertEqual(got, want, (chisel, capture))
+                n_rows[chisel] += len(want)
+        # They are about something.
+        for chisel, n in n_rows.items():
+            self.assertTrue(n or not CAPTURES or "containers" in chisel, chisel)
+
+    def test_sums(self):
+        """sysdig's say nothing of the last second."""
+        n_lines = 0
+        for capture in self.captures:
+            for chisel in ("iobytes", "iobytes_net", "iobytes_file"):
+                want = [tuple(map(int, m)) for m in
+                        re.findall(r"in:(\d+) out:(\d+)", self.theirs(capture, chisel))]
+                want = [w for w in want if any(w)]
+                got = [(row["read"], row["written"]) for row in self.ours(capture, chisel)]
+                self.assertIn(len(got) - len(want), (0, 1), (chisel, capture))
+                self.assertEqual(got[:len(want)], want, (chisel, capture))
+                n_lines += len(want)
+        self.assertTrue(n_lines or not CAPTURES)
+
+    def test_fdcount(self):
+        n_lines = 0
+        for capture in self.captures:
+            for key in ("fd.type", "proc.pid", "fd.directory"):
+                text = self.theirs(capture, "fdcount_by " + key)
+                want = {k: int(n) for k, n in re.findall(r"(?m)^(.*)\t(\d+)$", text)}
+                got = {str(row[key]): row["files"] for row in self.ours(capture, "fdcount_by " + key, ALL)}
+                self.assertEqual(got, want, (key, capture))
+                n_lines += len(want)
+        self.assertTrue(n_lines or not CAPTURES)
+
+
+if __name__ == "__main__":
+    unittest.main()
