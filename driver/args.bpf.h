@@ -109,10 +109,15 @@ static __always_inline u64 bounded(u64 v, u64 max)
  * @v, at most @max, of which the verifier is to know no more than that. Where ways through a
  * filler meet again with different knowledge, it would follow each of them to the end.
  */
+static __always_inline u64 forget_in(u64 *scratch, u64 v, u64 max)
+{
+	ONCE(*scratch) = v;
+	return bounded(ONCE(*scratch), max);
+}
+
 static __always_inline u64 forget(struct drv_slot *slot, u64 v, u64 max)
 {
-	ONCE(slot->scratch) = v;
-	return bounded(ONCE(slot->scratch), max);
+	return forget_in(&slot->scratch, v, max);
 }
 
 /* What a record with much text may be long before its end. */

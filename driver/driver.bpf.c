@@ -16,6 +16,7 @@
 #include "writer.bpf.h"
 
 #include "io_uring.bpf.c"
+#include "sample.bpf.c"
 #include "sched.bpf.c"
 #include "sys_auto.bpf.c"
 #include "sys_file.bpf.c"

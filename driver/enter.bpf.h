@@ -210,10 +210,32 @@ static __always_inline bool is_ahead(struct ring *ring, const struct drv_slot *s
 }
 
 /*
- * The record of something else than the end of a call. If a call is open on this CPU its enter
- * goes first, so that the ring's keys ascend; inside another writer that is too late, and
+ * The record of something else than the end of a call, with @flags. If a call is open on this CPU
+ * its enter goes first, so that the ring's keys ascend; inside another writer that is too late, and
  * needless, as the outer record has its place already.
  */
+static __always_inline bool begin_at(struct rec *r, void *ctx, enum open_call open, u32 type,
+				     u32 flags, u32 n_params, u64 params_sz)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct drv_slot *slot = this_slot();
+	struct ring *ring = this_ring();
+
+	if (open != OPEN_NONE && slot->task == (u64)task && slot->call.state == CALL_OPEN && ring &&
+	    is_ahead(ring, slot))
+		send_enter(ctx, slot, task,
+			   open == OPEN_SENT_WHOLE ? rows_of(&slot->call) : &no_rows, 0);
+	ONCE(slot->overtaken) = 1;
+	r->slot = NULL;
+	r->ret = 0;
+	r->flags = flags;
+	if (!rec_open(r, ctx, REC_OTHER, type, n_params, params_sz))
+		return false;
+	put_header(r, bpf_ktime_get_boot_ns(), task->pid);
+	return true;
+}
+
+/* The same, if it is asked for. */
 static __always_inline bool begin_other(struct rec *r, void *ctx, enum open_call open, u32 type,
 					u32 evt_flags, u32 n_params, u64 params_sz)
 {
@@ -231,19 +253,7 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, enum open_call
 			counters_of(ring, ONCE(ring->hdr.nest))->n_filtered++;
 		return false;
 	}
-
-	if (open != OPEN_NONE && slot->task == (u64)task && slot->call.state == CALL_OPEN && ring &&
-	    is_ahead(ring, slot))
-		send_enter(ctx, slot, task,
-			   open == OPEN_SENT_WHOLE ? rows_of(&slot->call) : &no_rows, 0);
-	ONCE(slot->overtaken) = 1;
-	r->slot = NULL;
-	r->ret = 0;
-	r->flags = flags;
-	if (!rec_open(r, ctx, REC_OTHER, type, n_params, params_sz))
-		return false;
-	put_header(r, bpf_ktime_get_boot_ns(), task->pid);
-	return true;
+	return begin_at(r, ctx, open, type, flags, n_params, params_sz);
 }
 
 /* begin_event(r, ctx, SYM, extra), commit_event(r): the same for events that are no calls. */

@@ -35,7 +35,6 @@ struct ia32_call {
  * half (7: none). Then, as bits: those that are signed, those that are 16-bit ids (where -1 is
  * 65535), those that are IPC commands (with a bit that only 32-bit calls know).
  */
-#define X 7
 #define IA32_SHAPES(S)                                                                             \
 	S(PLAIN, 0, (0, 1, 2, 3, 4, 5), (7, 7, 7, 7, 7, 7), 0, 0, 0)                               \
 	S(SIGNED_1, 0, (0, 1, 2, 3, 4, 5), (7, 7, 7, 7, 7, 7), 2, 0, 0)                            \

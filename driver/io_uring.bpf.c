@@ -129,11 +129,6 @@ static __always_inline void put_u32_if(struct rec *r, u32 v)
 		put_empty(r);
 }
 
-static __always_inline void set_tid(struct rec *r, u64 tid)
-{
-	store64(r->base + EVT_AT + 8, tid);
-}
-
 static __always_inline void io_remember(struct io_kiocb *req, u32 op, s64 fd, u64 user_data)
 {
 	struct io_key key = {.of = (u64)req};

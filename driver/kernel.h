@@ -308,6 +308,8 @@ struct task_struct {
 
 #define PF_EXITING 0x4
 #define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000
+#define PF_KTHREAD 0x200000
 
 /* Sockets. */
 struct in6_addr {
@@ -430,5 +432,11 @@ struct kernel_siginfo {
 };
 
 #pragma clang attribute pop
+
+/* Known to the kernel by its name: what a map's value has to hold for a program to be run on a
+ * task's way to user mode. */
+struct bpf_task_work {
+	u64 opaque;
+} __attribute__((aligned(8)));
 
 #endif /* DRIVER_KERNEL_H */

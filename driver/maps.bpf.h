@@ -14,6 +14,7 @@
 #include "config.h"
 #include "events.h"
 #include "ia32.h"
+#include "sampler.h"
 
 #define ALL_64_TIMES_8 ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull
 #define ALL_CALLS                                                                                  \
@@ -33,6 +34,13 @@ const volatile struct drv_config cfg = {
 	.task_storage = 1,
 	.want = ALL_CALLS,
 	.show = ALL_CALLS,
+};
+
+const volatile struct drv_sampler_config sampler_cfg = {
+	.on = 1,
+	.depth = 128,
+	.user = 1,
+	.kernel = 1,
 };
 
 /* PPM_SC codes by number of the call, x86_64 and ia32; libscap joins them by name. */
@@ -57,6 +65,8 @@ const u16 nr_event[DRV_MAX_NR] = {
 };
 
 struct drv_slot slots[DRV_MAX_CPUS];
+struct drv_sampler samplers[DRV_MAX_CPUS];
+u32 samples_pause; /* none is taken, but the programs may be attached */
 u64 n_renamed; /* names of tasks, whoever changed them: what is known of one may not hold */
 u32 sampling_off; /* in the part of a second that is not recorded */
 
@@ -128,6 +138,11 @@ struct {
 static __always_inline u32 ring_of_cpu(u32 cpu)
 {
 	return cfg.cpus_per_ring == 1 ? cpu : cpu / cfg.cpus_per_ring;
+}
+
+static __always_inline struct drv_sampler *this_sampler(void)
+{
+	return &samplers[bpf_get_smp_processor_id() & (DRV_MAX_CPUS - 1)];
 }
 
 static __always_inline struct drv_slot *this_slot(void)

@@ -29,6 +29,8 @@
 #include "ia32.h"
 #include "ring_impl.h"
 
+#include "sampler.h"
+
 #include "nest_test.skel.h"
 
 #define RING_SZ (16u << 20)

@@ -9,6 +9,7 @@
 #ifndef DRIVER_STACK_H
 #define DRIVER_STACK_H
 
+#define SAMPLE_HZ_MAX 4000u
 #define STACK_USER_MAX 1024u /* frames; the most that may be asked for */
 #define STACK_KERNEL_MAX 127u /* the kernel's own limit */
 

@@ -21,6 +21,7 @@ struct user_walk {
 	u32 n; /* frames */
 	u32 end; /* enum stack_end */
 	u64 fault; /* with STACK_END_FAULT: where */
+	u64 scratch; /* what the verifier is to know nothing of passes through it: forget_in */
 	u64 frames[STACK_USER_MAX]; /* addresses, with how they were found: stack.h */
 };
 

@@ -370,6 +370,12 @@ static __always_inline void put_header(struct rec *r, u64 ts, u64 tid)
 	store32(r->base + EVT_AT + 22, r->n_params);
 }
 
+/* The record is of another thread than the current one. */
+static __always_inline void set_tid(struct rec *r, u64 tid)
+{
+	store64(r->base + EVT_AT + 8, tid);
+}
+
 /* The record of the exit of the call in this CPU's slot; sys_exit in driver.bpf.c put it there. */
 static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_params,
 				       u64 params_sz)

@@ -15,6 +15,7 @@
 #include "expand.h"
 #include "live_load.h"
 #include "live_notes.h"
+#include "live_sampler.h"
 #include "merge.h"
 #include "proc_scan.h"
 #include "scap_impl.h"
@@ -197,6 +198,7 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
 		.sampling = opts->sampling,
 		.cpus_per_ring = opts->cpus_per_ring,
 		.select = opts->select,
+		.sampler = opts->sampler,
 	};
 
 	return live_load(&e->driver, &lo, &e->log);
@@ -257,6 +259,13 @@ static int check_namespace(const struct scap_log *log)
 			 "the kernel; capture on the host, or share its namespace (--pid=host)");
 }
 
+static int start_sampler(struct live_engine *e)
+{
+	struct live_sampler *s = live_sampler_of(e->driver);
+
+	return s ? live_sampler_start(s) : 0;
+}
+
 int scap_live_open(void **engine, const struct scap_open_opts *opts, const struct scap_log *log)
 {
 	struct live_engine *e = calloc(1, sizeof(*e));
@@ -270,6 +279,7 @@ int scap_live_open(void **engine, const struct scap_open_opts *opts, const struc
 		err = err ?: load_driver(e, opts);
 		err = err ?: open_sources(e);
 		err = err ?: live_attach(e->driver);
+		err = err ?: start_sampler(e);
 		err = err ?: scan_state(e, opts);
 	}
 	if (err) {
@@ -508,6 +518,17 @@ static int live_stats(const void *engine, struct scap_stats *st)
 	return 0;
 }
 
+static int live_sampler_stats_of(const void *engine, struct scap_sampler_stats *st)
+{
+	const struct live_sampler *s =
+		live_sampler_of(((const struct live_engine *)engine)->driver);
+
+	if (!s)
+		return -ENODATA;
+	live_sampler_stats(s, st);
+	return 0;
+}
+
 const struct scap_engine_ops scap_live_ops = {
 	.next = live_next,
 	.stop = live_stop,
@@ -515,5 +536,6 @@ const struct scap_engine_ops scap_live_ops = {
 	.state = live_state,
 	.state_drop = live_state_drop,
 	.stats = live_stats,
+	.sampler_stats = live_sampler_stats_of,
 	.close = live_engine_close,
 };

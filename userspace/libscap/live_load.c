@@ -26,6 +26,7 @@
 #include "ia32_table.h"
 #include "live_load.h"
 #include "live_progs.h"
+#include "live_sampler.h"
 #include "live_select.h"
 #include "ring_impl.h"
 
@@ -48,6 +49,7 @@ struct live_driver {
 	unsigned int n_kind_fds;
 	void *bell, *bell_end; /* the doorbell's positions: consumer's and producer's page */
 	const struct scap_select *select; /* of live_opts, until it is attached */
+	struct live_sampler *sampler; /* NULL: none */
 	struct live_select_maps select_maps;
 };
 
@@ -233,8 +235,33 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	}
 }
 
+static int set_sampler(struct live_driver *d, const struct live_opts *o)
+{
+	struct drv_sampler_config *c = (struct drv_sampler_config *)&d->skel->rodata->sampler_cfg;
+	int err;
+
+	*c = (struct drv_sampler_config){0};
+	if (!o->sampler)
+		return 0;
+	err = live_sampler_config(c, o->sampler, &d->log);
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < SAMPLE_TRACEPOINTS && c->tracepoints[i][0]; i++)
+		if (!live_progs_has_tracepoint(d->progs, c->tracepoints[i]))
+			return scap_fail(&d->log, -ENOENT,
+					 "this kernel has no tracepoint %s; "
+					 "/sys/kernel/tracing/available_events lists them, without "
+					 "what stands before the colon",
+					 c->tracepoints[i]);
+	/* What finishes a stack sends it without a context, which a perf ring wants. */
+	c->later = d->kind != RING_PERF && live_progs_has_kfuncs(d->progs);
+	return 0;
+}
+
 static int set_maps(struct live_driver *d)
 {
+	const struct drv_sampler_config *sc =
+		(const struct drv_sampler_config *)&d->skel->rodata->sampler_cfg;
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 	int err = bpf_map__set_value_size(d->skel->maps.rings,
 					  (uint32_t)ring_value_sz(d->kind, d->ring_sz));
@@ -253,6 +280,8 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_comms, c->tasks & DRV_TASKS_COMM);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_uids, c->tasks & DRV_TASKS_UID);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_cgroups, c->n_cgroups > 0);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.user_walks, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.laters, sc->later);
 	return err;
 }
 
@@ -294,12 +323,41 @@ static int is_page_fault(const struct bpf_program *p)
 	return !strncmp(bpf_program__name(p), "page_fault_", strlen("page_fault_"));
 }
 
+/* Programs that take samples, which the sampler attaches. */
+static int is_sample(const struct bpf_program *p)
+{
+	return !strncmp(bpf_program__name(p), "sample_", strlen("sample_"));
+}
+
+static int is_wanted_sample(const struct live_driver *d, const struct live_opts *o,
+			    const struct bpf_program *p)
+{
+	const struct driver *s = d->skel;
+	const struct bpf_program *const tracepoints[SAMPLE_TRACEPOINTS] = {
+		s->progs.sample_tp0, s->progs.sample_tp1, s->progs.sample_tp2, s->progs.sample_tp3};
+
+	if (!o->sampler)
+		return 0;
+	if (p == s->progs.sample_cpu)
+		return o->sampler->period_ns != 0;
+	if (p == s->progs.sample_fault_user || p == s->progs.sample_fault_kernel)
+		return o->sampler->page_faults != 0;
+	for (unsigned int i = 0; i < SAMPLE_TRACEPOINTS; i++)
+		if (p == tracepoints[i])
+			return i < o->sampler->n_tracepoints;
+	return o->sampler->off_cpu != 0;
+}
+
 /* Those that are not loaded of themselves (a ? in their section) the kernel need not have. */
 static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o,
 			  const struct bpf_program *p)
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 
+	if (is_sample(p))
+		return is_wanted_sample(d, o, p);
+	if (o->only_samples && p != d->skel->progs.task_rows)
+		return 0;
 	if (is_filler(p) || (is_page_fault(p) && !o->page_faults) ||
 	    (is_io_uring(p) && !kernel_is_6_4()))
 		return 0;
@@ -322,6 +380,8 @@ static int choose_programs(struct live_driver *d, const struct live_opts *o)
 
 	bpf_object__for_each_program(p, d->skel->obj) err =
 		err ?: bpf_program__set_autoload(p, is_wanted_hook(d, o, p));
+	if (o->only_samples)
+		return err;
 	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
 		p = filler_of(d, nr);
 		if (p && is_wanted_native(d, nr))
@@ -424,6 +484,31 @@ static int open_bell(struct live_driver *d)
 	return scap_fail(&d->log, -errno, "the doorbell of the rings: %s", strerror(errno));
 }
 
+static int open_sampler(struct live_driver *d, const struct live_opts *o)
+{
+	const struct driver *s = d->skel;
+	const struct bpf_program *const tracepoints[SAMPLE_TRACEPOINTS] = {
+		s->progs.sample_tp0, s->progs.sample_tp1, s->progs.sample_tp2, s->progs.sample_tp3};
+	struct live_sampler_parts parts = {
+		.config = (const struct drv_sampler_config *)&s->rodata->sampler_cfg,
+		.counts = s->bss->samplers,
+		.pause = &s->bss->samples_pause,
+	};
+	struct bpf_program *p;
+	unsigned int n = 0;
+
+	if (!o->sampler)
+		return 0;
+	if (o->sampler->period_ns)
+		parts.clock = s->progs.sample_cpu;
+	for (unsigned int i = 0; i < o->sampler->n_tracepoints; i++)
+		parts.tracepoints[i] = tracepoints[i];
+	bpf_object__for_each_program(p, s->obj) if (is_sample(p) && bpf_program__autoload(p) &&
+						    strncmp(bpf_program__section_name(p), "tp_btf",
+							    6) == 0) parts.hooks[n++] = p;
+	return live_sampler_open(&d->sampler, &parts, o->sampler, &d->log);
+}
+
 static int load_all(struct live_driver *d, const struct live_opts *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, oo);
@@ -466,6 +551,9 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	err = live_select_config((struct drv_config *)&d->skel->rodata->cfg, o->select, &d->log);
 	if (err)
 		return err;
+	err = set_sampler(d, o);
+	if (err)
+		return err;
 	err = set_maps(d) ?: choose_programs(d, o);
 	if (err)
 		return fail_libbpf(&d->log, err, "the driver cannot be set up");
@@ -486,8 +574,10 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 		.uids = bpf_map__fd(d->skel->maps.sel_uids),
 		.cgroups = bpf_map__fd(d->skel->maps.sel_cgroups),
 	};
-	return live_select_fill(&d->select_maps, d->select, &d->log) ?: open_rings(d)
-								     ?: open_bell(d);
+	return live_select_fill(&d->select_maps, d->select, &d->log)
+		       ?: open_rings(d)
+		       ?: open_bell(d)
+		       ?: open_sampler(d, o);
 }
 
 int live_load(struct live_driver **out, const struct live_opts *opts, const struct scap_log *log)
@@ -532,19 +622,22 @@ static int attach(struct bpf_link **link, struct bpf_program *p)
 int live_attach(struct live_driver *d)
 {
 	struct driver *s = d->skel;
-	int err = attach(&s->links.sched_switch, s->progs.sched_switch);
+	int err = 0;
 
+	if (bpf_program__autoload(s->progs.sched_switch))
+		err = attach(&s->links.sched_switch, s->progs.sched_switch);
 	for (int i = 0; i < s->skeleton->prog_cnt && !err; i++) {
 		struct bpf_program *p = *s->skeleton->progs[i].prog;
 
-		if (!is_filler(p) && bpf_program__autoload(p) && p != s->progs.sys_exit &&
-		    p != s->progs.sys_enter)
+		if (!is_filler(p) && !is_sample(p) && bpf_program__autoload(p) &&
+		    p != s->progs.sys_exit && p != s->progs.sys_enter)
 			err = attach(s->skeleton->progs[i].link, p);
 	}
 	err = err ?: live_select_mark(&d->select_maps, d->select);
 	d->select = NULL;
-	err = err ?: attach(&s->links.sys_exit, s->progs.sys_exit);
-	err = err ?: attach(&s->links.sys_enter, s->progs.sys_enter);
+	if (bpf_program__autoload(s->progs.sys_exit))
+		err = err ?: attach(&s->links.sys_exit, s->progs.sys_exit)
+			  ?: attach(&s->links.sys_enter, s->progs.sys_enter);
 	if (err) {
 		live_detach(d);
 		return fail_libbpf(&d->log, err, "the driver cannot be attached");
@@ -578,6 +671,8 @@ void live_detach(struct live_driver *d)
 {
 	struct driver *s = d->skel;
 
+	if (d->sampler)
+		live_sampler_stop(d->sampler);
 	detach(&s->links.sys_enter);
 	detach(&s->links.sys_exit);
 	for (int i = 0; i < s->skeleton->prog_cnt; i++)
@@ -592,6 +687,7 @@ void live_close(struct live_driver *d)
 		return;
 	if (d->skel)
 		live_detach(d);
+	live_sampler_close(d->sampler);
 	for (unsigned int i = 0; d->rings && i < d->n_rings; i++)
 		ring_close(d->rings[i]);
 	for (unsigned int i = 0; d->kind_fds && i < d->n_kind_fds; i++)
@@ -604,6 +700,11 @@ void live_close(struct live_driver *d)
 	free(d->kind_fds);
 	free(d->shared);
 	free(d);
+}
+
+struct live_sampler *live_sampler_of(const struct live_driver *d)
+{
+	return d->sampler;
 }
 
 unsigned int live_n_rings(const struct live_driver *d)
@@ -647,7 +748,7 @@ int live_wait(struct live_driver *d, int timeout_ms)
 }
 
 /* Runs that the kernel left out, as the program was at work on that CPU: never seen by the driver.
- */
+ * What takes samples has an account of its own. */
 static uint64_t n_missed(const struct live_driver *d)
 {
 	struct bpf_program *p;
@@ -658,7 +759,7 @@ static uint64_t n_missed(const struct live_driver *d)
 		struct bpf_prog_info info = {0};
 		uint32_t len = sizeof(info);
 
-		if (bpf_program__fd(p) >= 0 &&
+		if (!is_sample(p) && bpf_program__fd(p) >= 0 &&
 		    !bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len))
 			n += info.recursion_misses;
 	}

@@ -6,6 +6,7 @@
 #include "ring.h"
 
 struct live_driver;
+struct live_sampler;
 
 struct live_opts {
 	size_t sz; /* sizeof(struct live_opts) */
@@ -19,6 +20,8 @@ struct live_opts {
 	uint32_t sampling; /* 0: everything */
 	const struct scap_select *select; /* NULL: everything. Borrowed until live_attach returns */
 	uint32_t cpus_per_ring; /* 0: 1; more is for ringbuf, which it makes the default */
+	const struct scap_sampler_opts *sampler; /* NULL: no samples. Borrowed until live_load returns */
+	int only_samples; /* no calls, and nothing else: not even what the state needs */
 	int record_self; /* also record the calls of this process (tests) */
 };
 
@@ -34,6 +37,9 @@ int live_task_rows(const struct live_driver *d);
 
 /* 1: processes were chosen by number, and none of them, or with descendants of these, lives. */
 int live_nobody_left(const struct live_driver *d);
+
+/* The sampler, of a capture with one; else NULL. Borrowed until live_close. It is not started. */
+struct live_sampler *live_sampler_of(const struct live_driver *d);
 
 /* Nothing is recorded any more; what the rings hold stays. May be called twice. */
 void live_detach(struct live_driver *d);

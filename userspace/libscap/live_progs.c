@@ -16,7 +16,9 @@
 #include <bpf/libbpf.h>
 
 #include "kernel_btf.h"
+#include "kfuncs.h"
 
+#define N_KFUNCS (KFUNC_END - KFUNC_FIRST)
 #define MAX_PROGS 256
 #define MAX_THREADS 8
 
@@ -41,6 +43,7 @@ struct live_progs {
 	int types_fd; /* those that the driver needs; -1 before it is open */
 	char types_path[32];
 	int sys_exit_id; /* the number of its tracepoint's type */
+	int kfunc_ids[N_KFUNCS]; /* a negative errno where the kernel has none */
 };
 
 /* The one that libbpf's callback hands its programs to: a load is never concurrent. */
@@ -88,6 +91,22 @@ static void *copy_of(const void *from, size_t n)
 	return to;
 }
 
+/* Calls of kfuncs.h become calls of the kernel's functions. Where it has none they stay as they
+ * are, and must not be reached. */
+static void put_kfuncs(const struct live_progs *p, struct bpf_insn *insns, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct bpf_insn *in = &insns[i];
+		const int at = in->imm - KFUNC_FIRST;
+
+		if (in->code == (BPF_JMP | BPF_CALL) && !in->src_reg && at >= 0 && at < N_KFUNCS &&
+		    p->kfunc_ids[at] >= 0) {
+			in->src_reg = BPF_PSEUDO_KFUNC_CALL;
+			in->imm = p->kfunc_ids[at];
+		}
+	}
+}
+
 static int add_job(struct live_progs *p, const struct bpf_program *prog,
 		   const struct bpf_prog_load_opts *opts)
 {
@@ -98,6 +117,8 @@ static int add_job(struct live_progs *p, const struct bpf_program *prog,
 	job->prog = prog;
 	job->n_insns = bpf_program__insn_cnt(prog);
 	job->insns = copy_of(bpf_program__insns(prog), job->n_insns * sizeof(*job->insns));
+	if (job->insns)
+		put_kfuncs(p, job->insns, job->n_insns);
 	job->opts = *opts;
 	job->opts.log_level = 0;
 	job->opts.log_buf = NULL;
@@ -139,6 +160,47 @@ int live_progs_hook_args(const struct live_progs *p, const char *name)
 	return kernel_btf_hook_args(p->kernel, name);
 }
 
+int live_progs_has_tracepoint(const struct live_progs *p, const char *name)
+{
+	char type[128];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, type) >= 0;
+}
+
+static void find_kfuncs(struct live_progs *p)
+{
+	static const char *const names[N_KFUNCS][2] = {
+#define X(sym, name, older) [KFUNC_##sym - KFUNC_FIRST] = {name, older},
+		KFUNCS(X)
+#undef X
+	};
+
+	for (unsigned int i = 0; i < N_KFUNCS; i++) {
+		p->kfunc_ids[i] = kernel_btf_id(p->kernel, BTF_KIND_FUNC, names[i][0]);
+		if (p->kfunc_ids[i] < 0)
+			p->kfunc_ids[i] = kernel_btf_id(p->kernel, BTF_KIND_FUNC, names[i][1]);
+	}
+}
+
+int live_progs_has_kfuncs(const struct live_progs *p)
+{
+	for (unsigned int i = 0; i < N_KFUNCS; i++)
+		if (p->kfunc_ids[i] < 0)
+			return 0;
+	return 1;
+}
+
+/* libbpf is about to load a program of another kind, which it does itself. */
+static int before_plain_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
+{
+	(void)opts;
+	(void)cookie;
+	put_kfuncs(collecting, (struct bpf_insn *)bpf_program__insns(prog),
+		   bpf_program__insn_cnt(prog));
+	return 0;
+}
+
 /*
  * libbpf is about to load a program of a tracepoint or an iterator. It was told that it is of
  * another type, lest it reads all types of the kernel to find what it is attached to.
@@ -171,7 +233,9 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 static int register_handlers(void)
 {
 	static int tracepoint = -1, iter = -1;
+	static int perf = -1, raw_tracepoint = -1;
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = before_load);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, plain, .prog_prepare_load_fn = before_plain_load);
 
 	if (tracepoint < 0)
 		tracepoint = libbpf_register_prog_handler("tp_btf+", BPF_PROG_TYPE_RAW_TRACEPOINT,
@@ -179,6 +243,14 @@ static int register_handlers(void)
 	if (iter < 0)
 		iter = libbpf_register_prog_handler("iter+", BPF_PROG_TYPE_RAW_TRACEPOINT,
 						    BPF_TRACE_ITER, &opts);
+	if (perf < 0)
+		perf = libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0,
+						    &plain);
+	if (raw_tracepoint < 0)
+		raw_tracepoint = libbpf_register_prog_handler(
+			"raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &plain);
+	if (perf < 0 || raw_tracepoint < 0)
+		return perf < 0 ? perf : raw_tracepoint;
 	return tracepoint < 0 ? tracepoint : iter < 0 ? iter : 0;
 }
 
@@ -211,6 +283,7 @@ int live_progs_new(struct live_progs **out)
 	if (!err) {
 		p->sys_exit_id = kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit");
 		err = p->sys_exit_id < 0 ? p->sys_exit_id : 0;
+		find_kfuncs(p);
 	}
 	for (unsigned int i = 0; i < n_helpers() && !err; i++) {
 		err = -pthread_create(&p->threads[i], NULL, work, p);

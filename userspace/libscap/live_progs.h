@@ -29,6 +29,12 @@ int live_progs_has_hook(const struct live_progs *p, const struct bpf_program *pr
 /* How many arguments a tracepoint has ("btf_trace_NAME"), or -ENOENT. */
 int live_progs_hook_args(const struct live_progs *p, const char *name);
 
+/* Whether the kernel has the tracepoint @name. */
+int live_progs_has_tracepoint(const struct live_progs *p, const char *name);
+
+/* Whether the kernel has all functions of kfuncs.h. */
+int live_progs_has_kfuncs(const struct live_progs *p);
+
 /* Waits for all, which are then libbpf's. 0, or a negative errno after saying which program is
  * refused. */
 int live_progs_finish(struct live_progs *p, const struct scap_log *log);

@@ -241,3 +241,7 @@ int scap_stats(const struct scap *s, struct scap_stats *st)
 	return s->ops->stats(s->engine, st);
 }
 
+int scap_sampler_stats(const struct scap *s, struct scap_sampler_stats *st)
+{
+	return s->ops->sampler_stats ? s->ops->sampler_stats(s->engine, st) : -ENODATA;
+}

@@ -97,6 +97,26 @@ struct scap_snap_port {
 	uint32_t snaplen;
 };
 
+/*
+ * Stacks to be sampled, as events of the capture. Of the tasks that scap_select means, whichever
+ * calls it names. Lists are borrowed until scap_open returns.
+ */
+struct scap_sampler_opts {
+	size_t sz; /* sizeof(struct scap_sampler_opts); new fields go last */
+	uint64_t period_ns; /* of each CPU's clock, 250,000 or more; 0: not by the clock */
+	uint32_t depth; /* user frames at most, to STACK_USER_MAX; 0: 128 */
+	uint32_t no_kernel, no_user; /* without these stacks */
+	uint32_t off_cpu; /* where threads leave the CPU, when they are back */
+	uint64_t off_min_ns; /* that were away for so long at least */
+	uint32_t page_faults; /* at page faults */
+	uint32_t threshold; /* percent of the intervals that are sampled; 0: all */
+	uint64_t interval_ns; /* 0: a minute */
+	const char *const *tracepoints; /* at these of the kernel, as in sched_wakeup */
+	size_t n_tracepoints;
+	const char *session; /* there is one sampler at a time of each name; NULL: the usual one */
+	uint32_t maps; /* events of mappings of code, too, so that frames can be named */
+};
+
 struct scap_open_opts {
 	size_t sz; /* sizeof(struct scap_open_opts); new fields go last */
 	const char *const *paths; /* capture files, NULL-terminated, read one after the other; "-":
@@ -117,6 +137,7 @@ struct scap_open_opts {
 	uint32_t cpus_per_ring; /* live: CPUs that share a ring, UINT32_MAX: all; 0: 1. More than 1
 				   is for rings of the kind ringbuf, and makes them the default */
 	uint32_t no_users; /* live: leave users and groups out of the initial state */
+	const struct scap_sampler_opts *sampler; /* live: NULL: no stacks are sampled */
 };
 
 /* 0, or a negative errno with *out untouched. opts may be NULL: live, defaults. */
@@ -197,6 +218,29 @@ struct scap_stats {
 	const struct scap_cpu_stats *cpus;
 	uint64_t n_cpus;
 };
+
+/* What became of each run of the programs that sample: runs == samples + dropped + filtered. */
+struct scap_sampler_counts {
+	uint64_t n_runs, n_samples, n_dropped, n_filtered;
+	uint64_t filtered_by[8]; /* by enum sample_filter */
+};
+
+struct scap_sampler_stats {
+	uint64_t n_runs, n_samples, n_dropped, n_filtered; /* of all reasons */
+	uint64_t n_due; /* ticks of the clocks, by the time for which they were on */
+	uint64_t n_missed; /* of them: that made no program run */
+	struct scap_sampler_counts by_reason[8]; /* by enum sample_reason */
+	uint64_t ends[32]; /* of user stacks, by enum stack_end, as they were at once */
+	uint64_t n_later; /* user stacks to be finished later */
+	uint64_t n_finished, n_finish_dropped, n_not_later;
+	uint64_t n_unsaved; /* threads that left the CPU without room for their stack */
+};
+
+/* Live, with a sampler; else -ENODATA. */
+int scap_sampler_stats(const struct scap *s, struct scap_sampler_stats *st);
+
+/* A sentence; NULL past the last. */
+const char *scap_sample_filter_reason(unsigned int reason);
 
 /* For files written by saker: the counters of their last block. 0, or -ENODATA if the source has
  * none. */

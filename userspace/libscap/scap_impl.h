@@ -35,6 +35,7 @@ struct scap_engine_ops {
 	double (*progress)(const void *engine); /* NULL: 0 */
 	/* st comes with n_events as scap.c counted it. */
 	int (*stats)(const void *engine, struct scap_stats *st);
+	int (*sampler_stats)(const void *engine, struct scap_sampler_stats *st); /* NULL: none */
 	void (*close)(void *engine);
 };
 

@@ -105,6 +105,32 @@ static struct sinsp_lookup *start_lookup(const struct options *o)
 	return lookup;
 }
 
+/* What is to be sampled; *on has the names of tracepoints. NULL: nothing. */
+static const struct scap_sampler_opts *sampler(struct scap_sampler_opts *so,
+					       const struct sample_options *o, const char **on)
+{
+	*so = (struct scap_sampler_opts){
+		.sz = sizeof(*so),
+		.period_ns = o->period_ns,
+		.depth = o->depth,
+		.off_min_ns = o->off_min_ns,
+		.threshold = o->threshold,
+		.interval_ns = o->interval_ns,
+		.tracepoints = on,
+		.session = getenv("SAKER_SAMPLER_SESSION"),
+		.maps = 1,
+	};
+	for (size_t i = 0; i < o->on.n; i++) {
+		if (strcmp(o->on.v[i], "off_cpu") == 0)
+			so->off_cpu = 1;
+		else if (strcmp(o->on.v[i], "page_fault") == 0)
+			so->page_faults = 1;
+		else
+			on[so->n_tracepoints++] = o->on.v[i];
+	}
+	return o->period_ns || o->on.n ? so : NULL;
+}
+
 /* The source @i: the only one, or a file of several. */
 static int open_source(struct capture *c, size_t i)
 {
@@ -112,6 +138,8 @@ static int open_source(struct capture *c, size_t i)
 	const char *const path[] = {o->read.n ? o->read.v[i] : NULL, NULL};
 	int32_t command;
 	const struct scap_select select = selection(c, &command);
+	const char *tracepoints[o->sample.on.n + 1];
+	struct scap_sampler_opts so;
 	const struct scap_open_opts opts = {
 		.sz = sizeof(opts),
 		.paths = c->live ? NULL : path,
@@ -127,6 +155,7 @@ static int open_source(struct capture *c, size_t i)
 		.sampling = (uint32_t)o->sampling,
 		.cpus_per_ring = o->cpus_per_ring,
 		.no_users = (uint32_t)o->no_users,
+		.sampler = sampler(&so, &o->sample, tracepoints),
 	};
 	struct sinsp_opts sinsp_opts = {
 		.sz = sizeof(sinsp_opts),

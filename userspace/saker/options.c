@@ -37,6 +37,7 @@ static const struct option_choice samplings[] = {
 static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_SOURCE] = "What is captured",
 	[GROUP_SELECT] = "What of it is recorded (live; the kernel leaves out the rest)",
+	[GROUP_STACKS] = "Stacks (live)",
 	[GROUP_FILTER] = "Filters",
 	[GROUP_FILE] = "Capture files",
 	[GROUP_LINES] = "Lines",
@@ -110,6 +111,27 @@ const struct option_row option_rows[] = {
 	 "Only the first 1/N of each second, N from 2 to 128 and a power of two, for busy machines. "
 	 "Calls that make, end or change processes and descriptors are kept always.",
 	 take_choice, AT(sampling), 0, samplings},
+
+	{0, "sample", "HZ", GROUP_STACKS,
+	 "Sample the stack of what each CPU runs, HZ times a second, from 1 to 4000: events named "
+	 "sample, with the user's and the kernel's frames.",
+	 take_hz, AT(sample.period_ns)},
+	{0, "sample-on", "NAME", GROUP_STACKS,
+	 "Also sample at this: off_cpu, where threads leave the CPU, when they are back; page_fault; or "
+	 "a tracepoint of the kernel, as in sched_wakeup. Can be repeated.",
+	 take_list, AT(sample.on)},
+	{0, "off-cpu-min", "SECONDS", GROUP_STACKS,
+	 "With --sample-on off_cpu: leave out threads that were back sooner.",
+	 take_seconds, AT(sample.off_min_ns)},
+	{0, "stack-depth", "NUM", GROUP_STACKS,
+	 "Take NUM frames of a user stack at most, up to 1024; 128 without it.",
+	 take_depth, AT(sample.depth)},
+	{0, "probabilistic-threshold", "PERCENT", GROUP_STACKS,
+	 "Sample a part of the time: each interval is sampled with this probability, from 1 to 100.",
+	 take_percent, AT(sample.threshold)},
+	{0, "probabilistic-interval", "SECONDS", GROUP_STACKS,
+	 "Length of these intervals, 1 or more; 60 without it.",
+	 take_seconds, AT(sample.interval_ns)},
 
 	{'d', "displayflt", NULL, GROUP_FILTER,
 	 "As sysdig has it, and always so here: events are filtered after what they tell of "

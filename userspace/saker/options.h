@@ -80,6 +80,16 @@ struct chisel_limit {
 	uint64_t bytes, instructions;
 };
 
+/* Stacks that are sampled. */
+struct sample_options {
+	uint64_t period_ns; /* of the clock; 0: not by it */
+	uint64_t off_min_ns;
+	uint64_t interval_ns; /* 0: the default */
+	uint32_t threshold; /* 0: all of the time */
+	uint32_t depth; /* 0: the default */
+	struct text_list on; /* off_cpu, page_fault, tracepoints */
+};
+
 struct options {
 	int mode; /* enum saker_mode */
 	struct text_list words; /* of the filter, and arguments of chisels */
@@ -126,6 +136,7 @@ struct options {
 	int print; /* lines also while writing */
 	int enter_events;
 	int page_faults, switches; /* live: also these events */
+	struct sample_options sample;
 	int all; /* with a command: the whole machine, not just its tree */
 	int markdown;
 };
@@ -133,6 +144,7 @@ struct options {
 enum option_group {
 	GROUP_SOURCE,
 	GROUP_SELECT,
+	GROUP_STACKS,
 	GROUP_FILTER,
 	GROUP_FILE,
 	GROUP_LINES,

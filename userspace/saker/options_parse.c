@@ -177,6 +177,24 @@ static int is_about_live(const struct options *o)
 	return o->ring_kind || o->ring_sz || o->cpus_per_ring || o->container_socket || o->no_users;
 }
 
+static int wants_samples(const struct options *o)
+{
+	return o->sample.period_ns || o->sample.on.n;
+}
+
+static int is_about_samples(const struct options *o)
+{
+	return o->sample.depth || o->sample.threshold || o->sample.interval_ns;
+}
+
+static int samples_off_cpu(const struct options *o)
+{
+	for (size_t i = 0; i < o->sample.on.n; i++)
+		if (strcmp(o->sample.on.v[i], "off_cpu") == 0)
+			return 1;
+	return 0;
+}
+
 /* One row per pair of options that contradict each other. */
 static int check(const struct options *o)
 {
@@ -238,6 +256,17 @@ static int check(const struct options *o)
 		 "--cpus-per-ring other than 1 needs --ring ringbuf: a ring of another kind has "
 		 "one "
 		 "CPU"},
+		{o->read.n && wants_samples(o),
+		 "--sample and --sample-on choose what a live capture records: they do not go with "
+		 "-r"},
+		{!wants_samples(o) && is_about_samples(o),
+		 "--stack-depth and the probabilistic options go with --sample or --sample-on"},
+		{o->sample.off_min_ns && !samples_off_cpu(o),
+		 "--off-cpu-min goes with --sample-on off_cpu"},
+		{o->sample.interval_ns && !o->sample.threshold,
+		 "--probabilistic-interval goes with --probabilistic-threshold"},
+		{o->sample.interval_ns && o->sample.interval_ns < 1000000000,
+		 "--probabilistic-interval is 1 second or more"},
 		{o->progress && !o->read.n, "-P shows how far a file is read: it goes with -r"},
 	};
 	size_t i;
@@ -307,6 +336,7 @@ void options_fini(struct options *o)
 {
 	free(o->read.v);
 	free(o->suppress.v);
+	free(o->sample.on.v);
 	free(o->cgroups.v);
 	free(o->snap_ports.v);
 	free(o->pids.v);

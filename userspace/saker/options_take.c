@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "say.h"
+#include "stack.h"
 
 int take_value(void *member, const struct option_row *row, const char *arg)
 {
@@ -179,6 +180,48 @@ int take_seconds(void *member, const struct option_row *row, const char *arg)
 	}
 	*(uint64_t *)member = s * 1e9 < 1 ? 1 : (uint64_t)(s * 1e9);
 	return 0;
+}
+
+/* A whole number from 1 to @max, of @what. */
+static int take_up_to(uint64_t *n, const struct option_row *row, const char *arg, uint64_t max,
+		      const char *what)
+{
+	const char *end;
+
+	if (!parse_number(arg, n, &end) && !*end && *n && *n <= max)
+		return 0;
+	say("--%s is from 1 to %llu%s, not '%s'", row->name, (unsigned long long)max, what, arg);
+	return -EINVAL;
+}
+
+int take_hz(void *member, const struct option_row *row, const char *arg)
+{
+	uint64_t hz;
+	int err = take_up_to(&hz, row, arg, SAMPLE_HZ_MAX, " samples a second");
+
+	if (!err)
+		*(uint64_t *)member = 1000000000 / hz;
+	return err;
+}
+
+int take_depth(void *member, const struct option_row *row, const char *arg)
+{
+	uint64_t n;
+	int err = take_up_to(&n, row, arg, STACK_USER_MAX, " frames");
+
+	if (!err)
+		*(uint32_t *)member = (uint32_t)n;
+	return err;
+}
+
+int take_percent(void *member, const struct option_row *row, const char *arg)
+{
+	uint64_t n;
+	int err = take_up_to(&n, row, arg, 100, "");
+
+	if (!err)
+		*(uint32_t *)member = (uint32_t)n;
+	return err;
 }
 
 int take_snaplen(void *member, const struct option_row *row, const char *arg)

@@ -17,6 +17,9 @@ int take_format(void *member, const struct option_row *row, const char *arg); /*
 int take_count(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_megabytes(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_seconds(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
+int take_hz(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
+int take_depth(void *member, const struct option_row *row, const char *arg); /* uint32_t */
+int take_percent(void *member, const struct option_row *row, const char *arg); /* uint32_t */
 int take_snaplen(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_ring_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_cpus_per_ring(void *member, const struct option_row *row, const char *arg); /* uint32_t */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * Functions of newer kernels that the driver calls, and libscap finds by name. A call of one is
+ * compiled as that of a helper with a number that no helper has, as naming it would make libbpf
+ * read all of the kernel's types, which costs more than the rest of the start.
+ */
+#ifndef DRIVER_KFUNCS_H
+#define DRIVER_KFUNCS_H
+
+/* Symbol, its names, the latest first. */
+#define KFUNCS(X)                                                                                  \
+	X(TASK_WORK_RESUME, "bpf_task_work_schedule_resume", "bpf_task_work_schedule_resume_impl") \
+	X(PREEMPT_DISABLE, "bpf_preempt_disable", "bpf_preempt_disable")                           \
+	X(PREEMPT_ENABLE, "bpf_preempt_enable", "bpf_preempt_enable")
+
+#define KFUNC_FIRST 0x6b660000
+
+enum kfunc {
+	KFUNC_BEFORE = KFUNC_FIRST - 1,
+#define X(sym, ...) KFUNC_##sym,
+	KFUNCS(X)
+#undef X
+		KFUNC_END
+};
+
+#endif /* DRIVER_KFUNCS_H */

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Samples of the task that runs: by the clock, at page faults, at tracepoints that were asked for.
+ * What is off the CPU is sampled in sample_off.bpf.c.
+ *
+ * A stack of which a page is not there now is finished on the thread's way to user mode, where the
+ * page can be waited for, if the kernel has programs for that (sample_later.bpf.h).
+ */
+#include "sample.bpf.h"
+#include "sample_later.bpf.h"
+
+/* What of a sample depends on the program. */
+struct sample {
+	u32 reason; /* enum sample_reason */
+	bool weighs;
+	u64 weight; /* ns */
+	bool has_addr;
+	u64 addr; /* of a fault */
+	const volatile char *tracepoint; /* NULL: none */
+	bool has_kernel; /* the task was in the kernel */
+};
+
+static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
+					   struct task_struct *task)
+{
+	u64 id = 0;
+	u32 n;
+
+	walk_user(w, task, sampler_cfg.depth);
+	count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
+	if (w->end == STACK_END_FAULT) {
+		id = finish_later(task);
+		if (id)
+			w->end = STACK_END_DEFERRED;
+	}
+	n = id ? 0 : w->n;
+	put_frames(r, w, w->frames, n, STACK_USER_MAX);
+	put_u8(r, w->end);
+	put_u64_when(r, w, w->ip, w->ip);
+	put_u64_when(r, w, w->ip, w->sp);
+	put_u64_when(r, w, w->ip, w->bp);
+	put_u64_when(r, w, id, id);
+}
+
+/* What only off-CPU samples have. */
+static __always_inline void put_no_wait(struct rec *r)
+{
+	put_empty(r);
+	put_empty(r);
+	put_empty(r);
+	put_empty(r);
+	put_empty(r);
+}
+
+static __always_inline int take_sample(struct drv_sample_counts *c, void *ctx,
+				       struct task_struct *task, const struct sample *s)
+{
+	struct user_walk *w;
+	struct rec r;
+
+	if (!begin_sample(&r, ctx, OPEN_SENT)) {
+		count(&c->dropped);
+		return 0;
+	}
+	w = walk_of(r.level);
+	put_u8(&r, s->reason);
+	if (s->weighs)
+		put_u64(&r, s->weight);
+	else
+		put_empty(&r);
+	put_s64(&r, task->tgid);
+	if (!w) /* there is one for each level */
+		return commit_sample(&r, c);
+	put_comm_of(&r, w, task->comm);
+	if (sampler_cfg.kernel && s->has_kernel)
+		put_kernel_stack(&r, w, ctx);
+	else
+		put_empty(&r);
+	put_user_stack(&r, w, task);
+	put_own_pids(&r, w, task);
+	if (s->tracepoint) {
+		put_kernel_str(&r, (const void *)s->tracepoint, SAMPLE_TP_NAME);
+		settle_in(&r, w);
+	} else {
+		put_empty(&r);
+	}
+	if (s->has_addr)
+		put_u64(&r, s->addr);
+	else
+		put_empty(&r);
+	put_no_wait(&r);
+	return commit_sample(&r, c);
+}
+
+/* As a program of a perf event is given it; not relocated, as the verifier wants its true places.
+ */
+struct perf_event_ctx {
+	u64 regs[21]; /* as in pt_regs */
+	u64 sample_period;
+	u64 addr;
+};
+
+#define PERF_REG_CS 17
+
+SEC("?perf_event")
+int sample_cpu(struct perf_event_ctx *ctx)
+{
+	struct drv_sample_counts *c = &this_sampler()->by[SAMPLE_SRC_CPU];
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct sample s = {
+		.reason = SAMPLE_CPU,
+		.weighs = true,
+		.weight = sampler_cfg.period_ns,
+		.has_kernel = !(ctx->regs[PERF_REG_CS] & 3),
+	};
+	enum sample_filter why = task_filter(task);
+
+	count(&c->runs);
+	if (why != SAMPLE_FILTER_MAX)
+		return filtered(c, why);
+	return take_sample(c, ctx, task, &s);
+}
+
+/* ctx: address, registers, error code. A fault in a record being made is the driver's own. */
+static __always_inline int sample_fault(u64 *ctx, bool in_kernel)
+{
+	struct drv_sample_counts *c = &this_sampler()->by[SAMPLE_SRC_PAGE_FAULT];
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct ring *ring = this_ring();
+	const struct sample s = {
+		.reason = SAMPLE_PAGE_FAULT,
+		.has_addr = true,
+		.addr = ctx[0],
+		.has_kernel = in_kernel,
+	};
+	enum sample_filter why;
+
+	count(&c->runs);
+	if (ring && ring->hdr.nest)
+		return filtered(c, SAMPLE_FILTER_OWN_FAULT);
+	why = task_filter(task);
+	if (why != SAMPLE_FILTER_MAX)
+		return filtered(c, why);
+	return take_sample(c, ctx, task, &s);
+}
+
+SEC("?tp_btf/page_fault_user")
+int sample_fault_user(u64 *ctx)
+{
+	return sample_fault(ctx, false);
+}
+
+SEC("?tp_btf/page_fault_kernel")
+int sample_fault_kernel(u64 *ctx)
+{
+	return sample_fault(ctx, true);
+}
+
+static __always_inline int sample_tracepoint(void *ctx, u32 i)
+{
+	struct drv_sample_counts *c = &this_sampler()->by[SAMPLE_SRC_TRACEPOINT + i];
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct sample s = {
+		.reason = SAMPLE_TRACEPOINT,
+		.tracepoint = sampler_cfg.tracepoints[i],
+		.has_kernel = true,
+	};
+	enum sample_filter why = task_filter(task);
+
+	count(&c->runs);
+	if (why != SAMPLE_FILTER_MAX)
+		return filtered(c, why);
+	return take_sample(c, ctx, task, &s);
+}
+
+SEC("?raw_tp")
+int sample_tp0(void *ctx)
+{
+	return sample_tracepoint(ctx, 0);
+}
+
+SEC("?raw_tp")
+int sample_tp1(void *ctx)
+{
+	return sample_tracepoint(ctx, 1);
+}
+
+SEC("?raw_tp")
+int sample_tp2(void *ctx)
+{
+	return sample_tracepoint(ctx, 2);
+}
+
+SEC("?raw_tp")
+int sample_tp3(void *ctx)
+{
+	return sample_tracepoint(ctx, 3);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How a sample is made. Each run of a program that takes samples is counted once: as a sample in
+ * the ring, as dropped, or as filtered, by reason. Counters are added to atomically, as these
+ * programs interrupt each other.
+ */
+#ifndef DRIVER_SAMPLE_BPF_H
+#define DRIVER_SAMPLE_BPF_H
+
+#include "enter.bpf.h"
+#include "task.bpf.h"
+#include "user_stack.bpf.h"
+
+#define COMM_LEN 16
+#define USER32_CS 0x23 /* the code segment of 32-bit programs */
+
+static __always_inline void count(u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+static __always_inline int filtered(struct drv_sample_counts *c, enum sample_filter why)
+{
+	count(&c->filtered[why]);
+	return 0;
+}
+
+/* SAMPLE_FILTER_MAX: the current task is to be sampled. */
+static __always_inline enum sample_filter task_filter(struct task_struct *task)
+{
+	if (!task->pid)
+		return SAMPLE_FILTER_IDLE;
+	if ((u32)task->tgid == cfg.self_tgid)
+		return SAMPLE_FILTER_SELF;
+	if (ONCE(samples_pause))
+		return SAMPLE_FILTER_PAUSED;
+	return task_sel(this_slot(), task) == SEL_MEANT ? SAMPLE_FILTER_MAX
+							: SAMPLE_FILTER_NOT_MEANT;
+}
+
+/* The walker of this CPU at a depth of nesting. */
+static __always_inline struct user_walk *walk_of(u32 level)
+{
+	level &= DRV_LEVELS - 1;
+	return bpf_map_lookup_elem(&user_walks, &level);
+}
+
+static __always_inline bool has_user_stack(struct task_struct *task)
+{
+	return task->mm && !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+}
+
+/* Walks the user stack of the current task, of which @w then tells. */
+static __always_inline void walk_user(struct user_walk *w, struct task_struct *task, u32 max)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+
+	w->n = 0;
+	w->ip = w->sp = w->bp = 0;
+	w->end = STACK_END_NONE;
+	if (!sampler_cfg.user || !has_user_stack(task))
+		return;
+	w->ip = regs->ip;
+	w->sp = regs->sp;
+	w->bp = regs->bp;
+	w->pid = task->tgid;
+	w->max = max;
+	if (regs->cs == USER32_CS) {
+		w->end = STACK_END_COMPAT;
+		return;
+	}
+	user_frames(w);
+}
+
+/* Between here and put_done: what follows is known to the verifier only as far as it has to be. */
+static __always_inline void settle_in(struct rec *r, struct user_walk *w)
+{
+	r->off = forget_in(&w->scratch, r->off, REC_OFF_MAX);
+}
+
+/* A number that is not always known: without a value unless @known. */
+static __always_inline void put_u64_when(struct rec *r, struct user_walk *w, bool known, u64 v)
+{
+	store64(put_here(r), v);
+	put_done(r, forget_in(&w->scratch, known ? sizeof(v) : 0, sizeof(v)));
+	settle_in(r, w);
+}
+
+static __always_inline void put_comm_of(struct rec *r, struct user_walk *w, const void *comm)
+{
+	put_kernel_str(r, comm, COMM_LEN);
+	settle_in(r, w);
+}
+
+/* @n frames, at most @max, which is a constant. */
+static __always_inline void put_frames(struct rec *r, struct user_walk *w, const u64 *frames, u32 n,
+				       u32 max)
+{
+	u64 len = forget_in(&w->scratch, 8 * (u64)n, 8 * (u64)max);
+
+	if (len && bpf_probe_read_kernel(put_here(r), len, frames))
+		len = 0;
+	put_done(r, forget_in(&w->scratch, len, 8 * (u64)max));
+	settle_in(r, w);
+}
+
+/* The kernel's stack as it is now. @ctx is that of the program itself. */
+static __always_inline void put_kernel_stack(struct rec *r, struct user_walk *w, void *ctx)
+{
+	s64 n = bpf_get_stack(ctx, put_here(r), 8 * STACK_KERNEL_MAX, 0);
+
+	put_done(r, forget_in(&w->scratch, n < 0 ? 0 : n, 8 * STACK_KERNEL_MAX));
+	settle_in(r, w);
+}
+
+/* The numbers of the thread in its own namespace, where that is not the machine's. */
+static __always_inline void put_own_pids(struct rec *r, struct user_walk *w,
+					 struct task_struct *task)
+{
+	bool apart = BPF_CORE_READ(task, thread_pid, level) > 0;
+
+	put_u64_when(r, w, apart, apart ? task_vpid(task) : 0);
+	put_u64_when(r, w, apart, apart ? task_vtid(task) : 0);
+}
+
+#define SAMPLE_ROOM                                                                                \
+	(EVT_SAMPLE_E_FIXED_SZ + 2 * COMM_LEN + SAMPLE_TP_NAME + 8 * STACK_KERNEL_MAX +            \
+	 8 * (sampler_cfg.depth < STACK_USER_MAX ? sampler_cfg.depth : STACK_USER_MAX))
+
+#define begin_sample(r, ctx, open)                                                                 \
+	begin_at(r, ctx, open, EVT_SAMPLE_E, 0, EVT_SAMPLE_E_NPARAMS, SAMPLE_ROOM)
+
+static __always_inline int commit_sample(struct rec *r, struct drv_sample_counts *c)
+{
+	if (rec_close(r, 0, 0))
+		count(&c->samples);
+	else
+		count(&c->dropped);
+	return 0;
+}
+
+#endif /* DRIVER_SAMPLE_BPF_H */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Stacks that are finished on the thread's way back to user mode. The sample gets an id; a program
+ * that may wait for pages runs when the thread leaves the kernel, walks the stack again and sends
+ * what it found in a record of that id. Until then, further samples of the thread get the same id.
+ *
+ * The kernel's functions for that are newer than libbpf's and the verifier's of older kernels: they
+ * stand here as helpers of numbers that none has, and libscap puts the kernel's in their place
+ * (live_kfuncs.c) where it has them. Elsewhere sampler_cfg.later is 0 and nothing reaches them.
+ */
+#ifndef DRIVER_SAMPLE_LATER_BPF_H
+#define DRIVER_SAMPLE_LATER_BPF_H
+
+#include "kfuncs.h"
+#include "sample.bpf.h"
+
+#define LATER_SLOTS 256 /* threads with such a stack at a time; a power of two */
+#define LATER_PAGES 4 /* pages that a stack may wait for */
+#define PAGE_LEN 4096ull
+
+struct later {
+	struct bpf_task_work work;
+	u64 task; /* whose the slot is; 0: nobody's */
+	u64 id;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LATER_SLOTS);
+	__type(key, u32);
+	__type(value, struct later);
+} laters SEC(".maps");
+
+static int (*const task_work_resume)(struct task_struct *task, struct bpf_task_work *work,
+				     void *map, void *callback,
+				     void *prog) = (void *)KFUNC_TASK_WORK_RESUME;
+static void (*const preempt_disable)(void) = (void *)KFUNC_PREEMPT_DISABLE;
+static void (*const preempt_enable)(void) = (void *)KFUNC_PREEMPT_ENABLE;
+
+/* Sends the rest of a stack. Preemption is off. */
+static __always_inline void send_rest(struct user_walk *w, struct task_struct *task, u64 id)
+{
+	struct drv_sampler *sampler = this_sampler();
+	struct rec r;
+
+	/* A record of ours has no context that the kernel would take for output. */
+	if (!begin_at(&r, NULL, OPEN_SENT, EVT_SAMPLE_STACK_E, 0, EVT_SAMPLE_STACK_E_NPARAMS,
+		      EVT_SAMPLE_STACK_E_FIXED_SZ + 8 * STACK_USER_MAX)) {
+		count(&sampler->n_finish_dropped);
+		return;
+	}
+	put_u64(&r, id);
+	put_s64(&r, task->tgid);
+	put_frames(&r, w, w->frames, w->n, STACK_USER_MAX);
+	put_u8(&r, w->end);
+	if (rec_close(&r, 0, 0))
+		count(&sampler->n_finished);
+	else
+		count(&sampler->n_finish_dropped);
+}
+
+/* Walks the stack as it is now: the page that misses, 0 if none does and the rest is sent. */
+static __always_inline u64 finish_try(struct task_struct *task, struct later *l, bool last)
+{
+	struct user_walk *w;
+	u64 missing = 0, id;
+	struct ring *ring;
+	u32 level;
+
+	preempt_disable();
+	ring = this_ring();
+	level = ring ? ONCE(ring->hdr.nest) + 1 : DRV_LEVELS - 1;
+	w = walk_of(level);
+	if (w) {
+		walk_user(w, task, sampler_cfg.depth);
+		if (w->end == STACK_END_FAULT && !last)
+			missing = w->fault;
+	}
+	if (!missing) {
+		id = l->id;
+		barrier();
+		ONCE(l->task) = 0; /* a sample from here on has an id of its own */
+		if (w)
+			send_rest(w, task, id);
+	}
+	preempt_enable();
+	return missing;
+}
+
+/* On the way of the current task to user mode; may sleep. */
+static int finish(void *map, void *key, struct later *l)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 missing;
+	u8 byte;
+
+	(void)map;
+	(void)key;
+	for (int i = 0; i < LATER_PAGES; i++) {
+		missing = finish_try(task, l, false);
+		if (!missing)
+			return 0;
+		if (bpf_copy_from_user(&byte, sizeof(byte), (void *)missing))
+			break;
+		/* It may lie across two pages. */
+		bpf_copy_from_user(&byte, sizeof(byte), (void *)(missing + 15));
+	}
+	finish_try(task, l, true);
+	return 0;
+}
+
+/* The id of the rest of the current task's stack, which comes later; 0: it does not. */
+static __always_inline u64 finish_later(struct task_struct *task)
+{
+	struct drv_sampler *sampler = this_sampler();
+	u32 at = task->pid & (LATER_SLOTS - 1);
+	struct later *l;
+
+	if (!sampler_cfg.later)
+		return 0;
+	l = bpf_map_lookup_elem(&laters, &at);
+	if (!l)
+		return 0;
+	if (ONCE(l->task) == (u64)task) {
+		count(&sampler->n_later);
+		return l->id;
+	}
+	if (__sync_val_compare_and_swap(&l->task, 0, (u64)task)) {
+		count(&sampler->n_not_later);
+		return 0;
+	}
+	l->id = (u64)bpf_get_smp_processor_id() << SAMPLE_ID_CPU_SHIFT |
+		(__sync_fetch_and_add(&sampler->next_id, 1) + 1);
+	if (task_work_resume(task, &l->work, &laters, finish, NULL)) {
+		ONCE(l->task) = 0;
+		count(&sampler->n_not_later);
+		return 0;
+	}
+	count(&sampler->n_later);
+	return l->id;
+}
+
+#endif /* DRIVER_SAMPLE_LATER_BPF_H */

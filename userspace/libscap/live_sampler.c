@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live_sampler.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "sampler_draw.h"
+#include "sampler_session.h"
+
+#define DEFAULT_DEPTH 128
+#define DEFAULT_INTERVAL_NS 60000000000ull
+#define INTERVAL_MIN_NS 1000000000ull
+#define PERIOD_MIN_NS (1000000000 / SAMPLE_HZ_MAX)
+#define PERIOD_MAX_NS 1000000000
+#define N_LINKS (8 + SAMPLE_TRACEPOINTS)
+
+enum sampler_state { IDLE, RUNNING, STOPPED };
+
+struct live_sampler {
+	struct scap_log log;
+	struct live_sampler_parts parts;
+	enum sampler_state state;
+	int session;
+	int *clocks; /* by CPU; -1: it is offline */
+	unsigned int n_cpus;
+	struct bpf_link *links[N_LINKS];
+	struct sampler_draw draw;
+	uint64_t next_draw_ns; /* 0: all of the time is sampled */
+	uint64_t interval_ns;
+	int paused;
+};
+
+static int check(const struct scap_sampler_opts *o, const struct scap_log *log)
+{
+	if (o->period_ns && (o->period_ns < PERIOD_MIN_NS || o->period_ns > PERIOD_MAX_NS))
+		return scap_fail(log, -EINVAL,
+				 "samples every %llu ns: give from 1 to 4000 samples a second",
+				 (unsigned long long)o->period_ns);
+	if (o->depth > STACK_USER_MAX)
+		return scap_fail(log, -EINVAL, "stacks of %u frames: at most %u can be taken",
+				 o->depth, STACK_USER_MAX);
+	if (o->threshold > 100)
+		return scap_fail(log, -EINVAL, "a threshold of %u: give from 1 to 100",
+				 o->threshold);
+	if (o->interval_ns && o->interval_ns < INTERVAL_MIN_NS)
+		return scap_fail(log, -EINVAL, "an interval of %llu ns: give 1 s or more",
+				 (unsigned long long)o->interval_ns);
+	if (o->n_tracepoints > SAMPLE_TRACEPOINTS)
+		return scap_fail(log, -E2BIG, "samples at %zu tracepoints: at most %d can be given",
+				 o->n_tracepoints, SAMPLE_TRACEPOINTS);
+	if (!o->period_ns && !o->off_cpu && !o->page_faults && !o->n_tracepoints)
+		return scap_fail(log, -EINVAL, "there is nothing to sample at");
+	return 0;
+}
+
+int live_sampler_config(struct drv_sampler_config *c, const struct scap_sampler_opts *o,
+			const struct scap_log *log)
+{
+	int err = check(o, log);
+
+	if (err)
+		return err;
+	*c = (struct drv_sampler_config){
+		.on = 1,
+		.depth = o->depth ? o->depth : DEFAULT_DEPTH,
+		.user = !o->no_user,
+		.kernel = !o->no_kernel,
+		.period_ns = o->period_ns,
+		.off_min_ns = o->off_min_ns,
+	};
+	for (size_t i = 0; i < o->n_tracepoints; i++) {
+		if (strlen(o->tracepoints[i]) >= SAMPLE_TP_NAME)
+			return scap_fail(log, -EINVAL, "there is no tracepoint %s",
+					 o->tracepoints[i]);
+		strcpy(c->tracepoints[i], o->tracepoints[i]);
+	}
+	return 0;
+}
+
+/* The clock of one CPU, which runs whether it is busy or not: so the ticks that are due are known.
+ */
+static int open_clock(const struct live_sampler *s, unsigned int cpu)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(a),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = s->parts.config->period_ns,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(s->parts.clock)))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+static int open_clocks(struct live_sampler *s)
+{
+	int n = libbpf_num_possible_cpus();
+
+	if (!s->parts.clock || n <= 0)
+		return 0;
+	s->clocks = malloc((unsigned int)n * sizeof(*s->clocks));
+	if (!s->clocks)
+		return -ENOMEM;
+	for (unsigned int cpu = 0; cpu < (unsigned int)n; cpu++) {
+		s->clocks[cpu] = open_clock(s, cpu);
+		s->n_cpus++;
+		if (s->clocks[cpu] < 0 && s->clocks[cpu] != -ENODEV)
+			return scap_fail(&s->log, s->clocks[cpu], "the clock of CPU %u: %s", cpu,
+					 strerror(-s->clocks[cpu]));
+	}
+	return 0;
+}
+
+static void each_clock(const struct live_sampler *s, unsigned long request)
+{
+	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
+		if (s->clocks[cpu] >= 0)
+			ioctl(s->clocks[cpu], request, 0);
+}
+
+int live_sampler_open(struct live_sampler **out, const struct live_sampler_parts *parts,
+		      const struct scap_sampler_opts *opts, const struct scap_log *log)
+{
+	struct live_sampler *s = calloc(1, sizeof(*s));
+	struct timespec ts;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->log = *log;
+	s->parts = *parts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	sampler_draw_init(&s->draw, (uint64_t)ts.tv_nsec ^ (uint64_t)getpid() << 32);
+	if (opts->threshold && opts->threshold < 100) {
+		s->draw.threshold = opts->threshold;
+		s->interval_ns = opts->interval_ns ? opts->interval_ns : DEFAULT_INTERVAL_NS;
+	}
+	s->session = sampler_session_begin(opts->session, log);
+	err = s->session < 0 ? s->session : open_clocks(s);
+	if (err) {
+		live_sampler_close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+static int keep_link(struct live_sampler *s, unsigned int at, struct bpf_link *link,
+		     const char *what)
+{
+	if (!link)
+		return scap_fail(&s->log, -errno, "samples at %s: %s", what, strerror(errno));
+	s->links[at] = link;
+	return 0;
+}
+
+static void drop_links(struct live_sampler *s)
+{
+	for (unsigned int i = 0; i < N_LINKS; i++) {
+		bpf_link__destroy(s->links[i]);
+		s->links[i] = NULL;
+	}
+}
+
+int live_sampler_start(struct live_sampler *s)
+{
+	unsigned int n = 0;
+	int err = 0;
+
+	if (s->state == RUNNING)
+		return -EINVAL;
+	for (unsigned int i = 0; i < 8 && s->parts.hooks[i] && !err; i++, n++)
+		err = keep_link(s, n, bpf_program__attach_trace(s->parts.hooks[i]),
+				bpf_program__name(s->parts.hooks[i]));
+	for (unsigned int i = 0; i < SAMPLE_TRACEPOINTS && s->parts.tracepoints[i] && !err;
+	     i++, n++)
+		err = keep_link(s, n,
+				bpf_program__attach_raw_tracepoint(s->parts.tracepoints[i],
+								   s->parts.config->tracepoints[i]),
+				s->parts.config->tracepoints[i]);
+	if (err) {
+		drop_links(s);
+		return err;
+	}
+	*s->parts.pause = 0;
+	each_clock(s, PERF_EVENT_IOC_ENABLE);
+	s->state = RUNNING;
+	return 0;
+}
+
+int live_sampler_stop(struct live_sampler *s)
+{
+	if (s->state != RUNNING)
+		return -EINVAL;
+	each_clock(s, PERF_EVENT_IOC_DISABLE);
+	drop_links(s);
+	s->state = STOPPED;
+	return 0;
+}
+
+int live_sampler_tick(struct live_sampler *s, uint64_t now_ns, int *on)
+{
+	int draw;
+
+	if (!s->interval_ns || s->state != RUNNING || now_ns < s->next_draw_ns)
+		return 0;
+	s->next_draw_ns = now_ns + s->interval_ns;
+	draw = sampler_draw(&s->draw);
+	if (draw == !s->paused)
+		return 0;
+	s->paused = !draw;
+	*s->parts.pause = (uint32_t)s->paused;
+	each_clock(s, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE);
+	*on = draw;
+	return 1;
+}
+
+/* Ticks that were due since the start: the clock counts the time for which it was enabled. */
+static uint64_t n_due(const struct live_sampler *s)
+{
+	const uint64_t period = s->parts.config->period_ns;
+	uint64_t n = 0, ns;
+
+	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
+		if (s->clocks[cpu] >= 0 && read(s->clocks[cpu], &ns, sizeof(ns)) == sizeof(ns))
+			n += ns / period;
+	return n;
+}
+
+static uint64_t load(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void add_counts(struct scap_sampler_counts *sum, const struct drv_sample_counts *c)
+{
+	sum->n_runs += load(&c->runs);
+	sum->n_samples += load(&c->samples);
+	sum->n_dropped += load(&c->dropped);
+	for (unsigned int i = 0; i < SAMPLE_FILTER_MAX; i++)
+		sum->filtered_by[i] += load(&c->filtered[i]);
+}
+
+void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->n_due = n_due(s);
+	for (unsigned int cpu = 0; cpu < DRV_MAX_CPUS; cpu++) {
+		const struct drv_sampler *c = &s->parts.counts[cpu];
+
+		for (unsigned int i = 0; i < SAMPLE_SRC_MAX; i++)
+			add_counts(&st->by_reason[i < SAMPLE_REASON_MAX ? i : SAMPLE_TRACEPOINT],
+				   &c->by[i]);
+		for (unsigned int i = 0; i < STACK_END_MAX; i++)
+			st->ends[i] += load(&c->ends[i]);
+		st->n_later += load(&c->n_later);
+		st->n_finished += load(&c->n_finished);
+		st->n_finish_dropped += load(&c->n_finish_dropped);
+		st->n_not_later += load(&c->n_not_later);
+		st->n_unsaved += load(&c->n_unsaved);
+	}
+	for (unsigned int i = 0; i < SAMPLE_REASON_MAX; i++) {
+		struct scap_sampler_counts *c = &st->by_reason[i];
+
+		for (unsigned int why = 0; why < SAMPLE_FILTER_MAX; why++)
+			c->n_filtered += c->filtered_by[why];
+		st->n_runs += c->n_runs;
+		st->n_samples += c->n_samples;
+		st->n_dropped += c->n_dropped;
+		st->n_filtered += c->n_filtered;
+	}
+	if (st->n_due > st->by_reason[SAMPLE_CPU].n_runs)
+		st->n_missed = st->n_due - st->by_reason[SAMPLE_CPU].n_runs;
+}
+
+void live_sampler_close(struct live_sampler *s)
+{
+	if (!s)
+		return;
+	if (s->state == RUNNING)
+		live_sampler_stop(s);
+	drop_links(s);
+	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
+		if (s->clocks[cpu] >= 0)
+			close(s->clocks[cpu]);
+	if (s->session >= 0)
+		close(s->session);
+	free(s->clocks);
+	free(s);
+}
