@@ -13,6 +13,6 @@ require "eventlog" {
     {"TID", "thread.tid", kind = "number", width = 7},
     {"PROCESS", "proc.name", width = 15},
     {"EVENT", "evt.type", width = 10},
-    {"ARGUMENTS", "evt.args", of = function(text) return text and text:gsub(" $", "") end},
+    {"ARGUMENTS", "evt.args"},
   },
 }

@@ -47,6 +47,7 @@ return function(spec)
     for i, column in ipairs(columns) do
       local value = handles[i] and field(handles[i]) or nil
       if column.of then value = column.of(value) end
+      if type(value) == "string" then value = value:match("^(.-) *$") end
       if value == "" then value = nil end
       row[i], named[column.name] = value, value
     end

@@ -31,7 +31,7 @@ return function(filter, title, name, counts_bytes)
       {"PROCESS", "proc.name", width = 15},
       {"CALL", "evt.type", width = 10},
       {"RESULT", "evt.rawres", name = "result", kind = "result", of = result, width = 11},
-      {title, name, of = function(text) return text and text:gsub(" $", "") end},
+      {title, name},
     },
     filter = function(arg)
       local ns = math.floor(arg.min_ms * 1000000)

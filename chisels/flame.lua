@@ -1,0 +1,150 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Where the time of threads went: in which calls, on which files, and outside of calls, which is running or waiting for a CPU. Piped on, folded lines with nanoseconds that programs make flame graphs of: saker -r in.scap -c flame | flamegraph.pl --countname ns >out.svg. On a terminal, a tree of what took one percent or more. Time before a thread's first event is not known and not counted."
+short_description = "Show where threads spend their time, for flame graphs"
+category = "Performance"
+
+local report = require "report"
+
+local levels = {container = "container.name", process = "proc.name", pid = "proc.pid",
+                thread = "thread.tid", call = "evt.type", file = "fd.name"}
+
+local function check_levels(value)
+  local list = {}
+  for name in value:gmatch("[^,]+") do
+    if not levels[name] then return nil, "some of container,process,pid,thread,call,file are needed" end
+    list[#list + 1] = name
+  end
+  return #list > 0 and list or nil, "some of container,process,pid,thread,call,file are needed"
+end
+
+local arg = report.args {
+  {name = "levels", default = {"process", "thread", "call", "file"}, check = check_levels,
+   description = "What a stack is made of, from its bottom: process,thread,call,file"},
+}
+
+-- More stacks than these are put together by their files.
+local STACKS_MAX = 200000
+
+local handles, names = {}, {}
+local time, latency, tid, dir
+local threads = {}           -- by tid: where it is since when
+local weights, n_stacks = {}, 0 -- by folded stack: nanoseconds
+
+function on_init()
+  names = table.move(arg.levels, 1, #arg.levels, 1, {})
+  if sysdig.is_print_container_data() and names[1] ~= "container" then
+    table.insert(names, 1, "container")
+  end
+  for i, name in ipairs(names) do handles[i] = chisel.request_field(levels[name]) end
+  time, latency = chisel.request_field("evt.rawtime"), chisel.request_field("evt.latency")
+  tid, dir = chisel.request_field("thread.tid"), chisel.request_field("evt.dir")
+  chisel.set_filter("syscall.type exists or evt.type=procexit")
+  return true
+end
+
+-- Of the current event: with its call, or outside of any.
+local function stack(in_call)
+  local parts = {}
+  for i, name in ipairs(names) do
+    local is_of_call = name == "call" or name == "file"
+    local value = evt.field(handles[i])
+    if name == "call" and not in_call then
+      value = "(no call)"
+    elseif is_of_call and not in_call then
+      value = nil
+    end
+    if value and (name == "pid" or name == "thread") then value = name .. " " .. value end
+    if value ~= nil and value ~= "" then parts[#parts + 1] = (tostring(value):gsub("[;\n]", ",")) end
+  end
+  return table.concat(parts, ";")
+end
+
+local function add(folded, ns)
+  if ns <= 0 then return end
+  local old = weights[folded]
+  if not old then
+    n_stacks = n_stacks + 1
+    if n_stacks > STACKS_MAX then
+      folded = folded:gsub(";[^;]*$", ";(others)")
+      old = weights[folded]
+    end
+  end
+  weights[folded] = (old or 0) + ns
+end
+
+function on_event()
+  local id, now = evt.field(tid), evt.field(time)
+  if not id then return true end
+  local thread = threads[id]
+  if evt.field(dir) == ">" then
+    if thread and not thread.in_call then add(thread.stack, now - thread.since) end
+    threads[id] = {since = now, in_call = true, stack = stack(true)}
+    if evt.get_type() == "procexit" then threads[id] = nil end
+    return true
+  end
+  local ns = evt.field(latency)
+  if ns then
+    -- The stack as it is now: an open has a file only when it is over.
+    if thread and not thread.in_call then add(thread.stack, now - ns - thread.since) end
+    add(stack(true), ns)
+  end
+  threads[id] = {since = now, in_call = false, stack = stack(false)}
+  return true
+end
+
+-- ---- output ----
+
+local function put_tree(list)
+  local root, total = {ns = 0, below = {}}, 0
+  for _, s in ipairs(list) do
+    total = total + s.ns
+    local at = root
+    for part in s.folded:gmatch("[^;]+") do
+      at.below[part] = at.below[part] or {name = part, ns = 0, below = {}}
+      at = at.below[part]
+      at.ns = at.ns + s.ns
+    end
+  end
+  local function put(node, depth)
+    local nodes = {}
+    for _, child in pairs(node.below) do nodes[#nodes + 1] = child end
+    table.sort(nodes, function(a, b)
+      if a.ns ~= b.ns then return a.ns > b.ns end
+      return a.name < b.name
+    end)
+    for _, child in ipairs(nodes) do
+      if child.ns * 100 >= total then
+        print(("%5.1f%% %9s  %s%s"):format(child.ns * 100 / total, report.time(child.ns),
+                                         ("  "):rep(depth), child.name))
+        put(child, depth + 1)
+      end
+    end
+  end
+  put(root, 0)
+end
+
+local function sorted()
+  local list = {}
+  for folded, ns in pairs(weights) do list[#list + 1] = {folded = folded, ns = ns} end
+  table.sort(list, function(a, b)
+    if a.ns ~= b.ns then return a.ns > b.ns end
+    return a.folded < b.folded
+  end)
+  return list
+end
+
+function on_capture_end(s, ns)
+  for _, thread in pairs(threads) do add(thread.stack, s * 1000000000 + ns - thread.since) end
+  local list = sorted()
+  if report.is_json() then
+    for _, item in ipairs(list) do
+      local parts = {}
+      for part in item.folded:gmatch("[^;]+") do parts[#parts + 1] = part end
+      report.print_json {stack = parts, ns = item.ns}
+    end
+  elseif sysdig.is_tty() then
+    put_tree(list)
+  else
+    for _, item in ipairs(list) do print(("%s %d"):format(item.folded, item.ns)) end
+  end
+end

@@ -1,0 +1,150 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A chisel that draws how often something happened where, a row for each while: require "heatmap",
+-- then heatmap(SPEC) in place of the callbacks. On a terminal cells are colours, and the scale stays
+-- below the newest row; elsewhere cells are characters.
+--
+-- SPEC: filter   which events
+--       period   milliseconds of a row, unless the person says otherwise
+--       init     called in on_init, to request fields
+--       cell     function(time, width, period_ns) -> the cell of the current event, 1 to width, or nil
+--       bounds   function(cell, width, period_ns) -> from, to: what a cell means, in nanoseconds
+--       marks    function(width, period_ns) -> list of {cell, text}: the scale
+local report = require "report"
+
+-- From so many a second on, the character and the color of it (of 256).
+local levels = {
+  {1, ".", 22}, {3, ":", 28}, {10, "-", 34}, {30, "=", 40}, {100, "+", 148}, {300, "*", 226},
+  {1000, "#", 214}, {3000, "%", 202}, {10000, "@", 196},
+}
+local MARGIN = 14 -- the time before a row
+
+local function level_of(rate)
+  local found
+  for _, level in ipairs(levels) do
+    if rate < level[1] then break end
+    found = level
+  end
+  return found or levels[1]
+end
+
+local function draw_cell(count, period_ns)
+  if not count then return " " end
+  local level = level_of(count * 1000000000 / period_ns)
+  return report.colors() and ("\27[48;5;%dm \27[0m"):format(level[3]) or level[2]
+end
+
+local function legend()
+  local parts = {}
+  for i, level in ipairs(levels) do
+    local sign = report.colors() and ("\27[48;5;%dm  \27[0m"):format(level[3]) or level[2]
+    local rate = level[1] < 1000 and level[1] or level[1] // 1000 .. "k"
+    parts[i] = ("%s %s"):format(sign, rate)
+  end
+  return "calls a second: " .. table.concat(parts, " ")
+end
+local LEGEND_WIDTH = 72
+
+return function(spec)
+  local arg = report.args {
+    {name = "refresh_time", argtype = "int", default = spec.period, check = report.whole(1),
+     description = ("Milliseconds of a row (%d)"):format(spec.period)},
+    report.color_arg,
+  }
+  local width, period_ns, field, time = 64, nil, evt.field, nil
+  local row, counts, n_empty = nil, {}, 0
+  local has_scale, has_legend = false, true
+
+  local function scale()
+    local text = (" "):rep(width + 16)
+    for _, mark in ipairs(spec.marks(width, period_ns)) do
+      text = text:sub(1, mark[1] - 1) .. "|" .. mark[2] .. text:sub(mark[1] + 1 + #mark[2])
+    end
+    return (" "):rep(MARGIN) .. text:match("^(.-) *$")
+  end
+
+  local function put_json()
+    local cells = {}
+    for i = 1, width do
+      if counts[i] then
+        local from, to = spec.bounds(i, width, period_ns)
+        cells[#cells + 1] = {from = from, to = to, count = counts[i]}
+      end
+    end
+    report.print_json {time = row * period_ns, period = period_ns, cells = cells}
+  end
+
+  local function put_scale()
+    print(scale())
+    if has_legend then print(legend()) end
+    has_scale = true
+  end
+
+  -- A row; the scale goes below it, and the next row takes the scale's place.
+  local function put_line(text)
+    local scrolls = sysdig.is_tty()
+    if has_scale and scrolls then io.write(("\27[%dA\27[J"):format(has_legend and 2 or 1)) end
+    if not has_scale and not scrolls then put_scale() end
+    print(text)
+    if scrolls then put_scale() end
+  end
+
+  -- Of a long pause, one line tells.
+  local function put_row()
+    local is_empty = next(counts) == nil
+    n_empty = is_empty and n_empty + 1 or 0
+    if report.is_json() then
+      if not is_empty then put_json() end
+      return
+    end
+    if n_empty > 3 then
+      if n_empty == 4 then put_line("...") end
+      return
+    end
+    local cells = {}
+    for i = 1, width do cells[i] = draw_cell(counts[i], period_ns) end
+    put_line(report.clock(row * period_ns) .. "  " .. table.concat(cells):match("^(.-) *$"))
+  end
+
+  local function advance(now)
+    local at = now // period_ns
+    row = row or at
+    while row < at do
+      put_row()
+      counts, row = {}, row + 1
+      if n_empty > 4 and at - row > 4 then row = at - 2 end
+    end
+  end
+
+  function on_init()
+    chisel.set_filter(spec.filter)
+    time = chisel.request_field("evt.rawtime")
+    if spec.init then spec.init() end
+    return true
+  end
+
+  function on_capture_start()
+    local columns = sysdig.get_terminal_info().width
+    if columns > MARGIN + 20 then width = columns - MARGIN - 8 end
+    has_legend = columns == 0 or columns >= LEGEND_WIDTH -- a line that wraps could not be replaced
+    period_ns = arg.refresh_time * 1000000
+    chisel.set_interval_ns(period_ns)
+    return true
+  end
+
+  function on_event()
+    local now = field(time)
+    advance(now)
+    local cell = spec.cell(now, width, period_ns)
+    if cell then counts[cell] = (counts[cell] or 0) + 1 end
+    return true
+  end
+
+  function on_interval(s, ns)
+    advance(s * 1000000000 + ns)
+    return true
+  end
+
+  function on_capture_end()
+    if row and next(counts) then put_row() end
+  end
+end

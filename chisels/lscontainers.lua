@@ -1,0 +1,62 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Containers: live those that run, as soon as all of them have a name or after two seconds; of a capture all that are in it."
+short_description = "List containers"
+category = "Containers"
+
+local report = require "report"
+
+local arg = report.args {
+  {name = "desc", default = "", check = report.one_of {"desc"},
+   description = "desc: all that is known of each, one a line, as JSON"},
+}
+
+local columns = {
+  {title = "ID", name = "id"},
+  {title = "TYPE", name = "type"},
+  {title = "NAME", name = "name", whole = true},
+  {title = "IMAGE", name = "image"},
+}
+local WAIT_S = 2
+
+local function list()
+  local all = sysdig.get_container_table()
+  table.sort(all, function(a, b) return a.id < b.id end)
+  return all
+end
+
+-- Names come a while after the beginning: they are asked for.
+local function has_names()
+  for _, container in ipairs(list()) do
+    if container.name == "" or container.name == container.id then return false end
+  end
+  return true
+end
+
+local function put()
+  local rows = {}
+  for i, container in ipairs(list()) do
+    if arg.desc == "desc" then report.print_json(container) end
+    rows[i] = {}
+    for n, c in ipairs(columns) do
+      if container[c.name] ~= "" then rows[i][n] = report.text(container[c.name]) end
+    end
+  end
+  if arg.desc ~= "desc" then report.put_once(columns, rows) end
+end
+
+local began
+
+function on_capture_start()
+  if sysdig.is_live() and has_names() then sysdig.end_capture() end
+  return true
+end
+
+function on_event()
+  if not sysdig.is_live() then return false end
+  local now = evt.get_ts()
+  began = began or now
+  if now - began >= WAIT_S or has_names() then sysdig.end_capture() end
+  return false
+end
+
+on_capture_end = put

@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "How many system calls took how long, as a picture that scrolls: time goes down, latency goes to the right from 100 ns to 10 s, the colour of a cell is how many there were. Filters choose what is looked at, such as fd.type=file; calls that wait are at the right and 'evt.is_wait=false' leaves them out."
+short_description = "Draw latencies of system calls as a heat map"
+category = "CPU Usage"
+
+local FIRST, DECADES = 2, 8 -- 100 ns, up to 10^10
+local names = {"100ns", "1us", "10us", "100us", "1ms", "10ms", "100ms", "1s", "10s"}
+local latency
+
+local function log10(n) return math.log(n, 10) end
+
+require "heatmap" {
+  period = 500,
+  filter = "evt.latency>0",
+  init = function() latency = chisel.request_field("evt.latency") end,
+  cell = function(_, width)
+    local at = math.floor((log10(evt.field(latency)) - FIRST) / DECADES * width) + 1
+    return math.max(1, math.min(width, at))
+  end,
+  bounds = function(cell, width)
+    local function edge(i) return math.floor(10 ^ (FIRST + i * DECADES / width)) end
+    return cell > 1 and edge(cell - 1) or 0, cell < width and edge(cell) or nil
+  end,
+  marks = function(width)
+    local marks = {}
+    for i, name in ipairs(names) do marks[i] = {math.floor((i - 1) * width / DECADES) + 1, name} end
+    return marks
+  end,
+}

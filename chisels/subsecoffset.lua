@@ -1,0 +1,20 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "When in each second system calls end, as a picture that scrolls: a row is a second, or as many milliseconds as asked for, and each call is at its place in it. What happens again and again at the same pace, such as timers, makes columns. The colour of a cell is how many there were, as calls a second."
+short_description = "Draw when in each second calls happen"
+category = "CPU Usage"
+
+require "heatmap" {
+  period = 1000,
+  filter = "syscall.type exists and evt.dir=<",
+  cell = function(now, width, period_ns) return now % period_ns * width // period_ns + 1 end,
+  bounds = function(cell, width, period_ns)
+    return (cell - 1) * period_ns // width, cell * period_ns // width
+  end,
+  marks = function(width, period_ns)
+    local marks, n = {}, 5
+    for i = 0, n do
+      marks[i + 1] = {width * i // n + 1, ("%gms"):format(period_ns * i / n / 1000000)}
+    end
+    return marks
+  end,
+}

@@ -1,0 +1,91 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Datagrams of UDP sockets. Without arguments, a list of flows: who sent to whom, how often and how much. With the number of a flow, what was sent, one after the other, as it was: saker -r in.scap -c udp_extract 2 >flow.bin; to a terminal, as text. With a folder and --chisel-unsafe, each flow to a file there. A capture has as much of each datagram as its -s says. DNS is left out, unless a filter asks for it."
+short_description = "List flows of UDP and write out what they carried"
+category = "Net"
+
+local report = require "report"
+
+local arg = report.args {
+  {name = "flow", argtype = "int", default = 0, check = report.whole(0),
+   description = "Number of a flow, as in the list: its data goes to the output (0: the list)"},
+  {name = "folder", optional = true,
+   description = "A folder that exists: the data of each flow goes to a file there"},
+}
+
+local columns = report.with_container {
+  {"FLOW", name = "flow", kind = "number"},
+  {"DIRECTION", name = "direction"},
+  {"DATAGRAMS", name = "datagrams", kind = "number"},
+  {"BYTES", name = "bytes", kind = "bytes"},
+  {"KEPT", name = "kept", kind = "bytes"},
+  {"PID", name = "pid", kind = "number"},
+  {"PROCESS", name = "process"},
+  {"CONNECTION", name = "connection"},
+}
+for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
+
+local handles, flows, by_key = {}, {}, {}
+
+function on_init()
+  for name, field in pairs {
+    connection = "fd.name", pid = "proc.pid", process = "proc.name", dir = "evt.io_dir",
+    bytes = "evt.rawres", data = "evt.rawarg.data", ["container.name"] = "container.name",
+  } do handles[name] = chisel.request_field(field) end
+  local dns = sysdig.get_filter() == "" and " and not fd.port=53" or ""
+  chisel.set_filter("evt.dir=< and evt.is_io=true and evt.rawres>=0 and fd.l4proto=udp" .. dns)
+  sysdig.set_snaplen(65535)
+  return true
+end
+
+local function find_flow()
+  local dir, connection = evt.field(handles.dir), evt.field(handles.connection) or ""
+  local pid = evt.field(handles.pid) or -1
+  local key = ("%d %s %s"):format(pid, dir, connection)
+  local flow = by_key[key]
+  if not flow then
+    flow = {flow = #flows + 1, direction = dir == "write" and "sent" or "received", datagrams = 0,
+            bytes = 0, kept = 0, pid = pid, process = evt.field(handles.process),
+            connection = connection, ["container.name"] = evt.field(handles["container.name"])}
+    flows[#flows + 1], by_key[key] = flow, flow
+  end
+  return flow
+end
+
+-- 127.0.0.1:5000->127.0.0.1:53 of process 7 is 7_sent_127.0.0.1_5000_127.0.0.1_53. No file stays
+-- open: there may be thousands of flows.
+local function append(flow, data)
+  local name = ("%d_%s_%s"):format(flow.pid, flow.direction, flow.connection):gsub("[^%w.]+", "_")
+  local path = ("%s/%s"):format(arg.folder, name)
+  local allowed, file, why = pcall(io.open, path, flow.datagrams == 1 and "wb" or "ab")
+  if not allowed then why = "files are written only with --chisel-unsafe" end
+  if not allowed or not file then
+    io.stderr:write(("saker: udp_extract: %s\n"):format(why))
+    os.exit(1)
+  end
+  file:write(data)
+  file:close()
+end
+
+function on_event()
+  local flow, data = find_flow(), evt.field(handles.data) or ""
+  flow.datagrams, flow.bytes = flow.datagrams + 1, flow.bytes + evt.field(handles.bytes)
+  flow.kept = flow.kept + #data
+  if arg.folder then
+    append(flow, data)
+  elseif flow.flow == arg.flow and report.is_json() then
+    report.print_json {flow = flow.flow, data = report.text(data)}
+  elseif flow.flow == arg.flow then
+    io.write(sysdig.is_tty() and report.text(data) .. "\n" or data)
+  end
+  return true
+end
+
+function on_capture_end()
+  if arg.flow > 0 and not arg.folder then return end
+  local rows = {}
+  for n, flow in ipairs(flows) do
+    rows[n] = {}
+    for i, c in ipairs(columns) do rows[n][i] = flow[c.name] end
+  end
+  report.put_once(columns, rows)
+end
