@@ -101,5 +101,52 @@ class Arguments(Replay):
         self.fails("there is no chisel 'missing'", "missing top=5")
 
 
+class Limits(Replay):
+    """What does not return ends, wherever it is."""
+
+    def ends(self, sentence, text):
+        self.write(text)
+        p = self.run_chisel("--chisel-limit", "64:20", "-c", "t")
+        self.assertEqual(p.returncode, 1, (text, p.stdout, p.stderr))
+        self.assertIn(sentence, p.stderr, text)
+
+    def test_instructions(self):
+        for body in ("while true do end",
+                     "while true do pcall(error) end",
+                     "while true do pcall(function() while true do end end) end",
+                     "xpcall(function() while true do end end, function() while true do end end)",
+                     "local t = setmetatable({}, {__index = function(t, k) while true do end end}) return t.x",
+                     "local x <close> = setmetatable({}, {__close = function() while true do end end})"):
+            self.ends("it did not return within 20.0 million instructions", f"function on_event() {body} end")
+            self.ends("did not return within", body)
+
+    def test_coroutines(self):
+        for text in ("coroutine.wrap(function() while true do end end)()",
+                     "while true do pcall(coroutine.wrap(function() while true do end end)) end",
+                     "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
+                     "coroutine.wrap(function() coroutine.wrap(function() while true do end end)() end)()",
+                     "local co = coroutine.create(function() local x <close> = setmetatable({}, {__close = "
+                     "function() while true do end end}) coroutine.yield() end) coroutine.resume(co) "
+                     "coroutine.close(co) while true do pcall(error) end",
+                     "local co = coroutine.wrap(function() while true do coroutine.yield() end end) "
+                     "while true do co() end"):
+            self.ends("did not return within 20.0 million", text)
+
+    def test_library(self):
+        """C code that counts nothing."""
+        self.ends("does not come back", "string.find(('a'):rep(3000), ('a-'):rep(9) .. 'b')")
+        self.ends("does not come back", "pcall(table.move, {}, 1, 1 << 60, 2)")
+        self.ends("(--chisel-limit)", "while true do ('a'):rep(50):find('a-a-a-b') end")
+
+    def test_a_call_that_ends_costs_nothing_later(self):
+        """Each callback has its own budget."""
+        self.write("""
+          function on_event() for i = 1, 1000000 do end n = (n or 0) + 1 end
+          function on_capture_end() print(n) end
+        """)
+        p = self.run_chisel("--chisel-limit", "64:20", "-c", "t")
+        self.assertEqual((p.returncode, p.stdout), (0, "100\n"), p.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

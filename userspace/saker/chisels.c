@@ -241,11 +241,26 @@ static int add_set_filter(struct chisels *cs, struct options *o)
 	return 0;
 }
 
+/* In a signal handler. What the capture file has is in it; the kernel ends the capture. */
+static void end_stuck(const char *chisel)
+{
+	static const char before[] = "saker: chisel ",
+			  after[] = " failed: a function of Lua's library that it called, a "
+				    "pattern perhaps, does not come back (--chisel-limit)\n";
+
+	if (write(STDERR_FILENO, before, sizeof(before) - 1) > 0 &&
+	    write(STDERR_FILENO, chisel, strlen(chisel)) > 0 &&
+	    write(STDERR_FILENO, after, sizeof(after) - 1) > 0)
+		_exit(STATUS_FAILED);
+	_exit(STATUS_FAILED);
+}
+
 static void tell_run(struct chisels *cs, const struct options *o)
 {
 	struct sinsp_chisel_run *run = &cs->run;
 
 	run->log = say_log;
+	run->stuck = end_stuck;
 	run->source = o->read.n ? o->read.v[0] : NULL;
 	run->out = o->command ? stderr : stdout;
 	run->json = o->lines_kind == SINSP_FORMAT_JSON;

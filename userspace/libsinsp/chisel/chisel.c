@@ -5,9 +5,7 @@
  */
 #include "chisel.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,105 +29,6 @@ void sinsp_chisel_run_fini(struct sinsp_chisel_run *run)
 	if (run->udp_fd >= 0)
 		close(run->udp_fd);
 	sinsp_chisel_run_init(run);
-}
-
-void sinsp_chisel_say(const struct sinsp_chisel *c, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	if (!c->run->log)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	c->run->log(c->run->log_ctx, SCAP_LOG_ERROR, text);
-}
-
-/* ---- files ---- */
-
-/* DIR/NAME.lua; NULL: it is not there, or no memory. Owned. */
-static char *file_in(const char *dir, size_t dir_len, const char *name)
-{
-	char *path;
-
-	if (asprintf(&path, "%.*s/%s.lua", (int)dir_len, dir, name) < 0)
-		return NULL;
-	if (access(path, R_OK) == 0)
-		return path;
-	free(path);
-	return NULL;
-}
-
-char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name)
-{
-	const char *slash = c->path ? strrchr(c->path, '/') : NULL;
-	char *path = slash ? file_in(c->path, (size_t)(slash - c->path), name) : NULL;
-
-	for (const char *const *d = c->run->dirs; !path && d && *d; d++)
-		path = file_in(*d, strlen(*d), name);
-	return path;
-}
-
-static int is_chisel_file(const struct dirent *e)
-{
-	const size_t len = strlen(e->d_name);
-
-	return len > 4 && e->d_name[0] != '.' && strcmp(e->d_name + len - 4, ".lua") == 0;
-}
-
-struct names {
-	char **v;
-	size_t n;
-};
-
-static int add_name(struct names *names, const char *file)
-{
-	char **v = realloc(names->v, (names->n + 1) * sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	names->v = v;
-	v[names->n] = strndup(file, strlen(file) - 4);
-	return v[names->n++] ? 0 : -ENOMEM;
-}
-
-static int add_names(struct names *names, const char *dir)
-{
-	struct dirent **files;
-	const int n = scandir(dir, &files, is_chisel_file, NULL);
-	int err = 0;
-
-	for (int i = 0; i < n; i++) {
-		err = err ?: add_name(names, files[i]->d_name);
-		free(files[i]);
-	}
-	if (n >= 0)
-		free(files);
-	return err;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *name), void *ctx)
-{
-	struct names names = {0};
-	int err = 0;
-
-	for (const char *const *d = dirs; d && *d && !err; d++)
-		err = add_names(&names, *d);
-	if (names.n)
-		qsort(names.v, names.n, sizeof(*names.v), compare_names);
-	for (size_t i = 0; i < names.n && !err; i++)
-		if (!i || strcmp(names.v[i], names.v[i - 1]) != 0)
-			err = fn(ctx, names.v[i]);
-	for (size_t i = 0; i < names.n; i++)
-		free(names.v[i]);
-	free(names.v);
-	return err;
 }
 
 /* ---- loading ---- */
@@ -209,11 +108,12 @@ static int load_chisel(lua_State *L)
 
 static void drop_program(struct sinsp_chisel *c)
 {
+	chisel_watch_fini(&c->watch);
 	if (c->L)
 		lua_close(c->L);
 	c->L = NULL;
 	for (size_t i = 0; i < c->n_fields; i++)
-		sinsp_field_fini(&c->fields[i]);
+		sinsp_field_fini(&c->fields[i].field);
 	free(c->fields);
 	sinsp_filter_free(c->filter);
 	sinsp_format_free(c->format);
@@ -243,6 +143,7 @@ static char *path_of(const struct sinsp_chisel *c, const char *name)
 static int open_program(struct sinsp_chisel *c, const char *name)
 {
 	char *path = path_of(c, name);
+	int err;
 
 	if (!path || access(path, R_OK)) {
 		sinsp_chisel_say(c, "there is no chisel '%s': saker -cl lists them", name);
@@ -259,6 +160,12 @@ static int open_program(struct sinsp_chisel *c, const char *name)
 	if (!c->L || !c->name) {
 		sinsp_chisel_say(c, "chisel %s: not enough memory", name);
 		return -ENOMEM;
+	}
+	err = sinsp_chisel_watch(c);
+	if (err) {
+		sinsp_chisel_say(c, "chisel %s: no timer to watch over it: %s", name,
+				 strerror(-err));
+		return err;
 	}
 	lua_pushcfunction(c->L, load_chisel);
 	return sinsp_chisel_call(c, 0, 0, "its file");
@@ -461,17 +368,17 @@ int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 /* 1: the event is to have its line. */
 static int call_on_event(struct sinsp_chisel *c)
 {
-	int err, r;
+	int err, r = 0;
 
 	if (c->on_event == LUA_NOREF)
 		return 1;
 	lua_rawgeti(c->L, LUA_REGISTRYINDEX, c->on_event);
-	err = sinsp_chisel_call(c, 0, 1, "on_event");
-	if (err)
-		return err;
-	r = lua_toboolean(c->L, -1);
-	lua_pop(c->L, 1);
-	return r;
+	err = sinsp_chisel_call(c, 0, c->format_text != NULL, "on_event");
+	if (!err && c->format_text) {
+		r = lua_toboolean(c->L, -1);
+		lua_pop(c->L, 1);
+	}
+	return err ?: r;
 }
 
 static int make_format(struct sinsp_chisel *c)
@@ -510,8 +417,11 @@ static int put_line(struct sinsp_chisel *c)
 
 int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
-	int r = c->filter ? sinsp_filter_run(c->filter, evt) : 1;
+	int r;
 
+	if (c->on_event == LUA_NOREF && !c->format_text)
+		return 0;
+	r = c->filter ? sinsp_filter_run(c->filter, evt) : 1;
 	if (r > 0)
 		r = call_on_event(c);
 	if (r > 0 && c->format_text && !c->run->end)

@@ -24,6 +24,9 @@ struct sinsp_chisel_run {
 	void *log_ctx;
 	size_t max_bytes; /* of Lua's memory, each; 0: 1 GiB */
 	uint64_t max_instructions; /* of a callback; 0: 10^9 */
+	/* A function of Lua's library does not come back, and nothing can end it: called by a
+	 * signal handler, to end the process with a sentence about @chisel. NULL: it goes on. */
+	void (*stuck)(const char *chisel);
 	double (*progress)(void *ctx); /* share of the files that is read; NULL: not known */
 	void *progress_ctx;
 	uint8_t unsafe; /* they may write files, run programs, send data */

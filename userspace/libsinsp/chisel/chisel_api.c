@@ -37,22 +37,41 @@ static int is_plain(const struct sinsp_value *v)
 	return !bad;
 }
 
-/* Whose bytes they are: those of evt.rawarg are as they were, those of evt.buffer are shown as
- * sysdig.set_output_format says. */
-static int is_shown(const struct sinsp_field *f, const struct sinsp_value *v)
+/* The value among those that were handed over before: scripts mostly see the same few. */
+static struct sinsp_chisel_text *find_text(struct sinsp_chisel_field *cf,
+					   const struct sinsp_value *v)
 {
-	if (v->type == FIELD_BYTES)
-		return f->row->type == FIELD_BYTES;
-	return v->is_name && !is_plain(v);
+	const uintptr_t at = (uintptr_t)v->p;
+
+	return &cf->texts[(at >> 3 ^ at >> 8 ^ v->len) % SINSP_CHISEL_TEXTS];
 }
 
-static void push_value(lua_State *L, struct sinsp_asker *a, const struct sinsp_field *f,
+static int is_text(const struct sinsp_chisel_text *t, const struct sinsp_value *v)
+{
+	return t->ref && t->len == v->len && memcmp(t->p, v->p, v->len) == 0;
+}
+
+static void push_new_text(lua_State *L, struct sinsp_chisel_text *t, const struct sinsp_value *v)
+{
+	enum { KEPT_MAX = 256 };
+	const char *p = lua_pushlstring(L, v->p, v->len);
+
+	if (v->len > KEPT_MAX)
+		return;
+	lua_pushvalue(L, -1);
+	if (t->ref)
+		lua_rawseti(L, LUA_REGISTRYINDEX, t->ref);
+	else
+		t->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	t->p = p;
+	t->len = v->len;
+}
+
+static void push_value(lua_State *L, struct sinsp_asker *a, struct sinsp_chisel_field *cf,
 		       const struct sinsp_value *v)
 {
-	if (is_shown(f, v)) {
-		push_text(L, a, v);
-		return;
-	}
+	struct sinsp_chisel_text *t;
+
 	switch ((enum sinsp_field_type)v->type) {
 	case FIELD_INT:
 		lua_pushinteger(L, v->i);
@@ -71,8 +90,23 @@ static void push_value(lua_State *L, struct sinsp_asker *a, const struct sinsp_f
 		break;
 	case FIELD_STR:
 	case FIELD_PATH:
+		t = find_text(cf, v);
+		if (is_text(t, v))
+			lua_rawgeti(L, LUA_REGISTRYINDEX, t->ref);
+		else if (is_plain(v))
+			push_new_text(L, t, v);
+		else if (v->is_name)
+			push_text(L, a, v);
+		else
+			lua_pushlstring(L, v->p, v->len);
+		break;
 	case FIELD_BYTES:
-		lua_pushlstring(L, v->p, v->len);
+		/* Those of evt.rawarg are as they were, those of evt.buffer are shown as
+		 * sysdig.set_output_format says. */
+		if (cf->field.row->type == FIELD_BYTES)
+			push_text(L, a, v);
+		else
+			lua_pushlstring(L, v->p, v->len);
 		break;
 	default:
 		push_text(L, a, v);
@@ -81,30 +115,31 @@ static void push_value(lua_State *L, struct sinsp_asker *a, const struct sinsp_f
 
 /* ---- evt ---- */
 
+/* Existing chisels ask for fields that they forgot to request. */
+static int no_field(lua_State *L)
+{
+	luaL_argcheck(L, lua_isnil(L, 1), 1, "not a field of chisel.request_field");
+	lua_pushnil(L);
+	return 1;
+}
+
 static int evt_field(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
+	const lua_Unsigned i = (lua_Unsigned)lua_tointeger(L, 1) - 1;
 	const struct sinsp_value *more;
+	struct sinsp_chisel_field *cf;
 	struct sinsp_value v;
-	lua_Unsigned i;
-	int n, is_number;
+	int n;
 
-	i = (lua_Unsigned)lua_tointegerx(L, 1, &is_number) - 1;
-	/* Existing chisels ask for fields that they forgot to request. */
-	if (!is_number && lua_isnil(L, 1)) {
-		lua_pushnil(L);
-		return 1;
-	}
-	luaL_argcheck(L, is_number && i < c->n_fields, 1, "not a field of chisel.request_field");
-	if (!c->evt) {
-		lua_pushnil(L);
-		return 1;
-	}
-	n = sinsp_field_get(&c->asker, &c->fields[i], &v, &more);
+	if (i >= c->n_fields)
+		return no_field(L);
+	cf = &c->fields[i];
+	n = c->evt ? sinsp_field_get(&c->asker, &cf->field, &v, &more) : 0;
 	if (n < 0)
-		return luaL_error(L, "%s: %s", c->fields[i].row->name, strerror(-n));
+		return luaL_error(L, "%s: %s", cf->field.row->name, strerror(-n));
 	if (n)
-		push_value(L, &c->asker, &c->fields[i], &v);
+		push_value(L, &c->asker, cf, &v);
 	else
 		lua_pushnil(L);
 	return 1;
@@ -164,7 +199,8 @@ static int request_field(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
 	const char *name = luaL_checkstring(L, 1), *why = "";
-	struct sinsp_field *fields;
+	struct sinsp_chisel_field *fields;
+	struct sinsp_field *f;
 	size_t at;
 	int r;
 
@@ -174,38 +210,27 @@ static int request_field(lua_State *L)
 		return luaL_error(L, "not enough memory");
 	c->fields = fields;
 	fields += c->n_fields;
-	*fields = (struct sinsp_field){0};
-	r = sinsp_field_parse(fields, name, &why, &at);
+	*fields = (struct sinsp_chisel_field){0};
+	f = &fields->field;
+	r = sinsp_field_parse(f, name, &why, &at);
 	if (r >= 0 && name[r]) {
 		why = "there is something behind the field";
 		r = -EINVAL;
 	}
 	if (r < 0) {
 		lua_pushstring(L, r == -ENOMEM ? "not enough memory" : why);
-		sinsp_field_fini(fields);
+		sinsp_field_fini(f);
 		return luaL_error(L, "chisel.request_field('%s'): %s", name, lua_tostring(L, -1));
 	}
 	for (size_t i = 0; i < c->n_fields; i++) {
-		if (sinsp_field_equal(&c->fields[i], fields)) {
-			sinsp_field_fini(fields);
+		if (sinsp_field_equal(&c->fields[i].field, f)) {
+			sinsp_field_fini(f);
 			lua_pushinteger(L, (lua_Integer)i + 1);
 			return 1;
 		}
 	}
 	lua_pushinteger(L, (lua_Integer)++c->n_fields);
 	return 1;
-}
-
-struct sinsp_filter *sinsp_chisel_filter(lua_State *L, const char *text)
-{
-	struct sinsp_filter_error err = {0};
-	struct sinsp_filter *f;
-	int r = sinsp_filter_new(&f, text, NULL, &err);
-
-	if (!r)
-		return f;
-	luaL_error(L, "filter '%s': %s", text, r == -EINVAL ? err.what : strerror(-r));
-	return NULL;
 }
 
 static int chisel_set_filter(lua_State *L)
@@ -306,23 +331,3 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "In `on_init`: another chisel takes over, with these arguments."},
 	{NULL},
 };
-
-/* ---- documentation ---- */
-
-static void put_table(FILE *f, const char *table, const struct sinsp_chisel_binding *b)
-{
-	fprintf(f, "\n## %s\n\n| function | what it does |\n|---|---|\n", table);
-	for (; b->name; b++)
-		fprintf(f, "| `%s.%s` | %s |\n", table, b->use, b->help);
-}
-
-void sinsp_chisel_api_markdown(FILE *f)
-{
-	fputs("# What chisels can call\n\n"
-	      "Made of the tables in userspace/libsinsp/chisel by `saker -cl --markdown`. "
-	      "The interface is sysdig's.\n",
-	      f);
-	put_table(f, "chisel", sinsp_chisel_chisel);
-	put_table(f, "evt", sinsp_chisel_evt);
-	put_table(f, "sysdig", sinsp_chisel_sysdig);
-}

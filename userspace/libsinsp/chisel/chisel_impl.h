@@ -8,6 +8,7 @@
 #include <lualib.h>
 
 #include "chisel.h"
+#include "chisel_watch.h"
 #include "fields/field.h"
 #include "fields/format.h"
 #include "filter/filter.h"
@@ -20,7 +21,20 @@ struct sinsp_chisel_exec {
 
 void sinsp_chisel_exec_fini(struct sinsp_chisel_exec *x);
 
-enum { SINSP_CHISEL_ARGS_MAX = 100 };
+enum { SINSP_CHISEL_ARGS_MAX = 100, SINSP_CHISEL_TEXTS = 16 };
+
+/* A text that Lua has, and will have as long as it is referred to. */
+struct sinsp_chisel_text {
+	const char *p;
+	uint32_t len;
+	int ref; /* in the registry; 0: none yet */
+};
+
+/* A field of request_field, and values of it: by where they were. */
+struct sinsp_chisel_field {
+	struct sinsp_field field;
+	struct sinsp_chisel_text texts[SINSP_CHISEL_TEXTS];
+};
 
 struct sinsp_chisel {
 	struct sinsp_chisel_run *run;
@@ -29,7 +43,7 @@ struct sinsp_chisel {
 	lua_State *L;
 	int on_event; /* registry reference; LUA_NOREF: there is none */
 	struct sinsp_asker asker;
-	struct sinsp_field *fields; /* of request_field: a handle is an index and one more */
+	struct sinsp_chisel_field *fields; /* a handle is an index and one more */
 	size_t n_fields;
 	uint64_t set_serial; /* of the event that asker was set to */
 	struct sinsp_filter *filter; /* NULL: every event */
@@ -44,7 +58,8 @@ struct sinsp_chisel {
 	struct sinsp_chisel_exec exec;
 	size_t n_bytes; /* of Lua's memory */
 	uint8_t out_of_memory;
-	uint64_t n_instructions; /* of the callback, in steps */
+	struct chisel_watch watch;
+	uint64_t n_instructions; /* of the callback, in steps, once they are counted */
 	uint8_t out_of_instructions;
 };
 
@@ -67,6 +82,8 @@ static inline struct sinsp_chisel *chisel_of(lua_State *L)
 
 /* A state with libraries, limits and without what is not allowed. NULL: no memory. */
 lua_State *sinsp_chisel_state(struct sinsp_chisel *c);
+/* Calls have an end from now on. 0 or a negative errno. */
+int sinsp_chisel_watch(struct sinsp_chisel *c);
 /* In a protected call: libraries and tables of functions. */
 int sinsp_chisel_fill_state(lua_State *L);
 /* Calls what lies below @n_args arguments, with a traceback. An error is told: -EINVAL. */

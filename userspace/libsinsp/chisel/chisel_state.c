@@ -13,8 +13,6 @@
 #include "chisel_impl.h"
 #include "chisel_lua.h"
 
-enum { STEP_INSTRUCTIONS = 100000 };
-
 static void *count_bytes(void *ctx, void *p, size_t old, size_t size)
 {
 	struct sinsp_chisel *c = ctx;
@@ -41,15 +39,70 @@ static void *count_bytes(void *ctx, void *p, size_t old, size_t size)
 static void count_instructions(lua_State *L, lua_Debug *ar)
 {
 	struct sinsp_chisel *c = chisel_of(L);
+	const int is_late = chisel_watch_is_late(&c->watch);
 
 	(void)ar;
-	c->n_instructions += STEP_INSTRUCTIONS;
-	if (c->n_instructions <= c->run->max_instructions && !c->out_of_instructions)
+	c->n_instructions += (uint64_t)lua_gethookcount(L);
+	if (c->n_instructions <= c->run->max_instructions && !is_late && !c->out_of_instructions)
 		return;
 	c->out_of_instructions = 1;
 	lua_sethook(L, count_instructions, LUA_MASKCOUNT, 1);
-	luaL_error(L, "it did not return within %f million instructions (--chisel-limit)",
-		   (double)c->run->max_instructions / 1e6);
+	luaL_error(L, "it did not return within %f million instructions, or %d s (--chisel-limit)",
+		   (double)c->run->max_instructions / 1e6, chisel_watch_seconds(&c->watch));
+}
+
+int sinsp_chisel_watch(struct sinsp_chisel *c)
+{
+	return chisel_watch_init(&c->watch, c->run, c->name, c->L, count_instructions);
+}
+
+/* Of coroutines instructions are counted from the beginning: nobody knows from outside which
+ * one runs. create and wrap of the library are the upvalue. */
+static int create_coroutine(lua_State *L)
+{
+	lua_State *co;
+
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1);
+	lua_call(L, lua_gettop(L) - 1, 1);
+	co = lua_tothread(L, -1);
+	if (!co && lua_getupvalue(L, -1, 1)) {
+		co = lua_tothread(L, -1);
+		lua_pop(L, 1);
+	}
+	if (!co)
+		return luaL_error(L, "a coroutine that is none");
+	lua_sethook(co, count_instructions, LUA_MASKCOUNT, CHISEL_WATCH_STEP);
+	return 1;
+}
+
+/* What xpcall calls with an error. That of the hook is raised inside of it, where no hook is called
+ * and nothing counted: it goes on without. */
+static int handle_error(lua_State *L)
+{
+	if (chisel_of(L)->out_of_instructions)
+		return 1;
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1);
+	lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+	return lua_gettop(L);
+}
+
+static int guard_handler(lua_State *L)
+{
+	luaL_checktype(L, 1, LUA_TFUNCTION);
+	lua_settop(L, 1);
+	lua_pushcclosure(L, handle_error, 1);
+	return 1;
+}
+
+static void wrap_library(lua_State *L, const char *table, const char *name, lua_CFunction fn)
+{
+	lua_getglobal(L, table);
+	lua_getfield(L, -1, name);
+	lua_pushcclosure(L, fn, 1);
+	lua_setfield(L, -2, name);
+	lua_pop(L, 1);
 }
 
 /* ---- text of numbers, as in Lua 5.1 ---- */
@@ -69,7 +122,7 @@ static int to_string(lua_State *L)
 	return 1;
 }
 
-static int print(lua_State *L)
+static void put_all(lua_State *L, const char *sep, int texts_only)
 {
 	FILE *out = chisel_of(L)->run->out;
 	const int n = lua_gettop(L);
@@ -78,36 +131,31 @@ static int print(lua_State *L)
 		const char *s;
 		size_t len;
 
-		lua_pushcfunction(L, to_string);
-		lua_pushvalue(L, i);
-		lua_call(L, 1, 1);
-		s = lua_tolstring(L, -1, &len);
+		if (texts_only)
+			luaL_argcheck(L, lua_isstring(L, i), i, "text or a number is needed");
+		if (lua_type(L, i) != LUA_TSTRING) {
+			lua_pushcfunction(L, to_string);
+			lua_pushvalue(L, i);
+			lua_call(L, 1, 1);
+			lua_replace(L, i);
+		}
+		s = lua_tolstring(L, i, &len);
 		if (i > 1)
-			fputc('\t', out);
-		fwrite(s, 1, len, out);
-		lua_pop(L, 1);
+			fputs_unlocked(sep, out);
+		fwrite_unlocked(s, 1, len, out);
 	}
-	fputc('\n', out);
+}
+
+static int print(lua_State *L)
+{
+	put_all(L, "\t", 0);
+	putc_unlocked('\n', chisel_of(L)->run->out);
 	return 0;
 }
 
 static int write_out(lua_State *L)
 {
-	FILE *out = chisel_of(L)->run->out;
-	const int n = lua_gettop(L);
-
-	for (int i = 1; i <= n; i++) {
-		const char *s;
-		size_t len;
-
-		luaL_argcheck(L, lua_isstring(L, i), i, "text or a number is needed");
-		lua_pushcfunction(L, to_string);
-		lua_pushvalue(L, i);
-		lua_call(L, 1, 1);
-		s = lua_tolstring(L, -1, &len);
-		fwrite(s, 1, len, out);
-		lua_pop(L, 1);
-	}
+	put_all(L, "", 1);
 	return 0;
 }
 
@@ -258,10 +306,15 @@ static int end_run(lua_State *L)
 
 /* For compat.lua. */
 static const luaL_Reg natives[] = {
-	{"tostring", to_string},  {"print", print},
-	{"write", write_out},     {"flush", flush_out},
-	{"load_file", load_file}, {"find_module", find_module},
-	{"exit", end_run},        {NULL, NULL},
+	{"tostring", to_string},
+	{"print", print},
+	{"write", write_out},
+	{"flush", flush_out},
+	{"load_file", load_file},
+	{"find_module", find_module},
+	{"exit", end_run},
+	{"guard_handler", guard_handler},
+	{NULL, NULL},
 };
 
 static void add_bindings(lua_State *L, const char *table, const struct sinsp_chisel_binding *b)
@@ -279,11 +332,9 @@ int sinsp_chisel_fill_state(lua_State *L)
 	const struct sinsp_chisel_run *run = chisel_of(L)->run;
 
 	luaL_openlibs(L);
-	lua_getglobal(L, "string");
-	lua_getfield(L, -1, "format");
-	lua_pushcclosure(L, format, 1);
-	lua_setfield(L, -2, "format");
-	lua_pop(L, 1);
+	wrap_library(L, "string", "format", format);
+	wrap_library(L, "coroutine", "create", create_coroutine);
+	wrap_library(L, "coroutine", "wrap", create_coroutine);
 	add_bindings(L, "sysdig", sinsp_chisel_sysdig);
 	add_bindings(L, "chisel", sinsp_chisel_chisel);
 	add_bindings(L, "evt", sinsp_chisel_evt);
@@ -320,7 +371,6 @@ lua_State *sinsp_chisel_state(struct sinsp_chisel *c)
 	if (!L)
 		return NULL;
 	*(struct sinsp_chisel **)lua_getextraspace(L) = c;
-	lua_sethook(L, count_instructions, LUA_MASKCOUNT, STEP_INSTRUCTIONS);
 	lua_pushcfunction(L, add_traceback);
 	return L;
 }
@@ -339,12 +389,13 @@ static void say_lines(const struct sinsp_chisel *c, const char *what, const char
 int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what)
 {
 	lua_State *L = c->L;
-	const int at = lua_gettop(L) - n_args;
 	const char *text;
 	int status;
 
 	c->n_instructions = 0;
+	chisel_watch_begin(&c->watch);
 	status = lua_pcall(L, n_args, n_results, 1);
+	chisel_watch_end(&c->watch);
 	if (status == LUA_OK && !c->out_of_instructions)
 		return 0;
 	if (status == LUA_OK)
@@ -352,7 +403,7 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 	else
 		text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error";
 	if (c->run->ends_with_status) {
-		lua_settop(L, at - 1);
+		lua_settop(L, 1);
 		return -ECANCELED;
 	}
 	if (status == LUA_ERRMEM && c->out_of_memory)
@@ -362,7 +413,7 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 				 c->info.name, what, c->run->max_bytes / 1000000);
 	else
 		say_lines(c, what, text);
-	lua_settop(L, at - 1);
+	lua_settop(L, 1);
 	return -EINVAL;
 }
 

@@ -162,6 +162,11 @@ sorted.__metatable = false
 
 os.exit = native.exit
 
+local raw_xpcall, guard_handler = xpcall, native.guard_handler
+function xpcall(f, handler, ...)
+  return raw_xpcall(f, guard_handler(handler), ...)
+end
+
 -- No counting goes on in finalizers.
 local raw_setmetatable, rawget = setmetatable, rawget
 function setmetatable(t, mt)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all of the host stands on: sentences, files of chisels and their modules, filters. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chisel_impl.h"
+
+void sinsp_chisel_say(const struct sinsp_chisel *c, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	if (!c->run->log)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	c->run->log(c->run->log_ctx, SCAP_LOG_ERROR, text);
+}
+
+/* ---- files ---- */
+
+/* DIR/NAME.lua; NULL: it is not there, or no memory. Owned. */
+static char *file_in(const char *dir, size_t dir_len, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%.*s/%s.lua", (int)dir_len, dir, name) < 0)
+		return NULL;
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name)
+{
+	const char *slash = c->path ? strrchr(c->path, '/') : NULL;
+	char *path = slash ? file_in(c->path, (size_t)(slash - c->path), name) : NULL;
+
+	for (const char *const *d = c->run->dirs; !path && d && *d; d++)
+		path = file_in(*d, strlen(*d), name);
+	return path;
+}
+
+static int is_chisel_file(const struct dirent *e)
+{
+	const size_t len = strlen(e->d_name);
+
+	return len > 4 && e->d_name[0] != '.' && strcmp(e->d_name + len - 4, ".lua") == 0;
+}
+
+struct names {
+	char **v;
+	size_t n;
+};
+
+static int add_name(struct names *names, const char *file)
+{
+	char **v = realloc(names->v, (names->n + 1) * sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	names->v = v;
+	v[names->n] = strndup(file, strlen(file) - 4);
+	return v[names->n++] ? 0 : -ENOMEM;
+}
+
+static int add_names(struct names *names, const char *dir)
+{
+	struct dirent **files;
+	const int n = scandir(dir, &files, is_chisel_file, NULL);
+	int err = 0;
+
+	for (int i = 0; i < n; i++) {
+		err = err ?: add_name(names, files[i]->d_name);
+		free(files[i]);
+	}
+	if (n >= 0)
+		free(files);
+	return err;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *name), void *ctx)
+{
+	struct names names = {0};
+	int err = 0;
+
+	for (const char *const *d = dirs; d && *d && !err; d++)
+		err = add_names(&names, *d);
+	if (names.n)
+		qsort(names.v, names.n, sizeof(*names.v), compare_names);
+	for (size_t i = 0; i < names.n && !err; i++)
+		if (!i || strcmp(names.v[i], names.v[i - 1]) != 0)
+			err = fn(ctx, names.v[i]);
+	for (size_t i = 0; i < names.n; i++)
+		free(names.v[i]);
+	free(names.v);
+	return err;
+}
+
+/* ---- filters ---- */
+
+struct sinsp_filter *sinsp_chisel_filter(lua_State *L, const char *text)
+{
+	struct sinsp_filter_error err = {0};
+	struct sinsp_filter *f;
+	int r = sinsp_filter_new(&f, text, NULL, &err);
+
+	if (!r)
+		return f;
+	luaL_error(L, "filter '%s': %s", text, r == -EINVAL ? err.what : strerror(-r));
+	return NULL;
+}

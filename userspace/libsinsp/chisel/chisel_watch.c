@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The timer belongs to the thread, as does the signal: it interrupts the very code that it looks
+ * at, which is what lua_sethook allows.
+ */
+#include "chisel_watch.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "chisel.h"
+
+enum {
+	TICK_MS = 20,
+	NS_PER_INSTRUCTION = 10, /* counted, on a slow machine */
+	MIN_MS = 2000,
+	GRACE_TICKS = 1000 / TICK_MS, /* for the hook to be heard */
+	FIRST_TICK = 2, /* the first one may come at once */
+};
+
+_Thread_local struct chisel_watch *volatile chisel_watched;
+static _Thread_local timer_t timer;
+static _Thread_local unsigned int n_watches;
+
+static void on_tick(int sig)
+{
+	struct chisel_watch *w = chisel_watched;
+
+	(void)sig;
+	if (!w || ++w->n_ticks < FIRST_TICK)
+		return;
+	if (!w->counts) {
+		w->counts = 1;
+		lua_sethook(w->L, w->hook, LUA_MASKCOUNT, CHISEL_WATCH_STEP);
+	} else if (w->n_ticks > w->max_ticks + GRACE_TICKS && w->run->stuck) {
+		w->run->stuck(w->name);
+	}
+}
+
+static int start_timer(void)
+{
+	const struct itimerspec every = {
+		.it_interval.tv_nsec = TICK_MS * 1000000,
+		.it_value.tv_nsec = TICK_MS * 1000000,
+	};
+	struct sigaction act = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM};
+	sigset_t set;
+
+	event._sigev_un._tid = gettid();
+	sigemptyset(&set);
+	sigaddset(&set, SIGVTALRM);
+	if (sigaction(SIGVTALRM, &act, NULL) ||
+	    timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
+		return -errno;
+	timer_settime(timer, 0, &every, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	return 0;
+}
+
+int chisel_watch_init(struct chisel_watch *w, const struct sinsp_chisel_run *run, const char *name,
+		      lua_State *L, lua_Hook hook)
+{
+	const uint64_t ms = run->max_instructions * NS_PER_INSTRUCTION / 1000000;
+	int err = n_watches ? 0 : start_timer();
+
+	if (err)
+		return err;
+	n_watches++;
+	*w = (struct chisel_watch){.run = run, .name = name, .L = L, .hook = hook};
+	w->max_ticks = (sig_atomic_t)((ms > MIN_MS ? ms : MIN_MS) / TICK_MS);
+	return 0;
+}
+
+int chisel_watch_seconds(const struct chisel_watch *w)
+{
+	return w->max_ticks / (1000 / TICK_MS);
+}
+
+void chisel_watch_fini(struct chisel_watch *w)
+{
+	if (!w->L)
+		return;
+	w->L = NULL;
+	if (!--n_watches)
+		timer_delete(timer);
+}
