@@ -65,6 +65,18 @@ static __always_inline s64 reaper_tid(struct task_struct *task)
 	return BPF_CORE_READ(reaper, pid);
 }
 
+/* The last thread of a process ends, and with it what it had mapped. */
+static __always_inline void send_map_exit(u64 *ctx, struct task_struct *task)
+{
+	struct rec r;
+
+	if (!begin_at(&r, ctx, OPEN_NONE, EVT_MAP_EXIT_E, 0, EVT_MAP_EXIT_E_NPARAMS,
+		      EVT_MAP_EXIT_E_FIXED_SZ))
+		return;
+	put_s64(&r, task->tgid);
+	commit_event(&r);
+}
+
 SEC("tp_btf/sched_process_exit")
 int sched_process_exit(u64 *ctx)
 {
@@ -78,14 +90,17 @@ int sched_process_exit(u64 *ctx)
 		return 0;
 	kept = begin_event(&r, ctx, PROCEXIT_E, 0);
 	mark_end(task);
-	if (!kept)
-		return 0;
-	put_s64(&r, status);
-	put_s64(&r, STATUS_RET(status));
-	put_u8(&r, STATUS_SIGNAL(status));
-	put_u8(&r, !!STATUS_CORE(status));
-	put_s64(&r, reaper_tid(task));
-	return commit_event(&r);
+	if (kept) {
+		put_s64(&r, status);
+		put_s64(&r, STATUS_RET(status));
+		put_u8(&r, STATUS_SIGNAL(status));
+		put_u8(&r, !!STATUS_CORE(status));
+		put_s64(&r, reaper_tid(task));
+		commit_event(&r);
+	}
+	if (sampler_cfg.on && !BPF_CORE_READ(task, signal, live.counter))
+		send_map_exit(ctx, task);
+	return 0;
 }
 
 /* In the process that executes, with its new name. Only for suppressed names. */

@@ -14,6 +14,7 @@
 #include "epoch.h"
 #include "expand.h"
 #include "live_load.h"
+#include "live_maps.h"
 #include "live_notes.h"
 #include "live_sampler.h"
 #include "merge.h"
@@ -32,7 +33,8 @@
 /* A ring as the merge sees it: a record that stands for two events is two items. */
 struct live_source {
 	struct live_engine *engine;
-	struct ring *ring; /* NULL: the source of the engine's own notes */
+	struct ring *ring; /* NULL: the source of the engine's own notes, or of mappings */
+	int map_ring; /* number of the buffer of mappings; -1: it is none */
 	const struct rec_hdr *rec; /* the first record; NULL: none, or not looked at */
 	int enter_done;
 	uint64_t n_lost; /* of the ring: those that are noted */
@@ -44,10 +46,13 @@ struct live_engine {
 	struct live_driver *driver;
 	struct scap_state_build *build;
 	const struct scap_state *state;
-	struct live_source *sources; /* the rings, then the notes */
+	struct live_source *sources; /* the rings, then the notes, then buffers of mappings */
 	void **source_ptrs;
 	unsigned int n_rings;
 	struct live_notes *notes;
+	struct live_maps *maps; /* NULL: not asked for */
+	int held; /* an event waits for those of mappings */
+	struct scap_evt held_evt;
 	struct merge *merge;
 	struct scap_expand *expand;
 	struct epoch epoch;
@@ -92,9 +97,13 @@ static void source_refresh(void *source, struct ring_bound *bound)
 		ring_refresh(s->ring, bound);
 		return;
 	}
+	*bound = (struct ring_bound){.open_ns = UINT64_MAX};
+	if (s->map_ring >= 0) {
+		live_maps_refresh(s->engine->maps, (unsigned int)s->map_ring);
+		return;
+	}
 	for (unsigned int i = 0; i < s->engine->n_rings; i++)
 		note_lost(s->engine, i);
-	*bound = (struct ring_bound){.open_ns = UINT64_MAX};
 }
 
 static uint64_t notes_key(const struct live_engine *e)
@@ -109,6 +118,8 @@ static uint64_t source_key(void *source)
 {
 	struct live_source *s = source;
 
+	if (s->map_ring >= 0)
+		return live_maps_key(s->engine->maps, (unsigned int)s->map_ring);
 	if (!s->ring)
 		return notes_key(s->engine);
 	if (!s->rec)
@@ -127,6 +138,10 @@ static void source_pop(void *source)
 {
 	struct live_source *s = source;
 
+	if (s->map_ring >= 0) {
+		live_maps_pop(s->engine->maps, (unsigned int)s->map_ring);
+		return;
+	}
 	if (!s->ring) {
 		live_notes_pop(s->engine->notes);
 		return;
@@ -147,6 +162,8 @@ static void source_release(void *source)
 
 	if (s->ring)
 		ring_release(s->ring);
+	else if (s->map_ring >= 0)
+		live_maps_release(s->engine->maps, (unsigned int)s->map_ring);
 }
 
 static uint64_t boot_now(void *engine)
@@ -175,6 +192,7 @@ static void live_engine_close(void *engine)
 		return;
 	merge_free(e->merge);
 	live_notes_free(e->notes);
+	live_maps_close(e->maps);
 	live_close(e->driver);
 	scap_expand_free(e->expand);
 	scap_state_build_free(e->build);
@@ -206,7 +224,8 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
 
 static int open_sources(struct live_engine *e)
 {
-	const unsigned int n_rings = live_n_rings(e->driver), n = n_rings + 1;
+	const unsigned int n_rings = live_n_rings(e->driver),
+			   n = n_rings + 1 + (e->maps ? live_maps_n(e->maps) : 0);
 
 	e->sources = calloc(n, sizeof(*e->sources));
 	e->source_ptrs = calloc(n, sizeof(*e->source_ptrs));
@@ -216,6 +235,7 @@ static int open_sources(struct live_engine *e)
 	for (unsigned int i = 0; i < n; i++) {
 		e->sources[i].engine = e;
 		e->sources[i].ring = i < n_rings ? live_ring(e->driver, i) : NULL;
+		e->sources[i].map_ring = (int)i - (int)n_rings - 1;
 		e->source_ptrs[i] = &e->sources[i];
 	}
 	e->n_rings = n_rings;
@@ -277,6 +297,8 @@ int scap_live_open(void **engine, const struct scap_open_opts *opts, const struc
 		epoch_init(&e->epoch, epoch_read_offset());
 		err = check_namespace(log);
 		err = err ?: load_driver(e, opts);
+		if (opts->sampler && opts->sampler->maps)
+			err = err ?: live_maps_open(&e->maps, log);
 		err = err ?: open_sources(e);
 		err = err ?: live_attach(e->driver);
 		err = err ?: start_sampler(e);
@@ -291,19 +313,30 @@ int scap_live_open(void **engine, const struct scap_open_opts *opts, const struc
 	return 0;
 }
 
-static int expand_note(struct scap_evt *evt, const struct live_notes *notes)
+/* An event that no ring has. */
+static int plain_event(struct scap_evt *evt, const struct ppm_evt_hdr *hdr)
 {
-	evt->hdr = live_notes_first(notes, &evt->cpu);
-	evt->type = evt->hdr->type;
+	evt->hdr = hdr;
+	if (!hdr)
+		return -ENOENT;
+	evt->type = hdr->type;
 	evt->nr = REC_NR_NONE;
 	evt->flags = 0;
 	return 0;
 }
 
+static int expand_map(struct scap_evt *evt, struct live_maps *maps, unsigned int i)
+{
+	evt->cpu = (uint16_t)live_maps_cpu(maps, i);
+	return plain_event(evt, live_maps_event(maps, i));
+}
+
 static int expand(struct live_engine *e, struct scap_evt *evt, const struct live_source *s)
 {
+	if (s->map_ring >= 0)
+		return expand_map(evt, e->maps, (unsigned int)s->map_ring);
 	if (!s->ring)
-		return expand_note(evt, e->notes);
+		return plain_event(evt, live_notes_first(e->notes, &evt->cpu));
 	evt->cpu = (uint16_t)ring_cpu(s->ring);
 	if (at_enter(s) || s->rec->flags & REC_F_RAW_ENTER)
 		return scap_expand_enter(e->expand, evt, s->rec);
@@ -330,18 +363,51 @@ static void check_clock(struct live_engine *e)
 			 -step / 1e9);
 }
 
+/* What is known of a process's mappings goes before its first sample, and with its end. */
+static void follow_maps(struct live_engine *e, const struct scap_evt *evt)
+{
+	uint64_t pid;
+
+	if (evt->type == EVT_SAMPLE_E && !scap_evt_u64(evt->hdr, "pid", &pid))
+		live_maps_need(e->maps, (uint32_t)pid);
+	if (evt->type == EVT_MAP_EXIT_E && !scap_evt_u64(evt->hdr, "pid", &pid))
+		live_maps_forget(e->maps, (uint32_t)pid);
+}
+
+/* 1 with an event that goes before @evt, which then waits. */
+static int map_before(struct live_engine *e, struct scap_evt *evt)
+{
+	const struct ppm_evt_hdr *hdr = live_maps_next(e->maps);
+
+	if (!hdr)
+		return 0;
+	if (!e->held)
+		e->held_evt = *evt;
+	e->held = 1;
+	*evt = e->held_evt; /* its time */
+	evt->true_ns = evt->ts_ns;
+	return !plain_event(evt, hdr);
+}
+
 /* 1 with an event, 0: none may be delivered yet. */
 static int next_event(struct live_engine *e, struct scap_evt *evt)
 {
 	struct merge_item item;
 
+	if (e->held) {
+		if (map_before(e, evt))
+			return 1;
+		e->held = 0;
+		*evt = e->held_evt;
+		return 1;
+	}
 	if (e->now >= e->next_clock_check)
 		check_clock(e);
 	while (merge_next(e->merge, &item)) {
 		const struct live_source *s = &e->sources[item.source];
 
 		if (expand(e, evt, s)) {
-			e->n_bad++;
+			e->n_bad += s->ring != NULL;
 			continue;
 		}
 		evt->ts_ns = evt->true_ns = epoch_ns(&e->epoch, item.order);
@@ -349,6 +415,10 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 			evt->true_ns -= item.order - item.key;
 			evt->flags |= SCAP_EVT_F_CLAMPED;
 		}
+		if (e->maps)
+			follow_maps(e, evt);
+		if (e->maps)
+			map_before(e, evt);
 		return 1;
 	}
 	return 0;

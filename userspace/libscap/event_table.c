@@ -143,3 +143,28 @@ int scap_evt_params(const struct ppm_evt_hdr *evt, struct scap_params *out)
 		return split(evt, out, sizeof(uint32_t));
 	return split(evt, out, sizeof(uint16_t));
 }
+
+int scap_event_param(unsigned int type, const char *name)
+{
+	const struct scap_event_info *info = scap_event_info(type);
+
+	for (int i = 0; info && i < info->n_params; i++)
+		if (strcmp(info->params[i].name, name) == 0)
+			return i;
+	return -ENOENT;
+}
+
+int scap_evt_u64(const struct ppm_evt_hdr *evt, const char *name, uint64_t *v)
+{
+	const int at = scap_event_param(evt->type, name);
+	struct scap_params ps;
+
+	if (at < 0)
+		return at;
+	if (scap_evt_params(evt, &ps))
+		return -EBADMSG;
+	if ((unsigned int)at >= ps.n || ps.v[at].len != sizeof(*v))
+		return -ENOENT;
+	*v = get_u64(ps.v[at].p);
+	return 0;
+}

@@ -62,6 +62,9 @@ struct scap_params {
  */
 int scap_evt_params(const struct ppm_evt_hdr *evt, struct scap_params *out);
 
+/* The number of the parameter @name of events of @type, or -ENOENT. */
+int scap_event_param(unsigned int type, const char *name);
+
 /* Numbers in parameters and files, which need not be aligned. */
 static inline uint16_t get_u16(const void *p)
 {
@@ -86,6 +89,10 @@ static inline uint64_t get_u64(const void *p)
 	memcpy(&v, p, sizeof(v));
 	return v;
 }
+
+/* A parameter of eight bytes, by name: 0, -ENOENT where it has no value, -EBADMSG. Compares names,
+ * splits the event: for what is rare. */
+int scap_evt_u64(const struct ppm_evt_hdr *evt, const char *name, uint64_t *v);
 
 /*
  * Builds an event of type @type in @buf from the parameters of @src with the same names

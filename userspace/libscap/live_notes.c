@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_build.h"
 #include "event_table.h"
 #include "scap.h"
 
@@ -47,11 +48,6 @@ void live_notes_free(struct live_notes *n)
 	free(n);
 }
 
-struct value {
-	const void *p;
-	uint16_t len;
-};
-
 /* Notes are kept in the order of their times: those of one CPU may begin before those of another
  * that were seen first. */
 static struct note *make_place(struct live_notes *n, uint64_t boot_ns)
@@ -65,24 +61,15 @@ static struct note *make_place(struct live_notes *n, uint64_t boot_ns)
 
 /* False: there is no room. */
 static int add_note(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned int type,
-		    const struct value *values, unsigned int n_values)
+		    const struct evt_value *values, unsigned int n_values)
 {
 	struct note *note;
-	uint8_t *lens, *p;
 
 	if (n->end - n->first == N_NOTES)
 		return 0;
 	note = make_place(n, boot_ns);
-	lens = note->raw + sizeof(note->hdr);
-	p = lens + n_values * sizeof(values->len);
-	for (unsigned int i = 0; i < n_values; i++) {
-		memcpy(lens + i * sizeof(values->len), &values[i].len, sizeof(values->len));
-		memcpy(p, values[i].p, values[i].len);
-		p += values[i].len;
-	}
 	note->cpu = cpu;
-	note->hdr = (struct ppm_evt_hdr){boot_ns, UINT64_MAX, (uint32_t)(p - note->raw), type,
-					 n_values};
+	scap_evt_build(note->raw, NOTE_SZ, type, boot_ns, UINT64_MAX, values, n_values);
 	return 1;
 }
 
@@ -93,7 +80,7 @@ int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, u
 	const uint64_t from = epoch_at(epoch, lost->from_ns), to = epoch_at(epoch, lost->to_ns);
 	const char *reason = scap_drop_reason(why);
 	const uint32_t cpu32 = cpu;
-	struct value values[LOST_VALUES + LOST_OTHER] = {
+	struct evt_value values[LOST_VALUES + LOST_OTHER] = {
 		{&cpu32, sizeof(cpu32)},
 		{&sum, sizeof(sum)},
 		{reason, (uint16_t)(strlen(reason) + 1)},
@@ -112,7 +99,8 @@ int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, u
 		new[kind] = lost->n[kind] - told[kind];
 		sum += new[kind];
 		if (kind < LOST_OTHER)
-			values[LOST_VALUES + kind] = (struct value){&new[kind], sizeof(new[kind])};
+			values[LOST_VALUES + kind] =
+				(struct evt_value){&new[kind], sizeof(new[kind])};
 	}
 	if (!sum)
 		return 1;
@@ -125,7 +113,7 @@ int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, u
 
 void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step, int64_t offset)
 {
-	const struct value values[] = {{&step, sizeof(step)}, {&offset, sizeof(offset)}};
+	const struct evt_value values[] = {{&step, sizeof(step)}, {&offset, sizeof(offset)}};
 
 	add_note(n, boot_ns, 0, EVT_CLOCK_STEP_E, values, 2);
 }

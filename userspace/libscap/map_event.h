@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A mapping of code as an event. */
+#ifndef SCAP_MAP_EVENT_H
+#define SCAP_MAP_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record.h"
+
+#define MAP_PATH_MAX 4096 /* with its NUL */
+#define MAP_EVENT_MAX (MAP_PATH_MAX + 256)
+
+struct code_map {
+	uint32_t pid;
+	uint64_t addr, length, offset;
+	uint32_t prot; /* PROT_* */
+	uint32_t major, minor;
+	uint64_t ino, ino_gen;
+	const char *path; /* "": of no file */
+	size_t path_len;
+};
+
+/* In @buf, of MAP_EVENT_MAX bytes. */
+void map_event_build(void *buf, uint64_t boot_ns, const struct code_map *map);
+
+/* A line of /proc/PID/maps without its newline, which it may change. 0; -ENOENT: it is of no code;
+ * -EBADMSG. map->path points into it. */
+int map_event_parse(char *line, uint32_t pid, struct code_map *map);
+
+#endif /* SCAP_MAP_EVENT_H */
