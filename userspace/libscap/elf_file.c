@@ -30,6 +30,7 @@ struct elf_file {
 	uint8_t *image;
 	uint64_t sz;
 	uint16_t type, machine;
+	uint64_t entry;
 	struct elf_segment *segments;
 	size_t n_segments;
 	struct elf_section *sections;
@@ -271,6 +272,7 @@ static int read_headers(struct elf_file *f)
 		return err;
 	f->type = h.e_type;
 	f->machine = h.e_machine;
+	f->entry = h.e_entry;
 	n_segments = h.e_phnum;
 	err = read_sections(f, &h, &n_segments);
 	if (err)
@@ -348,6 +350,11 @@ uint16_t elf_file_type(const struct elf_file *f)
 uint16_t elf_file_machine(const struct elf_file *f)
 {
 	return f->machine;
+}
+
+uint64_t elf_file_entry(const struct elf_file *f)
+{
+	return f->entry;
 }
 
 size_t elf_file_segments(const struct elf_file *f, const struct elf_segment **v)

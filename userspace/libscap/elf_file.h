@@ -53,6 +53,7 @@ void elf_file_close(struct elf_file *f);
 uint64_t elf_file_sz(const struct elf_file *f);
 uint16_t elf_file_type(const struct elf_file *f); /* ET_* */
 uint16_t elf_file_machine(const struct elf_file *f); /* EM_* */
+uint64_t elf_file_entry(const struct elf_file *f); /* an address, 0: none */
 
 /* All program headers; borrowed, as all below, until elf_file_close. */
 size_t elf_file_segments(const struct elf_file *f, const struct elf_segment **v);
