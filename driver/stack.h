@@ -45,7 +45,11 @@ enum stack_how {
 	X(NO_MAP, "no_map") /* an address in no mapping that is known */                           \
 	X(NO_TABLE, "no_table") /* the mapping's file has no unwind table yet */                   \
 	X(NO_ROW, "no_row") /* the table says nothing of the address */                            \
-	X(BAD_RULE, "bad_rule") /* a rule of the table that cannot be followed */
+	X(BAD_RULE, "bad_rule") /* a rule of the table that cannot be followed */                  \
+	X(LOST_REG, "lost_reg") /* a rule needs a register that no frame has kept */               \
+	X(BAD_SP, "bad_sp") /* a stack pointer that can be none */                                 \
+	X(LOOP, "loop") /* from stack to stack, without an end */                                  \
+	X(NEW, "new") /* nothing is known yet of the process's mappings */
 
 enum stack_end {
 #define X(sym, name) STACK_END_##sym,

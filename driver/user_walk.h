@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * Walks a user stack frame by frame: from the rows of unwind tables, where there are none by frame
+ * pointers. This is the driver's code, and user space's for stacks that were kept: the includer
+ * defines how memory is reached, by three functions:
+ *
+ *	int walk_fill(struct user_walk *w, u32 sz, u64 addr);
+ *		reads the stack into w->window; 0, or the memory is not there
+ *	const u64 *walk_chunk(const struct user_walk *w, u32 chunk);
+ *		a chunk of the tables; NULL: there is none
+ *	struct unwind_cached *walk_cached(const struct user_walk *w, u32 i);
+ *		the place i of a cache; NULL: there is none
+ *
+ * All that is read may be garbage, tables included: every address is checked before it is read,
+ *every place is masked, one failing read ends the walk, and no walk goes in circles.
+ */
+#ifndef DRIVER_USER_WALK_H
+#define DRIVER_USER_WALK_H
+
+#include "record.h"
+#include "stack.h"
+#include "unwind_table.h"
+
+#define WALK_WINDOW 1024u /* bytes of stack that are read at a time */
+#define WALK_REGS 16
+#define WALK_SWITCHES_MAX 4 /* of stacks; a walk in circles makes more */
+
+struct user_walk {
+	/* In, and what of it is known of the frame that the walk is at. */
+	u64 ip, sp, bp;
+	u32 pid; /* the process */
+	u32 max; /* frames at most; no more than STACK_USER_MAX */
+	/* Out. */
+	u32 n; /* frames */
+	u32 end; /* enum stack_end */
+	u64 fault; /* with STACK_END_FAULT: where */
+	u64 frames[STACK_USER_MAX]; /* addresses, with how they were found: stack.h */
+	/* In: registers as DWARF numbers them, and which of them are known. sp and bp are above. */
+	u64 regs[WALK_REGS];
+	u32 known;
+	/* In: the process's mappings. None: by frame pointers alone. */
+	u32 maps, n_maps; /* place */
+	u32 gen;
+	/* The walk's own. */
+	u64 rule; /* for ip */
+	u32 exact; /* ip is no return address */
+	u32 switches;
+	u32 n_cached, n_searched; /* addresses that the cache had, and had not */
+	u64 window_at;
+	u32 window_sz; /* 0: empty */
+	u32 pad;
+	u8 window[WALK_WINDOW];
+};
+
+static int walk_fill(struct user_walk *w, u32 sz, u64 addr);
+static const u64 *walk_chunk(const struct user_walk *w, u32 chunk);
+static struct unwind_cached *walk_cached(const struct user_walk *w, u32 i);
+
+#define USER_ADDR_MIN 0x1000ull
+#define USER_ADDR_END 0x00fffffffffff000ull /* with five levels of page tables, too */
+#define FP_FRAME_MAX (64ull << 20) /* no frame is larger */
+
+/* A rule: the upper half of a row, and what is known of the mapping. */
+#define RULE_MAPPED 1u
+#define RULE_NO_TABLE 2u
+#define RULE_GAP 4u /* the file has rows, but none for this address */
+#define RULE_FLAGS(rule) ((u8)(rule))
+#define RULE_WALKER(rule) ((u8)((rule) >> 8))
+#define RULE_CFA(rule) ((u16)((rule) >> 32))
+#define RULE_KIND(rule) ((u8)((rule) >> 48))
+#define RULE_SAVED(rule) ((u8)((rule) >> 56))
+#define RULE_NONE ((u64)UNWIND_NONE << 48)
+
+#define KNOWN(reg) (1u << (reg))
+
+static inline int user_code(u64 pc)
+{
+	return pc >= USER_ADDR_MIN && pc < USER_ADDR_END;
+}
+
+/* May eight bytes of stack be read there? */
+static inline int user_word(u64 addr)
+{
+	return !(addr & 7) && user_code(addr);
+}
+
+/* Ends the walk. */
+static inline int walk_ends(struct user_walk *w, u32 end)
+{
+	w->end = end;
+	return 1;
+}
+
+/* The place of the last of @n entries of @step words that begins no later than @key. */
+#define WALK_SEARCH(name, type, step, max_steps)                                                   \
+	static inline u32 name(const u64 *words, u32 first, u32 n, type key)                       \
+	{                                                                                          \
+		u32 at = first;                                                                    \
+                                                                                                   \
+		for (int i = 0; i < (max_steps) && n > 1; i++) {                                   \
+			const u32 half = n >> 1;                                                   \
+			const u32 mid = at + half * (step);                                        \
+                                                                                                   \
+			if ((type)words[mid & (UNWIND_CHUNK_WORDS - 1)] <= key)                    \
+				at = mid;                                                          \
+			n -= half;                                                                 \
+		}                                                                                  \
+		return at & (UNWIND_CHUNK_WORDS - 1);                                              \
+	}
+
+WALK_SEARCH(search_maps, u64, UNWIND_MAP_WORDS, 15)
+WALK_SEARCH(search_rows, u32, 1, 18)
+
+/* The rule of @addr in the mapping whose rows lie at @rows. */
+static inline u64 rule_of_rows(const struct user_walk *w, u32 rows, u32 n, u32 off, u32 walker)
+{
+	const u64 found = RULE_MAPPED | (u64)(walker & 0xff) << 8;
+	const u64 *words = walk_chunk(w, UNWIND_PLACE_CHUNK(rows));
+	u64 row;
+
+	if (!words || !n)
+		return RULE_NONE | found;
+	row = words[search_rows(words, UNWIND_PLACE_WORD(rows), n, off)];
+	if ((u32)row > off || RULE_KIND(row) == UNWIND_NONE)
+		return RULE_NONE | RULE_GAP | found;
+	return (row >> 32 << 32) | found;
+}
+
+/* What the tables say of @addr. */
+static inline u64 rule_search(const struct user_walk *w, u64 addr)
+{
+	const u64 *words = walk_chunk(w, UNWIND_PLACE_CHUNK(w->maps));
+	const u32 mask = UNWIND_CHUNK_WORDS - 1;
+	u64 place, more;
+	u32 at;
+
+	if (!words || !w->n_maps)
+		return RULE_NONE;
+	at = search_maps(words, UNWIND_PLACE_WORD(w->maps), w->n_maps, addr);
+	if (addr < words[at] || addr >= words[(at + 1) & mask])
+		return RULE_NONE;
+	place = words[(at + 2) & mask]; /* bias, rows */
+	more = words[(at + 3) & mask]; /* n_rows, walker, flags */
+	if (more >> 48 & UNWIND_MAP_F_NO_TABLE)
+		return RULE_NONE | RULE_MAPPED | RULE_NO_TABLE;
+	return rule_of_rows(w, (u32)(place >> 32), (u32)more, (u32)addr - (u32)place,
+			    (u32)(more >> 32));
+}
+
+/* An interrupt's walk may come between the two halves of an entry. */
+#define WALK_ONCE(x) (*(volatile typeof(x) *)&(x))
+
+/* Addresses of one state of a process's mappings only meet themselves. */
+static inline u64 cache_tag(const struct user_walk *w, u64 addr)
+{
+	return addr ^ w->gen * 0x9e3779b97f4a7c15ull;
+}
+
+#ifdef __bpf__
+#define WALK_FUNC __noinline /* of its own to the verifier */
+#else
+#define WALK_FUNC static
+#endif
+
+WALK_FUNC u64 walk_search(struct user_walk *w, u64 addr)
+{
+	return w ? rule_search(w, addr) : RULE_NONE;
+}
+
+static inline u64 walk_rule(struct user_walk *w, u64 addr)
+{
+	const u64 tag = cache_tag(w, addr);
+	struct unwind_cached *c;
+	u64 rule;
+
+	if (!w->n_maps)
+		return RULE_NONE | RULE_MAPPED;
+	c = walk_cached(w, tag * 0x9e3779b97f4a7c15ull >> (64 - UNWIND_CACHE_BITS));
+	if (c) {
+		rule = WALK_ONCE(c->rule);
+		if ((WALK_ONCE(c->check) ^ rule) == tag) {
+			w->n_cached++;
+			return rule;
+		}
+	}
+	w->n_searched++;
+	rule = walk_search(w, addr);
+	if (c) {
+		WALK_ONCE(c->rule) = rule;
+		WALK_ONCE(c->check) = tag ^ rule;
+	}
+	return rule;
+}
+
+/* The word of stack at @addr; not 0: the walk ends. */
+static inline int walk_word(struct user_walk *w, u64 addr, u64 *to)
+{
+	u64 at = addr - w->window_at;
+
+	if (at >= w->window_sz) {
+		/* No further than the page, so that it is there as a whole or not at all. */
+		u32 sz = 4096 - (addr & 4095);
+
+		if (!user_word(addr))
+			return walk_ends(w, STACK_END_BAD_SP);
+		if (sz > WALK_WINDOW)
+			sz = WALK_WINDOW;
+		w->window_sz = 0;
+		if (walk_fill(w, sz, addr)) {
+			w->fault = addr;
+			return walk_ends(w, STACK_END_FAULT);
+		}
+		w->window_at = addr;
+		w->window_sz = sz;
+		at = 0;
+	}
+	*to = *(u64 *)(w->window + (at & (WALK_WINDOW - 8)));
+	return 0;
+}
+
+/* The registers that the kernel put where a signal's handler began, but ip. */
+static inline int signal_step(struct user_walk *w)
+{
+	static const u8 order[WALK_REGS] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7};
+	const u64 at = w->sp + UNWIND_SIGNAL_REGS_AT;
+
+	for (u32 i = 0; i < WALK_REGS; i++)
+		if (walk_word(w, at + i * 8, &w->regs[order[i] & (WALK_REGS - 1)]))
+			return 1;
+	if (walk_word(w, at + WALK_REGS * 8, &w->ip))
+		return 1;
+	if (w->regs[UNWIND_RSP] <= w->sp && ++w->switches > WALK_SWITCHES_MAX)
+		return walk_ends(w, STACK_END_LOOP);
+	w->known = 0xffff;
+	w->bp = w->regs[UNWIND_RBP];
+	w->sp = w->regs[UNWIND_RSP];
+	w->exact = 1;
+	return 0;
+}
+
+/* The value of the register that @kind is about. */
+static inline int walk_reg(struct user_walk *w, u32 reg, u64 *to)
+{
+	if (!(w->known & KNOWN(reg)))
+		return walk_ends(w, STACK_END_LOST_REG);
+	*to = w->regs[reg & (WALK_REGS - 1)];
+	return 0;
+}
+
+/* The CFA of the frame that is at w->ip, by @rule. */
+static inline int walk_cfa(struct user_walk *w, u64 rule, u64 *cfa)
+{
+	const u32 kind = RULE_KIND(rule) & UNWIND_KIND_MASK;
+	const u64 off = RULE_CFA(rule) * 8ull;
+	u64 base;
+
+	if (kind < UNWIND_REGS) {
+		if (walk_reg(w, kind, &base))
+			return 1;
+		*cfa = base + off;
+		return 0;
+	}
+	switch (kind) {
+	case UNWIND_RSP_FAR:
+		*cfa = w->sp + off + UNWIND_FAR * 8ull;
+		return 0;
+	case UNWIND_PLT:
+		*cfa = w->sp + 8 + ((w->ip & 15) >= RULE_CFA(rule) ? 8 : 0);
+		return 0;
+	case UNWIND_DEREF_RBP:
+	case UNWIND_DEREF_RSP:
+		if (walk_reg(w, kind == UNWIND_DEREF_RBP ? UNWIND_RBP : UNWIND_RSP, &base) ||
+		    walk_word(w, base + (s64)UNWIND_DEREF_AT(RULE_CFA(rule)) * 8, &base))
+			return 1;
+		*cfa = base + UNWIND_DEREF_ADD(RULE_CFA(rule)) * 8;
+		return 0;
+	}
+	return walk_ends(w, STACK_END_BAD_RULE);
+}
+
+/* Brings back a register that the frame saved @n words below @from. */
+static inline int walk_restore(struct user_walk *w, u32 reg, u32 n, u64 from)
+{
+	if (n == UNWIND_UNTOUCHED)
+		return 0;
+	if (n == UNWIND_LOST) {
+		w->known &= ~KNOWN(reg);
+		return 0;
+	}
+	w->known |= KNOWN(reg);
+	return walk_word(w, from - n * 8, &w->regs[reg]);
+}
+
+static inline int walk_saved(struct user_walk *w, u64 rule, u64 cfa)
+{
+	const u32 rbp = UNWIND_SAVED_RBP(RULE_SAVED(rule)),
+		  rbx = UNWIND_SAVED_RBX(RULE_SAVED(rule));
+	const u64 bp = w->bp;
+	const u32 low = rbp > rbx ? rbp : rbx;
+	u64 lowest;
+
+	if (RULE_KIND(rule) & UNWIND_F_AT_RBP) {
+		if (!(w->known & KNOWN(UNWIND_RBP)))
+			return walk_ends(w, STACK_END_LOST_REG);
+		w->known |= KNOWN(UNWIND_RBP);
+		return walk_restore(w, UNWIND_RBX, rbx, bp) ||
+		       walk_word(w, bp, &w->regs[UNWIND_RBP]);
+	}
+	/* A window that begins at the lowest has the others, too. */
+	if (low > UNWIND_LOST && walk_word(w, cfa - low * 8, &lowest))
+		return 1;
+	return walk_restore(w, UNWIND_RBX, rbx, cfa) || walk_restore(w, UNWIND_RBP, rbp, cfa);
+}
+
+/* Up by the row in w->rule. */
+static inline int row_step(struct user_walk *w)
+{
+	const u64 rule = w->rule;
+	u64 cfa;
+
+	if (walk_cfa(w, rule, &cfa))
+		return 1;
+	if (!user_word(cfa - 8))
+		return walk_ends(w, STACK_END_BAD_SP);
+	/* Code that goes over to another stack may go anywhere, but not for ever. */
+	if (cfa <= w->sp && ++w->switches > WALK_SWITCHES_MAX)
+		return walk_ends(w, STACK_END_LOOP);
+	if (walk_saved(w, rule, cfa) || walk_word(w, cfa - 8, &w->ip))
+		return 1;
+	w->known &= KNOWN(UNWIND_RBP) | KNOWN(UNWIND_RBX) | KNOWN(UNWIND_RSP);
+	w->regs[UNWIND_RSP] = w->sp = cfa;
+	w->bp = w->regs[UNWIND_RBP];
+	w->exact = 0;
+	return 0;
+}
+
+/* Can @fp be the frame pointer of the frame whose stack pointer is @sp? */
+static inline int user_fp(u64 fp, u64 sp)
+{
+	return user_word(fp) && fp >= sp && fp - sp < FP_FRAME_MAX;
+}
+
+/* Up by the frame pointer. */
+static inline int fp_step(struct user_walk *w)
+{
+	const u64 fp = w->bp;
+
+	if (!(w->known & KNOWN(UNWIND_RBP)))
+		return walk_ends(w, STACK_END_LOST_REG);
+	if (!fp)
+		return walk_ends(w, STACK_END_ROOT);
+	if (!user_fp(fp, w->sp))
+		return walk_ends(w, RULE_FLAGS(w->rule) & RULE_GAP ? STACK_END_NO_ROW
+								   : STACK_END_BAD_FP);
+	if (walk_word(w, fp, &w->regs[UNWIND_RBP]) || walk_word(w, fp + 8, &w->ip))
+		return 1;
+	w->known = KNOWN(UNWIND_RBP) | KNOWN(UNWIND_RSP);
+	w->regs[UNWIND_RSP] = w->sp = fp + 16; /* the next one lies above: no walk in circles */
+	w->bp = w->regs[UNWIND_RBP];
+	w->exact = 0;
+	return 0;
+}
+
+static inline int walk_up(struct user_walk *w, u32 *how)
+{
+	switch (RULE_KIND(w->rule) & UNWIND_KIND_MASK) {
+	case UNWIND_END:
+		return walk_ends(w, STACK_END_ROOT);
+	case UNWIND_SIGNAL:
+		*how = STACK_HOW_SIGNAL;
+		return signal_step(w);
+	case UNWIND_NONE:
+		if (RULE_FLAGS(w->rule) & RULE_NO_TABLE)
+			return walk_ends(w, STACK_END_NO_TABLE);
+		if (!(RULE_FLAGS(w->rule) & RULE_MAPPED))
+			return walk_ends(w, STACK_END_NO_MAP);
+		*how = STACK_HOW_FP;
+		return fp_step(w);
+	case UNWIND_ODD:
+		return walk_ends(w, STACK_END_BAD_RULE);
+	}
+	*how = STACK_HOW_ROW;
+	return row_step(w);
+}
+
+static inline int walk_put(struct user_walk *w, u32 how)
+{
+	const u32 n = w->n;
+
+	if (n >= STACK_USER_MAX)
+		return walk_ends(w, STACK_END_DEPTH);
+	w->frames[n & (STACK_USER_MAX - 1)] =
+		w->ip | (u64)how << STACK_HOW_SHIFT | (w->exact ? STACK_EXACT : 0);
+	w->n = n + 1;
+	return 0;
+}
+
+/* One frame up. Not 0: the walk ends. */
+static inline int walk_step(struct user_walk *w)
+{
+	u32 how = 0;
+
+	if (walk_up(w, &how))
+		return 1;
+	if (!w->ip) /* a stack that somebody made, with nothing below its first function */
+		return walk_ends(w, STACK_END_ROOT);
+	if (!user_code(w->ip))
+		return walk_ends(w, STACK_END_BAD_PC);
+	w->rule = walk_rule(w, w->exact ? w->ip : w->ip - 1);
+	/* What a frame pointer led to, and is no code, was none. */
+	if (how == STACK_HOW_FP && !(RULE_FLAGS(w->rule) & RULE_MAPPED))
+		return walk_ends(w, STACK_END_BAD_PC);
+	if (w->n >= w->max)
+		return walk_ends(w, STACK_END_DEPTH);
+	return walk_put(w, how);
+}
+
+/* The first frame. Not 0: it is the only one. */
+static inline int walk_begin(struct user_walk *w)
+{
+	w->n = 0;
+	w->fault = 0;
+	w->end = STACK_END_DEPTH;
+	w->switches = 0;
+	w->window_sz = 0;
+	w->n_cached = w->n_searched = 0;
+	w->exact = 1;
+	w->known |= KNOWN(UNWIND_RBP) | KNOWN(UNWIND_RSP);
+	w->regs[UNWIND_RBP] = w->bp;
+	w->regs[UNWIND_RSP] = w->sp;
+	if (!user_code(w->ip))
+		return walk_ends(w, STACK_END_BAD_PC);
+	walk_put(w, STACK_HOW_REGS);
+	w->rule = walk_rule(w, w->ip);
+	return 0;
+}
+
+#endif /* DRIVER_USER_WALK_H */
