@@ -264,6 +264,7 @@ static void tell_run(struct chisels *cs, const struct options *o)
 	run->source = o->read.n ? o->read.v[0] : NULL;
 	run->out = o->command ? stderr : stdout;
 	run->json = o->lines_kind == SINSP_FORMAT_JSON;
+	run->port_names = (uint8_t)o->port_names;
 	run->containers = o->line.preset == SINSP_LINE_CONTAINER;
 	run->buf_fmt = (uint8_t)o->buf_fmt;
 	run->buf_max = UINT32_MAX; /* chisels cut themselves */
@@ -284,6 +285,9 @@ static int open_all(struct chisels *cs, struct options *o, char *taken)
 		err = settle_filter(cs, o, taken);
 	for (size_t i = 0; i < cs->n && !err; i++)
 		err = sinsp_chisel_init(cs->v[i].c);
+	/* What the person says of buffers outweighs sysdig.set_output_format. */
+	if (o->buf_fmt || cs->run.json)
+		cs->run.buf_fmt = (uint8_t)o->buf_fmt;
 	cs->run.filter = NULL;
 	if (!err)
 		err = add_set_filter(cs, o);

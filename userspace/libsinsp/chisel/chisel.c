@@ -354,6 +354,7 @@ int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 	c->asker.insp = evt->insp;
 	c->asker.buf_fmt = c->run->buf_fmt;
 	c->asker.buf_max = c->run->buf_max;
+	c->asker.port_names = c->run->port_names;
 	sinsp_asker_set(&c->asker, evt);
 	if (!c->seen_event) {
 		c->seen_event = 1;
@@ -388,6 +389,7 @@ static int make_format(struct sinsp_chisel *c)
 		.kind = c->run->json ? SINSP_FORMAT_JSON : SINSP_FORMAT_TEXT,
 		.buf_fmt = c->run->buf_fmt,
 		.buf_max = c->run->buf_max,
+		.port_names = c->run->port_names,
 	};
 	struct sinsp_format_error err = {0};
 	int r;

@@ -32,6 +32,7 @@ struct sinsp_chisel_run {
 	uint8_t unsafe; /* they may write files, run programs, send data */
 	uint8_t json; /* output is to be JSON */
 	uint8_t containers; /* output is to tell of containers */
+	uint8_t port_names; /* ports of sockets by the names of their services */
 	uint8_t buf_fmt; /* enum sinsp_buf_fmt: sysdig.set_output_format changes it */
 	uint32_t buf_max; /* characters of a buffer shown as dots; 0: 80 */
 

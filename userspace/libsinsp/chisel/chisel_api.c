@@ -118,7 +118,10 @@ static void push_value(lua_State *L, struct sinsp_asker *a, struct sinsp_chisel_
 /* Existing chisels ask for fields that they forgot to request. */
 static int no_field(lua_State *L)
 {
-	luaL_argcheck(L, lua_isnil(L, 1), 1, "not a field of chisel.request_field");
+	int is_number;
+	const int is_zero = lua_tointegerx(L, 1, &is_number) == 0 && is_number;
+
+	luaL_argcheck(L, is_zero || lua_isnil(L, 1), 1, "not a field of chisel.request_field");
 	lua_pushnil(L);
 	return 1;
 }
@@ -185,7 +188,7 @@ const struct sinsp_chisel_binding sinsp_chisel_evt[] = {
 	{"field", evt_field, "field(handle) -> value",
 	 "The field's value of the current event: a number, text, true or false; nil, if the event "
 	 "has none. `handle` is what `chisel.request_field` gave. Addresses are text, times and "
-	 "durations are nanoseconds. evt.field(nil) is nil."},
+	 "durations are nanoseconds. Of nil and 0 it is nil."},
 	{"get_num", evt_get_num, "get_num() -> number", "The event's number."},
 	{"get_ts", evt_get_ts, "get_ts() -> seconds, nanoseconds", "The event's time."},
 	{"get_type", evt_get_type, "get_type() -> text", "The event's name, as `evt.type`."},
@@ -236,7 +239,7 @@ static int request_field(lua_State *L)
 static int chisel_set_filter(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
-	struct sinsp_filter *f = sinsp_chisel_filter(L, luaL_checkstring(L, 1));
+	struct sinsp_filter *f = sinsp_chisel_filter(L, luaL_checkstring(L, 1), 0);
 
 	sinsp_filter_free(c->filter);
 	c->filter = f;

@@ -110,11 +110,13 @@ int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *
 
 /* ---- filters ---- */
 
-struct sinsp_filter *sinsp_chisel_filter(lua_State *L, const char *text)
+struct sinsp_filter *sinsp_chisel_filter(lua_State *L, const char *text, int of_threads)
 {
+	const struct sinsp_filter_opts opts = {.sz = sizeof(opts),
+					       .threads_only = (uint8_t)of_threads};
 	struct sinsp_filter_error err = {0};
 	struct sinsp_filter *f;
-	int r = sinsp_filter_new(&f, text, NULL, &err);
+	int r = sinsp_filter_new(&f, text, &opts, &err);
 
 	if (!r)
 		return f;

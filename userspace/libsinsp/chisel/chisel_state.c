@@ -254,6 +254,53 @@ static int format(lua_State *L)
 	return 1;
 }
 
+/* ---- table.insert and table.remove, as in Lua 5.1: any place will do ---- */
+
+static lua_Integer whole_arg(lua_State *L, int arg)
+{
+	make_whole(L, arg);
+	return lua_tointeger(L, arg);
+}
+
+static int table_insert(lua_State *L)
+{
+	lua_Integer end, at;
+
+	luaL_checktype(L, 1, LUA_TTABLE);
+	end = (lua_Integer)lua_rawlen(L, 1) + 1;
+	at = end;
+	if (lua_gettop(L) == 3)
+		at = whole_arg(L, 2);
+	else if (lua_gettop(L) != 2)
+		return luaL_error(L, "wrong number of arguments to 'insert'");
+	/* Not beyond what is there, however far before it the place is. */
+	for (lua_Integer i = end; i > at && i > 0; i--) {
+		lua_rawgeti(L, 1, i - 1);
+		lua_rawseti(L, 1, i);
+	}
+	lua_rawseti(L, 1, at);
+	return 0;
+}
+
+static int table_remove(lua_State *L)
+{
+	lua_Integer end, at;
+
+	luaL_checktype(L, 1, LUA_TTABLE);
+	end = (lua_Integer)lua_rawlen(L, 1);
+	at = lua_isnoneornil(L, 2) ? end : whole_arg(L, 2);
+	if (at < 1 || at > end)
+		return 0;
+	lua_rawgeti(L, 1, at);
+	for (; at < end; at++) {
+		lua_rawgeti(L, 1, at + 1);
+		lua_rawseti(L, 1, at);
+	}
+	lua_pushnil(L);
+	lua_rawseti(L, 1, end);
+	return 1;
+}
+
 /* ---- code from files ---- */
 
 static int load_file(lua_State *L)
@@ -314,6 +361,8 @@ static const luaL_Reg natives[] = {
 	{"find_module", find_module},
 	{"exit", end_run},
 	{"guard_handler", guard_handler},
+	{"insert", table_insert},
+	{"remove", table_remove},
 	{NULL, NULL},
 };
 

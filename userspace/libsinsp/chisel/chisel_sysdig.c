@@ -32,7 +32,7 @@ static int set_filter(lua_State *L)
 
 	if (run->has_begun)
 		return luaL_error(L, "sysdig.set_filter works until the capture begins");
-	sinsp_filter_free(sinsp_chisel_filter(L, luaL_checkstring(L, 1)));
+	sinsp_filter_free(sinsp_chisel_filter(L, luaL_checkstring(L, 1), 0));
 	free(run->set_filter);
 	run->set_filter = copy_text(L, 1);
 	return 0;

@@ -5,6 +5,7 @@
 
 #include "chisel_impl.h"
 #include "event_table.h"
+#include "fields/port_name.h"
 #include "fields/text.h"
 #include "sinsp_impl.h"
 
@@ -107,13 +108,15 @@ static void count_fd(const struct sinsp_fd *fd, void *ctx)
 }
 
 /* Without control characters, as everywhere. */
-static void set_name(lua_State *L, const char *name)
+static void set_name(lua_State *L, const struct sinsp_fd *fd)
 {
-	const size_t len = strlen(name);
+	const int ports = chisel_of(L)->run->port_names && port_name_has_ports(fd);
+	const size_t len = strlen(fd->name);
 	luaL_Buffer b;
-	char *p = luaL_buffinitsize(L, &b, len);
+	char *p = luaL_buffinitsize(L, &b, len + (ports ? 2 * PORT_NAME_MAX : 0)), *end;
 
-	luaL_pushresultsize(&b, (size_t)(put_dropping(p, name, len) - p));
+	end = ports ? port_name_put_fd(p, fd) : put_dropping(p, fd->name, len);
+	luaL_pushresultsize(&b, (size_t)(end - p));
 	lua_setfield(L, -2, "name");
 }
 
@@ -126,7 +129,7 @@ static void put_fd(const struct sinsp_fd *fd, void *ctx)
 		return;
 	luaL_checkstack(L, 4, NULL);
 	lua_newtable(L);
-	set_name(L, fd->name);
+	set_name(L, fd);
 	set_text(L, "type", sinsp_fd_typename(fd) ?: "<NA>");
 	if (fd->type >= SCAP_FD_IPV4_SOCK && fd->type <= SCAP_FD_IPV6_SERVSOCK)
 		set_socket(L, fd);
@@ -207,7 +210,7 @@ static struct sinsp_filter *filter_on_stack(lua_State *L, const char *text)
 		lua_setfield(L, -2, "__gc");
 	}
 	lua_setmetatable(L, -2);
-	*f = sinsp_chisel_filter(L, text);
+	*f = sinsp_chisel_filter(L, text, 1);
 	return *f;
 }
 

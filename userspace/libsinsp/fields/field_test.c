@@ -71,6 +71,8 @@ static void test_names(void **state)
 		 NULL, 8},
 		{"evt.type.is.opne", -EINVAL, "there is no event opne; saker -L lists all", NULL,
 		 12},
+		{"evt.type.is.9999", -EINVAL, "there is no event 9999; saker -L lists all", NULL,
+		 12},
 		{"evt.abspath.x", -EINVAL, "evt.abspath.src or evt.abspath.dst, not x", NULL, 12},
 		{"evt.around[x]", -EINVAL, "evt.around takes a number, not x", NULL, 11},
 		{"evt.num[1]", -EINVAL, "evt.num takes no argument", NULL, 8},
@@ -175,6 +177,8 @@ static void test_fields_of_an_event(void **state)
 		{"evt.hostname", NULL},
 		{"evt.type.is.open", "1"},
 		{"evt.type.is.read", "0"},
+		{"evt.type.is.3", "1"},
+		{"evt.type.is.2", "0"},
 		{"syscall.type", "open"},
 		{"evt.category", "file"},
 		{"evt.args", "fd=-2(ENOENT) name=/x flags=1(O_RDONLY) mode=0 dev=0 "},
@@ -291,6 +295,21 @@ static void test_latency_for_people(void **state)
 	sinsp_asker_fini(&a);
 }
 
+/* As in sysdig: chisels take 0 for the enter of a call. */
+static void test_events_of_the_capture_have_no_latency(void **state)
+{
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_PROCINFO_E, NULL, 0);
+	struct sinsp_asker a;
+
+	sinsp_asker_init(&a, f->s);
+	sinsp_asker_set(&a, &evt);
+	assert_null(text_of(f, &a, "evt.latency"));
+	assert_null(text_of(f, &a, "evt.latency.human"));
+	sinsp_asker_fini(&a);
+}
+
 static void test_values_as_text(void **state)
 {
 	const struct {
@@ -364,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_delta_is_between_events_that_were_asked_about),
 		cmocka_unit_test(test_number_of_a_call),
 		cmocka_unit_test(test_latency_for_people),
+		cmocka_unit_test(test_events_of_the_capture_have_no_latency),
 		cmocka_unit_test(test_values_as_text),
 		cmocka_unit_test(test_scratch_holds_until_the_next_event),
 	};

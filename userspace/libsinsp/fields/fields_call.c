@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of what an event is and tells: its type, parameters and result. */
+#include <ctype.h>
+#include <stdlib.h>
+
 #include "fd.h"
 #include "field_rows.h"
 #include "info.h"
@@ -31,10 +34,27 @@ static void compare_event(void *ctx, const struct scap_event_info *info)
 	compare_name(ctx, info->name);
 }
 
+/* evt.type.is.3 is what views of sysdig ask: the number of an event. */
+static const struct scap_event_info *numbered_event(const char *arg)
+{
+	char *end;
+	const unsigned long id = strtoul(arg, &end, 10);
+	const struct scap_event_info *info;
+
+	if (!isdigit((unsigned char)*arg) || *end || id > UINT16_MAX)
+		return NULL;
+	info = scap_event_info((unsigned int)id);
+	return info && !(info->flags & EF_UNUSED) ? info : NULL;
+}
+
 static int check_type_is(struct sinsp_field *f, const char **why)
 {
 	struct name_search s = {.name = f->arg};
+	const struct scap_event_info *numbered = numbered_event(f->arg);
 
+	f->index = numbered ? numbered->id : -1;
+	if (numbered)
+		return 0;
 	scap_calls_each_name(compare_name, &s);
 	scap_event_each(compare_event, &s);
 	if (s.found)
@@ -46,6 +66,8 @@ static int get_type_is(struct sinsp_asker *a, const struct sinsp_field *f, struc
 		       const struct sinsp_value **more)
 {
 	(void)more;
+	if (f->index >= 0)
+		return field_u(v, a->evt->raw.type == f->index);
 	return field_u(v, !strcmp(sinsp_evt_type(a->evt), f->arg));
 }
 

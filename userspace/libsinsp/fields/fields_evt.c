@@ -79,9 +79,12 @@ static int get_time(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 
 /* ---- between the enter and the exit, and between events ---- */
 
-/* sysdig shows no latency and one not known alike; a saker source tells them apart. */
+/* sysdig shows no latency and one not known alike; a saker source tells them apart. Events of the
+ * capture itself have none in either. */
 static int has_latency(const struct sinsp_evt *evt)
 {
+	if (evt->info->category & EC_INTERNAL)
+		return 0;
 	return !(evt->raw.flags & SCAP_EVT_F_FULL) || evt->latency_known;
 }
 

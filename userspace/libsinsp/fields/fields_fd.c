@@ -225,12 +225,27 @@ static int name_of(struct sinsp_asker *a, struct sinsp_value *v)
 	return n || !fd ? n : field_str(v, fd->name);
 }
 
+/* The name of a socket with names for its ports. */
+static int name_ports(struct sinsp_asker *a, struct sinsp_value *v)
+{
+	const struct sinsp_fd *fd = a->evt->fd;
+	char *p;
+
+	if (!fd || !port_name_has_ports(fd))
+		return 1;
+	p = sinsp_asker_alloc(a, strlen(fd->name) + 2 * PORT_NAME_MAX);
+	return p ? field_mem(v, p, (size_t)(port_name_put_fd(p, fd) - p)) : -ENOMEM;
+}
+
 static int get_name(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
+	int n;
+
 	(void)f, (void)more;
 	v->is_name = 1;
-	return name_of(a, v);
+	n = name_of(a, v);
+	return n == 1 && a->port_names ? name_ports(a, v) : n;
 }
 
 /* As it was given to the call that opened it, without doubled slashes. */
@@ -541,7 +556,8 @@ static int get_l4proto(struct sinsp_asker *a, const struct sinsp_field *f, struc
 	is_socket = is_connection(fd) || is_listening(fd);
 	if (!field_guesses(a))
 		return is_socket ? field_str(v, l4proto_name(fd)) : 0;
-	/* sysdig says it of sockets that connect or are connected to, and this of everything else. */
+	/* sysdig says it of sockets that connect or are connected to, and this of everything else.
+	 */
 	if (is_connection(fd) && !has_role(fd) && fd->l4proto != SCAP_L4_RAW)
 		is_socket = 0;
 	return field_str(v, (is_socket ? l4proto_name(fd) : NULL) ?: "<NA>");

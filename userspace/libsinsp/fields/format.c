@@ -15,7 +15,6 @@
 #include "field_rows.h"
 #include "field_text.h"
 #include "info.h"
-#include "port_name.h"
 
 #define WIDTH_MAX 65535
 
@@ -25,7 +24,7 @@ struct step {
 	uint32_t len;
 	uint32_t width; /* 0: as wide as it is */
 	const char *colour; /* what it begins with on a terminal; NULL: none */
-	uint8_t has_field, is_args, is_info, is_fd_name, is_result;
+	uint8_t has_field, is_args, is_info, is_result;
 	struct sinsp_field field;
 	const char *name; /* as the format has it */
 	uint32_t name_len;
@@ -166,7 +165,6 @@ static int read_field(struct reader *r, struct step *step)
 	step->has_field = 1;
 	step->is_info = !strcmp(step->field.row->name, "evt.info");
 	step->is_args = step->is_info || !strcmp(step->field.row->name, "evt.args");
-	step->is_fd_name = !strcmp(step->field.row->name, "fd.name");
 	step->colour = colour_of(step->field.row->name, &step->is_result);
 	step->name = text;
 	step->name_len = (uint32_t)len;
@@ -544,18 +542,6 @@ static char *put_coloured(struct sinsp_format *f, struct sinsp_text *out, char *
 	return p ? put_lit(p, COLOUR_END) : NULL;
 }
 
-/* The name of a socket with names for its ports. */
-static int name_ports(struct sinsp_asker *a, struct sinsp_value *v)
-{
-	const struct sinsp_fd *fd = a->evt->fd;
-	char *p;
-
-	if (!fd || !port_name_has_ports(fd))
-		return 1;
-	p = sinsp_asker_alloc(a, strlen(fd->name) + 2 * PORT_NAME_MAX);
-	return p ? field_mem(v, p, (size_t)(port_name_put_fd(p, fd) - p)) : -ENOMEM;
-}
-
 /* 0: there is no value, and the line ends without one. */
 static int put_step(struct sinsp_format *f, struct sinsp_text *out, char **p,
 		    const struct step *step)
@@ -566,8 +552,6 @@ static int put_step(struct sinsp_format *f, struct sinsp_text *out, char **p,
 
 	if (!step->is_args || f->kind == SINSP_FORMAT_JSON)
 		n = sinsp_field_get(&f->asker, &step->field, &v, &more);
-	if (n == 1 && step->is_fd_name && f->asker.port_names)
-		n = name_ports(&f->asker, &v);
 	if (n < 0)
 		return n;
 	if (!n && !f->lenient)

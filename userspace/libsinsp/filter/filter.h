@@ -21,6 +21,8 @@ struct sinsp_filter_opts {
 	size_t n_macros, n_lists;
 	scap_log_fn log; /* told once if a pattern was given up; NULL: silent */
 	void *log_ctx;
+	uint8_t threads_only; /* it is asked of threads and files without an event: fields of
+				 events are errors */
 };
 
 /* What is wrong with a filter, and where. Texts are borrowed from those that the filter was made

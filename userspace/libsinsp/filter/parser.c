@@ -193,6 +193,18 @@ static int parse_words(struct filter_lexer *lex, struct filter_word **out)
 
 /* ---- fields and transformers ---- */
 
+/* Whether a thread or a file has the field, whatever event is looked at. */
+static int is_of_thread(const struct sinsp_field *f)
+{
+	static const char *const classes[] = {"proc.", "thread.", "fd.",
+					      "user.", "group.",  "container."};
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (strncmp(f->row->name, classes[i], strlen(classes[i])) == 0)
+			return 1;
+	return 0;
+}
+
 static int parse_field(struct filter_lexer *lex, struct filter_expr **out)
 {
 	struct filter_expr *e = new_expr(lex, FILTER_EXPR_FIELD, sinsp_lex_place(lex));
@@ -210,6 +222,11 @@ static int parse_field(struct filter_lexer *lex, struct filter_expr **out)
 		return n == -ENOMEM ? n
 				    : sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "%s", why);
 	}
+	if (lex->ast->opts && lex->ast->opts->threads_only && !is_of_thread(&e->field))
+		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex),
+					 "%s is about an event; here fields of processes, files, "
+					 "users and containers can be asked",
+					 e->field.row->name);
 	lex->p += n;
 	*out = e;
 	return 0;

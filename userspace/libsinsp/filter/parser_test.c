@@ -367,6 +367,28 @@ static void test_macros_do_not_explode(void **state)
 	sinsp_ast_fini(&ast);
 }
 
+static void test_of_threads_only(void **state)
+{
+	const struct sinsp_filter_opts o = {.sz = sizeof(o), .threads_only = 1};
+	struct sinsp_filter_error error = {0};
+	struct filter_ast ast = {.err = &error};
+
+	(void)state;
+	assert_int_equal(sinsp_ast_parse(&ast,
+					 "proc.pid=1 or fd.num=1 or thread.tid=1 or user.uid=1 or "
+					 "group.gid=1 or container.id=host",
+					 &o),
+			 0);
+	sinsp_ast_fini(&ast);
+	ast = (struct filter_ast){.err = &error};
+	assert_int_equal(sinsp_ast_parse(&ast, "fd.num=1 and evt.num=1", &o), -EINVAL);
+	assert_string_equal(error.what,
+			    "evt.num is about an event; here fields of processes, files, users and "
+			    "containers can be asked");
+	assert_int_equal(error.pos, 13);
+	sinsp_ast_fini(&ast);
+}
+
 static void check_lines(const char *text, size_t pos, const char *want)
 {
 	const struct sinsp_filter_error error = {.text = text, .pos = pos};
@@ -409,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_macros_do_not_explode),
+		cmocka_unit_test(test_of_threads_only),
 		cmocka_unit_test(test_the_caret_is_below_the_place),
 	};
 

@@ -26,6 +26,7 @@ io.flush = native.flush
 
 -- Of 5.1.
 unpack = unpack_all
+table.insert, table.remove = native.insert, native.remove
 table.getn = function(t) return #t end
 table.maxn = function(t)
   local max = 0
