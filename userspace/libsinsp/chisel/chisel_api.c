@@ -115,7 +115,7 @@ static void push_value(lua_State *L, struct sinsp_asker *a, struct sinsp_chisel_
 
 /* ---- evt ---- */
 
-/* Existing chisels ask for fields that they forgot to request. */
+/* Existing chisels ask for fields that they forgot to request, and for field 0. */
 static int no_field(lua_State *L)
 {
 	int is_number;
