@@ -11,6 +11,7 @@
 #include "state/export.h"
 #include "state/pathname.h"
 #include "state/snapshot.h"
+#include "symbols/symbols.h"
 
 static void drop_state(struct sinsp *s)
 {
@@ -18,6 +19,8 @@ static void drop_state(struct sinsp *s)
 	s->machine = NULL;
 	sinsp_users_fini(&s->users, &s->threads.strings);
 	sinsp_switches_fini(&s->switches);
+	sinsp_symbols_free(s->symbols);
+	s->symbols = NULL;
 	sinsp_code_maps_fini(&s->code_maps);
 	sinsp_ifaces_fini(&s->ifaces);
 	sinsp_threads_fini(&s->threads);
@@ -223,7 +226,10 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 			return r;
 	}
 	evt->insp = s;
+	s->n_events++;
 	sinsp_parse_event(s, evt);
+	if (evt->raw.type == EVT_MAP_E)
+		sinsp_symbols_see_map(s, evt);
 	return 1;
 }
 

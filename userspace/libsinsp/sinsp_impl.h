@@ -12,6 +12,7 @@
 #include "state/users.h"
 
 struct sinsp_lookup; /* container/container_lookup.h */
+struct sinsp_symbols; /* symbols/symbols.h */
 
 struct sinsp {
 	struct scap *src;
@@ -20,6 +21,8 @@ struct sinsp {
 	struct sinsp_users users;
 	struct sinsp_switches switches;
 	struct sinsp_code_maps code_maps;
+	struct sinsp_symbols *symbols; /* NULL: nobody asked for the name of a frame yet */
+	uint64_t n_events; /* handed out */
 
 	/* What the last event ended, to be removed before the next. */
 	int64_t ended_tid, reaper_tid; /* ended_tid -1: nobody */

@@ -300,7 +300,7 @@ static int open_all(struct capture *c)
 	if (!err && c->take.chisels)
 		err = chisels_begin(c->take.chisels, c->inspectors[0]);
 	if (!err && c->live)
-		privileges_drop();
+		privileges_drop(c->o->sample.period_ns || c->o->sample.on.n);
 	return err;
 }
 

@@ -10,6 +10,8 @@
 /* bpf(2) on maps that are open already, stopping included, asks for these again. */
 #define KEPT_FOR_BPF (1ull << CAP_BPF | 1ull << CAP_PERFMON)
 #define KEPT_FOR_PROC (1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH)
+/* Names of stacks: addresses of the kernel, files that nobody but a process has any more. */
+#define KEPT_FOR_NAMES (1ull << CAP_SYSLOG | 1ull << CAP_CHECKPOINT_RESTORE)
 #define KEPT (KEPT_FOR_BPF | KEPT_FOR_PROC | 1ull << CAP_KILL)
 
 struct capability_sets {
@@ -61,9 +63,9 @@ static void keep(uint64_t capabilities)
 	syscall(SYS_capset, &h, sets.half);
 }
 
-void privileges_drop(void)
+void privileges_drop(int names_stacks)
 {
-	keep(KEPT);
+	keep(names_stacks ? KEPT | KEPT_FOR_NAMES : KEPT);
 }
 
 void privileges_drop_to_ask(void)

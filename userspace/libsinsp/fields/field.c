@@ -24,6 +24,7 @@ const struct sinsp_field_class *const sinsp_field_classes[] = {
 	&sinsp_fields_path,
 	&sinsp_fields_fdlist,
 	&sinsp_fields_syslog,
+	&sinsp_fields_frames,
 	NULL,
 };
 

@@ -328,6 +328,30 @@ const struct sinsp_code_map *sinsp_code_map_find(const struct sinsp_code_maps *m
 	return at < t->n && t->v[at].start <= addr ? &t->v[at] : NULL;
 }
 
+int sinsp_code_maps_has(const struct sinsp_code_maps *m, int64_t pid)
+{
+	return table_of(m, pid) != NULL;
+}
+
+/* ".../jit-PID.dump" */
+static int is_dump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	const size_t len = name ? strlen(name) : 0;
+
+	return len > 10 && strncmp(name, "/jit-", 5) == 0 && strcmp(name + len - 5, ".dump") == 0;
+}
+
+const char *sinsp_code_maps_dump(const struct sinsp_code_maps *m, int64_t pid)
+{
+	const struct code_table *t = table_of(m, pid);
+
+	for (uint32_t i = 0; t && i < t->n; i++)
+		if (is_dump(t->v[i].file->path))
+			return t->v[i].file->path;
+	return NULL;
+}
+
 int sinsp_code_maps_each(const struct sinsp_code_maps *m,
 			 int (*fn)(void *ctx, int64_t pid, const struct sinsp_code_map *map),
 			 void *ctx)

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fields of a sample's stacks with names: innermost frame first, the kernel's before the user's,
+ * but in stack.folded, which begins with the outermost. What is not known of a frame has no value;
+ * where a stack is one text, its module stands for it, or [unknown].
+ */
+#include <errno.h>
+
+#include "field_rows.h"
+#include "symbols/symbols.h"
+#include "text.h"
+
+enum { NAME_MAX_LEN = 4096 };
+
+/* 0: the event has no stacks. */
+static int stack_of(struct sinsp_asker *a, int lines, const struct sinsp_stack **st)
+{
+	const int err = sinsp_stack_get(a->evt->insp, a->evt, lines, st);
+
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	return (*st)->n != 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* What stands for the frame in a text of many. At most NAME_MAX_LEN + 8 bytes. */
+static char *put_name(char *p, const struct sinsp_frame *f)
+{
+	const char *name = f->function ?: f->module ? base_name(f->module) : "unknown";
+	const int in_brackets = !f->function && *name != '[';
+	const size_t len = strnlen(name, NAME_MAX_LEN);
+	char *begin;
+
+	if (in_brackets)
+		*p++ = '[';
+	begin = p;
+	p = put_utf8(p, name, len);
+	/* What is between frames is not inside of one. */
+	for (char *c = begin; c < p; c++)
+		if (*c == ';')
+			*c = ':';
+	if (in_brackets)
+		*p++ = ']';
+	return p;
+}
+
+/* As flame graphs know them. */
+static char *put_suffix(char *p, const struct sinsp_frame *f)
+{
+	if (f->inlined)
+		return put_lit(p, "_[i]");
+	if (f->kind == SINSP_FRAME_KERNEL)
+		return put_lit(p, "_[k]");
+	return f->kind == SINSP_FRAME_JIT ? put_lit(p, "_[j]") : p;
+}
+
+static int get_folded(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	struct sinsp_text *t = &a->text;
+	const struct sinsp_stack *st;
+	char *p = NULL;
+	int r = stack_of(a, f->row->what, &st);
+
+	(void)more;
+	if (r <= 0)
+		return r;
+	t->len = 0;
+	p = text_begin(t, 1);
+	for (size_t i = st->n; i-- && p;) {
+		p = text_room(t, p, NAME_MAX_LEN + 16);
+		if (!p)
+			break;
+		if (i + 1 < st->n)
+			*p++ = ';';
+		p = put_suffix(put_name(p, &st->frames[i]), &st->frames[i]);
+	}
+	return text_end(t, p) ?: sinsp_asker_keep(a, v);
+}
+
+static int get_frames(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	const struct sinsp_stack *st;
+	struct sinsp_value *list;
+	int r = stack_of(a, 0, &st);
+
+	if (r <= 0)
+		return r;
+	list = sinsp_asker_alloc(a, st->n * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	r = 0;
+	for (size_t i = 0; i < st->n; i++) {
+		const char *name = st->frames[i].function;
+
+		if (!name)
+			continue;
+		list[r] = (struct sinsp_value){.type = f->type};
+		field_str(&list[r++], name);
+	}
+	*v = *list;
+	*more = list;
+	return r;
+}
+
+/* ---- rows: what is known of each frame, for those who count stacks ---- */
+
+static char *put_text(char *p, const char *text)
+{
+	return text ? put_utf8(p, text, strnlen(text, NAME_MAX_LEN)) : p;
+}
+
+static char *put_row(char *p, const struct sinsp_frame *f)
+{
+	static const char kinds[] = {'u', 'k', 'j', '?'};
+
+	*p++ = f->inlined ? 'i' : kinds[f->kind];
+	*p++ = '\t';
+	p = put_text(p, f->function);
+	*p++ = '\t';
+	p = put_text(p, f->module);
+	*p++ = '\t';
+	p = put_hex(p, f->place);
+	*p++ = '\t';
+	p = put_hex(p, f->offset);
+	*p++ = '\t';
+	p = put_text(p, f->file);
+	*p++ = '\t';
+	return f->line ? put_u64(p, f->line) : p;
+}
+
+static int get_rows(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	struct sinsp_text *t = &a->text;
+	const struct sinsp_stack *st;
+	char *p;
+	int r = stack_of(a, f->row->what, &st);
+
+	(void)more;
+	if (r <= 0)
+		return r;
+	t->len = 0;
+	p = text_begin(t, 1);
+	for (size_t i = 0; i < st->n && p; i++) {
+		p = text_room(t, p, 3 * NAME_MAX_LEN + 4 * TEXT_NUM_MAX);
+		if (!p)
+			break;
+		if (i)
+			*p++ = '\n';
+		p = put_row(p, &st->frames[i]);
+	}
+	v->made = 1;
+	return text_end(t, p) ?: sinsp_asker_keep(a, v);
+}
+
+/* As perf script prints stacks: "\t  ADDRESS FUNCTION+0xOFFSET (MODULE)". */
+static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	struct sinsp_text *t = &a->text;
+	const struct sinsp_stack *st;
+	char *p;
+	int r = stack_of(a, 0, &st);
+
+	(void)f, (void)more;
+	if (r <= 0)
+		return r;
+	t->len = 0;
+	p = text_begin(t, 1);
+	for (size_t i = 0; i < st->n && p; i++) {
+		const struct sinsp_frame *fr = &st->frames[i];
+
+		p = text_room(t, p, 2 * NAME_MAX_LEN + 4 * TEXT_NUM_MAX);
+		if (!p)
+			break;
+		*p++ = '\t';
+		p = put_hex(p, fr->addr);
+		*p++ = ' ';
+		p = put_text(p, fr->function ?: "[unknown]");
+		if (fr->function) {
+			p = put_lit(p, "+0x");
+			p = put_hex(p, fr->offset);
+		}
+		p = put_lit(p, " (");
+		p = put_text(p, fr->module ?: "[unknown]");
+		p = put_lit(p, ")\n");
+	}
+	v->made = 1;
+	return text_end(t, p) ?: sinsp_asker_keep(a, v);
+}
+
+/* ---- one frame: [N] counts from the innermost, [-N] from the outermost ---- */
+
+enum { FRAME_FUNCTION, FRAME_MODULE, FRAME_PLACE, FRAME_FILE, FRAME_LINE, FRAME_KIND };
+
+static const char *kind_name(const struct sinsp_frame *f)
+{
+	static const char *const names[] = {"user", "kernel", "jit", "unknown"};
+
+	return f->inlined ? "inlined" : names[f->kind];
+}
+
+static int get_frame(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	const unsigned int what = f->row->what;
+	const struct sinsp_stack *st;
+	const struct sinsp_frame *fr;
+	int r = stack_of(a, what == FRAME_FILE || what == FRAME_LINE, &st);
+	int64_t i = f->has_index ? f->index : 0;
+
+	(void)more;
+	if (r <= 0)
+		return r;
+	if (i >= (int64_t)st->n)
+		return 0;
+	fr = &st->frames[i];
+	switch (what) {
+	case FRAME_FUNCTION:
+		return field_str(v, fr->function);
+	case FRAME_MODULE:
+		return field_str(v, fr->module);
+	case FRAME_PLACE:
+		return field_u(v, fr->place);
+	case FRAME_FILE:
+		return field_str(v, fr->file);
+	case FRAME_KIND:
+		return field_str(v, kind_name(fr));
+	default:
+		return fr->line ? field_u(v, fr->line) : 0;
+	}
+}
+
+/* clang-format off */
+#define TEXT(name, lines, get, help)                                                               \
+	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, 0, lines, get, help, NULL}
+#define FRAME(name, type, fmt, what, help)                                                         \
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_SYSTEM,                                   \
+	 FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, what, get_frame, help, NULL}
+
+static const struct sinsp_field_row rows[] = {
+	{"stack.frames", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, FIELD_F_LIST | FIELD_F_ANY, 0,
+	 get_frames, "names of the functions in the stacks of a sample; a filter means any of them",
+	 NULL},
+	TEXT("stack.folded", 0, get_folded,
+	     "functions of the stacks, the outermost first, with semicolons between; _[k] behind those "
+	     "of the kernel, _[j] behind code that the program made"),
+	TEXT("stack.folded.inlined", 1, get_folded,
+	     "the same with functions that the compiler put into others, and _[i] behind them"),
+	TEXT("stack.rows", 0, get_rows,
+	     "a line for each frame, the innermost first: kind (u, k, j, ?, i if inlined), function, "
+	     "module, place in it, offset in the function, source file, line; with tabs between"),
+	TEXT("stack.rows.source", 1, get_rows,
+	     "the same with inlined functions and lines of source, as debugging information has them"),
+	TEXT("stack.text", 0, get_text,
+	     "a line for each frame, the innermost first, as perf script prints it"),
+	FRAME("stack.function", STR, DEC, FRAME_FUNCTION,
+	      "function of one frame, [0] or without a number the innermost"),
+	FRAME("stack.module", PATH, DEC, FRAME_MODULE,
+	      "file that one frame's code is in, or [kernel], [MODULE], [jit]"),
+	FRAME("stack.place", UINT, HEX, FRAME_PLACE,
+	      "address of one frame's instruction, in the file's own terms"),
+	FRAME("stack.file", PATH, DEC, FRAME_FILE, "source file of one frame"),
+	FRAME("stack.line", UINT, DEC, FRAME_LINE, "line in the source of one frame"),
+	FRAME("stack.kind", STR, DEC, FRAME_KIND,
+	      "whose code one frame is: user, kernel, jit, inlined or unknown"),
+};
+/* clang-format on */
+
+const struct sinsp_field_class sinsp_fields_frames = {
+	.name = "frames",
+	.title = "frames",
+	.help = "Frames of the stacks that a sample has, with their names",
+	FIELD_ROWS(rows),
+};

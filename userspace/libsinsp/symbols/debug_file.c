@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "debug_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "open_in_root.h"
+
+#define DEBUG_DIR "/usr/lib/debug"
+#define MAX_CRC_SZ (2ull << 30)
+#define MAX_LINK_SZ 4096
+
+struct search {
+	const struct elf_file *f;
+	const char *root;
+	uint8_t id[ELF_BUILD_ID_MAX];
+	int id_len; /* below 0: the file has none */
+};
+
+/* What .gnu_debuglink says: a name, and the sum of the file's bytes. */
+struct debug_link {
+	char name[NAME_MAX + 1];
+	uint32_t crc;
+};
+
+static int has_same_id(const struct search *s, const struct elf_file *found)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+
+	return s->id_len > 0 && elf_file_build_id(found, id) == s->id_len &&
+	       memcmp(id, s->id, (size_t)s->id_len) == 0;
+}
+
+static int has_crc(const struct elf_file *found, uint32_t crc)
+{
+	const uint64_t sz = elf_file_sz(found);
+	uLong sum = crc32(0, NULL, 0);
+	char part[65536];
+
+	if (sz > MAX_CRC_SZ)
+		return 0;
+	for (uint64_t at = 0; at < sz; at += sizeof(part)) {
+		const size_t n = sz - at < sizeof(part) ? (size_t)(sz - at) : sizeof(part);
+
+		if (elf_file_read(found, part, at, n))
+			return 0;
+		sum = crc32(sum, (const Bytef *)part, (uInt)n);
+	}
+	return sum == crc;
+}
+
+/* @link NULL: the build id must be the same. The descriptor. */
+static int try_path(struct elf_file **out, const struct search *s, const char *path,
+		    const struct debug_link *link)
+{
+	struct elf_file *found;
+	int err, fd = sinsp_open_in_root(s->root, path);
+
+	if (fd < 0)
+		return -ENOENT;
+	err = elf_file_open(&found, fd);
+	if (err) {
+		close(fd);
+		return err == -ENOMEM ? err : -ENOENT;
+	}
+	if (has_same_id(s, found) || (link && s->id_len < 0 && has_crc(found, link->crc))) {
+		*out = found;
+		return fd;
+	}
+	elf_file_close(found);
+	close(fd);
+	return -ENOENT;
+}
+
+static int try_build_id(struct elf_file **out, const struct search *s)
+{
+	char path[sizeof(DEBUG_DIR) + 2 * ELF_BUILD_ID_MAX + 32], *p = path;
+
+	if (s->id_len < 2)
+		return -ENOENT;
+	p += sprintf(p, DEBUG_DIR "/.build-id/%02x/", s->id[0]);
+	for (int i = 1; i < s->id_len; i++)
+		p += sprintf(p, "%02x", s->id[i]);
+	strcpy(p, ".debug");
+	return try_path(out, s, path, NULL);
+}
+
+static int read_link(struct debug_link *link, const struct elf_file *f)
+{
+	const struct elf_section *sec = elf_file_section(f, ".gnu_debuglink");
+	struct elf_data d;
+	size_t len, crc_at;
+
+	if (!sec || sec->sz > MAX_LINK_SZ || elf_file_section_copy(f, &d, sec))
+		return -ENOENT;
+	len = strlen((const char *)d.data);
+	crc_at = (len + 4) & ~(size_t)3;
+	/* A name of one file: not a way to others. */
+	if (!len || len >= sizeof(link->name) || crc_at + 4 > d.sz ||
+	    strchr((const char *)d.data, '/')) {
+		free(d.data);
+		return -ENOENT;
+	}
+	memcpy(link->name, d.data, len + 1);
+	memcpy(&link->crc, d.data + crc_at, sizeof(link->crc));
+	free(d.data);
+	return 0;
+}
+
+static int try_link(struct elf_file **out, const struct search *s, const char *path)
+{
+	static const char *const folders[] = {"%.*s%s", "%.*s.debug/%s", DEBUG_DIR "%.*s%s"};
+	const char *slash = strrchr(path, '/');
+	const int dir_len = slash ? (int)(slash + 1 - path) : 0;
+	struct debug_link link;
+	char full[PATH_MAX];
+	int fd = read_link(&link, s->f);
+
+	if (fd || !slash)
+		return -ENOENT;
+	fd = -ENOENT;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && fd == -ENOENT; i++) {
+		const int n = snprintf(full, sizeof(full), folders[i], dir_len, path, link.name);
+
+		if (n > 0 && n < (int)sizeof(full) && strcmp(full, path) != 0)
+			fd = try_path(out, s, full, &link);
+	}
+	return fd;
+}
+
+int sinsp_debug_file_open(struct elf_file **out, const struct elf_file *f, const char *root,
+			  const char *path)
+{
+	struct search s = {.f = f, .root = root};
+	int fd;
+
+	s.id_len = elf_file_build_id(f, s.id);
+	fd = try_build_id(out, &s);
+	return fd == -ENOENT ? try_link(out, &s, path) : fd;
+}

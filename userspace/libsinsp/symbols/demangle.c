@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * By libiberty, without the types of parameters. A few bytes can stand for a name of any length:
+ * the demangler is left by longjmp when the buffer is full.
+ */
+#include "demangle.h"
+
+#include <setjmp.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+enum { MANGLED_MAX = 2048 }; /* the demangler's stack grows with it */
+
+struct sink {
+	char *p;
+	size_t len, room;
+	jmp_buf full;
+};
+
+static void put(const char *text, size_t len, void *ctx)
+{
+	struct sink *s = ctx;
+	const size_t n = len < s->room - s->len ? len : s->room - s->len;
+
+	if (n)
+		memcpy(s->p + s->len, text, n);
+	s->len += n;
+	if (n < len)
+		longjmp(s->full, 1);
+}
+
+typedef int (*demangler_fn)(const char *name, int options, demangle_callbackref put, void *ctx);
+
+static size_t demangle_by(demangler_fn fn, char *out, size_t sz, const char *name)
+{
+	struct sink s = {.p = out, .room = sz - 1};
+	volatile int good = 1;
+
+	if (!setjmp(s.full))
+		good = fn(name, DMGL_NO_OPTS, put, &s);
+	if (!good || !s.len)
+		return 0;
+	out[s.len] = '\0';
+	return s.len;
+}
+
+size_t sinsp_demangle(char *out, size_t sz, const char *name)
+{
+	const demangler_fn rows[] = {rust_demangle_callback, cplus_demangle_v3_callback};
+	char text[MANGLED_MAX];
+	size_t n = 0;
+
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || !sz ||
+	    strlen(name) >= MANGLED_MAX)
+		return 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !n; i++)
+		n = demangle_by(rows[i], text, sizeof(text), name);
+	if (!n)
+		return 0;
+	if (n >= sz)
+		n = sz - 1;
+	memcpy(out, text, n);
+	out[n] = '\0';
+	return n;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "elf_symbols.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lzma.h>
+
+#include "elf_file.h"
+
+#define MAX_TABLE_SZ (1ull << 30) /* of one section of symbols, names or relocations */
+#define MAX_UNPACKED_SZ (256u << 20) /* of .gnu_debugdata */
+#define LZMA_MEMORY (128u << 20)
+
+enum { PLT_ENTRY_SZ = 16, JMP_SZ = 6 };
+
+/* Where symbols come from, and where they go. */
+struct source {
+	const struct elf_file *f;
+	const struct elf_section *sections;
+	size_t n_sections;
+	struct symtab *t;
+};
+
+static struct source source_of(const struct elf_file *f, struct symtab *t)
+{
+	struct source s = {.f = f, .t = t};
+
+	s.n_sections = elf_file_sections(f, &s.sections);
+	return s;
+}
+
+static const struct elf_section *section_at(const struct source *s, size_t i)
+{
+	return i && i < s->n_sections ? &s->sections[i] : NULL;
+}
+
+static int copy_table(const struct source *s, struct elf_data *d, const struct elf_section *sec)
+{
+	if (!sec || sec->sz > MAX_TABLE_SZ || sec->flags & SHF_COMPRESSED)
+		return -ENODATA;
+	return elf_file_section_copy(s->f, d, sec);
+}
+
+/* No memory ends it; what the file does wrong does not. */
+static int unless_bad(int err)
+{
+	return err == -ENOMEM ? err : 0;
+}
+
+static const char *name_at(const struct elf_data *names, uint32_t at)
+{
+	return at < names->sz ? (const char *)names->data + at : "";
+}
+
+/* ---- symbols ---- */
+
+static int is_code(const struct source *s, const Elf64_Sym *sym)
+{
+	const unsigned int type = ELF64_ST_TYPE(sym->st_info);
+	const struct elf_section *sec = section_at(s, sym->st_shndx);
+
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+		return 0;
+	/* Files with more sections than numbers say where it is elsewhere: take its type's word. */
+	if (sym->st_shndx == SHN_XINDEX)
+		return type != STT_NOTYPE;
+	return sec && sec->flags & SHF_EXECINSTR;
+}
+
+/* "memcpy@@GLIBC_2.14" is memcpy. Labels of the compiler are no names. */
+static size_t name_len(const char *name)
+{
+	if (*name == '$' || strncmp(name, ".L", 2) == 0)
+		return 0;
+	return strcspn(name, "@");
+}
+
+static int add_symbol(const struct source *s, const Elf64_Sym *sym, const struct elf_data *names)
+{
+	const char *name = name_at(names, sym->st_name);
+	const unsigned int is_local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL;
+	const unsigned int is_label = ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE;
+	const size_t len = name_len(name);
+
+	if (!len || !is_code(s, sym))
+		return 0;
+	return symtab_add(s->t, sym->st_value, sym->st_size, name, len, 2 * !is_local + !is_label);
+}
+
+static int add_symbols_of(const struct source *s, const struct elf_section *sec)
+{
+	struct elf_data syms, names;
+	int err = copy_table(s, &syms, sec);
+
+	if (err)
+		return unless_bad(err);
+	err = copy_table(s, &names, section_at(s, sec->link));
+	if (!err) {
+		for (size_t at = 0; syms.sz - at >= sizeof(Elf64_Sym) && !err;
+		     at += sizeof(Elf64_Sym)) {
+			Elf64_Sym sym;
+
+			memcpy(&sym, syms.data + at, sizeof(sym));
+			err = add_symbol(s, &sym, &names);
+		}
+		free(names.data);
+	}
+	free(syms.data);
+	return unless_bad(err);
+}
+
+static int add_symbols(const struct source *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->n_sections && !err; i++) {
+		const struct elf_section *sec = &s->sections[i];
+
+		if (sec->type == SHT_SYMTAB || sec->type == SHT_DYNSYM)
+			err = add_symbols_of(s, sec);
+		if (!err && sec->flags & SHF_EXECINSTR && sec->sz <= UINT64_MAX - sec->addr)
+			err = unless_bad(symtab_add_bound(s->t, sec->addr + sec->sz));
+	}
+	return err;
+}
+
+/* ---- the PLT ---- */
+
+/* Which slot of the table of addresses is for which function. */
+struct slot {
+	uint64_t addr;
+	uint32_t sym;
+};
+
+struct slots {
+	struct slot *v;
+	size_t n;
+	struct elf_data syms, names; /* of .dynsym */
+};
+
+static int by_slot(const void *a, const void *b)
+{
+	const struct slot *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int add_slots_of(const struct source *s, struct slots *slots, const struct elf_section *sec)
+{
+	struct elf_data d;
+	struct slot *v;
+	size_t n;
+	int err = copy_table(s, &d, sec);
+
+	if (err)
+		return unless_bad(err);
+	n = d.sz / sizeof(Elf64_Rela);
+	v = realloc(slots->v, (slots->n + n + 1) * sizeof(*v));
+	if (v)
+		slots->v = v;
+	for (size_t i = 0; v && i < n; i++) {
+		Elf64_Rela r;
+
+		memcpy(&r, d.data + i * sizeof(r), sizeof(r));
+		if (ELF64_R_TYPE(r.r_info) == R_X86_64_JUMP_SLOT ||
+		    ELF64_R_TYPE(r.r_info) == R_X86_64_GLOB_DAT)
+			v[slots->n++] = (struct slot){r.r_offset, (uint32_t)ELF64_R_SYM(r.r_info)};
+	}
+	free(d.data);
+	return v ? 0 : -ENOMEM;
+}
+
+static int read_slots(const struct source *s, struct slots *slots)
+{
+	const struct elf_section *dynsym = elf_file_section(s->f, ".dynsym");
+	int err;
+
+	if (!dynsym)
+		return -ENODATA;
+	err = copy_table(s, &slots->syms, dynsym);
+	if (!err)
+		err = copy_table(s, &slots->names, section_at(s, dynsym->link));
+	for (size_t i = 0; i < s->n_sections && !err; i++)
+		if (s->sections[i].type == SHT_RELA && s->sections[i].flags & SHF_ALLOC)
+			err = add_slots_of(s, slots, &s->sections[i]);
+	if (!err && slots->n)
+		qsort(slots->v, slots->n, sizeof(*slots->v), by_slot);
+	return err;
+}
+
+static void free_slots(struct slots *slots)
+{
+	free(slots->v);
+	free(slots->syms.data);
+	free(slots->names.data);
+}
+
+/* NULL: the slot is for no function with a name. */
+static const char *slot_name(const struct slots *slots, uint64_t addr)
+{
+	const struct slot key = {.addr = addr}, *found;
+	Elf64_Sym sym;
+
+	found = slots->n ? bsearch(&key, slots->v, slots->n, sizeof(key), by_slot) : NULL;
+	if (!found || found->sym >= slots->syms.sz / sizeof(sym))
+		return NULL;
+	memcpy(&sym, slots->syms.data + found->sym * sizeof(sym), sizeof(sym));
+	return name_at(&slots->names, sym.st_name);
+}
+
+/* jmp *DISPLACEMENT(%rip) somewhere in an entry, with whatever the compiler puts before it. */
+static const char *entry_name(const struct slots *slots, const uint8_t *p, size_t sz, uint64_t addr)
+{
+	for (size_t i = 0; i + JMP_SZ <= sz; i++) {
+		int32_t to;
+
+		if (p[i] != 0xff || p[i + 1] != 0x25)
+			continue;
+		memcpy(&to, p + i + 2, sizeof(to));
+		return slot_name(slots, addr + i + JMP_SZ + (uint64_t)(int64_t)to);
+	}
+	return NULL;
+}
+
+static int add_entries(const struct source *s, const struct slots *slots,
+		       const struct elf_section *sec)
+{
+	const size_t step = sec->entry_sz == 8 ? 8 : PLT_ENTRY_SZ;
+	struct elf_data d;
+	int err = copy_table(s, &d, sec);
+
+	if (err)
+		return unless_bad(err);
+	/* What the entries leave over: the way to the dynamic linker. */
+	err = symtab_add(s->t, sec->addr, sec->sz, sec->name, strlen(sec->name), 0);
+	for (size_t at = 0; at + step <= d.sz && !err; at += step) {
+		const char *name = entry_name(slots, d.data + at, step, sec->addr + at);
+		char text[SYMTAB_MAX_NAME];
+
+		if (!name || !*name)
+			continue;
+		snprintf(text, sizeof(text), "%s@plt", name);
+		err = symtab_add(s->t, sec->addr + at, step, text, strlen(text), 1);
+	}
+	free(d.data);
+	return unless_bad(err);
+}
+
+static int is_plt(const struct elf_section *sec)
+{
+	return sec->flags & SHF_EXECINSTR &&
+	       (strcmp(sec->name, ".plt") == 0 || strncmp(sec->name, ".plt.", 5) == 0);
+}
+
+static int add_plt(const struct source *s)
+{
+	struct slots slots = {0};
+	int err = read_slots(s, &slots);
+
+	for (size_t i = 0; i < s->n_sections && !err; i++)
+		if (is_plt(&s->sections[i]))
+			err = add_entries(s, &slots, &s->sections[i]);
+	free_slots(&slots);
+	return unless_bad(err);
+}
+
+/* ---- .gnu_debugdata: a small ELF file, packed, in the file ---- */
+
+static int unpack(struct elf_data *d)
+{
+	struct elf_data out = {.data = malloc(MAX_UNPACKED_SZ)};
+	uint64_t memory = LZMA_MEMORY;
+	size_t from = 0;
+	lzma_ret r;
+	void *p;
+
+	if (!out.data)
+		return -ENOMEM;
+	r = lzma_stream_buffer_decode(&memory, 0, NULL, d->data, &from, d->sz, out.data, &out.sz,
+				      MAX_UNPACKED_SZ);
+	p = r == LZMA_OK && out.sz ? realloc(out.data, out.sz) : NULL;
+	if (!p) {
+		free(out.data);
+		return r == LZMA_OK ? -ENODATA : -EBADMSG;
+	}
+	free(d->data);
+	*d = (struct elf_data){p, out.sz};
+	return 0;
+}
+
+static int add_debugdata(const struct source *s)
+{
+	struct elf_file *inner;
+	struct source in;
+	struct elf_data d;
+	int err = copy_table(s, &d, elf_file_section(s->f, ".gnu_debugdata"));
+
+	if (err)
+		return unless_bad(err);
+	err = unpack(&d);
+	if (!err)
+		err = elf_file_open_image(&inner, d.data, d.sz);
+	free(d.data);
+	if (err)
+		return unless_bad(err);
+	in = source_of(inner, s->t);
+	err = add_symbols(&in);
+	elf_file_close(inner);
+	return err;
+}
+
+int sinsp_elf_has_symtab(const struct elf_file *f)
+{
+	return elf_file_section(f, ".symtab") != NULL;
+}
+
+int sinsp_elf_symbols_load(struct symtab **out, const struct elf_file *f,
+			   const struct elf_file *debug)
+{
+	struct symtab *t = symtab_new(SYMTAB_INNERMOST);
+	const struct source s = source_of(f, t);
+	int err = t ? add_symbols(&s) : -ENOMEM;
+
+	if (!err && debug) {
+		const struct source d = source_of(debug, t);
+
+		err = add_symbols(&d);
+	}
+	if (!err && !debug && !sinsp_elf_has_symtab(f))
+		err = add_debugdata(&s);
+	if (!err)
+		err = add_plt(&s);
+	if (!err)
+		err = symtab_seal(t);
+	if (err)
+		symtab_free(t);
+	else
+		*out = t;
+	return err;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_main.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jit_map.h"
+
+static int file(void)
+{
+	const int fd = memfd_create("jit", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void put(int fd, const void *p, size_t len)
+{
+	assert_int_equal(write(fd, p, len), len);
+}
+
+static void put_text(int fd, const char *text)
+{
+	put(fd, text, strlen(text));
+}
+
+static const char *name_at(const struct jit_map *m, uint64_t addr)
+{
+	struct symtab_sym s;
+
+	return jit_map_find(m, addr, &s) ? s.name : "-";
+}
+
+static void perf_map(void **state)
+{
+	struct jit_map *m = jit_map_new();
+	const int fd = file();
+
+	(void)state;
+	assert_int_equal(jit_map_read(m, fd, getuid()), 0);
+	put_text(fd, "7f0000001000 80 LFoo;::bar(I)\n0x7f0000002000 0x10 two words\r\n7f00000");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(name_at(m, 0x7f000000107f), "LFoo;::bar(I)");
+	assert_string_equal(name_at(m, 0x7f0000002000), "two words");
+	assert_string_equal(name_at(m, 0x7f0000001080), "-");
+	/* The line that was being written, and code at the place of other code. */
+	put_text(fd, "03000 10 late\n7f0000001000 40 again\n");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(name_at(m, 0x7f0000003000), "late");
+	assert_string_equal(name_at(m, 0x7f0000001010), "again");
+	assert_string_equal(name_at(m, 0x7f0000001050), "LFoo;::bar(I)");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 0);
+	close(fd);
+	jit_map_free(m);
+	jit_map_free(NULL);
+}
+
+static void wrong_lines(void **state)
+{
+	struct jit_map *m = jit_map_new();
+	const int fd = file();
+	char *line = calloc(1, 200001);
+
+	(void)state;
+	put_text(
+		fd,
+		"\n\nhello\n1000\n1000 10\n1000 10 \n -5 10 x\n0 10 zero\nffffffffffffffff 10 top\n"
+		"2000 0 empty\n2000 ffffffffffff huge\n3000 10\tx\n");
+	memset(line, 'y', 200000);
+	memcpy(line, "4000 10 ", 8);
+	put_text(fd, line);
+	put_text(fd, "\n5000 10 good\n");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(name_at(m, 0x5001), "good");
+	assert_int_equal(strlen(name_at(m, 0x4001)), SYMTAB_MAX_NAME);
+	assert_string_equal(name_at(m, 0x2001), "-");
+	assert_string_equal(name_at(m, 0x1001), "-");
+	free(line);
+	close(fd);
+	jit_map_free(m);
+}
+
+static void of_somebody_else(void **state)
+{
+	struct jit_map *m = jit_map_new();
+	const int fd = file();
+
+	(void)state;
+	if (getuid() != 0)
+		skip();
+	put_text(fd, "5000 10 good\n");
+	assert_int_equal(fchown(fd, 12345, 0), 0);
+	assert_int_equal(jit_map_read(m, fd, 54321), -EPERM);
+	assert_int_equal(jit_map_read(m, fd, 12345), 1);
+	close(fd);
+	jit_map_free(m);
+}
+
+/* ---- jitdump ---- */
+
+struct bytes {
+	char p[4096];
+	size_t len;
+};
+
+static void add(struct bytes *b, const void *p, size_t len)
+{
+	memcpy(b->p + b->len, p, len);
+	b->len += len;
+}
+
+static void add_u32(struct bytes *b, uint32_t v)
+{
+	add(b, &v, sizeof(v));
+}
+
+static void add_u64(struct bytes *b, uint64_t v)
+{
+	add(b, &v, sizeof(v));
+}
+
+static void put_record(int fd, uint32_t id, const struct bytes *body)
+{
+	struct bytes b = {.len = 0};
+
+	add_u32(&b, id);
+	add_u32(&b, (uint32_t)(16 + body->len));
+	add_u64(&b, 1);
+	add(&b, body->p, body->len);
+	put(fd, b.p, b.len);
+}
+
+static void put_header(int fd)
+{
+	struct bytes b = {.len = 0};
+
+	for (int i = 0; i < 6; i++)
+		add_u32(&b, i == 0 ? 0x4a695444 : i == 1 ? 1 : i == 2 ? 40 : 0);
+	add_u64(&b, 0);
+	add_u64(&b, 0);
+	put(fd, b.p, b.len);
+}
+
+static void put_load(int fd, uint64_t addr, uint64_t size, const char *name)
+{
+	struct bytes b = {.len = 0};
+
+	add_u64(&b, 0);
+	add_u64(&b, addr);
+	add_u64(&b, addr);
+	add_u64(&b, size);
+	add_u64(&b, 1);
+	add(&b, name, strlen(name) + 1);
+	add(&b, "code", 4);
+	put_record(fd, 0, &b);
+}
+
+static void put_debug(int fd, uint64_t addr)
+{
+	struct bytes b = {.len = 0};
+
+	add_u64(&b, addr);
+	add_u64(&b, 2);
+	add_u64(&b, addr);
+	add_u32(&b, 10);
+	add_u32(&b, 0);
+	add(&b, "foo.js", 7);
+	add_u64(&b, addr + 8);
+	add_u32(&b, 12);
+	add_u32(&b, 0);
+	add(&b, "\377", 2);
+	put_record(fd, 2, &b);
+}
+
+static void put_move(int fd, uint64_t from, uint64_t to, uint64_t size)
+{
+	struct bytes b = {.len = 0};
+
+	add_u64(&b, 0);
+	add_u64(&b, to);
+	add_u64(&b, from);
+	add_u64(&b, to);
+	add_u64(&b, size);
+	add_u64(&b, 1);
+	put_record(fd, 1, &b);
+}
+
+static void jitdump(void **state)
+{
+	struct jit_map *m = jit_map_new();
+	const char *source;
+	const int fd = file();
+	uint32_t line;
+
+	(void)state;
+	put_header(fd);
+	put_debug(fd, 0x5000);
+	put_load(fd, 0x5000, 0x20, "foo");
+	put_load(fd, 0x6000, 0x20, "bar");
+	put_move(fd, 0x6000, 0x7000, 0x20);
+	put_record(fd, 77, &(struct bytes){.len = 3});
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(name_at(m, 0x501f), "foo");
+	assert_string_equal(name_at(m, 0x7000), "bar");
+	assert_int_equal(jit_map_line(m, 0x5004, &source, &line), 1);
+	assert_string_equal(source, "foo.js");
+	assert_int_equal(line, 10);
+	assert_int_equal(jit_map_line(m, 0x501f, &source, &line), 1);
+	assert_string_equal(source, "foo.js");
+	assert_int_equal(line, 12);
+	assert_int_equal(jit_map_line(m, 0x6000, &source, &line), 0);
+	close(fd);
+	jit_map_free(m);
+}
+
+/* Every byte of a good file changed, and the file cut at every length. */
+static void damaged(void **state)
+{
+	const int fd = file();
+	char good[1024];
+	ssize_t len;
+
+	(void)state;
+	put_header(fd);
+	put_debug(fd, 0x5000);
+	put_load(fd, 0x5000, 0x20, "foo");
+	put_move(fd, 0x5000, 0x7000, 0x20);
+	len = pread(fd, good, sizeof(good), 0);
+	for (ssize_t i = 0; i < 2 * len; i++) {
+		struct jit_map *m = jit_map_new();
+		char bad[1024];
+		struct symtab_sym sym;
+
+		memcpy(bad, good, (size_t)len);
+		if (i < len)
+			bad[i] = (char)(bad[i] ^ 0xff);
+		assert_int_equal(pwrite(fd, bad, (size_t)len, 0), len);
+		assert_int_equal(ftruncate(fd, i < len ? len : 2 * len - i), 0);
+		jit_map_read(m, fd, getuid());
+		jit_map_find(m, 0x5000, &sym);
+		jit_map_free(m);
+	}
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(perf_map),         cmocka_unit_test(wrong_lines),
+		cmocka_unit_test(of_somebody_else), cmocka_unit_test(jitdump),
+		cmocka_unit_test(damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

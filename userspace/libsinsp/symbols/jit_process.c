@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jit_process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "open_in_root.h"
+
+enum { LOOK_AGAIN_MS = 50 };
+
+struct jit_process {
+	int64_t pid;
+	struct jit_map *perf, *dump; /* NULL: not found yet */
+	uint64_t looked_ms;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void free_process(struct jit_process *p)
+{
+	if (!p)
+		return;
+	jit_map_free(p->perf);
+	jit_map_free(p->dump);
+	free(p);
+}
+
+void jit_processes_fini(struct jit_processes *jp)
+{
+	for (size_t i = 0; i < JIT_PROCESSES; i++) {
+		free_process(jp->v[i]);
+		jp->v[i] = NULL;
+	}
+}
+
+static struct jit_process *process_of(struct jit_processes *jp, int64_t pid)
+{
+	struct jit_process **slot = &jp->v[(uint64_t)pid % JIT_PROCESSES];
+
+	if (*slot && (*slot)->pid == pid)
+		return *slot;
+	free_process(*slot);
+	*slot = calloc(1, sizeof(**slot));
+	if (*slot)
+		(*slot)->pid = pid;
+	return *slot;
+}
+
+/* As the process names it; when that is gone, as we do. */
+static int open_file(const struct jit_process_key *key, const char *path, const char *our_path)
+{
+	char root[64];
+	int fd = -ENOENT;
+
+	snprintf(root, sizeof(root), "/proc/%lld/root", (long long)key->pid);
+	if (key->live)
+		fd = sinsp_open_in_root(root, path);
+	return fd < 0 ? sinsp_open_in_root(NULL, our_path) : fd;
+}
+
+/* 1: there is more than before. */
+static int read_more(struct jit_map **m, const struct jit_process_key *key, const char *path,
+		     const char *our_path)
+{
+	int fd = open_file(key, path, our_path), r;
+
+	if (fd < 0)
+		return 0;
+	if (!*m)
+		*m = jit_map_new();
+	r = *m ? jit_map_read(*m, fd, key->owner) : -ENOMEM;
+	close(fd);
+	return r == 1 || r == -ENOMEM ? r : 0;
+}
+
+static int look(struct jit_process *p, const struct jit_process_key *key)
+{
+	const uint64_t now = now_ms();
+	char path[64], our_path[64];
+	int r, more = 0;
+
+	if (p->looked_ms && now - p->looked_ms < LOOK_AGAIN_MS)
+		return 0;
+	p->looked_ms = now;
+	snprintf(path, sizeof(path), "/tmp/perf-%lld.map", (long long)key->vpid);
+	snprintf(our_path, sizeof(our_path), "/tmp/perf-%lld.map", (long long)key->pid);
+	r = read_more(&p->perf, key, path, our_path);
+	if (r >= 0 && key->dump)
+		more = read_more(&p->dump, key, key->dump, key->dump);
+	return r < 0 ? r : more < 0 ? more : r | more;
+}
+
+static int find(const struct jit_process *p, uint64_t addr, struct symtab_sym *out,
+		const char **file, uint32_t *line)
+{
+	*file = NULL;
+	*line = 0;
+	if (p->dump && jit_map_find(p->dump, addr, out)) {
+		jit_map_line(p->dump, addr, file, line);
+		return 1;
+	}
+	return p->perf && jit_map_find(p->perf, addr, out);
+}
+
+int jit_process_find(struct jit_processes *jp, const struct jit_process_key *key, uint64_t addr,
+		     struct symtab_sym *out, const char **file, uint32_t *line)
+{
+	struct jit_process *p = process_of(jp, key->pid);
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	if (find(p, addr, out, file, line))
+		return 1;
+	r = look(p, key);
+	return r == 1 ? find(p, addr, out, file, line) : r;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "debug_file.h"
+#include "elf_symbols.h"
+#include "open_in_root.h"
+
+#define DELETED " (deleted)"
+#define VDSO "[vdso]"
+enum { VDSO_MAX_SZ = 1 << 16, PAGE_SZ = 4096 };
+
+struct symbol_file {
+	const struct sinsp_code_file *code;
+	int fd; /* kept, since nobody else might reach the file any more; -1 */
+	uint8_t looked_for; /* keep was called */
+	uint8_t failed; /* it could not be found or read: not tried again */
+	struct elf_file *elf; /* NULL: not read, or given back */
+	struct symtab *syms;
+};
+
+struct symbol_file *symbol_file_new(const struct sinsp_code_file *code)
+{
+	struct symbol_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->code = code;
+	f->fd = -1;
+	return f;
+}
+
+void symbol_file_free(struct symbol_file *f)
+{
+	if (!f)
+		return;
+	symbol_file_drop(f);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f);
+}
+
+size_t symbol_file_drop(struct symbol_file *f)
+{
+	const size_t bytes = f->syms ? symtab_bytes(f->syms) : 0;
+
+	elf_file_close(f->elf);
+	symtab_free(f->syms);
+	f->elf = NULL;
+	f->syms = NULL;
+	return bytes;
+}
+
+/* ---- whether it is the one ---- */
+
+static int has_build_id(const struct sinsp_code_file *code, const struct elf_file *elf)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+
+	return elf_file_build_id(elf, id) == code->id.build_id_len &&
+	       memcmp(id, code->id.build_id, code->id.build_id_len) == 0;
+}
+
+/* The device as the kernel has it or as stat tells it. Some file systems tell neither to stat. */
+static int is_dev(uint32_t dev, dev_t st_dev)
+{
+	return (major(st_dev) << 20 | minor(st_dev)) == dev ||
+	       (uint32_t)(minor(st_dev) & 0xff) + (major(st_dev) << 8) == dev ||
+	       (uint32_t)st_dev == dev;
+}
+
+/* Without a build id a file is known by its inode, on the machine that it was seen on. */
+static int has_inode(const struct sinsp_code_file *code, int fd, const struct symbol_where *where)
+{
+	struct stat st;
+
+	if (!where->live && !where->same_boot)
+		return 0;
+	if (fstat(fd, &st) || st.st_ino != code->id.ino)
+		return 0;
+	return where->live || is_dev(code->id.dev, st.st_dev);
+}
+
+static int is_it(const struct symbol_file *f, int fd, const struct symbol_where *where)
+{
+	struct elf_file *elf;
+	int yes;
+
+	if (!f->code->id.build_id_len)
+		return has_inode(f->code, fd, where);
+	if (elf_file_open(&elf, fd))
+		return 0;
+	yes = has_build_id(f->code, elf);
+	elf_file_close(elf);
+	return yes;
+}
+
+/* ---- where it is ---- */
+
+static int try_open(const struct symbol_file *f, const struct symbol_where *where, const char *root,
+		    const char *path)
+{
+	const int fd = sinsp_open_in_root(root, path);
+
+	if (fd < 0)
+		return fd;
+	if (is_it(f, fd, where))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static int is_deleted(const char *path)
+{
+	const size_t len = strlen(path), n = sizeof(DELETED) - 1;
+
+	return len > n && strcmp(path + len - n, DELETED) == 0;
+}
+
+static int open_map_file(const struct symbol_file *f, const struct symbol_where *where)
+{
+	const struct sinsp_code_file *c = f->code;
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%lld/map_files/%llx-%llx", (long long)c->pid,
+		 (unsigned long long)c->start, (unsigned long long)c->end);
+	return try_open(f, where, NULL, path);
+}
+
+static int open_in_process(const struct symbol_file *f, const struct symbol_where *where)
+{
+	char root[64];
+	int fd = -ENOENT;
+
+	if (!where->live || f->code->pid <= 0)
+		return -ENOENT;
+	snprintf(root, sizeof(root), "/proc/%lld/root", (long long)f->code->pid);
+	if (!is_deleted(f->code->path))
+		fd = try_open(f, where, root, f->code->path);
+	return fd < 0 ? open_map_file(f, where) : fd;
+}
+
+static int open_here(const struct symbol_file *f, const struct symbol_where *where)
+{
+	if (f->code->path[0] != '/' || is_deleted(f->code->path))
+		return -ENOENT;
+	return try_open(f, where, NULL, f->code->path);
+}
+
+static int open_file(const struct symbol_file *f, const struct symbol_where *where)
+{
+	int fd;
+
+	if (f->fd >= 0)
+		return dup(f->fd);
+	fd = open_here(f, where);
+	return fd < 0 ? open_in_process(f, where) : fd;
+}
+
+int symbol_file_keep(struct symbol_file *f, const struct symbol_where *where)
+{
+	int fd;
+
+	if (f->looked_for || f->code->path[0] != '/')
+		return 0;
+	f->looked_for = 1;
+	fd = open_here(f, where);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	f->fd = open_in_process(f, where);
+	return f->fd >= 0;
+}
+
+/* ---- reading it ---- */
+
+/* The kernel gives the same code to all programs: ours has it, too. */
+static int open_vdso(struct elf_file **out)
+{
+	const uint64_t at = getauxval(AT_SYSINFO_EHDR);
+	char *image = at ? malloc(VDSO_MAX_SZ) : NULL;
+	size_t n = 0;
+	int err;
+
+	if (!image)
+		return -ENOENT;
+	while (n < VDSO_MAX_SZ) {
+		struct iovec to = {image + n, PAGE_SZ}, from = {(void *)(at + n), PAGE_SZ};
+
+		if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != PAGE_SZ)
+			break;
+		n += PAGE_SZ;
+	}
+	err = n ? elf_file_open_image(out, image, n) : -ENOENT;
+	free(image);
+	return err;
+}
+
+static int open_elf(struct symbol_file *f, const struct symbol_where *where)
+{
+	int fd, err;
+
+	if (strcmp(f->code->path, VDSO) == 0)
+		return where->live || where->same_boot ? open_vdso(&f->elf) : -ENOENT;
+	fd = open_file(f, where);
+	if (fd < 0)
+		return fd;
+	err = elf_file_open(&f->elf, fd);
+	close(fd);
+	return err;
+}
+
+/* Its debugging information is of the same folders: those of the process, or ours. */
+static int open_debug_file(struct elf_file **out, const struct symbol_file *f,
+			   const struct symbol_where *where)
+{
+	char root[64];
+	int fd = sinsp_debug_file_open(out, f->elf, NULL, f->code->path);
+
+	if (fd >= 0 || !where->live || f->code->pid <= 0)
+		return fd;
+	snprintf(root, sizeof(root), "/proc/%lld/root", (long long)f->code->pid);
+	return sinsp_debug_file_open(out, f->elf, root, f->code->path);
+}
+
+static int read_symbols(struct symbol_file *f, const struct symbol_where *where)
+{
+	struct elf_file *debug = NULL;
+	int fd = -1, err;
+
+	if (!sinsp_elf_has_symtab(f->elf))
+		fd = open_debug_file(&debug, f, where);
+	err = sinsp_elf_symbols_load(&f->syms, f->elf, debug);
+	elf_file_close(debug);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int load(struct symbol_file *f, const struct symbol_where *where, size_t *bytes)
+{
+	int err;
+
+	if (f->failed)
+		return -ENOENT;
+	err = open_elf(f, where);
+	if (!err)
+		err = read_symbols(f, where);
+	if (!err)
+		*bytes += symtab_bytes(f->syms);
+	else if (err != -ENOMEM)
+		f->failed = 1;
+	if (err)
+		symbol_file_drop(f);
+	return err;
+}
+
+int symbol_file_find(struct symbol_file *f, const struct symbol_where *where, uint64_t offset,
+		     uint64_t *addr, struct symtab_sym *out, size_t *bytes)
+{
+	int err = f->syms ? 0 : load(f, where, bytes);
+
+	*addr = UINT64_MAX;
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	if (elf_file_vaddr_of(f->elf, addr, offset))
+		return 0;
+	return symtab_find(f->syms, *addr, out);
+}
+
+int symbol_file_open_debug(struct symbol_file *f, const struct symbol_where *where)
+{
+	struct elf_file *debug;
+	int fd;
+
+	if (!f->elf || f->failed)
+		return -ENOENT;
+	if (elf_file_section(f->elf, ".debug_info"))
+		return open_file(f, where);
+	fd = open_debug_file(&debug, f, where);
+	if (fd >= 0)
+		elf_file_close(debug);
+	return fd;
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "demangle.h"
+#include "jit_process.h"
+#include "kernel_symbols.h"
+#include "proc_maps.h"
+#include "sinsp_impl.h"
+#include "stack.h"
+#include "state/intern.h"
+#include "state/thread.h"
+#include "state_build.h"
+#include "symbol_file.h"
+
+enum {
+	PLACES_MAX = 1 << 18, /* remembered; of more, all are forgotten */
+	FRAMES_MAX = STACK_USER_MAX + STACK_KERNEL_MAX,
+	FILES_KEPT_OPEN = 256,
+	KERNEL_AGAIN_MS = 5000, /* modules and BPF programs come and go */
+};
+#define READ_BYTES_MAX (64u << 20) /* of symbols of files; the ones used longest ago go */
+#define SAME_BOOT_NS 2000000000ll
+#define KERNEL_SOURCE 1u
+#define FILE_SOURCE 2u /* + the file's number */
+
+/* A place that was asked for, and its name. */
+struct place {
+	uint64_t place;
+	uint64_t begin; /* of the function; = place if that is not known */
+	const char *function, *module;
+	uint32_t source; /* 0: free */
+};
+
+struct read_file {
+	struct symbol_file *f;
+	uint64_t used; /* when: counts stacks */
+	size_t bytes;
+};
+
+struct sinsp_symbols {
+	struct symbol_where where;
+	struct place *places;
+	uint32_t n_places, cap_places; /* a power of two */
+	struct sinsp_strings strings;
+	struct read_file *files; /* by number of the file */
+	uint32_t n_files;
+	uint32_t n_kept; /* files that are kept open */
+	size_t bytes; /* of symbols of files */
+	struct symtab *kernel;
+	uint64_t kernel_ms; /* when it was read; 0: not yet */
+	struct jit_processes jit;
+	uint64_t n_stacks;
+	/* Of the last sample. */
+	uint64_t serial; /* which event; 0: none yet */
+	struct sinsp_frame frames[FRAMES_MAX];
+	struct sinsp_stack stack;
+	struct sinsp_symbols_stats stats;
+};
+
+/* Whose stack it is. */
+struct owner {
+	struct sinsp *s;
+	const struct sinsp_evt *evt;
+	int64_t pid, vpid;
+};
+
+/* ---- beginning and end ---- */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Addresses of the kernel, and inodes, mean the same as when the capture was made. */
+static int is_same_boot(const struct sinsp *s)
+{
+	const struct scap_state *st = s->machine ? scap_state_build_done(s->machine) : NULL;
+	const int64_t boot = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
+	char name[sizeof(st->machine.hostname)] = "";
+	int64_t off;
+
+	if (!st || !st->machine.boot_ns || gethostname(name, sizeof(name) - 1))
+		return 0;
+	off = boot - (int64_t)st->machine.boot_ns;
+	return strcmp(name, st->machine.hostname) == 0 && off < SAME_BOOT_NS && off > -SAME_BOOT_NS;
+}
+
+static struct sinsp_symbols *symbols_of(struct sinsp *s)
+{
+	struct sinsp_symbols *sy = s->symbols;
+
+	if (sy)
+		return sy;
+	sy = calloc(1, sizeof(*sy));
+	if (!sy)
+		return NULL;
+	if (sinsp_strings_init(&sy->strings)) {
+		free(sy);
+		return NULL;
+	}
+	sy->where.live = s->heal.on;
+	sy->where.same_boot = sy->where.live || is_same_boot(s);
+	s->symbols = sy;
+	return sy;
+}
+
+void sinsp_symbols_free(struct sinsp_symbols *sy)
+{
+	if (!sy)
+		return;
+	for (uint32_t i = 0; i < sy->n_files; i++)
+		symbol_file_free(sy->files[i].f);
+	free(sy->files);
+	free(sy->places);
+	symtab_free(sy->kernel);
+	jit_processes_fini(&sy->jit);
+	sinsp_strings_fini(&sy->strings);
+	free(sy);
+}
+
+void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st)
+{
+	const struct sinsp_symbols *sy = s->symbols;
+
+	*st = (struct sinsp_symbols_stats){0};
+	if (!sy)
+		return;
+	*st = sy->stats;
+	st->bytes = sy->bytes + sy->cap_places * sizeof(*sy->places) +
+		    (sy->kernel ? symtab_bytes(sy->kernel) : 0);
+}
+
+/* ---- places that are remembered ---- */
+
+static uint32_t place_slot(const struct sinsp_symbols *sy, uint32_t source, uint64_t place)
+{
+	uint64_t h = (place ^ (uint64_t)source << 40) * 0x9e3779b97f4a7c15ull;
+	uint32_t i = (uint32_t)(h >> 32) & (sy->cap_places - 1);
+
+	while (sy->places[i].source &&
+	       (sy->places[i].source != source || sy->places[i].place != place))
+		i = (i + 1) & (sy->cap_places - 1);
+	return i;
+}
+
+/* Before a stack, whose frames point into what is remembered. */
+static int make_room(struct sinsp_symbols *sy)
+{
+	const uint32_t need = (sy->n_places + FRAMES_MAX) * 4 / 3;
+	const struct place *old = sy->places;
+	const uint32_t n_old = sy->cap_places;
+	uint32_t cap = n_old ? n_old : 4096;
+	struct place *v;
+
+	if (need < n_old)
+		return 0;
+	if (n_old >= PLACES_MAX) {
+		memset(sy->places, 0, n_old * sizeof(*sy->places));
+		sy->n_places = 0;
+		sinsp_strings_fini(&sy->strings);
+		return sinsp_strings_init(&sy->strings);
+	}
+	while (cap <= need)
+		cap *= 2;
+	v = calloc(cap, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	sy->places = v;
+	sy->cap_places = cap;
+	for (uint32_t i = 0; i < n_old; i++)
+		if (old[i].source)
+			v[place_slot(sy, old[i].source, old[i].place)] = old[i];
+	free((void *)old);
+	return 0;
+}
+
+static const char *keep_text(struct sinsp_symbols *sy, const char *text, size_t len)
+{
+	return sinsp_str_get(&sy->strings, text, len);
+}
+
+static const char *keep_name(struct sinsp_symbols *sy, const char *name)
+{
+	char text[SYMTAB_MAX_NAME + 1];
+	const size_t len = sinsp_demangle(text, sizeof(text), name);
+
+	return len ? keep_text(sy, text, len) : keep_text(sy, name, strlen(name));
+}
+
+/* ---- the kernel ---- */
+
+static int read_kernel(struct sinsp_symbols *sy)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC) / 1000000 + 1;
+	struct symtab *t = NULL;
+	int err;
+
+	if (!sy->where.same_boot || (sy->kernel_ms && now - sy->kernel_ms < KERNEL_AGAIN_MS))
+		return 0;
+	sy->kernel_ms = now;
+	err = sinsp_kernel_symbols_load(&t);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	symtab_free(sy->kernel);
+	sy->kernel = t;
+	return 1;
+}
+
+/* "name [MODULE]" */
+static void split_kernel_name(struct sinsp_symbols *sy, struct place *p, const char *name)
+{
+	const char *space = strchr(name, ' ');
+
+	p->function = keep_text(sy, name, space ? (size_t)(space - name) : strlen(name));
+	p->module = space ? keep_text(sy, space + 1, strlen(space + 1)) : "[kernel]";
+}
+
+static int name_kernel(struct sinsp_symbols *sy, struct place *p)
+{
+	struct symtab_sym sym;
+	int r = 0;
+
+	p->module = "[kernel]";
+	if (!sy->kernel || !symtab_find(sy->kernel, p->place, &sym)) {
+		r = read_kernel(sy);
+		if (r <= 0 || !symtab_find(sy->kernel, p->place, &sym))
+			return r < 0 ? r : 0;
+	}
+	p->begin = sym.addr;
+	split_kernel_name(sy, p, sym.name);
+	return 0;
+}
+
+/* ---- files ---- */
+
+static struct read_file *file_of(struct sinsp_symbols *sy, const struct sinsp_code_file *code)
+{
+	struct read_file *r;
+
+	if (code->number >= sy->n_files) {
+		const uint32_t n = code->number + 64;
+		struct read_file *v = realloc(sy->files, n * sizeof(*v));
+
+		if (!v)
+			return NULL;
+		memset(v + sy->n_files, 0, (n - sy->n_files) * sizeof(*v));
+		sy->files = v;
+		sy->n_files = n;
+	}
+	r = &sy->files[code->number];
+	if (!r->f) {
+		r->f = symbol_file_new(code);
+		sy->stats.n_files += r->f != NULL;
+	}
+	return r->f ? r : NULL;
+}
+
+/* Not the one in use. */
+static void drop_oldest(struct sinsp_symbols *sy, const struct read_file *in_use)
+{
+	while (sy->bytes > READ_BYTES_MAX) {
+		struct read_file *oldest = NULL;
+
+		for (uint32_t i = 0; i < sy->n_files; i++) {
+			struct read_file *r = &sy->files[i];
+
+			if (r->bytes && r != in_use && (!oldest || r->used < oldest->used))
+				oldest = r;
+		}
+		if (!oldest)
+			return;
+		sy->bytes -= symbol_file_drop(oldest->f);
+		oldest->bytes = 0;
+	}
+}
+
+/* @offset in the file; p->place is that until it is known in the file's own addresses. */
+static int name_in_file(struct sinsp_symbols *sy, struct place *p,
+			const struct sinsp_code_file *code, uint64_t *addr)
+{
+	struct read_file *r = file_of(sy, code);
+	struct symtab_sym sym;
+	size_t bytes = 0;
+	int found;
+
+	p->module = code->path;
+	if (!r)
+		return -ENOMEM;
+	r->used = sy->n_stacks;
+	found = symbol_file_find(r->f, &sy->where, p->place, addr, &sym, &bytes);
+	if (bytes) {
+		sy->stats.n_read++;
+		r->bytes = bytes;
+		sy->bytes += bytes;
+	}
+	if (found > 0) {
+		p->function = keep_name(sy, sym.name);
+		p->begin = p->place - (*addr - sym.addr);
+	}
+	drop_oldest(sy, r);
+	return found < 0 ? found : 0;
+}
+
+void sinsp_symbols_see_map(struct sinsp *s, const struct sinsp_evt *evt)
+{
+	struct sinsp_symbols *sy = s->heal.on ? symbols_of(s) : NULL;
+	const struct scap_param *pid = evt->params.n > 1 ? evt->params.v : NULL;
+	const struct sinsp_code_map *map = NULL;
+	struct read_file *r;
+
+	if (sy && pid && pid->len == 8 && pid[1].len == 8)
+		map = sinsp_code_map_find(&s->code_maps, (int64_t)get_u64(pid->p),
+					  get_u64(pid[1].p));
+	r = map && sy->n_kept < FILES_KEPT_OPEN ? file_of(sy, map->file) : NULL;
+	if (r)
+		sy->n_kept += (uint32_t)symbol_file_keep(r->f, &sy->where);
+}
+
+/* ---- frames ---- */
+
+static int name_place(struct sinsp_symbols *sy, const struct place **out, uint32_t source,
+		      uint64_t at, const struct sinsp_code_file *code)
+{
+	struct place *p = &sy->places[place_slot(sy, source, at)];
+	uint64_t addr;
+	int err;
+
+	*out = p;
+	if (p->source)
+		return 0;
+	*p = (struct place){.place = at, .begin = at, .source = source};
+	err = code ? name_in_file(sy, p, code, &addr) : name_kernel(sy, p);
+	if (err)
+		*p = (struct place){0};
+	else
+		sy->n_places++;
+	return err;
+}
+
+static void fill(struct sinsp_frame *f, const struct place *p, uint64_t is_behind)
+{
+	f->function = p->function;
+	f->module = p->module;
+	f->place = p->place;
+	f->offset = p->function ? p->place - p->begin + is_behind : 0;
+}
+
+static int kernel_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, uint64_t addr, int exact)
+{
+	const struct place *p;
+	int err = name_place(sy, &p, KERNEL_SOURCE, addr - !exact, NULL);
+
+	*f = (struct sinsp_frame){.addr = addr, .kind = SINSP_FRAME_KERNEL};
+	if (!err)
+		fill(f, p, !exact);
+	return err;
+}
+
+static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const struct owner *o,
+		     uint64_t at)
+{
+	const struct sinsp_thread *t = o->evt->thread;
+	const struct jit_process_key key = {
+		.pid = o->pid,
+		.vpid = o->vpid,
+		.owner = t ? t->uid : 0,
+		.dump = sinsp_code_maps_dump(&o->s->code_maps, o->pid),
+		.live = sy->where.live,
+	};
+	struct symtab_sym sym;
+	const char *file;
+	int r;
+
+	if (!sy->where.same_boot)
+		return 0;
+	r = jit_process_find(&sy->jit, &key, at, &sym, &file, &f->line);
+	if (r <= 0)
+		return r;
+	f->kind = SINSP_FRAME_JIT;
+	f->module = "[jit]";
+	f->function = keep_name(sy, sym.name);
+	f->offset = f->addr - sym.addr;
+	f->file = file ? keep_text(sy, file, strlen(file)) : NULL;
+	return 0;
+}
+
+/* Memory that a program fills with code may be of a file, too, that nobody can read. */
+static int may_be_jit(const struct sinsp_code_file *code)
+{
+	return strncmp(code->path, "/memfd:", 7) == 0 || strncmp(code->path, "/dev/", 5) == 0 ||
+	       strncmp(code->path, "//anon", 6) == 0;
+}
+
+static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const struct owner *o,
+		      uint64_t frame)
+{
+	const int exact = !!(frame & STACK_EXACT);
+	const uint64_t addr = STACK_ADDR(frame), at = addr - !exact;
+	const struct sinsp_code_map *map = sinsp_code_map_find(&o->s->code_maps, o->pid, at);
+	const struct place *p;
+	int err;
+
+	*f = (struct sinsp_frame){.addr = addr, .place = at, .kind = SINSP_FRAME_UNKNOWN};
+	if (!map)
+		return jit_frame(sy, f, o, at);
+	err = name_place(sy, &p, FILE_SOURCE + map->file->number, at - map->start + map->offset,
+			 map->file);
+	if (err)
+		return err;
+	f->kind = SINSP_FRAME_USER;
+	fill(f, p, !exact);
+	return f->function || !may_be_jit(map->file) ? 0 : jit_frame(sy, f, o, at);
+}
+
+/* ---- samples ---- */
+
+/* The parameters of a sample, by name: files have those of their time. */
+struct sample {
+	const struct scap_param *pid, *vpid, *kernel, *user;
+};
+
+static const struct scap_param *param(const struct sinsp_evt *evt, const char *name)
+{
+	const unsigned int n =
+		evt->params.n < evt->info->n_params ? evt->params.n : evt->info->n_params;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (strcmp(evt->info->params[i].name, name) == 0)
+			return &evt->params.v[i];
+	return NULL;
+}
+
+static size_t n_addresses(const struct scap_param *v, size_t max)
+{
+	const size_t n = v ? v->len / sizeof(uint64_t) : 0;
+
+	return n < max ? n : max;
+}
+
+static int64_t pid_of(const struct scap_param *v)
+{
+	return v && v->len == sizeof(int64_t) ? (int64_t)get_u64(v->p) : -1;
+}
+
+static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const struct sample *sa)
+{
+	const size_t n_kernel = n_addresses(sa->kernel, STACK_KERNEL_MAX);
+	const size_t n_user = n_addresses(sa->user, STACK_USER_MAX);
+	struct sinsp_frame *f = sy->frames;
+	int err = 0;
+
+	for (size_t i = 0; i < n_kernel && !err; i++)
+		err = kernel_frame(sy, f++, get_u64(sa->kernel->p + i * 8), i == 0);
+	for (size_t i = 0; i < n_user && !err; i++)
+		err = user_frame(sy, f++, o, get_u64(sa->user->p + i * 8));
+	if (err)
+		return err;
+	sy->stack = (struct sinsp_stack){sy->frames, n_kernel + n_user, n_kernel};
+	sy->stats.n_frames += sy->stack.n;
+	for (size_t i = 0; i < sy->stack.n; i++)
+		sy->stats.n_named += sy->frames[i].function != NULL;
+	return 0;
+}
+
+/* Of a process whose mappings nobody told. */
+static int ask_proc(struct sinsp_symbols *sy, struct sinsp *s, int64_t pid)
+{
+	if (!sy->where.live || sinsp_code_maps_has(&s->code_maps, pid))
+		return 0;
+	return sinsp_proc_maps_load(&s->code_maps, pid);
+}
+
+int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
+		    const struct sinsp_stack **out)
+{
+	struct sinsp_symbols *sy;
+	struct sample sa;
+	struct owner o;
+	int err;
+
+	(void)lines;
+	if (evt->raw.type != EVT_SAMPLE_E)
+		return -ENODATA;
+	sy = symbols_of(s);
+	if (!sy)
+		return -ENOMEM;
+	*out = &sy->stack;
+	if (sy->serial == s->n_events)
+		return 0;
+	sa = (struct sample){param(evt, "pid"), param(evt, "vpid"), param(evt, "kernel"),
+			     param(evt, "user")};
+	o = (struct owner){s, evt, pid_of(sa.pid), pid_of(sa.vpid)};
+	if (o.vpid <= 0)
+		o.vpid = o.pid;
+	sy->n_stacks++;
+	err = make_room(sy);
+	if (!err && n_addresses(sa.user, 1))
+		err = ask_proc(sy, s, o.pid);
+	if (!err)
+		err = name_frames(sy, &o, &sa);
+	sy->serial = err ? 0 : s->n_events;
+	return err;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names by address: filled once, sealed, then only searched. What overlaps is settled when it is
+ * sealed, so a search is one of halves over ranges that do not overlap. Addresses and names are
+ * hostile; how much a table holds is bounded.
+ */
+#ifndef SINSP_SYMBOLS_SYMTAB_H
+#define SINSP_SYMBOLS_SYMTAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SYMTAB_MAX_SYMBOLS (8u << 20)
+#define SYMTAB_MAX_NAME_BYTES (512u << 20)
+#define SYMTAB_MAX_NAME 4096 /* longer names are cut */
+
+struct symtab;
+
+/* Which of two that cover an address names it. */
+enum symtab_order {
+	SYMTAB_INNERMOST, /* the one that begins last: functions of a file */
+	SYMTAB_LATEST, /* the one that was added last: code that is made while the program runs */
+};
+
+struct symtab_sym {
+	const char *name; /* borrowed from the table */
+	uint64_t addr, size;
+};
+
+struct symtab *symtab_new(enum symtab_order order); /* NULL: no memory */
+void symtab_free(struct symtab *t);
+
+/*
+ * Of several at one address the highest @rank counts, then the one with fewer underscores in front.
+ * @size 0: it reaches to the next symbol, and counts only where nothing with a size does. 0 or
+ * -ENOMEM; beyond the bounds -EFBIG, and what was added stays.
+ */
+int symtab_add(struct symtab *t, uint64_t addr, uint64_t size, const char *name, size_t len,
+	       unsigned int rank);
+/* What has no size ends here at the latest. */
+int symtab_add_bound(struct symtab *t, uint64_t addr);
+
+/* 0 or -ENOMEM. More can be added then, but for bounds and what has no size, to be sealed anew. */
+int symtab_seal(struct symtab *t);
+
+/* 1 with the symbol that covers @addr, or 0. */
+int symtab_find(const struct symtab *t, uint64_t addr, struct symtab_sym *out);
+
+size_t symtab_count(const struct symtab *t); /* of symbols that can be found */
+size_t symtab_bytes(const struct symtab *t); /* of memory */
+
+#endif /* SINSP_SYMBOLS_SYMTAB_H */
