@@ -4,5 +4,6 @@ short_description = "Trace slow file I/O"
 category = "Performance"
 
 require "slowcalls"(
-  "fd.type=file and not (fd.name startswith /dev/tty or fd.name startswith /dev/pt) and (evt.is_io=true or evt.type in (fsync, fdatasync, sync_file_range, msync))",
+  require "report".real_files
+    .. " and (evt.is_io=true or evt.type in (fsync, fdatasync, sync_file_range, msync))",
   "FILE", "fd.name", true)

@@ -54,7 +54,9 @@ local function stack(in_call)
       value = nil
     end
     if value and (name == "pid" or name == "thread") then value = name .. " " .. value end
-    if value ~= nil and value ~= "" then parts[#parts + 1] = (tostring(value):gsub("[;\n]", ",")) end
+    if value ~= nil and value ~= "" then
+      parts[#parts + 1] = (report.line(tostring(value)):gsub(";", ","))
+    end
   end
   return table.concat(parts, ";")
 end
@@ -83,7 +85,7 @@ function on_event()
     return true
   end
   local ns = evt.field(latency)
-  if ns then
+  if ns and ns > 0 then -- 0: unknown, in files of other tools
     -- The stack as it is now: an open has a file only when it is over.
     if thread and not thread.in_call then add(thread.stack, now - ns - thread.since) end
     add(stack(true), ns)

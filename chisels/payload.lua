@@ -7,7 +7,6 @@
 --       as_asked data as -x, -X and -A say, one line of dots without them; else it is text
 --       empty    also reads and writes of no bytes
 --       briefly  a head only where another process or file comes, not for each event
-local json = require "dkjson"
 local report = require "report"
 
 -- Live: more of each buffer than lines have.
@@ -21,7 +20,7 @@ return function(spec)
   local handles, at_start, before = {}, true, nil
   local names = {
     time = "evt.rawtime", process = "proc.name", pid = "proc.pid", dir = "evt.io_dir",
-    bytes = "evt.rawres", file = "fd.name", shown = "evt.buffer", data = "evt.rawarg.data",
+    bytes = "evt.rawres", file = "fd.name", type = "fd.type", shown = "evt.buffer", data = "evt.rawarg.data",
     container = "container.name",
   }
 
@@ -43,11 +42,11 @@ return function(spec)
   local function head(e, kept)
     local who = ("%s (%d)"):format(e.process or "?", e.pid or -1)
     if sysdig.is_print_container_data() then who = ("[%s] %s"):format(e.container or "?", who) end
-    local name = e.file ~= "" and e.file or "?"
-    if spec.briefly then return ("------ %s %s %s"):format(who, e.dir, name) end
+    local name = e.file ~= "" and e.file or e.type or "?"
+    if spec.briefly then return ("------ %s %ss %s"):format(who, e.dir, name) end
     local size = ("%s%s"):format(report.bytes(e.bytes), e.bytes < 1024 and "B" or "")
     if kept < e.bytes then size = ("%s (%d kept)"):format(size, kept) end
-    return ("------ %s %s %s %s %s"):format(report.clock(e.time), who, e.dir, size, name)
+    return ("------ %s %s %ss %s %s"):format(report.clock(e.time), who, e.dir, size, name)
   end
 
   local function end_line()
@@ -57,17 +56,17 @@ return function(spec)
 
   local function put_head(e, kept)
     end_line()
-    print(report.paint(e.dir == "writes" and "blue" or "red", head(e, kept)))
+    print(report.paint(e.dir == "write" and "blue" or "red", report.line(head(e, kept))))
   end
 
   function on_event()
     local e = {}
     for key, handle in pairs(handles) do e[key] = evt.field(handle) end
-    e.file, e.dir = e.file or "", e.dir == "write" and "writes" or "reads"
+    e.file = e.file or ""
     local kept = e.data or ""
     local data = spec.as_asked and (e.shown or "") or report.text(kept)
     if report.is_json() then
-      print(json.encode(object(e, data)))
+      report.print_json(object(e, data))
       return true
     end
     local key = ("%d %s %s"):format(e.pid or -1, e.dir, e.file)

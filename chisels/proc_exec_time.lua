@@ -3,6 +3,14 @@ description = "Processes that end: how long they lived, how they ended, and what
 short_description = "Show how long processes ran and how they ended"
 category = "Performance"
 
+-- As waitpid gives it.
+local function status(n)
+  if not n then return nil end
+  local signal = n & 0x7f
+  if signal == 0 then return "exit " .. (n >> 8 & 0xff) end
+  return ("signal %d%s"):format(signal, n & 0x80 ~= 0 and ", core" or "")
+end
+
 require "eventlog" {
   filter = "evt.type=procexit and thread.ismain=true",
   columns = {
@@ -10,7 +18,7 @@ require "eventlog" {
     {"DURATION", "proc.duration", kind = "time", width = 8},
     {"PID", "proc.pid", kind = "number", width = 7},
     {"USER", "user.name", width = 10},
-    {"STATUS", "evt.arg.status", width = 11},
+    {"STATUS", "evt.rawarg.status", name = "status", width = 9, of = status},
     {"COMMAND", "proc.exeline"},
   },
   color = function(row)

@@ -37,22 +37,6 @@ function report.clock(ns)
   return ("%s.%03d"):format(clock_text, ns % 1000000000 // 1000000)
 end
 
-report.kinds = {
-  text = {show = tostring},
-  number = {show = function(n) return ("%d"):format(n) end, right = true},
-  bytes = {show = report.bytes, right = true},
-  time = {show = report.time, right = true},
-  percent = {show = function(n) return ("%.1f"):format(n) end, right = true},
-  clock = {show = function(ns) return report.clock(ns) end},
-  result = {show = tostring, right = true},
-}
-
--- A value that is unknown is "-", never 0.
-local function show(column, value)
-  if value == nil then return "-" end
-  return (report.kinds[column.kind or "text"] or report.kinds.text).show(value)
-end
-
 -- Bytes as text that is safe on a terminal: lines, tabs and UTF-8 stay, a dot for all else.
 function report.text(bytes)
   local text = bytes:gsub("\r\n", "\n"):gsub("[\0-\8\11-\31\127]", ".")
@@ -62,6 +46,28 @@ function report.text(bytes)
   end
   if bad then return (text:gsub("[\128-\255]", ".")) end
   return (text:gsub("\xC2[\x80-\x9F]", "."))
+end
+
+-- Text of captures in one line: it may hold anything.
+function report.line(text)
+  if not text:find("[^ -~]") then return text end
+  return (report.text(text):gsub("[\n\t]", "."))
+end
+
+report.kinds = {
+  text = {show = function(value) return report.line(tostring(value)) end},
+  number = {show = function(n) return ("%d"):format(n) end, right = true},
+  bytes = {show = report.bytes, right = true},
+  time = {show = report.time, right = true},
+  percent = {show = function(n) return ("%.1f"):format(n) end, right = true},
+  clock = {show = function(ns) return report.clock(ns) end},
+  result = {show = function(value) return report.line(tostring(value)) end, right = true},
+}
+
+-- A value that is unknown is "-", never 0.
+local function show(column, value)
+  if value == nil then return "-" end
+  return (report.kinds[column.kind or "text"] or report.kinds.text).show(value)
 end
 
 -- ---- lines ----
@@ -115,7 +121,15 @@ end
 function report.is_json() return sysdig.get_output_format() == "json" end
 
 -- An object, as a line.
-function report.print_json(object) print(json.encode(object)) end
+-- One line. What is no UTF-8 is the replacement character; no control character stays as it is.
+function report.print_json(object)
+  local text = json.encode(object)
+  if text:find("[\128-\255]") then
+    text = text:gsub("[\128-\255]+", function(run) return not utf8.len(run) and "\\ufffd" or nil end)
+    text = text:gsub("\xC2([\x80-\x9F])", function(c) return ("\\u00%02x"):format(c:byte()) end)
+  end
+  print(text)
+end
 
 -- Lines of a table, with its head. widths are kept between calls, so that columns do not jump.
 function report.lines(columns, rows, widths)
@@ -173,7 +187,7 @@ local function put_objects(columns, rows, time)
   for _, row in ipairs(rows) do
     local object = report.object(columns, row)
     object.time = time
-    print(json.encode(object))
+    report.print_json(object)
   end
   io.flush()
 end
@@ -330,5 +344,9 @@ function report.one_of(words)
     return nil, "one of " .. table.concat(words, ", ") .. " is needed"
   end
 end
+
+-- A filter: files, but not terminals and devices behind which there is nothing.
+report.real_files = "fd.type=file and not (fd.name startswith /dev/tty or fd.name startswith /dev/pt"
+  .. " or fd.name in (/dev/null, /dev/zero, /dev/full, /dev/random, /dev/urandom))"
 
 return report

@@ -7,6 +7,9 @@ local report = require "report"
 -- Results that are no failures.
 local waits = {ok = true, EAGAIN = true, EINPROGRESS = true}
 
+-- In files of other tools it is 0 where the beginning was not seen.
+local function known(ns) return ns ~= 0 and ns or nil end
+
 -- How much was read or written, or the error.
 local failed, errname, bytes
 
@@ -26,7 +29,7 @@ return function(filter, title, name, counts_bytes)
     end,
     columns = {
       {"TIME", "evt.rawtime", name = "time", kind = "clock", width = 12},
-      {"LATENCY", "evt.latency", kind = "time", width = 8},
+      {"LATENCY", "evt.latency", kind = "time", width = 8, of = known},
       {"PID", "proc.pid", kind = "number", width = 7},
       {"PROCESS", "proc.name", width = 15},
       {"CALL", "evt.type", width = 10},

@@ -7,9 +7,6 @@ local report = require "report"
 
 local dirs = {R = " and evt.is_io_read=true", W = " and evt.is_io_write=true", RW = ""}
 
--- Terminals are files, too: what they carry is seen where it is written.
-local files = "fd.type=file and not (fd.name startswith /dev/tty or fd.name startswith /dev/pt)"
-
 local function quoted(name) return '"' .. name:gsub('[\\"]', "\\%0") .. '"' end
 
 require "payload" {
@@ -21,6 +18,6 @@ require "payload" {
   },
   filter = function(arg)
     local name = arg.spy_on_file_name
-    return (name and "fd.name=" .. quoted(name) or files) .. dirs[arg.read_or_write]
+    return (name and "fd.name=" .. quoted(name) or report.real_files) .. dirs[arg.read_or_write]
   end,
 }

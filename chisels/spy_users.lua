@@ -29,7 +29,7 @@ local below
 local function command()
   local text = evt.get_type() == "chdir" and "cd " .. (evt.field(dir_field) or "?")
     or evt.field(cmd_field) or "?"
-  return ("   "):rep(below - 1) .. text
+  return report.is_json() and text or ("   "):rep(below - 1) .. text
 end
 
 require "eventlog" {
