@@ -1,0 +1,571 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The chisels that show what happens as it happens, and what there is: they say what sysdig's of the same
+name say of the same captures, compared as data; and of activity made here they say what was done."""
+
+import collections
+import datetime
+import glob
+import json
+import os
+import pty
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import unittest
+
+import saker_e2e as e2e
+
+FOLDER = os.path.join(e2e.SOURCE, "chisels")
+CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
+ACTIVITY = os.path.join(e2e.SOURCE, "tests/e2e/spies/activity.py")
+# All of these chisels, with arguments.
+SPIES = {
+    "around": ["out.scap", "evt.type=fsync"], "bottlenecks": [], "echo_fds": [], "fileslower": ["0"],
+    "flame": [], "httplog": [], "list_login_shells": [], "lscontainers": [], "lsof": [],
+    "memcachelog": [], "netlower": ["0"], "netstat": [], "proc_exec_time": [], "ps": [],
+    "scallslower": ["0"], "shellshock_detect": [], "spectrogram": [], "spy_file": [],
+    "spy_ip": ["127.0.0.1"], "spy_logs": [], "spy_port": ["80"], "spy_syslog": [], "spy_users": [],
+    "stderr": [], "stdin": [], "stdout": [], "subsecoffset": [], "udp_extract": [],
+}
+
+
+def environment(home):
+    return {**os.environ, "TZ": "UTC", "HOME": home, "SAKER_CHISEL_DIR": FOLDER}
+
+
+def run(cwd, *args):
+    return subprocess.run(["timeout", "-k", "2", "100", *args], capture_output=True, cwd=cwd,
+                          env=environment(cwd), stdin=subprocess.DEVNULL)
+
+
+def rows(test, cwd, capture, name, *args):
+    """The objects that a chisel prints with -j."""
+    p = run(cwd, e2e.SAKER, "-j", "-r", capture, "-c", name, *args)
+    test.assertEqual((p.returncode, p.stderr), (0, b""), f"{name} of {capture}")
+    return [json.loads(line) for line in p.stdout.decode().splitlines()]
+
+
+def live(test, cwd, name, args, *command):
+    """The same while a command runs, which prints nothing: then they go where errors go."""
+    p = run(cwd, e2e.SAKER, "-j", "-c", name, *args, "--", *command)
+    test.assertEqual((p.returncode, p.stdout), (0, b""), p.stderr)
+    return [json.loads(line) for line in p.stderr.decode().splitlines() if line.startswith("{")]
+
+
+def clock(ns, digits):
+    second = datetime.datetime.fromtimestamp(ns // 10**9, datetime.timezone.utc)
+    return f"{second:%H:%M:%S}." + f"{ns % 10**9:09d}"[:digits]
+
+
+# ---- what sysdig's chisels print, and what ours say of the same: functions to tuples ----
+
+def slow_judged(line):
+    m = re.match(r"\S+ (\d\d:\S+) (.{12}) (.{8}) +(\d+) (.*)", line)
+    return m and (m[1], m[2].strip()[:11], m[3].strip()[:7], int(m[4]), m[5])
+
+
+def slow_ours(row):
+    if row["evt.type"] in ("connect", "fsync", "fdatasync"):
+        return None  # sysdig does not look at these
+    return (clock(row["time"], 3), row["proc.name"][:11], row["evt.type"][:7],
+            row.get("evt.latency", 0) // 10**6, row.get("fd.name", ""))
+
+
+def calls_judged(line):
+    m = re.match(r"\S+ (\d\d:\S+) (.{23}) (.{20}) (.*)", line)
+    if not m or m[4].strip() == "switch":
+        return None  # no call, though sysdig times it
+    return m[1], m[2].strip()[:22], float(m[3]), m[4].strip()
+
+
+def calls_ours(row):
+    # A call whose enter was not seen: sysdig has some as calls without a duration, others not at all.
+    if "evt.latency" not in row:
+        return None
+    return (clock(row["time"], 3), row["proc.name"][:22], row["evt.latency"] / 1e6, row["evt.type"])
+
+
+def bottlenecks_judged(line):
+    m = re.match(r"\d+\) (\d+)\.(\d+) (.*) \(\d+\) < (\S+) ", line)
+    return m and (int(m[1] + m[2]), m[3], m[4])
+
+
+def bottlenecks_ours(row):
+    return row["evt.latency"], row["proc.name"], row["evt.type"]
+
+
+def users_judged(line):
+    m = re.match(r" *(\d+) (\S+) (\S+)\) (.*)", line)
+    return m and (int(m[1]), m[2], m[3].replace("<NA>", ""), m[4].strip())
+
+
+def users_ours(row):
+    return (row["proc.loginshellid"], clock(row["time"], 0)[:-1], row.get("user.name", ""),
+            row["command"])
+
+
+def file_judged(line):
+    m = re.match(r"(\d\d:\S+) (.*)\((\d+)\) ([RW]) (\S+) (.*)", line)
+    if not m or m[6].startswith("/dev/"):
+        return None
+    return m[1], m[2], int(m[3]), m[4], m[6].strip()
+
+
+def file_ours(row):
+    return (clock(row["time"], 9), row["proc.name"], row["proc.pid"], row["evt.io_dir"][0].upper(),
+            row["fd.name"])
+
+
+def io_judged(line):
+    m = re.match(r"------ (Read|Write) \S+ (?:from|to) +(.*) \((.*)\)$", line)
+    return m and (m[1].lower(), m[2].strip(), m[3])
+
+
+def io_ours(row):
+    return row["evt.io_dir"], row["fd.name"], row["proc.name"]
+
+
+def short_io_judged(line):
+    # It calls a writev a read: how many there are is compared.
+    return re.fullmatch(r"------ (Read|Write) \S+", line) and "moved"
+
+
+def http_judged(line):
+    m = re.match(r"\S+ (\S+) ([<>]) method=(\S+) url=(\S+) response_code=(\d+) latency=(\d+)ms", line)
+    return m and (m[1], {"<": "server", ">": "client"}[m[2]], m[3], m[4], int(m[5]), int(m[6]))
+
+
+def http_ours(row):
+    return (clock(row["time"], 9), row["side"], row["method"], row["url"], row["status"],
+            row["latency"] // 10**6)
+
+
+def lsof_judged(line):
+    m = re.match(r"(\S+) +(\d+) +\d+ +(\S+) +(\d+) +(\S+) +(.*)", line)
+    return m and m[1] != "COMMAND" and (int(m[2]), int(m[4]), m[5], m[6].strip())
+
+
+def lsof_ours(row):
+    return row["proc.pid"], row["fd.num"], row["fd.type"], row["fd.name"]
+
+
+def ps_judged(line):
+    words = line.split()
+    if words[0] != words[1]:  # a head, or another thread
+        return None
+    return int(words[1]), words[2][:11], " ".join(words[6:])
+
+
+def ps_ours(row):
+    return row["proc.pid"], row["user.name"][:11], row["proc.name"]
+
+
+def net_judged(line):
+    words = line.split()
+    if words[0] not in ("tcp", "udp") or words[1].count(":") > 1:
+        return None  # addresses of IPv6 are cut
+    ends = [words[1]] if words[2] == "0.0.0.0:*" else sorted(words[1:3])
+    return words[0], tuple(ends), int(words[-1].split("/")[1])
+
+
+def net_ours(row):
+    if row["local"].startswith("["):
+        return None
+    ends = [row["local"]] if row["peer"] == "*" else sorted((row["local"], row["peer"]))
+    return row["fd.l4proto"], tuple(ends), row["proc.pid"]
+
+
+def containers_judged(line):
+    words = line.split()
+    return len(words) == 4 and words[0][0].isalpha() and "." not in words[0] and words[3]
+
+
+def shells_judged(line):
+    return line.isdigit() and int(line)
+
+
+def logs_judged(line):
+    return tuple(line.split()[:2]) or None
+
+
+# Of a chisel: its arguments, both functions, and whether a thing is said several times by sysdig.
+ROWS = {
+    "fileslower": (["0"], slow_judged, slow_ours, False),
+    "netlower": (["0"], slow_judged, slow_ours, False),
+    "scallslower": (["0"], calls_judged, calls_ours, False),
+    "bottlenecks": ([], bottlenecks_judged, bottlenecks_ours, False),
+    "spy_users": ([], users_judged, users_ours, False),
+    "spy_file": ([], file_judged, file_ours, False),
+    "echo_fds": ([], io_judged, io_ours, False),
+    "spy_port": (["80"], short_io_judged, lambda row: "moved", False),
+    "spy_ip": (["172.18.0.1"], short_io_judged, lambda row: "moved", False),
+    "httplog": ([], http_judged, http_ours, False),
+    "lsof": ([], lsof_judged, lsof_ours, True),
+    "ps": ([], ps_judged, ps_ours, False),
+    "netstat": ([], net_judged, net_ours, True),
+    "lscontainers": ([], containers_judged, lambda row: row["id"], False),
+    "list_login_shells": ([], shells_judged, lambda row: row["proc.loginshellid"], True),
+    "spy_logs": ([], logs_judged, lambda row: (row["proc.name"], row["fd.name"]), False),
+}
+
+
+class Judged(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("sysdig"):
+            raise unittest.SkipTest("sysdig is not installed: scripts/setup --tests")
+        if not CAPTURES:
+            raise unittest.SkipTest("no captures in ../shared/captures beside the repository")
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+
+    def sysdig(self, capture, name, *args):
+        p = run(self.dir, "sysdig", "-r", capture, "-c", name, *args)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = p.stdout.decode(errors="replace")
+        return re.sub(r"\x1b\[\d*m", "", text)
+
+    def test_same_rows(self):
+        n_compared = collections.Counter()
+        for name, (args, judged, ours, repeats) in ROWS.items():
+            for capture in CAPTURES:
+                lines = self.sysdig(capture, name, *args).splitlines()
+                a = collections.Counter(t for line in lines if line.strip() and (t := judged(line)))
+                b = collections.Counter(t for row in rows(self, self.dir, capture, name, *args)
+                                        if (t := ours(row)))
+                if repeats:
+                    a, b = set(a), set(b)
+                self.assertEqual(a, b, f"{name} of {capture}")
+                n_compared[name] += len(a)
+        for name in ROWS:
+            self.assertGreater(n_compared[name], 0, name)
+
+    def test_same_moments(self):
+        """With a filter on the command line, at the first event that it means."""
+        for name in ("lsof", "ps", "netstat"):
+            _, judged, ours, _ = ROWS[name]
+            for capture in CAPTURES:
+                for number in ("evt.num=15", "evt.num=1100"):
+                    a = {t for line in self.sysdig(capture, name, number).splitlines()
+                         if line.strip() and (t := judged(line))}
+                    b = {t for row in rows(self, self.dir, capture, name, number) if (t := ours(row))}
+                    self.assertEqual(a, b, f"{name} of {capture} at {number}")
+
+    def test_same_text(self):
+        for name in ("stdin", "stdout", "stderr"):
+            for capture in CAPTURES:
+                judged = self.sysdig(capture, name)
+                ours = "".join(row["data"] for row in rows(self, self.dir, capture, name))
+                self.assertEqual(re.sub(r"\s", "", judged), re.sub(r"\s", "", ours), (name, capture))
+
+    def test_same_excerpts(self):
+        capture = os.path.join(os.path.dirname(CAPTURES[0]), "container_run_as_user_0.scap")
+        for name, words in (("around", ["proc.name=ls and evt.type=getdents"]), ("spy_logs", [])):
+            events = []
+            for tool in ("sysdig", e2e.SAKER):
+                out = os.path.join(self.dir, f"{name}-{os.path.basename(tool)}.scap")
+                p = run(self.dir, tool, "-r", capture, "-c", name, f"{out} 5", *words)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                events.append(e2e.run("sysdig", "-r", out, "-p", "%evt.rawtime %thread.tid %evt.type"))
+            self.assertGreater(len(events[0].splitlines()), 40)
+            self.assertEqual(*events, name)
+
+
+class Replay(unittest.TestCase):
+    """Over a capture that is the same in each run."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.capture = os.path.join(cls.dir, "in.scap")
+        e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), cls.capture, "5000")
+
+    def count(self, text):
+        return len(e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%evt.num", text).splitlines())
+
+    def test_heat_maps_have_each_call(self):
+        for name, text in (("spectrogram", "evt.latency>0"),
+                           ("subsecoffset", "syscall.type exists and evt.dir=<")):
+            for period in ("1", "500"):
+                shown = rows(self, self.dir, self.capture, name, period)
+                counts = [cell["count"] for row in shown for cell in row["cells"]]
+                self.assertEqual(sum(counts), self.count(text), name)
+
+    def test_spectrogram_cells(self):
+        cells = [c for row in rows(self, self.dir, self.capture, "spectrogram") for c in row["cells"]]
+        for cell in cells:
+            bounds = f"evt.latency>={cell['from']} and evt.latency<={cell.get('to', 10**18)}"
+            self.assertLessEqual(cell["count"], self.count(bounds))
+
+    def test_flame_accounts_for_all_time(self):
+        """Of each thread, from its first event to its last or to the end of the capture."""
+        fields = "%thread.tid %evt.rawtime %evt.dir %evt.latency %evt.type"
+        first, end = {}, 0
+        for line in e2e.run(e2e.SAKER, "-r", self.capture, "-p", fields,
+                            "syscall.type exists and evt.dir in (<, >)").splitlines():
+            tid, time, way, latency, _ = line.split()
+            known = int(latency) if way == "<" and latency != "<NA>" else 0
+            first.setdefault(tid, int(time) - known)
+        end = int(e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%evt.rawtime").split()[-1])
+        expected = {f"thread {tid}": end - time for tid, time in first.items() if time < end}
+        spent = collections.Counter()
+        for row in rows(self, self.dir, self.capture, "flame", "thread,call,file"):
+            spent[row["stack"][0]] += row["ns"]
+        self.assertEqual(spent, expected)
+
+    def test_tops_are_the_slowest(self):
+        def numbers(text):
+            return [int(line) for line in text.splitlines() if line.isdigit()]
+        all_calls = numbers(e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%evt.latency",
+                                    "syscall.type exists and evt.latency>0"))
+        shown = rows(self, self.dir, self.capture, "bottlenecks", "25")
+        self.assertEqual([r["evt.latency"] for r in shown], sorted(all_calls, reverse=True)[:25])
+
+    def test_thresholds(self):
+        for name in ("fileslower", "scallslower"):
+            shown = rows(self, self.dir, self.capture, name, "0")
+            slowest = max(r["evt.latency"] for r in shown)
+            some = rows(self, self.dir, self.capture, name, f"{slowest / 2e6:f}")
+            self.assertEqual(some, [r for r in shown if r["evt.latency"] >= int(slowest / 2)])
+            self.assertEqual(rows(self, self.dir, self.capture, name, "1000000"), [])
+
+    def on_terminal(self, *args):
+        """What a terminal gets."""
+        out = b""
+
+        def keep(fd):
+            nonlocal out
+            data = os.read(fd, 65536)
+            out += data
+            return b""
+        with open(os.devnull, "wb") as null:
+            kept = os.dup(1)
+            os.dup2(null.fileno(), 1)
+            try:
+                env = environment(self.dir)
+                pty.spawn(["env", *(f"{k}={v}" for k, v in env.items() if k in ("TZ", "SAKER_CHISEL_DIR")),
+                           "timeout", "-k", "2", "100", e2e.SAKER, "-r", self.capture, *args], keep)
+            finally:
+                os.dup2(kept, 1)
+                os.close(kept)
+        return out
+
+    def test_colors(self):
+        self.assertIn(b"\x1b[31m------ ", self.on_terminal("-c", "echo_fds"))
+        self.assertNotIn(b"\x1b", self.on_terminal("-c", "echo_fds", "disable_colors"))
+        self.assertIn(b"\x1b[48;5;", self.on_terminal("-c", "spectrogram"))
+        p = run(self.dir, e2e.SAKER, "-r", self.capture, "-c", "echo_fds")
+        self.assertNotIn(b"\x1b", p.stdout)
+
+
+@unittest.skipIf(os.geteuid() != 0, "a live capture needs root")
+@unittest.skipIf(not os.path.exists("/sys/kernel/btf/vmlinux"), "this kernel has no BTF")
+class Activity(unittest.TestCase):
+    """A capture of a program that does what these chisels are for."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.capture = os.path.join(cls.dir, "in.scap")
+        # httplog asks for so much of buffers when it is live; udp_extract for more.
+        p = run(cls.dir, e2e.SAKER, "-s", "20000", "-w", cls.capture, "--", sys.executable, ACTIVITY)
+        if p.returncode:
+            raise AssertionError(p.stderr.decode(errors="replace"))
+        with open(os.path.join(cls.dir, "facts.json")) as f:
+            cls.facts = json.load(f)
+        cls.pid = cls.facts["pid"]
+
+    def rows(self, name, *args):
+        return rows(self, self.dir, self.capture, name, *args)
+
+    def check_web(self, shown):
+        port = self.facts["port"]
+        own = f"127.0.0.1:{port}"
+        expected = [("GET", f"{own}/first", 200), ("GET", f"{own}/missing", 404),
+                    ("HEAD", f"{own}/head", 200), ("POST", f"{own}/post", 500),
+                    ("GET", f"{own}/last", 200), ("GET", "in.pieces/split", 200), ("GET", "h/one", 200),
+                    ("GET", "h/two/missing", 404)]
+        for side in ("server", "client"):
+            seen = [(r["method"], r["url"], r["status"]) for r in shown
+                    if r["side"] == side and "status" in r]
+            self.assertEqual(seen, expected, side)
+        for row in shown:
+            self.assertEqual(row["pid"], self.pid)
+            if row["side"] == "client" and "status" in row:
+                self.assertEqual(row["peer"], own)
+                self.assertGreater(row["latency"], 0)
+        silent = [r for r in shown if "status" not in r]
+        self.assertEqual(sorted(r["side"] for r in silent), ["client", "server"])
+        for row in silent:
+            self.assertTrue(row["url"].startswith("h/silent."), row)
+            self.assertNotIn("latency", row)
+
+    def test_httplog(self):
+        self.check_web(self.rows("httplog"))
+
+    def test_httplog_live(self):
+        home = os.path.join(self.dir, "live")
+        os.mkdir(home)
+        shown = live(self, home, "httplog", [], sys.executable, ACTIVITY)
+        with open(os.path.join(home, "facts.json")) as f:
+            facts = json.load(f)
+        kept, self.facts, self.pid = self.facts, facts, facts["pid"]
+        self.check_web(shown)
+        self.facts, self.pid = kept, kept["pid"]
+
+    def test_memcachelog(self):
+        seen = [(r["side"], r["method"], r["answer"], r.get("size")) for r in self.rows("memcachelog")]
+        for side in ("client", "server"):
+            self.assertEqual([s[1:] for s in seen if s[0] == side],
+                             [("get", "miss", None), ("set", "STORED", 5), ("get", "hit", 5),
+                              ("delete", "NOT_FOUND", None)])
+        self.assertEqual({r["method"] for r in self.rows("memcachelog", "set")}, {"set"})
+        self.assertEqual({r["answer"] for r in self.rows("memcachelog", "get 5")}, {"hit"})
+
+    def test_udp_extract(self):
+        flows = self.rows("udp_extract")
+        sent = [f for f in flows if f["direction"] == "sent" and f["connection"] == self.facts["udp"]]
+        self.assertEqual([f["datagrams"] for f in sent], [3])
+        p = run(self.dir, e2e.SAKER, "-r", self.capture, "-c", "udp_extract", str(sent[0]["flow"]))
+        self.assertEqual(p.stdout, b"one\x1b]0;owned\x07\x1b[31m\x9b1m\xc2\x9b2m" + b"z" * 3000)
+        folder = os.path.join(self.dir, "flows")
+        os.mkdir(folder)
+        words = ["-r", self.capture, "-c", "udp_extract", f"0 {folder}"]
+        refused = run(self.dir, e2e.SAKER, *words)
+        self.assertEqual((refused.returncode, os.listdir(folder)), (1, []))
+        self.assertIn(b"--chisel-unsafe", refused.stderr)
+        self.assertEqual(run(self.dir, e2e.SAKER, "--chisel-unsafe", *words).returncode, 0)
+        sizes = {os.path.getsize(os.path.join(folder, f)) for f in os.listdir(folder)}
+        self.assertIn(len(p.stdout), sizes)
+
+    def test_fileslower(self):
+        name = os.path.join(self.dir, "slow.txt")
+        seen = [(r["evt.type"], r["result"]) for r in self.rows("fileslower", "0", f"fd.name={name}")]
+        self.assertEqual(seen, [("write", 10000), ("fsync", 0)])
+
+    def test_fileslower_live(self):
+        home = os.path.join(self.dir, "slow")
+        os.mkdir(home)
+        shown = live(self, home, "fileslower", ["0"], "dd", "if=/dev/zero", "of=out", "bs=1000",
+                     "count=3", "conv=fsync", "status=none")
+        seen = [(r["proc.name"], r["evt.type"], r["result"]) for r in shown
+                if r.get("fd.name") == os.path.join(home, "out")]
+        self.assertEqual(seen, [("dd", "write", 1000)] * 3 + [("dd", "fsync", 0)])
+        for row in shown:
+            self.assertNotEqual(row.get("evt.latency"), 0, row)
+
+    def check_users(self, shown):
+        depth = {r["command"]: r["depth"] for r in shown}
+        shell = "sh -c ls /etc/hostname /etc/spies-a; ls /etc/spies-b"
+        self.assertIn("cd /usr", depth)
+        self.assertEqual(depth["ls /etc/hostname /etc/spies-a"], depth[shell] + 1)
+        self.assertEqual({r["proc.loginshellid"] for r in shown if r["command"].startswith("ls ")},
+                         {r["proc.loginshellid"] for r in shown if r["command"] == shell})
+
+    def test_spy_users(self):
+        self.check_users(self.rows("spy_users"))
+        lines = run(self.dir, e2e.SAKER, "-r", self.capture, "-c", "spy_users").stdout.splitlines()
+        columns = {m.end() for line in lines if (m := re.search(rb"  (?=ls /etc/)", line))}
+        self.assertEqual(len(columns), 1, lines)
+        least = min(r["depth"] for r in self.rows("spy_users"))
+        self.assertEqual({r["depth"] for r in self.rows("spy_users", str(least))}, {least})
+
+    def test_spy_users_live(self):
+        shown = live(self, self.dir, "spy_users", [], "bash", "-c",
+                     "cd /usr; sh -c 'ls /etc/hostname /etc/spies-a >/dev/null 2>&1; "
+                     "ls /etc/spies-b 2>/dev/null'; exit 0")
+        depth = {r["command"]: r["depth"] for r in shown}
+        self.assertIn("cd /usr", depth)
+        outer = [d for c, d in depth.items() if c.startswith("sh -c ls")]
+        self.assertEqual(depth["ls /etc/hostname /etc/spies-a"], outer[0] + 1)
+
+    def test_list_login_shells(self):
+        shells = self.rows("list_login_shells", "ls")
+        self.assertEqual(len(shells), 1)
+        self.assertGreaterEqual(shells[0]["commands"], 4)
+        self.assertEqual(self.rows("list_login_shells", "ls /nowhere"), [])
+
+    def test_proc_exec_time(self):
+        status = {r["proc.exeline"]: r["status"] for r in self.rows("proc_exec_time")}
+        self.assertEqual(status["ls /etc/hostname /etc/spies-a"], "exit 2")
+        self.assertEqual([s for c, s in status.items() if c.startswith("bash -c cd /usr")], ["exit 7"])
+
+    def test_logs(self):
+        (message,) = [r for r in self.rows("spy_syslog") if r["proc.pid"] == self.pid]
+        self.assertEqual((message["syslog.facility.str"], message["syslog.severity.str"]),
+                         ("daemon", "err"))
+        self.assertTrue(message["syslog.message"].startswith("spies: it failed"))
+        name = os.path.join(self.dir, "app.log")
+        seen = [r["line"] for r in self.rows("spy_logs", f"fd.name={name}")]
+        self.assertEqual(seen, ["all is well", "ERROR: it is not"])
+
+    def test_streams(self):
+        for name, text in (("stdin", "asked"), ("stdout", "said"), ("stderr", "/etc/spies-b")):
+            self.assertIn(text, "".join(r["data"] for r in self.rows(name)), name)
+
+    def test_shellshock(self):
+        seen = [r["variable"] for r in self.rows("shellshock_detect")]
+        self.assertEqual(seen, ["ATTACK=() { :;}; echo shock"])
+
+    def test_around(self):
+        out = os.path.join(self.dir, "around.scap")
+        p = run(self.dir, e2e.SAKER, "-r", self.capture, "-c", "around", f"{out} 10000", "evt.type=fsync")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        tids = set(e2e.run(e2e.SAKER, "-r", out, "-p", "%thread.tid").split())
+        self.assertEqual(tids, {str(self.pid)})
+        live = run(self.dir, e2e.SAKER, "-c", "around", f"{out} 10", "evt.type=fsync")
+        self.assertEqual(live.returncode, 1)
+        self.assertIn(b"-r", live.stderr)
+
+    def test_state(self):
+        """What /proc says of this process, which waits."""
+        with open(os.path.join(self.dir, "kept"), "w") as kept:
+            p = run(self.dir, e2e.SAKER, "-j", "-c", "lsof", f"proc.pid={os.getpid()}")
+            self.assertEqual(p.returncode, 0, p.stderr)
+            files = {r["fd.num"]: r["fd.name"] for r in map(json.loads, p.stdout.decode().splitlines())}
+            self.assertEqual(files.get(kept.fileno()), kept.name)
+        p = run(self.dir, e2e.SAKER, "-j", "-c", "ps")
+        processes = {r["proc.pid"]: r for r in map(json.loads, p.stdout.decode().splitlines())}
+        own = processes[os.getpid()]
+        with open("/proc/self/status") as f:
+            status = dict(line.split(":\t", 1) for line in f.read().splitlines() if ":\t" in line)
+        self.assertEqual((own["proc.ppid"], own["proc.name"], own["proc.nthreads"]),
+                         (os.getppid(), status["Name"], int(status["Threads"])))
+        self.assertGreater(own["res"], 1 << 20)
+
+    def test_netstat(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        client = socket.create_connection(listener.getsockname())
+        server = listener.accept()[0]
+        at, other = ("%s:%d" % s.getsockname() for s in (listener, client))
+        p = run(self.dir, e2e.SAKER, "-j", "-c", "netstat", f"proc.pid={os.getpid()}")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        seen = {(r["local"], r["peer"], r.get("state")) for r in
+                map(json.loads, p.stdout.decode().splitlines())}
+        self.assertEqual(seen & {(at, "*", "LISTEN"), (other, at, "ESTABLISHED"),
+                                 (at, other, "ESTABLISHED")}, {
+            (at, "*", "LISTEN"), (other, at, "ESTABLISHED"), (at, other, "ESTABLISHED")})
+        server.close()
+        client.close()
+        listener.close()
+
+    def test_hostile_bytes(self):
+        for name, args in SPIES.items():
+            home = os.path.join(self.dir, "hostile-" + name)
+            os.mkdir(home)
+            for more in ([], ["-j"]):
+                p = run(home, e2e.SAKER, *more, "-r", self.capture, "-c", name, *args)
+                self.assertEqual((p.returncode, p.stderr), (0, b""), name)
+                text = p.stdout.decode()  # UTF-8
+                self.assertNotRegex(text, "[\0-\x08\x0b-\x1f\x7f-\x9f]", (name, more))
+                for line in text.splitlines() if more else []:
+                    json.loads(line)
+
+
+if __name__ == "__main__":
+    unittest.main()
