@@ -148,5 +148,113 @@ class Limits(Replay):
         self.assertEqual((p.returncode, p.stdout), (0, "100\n"), p.stderr)
 
 
+class Live(unittest.TestCase):
+    """What no chisel asks for is not recorded, and what they print is the same. In directory names
+    and names of programs are this test's own."""
+
+    # Filters of chisels, each with a filter of the command line.
+    FILTERS = [
+        (["proc.name=chcat and evt.type in (openat, read)"], ""),
+        (["evt.type=read and fd.name contains ch-file"], ""),
+        (["proc.name=chcat and evt.failed=true", "evt.type=execve and proc.name=chcat"], "evt.dir=<"),
+        (["evt.type=execve"], "proc.name=chcat"),
+        (["proc.name=chcat and evt.type=openat", ""], "fd.name contains ch-file"),
+        (["proc.name=chcat and evt.dir=> and evt.type=openat"], ""),
+    ]
+    FORMAT = "*%thread.tid %evt.dir %evt.type %proc.name %fd.name %evt.info"
+
+    def setUp(self):
+        e2e.need_live()
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir, True)
+
+    def chisel(self, name, text):
+        path = os.path.join(self.dir, name + ".lua")
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def command(self, out, args, then):
+        """Runs saker, which prints to a file, around what is to run then."""
+        return ["sh", "-c", 'out=$1; shift; exec "$@" 2>"$out"', "sh", os.path.join(self.dir, out),
+                e2e.SAKER, "--all", *args, "--", *then]
+
+    def test_the_same_is_printed(self):
+        shutil.copy(shutil.which("cat"), os.path.join(self.dir, "chcat"))
+        with open(os.path.join(self.dir, "ch-file"), "w") as f:
+            f.write("x")
+        command = ["sh", "-c", "for i in 1 2 3; do ./chcat ch-file missing; done >/dev/null 2>&1; exit 0"]
+        for i, (filters, words) in enumerate(self.FILTERS):
+            chisels = []
+            for j, text in enumerate(filters):
+                chisels += ["-c", self.chisel(f"{i}-{j}", f"""
+                  function on_init()
+                    if "{text}" ~= "" then chisel.set_filter("{text}") end
+                    chisel.set_event_formatter("{self.FORMAT}")
+                    return true
+                  end
+                """)]
+            for how in ((), ("--no-pushdown",)):
+                command = self.command(f"{i}{''.join(how)}", [*how, *chisels, words], command)
+        p = subprocess.run(["timeout", "-k", "2", "200", *command], capture_output=True, text=True, cwd=self.dir)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        for i, _ in enumerate(self.FILTERS):
+            # Others run programs, too.
+            pushed, full = (sorted((l for l in e2e.read_text(os.path.join(self.dir, out)).splitlines()
+                                    if "ch-file" in l or "chcat" in l), key=lambda l: l.split()[0])
+                            for out in (f"{i}", f"{i}--no-pushdown"))
+            self.assertGreater(len(full), 0, self.FILTERS[i])
+            self.assertEqual(pushed, full, self.FILTERS[i])
+
+    def records(self, *args):
+        loop = "i=0; while [ $i -lt 300 ]; do i=$((i + 1)); cat /dev/null; done"
+        p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "--all", "-v", *args, "--", "sh", "-c", loop],
+                           capture_output=True, text=True, check=True)
+        return [int(line.split()[-1]) for line in p.stderr.splitlines() if "records delivered" in line][0]
+
+    def test_less_is_recorded(self):
+        quiet = "function on_event() end chisel.set_filter('evt.type=%s')"
+        mkdir, rmdir = (self.chisel(name, quiet % name) for name in ("mkdir", "rmdir"))
+        everything = self.chisel("all", "function on_event() end")
+        full = self.records("-c", mkdir, "--no-pushdown")
+        self.assertLess(self.records("-c", mkdir), full / 2)
+        self.assertLess(self.records("-c", mkdir, "-c", rmdir), full / 2)
+        # Somebody else wants it.
+        self.assertGreater(self.records("-c", mkdir, "-c", everything), full / 2)
+        self.assertGreater(self.records("-c", mkdir, "-w", os.path.join(self.dir, "out.scap")), full / 2)
+
+    def test_what_is_demanded(self):
+        """Switches, by a filter of few types and by a field that only they have."""
+        for ask in ("chisel.set_filter('evt.type=switch')", "chisel.request_field('thread.exectime')"):
+            path = self.chisel("t", f"""
+              {ask}
+              function on_event() if evt.get_type() == "switch" then n = (n or 0) + 1 end end
+              function on_capture_end() print(n and "switches") end
+            """)
+            for how in ((), ("--no-pushdown",)):
+                p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "--all", *how, "-c", path, "--",
+                                    "sleep", "0.1"], capture_output=True, text=True)
+                self.assertEqual((p.returncode, p.stderr), (0, "switches\n"), ask)
+
+    def test_intervals_without_events(self):
+        """Ten of them, of a process that sleeps."""
+        sleeper = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        path = self.chisel("t", """
+          chisel.set_interval_ns(30000000)
+          local n = 0
+          function on_event() end
+          function on_interval(s, ns)
+            n = n + 1
+            if n == 10 then print("ten") sysdig.end_capture() end
+            return true
+          end
+        """)
+        p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "--pid", str(sleeper.pid), "-c", path],
+                           capture_output=True, text=True)
+        self.assertEqual((p.returncode, p.stdout, p.stderr), (0, "ten\n", ""))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -42,8 +42,7 @@ struct capture {
 	size_t n_inspectors;
 	struct sinsp_streams *streams; /* of several files; NULL: there is one source */
 	struct take take;
-	struct pushdown pushdown;
-	struct scap_calls calls; /* what is left of those asked for */
+	struct pushdown pushdown, chisels_pushdown; /* of the filter, of chisels */
 	struct progress progress;
 	struct report report;
 	uint64_t deadline_ns; /* live with -M: CLOCK_MONOTONIC; 0: none */
@@ -80,8 +79,8 @@ static struct scap_select selection(struct capture *c, int32_t *command)
 		sel.n_pids = 1;
 		sel.descendants = 1;
 	}
-	if (c->take.filter && !o->no_pushdown)
-		pushdown_apply(&c->pushdown, &sel, &c->calls);
+	pushdown_apply(&c->pushdown, &sel);
+	pushdown_apply(&c->chisels_pushdown, &sel);
 	return sel;
 }
 
@@ -147,8 +146,9 @@ static int open_source(struct capture *c, size_t i)
 		.ring_kind = o->ring_kind,
 		.ring_sz = o->ring_sz,
 		.snaplen = o->snaplen,
-		.page_faults = o->page_faults || c->pushdown.page_faults,
-		.switches = o->switches || c->pushdown.switches,
+		.page_faults = o->page_faults || c->pushdown.page_faults ||
+			       c->chisels_pushdown.page_faults,
+		.switches = o->switches || c->pushdown.switches || c->chisels_pushdown.switches,
 		.select = &select,
 		.snap_ports = o->snap_ports.v,
 		.n_snap_ports = o->snap_ports.n,
@@ -196,6 +196,7 @@ static int open_source(struct capture *c, size_t i)
 static int open_sources(struct capture *c)
 {
 	const size_t n = c->live ? 1 : c->o->read.n;
+	unsigned int before = say_n_errors();
 	int err = 0;
 
 	c->inspectors = calloc(n, sizeof(struct sinsp *));
@@ -205,8 +206,8 @@ static int open_sources(struct capture *c)
 		err = open_source(c, i);
 	if (!err && n > 1)
 		err = sinsp_streams_new(&c->streams, c->inspectors, n);
-	if (err == -ENOMEM)
-		say_cause(say_n_errors(), "cannot read", err);
+	if (err)
+		say_cause(before, "cannot read", err);
 	c->report.opened_ns = clock_now_ns();
 	return err;
 }
@@ -386,9 +387,24 @@ static int next_error(const struct capture *c, unsigned int errors_before, int e
 	return err;
 }
 
+/* Until then nothing is to be looked at, if nothing happens. */
+static int idle_ms(const struct capture *c)
+{
+	const int ms = c->o->command ? COMMAND_IDLE_MS : IDLE_MS;
+	uint64_t due_ns, now_ns;
+
+	if (!c->live || !c->take.chisels)
+		return ms;
+	due_ns = chisels_due_ns(c->take.chisels);
+	now_ns = clock_read_ns(CLOCK_REALTIME);
+	if (due_ns <= now_ns)
+		return 1;
+	return (due_ns - now_ns) / 1000000 < (uint64_t)ms ? (int)((due_ns - now_ns) / 1000000) + 1
+							  : ms;
+}
+
 static int loop(struct capture *c)
 {
-	int idle_ms = c->o->command ? COMMAND_IDLE_MS : IDLE_MS;
 	unsigned int n_ticked = 0, before = say_n_errors();
 	struct sinsp_evt evt;
 	int n, err, timeout_ms = 0;
@@ -406,8 +422,8 @@ static int loop(struct capture *c)
 				err = tick(c);
 			}
 		} else {
-			timeout_ms = idle_ms;
 			err = take_idle(&c->take);
+			timeout_ms = idle_ms(c);
 			if (!err)
 				err = tick(c);
 		}
@@ -522,6 +538,18 @@ static void set_deadline(struct capture *c)
 		c->deadline_ns = clock_now_ns() + c->o->max_ns;
 }
 
+static int init_pushdown(struct capture *c)
+{
+	int err = pushdown_init(&c->pushdown, c->take.filter, c->o);
+
+	if (!err && c->take.chisels)
+		err = pushdown_init_chisels(&c->chisels_pushdown, c->take.chisels, &c->pushdown,
+					    c->o);
+	if (err)
+		say_cause(say_n_errors(), "cannot capture", err);
+	return err;
+}
+
 int capture_run(const struct options *o, struct chisels *chisels, uint64_t start_ns)
 {
 	struct capture c = {
@@ -533,8 +561,7 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 	};
 	int err, status = STATUS_OK;
 
-	if (filter_arg_compile(&c.take.filter, o) ||
-	    (c.live && pushdown_init(&c.pushdown, c.take.filter, o)))
+	if (filter_arg_compile(&c.take.filter, o) || (c.live && init_pushdown(&c)))
 		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	if (o->command) {
 		status = spawn_start(&c.spawn, o->command);
@@ -561,5 +588,6 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 	else if (o->command)
 		status = c.spawn.status;
 	spawn_fini(&c.spawn);
+	pushdown_fini(&c.chisels_pushdown);
 	return status;
 }

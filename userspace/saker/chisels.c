@@ -340,6 +340,28 @@ static int result(const struct chisels *cs, int err)
 	return err == -ECANCELED && cs->run.ends_with_status ? 0 : err;
 }
 
+int chisels_filter(const struct chisels *cs, struct sinsp_filter **out)
+{
+	struct sinsp_text text = {0};
+	FILE *f = open_memstream(&text.p, &text.len);
+	int all = 0, err;
+
+	*out = NULL;
+	if (!f)
+		return -ENOMEM;
+	for (size_t i = 0; i < cs->n; i++) {
+		const char *one = sinsp_chisel_filter_text(cs->v[i].c);
+
+		all |= !one;
+		fprintf(f, "%s(%s)", i ? " or " : "", one ?: "");
+	}
+	err = fclose(f) || !text.p ? -ENOMEM : 0;
+	if (!err && !all)
+		err = sinsp_filter_new(out, text.p, NULL, NULL);
+	free(text.p);
+	return err;
+}
+
 int chisels_begin(struct chisels *cs, struct sinsp *insp)
 {
 	int err = 0;
@@ -361,6 +383,28 @@ int chisels_tick(struct chisels *cs, const struct sinsp_evt *evt)
 	for (size_t i = 0; i < cs->n && !err; i++)
 		err = sinsp_chisel_tick(cs->v[i].c, evt);
 	return result(cs, err);
+}
+
+int chisels_idle(struct chisels *cs, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < cs->n && !err && !cs->run.end; i++)
+		err = sinsp_chisel_idle(cs->v[i].c, now_ns);
+	return result(cs, err);
+}
+
+uint64_t chisels_due_ns(const struct chisels *cs)
+{
+	uint64_t due = UINT64_MAX;
+
+	for (size_t i = 0; i < cs->n; i++) {
+		const uint64_t ns = sinsp_chisel_due_ns(cs->v[i].c);
+
+		if (ns && ns < due)
+			due = ns;
+	}
+	return due;
 }
 
 int chisels_event(struct chisels *cs, const struct sinsp_evt *evt)

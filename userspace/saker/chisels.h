@@ -23,9 +23,15 @@ struct chisels {
 int chisels_open(struct chisels *cs, struct options *o);
 void chisels_close(struct chisels *cs);
 
+/* A filter that means what one of them at least is to be told of: owned; NULL: anything. */
+int chisels_filter(const struct chisels *cs, struct sinsp_filter **out);
 int chisels_begin(struct chisels *cs, struct sinsp *insp);
 /* The time of the event is reached, whether it is meant or not. */
 int chisels_tick(struct chisels *cs, const struct sinsp_evt *evt);
+/* Live: nothing happens. */
+int chisels_idle(struct chisels *cs, uint64_t now_ns);
+/* When the next interval ends; UINT64_MAX: there is none. */
+uint64_t chisels_due_ns(const struct chisels *cs);
 int chisels_event(struct chisels *cs, const struct sinsp_evt *evt);
 /* What was printed goes out. */
 int chisels_flush(struct chisels *cs);

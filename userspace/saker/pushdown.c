@@ -8,25 +8,18 @@
 
 enum { FEW_TYPES = 64 }; /* a filter with no more means just these, and not all but some */
 
-static int has_type(const uint64_t *types, unsigned int type)
+/* The filter is about these events, if of few others. */
+static int means(const struct sinsp_filter *f, unsigned int type)
 {
-	return types[evt_index(type) / 64] >> evt_index(type) % 64 & 1;
+	unsigned int n_all;
+
+	return sinsp_filter_n_types(f, &n_all) <= FEW_TYPES && sinsp_filter_may_match(f, type);
 }
 
-/* Kinds that stand in the table of events only for old files are not counted. */
-struct count {
-	const uint64_t *types;
-	unsigned int n, n_all;
-};
-
-static void count_type(void *ctx, const struct scap_event_info *info)
+static void demand(struct pushdown *p, const struct sinsp_filter *f)
 {
-	struct count *c = ctx;
-
-	if (info->flags & (EF_UNUSED | EF_OLD_VERSION) || info->category & EC_INTERNAL)
-		return;
-	c->n_all++;
-	c->n += has_type(c->types, info->id);
+	p->switches |= means(f, EVT_SWITCH_E);
+	p->page_faults |= means(f, EVT_PAGE_FAULT_E);
 }
 
 /* Lines may show files where the events that can match do not. */
@@ -37,31 +30,71 @@ static int lines_show_files(const struct options *o)
 	return format && (strstr(format, "fd") || strstr(format, "std") || strstr(format, "path"));
 }
 
+static int narrow(struct pushdown *p, struct sinsp_filter *f)
+{
+	unsigned int n_all;
+	int err = sinsp_filter_needs(f, &p->needs);
+
+	if (err)
+		return err;
+	p->decides = 1;
+	if (p->needs.history) {
+		p->needs = (struct sinsp_filter_needs){.history = 1};
+		return 0;
+	}
+	p->by_type = sinsp_filter_n_types(f, &n_all) < n_all;
+	scap_calls_set_types(&p->calls, sinsp_filter_types(f));
+	return 0;
+}
+
 int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o)
 {
-	struct count c = {0};
-	int err;
+	int err = 0;
 
 	*p = (struct pushdown){0};
 	if (!f)
 		return 0;
-	c.types = sinsp_filter_types(f);
-	scap_event_each(count_type, &c);
-	p->switches = c.n <= FEW_TYPES && has_type(c.types, EVT_SWITCH_E);
-	p->page_faults = c.n <= FEW_TYPES && has_type(c.types, EVT_PAGE_FAULT_E);
-	if (o->no_pushdown)
-		return 0;
-	err = sinsp_filter_needs(f, &p->needs);
-	if (err)
-		return err;
-	if (p->needs.history) {
-		memset(&p->needs, 0, sizeof(p->needs));
-		return 0;
+	demand(p, f);
+	if (!o->no_pushdown)
+		err = narrow(p, f);
+	/* Chisels may ask for the table of threads, with their files, at any time. */
+	p->needs.files |= o->chisels.n || lines_show_files(o);
+	return err;
+}
+
+/* Fields that only switches tell. */
+static int asks_for_switches(const struct sinsp_chisel *c)
+{
+	return sinsp_chisel_asks(c, "thread.exectime") ||
+	       sinsp_chisel_asks(c, "thread.totexectime");
+}
+
+int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
+			  const struct pushdown *lines, const struct options *o)
+{
+	int err;
+
+	*p = (struct pushdown){0};
+	for (size_t i = 0; i < cs->n; i++) {
+		const struct sinsp_filter *f = sinsp_chisel_filter(cs->v[i].c);
+
+		if (f)
+			demand(p, f);
+		p->switches |= asks_for_switches(cs->v[i].c);
 	}
-	p->needs.files |= lines_show_files(o);
-	p->by_type = c.n < c.n_all;
-	scap_calls_set_types(&p->calls, c.types);
-	return 0;
+	if (o->no_pushdown || o->write || lines->needs.history)
+		return 0;
+	err = chisels_filter(cs, &p->filter);
+	if (!err && p->filter)
+		err = narrow(p, p->filter);
+	p->needs.files = 1;
+	return err;
+}
+
+void pushdown_fini(struct pushdown *p)
+{
+	sinsp_filter_free(p->filter);
+	*p = (struct pushdown){0};
 }
 
 static void intersect(struct scap_calls *a, const struct scap_calls *b)
@@ -76,13 +109,15 @@ static void intersect(struct scap_calls *a, const struct scap_calls *b)
 	a->unknown &= b->unknown;
 }
 
-void pushdown_apply(const struct pushdown *p, struct scap_select *sel, struct scap_calls *room)
+void pushdown_apply(struct pushdown *p, struct scap_select *sel)
 {
+	if (!p->decides)
+		return;
 	if (p->by_type) {
-		*room = p->calls;
+		p->left = p->calls;
 		if (sel->calls)
-			intersect(room, sel->calls);
-		sel->calls = room;
+			intersect(&p->left, sel->calls);
+		sel->calls = &p->left;
 	}
 	if (p->needs.n_comms && !sel->n_comms) {
 		sel->comms = p->needs.comms;
@@ -93,8 +128,10 @@ void pushdown_apply(const struct pushdown *p, struct scap_select *sel, struct sc
 		sel->n_pids = p->needs.n_pids;
 		sel->pids_to_come = 1;
 	}
-	sel->tids = p->needs.tids;
-	sel->n_tids = p->needs.n_tids;
+	if (p->needs.n_tids && !sel->n_tids) {
+		sel->tids = p->needs.tids;
+		sel->n_tids = p->needs.n_tids;
+	}
 	if (p->needs.n_uids && !sel->n_uids) {
 		sel->uids = (const uint32_t *)p->needs.uids;
 		sel->n_uids = p->needs.n_uids;

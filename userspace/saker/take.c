@@ -347,8 +347,10 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		return 0;
 	if (evt->raw.num)
 		t->n_numbered++;
-	if (t->chisels && evt->raw.num && sinsp_first_ns(evt->insp))
+	if (t->chisels && evt->raw.num && sinsp_first_ns(evt->insp)) {
 		err = chisels_tick(t->chisels, evt);
+		t->done |= t->chisels->run.end;
+	}
 	if (err)
 		return err;
 	if (t->o->write)
@@ -371,6 +373,10 @@ int take_idle(struct take *t)
 {
 	int err = output_flush(&t->lines);
 
+	if (!err && t->chisels && t->live) {
+		err = chisels_idle(t->chisels, clock_read_ns(CLOCK_REALTIME));
+		t->done |= t->chisels->run.end;
+	}
 	if (!err && t->chisels)
 		err = chisels_flush(t->chisels);
 	/* Flushing costs compression dearly: take_flush_file comes along often enough. */

@@ -116,6 +116,7 @@ static void drop_program(struct sinsp_chisel *c)
 		sinsp_field_fini(&c->fields[i].field);
 	free(c->fields);
 	sinsp_filter_free(c->filter);
+	free(c->filter_text);
 	sinsp_format_free(c->format);
 	free(c->format_text);
 	free(c->path);
@@ -123,7 +124,7 @@ static void drop_program(struct sinsp_chisel *c)
 	c->fields = NULL;
 	c->filter = NULL;
 	c->format = NULL;
-	c->format_text = c->path = c->name = NULL;
+	c->filter_text = c->format_text = c->path = c->name = NULL;
 	c->n_fields = 0;
 	c->interval_ns = c->precise_ns = 0;
 	c->info = (struct sinsp_chisel_info){0};
@@ -202,6 +203,24 @@ void sinsp_chisel_close(struct sinsp_chisel *c)
 const struct sinsp_chisel_info *sinsp_chisel_info(const struct sinsp_chisel *c)
 {
 	return &c->info;
+}
+
+const struct sinsp_filter *sinsp_chisel_filter(const struct sinsp_chisel *c)
+{
+	return c->filter;
+}
+
+const char *sinsp_chisel_filter_text(const struct sinsp_chisel *c)
+{
+	return c->filter_text;
+}
+
+int sinsp_chisel_asks(const struct sinsp_chisel *c, const char *field)
+{
+	for (size_t i = 0; i < c->n_fields; i++)
+		if (strcmp(c->fields[i].field.row->name, field) == 0)
+			return 1;
+	return c->format_text && strstr(c->format_text, field);
 }
 
 /* ---- callbacks ---- */
@@ -346,16 +365,11 @@ static int step_precise_interval(struct sinsp_chisel *c, uint64_t ns)
 	return err;
 }
 
-int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+/* Without events time goes on as well, and may have been ahead of one that comes. */
+static int step(struct sinsp_chisel *c, uint64_t ns)
 {
-	const uint64_t ns = evt->raw.ts_ns;
-
-	c->evt = evt;
-	c->asker.insp = evt->insp;
-	c->asker.buf_fmt = c->run->buf_fmt;
-	c->asker.buf_max = c->run->buf_max;
-	c->asker.port_names = c->run->port_names;
-	sinsp_asker_set(&c->asker, evt);
+	if (ns < c->reached_ns)
+		return 0;
 	if (!c->seen_event) {
 		c->seen_event = 1;
 		c->sample_ns = c->interval_ns ? ns - ns % c->interval_ns : ns;
@@ -364,6 +378,31 @@ int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 	if (c->interval_ns)
 		return step_interval(c, ns);
 	return c->precise_ns ? step_precise_interval(c, ns) : 0;
+}
+
+int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+{
+	c->evt = evt;
+	c->asker.insp = evt->insp;
+	c->asker.buf_fmt = c->run->buf_fmt;
+	c->asker.buf_max = c->run->buf_max;
+	c->asker.port_names = c->run->port_names;
+	sinsp_asker_set(&c->asker, evt);
+	return step(c, evt->raw.ts_ns);
+}
+
+uint64_t sinsp_chisel_due_ns(const struct sinsp_chisel *c)
+{
+	const uint64_t every = c->interval_ns ? c->interval_ns : c->precise_ns;
+
+	return every && c->seen_event ? c->sample_ns + every : 0;
+}
+
+int sinsp_chisel_idle(struct sinsp_chisel *c, uint64_t ns)
+{
+	c->evt = NULL;
+	c->reached_ns = ns;
+	return step(c, ns);
 }
 
 /* 1: the event is to have its line. */

@@ -12,6 +12,7 @@
 #include "sinsp.h"
 
 struct sinsp_chisel; /* used by one thread */
+struct sinsp_filter; /* filter/filter.h */
 
 /* What chisels are told of the run, and may ask of it. Shared by those of one run. */
 struct sinsp_chisel_run {
@@ -88,9 +89,23 @@ int sinsp_chisel_names_arg(const struct sinsp_chisel *c, const char *word);
 /* 1: with these it still needs an argument. */
 int sinsp_chisel_needs_arg(const struct sinsp_chisel *c, const char *const *args, size_t n);
 int sinsp_chisel_init(struct sinsp_chisel *c); /* on_init */
+
+/* What it asks for, from on_init on. */
+
+/* The filter of the events that it is told of, and its text; NULL: of all. Borrowed until the next
+ * call of the chisel. */
+const struct sinsp_filter *sinsp_chisel_filter(const struct sinsp_chisel *c);
+const char *sinsp_chisel_filter_text(const struct sinsp_chisel *c);
+/* Whether it asks for the field, by chisel.request_field or in the format of its lines. */
+int sinsp_chisel_asks(const struct sinsp_chisel *c, const char *field);
+
 int sinsp_chisel_begin(struct sinsp_chisel *c); /* on_capture_start */
 /* The time of @evt is reached: intervals. */
 int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt);
+/* Live, the time @ns is reached, and no event is there to say so: intervals. */
+int sinsp_chisel_idle(struct sinsp_chisel *c, uint64_t ns);
+/* When its next interval ends; 0: it has none. */
+uint64_t sinsp_chisel_due_ns(const struct sinsp_chisel *c);
 /* The event is meant: intervals, on_event and the line of the formatter. */
 int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt);
 int sinsp_chisel_end(struct sinsp_chisel *c); /* on_capture_end */

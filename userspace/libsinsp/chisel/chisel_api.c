@@ -157,15 +157,28 @@ static const struct sinsp_evt *current(lua_State *L)
 	return evt;
 }
 
+/* Nothing happens while live, and an interval ends: there is none, which is no fault. */
+static int is_idle(lua_State *L)
+{
+	const struct sinsp_chisel *c = chisel_of(L);
+
+	if (c->evt || !c->reached_ns)
+		return 0;
+	lua_pushnil(L);
+	return 1;
+}
+
 static int evt_get_num(lua_State *L)
 {
+	if (is_idle(L))
+		return 1;
 	push_unsigned(L, current(L)->raw.num);
 	return 1;
 }
 
 static int evt_get_ts(lua_State *L)
 {
-	const uint64_t ns = current(L)->raw.ts_ns;
+	const uint64_t ns = is_idle(L) ? chisel_of(L)->reached_ns : current(L)->raw.ts_ns;
 
 	lua_pushinteger(L, (lua_Integer)(ns / 1000000000));
 	lua_pushinteger(L, (lua_Integer)(ns % 1000000000));
@@ -174,12 +187,16 @@ static int evt_get_ts(lua_State *L)
 
 static int evt_get_type(lua_State *L)
 {
+	if (is_idle(L))
+		return 1;
 	lua_pushstring(L, sinsp_evt_type(current(L)));
 	return 1;
 }
 
 static int evt_get_cpuid(lua_State *L)
 {
+	if (is_idle(L))
+		return 1;
 	lua_pushinteger(L, current(L)->raw.cpu);
 	return 1;
 }
@@ -188,7 +205,8 @@ const struct sinsp_chisel_binding sinsp_chisel_evt[] = {
 	{"field", evt_field, "field(handle) -> value",
 	 "The field's value of the current event: a number, text, true or false; nil, if the event "
 	 "has none. `handle` is what `chisel.request_field` gave. Addresses are text, times and "
-	 "durations are nanoseconds. Of nil and 0 it is nil."},
+	 "durations are nanoseconds. Of nil and 0 it is nil. Live, there may be no event in "
+	 "`on_interval`: everything is nil then, but the time."},
 	{"get_num", evt_get_num, "get_num() -> number", "The event's number."},
 	{"get_ts", evt_get_ts, "get_ts() -> seconds, nanoseconds", "The event's time."},
 	{"get_type", evt_get_type, "get_type() -> text", "The event's name, as `evt.type`."},
@@ -239,10 +257,21 @@ static int request_field(lua_State *L)
 static int chisel_set_filter(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
-	struct sinsp_filter *f = sinsp_chisel_filter(L, luaL_checkstring(L, 1), 0);
+	struct sinsp_filter *f = sinsp_chisel_make_filter(L, luaL_checkstring(L, 1), 0);
+	char *text = strdup(lua_tostring(L, 1));
 
+	if (!text) {
+		sinsp_filter_free(f);
+		return luaL_error(L, "not enough memory");
+	}
+	if (c->run->has_begun && !c->run->source && c->filter && c->run->log)
+		c->run->log(c->run->log_ctx, SCAP_LOG_WARN,
+			    "chisel.set_filter after on_init: events that the filter of on_init "
+			    "leaves out are recorded only with --no-pushdown or -w");
 	sinsp_filter_free(c->filter);
+	free(c->filter_text);
 	c->filter = f;
+	c->filter_text = text;
 	return 0;
 }
 
@@ -324,7 +353,8 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "A line of this format is printed for each event that `on_event` returns true for, or for "
 	 "each that the filter means if there is no `on_event`."},
 	{"set_interval_ns", chisel_set_interval_ns, "set_interval_ns(ns)",
-	 "`on_interval` is called with the first event of each interval."},
+	 "`on_interval` is called with the first event of each interval; live, also if none "
+	 "comes."},
 	{"set_interval_s", chisel_set_interval_s, "set_interval_s(s)", "The same, in seconds."},
 	{"set_precise_interval_ns", chisel_set_precise_interval_ns, "set_precise_interval_ns(ns)",
 	 "The same, but counted from the first event on, and `on_interval` is called for each "

@@ -110,7 +110,7 @@ int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *
 
 /* ---- filters ---- */
 
-struct sinsp_filter *sinsp_chisel_filter(lua_State *L, const char *text, int of_threads)
+struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, int of_threads)
 {
 	const struct sinsp_filter_opts opts = {.sz = sizeof(opts),
 					       .threads_only = (uint8_t)of_threads};

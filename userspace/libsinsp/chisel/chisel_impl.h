@@ -47,6 +47,7 @@ struct sinsp_chisel {
 	size_t n_fields;
 	uint64_t set_serial; /* of the event that asker was set to */
 	struct sinsp_filter *filter; /* NULL: every event */
+	char *filter_text; /* its text */
 	struct sinsp_format *format; /* of set_event_formatter; NULL: prints no lines itself */
 	char *format_text;
 	uint8_t format_fmt; /* the buf_fmt that format was made with */
@@ -54,6 +55,7 @@ struct sinsp_chisel {
 	const struct sinsp_evt *evt; /* the current one; NULL: there is none */
 	uint64_t interval_ns, precise_ns; /* 0: none */
 	uint64_t sample_ns, interval_ts; /* begin of the interval; the last call's time */
+	uint64_t reached_ns; /* without events; 0: never */
 	uint8_t seen_event;
 	struct sinsp_chisel_exec exec;
 	size_t n_bytes; /* of Lua's memory */
@@ -115,7 +117,7 @@ int sinsp_chisel_container_table(lua_State *L);
 /* The file of a module or chisel in the folders: owned. NULL: none has it. */
 char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name);
 /* A filter of a chisel, of events or of a table of threads, or an error of Lua. */
-struct sinsp_filter *sinsp_chisel_filter(lua_State *L, const char *text, int of_threads);
+struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, int of_threads);
 
 __attribute__((format(printf, 2, 3))) void sinsp_chisel_say(const struct sinsp_chisel *c,
 							    const char *fmt, ...);

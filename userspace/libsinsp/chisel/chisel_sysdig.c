@@ -32,7 +32,7 @@ static int set_filter(lua_State *L)
 
 	if (run->has_begun)
 		return luaL_error(L, "sysdig.set_filter works until the capture begins");
-	sinsp_filter_free(sinsp_chisel_filter(L, luaL_checkstring(L, 1), 0));
+	sinsp_filter_free(sinsp_chisel_make_filter(L, luaL_checkstring(L, 1), 0));
 	free(run->set_filter);
 	run->set_filter = copy_text(L, 1);
 	return 0;
@@ -310,7 +310,8 @@ const struct sinsp_chisel_binding sinsp_chisel_sysdig[] = {
 	 "`uid`, "
 	 "`gid`, `username`, `nchilds`, `vmsize_kb`, `vmrss_kb`, `vmswap_kb`, `pfmajor`, "
 	 "`pfminor`, "
-	 "`clone_ts`, `container`, and `fdtable`, files by number: `name`, `type`, of sockets also `cip`, "
+	 "`clone_ts`, `container`, and `fdtable`, files by number: `name`, `type`, of sockets also "
+	 "`cip`, "
 	 "`cport`, "
 	 "`sip`, `sport`, `is_server`, `l4proto`. With a filter, files that it means, and threads "
 	 "that "

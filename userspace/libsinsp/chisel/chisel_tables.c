@@ -210,7 +210,7 @@ static struct sinsp_filter *filter_on_stack(lua_State *L, const char *text)
 		lua_setfield(L, -2, "__gc");
 	}
 	lua_setmetatable(L, -2);
-	*f = sinsp_chisel_filter(L, text, 1);
+	*f = sinsp_chisel_make_filter(L, text, 1);
 	return *f;
 }
 

@@ -125,23 +125,38 @@ struct type_list {
 	const struct sinsp_filter *f;
 	struct sinsp_text *out;
 	size_t line_begin; /* in out->p */
-	unsigned int n, n_all;
+	int has_all; /* of one type at least every event matches */
 	int err;
 };
 
+/* Kinds that stand in the table of events only for old files are not counted. */
 static int is_a_type(const struct scap_event_info *info)
 {
 	return !(info->flags & (EF_UNUSED | EF_OLD_VERSION)) && !(info->category & EC_INTERNAL);
 }
 
+struct type_count {
+	const struct sinsp_filter *f;
+	unsigned int n, n_all;
+};
+
 static void count_type(void *ctx, const struct scap_event_info *info)
 {
-	struct type_list *l = ctx;
+	struct type_count *c = ctx;
 
 	if (!is_a_type(info))
 		return;
-	l->n_all++;
-	l->n += sinsp_types_have(l->f->may.yes, evt_index(info->id));
+	c->n_all++;
+	c->n += sinsp_types_have(c->f->may.yes, evt_index(info->id));
+}
+
+unsigned int sinsp_filter_n_types(const struct sinsp_filter *f, unsigned int *n_all)
+{
+	struct type_count c = {.f = f};
+
+	scap_event_each(count_type, &c);
+	*n_all = c.n_all;
+	return c.n;
 }
 
 static void put_type(void *ctx, const struct scap_event_info *info)
@@ -163,19 +178,27 @@ static void put_type(void *ctx, const struct scap_event_info *info)
 		l->err = put(l->out, text);
 }
 
+static void look_for_all(void *ctx, const struct scap_event_info *info)
+{
+	struct type_list *l = ctx;
+
+	l->has_all |= is_a_type(info) && l->f->entry[evt_index(info->id)] == FILTER_YES;
+}
+
 static int put_types(struct sinsp_text *out, const struct sinsp_filter *f)
 {
 	struct type_list l = {.f = f, .out = out};
+	unsigned int n_all, n = sinsp_filter_n_types(f, &n_all);
 	char line[80];
 	int err;
 
-	scap_event_each(count_type, &l);
-	if (l.n == l.n_all)
+	if (n == n_all)
 		return put(out, "Event types\n  all\n");
-	snprintf(line, sizeof(line), "Event types: %u of %u; (all): with nothing more to ask\n",
-		 l.n, l.n_all);
+	scap_event_each(look_for_all, &l);
+	snprintf(line, sizeof(line), "Event types: %u of %u%s\n", n, n_all,
+		 l.has_all ? "; (all): with nothing more to ask" : "");
 	err = put(out, line);
-	if (err || !l.n)
+	if (err || !n)
 		return err;
 	err = put(out, " ");
 	l.line_begin = out->len - 1;

@@ -48,6 +48,9 @@ int sinsp_filter_may_match(const struct sinsp_filter *f, unsigned int type);
 /* All of these types, bits by EVT_INDEX. Borrowed from the filter. */
 const uint64_t *sinsp_filter_types(const struct sinsp_filter *f);
 
+/* How many types of events that are made today it can match, of how many there are. */
+unsigned int sinsp_filter_n_types(const struct sinsp_filter *f, unsigned int *n_all);
+
 /* Whether it asks for enters: it names evt.dir, and can match one. */
 int sinsp_filter_wants_enters(const struct sinsp_filter *f);
 
