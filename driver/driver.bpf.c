@@ -17,6 +17,7 @@
 
 #include "io_uring.bpf.c"
 #include "sample.bpf.c"
+#include "sample_off.bpf.c"
 #include "sched.bpf.c"
 #include "sys_auto.bpf.c"
 #include "sys_file.bpf.c"
@@ -28,9 +29,6 @@
 #include "task_rows.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";
-
-/* task_struct.__state and exit_state of a task that does not come back. */
-#define STATE_DEAD (0x10 | 0x20 | 0x80)
 
 /* The number of a call as records carry it. A larger one is no call that anybody decodes (x32
  * has bit 30 set): cut to 16 bits it would pass for another. */

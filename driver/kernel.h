@@ -306,6 +306,9 @@ struct task_struct {
 	unsigned long maj_flt;
 };
 
+/* __state and exit_state of a task that does not come back. */
+#define STATE_DEAD (0x10 | 0x20 | 0x80)
+
 #define PF_EXITING 0x4
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000

@@ -92,6 +92,16 @@ static __always_inline void put_comm_of(struct rec *r, struct user_walk *w, cons
 	settle_in(r, w);
 }
 
+/* A name of COMM_LEN bytes that is not always known. */
+static __always_inline void put_comm_when(struct rec *r, struct user_walk *w, bool known,
+					  const char *comm)
+{
+	s64 n = bpf_probe_read_kernel_str(put_here(r), COMM_LEN, comm);
+
+	put_done(r, forget_in(&w->scratch, known && n > 0 ? n : 0, COMM_LEN));
+	settle_in(r, w);
+}
+
 /* @n frames, at most @max, which is a constant. */
 static __always_inline void put_frames(struct rec *r, struct user_walk *w, const u64 *frames, u32 n,
 				       u32 max)

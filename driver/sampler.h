@@ -68,6 +68,7 @@ struct drv_sampler_config {
 	u32 user, kernel; /* which stacks are taken */
 	u32 later; /* the kernel can run a program on a thread's way to user mode */
 	u64 period_ns; /* of CPU samples */
+	u32 off_cpu; /* threads are sampled that leave the CPU */
 	u64 off_min_ns; /* off-CPU samples of less are left out */
 	char tracepoints[SAMPLE_TRACEPOINTS][SAMPLE_TP_NAME];
 };

@@ -74,6 +74,31 @@ enum sample_reason {
 		SAMPLE_REASON_MAX
 };
 
+/* The parameters of a sample, in their order. */
+enum sample_param {
+	SAMPLE_P_REASON,
+	SAMPLE_P_WEIGHT,
+	SAMPLE_P_PID,
+	SAMPLE_P_COMM,
+	SAMPLE_P_KERNEL,
+	SAMPLE_P_USER,
+	SAMPLE_P_END,
+	SAMPLE_P_IP,
+	SAMPLE_P_SP,
+	SAMPLE_P_BP,
+	SAMPLE_P_ID,
+	SAMPLE_P_VPID,
+	SAMPLE_P_VTID,
+	SAMPLE_P_TRACEPOINT,
+	SAMPLE_P_ADDR,
+	SAMPLE_P_CALL,
+	SAMPLE_P_STATE,
+	SAMPLE_P_WAKER,
+	SAMPLE_P_WAKER_COMM,
+	SAMPLE_P_WAIT,
+	SAMPLE_P_MAX
+};
+
 /* Set in the number of a call of sample events: it is one of a 32-bit program. */
 #define SAMPLE_CALL_IA32 (1u << 16)
 

@@ -19,6 +19,7 @@
 #include "live_sampler.h"
 #include "merge.h"
 #include "proc_scan.h"
+#include "sample_join.h"
 #include "scap_impl.h"
 
 /* How long the reader naps while events come, and sleeps when none do. */
@@ -51,8 +52,10 @@ struct live_engine {
 	unsigned int n_rings;
 	struct live_notes *notes;
 	struct live_maps *maps; /* NULL: not asked for */
-	int held; /* an event waits for those of mappings */
+	struct sample_join *join; /* NULL: no samples */
+	int held; /* an event waits for those that go before */
 	struct scap_evt held_evt;
+	uint64_t at_ns; /* time of the stream */
 	struct merge *merge;
 	struct scap_expand *expand;
 	struct epoch epoch;
@@ -193,6 +196,7 @@ static void live_engine_close(void *engine)
 	merge_free(e->merge);
 	live_notes_free(e->notes);
 	live_maps_close(e->maps);
+	sample_join_free(e->join);
 	live_close(e->driver);
 	scap_expand_free(e->expand);
 	scap_state_build_free(e->build);
@@ -279,11 +283,30 @@ static int check_namespace(const struct scap_log *log)
 			 "the kernel; capture on the host, or share its namespace (--pid=host)");
 }
 
+/* What the sampler does now, for those who read the file. */
+static void note_sampler(struct live_engine *e, enum sampler_action action)
+{
+	const struct live_sampler *s = live_sampler_of(e->driver);
+	struct scap_sampler_stats st;
+
+	if (!s)
+		return;
+	live_sampler_stats(s, &st);
+	live_notes_sampler(e->notes, boot_now(e), action, &st);
+}
+
 static int start_sampler(struct live_engine *e)
 {
 	struct live_sampler *s = live_sampler_of(e->driver);
+	int err;
 
-	return s ? live_sampler_start(s) : 0;
+	if (!s)
+		return 0;
+	e->join = sample_join_new();
+	err = e->join ? live_sampler_start(s) : -ENOMEM;
+	if (!err)
+		note_sampler(e, SAMPLER_START);
+	return err;
 }
 
 int scap_live_open(void **engine, const struct scap_open_opts *opts, const struct scap_log *log)
@@ -343,6 +366,16 @@ static int expand(struct live_engine *e, struct scap_evt *evt, const struct live
 	return scap_expand_exit(evt, s->rec);
 }
 
+/* Where only a part of the time is sampled. */
+static void follow_sampler(struct live_engine *e, uint64_t now)
+{
+	struct live_sampler *s = live_sampler_of(e->driver);
+	int on;
+
+	if (s && live_sampler_tick(s, now, &on))
+		note_sampler(e, on ? SAMPLER_RESUME : SAMPLER_PAUSE);
+}
+
 /* Follows steps of the clock, between events. */
 static void check_clock(struct live_engine *e)
 {
@@ -352,6 +385,7 @@ static void check_clock(struct live_engine *e)
 	e->next_clock_check = now + CLOCK_CHECK_NS;
 	if (step)
 		live_notes_clock_step(e->notes, now, step, offset);
+	follow_sampler(e, now);
 	if (step > NOTICEABLE_STEP_NS)
 		scap_say(&e->log, SCAP_LOG_WARN,
 			 "the clock was set forward by %.3f s; times of events follow it",
@@ -374,19 +408,62 @@ static void follow_maps(struct live_engine *e, const struct scap_evt *evt)
 		live_maps_forget(e->maps, (uint32_t)pid);
 }
 
-/* 1 with an event that goes before @evt, which then waits. */
-static int map_before(struct live_engine *e, struct scap_evt *evt)
+/* 1 with an event that no ring has, and that is due: mappings, and samples that are whole now. */
+static int next_aside(struct live_engine *e, struct scap_evt *evt)
 {
-	const struct ppm_evt_hdr *hdr = live_maps_next(e->maps);
+	const struct ppm_evt_hdr *hdr = e->maps ? live_maps_next(e->maps) : NULL;
 
-	if (!hdr)
+	if (hdr) {
+		plain_event(evt, hdr);
+		evt->cpu = 0;
+		evt->true_ns = e->at_ns;
+	} else if (!e->join || !sample_join_next(e->join, evt)) {
 		return 0;
-	if (!e->held)
-		e->held_evt = *evt;
+	}
+	if (evt->true_ns != e->at_ns)
+		evt->flags |= SCAP_EVT_F_CLAMPED;
+	evt->ts_ns = e->at_ns;
+	return 1;
+}
+
+/* 1 with an event that goes before @evt, which then waits. */
+static int one_before(struct live_engine *e, struct scap_evt *evt)
+{
+	struct scap_evt before;
+
+	if (!next_aside(e, &before))
+		return 0;
+	e->held_evt = *evt;
 	e->held = 1;
-	*evt = e->held_evt; /* its time */
-	evt->true_ns = evt->ts_ns;
-	return !plain_event(evt, hdr);
+	*evt = before;
+	return 1;
+}
+
+/* 1: @evt is a part of a sample, kept until that is whole. */
+static int is_part(struct live_engine *e, const struct scap_evt *evt)
+{
+	if (!e->join)
+		return 0;
+	sample_join_expire(e->join, evt->true_ns);
+	return sample_join_put(e->join, evt) == 1;
+}
+
+static int held_event(struct live_engine *e, struct scap_evt *evt)
+{
+	if (!e->held)
+		return 0;
+	*evt = e->held_evt;
+	e->held = 0;
+	return 1;
+}
+
+static void set_time(struct live_engine *e, struct scap_evt *evt, const struct merge_item *item)
+{
+	evt->ts_ns = evt->true_ns = e->at_ns = epoch_ns(&e->epoch, item->order);
+	if (item->order == item->key)
+		return;
+	evt->true_ns -= item->order - item->key;
+	evt->flags |= SCAP_EVT_F_CLAMPED;
 }
 
 /* 1 with an event, 0: none may be delivered yet. */
@@ -394,13 +471,8 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 {
 	struct merge_item item;
 
-	if (e->held) {
-		if (map_before(e, evt))
-			return 1;
-		e->held = 0;
-		*evt = e->held_evt;
+	if (next_aside(e, evt) || held_event(e, evt))
 		return 1;
-	}
 	if (e->now >= e->next_clock_check)
 		check_clock(e);
 	while (merge_next(e->merge, &item)) {
@@ -410,18 +482,19 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 			e->n_bad += s->ring != NULL;
 			continue;
 		}
-		evt->ts_ns = evt->true_ns = epoch_ns(&e->epoch, item.order);
-		if (item.order != item.key) {
-			evt->true_ns -= item.order - item.key;
-			evt->flags |= SCAP_EVT_F_CLAMPED;
-		}
+		set_time(e, evt, &item);
 		if (e->maps)
 			follow_maps(e, evt);
-		if (e->maps)
-			map_before(e, evt);
-		return 1;
+		if (!is_part(e, evt)) {
+			one_before(e, evt);
+			return 1;
+		}
+		if (next_aside(e, evt))
+			return 1;
 	}
-	return 0;
+	if (e->stopped && e->join)
+		sample_join_expire(e->join, UINT64_MAX);
+	return e->stopped && next_aside(e, evt);
 }
 
 static void set_asleep(struct live_engine *e, enum ring_sleep how)
@@ -503,6 +576,7 @@ static int live_stop(void *engine)
 		return 0;
 	live_detach(e->driver);
 	nanosleep(&grace, NULL);
+	note_sampler(e, SAMPLER_STOP);
 	merge_drain(e->merge);
 	e->stopped = 1;
 	return 0;
@@ -590,12 +664,14 @@ static int live_stats(const void *engine, struct scap_stats *st)
 
 static int live_sampler_stats_of(const void *engine, struct scap_sampler_stats *st)
 {
-	const struct live_sampler *s =
-		live_sampler_of(((const struct live_engine *)engine)->driver);
+	const struct live_engine *e = engine;
+	const struct live_sampler *s = live_sampler_of(e->driver);
 
 	if (!s)
 		return -ENODATA;
 	live_sampler_stats(s, st);
+	st->n_lone = sample_join_n_lone(e->join);
+	st->n_never = sample_join_n_never(e->join);
 	return 0;
 }
 

@@ -282,6 +282,12 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_cgroups, c->n_cgroups > 0);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.user_walks, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.laters, sc->later);
+	err = err
+		      ?: bpf_map__set_autocreate(d->skel->maps.off_storage,
+						 sc->off_cpu && c->task_storage);
+	err = err
+		      ?: bpf_map__set_autocreate(d->skel->maps.off_hash,
+						 sc->off_cpu && !c->task_storage);
 	return err;
 }
 

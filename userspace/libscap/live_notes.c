@@ -118,6 +118,26 @@ void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step,
 	add_note(n, boot_ns, 0, EVT_CLOCK_STEP_E, values, 2);
 }
 
+void live_notes_sampler(struct live_notes *n, uint64_t boot_ns, enum sampler_action action,
+			const struct scap_sampler_stats *st)
+{
+	const uint8_t what = (uint8_t)action;
+	const struct evt_value values[] = {
+		{&what, sizeof(what)},
+		{&st->period_ns, st->period_ns ? sizeof(st->period_ns) : 0},
+		{&st->depth, sizeof(st->depth)},
+		{&st->threshold, st->threshold ? sizeof(st->threshold) : 0},
+		{&st->interval_ns, st->threshold ? sizeof(st->interval_ns) : 0},
+		{&st->n_due, sizeof(st->n_due)},
+		{&st->n_runs, sizeof(st->n_runs)},
+		{&st->n_samples, sizeof(st->n_samples)},
+		{&st->n_dropped, sizeof(st->n_dropped)},
+		{&st->n_filtered, sizeof(st->n_filtered)},
+	};
+
+	add_note(n, boot_ns, 0, EVT_SAMPLER_E, values, sizeof(values) / sizeof(values[0]));
+}
+
 const struct ppm_evt_hdr *live_notes_first(const struct live_notes *n, uint16_t *cpu)
 {
 	const struct note *note = &n->v[n->first % N_NOTES];

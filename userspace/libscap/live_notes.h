@@ -26,6 +26,12 @@ int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, u
 /* From @boot_ns on the epoch is @offset after the boot clock, @step more than before. */
 void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step, int64_t offset);
 
+/* Values of the parameter action of EVT_SAMPLER_E, in files. */
+enum sampler_action { SAMPLER_START, SAMPLER_PAUSE, SAMPLER_RESUME, SAMPLER_STOP };
+
+void live_notes_sampler(struct live_notes *n, uint64_t boot_ns, enum sampler_action action,
+			const struct scap_sampler_stats *st);
+
 /* The note of the least time, its ts on the boot clock; NULL: none. Borrowed until the pop after
  * it. */
 const struct ppm_evt_hdr *live_notes_first(const struct live_notes *n, uint16_t *cpu);

@@ -75,6 +75,7 @@ int live_sampler_config(struct drv_sampler_config *c, const struct scap_sampler_
 		.user = !o->no_user,
 		.kernel = !o->no_kernel,
 		.period_ns = o->period_ns,
+		.off_cpu = o->off_cpu,
 		.off_min_ns = o->off_min_ns,
 	};
 	for (size_t i = 0; i < o->n_tracepoints; i++) {
@@ -259,8 +260,13 @@ static void add_counts(struct scap_sampler_counts *sum, const struct drv_sample_
 
 void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats *st)
 {
-	memset(st, 0, sizeof(*st));
-	st->n_due = n_due(s);
+	*st = (struct scap_sampler_stats){
+		.n_due = n_due(s),
+		.period_ns = s->parts.config->period_ns,
+		.depth = s->parts.config->depth,
+		.interval_ns = s->interval_ns,
+		.threshold = s->interval_ns ? s->draw.threshold : 0,
+	};
 	for (unsigned int cpu = 0; cpu < DRV_MAX_CPUS; cpu++) {
 		const struct drv_sampler *c = &s->parts.counts[cpu];
 

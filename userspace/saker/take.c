@@ -289,12 +289,18 @@ static int show(struct take *t, const struct sinsp_evt *evt)
 	return 0;
 }
 
-/* Private events, which say what was lost, take no number. */
+/* Is it of the system, and not of the capture? Some of these take no number: samples. */
+static int is_of_system(const struct sinsp_evt *evt)
+{
+	return evt->raw.num || (evt->info && !(evt->info->category & EC_INTERNAL));
+}
+
+/* What is of the capture says what was lost, or where code is. */
 static int matters_to_state(const struct sinsp_evt *evt)
 {
 	const uint32_t changes = EF_MODIFIES_STATE | EF_CREATES_FD | EF_DESTROYS_FD;
 
-	return !evt->raw.num || (evt->info && evt->info->flags & changes);
+	return !is_of_system(evt) || (evt->info && evt->info->flags & changes);
 }
 
 /* What the filter leaves out is still in the file if names depend on it. */
@@ -338,7 +344,7 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 	/* A file numbers what is in it: so does the screen, where events are left out. */
 	if (t->live && evt->raw.num)
 		evt->raw.num = t->n_numbered + 1;
-	meant = t->filter && evt->raw.num ? sinsp_filter_run(t->filter, evt) : 1;
+	meant = t->filter && is_of_system(evt) ? sinsp_filter_run(t->filter, evt) : 1;
 	if (meant < 0) {
 		say_cause(say_n_errors(), "cannot filter", meant);
 		return meant;

@@ -25,6 +25,7 @@ const struct sinsp_field_class *const sinsp_field_classes[] = {
 	&sinsp_fields_fdlist,
 	&sinsp_fields_syslog,
 	&sinsp_fields_frames,
+	&sinsp_fields_sample,
 	NULL,
 };
 

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Samples of threads that are not on a CPU. The stack is that with which the thread left: it is
+ * taken then, when its memory is mapped, and kept with the thread. When it is back, and was away
+ * for long enough, the sample is made, with the time that it was away, where it was blocked, who
+ * woke it and how long it then waited for a CPU.
+ */
+#include "sample.bpf.h"
+
+#define OFF_KERNEL 48 /* frames that are kept of each stack: a slot of 2 KiB with its header */
+#define OFF_USER 168
+#define OFF_SLOTS 8192 /* threads, before Linux 6.4 */
+
+#define NO_CALL 0xffffffffu
+
+struct off_slot {
+	u64 out_ns; /* 0: the thread runs, or was not seen to leave */
+	u64 wake_ns; /* 0: it was not woken */
+	u32 call; /* that it is in; NO_CALL: none */
+	u32 state; /* TASK_*: why it left */
+	s32 waker; /* thread */
+	u16 n_kernel, n_user;
+	u32 end; /* enum stack_end */
+	char waker_comm[COMM_LEN];
+	u64 ip, sp, bp; /* 0: it has no user stack */
+	u64 kernel[OFF_KERNEL];
+	u64 user[OFF_USER];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct off_slot);
+} off_storage SEC(".maps");
+
+/* The same for kernels before 6.4: see saved_hash. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, OFF_SLOTS);
+	__type(key, u64);
+	__type(value, struct off_slot);
+} off_hash SEC(".maps");
+
+/* A slot that a hash begins with. */
+static const struct off_slot off_empty;
+
+static __always_inline struct off_slot *off_find(struct task_struct *task)
+{
+	u64 key = (u64)task;
+
+	if (cfg.task_storage)
+		return bpf_task_storage_get(&off_storage, task, NULL, 0);
+	return bpf_map_lookup_elem(&off_hash, &key);
+}
+
+static __always_inline struct off_slot *off_make(struct task_struct *task)
+{
+	u64 key = (u64)task;
+	struct off_slot *slot;
+
+	if (cfg.task_storage)
+		return bpf_task_storage_get(&off_storage, task, NULL,
+					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	slot = bpf_map_lookup_elem(&off_hash, &key);
+	if (slot)
+		return slot;
+	bpf_map_update_elem(&off_hash, &key, &off_empty, BPF_ANY);
+	return bpf_map_lookup_elem(&off_hash, &key);
+}
+
+/* The call that @task is in. What came by an interrupt or fault has a negative number there. */
+static __always_inline u32 call_of(struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	s64 nr;
+
+	if (!has_user_stack(task))
+		return NO_CALL;
+	nr = regs->orig_ax;
+	if (nr < 0 || nr >= SAMPLE_CALL_IA32)
+		return NO_CALL;
+	return nr | (task->thread_info.status & TS_COMPAT ? SAMPLE_CALL_IA32 : 0);
+}
+
+/* The user stack, for which the CPU's writer counts as at work: what faults is the driver's own. */
+static __always_inline void off_walk(struct off_slot *slot, struct task_struct *task)
+{
+	struct ring *ring = this_ring();
+	struct user_walk *w;
+	u32 level;
+	u64 n;
+
+	slot->n_user = 0;
+	slot->end = STACK_END_NONE;
+	if (!ring)
+		return;
+	level = ONCE(ring->hdr.nest);
+	ONCE(ring->hdr.nest) = level + 1;
+	barrier();
+	w = walk_of(level);
+	if (w) {
+		walk_user(w, task, sampler_cfg.depth < OFF_USER ? sampler_cfg.depth : OFF_USER);
+		n = bounded(ONCE(w->n), OFF_USER);
+		if (!n || !bpf_probe_read_kernel(slot->user, 8 * n, w->frames))
+			slot->n_user = n;
+		slot->end = w->end;
+		slot->ip = w->ip;
+		slot->sp = w->sp;
+		slot->bp = w->bp;
+		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
+	}
+	ring_leave(ring);
+}
+
+#define TASK_STATES 0xf /* those that have a name: task_states */
+
+/* @prev, the current task, leaves. */
+static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 state)
+{
+	struct off_slot *slot;
+	s64 n = 0;
+
+	if (task_filter(prev) != SAMPLE_FILTER_MAX)
+		return;
+	slot = off_make(prev);
+	if (!slot) {
+		count(&this_sampler()->n_unsaved);
+		return;
+	}
+	slot->wake_ns = 0;
+	slot->state = state;
+	slot->call = call_of(prev);
+	if (sampler_cfg.kernel)
+		n = bpf_get_stack(ctx, slot->kernel, sizeof(slot->kernel), 0);
+	slot->n_kernel = n < 0 ? 0 : n / 8;
+	off_walk(slot, prev);
+	slot->out_ns = bpf_ktime_get_boot_ns();
+}
+
+/* Between sample and its end in the order of the parameters. */
+static __always_inline void put_off_stacks(struct rec *r, struct user_walk *w,
+					   struct off_slot *slot)
+{
+	put_frames(r, w, slot->kernel, slot->n_kernel, OFF_KERNEL);
+	put_frames(r, w, slot->user, slot->n_user, OFF_USER);
+	put_u8(r, slot->end);
+	put_u64_when(r, w, slot->ip, slot->ip);
+	put_u64_when(r, w, slot->ip, slot->sp);
+	put_u64_when(r, w, slot->ip, slot->bp);
+	put_empty(r);
+}
+
+static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct off_slot *slot,
+				     u64 now)
+{
+	bool woken = slot->wake_ns > slot->out_ns;
+
+	store32(put_here(r), slot->call);
+	put_done(r, forget_in(&w->scratch, slot->call == NO_CALL ? 0 : 4, 4));
+	settle_in(r, w);
+	put_u8(r, slot->state & TASK_STATES);
+	put_u64_when(r, w, woken, (s64)slot->waker);
+	put_comm_when(r, w, woken, slot->waker_comm);
+	put_u64_when(r, w, woken, now - slot->wake_ns);
+}
+
+static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
+				    struct task_struct *task, struct off_slot *slot, u64 now)
+{
+	struct user_walk *w;
+	struct rec r;
+
+	/* The call of the task that leaves was sent by sched_switch, which runs before. */
+	if (!begin_sample(&r, ctx, OPEN_NONE)) {
+		count(&c->dropped);
+		return 0;
+	}
+	set_tid(&r, task->pid);
+	w = walk_of(r.level);
+	put_u8(&r, SAMPLE_OFF_CPU);
+	put_u64(&r, now - slot->out_ns);
+	put_s64(&r, task->tgid);
+	if (!w)
+		return commit_sample(&r, c);
+	put_comm_of(&r, w, task->comm);
+	put_off_stacks(&r, w, slot);
+	put_own_pids(&r, w, task);
+	put_empty(&r);
+	put_empty(&r);
+	put_wait(&r, w, slot, now);
+	return commit_sample(&r, c);
+}
+
+/* @next is back. */
+static __always_inline int off_end(struct drv_sample_counts *c, void *ctx, struct task_struct *next)
+{
+	struct off_slot *slot;
+	u64 now;
+	int ret;
+
+	if (!next->pid)
+		return filtered(c, SAMPLE_FILTER_IDLE);
+	slot = off_find(next);
+	if (!slot || !slot->out_ns)
+		return filtered(c, SAMPLE_FILTER_NO_START);
+	now = bpf_ktime_get_boot_ns();
+	if (now - slot->out_ns < sampler_cfg.off_min_ns)
+		ret = filtered(c, SAMPLE_FILTER_SHORT);
+	else
+		ret = off_send(c, ctx, next, slot, now);
+	slot->out_ns = 0;
+	return ret;
+}
+
+/* ctx: preempted, the task that leaves, the one that comes, state of the former. */
+SEC("?tp_btf/sched_switch")
+int sample_off_switch(u64 *ctx)
+{
+	struct drv_sample_counts *c = &this_sampler()->by[SAMPLE_SRC_OFF_CPU];
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	u32 state = ctx[0] ? 0 : ctx[3];
+
+	count(&c->runs);
+	if (!(state & STATE_DEAD))
+		off_begin(ctx, prev, state);
+	sel_forget(this_slot());
+	return off_end(c, ctx, next);
+}
+
+/* Who wakes a thread; what an interrupt does is nobody's doing whom it interrupted. */
+SEC("?tp_btf/sched_waking")
+int sample_off_waking(u64 *ctx)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct off_slot *slot = off_find((void *)ctx[0]);
+
+	if (!slot || !slot->out_ns)
+		return 0;
+	slot->waker = waker->pid;
+	bpf_probe_read_kernel_str(slot->waker_comm, sizeof(slot->waker_comm), waker->comm);
+	slot->wake_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of samples: why one was taken, what it counts for, addresses of its stacks. */
+#include <errno.h>
+
+#include "field_rows.h"
+#include "stack.h"
+
+/* A parameter of the event, if it is a sample; NULL: it has none. */
+static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned int at)
+{
+	if (evt->raw.type != EVT_SAMPLE_E || at >= evt->params.n || !evt->params.v[at].len)
+		return NULL;
+	return &evt->params.v[at];
+}
+
+/* Numbers have the size of their type, or are none. */
+static int get_number(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	const struct scap_param *p = param_of(a->evt, f->row->what);
+
+	(void)more;
+	if (!p)
+		return 0;
+	if (p->len == sizeof(uint64_t))
+		return field_u(v, get_u64(p->p));
+	return p->len == sizeof(uint32_t) ? field_u(v, get_u32(p->p)) : 0;
+}
+
+/* The name that the parameter's table has for its value. */
+static int get_name(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const struct scap_param *p = param_of(a->evt, f->row->what);
+	const struct scap_flag_name *name;
+
+	(void)more;
+	if (!p || p->len != 1)
+		return 0;
+	for (name = a->evt->info->params[f->row->what].flags; name && name->name; name++)
+		if (name->value == p->p[0])
+			return field_str(v, name->name);
+	return 0;
+}
+
+static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const struct scap_param *p = param_of(a->evt, f->row->what);
+
+	(void)more;
+	return p ? field_mem(v, p->p, strnlen((const char *)p->p, p->len)) : 0;
+}
+
+static int get_call(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const struct scap_param *p = param_of(a->evt, f->row->what);
+	uint32_t nr;
+
+	(void)more;
+	if (!p || p->len != sizeof(nr))
+		return 0;
+	nr = get_u32(p->p);
+	return field_str(v, scap_syscall_name(nr & ~SAMPLE_CALL_IA32, !!(nr & SAMPLE_CALL_IA32)));
+}
+
+static size_t n_frames(const struct sinsp_evt *evt, unsigned int at)
+{
+	const struct scap_param *p = param_of(evt, at);
+
+	return p ? p->len / sizeof(uint64_t) : 0;
+}
+
+static uint64_t frame_at(const struct scap_param *p, size_t i)
+{
+	return get_u64(p->p + i * sizeof(uint64_t));
+}
+
+/* User frames say in their highest byte how they were found. */
+static uint64_t frame_addr(unsigned int at, uint64_t frame)
+{
+	return at == SAMPLE_P_USER ? STACK_ADDR(frame) : frame;
+}
+
+/* One frame by its number, or all. */
+static int get_frames(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	const unsigned int at = f->row->what;
+	const struct scap_param *p = param_of(a->evt, at);
+	const size_t n = n_frames(a->evt, at);
+	struct sinsp_value *list;
+
+	if (!n)
+		return 0;
+	if (f->has_index) {
+		if (f->index < 0 || (size_t)f->index >= n)
+			return 0;
+		return field_u(v, frame_addr(at, frame_at(p, (size_t)f->index)));
+	}
+	list = sinsp_asker_alloc(a, n * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		list[i] = *v;
+		list[i].u = frame_addr(at, frame_at(p, i));
+	}
+	*v = list[0];
+	*more = list;
+	return (int)n;
+}
+
+enum { DEPTH_ALL, DEPTH_USER, DEPTH_KERNEL };
+
+static int get_depth(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	const size_t user = n_frames(a->evt, SAMPLE_P_USER),
+		     kernel = n_frames(a->evt, SAMPLE_P_KERNEL);
+
+	(void)more;
+	if (a->evt->raw.type != EVT_SAMPLE_E)
+		return 0;
+	switch (f->row->what) {
+	case DEPTH_USER:
+		return field_u(v, user);
+	case DEPTH_KERNEL:
+		return field_u(v, kernel);
+	default:
+		return field_u(v, user + kernel);
+	}
+}
+
+/* A thread of the kernel has no user stack, and lacks none. */
+static int get_complete(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	const struct scap_param *p = param_of(a->evt, SAMPLE_P_END);
+
+	(void)f, (void)more;
+	if (!p || p->len != 1)
+		return 0;
+	return field_u(v, p->p[0] == STACK_END_ROOT || p->p[0] == STACK_END_NONE);
+}
+
+/* clang-format off */
+#define ROW(name, type, fmt, what, get, help)                                                      \
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_SEARCH, 0, what, get, help, NULL}
+#define FRAMES (FIELD_F_LIST | FIELD_F_ANY | FIELD_F_ARG_OK | FIELD_F_ARG_INDEX)
+
+static const struct sinsp_field_row rows[] = {
+	ROW("sample.reason", STR, DEC, SAMPLE_P_REASON, get_name,
+	    "why a stack was sampled: cpu, off_cpu, page_fault or tracepoint"),
+	ROW("sample.weight", DURATION, DEC, SAMPLE_P_WEIGHT, get_number,
+	    "nanoseconds that the sample stands for; off_cpu: that the thread was away"),
+	ROW("sample.pid", INT, DEC, SAMPLE_P_PID, get_number, "process of the sample"),
+	ROW("sample.comm", STR, DEC, SAMPLE_P_COMM, get_text,
+	    "name of the thread, also of one that nothing else is known of"),
+	ROW("sample.tracepoint", STR, DEC, SAMPLE_P_TRACEPOINT, get_text,
+	    "where a sample of the reason tracepoint was taken"),
+	ROW("sample.addr", UINT, HEX, SAMPLE_P_ADDR, get_number, "address of a page fault"),
+	ROW("sample.ip", UINT, HEX, SAMPLE_P_IP, get_number,
+	    "instruction that the thread was at in user mode, or returns to"),
+	ROW("sample.sp", UINT, HEX, SAMPLE_P_SP, get_number, "its stack pointer"),
+	ROW("sample.bp", UINT, HEX, SAMPLE_P_BP, get_number, "its rbp"),
+	ROW("sample.vpid", INT, DEC, SAMPLE_P_VPID, get_number,
+	    "number of the process in its own PID namespace, if that is not the machine's"),
+	ROW("sample.vtid", INT, DEC, SAMPLE_P_VTID, get_number, "the same of the thread"),
+	ROW("sample.call", STR, DEC, SAMPLE_P_CALL, get_call,
+	    "off_cpu: system call that the thread was in"),
+	ROW("sample.state", STR, DEC, SAMPLE_P_STATE, get_name,
+	    "off_cpu: how it waited: sleep, disk_sleep, stopped, or running if it was ready all the time"),
+	ROW("sample.waker", INT, DEC, SAMPLE_P_WAKER, get_number, "off_cpu: thread that woke it"),
+	ROW("sample.waker.comm", STR, DEC, SAMPLE_P_WAKER_COMM, get_text, "off_cpu: name of that thread"),
+	ROW("sample.wait", DURATION, DEC, SAMPLE_P_WAIT, get_number,
+	    "off_cpu: nanoseconds between that and when it ran"),
+	ROW("stack.end", STR, DEC, SAMPLE_P_END, get_name,
+	    "why the user stack ends: root if it is complete, else what was missing, as in depth"),
+	ROW("stack.complete", BOOL, DEC, 0, get_complete, "whether the user stack's outermost frame is known"),
+	ROW("stack.depth", UINT, DEC, DEPTH_ALL, get_depth, "frames of both stacks"),
+	ROW("stack.user.depth", UINT, DEC, DEPTH_USER, get_depth, "frames of the user stack"),
+	ROW("stack.kernel.depth", UINT, DEC, DEPTH_KERNEL, get_depth, "frames of the kernel's stack"),
+	{"stack.user", FIELD_UINT, FIELD_FMT_HEX, FIELD_COST_SEARCH, FRAMES, SAMPLE_P_USER, get_frames,
+	 "addresses of the user stack, the innermost first; stack.user[0] is one", NULL},
+	{"stack.kernel", FIELD_UINT, FIELD_FMT_HEX, FIELD_COST_SEARCH, FRAMES, SAMPLE_P_KERNEL, get_frames,
+	 "the same of the kernel's stack", NULL},
+};
+/* clang-format on */
+
+const struct sinsp_field_class sinsp_fields_sample = {
+	.name = "sample",
+	.title = "sample",
+	.help = "Samples of stacks: --sample and --sample-on",
+	FIELD_ROWS(rows),
+};
