@@ -42,7 +42,7 @@ function on_event()
   if last and ns <= last[1] then return true end
   local row = {}
   for i, h in ipairs(handles) do row[i] = h and evt.field(h) or evt.field(time) - ns end
-  row[#row] = row[#row] and row[#row]:gsub(" $", "")
+  row[#row] = (row[#row] or ""):match("^(.*%S)")
   local at = #slowest + 1
   while at > 1 and slowest[at - 1][1] < ns do at = at - 1 end
   table.insert(slowest, at, row)

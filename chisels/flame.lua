@@ -24,10 +24,13 @@ local arg = report.args {
 
 -- More stacks than these are put together by their files.
 local STACKS_MAX = 200000
+-- Of a thread so many are remembered, before it starts anew.
+local KNOWN_MAX = 5000
 
-local handles, names = {}, {}
-local time, latency, tid, dir
-local threads = {}           -- by tid: where it is since when
+local names = {}
+local handles = {}
+local time, latency, tid, dir, file
+local threads = {} -- by tid: {since =, stack = of the time since then, in_call =, known = stacks}
 local weights, n_stacks = {}, 0 -- by folded stack: nanoseconds
 
 function on_init()
@@ -35,30 +38,55 @@ function on_init()
   if sysdig.is_print_container_data() and names[1] ~= "container" then
     table.insert(names, 1, "container")
   end
-  for i, name in ipairs(names) do handles[i] = chisel.request_field(levels[name]) end
+  for i, name in ipairs(names) do
+    handles[i] = chisel.request_field(levels[name])
+    if name == "file" then file = handles[i] end
+  end
   time, latency = chisel.request_field("evt.rawtime"), chisel.request_field("evt.latency")
   tid, dir = chisel.request_field("thread.tid"), chisel.request_field("evt.dir")
   chisel.set_filter("syscall.type exists or evt.type=procexit")
   return true
 end
 
--- Of the current event: with its call, or outside of any.
-local function stack(in_call)
+local NO_CALL = "(no call)"
+
+-- Of the current event, folded; call is NO_CALL outside of any.
+local function make_stack(call)
   local parts = {}
   for i, name in ipairs(names) do
-    local is_of_call = name == "call" or name == "file"
-    local value = evt.field(handles[i])
-    if name == "call" and not in_call then
-      value = "(no call)"
-    elseif is_of_call and not in_call then
-      value = nil
+    local value
+    if name == "call" then
+      value = call
+    elseif name ~= "file" or call ~= NO_CALL then
+      value = evt.field(handles[i])
     end
     if value and (name == "pid" or name == "thread") then value = name .. " " .. value end
-    if value ~= nil and value ~= "" then
-      parts[#parts + 1] = (report.line(tostring(value)):gsub(";", ","))
+    if value and value ~= "" then
+      parts[#parts + 1] = (report.line(value):gsub(";", ","))
     end
   end
   return table.concat(parts, ";")
+end
+
+-- Calls after which a thread may have another name.
+local renames = {execve = true, execveat = true, prctl = true}
+
+-- Stacks of a thread are made once: most events find theirs by call and file.
+local function stack(thread, call)
+  local files = thread.known[call]
+  if not files then
+    files = {}
+    thread.known[call] = files
+  end
+  local of = file and call ~= NO_CALL and evt.field(file) or ""
+  local folded = files[of]
+  if not folded then
+    folded = make_stack(call)
+    files[of] = folded
+    thread.n_known = (thread.n_known or 0) + 1
+    if thread.n_known > KNOWN_MAX then thread.known, thread.n_known = {}, 0 end
+  end
+  return folded
 end
 
 local function add(folded, ns)
@@ -74,23 +102,33 @@ local function add(folded, ns)
   weights[folded] = (old or 0) + ns
 end
 
+local field, get_type = evt.field, evt.get_type
+
 function on_event()
-  local id, now = evt.field(tid), evt.field(time)
+  local id, now = field(tid), field(time)
   if not id then return true end
-  local thread = threads[id]
-  if evt.field(dir) == ">" then
-    if thread and not thread.in_call then add(thread.stack, now - thread.since) end
-    threads[id] = {since = now, in_call = true, stack = stack(true)}
-    if evt.get_type() == "procexit" then threads[id] = nil end
+  local thread, call = threads[id], get_type()
+  if not thread then
+    thread = {known = {}}
+    threads[id] = thread
+  end
+  if field(dir) == ">" then
+    if thread.since and not thread.in_call then add(thread.stack, now - thread.since) end
+    if call == "procexit" then
+      threads[id] = nil
+    else
+      thread.since, thread.in_call, thread.stack = now, true, stack(thread, call)
+    end
     return true
   end
-  local ns = evt.field(latency)
+  local ns = field(latency)
   if ns and ns > 0 then -- 0: unknown, in files of other tools
+    if thread.since and not thread.in_call then add(thread.stack, now - ns - thread.since) end
     -- The stack as it is now: an open has a file only when it is over.
-    if thread and not thread.in_call then add(thread.stack, now - ns - thread.since) end
-    add(stack(true), ns)
+    add(stack(thread, call), ns)
   end
-  threads[id] = {since = now, in_call = false, stack = stack(false)}
+  if renames[call] then thread.known = {} end
+  thread.since, thread.in_call, thread.stack = now, false, stack(thread, NO_CALL)
   return true
 end
 
@@ -136,7 +174,9 @@ local function sorted()
 end
 
 function on_capture_end(s, ns)
-  for _, thread in pairs(threads) do add(thread.stack, s * 1000000000 + ns - thread.since) end
+  for _, thread in pairs(threads) do
+    if thread.since then add(thread.stack, s * 1000000000 + ns - thread.since) end
+  end
   local list = sorted()
   if report.is_json() then
     for _, item in ipairs(list) do

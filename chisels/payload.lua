@@ -64,7 +64,7 @@ return function(spec)
     for key, handle in pairs(handles) do e[key] = evt.field(handle) end
     e.file = e.file or ""
     local kept = e.data or ""
-    local data = spec.as_asked and (e.shown or "") or report.text(kept)
+    local data = spec.as_asked and (e.shown or ""):gsub("^\n", "") or report.text(kept)
     if report.is_json() then
       report.print_json(object(e, data))
       return true

@@ -13,7 +13,7 @@ end
 -- Those of the kernel have none.
 local function command(thread)
   if thread.exe == "" then return "[" .. thread.comm .. "]" end
-  return report.text(table.concat({thread.exe, table.unpack(thread.args)}, " "):gsub("[\n\t]", " "))
+  return report.line(table.concat({thread.exe, table.unpack(thread.args)}, " ")):match("^(.-) *$")
 end
 
 local function kilobytes(n) return n and n > 0 and n * 1024 or nil end

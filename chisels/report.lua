@@ -54,6 +54,14 @@ function report.line(text)
   return (report.text(text):gsub("[\n\t]", "."))
 end
 
+-- The end of a long path, which tells more than its beginning.
+local TAIL = 32
+local function tail(text)
+  local length = utf8.len(text) or #text
+  if length <= TAIL then return text end
+  return "<" .. text:sub(utf8.offset(text, -(TAIL - 1)) or -(TAIL - 1))
+end
+
 report.kinds = {
   text = {show = function(value) return report.line(tostring(value)) end},
   number = {show = function(n) return ("%d"):format(n) end, right = true},
@@ -61,6 +69,7 @@ report.kinds = {
   time = {show = report.time, right = true},
   percent = {show = function(n) return ("%.1f"):format(n) end, right = true},
   clock = {show = function(ns) return report.clock(ns) end},
+  file = {show = function(value) return tail(report.line(value)) end},
   result = {show = function(value) return report.line(tostring(value)) end, right = true},
 }
 

@@ -22,7 +22,7 @@ require "eventlog" {
     {"TIME", "evt.rawtime", name = "time", kind = "clock", width = 12},
     {"PID", "proc.pid", kind = "number", width = 7},
     {"PROCESS", "proc.name", width = 15},
-    {"FILE", "fd.name", width = 24},
+    {"FILE", "fd.name", kind = "file", width = 32},
     {"LINE", "evt.rawarg.data", name = "line", of = function(bytes) return bytes and report.text(bytes) end,
      splits = true},
   },
