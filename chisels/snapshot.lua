@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Chisels that print what there is at one moment: require "snapshot", then snapshot.chisel(SPEC) in
--- place of the callbacks. The moment is the beginning of the capture; with a filter on the command line,
--- the first event that it means.
+-- place of the callbacks. The moment is the beginning of the capture; with a filter about events, the
+-- first event that it means.
 --
 -- SPEC: columns  {TITLE, name =, kind =, whole =, of = function(entry) -> value} each; entries have
 --                the `thread` they are of
@@ -55,14 +55,28 @@ function snapshot.chisel(spec)
     return true
   end
 
+  -- A filter about events says when, not what: there are no events in the table of threads.
+  local function is_moment(filter)
+    return not pcall(sysdig.get_thread_table_barebone_nofds, filter)
+  end
+
   function on_capture_start()
-    if sysdig.get_filter() == "" then put() end
+    if is_moment(arg.filter) then
+      chisel.set_filter(arg.filter)
+      arg.filter = ""
+    elseif sysdig.get_filter() == "" then
+      put()
+    end
     return true
   end
 
   function on_event()
     if not is_done then put() end
     return false
+  end
+
+  function on_capture_end()
+    if not is_done and not report.is_json() then print("no event matches the filter") end
   end
 end
 
