@@ -316,11 +316,11 @@ static int keep_for_state(const struct take *t, struct sinsp_evt *evt)
 	return 1;
 }
 
-/* Lines leave out what the capture tells of itself: processes as they were now and then. */
+/* Lines leave out what the capture tells of itself: processes as they were now and then, and losses. */
 static int is_for_chisels(const struct take *t, const struct sinsp_evt *evt)
 {
-	return t->chisels && evt->raw.num && evt->info && evt->info->category & EC_INTERNAL &&
-	       !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
+	return t->chisels && (evt->raw.num || evt->raw.type == EVT_LOST_E) && evt->info &&
+	       evt->info->category & EC_INTERNAL && !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
 }
 
 int take_event(struct take *t, struct sinsp_evt *evt)

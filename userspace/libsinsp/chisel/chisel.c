@@ -380,7 +380,7 @@ static int step(struct sinsp_chisel *c, uint64_t ns)
 	return c->precise_ns ? step_precise_interval(c, ns) : 0;
 }
 
-int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+static void set_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	c->evt = evt;
 	c->asker.insp = evt->insp;
@@ -388,6 +388,11 @@ int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 	c->asker.buf_max = c->run->buf_max;
 	c->asker.port_names = c->run->port_names;
 	sinsp_asker_set(&c->asker, evt);
+}
+
+int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+{
+	set_event(c, evt);
 	return step(c, evt->raw.ts_ns);
 }
 
@@ -456,12 +461,24 @@ static int put_line(struct sinsp_chisel *c)
 	return r < 0 ? r : 0;
 }
 
+/* Losses are told to those who ask for them by name. "evt.type!=open" means calls, though it is
+ * true of losses as of anything else that no chisel is shown: of renames, too. */
+static int asks_for_losses(const struct sinsp_chisel *c)
+{
+	return c->filter && sinsp_filter_may_match(c->filter, EVT_LOST_E) &&
+	       !sinsp_filter_may_match(c->filter, EVT_COMM_E);
+}
+
 int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	int r;
 
 	if (c->on_event == LUA_NOREF && !c->format_text)
 		return 0;
+	if (evt->raw.type == EVT_LOST_E && !asks_for_losses(c))
+		return 0;
+	if (!evt->raw.num) /* it had no tick */
+		set_event(c, evt);
 	r = c->filter ? sinsp_filter_run(c->filter, evt) : 1;
 	if (r > 0)
 		r = call_on_event(c);

@@ -1,0 +1,141 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "What the capture itself lost: a line for each loss, with its CPU, when it was and for how long, how many events, why, and how many of them change what is known of processes and files. At the end the sum, by CPU and reason, and how far the rest can be trusted. Pauses of --sampling are told as well; what they leave out is not lost."
+short_description = "Show what the capture lost, and how sure the rest is"
+category = "Misc"
+
+local report = require "report"
+
+report.args {report.color_arg}
+
+-- Kinds of events that change what is known: parameters of lost.
+local KINDS = {"clone", "exec", "exit", "open", "close", "state"}
+
+local LOOKS_MAX = 10000
+
+local fields, put = {}, nil
+local sums, order = {}, {} -- by CPU and reason
+local total, changes, n_events, certain_from = 0, 0, 0, nil
+local paused, pauses, pause_ns = nil, 0, 0
+local looks, tells_losses = 0, false -- files of other tools do not say what was lost
+
+function on_init()
+  for key, field in pairs {
+    type = "evt.type", dir = "evt.dir", time = "evt.rawtime", cpu = "evt.rawarg.cpu", n = "evt.rawarg.n",
+    reason = "evt.arg.reason", from = "evt.rawarg.from", to = "evt.rawarg.to",
+  } do
+    fields[key] = chisel.request_field(field)
+  end
+  for _, kind in ipairs(KINDS) do fields[kind] = chisel.request_field("evt.rawarg." .. kind) end
+  chisel.set_filter("evt.type in (lost, drop)")
+  fields.number = chisel.request_field("syscall.nr")
+  chisel.set_interval_ns(1) -- each event, until one shows whose file it is
+  local columns = {
+    {title = "TIME", name = "from", kind = "clock", width = 12},
+    {title = "FOR", name = "duration", kind = "time", width = 8},
+    {title = "CPU", name = "cpu", kind = "number", width = 3},
+    {title = "LOST", name = "lost", kind = "number", width = 9},
+    {title = "REASON", name = "reason", width = 24},
+    {title = "AMONG THEM", name = "changes"},
+  }
+  for _, kind in ipairs(KINDS) do columns[#columns + 1] = {name = kind} end
+  put = report.stream(columns)
+  return true
+end
+
+local function on_loss()
+  local cpu, n, reason = evt.field(fields.cpu), evt.field(fields.n), evt.field(fields.reason)
+  local from, to = evt.field(fields.from), evt.field(fields.to)
+  local kinds, row = {}, {from, to and from and to - from, cpu, n, reason, nil}
+  for i, kind in ipairs(KINDS) do
+    local count = evt.field(fields[kind]) or 0
+    if count > 0 then kinds[#kinds + 1] = ("%d %s"):format(count, kind) end
+    changes, row[6 + i] = changes + count, count
+  end
+  if #kinds > 0 then
+    certain_from = math.max(certain_from or 0, to or 0)
+    if not report.is_json() then row[6] = table.concat(kinds, ", ") end
+  end
+  total = total + (n or 0)
+  local key = ("%d %s"):format(cpu or -1, reason or "-")
+  if not sums[key] then
+    sums[key] = {0, 0, cpu, reason}
+    order[#order + 1] = sums[key]
+  end
+  sums[key][1], sums[key][2] = sums[key][1] + (n or 0), sums[key][2] + 1
+  put(row, "red")
+end
+
+local function on_pause()
+  local now = evt.field(fields.time)
+  if evt.field(fields.dir) == ">" then
+    paused, pauses = paused or now, pauses + 1
+  elseif paused then
+    pause_ns, paused = pause_ns + now - paused, nil
+  end
+end
+
+function on_event()
+  if evt.field(fields.type) == "lost" then
+    on_loss()
+  else
+    on_pause()
+  end
+  return true
+end
+
+function on_capture_start()
+  tells_losses = sysdig.is_live()
+  return true
+end
+
+function on_interval()
+  n_events, looks = evt.get_num(), looks + 1
+  tells_losses = tells_losses or evt.field(fields.number) ~= nil
+  if tells_losses or looks == LOOKS_MAX then
+    chisel.set_interval_ns(10000000) -- from now on only to know how many events there are
+  end
+  return true
+end
+
+-- The sentences about how far the rest can be trusted.
+local function verdict(now)
+  local said = {}
+  if total == 0 and not tells_losses then
+    said[1] = "this file does not say whether anything was lost: another tool made it"
+  elseif total == 0 then
+    said[1] = "nothing was lost: every event that was asked for is there"
+  else
+    -- A call is one record that can be lost, and two events.
+    local share = total * 100 / (total + n_events / 2)
+    said[1] = ("%d events were lost, about %.1f %% of all: sums and counts are too low by as much"):format(
+      total, share)
+    said[2] = changes == 0 and "none of them changes names of processes or files: these are right" or
+      ("%d of them change what is known: names of processes and files that were learnt before %s may be wrong until they are told anew")
+        :format(changes, report.clock(certain_from))
+  end
+  if pauses > 0 then
+    if paused then pause_ns = pause_ns + now - paused end
+    said[#said + 1] = ("recording paused %d times, for %s in all (--sampling): that is not counted as lost"):format(
+      pauses, report.time(pause_ns))
+  end
+  return said
+end
+
+function on_capture_end(s, ns)
+  table.sort(order, function(a, b)
+    if a[1] ~= b[1] then return a[1] > b[1] end
+    return (a[3] or -1) < (b[3] or -1)
+  end)
+  if report.is_json() then
+    report.print_json({total = (total > 0 or tells_losses) and total or nil, changes = changes, events = n_events, pauses = pauses})
+    return
+  end
+  if #order > 0 then
+    print("")
+    local columns = {{title = "LOST", kind = "number"}, {title = "TIMES", kind = "number"},
+                     {title = "CPU", kind = "number"}, {title = "REASON"}}
+    for _, line in ipairs(report.lines(columns, order, {})) do print(line) end
+    print("")
+  end
+  for _, sentence in ipairs(verdict(s * 1000000000 + ns)) do print(sentence) end
+end

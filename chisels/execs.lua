@@ -1,0 +1,229 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Programs that are started: when, by whom, for how long, and how they ended; at the end of the capture the tree of them. On a terminal a line comes with each beginning and end, too. STATUS is what the program returned, or the signal that ended it; ? if its end was not seen; 'exec' if the process went on as another program, which is the next line of that process. A process that runs no program of its own is '(fork)'. Who was there before the capture has no START; what had not ended is 'running'."
+short_description = "Show programs as they start and end, and the tree of them"
+category = "System State"
+
+local report = require "report"
+
+local arg = report.args {
+  {name = "failed", default = "no", check = report.one_of {"no", "yes"},
+   description = "yes: also programs that could not be started (no)"},
+  {name = "keep", argtype = "int", default = 10000, check = report.whole(1),
+   description = "how many lines the tree has at most; the oldest are left out (10000)"},
+  report.color_arg,
+}
+
+local DEEPEST = 40 -- what is further down in the tree is not shown further to the right
+
+local columns = {
+  {"START", name = "start", kind = "clock"},
+  {"DURATION", name = "duration", kind = "time"},
+  {"STATUS", name = "status"},
+  {"PID", name = "pid", kind = "number"},
+  {"PROGRAM", name = "program"},
+}
+
+local fields, stream, has_container = {}, nil, false
+-- An entry is one program in one process: {pid, parent = entry, program, start, stop, status, ...}.
+-- running has the current one of each process; kept the entries of the tree, by their number.
+local running, kept, first, last = {}, {}, 1, 0
+
+function on_init()
+  for key, field in pairs {
+    time = "evt.rawtime", type = "evt.type", dir = "evt.dir", pid = "proc.pid", ppid = "proc.ppid",
+    is_main = "thread.ismain", threads = "proc.nchilds", program = "proc.cmdline",
+    parent = "proc.pcmdline", age = "proc.duration", result = "evt.rawres", error = "evt.res",
+    failed = "evt.failed", file = "evt.arg.filename", status = "evt.rawarg.status",
+    signal = "evt.arg.sig", container = "container.name",
+  } do
+    fields[key] = chisel.request_field(field)
+  end
+  chisel.set_filter("evt.type in (execve, execveat) and evt.dir=< or evt.type=procexit or " ..
+                    "evt.type in (clone, clone3, fork, vfork) and evt.dir=< and evt.rawres=0")
+  has_container = sysdig.is_print_container_data()
+  columns = report.with_container(columns)
+  for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
+  if report.redraws() then
+    local lines = {{"TIME", name = "time", kind = "clock", width = 12}, {"EVENT", name = "event"},
+                   {"PID", name = "pid", kind = "number", width = 7},
+                   {"PARENT", name = "ppid", kind = "number", width = 7},
+                   {"DURATION", name = "duration", kind = "time", width = 8},
+                   {"STATUS", name = "status", width = 7}, {"PROGRAM", name = "program"}}
+    stream = report.event_stream(lines)
+  end
+  return true
+end
+
+-- ---- entries ----
+
+local function add(entry)
+  last = last + 1
+  entry.number, entry.n_children = last, 0
+  entry.container = evt.field(fields.container)
+  kept[last] = entry
+  if entry.parent then entry.parent.n_children = entry.parent.n_children + 1 end
+  if last - first + 1 > arg.keep then
+    kept[first].parent = nil -- or those of long ago would stay, as ancestors
+    kept[first] = nil
+    first = first + 1
+  end
+  return entry
+end
+
+local function put_json(entry)
+  report.print_json({
+    start = entry.start, duration = entry.start and entry.stop and entry.stop - entry.start,
+    pid = entry.pid, ppid = entry.ppid, program = entry.program, status = entry.code,
+    signal = entry.signal, exec = entry.is_exec or nil, error = entry.error,
+    became = entry.became, ["container.name"] = has_container and entry.container or nil,
+  })
+end
+
+-- Of a line on the terminal, or an object.
+local function tell(entry, event, color)
+  if report.is_json() then
+    if event ~= "start" and not entry.from_before then put_json(entry) end
+  elseif stream then
+    local duration = event ~= "start" and entry.start and entry.stop - entry.start or nil
+    stream({evt.field(fields.time), event, entry.pid, entry.ppid, duration,
+            event ~= "start" and entry.status or nil, entry.program}, color)
+  end
+end
+
+-- The entry of the parent; one that was there before the capture gets one without a beginning.
+local function parent_of(ppid)
+  if not ppid or ppid < 1 then return nil end
+  local parent = running[ppid]
+  if not parent then
+    parent = add {pid = ppid, program = evt.field(fields.parent), from_before = true, is_exec = true}
+    running[ppid] = parent
+  end
+  return parent
+end
+
+-- ---- events ----
+
+local function on_fork(now, pid)
+  if not evt.field(fields.is_main) then return end
+  local ppid, before = evt.field(fields.ppid), running[pid]
+  if before then before.status, before.is_lost = "?", true end -- its end was not seen
+  running[pid] = add {pid = pid, ppid = ppid, parent = parent_of(ppid), start = now,
+                      program = evt.field(fields.program)}
+end
+
+local function on_exec(now, pid)
+  local before = running[pid]
+  local ppid = evt.field(fields.ppid)
+  if evt.field(fields.failed) then
+    if arg.failed == "no" then return end
+    local why = evt.field(fields.error)
+    tell(add {pid = pid, ppid = ppid, parent = before or parent_of(ppid), start = now, stop = now,
+              status = why, error = why, program = evt.field(fields.file), is_exec = true},
+         "failed", "red")
+    return
+  end
+  local program = evt.field(fields.program)
+  if before and not before.is_exec and before.n_children == 0 then -- a fork only to do this
+    before.start, before.program, before.is_exec = now, program, true
+  else
+    if before and not before.from_before then
+      before.stop, before.status, before.became = now, "exec", program
+      if not stream then tell(before, "exec") end
+    end
+    running[pid] = add {pid = pid, ppid = ppid, parent = before and before.parent or parent_of(ppid),
+                        start = now, program = program, is_exec = true}
+  end
+  running[pid].main_ended = nil
+  tell(running[pid], "start")
+end
+
+local function on_end(now, pid)
+  local entry = running[pid]
+  if not entry then
+    local age, ppid = evt.field(fields.age), evt.field(fields.ppid)
+    entry = add {pid = pid, ppid = ppid, parent = running[ppid or 0], program = evt.field(fields.program),
+                 start = age and now - age, was_before = true, is_exec = true}
+    running[pid] = entry
+  end
+  entry.stop = now
+  local others = evt.field(fields.threads) or 0
+  if evt.field(fields.is_main) then
+    local status, signal = evt.field(fields.status) or 0, nil
+    if status & 127 ~= 0 then
+      signal = evt.field(fields.signal) or ("signal %d"):format(status & 127)
+      entry.signal, entry.status = signal, signal .. (status & 128 ~= 0 and " core" or "")
+    else
+      entry.code = status >> 8 & 255
+      entry.status = tostring(entry.code)
+    end
+    entry.main_ended = true
+  else
+    others = others - 1
+  end
+  if not entry.main_ended or others > 0 then return end -- threads of it go on
+  running[pid] = nil
+  entry.from_before = nil
+  tell(entry, "end", entry.signal and "red" or entry.code ~= 0 and "yellow" or nil)
+end
+
+function on_event()
+  local pid = evt.field(fields.pid)
+  if not pid then return true end
+  local now, kind = evt.field(fields.time), evt.field(fields.type)
+  if kind == "procexit" then
+    on_end(now, pid)
+  elseif kind == "execve" or kind == "execveat" then
+    on_exec(now, pid)
+  else
+    on_fork(now, pid)
+  end
+  return true
+end
+
+-- ---- the tree ----
+
+local function tree_rows(now)
+  local children, roots, rows = {}, {}, {}
+  for n = first, last do
+    local entry = kept[n]
+    local parent = entry.parent
+    if parent and kept[parent.number] then
+      children[parent] = children[parent] or {}
+      table.insert(children[parent], entry)
+    else
+      roots[#roots + 1] = entry
+    end
+  end
+  -- Not by recursion: a chain of processes can be as long as somebody wants it to be.
+  local stack = {}
+  for i = #roots, 1, -1 do stack[#stack + 1] = {roots[i], 0} end
+  while #stack > 0 do
+    local entry, depth = table.unpack(table.remove(stack))
+    local known = entry.start and not entry.was_before
+    local stop = entry.stop or not entry.is_lost and now or nil
+    local row = {
+      known and entry.start or nil,
+      entry.start and stop and stop - entry.start or nil,
+      entry.from_before and "" or entry.status or "running", entry.pid,
+      ("  "):rep(math.min(depth, DEEPEST)) .. (entry.program or "-") ..
+      (entry.is_exec and "" or " (fork)"),
+    }
+    rows[#rows + 1] = has_container and {row[1], entry.container, table.unpack(row, 2, 5)} or row
+    local below = children[entry] or {}
+    for i = #below, 1, -1 do stack[#stack + 1] = {below[i], depth + 1} end
+  end
+  return rows
+end
+
+function on_capture_end(s, ns)
+  if report.is_json() then
+    for n = first, last do
+      if running[kept[n].pid] == kept[n] and not kept[n].from_before then put_json(kept[n]) end
+    end
+    return
+  end
+  if last == 0 then return end
+  if stream then print("") end
+  for _, line in ipairs(report.lines(columns, tree_rows(s * 1000000000 + ns), {})) do print(line) end
+  if first > 1 then print(("%d older ones are left out: keep=N keeps more"):format(first - 1)) end
+end
