@@ -271,6 +271,39 @@ static void test_number_of_a_call(void **state)
 	sinsp_asker_fini(&a);
 }
 
+/* Only saker's captures say it, and only of enters. */
+static void test_is_blocked(void **state)
+{
+	static const struct {
+		unsigned int type;
+		uint16_t flags;
+		const char *expected;
+	} rows[] = {
+		{EVT_GETUID_E, SCAP_EVT_F_BLOCKED, "true"},
+		{EVT_GETUID_E, SCAP_EVT_F_HIDDEN, "false"},
+		{EVT_GETUID_E, 0, NULL},
+		{EVT_GETUID_X, SCAP_EVT_F_BLOCKED, NULL},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ppm_evt_hdr hdr;
+		struct sinsp_evt evt = fixture_evt(f, &hdr, rows[i].type, NULL, 0);
+		struct sinsp_asker a;
+		const char *text;
+
+		evt.raw.flags = rows[i].flags;
+		sinsp_asker_init(&a, f->s);
+		sinsp_asker_set(&a, &evt);
+		text = text_of(f, &a, "evt.is_blocked");
+		if (rows[i].expected)
+			assert_string_equal(text, rows[i].expected);
+		else
+			assert_null(text);
+		sinsp_asker_fini(&a);
+	}
+}
+
 static void test_latency_for_people(void **state)
 {
 	const struct {
@@ -382,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_fields_of_an_event),
 		cmocka_unit_test(test_delta_is_between_events_that_were_asked_about),
 		cmocka_unit_test(test_number_of_a_call),
+		cmocka_unit_test(test_is_blocked),
 		cmocka_unit_test(test_latency_for_people),
 		cmocka_unit_test(test_events_of_the_capture_have_no_latency),
 		cmocka_unit_test(test_values_as_text),

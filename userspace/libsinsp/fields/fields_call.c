@@ -214,6 +214,17 @@ static int get_flag(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	return field_u(v, !!(a->evt->info->flags & f->row->what));
 }
 
+static int get_is_blocked(struct sinsp_asker *a, const struct sinsp_field *f,
+			  struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const uint32_t flags = a->evt->raw.flags;
+
+	(void)f, (void)more;
+	if (!evt_is_enter(a->evt->raw.type) || !(flags & (SCAP_EVT_F_BLOCKED | SCAP_EVT_F_HIDDEN)))
+		return 0;
+	return field_u(v, !!(flags & SCAP_EVT_F_BLOCKED));
+}
+
 static int get_io_dir(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -562,6 +573,8 @@ static int get_buflen(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	(void)more;
 	if (!file_of(evt) || !is_io(evt) || !sinsp_evt_result(evt, &res) || res < 0)
 		return 0;
+	if (evt->info->id == EVT_SENDMMSG_X || evt->info->id == EVT_RECVMMSG_X)
+		res = bits_of(evt, "size"); /* the result is a number of messages */
 	if ((what & LEN_IN && evt->info->category != EC_IO_READ) ||
 	    (what & LEN_OUT && evt->info->category != EC_IO_WRITE) ||
 	    (what & LEN_FILE && (fd_kind(evt) != FD_FILE || evt->fd->type == SCAP_FD_DIRECTORY)) ||
@@ -712,6 +725,9 @@ static const struct sinsp_field_row rows[] = {
 	 "read or write, of events that do"},
 	{"evt.is_wait", FIELD_BOOL, 0, FIELD_COST_HEADER, FIELD_F_BY_TYPE, WAITS, get_flag,
 	 "whether it is a call that waits for something, such as poll"},
+	{"evt.is_blocked", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, 0, get_is_blocked,
+	 "of the beginning of a call: whether the thread then had to sleep in it; files that other tools "
+	 "made do not say it"},
 	{"evt.is_syslog", FIELD_BOOL, 0, FIELD_COST_STATE, 0, 0, get_is_syslog,
 	 "whether it writes to /dev/log"},
 	{"evt.count", FIELD_UINT, 0, FIELD_COST_HEADER, 0, 0, get_count,
