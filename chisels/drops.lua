@@ -1,22 +1,24 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "What the capture itself lost: a line for each loss, with its CPU, when it was and for how long, how many events, why, and how many of them change what is known of processes and files. At the end the sum, by CPU and reason, and how far the rest can be trusted. Pauses of --sampling are told as well; what they leave out is not lost."
+description = "What the capture itself lost: a line for each loss, with its CPU, when it was and for how long, how many events, why, and how many of them change what is known of processes and files. At the end the sum, by CPU and reason, and how far the rest can be trusted. Every call is recorded to see whether that can be done; watch=others records only what other chisels of the run ask for. Pauses of --sampling are told as well; what they leave out is not lost."
 short_description = "Show what the capture lost, and how sure the rest is"
 category = "Misc"
 
 local report = require "report"
 
-report.args {report.color_arg}
+local arg = report.args {
+  {name = "watch", default = "all", check = report.one_of {"all", "others"},
+   description = "all: record every call; others: only what other chisels ask for (all)"},
+  report.color_arg,
+}
 
 -- Kinds of events that change what is known: parameters of lost.
 local KINDS = {"clone", "exec", "exit", "open", "close", "state"}
 
-local LOOKS_MAX = 10000
-
 local fields, put = {}, nil
 local sums, order = {}, {} -- by CPU and reason
-local total, changes, n_events, certain_from = 0, 0, 0, nil
+local total, changes, n_calls, certain_from = 0, 0, 0, nil
 local paused, pauses, pause_ns = nil, 0, 0
-local looks, tells_losses = 0, false -- files of other tools do not say what was lost
+local tells_losses = false -- files of other tools do not say what was lost
 
 function on_init()
   for key, field in pairs {
@@ -26,9 +28,9 @@ function on_init()
     fields[key] = chisel.request_field(field)
   end
   for _, kind in ipairs(KINDS) do fields[kind] = chisel.request_field("evt.rawarg." .. kind) end
-  chisel.set_filter("evt.type in (lost, drop)")
   fields.number = chisel.request_field("syscall.nr")
-  chisel.set_interval_ns(1) -- each event, until one shows whose file it is
+  chisel.set_filter("evt.type in (lost, drop)" ..
+                    (arg.watch == "all" and " or syscall.type exists and evt.dir=<" or ""))
   local columns = {
     {title = "TIME", name = "from", kind = "clock", width = 12},
     {title = "FOR", name = "duration", kind = "time", width = 8},
@@ -75,25 +77,20 @@ local function on_pause()
 end
 
 function on_event()
-  if evt.field(fields.type) == "lost" then
+  local kind = evt.field(fields.type)
+  if kind == "lost" then
     on_loss()
-  else
+  elseif kind == "drop" then
     on_pause()
+  else
+    n_calls = n_calls + 1
+    tells_losses = tells_losses or evt.field(fields.number) ~= nil
   end
   return true
 end
 
 function on_capture_start()
   tells_losses = sysdig.is_live()
-  return true
-end
-
-function on_interval()
-  n_events, looks = evt.get_num(), looks + 1
-  tells_losses = tells_losses or evt.field(fields.number) ~= nil
-  if tells_losses or looks == LOOKS_MAX then
-    chisel.set_interval_ns(10000000) -- from now on only to know how many events there are
-  end
   return true
 end
 
@@ -105,10 +102,8 @@ local function verdict(now)
   elseif total == 0 then
     said[1] = "nothing was lost: every event that was asked for is there"
   else
-    -- A call is one record that can be lost, and two events.
-    local share = total * 100 / (total + n_events / 2)
-    said[1] = ("%d events were lost, about %.1f %% of all: sums and counts are too low by as much"):format(
-      total, share)
+    said[1] = ("%d events were lost%s: sums and counts are too low by as much"):format(
+      total, n_calls > 0 and (", %.1f %% of all"):format(total * 100 / (total + n_calls)) or "")
     said[2] = changes == 0 and "none of them changes names of processes or files: these are right" or
       ("%d of them change what is known: names of processes and files that were learnt before %s may be wrong until they are told anew")
         :format(changes, report.clock(certain_from))
@@ -127,7 +122,7 @@ function on_capture_end(s, ns)
     return (a[3] or -1) < (b[3] or -1)
   end)
   if report.is_json() then
-    report.print_json({total = (total > 0 or tells_losses) and total or nil, changes = changes, events = n_events, pauses = pauses})
+    report.print_json({total = (total > 0 or tells_losses) and total or nil, changes = changes, calls = n_calls, pauses = pauses})
     return
   end
   if #order > 0 then

@@ -214,8 +214,8 @@ static int get_flag(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	return field_u(v, !!(a->evt->info->flags & f->row->what));
 }
 
-static int get_is_blocked(struct sinsp_asker *a, const struct sinsp_field *f,
-			  struct sinsp_value *v, const struct sinsp_value **more)
+static int get_is_blocked(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			  const struct sinsp_value **more)
 {
 	const uint32_t flags = a->evt->raw.flags;
 

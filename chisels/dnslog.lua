@@ -1,0 +1,203 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Questions put to DNS servers and their answers, from what processes write and read: who asked whom for what, the answer or the error (RCODE), and how long it took. With a server on this machine there are two lines, one of each end. A question that had no answer when it was asked again, after 10 seconds, or at the end, is 'unanswered'. What is no message of DNS is 'malformed', with the reason."
+short_description = "Log DNS questions, answers and how long they took"
+category = "Net"
+
+local report = require "report"
+local bounded = require "bounded"
+local dns = require "dns"
+
+local SNAPLEN = 2000 -- bytes of a message that are looked at: more than UDP carries in practice
+local PATIENCE = 10000000000 -- nanoseconds after which a question is unanswered
+
+local function ports(value)
+  for port in value:gmatch("[^,]+") do
+    local n = math.tointeger(tonumber(port))
+    if not n or n < 1 or n > 65535 then return nil, "a port is needed, or several with commas between" end
+  end
+  if value:match("^%d[%d,]*$") then return value end
+  return nil, "a port is needed, or several with commas between"
+end
+
+local arg = report.args {
+  {name = "port", default = "53", check = ports,
+   description = "ports of servers, with commas between; 5353 is multicast DNS (53)"},
+  {name = "name", optional = true, description = "only names that have this in them"},
+  report.color_arg,
+}
+
+local fields, put = {}, nil
+local asked, oldest, newest = {}, 1, 0 -- questions under way: by key, and in their order
+local queue = {}
+local streams = bounded(1000) -- what came of a TCP connection in one direction: {data, skip}
+local bursts = bounded(1000) -- sendmmsg tells the first of its messages only: {time, messages} by file
+
+function on_init()
+  for key, field in pairs {
+    time = "evt.rawtime", pid = "proc.pid", name = "proc.name", fd = "fd.num", proto = "fd.l4proto",
+    file = "fd.name", ip = "fd.sip", port = "fd.sport", data = "evt.rawarg.data", len = "evt.buflen",
+    writes = "evt.is_io_write", type = "evt.type", messages = "evt.rawres", latency = "evt.latency",
+  } do
+    fields[key] = chisel.request_field(field)
+  end
+  sysdig.set_snaplen(SNAPLEN)
+  chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres>0 and fd.l4proto in (udp, tcp) and " ..
+                     "fd.port in (%s)"):format(arg.port))
+  chisel.set_interval_s(1)
+  put = report.event_stream {
+    {"TIME", name = "time", kind = "clock", width = 12},
+    {"PID", name = "proc.pid", kind = "number", width = 7},
+    {"PROCESS", name = "proc.name", width = 15},
+    {"SERVER", name = "server", width = 21},
+    {"PROTO", name = "proto"},
+    {"TYPE", name = "type", width = 5},
+    {"RCODE", name = "rcode", width = 10},
+    {"LATENCY", name = "latency", kind = "time", width = 8},
+    {"NAME", name = "name", width = 28},
+    {"ANSWERS", name = "answers"},
+    {name = "truncated"},
+  }
+  return true
+end
+
+-- ---- questions ----
+
+local function put_line(q, rcode, now, answers, truncated)
+  if arg.name and not (q.name and q.name:lower():find(arg.name:lower(), 1, true)) then return end
+  local text = answers
+  if answers and not report.is_json() then text = table.concat(answers, ", ") end
+  if text == "" then text = nil end
+  put({now or q.time, q.pid, q.process, q.server, q.proto, q.type, rcode, now and q.time and now - q.time,
+       q.name, text, truncated or nil},
+      rcode ~= "NOERROR" and (rcode == "NXDOMAIN" and "yellow" or "red") or nil)
+end
+
+local function remember(key, q)
+  local before = asked[key]
+  if before then put_line(before, "unanswered") end
+  newest = newest + 1
+  q.key, queue[newest], asked[key] = key, q, q
+end
+
+-- Those that wait longer than PATIENCE, and those that are more than anybody waits for.
+local function forget_old(now)
+  while oldest <= newest do
+    local q = queue[oldest]
+    if asked[q.key] == q then
+      if now - q.time < PATIENCE and newest - oldest < 10000 then return end
+      put_line(q, "unanswered")
+      asked[q.key] = nil
+    end
+    queue[oldest] = nil
+    oldest = oldest + 1
+  end
+end
+
+-- ---- messages ----
+
+local function who()
+  local field = evt.field
+  local server = field(fields.ip)
+  if server and server:find(":", 1, true) then server = "[" .. server .. "]" end
+  return {time = field(fields.time), pid = field(fields.pid), process = field(fields.name),
+          server = server and ("%s:%d"):format(server, field(fields.port) or 0),
+          proto = field(fields.proto)}
+end
+
+-- Both ends of an exchange have the same key only if they are the same process's.
+local function key_of(message)
+  return ("%d %d %d %s %s"):format(evt.field(fields.pid) or -1, evt.field(fields.fd) or -1, message.id,
+                                   message.type or "", (message.name or ""):lower())
+end
+
+local function on_message(data, is_whole)
+  local message, why = dns.parse(data, is_whole)
+  local q = who()
+  if not message then
+    put_line(q, "malformed", q.time, {why})
+    return
+  end
+  local key = key_of(message)
+  q.name, q.type = message.name, message.type
+  if not message.is_answer then
+    q.time = q.time - (evt.field(fields.writes) and evt.field(fields.latency) or 0)
+    remember(key, q)
+    return
+  end
+  local now, question = q.time, asked[key]
+  local burst = bursts.get((q.pid or -1) .. " " .. (evt.field(fields.fd) or -1))
+  asked[key] = nil
+  if question then
+    q = question
+  elseif burst and burst.left > 0 then
+    q.time, q.server, burst.left = burst.time, burst.server, burst.left - 1
+  else
+    q.time = nil
+  end
+  put_line(q, message.rcode, now, message.answers, message.truncated or not is_whole)
+end
+
+-- Of TCP: messages with their length before them, in pieces of any size. is_whole is false where the
+-- capture kept less than was moved.
+local function on_stream(data, n)
+  local key = ("%s %s %s %s"):format(evt.field(fields.pid), evt.field(fields.fd), evt.field(fields.file),
+                                     evt.field(fields.writes))
+  local s = streams.get(key) or {data = "", skip = 0}
+  local missing = n - #data
+  if s.skip > 0 then
+    local skipped = math.min(s.skip, #data)
+    data = data:sub(skipped + 1)
+    s.skip = s.skip - skipped
+    local gone = math.min(s.skip, missing)
+    s.skip, missing = s.skip - gone, missing - gone
+  end
+  s.data = s.data .. data
+  while #s.data >= 2 do
+    local len = s.data:byte(1) << 8 | s.data:byte(2)
+    if #s.data >= len + 2 then
+      on_message(s.data:sub(3, len + 2), true)
+      s.data = s.data:sub(len + 3)
+    elseif missing > 0 then
+      on_message(s.data:sub(3), false)
+      s.skip = math.max(len + 2 - #s.data - missing, 0)
+      s.data = ""
+    else
+      break
+    end
+  end
+  if missing > 0 then s.data = "" end
+  streams.put(key, s)
+end
+
+function on_event()
+  local field = evt.field
+  local data, n = field(fields.data), field(fields.len)
+  if not data or not n then return true end
+  if field(fields.proto) == "tcp" then
+    on_stream(data, n)
+    return true
+  end
+  local kind = field(fields.type)
+  if kind == "sendmmsg" or kind == "recvmmsg" then
+    local messages = field(fields.messages)
+    if kind == "sendmmsg" and messages > 1 then
+      local q = who()
+      bursts.put(q.pid .. " " .. field(fields.fd),
+                 {time = q.time - (field(fields.latency) or 0), server = q.server, left = messages - 1})
+    end
+    n = math.min(n, SNAPLEN) -- that of all messages
+    on_message(data, #data < SNAPLEN)
+  else
+    on_message(data, #data == n)
+  end
+  return true
+end
+
+function on_interval(s, ns)
+  forget_old(s * 1000000000 + ns)
+  return true
+end
+
+function on_capture_end()
+  forget_old(math.maxinteger)
+end

@@ -1,0 +1,97 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Who waits, in which call, for what: the time that threads spent in calls in which they had to sleep, by process, call and file or peer. Calls that have not ended count up to now, so that who is stuck is seen. Threads that wait at the same time count each: the sum can be more than the time that passed. 'evt.is_wait=false' as a filter leaves out calls that are made to wait, such as poll and nanosleep. Of a capture that another tool made, calls count during which the thread left its CPU."
+short_description = "Top waits: who was blocked in which call, for what"
+category = "Performance"
+
+local report = require "report"
+
+local names = {
+  tid = "thread.tid", time = "evt.rawtime", type = "evt.type", dir = "evt.dir", blocked = "evt.is_blocked",
+  pid = "proc.pid", process = "proc.name", container = "container.name", file = "fd.name",
+  file_type = "fd.type", files = "fdlist.names", child = "evt.rawarg.pid", child_name = "evt.arg.pid",
+}
+local fields = {}
+
+-- Calls under way, by thread: {key = values of the row, sleeps, began, since}; since is when it began, or
+-- when the table before was made.
+local open = {}
+local ended = nil -- the call that the event ends
+
+local function target(call)
+  local field = evt.field
+  local name = field(fields.file)
+  if name and name ~= "" then return name end
+  name = field(fields.files)
+  name = name and name:gsub("<NA>,?", ""):gsub(",$", "")
+  if name and name ~= "" then return name end
+  local child = call == "wait4" and field(fields.child)
+  if child then return child == -1 and "any child" or field(fields.child_name) end
+  return field(fields.file_type)
+end
+
+-- Whether the event ends a wait.
+local function on_call()
+  local field = evt.field
+  local tid, kind = field(fields.tid), field(fields.type)
+  local call = open[tid]
+  ended = nil
+  if not tid then return false end
+  if kind == "switch" then
+    if call then call.sleeps = true end
+  elseif field(fields.dir) == ">" then -- of a thread that ends, too: it waits no longer
+    open[tid] = kind ~= "procexit" and {
+      began = field(fields.time), since = field(fields.time), sleeps = field(fields.blocked),
+      container = field(fields.container), pid = field(fields.pid), process = field(fields.process),
+      type = kind, target = target(kind),
+    } or nil
+  elseif call then
+    open[tid] = nil
+    if call.sleeps and call.type == kind then
+      ended, call.target = call, call.target or target(kind)
+    end
+  end
+  return ended ~= nil
+end
+
+local function key_of(name) return function() return ended[name] end end
+
+local keys = report.with_container {
+  {"PID", name = "proc.pid", of = key_of("pid")},
+  {"PROCESS", name = "proc.name", of = key_of("process")},
+  {"CALL", name = "evt.type", of = key_of("type")},
+  {"WAITS FOR", name = "target", of = key_of("target")},
+}
+for _, key in ipairs(keys) do
+  if key[1] == "CONTAINER" then key[2], key.name, key.of = nil, "container.name", key_of("container") end
+end
+
+require "toplist" {
+  filter = "syscall.type exists and not evt.is_blocked=false or evt.type in (switch, procexit)",
+  keys = keys,
+  no_container = true,
+  values = {
+    {"WAITED", name = "waited", kind = "time",
+     of = function() return evt.field(fields.time) - ended.since end},
+    {"CALLS", name = "calls", of = function() return 1 end},
+    {"LONGEST", name = "longest", kind = "time", max = true,
+     of = function() return evt.field(fields.time) - ended.began end},
+  },
+  top = 20,
+  init = function()
+    for key, field in pairs(names) do fields[key] = chisel.request_field(field) end
+  end,
+  event = on_call,
+  settle = function(add, now)
+    for _, call in pairs(open) do
+      if call.sleeps and now > call.since then
+        ended = call
+        local row = {}
+        for i, key in ipairs(keys) do row[i] = key.of() end
+        add(row, 1, now - call.since)
+        add(row, 2, 1)
+        add(row, 3, now - call.began)
+        call.since = now
+      end
+    end
+  end,
+}

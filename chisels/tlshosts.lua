@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Which hosts processes ask for in TLS, as the first message of a connection says it: the name of the server (SNI), the protocols that are offered (ALPN), the highest version, and where the connection leads. A name of - is one that was not given; 'ECH' behind the version says that the true one is hidden (encrypted client hello), ... that the capture kept too little of the message to tell all."
+short_description = "Show which hosts are asked for in TLS, and by whom"
+category = "Net"
+
+local report = require "report"
+local bounded = require "bounded"
+local tls = require "tls"
+
+local SNAPLEN = 4000 -- with keys that quantum computers do not break, a hello has some 1700 bytes
+
+local arg = report.args {
+  {name = "name", optional = true, description = "only hosts that have this in their name"},
+  report.color_arg,
+}
+
+local fields, put = {}, nil
+local begun = bounded(1000) -- by file: what was written of a hello that is not whole yet
+
+function on_init()
+  for key, field in pairs {
+    time = "evt.rawtime", pid = "proc.pid", name = "proc.name", fd = "fd.num", file = "fd.name",
+    ip = "fd.rip", port = "fd.rport", data = "evt.rawarg.data", len = "evt.buflen",
+  } do
+    fields[key] = chisel.request_field(field)
+  end
+  sysdig.set_snaplen(SNAPLEN)
+  chisel.set_filter("evt.is_io_write=true and evt.dir=< and evt.rawres>0 and fd.l4proto=tcp")
+  put = report.event_stream {
+    {"TIME", name = "time", kind = "clock", width = 12},
+    {"PID", name = "proc.pid", kind = "number", width = 7},
+    {"PROCESS", name = "proc.name", width = 15},
+    {"VERSION", name = "version", width = 8},
+    {"ALPN", name = "alpn", width = 11},
+    {"ADDRESS", name = "address", width = 21},
+    {"HOST", name = "sni"},
+    {name = "ech"}, {name = "partial"},
+  }
+  return true
+end
+
+local function put_hello(hello)
+  if arg.name and not (hello.sni and hello.sni:find(arg.name, 1, true)) then return end
+  local field = evt.field
+  local ip, port = field(fields.ip), field(fields.port)
+  if ip and ip:find(":", 1, true) then ip = "[" .. ip .. "]" end
+  local version, alpn, sni = hello.version, hello.alpn, hello.sni
+  if not report.is_json() then
+    if hello.ech then version = (version or "-") .. " ECH" end
+    alpn = alpn and table.concat(alpn, ",")
+    if hello.partial then sni = (sni or "") .. "..." end
+  end
+  put({field(fields.time), field(fields.pid), field(fields.name), version, alpn,
+       ip and port and ("%s:%d"):format(ip, port) or ip, sni, hello.ech, hello.partial})
+end
+
+function on_event()
+  local field = evt.field
+  local data, n = field(fields.data), field(fields.len)
+  if not data or not n or #data == 0 then return true end
+  local key = ("%s %s %s"):format(field(fields.pid), field(fields.fd), field(fields.file))
+  local before = begun.get(key)
+  if before then
+    data = before .. data
+  elseif not tls.may_begin(data) then
+    return true
+  end
+  local no_more = #data - #(before or "") < n or #data >= tls.LONGEST
+  local hello, why = tls.client_hello(data, no_more)
+  if hello then
+    put_hello(hello)
+  elseif why == "more" and not no_more then
+    begun.put(key, data)
+    return true
+  end
+  if before then begun.take(key) end
+  return true
+end

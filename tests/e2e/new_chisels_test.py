@@ -1,0 +1,799 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Chisels that sysdig has not: opens, execs, signals, dnslog, tlshosts, syscall_errors, latency_hist,
+offcpu_wait, drops. What they say of captures made here is compared with what was done, and with other tools:
+strace, tshark, openssl, and the fields of the same capture."""
+
+import collections
+import glob
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import saker_e2e as e2e
+
+FOLDER = os.path.join(e2e.SOURCE, "chisels")
+CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
+PYTHON = os.path.realpath(sys.executable)
+ENV = {**os.environ, "TZ": "UTC", "SAKER_CHISEL_DIR": FOLDER, "LC_ALL": "C"}
+can_capture = os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
+live = unittest.skipUnless(can_capture, "a live capture needs root and BTF")
+
+
+def run(test, *args, status=0):
+    p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, *args], capture_output=True, env=ENV,
+                       cwd=test.dir, stdin=subprocess.DEVNULL)
+    test.assertEqual(p.returncode, status, (args, p.stderr))
+    return p.stdout.decode(errors="surrogateescape")
+
+
+def objects(test, *args):
+    return [json.loads(l) for l in run(test, "-j", *args).splitlines()]
+
+
+def capture(test, name, *command, options=()):
+    """The path of a capture of the command, and the command's output."""
+    path = os.path.join(test.dir, name + ".scap")
+    p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", path, *options, "--", *command],
+                       capture_output=True, env=ENV, cwd=test.dir, stdin=subprocess.DEVNULL)
+    test.assertTrue(os.path.exists(path), p.stderr)
+    return path, p
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+
+    def capture_of(self, name):
+        for path in CAPTURES:
+            if os.path.basename(path) == name:
+                return path
+        self.skipTest(f"no {name} in ../shared/captures beside the repository")
+
+    def script(self, name, text):
+        path = os.path.join(self.dir, name)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+
+# ---- opens ----
+
+OPENS = """
+import os
+for path, flags in (("/etc/hostname", os.O_RDONLY), ("/none/of/it", os.O_RDWR),
+                    ("made", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), ("made", os.O_RDWR | os.O_APPEND)):
+    try:
+        os.open(path, flags, 0o640)
+    except OSError:
+        pass
+"""
+STRACE_OPEN = re.compile(r'openat\(AT_FDCWD, "([^"]*)", ([A-Z_|]+)(?:, 0(\d+))?\) += (-?\d+)(?: (\w+))?')
+
+
+class Opens(Case):
+    def test_golden(self):
+        text = run(self, "-r", self.capture_of("cat_write.scap"), "-c", "opens")
+        head, *lines = text.splitlines()
+        self.assertEqual(head.split(), ["TIME", "PID", "PROCESS", "RESULT", "MODE", "FLAGS", "PATH"])
+        self.assertEqual([(l.split()[2:4] + l.split()[5:]) for l in lines], [
+            ["cat", "3", "RDONLY|CLOEXEC", "/etc/ld.so.cache"],
+            ["cat", "3", "RDONLY|CLOEXEC", "/lib/x86_64-linux-gnu/libc.so.6"],
+            ["cat", "3", "RDONLY|CLOEXEC", "/usr/lib/locale/locale-archive"],
+            ["cat", "3", "RDONLY", lines[3].split()[-1]]])
+
+    @live
+    def test_as_strace_has_them(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed: scripts/setup --tests")
+        prog = self.script("opens.py", OPENS)
+        path, _ = capture(self, "opens", PYTHON, "-S", "-I", prog)
+        ours = [(o["path"], tuple(sorted(o["flags"].replace("|F_CREATED", "").split("|"))),
+                 o.get("error", "")) for o in objects(self, "-r", path, "-c", "opens")]
+        os.unlink(os.path.join(self.dir, "made"))
+        p = subprocess.run(["strace", "-o", "opens.strace", "-e", "openat", PYTHON, "-S", "-I", prog],
+                           cwd=self.dir, env=ENV, stdin=subprocess.DEVNULL, capture_output=True)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        theirs = []
+        for m in STRACE_OPEN.finditer(e2e.read_text(os.path.join(self.dir, "opens.strace"))):
+            name = os.path.join(self.dir, m[1])
+            theirs.append((os.path.realpath(name) if not m[5] else os.path.normpath(name),
+                           tuple(sorted(f[2:] for f in m[2].split("|"))), m[5] or ""))
+        ours = [(os.path.realpath(p) if not e else os.path.normpath(p), f, e) for p, f, e in ours]
+        self.assertGreaterEqual(len(theirs), 4)
+        self.assertEqual([o for o in ours if "__pycache__" not in o[0]],
+                         [t for t in theirs if "__pycache__" not in t[0]])
+
+    @live
+    def test_arguments(self):
+        prog = self.script("opens.py", OPENS)
+        path, _ = capture(self, "arguments", PYTHON, "-S", "-I", prog)
+        failed = objects(self, "-r", path, "-c", "opens", "failed=yes name=none/of")
+        self.assertEqual([(o["result"], o["error"], o["path"], o["proc.name"]) for o in failed],
+                         [(-2, "ENOENT", "/none/of/it", os.path.basename(PYTHON)[:15])])
+        made = [l.split() for l in run(self, "-r", path, "-c", "opens", "name=" + self.dir + "/made").splitlines()]
+        self.assertEqual([l[4:6] for l in made[1:]], [["0640", "TRUNC|CREAT|WRONLY|CLOEXEC|F_CREATED"],
+                                                      ["-", "APPEND|RDWR|CLOEXEC"]])
+        self.assertIn("CONTAINER", run(self, "-r", path, "-pc", "-c", "opens").splitlines()[0])
+
+
+# ---- execs ----
+
+TREE = """
+(exit 3)
+/bin/true
+sh -c 'sleep 0.05; exec false'
+sleep 100 & kill -9 $!; wait
+/none/of/it
+( /bin/echo deep; /bin/true )
+exit 9
+"""
+
+
+class Execs(Case):
+    @live
+    def test_tree_and_results(self):
+        path, p = capture(self, "execs", "sh", self.script("tree.sh", TREE))
+        self.assertEqual(p.returncode, 9, p.stderr)
+        done = objects(self, "-r", path, "-c", "execs", "failed=yes")
+        found = collections.Counter((o["program"].split("/")[-1], o.get("status"), o.get("signal"), o.get("error"))
+                                    for o in done if o.get("exec"))
+        for expected in ((("true", 0, None, None), 2), (("false", 1, None, None), 1),
+                         (("sleep 0.05", 0, None, None), 1), (("echo deep", 0, None, None), 1),
+                         (("tree.sh", 9, None, None), 1), (("it", None, None, "ENOENT"), 1)):
+            self.assertEqual(found[expected[0]], expected[1], (expected, found))
+        forks = collections.Counter((o.get("status"), o.get("signal")) for o in done if not o.get("exec"))
+        killed = [o for o in done if o.get("signal") == "SIGKILL"]
+        self.assertEqual(len(killed), 1, done)  # as sleep, or before it became that
+        self.assertEqual(forks[(3, None)], 1, done)
+        became = [o for o in done if o.get("became") == "false"]
+        self.assertEqual(len(became), 1, done)
+        slept = next(o for o in done if o["program"] == "sleep 0.05")
+        self.assertGreaterEqual(slept["duration"], 50_000_000)
+        self.assertEqual(slept["ppid"], became[0]["pid"])
+
+        tree = run(self, "-r", path, "-c", "execs").splitlines()
+        depth = {}
+        for line in tree[1:]:
+            m = re.match(r"\S+ +\S+ +.*? +\d+ ( *)(\S.*)$", line)
+            self.assertIsNotNone(m, line)
+            depth.setdefault(m[2], len(m[1]))
+        root = depth["sh " + os.path.join(self.dir, "tree.sh")]
+        self.assertEqual(depth["true"], root + 2, tree)
+        self.assertEqual(depth["sleep 0.05"], root + 4, tree)
+        self.assertEqual(depth["false"], root + 2, tree)
+        self.assertIn("SIGKILL", "\n".join(tree))
+
+    @live
+    def test_a_process_lasts_as_long_as_its_threads(self):
+        text = ("import ctypes, threading, time\n"
+                "threading.Thread(target=time.sleep, args=(0.1,)).start()\n"
+                "ctypes.CDLL(None).syscall(60, 7)\n")
+        path, _ = capture(self, "threads", PYTHON, self.script("threads.py", text))
+        done = [o for o in objects(self, "-r", path, "-c", "execs") if o.get("exec")]
+        self.assertEqual([o["status"] for o in done], [7])
+        self.assertGreaterEqual(done[0]["duration"], 100_000_000)
+
+    def test_golden(self):
+        tree = run(self, "-r", self.capture_of("container_run_as_user_0.scap"), "-c", "execs").splitlines()
+        self.assertEqual([l.split()[2:] for l in tree], [["STATUS", "PID", "PROGRAM"], ["25754", "bash"],
+                                                         ["0", "32052", "ls"]])
+
+    @live
+    def test_bounded(self):
+        path, _ = capture(self, "bounded", "sh", "-c", "for i in 1 2 3 4 5 6 7 8; do /bin/true; done")
+        text = run(self, "-r", path, "-c", "execs", "keep=3").splitlines()
+        self.assertEqual(len(text), 5, text)
+        self.assertRegex(text[-1], r"^\d+ older ones are left out: keep=N keeps more$")
+
+
+# ---- signals ----
+
+SIGNALS = """
+import os, signal, subprocess, threading
+sleep = lambda **more: subprocess.Popen(["sleep", "100"], **more)
+p = sleep(); os.kill(p.pid, 0); p.send_signal(15); p.wait()
+try: os.kill(2 ** 22 + 1, 9)
+except ProcessLookupError: pass
+signal.signal(10, lambda *a: None)
+os.kill(os.getpid(), 10)
+signal.pthread_kill(threading.get_ident(), 10)
+signal.signal(14, lambda *a: None)
+signal.setitimer(signal.ITIMER_REAL, 0.01); signal.pause()
+p = sleep(start_new_session=True); os.killpg(p.pid, 1); p.wait()
+p = sleep(); signal.pidfd_send_signal(os.pidfd_open(p.pid), 9); p.wait()
+"""
+STRACE_KILL = re.compile(r"\b(kill|tgkill|pidfd_send_signal)\((.*?)\) += (-?\d+)(?: (\w+))?")
+
+
+class Signals(Case):
+    @live
+    def test_as_strace_has_them(self):
+        prog = self.script("signals.py", SIGNALS)
+        path, p = capture(self, "signals", PYTHON, prog)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        told = objects(self, "-r", path, "-c", "signals")
+        name = os.path.basename(PYTHON)[:15]
+        self.assertEqual({(o.get("from"), o["call"]) for o in told},
+                         {(name, "kill"), (name, "tgkill"), (name, "pidfd_send_signal"), (None, "kernel")})
+        effects = [(o["signal"], o["call"], o["effect"]) for o in told]
+        self.assertEqual(effects, [
+            ("0", "kill", "sent"),
+            ("SIGTERM", "kill", "sent"), ("SIGTERM", "kill", "ended it"),
+            ("SIGKILL", "kill", "ESRCH"),
+            ("SIGUSR1", "kill", "sent"), ("SIGUSR1", "kill", "delivered"),
+            ("SIGUSR1", "tgkill", "sent"), ("SIGUSR1", "tgkill", "delivered"),
+            ("SIGALRM", "kernel", "delivered"),
+            ("SIGHUP", "kill", "sent"), ("SIGHUP", "kill", "ended it"),
+            ("SIGKILL", "pidfd_send_signal", "sent"), ("SIGKILL", "pidfd_send_signal", "ended it")])
+        for o in told:
+            self.assertEqual("after" in o, o["effect"] in ("delivered", "ended it") and o["call"] != "kernel", o)
+        ended = [o for o in told if o["effect"] == "ended it"]
+        self.assertEqual([o["to"] for o in ended], [ended[0]["to"]] * 3)
+        group = next(o for o in told if o["signal"] == "SIGHUP" and o["effect"] == "sent")
+        self.assertEqual(group["to_pid"], -ended[1]["to_pid"])
+
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed: scripts/setup --tests")
+        p = subprocess.run(["strace", "-f", "-o", "signals.strace", "-e", "trace=kill,tgkill,pidfd_send_signal",
+                            PYTHON, prog], cwd=self.dir, env=ENV, stdin=subprocess.DEVNULL, capture_output=True)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        theirs = []
+        for m in STRACE_KILL.finditer(e2e.read_text(os.path.join(self.dir, "signals.strace"))):
+            sig = re.search(r"SIG\w+|\b0\b", m[2].split(",", 1)[1])
+            theirs.append((m[1], sig[0], m[4] or "sent"))
+        self.assertEqual([(o["call"], o["signal"], o["effect"]) for o in told
+                          if o["effect"] not in ("delivered", "ended it")], theirs)
+
+    @live
+    def test_only_one_signal(self):
+        path, _ = capture(self, "one", "sh", "-c", "kill -TERM $$")
+        for word in ("signal=TERM", "signal=sigterm", "15"):
+            told = objects(self, "-r", path, "-c", "signals", word)
+            self.assertEqual([o["effect"] for o in told], ["sent", "ended it"], word)
+        self.assertEqual(objects(self, "-r", path, "-c", "signals", "signal=USR2"), [])
+
+    def test_golden(self):
+        told = objects(self, "-r", self.capture_of("container_run_as_user_0.scap"), "-c", "signals")
+        self.assertEqual(collections.Counter((o["signal"], o["call"], o["effect"]) for o in told),
+                         {("SIGIO", "kernel", "delivered"): 8, ("SIGALRM", "kernel", "delivered"): 4,
+                          ("0", "kill", "sent"): 1})
+
+
+# ---- dnslog ----
+
+def dns_name(name):
+    return b"".join(bytes([len(l)]) + l.encode() for l in name.split(".") if l) + b"\0"
+
+
+def dns_query(ident, name, kind, flags=0x0100):
+    return struct.pack(">6H", ident, flags, 1, 0, 0, 0) + dns_name(name) + struct.pack(">HH", kind, 1)
+
+
+def dns_record(kind, data, name=b"\xc0\x0c"):
+    return name + struct.pack(">HHIH", kind, 1, 60, len(data)) + data
+
+
+def dns_answer(query, records=(), rcode=0):
+    return query[:2] + struct.pack(">HHHHH", 0x8180 | rcode, 1, len(records), 0, 0) + query[12:] + b"".join(records)
+
+
+A, CNAME, MX, TXT, AAAA = 1, 5, 15, 16, 28
+V6 = bytes.fromhex("20010db8000000000000000000000001")
+# Name, type, records of the answer, rcode; what the chisel is to say of the answers.
+QUESTIONS = [
+    ("one.example", A, [dns_record(A, bytes([192, 0, 2, 1]))], 0, ["192.0.2.1"]),
+    ("two.example", A, [dns_record(CNAME, dns_name("one.example")), dns_record(A, bytes([192, 0, 2, 1]))], 0,
+     ["CNAME one.example", "192.0.2.1"]),
+    ("six.example", AAAA, [dns_record(AAAA, V6)], 0, ["2001:db8::1"]),
+    ("mail.example", MX, [dns_record(MX, struct.pack(">H", 10) + b"\x02mx\xc0\x0c")], 0, ["10 mx.mail.example"]),
+    ("text.example", TXT, [dns_record(TXT, b'\x0ba "b" \x1b[2J.')], 0, ['"a \\"b\\" \\027[2J."']),
+    ("none.example", A, [], 3, []),
+    ("broken.example", A, [], 2, []),
+]
+RCODES = {0: "NOERROR", 2: "SERVFAIL", 3: "NXDOMAIN"}
+
+# What no server should ever say, and why it is nothing.
+LOOP = struct.pack(">6H", 1, 0x8180, 1, 0, 0, 0) + b"\xc0\x0c" + struct.pack(">HH", 1, 1)
+FORWARD = struct.pack(">6H", 2, 0x8180, 1, 0, 0, 0) + b"\xc0\xff" + struct.pack(">HH", 1, 1)
+LONG = struct.pack(">6H", 3, 0x8180, 1, 0, 0, 0) + (b"\x3f" + b"a" * 63) * 5 + b"\0" + struct.pack(">HH", 1, 1)
+CUT = dns_query(4, "cut.example", A)[:-7]
+MANY = struct.pack(">6H", 5, 0x8180, 65535, 65535, 65535, 65535) + bytes(40)
+SHORT_RECORD = dns_answer(dns_query(6, "short.example", A), [dns_record(A, b"\1\2\3\4")])[:-3]
+MALFORMED = {LOOP: "a name leads to itself or forward", FORWARD: "a name leads to itself or forward",
+             LONG: "a name is longer than 255 bytes", CUT: "a name goes beyond the end",
+             MANY: "65535 questions", b"\0\1\2": "shorter than a head",
+             SHORT_RECORD: "an answer goes beyond the end"}
+
+DNS_PROGRAM = """
+import json, socket, sys, struct, threading
+pairs = [(bytes.fromhex(q), bytes.fromhex(a)) for q, a in json.load(open("dns.json"))]
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); udp.bind(("127.0.0.1", 0))
+tcp = socket.socket(); tcp.bind(("127.0.0.1", 0)); tcp.listen()
+print(udp.getsockname()[1], tcp.getsockname()[1], flush=True)
+def serve_udp():
+    for _, answer in pairs:
+        _, peer = udp.recvfrom(65535)
+        udp.sendto(answer, peer)
+t = threading.Thread(target=serve_udp); t.start()
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); client.connect(udp.getsockname())
+for query, _ in pairs:
+    client.send(query); client.recv(65535)
+t.join()
+def read(s, n):
+    data = b""
+    while len(data) < n:
+        more = s.recv(n - len(data))
+        if not more: raise EOFError
+        data += more
+    return data
+def serve_tcp():
+    s, _ = tcp.accept()
+    for _, answer in pairs:
+        read(s, struct.unpack(">H", read(s, 2))[0])
+        s.sendall(struct.pack(">H", len(answer)) + answer)
+t = threading.Thread(target=serve_tcp); t.start()
+s = socket.create_connection(tcp.getsockname()); s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+for i, (query, _) in enumerate(pairs):
+    data = struct.pack(">H", len(query)) + query
+    step = (1, 3, len(data))[i % 3] # in pieces of any size
+    for at in range(0, len(data), step): s.send(data[at:at + step])
+    read(s, struct.unpack(">H", read(s, 2))[0])
+s.close(); t.join()
+"""
+
+
+class Dnslog(Case):
+    def dns_capture(self, name, pairs):
+        with open(os.path.join(self.dir, "dns.json"), "w") as f:
+            json.dump([(q.hex(), a.hex()) for q, a in pairs], f)
+        path, p = capture(self, name, PYTHON, self.script("dns.py", DNS_PROGRAM), options=["-s", "4000"])
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return (path, *p.stdout.decode().split())
+
+    @live
+    def test_questions_and_answers(self):
+        pairs = []
+        for i, (name, kind, records, rcode, _) in enumerate(QUESTIONS):
+            query = dns_query(1000 + i, name, kind)
+            pairs.append((query, dns_answer(query, records, rcode)))
+        path, udp, tcp = self.dns_capture("dns", pairs)
+        names = {A: "A", MX: "MX", TXT: "TXT", AAAA: "AAAA"}
+        expected = [(n, names[k], RCODES[r], shown) for n, k, _, r, shown in QUESTIONS]
+        for proto, port in (("udp", udp), ("tcp", tcp)):
+            told = objects(self, "-r", path, "-c", "dnslog", "port=" + port)
+            self.assertEqual({o["proto"] for o in told}, {proto})
+            self.assertEqual({o["server"] for o in told}, {"127.0.0.1:" + port})
+            # The server's end and the client's, in this order.
+            for side in (0, 1):
+                self.assertEqual([(o["name"], o["type"], o["rcode"], o["answers"]) for o in told[side::2]],
+                                 expected, (proto, side))
+            self.assertTrue(all(o["latency"] > 0 for o in told), told)
+        both = objects(self, "-r", path, "-c", "dnslog", f"port={udp},{tcp} name=MAIL.")
+        self.assertEqual([(o["name"], o["proto"]) for o in both],
+                         [("mail.example", "udp")] * 2 + [("mail.example", "tcp")] * 2)
+        text = run(self, "-r", path, "-c", "dnslog", "port=" + udp)
+        self.assertNotIn("\x1b", text)
+        self.judge(pairs)
+
+    def judge(self, pairs):
+        """What tshark decodes of the same bytes."""
+        if not shutil.which("tshark"):
+            return
+        pcap = os.path.join(self.dir, "dns.pcap")
+        with open(pcap, "wb") as f:
+            f.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 228))  # raw IPv4
+            for _, answer in pairs:
+                udp = struct.pack(">4H", 53, 12345, 8 + len(answer), 0) + answer
+                ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, bytes([127, 0, 0, 1]),
+                                 bytes([127, 0, 0, 1])) + udp
+                f.write(struct.pack("<IIII", 0, 0, len(ip), len(ip)) + ip)
+        p = subprocess.run(["tshark", "-r", pcap, "-T", "fields", "-e", "dns.qry.name", "-e", "dns.qry.type",
+                            "-e", "dns.flags.rcode", "-e", "dns.a", "-e", "dns.aaaa", "-e", "dns.cname"],
+                           capture_output=True, text=True)
+        if p.returncode:
+            return
+        for line, (name, kind, _, rcode, shown) in zip(p.stdout.splitlines(), QUESTIONS):
+            q, t, r, *addresses = line.split("\t")
+            self.assertEqual((q, int(t), int(r)), (name, kind, rcode), line)
+            if kind in (A, AAAA):
+                self.assertEqual([a for a in addresses if a],
+                                 [s.replace("CNAME ", "") for s in sorted(shown, key=lambda s: s.startswith("C"))], line)
+
+    @live
+    def test_hostile_messages(self):
+        random.seed(53)
+        pairs = [(dns_query(i, "q.example", A), bad) for i, bad in enumerate(MALFORMED)]
+        base = dns_answer(dns_query(7, "mutated.example", MX), QUESTIONS[3][2])
+        for i in range(300):
+            mutated = bytearray(base if i % 2 else random.randbytes(random.randrange(1, 200)))
+            for _ in range(random.randrange(1, 6)):
+                mutated[random.randrange(len(mutated))] = random.randrange(256)
+            pairs.append((dns_query(100 + i, "q.example", A), bytes(mutated)))
+        path, udp, tcp = self.dns_capture("hostile", pairs)
+        told = objects(self, "-r", path, "-c", "dnslog", "port=" + udp)
+        why = collections.Counter(o["answers"][0] for o in told if o["rcode"] == "malformed")
+        for reason in set(MALFORMED.values()):
+            self.assertGreaterEqual(why[reason], 2, (reason, why))  # both ends
+        for o in told + objects(self, "-r", path, "-c", "dnslog", "port=" + tcp):
+            self.assertLess(len(json.dumps(o)), 20000)
+        text = run(self, "-r", path, "-c", "dnslog", f"port={udp},{tcp}")
+        self.assertNotRegex(text, "[\0-\b\x0b-\x1f\x7f]")
+
+    @live
+    def test_what_the_capture_cut_off(self):
+        query = dns_query(9, "cut.example", TXT)
+        pairs = [(query, dns_answer(query, [dns_record(TXT, b"\xc8" + b"x" * 200)] * 3))] * 2
+        with open(os.path.join(self.dir, "dns.json"), "w") as f:
+            json.dump([(q.hex(), a.hex()) for q, a in pairs], f)
+        path, p = capture(self, "cut", PYTHON, self.script("dns.py", DNS_PROGRAM), options=["-s", "100"])
+        for port in p.stdout.decode().split():
+            told = objects(self, "-r", path, "-c", "dnslog", "port=" + port)
+            self.assertEqual([(o["name"], o["rcode"], o.get("truncated")) for o in told],
+                             [("cut.example", "NOERROR", True)] * 4)
+
+    @live
+    def test_a_question_without_an_answer(self):
+        text = ("import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('127.0.0.1', 0))\n"
+                "print(s.getsockname()[1])\nc = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                f"c.sendto(bytes.fromhex('{dns_query(1, 'lost.example', A).hex()}'), s.getsockname())\n")
+        path, p = capture(self, "unanswered", PYTHON, self.script("unanswered.py", text))
+        told = objects(self, "-r", path, "-c", "dnslog", "port=" + p.stdout.decode().strip())
+        self.assertEqual([(o["name"], o["rcode"], o.get("latency")) for o in told],
+                         [("lost.example", "unanswered", None)])
+
+    def test_golden(self):
+        told = objects(self, "-r", self.capture_of("curl_google.scap"), "-c", "dnslog")
+        self.assertEqual([(o["proc.name"], o["server"], o["type"], o["rcode"], o["name"], o["answers"]) for o in told],
+                         [("curl", "[2001:4860:4860::8888]:53", "AAAA", "NOERROR", "www.google.com",
+                           ["2607:f8b0:4004:802::2004"])])
+
+    def test_ports(self):
+        for bad in ("x", "0", "65536", "53 or 1=1", "53,,x"):
+            run(self, "-r", self.capture_of("curl_google.scap"), "-c", "dnslog", f"'port={bad}'", status=1)
+
+
+# ---- tlshosts ----
+
+def client_hello(host, alpn=()):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if alpn:
+        context.set_alpn_protocols(alpn)
+    out = ssl.MemoryBIO()
+    tls = context.wrap_bio(ssl.MemoryBIO(), out, server_hostname=host)
+    try:
+        tls.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return out.read()
+
+
+WRITER = """
+import json, socket, threading
+lists = json.load(open("writes.json"))
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
+print(s.getsockname()[1], flush=True)
+def drain():
+    for _ in lists:
+        c, _ = s.accept()
+        while c.recv(65536): pass
+t = threading.Thread(target=drain); t.start()
+for writes in lists:
+    c = socket.create_connection(s.getsockname())
+    for w in writes: c.sendall(bytes.fromhex(w))
+    c.close()
+t.join()
+"""
+
+
+class Tlshosts(Case):
+    def hellos(self, name, lists, *options):
+        with open(os.path.join(self.dir, "writes.json"), "w") as f:
+            json.dump([[w.hex() for w in writes] for writes in lists], f)
+        path, p = capture(self, name, PYTHON, self.script("writer.py", WRITER), options=options or ["-s", "8000"])
+        self.assertEqual(p.returncode, 0, p.stderr)
+        told = objects(self, "-r", path, "-c", "tlshosts")
+        self.assertNotRegex(run(self, "-r", path, "-c", "tlshosts"), "[\0-\b\x0b-\x1f\x7f]")
+        port = p.stdout.decode().strip()
+        for o in told:
+            self.assertEqual(o["address"], "127.0.0.1:" + port)
+        return told
+
+    @live
+    def test_in_pieces(self):
+        hello = client_hello("in.pieces.example", ["h2", "http/1.1"])
+        message = hello[5:]
+        lists = [[hello]]
+        for size in (1, 5, 7, 100):
+            lists.append([hello[i:i + size] for i in range(0, len(hello), size)])
+        for size in (3, 50):  # of several records
+            parts = [message[i:i + size] for i in range(0, len(message), size)]
+            lists.append([b"\x16\x03\x01" + struct.pack(">H", len(p)) + p for p in parts])
+        lists.append([b"EHLO x\r\n", b"STARTTLS\r\n", hello])
+        told = self.hellos("pieces", lists)
+        self.assertEqual([(o.get("sni"), o.get("alpn"), o.get("version"), o.get("partial")) for o in told],
+                         [("in.pieces.example", ["h2", "http/1.1"], "TLS1.3", None)] * len(lists))
+
+    @live
+    def test_what_the_capture_cut_off(self):
+        told = self.hellos("cut", [[client_hello("cut.example")]], "-s", "60")
+        self.assertEqual([(o.get("sni"), o.get("version"), o.get("partial")) for o in told], [(None, None, True)])
+
+    @live
+    def test_hostile_bytes(self):
+        random.seed(443)
+        hello = client_hello("mutated.example", ["h2"])
+        lists = [[b"\x16" * 100], [b"\x16\x03\x01\xff\xff\x01" + bytes(100)], [b"\x16\x03\x01\x00\x04\x01\xff\xff\xff"] * 40,
+                 [b"\x16\x03\x01\x00\x00"] * 30, [b"\x16\x03\x01\x00\x01\x01"] * 60]
+        for i in range(300):
+            mutated = bytearray(hello if i % 3 else random.randbytes(random.randrange(6, 300)))
+            for _ in range(random.randrange(1, 8)):
+                mutated[random.randrange(6 if i % 3 else 0, len(mutated))] = random.randrange(256)
+            if i % 3 == 0:
+                mutated[:6] = b"\x16\x03\x01" + struct.pack(">H", len(mutated) - 5) + b"\x01"
+            lists.append([bytes(mutated)])
+        for o in self.hellos("hostile", lists):
+            self.assertLess(len(json.dumps(o)), 5000)
+            self.assertRegex(o.get("sni", "x"), r"^[!-~]+$")
+
+    @live
+    def test_of_openssl(self):
+        if not shutil.which("openssl"):
+            self.skipTest("openssl is not installed: scripts/setup --tests")
+        key, cert = os.path.join(self.dir, "key.pem"), os.path.join(self.dir, "cert.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=x"], check=True,
+                       capture_output=True)
+        server = subprocess.Popen(["openssl", "s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", cert],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.stdin.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        for line in server.stdout:
+            m = re.match(rb"ACCEPT .*:(\d+)", line)
+            if m:
+                break
+        address = "127.0.0.1:" + m[1].decode()
+        path, p = capture(self, "openssl", "openssl", "s_client", "-connect", address, "-servername",
+                          "host.example", "-alpn", "h2,http/1.1", options=["-s", "4000"])
+        told = objects(self, "-r", path, "-c", "tlshosts", "name=host")
+        self.assertEqual([(o["proc.name"], o["address"], o["sni"], o["alpn"], o["version"]) for o in told],
+                         [("openssl", address, "host.example", ["h2", "http/1.1"], "TLS1.3")], p.stdout)
+        path, _ = capture(self, "openssl2", "openssl", "s_client", "-connect", address, "-noservername",
+                          "-tls1_2", options=["-s", "4000"])
+        told = objects(self, "-r", path, "-c", "tlshosts")
+        self.assertEqual([(o.get("sni"), o.get("alpn"), o["version"]) for o in told], [(None, None, "TLS1.2")])
+
+
+# ---- tables ----
+
+class Tables(Case):
+    def counted(self, path, fmt, text):
+        return collections.Counter(l for l in run(self, "-r", path, "-p", fmt, text).splitlines() if l)
+
+    def test_syscall_errors(self):
+        for path in CAPTURES:
+            expected = self.counted(path, "%evt.type %evt.res %proc.name", "evt.failed=true")
+            told = objects(self, "-r", path, "-c", "syscall_errors", "top=100000")
+            self.assertEqual({f"{o['evt.type']} {o['evt.res']} {o['proc.name']}": o["errors"] for o in told
+                              if "proc.name" in o}, dict(expected), path)
+        told = objects(self, "-r", self.capture_of("files.scap"), "-c", "syscall_errors", "top=2 by=proc.pid")
+        self.assertEqual(len(told), 2)
+        self.assertTrue(all("proc.pid" in o for o in told), told)
+
+    def histograms(self, path, by):
+        expected = collections.defaultdict(collections.Counter)
+        for line in run(self, "-r", path, "-p", f"%evt.latency\t%{by}", "evt.dir=< and syscall.type exists").splitlines():
+            ns, key = line.split("\t", 1)
+            if key:
+                expected[key][0 if ns == "0" else 1 << (int(ns).bit_length() - 1)] += 1
+        return expected
+
+    def check_histograms(self, path, by):
+        expected = self.histograms(path, by)
+        told = objects(self, "-r", path, "-c", "latency_hist", f"top=100000 by={by}")
+        self.assertEqual({str(o[by]): {b["from"]: b["count"] for b in o["buckets"]} for o in told},
+                         {k: dict(v) for k, v in expected.items()}, path)
+        self.assertEqual([o["sum"] for o in told], sorted((o["sum"] for o in told), reverse=True))
+        for o in told:
+            self.assertEqual(o["count"], sum(b["count"] for b in o["buckets"]))
+            self.assertTrue(o["buckets"][-1]["from"] <= o["max"] <= o["buckets"][-1]["to"], o)
+
+    def test_latency_hist(self):
+        for path in CAPTURES:
+            for by in ("evt.type", "proc.pid"):
+                self.check_histograms(path, by)
+
+    def test_latency_hist_for_people(self):
+        text = run(self, "-r", self.capture_of("files.scap"), "-c", "latency_hist", "top=1").splitlines()
+        self.assertRegex(text[0], r"^evt.type \w+: \d+ calls, \S+ in all, half within \S+, 99% within \S+, longest \S+$")
+        ends = {l.index(" .. ") for l in text if " .. " in l}
+        self.assertEqual(len(ends), 1, text)
+        self.assertRegex(text[-1], r"^\d+ more: top=N shows them$")
+
+    @live
+    def test_latency_hist_of_saker(self):
+        path, _ = capture(self, "hist", "sh", "-c", "sleep 0.02; cat /etc/passwd")
+        self.check_histograms(path, "evt.type")
+
+    WAITS = ("import os, signal, socket, subprocess, time\n"
+             "r, w = os.pipe()\n"
+             "if os.fork() == 0:\n    time.sleep(0.2); os.write(w, b'x'); os._exit(0)\n"
+             "os.read(r, 1)\n"
+             "os.wait()\n"
+             "a, b = socket.socketpair()\n"
+             "if os.fork() == 0:\n    os.closerange(0, 3); signal.alarm(5); b.recv(1)\n"
+             "subprocess.run(['sleep', '0.1'])\n")
+
+    @live
+    def test_offcpu_wait(self):
+        path, p = capture(self, "waits", PYTHON, self.script("waits.py", self.WAITS))
+        waits = objects(self, "-r", path, "-c", "offcpu_wait", "top=100000")
+        by_call = collections.defaultdict(list)
+        for o in waits:
+            if "evt.type" in o:
+                by_call[o["evt.type"]].append(o)
+        read = max(by_call["read"], key=lambda o: o["longest"])
+        self.assertIn("pipe", read["target"])
+        self.assertGreaterEqual(read["longest"], 100_000_000)
+        # The one that nobody wrote to is still blocked, and counts up to the end.
+        stuck = max(by_call["recvfrom"], key=lambda o: o["waited"])
+        self.assertGreaterEqual(stuck["waited"], 100_000_000, stuck)
+        slept = sum(o["waited"] for o in by_call["clock_nanosleep"])
+        self.assertGreaterEqual(slept, 300_000_000)
+        # Those that ended: what the fields say of the calls whose beginning said that they slept.
+        expected = collections.Counter()
+        begun = set()
+        for line in run(self, "-r", path, "--enter-events", "-p", "*%thread.tid %evt.dir %evt.type %evt.latency %evt.is_blocked",
+                        "syscall.type exists").splitlines():
+            tid, direction, call, ns, blocked = line.split()
+            if direction == ">":
+                (begun.add if blocked == "true" else begun.discard)(tid)
+            elif tid in begun:
+                begun.discard(tid)
+                expected[call] += int(ns)
+        for call in ("read", "wait4", "clock_nanosleep"):
+            self.assertEqual(sum(o["waited"] for o in by_call[call]), expected[call], call)
+
+    def test_offcpu_wait_golden(self):
+        told = objects(self, "-r", self.capture_of("container_run_as_user_0.scap"), "-c", "offcpu_wait", "top=1")
+        self.assertEqual([(o["proc.name"], o["evt.type"]) for o in told if "proc.name" in o], [("dockerd", "futex")])
+
+
+# ---- drops ----
+
+class Drops(Case):
+    @live
+    def test_overload(self):
+        path, said = os.path.join(self.dir, "overload.scap"), os.path.join(self.dir, "said")
+        with open(said, "w") as f:
+            saker = subprocess.Popen([e2e.SAKER, "--ring-size", "256K", "-v", "-w", path], stdin=subprocess.DEVNULL,
+                                     stdout=f, stderr=f, env=ENV)
+        try:
+            end = time.monotonic() + 60
+            while not (os.path.exists(path) and os.path.getsize(path)):
+                self.assertLess(time.monotonic(), end, "no capture was begun within a minute")
+                time.sleep(0.02)
+            saker.send_signal(signal.SIGSTOP)
+            subprocess.run(["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=100000"], stdin=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+            for _ in range(20):
+                subprocess.run(["true"], stdin=subprocess.DEVNULL)
+        finally:
+            saker.send_signal(signal.SIGCONT)
+            saker.send_signal(signal.SIGINT)
+            saker.wait()
+        text = e2e.read_text(said)
+        lost = int(re.search(r"(?m)^  records lost +(\d+)$", text)[1])
+        self.assertGreater(lost, 0, text)
+        *losses, summary = objects(self, "-r", path, "-c", "drops")
+        self.assertEqual(summary["total"], lost)
+        self.assertEqual(sum(o["lost"] for o in losses), lost)
+        kinds = ("clone", "exec", "exit", "open", "close", "state")
+        self.assertEqual(summary["changes"], sum(o[k] for o in losses for k in kinds))
+        for o in losses:
+            self.assertRegex(o["reason"], "^the ring was (nearly )?full$")
+        people = run(self, "-r", path, "-c", "drops")
+        self.assertRegex(people, rf"(?m)^{lost} events were lost, [\d.]+ % of all: ")
+        by_cpu = collections.Counter()
+        for o in losses:
+            by_cpu[(o["cpu"], o["reason"])] += o["lost"]
+        table = re.findall(r"(?m)^ *(\d+) +\d+ +(\d+)  (the ring .*)$", people)
+        self.assertEqual({(int(c), r): int(n) for n, c, r in table}, dict(by_cpu))
+        # Losses are for those who ask for them: they are no calls.
+        for filter_text in ("evt.type!=open", "not evt.type=open", "evt.dir=>"):
+            self.script("t.lua", f"local f = chisel.request_field('evt.type')\nfunction on_init() chisel.set_filter"
+                        f"('{filter_text}') return true end\nfunction on_event() if evt.field(f) == 'lost' then "
+                        "error('a loss') end return true end\n")
+            run(self, "-r", path, "-c", os.path.join(self.dir, "t"))
+        self.script("t.lua", "local f, n = chisel.request_field('evt.rawarg.n'), 0\nfunction on_init() "
+                    "chisel.set_filter('evt.type in (lost, read)') return true end\nfunction on_event() "
+                    "n = n + (evt.field(f) or 0) return true end\nfunction on_capture_end() print(n) end\n")
+        self.assertEqual(run(self, "-r", path, "-c", os.path.join(self.dir, "t")), f"{lost}\n")
+
+    @live
+    def test_nothing_lost(self):
+        path, _ = capture(self, "quiet", "true")
+        self.assertEqual(run(self, "-r", path, "-c", "drops"),
+                         "nothing was lost: every event that was asked for is there\n")
+        self.assertEqual(objects(self, "-r", path, "-c", "drops")[0]["total"], 0)
+
+    def test_others_do_not_say(self):
+        path = self.capture_of("files.scap")
+        self.assertEqual(run(self, "-r", path, "-c", "drops"),
+                         "this file does not say whether anything was lost: another tool made it\n")
+        self.assertNotIn("total", objects(self, "-r", path, "-c", "drops")[0])
+
+
+# ---- live, and on a terminal ----
+
+@live
+class Live(Case):
+    def on_terminal(self, *args, until=b"", seconds=60):
+        """What the chisel wrote to a terminal until that was seen."""
+        import pty
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.environ.update(ENV, TERM="xterm")
+            os.environ.pop("NO_COLOR", None)
+            os.chdir(self.dir)
+            os.execv(e2e.SAKER, [e2e.SAKER, *args])
+        out, end = b"", time.monotonic() + seconds
+        try:
+            while until not in out:
+                self.assertLess(time.monotonic(), end, out)
+                out += os.read(fd, 65536)
+            os.kill(pid, signal.SIGINT)
+            while True:
+                out += os.read(fd, 65536)
+        except OSError:  # the other end is closed
+            pass
+        finally:
+            os.close(fd)
+            _, status = os.waitpid(pid, 0)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 0, out)
+        return out
+
+    def busy(self):
+        """A process that makes calls until the test ends."""
+        p = subprocess.Popen(["sh", "-c", "while :; do cat /none/of/it; sleep 0.02; done"],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return str(p.pid)
+
+    def test_lines_have_colours(self):
+        out = self.on_terminal("--pid", self.busy(), "--tree", "-c", "opens", "failed=yes name=none", until=b"/none/of/it")
+        self.assertRegex(out, rb"\x1b\[31m.* ENOENT .*/none/of/it\x1b\[0m")
+        self.assertNotIn(b"\x1b[2J", out)
+
+    def test_tables_are_redrawn(self):
+        pid = self.busy()
+        for chisel, text in (("syscall_errors", b"ENOENT"), ("latency_hist", b"half within"), ("offcpu_wait", b"wait4")):
+            out = self.on_terminal("--pid", pid, "--tree", "-c", chisel, until=text)
+            self.assertIn(b"\x1b[2J\x1b[H", out, chisel)
+            self.assertIn(text, out, chisel)
+
+    def test_execs_come_and_end_in_a_tree(self):
+        out = self.on_terminal("--pid", self.busy(), "--tree", "-c", "execs", until=b"cat /none/of/it").decode()
+        self.assertRegex(out, r"TIME +EVENT +PID")
+        self.assertRegex(out, r" start +\d+ +\d+ ")
+        self.assertIn("START", out[out.index("TIME"):])
+
+
+if __name__ == "__main__":
+    unittest.main()
