@@ -25,6 +25,9 @@ function excerpt.init(values)
   if sysdig.is_live() then
     return refuse("dump_file_name: events are saved from a capture file: record one with -w, then use -r")
   end
+  if sysdig.get_evtsource_name() == "-" then
+    return refuse("dump_file_name: the capture is read a second time: give a file to -r instead of -")
+  end
   if sysdig.get_evtsource_name():find(" ") then
     return refuse("dump_file_name: the name of the capture has a space in it: use a link without")
   end

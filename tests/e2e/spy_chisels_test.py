@@ -262,6 +262,14 @@ class Judged(unittest.TestCase):
                                  rows(self, self.dir, capture, name, "", words[1]), name)
         self.assertGreater(n_changed, 3)
 
+    def test_containers(self):
+        capture = os.path.join(os.path.dirname(CAPTURES[0]), "container_run_as_user_0.scap")
+        p = run(self.dir, e2e.SAKER, "-pc", "-j", "-r", capture, "-c", "ps")
+        names = {r["proc.pid"]: r["container.name"] for r in map(json.loads, p.stdout.splitlines())}
+        self.assertEqual((names[1], names[25754]), ("host", "hopeful_taussig"))
+        p = run(self.dir, e2e.SAKER, "-pc", "-r", capture, "-c", "spy_users")
+        self.assertRegex(p.stdout.decode(), r"CONTAINER.*\n.* hopeful_taussig  root ")
+
     def test_same_text(self):
         for name in ("stdin", "stdout", "stderr"):
             for capture in CAPTURES:
@@ -526,9 +534,10 @@ class Activity(unittest.TestCase):
         self.assertEqual(p.returncode, 0, p.stderr)
         tids = set(e2e.run(e2e.SAKER, "-r", out, "-p", "%thread.tid").split())
         self.assertEqual(tids, {str(self.pid)})
-        live = run(self.dir, e2e.SAKER, "-c", "around", f"{out} 10", "evt.type=fsync")
-        self.assertEqual(live.returncode, 1)
-        self.assertIn(b"-r", live.stderr)
+        for source in ([], ["-r", "-"]):  # live, and what cannot be read a second time
+            p = run(self.dir, e2e.SAKER, *source, "-c", "around", f"{out} 10", "evt.type=fsync")
+            self.assertEqual(p.returncode, 1)
+            self.assertIn(b"-r", p.stderr)
 
     def test_state(self):
         """What /proc says of this process, which waits."""
