@@ -264,9 +264,11 @@ class Judged(unittest.TestCase):
 
     def test_containers(self):
         capture = os.path.join(os.path.dirname(CAPTURES[0]), "container_run_as_user_0.scap")
-        p = run(self.dir, e2e.SAKER, "-pc", "-j", "-r", capture, "-c", "ps")
-        names = {r["proc.pid"]: r["container.name"] for r in map(json.loads, p.stdout.splitlines())}
-        self.assertEqual((names[1], names[25754]), ("host", "hopeful_taussig"))
+        # Its name comes with the first events.
+        for words, name in ((), "697956520d89"), (["fd.num>=0", "evt.num>1000"], "hopeful_taussig"):
+            p = run(self.dir, e2e.SAKER, "-pc", "-j", "-r", capture, "-c", "ps", *words)
+            names = {r["proc.pid"]: r["container.name"] for r in map(json.loads, p.stdout.splitlines())}
+            self.assertEqual((names[1], names[25754]), ("host", name))
         p = run(self.dir, e2e.SAKER, "-pc", "-r", capture, "-c", "spy_users")
         self.assertRegex(p.stdout.decode(), r"CONTAINER.*\n.* hopeful_taussig  root ")
 

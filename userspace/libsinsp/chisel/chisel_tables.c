@@ -136,11 +136,18 @@ static void put_fd(const struct sinsp_fd *fd, void *ctx)
 	lua_rawseti(L, -2, fd->num);
 }
 
+/* The id as long as the name is not known. */
+static const char *container_text(const struct sinsp_container *c)
+{
+	if (!c)
+		return "host";
+	return *c->name ? c->name : c->id;
+}
+
 static void set_details(struct asked *a, const struct sinsp_thread *t)
 {
 	const struct sinsp_process *p = t->proc;
 	const struct scap_text args = sinsp_thread_args(t);
-	const struct sinsp_container *container = sinsp_thread_container(t);
 	lua_State *L = a->L;
 	int64_t n_children = 0;
 
@@ -160,7 +167,7 @@ static void set_details(struct asked *a, const struct sinsp_thread *t)
 	set_number(L, "pfmajor", (int64_t)t->pfmajor);
 	set_number(L, "pfminor", (int64_t)t->pfminor);
 	set_number(L, "clone_ts", (int64_t)t->start_ns);
-	set_text(L, "container", container ? container->name : "host");
+	set_text(L, "container", container_text(sinsp_thread_container(t)));
 	set_text(L, "username", sinsp_user_name(a->insp, t->uid) ?: "<NA>");
 	set_texts(L, "args", args.p, args.len);
 	set_texts(L, "env", p->env, sinsp_str_len(p->env));
