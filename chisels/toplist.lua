@@ -18,7 +18,8 @@
 --       event   called with each event: false if it does not count
 --       restart called where counting begins: at first, and after each table
 --       settle  called with (add, time) before a table is made: add(key values, index of the value, n)
---       missing called when there is nothing to show of a capture: a sentence in place of the table, or nil
+--       note    called at the end of a capture: a sentence about what the table does not show, or nil; in
+--               place of the table, if that is empty
 --       top     rows, unless the person says how many (10)
 local report = require "report"
 
@@ -230,11 +231,9 @@ return function(spec)
     begin = begin or tonumber(sysdig.get_firstevent_ts())
     if spec.settle then spec.settle(counted.add, now) end
     local all, by, passed = counted.list, 1, math.max(now - begin, 1)
-    local missing = #all == 0 and not sysdig.is_live() and spec.missing and spec.missing()
-    if missing then
-      sysdig.log(missing, "warning")
-      return
-    end
+    local note = spec.note and not sysdig.is_live() and spec.note()
+    if note then sysdig.log(note, "warning") end
+    if note and #all == 0 then return end
     for i, value in ipairs(spec.values) do
       if value.name == spec.arg[spec.sort_as or "sort"] then by = i end
     end

@@ -38,8 +38,9 @@ enum drv_tasks {
 	DRV_TASKS_THREADS = 1 << 6, /* its own number has the mark DRV_MARK_THREAD */
 	DRV_TASKS_SUPPRESS = 1 << 5, /* nor is it of a process with the marks of suppression */
 };
-#define DRV_TASKS_MARKS (DRV_TASKS_MARKED | DRV_TASKS_SUPPRESS | DRV_TASKS_THREADS) /* need marks  \
-										     */
+#define DRV_TASKS_MARKS                                                                            \
+	(DRV_TASKS_MARKED | DRV_TASKS_SUPPRESS | DRV_TASKS_THREADS) /* need marks                  \
+								     */
 
 /* Bytes kept of what goes through sockets one of whose ports is in the range. */
 struct drv_snap_port {
@@ -63,6 +64,14 @@ enum drv_mark {
 #define DRV_MAX_LISTED 1024 /* names, users */
 #define DRV_MAX_CGROUPS 16
 
+/* Which task switches are recorded. */
+enum drv_switches {
+	DRV_SWITCHES_NONE,
+	DRV_SWITCHES_MEANT, /* from tasks that are meant */
+	DRV_SWITCHES_ALL, /* and from others, for the state: when a task that is meant began to run
+			   */
+};
+
 /* const volatile in BPF: the verifier drops what a setting switches off. */
 struct drv_config {
 	u32 self_tgid; /* saker's own process, never recorded; 0: none */
@@ -75,7 +84,7 @@ struct drv_config {
 	u32 cpus_per_ring; /* more than 1: ringbuf only */
 	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader naps */
 	u32 want_unknown; /* record calls with numbers that no table has */
-	u32 switches; /* record every task switch */
+	u32 switches; /* enum drv_switches */
 	u32 io_cqe_at; /* io_uring's completions come by pointer (since 6.16), not as values */
 	u32 task_storage; /* calls of sleeping tasks are kept in task storage, else in a hash */
 	s64 epoch_offset; /* added to the boot clock gives the time since the epoch, at load */

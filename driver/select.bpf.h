@@ -340,7 +340,10 @@ static __always_inline s32 sel_event(struct drv_slot *slot, struct task_struct *
 		return -1;
 	if (cfg.show_events[row / 64 % (DRV_MAX_EVENTS / 64)] >> (row & 63) & 1 && sel == SEL_MEANT)
 		return 0;
-	return evt_flags & EF_MODIFIES_STATE ? REC_F_STATE_ONLY : -1;
+	if (evt_flags & EF_MODIFIES_STATE ||
+	    (event == EVT_SWITCH_E && cfg.switches == DRV_SWITCHES_ALL))
+		return REC_F_STATE_ONLY;
+	return -1;
 }
 
 #endif /* DRIVER_SELECT_BPF_H */

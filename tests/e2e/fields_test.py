@@ -51,6 +51,8 @@ RULES = [
     ("Start of processes", r"proc\.duration", lambda e, t, o, native: t == "<NA>" and native),
     ("What is not known", r"thread\.(tot)?exectime|proc\.tty|fd\.dev(\.m\w+)?",
      lambda e, t, o, native: native and o == "<NA>"),
+    ("Switches that are missing", r"thread\.(tot)?exectime",
+     lambda e, t, o, native: o == "<NA>" or int(o) < int(t)),
     ("What is not known", r"fd\.(name|containername|directory|containerdirectory)",
      lambda e, t, o, native: native and o == "<NA>" and t in ("", ":", "/", ":/")),
     ("Groups of processes", r"proc\.vpgid", lambda e, t, o, native: native),

@@ -22,6 +22,8 @@ CATEGORIES = {"Application", "CPU Usage", "Containers", "Errors", "I/O", "Logs",
 NEEDED = {"around": ["out.scap", "evt.type=open"], "fdbytes_by": ["fd.directory"],
           "fdcount_by": ["proc.name"], "fdtime_by": ["fd.type"], "spy_ip": ["127.0.0.1"],
           "spy_port": ["80"]}
+# What some say of captures that have not what they need, on standard error.
+NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch"}
 
 
 def text_of(name):
@@ -63,6 +65,11 @@ class All(unittest.TestCase):
         for name in chisels():
             self.assertEqual(len(re.findall(rf"(?m)^  {name} ", listed)), 1, name)
 
+    def check_end(self, p, name, what):
+        if name in NOTES and re.fullmatch(rb"saker: [^\n]*%s[^\n]*\n" % NOTES[name], p.stderr):
+            p.stderr = b""
+        self.assertEqual((p.returncode, p.stderr), (0, b""), what)
+
     def runs(self, name):
         for capture in self.captures:
             cwd = os.path.join(self.dir, f"{name}-{os.path.basename(capture)}")
@@ -70,10 +77,10 @@ class All(unittest.TestCase):
             args = ["-r", capture, "-c", name, *NEEDED.get(name, [])]
             for more in ([], ["-pc"]):
                 p = run(cwd, *more, *args)
-                self.assertEqual((p.returncode, p.stderr), (0, b""), f"{name} of {capture}")
+                self.check_end(p, name, f"{name} of {capture}")
                 self.assertNotIn(b"\x1b[2J", p.stdout, f"{name} clears what is no screen")
             p = run(cwd, "-j", *args)
-            self.assertEqual((p.returncode, p.stderr), (0, b""), f"-j {name} of {capture}")
+            self.check_end(p, name, f"-j {name} of {capture}")
             for line in p.stdout.decode(errors="replace").splitlines():
                 self.assertIsInstance(json.loads(line), (dict, list), f"-j {name} of {capture}")
 

@@ -9,8 +9,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import saker_e2e as e2e
@@ -181,6 +183,76 @@ class Judged(Case):
                 self.assertEqual(got, want, (key, capture))
                 n_lines += len(want)
         self.assertTrue(n_lines or not CAPTURES)
+
+
+class Cpu(unittest.TestCase):
+    """Live, by what the kernel counts for the same processes."""
+
+    @classmethod
+    def setUpClass(cls):
+        e2e.need_live()
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.prog = e2e.compile_program("top_chisels", cls.dir)
+
+    def setUp(self):
+        e2e.somebody(self)
+        self.used = os.path.join(self.dir, self.id())
+
+    def capture(self, *args):
+        self.out = os.path.join(self.dir, self.id() + ".out")
+        env = {**os.environ, "SAKER_CHISEL_DIR": FOLDER}
+        with open(self.out, "w") as f:
+            p = subprocess.Popen(["timeout", "-k", "2", "100", e2e.SAKER, "-j", *args], env=env,
+                                 stdin=subprocess.DEVNULL, stdout=f, stderr=f)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return p
+
+    def rows(self, p):
+        self.assertEqual(p.wait(), 0, e2e.read_text(self.out))
+        # Of a command, they are on standard error.
+        return [json.loads(line) for line in e2e.read_text(self.out).splitlines() if line.startswith("{")]
+
+    def compare(self, rows, n):
+        """Each process has the time that it says it used, under its own name, whatever its threads'."""
+        used = [tuple(map(int, line.split())) for line in e2e.read_text(self.used).splitlines()]
+        self.assertEqual(len(used), n)
+        for pid, want in used:
+            got = sum(row["cpu_ns"] for row in rows if row["proc.pid"] == pid)
+            self.assertLess(abs(got - want), 0.05 * want + 20e6, (pid, got, want, rows))
+            self.assertIn("top_chisels", {row["proc.name"] for row in rows if row["proc.pid"] == pid})
+            self.assertNotIn("worker", {row["proc.name"] for row in rows})
+
+    def whole_lives(self, *filter):
+        p = self.capture("-c", "topprocs_cpu", "top=100000", *filter)
+        while not os.path.getsize(self.out) and p.poll() is None: # until it is at work
+            time.sleep(0.01)
+        programs = [subprocess.Popen(words) for words in (
+            [self.prog, self.used, "1500", "1"], [self.prog, self.used, "700", "3"],
+            ["sh", "-c", 'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; exec "$@"', "sh",
+             self.prog, self.used, "300", "1"])]
+        for program in programs:
+            self.assertEqual(program.wait(), 0)
+        p.send_signal(signal.SIGINT)
+        return self.rows(p)
+
+    def test_processes(self):
+        rows = self.whole_lives()
+        self.compare(rows, 3)
+        # The one that ran longest is told of while it ran.
+        self.assertGreater(max(collections.Counter(row["proc.pid"] for row in rows
+                                                   if row["proc.name"] == "top_chisels").values()), 1)
+
+    def test_a_filter(self):
+        rows = self.whole_lives("proc.name in (top_chisels, worker, sh, cat, sleep)")
+        self.compare(rows, 3)
+        self.assertLessEqual({row["proc.name"] for row in rows}, {"top_chisels", "sh", "cat", "sleep"})
+
+    def test_of_a_command(self):
+        """Switches of others say when it began to run."""
+        p = self.capture("-c", "topprocs_cpu", "top=100000", "--", self.prog, self.used, "500", "2")
+        self.compare(self.rows(p), 1)
 
 
 if __name__ == "__main__":

@@ -214,7 +214,7 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
 		.ring_sz = opts->ring_sz,
 		.snaplen = opts->snaplen,
 		.page_faults = opts->page_faults != 0,
-		.switches = opts->switches != 0,
+		.switches = (int)opts->switches,
 		.snap_ports = opts->snap_ports,
 		.n_snap_ports = opts->n_snap_ports,
 		.sampling = opts->sampling,

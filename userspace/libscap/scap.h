@@ -128,7 +128,8 @@ struct scap_open_opts {
 	uint32_t snaplen; /* live: bytes kept of each I/O buffer; 0: 80 */
 	uint32_t no_environ; /* live: leave environments out of the initial state */
 	uint32_t page_faults; /* live: record page faults */
-	uint32_t switches; /* live: record task switches */
+	uint32_t switches; /* live: record task switches; 2: those from tasks that are not meant, too,
+			      with SCAP_EVT_F_STATE_ONLY */
 	const struct scap_select *select; /* live: NULL: everything */
 	const struct scap_snap_port *snap_ports; /* live: instead of snaplen; the most counts */
 	size_t n_snap_ports;

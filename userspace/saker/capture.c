@@ -130,6 +130,13 @@ static const struct scap_sampler_opts *sampler(struct scap_sampler_opts *so,
 	return o->period_ns || o->on.n ? so : NULL;
 }
 
+static uint32_t switches_wanted(const struct capture *c)
+{
+	if (c->chisels_pushdown.turns)
+		return 2;
+	return c->o->switches || c->pushdown.switches || c->chisels_pushdown.switches;
+}
+
 /* The source @i: the only one, or a file of several. */
 static int open_source(struct capture *c, size_t i)
 {
@@ -148,7 +155,7 @@ static int open_source(struct capture *c, size_t i)
 		.snaplen = o->snaplen,
 		.page_faults = o->page_faults || c->pushdown.page_faults ||
 			       c->chisels_pushdown.page_faults,
-		.switches = o->switches || c->pushdown.switches || c->chisels_pushdown.switches,
+		.switches = switches_wanted(c),
 		.select = &select,
 		.snap_ports = o->snap_ports.v,
 		.n_snap_ports = o->snap_ports.n,

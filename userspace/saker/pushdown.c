@@ -63,7 +63,7 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 }
 
 /* Fields that only switches tell. */
-static int asks_for_switches(const struct sinsp_chisel *c)
+static int asks_for_turns(const struct sinsp_chisel *c)
 {
 	return sinsp_chisel_asks(c, "thread.exectime") ||
 	       sinsp_chisel_asks(c, "thread.totexectime");
@@ -80,8 +80,9 @@ int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 
 		if (f)
 			demand(p, f);
-		p->switches |= asks_for_switches(cs->v[i].c);
+		p->turns |= asks_for_turns(cs->v[i].c);
 	}
+	p->switches |= p->turns;
 	if (o->no_pushdown || o->write || lines->needs.history)
 		return 0;
 	err = chisels_filter(cs, &p->filter);

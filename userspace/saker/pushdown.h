@@ -19,6 +19,7 @@ struct pushdown {
 	int decides;
 	int by_type; /* not all types of events can match */
 	int switches, page_faults; /* the filter is about these events */
+	int turns; /* how long threads run is asked for, which only the switches of all tell */
 };
 
 /* Each: 0 or -ENOMEM. With --no-pushdown nothing is decided. */

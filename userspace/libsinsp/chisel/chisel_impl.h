@@ -113,11 +113,14 @@ int sinsp_chisel_thread_table_nofds(lua_State *L);
 int sinsp_chisel_thread_table_barebone(lua_State *L);
 int sinsp_chisel_thread_table_barebone_nofds(lua_State *L);
 int sinsp_chisel_container_table(lua_State *L);
+int sinsp_chisel_running(lua_State *L);
 
 /* The file of a module or chisel in the folders: owned. NULL: none has it. */
 char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name);
 /* A filter of a chisel, of events or of a table of threads, or an error of Lua. */
 struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, int of_threads);
+/* The same, pushed, and freed with what is on the stack. */
+struct sinsp_filter *sinsp_chisel_filter_on_stack(lua_State *L, const char *text, int of_threads);
 
 __attribute__((format(printf, 2, 3))) void sinsp_chisel_say(const struct sinsp_chisel *c,
 							    const char *fmt, ...);

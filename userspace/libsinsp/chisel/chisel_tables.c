@@ -206,8 +206,7 @@ static int gc_filter(lua_State *L)
 	return 0;
 }
 
-/* A filter that goes with what is on the stack. */
-static struct sinsp_filter *filter_on_stack(lua_State *L, const char *text)
+struct sinsp_filter *sinsp_chisel_filter_on_stack(lua_State *L, const char *text, int of_threads)
 {
 	struct sinsp_filter **f = lua_newuserdatauv(L, sizeof(*f), 0);
 
@@ -217,7 +216,7 @@ static struct sinsp_filter *filter_on_stack(lua_State *L, const char *text)
 		lua_setfield(L, -2, "__gc");
 	}
 	lua_setmetatable(L, -2);
-	*f = sinsp_chisel_make_filter(L, text, 1);
+	*f = sinsp_chisel_make_filter(L, text, of_threads);
 	return *f;
 }
 
@@ -229,7 +228,7 @@ static int thread_table(lua_State *L, int fds, int barebone)
 
 	lua_settop(L, 1);
 	if (*text)
-		a.filter = filter_on_stack(L, text);
+		a.filter = sinsp_chisel_filter_on_stack(L, text, 1);
 	lua_newtable(L);
 	set_sorted(L);
 	if (!a.insp)

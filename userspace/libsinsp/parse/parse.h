@@ -90,6 +90,7 @@
 	X(pidns_init_start_ts)                                                                     \
 	X(cpu_usr)                                                                                 \
 	X(cpu_sys)                                                                                 \
+	X(next)                                                                                    \
 	X(reaper_tid)                                                                              \
 	X(length)                                                                                  \
 	X(offset)                                                                                  \

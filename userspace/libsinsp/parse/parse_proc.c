@@ -634,18 +634,21 @@ void sinsp_parse_vm(struct sinsp_parse *p)
 		set_memory(p, p->e->thread->proc);
 }
 
-/* What the thread that leaves the CPU ran, since whoever was there before it left. */
+/* What the thread that leaves the CPU ran, since whoever was there before it left. That it was
+ * another who came then shows that a switch is missing. */
 static void count_exec_time(struct sinsp_parse *p)
 {
 	struct sinsp_switches *w = &p->s->switches;
-	uint64_t now = p->e->raw.true_ns, *last = sinsp_switches_of(w, p->e->raw.cpu);
+	const uint64_t now = p->e->raw.true_ns;
+	struct sinsp_turn *turn = sinsp_switches_of(w, p->e->raw.cpu);
 
 	w->ran_ns = 0;
-	w->ran_known = last && *last && *last <= now;
+	w->ran_known = turn && turn->since_ns && turn->since_ns <= now &&
+		       turn->tid == (int64_t)p->e->raw.hdr->tid;
 	if (w->ran_known)
-		w->ran_ns = now - *last;
-	if (last)
-		*last = now;
+		w->ran_ns = now - turn->since_ns;
+	if (turn)
+		*turn = (struct sinsp_turn){now, sinsp_s64(sinsp_own(p, SINSP_P_next), -1)};
 	if (p->e->thread)
 		p->e->thread->exec_ns += w->ran_ns;
 }

@@ -4,28 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t *sinsp_switches_of(struct sinsp_switches *w, uint32_t cpu)
+struct sinsp_turn *sinsp_switches_of(struct sinsp_switches *w, uint32_t cpu)
 {
 	uint32_t n = w->n ? w->n : 16;
-	uint64_t *v;
+	struct sinsp_turn *v;
 
 	if (cpu < w->n)
-		return &w->last_ns[cpu];
+		return &w->turns[cpu];
 	if (cpu >= SINSP_CPUS_MAX)
 		return NULL;
 	while (n <= cpu)
 		n *= 2;
-	v = realloc(w->last_ns, n * sizeof(*v));
+	v = realloc(w->turns, n * sizeof(*v));
 	if (!v)
 		return NULL;
 	memset(v + w->n, 0, (n - w->n) * sizeof(*v));
-	w->last_ns = v;
+	w->turns = v;
 	w->n = n;
 	return &v[cpu];
 }
 
 void sinsp_switches_fini(struct sinsp_switches *w)
 {
-	free(w->last_ns);
+	free(w->turns);
 	memset(w, 0, sizeof(*w));
 }
