@@ -28,8 +28,8 @@ function excerpt.init(values)
   if sysdig.get_evtsource_name() == "-" then
     return refuse("dump_file_name: the capture is read a second time: give a file to -r instead of -")
   end
-  if sysdig.get_evtsource_name():find(" ") then
-    return refuse("dump_file_name: the name of the capture has a space in it: use a link without")
+  if (sysdig.get_evtsource_name() .. arg.dump_file_name):find(" ") then
+    return refuse("dump_file_name: names of captures with a space in them cannot be passed on: use a link")
   end
   tid, time = chisel.request_field("thread.tid"), chisel.request_field("evt.rawtime")
   return true

@@ -4,8 +4,9 @@
 -- seen has no latency: it is shown only by those who ask for all calls.
 local report = require "report"
 
--- Results that are no failures.
-local waits = {ok = true, EAGAIN = true, EINPROGRESS = true}
+-- Results that are no failures: to be tried again, by the program or by the kernel itself.
+local waits = {ok = true, EAGAIN = true, EINPROGRESS = true, ERESTARTSYS = true, ERESTARTNOINTR = true,
+               ERESTARTNOHAND = true, ERESTART_RESTARTBLOCK = true}
 
 -- In files of other tools it is 0 where the beginning was not seen.
 local function known(ns) return ns ~= 0 and ns or nil end
