@@ -120,19 +120,36 @@ local function cells_of(columns, row)
   return cells
 end
 
--- An object with the columns' names; what is unknown is left out.
-function report.object(columns, row)
-  local object = {}
-  for i, column in ipairs(columns) do object[column.name] = row[i] end
-  return object
-end
-
 function report.is_json() return sysdig.get_output_format() == "json" end
 
--- An object, as a line.
--- One line. What is no UTF-8 is the replacement character; no control character stays as it is.
+-- An object as a line, its keys in this order, without those that have no value.
+local function print_object(keys, values)
+  local parts = {}
+  for i, key in ipairs(keys) do
+    if values[i] ~= nil then
+      parts[#parts + 1] = json.encode(key) .. ":" .. json.encode(values[i])
+    end
+  end
+  report.print_text("{" .. table.concat(parts, ",") .. "}")
+end
+
+-- An object as a line, its keys sorted.
 function report.print_json(object)
-  local text = json.encode(object)
+  local keys, values = {}, {}
+  for key in pairs(object) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for i, key in ipairs(keys) do values[i] = object[key] end
+  print_object(keys, values)
+end
+
+local function names_of(columns)
+  local names = {}
+  for i, column in ipairs(columns) do names[i] = column.name end
+  return names
+end
+
+-- One line of JSON. What is no UTF-8 is the replacement character; no control character stays as it is.
+function report.print_text(text)
   if text:find("[\128-\255]") then
     text = text:gsub("[\128-\255]+", function(run) return not utf8.len(run) and "\\ufffd" or nil end)
     text = text:gsub("\xC2([\x80-\x9F])", function(c) return ("\\u00%02x"):format(c:byte()) end)
@@ -193,10 +210,11 @@ function report.draw(lines)
 end
 
 local function put_objects(columns, rows, time)
+  local names = names_of(columns)
+  names[#names + 1] = time and "time"
   for _, row in ipairs(rows) do
-    local object = report.object(columns, row)
-    object.time = time
-    report.print_json(object)
+    row[#columns + 1] = time
+    print_object(names, row)
   end
   io.flush()
 end
@@ -237,10 +255,10 @@ function report.stream(columns)
       widths[n] = math.max(column.width or 0, width_of(column.title))
     end
   end
-  local has_head = false
+  local names, has_head = names_of(columns), false
   return function(row, color)
     if report.is_json() then
-      report.print_json(report.object(columns, row))
+      print_object(names, row)
       return
     end
     if not has_head then print((line(shown, widths, head))) end

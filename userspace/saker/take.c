@@ -316,7 +316,7 @@ static int keep_for_state(const struct take *t, struct sinsp_evt *evt)
 	return 1;
 }
 
-/* Lines leave out what the capture tells of itself: processes as they were now and then, and losses. */
+/* Lines leave out what the capture tells of itself: processes as they were, and what was lost. */
 static int is_for_chisels(const struct take *t, const struct sinsp_evt *evt)
 {
 	return t->chisels && (evt->raw.num || evt->raw.type == EVT_LOST_E) && evt->info &&
