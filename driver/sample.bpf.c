@@ -23,6 +23,7 @@ struct sample {
 static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 					   struct task_struct *task)
 {
+	struct pt_regs *regs = user_regs(task);
 	u64 id = 0;
 	u32 n;
 
@@ -36,9 +37,9 @@ static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 	n = id ? 0 : w->n;
 	put_frames(r, w, w->frames, n, STACK_USER_MAX);
 	put_u8(r, w->end);
-	put_u64_when(r, w, w->ip, w->ip);
-	put_u64_when(r, w, w->ip, w->sp);
-	put_u64_when(r, w, w->ip, w->bp);
+	put_u64_when(r, w, regs, regs ? regs->ip : 0);
+	put_u64_when(r, w, regs, regs ? regs->sp : 0);
+	put_u64_when(r, w, regs, regs ? regs->bp : 0);
 	put_u64_when(r, w, id, id);
 }
 

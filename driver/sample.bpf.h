@@ -72,6 +72,12 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 	user_frames(w);
 }
 
+/* Where the user registers of @task are; NULL: it has no user stack. */
+static __always_inline struct pt_regs *user_regs(struct task_struct *task)
+{
+	return has_user_stack(task) ? (void *)bpf_task_pt_regs(task) : NULL;
+}
+
 /* Between here and put_done: what follows is known to the verifier only as far as it has to be. */
 static __always_inline void settle_in(struct rec *r, struct user_walk *w)
 {

@@ -72,10 +72,10 @@ static __always_inline struct off_slot *off_make(struct task_struct *task)
 /* The call that @task is in. What came by an interrupt or fault has a negative number there. */
 static __always_inline u32 call_of(struct task_struct *task)
 {
-	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	struct pt_regs *regs = user_regs(task);
 	s64 nr;
 
-	if (!has_user_stack(task))
+	if (!regs)
 		return NO_CALL;
 	nr = regs->orig_ax;
 	if (nr < 0 || nr >= SAMPLE_CALL_IA32)
@@ -86,6 +86,7 @@ static __always_inline u32 call_of(struct task_struct *task)
 /* The user stack, for which the CPU's writer counts as at work: what faults is the driver's own. */
 static __always_inline void off_walk(struct off_slot *slot, struct task_struct *task)
 {
+	struct pt_regs *regs = user_regs(task);
 	struct ring *ring = this_ring();
 	struct user_walk *w;
 	u32 level;
@@ -93,6 +94,9 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 
 	slot->n_user = 0;
 	slot->end = STACK_END_NONE;
+	slot->ip = regs ? regs->ip : 0;
+	slot->sp = regs ? regs->sp : 0;
+	slot->bp = regs ? regs->bp : 0;
 	if (!ring)
 		return;
 	level = ONCE(ring->hdr.nest);
@@ -105,9 +109,6 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 		if (!n || !bpf_probe_read_kernel(slot->user, 8 * n, w->frames))
 			slot->n_user = n;
 		slot->end = w->end;
-		slot->ip = w->ip;
-		slot->sp = w->sp;
-		slot->bp = w->bp;
 		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
 	}
 	ring_leave(ring);

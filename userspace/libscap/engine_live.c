@@ -206,7 +206,7 @@ static void live_engine_close(void *engine)
 	free(e);
 }
 
-static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
+static int load_driver(struct live_engine *e, const struct scap_open_opts *opts, int only_samples)
 {
 	const struct live_opts lo = {
 		.sz = sizeof(lo),
@@ -221,6 +221,7 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts)
 		.cpus_per_ring = opts->cpus_per_ring,
 		.select = opts->select,
 		.sampler = opts->sampler,
+		.only_samples = only_samples,
 	};
 
 	return live_load(&e->driver, &lo, &e->log);
@@ -302,11 +303,39 @@ static int start_sampler(struct live_engine *e)
 
 	if (!s)
 		return 0;
-	e->join = sample_join_new();
-	err = e->join ? live_sampler_start(s) : -ENOMEM;
+	err = live_sampler_start(s);
 	if (!err)
 		note_sampler(e, SAMPLER_START);
 	return err;
+}
+
+/* The driver is loaded and attached, and its rings can be read. */
+static int open_driver(struct live_engine *e, const struct scap_open_opts *opts, int only_samples)
+{
+	const struct scap_sampler_opts *so = opts->sampler;
+	int err;
+
+	e->nap_ms = NAP_MIN_MS;
+	epoch_init(&e->epoch, epoch_read_offset());
+	err = check_namespace(&e->log);
+	err = err ?: load_driver(e, opts, only_samples);
+	if (so && so->maps)
+		err = err ?: live_maps_open(&e->maps, &e->log);
+	if (so && !so->parts && !err) {
+		e->join = sample_join_new();
+		err = e->join ? 0 : -ENOMEM;
+	}
+	return err ?: open_sources(e) ?: live_attach(e->driver);
+}
+
+static int finish_open(void **engine, struct live_engine *e, int err, const struct scap_log *log)
+{
+	if (!err) {
+		*engine = e;
+		return 0;
+	}
+	live_engine_close(e);
+	return err == -ENOMEM ? scap_fail(log, err, "a live capture needs more memory") : err;
 }
 
 int scap_live_open(void **engine, const struct scap_open_opts *opts, const struct scap_log *log)
@@ -316,24 +345,29 @@ int scap_live_open(void **engine, const struct scap_open_opts *opts, const struc
 
 	if (e) {
 		e->log = *log;
-		e->nap_ms = NAP_MIN_MS;
-		epoch_init(&e->epoch, epoch_read_offset());
-		err = check_namespace(log);
-		err = err ?: load_driver(e, opts);
-		if (opts->sampler && opts->sampler->maps)
-			err = err ?: live_maps_open(&e->maps, log);
-		err = err ?: open_sources(e);
-		err = err ?: live_attach(e->driver);
+		err = open_driver(e, opts, 0);
 		err = err ?: start_sampler(e);
 		err = err ?: scan_state(e, opts);
 	}
-	if (err) {
-		live_engine_close(e);
-		return err == -ENOMEM ? scap_fail(log, err, "a live capture needs more memory")
-				      : err;
+	return finish_open(engine, e, err, log);
+}
+
+int scap_live_open_sampler(void **engine, const struct scap_open_opts *opts,
+			   const struct scap_log *log)
+{
+	struct live_engine *e = calloc(1, sizeof(*e));
+	int err = -ENOMEM;
+
+	if (e) {
+		e->log = *log;
+		err = open_driver(e, opts, 1);
 	}
-	*engine = e;
-	return 0;
+	return finish_open(engine, e, err, log);
+}
+
+struct live_sampler *scap_live_sampler(void *engine)
+{
+	return live_sampler_of(((struct live_engine *)engine)->driver);
 }
 
 /* An event that no ring has. */
@@ -670,8 +704,10 @@ static int live_sampler_stats_of(const void *engine, struct scap_sampler_stats *
 	if (!s)
 		return -ENODATA;
 	live_sampler_stats(s, st);
-	st->n_lone = sample_join_n_lone(e->join);
-	st->n_never = sample_join_n_never(e->join);
+	if (e->join) {
+		st->n_lone = sample_join_n_lone(e->join);
+		st->n_never = sample_join_n_never(e->join);
+	}
 	return 0;
 }
 

@@ -362,8 +362,11 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 
 	if (is_sample(p))
 		return is_wanted_sample(d, o, p);
-	if (o->only_samples && p != d->skel->progs.task_rows)
-		return 0;
+	/* Whether a task is meant is found out anew after each switch, its descendants by forks. */
+	if (o->only_samples)
+		return o->select && (p == d->skel->progs.sched_switch ||
+				     p == d->skel->progs.sched_process_fork ||
+				     p == d->skel->progs.sched_process_exit);
 	if (is_filler(p) || (is_page_fault(p) && !o->page_faults) ||
 	    (is_io_uring(p) && !kernel_is_6_4()))
 		return 0;

@@ -244,6 +244,18 @@ static uint64_t n_due(const struct live_sampler *s)
 	return n;
 }
 
+/* 0 unless somebody wants the kernel to count: kernel.bpf_stats_enabled, bpf_enable_stats. */
+static uint64_t n_kernel_runs(const struct live_sampler *s)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t len = sizeof(info);
+
+	if (!s->parts.clock ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(s->parts.clock), &info, &len))
+		return 0;
+	return info.run_cnt;
+}
+
 static uint64_t load(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
@@ -262,6 +274,7 @@ void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats 
 {
 	*st = (struct scap_sampler_stats){
 		.n_due = n_due(s),
+		.n_kernel_runs = n_kernel_runs(s),
 		.period_ns = s->parts.config->period_ns,
 		.depth = s->parts.config->depth,
 		.interval_ns = s->interval_ns,

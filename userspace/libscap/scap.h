@@ -114,6 +114,7 @@ struct scap_sampler_opts {
 	const char *const *tracepoints; /* at these of the kernel, as in sched_wakeup */
 	size_t n_tracepoints;
 	const char *session; /* there is one sampler at a time of each name; NULL: the usual one */
+	uint32_t parts; /* samples and what comes of them later as they are, not joined */
 	uint32_t maps; /* events of mappings of code, too, so that frames can be named */
 };
 
@@ -230,6 +231,7 @@ struct scap_sampler_stats {
 	uint64_t n_runs, n_samples, n_dropped, n_filtered; /* of all reasons */
 	uint64_t n_due; /* ticks of the clocks, by the time for which they were on */
 	uint64_t n_missed; /* of them: that made no program run */
+	uint64_t n_kernel_runs; /* of the clock, as the kernel counts them, where it does; else 0 */
 	struct scap_sampler_counts by_reason[8]; /* by enum sample_reason */
 	uint64_t ends[32]; /* of user stacks, by enum stack_end, as they were at once */
 	uint64_t n_later; /* user stacks to be finished later */

@@ -42,6 +42,11 @@ struct scap_engine_ops {
 /* Each sets *engine only when it returns 0. */
 int scap_live_open(void **engine, const struct scap_open_opts *opts, const struct scap_log *log);
 int scap_file_open(void **engine, const struct scap_open_opts *opts, const struct scap_log *log);
+/* A live engine with nothing but a sampler, which is not started. */
+int scap_live_open_sampler(void **engine, const struct scap_open_opts *opts,
+			   const struct scap_log *log);
+struct live_sampler;
+struct live_sampler *scap_live_sampler(void *engine);
 extern const struct scap_engine_ops scap_live_ops, scap_file_ops, scap_fake_ops;
 
 /* A source over an engine that is already open; takes @engine. Used by engine_fake.h. */
