@@ -105,13 +105,13 @@ local function verdict(now)
     said[1] = ("%d events were lost%s: sums and counts are too low by as much"):format(
       total, n_calls > 0 and (", %.1f %% of all"):format(total * 100 / (total + n_calls)) or "")
     said[2] = changes == 0 and "none of them changes names of processes or files: these are right" or
-      ("%d of them change what is known: names of processes and files that were learnt before %s may be wrong until they are told anew")
-        :format(changes, report.clock(certain_from))
+      ("%d of them change what is known: names of processes and files that were learnt before " ..
+       "%s may be wrong until they are told anew"):format(changes, report.clock(certain_from))
   end
   if pauses > 0 then
     if paused then pause_ns = pause_ns + now - paused end
-    said[#said + 1] = ("recording paused %d times, for %s in all (--sampling): that is not counted as lost"):format(
-      pauses, report.time(pause_ns))
+    said[#said + 1] = ("recording paused %d times, for %s in all (--sampling): that is not counted " ..
+                       "as lost"):format(pauses, report.time(pause_ns))
   end
   return said
 end
@@ -122,7 +122,8 @@ function on_capture_end(s, ns)
     return (a[3] or -1) < (b[3] or -1)
   end)
   if report.is_json() then
-    report.print_json({total = (total > 0 or tells_losses) and total or nil, changes = changes, calls = n_calls, pauses = pauses})
+    report.print_json({total = (total > 0 or tells_losses) and total or nil, changes = changes,
+                       calls = n_calls, pauses = pauses})
     return
   end
   if #order > 0 then
