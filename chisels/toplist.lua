@@ -11,15 +11,18 @@
 --                 when = NAME    only of events of which this field is true
 --                 max = true     the largest instead of the sum;  mean = true    the mean;
 --                 share = true   nanoseconds, shown as percent of the time that passed
+--                 known = function() -> false if nothing tells
+--                 sort = NAME    what it is called where the person says what to sort by, if not `name`
 --       filter  which events (text, or a function that makes it of the arguments)
 --       args    further arguments, as of report.args; SPEC gets them as `spec.arg` before on_init
 --       sort_as the name of the argument that says what to sort by, which comes first then
 --       init    called in on_init, to request fields that `of` uses
---       event   called with each event: false if it does not count
+--       event   called with each event, and add: false if it does not count, or is counted already
 --       restart called where counting begins: at first, and after each table
 --       settle  called with (add, time) before a table is made: add(key values, index of the value, n)
 --       note    called at the end of a capture: a sentence about what the table does not show, or nil; in
 --               place of the table, if that is empty
+--       nothing a sentence for a capture without what is counted, if `filter` does not say it
 --       top     rows, unless the person says how many (10)
 local report = require "report"
 
@@ -75,6 +78,7 @@ end
 
 -- What is shown of a sum. What was counted and is not there is 0; a time may be unknown.
 local function shown(value, sum, n, passed)
+  if value.known and not value.known() then return nil end
   if not sum then return value.kind ~= "time" and not value.share and 0 or nil end
   if value.mean then return sum // n end
   return value.share and sum * 100 / passed or sum
@@ -101,7 +105,7 @@ end
 
 local function arguments(spec)
   local names = {}
-  for i, value in ipairs(spec.values) do names[i] = value.name end
+  for i, value in ipairs(spec.values) do names[i] = value.sort or value.name end
   local rows = spec.args or {}
   local sort = {name = spec.sort_as or "sort", default = names[1], check = report.one_of(names),
                 description = "by which column: " .. table.concat(names, ", ")}
@@ -202,9 +206,11 @@ return function(spec)
     return true
   end
 
+  local function add(...) return counted.add(...) end
+
   local key, n_readers, event = {}, #spec.values, spec.event
   function on_event()
-    if event and not event() then return true end
+    if event and not event(add) then return true end
     local n_known = 0
     for i = 1, #keys do
       key[i] = keys[i]()
@@ -229,13 +235,13 @@ return function(spec)
 
   local function put(now)
     begin = begin or tonumber(sysdig.get_firstevent_ts())
-    if spec.settle then spec.settle(counted.add, now) end
+    if spec.settle then spec.settle(add, now) end
     local all, by, passed = counted.list, 1, math.max(now - begin, 1)
     local note = spec.note and not sysdig.is_live() and spec.note()
     if note then sysdig.log(note, "warning") end
     if note and #all == 0 then return end
     for i, value in ipairs(spec.values) do
-      if value.name == spec.arg[spec.sort_as or "sort"] then by = i end
+      if (value.sort or value.name) == spec.arg[spec.sort_as or "sort"] then by = i end
     end
     for _, row in ipairs(all) do
       row.shown = {}
@@ -250,7 +256,9 @@ return function(spec)
     end
     report.put(columns, rows, widths, title(now), sysdig.is_live() and now or nil,
                #all > 1 and total_of(all, spec.values, passed) or nil)
-    if #rows == 0 and not sysdig.is_live() and not report.is_json() then print(no_events(filter)) end
+    if #rows == 0 and not sysdig.is_live() and not report.is_json() then
+      print(spec.nothing or no_events(filter))
+    end
     drawn, begin = true, now
     restart()
   end

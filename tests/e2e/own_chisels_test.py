@@ -23,7 +23,7 @@ NEEDED = {"around": ["out.scap", "evt.type=open"], "fdbytes_by": ["fd.directory"
           "fdcount_by": ["proc.name"], "fdtime_by": ["fd.type"], "spy_ip": ["127.0.0.1"],
           "spy_port": ["80"]}
 # What some say of captures that have not what they need, on standard error.
-NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch"}
+NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch", "iotop": rb"switch"}
 
 
 def text_of(name):

@@ -117,6 +117,11 @@ for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         server.recv(100000)
     server.sendall(b"z" * 5)
     client.recv(100)
+    for n in range(3):
+        client.sendall(b"GET /page HTTP/1.1\\r\\nHost: here\\r\\nAccept: x\\r\\n\\r\\n")
+        server.recv(1000)
+        server.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello")
+        client.recv(1000)
 def named():
     ctypes.CDLL(None).prctl(15, b"named", 0, 0, 0)
     with open(name) as f: f.read()
@@ -172,6 +177,30 @@ class Judged(Case):
                 self.assertEqual(got[:len(want)], want, (chisel, capture))
                 n_lines += len(want)
         self.assertTrue(n_lines or not CAPTURES)
+
+    def test_httptop(self):
+        n_rows = 0
+        for capture in self.captures:
+            for by, value in (("ncalls", "ncalls"), ("time", "time_ns"), ("bytes", "bytes")):
+                data = json.loads(self.theirs(capture, "httptop " + by, "-j"))["data"]
+                want = {tuple(row[:2]): int(row[2]) for row in data if row[2]}
+                got = {(row["method"], row["url"]): row[value]
+                       for row in self.ours(capture, "httptop " + by, ALL)}
+                self.assertEqual(got.keys(), want.keys(), (by, capture))
+                for key, n in got.items():
+                    # Times since 1970 are no exact numbers to sysdig.
+                    self.assertLessEqual(abs(n - want[key]), 512 if by == "time" else 0, (key, by))
+                n_rows += len(want)
+        self.assertTrue(n_rows or not CAPTURES)
+
+    def test_iotop(self):
+        """The bytes of topprocs_file; and a file that is read again comes from the cache."""
+        for capture in self.captures:
+            rows, files = self.ours(capture, "iotop", ALL), self.ours(capture, "topprocs_file", ALL)
+            self.assertEqual({(r["proc.pid"], r["proc.name"], r["read"], r["written"]) for r in rows},
+                             {(r["proc.pid"], r["proc.name"], r["read"], r["written"]) for r in files})
+            for row in rows:
+                self.assertLessEqual(row.get("cached", 0), row["read"], capture)
 
     def test_fdcount(self):
         n_lines = 0
