@@ -302,6 +302,66 @@ class Judged(unittest.TestCase):
         self.assertIn(b"v_procs is a view", p.stderr)
 
 
+# Loads the views that are its arguments, and asks for all that they name; prints what is refused.
+VIEWS = """
+args = {{name = "views", description = "files"}}
+function on_set_arg(_, value) views = value return true end
+
+local function try(view, what, f, text)
+  if text == nil or text == "" then return end
+  local ok, why = pcall(f, (text:gsub("%%depth", "1")))
+  if not ok then print(view, what, text, why) end
+end
+
+function on_init()
+  for path in views:gmatch("[^,]+") do
+    local name, env = path:match("([^/]+)%.lua$"), setmetatable({}, {__index = _G})
+    setfenv(assert(loadfile(path)), env)()
+    local view = env.view_info or {} -- v_cpus.lua has none
+    try(name, "filter", chisel.set_filter, view.filter)
+    for _, field in ipairs(view.applies_to or {}) do
+      try(name, "applies_to", chisel.set_filter, field ~= "" and field .. " exists" or "")
+    end
+    for _, column in ipairs(view.columns or {}) do
+      try(name, "field", chisel.request_field, column.field)
+      try(name, "filterfield", chisel.set_filter, column.filterfield and column.filterfield .. " exists")
+    end
+    print(name, "loaded")
+  end
+  os.exit(0)
+end
+"""
+
+
+@unittest.skipUnless(os.path.isdir(JUDGES), "sysdig is not installed: scripts/setup --tests")
+class Views(unittest.TestCase):
+    def test_resolve(self):
+        folder = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, folder)
+        with open(os.path.join(folder, "views.lua"), "w") as f:
+            f.write(VIEWS)
+        paths = sorted(glob.glob(f"{JUDGES}/v_*.lua"))
+        self.assertGreater(len(paths), 40)
+        e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), os.path.join(folder, "in.scap"), "10")
+        p = run(folder, e2e.SAKER, "-r", "in.scap", "-c", "views", ",".join(paths))
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        lines = p.stdout.decode().splitlines()
+        self.assertEqual(sum(l.endswith("\tloaded") for l in lines), len(paths))
+        for line in lines:
+            # What saker does not ask for, and what is no field of sysdig's either.
+            self.assertRegex(line, r"\tloaded$|(k8s|mesos|marathon|span|evt\.infra)\.\S*.* is not supported"
+                             r"|unknown field fd\.dp(ort|roto)")
+
+    def test_tell_of_themselves(self):
+        out = e2e.run(e2e.SAKER, "-i", "v_procs")
+        self.assertIn("v_procs: Processes, a view", out)
+        self.assertIn("Filter: evt.type!=switch\n", out)
+        self.assertIn("  RES (thread.vmrss.b)\n      Resident non-swapped memory", out)
+        self.assertNotIn("NA (", out)
+        self.assertIn("(k8s.pod.name)\n      the field k8s.pod.name is not supported",
+                      e2e.run(e2e.SAKER, "-i", "v_kubernetes_pods"))
+
+
 class Own(unittest.TestCase):
     """Chisels written here, over a capture made here."""
 

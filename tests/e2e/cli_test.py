@@ -128,11 +128,16 @@ class CommandLine(unittest.TestCase):
                  'echo "${COMPREPLY[@]}"'
 
         def offers(*words):
-            return e2e.run("bash", "-c", script, "bash", "saker", *words).split()
+            return e2e.run("bash", "-c", script, "bash", e2e.SAKER, *words,
+                           env={"SAKER_CHISEL_DIR": os.path.join(e2e.SOURCE, "chisels")}).split()
         self.assertEqual(offers("--su"), ["--suppress-comm", "--summary"])
         self.assertEqual(offers("--ring", ""), ["array", "ringbuf", "perf"])
         self.assertEqual(offers("-n", ""), [])
         self.assertIn("/usr", offers("-r", "/us"))
+        for option in "-c", "--chisel", "-i", "--chisel-info":
+            self.assertEqual(offers(option, "topfiles_b"), ["topfiles_bytes"])
+            self.assertIn("/usr", offers(option, "/us"))
+        self.assertLess({"lsof", "ps", "topprocs_errors"}, set(offers("-c", "")))
 
     def test_man_page(self):
         if not shutil.which("groff"):

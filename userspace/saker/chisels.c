@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fields/field.h"
 #include "fields/format.h"
 #include "say.h"
 #include "spawn.h"
@@ -201,7 +202,7 @@ static int open_one(struct chisels *cs, const struct options *o, size_t i, char 
 	free(name);
 	if (err)
 		return err;
-	if (sinsp_chisel_info(use->c)->is_view) {
+	if (sinsp_chisel_info(use->c)->view) {
 		say("%s is a view, data for a table on the terminal: there is nothing to run",
 		    sinsp_chisel_info(use->c)->name);
 		return -EINVAL;
@@ -517,7 +518,7 @@ static int list_one(void *ctx, const char *name)
 	if (err)
 		return err == -ENOMEM ? err : 0; /* a module, or broken: -i says more */
 	info = sinsp_chisel_info(c);
-	if (!info->hidden && !info->is_view && *info->description) {
+	if (!info->hidden && !info->view && *info->description) {
 		v = realloc(l->v, (l->n + 1) * sizeof(*v));
 		if (v) {
 			l->v = v;
@@ -589,6 +590,47 @@ int chisels_list(const struct options *o)
 	return err ? STATUS_FAILED : STATUS_OK;
 }
 
+/* What is wrong with a field of another tool's; NULL: nothing. */
+static char *why_no_field(const char *name)
+{
+	struct sinsp_field f = {0};
+	const char *why = "";
+	char *copy = NULL;
+	size_t at;
+
+	if (sinsp_field_parse(&f, name, &why, &at) < 0)
+		copy = strdup(why);
+	sinsp_field_fini(&f);
+	return copy;
+}
+
+static void put_column(const struct sinsp_view_column *column, int width)
+{
+	char *why = why_no_field(column->field);
+
+	printf("  %s (%s)\n", column->name, column->field);
+	if (why || *column->description) {
+		printf("      ");
+		put_wrapped_to(stdout, why ?: column->description, 6, width);
+	}
+	free(why);
+}
+
+static void put_view(const struct sinsp_chisel_info *info)
+{
+	const struct sinsp_view *view = info->view;
+	const int width = terminal_width(stdout);
+
+	printf("%s: %s, a view: data for a table on the terminal, not to be run with -c\nFile: "
+	       "%s\n\n",
+	       info->name, view->name, info->path);
+	put_wrapped_to(stdout, view->description, 0, width);
+	printf("\nFilter: %s\nColumns:\n", *view->filter ? view->filter : "none");
+	for (size_t i = 0; i < view->n_columns; i++)
+		if (!view->columns[i].is_key)
+			put_column(&view->columns[i], width);
+}
+
 static void put_info(const struct sinsp_chisel_info *info)
 {
 	const int width = terminal_width(stdout);
@@ -620,7 +662,7 @@ int chisels_show(const struct options *o)
 	if (!err)
 		err = sinsp_chisel_open(&c, &cs.run, o->chisel_info);
 	if (!err)
-		put_info(sinsp_chisel_info(c));
+		(sinsp_chisel_info(c)->view ? put_view : put_info)(sinsp_chisel_info(c));
 	sinsp_chisel_close(c);
 	chisels_close(&cs);
 	return err ? STATUS_FAILED : STATUS_OK;

@@ -90,14 +90,35 @@ static void put_bash_choices(const struct option_row *row)
 	printf("' -- \"$cur\")\n\t\treturn\n\t\t;;\n");
 }
 
-/* Options whose argument has no words to offer, or is the name of a file. */
-static void put_bash_others(int files)
+/* What the words are that an option takes. */
+static const struct {
+	const char *arg, *offers;
+} bash_args[] = {
+	{"FILE", "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")"},
+	/* Chisels, as they are listed, and files with a folder before them. */
+	{"CHISEL", "mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" -cl 2>/dev/null |\n"
+		 "\t\t\tsed -n 's/^  \\([^ ][^ ]*\\).*/\\1/p')\" -- \"$cur\"\n"
+		 "\t\t\t[[ $cur != */* ]] || compgen -f -- \"$cur\")"},
+	{NULL, "COMPREPLY=()"},
+};
+
+static int is_bash_arg(const char *arg, size_t i)
+{
+	size_t at = 0;
+
+	while (bash_args[at].arg && strcmp(bash_args[at].arg, arg) != 0)
+		at++;
+	return at == i;
+}
+
+/* Options whose argument has no words to offer, or is one of these. */
+static void put_bash_others(size_t i)
 {
 	const struct option_row *row;
 	const char *sep = "\t";
 
 	for (row = option_rows; row->name; row++) {
-		if (!row->arg || row->choices || (strcmp(row->arg, "FILE") == 0) != files)
+		if (!row->arg || row->choices || !is_bash_arg(row->arg, i))
 			continue;
 		if (row->letter)
 			printf("%s-%c", sep, row->letter);
@@ -106,8 +127,7 @@ static void put_bash_others(int files)
 		printf("%s--%s", sep, row->name);
 		sep = " | ";
 	}
-	printf(")\n\t\t%s\n\t\treturn\n\t\t;;\n",
-	       files ? "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")" : "COMPREPLY=()");
+	printf(")\n\t\t%s\n\t\treturn\n\t\t;;\n", bash_args[i].offers);
 }
 
 static void put_bash_words(void)
@@ -143,8 +163,8 @@ static int put_bash(void)
 		if (row->choices)
 			put_bash_choices(row);
 	}
-	put_bash_others(1);
-	put_bash_others(0);
+	for (size_t i = 0; i < sizeof(bash_args) / sizeof(bash_args[0]); i++)
+		put_bash_others(i);
 	printf("\tesac\n");
 	put_bash_words();
 	printf("}\ncomplete -o filenames -F _saker saker\n");

@@ -235,8 +235,8 @@ const struct option_row option_rows[] = {
 	 take_value, AT(unbuffered), 1},
 	{'q', "quiet", NULL, GROUP_LINES, "Print no lines.", take_value, AT(quiet), 1},
 
-	{'c', "chisel", "NAME", GROUP_CHISELS,
-	 "Run the Lua program NAME, which prints something other than lines: a table, a log. The word "
+	{'c', "chisel", "CHISEL", GROUP_CHISELS,
+	 "Run the Lua program CHISEL, which prints something other than lines: a table, a log. The word "
 	 "behind it is its arguments, in quotes if there are several, as in -c fileslower '10 "
 	 "disable_colors'; words NAME=VALUE with the name of an argument, which -i shows, set that "
 	 "one, in any order, as in -c topfiles_bytes top=5. Can be repeated. It is looked for in ., ./chisels, ~/.chisels, "
@@ -244,7 +244,7 @@ const struct option_row option_rows[] = {
 	 take_chisel, 0},
 	{0, "list-chisels", NULL, GROUP_CHISELS, "List the chisels; also -cl.",
 	 take_value, AT(mode), MODE_LIST_CHISELS},
-	{'i', "chisel-info", "NAME", GROUP_CHISELS, "Show what the chisel NAME does, and its arguments.",
+	{'i', "chisel-info", "CHISEL", GROUP_CHISELS, "Show what CHISEL does, and its arguments.",
 	 take_chisel_info, 0},
 	{0, "chisel-limit", "MB[:MILLIONS]", GROUP_CHISELS,
 	 "A chisel ends when it needs more than MB million bytes, 1073 without it, or MILLIONS of Lua's "

@@ -33,31 +33,6 @@ void sinsp_chisel_run_fini(struct sinsp_chisel_run *run)
 
 /* ---- loading ---- */
 
-/* Text of the field @key of the table on top, kept as long as the state; "" if there is none. */
-static const char *keep_text(lua_State *L, const char *key)
-{
-	const char *text = "";
-
-	lua_getfield(L, -1, key);
-	if (lua_type(L, -1) == LUA_TSTRING || lua_type(L, -1) == LUA_TNUMBER) {
-		text = lua_tostring(L, -1);
-		luaL_ref(L, LUA_REGISTRYINDEX);
-	} else {
-		lua_pop(L, 1);
-	}
-	return text;
-}
-
-static int is_true(lua_State *L, const char *key)
-{
-	int r;
-
-	lua_getfield(L, -1, key);
-	r = lua_toboolean(L, -1);
-	lua_pop(L, 1);
-	return r;
-}
-
 /* Of the table of arguments on top of the stack. */
 static void read_args(lua_State *L, struct sinsp_chisel_info *info)
 {
@@ -72,10 +47,10 @@ static void read_args(lua_State *L, struct sinsp_chisel_info *info)
 		if (!lua_istable(L, -1))
 			luaL_error(L, "args has a row that is no table");
 		args[i] = (struct sinsp_chisel_arg){
-			.name = keep_text(L, "name"),
-			.type = keep_text(L, "argtype"),
-			.description = keep_text(L, "description"),
-			.optional = is_true(L, "optional"),
+			.name = sinsp_chisel_keep_text(L, "name"),
+			.type = sinsp_chisel_keep_text(L, "argtype"),
+			.description = sinsp_chisel_keep_text(L, "description"),
+			.optional = sinsp_chisel_is_true(L, "optional"),
 		};
 		info->n_required += !args[i].optional;
 		lua_pop(L, 1);
@@ -95,11 +70,12 @@ static int load_chisel(lua_State *L)
 		return lua_error(L);
 	lua_call(L, 0, 0);
 	lua_pushglobaltable(L);
-	info->category = keep_text(L, "category");
-	info->short_description = keep_text(L, "short_description");
-	info->description = keep_text(L, "description");
-	info->hidden = (uint8_t)is_true(L, "hidden");
-	info->is_view = (uint8_t)(lua_getfield(L, -1, "view_info") == LUA_TTABLE);
+	info->category = sinsp_chisel_keep_text(L, "category");
+	info->short_description = sinsp_chisel_keep_text(L, "short_description");
+	info->description = sinsp_chisel_keep_text(L, "description");
+	info->hidden = (uint8_t)sinsp_chisel_is_true(L, "hidden");
+	if (lua_getfield(L, -1, "view_info") == LUA_TTABLE)
+		sinsp_chisel_read_view(L, info);
 	lua_pop(L, 1);
 	if (lua_getfield(L, -1, "args") == LUA_TTABLE)
 		read_args(L, info);

@@ -60,6 +60,17 @@ struct sinsp_chisel_arg {
 	int optional;
 };
 
+/* A table for the terminal: which fields of events it is made of. Texts are "" where it has none.
+ */
+struct sinsp_view {
+	const char *name, *description, *type, *filter;
+	struct sinsp_view_column {
+		const char *name, *description, *field;
+		uint8_t is_key; /* its rows are told apart by it, it is not shown */
+	} * columns;
+	size_t n_columns;
+};
+
 /* What a chisel says of itself. Borrowed from it. */
 struct sinsp_chisel_info {
 	const char *name, *path;
@@ -67,7 +78,7 @@ struct sinsp_chisel_info {
 	const struct sinsp_chisel_arg *args;
 	size_t n_args, n_required;
 	uint8_t hidden; /* is not listed */
-	uint8_t is_view; /* data for the terminal, nothing to run */
+	const struct sinsp_view *view; /* data for the terminal, nothing to run; NULL: it is none */
 	uint8_t has_args; /* there is a table of arguments, which may be empty */
 };
 

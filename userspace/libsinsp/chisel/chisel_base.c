@@ -108,6 +108,32 @@ int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *
 	return err;
 }
 
+/* ---- tables that chisels are told of by ---- */
+
+const char *sinsp_chisel_keep_text(lua_State *L, const char *key)
+{
+	const char *text = "";
+
+	lua_getfield(L, -1, key);
+	if (lua_type(L, -1) == LUA_TSTRING || lua_type(L, -1) == LUA_TNUMBER) {
+		text = lua_tostring(L, -1);
+		luaL_ref(L, LUA_REGISTRYINDEX);
+	} else {
+		lua_pop(L, 1);
+	}
+	return text;
+}
+
+int sinsp_chisel_is_true(lua_State *L, const char *key)
+{
+	int r;
+
+	lua_getfield(L, -1, key);
+	r = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	return r;
+}
+
 /* ---- filters ---- */
 
 struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, int of_threads)

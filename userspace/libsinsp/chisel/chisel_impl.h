@@ -117,6 +117,11 @@ int sinsp_chisel_running(lua_State *L);
 
 /* The file of a module or chisel in the folders: owned. NULL: none has it. */
 char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name);
+/* Text of the field @key of the table on top, kept as long as the state; "" if there is none. */
+const char *sinsp_chisel_keep_text(lua_State *L, const char *key);
+int sinsp_chisel_is_true(lua_State *L, const char *key);
+/* Of the table view_info on top of the stack. */
+void sinsp_chisel_read_view(lua_State *L, struct sinsp_chisel_info *info);
 /* A filter of a chisel, of events or of a table of threads, or an error of Lua. */
 struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, int of_threads);
 /* The same, pushed, and freed with what is on the stack. */
