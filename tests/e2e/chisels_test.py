@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 import saker_e2e as e2e
@@ -467,6 +468,7 @@ class Own(unittest.TestCase):
         self.fails("function on_event() local x = nil + 1 end", "failed in on_event: ./t.lua:1:")
         self.fails("function on_event() f() end function f() g() end", "stack traceback")
         self.fails("chisel.request_field('proc.nam')", "proc.nam")
+        self.fails("error('a\\27[2Jb')", "a.[2Jb")
         self.fails("chisel.set_filter('proc.name=')", "filter 'proc.name='")
         self.fails("args = {{name = 'n', description = 'd'}}", "needs the argument n")
         for callback in ("on_init", "on_capture_start", "on_event", "on_capture_end"):
@@ -518,6 +520,48 @@ class Own(unittest.TestCase):
         self.assertTrue(os.path.exists(self.capture))
         p = self.chisel(f"io.open('{victim}', 'w'):write('x'):close()", "--chisel-unsafe")
         self.assertEqual((p.returncode, e2e.read_text(victim)), (0, "x"))
+
+    def on_terminal(self, text, stuff):
+        """What a terminal gets of a chisel, over a capture of a process that writes stuff."""
+        capture = os.path.join(self.dir, "terminal.scap")
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", capture, "--", "printf", stuff],
+                       capture_output=True, check=True)
+        with open(os.path.join(self.dir, "tty.lua"), "w") as f:
+            f.write(text)
+        ours, theirs = os.openpty()
+        attributes = termios.tcgetattr(theirs)
+        attributes[1] &= ~termios.OPOST
+        termios.tcsetattr(theirs, termios.TCSANOW, attributes)
+        p = subprocess.Popen([e2e.SAKER, "-r", capture, "-c", "tty"], cwd=self.dir, stdout=theirs,
+                             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        os.close(theirs)
+        out = b""
+        try:
+            while piece := os.read(ours, 65536):
+                out += piece
+        except OSError:
+            pass  # the other end is closed
+        os.close(ours)
+        self.assertEqual((p.communicate()[1], p.returncode), (b"", 0))
+        return out
+
+    @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
+    def test_captured_bytes_do_not_speak_to_the_terminal(self):
+        text = """
+          function on_init()
+            chisel.set_filter("proc.name=printf and evt.type=write and evt.dir=<")
+            data = chisel.request_field("evt.rawarg.data")
+            io.write("\\27[2J\\27[31mred\\r")
+            return true
+          end
+          function on_event() io.write(evt.field(data), "\\27[2J\\27[32mgreen\\27[0m\\r\\n") end
+        """
+        self.assertEqual(self.on_terminal(text, r"plain\tt\303\251xt"),
+                         "\x1b[2J\x1b[31mred\rplain\tt\u00e9xt\x1b[2J\x1b[32mgreen\x1b[0m\r\n".encode())
+        self.assertEqual(self.on_terminal(text, r"a\033]0;title\007b\2332Jc\302\233d\010e\033[8mf\033[33mg"),
+                         b"\x1b[2J\x1b[31mred\ra.]0;title.b.2Jc..d.e.[8mf\x1b[33mg.[2J\x1b[32mgreen\x1b[0m\r\n")
+        self.assertEqual(self.on_terminal(text, r"a\rb"),
+                         b"\x1b[2J\x1b[31mred\ra.b\x1b[2J\x1b[32mgreen\x1b[0m.\n")
 
     def test_documentation_is_current(self):
         page = e2e.read_text(os.path.join(e2e.SOURCE, "docs/chisel-api.md"))

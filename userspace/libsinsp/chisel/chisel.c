@@ -129,6 +129,7 @@ static int open_program(struct sinsp_chisel *c, const char *name)
 	}
 	c->path = path;
 	c->name = strdup(name);
+	c->terminal.on = (uint8_t)isatty(fileno(c->run->out));
 	c->on_event = LUA_NOREF;
 	c->info.name = c->name ?: "";
 	c->info.path = path;

@@ -23,8 +23,16 @@ static void push_text(lua_State *L, struct sinsp_asker *a, const struct sinsp_va
 	a->text.len = 0;
 	if (sinsp_value_text(&a->text, a, v))
 		luaL_error(L, "not enough memory");
+	chisel_terminal_note(&chisel_of(L)->terminal, a->text.p ?: "", a->text.len);
 	lua_pushlstring(L, a->text.p ?: "", a->text.len);
 	a->text.len = 0;
+}
+
+/* As it was. */
+static void push_captured(lua_State *L, const struct sinsp_value *v)
+{
+	chisel_terminal_note(&chisel_of(L)->terminal, v->p, v->len);
+	lua_pushlstring(L, v->p, v->len);
 }
 
 /* Nearly all names: what is printed of them is what they are. */
@@ -98,7 +106,7 @@ static void push_value(lua_State *L, struct sinsp_asker *a, struct sinsp_chisel_
 		else if (v->is_name)
 			push_text(L, a, v);
 		else
-			lua_pushlstring(L, v->p, v->len);
+			push_captured(L, v);
 		break;
 	case FIELD_BYTES:
 		/* Those of evt.rawarg are as they were, those of evt.buffer are shown as
@@ -106,7 +114,7 @@ static void push_value(lua_State *L, struct sinsp_asker *a, struct sinsp_chisel_
 		if (cf->field.row->type == FIELD_BYTES)
 			push_text(L, a, v);
 		else
-			lua_pushlstring(L, v->p, v->len);
+			push_captured(L, v);
 		break;
 	default:
 		push_text(L, a, v);

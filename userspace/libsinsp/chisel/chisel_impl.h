@@ -8,6 +8,7 @@
 #include <lualib.h>
 
 #include "chisel.h"
+#include "chisel_terminal.h"
 #include "chisel_watch.h"
 #include "fields/field.h"
 #include "fields/format.h"
@@ -40,6 +41,7 @@ struct sinsp_chisel {
 	struct sinsp_chisel_run *run;
 	struct sinsp_chisel_info info;
 	char *name, *path;
+	struct chisel_terminal terminal;
 	lua_State *L;
 	int on_event; /* registry reference; LUA_NOREF: there is none */
 	struct sinsp_asker asker;

@@ -142,7 +142,7 @@ static void put_all(lua_State *L, const char *sep, int texts_only)
 		s = lua_tolstring(L, i, &len);
 		if (i > 1)
 			fputs_unlocked(sep, out);
-		fwrite_unlocked(s, 1, len, out);
+		chisel_terminal_put(&chisel_of(L)->terminal, out, s, len);
 	}
 }
 
@@ -384,6 +384,11 @@ int sinsp_chisel_fill_state(lua_State *L)
 	wrap_library(L, "string", "format", format);
 	wrap_library(L, "coroutine", "create", create_coroutine);
 	wrap_library(L, "coroutine", "wrap", create_coroutine);
+	/* Finalizers of files would run without a limit, also at the end. */
+	luaL_getmetatable(L, LUA_FILEHANDLE);
+	lua_pushboolean(L, 0);
+	lua_setfield(L, -2, "__metatable");
+	lua_pop(L, 1);
 	add_bindings(L, "sysdig", sinsp_chisel_sysdig);
 	add_bindings(L, "chisel", sinsp_chisel_chisel);
 	add_bindings(L, "evt", sinsp_chisel_evt);

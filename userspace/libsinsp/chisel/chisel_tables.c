@@ -22,6 +22,7 @@ struct asked {
 
 static void set_text(lua_State *L, const char *key, const char *value)
 {
+	chisel_terminal_note(&chisel_of(L)->terminal, value, strlen(value));
 	lua_pushstring(L, value);
 	lua_setfield(L, -2, key);
 }
@@ -44,7 +45,10 @@ static void set_texts(lua_State *L, const char *key, const char *list, size_t le
 
 	lua_newtable(L);
 	for (size_t at = 0; at < len; at += strnlen(list + at, len - at) + 1) {
-		lua_pushlstring(L, list + at, strnlen(list + at, len - at));
+		const size_t text_len = strnlen(list + at, len - at);
+
+		chisel_terminal_note(&chisel_of(L)->terminal, list + at, text_len);
+		lua_pushlstring(L, list + at, text_len);
 		lua_rawseti(L, -2, ++n);
 	}
 	lua_setfield(L, -2, key);

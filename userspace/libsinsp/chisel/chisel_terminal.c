@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chisel_terminal.h"
+
+#include <string.h>
+
+#include "utf8.h"
+
+/* What a byte can do to a terminal. */
+enum { HARMLESS = 0, ESCAPES = 1, RETURNS = 2, CONTROLS = 4 };
+
+static unsigned int kind_of(unsigned char c)
+{
+	if (c == '\n' || c == '\t' || (c >= 0x20 && c < 0x7f))
+		return HARMLESS;
+	if (c == '\r')
+		return RETURNS;
+	/* ESC, and what is no UTF-8: 0x9b is as good as ESC [. */
+	return c == 0x1b || c >= 0x80 ? ESCAPES : CONTROLS;
+}
+
+/* Length of what begins at @p and is of one kind. */
+static size_t next_kind(const char *p, size_t len, unsigned int *kind)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	const size_t n = *u >= 0x80 ? sinsp_utf8_len(u, len) : 0;
+
+	*kind = n ? HARMLESS : kind_of(*u);
+	return n ? n : 1;
+}
+
+void chisel_terminal_note(struct chisel_terminal *t, const char *p, size_t len)
+{
+	unsigned int kind;
+
+	if (!t->on)
+		return;
+	for (size_t i = 0; i < len; i += next_kind(p + i, len - i, &kind), t->seen |= kind)
+		;
+}
+
+/* Length of a colour, ESC [ numbers m; 0: it is something else, or hides text or blinks. */
+static size_t colour_len(const char *p, size_t len)
+{
+	size_t n = 2;
+
+	if (len < 3 || memcmp(p, "\x1b[", 2) != 0)
+		return 0;
+	while (n < len && (p[n] == ';' || (p[n] >= '0' && p[n] <= '9')))
+		n++;
+	if (n == len || p[n] != 'm' || (n == 3 && (p[2] == '5' || p[2] == '8')))
+		return 0;
+	return n + 1;
+}
+
+void chisel_terminal_put(const struct chisel_terminal *t, FILE *out, const char *p, size_t len)
+{
+	unsigned int kind;
+	size_t n, colour;
+
+	if (!t->on) {
+		fwrite_unlocked(p, 1, len, out);
+		return;
+	}
+	for (; len; p += n, len -= n) {
+		n = next_kind(p, len, &kind);
+		colour = colour_len(p, len);
+		if (colour)
+			n = colour;
+		if (colour || !(kind & t->seen))
+			fwrite_unlocked(p, 1, n, out);
+		else
+			putc_unlocked('.', out);
+	}
+}
