@@ -337,7 +337,8 @@ static int chisel_exec(lua_State *L)
 	struct sinsp_chisel_exec *x = &chisel_of(L)->exec;
 	const int n = lua_gettop(L);
 
-	for (int i = 1; i <= n; i++)
+	luaL_checkstring(L, 1);
+	for (int i = 2; i <= n; i++)
 		luaL_checkstring(L, i);
 	sinsp_chisel_exec_fini(x);
 	x->args = calloc((size_t)n + 1, sizeof(*x->args));
