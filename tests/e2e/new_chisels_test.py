@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -756,7 +757,8 @@ class Live(Case):
         try:
             while until not in out:
                 self.assertLess(time.monotonic(), end, out)
-                out += os.read(fd, 65536)
+                if select.select([fd], [], [], 1)[0]:
+                    out += os.read(fd, 65536)
             os.kill(pid, signal.SIGINT)
             while True:
                 out += os.read(fd, 65536)
@@ -764,6 +766,7 @@ class Live(Case):
             pass
         finally:
             os.close(fd)
+            os.kill(pid, signal.SIGTERM)  # nothing to one that has ended: it is waited for only now
             _, status = os.waitpid(pid, 0)
         self.assertEqual(os.waitstatus_to_exitcode(status), 0, out)
         return out
