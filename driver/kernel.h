@@ -283,6 +283,7 @@ struct cred {
 
 struct task_struct {
 	struct thread_info thread_info;
+	void *stack;
 	int pid;
 	int tgid;
 	unsigned int flags;

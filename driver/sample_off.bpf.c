@@ -114,7 +114,10 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 	ring_leave(ring);
 }
 
-#define TASK_STATES 0xf /* those that have a name: task_states */
+/* Values of task_states: the kernel's, but for the last. */
+#define TASK_STATES 0xf
+#define TASK_NOLOAD 0x400
+#define STATE_IDLE 16 /* waits uninterruptibly, as a thread of the kernel with nothing to do */
 
 /* @prev, the current task, leaves. */
 static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 state)
@@ -160,7 +163,7 @@ static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct 
 	store32(put_here(r), slot->call);
 	put_done(r, forget_in(&w->scratch, slot->call == NO_CALL ? 0 : 4, 4));
 	settle_in(r, w);
-	put_u8(r, slot->state & TASK_STATES);
+	put_u8(r, slot->state & TASK_NOLOAD ? STATE_IDLE : slot->state & TASK_STATES);
 	put_u64_when(r, w, woken, (s64)slot->waker);
 	put_comm_when(r, w, woken, slot->waker_comm);
 	put_u64_when(r, w, woken, now - slot->wake_ns);
@@ -229,17 +232,41 @@ int sample_off_switch(u64 *ctx)
 	return off_end(c, ctx, next);
 }
 
-/* Who wakes a thread; what an interrupt does is nobody's doing whom it interrupted. */
+#define THREAD_SZ (16u << 10) /* of a task's kernel stack */
+
+/*
+ * Does an interrupt run, and not the current task? The arguments lie on the stack that is in use:
+ * not the task's, or the task's, if it was interrupted in user mode.
+ */
+static __always_inline bool in_interrupt(void *ctx, struct task_struct *task)
+{
+	struct drv_sampler *sampler = this_sampler();
+	struct pt_regs *regs = user_regs(task);
+	u64 here;
+
+	ONCE(sampler->here) = (u64)ctx; /* as a number: the verifier lets nobody reckon with ctx */
+	here = ONCE(sampler->here);
+	return here - (u64)task->stack >= THREAD_SZ || (regs && (s64)regs->orig_ax < 0);
+}
+
+static const char by_interrupt[COMM_LEN] = "interrupt";
+
+/* Who wakes a thread: a thread, or, as thread 0, an interrupt. */
 SEC("?tp_btf/sched_waking")
 int sample_off_waking(u64 *ctx)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 	struct off_slot *slot = off_find((void *)ctx[0]);
+	bool interrupt;
 
 	if (!slot || !slot->out_ns)
 		return 0;
-	slot->waker = waker->pid;
-	bpf_probe_read_kernel_str(slot->waker_comm, sizeof(slot->waker_comm), waker->comm);
+	interrupt = in_interrupt(ctx, waker);
+	slot->waker = interrupt ? 0 : waker->pid;
+	if (interrupt)
+		__builtin_memcpy(slot->waker_comm, by_interrupt, COMM_LEN);
+	else
+		bpf_probe_read_kernel_str(slot->waker_comm, COMM_LEN, waker->comm);
 	slot->wake_ns = bpf_ktime_get_boot_ns();
 	return 0;
 }

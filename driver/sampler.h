@@ -57,6 +57,7 @@ struct drv_sampler {
 	u64 n_not_later; /* that could not be left */
 	u64 n_unsaved; /* threads that left the CPU and had no room for their stack */
 	u64 next_id; /* of stacks that come later */
+	u64 here; /* scratch: an address as a number */
 } __attribute__((aligned(128)));
 
 #define SAMPLE_ID_CPU_SHIFT 48

@@ -20,7 +20,8 @@ struct live_opts {
 	uint32_t sampling; /* 0: everything */
 	const struct scap_select *select; /* NULL: everything. Borrowed until live_attach returns */
 	uint32_t cpus_per_ring; /* 0: 1; more is for ringbuf, which it makes the default */
-	const struct scap_sampler_opts *sampler; /* NULL: no samples. Borrowed until live_load returns */
+	const struct scap_sampler_opts
+		*sampler; /* NULL: no samples. Borrowed until live_load returns */
 	int only_samples; /* no calls, and nothing else: not even what the state needs */
 	int record_self; /* also record the calls of this process (tests) */
 };

@@ -688,6 +688,8 @@ static void test_off_cpu(void **state)
 			continue;
 		assert_true(number(&s, SAMPLE_P_WEIGHT) >= PAUSE_NS);
 		assert_int_equal(number(&s, SAMPLE_P_STATE), 1);
+		assert_int_equal(number(&s, SAMPLE_P_WAKER), 0); /* a timer's interrupt */
+		assert_string_equal((const char *)s.ps.v[SAMPLE_P_WAKER_COMM].p, "interrupt");
 		assert_true(s.ps.v[SAMPLE_P_KERNEL].len > 0);
 		assert_true(n_frames(&s) > 0);
 		n++;
