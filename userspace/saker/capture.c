@@ -481,6 +481,7 @@ static void collect(struct capture *c)
 	r->first_line_ns = c->take.first_line_ns;
 	/* A file that was made of another without counters has none but its own. */
 	r->have_stats = sum_stats(c, &r->stats) == 0 && (c->live || r->stats.n_records);
+	r->have_sampler = c->live && scap_sampler_stats(source(c), &r->sampler) == 0;
 	report_sample_memory(r);
 }
 

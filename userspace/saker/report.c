@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "say.h"
+#include "stack.h"
 
 void report_sample_memory(struct report *r)
 {
@@ -112,6 +113,57 @@ static void put_capture(const struct report *r, FILE *f)
 		put(f, "rings", "%12s", st->ring_kind);
 }
 
+static void put_sample_reasons(const struct scap_sampler_stats *st, FILE *f)
+{
+	const char *text;
+
+	for (unsigned int why = 0; (text = scap_sample_filter_reason(why)); why++) {
+		uint64_t n = 0;
+
+		for (unsigned int i = 0; i < SAMPLE_REASON_MAX; i++)
+			n += st->by_reason[i].filtered_by[why];
+		if (n)
+			put(f, "", "%12llu because %s", (unsigned long long)n, text);
+	}
+}
+
+static void put_stack_ends(const struct scap_sampler_stats *st, FILE *f)
+{
+	static const char *const names[] = {
+#define X(sym, name) [STACK_END_##sym] = name,
+		STACK_ENDS(X)
+#undef X
+	};
+	const char *label = "user stacks by their end";
+
+	for (unsigned int i = 0; i < STACK_END_MAX; i++) {
+		if (!st->ends[i])
+			continue;
+		put(f, label, "%12llu %s", (unsigned long long)st->ends[i], names[i]);
+		label = "";
+	}
+}
+
+static void put_sampler(const struct report *r, FILE *f)
+{
+	const struct scap_sampler_stats *st = &r->sampler;
+
+	if (!r->have_sampler)
+		return;
+	put_count(f, "samples of stacks", st->n_samples);
+	put_count(f, "samples lost", st->n_dropped);
+	put_count(f, "samples left out", st->n_filtered);
+	put_sample_reasons(st, f);
+	if (st->n_due)
+		put(f, "ticks missed", "%12llu of %llu", (unsigned long long)st->n_missed,
+		    (unsigned long long)st->n_due);
+	put_stack_ends(st, f);
+	if (st->n_later)
+		put(f, "stacks finished later", "%12llu", (unsigned long long)st->n_later);
+	if (st->n_unsaved)
+		put_count(f, "threads off the CPU not kept", st->n_unsaved);
+}
+
 static void put_bpf(const struct report *r, FILE *f)
 {
 	const struct scap_stats *st = &r->stats;
@@ -155,6 +207,7 @@ void report_print(const struct report *r, FILE *f)
 	put_run(r, f);
 	if (r->live) {
 		put_capture(r, f);
+		put_sampler(r, f);
 		put_bpf(r, f);
 	}
 	put_self(r, f);

@@ -19,6 +19,8 @@ struct report {
 	int prints_lines;
 	int page_faults; /* they were asked for */
 	int have_stats;
+	struct scap_sampler_stats sampler;
+	int have_sampler;
 	struct scap_stats stats;
 };
 
