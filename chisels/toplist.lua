@@ -57,11 +57,11 @@ local function make_rows(n_keys, values)
   end
 
   local function count(row, i, n)
-    local old = row[i]
-    row.n[i] = (row.n[i] or 0) + 1
+    local old, value = row[i], values[i]
+    if value.mean then row.n[i] = (row.n[i] or 0) + 1 end
     if not old then
       row[i] = n
-    elseif values[i].max then
+    elseif value.max then
       if n > old then row[i] = n end
     else
       row[i] = old + n
@@ -92,7 +92,7 @@ local function total_of(rows, values, passed)
     for _, row in ipairs(rows) do
       if row[i] then
         sum = value.max and math.max(sum or 0, row[i]) or (sum or 0) + row[i]
-        n = n + row.n[i]
+        n = n + (row.n[i] or 0)
       end
     end
     total[i] = shown(value, sum, n, passed)
@@ -118,24 +118,13 @@ local function arguments(spec)
   return report.args(rows)
 end
 
-local function value_reader(value)
-  local field, read = evt.field, value.of
-  if value.count then
-    read = function() return 1 end
-  elseif value.field then
-    local handle = chisel.request_field(value.field)
-    read = function() return field(handle) end
-  end
-  if not value.when then return read or function() end end
-  local when = chisel.request_field(value.when)
-  return function(key) return field(when) and read(key) end
+-- How a key or a value is found: by a handle, else by a function; false: there is none.
+local function reader(field_name, of)
+  if of or not field_name then return false, of or function() end end
+  return chisel.request_field(field_name), false
 end
 
-local function key_reader(field_name, of)
-  if of then return of end
-  local handle, field = chisel.request_field(field_name), evt.field
-  return function() return field(handle) end
-end
+local function one() return 1 end
 
 local function sorted(rows, by, top)
   local list = {}
@@ -171,11 +160,15 @@ end
 return function(spec)
   spec.arg = arguments(spec)
 
-  local columns, widths, keys, readers, counted = {}, {}, {}, {}, nil
+  local columns, widths, counted = {}, {}, nil
   local filter, begin, drawn = nil, nil, false
+  local key, row, n_keys = {}, nil, 0 -- of the last event; row nil: not looked up
+  local key_handles, key_ofs = {}, {} -- as reader() says
+  local whens, handles, ofs, sums = {}, {}, {}, {} -- of values; sums: whether nothing but a sum is kept
 
   local function restart()
-    counted = make_rows(#keys, spec.values)
+    row, n_keys = nil, #key_handles
+    counted = make_rows(n_keys, spec.values)
     if spec.restart then spec.restart() end
   end
 
@@ -190,11 +183,15 @@ return function(spec)
     end
     for i, key in ipairs(key_rows) do
       local field = maybe_called(key[2], spec.arg)
-      keys[i] = key_reader(field, key.of)
+      key_handles[i], key_ofs[i] = reader(field, key.of)
       columns[#columns + 1] = {title = maybe_called(key[1], spec.arg), name = key.name or field}
     end
     if spec.init then spec.init(spec.arg) end
-    for i, value in ipairs(spec.values) do readers[i] = value_reader(value) end
+    for i, value in ipairs(spec.values) do
+      handles[i], ofs[i] = reader(value.field, value.count and one or value.of)
+      whens[i] = value.when and chisel.request_field(value.when) or false
+      sums[i] = not value.max and not value.mean
+    end
     filter = maybe_called(spec.filter, spec.arg)
     if filter and filter ~= "" then chisel.set_filter(filter) end
     restart()
@@ -208,21 +205,32 @@ return function(spec)
 
   local function add(...) return counted.add(...) end
 
-  local key, n_readers, event = {}, #spec.values, spec.event
+  -- Called most of all. Events of one key come in a row, and several values are of one field: neither
+  -- is looked up again.
+  local n_values, event, field = #spec.values, spec.event, evt.field
   function on_event()
     if event and not event(add) then return true end
-    local n_known = 0
-    for i = 1, #keys do
-      key[i] = keys[i]()
-      if key[i] ~= nil then n_known = n_known + 1 end
+    local known = false
+    for i = 1, n_keys do
+      local k, handle = nil, key_handles[i]
+      if handle then k = field(handle) else k = key_ofs[i]() end
+      if k ~= nil then known = true end
+      if k ~= key[i] then key[i], row = k, nil end
     end
-    if n_known == 0 then return true end
-    local row
-    for i = 1, n_readers do
-      local n = readers[i](key)
-      if n and n > 0 then
-        row = row or counted.row_of(key)
-        counted.count(row, i, n)
+    if not known then return true end
+    local last, n
+    for i = 1, n_values do
+      local when, handle = whens[i], handles[i]
+      if not when or field(when) then
+        if not handle then
+          last, n = nil, ofs[i](key)
+        elseif handle ~= last then
+          last, n = handle, field(handle)
+        end
+        if n and n > 0 then
+          if not row then row = counted.row_of(key) end
+          if sums[i] then row[i] = (row[i] or 0) + n else counted.count(row, i, n) end
+        end
       end
     end
     return true
@@ -252,7 +260,7 @@ return function(spec)
     local rows = sorted(all, by, spec.arg.top)
     for n, row in ipairs(rows) do
       rows[n] = row.shown
-      for i = 1, #keys do rows[n][#spec.values + i] = row.key[i] end
+      for i = 1, n_keys do rows[n][#spec.values + i] = row.key[i] end
     end
     report.put(columns, rows, widths, title(now), sysdig.is_live() and now or nil,
                #all > 1 and total_of(all, spec.values, passed) or nil)
