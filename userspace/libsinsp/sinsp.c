@@ -165,6 +165,7 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	}
 	sinsp_parse_init();
 	s->src = src;
+	s->source_name = OPT(opts, source_name);
 	s->enter_events = OPT(opts, enter_events);
 	s->tree_root = OPT(opts, tree_root);
 	sinsp_heal_init(&s->heal, OPT(opts, heal));
@@ -296,6 +297,11 @@ struct scap *sinsp_source(struct sinsp *s)
 const char *sinsp_hostname(const struct sinsp *s)
 {
 	return s->hostname;
+}
+
+const char *sinsp_source_name(const struct sinsp *s)
+{
+	return s->source_name;
 }
 
 uint64_t sinsp_first_ns(const struct sinsp *s)

@@ -43,6 +43,8 @@ struct sinsp_opts {
 	void *log_ctx;
 	uint8_t containers; /* live: what is learnt of containers comes as events */
 	struct sinsp_lookup *lookup; /* asked about containers; taken. NULL: nobody is */
+	const char *source_name; /* of the capture file, for those who have several; borrowed until
+				    sinsp_close. NULL: none */
 };
 
 /* Takes @src and the options' lookup, also when it fails, and drops its state: who needs
@@ -72,6 +74,9 @@ struct scap *sinsp_source(struct sinsp *s);
 
 /* The name of the machine that the events are of; "": not known. */
 const char *sinsp_hostname(const struct sinsp *s);
+
+/* What the options said; NULL: nothing. */
+const char *sinsp_source_name(const struct sinsp *s);
 
 /* Time of the first event, shown or not, since the epoch; 0 before there is one. */
 uint64_t sinsp_first_ns(const struct sinsp *s);

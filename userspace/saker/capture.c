@@ -171,6 +171,7 @@ static int open_source(struct capture *c, size_t i)
 		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
 		.suppress_comms = o->suppress.v,
 		.heal = c->live,
+		.source_name = path[0],
 		.log = say_log,
 		.containers = c->live,
 	};
@@ -362,6 +363,16 @@ static int nobody_left(struct capture *c, uint64_t now_ms)
 	return 1;
 }
 
+/* Who waits for a profile sees that there will be one. */
+static void show_samples(struct capture *c)
+{
+	struct scap_sampler_stats st;
+
+	if (c->o->profile.on && c->live && !c->stopping && scap_sampler_stats(source(c), &st) == 0)
+		progress_samples(&c->progress,
+				 (clock_now_ns() - c->report.opened_ns) / 1000000000, st.n_samples);
+}
+
 /* What is to be looked at now and then, but not at each event. */
 static int tick(struct capture *c)
 {
@@ -380,6 +391,7 @@ static int tick(struct capture *c)
 	if (!err && now - c->slow_tick_ms >= SLOW_TICK_MS) {
 		c->slow_tick_ms = now;
 		report_sample_memory(&c->report);
+		show_samples(c);
 		err = take_flush_file(&c->take);
 	}
 	return err;
@@ -536,7 +548,9 @@ static int finish(struct capture *c, int err)
 /* Somebody who waits at a terminal should know what for. */
 static void tell_start(const struct capture *c)
 {
-	if (c->live && c->o->write && !c->o->command && !c->take.prints && isatty(STDERR_FILENO))
+	if (c->live && c->o->profile.on && !c->o->command && !c->o->max_ns && isatty(STDERR_FILENO))
+		fputs("saker: sampling; Ctrl-C ends it\n", stderr);
+	else if (c->live && c->o->write && !c->o->command && !c->take.prints && isatty(STDERR_FILENO))
 		fprintf(stderr, "saker: writing to %s; Ctrl-C ends the capture\n", c->o->write);
 }
 

@@ -2,10 +2,12 @@
 #include "chisels.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "chisel_output.h"
 #include "fields/field.h"
 #include "fields/format.h"
 #include "say.h"
@@ -33,9 +35,25 @@ static int add_dir(struct chisels *cs, size_t *n, const char *dir, const char *b
 	return 0;
 }
 
+/* NULL: not known. */
+static const char *dir_of_command(char buf[PATH_MAX])
+{
+	const ssize_t n = readlink("/proc/self/exe", buf, PATH_MAX - 1);
+	char *slash;
+
+	if (n <= 0)
+		return NULL;
+	buf[n] = '\0';
+	slash = strrchr(buf, '/');
+	if (slash)
+		*slash = '\0';
+	return buf;
+}
+
 /* As root by way of sudo too, the folders are those of the person who calls. */
 static int find_dirs(struct chisels *cs)
 {
+	char beside[PATH_MAX];
 	const struct {
 		const char *dir, *below;
 	} rows[] = {
@@ -44,6 +62,7 @@ static int find_dirs(struct chisels *cs)
 		{getenv("HOME"), "/.chisels"},
 		{getenv("SAKER_CHISEL_DIR"), ""},
 		{getenv("SYSDIG_CHISEL_DIR"), ""},
+		{dir_of_command(beside), "/../share/saker/chisels"},
 		{SAKER_CHISELS_DIR, ""},
 		{"/usr/share/sysdig/chisels", ""},
 	};
@@ -309,6 +328,12 @@ int chisels_open(struct chisels *cs, struct options *o)
 	cs->n = cs->v ? o->chisels.n : 0;
 	taken = calloc(1, o->words.n + 1);
 	err = cs->v && taken ? find_dirs(cs) : -ENOMEM;
+	if (!err && o->output) {
+		err = chisel_output_open(&cs->output, o->output);
+		if (!err)
+			cs->run.out = cs->output;
+		cs->output_name = o->output;
+	}
 	if (!err)
 		err = open_all(cs, o, taken);
 	free(taken);
@@ -321,6 +346,8 @@ int chisels_open(struct chisels *cs, struct options *o)
 
 void chisels_close(struct chisels *cs)
 {
+	if (cs->output)
+		fclose(cs->output);
 	for (size_t i = 0; i < cs->n; i++) {
 		sinsp_chisel_close(cs->v[i].c);
 		free(cs->v[i].args.v);
@@ -424,13 +451,33 @@ int chisels_flush(struct chisels *cs)
 	return -errno;
 }
 
+/* What did not get out is told here, at the latest. */
+static int close_output(struct chisels *cs)
+{
+	FILE *f = cs->output;
+	int bad;
+
+	if (!f)
+		return 0;
+	cs->output = NULL;
+	cs->run.out = stderr;
+	errno = 0;
+	bad = ferror(f);
+	bad |= fclose(f);
+	if (!bad)
+		return 0;
+	bad = errno ? errno : EIO;
+	say("%s: not all could be written: %s", cs->output_name, strerror(bad));
+	return -bad;
+}
+
 int chisels_end(struct chisels *cs)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < cs->n && !err && !cs->run.ends_with_status; i++)
 		err = sinsp_chisel_end(cs->v[i].c);
-	return result(cs, err);
+	return result(cs, err) ?: close_output(cs);
 }
 
 /* ---- sysdig.run_app ---- */

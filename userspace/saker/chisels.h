@@ -14,6 +14,8 @@ struct chisels {
 	} * v; /* owned */
 	size_t n;
 	char **dirs; /* owned; NULL-terminated */
+	FILE *output; /* -o; owned; NULL: none, or closed */
+	const char *output_name; /* borrowed */
 };
 
 /* Each: 0 or a negative errno after saying why. */

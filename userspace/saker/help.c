@@ -10,6 +10,7 @@ static const char usage[] =
 	"       saker [OPTION...] [FILTER] -- CMD [ARG...]\n"
 	"                                         run CMD, watch it and its descendants\n"
 	"       saker [OPTION...] -r FILE [FILTER] read a capture file\n"
+	"       saker profile [OPTION...] ...      where time goes: saker profile --help\n"
 	"\n"
 	"FILTER says which events are meant, as in: proc.name=cat and evt.type=open.\n"
 	"Watching needs root, reading a file does not. A line is: number, time, CPU,\n"
@@ -49,6 +50,40 @@ static void put_row(FILE *f, const struct option_row *row)
 	}
 	fprintf(f, "%*s", HELP_COLUMN - at, "");
 	put_wrapped(f, row->help, HELP_COLUMN);
+}
+
+static const char profile_usage[] =
+	"Usage: saker profile [OPTION...] [FILTER]           sample this machine's stacks\n"
+	"       saker profile [OPTION...] [FILTER] -- CMD [ARG...]\n"
+	"                                                    those of CMD, descendants too\n"
+	"       saker profile [OPTION...] -r FILE [FILTER]   those of a capture file\n"
+	"       saker profile [OPTION...] --diff A B [FILTER]\n"
+	"                                                    what B has more than A\n"
+	"\n"
+	"Shows which functions take the time, and who calls them. It ends after -d SECONDS,\n"
+	"with CMD, or by Ctrl-C. FILTER says which samples are meant, as in\n"
+	"proc.name=nginx or stack.frames contains lock.\n";
+
+static const char profile_ending[] =
+	"\n"
+	"Examples:\n"
+	"  saker profile -o cpu.svg -- make           a flame graph of what make did\n"
+	"  saker profile -d 10                        the machine's hot functions, as text\n"
+	"  saker profile -d 10 -p 1234 -o cpu.pb.gz   a process, for go tool pprof\n"
+	"  saker profile --off-cpu -p 1234 -d 10      what it waits for\n"
+	"  saker profile -d 10 -w a.scap              record now\n"
+	"  saker profile -r a.scap -o a.svg           and draw later\n"
+	"  saker profile --diff a.scap b.scap -o diff.svg\n";
+
+void help_print_profile(FILE *f)
+{
+	const struct option_row *row;
+
+	fputs(profile_usage, f);
+	fputc('\n', f);
+	for (row = profile_rows; row->name; row++)
+		put_row(f, row);
+	fputs(profile_ending, f);
 }
 
 void help_print(FILE *f)

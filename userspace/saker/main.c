@@ -100,7 +100,10 @@ static int run_mode(struct options *o, uint64_t start_ns)
 		list_capabilities(stdout);
 		return 0;
 	case MODE_HELP:
-		help_print(stdout);
+		if (o->profile.on)
+			help_print_profile(stdout);
+		else
+			help_print(stdout);
 		return 0;
 	case MODE_VERSION:
 		printf("saker %s\n", SAKER_VERSION);

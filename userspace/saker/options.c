@@ -45,6 +45,7 @@ static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_REPORT] = "Reports",
 	[GROUP_LIVE] = "Live capture",
 	[GROUP_ABOUT] = "About saker",
+	[GROUP_PROFILE] = "saker profile",
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -226,8 +227,9 @@ const struct option_row option_rows[] = {
 	 "call is one line, and only a call that waits shows its enter.",
 	 take_value, AT(enter_events), 1},
 	{'o', "output", "FILE", GROUP_LINES,
-	 "Print the lines to FILE. Without it they go to standard output; with -- CMD to standard "
-	 "error, as strace's do, so that the output of CMD stays clean.",
+	 "Print the lines to FILE, or what chisels print, compressed if its name ends with .gz. Without "
+	 "it they go to standard output; with -- CMD to standard error, as strace's do, so that the "
+	 "output of CMD stays clean.",
 	 take_text, AT(output)},
 	{0, "unbuffered", NULL, GROUP_LINES,
 	 "Write out each line at once. Without it lines wait while events are pending, never when "

@@ -90,6 +90,13 @@ struct sample_options {
 	struct text_list on; /* off_cpu, page_fault, tracepoints */
 };
 
+/* saker profile: what it is beside the options that it stands for. */
+struct profile_options {
+	int on; /* the command line began with it */
+	int off_cpu;
+	int diff; /* of the two files that are read, what the second has more or less */
+};
+
 struct options {
 	int mode; /* enum saker_mode */
 	struct text_list words; /* of the filter, and arguments of chisels */
@@ -137,6 +144,7 @@ struct options {
 	int enter_events;
 	int page_faults, switches; /* live: also these events */
 	struct sample_options sample;
+	struct profile_options profile;
 	int all; /* with a command: the whole machine, not just its tree */
 	int markdown;
 };
@@ -152,6 +160,7 @@ enum option_group {
 	GROUP_REPORT,
 	GROUP_LIVE,
 	GROUP_ABOUT,
+	GROUP_PROFILE,
 	GROUP_MAX
 };
 
@@ -173,13 +182,18 @@ struct option_row {
 	const struct option_choice *choices; /* of the argument; ends with a NULL name */
 };
 
-extern const struct option_row option_rows[]; /* ends with a NULL name */
+/* Each ends with a NULL name. The second one's are those of saker profile. */
+extern const struct option_row option_rows[], profile_rows[];
 const char *option_group_title(enum option_group group);
 
 /* 0; -EINVAL after saying what is wrong. Zero @o first; options_fini frees. */
 int options_parse(struct options *o, int argc, char **argv);
 void options_fini(struct options *o);
 
+/* Makes of saker profile what it stands for. 0, or -EINVAL after saying why. */
+int profile_settle(struct options *o);
+
 void help_print(FILE *f);
+void help_print_profile(FILE *f);
 
 #endif /* SAKER_OPTIONS_H */

@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "fields/nearest.h"
+#include "options_take.h"
 #include "options.h"
 #include "pieces.h"
 #include "say.h"
@@ -15,6 +16,7 @@
 struct args {
 	char **v;
 	int n, next;
+	const struct option_row *rows; /* that the command line may have */
 };
 
 static int store(struct options *o, const struct option_row *row, const char *arg)
@@ -22,29 +24,29 @@ static int store(struct options *o, const struct option_row *row, const char *ar
 	return row->take((char *)o + row->member, row, arg);
 }
 
-static const struct option_row *find_letter(char letter)
+static const struct option_row *find_letter(const struct args *args, char letter)
 {
 	const struct option_row *row;
 
-	for (row = option_rows; row->name; row++) {
+	for (row = args->rows; row->name; row++) {
 		if (row->letter == letter)
 			return row;
 	}
 	return NULL;
 }
 
-static const struct option_row *find_name(const char *name, size_t len)
+static const struct option_row *find_name(const struct args *args, const char *name, size_t len)
 {
 	const struct option_row *row;
 
-	for (row = option_rows; row->name; row++) {
+	for (row = args->rows; row->name; row++) {
 		if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
 			return row;
 	}
 	return NULL;
 }
 
-static int unknown_name(const char *name, size_t len)
+static int unknown_name(const struct args *args, const char *name, size_t len)
 {
 	char text[64] = "";
 	const struct option_row *row;
@@ -53,7 +55,7 @@ static int unknown_name(const char *name, size_t len)
 	if (len < sizeof(text))
 		memcpy(text, name, len);
 	nearest_begin(&near, text);
-	for (row = option_rows; row->name; row++)
+	for (row = args->rows; row->name; row++)
 		nearest_try(&near, row->name);
 	if (near.best)
 		say("unknown option --%.*s: did you mean --%s?", (int)len, name, near.best);
@@ -63,9 +65,10 @@ static int unknown_name(const char *name, size_t len)
 }
 
 /* A letter in the other case is the likeliest slip: -l for -L. */
-static int unknown_letter(char letter)
+static int unknown_letter(const struct args *args, char letter)
 {
-	const struct option_row *row = find_letter(letter ^ 0x20); /* of 0: one without a letter */
+	const struct option_row *row =
+		find_letter(args, letter ^ 0x20); /* of 0: one without a letter */
 
 	if (row && row->letter)
 		say("unknown option -%c: did you mean -%c, --%s?", letter, row->letter, row->name);
@@ -88,10 +91,10 @@ static int parse_name(struct options *o, const char *text, struct args *args)
 {
 	size_t len = strcspn(text, "=");
 	const char *arg = text[len] ? text + len + 1 : NULL;
-	const struct option_row *row = find_name(text, len);
+	const struct option_row *row = find_name(args, text, len);
 
 	if (!row)
-		return unknown_name(text, len);
+		return unknown_name(args, text, len);
 	if (!row->arg && arg) {
 		say("--%s takes no argument", row->name);
 		return -EINVAL;
@@ -108,9 +111,9 @@ static int parse_letters(struct options *o, const char *text, struct args *args)
 	int err = 0;
 
 	for (; !err && *text; text++) {
-		row = find_letter(*text);
+		row = find_letter(args, *text);
 		if (!row)
-			return unknown_letter(*text);
+			return unknown_letter(args, *text);
 		if (row->arg && text[1])
 			return store(o, row, text + 1);
 		err = row->arg ? take_argument(o, row, args) : store(o, row, NULL);
@@ -119,10 +122,12 @@ static int parse_letters(struct options *o, const char *text, struct args *args)
 }
 
 /* What is no option is part of the filter, or the argument of a chisel. */
-static int add_word(struct options *o, const char *text)
+static int add_word(struct options *o, const char *text, const struct args *args)
 {
 	const char **v;
 
+	if (o->profile.diff && o->read.n < 2)
+		return take_list(&o->read, find_name(args, "diff", 4), text);
 	if (!o->words.n && !o->chisels.n && access(text, F_OK) == 0) {
 		say("unexpected argument '%s': read a file with -r %s, run a command with -- %s",
 		    text, text, text);
@@ -163,7 +168,7 @@ static int parse_one(struct options *o, const char *text, struct args *args)
 		return parse_name(o, text + 2, args);
 	if (text[0] == '-' && text[1])
 		return parse_letters(o, text + 1, args);
-	return add_word(o, text);
+	return add_word(o, text, args);
 }
 
 static int is_selective(const struct options *o)
@@ -217,8 +222,6 @@ static int check(const struct options *o)
 		 "--markdown goes with -l, -L and -cl"},
 		{o->chisels.n && o->mode != MODE_CAPTURE,
 		 "-c runs a chisel: it goes with none of the lists, nor with --verify"},
-		{o->chisels.n && o->output,
-		 "-o is where lines go: redirect what chisels print with > FILE"},
 		{o->chisels.n && o->print, "--print prints lines: with -c chisels print"},
 		{o->chisels.n && o->write && strcmp(o->write, "-") == 0,
 		 "-w - would mix with what chisels print: name a file"},
@@ -304,9 +307,15 @@ static void settle_demanded(struct options *o)
 
 int options_parse(struct options *o, int argc, char **argv)
 {
-	struct args args = {argv, argc, 1};
+	struct args args = {argv, argc, 1, option_rows};
 	const char *text;
 	int err;
+
+	if (argc > 1 && strcmp(argv[1], "profile") == 0) {
+		o->profile.on = 1;
+		args.rows = profile_rows;
+		args.next = 2;
+	}
 
 	while (args.next < args.n) {
 		text = args.v[args.next++];
@@ -318,7 +327,9 @@ int options_parse(struct options *o, int argc, char **argv)
 		if (err)
 			return err;
 	}
-	err = join_filter(o);
+	err = o->profile.on ? profile_settle(o) : 0;
+	if (!err)
+		err = join_filter(o);
 	if (err)
 		return err;
 	settle_demanded(o);

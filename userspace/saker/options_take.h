@@ -34,6 +34,7 @@ int take_snap_port(void *member, const struct option_row *row,
 
 /* struct options */
 int take_chisel(void *member, const struct option_row *row, const char *arg);
+int take_diff(void *member, const struct option_row *row, const char *arg);
 int take_chisel_info(void *member, const struct option_row *row, const char *arg);
 int take_chisel_limit(void *member, const struct option_row *row,
 		      const char *arg); /* struct chisel_limit */

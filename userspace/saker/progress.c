@@ -42,6 +42,17 @@ void progress_show(struct progress *p, double share)
 	p->shown_ms = now;
 }
 
+void progress_samples(struct progress *p, uint64_t seconds, uint64_t n)
+{
+	if (!p->terminal)
+		return;
+	fprintf(stderr, "\rsaker: %llu s, %llu samples", (unsigned long long)seconds,
+		(unsigned long long)n);
+	fflush(stderr);
+	p->on = 1;
+	p->shown = 0;
+}
+
 void progress_end(struct progress *p)
 {
 	if (p->on && p->terminal && p->shown >= 0)

@@ -15,6 +15,8 @@ struct progress {
 /* @lines: lines are printed to a terminal, where a bar would only be in their way. */
 void progress_init(struct progress *p, int on, int lines_on_terminal);
 void progress_show(struct progress *p, double share);
+/* Live: the same for samples, which have no end that is known. Once a second or so. */
+void progress_samples(struct progress *p, uint64_t seconds, uint64_t n);
 void progress_end(struct progress *p);
 
 #endif /* SAKER_PROGRESS_H */

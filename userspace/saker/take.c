@@ -24,7 +24,7 @@ int take_open_lines(struct take *t, const struct options *o)
 
 	t->o = o;
 	t->live = !o->read.n;
-	err = output_open(&t->lines, o->output,
+	err = output_open(&t->lines, o->chisels.n ? NULL : o->output,
 			  o->command || to_file ? STDERR_FILENO : STDOUT_FILENO, o->unbuffered);
 	if (err || !prints_lines(o))
 		return err;
@@ -353,7 +353,8 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		return 0;
 	if (evt->raw.num)
 		t->n_numbered++;
-	if (t->chisels && evt->raw.num && sinsp_first_ns(evt->insp)) {
+	if (t->chisels && (is_of_system(evt) || is_for_chisels(t, evt)) &&
+	    sinsp_first_ns(evt->insp)) {
 		err = chisels_tick(t->chisels, evt);
 		t->done |= t->chisels->run.end;
 	}

@@ -196,6 +196,13 @@ static int get_cpu(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	return field_i(v, (int16_t)a->evt->raw.cpu); /* as sysdig: 65535 is -1, no CPU */
 }
 
+static int get_capture(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_str(v, sinsp_source_name(a->evt->insp));
+}
+
 static int get_hostname(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
@@ -306,6 +313,8 @@ static const struct sinsp_field_row rows[] = {
 	 "evt.rawtime of an event", check_around},
 	{"evt.cpu", FIELD_INT, 0, FIELD_COST_HEADER, 0, 0, get_cpu,
 	 "number of the CPU that it happened on"},
+	{"evt.capture", FIELD_STR, 0, FIELD_COST_STATE, 0, 0, get_capture,
+	 "name of the capture file that the event is from; of several, which one"},
 	{"evt.hostname", FIELD_STR, 0, FIELD_COST_STATE, 0, 0, get_hostname,
 	 "name of the machine that was captured"},
 	{"evt.source", FIELD_STR, 0, FIELD_COST_HEADER, FIELD_F_BY_TYPE, 0, get_source,

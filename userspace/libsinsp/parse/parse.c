@@ -514,12 +514,18 @@ static int is_older_than_snapshot(const struct sinsp_evt *e)
 	return e->thread && e->raw.true_ns < e->thread->snapshot_ns;
 }
 
+/* What takes no number is of the capture, but for samples and the like. */
+static int is_of_system(const struct sinsp_evt *e)
+{
+	return e->raw.num || (e->info && !(e->info->category & EC_INTERNAL));
+}
+
 static void note_preface(struct sinsp *s, const struct sinsp_evt *e)
 {
 	unsigned int type = e->raw.type;
 
 	s->evt_in_preface = !s->begun && (type == EVT_CONTAINER_272_E || type == EVT_CONTAINER_E);
-	if (s->evt_in_preface || !e->raw.num)
+	if (s->evt_in_preface || !is_of_system(e))
 		return;
 	s->begun = 1;
 	if (!s->first_ns)

@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Who calls whom and how long that takes, as a tree: each line is a function with its share of the time of all samples, below the one that called it. Branches of less than a percent are left out; a chain of functions that call nothing else is one line."
+short_description = "Show sampled stacks as a tree of calls"
+category = "Performance"
+
+local report = require "report"
+local stacks = require "stacks"
+
+local arg = report.args {
+  {name = "least", default = 1, description = "Leave out branches of less than so many percent",
+   check = function(text)
+     local n = tonumber(text)
+     return n and n >= 0 and n <= 100 and n or nil, "a number from 0 to 100 is needed"
+   end},
+  {name = "depth", default = 60, argtype = "int", check = report.whole(1), description = "No more levels than these"},
+}
+local profile
+
+function on_init()
+  profile = stacks.new()
+  return true
+end
+
+function on_event() profile:add() end
+
+local suffixes = {k = " [kernel]", j = " [jit]"}
+local function name_of(node) return node.name .. (suffixes[node.kind] or "") end
+
+-- A chain whose every link has all the time of the one before is one line.
+local function chain(node, list_of)
+  local names = {name_of(node)}
+  while #names < 6 do
+    local list = list_of(node)
+    if #list ~= 1 or list[1].value ~= node.value or node.kind == "p" then break end
+    node = list[1]
+    names[#names + 1] = name_of(node)
+  end
+  return node, table.concat(names, " > ")
+end
+
+local function put(root)
+  local all, least = root.value, root.value * arg.least / 100
+  local function list_of(node)
+    local list = {}
+    for _, c in pairs(node.by) do list[#list + 1] = c end
+    table.sort(list, function(a, b)
+      if a.value ~= b.value then return a.value > b.value end
+      return a.name < b.name
+    end)
+    return list
+  end
+  local function below(node, depth)
+    for _, c in ipairs(list_of(node)) do
+      if c.value < least or depth > arg.depth then break end
+      local last, text = chain(c, list_of)
+      print(("%5.1f%% %9s  %s%s"):format(100 * c.value / all, profile:show(c.value),
+                                       ("  "):rep(depth), text))
+      below(last, depth + 1)
+    end
+  end
+  below(root, 0)
+end
+
+function on_capture_end()
+  if report.is_json() then return profile:print_json() end
+  local root = profile:tree()
+  if root.n > 0 then put(root) end
+end

@@ -1,0 +1,50 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "A flame graph of the second of two captures, coloured by what changed since the first: red has a larger share of all samples than before, blue a smaller one, and the stronger the colour the more. saker profile --diff A B -o FILE.svg, or saker -r A -r B -c flamediff."
+short_description = "Draw what changed between two captures with samples"
+category = "Performance"
+
+local report = require "report"
+local flamesvg = require "flamesvg"
+local profilepair = require "profilepair"
+
+local arg = report.args {
+  {name = "title", default = "", description = "Title of the picture"},
+}
+local pair
+
+function on_init()
+  pair = profilepair.new {source = true}
+  return true
+end
+
+function on_event() pair.add() end
+
+local legend = {{text = "grew", fill = "hsl(4,85%,68%)"}, {text = "shrank", fill = "hsl(212,75%,68%)"},
+                {text = "as before", fill = "hsl(40,12%,88%)"}}
+
+function on_capture_end()
+  if report.is_json() then return pair.after:print_json() end
+  local before, after = pair.before:total(), pair.after:total()
+  local root = pair.before:tree(pair.after:tree(), "before")
+  local function shares(node)
+    return profilepair.share(node.before, before), profilepair.share(node.value, after)
+  end
+  flamesvg.draw(root, {
+    title = arg.title ~= "" and arg.title or "What changed",
+    subtitle = ("before: %d samples, after: %d samples"):format(pair.before.n, pair.after.n),
+    legend = legend,
+    color = function(node)
+      local x, y = shares(node)
+      local change = math.max(x, y) > 0 and (y - x) / math.max(x, y) or 0
+      if math.abs(change) < 0.02 then return "hsl(40,12%,88%)" end
+      local strength = math.min(1, math.abs(change))
+      return ("hsl(%d,%d%%,%d%%)"):format(change > 0 and 4 or 212, 45 + math.floor(45 * strength),
+                                          90 - math.floor(26 * strength))
+    end,
+    describe = function(node)
+      local x, y = shares(node)
+      local module = node.frame and node.frame.module ~= "" and node.frame.module .. "\n" or ""
+      return ("%s%.2f%% before, %.2f%% after: %+.2f points"):format(module, x, y, y - x)
+    end,
+  })
+end

@@ -1,0 +1,54 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Where samples say that time goes, as a flame graph: an SVG file that a browser opens, also without a network. A frame is as wide as its share, on top of what called it; a click on it shows what is above it alone, and search marks frames and says what share they have together. Redirect it to a file, or give saker profile -o FILE.svg."
+short_description = "Draw a flame graph of sampled stacks"
+category = "Performance"
+
+local report = require "report"
+local stacks = require "stacks"
+local flamesvg = require "flamesvg"
+
+local arg = report.args {
+  {name = "title", default = "", description = "Title of the picture"},
+}
+local profile
+
+function on_init()
+  profile = stacks.new {source = true}
+  return true
+end
+
+function on_event() profile:add() end
+
+local titles = {cpu = "CPU time", off_cpu = "Time off the CPU", page_fault = "Page faults"}
+
+local function share(value, total) return ("%.2f%%"):format(total > 0 and 100 * value / total or 0) end
+
+local function where(frame)
+  if not frame or frame.module == "" then return nil end
+  if frame.file ~= "" then
+    return ("%s%s in %s"):format(frame.file, frame.line and ":" .. frame.line or "", frame.module)
+  end
+  return frame.module
+end
+
+function on_capture_end()
+  if report.is_json() then return profile:print_json() end
+  local root, total = profile:tree(), profile:total()
+  local seconds = profile.first and (profile.last - profile.first) / 1e9 or 0
+  local what = profile:what()
+  local subtitle = ("%d samples in %.1f s"):format(profile.n, seconds)
+  if profile:is_time() then subtitle = subtitle .. ", " .. report.time(total) .. " together" end
+  flamesvg.draw(root, {
+    title = arg.title ~= "" and arg.title or titles[what] or "Samples: " .. what,
+    subtitle = subtitle,
+    describe = function(node)
+      local lines = {where(node.frame)}
+      lines[#lines + 1] = ("%s, %s of all, %d samples"):format(profile:show(node.value),
+        share(node.value, total), node.n)
+      if node.self > 0 and node.self < node.value then
+        lines[#lines + 1] = ("itself %s, %s"):format(profile:show(node.self), share(node.self, total))
+      end
+      return table.concat(lines, "\n")
+    end,
+  })
+end

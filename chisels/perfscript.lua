@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Sampled stacks as perf script prints them: a line for each sample with process, thread, CPU, time, nanoseconds and event, and below it a line for each frame. Firefox Profiler, speedscope, FlameScope and stackcollapse-perf.pl read it."
+short_description = "Print samples with their stacks as perf script does"
+category = "Performance"
+
+local report = require "report"
+
+local arg = report.args {}
+local fields = {}
+
+function on_init()
+  chisel.set_filter("evt.type=sample")
+  for name, field in pairs {text = "stack.text", weight = "sample.weight", tid = "thread.tid",
+                            comm = "sample.comm", pid = "sample.pid",
+                            reason = "sample.reason"} do
+    fields[name] = chisel.request_field(field)
+  end
+  return true
+end
+
+local events = {cpu = "cpu-clock", off_cpu = "off-cpu", page_fault = "page-faults"}
+
+function on_event()
+  local s, ns = evt.get_ts()
+  local weight, reason = evt.field(fields.weight) or 0, evt.field(fields.reason) or "cpu"
+  local comm = evt.field(fields.comm) or "?"
+  if report.is_json() then
+    report.print_json {process = comm, pid = evt.field(fields.pid), tid = evt.field(fields.tid),
+                       cpu = evt.get_cpuid(), time = s + ns / 1e9, ns = weight, reason = reason,
+                       stack = evt.field(fields.text)}
+    return
+  end
+  print(("%s %d/%d [%03d] %d.%09d: %d %s:\n%s"):format(
+    comm, evt.field(fields.pid) or 0, evt.field(fields.tid) or 0, evt.get_cpuid(), s, ns,
+    weight > 0 and weight or 1, events[reason] or reason, evt.field(fields.text) or ""))
+end

@@ -1,0 +1,139 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Sampled stacks as a profile for pprof (profile.proto, not compressed): go tool pprof -http=: FILE. Redirect it to a file, or give saker profile -o FILE.pb.gz."
+short_description = "Make a pprof profile of sampled stacks"
+category = "Performance"
+
+local report = require "report"
+local stacks = require "stacks"
+
+local arg = report.args {}
+local profile
+
+function on_init()
+  profile = stacks.new {source = true}
+  return true
+end
+
+function on_event() profile:add() end
+
+-- ---- protobuf ----
+
+local function varint(n)
+  local bytes = {}
+  while n > 127 or n < 0 do
+    bytes[#bytes + 1] = string.char(n & 0x7f | 0x80)
+    n = n >> 7
+  end
+  bytes[#bytes + 1] = string.char(n)
+  return table.concat(bytes)
+end
+
+-- Fields that are 0 or empty are left out.
+local function number(field, n) return n == 0 and "" or varint(field << 3) .. varint(n) end
+local function bytes(field, s) return varint(field << 3 | 2) .. varint(#s) .. s end
+local function packed(field, list)
+  local parts = {}
+  for i, n in ipairs(list) do parts[i] = varint(n) end
+  return bytes(field, table.concat(parts))
+end
+
+-- ---- tables of the profile: things get numbers in the order of their coming ----
+
+local strings, string_numbers = {""}, {[""] = 0}
+local function str(text)
+  local n = string_numbers[text]
+  if not n then
+    n = #strings
+    strings[n + 1], string_numbers[text] = text, n
+  end
+  return n
+end
+
+local out = {} -- messages of each table, in the order of their numbers
+local function numbered()
+  local numbers, n = {}, 0
+  return function(key, make)
+    if not numbers[key] then
+      n = n + 1
+      numbers[key] = n
+      local message = make(n) -- which makes what it names
+      out[#out + 1] = message
+    end
+    return numbers[key]
+  end
+end
+local mappings, functions, locations = numbered(), numbered(), numbered()
+
+local function mapping(frame)
+  if frame.module == "" then return 0 end
+  return mappings(frame.module, function(id)
+    -- Places are a file's own addresses: each is mapped at 0.
+    return bytes(3, number(1, id) .. number(3, 0x7fffffffffffffff) .. number(5, str(frame.module))
+      .. number(7, 1) .. number(8, 1) .. number(9, 1) .. number(10, 1))
+  end)
+end
+
+local function func(frame)
+  return functions(frame.name .. "\t" .. frame.file .. "\t" .. frame.module, function(id)
+    return bytes(5, number(1, id) .. number(2, str(frame.name)) .. number(3, str(frame.name))
+      .. number(4, str(frame.file)))
+  end)
+end
+
+-- frames: one address; the inlined functions, innermost first, and the one that they are in.
+local function location(frames)
+  local outer, key = frames[#frames], {}
+  for i, f in ipairs(frames) do key[i] = f.name .. "\t" .. f.file .. "\t" .. (f.line or "") end
+  return locations(outer.module .. "\t" .. outer.place .. "\t" .. table.concat(key, "\n"), function(id)
+    local lines = {}
+    for i, f in ipairs(frames) do
+      lines[i] = bytes(4, number(1, func(f)) .. number(2, f.line or 0))
+    end
+    return bytes(4, number(1, id) .. number(2, mapping(outer))
+      .. number(3, math.tointeger(tonumber(outer.place, 16) or 0) or 0) .. table.concat(lines))
+  end)
+end
+
+local function locations_of(s)
+  local list, same = {}, {}
+  for i = #s.frames, 1, -1 do
+    same[#same + 1] = s.frames[i]
+    if s.frames[i].kind ~= "i" then
+      list[#list + 1] = location(same)
+      same = {}
+    end
+  end
+  return list
+end
+
+local function value_type(field, type, unit)
+  return bytes(field, number(1, str(type)) .. number(2, str(unit)))
+end
+
+local function sample(s, is_time)
+  local values = is_time and {s.n, s.ns} or {s.n}
+  return bytes(2, packed(1, locations_of(s)) .. packed(2, values)
+    .. bytes(3, number(1, str("process")) .. number(2, str(s.comm))))
+end
+
+local types = {cpu = "cpu", off_cpu = "off-cpu"}
+
+function on_capture_end()
+  if report.is_json() then return profile:print_json() end
+  local is_time, type = profile:is_time(), types[profile:what()] or "time"
+  out[1] = value_type(1, "samples", "count")
+  if is_time then out[2] = value_type(1, type, "nanoseconds") end
+  for _, s in ipairs(profile:list()) do
+    local message = sample(s, is_time) -- which puts what it names before itself
+    out[#out + 1] = message
+  end
+  if profile.first then
+    out[#out + 1] = number(9, profile.first) .. number(10, profile.last - profile.first)
+  end
+  if is_time and profile.n > 0 then
+    out[#out + 1] = value_type(11, type, "nanoseconds") .. number(12, profile.ns // profile.n)
+    out[#out + 1] = number(14, str(type))
+  end
+  for _, text in ipairs(strings) do out[#out + 1] = bytes(6, text) end
+  io.write(table.concat(out))
+end

@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The samples of two capture files, to be compared: those of the first one named are the ones before,
+-- all others the ones after. require "profilepair".
+local stacks = require "stacks"
+local pair = {}
+
+function pair.new(opts)
+  local before, after = stacks.new(opts), stacks.new(opts)
+  local capture, first = chisel.request_field("evt.capture"), nil
+  return {
+    before = before, after = after,
+    add = function()
+      first = first or sysdig.get_evtsource_name()
+      local side = evt.field(capture) == first and before or after
+      side:add()
+    end,
+  }
+end
+
+-- Percent of all that each has. The lengths of two captures are never the same: shares can be compared.
+function pair.share(value, total) return total > 0 and 100 * value / total or 0 end
+
+return pair

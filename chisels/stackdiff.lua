@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "What changed between two captures with sampled stacks, of which the first one named is the one before: functions by how much their share of all samples grew (+) or shrank (-), themselves and with what they call. Shares are compared, since two captures never have the same length. saker profile --diff A B, or saker -r A -r B -c stackdiff."
+short_description = "Compare the functions of two captures with samples"
+category = "Performance"
+
+local report = require "report"
+local profilepair = require "profilepair"
+
+local arg = report.args {
+  {name = "top", argtype = "int", default = 30, check = report.whole(1), description = "So many rows"},
+}
+local pair
+local columns = {
+  {title = "CHANGE", name = "self_change", kind = "points"},
+  {title = "BEFORE%", name = "self_before", kind = "percent"},
+  {title = "AFTER%", name = "self_after", kind = "percent"},
+  {title = "TOTAL CHANGE", name = "total_change", kind = "points"},
+  {title = "FUNCTION", name = "function"},
+  {title = "MODULE", name = "module"},
+}
+report.kinds.points = {show = function(n) return ("%+.2f"):format(n) end, right = true}
+
+function on_init()
+  pair = profilepair.new()
+  return true
+end
+
+function on_event() pair.add() end
+
+local none = {self = 0, total = 0}
+
+local function rows_of()
+  local rows, before, after = {}, pair.before:total(), pair.after:total()
+  local old, old_by = pair.before:functions()
+  local new, new_by = pair.after:functions()
+  local function add(r)
+    local a, b = old_by[r.key] or none, new_by[r.key] or none
+    local x, y = profilepair.share(a.self, before), profilepair.share(b.self, after)
+    local total = profilepair.share(b.total, after) - profilepair.share(a.total, before)
+    rows[#rows + 1] = {y - x, x, y, total, r.frame.name,
+                       r.frame.module ~= "" and r.frame.module:match("[^/]*$") or nil}
+  end
+  for _, r in ipairs(new) do add(r) end
+  for _, r in ipairs(old) do
+    if not new_by[r.key] then add(r) end
+  end
+  table.sort(rows, function(a, b)
+    local x, y = math.abs(a[1]), math.abs(b[1])
+    if x ~= y then return x > y end
+    if a[4] ~= b[4] then return math.abs(a[4]) > math.abs(b[4]) end
+    return a[5] < b[5]
+  end)
+  return rows
+end
+
+function on_capture_end()
+  local rows = rows_of()
+  report.put_once(columns, table.move(rows, 1, math.min(#rows, arg.top), 1, {}))
+end

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The options of saker profile. It does nothing that other options could not: it samples, has
+ * chisels look at the samples, and says where they print.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fields/format.h"
+#include "options_take.h"
+#include "say.h"
+
+#define AT(member) offsetof(struct options, member)
+#define DEFAULT_HZ 99 /* not in step with what happens every hundredth of a second */
+
+/* clang-format off */
+const struct option_row profile_rows[] = {
+	{'F', "frequency", "HZ", GROUP_PROFILE,
+	 "Sample each CPU HZ times a second, from 1 to 4000; 99 without it.",
+	 take_hz, AT(sample.period_ns)},
+	{'p', "pid", "LIST", GROUP_PROFILE,
+	 "Only these processes, all their threads: numbers, with commas between.",
+	 take_pids, AT(pids)},
+	{0, "tree", NULL, GROUP_PROFILE, "With -p: the descendants of these processes too.",
+	 take_value, AT(tree), 1},
+	{0, "comm", "LIST", GROUP_PROFILE, "Only threads and processes of these names.",
+	 take_names, AT(comms)},
+	{0, "cgroup", "PATH", GROUP_PROFILE, "Only what runs in this cgroup or below it. Can be repeated.",
+	 take_list, AT(cgroups)},
+	{0, "all", NULL, GROUP_PROFILE,
+	 "With -- CMD: the whole machine while CMD runs, not only CMD and its descendants.",
+	 take_value, AT(all), 1},
+	{'d', "duration", "SECONDS", GROUP_PROFILE,
+	 "End after SECONDS; when reading a file, seconds of the capture.",
+	 take_seconds, AT(max_ns)},
+	{0, "off-cpu", NULL, GROUP_PROFILE,
+	 "Sample where threads leave the CPU, with the time until they are back: what they wait for. "
+	 "With -F also what they run.",
+	 take_value, AT(profile.off_cpu), 1},
+	{0, "off-cpu-min", "SECONDS", GROUP_PROFILE,
+	 "With --off-cpu: leave out threads that were back sooner.",
+	 take_seconds, AT(sample.off_min_ns)},
+	{0, "stack-depth", "NUM", GROUP_PROFILE,
+	 "Take NUM frames of a user stack at most, up to 1024; 128 without it.",
+	 take_depth, AT(sample.depth)},
+	{'o', "output", "FILE", GROUP_PROFILE,
+	 "Write FILE instead of text on the terminal. Its ending says what: .svg a flame graph, .folded "
+	 "folded lines, .pb or .pb.gz a profile for pprof, .speedscope.json one for speedscope, .perf.txt "
+	 "what perf script prints, .json an object for each stack, .txt the text. .gz behind any of them "
+	 "compresses it.",
+	 take_text, AT(output)},
+	{'c', "chisel", "NAME", GROUP_PROFILE,
+	 "Have this chisel look at the samples. Can be repeated.", take_chisel, 0},
+	{'r', "read", "FILE", GROUP_PROFILE,
+	 "Use the samples of a capture file, - is standard input. Given more than once, those of all.",
+	 take_list, AT(read)},
+	{0, "diff", "A B", GROUP_PROFILE,
+	 "Compare the capture files A and B: what takes a larger or a smaller share in B.",
+	 take_diff, 0},
+	{'w', "write", "FILE", GROUP_PROFILE,
+	 "Write the samples to a capture file, to look at them later with -r; without -o or -c "
+	 "nothing else.",
+	 take_text, AT(write)},
+	{0, "zstd", NULL, GROUP_PROFILE, "With -w: compress the file.",
+	 take_value, AT(compress), SCAP_COMPRESS_ZSTD},
+	{'v', "verbose", NULL, GROUP_PROFILE,
+	 "At the end, what was sampled, what was lost and why, and what saker itself cost.",
+	 take_value, AT(verbose), 1},
+	{'h', "help", NULL, GROUP_PROFILE, "Show this text.", take_value, AT(mode), MODE_HELP},
+	{0},
+};
+
+/* What the ending of -o FILE says. */
+static const struct ending {
+	const char *ending, *chisel, *second; /* NULL: there is no second one */
+	int kind; /* enum sinsp_format_kind */
+} endings[] = {
+	{".svg", "flamegraph"},
+	{".folded", "folded"},
+	{".pb", "pprof"},
+	{".speedscope.json", "speedscope"},
+	{".perf.txt", "perfscript"},
+	{".json", "folded", NULL, SINSP_FORMAT_JSON},
+	{".txt", "topfuncs", "calltree"},
+};
+/* clang-format on */
+
+/* The first of two files is the word behind the option, the second the next one. */
+int take_diff(void *member, const struct option_row *row, const char *arg)
+{
+	struct options *o = member;
+
+	o->profile.diff = 1;
+	return take_list(&o->read, row, arg);
+}
+
+static const struct ending *ending_of(const char *path)
+{
+	size_t len = strlen(path);
+
+	if (len > 3 && strcmp(path + len - 3, ".gz") == 0)
+		len -= 3;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		const size_t n = strlen(endings[i].ending);
+
+		if (len > n && memcmp(path + len - n, endings[i].ending, n) == 0)
+			return &endings[i];
+	}
+	return NULL;
+}
+
+static int add_chisel(struct options *o, const char *name)
+{
+	struct chisel_name *v = realloc(o->chisels.v, (o->chisels.n + 1) * sizeof(*o->chisels.v));
+
+	if (!v)
+		return -ENOMEM;
+	o->chisels.v = v;
+	/* All words are the filter. */
+	v[o->chisels.n++] = (struct chisel_name){name, o->words.n};
+	return 0;
+}
+
+static int choose_by_ending(struct options *o)
+{
+	const struct ending *e = ending_of(o->output);
+	int err;
+
+	if (!e) {
+		say("%s: what to write there follows from the ending, which is none of .svg, "
+		    ".folded, "
+		    ".pb.gz, .speedscope.json, .perf.txt, .json, .txt",
+		    o->output);
+		return -EINVAL;
+	}
+	o->lines_kind = e->kind;
+	if (o->profile.diff && strcmp(e->ending, ".svg") && strcmp(e->ending, ".txt") &&
+	    strcmp(e->ending, ".json")) {
+		say("--diff writes .svg, .txt or .json, not %s", e->ending);
+		return -EINVAL;
+	}
+	if (o->profile.diff)
+		return add_chisel(o, strcmp(e->ending, ".svg") ? "stackdiff" : "flamediff");
+	err = add_chisel(o, e->chisel);
+	return err || !e->second ? err : add_chisel(o, e->second);
+}
+
+static int choose_chisels(struct options *o)
+{
+	int err;
+
+	if (o->chisels.n)
+		return 0;
+	if (o->output)
+		return choose_by_ending(o);
+	if (o->write)
+		return 0;
+	if (o->profile.diff)
+		return add_chisel(o, "stackdiff");
+	err = add_chisel(o, o->profile.off_cpu && !o->sample.period_ns ? "offcpu" : "topfuncs");
+	return err ?: add_chisel(o, "calltree");
+}
+
+static int choose_samples(struct options *o)
+{
+	int err = 0;
+
+	if (o->read.n)
+		return 0;
+	if (o->profile.off_cpu)
+		err = take_list(&o->sample.on, profile_rows, "off_cpu");
+	else if (!o->sample.period_ns)
+		o->sample.period_ns = 1000000000 / DEFAULT_HZ;
+	return err;
+}
+
+/* Nothing but samples: before the words of the filter comes one that says so. */
+static int mean_samples(struct options *o)
+{
+	static const char *const before[] = {"evt.type=sample", "and ("}, *const after = ")";
+	const size_t n = o->words.n, n_before = n ? 2 : 1;
+	const char **v;
+
+	if (o->chisels.n)
+		return 0; /* whose arguments words may be */
+	v = calloc(n + 4, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	memcpy(v, before, n_before * sizeof(*v));
+	if (n) {
+		memcpy(v + n_before, o->words.v, n * sizeof(*v));
+		v[n_before + n] = after;
+	}
+	free(o->words.v);
+	o->words.v = v;
+	o->words.n = n ? n + 3 : 1;
+	return 0;
+}
+
+int profile_settle(struct options *o)
+{
+	int err;
+
+	if (o->mode == MODE_HELP)
+		return 0;
+	if (o->read.n && (o->sample.period_ns || o->profile.off_cpu)) {
+		say("-F and --off-cpu say how to sample: they do not go with files");
+		return -EINVAL;
+	}
+	if (o->profile.diff && o->read.n != 2) {
+		say("--diff compares two capture files: saker profile --diff A B");
+		return -EINVAL;
+	}
+	err = choose_samples(o) ?: mean_samples(o);
+	return err ?: choose_chisels(o);
+}
