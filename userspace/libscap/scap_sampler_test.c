@@ -200,8 +200,6 @@ static void check_account(const struct scap_sampler_stats *st)
 	}
 	assert_int_equal(runs, st->n_runs);
 	assert_int_equal(st->n_runs, st->n_samples + st->n_dropped + st->n_filtered);
-	if (st->n_kernel_runs)
-		assert_int_equal(st->n_kernel_runs, st->by_reason[SAMPLE_CPU].n_runs);
 	assert_int_equal(st->n_missed + st->by_reason[SAMPLE_CPU].n_runs >= st->n_due, 1);
 }
 
@@ -406,6 +404,8 @@ static void test_rates(void **state)
 		}
 		assert_int_equal(n, st.n_samples);
 		assert_int_equal(st.n_dropped, 0);
+		if (counting >= 0) /* since before it was loaded */
+			assert_int_equal(st.n_kernel_runs, st.n_runs);
 		printf("%llu Hz: %llu due, %llu runs, %llu missed\n", (unsigned long long)rates[i],
 		       (unsigned long long)st.n_due, (unsigned long long)st.n_runs,
 		       (unsigned long long)st.n_missed);
@@ -684,10 +684,10 @@ static void test_off_cpu(void **state)
 		assert_int_equal(s.tid, pid);
 		assert_int_equal(number(&s, SAMPLE_P_REASON), SAMPLE_OFF_CPU);
 		assert_true(number(&s, SAMPLE_P_WEIGHT) >= o.off_min_ns);
-		if (!is_call(&s, SYS_clock_nanosleep) && !is_call(&s, SYS_nanosleep))
+		if ((!is_call(&s, SYS_clock_nanosleep) && !is_call(&s, SYS_nanosleep)) ||
+		    number(&s, SAMPLE_P_STATE) != 1) /* or it had to wait for a CPU in the call */
 			continue;
 		assert_true(number(&s, SAMPLE_P_WEIGHT) >= PAUSE_NS);
-		assert_int_equal(number(&s, SAMPLE_P_STATE), 1);
 		assert_int_equal(number(&s, SAMPLE_P_WAKER), 0); /* a timer's interrupt */
 		assert_string_equal((const char *)s.ps.v[SAMPLE_P_WAKER_COMM].p, "interrupt");
 		assert_true(s.ps.v[SAMPLE_P_KERNEL].len > 0);

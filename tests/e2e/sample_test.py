@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of stacks in captures: a program that knows what it does is sampled, live and from the
+file; other tools read the file as if nothing were in it; what is wrong is said in one sentence."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+SESSION = {"SAKER_SAMPLER_SESSION": f"e2e-{os.getpid()}"}
+FIELDS = ("evt.type proc.pid thread.tid sample.reason sample.weight sample.pid sample.comm sample.call "
+          "sample.state sample.waker sample.waker.comm sample.wait sample.addr sample.tracepoint "
+          "stack.user stack.user[0] stack.kernel stack.end stack.complete stack.depth "
+          "stack.user.depth stack.kernel.depth sample.ip")
+FORMAT = "*" + " ".join("%" + f for f in FIELDS.split())
+
+
+def saker(*args, **kwargs):
+    return subprocess.run([e2e.SAKER, *args], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "TZ": "UTC", **SESSION}, **kwargs)
+
+
+class Sample(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.prog = e2e.compile_program("sample", cls.dir, "-fno-omit-frame-pointer")
+        cls.path = os.path.join(cls.dir, "all.scap")
+        p = saker("-w", cls.path, "-v", "--sample", "1000", "--sample-on", "off_cpu", "--sample-on",
+                  "page_fault", "--sample-on", "sched_process_fork", "--", cls.prog)
+        assert p.returncode == 0, p.stderr
+        cls.report = p.stderr
+        pid, child, addr, pages, depth, nap = p.stdout.split()
+        cls.pid, cls.child, cls.pages = int(pid), int(child), int(pages)
+        cls.addr, cls.depth, cls.nap = int(addr, 16), int(depth), int(nap)
+        cls.samples = cls.read("evt.type=sample")
+
+    @classmethod
+    def read(cls, *filter_words):
+        text = e2e.run(e2e.SAKER, "-r", cls.path, "-j", "-p", FORMAT, *filter_words)
+        return [json.loads(line) for line in text.splitlines()]
+
+    def of(self, reason, pid=None):
+        return [s for s in self.samples
+                if s["sample.reason"] == reason and s["sample.pid"] == (pid or self.pid)]
+
+    def test_file_is_sound(self):
+        self.assertIn("sound", e2e.run(e2e.SAKER, "-r", self.path, "--verify"))
+
+    def test_by_the_clock(self):
+        found = self.of("cpu")
+        # 500 ticks in half a second of CPU time, where none is missed.
+        self.assertGreater(len(found), 100)
+        deep = [s for s in found
+                if s["stack.user.depth"] > self.depth and
+                len(set(s["stack.user"][2:self.depth])) == 1]
+        self.assertGreater(len(deep), 100)
+        for s in found:
+            self.assertEqual(s["sample.weight"], 1000000)
+            self.assertEqual(s["stack.user[0]"], [s["sample.ip"]])
+            self.assertEqual(s["stack.depth"], s["stack.user.depth"] + s["stack.kernel.depth"])
+
+    def test_off_the_cpu(self):
+        naps = [s for s in self.of("off_cpu") + self.of("off_cpu", self.child)
+                if s["sample.call"] in ("nanosleep", "clock_nanosleep") and
+                s["sample.state"] == "sleep"]
+        self.assertEqual(len(naps), 2)
+        for s in naps:
+            self.assertGreaterEqual(s["sample.weight"], self.nap)
+            self.assertEqual((s["sample.waker"], s["sample.waker.comm"]), (0, "interrupt"))
+        # It waits unless the machine let the child end before.
+        for s in self.of("off_cpu"):
+            if s["sample.call"] == "wait4" and s["sample.waker"]:
+                self.assertEqual(s["sample.waker"], self.child)
+
+    def test_page_faults(self):
+        addrs = [s["sample.addr"] for s in self.of("page_fault")]
+        mine = [a for a in addrs if self.addr <= a < self.addr + 4096 * self.pages]
+        self.assertEqual(len(mine), self.pages)
+
+    def test_tracepoint(self):
+        forks = [s for s in self.of("tracepoint")]
+        self.assertEqual([s["sample.tracepoint"] for s in forks], ["sched_process_fork"])
+
+    def test_filters(self):
+        some = self.read("evt.type=sample and sample.reason=cpu and sample.pid=%d" % self.pid)
+        self.assertEqual(len(some), len(self.of("cpu")))
+        at = self.of("cpu")[-1]
+        found = self.read("stack.user in (%d)" % at["stack.user"][1])
+        self.assertIn(at, found)
+        self.assertFalse(self.read("evt.type=sample and sample.pid=1"))
+        # The file with a filter holds what the filter means.
+        part = os.path.join(self.dir, "part.scap")
+        e2e.run(e2e.SAKER, "-r", self.path, "-w", part, "sample.reason=tracepoint")
+        out = e2e.run(e2e.SAKER, "-r", part, "-p", "%evt.type")
+        self.assertEqual(out.splitlines(), ["sample"])
+
+    def test_account(self):
+        """Each run of a program that samples is one sample, lost, or left out, as told by -v."""
+        def said(name):
+            return [int(line.split(name)[1].split()[0]) for line in self.report.splitlines()
+                    if name in line][0]
+
+        self.assertEqual(said("samples lost"), 0)
+        self.assertGreaterEqual(said("samples of stacks"), len(self.samples))
+        self.assertIn("samples left out", self.report)
+
+    def test_other_tools_pass_over_samples(self):
+        for tool, args in (("sysdig", ["-r", self.path]), ("tshark", ["-r", self.path])):
+            if not shutil.which(tool):
+                continue
+            p = subprocess.run([tool, *args], capture_output=True, text=True,
+                               errors="surrogateescape", env={**os.environ, "TZ": "UTC"})
+            self.assertEqual(p.returncode, 0, p.stderr)
+            lines = p.stdout.splitlines()
+            self.assertGreater(len(lines), 10)
+            self.assertFalse([l for l in lines if re.search("[<>] (sample|map)", l)])
+
+
+class Wrong(unittest.TestCase):
+    def says(self, text, *args):
+        p = saker(*args)
+        self.assertNotEqual(p.returncode, 0)
+        self.assertEqual(len(p.stderr.splitlines()), 1, p.stderr)
+        self.assertIn(text, p.stderr)
+
+    def test_rates(self):
+        for hz in ("0", "5000", "-1", "many", "1.5", ""):
+            self.says("--sample is from 1 to 4000 samples a second", "--sample", hz)
+
+    def test_depths(self):
+        for depth in ("0", "1025"):
+            self.says("--stack-depth is from 1 to 1024", "--sample", "9", "--stack-depth", depth)
+
+    def test_what_does_not_go_together(self):
+        self.says("go with --sample", "--stack-depth", "10")
+        self.says("--off-cpu-min goes with", "--sample", "9", "--off-cpu-min", "1")
+        self.says("do not go with -r", "-r", "x.scap", "--sample", "9")
+        self.says("goes with --probabilistic-threshold", "--sample", "9",
+                  "--probabilistic-interval", "5")
+
+    def test_processes_and_tracepoints_that_are_not(self):
+        self.says("no_such_thing", "--sample-on", "no_such_thing", "-M", "1")
+        self.says("2000000", "--sample", "9", "--pid", "2000000", "-M", "1")
+
+    def test_a_second_one(self):
+        first = subprocess.Popen([e2e.SAKER, "--sample", "9", "-o", os.devnull, "--unbuffered",
+                                  "--", "sh", "-c", "echo begun; read x"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True, env={**os.environ, **SESSION})
+        self.addCleanup(first.stdout.close)
+        self.assertEqual(first.stdout.readline(), "begun\n")
+        self.says(f"process {first.pid} samples stacks already", "--sample", "9", "-M", "1")
+        first.communicate("")
+        self.assertEqual(saker("--sample", "9", "-q", "--", "true").returncode, 0)
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()
