@@ -91,7 +91,7 @@ class Sample(unittest.TestCase):
     def test_filters(self):
         some = self.read("evt.type=sample and sample.reason=cpu and sample.pid=%d" % self.pid)
         self.assertEqual(len(some), len(self.of("cpu")))
-        at = self.of("cpu")[-1]
+        at = next(s for s in self.of("cpu") if s["stack.user.depth"] > 1)
         found = self.read("stack.user in (%d)" % at["stack.user"][1])
         self.assertIn(at, found)
         self.assertFalse(self.read("evt.type=sample and sample.pid=1"))
