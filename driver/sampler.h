@@ -67,6 +67,7 @@ struct drv_sampler_config {
 	u32 on; /* the record of events has samples */
 	u32 depth; /* user frames at most */
 	u32 user, kernel; /* which stacks are taken */
+	u32 tables; /* user stacks are walked by unwind tables; else by frame pointers alone */
 	u32 later; /* the kernel can run a program on a thread's way to user mode */
 	u64 period_ns; /* of CPU samples */
 	u32 off_cpu; /* threads are sampled that leave the CPU */

@@ -32,6 +32,8 @@ enum unwind_kind {
 	UNWIND_SIGNAL, /* a signal's frame: at rsp lies a struct ucontext with all registers */
 	UNWIND_END, /* the first frame of a thread: there is no caller */
 	UNWIND_NONE, /* no rule covers this code */
+	UNWIND_RA_REG, /* the return address is in a register: UNWIND_RA_REG_CFA. The CFA is rsp's
+			*/
 	UNWIND_ODD, /* a rule that no row can express */
 	UNWIND_KIND_MAX,
 };
@@ -46,6 +48,11 @@ enum unwind_kind {
 #define UNWIND_DEREF_CFA(at, add) ((__u16)((__u32)(at) << 3 | (add)))
 #define UNWIND_DEREF_AT(cfa) ((__s16)(cfa) >> 3)
 #define UNWIND_DEREF_ADD(cfa) ((cfa)&7)
+
+/* cfa of UNWIND_RA_REG: 4 bits of register, the rest is what is added to rsp. */
+#define UNWIND_RA_REG_CFA(reg, words) ((__u16)((words) << 4 | (reg)))
+#define UNWIND_RA_REG_REG(cfa) ((cfa)&15)
+#define UNWIND_RA_REG_WORDS(cfa) ((cfa) >> 4)
 
 /*
  * Where rbp and rbx are, four bits each: n words below the CFA. 0: the register was not touched;

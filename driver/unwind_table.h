@@ -45,6 +45,7 @@ struct unwind_process {
 	__u32 maps; /* place */
 	__u32 n_maps;
 	__u32 gen_end; /* the same again: else the entry was written while it was read */
+	__u32 n_walks; /* by the driver: stacks of the process, as this entry was there */
 };
 
 #define UNWIND_PROCESSES_MAX 65536u

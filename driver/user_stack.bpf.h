@@ -10,20 +10,7 @@
 #define DRIVER_USER_STACK_BPF_H
 
 #include "maps.bpf.h"
-#include "stack.h"
-
-struct user_walk {
-	/* In, and what of it is known of the frame that the walk is at. */
-	u64 ip, sp, bp;
-	u32 pid; /* the process */
-	u32 max; /* frames at most; no more than STACK_USER_MAX */
-	/* Out. */
-	u32 n; /* frames */
-	u32 end; /* enum stack_end */
-	u64 fault; /* with STACK_END_FAULT: where */
-	u64 scratch; /* what the verifier is to know nothing of passes through it: forget_in */
-	u64 frames[STACK_USER_MAX]; /* addresses, with how they were found: stack.h */
-};
+#include "user_walk.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -32,88 +19,104 @@ struct {
 	__uint(value_size, sizeof(struct user_walk));
 } user_walks SEC(".maps");
 
-#define USER_ADDR_MIN 0x1000ull
-#define USER_ADDR_END 0x00fffffffffff000ull /* with five levels of page tables, too */
-#define FP_FRAME_MAX (64ull << 20) /* no frame is larger */
+struct unwind_chunk_template {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, UNWIND_CHUNK_SZ);
+};
 
-static __always_inline bool user_code(u64 pc)
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, UNWIND_CHUNKS_MAX);
+	__uint(key_size, sizeof(u32));
+	__array(values, struct unwind_chunk_template);
+} unwind_chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, UNWIND_PROCESSES_MAX);
+	__type(key, u32);
+	__type(value, struct unwind_process);
+} unwind_processes SEC(".maps");
+
+/* UNWIND_CACHE_SZ entries of each CPU, one CPU's behind the other's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNWIND_CACHE_SZ);
+	__type(key, u32);
+	__type(value, struct unwind_cached);
+} unwind_cache SEC(".maps");
+
+static __always_inline int walk_fill(struct user_walk *w, u32 sz, u64 addr)
 {
-	return pc >= USER_ADDR_MIN && pc < USER_ADDR_END;
+	/* "R2 unbounded memory access": as it is stored and loaded, its bound is not known. */
+	if (sz > WALK_WINDOW)
+		return -1;
+	return bpf_probe_read_user(w->window, sz, (void *)addr);
 }
 
-/* Can @fp be the frame pointer of the frame whose stack pointer is @sp? */
-static __always_inline bool user_fp(u64 fp, u64 sp)
+static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
 {
-	return !(fp & 7) && fp >= sp && fp - sp < FP_FRAME_MAX && fp >= USER_ADDR_MIN &&
-	       fp < USER_ADDR_END - 16;
+	void *map = bpf_map_lookup_elem(&unwind_chunks, &chunk);
+	u32 zero = 0;
+
+	(void)w;
+	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
 }
 
-static __always_inline bool walk_ends(struct user_walk *w, u32 end)
+static __always_inline struct unwind_cached *walk_cached(const struct user_walk *w, u32 i)
 {
-	w->end = end;
-	return true;
+	u32 at = bpf_get_smp_processor_id() * UNWIND_CACHE_SZ + (i & (UNWIND_CACHE_SZ - 1));
+
+	(void)w;
+	return bpf_map_lookup_elem(&unwind_cache, &at);
 }
 
-static __always_inline bool walk_put(struct user_walk *w, u64 frame)
+/* Finds the process's mappings. False: nothing is known of them yet, and frame pointers must do. */
+static __always_inline bool find_process(struct user_walk *w)
 {
-	u32 n = w->n;
+	u32 pid = w->pid; /* on the stack, where Linux 6.1 wants keys */
+	struct unwind_process *p;
 
-	if (n >= w->max || n >= STACK_USER_MAX)
+	w->n_maps = 0;
+	if (!sampler_cfg.tables)
+		return true;
+	p = bpf_map_lookup_elem(&unwind_processes, &pid);
+	if (!p)
 		return false;
-	w->frames[n & (STACK_USER_MAX - 1)] = frame;
-	w->n = n + 1;
-	return true;
-}
-
-/* One frame up by its frame pointer: true, the walk ends there. */
-static __always_inline bool fp_step(struct user_walk *w)
-{
-	struct {
-		u64 fp, ra;
-	} at;
-
-	if (!w->bp)
-		return walk_ends(w, STACK_END_ROOT);
-	if (!user_fp(w->bp, w->sp))
-		return walk_ends(w, STACK_END_BAD_FP);
-	if (w->n >= w->max)
-		return walk_ends(w, STACK_END_DEPTH);
-	if (bpf_probe_read_user(&at, sizeof(at), (void *)w->bp)) {
-		w->fault = w->bp;
-		return walk_ends(w, STACK_END_FAULT);
-	}
-	if (!at.ra)
-		return walk_ends(w, STACK_END_ROOT);
-	if (!user_code(at.ra))
-		return walk_ends(w, STACK_END_BAD_PC);
-	w->sp = w->bp + sizeof(at); /* the next one lies above: no walk in circles */
-	w->bp = at.fp;
-	w->ip = at.ra;
-	walk_put(w, at.ra | (u64)STACK_HOW_FP << STACK_HOW_SHIFT);
-	return false;
+	w->gen = ONCE(p->gen);
+	barrier();
+	w->maps = p->maps;
+	w->n_maps = p->n_maps;
+	p->n_walks++; /* some may be missed: it is only to see which processes are sampled */
+	barrier();
+	return w->n_maps && ONCE(p->gen_end) == w->gen;
 }
 
 /* A callback of bpf_loop. */
 static long user_step(u32 i, void *ctx)
 {
 	(void)i;
-	return fp_step(*(struct user_walk **)ctx);
+	return walk_step(*(struct user_walk **)ctx);
 }
 
 /* The user stack of the current task, into @w. A function of its own to the verifier. */
 __noinline int user_frames(struct user_walk *w)
 {
+	bool known;
+
 	if (!w)
 		return 0;
-	w->n = 0;
-	w->fault = 0;
-	w->end = STACK_END_DEPTH;
-	if (!user_code(w->ip)) {
-		w->end = STACK_END_BAD_PC;
+	known = find_process(w);
+	if (walk_begin(w))
 		return 0;
-	}
-	walk_put(w, w->ip | STACK_EXACT | (u64)STACK_HOW_REGS << STACK_HOW_SHIFT);
 	bpf_loop(STACK_USER_MAX, user_step, &w, 0);
+	/* What frame pointers led to may be all, or not. */
+	if (!known && w->end == STACK_END_ROOT)
+		w->end = STACK_END_NEW;
 	return 0;
 }
 

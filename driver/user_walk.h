@@ -17,9 +17,10 @@
 #ifndef DRIVER_USER_WALK_H
 #define DRIVER_USER_WALK_H
 
+#include "unwind_table.h"
+
 #include "record.h"
 #include "stack.h"
-#include "unwind_table.h"
 
 #define WALK_WINDOW 1024u /* bytes of stack that are read at a time */
 #define WALK_REGS 16
@@ -34,6 +35,7 @@ struct user_walk {
 	u32 n; /* frames */
 	u32 end; /* enum stack_end */
 	u64 fault; /* with STACK_END_FAULT: where */
+	u64 scratch; /* what the verifier is to know nothing of passes through it: forget_in */
 	u64 frames[STACK_USER_MAX]; /* addresses, with how they were found: stack.h */
 	/* In: registers as DWARF numbers them, and which of them are known. sp and bp are above. */
 	u64 regs[WALK_REGS];
@@ -274,6 +276,9 @@ static inline int walk_cfa(struct user_walk *w, u64 rule, u64 *cfa)
 			return 1;
 		*cfa = base + UNWIND_DEREF_ADD(RULE_CFA(rule)) * 8;
 		return 0;
+	case UNWIND_RA_REG:
+		*cfa = w->sp + UNWIND_RA_REG_WORDS(RULE_CFA(rule)) * 8;
+		return 0;
 	}
 	return walk_ends(w, STACK_END_BAD_RULE);
 }
@@ -312,11 +317,19 @@ static inline int walk_saved(struct user_walk *w, u64 rule, u64 cfa)
 	return walk_restore(w, UNWIND_RBX, rbx, cfa) || walk_restore(w, UNWIND_RBP, rbp, cfa);
 }
 
+/* Where the frame returns to. */
+static inline int walk_return(struct user_walk *w, u64 rule, u64 cfa, u64 *ip)
+{
+	if ((RULE_KIND(rule) & UNWIND_KIND_MASK) == UNWIND_RA_REG)
+		return walk_reg(w, UNWIND_RA_REG_REG(RULE_CFA(rule)), ip);
+	return walk_word(w, cfa - 8, ip);
+}
+
 /* Up by the row in w->rule. */
 static inline int row_step(struct user_walk *w)
 {
 	const u64 rule = w->rule;
-	u64 cfa;
+	u64 cfa, ip;
 
 	if (walk_cfa(w, rule, &cfa))
 		return 1;
@@ -325,8 +338,9 @@ static inline int row_step(struct user_walk *w)
 	/* Code that goes over to another stack may go anywhere, but not for ever. */
 	if (cfa <= w->sp && ++w->switches > WALK_SWITCHES_MAX)
 		return walk_ends(w, STACK_END_LOOP);
-	if (walk_saved(w, rule, cfa) || walk_word(w, cfa - 8, &w->ip))
+	if (walk_saved(w, rule, cfa) || walk_return(w, rule, cfa, &ip))
 		return 1;
+	w->ip = ip;
 	w->known &= KNOWN(UNWIND_RBP) | KNOWN(UNWIND_RBX) | KNOWN(UNWIND_RSP);
 	w->regs[UNWIND_RSP] = w->sp = cfa;
 	w->bp = w->regs[UNWIND_RBP];

@@ -17,6 +17,7 @@
 #include "live_maps.h"
 #include "live_notes.h"
 #include "live_sampler.h"
+#include "live_unwind.h"
 #include "merge.h"
 #include "proc_scan.h"
 #include "sample_join.h"
@@ -708,6 +709,8 @@ static int live_sampler_stats_of(const void *engine, struct scap_sampler_stats *
 		st->n_lone = sample_join_n_lone(e->join);
 		st->n_never = sample_join_n_never(e->join);
 	}
+	if (live_unwind_of(e->driver))
+		live_unwind_stats(live_unwind_of(e->driver), &st->unwind);
 	return 0;
 }
 

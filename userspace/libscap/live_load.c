@@ -28,12 +28,15 @@
 #include "live_progs.h"
 #include "live_sampler.h"
 #include "live_select.h"
+#include "live_unwind.h"
 #include "ring_impl.h"
+#include "unwind_table.h"
 
 #include "driver.skel.h"
 
 #define DEFAULT_RING_SZ (8u << 20)
 #define DEFAULT_SNAPLEN 80
+#define TABLES_WAIT_MS 1000
 
 struct live_driver {
 	struct driver *skel;
@@ -50,6 +53,7 @@ struct live_driver {
 	void *bell, *bell_end; /* the doorbell's positions: consumer's and producer's page */
 	const struct scap_select *select; /* of live_opts, until it is attached */
 	struct live_sampler *sampler; /* NULL: none */
+	struct live_unwind *unwind; /* NULL: no tables */
 	struct live_select_maps select_maps;
 };
 
@@ -253,6 +257,7 @@ static int set_sampler(struct live_driver *d, const struct live_opts *o)
 					 "/sys/kernel/tracing/available_events lists them, without "
 					 "what stands before the colon",
 					 c->tracepoints[i]);
+	c->tables = c->user && !o->sampler->frame_pointers;
 	/* What finishes a stack sends it without a context, which a perf ring wants. */
 	c->later = d->kind != RING_PERF && live_progs_has_kfuncs(d->progs);
 	return 0;
@@ -281,6 +286,11 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_uids, c->tasks & DRV_TASKS_UID);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_cgroups, c->n_cgroups > 0);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.user_walks, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_chunks, sc->tables);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_processes, sc->tables);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_cache, sc->on);
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.unwind_cache,
+					      d->n_rings * UNWIND_CACHE_SZ);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.laters, sc->later);
 	err = err
 		      ?: bpf_map__set_autocreate(d->skel->maps.off_storage,
@@ -493,6 +503,24 @@ static int open_bell(struct live_driver *d)
 	return scap_fail(&d->log, -errno, "the doorbell of the rings: %s", strerror(errno));
 }
 
+static int open_unwind(struct live_driver *d, const struct live_opts *o)
+{
+	const struct drv_sampler_config *c =
+		(const struct drv_sampler_config *)&d->skel->rodata->sampler_cfg;
+	int err;
+
+	if (!c->tables)
+		return 0;
+	err = live_unwind_open(&d->unwind, bpf_map__fd(d->skel->maps.unwind_chunks),
+			       bpf_map__fd(d->skel->maps.unwind_processes), o->sampler->tables_sz,
+			       &d->log);
+	if (err)
+		return scap_fail(&d->log, err, "unwind tables cannot be made: %s", strerror(-err));
+	/* What uses the CPU has its tables soon; what is left may follow. */
+	live_unwind_wait(d->unwind, TABLES_WAIT_MS);
+	return 0;
+}
+
 static int open_sampler(struct live_driver *d, const struct live_opts *o)
 {
 	const struct driver *s = d->skel;
@@ -515,7 +543,7 @@ static int open_sampler(struct live_driver *d, const struct live_opts *o)
 	bpf_object__for_each_program(p, s->obj) if (is_sample(p) && bpf_program__autoload(p) &&
 						    strncmp(bpf_program__section_name(p), "tp_btf",
 							    6) == 0) parts.hooks[n++] = p;
-	return live_sampler_open(&d->sampler, &parts, o->sampler, &d->log);
+	return open_unwind(d, o) ?: live_sampler_open(&d->sampler, &parts, o->sampler, &d->log);
 }
 
 static int load_all(struct live_driver *d, const struct live_opts *o)
@@ -697,6 +725,7 @@ void live_close(struct live_driver *d)
 	if (d->skel)
 		live_detach(d);
 	live_sampler_close(d->sampler);
+	live_unwind_close(d->unwind);
 	for (unsigned int i = 0; d->rings && i < d->n_rings; i++)
 		ring_close(d->rings[i]);
 	for (unsigned int i = 0; d->kind_fds && i < d->n_kind_fds; i++)
@@ -709,6 +738,11 @@ void live_close(struct live_driver *d)
 	free(d->kind_fds);
 	free(d->shared);
 	free(d);
+}
+
+struct live_unwind *live_unwind_of(const struct live_driver *d)
+{
+	return d->unwind;
 }
 
 struct live_sampler *live_sampler_of(const struct live_driver *d)

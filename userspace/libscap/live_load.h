@@ -7,6 +7,7 @@
 
 struct live_driver;
 struct live_sampler;
+struct live_unwind;
 
 struct live_opts {
 	size_t sz; /* sizeof(struct live_opts) */
@@ -41,6 +42,8 @@ int live_nobody_left(const struct live_driver *d);
 
 /* The sampler, of a capture with one; else NULL. Borrowed until live_close. It is not started. */
 struct live_sampler *live_sampler_of(const struct live_driver *d);
+/* Its unwind tables; NULL: it walks without. */
+struct live_unwind *live_unwind_of(const struct live_driver *d);
 
 /* Nothing is recorded any more; what the rings hold stays. May be called twice. */
 void live_detach(struct live_driver *d);

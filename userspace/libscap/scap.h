@@ -116,6 +116,8 @@ struct scap_sampler_opts {
 	const char *session; /* there is one sampler at a time of each name; NULL: the usual one */
 	uint32_t parts; /* samples and what comes of them later as they are, not joined */
 	uint32_t maps; /* events of mappings of code, too, so that frames can be named */
+	uint32_t frame_pointers; /* walk by these alone, without unwind tables */
+	size_t tables_sz; /* bytes of unwind tables at most; 0: 64 MiB */
 };
 
 struct scap_open_opts {
@@ -227,6 +229,18 @@ struct scap_sampler_counts {
 	uint64_t filtered_by[8]; /* by enum sample_filter */
 };
 
+/* Unwind tables of the programs that run. */
+struct scap_unwind_stats {
+	uint64_t n_processes, n_mappings;
+	uint64_t n_refused; /* mappings for which there was no room */
+	uint64_t n_tables, n_rows; /* of files; one table for all who have it */
+	uint64_t n_evicted; /* tables that made room for others */
+	uint64_t n_no_room; /* that found none */
+	uint64_t n_unreadable; /* files that could not be reached, or are damaged */
+	uint64_t build_ns; /* time for making them */
+	uint64_t used_sz, sz; /* bytes: used, and of the memory that the driver has for them */
+};
+
 struct scap_sampler_stats {
 	uint64_t n_runs, n_samples, n_dropped, n_filtered; /* of all reasons */
 	uint64_t n_due; /* ticks of the clocks, by the time for which they were on */
@@ -241,6 +255,7 @@ struct scap_sampler_stats {
 	uint64_t n_never; /* samples whose stack was to come and did not */
 	uint64_t period_ns, interval_ns; /* settings */
 	uint32_t depth, threshold; /* threshold 0: all of the time */
+	struct scap_unwind_stats unwind;
 };
 
 /* Live, with a sampler; else -ENODATA. */

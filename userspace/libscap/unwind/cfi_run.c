@@ -153,6 +153,21 @@ static int row_cfa(struct unwind_row *row, const struct cfi_state *s)
 	return 0;
 }
 
+/* As in vfork, whose child would overwrite it on the stack. */
+static int row_ra_reg(struct unwind_row *row, const struct cfi_state *s)
+{
+	const int64_t words = s->cfa_off / 8;
+
+	if (s->ra.how != CFI_IN_REG || s->ra.off < 0 || s->ra.off >= UNWIND_REGS ||
+	    s->cfa_how != CFI_CFA_REG || s->cfa_reg != UNWIND_RSP || s->cfa_off % 8 || words < 0 ||
+	    words > 4095)
+		return 0;
+	row->kind = UNWIND_RA_REG;
+	row->cfa = UNWIND_RA_REG_CFA(s->ra.off, words);
+	row_saved(row, s);
+	return 1;
+}
+
 static struct unwind_row make_row(const struct cfi_cie *cie, const struct cfi_state *s, uint32_t pc)
 {
 	struct unwind_row row = {.pc = pc};
@@ -161,6 +176,8 @@ static struct unwind_row make_row(const struct cfi_cie *cie, const struct cfi_st
 		row.kind = UNWIND_SIGNAL;
 	else if (s->ra.how == CFI_SAME || s->ra.how == CFI_UNDEFINED)
 		row.kind = UNWIND_END;
+	else if (row_ra_reg(&row, s))
+		;
 	else if (s->ra.how != CFI_AT_CFA || s->ra.off != -8 || !row_cfa(&row, s))
 		row = (struct unwind_row){.pc = pc, .kind = UNWIND_ODD};
 	else
@@ -336,6 +353,9 @@ static void change(struct run *r, uint8_t op)
 		set_rule(r, cfi_uleb(in), CFI_SAME, 0);
 		break;
 	case OP_REGISTER:
+		reg = cfi_uleb(in);
+		set_rule(r, reg, CFI_IN_REG, (int64_t)cfi_uleb(in));
+		break;
 	case OP_VAL_OFFSET:
 	case OP_VAL_OFFSET_SF:
 		set_rule(r, cfi_uleb(in), CFI_OTHER, 0);

@@ -14,6 +14,7 @@ enum cfi_how {
 	CFI_UNDEFINED,
 	CFI_AT_CFA, /* in memory, off from the CFA */
 	CFI_AT_RBP, /* in memory, off from rbp */
+	CFI_IN_REG, /* in the register of the number off */
 	CFI_OTHER,
 };
 

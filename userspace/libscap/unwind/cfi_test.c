@@ -233,11 +233,15 @@ static void test_kinds(void **state)
 	put_fde(&b, cie, CODE_VADDR + 0x180, 0x10, INSNS(0x90, 2));
 	/* rbp in a register, rbx nowhere */
 	put_fde(&b, cie, CODE_VADDR + 0x190, 0x10, INSNS(0x09, 6, 0, 0x07, 3));
+	/* vfork: the return address in rdi */
+	put_fde(&b, cie, CODE_VADDR + 0x1a0, 0x10, INSNS(0x0e, 0, 0x09, 16, 5));
 	EXPECT(rows_of(&b), ROW(0x100, UNWIND_END, 0, 0), ROW(0x110, UNWIND_PLT, 11, 0),
 	       ROW(0x120, UNWIND_DEREF_RBP | UNWIND_F_AT_RBP, UNWIND_DEREF_CFA(-1, 0), 0x50),
 	       ROW(0x130, UNWIND_DEREF_RSP, UNWIND_DEREF_CFA(43, 1), 0), ROW(0x140, 10, 0, 0),
 	       ROW(0x150, UNWIND_RSP_FAR, 524480 / 8 - UNWIND_FAR, 0), ROW(0x160, UNWIND_ODD, 0, 0),
-	       ROW(0x190, UNWIND_RSP, 1, 0x11), ROW(0x1a0, UNWIND_NONE, 0, 0));
+	       ROW(0x190, UNWIND_RSP, 1, 0x11),
+	       ROW(0x1a0, UNWIND_RA_REG, UNWIND_RA_REG_CFA(5, 0), 0),
+	       ROW(0x1b0, UNWIND_NONE, 0, 0));
 }
 
 /* The kernel's frame: only with the letter S and the place where it has rsp. */

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live_unwind.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "code_ring.h"
+#include "unwind/unwind_procs.h"
+
+#define MAX_SZ (64u << 20)
+#define SWEEP_MS 1000
+#define NICE -5
+#define PATIENCE_NS 1000000 /* news of one process wait no longer for another's tables */
+
+/* A record that was taken out of its ring, with its path. */
+struct news {
+	struct code_record rec;
+	char *path;
+};
+
+struct live_unwind {
+	struct scap_log log;
+	pthread_t thread;
+	int started;
+	int stop; /* an eventfd */
+	struct pollfd *fds; /* of the rings, then stop */
+	struct code_ring **rings;
+	unsigned int n_rings;
+	struct unwind_pool *pool;
+	struct unwind_files *files;
+	struct unwind_procs *procs;
+	struct news *news;
+	size_t n_news, cap_news;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t is_ready;
+	int ready; /* what ran at the start is known */
+	struct scap_unwind_stats stats;
+};
+
+static uint64_t boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- news ---- */
+
+static int keep_news(struct live_unwind *u, const struct code_record *rec)
+{
+	struct news *v;
+
+	if (u->n_news == u->cap_news) {
+		v = realloc(u->news, (u->cap_news ? 2 * u->cap_news : 256) * sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		u->news = v;
+		u->cap_news = u->cap_news ? 2 * u->cap_news : 256;
+	}
+	v = &u->news[u->n_news];
+	*v = (struct news){*rec, NULL};
+	if (rec->type == CODE_MAP) {
+		v->path = strdup(rec->map.path);
+		if (!v->path)
+			return -ENOMEM;
+		v->rec.map.path = v->path;
+	}
+	u->n_news++;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct news *x = a, *y = b;
+
+	return x->rec.boot_ns < y->rec.boot_ns ? -1 : x->rec.boot_ns > y->rec.boot_ns;
+}
+
+static void scan_all(struct live_unwind *u, int serve);
+
+static void take_news(struct live_unwind *u, const struct code_record *rec)
+{
+	switch (rec->type) {
+	case CODE_MAP:
+		unwind_procs_map(u->procs, &rec->map, rec->boot_ns);
+		break;
+	case CODE_FORK:
+		unwind_procs_fork(u->procs, rec->pid, rec->parent, rec->boot_ns);
+		break;
+	case CODE_EXEC:
+		unwind_procs_exec(u->procs, rec->pid, rec->boot_ns);
+		break;
+	case CODE_EXIT:
+		unwind_procs_exit(u->procs, rec->pid, rec->boot_ns);
+		break;
+	case CODE_LOST: /* of whom is not known */
+		scan_all(u, 0);
+		break;
+	}
+}
+
+/* Takes all that the rings have, in the order in which it happened. */
+static void serve_rings(struct live_unwind *u)
+{
+	uint64_t published = boot_ns();
+	struct code_record rec;
+
+	for (unsigned int i = 0; i < u->n_rings; i++)
+		while (code_ring_next(u->rings[i], &rec))
+			if (keep_news(u, &rec))
+				break;
+	if (!u->n_news)
+		return;
+	qsort(u->news, u->n_news, sizeof(*u->news), by_time);
+	for (size_t i = 0; i < u->n_news; i++) {
+		take_news(u, &u->news[i].rec);
+		free(u->news[i].path);
+		if (boot_ns() - published > PATIENCE_NS) {
+			unwind_procs_publish(u->procs, boot_ns());
+			published = boot_ns();
+		}
+	}
+	u->n_news = 0;
+	unwind_procs_publish(u->procs, boot_ns());
+}
+
+/* ---- what runs ---- */
+
+struct running {
+	uint32_t pid;
+	uint64_t cpu; /* ticks used */
+};
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct running *x = a, *y = b;
+
+	return x->cpu < y->cpu ? 1 : -(x->cpu > y->cpu);
+}
+
+static uint64_t cpu_of(uint32_t pid)
+{
+	char path[32], line[1024] = "", *at;
+	unsigned long long user = 0, system = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	at = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL; /* names have any bytes */
+	fclose(f);
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+			  &system) != 2)
+		return 0;
+	return user + system;
+}
+
+static size_t list_running(struct running **out)
+{
+	DIR *d = opendir("/proc");
+	struct running *v = NULL;
+	size_t n = 0, cap = 0;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		const unsigned long pid = strtoul(e->d_name, NULL, 10);
+
+		if (!pid)
+			continue;
+		if (n == cap) {
+			struct running *more = realloc(v, (cap ? 2 * cap : 256) * sizeof(*v));
+
+			if (!more)
+				break;
+			v = more;
+			cap = cap ? 2 * cap : 256;
+		}
+		v[n++] = (struct running){(uint32_t)pid, cpu_of((uint32_t)pid)};
+	}
+	if (d)
+		closedir(d);
+	if (n)
+		qsort(v, n, sizeof(*v), by_cpu);
+	*out = v;
+	return n;
+}
+
+static int is_stopped(const struct live_unwind *u)
+{
+	struct pollfd p = {.fd = u->stop, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* All processes, those that used most of the CPU first; @serve: what begins meanwhile in between.
+ */
+static void scan_all(struct live_unwind *u, int serve)
+{
+	struct running *v;
+	const size_t n = list_running(&v);
+
+	for (size_t i = 0; i < n && !is_stopped(u); i++) {
+		unwind_procs_scan(u->procs, v[i].pid, boot_ns());
+		unwind_procs_publish(u->procs, boot_ns());
+		if (serve)
+			serve_rings(u);
+	}
+	free(v);
+}
+
+/* ---- the thread ---- */
+
+static void tell_stats(struct live_unwind *u)
+{
+	struct unwind_files_stats f;
+	struct unwind_procs_stats p;
+
+	unwind_files_stats(u->files, &f);
+	unwind_procs_stats(u->procs, &p);
+	pthread_mutex_lock(&u->lock);
+	u->stats = (struct scap_unwind_stats){
+		.n_processes = p.n,
+		.n_mappings = p.n_maps,
+		.n_refused = p.n_refused,
+		.n_tables = f.n_files,
+		.n_rows = f.n_rows,
+		.n_evicted = f.n_evicted,
+		.n_no_room = f.n_no_room,
+		.n_unreadable = f.n_unreadable,
+		.build_ns = f.build_ns,
+		.used_sz = unwind_pool_used(u->pool),
+		.sz = unwind_pool_sz(u->pool),
+	};
+	pthread_mutex_unlock(&u->lock);
+}
+
+/*
+ * What the thread goes on with, whatever the process had: maps and buffers of its own making, other
+ * processes' mappings and what is mapped, also where its name is gone.
+ */
+static void keep_needed(void)
+{
+	const uint64_t kept = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE |
+			      1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_CHECKPOINT_RESTORE;
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &h, sets))
+		return;
+	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		sets[i].effective &= (uint32_t)(kept >> 32 * i);
+		sets[i].permitted &= (uint32_t)(kept >> 32 * i);
+		sets[i].inheritable = 0;
+	}
+	syscall(SYS_capset, &h, sets);
+}
+
+static void *run(void *arg)
+{
+	struct live_unwind *u = arg;
+	int wants = 0;
+
+	/* It has little to do, but a new program's stacks are cut short until that is done. */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+	keep_needed();
+	/* Samples of what waits for its tables are few; the programs that are measured come first.
+	 */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
+	scan_all(u, 1);
+	tell_stats(u);
+	pthread_mutex_lock(&u->lock);
+	u->ready = 1;
+	pthread_cond_broadcast(&u->is_ready);
+	pthread_mutex_unlock(&u->lock);
+	while (!(u->fds[u->n_rings].revents & POLLIN)) {
+		serve_rings(u);
+		wants = unwind_procs_make_room(u->procs, boot_ns());
+		unwind_procs_sweep(u->procs, boot_ns());
+		tell_stats(u);
+		if (poll(u->fds, u->n_rings + 1, wants ? UNWIND_RETRY_MS : SWEEP_MS) < 0 &&
+		    errno != EINTR)
+			break;
+	}
+	return NULL;
+}
+
+static int open_rings(struct live_unwind *u)
+{
+	const int n = libbpf_num_possible_cpus();
+	int err = 0;
+
+	if (n < 0)
+		return n;
+	u->rings = calloc((size_t)n, sizeof(struct code_ring *));
+	u->fds = calloc((size_t)n + 1, sizeof(*u->fds));
+	if (!u->rings || !u->fds)
+		return -ENOMEM;
+	for (int cpu = 0; cpu < n; cpu++) {
+		err = code_ring_open(&u->rings[u->n_rings], (unsigned int)cpu, 1);
+		if (err == -ENODEV)
+			continue;
+		if (err)
+			return scap_fail(&u->log, err, "the mappings of programs, on CPU %d: %s",
+					 cpu, strerror(-err));
+		u->fds[u->n_rings] =
+			(struct pollfd){.fd = code_ring_fd(u->rings[u->n_rings]), .events = POLLIN};
+		u->n_rings++;
+	}
+	u->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (u->stop < 0)
+		return -errno;
+	u->fds[u->n_rings] = (struct pollfd){.fd = u->stop, .events = POLLIN};
+	return 0;
+}
+
+/* Signals are the command's. */
+static int start(struct live_unwind *u)
+{
+	sigset_t all, was;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	err = pthread_create(&u->thread, NULL, run, u);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	u->started = !err;
+	return -err;
+}
+
+int live_unwind_open(struct live_unwind **out, int chunks, int procs, size_t max_sz,
+		     const struct scap_log *log)
+{
+	struct live_unwind *u = calloc(1, sizeof(*u));
+	int err;
+
+	if (!u)
+		return -ENOMEM;
+	u->log = *log;
+	u->stop = -1;
+	pthread_mutex_init(&u->lock, NULL);
+	pthread_cond_init(&u->is_ready, NULL);
+	err = open_rings(u);
+	err = err ?: unwind_pool_new(&u->pool, chunks, max_sz ? max_sz : MAX_SZ);
+	err = err ?: unwind_files_new(&u->files, u->pool);
+	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, procs);
+	err = err ?: start(u);
+	if (err) {
+		live_unwind_close(u);
+		return err;
+	}
+	*out = u;
+	return 0;
+}
+
+void live_unwind_close(struct live_unwind *u)
+{
+	const uint64_t one = 1;
+
+	if (!u)
+		return;
+	if (u->started) {
+		while (write(u->stop, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+		pthread_join(u->thread, NULL);
+	}
+	for (unsigned int i = 0; u->rings && i < u->n_rings; i++)
+		code_ring_close(u->rings[i]);
+	free(u->rings);
+	free(u->fds);
+	if (u->stop >= 0)
+		close(u->stop);
+	unwind_procs_free(u->procs);
+	unwind_files_free(u->files);
+	unwind_pool_free(u->pool);
+	pthread_mutex_destroy(&u->lock);
+	pthread_cond_destroy(&u->is_ready);
+	free(u->news);
+	free(u);
+}
+
+int live_unwind_wait(struct live_unwind *u, int timeout_ms)
+{
+	struct timespec until;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += timeout_ms / 1000;
+	until.tv_nsec += timeout_ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_mutex_lock(&u->lock);
+	while (!u->ready && !err)
+		err = pthread_cond_timedwait(&u->is_ready, &u->lock, &until);
+	pthread_mutex_unlock(&u->lock);
+	return -err;
+}
+
+void live_unwind_stats(struct live_unwind *u, struct scap_unwind_stats *st)
+{
+	pthread_mutex_lock(&u->lock);
+	*st = u->stats;
+	pthread_mutex_unlock(&u->lock);
+}

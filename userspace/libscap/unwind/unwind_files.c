@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/unwind_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unwind/unwind_rows.h"
+
+#define FILES_MAX 16384 /* known at a time, with a table or without */
+#define BUCKETS 4096 /* a power of two */
+#define FEW_ROWS 32 /* there may be more in the file of debugging information */
+#define TRIES_MAX 2 /* to find room for a table: it may be larger than all there is */
+#define VDSO_MAX (64u << 10)
+
+/* Which file it is, on this machine. */
+struct identity {
+	uint64_t dev, ino, sz, mtime_ns;
+};
+
+struct unwind_file {
+	struct unwind_file *next; /* in the bucket */
+	uint8_t id[ELF_FILE_ID_SZ]; /* the content's number */
+	struct unwind_piece *pieces;
+	size_t n_pieces;
+	uint64_t n_rows; /* that it has, with room for them or without */
+	uint64_t used_ns;
+	unsigned int refs;
+	int no_room; /* it has rows, and no table */
+	int wants; /* it found no room; not: it was taken away */
+	unsigned int tries;
+};
+
+/* Other names of a file that has been met. */
+struct alias {
+	struct alias *next;
+	struct identity identity;
+	struct unwind_file *file; /* NULL: nothing that has a table */
+};
+
+struct unwind_files {
+	struct unwind_pool *pool;
+	struct unwind_file *by_id[BUCKETS];
+	struct alias *aliases[BUCKETS];
+	size_t n, n_aliases;
+	struct unwind_files_stats stats;
+};
+
+int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool)
+{
+	struct unwind_files *fs = calloc(1, sizeof(*fs));
+
+	if (!fs)
+		return -ENOMEM;
+	fs->pool = pool;
+	*out = fs;
+	return 0;
+}
+
+static void drop_pieces(struct unwind_files *fs, struct unwind_file *f, uint64_t now_ns)
+{
+	for (size_t i = 0; i < f->n_pieces; i++) {
+		unwind_pool_give(fs->pool, f->pieces[i].place, f->pieces[i].n, now_ns);
+		fs->stats.n_rows -= f->pieces[i].n;
+	}
+	fs->stats.n_files -= f->n_pieces != 0;
+	free(f->pieces);
+	f->pieces = NULL;
+	f->n_pieces = 0;
+}
+
+void unwind_files_free(struct unwind_files *fs)
+{
+	if (!fs)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		while (fs->by_id[i]) {
+			struct unwind_file *f = fs->by_id[i];
+
+			fs->by_id[i] = f->next;
+			free(f->pieces);
+			free(f);
+		}
+		while (fs->aliases[i]) {
+			struct alias *a = fs->aliases[i];
+
+			fs->aliases[i] = a->next;
+			free(a);
+		}
+	}
+	free(fs);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- which file ---- */
+
+static size_t alias_bucket(const struct identity *i)
+{
+	return ((i->ino * 0x9e3779b97f4a7c15ull ^ i->dev * 0xc2b2ae3d27d4eb4full) >> 40) &
+	       (BUCKETS - 1);
+}
+
+static struct alias *find_alias(const struct unwind_files *fs, const struct identity *id)
+{
+	struct alias *a = fs->aliases[alias_bucket(id)];
+
+	while (a && memcmp(&a->identity, id, sizeof(*id)))
+		a = a->next;
+	return a;
+}
+
+/* Forgotten names are met again, no more. */
+static void forget_aliases(struct unwind_files *fs, const struct unwind_file *of)
+{
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct alias **at = &fs->aliases[i]; *at;) {
+			struct alias *a = *at;
+
+			if (of && a->file != of) {
+				at = &a->next;
+				continue;
+			}
+			*at = a->next;
+			fs->n_aliases--;
+			free(a);
+		}
+	}
+}
+
+static void add_alias(struct unwind_files *fs, const struct identity *id, struct unwind_file *f)
+{
+	const size_t at = alias_bucket(id);
+	struct alias *a;
+
+	if (fs->n_aliases >= 4 * FILES_MAX)
+		forget_aliases(fs, NULL);
+	a = malloc(sizeof(*a));
+	if (!a)
+		return;
+	*a = (struct alias){fs->aliases[at], *id, f};
+	fs->aliases[at] = a;
+	fs->n_aliases++;
+}
+
+static size_t id_bucket(const uint8_t *id)
+{
+	uint32_t h;
+
+	memcpy(&h, id, sizeof(h));
+	return h & (BUCKETS - 1);
+}
+
+static struct unwind_file *find_id(const struct unwind_files *fs, const uint8_t *id)
+{
+	struct unwind_file *f = fs->by_id[id_bucket(id)];
+
+	while (f && memcmp(f->id, id, ELF_FILE_ID_SZ))
+		f = f->next;
+	return f;
+}
+
+/* ---- how to reach it ---- */
+
+static int open_if(const char *path, uint64_t ino)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (ino && st.st_ino != ino)) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+/*
+ * What is mapped, whatever has become of its name: through the mapping itself; else by name in the
+ * root of the process, then in ours, if that has the number of what was mapped.
+ */
+static int open_source(const struct unwind_source *src)
+{
+	char path[4200];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", src->pid,
+		 (unsigned long long)src->start, (unsigned long long)src->end);
+	fd = open_if(path, 0);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%u/root%s", src->pid, src->path);
+	fd = open_if(path, src->ino);
+	return fd >= 0 ? fd : open_if(src->path, src->ino);
+}
+
+static int identify(struct identity *id, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*id = (struct identity){st.st_dev, st.st_ino, (uint64_t)st.st_size,
+				(uint64_t)st.st_mtim.tv_sec * 1000000000 +
+					(uint64_t)st.st_mtim.tv_nsec};
+	return 0;
+}
+
+/* The file with the debugging information, where distributions put it. */
+static struct elf_file *open_debug(const struct elf_file *f)
+{
+	uint8_t id[ELF_BUILD_ID_MAX];
+	char path[sizeof("/usr/lib/debug/.build-id//.debug") + 2 * ELF_BUILD_ID_MAX];
+	int n = elf_file_build_id(f, id), at, fd;
+	struct elf_file *debug = NULL;
+
+	if (n < 2)
+		return NULL;
+	at = sprintf(path, "/usr/lib/debug/.build-id/%02x/", id[0]);
+	for (int i = 1; i < n; i++)
+		at += sprintf(path + at, "%02x", id[i]);
+	strcpy(path + at, ".debug");
+	fd = open_if(path, 0);
+	if (fd < 0)
+		return NULL;
+	if (elf_file_open(&debug, fd))
+		debug = NULL;
+	close(fd);
+	return debug;
+}
+
+/* ---- its table ---- */
+
+static int make_rows(struct unwind_rows *rows, const struct elf_file *f)
+{
+	struct elf_file *debug;
+	struct unwind_rows more;
+	int err = unwind_rows_of_file(rows, f, NULL);
+
+	if (err || rows->n >= FEW_ROWS)
+		return err;
+	debug = open_debug(f);
+	if (debug && !unwind_rows_of_file(&more, f, debug)) {
+		unwind_rows_fini(rows);
+		*rows = more;
+	}
+	elf_file_close(debug);
+	return 0;
+}
+
+static int take_piece(struct unwind_files *fs, struct unwind_piece *p,
+		      const struct unwind_rows *rows, size_t at, size_t n)
+{
+	const int64_t place = unwind_pool_take(fs->pool, (uint32_t)n);
+
+	if (place < 0)
+		return (int)place;
+	memcpy(unwind_pool_at(fs->pool, (uint32_t)place), rows->v + at, n * sizeof(*rows->v));
+	*p = (struct unwind_piece){
+		.from = rows->v[at].pc,
+		.to = at + n < rows->n ? rows->v[at + n].pc : UINT32_MAX,
+		.place = (uint32_t)place,
+		.n = (uint32_t)n,
+	};
+	return 0;
+}
+
+static int place_rows(struct unwind_files *fs, struct unwind_file *f,
+		      const struct unwind_rows *rows, uint64_t now_ns)
+{
+	const size_t n = (rows->n + UNWIND_CHUNK_WORDS - 1) / UNWIND_CHUNK_WORDS;
+	int err = 0;
+
+	f->n_rows = rows->n;
+	if (!n)
+		return 0;
+	f->pieces = calloc(n, sizeof(*f->pieces));
+	if (!f->pieces)
+		return -ENOMEM;
+	fs->stats.n_files++;
+	for (size_t i = 0; i < n && !err; i++) {
+		const size_t at = i * UNWIND_CHUNK_WORDS, left = rows->n - at;
+
+		err = take_piece(fs, &f->pieces[i], rows, at,
+				 left < UNWIND_CHUNK_WORDS ? left : UNWIND_CHUNK_WORDS);
+		if (!err) {
+			f->n_pieces++;
+			fs->stats.n_rows += f->pieces[i].n;
+		}
+	}
+	if (err && !f->n_pieces) {
+		fs->stats.n_files--;
+		free(f->pieces);
+		f->pieces = NULL;
+	} else if (err) {
+		drop_pieces(fs, f, now_ns);
+	}
+	return err;
+}
+
+/* A table for @f of the opened @elf. Without room it has none: -ENOSPC is told by its pieces. */
+static int load(struct unwind_files *fs, struct unwind_file *f, const struct elf_file *elf,
+		uint64_t now_ns)
+{
+	const uint64_t start = now();
+	struct unwind_rows rows = {0};
+	int err = make_rows(&rows, elf);
+
+	if (!err)
+		err = place_rows(fs, f, &rows, now_ns);
+	unwind_rows_fini(&rows);
+	f->no_room = err == -ENOSPC;
+	f->wants = f->no_room && f->tries++ < TRIES_MAX;
+	fs->stats.n_no_room += err == -ENOSPC;
+	fs->stats.build_ns += now() - start;
+	return err == -ENOSPC ? 0 : err;
+}
+
+/* Forgets a file that nobody uses, to make room for another. */
+static void forget_one(struct unwind_files *fs, uint64_t now_ns)
+{
+	struct unwind_file **oldest = NULL;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct unwind_file **at = &fs->by_id[i]; *at; at = &(*at)->next)
+			if (!(*at)->refs && (!oldest || (*at)->used_ns < (*oldest)->used_ns))
+				oldest = at;
+	if (oldest) {
+		struct unwind_file *f = *oldest;
+
+		*oldest = f->next;
+		forget_aliases(fs, f);
+		drop_pieces(fs, f, now_ns);
+		free(f);
+		fs->n--;
+	}
+}
+
+/* A file met by a name it was not met by. *out NULL: nothing that has a table. */
+static int meet(struct unwind_files *fs, struct unwind_file **out, const struct elf_file *elf,
+		uint64_t now_ns)
+{
+	uint8_t id[ELF_FILE_ID_SZ];
+	struct unwind_file *f;
+	int err = elf_file_id(elf, id);
+
+	*out = NULL;
+	if (err)
+		return err;
+	f = find_id(fs, id);
+	if (!f) {
+		if (fs->n >= FILES_MAX)
+			forget_one(fs, now_ns);
+		f = calloc(1, sizeof(*f));
+		if (!f)
+			return -ENOMEM;
+		memcpy(f->id, id, sizeof(id));
+		err = load(fs, f, elf, now_ns);
+		if (err) {
+			free(f);
+			return err == -ENOTSUP ? 0 : err;
+		}
+		f->next = fs->by_id[id_bucket(id)];
+		fs->by_id[id_bucket(id)] = f;
+		fs->n++;
+	}
+	*out = f;
+	return 0;
+}
+
+static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd, uint64_t now_ns)
+{
+	struct elf_file *elf;
+	int err = elf_file_open(&elf, fd);
+
+	*out = NULL;
+	if (err == -ENOEXEC) /* code of something else */
+		return 0;
+	if (err)
+		return err;
+	err = meet(fs, out, elf, now_ns);
+	elf_file_close(elf);
+	return err;
+}
+
+/* Its table went, or there was no room for it. */
+static void load_again(struct unwind_files *fs, struct unwind_file *f, int fd, uint64_t now_ns)
+{
+	struct elf_file *elf;
+
+	if (!f->no_room || elf_file_open(&elf, fd))
+		return;
+	load(fs, f, elf, now_ns);
+	elf_file_close(elf);
+}
+
+/* The kernel's image is the same in all processes of one kind; ours is at hand. */
+static int get_vdso(struct unwind_files *fs, struct unwind_file **out, uint64_t sz, uint64_t now_ns)
+{
+	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct elf_file *elf;
+	int err;
+
+	*out = NULL;
+	if (!image || sz > VDSO_MAX)
+		return 0;
+	err = elf_file_open_image(&elf, image, sz);
+	if (err)
+		return 0;
+	err = meet(fs, out, elf, now_ns);
+	elf_file_close(elf);
+	return err;
+}
+
+static int get_mapped(struct unwind_files *fs, struct unwind_file **out,
+		      const struct unwind_source *src, uint64_t now_ns)
+{
+	struct identity id = {0};
+	struct alias *a;
+	int fd = open_source(src), err;
+
+	if (fd < 0) {
+		fs->stats.n_unreadable++;
+		return -ESRCH;
+	}
+	err = identify(&id, fd);
+	a = err ? NULL : find_alias(fs, &id);
+	if (a) {
+		*out = a->file;
+	} else if (!err) {
+		err = meet_fd(fs, out, fd, now_ns);
+		if (err)
+			fs->stats.n_unreadable++;
+		else
+			add_alias(fs, &id, *out);
+	}
+	if (!err && *out)
+		load_again(fs, *out, fd, now_ns);
+	close(fd);
+	return err;
+}
+
+int unwind_file_get(struct unwind_files *fs, struct unwind_file **out,
+		    const struct unwind_source *src, uint64_t now_ns)
+{
+	int err = 0;
+
+	*out = NULL;
+	if (!strcmp(src->path, "[vdso]"))
+		err = get_vdso(fs, out, src->end - src->start, now_ns);
+	else if (src->ino && *src->path == '/')
+		err = get_mapped(fs, out, src, now_ns);
+	if (err || !*out)
+		return err;
+	(*out)->used_ns = now_ns;
+	(*out)->refs++;
+	return 0;
+}
+
+struct unwind_file *unwind_file_ref(struct unwind_file *f)
+{
+	if (f)
+		f->refs++;
+	return f;
+}
+
+void unwind_file_put(struct unwind_file *f)
+{
+	if (f)
+		f->refs--;
+}
+
+int unwind_file_pieces(const struct unwind_file *f, const struct unwind_piece **v)
+{
+	*v = f->pieces;
+	return f->no_room ? -ENOSPC : (int)f->n_pieces;
+}
+
+void unwind_file_used(struct unwind_file *f, uint64_t now_ns)
+{
+	f->used_ns = now_ns;
+}
+
+int unwind_file_wants(const struct unwind_file *f)
+{
+	return f->wants;
+}
+
+uint64_t unwind_file_rows(const struct unwind_file *f)
+{
+	return f->n_rows;
+}
+
+int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *but, uint64_t now_ns)
+{
+	struct unwind_file *found = NULL;
+
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct unwind_file *f = fs->by_id[i]; f; f = f->next) {
+			if (f == but || !f->n_pieces)
+				continue;
+			if (!found || (!f->refs && found->refs) ||
+			    (!f->refs == !found->refs && f->used_ns < found->used_ns))
+				found = f;
+		}
+	}
+	if (!found)
+		return -ENOENT;
+	drop_pieces(fs, found, now_ns);
+	found->no_room = 1;
+	found->tries = 0;
+	fs->stats.n_evicted++;
+	return found->refs != 0;
+}
+
+void unwind_files_stats(const struct unwind_files *fs, struct unwind_files_stats *st)
+{
+	*st = fs->stats;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The unwind tables of files, in memory that the driver reads: one for each content, however many
+ * processes, containers and names it has. A table that nobody uses stays until its room is needed;
+ * of those in use, when there is no more room, the one goes that was least recently asked for.
+ */
+#ifndef SCAP_UNWIND_UNWIND_FILES_H
+#define SCAP_UNWIND_UNWIND_FILES_H
+
+#include "elf_file.h"
+#include "unwind/unwind_pool.h"
+
+struct unwind_files;
+struct unwind_file; /* counted */
+
+/* A part of a table that lies in one chunk: the rows from one offset in the file to another. */
+struct unwind_piece {
+	uint32_t from, to;
+	uint32_t place, n;
+};
+
+/* Who is asked for, as a mapping says: how to open it. */
+struct unwind_source {
+	uint32_t pid; /* a process that has it mapped */
+	uint64_t start, end; /* where */
+	uint64_t ino; /* of the path; 0: there is no file */
+	const char *path; /* in the process's root */
+};
+
+int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool);
+void unwind_files_free(struct unwind_files *fs);
+
+/*
+ * The file, with its table if there is room. NULL in *out and 0: nothing that has a table. -ESRCH:
+ * it cannot be reached any more. The caller puts it.
+ */
+int unwind_file_get(struct unwind_files *fs, struct unwind_file **out,
+		    const struct unwind_source *src, uint64_t now_ns);
+struct unwind_file *unwind_file_ref(struct unwind_file *f);
+void unwind_file_put(struct unwind_file *f);
+
+/* A stack was walked of a process that has it. */
+void unwind_file_used(struct unwind_file *f, uint64_t now_ns);
+/* Its table found no room, and should have some. */
+int unwind_file_wants(const struct unwind_file *f);
+/* Rows that it has, whether there is room for them or not. */
+uint64_t unwind_file_rows(const struct unwind_file *f);
+
+/* Its table's parts, by offset; 0: it has no rows. -ENOSPC: there was no room for them. */
+int unwind_file_pieces(const struct unwind_file *f, const struct unwind_piece **v);
+
+/*
+ * Takes the table away from a file other than @but: one that no process has, else that which was
+ * used least recently. 1: processes have it, whose mappings must be written anew at once. 0: none
+ * has. -ENOENT: there is no other table. The room can be taken when walks are over:
+ * unwind_pool_settle.
+ */
+int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *but, uint64_t now_ns);
+
+struct unwind_files_stats {
+	uint64_t n_files, n_rows; /* with a table; of all tables */
+	uint64_t n_evicted, n_no_room;
+	uint64_t n_unreadable; /* could not be opened, or are damaged */
+	uint64_t build_ns; /* time for making tables */
+};
+void unwind_files_stats(const struct unwind_files *fs, struct unwind_files_stats *st);
+
+#endif /* SCAP_UNWIND_UNWIND_FILES_H */

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/unwind_procs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#define BUCKETS 4096 /* a power of two */
+#define LINGER_NS 1000000000ull /* of a process that ended: samples and threads of it may come */
+
+struct map {
+	uint64_t start, end, offset;
+	struct unwind_file *file; /* NULL: code of no file that has a table */
+	int pending; /* the file could not be reached */
+};
+
+/* Mappings of one process, or of several that are alike. */
+struct maps {
+	unsigned int refs;
+	struct map *v; /* by start */
+	size_t n, cap;
+	uint32_t place, words; /* as it was written last; 0 words: it was not */
+	uint32_t n_written;
+	int stale; /* a table that it leads to is no more */
+};
+
+struct proc {
+	struct proc *next;
+	uint32_t pid;
+	int dirty;
+	uint64_t since_ns; /* what is older is no news */
+	uint64_t exit_ns; /* when its first thread ended; 0: it lives */
+	struct maps *maps;
+	struct unwind_process entry; /* as the driver has it */
+	uint32_t n_walks; /* as the driver had it when it was last looked at */
+};
+
+struct unwind_procs {
+	struct unwind_pool *pool;
+	struct unwind_files *files;
+	int map;
+	struct proc *buckets[BUCKETS];
+	uint32_t gen;
+	size_t n, n_dirty;
+	int no_room; /* a table found none */
+	uint64_t made_room_ns; /* when tables were taken away for that; 0: not yet */
+	struct unwind_procs_stats stats;
+};
+
+int unwind_procs_new(struct unwind_procs **out, struct unwind_pool *pool,
+		     struct unwind_files *files, int map)
+{
+	struct unwind_procs *ps = calloc(1, sizeof(*ps));
+
+	if (!ps)
+		return -ENOMEM;
+	ps->pool = pool;
+	ps->files = files;
+	ps->map = map;
+	*out = ps;
+	return 0;
+}
+
+/* ---- mappings ---- */
+
+static struct maps *maps_new(void)
+{
+	struct maps *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->refs = 1;
+	return m;
+}
+
+static void maps_put(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
+{
+	if (!m || --m->refs)
+		return;
+	for (size_t i = 0; i < m->n; i++)
+		unwind_file_put(m->v[i].file);
+	unwind_pool_give(ps->pool, m->place, m->words, now_ns);
+	free(m->v);
+	free(m);
+}
+
+static int maps_room(struct maps *m, size_t n)
+{
+	size_t cap = m->cap ? 2 * m->cap : 16;
+	struct map *v;
+
+	if (m->n + n <= m->cap)
+		return 0;
+	v = realloc(m->v, cap * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	m->v = v;
+	m->cap = cap;
+	return 0;
+}
+
+/* Those of the process alone, which can be changed. NULL: no memory. */
+static struct maps *own_maps(struct unwind_procs *ps, struct proc *p)
+{
+	struct maps *m;
+
+	if (p->maps && p->maps->refs == 1)
+		return p->maps;
+	m = maps_new();
+	if (!m)
+		return NULL;
+	if (p->maps) {
+		if (p->maps->n) {
+			m->v = malloc(p->maps->n * sizeof(*m->v));
+			if (!m->v) {
+				free(m);
+				return NULL;
+			}
+			memcpy(m->v, p->maps->v, p->maps->n * sizeof(*m->v));
+			m->n = m->cap = p->maps->n;
+		}
+		for (size_t i = 0; i < m->n; i++)
+			unwind_file_ref(m->v[i].file);
+		maps_put(ps, p->maps, 0); /* others have it, too */
+	}
+	p->maps = m;
+	return m;
+}
+
+static void remove_at(struct maps *m, size_t i)
+{
+	unwind_file_put(m->v[i].file);
+	memmove(m->v + i, m->v + i + 1, (--m->n - i) * sizeof(*m->v));
+}
+
+static void insert_at(struct maps *m, size_t i, const struct map *map)
+{
+	memmove(m->v + i + 1, m->v + i, (m->n++ - i) * sizeof(*m->v));
+	m->v[i] = *map;
+}
+
+/* Takes out what lies between @start and @end. There is room for one more. */
+static void cut(struct maps *m, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < m->n;) {
+		struct map *at = &m->v[i], rest = *at;
+
+		if (at->end <= start || at->start >= end) {
+			i++;
+			continue;
+		}
+		if (at->start < start && at->end > end) { /* both ends stay */
+			at->end = start;
+			rest.offset += end - rest.start;
+			rest.start = end;
+			unwind_file_ref(rest.file);
+			insert_at(m, i + 1, &rest);
+			return;
+		}
+		if (at->start < start) {
+			at->end = start;
+		} else if (at->end > end) {
+			at->offset += end - at->start;
+			at->start = end;
+		} else {
+			remove_at(m, i);
+			continue;
+		}
+		i++;
+	}
+}
+
+/* Code of no file grows by pieces, which are one. */
+static int joins(const struct map *a, const struct map *b)
+{
+	return !a->file && !b->file && !a->pending && !b->pending && a->end == b->start;
+}
+
+static int put_map(struct maps *m, const struct map *map)
+{
+	size_t i = 0;
+
+	if (maps_room(m, 2))
+		return -ENOMEM;
+	cut(m, map->start, map->end);
+	while (i < m->n && m->v[i].start < map->start)
+		i++;
+	insert_at(m, i, map);
+	if (i && joins(&m->v[i - 1], &m->v[i])) {
+		m->v[i - 1].end = m->v[i].end;
+		remove_at(m, i--);
+	}
+	if (i + 1 < m->n && joins(&m->v[i], &m->v[i + 1])) {
+		m->v[i].end = m->v[i + 1].end;
+		remove_at(m, i + 1);
+	}
+	return 0;
+}
+
+/* ---- processes ---- */
+
+static struct proc *find_proc(const struct unwind_procs *ps, uint32_t pid)
+{
+	struct proc *p = ps->buckets[pid & (BUCKETS - 1)];
+
+	while (p && p->pid != pid)
+		p = p->next;
+	return p;
+}
+
+static struct proc *get_proc(struct unwind_procs *ps, uint32_t pid)
+{
+	struct proc *p = find_proc(ps, pid);
+
+	if (p)
+		return p;
+	if (ps->n >= UNWIND_PROCESSES_MAX) {
+		ps->stats.n_refused++;
+		return NULL;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->next = ps->buckets[pid & (BUCKETS - 1)];
+	ps->buckets[pid & (BUCKETS - 1)] = p;
+	ps->n++;
+	return p;
+}
+
+static void set_dirty(struct unwind_procs *ps, struct proc *p)
+{
+	ps->n_dirty += !p->dirty;
+	p->dirty = 1;
+}
+
+static void drop_proc(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
+{
+	struct proc **at = &ps->buckets[p->pid & (BUCKETS - 1)];
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	if (ps->map >= 0)
+		bpf_map_delete_elem(ps->map, &p->pid);
+	ps->n_dirty -= (size_t)p->dirty;
+	ps->n--;
+	maps_put(ps, p->maps, now_ns);
+	free(p);
+}
+
+void unwind_procs_free(struct unwind_procs *ps)
+{
+	if (!ps)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		while (ps->buckets[i])
+			drop_proc(ps, ps->buckets[i], 0);
+	free(ps);
+}
+
+static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_map *m,
+		    uint64_t now_ns)
+{
+	struct map map = {.start = m->addr, .end = m->addr + m->length, .offset = m->offset};
+	struct maps *maps = own_maps(ps, p);
+	char path[MAP_PATH_MAX];
+	struct unwind_source src = {
+		.pid = p->pid, .start = map.start, .end = map.end, .ino = m->ino, .path = path};
+	int err;
+
+	if (!maps)
+		return -ENOMEM;
+	if (map.end <= map.start || maps->n >= UNWIND_MAPS_MAX) {
+		ps->stats.n_refused++;
+		return 0;
+	}
+	snprintf(path, sizeof(path), "%.*s", (int)m->path_len, m->path);
+	err = unwind_file_get(ps->files, &map.file, &src, now_ns);
+	if (err == -ENOMEM)
+		return err;
+	map.pending = err != 0;
+	err = put_map(maps, &map);
+	if (err)
+		unwind_file_put(map.file);
+	set_dirty(ps, p);
+	return err;
+}
+
+int unwind_procs_map(struct unwind_procs *ps, const struct code_map *m, uint64_t boot_ns)
+{
+	struct proc *p = find_proc(ps, m->pid);
+
+	if (!p) /* older than we are: it has other mappings, too */
+		return unwind_procs_scan(ps, m->pid, boot_ns);
+	if (boot_ns < p->since_ns)
+		return 0;
+	return map_code(ps, p, m, boot_ns);
+}
+
+static int begin_anew(struct unwind_procs *ps, uint32_t pid, struct maps *maps, uint64_t boot_ns)
+{
+	struct proc *p = get_proc(ps, pid);
+
+	if (!p) {
+		maps_put(ps, maps, boot_ns);
+		return -ENOMEM;
+	}
+	maps_put(ps, p->maps, boot_ns);
+	p->maps = maps;
+	p->since_ns = boot_ns;
+	p->exit_ns = 0;
+	set_dirty(ps, p);
+	return 0;
+}
+
+int unwind_procs_exec(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
+{
+	const struct proc *p = find_proc(ps, pid);
+	struct maps *maps;
+
+	if (p && boot_ns < p->since_ns)
+		return 0;
+	maps = maps_new();
+	return maps ? begin_anew(ps, pid, maps, boot_ns) : -ENOMEM;
+}
+
+int unwind_procs_fork(struct unwind_procs *ps, uint32_t pid, uint32_t parent, uint64_t boot_ns)
+{
+	const struct proc *p = find_proc(ps, pid), *from = find_proc(ps, parent);
+
+	if (p && boot_ns < p->since_ns)
+		return 0;
+	if (!from || !from->maps)
+		return unwind_procs_scan(ps, pid, boot_ns);
+	from->maps->refs++;
+	return begin_anew(ps, pid, from->maps, boot_ns);
+}
+
+void unwind_procs_exit(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
+{
+	struct proc *p = find_proc(ps, pid);
+
+	if (p && boot_ns >= p->since_ns)
+		p->exit_ns = boot_ns;
+}
+
+int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
+{
+	char name[32], *line = NULL;
+	struct maps *maps;
+	size_t sz = 0;
+	ssize_t len;
+	int err = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return 0; /* it has ended */
+	maps = maps_new();
+	err = maps ? 0 : -ENOMEM;
+	while (!err && (len = getline(&line, &sz, f)) > 0) {
+		struct code_map m;
+
+		if (line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (map_event_parse(line, pid, &m))
+			continue;
+		if (!find_proc(ps, pid) || find_proc(ps, pid)->since_ns != boot_ns) {
+			err = begin_anew(ps, pid, maps, boot_ns);
+			maps = NULL;
+		}
+		err = err ?: map_code(ps, find_proc(ps, pid), &m, boot_ns);
+	}
+	if (maps) /* a thread of the kernel, which has none */
+		maps_put(ps, maps, boot_ns);
+	free(line);
+	fclose(f);
+	return err;
+}
+
+/* ---- as the driver has it ---- */
+
+/* Writes one mapping's entries, as many as its table has parts; only counts them if @to is NULL. */
+static size_t write_map(struct unwind_map *to, const struct map *m)
+{
+	const struct unwind_piece *v = NULL;
+	const int n = m->file ? unwind_file_pieces(m->file, &v) : 0;
+	struct unwind_map e = {
+		.start = m->start, .end = m->end, .bias = (uint32_t)(m->start - m->offset)};
+	size_t written = 0;
+
+	if (m->pending || n < 0)
+		e.flags = UNWIND_MAP_F_NO_TABLE;
+	for (int i = 0; i < n; i++) {
+		/* The part of the mapping that this part of the table is about. */
+		const uint64_t from = i && v[i].from > m->offset ? v[i].from - m->offset : 0;
+		const uint64_t to_off = i + 1 < n ? v[i + 1].from : UINT64_MAX;
+
+		if (to_off <= m->offset || from >= m->end - m->start)
+			continue;
+		e.start = m->start + from;
+		e.end = to_off - m->offset < m->end - m->start ? m->start + (to_off - m->offset)
+							       : m->end;
+		e.rows = v[i].place;
+		e.n_rows = v[i].n;
+		if (to)
+			to[written] = e;
+		written++;
+	}
+	if (written)
+		return written;
+	if (to)
+		*to = e;
+	return 1;
+}
+
+static size_t count_entries(const struct maps *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		n += write_map(NULL, &m->v[i]);
+	return n;
+}
+
+/* A new place for what the mappings are now. */
+static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
+{
+	const size_t n = count_entries(m);
+	struct unwind_map *to;
+	int64_t place;
+
+	unwind_pool_give(ps->pool, m->place, m->words, now_ns);
+	m->words = m->n_written = 0;
+	if (!n)
+		return 0;
+	if (n > UNWIND_MAPS_MAX)
+		return -E2BIG;
+	place = unwind_pool_take(ps->pool, (uint32_t)n * UNWIND_MAP_WORDS);
+	if (place < 0)
+		return (int)place;
+	to = (struct unwind_map *)unwind_pool_at(ps->pool, (uint32_t)place);
+	for (size_t i = 0; i < m->n; i++)
+		to += write_map(to, &m->v[i]);
+	m->place = (uint32_t)place;
+	m->words = (uint32_t)n * UNWIND_MAP_WORDS;
+	m->n_written = (uint32_t)n;
+	return 0;
+}
+
+/* A file that wants room for its table; NULL: none does. */
+static struct unwind_file *wanting_file(const struct maps *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->v[i].file && unwind_file_wants(m->v[i].file))
+			return m->v[i].file;
+	return NULL;
+}
+
+static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
+{
+	struct maps *m = p->maps;
+
+	p->dirty = 0;
+	ps->n_dirty--;
+	/* What several have was written with the first of them. */
+	if ((m->refs == 1 || !m->words || m->stale) && write_maps(ps, m, now_ns))
+		ps->stats.n_refused++;
+	m->stale = 0;
+	ps->no_room |= wanting_file(m) != NULL;
+	if (++ps->gen == 0)
+		ps->gen = 1;
+	p->entry = (struct unwind_process){ps->gen, m->place, m->n_written, ps->gen, 0};
+	if (ps->map < 0)
+		return;
+	/* The words before the entry that leads to them. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!m->n_written)
+		bpf_map_delete_elem(ps->map, &p->pid);
+	else if (bpf_map_update_elem(ps->map, &p->pid, &p->entry, BPF_ANY))
+		ps->stats.n_refused++;
+}
+
+void unwind_procs_publish(struct unwind_procs *ps, uint64_t boot_ns)
+{
+	unwind_pool_settle(ps->pool, boot_ns);
+	for (size_t i = 0; ps->n_dirty && i < BUCKETS; i++)
+		for (struct proc *p = ps->buckets[i]; p; p = p->next)
+			if (p->dirty)
+				publish(ps, p, boot_ns);
+}
+
+/* ---- room ---- */
+
+/* Files of processes whose stacks were walked since this was last asked. */
+static void note_used(struct unwind_procs *ps, uint64_t now_ns)
+{
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct proc *p = ps->buckets[i]; p; p = p->next) {
+			struct unwind_process e = p->entry;
+
+			if (ps->map < 0 || bpf_map_lookup_elem(ps->map, &p->pid, &e) ||
+			    e.n_walks == p->n_walks)
+				continue;
+			p->n_walks = e.n_walks;
+			for (size_t k = 0; k < p->maps->n; k++)
+				if (p->maps->v[k].file)
+					unwind_file_used(p->maps->v[k].file, now_ns);
+		}
+	}
+}
+
+/* The newest process with a file that wants room; NULL: none. */
+static struct proc *wanting(const struct unwind_procs *ps)
+{
+	struct proc *found = NULL;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct proc *p = ps->buckets[i]; p; p = p->next)
+			if ((!found || p->since_ns > found->since_ns) && wanting_file(p->maps))
+				found = p;
+	return found;
+}
+
+static void rewrite_all(struct unwind_procs *ps, uint64_t now_ns)
+{
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct proc *p = ps->buckets[i]; p; p = p->next) {
+			p->maps->stale = 1;
+			set_dirty(ps, p);
+		}
+	}
+	unwind_procs_publish(ps, now_ns);
+}
+
+/* Takes away as much as the file wants, or as there is. */
+static void evict_for(struct unwind_procs *ps, const struct unwind_file *file, uint64_t now_ns)
+{
+	const size_t before = unwind_pool_used(ps->pool);
+	const size_t need = unwind_file_rows(file) * sizeof(struct unwind_row);
+	int used = 0, got = 0;
+
+	note_used(ps, now_ns);
+	while (got >= 0 && before - unwind_pool_used(ps->pool) < need) {
+		got = unwind_files_evict(ps->files, file, now_ns);
+		used |= got > 0;
+	}
+	if (used)
+		rewrite_all(ps, now_ns);
+}
+
+int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns)
+{
+	struct proc *p;
+
+	if (!ps->no_room)
+		return 0;
+	if (ps->made_room_ns && boot_ns - ps->made_room_ns < UNWIND_RETRY_MS * 1000000ull)
+		return 1;
+	p = wanting(ps);
+	if (!p) {
+		ps->no_room = 0;
+	} else if (!ps->made_room_ns) {
+		evict_for(ps, wanting_file(p->maps), boot_ns);
+		ps->made_room_ns = boot_ns;
+		return 1;
+	} else {
+		/* Its room can be used now; the next one's is made when this has its table. */
+		unwind_procs_scan(ps, p->pid, boot_ns);
+		unwind_procs_publish(ps, boot_ns);
+	}
+	ps->made_room_ns = 0;
+	return ps->no_room;
+}
+
+/* ---- ends ---- */
+
+void unwind_procs_sweep(struct unwind_procs *ps, uint64_t boot_ns)
+{
+	char path[32];
+
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct proc *p = ps->buckets[i], *next; p; p = next) {
+			next = p->next;
+			if (!p->exit_ns || boot_ns - p->exit_ns < LINGER_NS)
+				continue;
+			snprintf(path, sizeof(path), "/proc/%u", p->pid);
+			if (access(path, F_OK))
+				drop_proc(ps, p, boot_ns);
+		}
+	}
+}
+
+int unwind_procs_find(const struct unwind_procs *ps, struct unwind_process *out, uint32_t pid)
+{
+	const struct proc *p = find_proc(ps, pid);
+
+	if (!p || !p->entry.n_maps)
+		return -ENOENT;
+	*out = p->entry;
+	return 0;
+}
+
+void unwind_procs_stats(const struct unwind_procs *ps, struct unwind_procs_stats *st)
+{
+	*st = ps->stats;
+	st->n = ps->n;
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (const struct proc *p = ps->buckets[i]; p; p = p->next)
+			st->n_maps += p->maps->n;
+}
