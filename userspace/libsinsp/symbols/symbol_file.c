@@ -284,7 +284,7 @@ int symbol_file_open_debug(struct symbol_file *f, const struct symbol_where *whe
 	struct elf_file *debug;
 	int fd;
 
-	if (!f->elf || f->failed)
+	if (f->failed || (!f->elf && open_elf(f, where)))
 		return -ENOENT;
 	if (elf_file_section(f->elf, ".debug_info"))
 		return open_file(f, where);

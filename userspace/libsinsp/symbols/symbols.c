@@ -10,6 +10,7 @@
 #include "demangle.h"
 #include "jit_process.h"
 #include "kernel_symbols.h"
+#include "line_server.h"
 #include "proc_maps.h"
 #include "sinsp_impl.h"
 #include "stack.h"
@@ -21,6 +22,7 @@
 enum {
 	PLACES_MAX = 1 << 18, /* remembered; of more, all are forgotten */
 	FRAMES_MAX = STACK_USER_MAX + STACK_KERNEL_MAX,
+	EXPANDED_MAX = 2 * FRAMES_MAX, /* with inlined functions */
 	FILES_KEPT_OPEN = 256,
 	KERNEL_AGAIN_MS = 5000, /* modules and BPF programs come and go */
 };
@@ -29,12 +31,24 @@ enum {
 #define KERNEL_SOURCE 1u
 #define FILE_SOURCE 2u /* + the file's number */
 
+/* Functions and lines at a place, innermost first: the last one is the place's own function. */
+struct place_lines {
+	uint32_t n;
+	struct {
+		const char *function, *file; /* NULL: not known */
+		uint32_t line;
+	} v[];
+};
+
 /* A place that was asked for, and its name. */
 struct place {
-	uint64_t place;
+	uint64_t place; /* address in the kernel, offset in a file */
+	uint64_t addr; /* in a file's own terms; UINT64_MAX: not known */
 	uint64_t begin; /* of the function; = place if that is not known */
 	const char *function, *module;
+	struct place_lines *lines; /* NULL: not asked for, or none known */
 	uint32_t source; /* 0: free */
+	uint8_t asked; /* for lines */
 };
 
 struct read_file {
@@ -55,11 +69,15 @@ struct sinsp_symbols {
 	struct symtab *kernel;
 	uint64_t kernel_ms; /* when it was read; 0: not yet */
 	struct jit_processes jit;
+	struct line_server *lines; /* NULL: nobody asked for lines yet */
 	uint64_t n_stacks;
-	/* Of the last sample. */
-	uint64_t serial; /* which event; 0: none yet */
-	struct sinsp_frame frames[FRAMES_MAX];
-	struct sinsp_stack stack;
+	/* Of the last sample, without lines and with them. */
+	struct made_stack {
+		uint64_t serial; /* which event; 0: none yet */
+		struct sinsp_stack stack;
+	} plain, lined;
+	struct sinsp_frame frames[FRAMES_MAX], expanded[EXPANDED_MAX];
+	struct place *at[FRAMES_MAX]; /* of each frame; NULL: it has none that is remembered */
 	struct sinsp_symbols_stats stats;
 };
 
@@ -113,10 +131,18 @@ static struct sinsp_symbols *symbols_of(struct sinsp *s)
 	return sy;
 }
 
+static void free_lines(struct sinsp_symbols *sy)
+{
+	for (uint32_t i = 0; i < sy->cap_places; i++)
+		free(sy->places[i].lines);
+}
+
 void sinsp_symbols_free(struct sinsp_symbols *sy)
 {
 	if (!sy)
 		return;
+	free_lines(sy);
+	line_server_free(sy->lines);
 	for (uint32_t i = 0; i < sy->n_files; i++)
 		symbol_file_free(sy->files[i].f);
 	free(sy->files);
@@ -164,6 +190,7 @@ static int make_room(struct sinsp_symbols *sy)
 	if (need < n_old)
 		return 0;
 	if (n_old >= PLACES_MAX) {
+		free_lines(sy);
 		memset(sy->places, 0, n_old * sizeof(*sy->places));
 		sy->n_places = 0;
 		sinsp_strings_fini(&sy->strings);
@@ -283,9 +310,8 @@ static void drop_oldest(struct sinsp_symbols *sy, const struct read_file *in_use
 	}
 }
 
-/* @offset in the file; p->place is that until it is known in the file's own addresses. */
 static int name_in_file(struct sinsp_symbols *sy, struct place *p,
-			const struct sinsp_code_file *code, uint64_t *addr)
+			const struct sinsp_code_file *code)
 {
 	struct read_file *r = file_of(sy, code);
 	struct symtab_sym sym;
@@ -296,7 +322,7 @@ static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 	if (!r)
 		return -ENOMEM;
 	r->used = sy->n_stacks;
-	found = symbol_file_find(r->f, &sy->where, p->place, addr, &sym, &bytes);
+	found = symbol_file_find(r->f, &sy->where, p->place, &p->addr, &sym, &bytes);
 	if (bytes) {
 		sy->stats.n_read++;
 		r->bytes = bytes;
@@ -304,7 +330,7 @@ static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 	}
 	if (found > 0) {
 		p->function = keep_name(sy, sym.name);
-		p->begin = p->place - (*addr - sym.addr);
+		p->begin = p->place - (p->addr - sym.addr);
 	}
 	drop_oldest(sy, r);
 	return found < 0 ? found : 0;
@@ -327,18 +353,18 @@ void sinsp_symbols_see_map(struct sinsp *s, const struct sinsp_evt *evt)
 
 /* ---- frames ---- */
 
-static int name_place(struct sinsp_symbols *sy, const struct place **out, uint32_t source,
-		      uint64_t at, const struct sinsp_code_file *code)
+static int name_place(struct sinsp_symbols *sy, struct place **out, uint32_t source, uint64_t at,
+		      const struct sinsp_code_file *code)
 {
 	struct place *p = &sy->places[place_slot(sy, source, at)];
-	uint64_t addr;
 	int err;
 
 	*out = p;
 	if (p->source)
 		return 0;
-	*p = (struct place){.place = at, .begin = at, .source = source};
-	err = code ? name_in_file(sy, p, code, &addr) : name_kernel(sy, p);
+	*p = (struct place){
+		.place = at, .addr = code ? UINT64_MAX : at, .begin = at, .source = source};
+	err = code ? name_in_file(sy, p, code) : name_kernel(sy, p);
 	if (err)
 		*p = (struct place){0};
 	else
@@ -350,13 +376,13 @@ static void fill(struct sinsp_frame *f, const struct place *p, uint64_t is_behin
 {
 	f->function = p->function;
 	f->module = p->module;
-	f->place = p->place;
+	f->place = p->addr != UINT64_MAX ? p->addr : p->place;
 	f->offset = p->function ? p->place - p->begin + is_behind : 0;
 }
 
 static int kernel_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, uint64_t addr, int exact)
 {
-	const struct place *p;
+	struct place *p;
 	int err = name_place(sy, &p, KERNEL_SOURCE, addr - !exact, NULL);
 
 	*f = (struct sinsp_frame){.addr = addr, .kind = SINSP_FRAME_KERNEL};
@@ -406,7 +432,7 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 	const int exact = !!(frame & STACK_EXACT);
 	const uint64_t addr = STACK_ADDR(frame), at = addr - !exact;
 	const struct sinsp_code_map *map = sinsp_code_map_find(&o->s->code_maps, o->pid, at);
-	const struct place *p;
+	struct place *p;
 	int err;
 
 	*f = (struct sinsp_frame){.addr = addr, .place = at, .kind = SINSP_FRAME_UNKNOWN};
@@ -418,6 +444,7 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 		return err;
 	f->kind = SINSP_FRAME_USER;
 	fill(f, p, !exact);
+	sy->at[f - sy->frames] = p;
 	return f->function || !may_be_jit(map->file) ? 0 : jit_frame(sy, f, o, at);
 }
 
@@ -458,15 +485,17 @@ static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const st
 	struct sinsp_frame *f = sy->frames;
 	int err = 0;
 
+	memset(sy->at, 0, (n_kernel + n_user) * sizeof(sy->at[0]));
+
 	for (size_t i = 0; i < n_kernel && !err; i++)
 		err = kernel_frame(sy, f++, get_u64(sa->kernel->p + i * 8), i == 0);
 	for (size_t i = 0; i < n_user && !err; i++)
 		err = user_frame(sy, f++, o, get_u64(sa->user->p + i * 8));
 	if (err)
 		return err;
-	sy->stack = (struct sinsp_stack){sy->frames, n_kernel + n_user, n_kernel};
-	sy->stats.n_frames += sy->stack.n;
-	for (size_t i = 0; i < sy->stack.n; i++)
+	sy->plain.stack = (struct sinsp_stack){sy->frames, n_kernel + n_user, n_kernel};
+	sy->stats.n_frames += n_kernel + n_user;
+	for (size_t i = 0; i < n_kernel + n_user; i++)
 		sy->stats.n_named += sy->frames[i].function != NULL;
 	return 0;
 }
@@ -479,34 +508,138 @@ static int ask_proc(struct sinsp_symbols *sy, struct sinsp *s, int64_t pid)
 	return sinsp_proc_maps_load(&s->code_maps, pid);
 }
 
-int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
-		    const struct sinsp_stack **out)
+static int make_plain(struct sinsp_symbols *sy, struct sinsp *s, const struct sinsp_evt *evt)
 {
-	struct sinsp_symbols *sy;
-	struct sample sa;
-	struct owner o;
+	const struct sample sa = {param(evt, "pid"), param(evt, "vpid"), param(evt, "kernel"),
+				  param(evt, "user")};
+	struct owner o = {s, evt, pid_of(sa.pid), pid_of(sa.vpid)};
 	int err;
 
-	(void)lines;
-	if (evt->raw.type != EVT_SAMPLE_E)
-		return -ENODATA;
-	sy = symbols_of(s);
-	if (!sy)
-		return -ENOMEM;
-	*out = &sy->stack;
-	if (sy->serial == s->n_events)
-		return 0;
-	sa = (struct sample){param(evt, "pid"), param(evt, "vpid"), param(evt, "kernel"),
-			     param(evt, "user")};
-	o = (struct owner){s, evt, pid_of(sa.pid), pid_of(sa.vpid)};
 	if (o.vpid <= 0)
 		o.vpid = o.pid;
 	sy->n_stacks++;
 	err = make_room(sy);
 	if (!err && n_addresses(sa.user, 1))
 		err = ask_proc(sy, s, o.pid);
-	if (!err)
-		err = name_frames(sy, &o, &sa);
-	sy->serial = err ? 0 : s->n_events;
-	return err;
+	return err ?: name_frames(sy, &o, &sa);
+}
+
+/* ---- lines ---- */
+
+struct debug_of {
+	struct sinsp_symbols *sy;
+	struct read_file *r;
+};
+
+static int open_debug(void *ctx)
+{
+	const struct debug_of *d = ctx;
+
+	return symbol_file_open_debug(d->r->f, &d->sy->where);
+}
+
+static const char *text_or_null(struct sinsp_symbols *sy, const char *text)
+{
+	return *text ? keep_text(sy, text, strlen(text)) : NULL;
+}
+
+static struct place_lines *keep_lines(struct sinsp_symbols *sy, const struct dwarf_frame *v,
+				      size_t n)
+{
+	struct place_lines *l = n ? malloc(sizeof(*l) + n * sizeof(l->v[0])) : NULL;
+
+	if (!l)
+		return NULL;
+	l->n = (uint32_t)n;
+	for (size_t i = 0; i < n; i++) {
+		l->v[i].function = text_or_null(sy, v[i].function);
+		l->v[i].file = text_or_null(sy, v[i].file);
+		l->v[i].line = v[i].line;
+	}
+	return l;
+}
+
+/* NULL: none known. */
+static const struct place_lines *lines_of(struct sinsp_symbols *sy, struct place *p)
+{
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	struct debug_of d = {.sy = sy};
+
+	if (!p || p->asked)
+		return p ? p->lines : NULL;
+	p->asked = 1;
+	if (!sy->lines)
+		sy->lines = line_server_new();
+	d.r = &sy->files[p->source - FILE_SOURCE];
+	if (sy->lines && p->addr != UINT64_MAX)
+		p->lines = keep_lines(
+			sy, v, line_server_ask(sy->lines, p->source, open_debug, &d, p->addr, v));
+	return p->lines;
+}
+
+/* The frame with its line, and before it the functions that were put into it. */
+static size_t expand(struct sinsp_frame *to, size_t room, const struct sinsp_frame *f,
+		     const struct place_lines *l)
+{
+	const uint32_t n = l && l->n < room ? l->n : 0;
+
+	if (!n) {
+		*to = *f;
+		return 1;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const int is_own = i + 1 == n;
+
+		to[i] = *f;
+		to[i].file = l->v[i].file;
+		to[i].line = l->v[i].line;
+		to[i].inlined = !is_own;
+		if (!is_own || !f->function)
+			to[i].function = l->v[i].function;
+		if (!is_own)
+			to[i].offset = 0;
+	}
+	return n;
+}
+
+static void make_lined(struct sinsp_symbols *sy)
+{
+	const struct sinsp_stack *from = &sy->plain.stack;
+	size_t n = 0;
+
+	for (size_t i = 0; i < from->n && n < EXPANDED_MAX; i++) {
+		/* Each of those that follow has its place, whatever is put into this one. */
+		const size_t room = EXPANDED_MAX - n - (from->n - i - 1);
+
+		n += expand(sy->expanded + n, room, &from->frames[i], lines_of(sy, sy->at[i]));
+	}
+	sy->lined.stack = (struct sinsp_stack){sy->expanded, n, from->n_kernel};
+}
+
+int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
+		    const struct sinsp_stack **out)
+{
+	struct sinsp_symbols *sy;
+	int err = 0;
+
+	if (evt->raw.type != EVT_SAMPLE_E)
+		return -ENODATA;
+	sy = symbols_of(s);
+	if (!sy)
+		return -ENOMEM;
+	if (sy->plain.serial != s->n_events) {
+		sy->plain.serial = 0;
+		err = make_plain(sy, s, evt);
+		if (err)
+			return err;
+		sy->plain.serial = s->n_events;
+	}
+	*out = &sy->plain.stack;
+	if (!lines)
+		return 0;
+	if (sy->lined.serial != s->n_events)
+		make_lined(sy);
+	sy->lined.serial = s->n_events;
+	*out = &sy->lined.stack;
+	return 0;
 }
