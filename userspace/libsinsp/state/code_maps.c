@@ -328,11 +328,6 @@ const struct sinsp_code_map *sinsp_code_map_find(const struct sinsp_code_maps *m
 	return at < t->n && t->v[at].start <= addr ? &t->v[at] : NULL;
 }
 
-int sinsp_code_maps_has(const struct sinsp_code_maps *m, int64_t pid)
-{
-	return table_of(m, pid) != NULL;
-}
-
 /* ".../jit-PID.dump" */
 static int is_dump(const char *path)
 {

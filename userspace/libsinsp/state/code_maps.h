@@ -71,9 +71,6 @@ void sinsp_code_maps_drop(struct sinsp_code_maps *m, int64_t pid);
 const struct sinsp_code_map *sinsp_code_map_find(const struct sinsp_code_maps *m, int64_t pid,
 						 uint64_t addr);
 
-/* Whether anything is known of the process. */
-int sinsp_code_maps_has(const struct sinsp_code_maps *m, int64_t pid);
-
 /* The path of a jitdump that the process has mapped, to tell that it is there; NULL: none. */
 const char *sinsp_code_maps_dump(const struct sinsp_code_maps *m, int64_t pid);
 

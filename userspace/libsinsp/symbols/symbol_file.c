@@ -71,24 +71,24 @@ static int has_build_id(const struct sinsp_code_file *code, const struct elf_fil
 	       memcmp(id, code->id.build_id, code->id.build_id_len) == 0;
 }
 
-/* The device as the kernel has it or as stat tells it. Some file systems tell neither to stat. */
-static int is_dev(uint32_t dev, dev_t st_dev)
+/* As map events have it, which is as the kernel tells programs. */
+static uint32_t dev_of(const struct stat *st)
 {
-	return (major(st_dev) << 20 | minor(st_dev)) == dev ||
-	       (uint32_t)(minor(st_dev) & 0xff) + (major(st_dev) << 8) == dev ||
-	       (uint32_t)st_dev == dev;
+	const uint32_t maj = major(st->st_dev), min = minor(st->st_dev);
+
+	return (min & 0xff) | maj << 8 | (min & ~0xffu) << 12;
 }
 
-/* Without a build id a file is known by its inode, on the machine that it was seen on. */
+/* Without a build id a file is known by its inode, on the machine that it was seen on. Live, a file
+ * system may tell programs another device than the kernel knows. */
 static int has_inode(const struct sinsp_code_file *code, int fd, const struct symbol_where *where)
 {
 	struct stat st;
 
-	if (!where->live && !where->same_boot)
-		return 0;
 	if (fstat(fd, &st) || st.st_ino != code->id.ino)
 		return 0;
-	return where->live || is_dev(code->id.dev, st.st_dev);
+	return where->live || (where->same_host && dev_of(&st) == code->id.dev &&
+			       (uint64_t)st.st_mtime < where->made_ns / 1000000000);
 }
 
 static int is_it(const struct symbol_file *f, int fd, const struct symbol_where *where)

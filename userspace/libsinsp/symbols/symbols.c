@@ -11,7 +11,6 @@
 #include "jit_process.h"
 #include "kernel_symbols.h"
 #include "line_server.h"
-#include "proc_maps.h"
 #include "sinsp_impl.h"
 #include "stack.h"
 #include "state/intern.h"
@@ -98,18 +97,22 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Addresses of the kernel, and inodes, mean the same as when the capture was made. */
-static int is_same_boot(const struct sinsp *s)
+/* Whether addresses of the kernel and inodes mean what they meant when the capture was made. */
+static void find_where(struct symbol_where *w, const struct sinsp *s)
 {
 	const struct scap_state *st = s->machine ? scap_state_build_done(s->machine) : NULL;
 	const int64_t boot = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
 	char name[sizeof(st->machine.hostname)] = "";
 	int64_t off;
 
-	if (!st || !st->machine.boot_ns || gethostname(name, sizeof(name) - 1))
-		return 0;
+	w->live = w->same_boot = w->same_host = s->heal.on;
+	w->made_ns = s->first_ns;
+	if (w->live || !st || gethostname(name, sizeof(name) - 1) ||
+	    strcmp(name, st->machine.hostname) != 0)
+		return;
+	w->same_host = 1;
 	off = boot - (int64_t)st->machine.boot_ns;
-	return strcmp(name, st->machine.hostname) == 0 && off < SAME_BOOT_NS && off > -SAME_BOOT_NS;
+	w->same_boot = st->machine.boot_ns && off < SAME_BOOT_NS && off > -SAME_BOOT_NS;
 }
 
 static struct sinsp_symbols *symbols_of(struct sinsp *s)
@@ -125,8 +128,7 @@ static struct sinsp_symbols *symbols_of(struct sinsp *s)
 		free(sy);
 		return NULL;
 	}
-	sy->where.live = s->heal.on;
-	sy->where.same_boot = sy->where.live || is_same_boot(s);
+	find_where(&sy->where, s);
 	s->symbols = sy;
 	return sy;
 }
@@ -318,7 +320,7 @@ static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 	size_t bytes = 0;
 	int found;
 
-	p->module = code->path;
+	p->module = *code->path ? code->path : NULL;
 	if (!r)
 		return -ENOMEM;
 	r->used = sy->n_stacks;
@@ -419,11 +421,11 @@ static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const stru
 	return 0;
 }
 
-/* Memory that a program fills with code may be of a file, too, that nobody can read. */
+/* Memory that a program fills with code is of no file, or of one that nobody can read. */
 static int may_be_jit(const struct sinsp_code_file *code)
 {
-	return strncmp(code->path, "/memfd:", 7) == 0 || strncmp(code->path, "/dev/", 5) == 0 ||
-	       strncmp(code->path, "//anon", 6) == 0;
+	return !*code->path || strncmp(code->path, "/memfd:", 7) == 0 ||
+	       strncmp(code->path, "/dev/", 5) == 0 || strncmp(code->path, "//anon", 6) == 0;
 }
 
 static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const struct owner *o,
@@ -500,28 +502,16 @@ static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const st
 	return 0;
 }
 
-/* Of a process whose mappings nobody told. */
-static int ask_proc(struct sinsp_symbols *sy, struct sinsp *s, int64_t pid)
-{
-	if (!sy->where.live || sinsp_code_maps_has(&s->code_maps, pid))
-		return 0;
-	return sinsp_proc_maps_load(&s->code_maps, pid);
-}
-
 static int make_plain(struct sinsp_symbols *sy, struct sinsp *s, const struct sinsp_evt *evt)
 {
 	const struct sample sa = {param(evt, "pid"), param(evt, "vpid"), param(evt, "kernel"),
 				  param(evt, "user")};
 	struct owner o = {s, evt, pid_of(sa.pid), pid_of(sa.vpid)};
-	int err;
 
 	if (o.vpid <= 0)
 		o.vpid = o.pid;
 	sy->n_stacks++;
-	err = make_room(sy);
-	if (!err && n_addresses(sa.user, 1))
-		err = ask_proc(sy, s, o.pid);
-	return err ?: name_frames(sy, &o, &sa);
+	return make_room(sy) ?: name_frames(sy, &o, &sa);
 }
 
 /* ---- lines ---- */
