@@ -950,7 +950,114 @@ static void test_numbers_in_a_namespace(void **state)
 	end_child(outer);
 }
 
-int main(void)
+static void execs(uint64_t n)
+{
+	say_ready();
+	raise(SIGSTOP);
+	for (uint64_t i = 0; i < n; i++) {
+		const pid_t pid = fork();
+
+		if (!pid) {
+			execl("/proc/self/exe", "scap_sampler_test", "--nothing", NULL);
+			_exit(1);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	for (;;)
+		turns++;
+}
+
+static uint64_t param_u64(const struct ppm_evt_hdr *hdr, const char *name)
+{
+	uint64_t v;
+
+	assert_int_equal(scap_evt_u64(hdr, name, &v), 0);
+	return v;
+}
+
+static int maps_code_of(const struct ppm_evt_hdr *hdr, const char *exe)
+{
+	const int at = scap_event_param(EVT_MAP_E, "path");
+	struct scap_params ps;
+
+	assert_int_equal(scap_evt_params(hdr, &ps), 0);
+	return strcmp((const char *)ps.v[at].p, exe) == 0;
+}
+
+/*
+ * What a process has mapped is told before its first sample; of those that are born while the
+ * sampler runs, as it happens: fork, exec, the program's code, the end, in this order.
+ */
+static void test_mappings(void **state)
+{
+	enum { FORK = 1, EXEC = 2, CODE = 4, EXIT = 8, ALL = 15 };
+	const pid_t pid = child_of(execs, 3);
+	const int32_t pids[] = {pid};
+	const struct scap_select select = {.pids = pids, .n_pids = 1, .descendants = 1};
+	struct scap_sampler_opts o = hz(1000);
+	const struct scap_sampler_create_opts co = {
+		.sz = sizeof(co), .sampler = &o, .select = &select, .log = hear};
+	struct run r = {.buf = malloc(READ_SZ)};
+	const struct ppm_evt_hdr *hdr;
+	uint64_t children[8], n = 0, done = 0;
+	struct scap_sampler_stats st;
+	int of_child[8] = {0}, known = 0;
+	char exe[4096] = "";
+	size_t at = 0;
+
+	(void)state;
+	assert_non_null(r.buf);
+	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	o.maps = 1;
+	if (scap_sampler_create(&r.s, &co))
+		fail_msg("%s", said);
+	open_one = r.s;
+	assert_int_equal(scap_sampler_start(r.s, 0), 0);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	kill(pid, SIGCONT);
+	wait_samples(&r, 50);
+	end(&r, &st);
+	while ((hdr = scap_sampler_event(r.buf, r.len, &at))) {
+		uint64_t of, i;
+
+		if (hdr->type == EVT_LOST_E || hdr->type == EVT_SAMPLE_STACK_E)
+			continue;
+		of = param_u64(hdr, "pid");
+		if (hdr->type == EVT_SAMPLE_E) {
+			assert_true(of != (uint64_t)pid || known);
+			continue;
+		}
+		if (hdr->type == EVT_MAP_FORK_E && param_u64(hdr, "parent") == (uint64_t)pid) {
+			assert_true(n < 8);
+			of_child[n] = FORK;
+			children[n++] = of;
+			continue;
+		}
+		if (hdr->type == EVT_MAP_E && of == (uint64_t)pid)
+			known |= maps_code_of(hdr, exe);
+		for (i = 0; i < n && children[i] != of; i++)
+			continue;
+		if (i == n)
+			continue;
+		if (hdr->type == EVT_MAP_EXEC_E) {
+			assert_int_equal(of_child[i], FORK);
+			of_child[i] |= EXEC;
+		} else if (hdr->type == EVT_MAP_E && of_child[i] & EXEC) {
+			of_child[i] |= maps_code_of(hdr, exe) ? CODE : 0;
+		} else if (hdr->type == EVT_MAP_EXIT_E) {
+			assert_int_equal(of_child[i], FORK | EXEC | CODE);
+			of_child[i] |= EXIT;
+			done++;
+		}
+	}
+	assert_int_equal(n, 3);
+	assert_int_equal(done, 3);
+	assert_true(known);
+	close_run(&r);
+	end_child(pid);
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_states, close_left_over),
@@ -968,8 +1075,11 @@ int main(void)
 		cmocka_unit_test_teardown(test_paged_out_stack, close_left_over),
 		cmocka_unit_test_teardown(test_frame_pointers_that_are_none, close_left_over),
 		cmocka_unit_test_teardown(test_numbers_in_a_namespace, close_left_over),
+		cmocka_unit_test_teardown(test_mappings, close_left_over),
 	};
 
+	if (argc > 1 && strcmp(argv[1], "--nothing") == 0)
+		return 0;
 	if (geteuid() || access("/sys/kernel/btf/vmlinux", R_OK)) {
 		fprintf(stderr, "skipped: sampling needs root and /sys/kernel/btf/vmlinux\n");
 		return 77;
