@@ -231,6 +231,8 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 	sinsp_parse_event(s, evt);
 	if (evt->raw.type == EVT_MAP_E)
 		sinsp_symbols_see_map(s, evt);
+	else if (evt->raw.type == EVT_SYMBOL_E)
+		sinsp_symbols_take(s, evt);
 	return 1;
 }
 

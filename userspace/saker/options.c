@@ -158,6 +158,10 @@ const struct option_row option_rows[] = {
 	 "Write the events to a capture file that saker, sysdig and Wireshark open; - is standard "
 	 "output. No lines are printed then, unless --print is given.",
 	 take_text, AT(write)},
+	{0, "with-symbols", NULL, GROUP_FILE,
+	 "With -w: put the names of the frames of samples into the file, so that it tells them on any "
+	 "machine.",
+	 take_value, AT(with_symbols), 1},
 	{0, "print", NULL, GROUP_FILE, "Print lines also while writing a file.",
 	 take_value, AT(print), 1},
 	{'z', "compress", NULL, GROUP_FILE, "Compress what -w writes with gzip, as sysdig does.",

@@ -228,6 +228,7 @@ static int check(const struct options *o)
 		{(o->chisel_unsafe || o->chisel_limit.bytes) && !o->chisels.n,
 		 "--chisel-limit and --chisel-unsafe go with -c NAME"},
 		{o->compress && !o->write, "-z and --zstd go with -w FILE"},
+		{o->with_symbols && !o->write, "--with-symbols goes with -w FILE"},
 		{pieces_wanted(o) && !o->write, "-C, -G and -e cut what -w FILE writes"},
 		{pieces_wanted(o) && o->write && strcmp(o->write, "-") == 0,
 		 "-C, -G and -e make several files: standard output is one"},

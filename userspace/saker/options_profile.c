@@ -62,6 +62,10 @@ const struct option_row profile_rows[] = {
 	 "Write the samples to a capture file, to look at them later with -r; without -o or -c "
 	 "nothing else.",
 	 take_text, AT(write)},
+	{0, "with-symbols", NULL, GROUP_PROFILE,
+	 "With -w: put the names of the frames of samples into the file, so that it tells them on any "
+	 "machine.",
+	 take_value, AT(with_symbols), 1},
 	{0, "zstd", NULL, GROUP_PROFILE, "With -w: compress the file.",
 	 take_value, AT(compress), SCAP_COMPRESS_ZSTD},
 	{'v', "verbose", NULL, GROUP_PROFILE,

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "say.h"
 #include "state_build.h"
+#include "symbols/symbols.h"
 #include "thread.h"
 
 static int prints_lines(const struct options *o)
@@ -237,6 +238,32 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 	return err;
 }
 
+/* At the time of the sample that it is told for. */
+struct symbols_to {
+	struct take *t;
+	uint64_t ts_ns;
+};
+
+static int put_symbol(void *ctx, const struct ppm_evt_hdr *hdr)
+{
+	const struct symbols_to *to = ctx;
+	const struct scap_evt evt = {.hdr = hdr,
+				     .ts_ns = to->ts_ns,
+				     .true_ns = to->ts_ns,
+				     .type = hdr->type,
+				     .nr = REC_NR_NONE};
+
+	return scap_writer_put(to->t->writer, &evt);
+}
+
+/* A piece opens alone: each tells the names that it needs. */
+static int put_symbols(struct take *t, const struct sinsp_evt *evt)
+{
+	struct symbols_to to = {t, evt->raw.ts_ns};
+
+	return sinsp_symbols_tell(evt->insp, evt, (uint32_t)t->pieces.n, put_symbol, &to);
+}
+
 static int put_file(struct take *t, const struct sinsp_evt *evt)
 {
 	unsigned int before = say_n_errors();
@@ -245,8 +272,11 @@ static int put_file(struct take *t, const struct sinsp_evt *evt)
 	err = pieces_tell(&t->pieces, &evt->raw);
 	if (!err && t->writer) {
 		t->pieces.n_events += evt->raw.num != 0;
-		err = scap_writer_put(t->writer, &evt->raw);
+		if (t->o->with_symbols)
+			err = put_symbols(t, evt);
 	}
+	if (!err && t->writer)
+		err = scap_writer_put(t->writer, &evt->raw);
 	return file_result(t, before, err);
 }
 

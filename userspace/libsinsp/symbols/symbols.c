@@ -16,10 +16,12 @@
 #include "state/intern.h"
 #include "state/thread.h"
 #include "state_build.h"
+#include "symbol_event.h"
 #include "symbol_file.h"
 
 enum {
 	PLACES_MAX = 1 << 18, /* remembered; of more, all are forgotten */
+	GIVEN_PLACES_MAX = 1 << 21, /* the same where a file told names: they come only once */
 	FRAMES_MAX = STACK_USER_MAX + STACK_KERNEL_MAX,
 	EXPANDED_MAX = 2 * FRAMES_MAX, /* with inlined functions */
 	FILES_KEPT_OPEN = 256,
@@ -29,6 +31,7 @@ enum {
 #define SAME_BOOT_NS 2000000000ll
 #define KERNEL_SOURCE 1u
 #define FILE_SOURCE 2u /* + the file's number */
+#define JIT_SOURCE (1u << 31) /* + the process */
 
 /* Functions and lines at a place, innermost first: the last one is the place's own function. */
 struct place_lines {
@@ -47,7 +50,9 @@ struct place {
 	const char *function, *module;
 	struct place_lines *lines; /* NULL: not asked for, or none known */
 	uint32_t source; /* 0: free */
+	uint32_t told; /* in which piece of a file that is written, + 1; 0: in none */
 	uint8_t asked; /* for lines */
+	uint8_t given; /* the file that is read told it */
 };
 
 struct read_file {
@@ -60,6 +65,7 @@ struct sinsp_symbols {
 	struct symbol_where where;
 	struct place *places;
 	uint32_t n_places, cap_places; /* a power of two */
+	uint32_t n_given;
 	struct sinsp_strings strings;
 	struct read_file *files; /* by number of the file */
 	uint32_t n_files;
@@ -191,10 +197,10 @@ static int make_room(struct sinsp_symbols *sy)
 
 	if (need < n_old)
 		return 0;
-	if (n_old >= PLACES_MAX) {
+	if (n_old >= (sy->n_given ? GIVEN_PLACES_MAX : PLACES_MAX)) {
 		free_lines(sy);
 		memset(sy->places, 0, n_old * sizeof(*sy->places));
-		sy->n_places = 0;
+		sy->n_places = sy->n_given = 0;
 		sinsp_strings_fini(&sy->strings);
 		return sinsp_strings_init(&sy->strings);
 	}
@@ -388,9 +394,26 @@ static int kernel_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, uint64_
 	int err = name_place(sy, &p, KERNEL_SOURCE, addr - !exact, NULL);
 
 	*f = (struct sinsp_frame){.addr = addr, .kind = SINSP_FRAME_KERNEL};
-	if (!err)
+	if (!err) {
 		fill(f, p, !exact);
+		sy->at[f - sy->frames] = p;
+	}
 	return err;
+}
+
+/* Code that is made takes the place of other code: what was found of it is not remembered, but for
+ * what a file told. */
+static int given_jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, int64_t pid,
+			   uint64_t at)
+{
+	struct place *p = &sy->places[place_slot(sy, JIT_SOURCE | (uint32_t)pid, at)];
+
+	if (!p->source || !p->given)
+		return 0;
+	f->kind = SINSP_FRAME_JIT;
+	fill(f, p, f->addr - at);
+	sy->at[f - sy->frames] = p;
+	return 1;
 }
 
 static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const struct owner *o,
@@ -408,12 +431,13 @@ static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const stru
 	const char *file;
 	int r;
 
-	if (!sy->where.same_boot)
+	if (given_jit_frame(sy, f, o->pid, at) || !sy->where.same_boot)
 		return 0;
 	r = jit_process_find(&sy->jit, &key, at, &sym, &file, &f->line);
 	if (r <= 0)
 		return r;
 	f->kind = SINSP_FRAME_JIT;
+	f->place = at;
 	f->module = "[jit]";
 	f->function = keep_name(sy, sym.name);
 	f->offset = f->addr - sym.addr;
@@ -558,6 +582,8 @@ static const struct place_lines *lines_of(struct sinsp_symbols *sy, struct place
 	if (!p || p->asked)
 		return p ? p->lines : NULL;
 	p->asked = 1;
+	if (p->source < FILE_SOURCE || p->source >= JIT_SOURCE)
+		return NULL;
 	if (!sy->lines)
 		sy->lines = line_server_new();
 	d.r = &sy->files[p->source - FILE_SOURCE];
@@ -632,4 +658,209 @@ int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
 	sy->lined.serial = s->n_events;
 	*out = &sy->lined.stack;
 	return 0;
+}
+
+/* ---- names in files ---- */
+
+struct teller {
+	struct sinsp *s;
+	struct sinsp_symbols *sy;
+	uint32_t piece;
+	sinsp_symbol_fn put;
+	void *ctx;
+	char lines[SYMBOL_LINES_MAX], event[SYMBOL_EVENT_MAX];
+};
+
+static struct scap_param param_of(const char *text)
+{
+	return (struct scap_param){(const uint8_t *)text, text ? (uint32_t)strlen(text) : 0};
+}
+
+static size_t put_line_row(char *to, size_t room, const char *function, const char *file,
+			   uint32_t line)
+{
+	const int n = snprintf(to, room, "%s\t%s\t%u\n", function ?: "", file ?: "", line);
+
+	return n > 0 && (size_t)n < room ? (size_t)n : 0;
+}
+
+static struct scap_param lines_text(struct teller *t, const struct place_lines *l)
+{
+	size_t len = 0;
+
+	for (uint32_t i = 0; l && i < l->n; i++)
+		len += put_line_row(t->lines + len, sizeof(t->lines) - len, l->v[i].function,
+				    l->v[i].file, l->v[i].line);
+	return (struct scap_param){(const uint8_t *)t->lines, (uint32_t)len};
+}
+
+static int put_told(struct teller *t, const struct symbol_told *told)
+{
+	const int err = symbol_event_build(t->event, told);
+
+	return err ? 0 : t->put(t->ctx, (const struct ppm_evt_hdr *)t->event);
+}
+
+static int tell_place(struct teller *t, struct place *p)
+{
+	struct symbol_told told = {
+		.of = p->source == KERNEL_SOURCE ? SYMBOL_OF_KERNEL : SYMBOL_OF_FILE,
+		.place = p->place,
+		.addr = p->addr,
+		.begin = p->begin,
+		.module = param_of(p->module),
+		.name = param_of(p->function),
+	};
+
+	if (p->told == t->piece + 1)
+		return 0;
+	p->told = t->piece + 1;
+	told.lines = lines_text(t, lines_of(t->sy, p));
+	if (!p->function && !told.lines.len)
+		return 0;
+	if (p->source >= JIT_SOURCE) {
+		told.of = SYMBOL_OF_JIT;
+		told.pid = p->source & ~JIT_SOURCE;
+	} else if (p->source >= FILE_SOURCE) {
+		const struct sinsp_code_file *code = t->s->code_maps.files[p->source - FILE_SOURCE];
+
+		told.id = code->id;
+		told.path = param_of(code->id.ino ? NULL : code->path);
+	}
+	return put_told(t, &told);
+}
+
+/* What is found of code made at run time may be another function's place the next time. */
+static int tell_jit(struct teller *t, const struct sinsp_frame *f, int64_t pid)
+{
+	const uint32_t source = JIT_SOURCE | (uint32_t)pid;
+	struct place *p = &t->sy->places[place_slot(t->sy, source, f->place)];
+
+	if (p->source && p->told == t->piece + 1 && p->function == f->function)
+		return 0;
+	if (!p->source)
+		t->sy->n_places++;
+	else
+		free(p->lines);
+	*p = (struct place){
+		.place = f->place,
+		.addr = f->place,
+		.begin = f->addr - f->offset,
+		.function = f->function,
+		.module = f->module,
+		.source = source,
+		.asked = 1,
+	};
+	return tell_place(t, p);
+}
+
+int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t piece,
+		       sinsp_symbol_fn put, void *ctx)
+{
+	const struct sinsp_stack *st;
+	struct teller *t;
+	int64_t pid;
+	int err = sinsp_stack_get(s, evt, 1, &st);
+
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	t = malloc(sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	*t = (struct teller){.s = s, .sy = s->symbols, .piece = piece, .put = put, .ctx = ctx};
+	pid = pid_of(param(evt, "pid"));
+	st = &t->sy->plain.stack;
+	for (size_t i = 0; i < st->n && !err; i++) {
+		if (t->sy->at[i])
+			err = tell_place(t, t->sy->at[i]);
+		else if (st->frames[i].kind == SINSP_FRAME_JIT && pid > 0)
+			err = tell_jit(t, &st->frames[i], pid);
+	}
+	free(t);
+	return err;
+}
+
+/* The rows of an event's lines; what is no such row ends them. */
+static struct place_lines *take_lines(struct sinsp_symbols *sy, const struct scap_param *text)
+{
+	const char *p = (const char *)text->p, *end = p + text->len, *nl, *tab, *tab2;
+	struct place_lines *l = malloc(sizeof(*l) + DWARF_FRAMES_MAX * sizeof(l->v[0]));
+
+	if (!l)
+		return NULL;
+	for (l->n = 0; l->n < DWARF_FRAMES_MAX && p < end; p = nl + 1) {
+		nl = memchr(p, '\n', (size_t)(end - p));
+		tab = nl ? memchr(p, '\t', (size_t)(nl - p)) : NULL;
+		tab2 = tab ? memchr(tab + 1, '\t', (size_t)(nl - tab - 1)) : NULL;
+		if (!tab2)
+			break;
+		l->v[l->n].function = tab > p ? keep_text(sy, p, (size_t)(tab - p)) : NULL;
+		l->v[l->n].file =
+			tab2 > tab + 1 ? keep_text(sy, tab + 1, (size_t)(tab2 - tab - 1)) : NULL;
+		l->v[l->n++].line = (uint32_t)strtoul(tab2 + 1, NULL, 10);
+	}
+	if (!l->n) {
+		free(l);
+		return NULL;
+	}
+	return l;
+}
+
+static uint32_t source_of(struct sinsp *s, const struct symbol_told *told)
+{
+	const struct sinsp_code_file *f;
+
+	switch ((enum symbol_of)told->of) {
+	case SYMBOL_OF_KERNEL:
+		return KERNEL_SOURCE;
+	case SYMBOL_OF_JIT:
+		return JIT_SOURCE | (uint32_t)told->pid;
+	case SYMBOL_OF_FILE:
+		f = sinsp_code_file_get(&s->code_maps, &told->id, (const char *)told->path.p,
+					told->path.len);
+		return f ? FILE_SOURCE + f->number : 0;
+	}
+	return 0;
+}
+
+/* Modules of files are their paths, which maps tell. */
+static const char *module_of(struct sinsp *s, uint32_t source, const struct symbol_told *told)
+{
+	if (source >= FILE_SOURCE && source < JIT_SOURCE)
+		return s->code_maps.files[source - FILE_SOURCE]->path;
+	return told->module.len
+		       ? keep_text(s->symbols, (const char *)told->module.p, told->module.len)
+		       : NULL;
+}
+
+void sinsp_symbols_take(struct sinsp *s, const struct sinsp_evt *evt)
+{
+	struct sinsp_symbols *sy = symbols_of(s);
+	struct symbol_told told;
+	uint32_t source;
+	struct place *p;
+
+	if (!sy || symbol_event_read(&told, evt) || make_room(sy))
+		return;
+	source = source_of(s, &told);
+	if (!source)
+		return;
+	p = &sy->places[place_slot(sy, source, told.place)];
+	if (p->source)
+		free(p->lines);
+	else
+		sy->n_places++;
+	sy->n_given++;
+	*p = (struct place){
+		.place = told.place,
+		.addr = told.addr,
+		.begin = told.begin,
+		.function = told.name.len ? keep_text(sy, (const char *)told.name.p, told.name.len)
+					  : NULL,
+		.module = module_of(s, source, &told),
+		.lines = take_lines(sy, &told.lines),
+		.source = source,
+		.asked = 1,
+		.given = 1,
+	};
 }

@@ -44,6 +44,15 @@ struct sinsp_stack {
 int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
 		    const struct sinsp_stack **out);
 
+/*
+ * What a file needs to name the frames of a sample elsewhere: an event for each place that was not
+ * told of since @piece was another number. They belong ahead of the sample. 0, what @put returned,
+ * or -ENOMEM; of events that are no samples nothing.
+ */
+typedef int (*sinsp_symbol_fn)(void *ctx, const struct ppm_evt_hdr *hdr);
+int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t piece,
+		       sinsp_symbol_fn put, void *ctx);
+
 /* What it did, since the source was opened. */
 struct sinsp_symbols_stats {
 	uint64_t n_frames, n_named; /* asked for; of them with a function */
@@ -58,5 +67,7 @@ struct sinsp_symbols;
 void sinsp_symbols_free(struct sinsp_symbols *sy);
 /* A file was mapped: it may soon be out of reach. */
 void sinsp_symbols_see_map(struct sinsp *s, const struct sinsp_evt *evt);
+/* A file tells the name of a place. */
+void sinsp_symbols_take(struct sinsp *s, const struct sinsp_evt *evt);
 
 #endif /* SINSP_SYMBOLS_SYMBOLS_H */

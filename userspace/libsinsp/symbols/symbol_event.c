@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbol_event.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "event_build.h"
+
+/* The parameters, in their order. */
+enum {
+	P_OF,
+	P_PID,
+	P_DEV,
+	P_INO,
+	P_INO_GEN,
+	P_BUILD_ID,
+	P_PATH,
+	P_PLACE,
+	P_ADDR,
+	P_BEGIN,
+	P_MODULE,
+	P_NAME,
+	P_LINES,
+	P_MAX
+};
+
+enum { TEXT_MAX = 8192 };
+
+/* With a NUL behind, as such parameters have it; what is too long is cut. */
+static struct evt_value text(char buf[TEXT_MAX], const struct scap_param *t)
+{
+	const uint32_t len = t->len < TEXT_MAX - 1 ? t->len : TEXT_MAX - 1;
+
+	if (len)
+		memcpy(buf, t->p, len);
+	buf[len] = '\0';
+	return (struct evt_value){buf, (uint16_t)(len + 1)};
+}
+
+int symbol_event_build(void *buf, const struct symbol_told *t)
+{
+	char path[TEXT_MAX], module[TEXT_MAX], name[TEXT_MAX];
+	const struct evt_value v[P_MAX] = {
+		[P_OF] = {&t->of, sizeof(t->of)},
+		[P_PID] = {&t->pid, sizeof(t->pid)},
+		[P_DEV] = {&t->id.dev, sizeof(t->id.dev)},
+		[P_INO] = {&t->id.ino, sizeof(t->id.ino)},
+		[P_INO_GEN] = {&t->id.ino_gen, sizeof(t->id.ino_gen)},
+		[P_BUILD_ID] = {t->id.build_id, t->id.build_id_len},
+		[P_PATH] = text(path, &t->path),
+		[P_PLACE] = {&t->place, sizeof(t->place)},
+		[P_ADDR] = {&t->addr, sizeof(t->addr)},
+		[P_BEGIN] = {&t->begin, sizeof(t->begin)},
+		[P_MODULE] = text(module, &t->module),
+		[P_NAME] = text(name, &t->name),
+		[P_LINES] = {t->lines.p, (uint16_t)t->lines.len},
+	};
+	const int len =
+		scap_evt_build(buf, SYMBOL_EVENT_MAX, EVT_SYMBOL_E, 0, UINT64_MAX, v, P_MAX);
+
+	return len < 0 ? len : 0;
+}
+
+static int number(const struct sinsp_evt *evt, unsigned int at, void *to, size_t sz)
+{
+	const struct scap_param *v = &evt->params.v[at];
+
+	if (v->len != sz)
+		return -EBADMSG;
+	memcpy(to, v->p, sz);
+	return 0;
+}
+
+static struct scap_param text_of(const struct sinsp_evt *evt, unsigned int at)
+{
+	struct scap_param v = evt->params.v[at];
+
+	v.len = (uint32_t)strnlen((const char *)v.p, v.len);
+	return v;
+}
+
+int symbol_event_read(struct symbol_told *t, const struct sinsp_evt *evt)
+{
+	const struct scap_param *id = &evt->params.v[P_BUILD_ID];
+
+	*t = (struct symbol_told){0};
+	if (evt->raw.type != EVT_SYMBOL_E || evt->params.n < P_MAX ||
+	    number(evt, P_OF, &t->of, sizeof(t->of)) ||
+	    number(evt, P_PID, &t->pid, sizeof(t->pid)) ||
+	    number(evt, P_DEV, &t->id.dev, sizeof(t->id.dev)) ||
+	    number(evt, P_INO, &t->id.ino, sizeof(t->id.ino)) ||
+	    number(evt, P_PLACE, &t->place, sizeof(t->place)) ||
+	    number(evt, P_ADDR, &t->addr, sizeof(t->addr)) ||
+	    number(evt, P_BEGIN, &t->begin, sizeof(t->begin)) || id->len > sizeof(t->id.build_id))
+		return -EBADMSG;
+	number(evt, P_INO_GEN, &t->id.ino_gen, sizeof(t->id.ino_gen));
+	t->id.build_id_len = (uint8_t)id->len;
+	memcpy(t->id.build_id, id->p, id->len);
+	t->path = text_of(evt, P_PATH);
+	t->module = text_of(evt, P_MODULE);
+	t->name = text_of(evt, P_NAME);
+	t->lines = evt->params.v[P_LINES];
+	return 0;
+}
