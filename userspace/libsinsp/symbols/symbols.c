@@ -504,9 +504,26 @@ static int64_t pid_of(const struct scap_param *v)
 	return v && v->len == sizeof(int64_t) ? (int64_t)get_u64(v->p) : -1;
 }
 
+/* The innermost frames of a sample that a tracepoint made, which are those of the sampler. */
+static size_t n_of_sampler(const struct sinsp_frame *f, size_t n)
+{
+	static const char *const names[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+					    "__traceiter_"};
+	size_t i = 0, k;
+
+	for (; i < n && f[i].function; i++) {
+		for (k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (strncmp(f[i].function, names[k], strlen(names[k])) == 0)
+				break;
+		if (k == sizeof(names) / sizeof(names[0]))
+			break;
+	}
+	return i < n ? i : 0;
+}
+
 static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const struct sample *sa)
 {
-	const size_t n_kernel = n_addresses(sa->kernel, STACK_KERNEL_MAX);
+	size_t n_kernel = n_addresses(sa->kernel, STACK_KERNEL_MAX), n_sampler;
 	const size_t n_user = n_addresses(sa->user, STACK_USER_MAX);
 	struct sinsp_frame *f = sy->frames;
 	int err = 0;
@@ -515,6 +532,10 @@ static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const st
 
 	for (size_t i = 0; i < n_kernel && !err; i++)
 		err = kernel_frame(sy, f++, get_u64(sa->kernel->p + i * 8), i == 0);
+	n_sampler = err ? 0 : n_of_sampler(sy->frames, n_kernel);
+	n_kernel -= n_sampler;
+	memmove(sy->frames, sy->frames + n_sampler, n_kernel * sizeof(*f));
+	f -= n_sampler;
 	for (size_t i = 0; i < n_user && !err; i++)
 		err = user_frame(sy, f++, o, get_u64(sa->user->p + i * 8));
 	if (err)
