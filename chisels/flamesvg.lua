@@ -68,7 +68,7 @@ var flipped=false,focus=null,query='',width=0;
 var nodes=Array.prototype.map.call(document.querySelectorAll('.f'),function(g){
   var r=g.querySelector('rect'),t=g.querySelector('title'),lines=t.textContent.split('\n');
   var n={g:g,r:r,t:g.querySelector('text'),x:+r.getAttribute('x')-PAD,w:+r.getAttribute('width'),
-    d:+g.getAttribute('data-d'),name:lines[0],lines:lines,v:+g.getAttribute('data-v')};
+    d:+g.getAttribute('data-d'),name:lines[0],lines:lines};
   g.removeChild(t);
   if(!n.t){n.t=document.createElementNS(NS,'text');g.appendChild(n.t)}
   g.addEventListener('click',function(){zoom(n)});

@@ -79,16 +79,22 @@ static uint32_t dev_of(const struct stat *st)
 	return (min & 0xff) | maj << 8 | (min & ~0xffu) << 12;
 }
 
-/* Without a build id a file is known by its inode, on the machine that it was seen on. Live, a file
- * system may tell programs another device than the kernel knows. */
+static uint64_t mtime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* Without a build id a file is known by its inode, on the machine that it was seen on, and by that
+ * it was not changed since. Live, a file system may tell programs another device than the kernel
+ * knows. */
 static int has_inode(const struct sinsp_code_file *code, int fd, const struct symbol_where *where)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) || st.st_ino != code->id.ino)
 		return 0;
-	return where->live || (where->same_host && dev_of(&st) == code->id.dev &&
-			       (uint64_t)st.st_mtime < where->made_ns / 1000000000);
+	return where->live ||
+	       (where->same_host && dev_of(&st) == code->id.dev && mtime_ns(&st) <= code->seen_ns);
 }
 
 static int is_it(const struct symbol_file *f, int fd, const struct symbol_where *where)

@@ -12,7 +12,6 @@ struct symbol_where {
 	int live; /* the processes may still be there: their own view of the file counts first */
 	int same_boot; /* the capture is of this machine as it runs now */
 	int same_host; /* it is of a machine of this name */
-	uint64_t made_ns; /* when it was made, since the epoch: files that are newer are others */
 };
 
 struct symbol_file;

@@ -112,7 +112,6 @@ static void find_where(struct symbol_where *w, const struct sinsp *s)
 	int64_t off;
 
 	w->live = w->same_boot = w->same_host = s->heal.on;
-	w->made_ns = s->first_ns;
 	if (w->live || !st || gethostname(name, sizeof(name) - 1) ||
 	    strcmp(name, st->machine.hostname) != 0)
 		return;
@@ -437,6 +436,7 @@ static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const stru
 	if (r <= 0)
 		return r;
 	f->kind = SINSP_FRAME_JIT;
+	sy->at[f - sy->frames] = NULL;
 	f->place = at;
 	f->module = "[jit]";
 	f->function = keep_name(sy, sym.name);

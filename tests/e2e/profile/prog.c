@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program whose time goes where its first argument says: hot, lib A.so B.so, jit, deleted, wait. What
+ * a test must know beside that is printed.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile unsigned long sink;
+
+static unsigned long cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (unsigned long)t.tv_sec * 1000 + (unsigned long)t.tv_nsec / 1000000;
+}
+
+static inline __attribute__((always_inline)) void put_in(unsigned long i)
+{
+	sink = sink * 31 + i;
+}
+
+NOINLINE void very_hot(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		put_in(i);
+}
+
+NOINLINE void in_between(unsigned long ms)
+{
+	const unsigned long end = cpu_ms() + ms;
+
+	while (cpu_ms() < end)
+		very_hot(1 << 16);
+	sink++;
+}
+
+NOINLINE void read_zeros(unsigned long ms)
+{
+	const unsigned long end = cpu_ms() + ms;
+	static char buf[1 << 20];
+	FILE *f = fopen("/dev/zero", "r");
+
+	setvbuf(f, NULL, _IONBF, 0);
+	while (cpu_ms() < end)
+		sink += fread(buf, 1, sizeof(buf), f);
+	fclose(f);
+}
+
+/* Two libraries, one after the other, at one address if the system does it so. */
+static void run_library(const char *path)
+{
+	void *lib = dlopen(path, RTLD_NOW);
+	void (*spin)(unsigned long) = lib ? (void (*)(unsigned long))dlsym(lib, "spin") : NULL;
+	const unsigned long end = cpu_ms() + 300;
+
+	if (!spin)
+		exit(2);
+	printf("%p\n", (void *)spin);
+	while (cpu_ms() < end)
+		spin(1 << 16);
+	dlclose(lib);
+}
+
+/* push %rbp; mov %rsp,%rbp; 1: dec %rdi; jne 1b; pop %rbp; ret */
+static void run_jit(void)
+{
+	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff,
+					     0xcf, 0x75, 0xfb, 0x5d, 0xc3};
+	char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	const unsigned long end = cpu_ms() + 400;
+	char name[64];
+	FILE *f;
+
+	memcpy(p, code, sizeof(code));
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", getpid());
+	f = fopen(name, "w");
+	fprintf(f, "%lx %zx LFoo;::made_here\n", (unsigned long)p, sizeof(code));
+	fclose(f);
+	puts(name);
+	while (cpu_ms() < end)
+		((void (*)(unsigned long))p)(1 << 20);
+}
+
+NOINLINE void waits_long(void)
+{
+	const struct timespec nap = {0, 50000000};
+
+	for (int i = 0; i < 10; i++)
+		nanosleep(&nap, NULL);
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "hot";
+
+	if (strcmp(what, "deleted") == 0)
+		unlink(argv[0]);
+	if (strcmp(what, "lib") == 0) {
+		run_library(argv[2]);
+		run_library(argv[3]);
+	} else if (strcmp(what, "jit") == 0) {
+		run_jit();
+	} else if (strcmp(what, "wait") == 0) {
+		waits_long();
+	} else if (strcmp(what, "kernel") == 0) {
+		read_zeros(400);
+	} else {
+		in_between(400);
+	}
+	fflush(stdout);
+	return 0;
+}

@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""saker profile: programs that know where their time goes are sampled; each kind of output says so,
+in its own format, and all say the same."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+import xml.etree.ElementTree as ET
+
+import saker_e2e as e2e
+
+HOT = r"_start;.*main;in_between;very_hot"
+SESSION = {"SAKER_SAMPLER_SESSION": f"profile-{os.getpid()}"}
+
+
+def profile(*args, status=0):
+    p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "profile", *args],
+                       capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                       env={**os.environ, "TZ": "UTC", **SESSION})
+    if p.returncode != status:
+        raise AssertionError(f"profile {' '.join(args)}: {p.returncode}\n{p.stdout}\n{p.stderr}")
+    return p
+
+
+def folded(text):
+    """Weights by stack, without the name of the process."""
+    stacks = {}
+    for line in text.splitlines():
+        stack, weight = line.rsplit(" ", 1)
+        stack = stack.split(";", 1)[1]
+        stacks[stack] = stacks.get(stack, 0) + int(weight)
+    return stacks
+
+
+def share(stacks, pattern):
+    return sum(w for s, w in stacks.items() if re.search(pattern, s)) / sum(stacks.values())
+
+
+# ---- a reader of protobuf, for what pprof.lua writes ----
+
+def varint(data, at):
+    n = shift = 0
+    while True:
+        n |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+        if not data[at - 1] & 0x80:
+            return n, at
+
+
+def message(data):
+    """Values by number of the field: numbers, or bytes."""
+    fields, at = {}, 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            assert key & 7 == 2, "a kind that profiles do not have"
+            size, at = varint(data, at)
+            value = data[at:at + size]
+            assert len(value) == size
+            at += size
+        fields.setdefault(key >> 3, []).append(value)
+    return fields
+
+
+def packed(data):
+    numbers, at = [], 0
+    while at < len(data):
+        n, at = varint(data, at)
+        numbers.append(n)
+    return numbers
+
+
+class Made(unittest.TestCase):
+    """One capture, and all that can be made of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        src = os.path.join(e2e.SOURCE, "tests/e2e/profile/prog.c")
+        cls.prog = os.path.join(cls.dir, "prog")
+        subprocess.run(["gcc", "-O1", "-g", "-o", cls.prog, src, "-ldl"], check=True)
+        cls.capture = os.path.join(cls.dir, "hot.scap")
+        profile("-F", "999", "-w", cls.capture, "--", cls.prog, "hot")
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def make(self, name, *args):
+        profile("-r", self.capture, "-o", self.path(name), *args)
+        return e2e.read_bytes(self.path(name))
+
+    def run_prog(self, *args, options=()):
+        out = self.path("run.folded")
+        p = profile("-F", "999", *options, "-o", out, "--", self.prog, *args)
+        return folded(e2e.read_text(out)), p.stdout.split()
+
+    def test_folded(self):
+        stacks = folded(self.make("a.folded").decode())
+        self.assertGreater(share(stacks, HOT), 0.8)
+        self.assertGreater(share(stacks, HOT + r";put_in_\[i\]"), 0.5, "the inlined function")
+
+    def test_all_agree(self):
+        stacks = folded(self.make("b.folded").decode())
+        total = sum(stacks.values())
+        scope = json.loads(self.make("b.speedscope.json"))
+        self.assertEqual(sum(scope["profiles"][0]["weights"]), total)
+        pb = message(gzip.decompress(self.make("b.pb.gz")))
+        self.assertEqual(sum(packed(message(s)[2][0])[1] for s in pb[2]), total)
+        root = ET.fromstring(self.make("b.svg"))
+        titles = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertTrue(any(t.startswith("all\n") and "100.00% of all" in t for t in titles), titles[:3])
+        objects = [json.loads(l) for l in self.make("b.json").decode().splitlines()]
+        self.assertEqual(sum(o["ns"] for o in objects), total)
+
+    def test_graph(self):
+        text = self.make("c.svg").decode()
+        root = ET.fromstring(text)
+        frames = root.findall(".//{http://www.w3.org/2000/svg}g[@class='f']")
+        names = [f[0].text.split("\n")[0] for f in frames]
+        for name in ("all", "prog", "main", "in_between", "very_hot", "put_in"):
+            self.assertIn(name, names)
+        # Above what called it, and no wider.
+        box = {n: (float(f[1].get("x")), float(f[1].get("y")), float(f[1].get("width")))
+               for n, f in reversed(list(zip(names, frames)))}
+        for below, above in (("all", "prog"), ("main", "in_between"), ("in_between", "very_hot")):
+            self.assertGreater(box[below][1], box[above][1])
+            self.assertLessEqual(box[below][0], box[above][0] + 0.01)
+            self.assertGreaterEqual(box[below][2], box[above][2] - 0.01)
+        self.assertNotRegex(text, r'(src|href|url\(|import)[^"]*https?:', "needs the network")
+
+    def test_graph_in_a_browser(self):
+        if not shutil.which("chromium"):
+            self.skipTest("chromium is not installed")
+        self.make("d.svg")
+        found = {}
+        for query in ("", "#search=very_hot&zoom=in_between", "#search=nothing_like_it"):
+            p = subprocess.run(["timeout", "-k", "2", "60", "chromium", "--headless", "--no-sandbox",
+                                "--disable-gpu", "--dump-dom", "--enable-logging=stderr",
+                                f"--user-data-dir={self.path('chromium')}",
+                                "file://" + self.path("d.svg") + query],
+                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            self.assertNotRegex(p.stderr, r"CONSOLE.*Uncaught")
+            found[query] = p.stdout
+        zoomed, nothing = list(found.values())[1:]
+        self.assertRegex(zoomed, r'id="found"[^>]*>[1-9]\d* found, [1-9][\d.]+% of all<')
+        self.assertRegex(zoomed, r'class="f hit"')
+        self.assertRegex(zoomed, r'class="f above"')
+        self.assertRegex(nothing, r'id="found"[^>]*>0 found, 0.00% of all<')
+
+    def test_pprof(self):
+        pb = message(gzip.decompress(self.make("e.pb.gz")))
+        strings = [s.decode() for s in pb[6]]
+        self.assertEqual(strings[0], "")
+        text = lambda m, field: strings[m[field][0]] if field in m else ""
+        functions = {f[1][0]: text(f, 2) for f in map(message, pb[5])}
+        mappings = {m[1][0]: text(m, 5) for m in map(message, pb[3])}
+        locations = {l[1][0]: l for l in map(message, pb[4])}
+        names = {}
+        for i, l in locations.items():
+            self.assertIn(l.get(2, [0])[0], {0, *mappings})
+            names[i] = [functions[message(line)[1][0]] for line in l[4]]
+        self.assertIn(self.prog, mappings.values())
+        hot = total = 0
+        for s in map(message, pb[2]):
+            ns = packed(s[2][0])[1]
+            total += ns
+            stack = [n for i in packed(s[1][0]) for n in names[i]]
+            if "very_hot" in stack:
+                hot += ns
+                self.assertLess(stack.index("very_hot"), stack.index("in_between"), "leaf first")
+        self.assertGreater(hot / total, 0.8)
+        self.assertEqual([text(message(v), 1) for v in pb[1]], ["samples", "cpu"])
+        # Without compression pprof takes it, too.
+        self.assertEqual(self.make("e.pb"), gzip.decompress(e2e.read_bytes(self.path("e.pb.gz"))))
+
+    def test_go_pprof(self):
+        if not shutil.which("go"):
+            self.skipTest("go is not installed")
+        self.make("f.pb.gz")
+        text = e2e.run("go", "tool", "pprof", "-top", "-cum", self.path("f.pb.gz"))
+        self.assertRegex(text, r"\n +\S+ +\S+% +\S+% +\S+ +([89]\d\.\d+|100)% +in_between\n")
+
+    def test_speedscope(self):
+        scope = json.loads(self.make("g.speedscope.json"))
+        frames, prof = scope["shared"]["frames"], scope["profiles"][0]
+        self.assertEqual(len(prof["samples"]), len(prof["weights"]))
+        self.assertEqual(prof["unit"], "nanoseconds")
+        names = [[frames[i]["name"] for i in s] for s in prof["samples"]]
+        heaviest = names[prof["weights"].index(max(prof["weights"]))]
+        self.assertEqual(heaviest[0], "prog")
+        self.assertIn("very_hot", heaviest)
+        line = [f for f in frames if f["name"] == "put_in"][0]
+        self.assertTrue(line["file"].endswith("prog.c"))
+        source = e2e.read_text(os.path.join(e2e.SOURCE, "tests/e2e/profile/prog.c")).splitlines()
+        self.assertIn("sink", source[line["line"] - 1])
+
+    def test_perf_text(self):
+        text = self.make("h.perf.txt").decode()
+        events = text.split("\n\n")
+        self.assertGreater(len(events), 100)
+        head = r"\S+ +\d+/\d+ \[\d{3}\] \d+\.\d{9}: \d+ cpu-clock:\n"
+        frame = r"\t[0-9a-f]+ (\[unknown\]|.+\+0x[0-9a-f]+) \(.+\)"
+        for event in events[:-1]:
+            self.assertRegex(event, rf"\A{head}({frame}\n?)+\Z")
+        self.assertRegex(text, rf"very_hot\+0x[0-9a-f]+ \({re.escape(self.prog)}\)")
+
+    def test_text(self):
+        p = profile("-r", self.capture)
+        self.assertRegex(p.stdout, r"\A *SELF% +SELF +TOTAL% +TOTAL +FUNCTION +MODULE\n")
+        self.assertRegex(p.stdout, r"\n? *\d\d\.\d +\S+ +\d\d\.\d +\S+ +very_hot +prog\n")
+        self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+ms +prog\n")
+
+    def test_filter(self):
+        none = self.make("i.folded", "stack.frames=no_such_function")
+        self.assertEqual(none, b"")
+        some = folded(self.make("i.folded", "stack.frames", "contains", "very_h").decode())
+        self.assertEqual(share(some, "very_hot"), 1)
+
+    def test_kernel(self):
+        stacks, _ = self.run_prog("kernel")
+        self.assertGreater(share(stacks, r"read_zeros;.*;vfs_read_\[k\];"), 0.5)
+
+    def test_libraries_at_one_address(self):
+        libs = []
+        for name in ("first", "second"):
+            src = self.path(name + ".c")
+            with open(src, "w") as f:
+                f.write(f"static volatile unsigned long sink;\n"
+                        f"static __attribute__((noinline)) void {name}_inner(unsigned long n)\n"
+                        f"{{ while (n--) sink += n; }}\n"
+                        f"void spin(unsigned long n) {{ {name}_inner(n); sink++; }}\n")
+            libs.append(self.path(f"lib{name}.so"))
+            subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", libs[-1], src], check=True)
+        capture = self.path("libs.scap")
+        p = profile("-F", "999", "-w", capture, "--", self.prog, "lib", *libs)
+        at = p.stdout.split()
+        self.assertEqual(at[0], at[1], "the second library is not where the first one was")
+        profile("-r", capture, "-o", self.path("libs.folded"))
+        stacks = folded(e2e.read_text(self.path("libs.folded")))
+        for name in ("first", "second"):
+            self.assertGreater(share(stacks, f"run_library;spin;{name}_inner"), 0.35, stacks)
+        # Each in its time: never the first one again once the second one began.
+        order = [l.split()[1] for l in e2e.run(
+            e2e.SAKER, "-r", capture, "-p", "x %stack.function", "stack.frames", "endswith",
+            "_inner").splitlines()]
+        seen = [n for n in order if n.endswith("_inner")]
+        self.assertEqual(seen, sorted(seen))
+
+    def test_made_at_run_time(self):
+        stacks, said = self.run_prog("jit")
+        self.addCleanup(os.unlink, said[0])
+        self.assertGreater(share(stacks, r"LFoo:::made_here_\[j\]"), 0.8)
+
+    def test_deleted(self):
+        copy = self.path("gone")
+        shutil.copy(self.prog, copy)
+        out = self.path("gone.folded")
+        profile("-F", "999", "-o", out, "--", copy, "deleted")
+        self.assertFalse(os.path.exists(copy))
+        self.assertGreater(share(folded(e2e.read_text(out)), "in_between;very_hot"), 0.8)
+
+    def test_other_mounts(self):
+        where = self.path("mnt")
+        os.mkdir(where)
+        script = f"mount -t tmpfs none {where} && cp {self.prog} {where}/inside && {where}/inside hot"
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+            self.skipTest("mounts of their own are not allowed")
+        out = self.path("mnt.folded")
+        profile("-F", "999", "-o", out, "--", "unshare", "-m", "sh", "-c", script)
+        self.assertFalse(os.path.exists(where + "/inside"))
+        self.assertGreater(share({s: w for s, w in folded(e2e.read_text(out)).items()},
+                                 "in_between;very_hot"), 0.5)
+
+    def test_with_symbols(self):
+        copy, capture = self.path("shipped"), self.path("shipped.scap")
+        shutil.copy(self.prog, copy)
+        for options, expected in ((["--with-symbols"], 0.8), ([], 0)):
+            profile("-F", "999", *options, "-w", capture, "--", copy, "hot")
+            os.rename(copy, copy + "-")
+            profile("-r", capture, "-o", self.path("shipped.folded"))
+            os.rename(copy + "-", copy)
+            got = share(folded(e2e.read_text(self.path("shipped.folded"))),
+                        r"in_between;very_hot(;put_in_\[i\])?")
+            (self.assertGreater if expected else self.assertLessEqual)(got, expected)
+
+    def test_diff(self):
+        other = self.path("other.scap")
+        profile("-F", "999", "-w", other, "--", self.prog, "kernel")
+        p = profile("--diff", self.capture, other)
+        self.assertRegex(p.stdout, r"\ACHANGE +BEFORE% +AFTER% +TOTAL CHANGE +FUNCTION +MODULE\n")
+        self.assertRegex(p.stdout, r"\n *-\d\d\.\d\d +\d\d\.\d +0\.0 +-\d\d\.\d\d +very_hot +prog\n")
+        profile("--diff", self.capture, other, "-o", self.path("diff.svg"))
+        root = ET.parse(self.path("diff.svg"))
+        titles = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertTrue([t for t in titles if t.startswith("read_zeros\n") and "0.00% before" in t])
+
+    def test_off_cpu(self):
+        p = profile("--off-cpu", "-r", self.capture, status=1)
+        self.assertIn("do not go with files", p.stderr)
+        out = self.path("wait.txt")
+        profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
+        text = e2e.read_text(out)
+        self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog +clock_nanosleep +sleep .* waits_long$")
+
+    def test_what_is_wrong(self):
+        for args, sentence in (
+                (["-o", "x.png"], "the ending"), (["--diff", self.capture], "two capture files"),
+                (["-F", "5000"], "from 1 to 4000"), (["-F", "0"], "from 1 to 4000"),
+                (["-r", self.capture, "-F", "99"], "do not go with files"),
+                (["--diff", self.capture, self.capture, "-o", "x.pb.gz"], "--diff writes"),
+                (["--nothing"], "unknown option")):
+            p = profile(*args, status=1)
+            self.assertIn(sentence, p.stderr)
+            self.assertEqual(len(p.stderr.splitlines()), 1, p.stderr)
+        bad = self.path("no-such-dir/x.svg")
+        self.assertIn("no-such-dir", profile("-r", self.capture, "-o", bad, status=1).stderr)
+
+    def test_help(self):
+        text = profile("--help").stdout
+        for word in ("--off-cpu", "--diff", ".speedscope.json", "Usage: saker profile"):
+            self.assertIn(word, text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 83)
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()
