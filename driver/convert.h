@@ -229,6 +229,7 @@ static inline int row_is_carried(const struct call_row *row)
 #define PPM_O_WRONLY (1u << 1)
 #define PPM_O_NONBLOCK (1u << 6)
 #define PPM_O_CLOEXEC (1u << 12)
+#define KERNEL_O_CLOEXEC 0x80000u
 #define PPM_O_F_CREATED (1u << 14)
 
 #define KERNEL_O_CREAT 0x40u
@@ -247,7 +248,8 @@ static inline u32 convert_open_flags(u32 v)
 	       MOVE_BIT(v, 0x800u, PPM_O_NONBLOCK) | MOVE_BIT(v, 0x100000u, 1u << 7) |
 	       MOVE_BIT(v, 0x200u, 1u << 8) | MOVE_BIT(v, 0x4000u, 1u << 9) |
 	       MOVE_BIT(v, 0x10000u, 1u << 10) | MOVE_BIT(v, 0x8000u, 1u << 11) |
-	       MOVE_BIT(v, 0x80000u, PPM_O_CLOEXEC) | MOVE_BIT(v, KERNEL_O_TMPFILE, 1u << 13);
+	       MOVE_BIT(v, KERNEL_O_CLOEXEC, PPM_O_CLOEXEC) |
+	       MOVE_BIT(v, KERNEL_O_TMPFILE, 1u << 13);
 }
 
 static inline u32 convert_open_mode(u32 flags, u32 mode)
@@ -259,7 +261,7 @@ static inline u32 convert_open_mode(u32 flags, u32 mode)
 
 static inline u32 convert_file_flags(u32 v)
 {
-	return MOVE_BIT(v, 0x800u, PPM_O_NONBLOCK) | MOVE_BIT(v, 0x80000u, PPM_O_CLOEXEC);
+	return MOVE_BIT(v, 0x800u, PPM_O_NONBLOCK) | MOVE_BIT(v, KERNEL_O_CLOEXEC, PPM_O_CLOEXEC);
 }
 
 static inline u32 convert_prot(u32 v)

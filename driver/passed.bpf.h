@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files that a task gets from another one: by a message, or by pidfd_getfd. The call says only
- * their numbers, so an event for each says what they are, behind the call's own.
+ * Files that a task gets from another one, by a message or by pidfd_getfd, or by an ioctl. The call
+ * says only their numbers, so an event for each says what they are, behind the call's own.
  */
 #ifndef DRIVER_PASSED_BPF_H
 #define DRIVER_PASSED_BPF_H

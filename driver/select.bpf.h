@@ -283,6 +283,18 @@ static __always_inline bool failure_counts(u32 nr)
 	return nr == NR_close || nr == NR_connect;
 }
 
+/* The number is of a request that puts a file into the table: TIOCGPTPEER. */
+static __always_inline bool ioctl_opens(u32 request)
+{
+	return request == 0x5441;
+}
+
+/* Those that matter for what they open, which is seldom the case. */
+static __always_inline bool changes_nothing(const struct drv_call *call)
+{
+	return call->nr == NR_ioctl && !ioctl_opens((u32)call->args[1]);
+}
+
 /*
  * The call in @slot ends with @ret: is it recorded? A call whose enter was sent ahead is, so that
  * the two stay together.
@@ -307,8 +319,8 @@ static __always_inline bool sel_exit(struct drv_slot *slot, s64 ret)
 		if (!call_in(&cfg.state, nr, false) && call->state != CALL_SENT)
 			return false;
 	}
-	if (call->flags & REC_F_STATE_ONLY && ret < 0 && call->state != CALL_SENT)
-		return failure_counts(nr);
+	if (call->flags & REC_F_STATE_ONLY && call->state != CALL_SENT)
+		return ret < 0 ? failure_counts(nr) : !changes_nothing(call);
 	return true;
 }
 

@@ -18,6 +18,7 @@
 #define UNIX_PATH_SZ 109u /* with a NUL that the kernel need not have */
 #define TUPLE_SZ (1 + 2 * 8 + UNIX_PATH_SZ)
 #define SOCKADDR_SZ (1 + UNIX_PATH_SZ)
+#define LOCAL_SZ (1 + 16 + 2) /* the address of an inet socket */
 
 /* struct sockaddr of any of the families; in6 begins where in does. */
 struct user_addr {
@@ -232,6 +233,34 @@ __noinline u64 sockaddr_text(struct rec_bytes *rec, u64 off, u64 addr, u64 len)
 static __always_inline void put_sockaddr(struct rec *r, u64 addr, u64 len)
 {
 	put_done(r, bounded(sockaddr_text((void *)r->base, r->off, addr, len), SOCKADDR_SZ));
+}
+
+/*
+ * Writes the address that an inet socket has to byte @off, unless its port is that of @addr in the
+ * caller's memory: the length, 0 if there is none.
+ */
+__noinline u64 local_text(struct rec_bytes *rec, u64 off, u64 sk_addr, u64 addr, u64 len)
+{
+	struct user_addr a = read_user_addr(addr, len);
+	struct sock *sk = (void *)sk_addr;
+	u32 family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
+	struct endpoint e;
+	u8 *p;
+
+	if (!rec || (family != AF_INET && family != AF_INET6))
+		return 0;
+	e = sock_local(sk);
+	if (!e.port || e.port == bpf_ntohs(a.port))
+		return 0;
+	p = &rec->at[bounded(off, REC_OFF_MAX)];
+	p[0] = family;
+	return 1 + store_endpoint(p + 1, &e, family);
+}
+
+/* The parameter is that; begin was asked for LOCAL_SZ. */
+static __always_inline void put_local(struct rec *r, struct sock *sk, u64 addr, u64 len)
+{
+	put_done(r, bounded(local_text((void *)r->base, r->off, (u64)sk, addr, len), LOCAL_SZ));
 }
 
 #endif /* DRIVER_SOCK_BPF_H */

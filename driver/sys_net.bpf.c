@@ -20,11 +20,27 @@ int fill_bind(u64 *ctx)
 {
 	struct rec r;
 
-	if (!begin(&r, ctx, BIND_X, SOCKADDR_SZ))
+	if (!begin(&r, ctx, BIND_X, SOCKADDR_SZ + LOCAL_SZ))
 		return 0;
 	put_s64(&r, r.ret);
 	put_sockaddr(&r, arg(&r, 1), (u32)arg(&r, 2));
 	put_fd(&r, arg(&r, 0));
+	settle(&r);
+	put_local(&r, r.ret < 0 ? NULL : fd_sock(arg(&r, 0)), arg(&r, 1), (u32)arg(&r, 2));
+	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_listen(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, LISTEN_X, LOCAL_SZ))
+		return 0;
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_u32(&r, arg(&r, 1));
+	put_local(&r, r.ret < 0 ? NULL : fd_sock(arg(&r, 0)), 0, 0);
 	return commit(&r);
 }
 
@@ -336,6 +352,25 @@ int fill_pidfd_getfd(u64 *ctx)
 	commit(&r);
 	if (r.ret >= 0)
 		tell_file(ctx, r.ret, true);
+	return 0;
+}
+
+/* The other side of a terminal, which openpty and forkpty open this way, has a name all the same.
+ */
+SEC("?tp_btf/sys_exit")
+int fill_ioctl(u64 *ctx)
+{
+	struct rec r;
+
+	if (!begin(&r, ctx, IOCTL_X, 0))
+		return 0;
+	put_s64(&r, r.ret);
+	put_fd(&r, arg(&r, 0));
+	put_u64(&r, (u32)arg(&r, 1));
+	put_u64(&r, arg(&r, 2));
+	commit(&r);
+	if (r.ret >= 0 && ioctl_opens((u32)arg(&r, 1)))
+		tell_file(ctx, r.ret, arg(&r, 2) & KERNEL_O_CLOEXEC);
 	return 0;
 }
 

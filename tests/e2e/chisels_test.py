@@ -157,6 +157,13 @@ def has_these_keys(judged, ours):
     return keys[0] <= keys[1] | {()}
 
 
+def counts_no_less(judged, ours):
+    """Sockets at ports of the kernel's choice are all at port 0 to sysdig: one file."""
+    counts = [{words(l)[0]: int(words(l)[1]) for l in t.splitlines()} for t in (judged, ours)]
+    return counts[0].keys() == counts[1].keys() and all(n <= counts[1][k]
+                                                        for k, n in counts[0].items())
+
+
 def are_these_processes(judged, ours):
     """The memory of threads is that of their process; sysdig has what it was at some time."""
     def without_memory(text):
@@ -168,7 +175,7 @@ def are_these_processes(judged, ours):
 OF_ALL = {"ps": are_these_processes}
 OF_OWN = {
     **OF_ALL,
-    "fdtime_by": has_these_keys,
+    "fdtime_by": has_these_keys, "fdcount_by": counts_no_less,
     "bottlenecks": is_but_for_the_names(5), "scallslower": is_but_for_the_names(4),
     "topscalls": has_these_calls, "topscalls_time": has_these_calls,
     "topprocs_errors": has_these_errors, "lsof": knows_more_types,

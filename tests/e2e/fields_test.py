@@ -38,6 +38,10 @@ def is_loopback(e):
     return e["fd.cip"] == e["fd.sip"]
 
 
+def is_bound(e):
+    return e["fd.type"] in ("ipv4", "ipv6") and "->" not in e["fd.name"]
+
+
 # Title of the entry in docs/differences.md, fields, and whether it accounts for what sysdig and
 # saker say of an event: (event by saker's fields, theirs, ours, native capture).
 RULES = [
@@ -66,6 +70,13 @@ RULES = [
     ("Our end of a connection", r"fd\.is_server",
      lambda e, t, o, native: e["fd.type"] == "ipv6" and (t, o) == ("true", "false")),
     ("Protocols of sockets", r"fd\.l4proto", lambda e, t, o, native: native and t == "<NA>"),
+    ("Ports that the kernel chose", r"fd\.(name|containername|s(ip|port|proto)|is_server)",
+     lambda e, t, o, native: native and is_bound(e)),
+    ("Ports that the kernel chose", r"fdlist\.names",
+     lambda e, t, o, native: native and t == re.sub(r"(^|,)([\da-f.:]+):\d+(?=,|$)", r"\1\2:0", o)),
+    ("Ports that the kernel chose", r"fdlist\.[cs](ips|ports)", lambda e, t, o, native: native),
+    ("Both ends of datagrams", r"fd\.(name|containername|(c|s|l|r)(ip|port|proto))",
+     lambda e, t, o, native: native and e["fd.l4proto"] == "udp"),
     ("Connections under way", r"fd\.connected",
      lambda e, t, o, native: (t, o) == ("true", "false")),
 ]

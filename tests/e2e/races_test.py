@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import saker_e2e as e2e
@@ -18,12 +19,11 @@ class Races(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
         cls.prog = e2e.compile_program("races", cls.dir)
 
-    def capture(self, case):
+    def capture(self, case, *filters):
         """(lines of the run, {word: numbers that the program told})"""
-        path = os.path.join(self.dir, f"{case}.scap")
-        work = os.path.join(self.dir, case)
-        os.mkdir(work)
-        p = subprocess.run([e2e.SAKER, "-w", path, "--", self.prog, case, work], text=True,
+        work = tempfile.mkdtemp(prefix=case, dir=self.dir)
+        path = f"{work}.scap"
+        p = subprocess.run([e2e.SAKER, "-w", path, *filters, "--", self.prog, case, work], text=True,
                            capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, "TZ": "UTC"})
         self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
         told = {}
@@ -76,6 +76,25 @@ class Races(unittest.TestCase):
     def test_pidfd_getfd(self):
         work, lines, told = self.capture("getfd")
         self.assertIn((told["got"][0], f"<f>{work}/theirs"), self.used(lines))
+
+    def test_terminal(self):
+        _, lines, told = self.capture("terminal")
+        (name, (fd,)), = told.items()
+        self.assertIn((fd, f"<f>{name}"), self.used(lines))
+
+    def test_terminal_when_ioctl_is_not_asked_for(self):
+        _, lines, told = self.capture("terminal", "evt.type=fstat")
+        (name, (fd,)), = told.items()
+        self.assertIn((fd, f"<f>{name}"), self.used(lines))
+        self.assertEqual({l.type for l in lines}, {"fstat"})
+
+    def test_datagrams(self):
+        _, lines, told = self.capture("datagrams")
+        server, client = told["server"][0], told["client"][0]
+        names = [name for _, name in self.used(lines)]
+        self.assertEqual(names[0], f"<4>127.0.0.1:{server}")
+        self.assertEqual(set(names[1:]), {f"<4u>127.0.0.1:{client}->127.0.0.1:{server}"})
+        self.assertEqual(len(names), 9)
 
     def test_unshared_table_and_directory(self):
         work, lines, told = self.capture("unshares")

@@ -180,7 +180,8 @@ static int changes_thread(unsigned int nr)
 
 static int changes_fd(unsigned int nr)
 {
-	return (event_flags(nr) & (EF_MODIFIES_STATE | CHANGES_FD) || nr == SYS_recvmmsg) &&
+	return (event_flags(nr) & (EF_MODIFIES_STATE | CHANGES_FD) || nr == SYS_recvmmsg ||
+		nr == SYS_ioctl) &&
 	       !changes_thread(nr);
 }
 

@@ -318,6 +318,133 @@ static void test_pidfd_getfd(void **state)
 	sinsp_close(s);
 }
 
+/* An inet address or, from two, a tuple: byte 0 is the family. */
+#define ADDR4(a, b, c, d, port) a, b, c, d, (port)&0xff, (port) >> 8
+#define TUPLE(name, ...) static const uint8_t name[] = {2, __VA_ARGS__}
+
+enum { ASKS = 49509, ANSWERS = 53, OTHER = 5353 };
+
+static void has_loopback(struct world *w)
+{
+	const struct scap_iface lo = {.name = "lo", .addr = {127, 0, 0, 1}, .netmask = {255}};
+
+	assert_int_equal(scap_state_build_iface(scap_fake_state(w->f), &lo), 0);
+}
+
+static void sends(struct world *w, int64_t num, const uint8_t *tuple, size_t n)
+{
+	CALL(w, 10, EVT_SENDTO_X, 6, I(4), "ping", (size_t)4, num, I(4), tuple, n, "", (size_t)0);
+}
+
+static void receives(struct world *w, int64_t num, const uint8_t *tuple, size_t n)
+{
+	CALL(w, 10, EVT_RECVFROM_X, 6, I(4), "pong", (size_t)4, tuple, n, num, I(99), "",
+	     (size_t)0);
+}
+
+/* A client whose own address is the kernel's choice for each message: its file goes from it to
+ * whom it talks to, whichever way the data goes. */
+static void test_unconnected_client(void **state)
+{
+	TUPLE(out, ADDR4(0, 0, 0, 0, ASKS), ADDR4(127, 0, 0, 1, ANSWERS));
+	TUPLE(in, ADDR4(127, 0, 0, 1, ANSWERS), ADDR4(0, 0, 0, 0, ASKS));
+
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		const char *name =
+			known ? "127.0.0.1:49509->127.0.0.1:53" : "0.0.0.0:49509->127.0.0.1:53";
+		struct world w = begin();
+		struct sinsp *s;
+
+		has_thread(&w, 10, 10, 1, "a");
+		if (known)
+			has_loopback(&w);
+		for (int i = 0; i < 3; i++)
+			CALL(&w, 10, EVT_SOCKET_X, 5, I(3 + i), I(2), I(2), I(0), I(0));
+		sends(&w, 3, out, sizeof(out));
+		sends(&w, 4, out, sizeof(out));
+		receives(&w, 4, in, sizeof(in));
+		for (int i = 0; i < 2; i++) {
+			sends(&w, 5, out, sizeof(out));
+			receives(&w, 5, in, sizeof(in));
+		}
+		s = play(&w);
+		for (int i = 3; i < 6; i++)
+			assert_file(s, 10, i, name);
+		sinsp_close(s);
+	}
+}
+
+static void test_client_of_two(void **state)
+{
+	TUPLE(first, ADDR4(0, 0, 0, 0, ASKS), ADDR4(127, 0, 0, 1, ANSWERS));
+	TUPLE(second, ADDR4(0, 0, 0, 0, ASKS), ADDR4(127, 0, 0, 2, OTHER));
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	CALL(&w, 10, EVT_SOCKET_X, 5, I(3), I(2), I(2), I(0), I(0));
+	sends(&w, 3, first, sizeof(first));
+	sends(&w, 3, second, sizeof(second));
+	s = play(&w);
+	assert_file(s, 10, 3, "0.0.0.0:49509->127.0.0.2:5353");
+	sinsp_close(s);
+}
+
+/* Who receives first answers: from whoever asked last, to itself. */
+static void test_unconnected_server(void **state)
+{
+	TUPLE(ask, ADDR4(127, 0, 0, 1, ASKS), ADDR4(127, 0, 0, 1, ANSWERS));
+	TUPLE(answer, ADDR4(127, 0, 0, 1, ANSWERS), ADDR4(127, 0, 0, 1, ASKS));
+	TUPLE(another, ADDR4(127, 0, 0, 3, OTHER), ADDR4(127, 0, 0, 1, ANSWERS));
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	for (int i = 3; i < 5; i++) {
+		CALL(&w, 10, EVT_SOCKET_X, 5, I(i), I(2), I(2), I(0), I(0));
+		receives(&w, i, ask, sizeof(ask));
+		sends(&w, i, answer, sizeof(answer));
+	}
+	receives(&w, 4, another, sizeof(another));
+	s = play(&w);
+	assert_file(s, 10, 3, "127.0.0.1:49509->127.0.0.1:53");
+	assert_file(s, 10, 4, "127.0.0.3:5353->127.0.0.1:53");
+	sinsp_close(s);
+}
+
+/* The kernel chooses a port at bind or at listen; only who listens is a server. */
+static void test_port_of_the_kernel(void **state)
+{
+	TUPLE(any, ADDR4(127, 0, 0, 1, 0));
+	TUPLE(chosen, ADDR4(127, 0, 0, 1, ASKS));
+	struct world w = begin();
+	const struct sinsp_fd *fd;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	for (int i = 3; i < 7; i++)
+		CALL(&w, 10, EVT_SOCKET_X, 5, I(i), I(2), I(1), I(0), I(0));
+	for (int i = 3; i < 5; i++)
+		CALL(&w, 10, EVT_BIND_X, 4, I(0), any, sizeof(any), I(i), chosen, sizeof(chosen));
+	for (int i = 4; i < 6; i++)
+		CALL(&w, 10, EVT_LISTEN_X, 4, I(0), I(i), I(5), chosen, sizeof(chosen));
+	CALL(&w, 10, EVT_LISTEN_X, 4, I(-95), I(6), I(5), "", (size_t)0);
+	s = play(&w);
+	for (int i = 3; i < 6; i++) {
+		assert_file(s, 10, i, "127.0.0.1:49509");
+		fd = sinsp_thread_fd(sinsp_thread_find(s, 10), i);
+		assert_int_equal(fd->type, i == 3 ? SCAP_FD_IPV4_SOCK : SCAP_FD_IPV4_SERVSOCK);
+		assert_int_equal(!!(fd->flags & SINSP_FD_F_SERVER), i != 3);
+		assert_int_equal(sinsp_fd_tuple(fd)->sport, i == 3 ? 0 : ASKS);
+	}
+	assert_file(s, 10, 6, "");
+	sinsp_close(s);
+}
+
 /* What the driver tells of a file that came by a message. */
 static void passes(struct world *w, int64_t tid, int64_t num, uint32_t mode, uint32_t flags,
 		   uint64_t ino, const char *name)
@@ -1188,6 +1315,10 @@ int main(void)
 		cmocka_unit_test(test_cloexec),
 		cmocka_unit_test(test_pidfd_getfd),
 		cmocka_unit_test(test_passed_files),
+		cmocka_unit_test(test_unconnected_client),
+		cmocka_unit_test(test_client_of_two),
+		cmocka_unit_test(test_unconnected_server),
+		cmocka_unit_test(test_port_of_the_kernel),
 		cmocka_unit_test(test_getcwd),
 		cmocka_unit_test(test_cloexec_of_sysdig),
 		cmocka_unit_test(test_exec_from_a_thread),

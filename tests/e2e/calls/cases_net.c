@@ -77,9 +77,11 @@ static void do_bind(void)
 	struct sockaddr_un un = {AF_UNIX, "u.sock"};
 	const struct sockaddr_in in = loopback(0);
 	const int u = socket(AF_UNIX, SOCK_STREAM, 0), i = socket(AF_INET, SOCK_STREAM, 0);
+	long res;
 
 	say("bind res=%ld addr=u.sock fd=%d", CALL(bind, u, P(&un), sizeof(un)), u);
-	say("bind res=%ld addr=127.0.0.1:0 fd=%d", CALL(bind, i, P(&in), sizeof(in)), i);
+	res = CALL(bind, i, P(&in), sizeof(in));
+	say("bind res=%ld addr=127.0.0.1:0 fd=%d local=127.0.0.1:%d", res, i, port_of(i));
 	say("bind res=%ld fd=%d", CALL(bind, u, P(&un), sizeof(un)), u);
 }
 
@@ -90,7 +92,7 @@ static void do_listen(void)
 
 	if (bind(s, (const struct sockaddr *)&in, sizeof(in)))
 		broken("bind");
-	say("listen res=%ld fd=%d backlog=3", CALL(listen, s, 3), s);
+	say("listen res=%ld fd=%d backlog=3 local=127.0.0.1:%d", CALL(listen, s, 3), s, port_of(s));
 	say("listen res=%ld fd=-1 backlog=-4", CALL(listen, -1, -4));
 }
 

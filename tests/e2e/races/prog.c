@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -240,6 +242,56 @@ static void getfd(void)
 	wait_for(pid);
 }
 
+/* ---- terminals ---- */
+
+static void terminal(void)
+{
+	int master = open("/dev/ptmx", O_RDWR | O_NOCTTY), unlock = 0, other;
+
+	check(master >= 0 && !ioctl(master, TIOCSPTLCK, &unlock), "/dev/ptmx");
+	other = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	check(other >= 0, "TIOCGPTPEER");
+	tell(ttyname(other), other);
+	use(other);
+}
+
+/* ---- datagrams without a connection ---- */
+
+static struct sockaddr_in own_address(int fd)
+{
+	struct sockaddr_in in;
+	socklen_t len = sizeof(in);
+
+	check(!getsockname(fd, (struct sockaddr *)&in, &len), "getsockname");
+	return in;
+}
+
+static void datagrams(void)
+{
+	struct sockaddr_in in = {AF_INET, 0, {htonl(INADDR_LOOPBACK)}}, from;
+	const int server = socket(AF_INET, SOCK_DGRAM, 0), client = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t len = sizeof(from);
+	char byte;
+
+	check(!bind(server, (struct sockaddr *)&in, sizeof(in)), "bind");
+	use(server);
+	in = own_address(server);
+	for (int i = 0; i < 2; i++) {
+		check(sendto(client, "x", 1, 0, (struct sockaddr *)&in, sizeof(in)) == 1, "sendto");
+		use(client);
+		check(recvfrom(server, &byte, 1, 0, (struct sockaddr *)&from, &len) == 1,
+		      "recvfrom");
+		use(server);
+		check(sendto(server, "y", 1, 0, (struct sockaddr *)&from, len) == 1, "sendto");
+		use(server);
+		check(recvfrom(client, &byte, 1, 0, (struct sockaddr *)&from, &len) == 1,
+		      "recvfrom");
+		use(client);
+	}
+	tell("server", ntohs(in.sin_port));
+	tell("client", ntohs(own_address(client).sin_port));
+}
+
 /* ---- tables and directories that are shared, or not any more ---- */
 
 struct sharing {
@@ -411,16 +463,10 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} cases[] = {
-		{"passed", passed},
-		{"many", many},
-		{"getfd", getfd},
-		{"unshares", unshares},
-		{"shares", shares},
-		{"pidns", pidns},
-		{"close_ranges", close_ranges},
-		{"chroots", chroots},
-		{"vforks", vforks},
-		{"thread_exec", thread_exec},
+		{"passed", passed},     {"many", many},           {"getfd", getfd},
+		{"terminal", terminal}, {"datagrams", datagrams}, {"unshares", unshares},
+		{"shares", shares},     {"pidns", pidns},         {"close_ranges", close_ranges},
+		{"chroots", chroots},   {"vforks", vforks},       {"thread_exec", thread_exec},
 		{"use", use_all},
 	};
 

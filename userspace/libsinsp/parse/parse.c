@@ -71,6 +71,7 @@ static const struct {
 	[EVT_SOCKET_X] = {sinsp_parse_socket, NEEDS_ENTER},
 	[EVT_SOCKETPAIR_X] = {sinsp_parse_socketpair},
 	[EVT_BIND_X] = {sinsp_parse_bind},
+	[EVT_LISTEN_X] = {sinsp_parse_listen},
 	[EVT_CONNECT_E] = {sinsp_parse_connect_enter},
 	[EVT_CONNECT_X] = {sinsp_parse_connect},
 	[EVT_ACCEPT_26_X] = {sinsp_parse_accept},

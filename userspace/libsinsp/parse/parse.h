@@ -34,6 +34,7 @@
 	X(type)                                                                                    \
 	X(proto)                                                                                   \
 	X(addr)                                                                                    \
+	X(local)                                                                                   \
 	X(tuple)                                                                                   \
 	X(cmd)                                                                                     \
 	X(resource)                                                                                \
@@ -208,6 +209,7 @@ void sinsp_parse_io_complete(struct sinsp_parse *p);
 void sinsp_parse_socket(struct sinsp_parse *p);
 void sinsp_parse_socketpair(struct sinsp_parse *p);
 void sinsp_parse_bind(struct sinsp_parse *p);
+void sinsp_parse_listen(struct sinsp_parse *p);
 void sinsp_parse_connect_enter(struct sinsp_parse *p);
 void sinsp_parse_connect(struct sinsp_parse *p);
 void sinsp_parse_accept(struct sinsp_parse *p);

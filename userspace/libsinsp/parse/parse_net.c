@@ -128,15 +128,10 @@ static void listen_on(struct sinsp_fd *fd, unsigned int type, const uint8_t *ip,
 	fd->flags |= SINSP_FD_F_SERVER;
 }
 
-/* A socket bound to a port is taken for one that listens. */
-void sinsp_parse_bind(struct sinsp_parse *p)
+/* The address of an inet socket that listens, or is taken for one that does: not at port 0. */
+static void listen_at(const struct sinsp_parse *p, struct sinsp_fd *fd,
+		      const struct scap_param *addr)
 {
-	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
-	char text[SINSP_SOCK_TEXT];
-	struct sinsp_fd *fd;
-
-	if (sinsp_result(p) < 0 || !addr || !(fd = sinsp_parse_edit_socket(p)))
-		return;
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
 		if (get_u16(addr->p + 5))
 			listen_on(fd, SCAP_FD_IPV4_SERVSOCK, addr->p + 1, 4, get_u16(addr->p + 5));
@@ -148,7 +143,40 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 		else if (port)
 			listen_on(fd, SCAP_FD_IPV6_SERVSOCK, addr->p + 1, 16, port);
 	}
+}
+
+static void name_by_address(struct sinsp_parse *p, struct sinsp_fd *fd,
+			    const struct scap_param *addr)
+{
+	char text[SINSP_SOCK_TEXT];
+
 	set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len, p->s->native));
+}
+
+/* A socket bound to a port is taken for one that listens; who leaves the choice of the port to
+ * the kernel more often asks than answers, until he listens. */
+void sinsp_parse_bind(struct sinsp_parse *p)
+{
+	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
+	const struct scap_param *local = sinsp_own(p, SINSP_P_local);
+	struct sinsp_fd *fd;
+
+	if (sinsp_result(p) < 0 || !addr || !(fd = sinsp_parse_edit_socket(p)))
+		return;
+	listen_at(p, fd, addr);
+	name_by_address(p, fd, local ? local : addr);
+}
+
+/* sysdig's captures do not tell the address, which may be the kernel's choice. */
+void sinsp_parse_listen(struct sinsp_parse *p)
+{
+	const struct scap_param *local = sinsp_own(p, SINSP_P_local);
+	struct sinsp_fd *fd;
+
+	if (sinsp_result(p) < 0 || !local || !(fd = sinsp_parse_edit_socket(p)))
+		return;
+	listen_at(p, fd, local);
+	name_by_address(p, fd, local);
 }
 
 static int same_end(const uint8_t *ip1, uint16_t port1, const uint8_t *ip2, uint16_t port2,
@@ -355,12 +383,10 @@ void sinsp_parse_sendto_enter(struct sinsp_parse *p)
 
 /* sysdig keeps both kinds of tuple in one place: a listening socket's port and protocol are
  * read as the peer's address once it becomes a connection. */
-static void leave_listening(const struct sinsp_parse *p, struct sinsp_fd *fd)
+static void leave_listening(struct sinsp_fd *fd)
 {
 	struct sinsp_tuple *t = &sinsp_fd_edit_ends(fd)->tuple;
 
-	if (p->s->native)
-		return;
 	t->dip[0] = t->sport;
 	t->dip[1] = t->sport >> 8;
 	t->dip[2] = fd->l4proto;
@@ -381,10 +407,10 @@ static int update_tuple(struct sinsp_parse *p, struct sinsp_fd *fd, const struct
 	if (!read_tuple(p, v, &t, &type))
 		return 0;
 	/* sysdig: an IPv6 socket that was bound remains a listening one. */
-	if (type == SCAP_FD_IPV4_SOCK || p->s->native)
+	if (type == SCAP_FD_IPV4_SOCK)
 		fd->type = type;
 	if (old == SCAP_FD_IPV4_SERVSOCK && fd->type == SCAP_FD_IPV4_SOCK)
-		leave_listening(p, fd);
+		leave_listening(fd);
 	if (!merge_tuple(fd, old, &t))
 		return 0;
 	if (fd->l4proto == SCAP_L4_UNKNOWN)
@@ -403,22 +429,63 @@ static void guess_role(const struct sinsp_parse *p, struct sinsp_fd *fd, int inc
 		fd->flags |= server ? SINSP_FD_F_SERVER : SINSP_FD_F_CLIENT;
 }
 
+/* The tuple of a message goes where the data goes, that of a file from client to server. */
+static void set_direction(const struct sinsp_parse *p, struct sinsp_fd *fd, int incoming)
+{
+	guess_role(p, fd, incoming);
+	if (fd->flags & (incoming ? SINSP_FD_F_CLIENT : SINSP_FD_F_SERVER))
+		sinsp_fd_swap_ends(fd);
+}
+
+/* Both ends are those of this message. Whether anything changed. */
+static int take_tuple(const struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v,
+		      int incoming)
+{
+	const struct sinsp_tuple was = *sinsp_fd_tuple(fd);
+	unsigned int old = fd->type, type;
+	struct sinsp_tuple t;
+
+	if (!read_tuple(p, v, &t, &type))
+		return 0;
+	fd->type = type;
+	sinsp_fd_edit_ends(fd)->tuple = t;
+	if (fd->l4proto == SCAP_L4_UNKNOWN)
+		fd->l4proto = SCAP_L4_UDP;
+	set_direction(p, fd, incoming);
+	sinsp_ifaces_complete(&p->s->ifaces, fd);
+	return type != old || !*fd->name || memcmp(&was, sinsp_fd_tuple(fd), sizeof(was));
+}
+
+static int is_inet_socket(const struct sinsp_fd *fd)
+{
+	return fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK;
+}
+
+/* sysdig takes over the source before it looks whose it is: to a client whose own address was
+ * guessed, the answer's source is one more end of its own. */
+static int learn_ends(struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v,
+		      int incoming)
+{
+	if (p->s->native && v->p[0] != SINSP_AF_UNIX)
+		return take_tuple(p, fd, v, incoming);
+	if (!update_tuple(p, fd, v))
+		return 0;
+	if (is_inet_socket(fd))
+		set_direction(p, fd, incoming);
+	return 1;
+}
+
 static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int incoming)
 {
 	struct sinsp_fd *fd = v ? sinsp_parse_edit_socket(p) : NULL;
 	char text[SINSP_SOCK_TEXT];
 
-	if (!fd || !update_tuple(p, fd, v))
+	if (!fd || !learn_ends(p, fd, v, incoming))
 		return;
-	if (fd->type != SCAP_FD_IPV4_SOCK && fd->type != SCAP_FD_IPV6_SOCK) {
+	if (is_inet_socket(fd))
+		name_by_ends(p, fd);
+	else
 		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
-		return;
-	}
-	guess_role(p, fd, incoming);
-	/* The tuple is in the direction of the data, a name goes from client to server. */
-	if (fd->flags & (incoming ? SINSP_FD_F_CLIENT : SINSP_FD_F_SERVER))
-		sinsp_fd_swap_ends(fd);
-	name_by_ends(p, fd);
 }
 
 /* Who exchanges data is connected. */
@@ -427,8 +494,7 @@ static void note_connected(struct sinsp_parse *p)
 	const struct sinsp_fd *fd = p->e->fd;
 	struct sinsp_fd *to = NULL;
 
-	if ((fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK) &&
-	    (fd->flags & CONNECT_STATES) != SINSP_FD_F_CONNECTED)
+	if (is_inet_socket(fd) && (fd->flags & CONNECT_STATES) != SINSP_FD_F_CONNECTED)
 		to = sinsp_parse_edit_fd(p);
 	if (to)
 		set_connected(to, SINSP_FD_F_CONNECTED);
