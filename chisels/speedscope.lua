@@ -23,12 +23,11 @@ local function quoted(text) return '"' .. text:gsub('[%c"\\]', function(c)
   return escapes[c] or ("\\u%04x"):format(c:byte())
 end) .. '"' end
 
--- Frames by what a person would call the same one.
+-- Functions, whatever line of them it is: the first one that was seen stands for all.
 local frames, numbers = {}, {}
 
 local function number_of(frame)
-  local key = frame.kind .. "\t" .. frame.name .. "\t" .. (frame.module or "") .. "\t" ..
-    (frame.file or "") .. "\t" .. (frame.line or "")
+  local key = frame.kind .. "\t" .. frame.name .. "\t" .. (frame.module or "") .. "\t" .. (frame.file or "")
   if not numbers[key] then
     frames[#frames + 1] = frame
     numbers[key] = #frames - 1
@@ -46,8 +45,20 @@ local function put_frames()
   end
 end
 
+-- Stacks that begin alike stand together, so that the view in order of time shows them as one.
+local function in_order(list)
+  local keys, sorted = {}, table.move(list, 1, #list, 1, {})
+  for _, s in ipairs(list) do keys[s] = stacks.folded(s) end
+  table.sort(sorted, function(a, b)
+    if keys[a] ~= keys[b] then return keys[a] < keys[b] end
+    return a.rows < b.rows
+  end)
+  return sorted
+end
+
 -- The stacks of one process, or of all with its name below them.
 local function made(name, list, with_process)
+  list = in_order(list)
   local value, samples, weights, total = profile:value(), {}, {}, 0
   for _, s in ipairs(list) do
     local path = {}

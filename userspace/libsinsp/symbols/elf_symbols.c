@@ -270,25 +270,36 @@ static int add_plt(const struct source *s)
 
 /* ---- .gnu_debugdata: a small ELF file, packed, in the file ---- */
 
-static int unpack(struct elf_data *d)
+/* -ENOSPC: it takes more room. */
+static int unpack_into(struct elf_data *out, size_t room, const struct elf_data *d)
 {
-	struct elf_data out = {.data = malloc(MAX_UNPACKED_SZ)};
 	uint64_t memory = LZMA_MEMORY;
 	size_t from = 0;
 	lzma_ret r;
-	void *p;
 
-	if (!out.data)
+	*out = (struct elf_data){.data = malloc(room)};
+	if (!out->data)
 		return -ENOMEM;
-	r = lzma_stream_buffer_decode(&memory, 0, NULL, d->data, &from, d->sz, out.data, &out.sz,
-				      MAX_UNPACKED_SZ);
-	p = r == LZMA_OK && out.sz ? realloc(out.data, out.sz) : NULL;
-	if (!p) {
-		free(out.data);
-		return r == LZMA_OK ? -ENODATA : -EBADMSG;
-	}
+	r = lzma_stream_buffer_decode(&memory, 0, NULL, d->data, &from, d->sz, out->data, &out->sz,
+				      room);
+	if (r == LZMA_OK && out->sz)
+		return 0;
+	free(out->data);
+	return r == LZMA_BUF_ERROR ? -ENOSPC : -EBADMSG;
+}
+
+static int unpack(struct elf_data *d)
+{
+	size_t room = d->sz * 8 + 4096;
+	struct elf_data out;
+	int err;
+
+	while ((err = unpack_into(&out, room, d)) == -ENOSPC && room < MAX_UNPACKED_SZ)
+		room = room > MAX_UNPACKED_SZ / 4 ? MAX_UNPACKED_SZ : room * 4;
+	if (err)
+		return err == -ENOMEM ? err : -EBADMSG;
 	free(d->data);
-	*d = (struct elf_data){p, out.sz};
+	*d = out;
 	return 0;
 }
 

@@ -22,7 +22,15 @@ enum {
 	FILES_OPEN = 16, /* at once in the process; of more, the oldest one is read anew */
 	SOCKET_FD = 3,
 };
-#define MEMORY_MAX (8ull << 30) /* of addresses: files are mapped */
+/* Of addresses: files are mapped. What finds errors of memory needs all there are. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define MEMORY_MAX RLIM_INFINITY
+#else
+#define MEMORY_MAX (8ull << 30)
+#endif
 #define FILES_MAX (1u << 17)
 
 struct request {

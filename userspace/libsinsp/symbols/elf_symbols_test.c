@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that binutils make and read: what they say of a file is what is found in it. */
+#include "test_main.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "debug_file.h"
+#include "dwarf_lines.h"
+#include "elf_file.h"
+#include "elf_symbols.h"
+#include "line_server.h"
+
+static char dir[] = "/tmp/saker-symbols-XXXXXX";
+
+static const char source[] =
+	"#include <stdlib.h>\n"
+	"#include <string.h>\n"
+	"volatile int sink;\n"
+	"static inline __attribute__((always_inline)) void put_in(int i) { sink += i; }\n"
+	"static __attribute__((noinline)) void hidden(int i)\n"
+	"{\n"
+	"	put_in(i);\n"
+	"	sink *= 3;\n"
+	"}\n"
+	"__attribute__((noinline)) void shown(int i) { hidden(i); sink++; }\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	shown(argc);\n"
+	"	return atoi(argv[0]) + (int)strlen(argv[0]);\n"
+	"}\n";
+
+static int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static int sh(const char *fmt, ...)
+{
+	char cmd[2048];
+	const int at = snprintf(cmd, sizeof(cmd), "cd %s && ", dir);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd + at, sizeof(cmd) - (size_t)at, fmt, ap);
+	va_end(ap);
+	return system(cmd);
+}
+
+static const char *in_dir(const char *name)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static struct elf_file *open_elf(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct elf_file *f;
+
+	assert_true(fd >= 0);
+	assert_int_equal(elf_file_open(&f, fd), 0);
+	close(fd);
+	return f;
+}
+
+static struct symtab *load(const char *path, const char *debug)
+{
+	struct elf_file *f = open_elf(path), *d = debug ? open_elf(debug) : NULL;
+	struct symtab *t;
+
+	assert_int_equal(sinsp_elf_symbols_load(&t, f, d), 0);
+	elf_file_close(f);
+	elf_file_close(d);
+	return t;
+}
+
+/* Each function that nm lists is found at its address, by a name that nm has there. */
+static size_t compare_with_nm(const struct symtab *t, const char *args, const char *path)
+{
+	struct nm_row {
+		unsigned long long addr;
+		char type, name[512];
+	} *v = NULL;
+	size_t n = 0, n_checked = 0;
+	char cmd[PATH_MAX + 64];
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd), "nm --defined-only -n %s %s 2>/dev/null", args, path);
+	f = popen(cmd, "r");
+	assert_non_null(f);
+	for (;;) {
+		v = realloc(v, (n + 1) * sizeof(*v));
+		if (fscanf(f, "%llx %c %511s", &v[n].addr, &v[n].type, v[n].name) != 3)
+			break;
+		n++;
+	}
+	pclose(f);
+	for (size_t i = 0; i < n; i++) {
+		struct symtab_sym sym;
+		int same = 0;
+
+		if (!strchr("tTwWi", v[i].type) || v[i].name[0] == '$')
+			continue;
+		/* What has no size and nothing behind it cannot be found. */
+		if (!symtab_find(t, v[i].addr, &sym))
+			continue;
+		for (size_t k = 0; k < n && !same; k++)
+			same = v[k].addr == v[i].addr &&
+			       strncmp(v[k].name, sym.name, strcspn(v[k].name, "@")) == 0;
+		/* A label inside of a function is named by the function. */
+		assert_true(same || sym.addr < v[i].addr);
+		n_checked += same;
+	}
+	free(v);
+	return n_checked;
+}
+
+static int setup(void **state)
+{
+	FILE *f;
+
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	f = fopen(in_dir("x.c"), "w");
+	fputs(source, f);
+	fclose(f);
+	return sh("gcc -O1 -g -Wl,--build-id -Wl,-z,now -o x x.c && gcc -O1 -g -Wl,--build-id "
+		  "-Wl,-z,lazy -o lazy x.c && objcopy --only-keep-debug x x.debug && "
+		  "strip -o stripped x");
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return sh("rm -rf %s", dir);
+}
+
+static const char *name_at(const struct symtab *t, uint64_t addr)
+{
+	struct symtab_sym s;
+
+	return symtab_find(t, addr, &s) ? s.name : "-";
+}
+
+/* Where nm says that a function is. */
+static uint64_t addr_of(const char *file, const char *name)
+{
+	unsigned long long addr = 0;
+	char cmd[PATH_MAX];
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd), "nm %s/%s | awk '$3 == \"%s\" { print $1 }'", dir, file, name);
+	f = popen(cmd, "r");
+	assert_int_equal(fscanf(f, "%llx", &addr), 1);
+	pclose(f);
+	return addr;
+}
+
+static void symtab_section(void **state)
+{
+	struct symtab *t = load(in_dir("x"), NULL);
+
+	(void)state;
+	assert_true(compare_with_nm(t, "", in_dir("x")) >= 6);
+	assert_string_equal(name_at(t, addr_of("x", "hidden") + 1), "hidden");
+	symtab_free(t);
+}
+
+static void plt(void **state)
+{
+	static const char *const files[] = {"x", "lazy"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct symtab *t = load(in_dir(files[i]), NULL);
+		unsigned long long addr;
+		char name[128];
+		FILE *f;
+		int n = 0;
+
+		/* objdump names the entries in the code of main. */
+		assert_int_equal(sh("objdump -d %s | sed -n 's/.*call *\\([0-9a-f]*\\) "
+				    "<\\(.*@plt\\)>.*/\\1 \\2/p' | sort -u >calls",
+				    files[i]),
+				 0);
+		f = fopen(in_dir("calls"), "r");
+		while (fscanf(f, "%llx %127s", &addr, name) == 2) {
+			assert_string_equal(name_at(t, addr), name);
+			n++;
+		}
+		fclose(f);
+		assert_true(n >= 2);
+		symtab_free(t);
+	}
+}
+
+static void separate_file(void **state)
+{
+	struct symtab *t = load(in_dir("stripped"), NULL);
+	const uint64_t hidden = addr_of("x", "hidden");
+	struct elf_file *f, *debug;
+	char path[PATH_MAX];
+	int fd;
+
+	(void)state;
+	assert_string_not_equal(name_at(t, hidden), "hidden");
+	symtab_free(t);
+	t = load(in_dir("stripped"), strcpy(path, in_dir("x.debug")));
+	assert_string_equal(name_at(t, hidden), "hidden");
+	symtab_free(t);
+	/* By the link that the file has, beside it and below it; what does not belong is not taken.
+	 */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sh("objcopy --add-gnu-debuglink=x.debug stripped linked"), 0);
+		strcpy(path, in_dir("linked"));
+		f = open_elf(path);
+		fd = sinsp_debug_file_open(&debug, f, NULL, path);
+		assert_true(fd >= 0);
+		assert_true(sinsp_elf_has_symtab(debug));
+		elf_file_close(debug);
+		close(fd);
+		assert_int_equal(sh("mkdir -p .debug && mv x.debug .debug/y && cp lazy x.debug"),
+				 0);
+		assert_int_equal(sinsp_debug_file_open(&debug, f, NULL, path), -ENOENT);
+		assert_int_equal(sh("mv .debug/y .debug/x.debug"), 0);
+		fd = sinsp_debug_file_open(&debug, f, NULL, path);
+		assert_true(fd >= 0);
+		elf_file_close(debug);
+		close(fd);
+		elf_file_close(f);
+		assert_int_equal(sh("mv .debug/x.debug x.debug"), 0);
+	}
+}
+
+static void mini_debug_info(void **state)
+{
+	struct symtab *t;
+
+	(void)state;
+	if (sh("command -v xz >/dev/null"))
+		skip();
+	assert_int_equal(
+		sh("objcopy -S -K hidden x mini && "
+		   "objcopy --only-keep-debug --strip-debug -K hidden x mini && xz -f -k mini && "
+		   "objcopy --add-section .gnu_debugdata=mini.xz stripped packed"),
+		0);
+	t = load(in_dir("packed"), NULL);
+	assert_string_equal(name_at(t, addr_of("x", "hidden")), "hidden");
+	symtab_free(t);
+}
+
+static void of_the_machine(void **state)
+{
+	static const char *const files[] = {"/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6",
+					    "/lib/x86_64-linux-gnu/libm.so.6"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct symtab *t;
+
+		if (access(files[i], R_OK))
+			continue;
+		t = load(files[i], NULL);
+		assert_true(compare_with_nm(t, "-D", files[i]) > 300);
+		symtab_free(t);
+	}
+}
+
+/* ---- lines ---- */
+
+static int open_it(void *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Each byte of the function hidden, as addr2line has it: the process that is asked says the same.
+ */
+static void lines(void **state)
+{
+	const uint64_t begin = addr_of("x", "hidden");
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	struct line_server *s = line_server_new();
+	char path[PATH_MAX];
+	int n_inlined = 0;
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	for (uint64_t addr = begin; addr < begin + 16; addr++) {
+		const size_t n = line_server_ask(s, 7, open_it, path, addr, v);
+		char cmd[PATH_MAX + 64], function[256], where[256];
+		FILE *f;
+
+		assert_true(n > 0);
+		snprintf(cmd, sizeof(cmd), "addr2line -fi -e %s %llx", path,
+			 (unsigned long long)addr);
+		f = popen(cmd, "r");
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(fscanf(f, "%255s %255[^\n]", function, where), 2);
+			assert_string_equal(v[i].function, function);
+			assert_int_equal(v[i].line, atoi(strrchr(where, ':') + 1));
+			assert_non_null(strstr(v[i].file, "x.c"));
+		}
+		assert_int_equal(fscanf(f, "%255s", function), EOF);
+		pclose(f);
+		n_inlined += n > 1;
+	}
+	assert_true(n_inlined > 0);
+	line_server_free(s);
+}
+
+static void without_lines(void **state)
+{
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	struct line_server *s = line_server_new();
+	char path[PATH_MAX];
+
+	(void)state;
+	strcpy(path, in_dir("stripped"));
+	assert_int_equal(line_server_ask(s, 1, open_it, path, 0x1139, v), 0);
+	assert_int_equal(line_server_ask(s, 2, open_it, "/no/such/file", 0x1139, v), 0);
+	assert_int_equal(line_server_ask(s, UINT32_MAX, open_it, path, 0x1139, v), 0);
+	strcpy(path, in_dir("x"));
+	assert_true(line_server_ask(s, 3, open_it, path, addr_of("x", "main"), v) > 0);
+	line_server_free(s);
+	line_server_free(NULL);
+}
+
+/* ---- hostile files ---- */
+
+static size_t read_all(const char *path, uint8_t **out)
+{
+	FILE *f = fopen(path, "r");
+	size_t n;
+
+	*out = malloc(1 << 20);
+	n = fread(*out, 1, 1 << 20, f);
+	fclose(f);
+	return n;
+}
+
+static void look_into(const void *image, size_t sz)
+{
+	struct elf_file *f;
+	struct symtab *t;
+	struct symtab_sym sym;
+
+	if (elf_file_open_image(&f, image, sz))
+		return;
+	if (!sinsp_elf_symbols_load(&t, f, NULL)) {
+		for (uint64_t a = 0; a < 0x5000; a += 0x80)
+			symtab_find(t, a, &sym);
+		symtab_free(t);
+	}
+	elf_file_close(f);
+}
+
+/* Headers and tables with bytes changed, and the file cut anywhere. */
+static void damaged(void **state)
+{
+	static const char *const files[] = {"x", "packed", "lazy"};
+
+	(void)state;
+	srand(11);
+	for (size_t i = 0; i < 3; i++) {
+		uint8_t *good, *bad;
+		size_t sz;
+
+		if (access(in_dir(files[i]), R_OK))
+			continue;
+		sz = read_all(in_dir(files[i]), &good);
+		bad = malloc(sz);
+		for (int round = 0; round < 1500; round++) {
+			memcpy(bad, good, sz);
+			for (int k = rand() % 8; k >= 0; k--) {
+				const int where = rand() % 3;
+				const size_t at = where == 0   ? (size_t)rand() % 1024
+						  : where == 1 ? sz - 1 - (size_t)rand() % 4096
+							       : (size_t)rand() % sz;
+
+				bad[at] = rand() % 2 ? (uint8_t)rand() : 0xff;
+			}
+			look_into(bad, round % 5 ? sz : (size_t)rand() % sz);
+		}
+		free(good);
+		free(bad);
+	}
+}
+
+/* The process that reads lines may die of a file: that is all that happens. */
+static void damaged_lines(void **state)
+{
+	struct line_server *s = line_server_new();
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	char path[PATH_MAX], bad_path[PATH_MAX];
+	const uint64_t addr = addr_of("x", "hidden");
+	uint8_t *good;
+	size_t sz;
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	strcpy(bad_path, in_dir("bad"));
+	sz = read_all(path, &good);
+	srand(5);
+	for (uint32_t round = 0; round < 60; round++) {
+		uint8_t *bad = malloc(sz);
+		FILE *f = fopen(bad_path, "w");
+
+		memcpy(bad, good, sz);
+		for (int k = 0; k < 40; k++)
+			bad[0x3000 + (size_t)rand() % (sz - 0x3000)] = (uint8_t)rand();
+		fwrite(bad, 1, sz, f);
+		fclose(f);
+		free(bad);
+		line_server_ask(s, round + 1, open_it, bad_path, addr, v);
+	}
+	free(good);
+	line_server_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symtab_section), cmocka_unit_test(plt),
+		cmocka_unit_test(separate_file),  cmocka_unit_test(mini_debug_info),
+		cmocka_unit_test(of_the_machine), cmocka_unit_test(lines),
+		cmocka_unit_test(without_lines),  cmocka_unit_test(damaged),
+		cmocka_unit_test(damaged_lines),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
