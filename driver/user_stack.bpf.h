@@ -115,7 +115,7 @@ __noinline int user_frames(struct user_walk *w)
 		return 0;
 	bpf_loop(STACK_USER_MAX, user_step, &w, 0);
 	/* What frame pointers led to may be all, or not. */
-	if (!known && w->end == STACK_END_ROOT)
+	if (!known && w->end != STACK_END_DEPTH && w->end != STACK_END_FAULT)
 		w->end = STACK_END_NEW;
 	return 0;
 }

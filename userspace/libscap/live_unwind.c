@@ -23,7 +23,7 @@
 
 #define MAX_SZ (64u << 20)
 #define SWEEP_MS 1000
-#define NICE -5
+#define NICE -15
 #define PATIENCE_NS 1000000 /* news of one process wait no longer for another's tables */
 
 /* A record that was taken out of its ring, with its path. */

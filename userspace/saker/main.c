@@ -16,6 +16,7 @@
 #include "list_fields.h"
 #include "options.h"
 #include "say.h"
+#include "selftest.h"
 #include "spawn.h"
 #include "verify.h"
 #include "wrap.h"
@@ -158,6 +159,8 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_standard_fds();
+	if (argc > 1 && strcmp(argv[1], "selftest") == 0)
+		return flush_stdout(selftest_run(argc - 1, argv + 1));
 	if (options_parse(&o, argc, argv))
 		status = has_command(argc, argv) ? STATUS_SELF_FAILED : STATUS_FAILED;
 	else

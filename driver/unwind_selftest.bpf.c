@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The walker alone, on an event that also delivers registers and a copy of the stack: both are of
+ * the same instant, so that whoever unwinds the copy must find the same frames.
+ */
+#include "sample.bpf.h"
+
+#include "unwind_selftest.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, SELFTEST_RING_SZ);
+} selftest_results SEC(".maps");
+
+u64 n_selftest_lost;
+
+/* 1: the event is delivered. */
+SEC("perf_event")
+int unwind_selftest(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct unwind_selftest *out;
+	struct user_walk *w = walk_of(0);
+
+	(void)ctx;
+	if (!w || !has_user_stack(task) || (u32)task->tgid == cfg.self_tgid)
+		return 0;
+	out = bpf_ringbuf_reserve(&selftest_results, sizeof(*out), 0);
+	if (!out) {
+		count(&n_selftest_lost);
+		return 0;
+	}
+	out->ns = bpf_ktime_get_boot_ns();
+	walk_user(w, task, SELFTEST_FRAMES);
+	out->pid = task->tgid;
+	out->tid = task->pid;
+	out->n = w->n;
+	out->end = w->end;
+	bpf_probe_read_kernel(out->frames, sizeof(out->frames), w->frames);
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+char LICENSE[] SEC("license") = "GPL";

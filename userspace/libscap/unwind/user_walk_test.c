@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver's walker, compiled for user space: over stacks kept from this very program, deep in
+ * calls, in signal handlers, on aligned stacks, with frames that it knows from libgcc's unwinder;
+ * then with every read failing in turn, and with garbage for registers, stack, tables.
+ *
+ * With -DSAKER_LIBFUZZER and clang's -fsanitize=fuzzer it is a fuzz target instead.
+ */
+#include "test_main.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "unwind/unwind_procs.h"
+#include "user_walk.h"
+
+#define STACK_MAX (256u << 10)
+
+/* What a walk has instead of the kernel: a copy of the stack, and tables. */
+struct world {
+	uint64_t sp;
+	const uint8_t *stack;
+	size_t stack_sz;
+	const struct unwind_pool *pool; /* NULL: chunk */
+	const uint64_t *chunk;
+	struct unwind_cached *cache; /* NULL: none */
+	int fail_at; /* this read fails; -1: none */
+	int n_reads;
+};
+
+static struct world world;
+
+static int walk_fill(struct user_walk *w, u32 sz, u64 addr)
+{
+	const uint64_t at = addr - world.sp;
+
+	if (!sz || sz > WALK_WINDOW)
+		abort();
+	if (world.n_reads++ == world.fail_at || at >= world.stack_sz)
+		return -1;
+	/* As a page: what is behind the copy is there, and is nothing. */
+	memset(w->window, 0, sz);
+	memcpy(w->window, world.stack + at, world.stack_sz - at < sz ? world.stack_sz - at : sz);
+	return 0;
+}
+
+static const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
+{
+	(void)w;
+	if (!world.pool)
+		return chunk ? NULL : world.chunk;
+	return unwind_pool_chunk(world.pool, chunk);
+}
+
+static struct unwind_cached *walk_cached(const struct user_walk *w, u32 i)
+{
+	(void)w;
+	return world.cache ? &world.cache[i & (UNWIND_CACHE_SZ - 1)] : NULL;
+}
+
+static void walk(struct user_walk *w)
+{
+	world.n_reads = 0;
+	if (walk_begin(w))
+		return;
+	for (u32 i = 0; i < STACK_USER_MAX && !walk_step(w); i++)
+		;
+}
+
+/* Whatever it was given, a walk leaves this. */
+static int is_sound(const struct user_walk *w)
+{
+	if (w->n > w->max && w->n > 1)
+		return 0;
+	for (u32 i = 0; i < w->n; i++)
+		if (!user_code(STACK_ADDR(w->frames[i])))
+			return 0;
+	return w->n <= STACK_USER_MAX && w->end < STACK_END_MAX;
+}
+
+#ifndef SAKER_LIBFUZZER
+
+static struct unwind_pool *pool;
+static struct unwind_files *files;
+static struct unwind_procs *procs;
+
+static uint64_t boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int open_tables(void **state)
+{
+	(void)state;
+	if (unwind_pool_new(&pool, -1, 64u << 20) || unwind_files_new(&files, pool) ||
+	    unwind_procs_new(&procs, pool, files, -1))
+		return -1;
+	if (unwind_procs_scan(procs, (uint32_t)getpid(), boot_ns()))
+		return -1;
+	unwind_procs_publish(procs, boot_ns());
+	return 0;
+}
+
+static int close_tables(void **state)
+{
+	(void)state;
+	unwind_procs_free(procs);
+	unwind_files_free(files);
+	unwind_pool_free(pool);
+	return 0;
+}
+
+/* A stack as it was: registers, copy, and the frames that libgcc's unwinder found. */
+struct kept {
+	uint64_t regs[WALK_REGS], ip;
+	uint8_t stack[STACK_MAX] __attribute__((aligned(8)));
+	size_t sz;
+	uint64_t frames[512];
+	size_t n;
+};
+
+static struct kept kept;
+
+static _Unwind_Reason_Code keep_frame(struct _Unwind_Context *c, void *arg)
+{
+	struct kept *k = arg;
+
+	if (k->n < 512)
+		k->frames[k->n++] = _Unwind_GetIP(c);
+	return _URC_NO_REASON;
+}
+
+static uint64_t stack_end(void)
+{
+	unsigned long long from, to;
+	uint64_t end = 0;
+	char line[512];
+	FILE *f = fopen("/proc/self/maps", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx-%llx", &from, &to) == 2 && (uintptr_t)line >= from &&
+		    (uintptr_t)line < to)
+			end = to;
+	if (f)
+		fclose(f);
+	return end;
+}
+
+/* Also what a sanitizer keeps between variables. */
+__attribute__((noinline, no_sanitize("address"))) static void copy_words(void *to, const void *from,
+									 size_t sz)
+{
+	for (size_t i = 0; i < sz / 8; i++)
+		((volatile uint64_t *)to)[i] = ((const volatile uint64_t *)from)[i];
+}
+
+/* Keeps the stack of who called it, as it is at the return from here. */
+__attribute__((noinline)) static void keep(void)
+{
+	static const int gregs[WALK_REGS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+					     REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+					     REG_R12, REG_R13, REG_R14, REG_R15};
+	static ucontext_t uc;
+	uint64_t end = stack_end();
+
+	kept.n = 0;
+	getcontext(&uc);
+	for (int i = 0; i < WALK_REGS; i++)
+		kept.regs[i] = (uint64_t)uc.uc_mcontext.gregs[gregs[i]];
+	kept.ip = (uint64_t)uc.uc_mcontext.gregs[REG_RIP];
+	kept.sz = end - kept.regs[UNWIND_RSP] < STACK_MAX ? end - kept.regs[UNWIND_RSP] : STACK_MAX;
+	copy_words(kept.stack, (void *)kept.regs[UNWIND_RSP], kept.sz);
+	_Unwind_Backtrace(keep_frame, &kept);
+}
+
+static void begin_walk(struct user_walk *w)
+{
+	struct unwind_process p;
+
+	memset(w, 0, sizeof(*w));
+	world = (struct world){.sp = kept.regs[UNWIND_RSP],
+			       .stack = kept.stack,
+			       .stack_sz = kept.sz,
+			       .pool = pool,
+			       .fail_at = -1};
+	assert_int_equal(unwind_procs_find(procs, &p, (uint32_t)getpid()), 0);
+	memcpy(w->regs, kept.regs, sizeof(w->regs));
+	w->known = 0xffff;
+	w->ip = kept.ip;
+	w->sp = kept.regs[UNWIND_RSP];
+	w->bp = kept.regs[UNWIND_RBP];
+	w->max = STACK_USER_MAX;
+	w->maps = p.maps;
+	w->n_maps = p.n_maps;
+	w->gen = p.gen;
+}
+
+static struct user_walk walker;
+
+/* The frames of both, from the one that called keep() on, to the root. */
+static void expect_same_frames(void)
+{
+	struct user_walk *w = &walker;
+
+	begin_walk(w);
+	walk(w);
+	assert_int_equal(w->end, STACK_END_ROOT);
+	assert_true(is_sound(w));
+	assert_true(kept.n > 4);
+	/* The first of each is somewhere in keep(). libgcc also tells an end of the stack that is
+	 * 0. */
+	while (kept.n && !kept.frames[kept.n - 1])
+		kept.n--;
+	assert_int_equal(w->n, kept.n);
+	for (u32 i = 1; i < w->n; i++)
+		assert_int_equal(STACK_ADDR(w->frames[i]), kept.frames[i]);
+}
+
+__attribute__((noinline)) static int recurse(int n, volatile int *p)
+{
+	volatile char room[64];
+	int r;
+
+	room[n & 63] = (char)n;
+	if (n) {
+		r = recurse(n - 1, p) + room[n & 63];
+		__asm__ volatile("" : "+r"(r));
+		return r;
+	}
+	keep();
+	*p = 1;
+	return room[0];
+}
+
+static void test_calls(void **state)
+{
+	volatile int done;
+
+	(void)state;
+	recurse(100, &done);
+	expect_same_frames();
+}
+
+__attribute__((noinline)) static int aligned(size_t n)
+{
+	volatile char a[256] __attribute__((aligned(64)));
+	volatile char *more = __builtin_alloca(n);
+	volatile int done;
+
+	a[n & 255] = more[0] = 1;
+	recurse(3, &done);
+	return a[0] + more[0];
+}
+
+static void test_aligned_stack(void **state)
+{
+	(void)state;
+	aligned(100);
+	expect_same_frames();
+}
+
+static void on_signal(int sig)
+{
+	volatile int done;
+
+	(void)sig;
+	recurse(3, &done);
+}
+
+static void test_signal(void **state)
+{
+	struct sigaction act = {.sa_handler = on_signal}, was;
+
+	(void)state;
+	sigaction(SIGUSR1, &act, &was);
+	raise(SIGUSR1);
+	sigaction(SIGUSR1, &was, NULL);
+	expect_same_frames();
+	for (u32 i = 0, n = 0; i <= walker.n; i++) {
+		if (i == walker.n) {
+			assert_int_equal(n, 1);
+			break;
+		}
+		n += STACK_HOW(walker.frames[i]) == STACK_HOW_SIGNAL &&
+		     walker.frames[i] & STACK_EXACT;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	volatile int done;
+
+	recurse(1, &done);
+	return *(const int *)a - *(const int *)b;
+}
+
+static void test_library_between(void **state)
+{
+	int v[] = {3, 1, 2};
+
+	(void)state;
+	qsort(v, 3, sizeof(*v), compare);
+	expect_same_frames();
+}
+
+/* Each read but one: the walk is the same up to there, and says where it ended. */
+static void test_every_read_failing(void **state)
+{
+	struct user_walk *w = &walker;
+	volatile int done;
+	uint64_t all[STACK_USER_MAX];
+	int n_reads;
+	u32 n;
+
+	(void)state;
+	recurse(200, &done);
+	begin_walk(w);
+	walk(w);
+	assert_int_equal(w->end, STACK_END_ROOT);
+	n_reads = world.n_reads;
+	n = w->n;
+	memcpy(all, w->frames, sizeof(all));
+	assert_true(n_reads > 5);
+	for (int i = 0; i < n_reads; i++) {
+		begin_walk(w);
+		world.fail_at = i;
+		walk(w);
+		assert_int_equal(w->end, STACK_END_FAULT);
+		assert_int_equal(world.n_reads, i + 1); /* one that fails ends it */
+		assert_true(w->fault >= kept.regs[UNWIND_RSP]);
+		assert_true(w->n < n);
+		assert_memory_equal(w->frames, all, w->n * sizeof(*all));
+	}
+}
+
+/* The cache changes nothing, and is not believed when its two halves are of different entries. */
+static void test_cache(void **state)
+{
+	static struct unwind_cached cache[UNWIND_CACHE_SZ];
+	struct user_walk *w = &walker;
+	volatile int done;
+	uint64_t all[STACK_USER_MAX];
+	u32 n;
+
+	(void)state;
+	recurse(50, &done);
+	begin_walk(w);
+	walk(w);
+	n = w->n;
+	memcpy(all, w->frames, sizeof(all));
+	for (int i = 0; i < 3; i++) {
+		begin_walk(w);
+		world.cache = cache;
+		if (i == 2)
+			for (size_t k = 0; k < UNWIND_CACHE_SZ; k++)
+				cache[k].rule ^= 1ull << 48;
+		walk(w);
+		assert_int_equal(w->n, n);
+		assert_memory_equal(w->frames, all, n * sizeof(*all));
+		assert_int_equal(w->n_searched == 0, i == 1);
+	}
+}
+
+static void test_depth(void **state)
+{
+	struct user_walk *w = &walker;
+	volatile int done;
+
+	(void)state;
+	recurse(50, &done);
+	begin_walk(w);
+	w->max = 10;
+	walk(w);
+	assert_int_equal(w->n, 10);
+	assert_int_equal(w->end, STACK_END_DEPTH);
+}
+
+/* One mapping at 0x10000 with the rows that a test makes, and a stack of words. */
+struct made {
+	uint64_t chunk[UNWIND_CHUNK_WORDS];
+	uint64_t stack[64];
+};
+
+static struct made made;
+
+#define CODE 0x10000ull
+#define STACK 0x7f0000000000ull
+
+static void make(struct user_walk *w, const struct unwind_row *rows, u32 n)
+{
+	const struct unwind_map m = {
+		.start = CODE, .end = CODE + 0x1000, .bias = CODE, .rows = 64, .n_rows = n};
+
+	memset(&made, 0, sizeof(made));
+	memcpy(made.chunk + 8, &m, sizeof(m));
+	if (n)
+		memcpy(made.chunk + 64, rows, n * sizeof(*rows));
+	memset(w, 0, sizeof(*w));
+	*w = (struct user_walk){.ip = CODE + 0x10,
+				.sp = STACK,
+				.max = 100,
+				.maps = 8,
+				.n_maps = 1,
+				.known = 0xffff};
+	world = (struct world){.sp = STACK,
+			       .stack = (uint8_t *)made.stack,
+			       .stack_sz = sizeof(made.stack),
+			       .chunk = made.chunk,
+			       .fail_at = -1};
+}
+
+static void expect_end(struct user_walk *w, u32 end, u32 n)
+{
+	walk(w);
+	assert_int_equal(w->end, end);
+	assert_int_equal(w->n, n);
+}
+
+static void test_ends(void **state)
+{
+	static const struct unwind_row rsp = {.kind = UNWIND_RSP, .cfa = 1};
+	static const struct unwind_row odd = {.kind = UNWIND_ODD};
+	static const struct unwind_row by_rbx = {.kind = UNWIND_RBX, .cfa = 2, .saved = 0x12};
+	static const struct unwind_row by_rbp = {.kind = UNWIND_RBP, .cfa = 2};
+	static const struct unwind_row signal_row = {.kind = UNWIND_SIGNAL};
+	struct user_walk *w = &walker;
+
+	(void)state;
+	make(w, &rsp, 1); /* a return to 0 */
+	expect_end(w, STACK_END_ROOT, 1);
+	make(w, &rsp, 1);
+	made.stack[0] = 0xffffffff81000000; /* to the kernel */
+	expect_end(w, STACK_END_BAD_PC, 1);
+	make(w, &rsp, 1);
+	made.stack[0] = 0x555500000000; /* to where nothing is known: the frame is told */
+	expect_end(w, STACK_END_NO_MAP, 2);
+	make(w, &odd, 1);
+	expect_end(w, STACK_END_BAD_RULE, 1);
+	make(w, &rsp, 1);
+	w->sp = STACK + 4;
+	expect_end(w, STACK_END_BAD_SP, 1);
+	make(w, &rsp, 1);
+	w->sp = 0xffff880000000000;
+	expect_end(w, STACK_END_BAD_SP, 1);
+	make(w, &by_rbx, 1); /* rbx is known first, and lost then */
+	w->regs[UNWIND_RBX] = STACK;
+	made.stack[1] = CODE + 0x20;
+	expect_end(w, STACK_END_LOST_REG, 2);
+	make(w, &by_rbp, 1); /* rbp stays: in a circle */
+	w->bp = STACK;
+	made.stack[1] = CODE + 0x20;
+	expect_end(w, STACK_END_LOOP, 6);
+	make(w, &signal_row, 1); /* a signal's frame that interrupted itself */
+	made.stack[(UNWIND_SIGNAL_REGS_AT + 15 * 8) / 8] = STACK;
+	made.stack[(UNWIND_SIGNAL_REGS_AT + 16 * 8) / 8] = CODE + 0x30;
+	expect_end(w, STACK_END_LOOP, 5);
+}
+
+/* Without rows: by frame pointers, if they can be some. */
+static void test_frame_pointers(void **state)
+{
+	struct user_walk *w = &walker;
+
+	(void)state;
+	make(w, NULL, 0);
+	w->bp = STACK + 16;
+	made.stack[2] = STACK + 64;
+	made.stack[3] = CODE + 0x40;
+	made.stack[8] = 0;
+	made.stack[9] = CODE + 0x50;
+	expect_end(w, STACK_END_ROOT, 3);
+	assert_int_equal(STACK_HOW(w->frames[1]), STACK_HOW_FP);
+	make(w, NULL, 0);
+	w->bp = STACK - 8; /* below the stack pointer */
+	expect_end(w, STACK_END_BAD_FP, 1);
+	make(w, NULL, 0);
+	w->bp = STACK + 16;
+	made.stack[2] = STACK + 16; /* to itself */
+	made.stack[3] = CODE + 0x40;
+	expect_end(w, STACK_END_BAD_FP, 2);
+	make(w, NULL, 0);
+	w->bp = STACK + 16;
+	made.stack[3] = 0x777700000000; /* what it leads to is no code: it was none */
+	expect_end(w, STACK_END_BAD_PC, 1);
+	make(w, NULL, 0);
+	w->bp = 0xffffffff81000000;
+	expect_end(w, STACK_END_BAD_FP, 1);
+	make(w, NULL, 0);
+	made.chunk[8 + 3] |= (uint64_t)UNWIND_MAP_F_NO_TABLE << 48;
+	w->bp = STACK + 16;
+	expect_end(w, STACK_END_NO_TABLE, 1);
+}
+
+#endif /* !SAKER_LIBFUZZER */
+
+/* ---- anything ---- */
+
+/* Registers, then a stack, then tables, all from @data. */
+static void walk_anything(const uint8_t *data, size_t sz)
+{
+	static struct {
+		struct user_walk w;
+		uint64_t chunk[UNWIND_CHUNK_WORDS];
+	} any;
+	struct user_walk *w = &any.w;
+	size_t part = sz < 256 ? 0 : (sz - 200) / 2;
+
+	memset(w, 0, offsetof(struct user_walk, window));
+	memset(any.chunk, 0, 4096);
+	for (size_t i = 0; i < WALK_REGS && (i + 1) * 8 <= sz; i++)
+		memcpy(&w->regs[i], data + i * 8, 8);
+	if (sz >= 200) {
+		memcpy(&w->ip, data + 128, 8);
+		memcpy(&w->bp, data + 136, 8);
+		memcpy(&w->known, data + 144, 4);
+		memcpy(&w->maps, data + 148, 4);
+		memcpy(&w->n_maps, data + 152, 4);
+		memcpy(any.chunk, data + 200 + part, part < 4096 ? part : 4096);
+	}
+	/* Most of the time where something is to be found. */
+	if (sz && data[0] & 1) {
+		w->maps = 0;
+		w->n_maps = w->n_maps % 8 + 1;
+		w->ip = any.chunk[0] + 5;
+	}
+	w->sp = 0x7ffc00000000;
+	w->max = STACK_USER_MAX;
+	world = (struct world){.sp = w->sp,
+			       .stack = data + (sz < 256 ? 0 : 200),
+			       .stack_sz = part,
+			       .chunk = any.chunk,
+			       .fail_at = -1};
+	walk(w);
+	if (!is_sound(w))
+		abort();
+}
+
+#ifdef SAKER_LIBFUZZER
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
+{
+	walk_anything(data, sz);
+	return 0;
+}
+
+#else
+
+static uint64_t seed = 88172645463325252ull;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Places of the stack and of code are more likely than chance has them. */
+static void test_anything(void **state)
+{
+	static uint64_t data[512];
+
+	(void)state;
+	for (int n = 0; n < 30000; n++) {
+		for (size_t i = 0; i < 512; i++) {
+			const uint64_t v = rnd();
+
+			data[i] = v % 4 == 0   ? 0x7ffc00000000 + (v >> 40) % 2048 * 8
+				  : v % 4 == 1 ? 0x400000 + (v >> 40) % 4096
+					       : v;
+		}
+		walk_anything((const uint8_t *)data, sizeof(data) - rnd() % 64);
+	}
+}
+
+/* A real stack with a few words changed. */
+static void test_damaged_stack(void **state)
+{
+	struct user_walk *w = &walker;
+	volatile int done;
+
+	(void)state;
+	recurse(30, &done);
+	for (int n = 0; n < 5000; n++) {
+		uint64_t was[4], at[4];
+
+		for (int i = 0; i < 4; i++) {
+			at[i] = rnd() % (4096 / 8) * 8;
+			memcpy(&was[i], kept.stack + at[i], 8);
+			const uint64_t v = rnd() % 2 ? rnd() : kept.regs[UNWIND_RSP] + rnd() % 8192;
+
+			memcpy(kept.stack + at[i], &v, 8);
+		}
+		begin_walk(w);
+		walk(w);
+		assert_true(is_sound(w));
+		for (int i = 3; i >= 0; i--)
+			memcpy(kept.stack + at[i], &was[i], 8);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_aligned_stack),
+		cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_library_between),
+		cmocka_unit_test(test_every_read_failing),
+		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_frame_pointers),
+		cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_damaged_stack),
+	};
+
+	return cmocka_run_group_tests(tests, open_tables, close_tables);
+}
+
+#endif
