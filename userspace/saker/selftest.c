@@ -71,7 +71,7 @@ static int put_sum(const struct unwind_selftest_sum *s)
 		[VERDICT_DIFFERS] = "another frame",
 		[VERDICT_JUDGE_STOPS] = "the same until libdw stops",
 		[VERDICT_COPY_ENDS] = "the same until the copy of the stack ends",
-		[VERDICT_NEW] = "too new: the program's tables were not there yet",
+		[VERDICT_NEW] = "too new: the tables of program or library were not there",
 		[VERDICT_GONE] = "not judged: the process was gone",
 	};
 	static const char *const ends[] = {

@@ -50,7 +50,8 @@ struct subject {
 	uint64_t regs[N_REGS]; /* as DWARF numbers them, then ip */
 	const uint8_t *stack;
 	uint64_t stack_sz;
-	int beyond; /* a read reached behind the copy */
+	int failed; /* a read: libdw then takes the frame for the last one */
+	int beyond; /* it reached behind the copy */
 	uint64_t frames[SELFTEST_FRAMES];
 	size_t n;
 };
@@ -106,6 +107,7 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *to, void *arg)
 
 	(void)dwfl;
 	if (at >= r->s.stack_sz || r->s.stack_sz - at < sizeof(*to)) {
+		r->s.failed = 1;
 		r->s.beyond |= addr > r->s.regs[7] && at < (64u << 20);
 		return false;
 	}
@@ -194,10 +196,9 @@ static int judge(struct unwind_selftest_run *r, struct process *p)
 	int got;
 
 	r->s.n = 0;
-	r->s.beyond = 0;
+	r->s.beyond = r->s.failed = 0;
 	got = dwfl_getthread_frames(p->dwfl, (pid_t)r->s.tid, take_frame, r);
-	/* The state that libdw made of the thread belongs to this sample. */
-	return got == 0;
+	return got == 0 && !r->s.failed;
 }
 
 /* ---- the comparison ---- */
@@ -214,7 +215,8 @@ static size_t n_same(const struct unwind_selftest_run *r, const struct unwind_se
 static enum unwind_verdict verdict_of(const struct unwind_selftest_run *r,
 				      const struct unwind_selftest *ours, size_t same, int rooted)
 {
-	if (ours->end == STACK_END_NEW)
+	/* What is not known to be mapped was mapped a moment ago. */
+	if (ours->end == STACK_END_NEW || ours->end == STACK_END_NO_MAP)
 		return VERDICT_NEW;
 	if (same == r->s.n) {
 		if (rooted && ours->n == r->s.n &&
@@ -286,8 +288,10 @@ static void compare(struct unwind_selftest_run *r, const struct unwind_selftest 
 	/* What libdw knows of the process may be old. */
 	if (v != VERDICT_SAME && v != VERDICT_NEW && !report(r, p))
 		v = judge_once(r, p, ours, &same);
+	if (!p->attached)
+		v = VERDICT_GONE;
 	r->sum.by[v]++;
-	if (v == VERDICT_NEW)
+	if (v == VERDICT_NEW || v == VERDICT_GONE)
 		return;
 	r->sum.frames += r->s.n;
 	r->sum.same_frames += same;

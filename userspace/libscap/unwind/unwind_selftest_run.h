@@ -19,7 +19,7 @@ enum unwind_verdict {
 	VERDICT_COPY_ENDS, /* the same as far as the copy reaches */
 	VERDICT_SHORT, /* ours stops before libdw does */
 	VERDICT_DIFFERS, /* another frame */
-	VERDICT_NEW, /* our tables were not there yet */
+	VERDICT_NEW, /* our tables were not there yet, or a library's */
 	VERDICT_GONE, /* the process ended before libdw could look at its files */
 	VERDICT_MAX
 };
