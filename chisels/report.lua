@@ -122,6 +122,15 @@ end
 
 function report.is_json() return sysdig.get_output_format() == "json" end
 
+-- One line of JSON. What is no UTF-8 is the replacement character; no control character stays as it is.
+local function print_text(text)
+  if text:find("[\128-\255]") then
+    text = text:gsub("[\128-\255]+", function(run) return not utf8.len(run) and "\\ufffd" or nil end)
+    text = text:gsub("\xC2([\x80-\x9F])", function(c) return ("\\u00%02x"):format(c:byte()) end)
+  end
+  print(text)
+end
+
 -- An object as a line, its keys in this order, without those that have no value.
 local function print_object(keys, values)
   local parts = {}
@@ -130,7 +139,7 @@ local function print_object(keys, values)
       parts[#parts + 1] = json.encode(key) .. ":" .. json.encode(values[i])
     end
   end
-  report.print_text("{" .. table.concat(parts, ",") .. "}")
+  print_text("{" .. table.concat(parts, ",") .. "}")
 end
 
 -- An object as a line, its keys sorted.
@@ -146,15 +155,6 @@ local function names_of(columns)
   local names = {}
   for i, column in ipairs(columns) do names[i] = column.name end
   return names
-end
-
--- One line of JSON. What is no UTF-8 is the replacement character; no control character stays as it is.
-function report.print_text(text)
-  if text:find("[\128-\255]") then
-    text = text:gsub("[\128-\255]+", function(run) return not utf8.len(run) and "\\ufffd" or nil end)
-    text = text:gsub("\xC2([\x80-\x9F])", function(c) return ("\\u00%02x"):format(c:byte()) end)
-  end
-  print(text)
 end
 
 -- Lines of a table, with its head. widths are kept between calls, so that columns do not jump.
