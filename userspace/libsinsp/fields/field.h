@@ -105,6 +105,7 @@ struct sinsp_field_row {
 	sinsp_field_fn get;
 	const char *help;
 	sinsp_field_check_fn check; /* NULL: any argument that the flags allow is good */
+	const char *const *values; /* all that it can be, up to a NULL; NULL: it can be anything */
 };
 
 struct sinsp_field_class {

@@ -664,10 +664,19 @@ static int get_count_error(struct sinsp_asker *a, const struct sinsp_field *f,
 #define DOCKERS                                                                                    \
 	FIELD_F_UNSUPPORTED | FIELD_F_HIDDEN, 0, NULL, "no capture of today has docker's events"
 
+static const char *const dirs[] = {">", "<", NULL};
+static const char *const io_dirs[] = {"read", "write", NULL};
+
 /* clang-format off */
+/* Those of category_name. */
+static const char *const categories[] = {
+	"other", "file", "net", "IPC", "ipc", "memory", "process", "sleep", "system", "signal",
+	"user", "time", "processing", "wait", "scheduler", "internal", "unknown", NULL
+};
+
 static const struct sinsp_field_row rows[] = {
 	{"evt.dir", FIELD_STR, 0, FIELD_COST_HEADER, FIELD_F_BY_TYPE, 0, get_dir,
-	 "> for an enter, < for an exit"},
+	 "> for an enter, < for an exit", .values = dirs},
 	{"evt.type", FIELD_STR, 0, FIELD_COST_HEADER, FIELD_F_BY_TYPE, 0, get_type,
 	 "name of the event, as in open"},
 	{"evt.type.is", FIELD_UINT, 0, FIELD_COST_HEADER,
@@ -679,7 +688,8 @@ static const struct sinsp_field_row rows[] = {
 	 "number of the system call, in the table of x86_64 or of 32-bit programs; in files that other "
 	 "tools made it has no value"},
 	{"evt.category", FIELD_STR, 0, FIELD_COST_STATE, 0, 0, get_category,
-	 "what it has to do with: file, net, memory, process, ...; reads and writes by their file"},
+	 "what it has to do with: file, net, memory, process, ...; reads and writes by their file",
+	 .values = categories},
 	{"evt.args", FIELD_STR, 0, FIELD_COST_TEXT, 0, ARGS, get_args,
 	 "all arguments as text, with their names"},
 	{"evt.arg", FIELD_STR, 0, FIELD_COST_TEXT, ARG, 0, get_arg,
@@ -722,7 +732,7 @@ static const struct sinsp_field_row rows[] = {
 	{"evt.is_io_write", FIELD_BOOL, 0, FIELD_COST_HEADER, FIELD_F_BY_TYPE, WRITES, get_flag,
 	 "whether it writes data"},
 	{"evt.io_dir", FIELD_STR, 0, FIELD_COST_HEADER, FIELD_F_BY_TYPE, 0, get_io_dir,
-	 "read or write, of events that do"},
+	 "read or write, of events that do", .values = io_dirs},
 	{"evt.is_wait", FIELD_BOOL, 0, FIELD_COST_HEADER, FIELD_F_BY_TYPE, WAITS, get_flag,
 	 "whether it is a call that waits for something, such as poll"},
 	{"evt.is_blocked", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, 0, get_is_blocked,

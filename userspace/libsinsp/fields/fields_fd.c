@@ -662,15 +662,26 @@ static int get_layer(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 /* clang-format off */
 #define ROW(name, type, fmt, cost, flags, what, get, help)                                         \
 	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, what, get, help, NULL}
+#define ROW_OF(name, type, fmt, cost, flags, what, get, help, values)                              \
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, what, get, help, NULL, values}
 #define EITHER (FIELD_F_LIST | FIELD_F_ENDS | FIELD_F_FILTER_ONLY)
+
+/* Those of sinsp_fd_typename, and what sysdig says of the others; so with protocols. */
+static const char *const types[] = {"file",	 "directory", "ipv4",	   "ipv6",	"unix",
+				    "pipe",	 "event",     "signalfd",  "eventpoll", "inotify",
+				    "timerfd",	 "netlink",   "bpf",	   "io_uring",	"memfd",
+				    "userfaultfd", "pidfd",   "<NA>",	   NULL};
+static const char *const l4protos[] = {"tcp", "udp", "icmp", "raw", "<NA>", NULL};
+static const char *const sockfamilies[] = {"ip", "unix", NULL};
 
 static const struct sinsp_field_row rows[] = {
 	ROW("fd.num", INT, DEC, HEADER, 0, 0, get_num, "number of the file in its process"),
-	ROW("fd.type", STR, DEC, STATE, 0, 0, get_type,
+	ROW_OF("fd.type", STR, DEC, STATE, 0, 0, get_type,
 	    "what the file is: file, directory, ipv4, ipv6, unix, pipe, event, signalfd, eventpoll, "
-	    "inotify, timerfd, netlink, bpf, userfaultfd, io_uring, memfd or pidfd"),
-	ROW("fd.types", STR, DEC, SEARCH, FIELD_F_LIST | FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, 0, get_types,
-	    "fd.type of all files that the process has open, each once; fd.types[N] is that of file N"),
+	    "inotify, timerfd, netlink, bpf, userfaultfd, io_uring, memfd or pidfd", types),
+	ROW_OF("fd.types", STR, DEC, SEARCH, FIELD_F_LIST | FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, 0, get_types,
+	    "fd.type of all files that the process has open, each once; fd.types[N] is that of file N",
+	    types),
 	ROW("fd.typechar", STR, DEC, STATE, 0, 0, get_typechar,
 	    "the same as one character: f file, d directory, 4 and 6 internet sockets, u unix socket, p "
 	    "pipe, e event, s signalfd, l eventpoll, i inotify, t timerfd, n netlink, o unknown"),
@@ -692,9 +703,9 @@ static const struct sinsp_field_row rows[] = {
 	ROW("fd.sport", PORT, DEC, STATE, 0, END_SERVER, get_port, "port of the server"),
 	ROW("fd.lport", PORT, DEC, STATE, 0, END_LOCAL, get_port, "port of our end"),
 	ROW("fd.rport", PORT, DEC, STATE, 0, END_REMOTE, get_port, "port of the other end"),
-	ROW("fd.l4proto", STR, DEC, STATE, 0, 0, get_l4proto,
-	    "protocol of a socket: tcp, udp, icmp or raw"),
-	ROW("fd.sockfamily", STR, DEC, STATE, 0, 0, get_sockfamily, "ip or unix"),
+	ROW_OF("fd.l4proto", STR, DEC, STATE, 0, 0, get_l4proto,
+	    "protocol of a socket: tcp, udp, icmp or raw", l4protos),
+	ROW_OF("fd.sockfamily", STR, DEC, STATE, 0, 0, get_sockfamily, "ip or unix", sockfamilies),
 	ROW("fd.is_server", BOOL, DEC, STATE, 0, 0, get_is_server,
 	    "true if our end is the server's"),
 	ROW("fd.uid", STR, DEC, TEXT, 0, 0, get_uid,

@@ -90,6 +90,21 @@ static void test_each_kind_of_file_is_told_once(void **state)
 	assert_null(fixture_field(*state, &evt, "fd.types"));
 }
 
+static void test_filters_know_each_kind_of_file(void **state)
+{
+	const char *const *values = sinsp_field_find("fd.type", 7)->values;
+
+	(void)state;
+	for (int type = 0; type < SCAP_FD_MAX; type++) {
+		const char *name = sinsp_fd_typename(&(struct sinsp_fd){.type = (uint8_t)type});
+		const char *const *v = values;
+
+		while (name && *v && strcmp(*v, name))
+			v++;
+		assert_non_null(*v);
+	}
+}
+
 /* 4: 10.0.0.1:40000 -> 10.0.0.2:80, of which the first is a client; 8: listens on [::1]:8080. */
 static void test_sockets(void **state)
 {
@@ -139,8 +154,8 @@ static void test_our_end(void **state)
 	static const struct want rows[] = {
 		{4, "fd.lip", "10.0.0.1"},    {4, "fd.rip", "10.0.0.2"}, {4, "fd.lport", "40000"},
 		{4, "fd.rport", "80"},        {4, "fd.lproto", "40000"}, {4, "fd.lnet", "10.0.0.1"},
-		{4, "fd.is_server", "false"}, {99, "fd.name", NULL},
-		{17, "fd.type", NULL},	      {3, "fd.l4proto", NULL},
+		{4, "fd.is_server", "false"}, {99, "fd.name", NULL},     {17, "fd.type", NULL},
+		{3, "fd.l4proto", NULL},
 	};
 	static const struct want server[] = {
 		{4, "fd.lip", "10.0.0.2"},
@@ -303,6 +318,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_filters_know_each_kind_of_file),
 		cmocka_unit_test(test_each_kind_of_file_is_told_once),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_our_end),

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fields/nearest.h"
@@ -372,15 +373,10 @@ static void try_event(void *ctx, const struct scap_event_info *info)
 }
 
 /* evt.type is compared with names that exist, as sysdig has it. */
-static int check_event_name(struct filter_ast *ast, const struct filter_node *n,
-			    const struct filter_word *w)
+static int check_event_name(struct filter_ast *ast, const struct filter_word *w)
 {
-	const struct sinsp_field_row *row = n->left->field.row;
 	struct name_search s = {.name = w->p};
 
-	if (!row || (strcmp(row->name, "evt.type") && strcmp(row->name, "syscall.type")) ||
-	    !((BIT(EQ) | BIT(NE) | BIT(IN) | BIT(INTERSECTS)) >> n->op & 1))
-		return 0;
 	nearest_begin(&s.near, w->p);
 	scap_event_each(try_event, &s);
 	scap_calls_each_name(try_name, &s);
@@ -392,13 +388,55 @@ static int check_event_name(struct filter_ast *ast, const struct filter_node *n,
 	return sinsp_filter_fail(ast, w->at, "there is no event %.40s; saker -L lists all", w->p);
 }
 
+/* ---- fields of which all values are known ---- */
+
+static void list_values(char *to, size_t room, const char *const *values)
+{
+	size_t n = 0;
+
+	for (const char *const *v = values; *v && n < room; v++)
+		n += (size_t)snprintf(to + n, room - n, "%s%s", n ? ", " : "", *v);
+}
+
+/* What it can never be is a slip of the pen, and makes the check false, or true, for ever. */
+static int check_known_value(struct filter_ast *ast, const struct sinsp_field_row *row,
+			     const struct filter_word *w)
+{
+	struct name_search s = {.name = w->p};
+	char all[256];
+
+	nearest_begin(&s.near, w->p);
+	for (const char *const *v = row->values; *v; v++)
+		try_name(&s, *v);
+	if (s.found)
+		return 0;
+	if (s.near.best)
+		return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; did you mean %s?",
+					 row->name, w->p, s.near.best);
+	list_values(all, sizeof(all), row->values);
+	return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; it can be: %s", row->name, w->p,
+				 all);
+}
+
+static int check_value(struct filter_ast *ast, const struct filter_node *n,
+		       const struct filter_word *w)
+{
+	const struct sinsp_field_row *row = n->left->field.row;
+
+	if (!row || !((BIT(EQ) | BIT(NE) | BIT(IN) | BIT(INTERSECTS)) >> n->op & 1))
+		return 0;
+	if (!strcmp(row->name, "evt.type") || !strcmp(row->name, "syscall.type"))
+		return check_event_name(ast, w);
+	return row->values ? check_known_value(ast, row, w) : 0;
+}
+
 static int read_value(struct filter_ast *ast, const struct filter_node *n,
 		      const struct filter_word *w, struct filter_const *v)
 {
 	int err = sinsp_filter_literal(ast, w, n->left->type, v);
 
 	if (!err)
-		err = check_event_name(ast, n, w);
+		err = check_value(ast, n, w);
 	if (!err && (n->op == FILTER_BCONTAINS || n->op == FILTER_BSTARTSWITH))
 		err = read_hex(ast, w, v);
 	return err;

@@ -456,6 +456,14 @@ static void test_broken(void **state)
 		{"fd.name = val(tolower(fd.name))", "val() needs one field", 14},
 		{"evt.type=opne", "there is no event opne; did you mean open?", 9},
 		{"evt.type in (read, wirte)", "there is no event wirte; did you mean write?", 19},
+		{"fd.type=ipv5", "fd.type is never 'ipv5'; did you mean ipv4?", 8},
+		{"fd.types intersects (file, pip)", "fd.types is never 'pip'; did you mean pipe?",
+		 27},
+		{"fd.type in (file, dirctory)",
+		 "fd.type is never 'dirctory'; did you mean directory?", 18},
+		{"evt.dir != x", "evt.dir is never 'x'; it can be: >, <", 11},
+		{"fd.l4proto = TCP",
+		 "fd.l4proto is never 'TCP'; it can be: tcp, udp, icmp, raw, <NA>", 13},
 		{"evt.type != \"a b\"", "there is no event a b; saker -L lists all", 12},
 	};
 
