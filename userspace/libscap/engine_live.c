@@ -401,14 +401,20 @@ static int expand(struct live_engine *e, struct scap_evt *evt, const struct live
 	return scap_expand_exit(evt, s->rec);
 }
 
-/* Where only a part of the time is sampled. */
+/* Parts of the time that are sampled, CPUs that come back. */
 static void follow_sampler(struct live_engine *e, uint64_t now)
 {
 	struct live_sampler *s = live_sampler_of(e->driver);
+	unsigned int cpu;
 	int on;
 
-	if (s && live_sampler_tick(s, now, &on))
+	if (!s)
+		return;
+	if (live_sampler_tick(s, now, &on))
 		note_sampler(e, on ? SAMPLER_RESUME : SAMPLER_PAUSE);
+	while (live_sampler_revive(s, now, &cpu))
+		if (e->maps)
+			live_maps_revive(e->maps, cpu);
 }
 
 /* Follows steps of the clock, between events. */

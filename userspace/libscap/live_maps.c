@@ -134,6 +134,29 @@ int live_maps_open(struct live_maps **out, const struct scap_log *log)
 	return 0;
 }
 
+void live_maps_revive(struct live_maps *m, unsigned int cpu)
+{
+	for (unsigned int i = 0; i < m->n; i++) {
+		struct map_ring *r = m->rings[i];
+		const int fd = r->cpu == cpu ? open_event(cpu) : -1;
+		void *p;
+
+		if (fd < 0)
+			continue;
+		p = mmap(NULL, m->page_sz + m->data_sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (p == MAP_FAILED) {
+			close(fd);
+			continue;
+		}
+		munmap(r->page, m->page_sz + m->data_sz);
+		close(r->fd);
+		r->fd = fd;
+		r->page = p;
+		r->pos = r->head = 0;
+		r->has_rec = 0;
+	}
+}
+
 void live_maps_close(struct live_maps *m)
 {
 	if (!m)
@@ -209,7 +232,8 @@ void live_maps_pop(struct live_maps *m, unsigned int i)
 {
 	struct map_ring *r = m->rings[i];
 
-	r->pos += r->rec.hdr.size;
+	if (r->has_rec) /* else the buffer is another since */
+		r->pos += r->rec.hdr.size;
 	r->has_rec = 0;
 }
 
@@ -362,6 +386,8 @@ const struct ppm_evt_hdr *live_maps_event(struct live_maps *m, unsigned int i)
 	struct map_ring *r = m->rings[i];
 	const uint64_t ns = live_maps_key(m, i);
 
+	if (!r->has_rec)
+		return NULL;
 	switch (r->rec.hdr.type) {
 	case PERF_RECORD_MMAP2:
 		return mmap_event(r, ns);

@@ -16,6 +16,9 @@ struct live_maps;
 int live_maps_open(struct live_maps **out, const struct scap_log *log);
 void live_maps_close(struct live_maps *m);
 
+/* CPU @cpu was offline, which ended its buffer: it gets another. */
+void live_maps_revive(struct live_maps *m, unsigned int cpu);
+
 /* One buffer per CPU, as sources of a merge. */
 unsigned int live_maps_n(const struct live_maps *m);
 unsigned int live_maps_cpu(const struct live_maps *m, unsigned int i);

@@ -21,6 +21,7 @@
 #define INTERVAL_MIN_NS 1000000000ull
 #define PERIOD_MIN_NS (1000000000 / SAMPLE_HZ_MAX)
 #define PERIOD_MAX_NS 1000000000
+#define LOOK_NS 1000000000ull
 #define N_LINKS (8 + SAMPLE_TRACEPOINTS)
 
 enum sampler_state { IDLE, RUNNING, STOPPED };
@@ -30,8 +31,15 @@ struct live_sampler {
 	struct live_sampler_parts parts;
 	enum sampler_state state;
 	int session;
-	int *clocks; /* by CPU; -1: it is offline */
+	struct clock {
+		int fd; /* negative: the CPU is offline */
+		int was; /* it was online */
+		uint64_t ns; /* that it told at the last look */
+	} * clocks; /* by CPU */
 	unsigned int n_cpus;
+	unsigned int at_cpu; /* of a look that is under way */
+	uint64_t next_look_ns;
+	uint64_t gone_due; /* ticks of clocks that are gone */
 	struct bpf_link *links[N_LINKS];
 	struct sampler_draw draw;
 	uint64_t next_draw_ns; /* 0: all of the time is sampled */
@@ -119,11 +127,13 @@ static int open_clocks(struct live_sampler *s)
 	if (!s->clocks)
 		return -ENOMEM;
 	for (unsigned int cpu = 0; cpu < (unsigned int)n; cpu++) {
-		s->clocks[cpu] = open_clock(s, cpu);
+		const int fd = open_clock(s, cpu);
+
+		s->clocks[cpu] = (struct clock){.fd = fd, .was = fd >= 0};
 		s->n_cpus++;
-		if (s->clocks[cpu] < 0 && s->clocks[cpu] != -ENODEV)
-			return scap_fail(&s->log, s->clocks[cpu], "the clock of CPU %u: %s", cpu,
-					 strerror(-s->clocks[cpu]));
+		if (fd < 0 && fd != -ENODEV)
+			return scap_fail(&s->log, fd, "the clock of CPU %u: %s", cpu,
+					 strerror(-fd));
 	}
 	return 0;
 }
@@ -131,8 +141,8 @@ static int open_clocks(struct live_sampler *s)
 static void each_clock(const struct live_sampler *s, unsigned long request)
 {
 	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
-		if (s->clocks[cpu] >= 0)
-			ioctl(s->clocks[cpu], request, 0);
+		if (s->clocks[cpu].fd >= 0)
+			ioctl(s->clocks[cpu].fd, request, 0);
 }
 
 int live_sampler_open(struct live_sampler **out, const struct live_sampler_parts *parts,
@@ -232,15 +242,69 @@ int live_sampler_tick(struct live_sampler *s, uint64_t now_ns, int *on)
 	return 1;
 }
 
+static uint64_t clock_ns(const struct clock *c)
+{
+	uint64_t ns = 0;
+
+	if (c->fd < 0 || read(c->fd, &ns, sizeof(ns)) != sizeof(ns))
+		return 0;
+	return ns;
+}
+
+/* A clock that does not move went with its CPU. */
+static int has_died(struct clock *c)
+{
+	const uint64_t ns = clock_ns(c), before = c->ns;
+
+	c->ns = ns;
+	return c->fd >= 0 && ns == before;
+}
+
+/* 1: CPU @cpu, which was gone, is back. */
+static int revive_clock(struct live_sampler *s, unsigned int cpu)
+{
+	struct clock *c = &s->clocks[cpu];
+
+	if (has_died(c)) {
+		s->gone_due += c->ns / s->parts.config->period_ns;
+		close(c->fd);
+		c->fd = -ENODEV;
+	}
+	if (c->fd >= 0 || !c->was)
+		return 0;
+	c->fd = open_clock(s, cpu);
+	c->ns = 0;
+	if (c->fd < 0 && c->fd != -ENODEV) {
+		c->was = 0; /* said once */
+		scap_say(&s->log, SCAP_LOG_WARN,
+			 "CPU %u is back, but not sampled any more: its clock: %s; "
+			 "kernel.perf_event_paranoid above 2 forbids it while a capture runs",
+			 cpu, strerror(-c->fd));
+	}
+	return c->fd >= 0 && !ioctl(c->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+int live_sampler_revive(struct live_sampler *s, uint64_t now_ns, unsigned int *cpu)
+{
+	if (s->state != RUNNING || s->paused || (!s->at_cpu && now_ns < s->next_look_ns))
+		return 0;
+	s->next_look_ns = now_ns + LOOK_NS;
+	while (s->at_cpu < s->n_cpus) {
+		*cpu = s->at_cpu++;
+		if (revive_clock(s, *cpu))
+			return 1;
+	}
+	s->at_cpu = 0;
+	return 0;
+}
+
 /* Ticks that were due since the start: the clock counts the time for which it was enabled. */
 static uint64_t n_due(const struct live_sampler *s)
 {
-	const uint64_t period = s->parts.config->period_ns;
-	uint64_t n = 0, ns;
+	uint64_t n = s->gone_due;
 
 	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
-		if (s->clocks[cpu] >= 0 && read(s->clocks[cpu], &ns, sizeof(ns)) == sizeof(ns))
-			n += ns / period;
+		n += clock_ns(&s->clocks[cpu]) / s->parts.config->period_ns;
 	return n;
 }
 
@@ -250,8 +314,7 @@ static uint64_t n_kernel_runs(const struct live_sampler *s)
 	struct bpf_prog_info info = {0};
 	uint32_t len = sizeof(info);
 
-	if (!s->parts.clock ||
-	    bpf_obj_get_info_by_fd(bpf_program__fd(s->parts.clock), &info, &len))
+	if (!s->parts.clock || bpf_obj_get_info_by_fd(bpf_program__fd(s->parts.clock), &info, &len))
 		return 0;
 	return info.run_cnt;
 }
@@ -316,8 +379,8 @@ void live_sampler_close(struct live_sampler *s)
 		live_sampler_stop(s);
 	drop_links(s);
 	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
-		if (s->clocks[cpu] >= 0)
-			close(s->clocks[cpu]);
+		if (s->clocks[cpu].fd >= 0)
+			close(s->clocks[cpu].fd);
 	if (s->session >= 0)
 		close(s->session);
 	free(s->clocks);
