@@ -12,7 +12,9 @@ static int info_too;
 static void make_printable(char *s)
 {
 	for (; *s; s++) {
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+		if (*s == '\t')
+			*s = ' '; /* as tracebacks have before a line */
+		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
 			*s = '.';
 	}
 }
