@@ -101,6 +101,41 @@ class Arguments(Replay):
         self.fails("there is no chisel 'missing'", "missing top=5")
 
 
+class Endings(Replay):
+    COUNTS = """
+      local n = 0
+      function on_event() n = n + 1 %s end
+      function on_capture_end() print(n > 0 and "seen") end
+    """
+
+    def test_a_capture_that_was_cut_off(self):
+        """What was read before counts, as in sysdig."""
+        self.write(self.COUNTS % "")
+        with open(self.capture, "rb") as f:
+            whole = f.read()
+        with open(os.path.join(self.dir, "cut.scap"), "wb") as f:
+            f.write(whole[:-7])
+        p = subprocess.run([e2e.SAKER, "-r", "cut.scap", "-c", "t"], capture_output=True, text=True,
+                           cwd=self.dir)
+        self.assertIn("in the middle of a block", p.stderr)
+        self.assertEqual((p.returncode, p.stdout), (1, "seen\n"))
+
+    def test_a_chisel_that_failed_has_no_end(self):
+        self.write(self.COUNTS % "error('no')")
+        p = self.run_chisel("-c", "t")
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertIn("failed in on_event", p.stderr)
+        self.assertRegex(p.stderr, r"\nsaker:  \./t\.lua:\d+: in function")
+
+    def test_a_full_disk(self):
+        self.write(self.COUNTS % "")
+        with open("/dev/full", "wb") as full:
+            p = subprocess.run([e2e.SAKER, "-r", self.capture, "-c", "t"], stdout=full,
+                               stderr=subprocess.PIPE, text=True, cwd=self.dir)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("not all could be written to standard output", p.stderr)
+
+
 class Limits(Replay):
     """What does not return ends, wherever it is."""
 

@@ -530,7 +530,7 @@ static int finish(struct capture *c, int err)
 	failed |= is_failure(output_flush(&c->take.lines));
 	if (c->spawn.go_fd < 0)
 		command_is_over(c, 1);
-	if (c->take.chisels && !err && !failed)
+	if (c->take.chisels)
 		failed |= is_failure(chisels_end(c->take.chisels));
 	failed |= is_failure(take_finish_lines(&c->take));
 	if (c->n_inspectors && c->o->verbose)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -363,8 +364,9 @@ void chisels_close(struct chisels *cs)
 /* ---- the run ---- */
 
 /* os.exit is an end as good as any. */
-static int result(const struct chisels *cs, int err)
+static int result(struct chisels *cs, int err)
 {
+	cs->runs &= !err;
 	return err == -ECANCELED && cs->run.ends_with_status ? 0 : err;
 }
 
@@ -395,6 +397,7 @@ int chisels_begin(struct chisels *cs, struct sinsp *insp)
 	int err = 0;
 
 	cs->run.insp = insp;
+	cs->runs = 1;
 	for (size_t i = 0; i < cs->n && !err; i++)
 		err = sinsp_chisel_begin(cs->v[i].c);
 	return result(cs, err);
@@ -448,7 +451,7 @@ int chisels_flush(struct chisels *cs)
 {
 	if (!cs->n || fflush(cs->run.out) == 0)
 		return 0;
-	return -errno;
+	return result(cs, -errno);
 }
 
 /* What did not get out is told here, at the latest. */
@@ -471,13 +474,31 @@ static int close_output(struct chisels *cs)
 	return -bad;
 }
 
+/* Nobody reading it any more is no reason to complain. */
+static int end_printed(struct chisels *cs)
+{
+	struct pollfd fd = {.fd = fileno(cs->run.out)};
+	int bad;
+
+	errno = 0;
+	if (fflush(cs->run.out) == 0 && !ferror(cs->run.out))
+		return 0;
+	bad = errno; /* 0: it failed before */
+	if (bad == EPIPE || (poll(&fd, 1, 0) == 1 && (fd.revents & POLLERR)))
+		return -EPIPE;
+	say("not all could be written to standard output%s%s", bad ? ": " : "",
+	    bad ? strerror(bad) : "");
+	return -(bad ?: EIO);
+}
+
 int chisels_end(struct chisels *cs)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < cs->n && !err && !cs->run.ends_with_status; i++)
+	for (size_t i = 0; i < cs->n && cs->runs && !err && !cs->run.ends_with_status; i++)
 		err = sinsp_chisel_end(cs->v[i].c);
-	return result(cs, err) ?: close_output(cs);
+	err = result(cs, err);
+	return err ?: cs->output ? close_output(cs) : end_printed(cs);
 }
 
 /* ---- sysdig.run_app ---- */

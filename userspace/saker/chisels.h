@@ -13,6 +13,7 @@ struct chisels {
 		struct text_list args; /* that were given to it */
 	} * v; /* owned */
 	size_t n;
+	int runs; /* on_capture_start was called, and nothing failed in them since */
 	char **dirs; /* owned; NULL-terminated */
 	FILE *output; /* -o; owned; NULL: none, or closed */
 	const char *output_name; /* borrowed */
@@ -37,6 +38,7 @@ uint64_t chisels_due_ns(const struct chisels *cs);
 int chisels_event(struct chisels *cs, const struct sinsp_evt *evt);
 /* What was printed goes out. */
 int chisels_flush(struct chisels *cs);
+/* However the capture ended; of chisels that did not begin, or failed, only what they printed. */
 int chisels_end(struct chisels *cs);
 
 /* The arguments of sysdig.run_app, as a command line: @argv of owned words after the borrowed

@@ -68,8 +68,8 @@ static int run_chisels(struct options *o, uint64_t start_ns)
 		status = capture_run(o, &cs, start_ns);
 	if (cs.run.ends_with_status)
 		status = cs.run.status;
-	else if (!err && cs.run.run_app && !status)
-		status = run_again(&cs);
+	else if (cs.run.run_app && cs.runs)
+		status = run_again(&cs) ?: status;
 	chisels_close(&cs);
 	return status;
 }
