@@ -164,17 +164,22 @@ def counts_no_less(judged, ours):
                                                         for k, n in counts[0].items())
 
 
-def are_these_processes(judged, ours):
+def are_these_processes(judged, ours, whose=lambda tid, pid: tid != pid):
     """The memory of threads is that of their process; sysdig has what it was at some time."""
     def without_memory(text):
-        return [l[:28] + l[50:] if words(l)[0] != words(l)[1] else l for l in text.splitlines()]
+        return [l[:28] + l[50:] if whose(*words(l)[:2]) else l for l in text.splitlines()]
 
     return without_memory(judged) == without_memory(ours)
 
 
+def are_these_at_any_time(judged, ours):
+    """An execve from before a process was looked up says less than what was found then."""
+    return are_these_processes(judged, ours, lambda tid, pid: True)
+
+
 OF_ALL = {"ps": are_these_processes}
 OF_OWN = {
-    **OF_ALL,
+    "ps": are_these_at_any_time,
     "fdtime_by": has_these_keys, "fdcount_by": counts_no_less,
     "bottlenecks": is_but_for_the_names(5), "scallslower": is_but_for_the_names(4),
     "topscalls": has_these_calls, "topscalls_time": has_these_calls,

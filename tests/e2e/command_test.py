@@ -196,6 +196,17 @@ class Live(unittest.TestCase):
             last = out.splitlines()[-1] # the first may be the end of a line that was read above
             self.assertEqual(self.saker("-r", self.capture, "-v").stdout.splitlines()[-1], last)
 
+    def test_one_request_that_comes_twice(self):
+        """As from timeout(1), which signals its child and then its group."""
+        e2e.somebody(self)
+        p = self.start("-w", self.capture, "--print", "--unbuffered")
+        p.stdout.readline()
+        for sig in signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT:
+            p.send_signal(sig)
+        p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 0)
+        self.assertEqual(self.saker("-r", self.capture, "--verify").returncode, 0)
+
     def test_report(self):
         e2e.somebody(self)
         said = self.saker("-q", "-v", "-M", "0.5").stderr

@@ -232,7 +232,8 @@ class Cpu(unittest.TestCase):
         self.out = os.path.join(self.dir, self.id() + ".out")
         env = {**os.environ, "SAKER_CHISEL_DIR": FOLDER}
         with open(self.out, "w") as f:
-            p = subprocess.Popen(["timeout", "-k", "2", "100", e2e.SAKER, "-j", *args], env=env,
+            # In the foreground: else timeout signals its group, too, and saker gets SIGINT twice.
+            p = subprocess.Popen(["timeout", "--foreground", "-k", "2", "100", e2e.SAKER, "-j", *args], env=env,
                                  stdin=subprocess.DEVNULL, stdout=f, stderr=f)
         self.addCleanup(p.wait)
         self.addCleanup(p.kill)

@@ -3,14 +3,42 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
+#include <time.h>
+
+/* timeout(1) signals its child and then its group: a request that comes twice at once is one. */
+#define ONE_REQUEST_NS 500000000ll
 
 static volatile sig_atomic_t n_asked;
+static int64_t asked_ns; /* only the handler's; sa_mask keeps others out */
 static volatile sig_atomic_t command_pid;
 
 static void end_at_once(int sig)
 {
 	signal(sig, SIG_DFL);
 	raise(sig);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+}
+
+static void ask(int sig)
+{
+	const int64_t now = now_ns();
+
+	if (!n_asked) {
+		n_asked = 1;
+		asked_ns = now;
+		if (command_pid)
+			kill(command_pid, sig);
+	} else if (now - asked_ns >= ONE_REQUEST_NS) {
+		end_at_once(sig);
+	}
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context)
@@ -20,10 +48,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	(void)context;
 	if (command_pid && info->si_code == SI_KERNEL)
 		return;
-	if (n_asked++)
-		end_at_once(sig);
-	else if (command_pid)
-		kill(command_pid, sig);
+	ask(sig);
 	errno = saved;
 }
 
@@ -34,6 +59,8 @@ void signals_install(pid_t command)
 	struct sigaction was;
 	unsigned int i;
 
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(&act.sa_mask, ends[i]);
 	command_pid = command;
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		/* nohup(1) and background jobs of a shell ignore some: so be it. */
