@@ -136,8 +136,9 @@ def is_but_for_the_names(n):
 
 
 def has_the_command_too(judged, ours):
-    """How long the command itself ran: sysdig does not know when it began."""
-    return len(collections.Counter(ours.splitlines()) - collections.Counter(judged.splitlines())) == 1
+    """How long the command itself ran, if its end was seen: sysdig does not know when it began."""
+    judged, ours = (collections.Counter(text.splitlines()) for text in (judged, ours))
+    return not judged - ours and sum((ours - judged).values()) <= 1
 
 
 def knows_more_types(judged, ours):
@@ -184,8 +185,8 @@ OF_OWN = {
     "bottlenecks": is_but_for_the_names(5), "scallslower": is_but_for_the_names(4),
     "topscalls": has_these_calls, "topscalls_time": has_these_calls,
     "topprocs_errors": has_these_errors, "lsof": knows_more_types,
+    "proc_exec_time": has_the_command_too,
 }
-OF_COMMANDS = {**OF_OWN, "proc_exec_time": has_the_command_too}
 
 
 def record(path, *acts):
@@ -218,8 +219,8 @@ def make_captures(folder):
         return {}
     made = {}
     for name, make, differs, acts in (
-            ("files", record, OF_COMMANDS, ("files", "errors")),
-            ("pipes", record, OF_COMMANDS, ("pipes", "threads", "execs")),
+            ("files", record, OF_OWN, ("files", "errors")),
+            ("pipes", record, OF_OWN, ("pipes", "threads", "execs")),
             ("net", record_running, OF_OWN, ("sockets", "web", "syslog")),
             ("all", record_running, OF_OWN, ("files", "errors", "pipes", "sockets", "web", "threads",
                                              "execs", "syslog"))):
