@@ -297,6 +297,22 @@ static void note_sampler(struct live_engine *e, enum sampler_action action)
 	live_notes_sampler(e->notes, boot_now(e), action, &st);
 }
 
+/* Parts of the time that are sampled, CPUs that come back. */
+static void follow_sampler(struct live_engine *e, uint64_t now)
+{
+	struct live_sampler *s = live_sampler_of(e->driver);
+	unsigned int cpu;
+	int on;
+
+	if (!s)
+		return;
+	if (live_sampler_tick(s, now, &on))
+		note_sampler(e, on ? SAMPLER_RESUME : SAMPLER_PAUSE);
+	while (live_sampler_revive(s, now, &cpu))
+		if (e->maps)
+			live_maps_revive(e->maps, cpu);
+}
+
 static int start_sampler(struct live_engine *e)
 {
 	struct live_sampler *s = live_sampler_of(e->driver);
@@ -305,9 +321,11 @@ static int start_sampler(struct live_engine *e)
 	if (!s)
 		return 0;
 	err = live_sampler_start(s);
-	if (!err)
-		note_sampler(e, SAMPLER_START);
-	return err;
+	if (err)
+		return err;
+	note_sampler(e, SAMPLER_START);
+	follow_sampler(e, boot_now(e));
+	return 0;
 }
 
 /* The driver is loaded and attached, and its rings can be read. */
@@ -399,22 +417,6 @@ static int expand(struct live_engine *e, struct scap_evt *evt, const struct live
 	if (at_enter(s) || s->rec->flags & REC_F_RAW_ENTER)
 		return scap_expand_enter(e->expand, evt, s->rec);
 	return scap_expand_exit(evt, s->rec);
-}
-
-/* Parts of the time that are sampled, CPUs that come back. */
-static void follow_sampler(struct live_engine *e, uint64_t now)
-{
-	struct live_sampler *s = live_sampler_of(e->driver);
-	unsigned int cpu;
-	int on;
-
-	if (!s)
-		return;
-	if (live_sampler_tick(s, now, &on))
-		note_sampler(e, on ? SAMPLER_RESUME : SAMPLER_PAUSE);
-	while (live_sampler_revive(s, now, &cpu))
-		if (e->maps)
-			live_maps_revive(e->maps, cpu);
 }
 
 /* Follows steps of the clock, between events. */
