@@ -69,7 +69,7 @@ static int put_sum(const struct unwind_selftest_sum *s)
 		[VERDICT_SAME] = "every frame the same, to the root",
 		[VERDICT_SHORT] = "shorter than libdw's",
 		[VERDICT_DIFFERS] = "another frame",
-		[VERDICT_JUDGE_STOPS] = "the same until libdw stops",
+		[VERDICT_JUDGE_STOPS] = "the same until libdw stops, or has no rule and guesses",
 		[VERDICT_COPY_ENDS] = "the same until the copy of the stack ends",
 		[VERDICT_NEW] = "too new: the tables of program or library were not there",
 		[VERDICT_GONE] = "not judged: the process was gone",

@@ -15,7 +15,7 @@
 /* Stacks, by what the two make of them. */
 enum unwind_verdict {
 	VERDICT_SAME, /* each frame, and both reach the root */
-	VERDICT_JUDGE_STOPS, /* the same as far as libdw comes */
+	VERDICT_JUDGE_STOPS, /* the same as far as libdw comes by what files say */
 	VERDICT_COPY_ENDS, /* the same as far as the copy reaches */
 	VERDICT_SHORT, /* ours stops before libdw does */
 	VERDICT_DIFFERS, /* another frame */
