@@ -11,6 +11,7 @@ static const char usage[] =
 	"                                         run CMD, watch it and its descendants\n"
 	"       saker [OPTION...] -r FILE [FILTER] read a capture file\n"
 	"       saker profile [OPTION...] ...      where time goes: saker profile --help\n"
+	"       saker selftest --unwind ...        are stacks right: selftest --help\n"
 	"\n"
 	"FILTER says which events are meant, as in: proc.name=cat and evt.type=open.\n"
 	"Watching needs root, reading a file does not. A line is: number, time, CPU,\n"

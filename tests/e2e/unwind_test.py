@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""User stacks without frame pointers: a program that knows its own path, to the frame; and libdw as
+the judge of the same samples."""
+
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+SESSION = {"SAKER_SAMPLER_SESSION": f"e2e-unwind-{os.getpid()}"}
+FORMAT = "*%sample.comm %stack.user %stack.end %stack.complete %evt.num"
+
+
+def saker(*args):
+    return subprocess.run([e2e.SAKER, *args], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "TZ": "UTC", **SESSION})
+
+
+class Unwind(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.prog = e2e.compile_program("unwind", cls.dir, "-O2", "-fomit-frame-pointer",
+                                       "-fno-optimize-sibling-calls")
+
+    def stacks(self, *args):
+        """Those of the program, from when its tables are there."""
+        path = os.path.join(self.dir, "unwind.scap")
+        p = saker("-w", path, "--sample", "500", *args, "--", self.prog, "1000")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", FORMAT, "evt.type=sample")
+        found = [json.loads(line) for line in text.splitlines()]
+        return [s for s in found if s["sample.comm"] == os.path.basename(self.prog)[:15]
+                and s["stack.end"] not in ("new", "no_map", "none")]
+
+    def test_path_that_is_known(self):
+        stacks = self.stacks()
+        self.assertGreater(len(stacks), 100)
+        ends = collections.Counter(s["stack.end"] for s in stacks)
+        complete = [s for s in stacks if s["stack.complete"]]
+        # The program begins and ends elsewhere than in the loop.
+        self.assertGreaterEqual(len(complete), 0.99 * len(stacks), ends)
+
+    def test_self_test(self):
+        p = saker("selftest", "--unwind", "-d", "60", "-F", "500", "-v", "--", self.prog, "1000")
+        if "without libdw" in p.stderr:
+            self.skipTest("built without libdw")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        judged = int(re.search(r"further than saker +(\d+)", p.stdout).group(1))
+        same = float(re.search(r"to the root +\d+ +([\d.]+) %", p.stdout).group(1))
+        self.assertGreater(judged, 50, p.stdout)
+        # All that runs on the machine is judged; the program's own stacks are most of it.
+        self.assertGreaterEqual(same, 99, p.stdout)
+
+    def test_wrong_self_tests(self):
+        for args, says in ((["-d", "x"], "is no number"), (["-F", "5000"], "is no number"),
+                           (["-p", "0"], "is no number")):
+            p = saker("selftest", "--unwind", *args)
+            self.assertEqual(p.returncode, 1)
+            if "without libdw" not in p.stderr:
+                self.assertIn(says, p.stderr)
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()
