@@ -450,13 +450,15 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	int r;
 
-	if (c->on_event == LUA_NOREF && !c->format_text)
+	if (c->on_event == LUA_NOREF && !c->format_text && !c->counters)
 		return 0;
 	if (evt->raw.type == EVT_LOST_E && !asks_for_losses(c))
 		return 0;
 	if (!evt->raw.num) /* it had no tick */
 		set_event(c, evt);
 	r = c->filter ? sinsp_filter_run(c->filter, evt) : 1;
+	if (r > 0 && c->counters)
+		r = sinsp_chisel_count(c) ?: r;
 	if (r > 0)
 		r = call_on_event(c);
 	if (r > 0 && c->format_text && !c->run->end)

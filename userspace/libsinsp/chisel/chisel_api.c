@@ -5,121 +5,6 @@
 #include <string.h>
 
 #include "chisel_impl.h"
-#include "event_table.h"
-
-/* ---- values ---- */
-
-static void push_unsigned(lua_State *L, uint64_t u)
-{
-	if (u <= LUA_MAXINTEGER)
-		lua_pushinteger(L, (lua_Integer)u);
-	else
-		lua_pushnumber(L, (lua_Number)u);
-}
-
-/* As -p prints it. */
-static void push_text(lua_State *L, struct sinsp_asker *a, const struct sinsp_value *v)
-{
-	a->text.len = 0;
-	if (sinsp_value_text(&a->text, a, v))
-		luaL_error(L, "not enough memory");
-	chisel_terminal_note(&chisel_of(L)->terminal, a->text.p ?: "", a->text.len);
-	lua_pushlstring(L, a->text.p ?: "", a->text.len);
-	a->text.len = 0;
-}
-
-/* As it was. */
-static void push_captured(lua_State *L, const struct sinsp_value *v)
-{
-	chisel_terminal_note(&chisel_of(L)->terminal, v->p, v->len);
-	lua_pushlstring(L, v->p, v->len);
-}
-
-/* Nearly all names: what is printed of them is what they are. */
-static int is_plain(const struct sinsp_value *v)
-{
-	unsigned int bad = 0;
-
-	for (uint32_t i = 0; i < v->len; i++)
-		bad |= (unsigned char)v->p[i] - 0x20u > 0x7eu - 0x20u;
-	return !bad;
-}
-
-/* The value among those that were handed over before: scripts mostly see the same few. */
-static struct sinsp_chisel_text *find_text(struct sinsp_chisel_field *cf,
-					   const struct sinsp_value *v)
-{
-	const uintptr_t at = (uintptr_t)v->p;
-
-	return &cf->texts[(at >> 3 ^ at >> 8 ^ v->len) % SINSP_CHISEL_TEXTS];
-}
-
-static int is_text(const struct sinsp_chisel_text *t, const struct sinsp_value *v)
-{
-	return t->ref && t->len == v->len && memcmp(t->p, v->p, v->len) == 0;
-}
-
-static void push_new_text(lua_State *L, struct sinsp_chisel_text *t, const struct sinsp_value *v)
-{
-	enum { KEPT_MAX = 256 };
-	const char *p = lua_pushlstring(L, v->p, v->len);
-
-	if (v->len > KEPT_MAX)
-		return;
-	lua_pushvalue(L, -1);
-	if (t->ref)
-		lua_rawseti(L, LUA_REGISTRYINDEX, t->ref);
-	else
-		t->ref = luaL_ref(L, LUA_REGISTRYINDEX);
-	t->p = p;
-	t->len = v->len;
-}
-
-static void push_value(lua_State *L, struct sinsp_asker *a, struct sinsp_chisel_field *cf,
-		       const struct sinsp_value *v)
-{
-	struct sinsp_chisel_text *t;
-
-	switch ((enum sinsp_field_type)v->type) {
-	case FIELD_INT:
-		lua_pushinteger(L, v->i);
-		break;
-	case FIELD_UINT:
-	case FIELD_PORT:
-	case FIELD_TIME:
-	case FIELD_DURATION:
-		push_unsigned(L, v->u);
-		break;
-	case FIELD_DOUBLE:
-		lua_pushnumber(L, v->d);
-		break;
-	case FIELD_BOOL:
-		lua_pushboolean(L, v->u != 0);
-		break;
-	case FIELD_STR:
-	case FIELD_PATH:
-		t = find_text(cf, v);
-		if (is_text(t, v))
-			lua_rawgeti(L, LUA_REGISTRYINDEX, t->ref);
-		else if (is_plain(v))
-			push_new_text(L, t, v);
-		else if (v->is_name)
-			push_text(L, a, v);
-		else
-			push_captured(L, v);
-		break;
-	case FIELD_BYTES:
-		/* Those of evt.rawarg are as they were, those of evt.buffer are shown as
-		 * sysdig.set_output_format says. */
-		if (cf->field.row->type == FIELD_BYTES)
-			push_text(L, a, v);
-		else
-			push_captured(L, v);
-		break;
-	default:
-		push_text(L, a, v);
-	}
-}
 
 /* ---- evt ---- */
 
@@ -150,7 +35,7 @@ static int evt_field(lua_State *L)
 	if (n < 0)
 		return luaL_error(L, "%s: %s", cf->field.row->name, strerror(-n));
 	if (n)
-		push_value(L, &c->asker, cf, &v);
+		sinsp_chisel_push_value(L, cf, &v);
 	else
 		lua_pushnil(L);
 	return 1;
@@ -180,7 +65,7 @@ static int evt_get_num(lua_State *L)
 {
 	if (is_idle(L))
 		return 1;
-	push_unsigned(L, current(L)->raw.num);
+	sinsp_chisel_push_unsigned(L, current(L)->raw.num);
 	return 1;
 }
 
@@ -224,10 +109,10 @@ const struct sinsp_chisel_binding sinsp_chisel_evt[] = {
 
 /* ---- chisel ---- */
 
-static int request_field(lua_State *L)
+static int field_of_name(lua_State *L, const char *name)
 {
 	struct sinsp_chisel *c = chisel_of(L);
-	const char *name = luaL_checkstring(L, 1), *why = "";
+	const char *why = "";
 	struct sinsp_chisel_field *fields;
 	struct sinsp_field *f;
 	size_t at;
@@ -254,11 +139,26 @@ static int request_field(lua_State *L)
 	for (size_t i = 0; i < c->n_fields; i++) {
 		if (sinsp_field_equal(&c->fields[i].field, f)) {
 			sinsp_field_fini(f);
-			lua_pushinteger(L, (lua_Integer)i + 1);
-			return 1;
+			return (int)i;
 		}
 	}
-	lua_pushinteger(L, (lua_Integer)++c->n_fields);
+	return (int)c->n_fields++;
+}
+
+int sinsp_chisel_field_index(lua_State *L, int at)
+{
+	const lua_Unsigned i = (lua_Unsigned)lua_tointeger(L, at) - 1;
+
+	if (lua_type(L, at) == LUA_TSTRING)
+		return field_of_name(L, lua_tostring(L, at));
+	if (i >= chisel_of(L)->n_fields)
+		return luaL_error(L, "neither a field of chisel.request_field nor a name of one");
+	return (int)i;
+}
+
+static int request_field(lua_State *L)
+{
+	lua_pushinteger(L, field_of_name(L, luaL_checkstring(L, 1)) + 1);
 	return 1;
 }
 
@@ -354,6 +254,14 @@ static int chisel_exec(lua_State *L)
 const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	{"request_field", request_field, "request_field(name) -> handle",
 	 "For `evt.field`: a field as in filters and formats, `saker -l` lists them."},
+	{"counter", sinsp_chisel_new_counter, "counter(keys, values) -> counter",
+	 "Counts the events that the filter means, from now on, without Lua: an `on_event` is not "
+	 "needed. `keys` is a list of fields, handles or names: events for which `evt.field` gives "
+	 "the same values are one row. No value is one as well, but an event that has none of the "
+	 "keys does not count. `values` is a list of tables: `field` a field whose numbers above 0 "
+	 "are added up, or, with `max = true`, the largest of them; or `count = true`, how many "
+	 "events; each, with `when` a field, only for events of which it is true. Counting ends "
+	 "when the counter is not referred to any more."},
 	{"set_filter", chisel_set_filter, "set_filter(text)",
 	 "`on_event` runs only for events that this filter means. The filter of the command line "
 	 "holds "

@@ -2,11 +2,12 @@
 /* The tables of what chisels can call, as a page. */
 #include "chisel_impl.h"
 
-static void put_table(FILE *f, const char *table, const struct sinsp_chisel_binding *b)
+static void put_table(FILE *f, const char *table, const char *dot,
+		      const struct sinsp_chisel_binding *b)
 {
 	fprintf(f, "\n## %s\n\n| function | what it does |\n|---|---|\n", table);
 	for (; b->name; b++)
-		fprintf(f, "| `%s.%s` | %s |\n", table, b->use, b->help);
+		fprintf(f, "| `%s%s%s` | %s |\n", table, dot, b->use, b->help);
 }
 
 void sinsp_chisel_api_markdown(FILE *f)
@@ -15,7 +16,8 @@ void sinsp_chisel_api_markdown(FILE *f)
 	      "Made of the tables in userspace/libsinsp/chisel by `saker -cl --markdown`. "
 	      "The interface is sysdig's.\n",
 	      f);
-	put_table(f, "chisel", sinsp_chisel_chisel);
-	put_table(f, "evt", sinsp_chisel_evt);
-	put_table(f, "sysdig", sinsp_chisel_sysdig);
+	put_table(f, "chisel", ".", sinsp_chisel_chisel);
+	put_table(f, "counter", ":", sinsp_chisel_counting);
+	put_table(f, "evt", ".", sinsp_chisel_evt);
+	put_table(f, "sysdig", ".", sinsp_chisel_sysdig);
 }

@@ -24,6 +24,8 @@ void sinsp_chisel_exec_fini(struct sinsp_chisel_exec *x);
 
 enum { SINSP_CHISEL_ARGS_MAX = 100, SINSP_CHISEL_TEXTS = 16 };
 
+struct sinsp_chisel_counter;
+
 /* A text that Lua has, and will have as long as it is referred to. */
 struct sinsp_chisel_text {
 	const char *p;
@@ -47,6 +49,7 @@ struct sinsp_chisel {
 	struct sinsp_asker asker;
 	struct sinsp_chisel_field *fields; /* a handle is an index and one more */
 	size_t n_fields;
+	struct sinsp_chisel_counter *counters; /* NULL: there is none */
 	uint64_t set_serial; /* of the event that asker was set to */
 	struct sinsp_filter *filter; /* NULL: every event */
 	char *filter_text; /* its text */
@@ -76,7 +79,7 @@ struct sinsp_chisel_binding {
 };
 
 extern const struct sinsp_chisel_binding sinsp_chisel_sysdig[], sinsp_chisel_chisel[],
-	sinsp_chisel_evt[]; /* each ends with a NULL name */
+	sinsp_chisel_evt[], sinsp_chisel_counting[]; /* each ends with a NULL name */
 
 /* The chisel that calls. */
 static inline struct sinsp_chisel *chisel_of(lua_State *L)
@@ -90,6 +93,12 @@ lua_State *sinsp_chisel_state(struct sinsp_chisel *c);
 int sinsp_chisel_watch(struct sinsp_chisel *c);
 /* In a protected call: libraries and tables of functions. */
 int sinsp_chisel_fill_state(lua_State *L);
+/* A table of the functions, pushed. */
+void sinsp_chisel_push_bindings(lua_State *L, const struct sinsp_chisel_binding *b);
+/* Memory that counts as that of Lua does. @size 0 frees it. NULL: there is no more. */
+void *sinsp_chisel_realloc(struct sinsp_chisel *c, void *p, size_t old, size_t size);
+/* Tells of @err, outside of Lua: -EINVAL. */
+int sinsp_chisel_fail(struct sinsp_chisel *c, const char *what, int err);
 /* Calls what lies below @n_args arguments, with a traceback. An error is told: -EINVAL. */
 int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what);
 
@@ -105,6 +114,23 @@ struct sinsp_chisel_callback {
 
 /* A global that is no function is not called. 0 or what sinsp_chisel_call says. */
 int sinsp_chisel_call_back(struct sinsp_chisel *c, struct sinsp_chisel_callback *cb);
+
+/* A value of the field as evt.field gives it. An error of Lua without memory. */
+void sinsp_chisel_push_value(lua_State *L, struct sinsp_chisel_field *cf,
+			     const struct sinsp_value *v);
+void sinsp_chisel_push_unsigned(lua_State *L, uint64_t u);
+/* Makes of it the text that a script gets, unless that is what it is made of. 0 or -ENOMEM. */
+int sinsp_chisel_make_text(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
+			   struct sinsp_value *v);
+/* Of a handle, or of a name, which is asked for then: its place in `fields`, or an error of Lua. */
+int sinsp_chisel_field_index(lua_State *L, int at);
+
+/* chisel.counter */
+int sinsp_chisel_new_counter(lua_State *L);
+/* In the state: what its counters can do. */
+void sinsp_chisel_add_counters(lua_State *L);
+/* The event is counted by all counters. 0 or a negative errno after telling. */
+int sinsp_chisel_count(struct sinsp_chisel *c);
 
 /* Arguments as they are, in order. 0 or a negative errno after telling. */
 int sinsp_chisel_set_values(struct sinsp_chisel *c, char *const *values, size_t n);

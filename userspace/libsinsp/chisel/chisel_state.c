@@ -35,6 +35,11 @@ static void *count_bytes(void *ctx, void *p, size_t old, size_t size)
 	return q;
 }
 
+void *sinsp_chisel_realloc(struct sinsp_chisel *c, void *p, size_t old, size_t size)
+{
+	return count_bytes(c, p, old, size);
+}
+
 /* Once it is over, every step of every coroutine ends with an error: it cannot be caught away. */
 static void count_instructions(lua_State *L, lua_Debug *ar)
 {
@@ -366,13 +371,18 @@ static const luaL_Reg natives[] = {
 	{NULL, NULL},
 };
 
-static void add_bindings(lua_State *L, const char *table, const struct sinsp_chisel_binding *b)
+void sinsp_chisel_push_bindings(lua_State *L, const struct sinsp_chisel_binding *b)
 {
 	lua_newtable(L);
 	for (; b->name; b++) {
 		lua_pushcfunction(L, b->fn);
 		lua_setfield(L, -2, b->name);
 	}
+}
+
+static void add_bindings(lua_State *L, const char *table, const struct sinsp_chisel_binding *b)
+{
+	sinsp_chisel_push_bindings(L, b);
 	lua_setglobal(L, table);
 }
 
@@ -392,6 +402,7 @@ int sinsp_chisel_fill_state(lua_State *L)
 	add_bindings(L, "sysdig", sinsp_chisel_sysdig);
 	add_bindings(L, "chisel", sinsp_chisel_chisel);
 	add_bindings(L, "evt", sinsp_chisel_evt);
+	sinsp_chisel_add_counters(L);
 	luaL_newmetatable(L, "saker.sorted");
 	lua_pop(L, 1);
 	if (luaL_loadbufferx(L, chisel_lua_compat.text, chisel_lua_compat.len, "=compat.lua", "t"))
@@ -440,6 +451,24 @@ static void say_lines(const struct sinsp_chisel *c, const char *what, const char
 		sinsp_chisel_say(c, "%.*s", (int)strcspn(nl + 1, "\n"), nl + 1);
 }
 
+static void say_out_of_memory(const struct sinsp_chisel *c, const char *what)
+{
+	sinsp_chisel_say(c,
+			 "chisel %s failed in %s: it needs more memory than the %zu million bytes "
+			 "it may have (--chisel-limit)",
+			 c->info.name, what, c->run->max_bytes / 1000000);
+}
+
+int sinsp_chisel_fail(struct sinsp_chisel *c, const char *what, int err)
+{
+	if (err == -ENOMEM && c->out_of_memory)
+		say_out_of_memory(c, what);
+	else
+		sinsp_chisel_say(c, "chisel %s failed in %s: %s", c->info.name, what,
+				 strerror(-err));
+	return -EINVAL;
+}
+
 int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what)
 {
 	lua_State *L = c->L;
@@ -461,10 +490,7 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 		return -ECANCELED;
 	}
 	if (status == LUA_ERRMEM && c->out_of_memory)
-		sinsp_chisel_say(c,
-				 "chisel %s failed in %s: it needs more memory than the %zu "
-				 "million bytes it may have (--chisel-limit)",
-				 c->info.name, what, c->run->max_bytes / 1000000);
+		say_out_of_memory(c, what);
 	else
 		say_lines(c, what, text);
 	lua_settop(L, 1);

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "hash.h"
 
 struct sinsp_str {
 	struct sinsp_str *next;
@@ -26,28 +27,6 @@ static struct sinsp_str *str_of(const char *s)
 	return (struct sinsp_str *)(s - offsetof(struct sinsp_str, s));
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	__uint128_t m = (__uint128_t)a * b;
-
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
-
-/* Seeded, because the texts are chosen by those who are watched. */
-static uint32_t hash_bytes(uint64_t seed, const char *p, size_t len)
-{
-	uint64_t h = seed ^ len, w;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		memcpy(&w, p, 8);
-		h = mix(h ^ w, 0x9e3779b97f4a7c15);
-	}
-	w = 0;
-	memcpy(&w, p, len);
-	h = mix(h ^ w, 0xd6e8feb86659fd93);
-	return (uint32_t)(h ^ (h >> 32));
-}
-
 int sinsp_strings_init(struct sinsp_strings *st)
 {
 	memset(st, 0, sizeof(*st));
@@ -55,9 +34,7 @@ int sinsp_strings_init(struct sinsp_strings *st)
 	st->buckets = calloc(st->n_buckets, sizeof(*st->buckets));
 	if (!st->buckets)
 		return -ENOMEM;
-	/* A fixed seed only makes collisions easier to plan. */
-	if (getrandom(&st->seed, sizeof(st->seed), GRND_NONBLOCK) != (ssize_t)sizeof(st->seed))
-		st->seed = (uint64_t)(uintptr_t)st;
+	st->seed = sinsp_hash_seed(st);
 	return 0;
 }
 
@@ -128,7 +105,7 @@ const char *sinsp_str_get(struct sinsp_strings *st, const char *p, size_t len)
 
 	if (!len || len > UINT32_MAX / 2)
 		return empty.h.s;
-	h = hash_bytes(st->seed, p, len);
+	h = (uint32_t)sinsp_hash_bytes(st->seed, p, len);
 	for (x = st->buckets[h & (st->n_buckets - 1)]; x; x = x->next) {
 		if (x->hash != h || x->len != len || memcmp(x->s, p, len))
 			continue;

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chisel.counter: events counted by the values of fields, without Lua. Two events are of one row if
+ * evt.field gives a script the same values for both. Rows lie in one block, in the order in which
+ * they were first counted, with places in another block for what their texts and addresses point
+ * to: blocks grow, so nothing points into them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chisel_impl.h"
+#include "state/hash.h"
+
+enum { KEYS_MAX = 16, VALUES_MAX = 32, COUNTERS_MAX = 64, NO_FIELD = -1 };
+enum { ROWS_MAX = 1 << 30, SLOTS_MIN = 64 };
+
+static const char class_name[] = "saker.counter";
+
+/* As Lua has numbers. */
+struct number {
+	union {
+		int64_t i;
+		double d;
+	};
+	enum { NUMBER_NONE, NUMBER_INT, NUMBER_DOUBLE } kind;
+};
+
+struct counted {
+	int field; /* NO_FIELD: events are counted */
+	int when; /* only of events of which this field is true; NO_FIELD: of all */
+	uint8_t max;
+};
+
+struct block {
+	char *p;
+	size_t used, size;
+};
+
+/* The userdata of a script. */
+struct sinsp_chisel_counter {
+	struct sinsp_chisel *c;
+	struct sinsp_chisel_counter *next,
+		**at; /* those of the chisel; at NULL: none of them yet */
+	uint32_t n_keys, n_values;
+	int keys[KEYS_MAX];
+	struct counted values[VALUES_MAX];
+	size_t row_sz;
+	uint64_t seed, serial; /* serial: of the asker at the last event */
+	struct block rows, bytes;
+	uint32_t *slots; /* by hash: number of a row and one more; 0: free */
+	uint32_t n_rows, n_slots, last; /* n_slots is a power of two; last: row of the last event */
+};
+
+/* Behind it the numbers. Of texts and addresses u is where in `bytes` they are. */
+struct row {
+	uint64_t hash;
+	struct sinsp_value key[];
+};
+
+static struct row *row_at(const struct sinsp_chisel_counter *k, uint32_t i)
+{
+	return (struct row *)(k->rows.p + i * k->row_sz);
+}
+
+static struct number *numbers_of(const struct sinsp_chisel_counter *k, struct row *row)
+{
+	return (struct number *)(row->key + k->n_keys);
+}
+
+/* ---- memory ---- */
+
+static int reserve(struct sinsp_chisel *c, struct block *b, size_t more)
+{
+	size_t size = b->size ?: 1024;
+	char *p;
+
+	if (more <= b->size - b->used)
+		return 0;
+	while (size - b->used < more)
+		size *= 2;
+	p = sinsp_chisel_realloc(c, b->p, b->size, size);
+	if (!p)
+		return -ENOMEM;
+	b->p = p;
+	b->size = size;
+	return 0;
+}
+
+static void drop_rows(struct sinsp_chisel_counter *k)
+{
+	sinsp_chisel_realloc(k->c, k->rows.p, k->rows.size, 0);
+	sinsp_chisel_realloc(k->c, k->bytes.p, k->bytes.size, 0);
+	sinsp_chisel_realloc(k->c, k->slots, k->n_slots * sizeof(*k->slots), 0);
+	k->rows = k->bytes = (struct block){0};
+	k->slots = NULL;
+	k->n_rows = k->n_slots = 0;
+}
+
+/* ---- keys ---- */
+
+static int has_bytes(const struct sinsp_value *v)
+{
+	return v->type == FIELD_STR || v->type == FIELD_IP || v->type == FIELD_NET;
+}
+
+/* Makes of a value the one that stands for all that are the same to a script. 0 or -ENOMEM. */
+static int make_key(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
+		    struct sinsp_value *v)
+{
+	v->fmt = v->made = 0;
+	switch ((enum sinsp_field_type)v->type) {
+	case FIELD_UINT:
+	case FIELD_PORT:
+	case FIELD_TIME:
+	case FIELD_DURATION:
+		if (v->u <= INT64_MAX) {
+			v->type = FIELD_INT;
+		} else {
+			v->d = (double)v->u;
+			v->type = FIELD_DOUBLE;
+		}
+		break;
+	case FIELD_INT:
+	case FIELD_DOUBLE:
+	case FIELD_BOOL:
+	case FIELD_IP:
+	case FIELD_NET:
+		break;
+	default:
+		if (sinsp_chisel_make_text(c, cf, v))
+			return -ENOMEM;
+		v->is_name = 0;
+		v->type = FIELD_STR;
+	}
+	if (!has_bytes(v))
+		v->len = 0;
+	return 0;
+}
+
+/* 1; 0: the event has none, which is a key as well; or -ENOMEM. */
+static int get_key(struct sinsp_chisel *c, int field, struct sinsp_value *key)
+{
+	struct sinsp_chisel_field *cf = &c->fields[field];
+	const struct sinsp_value *more;
+	int n = sinsp_field_get(&c->asker, &cf->field, key, &more);
+
+	if (n > 0)
+		return make_key(c, cf, key) ?: 1;
+	*key = (struct sinsp_value){.type = FIELD_NONE};
+	return n;
+}
+
+static int is_same(const struct sinsp_chisel_counter *k, const struct sinsp_value *a,
+		   const struct sinsp_value *b)
+{
+	if (a->type != b->type || a->len != b->len || a->prefix != b->prefix)
+		return 0;
+	return has_bytes(a) ? !memcmp(k->bytes.p + a->u, b->p, b->len) : a->u == b->u;
+}
+
+static int is_row(const struct sinsp_chisel_counter *k, const struct row *row,
+		  const struct sinsp_value *key)
+{
+	for (uint32_t i = 0; i < k->n_keys; i++)
+		if (!is_same(k, &row->key[i], &key[i]))
+			return 0;
+	return 1;
+}
+
+static uint64_t hash_key(const struct sinsp_chisel_counter *k, const struct sinsp_value *key)
+{
+	uint64_t h = k->seed;
+
+	for (uint32_t i = 0; i < k->n_keys; i++) {
+		const struct sinsp_value *v = &key[i];
+
+		h = sinsp_hash_number(h, v->type);
+		h = has_bytes(v) ? sinsp_hash_bytes(h, v->p, v->len) : sinsp_hash_number(h, v->u);
+	}
+	return h;
+}
+
+/* ---- rows ---- */
+
+/* Where the row is that has this key, or where it would be. */
+static uint32_t *find_slot(const struct sinsp_chisel_counter *k, uint64_t hash,
+			   const struct sinsp_value *key)
+{
+	uint32_t i = (uint32_t)hash & (k->n_slots - 1);
+
+	for (; k->slots[i]; i = (i + 1) & (k->n_slots - 1)) {
+		const struct row *row = row_at(k, k->slots[i] - 1);
+
+		if (row->hash == hash && is_row(k, row, key))
+			break;
+	}
+	return &k->slots[i];
+}
+
+/* Never more than half of the slots are taken. */
+static int grow_slots(struct sinsp_chisel_counter *k)
+{
+	const uint32_t n = k->n_slots ? k->n_slots * 2 : SLOTS_MIN;
+	uint32_t *slots;
+
+	if (k->n_rows < k->n_slots / 2)
+		return 0;
+	if (k->n_rows >= ROWS_MAX)
+		return -ENOMEM;
+	slots = sinsp_chisel_realloc(k->c, NULL, 0, n * sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	memset(slots, 0, n * sizeof(*slots));
+	for (uint32_t r = 0; r < k->n_rows; r++) {
+		uint32_t i = (uint32_t)row_at(k, r)->hash & (n - 1);
+
+		while (slots[i])
+			i = (i + 1) & (n - 1);
+		slots[i] = r + 1;
+	}
+	sinsp_chisel_realloc(k->c, k->slots, k->n_slots * sizeof(*slots), 0);
+	k->slots = slots;
+	k->n_slots = n;
+	return 0;
+}
+
+static int reserve_row(struct sinsp_chisel_counter *k, const struct sinsp_value *key)
+{
+	size_t n_bytes = 0;
+
+	for (uint32_t i = 0; i < k->n_keys; i++)
+		n_bytes += key[i].len;
+	return grow_slots(k) ?: reserve(k->c, &k->rows, k->row_sz)
+				       ?: reserve(k->c, &k->bytes, n_bytes);
+}
+
+/* There is room for it. */
+static void add_row(struct sinsp_chisel_counter *k, uint64_t hash, const struct sinsp_value *key)
+{
+	struct row *row = row_at(k, k->n_rows);
+
+	memset(row, 0, k->row_sz);
+	row->hash = hash;
+	for (uint32_t i = 0; i < k->n_keys; i++) {
+		row->key[i] = key[i];
+		if (!has_bytes(&key[i]))
+			continue;
+		memcpy(k->bytes.p + k->bytes.used, key[i].p, key[i].len);
+		row->key[i].u = k->bytes.used;
+		k->bytes.used += key[i].len;
+	}
+	k->rows.used += k->row_sz;
+	*find_slot(k, hash, key) = ++k->n_rows;
+}
+
+/* Until the next row is made. NULL: no memory. */
+static struct row *row_of(struct sinsp_chisel_counter *k, const struct sinsp_value *key)
+{
+	uint64_t hash;
+	uint32_t i;
+
+	/* Events of one key come one after the other. */
+	if (k->n_rows && is_row(k, row_at(k, k->last), key))
+		return row_at(k, k->last);
+	hash = hash_key(k, key);
+	i = k->n_slots ? *find_slot(k, hash, key) : 0;
+	if (!i) {
+		if (reserve_row(k, key))
+			return NULL;
+		add_row(k, hash, key);
+		i = k->n_rows;
+	}
+	k->last = i - 1;
+	return row_at(k, k->last);
+}
+
+/* ---- numbers ---- */
+
+static struct number number_of(const struct sinsp_value *v)
+{
+	switch ((enum sinsp_field_type)v->type) {
+	case FIELD_INT:
+		return (struct number){.i = v->i, .kind = NUMBER_INT};
+	case FIELD_UINT:
+	case FIELD_PORT:
+	case FIELD_TIME:
+	case FIELD_DURATION:
+		if (v->u <= INT64_MAX)
+			return (struct number){.i = v->i, .kind = NUMBER_INT};
+		return (struct number){.d = (double)v->u, .kind = NUMBER_DOUBLE};
+	case FIELD_DOUBLE:
+		return (struct number){.d = v->d, .kind = NUMBER_DOUBLE};
+	default:
+		return (struct number){.kind = NUMBER_NONE};
+	}
+}
+
+static int is_above_zero(const struct number *n)
+{
+	return (n->kind == NUMBER_INT && n->i > 0) || (n->kind == NUMBER_DOUBLE && n->d > 0);
+}
+
+static double as_double(const struct number *n)
+{
+	return n->kind == NUMBER_INT ? (double)n->i : n->d;
+}
+
+static void keep_max(struct number *to, const struct number *n)
+{
+	if (to->kind == NUMBER_INT && n->kind == NUMBER_INT ? n->i > to->i
+							    : as_double(n) > as_double(to))
+		*to = *n;
+}
+
+/* Beyond whole numbers it goes on with fractions. */
+static void add_number(struct number *to, const struct number *n)
+{
+	int64_t sum;
+
+	if (to->kind == NUMBER_INT && n->kind == NUMBER_INT &&
+	    !__builtin_add_overflow(to->i, n->i, &sum))
+		to->i = sum;
+	else
+		*to = (struct number){.d = as_double(to) + as_double(n), .kind = NUMBER_DOUBLE};
+}
+
+static void count_number(struct number *to, const struct number *n, int max)
+{
+	if (to->kind == NUMBER_NONE)
+		*to = *n;
+	else if (max)
+		keep_max(to, n);
+	else
+		add_number(to, n);
+}
+
+/* ---- events ---- */
+
+/* As Lua has it: whatever is not false. Or a negative errno. */
+static int is_true(struct sinsp_chisel *c, int field)
+{
+	const struct sinsp_value *more;
+	struct sinsp_value v;
+	int n = sinsp_field_get(&c->asker, &c->fields[field].field, &v, &more);
+
+	return n > 0 ? v.type != FIELD_BOOL || v.u : n;
+}
+
+static int get_number(struct sinsp_chisel *c, int field, struct number *n)
+{
+	const struct sinsp_value *more;
+	struct sinsp_value v;
+	int r;
+
+	*n = (struct number){.i = 1, .kind = NUMBER_INT};
+	if (field == NO_FIELD)
+		return 0;
+	r = sinsp_field_get(&c->asker, &c->fields[field].field, &v, &more);
+	*n = r > 0 ? number_of(&v) : (struct number){.kind = NUMBER_NONE};
+	return r < 0 ? r : 0;
+}
+
+static int count_values(struct sinsp_chisel_counter *k, const struct sinsp_value *key)
+{
+	struct row *row = NULL;
+	struct number n = {0};
+	int r;
+
+	for (uint32_t i = 0; i < k->n_values; i++) {
+		const struct counted *value = &k->values[i];
+
+		r = value->when == NO_FIELD ? 1 : is_true(k->c, value->when);
+		if (r < 0)
+			return r;
+		if (!r)
+			continue;
+		r = get_number(k->c, value->field, &n);
+		if (r)
+			return r;
+		if (!is_above_zero(&n))
+			continue;
+		row = row ?: row_of(k, key);
+		if (!row)
+			return -ENOMEM;
+		count_number(&numbers_of(k, row)[i], &n, value->max);
+	}
+	return 0;
+}
+
+static int count_event(struct sinsp_chisel_counter *k)
+{
+	struct sinsp_value key[KEYS_MAX];
+	int known = !k->n_keys;
+
+	for (uint32_t i = 0; i < k->n_keys; i++) {
+		const int r = get_key(k->c, k->keys[i], &key[i]);
+
+		if (r < 0)
+			return r;
+		known |= r;
+	}
+	return known ? count_values(k, key) : 0;
+}
+
+/* By those that have not counted it yet. */
+static int count_by_all(struct sinsp_chisel *c)
+{
+	int err = 0;
+
+	for (struct sinsp_chisel_counter *k = c->counters; k && !err; k = k->next) {
+		if (k->serial == c->asker.serial)
+			continue;
+		err = count_event(k);
+		if (!err)
+			k->serial = c->asker.serial;
+	}
+	return err;
+}
+
+int sinsp_chisel_count(struct sinsp_chisel *c)
+{
+	int err = count_by_all(c);
+
+	/* Collecting garbage may end any of the counters: what goes through them begins anew. */
+	if (err == -ENOMEM) {
+		lua_gc(c->L, LUA_GCCOLLECT);
+		err = count_by_all(c);
+	}
+	return err ? sinsp_chisel_fail(c, "a counter", err) : 0;
+}
+
+/* ---- what scripts call ---- */
+
+/* Of the handle or name on top of the stack, which goes. */
+static int pop_field(lua_State *L)
+{
+	const int i = sinsp_chisel_field_index(L, -1);
+
+	lua_pop(L, 1);
+	return i;
+}
+
+static uint32_t list_length(lua_State *L, int arg, int max, const char *too_many)
+{
+	lua_Integer n;
+
+	luaL_checktype(L, arg, LUA_TTABLE);
+	n = luaL_len(L, arg);
+	luaL_argcheck(L, n >= 0 && n <= max, arg, too_many);
+	return (uint32_t)n;
+}
+
+static int is_number_field(const struct sinsp_field *f)
+{
+	const struct number n = number_of(&(struct sinsp_value){.type = f->type});
+
+	return n.kind != NUMBER_NONE || f->type == FIELD_NONE;
+}
+
+/* Of the row on top of the stack. */
+static struct counted read_value(lua_State *L, int i)
+{
+	struct counted value = {.field = NO_FIELD, .when = NO_FIELD};
+	const struct sinsp_field *f;
+
+	if (!lua_istable(L, -1))
+		luaL_error(L, "chisel.counter: value %d is no table", i);
+	value.max = (uint8_t)sinsp_chisel_is_true(L, "max");
+	if (lua_getfield(L, -1, "when") == LUA_TNIL)
+		lua_pop(L, 1);
+	else
+		value.when = pop_field(L);
+	if (lua_getfield(L, -1, "field") != LUA_TNIL) {
+		value.field = pop_field(L);
+		f = &chisel_of(L)->fields[value.field].field;
+		if (!is_number_field(f))
+			luaL_error(L, "chisel.counter: %s is not a number", f->row->name);
+		return value;
+	}
+	lua_pop(L, 1);
+	if (!sinsp_chisel_is_true(L, "count"))
+		luaL_error(L, "chisel.counter: value %d needs a field, or count = true", i);
+	return value;
+}
+
+static void read_lists(lua_State *L, struct sinsp_chisel_counter *k)
+{
+	const uint32_t n_keys = list_length(L, 1, KEYS_MAX, "more than 16 keys"),
+		       n_values = list_length(L, 2, VALUES_MAX, "more than 32 values");
+
+	luaL_argcheck(L, n_values > 0, 2, "nothing to count");
+	for (uint32_t i = 0; i < n_keys; i++) {
+		lua_geti(L, 1, i + 1);
+		k->keys[i] = pop_field(L);
+	}
+	for (uint32_t i = 0; i < n_values; i++) {
+		lua_geti(L, 2, i + 1);
+		k->values[i] = read_value(L, (int)i + 1);
+		lua_pop(L, 1);
+	}
+	k->n_keys = n_keys;
+	k->n_values = n_values;
+	k->row_sz = sizeof(struct row) + n_keys * sizeof(struct sinsp_value) +
+		    n_values * sizeof(struct number);
+}
+
+static unsigned int n_counters(const struct sinsp_chisel *c)
+{
+	unsigned int n = 0;
+
+	for (const struct sinsp_chisel_counter *k = c->counters; k; k = k->next)
+		n++;
+	return n;
+}
+
+/* Behind the others: all see the same event in the order in which they were made. */
+static void enlist(lua_State *L, struct sinsp_chisel_counter *k)
+{
+	struct sinsp_chisel_counter **at = &k->c->counters;
+
+	if (n_counters(k->c) == COUNTERS_MAX) /* those that nobody refers to go */
+		lua_gc(L, LUA_GCCOLLECT);
+	if (n_counters(k->c) == COUNTERS_MAX)
+		luaL_error(L, "chisel.counter: a chisel has %d counters at most", COUNTERS_MAX);
+	while (*at)
+		at = &(*at)->next;
+	k->at = at;
+	*at = k;
+}
+
+static int gc_counter(lua_State *L)
+{
+	struct sinsp_chisel_counter *k = lua_touserdata(L, 1);
+
+	drop_rows(k);
+	if (k->at) {
+		*k->at = k->next;
+		if (k->next)
+			k->next->at = k->at;
+	}
+	k->at = NULL;
+	return 0;
+}
+
+int sinsp_chisel_new_counter(lua_State *L)
+{
+	struct sinsp_chisel_counter *k = lua_newuserdatauv(L, sizeof(*k), 0);
+
+	*k = (struct sinsp_chisel_counter){.c = chisel_of(L)};
+	k->seed = sinsp_hash_seed(k);
+	luaL_setmetatable(L, class_name);
+	read_lists(L, k);
+	enlist(L, k);
+	return 1;
+}
+
+static void push_number(lua_State *L, const struct number *n)
+{
+	if (n->kind == NUMBER_INT)
+		lua_pushinteger(L, n->i);
+	else if (n->kind == NUMBER_DOUBLE)
+		lua_pushnumber(L, n->d);
+	else
+		lua_pushnil(L);
+}
+
+static void push_key(lua_State *L, const struct sinsp_chisel_counter *k, uint32_t i,
+		     const struct row *row)
+{
+	struct sinsp_value v = row->key[i];
+
+	if (v.type == FIELD_NONE) {
+		lua_pushnil(L);
+		return;
+	}
+	if (has_bytes(&v))
+		v.p = k->bytes.p + v.u;
+	sinsp_chisel_push_value(L, &k->c->fields[k->keys[i]], &v);
+}
+
+static int get_rows(lua_State *L)
+{
+	const struct sinsp_chisel_counter *k = luaL_checkudata(L, 1, class_name);
+
+	lua_createtable(L, (int)k->n_rows, 0);
+	for (uint32_t r = 0; r < k->n_rows; r++) {
+		struct row *row = row_at(k, r);
+
+		lua_createtable(L, (int)(k->n_keys + k->n_values), 0);
+		for (uint32_t i = 0; i < k->n_keys; i++) {
+			push_key(L, k, i, row);
+			lua_rawseti(L, -2, (lua_Integer)i + 1);
+		}
+		for (uint32_t i = 0; i < k->n_values; i++) {
+			push_number(L, &numbers_of(k, row)[i]);
+			lua_rawseti(L, -2, (lua_Integer)(k->n_keys + i) + 1);
+		}
+		lua_rawseti(L, -2, (lua_Integer)r + 1);
+	}
+	return 1;
+}
+
+static int clear(lua_State *L)
+{
+	drop_rows(luaL_checkudata(L, 1, class_name));
+	return 0;
+}
+
+const struct sinsp_chisel_binding sinsp_chisel_counting[] = {
+	{"rows", get_rows, "rows() -> table",
+	 "A list of what was counted, in the order in which it was first met: each row is a list, "
+	 "of the values of its keys as `evt.field` gives them, then of the numbers. nil stands for "
+	 "a key that these events do not have, and for a number that none of them had."},
+	{"clear", clear, "clear()", "Counting begins anew."},
+	{NULL},
+};
+
+void sinsp_chisel_add_counters(lua_State *L)
+{
+	luaL_newmetatable(L, class_name);
+	lua_pushcfunction(L, gc_counter);
+	lua_setfield(L, -2, "__gc");
+	lua_pushboolean(L, 0);
+	lua_setfield(L, -2, "__metatable");
+	sinsp_chisel_push_bindings(L, sinsp_chisel_counting);
+	lua_setfield(L, -2, "__index");
+	lua_pop(L, 1);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of fields as those of Lua. */
+#include <string.h>
+
+#include "chisel_impl.h"
+
+void sinsp_chisel_push_unsigned(lua_State *L, uint64_t u)
+{
+	if (u <= LUA_MAXINTEGER)
+		lua_pushinteger(L, (lua_Integer)u);
+	else
+		lua_pushnumber(L, (lua_Number)u);
+}
+
+/* As -p prints it. */
+static void push_text(lua_State *L, struct sinsp_asker *a, const struct sinsp_value *v)
+{
+	a->text.len = 0;
+	if (sinsp_value_text(&a->text, a, v))
+		luaL_error(L, "not enough memory");
+	chisel_terminal_note(&chisel_of(L)->terminal, a->text.p ?: "", a->text.len);
+	lua_pushlstring(L, a->text.p ?: "", a->text.len);
+	a->text.len = 0;
+}
+
+/* As it was. */
+static void push_captured(lua_State *L, const struct sinsp_value *v)
+{
+	chisel_terminal_note(&chisel_of(L)->terminal, v->p, v->len);
+	lua_pushlstring(L, v->p, v->len);
+}
+
+/* Any of eight bytes is not from ' ' to '~'. What overflows into the next one is not, either. */
+static uint64_t odd_bytes(uint64_t w)
+{
+	const uint64_t ones = 0x0101010101010101;
+
+	return (w | (w - 0x20 * ones) | (w + ones)) & 0x80 * ones;
+}
+
+/* Nearly all names: what is printed of them is what they are. */
+static int is_plain(const struct sinsp_value *v)
+{
+	const char *p = v->p;
+	uint32_t n = v->len;
+	uint64_t w, odd = 0;
+
+	for (; n >= 8; p += 8, n -= 8) {
+		memcpy(&w, p, 8);
+		odd |= odd_bytes(w);
+	}
+	w = 0x2020202020202020;
+	memcpy(&w, p, n);
+	return !(odd | odd_bytes(w));
+}
+
+/* Whether a script gets what is printed of the value; else what it was. */
+static int is_shown(const struct sinsp_chisel_field *cf, const struct sinsp_value *v)
+{
+	switch ((enum sinsp_field_type)v->type) {
+	case FIELD_STR:
+	case FIELD_PATH:
+		return v->is_name && !is_plain(v);
+	case FIELD_BYTES: /* of evt.buffer it is, as sysdig.set_output_format says; of evt.rawarg
+			     it is not */
+		return cf->field.row->type == FIELD_BYTES;
+	default:
+		return 1;
+	}
+}
+
+int sinsp_chisel_make_text(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
+			   struct sinsp_value *v)
+{
+	struct sinsp_asker *a = &c->asker;
+	int r;
+
+	if (!is_shown(cf, v))
+		return 0;
+	a->text.len = 0;
+	r = sinsp_value_text(&a->text, a, v) ?: sinsp_asker_keep(a, v);
+	return r < 0 ? r : 0;
+}
+
+/* The value among those that were handed over before: scripts mostly see the same few. */
+static struct sinsp_chisel_text *find_text(struct sinsp_chisel_field *cf,
+					   const struct sinsp_value *v)
+{
+	const uintptr_t at = (uintptr_t)v->p;
+
+	return &cf->texts[(at >> 3 ^ at >> 8 ^ v->len) % SINSP_CHISEL_TEXTS];
+}
+
+static int is_text(const struct sinsp_chisel_text *t, const struct sinsp_value *v)
+{
+	return t->ref && t->len == v->len && memcmp(t->p, v->p, v->len) == 0;
+}
+
+static void push_new_text(lua_State *L, struct sinsp_chisel_text *t, const struct sinsp_value *v)
+{
+	enum { KEPT_MAX = 256 };
+	const char *p = lua_pushlstring(L, v->p, v->len);
+
+	if (v->len > KEPT_MAX)
+		return;
+	lua_pushvalue(L, -1);
+	if (t->ref)
+		lua_rawseti(L, LUA_REGISTRYINDEX, t->ref);
+	else
+		t->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	t->p = p;
+	t->len = v->len;
+}
+
+void sinsp_chisel_push_value(lua_State *L, struct sinsp_chisel_field *cf,
+			     const struct sinsp_value *v)
+{
+	struct sinsp_asker *a = &chisel_of(L)->asker;
+	struct sinsp_chisel_text *t;
+
+	switch ((enum sinsp_field_type)v->type) {
+	case FIELD_INT:
+		lua_pushinteger(L, v->i);
+		break;
+	case FIELD_UINT:
+	case FIELD_PORT:
+	case FIELD_TIME:
+	case FIELD_DURATION:
+		sinsp_chisel_push_unsigned(L, v->u);
+		break;
+	case FIELD_DOUBLE:
+		lua_pushnumber(L, v->d);
+		break;
+	case FIELD_BOOL:
+		lua_pushboolean(L, v->u != 0);
+		break;
+	case FIELD_STR:
+	case FIELD_PATH:
+		t = find_text(cf, v);
+		if (is_text(t, v)) {
+			lua_rawgeti(L, LUA_REGISTRYINDEX, t->ref);
+			break;
+		}
+		if (is_plain(v)) {
+			push_new_text(L, t, v);
+			break;
+		}
+		__attribute__((fallthrough));
+	default:
+		if (is_shown(cf, v))
+			push_text(L, a, v);
+		else
+			push_captured(L, v);
+	}
+}
