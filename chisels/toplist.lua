@@ -24,12 +24,39 @@
 --               place of the table, if that is empty
 --       nothing a sentence for a capture without what is counted, if `filter` does not say it
 --       top     rows, unless the person says how many (10)
+-- Without of, mean, event and settle all is counted by chisel.counter, and Lua does not run at events.
 local report = require "report"
 
 -- ---- counting ----
 
-local function make_rows(n_keys, values)
-  local rows = {}
+local function has(rows, name)
+  for _, row in ipairs(rows) do
+    if row[name] then return true end
+  end
+  return false
+end
+
+local function needs_lua(spec)
+  return spec.event or spec.settle or has(spec.keys, "of") or has(spec.values, "of") or has(spec.values, "mean")
+end
+
+-- list: rows, with a number for each value, their keys in `key`, and how often something was added in `n`.
+local function host_rows(keys, values)
+  local n_keys, counter = #keys, chisel.counter(keys, values)
+
+  local function list()
+    local rows = counter:rows()
+    for i, row in ipairs(rows) do
+      rows[i] = table.move(row, n_keys + 1, n_keys + #values, 1, {key = row, n = {}})
+    end
+    return rows
+  end
+
+  return {list = list, clear = function() counter:clear() end}
+end
+
+local function lua_rows(n_keys, values)
+  local rows, tree
 
   local function find(at, key)
     for i = 1, n_keys do
@@ -44,8 +71,6 @@ local function make_rows(n_keys, values)
     end
     return at
   end
-
-  local tree = {}
 
   local function row_of(key)
     local row = find(tree, key)
@@ -69,7 +94,8 @@ local function make_rows(n_keys, values)
   end
 
   return {
-    list = rows,
+    list = function() return rows end,
+    clear = function() rows, tree = {}, {} end,
     row_of = row_of,
     count = count,
     add = function(key, i, n) count(row_of(key), i, n) end,
@@ -126,7 +152,7 @@ end
 
 local function one() return 1 end
 
-local function sorted(rows, by, top)
+local function sorted(rows, by, n_keys, top)
   local list = {}
   for _, row in ipairs(rows) do
     if row.shown[by] and row.shown[by] > 0 then list[#list + 1] = row end
@@ -134,7 +160,7 @@ local function sorted(rows, by, top)
   table.sort(list, function(a, b)
     local x, y = a.shown[by], b.shown[by]
     if x ~= y then return x > y end
-    for i = 1, #a.key do -- in an order that does not change
+    for i = 1, n_keys do -- in an order that does not change
       x, y = tostring(a.key[i]), tostring(b.key[i])
       if x ~= y then return x < y end
     end
@@ -160,15 +186,15 @@ end
 return function(spec)
   spec.arg = arguments(spec)
 
-  local columns, widths, counted = {}, {}, nil
+  local columns, widths, counted, in_lua = {}, {}, nil, needs_lua(spec)
   local filter, begin, drawn = nil, nil, false
   local key, row, n_keys = {}, nil, 0 -- of the last event; row nil: not looked up
   local key_handles, key_ofs = {}, {} -- as reader() says
   local whens, handles, ofs, sums = {}, {}, {}, {} -- of values; sums: whether nothing but a sum is kept
 
   local function restart()
-    row, n_keys = nil, #key_handles
-    counted = make_rows(n_keys, spec.values)
+    row = nil
+    counted.clear()
     if spec.restart then spec.restart() end
   end
 
@@ -194,6 +220,8 @@ return function(spec)
     end
     filter = maybe_called(spec.filter, spec.arg)
     if filter and filter ~= "" then chisel.set_filter(filter) end
+    n_keys = #key_handles
+    counted = in_lua and lua_rows(n_keys, spec.values) or host_rows(key_handles, spec.values)
     restart()
     return true
   end
@@ -208,7 +236,7 @@ return function(spec)
   -- Called most of all. Events of one key come in a row, and several values are of one field: neither
   -- is looked up again.
   local n_values, event, field = #spec.values, spec.event, evt.field
-  function on_event()
+  local function count_event()
     if event and not event(add) then return true end
     local known = false
     for i = 1, n_keys do
@@ -235,6 +263,7 @@ return function(spec)
     end
     return true
   end
+  on_event = in_lua and count_event or nil
 
   local function title(now)
     if not sysdig.is_live() then return nil end
@@ -244,7 +273,7 @@ return function(spec)
   local function put(now)
     begin = begin or tonumber(sysdig.get_firstevent_ts())
     if spec.settle then spec.settle(add, now) end
-    local all, by, passed = counted.list, 1, math.max(now - begin, 1)
+    local all, by, passed = counted.list(), 1, math.max(now - begin, 1)
     local note = spec.note and not sysdig.is_live() and spec.note()
     if note then sysdig.log(note, "warning") end
     if note and #all == 0 then return end
@@ -257,7 +286,7 @@ return function(spec)
         row.shown[i] = shown(value, row[i], row.n[i], passed)
       end
     end
-    local rows = sorted(all, by, spec.arg.top)
+    local rows = sorted(all, by, n_keys, spec.arg.top)
     for n, row in ipairs(rows) do
       rows[n] = row.shown
       for i = 1, n_keys do rows[n][#spec.values + i] = row.key[i] end

@@ -133,6 +133,55 @@ subprocess.run(["sh", "-c", "cat %s >/dev/null; exec ls /nonexistent" % name], s
 """
 
 
+# Counts twice, and says how many rows there are, or in what they differ.
+COMPARED = """
+args = {{name = "key", description = "fields"}}
+local handles, kept, order, counter = {}, {}, {}, nil
+local values = {{field = "evt.rawres"}, {field = "evt.latency", max = true}, {count = true},
+                {count = true, when = "evt.is_io_read"}, {field = "proc.fdusage", when = "fd.name"}}
+function on_set_arg(_, value)
+  for name in value:gmatch("[^,]+") do handles[#handles + 1] = chisel.request_field(name) end
+  counter = chisel.counter(handles, values)
+  for _, v in ipairs(values) do
+    v.field, v.when = v.field and chisel.request_field(v.field), v.when and chisel.request_field(v.when)
+  end
+  return true
+end
+local function text(x) return math.type(x) == "float" and ("%.17g"):format(x) or type(x) .. tostring(x) end
+function on_event()
+  local key, row, known = "", {}, #handles == 0
+  for i, h in ipairs(handles) do
+    row[i] = evt.field(h)
+    known = known or row[i] ~= nil
+    key = key .. text(row[i]) .. "\\0"
+  end
+  if not known then return end
+  for i, v in ipairs(values) do
+    local n = 1
+    if v.field then n = evt.field(v.field) end
+    if n and n > 0 and (not v.when or evt.field(v.when)) then
+      if not kept[key] then
+        kept[key] = row
+        order[#order + 1] = row
+      end
+      local to, at = kept[key], #handles + i
+      if not to[at] then to[at] = n elseif v.max then to[at] = math.max(to[at], n) else to[at] = to[at] + n end
+    end
+  end
+end
+function on_capture_end()
+  local rows = counter:rows()
+  for r = 1, math.max(#rows, #order) do
+    for i = 1, #handles + #values do
+      local a, b = (rows[r] or {})[i], (order[r] or {})[i]
+      if text(a) ~= text(b) then print(("row %d, %d: %s, not %s"):format(r, i, text(a), text(b))) end
+    end
+  end
+  print(#rows .. " rows")
+end
+"""
+
+
 def summed(rows):
     sums = collections.Counter()
     for key, n in rows:
@@ -163,6 +212,23 @@ class Judged(Case):
         # They are about something.
         for chisel, n in n_rows.items():
             self.assertTrue(n or not CAPTURES or "containers" in chisel, chisel)
+
+    def test_counter(self):
+        """What chisel.counter counts is what a script counts itself."""
+        keys = ("fd.name", "proc.pid,proc.aname[0]", "fd.cip", "fd.port,fd.l4proto", "evt.is_io_read", "evt.buffer",
+                "evt.rawarg.data", "evt.rawarg.res", "proc.fdusage", "evt.args", "thread.tid,evt.type,evt.res", "fd.net",
+                "evt.rawtime", "evt.arg[1]", "evt.latency,fd.type", "")
+        path = os.path.join(self.dir, "compared.lua")
+        with open(path, "w") as f:
+            f.write(COMPARED)
+        n_rows = collections.Counter()
+        for capture in self.captures:
+            for key in keys:
+                text = self.output(e2e.SAKER, "-r", capture, "-c", path, f"key='{key}'")
+                self.assertRegex(text, r"^\d+ rows$", (key, capture))
+                n_rows[key] += int(text.split()[0])
+        for key in keys:
+            self.assertTrue(n_rows[key] or not CAPTURES, key)
 
     def test_sums(self):
         """sysdig's say nothing of the last second."""
