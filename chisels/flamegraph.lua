@@ -19,7 +19,8 @@ end
 
 function on_event() profile:add() end
 
-local titles = {cpu = "CPU time", off_cpu = "Time off the CPU", page_fault = "Page faults"}
+local titles = {cpu = "CPU time", off_cpu = "Time off the CPU", ["cpu, off_cpu"] = "Time on and off the CPU",
+                page_fault = "Page faults"}
 
 local function share(value, total) return ("%.2f%%"):format(total > 0 and 100 * value / total or 0) end
 

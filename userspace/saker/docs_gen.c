@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes what documents the command line, from the option rows:
- *   docs_gen man TEMPLATE VERSION   the template with its line @OPTIONS@ replaced
+ *   docs_gen man TEMPLATE VERSION   the template with its lines @OPTIONS@ and @PROFILE@ replaced
  *   docs_gen bash                   the completion of bash
  */
 #include <stdio.h>
@@ -39,12 +39,12 @@ static void put_man_row(const struct option_row *row)
 	putchar('\n');
 }
 
-static void put_man_options(void)
+static void put_man_options(const struct option_row *rows)
 {
 	const struct option_row *row;
 
-	for (row = option_rows; row->name; row++) {
-		if (row == option_rows || row->group != row[-1].group)
+	for (row = rows; row->name; row++) {
+		if (rows == option_rows && (row == rows || row->group != row[-1].group))
 			printf(".SS %s\n", option_group_title(row->group));
 		put_man_row(row);
 	}
@@ -55,7 +55,9 @@ static void put_man_line(const char *line, const char *version)
 	const char *at = strstr(line, "@VERSION@");
 
 	if (strcmp(line, "@OPTIONS@\n") == 0)
-		put_man_options();
+		put_man_options(option_rows);
+	else if (strcmp(line, "@PROFILE@\n") == 0)
+		put_man_options(profile_rows);
 	else if (at)
 		printf("%.*s%s%s", (int)(at - line), line, version, at + strlen("@VERSION@"));
 	else
@@ -130,18 +132,18 @@ static void put_bash_others(size_t i)
 	printf(")\n\t\t%s\n\t\treturn\n\t\t;;\n", bash_args[i].offers);
 }
 
-static void put_bash_words(void)
+static void put_bash_words(const struct option_row *rows)
 {
 	const struct option_row *row;
 
 	printf("\tmapfile -t COMPREPLY < <(compgen -W '\n");
-	for (row = option_rows; row->name; row++) {
+	for (row = rows; row->name; row++) {
 		printf("\t\t--%s", row->name);
 		if (row->letter)
 			printf(" -%c", row->letter);
 		putchar('\n');
 	}
-	printf("\t' -- \"$cur\")\n");
+	printf("%s\t' -- \"$cur\")\n", rows == option_rows ? "\t\tprofile\n" : "");
 }
 
 static int put_bash(void)
@@ -165,8 +167,11 @@ static int put_bash(void)
 	}
 	for (size_t i = 0; i < sizeof(bash_args) / sizeof(bash_args[0]); i++)
 		put_bash_others(i);
-	printf("\tesac\n");
-	put_bash_words();
+	printf("\tesac\n"
+	       "\tif [[ ${COMP_WORDS[1]} == profile ]] && ((COMP_CWORD > 1)); then\n");
+	put_bash_words(profile_rows);
+	printf("\t\treturn\n\tfi\n");
+	put_bash_words(option_rows);
 	printf("}\ncomplete -o filenames -F _saker saker\n");
 	return 0;
 }

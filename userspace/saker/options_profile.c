@@ -77,7 +77,8 @@ const struct option_row profile_rows[] = {
 
 /* What the ending of -o FILE says. */
 static const struct ending {
-	const char *ending, *chisel, *second; /* NULL: there is no second one */
+	const char *ending, *chisel;
+	int is_text; /* as on the terminal */
 	int kind; /* enum sinsp_format_kind */
 } endings[] = {
 	{".svg", "flamegraph"},
@@ -85,8 +86,8 @@ static const struct ending {
 	{".pb", "pprof"},
 	{".speedscope.json", "speedscope"},
 	{".perf.txt", "perfscript"},
-	{".json", "folded", NULL, SINSP_FORMAT_JSON},
-	{".txt", "topfuncs", "calltree"},
+	{".json", "folded", 0, SINSP_FORMAT_JSON},
+	{".txt", NULL, 1},
 };
 /* clang-format on */
 
@@ -126,10 +127,17 @@ static int add_chisel(struct options *o, const char *name)
 	return 0;
 }
 
+/* What stands for the functions themselves: where all of it is waiting, what for. */
+static int add_text(struct options *o)
+{
+	const int waits_only = o->profile.off_cpu && !o->sample.period_ns;
+
+	return add_chisel(o, waits_only ? "offcpu" : "topfuncs") ?: add_chisel(o, "calltree");
+}
+
 static int choose_by_ending(struct options *o)
 {
 	const struct ending *e = ending_of(o->output);
-	int err;
 
 	if (!e) {
 		say("%s: what to write there follows from the ending, which is none of .svg, "
@@ -146,14 +154,11 @@ static int choose_by_ending(struct options *o)
 	}
 	if (o->profile.diff)
 		return add_chisel(o, strcmp(e->ending, ".svg") ? "stackdiff" : "flamediff");
-	err = add_chisel(o, e->chisel);
-	return err || !e->second ? err : add_chisel(o, e->second);
+	return e->is_text ? add_text(o) : add_chisel(o, e->chisel);
 }
 
 static int choose_chisels(struct options *o)
 {
-	int err;
-
 	if (o->chisels.n)
 		return 0;
 	if (o->output)
@@ -162,8 +167,7 @@ static int choose_chisels(struct options *o)
 		return 0;
 	if (o->profile.diff)
 		return add_chisel(o, "stackdiff");
-	err = add_chisel(o, o->profile.off_cpu && !o->sample.period_ns ? "offcpu" : "topfuncs");
-	return err ?: add_chisel(o, "calltree");
+	return add_text(o);
 }
 
 static int choose_samples(struct options *o)

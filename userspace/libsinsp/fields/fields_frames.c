@@ -197,7 +197,7 @@ static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	return text_end(t, p) ?: sinsp_asker_keep(a, v);
 }
 
-/* ---- one frame: [N] counts from the innermost, [-N] from the outermost ---- */
+/* ---- one frame: [N] counts from the innermost ---- */
 
 enum { FRAME_FUNCTION, FRAME_MODULE, FRAME_PLACE, FRAME_FILE, FRAME_LINE, FRAME_KIND };
 
