@@ -292,6 +292,18 @@ class Made(unittest.TestCase):
                         r"in_between;very_hot(;put_in_\[i\])?")
             (self.assertGreater if expected else self.assertLessEqual)(got, expected)
 
+    def test_pieces_open_alone(self):
+        base = self.path("piece.scap")
+        p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "--sample", "999", "-G", "1",
+                            "--with-symbols", "-w", base, "evt.type=sample", "--", self.prog, "long"],
+                           capture_output=True, text=True, env={**os.environ, **SESSION})
+        self.assertEqual(p.returncode, 0, p.stderr)
+        last = self.path("last.scap")
+        shutil.copy(base + "1", last)
+        profile("-r", last, "-o", self.path("piece.folded"))
+        stacks = folded(e2e.read_text(self.path("piece.folded")))
+        self.assertGreater(share(stacks, "in_between;very_hot"), 0.8)
+
     def test_diff(self):
         other = self.path("other.scap")
         profile("-F", "999", "-w", other, "--", self.prog, "kernel")

@@ -66,6 +66,24 @@ static char *provenance(const struct take *t, const struct scap *src)
 	return text;
 }
 
+/* What names frames, at the time of the event that it is told for. */
+struct symbols_to {
+	struct take *t;
+	uint64_t ts_ns;
+};
+
+static int put_symbol(void *ctx, const struct ppm_evt_hdr *hdr)
+{
+	const struct symbols_to *to = ctx;
+	const struct scap_evt evt = {.hdr = hdr,
+				     .ts_ns = to->ts_ns,
+				     .true_ns = to->ts_ns,
+				     .type = hdr->type,
+				     .nr = REC_NR_NONE};
+
+	return scap_writer_put(to->t->writer, &evt);
+}
+
 /* A piece opens alone: it says what the ones before it were told of containers. */
 static int put_told(struct take *t, uint64_t ts_ns)
 {
@@ -95,6 +113,7 @@ static int open_piece(struct take *t, const struct scap_state *state, uint64_t t
 		.provenance = t->provenance,
 		.log = say_log,
 	};
+	struct symbols_to to = {t, ts_ns};
 	unsigned int before = say_n_errors();
 	int err = pieces_next(&t->pieces, ts_ns);
 
@@ -102,6 +121,8 @@ static int open_piece(struct take *t, const struct scap_state *state, uint64_t t
 		err = scap_writer_open(&t->writer, t->pieces.path, state, &opts);
 	if (!err)
 		err = put_told(t, ts_ns);
+	if (!err && t->inspector)
+		err = sinsp_code_maps_tell(t->inspector, put_symbol, &to);
 	if (err)
 		say_cause(before, t->pieces.path ?: t->o->write, err);
 	return err;
@@ -236,24 +257,6 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 	if (err)
 		say_cause(say_n_errors(), "cannot print lines", err);
 	return err;
-}
-
-/* At the time of the sample that it is told for. */
-struct symbols_to {
-	struct take *t;
-	uint64_t ts_ns;
-};
-
-static int put_symbol(void *ctx, const struct ppm_evt_hdr *hdr)
-{
-	const struct symbols_to *to = ctx;
-	const struct scap_evt evt = {.hdr = hdr,
-				     .ts_ns = to->ts_ns,
-				     .true_ns = to->ts_ns,
-				     .type = hdr->type,
-				     .nr = REC_NR_NONE};
-
-	return scap_writer_put(to->t->writer, &evt);
 }
 
 /* A piece opens alone: each tells the names that it needs. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program whose time goes where its first argument says: hot, lib A.so B.so, jit, deleted, wait. What
- * a test must know beside that is printed.
+ * A program whose time goes where its first argument says: hot, long, lib A.so B.so, jit, deleted,
+ * wait, kernel. What a test must know beside that is printed.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	} else if (strcmp(what, "kernel") == 0) {
 		read_zeros(400);
 	} else {
-		in_between(400);
+		in_between(strcmp(what, "long") ? 400 : 1600);
 	}
 	fflush(stdout);
 	return 0;

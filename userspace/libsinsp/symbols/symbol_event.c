@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "event_build.h"
 
@@ -57,6 +58,27 @@ int symbol_event_build(void *buf, const struct symbol_told *t)
 	};
 	const int len =
 		scap_evt_build(buf, SYMBOL_EVENT_MAX, EVT_SYMBOL_E, 0, UINT64_MAX, v, P_MAX);
+
+	return len < 0 ? len : 0;
+}
+
+int symbol_map_event_build(void *buf, int64_t pid, const struct sinsp_code_map *map)
+{
+	const struct sinsp_code_id *id = &map->file->id;
+	const struct scap_param path_text = {(const uint8_t *)map->file->path,
+					     (uint32_t)strlen(map->file->path)};
+	const uint64_t length = map->end - map->start;
+	const uint32_t prot = PROT_READ | PROT_EXEC;
+	char path[TEXT_MAX];
+	const struct evt_value v[] = {
+		{&pid, sizeof(pid)},         {&map->start, sizeof(map->start)},
+		{&length, sizeof(length)},   {&map->offset, sizeof(map->offset)},
+		{&prot, sizeof(prot)},       {&id->dev, sizeof(id->dev)},
+		{&id->ino, sizeof(id->ino)}, {&id->ino_gen, id->ino_gen ? sizeof(id->ino_gen) : 0},
+		text(path, &path_text),      {id->build_id, id->build_id_len},
+	};
+	const int len = scap_evt_build(buf, SYMBOL_EVENT_MAX, EVT_MAP_E, 0, (uint64_t)pid, v,
+				       sizeof(v) / sizeof(v[0]));
 
 	return len < 0 ? len : 0;
 }

@@ -27,4 +27,7 @@ int symbol_event_build(void *buf, const struct symbol_told *told);
 /* 0, or -EBADMSG: it is none, or a damaged one. Texts are borrowed from the event. */
 int symbol_event_read(struct symbol_told *told, const struct sinsp_evt *evt);
 
+/* The same of a mapping, as the capture told it before. */
+int symbol_map_event_build(void *buf, int64_t pid, const struct sinsp_code_map *map);
+
 #endif /* SINSP_SYMBOLS_SYMBOL_EVENT_H */

@@ -801,6 +801,27 @@ int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t pi
 	return err;
 }
 
+struct map_teller {
+	sinsp_symbol_fn put;
+	void *ctx;
+	char event[SYMBOL_EVENT_MAX];
+};
+
+static int tell_map(void *ctx, int64_t pid, const struct sinsp_code_map *map)
+{
+	struct map_teller *t = ctx;
+	const int err = symbol_map_event_build(t->event, pid, map);
+
+	return err ? 0 : t->put(t->ctx, (const struct ppm_evt_hdr *)t->event);
+}
+
+int sinsp_code_maps_tell(struct sinsp *s, sinsp_symbol_fn put, void *ctx)
+{
+	struct map_teller t = {.put = put, .ctx = ctx};
+
+	return sinsp_code_maps_each(&s->code_maps, tell_map, &t);
+}
+
 /* The rows of an event's lines; what is no such row ends them. */
 static struct place_lines *take_lines(struct sinsp_symbols *sy, const struct scap_param *text)
 {

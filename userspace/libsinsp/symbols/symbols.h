@@ -53,6 +53,10 @@ typedef int (*sinsp_symbol_fn)(void *ctx, const struct ppm_evt_hdr *hdr);
 int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t piece,
 		       sinsp_symbol_fn put, void *ctx);
 
+/* What each process has mapped, as events: a file that begins now needs them. As
+ * sinsp_symbols_tell. */
+int sinsp_code_maps_tell(struct sinsp *s, sinsp_symbol_fn put, void *ctx);
+
 /* What it did, since the source was opened. */
 struct sinsp_symbols_stats {
 	uint64_t n_frames, n_named; /* asked for; of them with a function */
