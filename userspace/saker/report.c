@@ -144,6 +144,25 @@ static void put_stack_ends(const struct scap_sampler_stats *st, FILE *f)
 	}
 }
 
+static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
+{
+	if (!st->n_processes)
+		return;
+	put(f, "unwind tables",
+	    "%12llu of files, for %llu processes; %.1f MiB of %.0f, made in %.3f s",
+	    (unsigned long long)st->n_tables, (unsigned long long)st->n_processes,
+	    (double)st->used_sz / (1 << 20), (double)st->sz / (1 << 20), seconds(st->build_ns));
+	if (st->n_evicted || st->n_no_room)
+		put(f, "", "%12llu made room for others, %llu found none",
+		    (unsigned long long)st->n_evicted, (unsigned long long)st->n_no_room);
+	if (st->n_unreadable)
+		put(f, "", "%12llu mappings of files that could not be reached, or are damaged",
+		    (unsigned long long)st->n_unreadable);
+	if (st->n_refused)
+		put(f, "", "%12llu mappings left out, for want of room",
+		    (unsigned long long)st->n_refused);
+}
+
 static void put_sampler(const struct report *r, FILE *f)
 {
 	const struct scap_sampler_stats *st = &r->sampler;
@@ -158,6 +177,7 @@ static void put_sampler(const struct report *r, FILE *f)
 		put(f, "ticks missed", "%12llu of %llu", (unsigned long long)st->n_missed,
 		    (unsigned long long)st->n_due);
 	put_stack_ends(st, f);
+	put_unwind(&st->unwind, f);
 	if (st->n_later)
 		put(f, "stacks finished later", "%12llu", (unsigned long long)st->n_later);
 	if (st->n_unsaved)
