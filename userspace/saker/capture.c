@@ -369,8 +369,8 @@ static void show_samples(struct capture *c)
 	struct scap_sampler_stats st;
 
 	if (c->o->profile.on && c->live && !c->stopping && scap_sampler_stats(source(c), &st) == 0)
-		progress_samples(&c->progress,
-				 (clock_now_ns() - c->report.opened_ns) / 1000000000, st.n_samples);
+		progress_samples(&c->progress, (clock_now_ns() - c->report.opened_ns) / 1000000000,
+				 st.n_samples);
 }
 
 /* What is to be looked at now and then, but not at each event. */
@@ -550,7 +550,8 @@ static void tell_start(const struct capture *c)
 {
 	if (c->live && c->o->profile.on && !c->o->command && !c->o->max_ns && isatty(STDERR_FILENO))
 		fputs("saker: sampling; Ctrl-C ends it\n", stderr);
-	else if (c->live && c->o->write && !c->o->command && !c->take.prints && isatty(STDERR_FILENO))
+	else if (c->live && c->o->write && !c->o->command && !c->take.prints &&
+		 isatty(STDERR_FILENO))
 		fprintf(stderr, "saker: writing to %s; Ctrl-C ends the capture\n", c->o->write);
 }
 

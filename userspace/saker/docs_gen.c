@@ -98,9 +98,10 @@ static const struct {
 } bash_args[] = {
 	{"FILE", "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")"},
 	/* Chisels, as they are listed, and files with a folder before them. */
-	{"CHISEL", "mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" -cl 2>/dev/null |\n"
-		 "\t\t\tsed -n 's/^  \\([^ ][^ ]*\\).*/\\1/p')\" -- \"$cur\"\n"
-		 "\t\t\t[[ $cur != */* ]] || compgen -f -- \"$cur\")"},
+	{"CHISEL",
+	 "mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" -cl 2>/dev/null |\n"
+	 "\t\t\tsed -n 's/^  \\([^ ][^ ]*\\).*/\\1/p')\" -- \"$cur\"\n"
+	 "\t\t\t[[ $cur != */* ]] || compgen -f -- \"$cur\")"},
 	{NULL, "COMPREPLY=()"},
 };
 

@@ -7,8 +7,8 @@
 
 #include "config.h"
 #include "fields/nearest.h"
-#include "options_take.h"
 #include "options.h"
+#include "options_take.h"
 #include "pieces.h"
 #include "say.h"
 
