@@ -38,8 +38,15 @@ local function chain(node, list_of)
   return node, table.concat(names, " > ")
 end
 
+-- A terminal would break what is wider than it is.
+local function put_line(width, text)
+  print(width > 0 and report.cut(text, width) or text)
+end
+
 local function put(root)
   local all, least = root.value, root.value * arg.least / 100
+  local width = sysdig.is_tty() and sysdig.get_terminal_info().width or 0
+  put_line(width, ("%6s %9s  %s"):format("TOTAL%", "TOTAL", "CALLS"))
   local function list_of(node)
     local list = {}
     for _, c in pairs(node.by) do list[#list + 1] = c end
@@ -53,8 +60,8 @@ local function put(root)
     for _, c in ipairs(list_of(node)) do
       if c.value < least or depth > arg.depth then break end
       local last, text = chain(c, list_of)
-      print(("%5.1f%% %9s  %s%s"):format(100 * c.value / all, profile:show(c.value),
-                                       ("  "):rep(depth), text))
+      put_line(width, ("%5.1f%% %9s  %s%s"):format(100 * c.value / all, profile:show(c.value),
+                                                 ("  "):rep(depth), text))
       below(last, depth + 1)
     end
   end
