@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes' mappings and their tables: forks, execs, what takes the place of what, room that ends.
+ */
+#include "test_main.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "unwind/unwind_procs.h"
+
+#define PID 0x7ffffff0u /* no process has it: files are found by their names */
+#define SECOND 1000000000ull
+
+static struct unwind_pool *pool;
+static struct unwind_files *files;
+static struct unwind_procs *procs;
+
+static void begin(size_t max_sz)
+{
+	assert_int_equal(unwind_pool_new(&pool, -1, max_sz), 0);
+	assert_int_equal(unwind_files_new(&files, pool), 0);
+	assert_int_equal(unwind_procs_new(&procs, pool, files, -1), 0);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	unwind_procs_free(procs);
+	unwind_files_free(files);
+	unwind_pool_free(pool);
+	procs = NULL;
+	files = NULL;
+	pool = NULL;
+	return 0;
+}
+
+/* Code of @path, NULL: of no file, from @addr on. */
+static void map(uint32_t pid, const char *path, uint64_t addr, uint64_t len, uint64_t ns)
+{
+	struct code_map m = {
+		.pid = pid, .addr = addr, .length = len, .prot = PROT_EXEC, .path = ""};
+	struct stat st;
+
+	if (path) {
+		assert_int_equal(stat(path, &st), 0);
+		m.ino = st.st_ino;
+		m.path = path;
+		m.path_len = strlen(path);
+	}
+	assert_int_equal(unwind_procs_map(procs, &m, ns), 0);
+}
+
+static const struct unwind_map *maps_of(uint32_t pid, uint32_t *n)
+{
+	struct unwind_process p;
+
+	*n = 0;
+	if (unwind_procs_find(procs, &p, pid))
+		return NULL;
+	assert_int_equal(p.gen, p.gen_end);
+	*n = p.n_maps;
+	return (const struct unwind_map *)unwind_pool_at(pool, p.maps);
+}
+
+static void test_what_takes_the_place_of_what(void **state)
+{
+	const struct unwind_map *m;
+	uint32_t n;
+
+	(void)state;
+	begin(8u << 20);
+	assert_int_equal(unwind_procs_exec(procs, PID, 10), 0);
+	map(PID, "/bin/sh", 0x10000, 0x100000, 11);
+	map(PID, NULL, 0x20000, 0x1000, 12); /* in its middle */
+	map(PID, NULL, 0x21000, 0x1000, 13); /* grows that */
+	map(PID, "/bin/sh", 0x500000, 0x1000, 9); /* older than the exec */
+	unwind_procs_publish(procs, 14);
+	m = maps_of(PID, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(m[0].start, 0x10000);
+	assert_int_equal(m[0].end, 0x20000);
+	assert_true(m[0].n_rows > 100);
+	assert_int_equal(m[0].bias, 0x10000);
+	assert_int_equal(m[1].start, 0x20000);
+	assert_int_equal(m[1].end, 0x22000);
+	assert_int_equal(m[1].n_rows, 0);
+	assert_int_equal(m[1].flags, 0);
+	assert_int_equal(m[2].start, 0x22000);
+	assert_int_equal(m[2].end, 0x110000);
+	assert_int_equal(m[2].bias, 0x10000); /* it is the same file, at the same distance */
+	assert_int_equal(m[2].rows, m[0].rows);
+}
+
+static void test_forks_and_execs(void **state)
+{
+	struct unwind_process parent, child;
+	struct unwind_procs_stats st;
+	uint32_t n;
+
+	(void)state;
+	begin(8u << 20);
+	unwind_procs_exec(procs, PID, 10);
+	map(PID, "/bin/sh", 0x10000, 0x10000, 11);
+	unwind_procs_publish(procs, 12);
+	assert_int_equal(unwind_procs_fork(procs, PID + 1, PID, 20), 0);
+	unwind_procs_publish(procs, 21);
+	assert_int_equal(unwind_procs_find(procs, &parent, PID), 0);
+	assert_int_equal(unwind_procs_find(procs, &child, PID + 1), 0);
+	assert_int_equal(parent.maps, child.maps); /* written once */
+	assert_int_not_equal(parent.gen, child.gen);
+	map(PID, NULL, 0x90000, 0x1000, 30); /* the parent's alone */
+	unwind_procs_publish(procs, 31);
+	maps_of(PID, &n);
+	assert_int_equal(n, 2);
+	maps_of(PID + 1, &n);
+	assert_int_equal(n, 1);
+	unwind_procs_exec(procs, PID + 1, 40);
+	unwind_procs_publish(procs, 41);
+	assert_int_equal(unwind_procs_find(procs, &child, PID + 1), -ENOENT);
+	/* A fork that is told late, after the exec. */
+	unwind_procs_fork(procs, PID + 1, PID, 35);
+	unwind_procs_publish(procs, 42);
+	assert_int_equal(unwind_procs_find(procs, &child, PID + 1), -ENOENT);
+	unwind_procs_exit(procs, PID, 50);
+	unwind_procs_exit(procs, PID + 1, 50);
+	unwind_procs_sweep(procs, SECOND / 2); /* samples of them may come */
+	unwind_procs_stats(procs, &st);
+	assert_int_equal(st.n, 2);
+	unwind_procs_sweep(procs, 2 * SECOND);
+	unwind_procs_stats(procs, &st);
+	assert_int_equal(st.n, 0);
+}
+
+/* A file's table is there once, whoever has it; it stays when nobody does. */
+static void test_tables_are_shared(void **state)
+{
+	struct unwind_files_stats st;
+	const struct unwind_map *a, *b;
+	uint64_t n_rows;
+	uint32_t n;
+
+	(void)state;
+	begin(8u << 20);
+	for (uint32_t i = 0; i < 3; i++) {
+		unwind_procs_exec(procs, PID + i, 10);
+		map(PID + i, "/bin/sh", 0x10000 * (i + 1), 0x10000, 11);
+	}
+	unwind_procs_publish(procs, 12);
+	a = maps_of(PID, &n);
+	b = maps_of(PID + 2, &n);
+	assert_int_equal(a->rows, b->rows);
+	unwind_files_stats(files, &st);
+	assert_int_equal(st.n_files, 1);
+	n_rows = st.n_rows;
+	for (uint32_t i = 0; i < 3; i++)
+		unwind_procs_exit(procs, PID + i, 20);
+	unwind_procs_sweep(procs, 2 * SECOND);
+	unwind_files_stats(files, &st);
+	assert_int_equal(st.n_rows, n_rows);
+}
+
+/* One chunk of room, and more tables than fit: the newest gets its own, the least used goes. */
+static void test_room_ends(void **state)
+{
+	static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
+					    "/usr/lib/x86_64-linux-gnu/libc.so.6",
+					    "/usr/bin/perl",
+					    "/bin/bash",
+					    "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+					    "/usr/bin/git"};
+	struct unwind_files_stats st;
+	const struct unwind_map *m;
+	uint64_t now = SECOND;
+	uint32_t last = 0, n;
+	struct stat s;
+
+	(void)state;
+	begin(UNWIND_CHUNK_SZ);
+	for (uint32_t i = 0; i < 6; i++) {
+		if (stat(paths[i], &s))
+			continue;
+		last = PID - i;
+		unwind_procs_exec(procs, last, now);
+		map(last, paths[i], 0x10000, 0x1000000, now + 1);
+		unwind_procs_publish(procs, now + 2);
+		for (int k = 0; k < 20 && unwind_procs_make_room(procs, now + 3); k++)
+			now += SECOND;
+		now += SECOND;
+		/* As news of the mapping again: the process cannot be read anew, being none. */
+		map(last, paths[i], 0x10000, 0x1000000, now);
+		unwind_procs_publish(procs, now);
+	}
+	unwind_files_stats(files, &st);
+	if (!st.n_no_room)
+		skip(); /* too few of these files are here */
+	assert_true(st.n_evicted > 0);
+	assert_true(unwind_pool_used(pool) <= UNWIND_CHUNK_SZ);
+	m = maps_of(last, &n);
+	assert_int_equal(n, 1);
+	assert_true(m->n_rows > 0);
+	assert_int_equal(m->flags, 0);
+	/* Whose table went is told, and not led to what lies there now. */
+	for (uint32_t i = 0, none = 0; i <= 6; i++) {
+		if (i == 6) {
+			assert_true(none > 0);
+			break;
+		}
+		m = maps_of(PID - i, &n);
+		none += m && m->flags == UNWIND_MAP_F_NO_TABLE && !m->n_rows;
+	}
+}
+
+/* Places are given out again, but not at once; neighbours become one. */
+static void test_pool(void **state)
+{
+	int64_t a, b, c;
+
+	(void)state;
+	assert_int_equal(unwind_pool_new(&pool, -1, UNWIND_CHUNK_SZ), 0);
+	a = unwind_pool_take(pool, UNWIND_CHUNK_WORDS / 2);
+	b = unwind_pool_take(pool, UNWIND_CHUNK_WORDS / 2);
+	assert_true(a >= 0 && b >= 0 && a != b);
+	assert_int_equal(unwind_pool_take(pool, 1), -ENOSPC);
+	assert_int_equal(unwind_pool_take(pool, UNWIND_CHUNK_WORDS + 1), -EINVAL);
+	unwind_pool_give(pool, (uint32_t)b, UNWIND_CHUNK_WORDS / 2, SECOND);
+	unwind_pool_give(pool, (uint32_t)a, UNWIND_CHUNK_WORDS / 2, SECOND);
+	assert_int_equal(unwind_pool_used(pool), 0);
+	unwind_pool_settle(pool, SECOND + 1000);
+	assert_int_equal(unwind_pool_take(pool, 1), -ENOSPC);
+	unwind_pool_settle(pool, 2 * SECOND);
+	c = unwind_pool_take(pool, UNWIND_CHUNK_WORDS);
+	assert_true(c >= 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_what_takes_the_place_of_what, end),
+		cmocka_unit_test_teardown(test_forks_and_execs, end),
+		cmocka_unit_test_teardown(test_tables_are_shared, end),
+		cmocka_unit_test_teardown(test_room_ends, end),
+		cmocka_unit_test_teardown(test_pool, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
