@@ -25,7 +25,6 @@ static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 {
 	struct pt_regs *regs = user_regs(task);
 	u64 id = 0;
-	u32 n;
 
 	walk_user(w, task, sampler_cfg.depth);
 	count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
@@ -34,8 +33,8 @@ static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 		if (id)
 			w->end = STACK_END_DEFERRED;
 	}
-	n = id ? 0 : w->n;
-	put_frames(r, w, w->frames, n, STACK_USER_MAX);
+	/* What is there now counts if the whole stack never comes. */
+	put_frames(r, w, w->frames, w->n, STACK_USER_MAX);
 	put_u8(r, w->end);
 	put_u64_when(r, w, regs, regs ? regs->ip : 0);
 	put_u64_when(r, w, regs, regs ? regs->sp : 0);

@@ -675,7 +675,7 @@ static void test_off_cpu(void **state)
 	struct sample s;
 	struct run r;
 	size_t at = 0;
-	int n = 0;
+	int n = 0, n_waits = 0;
 	pid_t pid = child_of(sleeps, 5);
 
 	(void)state;
@@ -686,9 +686,12 @@ static void test_off_cpu(void **state)
 		assert_int_equal(s.tid, pid);
 		assert_int_equal(number(&s, SAMPLE_P_REASON), SAMPLE_OFF_CPU);
 		assert_true(number(&s, SAMPLE_P_WEIGHT) >= o.off_min_ns);
-		if ((!is_call(&s, SYS_clock_nanosleep) && !is_call(&s, SYS_nanosleep)) ||
-		    number(&s, SAMPLE_P_STATE) != 1) /* or it had to wait for a CPU in the call */
+		if (!is_call(&s, SYS_clock_nanosleep) && !is_call(&s, SYS_nanosleep))
 			continue;
+		if (number(&s, SAMPLE_P_STATE) != 1) {
+			n_waits++; /* for a CPU, maybe until the pause was over */
+			continue;
+		}
 		assert_true(number(&s, SAMPLE_P_WEIGHT) >= PAUSE_NS);
 		assert_int_equal(number(&s, SAMPLE_P_WAKER), 0); /* a timer's interrupt */
 		assert_string_equal((const char *)s.ps.v[SAMPLE_P_WAKER_COMM].p, "interrupt");
@@ -696,7 +699,7 @@ static void test_off_cpu(void **state)
 		assert_true(n_frames(&s) > 0);
 		n++;
 	}
-	assert_int_equal(n, 5);
+	assert_true(n > 0 && n <= 5 && n + n_waits >= 5);
 	close_run(&r);
 }
 
@@ -783,7 +786,9 @@ __attribute__((noinline)) static uint64_t wide(uint64_t n)
 
 static void on_shared_stack(void)
 {
-	wide(20);
+	volatile uint64_t depth = 20; /* unknown to the compiler, which else makes copies of wide */
+
+	wide(depth);
 }
 
 static void is_paged_out(uint64_t arg)
