@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Who calls whom and how long that takes, as a tree: each line is a function with its share of the time of all samples, below the one that called it. Branches of less than a percent are left out; a chain of functions that call nothing else is one line."
+description = "Who calls whom and how long that takes, as a tree: each line is a function with its share of the time of all samples, below the one that called it. Branches of less than a percent are left out; a chain of functions that call nothing else is one line. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Show sampled stacks as a tree of calls"
 category = "Performance"
 
@@ -69,7 +69,7 @@ local function put(root)
 end
 
 function on_capture_end()
+  if profile:is_empty() then return end
   if report.is_json() then return profile:print_json() end
-  local root = profile:tree()
-  if root.n > 0 then put(root) end
+  put(profile:tree())
 end

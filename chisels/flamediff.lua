@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "A flame graph of the second of two captures, coloured by what changed since the first: red has a larger share of all samples than before, blue a smaller one, and the stronger the colour the more. saker profile --diff A B -o FILE.svg, or saker -r A -r B -c flamediff."
+description = "A flame graph of the second of two captures, coloured by what changed since the first: red has a larger share of all samples than before, blue a smaller one, and the stronger the colour the more. saker profile --diff A B -o FILE.svg, or saker -r A -r B -c flamediff. Samples are recorded with saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Draw what changed between two captures with samples"
 category = "Performance"
 
@@ -23,6 +23,7 @@ local legend = {{text = "grew", fill = "hsl(4,85%,68%)"}, {text = "shrank", fill
                 {text = "as before", fill = "hsl(40,12%,88%)"}}
 
 function on_capture_end()
+  if pair.is_empty() then return end
   if report.is_json() then return pair.after:print_json() end
   local before, after = pair.before:total(), pair.after:total()
   local root = pair.before:tree(pair.after:tree(), "before")

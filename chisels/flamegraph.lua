@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Where samples say that time goes, as a flame graph: an SVG file that a browser opens, also without a network. A frame is as wide as its share, on top of what called it; a click on it shows what is above it alone, and search marks frames and says what share they have together. Redirect it to a file, or give saker profile -o FILE.svg."
+description = "Where samples say that time goes, as a flame graph: an SVG file that a browser opens, also without a network. A frame is as wide as its share, on top of what called it; a click on it shows what is above it alone, and search marks frames and says what share they have together. Redirect it to a file, or give saker profile -o FILE.svg. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Draw a flame graph of sampled stacks"
 category = "Performance"
 
@@ -33,9 +33,10 @@ local function where(frame)
 end
 
 function on_capture_end()
+  if profile:is_empty() then return end
   if report.is_json() then return profile:print_json() end
   local root, total = profile:tree(), profile:total()
-  local seconds = profile.first and (profile.last - profile.first) / 1e9 or 0
+  local seconds = (profile.last - profile.first) / 1e9
   local what = profile:what()
   local subtitle = ("%d samples in %.1f s"):format(profile.n, seconds)
   if profile:is_time() then subtitle = subtitle .. ", " .. report.time(total) .. " together" end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Sampled stacks as folded lines: process, functions from the outermost to the innermost with semicolons between, and nanoseconds, or samples where they stand for no time. _[k] is behind functions of the kernel, _[i] behind inlined ones, _[j] behind code made at run time. flamegraph.pl, inferno and speedscope read it."
+description = "Sampled stacks as folded lines: process, functions from the outermost to the innermost with semicolons between, and nanoseconds, or samples where they stand for no time. _[k] is behind functions of the kernel, _[i] behind inlined ones, _[j] behind code made at run time. flamegraph.pl, inferno and speedscope read it. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Print sampled stacks as folded lines, for flame graphs"
 category = "Performance"
 
@@ -17,6 +17,7 @@ end
 function on_event() profile:add() end
 
 function on_capture_end()
+  if profile:is_empty() then return end
   if report.is_json() then return profile:print_json() end
   local sums, order, value = {}, {}, profile:value()
   for _, s in ipairs(profile:list()) do

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "What threads waited for while they were off the CPU: the function of the program that led to it, the system call, how they waited and who woke them. Of samples that --sample-on off_cpu, or saker profile --off-cpu, took."
+description = "What threads waited for while they were off the CPU: the function of the program that led to it, the system call, how they waited and who woke them. Of samples that --sample-on off_cpu, or saker profile --off-cpu, took: saker profile --off-cpu -w FILE."
 short_description = "Show what threads wait for, and who wakes them"
 category = "Performance"
 
 local report = require "report"
+local stacks = require "stacks"
 
 local arg = report.args {
   {name = "top", default = 20, argtype = "int", check = report.whole(1), description = "So many rows"},
@@ -62,6 +63,7 @@ function on_event()
 end
 
 function on_capture_end()
+  if #rows == 0 then return stacks.tell_none(true) end
   table.sort(rows, function(a, b)
     if a[1] ~= b[1] then return a[1] > b[1] end
     return (a[8] or "") < (b[8] or "")

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Sampled stacks as perf script prints them: a line for each sample with process, thread, CPU, time, nanoseconds and event, and below it a line for each frame. Firefox Profiler, speedscope, FlameScope and stackcollapse-perf.pl read it."
+description = "Sampled stacks as perf script prints them: a line for each sample with process, thread, CPU, time, nanoseconds and event, and below it a line for each frame. Firefox Profiler, speedscope, FlameScope and stackcollapse-perf.pl read it. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Print samples with their stacks as perf script does"
 category = "Performance"
 
 local report = require "report"
+local stacks = require "stacks"
 
 local arg = report.args {}
-local fields = {}
+local fields, n = {}, 0
 
 function on_init()
   chisel.set_filter("evt.type=sample")
@@ -21,6 +22,7 @@ end
 local events = {cpu = "cpu-clock", off_cpu = "off-cpu", page_fault = "page-faults"}
 
 function on_event()
+  n = n + 1
   local s, ns = evt.get_ts()
   local weight, reason = evt.field(fields.weight) or 0, evt.field(fields.reason) or "cpu"
   local comm = evt.field(fields.comm) or "?"
@@ -33,4 +35,8 @@ function on_event()
   print(("%s %d/%d [%03d] %d.%09d: %d %s:\n%s"):format(
     comm, evt.field(fields.pid) or 0, evt.field(fields.tid) or 0, evt.get_cpuid(), s, ns,
     weight > 0 and weight or 1, events[reason] or reason, evt.field(fields.text) or ""))
+end
+
+function on_capture_end()
+  if n == 0 then stacks.tell_none() end
 end

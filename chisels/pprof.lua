@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Sampled stacks as a profile for pprof (profile.proto, not compressed): go tool pprof -http=: FILE. Redirect it to a file, or give saker profile -o FILE.pb.gz."
+description = "Sampled stacks as a profile for pprof (profile.proto, not compressed): go tool pprof -http=: FILE. Redirect it to a file, or give saker profile -o FILE.pb.gz. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Make a pprof profile of sampled stacks"
 category = "Performance"
 
@@ -10,6 +10,10 @@ local arg = report.args {}
 local profile
 
 function on_init()
+  if sysdig.is_tty() and not report.is_json() then
+    io.stderr:write("saker: pprof: a profile is no text for a terminal: redirect it to a file, or use saker profile -o FILE.pb.gz\n")
+    return false
+  end
   profile = stacks.new {source = true}
   return true
 end
@@ -119,6 +123,7 @@ end
 local types = {cpu = "cpu", off_cpu = "off-cpu"}
 
 function on_capture_end()
+  if profile:is_empty() then return end
   if report.is_json() then return profile:print_json() end
   local is_time, type = profile:is_time(), types[profile:what()] or "time"
   out[1] = value_type(1, "samples", "count")
@@ -127,10 +132,8 @@ function on_capture_end()
     local message = sample(s, is_time) -- which puts what it names before itself
     out[#out + 1] = message
   end
-  if profile.first then
-    out[#out + 1] = number(9, profile.first) .. number(10, profile.last - profile.first)
-  end
-  if is_time and profile.n > 0 then
+  out[#out + 1] = number(9, profile.first) .. number(10, profile.last - profile.first)
+  if is_time then
     out[#out + 1] = value_type(11, type, "nanoseconds") .. number(12, profile.ns // profile.n)
     out[#out + 1] = number(14, str(type))
   end

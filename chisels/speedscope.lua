@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Sampled stacks as a file that speedscope.app opens: one profile of all processes, and one of each."
+description = "Sampled stacks as a file that speedscope.app opens: one profile of all processes, and one of each. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Make a speedscope profile of sampled stacks"
 category = "Performance"
 
@@ -86,6 +86,7 @@ local function by_process()
 end
 
 function on_capture_end()
+  if profile:is_empty() then return end
   if report.is_json() then return profile:print_json() end
   local profiles, lists, names = {}, by_process()
   profiles[1] = made(arg.name, profile:list(), true)

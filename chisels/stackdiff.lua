@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "What changed between two captures with sampled stacks, of which the first one named is the one before: functions by how much their share of all samples grew (+) or shrank (-), themselves and with what they call. Shares are compared, since two captures never have the same length. saker profile --diff A B, or saker -r A -r B -c stackdiff."
+description = "What changed between two captures with sampled stacks, of which the first one named is the one before: functions by how much their share of all samples grew (+) or shrank (-), themselves and with what they call. Shares are compared, since two captures never have the same length. saker profile --diff A B, or saker -r A -r B -c stackdiff. Samples are recorded with saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Compare the functions of two captures with samples"
 category = "Performance"
 
@@ -54,6 +54,7 @@ local function rows_of()
 end
 
 function on_capture_end()
+  if pair.is_empty() then return end
   local rows = rows_of()
   report.put_once(columns, table.move(rows, 1, math.min(#rows, arg.top), 1, {}))
 end

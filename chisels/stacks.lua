@@ -60,6 +60,22 @@ function profile_class:add()
   return s
 end
 
+-- What to do when there was no sample. off_cpu: of those off the CPU.
+local HOW = "no samples%s: record some with \"saker profile%s -w FILE\", or \"saker -w FILE %s\""
+local HOW_LIVE = "no samples%s: nothing of what was asked for ran, or this was neither \"saker profile%s\" nor with %s"
+function stacks.tell_none(off_cpu)
+  local how = sysdig.is_live() and HOW_LIVE or HOW
+  sysdig.log(off_cpu and how:format(" off the CPU", " --off-cpu", "--sample-on off_cpu")
+             or how:format("", "", "--sample 99"), "warning")
+end
+
+-- Whether there is nothing to show, which it says.
+function profile_class:is_empty()
+  if self.n > 0 then return false end
+  stacks.tell_none()
+  return true
+end
+
 -- ---- frames ----
 
 local function base_name(path) return path:match("[^/]*$") end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Functions by the time that samples found them on the CPU, or off it: SELF is the function itself, TOTAL with what it called, whatever that was. A function that calls itself is counted once a sample."
+description = "Functions by the time that samples found them on the CPU, or off it: SELF is the function itself, TOTAL with what it called, whatever that was. A function that calls itself is counted once a sample. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Show the functions that take the most time"
 category = "Performance"
 
@@ -35,6 +35,7 @@ end
 local function base_name(path) return path:match("[^/]*$") end
 
 function on_capture_end()
+  if profile:is_empty() then return end
   local kind = profile:is_time() and "time" or "number"
   local columns = {
     {title = "SELF%", name = "self_percent", kind = "percent"},
