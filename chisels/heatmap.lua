@@ -54,12 +54,14 @@ return function(spec)
   local row, counts, n_empty = nil, {}, 0
   local has_scale, has_legend = false, true
 
+  -- A mark for which the one before leaves no room is left out.
   local function scale()
-    local text = (" "):rep(width + 16)
+    local text = (" "):rep(MARGIN)
     for _, mark in ipairs(spec.marks(width, period_ns)) do
-      text = text:sub(1, mark[1] - 1) .. "|" .. mark[2] .. text:sub(mark[1] + 1 + #mark[2])
+      local gap = MARGIN + mark[1] - 1 - #text
+      if gap >= 0 then text = text .. (" "):rep(gap) .. "|" .. mark[2] end
     end
-    return (" "):rep(MARGIN) .. text:match("^(.-) *$")
+    return text
   end
 
   local function put_json()
