@@ -18,7 +18,7 @@ local function check_levels(value)
 end
 
 local arg = report.args {
-  {name = "levels", default = {"process", "thread", "call", "file"}, check = check_levels,
+  {name = "levels", default = {"process", "call"}, check = check_levels,
    description = "What a stack is made of, from its bottom: process,thread,call,file"},
 }
 
