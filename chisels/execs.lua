@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Programs that are started: when, by whom, for how long, and how they ended; at the end of the capture the tree of them. On a terminal a line comes with each beginning and end, too. STATUS is what the program returned, or the signal that ended it; ? if its end was not seen; 'exec' if the process went on as another program, which is the next line of that process. A process that runs no program of its own is '(fork)'. Who was there before the capture has no START; what had not ended is 'running'."
+description = "Programs that are started: when, by whom, for how long, and how they ended; at the end of the capture the tree of them. On a terminal a line comes with each beginning and end, too. STATUS is what the program returned, or the signal that ended it; ? if its end was not seen; 'exec' if the process went on as another program, which is the next line of that process. A process that runs no program of its own is '(fork)'. What had not ended is 'running'; who was there before the capture and began no program in it has no STATUS."
 short_description = "Show programs as they start and end, and the tree of them"
 category = "System State"
 
@@ -15,8 +15,15 @@ local arg = report.args {
 
 local DEEPEST = 40 -- what is further down in the tree is not shown further to the right
 
+-- Who is older than a day has a date.
+local DAY = 86400 * 1000000000
+report.kinds.start = {show = function(ns)
+  if tonumber(sysdig.get_lastevent_ts()) - ns < DAY then return report.clock(ns) end
+  return os.date("%Y-%m-%d", ns // 1000000000)
+end}
+
 local columns = {
-  {"START", name = "start", kind = "clock"},
+  {"START", name = "start", kind = "start"},
   {"DURATION", name = "duration", kind = "time"},
   {"STATUS", name = "status"},
   {"PID", name = "pid", kind = "number"},
@@ -140,11 +147,13 @@ end
 local function on_end(now, pid)
   local entry = running[pid]
   if not entry then
-    local age, ppid = evt.field(fields.age), evt.field(fields.ppid)
+    local ppid = evt.field(fields.ppid)
     entry = add {pid = pid, ppid = ppid, parent = running[ppid or 0], program = evt.field(fields.program),
-                 start = age and now - age, was_before = true, is_exec = true}
+                 is_exec = true}
     running[pid] = entry
   end
+  local age = evt.field(fields.age)
+  entry.start = entry.start or age and now - age -- who was there before
   entry.stop = now
   local others = evt.field(fields.threads) or 0
   if evt.field(fields.is_main) then
@@ -166,6 +175,11 @@ local function on_end(now, pid)
   tell(entry, "end", entry.signal and "red" or entry.code ~= 0 and "yellow" or nil)
 end
 
+function on_capture_start()
+  if stream then stream() end
+  return true
+end
+
 function on_event()
   local pid = evt.field(fields.pid)
   if not pid then return true end
@@ -181,6 +195,15 @@ function on_event()
 end
 
 -- ---- the tree ----
+
+-- Of those that were there before and still are, the table of threads knows when they started.
+local function find_starts()
+  local threads = sysdig.get_thread_table_nofds()
+  for pid, entry in pairs(running) do
+    local started = threads[pid] and threads[pid].clone_ts or 0
+    if not entry.start and started > 0 then entry.start = started end
+  end
+end
 
 local function tree_rows(now)
   local children, roots, rows = {}, {}, {}
@@ -199,10 +222,9 @@ local function tree_rows(now)
   for i = #roots, 1, -1 do stack[#stack + 1] = {roots[i], 0} end
   while #stack > 0 do
     local entry, depth = table.unpack(table.remove(stack))
-    local known = entry.start and not entry.was_before
     local stop = entry.stop or not entry.is_lost and now or nil
     local row = {
-      known and entry.start or nil,
+      entry.start,
       entry.start and stop and stop - entry.start or nil,
       entry.from_before and "" or entry.status or "running", entry.pid,
       ("  "):rep(math.min(depth, DEEPEST)) .. (entry.program or "-") ..
@@ -222,8 +244,9 @@ function on_capture_end(s, ns)
     end
     return
   end
-  if last == 0 then return end
+  if last == 0 then return report.put_nothing("no programs started or ended") end
   if stream then print("") end
+  find_starts()
   for _, line in ipairs(report.lines(columns, tree_rows(s * 1000000000 + ns), {})) do print(line) end
   if first > 1 then print(("%d older ones are left out: keep=N keeps more"):format(first - 1)) end
 end
