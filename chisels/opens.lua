@@ -7,9 +7,12 @@ local report = require "report"
 
 local error_name, opened, given
 
--- Names of flags begin with O_, which says nothing here.
+-- Names of flags begin with O_, which says nothing here. O_F_CREATED is not one that the caller gave: the
+-- kernel tells by it that the file was not there before.
 local function flags(text)
-  return text and text ~= "<NA>" and text:gsub("O_", "") or nil
+  if not text or text == "<NA>" then return nil end
+  if report.is_json() then return (text:gsub("O_", "")) end
+  return (text:gsub("|?O_F_CREATED", ""):gsub("^|", ""):gsub("O_", ""))
 end
 
 -- Of a file that is not known by more, what the kernel or the caller called it.
@@ -18,6 +21,7 @@ local function path(name)
 end
 
 require "eventlog" {
+  nothing = "no files were opened that are asked for",
   -- Of a request to io_uring, its completion tells.
   filter = function(arg)
     return "(evt.type in (open, openat, openat2, creat, open_by_handle_at) and evt.dir=< or " ..
@@ -44,7 +48,7 @@ require "eventlog" {
     {"MODE", "evt.rawarg.mode", name = "mode", width = 4, of = function(mode)
       return mode and mode > 0 and ("%04o"):format(mode) or nil
     end},
-    {"FLAGS", "evt.arg.flags", name = "flags", width = 14, of = flags},
+    {"FLAGS", "evt.arg.flags", name = "flags", width = 26, of = flags},
     {"PATH", "fd.name", name = "path", of = path},
     {nil, "evt.res", name = "error", of = function(name) return name ~= "SUCCESS" and name or nil end},
   },
