@@ -26,7 +26,7 @@ local arg = report.args {
   report.color_arg,
 }
 
-local fields, put = {}, nil
+local fields, put, finish = {}, nil, nil
 local asked, oldest, newest = {}, 1, 0 -- questions under way: by key, and in their order
 local queue = {}
 local streams = bounded(1000) -- what came of a TCP connection in one direction: {data, skip}
@@ -44,7 +44,7 @@ function on_init()
   chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres>0 and fd.l4proto in (udp, tcp) and " ..
                      "fd.port in (%s)"):format(arg.port))
   chisel.set_interval_s(1)
-  put = report.event_stream {
+  put, finish = report.event_stream {
     {"TIME", name = "time", kind = "clock", width = 12},
     {"PID", name = "proc.pid", kind = "number", width = 7},
     {"PROCESS", name = "proc.name", width = 15},
@@ -169,6 +169,11 @@ local function on_stream(data, n)
   streams.put(key, s)
 end
 
+function on_capture_start()
+  put()
+  return true
+end
+
 function on_event()
   local field = evt.field
   local data, n = field(fields.data), field(fields.len)
@@ -200,4 +205,5 @@ end
 
 function on_capture_end()
   forget_old(math.maxinteger)
+  finish("no DNS messages")
 end

@@ -11,6 +11,7 @@
 --       color    function(values by name, arguments) -> name of a colour, or nil
 --       wants    function(values by name, arguments) -> whether there is to be a line
 --       snaplen  bytes to keep of buffers while live
+--       nothing  a sentence for a capture in which there is none, if `filter` does not say it
 --       saves    the events around each line can be saved to a file: excerpt.lua
 local report = require "report"
 
@@ -20,7 +21,8 @@ return function(spec)
   if excerpt then table.move(excerpt.args, 1, #excerpt.args, #rows + 1, rows) end
   rows[#rows + 1] = report.color_arg
   local arg = report.args(rows)
-  local columns, handles, splits, put = {}, {}, nil, nil
+  local columns, handles, splits, filter = {}, {}, nil, nil
+  local put, finish
 
   function on_init()
     if excerpt and not excerpt.init(arg) then return false end
@@ -31,9 +33,14 @@ return function(spec)
       if c.splits then splits = i end
       handles[i] = c[2] and chisel.request_field(c[2]) or false
     end
-    local filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
+    filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
     if filter then chisel.set_filter(filter) end
-    put = report.stream(columns)
+    put, finish = report.stream(columns)
+    return true
+  end
+
+  function on_capture_start()
+    put()
     return true
   end
 
@@ -64,5 +71,8 @@ return function(spec)
     return true
   end
 
-  if excerpt then on_capture_end = excerpt.save end
+  function on_capture_end()
+    finish(spec.nothing, filter)
+    if excerpt then excerpt.save() end
+  end
 end

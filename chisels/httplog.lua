@@ -22,7 +22,7 @@ local columns = report.with_container {
 }
 for _, c in ipairs(columns) do c.title, c.name = c[1], c[2] end
 
-local put
+local put, finish
 
 local function color(status)
   if not status or status >= 500 then return "red" end
@@ -38,7 +38,12 @@ end
 
 function on_init()
   http.init()
-  put = report.stream(columns)
+  put, finish = report.stream(columns)
+  return true
+end
+
+function on_capture_start()
+  put()
   return true
 end
 
@@ -49,4 +54,5 @@ end
 
 function on_capture_end()
   http.rest(done)
+  finish("no HTTP requests")
 end

@@ -6,6 +6,7 @@ category = "System State"
 local snapshot = require "snapshot"
 
 snapshot.chisel {
+  nothing = "no open files",
   columns = {
     {"COMMAND", name = "proc.name", of = function(e) return e.thread.comm end},
     {"PID", name = "proc.pid", kind = "number", of = function(e) return e.thread.pid end},

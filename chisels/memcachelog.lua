@@ -31,7 +31,7 @@ local columns = report.with_container {
 }
 for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
 
-local handles, put = {}, nil
+local handles, put, finish = {}, nil, nil
 local pending = bounded(50000) -- by connection: the request that waits for its answer
 
 function on_init()
@@ -42,7 +42,7 @@ function on_init()
   } do handles[name] = chisel.request_field(field) end
   chisel.set_filter("evt.dir=< and evt.is_io=true and evt.rawres>0 and fd.type in (ipv4, ipv6, unix)")
   sysdig.set_snaplen(1000)
-  put = report.stream(columns)
+  put, finish = report.stream(columns)
   return true
 end
 
@@ -77,6 +77,11 @@ local function done(r)
   put(row, colors[r.answer])
 end
 
+function on_capture_start()
+  put()
+  return true
+end
+
 function on_event()
   local data, dir = evt.field(handles.data), evt.field(handles.dir)
   if not data then return true end
@@ -100,3 +105,5 @@ function on_event()
   end
   return true
 end
+
+function on_capture_end() finish("no memcached requests") end

@@ -25,6 +25,7 @@ local function state(file)
 end
 
 snapshot.chisel {
+  nothing = "no connections",
   columns = {
     {"PROTO", name = "fd.l4proto", of = function(e) return e.file.l4proto end},
     {"LOCAL", name = "local", whole = true, of = function(e) return address(e.here) end},

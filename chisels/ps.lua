@@ -19,6 +19,8 @@ end
 local function kilobytes(n) return n and n > 0 and n * 1024 or nil end
 
 snapshot.chisel {
+  nothing = "no processes",
+  cuts = true,
   columns = {
     {"PID", name = "proc.pid", kind = "number", of = function(e) return e.thread.pid end},
     {"PPID", name = "proc.ppid", kind = "number", of = function(e) return e.thread.ptid end},
@@ -27,7 +29,7 @@ snapshot.chisel {
     {"VIRT", name = "virt", kind = "bytes", of = function(e) return kilobytes(e.thread.vmsize_kb) end},
     {"RES", name = "res", kind = "bytes", of = function(e) return kilobytes(e.thread.vmrss_kb) end},
     {"STARTED", name = "started", of = function(e) return started(e.thread.clone_ts) end},
-    {"NAME", name = "proc.name", of = function(e) return e.thread.comm end},
+    {"NAME", name = "proc.name", most = 15, of = function(e) return e.thread.comm end},
     {"COMMAND", name = "command", of = function(e) return command(e.thread) end},
   },
   entries = function(filter)

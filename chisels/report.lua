@@ -21,7 +21,7 @@ local byte_units = {"", "K", "M", "G", "T"}
 function report.bytes(n) return scaled(n, byte_units, 1024) end
 
 -- The largest unit in which there is something before the point.
-local time_units = {{3600e9, "h"}, {60e9, "m"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}
+local time_units = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}
 function report.time(ns)
   for _, unit in ipairs(time_units) do
     if math.abs(ns) >= unit[1] then return ("%.2f%s"):format(ns / unit[1], unit[2]) end
@@ -115,7 +115,7 @@ local function cells_of(columns, row)
   local cells = {}
   for i, column in ipairs(columns) do
     local text = show(column, row[i])
-    cells[i] = i < #columns and not column.whole and report.cut(text, LONGEST) or text
+    cells[i] = i < #columns and not column.whole and report.cut(text, column.most or LONGEST) or text
   end
   return cells
 end
@@ -219,10 +219,12 @@ local function put_objects(columns, rows, time)
   io.flush()
 end
 
--- A table that is as long as it is, also on a terminal.
-function report.put_once(columns, rows)
+-- A table that is as long as it is, also on a terminal; with `cuts` no line of it is wider than that.
+function report.put_once(columns, rows, cuts)
   if report.is_json() then return put_objects(columns, rows) end
-  io.write(table.concat(report.lines(columns, rows, {}), "\n"), "\n")
+  local lines, width = report.lines(columns, rows, {}), cuts and sysdig.get_terminal_info().width or 0
+  for i = 1, width > 0 and #lines or 0 do lines[i] = report.cut(lines[i], width) end
+  io.write(table.concat(lines, "\n"), "\n")
 end
 
 -- One table that takes the place of the one before. time: its end, in nanoseconds, in the JSON of live
@@ -241,11 +243,22 @@ function report.put(columns, rows, widths, title, time, total)
   report.draw(lines)
 end
 
+-- Says that a capture has nothing of what was asked for: what that is, or what its events had to be like.
+function report.put_nothing(what, filter)
+  if report.is_json() or sysdig.is_live() and not sysdig.is_tty() then return end
+  local both = {}
+  for _, f in ipairs {filter or "", sysdig.get_filter()} do
+    if f ~= "" then both[#both + 1] = f end
+  end
+  print(what or "no events match " .. table.concat(both, ", and "))
+end
+
 -- ---- lines as they come ----
 
--- A function that prints one row, in a colour if one is given, the head before the first one. Columns
--- have a `width` each; a longer value moves the rest of its own line only. Those without a title are
--- for JSON alone.
+-- Two functions. The first prints one row, in a colour if one is given, and the head before the first one;
+-- without a row only the head, where people wait for what comes. The other, for the end, is put_nothing
+-- if there was no row. Columns have a `width` each; a longer value moves the rest of its own line only.
+-- Those without a title are for JSON alone.
 function report.stream(columns)
   local shown, from, widths, head = {}, {}, {}, {}
   for i, column in ipairs(columns) do
@@ -255,18 +268,24 @@ function report.stream(columns)
       widths[n] = math.max(column.width or 0, width_of(column.title))
     end
   end
-  local names, has_head = names_of(columns), false
+  local names, has_head, n = names_of(columns), false, 0
+  local function finish(what, filter)
+    if n == 0 then report.put_nothing(what, filter) end
+  end
   return function(row, color)
+    if row then n = n + 1 end
+    if not row and not report.redraws() then return end
     if report.is_json() then
       print_object(names, row)
       return
     end
     if not has_head then print((line(shown, widths, head))) end
     has_head = true
+    if not row then return end
     local cells = {}
     for n, column in ipairs(shown) do cells[n] = show(column, row[from[n]]) end
     print(report.paint(color, (line(shown, widths, cells))))
-  end
+  end, finish
 end
 
 -- Where the container belongs with -pc: behind the first column.
@@ -283,13 +302,14 @@ function report.event_stream(columns)
   local all = report.with_container(columns)
   local container = #all > #columns and chisel.request_field("container.name")
   for _, c in ipairs(all) do c.title, c.name = c[1], c.name or c[2] end
-  local put = report.stream(all)
-  if not container then return put end
+  local put, finish = report.stream(all)
+  if not container then return put, finish end
   return function(row, color)
+    if not row then return put() end
     local wide = {row[1], evt.field(container)}
     for i = 2, #columns do wide[i + 1] = row[i] end
     put(wide, color)
-  end
+  end, finish
 end
 
 -- ---- colours ----
@@ -368,6 +388,7 @@ function report.one_of(words)
     for _, word in ipairs(words) do
       if word == value then return word end
     end
+    if #words == 1 then return nil, words[1] .. ", or nothing at all, is needed" end
     return nil, "one of " .. table.concat(words, ", ") .. " is needed"
   end
 end

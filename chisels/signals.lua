@@ -14,7 +14,7 @@ local arg = report.args {
 local SIGKILL, SIGCHLD = 9, 17
 local CALLS = "kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_open"
 
-local fields, put = {}, nil
+local fields, put, finish = {}, nil, nil
 -- Signals on their way, each a table {from, name, call, ts}: by receiver, and by sender, as a signal to
 -- a group has many receivers.
 local to, from = bounded(10000), bounded(10000)
@@ -35,7 +35,7 @@ function on_init()
   end
   chisel.set_filter(("evt.type in (%s) or evt.type=signaldeliver or " ..
                      "evt.type=procexit and evt.rawarg.sig>0 and thread.ismain=true"):format(CALLS))
-  put = report.event_stream {
+  put, finish = report.event_stream {
     {"TIME", name = "time", kind = "clock", width = 12},
     {"PID", name = "from_pid", kind = "number", width = 7},
     {"SENDER", name = "from", width = 15},
@@ -156,9 +156,16 @@ end
 
 local handlers = {signaldeliver = on_delivery, procexit = on_death, pidfd_open = on_pidfd}
 
+function on_capture_start()
+  put()
+  return true
+end
+
 function on_event()
   local call = evt.field(fields.type)
   local handle = handlers[call] or on_send
   handle(call)
   return true
 end
+
+function on_capture_end() finish("no signals") end

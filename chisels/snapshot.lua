@@ -4,15 +4,17 @@
 -- first event that it means.
 --
 -- SPEC: columns  {TITLE, name =, kind =, whole =, of = function(entry) -> value} each; entries have
---                the `thread` they are of
+--                the `thread` they are of; most = the width that longer text is cut to
 --       entries  function(filter) -> list of entries
+--       nothing  a sentence for when there are none
+--       cuts     lines end where the terminal does
 local report = require "report"
 
 local snapshot = {}
 
 local function shown_column(c)
   local of = c.of or function(entry) return entry.thread.container end
-  return {title = c[1], name = c.name or c[2], kind = c.kind, whole = c.whole, of = of}
+  return {title = c[1], name = c.name or c[2], kind = c.kind, whole = c.whole, most = c.most, of = of}
 end
 
 -- A filter for get_thread_table, or nothing.
@@ -45,13 +47,21 @@ function snapshot.chisel(spec)
       for i, c in ipairs(columns) do row[i] = c.of(entry) end
       rows[#rows + 1] = row
     end
-    report.put_once(columns, rows)
+    if #rows == 0 and not report.is_json() then
+      print(spec.nothing)
+    else
+      report.put_once(columns, rows, spec.cuts)
+    end
     is_done = true
     sysdig.end_capture()
   end
 
   function on_init()
     for i, c in ipairs(report.with_container(spec.columns)) do columns[i] = shown_column(c) end
+    -- What there is needs no events. Live, those of these come anyway: nothing is asked for besides.
+    if sysdig.is_live() and arg.filter .. sysdig.get_filter() == "" then
+      chisel.set_filter("evt.type=procexit")
+    end
     return true
   end
 

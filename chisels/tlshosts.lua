@@ -14,7 +14,7 @@ local arg = report.args {
   report.color_arg,
 }
 
-local fields, put = {}, nil
+local fields, put, finish = {}, nil, nil
 local begun = bounded(1000) -- by file: what was written of a hello that is not whole yet
 
 function on_init()
@@ -26,7 +26,7 @@ function on_init()
   end
   sysdig.set_snaplen(SNAPLEN)
   chisel.set_filter("evt.is_io_write=true and evt.dir=< and evt.rawres>0 and fd.l4proto=tcp")
-  put = report.event_stream {
+  put, finish = report.event_stream {
     {"TIME", name = "time", kind = "clock", width = 12},
     {"PID", name = "proc.pid", kind = "number", width = 7},
     {"PROCESS", name = "proc.name", width = 15},
@@ -54,6 +54,11 @@ local function put_hello(hello)
        ip and port and ("%s:%d"):format(ip, port) or ip, sni, hello.ech, hello.partial})
 end
 
+function on_capture_start()
+  put()
+  return true
+end
+
 function on_event()
   local field = evt.field
   local data, n = field(fields.data), field(fields.len)
@@ -76,3 +81,5 @@ function on_event()
   if before then begun.take(key) end
   return true
 end
+
+function on_capture_end() finish("no TLS connections began") end

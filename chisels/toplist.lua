@@ -169,15 +169,6 @@ local function sorted(rows, by, n_keys, top)
   return table.move(list, 1, math.min(top, #list), 1, {})
 end
 
--- What the events had to be like, of which there is none.
-local function no_events(filter)
-  local both = {}
-  for _, f in ipairs {filter or "", sysdig.get_filter()} do
-    if f ~= "" then both[#both + 1] = f end
-  end
-  return "no events match " .. (#both > 0 and table.concat(both, ", and ") or "")
-end
-
 local function maybe_called(x, arg)
   if type(x) == "function" then return x(arg) end
   return x
@@ -293,9 +284,7 @@ return function(spec)
     end
     report.put(columns, rows, widths, title(now), sysdig.is_live() and now or nil,
                #all > 1 and total_of(all, spec.values, passed) or nil)
-    if #rows == 0 and not sysdig.is_live() and not report.is_json() then
-      print(spec.nothing or no_events(filter))
-    end
+    if #rows == 0 and not sysdig.is_live() then report.put_nothing(spec.nothing, filter) end
     drawn, begin = true, now
     restart()
   end

@@ -82,6 +82,7 @@ end
 
 function on_capture_end()
   if arg.flow > 0 and not arg.folder then return end
+  if #flows == 0 then return report.put_nothing("no UDP datagrams") end
   local rows = {}
   for n, flow in ipairs(flows) do
     rows[n] = {}

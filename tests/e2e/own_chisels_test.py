@@ -23,7 +23,15 @@ NEEDED = {"around": ["out.scap", "evt.type=open"], "fdbytes_by": ["fd.directory"
           "fdcount_by": ["proc.name"], "fdtime_by": ["fd.type"], "spy_ip": ["127.0.0.1"],
           "spy_port": ["80"]}
 # What some say of captures that have not what they need, on standard error.
-NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch", "iotop": rb"switch"}
+NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch", "iotop": rb"switch",
+         **dict.fromkeys(["calltree", "flamediff", "flamegraph", "folded", "offcpu", "perfscript", "pprof",
+                          "speedscope", "stackdiff", "topfuncs"], rb"no samples")}
+# What some say of a capture that has nothing of what they show.
+NOTHING = {"dnslog": "no DNS messages", "execs": "no programs started or ended",
+           "httplog": "no HTTP requests", "memcachelog": "no memcached requests",
+           "netlower": "no events match ", "netstat": "no connections", "opens": "no files were opened",
+           "signals": "no signals", "tlshosts": "no TLS connections", "topprocs_file": "no events match ",
+           "udp_extract": "no UDP datagrams"}
 
 
 def text_of(name):
@@ -88,6 +96,18 @@ class All(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for _ in pool.map(self.runs, chisels()):
                 pass
+
+    def test_they_say_that_there_is_nothing(self):
+        for name, sentence in NOTHING.items():
+            args = ("-r", self.captures[0], "-c", name, "proc.name=nobody-has-this-name")
+            self.assertIn(sentence, run(self.dir, *args).stdout.decode().splitlines()[-1], name)
+            self.assertEqual(run(self.dir, "-j", *args).stdout, b"", name)
+
+    def test_they_say_that_there_are_no_samples(self):
+        for name in (n for n, note in NOTES.items() if note == rb"no samples"):
+            p = run(self.dir, "-r", self.captures[0], "-c", name)
+            self.assertEqual((p.returncode, p.stdout), (0, b""), name)
+            self.assertRegex(p.stderr, rb"^saker: no samples[^\n]*saker profile [^\n]*-w FILE[^\n]*\n$", name)
 
     def test_arguments_that_mean_nothing(self):
         for name in chisels():
