@@ -188,6 +188,26 @@ class Execs(Case):
         self.assertEqual([o["status"] for o in done], [7])
         self.assertGreaterEqual(done[0]["duration"], 100_000_000)
 
+    @live
+    def test_from_before_the_capture(self):
+        """A shell that is seen as a parent first, and then ends."""
+        for name in ("go", "over"):
+            os.mkfifo(os.path.join(self.dir, name))
+        before = time.time_ns()
+        p = subprocess.Popen(["sh", "-c", "read x <go; exec 3>over; /bin/true; exit 3"], cwd=self.dir,
+                             stdin=subprocess.DEVNULL)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        path, _ = capture(self, "before", "sh", "-c", "echo >go; cat over", options=["--all"])
+        ended = [o for o in objects(self, "-r", path, "-c", "execs", f"proc.pid={p.pid} or proc.ppid={p.pid}")
+                 if o["pid"] == p.pid]
+        self.assertEqual([o["status"] for o in ended], [3])
+        self.assertGreater(ended[0]["duration"], 0)
+        self.assertLess(abs(ended[0]["start"] - before), 60_000_000_000)
+        tree = run(self, "-r", path, "-c", "execs", f"proc.pid={p.pid} or proc.ppid={p.pid}").splitlines()
+        line = next(l for l in tree if f" {p.pid} " in l)
+        self.assertRegex(line, r"^\d\d:\d\d:\d\d\.\d{3} +\d\S* +3 ")
+
     def test_golden(self):
         tree = run(self, "-r", self.capture_of("container_run_as_user_0.scap"), "-c", "execs").splitlines()
         self.assertEqual([l.split()[2:] for l in tree], [["STATUS", "PID", "PROGRAM"], ["25754", "bash"],
@@ -790,6 +810,10 @@ class Live(Case):
             out = self.on_terminal("--pid", pid, "--tree", "-c", chisel, until=text)
             self.assertIn(b"\x1b[2J\x1b[H", out, chisel)
             self.assertIn(text, out, chisel)
+
+    def test_the_head_comes_before_the_first_line(self):
+        for chisel, title in (("netlower", b"CONNECTION"), ("httplog", b"METHOD"), ("signals", b"SIGNAL")):
+            self.assertIn(title, self.on_terminal("--pid", str(os.getpid()), "-c", chisel, until=title), chisel)
 
     def test_execs_come_and_end_in_a_tree(self):
         out = self.on_terminal("--pid", self.busy(), "--tree", "-c", "execs", until=b"cat /none/of/it").decode()

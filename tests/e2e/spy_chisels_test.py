@@ -5,6 +5,7 @@ name say of the same captures, compared as data; and of activity made here they 
 
 import collections
 import datetime
+import fcntl
 import glob
 import json
 import os
@@ -12,8 +13,10 @@ import pty
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
+import termios
 import unittest
 
 import saker_e2e as e2e
@@ -351,9 +354,10 @@ class Replay(unittest.TestCase):
             self.assertEqual(some, [r for r in shown if r["evt.latency"] >= int(slowest / 2)])
             self.assertEqual(rows(self, self.dir, self.capture, name, "1000000"), [])
 
-    def on_terminal(self, *args):
-        """What a terminal gets."""
+    def on_terminal(self, *args, columns=0):
+        """What a terminal gets that is so wide."""
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         p = subprocess.Popen(["timeout", "-k", "2", "100", e2e.SAKER, "-r", self.capture, *args],
                              stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=self.dir,
                              env=environment(self.dir))
@@ -370,6 +374,15 @@ class Replay(unittest.TestCase):
         os.close(ours)
         self.assertEqual(p.wait(), 0, out[-500:])
         return out
+
+    def test_narrow_terminals(self):
+        for columns in (36, 40, 60, 80):
+            out = self.on_terminal("-c", "spectrogram", columns=columns).decode()
+            scale = re.findall(r"\|100ns.*", out)[-1].split()
+            marks = "".join(scale).split("|")[1:]
+            self.assertLessEqual(set(marks), {"100ns", "1us", "10us", "100us", "1ms", "10ms", "100ms", "1s", "10s"})
+        for line in self.on_terminal("-c", "ps", columns=80).decode().splitlines():
+            self.assertLessEqual(len(line), 80, line)
 
     def test_colors(self):
         self.assertIn(b"\x1b[31m------ ", self.on_terminal("-c", "echo_fds"))
