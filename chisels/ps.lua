@@ -6,8 +6,12 @@ category = "System State"
 local snapshot = require "snapshot"
 local report = require "report"
 
+-- Short where there is little room: the time if it is less than a day ago, else the day.
 local function started(ns)
-  return ns > 0 and os.date("%b %d %H:%M:%S", ns // 1000000000) or nil
+  if ns <= 0 then return nil end
+  local s = ns // 1000000000
+  if not report.redraws() then return os.date("%b %d %H:%M:%S", s) end
+  return os.date(os.time() - s < 86400 and "%H:%M:%S" or "%b %d", s)
 end
 
 -- Those of the kernel have none.

@@ -813,7 +813,13 @@ class Live(Case):
 
     def test_the_head_comes_before_the_first_line(self):
         for chisel, title in (("netlower", b"CONNECTION"), ("httplog", b"METHOD"), ("signals", b"SIGNAL")):
-            self.assertIn(title, self.on_terminal("--pid", str(os.getpid()), "-c", chisel, until=title), chisel)
+            out = self.on_terminal("-c", chisel, "--", "true", until=b"(this never comes)")
+            self.assertIn(title, out, chisel)
+
+    def test_a_list_asks_for_no_events(self):
+        out = self.on_terminal("-c", "ps", until=b"no-such-text")
+        self.assertIn(b"COMMAND", out)
+        self.assertNotRegex(out, rb"(?m)^saker: nothing of what was asked for happened")
 
     def test_execs_come_and_end_in_a_tree(self):
         out = self.on_terminal("--pid", self.busy(), "--tree", "-c", "execs", until=b"cat /none/of/it").decode()

@@ -508,6 +508,9 @@ static void tell_nothing(const struct capture *c)
 {
 	const struct report *r = &c->report;
 
+	/* A chisel that ended the capture has what it wanted. */
+	if (c->take.chisels && c->take.chisels->run.end)
+		return;
 	if (c->live && r->have_stats && !r->n_shown && r->stats.n_filtered && isatty(STDERR_FILENO))
 		fprintf(stderr,
 			"saker: nothing of what was asked for happened; %llu other calls were left "
