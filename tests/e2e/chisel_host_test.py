@@ -88,6 +88,18 @@ class Arguments(Replay):
                    "proc.name", "contains", "top=5", "or", "evt.num", "<", "4")
         self.tells("key:x,top:7", "", "needs", "x 7")
 
+    def test_a_mistake_is_called_what_it_is(self):
+        """A filter that is none, and a name that no argument has, are no values of arguments."""
+        for words in (["evt.typ=read"], ["top=5", "evt.typ=read"], ["top=5", "evt.typ", "=", "read"],
+                      ["not evt.typ=read"], ["evt.typ=read", "top=5"]):
+            self.fails("evt.typ", "takes", *words)
+        self.fails("and", "takes", "evt.num=4 and")
+        self.fails("evt.nun", "takes", "top=5", "evt.num=4", "and", "evt.nun=5")
+        self.fails("chisel takes has no argument tpo; saker -i takes lists them", "takes", "tpo=5")
+        self.fails("has no argument tpo", "takes", "tpo=5", "evt.num < 4")
+        self.tells("key:tpo=5", "", "takes", "'tpo=5'")
+        self.tells("key:proc.name", "evt.num < 4", "takes", "proc.name", "evt.num < 4")
+
     def test_several_chisels(self):
         p = self.run_chisel("-n", "3", "-c", "takes", "top=1", "-c", "takes", "sort=2", "evt.num < 4")
         self.assertEqual(p.stdout, "top:1\t3\tevt.num < 4\nsort:2\t3\tevt.num < 4\n", p.stderr)

@@ -153,12 +153,68 @@ static int take_named(const struct sinsp_chisel *c, struct behind *b, struct tex
 	return err;
 }
 
+/* Whether a class of fields, "evt.", begins @name. */
+static int has_field_class(const char *name, size_t len)
+{
+	const size_t dot = strcspn(name, ".") + 1;
+
+	if (dot > len)
+		return 0;
+	for (const struct sinsp_field_class *const *c = sinsp_field_classes; *c; c++)
+		for (size_t i = 0; i < (*c)->n_rows; i++)
+			if (strncmp((*c)->rows[i].name, name, dot) == 0)
+				return 1;
+	return 0;
+}
+
+/* What a word that is no argument and does not fit a filter was meant to be. */
+enum meaning { MEANS_VALUE, MEANS_FILTER, MEANS_ARG };
+
+/* "evt.typ=read" is a condition with a mistake, "tpo=5" an argument. @name_len: of what stands
+ * before the operator. */
+static enum meaning meaning_of(const char *word, const char *next, size_t *name_len)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	const char *name = word + strspn(word, "( "), *op;
+	size_t len;
+
+	if (strncmp(name, "not ", 4) == 0)
+		name += 4 + strspn(name + 4, "( ");
+	len = strcspn(name, " =!<>[");
+	op = name + len + strspn(name + len, " ");
+	if (!*op && next)
+		op = next;
+	if (*op && strchr("=!<>[", *op) && has_field_class(name, len))
+		return MEANS_FILTER;
+	*name_len = len;
+	return len && strspn(word, letters) == len && word[len] == '=' ? MEANS_ARG : MEANS_VALUE;
+}
+
+/* Whether the word at @at is a value of an argument. 1, 0 or -EINVAL after telling. */
+static int means_value(const struct sinsp_chisel *c, const struct behind *b, size_t at)
+{
+	const char *word = b->words->v[at], *name = sinsp_chisel_info(c)->name;
+	size_t len;
+
+	switch (meaning_of(word, at + 1 < b->end ? b->words->v[at + 1] : NULL, &len)) {
+	case MEANS_FILTER:
+		return 0;
+	case MEANS_ARG:
+		say("chisel %s has no argument %.*s; saker -i %s lists them", name, (int)len, word,
+		    name);
+		return -EINVAL;
+	case MEANS_VALUE:
+		break;
+	}
+	return 1;
+}
+
 /*
  * As sysdig decides: the word behind the name is for a chisel that needs arguments, and for one
- * that only takes some, if it does not begin a filter, or if the argument is one. 1, 0 or a
- * negative errno.
+ * that only takes some, if it does not begin a filter, or if the argument is one; but the mistakes
+ * of a filter are told as such. @at: the word. 1, 0 or a negative errno.
  */
-static int wants_word(const struct sinsp_chisel *c, const struct behind *b,
+static int wants_word(const struct sinsp_chisel *c, const struct behind *b, size_t at,
 		      const struct text_list *args)
 {
 	const struct sinsp_chisel_info *info = sinsp_chisel_info(c);
@@ -171,7 +227,9 @@ static int wants_word(const struct sinsp_chisel *c, const struct behind *b,
 	needs = sinsp_chisel_needs_arg(c, args->v, args->n);
 	if (needs || is_for_filter)
 		return needs < 0 ? needs : 1;
-	return !is_filter(b, NULL) && !is_filter(b, c);
+	if (is_filter(b, NULL) || is_filter(b, c))
+		return 0;
+	return means_value(c, b, at);
 }
 
 /* What of the words is for the chisel. What is a filter as it stands is one, as in sysdig. */
@@ -184,7 +242,7 @@ static int take_words(const struct sinsp_chisel *c, struct behind *b, struct tex
 		at++;
 	if (err || at == b->end)
 		return err;
-	wants = wants_word(c, b, args);
+	wants = wants_word(c, b, at, args);
 	if (wants > 0)
 		err = take_word(b, at, args);
 	if (wants < 0 || err)
