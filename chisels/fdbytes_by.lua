@@ -4,7 +4,7 @@ short_description = "Bytes of I/O by a field of your choice"
 category = "I/O"
 
 require "toplist" {
-  args = {{name = "key", description = "the field to count by, such as fd.directory"}},
+  args = {{name = "key", check = require "report".field, description = "the field to count by, such as fd.directory"}},
   filter = "evt.is_io=true and evt.dir=< and evt.rawres>0",
   keys = {{function(arg) return arg.key:upper() end, function(arg) return arg.key end}},
   values = require "iovalues"("READ", "WRITTEN"),

@@ -17,7 +17,7 @@ end
 
 require "toplist" {
   no_container = true,
-  args = {{name = "key", description = "the field to count by, such as fd.type"}},
+  args = {{name = "key", check = require "report".field, description = "the field to count by, such as fd.type"}},
   filter = "fd.num>0 and fd.name exists and fd.name!=''",
   keys = {{function(arg) return arg.key:upper() end, function(arg) return arg.key end}},
   values = {{"FILES", name = "files", of = unseen}},

@@ -4,7 +4,7 @@ short_description = "Time spent in I/O by a field of your choice"
 category = "I/O"
 
 require "toplist" {
-  args = {{name = "key", description = "the field to count by, such as fd.name"}},
+  args = {{name = "key", check = require "report".field, description = "the field to count by, such as fd.name"}},
   filter = "evt.is_io=true and evt.dir=<",
   keys = {{function(arg) return arg.key:upper() end, function(arg) return arg.key end}},
   values = {

@@ -6,7 +6,7 @@ category = "Performance"
 local report = require "report"
 
 local arg = report.args {
-  {name = "by", default = "evt.type", description = "a histogram for each value of this field (evt.type)"},
+  {name = "by", default = "evt.type", check = report.field, description = "a histogram for each value of this field (evt.type)"},
   {name = "top", argtype = "int", default = 5, check = report.whole(1),
    description = "how many histograms (5)"},
   {name = "interval", argtype = "int", default = 1, check = report.whole(1),

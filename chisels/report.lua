@@ -366,13 +366,21 @@ function report.args(rows)
   return values
 end
 
--- A check for report.args: a whole number of at least min.
-function report.whole(min)
+-- A check for report.args: a whole number of at least min, and of at most max, if there is one.
+function report.whole(min, max)
   return function(value)
     local n = math.tointeger(tonumber(value))
-    if n and n >= min then return n end
+    if n and n >= min and n <= (max or n) then return n end
+    if max then return nil, ("a whole number from %d to %d is needed"):format(min, max) end
     return nil, ("a whole number from %d on is needed"):format(min)
   end
+end
+
+-- A check: the name of a field.
+function report.field(value)
+  local known, why = pcall(chisel.request_field, value)
+  if known then return value end
+  return nil, tostring(why):match("request_field%b(): (.*)") or why
 end
 
 -- A check: a number of milliseconds, which may have a fraction, or be 0.

@@ -7,7 +7,7 @@ local report = require "report"
 
 require "payload" {
   as_asked = true,
-  args = {{name = "host_port", argtype = "int", check = report.whole(1),
+  args = {{name = "host_port", argtype = "int", check = report.whole(1, 65535),
            description = "Port of either end"}},
   filter = function(arg) return ("fd.port=%d"):format(arg.host_port) end,
 }

@@ -13,5 +13,5 @@ require "toplist" {
   },
   values = {{"ERRORS", name = "errors", count = true}},
   top = 20,
-  args = {{name = "by", default = "proc.name", description = "the third column: a field (proc.name)"}},
+  args = {{name = "by", default = "proc.name", check = require "report".field, description = "the third column: a field (proc.name)"}},
 }

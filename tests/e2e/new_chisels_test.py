@@ -616,6 +616,20 @@ class Tables(Case):
         self.assertEqual(len(told), 2)
         self.assertTrue(all("proc.pid" in o for o in told), told)
 
+    def test_mistakes_are_told_in_a_sentence(self):
+        path = self.capture_of("files.scap")
+        for args, sentence in ((("fdbytes_by", "nope.field"), "key: unknown field nope.field"),
+                               (("fdtime_by", "nope.field"), "key: unknown field nope.field"),
+                               (("fdcount_by", "nope.field"), "key: unknown field nope.field"),
+                               (("syscall_errors", "by=nope"), "by: unknown field nope"),
+                               (("latency_hist", "by=foo"), "by: unknown field foo"),
+                               (("spy_port", "99999"), "host_port: a whole number from 1 to 65535 is needed")):
+            p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-r", path, "-c", *args], env=ENV,
+                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            self.assertEqual((p.returncode, p.stdout), (1, ""), args)
+            self.assertTrue(p.stderr.startswith(sentence), p.stderr)
+            self.assertNotIn("traceback", p.stderr)
+
     def histograms(self, path, by):
         expected = collections.defaultdict(collections.Counter)
         for line in run(self, "-r", path, "-p", f"%evt.latency\t%{by}", "evt.dir=< and syscall.type exists").splitlines():
