@@ -57,8 +57,9 @@ return function(spec)
     if n_switches == 0 then
       return "nothing tells how long threads ran: the capture has no switch events, which --switches records"
     elseif n_missing > 0 then
-      return ("%d of %d turns of threads on CPUs are left out: the capture has not the switches of all "
-              .. "threads, which --switches --all records"):format(n_missing, n_switches)
+      return ("%d of %d turns of threads on CPUs are left out: the capture has not the switches they "
+              .. "began with, which were lost or not asked for (in a capture of one program, "
+              .. "--switches --all records those of all threads)"):format(n_missing, n_switches)
     end
   end
 
