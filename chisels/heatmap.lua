@@ -83,8 +83,8 @@ return function(spec)
 
   -- A row; the scale goes below it, and the next row takes the scale's place.
   local function put_line(text)
-    local scrolls = sysdig.is_tty()
-    if has_scale and scrolls then io.write(("\27[%dA\27[J"):format(has_legend and 2 or 1)) end
+    local scrolls = sysdig.is_tty() and sysdig.is_alone()
+    if has_scale and scrolls then sysdig.control_terminal(("\27[%dA\27[J"):format(has_legend and 2 or 1)) end
     if not has_scale and not scrolls then put_scale() end
     print(text)
     if scrolls then put_scale() end

@@ -177,8 +177,10 @@ end
 
 -- ---- the screen ----
 
--- Only when live: what is replayed is printed once.
-function report.redraws() return sysdig.is_live() and sysdig.is_tty() and not report.is_json() end
+-- Only when live: what is replayed is printed once. Several chisels would overwrite each other.
+function report.redraws()
+  return sysdig.is_live() and sysdig.is_tty() and sysdig.is_alone() and not report.is_json()
+end
 
 local drawn = false
 
@@ -194,18 +196,20 @@ end
 -- is as wide as the terminal leaves nothing to clear behind it.
 function report.draw(lines)
   if not report.redraws() then
+    sysdig.put_title()
     io.write(table.concat(lines, "\n"), "\n")
     return
   end
   local width = sysdig.get_terminal_info().width
-  local out = {drawn and "\27[H" or "\27[2J\27[H"}
+  sysdig.control_terminal(drawn and "\27[H" or "\27[2J\27[H")
   drawn = true
   for i = 1, math.min(#lines, room() or #lines) do
     local text = width > 0 and report.cut(lines[i], width) or lines[i]
-    out[#out + 1] = text .. (width_of(text) == width and "\n" or "\27[K\n")
+    io.write(text)
+    if width_of(text) ~= width then sysdig.control_terminal("\27[K") end
+    io.write("\n")
   end
-  out[#out + 1] = "\27[J"
-  io.write(table.concat(out))
+  sysdig.control_terminal("\27[J")
   io.flush()
 end
 
@@ -222,6 +226,7 @@ end
 -- A table that is as long as it is, also on a terminal; with `cuts` no line of it is wider than that.
 function report.put_once(columns, rows, cuts)
   if report.is_json() then return put_objects(columns, rows) end
+  sysdig.put_title()
   local lines, width = report.lines(columns, rows, {}), cuts and sysdig.get_terminal_info().width or 0
   for i = 1, width > 0 and #lines or 0 do lines[i] = report.cut(lines[i], width) end
   io.write(table.concat(lines, "\n"), "\n")

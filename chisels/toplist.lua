@@ -258,7 +258,7 @@ return function(spec)
 
   local function title(now)
     if not sysdig.is_live() then return nil end
-    return (drawn and not report.redraws() and "\n" or "") .. os.date("%H:%M:%S", now // 1000000000)
+    return (drawn and sysdig.is_alone() and not report.redraws() and "\n" or "") .. os.date("%H:%M:%S", now // 1000000000)
   end
 
   local function put(now)

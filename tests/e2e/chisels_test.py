@@ -534,7 +534,7 @@ class Own(unittest.TestCase):
         p = self.chisel(f"io.open('{victim}', 'w'):write('x'):close()", "--chisel-unsafe")
         self.assertEqual((p.returncode, e2e.read_text(victim)), (0, "x"))
 
-    def on_terminal(self, text, stuff):
+    def on_terminal(self, text, stuff, fails=False):
         """What a terminal gets of a chisel, over a capture of a process that writes stuff."""
         capture = os.path.join(self.dir, "terminal.scap")
         subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", capture, "--", "printf", stuff],
@@ -555,7 +555,8 @@ class Own(unittest.TestCase):
         except OSError:
             pass  # the other end is closed
         os.close(ours)
-        self.assertEqual((p.communicate()[1], p.returncode), (b"", 0))
+        told = p.communicate()[1]
+        self.assertEqual((bool(told), p.returncode), (fails, 1 if fails else 0), told)
         return out
 
     @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
@@ -575,6 +576,37 @@ class Own(unittest.TestCase):
                          b"\x1b[2J\x1b[31mred\ra.]0;title.b.2Jc..d.e.[8mf\x1b[33mg.[2J\x1b[32mgreen\x1b[0m\r\n")
         self.assertEqual(self.on_terminal(text, r"a\rb"),
                          b"\x1b[2J\x1b[31mred\ra.b\x1b[2J\x1b[32mgreen\x1b[0m.\n")
+
+    @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
+    def test_a_chisel_moves_the_cursor_whatever_bytes_it_saw(self):
+        text = """
+          local terminal = require "ansiterminal"
+          function on_init()
+            chisel.set_filter("proc.name=printf and evt.type=write and evt.dir=<")
+            data = chisel.request_field("evt.rawarg.data")
+            return true
+          end
+          function on_event()
+            io.write(evt.field(data))
+            terminal.moveto(2, 3.0)
+            terminal.setfgcol(9)
+            sysdig.control_terminal("\\27[H\\27[2A\\27[K\\27[J")
+            io.write(tostring(pcall(sysdig.control_terminal, evt.field(data))))
+          end
+        """
+        for stuff in (r"a\033[2J", r"a\377", r"\033[2Ja"):
+            out = self.on_terminal(text, stuff)
+            self.assertIn(b"\x1b[2;3H\x1b[38;5;9m\x1b[H\x1b[2A\x1b[K\x1b[Jfalse", out)
+            self.assertNotIn(b"\x1b[2J", out)
+            self.assertNotIn(b"\xff", out)
+
+    @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
+    def test_a_hidden_cursor_is_shown_at_the_end(self):
+        for hide in ("require 'ansiterminal'.hidecursor()", "io.write('\\27[?25l')"):
+            for end in ("", "error('no')", "os.exit(0)"):
+                text = f"function on_capture_start() {hide} return true end function on_event() {end} end"
+                out = self.on_terminal(text, "x", fails="error" in end)
+                self.assertEqual(out, b"\x1b[?25l\x1b[?25h", text)
 
     def test_documentation_is_current(self):
         page = e2e.read_text(os.path.join(e2e.SOURCE, "docs/chisel-api.md"))

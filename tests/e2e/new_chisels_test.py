@@ -835,6 +835,35 @@ class Live(Case):
         self.assertIn(b"COMMAND", out)
         self.assertNotRegex(out, rb"(?m)^saker: nothing of what was asked for happened")
 
+    def test_several_tables_follow_each_other(self):
+        out = self.on_terminal("--pid", self.busy(), "--tree", "-c", "syscall_errors", "-c", "topscalls",
+                               until=b"topscalls:\r\n")
+        self.assertRegex(out, rb"syscall_errors:\r\n\d\d:\d\d:\d\d\r\n(?s:.*)\r\n\r\ntopscalls:\r\n")
+        self.assertNotIn(b"\x1b[", out)
+
+    def test_redrawn_whatever_bytes_were_read(self):
+        """Of the chisel, not of what it read."""
+        self.script("drawn.lua", """
+          local report = require "report"
+          local text = ""
+          function on_init()
+            chisel.set_filter("evt.type=write and evt.dir=< and evt.rawarg.data contains title")
+            data = chisel.request_field("evt.rawarg.data")
+            chisel.set_interval_ns(50000000)
+            return true
+          end
+          function on_event() text = evt.field(data) return true end
+          function on_interval() report.draw {"raw " .. text} return true end
+        """)
+        p = subprocess.Popen(["sh", "-c", r"while :; do printf 'title \033[2J\033[9A\377.'; sleep 0.02; done"],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        drawn = b"\x1b[Hraw title .[2J.[9A..\x1b[K\r\n\x1b[J"
+        out = self.on_terminal("--pid", str(p.pid), "--tree", "-c", "drawn", until=drawn)
+        self.assertLessEqual(out.count(b"\x1b[2J"), 1)
+        self.assertNotIn(b"\x1b[9A", out)
+
     def test_execs_come_and_end_in_a_tree(self):
         out = self.on_terminal("--pid", self.busy(), "--tree", "-c", "execs", until=b"cat /none/of/it").decode()
         self.assertRegex(out, r"TIME +EVENT +PID")

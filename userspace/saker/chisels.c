@@ -342,6 +342,7 @@ static void tell_run(struct chisels *cs, const struct options *o)
 	run->stuck = end_stuck;
 	run->source = o->read.n ? o->read.v[0] : NULL;
 	run->out = o->command ? stderr : stdout;
+	run->several = o->chisels.n > 1;
 	run->json = o->lines_kind == SINSP_FORMAT_JSON;
 	run->port_names = (uint8_t)o->port_names;
 	run->containers = o->line.preset == SINSP_LINE_CONTAINER;
@@ -405,12 +406,12 @@ int chisels_open(struct chisels *cs, struct options *o)
 
 void chisels_close(struct chisels *cs)
 {
-	if (cs->output)
-		fclose(cs->output);
 	for (size_t i = 0; i < cs->n; i++) {
 		sinsp_chisel_close(cs->v[i].c);
 		free(cs->v[i].args.v);
 	}
+	if (cs->output)
+		fclose(cs->output);
 	for (char **d = cs->dirs; d && *d; d++)
 		free(*d);
 	free(cs->dirs);

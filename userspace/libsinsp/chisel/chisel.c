@@ -85,6 +85,7 @@ static int load_chisel(lua_State *L)
 static void drop_program(struct sinsp_chisel *c)
 {
 	chisel_watch_fini(&c->watch);
+	chisel_terminal_fini(&c->terminal, c->run->out);
 	if (c->L)
 		lua_close(c->L);
 	c->L = NULL;

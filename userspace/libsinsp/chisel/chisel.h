@@ -31,6 +31,7 @@ struct sinsp_chisel_run {
 	double (*progress)(void *ctx); /* share of the files that is read; NULL: not known */
 	void *progress_ctx;
 	uint8_t unsafe; /* they may write files, run programs, send data */
+	uint8_t several; /* it is not the only chisel of the run */
 	uint8_t json; /* output is to be JSON */
 	uint8_t containers; /* output is to tell of containers */
 	uint8_t port_names; /* ports of sockets by the names of their services */
@@ -50,6 +51,7 @@ struct sinsp_chisel_run {
 	struct sinsp *insp; /* of the last event; NULL: nothing is open yet */
 	uint64_t first_ns, last_ns; /* times of events; 0: none yet */
 	uint8_t has_begun;
+	uint8_t has_title; /* one of several printed its name */
 };
 
 void sinsp_chisel_run_init(struct sinsp_chisel_run *run);

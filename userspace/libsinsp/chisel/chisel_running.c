@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that are on a CPU, for chisels: what they have run so far no event has told yet. */
+#include <string.h>
+
 #include "chisel_impl.h"
 #include "event_table.h"
 #include "sinsp_impl.h"
@@ -36,6 +38,7 @@ static void set_integer(lua_State *L, const char *key, int64_t value)
 
 static void set_string(lua_State *L, const char *key, const char *value)
 {
+	chisel_terminal_note(&chisel_of(L)->terminal, value, strlen(value));
 	lua_pushstring(L, value);
 	lua_setfield(L, -2, key);
 }

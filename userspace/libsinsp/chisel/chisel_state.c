@@ -58,7 +58,8 @@ static void count_instructions(lua_State *L, lua_Debug *ar)
 
 int sinsp_chisel_watch(struct sinsp_chisel *c)
 {
-	return chisel_watch_init(&c->watch, c->run, c->name, c->L, count_instructions);
+	return chisel_watch_init(&c->watch, c->run, c->name, &c->terminal, c->L,
+				 count_instructions);
 }
 
 /* Of coroutines instructions are counted from the beginning: nobody knows from outside which
@@ -319,12 +320,19 @@ static int load_file(lua_State *L)
 	return 2;
 }
 
+/* Only ours tells the host which sequences are the chisel's own, whoever's file is found. */
+static int is_of_host(const char *name)
+{
+	return strcmp(name, "ansiterminal") == 0;
+}
+
 /* find_module(NAME): the code of a module in the folders of chisels, or of ours. */
 static int find_module(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
 	const char *name = luaL_checkstring(L, 1);
-	char *path = strchr(name, '/') ? NULL : sinsp_chisel_find(c, name);
+	const int in_folders = !strchr(name, '/') && !is_of_host(name);
+	char *path = in_folders ? sinsp_chisel_find(c, name) : NULL;
 	int err;
 
 	if (path) {

@@ -107,6 +107,33 @@ static int get_terminal_info(lua_State *L)
 	return 1;
 }
 
+static int is_alone(lua_State *L)
+{
+	lua_pushboolean(L, !run_of(L)->several);
+	return 1;
+}
+
+static int put_title(lua_State *L)
+{
+	struct sinsp_chisel_run *run = run_of(L);
+
+	if (!run->several)
+		return 0;
+	fprintf(run->out, "%s%s:\n", run->has_title ? "\n" : "", chisel_of(L)->info.name);
+	run->has_title = 1;
+	return 0;
+}
+
+static int control_terminal(lua_State *L)
+{
+	size_t len;
+	const char *text = luaL_checklstring(L, 1, &len);
+
+	if (chisel_terminal_control(&chisel_of(L)->terminal, run_of(L)->out, text, len))
+		return luaL_argerror(L, 1, "only sequences that move the cursor or clear");
+	return 0;
+}
+
 static int get_filter(lua_State *L)
 {
 	lua_pushstring(L, run_of(L)->filter ?: "");
@@ -300,6 +327,16 @@ const struct sinsp_chisel_binding sinsp_chisel_sysdig[] = {
 	{"is_tty", is_tty, "is_tty() -> boolean", "Whether the output is a terminal."},
 	{"get_terminal_info", get_terminal_info, "get_terminal_info() -> table",
 	 "The terminal's `width` and `height`; 0 if the output is none."},
+	{"is_alone", is_alone, "is_alone() -> boolean",
+	 "Whether no other chisel runs: of several, none may draw in place."},
+	{"put_title", put_title, "put_title()",
+	 "Of several chisels, a line with the name of this one, above a table. Alone, nothing."},
+	{"control_terminal", control_terminal, "control_terminal(sequences)",
+	 "Writes sequences that move the cursor, hide or show it, or clear: ESC [ ... A to H, J, "
+	 "K, "
+	 "?25l, ?25h, and nothing else. They work also when captured bytes were seen that a "
+	 "terminal "
+	 "would obey, after which `print` and `io.write` make dots of them."},
 	{"get_filter", get_filter, "get_filter() -> text",
 	 "The filter of the command line, or \"\"."},
 	{"get_machine_info", get_machine_info, "get_machine_info() -> table",

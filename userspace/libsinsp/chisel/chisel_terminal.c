@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chisel_terminal.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "utf8.h"
+
+#define SHOW_CURSOR "\x1b[?25h"
 
 /* What a byte can do to a terminal. */
 enum { HARMLESS = 0, ESCAPES = 1, RETURNS = 2, CONTROLS = 4 };
@@ -52,7 +56,66 @@ static size_t colour_len(const char *p, size_t len)
 	return n + 1;
 }
 
-void chisel_terminal_put(const struct chisel_terminal *t, FILE *out, const char *p, size_t len)
+/* ESC [ ? 25 h or l: the cursor is shown or hidden. Its length; 0: it is something else. */
+static size_t cursor_len(const char *p, size_t len)
+{
+	return len >= 6 && memcmp(p, "\x1b[?25", 5) == 0 && (p[5] == 'h' || p[5] == 'l') ? 6 : 0;
+}
+
+static void note_cursor(struct chisel_terminal *t, const char *p, size_t len)
+{
+	if (cursor_len(p, len))
+		t->hidden = p[5] == 'l';
+}
+
+/* Length of a sequence that moves the cursor or clears, or of one of the cursor's looks; 0: it is
+ * something else. */
+static size_t control_len(const char *p, size_t len)
+{
+	size_t n = 2;
+
+	if (len < 3 || memcmp(p, "\x1b[", 2) != 0)
+		return 0;
+	while (n < len && (p[n] == ';' || (p[n] >= '0' && p[n] <= '9')))
+		n++;
+	if (n < len && p[n] && strchr("ABCDEFGHJK", p[n]))
+		return n + 1;
+	return cursor_len(p, len);
+}
+
+int chisel_terminal_control(struct chisel_terminal *t, FILE *out, const char *p, size_t len)
+{
+	for (size_t at = 0, n; at < len; at += n) {
+		n = control_len(p + at, len - at);
+		if (!n)
+			return -EINVAL;
+	}
+	for (size_t at = 0; t->on && at < len; at += control_len(p + at, len - at))
+		note_cursor(t, p + at, len - at);
+	fwrite_unlocked(p, 1, len, out);
+	return 0;
+}
+
+void chisel_terminal_fini(struct chisel_terminal *t, FILE *out)
+{
+	if (t->hidden) {
+		fputs_unlocked(SHOW_CURSOR, out);
+		fflush(out);
+	}
+	t->hidden = 0;
+}
+
+void chisel_terminal_show(const struct chisel_terminal *t, int fd)
+{
+	ssize_t n;
+
+	if (t->hidden) {
+		n = write(fd, SHOW_CURSOR, sizeof(SHOW_CURSOR) - 1);
+		(void)n; /* the end comes anyway */
+	}
+}
+
+void chisel_terminal_put(struct chisel_terminal *t, FILE *out, const char *p, size_t len)
 {
 	unsigned int kind;
 	size_t n, colour;
@@ -66,9 +129,12 @@ void chisel_terminal_put(const struct chisel_terminal *t, FILE *out, const char 
 		colour = colour_len(p, len);
 		if (colour)
 			n = colour;
-		if (colour || !(kind & t->seen))
-			fwrite_unlocked(p, 1, n, out);
-		else
+		if (!colour && (kind & t->seen)) {
 			putc_unlocked('.', out);
+			continue;
+		}
+		fwrite_unlocked(p, 1, n, out);
+		if (kind == ESCAPES)
+			note_cursor(t, p, len);
 	}
 }

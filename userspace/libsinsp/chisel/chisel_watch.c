@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "chisel.h"
+#include "chisel_terminal.h"
 
 enum {
 	TICK_MS = 20,
@@ -34,6 +35,7 @@ static void on_tick(int sig)
 		w->counts = 1;
 		lua_sethook(w->L, w->hook, LUA_MASKCOUNT, CHISEL_WATCH_STEP);
 	} else if (w->n_ticks > w->max_ticks + GRACE_TICKS && w->run->stuck) {
+		chisel_terminal_show(w->terminal, fileno(w->run->out));
 		w->run->stuck(w->name);
 	}
 }
@@ -60,7 +62,7 @@ static int start_timer(void)
 }
 
 int chisel_watch_init(struct chisel_watch *w, const struct sinsp_chisel_run *run, const char *name,
-		      lua_State *L, lua_Hook hook)
+		      const struct chisel_terminal *terminal, lua_State *L, lua_Hook hook)
 {
 	const uint64_t ms = run->max_instructions * NS_PER_INSTRUCTION / 1000000;
 	int err = n_watches ? 0 : start_timer();
@@ -68,7 +70,8 @@ int chisel_watch_init(struct chisel_watch *w, const struct sinsp_chisel_run *run
 	if (err)
 		return err;
 	n_watches++;
-	*w = (struct chisel_watch){.run = run, .name = name, .L = L, .hook = hook};
+	*w = (struct chisel_watch){
+		.run = run, .name = name, .terminal = terminal, .L = L, .hook = hook};
 	w->max_ticks = (sig_atomic_t)((ms > MIN_MS ? ms : MIN_MS) / TICK_MS);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdint.h>
 
+struct chisel_terminal;
 struct sinsp_chisel_run;
 
 enum { CHISEL_WATCH_STEP = 1000 }; /* instructions between two looks of the hook */
@@ -19,6 +20,7 @@ enum { CHISEL_WATCH_STEP = 1000 }; /* instructions between two looks of the hook
 struct chisel_watch {
 	const struct sinsp_chisel_run *run;
 	const char *name; /* of the chisel: borrowed */
+	const struct chisel_terminal *terminal; /* of the chisel, too */
 	lua_State *L; /* NULL: nothing is watched */
 	lua_Hook hook; /* is to count, and to end what went too far */
 	volatile sig_atomic_t n_ticks; /* that passed during the call */
@@ -28,7 +30,7 @@ struct chisel_watch {
 
 /* 0 or a negative errno. Once for each watch, by the thread that calls. */
 int chisel_watch_init(struct chisel_watch *w, const struct sinsp_chisel_run *run, const char *name,
-		      lua_State *L, lua_Hook hook);
+		      const struct chisel_terminal *terminal, lua_State *L, lua_Hook hook);
 void chisel_watch_fini(struct chisel_watch *w);
 
 /* How long a call may take: as long as its instructions would on a slow machine. */

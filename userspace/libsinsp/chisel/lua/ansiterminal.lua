@@ -9,8 +9,13 @@ for i, name in ipairs({"black", "red", "green", "yellow", "blue", "magenta", "cy
   codes[name], codes["on" .. name] = 29 + i, 39 + i
 end
 
+-- The host knows them as the chisel's own: they work whatever captured bytes it saw.
 local function put(text)
-  io.write("\27[", text)
+  sysdig.control_terminal("\27[" .. text)
+end
+
+local function put_color(layer, color)
+  io.write("\27[" .. layer .. ";5;" .. color .. "m")
 end
 
 -- Colours are texts: empty ones when they are off.
@@ -21,12 +26,12 @@ function terminal.enable_color(on)
 end
 
 function terminal.clearscreen() put("2J") end
-function terminal.moveto(row, column) put(row .. ";" .. column .. "H") end
-function terminal.moveup(n) put(n .. "F") end
+function terminal.moveto(row, column) put(("%d;%dH"):format(row, column)) end
+function terminal.moveup(n) put(("%dF"):format(n)) end
 function terminal.clearline() put("2K") end
 function terminal.hidecursor() put("?25l") end
 function terminal.showcursor() put("?25h") end
-function terminal.setfgcol(color) put("38;5;" .. color .. "m") end
-function terminal.setbgcol(color) put("48;5;" .. color .. "m") end
+function terminal.setfgcol(color) put_color(38, color) end
+function terminal.setbgcol(color) put_color(48, color) end
 
 return terminal
