@@ -201,12 +201,16 @@ function report.draw(lines)
     return
   end
   local width = sysdig.get_terminal_info().width
+  local texts, ends = {}, {}
+  for i = 1, math.min(#lines, room() or #lines) do
+    texts[i] = width > 0 and report.cut(lines[i], width) or lines[i]
+    ends[i] = width_of(texts[i]) ~= width and "\27[K" or ""
+  end
   sysdig.control_terminal(drawn and "\27[H" or "\27[2J\27[H")
   drawn = true
-  for i = 1, math.min(#lines, room() or #lines) do
-    local text = width > 0 and report.cut(lines[i], width) or lines[i]
+  for i, text in ipairs(texts) do
     io.write(text)
-    if width_of(text) ~= width then sysdig.control_terminal("\27[K") end
+    sysdig.control_terminal(ends[i])
     io.write("\n")
   end
   sysdig.control_terminal("\27[J")

@@ -793,6 +793,10 @@ class Live(Case):
                 self.assertLess(time.monotonic(), end, out)
                 if select.select([fd], [], [], 1)[0]:
                     out += os.read(fd, 65536)
+            for _ in range(1000):  # what is being written gets out
+                if not select.select([fd], [], [], 0.01)[0]:
+                    break
+                out += os.read(fd, 65536)
             os.kill(pid, signal.SIGINT)
             while True:
                 out += os.read(fd, 65536)
