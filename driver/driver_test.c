@@ -219,6 +219,24 @@ static void test_wrap(void **state)
 	check_wrap(RING_RINGBUF, UINT32_MAX);
 }
 
+/* Until @word stands in the parent's /proc/PID/@file. */
+static void await_parent(pid_t parent, const char *file, const char *word)
+{
+	char path[64], text[256];
+	int found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", parent, file);
+	while (!found && getppid() == parent) {
+		int fd = open(path, O_RDONLY);
+		ssize_t n = read(fd, text, sizeof(text) - 1);
+
+		close(fd);
+		text[n < 0 ? 0 : n] = '\0';
+		found = strstr(text, word) != NULL;
+		usleep(1000);
+	}
+}
+
 static void blocking_calls(void)
 {
 	int fds[2];
@@ -227,7 +245,8 @@ static void blocking_calls(void)
 	if (pipe(fds))
 		_exit(1);
 	if (!fork()) {
-		usleep(50000);
+		await_parent(getppid(), "syscall", "0 0x64 "); /* the read below */
+		usleep(20000);
 		syscall(SYS_write, fds[1], "x", 1);
 		_exit(0);
 	}
@@ -263,7 +282,8 @@ static char fifo_path[64];
 static void open_fifo(void)
 {
 	if (!fork()) {
-		usleep(50000);
+		await_parent(getppid(), "syscall", "257 0x"); /* the openat below */
+		usleep(20000);
 		open(fifo_path, O_WRONLY);
 		_exit(0);
 	}
@@ -477,23 +497,6 @@ static void test_exec_thread(void **state)
 
 /* A nanosleep that is stopped and continued ends with ERESTART_RESTARTBLOCK and goes on as
  * restart_syscall. */
-static void await_parent(pid_t parent, const char *file, const char *word)
-{
-	char path[64], text[256];
-	int found = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", parent, file);
-	while (!found && getppid() == parent) {
-		int fd = open(path, O_RDONLY);
-		ssize_t n = read(fd, text, sizeof(text) - 1);
-
-		close(fd);
-		text[n < 0 ? 0 : n] = '\0';
-		found = strstr(text, word) != NULL;
-		usleep(1000);
-	}
-}
-
 static void sleep_a_while(void)
 {
 	struct timespec t = {.tv_sec = 1};

@@ -6,8 +6,8 @@
  * A stack of which a page is not there now is finished on the thread's way to user mode, where the
  * page can be waited for, if the kernel has programs for that (sample_later.bpf.h).
  */
-#include "sample.bpf.h"
 #include "sample_later.bpf.h"
+#include "sample_record.bpf.h"
 
 /* What of a sample depends on the program. */
 struct sample {

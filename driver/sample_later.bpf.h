@@ -12,7 +12,7 @@
 #define DRIVER_SAMPLE_LATER_BPF_H
 
 #include "kfuncs.h"
-#include "sample.bpf.h"
+#include "sample_record.bpf.h"
 
 #define LATER_SLOTS 256 /* threads with such a stack at a time; a power of two */
 #define LATER_PAGES 4 /* pages that a stack may wait for */

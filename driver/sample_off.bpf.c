@@ -5,7 +5,7 @@
  * for long enough, the sample is made, with the time that it was away, where it was blocked, who
  * woke it and how long it then waited for a CPU.
  */
-#include "sample.bpf.h"
+#include "sample_record.bpf.h"
 
 #define OFF_KERNEL 48 /* frames that are kept of each stack: a slot of 2 KiB with its header */
 #define OFF_USER 168

@@ -3,7 +3,7 @@
  * The walker alone, on an event that also delivers registers and a copy of the stack: both are of
  * the same instant, so that whoever unwinds the copy must find the same frames.
  */
-#include "sample.bpf.h"
+#include "sample_record.bpf.h"
 
 #include "unwind_selftest.h"
 

@@ -9,8 +9,8 @@
 #ifndef DRIVER_USER_STACK_BPF_H
 #define DRIVER_USER_STACK_BPF_H
 
-#include "maps.bpf.h"
 #include "user_walk.h"
+#include "walk_memory.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -19,21 +19,6 @@ struct {
 	__uint(value_size, sizeof(struct user_walk));
 } user_walks SEC(".maps");
 
-struct unwind_chunk_template {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, UNWIND_CHUNK_SZ);
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, UNWIND_CHUNKS_MAX);
-	__uint(key_size, sizeof(u32));
-	__array(values, struct unwind_chunk_template);
-} unwind_chunks SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -41,39 +26,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct unwind_process);
 } unwind_processes SEC(".maps");
-
-/* UNWIND_CACHE_SZ entries of each CPU, one CPU's behind the other's. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, UNWIND_CACHE_SZ);
-	__type(key, u32);
-	__type(value, struct unwind_cached);
-} unwind_cache SEC(".maps");
-
-static __always_inline int walk_fill(struct user_walk *w, u32 sz, u64 addr)
-{
-	/* "R2 unbounded memory access": as it is stored and loaded, its bound is not known. */
-	if (sz > WALK_WINDOW)
-		return -1;
-	return bpf_probe_read_user(w->window, sz, (void *)addr);
-}
-
-static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
-{
-	void *map = bpf_map_lookup_elem(&unwind_chunks, &chunk);
-	u32 zero = 0;
-
-	(void)w;
-	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
-}
-
-static __always_inline struct unwind_cached *walk_cached(const struct user_walk *w, u32 i)
-{
-	u32 at = bpf_get_smp_processor_id() * UNWIND_CACHE_SZ + (i & (UNWIND_CACHE_SZ - 1));
-
-	(void)w;
-	return bpf_map_lookup_elem(&unwind_cache, &at);
-}
 
 /* Finds the process's mappings. False: nothing is known of them yet, and frame pointers must do. */
 static __always_inline bool find_process(struct user_walk *w)

@@ -95,7 +95,7 @@ static void copy_out(const struct code_ring *r, uint64_t pos, void *to, size_t l
 }
 
 /* Brings a record into r->rec and gives its room back. 0: there is none. */
-static int load(struct code_ring *r)
+static int load_news(struct code_ring *r)
 {
 	const uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = r->page->data_tail;
@@ -183,7 +183,7 @@ static int take_exec(struct code_ring *r, struct code_record *rec)
 	return 1;
 }
 
-static int take(struct code_ring *r, struct code_record *rec)
+static int take_record(struct code_ring *r, struct code_record *rec)
 {
 	switch (r->rec.hdr.type) {
 	case PERF_RECORD_MMAP2:
@@ -202,11 +202,11 @@ static int take(struct code_ring *r, struct code_record *rec)
 
 int code_ring_next(struct code_ring *r, struct code_record *rec)
 {
-	while (load(r)) {
+	while (load_news(r)) {
 		*rec = (struct code_record){0};
 		memcpy(&rec->boot_ns, r->rec.raw + r->rec.hdr.size - sizeof(rec->boot_ns),
 		       sizeof(rec->boot_ns));
-		if (take(r, rec))
+		if (take_record(r, rec))
 			return 1;
 	}
 	return 0;

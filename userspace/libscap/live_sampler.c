@@ -319,18 +319,18 @@ static uint64_t n_kernel_runs(const struct live_sampler *s)
 	return info.run_cnt;
 }
 
-static uint64_t load(const uint64_t *counter)
+static uint64_t load_counter(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
 static void add_counts(struct scap_sampler_counts *sum, const struct drv_sample_counts *c)
 {
-	sum->n_runs += load(&c->runs);
-	sum->n_samples += load(&c->samples);
-	sum->n_dropped += load(&c->dropped);
+	sum->n_runs += load_counter(&c->runs);
+	sum->n_samples += load_counter(&c->samples);
+	sum->n_dropped += load_counter(&c->dropped);
 	for (unsigned int i = 0; i < SAMPLE_FILTER_MAX; i++)
-		sum->filtered_by[i] += load(&c->filtered[i]);
+		sum->filtered_by[i] += load_counter(&c->filtered[i]);
 }
 
 void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats *st)
@@ -350,12 +350,12 @@ void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats 
 			add_counts(&st->by_reason[i < SAMPLE_REASON_MAX ? i : SAMPLE_TRACEPOINT],
 				   &c->by[i]);
 		for (unsigned int i = 0; i < STACK_END_MAX; i++)
-			st->ends[i] += load(&c->ends[i]);
-		st->n_later += load(&c->n_later);
-		st->n_finished += load(&c->n_finished);
-		st->n_finish_dropped += load(&c->n_finish_dropped);
-		st->n_not_later += load(&c->n_not_later);
-		st->n_unsaved += load(&c->n_unsaved);
+			st->ends[i] += load_counter(&c->ends[i]);
+		st->n_later += load_counter(&c->n_later);
+		st->n_finished += load_counter(&c->n_finished);
+		st->n_finish_dropped += load_counter(&c->n_finish_dropped);
+		st->n_not_later += load_counter(&c->n_not_later);
+		st->n_unsaved += load_counter(&c->n_unsaved);
 	}
 	for (unsigned int i = 0; i < SAMPLE_REASON_MAX; i++) {
 		struct scap_sampler_counts *c = &st->by_reason[i];

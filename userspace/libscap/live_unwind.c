@@ -271,7 +271,7 @@ static void keep_needed(void)
 	syscall(SYS_capset, &h, sets);
 }
 
-static void *run(void *arg)
+static void *run_thread(void *arg)
 {
 	struct live_unwind *u = arg;
 	int wants = 0;
@@ -330,14 +330,14 @@ static int open_rings(struct live_unwind *u)
 }
 
 /* Signals are the command's. */
-static int start(struct live_unwind *u)
+static int start_thread(struct live_unwind *u)
 {
 	sigset_t all, was;
 	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	err = pthread_create(&u->thread, NULL, run, u);
+	err = pthread_create(&u->thread, NULL, run_thread, u);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	u->started = !err;
 	return -err;
@@ -359,7 +359,7 @@ int live_unwind_open(struct live_unwind **out, int chunks, int procs, size_t max
 	err = err ?: unwind_pool_new(&u->pool, chunks, max_sz ? max_sz : MAX_SZ);
 	err = err ?: unwind_files_new(&u->files, u->pool);
 	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, procs);
-	err = err ?: start(u);
+	err = err ?: start_thread(u);
 	if (err) {
 		live_unwind_close(u);
 		return err;

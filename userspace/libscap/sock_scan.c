@@ -416,7 +416,7 @@ int sock_table_read(struct sock_table *t, int pid_fd)
 	return err;
 }
 
-static const struct sock *find(const struct sock_table *t, uint64_t ino)
+static const struct sock *find_socket(const struct sock_table *t, uint64_t ino)
 {
 	uint32_t at;
 
@@ -428,7 +428,7 @@ static const struct sock *find(const struct sock_table *t, uint64_t ino)
 
 int sock_table_find(const struct sock_table *t, struct scap_fd_info *fd)
 {
-	const struct sock *s = find(t, fd->ino);
+	const struct sock *s = find_socket(t, fd->ino);
 	struct scap_fd_info out;
 
 	if (!s)

@@ -312,8 +312,8 @@ static int place_rows(struct unwind_files *fs, struct unwind_file *f,
 }
 
 /* A table for @f of the opened @elf. Without room it has none: -ENOSPC is told by its pieces. */
-static int load(struct unwind_files *fs, struct unwind_file *f, const struct elf_file *elf,
-		uint64_t now_ns)
+static int load_file(struct unwind_files *fs, struct unwind_file *f, const struct elf_file *elf,
+		     uint64_t now_ns)
 {
 	const uint64_t start = now();
 	struct unwind_rows rows = {0};
@@ -368,7 +368,7 @@ static int meet(struct unwind_files *fs, struct unwind_file **out, const struct 
 		if (!f)
 			return -ENOMEM;
 		memcpy(f->id, id, sizeof(id));
-		err = load(fs, f, elf, now_ns);
+		err = load_file(fs, f, elf, now_ns);
 		if (err) {
 			free(f);
 			return err == -ENOTSUP ? 0 : err;
@@ -403,7 +403,7 @@ static void load_again(struct unwind_files *fs, struct unwind_file *f, int fd, u
 
 	if (!f->no_room || elf_file_open(&elf, fd))
 		return;
-	load(fs, f, elf, now_ns);
+	load_file(fs, f, elf, now_ns);
 	elf_file_close(elf);
 }
 

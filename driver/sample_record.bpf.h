@@ -4,8 +4,8 @@
  * the ring, as dropped, or as filtered, by reason. Counters are added to atomically, as these
  * programs interrupt each other.
  */
-#ifndef DRIVER_SAMPLE_BPF_H
-#define DRIVER_SAMPLE_BPF_H
+#ifndef DRIVER_SAMPLE_RECORD_BPF_H
+#define DRIVER_SAMPLE_RECORD_BPF_H
 
 #include "enter.bpf.h"
 #include "task.bpf.h"
@@ -176,4 +176,4 @@ static __always_inline int commit_sample(struct rec *r, struct drv_sample_counts
 	return 0;
 }
 
-#endif /* DRIVER_SAMPLE_BPF_H */
+#endif /* DRIVER_SAMPLE_RECORD_BPF_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * What a walk of a user stack knows, and how it reaches memory: by three functions that the driver
+ * (walk_memory.bpf.h) and user space, for stacks that were kept, each define for themselves.
+ */
+#ifndef DRIVER_WALK_STATE_H
+#define DRIVER_WALK_STATE_H
+
+#include "unwind_table.h"
+
+#include "record.h"
+#include "stack.h"
+
+#define WALK_WINDOW 1024u /* bytes of stack that are read at a time */
+#define WALK_REGS 16
+#define WALK_SWITCHES_MAX 4 /* of stacks; a walk in circles makes more */
+
+struct user_walk {
+	/* In, and what of it is known of the frame that the walk is at. */
+	u64 ip, sp, bp;
+	u32 pid; /* the process */
+	u32 max; /* frames at most; no more than STACK_USER_MAX */
+	/* Out. */
+	u32 n; /* frames */
+	u32 end; /* enum stack_end */
+	u64 fault; /* with STACK_END_FAULT: where */
+	u64 scratch; /* what the verifier is to know nothing of passes through it: forget_in */
+	u64 frames[STACK_USER_MAX]; /* addresses, with how they were found: stack.h */
+	/* In: registers as DWARF numbers them, and which of them are known. sp and bp are above. */
+	u64 regs[WALK_REGS];
+	u32 known;
+	/* In: the process's mappings. None: by frame pointers alone. */
+	u32 maps, n_maps; /* place */
+	u32 gen;
+	/* The walk's own. */
+	u64 rule; /* for ip */
+	u32 exact; /* ip is no return address */
+	u32 switches;
+	u32 n_cached, n_searched; /* addresses that the cache had, and had not */
+	u64 window_at;
+	u32 window_sz; /* 0: empty */
+	u32 pad;
+	u8 window[WALK_WINDOW];
+};
+
+/* Reads the stack into w->window; 0, or the memory is not there. */
+static int walk_fill(struct user_walk *w, u32 sz, u64 addr);
+/* A chunk of the tables; NULL: there is none. */
+static const u64 *walk_chunk(const struct user_walk *w, u32 chunk);
+/* The place i of a cache; NULL: there is none. */
+static struct unwind_cached *walk_cached(const struct user_walk *w, u32 i);
+
+#endif /* DRIVER_WALK_STATE_H */
