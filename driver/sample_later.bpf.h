@@ -22,6 +22,7 @@ struct later {
 	struct bpf_task_work work;
 	u64 task; /* whose the slot is; 0: nobody's */
 	u64 id;
+	u64 ip, sp; /* where the stack begins: an execve or a signal's handler begins another */
 };
 
 struct {
@@ -59,6 +60,13 @@ static __always_inline void send_rest(struct user_walk *w, struct task_struct *t
 		count(&sampler->n_finish_dropped);
 }
 
+static __always_inline bool is_same_stack(const struct later *l, struct task_struct *task)
+{
+	struct pt_regs *regs = user_regs(task);
+
+	return regs && regs->ip == l->ip && regs->sp == l->sp;
+}
+
 /* Walks the stack as it is now: the page that misses, 0 if none does and the rest is sent. */
 static __always_inline u64 finish_try(struct task_struct *task, struct later *l, bool last)
 {
@@ -67,6 +75,11 @@ static __always_inline u64 finish_try(struct task_struct *task, struct later *l,
 	struct ring *ring;
 	u32 level;
 
+	if (!is_same_stack(l, task)) {
+		ONCE(l->task) = 0;
+		count(&this_sampler()->n_finish_dropped);
+		return 0;
+	}
 	preempt_disable();
 	ring = this_ring();
 	level = ring ? ONCE(ring->hdr.nest) + 1 : DRV_LEVELS - 1;
@@ -114,14 +127,15 @@ static __always_inline u64 finish_later(struct task_struct *task)
 {
 	struct drv_sampler *sampler = this_sampler();
 	u32 at = task->pid & (LATER_SLOTS - 1);
+	struct pt_regs *regs = user_regs(task);
 	struct later *l;
 
-	if (!sampler_cfg.later)
+	if (!sampler_cfg.later || !regs)
 		return 0;
 	l = bpf_map_lookup_elem(&laters, &at);
 	if (!l)
 		return 0;
-	if (ONCE(l->task) == (u64)task) {
+	if (ONCE(l->task) == (u64)task && is_same_stack(l, task)) {
 		count(&sampler->n_later);
 		return l->id;
 	}
@@ -129,6 +143,8 @@ static __always_inline u64 finish_later(struct task_struct *task)
 		count(&sampler->n_not_later);
 		return 0;
 	}
+	l->ip = regs->ip;
+	l->sp = regs->sp;
 	l->id = (u64)bpf_get_smp_processor_id() << SAMPLE_ID_CPU_SHIFT |
 		(__sync_fetch_and_add(&sampler->next_id, 1) + 1);
 	if (task_work_resume(task, &l->work, &laters, finish, NULL)) {
