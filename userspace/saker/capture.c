@@ -306,7 +306,10 @@ static int open_all(struct capture *c)
 		err = open_sources(c);
 	if (!err)
 		err = take_open(&c->take, c->inspectors[0], c->spawn.pid);
-	if (!err && c->take.chisels)
+	if (err)
+		return err;
+	signals_install(c->spawn.pid); /* a chisel may print from here on */
+	if (c->take.chisels)
 		err = chisels_begin(c->take.chisels, c->inspectors[0]);
 	if (!err && c->live)
 		privileges_drop(c->o->sample.period_ns || c->o->sample.on.n);
@@ -601,7 +604,6 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 	signal(SIGXFSZ, SIG_IGN);
 	err = open_all(&c);
 	if (!err) {
-		signals_install(c.spawn.pid);
 		progress_init(&c.progress, o->progress, take_lines_on_terminal(&c.take));
 		set_deadline(&c);
 		tell_start(&c);

@@ -55,7 +55,9 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 void signals_install(pid_t command)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+	/* What waits does so in poll(2), which ends all the same; a write goes on, or stdio drops
+	 * it. */
+	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigaction was;
 	unsigned int i;
 
