@@ -342,7 +342,7 @@ static void tell_run(struct chisels *cs, const struct options *o)
 	run->stuck = end_stuck;
 	run->source = o->read.n ? o->read.v[0] : NULL;
 	run->out = o->command ? stderr : stdout;
-	run->several = o->chisels.n > 1;
+	run->several = o->chisels.n > 1 && !o->profile.own_views;
 	run->json = o->lines_kind == SINSP_FORMAT_JSON;
 	run->port_names = (uint8_t)o->port_names;
 	run->containers = o->line.preset == SINSP_LINE_CONTAINER;

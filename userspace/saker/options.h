@@ -95,6 +95,7 @@ struct profile_options {
 	int on; /* the command line began with it */
 	int off_cpu;
 	int diff; /* of the two files that are read, what the second has more or less */
+	int own_views; /* nobody named a chisel: those that print are parts of one text */
 };
 
 struct options {

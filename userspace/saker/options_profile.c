@@ -132,6 +132,7 @@ static int add_text(struct options *o)
 {
 	const int waits_only = o->profile.off_cpu && !o->sample.period_ns;
 
+	o->profile.own_views = 1;
 	return add_chisel(o, waits_only ? "offcpu" : "topfuncs") ?: add_chisel(o, "calltree");
 }
 
