@@ -97,9 +97,9 @@ static void put_kfuncs(const struct live_progs *p, struct bpf_insn *insns, size_
 {
 	for (size_t i = 0; i < n; i++) {
 		struct bpf_insn *in = &insns[i];
-		const int at = in->imm - KFUNC_FIRST;
+		const uint32_t at = (uint32_t)in->imm - KFUNC_FIRST;
 
-		if (in->code == (BPF_JMP | BPF_CALL) && !in->src_reg && at >= 0 && at < N_KFUNCS &&
+		if (in->code == (BPF_JMP | BPF_CALL) && !in->src_reg && at < N_KFUNCS &&
 		    p->kfunc_ids[at] >= 0) {
 			in->src_reg = BPF_PSEUDO_KFUNC_CALL;
 			in->imm = p->kfunc_ids[at];

@@ -968,6 +968,7 @@ static void execs(uint64_t n)
 		}
 		waitpid(pid, NULL, 0);
 	}
+	raise(SIGSTOP);
 	for (;;)
 		turns++;
 }
@@ -1019,6 +1020,8 @@ static void test_mappings(void **state)
 	open_one = r.s;
 	assert_int_equal(scap_sampler_start(r.s, 0), 0);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	kill(pid, SIGCONT);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid); /* its children have ended */
 	kill(pid, SIGCONT);
 	wait_samples(&r, 50);
 	end(&r, &st);
