@@ -16,10 +16,13 @@ struct code_ring {
 	int fd;
 	struct perf_event_mmap_page *page;
 	size_t page_sz, data_sz;
+	uint64_t pos, head; /* read and not yet given back; complete at the last refresh */
 	union {
 		struct perf_event_header hdr;
 		uint8_t raw[1 << 16]; /* hdr.size is a u16 */
-	} rec;
+	} buf; /* the record at pos, in one piece */
+	struct code_record rec; /* what it says */
+	int has_rec;
 };
 
 int code_ring_open(struct code_ring **out, unsigned int cpu, int wakes)
@@ -94,24 +97,26 @@ static void copy_out(const struct code_ring *r, uint64_t pos, void *to, size_t l
 		memcpy((uint8_t *)to + first, data, len - first);
 }
 
-/* Brings a record into r->rec and gives its room back. 0: there is none. */
-static int load_news(struct code_ring *r)
+/* Brings the record at pos into r->buf. 0: there is none. */
+static int load_record(struct code_ring *r)
 {
-	const uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = r->page->data_tail;
 	struct perf_event_header h;
 
-	if (head == tail)
+	if (r->head == r->pos)
 		return 0;
-	copy_out(r, tail, &h, sizeof(h));
-	if (h.size < sizeof(h) + sizeof(uint64_t) || h.size > head - tail) {
-		/* No kernel writes that: what follows cannot be found. */
-		__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	copy_out(r, r->pos, &h, sizeof(h));
+	if (h.size < sizeof(h) + sizeof(uint64_t) || h.size > r->head - r->pos) {
+		r->pos = r->head; /* no kernel writes that: what follows cannot be found */
 		return 0;
 	}
-	copy_out(r, tail, r->rec.raw, h.size);
-	__atomic_store_n(&r->page->data_tail, tail + h.size, __ATOMIC_RELEASE);
+	copy_out(r, r->pos, r->buf.raw, h.size);
 	return 1;
+}
+
+/* What is before the time, which ends each record. */
+static size_t body_end(const struct code_ring *r)
+{
+	return r->buf.hdr.size - sizeof(uint64_t);
 }
 
 struct mmap2_record {
@@ -123,24 +128,22 @@ struct mmap2_record {
 	uint32_t prot, flags;
 };
 
-struct task_record {
-	struct perf_event_header hdr;
-	uint32_t pid, ppid, tid, ptid;
-};
-
-static int take_map(struct code_ring *r, struct code_record *rec)
+static int take_map(struct code_ring *r)
 {
-	const size_t end = r->rec.hdr.size - sizeof(uint64_t);
-	const char *path = (const char *)r->rec.raw + sizeof(struct mmap2_record);
+	const char *path = (const char *)r->buf.raw + sizeof(struct mmap2_record);
 	struct mmap2_record m;
 
-	if (end < sizeof(m))
+	if (body_end(r) < sizeof(m))
 		return 0;
-	memcpy(&m, r->rec.raw, sizeof(m));
-	r->rec.raw[end] = '\0'; /* over the time, which has been read */
-	rec->type = CODE_MAP;
-	rec->pid = m.pid;
-	rec->map = (struct code_map){
+	memcpy(&m, r->buf.raw, sizeof(m));
+	if (!(m.prot & PROT_EXEC))
+		return 0;
+	r->buf.raw[body_end(r)] = '\0'; /* over the time, which has been read */
+	if (strcmp(path, "//anon") == 0)
+		path = "";
+	r->rec.type = CODE_MAP;
+	r->rec.pid = m.pid;
+	r->rec.map = (struct code_map){
 		.pid = m.pid,
 		.addr = m.addr,
 		.length = m.len,
@@ -153,61 +156,112 @@ static int take_map(struct code_ring *r, struct code_record *rec)
 		.path = path,
 		.path_len = strlen(path),
 	};
-	return m.prot & PROT_EXEC;
-}
-
-static int take_task(struct code_ring *r, struct code_record *rec)
-{
-	struct task_record t;
-
-	if (r->rec.hdr.size < sizeof(t))
-		return 0;
-	memcpy(&t, r->rec.raw, sizeof(t));
-	rec->pid = t.pid;
-	rec->parent = t.ppid;
-	if (r->rec.hdr.type == PERF_RECORD_EXIT) {
-		rec->type = CODE_EXIT;
-		return t.pid == t.tid;
-	}
-	rec->type = CODE_FORK;
-	return t.pid != t.ppid; /* else a thread */
-}
-
-static int take_exec(struct code_ring *r, struct code_record *rec)
-{
-	if (!(r->rec.hdr.misc & PERF_RECORD_MISC_COMM_EXEC) ||
-	    r->rec.hdr.size < sizeof(struct perf_event_header) + sizeof(uint32_t))
-		return 0;
-	memcpy(&rec->pid, r->rec.raw + sizeof(struct perf_event_header), sizeof(rec->pid));
-	rec->type = CODE_EXEC;
 	return 1;
 }
 
-static int take_record(struct code_ring *r, struct code_record *rec)
+struct task_record {
+	struct perf_event_header hdr;
+	uint32_t pid, ppid, tid, ptid;
+};
+
+static int take_task(struct code_ring *r)
 {
-	switch (r->rec.hdr.type) {
+	struct task_record t;
+
+	if (body_end(r) < sizeof(t))
+		return 0;
+	memcpy(&t, r->buf.raw, sizeof(t));
+	r->rec.pid = t.pid;
+	r->rec.parent = t.ppid;
+	if (r->buf.hdr.type == PERF_RECORD_EXIT) {
+		r->rec.type = CODE_EXIT;
+		return t.pid == t.tid;
+	}
+	r->rec.type = CODE_FORK;
+	return t.pid != t.ppid; /* else a thread */
+}
+
+struct comm_record {
+	struct perf_event_header hdr;
+	uint32_t pid, tid;
+};
+
+static int take_exec(struct code_ring *r)
+{
+	struct comm_record c;
+	size_t len;
+
+	if (!(r->buf.hdr.misc & PERF_RECORD_MISC_COMM_EXEC) || body_end(r) < sizeof(c))
+		return 0;
+	memcpy(&c, r->buf.raw, sizeof(c));
+	r->rec.type = CODE_EXEC;
+	r->rec.pid = c.pid;
+	len = strnlen((const char *)r->buf.raw + sizeof(c), body_end(r) - sizeof(c));
+	if (len > sizeof(r->rec.comm) - 1)
+		len = sizeof(r->rec.comm) - 1;
+	memcpy(r->rec.comm, r->buf.raw + sizeof(c), len);
+	return 1;
+}
+
+struct lost_record {
+	struct perf_event_header hdr;
+	uint64_t id, n_lost;
+};
+
+static int take_lost(struct code_ring *r)
+{
+	struct lost_record l;
+
+	if (body_end(r) < sizeof(l))
+		return 0;
+	memcpy(&l, r->buf.raw, sizeof(l));
+	r->rec.type = CODE_LOST;
+	r->rec.n_lost = l.n_lost;
+	return 1;
+}
+
+/* 0: it is none that anybody asks for. */
+static int take_record(struct code_ring *r)
+{
+	r->rec = (struct code_record){0};
+	memcpy(&r->rec.boot_ns, r->buf.raw + body_end(r), sizeof(r->rec.boot_ns));
+	switch (r->buf.hdr.type) {
 	case PERF_RECORD_MMAP2:
-		return take_map(r, rec);
+		return take_map(r);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return take_task(r, rec);
+		return take_task(r);
 	case PERF_RECORD_COMM:
-		return take_exec(r, rec);
+		return take_exec(r);
 	case PERF_RECORD_LOST:
-		rec->type = CODE_LOST;
-		return 1;
+		return take_lost(r);
 	}
 	return 0;
 }
 
-int code_ring_next(struct code_ring *r, struct code_record *rec)
+void code_ring_refresh(struct code_ring *r)
 {
-	while (load_news(r)) {
-		*rec = (struct code_record){0};
-		memcpy(&rec->boot_ns, r->rec.raw + r->rec.hdr.size - sizeof(rec->boot_ns),
-		       sizeof(rec->boot_ns));
-		if (take_record(r, rec))
-			return 1;
+	r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+const struct code_record *code_ring_peek(struct code_ring *r)
+{
+	while (!r->has_rec && load_record(r)) {
+		r->has_rec = take_record(r);
+		if (!r->has_rec)
+			r->pos += r->buf.hdr.size;
 	}
-	return 0;
+	return r->has_rec ? &r->rec : NULL;
+}
+
+void code_ring_pop(struct code_ring *r)
+{
+	if (r->has_rec)
+		r->pos += r->buf.hdr.size;
+	r->has_rec = 0;
+}
+
+void code_ring_release(struct code_ring *r)
+{
+	__atomic_store_n(&r->page->data_tail, r->pos, __ATOMIC_RELEASE);
 }

@@ -114,16 +114,24 @@ static void take_news(struct live_unwind *u, const struct code_record *rec)
 	}
 }
 
+/* What finds no room in memory stays for the next time. */
+static void empty_ring(struct live_unwind *u, struct code_ring *r)
+{
+	const struct code_record *rec;
+
+	code_ring_refresh(r);
+	while ((rec = code_ring_peek(r)) && !keep_news(u, rec))
+		code_ring_pop(r);
+	code_ring_release(r);
+}
+
 /* Takes all that the rings have, in the order in which it happened. */
 static void serve_rings(struct live_unwind *u)
 {
 	uint64_t published = boot_ns();
-	struct code_record rec;
 
 	for (unsigned int i = 0; i < u->n_rings; i++)
-		while (code_ring_next(u->rings[i], &rec))
-			if (keep_news(u, &rec))
-				break;
+		empty_ring(u, u->rings[i]);
 	if (!u->n_news)
 		return;
 	qsort(u->news, u->n_news, sizeof(*u->news), by_time);
