@@ -14,23 +14,15 @@ local arg = report.args {
    end},
   {name = "depth", default = 60, argtype = "int", check = report.whole(1), description = "No more levels than these"},
 }
-local profile
-
-function on_init()
-  profile = stacks.new()
-  return true
-end
-
-function on_event() profile:add() end
 
 local suffixes = {k = " [kernel]", j = " [jit]"}
 local function name_of(node) return node.name .. (suffixes[node.kind] or "") end
 
 -- A chain whose every link has all the time of the one before is one line.
-local function chain(node, list_of)
+local function chain(node)
   local names = {name_of(node)}
   while #names < 6 do
-    local list = list_of(node)
+    local list = stacks.children(node)
     if #list ~= 1 or list[1].value ~= node.value or node.kind == "p" then break end
     node = list[1]
     names[#names + 1] = name_of(node)
@@ -43,23 +35,15 @@ local function put_line(width, text)
   print(width > 0 and report.cut(text, width) or text)
 end
 
-local function put(root)
+local function put(profile)
+  local root = profile:tree()
   local all, least = root.value, root.value * arg.least / 100
   local width = sysdig.is_tty() and sysdig.get_terminal_info().width or 0
   put_line(width, ("%6s %9s  %s"):format("TOTAL%", "TOTAL", "CALLS"))
-  local function list_of(node)
-    local list = {}
-    for _, c in pairs(node.by) do list[#list + 1] = c end
-    table.sort(list, function(a, b)
-      if a.value ~= b.value then return a.value > b.value end
-      return a.name < b.name
-    end)
-    return list
-  end
   local function below(node, depth)
-    for _, c in ipairs(list_of(node)) do
+    for _, c in ipairs(stacks.children(node)) do
       if c.value < least or depth > arg.depth then break end
-      local last, text = chain(c, list_of)
+      local last, text = chain(c)
       put_line(width, ("%5.1f%% %9s  %s%s"):format(100 * c.value / all, profile:show(c.value),
                                                  ("  "):rep(depth), text))
       below(last, depth + 1)
@@ -68,8 +52,4 @@ local function put(root)
   below(root, 0)
 end
 
-function on_capture_end()
-  if profile:is_empty() then return end
-  if report.is_json() then return profile:print_json() end
-  put(profile:tree())
-end
+stacks.view {put = put}

@@ -4,6 +4,7 @@ short_description = "Show where threads spend their time, for flame graphs"
 category = "Performance"
 
 local report = require "report"
+local stacks = require "stacks"
 
 local levels = {container = "container.name", process = "proc.name", pid = "proc.pid",
                 thread = "thread.tid", call = "evt.type", file = "fd.name"}
@@ -135,26 +136,20 @@ end
 -- ---- output ----
 
 local function put_tree(list)
-  local root, total = {ns = 0, below = {}}, 0
+  local root, total = {by = {}}, 0
   for _, s in ipairs(list) do
     total = total + s.ns
     local at = root
     for part in s.folded:gmatch("[^;]+") do
-      at.below[part] = at.below[part] or {name = part, ns = 0, below = {}}
-      at = at.below[part]
-      at.ns = at.ns + s.ns
+      at.by[part] = at.by[part] or {name = part, value = 0, by = {}}
+      at = at.by[part]
+      at.value = at.value + s.ns
     end
   end
   local function put(node, depth)
-    local nodes = {}
-    for _, child in pairs(node.below) do nodes[#nodes + 1] = child end
-    table.sort(nodes, function(a, b)
-      if a.ns ~= b.ns then return a.ns > b.ns end
-      return a.name < b.name
-    end)
-    for _, child in ipairs(nodes) do
-      if child.ns * 100 >= total then
-        print(("%5.1f%% %9s  %s%s"):format(child.ns * 100 / total, report.time(child.ns),
+    for _, child in ipairs(stacks.children(node)) do
+      if child.value * 100 >= total then
+        print(("%5.1f%% %9s  %s%s"):format(child.value * 100 / total, report.time(child.value),
                                          ("  "):rep(depth), child.name))
         put(child, depth + 1)
       end

@@ -10,14 +10,6 @@ local flamesvg = require "flamesvg"
 local arg = report.args {
   {name = "title", default = "", description = "Title of the picture"},
 }
-local profile
-
-function on_init()
-  profile = stacks.new {source = true}
-  return true
-end
-
-function on_event() profile:add() end
 
 local titles = {cpu = "CPU time", off_cpu = "Time off the CPU", ["cpu, off_cpu"] = "Time on and off the CPU",
                 page_fault = "Page faults"}
@@ -32,9 +24,7 @@ local function where(frame)
   return frame.module
 end
 
-function on_capture_end()
-  if profile:is_empty() then return end
-  if report.is_json() then return profile:print_json() end
+local function put(profile)
   local root, total = profile:tree(), profile:total()
   local seconds = (profile.last - profile.first) / 1e9
   local what = profile:what()
@@ -54,3 +44,5 @@ function on_capture_end()
     end,
   })
 end
+
+stacks.view {source = true, put = put}

@@ -7,18 +7,8 @@ local report = require "report"
 local stacks = require "stacks"
 
 local arg = report.args {}
-local profile
 
-function on_init()
-  profile = stacks.new {source = true}
-  return true
-end
-
-function on_event() profile:add() end
-
-function on_capture_end()
-  if profile:is_empty() then return end
-  if report.is_json() then return profile:print_json() end
+local function put(profile)
   local sums, order, value = {}, {}, profile:value()
   for _, s in ipairs(profile:list()) do
     local line = stacks.folded(s)
@@ -27,3 +17,5 @@ function on_capture_end()
   end
   for _, line in ipairs(order) do print(("%s %d"):format(line, sums[line])) end
 end
+
+stacks.view {source = true, put = put}

@@ -56,7 +56,7 @@ function on_event()
   local key = table.concat({comm or "", call or "", state or "", waker or "", func or ""}, "\n")
   local row = by[key]
   if not row then
-    row = {0, 0, 0, comm, call, state, waker, func}
+    row = {0, 0, 0, comm, call, state, waker, func, key = key}
     by[key], rows[#rows + 1] = row, row
   end
   row[1], row[2], row[3] = row[1] + ns, row[2] + 1, math.max(row[3], ns)
@@ -66,7 +66,8 @@ function on_capture_end()
   if #rows == 0 then return stacks.tell_none(true) end
   table.sort(rows, function(a, b)
     if a[1] ~= b[1] then return a[1] > b[1] end
-    return (a[8] or "") < (b[8] or "")
+    if a[8] ~= b[8] then return (a[8] or "") < (b[8] or "") end
+    return a.key < b.key
   end)
   report.put_once(columns, table.move(rows, 1, math.min(#rows, arg.top), 1, {}))
 end

@@ -7,18 +7,6 @@ local report = require "report"
 local stacks = require "stacks"
 
 local arg = report.args {}
-local profile
-
-function on_init()
-  if sysdig.is_tty() and not report.is_json() then
-    io.stderr:write("saker: pprof: a profile is no text for a terminal: redirect it to a file, or use saker profile -o FILE.pb.gz\n")
-    return false
-  end
-  profile = stacks.new {source = true}
-  return true
-end
-
-function on_event() profile:add() end
 
 -- ---- protobuf ----
 
@@ -122,9 +110,7 @@ end
 
 local types = {cpu = "cpu", off_cpu = "off-cpu"}
 
-function on_capture_end()
-  if profile:is_empty() then return end
-  if report.is_json() then return profile:print_json() end
+local function put(profile)
   local is_time, type = profile:is_time(), types[profile:what()] or "time"
   out[1] = value_type(1, "samples", "count")
   if is_time then out[2] = value_type(1, type, "nanoseconds") end
@@ -140,3 +126,11 @@ function on_capture_end()
   for _, text in ipairs(strings) do out[#out + 1] = bytes(6, text) end
   io.write(table.concat(out))
 end
+
+local function is_wanted()
+  if not sysdig.is_tty() or report.is_json() then return true end
+  io.stderr:write("saker: pprof: a profile is no text for a terminal: redirect it to a file, or use saker profile -o FILE.pb.gz\n")
+  return false
+end
+
+stacks.view {source = true, init = is_wanted, put = put}

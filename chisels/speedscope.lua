@@ -9,14 +9,6 @@ local stacks = require "stacks"
 local arg = report.args {
   {name = "name", default = "saker", description = "Name of the profile"},
 }
-local profile
-
-function on_init()
-  profile = stacks.new {source = true}
-  return true
-end
-
-function on_event() profile:add() end
 
 local escapes = {['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t"}
 local function quoted(text) return '"' .. text:gsub('[%c"\\]', function(c)
@@ -51,13 +43,13 @@ local function in_order(list)
   for _, s in ipairs(list) do keys[s] = stacks.folded(s) end
   table.sort(sorted, function(a, b)
     if keys[a] ~= keys[b] then return keys[a] < keys[b] end
-    return a.rows < b.rows
+    return a.key < b.key
   end)
   return sorted
 end
 
 -- The stacks of one process, or of all with its name below them.
-local function made(name, list, with_process)
+local function made(profile, name, list, with_process)
   list = in_order(list)
   local value, samples, weights, total = profile:value(), {}, {}, 0
   for _, s in ipairs(list) do
@@ -73,7 +65,7 @@ local function made(name, list, with_process)
             table.concat(samples, ","), table.concat(weights, ","))
 end
 
-local function by_process()
+local function by_process(profile)
   local lists, names = {}, {}
   for _, s in ipairs(profile:list()) do
     if not lists[s.comm] then
@@ -85,16 +77,16 @@ local function by_process()
   return lists, names
 end
 
-function on_capture_end()
-  if profile:is_empty() then return end
-  if report.is_json() then return profile:print_json() end
-  local profiles, lists, names = {}, by_process()
-  profiles[1] = made(arg.name, profile:list(), true)
+local function put(profile)
+  local profiles, lists, names = {}, by_process(profile)
+  profiles[1] = made(profile, arg.name, profile:list(), true)
   if #names > 1 then
-    for _, name in ipairs(names) do profiles[#profiles + 1] = made(name, lists[name], false) end
+    for _, name in ipairs(names) do profiles[#profiles + 1] = made(profile, name, lists[name], false) end
   end
   io.write('{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"saker","name":',
            quoted(arg.name), ',"activeProfileIndex":0,\n"shared":{"frames":[\n')
   put_frames()
   io.write("]},\n\"profiles\":[\n", table.concat(profiles, ",\n"), "]}\n")
 end
+
+stacks.view {source = true, put = put}

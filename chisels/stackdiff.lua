@@ -37,8 +37,7 @@ local function rows_of()
     local a, b = old_by[r.key] or none, new_by[r.key] or none
     local x, y = profilepair.share(a.self, before), profilepair.share(b.self, after)
     local total = profilepair.share(b.total, after) - profilepair.share(a.total, before)
-    rows[#rows + 1] = {y - x, x, y, total, r.frame.name,
-                       r.frame.module ~= "" and r.frame.module:match("[^/]*$") or nil}
+    rows[#rows + 1] = {y - x, x, y, total, r.frame.name, r.frame.module_name, key = r.key}
   end
   for _, r in ipairs(new) do add(r) end
   for _, r in ipairs(old) do
@@ -48,7 +47,7 @@ local function rows_of()
     local x, y = math.abs(a[1]), math.abs(b[1])
     if x ~= y then return x > y end
     if a[4] ~= b[4] then return math.abs(a[4]) > math.abs(b[4]) end
-    return a[5] < b[5]
+    return a.key < b.key
   end)
   return rows
 end

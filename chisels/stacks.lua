@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Stacks of samples, counted: what chisels about profiles have in common. require "stacks".
 --
---   local profile = stacks.new {source = true}  -- in on_init; source: inlined functions and lines
---   profile:add()                               -- in on_event
---   for _, s in ipairs(profile:list()) do ... end
+--   stacks.view {source = true, put = function(profile) -- source: inlined functions and lines
+--     for _, s in ipairs(profile:list()) do ... end
+--   end}
 --
--- A stack is {comm, end_, frames, n, ns, waker}: frames outermost first, each a table that is the
--- same one for the same frame: {kind, name, func, module, place, offset, file, line}. kind is u
+-- A stack is {comm, end_, frames, n, ns}: frames outermost first, each a table that is the same one
+-- for the same frame: {kind, name, func, module, module_name, place, offset, file, line}. kind is u
 -- (user), k (kernel), j (made at run time), i (inlined into the frame before) or ? (unknown).
 local report = require "report"
 local stacks = {}
@@ -26,18 +26,16 @@ function stacks.new(opts)
     comm = chisel.request_field("sample.comm"),
     end_ = chisel.request_field("stack.end"),
     reason = chisel.request_field("sample.reason"),
-    key = opts.key,
-    by = {}, n_stacks = 0, -- by comm and rows
+    by = {}, n_stacks = 0, -- by comm, end and rows
     n = 0, ns = 0, first = nil, last = nil, reasons = {},
   }, profile_class)
 end
 
--- Takes the current event. The key of a chisel keeps stacks apart, as in {key = function() ... end}.
+-- Takes the current event.
 function profile_class:add()
   local rows, comm = evt.field(self.rows) or "", evt.field(self.comm) or "?"
-  local ns, extra = evt.field(self.weight) or 0, self.key and self.key() or ""
-  local end_ = evt.field(self.end_) or ""
-  local key = comm .. "\n" .. end_ .. "\n" .. extra .. "\n" .. rows
+  local ns, end_ = evt.field(self.weight) or 0, evt.field(self.end_) or ""
+  local key = comm .. "\n" .. end_ .. "\n" .. rows
   local s = self.by[key]
   if not s then
     self.n_stacks = self.n_stacks + 1
@@ -46,7 +44,7 @@ function profile_class:add()
       s = self.by[key]
     end
     if not s then
-      s = {comm = comm, end_ = end_, extra = extra, rows = rows, n = 0, ns = 0}
+      s = {key = key, comm = comm, end_ = end_, rows = rows, n = 0, ns = 0}
       self.by[key] = s
     end
   end
@@ -57,7 +55,6 @@ function profile_class:add()
   local sec, frac = evt.get_ts()
   self.last = sec * 1000000000 + frac
   self.first = self.first or self.last
-  return s
 end
 
 -- What to do when there was no sample. off_cpu: of those off the CPU.
@@ -78,22 +75,25 @@ end
 
 -- ---- frames ----
 
-local function base_name(path) return path:match("[^/]*$") end
-
 -- What people see. A frame without a name is its module.
-local function name_of(func, module)
+local function name_of(func, module_name)
   if func ~= "" then return func end
-  if module == "" then return "[unknown]" end
-  local name = base_name(module)
-  return name:sub(1, 1) == "[" and name or "[" .. name .. "]"
+  if not module_name then return "[unknown]" end
+  return module_name:sub(1, 1) == "[" and module_name or "[" .. module_name .. "]"
+end
+
+-- One of which only this is known.
+local function bare_frame(name)
+  return {kind = "?", name = name, func = "", module = "", place = "0", offset = "0", file = ""}
 end
 
 local function parse(row)
   local kind, func, module, place, offset, file, line =
     row:match("^(.)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)$")
-  if not kind then return {kind = "?", name = "[unknown]", func = "", module = "", place = "0", offset = "0", file = ""} end
-  return {kind = kind, name = name_of(func, module), func = func, module = module, place = place,
-          offset = offset, file = file, line = tonumber(line)}
+  if not kind then return bare_frame("[unknown]") end
+  local module_name = module ~= "" and module:match("[^/]*$") or nil
+  return {kind = kind, name = name_of(func, module_name), func = func, module = module,
+          module_name = module_name, place = place, offset = offset, file = file, line = tonumber(line)}
 end
 
 local complete = {root = true, none = true, [""] = true}
@@ -114,7 +114,8 @@ local function frames_of(self, s)
     local key = "end " .. s.end_
     local mark = self.parsed[key]
     if not mark then
-      mark = {is_mark = true, kind = "?", name = "[truncated: " .. s.end_ .. "]", func = "", module = "", place = "0", offset = "0", file = ""}
+      mark = bare_frame("[truncated: " .. s.end_ .. "]")
+      mark.is_mark = true
       self.parsed[key] = mark
     end
     frames[1] = mark
@@ -124,7 +125,8 @@ local function frames_of(self, s)
   return frames
 end
 
--- All stacks, the heaviest first.
+-- All stacks, the heaviest first; no two are alike in all that decides, so that the same samples
+-- always come in the same order.
 function profile_class:list()
   if self.sorted then return self.sorted end
   self.parsed = self.parsed or {}
@@ -137,7 +139,8 @@ function profile_class:list()
     local x, y = value(a), value(b)
     if x ~= y then return x > y end
     if a.comm ~= b.comm then return a.comm < b.comm end
-    return a.rows < b.rows
+    if a.rows ~= b.rows then return a.rows < b.rows end
+    return a.key < b.key
   end)
   self.sorted = list
   return list
@@ -168,8 +171,7 @@ end
 
 -- ---- trees ----
 
--- A node is {name, kind, value, self, n, frame, below = list, by = table}; the first level is the
--- processes. Children are the heaviest first.
+-- A node is {name, kind, value, self, n, frame, by = table}; the first level is the processes.
 local function child_of(node, name, kind, frame)
   local key = kind .. name
   local c = node.by[key]
@@ -180,7 +182,9 @@ local function child_of(node, name, kind, frame)
   return c
 end
 
-local function sort_children(node)
+-- The heaviest first. Any nodes of {name, kind, value, by} will do.
+function stacks.children(node)
+  if node.below then return node.below end
   local list = {}
   for _, c in pairs(node.by) do list[#list + 1] = c end
   table.sort(list, function(a, b)
@@ -248,7 +252,7 @@ function stacks.each(root, fn)
   while #todo > 0 do
     local node, depth = table.remove(todo), table.remove(depths)
     if fn(node, depth) ~= false then
-      local list = node.below or sort_children(node)
+      local list = stacks.children(node)
       for i = #list, 1, -1 do
         todo[#todo + 1], depths[#depths + 1] = list[i], depth + 1
       end
@@ -270,13 +274,33 @@ function stacks.folded(s)
   return table.concat(parts, ";")
 end
 
--- With -j all chisels about profiles print this: an object for each stack.
+-- With -j most chisels about profiles print this: an object for each stack.
 function profile_class:print_json()
   for _, s in ipairs(self:list()) do
     local names = {}
     for i, frame in ipairs(s.frames) do names[i] = frame.name end
     report.print_json {process = s.comm, stack = #names > 0 and names or nil, samples = s.n,
                        ns = self:is_time() and s.ns or nil}
+  end
+end
+
+-- ---- chisels ----
+
+-- Defines the callbacks of a chisel that counts the samples, and at the end shows what they are
+-- with put(profile), with put_json(profile) if JSON is asked for. init, if there is one, is called
+-- first: false ends the chisel. All else is for stacks.new.
+function stacks.view(opts)
+  local profile
+  function on_init()
+    if opts.init and not opts.init() then return false end
+    profile = stacks.new(opts)
+    return true
+  end
+  function on_event() profile:add() end
+  function on_capture_end()
+    if profile:is_empty() then return end
+    local put = report.is_json() and (opts.put_json or profile.print_json) or opts.put
+    put(profile)
   end
 end
 

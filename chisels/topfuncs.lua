@@ -13,29 +13,18 @@ local arg = report.args {
      return (text == "self" or text == "total") and text or nil, "self or total is needed"
    end},
 }
-local profile
 
-function on_init()
-  profile = stacks.new()
-  return true
-end
-
-function on_event() profile:add() end
-
-local function sorted_rows()
+local function sorted_rows(profile)
   local list = profile:functions()
   table.sort(list, function(a, b)
     if a[arg.sort] ~= b[arg.sort] then return a[arg.sort] > b[arg.sort] end
     if a.total ~= b.total then return a.total > b.total end
-    return a.frame.name < b.frame.name
+    return a.key < b.key
   end)
   return list
 end
 
-local function base_name(path) return path:match("[^/]*$") end
-
-function on_capture_end()
-  if profile:is_empty() then return end
+local function put(profile)
   local kind = profile:is_time() and "time" or "number"
   local columns = {
     {title = "SELF%", name = "self_percent", kind = "percent"},
@@ -46,10 +35,12 @@ function on_capture_end()
     {title = "MODULE", name = "module"},
   }
   local rows, all = {}, profile:total()
-  for i, r in ipairs(sorted_rows()) do
+  for i, r in ipairs(sorted_rows(profile)) do
     if i > arg.top then break end
     rows[i] = {100 * r.self / all, r.self, 100 * r.total / all, r.total, r.frame.name,
-               r.frame.module ~= "" and base_name(r.frame.module) or nil}
+               r.frame.module_name}
   end
   report.put_once(columns, rows)
 end
+
+stacks.view {put = put, put_json = put}
