@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 
 /* ---- evt ---- */
 

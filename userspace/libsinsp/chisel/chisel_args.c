@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 
 enum { WORDS_MAX = 100 };
 

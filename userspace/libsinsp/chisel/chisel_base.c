@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 
 void sinsp_chisel_say(const struct sinsp_chisel *c, const char *fmt, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of what chisels can call, as a page. */
-#include "chisel_impl.h"
+#include "chisel_host.h"
 
 static void put_table(FILE *f, const char *table, const char *dot,
 		      const struct sinsp_chisel_binding *b)

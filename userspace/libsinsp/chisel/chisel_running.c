@@ -2,7 +2,7 @@
 /* Threads that are on a CPU, for chisels: what they have run so far no event has told yet. */
 #include <string.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 #include "event_table.h"
 #include "sinsp_impl.h"
 #include "state/family.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 #include "chisel_lua.h"
 
 static void *count_bytes(void *ctx, void *p, size_t old, size_t size)

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 #include "sinsp_impl.h"
 #include "state_build.h"
 

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 #include "event_table.h"
 #include "fields/port_name.h"
 #include "fields/text.h"

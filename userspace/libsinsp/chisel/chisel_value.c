@@ -2,7 +2,7 @@
 /* Values of fields as those of Lua. */
 #include <string.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 
 void sinsp_chisel_push_unsigned(lua_State *L, uint64_t u)
 {

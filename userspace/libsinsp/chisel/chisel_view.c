@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a view says of itself: view_info, a table without functions. */
-#include "chisel_impl.h"
+#include "chisel_host.h"
 
 enum { COLUMNS_MAX = 100 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chisel_impl.h"
+#include "chisel_host.h"
 
 void sinsp_chisel_run_init(struct sinsp_chisel_run *run)
 {

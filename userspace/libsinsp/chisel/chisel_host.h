@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the host of chisels: one chisel and its Lua state. */
-#ifndef SINSP_CHISEL_CHISEL_IMPL_H
-#define SINSP_CHISEL_CHISEL_IMPL_H
+#ifndef SINSP_CHISEL_CHISEL_HOST_H
+#define SINSP_CHISEL_CHISEL_HOST_H
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -158,4 +158,4 @@ struct sinsp_filter *sinsp_chisel_filter_on_stack(lua_State *L, const char *text
 __attribute__((format(printf, 2, 3))) void sinsp_chisel_say(const struct sinsp_chisel *c,
 							    const char *fmt, ...);
 
-#endif /* SINSP_CHISEL_CHISEL_IMPL_H */
+#endif /* SINSP_CHISEL_CHISEL_HOST_H */
