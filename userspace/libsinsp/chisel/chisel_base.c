@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all of the host stands on: sentences, files of chisels and their modules, filters. */
+/* What all of the host stands on: sentences, files of chisels and their modules, tables, filters.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -108,7 +109,7 @@ int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *
 	return err;
 }
 
-/* ---- tables that chisels are told of by ---- */
+/* ---- tables ---- */
 
 const char *sinsp_chisel_keep_text(lua_State *L, const char *key)
 {
@@ -132,6 +133,15 @@ int sinsp_chisel_is_true(lua_State *L, const char *key)
 	r = lua_toboolean(L, -1);
 	lua_pop(L, 1);
 	return r;
+}
+
+void sinsp_chisel_push_bindings(lua_State *L, const struct sinsp_chisel_binding *b)
+{
+	lua_newtable(L);
+	for (; b->name; b++) {
+		lua_pushcfunction(L, b->fn);
+		lua_setfield(L, -2, b->name);
+	}
 }
 
 /* ---- filters ---- */

@@ -87,12 +87,17 @@ static inline struct sinsp_chisel *chisel_of(lua_State *L)
 	return *(struct sinsp_chisel **)lua_getextraspace(L);
 }
 
-/* A state with libraries, limits and without what is not allowed. NULL: no memory. */
+/* A state with limits. NULL: no memory. */
 lua_State *sinsp_chisel_state(struct sinsp_chisel *c);
 /* Calls have an end from now on. 0 or a negative errno. */
 int sinsp_chisel_watch(struct sinsp_chisel *c);
-/* In a protected call: libraries and tables of functions. */
-int sinsp_chisel_fill_state(lua_State *L);
+/* Of coroutines instructions are counted from the beginning: nobody knows from outside which one
+ * runs. create or wrap of the library is the upvalue. */
+int sinsp_chisel_create_coroutine(lua_State *L);
+/* Makes of a handler of xpcall one that ends with the instructions. */
+int sinsp_chisel_guard_handler(lua_State *L);
+/* In a protected call: the library and the tables of functions, without what is not allowed. */
+void sinsp_chisel_fill_state(lua_State *L);
 /* A table of the functions, pushed. */
 void sinsp_chisel_push_bindings(lua_State *L, const struct sinsp_chisel_binding *b);
 /* Memory that counts as that of Lua does. @size 0 frees it. NULL: there is no more. */

@@ -1,8 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of fields as those of Lua. */
+/* The fields that a chisel asks for, and their values as those of Lua. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "chisel_host.h"
+
+static int field_of_name(lua_State *L, const char *name)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+	const char *why = "";
+	struct sinsp_chisel_field *fields;
+	struct sinsp_field *f;
+	size_t at;
+	int r;
+
+	/* Scripts ask for the same one again and again, some at each event. */
+	fields = realloc(c->fields, (c->n_fields + 1) * sizeof(*fields));
+	if (!fields)
+		return luaL_error(L, "not enough memory");
+	c->fields = fields;
+	fields += c->n_fields;
+	*fields = (struct sinsp_chisel_field){0};
+	f = &fields->field;
+	r = sinsp_field_parse(f, name, &why, &at);
+	if (r >= 0 && name[r]) {
+		why = "there is something behind the field";
+		r = -EINVAL;
+	}
+	if (r < 0) {
+		lua_pushstring(L, r == -ENOMEM ? "not enough memory" : why);
+		sinsp_field_fini(f);
+		return luaL_error(L, "chisel.request_field('%s'): %s", name, lua_tostring(L, -1));
+	}
+	for (size_t i = 0; i < c->n_fields; i++) {
+		if (sinsp_field_equal(&c->fields[i].field, f)) {
+			sinsp_field_fini(f);
+			return (int)i;
+		}
+	}
+	return (int)c->n_fields++;
+}
+
+int sinsp_chisel_field_index(lua_State *L, int at)
+{
+	const lua_Unsigned i = (lua_Unsigned)lua_tointeger(L, at) - 1;
+
+	if (lua_type(L, at) == LUA_TSTRING)
+		return field_of_name(L, lua_tostring(L, at));
+	if (i >= chisel_of(L)->n_fields)
+		return luaL_error(L, "neither a field of chisel.request_field nor a name of one");
+	return (int)i;
+}
 
 void sinsp_chisel_push_unsigned(lua_State *L, uint64_t u)
 {
