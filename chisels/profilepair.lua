@@ -14,7 +14,7 @@ function pair.new(opts)
       local side = evt.field(capture) == first and before or after
       side:add()
     end,
-    is_empty = function() return before.n == 0 and after:is_empty() end,
+    is_empty = function() return before:is_empty() or after:is_empty() end,
   }
 end
 

@@ -59,7 +59,7 @@ end
 
 -- What to do when there was no sample. off_cpu: of those off the CPU.
 local HOW = "no samples%s: record some with \"saker profile%s -w FILE\", or \"saker -w FILE %s\""
-local HOW_LIVE = "no samples%s: nothing of what was asked for ran, or this was neither \"saker profile%s\" nor with %s"
+local HOW_LIVE = "no samples%s: nothing that was asked for ran, or nothing was to be sampled: that takes \"saker profile%s\", or %s"
 function stacks.tell_none(off_cpu)
   local how = sysdig.is_live() and HOW_LIVE or HOW
   sysdig.log(off_cpu and how:format(" off the CPU", " --off-cpu", "--sample-on off_cpu")

@@ -15,6 +15,8 @@ import xml.etree.ElementTree as ET
 import saker_e2e as e2e
 
 HOT = r"_start;.*main;in_between;very_hot"
+# Of a process that just began the outer frames may be missing, more so on a busy machine.
+CALLED = r"(in_between|\[truncated: new\]);very_hot"
 SESSION = {"SAKER_SAMPLER_SESSION": f"profile-{os.getpid()}"}
 
 
@@ -89,9 +91,10 @@ class Made(unittest.TestCase):
         cls.prog = os.path.join(cls.dir, "prog")
         subprocess.run(["gcc", "-O1", "-g", "-o", cls.prog, src, "-ldl"], check=True)
         cls.capture = os.path.join(cls.dir, "hot.scap")
-        # On a machine that has much else to do a program's tables may come late; not each time.
+        # With the names in it: the BPF programs that the kernel has now are others soon. On a machine
+        # that has much else to do a program's tables may come late; not each time.
         for _ in range(5):
-            profile("-F", "999", "-w", cls.capture, "--", cls.prog, "hot")
+            profile("-F", "999", "--with-symbols", "-w", cls.capture, "--", cls.prog, "hot")
             cls.whole = os.path.join(cls.dir, "whole.folded")
             profile("-r", cls.capture, "-o", cls.whole)
             if share(folded(e2e.read_text(cls.whole)), HOT) > 0.9:
@@ -194,7 +197,8 @@ class Made(unittest.TestCase):
     def test_same_samples_same_output(self):
         for ending in ("svg", "folded", "pb", "speedscope.json", "perf.txt", "json", "txt"):
             first, second = self.make("same." + ending), self.make("same." + ending)
-            self.assertTrue(first and first == second, ending)
+            self.assertTrue(first)
+            self.assertEqual(first.splitlines(), second.splitlines(), ending)
 
     def test_go_pprof(self):
         if not shutil.which("go"):
@@ -234,14 +238,12 @@ class Made(unittest.TestCase):
         self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+ms +prog\n")
 
     def test_filter(self):
-        none = self.make("i.folded", "stack.frames=no_such_function")
-        self.assertEqual(none, b"")
         some = folded(self.make("i.folded", "stack.frames", "contains", "very_h").decode())
         self.assertEqual(share(some, "very_hot"), 1)
 
     def test_kernel(self):
         stacks, _ = self.run_prog("kernel")
-        self.assertGreater(share(stacks, r"read_zeros;.*;vfs_read_\[k\];"), 0.5)
+        self.assertGreater(share(stacks, r"(read_zeros|\[truncated: new\]);.*;vfs_read_\[k\];"), 0.5)
 
     def test_libraries_at_one_address(self):
         libs = []
@@ -262,7 +264,7 @@ class Made(unittest.TestCase):
         profile("-r", capture, "-o", self.path("libs.folded"))
         stacks = folded(e2e.read_text(self.path("libs.folded")))
         for name in ("first", "second"):
-            self.assertGreater(share(stacks, f"run_library;spin;{name}_inner"), 0.35, stacks)
+            self.assertGreater(share(stacks, rf"(run_library;spin|\[truncated: new\]);{name}_inner"), 0.35, stacks)
         # Each in its time: never the first one again once the second one began.
         order = [l.split()[1] for l in e2e.run(
             e2e.SAKER, "-r", capture, "-p", "x %stack.function", "stack.frames", "endswith",
@@ -281,7 +283,7 @@ class Made(unittest.TestCase):
         out = self.path("gone.folded")
         profile("-F", "999", "-o", out, "--", copy, "deleted")
         self.assertFalse(os.path.exists(copy))
-        self.assertGreater(share(folded(e2e.read_text(out)), "in_between;very_hot"), 0.8)
+        self.assertGreater(share(folded(e2e.read_text(out)), CALLED), 0.8)
 
     def test_other_mounts(self):
         where = self.path("mnt")
@@ -292,8 +294,7 @@ class Made(unittest.TestCase):
         out = self.path("mnt.folded")
         profile("-F", "999", "-o", out, "--", "unshare", "-m", "sh", "-c", script)
         self.assertFalse(os.path.exists(where + "/inside"))
-        self.assertGreater(share({s: w for s, w in folded(e2e.read_text(out)).items()},
-                                 "in_between;very_hot"), 0.5)
+        self.assertGreater(share(folded(e2e.read_text(out)), CALLED), 0.5)
 
     def test_with_symbols(self):
         copy, capture = self.path("shipped"), self.path("shipped.scap")
@@ -304,7 +305,7 @@ class Made(unittest.TestCase):
             profile("-r", capture, "-o", self.path("shipped.folded"))
             os.rename(copy + "-", copy)
             got = share(folded(e2e.read_text(self.path("shipped.folded"))),
-                        r"in_between;very_hot(;put_in_\[i\])?")
+                        CALLED)
             (self.assertGreater if expected else self.assertLessEqual)(got, expected)
 
     def test_pieces_open_alone(self):
@@ -317,7 +318,7 @@ class Made(unittest.TestCase):
         shutil.copy(base + "1", last)
         profile("-r", last, "-o", self.path("piece.folded"))
         stacks = folded(e2e.read_text(self.path("piece.folded")))
-        self.assertGreater(share(stacks, "in_between;very_hot"), 0.8)
+        self.assertGreater(share(stacks, CALLED), 0.8)
 
     def test_diff(self):
         other = self.path("other.scap")
@@ -334,22 +335,126 @@ class Made(unittest.TestCase):
         p = profile("--off-cpu", "-r", self.capture, status=1)
         self.assertIn("do not go with files", p.stderr)
         out = self.path("wait.txt")
-        profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
-        text = e2e.read_text(out)
+        for _ in range(5): # the tables may come late
+            profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
+            text = e2e.read_text(out)
+            if "waits_long" in text:
+                break
         self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog +clock_nanosleep +sleep .* waits_long$")
 
-    def test_what_is_wrong(self):
+    def refuses(self, sentence, *args, status=1):
+        """One sentence, no text, and no file. FILE in args is one to write."""
+        out = self.path("refused.svg")
+        p = profile(*(out if a == "FILE" else a for a in args), status=status)
+        self.assertRegex(p.stderr, rf"\Asaker: [^\n]*{sentence}[^\n]*\n\Z", args)
+        self.assertEqual(p.stdout, "", args)
+        self.assertFalse(os.path.exists(out), args)
+
+    def test_numbers_that_are_none(self):
+        for hz in ("0", "4001", "5000", "-1", "1.5", "x"):
+            self.refuses(f"from 1 to 4000 .*'{hz}'", "-F", hz, "-o", "FILE")
+        for seconds in ("0", "-1", "x"):
+            self.refuses(f"number of seconds above 0.*'{seconds}'", "-d", seconds, "-o", "FILE")
+        for pid in ("0", "-1", "x", "1,x"):
+            self.refuses(f"needs numbers of processes, not '", "-p", pid, "-o", "FILE")
+        for depth in ("0", "1025"):
+            self.refuses(f"from 1 to 1024 .*'{depth}'", "--stack-depth", depth, "-o", "FILE")
+
+    def test_nobody_there(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        self.refuses(f"no process {gone.pid} ", "-p", str(gone.pid), "-o", "FILE")
+        self.refuses("no cgroup /no-such", "--cgroup", "/no-such", "-o", "FILE")
+        self.refuses("no-such-command: command not found", "-o", "FILE", "--", "no-such-command",
+                     status=127)
+        self.refuses("no chisel 'no-such'", "-c", "no-such", "-o", "FILE")
+
+    def test_second_session(self):
+        first = subprocess.Popen([e2e.SAKER, "profile", "-w", self.path("first.scap"), "--", "cat"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, env={**os.environ, **SESSION})
+        self.addCleanup(first.communicate)
+        first.stdin.write(b"x\n")
+        first.stdin.flush()
+        self.assertEqual(first.stdout.readline(), b"x\n") # it runs, so it is sampled
+        self.refuses(f"process {first.pid} samples stacks already", "-o", "FILE", "-d", "1")
+
+    def test_files_that_are_none(self):
+        for name in ("x.png", "x", "svg", "x.svg.bz2"):
+            self.refuses("the ending says", "-r", self.capture, "-o", self.path(name))
+            self.assertFalse(os.path.exists(self.path(name)))
+        folder = self.path("folder.svg")
+        os.mkdir(folder)
+        self.refuses("folder.svg: cannot write there: Is a dir", "-r", self.capture, "-o", folder)
+        for path in (self.path("no-such-dir/x.svg"), "/proc/x.svg"):
+            self.refuses(f"{path}: cannot write there: No such", "-r", self.capture, "-o", path)
+        os.symlink("/dev/full", self.path("full.svg"))
+        self.refuses("full.svg: not all could be written: No space", "-r", self.capture, "-o",
+                     self.path("full.svg"))
+        self.refuses("no-such.scap: cannot be opened", "-r", self.path("no-such.scap"), "-o", "FILE")
+        self.refuses("cannot be written: No such", "-w", self.path("no-such-dir/x.scap"), "-o", "FILE")
+
+    def test_without_samples(self):
+        calls = self.path("calls.scap")
+        e2e.run(e2e.SAKER, "-w", calls, "--", "true")
+        none = "calls.scap: no samples in it"
+        for args in ([], ["-c", "topfuncs"], ["-o", "FILE"]):
+            self.refuses(none, "-r", calls, *args)
+        for pair in ((calls, self.capture), (self.capture, calls)):
+            self.refuses(none, "--diff", *pair)
+            self.refuses(none, "--diff", *pair, "-o", "FILE")
+        self.refuses(r"the filter leaves out all its \d\d+ samples", "-r", self.capture, "-o", "FILE",
+                     "stack.frames=no_such_function")
+        self.refuses("no samples in its first 1e-09 s", "-r", self.capture, "-d", "0.000000001", "-o",
+                     "FILE")
+        nobody = ["-o", "FILE", "--comm", "nobody-has-this"]
+        self.refuses(r"no samples: none of the 99 ticks a second found true running, in \S+ s: ", *nobody,
+                     "--", "true", status=125)
+        self.refuses("no samples: none of the 99 ticks a second found what was asked for", *nobody,
+                     "-d", "0.1")
+        self.refuses("no samples: nothing of what was asked for came back", *nobody, "-d", "0.1",
+                     "--off-cpu")
+        self.refuses("no samples: what was asked for neither ran", *nobody, "-d", "0.1", "--off-cpu",
+                     "-F", "99")
+
+    def test_what_was_there_stays(self):
+        out = self.path("older.svg")
+        self.make("older.svg")
+        before = e2e.read_bytes(out)
+        for args in (["-r", self.capture, "stack.frames=no_such_function"],
+                     ["-r", self.path("no-such.scap")], ["-p", "2147483647"]):
+            profile(*args, "-o", out, status=1)
+            self.assertEqual(e2e.read_bytes(out), before)
+        # And of a longer one nothing is left.
+        short = self.make("shorter.svg", "stack.frames", "contains", "very_h")
+        with open(out, "ab") as f:
+            f.write(b"x" * 100000)
+        self.assertEqual(self.make("older.svg", "stack.frames", "contains", "very_h"), short)
+
+    def test_options_that_contradict(self):
+        other = self.path("same.scap")
+        os.symlink(self.capture, other)
+        with_file, diff = ["-r", self.capture], ["--diff", self.capture, "other.scap"]
+        for how in (["-F", "99"], ["--off-cpu"], ["--off-cpu-min", "1"], ["--stack-depth", "9"]):
+            self.refuses("say how to sample: they do not go with files", *with_file, *how, "-o", "FILE")
+        for who in (["-p", "1"], ["--comm", "a"], ["--cgroup", "/"]):
+            self.refuses("choose what is sampled: of a file a filter", *with_file, *who, "-o", "FILE")
         for args, sentence in (
-                (["-o", "x.png"], "the ending"), (["--diff", self.capture], "two capture files"),
-                (["-F", "5000"], "from 1 to 4000"), (["-F", "0"], "from 1 to 4000"),
-                (["-r", self.capture, "-F", "99"], "do not go with files"),
-                (["--diff", self.capture, self.capture, "-o", "x.pb.gz"], "--diff writes"),
+                (["-r", self.capture, "-o", "FILE", "-w", "FILE"], "cannot go to the same file"),
+                (["--diff", self.capture], "two capture files"),
+                (["--diff", self.capture, self.capture, "-o", "FILE"], "the same one twice"),
+                (["--diff", self.capture, other, "-o", "FILE"], "the same one twice"),
+                (diff + ["-o", "x.pb.gz"], "--diff writes"), (diff + ["-d", "1"], "leave -d out"),
+                (diff + ["-w", "FILE"], "leave -w out"), (diff + ["-F", "9"], "go with files"),
+                (["--all", "-o", "FILE"], "--all goes with a command"),
+                (["--tree", "-o", "FILE"], "--tree goes with -p"),
+                (["--off-cpu-min", "1", "-o", "FILE"], "goes with --off-cpu"),
+                (["--zstd", "-o", "FILE"], "--zstd goes with -w"),
+                (["--with-symbols", "-o", "FILE"], "--with-symbols goes with -w"),
                 (["--nothing"], "unknown option")):
-            p = profile(*args, status=1)
-            self.assertIn(sentence, p.stderr)
-            self.assertEqual(len(p.stderr.splitlines()), 1, p.stderr)
-        bad = self.path("no-such-dir/x.svg")
-        self.assertIn("no-such-dir", profile("-r", self.capture, "-o", bad, status=1).stderr)
+            self.refuses(sentence, *args)
+        self.refuses("it does not go with files", *with_file, "-o", "FILE", "--", "true", status=125)
+        self.refuses("add --all", "-p", "1", "-o", "FILE", "--", "true", status=125)
 
     def test_help(self):
         text = profile("--help").stdout

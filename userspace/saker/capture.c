@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "container/container_lookup.h"
 #include "filter_arg.h"
+#include "no_samples.h"
 #include "privileges.h"
 #include "progress.h"
 #include "pushdown.h"
@@ -40,6 +41,7 @@ struct capture {
 	struct spawn spawn;
 	struct sinsp **inspectors; /* of the live system, or of each file */
 	size_t n_inspectors;
+	struct sample_count *samples; /* owned; by inspector */
 	struct sinsp_streams *streams; /* of several files; NULL: there is one source */
 	struct take take;
 	struct pushdown pushdown, chisels_pushdown; /* of the filter, of chisels */
@@ -208,7 +210,8 @@ static int open_sources(struct capture *c)
 	int err = 0;
 
 	c->inspectors = calloc(n, sizeof(struct sinsp *));
-	if (!c->inspectors)
+	c->samples = calloc(n, sizeof(*c->samples));
+	if (!c->inspectors || !c->samples)
 		err = -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
 		err = open_source(c, i);
@@ -260,6 +263,12 @@ static int check_files(const struct options *o)
 			    o->read.v[i]);
 			return -EINVAL;
 		}
+	}
+	if (o->profile.diff &&
+	    (strcmp(o->read.v[0], o->read.v[1]) == 0 || is_same_file(o->read.v[0], o->read.v[1]))) {
+		say("%s: --diff compares two captures, and this is the same one twice",
+		    o->read.v[1]);
+		return -EINVAL;
 	}
 	if (o->write && o->output &&
 	    (strcmp(o->write, o->output) == 0 || is_same_file(o->write, o->output))) {
@@ -425,6 +434,21 @@ static int idle_ms(const struct capture *c)
 							  : ms;
 }
 
+static int take_event_and_count(struct capture *c, struct sinsp_evt *evt)
+{
+	const uint64_t before = c->take.n_shown;
+	const int err = take_event(&c->take, evt);
+	size_t i = 0;
+
+	if (evt->raw.type != EVT_SAMPLE_E || c->take.done)
+		return err;
+	while (i + 1 < c->n_inspectors && c->inspectors[i] != evt->insp)
+		i++;
+	c->samples[i].n_read++;
+	c->samples[i].n_meant += c->take.n_shown != before;
+	return err;
+}
+
 static int loop(struct capture *c)
 {
 	unsigned int n_ticked = 0, before = say_n_errors();
@@ -438,7 +462,7 @@ static int loop(struct capture *c)
 		if (n > 0) {
 			/* Sleep only after the lines so far are out. */
 			timeout_ms = 0;
-			err = take_event(&c->take, &evt);
+			err = take_event_and_count(c, &evt);
 			if (!err && ++n_ticked == TICK_EVENTS) {
 				n_ticked = 0;
 				err = tick(c);
@@ -511,14 +535,24 @@ static void tell_nothing(const struct capture *c)
 {
 	const struct report *r = &c->report;
 
-	/* A chisel that ended the capture has what it wanted. */
-	if (c->take.chisels && c->take.chisels->run.end)
+	/* A chisel that ended the capture has what it wanted; of a profile it was said. */
+	if ((c->take.chisels && c->take.chisels->run.end) || c->o->profile.on)
 		return;
 	if (c->live && r->have_stats && !r->n_shown && r->stats.n_filtered && isatty(STDERR_FILENO))
 		fprintf(stderr,
 			"saker: nothing of what was asked for happened; %llu other calls were left "
 			"out\n",
 			(unsigned long long)r->stats.n_filtered);
+}
+
+/* What the chisels would show is nothing, then; one that ended the capture has what it wanted. */
+static int lacks_samples(const struct capture *c)
+{
+	const struct report *r = &c->report;
+
+	if (!c->o->profile.on || (c->take.chisels && c->take.chisels->run.end))
+		return 0;
+	return no_samples_said(c->o, c->samples, (r->end_ns - r->opened_ns) / 1e9);
 }
 
 static int finish(struct capture *c, int err)
@@ -536,7 +570,9 @@ static int finish(struct capture *c, int err)
 	failed |= is_failure(output_flush(&c->take.lines));
 	if (c->spawn.go_fd < 0)
 		command_is_over(c, 1);
-	if (c->take.chisels)
+	if (!failed && lacks_samples(c))
+		failed = 1;
+	else if (c->take.chisels)
 		failed |= is_failure(chisels_end(c->take.chisels));
 	failed |= is_failure(take_finish_lines(&c->take));
 	if (c->n_inspectors && c->o->verbose)
@@ -548,6 +584,7 @@ static int finish(struct capture *c, int err)
 	for (size_t i = 0; i < c->n_inspectors; i++)
 		sinsp_close(c->inspectors[i]);
 	free(c->inspectors);
+	free(c->samples);
 	return failed;
 }
 

@@ -4,21 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include <zlib.h>
 
 #include "say.h"
 
-static ssize_t write_gz(void *ctx, const char *p, size_t n)
-{
-	return gzwrite(ctx, p, (unsigned int)n);
-}
-
-static int close_gz(void *ctx)
-{
-	return gzclose(ctx) == Z_OK ? 0 : -1;
-}
+enum { BUFFER_BYTES = 64 << 10 };
 
 static int is_gz(const char *path)
 {
@@ -27,41 +18,133 @@ static int is_gz(const char *path)
 	return len > 3 && strcmp(path + len - 3, ".gz") == 0;
 }
 
-static FILE *open_gz(int fd)
+/* What was there before goes; pipes and devices have nothing to go. 0, or an errno. */
+static int begin(struct chisel_output *out)
 {
-	const cookie_io_functions_t fns = {.write = write_gz, .close = close_gz};
-	gzFile gz = gzdopen(fd, "wb");
-	FILE *f = gz ? fopencookie(gz, "w", fns) : NULL;
+	if (out->begun)
+		return 0;
+	out->begun = 1;
+	if (!out->is_new && ftruncate(out->fd, 0) && errno != EINVAL)
+		return errno;
+	if (is_gz(out->path)) {
+		out->gz = gzdopen(out->fd, "wb");
+		if (!out->gz)
+			return ENOMEM;
+	}
+	return 0;
+}
 
-	if (gz && !f)
-		gzclose(gz);
-	else if (!gz)
-		close(fd);
+static ssize_t put(struct chisel_output *out, const char *p, size_t n)
+{
+	ssize_t done;
+
+	if (out->gz)
+		return gzwrite(out->gz, p, (unsigned int)n);
+	do
+		done = write(out->fd, p, n);
+	while (done < 0 && errno == EINTR);
+	return done;
+}
+
+/* As fopencookie wants it: 0 is a failure. */
+static ssize_t write_output(void *ctx, const char *p, size_t n)
+{
+	struct chisel_output *out = ctx;
+	ssize_t done;
+
+	if (!out->err)
+		out->err = begin(out);
+	if (out->err)
+		return 0;
+	errno = 0;
+	done = put(out, p, n);
+	if (done > 0)
+		return done;
+	out->err = errno ?: EIO;
+	return 0;
+}
+
+static int close_output(void *ctx)
+{
+	struct chisel_output *out = ctx;
+	int bad;
+
+	errno = 0;
+	bad = out->gz ? gzclose(out->gz) != Z_OK : close(out->fd) != 0;
+	if (bad && !out->err)
+		out->err = errno ?: EIO;
+	return bad ? -1 : 0;
+}
+
+/* A terminal is one for chisels too. */
+static FILE *open_stream(struct chisel_output *out)
+{
+	const cookie_io_functions_t fns = {.write = write_output, .close = close_output};
+	FILE *f;
+
+	if (isatty(out->fd))
+		return fdopen(out->fd, "w");
+	f = fopencookie(out, "w", fns);
+	if (f)
+		setvbuf(f, NULL, _IOFBF, BUFFER_BYTES);
 	return f;
 }
 
-int chisel_output_open(FILE **out, const char *path)
+static int open_path(struct chisel_output *out)
 {
-	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	FILE *f;
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
 
-	if (fd < 0) {
-		const int err = -errno;
+	out->fd = open(out->path, flags | O_EXCL, 0600);
+	out->is_new = out->fd >= 0;
+	if (out->fd < 0 && errno == EEXIST)
+		out->fd = open(out->path, flags, 0600);
+	return out->fd < 0 ? -errno : 0;
+}
 
+int chisel_output_open(struct chisel_output *out, const char *path)
+{
+	struct chisel_output new = {.path = path};
+	int err = open_path(&new);
+
+	if (err) {
 		say("%s: cannot write there: %s", path, strerror(-err));
 		return err;
 	}
-	if (is_gz(path)) {
-		f = open_gz(fd);
-	} else {
-		f = fdopen(fd, "w");
-		if (!f)
-			close(fd);
-	}
-	if (!f) {
-		say("%s: cannot write there: not enough memory", path);
-		return -ENOMEM;
-	}
-	*out = f;
-	return 0;
+	*out = new;
+	out->f = open_stream(out);
+	if (out->f)
+		return 0;
+	close(out->fd);
+	say("%s: cannot write there: not enough memory", path);
+	return -ENOMEM;
+}
+
+static int remove_file(const struct chisel_output *out)
+{
+	if (unlink(out->path) == 0)
+		return 0;
+	say("%s: nothing was written there, but it cannot be removed: %s", out->path,
+	    strerror(errno));
+	return -errno;
+}
+
+int chisel_output_close(struct chisel_output *out, int failed)
+{
+	FILE *f = out->f;
+	int is_unwanted;
+
+	if (!f)
+		return 0;
+	out->f = NULL;
+	fflush(f); /* which may begin it */
+	is_unwanted = failed && !out->begun && !out->err;
+	if (!is_unwanted && !out->err)
+		out->err = begin(out);
+	if (fclose(f) && !out->err)
+		out->err = errno;
+	if (out->err)
+		say("%s: not all could be written: %s", out->path, strerror(out->err));
+	else if (is_unwanted && out->is_new)
+		return remove_file(out);
+	return -out->err;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chisel_output.h"
 #include "fields/field.h"
 #include "fields/format.h"
 #include "say.h"
@@ -391,8 +390,7 @@ int chisels_open(struct chisels *cs, struct options *o)
 	if (!err && o->output) {
 		err = chisel_output_open(&cs->output, o->output);
 		if (!err)
-			cs->run.out = cs->output;
-		cs->output_name = o->output;
+			cs->run.out = cs->output.f;
 	}
 	if (!err)
 		err = open_all(cs, o, taken);
@@ -410,8 +408,7 @@ void chisels_close(struct chisels *cs)
 		sinsp_chisel_close(cs->v[i].c);
 		free(cs->v[i].args.v);
 	}
-	if (cs->output)
-		fclose(cs->output);
+	chisel_output_close(&cs->output, 1);
 	for (char **d = cs->dirs; d && *d; d++)
 		free(*d);
 	free(cs->dirs);
@@ -516,21 +513,9 @@ int chisels_flush(struct chisels *cs)
 /* What did not get out is told here, at the latest. */
 static int close_output(struct chisels *cs)
 {
-	FILE *f = cs->output;
-	int bad;
-
-	if (!f)
-		return 0;
-	cs->output = NULL;
 	cs->run.out = stderr;
-	errno = 0;
-	bad = ferror(f);
-	bad |= fclose(f);
-	if (!bad)
-		return 0;
-	bad = errno ? errno : EIO;
-	say("%s: not all could be written: %s", cs->output_name, strerror(bad));
-	return -bad;
+	return chisel_output_close(&cs->output,
+				   !cs->runs || (cs->run.ends_with_status && cs->run.status));
 }
 
 /* Nobody reading it any more is no reason to complain. */
@@ -557,7 +542,7 @@ int chisels_end(struct chisels *cs)
 	for (size_t i = 0; i < cs->n && cs->runs && !err && !cs->run.ends_with_status; i++)
 		err = sinsp_chisel_end(cs->v[i].c);
 	err = result(cs, err);
-	return err ?: cs->output ? close_output(cs) : end_printed(cs);
+	return err ?: cs->output.f ? close_output(cs) : end_printed(cs);
 }
 
 /* ---- sysdig.run_app ---- */

@@ -4,6 +4,7 @@
 #define SAKER_CHISELS_H
 
 #include "chisel/chisel.h"
+#include "chisel_output.h"
 #include "options.h"
 
 struct chisels {
@@ -15,8 +16,7 @@ struct chisels {
 	size_t n;
 	int runs; /* on_capture_start was called, and nothing failed in them since */
 	char **dirs; /* owned; NULL-terminated */
-	FILE *output; /* -o; owned; NULL: none, or closed */
-	const char *output_name; /* borrowed */
+	struct chisel_output output; /* -o */
 };
 
 /* Each: 0 or a negative errno after saying why. */

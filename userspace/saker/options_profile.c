@@ -141,9 +141,8 @@ static int choose_by_ending(struct options *o)
 	const struct ending *e = ending_of(o->output);
 
 	if (!e) {
-		say("%s: what to write there follows from the ending, which is none of .svg, "
-		    ".folded, "
-		    ".pb.gz, .speedscope.json, .perf.txt, .json, .txt",
+		say("%s: the ending says what to write there, and it is none of .svg, .folded, "
+		    ".pb.gz, .speedscope.json, .perf.txt, .json and .txt",
 		    o->output);
 		return -EINVAL;
 	}
@@ -207,20 +206,54 @@ static int mean_samples(struct options *o)
 	return 0;
 }
 
+/* One row per pair of options that contradict each other; others have theirs in options_parse.c. */
+static int check(const struct options *o)
+{
+	const int has_how = o->sample.period_ns || o->profile.off_cpu || o->sample.off_min_ns ||
+			    o->sample.depth;
+	const int has_who = o->pids.n || o->tree || o->comms.n || o->cgroups.n;
+	const struct {
+		int bad;
+		const char *text;
+	} rules[] = {
+		{o->read.n && o->command, "a command to run is sampled: it does not go with files"},
+		{o->read.n && has_how,
+		 "-F, --off-cpu, --off-cpu-min and --stack-depth say how to sample: they do not go "
+		 "with files"},
+		{o->read.n && has_who,
+		 "-p, --tree, --comm and --cgroup choose what is sampled: of a file a filter "
+		 "chooses, as in proc.pid=1234"},
+		{o->profile.diff && o->read.n != 2,
+		 "--diff compares two capture files: saker profile --diff A B"},
+		{o->profile.diff && o->max_ns, "--diff compares whole captures: leave -d out"},
+		{o->profile.diff && o->write, "--diff writes no capture file: leave -w out"},
+		{o->all && !o->command, "--all goes with a command: saker profile --all -- CMD"},
+		{o->tree && !o->pids.n, "--tree goes with -p"},
+		{o->pids.n && o->command && !o->all,
+		 "-- CMD samples what CMD does, -p something else: add --all to sample other "
+		 "processes while CMD runs"},
+		{o->sample.off_min_ns && !o->profile.off_cpu, "--off-cpu-min goes with --off-cpu"},
+		{o->compress && !o->write, "--zstd goes with -w FILE"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (rules[i].bad) {
+			say("%s", rules[i].text);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 int profile_settle(struct options *o)
 {
 	int err;
 
 	if (o->mode == MODE_HELP)
 		return 0;
-	if (o->read.n && (o->sample.period_ns || o->profile.off_cpu)) {
-		say("-F and --off-cpu say how to sample: they do not go with files");
-		return -EINVAL;
-	}
-	if (o->profile.diff && o->read.n != 2) {
-		say("--diff compares two capture files: saker profile --diff A B");
-		return -EINVAL;
-	}
+	err = check(o);
+	if (err)
+		return err;
 	err = choose_samples(o) ?: mean_samples(o);
 	return err ?: choose_chisels(o);
 }

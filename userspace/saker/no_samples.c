@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "no_samples.h"
+
+#include "say.h"
+
+static void say_live(const struct options *o, double seconds)
+{
+	const char *who = o->command && !o->all ? o->command[0] : "what was asked for";
+
+	if (!o->profile.off_cpu)
+		say("no samples: none of the %llu ticks a second found %s running, in %.2f s: "
+		    "raise -F, or see with --off-cpu what it waits for",
+		    1000000000ull / o->sample.period_ns, who, seconds);
+	else if (o->sample.period_ns)
+		say("no samples: %s neither ran nor came back from waiting, in %.2f s", who,
+		    seconds);
+	else
+		say("no samples: nothing of %s came back from waiting, in %.2f s", who, seconds);
+}
+
+static void say_file(const struct options *o, const char *name, const struct sample_count *c)
+{
+	if (c->n_read)
+		say("%s: the filter leaves out all its %llu samples", name,
+		    (unsigned long long)c->n_read);
+	else if (o->max_ns)
+		say("%s: no samples in its first %g s", name, o->max_ns / 1e9);
+	else
+		say("%s: no samples in it: record some with saker profile -w FILE, or with saker "
+		    "--sample 99 -w FILE",
+		    name);
+}
+
+static int is_missing_in_one(const struct options *o, const struct sample_count *counts)
+{
+	for (size_t i = 0; i < o->read.n; i++) {
+		if (counts[i].n_meant)
+			continue;
+		say_file(o, o->read.v[i], &counts[i]);
+		return 1;
+	}
+	return 0;
+}
+
+int no_samples_said(const struct options *o, const struct sample_count *counts, double seconds)
+{
+	struct sample_count all = {0};
+
+	if (o->profile.diff)
+		return is_missing_in_one(o, counts);
+	for (size_t i = 0; i < (o->read.n ?: 1); i++) {
+		all.n_read += counts[i].n_read;
+		all.n_meant += counts[i].n_meant;
+	}
+	if (all.n_meant)
+		return 0;
+	if (o->read.n)
+		say_file(o, o->read.n == 1 ? o->read.v[0] : "these files", &all);
+	else
+		say_live(o, seconds);
+	return 1;
+}
