@@ -286,7 +286,7 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_uids, c->tasks & DRV_TASKS_UID);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.sel_cgroups, c->n_cgroups > 0);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.user_walks, sc->on);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_chunks, sc->tables);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_chunks, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_processes, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_cache, sc->on);
 	err = err

@@ -906,6 +906,29 @@ static void test_frame_pointers_that_are_none(void **state)
 	}
 }
 
+/* Without tables the kernel is asked for no memory for them, and takes the driver all the same. */
+static void test_frame_pointers_alone(void **state)
+{
+	struct scap_sampler_opts o = hz(1000);
+	const pid_t pid = child_of(bad_fp, 8);
+	struct scap_sampler_stats st;
+	struct sample s;
+	struct run r;
+	size_t at = 0, n = 0;
+
+	(void)state;
+	o.frame_pointers = 1;
+	begin(&r, &o, pid);
+	wait_samples(&r, 20);
+	end(&r, &st);
+	for (; next_sample(&r, &at, &s); n++)
+		assert_int_equal(n_frames(&s), 1);
+	assert_true(n > 0);
+	assert_int_equal(st.ends[STACK_END_NEW], 0);
+	close_run(&r);
+	end_child(pid);
+}
+
 static void in_namespace(uint64_t arg)
 {
 	pid_t pid;
@@ -1082,6 +1105,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(test_who_woke_it, close_left_over),
 		cmocka_unit_test_teardown(test_paged_out_stack, close_left_over),
 		cmocka_unit_test_teardown(test_frame_pointers_that_are_none, close_left_over),
+		cmocka_unit_test_teardown(test_frame_pointers_alone, close_left_over),
 		cmocka_unit_test_teardown(test_numbers_in_a_namespace, close_left_over),
 		cmocka_unit_test_teardown(test_mappings, close_left_over),
 	};
