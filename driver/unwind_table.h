@@ -58,7 +58,11 @@ struct unwind_cached {
 };
 
 #define UNWIND_CACHE_BITS 13
-#define UNWIND_CACHE_SZ (1u << UNWIND_CACHE_BITS) /* entries per CPU */
+#define UNWIND_CACHE_SZ (1u << UNWIND_CACHE_BITS)
+
+struct unwind_cache {
+	struct unwind_cached at[UNWIND_CACHE_SZ];
+};
 
 #ifndef __bpf__
 _Static_assert(sizeof(struct unwind_row) == 8, "a row is a word");

@@ -48,24 +48,32 @@ static __always_inline bool find_process(struct user_walk *w)
 	return w->n_maps && ONCE(p->gen_end) == w->gen;
 }
 
+struct walk_ctx {
+	struct user_walk *w;
+	struct unwind_cache *cache;
+};
+
 /* A callback of bpf_loop. */
 static long user_step(u32 i, void *ctx)
 {
+	const struct walk_ctx *c = ctx;
+
 	(void)i;
-	return walk_step(*(struct user_walk **)ctx);
+	return walk_step(c->w, c->cache);
 }
 
 /* The user stack of the current task, into @w. A function of its own to the verifier. */
 __noinline int user_frames(struct user_walk *w)
 {
+	struct walk_ctx c = {.w = w, .cache = walk_cache()};
 	bool known;
 
 	if (!w)
 		return 0;
 	known = find_process(w);
-	if (walk_begin(w))
+	if (walk_begin(w, c.cache))
 		return 0;
-	bpf_loop(STACK_USER_MAX, user_step, &w, 0);
+	bpf_loop(STACK_USER_MAX, user_step, &c, 0);
 	/* What frame pointers led to may be all, or not. */
 	if (!known && w->end != STACK_END_DEPTH && w->end != STACK_END_FAULT)
 		w->end = STACK_END_NEW;

@@ -123,15 +123,20 @@ WALK_FUNC u64 walk_search(struct user_walk *w, u64 addr)
 	return w ? rule_search(w, addr) : RULE_NONE;
 }
 
-static inline u64 walk_rule(struct user_walk *w, u64 addr)
+/* Where it is in a cache, if it is there. */
+static inline u32 cache_place(u64 tag)
+{
+	return tag * 0x9e3779b97f4a7c15ull >> (64 - UNWIND_CACHE_BITS);
+}
+
+static inline u64 walk_rule(struct user_walk *w, struct unwind_cache *cache, u64 addr)
 {
 	const u64 tag = cache_tag(w, addr);
-	struct unwind_cached *c;
+	struct unwind_cached *c = cache ? &cache->at[cache_place(tag)] : NULL;
 	u64 rule;
 
 	if (!w->n_maps)
 		return RULE_NONE | RULE_MAPPED;
-	c = walk_cached(w, tag * 0x9e3779b97f4a7c15ull >> (64 - UNWIND_CACHE_BITS));
 	if (c) {
 		rule = WALK_ONCE(c->rule);
 		if ((WALK_ONCE(c->check) ^ rule) == tag) {
@@ -146,6 +151,12 @@ static inline u64 walk_rule(struct user_walk *w, u64 addr)
 		WALK_ONCE(c->check) = tag ^ rule;
 	}
 	return rule;
+}
+
+/* What the window has @at bytes from its beginning. */
+static inline u64 walk_window(const struct user_walk *w, u64 at)
+{
+	return *(const u64 *)(w->window + (at & (WALK_WINDOW - 8)));
 }
 
 /* The word of stack at @addr; not 0: the walk ends. */
@@ -170,7 +181,7 @@ static inline int walk_word(struct user_walk *w, u64 addr, u64 *to)
 		w->window_sz = sz;
 		at = 0;
 	}
-	*to = *(u64 *)(w->window + (at & (WALK_WINDOW - 8)));
+	*to = walk_window(w, at);
 	return 0;
 }
 
@@ -363,10 +374,73 @@ static inline int walk_put(struct user_walk *w, u32 how)
 	return 0;
 }
 
-/* One frame up. Not 0: the walk ends. */
-static inline int walk_step(struct user_walk *w)
+#define WALK_PLAIN_MAX 8 /* frames at a time */
+
+/*
+ * Goes up as long as all is plain, which it nearly always is: a CFA by rsp or rbp, the frame in the
+ * window, its caller's rule in the cache. What is known of the frame is in registers meanwhile, and
+ * what was saved is taken without branches, since each frame has saved something else. Stops before
+ * whatever is not plain.
+ */
+static inline void walk_plain(struct user_walk *w, const struct unwind_cache *cache)
+{
+	const u64 window_at = w->window_at, window_sz = w->window_sz, gen = cache_tag(w, 0);
+	u64 sp = w->sp, bp = w->bp, bx = w->regs[UNWIND_RBX], rule = w->rule, ip = w->ip;
+	u32 has_bp = w->known >> UNWIND_RBP & 1, has_bx = w->known >> UNWIND_RBX & 1, n = w->n;
+	u32 i;
+
+	if (!w->n_maps)
+		return;
+	for (i = 0; i < WALK_PLAIN_MAX; i++) {
+		const u32 kind = RULE_KIND(rule), by_sp = kind & 1;
+		const u64 cfa = (bp ^ ((bp ^ sp) & -(u64)by_sp)) + RULE_CFA(rule) * 8ull;
+		const u32 at_bp = UNWIND_SAVED_RBP(RULE_SAVED(rule)),
+			  at_bx = UNWIND_SAVED_RBX(RULE_SAVED(rule));
+		const u64 got_bp = (at_bp + 14) >> 4, got_bx = (at_bx + 14) >> 4;
+		const u64 top = cfa - window_at;
+		const struct unwind_cached *c;
+		u64 to, next;
+
+		if ((kind | 1) != UNWIND_RSP || !(by_sp | has_bp) || cfa <= sp)
+			break;
+		if (!top || top > window_sz || top & 7 || top < at_bp * 8 || top < at_bx * 8)
+			break;
+		to = walk_window(w, top - 8);
+		if (!user_code(to) || n >= w->max)
+			break;
+		c = &cache->at[cache_place((to - 1) ^ gen)];
+		next = WALK_ONCE(c->rule);
+		if ((WALK_ONCE(c->check) ^ next) != ((to - 1) ^ gen))
+			break;
+		bp ^= (bp ^ walk_window(w, top - at_bp * 8)) & -got_bp;
+		bx ^= (bx ^ walk_window(w, top - at_bx * 8)) & -got_bx;
+		has_bp = (has_bp & ~((at_bp + 15) >> 4)) | got_bp;
+		has_bx = (has_bx & ~((at_bx + 15) >> 4)) | got_bx;
+		sp = cfa;
+		ip = to;
+		rule = next;
+		w->frames[n++ & (STACK_USER_MAX - 1)] = to | (u64)STACK_HOW_ROW << STACK_HOW_SHIFT;
+	}
+	if (!i)
+		return;
+	w->n_cached += i;
+	w->n = n;
+	w->ip = ip;
+	w->rule = rule;
+	w->exact = 0;
+	w->known = KNOWN(UNWIND_RSP) | has_bp << UNWIND_RBP | has_bx << UNWIND_RBX;
+	w->regs[UNWIND_RBX] = bx;
+	w->regs[UNWIND_RBP] = w->bp = bp;
+	w->regs[UNWIND_RSP] = w->sp = sp;
+}
+
+/* One frame up, or some. Not 0: the walk ends. */
+static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
 {
 	u32 how = 0;
+
+	if (cache)
+		walk_plain(w, cache);
 
 	if (walk_up(w, &how))
 		return 1;
@@ -374,7 +448,7 @@ static inline int walk_step(struct user_walk *w)
 		return walk_ends(w, STACK_END_ROOT);
 	if (!user_code(w->ip))
 		return walk_ends(w, STACK_END_BAD_PC);
-	w->rule = walk_rule(w, w->exact ? w->ip : w->ip - 1);
+	w->rule = walk_rule(w, cache, w->exact ? w->ip : w->ip - 1);
 	/* What a frame pointer led to, and is no code, was none. */
 	if (how == STACK_HOW_FP && !(RULE_FLAGS(w->rule) & RULE_MAPPED))
 		return walk_ends(w, STACK_END_BAD_PC);
@@ -384,7 +458,7 @@ static inline int walk_step(struct user_walk *w)
 }
 
 /* The first frame. Not 0: it is the only one. */
-static inline int walk_begin(struct user_walk *w)
+static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 {
 	w->n = 0;
 	w->fault = 0;
@@ -399,7 +473,7 @@ static inline int walk_begin(struct user_walk *w)
 	if (!user_code(w->ip))
 		return walk_ends(w, STACK_END_BAD_PC);
 	walk_put(w, STACK_HOW_REGS);
-	w->rule = walk_rule(w, w->ip);
+	w->rule = walk_rule(w, cache, w->ip);
 	return 0;
 }
 

@@ -21,13 +21,13 @@ struct {
 	__array(values, struct unwind_chunk_template);
 } unwind_chunks SEC(".maps");
 
-/* UNWIND_CACHE_SZ entries of each CPU, one CPU's behind the other's. */
+/* By CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, UNWIND_CACHE_SZ);
+	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct unwind_cached);
-} unwind_cache SEC(".maps");
+	__type(value, struct unwind_cache);
+} unwind_caches SEC(".maps");
 
 static __always_inline int walk_fill(struct user_walk *w, u32 sz, u64 addr)
 {
@@ -46,12 +46,12 @@ static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chun
 	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
 }
 
-static __always_inline struct unwind_cached *walk_cached(const struct user_walk *w, u32 i)
+/* NULL: this CPU came up after the start. */
+static __always_inline struct unwind_cache *walk_cache(void)
 {
-	u32 at = bpf_get_smp_processor_id() * UNWIND_CACHE_SZ + (i & (UNWIND_CACHE_SZ - 1));
+	u32 cpu = bpf_get_smp_processor_id();
 
-	(void)w;
-	return bpf_map_lookup_elem(&unwind_cache, &at);
+	return bpf_map_lookup_elem(&unwind_caches, &cpu);
 }
 
 #endif /* DRIVER_WALK_MEMORY_BPF_H */

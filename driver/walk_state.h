@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * What a walk of a user stack knows, and how it reaches memory: by three functions that the driver
+ * What a walk of a user stack knows, and how it reaches memory: by functions that the driver
  * (walk_memory.bpf.h) and user space, for stacks that were kept, each define for themselves.
  */
 #ifndef DRIVER_WALK_STATE_H
@@ -11,7 +11,7 @@
 #include "record.h"
 #include "stack.h"
 
-#define WALK_WINDOW 1024u /* bytes of stack that are read at a time */
+#define WALK_WINDOW 4096u /* bytes of stack that are read at a time, a page at most */
 #define WALK_REGS 16
 #define WALK_SWITCHES_MAX 4 /* of stacks; a walk in circles makes more */
 
@@ -47,7 +47,5 @@ struct user_walk {
 static int walk_fill(struct user_walk *w, u32 sz, u64 addr);
 /* A chunk of the tables; NULL: there is none. */
 static const u64 *walk_chunk(const struct user_walk *w, u32 chunk);
-/* The place i of a cache; NULL: there is none. */
-static struct unwind_cached *walk_cached(const struct user_walk *w, u32 i);
 
 #endif /* DRIVER_WALK_STATE_H */

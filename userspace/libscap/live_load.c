@@ -288,10 +288,8 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.user_walks, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_chunks, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_processes, sc->tables);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_cache, sc->on);
-	err = err
-		      ?: bpf_map__set_max_entries(d->skel->maps.unwind_cache,
-						  d->n_rings * UNWIND_CACHE_SZ);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_caches, sc->on);
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches, d->n_rings);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.laters, sc->later);
 	err = err
 		      ?: bpf_map__set_autocreate(d->skel->maps.off_storage,

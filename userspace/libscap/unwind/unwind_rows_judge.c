@@ -58,13 +58,6 @@ static const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
 	return NULL;
 }
 
-static struct unwind_cached *walk_cached(const struct user_walk *w, u32 i)
-{
-	(void)w;
-	(void)i;
-	return NULL;
-}
-
 struct machine {
 	uint64_t regs[17]; /* and ip */
 	uint64_t cfa;

@@ -511,8 +511,7 @@ static int load(struct unwind_selftest_run *r)
 		return -errno;
 	c = (struct drv_sampler_config *)&r->skel->rodata->sampler_cfg;
 	c->tables = 1;
-	bpf_map__set_max_entries(r->skel->maps.unwind_cache,
-				 (uint32_t)libbpf_num_possible_cpus() * UNWIND_CACHE_SZ);
+	bpf_map__set_max_entries(r->skel->maps.unwind_caches, (uint32_t)libbpf_num_possible_cpus());
 	err = unwind_selftest_bpf__load(r->skel);
 	if (err)
 		return err;

@@ -31,7 +31,7 @@ struct world {
 	size_t stack_sz;
 	const struct unwind_pool *pool; /* NULL: chunk */
 	const uint64_t *chunk;
-	struct unwind_cached *cache; /* NULL: none */
+	struct unwind_cache *cache; /* NULL: none */
 	int fail_at; /* this read fails; -1: none */
 	int n_reads;
 };
@@ -60,18 +60,12 @@ static const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
 	return unwind_pool_chunk(world.pool, chunk);
 }
 
-static struct unwind_cached *walk_cached(const struct user_walk *w, u32 i)
-{
-	(void)w;
-	return world.cache ? &world.cache[i & (UNWIND_CACHE_SZ - 1)] : NULL;
-}
-
 static void walk(struct user_walk *w)
 {
 	world.n_reads = 0;
-	if (walk_begin(w))
+	if (walk_begin(w, world.cache))
 		return;
-	for (u32 i = 0; i < STACK_USER_MAX && !walk_step(w); i++)
+	for (u32 i = 0; i < STACK_USER_MAX && !walk_step(w, world.cache); i++)
 		;
 }
 
@@ -84,6 +78,34 @@ static int is_sound(const struct user_walk *w)
 		if (!user_code(STACK_ADDR(w->frames[i])))
 			return 0;
 	return w->n <= STACK_USER_MAX && w->end < STACK_END_MAX;
+}
+
+/*
+ * Walks from where @w is, with a cache that knows nothing of it and with one that knows all: what
+ * is plain then goes another way through the walker, to the same end. 0: not to the same.
+ */
+static int walks_alike(struct user_walk *w)
+{
+	static struct unwind_cache cache;
+	static struct user_walk from, first;
+	static u32 gen;
+
+	from = *w;
+	walk(w);
+	first = *w;
+	from.gen = ++gen;
+	for (int i = 0; i < 2; i++) {
+		*w = from;
+		world.cache = &cache;
+		walk(w);
+		world.cache = NULL;
+		if (w->n != first.n || w->end != first.end || w->fault != first.fault ||
+		    w->ip != first.ip || w->sp != first.sp || w->bp != first.bp ||
+		    w->known != first.known || memcmp(w->regs, first.regs, sizeof(w->regs)) ||
+		    memcmp(w->frames, first.frames, w->n * sizeof(*w->frames)))
+			return 0;
+	}
+	return 1;
 }
 
 #ifndef SAKER_LIBFUZZER
@@ -324,7 +346,7 @@ static void test_every_read_failing(void **state)
 	u32 n;
 
 	(void)state;
-	recurse(200, &done);
+	recurse(400, &done);
 	begin_walk(w);
 	walk(w);
 	assert_int_equal(w->end, STACK_END_ROOT);
@@ -347,7 +369,7 @@ static void test_every_read_failing(void **state)
 /* The cache changes nothing, and is not believed when its two halves are of different entries. */
 static void test_cache(void **state)
 {
-	static struct unwind_cached cache[UNWIND_CACHE_SZ];
+	static struct unwind_cache cache;
 	struct user_walk *w = &walker;
 	volatile int done;
 	uint64_t all[STACK_USER_MAX];
@@ -361,10 +383,10 @@ static void test_cache(void **state)
 	memcpy(all, w->frames, sizeof(all));
 	for (int i = 0; i < 3; i++) {
 		begin_walk(w);
-		world.cache = cache;
+		world.cache = &cache;
 		if (i == 2)
 			for (size_t k = 0; k < UNWIND_CACHE_SZ; k++)
-				cache[k].rule ^= 1ull << 48;
+				cache.at[k].rule ^= 1ull << 48;
 		walk(w);
 		assert_int_equal(w->n, n);
 		assert_memory_equal(w->frames, all, n * sizeof(*all));
@@ -541,8 +563,7 @@ static void walk_anything(const uint8_t *data, size_t sz)
 			       .stack_sz = part,
 			       .chunk = any.chunk,
 			       .fail_at = -1};
-	walk(w);
-	if (!is_sound(w))
+	if (!walks_alike(w) || !is_sound(w))
 		abort();
 }
 
@@ -586,6 +607,35 @@ static void test_anything(void **state)
 	}
 }
 
+/* Rows as compilers make them, but any, over a stack of addresses of code and of itself. */
+static void test_any_plain_rows(void **state)
+{
+	static const u8 kinds[] = {UNWIND_RSP, UNWIND_RSP, UNWIND_RBP,
+				   UNWIND_RBP | UNWIND_F_AT_RBP};
+	struct unwind_row rows[16];
+	struct user_walk *w = &walker;
+	u32 n_frames = 0;
+
+	(void)state;
+	for (int n = 0; n < 20000; n++) {
+		for (u32 i = 0; i < 16; i++)
+			rows[i] = (struct unwind_row){.pc = i * 16,
+						      .cfa = (u16)(rnd() % 6 + 1),
+						      .kind = kinds[rnd() % 4],
+						      .saved = (u8)(rnd() & 0x77)};
+		make(w, rows, 16);
+		for (u32 i = 0; i < 64; i++)
+			made.stack[i] = rnd() % 4 ? CODE + rnd() % 256 : STACK + rnd() % 64 * 8;
+		w->sp = STACK + 8 * 8; /* with room for what is saved below */
+		w->max = rnd() % 2 ? 100 : rnd() % 4 + 1;
+		w->bp = STACK + rnd() % 64 * 8;
+		assert_true(walks_alike(w));
+		assert_true(is_sound(w));
+		n_frames += w->n;
+	}
+	assert_true(n_frames > 20000);
+}
+
 /* A real stack with a few words changed. */
 static void test_damaged_stack(void **state)
 {
@@ -605,7 +655,7 @@ static void test_damaged_stack(void **state)
 			memcpy(kept.stack + at[i], &v, 8);
 		}
 		begin_walk(w);
-		walk(w);
+		assert_true(walks_alike(w));
 		assert_true(is_sound(w));
 		for (int i = 3; i >= 0; i--)
 			memcpy(kept.stack + at[i], &was[i], 8);
@@ -625,6 +675,7 @@ int main(void)
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_anything),
+		cmocka_unit_test(test_any_plain_rows),
 		cmocka_unit_test(test_damaged_stack),
 	};
 
