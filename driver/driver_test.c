@@ -27,7 +27,7 @@
 
 #include <cmocka.h>
 
-#include "driver_fixture.h"
+#include "driver_test.h"
 
 static void io_calls(void)
 {

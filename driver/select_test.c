@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#include "driver_fixture.h"
+#include "driver_test.h"
 
 #define SOME_UID 54321
 

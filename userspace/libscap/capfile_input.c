@@ -16,6 +16,7 @@
 #include <zstd.h>
 
 #include "capfile.h"
+#include "capfile_input.h"
 
 #define BUF_SZ (128u << 10)
 #define RAW_SZ (256u << 10)

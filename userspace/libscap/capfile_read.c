@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "capfile.h"
+#include "capfile_input.h"
 
 #define OLD_HDR_SZ 22 /* an event's header before nparams was added */
 

@@ -7,7 +7,7 @@
 #define SCAP_CAPFILE_SINK_H
 
 #include "capfile.h"
-#include "capfile_write.h"
+#include "scap_file.h"
 
 struct cap_sink;
 

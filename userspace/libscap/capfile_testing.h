@@ -4,7 +4,7 @@
 #define SCAP_CAPFILE_TESTING_H
 
 #include "capfile.h"
-#include "capfile_write.h"
+#include "scap_file.h"
 
 #define MAX_EVTS 4096
 #define T0 1700000000000000000ull

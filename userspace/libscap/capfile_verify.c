@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "capfile.h"
-#include "capfile_write.h"
 #include "config.h"
+#include "scap_file.h"
 
 #define ULL(x) ((unsigned long long)(x))
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
 #include "expand.h"
-#include "scap_impl.h"
 
 struct fake_event {
 	uint64_t ts_ns;

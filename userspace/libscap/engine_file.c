@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "capfile.h"
+#include "engine.h"
 
 struct file_engine {
 	struct scap_log log;

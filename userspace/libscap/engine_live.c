@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine.h"
 #include "epoch.h"
 #include "expand.h"
 #include "live_load.h"
@@ -21,7 +22,6 @@
 #include "merge.h"
 #include "proc_scan.h"
 #include "sample_join.h"
-#include "scap_impl.h"
 
 /* How long the reader naps while events come, and sleeps when none do. */
 #define NAP_MIN_MS 2

@@ -8,7 +8,7 @@
 #ifndef SCAP_LIVE_PROGS_H
 #define SCAP_LIVE_PROGS_H
 
-#include "scap_impl.h"
+#include "log.h"
 
 struct bpf_object;
 struct bpf_program;

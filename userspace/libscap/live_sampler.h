@@ -7,7 +7,7 @@
 #define SCAP_LIVE_SAMPLER_H
 
 #include "sampler.h"
-#include "scap_impl.h"
+#include "scap.h"
 
 struct bpf_program;
 struct live_sampler;

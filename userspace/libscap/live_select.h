@@ -4,7 +4,7 @@
 #define SCAP_LIVE_SELECT_H
 
 #include "config.h"
-#include "scap_impl.h"
+#include "scap.h"
 
 /* The driver's maps, by file descriptor; -1: not made. */
 struct live_select_maps {

@@ -7,7 +7,7 @@
 #ifndef SCAP_LIVE_UNWIND_H
 #define SCAP_LIVE_UNWIND_H
 
-#include "scap_impl.h"
+#include "scap.h"
 
 struct live_unwind;
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences for the person in front of the tool: libscap itself never prints. */
+#include "log.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "scap_impl.h"
 
 #define LOG_TEXT_MAX 1024
 

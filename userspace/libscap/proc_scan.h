@@ -7,7 +7,7 @@
 #ifndef SCAP_PROC_SCAN_H
 #define SCAP_PROC_SCAN_H
 
-#include "scap_impl.h"
+#include "scap.h"
 #include "state_build.h"
 
 struct scap_scan_opts {

@@ -31,7 +31,7 @@
 #include <linux/netlink.h>
 
 #include "live_load.h"
-#include "proc_scan_fixture.h"
+#include "proc_scan_test.h"
 #include "task_rows.h"
 
 static uint64_t ino_of(int fd)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proc_scan_fixture.h"
+#include "proc_scan_test.h"
 
 static char tree[] = "/tmp/proc_scan_tree.XXXXXX";
 

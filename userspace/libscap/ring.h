@@ -16,7 +16,7 @@
 #define SCAP_RING_H
 
 #include "config.h"
-#include "scap_impl.h"
+#include "scap.h"
 
 struct ring;
 

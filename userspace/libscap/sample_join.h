@@ -7,7 +7,7 @@
 #ifndef SCAP_SAMPLE_JOIN_H
 #define SCAP_SAMPLE_JOIN_H
 
-#include "scap_impl.h"
+#include "scap.h"
 
 #define SAMPLE_JOIN_WAIT_NS 500000000ull
 #define SAMPLE_JOIN_MAX 4096 /* samples that wait; beyond, the oldest is let go */

@@ -2,6 +2,7 @@
 #include "sampler_session.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -7,7 +7,7 @@
 #ifndef SCAP_SAMPLER_SESSION_H
 #define SCAP_SAMPLER_SESSION_H
 
-#include "scap_impl.h"
+#include "log.h"
 
 /* A descriptor to be closed when the session ends, or a negative errno after saying why: -EEXIST,
  * another process (whose number is said) has it. @name: NULL, the machine's. */

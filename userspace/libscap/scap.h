@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "event_table.h"
+#include "log.h"
 #include "record.h"
 #include "state.h"
 
@@ -41,10 +42,6 @@ struct scap_evt {
 	uint16_t nr; /* the real system call number, where known; else REC_NR_NONE */
 	uint16_t flags;
 };
-
-enum scap_log_level { SCAP_LOG_ERROR, SCAP_LOG_WARN, SCAP_LOG_INFO };
-/* One sentence without a newline: what failed, on what, what to do. */
-typedef void (*scap_log_fn)(void *ctx, enum scap_log_level level, const char *text);
 
 /* A set of system calls by number, of x86_64 and of 32-bit programs, and of other events by id. */
 struct scap_calls {
@@ -131,8 +128,8 @@ struct scap_open_opts {
 	uint32_t snaplen; /* live: bytes kept of each I/O buffer; 0: 80 */
 	uint32_t no_environ; /* live: leave environments out of the initial state */
 	uint32_t page_faults; /* live: record page faults */
-	uint32_t switches; /* live: record task switches; 2: those from tasks that are not meant, too,
-			      with SCAP_EVT_F_STATE_ONLY */
+	uint32_t switches; /* live: record task switches; 2: those from tasks that are not meant,
+			      too, with SCAP_EVT_F_STATE_ONLY */
 	const struct scap_select *select; /* live: NULL: everything */
 	const struct scap_snap_port *snap_ports; /* live: instead of snaplen; the most counts */
 	size_t n_snap_ports;

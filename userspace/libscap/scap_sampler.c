@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine.h"
 #include "live_sampler.h"
-#include "scap_impl.h"
 
 #define DEFAULT_HZ 99
 /* After a stop events may be delivered that are older than the merge's slack. */

@@ -45,7 +45,7 @@ struct capture {
 	struct sinsp_streams *streams; /* of several files; NULL: there is one source */
 	struct take take;
 	struct pushdown pushdown, chisels_pushdown; /* of the filter, of chisels */
-	struct progress progress;
+	struct progress_bar progress;
 	struct report report;
 	uint64_t deadline_ns; /* live with -M: CLOCK_MONOTONIC; 0: none */
 	uint64_t slow_tick_ms;

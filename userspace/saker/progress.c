@@ -8,9 +8,9 @@
 
 enum { BAR_WIDTH = 40, REDRAW_MS = 100, LINE_STEP = 10 };
 
-void progress_init(struct progress *p, int on, int lines_on_terminal)
+void progress_init(struct progress_bar *p, int on, int lines_on_terminal)
 {
-	*p = (struct progress){.on = on, .terminal = isatty(STDERR_FILENO), .shown = -1};
+	*p = (struct progress_bar){.on = on, .terminal = isatty(STDERR_FILENO), .shown = -1};
 	if (p->terminal && lines_on_terminal)
 		p->on = 0;
 }
@@ -24,7 +24,7 @@ static void draw_bar(int percent)
 	fflush(stderr);
 }
 
-void progress_show(struct progress *p, double share)
+void progress_show(struct progress_bar *p, double share)
 {
 	int percent = share * 100;
 	uint64_t now;
@@ -42,7 +42,7 @@ void progress_show(struct progress *p, double share)
 	p->shown_ms = now;
 }
 
-void progress_samples(struct progress *p, uint64_t seconds, uint64_t n)
+void progress_samples(struct progress_bar *p, uint64_t seconds, uint64_t n)
 {
 	if (!p->terminal)
 		return;
@@ -53,7 +53,7 @@ void progress_samples(struct progress *p, uint64_t seconds, uint64_t n)
 	p->shown = 0;
 }
 
-void progress_end(struct progress *p)
+void progress_end(struct progress_bar *p)
 {
 	if (p->on && p->terminal && p->shown >= 0)
 		fputs("\r\033[K", stderr);

@@ -13,7 +13,7 @@
 #include "privileges.h"
 #include "say.h"
 #include "spawn.h"
-#include "unwind/unwind_selftest_run.h"
+#include "unwind_selftest_run.h"
 
 #ifdef SAKER_LIBDW
 

@@ -2,7 +2,7 @@
 /* chisel.counter: what is one row, what is added up, and how much it may hold. */
 #include <errno.h>
 
-#include "chisel_fixture.h"
+#include "chisel_test.h"
 
 /* show(counter): a line for each row, nil where nothing is. */
 static const char show[] = "function show(c, n)\n"

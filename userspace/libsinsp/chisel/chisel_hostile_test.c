@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "chisel.h"
-#include "fields/text_fixture.h"
+#include "fields/text_test.h"
 
 static char dir[] = "/tmp/saker-hostile-XXXXXX";
 static char said[4096];

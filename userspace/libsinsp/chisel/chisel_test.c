@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time of chisels: intervals by events, and without any. */
-#include "chisel_fixture.h"
+#include "chisel_test.h"
 
 #define S 1000000000ull
 #define T0 (1700000000 * S)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "field_rows.h"
-#include "text_fixture.h"
+#include "text_test.h"
 
 /* ---- names and arguments ---- */
 

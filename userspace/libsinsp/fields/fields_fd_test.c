@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expected texts are those of sysdig 0.29.3, but where a comment says otherwise. */
 #include "fd.h"
-#include "field_fixture.h"
+#include "field_test.h"
 #include "sinsp_impl.h"
 
 struct want {

@@ -5,7 +5,7 @@
 #include <netdb.h>
 #include <stdio.h>
 
-#include "text_fixture.h"
+#include "text_test.h"
 
 struct row {
 	const char *format, *line; /* line NULL: there is none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sinsp_impl.h"
-#include "text_fixture.h"
+#include "text_test.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "ast.h"
-#include "fields/text_fixture.h"
+#include "fields/text_test.h"
 
 #define N_FILTERS 3000
 #define N_BROKEN 8000

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "fields/text_fixture.h"
+#include "fields/text_test.h"
 #include "filter.h"
 
 static struct sinsp_filter *compile(const char *text)

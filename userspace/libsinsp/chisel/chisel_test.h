@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of chisels: one of a few lines, on the machine of text_fixture.h. */
-#ifndef SINSP_CHISEL_CHISEL_FIXTURE_H
-#define SINSP_CHISEL_CHISEL_FIXTURE_H
+/* For tests of chisels: one of a few lines, on the machine of text_test.h. */
+#ifndef SINSP_CHISEL_CHISEL_TEST_H
+#define SINSP_CHISEL_CHISEL_TEST_H
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "chisel.h"
-#include "fields/text_fixture.h"
+#include "fields/text_test.h"
 
 struct chisel_fixture {
 	struct fixture *machine;
@@ -74,4 +74,4 @@ static inline void chisel_prints(struct chisel_fixture *f, const char *expected)
 	f->n_seen = f->len;
 }
 
-#endif /* SINSP_CHISEL_CHISEL_FIXTURE_H */
+#endif /* SINSP_CHISEL_CHISEL_TEST_H */

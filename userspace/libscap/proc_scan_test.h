@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A scan, and what is in it: for the tests of the initial state. */
-#ifndef SCAP_PROC_SCAN_FIXTURE_H
-#define SCAP_PROC_SCAN_FIXTURE_H
+#ifndef SCAP_PROC_SCAN_TEST_H
+#define SCAP_PROC_SCAN_TEST_H
 
 #include <time.h>
 
@@ -69,4 +69,4 @@ static inline const struct scap_fd_info *file(const struct scanned *s, uint64_t 
 	return NULL;
 }
 
-#endif /* SCAP_PROC_SCAN_FIXTURE_H */
+#endif /* SCAP_PROC_SCAN_TEST_H */

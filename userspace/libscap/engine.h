@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Inside libscap: what an engine (live, file, fake) is to scap.c, and the shared
- * helpers. Engines deliver finished events; scap.c numbers and counts them.
- */
-#ifndef SCAP_SCAP_IMPL_H
-#define SCAP_SCAP_IMPL_H
+/* What an engine (live, file, fake) is to a source. It delivers finished events; source.c numbers
+ * and counts them. */
+#ifndef SCAP_ENGINE_H
+#define SCAP_ENGINE_H
 
 #include "scap.h"
-
-struct scap_log {
-	scap_log_fn fn;
-	void *ctx;
-};
-/* Returns @err, so that callers can write: return scap_fail(log, -EINVAL, "..."). */
-__attribute__((format(printf, 3, 4))) int scap_fail(const struct scap_log *log, int err,
-						    const char *fmt, ...);
-__attribute__((format(printf, 3, 4))) void
-scap_say(const struct scap_log *log, enum scap_log_level level, const char *fmt, ...);
 
 /* As SCAP_NEW_SECTION, but of another file: numbers begin at 1 again, as in sysdig. Callers
  * of scap_next see SCAP_NEW_SECTION. */
 #define SCAP_NEW_FILE 3
 
 struct scap_engine_ops {
-	/* As scap_next, but num is left to scap.c. */
+	/* As scap_next, but num is left to source.c. */
 	int (*next)(void *engine, struct scap_evt *evt, int timeout_ms);
-	/* As scap_next_split; NULL: scap.c splits. */
+	/* As scap_next_split; NULL: source.c splits. */
 	int (*next_split)(void *engine, struct scap_evt *evt, struct scap_params *params,
 			  int timeout_ms);
 	int (*stop)(void *engine); /* NULL: nothing to stop */
@@ -33,7 +21,7 @@ struct scap_engine_ops {
 	const struct scap_state *(*state)(const void *engine);
 	void (*state_drop)(void *engine); /* NULL: it costs little to keep */
 	double (*progress)(const void *engine); /* NULL: 0 */
-	/* st comes with n_events as scap.c counted it. */
+	/* st comes with n_events as source.c counted it. */
 	int (*stats)(const void *engine, struct scap_stats *st);
 	int (*sampler_stats)(const void *engine, struct scap_sampler_stats *st); /* NULL: none */
 	void (*close)(void *engine);
@@ -53,4 +41,4 @@ extern const struct scap_engine_ops scap_live_ops, scap_file_ops, scap_fake_ops;
 int scap_open_engine(struct scap **out, const struct scap_engine_ops *ops, void *engine,
 		     const struct scap_log *log);
 
-#endif /* SCAP_SCAP_IMPL_H */
+#endif /* SCAP_ENGINE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/unwind_selftest_run.h"
+#include "unwind_selftest_run.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of fields: the text of one, of an event of one thread. */
-#ifndef SINSP_FIELDS_FIELD_FIXTURE_H
-#define SINSP_FIELDS_FIELD_FIXTURE_H
+#ifndef SINSP_FIELDS_FIELD_TEST_H
+#define SINSP_FIELDS_FIELD_TEST_H
 
 #include "field.h"
-#include "text_fixture.h"
+#include "text_test.h"
 
 /* What a field's text is; NULL: it has no value there. Several values have commas between. */
 struct field_want {
@@ -61,4 +61,4 @@ static inline void fixture_check(struct fixture *f, const struct sinsp_evt *evt,
 	}
 }
 
-#endif /* SINSP_FIELDS_FIELD_FIXTURE_H */
+#endif /* SINSP_FIELDS_FIELD_TEST_H */

@@ -4,8 +4,8 @@
  * of literal bytes. Expected texts in the tests were printed by sysdig 0.29.3 from a
  * capture with this state and these bytes.
  */
-#ifndef SINSP_FIELDS_TEXT_FIXTURE_H
-#define SINSP_FIELDS_TEXT_FIXTURE_H
+#ifndef SINSP_FIELDS_TEXT_TEST_H
+#define SINSP_FIELDS_TEXT_TEST_H
 
 #include <stdlib.h>
 
@@ -190,4 +190,4 @@ static inline const char *fixture_take(struct fixture *f)
 	return f->text.p;
 }
 
-#endif /* SINSP_FIELDS_TEXT_FIXTURE_H */
+#endif /* SINSP_FIELDS_TEXT_TEST_H */

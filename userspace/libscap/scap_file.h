@@ -4,8 +4,8 @@
  * read it rightly, and saker finds in options what those have no place for.
  * docs/scap-file.md has the layout.
  */
-#ifndef SCAP_CAPFILE_WRITE_H
-#define SCAP_CAPFILE_WRITE_H
+#ifndef SCAP_SCAP_FILE_H
+#define SCAP_SCAP_FILE_H
 
 #include "scap.h"
 
@@ -45,4 +45,4 @@ int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64
  */
 int scap_verify(const char *path, scap_log_fn log, void *log_ctx);
 
-#endif /* SCAP_CAPFILE_WRITE_H */
+#endif /* SCAP_SCAP_FILE_H */

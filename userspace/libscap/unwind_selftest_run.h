@@ -3,8 +3,8 @@
  * The walker against libdw, on the same samples: one event of the clock gives the frames that the
  * driver found, and registers and 64 KiB of stack that libdw unwinds.
  */
-#ifndef SCAP_UNWIND_UNWIND_SELFTEST_RUN_H
-#define SCAP_UNWIND_UNWIND_SELFTEST_RUN_H
+#ifndef SCAP_UNWIND_SELFTEST_RUN_H
+#define SCAP_UNWIND_SELFTEST_RUN_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -51,4 +51,4 @@ int scap_unwind_selftest_step(struct unwind_selftest_run *r, int timeout_ms);
 void scap_unwind_selftest_sum(const struct unwind_selftest_run *r, struct unwind_selftest_sum *sum);
 void scap_unwind_selftest_close(struct unwind_selftest_run *r);
 
-#endif /* SCAP_UNWIND_UNWIND_SELFTEST_RUN_H */
+#endif /* SCAP_UNWIND_SELFTEST_RUN_H */

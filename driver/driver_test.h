@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tests of the driver share: capturing what a child does, and taking records apart. */
-#ifndef DRIVER_DRIVER_FIXTURE_H
-#define DRIVER_DRIVER_FIXTURE_H
+#ifndef DRIVER_DRIVER_TEST_H
+#define DRIVER_DRIVER_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -175,4 +175,4 @@ static inline void assert_bytes(const struct rec_hdr *r, unsigned int i, const v
 	assert_memory_equal(p.v[i].p, want, len);
 }
 
-#endif /* DRIVER_DRIVER_FIXTURE_H */
+#endif /* DRIVER_DRIVER_TEST_H */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "config.h"
-#include "scap_impl.h"
+#include "engine.h"
 
 /* An event that the source's user added to it. */
 struct injected {
