@@ -15,6 +15,7 @@
 
 struct map {
 	uint64_t start, end, offset;
+	uint64_t ns; /* when it was mapped, or read */
 	struct unwind_file *file; /* NULL: code of no file that has a table */
 	int pending; /* the file could not be reached */
 };
@@ -266,7 +267,8 @@ void unwind_procs_free(struct unwind_procs *ps)
 static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_map *m,
 		    uint64_t now_ns)
 {
-	struct map map = {.start = m->addr, .end = m->addr + m->length, .offset = m->offset};
+	struct map map = {
+		.start = m->addr, .end = m->addr + m->length, .offset = m->offset, .ns = now_ns};
 	struct maps *maps = own_maps(ps, p);
 	char path[MAP_PATH_MAX];
 	struct unwind_source src = {
@@ -318,6 +320,21 @@ static int begin_anew(struct unwind_procs *ps, uint32_t pid, struct maps *maps, 
 	return 0;
 }
 
+/* Of @from what is not older than @ns. 0 or -ENOMEM. */
+static int keep_newer(struct maps *to, const struct maps *from, uint64_t ns)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		if (from->v[i].ns < ns)
+			continue;
+		if (maps_room(to, 1))
+			return -ENOMEM;
+		unwind_file_ref(from->v[i].file);
+		insert_at(to, to->n, &from->v[i]);
+	}
+	return 0;
+}
+
+/* Told by another CPU, what was mapped after it may have come before it. */
 int unwind_procs_exec(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 {
 	const struct proc *p = find_proc(ps, pid);
@@ -326,7 +343,11 @@ int unwind_procs_exec(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 	if (p && boot_ns < p->since_ns)
 		return 0;
 	maps = maps_new();
-	return maps ? begin_anew(ps, pid, maps, boot_ns) : -ENOMEM;
+	if (!maps || (p && p->maps && keep_newer(maps, p->maps, boot_ns))) {
+		maps_put(ps, maps, boot_ns);
+		return -ENOMEM;
+	}
+	return begin_anew(ps, pid, maps, boot_ns);
 }
 
 int unwind_procs_fork(struct unwind_procs *ps, uint32_t pid, uint32_t parent, uint64_t boot_ns)

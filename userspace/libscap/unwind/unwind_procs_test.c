@@ -134,6 +134,27 @@ static void test_forks_and_execs(void **state)
 	assert_int_equal(st.n, 0);
 }
 
+/* An exec that is told late, by another CPU than its first mappings. */
+static void test_late_exec(void **state)
+{
+	const struct unwind_map *m;
+	uint32_t n;
+
+	(void)state;
+	begin(8u << 20);
+	unwind_procs_exec(procs, PID, 10);
+	map(PID, NULL, 0x10000, 0x1000, 11);
+	map(PID, NULL, 0x20000, 0x1000, 21);
+	map(PID, "/bin/sh", 0x30000, 0x1000, 22);
+	unwind_procs_exec(procs, PID, 20);
+	unwind_procs_publish(procs, 23);
+	m = maps_of(PID, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(m[0].start, 0x20000);
+	assert_int_equal(m[1].start, 0x30000);
+	assert_true(m[1].n_rows > 0);
+}
+
 /* A file's table is there once, whoever has it; it stays when nobody does. */
 static void test_tables_are_shared(void **state)
 {
@@ -240,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_what_takes_the_place_of_what, end),
 		cmocka_unit_test_teardown(test_forks_and_execs, end),
+		cmocka_unit_test_teardown(test_late_exec, end),
 		cmocka_unit_test_teardown(test_tables_are_shared, end),
 		cmocka_unit_test_teardown(test_room_ends, end),
 		cmocka_unit_test_teardown(test_pool, end),
