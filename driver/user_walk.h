@@ -272,7 +272,10 @@ static inline int walk_saved(struct user_walk *w, u64 rule, u64 cfa)
 	if (RULE_KIND(rule) & UNWIND_F_AT_RBP) {
 		if (!(w->known & KNOWN(UNWIND_RBP)))
 			return walk_ends(w, STACK_END_LOST_REG);
-		w->known |= KNOWN(UNWIND_RBP);
+		/* Where compilers pop rbp they do not say so: outside of its frame it is the
+		 * caller's again, and so is rbx. */
+		if (bp - w->sp >= cfa - w->sp)
+			return 0;
 		return walk_restore(w, UNWIND_RBX, rbx, bp) ||
 		       walk_word(w, bp, &w->regs[UNWIND_RBP]);
 	}

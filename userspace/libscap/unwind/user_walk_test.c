@@ -489,6 +489,26 @@ static void test_ends(void **state)
 	expect_end(w, STACK_END_LOOP, 5);
 }
 
+/* Code that aligned its stack has popped rbp, and its rule still says that it lies at rbp. */
+static void test_late_rule(void **state)
+{
+	static const struct unwind_row late = {.kind = UNWIND_RSP | UNWIND_F_AT_RBP, .cfa = 1};
+	static const struct unwind_row within = {.kind = UNWIND_RSP | UNWIND_F_AT_RBP, .cfa = 8};
+	struct user_walk *w = &walker;
+
+	(void)state;
+	make(w, &late, 1);
+	w->bp = 0x33; /* the caller has something else in it */
+	made.stack[0] = CODE + 0x20;
+	expect_end(w, STACK_END_ROOT, 2);
+	assert_int_equal(w->bp, 0x33);
+	make(w, &within, 1);
+	w->bp = STACK + 16;
+	made.stack[2] = 0x44;
+	expect_end(w, STACK_END_ROOT, 1);
+	assert_int_equal(w->regs[UNWIND_RBP], 0x44);
+}
+
 /* Without rows: by frame pointers, if they can be some. */
 static void test_frame_pointers(void **state)
 {
@@ -673,6 +693,7 @@ int main(void)
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_late_rule),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_any_plain_rows),
