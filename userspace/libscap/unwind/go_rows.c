@@ -16,30 +16,30 @@ struct special {
 	uint8_t kind;
 };
 
+/* Those of assembler have ".abi0" behind their names. */
 static const struct special specials[] = {
 	{"runtime.goexit", UNWIND_END},
-	{"runtime.goexit.abi0", UNWIND_END},
 	{"runtime.mstart", UNWIND_END},
-	{"runtime.mstart.abi0", UNWIND_END},
 	{"runtime.rt0_go", UNWIND_END},
-	{"runtime.rt0_go.abi0", UNWIND_END},
 	{"_rt0_amd64_linux", UNWIND_END},
 	{"_rt0_amd64", UNWIND_END},
+	/* They leave a goroutine, which others may run before the scheduler's stack ends. */
+	{"runtime.mcall", UNWIND_END},
+	{"runtime.morestack", UNWIND_END},
 	{"runtime.sigreturn", UNWIND_SIGNAL},
-	{"runtime.sigreturn.abi0", UNWIND_SIGNAL},
 	{"runtime.sigreturn__sigaction", UNWIND_SIGNAL},
-	{"runtime.sigreturn__sigaction.abi0", UNWIND_SIGNAL},
 	/* They go over to another stack, which rbp still leads back from. */
 	{"runtime.asmcgocall", UNWIND_RBP},
-	{"runtime.asmcgocall.abi0", UNWIND_RBP},
 	{"runtime.systemstack", UNWIND_RBP},
-	{"runtime.systemstack.abi0", UNWIND_RBP},
 };
 
 static const struct special *special_of(const char *name)
 {
+	const char *suffix = strstr(name, ".abi0");
+	const size_t len = suffix && !suffix[5] ? (size_t)(suffix - name) : strlen(name);
+
 	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
-		if (!strcmp(specials[i].name, name))
+		if (!strncmp(specials[i].name, name, len) && !specials[i].name[len])
 			return &specials[i];
 	return NULL;
 }

@@ -360,7 +360,7 @@ static void test_go(void **state)
 	rows = rows_of(f, NULL);
 	assert_true(rows.n > 1000);
 	assert_true(n_of_kind(&rows, UNWIND_SIGNAL) >= 1);
-	assert_true(n_of_kind(&rows, UNWIND_END) >= 2); /* goexit, rt0_go */
+	assert_true(n_of_kind(&rows, UNWIND_END) >= 4); /* goexit, mcall, ... */
 	unwind_rows_fini(&rows);
 	elf_file_close(f);
 }
