@@ -14,6 +14,23 @@ struct {
 
 u64 n_selftest_lost;
 
+/* 0: all processes; else this one, with what it starts and what that does. */
+const volatile u32 selftest_root;
+
+#define GENERATIONS 16
+
+static __always_inline bool is_meant(struct task_struct *task)
+{
+	for (int i = 0; selftest_root && i < GENERATIONS; i++) {
+		const u32 pid = BPF_CORE_READ(task, tgid);
+
+		if (pid == selftest_root || pid <= 1)
+			return pid == selftest_root;
+		task = BPF_CORE_READ(task, real_parent);
+	}
+	return !selftest_root;
+}
+
 /* 1: the event is delivered. */
 SEC("perf_event")
 int unwind_selftest(void *ctx)
@@ -23,7 +40,7 @@ int unwind_selftest(void *ctx)
 	struct user_walk *w = walk_of(0);
 
 	(void)ctx;
-	if (!w || !has_user_stack(task) || (u32)task->tgid == cfg.self_tgid)
+	if (!w || !has_user_stack(task) || (u32)task->tgid == cfg.self_tgid || !is_meant(task))
 		return 0;
 	out = bpf_ringbuf_reserve(&selftest_results, sizeof(*out), 0);
 	if (!out) {
@@ -36,6 +53,7 @@ int unwind_selftest(void *ctx)
 	out->tid = task->pid;
 	out->n = w->n;
 	out->end = w->end;
+	BPF_CORE_READ_STR_INTO(&out->comm, task, group_leader, comm);
 	bpf_probe_read_kernel(out->frames, sizeof(out->frames), w->frames);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 1;

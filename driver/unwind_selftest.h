@@ -12,6 +12,7 @@ struct unwind_selftest {
 	u64 ns; /* boot time */
 	u32 pid, tid;
 	u32 n, end; /* as in struct user_walk */
+	char comm[16]; /* of the process */
 	u64 frames[SELFTEST_FRAMES];
 };
 

@@ -53,11 +53,19 @@ class Unwind(unittest.TestCase):
         if "without libdw" in p.stderr:
             self.skipTest("built without libdw")
         self.assertEqual(p.returncode, 0, p.stderr)
-        judged = int(re.search(r"further than saker +(\d+)", p.stdout).group(1))
-        same = float(re.search(r"to the root +\d+ +([\d.]+) %", p.stdout).group(1))
+        judged, same = (int(n) for n in re.search(r"^all +(\d+) +(\d+)", p.stdout, re.M).groups())
         self.assertGreater(judged, 50, p.stdout)
-        # All that runs on the machine is judged; the program's own stacks are most of it.
-        self.assertGreaterEqual(same, 99, p.stdout)
+        self.assertEqual(judged, same, p.stdout)
+        # Of others nothing is told, but saker's own child before it is the program.
+        names = set(re.findall(r"^(\S+) +\d+ +\d+ +[\d.]+ +\d+ ", p.stdout, re.M))
+        self.assertLessEqual(names, {"all", "saker", os.path.basename(self.prog)[:15]})
+
+    def test_enough(self):
+        p = saker("selftest", "--unwind", "-d", "60", "-n", "5", "-F", "500", "--", self.prog, "60000")
+        if "without libdw" in p.stderr:
+            self.skipTest("built without libdw")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertGreaterEqual(int(re.search(r"^all +(\d+)", p.stdout, re.M).group(1)), 5)
 
     def test_wrong_self_tests(self):
         for args, says in ((["-d", "x"], "is no number"), (["-F", "5000"], "is no number"),

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +47,7 @@ static void tell(void *ctx, enum scap_log_level level, const char *msg)
 struct settings {
 	struct unwind_selftest_opts o;
 	double seconds;
+	uint64_t enough; /* stacks; 0: any number */
 	char **command;
 };
 
@@ -57,60 +59,111 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void put_share(const char *what, uint64_t n, uint64_t of)
+static double share(uint64_t n, uint64_t of)
 {
-	printf("  %-58s %10" PRIu64 "  %6.2f %%\n", what, n,
-	       of ? 100.0 * (double)n / (double)of : 0.0);
+	return of ? 100.0 * (double)n / (double)of : 0.0;
 }
 
-static int put_sum(const struct unwind_selftest_sum *s)
+static const char *const verdict_names[] = {
+#define X(sym, name, sentence) [VERDICT_##sym] = name,
+	UNWIND_VERDICTS(X)
+#undef X
+};
+
+static const char *const verdict_sentences[] = {
+#define X(sym, name, sentence) [VERDICT_##sym] = sentence,
+	UNWIND_VERDICTS(X)
+#undef X
+};
+
+/* The verdicts behind VERDICT_DIFFERS are no judgements. */
+static void put_apart(const struct unwind_selftest_counts *c)
 {
-	static const char *const sentences[VERDICT_MAX] = {
-		[VERDICT_SAME] = "every frame the same, to the root",
-		[VERDICT_SHORT] = "shorter than libdw's",
-		[VERDICT_DIFFERS] = "another frame",
-		[VERDICT_JUDGE_STOPS] = "the same until libdw stops, or has no rule and guesses",
-		[VERDICT_COPY_ENDS] = "the same until the copy of the stack ends",
-		[VERDICT_NEW] = "too new: the tables of program or library were not there",
-		[VERDICT_GONE] = "not judged: the process was gone",
-	};
+	const char *before = "";
+
+	for (int v = VERDICT_DIFFERS + 1; v < VERDICT_MAX; v++) {
+		if (!c->by[v])
+			continue;
+		printf("%s%" PRIu64 " %s", before, c->by[v], verdict_names[v]);
+		before = ", ";
+	}
+	putchar('\n');
+}
+
+static void put_program(const struct unwind_selftest_counts *c, const char *name)
+{
+	const uint64_t judged = unwind_selftest_judged(c);
+
+	printf("%-15s %8" PRIu64 " %8" PRIu64 " %8.2f %9" PRIu64 " %8.2f  ", name, judged,
+	       c->by[VERDICT_SAME], share(c->by[VERDICT_SAME], judged), c->frames,
+	       share(c->same_frames, c->frames));
+	put_apart(c);
+}
+
+static int by_stacks(const void *a, const void *b)
+{
+	const struct unwind_selftest_counts *x = a, *y = b;
+
+	return x->n < y->n ? 1 : -(x->n > y->n);
+}
+
+static void put_programs(const struct unwind_selftest_sum *s)
+{
+	struct unwind_selftest_counts v[SELFTEST_PROGRAMS_MAX];
+
+	memcpy(v, s->programs, sizeof(v));
+	qsort(v, s->n_programs, sizeof(*v), by_stacks);
+	printf("%-15s %8s %8s %8s %9s %8s  %s\n", "program", "judged", "same", "%", "frames",
+	       "same %", "not judged");
+	for (size_t i = 0; i < s->n_programs; i++)
+		put_program(&v[i], v[i].name);
+	put_program(&s->all, "all");
+}
+
+static void put_causes(const struct unwind_selftest_sum *s)
+{
 	static const char *const ends[] = {
 #define X(sym, name) [STACK_END_##sym] = name,
 		STACK_ENDS(X)
 #undef X
 	};
-	const uint64_t judged = s->by[VERDICT_SAME] + s->by[VERDICT_SHORT] + s->by[VERDICT_DIFFERS];
 
-	printf("stacks that libdw unwinds to the root, or further than saker %9" PRIu64 "\n",
-	       judged);
-	put_share(sentences[VERDICT_SAME], s->by[VERDICT_SAME], judged);
-	put_share(sentences[VERDICT_SHORT], s->by[VERDICT_SHORT], judged);
-	put_share(sentences[VERDICT_DIFFERS], s->by[VERDICT_DIFFERS], judged);
-	for (unsigned int i = 0; i < STACK_END_MAX; i++)
-		if (s->ends[i])
-			printf("    of these, saker's end: %-35s %10" PRIu64 "\n", ends[i],
-			       s->ends[i]);
-	printf("others %63" PRIu64 "\n", s->n - judged);
-	for (unsigned int v = VERDICT_JUDGE_STOPS; v < VERDICT_MAX; v++)
-		if (v != VERDICT_SHORT && v != VERDICT_DIFFERS)
-			put_share(sentences[v], s->by[v], s->n);
-	printf("frames of libdw %54" PRIu64 "\n", s->frames);
-	put_share("that saker has, too", s->same_frames, s->frames);
-	if (s->n_lost)
-		printf("samples lost %57" PRIu64 "\n", s->n_lost);
-	if (!judged) {
-		say("no stack was sampled that both can unwind: run something meanwhile, or "
-		    "longer");
-		return STATUS_FAILED;
+	for (size_t i = 0; i < s->n_causes; i++) {
+		const struct unwind_selftest_cause *c = &s->causes[i];
+
+		printf("%s%8" PRIu64 " %s, saker's stack ends with %s; the last frame that both "
+		       "have is in %s\n",
+		       i ? "" : "differences\n", c->n, verdict_sentences[c->verdict],
+		       c->end < STACK_END_MAX ? ends[c->end] : "?", *c->file ? c->file : "no file");
 	}
-	return 0;
+}
+
+static int put_sum(const struct unwind_selftest_sum *s)
+{
+	const uint64_t judged = unwind_selftest_judged(&s->all);
+
+	put_programs(s);
+	if (judged != s->all.n)
+		puts("not judged");
+	for (int v = VERDICT_DIFFERS + 1; v < VERDICT_MAX; v++)
+		if (s->all.by[v])
+			printf("%8" PRIu64 " %6.2f %% %s: %s\n", s->all.by[v],
+			       share(s->all.by[v], s->all.n), verdict_names[v],
+			       verdict_sentences[v]);
+	put_causes(s);
+	if (s->n_lost)
+		printf("%8" PRIu64 " samples more found no room\n", s->n_lost);
+	if (judged)
+		return 0;
+	say("no stack was sampled that both can unwind: run something meanwhile, or longer");
+	return STATUS_FAILED;
 }
 
 static int run(struct settings *s)
 {
 	const struct sigaction act = {.sa_handler = stop};
 	struct unwind_selftest_run *r;
-	struct unwind_selftest_sum sum;
+	const struct unwind_selftest_sum *sum;
 	struct spawn child = {0};
 	double until;
 	int status;
@@ -122,6 +175,8 @@ static int run(struct settings *s)
 	status = s->command ? spawn_start(&child, s->command) : 0;
 	if (status)
 		return status;
+	if (s->command)
+		s->o.pid = child.pid;
 	if (scap_unwind_selftest_open(&r, &s->o)) {
 		spawn_fini(&child);
 		return STATUS_FAILED;
@@ -135,14 +190,17 @@ static int run(struct settings *s)
 		scap_unwind_selftest_step(r, 100);
 		if (s->command && spawn_ended(&child, 0))
 			break;
+		sum = scap_unwind_selftest_sum(r);
+		if (s->enough && unwind_selftest_judged(&sum->all) >= s->enough)
+			break;
 	}
 	if (s->command && !spawn_ended(&child, 0)) {
 		spawn_kill(&child, SIGTERM);
 		spawn_ended(&child, 1);
 	}
-	scap_unwind_selftest_sum(r, &sum);
+	status = put_sum(scap_unwind_selftest_sum(r));
 	scap_unwind_selftest_close(r);
-	return put_sum(&sum);
+	return status;
 }
 
 static int number(double *to, const char *text, double min, double max, const char *what)
@@ -166,7 +224,7 @@ int selftest_run(int argc, char **argv)
 	double v;
 	int c, unwind = 0;
 
-	while ((c = getopt_long(argc, argv, "+d:F:p:vh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+d:n:F:p:vh", longs, NULL)) != -1) {
 		int err = 0;
 
 		switch (c) {
@@ -175,6 +233,10 @@ int selftest_run(int argc, char **argv)
 			break;
 		case 'd':
 			err = number(&s.seconds, optarg, 0.1, 1e6, "-d");
+			break;
+		case 'n':
+			err = number(&v, optarg, 1, 1e12, "-n");
+			s.enough = err ? 0 : (uint64_t)v;
 			break;
 		case 'F':
 			err = number(&v, optarg, 1, 4000, "-F");
