@@ -69,7 +69,8 @@ class Unwind(unittest.TestCase):
 
     def test_wrong_self_tests(self):
         for args, says in ((["-d", "x"], "is no number"), (["-F", "5000"], "is no number"),
-                           (["-p", "0"], "is no number")):
+                           (["-p", "0"], "is no number"), (["-n", "0"], "is no number"),
+                           (["-p", "4194304"], "there is no such process")):
             p = saker("selftest", "--unwind", *args)
             self.assertEqual(p.returncode, 1)
             if "without libdw" not in p.stderr:

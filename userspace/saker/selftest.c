@@ -172,6 +172,10 @@ static int run(struct settings *s)
 		say("a self-test samples stacks, which needs root");
 		return STATUS_FAILED;
 	}
+	if (s->o.pid && kill((pid_t)s->o.pid, 0) && errno == ESRCH) {
+		say("-p %lld: there is no such process", (long long)s->o.pid);
+		return STATUS_FAILED;
+	}
 	status = s->command ? spawn_start(&child, s->command) : 0;
 	if (status)
 		return status;
