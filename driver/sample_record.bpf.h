@@ -91,6 +91,9 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 		return;
 	}
 	user_frames(w);
+	__sync_fetch_and_add(&this_sampler()->n_rules, w->n_cached + w->n_searched);
+	if (w->n_searched)
+		__sync_fetch_and_add(&this_sampler()->n_searched, w->n_searched);
 }
 
 /* Where the user registers of @task are; NULL: it has no user stack. */

@@ -56,6 +56,8 @@ struct drv_sampler {
 	u64 n_finish_dropped; /* of them: not */
 	u64 n_not_later; /* that could not be left */
 	u64 n_unsaved; /* threads that left the CPU and had no room for their stack */
+	u64 n_rules; /* of frames, by unwind tables */
+	u64 n_searched; /* of them: that no walk had found lately */
 	u64 next_id; /* of stacks that come later */
 	u64 here; /* scratch: an address as a number */
 } __attribute__((aligned(128)));

@@ -48,6 +48,14 @@ class Unwind(unittest.TestCase):
         # The program begins and ends elsewhere than in the loop.
         self.assertGreaterEqual(len(complete), 0.99 * len(stacks), ends)
 
+    def test_rules_are_found_again(self):
+        p = saker("--sample", "500", "-q", "-v", "--", self.prog, "1000")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        m = re.search(r"rules of frames +(\d+), ([\d.]+) % of them searched in tables", p.stderr)
+        self.assertIsNotNone(m, p.stderr)
+        self.assertGreater(int(m[1]), 1000, p.stderr)
+        self.assertLess(float(m[2]), 50, p.stderr)
+
     def test_self_test(self):
         p = saker("selftest", "--unwind", "-d", "60", "-F", "500", "-v", "--", self.prog, "1000")
         if "without libdw" in p.stderr:

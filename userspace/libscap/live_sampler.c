@@ -356,6 +356,8 @@ void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats 
 		st->n_finish_dropped += load_counter(&c->n_finish_dropped);
 		st->n_not_later += load_counter(&c->n_not_later);
 		st->n_unsaved += load_counter(&c->n_unsaved);
+		st->n_rules += load_counter(&c->n_rules);
+		st->n_searched += load_counter(&c->n_searched);
 	}
 	for (unsigned int i = 0; i < SAMPLE_REASON_MAX; i++) {
 		struct scap_sampler_counts *c = &st->by_reason[i];

@@ -248,6 +248,8 @@ struct scap_sampler_stats {
 	uint64_t n_later; /* user stacks to be finished later */
 	uint64_t n_finished, n_finish_dropped, n_not_later;
 	uint64_t n_unsaved; /* threads that left the CPU without room for their stack */
+	uint64_t n_rules; /* of frames, by unwind tables */
+	uint64_t n_searched; /* of them: in the tables, as no stack of late had the frame */
 	uint64_t n_lone; /* stacks that came later and for no sample */
 	uint64_t n_never; /* samples whose stack was to come and did not */
 	uint64_t period_ns, interval_ns; /* settings */

@@ -178,6 +178,9 @@ static void put_sampler(const struct report *r, FILE *f)
 		    (unsigned long long)st->n_due);
 	put_stack_ends(st, f);
 	put_unwind(&st->unwind, f);
+	if (st->n_rules)
+		put(f, "rules of frames", "%12llu, %.1f %% of them searched in tables",
+		    (unsigned long long)st->n_rules, 100.0 * st->n_searched / st->n_rules);
 	if (st->n_later)
 		put(f, "stacks finished later", "%12llu", (unsigned long long)st->n_later);
 	if (st->n_unsaved)
