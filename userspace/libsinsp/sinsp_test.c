@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine_fake.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 #include "state/pathname.h"
 #include "test_main.h"
 

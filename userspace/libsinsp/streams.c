@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 
 struct stream {
 	struct sinsp *source;

@@ -4,8 +4,8 @@
 
 #include "chisel_host.h"
 #include "event_table.h"
-#include "sinsp_impl.h"
 #include "state/family.h"
+#include "state/inspector.h"
 
 /* Whether the filter would mean a switch from @t to another thread. */
 static int is_asked_for(struct sinsp_filter *filter, struct sinsp *insp, struct sinsp_thread *t,

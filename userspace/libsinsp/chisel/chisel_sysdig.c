@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "chisel_host.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 #include "state_build.h"
 
 static struct sinsp_chisel_run *run_of(lua_State *L)

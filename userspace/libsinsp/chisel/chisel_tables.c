@@ -7,7 +7,7 @@
 #include "event_table.h"
 #include "fields/port_name.h"
 #include "fields/text.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 
 /* What is asked of get_thread_table, and an event that the filter sees for each file. */
 struct asked {

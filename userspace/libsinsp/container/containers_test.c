@@ -6,7 +6,7 @@
 #include "engine_fake.h"
 #include "fake_docker.h"
 #include "sinsp.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 
 #define H "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define IN_DOCKER "cpu=/docker/" H

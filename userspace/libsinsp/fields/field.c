@@ -10,7 +10,7 @@
 
 #include "field_rows.h"
 #include "nearest.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 #include "text.h"
 
 const struct sinsp_field_class *const sinsp_field_classes[] = {

@@ -10,7 +10,7 @@
 #include "field_rows.h"
 #include "port_name.h"
 #include "process.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 #include "text.h"
 #include "value.h"
 

@@ -2,7 +2,7 @@
 /* Expected texts are those of sysdig 0.29.3, but where a comment says otherwise. */
 #include "fd.h"
 #include "field_test.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 
 struct want {
 	int64_t num; /* the file; -1: none */

@@ -8,7 +8,7 @@
 #include "family.h"
 #include "field_rows.h"
 #include "process.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 #include "text.h"
 #include "value.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expected texts are those of sysdig 0.29.3, or, of fields that it has not, of Falco's libs. */
 #include "field_test.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 
 enum {
 	INIT = 1,

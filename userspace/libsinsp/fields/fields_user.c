@@ -5,7 +5,7 @@
  */
 #include "field_rows.h"
 #include "process.h"
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 
 /* What of a user, by row. */
 enum { USER_NAME, USER_HOME, USER_SHELL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 #include "text_test.h"
 
 #include <stdio.h>

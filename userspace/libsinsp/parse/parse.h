@@ -7,7 +7,7 @@
 #ifndef SINSP_PARSE_PARSE_H
 #define SINSP_PARSE_PARSE_H
 
-#include "sinsp_impl.h"
+#include "state/inspector.h"
 
 /* Parameters that state depends on. */
 #define SINSP_PARAM_NAMES(X)                                                                       \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sinsp_impl.h"
+#include "inspector.h"
 
 const struct sinsp_thread *sinsp_family_main(struct sinsp *s, const struct sinsp_thread *t)
 {

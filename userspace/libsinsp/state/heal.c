@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "inspector.h"
 #include "proc_scan.h"
-#include "sinsp_impl.h"
 #include "snapshot.h"
 #include "state_build.h"
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "engine_fake.h"
+#include "inspector.h"
 #include "proc_scan.h"
-#include "sinsp_impl.h"
 #include "test_main.h"
 
 #define NS_PER_S 1000000000ull

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "thread.h"
+#include "inspector.h"
 
 #include <string.h>
 
-#include "sinsp_impl.h"
+#include "pathname.h"
 
 struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid)
 {
@@ -96,4 +96,9 @@ void sinsp_thread_mark(struct sinsp *s, struct sinsp_thread *t, const struct sin
 		t->suppressed |= main->suppressed;
 	if (t->pid == s->tree_root || (parent && parent->in_tree) || (main && main->in_tree))
 		t->in_tree = 1;
+}
+
+enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s)
+{
+	return s->native ? SINSP_PATH_STRICT : SINSP_PATH_SYSDIG;
 }

@@ -7,8 +7,8 @@
 
 #include "container/container_lookup.h"
 #include "parse/parse.h"
-#include "sinsp_impl.h"
 #include "state/export.h"
+#include "state/inspector.h"
 #include "state/pathname.h"
 #include "state/snapshot.h"
 #include "symbols/symbols.h"
@@ -284,11 +284,6 @@ int sinsp_evt_shown(const struct sinsp *s, const struct sinsp_evt *evt)
 	if (evt->thread && evt->thread->suppressed)
 		return 0;
 	return s->tree_root ? evt->thread && evt->thread->in_tree : 1;
-}
-
-enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s)
-{
-	return s->native ? SINSP_PATH_STRICT : SINSP_PATH_SYSDIG;
 }
 
 struct scap *sinsp_source(struct sinsp *s)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside libsinsp: everything that is known. */
-#ifndef SINSP_SINSP_IMPL_H
-#define SINSP_SINSP_IMPL_H
+/* Inside libsinsp: an inspector, which is all that is known of a machine. */
+#ifndef SINSP_STATE_INSPECTOR_H
+#define SINSP_STATE_INSPECTOR_H
 
+#include "code_maps.h"
+#include "heal.h"
+#include "ifaces.h"
 #include "sinsp.h"
-#include "state/code_maps.h"
-#include "state/heal.h"
-#include "state/ifaces.h"
-#include "state/switches.h"
-#include "state/threads.h"
-#include "state/users.h"
+#include "switches.h"
+#include "threads.h"
+#include "users.h"
 
 struct sinsp_lookup; /* container/container_lookup.h */
 struct sinsp_symbols; /* symbols/symbols.h */
@@ -58,4 +58,4 @@ void sinsp_step_containers(struct sinsp *s);
  * begins or changes its name. */
 void sinsp_thread_mark(struct sinsp *s, struct sinsp_thread *t, const struct sinsp_thread *parent);
 
-#endif /* SINSP_SINSP_IMPL_H */
+#endif /* SINSP_STATE_INSPECTOR_H */
