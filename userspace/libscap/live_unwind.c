@@ -287,9 +287,6 @@ static void *run_thread(void *arg)
 	/* It has little to do, but a new program's stacks are cut short until that is done. */
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 	keep_needed();
-	/* Samples of what waits for its tables are few; the programs that are measured come first.
-	 */
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
 	scan_all(u, 1);
 	tell_stats(u);
 	pthread_mutex_lock(&u->lock);
