@@ -80,8 +80,11 @@ def packed(data):
     return numbers
 
 
-class Made(unittest.TestCase):
-    """One capture, and all that can be made of it."""
+class Hot(unittest.TestCase):
+    """One capture, of a program most of whose time is in very_hot."""
+
+    COMMAND = "{prog} hot" # of a shell
+    SHARES = {HOT: 0.9}
 
     @classmethod
     def setUpClass(cls):
@@ -94,10 +97,12 @@ class Made(unittest.TestCase):
         # With the names in it: the BPF programs that the kernel has now are others soon. On a machine
         # that has much else to do a program's tables may come late; not each time.
         for _ in range(5):
-            profile("-F", "999", "--with-symbols", "-w", cls.capture, "--", cls.prog, "hot")
+            profile("-F", "999", "--with-symbols", "-w", cls.capture, "--", "sh", "-c",
+                    cls.COMMAND.format(prog=cls.prog))
             cls.whole = os.path.join(cls.dir, "whole.folded")
             profile("-r", cls.capture, "-o", cls.whole)
-            if share(folded(e2e.read_text(cls.whole)), HOT) > 0.9:
+            stacks = folded(e2e.read_text(cls.whole))
+            if all(share(stacks, what) > least for what, least in cls.SHARES.items()):
                 break
 
     def path(self, name):
@@ -106,6 +111,10 @@ class Made(unittest.TestCase):
     def make(self, name, *args):
         profile("-r", self.capture, "-o", self.path(name), *args)
         return e2e.read_bytes(self.path(name))
+
+
+class Made(Hot):
+    """All that can be made of it."""
 
     def run_prog(self, *args, options=()):
         out = self.path("run.folded")
@@ -146,25 +155,6 @@ class Made(unittest.TestCase):
             self.assertGreaterEqual(box[below][2], box[above][2] - 0.01)
         self.assertNotRegex(text, r'(src|href|url\(|import)[^"]*https?:', "needs the network")
 
-    def test_graph_in_a_browser(self):
-        if not shutil.which("chromium"):
-            self.skipTest("chromium is not installed")
-        self.make("d.svg")
-        found = {}
-        for query in ("", "#search=very_hot&zoom=in_between", "#search=nothing_like_it"):
-            p = subprocess.run(["timeout", "-k", "2", "60", "chromium", "--headless", "--no-sandbox",
-                                "--disable-gpu", "--dump-dom", "--enable-logging=stderr",
-                                f"--user-data-dir={self.path('chromium')}",
-                                "file://" + self.path("d.svg") + query],
-                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
-            self.assertNotRegex(p.stderr, r"CONSOLE.*Uncaught")
-            found[query] = p.stdout
-        zoomed, nothing = list(found.values())[1:]
-        self.assertRegex(zoomed, r'id="found"[^>]*>[1-9]\d* found, [1-9][\d.]+% of all<')
-        self.assertRegex(zoomed, r'class="f hit"')
-        self.assertRegex(zoomed, r'class="f above"')
-        self.assertRegex(nothing, r'id="found"[^>]*>0 found, 0.00% of all<')
-
     def test_pprof(self):
         pb = message(gzip.decompress(self.make("e.pb.gz")))
         strings = [s.decode() for s in pb[6]]
@@ -199,13 +189,6 @@ class Made(unittest.TestCase):
             first, second = self.make("same." + ending), self.make("same." + ending)
             self.assertTrue(first)
             self.assertEqual(first.splitlines(), second.splitlines(), ending)
-
-    def test_go_pprof(self):
-        if not shutil.which("go"):
-            self.skipTest("go is not installed")
-        self.make("f.pb.gz")
-        text = e2e.run("go", "tool", "pprof", "-top", "-cum", self.path("f.pb.gz"))
-        self.assertRegex(text, r"\n +\S+ +\S+% +\S+% +\S+ +([89]\d\.\d+|100)% +in_between\n")
 
     def test_speedscope(self):
         scope = json.loads(self.make("g.speedscope.json"))

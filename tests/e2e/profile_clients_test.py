@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What saker profile writes, in the hands of its readers: flame graphs in a browser, used as a person
+would, speedscope in the same browser, and go tool pprof."""
+
+import os
+import re
+import shutil
+import unittest
+
+import browser
+import profile_test as base
+import saker_e2e as e2e
+
+SPEEDSCOPE = os.path.join(e2e.SOURCE, "build/npm/node_modules/speedscope/dist/release/index.html")
+ESCAPE = "\ue00c"
+
+
+class Page(base.Hot):
+    @classmethod
+    def setUpClass(cls):
+        if browser.missing():
+            raise unittest.SkipTest(f"{browser.missing()} is not installed: scripts/setup --tests")
+        super().setUpClass()
+        cls.browser = browser.Browser(os.path.join(cls.dir, "chromium"))
+        cls.addClassCleanup(cls.browser.close)
+
+    def percent(self, pattern):
+        """What the folded lines say of it."""
+        return 100 * base.share(base.folded(self.make("a.folded").decode()), pattern)
+
+
+class Graph(Page):
+    """The picture: what is found, and where frames are on the page."""
+
+    COMMAND = "{prog} hot; {prog} kernel"
+    SHARES = {base.HOT: 0.3, "main;read_zeros": 0.3}
+
+    FRAMES = """
+      return Array.from(document.querySelectorAll('.f')).filter(g => g.style.display != 'none').map(g => {
+        const r = g.querySelector('rect');
+        return {name: g.querySelector('text').textContent, kind: g.getAttribute('class'),
+                x: +r.getAttribute('x'), y: +r.getAttribute('y'), width: +r.getAttribute('width')};
+      })"""
+
+    def setUp(self):
+        self.make("a.svg")
+        self.browser.open("file://" + self.path("a.svg"))
+
+    def tearDown(self):
+        self.assertEqual(self.browser.errors(), [])
+        self.assertEqual(self.browser.script("return performance.getEntriesByType('resource').length"), 0,
+                         "needs the network")
+
+    def frames(self):
+        return self.browser.script(self.FRAMES)
+
+    def widest(self, name):
+        return max((f for f in self.frames() if f["name"] == name), key=lambda f: f["width"])
+
+    def element(self, name):
+        """The widest frame of that name."""
+        return browser.Element(self.browser, self.browser.script("""
+          return Array.from(document.querySelectorAll('.f'))
+            .filter(g => g.querySelector('text').textContent == arguments[0])
+            .sort((a, b) => b.querySelector('rect').getAttribute('width')
+                            - a.querySelector('rect').getAttribute('width'))[0]""", name))
+
+    def text(self, id):
+        return self.browser.script("return document.getElementById(arguments[0]).textContent", id)
+
+    def search(self, query):
+        self.browser.find("#search").click()
+        self.browser.keys(*query)
+
+    def found(self):
+        m = re.fullmatch(r"(\d+) found, (\d+\.\d\d)% of all", self.text("found"))
+        self.assertTrue(m, self.text("found"))
+        return int(m[1]), float(m[2])
+
+    def test_search(self):
+        self.search("^very_h.t$")
+        n, share = self.found()
+        hits = [f for f in self.frames() if f["kind"] == "f hit"]
+        self.assertEqual(len(hits), n)
+        self.assertLessEqual({f["name"] for f in hits}, {"very_hot", "", "very_h\u2026"})
+        self.assertIn("very_hot", [f["name"] for f in hits])
+        self.assertAlmostEqual(share, self.percent("(^|;)very_hot(;|$)"), delta=0.5)
+        self.browser.keys(ESCAPE)
+        self.assertEqual(self.text("found"), "")
+        self.assertEqual([f for f in self.frames() if "hit" in f["kind"]], [])
+        self.browser.keys(*"/nothing_like_it") # a slash goes to where one types
+        self.assertEqual(self.found(), (0, 0))
+        self.browser.find("#reset").click()
+        self.assertEqual(self.browser.script("return document.getElementById('search').value"), "")
+        self.search("very_hot(") # no regular expression yet: as it is
+        self.assertEqual(self.found(), (0, 0))
+
+    def test_zoom_and_reset(self):
+        before, all = self.frames(), self.widest("all")
+        self.assertLess(self.widest("in_between")["width"], all["width"])
+        ratio = self.widest("very_hot")["width"] / self.widest("in_between")["width"]
+        self.element("in_between").click()
+        focus = self.widest("in_between")
+        self.assertAlmostEqual(focus["width"], all["width"], delta=0.1)
+        self.assertAlmostEqual(self.widest("very_hot")["width"] / focus["width"], ratio, delta=0.01)
+        for f in self.frames():
+            is_below = f["y"] > focus["y"]
+            self.assertEqual(f["kind"], "f above" if is_below else "f", f)
+            if is_below:
+                self.assertAlmostEqual(f["width"], all["width"], delta=0.1)
+            self.assertLessEqual(f["x"] + f["width"], all["x"] + all["width"] + 0.1)
+        self.assertEqual({f["name"] for f in self.frames() if f["kind"] == "f above"} & {"main", "prog"},
+                         {"main", "prog"})
+        self.browser.find("#reset").click()
+        self.assertEqual(self.frames(), before)
+        self.element("in_between").click()
+        self.browser.keys(ESCAPE)
+        self.assertEqual(self.frames(), before)
+
+    def test_inverted(self):
+        before = {(f["x"], f["width"], f["y"]): f["name"] for f in self.frames()}
+        self.browser.find("#flip").click()
+        order = [self.widest(n)["y"] for n in ("all", "prog", "main", "in_between", "very_hot")]
+        self.assertEqual(order, sorted(order), "the root is above")
+        all = self.widest("all")["y"]
+        self.assertEqual({f["y"] for f in self.frames()}, {y for _, _, y in before})
+        self.assertEqual(min(y for _, _, y in before), all)
+        self.browser.find("#flip").click()
+        self.assertEqual({(f["x"], f["width"], f["y"]): f["name"] for f in self.frames()}, before)
+
+    def test_pointed_at(self):
+        self.browser.move_to(self.element("in_between"))
+        self.browser.wait("return document.getElementById('tip').style.display != 'none'")
+        tip = self.text("tip")
+        self.assertRegex(tip, r"\Ain_between\S*prog\.c:\d+ in \S+/prog\d+\.\d\dms, \d\d\.\d\d% of all, \d+ samples")
+
+    def test_by_address(self):
+        self.browser.open("file://" + self.path("a.svg") + "#search=very_hot&zoom=in_between&flip=1")
+        self.browser.call("refresh", {}) # only what is behind the # changed
+        self.assertGreater(self.found()[0], 0)
+        self.assertIn("f above", [f["kind"] for f in self.frames()])
+
+    def test_difference(self):
+        base.profile("-F", "999", "--with-symbols", "-w", self.path("b.scap"), "--", self.prog, "kernel")
+        base.profile("--diff", self.capture, self.path("b.scap"), "-o", self.path("diff.svg"))
+        self.browser.open("file://" + self.path("diff.svg"))
+        self.search("vfs_read")
+        self.assertGreater(self.found()[1], 25)
+        self.assertRegex(self.text("sub"), r"^before: \d+ samples, after: \d+ samples$")
+
+
+class Speedscope(Page):
+    """Each of the three kinds of files that it opens: functions and weights in its table."""
+
+    # The rows on the page, of the last table that it has: total, self, name.
+    ROWS = """
+      const tables = document.querySelectorAll('table');
+      return Array.from(tables[tables.length - 1].querySelectorAll('tr')).map(
+        r => Array.from(r.cells).map(c => c.innerText)).filter(r => r.length == 3)"""
+
+    def setUp(self):
+        if not os.path.exists(SPEEDSCOPE):
+            self.skipTest("speedscope is not in build/npm: scripts/setup --tests, which needs npm")
+
+    def load(self, name, title):
+        """Opens a file, and of the profiles in it the one of that title, as functions by weight."""
+        self.make(name)
+        self.browser.open("about:blank")
+        self.browser.open("file://" + SPEEDSCOPE)
+        self.browser.wait("return document.querySelector('input[type=file]')")
+        self.browser.find("input[type=file]").type(self.path(name))
+        self.browser.wait("return document.querySelector('canvas')")
+        self.browser.keys("3")
+        self.browser.wait("return Array.from(document.querySelectorAll('th')).some(t => t.innerText == 'Self')")
+        for _ in range(20):
+            if re.search(title, self.browser.script("return document.title + '\\n' + document.body.innerText")):
+                break
+            self.browser.keys("n") # the next profile
+        else:
+            self.fail(f"{name}: no profile {title}")
+        self.assertEqual(self.browser.errors(), [])
+
+    def row(self, name):
+        """Total and self of a function, as (text, percent)."""
+        for total, self_, symbol in self.browser.script(self.ROWS):
+            if symbol.strip() == name:
+                return [re.fullmatch(r"(.*) \([<>]?([\d.]+)%\)", t).groups() for t in (total, self_)]
+        self.fail(f"{name} is not among {self.browser.script(self.ROWS)}")
+
+    def by_total(self):
+        """Sorts by the total, so that callers come first."""
+        self.browser.script("""Array.from(document.querySelectorAll('th')).filter(
+          t => t.innerText == 'Total').forEach(t => t.click())""")
+        self.browser.wait("const rows = (() => {" + self.ROWS + "})();"
+                          "return rows.length > 1 && rows.some(r => r[2].trim() == 'very_hot')")
+
+    def check(self, suffix, shown):
+        """That the page has the weights that the folded lines have; shown: nanoseconds as text."""
+        stacks = base.folded(self.make("a.folded").decode())
+        total = sum(stacks.values())
+        self_ns = sum(w for s, w in stacks.items() if s.endswith(";put_in_[i]"))
+        all_ns = sum(w for s, w in stacks.items() if re.search(r"(^|;)very_hot(;|$)", s))
+        text, percent = self.row("put_in" + suffix)[1]
+        self.assertEqual(text, shown(self_ns))
+        self.assertAlmostEqual(float(percent), 100 * self_ns / total, delta=1)
+        self.by_total()
+        text, percent = self.row("very_hot")[0]
+        self.assertEqual(text, shown(all_ns))
+        self.assertAlmostEqual(float(percent), 100 * all_ns / total, delta=1)
+
+    def test_own_format(self):
+        self.load("a.speedscope.json", r"(?m)^saker( \(1/\d+\))?$")
+        self.check("", lambda ns: f"{ns / 1e6:.2f}ms")
+
+    def test_folded(self):
+        self.load("a.folded", r"a\.folded")
+        self.check("_[i]", lambda ns: f"{ns:,}")
+
+    def test_perf_text(self):
+        # Here weights are times between samples, which others on the machine make longer, and
+        # functions that the compiler put into others are not told.
+        self.load("a.perf.txt", r"\nprog pid: \d+ tid: \d+\b")
+        self.assertGreater(float(self.row("very_hot")[1][1]), 50)
+        self.by_total()
+        self.assertGreater(float(self.row("very_hot")[0][1]), 50)
+        self.assertGreater(float(self.row("in_between")[0][1]), 25)
+
+
+class Pprof(base.Hot):
+    def setUp(self):
+        if not shutil.which("go"):
+            self.skipTest("go is not installed: scripts/setup --tests")
+
+    def pprof(self, *args):
+        self.make("f.pb.gz")
+        return e2e.run("go", "tool", "pprof", *args, self.path("f.pb.gz"),
+                       env={"HOME": self.dir, "PPROF_TMPDIR": self.dir})
+
+    def test_top(self):
+        stacks = base.folded(self.make("f.folded").decode())
+        total = sum(stacks.values())
+        text = self.pprof("-top", "-cum", "-unit=ms")
+        self.assertIn("Type: cpu\n", text)
+        row = r"(?m)^ *\S+ +\S+% +\S+% +([\d.]+)ms +([\d.]+)% +very_hot$"
+        ms, percent = map(float, re.search(row, text).groups())
+        expected = sum(w for s, w in stacks.items() if re.search(r"(^|;)very_hot(;|$)", s))
+        self.assertAlmostEqual(ms, expected / 1e6, delta=0.02)
+        self.assertAlmostEqual(percent, 100 * expected / total, delta=0.5)
+
+    def test_lines_and_tags(self):
+        self.assertRegex(self.pprof("-top", "-lines", "-sample_index=samples"),
+                         r"(?m)^ *\d+ .* put_in \S*prog\.c:\d+ \(inline\)$")
+        self.assertRegex(self.pprof("-tags"), r"process: Total .*\n.*prog\n")
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()
