@@ -83,7 +83,7 @@ def packed(data):
 class Hot(unittest.TestCase):
     """One capture, of a program most of whose time is in very_hot."""
 
-    COMMAND = "{prog} hot" # of a shell
+    COMMAND = "{prog} long" # of a shell
     SHARES = {HOT: 0.9}
 
     @classmethod
@@ -218,7 +218,7 @@ class Made(Hot):
         p = profile("-r", self.capture)
         self.assertRegex(p.stdout, r"\A *SELF% +SELF +TOTAL% +TOTAL +FUNCTION +MODULE\n")
         self.assertRegex(p.stdout, r"\n? *\d\d\.\d +\S+ +\d\d\.\d +\S+ +very_hot +prog\n")
-        self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+ms +prog\n")
+        self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+s +prog\n")
 
     def test_filter(self):
         some = folded(self.make("i.folded", "stack.frames", "contains", "very_h").decode())
