@@ -32,6 +32,7 @@ struct pt_regs {
 
 struct thread_info {
 	u32 status; /* TS_COMPAT: in a 32-bit call */
+	u32 cpu;
 };
 
 #define TS_COMPAT 0x0002
@@ -281,9 +282,15 @@ struct cred {
 	struct user_namespace *user_ns;
 };
 
+struct sched_entity {
+	u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	void *stack;
+	int on_cpu;
+	struct sched_entity se;
 	int pid;
 	int tgid;
 	unsigned int flags;

@@ -96,6 +96,7 @@ int sched_process_exit(u64 *ctx)
 		put_u8(&r, STATUS_SIGNAL(status));
 		put_u8(&r, !!STATUS_CORE(status));
 		put_s64(&r, reaper_tid(task));
+		put_u64(&r, task->se.sum_exec_runtime); /* as of the last tick */
 		commit_event(&r);
 	}
 	if (sampler_cfg.on && !BPF_CORE_READ(task, signal, live.counter))
@@ -177,7 +178,8 @@ int signal_deliver(u64 *ctx)
 	return commit_event(&r);
 }
 
-/* @prev, which is the current task, leaves the CPU. Its open call, if any, was sent before. */
+/* @prev, which is the current task, leaves the CPU. Its open call, if any, was sent before. What it
+ * ran is up to date; of a CPU's idle task the kernel does not count it. */
 static __always_inline void send_switch(u64 *ctx, struct task_struct *prev)
 {
 	struct task_struct *next = (void *)ctx[2];
@@ -189,6 +191,10 @@ static __always_inline void send_switch(u64 *ctx, struct task_struct *prev)
 	put_u64(&r, prev->maj_flt);
 	put_u64(&r, prev->min_flt);
 	put_vm(&r, prev);
+	if (prev->pid)
+		put_u64(&r, prev->se.sum_exec_runtime);
+	else
+		put_empty(&r);
 	commit_event(&r);
 }
 

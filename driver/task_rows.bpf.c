@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The threads of the machine, for the initial state: one read of an iterator gives some
- * hundreds of them, where /proc takes six calls for each. Main threads are left out:
- * what their threads share with them is in /proc alone, and what is their own is beside it.
+ * The threads of the machine: one read of an iterator gives some hundreds of them, where /proc
+ * takes six calls for each. All, for the initial state, though of main threads most is taken from
+ * /proc, where what threads share is; or those that are on a CPU now.
  */
 #include "kernel.h"
 
@@ -34,19 +34,16 @@ static __always_inline u32 innermost_nr(const struct pid *pid)
 	return upid.nr;
 }
 
-SEC("iter/task")
-int task_rows(struct bpf_iter__task *ctx)
+static __always_inline int write_row(struct bpf_iter_meta *meta, struct task_struct *task)
 {
 	struct task_row row = {.snapshot_ns = bpf_ktime_get_boot_ns()};
-	struct task_struct *task = ctx->task;
-	const struct cred *cred;
+	const struct cred *cred = task->cred;
 
-	if (!task || task->pid == task->tgid)
-		return 0;
-	cred = task->cred;
 	row.start_ns = task->start_boottime;
 	row.pfmajor = task->maj_flt;
 	row.pfminor = task->min_flt;
+	row.ran_ns = task->se.sum_exec_runtime;
+	row.cpu = task->thread_info.cpu;
 	bpf_core_read(&row.cap_inheritable, sizeof(row.cap_inheritable), &cred->cap_inheritable);
 	bpf_core_read(&row.cap_permitted, sizeof(row.cap_permitted), &cred->cap_permitted);
 	bpf_core_read(&row.cap_effective, sizeof(row.cap_effective), &cred->cap_effective);
@@ -56,6 +53,22 @@ int task_rows(struct bpf_iter__task *ctx)
 	row.uid = BPF_CORE_READ(cred, euid.val);
 	row.gid = BPF_CORE_READ(cred, egid.val);
 	bpf_probe_read_kernel_str(row.comm, sizeof(row.comm), task->comm);
-	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+	bpf_seq_write(meta->seq, &row, sizeof(row));
 	return 0;
+}
+
+SEC("iter/task")
+int task_rows(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	return task ? write_row(ctx->meta, task) : 0;
+}
+
+SEC("?iter/task")
+int running_rows(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	return task && task->on_cpu ? write_row(ctx->meta, task) : 0;
 }

@@ -80,7 +80,8 @@ enum evt_defaults {
 enum state_extra {
 	EXTRA_THREAD = 1, /* u64 tid, start_ns, snapshot_ns, u32 tty; a longer one i64 pgid, u64
 			     exe_ino, exe_ctime_ns, exe_mtime_ns, pidns_start_ns, u8 enum
-			     extra_known, exe_kind, exe_kind_known */
+			     extra_known, exe_kind, exe_kind_known; the longest u64 ran_ns,
+			     ran_at_ns */
 	EXTRA_FD_TYPE = 2, /* u64 tid, i64 fd, u8 type */
 };
 enum extra_known {
@@ -89,6 +90,7 @@ enum extra_known {
 };
 #define EXTRA_THREAD_SZ 32 /* at least */
 #define EXTRA_THREAD_MORE_SZ 75
+#define EXTRA_THREAD_RAN_SZ 91
 #define EXTRA_FD_TYPE_SZ 21
 
 /* The last event of a file by saker, state-only: one text parameter of "key=value\n" lines. */

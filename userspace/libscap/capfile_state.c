@@ -150,6 +150,10 @@ static void add_thread_extra(struct cap_state_reader *r, struct scap_thread_info
 	t->tty_known = 1;
 	if (get_u16(e) >= EXTRA_THREAD_MORE_SZ)
 		add_thread_more(e + EXTRA_THREAD_SZ, t);
+	if (get_u16(e) >= EXTRA_THREAD_RAN_SZ) {
+		t->ran_ns = get_u64(e + EXTRA_THREAD_MORE_SZ);
+		t->ran_at_ns = get_u64(e + EXTRA_THREAD_MORE_SZ + 8);
+	}
 	r->extra_at += get_u16(e);
 }
 

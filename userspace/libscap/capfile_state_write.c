@@ -164,7 +164,7 @@ static void put_thread(struct cap_sink *s, const struct scap_thread_info *t)
 
 static void put_thread_extra(struct cap_sink *s, const struct scap_thread_info *t)
 {
-	put_u16(s, EXTRA_THREAD_MORE_SZ);
+	put_u16(s, EXTRA_THREAD_RAN_SZ);
 	put_u16(s, EXTRA_THREAD);
 	put_u64(s, t->tid);
 	put_u64(s, t->start_ns);
@@ -178,6 +178,8 @@ static void put_thread_extra(struct cap_sink *s, const struct scap_thread_info *
 	put_u8(s, (t->tty_known ? EXTRA_KNOWS_TTY : 0) | (t->caps_known ? EXTRA_KNOWS_CAPS : 0));
 	put_u8(s, t->exe_kind);
 	put_u8(s, t->exe_kind_known);
+	put_u64(s, t->ran_ns);
+	put_u64(s, t->ran_at_ns);
 }
 
 static int put_thread_extras(struct cap_sink *s, const struct scap_thread_info *t, size_t n)

@@ -218,7 +218,9 @@ static struct scap_state_build *make_state(void)
 				     .exe_mtime_ns = 20,
 				     .pidns_start_ns = 21,
 				     .exe_kind = SCAP_EXE_MEMFD,
-				     .exe_kind_known = SCAP_EXE_MEMFD | SCAP_EXE_LOWER_LAYER};
+				     .exe_kind_known = SCAP_EXE_MEMFD | SCAP_EXE_LOWER_LAYER,
+				     .ran_ns = 22,
+				     .ran_at_ns = 23};
 	struct scap_fd_info fd = {.fd = 3, .ino = 99};
 	struct scap_user u = {1000, 1001, "u", "/home/u", "/bin/sh"};
 	struct scap_group g = {1001, "g"};
@@ -312,6 +314,8 @@ static void assert_thread_same(const struct scap_thread_info *a, const struct sc
 	assert_int_equal(a->pidns_start_ns, b->pidns_start_ns);
 	assert_int_equal(a->exe_kind, b->exe_kind);
 	assert_int_equal(a->exe_kind_known, b->exe_kind_known);
+	assert_int_equal(a->ran_ns, b->ran_ns);
+	assert_int_equal(a->ran_at_ns, b->ran_at_ns);
 	assert_fds_same(a, b);
 }
 

@@ -20,6 +20,7 @@ struct scap_engine_ops {
 	int (*is_over)(const void *engine); /* NULL: never */
 	const struct scap_state *(*state)(const void *engine);
 	void (*state_drop)(void *engine); /* NULL: it costs little to keep */
+	int (*running)(void *engine, const struct scap_running **out); /* NULL: not known */
 	double (*progress)(const void *engine); /* NULL: 0 */
 	/* st comes with n_events as source.c counted it. */
 	int (*stats)(const void *engine, struct scap_stats *st);

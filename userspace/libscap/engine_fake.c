@@ -23,6 +23,8 @@ struct scap_fake {
 	struct fake_event *events;
 	size_t n, cap, next;
 	uint64_t n_records;
+	struct scap_running *running; /* NULL: not known */
+	size_t n_running;
 };
 
 static void fake_close(void *engine)
@@ -32,6 +34,7 @@ static void fake_close(void *engine)
 	for (size_t i = 0; i < f->n; i++)
 		free((void *)f->events[i].evt.hdr);
 	free(f->events);
+	free(f->running);
 	scap_expand_free(f->expand);
 	scap_state_build_free(f->build);
 	free(f);
@@ -247,6 +250,27 @@ static const struct scap_state *fake_state(const void *engine)
 	return ((const struct scap_fake *)engine)->state;
 }
 
+int scap_fake_set_running(struct scap_fake *f, const struct scap_running *v, size_t n)
+{
+	struct scap_running *copy = calloc(n + 1, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, v, n * sizeof(*copy));
+	free(f->running);
+	f->running = copy;
+	f->n_running = n;
+	return 0;
+}
+
+static int fake_running(void *engine, const struct scap_running **out)
+{
+	const struct scap_fake *f = engine;
+
+	*out = f->running;
+	return f->running ? (int)f->n_running : -ENODATA;
+}
+
 static int fake_stats(const void *engine, struct scap_stats *st)
 {
 	st->n_records = ((const struct scap_fake *)engine)->n_records;
@@ -257,6 +281,7 @@ const struct scap_engine_ops scap_fake_ops = {
 	.next = fake_next,
 	.stop = fake_stop,
 	.state = fake_state,
+	.running = fake_running,
 	.stats = fake_stats,
 	.close = fake_close,
 };

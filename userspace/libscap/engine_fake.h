@@ -27,6 +27,9 @@ int scap_fake_add(struct scap_fake *f, uint64_t ts_ns, uint16_t cpu, int64_t tid
 int scap_fake_add_call(struct scap_fake *f, uint64_t enter_ns, uint64_t exit_ns, uint16_t cpu,
 		       int64_t tid, unsigned int exit_type, unsigned int n, ...);
 
+/* What scap_running says from then on; copied. 0 or a negative errno. */
+int scap_fake_set_running(struct scap_fake *f, const struct scap_running *v, size_t n);
+
 /* Takes @f. */
 int scap_fake_open(struct scap **out, struct scap_fake *f);
 

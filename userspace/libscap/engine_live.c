@@ -22,6 +22,7 @@
 #include "merge.h"
 #include "proc_scan.h"
 #include "sample_join.h"
+#include "task_rows.h"
 
 /* How long the reader naps while events come, and sleeps when none do. */
 #define NAP_MIN_MS 2
@@ -64,6 +65,7 @@ struct live_engine {
 	uint64_t next_clock_check;
 	uint64_t n_bad;
 	struct scap_cpu_stats *cpu_stats; /* DRV_MAX_CPUS of them */
+	struct scap_running running[DRV_MAX_CPUS]; /* lent out */
 	int nap_ms;
 	int quiet; /* the last nap brought nothing */
 	int stopped;
@@ -644,6 +646,32 @@ static void live_state_drop(void *engine)
 	e->state = NULL;
 }
 
+/* Rows are read one after the other: a thread that moves meanwhile may be in two of them. */
+static int live_running(void *engine, const struct scap_running **out)
+{
+	struct live_engine *e = engine;
+	struct task_rows rows = {0};
+	int fd = live_running_rows(e->driver), n = 0, err;
+
+	if (fd < 0)
+		return fd;
+	err = task_rows_read(&rows, fd);
+	close(fd);
+	if (err)
+		return err;
+	for (size_t i = 0; i < rows.n && n < DRV_MAX_CPUS; i++)
+		if (rows.v[i].tid)
+			e->running[n++] = (struct scap_running){
+				.tid = rows.v[i].tid,
+				.cpu = rows.v[i].cpu,
+				.ran_ns = rows.v[i].ran_ns,
+				.at_ns = epoch_ns(&e->epoch, rows.v[i].snapshot_ns),
+			};
+	task_rows_fini(&rows);
+	*out = e->running;
+	return n;
+}
+
 static void ring_stats(struct scap_cpu_stats *of, const struct live_source *s)
 {
 	struct drv_counters c = {0};
@@ -728,6 +756,7 @@ const struct scap_engine_ops scap_live_ops = {
 	.is_over = live_is_over,
 	.state = live_state,
 	.state_drop = live_state_drop,
+	.running = live_running,
 	.stats = live_stats,
 	.sampler_stats = live_sampler_stats_of,
 	.close = live_engine_close,

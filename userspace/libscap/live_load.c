@@ -379,6 +379,8 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 	if (is_filler(p) || (is_page_fault(p) && !o->page_faults) ||
 	    (is_io_uring(p) && !kernel_is_6_4()))
 		return 0;
+	if (p == d->skel->progs.running_rows)
+		return o->switches != 0;
 	if (p == d->skel->progs.suppress_exec && !(c->tasks & DRV_TASKS_SUPPRESS))
 		return 0;
 	return bpf_program__autoload(p) || live_progs_has_hook(d->progs, p);
@@ -681,11 +683,21 @@ int live_attach(struct live_driver *d)
 	return 0;
 }
 
+static int open_rows(const struct bpf_link *link)
+{
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+
+	return fd >= 0 ? fd : link ? -errno : -ENODATA;
+}
+
 int live_task_rows(const struct live_driver *d)
 {
-	int fd = bpf_iter_create(bpf_link__fd(d->skel->links.task_rows));
+	return open_rows(d->skel->links.task_rows);
+}
 
-	return fd < 0 ? -errno : fd;
+int live_running_rows(const struct live_driver *d)
+{
+	return open_rows(d->skel->links.running_rows);
 }
 
 int live_nobody_left(const struct live_driver *d)
@@ -712,7 +724,8 @@ void live_detach(struct live_driver *d)
 	detach(&s->links.sys_enter);
 	detach(&s->links.sys_exit);
 	for (int i = 0; i < s->skeleton->prog_cnt; i++)
-		detach(s->skeleton->progs[i].link);
+		if (s->skeleton->progs[i].link != &s->links.running_rows)
+			detach(s->skeleton->progs[i].link);
 	/* Waits for an RCU grace period: programs that were at work have then ended. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }

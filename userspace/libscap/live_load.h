@@ -37,6 +37,9 @@ int live_attach(struct live_driver *d);
  * After live_attach. */
 int live_task_rows(const struct live_driver *d);
 
+/* The same over the threads that are on a CPU, of a capture of switches; also after live_detach. */
+int live_running_rows(const struct live_driver *d);
+
 /* 1: processes were chosen by number, and none of them, or with descendants of these, lives. */
 int live_nobody_left(const struct live_driver *d);
 

@@ -131,6 +131,7 @@ static int scan_thread(struct scan *s, const struct scap_thread_info *main, uint
 	if (fd < 0)
 		return fd;
 	t.flags = PPM_CL_CLONE_THREAD | PPM_CL_CLONE_FILES;
+	t.ran_ns = t.ran_at_ns = 0;
 	err = read_own(s, &t, &x, main->pid, tid, fd);
 	close(fd);
 	return err ? err : scap_state_build_thread(s->b, &t);
@@ -156,6 +157,12 @@ static int scan_task_dir(struct scan *s, const struct scap_thread_info *main, in
 	return err == -ENOMEM ? err : 0;
 }
 
+static void set_ran(const struct scan *s, struct scap_thread_info *t, const struct task_row *r)
+{
+	t->ran_ns = r->ran_ns;
+	t->ran_at_ns = r->snapshot_ns + s->opts.epoch_offset_ns;
+}
+
 static int add_row(struct scan *s, const struct scap_thread_info *main, const struct task_row *r)
 {
 	struct scap_thread_info t = *main;
@@ -175,6 +182,7 @@ static int add_row(struct scan *s, const struct scap_thread_info *main, const st
 	t.cap_effective = r->cap_effective;
 	t.start_ns = r->start_ns + s->opts.epoch_offset_ns;
 	t.snapshot_ns = r->snapshot_ns + s->opts.epoch_offset_ns;
+	set_ran(s, &t, r);
 	return scap_state_build_thread(s->b, &t);
 }
 
@@ -187,10 +195,11 @@ static int scan_threads(struct scan *s, const struct scap_thread_info *main, uin
 	size_t n = s->rows ? task_rows_of(s->rows, &row, main->pid) : 0;
 	int err = 0;
 
-	if (n + 1 < n_threads)
+	if (n < n_threads)
 		return scan_task_dir(s, main, pid_fd);
-	for (; n && !err; n--)
-		err = add_row(s, main, row++);
+	for (; n && !err; n--, row++)
+		if (row->tid != main->pid)
+			err = add_row(s, main, row);
 	return err;
 }
 
@@ -234,10 +243,13 @@ static int open_survivor(struct scan *s, uint64_t pid, int pid_fd)
 static int scan_main(struct scan *s, uint64_t pid, int pid_fd, struct scap_thread_info *main,
 		     struct task_extra *x)
 {
+	const struct task_row *row = s->rows ? task_rows_main(s->rows, (u32)pid) : NULL;
 	int err = read_own(s, main, x, pid, pid, pid_fd), other, fd;
 
 	if (err)
 		return err;
+	if (row)
+		set_ran(s, main, row);
 	other = x->ended && x->n_threads > 1 ? open_survivor(s, pid, pid_fd) : -1;
 	fd = other < 0 ? pid_fd : other;
 	task_read_shared(main, &s->bufs, fd, x->kthread);

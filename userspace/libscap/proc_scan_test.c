@@ -512,10 +512,19 @@ static void check_row(const struct scanned *s, const struct task_row *row)
 	assert_string_equal(t->exe, main->exe);
 }
 
+static void check_ran(const struct scanned *s, const struct task_row *row)
+{
+	const struct scap_thread_info *t = thread_in(s, row->tid);
+
+	assert_int_equal(t->ran_ns, row->ran_ns);
+	assert_true(t->ran_at_ns > row->snapshot_ns); /* since the epoch */
+}
+
 static void test_rows(void **state)
 {
 	struct task_row rows[] = {
 		{.tid = UINT32_MAX, .pid = UINT32_MAX, .comm = "of no process"},
+		{.tid = getpid(), .pid = getpid(), .ran_ns = 11, .snapshot_ns = 12},
 		{.pid = getpid(),
 		 .vtid = 5,
 		 .uid = 6,
@@ -523,6 +532,8 @@ static void test_rows(void **state)
 		 .pfmajor = 8,
 		 .pfminor = 9,
 		 .cap_effective = 10,
+		 .ran_ns = 13,
+		 .snapshot_ns = 14,
 		 .comm = {"sixteen bytes..!"}},
 	};
 	pthread_barrier_t ready, leave;
@@ -535,14 +546,18 @@ static void test_rows(void **state)
 	assert_int_equal(pthread_create(&w.th, NULL, wait_in_thread, &w), 0);
 	pthread_barrier_wait(&ready);
 
-	rows[1].tid = w.tid;
-	s = scan_rows(rows_fd(rows, 2));
-	check_row(&s, &rows[1]);
+	rows[2].tid = w.tid;
+	s = scan_rows(rows_fd(rows, 3));
+	check_row(&s, &rows[2]);
+	check_ran(&s, &rows[1]);
+	check_ran(&s, &rows[2]);
 	assert_null(thread_in(&s, UINT32_MAX));
 	scap_state_build_free(s.b);
-	s = scan_rows(rows_fd(rows, 1)); /* incomplete: /proc is asked */
+	s = scan_rows(rows_fd(rows, 2)); /* incomplete: /proc is asked */
 	assert_non_null(thread_in(&s, w.tid));
 	assert_string_equal(thread_in(&s, w.tid)->comm, "second");
+	assert_int_equal(thread_in(&s, w.tid)->ran_at_ns, 0);
+	check_ran(&s, &rows[1]);
 	scap_state_build_free(s.b);
 	s = scan_rows(open("/tmp", O_RDONLY | O_DIRECTORY)); /* no rows: the same */
 	assert_non_null(thread_in(&s, w.tid));
@@ -571,6 +586,14 @@ static void same_thread(const struct task_row *r, const struct scap_thread_info 
 	assert_int_equal(r->start_ns / 10000000, (t->start_ns - offset + 5000000) / 10000000);
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
 /* The driver's iterator and /proc say the same. */
 static void test_iterator(void **state)
 {
@@ -597,9 +620,13 @@ static void test_iterator(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(task_rows_read(&rows, fd), 0);
 	s = scan_at(NULL, 0);
-	assert_int_equal(task_rows_of(&rows, &row, getpid()), 1);
+	assert_int_equal(task_rows_of(&rows, &row, getpid()), 2);
+	row += row->tid == (u32)getpid();
 	assert_int_equal(row->tid, w.tid);
 	same_thread(row, thread_in(&s, w.tid), s.st->machine.boot_ns);
+	row = task_rows_main(&rows, (u32)getpid());
+	assert_non_null(row);
+	assert_true(row->ran_ns > 0 && row->ran_ns <= own_cpu_ns());
 
 	scap_state_build_free(s.b);
 	task_rows_fini(&rows);

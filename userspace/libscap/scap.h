@@ -183,6 +183,17 @@ const struct scap_state *scap_state(const struct scap *s);
 /* Frees the state once it was taken over; until the next section scap_state is empty. */
 void scap_state_drop(struct scap *s);
 
+/* A thread that is on a CPU. */
+struct scap_running {
+	uint64_t tid;
+	uint32_t cpu;
+	uint64_t ran_ns, at_ns; /* the kernel's count of its time on CPUs, and when that was so */
+};
+
+/* Live, with switches: those that the kernel runs at this moment; how many, or a negative errno.
+ * Borrowed until the next call. Nothing else: -ENODATA. */
+int scap_running(struct scap *s, const struct scap_running **out);
+
 /* Share of the files read so far, 0..1; live: 0. */
 double scap_progress(const struct scap *s);
 

@@ -229,6 +229,11 @@ void scap_state_drop(struct scap *s)
 	s->state_dropped = 1;
 }
 
+int scap_running(struct scap *s, const struct scap_running **out)
+{
+	return s->ops->running ? s->ops->running(s->engine, out) : -ENODATA;
+}
+
 double scap_progress(const struct scap *s)
 {
 	return s->ops->progress ? s->ops->progress(s->engine) : 0;

@@ -92,6 +92,8 @@ struct scap_thread_info {
 	uint64_t pidns_start_ns; /* when the first process of its pid namespace began; 0: unknown */
 	uint64_t cap_inheritable, cap_permitted, cap_effective;
 	uint64_t start_ns; /* since the epoch; 0: unknown (files do not have it) */
+	uint64_t ran_ns; /* on CPUs since it began */
+	uint64_t ran_at_ns; /* when that was so; 0: it is unknown */
 	uint64_t snapshot_ns; /* when it was read; events older than this do not change it; 0:
 				 unknown */
 	const struct scap_fd_info *fds;

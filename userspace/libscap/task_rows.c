@@ -88,3 +88,13 @@ size_t task_rows_of(const struct task_rows *r, const struct task_row **first, u3
 	*first = r->n ? r->v + at : NULL;
 	return end - at;
 }
+
+const struct task_row *task_rows_main(const struct task_rows *r, u32 pid)
+{
+	const struct task_row *row;
+
+	for (size_t n = task_rows_of(r, &row, pid); n; n--, row++)
+		if (row->tid == pid)
+			return row;
+	return NULL;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the driver's task iterator, by process. */
+/* The rows of the driver's task iterators, by process. */
 #ifndef SCAP_TASK_ROWS_H
 #define SCAP_TASK_ROWS_H
 
@@ -16,7 +16,9 @@ struct task_rows { /* zero-initialized is empty */
 int task_rows_read(struct task_rows *r, int fd);
 void task_rows_fini(struct task_rows *r);
 
-/* How many threads beside the first @pid has; *first is the first of their rows. */
+/* How many threads @pid has; *first is the first of their rows. */
 size_t task_rows_of(const struct task_rows *r, const struct task_row **first, u32 pid);
+/* The row of the main thread of @pid; NULL: there is none. */
+const struct task_row *task_rows_main(const struct task_rows *r, u32 pid);
 
 #endif /* SCAP_TASK_ROWS_H */
