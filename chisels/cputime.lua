@@ -2,52 +2,60 @@
 -- What topprocs_cpu and topcontainers_cpu have in common: require "cputime"(SPEC), a SPEC of toplist
 -- without values, and with `key_of(thread)`, the key values of one of sysdig.get_running().
 --
--- Time on CPUs, by the switches of all CPUs: a thread ran since the switch before on its CPU. Who is on a
--- CPU when a table is made is counted until then, and from there on when it leaves; so one that never
--- leaves counts as well. Live, who leaves a CPU at its first switch was there from the beginning.
+-- Time on CPUs, as a thread's switches and its end tell it. What threads that are on a CPU when a table
+-- is made have run since is counted ahead, and taken from what their next event tells: so one that never
+-- leaves its CPU counts as well.
 return function(spec)
-  local ran, time
-  local first -- when counting began
-  local counted = {} -- by CPU: the time until which its threads are counted
+  local ran, count, tid, kind
+  local seen = {} -- CPUs of which there was a switch
+  local ahead = {} -- by thread: what is counted that no event has told yet
   local last -- what the thread of the event ran, and was not counted yet
   local n_switches, n_missing = 0, 0
 
-  spec.filter = "evt.type=switch and thread.tid!=0"
+  spec.filter = "evt.type in (switch, procexit) and thread.tid!=0"
   spec.values = {
     {"CPU%", name = "cpu_percent", share = true, of = function() return last end},
     {"TIME", name = "cpu_ns", kind = "time", of = function() return last end},
   }
 
   function spec.init()
-    ran, time = chisel.request_field("thread.exectime"), chisel.request_field("evt.rawtime")
-  end
-
-  -- Since when the thread that leaves the CPU is to be counted.
-  local function since(cpu, now, ns)
-    local until_then = counted[cpu]
-    if ns and ns > 0 then return math.max(now - ns, until_then or first) end
-    if not until_then and sysdig.is_live() then return first end
-    if until_then then n_missing = n_missing + 1 end
-    return now
+    ran, count = chisel.request_field("thread.exectime"), chisel.request_field("evt.rawarg.ran")
+    tid, kind = chisel.request_field("thread.tid"), chisel.request_field("evt.type")
   end
 
   local get_cpu, field = evt.get_cpuid, evt.field
+
+  local function take_ahead(ns, is_end)
+    local id = field(tid)
+    local before = ahead[id] or 0
+    ahead[id] = before > ns and not is_end and before - ns or nil
+    return math.max(ns - before, 0)
+  end
+
+  -- Captures of sysdig say 0 of what is not known. Nothing tells how long the first one of a CPU ran.
+  local function note_switch(ns)
+    local cpu = get_cpu()
+    n_switches = n_switches + 1
+    if seen[cpu] and (not ns or ns == 0 and not field(count)) then n_missing = n_missing + 1 end
+    seen[cpu] = true
+  end
+
   function spec.event()
-    local cpu, now = get_cpu(), field(time)
-    first = first or tonumber(sysdig.get_firstevent_ts())
-    last = now - since(cpu, now, field(ran))
-    counted[cpu], n_switches = now, n_switches + 1
+    local ns, is_switch = field(ran), field(kind) == "switch"
+    if is_switch then note_switch(ns) end
+    if n_switches == 0 then return false end
+    last = ns or 0
+    if next(ahead) then last = take_ahead(last, not is_switch) end
     return true
   end
 
-  function spec.settle(add, now)
-    if n_missing > 0 and not sysdig.is_live() then return end
+  function spec.settle(add)
     for _, thread in ipairs(sysdig.get_running(sysdig.get_filter())) do
-      local ns, key = now - math.max(thread.since, counted[thread.cpu] or first or now), spec.key_of(thread)
+      local ns, key = thread.ran - (ahead[thread.tid] or 0), spec.key_of(thread)
       if ns > 0 then
         add(key, 1, ns)
         add(key, 2, ns)
-        counted[thread.cpu] = now
+        ahead[thread.tid] = thread.ran
       end
     end
   end

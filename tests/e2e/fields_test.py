@@ -55,6 +55,7 @@ RULES = [
     ("Start of processes", r"proc\.duration", lambda e, t, o, native: t == "<NA>" and native),
     ("What is not known", r"thread\.(tot)?exectime|proc\.tty|fd\.dev(\.m\w+)?",
      lambda e, t, o, native: native and o == "<NA>"),
+    ("Time on CPUs", r"thread\.(tot)?exectime", lambda e, t, o, native: native),
     ("Switches that are missing", r"thread\.(tot)?exectime",
      lambda e, t, o, native: o == "<NA>" or int(o) < int(t)),
     ("What is not known", r"fd\.(name|containername|directory|containerdirectory)",

@@ -280,21 +280,6 @@ class Judged(Case):
         self.assertTrue(n_lines or not CAPTURES)
 
 
-def again(test):
-    """A kernel may hide switches (some machines do those of process 1): a turn on the CPU whose beginning
-    was not told is unknown, and left out. Not each time."""
-    def tries(self):
-        for _ in range(5):
-            try:
-                return test(self)
-            except AssertionError as e:
-                last = e
-                if os.path.exists(self.used):
-                    os.remove(self.used)
-        raise last
-    return tries
-
-
 class Cpu(unittest.TestCase):
     """Live, by what the kernel counts for the same processes."""
 
@@ -348,7 +333,6 @@ class Cpu(unittest.TestCase):
         p.send_signal(signal.SIGINT)
         return self.rows(p)
 
-    @again
     def test_processes(self):
         rows = self.whole_lives()
         self.compare(rows, 3)
@@ -356,13 +340,11 @@ class Cpu(unittest.TestCase):
         self.assertGreater(max(collections.Counter(row["proc.pid"] for row in rows
                                                    if row["proc.name"] == "top_chisels").values()), 1)
 
-    @again
     def test_a_filter(self):
         rows = self.whole_lives("proc.name in (top_chisels, worker, sh, cat, sleep)")
         self.compare(rows, 3)
         self.assertLessEqual({row["proc.name"] for row in rows}, {"top_chisels", "sh", "cat", "sleep"})
 
-    @again
     def test_of_a_command(self):
         """Switches of others say when it began to run."""
         p = self.capture("-c", "topprocs_cpu", "top=100000", "--", self.prog, self.used, "500", "2")

@@ -26,7 +26,10 @@ struct sinsp_evt {
 	int64_t fdnum; /* its number, where the event names one; else -1 */
 	uint64_t latency_ns; /* of an exit: since its enter; 0 with !latency_known. Of a switch:
 				the thread's last call's, as sysdig shows it */
+	uint64_t ran_ns; /* of a switch, or of a thread's end: what the thread ran since it was told
+			    last; 0 with !ran_known */
 	uint8_t latency_known;
+	uint8_t ran_known;
 	uint8_t fd_renamed; /* its file has another name than before it, or the first one */
 	uint8_t show_full; /* evt.info shows every parameter, the enter's too: the enter is not
 			      shown */

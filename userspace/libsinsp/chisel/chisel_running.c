@@ -43,38 +43,102 @@ static void set_string(lua_State *L, const char *key, const char *value)
 	lua_setfield(L, -2, key);
 }
 
-static void push_turn(lua_State *L, struct sinsp *insp, const struct sinsp_thread *t, uint32_t cpu)
+/* The list that is made. */
+struct running {
+	lua_State *L; /* with the list on top */
+	struct sinsp *insp;
+	struct sinsp_filter *filter; /* NULL: all */
+	uint64_t now;
+	lua_Integer n;
+};
+
+static void push_thread(struct running *r, const struct sinsp_thread *t, uint32_t cpu,
+			uint64_t ran_ns)
 {
 	const struct sinsp_container *container = sinsp_thread_container(t);
+	lua_State *L = r->L;
 
 	lua_createtable(L, 0, 7);
 	set_integer(L, "cpu", cpu);
 	set_integer(L, "tid", t->tid);
 	set_integer(L, "pid", t->pid);
-	set_integer(L, "since", (int64_t)insp->switches.turns[cpu].since_ns);
+	set_integer(L, "ran", (int64_t)ran_ns);
 	set_string(L, "comm", t->comm);
-	set_string(L, "proc", sinsp_family_main(insp, t)->comm);
+	set_string(L, "proc", sinsp_family_main(r->insp, t)->comm);
 	set_string(L, "container", container ? container->name : "host");
+	lua_rawseti(L, -2, ++r->n);
+}
+
+static struct sinsp_thread *asked_for(const struct running *r, int64_t tid, uint32_t cpu)
+{
+	struct sinsp_thread *t = tid > 0 ? sinsp_threads_find(&r->insp->threads, tid) : NULL;
+
+	return t && t->known && is_asked_for(r->filter, r->insp, t, cpu, r->now) ? t : NULL;
+}
+
+static uint64_t ran_this_turn(const struct running *r, int64_t tid, uint32_t cpu)
+{
+	const struct sinsp_switches *w = &r->insp->switches;
+	const struct sinsp_turn *turn = cpu < w->n ? &w->turns[cpu] : NULL;
+
+	if (!turn || turn->tid != tid || !turn->since_ns || turn->since_ns > r->now)
+		return 0;
+	return r->now - turn->since_ns;
+}
+
+/* Whether the file would tell if it had left. */
+static int leaves_seen(const struct running *r, const struct sinsp_thread *t)
+{
+	return !r->insp->switches.has_gaps || (t->exec_ns && !t->leaves_unseen);
+}
+
+/* Of a file: those that came to a CPU last. */
+static void push_turns(struct running *r)
+{
+	const struct sinsp_switches *w = &r->insp->switches;
+
+	for (uint32_t cpu = 0; cpu < w->n; cpu++) {
+		const struct sinsp_thread *t = asked_for(r, w->turns[cpu].tid, cpu);
+
+		if (t && leaves_seen(r, t))
+			push_thread(r, t, cpu, ran_this_turn(r, t->tid, cpu));
+	}
+}
+
+/* Live the kernel knows, also of a thread that came to its CPU unseen. */
+static void push_running(struct running *r, const struct scap_running *v, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const struct sinsp_thread *t = asked_for(r, (int64_t)v[i].tid, v[i].cpu);
+		uint64_t ns;
+
+		if (t && !sinsp_ran_since(t, v[i].ran_ns, v[i].at_ns, &ns))
+			ns = ran_this_turn(r, t->tid, v[i].cpu);
+		if (t)
+			push_thread(r, t, v[i].cpu, ns);
+	}
 }
 
 int sinsp_chisel_running(lua_State *L)
 {
 	const struct sinsp_chisel_run *run = chisel_of(L)->run;
 	const char *text = luaL_optstring(L, 1, "");
-	struct sinsp_filter *filter = *text ? sinsp_chisel_filter_on_stack(L, text, 0) : NULL;
-	struct sinsp *insp = run->insp;
-	lua_Integer n = 0;
+	struct running r = {
+		.L = L,
+		.insp = run->insp,
+		.filter = *text ? sinsp_chisel_filter_on_stack(L, text, 0) : NULL,
+		.now = run->last_ns,
+	};
+	const struct scap_running *v;
+	int n;
 
 	lua_newtable(L);
-	for (uint32_t cpu = 0; insp && cpu < insp->switches.n; cpu++) {
-		const struct sinsp_turn *turn = &insp->switches.turns[cpu];
-		struct sinsp_thread *t =
-			turn->tid > 0 ? sinsp_threads_find(&insp->threads, turn->tid) : NULL;
-
-		if (!t || !t->known || !is_asked_for(filter, insp, t, cpu, run->last_ns))
-			continue;
-		push_turn(L, insp, t, cpu);
-		lua_rawseti(L, -2, ++n);
-	}
+	if (!r.insp)
+		return 1;
+	n = scap_running(sinsp_source(r.insp), &v);
+	if (n >= 0)
+		push_running(&r, v, n);
+	else
+		push_turns(&r);
 	return 1;
 }

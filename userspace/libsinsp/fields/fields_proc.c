@@ -802,12 +802,8 @@ static int get_tid(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 static int get_exectime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const unsigned int type = a->evt->raw.type;
-
 	(void)f, (void)more;
-	if ((type == EVT_SWITCH_E || type == EVT_SWITCH_146_E) && a->insp->switches.ran_known)
-		return field_u(v, a->insp->switches.ran_ns);
-	return field_guesses(a); /* 0 */
+	return a->evt->ran_known ? field_u(v, a->evt->ran_ns) : field_guesses(a); /* 0 */
 }
 
 static int is_shell(const struct sinsp_thread *t)
@@ -1022,7 +1018,9 @@ static const struct sinsp_field_row rows[] = {
 	ROW("thread.nametid", STR, TEXT, FIELD_F_HIDDEN, nametid, get_own,
 	    "proc.name and thread.tid, without anything between"),
 	{"thread.exectime", FIELD_DURATION, FIELD_FMT_DEC, FIELD_COST_STATE, 0, 0, get_exectime,
-	 "of a switch: how long the thread that leaves the CPU was on it, in nanoseconds", NULL},
+	 "of a switch and of procexit: how long the thread ran since it was told of last, in nanoseconds; "
+	 "as the kernel counts it, or in files of others since it came to the CPU",
+	 NULL},
 	ROW("thread.totexectime", DURATION, STATE, 0, totexectime, get_own,
 	    "time that the thread was on a CPU since the capture began, in nanoseconds; needs switch "
 	    "events"),

@@ -123,8 +123,8 @@ static const struct {
 	[EVT_MMAP_X] = {sinsp_parse_vm},
 	[EVT_MMAP2_X] = {sinsp_parse_vm},
 	[EVT_MUNMAP_X] = {sinsp_parse_vm},
-	[EVT_SWITCH_146_E] = {sinsp_parse_switch},
-	[EVT_SWITCH_E] = {sinsp_parse_switch},
+	[EVT_SWITCH_146_E] = {sinsp_parse_switch, OF_ANY_AGE},
+	[EVT_SWITCH_E] = {sinsp_parse_switch, OF_ANY_AGE},
 	[EVT_CAPSET_X] = {sinsp_parse_capset},
 	[EVT_PROCINFO_E] = {sinsp_parse_procinfo},
 	[EVT_INDEX(EVT_IO_URING_SUBMIT_E)] = {sinsp_parse_io_submit},
@@ -565,6 +565,8 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	e->fdnum = -1;
 	e->latency_ns = 0;
 	e->latency_known = 0;
+	e->ran_ns = 0;
+	e->ran_known = 0;
 	e->fd_renamed = 0;
 	if (e->raw.flags & (SCAP_EVT_F_FULL | SCAP_EVT_F_HIDDEN | SCAP_EVT_F_BLOCKED))
 		s->native = 1;

@@ -42,6 +42,7 @@
 	X(newcur)                                                                                  \
 	X(first)                                                                                   \
 	X(last)                                                                                    \
+	X(ran)                                                                                     \
 	X(pid_fd)                                                                                  \
 	X(target_fd)                                                                               \
 	X(arg)                                                                                     \

@@ -221,6 +221,7 @@ static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 	t->ptid = parent_tid(p, c, parent);
 	t->flags = c->flags | (c->inverted ? SINSP_CL_INVERTED : 0);
 	t->start_ns = p->e->raw.true_ns;
+	t->ran_at_ns = c->since_ns; /* it had run nothing then */
 	t->uid = sinsp_u64(sinsp_own(p, SINSP_P_uid), UINT32_MAX);
 	t->gid = sinsp_u64(sinsp_own(p, SINSP_P_gid), UINT32_MAX);
 	if (c->in_pidns) {
@@ -386,6 +387,9 @@ static void take_place_of_leader(struct sinsp_parse *p, struct sinsp_thread *t)
 	t->fs = from->fs;
 	from->files = files;
 	from->fs = fs;
+	t->exec_ns = from->exec_ns;
+	t->ran_ns = from->ran_ns;
+	t->ran_at_ns = from->ran_at_ns;
 }
 
 /* What the kernel does to threads and files before a new program begins; sysdig does not. */
@@ -515,10 +519,70 @@ void sinsp_parse_lost(struct sinsp_parse *p)
 			threads, has_lost(p, SINSP_P_exit));
 }
 
+/* By the clock: since whoever was there before the thread left. That it was another who came then
+ * shows that a switch is missing. */
+static int ran_this_turn(const struct sinsp_parse *p, const struct sinsp_turn *turn, uint64_t *ns)
+{
+	const uint64_t now = p->e->raw.true_ns;
+
+	if (!turn || !turn->since_ns || turn->since_ns > now ||
+	    turn->tid != (int64_t)p->e->raw.hdr->tid)
+		return 0;
+	*ns = now - turn->since_ns;
+	return 1;
+}
+
+/* By the kernel's count; a thread of which none was told before has its first turn by the clock. */
+static int ran_by_count(const struct sinsp_parse *p, const struct sinsp_turn *turn, uint64_t count,
+			uint64_t *ns)
+{
+	struct sinsp_thread *t = p->e->thread;
+	int known = t && sinsp_ran_since(t, count, p->e->raw.true_ns, ns);
+
+	if (!known && ran_this_turn(p, turn, ns)) {
+		known = 1;
+		*ns = *ns < count ? *ns : count;
+	}
+	if (t) {
+		t->ran_ns = count;
+		t->ran_at_ns = p->e->raw.true_ns;
+	}
+	return known;
+}
+
+static void count_exec_time(struct sinsp_parse *p, const struct sinsp_turn *turn,
+			    const struct scap_param *count)
+{
+	struct sinsp_evt *e = p->e;
+
+	if (count)
+		e->ran_known = ran_by_count(p, turn, sinsp_u64(count, 0), &e->ran_ns);
+	else
+		e->ran_known = ran_this_turn(p, turn, &e->ran_ns);
+	if (e->thread)
+		e->thread->exec_ns += e->ran_ns;
+}
+
+/* The kernel's count of a thread that ends is of the last tick. */
+static void count_last_time(struct sinsp_parse *p)
+{
+	const struct sinsp_turn *turn = sinsp_switches_of(&p->s->switches, p->e->raw.cpu);
+	const struct scap_param *v = sinsp_own(p, SINSP_P_ran);
+	struct sinsp_evt *e = p->e;
+	uint64_t count;
+
+	if (!v)
+		return;
+	count = sinsp_ran_until(e->thread, turn, sinsp_u64(v, 0), e->raw.true_ns);
+	e->ran_known = ran_by_count(p, turn, count, &e->ran_ns);
+	e->thread->exec_ns += e->ran_ns;
+}
+
 void sinsp_parse_procexit(struct sinsp_parse *p)
 {
 	if (!p->e->thread)
 		return;
+	count_last_time(p);
 	p->s->ended_tid = p->e->thread->tid;
 	p->s->reaper_tid = sinsp_s64(sinsp_own(p, SINSP_P_reaper_tid), -1);
 	sinsp_threads_note_end(table(p), p->e->thread->tid, p->e->raw.true_ns);
@@ -634,29 +698,27 @@ void sinsp_parse_vm(struct sinsp_parse *p)
 		set_memory(p, p->e->thread->proc);
 }
 
-/* What the thread that leaves the CPU ran, since whoever was there before it left. That it was
- * another who came then shows that a switch is missing. */
-static void count_exec_time(struct sinsp_parse *p)
+/* Who came to the CPU last is not who leaves it now. */
+static void note_gap(struct sinsp_parse *p, const struct sinsp_turn *turn)
 {
-	struct sinsp_switches *w = &p->s->switches;
-	const uint64_t now = p->e->raw.true_ns;
-	struct sinsp_turn *turn = sinsp_switches_of(w, p->e->raw.cpu);
+	struct sinsp_thread *t = sinsp_threads_find(table(p), turn->tid);
 
-	w->ran_ns = 0;
-	w->ran_known = turn && turn->since_ns && turn->since_ns <= now &&
-		       turn->tid == (int64_t)p->e->raw.hdr->tid;
-	if (w->ran_known)
-		w->ran_ns = now - turn->since_ns;
-	if (turn)
-		*turn = (struct sinsp_turn){now, sinsp_s64(sinsp_own(p, SINSP_P_next), -1)};
-	if (p->e->thread)
-		p->e->thread->exec_ns += w->ran_ns;
+	p->s->switches.has_gaps = 1;
+	if (t)
+		t->leaves_unseen = 1;
 }
 
 void sinsp_parse_switch(struct sinsp_parse *p)
 {
-	count_exec_time(p);
-	if (!p->e->thread)
+	struct sinsp_turn *turn = sinsp_switches_of(&p->s->switches, p->e->raw.cpu);
+
+	count_exec_time(p, turn, sinsp_own(p, SINSP_P_ran));
+	if (turn && turn->since_ns && turn->tid != (int64_t)p->e->raw.hdr->tid)
+		note_gap(p, turn);
+	if (turn)
+		*turn = (struct sinsp_turn){p->e->raw.true_ns,
+					    sinsp_s64(sinsp_own(p, SINSP_P_next), -1)};
+	if (!p->e->thread || p->e->raw.true_ns < p->e->thread->snapshot_ns)
 		return;
 	set_faults(p, p->e->thread);
 	set_memory(p, p->e->thread->proc);

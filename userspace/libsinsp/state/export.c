@@ -142,6 +142,8 @@ static int put_thread(struct fd_export *e, struct sinsp_threads *tt, const struc
 		.gid = t->gid,
 		.start_ns = t->start_ns,
 		.snapshot_ns = t->snapshot_ns,
+		.ran_ns = t->ran_ns,
+		.ran_at_ns = t->ran_at_ns,
 		.flags = shares ? t->flags | SINSP_CL_FILES : t->flags & ~(uint32_t)SINSP_CL_FILES,
 	};
 	int err;

@@ -172,6 +172,8 @@ struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
 	t->vtid_known = 1;
 	t->start_ns = info->start_ns;
 	t->snapshot_ns = info->snapshot_ns;
+	t->ran_ns = info->ran_ns;
+	t->ran_at_ns = info->ran_at_ns;
 	t->flags = info->flags;
 	sinsp_snapshot_refresh(tt, t, info);
 	for (size_t i = 0; !share && i < info->n_fds; i++) {

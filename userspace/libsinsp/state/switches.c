@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "thread.h"
+
 struct sinsp_turn *sinsp_switches_of(struct sinsp_switches *w, uint32_t cpu)
 {
 	uint32_t n = w->n ? w->n : 16;
@@ -28,4 +30,30 @@ void sinsp_switches_fini(struct sinsp_switches *w)
 {
 	free(w->turns);
 	memset(w, 0, sizeof(*w));
+}
+
+int sinsp_ran_since(const struct sinsp_thread *t, uint64_t count, uint64_t now, uint64_t *ns)
+{
+	uint64_t most;
+
+	if (!t->ran_at_ns || count < t->ran_ns)
+		return 0;
+	/* What was told may have been of the last tick. More is the count of another thread. */
+	most = (now > t->ran_at_ns ? now - t->ran_at_ns : 0) + SINSP_TICK_NS;
+	*ns = count - t->ran_ns < most ? count - t->ran_ns : most;
+	return 1;
+}
+
+uint64_t sinsp_ran_until(const struct sinsp_thread *t, const struct sinsp_turn *turn,
+			 uint64_t count, uint64_t now)
+{
+	uint64_t since, by_clock;
+
+	if (!t->ran_at_ns || !turn || !turn->since_ns || turn->tid != t->tid)
+		return count;
+	since = turn->since_ns > t->ran_at_ns ? turn->since_ns : t->ran_at_ns;
+	by_clock = t->ran_ns + (now > since ? now - since : 0);
+	if (by_clock <= count)
+		return count;
+	return by_clock - count < SINSP_TICK_NS ? by_clock : count + SINSP_TICK_NS;
 }

@@ -55,6 +55,8 @@ struct sinsp_thread {
 	 * one before. */
 	uint32_t cpu_usr, cpu_sys, cpu_usr_delta, cpu_sys_delta;
 	uint64_t exec_ns; /* that it ran, as far as switches of the capture tell */
+	uint64_t ran_ns, ran_at_ns; /* the kernel's count of it since it began, and when that was
+				       told; ran_at_ns 0: it was not */
 	uint64_t latency_ns; /* of the last call that ended; 0 inside a call */
 	int64_t enter_fd;
 	struct sinsp_saved_enter *saved; /* NULL: nothing of the enter is needed */
@@ -68,6 +70,7 @@ struct sinsp_thread {
 	uint8_t born; /* its own side of the clone was seen */
 	uint8_t has_children; /* processes that it, not another thread of its process, made */
 	uint8_t suppressed; /* enum sinsp_suppressed; not 0: it is not shown */
+	uint8_t leaves_unseen; /* it left a CPU and no switch told so */
 	uint8_t in_tree; /* the root of the tree that is shown, or its descendant */
 };
 
