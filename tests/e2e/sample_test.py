@@ -73,7 +73,7 @@ class Sample(unittest.TestCase):
         self.assertEqual(len(naps), 2)
         for s in naps:
             # Its time runs from the call on, the weight from when the thread left the CPU.
-        self.assertGreaterEqual(s["sample.weight"], self.nap / 2)
+            self.assertGreaterEqual(s["sample.weight"], self.nap / 2)
             self.assertEqual((s["sample.waker"], s["sample.waker.comm"]), (0, "interrupt"))
         # It waits unless the machine let the child end before.
         for s in self.of("off_cpu"):
