@@ -4,7 +4,7 @@
 -- written; and the sum of all.
 local report = require "report"
 
-local function counter() return {read = 0, written = 0, calls = 0} end
+local values = {{field = "evt.rawres"}, {field = "evt.rawres", when = "evt.is_io_read"}, {count = true}}
 
 local columns = {
   {title = "TIME", name = "time", width = 8},
@@ -19,38 +19,41 @@ return function(filter)
     {name = "interval", argtype = "int", default = 1, check = report.whole(1),
      description = "seconds that a line is about (1)"},
   }
-  local result, is_read, put
-  local now, all, n_lines = counter(), counter(), 0
+  local counter, put
+  local all, n_lines = {0, 0, 0}, 0 -- bytes, of which read; calls
   local since -- second that the interval began with
 
   function on_init()
-    result, is_read = chisel.request_field("evt.rawres"), chisel.request_field("evt.is_io_read")
+    counter = chisel.counter({}, values)
     chisel.set_filter(filter .. " and evt.dir=< and evt.rawres>0")
     chisel.set_interval_s(arg.interval)
     put = report.stream(columns)
     return true
   end
 
-  local field = evt.field
-  function on_event()
-    local to = field(is_read) and "read" or "written"
-    now[to] = now[to] + field(result)
-    now.calls = now.calls + 1
-    return true
+  local function line(what, sum)
+    local bytes, read, calls = table.unpack(sum)
+    put {what, read, bytes - read, bytes, calls}
   end
 
-  local function line(what, sum)
-    put {what, sum.read, sum.written, sum.read + sum.written, sum.calls}
+  local function take_sums()
+    local row, sums = counter:rows()[1] or {}, {}
+    for i = 1, #all do
+      sums[i] = row[i] or 0
+      all[i] = all[i] + sums[i]
+    end
+    counter:clear()
+    return sums
   end
 
   local function close_interval(s)
     since = since or tonumber(sysdig.get_firstevent_ts()) // 1000000000
-    if now.calls > 0 or sysdig.is_live() then
-      line(report.is_json() and since * 1000000000 or os.date("%H:%M:%S", since), now)
+    local sums = take_sums()
+    if sums[3] > 0 or sysdig.is_live() then
+      line(report.is_json() and since * 1000000000 or os.date("%H:%M:%S", since), sums)
       n_lines = n_lines + 1
     end
-    for name, n in pairs(now) do all[name] = all[name] + n end
-    now, since = counter(), s - s % arg.interval
+    since = s - s % arg.interval
   end
 
   function on_interval(s)
