@@ -243,6 +243,7 @@ enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, MM_COUNTERS };
 struct mm_struct {
 	atomic_t mm_users;
 	unsigned long total_vm;
+	unsigned long start_stack;
 	unsigned long arg_start;
 	unsigned long arg_end;
 	unsigned long env_start;

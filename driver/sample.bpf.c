@@ -6,6 +6,7 @@
  * A stack of which a page is not there now is finished on the thread's way to user mode, where the
  * page can be waited for, if the kernel has programs for that (sample_later.bpf.h).
  */
+#include "cold_stack.bpf.h"
 #include "sample_later.bpf.h"
 #include "sample_record.bpf.h"
 
@@ -28,7 +29,8 @@ static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 
 	walk_user(w, task, sampler_cfg.depth);
 	count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
-	if (w->end == STACK_END_FAULT) {
+	id = keep_cold(w, sampler_cfg.depth, r->level);
+	if (!id && w->end == STACK_END_FAULT) {
 		id = finish_later(task);
 		if (id)
 			w->end = STACK_END_DEFERRED;

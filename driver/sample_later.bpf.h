@@ -145,8 +145,7 @@ static __always_inline u64 finish_later(struct task_struct *task)
 	}
 	l->ip = regs->ip;
 	l->sp = regs->sp;
-	l->id = (u64)bpf_get_smp_processor_id() << SAMPLE_ID_CPU_SHIFT |
-		(__sync_fetch_and_add(&sampler->next_id, 1) + 1);
+	l->id = new_stack_id(sampler);
 	if (task_work_resume(task, &l->work, &laters, finish, NULL)) {
 		ONCE(l->task) = 0;
 		count(&sampler->n_not_later);

@@ -5,6 +5,7 @@
  * for long enough, the sample is made, with the time that it was away, where it was blocked, who
  * woke it and how long it then waited for a CPU.
  */
+#include "cold_stack.bpf.h"
 #include "sample_record.bpf.h"
 
 #define OFF_KERNEL 48 /* frames that are kept of each stack: a slot of 2 KiB with its header */
@@ -23,6 +24,7 @@ struct off_slot {
 	u32 end; /* enum stack_end */
 	char waker_comm[COMM_LEN];
 	u64 ip, sp, bp; /* 0: it has no user stack */
+	u64 id; /* the stack's, if it comes later; else 0 */
 	u64 kernel[OFF_KERNEL];
 	u64 user[OFF_USER];
 };
@@ -88,11 +90,13 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 {
 	struct pt_regs *regs = user_regs(task);
 	struct ring *ring = this_ring();
+	const u32 max = sampler_cfg.depth < OFF_USER ? sampler_cfg.depth : OFF_USER;
 	struct user_walk *w;
 	u32 level;
 	u64 n;
 
 	slot->n_user = 0;
+	slot->id = 0;
 	slot->end = STACK_END_NONE;
 	slot->ip = regs ? regs->ip : 0;
 	slot->sp = regs ? regs->sp : 0;
@@ -104,12 +108,13 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 	barrier();
 	w = walk_of(level);
 	if (w) {
-		walk_user(w, task, sampler_cfg.depth < OFF_USER ? sampler_cfg.depth : OFF_USER);
+		walk_user(w, task, max);
+		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
+		slot->id = keep_cold(w, max, level);
 		n = bounded(ONCE(w->n), OFF_USER);
 		if (!n || !bpf_probe_read_kernel(slot->user, 8 * n, w->frames))
 			slot->n_user = n;
 		slot->end = w->end;
-		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
 	}
 	ring_leave(ring);
 }
@@ -152,7 +157,7 @@ static __always_inline void put_off_stacks(struct rec *r, struct user_walk *w,
 	put_u64_when(r, w, slot->ip, slot->ip);
 	put_u64_when(r, w, slot->ip, slot->sp);
 	put_u64_when(r, w, slot->ip, slot->bp);
-	put_empty(r);
+	put_u64_when(r, w, slot->id, slot->id);
 }
 
 static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct off_slot *slot,

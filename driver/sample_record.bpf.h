@@ -50,26 +50,6 @@ static __always_inline bool has_user_stack(struct task_struct *task)
 	return task->mm && !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* What code has a CFA by that is not rsp or rbp, as it runs. */
-static __always_inline void note_regs(struct user_walk *w, const struct pt_regs *regs)
-{
-	w->regs[0] = regs->ax;
-	w->regs[1] = regs->dx;
-	w->regs[2] = regs->cx;
-	w->regs[3] = regs->bx;
-	w->regs[4] = regs->si;
-	w->regs[5] = regs->di;
-	w->regs[8] = regs->r8;
-	w->regs[9] = regs->r9;
-	w->regs[10] = regs->r10;
-	w->regs[11] = regs->r11;
-	w->regs[12] = regs->r12;
-	w->regs[13] = regs->r13;
-	w->regs[14] = regs->r14;
-	w->regs[15] = regs->r15;
-	w->known = 0xffff;
-}
-
 /* Walks the user stack of the current task, of which @w then tells. */
 static __always_inline void walk_user(struct user_walk *w, struct task_struct *task, u32 max)
 {
@@ -85,7 +65,8 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 	w->bp = regs->bp;
 	w->pid = task->tgid;
 	w->max = max;
-	note_regs(w, regs);
+	dwarf_regs(w->regs, regs);
+	w->known = 0xffff;
 	if (regs->cs == USER32_CS) {
 		w->end = STACK_END_COMPAT;
 		return;

@@ -58,6 +58,9 @@ struct drv_sampler {
 	u64 n_unsaved; /* threads that left the CPU and had no room for their stack */
 	u64 n_rules; /* of frames, by unwind tables */
 	u64 n_searched; /* of them: that no walk had found lately */
+	u64 n_cold; /* user stacks left to be walked once their tables are there */
+	u64 n_not_cold; /* that could not be left: there was no room */
+	u64 n_cold_spent; /* the same: too many of that process were */
 	u64 next_id; /* of stacks that come later */
 	u64 here; /* scratch: an address as a number */
 } __attribute__((aligned(128)));

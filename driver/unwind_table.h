@@ -46,6 +46,7 @@ struct unwind_process {
 	__u32 n_maps;
 	__u32 gen_end; /* the same again: else the entry was written while it was read */
 	__u32 n_walks; /* by the driver: stacks of the process, as this entry was there */
+	__u32 n_cold; /* the same: walks that found no table (cold_stack.h) */
 };
 
 #define UNWIND_PROCESSES_MAX 65536u

@@ -12,6 +12,13 @@
 #include "user_walk.h"
 #include "walk_memory.bpf.h"
 
+/* Of a stack that comes later. */
+static __always_inline u64 new_stack_id(struct drv_sampler *sampler)
+{
+	return (u64)bpf_get_smp_processor_id() << SAMPLE_ID_CPU_SHIFT |
+	       (__sync_fetch_and_add(&sampler->next_id, 1) + 1);
+}
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, DRV_LEVELS);
@@ -26,6 +33,28 @@ struct {
 	__type(key, u32);
 	__type(value, struct unwind_process);
 } unwind_processes SEC(".maps");
+
+/* All but ip, by the numbers that DWARF has for them: some code has a CFA by others than rsp and
+ * rbp, as it runs. */
+static __always_inline void dwarf_regs(u64 *to, const struct pt_regs *regs)
+{
+	to[0] = regs->ax;
+	to[1] = regs->dx;
+	to[2] = regs->cx;
+	to[3] = regs->bx;
+	to[4] = regs->si;
+	to[5] = regs->di;
+	to[6] = regs->bp;
+	to[7] = regs->sp;
+	to[8] = regs->r8;
+	to[9] = regs->r9;
+	to[10] = regs->r10;
+	to[11] = regs->r11;
+	to[12] = regs->r12;
+	to[13] = regs->r13;
+	to[14] = regs->r14;
+	to[15] = regs->r15;
+}
 
 /* Finds the process's mappings. False: nothing is known of them yet, and frame pointers must do. */
 static __always_inline bool find_process(struct user_walk *w)

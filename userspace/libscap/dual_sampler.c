@@ -255,8 +255,13 @@ static int load(struct dual_sampler *d)
 		ring_buffer__new(bpf_map__fd(d->skel->maps.selftest_results), keep_result, d, NULL);
 	if (!d->results)
 		return -errno;
-	return live_unwind_open(&d->unwind, bpf_map__fd(d->skel->maps.unwind_chunks),
-				bpf_map__fd(d->skel->maps.unwind_processes), 0, &d->o.log);
+	return live_unwind_open(&d->unwind,
+				&(struct live_unwind_maps){
+					.chunks = bpf_map__fd(d->skel->maps.unwind_chunks),
+					.procs = bpf_map__fd(d->skel->maps.unwind_processes),
+					.cold = -1,
+				},
+				0, &d->o.log);
 }
 
 int dual_sampler_open(struct dual_sampler **out, const struct dual_sampler_opts *opts)

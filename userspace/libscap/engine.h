@@ -36,6 +36,8 @@ int scap_live_open_sampler(void **engine, const struct scap_open_opts *opts,
 			   const struct scap_log *log);
 struct live_sampler;
 struct live_sampler *scap_live_sampler(void *engine);
+/* As live_sampler_stop; what was sampled can be read with its stacks. */
+int scap_live_stop_sampler(void *engine);
 extern const struct scap_engine_ops scap_live_ops, scap_file_ops, scap_fake_ops;
 
 /* A source over an engine that is already open; takes @engine. Used by engine_fake.h. */

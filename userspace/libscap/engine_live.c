@@ -22,6 +22,7 @@
 #include "merge.h"
 #include "proc_scan.h"
 #include "sample_join.h"
+#include "stack.h"
 #include "task_rows.h"
 
 /* How long the reader naps while events come, and sleeps when none do. */
@@ -31,6 +32,8 @@
 #define CLOCK_CHECK_NS 1000000000ull
 #define NOTICEABLE_STEP_NS 100000000ll /* said to the user */
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
+#define COLD_WAIT_NS 500000000ull /* for tables, at most */
+#define SETTLE_MS 2000
 #define STOP_GRACE_NS 1000000 /* programs that were running while they were detached */
 
 /* A ring as the merge sees it: a record that stands for two events is two items. */
@@ -55,8 +58,12 @@ struct live_engine {
 	struct live_notes *notes;
 	struct live_maps *maps; /* NULL: not asked for */
 	struct sample_join *join; /* NULL: no samples */
+	struct live_unwind *unwind; /* NULL: no tables */
 	int held; /* an event waits for those that go before */
 	struct scap_evt held_evt;
+	uint64_t cold_ns; /* since when it waits for its stack, and all behind it; 0: it does not */
+	struct ppm_evt_hdr *part; /* the stack of a sample */
+	int part_due; /* it is to be delivered, as they are not joined */
 	uint64_t at_ns; /* time of the stream */
 	struct merge *merge;
 	struct scap_expand *expand;
@@ -200,6 +207,7 @@ static void live_engine_close(void *engine)
 	live_notes_free(e->notes);
 	live_maps_close(e->maps);
 	sample_join_free(e->join);
+	free(e->part);
 	live_close(e->driver);
 	scap_expand_free(e->expand);
 	scap_state_build_free(e->build);
@@ -346,6 +354,8 @@ static int open_driver(struct live_engine *e, const struct scap_open_opts *opts,
 		e->join = sample_join_new();
 		err = e->join ? 0 : -ENOMEM;
 	}
+	if (!err)
+		e->unwind = live_unwind_of(e->driver);
 	return err ?: open_sources(e) ?: live_attach(e->driver);
 }
 
@@ -384,6 +394,16 @@ int scap_live_open_sampler(void **engine, const struct scap_open_opts *opts,
 		err = open_driver(e, opts, 1);
 	}
 	return finish_open(engine, e, err, log);
+}
+
+int scap_live_stop_sampler(void *engine)
+{
+	struct live_engine *e = engine;
+	int err = live_sampler_stop(live_sampler_of(e->driver));
+
+	if (!err && e->unwind)
+		live_unwind_settle(e->unwind, SETTLE_MS);
+	return err;
 }
 
 struct live_sampler *scap_live_sampler(void *engine)
@@ -453,11 +473,22 @@ static void follow_maps(struct live_engine *e, const struct scap_evt *evt)
 		live_maps_forget(e->maps, (uint32_t)pid);
 }
 
+/* What was put in is the caller's until the next call. */
+static const struct ppm_evt_hdr *take_part(struct live_engine *e)
+{
+	const struct ppm_evt_hdr *hdr = e->part_due ? e->part : NULL;
+
+	e->part_due = 0;
+	return hdr;
+}
+
 /* 1 with an event that no ring has, and that is due: mappings, and samples that are whole now. */
 static int next_aside(struct live_engine *e, struct scap_evt *evt)
 {
 	const struct ppm_evt_hdr *hdr = e->maps ? live_maps_next(e->maps) : NULL;
 
+	if (!hdr)
+		hdr = take_part(e);
 	if (hdr) {
 		plain_event(evt, hdr);
 		evt->cpu = 0;
@@ -493,13 +524,83 @@ static int is_part(struct live_engine *e, const struct scap_evt *evt)
 	return sample_join_put(e->join, evt) == 1;
 }
 
+/* ---- samples that were taken before their tables were there ---- */
+
+/* The id under which the sample's stack comes from the thread that makes tables; 0: it is whole, or
+ * to be finished by the driver. */
+static uint64_t cold_id(const struct scap_evt *evt)
+{
+	struct scap_params ps;
+
+	if (evt->type != EVT_SAMPLE_E || scap_evt_params(evt->hdr, &ps) || ps.n <= SAMPLE_P_ID ||
+	    ps.v[SAMPLE_P_ID].len != sizeof(uint64_t) || ps.v[SAMPLE_P_END].len != 1 ||
+	    ps.v[SAMPLE_P_END].p[0] == STACK_END_DEFERRED)
+		return 0;
+	return get_u64(ps.v[SAMPLE_P_ID].p);
+}
+
+/* 1: all is there of the sample @evt's stack that ever will be. */
+static int has_stack(struct live_engine *e, const struct scap_evt *evt)
+{
+	struct ppm_evt_hdr *hdr;
+	struct scap_evt stack;
+
+	if (!live_unwind_take(e->unwind, &hdr, cold_id(evt)))
+		return 0;
+	if (!hdr)
+		return 1;
+	plain_event(&stack, hdr);
+	if (e->join)
+		sample_join_put(e->join, &stack);
+	free(e->part);
+	e->part = hdr;
+	e->part_due = !e->join;
+	return 1;
+}
+
+static int is_short_of_room(const struct live_engine *e)
+{
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		if (ring_is_half_full(e->sources[i].ring))
+			return 1;
+	return 0;
+}
+
+/*
+ * Does the sample that is held wait on? So do all events behind it, in their rings: they tell of
+ * other mappings, maybe, and its frames are to be named by those of its own time.
+ */
+static int waits_for_stack(struct live_engine *e)
+{
+	if (!e->cold_ns || has_stack(e, &e->held_evt))
+		return 0;
+	/* At its end all that would come has come. */
+	return live_sampler_is_running(live_sampler_of(e->driver)) &&
+	       boot_now(e) - e->cold_ns < COLD_WAIT_NS && !is_short_of_room(e);
+}
+
+/* 1: @evt is a sample without its stack, which is held until that comes. */
+static int hold_cold(struct live_engine *e, const struct scap_evt *evt)
+{
+	if (!e->unwind || !cold_id(evt))
+		return 0;
+	e->held_evt = *evt;
+	e->held = 1;
+	e->cold_ns = boot_now(e);
+	return 1;
+}
+
+/* The event that is held; 0: it waits. */
 static int held_event(struct live_engine *e, struct scap_evt *evt)
 {
-	if (!e->held)
+	if (waits_for_stack(e))
 		return 0;
 	*evt = e->held_evt;
 	e->held = 0;
-	return 1;
+	if (!e->cold_ns)
+		return 1;
+	e->cold_ns = 0;
+	return !is_part(e, evt) || next_aside(e, evt);
 }
 
 static void set_time(struct live_engine *e, struct scap_evt *evt, const struct merge_item *item)
@@ -516,8 +617,10 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 {
 	struct merge_item item;
 
-	if (next_aside(e, evt) || held_event(e, evt))
+	if (next_aside(e, evt))
 		return 1;
+	if (e->held)
+		return held_event(e, evt);
 	if (e->now >= e->next_clock_check)
 		check_clock(e);
 	while (merge_next(e->merge, &item)) {
@@ -530,6 +633,8 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 		set_time(e, evt, &item);
 		if (e->maps)
 			follow_maps(e, evt);
+		if (hold_cold(e, evt))
+			return next_aside(e, evt) || held_event(e, evt);
 		if (!is_part(e, evt)) {
 			one_before(e, evt);
 			return 1;
@@ -563,7 +668,8 @@ static int all_read(const struct live_engine *e)
  */
 static int rest(struct live_engine *e, int timeout_ms)
 {
-	const int sleeps = e->quiet && all_read(e), most = sleeps ? SLEEP_MS : e->nap_ms;
+	const int sleeps = e->quiet && !e->held && all_read(e);
+	const int most = sleeps ? SLEEP_MS : e->held ? NAP_MIN_MS : e->nap_ms;
 	int ret = live_wait(e->driver, timeout_ms < 0 || timeout_ms > most ? most : timeout_ms);
 
 	e->quiet = ret == 0;
@@ -621,6 +727,8 @@ static int live_stop(void *engine)
 		return 0;
 	live_detach(e->driver);
 	nanosleep(&grace, NULL);
+	if (e->unwind)
+		live_unwind_settle(e->unwind, SETTLE_MS);
 	note_sampler(e, SAMPLER_STOP);
 	merge_drain(e->merge);
 	e->stopped = 1;

@@ -21,6 +21,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "cold_stack.h"
 #include "config.h"
 #include "epoch.h"
 #include "ia32_table.h"
@@ -263,6 +264,16 @@ static int set_sampler(struct live_driver *d, const struct live_opts *o)
 	return 0;
 }
 
+/* A power of two: what comes of a busy CPU while tables of large files are made. */
+static uint32_t cold_ring_sz(unsigned int n_cpus)
+{
+	uint32_t sz = COLD_RING_SZ_MIN;
+
+	while (sz < COLD_RING_SZ_MAX && sz < (size_t)n_cpus << 21)
+		sz *= 2;
+	return sz;
+}
+
 static int set_maps(struct live_driver *d)
 {
 	const struct drv_sampler_config *sc =
@@ -290,6 +301,9 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_processes, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_caches, sc->on);
 	err = err ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches, d->n_rings);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_stacks, sc->tables);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_scratch, sc->tables);
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.cold_stacks, cold_ring_sz(d->n_rings));
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.laters, sc->later);
 	err = err
 		      ?: bpf_map__set_autocreate(d->skel->maps.off_storage,
@@ -512,9 +526,13 @@ static int open_unwind(struct live_driver *d, const struct live_opts *o)
 
 	if (!c->tables)
 		return 0;
-	err = live_unwind_open(&d->unwind, bpf_map__fd(d->skel->maps.unwind_chunks),
-			       bpf_map__fd(d->skel->maps.unwind_processes), o->sampler->tables_sz,
-			       &d->log);
+	err = live_unwind_open(&d->unwind,
+			       &(struct live_unwind_maps){
+				       .chunks = bpf_map__fd(d->skel->maps.unwind_chunks),
+				       .procs = bpf_map__fd(d->skel->maps.unwind_processes),
+				       .cold = bpf_map__fd(d->skel->maps.cold_stacks),
+			       },
+			       o->sampler->tables_sz, &d->log);
 	if (err)
 		return scap_fail(&d->log, err, "unwind tables cannot be made: %s", strerror(-err));
 	/* What uses the CPU has its tables soon; what is left may follow. */

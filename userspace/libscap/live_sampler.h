@@ -37,6 +37,8 @@ int live_sampler_start(struct live_sampler *s);
 /* And no more. -EINVAL: they are not. */
 int live_sampler_stop(struct live_sampler *s);
 
+int live_sampler_is_running(const struct live_sampler *s);
+
 /*
  * Where only a part of the time is sampled: goes on or pauses, when the next interval has begun. 1:
  * that has changed, *on says to what.

@@ -19,17 +19,21 @@
 #include <bpf/libbpf.h>
 
 #include "code_ring.h"
+#include "stack.h"
+#include "unwind/cold_walk.h"
 #include "unwind/unwind_procs.h"
+#include "whole_stacks.h"
 
 #define MAX_SZ (64u << 20)
 #define SWEEP_MS 1000
 #define NICE -15
 #define PATIENCE_NS 1000000 /* news of one process wait no longer for another's tables */
 
-/* A record that was taken out of its ring, with its path. */
+/* What was taken out of a ring: a record with its path, or a stack. */
 struct news {
 	struct code_record rec;
 	char *path;
+	struct cold_stack *cold; /* NULL: it is a record; else only its time is set */
 };
 
 struct live_unwind {
@@ -37,19 +41,28 @@ struct live_unwind {
 	pthread_t thread;
 	int started;
 	int stop; /* an eventfd */
-	struct pollfd *fds; /* of the rings, then stop */
+	int asked; /* another: somebody waits until all is done */
+	struct pollfd *fds; /* of the rings, then of fd_place */
 	struct code_ring **rings;
 	unsigned int n_rings;
 	struct unwind_pool *pool;
 	struct unwind_files *files;
 	struct unwind_procs *procs;
+	struct ring_buffer *cold; /* NULL: there is none */
+	struct cold_walk *walk;
+	struct whole_stacks *whole;
+	uint64_t ends[STACK_END_ROOM]; /* of the stacks walked */
 	struct news *news;
 	size_t n_news, cap_news;
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t is_ready;
-	int ready; /* what ran at the start is known */
+	pthread_cond_t news_told;
+	uint64_t n_rounds; /* from the first on, what ran at the start is known */
+	uint64_t n_asked, n_done; /* of live_unwind_settle */
 	struct scap_unwind_stats stats;
 };
+
+/* Behind the descriptors of rings. */
+enum fd_place { FD_COLD, FD_ASKED, FD_STOP, N_FDS };
 
 static uint64_t boot_ns(void)
 {
@@ -61,25 +74,52 @@ static uint64_t boot_ns(void)
 
 /* ---- news ---- */
 
-static int keep_news(struct live_unwind *u, const struct code_record *rec)
+/* Room for one more; NULL: no memory. */
+static struct news *add_news(struct live_unwind *u)
 {
 	struct news *v;
 
 	if (u->n_news == u->cap_news) {
 		v = realloc(u->news, (u->cap_news ? 2 * u->cap_news : 256) * sizeof(*v));
 		if (!v)
-			return -ENOMEM;
+			return NULL;
 		u->news = v;
 		u->cap_news = u->cap_news ? 2 * u->cap_news : 256;
 	}
-	v = &u->news[u->n_news];
-	*v = (struct news){*rec, NULL};
+	return &u->news[u->n_news];
+}
+
+static int keep_news(struct live_unwind *u, const struct code_record *rec)
+{
+	struct news *v = add_news(u);
+
+	if (!v)
+		return -ENOMEM;
+	*v = (struct news){.rec = *rec};
 	if (rec->type == CODE_MAP) {
 		v->path = strdup(rec->map.path);
 		if (!v->path)
 			return -ENOMEM;
 		v->rec.map.path = v->path;
 	}
+	u->n_news++;
+	return 0;
+}
+
+/* A callback of ring_buffer__consume. */
+static int keep_cold(void *ctx, void *data, size_t sz)
+{
+	struct live_unwind *u = ctx;
+	struct news *v = add_news(u);
+	struct cold_stack *c;
+
+	if (!v || !cold_stack_ok(data, sz))
+		return 0;
+	c = malloc(sz);
+	if (!c)
+		return 0;
+	memcpy(c, data, sz);
+	*v = (struct news){.rec.boot_ns = c->boot_ns, .cold = c};
 	u->n_news++;
 	return 0;
 }
@@ -114,6 +154,25 @@ static void take_news(struct live_unwind *u, const struct code_record *rec)
 	}
 }
 
+static void walk_cold(struct live_unwind *u, struct cold_stack *c)
+{
+	struct cold_frames f;
+	const int err = cold_walk(u->walk, &f, c, u->procs);
+
+	if (err) {
+		whole_stacks_put_none(u->whole, c->id);
+	} else {
+		u->ends[f.end % STACK_END_ROOM]++;
+		whole_stacks_put(u->whole, c->id, c->pid, f.v, f.n, (uint8_t)f.end);
+	}
+	/* At the start some are sampled before they were looked at: these come first. */
+	if (err == -ENOENT)
+		unwind_procs_scan(u->procs, c->pid, boot_ns());
+	/* The bytes of a stack are nobody's business any more. */
+	explicit_bzero(c, offsetof(struct cold_stack, stack) + c->sz);
+	free(c);
+}
+
 /* What finds no room in memory stays for the next time. */
 static void empty_ring(struct live_unwind *u, struct code_ring *r)
 {
@@ -125,18 +184,26 @@ static void empty_ring(struct live_unwind *u, struct code_ring *r)
 	code_ring_release(r);
 }
 
-/* Takes all that the rings have, in the order in which it happened. */
+/*
+ * Takes all that the rings have, in the order in which it happened. First the stacks: whatever led
+ * to one is in the other rings by then.
+ */
 static void serve_rings(struct live_unwind *u)
 {
 	uint64_t published = boot_ns();
 
+	if (u->cold)
+		ring_buffer__consume(u->cold);
 	for (unsigned int i = 0; i < u->n_rings; i++)
 		empty_ring(u, u->rings[i]);
 	if (!u->n_news)
 		return;
 	qsort(u->news, u->n_news, sizeof(*u->news), by_time);
 	for (size_t i = 0; i < u->n_news; i++) {
-		take_news(u, &u->news[i].rec);
+		if (u->news[i].cold)
+			walk_cold(u, u->news[i].cold);
+		else
+			take_news(u, &u->news[i].rec);
 		free(u->news[i].path);
 		if (boot_ns() - published > PATIENCE_NS) {
 			unwind_procs_publish(u->procs, boot_ns());
@@ -255,6 +322,7 @@ static void tell_stats(struct live_unwind *u)
 		.used_sz = unwind_pool_used(u->pool),
 		.sz = unwind_pool_sz(u->pool),
 	};
+	memcpy(u->stats.ends, u->ends, sizeof(u->stats.ends));
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -279,29 +347,50 @@ static void keep_needed(void)
 	syscall(SYS_capset, &h, sets);
 }
 
+/* Those who asked before this have what they waited for after the next serve_rings. */
+static uint64_t see_asked(struct live_unwind *u)
+{
+	uint64_t n;
+
+	while (read(u->asked, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
+	pthread_mutex_lock(&u->lock);
+	n = u->n_asked;
+	pthread_mutex_unlock(&u->lock);
+	return n;
+}
+
+static void tell_done(struct live_unwind *u, uint64_t n)
+{
+	pthread_mutex_lock(&u->lock);
+	u->n_done = n;
+	u->n_rounds++;
+	pthread_cond_broadcast(&u->news_told);
+	pthread_mutex_unlock(&u->lock);
+}
+
 static void *run_thread(void *arg)
 {
 	struct live_unwind *u = arg;
+	struct pollfd *stop = &u->fds[u->n_rings + FD_STOP];
+	uint64_t n_asked;
 	int wants = 0;
 
-	/* It has little to do, but a new program's stacks are cut short until that is done. */
+	/* It has little to do, but a new program's stacks wait until that is done. */
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 	keep_needed();
 	scan_all(u, 1);
-	tell_stats(u);
-	pthread_mutex_lock(&u->lock);
-	u->ready = 1;
-	pthread_cond_broadcast(&u->is_ready);
-	pthread_mutex_unlock(&u->lock);
-	while (!(u->fds[u->n_rings].revents & POLLIN)) {
+	do {
+		n_asked = see_asked(u);
 		serve_rings(u);
 		wants = unwind_procs_make_room(u->procs, boot_ns());
 		unwind_procs_sweep(u->procs, boot_ns());
 		tell_stats(u);
-		if (poll(u->fds, u->n_rings + 1, wants ? UNWIND_RETRY_MS : SWEEP_MS) < 0 &&
+		tell_done(u, n_asked);
+		if (poll(u->fds, u->n_rings + N_FDS, wants ? UNWIND_RETRY_MS : SWEEP_MS) < 0 &&
 		    errno != EINTR)
 			break;
-	}
+	} while (!(stop->revents & POLLIN));
 	return NULL;
 }
 
@@ -313,7 +402,7 @@ static int open_rings(struct live_unwind *u)
 	if (n < 0)
 		return n;
 	u->rings = calloc((size_t)n, sizeof(struct code_ring *));
-	u->fds = calloc((size_t)n + 1, sizeof(*u->fds));
+	u->fds = calloc((size_t)n + N_FDS, sizeof(*u->fds));
 	if (!u->rings || !u->fds)
 		return -ENOMEM;
 	for (int cpu = 0; cpu < n; cpu++) {
@@ -327,11 +416,35 @@ static int open_rings(struct live_unwind *u)
 			(struct pollfd){.fd = code_ring_fd(u->rings[u->n_rings]), .events = POLLIN};
 		u->n_rings++;
 	}
-	u->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (u->stop < 0)
-		return -errno;
-	u->fds[u->n_rings] = (struct pollfd){.fd = u->stop, .events = POLLIN};
 	return 0;
+}
+
+static int open_wakers(struct live_unwind *u)
+{
+	struct pollfd *fds = u->fds + u->n_rings;
+
+	u->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	u->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (u->stop < 0 || u->asked < 0)
+		return -errno;
+	fds[FD_COLD] = (struct pollfd){.fd = u->cold ? ring_buffer__epoll_fd(u->cold) : -1,
+				       .events = POLLIN};
+	fds[FD_ASKED] = (struct pollfd){.fd = u->asked, .events = POLLIN};
+	fds[FD_STOP] = (struct pollfd){.fd = u->stop, .events = POLLIN};
+	return 0;
+}
+
+/* @map is the driver's ring of stacks that wait for tables; -1: none. */
+static int open_cold(struct live_unwind *u, int map)
+{
+	if (map < 0)
+		return 0;
+	u->walk = cold_walk_new(u->pool);
+	u->whole = whole_stacks_new();
+	if (!u->walk || !u->whole)
+		return -ENOMEM;
+	u->cold = ring_buffer__new(map, keep_cold, u, NULL);
+	return u->cold ? 0 : -errno;
 }
 
 /* Signals are the command's. */
@@ -348,7 +461,7 @@ static int start_thread(struct live_unwind *u)
 	return -err;
 }
 
-int live_unwind_open(struct live_unwind **out, int chunks, int procs, size_t max_sz,
+int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *maps, size_t max_sz,
 		     const struct scap_log *log)
 {
 	struct live_unwind *u = calloc(1, sizeof(*u));
@@ -357,13 +470,15 @@ int live_unwind_open(struct live_unwind **out, int chunks, int procs, size_t max
 	if (!u)
 		return -ENOMEM;
 	u->log = *log;
-	u->stop = -1;
+	u->stop = u->asked = -1;
 	pthread_mutex_init(&u->lock, NULL);
-	pthread_cond_init(&u->is_ready, NULL);
+	pthread_cond_init(&u->news_told, NULL);
 	err = open_rings(u);
-	err = err ?: unwind_pool_new(&u->pool, chunks, max_sz ? max_sz : MAX_SZ);
+	err = err ?: unwind_pool_new(&u->pool, maps->chunks, max_sz ? max_sz : MAX_SZ);
 	err = err ?: unwind_files_new(&u->files, u->pool);
-	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, procs);
+	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, maps->procs);
+	err = err ?: open_cold(u, maps->cold);
+	err = err ?: open_wakers(u);
 	err = err ?: start_thread(u);
 	if (err) {
 		live_unwind_close(u);
@@ -373,15 +488,20 @@ int live_unwind_open(struct live_unwind **out, int chunks, int procs, size_t max
 	return 0;
 }
 
-void live_unwind_close(struct live_unwind *u)
+static void wake(int fd)
 {
 	const uint64_t one = 1;
 
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+void live_unwind_close(struct live_unwind *u)
+{
 	if (!u)
 		return;
 	if (u->started) {
-		while (write(u->stop, &one, sizeof(one)) < 0 && errno == EINTR)
-			;
+		wake(u->stop);
 		pthread_join(u->thread, NULL);
 	}
 	for (unsigned int i = 0; u->rings && i < u->n_rings; i++)
@@ -390,16 +510,22 @@ void live_unwind_close(struct live_unwind *u)
 	free(u->fds);
 	if (u->stop >= 0)
 		close(u->stop);
+	if (u->asked >= 0)
+		close(u->asked);
+	ring_buffer__free(u->cold);
+	cold_walk_free(u->walk);
+	whole_stacks_free(u->whole);
 	unwind_procs_free(u->procs);
 	unwind_files_free(u->files);
 	unwind_pool_free(u->pool);
 	pthread_mutex_destroy(&u->lock);
-	pthread_cond_destroy(&u->is_ready);
+	pthread_cond_destroy(&u->news_told);
 	free(u->news);
 	free(u);
 }
 
-int live_unwind_wait(struct live_unwind *u, int timeout_ms)
+/* Waits, with the lock held, until @count, which the thread adds to, is @n at least. */
+static int wait_until(struct live_unwind *u, const uint64_t *count, uint64_t n, int timeout_ms)
 {
 	struct timespec until;
 	int err = 0;
@@ -411,11 +537,36 @@ int live_unwind_wait(struct live_unwind *u, int timeout_ms)
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000;
 	}
-	pthread_mutex_lock(&u->lock);
-	while (!u->ready && !err)
-		err = pthread_cond_timedwait(&u->is_ready, &u->lock, &until);
-	pthread_mutex_unlock(&u->lock);
+	while (*count < n && !err)
+		err = pthread_cond_timedwait(&u->news_told, &u->lock, &until);
 	return -err;
+}
+
+int live_unwind_wait(struct live_unwind *u, int timeout_ms)
+{
+	int err;
+
+	pthread_mutex_lock(&u->lock);
+	err = wait_until(u, &u->n_rounds, 1, timeout_ms);
+	pthread_mutex_unlock(&u->lock);
+	return err;
+}
+
+int live_unwind_settle(struct live_unwind *u, int timeout_ms)
+{
+	int err;
+
+	pthread_mutex_lock(&u->lock);
+	u->n_asked++;
+	wake(u->asked);
+	err = wait_until(u, &u->n_done, u->n_asked, timeout_ms);
+	pthread_mutex_unlock(&u->lock);
+	return err;
+}
+
+int live_unwind_take(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id)
+{
+	return u->whole ? whole_stacks_take(u->whole, out, id) : 0;
 }
 
 void live_unwind_stats(struct live_unwind *u, struct scap_unwind_stats *st)

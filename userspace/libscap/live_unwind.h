@@ -2,7 +2,8 @@
 /*
  * Unwind tables of a live capture: a thread that hears of each exec and mapping of code, and writes
  * the tables where the driver walks stacks by them. At the start it reads what runs already, those
- * first that used most of the CPU. It never makes the reader of events wait.
+ * first that used most of the CPU. Stacks that were sampled before their tables were there it walks
+ * itself, and gives to the reader of events by the ids of their samples.
  */
 #ifndef SCAP_LIVE_UNWIND_H
 #define SCAP_LIVE_UNWIND_H
@@ -11,13 +12,26 @@
 
 struct live_unwind;
 
-/* @chunks and @procs are the driver's maps; @max_sz bounds the tables, 0: 64 MiB. */
-int live_unwind_open(struct live_unwind **out, int chunks, int procs, size_t max_sz,
+/* The driver's. */
+struct live_unwind_maps {
+	int chunks, procs;
+	int cold; /* the ring of stacks that were sampled before their tables; -1: there is none */
+};
+
+/* @max_sz bounds the tables, 0: 64 MiB. */
+int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *maps, size_t max_sz,
 		     const struct scap_log *log);
 void live_unwind_close(struct live_unwind *u);
 
 /* Waits until all that ran at the start has its tables. 0, or -ETIMEDOUT. */
 int live_unwind_wait(struct live_unwind *u, int timeout_ms);
+
+/* 1: takes out the stack that has @id, an event that the caller owns (free); NULL: the stack stays
+ * as the driver told it. 0: it is not walked yet. */
+int live_unwind_take(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id);
+
+/* Waits until all that happened so far is known, stacks included. 0, or -ETIMEDOUT. */
+int live_unwind_settle(struct live_unwind *u, int timeout_ms);
 
 void live_unwind_stats(struct live_unwind *u, struct scap_unwind_stats *st);
 

@@ -199,6 +199,22 @@ int ring_unread(const struct ring *r)
 	return __atomic_load_n(&r->hdr->resv, __ATOMIC_SEQ_CST) != r->hdr->tail;
 }
 
+static uint64_t n_used(const struct ring *r)
+{
+	return __atomic_load_n(&r->hdr->resv, __ATOMIC_RELAXED) - r->hdr->tail;
+}
+
+int ring_is_half_full(const struct ring *r)
+{
+	uint64_t used = 0;
+
+	if (!r->shared)
+		return n_used(r) > r->sz / 2;
+	for (const struct ring *of = r->shared->first; of; of = of->next_sharer)
+		used += n_used(of);
+	return used > r->sz / 2;
+}
+
 void ring_set_asleep(struct ring *r, enum ring_sleep how)
 {
 	__atomic_store_n(&r->hdr->asleep, (uint64_t)how, __ATOMIC_SEQ_CST);

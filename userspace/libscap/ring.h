@@ -46,6 +46,9 @@ uint64_t ring_pending(const struct ring *r);
 /* Is there a record, complete or not, that was not released? */
 int ring_unread(const struct ring *r);
 
+/* Has it less room than half of it? */
+int ring_is_half_full(const struct ring *r);
+
 /* Sleep protocol: say so, refresh once more, poll the doorbell (live_load.h), say so again. Who
  * says RING_SLEEPS must see ring_unread false before it polls for longer than a nap. */
 void ring_set_asleep(struct ring *r, enum ring_sleep how);

@@ -205,7 +205,10 @@ int sample_join_put(struct sample_join *j, const struct scap_evt *evt)
 		return put_stack(j, &ps);
 	id = id_of(&ps, j->at.id);
 	end = param(&ps, j->at.end);
-	if (!id || !end || end->p[0] != STACK_END_DEFERRED || ps.n <= (unsigned int)j->at.user)
+	if (!id || !end || ps.n <= (unsigned int)j->at.user)
+		return 0;
+	/* What is not partial needs no other stack, but gets it if it is there. */
+	if (end->p[0] != STACK_END_DEFERRED && !find_stack(j, id))
 		return 0;
 	return put_partial(j, evt, id);
 }

@@ -103,6 +103,27 @@ static void test_others_pass(void **state)
 	sample_join_free(NULL);
 }
 
+/* A sample that was whole enough keeps what it has, unless there is more of its id. */
+static void test_what_has_an_id_and_an_end(void **state)
+{
+	struct sample_join *j = sample_join_new();
+	struct scap_evt evt = *sample(5, 33, 1);
+	struct scap_params ps;
+
+	(void)state;
+	assert_int_equal(scap_evt_params(evt.hdr, &ps), 0);
+	*(uint8_t *)ps.v[SAMPLE_P_END].p = STACK_END_NEW;
+	assert_int_equal(sample_join_put(j, &evt), 0);
+	assert_int_equal(sample_join_put(j, stack(6, 33, 100, 5)), 1);
+	evt = *sample(7, 33, 1);
+	assert_int_equal(scap_evt_params(evt.hdr, &ps), 0);
+	*(uint8_t *)ps.v[SAMPLE_P_END].p = STACK_END_NEW;
+	assert_int_equal(sample_join_put(j, &evt), 1);
+	expect(j, 7, 100, 5, STACK_END_ROOT);
+	expect_none(j);
+	sample_join_free(j);
+}
+
 static void test_one_stack_for_all_samples_of_its_id(void **state)
 {
 	struct sample_join *j = sample_join_new();
@@ -243,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parameters_are_where_they_are_said_to_be),
 		cmocka_unit_test(test_others_pass),
+		cmocka_unit_test(test_what_has_an_id_and_an_end),
 		cmocka_unit_test(test_one_stack_for_all_samples_of_its_id),
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_a_stack_that_never_comes),

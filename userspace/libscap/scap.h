@@ -247,6 +247,7 @@ struct scap_unwind_stats {
 	uint64_t n_unreadable; /* files that could not be reached, or are damaged */
 	uint64_t build_ns; /* time for making them */
 	uint64_t used_sz, sz; /* bytes: used, and of the memory that the driver has for them */
+	uint64_t ends[32]; /* of stacks that were kept until they had tables, by enum stack_end */
 };
 
 struct scap_sampler_stats {
@@ -256,6 +257,9 @@ struct scap_sampler_stats {
 	uint64_t n_kernel_runs; /* of the clock, as the kernel counts them, where it does; else 0 */
 	struct scap_sampler_counts by_reason[8]; /* by enum sample_reason */
 	uint64_t ends[32]; /* of user stacks, by enum stack_end, as they were at once */
+	uint64_t n_cold; /* of them: kept until their tables were there, and walked then */
+	uint64_t n_not_cold; /* tables were missing, but they were not kept, for want of room */
+	uint64_t n_cold_spent; /* the same: as many had been of that state of the process */
 	uint64_t n_later; /* user stacks to be finished later */
 	uint64_t n_finished, n_finish_dropped, n_not_later;
 	uint64_t n_unsaved; /* threads that left the CPU without room for their stack */

@@ -73,7 +73,7 @@ int scap_sampler_start(struct scap_sampler *s, uint32_t options)
 
 int scap_sampler_stop(struct scap_sampler *s, uint32_t options)
 {
-	int err = options ? -EINVAL : live_sampler_stop(scap_live_sampler(s->engine));
+	int err = options ? -EINVAL : scap_live_stop_sampler(s->engine);
 
 	s->stopped |= !err;
 	return err;

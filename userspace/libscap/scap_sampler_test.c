@@ -833,17 +833,19 @@ static void check_paged_out(int parts)
 			continue;
 		}
 		n_ids++;
+		/* On a busy machine its tables may come later, too; then no page is waited for. */
 		if (parts)
-			assert_int_equal(how, STACK_END_DEFERRED);
-		else if (how != STACK_END_NEVER)
+			assert_true(how == STACK_END_DEFERRED || (how == STACK_END_NEW && st.n_cold));
+		else if (how != STACK_END_NEVER && how != STACK_END_FAULT && how != STACK_END_NEW)
 			assert_int_equal(n_deep(&s), 20);
 	}
 	at = 0;
 	while ((hdr = scap_sampler_event(r.buf, r.len, &at)))
 		n_rests += hdr->type == EVT_SAMPLE_STACK_E;
-	assert_int_equal(n_ids, st.n_later);
+	assert_int_equal(n_ids, st.n_later + st.n_cold);
 	if (st.n_later) {
-		assert_int_equal(n_rests, parts ? st.n_finished : 0);
+		assert_in_range(n_rests, parts ? st.n_finished : 0,
+				parts ? st.n_finished + st.n_cold : 0);
 		assert_true(st.n_finished > 0);
 		assert_true(st.n_finished + st.n_finish_dropped <= st.n_later);
 		/* At most the last one was still on its way. */

@@ -127,19 +127,18 @@ static void put_sample_reasons(const struct scap_sampler_stats *st, FILE *f)
 	}
 }
 
-static void put_stack_ends(const struct scap_sampler_stats *st, FILE *f)
+static void put_stack_ends(const char *label, const uint64_t *ends, FILE *f)
 {
 	static const char *const names[] = {
 #define X(sym, name) [STACK_END_##sym] = name,
 		STACK_ENDS(X)
 #undef X
 	};
-	const char *label = "user stacks by their end";
 
 	for (unsigned int i = 0; i < STACK_END_MAX; i++) {
-		if (!st->ends[i])
+		if (!ends[i])
 			continue;
-		put(f, label, "%12llu %s", (unsigned long long)st->ends[i], names[i]);
+		put(f, label, "%12llu %s", (unsigned long long)ends[i], names[i]);
 		label = "";
 	}
 }
@@ -176,7 +175,12 @@ static void put_sampler(const struct report *r, FILE *f)
 	if (st->n_due)
 		put(f, "ticks missed", "%12llu of %llu", (unsigned long long)st->n_missed,
 		    (unsigned long long)st->n_due);
-	put_stack_ends(st, f);
+	put_stack_ends("user stacks by their end", st->ends, f);
+	put_count(f, "kept until they had tables", st->n_cold);
+	put_stack_ends("of these, by their end then", st->unwind.ends, f);
+	if (st->n_not_cold || st->n_cold_spent)
+		put(f, "not kept", "%12llu for want of room, %llu of processes that had many",
+		    (unsigned long long)st->n_not_cold, (unsigned long long)st->n_cold_spent);
 	put_unwind(&st->unwind, f);
 	if (st->n_rules)
 		put(f, "rules of frames", "%12llu, %.1f %% of them searched in tables",

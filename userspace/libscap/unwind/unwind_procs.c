@@ -497,7 +497,8 @@ static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 	ps->no_room |= wanting_file(m) != NULL;
 	if (++ps->gen == 0)
 		ps->gen = 1;
-	p->entry = (struct unwind_process){ps->gen, m->place, m->n_written, ps->gen, 0};
+	p->entry = (struct unwind_process){
+		.gen = ps->gen, .maps = m->place, .n_maps = m->n_written, .gen_end = ps->gen};
 	if (ps->map < 0)
 		return;
 	/* The words before the entry that leads to them. */
@@ -626,6 +627,28 @@ int unwind_procs_find(const struct unwind_procs *ps, struct unwind_process *out,
 		return -ENOENT;
 	*out = p->entry;
 	return 0;
+}
+
+int unwind_procs_at(struct unwind_map *to, size_t max, const struct unwind_procs *ps, uint32_t pid,
+		    uint64_t boot_ns)
+{
+	const struct proc *p = find_proc(ps, pid);
+	size_t n = 0;
+
+	if (!p)
+		return -ENOENT;
+	if (boot_ns < p->since_ns)
+		return -ESRCH;
+	for (size_t i = 0; i < p->maps->n; i++) {
+		const struct map *m = &p->maps->v[i];
+
+		if (m->ns > boot_ns)
+			continue;
+		if (write_map(NULL, m) > max - n)
+			return -E2BIG;
+		n += write_map(to + n, m);
+	}
+	return (int)n;
 }
 
 void unwind_procs_stats(const struct unwind_procs *ps, struct unwind_procs_stats *st)

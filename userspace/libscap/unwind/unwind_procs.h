@@ -46,6 +46,14 @@ int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns);
 /* The driver's entry; -ENOENT: nothing is known of @pid. */
 int unwind_procs_find(const struct unwind_procs *ps, struct unwind_process *out, uint32_t pid);
 
+/*
+ * The mappings that @pid had at @boot_ns, as the driver would have them, into @to: how many.
+ * -ENOENT: nothing is known of it; -ESRCH: it was another program then. What has since taken
+ * another's place hides that.
+ */
+int unwind_procs_at(struct unwind_map *to, size_t max, const struct unwind_procs *ps, uint32_t pid,
+		    uint64_t boot_ns);
+
 struct unwind_procs_stats {
 	uint64_t n, n_maps; /* processes, their mappings */
 	uint64_t n_refused; /* had too many mappings, or found no room */

@@ -256,12 +256,44 @@ static void test_pool(void **state)
 	assert_true(c >= 0);
 }
 
+/* What it had then, though it has other mappings by now; nothing of before it was this program. */
+static void test_mappings_of_then(void **state)
+{
+	static struct unwind_map m[8];
+
+	(void)state;
+	begin(8u << 20);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 5), -ENOENT);
+	assert_int_equal(unwind_procs_exec(procs, PID, 10), 0);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 9), -ESRCH);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 10), 0);
+	map(PID, "/bin/sh", 0x10000, 0x100000, 20);
+	map(PID, "/bin/ls", 0x200000, 0x100000, 30);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 19), 0);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 20), 1);
+	assert_true(m[0].start == 0x10000 && m[0].n_rows > 100);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 29), 1);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 1000), 2);
+	assert_int_equal(unwind_procs_at(m, 1, procs, PID, 1000), -E2BIG);
+	map(PID, "/bin/ls", 0x20000, 0x1000, 40); /* where there was something else */
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 39), 3);
+	assert_int_equal(m[0].end, 0x20000);
+	assert_int_equal(m[1].start, 0x21000);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 40), 4);
+	assert_int_equal(unwind_procs_fork(procs, PID - 1, PID, 50), 0);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID - 1, 49), -ESRCH);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID - 1, 50), 4);
+	unwind_procs_exit(procs, PID, 60);
+	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 60), 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_what_takes_the_place_of_what, end),
 		cmocka_unit_test_teardown(test_forks_and_execs, end),
 		cmocka_unit_test_teardown(test_late_exec, end),
+		cmocka_unit_test_teardown(test_mappings_of_then, end),
 		cmocka_unit_test_teardown(test_tables_are_shared, end),
 		cmocka_unit_test_teardown(test_room_ends, end),
 		cmocka_unit_test_teardown(test_pool, end),

@@ -2,12 +2,14 @@
 /*
  * The driver's walker, compiled for user space: over stacks kept from this very program, deep in
  * calls, in signal handlers, on aligned stacks, with frames that it knows from libgcc's unwinder;
- * then with every read failing in turn, and with garbage for registers, stack, tables.
+ * then with every read failing in turn, and with garbage for registers, stack, tables. So, too, the
+ * walk of stacks of which a piece was kept until their tables were there.
  *
  * With -DSAKER_LIBFUZZER and clang's -fsanitize=fuzzer it is a fuzz target instead.
  */
 #include "test_main.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "unwind/cold_walk.h"
 #include "unwind/unwind_procs.h"
 #include "user_walk.h"
 
@@ -682,6 +685,148 @@ static void test_damaged_stack(void **state)
 	}
 }
 
+/* ---- stacks that were kept until their tables were there ---- */
+
+static struct cold_stack cold;
+
+/* What the driver keeps of the stack, to the end of a page. */
+static void make_cold(void)
+{
+	const uint64_t sp = kept.regs[UNWIND_RSP];
+	uint64_t sz = kept.sz < COLD_STACK_MAX ? kept.sz : COLD_STACK_MAX;
+
+	sz -= (sp + sz) & 4095;
+	memset(&cold, 0, sizeof(cold));
+	cold.boot_ns = boot_ns();
+	cold.pid = (uint32_t)getpid();
+	cold.ip = kept.ip;
+	memcpy(cold.regs, kept.regs, sizeof(cold.regs));
+	cold.at = sp & ~7ull;
+	cold.max = STACK_USER_MAX;
+	cold.sz = (uint32_t)sz & ~7u;
+	memcpy(cold.stack, kept.stack + (cold.at - sp), cold.sz);
+	assert_true(cold_stack_ok(&cold, sizeof(cold)));
+}
+
+static struct cold_walk *open_cold(void)
+{
+	struct cold_walk *c = cold_walk_new(pool);
+
+	assert_non_null(c);
+	return c;
+}
+
+static int is_sound_cold(const struct cold_frames *f)
+{
+	for (u32 i = 0; i < f->n; i++)
+		if (!user_code(STACK_ADDR(f->v[i])))
+			return 0;
+	return f->n <= STACK_USER_MAX && f->end < STACK_END_MAX;
+}
+
+static void test_cold_stack(void **state)
+{
+	struct cold_walk *c = open_cold();
+	struct cold_frames f;
+	volatile int done;
+
+	(void)state;
+	recurse(20, &done);
+	make_cold();
+	assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
+	assert_true(is_sound_cold(&f));
+	assert_true(f.n > 20);
+	begin_walk(&walker);
+	walk(&walker);
+	/* The same as of the whole stack, as far as the piece goes. */
+	assert_true(f.n <= walker.n);
+	assert_memory_equal(f.v, walker.frames, f.n * sizeof(*f.v));
+	assert_int_equal(f.end, f.n == walker.n ? STACK_END_ROOT : STACK_END_FAULT);
+	cold.max = 7;
+	assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
+	assert_int_equal(f.n, 7);
+	assert_int_equal(f.end, STACK_END_DEPTH);
+	cold_walk_free(c);
+}
+
+/* Every length of the piece: what is not there ends the walk, and is not taken for zeros. */
+static void test_cold_stack_cut(void **state)
+{
+	struct cold_walk *c = open_cold();
+	struct cold_frames f;
+	u32 sz, last = 0;
+	volatile int done;
+	uint64_t end;
+
+	(void)state;
+	recurse(30, &done);
+	make_cold();
+	sz = cold.sz;
+	assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
+	end = f.end;
+	memcpy(walker.frames, f.v, f.n * sizeof(*f.v));
+	walker.n = f.n;
+	for (cold.sz = 0; cold.sz < sz; cold.sz += 8) {
+		assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
+		assert_true(is_sound_cold(&f) && f.n >= last && f.n <= walker.n);
+		assert_true(f.end == STACK_END_FAULT || (f.end == end && f.n == walker.n));
+		assert_memory_equal(f.v, walker.frames, f.n * sizeof(*f.v));
+		last = f.n;
+	}
+	cold_walk_free(c);
+}
+
+static void test_cold_stack_of_nobody(void **state)
+{
+	struct cold_walk *c = open_cold();
+	struct cold_frames f;
+	volatile int done;
+
+	(void)state;
+	recurse(3, &done);
+	make_cold();
+	cold.boot_ns = 1; /* before anything was known of this process */
+	assert_int_equal(cold_walk(c, &f, &cold, procs), -ESRCH);
+	cold.boot_ns = boot_ns();
+	cold.pid = 0x7ffffff0;
+	assert_int_equal(cold_walk(c, &f, &cold, procs), -ENOENT);
+	/* A driver sends no such thing. */
+	assert_false(cold_stack_ok(&cold, offsetof(struct cold_stack, stack) - 1));
+	assert_false(cold_stack_ok(&cold, offsetof(struct cold_stack, stack) + cold.sz - 1));
+	cold.sz = UINT32_MAX;
+	assert_false(cold_stack_ok(&cold, sizeof(cold)));
+	cold_walk_free(c);
+}
+
+/* Registers and words of the stack that are none. */
+static void test_cold_garbage(void **state)
+{
+	struct cold_walk *c = open_cold();
+	struct cold_frames f;
+	volatile int done;
+
+	(void)state;
+	recurse(20, &done);
+	for (int n = 0; n < 5000; n++) {
+		make_cold();
+		for (int i = 0; i < 4; i++) {
+			const uint64_t v = rnd() % 2 ? rnd() : cold.at + rnd() % 8192 * 8;
+
+			if (rnd() % 4 == 0)
+				cold.regs[rnd() % COLD_REGS] = v;
+			else
+				memcpy(cold.stack + rnd() % 512 * 8, &v, 8);
+		}
+		if (rnd() % 16 == 0)
+			cold.at = rnd();
+		if (rnd() % 16 == 0)
+			cold.max = (u32)rnd();
+		assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
+		assert_true(is_sound_cold(&f));
+	}
+	cold_walk_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -698,6 +843,10 @@ int main(void)
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_any_plain_rows),
 		cmocka_unit_test(test_damaged_stack),
+		cmocka_unit_test(test_cold_stack),
+		cmocka_unit_test(test_cold_stack_cut),
+		cmocka_unit_test(test_cold_stack_of_nobody),
+		cmocka_unit_test(test_cold_garbage),
 	};
 
 	return cmocka_run_group_tests(tests, open_tables, close_tables);
