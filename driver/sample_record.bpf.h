@@ -50,6 +50,15 @@ static __always_inline bool has_user_stack(struct task_struct *task)
 	return task->mm && !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
+/* Is the task's program being replaced, its memory gone already and its registers not yet set? */
+static __always_inline bool is_between_programs(const struct pt_regs *regs)
+{
+	u64 word;
+
+	return (regs->orig_ax == NR_execve || regs->orig_ax == NR_execveat) &&
+	       bpf_probe_read_user(&word, sizeof(word), (void *)(regs->sp & ~7ull));
+}
+
 /* Walks the user stack of the current task, of which @w then tells. */
 static __always_inline void walk_user(struct user_walk *w, struct task_struct *task, u32 max)
 {
@@ -75,6 +84,10 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 	__sync_fetch_and_add(&this_sampler()->n_rules, w->n_cached + w->n_searched);
 	if (w->n_searched)
 		__sync_fetch_and_add(&this_sampler()->n_searched, w->n_searched);
+	if (w->end != STACK_END_ROOT && w->n == 1 && is_between_programs(regs)) {
+		w->n = 0;
+		w->end = STACK_END_NONE;
+	}
 }
 
 /* Where the user registers of @task are; NULL: it has no user stack. */
