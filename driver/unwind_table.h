@@ -33,9 +33,24 @@ struct unwind_map {
 	__u32 n_rows;
 	__u16 walker; /* the interpreter whose loop this is; 0: none's */
 	__u16 flags; /* UNWIND_MAP_F_* */
+	/* Pages of the file, each of 1 << shift bytes. */
+	__u32 first_page;
+	__u16 n_pages;
+	__u8 shift;
+	__u8 pad;
 };
 
-#define UNWIND_MAP_WORDS 4
+/*
+ * Behind the rows lies an index, two numbers to a word: by page how many rows begin before it, and
+ * last how many there are. A page has a few rows, so that a search needs not touch more memory than
+ * that of the number and theirs.
+ */
+#define UNWIND_INDEX_WORDS(n_pages) (((n_pages) + 2) / 2)
+#define UNWIND_PAGES_MAX(n_rows) ((n_rows) / 4 + 2)
+/* Rows that fit a chunk with their index. */
+#define UNWIND_ROWS_MAX (UNWIND_CHUNK_WORDS / 9 * 8 - 8)
+
+#define UNWIND_MAP_WORDS 5
 #define UNWIND_MAPS_MAX 16384u /* of a process */
 #define UNWIND_MAP_F_NO_TABLE 1 /* there will be rows, or would be with more memory */
 
@@ -67,7 +82,11 @@ struct unwind_cache {
 
 #ifndef __bpf__
 _Static_assert(sizeof(struct unwind_row) == 8, "a row is a word");
-_Static_assert(sizeof(struct unwind_map) == UNWIND_MAP_WORDS * 8, "a mapping is four words");
+_Static_assert(UNWIND_ROWS_MAX + UNWIND_INDEX_WORDS(UNWIND_PAGES_MAX(UNWIND_ROWS_MAX)) <=
+		       UNWIND_CHUNK_WORDS,
+	       "a table's part and its index are in one chunk");
+_Static_assert(UNWIND_PAGES_MAX(UNWIND_ROWS_MAX) < 1u << 16, "pages are counted in 16 bits");
+_Static_assert(sizeof(struct unwind_map) == UNWIND_MAP_WORDS * 8, "a mapping is five words");
 #endif
 
 #endif /* DRIVER_UNWIND_TABLE_H */

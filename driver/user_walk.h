@@ -67,16 +67,35 @@ static inline int walk_ends(struct user_walk *w, u32 end)
 WALK_SEARCH(search_maps, u64, UNWIND_MAP_WORDS, 15)
 WALK_SEARCH(search_rows, u32, 1, 18)
 
-/* The rule of @addr in the mapping whose rows lie at @rows. */
-static inline u64 rule_of_rows(const struct user_walk *w, u32 rows, u32 n, u32 off, u32 walker)
+/* How many rows begin before the page @i. @at is where they end. */
+static inline u32 rows_before(const u64 *words, u32 at, u32 i)
+{
+	return words[(at + (i >> 1)) & (UNWIND_CHUNK_WORDS - 1)] >> (i & 1) * 32;
+}
+
+/* The rule at the offset @off of a file whose @n rows lie at @rows. @pages: the last word of struct
+ * unwind_map. */
+static inline u64 rule_of_rows(const struct user_walk *w, u32 rows, u32 n, u32 off, u32 walker,
+			       u64 pages)
 {
 	const u64 found = RULE_MAPPED | (u64)(walker & 0xff) << 8;
 	const u64 *words = walk_chunk(w, UNWIND_PLACE_CHUNK(rows));
+	const u32 at = UNWIND_PLACE_WORD(rows), n_pages = (u16)(pages >> 32);
+	const u32 page = (off >> (pages >> 48 & 31)) - (u32)pages;
+	u32 from = n, to = n;
 	u64 row;
 
 	if (!words || !n)
 		return RULE_NONE | found;
-	row = words[search_rows(words, UNWIND_PLACE_WORD(rows), n, off)];
+	/* Behind the last page is the last row; before the first one, too, which is then too late.
+	 */
+	if (page < n_pages) {
+		from = rows_before(words, at + n, page);
+		to = rows_before(words, at + n, page + 1);
+	}
+	if (from)
+		from--; /* it reaches into the page */
+	row = words[search_rows(words, at + from, to - from, off)];
 	if ((u32)row > off || RULE_KIND(row) == UNWIND_NONE)
 		return RULE_NONE | RULE_GAP | found;
 	return (row >> 32 << 32) | found;
@@ -87,7 +106,7 @@ static inline u64 rule_search(const struct user_walk *w, u64 addr)
 {
 	const u64 *words = walk_chunk(w, UNWIND_PLACE_CHUNK(w->maps));
 	const u32 mask = UNWIND_CHUNK_WORDS - 1;
-	u64 place, more;
+	u64 place, more, pages;
 	u32 at;
 
 	if (!words || !w->n_maps)
@@ -97,10 +116,11 @@ static inline u64 rule_search(const struct user_walk *w, u64 addr)
 		return RULE_NONE;
 	place = words[(at + 2) & mask]; /* bias, rows */
 	more = words[(at + 3) & mask]; /* n_rows, walker, flags */
+	pages = words[(at + 4) & mask];
 	if (more >> 48 & UNWIND_MAP_F_NO_TABLE)
 		return RULE_NONE | RULE_MAPPED | RULE_NO_TABLE;
 	return rule_of_rows(w, (u32)(place >> 32), (u32)more, (u32)addr - (u32)place,
-			    (u32)(more >> 32));
+			    (u32)(more >> 32), pages);
 }
 
 /* An interrupt's walk may come between the two halves of an entry. */

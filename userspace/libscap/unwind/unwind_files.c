@@ -63,10 +63,15 @@ int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool)
 	return 0;
 }
 
+static uint32_t piece_words(const struct unwind_piece *p)
+{
+	return p->n + UNWIND_INDEX_WORDS(p->n_pages);
+}
+
 static void drop_pieces(struct unwind_files *fs, struct unwind_file *f, uint64_t now_ns)
 {
 	for (size_t i = 0; i < f->n_pieces; i++) {
-		unwind_pool_give(fs->pool, f->pieces[i].place, f->pieces[i].n, now_ns);
+		unwind_pool_give(fs->pool, f->pieces[i].place, piece_words(&f->pieces[i]), now_ns);
 		fs->stats.n_rows -= f->pieces[i].n;
 	}
 	fs->stats.n_files -= f->n_pieces != 0;
@@ -261,27 +266,58 @@ static int make_rows(struct unwind_rows *rows, const struct elf_file *f)
 	return 0;
 }
 
+/* Pages as small as there is room for: of 2 GiB there are two at most. */
+static void choose_pages(struct unwind_piece *p, const struct unwind_row *rows)
+{
+	const uint32_t last = rows[p->n - 1].pc;
+
+	for (p->shift = 0;; p->shift++) {
+		p->first_page = p->from >> p->shift;
+		p->n_pages = (last >> p->shift) - p->first_page;
+		if (p->n_pages++ < UNWIND_PAGES_MAX(p->n))
+			return;
+	}
+}
+
+static void write_index(uint32_t *index, const struct unwind_piece *p,
+			const struct unwind_row *rows)
+{
+	uint32_t n = 0;
+
+	for (uint32_t page = 0; page < p->n_pages; page++) {
+		while (n < p->n && rows[n].pc >> p->shift < p->first_page + page)
+			n++;
+		index[page] = n;
+	}
+	index[p->n_pages] = p->n;
+}
+
 static int take_piece(struct unwind_files *fs, struct unwind_piece *p,
 		      const struct unwind_rows *rows, size_t at, size_t n)
 {
-	const int64_t place = unwind_pool_take(fs->pool, (uint32_t)n);
+	uint64_t *words;
+	int64_t place;
 
-	if (place < 0)
-		return (int)place;
-	memcpy(unwind_pool_at(fs->pool, (uint32_t)place), rows->v + at, n * sizeof(*rows->v));
 	*p = (struct unwind_piece){
 		.from = rows->v[at].pc,
 		.to = at + n < rows->n ? rows->v[at + n].pc : UINT32_MAX,
-		.place = (uint32_t)place,
 		.n = (uint32_t)n,
 	};
+	choose_pages(p, rows->v + at);
+	place = unwind_pool_take(fs->pool, piece_words(p));
+	if (place < 0)
+		return (int)place;
+	p->place = (uint32_t)place;
+	words = unwind_pool_at(fs->pool, p->place);
+	memcpy(words, rows->v + at, n * sizeof(*rows->v));
+	write_index((uint32_t *)(words + n), p, rows->v + at);
 	return 0;
 }
 
 static int place_rows(struct unwind_files *fs, struct unwind_file *f,
 		      const struct unwind_rows *rows, uint64_t now_ns)
 {
-	const size_t n = (rows->n + UNWIND_CHUNK_WORDS - 1) / UNWIND_CHUNK_WORDS;
+	const size_t n = (rows->n + UNWIND_ROWS_MAX - 1) / UNWIND_ROWS_MAX;
 	int err = 0;
 
 	f->n_rows = rows->n;
@@ -292,10 +328,10 @@ static int place_rows(struct unwind_files *fs, struct unwind_file *f,
 		return -ENOMEM;
 	fs->stats.n_files++;
 	for (size_t i = 0; i < n && !err; i++) {
-		const size_t at = i * UNWIND_CHUNK_WORDS, left = rows->n - at;
+		const size_t at = i * UNWIND_ROWS_MAX, left = rows->n - at;
 
 		err = take_piece(fs, &f->pieces[i], rows, at,
-				 left < UNWIND_CHUNK_WORDS ? left : UNWIND_CHUNK_WORDS);
+				 left < UNWIND_ROWS_MAX ? left : UNWIND_ROWS_MAX);
 		if (!err) {
 			f->n_pieces++;
 			fs->stats.n_rows += f->pieces[i].n;

@@ -17,6 +17,7 @@ struct unwind_file; /* counted */
 struct unwind_piece {
 	uint32_t from, to;
 	uint32_t place, n;
+	uint32_t first_page, n_pages, shift; /* of the index behind them */
 };
 
 /* Who is asked for, as a mapping says: how to open it. */

@@ -430,6 +430,9 @@ static size_t write_map(struct unwind_map *to, const struct map *m)
 							       : m->end;
 		e.rows = v[i].place;
 		e.n_rows = v[i].n;
+		e.first_page = v[i].first_page;
+		e.n_pages = (uint16_t)v[i].n_pages;
+		e.shift = (uint8_t)v[i].shift;
 		if (to)
 			to[written] = e;
 		written++;
@@ -565,7 +568,8 @@ static void rewrite_all(struct unwind_procs *ps, uint64_t now_ns)
 static void evict_for(struct unwind_procs *ps, const struct unwind_file *file, uint64_t now_ns)
 {
 	const size_t before = unwind_pool_used(ps->pool);
-	const size_t need = unwind_file_rows(file) * sizeof(struct unwind_row);
+	/* With the index. */
+	const size_t need = unwind_file_rows(file) * sizeof(struct unwind_row) / 8 * 9;
 	int used = 0, got = 0;
 
 	note_used(ps, now_ns);

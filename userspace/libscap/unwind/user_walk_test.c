@@ -397,6 +397,57 @@ static void test_cache(void **state)
 	}
 }
 
+/* The one row that holds at @off, looked for from the first on. */
+static uint64_t row_at(const uint64_t *rows, u32 n, u32 off)
+{
+	uint64_t found = 0;
+
+	for (u32 i = 0; i < n && (u32)rows[i] <= off; i++)
+		found = rows[i];
+	return found;
+}
+
+/* Each row of each file that this program has mapped is found from its first byte to its last. */
+static void test_each_row(void **state)
+{
+	struct user_walk *w = &walker;
+	const struct unwind_map *m;
+	volatile int done;
+	size_t n_looked = 0;
+
+	(void)state;
+	recurse(1, &done);
+	begin_walk(w);
+	m = (const struct unwind_map *)unwind_pool_at(pool, w->maps);
+	for (u32 k = 0; k < w->n_maps; k++, m++) {
+		const uint64_t *rows = unwind_pool_at(pool, m->rows);
+
+		for (u32 i = 0; i + 1 < m->n_rows; i++) {
+			const u32 offs[] = {(u32)rows[i], (u32)rows[i + 1] - 1};
+
+			/* All of a large table would take long. */
+			if (m->n_rows > 3000 && i % 37 &&
+			    (u32)rows[i] >> m->shift == (u32)rows[i + 1] >> m->shift)
+				continue;
+			for (int j = 0; j < 2; j++) {
+				const u32 at = offs[j] - (u32)(m->start - m->bias);
+				const uint64_t rule = walk_search(w, m->start + at),
+					       row = i % 37 ? rows[i]
+							    : row_at(rows, m->n_rows, offs[j]);
+
+				if (at >= m->end - m->start)
+					continue;
+				if (RULE_KIND(row) == UNWIND_NONE)
+					assert_true(RULE_KIND(rule) == UNWIND_NONE);
+				else
+					assert_int_equal(rule >> 32, row >> 32);
+				n_looked++;
+			}
+		}
+	}
+	assert_true(n_looked > 1000);
+}
+
 static void test_depth(void **state)
 {
 	struct user_walk *w = &walker;
@@ -424,13 +475,19 @@ static struct made made;
 
 static void make(struct user_walk *w, const struct unwind_row *rows, u32 n)
 {
-	const struct unwind_map m = {
-		.start = CODE, .end = CODE + 0x1000, .bias = CODE, .rows = 64, .n_rows = n};
+	const struct unwind_map m = {.start = CODE,
+				     .end = CODE + 0x1000,
+				     .bias = CODE,
+				     .rows = 64,
+				     .n_rows = n,
+				     .n_pages = 1,
+				     .shift = 12};
 
 	memset(&made, 0, sizeof(made));
 	memcpy(made.chunk + 8, &m, sizeof(m));
 	if (n)
 		memcpy(made.chunk + 64, rows, n * sizeof(*rows));
+	made.chunk[64 + n] = (uint64_t)n << 32;
 	memset(w, 0, sizeof(*w));
 	*w = (struct user_walk){.ip = CODE + 0x10,
 				.sp = STACK,
@@ -836,6 +893,7 @@ int main(void)
 		cmocka_unit_test(test_library_between),
 		cmocka_unit_test(test_every_read_failing),
 		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_each_row),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_late_rule),
