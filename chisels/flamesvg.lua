@@ -147,6 +147,8 @@ window.addEventListener('keydown',function(e){
   if(e.key==='Escape'){input.value='';input.blur();search('');zoom(nodes[0])}
   else if(e.key==='/'&&document.activeElement!==input){input.focus();e.preventDefault()}
 });
+// Taller than the window: the root above, where one looks first.
+flipped=+svg.getAttribute('height')>window.innerHeight;
 decodeURIComponent(location.hash.slice(1)).split('&').forEach(function(part){
   var at=part.indexOf('='),key=part.slice(0,at),value=part.slice(at+1);
   if(key==='search'){input.value=value;search(value)}

@@ -32,14 +32,15 @@ function on_init()
   return true
 end
 
--- The innermost function of the program itself, not of a library: who reads knows that one.
+-- The innermost function of the program itself, not of a library: who reads knows that one. With
+-- nothing but _start all of the program is in libraries.
 local function culprit(text)
   local first
   for row in text:gmatch("[^\n]+") do
     local kind, func, module = row:match("^(.)\t([^\t]*)\t([^\t]*)")
     if kind == "u" and func ~= "" then
       first = first or func
-      if not module:find("%.so[.%d]*$") then return func end
+      if not module:find("%.so[.%d]*$") and func ~= "_start" then return func end
     elseif (kind == "i" or kind == "j") and func ~= "" then
       return func
     end

@@ -219,12 +219,23 @@ function profile_class:tree(into, what)
   return root
 end
 
--- The innermost and all functions of the stacks: rows {frame, self, total}, a function counting once
--- in a stack. Marks of what is missing are no functions.
+-- The frame that the time of a stack is its own: the innermost one. Who waits is in the kernel's
+-- scheduler, whatever for: there it is the function that called the kernel.
+local function own_frame(frames)
+  local n = #frames
+  if n == 0 or frames[n].kind ~= "k" or frames[n].name ~= "__schedule" then return n end
+  for i = n, 1, -1 do
+    if frames[i].kind ~= "k" and not frames[i].is_mark then return i end
+  end
+  return n
+end
+
+-- All functions of the stacks: rows {frame, self, total}, a function counting once in a stack. It is
+-- the same one in files of the same name. Marks of what is missing are no functions.
 function profile_class:functions()
   local by, list, value = {}, {}, self:value()
   local function row(frame)
-    local key = frame.name .. "\t" .. frame.module
+    local key = frame.name .. "\t" .. (frame.module_name or "")
     if not by[key] then
       by[key] = {key = key, frame = frame, self = 0, total = 0}
       list[#list + 1] = by[key]
@@ -232,13 +243,13 @@ function profile_class:functions()
     return by[key]
   end
   for _, s in ipairs(self:list()) do
-    local seen, v = {}, value(s)
+    local seen, v, own = {}, value(s), own_frame(s.frames)
     for i, frame in ipairs(s.frames) do
       if not frame.is_mark then
         local r = row(frame)
         if not seen[r] then r.total = r.total + v end
         seen[r] = true
-        if i == #s.frames then r.self = r.self + v end
+        if i == own then r.self = r.self + v end
       end
     end
   end

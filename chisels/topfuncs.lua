@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Functions by the time that samples found them on the CPU, or off it: SELF is the function itself, TOTAL with what it called, whatever that was. A function that calls itself is counted once a sample. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Functions by the time that samples found them on the CPU, or off it: SELF is the function itself, waiting in a system call included, TOTAL with what it called, whatever that was. A function that calls itself is counted once a sample. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Show the functions that take the most time"
 category = "Performance"
 

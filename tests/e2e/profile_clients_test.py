@@ -45,7 +45,8 @@ class Graph(Page):
 
     def setUp(self):
         self.make("a.svg")
-        self.browser.open("file://" + self.path("a.svg"))
+        self.browser.open("about:blank") # behind a # alone nothing is loaded anew
+        self.browser.open("file://" + self.path("a.svg") + "#flip=0")
 
     def tearDown(self):
         self.assertEqual(self.browser.errors(), [])
@@ -129,6 +130,13 @@ class Graph(Page):
         self.browser.find("#flip").click()
         self.assertEqual({(f["x"], f["width"], f["y"]): f["name"] for f in self.frames()}, before)
 
+    def test_taller_than_the_window(self):
+        for height, is_above in ((250, True), (2000, False)):
+            self.browser.call("window/rect", {"width": 1280, "height": height})
+            self.browser.open("about:blank")
+            self.browser.open("file://" + self.path("a.svg"))
+            self.assertEqual(self.widest("all")["y"] < self.widest("main")["y"], is_above)
+
     def test_pointed_at(self):
         self.browser.move_to(self.element("in_between"))
         self.browser.wait("return document.getElementById('tip').style.display != 'none'")
@@ -136,8 +144,8 @@ class Graph(Page):
         self.assertRegex(tip, r"\Ain_between\S*prog\.c:\d+ in \S+/prog\d+\.\d\dm?s, \d\d\.\d\d% of all, \d+ samples")
 
     def test_by_address(self):
+        self.browser.open("about:blank")
         self.browser.open("file://" + self.path("a.svg") + "#search=very_hot&zoom=in_between&flip=1")
-        self.browser.call("refresh", {}) # only what is behind the # changed
         self.assertGreater(self.found()[0], 0)
         self.assertIn("f above", [f["kind"] for f in self.frames()])
 
