@@ -120,6 +120,7 @@ static const u8 lost_kind[EVT_ROWS_MAX] = {
 	[EVT_FORK_X] = LOST_CLONE,    [EVT_VFORK_X] = LOST_CLONE,
 	[EVT_EXECVE_X] = LOST_EXEC,   [EVT_EXECVEAT_X] = LOST_EXEC,
 	[EVT_PROCEXIT_E] = LOST_EXIT, [EVT_CLOSE_RANGE_X] = LOST_CLOSE,
+	[EVT_INDEX(EVT_MAP_EXIT_E)] = LOST_EXIT,
 };
 
 /* The eighths of a ring that a record may fill. */

@@ -255,7 +255,7 @@ class Live(unittest.TestCase):
 
     def records(self, *args):
         loop = "i=0; while [ $i -lt 300 ]; do i=$((i + 1)); cat /dev/null; done"
-        p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "--all", "-v", *args, "--", "sh", "-c", loop],
+        p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "-v", *args, "--", "sh", "-c", loop],
                            capture_output=True, text=True, check=True)
         return [int(line.split()[-1]) for line in p.stderr.splitlines() if "records delivered" in line][0]
 
