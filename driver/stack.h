@@ -49,7 +49,8 @@ enum stack_how {
 	X(LOST_REG, "lost_reg") /* a rule needs a register that no frame has kept */               \
 	X(BAD_SP, "bad_sp") /* a stack pointer that can be none */                                 \
 	X(LOOP, "loop") /* from stack to stack, without an end */                                  \
-	X(NEW, "new") /* nothing is known yet of the process's mappings */
+	X(NEW, "new") /* nothing is known yet of the process's mappings */                         \
+	X(SIGNAL, "signal") /* a signal's frame that the kernel was just giving or taking back */
 
 enum stack_end {
 #define X(sym, name) STACK_END_##sym,

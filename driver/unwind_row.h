@@ -21,7 +21,9 @@ struct unwind_row {
 
 /* The first sixteen are registers as DWARF numbers them: the CFA is this one, plus cfa. */
 enum unwind_kind {
+	UNWIND_RDX = 1,
 	UNWIND_RBX = 3,
+	UNWIND_RSI = 4,
 	UNWIND_RBP = 6,
 	UNWIND_RSP = 7,
 	UNWIND_REGS = 16, /* kinds below are registers */
@@ -66,7 +68,11 @@ enum unwind_kind {
 #define UNWIND_LOST 1
 #define UNWIND_SAVED_MAX 15
 
-/* Of a signal's frame, from rsp on: mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip. */
+/* Of a signal's frame, from rsp on: flags of struct ucontext, 0 for a link, ... */
+#define UNWIND_SIGNAL_FLAGS 7ull /* no others are known */
+/* ... mcontext's r8 to r15, di, si, bp, bx, dx, ax, cx, sp, ip, ... */
 #define UNWIND_SIGNAL_REGS_AT 40
+/* ... and the siginfo. */
+#define UNWIND_SIGNAL_INFO_AT 304
 
 #endif /* DRIVER_UNWIND_ROW_H */

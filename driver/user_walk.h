@@ -210,12 +210,20 @@ static inline int signal_step(struct user_walk *w)
 {
 	static const u8 order[WALK_REGS] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7};
 	const u64 at = w->sp + UNWIND_SIGNAL_REGS_AT;
+	u64 flags, link;
 
+	/* At the end of sigreturn rsp is the program's again a moment before ip is. */
+	if (walk_word(w, w->sp, &flags) || walk_word(w, w->sp + 8, &link))
+		return 1;
+	if (flags & ~UNWIND_SIGNAL_FLAGS || link)
+		return walk_ends(w, STACK_END_SIGNAL);
 	for (u32 i = 0; i < WALK_REGS; i++)
 		if (walk_word(w, at + i * 8, &w->regs[order[i] & (WALK_REGS - 1)]))
 			return 1;
 	if (walk_word(w, at + WALK_REGS * 8, &w->ip))
 		return 1;
+	if (!w->ip)
+		return walk_ends(w, STACK_END_SIGNAL);
 	if (w->regs[UNWIND_RSP] <= w->sp && ++w->switches > WALK_SWITCHES_MAX)
 		return walk_ends(w, STACK_END_LOOP);
 	w->known = 0xffff;
@@ -480,6 +488,26 @@ static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
 	return walk_put(w, how);
 }
 
+/*
+ * When a signal's handler is about to begin, the kernel changes the other registers a moment before
+ * ip: a sample between the two has the handler's registers at the interrupted place, whose own are
+ * in the signal's frame.
+ */
+static inline int walk_mend(struct user_walk *w)
+{
+	const u64 frame = w->sp + 8, ip = w->ip;
+	u64 interrupted;
+
+	if (w->regs[UNWIND_RDX] != frame || w->regs[UNWIND_RSI] != frame + UNWIND_SIGNAL_INFO_AT)
+		return 0;
+	if (walk_word(w, frame + UNWIND_SIGNAL_REGS_AT + WALK_REGS * 8, &interrupted))
+		return 1;
+	if (interrupted != ip)
+		return 0; /* it is the handler's first instruction */
+	w->sp = frame;
+	return signal_step(w);
+}
+
 /* The first frame. Not 0: it is the only one. */
 static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 {
@@ -497,7 +525,7 @@ static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 		return walk_ends(w, STACK_END_BAD_PC);
 	walk_put(w, STACK_HOW_REGS);
 	w->rule = walk_rule(w, cache, w->ip);
-	return 0;
+	return walk_mend(w);
 }
 
 #endif /* DRIVER_USER_WALK_H */

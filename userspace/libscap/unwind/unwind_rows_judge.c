@@ -33,11 +33,15 @@ static uint64_t next_random(void)
 	return seed;
 }
 
+static uint64_t signal_at; /* here memory begins as a signal's frame does */
+
 /* Memory: each word has a value of its own, that can be a place of stack. */
 static uint64_t word_at(uint64_t addr)
 {
-	uint64_t v = (addr + 0x1234567) * 0x9e3779b97f4a7c15ull;
+	const uint64_t v = (addr + 0x1234567) * 0x9e3779b97f4a7c15ull;
 
+	if (addr - signal_at < 16)
+		return addr == signal_at ? UNWIND_SIGNAL_FLAGS : 0;
 	return (0x7f0000000000ull + (v >> 28)) & ~7ull;
 }
 
@@ -264,6 +268,7 @@ static const char *compare(struct counts *c, Dwarf_Frame *frame, const struct un
 	int is_value;
 
 	random_machine(&m, &w, vaddr, row->kind & UNWIND_F_AT_RBP);
+	signal_at = kind == UNWIND_SIGNAL ? w.sp : 0;
 	if (dwarf_frame_cfa(frame, &ops, &n) || !evaluate(&m.cfa, &m, ops, n, &is_value)) {
 		c->beyond++;
 		return kind == UNWIND_ODD || kind == UNWIND_END ? NULL

@@ -547,6 +547,39 @@ static void test_ends(void **state)
 	made.stack[(UNWIND_SIGNAL_REGS_AT + 15 * 8) / 8] = STACK;
 	made.stack[(UNWIND_SIGNAL_REGS_AT + 16 * 8) / 8] = CODE + 0x30;
 	expect_end(w, STACK_END_LOOP, 5);
+	make(w, &signal_row, 1); /* what is there is no signal's frame any more */
+	made.stack[0] = 8;
+	expect_end(w, STACK_END_SIGNAL, 1);
+	make(w, &signal_row, 1);
+	expect_end(w, STACK_END_SIGNAL, 1);
+}
+
+/* The handler's registers are there, but ip is still what was interrupted. */
+static void test_half_a_signal(void **state)
+{
+	static const struct unwind_row rsp = {.kind = UNWIND_RSP, .cfa = 1};
+	struct user_walk *w = &walker;
+	uint64_t *frame = made.stack + 1;
+
+	(void)state;
+	make(w, &rsp, 1);
+	w->regs[UNWIND_RDX] = STACK + 8;
+	w->regs[UNWIND_RSI] = STACK + 8 + UNWIND_SIGNAL_INFO_AT;
+	frame[UNWIND_SIGNAL_REGS_AT / 8 + 15] = STACK + 60 * 8;
+	frame[UNWIND_SIGNAL_REGS_AT / 8 + 16] = w->ip;
+	made.stack[60] = CODE + 0x40;
+	expect_end(w, STACK_END_ROOT, 2);
+	assert_int_equal(STACK_ADDR(w->frames[0]), CODE + 0x10);
+	assert_int_equal(STACK_ADDR(w->frames[1]), CODE + 0x40);
+	/* The handler itself. */
+	w->ip = CODE + 0x20;
+	w->sp = STACK;
+	made.stack[0] = CODE + 0x50;
+	made.stack[1] = 0;
+	w->regs[UNWIND_RDX] = STACK + 8;
+	w->regs[UNWIND_RSI] = STACK + 8 + UNWIND_SIGNAL_INFO_AT;
+	expect_end(w, STACK_END_ROOT, 2);
+	assert_int_equal(STACK_ADDR(w->frames[1]), CODE + 0x50);
 }
 
 /* Code that aligned its stack has popped rbp, and its rule still says that it lies at rbp. */
@@ -897,6 +930,7 @@ int main(void)
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_late_rule),
+		cmocka_unit_test(test_half_a_signal),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_any_plain_rows),
