@@ -13,6 +13,7 @@
 #define FEW 8 /* functions: less are those of the start files alone */
 #define HDR_MAX (256u << 20)
 #define GAP_MAX (64u << 20) /* bytes of uncovered code that are looked through */
+#define LINKAGE_MAX (1u << 20)
 #define ENTRY_SZ 64 /* the most that code at the entry has */
 
 /* .eh_frame_hdr, by its segment: what is at its start, and each entry of its table. */
@@ -258,11 +259,12 @@ static int add_go(struct build *b, struct unwind_rows *rows)
 	return err;
 }
 
-static int add_range(struct unwind_rows *rows, uint64_t from, uint64_t to, uint8_t kind)
+static int add_range(struct unwind_rows *rows, uint64_t from, uint64_t to, struct unwind_row row)
 {
 	if (to > UINT32_MAX || (rows->n && rows->v[rows->n - 1].pc > from))
 		return 0;
-	return unwind_rows_add(rows, (struct unwind_row){.pc = (uint32_t)from, .kind = kind})
+	row.pc = (uint32_t)from;
+	return unwind_rows_add(rows, row)
 		       ?: unwind_rows_add(rows, (struct unwind_row){.pc = (uint32_t)to,
 								    .kind = UNWIND_NONE});
 }
@@ -304,7 +306,8 @@ static int scan_gap(struct build *b, struct unwind_rows *extra, uint64_t from, u
 			sz = sigreturn_sz(hit - before, d.sz - (at - before));
 			if (sz && from + at > before)
 				err = add_range(extra, from + at - before - 1,
-						from + at - before + sz, UNWIND_SIGNAL);
+						from + at - before + sz,
+						(struct unwind_row){.kind = UNWIND_SIGNAL});
 		}
 	}
 	free(d.data);
@@ -339,19 +342,61 @@ static int add_entry(struct build *b, struct unwind_rows *extra)
 
 	if (!entry || elf_file_offset_of(b->f, &offset, entry))
 		return 0;
-	return add_range(extra, offset, offset + ENTRY_SZ, UNWIND_END);
+	return add_range(extra, offset, offset + ENTRY_SZ, (struct unwind_row){.kind = UNWIND_END});
+}
+
+/* Is each entry of @sz bytes a jump alone: endbr64, bnd, jmp *x(%rip), of which the first two may
+ * lack? */
+static int is_jumps(const struct elf_data *d, size_t sz)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, jump[] = {0xff, 0x25};
+
+	for (size_t at = 0; at + sz <= d->sz; at += sz) {
+		const uint8_t *p = d->data + at, *end = p + sz;
+
+		if (end - p >= 4 && !memcmp(p, endbr, sizeof(endbr)))
+			p += sizeof(endbr);
+		p += *p == 0xf2;
+		if (end - p < 6 || memcmp(p, jump, sizeof(jump)) ||
+		    (end - p > 6 && p[6] == 0x68)) /* what binds lazily pushes, too */
+			return 0;
+	}
+	return d->sz >= sz;
+}
+
+/* Static programs have linkage tables, of which nothing is told: they find out what the CPU has. */
+static int add_linkage(struct build *b, struct unwind_rows *extra)
+{
+	const struct elf_section *s = elf_file_section(b->f, ".plt");
+	struct elf_data d;
+	int err, jumps;
+
+	if (!s || s->sz > LINKAGE_MAX)
+		return 0;
+	err = elf_file_section_copy(b->f, &d, s);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	jumps = is_jumps(&d, 8) || is_jumps(&d, 16);
+	free(d.data);
+	if (!jumps)
+		return 0;
+	return add_range(extra, s->offset, s->offset + s->sz,
+			 (struct unwind_row){.kind = UNWIND_RSP, .cfa = 1});
 }
 
 static int add_uncovered(struct build *b, struct unwind_rows *rows)
 {
-	struct unwind_rows signals = {0}, entry = {0};
+	struct unwind_rows signals = {0}, entry = {0}, linkage = {0};
 	int err = scan_gaps(b, rows, &signals);
 
 	err = err ?: add_entry(b, &entry);
+	err = err ?: add_linkage(b, &linkage);
 	err = err ?: lay_under(rows, &signals);
 	err = err ?: lay_under(rows, &entry);
+	err = err ?: lay_under(rows, &linkage);
 	unwind_rows_fini(&signals);
 	unwind_rows_fini(&entry);
+	unwind_rows_fini(&linkage);
 	return err;
 }
 

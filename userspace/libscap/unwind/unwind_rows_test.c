@@ -190,6 +190,7 @@ static void test_without_sections(void **state)
 /* At a fixed address, without .eh_frame_hdr: the section is enough. */
 static void test_static(void **state)
 {
+	const struct elf_section *plt;
 	struct unwind_rows rows;
 	struct elf_file *f;
 
@@ -203,6 +204,12 @@ static void test_static(void **state)
 	assert_true(rows.n > 1000);
 	assert_int_equal(kind_at(&rows, offset_of(f, "f")), UNWIND_RSP);
 	assert_true(n_of_kind(&rows, UNWIND_SIGNAL) >= 1);
+	/* Its linkage table, of jumps alone, by which it calls what the CPU has the best of. */
+	plt = elf_file_section(f, ".plt");
+	assert_non_null(plt);
+	assert_int_equal(kind_at(&rows, plt->offset), UNWIND_RSP);
+	assert_int_equal(kind_at(&rows, plt->offset + plt->sz - 1), UNWIND_RSP);
+	assert_int_equal(kind_at(&rows, plt->offset - 1), UNWIND_NONE);
 	unwind_rows_fini(&rows);
 	elf_file_close(f);
 }
