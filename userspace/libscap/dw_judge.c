@@ -190,15 +190,6 @@ int dw_judge_unwind(struct dw_judge *j, struct dw_frames *out, const struct dual
 	return 0;
 }
 
-static int has_rule(Dwarf_CFI *cfi, uint64_t addr)
-{
-	Dwarf_Frame *frame = NULL;
-	const int found = cfi && !dwarf_cfi_addrframe(cfi, addr, &frame);
-
-	free(frame);
-	return found;
-}
-
 static int is_go(Dwfl_Module *m)
 {
 	GElf_Addr bias;
@@ -266,21 +257,41 @@ int dw_judge_is_late(struct dw_judge *j, const struct dual_sample *s)
 	return late;
 }
 
+/* *lost: the CFA is by a register that no function has to tell of; libdw 0.188 keeps rsp and rbp.
+ */
+static int has_rule(Dwarf_CFI *cfi, uint64_t addr, int *lost)
+{
+	Dwarf_Frame *frame;
+	Dwarf_Op *ops;
+	uint64_t reg, off;
+	size_t n;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, addr, &frame))
+		return 0;
+	*lost = !dwarf_frame_cfa(frame, &ops, &n) && is_reg(ops, n, &reg, &off) &&
+		reg != DUAL_RBP && reg != DUAL_RSP;
+	free(frame);
+	return 1;
+}
+
 enum dw_ground dw_judge_ground(struct dw_judge *j, uint64_t pc)
 {
 	Dwfl_Module *m = module_at(j, pc);
 	Dwarf_Addr bias = 0;
 	Dwarf_CFI *cfi;
+	int lost;
 
 	if (!m)
 		return DW_NO_FILE;
 	cfi = dwfl_module_eh_cfi(m, &bias);
-	if (has_rule(cfi, pc - bias))
-		return DW_RULE;
+	if (has_rule(cfi, pc - bias, &lost))
+		return lost ? DW_REG : DW_RULE;
 	if (is_go(m))
 		return DW_GO;
 	cfi = dwfl_module_dwarf_cfi(m, &bias);
-	return has_rule(cfi, pc - bias) ? DW_RULE : DW_NO_RULE;
+	if (!has_rule(cfi, pc - bias, &lost))
+		return DW_NO_RULE;
+	return lost ? DW_REG : DW_RULE;
 }
 
 const char *dw_judge_file(struct dw_judge *j, uint64_t *offset, uint64_t pc)

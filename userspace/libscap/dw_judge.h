@@ -17,6 +17,7 @@ struct dw_frames {
 /* What libdw goes by at an address. */
 enum dw_ground {
 	DW_RULE, /* the file's rule */
+	DW_REG, /* the same, by a register that libdw has only of the first frame */
 	DW_NO_RULE, /* the file has none there: it guesses, by rbp */
 	DW_GO, /* Go's, which know nothing of signals and of changes of stacks */
 	DW_NO_FILE, /* code made at run time */

@@ -46,10 +46,13 @@ static uint64_t last_pc(const struct unwind_selftest_run *r, const struct dual_s
 }
 
 /* Where libdw goes on, or stops, without a rule, it is no judge. */
-static enum unwind_verdict verdict_by_ground(struct unwind_selftest_run *r, uint64_t pc,
+static enum unwind_verdict verdict_by_ground(struct unwind_selftest_run *r,
+					     const struct dual_sample *s, size_t same,
 					     enum unwind_verdict with_rule)
 {
-	switch (dw_judge_ground(r->judge, pc)) {
+	switch (dw_judge_ground(r->judge, last_pc(r, s, same))) {
+	case DW_REG:
+		return same > 1 ? VERDICT_STOPS : with_rule;
 	case DW_NO_RULE:
 		return VERDICT_NO_RULE;
 	case DW_GO:
@@ -67,7 +70,6 @@ static enum unwind_verdict verdict_of(struct unwind_selftest_run *r, const struc
 {
 	const struct unwind_selftest *ours = s->ours;
 	const struct dw_frames *theirs = &r->theirs;
-	const uint64_t pc = last_pc(r, s, same);
 
 	if (ours->end == STACK_END_NEW)
 		return VERDICT_NEW;
@@ -81,9 +83,10 @@ static enum unwind_verdict verdict_of(struct unwind_selftest_run *r, const struc
 			return VERDICT_SAME;
 		if (dw_judge_is_late(r->judge, s))
 			return VERDICT_LATE;
-		return verdict_by_ground(r, pc, same == ours->n ? VERDICT_SHORT : VERDICT_DIFFERS);
+		return verdict_by_ground(r, s, same,
+					 same == ours->n ? VERDICT_SHORT : VERDICT_DIFFERS);
 	}
-	return theirs->beyond ? VERDICT_COPY_ENDS : verdict_by_ground(r, pc, VERDICT_STOPS);
+	return theirs->beyond ? VERDICT_COPY_ENDS : verdict_by_ground(r, s, same, VERDICT_STOPS);
 }
 
 static const char *end_name(uint32_t end)
