@@ -153,7 +153,8 @@ static void build_fork(struct live_maps *m, void *buf, const struct code_record 
 	set_known(m, rec->pid, is_known(m, rec->parent));
 	if (!is_known(m, rec->parent))
 		m->forks[m->n_forks++ & (N_FORKS - 1)] = (struct fork){rec->pid, rec->parent};
-	scap_evt_build(buf, MAP_EVENT_MAX, EVT_MAP_FORK_E, rec->boot_ns, rec->pid, values, 2);
+	/* Of the parent, as whoever reads knows it already, and so whether it is meant. */
+	scap_evt_build(buf, MAP_EVENT_MAX, EVT_MAP_FORK_E, rec->boot_ns, rec->parent, values, 2);
 }
 
 static void build_exec(struct live_maps *m, void *buf, const struct code_record *rec)
