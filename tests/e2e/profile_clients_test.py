@@ -34,7 +34,6 @@ class Graph(Page):
     """The picture: what is found, and where frames are on the page."""
 
     COMMAND = "{prog} long; {prog} kernel"
-    SHARES = {base.HOT: 0.5, "read_zeros": 0.1}
 
     FRAMES = """
       return Array.from(document.querySelectorAll('.f')).filter(g => g.style.display != 'none').map(g => {

@@ -15,8 +15,7 @@ import xml.etree.ElementTree as ET
 import saker_e2e as e2e
 
 HOT = r"_start;.*main;in_between;very_hot"
-# Of a process that just began the outer frames may be missing, more so on a busy machine.
-CALLED = r"(in_between|\[truncated: new\]);very_hot"
+CALLED = r"in_between;very_hot"
 SESSION = {"SAKER_SAMPLER_SESSION": f"profile-{os.getpid()}"}
 
 
@@ -84,7 +83,6 @@ class Hot(unittest.TestCase):
     """One capture, of a program most of whose time is in very_hot."""
 
     COMMAND = "{prog} long" # of a shell
-    SHARES = {HOT: 0.9}
 
     @classmethod
     def setUpClass(cls):
@@ -94,16 +92,11 @@ class Hot(unittest.TestCase):
         cls.prog = os.path.join(cls.dir, "prog")
         subprocess.run(["gcc", "-O1", "-g", "-o", cls.prog, src, "-ldl"], check=True)
         cls.capture = os.path.join(cls.dir, "hot.scap")
-        # With the names in it: the BPF programs that the kernel has now are others soon. On a machine
-        # that has much else to do a program's tables may come late; not each time.
-        for _ in range(5):
-            profile("-F", "999", "--with-symbols", "-w", cls.capture, "--", "sh", "-c",
-                    cls.COMMAND.format(prog=cls.prog))
-            cls.whole = os.path.join(cls.dir, "whole.folded")
-            profile("-r", cls.capture, "-o", cls.whole)
-            stacks = folded(e2e.read_text(cls.whole))
-            if all(share(stacks, what) > least for what, least in cls.SHARES.items()):
-                break
+        # With the names in it: the BPF programs that the kernel has now are others soon.
+        profile("-F", "999", "--with-symbols", "-w", cls.capture, "--", "sh", "-c",
+                cls.COMMAND.format(prog=cls.prog))
+        cls.whole = os.path.join(cls.dir, "whole.folded")
+        profile("-r", cls.capture, "-o", cls.whole)
 
     def path(self, name):
         return os.path.join(self.dir, name)
@@ -226,7 +219,7 @@ class Made(Hot):
 
     def test_kernel(self):
         stacks, _ = self.run_prog("kernel")
-        self.assertGreater(share(stacks, r"(read_zeros|\[truncated: new\]);.*;vfs_read_\[k\];"), 0.5)
+        self.assertGreater(share(stacks, r"read_zeros;.*;vfs_read_\[k\];"), 0.5)
 
     def test_libraries_at_one_address(self):
         libs = []
@@ -247,7 +240,7 @@ class Made(Hot):
         profile("-r", capture, "-o", self.path("libs.folded"))
         stacks = folded(e2e.read_text(self.path("libs.folded")))
         for name in ("first", "second"):
-            self.assertGreater(share(stacks, rf"(run_library;spin|\[truncated: new\]);{name}_inner"), 0.35, stacks)
+            self.assertGreater(share(stacks, f"run_library;spin;{name}_inner"), 0.35, stacks)
         # Each in its time: never the first one again once the second one began.
         order = [l.split()[1] for l in e2e.run(
             e2e.SAKER, "-r", capture, "-p", "x %stack.function", "stack.frames", "endswith",
@@ -318,11 +311,8 @@ class Made(Hot):
         p = profile("--off-cpu", "-r", self.capture, status=1)
         self.assertIn("do not go with files", p.stderr)
         out = self.path("wait.txt")
-        for _ in range(5): # the tables may come late
-            profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
-            text = e2e.read_text(out)
-            if "waits_long" in text:
-                break
+        profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
+        text = e2e.read_text(out)
         self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog +clock_nanosleep +sleep .* waits_long$")
 
     def refuses(self, sentence, *args, status=1):
