@@ -168,6 +168,7 @@ static void put_sampler(const struct report *r, FILE *f)
 
 	if (!r->have_sampler)
 		return;
+	put_count(f, "runs of the sampler", st->n_runs);
 	put_count(f, "samples of stacks", st->n_samples);
 	put_count(f, "samples lost", st->n_dropped);
 	put_count(f, "samples left out", st->n_filtered);

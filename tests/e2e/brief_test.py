@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A thousand programs of 20 ms each, for none of which there are tables when it begins: their samples
+are whole and named all the same, and each run of the sampler is accounted for."""
+
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+SESSION = {"SAKER_SAMPLER_SESSION": f"brief-{os.getpid()}"}
+N = 1000
+FIELDS = ("sample.comm", "stack.end", "stack.complete", "stack.folded", "stack.user.depth")
+WORK = re.compile(r"_start;.*main;outermost;.*;compare;innermost(;|$)")
+
+
+class Brief(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        prog = os.path.join(cls.dir, "brief")
+        subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-o", prog,
+                        os.path.join(e2e.SOURCE, "tests/e2e/brief/prog.c")], check=True)
+        cls.capture = os.path.join(cls.dir, "brief.scap")
+        p = subprocess.run(["timeout", "-k", "2", "280", e2e.SAKER, "profile", "-v", "-F", "999", "-w",
+                            cls.capture, "--", prog, str(N), "2"], capture_output=True, text=True,
+                           stdin=subprocess.DEVNULL, env={**os.environ, "TZ": "UTC", **SESSION})
+        assert p.returncode == 0, p.stderr
+        cls.report = p.stderr
+        cls.samples = cls.read("*" + " ".join("%" + f for f in FIELDS),
+                               "evt.type=sample and sample.comm=brief")
+
+    @classmethod
+    def read(cls, fmt, *filter_words):
+        text = e2e.run(e2e.SAKER, "-r", cls.capture, "-j", "-p", fmt, *filter_words)
+        return [json.loads(line) for line in text.splitlines()]
+
+    def test_stacks_are_whole(self):
+        """To the root, and each frame in code of a known file, or with the name of a function."""
+        broken = collections.Counter(
+            (s["stack.end"], s["stack.folded"]) for s in self.samples
+            if not s["stack.complete"] or "[unknown]" in s["stack.folded"])
+        # 20 ms each are 20 ticks; a virtual machine may miss many.
+        self.assertGreater(len(self.samples), 5 * N)
+        self.assertLessEqual(sum(broken.values()), 0.01 * len(self.samples),
+                             f"{broken.most_common(5)}\n{self.report}")
+
+    def test_names(self):
+        """What a program does that only computes is known: its own functions, qsort's between."""
+        own = [s for s in self.samples if "outermost" in s["stack.folded"]]
+        self.assertGreater(len(own), 0.8 * len(self.samples))
+        self.assertGreater(sum(bool(WORK.search(s["stack.folded"])) for s in own), 0.98 * len(own))
+
+    def test_account(self):
+        count = {name: int(n) for name, n in re.findall(r"^  (\S.*?) +(\d+)$", self.report, re.M)}
+        self.assertEqual(count["runs of the sampler"],
+                         sum(count[name] for name in ("samples of stacks", "samples lost",
+                                                      "samples left out")))
+        self.assertEqual(count["samples lost"], 0)
+        # The file has those of saker's own child before its execve not, nor those of a process that
+        # nothing is known of yet but that it was forked.
+        in_file = len(self.read("*%evt.type", "evt.type=sample"))
+        self.assertLessEqual(in_file, count["samples of stacks"])
+        self.assertGreater(in_file, 0.95 * count["samples of stacks"])
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    e2e.need("gcc")
+    unittest.main()
