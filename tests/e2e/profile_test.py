@@ -253,6 +253,47 @@ class Made(Hot):
         self.addCleanup(os.unlink, said[0])
         self.assertGreater(share(stacks, r"LFoo:::made_here_\[j\]"), 0.8)
 
+    def test_made_again_at_one_place(self):
+        capture = self.path("jitdump.scap")
+        profile("-F", "999", "-w", capture, "--", self.prog, "jitdump", self.dir)
+        profile("-r", capture, "-o", self.path("jitdump.folded"))
+        stacks = folded(e2e.read_text(self.path("jitdump.folded")))
+        for name in ("made_first", "made_second"):
+            self.assertGreater(share(stacks, rf";{name}_\[j\]"), 0.35, stacks)
+        names = e2e.run(e2e.SAKER, "-r", capture, "-p", "%stack.function", "stack.function", "startswith",
+                        "made_").split()
+        self.assertEqual(names, sorted(names), "each in its time")
+
+    # A number is what the process calls itself in a pid namespace of its own: node tells of 1 there.
+    def test_node(self):
+        if not shutil.which("node"):
+            self.skipTest("node is not installed: scripts/setup --tests")
+        script = self.path("hot.js")
+        with open(script, "w") as f:
+            f.write("function veryHot(n) { let s = 0;\n"
+                    "  for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s }\n"
+                    "const of = process.cpuUsage; let x = 0;\n"
+                    "while (of().user < 2000000) x += veryHot(200000);\n"
+                    "console.log(process.pid);\n")
+        runs = [(["node", "--perf-basic-prof"], "-o"),
+                (["node", "--perf-prof"], "-w")] # its jitdump is whole when it has ended
+        if subprocess.run(["unshare", "-pf", "--mount-proc", "true"], capture_output=True).returncode == 0:
+            runs.append((["unshare", "-pf", "--mount-proc", "node", "--perf-basic-prof"], "-o"))
+        for node, option in runs:
+            with self.subTest(node):
+                out, capture = self.path("node.folded"), self.path("node.scap")
+                p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "profile", "-F", "499", option,
+                                    out if option == "-o" else capture, "--", *node, script],
+                                   capture_output=True, text=True, cwd=self.dir,
+                                   stdin=subprocess.DEVNULL, env={**os.environ, **SESSION})
+                self.assertEqual(p.returncode, 0, p.stderr)
+                if option == "-w":
+                    profile("-r", capture, "-o", out)
+                made = f"/tmp/perf-{p.stdout.strip()}.map"
+                if os.path.exists(made):
+                    os.unlink(made)
+                self.assertGreater(share(folded(e2e.read_text(out)), r"veryHot[^;]*_\[j\]"), 0.4)
+
     def test_deleted(self):
         copy = self.path("gone")
         shutil.copy(self.prog, copy)

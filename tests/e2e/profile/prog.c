@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program whose time goes where its first argument says: hot, long, lib A.so B.so, jit, deleted,
- * wait, kernel. What a test must know beside that is printed.
+ * A program whose time goes where its first argument says: hot, long, lib A.so B.so, jit, jitdump
+ * DIR, deleted, wait, kernel. What a test must know beside that is printed.
  */
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +72,11 @@ static void run_library(const char *path)
 }
 
 /* push %rbp; mov %rsp,%rbp; 1: dec %rdi; jne 1b; pop %rbp; ret */
+static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff,
+				     0xcf, 0x75, 0xfb, 0x5d, 0xc3};
+
 static void run_jit(void)
 {
-	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff,
-					     0xcf, 0x75, 0xfb, 0x5d, 0xc3};
 	char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
 	const unsigned long end = cpu_ms() + 400;
@@ -89,6 +91,51 @@ static void run_jit(void)
 	puts(name);
 	while (cpu_ms() < end)
 		((void (*)(unsigned long))p)(1 << 20);
+}
+
+/* A function made at the place of another one, which a jitdump file tells with its times. */
+static void tell_code(FILE *f, uint64_t at, const char *name)
+{
+	struct timespec t;
+	struct {
+		uint32_t id, total_size;
+		uint64_t timestamp;
+		uint32_t pid, tid;
+		uint64_t vma, code_addr, code_size, code_index;
+	} load = {.pid = (uint32_t)getpid(), .vma = at, .code_addr = at, .code_size = sizeof(code)};
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	load.timestamp = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	load.total_size = (uint32_t)(sizeof(load) + strlen(name) + 1 + sizeof(code));
+	fwrite(&load, sizeof(load), 1, f);
+	fwrite(name, strlen(name) + 1, 1, f);
+	fwrite(code, sizeof(code), 1, f);
+	fflush(f);
+}
+
+static void run_jitdump(const char *dir)
+{
+	const uint32_t header[10] = {0x4a695444, 1, sizeof(header), 62, 0, (uint32_t)getpid()};
+	char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	char name[4096];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/jit-%d.dump", dir, getpid());
+	f = fopen(name, "w+");
+	fwrite(header, sizeof(header), 1, f);
+	fflush(f);
+	/* What says where the file is. */
+	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
+	memcpy(p, code, sizeof(code));
+	for (int i = 0; i < 2; i++) {
+		const unsigned long end = cpu_ms() + 500;
+
+		tell_code(f, (uint64_t)(size_t)p, i ? "made_second" : "made_first");
+		while (cpu_ms() < end)
+			((void (*)(unsigned long))p)(1 << 20);
+	}
+	fclose(f);
 }
 
 NOINLINE void waits_long(void)
@@ -111,6 +158,8 @@ int main(int argc, char **argv)
 		run_library(argv[3]);
 	} else if (strcmp(what, "jit") == 0) {
 		run_jit();
+	} else if (strcmp(what, "jitdump") == 0) {
+		run_jitdump(argv[2]);
 	} else if (strcmp(what, "wait") == 0) {
 		waits_long();
 	} else if (strcmp(what, "kernel") == 0) {

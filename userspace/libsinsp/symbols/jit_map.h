@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "symtab.h"
+#include "jit_dump.h"
 
 #define JIT_MAP_MAX_BYTES (256ll << 20) /* of a file */
 
@@ -27,11 +27,13 @@ void jit_map_free(struct jit_map *m);
  */
 int jit_map_read(struct jit_map *m, int fd, uid_t owner);
 
-/* As symtab_find. */
-int jit_map_find(const struct jit_map *m, uint64_t addr, struct symtab_sym *out);
-/* The line of source that a jitdump told of the address: 1 with *file borrowed from the map, or 0.
+/*
+ * 1 with the function that was at @addr at this time of CLOCK_MONOTONIC, JIT_LATEST: of the last
+ * one told, or 0. A perf-PID.map has no times: the last one. *file is NULL unless a jitdump told
+ * the line. Texts are borrowed until the next call of jit_map_read.
  */
-int jit_map_line(const struct jit_map *m, uint64_t addr, const char **file, uint32_t *line);
+int jit_map_find(struct jit_map *m, uint64_t addr, uint64_t mono_ns, struct symtab_sym *out,
+		 const char **file, uint32_t *line);
 
 size_t jit_map_bytes(const struct jit_map *m);
 

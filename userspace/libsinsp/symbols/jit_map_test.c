@@ -29,11 +29,26 @@ static void put_text(int fd, const char *text)
 	put(fd, text, strlen(text));
 }
 
-static const char *name_at(const struct jit_map *m, uint64_t addr)
+/* "name", or "name file:line"; "-": nothing. */
+static const char *at_time(struct jit_map *m, uint64_t addr, uint64_t mono_ns)
 {
+	static char text[SYMTAB_MAX_NAME + 64];
 	struct symtab_sym s;
+	const char *source;
+	uint32_t line;
 
-	return jit_map_find(m, addr, &s) ? s.name : "-";
+	if (!jit_map_find(m, addr, mono_ns, &s, &source, &line))
+		return "-";
+	if (source)
+		snprintf(text, sizeof(text), "%s %s:%u", s.name, source, line);
+	else
+		snprintf(text, sizeof(text), "%s", s.name);
+	return text;
+}
+
+static const char *name_at(struct jit_map *m, uint64_t addr)
+{
+	return at_time(m, addr, JIT_LATEST);
 }
 
 static void perf_map(void **state)
@@ -124,25 +139,29 @@ static void add_u64(struct bytes *b, uint64_t v)
 	add(b, &v, sizeof(v));
 }
 
+static uint64_t now_ns = 1; /* of the records */
+
 static void put_record(int fd, uint32_t id, const struct bytes *body)
 {
 	struct bytes b = {.len = 0};
 
 	add_u32(&b, id);
 	add_u32(&b, (uint32_t)(16 + body->len));
-	add_u64(&b, 1);
+	add_u64(&b, now_ns);
 	add(&b, body->p, body->len);
 	put(fd, b.p, b.len);
 }
 
-static void put_header(int fd)
+static void put_header(int fd, uint64_t flags)
 {
 	struct bytes b = {.len = 0};
+
+	now_ns = 1;
 
 	for (int i = 0; i < 6; i++)
 		add_u32(&b, i == 0 ? 0x4a695444 : i == 1 ? 1 : i == 2 ? 40 : 0);
 	add_u64(&b, 0);
-	add_u64(&b, 0);
+	add_u64(&b, flags);
 	put(fd, b.p, b.len);
 }
 
@@ -193,27 +212,80 @@ static void put_move(int fd, uint64_t from, uint64_t to, uint64_t size)
 static void jitdump(void **state)
 {
 	struct jit_map *m = jit_map_new();
-	const char *source;
 	const int fd = file();
-	uint32_t line;
 
 	(void)state;
-	put_header(fd);
+	put_header(fd, 0);
 	put_debug(fd, 0x5000);
 	put_load(fd, 0x5000, 0x20, "foo");
 	put_load(fd, 0x6000, 0x20, "bar");
 	put_move(fd, 0x6000, 0x7000, 0x20);
 	put_record(fd, 77, &(struct bytes){.len = 3});
 	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
-	assert_string_equal(name_at(m, 0x501f), "foo");
+	assert_string_equal(name_at(m, 0x5004), "foo foo.js:10");
+	assert_string_equal(name_at(m, 0x501f), "foo foo.js:12");
+	assert_string_equal(name_at(m, 0x5020), "-");
+	assert_string_equal(name_at(m, 0x6000), "bar");
 	assert_string_equal(name_at(m, 0x7000), "bar");
-	assert_int_equal(jit_map_line(m, 0x5004, &source, &line), 1);
-	assert_string_equal(source, "foo.js");
-	assert_int_equal(line, 10);
-	assert_int_equal(jit_map_line(m, 0x501f, &source, &line), 1);
-	assert_string_equal(source, "foo.js");
-	assert_int_equal(line, 12);
-	assert_int_equal(jit_map_line(m, 0x6000, &source, &line), 0);
+	close(fd);
+	jit_map_free(m);
+}
+
+#define SECOND 1000000000ull
+
+/* One place, three functions one after another, one of which goes elsewhere and one is within. */
+static void by_time(void **state)
+{
+	struct jit_map *m = jit_map_new();
+	const int fd = file();
+
+	(void)state;
+	put_header(fd, 0);
+	now_ns = 10 * SECOND;
+	put_debug(fd, 0x5000);
+	put_load(fd, 0x5000, 0x100, "first");
+	now_ns = 20 * SECOND;
+	put_move(fd, 0x5000, 0x9000, 0x100);
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(at_time(m, 0x5010, JIT_LATEST), "first foo.js:12");
+	now_ns = 30 * SECOND;
+	put_load(fd, 0x5000, 0x80, "second");
+	now_ns = 40 * SECOND;
+	put_load(fd, 0x5040, 0x10, "within");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+
+	assert_string_equal(at_time(m, 0x5010, 5 * SECOND), "-");
+	assert_string_equal(at_time(m, 0x5010, 10 * SECOND), "first foo.js:12");
+	assert_string_equal(at_time(m, 0x5010, 30 * SECOND - 1), "first foo.js:12");
+	assert_string_equal(at_time(m, 0x5010, 30 * SECOND), "second");
+	assert_string_equal(at_time(m, 0x5090, 50 * SECOND), "first foo.js:12");
+	assert_string_equal(at_time(m, 0x5048, 35 * SECOND), "second");
+	assert_string_equal(at_time(m, 0x5048, 45 * SECOND), "within");
+	assert_string_equal(at_time(m, 0x5010, JIT_LATEST), "second");
+	/* Its lines came along. */
+	assert_string_equal(at_time(m, 0x9004, 25 * SECOND), "first foo.js:10");
+	assert_string_equal(at_time(m, 0x9008, 25 * SECOND), "first foo.js:12");
+	assert_string_equal(at_time(m, 0x9004, 15 * SECOND), "-");
+	/* It ran a moment before it was told. */
+	assert_string_equal(at_time(m, 0x9004, 20 * SECOND - 1000000), "first foo.js:10");
+	close(fd);
+	jit_map_free(m);
+}
+
+/* Times of a counter of the CPU mean nothing to others. */
+static void times_of_the_cpu(void **state)
+{
+	struct jit_map *m = jit_map_new();
+	const int fd = file();
+
+	(void)state;
+	put_header(fd, 1);
+	now_ns = 10 * SECOND;
+	put_load(fd, 0x5000, 0x100, "first");
+	now_ns = 20 * SECOND;
+	put_load(fd, 0x5000, 0x100, "second");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(at_time(m, 0x5010, 15 * SECOND), "second");
 	close(fd);
 	jit_map_free(m);
 }
@@ -226,7 +298,7 @@ static void damaged(void **state)
 	ssize_t len;
 
 	(void)state;
-	put_header(fd);
+	put_header(fd, 0);
 	put_debug(fd, 0x5000);
 	put_load(fd, 0x5000, 0x20, "foo");
 	put_move(fd, 0x5000, 0x7000, 0x20);
@@ -235,6 +307,8 @@ static void damaged(void **state)
 		struct jit_map *m = jit_map_new();
 		char bad[1024];
 		struct symtab_sym sym;
+		const char *source;
+		uint32_t line;
 
 		memcpy(bad, good, (size_t)len);
 		if (i < len)
@@ -242,7 +316,7 @@ static void damaged(void **state)
 		assert_int_equal(pwrite(fd, bad, (size_t)len, 0), len);
 		assert_int_equal(ftruncate(fd, i < len ? len : 2 * len - i), 0);
 		jit_map_read(m, fd, getuid());
-		jit_map_find(m, 0x5000, &sym);
+		jit_map_find(m, 0x5000, JIT_LATEST, &sym, &source, &line);
 		jit_map_free(m);
 	}
 	close(fd);
@@ -253,6 +327,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perf_map),         cmocka_unit_test(wrong_lines),
 		cmocka_unit_test(of_somebody_else), cmocka_unit_test(jitdump),
+		cmocka_unit_test(by_time),          cmocka_unit_test(times_of_the_cpu),
 		cmocka_unit_test(damaged),
 	};
 

@@ -99,28 +99,16 @@ static int look(struct jit_process *p, const struct jit_process_key *key)
 	return r < 0 ? r : more < 0 ? more : r | more;
 }
 
-static int find(const struct jit_process *p, uint64_t addr, struct symtab_sym *out,
-		const char **file, uint32_t *line)
-{
-	*file = NULL;
-	*line = 0;
-	if (p->dump && jit_map_find(p->dump, addr, out)) {
-		jit_map_line(p->dump, addr, file, line);
-		return 1;
-	}
-	return p->perf && jit_map_find(p->perf, addr, out);
-}
-
+/* The file is looked at first: at a place where a function was found another one may be. */
 int jit_process_find(struct jit_processes *jp, const struct jit_process_key *key, uint64_t addr,
 		     struct symtab_sym *out, const char **file, uint32_t *line)
 {
 	struct jit_process *p = process_of(jp, key->pid);
-	int r;
+	int r = p ? look(p, key) : -ENOMEM;
 
-	if (!p)
-		return -ENOMEM;
-	if (find(p, addr, out, file, line))
+	if (r < 0)
+		return r;
+	if (p->dump && jit_map_find(p->dump, addr, key->mono_ns, out, file, line))
 		return 1;
-	r = look(p, key);
-	return r == 1 ? find(p, addr, out, file, line) : r;
+	return p->perf && jit_map_find(p->perf, addr, key->mono_ns, out, file, line);
 }

@@ -15,6 +15,7 @@ struct jit_process_key {
 	int64_t pid, vpid; /* vpid: what the process calls itself */
 	uid_t owner; /* whose word is taken */
 	const char *dump; /* path of a jitdump that it has mapped; NULL: none */
+	uint64_t mono_ns; /* CLOCK_MONOTONIC when the code ran */
 	int live; /* the process may be there, with its own view of /tmp */
 };
 

@@ -11,6 +11,7 @@
 struct symbol_where {
 	int live; /* the processes may still be there: their own view of the file counts first */
 	int same_boot; /* the capture is of this machine as it runs now */
+	int64_t mono_off; /* then: what CLOCK_MONOTONIC is less than times since the epoch */
 	int same_host; /* it is of a machine of this name */
 };
 

@@ -111,6 +111,8 @@ static void find_where(struct symbol_where *w, const struct sinsp *s)
 	char name[sizeof(st->machine.hostname)] = "";
 	int64_t off;
 
+	w->mono_off = (st && st->machine.boot_ns ? (int64_t)st->machine.boot_ns : boot) +
+		      (int64_t)(clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
 	w->live = w->same_boot = w->same_host = s->heal.on;
 	if (w->live || !st || gethostname(name, sizeof(name) - 1) ||
 	    strcmp(name, st->machine.hostname) != 0)
@@ -424,6 +426,7 @@ static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const stru
 		.vpid = o->vpid,
 		.owner = t ? t->uid : 0,
 		.dump = sinsp_code_maps_dump(&o->s->code_maps, o->pid),
+		.mono_ns = o->evt->raw.ts_ns - (uint64_t)sy->where.mono_off,
 		.live = sy->where.live,
 	};
 	struct symtab_sym sym;

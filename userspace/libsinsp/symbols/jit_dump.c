@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jit_dump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The records, as perf's documentation has them; all in the machine's byte order. */
+struct dump_load { /* the name and the code follow */
+	uint32_t pid, tid;
+	uint64_t vma, code_addr, code_size, code_index;
+};
+struct dump_move {
+	uint32_t pid, tid;
+	uint64_t vma, old_addr, new_addr, code_size, code_index;
+};
+struct dump_debug { /* entries follow: struct dump_line and the name of a file */
+	uint64_t code_addr, n_entries;
+};
+struct dump_line {
+	uint64_t addr;
+	int32_t line, discriminator;
+};
+
+#define MAX_CODES (4u << 20)
+#define MAX_LINES (4u << 20)
+#define MAX_TEXT (256u << 20)
+#define MAX_MOVES 4096u
+/* So many that begin before an address are looked at: one that is longer than all of them is lost.
+ */
+#define MAX_STEPS 4096u
+/* A function may run a little before it is told. */
+#define EARLY_NS 100000000ull
+
+struct line {
+	uint64_t addr; /* where its function was when it was made */
+	uint32_t line;
+	uint32_t file; /* offset in text */
+};
+
+struct code {
+	uint64_t addr, size, from_ns;
+	uint64_t made_at; /* the address that its lines are of */
+	uint32_t number; /* in the order of the file */
+	uint32_t name; /* offset in text */
+	uint32_t line_at, n_lines;
+};
+
+struct jit_dump {
+	struct code *codes; /* by address, once sorted */
+	uint64_t *ends; /* of each and all before it the highest */
+	struct line *lines;
+	char *text;
+	size_t n_codes, cap_codes, cap_ends, n_lines, cap_lines, len, cap;
+	struct code next; /* lines that were told for the function that comes */
+	uint32_t last_file; /* offset of the last name + 1: it mostly comes again */
+	uint32_t n_moves;
+	uint8_t is_sorted;
+};
+
+struct jit_dump *jit_dump_new(void)
+{
+	return calloc(1, sizeof(struct jit_dump));
+}
+
+void jit_dump_free(struct jit_dump *d)
+{
+	if (!d)
+		return;
+	free(d->codes);
+	free(d->ends);
+	free(d->lines);
+	free(d->text);
+	free(d);
+}
+
+static int grow(void **v, size_t *cap, size_t need, size_t elem)
+{
+	size_t n = *cap ? *cap : 256;
+	void *p;
+
+	if (need <= *cap)
+		return 0;
+	while (n < need)
+		n *= 2;
+	p = realloc(*v, n * elem);
+	if (!p)
+		return -ENOMEM;
+	*v = p;
+	*cap = n;
+	return 0;
+}
+
+static int keep_text(struct jit_dump *d, uint32_t *out, const char *s, size_t len)
+{
+	const int err = grow((void **)&d->text, &d->cap, d->len + len + 1, 1);
+
+	if (err)
+		return err;
+	*out = (uint32_t)d->len;
+	memcpy(d->text + d->len, s, len);
+	d->text[d->len + len] = '\0';
+	d->len += len + 1;
+	return 0;
+}
+
+/* ---- records ---- */
+
+static int add_code(struct jit_dump *d, struct code c)
+{
+	int err;
+
+	if (!c.size || c.size > JIT_DUMP_MAX_CODE || !c.addr || c.addr >= JIT_ADDR_END ||
+	    d->n_codes >= MAX_CODES)
+		return 0;
+	err = grow((void **)&d->codes, &d->cap_codes, d->n_codes + 1, sizeof(*d->codes));
+	if (err)
+		return err;
+	c.number = (uint32_t)d->n_codes;
+	d->codes[d->n_codes++] = c;
+	d->is_sorted = 0;
+	return 0;
+}
+
+static int add_load(struct jit_dump *d, uint64_t ts_ns, const char *body, size_t len)
+{
+	struct dump_load load;
+	struct code c = {.from_ns = ts_ns};
+	size_t name_len;
+	int err;
+
+	if (len < sizeof(load))
+		return 0;
+	memcpy(&load, body, sizeof(load));
+	name_len = strnlen(body + sizeof(load), len - sizeof(load));
+	if (name_len > SYMTAB_MAX_NAME)
+		name_len = SYMTAB_MAX_NAME;
+	if (!name_len || d->len + name_len >= MAX_TEXT)
+		return 0;
+	err = keep_text(d, &c.name, body + sizeof(load), name_len);
+	if (err)
+		return err;
+	c.addr = c.made_at = load.code_addr;
+	c.size = load.code_size;
+	if (d->next.n_lines && d->next.addr == c.addr) {
+		c.line_at = d->next.line_at;
+		c.n_lines = d->next.n_lines;
+	}
+	d->next.n_lines = 0;
+	return add_code(d, c);
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct code *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int sort(struct jit_dump *d)
+{
+	uint64_t end = 0;
+
+	if (d->is_sorted || !d->n_codes)
+		return 0;
+	if (grow((void **)&d->ends, &d->cap_ends, d->n_codes, sizeof(*d->ends)))
+		return -ENOMEM;
+	qsort(d->codes, d->n_codes, sizeof(*d->codes), by_addr);
+	for (size_t i = 0; i < d->n_codes; i++) {
+		if (d->codes[i].addr + d->codes[i].size > end)
+			end = d->codes[i].addr + d->codes[i].size;
+		d->ends[i] = end;
+	}
+	d->is_sorted = 1;
+	return 0;
+}
+
+/* Whether @c names what both cover better than @than: of those that were there the latest; of those
+ * that only came later the earliest. */
+static int is_better(const struct code *c, const struct code *than, uint64_t ts_ns)
+{
+	const int was = c->from_ns <= ts_ns, other_was = than && than->from_ns <= ts_ns;
+
+	if (!was && c->from_ns - ts_ns > EARLY_NS)
+		return 0;
+	if (!than || was != other_was)
+		return !than || was;
+	if (c->from_ns != than->from_ns)
+		return was == (c->from_ns > than->from_ns);
+	return was == (c->number > than->number);
+}
+
+static const struct code *code_at(const struct jit_dump *d, uint64_t addr, uint64_t ts_ns)
+{
+	const struct code *best = NULL;
+	size_t lo = 0, hi = d->n_codes;
+
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if (d->codes[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (size_t i = lo; i-- && lo - i <= MAX_STEPS && d->ends[i] > addr;) {
+		const struct code *c = &d->codes[i];
+
+		if (addr - c->addr < c->size && is_better(c, best, ts_ns))
+			best = c;
+	}
+	return best;
+}
+
+static int add_move(struct jit_dump *d, uint64_t ts_ns, const char *body, size_t len)
+{
+	const struct code *old;
+	struct dump_move move;
+	struct code c;
+
+	if (len < sizeof(move) || d->n_moves++ >= MAX_MOVES)
+		return 0;
+	if (sort(d))
+		return -ENOMEM;
+	memcpy(&move, body, sizeof(move));
+	old = code_at(d, move.old_addr, ts_ns);
+	if (!old)
+		return 0;
+	c = *old;
+	c.addr = move.new_addr;
+	c.size = move.code_size;
+	c.from_ns = ts_ns;
+	return add_code(d, c);
+}
+
+static int keep_file(struct jit_dump *d, uint32_t *out, const char *name, size_t len)
+{
+	int err;
+
+	/* "\377" says: the same as before. */
+	if (d->last_file && ((len == 1 && (unsigned char)*name == 0xff) ||
+			     strcmp(d->text + d->last_file - 1, name) == 0)) {
+		*out = d->last_file - 1;
+		return 0;
+	}
+	err = keep_text(d, out, name, len);
+	if (!err)
+		d->last_file = *out + 1;
+	return err;
+}
+
+static int add_line(struct jit_dump *d, const struct dump_line *l, const char *name, size_t len)
+{
+	struct line line = {.addr = l->addr, .line = l->line > 0 ? (uint32_t)l->line : 0};
+	int err;
+
+	if (d->n_lines >= MAX_LINES || d->len + len >= MAX_TEXT)
+		return 0;
+	err = keep_file(d, &line.file, name, len);
+	if (!err)
+		err = grow((void **)&d->lines, &d->cap_lines, d->n_lines + 1, sizeof(line));
+	if (!err)
+		d->lines[d->n_lines++] = line;
+	return err;
+}
+
+/* It is told before the function that it is about. */
+static int add_debug(struct jit_dump *d, const char *body, size_t len)
+{
+	size_t at = sizeof(struct dump_debug);
+	struct dump_debug debug;
+	struct dump_line line;
+	int err = 0;
+
+	if (len < sizeof(debug))
+		return 0;
+	memcpy(&debug, body, sizeof(debug));
+	d->next = (struct code){.addr = debug.code_addr, .line_at = (uint32_t)d->n_lines};
+	while (!err && at < len && len - at > sizeof(line)) {
+		const char *name = body + at + sizeof(line);
+		const size_t name_len = strnlen(name, len - at - sizeof(line));
+
+		memcpy(&line, body + at, sizeof(line));
+		err = add_line(d, &line, name, name_len);
+		at += sizeof(line) + name_len + 1;
+	}
+	d->next.n_lines = (uint32_t)d->n_lines - d->next.line_at;
+	return err;
+}
+
+int jit_dump_add(struct jit_dump *d, uint32_t id, uint64_t ts_ns, const char *body, size_t len)
+{
+	switch (id) {
+	case JIT_DUMP_LOAD:
+		return add_load(d, ts_ns, body, len);
+	case JIT_DUMP_MOVE:
+		return add_move(d, ts_ns, body, len);
+	case JIT_DUMP_DEBUG_INFO:
+		return add_debug(d, body, len);
+	default:
+		return 0;
+	}
+}
+
+/* ---- search ---- */
+
+/* The last line that begins at or before the address; they need not be in order. */
+static const struct line *line_at(const struct jit_dump *d, const struct code *c, uint64_t addr)
+{
+	const uint64_t made = addr - c->addr + c->made_at;
+	const struct line *best = NULL;
+
+	for (uint32_t i = 0; i < c->n_lines; i++) {
+		const struct line *l = &d->lines[c->line_at + i];
+
+		if (l->addr >= c->made_at && l->addr <= made && (!best || l->addr >= best->addr))
+			best = l;
+	}
+	return best;
+}
+
+int jit_dump_find(struct jit_dump *d, uint64_t addr, uint64_t ts_ns, struct symtab_sym *out,
+		  const char **file, uint32_t *line)
+{
+	const struct code *c = sort(d) ? NULL : code_at(d, addr, ts_ns);
+	const struct line *l = c ? line_at(d, c, addr) : NULL;
+
+	*file = NULL;
+	*line = 0;
+	if (!c)
+		return 0;
+	*out = (struct symtab_sym){.name = d->text + c->name, .addr = c->addr, .size = c->size};
+	if (l) {
+		*file = d->text + l->file;
+		*line = l->line;
+	}
+	return 1;
+}
+
+size_t jit_dump_bytes(const struct jit_dump *d)
+{
+	return sizeof(*d) + d->cap_codes * sizeof(*d->codes) + d->cap_ends * sizeof(*d->ends) +
+	       d->cap_lines * sizeof(*d->lines) + d->cap;
+}
