@@ -56,6 +56,34 @@ class Unwind(unittest.TestCase):
         self.assertGreater(int(m[1]), 1000, p.stderr)
         self.assertLess(float(m[2]), 50, p.stderr)
 
+    def test_bad_stacks(self):
+        """Each ends with a name for why, and none is taken for whole."""
+        prog = e2e.compile_program("unwind_bad", self.dir)
+        for how, ends in (("rsp", {"bad_sp"}), ("rsp_kernel", {"bad_sp"}),
+                          ("rsp_unmapped", {"fault"}), ("rbp", {"bad_fp"}),
+                          ("rbp_kernel", {"bad_fp"}), ("circle", {"bad_fp"})):
+            found = self.of_bad(prog, how)
+            # The loop is nearly all of it; what leads there is whole.
+            bad = [s for s in found if s["stack.end"] in ends]
+            self.assertGreater(len(bad), 10, (how, collections.Counter(s["stack.end"] for s in found)))
+            self.assertFalse([s for s in bad if s["stack.complete"]])
+
+    def test_bad_files(self):
+        """What is mapped is no ELF file any more, or its inside is garbage: others are not harmed."""
+        prog = e2e.compile_program("unwind_bad", self.dir)
+        for how in ("corrupt", "truncated"):
+            found = self.of_bad(prog, how)
+            whole = [s for s in found if s["stack.complete"]]
+            self.assertGreater(len(whole), 10, (how, collections.Counter(s["stack.end"] for s in found)))
+
+    def of_bad(self, prog, how):
+        path = os.path.join(self.dir, how + ".scap")
+        p = saker("-w", path, "--sample", "500", "--", prog, how, "400")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", FORMAT, "evt.type=sample")
+        return [s for s in map(json.loads, text.splitlines())
+                if s["sample.comm"] == os.path.basename(prog)]
+
     def test_self_test(self):
         p = saker("selftest", "--unwind", "-d", "60", "-F", "500", "-v", "--", self.prog, "1000")
         if "without libdw" in p.stderr:
