@@ -229,6 +229,17 @@ class CommandLine(unittest.TestCase):
         out = self.lines("-r", self.ten)
         self.assertEqual(self.lines("-r", self.ten, "-p", self.lines("-pp")[0]), out)
 
+    def test_formats_of_lines_are_not_for_chisels(self):
+        plain = self.saker("-r", self.ten, "-c", "topscalls")
+        for option in ("-p%evt.num", "-tr"):
+            p = self.saker("-r", self.ten, option, "-c", "topscalls")
+            self.assertEqual((p.returncode, p.stdout), (0, plain.stdout))
+            self.assertEqual(p.stderr, b"saker: -p FORMAT and -t are about lines of events: chisels "
+                                       b"print their own\n")
+        for option in ("-pc", "-x"):
+            p = self.saker("-r", self.ten, option, "-c", "topscalls")
+            self.assertEqual((p.returncode, p.stderr), (plain.returncode, b""))
+
     def test_format_that_is_wrong(self):
         p = self.saker("-r", self.ten, "-p", "%evt.num %proc.nmae")
         self.assertEqual((p.returncode, p.stdout), (1, b""))

@@ -354,6 +354,14 @@ static void tell_run(struct chisels *cs, const struct options *o)
 		run->max_instructions = o->chisel_limit.instructions;
 }
 
+/* As in sysdig, but there without a word. */
+static void tell_unused(const struct options *o)
+{
+	if (o->line.format || o->time_fmt)
+		say_log(NULL, SCAP_LOG_WARN,
+			"-p FORMAT and -t are about lines of events: chisels print their own");
+}
+
 static int open_all(struct chisels *cs, struct options *o, char *taken)
 {
 	int err = 0;
@@ -383,6 +391,7 @@ int chisels_open(struct chisels *cs, struct options *o)
 	*cs = (struct chisels){0};
 	sinsp_chisel_run_init(&cs->run);
 	tell_run(cs, o);
+	tell_unused(o);
 	cs->v = calloc(o->chisels.n + 1, sizeof(*cs->v));
 	cs->n = cs->v ? o->chisels.n : 0;
 	taken = calloc(1, o->words.n + 1);
