@@ -104,13 +104,18 @@ class Unwind(unittest.TestCase):
         self.assertGreaterEqual(int(re.search(r"^all +(\d+)", p.stdout, re.M).group(1)), 5)
 
     def test_wrong_self_tests(self):
-        for args, says in ((["-d", "x"], "is no number"), (["-F", "5000"], "is no number"),
-                           (["-p", "0"], "is no number"), (["-n", "0"], "is no number"),
+        for args, says in ((["-d", "x"], "needs a number of seconds"), (["-F", "5000"], "4000"),
+                           (["-p", "0"], "--pid"), (["-n", "0"], "needs a whole number"),
+                           (["-p", "1,2"], "one process"), (["cat"], "has no filter"),
+                           (["--tree"], "unknown option"),
                            (["-p", "4194304"], "there is no such process")):
             p = saker("selftest", "--unwind", *args)
             self.assertEqual(p.returncode, 1)
             if "without libdw" not in p.stderr:
                 self.assertIn(says, p.stderr)
+        p = saker("selftest")
+        self.assertEqual((p.returncode, p.stderr),
+                         (1, "saker: --unwind says what is tested: saker selftest --unwind\n"))
 
 
 if __name__ == "__main__":

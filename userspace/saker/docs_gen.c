@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes what documents the command line, from the option rows:
- *   docs_gen man TEMPLATE VERSION   the template with its lines @OPTIONS@ and @PROFILE@ replaced
+ *   docs_gen man TEMPLATE VERSION   the template with its lines @OPTIONS@, @PROFILE@ and @SELFTEST@
+ *                                   replaced
  *   docs_gen bash                   the completion of bash
  */
 #include <stdio.h>
@@ -58,6 +59,8 @@ static void put_man_line(const char *line, const char *version)
 		put_man_options(option_rows);
 	else if (strcmp(line, "@PROFILE@\n") == 0)
 		put_man_options(profile_rows);
+	else if (strcmp(line, "@SELFTEST@\n") == 0)
+		put_man_options(selftest_rows);
 	else if (at)
 		printf("%.*s%s%s", (int)(at - line), line, version, at + strlen("@VERSION@"));
 	else
@@ -144,7 +147,14 @@ static void put_bash_words(const struct option_row *rows)
 			printf(" -%c", row->letter);
 		putchar('\n');
 	}
-	printf("%s\t' -- \"$cur\")\n", rows == option_rows ? "\t\tprofile\n" : "");
+	printf("%s\t' -- \"$cur\")\n", rows == option_rows ? "\t\tprofile\n\t\tselftest\n" : "");
+}
+
+static void put_bash_command(const char *name, const struct option_row *rows)
+{
+	printf("\tif [[ ${COMP_WORDS[1]} == %s ]] && ((COMP_CWORD > 1)); then\n", name);
+	put_bash_words(rows);
+	printf("\t\treturn\n\tfi\n");
 }
 
 static int put_bash(void)
@@ -168,10 +178,9 @@ static int put_bash(void)
 	}
 	for (size_t i = 0; i < sizeof(bash_args) / sizeof(bash_args[0]); i++)
 		put_bash_others(i);
-	printf("\tesac\n"
-	       "\tif [[ ${COMP_WORDS[1]} == profile ]] && ((COMP_CWORD > 1)); then\n");
-	put_bash_words(profile_rows);
-	printf("\t\treturn\n\tfi\n");
+	printf("\tesac\n");
+	put_bash_command("profile", profile_rows);
+	put_bash_command("selftest", selftest_rows);
 	put_bash_words(option_rows);
 	printf("}\ncomplete -o filenames -F _saker saker\n");
 	return 0;

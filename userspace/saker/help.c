@@ -87,6 +87,21 @@ void help_print_profile(FILE *f)
 	fputs(profile_ending, f);
 }
 
+static const char selftest_usage[] =
+	"Usage: saker selftest --unwind [OPTION...] [-- CMD [ARG...]]\n"
+	"\n"
+	"Are stacks right? Needs root, and a saker that was built with libdw.\n";
+
+void help_print_selftest(FILE *f)
+{
+	const struct option_row *row;
+
+	fputs(selftest_usage, f);
+	fputc('\n', f);
+	for (row = selftest_rows; row->name; row++)
+		put_row(f, row);
+}
+
 void help_print(FILE *f)
 {
 	const struct option_row *row;

@@ -86,6 +86,8 @@ static int run_mode(struct options *o, uint64_t start_ns)
 			return 0;
 		}
 		return o->chisels.n ? run_chisels(o, start_ns) : capture_run(o, NULL, start_ns);
+	case MODE_SELFTEST:
+		return selftest_run(o);
 	case MODE_VERIFY:
 		return verify_files(o->read.v);
 	case MODE_EXPLAIN_FILTER:
@@ -104,6 +106,8 @@ static int run_mode(struct options *o, uint64_t start_ns)
 	case MODE_HELP:
 		if (o->profile.on)
 			help_print_profile(stdout);
+		else if (o->selftest.on)
+			help_print_selftest(stdout);
 		else
 			help_print(stdout);
 		return 0;
@@ -172,8 +176,6 @@ int main(int argc, char **argv)
 
 	fill_standard_fds();
 	give_memory_back();
-	if (argc > 1 && strcmp(argv[1], "selftest") == 0)
-		return flush_stdout(selftest_run(argc - 1, argv + 1));
 	if (options_parse(&o, argc, argv))
 		status = has_command(argc, argv) ? STATUS_SELF_FAILED : STATUS_FAILED;
 	else

@@ -46,6 +46,7 @@ static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_LIVE] = "Live capture",
 	[GROUP_ABOUT] = "About saker",
 	[GROUP_PROFILE] = "saker profile",
+	[GROUP_SELFTEST] = "saker selftest",
 };
 
 #define AT(member) offsetof(struct options, member)

@@ -23,6 +23,7 @@ enum saker_mode {
 	MODE_CAPABILITIES,
 	MODE_VERIFY,
 	MODE_EXPLAIN_FILTER,
+	MODE_SELFTEST,
 	MODE_HELP,
 	MODE_VERSION,
 };
@@ -98,6 +99,13 @@ struct profile_options {
 	int own_views; /* nobody named a chisel: those that print are parts of one text */
 };
 
+/* saker selftest. */
+struct selftest_options {
+	int on; /* the command line began with it */
+	int unwind; /* stacks are tested */
+	uint64_t enough; /* stacks; 0: any number */
+};
+
 struct options {
 	int mode; /* enum saker_mode */
 	struct text_list words; /* of the filter, and arguments of chisels */
@@ -147,6 +155,7 @@ struct options {
 	int page_faults, switches; /* live: also these events */
 	struct sample_options sample;
 	struct profile_options profile;
+	struct selftest_options selftest;
 	int all; /* with a command: the whole machine, not just its tree */
 	int markdown;
 };
@@ -163,6 +172,7 @@ enum option_group {
 	GROUP_LIVE,
 	GROUP_ABOUT,
 	GROUP_PROFILE,
+	GROUP_SELFTEST,
 	GROUP_MAX
 };
 
@@ -184,8 +194,8 @@ struct option_row {
 	const struct option_choice *choices; /* of the argument; ends with a NULL name */
 };
 
-/* Each ends with a NULL name. The second one's are those of saker profile. */
-extern const struct option_row option_rows[], profile_rows[];
+/* Each ends with a NULL name. The others are those of saker profile and saker selftest. */
+extern const struct option_row option_rows[], profile_rows[], selftest_rows[];
 const char *option_group_title(enum option_group group);
 
 /* 0; -EINVAL after saying what is wrong. Zero @o first; options_fini frees. */
@@ -194,8 +204,11 @@ void options_fini(struct options *o);
 
 /* Makes of saker profile what it stands for. 0, or -EINVAL after saying why. */
 int profile_settle(struct options *o);
+/* Is saker selftest as it can be? 0, or -EINVAL after saying why not. */
+int selftest_settle(const struct options *o);
 
 void help_print(FILE *f);
 void help_print_profile(FILE *f);
+void help_print_selftest(FILE *f);
 
 #endif /* SAKER_OPTIONS_H */

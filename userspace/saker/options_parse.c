@@ -316,6 +316,11 @@ int options_parse(struct options *o, int argc, char **argv)
 		o->profile.on = 1;
 		args.rows = profile_rows;
 		args.next = 2;
+	} else if (argc > 1 && strcmp(argv[1], "selftest") == 0) {
+		o->selftest.on = 1;
+		o->mode = MODE_SELFTEST;
+		args.rows = selftest_rows;
+		args.next = 2;
 	}
 
 	while (args.next < args.n) {
@@ -328,7 +333,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		if (err)
 			return err;
 	}
-	err = o->profile.on ? profile_settle(o) : 0;
+	err = o->profile.on ? profile_settle(o) : o->selftest.on ? selftest_settle(o) : 0;
 	if (!err)
 		err = join_filter(o);
 	if (err)

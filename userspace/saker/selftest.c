@@ -2,7 +2,6 @@
 #include "selftest.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "options.h"
 #include "privileges.h"
 #include "say.h"
 #include "spawn.h"
@@ -18,16 +18,8 @@
 
 #ifdef SAKER_LIBDW
 
-static const char usage[] = "Usage: saker selftest --unwind [OPTION...] [-- CMD [ARG...]]\n"
-			    "\n"
-			    "Samples stacks, and has libdw unwind the same samples from a copy of "
-			    "the stack: prints how many\n"
-			    "are the same, and of the others why. Needs root.\n"
-			    "\n"
-			    "  -d SECONDS  sample for so long (10); with CMD: at most\n"
-			    "  -F HZ       samples per second and CPU (99)\n"
-			    "  -p PID      of this process only\n"
-			    "  -v          tell each stack that differs\n";
+#define DEFAULT_HZ 99
+#define DEFAULT_S 10
 
 static volatile sig_atomic_t stopping;
 
@@ -207,76 +199,29 @@ static int run(struct settings *s)
 	return status;
 }
 
-static int number(double *to, const char *text, double min, double max, const char *what)
+int selftest_run(const struct options *o)
 {
-	char *end;
-	const double v = strtod(text, &end);
+	struct settings s = {
+		.o = {.sz = sizeof(s.o), .hz = DEFAULT_HZ, .log = tell},
+		.seconds = o->max_ns ? (double)o->max_ns / 1e9 : DEFAULT_S,
+		.enough = o->selftest.enough,
+		.command = o->command,
+	};
 
-	if (end == text || *end || !(v >= min) || !(v <= max)) {
-		say("%s: '%s' is no number from %g to %g", what, text, min, max);
-		return -EINVAL;
-	}
-	*to = v;
-	return 0;
-}
-
-int selftest_run(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"unwind", no_argument, NULL, 'u'}, {"help", no_argument, NULL, 'h'}, {0}};
-	struct settings s = {.o = {.sz = sizeof(s.o), .hz = 99, .log = tell}, .seconds = 10};
-	double v;
-	int c, unwind = 0;
-
-	while ((c = getopt_long(argc, argv, "+d:n:F:p:vh", longs, NULL)) != -1) {
-		int err = 0;
-
-		switch (c) {
-		case 'u':
-			unwind = 1;
-			break;
-		case 'd':
-			err = number(&s.seconds, optarg, 0.1, 1e6, "-d");
-			break;
-		case 'n':
-			err = number(&v, optarg, 1, 1e12, "-n");
-			s.enough = err ? 0 : (uint64_t)v;
-			break;
-		case 'F':
-			err = number(&v, optarg, 1, 4000, "-F");
-			s.o.hz = err ? 0 : (unsigned int)v;
-			break;
-		case 'p':
-			err = number(&v, optarg, 1, 1 << 22, "-p");
-			s.o.pid = err ? 0 : (int64_t)v;
-			break;
-		case 'v':
-			s.o.details = stdout;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		default:
-			return STATUS_FAILED;
-		}
-		if (err)
-			return STATUS_FAILED;
-	}
-	if (!unwind) {
-		fputs(usage, stderr);
-		return STATUS_FAILED;
-	}
-	if (optind < argc)
-		s.command = argv + optind;
+	if (o->sample.period_ns) /* which is rounded down */
+		s.o.hz = (unsigned int)(1000000000 / o->sample.period_ns);
+	if (o->pids.n)
+		s.o.pid = o->pids.v[0];
+	if (o->verbose)
+		s.o.details = stdout;
 	return run(&s);
 }
 
 #else
 
-int selftest_run(int argc, char **argv)
+int selftest_run(const struct options *o)
 {
-	(void)argc;
-	(void)argv;
+	(void)o;
 	say("saker was built without libdw, which a self-test compares with: install libdw-dev and "
 	    "build");
 	return STATUS_FAILED;

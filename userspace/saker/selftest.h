@@ -3,6 +3,9 @@
 #ifndef SAKER_SELFTEST_H
 #define SAKER_SELFTEST_H
 
-int selftest_run(int argc, char **argv);
+struct options;
+
+/* The exit status. */
+int selftest_run(const struct options *o);
 
 #endif /* SAKER_SELFTEST_H */
