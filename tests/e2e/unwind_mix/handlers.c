@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of signals that work, one within another, on the stack and on an alternate one. That lies
- * further down in the stack's own memory: so a copy of the stack has both.
+ * Handlers of signals that work, one within another, on the stack and on an alternate one. That
+ * lies further down in the stack's own memory: so a copy of the stack has both.
  */
 #include <signal.h>
 #include <stdlib.h>
