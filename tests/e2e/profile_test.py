@@ -213,6 +213,21 @@ class Made(Hot):
         self.assertRegex(p.stdout, r"\n? *\d\d\.\d +\S+ +\d\d\.\d +\S+ +very_hot +prog\n")
         self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+s +prog\n")
 
+    def test_limit_of_time(self):
+        """-d and -M count from the first sample, and not from the mappings before it."""
+        self.assertEqual(self.make("limit.folded", "-d", "1000"), e2e.read_bytes(self.whole))
+        lines = lambda *args: e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%evt.rawtime",
+                                      "evt.type=sample", *args).splitlines()
+        all_ = [int(l) for l in lines()]
+        self.assertEqual(len(lines("-M", "1000")), len(all_))
+        # Of two CPUs a later one may come first: then the limit is there.
+        some = sum(t - all_[0] < 100_000_000 for t in all_)
+        self.assertTrue(0 < len(lines("-M", "0.1")) <= some < len(all_), some)
+        copy = self.path("limit.scap")
+        shutil.copy(self.capture, copy)
+        self.assertTrue(0 < len(lines("-M", "0.1", "-r", copy)) <= 2 * some, "of both files")
+        self.assertEqual(len(lines("-M", "1000", "-r", copy)), 2 * len(all_))
+
     def test_filter(self):
         some = folded(self.make("i.folded", "stack.frames", "contains", "very_h").decode())
         self.assertEqual(share(some, "very_hot"), 1)

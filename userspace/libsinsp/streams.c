@@ -18,6 +18,7 @@ struct sinsp_streams {
 	struct stream *all;
 	size_t n_all;
 	int begun;
+	int timed; /* all know the first time */
 	int err; /* of the first that failed */
 };
 
@@ -83,7 +84,8 @@ static int fetch(struct sinsp_streams *ss, struct stream *s)
 	return r == 1;
 }
 
-/* The first event of all is what times are relative to. */
+/* The first event of all is what times are relative to, but none of the capture itself: files begin
+ * with mappings, which have no part in it. */
 static void share_first_time(struct sinsp_streams *ss)
 {
 	uint64_t first_ns = 0;
@@ -96,6 +98,7 @@ static void share_first_time(struct sinsp_streams *ss)
 	}
 	for (size_t i = 0; i < ss->n_all; i++)
 		ss->all[i].source->first_ns = first_ns;
+	ss->timed = 1;
 }
 
 static void begin(struct sinsp_streams *ss)
@@ -105,7 +108,6 @@ static void begin(struct sinsp_streams *ss)
 			ss->heap[ss->n++] = &ss->all[i];
 	for (size_t i = ss->n / 2; i--;)
 		sift_down(ss, i);
-	share_first_time(ss);
 	ss->begun = 1;
 }
 
@@ -126,6 +128,8 @@ int sinsp_streams_next(struct sinsp_streams *ss, struct sinsp_evt *evt)
 		step(ss);
 	if (!ss->n)
 		return ss->err ?: -ENODATA;
+	if (!ss->timed && ss->heap[0]->source->first_ns)
+		share_first_time(ss);
 	*evt = ss->heap[0]->evt;
 	return 1;
 }

@@ -173,12 +173,14 @@ static int is_of_others(struct take *t, const struct sinsp_evt *evt)
 	return evt->raw.hdr->tid != UINT64_MAX && (!evt->thread || !is_meant(t, evt));
 }
 
-/* Of a file, -M counts the time of the capture, which may run back. */
+/* Of a file, -M counts the time of the capture, which may run back. It begins with the first event
+ * of the system: mappings come before that. */
 static int is_past_limit(const struct take *t, const struct sinsp_evt *evt)
 {
-	const uint64_t first_ns = sinsp_first_ns(t->inspector);
+	const uint64_t first_ns = sinsp_first_ns(evt->insp);
 
-	return !t->live && evt->raw.ts_ns > first_ns && evt->raw.ts_ns - first_ns >= t->o->max_ns;
+	return !t->live && first_ns && evt->raw.ts_ns > first_ns &&
+	       evt->raw.ts_ns - first_ns >= t->o->max_ns;
 }
 
 /* @err of the writer: its first one is said, if the writer did not say it itself; it stays. */
