@@ -6,7 +6,7 @@
  *
  * The kernel's functions for that are newer than libbpf's and the verifier's of older kernels: they
  * stand here as helpers of numbers that none has, and libscap puts the kernel's in their place
- * (live_kfuncs.c) where it has them. Elsewhere sampler_cfg.later is 0 and nothing reaches them.
+ * (live_progs.c) where it has them. Elsewhere sampler_cfg.later is 0 and nothing reaches them.
  */
 #ifndef DRIVER_SAMPLE_LATER_BPF_H
 #define DRIVER_SAMPLE_LATER_BPF_H
@@ -122,7 +122,7 @@ static int finish(void *map, void *key, struct later *l)
 	return 0;
 }
 
-/* The id of the rest of the current task's stack, which comes later; 0: it does not. */
+/* The id of the rest of the stack of @task, which runs or is about to; 0: it does not come. */
 static __always_inline u64 finish_later(struct task_struct *task)
 {
 	struct drv_sampler *sampler = this_sampler();

@@ -3,14 +3,17 @@
  * Samples of threads that are not on a CPU. The stack is that with which the thread left: it is
  * taken then, when its memory is mapped, and kept with the thread. When it is back, and was away
  * for long enough, the sample is made, with the time that it was away, where it was blocked, who
- * woke it and how long it then waited for a CPU.
+ * woke it and how long it then waited for a CPU. Of a stack that had a page missing the rest is
+ * sent when the thread is on its way to user mode, as of other samples.
  */
 #include "cold_stack.bpf.h"
+#include "sample_later.bpf.h"
 #include "sample_record.bpf.h"
 
 #define OFF_KERNEL 48 /* frames that are kept of each stack: a slot of 2 KiB with its header */
 #define OFF_USER 168
 #define OFF_SLOTS 8192 /* threads, before Linux 6.4 */
+#define OFF_MORE_SLOTS 512 /* of them with deep stacks */
 
 #define NO_CALL 0xffffffffu
 
@@ -29,6 +32,12 @@ struct off_slot {
 	u64 user[OFF_USER];
 };
 
+/* What of a thread's stack finds no room in its slot: few threads ever have one. */
+struct off_more {
+	u64 kernel[STACK_KERNEL_MAX - OFF_KERNEL];
+	u64 user[STACK_USER_MAX - OFF_USER];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -44,8 +53,23 @@ struct {
 	__type(value, struct off_slot);
 } off_hash SEC(".maps");
 
-/* A slot that a hash begins with. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct off_more);
+} off_more_storage SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, OFF_MORE_SLOTS);
+	__type(key, u64);
+	__type(value, struct off_more);
+} off_more_hash SEC(".maps");
+
+/* What entries of a hash begin with. */
 static const struct off_slot off_empty;
+static const struct off_more off_more_empty;
 
 static __always_inline struct off_slot *off_find(struct task_struct *task)
 {
@@ -71,6 +95,30 @@ static __always_inline struct off_slot *off_make(struct task_struct *task)
 	return bpf_map_lookup_elem(&off_hash, &key);
 }
 
+static __always_inline struct off_more *off_more_find(struct task_struct *task)
+{
+	u64 key = (u64)task;
+
+	if (cfg.task_storage)
+		return bpf_task_storage_get(&off_more_storage, task, NULL, 0);
+	return bpf_map_lookup_elem(&off_more_hash, &key);
+}
+
+static __always_inline struct off_more *off_more_make(struct task_struct *task)
+{
+	u64 key = (u64)task;
+	struct off_more *more;
+
+	if (cfg.task_storage)
+		return bpf_task_storage_get(&off_more_storage, task, NULL,
+					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	more = bpf_map_lookup_elem(&off_more_hash, &key);
+	if (more)
+		return more;
+	bpf_map_update_elem(&off_more_hash, &key, &off_more_empty, BPF_ANY);
+	return bpf_map_lookup_elem(&off_more_hash, &key);
+}
+
 /* The call that @task is in. What came by an interrupt or fault has a negative number there. */
 static __always_inline u32 call_of(struct task_struct *task)
 {
@@ -85,15 +133,55 @@ static __always_inline u32 call_of(struct task_struct *task)
 	return nr | (task->thread_info.status & TS_COMPAT ? SAMPLE_CALL_IA32 : 0);
 }
 
+/* Keeps the kernel's stack as it is now. @ctx is that of the program itself. */
+static __always_inline void off_keep_kernel(struct off_slot *slot, void *ctx,
+					    struct task_struct *task)
+{
+	struct off_more *more;
+	s64 n, rest = 0;
+
+	slot->n_kernel = 0;
+	if (!sampler_cfg.kernel)
+		return;
+	n = bpf_get_stack(ctx, slot->kernel, sizeof(slot->kernel), 0);
+	if (n == sizeof(slot->kernel)) {
+		more = off_more_make(task);
+		if (more)
+			rest = bpf_get_stack(ctx, more->kernel, sizeof(more->kernel), OFF_KERNEL);
+	}
+	slot->n_kernel = ((n < 0 ? 0 : n) + (rest < 0 ? 0 : rest)) / 8;
+}
+
+/* Keeps what @w has found. */
+static __always_inline void off_keep_user(struct off_slot *slot, struct user_walk *w,
+					  struct task_struct *task)
+{
+	u64 n = bounded(ONCE(w->n), STACK_USER_MAX), rest;
+	struct off_more *more;
+
+	slot->end = w->end;
+	slot->n_user = n;
+	if (n > OFF_USER) {
+		rest = bounded(n - OFF_USER, STACK_USER_MAX - OFF_USER);
+		more = off_more_make(task);
+		if (!more || bpf_probe_read_kernel(more->user, 8 * rest, w->frames + OFF_USER)) {
+			count(&this_sampler()->n_unsaved);
+			slot->n_user = OFF_USER;
+			slot->end = STACK_END_DEPTH;
+		}
+	}
+	n = bounded(n, OFF_USER);
+	if (n && bpf_probe_read_kernel(slot->user, 8 * n, w->frames))
+		slot->n_user = 0;
+}
+
 /* The user stack, for which the CPU's writer counts as at work: what faults is the driver's own. */
 static __always_inline void off_walk(struct off_slot *slot, struct task_struct *task)
 {
 	struct pt_regs *regs = user_regs(task);
 	struct ring *ring = this_ring();
-	const u32 max = sampler_cfg.depth < OFF_USER ? sampler_cfg.depth : OFF_USER;
 	struct user_walk *w;
 	u32 level;
-	u64 n;
 
 	slot->n_user = 0;
 	slot->id = 0;
@@ -108,13 +196,10 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 	barrier();
 	w = walk_of(level);
 	if (w) {
-		walk_user(w, task, max);
+		walk_user(w, task, sampler_cfg.depth);
 		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
-		slot->id = keep_cold(w, max, level);
-		n = bounded(ONCE(w->n), OFF_USER);
-		if (!n || !bpf_probe_read_kernel(slot->user, 8 * n, w->frames))
-			slot->n_user = n;
-		slot->end = w->end;
+		slot->id = keep_cold(w, sampler_cfg.depth, level);
+		off_keep_user(slot, w, task);
 	}
 	ring_leave(ring);
 }
@@ -128,7 +213,6 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 state)
 {
 	struct off_slot *slot;
-	s64 n = 0;
 
 	if (task_filter(prev) != SAMPLE_FILTER_MAX)
 		return;
@@ -140,24 +224,55 @@ static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 s
 	slot->wake_ns = 0;
 	slot->state = state;
 	slot->call = call_of(prev);
-	if (sampler_cfg.kernel)
-		n = bpf_get_stack(ctx, slot->kernel, sizeof(slot->kernel), 0);
-	slot->n_kernel = n < 0 ? 0 : n / 8;
+	off_keep_kernel(slot, ctx, prev);
 	off_walk(slot, prev);
 	slot->out_ns = bpf_ktime_get_boot_ns();
 }
 
+/* @n frames, of which the first @max lie at @frames and the others, up to @max_more, at @more;
+ * NULL: they are gone. */
+static __always_inline void put_parts(struct rec *r, struct user_walk *w, const u64 *frames,
+				      u64 max, const u64 *more, u64 max_more, u64 n)
+{
+	u64 len = forget_in(&w->scratch, 8 * n, 8 * max), rest = 0;
+
+	if (len && bpf_probe_read_kernel(put_here(r), len, frames))
+		len = 0;
+	len = forget_in(&w->scratch, len, 8 * max);
+	if (more && n > max)
+		rest = forget_in(&w->scratch, 8 * (n - max), 8 * max_more);
+	if (rest && bpf_probe_read_kernel(put_here(r) + len, rest, more))
+		rest = 0;
+	put_done(r, forget_in(&w->scratch, len + rest, 8 * (max + max_more)));
+	settle_in(r, w);
+}
+
 /* Between sample and its end in the order of the parameters. */
 static __always_inline void put_off_stacks(struct rec *r, struct user_walk *w,
-					   struct off_slot *slot)
+					   struct off_slot *slot, struct task_struct *task)
 {
-	put_frames(r, w, slot->kernel, slot->n_kernel, OFF_KERNEL);
-	put_frames(r, w, slot->user, slot->n_user, OFF_USER);
-	put_u8(r, slot->end);
+	struct off_more *more = NULL;
+	u32 end = slot->end;
+	u64 id = slot->id;
+
+	if (slot->n_kernel > OFF_KERNEL || slot->n_user > OFF_USER)
+		more = off_more_find(task);
+	if (slot->n_user > OFF_USER && !more)
+		end = STACK_END_DEPTH;
+	if (end == STACK_END_FAULT) {
+		id = finish_later(task);
+		if (id)
+			end = STACK_END_DEFERRED;
+	}
+	put_parts(r, w, slot->kernel, OFF_KERNEL, more ? more->kernel : NULL,
+		  STACK_KERNEL_MAX - OFF_KERNEL, slot->n_kernel);
+	put_parts(r, w, slot->user, OFF_USER, more ? more->user : NULL, STACK_USER_MAX - OFF_USER,
+		  slot->n_user);
+	put_u8(r, end);
 	put_u64_when(r, w, slot->ip, slot->ip);
 	put_u64_when(r, w, slot->ip, slot->sp);
 	put_u64_when(r, w, slot->ip, slot->bp);
-	put_u64_when(r, w, slot->id, slot->id);
+	put_u64_when(r, w, id, id);
 }
 
 static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct off_slot *slot,
@@ -193,7 +308,7 @@ static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
 	if (!w)
 		return commit_sample(&r, c);
 	put_comm_of(&r, w, task->comm);
-	put_off_stacks(&r, w, slot);
+	put_off_stacks(&r, w, slot, task);
 	put_own_pids(&r, w, task);
 	put_empty(&r);
 	put_empty(&r);

@@ -309,7 +309,13 @@ static int set_maps(struct live_driver *d)
 		      ?: bpf_map__set_autocreate(d->skel->maps.off_storage,
 						 sc->off_cpu && c->task_storage);
 	err = err
+		      ?: bpf_map__set_autocreate(d->skel->maps.off_more_storage,
+						 sc->off_cpu && c->task_storage);
+	err = err
 		      ?: bpf_map__set_autocreate(d->skel->maps.off_hash,
+						 sc->off_cpu && !c->task_storage);
+	err = err
+		      ?: bpf_map__set_autocreate(d->skel->maps.off_more_hash,
 						 sc->off_cpu && !c->task_storage);
 	return err;
 }
