@@ -4,7 +4,9 @@
  *
  * Kernel frames are u64 addresses, innermost first: the first is where the CPU was, the others are
  * return addresses. User frames are the same, with how each was found in its highest byte, which no
- * user address needs.
+ * user address needs. What an interpreter runs are frames among them, right behind that of the loop
+ * that runs it: the address is that of an instruction of the interpreter's own, and which one it is
+ * stands in the place of how.
  */
 #ifndef DRIVER_STACK_H
 #define DRIVER_STACK_H
@@ -26,7 +28,27 @@ enum stack_how {
 	STACK_HOW_FP, /* the frame pointer of the frame before */
 	STACK_HOW_ROW, /* a row of the unwind table */
 	STACK_HOW_SIGNAL, /* what a signal interrupted */
+	STACK_HOW_SCRIPT = 0x40, /* a walker: with enum stack_walker in the low bits */
 };
+
+#define STACK_IS_SCRIPT(frame) (STACK_HOW(frame) & STACK_HOW_SCRIPT)
+#define STACK_WALKER(frame) (STACK_HOW(frame) & (STACK_WALKER_ROOM - 1))
+
+/*
+ * Interpreters whose frames are walked: symbol, name, function of the driver. The numbers are in
+ * files: rows are only appended. There are none yet: docs/unwinding.md says what one needs.
+ */
+#define STACK_WALKERS(X)
+
+enum stack_walker {
+	STACK_WALKER_NONE,
+#define X(sym, ...) STACK_WALKER_##sym,
+	STACK_WALKERS(X)
+#undef X
+		STACK_WALKER_MAX
+};
+
+#define STACK_WALKER_ROOM 8 /* STACK_WALKER_MAX at most; a power of two up to 0x40 */
 
 /*
  * Why a user stack ends where it does: symbol, name. The numbers are in files: rows are only

@@ -43,6 +43,8 @@ enum unwind_kind {
 #define UNWIND_KIND_MASK 0x1f
 /* rbp and rbx are saved relative to rbp, not to the CFA: code that aligned its stack. */
 #define UNWIND_F_AT_RBP 0x20
+/* In no row, but in what the driver knows of an address: it is of an interpreter's loop. */
+#define UNWIND_F_LOOP 0x40
 
 #define UNWIND_FAR 0x10000u
 

@@ -78,7 +78,8 @@ static inline u32 rows_before(const u64 *words, u32 at, u32 i)
 static inline u64 rule_of_rows(const struct user_walk *w, u32 rows, u32 n, u32 off, u32 walker,
 			       u64 pages)
 {
-	const u64 found = RULE_MAPPED | (u64)(walker & 0xff) << 8;
+	const u64 loop = walker & (STACK_WALKER_ROOM - 1) ? (u64)UNWIND_F_LOOP << 48 : 0;
+	const u64 found = RULE_MAPPED | (u64)(walker & 0xff) << 8 | loop;
 	const u64 *words = walk_chunk(w, UNWIND_PLACE_CHUNK(rows));
 	const u32 at = UNWIND_PLACE_WORD(rows), n_pages = (u16)(pages >> 32);
 	const u32 page = (off >> (pages >> 48 & 31)) - (u32)pages;
@@ -371,8 +372,38 @@ static inline int fp_step(struct user_walk *w)
 	return 0;
 }
 
+/*
+ * Puts a frame of an interpreter: @at is the instruction that it is at, or returns to. A walker
+ * calls it for each of what one activation of its loop runs, and leaves in w->script[] where it
+ * goes on.
+ */
+static inline int walk_put_script(struct user_walk *w, u32 walker, u64 at, int exact)
+{
+	const u32 n = w->n;
+
+	if (n >= w->max || n >= STACK_USER_MAX)
+		return walk_ends(w, STACK_END_DEPTH);
+	walker &= STACK_WALKER_ROOM - 1;
+	w->frames[n & (STACK_USER_MAX - 1)] = STACK_ADDR(at) |
+					      (u64)(STACK_HOW_SCRIPT | walker) << STACK_HOW_SHIFT |
+					      (exact ? STACK_EXACT : 0);
+	w->n = n + 1;
+	return 0;
+}
+
+/* Not 0: this is the first frame of its loop that the walk meets. */
+static inline int walk_script_begins(struct user_walk *w, u32 walker)
+{
+	const u32 bit = 1u << (walker & (STACK_WALKER_ROOM - 1)), begun = w->scripts & bit;
+
+	w->scripts |= bit;
+	return !begun;
+}
+
 static inline int walk_up(struct user_walk *w, u32 *how)
 {
+	if (RULE_KIND(w->rule) & UNWIND_F_LOOP && walk_script(w, RULE_WALKER(w->rule)))
+		return 1;
 	switch (RULE_KIND(w->rule) & UNWIND_KIND_MASK) {
 	case UNWIND_END:
 		return walk_ends(w, STACK_END_ROOT);
@@ -515,6 +546,7 @@ static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 	w->fault = 0;
 	w->end = STACK_END_DEPTH;
 	w->switches = 0;
+	w->scripts = 0;
 	w->window_sz = 0;
 	w->n_cached = w->n_searched = 0;
 	w->exact = 1;

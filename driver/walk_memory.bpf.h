@@ -46,6 +46,21 @@ static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chun
 	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
 }
 
+/* The walkers of interpreters, each a function of a header of its own. To the verifier this is a
+ * function apart, and without rows it is none. */
+static __noinline int walk_script(struct user_walk *w, u32 walker)
+{
+	switch (walker) {
+#define X(sym, name, fn)                                                                           \
+	case STACK_WALKER_##sym:                                                                   \
+		return fn(w);
+		STACK_WALKERS(X)
+#undef X
+	default:
+		return w ? 0 : 1;
+	}
+}
+
 /* NULL: this CPU came up after the start. */
 static __always_inline struct unwind_cache *walk_cache(void)
 {

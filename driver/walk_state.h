@@ -39,7 +39,8 @@ struct user_walk {
 	u32 n_cached, n_searched; /* addresses that the cache had, and had not */
 	u64 window_at;
 	u32 window_sz; /* 0: empty */
-	u32 pad;
+	u32 scripts; /* walkers that have begun, as bits */
+	u64 script[STACK_WALKER_ROOM]; /* of each: where it goes on in the next frame of its loop */
 	u8 window[WALK_WINDOW];
 };
 
@@ -47,5 +48,17 @@ struct user_walk {
 static int walk_fill(struct user_walk *w, u32 sz, u64 addr);
 /* A chunk of the tables; NULL: there is none. */
 static const u64 *walk_chunk(const struct user_walk *w, u32 chunk);
+/* The walk is at the frame of an interpreter's loop: puts what that frame runs, innermost first,
+ * with walk_put_script. Not 0: the walk ends. */
+#if defined(__bpf__) || defined(WALK_SCRIPTS)
+static int walk_script(struct user_walk *w, u32 walker);
+#else /* nobody asks for more than the native frames */
+static inline int walk_script(struct user_walk *w, u32 walker)
+{
+	(void)w;
+	(void)walker;
+	return 0;
+}
+#endif
 
 #endif /* DRIVER_WALK_STATE_H */

@@ -23,6 +23,7 @@
 
 #include "unwind/cold_walk.h"
 #include "unwind/unwind_procs.h"
+#define WALK_SCRIPTS
 #include "user_walk.h"
 
 #define STACK_MAX (256u << 10)
@@ -35,6 +36,7 @@ struct world {
 	const struct unwind_pool *pool; /* NULL: chunk */
 	const uint64_t *chunk;
 	struct unwind_cache *cache; /* NULL: none */
+	uint64_t script; /* where the frames of a fake interpreter lie */
 	int fail_at; /* this read fails; -1: none */
 	int n_reads;
 };
@@ -61,6 +63,29 @@ static const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
 	if (!world.pool)
 		return chunk ? NULL : world.chunk;
 	return unwind_pool_chunk(world.pool, chunk);
+}
+
+/*
+ * A fake interpreter: its frames are words at world.script, one behind the other, innermost first:
+ * an instruction, or 0 where what one activation of the loop runs is at its end.
+ */
+static int walk_script(struct user_walk *w, u32 walker)
+{
+	u64 *at = &w->script[walker & (STACK_WALKER_ROOM - 1)];
+	u64 pc;
+
+	if (walk_script_begins(w, walker))
+		*at = world.script;
+	for (int i = 0; i < 16; i++) {
+		if (walk_word(w, *at, &pc))
+			return 1;
+		*at += 8;
+		if (!pc)
+			return 0;
+		if (walk_put_script(w, walker, pc, 0))
+			return 1;
+	}
+	return walk_ends(w, STACK_END_LOOP);
 }
 
 static void walk(struct user_walk *w)
@@ -602,6 +627,96 @@ static void test_late_rule(void **state)
 	assert_int_equal(w->regs[UNWIND_RBP], 0x44);
 }
 
+/*
+ * A second mapping, behind the first, is an interpreter's loop: what its frames run stands among
+ * the native ones, in order, whether a frame is found in the cache, in a table, by its pointer, or
+ * first.
+ */
+#define LOOP (CODE + 0x1000)
+#define RUNS 0x7e5000000000ull /* instructions of what is run */
+
+static void make_loop(struct user_walk *w, u32 walker, int has_rows)
+{
+	static const struct unwind_row rsp = {.kind = UNWIND_RSP, .cfa = 2};
+	const struct unwind_map loop = {.start = LOOP,
+					.end = LOOP + 0x1000,
+					.bias = (u32)CODE,
+					.rows = 64,
+					.n_rows = (u32)has_rows,
+					.walker = (u16)walker};
+	/* native, loop running a and b, native, loop running c, native */
+	const uint64_t returns[] = {LOOP + 0x10, CODE + 0x20, LOOP + 0x20, CODE + 0x30, 0};
+	const uint64_t scripts[] = {RUNS + 1, RUNS + 2, 0, RUNS + 3, 0};
+
+	make(w, &rsp, 1);
+	memcpy(made.chunk + 8 + UNWIND_MAP_WORDS, &loop, sizeof(loop));
+	w->n_maps = 2;
+	w->bp = STACK;
+	for (int i = 0; i < 5; i++) {
+		made.stack[2 * i] = STACK + 16 * ((uint64_t)i + 2); /* rbp, where that counts */
+		made.stack[2 * i + 1] = returns[i];
+	}
+	memcpy(made.stack + 40, scripts, sizeof(scripts));
+	world.script = STACK + 40 * 8;
+}
+
+static void expect_mixed(struct user_walk *w, const uint64_t *want, u32 n)
+{
+	walk(w);
+	for (u32 i = 0; i < w->n && i < n; i++) {
+		const int script = want[i] > RUNS;
+
+		assert_int_equal(STACK_ADDR(w->frames[i]), want[i]);
+		assert_int_equal(!!STACK_IS_SCRIPT(w->frames[i]), script);
+		if (script)
+			assert_int_equal(STACK_WALKER(w->frames[i]), 3);
+	}
+	assert_int_equal(w->n, n);
+}
+
+static void test_interpreter(void **state)
+{
+	static const uint64_t mixed[] = {CODE + 0x10, LOOP + 0x10, RUNS + 1, RUNS + 2,
+					 CODE + 0x20, LOOP + 0x20, RUNS + 3, CODE + 0x30};
+	static const uint64_t native[] = {CODE + 0x10, LOOP + 0x10, CODE + 0x20, LOOP + 0x20,
+					  CODE + 0x30};
+	static const uint64_t inside[] = {LOOP + 0x40, RUNS + 1, RUNS + 2,
+					  LOOP + 0x10, RUNS + 3, CODE + 0x20};
+	static struct unwind_cache cache;
+	struct user_walk *w = &walker;
+
+	(void)state;
+	memset(&cache, 0, sizeof(cache));
+	for (int i = 0; i < 4; i++) { /* without a cache, with an empty one, with a full one */
+		make_loop(w, 3, 1);
+		world.cache = i ? &cache : NULL;
+		expect_mixed(w, mixed, 8);
+		assert_int_equal(w->end, STACK_END_ROOT);
+		assert_int_equal(w->n_searched == 0, i > 1);
+	}
+	make_loop(w, 3, 0); /* a loop that was made as the program ran has no rows */
+	w->bp = STACK + 16;
+	expect_mixed(w, mixed, 8);
+	make_loop(w, 0, 1); /* nobody's loop */
+	expect_mixed(w, native, 5);
+	make_loop(w, 3, 1); /* where the thread is right now */
+	w->ip = LOOP + 0x40;
+	walk(w);
+	assert_int_equal(w->end, STACK_END_ROOT);
+	for (u32 i = 0; i < 5; i++)
+		assert_int_equal(STACK_ADDR(w->frames[i]), inside[i]);
+	assert_int_equal(w->frames[0] >> STACK_HOW_SHIFT, STACK_HOW_REGS | 0x80);
+	make_loop(w, 3, 1); /* as deep as was asked for, in the middle of a script */
+	w->max = 3;
+	expect_mixed(w, mixed, 3);
+	assert_int_equal(w->end, STACK_END_DEPTH);
+	make_loop(w, 3, 1); /* memory of the interpreter that is not there */
+	world.script = 0x1000;
+	expect_mixed(w, mixed, 2);
+	assert_int_equal(w->end, STACK_END_FAULT);
+	assert_int_equal(w->fault, 0x1000);
+}
+
 /* Without rows: by frame pointers, if they can be some. */
 static void test_frame_pointers(void **state)
 {
@@ -931,6 +1046,7 @@ int main(void)
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_late_rule),
 		cmocka_unit_test(test_half_a_signal),
+		cmocka_unit_test(test_interpreter),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_any_plain_rows),

@@ -460,7 +460,8 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 {
 	const int exact = !!(frame & STACK_EXACT);
 	const uint64_t addr = STACK_ADDR(frame), at = addr - !exact;
-	const struct sinsp_code_map *map = sinsp_code_map_find(&o->s->code_maps, o->pid, at);
+	const struct sinsp_code_map *map =
+		STACK_IS_SCRIPT(frame) ? NULL : sinsp_code_map_find(&o->s->code_maps, o->pid, at);
 	struct place *p;
 	int err;
 
