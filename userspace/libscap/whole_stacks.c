@@ -56,7 +56,7 @@ static size_t size_of(const struct whole *w)
 }
 
 /* Takes *@at out; its event is the caller's. */
-static struct ppm_evt_hdr *take(struct whole_stacks *s, struct whole **at)
+static struct ppm_evt_hdr *unlink_whole(struct whole_stacks *s, struct whole **at)
 {
 	struct whole *w = *at;
 	struct ppm_evt_hdr *hdr = w->hdr;
@@ -88,13 +88,13 @@ void whole_stacks_free(struct whole_stacks *s)
 	if (!s)
 		return;
 	while (s->oldest)
-		free(take(s, find(s, s->oldest->id)));
+		free(unlink_whole(s, find(s, s->oldest->id)));
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
 /* Takes over @hdr. */
-static int put_event(struct whole_stacks *s, uint64_t id, struct ppm_evt_hdr *hdr)
+static int put_whole(struct whole_stacks *s, uint64_t id, struct ppm_evt_hdr *hdr)
 {
 	struct whole *w = calloc(1, sizeof(*w));
 
@@ -107,7 +107,7 @@ static int put_event(struct whole_stacks *s, uint64_t id, struct ppm_evt_hdr *hd
 	pthread_mutex_lock(&s->lock);
 	put(s, w);
 	while (s->n > WHOLE_STACKS_MAX || s->sz > WHOLE_STACKS_SZ)
-		free(take(s, find(s, s->oldest->id)));
+		free(unlink_whole(s, find(s, s->oldest->id)));
 	pthread_mutex_unlock(&s->lock);
 	return 0;
 }
@@ -128,12 +128,12 @@ int whole_stacks_put(struct whole_stacks *s, uint64_t id, uint32_t pid, const ui
 	if (!hdr)
 		return -ENOMEM;
 	scap_evt_build(hdr, room, EVT_SAMPLE_STACK_E, 0, pid, values, 4);
-	return put_event(s, id, hdr);
+	return put_whole(s, id, hdr);
 }
 
 int whole_stacks_put_none(struct whole_stacks *s, uint64_t id)
 {
-	return put_event(s, id, NULL);
+	return put_whole(s, id, NULL);
 }
 
 int whole_stacks_take(struct whole_stacks *s, struct ppm_evt_hdr **out, uint64_t id)
@@ -145,7 +145,7 @@ int whole_stacks_take(struct whole_stacks *s, struct ppm_evt_hdr **out, uint64_t
 	at = find(s, id);
 	found = *at != NULL;
 	if (found)
-		*out = take(s, at);
+		*out = unlink_whole(s, at);
 	pthread_mutex_unlock(&s->lock);
 	return found;
 }
