@@ -7,8 +7,11 @@ import gzip
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 import xml.etree.ElementTree as ET
 
@@ -26,6 +29,12 @@ def profile(*args, status=0):
     if p.returncode != status:
         raise AssertionError(f"profile {' '.join(args)}: {p.returncode}\n{p.stdout}\n{p.stderr}")
     return p
+
+
+def wait_until(is_so):
+    """ctest ends what never is."""
+    while not is_so():
+        time.sleep(0.01)
 
 
 def folded(text):
@@ -459,6 +468,44 @@ class Made(Hot):
         with open(out, "ab") as f:
             f.write(b"x" * 100000)
         self.assertEqual(self.make("older.svg", "stack.frames", "contains", "very_h"), short)
+
+    def killed(self, sig, out):
+        """saker profile -o out, ended as soon as it has begun a file of another name beside it."""
+        folder = os.path.dirname(out)
+        before = set(os.listdir(folder))
+        p = subprocess.Popen([e2e.SAKER, "profile", "-d", "60", "-o", out], cwd=self.dir,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, env={**os.environ, **SESSION},
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+        self.addCleanup(p.kill)
+        wait_until(lambda: set(os.listdir(folder)) - before or p.poll() is not None)
+        self.assertFalse(os.path.exists(out))
+        p.send_signal(sig)
+        status = p.wait()
+        wait_until(lambda: set(os.listdir(folder)) - {os.path.basename(out)} == before)
+        return status
+
+    def test_killed(self):
+        folder = self.path("killed")
+        os.mkdir(folder)
+        out = os.path.join(folder, "x.svg")
+        for sig in (signal.SIGKILL, signal.SIGQUIT):
+            self.assertEqual(self.killed(sig, out), -sig)
+            self.assertEqual(os.listdir(folder), [])
+        # These may have come when it was sampling: then there is a profile.
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            if self.killed(sig, out) == 0:
+                ET.parse(out)
+                os.unlink(out)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_mode(self):
+        old = os.umask(0o027)
+        self.addCleanup(os.umask, old)
+        for name in ("mode.svg", "mode.pb.gz", "mode.txt"):
+            self.make(name)
+            self.assertEqual(os.stat(self.path(name)).st_mode & 0o777, 0o640, name)
+        self.assertEqual(os.stat(self.capture).st_mode & 0o777, 0o600)
 
     def test_options_that_contradict(self):
         other = self.path("same.scap")

@@ -24,8 +24,14 @@ static int begin(struct chisel_output *out)
 	if (out->begun)
 		return 0;
 	out->begun = 1;
-	if (!out->is_new && ftruncate(out->fd, 0) && errno != EINVAL)
+	if (!out->new.keeper && ftruncate(out->fd, 0) && errno != EINVAL)
 		return errno;
+	if (!out->is_drawing) {
+		const int err = new_file_keep(&out->new);
+
+		if (err)
+			return -err;
+	}
 	if (is_gz(out->path)) {
 		out->gz = gzdopen(out->fd, "wb");
 		if (!out->gz)
@@ -92,18 +98,20 @@ static FILE *open_stream(struct chisel_output *out)
 
 static int open_path(struct chisel_output *out)
 {
-	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
+	const mode_t mode = out->is_drawing ? 0666 : 0600;
+	struct stat st;
 
-	out->fd = open(out->path, flags | O_EXCL, 0600);
-	out->is_new = out->fd >= 0;
-	if (out->fd < 0 && errno == EEXIST)
-		out->fd = open(out->path, flags, 0600);
+	if (lstat(out->path, &st) && errno == ENOENT) {
+		out->fd = new_file_open(&out->new, out->path, mode);
+		return out->fd < 0 ? out->fd : 0;
+	}
+	out->fd = open(out->path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
 	return out->fd < 0 ? -errno : 0;
 }
 
-int chisel_output_open(struct chisel_output *out, const char *path)
+int chisel_output_open(struct chisel_output *out, const char *path, int is_drawing)
 {
-	struct chisel_output new = {.path = path};
+	struct chisel_output new = {.path = path, .is_drawing = is_drawing};
 	int err = open_path(&new);
 
 	if (err) {
@@ -115,17 +123,9 @@ int chisel_output_open(struct chisel_output *out, const char *path)
 	if (out->f)
 		return 0;
 	close(out->fd);
+	new_file_drop(&out->new);
 	say("%s: cannot write there: not enough memory", path);
 	return -ENOMEM;
-}
-
-static int remove_file(const struct chisel_output *out)
-{
-	if (unlink(out->path) == 0)
-		return 0;
-	say("%s: nothing was written there, but it cannot be removed: %s", out->path,
-	    strerror(errno));
-	return -errno;
 }
 
 int chisel_output_close(struct chisel_output *out, int failed)
@@ -142,9 +142,10 @@ int chisel_output_close(struct chisel_output *out, int failed)
 		out->err = begin(out);
 	if (fclose(f) && !out->err)
 		out->err = errno;
+	if (!is_unwanted && !out->err)
+		out->err = -new_file_keep(&out->new);
+	new_file_drop(&out->new);
 	if (out->err)
 		say("%s: not all could be written: %s", out->path, strerror(out->err));
-	else if (is_unwanted && out->is_new)
-		return remove_file(out);
 	return -out->err;
 }

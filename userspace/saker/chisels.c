@@ -397,7 +397,7 @@ int chisels_open(struct chisels *cs, struct options *o)
 	taken = calloc(1, o->words.n + 1);
 	err = cs->v && taken ? find_dirs(cs) : -ENOMEM;
 	if (!err && o->output) {
-		err = chisel_output_open(&cs->output, o->output);
+		err = chisel_output_open(&cs->output, o->output, o->profile.on);
 		if (!err)
 			cs->run.out = cs->output.f;
 	}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* As open(2) would make it. */
+static int make_temporary(char *temporary, mode_t mode)
+{
+	const mode_t mask = umask(077);
+	const int fd = mkostemp(temporary, O_CLOEXEC);
+
+	umask(mask);
+	if (fd < 0)
+		return -errno;
+	fchmod(fd, mode & ~mask);
+	return fd;
+}
+
+/* Nothing that is meant for the capture ends it, and nobody waits for what it has open. */
+static void stand_apart(int from)
+{
+	static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
+
+	setsid();
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	if (from)
+		close_range(0, (unsigned int)from - 1, 0);
+	close_range((unsigned int)from + 1, UINT_MAX, 0);
+}
+
+/* Without a byte the end of the pipe is that of the capture. Its status is an errno. */
+static _Noreturn void run_keeper(int from, const char *temporary, const char *path)
+{
+	int err = 0;
+	ssize_t n;
+	char byte;
+
+	stand_apart(from);
+	do
+		n = read(from, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1 && rename(temporary, path))
+		err = errno;
+	if (n != 1 || err)
+		unlink(temporary);
+	_exit(err);
+}
+
+static int start_keeper(struct new_file *nf, const char *temporary, const char *path)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		run_keeper(ends[0], temporary, path);
+	close(ends[0]);
+	if (pid < 0) {
+		const int err = -errno;
+
+		close(ends[1]);
+		return err;
+	}
+	*nf = (struct new_file){pid, ends[1]};
+	return 0;
+}
+
+int new_file_open(struct new_file *nf, const char *path, mode_t mode)
+{
+	char *temporary;
+	int fd, err;
+
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	fd = make_temporary(temporary, mode);
+	err = fd < 0 ? 0 : start_keeper(nf, temporary, path);
+	if (err) {
+		unlink(temporary);
+		close(fd);
+		fd = err;
+	}
+	free(temporary);
+	return fd;
+}
+
+static int end_keeper(struct new_file *nf)
+{
+	int status;
+	pid_t pid;
+
+	if (!nf->keeper)
+		return 0;
+	close(nf->to_keeper);
+	do
+		pid = waitpid(nf->keeper, &status, 0);
+	while (pid < 0 && errno == EINTR);
+	nf->keeper = 0;
+	return pid < 0 || !WIFEXITED(status) ? -EIO : -WEXITSTATUS(status);
+}
+
+int new_file_keep(struct new_file *nf)
+{
+	/* A keeper that is gone says so with its status. */
+	if (nf->keeper && write(nf->to_keeper, "", 1) < 0 && errno != EPIPE) {
+		const int err = -errno;
+
+		end_keeper(nf);
+		return err;
+	}
+	return end_keeper(nf);
+}
+
+void new_file_drop(struct new_file *nf)
+{
+	end_keeper(nf);
+}
