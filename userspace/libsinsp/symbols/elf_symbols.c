@@ -10,6 +10,7 @@
 #include <lzma.h>
 
 #include "elf_file.h"
+#include "go_pclntab.h"
 
 #define MAX_TABLE_SZ (1ull << 30) /* of one section of symbols, names or relocations */
 #define MAX_UNPACKED_SZ (256u << 20) /* of .gnu_debugdata */
@@ -324,6 +325,35 @@ static int add_debugdata(const struct source *s)
 	return err;
 }
 
+/* ---- .gopclntab: what a Go program needs for its own tracebacks ---- */
+
+static int add_go_func(const struct source *s, const struct go_func *fn)
+{
+	const size_t len = strnlen(fn->name, SYMTAB_MAX_NAME);
+
+	if (!len || fn->end <= fn->start)
+		return 0;
+	return symtab_add(s->t, fn->start, fn->end - fn->start, fn->name, len, 0);
+}
+
+/* The names are those of .symtab, which a stripped one lacks. */
+static int add_go_funcs(const struct source *s)
+{
+	struct go_pclntab *go;
+	int err = go_pclntab_open(&go, s->f);
+
+	if (err)
+		return unless_bad(err);
+	for (size_t i = 0; i < go_pclntab_n(go) && !err; i++) {
+		struct go_func fn;
+
+		if (!go_pclntab_func(go, &fn, i))
+			err = add_go_func(s, &fn);
+	}
+	go_pclntab_close(go);
+	return unless_bad(err);
+}
+
 int sinsp_elf_has_symtab(const struct elf_file *f)
 {
 	return elf_file_section(f, ".symtab") != NULL;
@@ -343,6 +373,8 @@ int sinsp_elf_symbols_load(struct symtab **out, const struct elf_file *f,
 	}
 	if (!err && !debug && !sinsp_elf_has_symtab(f))
 		err = add_debugdata(&s);
+	if (!err && !debug && !sinsp_elf_has_symtab(f))
+		err = add_go_funcs(&s);
 	if (!err)
 		err = add_plt(&s);
 	if (!err)

@@ -8,9 +8,9 @@
 struct elf_file; /* elf_file.h */
 
 /*
- * From .symtab, .dynsym, .gnu_debugdata and the calls of the PLT ("memcpy@plt") of @f, and from
- * .symtab of @debug, its separate file (NULL: it has none). What cannot be read is as if it were
- * not there: the table, which the caller owns, may be empty. 0 or -ENOMEM.
+ * From .symtab, .dynsym, .gnu_debugdata, Go's .gopclntab and the calls of the PLT ("memcpy@plt") of
+ * @f, and from .symtab of @debug, its separate file (NULL: it has none). What cannot be read is as
+ * if it were not there: the table, which the caller owns, may be empty. 0 or -ENOMEM.
  */
 int sinsp_elf_symbols_load(struct symtab **out, const struct elf_file *f,
 			   const struct elf_file *debug);

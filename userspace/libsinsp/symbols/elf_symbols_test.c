@@ -423,6 +423,30 @@ static void damaged_lines(void **state)
 	line_server_free(s);
 }
 
+/* What is stripped of a Go program its own table still says. */
+static void go_table(void **state)
+{
+	struct symtab *t;
+	uint64_t addr;
+
+	(void)state;
+	if (sh("command -v go && export GOCACHE=$PWD/cache GOFLAGS=-mod=mod GO111MODULE=off "
+	       "HOME=$PWD && printf 'package main\n//go:noinline\nfunc deep(i int) { println(i) "
+	       "}\nfunc main() { deep(1) }\n' >m.go && go build -ldflags=-w -o gofull m.go && "
+	       "go build -ldflags='-s -w' -o gonone m.go && strip -s -o gobare gofull"))
+		skip();
+	t = load(in_dir("gonone"), NULL);
+	assert_true(symtab_count(t) > 1000);
+	symtab_free(t);
+	t = load(in_dir("gobare"), NULL);
+	addr = addr_of("gofull", "main.deep");
+	assert_string_equal(name_at(t, addr), "main.deep");
+	assert_string_equal(name_at(t, addr + 4), "main.deep");
+	assert_string_equal(name_at(t, addr_of("gofull", "main.main")), "main.main");
+	assert_string_equal(name_at(t, addr_of("gofull", "runtime.schedule")), "runtime.schedule");
+	symtab_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,7 +454,7 @@ int main(void)
 		cmocka_unit_test(separate_file),  cmocka_unit_test(mini_debug_info),
 		cmocka_unit_test(of_the_machine), cmocka_unit_test(lines),
 		cmocka_unit_test(without_lines),  cmocka_unit_test(damaged),
-		cmocka_unit_test(damaged_lines),
+		cmocka_unit_test(damaged_lines),  cmocka_unit_test(go_table),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
