@@ -691,6 +691,103 @@ static void test_exit(void **state)
 	assert_null(sinsp_thread_fd(evt.thread, 3));
 	assert_int_equal(sinsp_next(s, &evt, 0), -ENODATA);
 	assert_comm(s, 10, NULL);
+	assert_int_equal(s->threads.n, 0);
+	sinsp_threads_forget_dead(&s->threads);
+	assert_int_equal(s->threads.procs.n_used, 0);
+	sinsp_close(s);
+}
+
+static void samples(struct world *w, int64_t tid)
+{
+	EVENT(w, tid, EVT_SAMPLE_E, 3, I(1), I(0), tid);
+}
+
+static void assert_next_sample_of(struct sinsp *s, const char *comm, int64_t pid)
+{
+	struct sinsp_evt evt;
+
+	next_of(s, &evt, EVT_SAMPLE_E);
+	if (!comm) {
+		assert_null(evt.thread);
+		return;
+	}
+	assert_non_null(evt.thread);
+	assert_string_equal(evt.thread->comm, comm);
+	assert_int_equal(evt.thread->proc->pid, pid);
+	assert_int_equal(sinsp_evt_shown(s, &evt), 1);
+}
+
+/* A thread that ended runs until the kernel has taken it down: what is sampled is still of it, also
+ * in a tree, and though its process has ended or begins to be another's. */
+static void test_samples_of_the_dying(void **state)
+{
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .tree_root = 10};
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "leader");
+	has_thread(&w, 11, 10, 1, "thread");
+	exits(&w, 11, 0);
+	samples(&w, 11);
+	exits(&w, 10, 1);
+	samples(&w, 11);
+	samples(&w, 10);
+	samples(&w, 12);
+	s = start(&w, &opts);
+	assert_next_sample_of(s, "thread", 10);
+	assert_next_sample_of(s, "thread", 10);
+	assert_comm(s, 11, NULL);
+	assert_next_sample_of(s, "leader", 10);
+	assert_comm(s, 10, NULL);
+	assert_next_sample_of(s, NULL, -1);
+	assert_int_equal(s->threads.n, 0);
+	sinsp_close(s);
+
+	/* The tid is used anew. */
+	w = begin();
+	has_thread(&w, 10, 10, 1, "parent");
+	has_thread(&w, 11, 11, 10, "first");
+	exits(&w, 11, 0);
+	samples(&w, 11);
+	child_begins(&w, 11, 11, 10, 0);
+	samples(&w, 11);
+	exits(&w, 11, 0);
+	samples(&w, 11);
+	s = start(&w, &opts);
+	assert_next_sample_of(s, "first", 11);
+	assert_next_sample_of(s, "parent", 11);
+	assert_next_sample_of(s, "parent", 11);
+	sinsp_close(s);
+}
+
+/* Only so many are remembered, whatever process they were of. */
+static void test_many_dying(void **state)
+{
+	enum { N = 2 * SINSP_DEAD_MAX };
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	for (int64_t i = 0; i < N; i++)
+		has_thread(&w, 1000 + i, 1000 + i / 2000 * 2000, 1, "many");
+	for (int64_t i = N; i-- > 0;)
+		exits(&w, 1000 + i, 0);
+	samples(&w, 1000 + N - 1);
+	samples(&w, 1000);
+	samples(&w, 1000 + SINSP_DEAD_MAX - 1);
+	samples(&w, 1000 + SINSP_DEAD_MAX);
+	s = start(&w, NULL);
+	assert_next_sample_of(s, NULL, -1);
+	assert_next_sample_of(s, "many", 1000);
+	assert_next_sample_of(s, "many", 1000);
+	assert_int_equal(s->threads.n, 0);
+	assert_int_equal(s->threads.threads.n_used, SINSP_DEAD_MAX);
+	assert_next_sample_of(s, NULL, -1);
+	assert_int_equal(sinsp_next(s, &evt, 0), -ENODATA);
+	sinsp_threads_forget_dead(&s->threads);
+	assert_int_equal(s->threads.threads.n_used, 0);
 	assert_int_equal(s->threads.procs.n_used, 0);
 	sinsp_close(s);
 }
@@ -719,6 +816,7 @@ static void test_leader_exits_first(void **state)
 	exits(&w, 11, 0);
 	s = play(&w);
 	assert_int_equal(s->threads.n, 0);
+	sinsp_threads_forget_dead(&s->threads);
 	assert_int_equal(s->threads.procs.n_used, 0);
 	sinsp_close(s);
 }
@@ -1335,6 +1433,8 @@ int main(void)
 		cmocka_unit_test(test_chroot),
 		cmocka_unit_test(test_setns),
 		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_samples_of_the_dying),
+		cmocka_unit_test(test_many_dying),
 		cmocka_unit_test(test_leader_exits_first),
 		cmocka_unit_test(test_reparenting),
 		cmocka_unit_test(test_number_reused_inside_close),

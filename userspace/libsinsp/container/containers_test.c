@@ -255,7 +255,7 @@ static void test_broken_events(void **state)
 /* One that nobody is in any more is kept for a while, and no longer. */
 static void test_memory_is_bounded(void **state)
 {
-	enum { MANY = 1500 };
+	enum { MANY = SINSP_DEAD_MAX + 1500 };
 	struct world w = begin();
 	char cgroups[64];
 	struct sinsp *s;
@@ -272,7 +272,8 @@ static void test_memory_is_bounded(void **state)
 	}
 	s = play(&w);
 	assert_in_range(s->threads.containers.n, 10,
-			10 + SINSP_CONTAINERS_RETIRED + SINSP_CONTAINERS_CACHE + 1);
+			10 + SINSP_DEAD_MAX + SINSP_CONTAINERS_RETIRED + SINSP_CONTAINERS_CACHE +
+				1);
 	for (int i = MANY - 10; i < MANY; i++) {
 		snprintf(cgroups, sizeof(cgroups), "box-%d", i);
 		assert_container(s, 100 + i, cgroups);

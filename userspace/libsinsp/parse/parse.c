@@ -375,6 +375,16 @@ void sinsp_parse_end(struct sinsp *s)
 	}
 }
 
+/* A thread runs on for a while after its end: samples and switches tell so, where sysdig knows
+ * nobody any more. */
+static struct sinsp_thread *dead_thread_of(struct sinsp *s, const struct sinsp_evt *e,
+					   const struct sinsp_parse_row *row)
+{
+	if (row->of_thread || !(row->is_private || s->native))
+		return NULL;
+	return sinsp_threads_find_dead(&s->threads, e->raw.hdr->tid);
+}
+
 /* An event that is not of its thread, or makes it, names it only if it is known. */
 static struct sinsp_thread *thread_of(struct sinsp *s, const struct sinsp_evt *e,
 				      const struct sinsp_parse_row *row)
@@ -384,8 +394,10 @@ static struct sinsp_thread *thread_of(struct sinsp *s, const struct sinsp_evt *e
 
 	if (s->heal.threads_lost_ns && s->heal.on && t && row->of_thread && !row->is_clone)
 		t = sinsp_heal_thread(s, t);
-	if (t || !row->of_thread || row->is_clone)
+	if (t)
 		return t;
+	if (!row->of_thread || row->is_clone)
+		return dead_thread_of(s, e, row);
 	return sinsp_thread_get(s, tid);
 }
 

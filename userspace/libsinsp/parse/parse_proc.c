@@ -515,6 +515,8 @@ void sinsp_parse_lost(struct sinsp_parse *p)
 	int fds = threads || has_lost(p, SINSP_P_open) || has_lost(p, SINSP_P_close) ||
 		  has_lost(p, SINSP_P_state);
 
+	if (threads)
+		sinsp_threads_forget_dead(table(p));
 	sinsp_heal_lost(&p->s->heal, sinsp_u64(sinsp_own(p, SINSP_P_to), p->e->raw.true_ns), fds,
 			threads, has_lost(p, SINSP_P_exit));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the threads of a process share. A process lives as long as one of its threads is
- * in the table.
+ * in the table, or among the dead.
  */
 #ifndef SINSP_STATE_PROCESS_H
 #define SINSP_STATE_PROCESS_H
@@ -29,6 +29,7 @@ struct sinsp_process {
 	uint32_t vmsize_kb, vmrss_kb, vmswap_kb;
 	uint32_t tty, loginuid;
 	uint32_t n_threads; /* in the table, one that ended before others included */
+	uint32_t n_dead; /* threads that point here and are in the table no more */
 	uint8_t exe_writable;
 	uint8_t exe_kind, exe_kind_known; /* enum scap_exe_kind */
 	uint8_t tty_known, caps_known;

@@ -27,7 +27,8 @@ int sinsp_threads_init(struct sinsp_threads *tt)
 	sinsp_fd_mem_init(&tt->fds, &tt->strings);
 	tt->n_slots = 1024;
 	tt->slots = calloc(tt->n_slots, sizeof(*tt->slots));
-	if (!tt->slots)
+	tt->no_files = sinsp_files_new();
+	if (!tt->slots || !tt->no_files)
 		return -ENOMEM;
 	return sinsp_strings_init(&tt->strings)
 		       ?: sinsp_containers_init(&tt->containers, &tt->strings);
@@ -44,6 +45,10 @@ void sinsp_threads_fini(struct sinsp_threads *tt)
 		sinsp_files_put(&tt->fds, t->files);
 	}
 	free(tt->slots);
+	for (uint32_t i = 0; i < SINSP_DEAD_MAX; i++)
+		if (tt->dead[i].t)
+			sinsp_files_put(&tt->fds, tt->dead[i].t->files);
+	sinsp_files_put(&tt->fds, tt->no_files);
 	sinsp_slab_fini(&tt->threads);
 	sinsp_slab_fini(&tt->procs);
 	sinsp_slab_fini(&tt->fses);
@@ -194,19 +199,91 @@ struct sinsp_thread *sinsp_threads_add_stand_in(struct sinsp_threads *tt, int64_
 	return t;
 }
 
-static void free_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
+static void take_from_process(struct sinsp_thread *t)
 {
 	struct sinsp_thread **at = &t->proc->threads;
 
 	while (*at != t)
 		at = &(*at)->sibling;
 	*at = t->sibling;
+	t->sibling = NULL;
 	t->proc->n_threads--;
+}
+
+static void remove_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	take_from_process(t);
 	take_from_table(tt, t->tid);
 	sinsp_thread_drop_enter(tt, t);
+}
+
+static void release_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
 	drop_shared(tt, t);
 	sinsp_str_put(&tt->strings, t->comm);
 	sinsp_slab_put(&tt->threads, t);
+}
+
+static void free_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	remove_thread(tt, t);
+	release_thread(tt, t);
+}
+
+/* Once nobody is left of it. */
+static void put_process(struct sinsp_threads *tt, struct sinsp_process *p)
+{
+	if (p->threads || p->n_dead)
+		return;
+	sinsp_container_put(&tt->containers, p->container);
+	sinsp_process_free(&tt->procs, &tt->strings, p);
+}
+
+static void forget_dead(struct sinsp_threads *tt, struct sinsp_thread_slot *slot)
+{
+	struct sinsp_thread *t = slot->t;
+	struct sinsp_process *p;
+
+	if (!t)
+		return;
+	slot->t = NULL;
+	p = t->proc;
+	release_thread(tt, t);
+	p->n_dead--;
+	put_process(tt, p);
+}
+
+/* From the table to the dead, of whom the oldest makes room. */
+static void bury_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
+{
+	struct sinsp_thread_slot *slot = &tt->dead[tt->n_dead++ % SINSP_DEAD_MAX];
+
+	t->proc->n_dead++; /* first: the oldest may be of the same process */
+	forget_dead(tt, slot);
+	remove_thread(tt, t);
+	sinsp_files_put(&tt->fds, t->files);
+	t->files = sinsp_files_ref(tt->no_files);
+	*slot = (struct sinsp_thread_slot){t->tid, t};
+}
+
+/* The last one first: a tid may be there twice. */
+struct sinsp_thread *sinsp_threads_find_dead(const struct sinsp_threads *tt, int64_t tid)
+{
+	for (uint32_t i = 1; i <= SINSP_DEAD_MAX; i++) {
+		const struct sinsp_thread_slot *x = &tt->dead[(tt->n_dead - i) % SINSP_DEAD_MAX];
+
+		if (!x->t)
+			return NULL;
+		if (x->tid == tid)
+			return x->t;
+	}
+	return NULL;
+}
+
+void sinsp_threads_forget_dead(struct sinsp_threads *tt)
+{
+	for (uint32_t i = 0; i < SINSP_DEAD_MAX; i++)
+		forget_dead(tt, &tt->dead[i]);
 }
 
 static void set_parent(struct sinsp_process *p, struct sinsp_thread *parent)
@@ -246,13 +323,16 @@ static void give_own_children(struct sinsp_threads *tt, struct sinsp_thread *t, 
 			set_parent(c, to);
 }
 
-static void end_process(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper)
+typedef void (*take_out_fn)(struct sinsp_threads *tt, struct sinsp_thread *t);
+
+static void end_process(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper,
+			take_out_fn take_out)
 {
 	give_children_away(tt, p, reaper);
+	sinsp_process_adopt(p, NULL);
 	while (p->threads)
-		free_thread(tt, p->threads);
-	sinsp_container_put(&tt->containers, p->container);
-	sinsp_process_free(&tt->procs, &tt->strings, p);
+		take_out(tt, p->threads);
+	put_process(tt, p);
 }
 
 void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper)
@@ -264,13 +344,13 @@ void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t
 		return;
 	}
 	if (!t->sibling && p->threads == t) {
-		end_process(tt, p, reaper);
+		end_process(tt, p, reaper, bury_thread);
 		return;
 	}
 	give_own_children(tt, t, reaper);
-	free_thread(tt, t);
+	bury_thread(tt, t);
 	if (p->threads->exited && !p->threads->sibling)
-		end_process(tt, p, reaper);
+		end_process(tt, p, reaper, bury_thread);
 }
 
 void sinsp_threads_replace(struct sinsp_threads *tt, struct sinsp_thread *t)
@@ -278,7 +358,7 @@ void sinsp_threads_replace(struct sinsp_threads *tt, struct sinsp_thread *t)
 	struct sinsp_process *p = t->proc;
 
 	if (t->tid == t->pid || (p->threads == t && !t->sibling))
-		end_process(tt, p, -1);
+		end_process(tt, p, -1, free_thread);
 	else
 		free_thread(tt, t);
 }

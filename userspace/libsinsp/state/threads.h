@@ -13,6 +13,7 @@
 
 #define SINSP_THREADS_MAX (1 << 20) /* some 700 MB; Linux allows 4 million at most */
 
+#define SINSP_DEAD_MAX 1024 /* a power of two; 1 MiB at most */
 #define SINSP_ENDED_MAX 2048 /* a power of two; threads that end while one clone goes on */
 
 struct sinsp_threads {
@@ -33,6 +34,9 @@ struct sinsp_threads {
 		uint64_t ns;
 	} ended[SINSP_ENDED_MAX]; /* the last ones, a ring */
 	uint32_t n_ended;
+	struct sinsp_thread_slot dead[SINSP_DEAD_MAX]; /* the last ones, a ring */
+	uint32_t n_dead;
+	struct sinsp_files *no_files; /* of the dead */
 };
 
 int sinsp_threads_init(struct sinsp_threads *tt);
@@ -60,6 +64,14 @@ struct sinsp_thread *sinsp_threads_add_stand_in(struct sinsp_threads *tt, int64_
  * go to @reaper, or, if that is not in the table, to its process or to nobody.
  */
 void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper);
+/*
+ * A thread that ended and is in no table any more: it still runs until the kernel has taken down
+ * what it had. With what was known of it, but without files. NULL: none with this tid, or too
+ * many ended since.
+ */
+struct sinsp_thread *sinsp_threads_find_dead(const struct sinsp_threads *tt, int64_t tid);
+/* Their tids may be others' by now. */
+void sinsp_threads_forget_dead(struct sinsp_threads *tt);
 /* Its end was not seen, and its tid is somebody else's now. Takes a main thread's whole process. */
 void sinsp_threads_replace(struct sinsp_threads *tt, struct sinsp_thread *t);
 /* All threads of the process but @t, which becomes its main thread. */
