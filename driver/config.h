@@ -56,6 +56,7 @@ enum drv_mark {
 	DRV_MARK_TOLD = 1 << 3, /* it was recorded before, so is its end */
 	DRV_MARK_THREAD = 1 << 5, /* the thread of this number is meant */
 	DRV_MARK_LASTS = 1 << 4, /* of the number, not of the process that has it now */
+	DRV_MARK_DYING = 1 << 6, /* of a process that ended, until its last switch */
 };
 
 #define DRV_MARKS_SUPPRESS (DRV_MARK_SUPPRESSED | DRV_MARK_NAMED)

@@ -205,6 +205,8 @@ int sched_switch(u64 *ctx)
 	}
 	if (cfg.switches)
 		send_switch(ctx, prev);
+	if (state & STATE_DEAD)
+		mark_bury(prev);
 	sel_forget(slot);
 	return 0;
 }

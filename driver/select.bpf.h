@@ -106,6 +106,14 @@ static __always_inline u32 mark_of(u32 tgid)
 	return mark ? *mark : 0;
 }
 
+/* The mark of @task's process, and not of the one that had its number before. */
+static __always_inline u32 own_mark(struct task_struct *task)
+{
+	u32 mark = mark_of(task->tgid);
+
+	return mark & DRV_MARK_DYING && !(task->flags & PF_EXITING) ? 0 : mark;
+}
+
 /* A process that no room is left for is as one without a mark, which is counted. */
 static __always_inline void mark_set(u32 tgid, u32 mark)
 {
@@ -127,7 +135,7 @@ static __always_inline void mark_inherit(struct task_struct *parent, struct task
 
 	if (!(cfg.tasks & (DRV_TASKS_INHERIT | DRV_TASKS_SUPPRESS)) || parent->tgid == child->tgid)
 		return;
-	mark = mark_of(parent->tgid);
+	mark = own_mark(parent);
 	if (cfg.tasks & DRV_TASKS_INHERIT)
 		of_child = mark & DRV_MARK_MEANT;
 	if (mark & DRV_MARKS_SUPPRESS)
@@ -136,7 +144,11 @@ static __always_inline void mark_inherit(struct task_struct *parent, struct task
 		mark_set(child->tgid, of_child);
 }
 
-/* The last thread of a process ends: its number may become another's. */
+/*
+ * The last thread of a process ends: its number may become another's. The kernel has yet to take
+ * down what the process had, which is time of the process; so the mark stays until a thread of it
+ * leaves the CPU for good, for tasks that are exiting alone.
+ */
 static __always_inline void mark_end(struct task_struct *task)
 {
 	u32 tgid = task->tgid, mark;
@@ -144,7 +156,18 @@ static __always_inline void mark_end(struct task_struct *task)
 	if (!(cfg.tasks & DRV_TASKS_MARKS) || BPF_CORE_READ(task, signal, live.counter))
 		return;
 	mark = mark_of(tgid);
-	mark_set(tgid, mark & DRV_MARK_LASTS ? mark & DRV_MARKS_OF_NUMBERS : 0);
+	if (mark & DRV_MARK_LASTS)
+		mark_set(tgid, mark & DRV_MARKS_OF_NUMBERS);
+	else if (mark)
+		mark_set(tgid, mark | DRV_MARK_DYING);
+}
+
+/* @task, which ended, leaves the CPU for good. A process that has its number by now keeps its own
+ * mark. */
+static __always_inline void mark_bury(struct task_struct *task)
+{
+	if (cfg.tasks & DRV_TASKS_MARKS && mark_of(task->tgid) & DRV_MARK_DYING)
+		mark_set(task->tgid, 0);
 }
 
 static __always_inline bool comm_listed(void *list, struct task_struct *task)
@@ -158,7 +181,7 @@ static __always_inline bool comm_listed(void *list, struct task_struct *task)
 /* The current process has executed something and has the name of it. */
 static __always_inline void mark_exec(struct task_struct *task)
 {
-	u32 old = mark_of(task->tgid), new = old & ~DRV_MARK_NAMED;
+	u32 old = own_mark(task), new = old & ~DRV_MARK_NAMED;
 
 	if (comm_listed(&suppressed_comms, task))
 		new |= DRV_MARK_NAMED | (old & DRV_MARKS_SUPPRESS ? 0 : DRV_MARK_TOLD);
@@ -195,7 +218,7 @@ static __always_inline bool uid_listed(struct task_struct *task)
 __noinline u32 sel_find(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of(task->tgid) : 0;
+	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? own_mark(task) : 0;
 
 	if (mark & DRV_MARKS_SUPPRESS)
 		return SEL_NONE;

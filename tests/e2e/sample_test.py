@@ -124,6 +124,31 @@ class Sample(unittest.TestCase):
             self.assertFalse([l for l in lines if re.search("[<>] (sample|map)", l)])
 
 
+class Dying(unittest.TestCase):
+    """A process is sampled while the kernel takes it down, and that time is its own."""
+
+    def test_time_after_the_end(self):
+        tmp = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, tmp)
+        prog = e2e.compile_program("dying", tmp)
+        path = os.path.join(tmp, "dying.scap")
+        p = saker("--sample", "999", "-w", path, "--", prog)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        fmt = "*%evt.type %thread.tid %proc.pid %proc.name %sample.pid %sample.comm %proc.pname"
+        out = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", fmt, "evt.type in (procexit, sample)")
+        ended, late = set(), 0
+        for e in map(json.loads, out.splitlines()):
+            if e["evt.type"] == "procexit":
+                ended.add(e["thread.tid"])
+            elif e["thread.tid"] in ended:
+                late += 1
+                self.assertEqual(e["proc.name"], e["sample.comm"])
+                self.assertEqual(e["proc.pid"], e["sample.pid"])
+                self.assertEqual(e["proc.pname"], os.path.basename(prog))
+        # A tick each millisecond, of which a virtual machine misses some; each end takes many.
+        self.assertGreater(late, len(ended) / 2)
+
+
 class Wrong(unittest.TestCase):
     def says(self, text, *args):
         p = saker(*args)
