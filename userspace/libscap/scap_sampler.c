@@ -79,14 +79,14 @@ int scap_sampler_stop(struct scap_sampler *s, uint32_t options)
 	return err;
 }
 
-static size_t aligned(size_t len)
+static size_t padded(size_t len)
 {
 	return (len + 7) & ~(size_t)7;
 }
 
 static int keep(struct scap_sampler *s, const struct scap_evt *evt)
 {
-	const size_t need = s->len + aligned(evt->hdr->len);
+	const size_t need = s->len + padded(evt->hdr->len);
 	struct ppm_evt_hdr *hdr;
 	uint8_t *p;
 
@@ -99,7 +99,7 @@ static int keep(struct scap_sampler *s, const struct scap_evt *evt)
 	}
 	hdr = (struct ppm_evt_hdr *)(s->buf + s->len);
 	memcpy(hdr, evt->hdr, evt->hdr->len);
-	memset((uint8_t *)hdr + evt->hdr->len, 0, aligned(evt->hdr->len) - evt->hdr->len);
+	memset((uint8_t *)hdr + evt->hdr->len, 0, padded(evt->hdr->len) - evt->hdr->len);
 	hdr->ts = evt->ts_ns;
 	s->len = need;
 	return 0;
@@ -144,7 +144,7 @@ const struct ppm_evt_hdr *scap_sampler_event(const void *buf, size_t len, size_t
 
 	if (len - *at < sizeof(*hdr) || hdr->len < sizeof(*hdr) || hdr->len > len - *at)
 		return NULL;
-	*at += aligned(hdr->len);
+	*at += padded(hdr->len);
 	return hdr;
 }
 

@@ -17,14 +17,14 @@ struct cold_walk {
 	struct unwind_chunk maps;
 };
 
-static const struct cold_walk *of(const struct user_walk *w)
+static const struct cold_walk *kept_of(const struct user_walk *w)
 {
 	return (const struct cold_walk *)w;
 }
 
 static int walk_fill(struct user_walk *w, u32 sz, u64 addr)
 {
-	const struct cold_stack *s = of(w)->stack;
+	const struct cold_stack *s = kept_of(w)->stack;
 	const u64 off = addr - s->at;
 
 	if (sz > WALK_WINDOW || off > s->sz || s->sz - off < sz)
@@ -36,8 +36,8 @@ static int walk_fill(struct user_walk *w, u32 sz, u64 addr)
 static const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
 {
 	if (chunk == OWN_CHUNK)
-		return (const u64 *)of(w)->maps.words;
-	return (const u64 *)unwind_pool_chunk(of(w)->pool, chunk);
+		return (const u64 *)kept_of(w)->maps.words;
+	return (const u64 *)unwind_pool_chunk(kept_of(w)->pool, chunk);
 }
 
 #include "user_walk.h"

@@ -148,14 +148,14 @@ KNOWN int with_alloca(int n)
 }
 
 /* The stack is aligned anew. */
-KNOWN int aligned(int n)
+KNOWN int realigned(int n)
 {
 	volatile char room[64] __attribute__((aligned(64)));
 	int r;
 
 	ENTER();
 	room[n & 63] = (char)n;
-	r = tiny(n) + room[n & 63] + (n ? aligned(n - 1) : 0);
+	r = tiny(n) + room[n & 63] + (n ? realigned(n - 1) : 0);
 	LEAVE();
 	return r;
 }
@@ -169,7 +169,7 @@ KNOWN int aligned_alloca(int n)
 	ENTER();
 	more = __builtin_alloca((size_t)n + 1);
 	room[n & 31] = more[n] = (char)n;
-	r = tiny(n) + room[n & 31] + more[n] + (n ? aligned_alloca(n - 1) : aligned(1));
+	r = tiny(n) + room[n & 31] + more[n] + (n ? aligned_alloca(n - 1) : realigned(1));
 	LEAVE();
 	return r;
 }
@@ -239,7 +239,7 @@ KNOWN double floating(double x, int n)
 }
 
 static int (*const volatile table[])(int) = {tiny, crowded,     early,  down,
-					     ping, with_alloca, aligned};
+					     ping, with_alloca, realigned};
 
 KNOWN int indirect(int n)
 {
@@ -404,7 +404,7 @@ KNOWN int all_shapes(int n)
 
 	ENTER();
 	r = tiny(n) + crowded(n) + early(n) + early(n + 1) + down(7) + ping(6);
-	r += with_alloca(6) + aligned(3) + aligned_alloca(5) + large(n & 63) + caught(3);
+	r += with_alloca(6) + realigned(3) + aligned_alloca(5) + large(n & 63) + caught(3);
 	r += many(1, 2, 3, 4, 5, 6, 7, 8, 3) + variable(4, 1, 2, 3, 4) + (int)by_value(w, 4).v[0];
 	r += (int)floating(n, 5) + sorted(n) + library(n) + signalled(n);
 	for (int i = 0; i < 8; i++)

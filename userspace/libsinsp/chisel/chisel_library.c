@@ -124,7 +124,7 @@ static void round_tie_up(lua_State *L, int arg, const char *precision)
 }
 
 /* string.format with %u and %i, with fractions for %d; the real one is an upvalue. */
-static int format(lua_State *L)
+static int string_format(lua_State *L)
 {
 	const int n = lua_gettop(L);
 	size_t len;
@@ -300,7 +300,7 @@ void sinsp_chisel_fill_state(lua_State *L)
 	const struct sinsp_chisel_run *run = chisel_of(L)->run;
 
 	luaL_openlibs(L);
-	wrap_library(L, "string", "format", format);
+	wrap_library(L, "string", "format", string_format);
 	wrap_library(L, "coroutine", "create", sinsp_chisel_create_coroutine);
 	wrap_library(L, "coroutine", "wrap", sinsp_chisel_create_coroutine);
 	/* Finalizers of files would run without a limit, also at the end. */
