@@ -68,6 +68,11 @@ class Brief(unittest.TestCase):
         in_file = len(self.read("*%evt.type", "evt.type=sample"))
         self.assertLessEqual(in_file, count["samples of stacks"])
         self.assertGreater(in_file, 0.95 * count["samples of stacks"])
+        # Each one has a line: shown, which here is in the file, or why not.
+        parts = {what: int(n) for n, what in re.findall(
+            r"^ +(\d+) (shown|of other processes|not read)\b", self.report, re.M)}
+        self.assertEqual(parts["shown"], in_file)
+        self.assertEqual(sum(parts.values()), count["samples of stacks"])
 
 
 if __name__ == "__main__":

@@ -521,6 +521,8 @@ static void collect(struct capture *c)
 	/* A file that was made of another without counters has none but its own. */
 	r->have_stats = sum_stats(c, &r->stats) == 0 && (c->live || r->stats.n_records);
 	r->have_sampler = c->live && scap_sampler_stats(source(c), &r->sampler) == 0;
+	r->n_samples_read = c->samples[0].n_read; /* live there is one source */
+	r->n_samples_shown = c->samples[0].n_meant;
 	report_sample_memory(r);
 }
 

@@ -162,6 +162,20 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 		    (unsigned long long)st->n_refused);
 }
 
+/* What became of the samples that the driver made. */
+static void put_samples(const struct report *r, FILE *f)
+{
+	const uint64_t n = r->sampler.n_samples, n_read = r->n_samples_read;
+
+	put_count(f, "samples of stacks", n);
+	put(f, "", "%12llu shown", (unsigned long long)r->n_samples_shown);
+	put(f, "", "%12llu of other processes, or not meant by the filter",
+	    (unsigned long long)(n_read - r->n_samples_shown));
+	if (n > n_read)
+		put(f, "", "%12llu not read before the capture ended",
+		    (unsigned long long)(n - n_read));
+}
+
 static void put_sampler(const struct report *r, FILE *f)
 {
 	const struct scap_sampler_stats *st = &r->sampler;
@@ -169,7 +183,7 @@ static void put_sampler(const struct report *r, FILE *f)
 	if (!r->have_sampler)
 		return;
 	put_count(f, "runs of the sampler", st->n_runs);
-	put_count(f, "samples of stacks", st->n_samples);
+	put_samples(r, f);
 	put_count(f, "samples lost", st->n_dropped);
 	put_count(f, "samples left out", st->n_filtered);
 	put_sample_reasons(st, f);
@@ -177,6 +191,8 @@ static void put_sampler(const struct report *r, FILE *f)
 		put(f, "ticks missed", "%12llu of %llu", (unsigned long long)st->n_missed,
 		    (unsigned long long)st->n_due);
 	put_stack_ends("user stacks by their end", st->ends, f);
+	if (st->n_later)
+		put(f, "faults, finished later", "%12llu", (unsigned long long)st->n_later);
 	put_count(f, "kept until they had tables", st->n_cold);
 	put_stack_ends("of these, by their end then", st->unwind.ends, f);
 	if (st->n_not_cold || st->n_cold_spent)
@@ -186,8 +202,6 @@ static void put_sampler(const struct report *r, FILE *f)
 	if (st->n_rules)
 		put(f, "rules of frames", "%12llu, %.1f %% of them searched in tables",
 		    (unsigned long long)st->n_rules, 100.0 * st->n_searched / st->n_rules);
-	if (st->n_later)
-		put(f, "stacks finished later", "%12llu", (unsigned long long)st->n_later);
 	if (st->n_unsaved)
 		put_count(f, "threads off the CPU not kept", st->n_unsaved);
 }

@@ -21,6 +21,7 @@ struct report {
 	int have_stats;
 	struct scap_sampler_stats sampler;
 	int have_sampler;
+	uint64_t n_samples_read, n_samples_shown;
 	struct scap_stats stats;
 };
 
