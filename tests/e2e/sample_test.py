@@ -63,7 +63,8 @@ class Sample(unittest.TestCase):
         self.assertGreater(len(deep), 100)
         for s in found:
             self.assertEqual(s["sample.weight"], 1000000)
-            self.assertEqual(s["stack.user[0]"], [s["sample.ip"]])
+            if s["stack.end"] != "none": # its memory is gone, at its end
+                self.assertEqual(s["stack.user[0]"], [s["sample.ip"]])
             self.assertEqual(s["stack.depth"], s["stack.user.depth"] + s["stack.kernel.depth"])
 
     def test_off_the_cpu(self):
