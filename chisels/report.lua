@@ -96,6 +96,14 @@ function report.cut(text, width)
   return text:sub(1, at - 1) .. ">"
 end
 
+-- The same for names, whose ends tell most: a mark in the middle.
+function report.cut_middle(text, width)
+  local n = width_of(text)
+  if n <= width or width < 3 then return report.cut(text, width) end
+  local front, at = width // 2, utf8.len(text) and utf8.offset or function(_, i) return i end
+  return text:sub(1, at(text, front + 1) - 1) .. "…" .. text:sub(at(text, n - (width - front - 1) + 1))
+end
+
 -- Cells of one line; the last column is not padded.
 local function line(columns, widths, cells)
   local parts = {}
@@ -115,7 +123,8 @@ local function cells_of(columns, row)
   local cells = {}
   for i, column in ipairs(columns) do
     local text = show(column, row[i])
-    cells[i] = i < #columns and not column.whole and report.cut(text, column.most or LONGEST) or text
+    if column.fits then text = column.room and report.cut_middle(text, column.room) or text end
+    cells[i] = i < #columns and not column.whole and not column.fits and report.cut(text, column.most or LONGEST) or text
   end
   return cells
 end
@@ -227,10 +236,30 @@ local function put_objects(columns, rows, time)
   io.flush()
 end
 
+-- On a terminal a column that `fits` has what the others leave of its width, elsewhere all that it needs.
+local LEAST_ROOM = 20
+local function give_room(columns, rows)
+  local width = sysdig.is_tty() and sysdig.get_terminal_info().width or 0
+  for at, column in ipairs(columns) do
+    if column.fits and width > 0 then
+      local room = width
+      for i, other in ipairs(columns) do
+        local widest = i == at and 0 or width_of(other.title)
+        for _, row in ipairs(rows) do
+          if i ~= at then widest = math.max(widest, width_of(show(other, row[i]))) end
+        end
+        room = room - widest - (i > 1 and 2 or 0)
+      end
+      column.room = math.max(room, LEAST_ROOM)
+    end
+  end
+end
+
 -- A table that is as long as it is, also on a terminal; with `cuts` no line of it is wider than that.
 function report.put_once(columns, rows, cuts)
   if report.is_json() then return put_objects(columns, rows) end
   sysdig.put_title()
+  give_room(columns, rows)
   local lines, width = report.lines(columns, rows, {}), cuts and sysdig.get_terminal_info().width or 0
   for i = 1, width > 0 and #lines or 0 do lines[i] = report.cut(lines[i], width) end
   io.write(table.concat(lines, "\n"), "\n")

@@ -15,7 +15,7 @@ local columns = {
   {title = "BEFORE%", name = "self_before", kind = "percent"},
   {title = "AFTER%", name = "self_after", kind = "percent"},
   {title = "TOTAL CHANGE", name = "total_change", kind = "points"},
-  {title = "FUNCTION", name = "function"},
+  {title = "FUNCTION", name = "function", fits = true},
   {title = "MODULE", name = "module"},
 }
 report.kinds.points = {show = function(n) return ("%+.2f"):format(n) end, right = true}
