@@ -8,6 +8,8 @@ local stacks = require "stacks"
 
 local arg = report.args {
   {name = "top", default = 20, argtype = "int", check = report.whole(1), description = "So many rows"},
+  {name = "if_empty", default = "warn", check = report.one_of {"warn", "nothing"},
+   description = "Without any samples off the CPU: warn, or nothing"},
 }
 local fields = {}
 local columns = {
@@ -64,7 +66,10 @@ function on_event()
 end
 
 function on_capture_end()
-  if #rows == 0 then return stacks.tell_none(true) end
+  if #rows == 0 then
+    if arg.if_empty == "warn" then stacks.tell_none(true) end
+    return
+  end
   table.sort(rows, function(a, b)
     if a[1] ~= b[1] then return a[1] > b[1] end
     if a[8] ~= b[8] then return (a[8] or "") < (b[8] or "") end

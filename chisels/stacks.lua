@@ -26,6 +26,7 @@ function stacks.new(opts)
     comm = chisel.request_field("sample.comm"),
     end_ = chisel.request_field("stack.end"),
     reason = chisel.request_field("sample.reason"),
+    wants = opts.wants,
     by = {}, n_stacks = 0, -- by comm, end and rows
     n = 0, ns = 0, first = nil, last = nil, reasons = {},
   }, profile_class)
@@ -33,6 +34,11 @@ end
 
 -- Takes the current event.
 function profile_class:add()
+  local reason = evt.field(self.reason) or "?"
+  if self.wants and not self.wants(reason) then
+    self.has_others = true
+    return
+  end
   local rows, comm = evt.field(self.rows) or "", evt.field(self.comm) or "?"
   local ns, end_ = evt.field(self.weight) or 0, evt.field(self.end_) or ""
   local key = comm .. "\n" .. end_ .. "\n" .. rows
@@ -50,7 +56,6 @@ function profile_class:add()
   end
   s.n, s.ns = s.n + 1, s.ns + ns
   self.n, self.ns = self.n + 1, self.ns + ns
-  local reason = evt.field(self.reason) or "?"
   self.reasons[reason] = (self.reasons[reason] or 0) + 1
   local sec, frac = evt.get_ts()
   self.last = sec * 1000000000 + frac
@@ -60,7 +65,12 @@ end
 -- What to do when there was no sample. off_cpu: of those off the CPU.
 local HOW = "no samples%s: record some with \"saker profile%s -w FILE\", or \"saker -w FILE %s\""
 local HOW_LIVE = "no samples%s: nothing that was asked for ran, or nothing was to be sampled: that takes \"saker profile%s\", or %s"
+local NONE_MEANT = "no samples%s match the filter %s: without it you see whether there are any"
 function stacks.tell_none(off_cpu)
+  if sysdig.get_filter() ~= "" and not sysdig.is_live() then
+    local what = NONE_MEANT:format(off_cpu and " off the CPU" or "", sysdig.get_filter())
+    return sysdig.log(what, "warning")
+  end
   local how = sysdig.is_live() and HOW_LIVE or HOW
   sysdig.log(off_cpu and how:format(" off the CPU", " --off-cpu", "--sample-on off_cpu")
              or how:format("", "", "--sample 99"), "warning")
@@ -69,7 +79,7 @@ end
 -- Whether there is nothing to show, which it says.
 function profile_class:is_empty()
   if self.n > 0 then return false end
-  stacks.tell_none()
+  if not self.has_others then stacks.tell_none() end
   return true
 end
 
@@ -299,7 +309,8 @@ end
 
 -- Defines the callbacks of a chisel that counts the samples, and at the end shows what they are
 -- with put(profile), with put_json(profile) if JSON is asked for. init, if there is one, is called
--- first: false ends the chisel. All else is for stacks.new.
+-- first: false ends the chisel. wants(reason), if there is one, says which samples count. All else is
+-- for stacks.new.
 function stacks.view(opts)
   local profile
   function on_init()

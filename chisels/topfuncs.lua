@@ -12,6 +12,8 @@ local arg = report.args {
    check = function(text)
      return (text == "self" or text == "total") and text or nil, "self or total is needed"
    end},
+  {name = "of", default = "all", check = report.one_of {"all", "running"},
+   description = "Of all samples, or running: only those that are not of threads off the CPU"},
 }
 
 local function sorted_rows(profile)
@@ -31,7 +33,7 @@ local function put(profile)
     {title = "SELF", name = "self", kind = kind},
     {title = "TOTAL%", name = "total_percent", kind = "percent"},
     {title = "TOTAL", name = "total", kind = kind},
-    {title = "FUNCTION", name = "function"},
+    {title = "FUNCTION", name = "function", fits = true},
     {title = "MODULE", name = "module"},
   }
   local rows, all = {}, profile:total()
@@ -43,4 +45,6 @@ local function put(profile)
   report.put_once(columns, rows)
 end
 
-stacks.view {put = put, put_json = put}
+local function is_wanted(reason) return arg.of == "all" or reason ~= "off_cpu" end
+
+stacks.view {put = put, put_json = put, wants = is_wanted}

@@ -46,6 +46,11 @@ static const struct option_row *find_name(const struct args *args, const char *n
 	return NULL;
 }
 
+static const char *help_of(const struct args *args)
+{
+	return args->rows == profile_rows ? "saker profile --help" : "saker --help";
+}
+
 static int unknown_name(const struct args *args, const char *name, size_t len)
 {
 	char text[64] = "";
@@ -60,7 +65,7 @@ static int unknown_name(const struct args *args, const char *name, size_t len)
 	if (near.best)
 		say("unknown option --%.*s: did you mean --%s?", (int)len, name, near.best);
 	else
-		say("unknown option --%.*s: saker --help lists all", (int)len, name);
+		say("unknown option --%.*s: %s lists all", (int)len, name, help_of(args));
 	return -EINVAL;
 }
 
@@ -73,7 +78,7 @@ static int unknown_letter(const struct args *args, char letter)
 	if (row && row->letter)
 		say("unknown option -%c: did you mean -%c, --%s?", letter, row->letter, row->name);
 	else
-		say("unknown option -%c: saker --help lists all", letter);
+		say("unknown option -%c: %s lists all", letter, help_of(args));
 	return -EINVAL;
 }
 

@@ -44,6 +44,10 @@ const struct option_row profile_rows[] = {
 	{0, "stack-depth", "NUM", GROUP_PROFILE,
 	 "Take NUM frames of a user stack at most, up to 1024; 128 without it.",
 	 take_depth, AT(sample.depth)},
+	{0, "ring-size", "SIZE", GROUP_PROFILE,
+	 "Bytes of each ring, a power of two; K, M, G may follow. 8M without it. For when samples "
+	 "were lost.",
+	 take_ring_size, AT(ring_sz)},
 	{'o', "output", "FILE", GROUP_PROFILE,
 	 "Write FILE instead of text on the terminal. Its ending says what: .svg a flame graph, .folded "
 	 "folded lines, .pb or .pb.gz a profile for pprof, .speedscope.json one for speedscope, .perf.txt "
@@ -127,13 +131,18 @@ static int add_chisel(struct options *o, const char *name)
 	return 0;
 }
 
-/* What stands for the functions themselves: where all of it is waiting, what for. */
+/* A table of what waits and one of what runs; one that has nothing to show is left out. */
 static int add_text(struct options *o)
 {
-	const int waits_only = o->profile.off_cpu && !o->sample.period_ns;
+	const int may_wait = o->read.n || o->profile.off_cpu;
+	int err = 0;
 
 	o->profile.own_views = 1;
-	return add_chisel(o, waits_only ? "offcpu" : "topfuncs") ?: add_chisel(o, "calltree");
+	if (may_wait)
+		err = add_chisel(o, "offcpu if_empty=nothing");
+	if (!err)
+		err = add_chisel(o, may_wait ? "topfuncs of=running" : "topfuncs");
+	return err ?: add_chisel(o, "calltree");
 }
 
 static int choose_by_ending(struct options *o)
@@ -157,10 +166,55 @@ static int choose_by_ending(struct options *o)
 	return e->is_text ? add_text(o) : add_chisel(o, e->chisel);
 }
 
+static int is_named(const char *chisel, const char *name)
+{
+	const size_t n = strcspn(chisel, " ");
+
+	return strlen(name) == n && memcmp(chisel, name, n) == 0;
+}
+
+/* Whether it prints something else than what @e is; of a chisel of one's own nobody knows. */
+static int is_of_other_ending(const char *chisel, const struct ending *e)
+{
+	static const char *const texts[] = {"topfuncs", "calltree", "offcpu", "stackdiff"};
+
+	if (e->chisel && is_named(chisel, e->chisel))
+		return 0;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (endings[i].chisel && is_named(chisel, endings[i].chisel))
+			return 1;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (is_named(chisel, texts[i]))
+			return 1;
+	return 0;
+}
+
+/* What a file is called says what is in it. Any chisel may print to a .txt, or objects to a .json.
+ */
+static int check_ending(struct options *o)
+{
+	const struct ending *e = o->output ? ending_of(o->output) : NULL;
+
+	if (!e || e->is_text)
+		return 0;
+	o->lines_kind = e->kind;
+	if (e->kind == SINSP_FORMAT_JSON)
+		return 0;
+	for (size_t i = 0; i < o->chisels.n; i++) {
+		if (is_of_other_ending(o->chisels.v[i].name, e)) {
+			say("%s: %s prints something else than what this ending says: leave -c "
+			    "out, or name a .txt file",
+			    o->output, o->chisels.v[i].name);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 static int choose_chisels(struct options *o)
 {
 	if (o->chisels.n)
-		return 0;
+		return check_ending(o);
 	if (o->output)
 		return choose_by_ending(o);
 	if (o->write)
