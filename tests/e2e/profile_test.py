@@ -3,14 +3,18 @@
 """saker profile: programs that know where their time goes are sampled; each kind of output says so,
 in its own format, and all say the same."""
 
+import fcntl
 import gzip
 import json
 import os
+import pty
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import time
 import unittest
 import xml.etree.ElementTree as ET
@@ -29,6 +33,24 @@ def profile(*args, status=0):
     if p.returncode != status:
         raise AssertionError(f"profile {' '.join(args)}: {p.returncode}\n{p.stdout}\n{p.stderr}")
     return p
+
+
+def on_terminal(width, *args):
+    """What it prints on a terminal that is so wide."""
+    main, other = pty.openpty()
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    p = subprocess.Popen([e2e.SAKER, "profile", *args], stdin=subprocess.DEVNULL, stdout=other,
+                         stderr=other)
+    os.close(other)
+    text = b""
+    try:
+        while part := os.read(main, 65536):
+            text += part
+    except OSError:
+        pass # that is how a terminal ends
+    os.close(main)
+    p.wait()
+    return text.decode()
 
 
 def wait_until(is_so):
@@ -380,6 +402,55 @@ class Made(Hot):
         text = e2e.read_text(out)
         self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog +clock_nanosleep +sleep .* waits_long$")
 
+    def test_off_cpu_read_back(self):
+        capture = self.path("back.scap")
+        waits = r"(?m)^\S+ +\d+ +\S+ +prog +clock_nanosleep +sleep .* waits_long$"
+        profile("--off-cpu", "-w", capture, "--", self.prog, "wait")
+        text = profile("-r", capture).stdout
+        self.assertRegex(text, waits)
+        self.assertRegex(text, r"(?m)^TOTAL% +TOTAL  CALLS$")
+        self.assertNotRegex(text, "SELF%", "nothing ran, of what there is")
+        # What runs has a table of its own.
+        profile("--off-cpu", "-F", "999", "-w", capture, "--", "sh", "-c",
+                f"{self.prog} wait; {self.prog} hot")
+        text = profile("-r", capture).stdout
+        self.assertRegex(text, waits)
+        self.assertRegex(text, r"(?m)^ *\S+ +\S+ +\S+ +\S+ +very_hot +prog$")
+        self.assertNotRegex(profile("-r", self.capture).stdout, "WOKEN BY")
+
+    def test_named_chisel_and_ending(self):
+        for chisel in ("folded", "topfuncs", "pprof"):
+            self.refuses(f"{chisel} prints something else", "-r", self.capture, "-o", "FILE", "-c", chisel)
+        self.make("named.svg", "-c", "flamegraph")
+        objects = self.make("named.json", "-c", "topfuncs").decode().splitlines()
+        self.assertIn("very_hot", [json.loads(l)["function"] for l in objects])
+
+    def test_filter_of_a_chisel(self):
+        p = subprocess.run([e2e.SAKER, "-r", self.capture, "-c", "topfuncs", "proc.name=nobody"],
+                           capture_output=True, text=True)
+        self.assertRegex(p.stderr, r"\Asaker: no samples match the filter proc.name=nobody: .*\n\Z")
+
+    def test_status_of_the_command(self):
+        nobody = ["-o", "FILE", "--all", "--comm", "nobody-has-this"]
+        self.refuses("no samples", *nobody, "--", "sh", "-c", "exit 3", status=3)
+
+    def test_names_are_whole(self):
+        """In a file; on a terminal they have its width."""
+        src, prog = self.path("long.c"), self.path("long")
+        name = "a_function" + "_with_a_name" * 6
+        with open(src, "w") as f:
+            f.write(f"volatile unsigned long n;\n__attribute__((noinline)) void {name}(void)\n"
+                    "{ for (unsigned long i = 0; i < 300000000; i++) n++; }\n"
+                    f"int main(void) {{ {name}(); return 0; }}\n")
+        subprocess.run(["gcc", "-O1", "-o", prog, src], check=True)
+        capture = self.path("long.scap")
+        profile("-F", "999", "-w", capture, "--", prog)
+        self.assertIn(name, profile("-r", capture, "-c", "topfuncs").stdout)
+        for width, shown in ((80, "a_function_.*….*_name"), (200, name)):
+            text = on_terminal(width, "-r", capture, "-c", "topfuncs")
+            self.assertRegex(text, rf" {shown} +long\r?\n")
+            self.assertLessEqual(max(map(len, text.splitlines()[:2])), width)
+
     def refuses(self, sentence, *args, status=1):
         """One sentence, no text, and no file. FILE in args is one to write."""
         out = self.path("refused.svg")
@@ -527,7 +598,8 @@ class Made(Hot):
                 (["--off-cpu-min", "1", "-o", "FILE"], "goes with --off-cpu"),
                 (["--zstd", "-o", "FILE"], "--zstd goes with -w"),
                 (["--with-symbols", "-o", "FILE"], "--with-symbols goes with -w"),
-                (["--nothing"], "unknown option")):
+                (["--nothing"], "unknown option --nothing: saker profile --help lists all"),
+                (["-U"], "unknown option -U: saker profile --help lists all")):
             self.refuses(sentence, *args)
         self.refuses("it does not go with files", *with_file, "-o", "FILE", "--", "true", status=125)
         self.refuses("add --all", "-p", "1", "-o", "FILE", "--", "true", status=125)

@@ -572,8 +572,9 @@ static int finish(struct capture *c, int err)
 	failed |= is_failure(output_flush(&c->take.lines));
 	if (c->spawn.go_fd < 0)
 		command_is_over(c, 1);
+	/* A command that failed has said more. */
 	if (!failed && lacks_samples(c))
-		failed = 1;
+		failed = !c->spawn.status;
 	else if (c->take.chisels)
 		failed |= is_failure(chisels_end(c->take.chisels));
 	failed |= is_failure(take_finish_lines(&c->take));

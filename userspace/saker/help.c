@@ -63,7 +63,8 @@ static const char profile_usage[] =
 	"\n"
 	"Shows which functions take the time, and who calls them. It ends after -d SECONDS,\n"
 	"with CMD, or by Ctrl-C. FILTER says which samples are meant, as in\n"
-	"proc.name=nginx or stack.frames contains lock.\n";
+	"proc.name=nginx or stack.frames contains lock. Only one program at a time can\n"
+	"sample a machine.\n";
 
 static const char profile_ending[] =
 	"\n"
