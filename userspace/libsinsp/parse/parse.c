@@ -376,13 +376,15 @@ void sinsp_parse_end(struct sinsp *s)
 }
 
 /* A thread runs on for a while after its end: samples and switches tell so, where sysdig knows
- * nobody any more. */
+ * nobody any more. The idle tasks, of whom there are many switches, are 0, and never known. */
 static struct sinsp_thread *dead_thread_of(struct sinsp *s, const struct sinsp_evt *e,
 					   const struct sinsp_parse_row *row)
 {
-	if (row->of_thread || !(row->is_private || s->native))
+	const int64_t tid = e->raw.hdr->tid;
+
+	if (!tid || row->of_thread || !(row->is_private || s->native))
 		return NULL;
-	return sinsp_threads_find_dead(&s->threads, e->raw.hdr->tid);
+	return sinsp_threads_find_dead(&s->threads, tid);
 }
 
 /* An event that is not of its thread, or makes it, names it only if it is known. */
