@@ -108,13 +108,30 @@ local function sample(s, is_time)
     .. bytes(3, number(1, str("process")) .. number(2, str(s.comm))))
 end
 
+-- pprof takes the first mapping for the program: that where most of what was sampled begins.
+local function map_program_first(stacks_of_all)
+  local heaviest
+  for _, s in ipairs(stacks_of_all) do
+    local root
+    for _, frame in ipairs(s.frames) do
+      if not root and frame.kind == "u" and frame.module ~= "" then root = frame end
+    end
+    if root and (not heaviest or s.ns > heaviest.ns or s.ns == heaviest.ns and s.n > heaviest.n) then
+      heaviest = {ns = s.ns, n = s.n, root = root}
+    end
+  end
+  if heaviest then mapping(heaviest.root) end
+end
+
 local types = {cpu = "cpu", off_cpu = "off-cpu"}
 
 local function put(profile)
   local is_time, type = profile:is_time(), types[profile:what()] or "time"
   out[1] = value_type(1, "samples", "count")
   if is_time then out[2] = value_type(1, type, "nanoseconds") end
-  for _, s in ipairs(profile:list()) do
+  local list = profile:list()
+  map_program_first(list)
+  for _, s in ipairs(list) do
     local message = sample(s, is_time) -- which puts what it names before itself
     out[#out + 1] = message
   end

@@ -410,6 +410,11 @@ class Made(Hot):
         self.assertRegex(text, waits)
         self.assertRegex(text, r"(?m)^TOTAL% +TOTAL  CALLS$")
         self.assertNotRegex(text, "SELF%", "nothing ran, of what there is")
+        # Its stacks all end in the kernel, but it is a profile of the program.
+        out = self.path("back.pb")
+        profile("-r", capture, "-o", out)
+        pb = message(e2e.read_bytes(out))
+        self.assertEqual(pb[6][message(pb[3][0])[5][0]].decode(), self.prog)
         # What runs has a table of its own.
         profile("--off-cpu", "-F", "999", "-w", capture, "--", "sh", "-c",
                 f"{self.prog} wait; {self.prog} hot")
