@@ -282,16 +282,25 @@ static uint64_t frame(const struct sample *s, size_t i)
 	return get_u64(s->ps.v[SAMPLE_P_USER].p + 8 * i);
 }
 
-/* Frames that are the same as one above the innermost: those of deep in deep. The innermost may be
- * in a call of the library. */
-static size_t n_deep(const struct sample *s)
+static size_t n_same(const struct sample *s, size_t one)
 {
-	const size_t one = n_frames(s) > 3 ? 3 : 1;
 	size_t n = 0;
 
 	for (size_t i = 1; i < n_frames(s); i++)
 		n += STACK_ADDR(frame(s, i)) == STACK_ADDR(frame(s, one));
 	return n;
+}
+
+/* Frames of deep in deep. The innermost may be in a call of the library, and in a function that
+ * some compilers put into deep. */
+static size_t n_deep(const struct sample *s)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < n_frames(s) && i < 6; i++)
+		if (n_same(s, i) > most)
+			most = n_same(s, i);
+	return most;
 }
 
 /* ---- tests ---- */
