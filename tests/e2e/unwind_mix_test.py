@@ -129,18 +129,6 @@ def judge(name, argv, folder):
     return Result(out)
 
 
-def judge_again(name, argv, folder):
-    """Now and then a program has no tables as long as it runs (docs/unwinding.md, What it cannot do):
-    said, and tried once more. Stacks that differ are never tried again."""
-    try:
-        return judge(name, argv, folder)
-    except AssertionError as e:
-        if " 0 too new" in str(e) or "too new" not in str(e) or "no stack was sampled" not in str(e):
-            raise
-        print(f"{name}: no tables, once more: {e}", file=sys.stderr)
-        return judge(name, argv, folder)
-
-
 class Mix(unittest.TestCase):
     def test_mix(self):
         folder = e2e.temp_dir()
@@ -150,7 +138,7 @@ class Mix(unittest.TestCase):
             if not shutil.which(program):
                 print(f"without {name}: {program} is not installed", file=sys.stderr)
                 continue
-            results[name] = judge_again(name, make(folder), folder)
+            results[name] = judge(name, make(folder), folder)
             self.assertGreater(results[name].judged, 20, (name, results[name].text))
         judged = sum(r.judged for r in results.values())
         same = sum(r.same for r in results.values())

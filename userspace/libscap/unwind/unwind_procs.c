@@ -27,7 +27,7 @@ struct maps {
 	size_t n, cap;
 	uint32_t place, words; /* as it was written last; 0 words: it was not */
 	uint32_t n_written;
-	int stale; /* a table that it leads to is no more */
+	int stale; /* it is no more what was written */
 };
 
 struct proc {
@@ -289,6 +289,7 @@ static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_m
 	err = put_map(maps, &map);
 	if (err)
 		unwind_file_put(map.file);
+	maps->stale = 1;
 	set_dirty(ps, p);
 	return err;
 }
@@ -494,7 +495,7 @@ static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 	p->dirty = 0;
 	ps->n_dirty--;
 	/* What several have was written with the first of them. */
-	if ((m->refs == 1 || !m->words || m->stale) && write_maps(ps, m, now_ns))
+	if ((!m->words || m->stale) && write_maps(ps, m, now_ns))
 		ps->stats.n_refused++;
 	m->stale = 0;
 	ps->no_room |= wanting_file(m) != NULL;

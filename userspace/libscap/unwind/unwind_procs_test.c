@@ -134,6 +134,25 @@ static void test_forks_and_execs(void **state)
 	assert_int_equal(st.n, 0);
 }
 
+/* A program that forks before all of its first mappings were written. */
+static void test_fork_of_what_is_not_written(void **state)
+{
+	uint32_t n;
+
+	(void)state;
+	begin(8u << 20);
+	unwind_procs_exec(procs, PID, 10);
+	map(PID, "/bin/sh", 0x10000, 0x1000, 11);
+	unwind_procs_publish(procs, 12);
+	map(PID, "/bin/sh", 0x90000, 0x1000, 13);
+	unwind_procs_fork(procs, PID + 1, PID, 14);
+	unwind_procs_publish(procs, 15);
+	maps_of(PID, &n);
+	assert_int_equal(n, 2);
+	maps_of(PID + 1, &n);
+	assert_int_equal(n, 2);
+}
+
 /* An exec that is told late, by another CPU than its first mappings. */
 static void test_late_exec(void **state)
 {
@@ -292,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_what_takes_the_place_of_what, end),
 		cmocka_unit_test_teardown(test_forks_and_execs, end),
+		cmocka_unit_test_teardown(test_fork_of_what_is_not_written, end),
 		cmocka_unit_test_teardown(test_late_exec, end),
 		cmocka_unit_test_teardown(test_mappings_of_then, end),
 		cmocka_unit_test_teardown(test_tables_are_shared, end),
