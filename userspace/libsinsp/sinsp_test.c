@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine_fake.h"
+#include "state/family.h"
 #include "state/inspector.h"
 #include "state/pathname.h"
 #include "test_main.h"
@@ -761,6 +762,39 @@ static void test_samples_of_the_dying(void **state)
 	sinsp_close(s);
 }
 
+static void assert_main(struct sinsp *s, const struct sinsp_thread *t, const char *comm)
+{
+	assert_non_null(t);
+	assert_string_equal(sinsp_family_main(s, t)->comm, comm);
+}
+
+/* A thread that is held up on its way out may outlast the main one: it is still of that process,
+ * and not of the next one with its number. */
+static void test_the_main_thread_of_the_dying(void **state)
+{
+	struct world w = begin();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 9, 9, 1, "parent");
+	has_thread(&w, 10, 10, 1, "leader");
+	has_thread(&w, 11, 10, 1, "worker");
+	exits(&w, 11, 0);
+	samples(&w, 11);
+	exits(&w, 10, 0);
+	samples(&w, 11);
+	child_begins(&w, 10, 10, 9, 0);
+	samples(&w, 11);
+	s = start(&w, NULL);
+	for (int i = 0; i < 3; i++) {
+		next_of(s, &evt, EVT_SAMPLE_E);
+		assert_main(s, evt.thread, "leader");
+	}
+	assert_main(s, sinsp_threads_find(&s->threads, 10), "parent");
+	sinsp_close(s);
+}
+
 /* Only so many are remembered, whatever process they were of. */
 static void test_many_dying(void **state)
 {
@@ -1434,6 +1468,7 @@ int main(void)
 		cmocka_unit_test(test_setns),
 		cmocka_unit_test(test_exit),
 		cmocka_unit_test(test_samples_of_the_dying),
+		cmocka_unit_test(test_the_main_thread_of_the_dying),
 		cmocka_unit_test(test_many_dying),
 		cmocka_unit_test(test_leader_exits_first),
 		cmocka_unit_test(test_reparenting),

@@ -12,7 +12,9 @@ const struct sinsp_thread *sinsp_family_main(struct sinsp *s, const struct sinsp
 	if (t->tid == t->pid)
 		return t;
 	main = sinsp_threads_find(&s->threads, t->pid);
-	return main ? main : t;
+	if (!main || main->proc != t->proc) /* of one that ended the main thread may have, too */
+		main = sinsp_threads_find_dead(&s->threads, t->pid);
+	return main && main->proc == t->proc ? main : t;
 }
 
 const struct sinsp_thread *sinsp_family_parent(struct sinsp *s, const struct sinsp_thread *t)
