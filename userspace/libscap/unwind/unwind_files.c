@@ -2,7 +2,6 @@
 #include "unwind/unwind_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "debug_file.h"
+#include "open_in_root.h"
 #include "unwind/unwind_rows.h"
 
 #define FILES_MAX 16384 /* known at a time, with a table or without */
@@ -179,14 +180,15 @@ static struct unwind_file *find_id(const struct unwind_files *fs, const uint8_t 
 
 /* ---- how to reach it ---- */
 
-static int open_if(const char *path, uint64_t ino)
+/* @ino: that the file must have; 0: any. */
+static int open_if(const char *root, const char *path, uint64_t ino)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const int fd = open_in_root(root, path);
 	struct stat st;
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (ino && st.st_ino != ino)) {
+	if (fd < 0 || !ino)
+		return fd;
+	if (fstat(fd, &st) || st.st_ino != ino) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -199,17 +201,17 @@ static int open_if(const char *path, uint64_t ino)
  */
 static int open_source(const struct unwind_source *src)
 {
-	char path[4200];
+	char path[96];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", src->pid,
 		 (unsigned long long)src->start, (unsigned long long)src->end);
-	fd = open_if(path, 0);
+	fd = open_if(NULL, path, 0);
 	if (fd >= 0)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/%u/root%s", src->pid, src->path);
-	fd = open_if(path, src->ino);
-	return fd >= 0 ? fd : open_if(src->path, src->ino);
+	snprintf(path, sizeof(path), "/proc/%u/root", src->pid);
+	fd = open_if(path, src->path, src->ino);
+	return fd >= 0 ? fd : open_if(NULL, src->path, src->ino);
 }
 
 static int identify(struct identity *id, int fd)
@@ -224,41 +226,23 @@ static int identify(struct identity *id, int fd)
 	return 0;
 }
 
-/* The file with the debugging information, where distributions put it. */
-static struct elf_file *open_debug(const struct elf_file *f)
-{
-	uint8_t id[ELF_BUILD_ID_MAX];
-	char path[sizeof("/usr/lib/debug/.build-id//.debug") + 2 * ELF_BUILD_ID_MAX];
-	int n = elf_file_build_id(f, id), at, fd;
-	struct elf_file *debug = NULL;
-
-	if (n < 2)
-		return NULL;
-	at = sprintf(path, "/usr/lib/debug/.build-id/%02x/", id[0]);
-	for (int i = 1; i < n; i++)
-		at += sprintf(path + at, "%02x", id[i]);
-	strcpy(path + at, ".debug");
-	fd = open_if(path, 0);
-	if (fd < 0)
-		return NULL;
-	if (elf_file_open(&debug, fd))
-		debug = NULL;
-	close(fd);
-	return debug;
-}
-
 /* ---- its table ---- */
 
-static int make_rows(struct unwind_rows *rows, const struct elf_file *f)
+/* @src NULL: nobody has it by a name. */
+static int make_rows(struct unwind_rows *rows, const struct elf_file *f,
+		     const struct unwind_source *src)
 {
 	struct elf_file *debug;
 	struct unwind_rows more;
-	int err = unwind_rows_of_file(rows, f, NULL);
+	int fd, err = unwind_rows_of_file(rows, f, NULL);
 
-	if (err || rows->n >= FEW_ROWS)
+	if (err || rows->n >= FEW_ROWS || !src)
 		return err;
-	debug = open_debug(f);
-	if (debug && !unwind_rows_of_file(&more, f, debug)) {
+	fd = debug_file_find(&debug, f, src->pid, src->path);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	if (!unwind_rows_of_file(&more, f, debug)) {
 		unwind_rows_fini(rows);
 		*rows = more;
 	}
@@ -349,11 +333,11 @@ static int place_rows(struct unwind_files *fs, struct unwind_file *f,
 
 /* A table for @f of the opened @elf. Without room it has none: -ENOSPC is told by its pieces. */
 static int load_file(struct unwind_files *fs, struct unwind_file *f, const struct elf_file *elf,
-		     uint64_t now_ns)
+		     const struct unwind_source *src, uint64_t now_ns)
 {
 	const uint64_t start = now();
 	struct unwind_rows rows = {0};
-	int err = make_rows(&rows, elf);
+	int err = make_rows(&rows, elf, src);
 
 	if (!err)
 		err = place_rows(fs, f, &rows, now_ns);
@@ -387,7 +371,7 @@ static void forget_one(struct unwind_files *fs, uint64_t now_ns)
 
 /* A file met by a name it was not met by. *out NULL: nothing that has a table. */
 static int meet(struct unwind_files *fs, struct unwind_file **out, const struct elf_file *elf,
-		uint64_t now_ns)
+		const struct unwind_source *src, uint64_t now_ns)
 {
 	uint8_t id[ELF_FILE_ID_SZ];
 	struct unwind_file *f;
@@ -404,7 +388,7 @@ static int meet(struct unwind_files *fs, struct unwind_file **out, const struct 
 		if (!f)
 			return -ENOMEM;
 		memcpy(f->id, id, sizeof(id));
-		err = load_file(fs, f, elf, now_ns);
+		err = load_file(fs, f, elf, src, now_ns);
 		if (err) {
 			free(f);
 			return err == -ENOTSUP ? 0 : err;
@@ -417,7 +401,8 @@ static int meet(struct unwind_files *fs, struct unwind_file **out, const struct 
 	return 0;
 }
 
-static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd, uint64_t now_ns)
+static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd,
+		   const struct unwind_source *src, uint64_t now_ns)
 {
 	struct elf_file *elf;
 	int err = elf_file_open(&elf, fd);
@@ -427,19 +412,20 @@ static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd, ui
 		return 0;
 	if (err)
 		return err;
-	err = meet(fs, out, elf, now_ns);
+	err = meet(fs, out, elf, src, now_ns);
 	elf_file_close(elf);
 	return err;
 }
 
 /* Its table went, or there was no room for it. */
-static void load_again(struct unwind_files *fs, struct unwind_file *f, int fd, uint64_t now_ns)
+static void load_again(struct unwind_files *fs, struct unwind_file *f, int fd,
+		       const struct unwind_source *src, uint64_t now_ns)
 {
 	struct elf_file *elf;
 
 	if (!f->no_room || elf_file_open(&elf, fd))
 		return;
-	load_file(fs, f, elf, now_ns);
+	load_file(fs, f, elf, src, now_ns);
 	elf_file_close(elf);
 }
 
@@ -456,7 +442,7 @@ static int get_vdso(struct unwind_files *fs, struct unwind_file **out, uint64_t 
 	err = elf_file_open_image(&elf, image, sz);
 	if (err)
 		return 0;
-	err = meet(fs, out, elf, now_ns);
+	err = meet(fs, out, elf, NULL, now_ns);
 	elf_file_close(elf);
 	return err;
 }
@@ -477,14 +463,14 @@ static int get_mapped(struct unwind_files *fs, struct unwind_file **out,
 	if (a) {
 		*out = a->file;
 	} else if (!err) {
-		err = meet_fd(fs, out, fd, now_ns);
+		err = meet_fd(fs, out, fd, src, now_ns);
 		if (err)
 			fs->stats.n_unreadable++;
 		else
 			add_alias(fs, &id, *out);
 	}
 	if (!err && *out)
-		load_again(fs, *out, fd, now_ns);
+		load_again(fs, *out, fd, src, now_ns);
 	close(fd);
 	return err;
 }

@@ -220,16 +220,16 @@ static void separate_file(void **state)
 		assert_int_equal(sh("objcopy --add-gnu-debuglink=x.debug stripped linked"), 0);
 		strcpy(path, in_dir("linked"));
 		f = open_elf(path);
-		fd = sinsp_debug_file_open(&debug, f, NULL, path);
+		fd = debug_file_open(&debug, f, NULL, path);
 		assert_true(fd >= 0);
 		assert_true(sinsp_elf_has_symtab(debug));
 		elf_file_close(debug);
 		close(fd);
 		assert_int_equal(sh("mkdir -p .debug && mv x.debug .debug/y && cp lazy x.debug"),
 				 0);
-		assert_int_equal(sinsp_debug_file_open(&debug, f, NULL, path), -ENOENT);
+		assert_int_equal(debug_file_open(&debug, f, NULL, path), -ENOENT);
 		assert_int_equal(sh("mv .debug/y .debug/x.debug"), 0);
-		fd = sinsp_debug_file_open(&debug, f, NULL, path);
+		fd = debug_file_open(&debug, f, NULL, path);
 		assert_true(fd >= 0);
 		elf_file_close(debug);
 		close(fd);

@@ -63,8 +63,8 @@ static int open_file(const struct jit_process_key *key, const char *path, const 
 
 	snprintf(root, sizeof(root), "/proc/%lld/root", (long long)key->pid);
 	if (key->live)
-		fd = sinsp_open_in_root(root, path);
-	return fd < 0 ? sinsp_open_in_root(NULL, our_path) : fd;
+		fd = open_in_root(root, path);
+	return fd < 0 ? open_in_root(NULL, our_path) : fd;
 }
 
 /* 1: there is more than before. */

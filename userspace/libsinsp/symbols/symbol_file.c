@@ -116,7 +116,7 @@ static int is_it(const struct symbol_file *f, int fd, const struct symbol_where 
 static int try_open(const struct symbol_file *f, const struct symbol_where *where, const char *root,
 		    const char *path)
 {
-	const int fd = sinsp_open_in_root(root, path);
+	const int fd = open_in_root(root, path);
 
 	if (fd < 0)
 		return fd;
@@ -231,13 +231,7 @@ static int open_elf(struct symbol_file *f, const struct symbol_where *where)
 static int open_debug_file(struct elf_file **out, const struct symbol_file *f,
 			   const struct symbol_where *where)
 {
-	char root[64];
-	int fd = sinsp_debug_file_open(out, f->elf, NULL, f->code->path);
-
-	if (fd >= 0 || !where->live || f->code->pid <= 0)
-		return fd;
-	snprintf(root, sizeof(root), "/proc/%lld/root", (long long)f->code->pid);
-	return sinsp_debug_file_open(out, f->elf, root, f->code->path);
+	return debug_file_find(out, f->elf, where->live ? f->code->pid : 0, f->code->path);
 }
 
 static int read_symbols(struct symbol_file *f, const struct symbol_where *where)

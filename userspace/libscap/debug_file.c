@@ -13,7 +13,7 @@
 #include "open_in_root.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
-#define MAX_CRC_SZ (2ull << 30)
+#define MAX_CRC_SZ (512ull << 20) /* as in the unwinder's thread others wait meanwhile */
 #define MAX_LINK_SZ 4096
 
 struct search {
@@ -60,7 +60,7 @@ static int try_path(struct elf_file **out, const struct search *s, const char *p
 		    const struct debug_link *link)
 {
 	struct elf_file *found;
-	int err, fd = sinsp_open_in_root(s->root, path);
+	int err, fd = open_in_root(s->root, path);
 
 	if (fd < 0)
 		return -ENOENT;
@@ -134,8 +134,8 @@ static int try_link(struct elf_file **out, const struct search *s, const char *p
 	return fd;
 }
 
-int sinsp_debug_file_open(struct elf_file **out, const struct elf_file *f, const char *root,
-			  const char *path)
+int debug_file_open(struct elf_file **out, const struct elf_file *f, const char *root,
+		    const char *path)
 {
 	struct search s = {.f = f, .root = root};
 	int fd;
@@ -143,4 +143,15 @@ int sinsp_debug_file_open(struct elf_file **out, const struct elf_file *f, const
 	s.id_len = elf_file_build_id(f, s.id);
 	fd = try_build_id(out, &s);
 	return fd == -ENOENT ? try_link(out, &s, path) : fd;
+}
+
+int debug_file_find(struct elf_file **out, const struct elf_file *f, int64_t pid, const char *path)
+{
+	int fd = debug_file_open(out, f, NULL, path);
+	char root[64];
+
+	if (fd != -ENOENT || pid <= 0)
+		return fd;
+	snprintf(root, sizeof(root), "/proc/%lld/root", (long long)pid);
+	return debug_file_open(out, f, root, path);
 }

@@ -22,7 +22,7 @@ static int open_below(int root, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int sinsp_open_in_root(const char *root, const char *path)
+int open_in_root(const char *root, const char *path)
 {
 	struct stat st;
 	int dir, fd;
