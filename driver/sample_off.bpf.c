@@ -71,52 +71,42 @@ struct {
 static const struct off_slot off_empty;
 static const struct off_more off_more_empty;
 
-static __always_inline struct off_slot *off_find(struct task_struct *task)
+/* What a task has, by its storage or, before Linux 6.4, by a hash: NULL, unless @empty says what it
+ * begins with. */
+static __always_inline void *of_task(void *storage, void *hash, const void *empty,
+				     struct task_struct *task)
 {
 	u64 key = (u64)task;
+	void *found;
 
 	if (cfg.task_storage)
-		return bpf_task_storage_get(&off_storage, task, NULL, 0);
-	return bpf_map_lookup_elem(&off_hash, &key);
+		return bpf_task_storage_get(storage, task, NULL,
+					    empty ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	found = bpf_map_lookup_elem(hash, &key);
+	if (found || !empty)
+		return found;
+	bpf_map_update_elem(hash, &key, empty, BPF_ANY);
+	return bpf_map_lookup_elem(hash, &key);
+}
+
+static __always_inline struct off_slot *off_find(struct task_struct *task)
+{
+	return of_task(&off_storage, &off_hash, NULL, task);
 }
 
 static __always_inline struct off_slot *off_make(struct task_struct *task)
 {
-	u64 key = (u64)task;
-	struct off_slot *slot;
-
-	if (cfg.task_storage)
-		return bpf_task_storage_get(&off_storage, task, NULL,
-					    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	slot = bpf_map_lookup_elem(&off_hash, &key);
-	if (slot)
-		return slot;
-	bpf_map_update_elem(&off_hash, &key, &off_empty, BPF_ANY);
-	return bpf_map_lookup_elem(&off_hash, &key);
+	return of_task(&off_storage, &off_hash, &off_empty, task);
 }
 
 static __always_inline struct off_more *off_more_find(struct task_struct *task)
 {
-	u64 key = (u64)task;
-
-	if (cfg.task_storage)
-		return bpf_task_storage_get(&off_more_storage, task, NULL, 0);
-	return bpf_map_lookup_elem(&off_more_hash, &key);
+	return of_task(&off_more_storage, &off_more_hash, NULL, task);
 }
 
 static __always_inline struct off_more *off_more_make(struct task_struct *task)
 {
-	u64 key = (u64)task;
-	struct off_more *more;
-
-	if (cfg.task_storage)
-		return bpf_task_storage_get(&off_more_storage, task, NULL,
-					    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	more = bpf_map_lookup_elem(&off_more_hash, &key);
-	if (more)
-		return more;
-	bpf_map_update_elem(&off_more_hash, &key, &off_more_empty, BPF_ANY);
-	return bpf_map_lookup_elem(&off_more_hash, &key);
+	return of_task(&off_more_storage, &off_more_hash, &off_more_empty, task);
 }
 
 /* The call that @task is in. What came by an interrupt or fault has a negative number there. */
