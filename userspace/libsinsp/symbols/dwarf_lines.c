@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
 #include "demangle.h"
 
 enum { RANGES_MAX = 1 << 22 };
 
 /* Code of a unit. The index of the file itself, .debug_aranges, is often not there. */
 struct unit_range {
-	uint64_t start, end;
+	uint64_t start, end; /* start is first: n_up_to */
 	Dwarf_Off unit; /* its first DIE */
 };
 
@@ -107,17 +108,9 @@ void dwarf_lines_close(struct dwarf_lines *d)
 
 static int find_unit(const struct dwarf_lines *d, uint64_t addr, Dwarf_Die *die)
 {
-	size_t lo = 0, hi = d->n;
+	const size_t n = n_up_to(d->v, d->n, sizeof(*d->v), addr);
 
-	while (lo < hi) {
-		const size_t mid = lo + (hi - lo) / 2;
-
-		if (d->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr < d->v[lo - 1].end && dwarf_offdie(d->dw, d->v[lo - 1].unit, die);
+	return n && addr < d->v[n - 1].end && dwarf_offdie(d->dw, d->v[n - 1].unit, die);
 }
 
 static void put_text(char out[DWARF_NAME_MAX], const char *text)

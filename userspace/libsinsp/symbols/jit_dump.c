@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
+
 /* The records, as perf's documentation has them; all in the machine's byte order. */
 struct dump_load { /* the name and the code follow */
 	uint32_t pid, tid;
@@ -39,7 +41,7 @@ struct line {
 };
 
 struct code {
-	uint64_t addr, size, from_ns;
+	uint64_t addr, size, from_ns; /* addr is first: n_up_to */
 	uint64_t made_at; /* the address that its lines are of */
 	uint32_t number; /* in the order of the file */
 	uint32_t name; /* offset in text */
@@ -195,17 +197,9 @@ static int is_better(const struct code *c, const struct code *than, uint64_t ts_
 static const struct code *code_at(const struct jit_dump *d, uint64_t addr, uint64_t ts_ns)
 {
 	const struct code *best = NULL;
-	size_t lo = 0, hi = d->n_codes;
+	const size_t n = n_up_to(d->codes, d->n_codes, sizeof(*d->codes), addr);
 
-	while (lo < hi) {
-		const size_t mid = lo + (hi - lo) / 2;
-
-		if (d->codes[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t i = lo; i-- && lo - i <= MAX_STEPS && d->ends[i] > addr;) {
+	for (size_t i = n; i-- && n - i <= MAX_STEPS && d->ends[i] > addr;) {
 		const struct code *c = &d->codes[i];
 
 		if (addr - c->addr < c->size && is_better(c, best, ts_ns))

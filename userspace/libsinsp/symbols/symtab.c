@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
+
 enum { RANK_BOUND = 0xff };
 
 struct sym {
@@ -16,7 +18,7 @@ struct sym {
 
 /* [start, start + len) is named by syms[sym]; ranges ascend and do not overlap. */
 struct range {
-	uint64_t start;
+	uint64_t start; /* first: n_up_to */
 	uint32_t len;
 	uint32_t sym;
 };
@@ -317,22 +319,13 @@ int symtab_seal(struct symtab *t)
 
 int symtab_find(const struct symtab *t, uint64_t addr, struct symtab_sym *out)
 {
-	size_t lo = 0, hi = t->n_ranges;
+	const size_t n = n_up_to(t->ranges, t->n_ranges, sizeof(*t->ranges), addr);
 	const struct range *r;
 	const struct sym *s;
 
-	/* The first range that begins behind addr: the one before may have it. */
-	while (lo < hi) {
-		const size_t mid = lo + (hi - lo) / 2;
-
-		if (t->ranges[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	if (!n)
 		return 0;
-	r = &t->ranges[lo - 1];
+	r = &t->ranges[n - 1];
 	if (addr - r->start >= r->len)
 		return 0;
 	s = &t->syms[r->sym];
