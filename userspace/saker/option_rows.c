@@ -3,7 +3,7 @@
 
 #include "config.h"
 #include "fields/format.h"
-#include "options_take.h"
+#include "option_shared.h"
 
 static const struct option_choice time_formats[] = {
 	{"h", SINSP_TIME_ABSOLUTE}, {"a", SINSP_TIME_EPOCH}, {"r", SINSP_TIME_RELATIVE},
@@ -48,8 +48,6 @@ static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_PROFILE] = "saker profile",
 	[GROUP_SELFTEST] = "saker selftest",
 };
-
-#define AT(member) offsetof(struct options, member)
 
 /* Letters and names are sysdig's where it has the option. Groups stand together. */
 /* clang-format off */
@@ -125,9 +123,7 @@ const struct option_row option_rows[] = {
 	{0, "off-cpu-min", "SECONDS", GROUP_STACKS,
 	 "With --sample-on off_cpu: leave out threads that were back sooner.",
 	 take_seconds, AT(sample.off_min_ns)},
-	{0, "stack-depth", "NUM", GROUP_STACKS,
-	 "Take NUM frames of a user stack at most, up to 1024; 128 without it.",
-	 take_depth, AT(sample.depth)},
+	ROW_STACK_DEPTH(GROUP_STACKS),
 	{0, "probabilistic-threshold", "PERCENT", GROUP_STACKS,
 	 "Sample a part of the time: each interval is sampled with this probability, from 1 to 100.",
 	 take_percent, AT(sample.threshold)},
@@ -155,22 +151,15 @@ const struct option_row option_rows[] = {
 	 "that can match.",
 	 take_value, AT(mode), MODE_EXPLAIN_FILTER},
 
-	{'w', "write", "FILE", GROUP_FILE,
-	 "Write the events to a capture file that saker, sysdig and Wireshark open; - is standard "
-	 "output. No lines are printed then, unless --print is given.",
-	 take_text, AT(write)},
-	{0, "with-symbols", NULL, GROUP_FILE,
-	 "With -w: put the names of the frames of samples into the file, so that it tells them on any "
-	 "machine.",
-	 take_value, AT(with_symbols), 1},
+	ROW_WRITE(GROUP_FILE,
+		  "Write the events to a capture file that saker, sysdig and Wireshark open; - is standard "
+		  "output. No lines are printed then, unless --print is given."),
+	ROW_WITH_SYMBOLS(GROUP_FILE),
 	{0, "print", NULL, GROUP_FILE, "Print lines also while writing a file.",
 	 take_value, AT(print), 1},
 	{'z', "compress", NULL, GROUP_FILE, "Compress what -w writes with gzip, as sysdig does.",
 	 take_compress, AT(compress), SCAP_COMPRESS_GZIP},
-	{0, "zstd", NULL, GROUP_FILE,
-	 "Compress what -w writes with zstd: faster and smaller, but only saker reads it without "
-	 "unpacking.",
-	 take_compress, AT(compress), SCAP_COMPRESS_ZSTD},
+	ROW_ZSTD(GROUP_FILE),
 	{'C', "file-size", "MB", GROUP_FILE,
 	 "With -w: begin another file after MB million bytes. Files are named FILE0, FILE1 and so "
 	 "on; each begins with what is known of processes then, and opens alone.",
@@ -303,7 +292,7 @@ const struct option_row option_rows[] = {
 	{0, "capabilities", NULL, GROUP_ABOUT,
 	 "Show what this kernel offers, what saker uses of it, and what is missing and why.",
 	 take_value, AT(mode), MODE_CAPABILITIES},
-	{'h', "help", NULL, GROUP_ABOUT, "Show this text.", take_value, AT(mode), MODE_HELP},
+	ROW_HELP(GROUP_ABOUT),
 	{0, "version", NULL, GROUP_ABOUT, "Show the version.", take_value, AT(mode), MODE_VERSION},
 	{0},
 };

@@ -8,17 +8,14 @@
 #include <string.h>
 
 #include "fields/format.h"
-#include "options_take.h"
+#include "option_shared.h"
 #include "say.h"
 
-#define AT(member) offsetof(struct options, member)
 #define DEFAULT_HZ 99 /* not in step with what happens every hundredth of a second */
 
 /* clang-format off */
 const struct option_row profile_rows[] = {
-	{'F', "frequency", "HZ", GROUP_PROFILE,
-	 "Sample each CPU HZ times a second, from 1 to 4000; 99 without it.",
-	 take_hz, AT(sample.period_ns)},
+	ROW_FREQUENCY(GROUP_PROFILE),
 	{'p', "pid", "LIST", GROUP_PROFILE,
 	 "Only these processes, all their threads: numbers, with commas between.",
 	 take_pids, AT(pids)},
@@ -41,9 +38,7 @@ const struct option_row profile_rows[] = {
 	{0, "off-cpu-min", "SECONDS", GROUP_PROFILE,
 	 "With --off-cpu: leave out threads that were back sooner.",
 	 take_seconds, AT(sample.off_min_ns)},
-	{0, "stack-depth", "NUM", GROUP_PROFILE,
-	 "Take NUM frames of a user stack at most, up to 1024; 128 without it.",
-	 take_depth, AT(sample.depth)},
+	ROW_STACK_DEPTH(GROUP_PROFILE),
 	{0, "ring-size", "SIZE", GROUP_PROFILE,
 	 "Bytes of each ring, a power of two; K, M, G may follow. 8M without it. For when samples "
 	 "were lost.",
@@ -62,20 +57,15 @@ const struct option_row profile_rows[] = {
 	{0, "diff", "A B", GROUP_PROFILE,
 	 "Compare the capture files A and B: what takes a larger or a smaller share in B.",
 	 take_diff, 0},
-	{'w', "write", "FILE", GROUP_PROFILE,
-	 "Write the samples to a capture file, to look at them later with -r; without -o or -c "
-	 "nothing else.",
-	 take_text, AT(write)},
-	{0, "with-symbols", NULL, GROUP_PROFILE,
-	 "With -w: put the names of the frames of samples into the file, so that it tells them on any "
-	 "machine.",
-	 take_value, AT(with_symbols), 1},
-	{0, "zstd", NULL, GROUP_PROFILE, "With -w: compress the file.",
-	 take_value, AT(compress), SCAP_COMPRESS_ZSTD},
+	ROW_WRITE(GROUP_PROFILE,
+		  "Write the samples to a capture file, to look at them later with -r; without -o or -c "
+		  "nothing else."),
+	ROW_WITH_SYMBOLS(GROUP_PROFILE),
+	ROW_ZSTD(GROUP_PROFILE),
 	{'v', "verbose", NULL, GROUP_PROFILE,
 	 "At the end, what was sampled, what was lost and why, and what saker itself cost.",
 	 take_value, AT(verbose), 1},
-	{'h', "help", NULL, GROUP_PROFILE, "Show this text.", take_value, AT(mode), MODE_HELP},
+	ROW_HELP(GROUP_PROFILE),
 	{0},
 };
 

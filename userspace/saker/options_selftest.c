@@ -2,10 +2,8 @@
 /* The options of saker selftest. */
 #include <errno.h>
 
-#include "options_take.h"
+#include "option_shared.h"
 #include "say.h"
-
-#define AT(member) offsetof(struct options, member)
 
 /* clang-format off */
 const struct option_row selftest_rows[] = {
@@ -16,13 +14,11 @@ const struct option_row selftest_rows[] = {
 	 "Sample for so long, with CMD at most; 10 without it.", take_seconds, AT(max_ns)},
 	{'n', "number", "NUM", GROUP_SELFTEST, "End when NUM stacks are judged.",
 	 take_count, AT(selftest.enough)},
-	{'F', "frequency", "HZ", GROUP_SELFTEST,
-	 "Sample each CPU HZ times a second, from 1 to 4000; 99 without it.",
-	 take_hz, AT(sample.period_ns)},
+	ROW_FREQUENCY(GROUP_SELFTEST),
 	{'p', "pid", "PID", GROUP_SELFTEST, "Of this process only.", take_pids, AT(pids)},
 	{'v', "verbose", NULL, GROUP_SELFTEST, "Tell each stack that differs.",
 	 take_value, AT(verbose), 1},
-	{'h', "help", NULL, GROUP_SELFTEST, "Show this text.", take_value, AT(mode), MODE_HELP},
+	ROW_HELP(GROUP_SELFTEST),
 	{0},
 };
 /* clang-format on */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of options that more than one command has: each gives its group, and the text where that is
+ * not the same. */
+#ifndef SAKER_OPTION_SHARED_H
+#define SAKER_OPTION_SHARED_H
+
+#include "options_take.h"
+
+#define AT(member) offsetof(struct options, member)
+
+/* clang-format off */
+#define ROW_FREQUENCY(group) \
+	{'F', "frequency", "HZ", group, \
+	 "Sample each CPU HZ times a second, from 1 to 4000; 99 without it.", \
+	 take_hz, AT(sample.period_ns)}
+#define ROW_STACK_DEPTH(group) \
+	{0, "stack-depth", "NUM", group, \
+	 "Take NUM frames of a user stack at most, up to 1024; 128 without it.", \
+	 take_depth, AT(sample.depth)}
+#define ROW_WRITE(group, help) {'w', "write", "FILE", group, help, take_text, AT(write)}
+#define ROW_WITH_SYMBOLS(group) \
+	{0, "with-symbols", NULL, group, \
+	 "With -w: put the names of the frames of samples into the file, so that it tells them on any " \
+	 "machine.", \
+	 take_value, AT(with_symbols), 1}
+#define ROW_ZSTD(group) \
+	{0, "zstd", NULL, group, \
+	 "Compress what -w writes with zstd: faster and smaller, but only saker reads it without " \
+	 "unpacking.", \
+	 take_compress, AT(compress), SCAP_COMPRESS_ZSTD}
+#define ROW_HELP(group) {'h', "help", NULL, group, "Show this text.", take_value, AT(mode), MODE_HELP}
+/* clang-format on */
+
+#endif /* SAKER_OPTION_SHARED_H */
