@@ -151,6 +151,23 @@ size_t cap_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
 int cap_native_get(struct cap_buf *buf, const struct ppm_evt_hdr **native,
 		   const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t *val, uint32_t len);
 
+/*
+ * Events of stacks as they lie in a file (capfile_dense.c): EVT_DENSE_E, made of an event and made
+ * an event again. Some texts of a section are written once, for which writer and reader have a
+ * cap_texts each, owned, and forget them where another section begins.
+ */
+struct cap_texts;
+struct cap_texts *cap_texts_new(void); /* NULL: no memory */
+void cap_texts_free(struct cap_texts *t);
+void cap_texts_forget(struct cap_texts *t);
+/* 0 with the dense event in @buf, or with *out = evt: it is to be written as it is. -ENOMEM. */
+int cap_dense_put(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct cap_texts *texts,
+		  const struct ppm_evt_hdr *evt);
+/* 0 with the event in @buf, or with *out = dense: of a type not known here. -EBADMSG, -ENOMEM.
+ * @dense is checked (cap_evt_check) and does not lie in @buf. */
+int cap_dense_get(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct cap_texts *texts,
+		  const struct ppm_evt_hdr *dense);
+
 /* The number in the line "key=..." of @text; -ENOENT: no such line. */
 int cap_kv_get(const char *text, size_t len, const char *key, uint64_t *val);
 /* The counters as such lines, those that are 0 left out, and back. */

@@ -19,6 +19,7 @@ struct cap_reader {
 	struct cap_state_reader state;
 	const struct scap_state *done_state;
 	struct cap_buf scratch; /* an event that is not in the input as it is handed out */
+	struct cap_texts *texts; /* that dense events of the section had */
 	bool saker; /* the section is by saker: options are read */
 	enum evt_defaults defaults;
 	const struct evt_facts *facts;
@@ -174,6 +175,7 @@ static int begin_section(struct cap_reader *r)
 	r->closed = false;
 	r->defaults = EVT_DEFAULTS_PLAIN;
 	r->n_section = 0;
+	cap_texts_forget(r->texts);
 	r->state.build = scap_state_build_new();
 	if (!r->state.build)
 		return scap_fail(r->log, -ENOMEM, "%s: no memory for the state in it", r->in.name);
@@ -359,6 +361,8 @@ static int read_event(struct cap_reader *r, const struct cap_block *blk, struct 
 		err = read_options(r, evt,
 				   blk->body + (used < blk->body_len ? used : blk->body_len),
 				   blk->body + blk->body_len);
+		if (!err && evt->hdr->type == EVT_DENSE_E)
+			err = cap_dense_get(&r->scratch, &evt->hdr, r->texts, evt->hdr);
 		if (err)
 			return bad_event(r, blk, err);
 	}
@@ -536,7 +540,9 @@ int cap_reader_open(struct cap_reader **out, const char *path, const struct scap
 		return scap_fail(log, -ENOMEM, "%s: no memory to read it", path);
 	r->log = log;
 	r->facts = cap_evt_facts();
-	err = cap_input_open(&r->in, path, log);
+	r->texts = cap_texts_new();
+	err = r->texts ? cap_input_open(&r->in, path, log)
+		       : scap_fail(log, -ENOMEM, "%s: no memory to read it", path);
 	if (err)
 		goto out;
 	err = begin_section(r);
@@ -557,6 +563,7 @@ void cap_reader_close(struct cap_reader *r)
 	cap_input_close(&r->in);
 	cap_state_reader_fini(&r->state);
 	free(r->scratch.p);
+	cap_texts_free(r->texts);
 	free(r->cpus);
 	free(r);
 }

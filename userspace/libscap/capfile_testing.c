@@ -369,6 +369,8 @@ void add_old_event(struct bytes *b, uint32_t type, const struct ppm_evt_hdr *evt
 void make_small(struct bytes *b, struct list *l, enum scap_compress compress)
 {
 	const uint32_t two[] = {8, 8}, three[] = {2, 2, 8}, dup[] = {8, 8, 8};
+	const uint32_t sample[] = {1, 8, 8, 5, 16, 24, 1, 8, 8, 8},
+		       map[] = {8, 8, 8, 8, 4, 4, 8, 8, 9, 20};
 	struct scap_state_build *st = scap_state_build_new();
 	struct scap_thread_info t = {.tid = 1, .pid = 1, .comm = "init", .start_ns = 1};
 	struct scap_fd_info fd = {.fd = 3, .type = SCAP_FD_MEMFD, .name = "memfd:x"};
@@ -382,6 +384,10 @@ void make_small(struct bytes *b, struct list *l, enum scap_compress compress)
 	put_event(l, EVT_DUP2_X, 3, dup)->nr = 33;
 	put_event(l, EVT_PRIVATE, 2, two);
 	put_event(l, EVT_CLOSE_E, 1, two)->flags = SCAP_EVT_F_STATE_ONLY;
+	for (int i = 0; i < 2; i++) {
+		put_event(l, EVT_MAP_E, 10, map);
+		put_event(l, EVT_SAMPLE_E, 10, sample);
+	}
 	assert_int_equal(scap_state_build_thread(st, &t), 0);
 	assert_int_equal(scap_state_build_fd(st, 1, &fd), 0);
 	assert_int_equal(scap_writer_open(&w, path_of("small"), scap_state_build_done(st), &opts),

@@ -38,6 +38,7 @@ struct scap_writer {
 	struct out_rule rules[EVT_INDEX_MAX];
 	uint16_t sc_of[2][N_NR]; /* PPM_SC codes of x86_64 and ia32 calls */
 	struct cap_buf scratch; /* an event that is not written as it is */
+	struct cap_texts *texts; /* that the file has */
 };
 
 static bool own_params_last(const struct scap_event_info *info)
@@ -111,8 +112,9 @@ int scap_writer_open(struct scap_writer **out, const char *path, const struct sc
 		return -ENOMEM;
 	w->log = (struct scap_log){o.log, o.log_ctx};
 	w->facts = cap_evt_facts();
+	w->texts = cap_texts_new();
 	memset(w->sc_of, 0xff, sizeof(w->sc_of));
-	err = cap_sink_open(&w->sink, path, o.compress, &w->log);
+	err = w->texts ? cap_sink_open(&w->sink, path, o.compress, &w->log) : -ENOMEM;
 	if (!err)
 		err = begin_section(w);
 	if (!err)
@@ -310,7 +312,7 @@ static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 	memset(p, 0, 4);
 	p += pad4(p - blk);
 	p = put_mark(w, p, evt);
-	if (file != evt->hdr)
+	if (file != evt->hdr && !evt_is_private(evt->type))
 		p += cap_native_put(p, evt->hdr, file);
 	len = p - blk + 4;
 	memcpy(p, &len, 4);
@@ -326,17 +328,14 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 	bool is_private = evt_is_private(evt->type);
 	int err;
 
-	if (!is_private) {
-		if (!scap_event_info(evt->type))
-			return scap_fail(&w->log, -EINVAL,
-					 "an event of type %u has no place in a "
-					 "file",
-					 evt->type);
-		err = compat_event(w, evt, &file);
-		if (err)
-			return scap_fail(&w->log, err, "event %llu (type %u) cannot be written: %s",
-					 (unsigned long long)evt->num, evt->type, strerror(-err));
-	}
+	if (!is_private && !scap_event_info(evt->type))
+		return scap_fail(&w->log, -EINVAL, "an event of type %u has no place in a file",
+				 evt->type);
+	err = is_private ? cap_dense_put(&w->scratch, &file, w->texts, evt->hdr)
+			 : compat_event(w, evt, &file);
+	if (err)
+		return scap_fail(&w->log, err, "event %llu (type %u) cannot be written: %s",
+				 (unsigned long long)evt->num, evt->type, strerror(-err));
 	err = put_block(w, evt, file, is_private || evt->flags & SCAP_EVT_F_STATE_ONLY);
 	if (err)
 		return err;
@@ -410,6 +409,7 @@ int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64
 	for (size_t i = 0; i < EVT_INDEX_MAX; i++)
 		free(w->rules[i].projection);
 	free(w->scratch.p);
+	cap_texts_free(w->texts);
 	free(w);
 	return err ? err : close_err;
 }
