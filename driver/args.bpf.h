@@ -506,33 +506,41 @@ __noinline u64 copy_user(struct rec_bytes *rec, u64 off, u64 addr, s64 len, u64 
 	return n;
 }
 
-/* Text of the caller's memory with its NUL to byte @off: its length, 0 if unreadable. */
-__noinline u64 copy_user_str(struct rec_bytes *rec, u64 off, u64 addr)
-{
-	off = bounded(off, REC_OFF_MAX);
-	return rec ? written(bpf_probe_read_user_str(&rec->at[off], PATH_SZ, (void *)addr), PATH_SZ)
-		   : 0;
-}
+#define UNREADABLE (~0ull) /* an address where nothing can be read */
 
-/* The same, with a lone NUL where it is empty or unreadable, as readers of 2022 want it. */
-__noinline u64 copy_user_text(struct rec_bytes *rec, u64 off, u64 addr)
+/* What becomes of text that cannot be read. */
+enum unreadable {
+	UNREADABLE_IS_NA, /* in the shared events, whose readers of 2022 want text */
+	UNREADABLE_IS_NOTHING, /* in saker's own */
+};
+
+/* Text of the caller's memory with its NUL to byte @off: its length. Text that is empty is its
+ * NUL, which before 6.4 the helper does not count. */
+__noinline u64 copy_user_text(struct rec_bytes *rec, u64 off, u64 addr, u32 otherwise)
 {
-	u64 n;
+	s64 n;
 
 	if (!rec)
 		return 0;
 	off = bounded(off, REC_OFF_MAX);
-	n = written(bpf_probe_read_user_str(&rec->at[off], PATH_SZ, (void *)addr), PATH_SZ);
-	if (n)
-		return n;
+	n = bpf_probe_read_user_str(&rec->at[off], PATH_SZ, (void *)addr);
+	if (n > 0)
+		return written(n, PATH_SZ);
+	if (n < 0)
+		return otherwise == UNREADABLE_IS_NA ? store_na(&rec->at[off]) : 0;
 	rec->at[off] = 0;
 	return 1;
 }
 
-/* put_user_str of PATH_SZ where much is behind. */
+static __always_inline void put_user_text_or(struct rec *r, u64 addr, enum unreadable otherwise)
+{
+	put_done(r, bounded(copy_user_text((void *)r->base, r->off, addr, otherwise), PATH_SZ));
+}
+
+/* Text of the caller's memory, in a shared event; begin was asked for PATH_SZ. */
 static __always_inline void put_user_text(struct rec *r, u64 addr)
 {
-	put_done(r, bounded(copy_user_text((void *)r->base, r->off, addr), PATH_SZ));
+	put_user_text_or(r, addr, UNREADABLE_IS_NA);
 }
 
 /* put_user_bytes where it is one of many things that a program may do. */

@@ -82,7 +82,7 @@ enum arg_kind {
 
 	/* Pointers to bytes. A raw enter carries the bytes. */
 	ARG_PATH, /* text, with its NUL */
-	ARG_PATH_OUT, /* text written by the call: empty if it failed */
+	ARG_PATH_OUT, /* text written by the call: unreadable if it failed */
 	ARG_SOCKADDR, /* the kernel's sockaddr; the next argument is its length */
 	ARG_BYTES, /* at most snaplen; the next argument is their number */
 	ARG_OUT_BYTES, /* the same, written by the call: the result is their number, the next

@@ -186,6 +186,21 @@ int sched_process_fork(u64 *ctx)
 	return 0;
 }
 
+/*
+ * The call's arguments will be gone with the memory that they lie in. The enter is sent while they
+ * can be read, lest a task switch later in the call has to send it without.
+ */
+SEC("?tp_btf/sched_prepare_exec")
+int sched_prepare_exec(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct drv_slot *slot = this_slot();
+
+	if (slot->task == (u64)task && slot->call.state == CALL_OPEN)
+		send_enter(ctx, slot, task, rows_of(&slot->call), 0);
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int sched_switch(u64 *ctx)
 {
@@ -219,7 +234,7 @@ static __always_inline bool call_matches(const struct drv_call *call, u64 orig_a
 	if (nr == rec_nr(orig_ax) || (u32)orig_ax == (u32)-1)
 		return true;
 	/* The ABI, and with it the number in orig_ax, may be another. */
-	return call->nr == NR_execve || call->nr == NR_execveat;
+	return is_exec(call);
 }
 
 /* May a call that ends with @orig_ax have been noted, or is it to be recorded? */

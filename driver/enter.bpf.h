@@ -58,7 +58,7 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 	else if (kind == ARG_TEXT)
 		put_text(r, addr, (s32)beside);
 	else if (kind == ARG_PATH)
-		put_user_str(r, addr + row->off, PATH_SZ);
+		put_user_text_or(r, text_addr(addr + row->off), UNREADABLE_IS_NOTHING);
 	else if (kind == ARG_SOCKADDR)
 		put_user_bytes_apart(r, addr, (s32)beside, ARG_SOCKADDR_MAX);
 	else if (kind == ARG_POLLFDS)

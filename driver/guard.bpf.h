@@ -121,6 +121,7 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 	texts = copied_args[call->nr];
 	if (!texts)
 		return;
+	note_memory(task, call);
 	if (texts & KEEPS_SAME)
 		note_same(call);
 	if (texts & KEEPS_NUMBERS || call->flags & CALL_F_SAME)

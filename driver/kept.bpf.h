@@ -61,6 +61,30 @@ static __always_inline bool kept_now(struct drv_call *call, const struct call_ro
 	return true;
 }
 
+static __always_inline bool is_exec(const struct drv_call *call)
+{
+	return call->nr == NR_execve || call->nr == NR_execveat;
+}
+
+/* At the enter of @call by @task: an exec's arguments lie in the memory that it replaces. */
+static __always_inline void note_memory(struct task_struct *task, struct drv_call *call)
+{
+	if (is_exec(call))
+		call->kept[0] = (u64)task->mm;
+}
+
+/* Where text is that an argument of this CPU's call points to; UNREADABLE in another program's
+ * memory. A function of its own to the verifier. */
+__noinline u64 text_addr(u64 addr)
+{
+	struct drv_call *call = &this_slot()->call;
+
+	if (is_exec(call) && call->state != CALL_NO_ENTER &&
+	    call->kept[0] != (u64)bpf_get_current_task_btf()->mm)
+		return UNREADABLE;
+	return addr;
+}
+
 /* At the enter of @call. A function of its own to the verifier, as guard_fill. */
 __noinline int kept_fill(struct drv_call *call)
 {

@@ -117,19 +117,15 @@ int suppress_exec(u64 *ctx)
 	return 0;
 }
 
-#define COMM_SZ 16
-
 /* prctl and execve say the new name themselves, also when they were switched out meanwhile. */
 static __always_inline bool call_says_name(const struct drv_slot *slot)
 {
 	const struct drv_call *call =
 		slot->task ? &slot->call : saved_find(bpf_get_current_task_btf());
-	u32 nr;
 
 	if (!call || call->state == CALL_NONE)
 		return false;
-	nr = call->nr;
-	return nr == NR_prctl || nr == NR_execve || nr == NR_execveat;
+	return call->nr == NR_prctl || is_exec(call);
 }
 
 /* Also by writing to /proc/PID/comm, in another thread than the one that gets the name. */

@@ -75,15 +75,9 @@ static __always_inline void put_data_of(struct rec *r, u64 addr, bool out)
 	put_data(r, v[0], out && r->ret < len ? r->ret : len);
 }
 
-/* Text with its NUL. What cannot be read is empty text in the shared events, nothing in ours. */
 static __always_inline void put_string(struct rec *r, u64 addr, bool own)
 {
-	u64 n = bounded(copy_user_str((void *)r->base, r->off, addr), PATH_SZ);
-
-	if (own)
-		put_done(r, n);
-	else
-		put_str_done(r, n, PATH_SZ);
+	put_user_text_or(r, addr, own ? UNREADABLE_IS_NOTHING : UNREADABLE_IS_NA);
 }
 
 /* An array, of which a call that writes it has filled no more than its result says. */

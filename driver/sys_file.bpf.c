@@ -284,9 +284,12 @@ int fill_quotactl(u64 *ctx)
 		return 0;
 	cmd = convert_quota_cmd(arg(&r, 0));
 	put_s64(&r, r.ret);
-	put_user_str(&r, arg(&r, 1), PATH_SZ);
+	put_user_text(&r, arg(&r, 1));
 	settle(&r);
-	put_user_str(&r, cmd == PPM_Q_QUOTAON ? arg(&r, 3) : 0, PATH_SZ);
+	if (cmd == PPM_Q_QUOTAON)
+		put_user_text(&r, arg(&r, 3));
+	else
+		put_no_text(&r);
 	settle(&r);
 	put_quota(&r, cmd);
 	put_quota_info(&r, cmd);

@@ -232,6 +232,16 @@ static __always_inline void put_exec_env(struct rec *r, struct task_struct *task
 	put_user_bytes_apart(r, at, end - at, ARGS_SZ);
 }
 
+/* The name of the program. The kernel leaves it behind the environment of the new one. */
+static __always_inline void put_exec_name(struct rec *r, struct task_struct *task)
+{
+	if (!exec_failed(r))
+		put_user_text(r, BPF_CORE_READ(task, mm, env_end));
+	else if (!put_guarded(r, is_execveat(r)))
+		put_user_text(r, text_addr(arg(r, is_execveat(r))));
+	settle(r);
+}
+
 #define EXEC_TEXT_SZ (PROC_TEXT_SZ + ARGS_SZ + 2 * PATH_SZ)
 
 _Static_assert(EVT_GOES_ON(EXECVEAT_X, EXECVE_X, 3), "a descriptor, and flags, twice");
@@ -246,8 +256,8 @@ int fill_exec(u64 *ctx)
 
 	if (!begin_like(&r, ctx, EVT_EXECVEAT_X_FIXED_SZ + EXEC_TEXT_SZ))
 		return 0;
-	argv = arg(&r, 1 + is_execveat(&r));
-	envp = arg(&r, 2 + is_execveat(&r));
+	argv = text_addr(arg(&r, 1 + is_execveat(&r)));
+	envp = text_addr(arg(&r, 2 + is_execveat(&r)));
 	put_s64(&r, r.ret);
 	put_exec_command(&r, task, argv);
 	settle(&r);
@@ -258,11 +268,7 @@ int fill_exec(u64 *ctx)
 	if (is_execveat(&r))
 		put_fd(&r, arg(&r, 0));
 	settle_like(&r);
-	if (exec_failed(&r))
-		put_arg_str(&r, is_execveat(&r));
-	else /* the kernel leaves the name behind the environment of the new program */
-		put_user_text(&r, BPF_CORE_READ(task, mm, env_end));
-	settle(&r);
+	put_exec_name(&r, task);
 	if (is_execveat(&r)) {
 		put_u32(&r, convert_execveat_flags(arg(&r, 4)));
 		put_raw32(&r, arg(&r, 4), EXECVEAT_FLAGS_NAMED);
@@ -356,6 +362,14 @@ static __always_inline bool prctl_takes_more(u32 option)
 	return option == PR_SET_SECCOMP || option >= PR_MCE_KILL;
 }
 
+/* As much of the text at @addr as is a name. */
+static __always_inline void put_thread_name(struct rec *r, u64 addr)
+{
+	s64 n = bpf_probe_read_user_str(put_here(r), COMM_SZ, (void *)addr);
+
+	put_str_done(r, n < 0 ? (s64)store_na(put_here(r)) : n, COMM_SZ);
+}
+
 SEC("?tp_btf/sys_exit")
 int fill_prctl(u64 *ctx)
 {
@@ -370,7 +384,7 @@ int fill_prctl(u64 *ctx)
 	put_s64(&r, r.ret);
 	put_u32(&r, option);
 	if (option == PR_SET_NAME || (option == PR_GET_NAME && r.ret >= 0)) {
-		put_user_str(&r, v, 16);
+		put_thread_name(&r, v);
 		put_s64(&r, 0);
 	} else if (prctl_gives_int(option) && r.ret >= 0) {
 		put_no_text(&r);

@@ -10,6 +10,7 @@
 #define CGROUPS_SZ 4096u
 #define CGROUP_DEPTH 8 /* of a deeper one only the last names are told */
 #define CGROUP_SUBSYS 5
+#define COMM_SZ 16
 #define ARGV_MAX 16 /* pointers that are followed when an exec failed */
 
 /* The numbers of @pid: in namespace @level; 0 is the first one of the machine. */
@@ -125,12 +126,12 @@ static __always_inline void put_command(struct rec *r, struct task_struct *task)
 {
 	u64 at = BPF_CORE_READ(task, mm, arg_start);
 	u64 end = BPF_CORE_READ(task, mm, arg_end);
-	u64 n = at < end ? copy_user_str((void *)r->base, r->off, at) : 0;
+	u64 n = at < end ? copy_user_text((void *)r->base, r->off, at, UNREADABLE_IS_NA) : 0;
 
 	n = forget(r->slot, n, PATH_SZ);
 	put_str_done(r, n, PATH_SZ);
 	settle(r);
-	at += n ?: 1; /* before 6.4 empty text has 0 bytes, its NUL not counted */
+	at += n;
 	put_user_bytes_apart(r, at, end - at, ARGS_SZ);
 	settle(r);
 }
@@ -158,18 +159,21 @@ static long strings_step(u32 i, void *ctx)
 {
 	const struct strings_walk *w = ctx;
 	struct strings_text *s = w->s;
-	u64 addr, len = ONCE(s->len) & (2 * ARGS_SZ - 1), n;
+	u64 addr, len = ONCE(s->len) & (2 * ARGS_SZ - 1);
+	s64 n;
 
-	addr = user_ulong(w->argv + ulong_size() * i, 0);
+	addr = user_ulong(w->argv + ulong_size() * i, UNREADABLE);
 	if (!addr || len >= ARGS_SZ)
 		return 1;
-	n = written(bpf_probe_read_user_str(&s->text[len], ARGS_SZ, (void *)addr), ARGS_SZ);
-	if (!n) { /* empty, before 6.4, or unreadable: so it becomes */
+	n = bpf_probe_read_user_str(&s->text[len], ARGS_SZ, (void *)addr);
+	if (n < 0) {
+		n = store_na(&s->text[len]);
+	} else if (!n) { /* empty, before 6.4 */
 		s->text[len] = 0;
 		n = 1;
 	}
-	ONCE(s->len) = len + n;
-	return 0;
+	ONCE(s->len) = len + written(n, ARGS_SZ);
+	return addr == UNREADABLE; /* which others follow, nobody knows */
 }
 
 /* Copies the strings that @argv points to, from number @first on. Checked once, as path_text. */

@@ -540,10 +540,14 @@ static __always_inline void put_str_done(struct rec *r, s64 n, u32 max)
 	put_done(r, len);
 }
 
-/* Text of the caller's memory, cut to @max with its NUL; a lone NUL if unreadable. */
-static __always_inline void put_user_str(struct rec *r, u64 addr, u32 max)
+/* "<NA>", as other tools write it, where text could not be read: empty text would be another
+ * answer. Its length. */
+static __always_inline u64 store_na(u8 *to)
 {
-	put_str_done(r, bpf_probe_read_user_str(put_here(r), max, (void *)addr), max);
+	static const char na[] = "<NA>";
+
+	__builtin_memcpy(to, na, sizeof(na));
+	return sizeof(na);
 }
 
 static __always_inline void put_kernel_str(struct rec *r, const void *addr, u32 max)

@@ -53,6 +53,7 @@ RULES = [
     ("Threads of a process", r"proc\.nchilds", lambda e, t, o, native: t == "0"),
     ("Memory of threads", r"proc\.vm(size|rss|swap)", lambda e, t, o, native: True),
     ("Start of processes", r"proc\.duration", lambda e, t, o, native: t == "<NA>" and native),
+    ("What is not known", r"proc\.exepath", lambda e, t, o, native: native and t == "<NA>"),
     ("What is not known", r"thread\.(tot)?exectime|proc\.tty|fd\.dev(\.m\w+)?",
      lambda e, t, o, native: native and o == "<NA>"),
     ("Time on CPUs", r"thread\.(tot)?exectime", lambda e, t, o, native: native),

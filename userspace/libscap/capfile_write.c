@@ -220,18 +220,54 @@ static int project(struct scap_writer *w, const struct scap_evt *evt, const stru
 	return 0;
 }
 
+/* sysdig looks for the directory that a relative path begins at in a thread that it has not at
+ * hand there (parse_dirfd), and crashes. */
+static bool crashes_sysdig(const struct ppm_evt_hdr *hdr, struct scap_params *params)
+{
+	const struct scap_param *path = &params->v[1];
+
+	return hdr->type == EVT_EXECVEAT_E && !scap_evt_params(hdr, params) && params->n > 2 &&
+	       path->len && path->p[0] != '/' && strncmp((const char *)path->p, "<NA>", path->len);
+}
+
+/* An execveat's enter whose path is not known: what it is, is in the option. */
+static const struct ppm_evt_hdr *without_path(struct scap_writer *w, const struct ppm_evt_hdr *hdr,
+					      const struct scap_params *params)
+{
+	static const char na[] = "<NA>";
+	struct ppm_evt_hdr *out = (struct ppm_evt_hdr *)w->scratch.p;
+	uint8_t *lens = (uint8_t *)(out + 1), *p = lens + 2 * params->n;
+
+	*out = *hdr;
+	for (unsigned int i = 0; i < params->n; i++) {
+		const uint16_t len = i == 1 ? sizeof(na) : params->v[i].len;
+
+		memcpy(lens + 2 * i, &len, 2);
+		p = mempcpy(p, i == 1 ? (const void *)na : params->v[i].p, len);
+	}
+	out->len = p - w->scratch.p;
+	return out;
+}
+
 /* The event as other tools know it, which may be @evt's own. */
 static int compat_event(struct scap_writer *w, const struct scap_evt *evt,
 			const struct ppm_evt_hdr **out)
 {
 	const struct ppm_evt_hdr *hdr = evt->hdr;
 	struct out_rule *rule = &w->rules[evt_index(hdr->type)];
+	struct scap_params params;
 
 	if (!rule->known) {
 		int err = make_rule(rule, hdr->type);
 
 		if (err)
 			return err;
+	}
+	if (crashes_sysdig(hdr, &params)) {
+		if (cap_buf_need(&w->scratch, hdr->len + sizeof("<NA>")))
+			return -ENOMEM;
+		*out = without_path(w, hdr, &params);
+		return 0;
 	}
 	*out = hdr;
 	if (rule->type == hdr->type && hdr->nparams <= rule->n_public && !has_gap(rule, hdr) &&

@@ -182,8 +182,19 @@ static void test_raw_path(void **state)
 
 	begin_raw(&r, REC_F_BLOCKED, 257, args, NULL, 0); /* the path could not be read */
 	enter(&res, *state, &r);
-	assert_int_equal(res.p.v[1].len, 1);
-	assert_int_equal(res.p.v[1].p[0], 0);
+	assert_string_equal((const char *)res.p.v[1].p, "(NULL)");
+}
+
+static void test_raw_path_of_exec(void **state)
+{
+	const uint64_t args[6] = {0x1000};
+	struct result res;
+	struct rec r;
+
+	begin_raw(&r, 0, 59, args, NULL, 0);
+	enter(&res, *state, &r);
+	assert_int_equal(res.evt.type, EVT_EXECVE_E);
+	assert_string_equal((const char *)res.p.v[0].p, "<NA>");
 }
 
 static void test_raw_number_behind_a_pointer(void **state)
@@ -360,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_no_call),
 		cmocka_unit_test(test_raw_numbers),
 		cmocka_unit_test(test_raw_path),
+		cmocka_unit_test(test_raw_path_of_exec),
 		cmocka_unit_test(test_raw_number_behind_a_pointer),
 		cmocka_unit_test(test_raw_fd_is_oldfd),
 		cmocka_unit_test(test_raw_sockaddr),

@@ -61,7 +61,7 @@ static uint16_t ppm_sc_of(const struct rec_hdr *rec)
 struct writer {
 	uint8_t *lens, *p, *end;
 	int full;
-	int own; /* one of saker's own events: what could not be read is left out */
+	unsigned int type; /* of the event */
 };
 
 static void put(struct writer *w, const void *bytes, size_t len)
@@ -154,15 +154,31 @@ static void put_pollfds(struct writer *w, const struct scap_param *from)
 	put(w, out, (size_t)(p - out));
 }
 
+/* Text that is not known, as sysdig takes it for that: empty text it would believe, also where the
+ * exit says more. */
+static const char *unknown_text(unsigned int type)
+{
+	switch (type) {
+	case EVT_OPEN_E:
+	case EVT_CREAT_E:
+	case EVT_OPENAT_E:
+	case EVT_OPENAT2_E:
+		return "(NULL)";
+	}
+	return "<NA>";
+}
+
 static void put_nothing(struct writer *w, unsigned int param_type)
 {
 	static const uint8_t zeros[16];
+	const char *text;
 
 	switch (param_type) {
 	case PT_CHARBUF:
 	case PT_FSPATH:
 	case PT_FSRELPATH:
-		put(w, zeros, 1);
+		text = unknown_text(w->type);
+		put(w, text, strlen(text) + 1);
 		return;
 	case PT_FDLIST:
 		put(w, zeros, sizeof(uint16_t));
@@ -174,7 +190,8 @@ static void put_nothing(struct writer *w, unsigned int param_type)
 static void put_bytes(struct writer *w, unsigned int param_type, unsigned int kind,
 		      const struct scap_param *from)
 {
-	if (!from->len && !w->own)
+	/* One of saker's own events leaves out what could not be read. */
+	if (!from->len && !evt_is_own_call(w->type))
 		put_nothing(w, param_type);
 	else if (param_type == PT_SOCKADDR)
 		put_sockaddr(w, from);
@@ -288,7 +305,7 @@ int scap_raw_enter(void *buf, size_t buf_sz, const struct rec_hdr *rec)
 	struct writer w = {
 		.lens = (uint8_t *)(hdr + 1),
 		.end = (uint8_t *)buf + buf_sz,
-		.own = evt_is_own_call(type),
+		.type = type,
 	};
 	const uint16_t generic[2] = {type == EVT_SYSCALL_E ? ppm_sc_of(rec) : 0, rec->nr};
 	struct raw raw;

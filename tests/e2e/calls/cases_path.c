@@ -278,7 +278,7 @@ static void do_getcwd(void)
 	const long res = CALL(getcwd, P(cwd), sizeof(cwd));
 
 	say("getcwd res=%ld path=%s", res, cwd);
-	say("getcwd res=%ld path=", CALL(getcwd, P(cwd), 1L));
+	say("getcwd res=%ld path=<NA>", CALL(getcwd, P(cwd), 1L));
 }
 
 static void do_chroot(void)

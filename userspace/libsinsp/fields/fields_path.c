@@ -119,6 +119,8 @@ static int get_path(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 		return name_of_fd(a, v, &evt->params.v[at]);
 	text = (const char *)evt->params.v[at].p;
 	n = strnlen(text, evt->params.v[at].len);
+	if (n == strlen("<NA>") && !memcmp(text, "<NA>", n))
+		return 0;
 	if (f->row->what >= RAW)
 		return field_mem(v, text, n);
 	if (evt->info->params[at].type != PT_CHARBUF)

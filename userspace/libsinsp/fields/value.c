@@ -710,6 +710,15 @@ static int is_na(const struct value *v)
 	return v->len >= 4 && !memcmp(v->p, "<NA>", 4);
 }
 
+/* What an enter of saker's says where it could not read a path (raw_enter.c). */
+static int is_unknown(const struct value_writer *w, const struct value *v)
+{
+	static const char null[] = "(NULL)";
+
+	return v->len == sizeof(null) && !memcmp(v->p, null, sizeof(null)) && w->evt->insp &&
+	       sinsp_path_rules_of(w->evt->insp) == SINSP_PATH_STRICT;
+}
+
 static char *put_path(struct value_writer *w, char *p, const struct value *v)
 {
 	const size_t n = text_len(v, 0);
@@ -720,7 +729,7 @@ static char *put_path(struct value_writer *w, char *p, const struct value *v)
 	p = text_room(w->out, p, n + sizeof(full) + VALUE_ROOM);
 	if (!p)
 		return NULL;
-	if (was_unreadable(w->evt, n))
+	if (was_unreadable(w->evt, n) || is_unknown(w, v))
 		return put_lit(p, "<NA>");
 	p = put_name(w, p, (const char *)v->p, n);
 	if (!w->evt->thread || v->p[0] == '/' || is_na(v))

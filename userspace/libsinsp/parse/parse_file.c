@@ -102,6 +102,8 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	get = enter_has_path(p) || p->e->raw.type == EVT_OPENAT_102_X ? sinsp_arg : sinsp_own;
 	name = get(p, SINSP_P_name);
 	dirfd = sinsp_s64(get(p, SINSP_P_dirfd), AT_FDCWD_2022);
+	if (p->s->native && name && !strncmp((const char *)name->p, "<NA>", name->len))
+		name = NULL;
 	opened = sinsp_own(p, SINSP_P_path);
 	if (opened) {
 		n = sinsp_parse_path(p, path, dir, 0, (const char *)opened->p, opened->len);
