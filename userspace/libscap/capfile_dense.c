@@ -93,12 +93,15 @@ static const struct dense_param *dense_params(unsigned int type)
 
 /*
  * Texts that were written, by number. They are remembered when the event that has them is complete;
- * what finds no room makes the file forget all others, for its reader as for its writer.
+ * what finds no room makes the file forget all others, for its reader as for its writer. No number
+ * is used twice, and each text comes with its own: so a reader of a file that somebody took events
+ * out of has texts that it does not know, and none that are wrong.
  */
 struct cap_texts {
+	uint64_t first; /* the number of the first one */
 	uint32_t n;
 	uint32_t end[TEXTS_MAX]; /* of each; it begins where the one before ends */
-	uint16_t slots[N_SLOTS]; /* the writer's: number + 1 by hash; 0: free */
+	uint16_t slots[N_SLOTS]; /* the writer's: number + 1, from the first on, by hash; 0: free */
 	uint8_t bytes[TEXTS_BYTES];
 };
 
@@ -112,10 +115,17 @@ void cap_texts_free(struct cap_texts *t)
 	free(t);
 }
 
-void cap_texts_forget(struct cap_texts *t)
+/* The next one has the number @next. */
+static void forget_to(struct cap_texts *t, uint64_t next)
 {
+	t->first = next;
 	t->n = 0;
 	memset(t->slots, 0, sizeof(t->slots));
+}
+
+void cap_texts_forget(struct cap_texts *t)
+{
+	forget_to(t, 0);
 }
 
 static uint32_t text_begin(const struct cap_texts *t, uint32_t i)
@@ -126,7 +136,7 @@ static uint32_t text_begin(const struct cap_texts *t, uint32_t i)
 static void texts_add(struct cap_texts *t, const uint8_t *p, uint32_t len)
 {
 	if (t->n == TEXTS_MAX || text_begin(t, t->n) + len > TEXTS_BYTES)
-		cap_texts_forget(t);
+		forget_to(t, t->first + t->n);
 	memcpy(t->bytes + text_begin(t, t->n), p, len);
 	t->end[t->n] = text_begin(t, t->n) + len;
 	t->n++;
@@ -152,13 +162,28 @@ static uint16_t *text_slot(struct cap_texts *t, const uint8_t *p, uint32_t len)
 /* Texts of one event that are to be remembered. */
 struct new_texts {
 	struct scap_param v[EVT_MAX_PARAMS];
+	uint64_t number[EVT_MAX_PARAMS];
 	unsigned int n;
 };
 
-static void note_text(struct new_texts *texts, const uint8_t *p, uint32_t len)
+static bool is_remembered(uint64_t len)
 {
-	if (len && len <= TEXT_MAX)
-		texts->v[texts->n++] = (struct scap_param){p, len};
+	return len && len <= TEXT_MAX;
+}
+
+static void note_text(struct new_texts *texts, uint64_t number, const uint8_t *p, uint32_t len)
+{
+	texts->number[texts->n] = number;
+	texts->v[texts->n++] = (struct scap_param){p, len};
+}
+
+/* Makes @number the next one: those in between, which are missing, are empty. */
+static void skip_to(struct cap_texts *t, uint64_t number)
+{
+	if (number - t->first - t->n > TEXTS_MAX - t->n)
+		forget_to(t, number);
+	for (; t->first + t->n < number; t->n++)
+		t->end[t->n] = text_begin(t, t->n);
 }
 
 static void remember(struct cap_texts *t, const struct new_texts *texts, bool to_find)
@@ -166,6 +191,7 @@ static void remember(struct cap_texts *t, const struct new_texts *texts, bool to
 	for (unsigned int i = 0; i < texts->n; i++) {
 		const struct scap_param *p = &texts->v[i];
 
+		skip_to(t, texts->number[i]);
 		texts_add(t, p->p, p->len);
 		if (to_find)
 			*text_slot(t, p->p, p->len) = t->n;
@@ -240,11 +266,10 @@ static bool put_addresses(struct dense_out *out, const struct scap_param *param)
 	return true;
 }
 
-static bool put_bytes(struct dense_out *out, uint64_t head, const uint8_t *p, uint32_t len)
+static bool put_bytes(struct dense_out *out, const uint8_t *p, uint32_t len)
 {
-	if (!has_room(out, LEB_MAX + (size_t)len))
+	if (!has_room(out, len))
 		return false;
-	put_leb(out, head);
 	out->p = mempcpy(out->p, p, len);
 	return true;
 }
@@ -252,11 +277,20 @@ static bool put_bytes(struct dense_out *out, uint64_t head, const uint8_t *p, ui
 static bool put_text(struct dense_out *out, const struct scap_param *p)
 {
 	const uint16_t *slot = text_slot(out->texts, p->p, p->len);
+	const uint64_t next = out->texts->first + out->texts->n + out->new.n;
 
-	if (*slot)
-		return put_bytes(out, (*slot - 1ull) << 1 | 1, NULL, 0);
-	note_text(&out->new, p->p, p->len);
-	return put_bytes(out, (uint64_t)p->len << 1, p->p, p->len);
+	if (!has_room(out, 2 * LEB_MAX))
+		return false;
+	if (*slot) {
+		put_leb(out, (out->texts->first + *slot - 1) << 1 | 1);
+		return true;
+	}
+	put_leb(out, (uint64_t)p->len << 1);
+	if (is_remembered(p->len)) {
+		put_leb(out, next);
+		note_text(&out->new, next, p->p, p->len);
+	}
+	return put_bytes(out, p->p, p->len);
 }
 
 static bool put_number(struct dense_out *out, const struct dense_param *d,
@@ -284,7 +318,10 @@ static bool put_param(struct dense_out *out, const struct dense_param *d,
 	case DENSE_TEXT:
 		return put_text(out, p);
 	case DENSE_BYTES:
-		return put_bytes(out, p->len, p->p, p->len);
+		if (!has_room(out, LEB_MAX))
+			return false;
+		put_leb(out, p->len);
+		return put_bytes(out, p->p, p->len);
 	default:
 		return put_number(out, d, p, &params->v[d->near]);
 	}
@@ -402,24 +439,34 @@ static bool get_bytes(struct dense_in *in, uint64_t len)
 	return true;
 }
 
+/* Of a text that is missing the event has no value. */
+static void get_known(struct dense_in *in, uint64_t number)
+{
+	const struct cap_texts *t = in->texts;
+	const uint64_t i = number - t->first;
+
+	if (i < t->n)
+		in->out =
+			mempcpy(in->out, t->bytes + text_begin(t, i), t->end[i] - text_begin(t, i));
+}
+
 static bool get_text(struct dense_in *in)
 {
 	const uint8_t *begin = in->out;
-	const struct cap_texts *t = in->texts;
-	uint64_t v;
+	uint64_t v, len, number;
 
 	if (!get_leb(in, &v))
 		return false;
-	if (!(v & 1)) {
-		if (!get_bytes(in, v >> 1))
-			return false;
-		note_text(&in->new, begin, v >> 1);
+	if (v & 1) {
+		get_known(in, v >> 1);
 		return true;
 	}
-	v >>= 1;
-	if (v >= t->n)
+	len = v >> 1;
+	if (!is_remembered(len))
+		return get_bytes(in, len);
+	if (!get_leb(in, &number) || !get_bytes(in, len))
 		return false;
-	in->out = mempcpy(in->out, t->bytes + text_begin(t, v), t->end[v] - text_begin(t, v));
+	note_text(&in->new, number, begin, len);
 	return true;
 }
 

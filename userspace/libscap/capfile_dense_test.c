@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of stacks in a file: short there, and read back to the byte, whatever they hold. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -292,8 +293,68 @@ static void test_damaged_events(void **state)
 	assert_refused(EVT_SAMPLE_E, "\x30\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10);
 	assert_refused(EVT_SAMPLE_E, "\x30\1\1", 3); /* a highest byte that is not there */
 	assert_refused(EVT_SAMPLE_E, "\x18\5abc", 5); /* a name longer than the event */
-	assert_refused(EVT_MAP_E, "\x80\6\1", 3); /* a text that the file does not have */
 	assert_refused(EVT_MAP_E, "\x80\6\x14", 3); /* a text longer than the event */
+}
+
+/* The path of event @i of events as @reader, which may have missed some before, has it. */
+static void assert_path(struct cap_texts *writer, struct cap_texts *reader, size_t i,
+			const char *path)
+{
+	struct cap_buf dense = {0};
+	const int path_at = scap_event_param(EVT_MAP_E, "path");
+	const struct ppm_evt_hdr *evt;
+	struct scap_params params;
+
+	assert_int_equal(cap_dense_put(&dense, &evt, writer, events.v[i].hdr), 0);
+	assert_int_equal(evt->type, EVT_DENSE_E);
+	if (reader) {
+		assert_int_equal(cap_dense_get(&buf, &evt, reader, evt), 0);
+		assert_int_equal(scap_evt_params(evt, &params), 0);
+		assert_int_equal(params.v[path_at].len, path ? strlen(path) + 1 : 0);
+		if (path)
+			assert_string_equal((const char *)params.v[path_at].p, path);
+	}
+	free(dense.p);
+}
+
+/* Somebody took events out of a file: what they told is missing, and nothing else is told in its
+ * place. */
+static void test_missing_events(void **state)
+{
+	struct cap_texts *writer = cap_texts_new();
+	char path[16] = "";
+
+	(void)state;
+	assert_non_null(writer);
+	for (int i = 0; i < 2; i++) {
+		put_map("/first", 7, NULL);
+		put_map("/second", 8, NULL);
+		put_map("/third", 7, NULL);
+	}
+	assert_path(writer, texts, 0, "/first");
+	assert_path(writer, NULL, 1, NULL);
+	assert_path(writer, texts, 2, "/third");
+	assert_path(writer, texts, 3, "/first");
+	assert_path(writer, texts, 4, NULL);
+	assert_path(writer, texts, 5, "/third");
+	list_fini(&events);
+	/* So many that the writer forgets what was before, most of them unseen. */
+	for (int i = 0; i < 10000; i++) {
+		const int n = snprintf(path, sizeof(path), "/%d", i);
+
+		put_map(path, n + 1, NULL);
+		assert_path(writer, i % 3000 < 10 ? texts : NULL, 0, path);
+		list_fini(&events);
+	}
+	put_map("/first", 7, NULL);
+	put_map("/9001", 6, NULL);
+	put_map("/9500", 6, NULL);
+	assert_path(writer, texts, 0, "/first");
+	assert_path(writer, texts, 0, "/first");
+	assert_path(writer, texts, 1, "/9001");
+	assert_path(writer, texts, 2, NULL);
+	list_fini(&events);
+	cap_texts_free(writer);
 }
 
 /* Parameters and events of later versions: what is known of them is there. */
@@ -372,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_symbols),
 		cmocka_unit_test(test_sections_are_apart),
 		cmocka_unit_test_setup_teardown(test_damaged_events, new_texts, free_texts),
+		cmocka_unit_test_setup_teardown(test_missing_events, new_texts, free_texts),
 		cmocka_unit_test_setup_teardown(test_newer_events, new_texts, free_texts),
 		cmocka_unit_test(test_samples_as_they_were),
 		cmocka_unit_test_setup_teardown(test_random_damage, new_texts, free_texts),
