@@ -77,6 +77,22 @@ static __always_inline void copy_stack(struct cold_stack *c, u64 sp, u64 top)
 	c->sz = off;
 }
 
+/* Puts back what return probes took the place of: who walks the copy cannot ask the kernel. A
+ * probe's code begins with a page. */
+static __always_inline void mend_probed(struct cold_stack *c, struct task_struct *task)
+{
+	struct return_instance *r = return_probes(task);
+
+	for (u32 i = 0; i < PROBES_MAX && r; i++) {
+		const u64 at = BPF_CORE_READ(r, stack) - c->at;
+		u64 off = bounded(at, COLD_STACK_MAX - 8), *to = (void *)(c->stack + off);
+
+		if (at == off && at + 8 <= c->sz && !(*to & (COLD_PAGE - 1)))
+			*to = BPF_CORE_READ(r, orig_ret_vaddr);
+		r = BPF_CORE_READ(r, next);
+	}
+}
+
 static __always_inline u64 send_stack(struct task_struct *task, u32 max, u32 level)
 {
 	struct drv_sampler *sampler = this_sampler();
@@ -90,6 +106,7 @@ static __always_inline u64 send_stack(struct task_struct *task, u32 max, u32 lev
 	copy_stack(c, regs->sp, stack_top(task, regs->sp));
 	if (!c->sz)
 		return 0;
+	mend_probed(c, task);
 	c->boot_ns = bpf_ktime_get_boot_ns();
 	c->id = new_stack_id(sampler);
 	c->ip = regs->ip;

@@ -287,6 +287,24 @@ struct sched_entity {
 	u64 sum_exec_runtime;
 };
 
+/* Probes of the thread: with CONFIG_UPROBES. */
+struct return_instance {
+	unsigned long stack; /* where the return address lies that the probe's took the place of */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances; /* the innermost first */
+	unsigned long vaddr; /* of the instruction that runs at xol_vaddr */
+	void *active_uprobe;
+	unsigned long xol_vaddr;
+};
+
+struct thread_struct {
+	unsigned long fsbase; /* set by calls, too: what instructions set, at the next switch */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	void *stack;
@@ -313,6 +331,8 @@ struct task_struct {
 	u64 start_boottime;
 	unsigned long min_flt;
 	unsigned long maj_flt;
+	struct uprobe_task *utask;
+	struct thread_struct thread;
 };
 
 /* __state and exit_state of a task that does not come back. */

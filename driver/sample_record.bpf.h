@@ -76,6 +76,7 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 	w->max = max;
 	dwarf_regs(w->regs, regs);
 	w->known = 0xffff;
+	w->tls = task->thread.fsbase;
 	if (regs->cs == USER32_CS) {
 		w->end = STACK_END_COMPAT;
 		return;

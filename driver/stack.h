@@ -72,7 +72,9 @@ enum stack_walker {
 	X(BAD_SP, "bad_sp") /* a stack pointer that can be none */                                 \
 	X(LOOP, "loop") /* from stack to stack, without an end */                                  \
 	X(NEW, "new") /* nothing is known yet of the process's mappings */                         \
-	X(SIGNAL, "signal") /* a signal's frame that the kernel was just giving or taking back */
+	X(SIGNAL, "signal") /* a signal's frame that the kernel was just giving or taking back */  \
+	X(PROBE, "probe") /* code of a probe, of which the kernel does not tell where it returns   \
+			   */
 
 enum stack_end {
 #define X(sym, name) STACK_END_##sym,

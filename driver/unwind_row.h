@@ -37,6 +37,8 @@ enum unwind_kind {
 	UNWIND_RA_REG, /* the return address is in a register: UNWIND_RA_REG_CFA. The CFA is rsp's
 			*/
 	UNWIND_ODD, /* a rule that no row can express */
+	UNWIND_GO_SWITCH, /* Go's way to the system stack: UNWIND_GO_CFA, UNWIND_GO_TLS */
+	UNWIND_PROBE, /* in no row, but what the driver knows of [uprobes] */
 	UNWIND_KIND_MAX,
 };
 
@@ -57,6 +59,16 @@ enum unwind_kind {
 #define UNWIND_RA_REG_CFA(reg, words) ((__u16)((words) << 4 | (reg)))
 #define UNWIND_RA_REG_REG(cfa) ((cfa)&15)
 #define UNWIND_RA_REG_WORDS(cfa) ((cfa) >> 4)
+
+/*
+ * UNWIND_GO_SWITCH: a thread's memory has, this many words below its pointer (saved), the address
+ * of its g, that at g_m the one of its m, that at curg the one of the g that left, and that at
+ * g_sp what its rsp was: all in units of 8 bytes. There lies the return address.
+ */
+#define UNWIND_GO_CFA(g_m, g_sp, curg) ((__u16)((g_m) | (g_sp) << 4 | (curg) << 8))
+#define UNWIND_GO_G_M(cfa) ((cfa)&15)
+#define UNWIND_GO_G_SP(cfa) ((cfa) >> 4 & 15)
+#define UNWIND_GO_CURG(cfa) ((cfa) >> 8)
 
 /*
  * Where rbp and rbx are, four bits each: n words below the CFA. 0: the register was not touched;

@@ -53,6 +53,7 @@ struct unwind_map {
 #define UNWIND_MAP_WORDS 5
 #define UNWIND_MAPS_MAX 16384u /* of a process */
 #define UNWIND_MAP_F_NO_TABLE 1 /* there will be rows, or would be with more memory */
+#define UNWIND_MAP_F_PROBE 2 /* [uprobes], where the kernel has the code of probes */
 
 /* By process, in a hash map. */
 struct unwind_process {

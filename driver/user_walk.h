@@ -118,6 +118,8 @@ static inline u64 rule_search(const struct user_walk *w, u64 addr)
 	place = words[(at + 2) & mask]; /* bias, rows */
 	more = words[(at + 3) & mask]; /* n_rows, walker, flags */
 	pages = words[(at + 4) & mask];
+	if (more >> 48 & UNWIND_MAP_F_PROBE)
+		return (u64)UNWIND_PROBE << 48 | RULE_MAPPED;
 	if (more >> 48 & UNWIND_MAP_F_NO_TABLE)
 		return RULE_NONE | RULE_MAPPED | RULE_NO_TABLE;
 	return rule_of_rows(w, (u32)(place >> 32), (u32)more, (u32)addr - (u32)place,
@@ -345,6 +347,55 @@ static inline int row_step(struct user_walk *w)
 	return 0;
 }
 
+/*
+ * Up from Go's system stack to that of the goroutine, which the thread's memory leads to. Of a
+ * thread that calls back and forth that is the last one only; for others rbp leads on, which leaves
+ * out the caller.
+ */
+static inline int go_step(struct user_walk *w)
+{
+	const u64 rule = w->rule;
+	u64 at = w->tls - UNWIND_SAVED_RBP(RULE_SAVED(rule)) * 8;
+	u64 v = 0;
+
+	w->rule = (u64)UNWIND_RBP << 48 | (u64)UNWIND_SAVED(2, UNWIND_LOST) << 56 | 2ull << 32;
+	if (!w->tls || w->go_switches++)
+		return row_step(w);
+	for (u32 i = 0; i < 4; i++) {
+		if (walk_word(w, at, &v))
+			return 1;
+		at = v + 8 * (i == 0   ? UNWIND_GO_G_M(RULE_CFA(rule))
+			      : i == 1 ? UNWIND_GO_CURG(RULE_CFA(rule))
+				       : UNWIND_GO_G_SP(RULE_CFA(rule)));
+	}
+	if (walk_word(w, v, &w->ip))
+		return 1;
+	w->known &= KNOWN(UNWIND_RBP) | KNOWN(UNWIND_RSP);
+	w->regs[UNWIND_RSP] = w->sp = v + 8;
+	w->exact = 0;
+	return 0;
+}
+
+/*
+ * On from a probe's code to what would be there without it: in the place of the frame, but of the
+ * innermost one, whose code this is, unless it is an instruction of the program's own.
+ */
+static inline int probe_step(struct user_walk *w, u32 *how)
+{
+	const u32 was_exact = w->exact;
+	const u32 n = w->n;
+
+	if (walk_probe(w))
+		return walk_ends(w, STACK_END_PROBE);
+	*how = STACK_HOW_ROW;
+	if (n && (!was_exact || w->exact)) {
+		*how = STACK_HOW(w->frames[(n - 1) & (STACK_USER_MAX - 1)]);
+		w->n = n - 1;
+	}
+	w->regs[UNWIND_RSP] = w->sp;
+	return 0;
+}
+
 /* Can @fp be the frame pointer of the frame whose stack pointer is @sp? */
 static inline int user_fp(u64 fp, u64 sp)
 {
@@ -419,6 +470,11 @@ static inline int walk_up(struct user_walk *w, u32 *how)
 		return fp_step(w);
 	case UNWIND_ODD:
 		return walk_ends(w, STACK_END_BAD_RULE);
+	case UNWIND_PROBE:
+		return probe_step(w, how);
+	case UNWIND_GO_SWITCH:
+		*how = STACK_HOW_ROW;
+		return go_step(w);
 	}
 	*how = STACK_HOW_ROW;
 	return row_step(w);
@@ -545,7 +601,7 @@ static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 	w->n = 0;
 	w->fault = 0;
 	w->end = STACK_END_DEPTH;
-	w->switches = 0;
+	w->switches = w->go_switches = 0;
 	w->scripts = 0;
 	w->window_sz = 0;
 	w->n_cached = w->n_searched = 0;

@@ -4,6 +4,9 @@
 #define DRIVER_WALK_MEMORY_BPF_H
 
 #include "maps.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+
 #include "walk_state.h"
 
 struct unwind_chunk_template {
@@ -59,6 +62,72 @@ static __noinline int walk_script(struct user_walk *w, u32 walker)
 	default:
 		return w ? 0 : 1;
 	}
+}
+
+#define PROBES_MAX 64 /* return probes of a thread, one in the other, that are looked through */
+#define PROBE_SLOT 128 /* [uprobes] begins with what return probes return to */
+
+/* The instruction that was probed, which runs elsewhere. */
+static __always_inline int probed_insn(struct user_walk *w, struct task_struct *task)
+{
+	struct uprobe_task *utask = NULL;
+	u64 off;
+
+	if (!bpf_core_field_exists(utask->xol_vaddr))
+		return -1;
+	utask = BPF_CORE_READ(task, utask);
+	if (!utask || !BPF_CORE_READ(utask, active_uprobe))
+		return -1;
+	off = w->ip - BPF_CORE_READ(utask, xol_vaddr);
+	if (off >= PROBE_SLOT)
+		return -1;
+	w->ip = BPF_CORE_READ(utask, vaddr) + off;
+	return 0;
+}
+
+/* The innermost return probe that a function of @task is below; NULL: none, or nobody knows. */
+static __always_inline struct return_instance *return_probes(struct task_struct *task)
+{
+	struct uprobe_task *utask = NULL;
+
+	if (!bpf_core_field_exists(utask->return_instances))
+		return NULL;
+	utask = BPF_CORE_READ(task, utask);
+	return utask ? BPF_CORE_READ(utask, return_instances) : NULL;
+}
+
+/*
+ * Where a function was to return to that returns to a probe, by where its return address lies. The
+ * probe itself has pushed some by the time that it calls the kernel.
+ */
+static __always_inline int probed_return(struct user_walk *w, struct task_struct *task)
+{
+	struct return_instance *r = return_probes(task);
+
+	for (u32 i = 0; i < PROBES_MAX && r; i++) {
+		const u64 sp = BPF_CORE_READ(r, stack) + 8;
+
+		if (w->exact ? sp >= w->sp : sp == w->sp) {
+			w->ip = BPF_CORE_READ(r, orig_ret_vaddr);
+			w->sp = sp;
+			w->exact = 0;
+			return 0;
+		}
+		r = BPF_CORE_READ(r, next);
+	}
+	return -1;
+}
+
+/* To the verifier a function apart. */
+static __noinline int walk_probe(struct user_walk *w)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!w)
+		return -1;
+	if (w->exact && (w->ip & 4095) >= PROBE_SLOT)
+		return probed_insn(w, task);
+	return probed_return(w, task);
 }
 
 /* NULL: this CPU came up after the start. */

@@ -29,6 +29,7 @@ struct user_walk {
 	/* In: registers as DWARF numbers them, and which of them are known. sp and bp are above. */
 	u64 regs[WALK_REGS];
 	u32 known;
+	u64 tls; /* In: what points to the thread's own memory; 0: not known */
 	/* In: the process's mappings. None: by frame pointers alone. */
 	u32 maps, n_maps; /* place */
 	u32 gen;
@@ -36,6 +37,7 @@ struct user_walk {
 	u64 rule; /* for ip */
 	u32 exact; /* ip is no return address */
 	u32 switches;
+	u32 go_switches; /* those of Go's that were followed */
 	u32 n_cached, n_searched; /* addresses that the cache had, and had not */
 	u64 window_at;
 	u32 window_sz; /* 0: empty */
@@ -58,6 +60,18 @@ static inline int walk_script(struct user_walk *w, u32 walker)
 	(void)w;
 	(void)walker;
 	return 0;
+}
+#endif
+
+/* The walk is in a probe's code: finds where that goes on, and puts it into w->ip, w->sp and
+ * w->exact. Not 0: nobody knows. */
+#if defined(__bpf__) || defined(WALK_PROBES)
+static int walk_probe(struct user_walk *w);
+#else /* the kernel knows only while the thread is there */
+static inline int walk_probe(struct user_walk *w)
+{
+	(void)w;
+	return -1;
 }
 #endif
 

@@ -15,6 +15,9 @@ import saker_e2e as e2e
 
 SESSION = {"SAKER_SAMPLER_SESSION": f"e2e-unwind-{os.getpid()}"}
 FORMAT = "*%sample.comm %stack.user %stack.end %stack.complete %evt.num"
+# A closure that is run there is named by the function that it stands in.
+GO_SYSTEM_STACK = re.compile(r"(?P<caller>[^;]+);runtime\.systemstack(?:\.abi0)?;"
+                             r"(?P<closure>runtime\.[^;]+?)\.func[\d.]+(?=;|$)")
 
 
 def saker(*args):
@@ -55,6 +58,53 @@ class Unwind(unittest.TestCase):
         self.assertIsNotNone(m, p.stderr)
         self.assertGreater(int(m[1]), 1000, p.stderr)
         self.assertLess(float(m[2]), 50, p.stderr)
+
+    def test_probes(self):
+        """Stacks are what they would be without the probes: below functions whose returns are
+        probed, and at an instruction that is."""
+        prog = e2e.compile_program("unwind_probe", self.dir, "-O2", "-fomit-frame-pointer",
+                                   "-fno-optimize-sibling-calls")
+        path = os.path.join(self.dir, "probe.scap")
+        p = saker("-w", path, "--sample", "500", "--", prog, "1000")
+        if p.returncode == 77:
+            self.skipTest(p.stderr)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p",
+                       "*%stack.end %stack.folded", f"evt.type=sample and proc.name={os.path.basename(prog)}")
+        found = [json.loads(line) for line in text.splitlines()]
+        for name in ("busy", "stepping"):
+            below = [s for s in found if name in (s["stack.folded"] or "").split(";")]
+            self.assertGreater(len(below), 10, collections.Counter(s["stack.end"] for s in found))
+            for s in below:
+                if s["stack.end"] in ("new", "no_map"):
+                    continue # of before its tables
+                self.assertEqual(s["stack.end"], "root", s)
+                self.assertIn(";main;outer;middle;middle;middle;" + name, s["stack.folded"])
+
+    def test_go(self):
+        """What Go runs on the system's stack is below the function that had it run there."""
+        for flags in ([], ["-ldflags=-s -w"], ["-buildmode=pie"]):
+            found = self.of_go(flags)
+            below = [m for s in found for m in GO_SYSTEM_STACK.finditer(s["stack.folded"])]
+            self.assertGreater(len(below), 10, (flags, found[:5]))
+            self.assertFalse([m[0] for m in below if m["closure"] != m["caller"]], flags)
+            # Of before its tables the piece of stack that was kept has no other stack.
+            ends = {s["stack.end"] for s in found if "systemstack" in s["stack.folded"]}
+            self.assertLessEqual(ends, {"root", "new", "no_map", "fault"}, flags)
+
+    def of_go(self, flags):
+        if not shutil.which("go"):
+            self.skipTest("there is no go")
+        prog = os.path.join(self.dir, "go_stacks")
+        env = {**os.environ, "GOCACHE": self.dir + "/cache", "HOME": self.dir, "GO111MODULE": "off"}
+        subprocess.run(["go", "build", *flags, "-o", prog,
+                        os.path.join(e2e.SOURCE, "tests/e2e/unwind/system_stack.go")], check=True, env=env)
+        path = os.path.join(self.dir, "go.scap")
+        p = saker("-w", path, "--sample", "1000", "--", prog, "1000")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", "*%stack.end %stack.folded",
+                       "evt.type=sample and proc.name=go_stacks")
+        return [s for s in map(json.loads, text.splitlines()) if s["stack.folded"]]
 
     def test_bad_stacks(self):
         """Each ends with a name for why, and none is taken for whole."""

@@ -28,9 +28,10 @@ static const struct special specials[] = {
 	{"runtime.morestack", UNWIND_END},
 	{"runtime.sigreturn", UNWIND_SIGNAL},
 	{"runtime.sigreturn__sigaction", UNWIND_SIGNAL},
-	/* They go over to another stack, which rbp still leads back from. */
+	/* They go over to another stack, which rbp still leads back from, to the caller's caller.
+	 */
 	{"runtime.asmcgocall", UNWIND_RBP},
-	{"runtime.systemstack", UNWIND_RBP},
+	{"runtime.systemstack", UNWIND_GO_SWITCH},
 };
 
 static const struct special *special_of(const char *name)
@@ -78,6 +79,94 @@ static int add_special(struct unwind_rows *rows, uint64_t offset, uint8_t kind)
 	return add(rows, kind == UNWIND_SIGNAL ? offset - 1 : offset, row);
 }
 
+#define SWITCH_SZ 256 /* bytes of code that are looked through */
+
+/* What the code of systemstack tells, in the order of its instructions. */
+struct go_switch {
+	uint32_t tls, g_m, curg, g_sp; /* bytes */
+	uint32_t from, to; /* between these the stack is the system's */
+};
+
+/* The first place at or after @at with these bytes, or @sz; then @at is behind them. */
+static int find_code(size_t *at, const uint8_t *code, size_t sz, const char *bytes, size_t n)
+{
+	for (size_t i = *at; i + n + sizeof(uint32_t) <= sz; i++) {
+		if (!memcmp(code + i, bytes, n)) {
+			*at = i + n;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+#define FIND(at, code, sz, bytes) find_code(at, code, sz, bytes, sizeof(bytes) - 1)
+
+static int32_t number_at(const uint8_t *p)
+{
+	int32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/*
+ * rax = g, rbx = its m, rsp = what the system stack's g has; and back: rax = m's curg, rsp = its.
+ * Compilers before 1.20 have rbx in between.
+ */
+static int read_switch(struct go_switch *s, const uint8_t *code, size_t sz)
+{
+	size_t at = 0, on;
+
+	/* mov %fs:X,%rax, or mov $X,%rcx, mov %fs:(%rcx),%rax */
+	if (!FIND(&at, code, sz, "\x64\x48\x8b\x04\x25") && !FIND(&at, code, sz, "\x48\xc7\xc1"))
+		return -ENOENT;
+	s->tls = (uint32_t)-number_at(code + at);
+	if (!FIND(&at, code, sz, "\x48\x8b\x58")) /* mov X(%rax),%rbx */
+		return -ENOENT;
+	s->g_m = code[at];
+	on = at;
+	if (FIND(&at, code, sz, "\x48\x89\xdc")) /* mov %rbx,%rsp */
+		s->from = (uint32_t)at;
+	else if (at = on, FIND(&at, code, sz, "\x48\x8b\x62")) /* mov X(%rdx),%rsp */
+		s->from = (uint32_t)at + 1;
+	else
+		return -ENOENT;
+	if (!FIND(&at, code, sz, "\x48\x8b\x83")) /* mov X(%rbx),%rax */
+		return -ENOENT;
+	s->curg = (uint32_t)number_at(code + at);
+	if (!FIND(&at, code, sz, "\x48\x8b\x60")) /* mov X(%rax),%rsp */
+		return -ENOENT;
+	s->g_sp = code[at];
+	s->to = (uint32_t)at + 1;
+	return (s->tls | s->g_m | s->curg | s->g_sp) % 8 || !s->tls || s->tls / 8 > 15 ||
+			       s->g_m / 8 > 15 || s->curg / 8 > 255 || s->g_sp / 8 > 15
+		       ? -ENOENT
+		       : 0;
+}
+
+/* By its code it leads back to the very caller; if that is another one than is known, by rbp. */
+static int add_switch(struct unwind_rows *rows, const struct elf_file *f, uint64_t offset,
+		      uint64_t sz)
+{
+	uint8_t code[SWITCH_SZ];
+	struct go_switch s;
+	int err;
+
+	if (sz > sizeof(code))
+		sz = sizeof(code);
+	if (elf_file_read(f, code, offset, sz) || read_switch(&s, code, sz))
+		return add_special(rows, offset, UNWIND_RBP);
+	err = add(rows, offset, row_of(0));
+	err = err
+		      ?: add(rows, offset + s.from,
+			     (struct unwind_row){
+				     .kind = UNWIND_GO_SWITCH,
+				     .cfa = UNWIND_GO_CFA(s.g_m / 8, s.g_sp / 8, s.curg / 8),
+				     .saved = UNWIND_SAVED(s.tls / 8, UNWIND_UNTOUCHED),
+			     });
+	return err ?: add(rows, offset + s.to, row_of(0));
+}
+
 int go_rows(struct unwind_rows *rows, const struct elf_file *f, const struct go_pclntab *t)
 {
 	uint64_t end = 0, offset;
@@ -93,7 +182,9 @@ int go_rows(struct unwind_rows *rows, const struct elf_file *f, const struct go_
 		end = offset + (func.end - func.start);
 		special = special_of(func.name);
 		if (special) {
-			err = add_special(rows, offset, special->kind);
+			err = special->kind == UNWIND_GO_SWITCH
+				      ? add_switch(rows, f, offset, func.end - func.start)
+				      : add_special(rows, offset, special->kind);
 			continue;
 		}
 		go_pcsp_first(&p, t, &func);

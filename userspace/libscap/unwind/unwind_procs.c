@@ -18,6 +18,7 @@ struct map {
 	uint64_t ns; /* when it was mapped, or read */
 	struct unwind_file *file; /* NULL: code of no file that has a table */
 	int pending; /* the file could not be reached */
+	int is_probe; /* the kernel's code for probes */
 };
 
 /* Mappings of one process, or of several that are alike. */
@@ -178,7 +179,8 @@ static void cut(struct maps *m, uint64_t start, uint64_t end)
 /* Code of no file grows by pieces, which are one. */
 static int joins(const struct map *a, const struct map *b)
 {
-	return !a->file && !b->file && !a->pending && !b->pending && a->end == b->start;
+	return !a->file && !b->file && !a->pending && !b->pending && a->is_probe == b->is_probe &&
+	       a->end == b->start;
 }
 
 static int put_map(struct maps *m, const struct map *map)
@@ -286,6 +288,7 @@ static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_m
 	if (err == -ENOMEM)
 		return err;
 	map.pending = err != 0;
+	map.is_probe = !strcmp(path, "[uprobes]");
 	err = put_map(maps, &map);
 	if (err)
 		unwind_file_put(map.file);
@@ -419,6 +422,10 @@ static size_t write_map(struct unwind_map *to, const struct map *m)
 
 	if (m->pending || n < 0)
 		e.flags = UNWIND_MAP_F_NO_TABLE;
+	if (m->is_probe) {
+		e.flags = UNWIND_MAP_F_PROBE;
+		e.start--; /* a function returns to its first byte, and is looked up one before */
+	}
 	for (int i = 0; i < n; i++) {
 		/* The part of the mapping that this part of the table is about. */
 		const uint64_t from = i && v[i].from > m->offset ? v[i].from - m->offset : 0;

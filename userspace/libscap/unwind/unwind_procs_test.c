@@ -94,6 +94,32 @@ static void test_what_takes_the_place_of_what(void **state)
 	assert_int_equal(m[2].rows, m[0].rows);
 }
 
+/* A function returns to the first byte of the kernel's code for probes, and is looked up before. */
+static void test_probes(void **state)
+{
+	struct code_map m = {.pid = PID,
+			     .addr = 0x30000,
+			     .length = 0x1000,
+			     .prot = PROT_EXEC,
+			     .path = "[uprobes]",
+			     .path_len = 9};
+	const struct unwind_map *v;
+	uint32_t n;
+
+	(void)state;
+	begin(8u << 20);
+	assert_int_equal(unwind_procs_exec(procs, PID, 10), 0);
+	map(PID, NULL, 0x2f000, 0x1000, 11);
+	assert_int_equal(unwind_procs_map(procs, &m, 12), 0);
+	unwind_procs_publish(procs, 13);
+	v = maps_of(PID, &n);
+	assert_int_equal(n, 2); /* not one with the code of no file before it */
+	assert_int_equal(v[0].flags, 0);
+	assert_int_equal(v[1].start, 0x2ffff);
+	assert_int_equal(v[1].end, 0x31000);
+	assert_int_equal(v[1].flags, UNWIND_MAP_F_PROBE);
+}
+
 static void test_forks_and_execs(void **state)
 {
 	struct unwind_process parent, child;
@@ -310,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_what_takes_the_place_of_what, end),
+		cmocka_unit_test_teardown(test_probes, end),
 		cmocka_unit_test_teardown(test_forks_and_execs, end),
 		cmocka_unit_test_teardown(test_fork_of_what_is_not_written, end),
 		cmocka_unit_test_teardown(test_late_exec, end),

@@ -245,17 +245,25 @@ static int lay_under(struct unwind_rows *rows, const struct unwind_rows *extra)
 
 static int add_go(struct build *b, struct unwind_rows *rows)
 {
-	struct unwind_rows extra = {0};
+	struct unwind_rows of_go = {0};
 	struct go_pclntab *t;
 	int err;
 
 	if (go_pclntab_open(&t, b->f))
 		return 0;
-	err = go_rows(&extra, b->f, t);
+	err = go_rows(&of_go, b->f, t);
 	go_pclntab_close(t);
+	/* Go's .debug_frame says neither where rbp is, nor that code changes stacks or is the
+	 * first.
+	 */
 	if (!err)
-		err = lay_under(rows, &extra);
-	unwind_rows_fini(&extra);
+		err = lay_under(&of_go, rows);
+	if (!err) {
+		unwind_rows_fini(rows);
+		*rows = of_go;
+		return 0;
+	}
+	unwind_rows_fini(&of_go);
 	return err;
 }
 

@@ -353,6 +353,22 @@ static void test_other_machine(void **state)
 }
 
 /* A program by Go's compiler, stripped as they are. */
+/* Before and behind it the return address is where rsp is. */
+static void expect_switch(const struct unwind_rows *rows)
+{
+	size_t i = 0;
+
+	while ((rows->v[i].kind & UNWIND_KIND_MASK) != UNWIND_GO_SWITCH)
+		i++;
+	for (size_t at = i - 1; at <= i + 1; at += 2) {
+		assert_int_equal(rows->v[at].kind, UNWIND_RSP);
+		assert_int_equal(rows->v[at].cfa, 1);
+	}
+	assert_true(UNWIND_GO_G_M(rows->v[i].cfa) && UNWIND_GO_CURG(rows->v[i].cfa) &&
+		    UNWIND_GO_G_SP(rows->v[i].cfa));
+	assert_int_equal(UNWIND_SAVED_RBP(rows->v[i].saved), 1);
+}
+
 static void test_go(void **state)
 {
 	struct unwind_rows rows;
@@ -361,15 +377,23 @@ static void test_go(void **state)
 	(void)state;
 	if (run("command -v go && export GOCACHE=$PWD/cache GOFLAGS=-mod=mod GO111MODULE=off "
 		"HOME=$PWD && echo 'package main\nfunc main() { println(1) }' >m.go && "
-		"go build -ldflags=-s -o gobin m.go"))
+		"go build -ldflags=-s -o go0 m.go && go build -o go1 m.go && "
+		"go build -buildmode=pie -o go2 m.go"))
 		skip();
-	f = open_file("gobin");
-	rows = rows_of(f, NULL);
-	assert_true(rows.n > 1000);
-	assert_true(n_of_kind(&rows, UNWIND_SIGNAL) >= 1);
-	assert_true(n_of_kind(&rows, UNWIND_END) >= 4); /* goexit, mcall, ... */
-	unwind_rows_fini(&rows);
-	elf_file_close(f);
+	/* Without .debug_frame and with one, which says less. */
+	for (int i = 0; i < 3; i++) {
+		const char name[] = {'g', 'o', (char)('0' + i), '\0'};
+
+		f = open_file(name);
+		rows = rows_of(f, NULL);
+		assert_true(rows.n > 1000);
+		assert_true(n_of_kind(&rows, UNWIND_SIGNAL) >= 1);
+		assert_true(n_of_kind(&rows, UNWIND_END) >= 4); /* goexit, mcall, ... */
+		assert_int_equal(n_of_kind(&rows, UNWIND_GO_SWITCH), 1);
+		expect_switch(&rows);
+		unwind_rows_fini(&rows);
+		elf_file_close(f);
+	}
 }
 
 int main(void)

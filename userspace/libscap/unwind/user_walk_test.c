@@ -24,6 +24,7 @@
 #include "unwind/cold_walk.h"
 #include "unwind/unwind_procs.h"
 #define WALK_SCRIPTS
+#define WALK_PROBES
 #include "user_walk.h"
 
 #define STACK_MAX (256u << 10)
@@ -37,6 +38,7 @@ struct world {
 	const uint64_t *chunk;
 	struct unwind_cache *cache; /* NULL: none */
 	uint64_t script; /* where the frames of a fake interpreter lie */
+	uint64_t probed; /* what a probe took the place of; 0: nobody knows */
 	int fail_at; /* this read fails; -1: none */
 	int n_reads;
 };
@@ -86,6 +88,16 @@ static int walk_script(struct user_walk *w, u32 walker)
 			return 1;
 	}
 	return walk_ends(w, STACK_END_LOOP);
+}
+
+/* The same as the kernel for a function that returns to a probe. */
+static int walk_probe(struct user_walk *w)
+{
+	if (!world.probed)
+		return -1;
+	w->ip = world.probed;
+	w->exact = 0;
+	return 0;
 }
 
 static void walk(struct user_walk *w)
@@ -717,6 +729,87 @@ static void test_interpreter(void **state)
 	assert_int_equal(w->fault, 0x1000);
 }
 
+/* Behind the mapping, from one byte before on, is the code of probes. */
+static void test_probe(void **state)
+{
+	static const struct unwind_row rsp = {.kind = UNWIND_RSP, .cfa = 1};
+	const struct unwind_map probes = {
+		.start = CODE + 0x1fff, .end = CODE + 0x3000, .flags = UNWIND_MAP_F_PROBE};
+	static struct unwind_cache cache;
+	struct user_walk *w = &walker;
+
+	(void)state;
+	memset(&cache, 0, sizeof(cache));
+	for (int i = 0; i < 4; i++) {
+		make(w, &rsp, 1);
+		memcpy(made.chunk + 8 + UNWIND_MAP_WORDS, &probes, sizeof(probes));
+		w->n_maps = 2;
+		world.cache = i ? &cache : NULL;
+		made.stack[0] = CODE + 0x20;
+		made.stack[1] = CODE + 0x2000;
+		made.stack[2] = CODE + 0x30;
+		world.probed = CODE + 0x40;
+		expect_end(w, STACK_END_ROOT, 4); /* the probe is none of them */
+		assert_int_equal(STACK_ADDR(w->frames[2]), CODE + 0x40);
+		assert_int_equal(STACK_ADDR(w->frames[3]), CODE + 0x30);
+		world.probed = 0;
+		w->ip = CODE + 0x10;
+		w->sp = STACK;
+		expect_end(w, STACK_END_PROBE, 3);
+	}
+	w->ip = CODE + 0x2000; /* it runs */
+	w->sp = STACK;
+	world.probed = CODE + 0x40;
+	made.stack[0] = 0;
+	expect_end(w, STACK_END_ROOT, 2);
+}
+
+/* Go's system stack: from the thread's memory by g, m and the g that left to its stack. */
+static void test_go_switch(void **state)
+{
+	static const struct unwind_row rows[] = {
+		{.pc = 0, .kind = UNWIND_RSP, .cfa = 1},
+		{.pc = 0x80,
+		 .kind = UNWIND_GO_SWITCH,
+		 .cfa = UNWIND_GO_CFA(6, 7, 24),
+		 .saved = UNWIND_SAVED(1, 0)},
+		{.pc = 0x90, .kind = UNWIND_RSP, .cfa = 1},
+	};
+	struct user_walk *w = &walker;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		make(w, rows, 3);
+		made.stack[0] = CODE + 0x84; /* the function that was run there returns to it */
+		made.stack[10] = STACK + 12 * 8; /* g */
+		made.stack[12 + 6] = STACK + 20 * 8; /* m */
+		made.stack[20 + 24] = STACK + 46 * 8; /* the g that left */
+		made.stack[46 + 7] = STACK + 56 * 8; /* its stack */
+		made.stack[56] = CODE + 0x30;
+		made.stack[57] = CODE + 0x40;
+		made.stack[60] = 0; /* what rbp leads to */
+		made.stack[61] = CODE + 0x40;
+		w->tls = STACK + 11 * 8;
+		w->bp = STACK + 60 * 8;
+		if (i == 1)
+			made.stack[57] = CODE + 0x85; /* once more: its memory told of the last */
+		if (i == 2)
+			w->tls = 0;
+		if (i == 3)
+			w->tls = 0x5000;
+		walk(w);
+		assert_true(is_sound(w));
+		if (i == 3) {
+			assert_int_equal(w->end, STACK_END_FAULT);
+			continue;
+		}
+		assert_int_equal(w->end, STACK_END_ROOT);
+		assert_int_equal(STACK_ADDR(w->frames[2]), i < 2 ? CODE + 0x30 : CODE + 0x40);
+		assert_int_equal(w->n, i == 0 ? 4 : i == 1 ? 5 : 3);
+		assert_int_equal(STACK_ADDR(w->frames[w->n - 1]), CODE + 0x40);
+	}
+}
+
 /* Without rows: by frame pointers, if they can be some. */
 static void test_frame_pointers(void **state)
 {
@@ -1047,6 +1140,8 @@ int main(void)
 		cmocka_unit_test(test_late_rule),
 		cmocka_unit_test(test_half_a_signal),
 		cmocka_unit_test(test_interpreter),
+		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_go_switch),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_any_plain_rows),
