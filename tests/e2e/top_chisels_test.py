@@ -318,7 +318,7 @@ class Cpu(unittest.TestCase):
             got = sum(row["cpu_ns"] for row in rows if row["proc.pid"] == pid)
             self.assertLess(abs(got - want), 0.05 * want + 20e6, (pid, got, want, rows))
             self.assertIn("top_chisels", {row["proc.name"] for row in rows if row["proc.pid"] == pid})
-            self.assertNotIn("worker", {row["proc.name"] for row in rows})
+            self.assertNotIn("top_worker", {row["proc.name"] for row in rows})
 
     def whole_lives(self, *filter):
         p = self.capture("-c", "topprocs_cpu", "top=100000", *filter)
@@ -341,7 +341,7 @@ class Cpu(unittest.TestCase):
                                                    if row["proc.name"] == "top_chisels").values()), 1)
 
     def test_a_filter(self):
-        rows = self.whole_lives("proc.name in (top_chisels, worker, sh, cat, sleep)")
+        rows = self.whole_lives("proc.name in (top_chisels, top_worker, sh, cat, sleep)")
         self.compare(rows, 3)
         self.assertLessEqual({row["proc.name"] for row in rows}, {"top_chisels", "sh", "cat", "sleep"})
 

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 		return 2;
 	limit_ns = strtoull(argv[2], NULL, 10) * 1000000;
 	for (int i = 1; i < n; i++)
-		if (pthread_create(&threads[i], NULL, burn, "worker"))
+		if (pthread_create(&threads[i], NULL, burn, "top_worker"))
 			return 1;
 	burn(NULL);
 	for (int i = 1; i < n; i++)
