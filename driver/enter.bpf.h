@@ -193,6 +193,18 @@ static __always_inline void send_last(void *ctx, struct drv_slot *slot, struct t
 	fill_enter(&r, &no_rows, task, REC_F_BLOCKED);
 }
 
+/*
+ * Does a fault come of a read that waits for no page? Such are the driver's own of the caller's
+ * memory, with or without a record being made, those of other tracers' programs, and the kernel's
+ * when it tries first: who needs the page faults again, and waits.
+ */
+static __always_inline bool fault_is_probe(struct task_struct *task)
+{
+	struct ring *ring = this_ring();
+
+	return task->pagefault_disabled || (ring && ring->hdr.nest);
+}
+
 /* What becomes of the call that may be open when something else is recorded. */
 enum open_call {
 	OPEN_NONE, /* none can be */

@@ -326,6 +326,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	const struct cred *cred;
 	struct css_set *cgroups;
+	int pagefault_disabled;
 	kuid_t loginuid; /* with CONFIG_AUDIT */
 	int exit_code;
 	u64 start_boottime;

@@ -123,12 +123,11 @@ int sample_cpu(struct perf_event_ctx *ctx)
 	return take_sample(c, ctx, task, &s);
 }
 
-/* ctx: address, registers, error code. A fault in a record being made is the driver's own. */
+/* ctx: address, registers, error code. */
 static __always_inline int sample_fault(u64 *ctx, bool in_kernel)
 {
 	struct drv_sample_counts *c = &this_sampler()->by[SAMPLE_SRC_PAGE_FAULT];
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct ring *ring = this_ring();
 	const struct sample s = {
 		.reason = SAMPLE_PAGE_FAULT,
 		.has_addr = true,
@@ -138,7 +137,7 @@ static __always_inline int sample_fault(u64 *ctx, bool in_kernel)
 	enum sample_filter why;
 
 	count(&c->runs);
-	if (ring && ring->hdr.nest)
+	if (fault_is_probe(task))
 		return filtered(c, SAMPLE_FILTER_OWN_FAULT);
 	why = task_filter(task);
 	if (why != SAMPLE_FILTER_MAX)

@@ -28,7 +28,7 @@ enum sample_source {
 	X(NOT_MEANT, "the thread was not asked for")                                               \
 	X(SHORT, "it was off the CPU too shortly")                                                 \
 	X(NO_START, "it left the CPU before that was noted")                                       \
-	X(OWN_FAULT, "the driver's own read faulted")                                              \
+	X(OWN_FAULT, "a read that waits for no page faulted")                                      \
 	X(PAUSED, "sampling paused")
 
 enum sample_filter {

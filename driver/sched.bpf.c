@@ -211,18 +211,14 @@ static __always_inline u32 convert_fault(u32 code)
 	       MOVE_BIT(code, 0x8u, 1u << 6) | MOVE_BIT(code, 0x10u, 1u << 7);
 }
 
-/*
- * ctx: address, registers, error code. A fault while a record is being made is the driver's own:
- * a read of the caller's memory that fails. It is no fault of the task's.
- */
+/* ctx: address, registers, error code. */
 static __always_inline int page_fault(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)ctx[1];
-	struct ring *ring = this_ring();
 	struct rec r;
 
-	if ((u32)task->tgid == cfg.self_tgid || (ring && ring->hdr.nest))
+	if ((u32)task->tgid == cfg.self_tgid || fault_is_probe(task))
 		return 0;
 	if (!begin_event_within(&r, ctx, PAGE_FAULT_E, 0))
 		return 0;

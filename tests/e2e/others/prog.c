@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,27 @@ static void faults(void)
 	must(syscall(SYS_chdir, 0x10) == -1, "chdir");
 	printf("%d page_fault addr=10 error=42(PAGE_NOT_PRESENT|READ_ACCESS|SUPERVISOR_FAULT)\n",
 	       me);
+}
+
+static void *wait_for_end(void *fd)
+{
+	char c;
+
+	must(read(*(int *)fd, &c, 1) == 0, "read");
+	return NULL;
+}
+
+/* The same beside a thread: then the driver looks at the name when the call enters, too. */
+static void fault_beside_a_thread(void)
+{
+	pthread_t t;
+	int p[2];
+
+	must(!pipe(p) && !pthread_create(&t, NULL, wait_for_end, &p[0]), "pthread_create");
+	must(syscall(SYS_chdir, 0x20) == -1, "chdir");
+	close(p[1]);
+	must(!pthread_join(t, NULL), "pthread_join");
+	close(p[0]);
 }
 
 static void on_signal(int sig)
@@ -94,6 +116,7 @@ int main(void)
 	setvbuf(stdout, buf, _IOFBF, sizeof(buf));
 	buf[0] = 1; /* faulted in */
 	faults();
+	fault_beside_a_thread();
 	a_signal();
 	a_switch();
 	fflush(stdout);
