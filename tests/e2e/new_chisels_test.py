@@ -667,12 +667,12 @@ class Tables(Case):
 
     WAITS = ("import os, signal, socket, subprocess, time\n"
              "r, w = os.pipe()\n"
-             "if os.fork() == 0:\n    time.sleep(0.2); os.write(w, b'x'); os._exit(0)\n"
+             "if os.fork() == 0:\n    time.sleep(0.6); os.write(w, b'x'); os._exit(0)\n"
              "os.read(r, 1)\n"
              "os.wait()\n"
              "a, b = socket.socketpair()\n"
              "if os.fork() == 0:\n    os.closerange(0, 3); signal.alarm(5); b.recv(1)\n"
-             "subprocess.run(['sleep', '0.1'])\n")
+             "subprocess.run(['sleep', '0.6'])\n")
 
     @live
     def test_offcpu_wait(self):
