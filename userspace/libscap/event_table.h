@@ -134,6 +134,8 @@ unsigned int scap_event_compat_type(unsigned int type);
 
 /* System calls: by native x86_64 (or ia32) number. Name: NULL if unknown. */
 const char *scap_syscall_name(unsigned int nr, int ia32);
+/* Names of calls, by number and by PPM_SC code: some more than once. */
+void scap_syscall_each_name(void (*fn)(void *ctx, const char *name), void *ctx);
 /* The exit event that a call of x86_64 becomes; the generic one for numbers unknown. */
 unsigned int scap_syscall_exit_type(unsigned int nr);
 /* The one call that becomes the enter or exit event @type; REC_NR_NONE: none, or several. */

@@ -86,6 +86,19 @@ const char *scap_ppm_sc_name(unsigned int code)
 	return code < N_SC ? sc_names[code] : NULL;
 }
 
+void scap_syscall_each_name(void (*fn)(void *ctx, const char *name), void *ctx)
+{
+	for (unsigned int i = 0; i < 2 * DRV_MAX_NR; i++) {
+		const char *name = scap_syscall_name(i % DRV_MAX_NR, i >= DRV_MAX_NR);
+
+		if (name)
+			fn(ctx, name);
+	}
+	for (unsigned int code = 0; code < N_SC; code++)
+		if (sc_names[code])
+			fn(ctx, sc_names[code]);
+}
+
 unsigned int scap_ppm_sc_category(unsigned int code)
 {
 	return code < N_SC ? sc_categories[code] : EC_UNKNOWN;

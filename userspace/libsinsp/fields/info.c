@@ -50,6 +50,8 @@ static int is_generic(const struct sinsp_evt *evt)
 	return evt->info->id == EVT_SYSCALL_E || evt->info->id == EVT_SYSCALL_X;
 }
 
+static const char no_name[] = "<unknown>";
+
 /* Of a generic event; NULL: its number has no name. */
 static const char *call_name(const struct sinsp_evt *evt)
 {
@@ -166,7 +168,13 @@ int sinsp_evt_info(struct sinsp_text *out, const struct sinsp_evt *evt, enum sin
 
 const char *sinsp_evt_type(const struct sinsp_evt *evt)
 {
-	return is_generic(evt) ? call_name(evt) ?: "<unknown>" : evt->info->name;
+	return is_generic(evt) ? call_name(evt) ?: no_name : evt->info->name;
+}
+
+void sinsp_generic_types(void (*fn)(void *ctx, const char *type), void *ctx)
+{
+	scap_syscall_each_name(fn, ctx);
+	fn(ctx, no_name);
 }
 
 /* The number of the parameter with the result; -1: the event has none. */

@@ -17,4 +17,7 @@ char *sinsp_type_put(struct value_writer *w, char *p);
  */
 int sinsp_evt_result(const struct sinsp_evt *evt, int64_t *res);
 
+/* All that sinsp_evt_type can be of a generic event. */
+void sinsp_generic_types(void (*fn)(void *ctx, const char *type), void *ctx);
+
 #endif /* SINSP_FIELDS_INFO_H */

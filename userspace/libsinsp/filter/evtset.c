@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "fields/info.h"
 #include "program.h"
 
 static const struct scap_event_info *info_at(unsigned int index)
@@ -53,6 +54,36 @@ static int ask_type(struct sinsp_asker *a, const struct filter_check *c,
 	return n > 0 ? sinsp_match(m, &v) : n;
 }
 
+struct answers {
+	int yes, no; /* it can be */
+};
+
+struct generic {
+	const struct sinsp_matcher *m;
+	struct answers may_be;
+};
+
+static void match_generic(void *ctx, const char *type)
+{
+	const struct sinsp_value v = {.type = FIELD_STR, .p = type, .len = (uint32_t)strlen(type)};
+	struct generic *g = ctx;
+	const int r = sinsp_match(g->m, &v);
+
+	g->may_be.yes |= r;
+	g->may_be.no |= !r;
+}
+
+/* What generic events may answer: any of the names that there are. */
+static struct answers ask_generic(const struct filter_check *c, const struct sinsp_matcher *m)
+{
+	struct generic g = {.m = m};
+
+	if (!is_field(c, "evt.type"))
+		return (struct answers){1, 1};
+	sinsp_generic_types(match_generic, &g);
+	return g.may_be;
+}
+
 static int types_of_constant(struct sinsp_filter *f, const struct filter_check *c,
 			     struct filter_types *may)
 {
@@ -61,24 +92,30 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 	const int knows_generic = of_opens || is_field(c, "evt.dir");
 	struct sinsp_matcher m;
 	struct sinsp_asker a;
+	struct answers generic;
 	int err, r = 0;
 
 	err = sinsp_matcher_make(&mm, &m, c);
 	f->regexes = mm.regexes;
 	if (err)
 		return err;
+	generic = ask_generic(c, &m);
 	sinsp_asker_init(&a, NULL);
 	for (unsigned int i = 0; i < EVT_INDEX_MAX && r >= 0; i++) {
 		const struct scap_event_info *info = info_at(i);
-		const int either =
-			info && ((is_generic(info) && !knows_generic) || (of_opens && opens(info)));
+		struct answers may_be = {1, 1};
 
 		if (!info)
 			continue;
-		r = either ? 0 : ask_type(&a, c, &m, info);
-		if (either || r > 0)
+		if (is_generic(info) && !knows_generic) {
+			may_be = generic;
+		} else if (!of_opens || !opens(info)) {
+			r = ask_type(&a, c, &m, info);
+			may_be = (struct answers){r > 0, r == 0};
+		}
+		if (may_be.yes)
 			set_type(may->yes, i);
-		if (either || r == 0)
+		if (may_be.no)
 			set_type(may->no, i);
 	}
 	sinsp_asker_fini(&a);

@@ -531,6 +531,11 @@ static void test_types(void **state)
 	check_types("evt.type=read", EVT_READ_E, 1);
 	check_types("evt.type=read", EVT_WRITE_X, 0);
 	check_types("evt.type=read", EVT_SYSCALL_X, 1);
+	check_types("evt.type=sample", EVT_SYSCALL_X, 0);
+	check_types("evt.type!=sample", EVT_SYSCALL_X, 1);
+	check_types("evt.type startswith samp", EVT_SYSCALL_X, 0);
+	check_types("evt.type startswith swap", EVT_SYSCALL_X, 1);
+	check_types("evt.type contains unknown", EVT_SYSCALL_X, 1);
 	check_types("evt.type!=read", EVT_READ_X, 0);
 	check_types("not evt.type=read", EVT_READ_X, 0);
 	check_types("not evt.type=read", EVT_WRITE_X, 1);
