@@ -86,6 +86,7 @@ struct drv_config {
 	u32 wake_sz; /* doorbell once this many bytes wait unread and the reader naps */
 	u32 want_unknown; /* record calls with numbers that no table has */
 	u32 switches; /* enum drv_switches */
+	u32 calls; /* system calls are hooked; else the scheduler tells of forks and execs */
 	u32 io_cqe_at; /* io_uring's completions come by pointer (since 6.16), not as values */
 	u32 task_storage; /* calls of sleeping tasks are kept in task storage, else in a hash */
 	s64 epoch_offset; /* added to the boot clock gives the time since the epoch, at load */

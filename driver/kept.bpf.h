@@ -61,9 +61,14 @@ static __always_inline bool kept_now(struct drv_call *call, const struct call_ro
 	return true;
 }
 
+static __always_inline bool is_exec_nr(u64 nr)
+{
+	return nr == NR_execve || nr == NR_execveat;
+}
+
 static __always_inline bool is_exec(const struct drv_call *call)
 {
-	return call->nr == NR_execve || call->nr == NR_execveat;
+	return is_exec_nr(call->nr);
 }
 
 /* At the enter of @call by @task: an exec's arguments lie in the memory that it replaces. */

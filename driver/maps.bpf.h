@@ -31,6 +31,7 @@ const volatile struct drv_config cfg = {
 	.cpus_per_ring = 1,
 	.wake_sz = 1 << 18,
 	.want_unknown = 1,
+	.calls = 1,
 	.task_storage = 1,
 	.want = ALL_CALLS,
 	.show = ALL_CALLS,

@@ -104,6 +104,18 @@ int sched_process_exit(u64 *ctx)
 	return 0;
 }
 
+/* Nothing of a process is left when its leader goes, that ended or not. Only where no switches of
+ * tasks are hooked, which tell it sooner. */
+SEC("?tp_btf/sched_process_free")
+int sched_process_free(u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+
+	if (task->pid == task->tgid)
+		mark_bury(task);
+	return 0;
+}
+
 /* In the process that executes, with its new name. Only for suppressed names. */
 SEC("?tp_btf/sched_process_exec")
 int suppress_exec(u64 *ctx)
@@ -117,12 +129,16 @@ int suppress_exec(u64 *ctx)
 	return 0;
 }
 
-/* prctl and execve say the new name themselves, also when they were switched out meanwhile. */
+/* prctl and execve say the new name themselves, also when they were switched out meanwhile. Where
+ * calls are not hooked, tell_exec does. */
 static __always_inline bool call_says_name(const struct drv_slot *slot)
 {
-	const struct drv_call *call =
-		slot->task ? &slot->call : saved_find(bpf_get_current_task_btf());
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct drv_call *call;
 
+	if (!cfg.calls)
+		return is_exec_nr(((struct pt_regs *)bpf_task_pt_regs(task))->orig_ax);
+	call = slot->task ? &slot->call : saved_find(task);
 	if (!call || call->state == CALL_NONE)
 		return false;
 	return call->nr == NR_prctl || is_exec(call);

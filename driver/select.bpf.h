@@ -7,7 +7,8 @@
  * Whether a task is meant is found out once per turn that it has on a CPU: the answer is
  * kept in the CPU's slot until the task is switched out, or changes what the answer was made
  * of. So nothing has to be forgotten when a task ends, and a change from outside (another
- * task moves it to a cgroup) holds from its next turn on.
+ * task moves it to a cgroup) holds from its next turn on. Where no calls are hooked, few ask: it is
+ * found out each time, and switches of tasks need no hook.
  */
 #ifndef DRIVER_SELECT_BPF_H
 #define DRIVER_SELECT_BPF_H
@@ -162,8 +163,8 @@ static __always_inline void mark_end(struct task_struct *task)
 		mark_set(tgid, mark | DRV_MARK_DYING);
 }
 
-/* @task, which ended, leaves the CPU for good. A process that has its number by now keeps its own
- * mark. */
+/* @task, which ended, has left the CPU for good. A process that has its number by now keeps its
+ * own mark. */
 static __always_inline void mark_bury(struct task_struct *task)
 {
 	if (cfg.tasks & DRV_TASKS_MARKS && mark_of(task->tgid) & DRV_MARK_DYING)
@@ -243,6 +244,8 @@ static __always_inline u32 task_sel(struct drv_slot *slot, struct task_struct *t
 
 	if (!cfg.tasks)
 		return SEL_MEANT;
+	if (!cfg.calls)
+		return sel_find();
 	if (ONCE(slot->sel_task) != (u64)task || !sel_holds(slot)) {
 		saved = saved_find(task);
 		slot->sel_saved = saved && saved->state != CALL_NONE;

@@ -795,6 +795,92 @@ static void test_shed(void **state)
 		check_shed(kind);
 }
 
+static void forks_and_execs(void)
+{
+	pid_t pid;
+
+	syscall(SYS_getppid);
+	prctl(PR_SET_NAME, "renamed");
+	pid = fork();
+	if (!pid)
+		execl("/bin/true", "zero", "one", NULL);
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		_exit(1);
+}
+
+/* Records of an event of @tid; *last is the last one. */
+static size_t count_events(const struct capture *c, uint64_t tid, unsigned int type,
+			   const struct rec_hdr **last)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->recs[i]->evt.tid != tid || c->recs[i]->evt.type != type)
+			continue;
+		*last = c->recs[i];
+		n++;
+	}
+	return n;
+}
+
+/* No call is hooked: threads are known all the same. */
+static void test_no_calls(void **state)
+{
+	const struct scap_calls none = {0};
+	const struct scap_select select = {.calls = &none, .no_calls = 1};
+	struct child child = start(forks_and_execs);
+	struct capture c = capture_of(&select, &child);
+	const struct rec_hdr *rec = NULL, *born = NULL;
+	uint64_t pid = 0;
+
+	(void)state;
+	for (size_t i = 0; i < c.n; i++)
+		if (c.recs[i]->evt.type == EVT_CLONE_X && num(c.recs[i], 5) == child.pid)
+			born = c.recs[i];
+	assert_non_null(born);
+	pid = born->evt.tid;
+	assert_int_equal(num(born, 0), 0);
+	assert_int_equal(num(born, 3), pid);
+	assert_int_equal(num(born, 4), pid);
+	assert_bytes(born, 13, "renamed", sizeof("renamed"));
+	assert_int_equal(num(born, 15), 0);
+	assert_int_equal(count_events(&c, pid, EVT_EXECVE_X, &rec), 1);
+	assert_bytes(rec, 1, "zero", sizeof("zero"));
+	assert_bytes(rec, 2, "one", sizeof("one"));
+	assert_bytes(rec, 13, "true", sizeof("true"));
+	assert_bytes(rec, 30, "/bin/true", sizeof("/bin/true"));
+	assert_int_equal(count_events(&c, pid, EVT_COMM_E, &rec), 0);
+	assert_int_equal(count_events(&c, child.pid, EVT_COMM_E, &rec), 1);
+	assert_int_equal(count_events(&c, pid, EVT_PROCEXIT_E, &rec), 1);
+	for (size_t i = 0; i < c.n; i++) {
+		assert_int_equal(c.recs[i]->nr, REC_NR_NONE);
+		assert_int_not_equal(c.recs[i]->flags & REC_F_STATE_ONLY, 0);
+	}
+	free_capture(&c);
+}
+
+/* Who is chosen and has ended is gone, though its parent has not looked at it yet. */
+static void test_nobody_left(void **state)
+{
+	struct scap_select select = {.n_pids = 1, .no_calls = 1};
+	const struct live_opts o = {.sz = sizeof(o), .ring_sz = 4 << 20, .select = &select};
+	struct child child = start(forks_and_execs);
+	struct capture c;
+	siginfo_t info;
+
+	(void)state;
+	select.pids = &child.pid;
+	c = begin_capture(&o);
+	assert_int_equal(live_nobody_left(c.d), 0);
+	release(&child);
+	assert_int_equal(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(live_nobody_left(c.d), 1);
+	finish(&child);
+	assert_int_equal(live_nobody_left(c.d), 1);
+	end_capture(&c);
+	free_capture(&c);
+}
+
 static void test_refused(void **state)
 {
 	static const int32_t nobody[] = {0x3fffffff};
@@ -834,6 +920,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_most_data),  cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_suppressed), cmocka_unit_test(test_suppressed_before),
 		cmocka_unit_test(test_sampling),   cmocka_unit_test(test_shed),
+		cmocka_unit_test(test_no_calls),   cmocka_unit_test(test_nobody_left),
 		cmocka_unit_test(test_refused),
 	};
 

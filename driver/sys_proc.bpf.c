@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls that make and change processes: clone and its kin, exec, prctl, ptrace. */
+/* Calls that make and change processes: clone and its kin, exec, prctl, ptrace. Where calls are not
+ * hooked, the scheduler's tracepoints tell what the first two would have. */
 #include "args.bpf.h"
+#include "enter.bpf.h"
 #include "fd.bpf.h"
 #include "task.bpf.h"
 
@@ -19,11 +21,16 @@ static __always_inline void put_identity(struct rec *r, struct task_struct *task
 	put_u64(r, task->min_flt);
 	put_vm(r, task);
 	put_comm(r, task);
-	put_cgroups(r);
+	put_cgroups(r, task);
 }
 
 #define CLONE_VM 0x00000100
+#define CLONE_FS 0x00000200
+#define CLONE_FILES 0x00000400
+#define CLONE_SIGHAND 0x00000800
 #define CLONE_VFORK 0x00004000
+#define CLONE_PARENT 0x00008000
+#define CLONE_THREAD 0x00010000
 
 /* Bits of the flags that are a signal's number; clone3 has it elsewhere. */
 #define CSIGNAL_OF(nr) ((nr) == NR_clone3 ? 0u : 0xffu)
@@ -45,6 +52,21 @@ static __always_inline u64 clone_flags_of(const struct drv_call *call)
 	}
 }
 
+/* flags to pidns_init_start_ts; @flags: the kernel's. */
+static __always_inline void put_clone(struct rec *r, struct task_struct *task, u64 flags)
+{
+	u32 converted = convert_clone_flags(flags);
+
+	if (task_in_pidns(task))
+		converted |= PPM_CL_CHILD_IN_PIDNS;
+	put_u32(r, converted);
+	put_u32(r, BPF_CORE_READ(task, cred, euid.val));
+	put_u32(r, BPF_CORE_READ(task, cred, egid.val));
+	put_s64(r, task_vtid(task));
+	put_s64(r, task_vpid(task));
+	put_u64(r, task_pidns_start(task));
+}
+
 /* Serves clone, clone3, fork and vfork, in the parent and in the child. */
 SEC("?tp_btf/sys_exit")
 int fill_clone(u64 *ctx)
@@ -52,7 +74,6 @@ int fill_clone(u64 *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 nr = this_slot()->call.nr;
 	struct rec r;
-	u32 flags;
 
 	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_CLONE_X_NPARAMS,
 			EVT_CLONE_X_FIXED_SZ + PROC_TEXT_SZ))
@@ -60,17 +81,48 @@ int fill_clone(u64 *ctx)
 	put_s64(&r, r.ret);
 	put_command(&r, task);
 	put_identity(&r, task);
-	flags = convert_clone_flags(clone_flags_of(&r.slot->call));
-	if (task_in_pidns(task))
-		flags |= PPM_CL_CHILD_IN_PIDNS;
-	put_u32(&r, flags);
-	put_u32(&r, BPF_CORE_READ(task, cred, euid.val));
-	put_u32(&r, BPF_CORE_READ(task, cred, egid.val));
-	put_s64(&r, task_vtid(task));
-	put_s64(&r, task_vpid(task));
-	put_u64(&r, task_pidns_start(task));
+	put_clone(&r, task, clone_flags_of(&r.slot->call));
 	put_raw64(&r, clone_flags_of(&r.slot->call), CLONE_FLAGS_NAMED | CSIGNAL_OF(nr));
 	return commit(&r);
+}
+
+/* Which of the flags of clone @child was made with, by what it shares with its maker. */
+static __always_inline u64 shared_by(struct task_struct *child, struct task_struct *maker)
+{
+	u64 flags = 0;
+
+	if (child->mm == maker->mm)
+		flags |= CLONE_VM;
+	if (child->fs == maker->fs)
+		flags |= CLONE_FS;
+	if (child->files == maker->files)
+		flags |= CLONE_FILES;
+	if (child->tgid == maker->tgid)
+		flags |= CLONE_THREAD | CLONE_SIGHAND;
+	else if (child->real_parent == maker->real_parent)
+		flags |= CLONE_PARENT;
+	return flags;
+}
+
+/* What the child's side of clone tells, whoever made the child, and before it runs. It has the
+ * maker's memory, or the same at the same place. */
+SEC("?tp_btf/sched_process_fork")
+int tell_fork(u64 *ctx)
+{
+	struct task_struct *child = (void *)ctx[1];
+	struct rec r;
+
+	if ((u32)child->tgid == cfg.self_tgid || !begin_event_after(&r, ctx, CLONE_X, PROC_TEXT_SZ))
+		return 0;
+	set_tid(&r, child->pid);
+	r.slot = this_slot(); /* for what the verifier is to forget */
+	put_s64(&r, 0);
+	put_command(&r, child);
+	put_identity(&r, child);
+	put_clone(&r, child, shared_by(child, bpf_get_current_task_btf()));
+	put_empty(&r);
+	r.slot = NULL;
+	return commit_event(&r);
 }
 
 /* execve_flags */
@@ -219,24 +271,34 @@ static __always_inline void put_exec_command(struct rec *r, struct task_struct *
 	put_strings(r, argv, 1);
 }
 
-static __always_inline void put_exec_env(struct rec *r, struct task_struct *task, u64 envp)
+/* The environment with which the running program began. */
+static __always_inline void put_env(struct rec *r, struct task_struct *task)
 {
-	u64 at, end;
+	u64 at = BPF_CORE_READ(task, mm, env_start);
+	u64 end = BPF_CORE_READ(task, mm, env_end);
 
-	if (exec_failed(r)) {
-		put_strings(r, envp, 0);
-		return;
-	}
-	at = BPF_CORE_READ(task, mm, env_start);
-	end = BPF_CORE_READ(task, mm, env_end);
 	put_user_bytes_apart(r, at, end - at, ARGS_SZ);
 }
 
-/* The name of the program. The kernel leaves it behind the environment of the new one. */
+static __always_inline void put_exec_env(struct rec *r, struct task_struct *task, u64 envp)
+{
+	if (exec_failed(r))
+		put_strings(r, envp, 0);
+	else
+		put_env(r, task);
+}
+
+/* The name by which the running program was executed: the kernel leaves it behind its environment.
+ */
+static __always_inline void put_program_name(struct rec *r, struct task_struct *task)
+{
+	put_user_text(r, BPF_CORE_READ(task, mm, env_end));
+}
+
 static __always_inline void put_exec_name(struct rec *r, struct task_struct *task)
 {
 	if (!exec_failed(r))
-		put_user_text(r, BPF_CORE_READ(task, mm, env_end));
+		put_program_name(r, task);
 	else if (!put_guarded(r, is_execveat(r)))
 		put_user_text(r, text_addr(arg(r, is_execveat(r))));
 	settle(r);
@@ -274,6 +336,29 @@ int fill_exec(u64 *ctx)
 		put_raw32(&r, arg(&r, 4), EXECVEAT_FLAGS_NAMED);
 	}
 	return commit_like(&r);
+}
+
+/* An exec that succeeded, by whichever call: what else that was given is gone by now. */
+SEC("?tp_btf/sched_process_exec")
+int tell_exec(u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct rec r;
+
+	if ((u32)task->tgid == cfg.self_tgid || !begin_event_after(&r, ctx, EXECVE_X, EXEC_TEXT_SZ))
+		return 0;
+	r.slot = this_slot(); /* as in tell_fork */
+	put_s64(&r, 0);
+	put_command(&r, task);
+	settle(&r);
+	put_identity(&r, task);
+	put_env(&r, task);
+	settle(&r);
+	put_exec(&r, task);
+	put_program_name(&r, task);
+	settle(&r);
+	r.slot = NULL;
+	return commit_event(&r);
 }
 
 /* What the task may after the call, whatever it asked for. */

@@ -208,12 +208,13 @@ static __always_inline void put_strings(struct rec *r, u64 argv, u32 first)
 }
 
 struct cgroup_text {
+	u64 task; /* whose; here it is a number, as functions of their own take no task */
 	u64 at; /* the end of the text; here the verifier knows nothing of it, see forget() */
 	u64 up[CGROUP_DEPTH]; /* a group and those above it; the same holds for them */
 	u8 text[CGROUPS_SZ + NAME_SZ];
 };
 
-/* Used by the exits of calls only, of which a CPU has one at a time. */
+/* Used by the exits of calls, or by forks and execs, of which a CPU has one at a time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -309,14 +310,16 @@ static __always_inline void unified_text(struct cgroup_text *s, struct css_set *
 	cgroup_path(s, kn);
 }
 
-/* The text of all subsystems of the current task. Checked once, as path_text. */
+/* The text of all subsystems of a task. Checked once, as path_text. */
 __noinline int cgroups_text(struct cgroup_text *s)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct task_struct *task;
+	struct css_set *set;
 
 	if (!s)
 		return -1;
+	task = (void *)ONCE(s->task);
+	set = BPF_CORE_READ(task, cgroups);
 	ONCE(s->at) = 0;
 	CGROUP_OF(set, cpuset, s);
 	CGROUP_OF(set, cpu, s);
@@ -327,8 +330,8 @@ __noinline int cgroups_text(struct cgroup_text *s)
 	return 0;
 }
 
-/* cgroups of the current task: "cpuset=/path", a NUL, and so on. */
-static __always_inline void put_cgroups(struct rec *r)
+/* cgroups of the task: "cpuset=/path", a NUL, and so on. */
+static __always_inline void put_cgroups(struct rec *r, struct task_struct *task)
 {
 	struct cgroup_text *s;
 	u32 zero = 0;
@@ -339,6 +342,7 @@ static __always_inline void put_cgroups(struct rec *r)
 		put_empty(r);
 		return;
 	}
+	ONCE(s->task) = (u64)task;
 	cgroups_text(s);
 	len = forget(r->slot, ONCE(s->at), CGROUPS_SZ);
 	bpf_probe_read_kernel(put_here(r), len, s->text);

@@ -225,6 +225,7 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->cpus_per_ring = d->cpus_per_ring;
 	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8 / d->cpus_per_ring;
 	c->switches = (uint32_t)o->switches;
+	c->calls = !o->only_samples && !(o->select && o->select->no_calls);
 	c->sampling = o->sampling;
 	c->shed = 1;
 	/* Its data, ring, request, completion. */
@@ -383,6 +384,51 @@ static int is_wanted_sample(const struct live_driver *d, const struct live_opts 
 	return o->sampler->off_cpu != 0;
 }
 
+static int shows_event(const struct drv_config *c, unsigned int type)
+{
+	const unsigned int i = evt_index(type);
+
+	return c->show_events[i / 64] >> (i % 64) & 1;
+}
+
+/* Whom to sample follows from the marks of processes, which children inherit and which end. */
+static int keeps_marks(const struct driver *s, const struct bpf_program *p)
+{
+	const struct drv_config *c = (const struct drv_config *)&s->rodata->cfg;
+
+	if (p == s->progs.sched_process_fork)
+		return c->tasks & (DRV_TASKS_INHERIT | DRV_TASKS_SUPPRESS);
+	if (p == s->progs.sched_process_exit || p == s->progs.sched_process_free)
+		return c->tasks & DRV_TASKS_MARKS;
+	return p == s->progs.suppress_exec && c->tasks & DRV_TASKS_SUPPRESS;
+}
+
+/* Where no call is hooked: what makes, renames and ends threads, and what was asked for. */
+static int is_wanted_without_calls(const struct driver *s, const struct live_opts *o,
+				   const struct bpf_program *p)
+{
+	const struct drv_config *c = (const struct drv_config *)&s->rodata->cfg;
+	const struct bpf_program *const always[] = {
+		s->progs.tell_fork,          s->progs.tell_exec, s->progs.task_rename,
+		s->progs.sched_process_exit, s->progs.task_rows, s->progs.cpuhp_enter};
+
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		if (p == always[i])
+			return 1;
+	if (p == s->progs.sched_switch || p == s->progs.running_rows)
+		return o->switches != 0;
+	if (p == s->progs.signal_deliver)
+		return shows_event(c, EVT_SIGNALDELIVER_E);
+	return (is_page_fault(p) && o->page_faults) || keeps_marks(s, p);
+}
+
+/* What only a capture without calls has. */
+static int stands_for_calls(const struct driver *s, const struct bpf_program *p)
+{
+	return p == s->progs.tell_fork || p == s->progs.tell_exec ||
+	       p == s->progs.sched_process_free;
+}
+
 /* Those that are not loaded of themselves (a ? in their section) the kernel need not have. */
 static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o,
 			  const struct bpf_program *p)
@@ -391,12 +437,11 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 
 	if (is_sample(p))
 		return is_wanted_sample(d, o, p);
-	/* Whether a task is meant is found out anew after each switch, its descendants by forks. */
 	if (o->only_samples)
-		return o->select && (p == d->skel->progs.sched_switch ||
-				     p == d->skel->progs.sched_process_fork ||
-				     p == d->skel->progs.sched_process_exit);
-	if (is_filler(p) || (is_page_fault(p) && !o->page_faults) ||
+		return keeps_marks(d->skel, p);
+	if (!c->calls)
+		return is_wanted_without_calls(d->skel, o, p) && live_progs_has_hook(d->progs, p);
+	if (is_filler(p) || stands_for_calls(d->skel, p) || (is_page_fault(p) && !o->page_faults) ||
 	    (is_io_uring(p) && !kernel_is_6_4()))
 		return 0;
 	if (p == d->skel->progs.running_rows)
@@ -420,7 +465,7 @@ static int choose_programs(struct live_driver *d, const struct live_opts *o)
 
 	bpf_object__for_each_program(p, d->skel->obj) err =
 		err ?: bpf_program__set_autoload(p, is_wanted_hook(d, o, p));
-	if (o->only_samples)
+	if (!((const struct drv_config *)&d->skel->rodata->cfg)->calls)
 		return err;
 	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
 		p = filler_of(d, nr);

@@ -283,7 +283,7 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 	c->uids_apart = s->uids_apart;
 	c->n_cgroups = (uint32_t)s->n_cgroups;
 	c->failed_only = s->failed_only;
-	c->state_only = s->calls || c->tasks || s->failed_only;
+	c->state_only = s->calls || c->tasks || s->failed_only || !c->calls;
 	set_state_calls(c, s);
 	for (unsigned int i = 0; i < sizeof(c->want) / sizeof(uint64_t); i++)
 		(&c->want.bits[0][0])[i] = (&c->show.bits[0][0])[i] | (&c->state.bits[0][0])[i];
@@ -581,7 +581,10 @@ int live_select_any_lives(const struct live_select_maps *maps)
 	uint32_t pid, *at = NULL;
 
 	while (!bpf_map_get_next_key(maps->marks, at, &pid)) {
-		if (get_mark(maps->marks, pid) & DRV_MARK_MEANT)
+		const uint32_t mark = get_mark(maps->marks, pid);
+
+		/* The kernel keeps what has ended until its parent has looked. */
+		if (mark & DRV_MARK_MEANT && !(mark & DRV_MARK_DYING && has_ended(pid)))
 			return 1;
 		at = &pid;
 	}

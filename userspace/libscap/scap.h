@@ -80,6 +80,10 @@ struct scap_select {
 	const char *const *cgroups; /* paths in the cgroup2 hierarchy, what is below included */
 	size_t n_cgroups;
 	uint32_t failed_only; /* calls whose result is below 0 */
+	uint32_t no_calls; /* none, whatever @calls says: they cost nothing then. Threads are known
+			      by their forks, execs, names and ends; what else they change of
+			      themselves, users, directories, files, is as it was at the last of
+			      these, or at the start */
 	uint32_t files; /* which files are open is to be known, also where no call shows it */
 	uint32_t peers; /* and whom sockets of all tasks speak with, where calls show sockets */
 	const char *const *suppress; /* nothing is recorded of processes of these names and of their

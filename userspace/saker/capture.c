@@ -83,6 +83,7 @@ static struct scap_select selection(struct capture *c, int32_t *command)
 	}
 	pushdown_apply(&c->pushdown, &sel);
 	pushdown_apply(&c->chisels_pushdown, &sel);
+	pushdown_calls(&c->pushdown, &c->chisels_pushdown, o, &sel);
 	return sel;
 }
 
@@ -184,6 +185,8 @@ static int open_source(struct capture *c, size_t i)
 	/* First of all: loading the driver takes longer than an answer. */
 	if (c->live)
 		sinsp_opts.lookup = start_lookup(o);
+	if (c->take.chisels)
+		c->take.chisels->run.no_calls = (uint8_t)select.no_calls;
 	err = scap_open(&src, &opts);
 	if (c->live)
 		c->take.settled_ns = clock_read_ns(CLOCK_REALTIME);

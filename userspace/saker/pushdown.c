@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "events.h"
+#include "fields/field_needs.h"
+#include "fields/format.h"
 
 enum { FEW_TYPES = 64 }; /* a filter with no more means just these, and not all but some */
 
@@ -22,12 +24,18 @@ static void demand(struct pushdown *p, const struct sinsp_filter *f)
 	p->page_faults |= means(f, EVT_PAGE_FAULT_E);
 }
 
-/* Lines may show files where the events that can match do not. */
-static int lines_show_files(const struct options *o)
+/* What lines show beside that of the events themselves. What is wrong with a format is told where
+ * lines are made. */
+static unsigned int asked_by_lines(const struct options *o)
 {
-	const char *format = o->line.format;
+	struct sinsp_format *f;
+	unsigned int needs;
 
-	return format && (strstr(format, "fd") || strstr(format, "std") || strstr(format, "path"));
+	if (!o->line.format || sinsp_format_new(&f, o->line.format, NULL, NULL))
+		return 0;
+	needs = sinsp_format_needs(f);
+	sinsp_format_free(f);
+	return needs;
 }
 
 static int narrow(struct pushdown *p, struct sinsp_filter *f)
@@ -51,14 +59,15 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 {
 	int err = 0;
 
-	*p = (struct pushdown){0};
+	*p = (struct pushdown){.asked = asked_by_lines(o)};
 	if (!f)
 		return 0;
+	p->asked |= sinsp_filter_asks(f);
 	demand(p, f);
 	if (!o->no_pushdown)
 		err = narrow(p, f);
 	/* Chisels may ask for the table of threads, with their files, at any time. */
-	p->needs.files |= o->chisels.n || lines_show_files(o);
+	p->needs.files |= o->chisels.n || p->asked & FIELD_NEEDS_FILES;
 	return err;
 }
 
@@ -81,6 +90,7 @@ int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 		if (f)
 			demand(p, f);
 		p->turns |= asks_for_turns(cs->v[i].c);
+		p->asked |= sinsp_chisel_needs(cs->v[i].c);
 	}
 	p->switches |= p->turns;
 	if (o->no_pushdown || o->write || lines->needs.history)
@@ -141,6 +151,25 @@ void pushdown_apply(struct pushdown *p, struct scap_select *sel)
 	sel->failed_only |= p->needs.failed;
 	sel->files |= p->needs.files;
 	sel->peers = 1;
+}
+
+static int has_calls(const struct scap_calls *calls)
+{
+	const uint64_t *bits = &calls->bits[0][0];
+	int any = calls->unknown != 0;
+
+	for (size_t i = 0; i < sizeof(calls->bits) / sizeof(*bits); i++)
+		any |= bits[i] != 0;
+	return any;
+}
+
+void pushdown_calls(const struct pushdown *lines, const struct pushdown *chisels,
+		    const struct options *o, struct scap_select *sel)
+{
+	const int samples = o->sample.period_ns || o->sample.on.n;
+
+	sel->no_calls = samples && !o->no_pushdown && sel->calls && !has_calls(sel->calls) &&
+			!lines->asked && !chisels->asked;
 }
 
 static void put_numbers(const char *what, const int32_t *v, size_t n, FILE *f)

@@ -19,6 +19,8 @@ struct pushdown {
 	int decides;
 	int by_type; /* not all types of events can match */
 	int switches, page_faults; /* the filter is about these events */
+	unsigned int asked; /* enum sinsp_field_needs: of the fields that it is about, or that are
+			       shown */
 	int turns; /* how long threads run is asked for, which only the switches of all tell */
 };
 
@@ -33,6 +35,13 @@ void pushdown_fini(struct pushdown *p);
 
 /* Narrows a selection that options made. @sel borrows from @p. */
 void pushdown_apply(struct pushdown *p, struct scap_select *sel);
+
+/*
+ * After both were applied: system calls are not recorded at all if only samples can be shown, and
+ * nothing of what calls tell. Threads are then known by their forks, execs and ends.
+ */
+void pushdown_calls(const struct pushdown *lines, const struct pushdown *chisels,
+		    const struct options *o, struct scap_select *sel);
 
 /* What is decided, for --explain-filter. */
 void pushdown_explain(const struct pushdown *p, FILE *f);

@@ -136,12 +136,13 @@ int take_open_file(struct take *t, const struct scap *src)
 	return pieces_wanted(t->o) ? 0 : open_piece(t, scap_state(src), 0);
 }
 
-/* The child that becomes the command makes calls of ours until its execve begins. */
+/* The child that becomes the command makes calls of ours until its execve begins; of calls that are
+ * not recorded, the end of what it had mapped tells it. */
 static int is_before_exec(struct take *t, const struct sinsp_evt *evt)
 {
 	if ((int64_t)evt->raw.hdr->tid != t->before_exec)
 		return 0;
-	if (strcmp(sinsp_evt_type(evt), "execve") != 0)
+	if (strcmp(sinsp_evt_type(evt), "execve") != 0 && evt->raw.type != EVT_MAP_EXEC_E)
 		return 1;
 	t->before_exec = 0;
 	return 0;

@@ -34,6 +34,7 @@ struct sinsp_chisel_run {
 	uint8_t several; /* it is not the only chisel of the run */
 	uint8_t json; /* output is to be JSON */
 	uint8_t containers; /* output is to tell of containers */
+	uint8_t no_calls; /* system calls are not recorded, as nothing seemed to ask for them */
 	uint8_t port_names; /* ports of sockets by the names of their services */
 	uint8_t buf_fmt; /* enum sinsp_buf_fmt: sysdig.set_output_format changes it */
 	uint32_t buf_max; /* characters of a buffer shown as dots; 0: 80 */
@@ -51,6 +52,7 @@ struct sinsp_chisel_run {
 	struct sinsp *insp; /* of the last event; NULL: nothing is open yet */
 	uint64_t first_ns, last_ns; /* times of events; 0: none yet */
 	uint8_t has_begun;
+	uint8_t told_stale; /* sinsp_chisel_note_stale */
 	uint8_t has_title; /* one of several printed its name */
 };
 
@@ -111,6 +113,8 @@ const struct sinsp_filter *sinsp_chisel_filter(const struct sinsp_chisel *c);
 const char *sinsp_chisel_filter_text(const struct sinsp_chisel *c);
 /* Whether it asks for the field, by chisel.request_field or in the format of its lines. */
 int sinsp_chisel_asks(const struct sinsp_chisel *c, const char *field);
+/* What these, and its filter, need: enum sinsp_field_needs. */
+unsigned int sinsp_chisel_needs(const struct sinsp_chisel *c);
 
 int sinsp_chisel_begin(struct sinsp_chisel *c); /* on_capture_start */
 /* The time of @evt is reached: intervals. */

@@ -23,6 +23,21 @@ void sinsp_chisel_say(const struct sinsp_chisel *c, const char *fmt, ...)
 	c->run->log(c->run->log_ctx, SCAP_LOG_ERROR, text);
 }
 
+void sinsp_chisel_note_stale(struct sinsp_chisel *c, const char *what)
+{
+	char text[512];
+
+	if (!c->run->no_calls || c->run->told_stale || !c->run->log)
+		return;
+	c->run->told_stale = 1;
+	snprintf(text, sizeof(text),
+		 "chisel %s: %s: files, users and directories of threads are those of their last "
+		 "fork or exec; fields that are requested in on_init have system calls recorded, "
+		 "which tell what came since",
+		 c->info.name, what);
+	c->run->log(c->run->log_ctx, SCAP_LOG_WARN, text);
+}
+
 /* ---- files ---- */
 
 /* DIR/NAME.lua; NULL: it is not there, or no memory. Owned. */

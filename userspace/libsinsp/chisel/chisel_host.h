@@ -160,6 +160,9 @@ struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, in
 /* The same, pushed, and freed with what is on the stack. */
 struct sinsp_filter *sinsp_chisel_filter_on_stack(lua_State *L, const char *text, int of_threads);
 
+/* The chisel asks for what only system calls would tell, now that they are not recorded: says so.
+ */
+void sinsp_chisel_note_stale(struct sinsp_chisel *c, const char *what);
 __attribute__((format(printf, 2, 3))) void sinsp_chisel_say(const struct sinsp_chisel *c,
 							    const char *fmt, ...);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "chisel_host.h"
+#include "fields/field_needs.h"
 
 void sinsp_chisel_run_init(struct sinsp_chisel_run *run)
 {
@@ -199,6 +200,30 @@ int sinsp_chisel_asks(const struct sinsp_chisel *c, const char *field)
 		if (strcmp(c->fields[i].field.row->name, field) == 0)
 			return 1;
 	return c->format_text && strstr(c->format_text, field);
+}
+
+/* Of a format that cannot be read nothing is asked: it will be told when a line is to be made. */
+static unsigned int needs_of_format(const char *text)
+{
+	struct sinsp_format *f;
+	unsigned int needs;
+
+	if (!text || sinsp_format_new(&f, text, NULL, NULL))
+		return 0;
+	needs = sinsp_format_needs(f);
+	sinsp_format_free(f);
+	return needs;
+}
+
+unsigned int sinsp_chisel_needs(const struct sinsp_chisel *c)
+{
+	unsigned int needs = needs_of_format(c->format_text);
+
+	if (c->filter)
+		needs |= sinsp_filter_asks(c->filter);
+	for (size_t i = 0; i < c->n_fields; i++)
+		needs |= sinsp_field_needs(c->fields[i].field.row);
+	return needs;
 }
 
 /* ---- callbacks ---- */

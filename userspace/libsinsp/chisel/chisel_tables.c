@@ -230,6 +230,7 @@ static int thread_table(lua_State *L, int fds, int barebone)
 	const char *text = luaL_optstring(L, 1, "");
 	struct asked a = {.insp = c->run->insp, .fds = fds, .barebone = barebone, .L = L};
 
+	sinsp_chisel_note_stale(c, "get_thread_table");
 	lua_settop(L, 1);
 	if (*text)
 		a.filter = sinsp_chisel_filter_on_stack(L, text, 1);

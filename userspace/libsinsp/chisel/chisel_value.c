@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chisel_host.h"
+#include "fields/field_needs.h"
 
 static int field_of_name(lua_State *L, const char *name)
 {
@@ -39,6 +40,8 @@ static int field_of_name(lua_State *L, const char *name)
 			return (int)i;
 		}
 	}
+	if (sinsp_field_needs(f->row))
+		sinsp_chisel_note_stale(c, f->row->name);
 	return (int)c->n_fields++;
 }
 

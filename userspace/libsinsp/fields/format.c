@@ -12,6 +12,7 @@
 
 #include "colours.h"
 #include "fd.h"
+#include "field_needs.h"
 #include "field_rows.h"
 #include "field_text.h"
 #include "info.h"
@@ -616,4 +617,14 @@ const char *sinsp_format_preset(enum sinsp_line_fmt fmt)
 		       "(%thread.tid:%thread.vtid) %evt.dir %evt.type %evt.info";
 	return "*%evt.num %evt.outputtime %evt.cpu %proc.name (%thread.tid) %evt.dir %evt.type "
 	       "%evt.info";
+}
+
+unsigned int sinsp_format_needs(const struct sinsp_format *f)
+{
+	unsigned int needs = 0;
+
+	for (size_t i = 0; i < f->n_steps; i++)
+		if (f->steps[i].has_field)
+			needs |= sinsp_field_needs(f->steps[i].field.row);
+	return needs;
 }

@@ -72,6 +72,9 @@ struct sinsp_filter_needs {
 	uint8_t history; /* it asks about other events: all are needed */
 };
 
+/* What its fields need: enum sinsp_field_needs. */
+unsigned int sinsp_filter_asks(const struct sinsp_filter *f);
+
 /* 0 or -ENOMEM. */
 int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out);
 

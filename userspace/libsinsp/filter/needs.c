@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fields/field_needs.h"
 #include "program.h"
 
 enum { COMM_MAX = 15 }; /* bytes that the kernel keeps of a name */
@@ -193,38 +194,25 @@ static int need_failed(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 	return err;
 }
 
-/* Files of which something shows in an event's own parameters, the source keeps an eye on anyway.
- */
-static int asks_about_files(const struct sinsp_field_row *row)
+unsigned int sinsp_filter_asks(const struct sinsp_filter *f)
 {
-	return strstr(row->name, "fd") || strstr(row->name, "std") || strstr(row->name, "path");
-}
+	unsigned int needs = 0;
 
-/* What events of other types, or of before, say of a process without ending or making anything. */
-static int asks_about_course(const struct sinsp_field_row *row)
-{
-	static const char *const parts[] = {".vm",     ".pf",        "fdlimit",
-					    "fdusage", "thread.cpu", "exectime"};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strstr(row->name, parts[i]))
-			return 1;
-	return 0;
+	for (unsigned int i = 1; i < f->n_slots; i++)
+		if (f->slots[i].expr->kind == FILTER_EXPR_FIELD)
+			needs |= sinsp_field_needs(f->slots[i].expr->field.row);
+	return needs;
 }
 
 int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 {
+	const unsigned int asked = sinsp_filter_asks(f);
 	int err;
 
-	*out = (struct sinsp_filter_needs){.history = f->has_memory};
-	for (unsigned int i = 1; i < f->n_slots; i++) {
-		const struct filter_expr *e = f->slots[i].expr;
-
-		if (e->kind != FILTER_EXPR_FIELD)
-			continue;
-		out->files |= asks_about_files(e->field.row);
-		out->history |= asks_about_course(e->field.row);
-	}
+	*out = (struct sinsp_filter_needs){
+		.files = !!(asked & FIELD_NEEDS_FILES),
+		.history = f->has_memory || asked & FIELD_NEEDS_COURSE,
+	};
 	err = need_comms(f, out);
 	if (!err)
 		err = need_numbers(f, "proc.pid", 1, &out->pids, &out->n_pids);

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Samples alone are captured without a hook of system calls, and threads are known all the same that
+begin, become other programs and end meanwhile. What only calls tell brings the hooks back."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+import saker_e2e as e2e
+
+SESSION = {"SAKER_SAMPLER_SESSION": f"no-calls-{os.getpid()}"}
+FIELDS = "thread.tid sample.comm proc.name proc.exepath proc.args proc.pname proc.ppid"
+FORMAT = "*" + " ".join("%" + f for f in FIELDS.split())
+OTHER_NAMES = ("again", "executed", "by_thread", "vforked")
+CALLS = {"sys_enter", "sys_exit"}
+
+# Run by the capture, whose programs it prints the names of: they are attached by then.
+PROGRAMS = """
+import json, os, subprocess, sys
+ids = set()
+capture = f"/proc/{os.getppid()}/fdinfo"
+for fd in os.listdir(capture):
+    with open(os.path.join(capture, fd)) as f:
+        ids |= {line.split()[1] for line in f if line.startswith("prog_id:")}
+names = [json.loads(subprocess.check_output([sys.argv[1], "-j", "prog", "show", "id", i]))["name"]
+         for i in ids]
+with open(sys.argv[2], "w") as f:
+    json.dump(names, f)
+"""
+
+def saker(*args, **kwargs):
+    p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, *args], capture_output=True, text=True,
+                       stdin=subprocess.DEVNULL, env={**os.environ, **SESSION}, **kwargs)
+    if p.returncode:
+        raise AssertionError(f"saker {' '.join(args)}: {p.returncode}\n{p.stdout}\n{p.stderr}")
+    return p
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+
+class Hooks(Folder):
+    def programs(self, *args):
+        out = self.path("programs")
+        saker(*args, "--", sys.executable, "-c", PROGRAMS, shutil.which("bpftool"), out)
+        with open(out) as f:
+            return set(json.load(f))
+
+    def setUp(self):
+        super().setUp()
+        e2e.need("bpftool")
+
+    def test_samples_alone(self):
+        names = self.programs("profile", "-w", self.path("a.scap"))
+        self.assertIn("sample_cpu", names)
+        self.assertEqual(names & (CALLS | {"sched_switch"}), set())
+        self.assertFalse([n for n in names if n.startswith("fill_")])
+
+    def test_ways_to_sample(self):
+        out = self.path("a.svg")
+        for args in (("profile", "--off-cpu", "--all", "-o", out),
+                     ("profile", "-o", out, "proc.name!=nobody and proc.exepath!=/nowhere"),
+                     ("--sample-on", "page_fault", "-p", "%proc.name %stack.text", "evt.type=sample")):
+            self.assertEqual(self.programs(*args) & CALLS, set(), args)
+
+    def test_what_calls_tell(self):
+        for args in (("profile", "-w", self.path("a.scap"), "proc.pid!=0 and user.uid=0"),
+                     ("--sample", "99", "-p", "%proc.cwd", "evt.type=sample"),
+                     ("--sample", "99", "evt.type in (sample, openat)"),
+                     ("--sample", "99", "-w", self.path("all.scap"))):
+            self.assertEqual(self.programs(*args) & CALLS, CALLS, args)
+
+
+class Names(Folder):
+    def setUp(self):
+        super().setUp()
+        self.prog = e2e.compile_program("no_calls", self.dir)
+        for name in OTHER_NAMES:
+            os.link(self.prog, self.path(name))
+
+    def check(self, printed, lines):
+        samples = {}
+        for line in lines:
+            s = json.loads(line)
+            samples.setdefault(s["thread.tid"], []).append(s)
+        for row in printed.splitlines():
+            tid, *stages = row.split(";")
+            stages = [s.split("|") for s in stages]
+            at = 0
+            found = samples[int(tid)]
+            self.assertNotIn(None, [s["proc.name"] for s in found], row)
+            for s in found:
+                is_ = [s["proc.name"], os.path.basename(s["proc.exepath"]), s["proc.args"],
+                       s["proc.pname"] if stages[at][3] else ""]
+                self.assertIn(is_, stages[at:], f"{row}: {s}")
+                at = stages.index(is_)
+                # An exec that is under way has given the name, and not yet the program.
+                self.assertIn(s["sample.comm"], [stage[0] for stage in stages[at:at + 2]])
+            # A tick each millisecond of 60 or more: also if most are missed.
+            self.assertEqual(at, len(stages) - 1, f"{row}: {found}")
+            if stages[-1][3]:
+                self.assertEqual(len({s["proc.ppid"] for s in found}), 1)
+
+    def run_prog(self, *args):
+        return saker(*args, "--", "./no_calls", ".", cwd=self.dir)
+
+    def test_file(self):
+        path = self.path("a.scap")
+        printed = self.run_prog("profile", "-F", "999", "-w", path).stdout
+        self.check(printed, saker("-r", path, "-j", "-p", FORMAT, "evt.type=sample").stdout.splitlines())
+        self.assertIn("sound", saker("-r", path, "--verify").stdout)
+
+    def test_live(self):
+        p = self.run_prog("--sample", "999", "-j", "-p", FORMAT, "evt.type=sample")
+        self.check(p.stdout, [line for line in p.stderr.splitlines() if line.startswith("{")])
+
+    def test_chosen_by_name(self):
+        """In the kernel already, as threads get their names."""
+        path = self.path("a.scap")
+        printed = self.run_prog("profile", "-F", "999", "-w", path, "proc.name in (executed, worker)").stdout
+        found = set(saker("-r", path, "-p", "%thread.tid;%proc.name", "evt.type=sample").stdout.split())
+        meant = {row.split(";")[0] + ";" + row.rsplit(";", 1)[1].split("|")[0] for row in printed.splitlines()}
+        self.assertEqual(found, {m for m in meant if m.endswith((";executed", ";worker"))})
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main(verbosity=2)
