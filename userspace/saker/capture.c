@@ -27,6 +27,7 @@
 #include "signals.h"
 #include "spawn.h"
 #include "streams.h"
+#include "symbols/symbols.h"
 #include "take.h"
 
 enum {
@@ -323,6 +324,8 @@ static int open_all(struct capture *c)
 	signals_install(c->spawn.pid); /* a chisel may print from here on */
 	if (c->take.chisels)
 		err = chisels_begin(c->take.chisels, c->inspectors[0]);
+	if (!err && c->live && c->o->profile.on && c->take.chisels)
+		err = sinsp_symbols_begin(c->inspectors[0]);
 	if (!err && c->live)
 		privileges_drop(c->o->sample.period_ns || c->o->sample.on.n);
 	return err;

@@ -345,6 +345,14 @@ static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 	return found < 0 ? found : 0;
 }
 
+int sinsp_symbols_begin(struct sinsp *s)
+{
+	struct sinsp_symbols *sy = symbols_of(s);
+	const int r = sy ? read_kernel(sy) : -ENOMEM;
+
+	return r < 0 ? r : 0;
+}
+
 void sinsp_symbols_see_map(struct sinsp *s, const struct sinsp_evt *evt)
 {
 	struct sinsp_symbols *sy = s->heal.on ? symbols_of(s) : NULL;

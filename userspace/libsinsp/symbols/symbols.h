@@ -37,6 +37,12 @@ struct sinsp_stack {
 };
 
 /*
+ * Names of frames will be asked for: reads those of the kernel, for which the first sample would
+ * else have to wait, and with it all that runs meanwhile and may be gone then. 0, or -ENOMEM.
+ */
+int sinsp_symbols_begin(struct sinsp *s);
+
+/*
  * The stacks of a sample. With @lines also lines of source and functions that the compiler put
  * into others, where there is debugging information: that takes its time. 0 with *out, borrowed
  * until the next event; -ENODATA: it is no sample; -ENOMEM.
