@@ -586,7 +586,8 @@ class Made(Hot):
         other = self.path("same.scap")
         os.symlink(self.capture, other)
         with_file, diff = ["-r", self.capture], ["--diff", self.capture, "other.scap"]
-        for how in (["-F", "99"], ["--off-cpu"], ["--off-cpu-min", "1"], ["--stack-depth", "9"]):
+        for how in (["-F", "99"], ["--off-cpu"], ["--off-cpu-min", "1"], ["--stack-depth", "9"],
+                    ["--unwind-tables", "9M"]):
             self.refuses("say how to sample: they do not go with files", *with_file, *how, "-o", "FILE")
         for who in (["-p", "1"], ["--comm", "a"], ["--cgroup", "/"]):
             self.refuses("choose what is sampled: of a file a filter", *with_file, *who, "-o", "FILE")

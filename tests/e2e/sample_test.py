@@ -171,6 +171,9 @@ class Wrong(unittest.TestCase):
 
     def test_what_does_not_go_together(self):
         self.says("go with --sample", "--stack-depth", "10")
+        for sz in ("0", "512K", "2G", "x", "1MB", ""):
+            self.says("--unwind-tables is from 1M to 1G", "--sample", "9", "--unwind-tables", sz)
+        self.says("go with --sample", "--unwind-tables", "8M")
         self.says("--off-cpu-min goes with", "--sample", "9", "--off-cpu-min", "1")
         self.says("do not go with -r", "-r", "x.scap", "--sample", "9")
         self.says("goes with --probabilistic-threshold", "--sample", "9",

@@ -59,6 +59,31 @@ class Unwind(unittest.TestCase):
         self.assertGreater(int(m[1]), 1000, p.stderr)
         self.assertLess(float(m[2]), 50, p.stderr)
 
+    def test_less_room_than_tables(self):
+        """Of more files than fit the one that is sampled has its table, once room was made for it;
+        until then its stacks say so. No more room is taken."""
+        path = os.path.join(self.dir, "room.scap")
+        script = ("python3 -c 1; perl -e 1; git --version; echo 'int x;' | gcc -x c -c -o /dev/null -; "
+                  f"exec {self.prog} 4000")
+        p = saker("-w", path, "-v", "--sample", "200", "--unwind-tables", "1M", "--", "sh", "-c", script)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", "*%stack.end %stack.folded",
+                       f"evt.type=sample and proc.name={os.path.basename(self.prog)}")
+        found = [json.loads(line) for line in text.splitlines()]
+        ends = collections.Counter(s["stack.end"] for s in found)
+        self.assertLessEqual(set(ends), {"root", "no_table", "new", "no_map", "none", "fault"})
+        whole = [s for s in found if s["stack.end"] == "root" and "at_the_bottom" in s["stack.folded"]]
+        self.assertGreater(len(whole), 10, (ends, p.stderr))
+        for s in whole:
+            self.assertIn(";main;", s["stack.folded"])
+            self.assertIn(";down" * 21 + ";last;at_the_bottom", s["stack.folded"])
+        m = re.search(r"([\d.]+) MiB of ([\d.]+), made in", p.stderr)
+        self.assertLessEqual((float(m[1]), float(m[2])), (1, 1), p.stderr)
+        m = re.search(r"(\d+) made room for others, (\d+) found none: try a larger --unwind-tables",
+                      p.stderr)
+        self.assertIsNotNone(m, p.stderr)
+        self.assertGreater(int(m[2]), 0)
+
     def test_probes(self):
         """Stacks are what they would be without the probes: below functions whose returns are
         probed, and at an instruction that is."""

@@ -124,6 +124,7 @@ const struct option_row option_rows[] = {
 	 "With --sample-on off_cpu: leave out threads that were back sooner.",
 	 take_seconds, AT(sample.off_min_ns)},
 	ROW_STACK_DEPTH(GROUP_STACKS),
+	ROW_UNWIND_TABLES(GROUP_STACKS),
 	{0, "probabilistic-threshold", "PERCENT", GROUP_STACKS,
 	 "Sample a part of the time: each interval is sampled with this probability, from 1 to 100.",
 	 take_percent, AT(sample.threshold)},

@@ -17,6 +17,11 @@
 	{0, "stack-depth", "NUM", group, \
 	 "Take NUM frames of a user stack at most, up to 1024; 128 without it.", \
 	 take_depth, AT(sample.depth)}
+#define ROW_UNWIND_TABLES(group) \
+	{0, "unwind-tables", "SIZE", group, \
+	 "Bytes that the tables take at most by which stacks are walked; K, M, G may follow. 64M without " \
+	 "it. For when -v tells of tables that found no room.", \
+	 take_tables_size, AT(sample.tables_sz)}
 #define ROW_WRITE(group, help) {'w', "write", "FILE", group, help, take_text, AT(write)}
 #define ROW_WITH_SYMBOLS(group) \
 	{0, "with-symbols", NULL, group, \

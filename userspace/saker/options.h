@@ -88,6 +88,7 @@ struct sample_options {
 	uint64_t interval_ns; /* 0: the default */
 	uint32_t threshold; /* 0: all of the time */
 	uint32_t depth; /* 0: the default */
+	uint64_t tables_sz; /* 0: the default */
 	struct text_list on; /* off_cpu, page_fault, tracepoints */
 };
 

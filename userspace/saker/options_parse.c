@@ -194,7 +194,8 @@ static int wants_samples(const struct options *o)
 
 static int is_about_samples(const struct options *o)
 {
-	return o->sample.depth || o->sample.threshold || o->sample.interval_ns;
+	return o->sample.depth || o->sample.threshold || o->sample.interval_ns ||
+	       o->sample.tables_sz;
 }
 
 static int samples_off_cpu(const struct options *o)
@@ -269,7 +270,8 @@ static int check(const struct options *o)
 		 "--sample and --sample-on choose what a live capture records: they do not go with "
 		 "-r"},
 		{!wants_samples(o) && is_about_samples(o),
-		 "--stack-depth and the probabilistic options go with --sample or --sample-on"},
+		 "--stack-depth, --unwind-tables and the probabilistic options go with --sample or "
+		 "--sample-on"},
 		{o->sample.off_min_ns && !samples_off_cpu(o),
 		 "--off-cpu-min goes with --sample-on off_cpu"},
 		{o->sample.interval_ns && !o->sample.threshold,

@@ -39,6 +39,7 @@ const struct option_row profile_rows[] = {
 	 "With --off-cpu: leave out threads that were back sooner.",
 	 take_seconds, AT(sample.off_min_ns)},
 	ROW_STACK_DEPTH(GROUP_PROFILE),
+	ROW_UNWIND_TABLES(GROUP_PROFILE),
 	{0, "ring-size", "SIZE", GROUP_PROFILE,
 	 "Bytes of each ring, a power of two; K, M, G may follow. 8M without it. For when samples "
 	 "were lost.",
@@ -254,16 +255,16 @@ static int mean_samples(struct options *o)
 static int check(const struct options *o)
 {
 	const int has_how = o->sample.period_ns || o->profile.off_cpu || o->sample.off_min_ns ||
-			    o->sample.depth;
+			    o->sample.depth || o->sample.tables_sz;
 	const int has_who = o->pids.n || o->tree || o->comms.n || o->cgroups.n;
 	const struct {
 		int bad;
 		const char *text;
 	} rules[] = {
 		{o->read.n && o->command, "a command to run is sampled: it does not go with files"},
-		{o->read.n && has_how,
-		 "-F, --off-cpu, --off-cpu-min and --stack-depth say how to sample: they do not go "
-		 "with files"},
+		{o->read.n && has_how, "-F, --off-cpu, --off-cpu-min, --stack-depth and "
+				       "--unwind-tables say how to sample: "
+				       "they do not go with files"},
 		{o->read.n && has_who,
 		 "-p, --tree, --comm and --cgroup choose what is sampled: of a file a filter "
 		 "chooses, as in proc.pid=1234"},

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "say.h"
 #include "stack.h"
+#include "unwind_table.h"
 
 int take_value(void *member, const struct option_row *row, const char *arg)
 {
@@ -265,23 +266,42 @@ int take_cpus_per_ring(void *member, const struct option_row *row, const char *a
 	return 0;
 }
 
-int take_ring_size(void *member, const struct option_row *row, const char *arg)
+/* Bytes, with a unit or without; not 0: it is no number, or none from @min to @max. */
+static int parse_size(const char *arg, uint64_t *out, uint64_t min, uint64_t max)
 {
 	const char *end;
 	uint64_t n, unit = 1;
 
 	if (parse_number(arg, &n, &end))
-		goto bad;
+		return -EINVAL;
 	if (*end) {
 		unit = unit_of(*end++);
 		if (!unit || *end)
-			goto bad;
+			return -EINVAL;
 	}
-	if (n > RING_SZ_MAX / unit || n * unit < RING_SZ_MIN || (n * unit & (n * unit - 1)))
-		goto bad;
-	*(uint64_t *)member = n * unit;
+	if (n > max / unit || n * unit < min)
+		return -EINVAL;
+	*out = n * unit;
 	return 0;
-bad:
-	say("--%s is a power of two from 256K to 256M, not '%s'", row->name, arg);
+}
+
+int take_ring_size(void *member, const struct option_row *row, const char *arg)
+{
+	uint64_t n;
+
+	if (parse_size(arg, &n, RING_SZ_MIN, RING_SZ_MAX) || n & (n - 1)) {
+		say("--%s is a power of two from 256K to 256M, not '%s'", row->name, arg);
+		return -EINVAL;
+	}
+	*(uint64_t *)member = n;
+	return 0;
+}
+
+int take_tables_size(void *member, const struct option_row *row, const char *arg)
+{
+	if (!parse_size(arg, member, UNWIND_CHUNK_SZ,
+			(uint64_t)UNWIND_CHUNK_SZ * UNWIND_CHUNKS_MAX))
+		return 0;
+	say("--%s is from 1M to 1G, not '%s'", row->name, arg);
 	return -EINVAL;
 }

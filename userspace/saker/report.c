@@ -152,7 +152,8 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 	    (unsigned long long)st->n_tables, (unsigned long long)st->n_processes,
 	    (double)st->used_sz / (1 << 20), (double)st->sz / (1 << 20), seconds(st->build_ns));
 	if (st->n_evicted || st->n_no_room)
-		put(f, "", "%12llu made room for others, %llu found none",
+		put(f, "",
+		    "%12llu made room for others, %llu found none: try a larger --unwind-tables",
 		    (unsigned long long)st->n_evicted, (unsigned long long)st->n_no_room);
 	if (st->n_unreadable)
 		put(f, "", "%12llu mappings of files that could not be reached, or are damaged",

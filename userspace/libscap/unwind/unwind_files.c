@@ -19,6 +19,8 @@
 #define FEW_ROWS 32 /* there may be more in the file of debugging information */
 #define TRIES_MAX 2 /* to find room for a table: it may be larger than all there is */
 #define VDSO_MAX (64u << 10)
+#define MAPS_SHARE 16 /* of all room is kept for states of mappings */
+#define MAPS_ROOM_MIN (256u << 10)
 
 /* Which file it is, on this machine. */
 struct identity {
@@ -50,6 +52,8 @@ struct unwind_files {
 	struct unwind_file *by_id[BUCKETS];
 	struct alias *aliases[BUCKETS];
 	size_t n, n_aliases;
+	const struct unwind_file *reserved; /* only to be compared: it may be gone */
+	size_t reserved_sz; /* bytes that are kept for its table */
 	struct unwind_files_stats stats;
 };
 
@@ -298,15 +302,39 @@ static int take_piece(struct unwind_files *fs, struct unwind_piece *p,
 	return 0;
 }
 
+/* Bytes that tables may take: states of mappings must find room, too. */
+static size_t room_of_tables(const struct unwind_files *fs)
+{
+	const size_t max = unwind_pool_max(fs->pool);
+
+	return max - (max / MAPS_SHARE > MAPS_ROOM_MIN ? max / MAPS_SHARE : MAPS_ROOM_MIN);
+}
+
+size_t unwind_files_room(const struct unwind_files *fs)
+{
+	const size_t max = room_of_tables(fs), used = unwind_pool_used(fs->pool);
+
+	return used < max ? max - used : 0;
+}
+
+/* For what is larger than all there is nobody makes room. */
+static int fits(const struct unwind_files *fs, const struct unwind_file *f)
+{
+	return unwind_file_sz(f) <= room_of_tables(fs);
+}
+
 static int place_rows(struct unwind_files *fs, struct unwind_file *f,
 		      const struct unwind_rows *rows, uint64_t now_ns)
 {
 	const size_t n = (rows->n + UNWIND_ROWS_MAX - 1) / UNWIND_ROWS_MAX;
+	const size_t reserved = f == fs->reserved ? 0 : fs->reserved_sz;
 	int err = 0;
 
 	f->n_rows = rows->n;
 	if (!n)
 		return 0;
+	if (unwind_file_sz(f) + reserved > unwind_files_room(fs))
+		return -ENOSPC;
 	f->pieces = calloc(n, sizeof(*f->pieces));
 	if (!f->pieces)
 		return -ENOMEM;
@@ -343,7 +371,7 @@ static int load_file(struct unwind_files *fs, struct unwind_file *f, const struc
 		err = place_rows(fs, f, &rows, now_ns);
 	unwind_rows_fini(&rows);
 	f->no_room = err == -ENOSPC;
-	f->wants = f->no_room && f->tries++ < TRIES_MAX;
+	f->wants = f->no_room && fits(fs, f) && f->tries++ < TRIES_MAX;
 	fs->stats.n_no_room += err == -ENOSPC;
 	fs->stats.build_ns += now() - start;
 	return err == -ENOSPC ? 0 : err;
@@ -521,18 +549,60 @@ int unwind_file_wants(const struct unwind_file *f)
 	return f->wants;
 }
 
-uint64_t unwind_file_rows(const struct unwind_file *f)
+uint64_t unwind_file_sz(const struct unwind_file *f)
 {
-	return f->n_rows;
+	return f->n_rows * sizeof(struct unwind_row) / 8 * 9;
 }
 
-int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *but, uint64_t now_ns)
+void unwind_file_gives_up(struct unwind_file *f)
+{
+	f->wants = 0;
+}
+
+void unwind_files_reserve(struct unwind_files *fs, const struct unwind_file *f)
+{
+	fs->reserved = f;
+	fs->reserved_sz = f ? unwind_file_sz(f) : 0;
+}
+
+int unwind_files_want_again(struct unwind_files *fs)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct unwind_file *f = fs->by_id[i]; f; f = f->next) {
+			f->tries = 0;
+			f->wants = f->no_room && f->refs && fits(fs, f);
+			n |= f->wants;
+		}
+	}
+	return n;
+}
+
+/* Is the table of @f one that may go for that of @wants? */
+static int may_go(const struct unwind_file *f, const struct unwind_file *wants)
+{
+	return f != wants && f->n_pieces && (!f->refs || f->used_ns < wants->used_ns);
+}
+
+size_t unwind_files_evictable(const struct unwind_files *fs, const struct unwind_file *wants)
+{
+	size_t sz = 0;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (const struct unwind_file *f = fs->by_id[i]; f; f = f->next)
+			if (may_go(f, wants))
+				sz += unwind_file_sz(f);
+	return sz;
+}
+
+int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *wants, uint64_t now_ns)
 {
 	struct unwind_file *found = NULL;
 
 	for (size_t i = 0; i < BUCKETS; i++) {
 		for (struct unwind_file *f = fs->by_id[i]; f; f = f->next) {
-			if (f == but || !f->n_pieces)
+			if (!may_go(f, wants))
 				continue;
 			if (!found || (!f->refs && found->refs) ||
 			    (!f->refs == !found->refs && f->used_ns < found->used_ns))

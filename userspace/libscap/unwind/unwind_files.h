@@ -44,19 +44,29 @@ void unwind_file_put(struct unwind_file *f);
 void unwind_file_used(struct unwind_file *f, uint64_t now_ns);
 /* Its table found no room, and should have some. */
 int unwind_file_wants(const struct unwind_file *f);
-/* Rows that it has, whether there is room for them or not. */
-uint64_t unwind_file_rows(const struct unwind_file *f);
+/* There is none for it. */
+void unwind_file_gives_up(struct unwind_file *f);
+/* Room was made for the table of @f, and is for no other; NULL: for any. */
+void unwind_files_reserve(struct unwind_files *fs, const struct unwind_file *f);
+/* Room came free: all that found none want some again. 0: there are none. */
+int unwind_files_want_again(struct unwind_files *fs);
+/* Bytes that its rows take with their index, whether there is room for them or not. */
+uint64_t unwind_file_sz(const struct unwind_file *f);
 
 /* Its table's parts, by offset; 0: it has no rows. -ENOSPC: there was no room for them. */
 int unwind_file_pieces(const struct unwind_file *f, const struct unwind_piece **v);
 
 /*
- * Takes the table away from a file other than @but: one that no process has, else that which was
- * used least recently. 1: processes have it, whose mappings must be written anew at once. 0: none
- * has. -ENOENT: there is no other table. The room can be taken when walks are over:
- * unwind_pool_settle.
+ * Takes a table away for that of @wants: one that no process has, else that which was used least
+ * recently, if that is longer ago than @wants was: what is sampled all the time stays. 1: processes
+ * have it, whose mappings must be written anew at once. 0: none has. -ENOENT: there is no other
+ * table. The room can be taken when walks are over: unwind_pool_settle.
  */
-int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *but, uint64_t now_ns);
+int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *wants, uint64_t now_ns);
+/* Bytes that are free for tables. */
+size_t unwind_files_room(const struct unwind_files *fs);
+/* Bytes of all that may go so. */
+size_t unwind_files_evictable(const struct unwind_files *fs, const struct unwind_file *wants);
 
 struct unwind_files_stats {
 	uint64_t n_files, n_rows; /* with a table; of all tables */

@@ -60,8 +60,8 @@ static int teardown(void **state)
 	return system(cmd);
 }
 
-/* How many rows the file @path of the process @pid has; @found is where we find it. */
-static uint64_t n_rows(uint32_t pid, const char *path, const char *found)
+/* Bytes of the table of the file @path of the process @pid; @found is where we find it. */
+static uint64_t table_sz(uint32_t pid, const char *path, const char *found)
 {
 	struct unwind_source src = {.pid = pid, .start = 0x1000, .end = 0x100000, .path = path};
 	struct unwind_files *files;
@@ -76,20 +76,20 @@ static uint64_t n_rows(uint32_t pid, const char *path, const char *found)
 	assert_int_equal(unwind_files_new(&files, pool), 0);
 	assert_int_equal(unwind_file_get(files, &f, &src, 1), 0);
 	assert_non_null(f);
-	n = unwind_file_rows(f);
+	n = unwind_file_sz(f);
 	unwind_file_put(f);
 	unwind_files_free(files);
 	unwind_pool_free(pool);
 	return n;
 }
 
-/* Those of the program before it was taken apart. */
-static uint64_t all_rows(void)
+/* The same of the program before it was taken apart. */
+static uint64_t whole_sz(void)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s/whole", dir);
-	return n_rows(NO_PID, path, path);
+	return table_sz(NO_PID, path, path);
 }
 
 static void test_debug_link(void **state)
@@ -99,15 +99,15 @@ static void test_debug_link(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/x", dir);
-	none = n_rows(NO_PID, path, path);
-	assert_true(none + 20 < all_rows());
+	none = table_sz(NO_PID, path, path);
+	assert_true(none + 20 * sizeof(struct unwind_row) < whole_sz());
 	assert_int_equal(sh("cp good x.debug"), 0);
-	assert_int_equal(n_rows(NO_PID, path, path), all_rows());
+	assert_int_equal(table_sz(NO_PID, path, path), whole_sz());
 	/* Bytes that are not those that the link is about. */
 	assert_int_equal(sh("printf x >>x.debug"), 0);
-	assert_int_equal(n_rows(NO_PID, path, path), none);
+	assert_int_equal(table_sz(NO_PID, path, path), none);
 	assert_int_equal(sh("cp good .debug/x.debug"), 0);
-	assert_int_equal(n_rows(NO_PID, path, path), all_rows());
+	assert_int_equal(table_sz(NO_PID, path, path), whole_sz());
 	assert_int_equal(sh("rm x.debug .debug/x.debug"), 0);
 }
 
@@ -135,7 +135,7 @@ static void test_in_its_root(void **state)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 	if (byte)
-		assert_int_equal(n_rows((uint32_t)pid, "/app/x", found), all_rows());
+		assert_int_equal(table_sz((uint32_t)pid, "/app/x", found), whole_sz());
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (!byte)

@@ -239,6 +239,11 @@ const uint64_t *unwind_pool_chunk(const struct unwind_pool *p, uint32_t chunk)
 	return chunk < p->n_chunks ? p->chunks[chunk].words : NULL;
 }
 
+size_t unwind_pool_max(const struct unwind_pool *p)
+{
+	return p->max_chunks * UNWIND_CHUNK_SZ;
+}
+
 size_t unwind_pool_sz(const struct unwind_pool *p)
 {
 	return (size_t)p->n_chunks * UNWIND_CHUNK_SZ;

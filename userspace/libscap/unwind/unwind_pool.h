@@ -32,6 +32,8 @@ uint64_t *unwind_pool_at(const struct unwind_pool *p, uint32_t place);
 /* A chunk; NULL: there is none. */
 const uint64_t *unwind_pool_chunk(const struct unwind_pool *p, uint32_t chunk);
 
+/* Bytes that it has at most. */
+size_t unwind_pool_max(const struct unwind_pool *p);
 size_t unwind_pool_sz(const struct unwind_pool *p); /* bytes of all chunks */
 size_t unwind_pool_used(const struct unwind_pool *p); /* bytes taken */
 

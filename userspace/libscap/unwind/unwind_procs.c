@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 
 #define BUCKETS 4096 /* a power of two */
+#define MAKE_ROOM_TRIES 8
 #define LINGER_NS 1000000000ull /* of a process that ended: samples and threads of it may come */
 
 struct map {
@@ -35,11 +36,13 @@ struct proc {
 	struct proc *next;
 	uint32_t pid;
 	int dirty;
+	int refused; /* its mappings found no room */
 	uint64_t since_ns; /* what is older is no news */
 	uint64_t exit_ns; /* when its first thread ended; 0: it lives */
 	struct maps *maps;
 	struct unwind_process entry; /* as the driver has it */
 	uint32_t n_walks; /* as the driver had it when it was last looked at */
+	int sampled; /* there were more by then than before */
 };
 
 struct unwind_procs {
@@ -50,7 +53,9 @@ struct unwind_procs {
 	uint32_t gen;
 	size_t n, n_dirty;
 	int no_room; /* a table found none */
+	int refused; /* a process's mappings found none */
 	uint64_t made_room_ns; /* when tables were taken away for that; 0: not yet */
+	uint32_t room_pid; /* for this process */
 	struct unwind_procs_stats stats;
 };
 
@@ -502,14 +507,17 @@ static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 	p->dirty = 0;
 	ps->n_dirty--;
 	/* What several have was written with the first of them. */
-	if ((!m->words || m->stale) && write_maps(ps, m, now_ns))
+	if ((!m->words || m->stale) && write_maps(ps, m, now_ns)) {
 		ps->stats.n_refused++;
+		p->refused = ps->refused = 1;
+	}
 	m->stale = 0;
 	ps->no_room |= wanting_file(m) != NULL;
 	if (++ps->gen == 0)
 		ps->gen = 1;
 	p->entry = (struct unwind_process){
 		.gen = ps->gen, .maps = m->place, .n_maps = m->n_written, .gen_end = ps->gen};
+	p->n_walks = 0; /* the driver counts anew */
 	if (ps->map < 0)
 		return;
 	/* The words before the entry that leads to them. */
@@ -538,8 +546,9 @@ static void note_used(struct unwind_procs *ps, uint64_t now_ns)
 		for (struct proc *p = ps->buckets[i]; p; p = p->next) {
 			struct unwind_process e = p->entry;
 
-			if (ps->map < 0 || bpf_map_lookup_elem(ps->map, &p->pid, &e) ||
-			    e.n_walks == p->n_walks)
+			p->sampled = ps->map >= 0 && !bpf_map_lookup_elem(ps->map, &p->pid, &e) &&
+				     e.n_walks != p->n_walks;
+			if (!p->sampled)
 				continue;
 			p->n_walks = e.n_walks;
 			for (size_t k = 0; k < p->maps->n; k++)
@@ -549,15 +558,21 @@ static void note_used(struct unwind_procs *ps, uint64_t now_ns)
 	}
 }
 
-/* The newest process with a file that wants room; NULL: none. */
+/* Whose turn it is: of those that are sampled the newest, else of all. NULL: nobody wants room. */
 static struct proc *wanting(const struct unwind_procs *ps)
 {
 	struct proc *found = NULL;
 
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct proc *p = ps->buckets[i]; p; p = p->next)
-			if ((!found || p->since_ns > found->since_ns) && wanting_file(p->maps))
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct proc *p = ps->buckets[i]; p; p = p->next) {
+			const int later = found && (p->sampled != found->sampled
+							    ? !p->sampled
+							    : p->since_ns <= found->since_ns);
+
+			if (!later && wanting_file(p->maps))
 				found = p;
+		}
+	}
 	return found;
 }
 
@@ -572,21 +587,26 @@ static void rewrite_all(struct unwind_procs *ps, uint64_t now_ns)
 	unwind_procs_publish(ps, now_ns);
 }
 
-/* Takes away as much as the file wants, or as there is. */
-static void evict_for(struct unwind_procs *ps, const struct unwind_file *file, uint64_t now_ns)
+/* Takes away as much as the file wants, as what is free may be in pieces; nothing, and not 0, if
+ * all that may go is too little. */
+static int evict_for(struct unwind_procs *ps, struct unwind_file *file, uint64_t now_ns)
 {
 	const size_t before = unwind_pool_used(ps->pool);
-	/* With the index. */
-	const size_t need = unwind_file_rows(file) * sizeof(struct unwind_row) / 8 * 9;
+	const size_t need = unwind_file_sz(file);
 	int used = 0, got = 0;
 
-	note_used(ps, now_ns);
+	if (unwind_files_room(ps->files) + unwind_files_evictable(ps->files, file) < need) {
+		unwind_file_gives_up(file);
+		return -ENOSPC;
+	}
 	while (got >= 0 && before - unwind_pool_used(ps->pool) < need) {
 		got = unwind_files_evict(ps->files, file, now_ns);
 		used |= got > 0;
 	}
+	unwind_files_reserve(ps->files, file);
 	if (used)
 		rewrite_all(ps, now_ns);
+	return 0;
 }
 
 int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns)
@@ -597,26 +617,50 @@ int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns)
 		return 0;
 	if (ps->made_room_ns && boot_ns - ps->made_room_ns < UNWIND_RETRY_MS * 1000000ull)
 		return 1;
-	p = wanting(ps);
-	if (!p) {
-		ps->no_room = 0;
-	} else if (!ps->made_room_ns) {
-		evict_for(ps, wanting_file(p->maps), boot_ns);
-		ps->made_room_ns = boot_ns;
-		return 1;
-	} else {
+	if (ps->made_room_ns) {
 		/* Its room can be used now; the next one's is made when this has its table. */
-		unwind_procs_scan(ps, p->pid, boot_ns);
+		ps->made_room_ns = 0;
+		unwind_procs_scan(ps, ps->room_pid, boot_ns);
+		unwind_files_reserve(ps->files, NULL);
 		unwind_procs_publish(ps, boot_ns);
+		return 1;
 	}
-	ps->made_room_ns = 0;
-	return ps->no_room;
+	note_used(ps, boot_ns);
+	/* Looking for one takes time where there are many. */
+	for (int i = 0; i < MAKE_ROOM_TRIES; i++) {
+		p = wanting(ps);
+		if (!p) {
+			ps->no_room = 0;
+			return 0;
+		}
+		if (!evict_for(ps, wanting_file(p->maps), boot_ns)) {
+			ps->made_room_ns = boot_ns;
+			ps->room_pid = p->pid;
+			return 1;
+		}
+	}
+	return 1;
 }
 
 /* ---- ends ---- */
 
+/* What found no room may now. */
+static void try_again(struct unwind_procs *ps)
+{
+	ps->no_room |= unwind_files_want_again(ps->files);
+	for (size_t i = 0; ps->refused && i < BUCKETS; i++) {
+		for (struct proc *p = ps->buckets[i]; p; p = p->next) {
+			if (p->refused)
+				set_dirty(ps, p);
+			p->refused = 0;
+		}
+	}
+	ps->refused = 0;
+}
+
 void unwind_procs_sweep(struct unwind_procs *ps, uint64_t boot_ns)
 {
+	const size_t before = ps->n;
 	char path[32];
 
 	for (size_t i = 0; i < BUCKETS; i++) {
@@ -629,6 +673,8 @@ void unwind_procs_sweep(struct unwind_procs *ps, uint64_t boot_ns)
 				drop_proc(ps, p, boot_ns);
 		}
 	}
+	if (ps->n < before || ps->refused)
+		try_again(ps);
 }
 
 int unwind_procs_find(const struct unwind_procs *ps, struct unwind_process *out, uint32_t pid)
