@@ -270,7 +270,11 @@ static int load(struct dual_sampler *d)
 					.procs = bpf_map__fd(d->skel->maps.unwind_processes),
 					.cold = -1,
 				},
-				0, &d->o.log);
+				&(struct live_unwind_opts){
+					.first = (const int32_t *)&d->o.root,
+					.n_first = d->o.root != 0,
+				},
+				&d->o.log);
 }
 
 int dual_sampler_open(struct dual_sampler **out, const struct dual_sampler_opts *opts)

@@ -318,9 +318,12 @@ static void follow_sampler(struct live_engine *e, uint64_t now)
 		return;
 	if (live_sampler_tick(s, now, &on))
 		note_sampler(e, on ? SAMPLER_RESUME : SAMPLER_PAUSE);
-	while (live_sampler_revive(s, now, &cpu))
+	while (live_sampler_revive(s, now, &cpu)) {
 		if (e->maps)
 			live_maps_revive(e->maps, cpu);
+		if (e->unwind)
+			live_unwind_revive(e->unwind, cpu);
+	}
 }
 
 static int start_sampler(struct live_engine *e)

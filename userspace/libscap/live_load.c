@@ -583,7 +583,12 @@ static int open_unwind(struct live_driver *d, const struct live_opts *o)
 				       .procs = bpf_map__fd(d->skel->maps.unwind_processes),
 				       .cold = bpf_map__fd(d->skel->maps.cold_stacks),
 			       },
-			       o->sampler->tables_sz, &d->log);
+			       &(struct live_unwind_opts){
+				       .max_sz = o->sampler->tables_sz,
+				       .first = o->select ? o->select->pids : NULL,
+				       .n_first = o->select ? o->select->n_pids : 0,
+			       },
+			       &d->log);
 	if (err)
 		return scap_fail(&d->log, err, "unwind tables cannot be made: %s", strerror(-err));
 	/* What uses the CPU has its tables soon; what is left may follow. */

@@ -44,7 +44,10 @@ struct live_unwind {
 	int asked; /* another: somebody waits until all is done */
 	struct pollfd *fds; /* of the rings, then of fd_place */
 	struct code_ring **rings;
+	unsigned int *cpus; /* of the rings */
 	unsigned int n_rings;
+	int32_t *first; /* processes whose tables come first */
+	size_t n_first;
 	struct unwind_pool *pool;
 	struct unwind_files *files;
 	struct unwind_procs *procs;
@@ -56,7 +59,8 @@ struct live_unwind {
 	size_t n_news, cap_news;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t news_told;
-	uint64_t n_rounds; /* from the first on, what ran at the start is known */
+	uint8_t *back; /* by ring: its CPU was gone, and is back */
+	int ready; /* what somebody may wait for at the start is known */
 	uint64_t n_asked, n_done; /* of live_unwind_settle */
 	struct scap_unwind_stats stats;
 };
@@ -218,7 +222,7 @@ static void serve_rings(struct live_unwind *u)
 
 struct running {
 	uint32_t pid;
-	uint64_t cpu; /* ticks used */
+	uint64_t cpu; /* ticks used; UINT64_MAX: it comes first */
 };
 
 static int by_cpu(const void *a, const void *b)
@@ -246,7 +250,15 @@ static uint64_t cpu_of(uint32_t pid)
 	return user + system;
 }
 
-static size_t list_running(struct running **out)
+static int comes_first(const struct live_unwind *u, uint32_t pid)
+{
+	for (size_t i = 0; i < u->n_first; i++)
+		if ((uint32_t)u->first[i] == pid)
+			return 1;
+	return 0;
+}
+
+static size_t list_running(const struct live_unwind *u, struct running **out)
 {
 	DIR *d = opendir("/proc");
 	struct running *v = NULL;
@@ -266,7 +278,9 @@ static size_t list_running(struct running **out)
 			v = more;
 			cap = cap ? 2 * cap : 256;
 		}
-		v[n++] = (struct running){(uint32_t)pid, cpu_of((uint32_t)pid)};
+		v[n++] = (struct running){(uint32_t)pid, comes_first(u, (uint32_t)pid)
+								 ? UINT64_MAX
+								 : cpu_of((uint32_t)pid)};
 	}
 	if (d)
 		closedir(d);
@@ -283,14 +297,24 @@ static int is_stopped(const struct live_unwind *u)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* All processes, those that used most of the CPU first; @serve: what begins meanwhile in between.
- */
+static void tell_ready(struct live_unwind *u)
+{
+	pthread_mutex_lock(&u->lock);
+	u->ready = 1;
+	pthread_cond_broadcast(&u->news_told);
+	pthread_mutex_unlock(&u->lock);
+}
+
+/* All processes: those that were named, then those that used most of the CPU; @serve: what begins
+ * meanwhile in between. */
 static void scan_all(struct live_unwind *u, int serve)
 {
 	struct running *v;
-	const size_t n = list_running(&v);
+	const size_t n = list_running(u, &v);
 
 	for (size_t i = 0; i < n && !is_stopped(u); i++) {
+		if (i && v[i - 1].cpu == UINT64_MAX && v[i].cpu != UINT64_MAX)
+			tell_ready(u);
 		unwind_procs_scan(u->procs, v[i].pid, boot_ns());
 		unwind_procs_publish(u->procs, boot_ns());
 		if (serve)
@@ -364,9 +388,37 @@ static void tell_done(struct live_unwind *u, uint64_t n)
 {
 	pthread_mutex_lock(&u->lock);
 	u->n_done = n;
-	u->n_rounds++;
+	u->ready = 1;
 	pthread_cond_broadcast(&u->news_told);
 	pthread_mutex_unlock(&u->lock);
+}
+
+/* The old ring stays silent. What was mapped on the CPU until now may be unknown. */
+static void revive_ring(struct live_unwind *u, unsigned int i)
+{
+	struct code_ring *ring;
+
+	if (code_ring_open(&ring, u->cpus[i], 1))
+		return;
+	empty_ring(u, u->rings[i]);
+	code_ring_close(u->rings[i]);
+	u->rings[i] = ring;
+	u->fds[i].fd = code_ring_fd(ring);
+	scan_all(u, 1);
+}
+
+static void revive_rings(struct live_unwind *u)
+{
+	for (unsigned int i = 0; i < u->n_rings; i++) {
+		int back;
+
+		pthread_mutex_lock(&u->lock);
+		back = u->back[i];
+		u->back[i] = 0;
+		pthread_mutex_unlock(&u->lock);
+		if (back)
+			revive_ring(u, i);
+	}
 }
 
 static void *run_thread(void *arg)
@@ -382,6 +434,7 @@ static void *run_thread(void *arg)
 	scan_all(u, 1);
 	do {
 		n_asked = see_asked(u);
+		revive_rings(u);
 		serve_rings(u);
 		wants = unwind_procs_make_room(u->procs, boot_ns());
 		unwind_procs_sweep(u->procs, boot_ns());
@@ -402,8 +455,10 @@ static int open_rings(struct live_unwind *u)
 	if (n < 0)
 		return n;
 	u->rings = calloc((size_t)n, sizeof(struct code_ring *));
+	u->cpus = calloc((size_t)n, sizeof(*u->cpus));
+	u->back = calloc((size_t)n, sizeof(*u->back));
 	u->fds = calloc((size_t)n + N_FDS, sizeof(*u->fds));
-	if (!u->rings || !u->fds)
+	if (!u->rings || !u->cpus || !u->back || !u->fds)
 		return -ENOMEM;
 	for (int cpu = 0; cpu < n; cpu++) {
 		err = code_ring_open(&u->rings[u->n_rings], (unsigned int)cpu, 1);
@@ -414,7 +469,7 @@ static int open_rings(struct live_unwind *u)
 					 cpu, strerror(-err));
 		u->fds[u->n_rings] =
 			(struct pollfd){.fd = code_ring_fd(u->rings[u->n_rings]), .events = POLLIN};
-		u->n_rings++;
+		u->cpus[u->n_rings++] = (unsigned int)cpu;
 	}
 	return 0;
 }
@@ -461,8 +516,22 @@ static int start_thread(struct live_unwind *u)
 	return -err;
 }
 
-int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *maps, size_t max_sz,
-		     const struct scap_log *log)
+static int keep_first(struct live_unwind *u, const struct live_unwind_opts *opts)
+{
+	const size_t sz = opts->n_first * sizeof(*opts->first);
+
+	if (!sz)
+		return 0;
+	u->first = malloc(sz);
+	if (!u->first)
+		return -ENOMEM;
+	memcpy(u->first, opts->first, sz);
+	u->n_first = opts->n_first;
+	return 0;
+}
+
+int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *maps,
+		     const struct live_unwind_opts *opts, const struct scap_log *log)
 {
 	struct live_unwind *u = calloc(1, sizeof(*u));
 	int err;
@@ -474,7 +543,8 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_cond_init(&u->news_told, NULL);
 	err = open_rings(u);
-	err = err ?: unwind_pool_new(&u->pool, maps->chunks, max_sz ? max_sz : MAX_SZ);
+	err = err ?: keep_first(u, opts);
+	err = err ?: unwind_pool_new(&u->pool, maps->chunks, opts->max_sz ? opts->max_sz : MAX_SZ);
 	err = err ?: unwind_files_new(&u->files, u->pool);
 	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, maps->procs);
 	err = err ?: open_cold(u, maps->cold);
@@ -507,6 +577,9 @@ void live_unwind_close(struct live_unwind *u)
 	for (unsigned int i = 0; u->rings && i < u->n_rings; i++)
 		code_ring_close(u->rings[i]);
 	free(u->rings);
+	free(u->cpus);
+	free(u->back);
+	free(u->first);
 	free(u->fds);
 	if (u->stop >= 0)
 		close(u->stop);
@@ -524,8 +597,8 @@ void live_unwind_close(struct live_unwind *u)
 	free(u);
 }
 
-/* Waits, with the lock held, until @count, which the thread adds to, is @n at least. */
-static int wait_until(struct live_unwind *u, const uint64_t *count, uint64_t n, int timeout_ms)
+/* Waits, with the lock held, until the thread has told that it is ready, and done what @n asked. */
+static int wait_until(struct live_unwind *u, uint64_t n, int timeout_ms)
 {
 	struct timespec until;
 	int err = 0;
@@ -537,7 +610,7 @@ static int wait_until(struct live_unwind *u, const uint64_t *count, uint64_t n, 
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000;
 	}
-	while (*count < n && !err)
+	while ((!u->ready || u->n_done < n) && !err)
 		err = pthread_cond_timedwait(&u->news_told, &u->lock, &until);
 	return -err;
 }
@@ -547,9 +620,18 @@ int live_unwind_wait(struct live_unwind *u, int timeout_ms)
 	int err;
 
 	pthread_mutex_lock(&u->lock);
-	err = wait_until(u, &u->n_rounds, 1, timeout_ms);
+	err = wait_until(u, 0, timeout_ms);
 	pthread_mutex_unlock(&u->lock);
 	return err;
+}
+
+void live_unwind_revive(struct live_unwind *u, unsigned int cpu)
+{
+	pthread_mutex_lock(&u->lock);
+	for (unsigned int i = 0; i < u->n_rings; i++)
+		u->back[i] |= u->cpus[i] == cpu;
+	pthread_mutex_unlock(&u->lock);
+	wake(u->asked);
 }
 
 int live_unwind_settle(struct live_unwind *u, int timeout_ms)
@@ -559,7 +641,7 @@ int live_unwind_settle(struct live_unwind *u, int timeout_ms)
 	pthread_mutex_lock(&u->lock);
 	u->n_asked++;
 	wake(u->asked);
-	err = wait_until(u, &u->n_done, u->n_asked, timeout_ms);
+	err = wait_until(u, u->n_asked, timeout_ms);
 	pthread_mutex_unlock(&u->lock);
 	return err;
 }

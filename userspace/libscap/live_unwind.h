@@ -18,17 +18,26 @@ struct live_unwind_maps {
 	int cold; /* the ring of stacks that were sampled before their tables; -1: there is none */
 };
 
-/* @max_sz bounds the tables, 0: 64 MiB. */
-int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *maps, size_t max_sz,
-		     const struct scap_log *log);
+struct live_unwind_opts {
+	size_t max_sz; /* bytes of all tables; 0: 64 MiB */
+	const int32_t *first; /* processes whose tables come before those of others. Copied */
+	size_t n_first;
+};
+
+int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *maps,
+		     const struct live_unwind_opts *opts, const struct scap_log *log);
 void live_unwind_close(struct live_unwind *u);
 
-/* Waits until all that ran at the start has its tables. 0, or -ETIMEDOUT. */
+/* Waits until what ran at the start has its tables: those named first, if there are any, else all.
+ * 0, or -ETIMEDOUT. */
 int live_unwind_wait(struct live_unwind *u, int timeout_ms);
 
 /* 1: takes out the stack that has @id, an event that the caller owns (free); NULL: the stack stays
  * as the driver told it. 0: it is not walked yet. */
 int live_unwind_take(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id);
+
+/* A CPU that was gone is back: what maps code on it is heard of again. From any thread. */
+void live_unwind_revive(struct live_unwind *u, unsigned int cpu);
 
 /* Waits until all that happened so far is known, stacks included. 0, or -ETIMEDOUT. */
 int live_unwind_settle(struct live_unwind *u, int timeout_ms);
