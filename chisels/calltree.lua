@@ -36,7 +36,7 @@ local function put_line(width, text)
 end
 
 local function put(profile)
-  local root = profile:tree()
+  local root = profile:tree {least = arg.least / 100}
   local all, least = root.value, root.value * arg.least / 100
   local width = sysdig.is_tty() and sysdig.get_terminal_info().width or 0
   put_line(width, ("%6s %9s  %s"):format("TOTAL%", "TOTAL", "CALLS"))

@@ -26,7 +26,7 @@ function on_capture_end()
   if pair.is_empty() then return end
   if report.is_json() then return pair.after:print_json() end
   local before, after = pair.before:total(), pair.after:total()
-  local root = pair.before:tree(pair.after:tree(), "before")
+  local root = pair.before:tree {into = pair.after:tree {least = flamesvg.least}, what = "before"}
   local function shares(node)
     return profilepair.share(node.before, before), profilepair.share(node.value, after)
   end

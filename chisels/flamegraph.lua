@@ -25,7 +25,7 @@ local function where(frame)
 end
 
 local function put(profile)
-  local root, total = profile:tree(), profile:total()
+  local root, total = profile:tree {least = flamesvg.least}, profile:total()
   local seconds = (profile.last - profile.first) / 1e9
   local what = profile:what()
   local subtitle = ("%d samples in %.1f s"):format(profile.n, seconds)

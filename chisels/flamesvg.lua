@@ -7,6 +7,7 @@ local flamesvg = {}
 local WIDTH, PAD, ROW, HEAD, FOOT = 1200, 12, 18, 76, 34
 local CHAR = 6.63     -- width of a character of the frames' font
 local LEAST = 0.15    -- narrower frames are left out
+flamesvg.least = LEAST / (WIDTH - 2 * PAD) -- their share of all
 
 local entities = {["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;"}
 local function escape(text)

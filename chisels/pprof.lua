@@ -87,10 +87,10 @@ local function location(frames)
 end
 
 local function locations_of(s)
-  local list, same = {}, {}
-  for i = #s.frames, 1, -1 do
-    same[#same + 1] = s.frames[i]
-    if s.frames[i].kind ~= "i" then
+  local list, same, frames = {}, {}, s.frames
+  for i = #frames, 1, -1 do
+    same[#same + 1] = frames[i]
+    if frames[i].kind ~= "i" then
       list[#list + 1] = location(same)
       same = {}
     end

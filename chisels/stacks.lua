@@ -11,8 +11,13 @@
 local report = require "report"
 local stacks = {}
 
--- Stacks that are kept apart; the rest are put together by process.
-local STACKS_MAX = 300000
+-- Stacks, and rows of them, that are kept apart; the rest are put together: stacks by process.
+local STACKS_MAX = 100000
+local ROWS_MAX = 100000
+local CODE = ">I3" -- a row as three bytes
+local CODE_SZ = 3
+local OTHER_STACKS = "?\t(other stacks)\t\t0\t0\t\t"
+local OTHER_ROWS = "?\t(other functions)\t\t0\t0\t\t"
 
 local profile_class = {}
 profile_class.__index = profile_class
@@ -27,9 +32,34 @@ function stacks.new(opts)
     end_ = chisel.request_field("stack.end"),
     reason = chisel.request_field("sample.reason"),
     wants = opts.wants,
-    by = {}, n_stacks = 0, -- by comm, end and rows
+    -- Most of a stack are rows that other stacks have, too. So a stack is known by its key: the codes
+    -- of its head, which is process and end, and of its rows, innermost first.
+    by = {}, n_stacks = 0,
+    codes = {}, texts = {}, -- of heads and rows
+    parts = {},
     n = 0, ns = 0, first = nil, last = nil, reasons = {},
   }, profile_class)
+end
+
+-- limit: no more rows than these.
+local function code_of(self, text, limit)
+  local code = self.codes[text]
+  if code then return code end
+  if limit and #self.texts >= limit then return code_of(self, OTHER_ROWS) end
+  self.texts[#self.texts + 1] = text
+  code = CODE:pack(#self.texts)
+  self.codes[text] = code
+  return code
+end
+
+local function key_of(self, comm, end_, rows)
+  local parts, n = self.parts, 1
+  parts[1] = code_of(self, comm .. "\n" .. end_)
+  for row in rows:gmatch("[^\n]+") do
+    n = n + 1
+    parts[n] = self.codes[row] or code_of(self, row, ROWS_MAX)
+  end
+  return table.concat(parts, "", 1, n)
 end
 
 -- Takes the current event.
@@ -39,20 +69,17 @@ function profile_class:add()
     self.has_others = true
     return
   end
-  local rows, comm = evt.field(self.rows) or "", evt.field(self.comm) or "?"
-  local ns, end_ = evt.field(self.weight) or 0, evt.field(self.end_) or ""
-  local key = comm .. "\n" .. end_ .. "\n" .. rows
+  local comm, ns = evt.field(self.comm) or "?", evt.field(self.weight) or 0
+  local key = key_of(self, comm, evt.field(self.end_) or "", evt.field(self.rows) or "")
   local s = self.by[key]
+  if not s and self.n_stacks >= STACKS_MAX then
+    key = key_of(self, comm, "", OTHER_STACKS)
+    s = self.by[key]
+  end
   if not s then
     self.n_stacks = self.n_stacks + 1
-    if self.n_stacks > STACKS_MAX then
-      key, rows = comm, "?\t(other stacks)\t\t0\t0\t\t"
-      s = self.by[key]
-    end
-    if not s then
-      s = {key = key, comm = comm, end_ = end_, rows = rows, n = 0, ns = 0}
-      self.by[key] = s
-    end
+    s = {key = key, n = 0, ns = 0}
+    self.by[key] = s
   end
   s.n, s.ns = s.n + 1, s.ns + ns
   self.n, self.ns = self.n + 1, self.ns + ns
@@ -108,48 +135,92 @@ end
 
 local complete = {root = true, none = true, [""] = true}
 
-local function frames_of(self, s)
-  local list = {}
-  for row in s.rows:gmatch("[^\n]+") do
-    local frame = self.parsed[row]
-    if not frame then
-      frame = parse(row)
-      self.parsed[row] = frame
-    end
-    list[#list + 1] = frame
+-- What stands for the outer frames that are missing: what is above is not what the process began with.
+local function mark_of(end_)
+  if complete[end_] then return nil end
+  local mark = bare_frame("[truncated: " .. end_ .. "]")
+  mark.is_mark = true
+  return mark
+end
+
+local function text_of(self, code) return self.texts[(CODE:unpack(code))] end
+
+-- {comm, end_, mark} of a stack.
+local function head_of(self, key)
+  local code = key:sub(1, CODE_SZ)
+  local head = self.parsed[code]
+  if not head then
+    local comm, end_ = text_of(self, code):match("^(.*)\n(.-)$")
+    head = {comm = comm, end_ = end_, mark = mark_of(end_)}
+    self.parsed[code] = head
   end
-  local frames, n = {}, #list
-  if not complete[s.end_] then
-    -- The outer frames are missing: what is above is not what the process began with.
-    local key = "end " .. s.end_
-    local mark = self.parsed[key]
-    if not mark then
-      mark = bare_frame("[truncated: " .. s.end_ .. "]")
-      mark.is_mark = true
-      self.parsed[key] = mark
-    end
-    frames[1] = mark
+  return head
+end
+
+-- The code of the frame at a depth, 1 the outermost one; nil: the stack has no more. What is missing
+-- has that of the head.
+local function code_at(self, key, depth)
+  if head_of(self, key).mark then
+    if depth == 1 then return key:sub(1, CODE_SZ) end
+    depth = depth - 1
   end
-  local at = #frames
-  for i = n, 1, -1 do frames[at + n - i + 1] = list[i] end
+  local at = #key - CODE_SZ * depth
+  return at >= CODE_SZ and key:sub(at + 1, at + CODE_SZ) or nil
+end
+
+local function frame_of(self, code)
+  local frame = self.parsed[code]
+  if not frame then
+    frame = parse(text_of(self, code))
+    self.parsed[code] = frame
+  end
+  return frame.mark or frame
+end
+
+local function frames_of(self, key)
+  local frames, code = {}, code_at(self, key, 1)
+  while code do
+    frames[#frames + 1] = frame_of(self, code)
+    code = code_at(self, key, #frames + 1)
+  end
   return frames
+end
+
+-- What a stack has beside its numbers is made when it is asked for, anew each time.
+local function stack_class(self)
+  return {__index = function(s, name)
+    if name == "frames" then return frames_of(self, s.key) end
+    return head_of(self, s.key)[name]
+  end}
+end
+
+-- Numbers rows by what they say, not by which came first, so that keys can be compared.
+local function sort_rows(self)
+  local texts, codes = self.texts, {}
+  local old = table.move(texts, 1, #texts, 1, {})
+  table.sort(texts)
+  for i, text in ipairs(texts) do codes[text] = CODE:pack(i) end
+  local new = {}
+  for i, text in ipairs(old) do new[CODE:pack(i)] = codes[text] end
+  self.codes = codes
+  return new
 end
 
 -- All stacks, the heaviest first; no two are alike in all that decides, so that the same samples
 -- always come in the same order.
 function profile_class:list()
   if self.sorted then return self.sorted end
-  self.parsed = self.parsed or {}
-  local list, value = {}, self:value()
+  local list, value, class = {}, self:value(), stack_class(self)
+  local new = sort_rows(self)
+  self.parsed = {}
   for _, s in pairs(self.by) do
-    s.frames = s.frames or frames_of(self, s)
-    list[#list + 1] = s
+    s.key = s.key:gsub(("."):rep(CODE_SZ), new)
+    list[#list + 1] = setmetatable(s, class)
   end
+  self.by = nil
   table.sort(list, function(a, b)
     local x, y = value(a), value(b)
     if x ~= y then return x > y end
-    if a.comm ~= b.comm then return a.comm < b.comm end
-    if a.rows ~= b.rows then return a.rows < b.rows end
     return a.key < b.key
   end)
   self.sorted = list
@@ -181,15 +252,9 @@ end
 
 -- ---- trees ----
 
--- A node is {name, kind, value, self, n, frame, by = table}; the first level is the processes.
-local function child_of(node, name, kind, frame)
-  local key = kind .. name
-  local c = node.by[key]
-  if not c then
-    c = {name = name, kind = kind, frame = frame, value = 0, before = 0, self = 0, n = 0, by = {}}
-    node.by[key] = c
-  end
-  return c
+-- A node is {name, kind, value, before, self, n, frame, by = table}; the first level is the processes.
+local function new_node(name, kind, frame)
+  return {name = name, kind = kind, frame = frame, value = 0, before = 0, self = 0, n = 0, by = {}}
 end
 
 -- The heaviest first. Any nodes of {name, kind, value, by} will do.
@@ -206,26 +271,66 @@ function stacks.children(node)
   return list
 end
 
--- into: a tree that there is, for one with the weights of two profiles; what: the member that they
--- are added to, value or before.
-function profile_class:tree(into, what)
-  what = what or "value"
-  local value = self:value()
-  local root = into or {name = "all", kind = "a", value = 0, before = 0, self = 0, n = 0, by = {}}
-  local function add(node, s)
-    node[what] = node[what] + value(s)
-    if what == "value" then node.n = node.n + s.n end
+-- What tells the frames of a tree apart, kept as long as it grows: fewer bytes than frames.
+local function label_of(self, code)
+  local label = self.labels[code]
+  if not label then
+    local frame = self.parsed[code]
+    frame = frame and frame.mark or parse(text_of(self, code))
+    label = frame.kind .. frame.name
+    self.labels[code] = label
   end
-  for _, s in ipairs(self:list()) do
-    add(root, s)
-    local at = child_of(root, s.comm, "p", nil)
-    add(at, s)
-    for _, frame in ipairs(s.frames) do
-      at = child_of(at, frame.name, frame.kind, frame)
-      add(at, s)
+  return label
+end
+
+-- The stacks of a list by their frames at a depth, the first level being processes: groups of
+-- {label, code, value, n, list}; those that end above are one without a label.
+local function groups_at(self, list, depth, value)
+  local groups, by = {}, {}
+  for _, s in ipairs(list) do
+    local code = depth > 0 and code_at(self, s.key, depth) or nil
+    local label = depth == 0 and "p" .. s.comm or code and label_of(self, code)
+    local g = by[label or ""]
+    if not g then
+      g = {label = label, code = code, value = 0, n = 0, list = {}}
+      by[label or ""] = g
+      groups[#groups + 1] = g
     end
-    if what == "value" then at.self = at.self + value(s) end
+    g.value, g.n = g.value + value(s), g.n + s.n
+    g.list[#g.list + 1] = s
   end
+  return groups
+end
+
+-- opts: least: branches of less than this share of all are left out; into: a tree that there is, for
+-- one with the weights of two profiles, of whose branches only those that it has are told; what: the
+-- member that they are added to, value or before.
+function profile_class:tree(opts)
+  opts = opts or {}
+  local value, what = self:value(), opts.what or "value"
+  local least = self:total() * (opts.least or 0)
+  local root = opts.into or new_node("all", "a")
+  local function grow(node, list, depth)
+    for _, g in ipairs(groups_at(self, list, depth, value)) do
+      local c = g.label and node.by[g.label]
+      if not g.label then
+        if what == "value" then node.self = node.self + g.value end
+      elseif c or (not opts.into and g.value >= least) then
+        c = c or new_node(g.label:sub(2), g.label:sub(1, 1), g.code and frame_of(self, g.code))
+        node.by[g.label] = c
+        c[what] = c[what] + g.value
+        if what == "value" then c.n = c.n + g.n end
+        grow(c, g.list, depth + 1)
+      end
+      g.list = nil
+    end
+  end
+  local all = self:list()
+  self.labels = {}
+  root[what] = root[what] + self:total()
+  if what == "value" then root.n = root.n + self.n end
+  grow(root, all, 0)
+  self.labels = nil
   return root
 end
 
@@ -253,8 +358,9 @@ function profile_class:functions()
     return by[key]
   end
   for _, s in ipairs(self:list()) do
-    local seen, v, own = {}, value(s), own_frame(s.frames)
-    for i, frame in ipairs(s.frames) do
+    local seen, v, frames = {}, value(s), s.frames
+    local own = own_frame(frames)
+    for i, frame in ipairs(frames) do
       if not frame.is_mark then
         local r = row(frame)
         if not seen[r] then r.total = r.total + v end

@@ -53,6 +53,21 @@ def on_terminal(width, *args):
     return text.decode()
 
 
+def block(type_, body):
+    body += bytes(-len(body) % 4)
+    return struct.pack("<II", type_, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+def sample_block(ns, comm, frames):
+    """A sample as it was written before there were dense events."""
+    params = [b"\0", struct.pack("<q", 1000), struct.pack("<q", 77), comm + b"\0", b"",
+              struct.pack(f"<{len(frames)}Q", *frames), b"\0"]
+    lens = struct.pack(f"<{len(params)}H", *map(len, params))
+    data = lens + b"".join(params)
+    head = struct.pack("<QQIHI", 10**18 + ns, 77, 26 + len(data), 0x4020, len(params))
+    return block(0x217, struct.pack("<HI", 0, 1) + head + data)
+
+
 def wait_until(is_so):
     """ctest ends what never is."""
     while not is_so():
@@ -243,6 +258,20 @@ class Made(Hot):
         self.assertRegex(p.stdout, r"\A *SELF% +SELF +TOTAL% +TOTAL +FUNCTION +MODULE\n")
         self.assertRegex(p.stdout, r"\n? *\d\d\.\d +\S+ +\d\d\.\d +\S+ +very_hot +prog\n")
         self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+s +prog\n")
+
+    def test_more_stacks_than_are_kept(self):
+        """The rest are put together by process; nothing is lost of the sum, and a heavy one stays."""
+        path, n = self.path("many.scap"), 100500
+        with open(path, "wb") as f:
+            f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
+            for i in range(n):
+                f.write(sample_block(2 * i, b"many", [0x1000 + i // 300, 0x900000 + i % 300]))
+                f.write(sample_block(2 * i + 1, b"heavy", [0x10]))
+        profile("-r", path, "-o", self.path("many.folded"))
+        sums = dict(line.rsplit(" ", 1) for line in e2e.read_text(self.path("many.folded")).splitlines())
+        others = n + 1 - 100000
+        self.assertEqual(sums, {"heavy;[unknown]": str(1000 * n), "many;(other stacks)": str(1000 * others),
+                                "many;[unknown];[unknown]": str(1000 * (n - others))})
 
     def test_limit_of_time(self):
         """-d and -M count from the first sample, and not from the mappings before it."""
