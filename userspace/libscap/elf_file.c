@@ -27,6 +27,7 @@
 
 struct elf_file {
 	int fd; /* -1: image */
+	uint32_t n_more_owners;
 	uint8_t *image;
 	uint64_t sz;
 	uint16_t type, machine;
@@ -324,9 +325,17 @@ int elf_file_open_image(struct elf_file **out, const void *image, size_t sz)
 	return finish_open(out, f, f->image ? 0 : -ENOMEM);
 }
 
+struct elf_file *elf_file_get(const struct elf_file *f)
+{
+	struct elf_file *same = (struct elf_file *)f;
+
+	same->n_more_owners++;
+	return same;
+}
+
 void elf_file_close(struct elf_file *f)
 {
-	if (!f)
+	if (!f || f->n_more_owners--)
 		return;
 	if (f->fd >= 0)
 		close(f->fd);
@@ -335,6 +344,11 @@ void elf_file_close(struct elf_file *f)
 	free(f->sections);
 	free(f->names.data);
 	free(f);
+}
+
+int elf_file_is_image(const struct elf_file *f)
+{
+	return f->image != NULL;
 }
 
 uint64_t elf_file_sz(const struct elf_file *f)

@@ -49,7 +49,10 @@ int elf_file_open(struct elf_file **out, int fd);
 /* The same of @sz bytes in memory, which are copied. */
 int elf_file_open_image(struct elf_file **out, const void *image, size_t sz);
 void elf_file_close(struct elf_file *f);
+/* Another owner of @f, which stays open until each has closed it. By one thread only. */
+struct elf_file *elf_file_get(const struct elf_file *f);
 
+int elf_file_is_image(const struct elf_file *f); /* it lies in memory */
 uint64_t elf_file_sz(const struct elf_file *f);
 uint16_t elf_file_type(const struct elf_file *f); /* ET_* */
 uint16_t elf_file_machine(const struct elf_file *f); /* EM_* */

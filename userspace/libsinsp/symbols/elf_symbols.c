@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,8 @@
 #include "elf_file.h"
 #include "go_pclntab.h"
 
-#define MAX_TABLE_SZ (1ull << 30) /* of one section of symbols, names or relocations */
+#define MAX_TABLE_SZ (1ull << 29) /* of one section of symbols, names or relocations */
+#define MAX_COPIED_NAMES (64u << 10) /* of a table; more stay in the file */
 #define MAX_UNPACKED_SZ (256u << 20) /* of .gnu_debugdata */
 #define LZMA_MEMORY (128u << 20)
 
@@ -72,45 +72,76 @@ static int is_code(const struct source *s, const Elf64_Sym *sym)
 	return sec && sec->flags & SHF_EXECINSTR;
 }
 
-/* "memcpy@@GLIBC_2.14" is memcpy. Labels of the compiler are no names. */
-static size_t name_len(const char *name)
+/* What can be read in parts: it lies in the file as it is. */
+static int is_readable(const struct elf_section *sec)
 {
-	if (*name == '$' || strncmp(name, ".L", 2) == 0)
-		return 0;
-	return strcspn(name, "@");
+	return sec && sec->sz <= MAX_TABLE_SZ && !(sec->flags & SHF_COMPRESSED) &&
+	       sec->type != SHT_NOBITS;
 }
 
-static int add_symbol(const struct source *s, const Elf64_Sym *sym, const struct elf_data *names)
+/* The names of a table of symbols: a copy, or, where they are many, a part of the file. */
+struct names {
+	struct elf_data copy;
+	int in_file; /* 0: they are copied */
+};
+
+/* An image is not kept for its names: it was unpacked, and is larger than they. */
+static int open_names(const struct source *s, struct names *n, const struct elf_section *sec)
 {
-	const char *name = name_at(names, sym->st_name);
+	*n = (struct names){0};
+	if (is_readable(sec) && sec->sz > MAX_COPIED_NAMES && !elf_file_is_image(s->f))
+		n->in_file = symtab_add_source(s->t, s->f, sec->offset, (uint32_t)sec->sz);
+	return n->in_file > 0 ? 0 : copy_table(s, &n->copy, sec);
+}
+
+static int add_symbol(const struct source *s, const Elf64_Sym *sym, const struct names *names)
+{
 	const unsigned int is_local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL;
 	const unsigned int is_label = ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE;
-	const size_t len = name_len(name);
+	const unsigned int rank = 2 * !is_local + !is_label;
+	const char *name;
+	size_t len;
 
-	if (!len || !is_code(s, sym))
+	if (!is_code(s, sym))
 		return 0;
-	return symtab_add(s->t, sym->st_value, sym->st_size, name, len, 2 * !is_local + !is_label);
+	if (names->in_file > 0)
+		return symtab_add_at(s->t, sym->st_value, sym->st_size, names->in_file,
+				     sym->st_name, rank);
+	name = name_at(&names->copy, sym->st_name);
+	len = symtab_name_len(name);
+	return len ? symtab_add(s->t, sym->st_value, sym->st_size, name, len, rank) : 0;
+}
+
+/* A part at a time: the table is read once. */
+static int add_symbols_named(const struct source *s, const struct elf_section *sec,
+			     const struct names *names)
+{
+	const uint64_t n = sec->sz / sizeof(Elf64_Sym);
+	Elf64_Sym v[512];
+	int err = 0;
+
+	for (uint64_t at = 0; at < n && !err; at += sizeof(v) / sizeof(v[0])) {
+		const uint64_t left = n - at, room = sizeof(v) / sizeof(v[0]);
+		const size_t m = left < room ? left : room;
+
+		err = elf_file_read(s->f, v, sec->offset + at * sizeof(v[0]), m * sizeof(v[0]));
+		for (size_t i = 0; i < m && !err; i++)
+			err = add_symbol(s, &v[i], names);
+	}
+	return err;
 }
 
 static int add_symbols_of(const struct source *s, const struct elf_section *sec)
 {
-	struct elf_data syms, names;
-	int err = copy_table(s, &syms, sec);
+	struct names names;
+	int err;
 
-	if (err)
-		return unless_bad(err);
-	err = copy_table(s, &names, section_at(s, sec->link));
-	if (!err) {
-		for (size_t at = 0; syms.sz - at >= sizeof(Elf64_Sym) && !err;
-		     at += sizeof(Elf64_Sym)) {
-			Elf64_Sym sym;
-
-			memcpy(&sym, syms.data + at, sizeof(sym));
-			err = add_symbol(s, &sym, &names);
-		}
-		free(names.data);
-	}
-	free(syms.data);
+	if (!is_readable(sec))
+		return 0;
+	err = open_names(s, &names, section_at(s, sec->link));
+	if (!err)
+		err = add_symbols_named(s, sec, &names);
+	free(names.copy.data);
 	return unless_bad(err);
 }
 
@@ -140,7 +171,7 @@ struct slot {
 struct slots {
 	struct slot *v;
 	size_t n;
-	struct elf_data syms, names; /* of .dynsym */
+	const struct elf_section *syms, *names; /* .dynsym, .dynstr */
 };
 
 static int by_slot(const void *a, const void *b)
@@ -150,41 +181,46 @@ static int by_slot(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+static int is_slot(const Elf64_Rela *r)
+{
+	return ELF64_R_TYPE(r->r_info) == R_X86_64_JUMP_SLOT ||
+	       ELF64_R_TYPE(r->r_info) == R_X86_64_GLOB_DAT;
+}
+
+/* Most relocations are others. */
 static int add_slots_of(const struct source *s, struct slots *slots, const struct elf_section *sec)
 {
+	const Elf64_Rela *r;
 	struct elf_data d;
 	struct slot *v;
-	size_t n;
+	size_t n, n_slots = 0;
 	int err = copy_table(s, &d, sec);
 
 	if (err)
 		return unless_bad(err);
-	n = d.sz / sizeof(Elf64_Rela);
-	v = realloc(slots->v, (slots->n + n + 1) * sizeof(*v));
+	r = (const Elf64_Rela *)d.data;
+	n = d.sz / sizeof(*r);
+	for (size_t i = 0; i < n; i++)
+		n_slots += is_slot(&r[i]);
+	v = realloc(slots->v, (slots->n + n_slots + 1) * sizeof(*v));
 	if (v)
 		slots->v = v;
-	for (size_t i = 0; v && i < n; i++) {
-		Elf64_Rela r;
-
-		memcpy(&r, d.data + i * sizeof(r), sizeof(r));
-		if (ELF64_R_TYPE(r.r_info) == R_X86_64_JUMP_SLOT ||
-		    ELF64_R_TYPE(r.r_info) == R_X86_64_GLOB_DAT)
-			v[slots->n++] = (struct slot){r.r_offset, (uint32_t)ELF64_R_SYM(r.r_info)};
-	}
+	for (size_t i = 0; v && i < n; i++)
+		if (is_slot(&r[i]))
+			v[slots->n++] =
+				(struct slot){r[i].r_offset, (uint32_t)ELF64_R_SYM(r[i].r_info)};
 	free(d.data);
 	return v ? 0 : -ENOMEM;
 }
 
 static int read_slots(const struct source *s, struct slots *slots)
 {
-	const struct elf_section *dynsym = elf_file_section(s->f, ".dynsym");
-	int err;
+	int err = 0;
 
-	if (!dynsym)
+	slots->syms = elf_file_section(s->f, ".dynsym");
+	slots->names = slots->syms ? section_at(s, slots->syms->link) : NULL;
+	if (!is_readable(slots->syms) || !is_readable(slots->names))
 		return -ENODATA;
-	err = copy_table(s, &slots->syms, dynsym);
-	if (!err)
-		err = copy_table(s, &slots->names, section_at(s, dynsym->link));
 	for (size_t i = 0; i < s->n_sections && !err; i++)
 		if (s->sections[i].type == SHT_RELA && s->sections[i].flags & SHF_ALLOC)
 			err = add_slots_of(s, slots, &s->sections[i]);
@@ -193,28 +229,30 @@ static int read_slots(const struct source *s, struct slots *slots)
 	return err;
 }
 
-static void free_slots(struct slots *slots)
-{
-	free(slots->v);
-	free(slots->syms.data);
-	free(slots->names.data);
-}
-
-/* NULL: the slot is for no function with a name. */
-static const char *slot_name(const struct slots *slots, uint64_t addr)
+/* The name of the function that the slot is for; not 0: it is for none with a name. */
+static int slot_name(const struct source *s, const struct slots *slots, uint64_t addr,
+		     char name[SYMTAB_MAX_NAME])
 {
 	const struct slot key = {.addr = addr}, *found;
+	uint64_t left;
 	Elf64_Sym sym;
 
 	found = slots->n ? bsearch(&key, slots->v, slots->n, sizeof(key), by_slot) : NULL;
-	if (!found || found->sym >= slots->syms.sz / sizeof(sym))
-		return NULL;
-	memcpy(&sym, slots->syms.data + found->sym * sizeof(sym), sizeof(sym));
-	return name_at(&slots->names, sym.st_name);
+	if (!found || found->sym >= slots->syms->sz / sizeof(sym) ||
+	    elf_file_read(s->f, &sym, slots->syms->offset + found->sym * sizeof(sym), sizeof(sym)))
+		return -ENOENT;
+	if (sym.st_name >= slots->names->sz)
+		return -ENOENT;
+	left = slots->names->sz - sym.st_name;
+	if (left > SYMTAB_MAX_NAME - 1)
+		left = SYMTAB_MAX_NAME - 1;
+	name[left] = '\0';
+	return elf_file_read(s->f, name, slots->names->offset + sym.st_name, left);
 }
 
-/* jmp *DISPLACEMENT(%rip) somewhere in an entry, with whatever the compiler puts before it. */
-static const char *entry_name(const struct slots *slots, const uint8_t *p, size_t sz, uint64_t addr)
+/* jmp *DISPLACEMENT(%rip) somewhere in an entry, with whatever the compiler puts before it: 0 with
+ * the slot that has its address. */
+static int entry_slot(const uint8_t *p, size_t sz, uint64_t addr, uint64_t *slot)
 {
 	for (size_t i = 0; i + JMP_SZ <= sz; i++) {
 		int32_t to;
@@ -222,9 +260,10 @@ static const char *entry_name(const struct slots *slots, const uint8_t *p, size_
 		if (p[i] != 0xff || p[i + 1] != 0x25)
 			continue;
 		memcpy(&to, p + i + 2, sizeof(to));
-		return slot_name(slots, addr + i + JMP_SZ + (uint64_t)(int64_t)to);
+		*slot = addr + i + JMP_SZ + (uint64_t)(int64_t)to;
+		return 0;
 	}
-	return NULL;
+	return -ENOENT;
 }
 
 static int add_entries(const struct source *s, const struct slots *slots,
@@ -239,13 +278,14 @@ static int add_entries(const struct source *s, const struct slots *slots,
 	/* What the entries leave over: the way to the dynamic linker. */
 	err = symtab_add(s->t, sec->addr, sec->sz, sec->name, strlen(sec->name), 0);
 	for (size_t at = 0; at + step <= d.sz && !err; at += step) {
-		const char *name = entry_name(slots, d.data + at, step, sec->addr + at);
-		char text[SYMTAB_MAX_NAME];
+		char name[SYMTAB_MAX_NAME + sizeof("@plt")];
+		uint64_t slot;
 
-		if (!name || !*name)
+		if (entry_slot(d.data + at, step, sec->addr + at, &slot) ||
+		    slot_name(s, slots, slot, name) || !*name)
 			continue;
-		snprintf(text, sizeof(text), "%s@plt", name);
-		err = symtab_add(s->t, sec->addr + at, step, text, strlen(text), 1);
+		strcat(name, "@plt");
+		err = symtab_add(s->t, sec->addr + at, step, name, strlen(name), 1);
 	}
 	free(d.data);
 	return unless_bad(err);
@@ -265,7 +305,7 @@ static int add_plt(const struct source *s)
 	for (size_t i = 0; i < s->n_sections && !err; i++)
 		if (is_plt(&s->sections[i]))
 			err = add_entries(s, &slots, &s->sections[i]);
-	free_slots(&slots);
+	free(slots.v);
 	return unless_bad(err);
 }
 

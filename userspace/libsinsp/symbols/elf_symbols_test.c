@@ -255,6 +255,38 @@ static void mini_debug_info(void **state)
 	symtab_free(t);
 }
 
+/* Names that stay in the file: the same are found, in less memory than they take. */
+static void many_names(void **state)
+{
+	struct symtab *t;
+	struct elf_file *f;
+	uint64_t addr;
+
+	(void)state;
+	assert_int_equal(
+		sh("i=0; while [ $i -lt 3000 ]; do "
+		   "n=a_name_that_is_long_enough_to_take_some_room_$i; "
+		   "echo \".globl _$n; .type _$n,@function; .type __$n,@function; _$n: __$n: nop; "
+		   "\\$local$i: nop; .size _$n,2; .size __$n,2\"; i=$((i+1)); done >many.s && "
+		   "gcc -shared -nostdlib -o many many.s && cp many cut"),
+		0);
+	t = load(in_dir("many"), NULL);
+	assert_true(compare_with_nm(t, "", in_dir("many")) >= 3000);
+	addr = addr_of("many", "_a_name_that_is_long_enough_to_take_some_room_77");
+	assert_string_equal(name_at(t, addr), "_a_name_that_is_long_enough_to_take_some_room_77");
+	assert_string_equal(name_at(t, addr + 1),
+			    "_a_name_that_is_long_enough_to_take_some_room_77");
+	assert_true(symtab_bytes(t) < 3000 * 40);
+	symtab_free(t);
+	/* What is cut off while it is used has no names. */
+	f = open_elf(in_dir("cut"));
+	assert_int_equal(sinsp_elf_symbols_load(&t, f, NULL), 0);
+	elf_file_close(f);
+	assert_int_equal(truncate(in_dir("cut"), 4096), 0);
+	assert_string_equal(name_at(t, addr), "-");
+	symtab_free(t);
+}
+
 static void of_the_machine(void **state)
 {
 	static const char *const files[] = {"/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6",
@@ -452,9 +484,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(symtab_section), cmocka_unit_test(plt),
 		cmocka_unit_test(separate_file),  cmocka_unit_test(mini_debug_info),
-		cmocka_unit_test(of_the_machine), cmocka_unit_test(lines),
-		cmocka_unit_test(without_lines),  cmocka_unit_test(damaged),
-		cmocka_unit_test(damaged_lines),  cmocka_unit_test(go_table),
+		cmocka_unit_test(many_names),     cmocka_unit_test(of_the_machine),
+		cmocka_unit_test(lines),          cmocka_unit_test(without_lines),
+		cmocka_unit_test(damaged),        cmocka_unit_test(damaged_lines),
+		cmocka_unit_test(go_table),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -27,7 +27,9 @@ enum {
 	FILES_KEPT_OPEN = 256,
 	KERNEL_AGAIN_MS = 5000, /* modules and BPF programs come and go */
 };
-#define READ_BYTES_MAX (64u << 20) /* of symbols of files; the ones used longest ago go */
+/* Of symbols of files, and how many files; the ones used longest ago go. */
+#define READ_BYTES_MAX (16u << 20)
+#define READ_FILES_MAX 128 /* each has a descriptor or two */
 #define SAME_BOOT_NS 2000000000ll
 #define KERNEL_SOURCE 1u
 #define FILE_SOURCE 2u /* + the file's number */
@@ -70,6 +72,7 @@ struct sinsp_symbols {
 	struct read_file *files; /* by number of the file */
 	uint32_t n_files;
 	uint32_t n_kept; /* files that are kept open */
+	uint32_t n_read; /* files that were read, and not given back */
 	size_t bytes; /* of symbols of files */
 	struct symtab *kernel;
 	uint64_t kernel_ms; /* when it was read; 0: not yet */
@@ -303,7 +306,7 @@ static struct read_file *file_of(struct sinsp_symbols *sy, const struct sinsp_co
 /* Not the one in use. */
 static void drop_oldest(struct sinsp_symbols *sy, const struct read_file *in_use)
 {
-	while (sy->bytes > READ_BYTES_MAX) {
+	while (sy->bytes > READ_BYTES_MAX || sy->n_read > READ_FILES_MAX) {
 		struct read_file *oldest = NULL;
 
 		for (uint32_t i = 0; i < sy->n_files; i++) {
@@ -315,6 +318,7 @@ static void drop_oldest(struct sinsp_symbols *sy, const struct read_file *in_use
 		if (!oldest)
 			return;
 		sy->bytes -= symbol_file_drop(oldest->f);
+		sy->n_read--;
 		oldest->bytes = 0;
 	}
 }
@@ -334,6 +338,7 @@ static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 	found = symbol_file_find(r->f, &sy->where, p->place, &p->addr, &sym, &bytes);
 	if (bytes) {
 		sy->stats.n_read++;
+		sy->n_read++;
 		r->bytes = bytes;
 		sy->bytes += bytes;
 	}

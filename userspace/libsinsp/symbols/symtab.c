@@ -6,35 +6,59 @@
 #include <string.h>
 
 #include "bisect.h"
+#include "elf_file.h"
 
-enum { RANK_BOUND = 0xff };
+enum {
+	RANK_BOUND = 15,
+	UNDERSCORES_MAX = 15,
+	SOURCES_MAX = 3, /* 0 is the table's own memory */
+	WINDOW_SZ = 64 << 10, /* of names, read at once */
+	LOOK_SZ = 32, /* bytes that tell whether a name is one, and its underscores */
+};
+
+/* Where a name begins. */
+struct name_at {
+	uint32_t at : 30, source : 2;
+};
 
 struct sym {
 	uint64_t addr;
 	uint64_t size;
-	uint32_t name; /* offset in names */
-	uint32_t rank : 8, seq : 24;
+	struct name_at name;
+	uint32_t seq : 24, rank : 4, underscores : 4;
 };
 
-/* [start, start + len) is named by syms[sym]; ranges ascend and do not overlap. */
-struct range {
+/* [start, start + len) is of one symbol; pieces ascend and do not overlap. */
+struct piece {
 	uint64_t start; /* first: n_up_to */
 	uint32_t len;
-	uint32_t sym;
+	uint32_t size; /* of the symbol */
+	uint32_t back; /* the symbol begins so far before */
+	struct name_at name;
+};
+
+struct source {
+	struct elf_file *f;
+	uint64_t offset;
+	uint32_t sz;
 };
 
 struct symtab {
-	struct sym *syms;
+	struct sym *syms; /* NULL: sealed for good */
 	size_t n_syms, cap_syms;
 	uint32_t n_added;
 	char *names;
 	size_t names_len, names_cap;
-	struct range *ranges;
-	size_t n_ranges, cap_ranges;
+	struct source sources[SOURCES_MAX];
+	int n_sources;
+	char *found; /* the name found last, of a source */
+	struct piece *pieces;
+	size_t n_pieces, cap_pieces;
 	enum symtab_order order;
 };
 
 _Static_assert(SYMTAB_MAX_SYMBOLS <= 1u << 24, "seq numbers them all");
+_Static_assert(SYMTAB_MAX_NAME_BYTES <= 1u << 30, "name_at reaches them all");
 
 struct symtab *symtab_new(enum symtab_order order)
 {
@@ -49,9 +73,12 @@ void symtab_free(struct symtab *t)
 {
 	if (!t)
 		return;
+	for (int i = 0; i < t->n_sources; i++)
+		elf_file_close(t->sources[i].f);
 	free(t->syms);
 	free(t->names);
-	free(t->ranges);
+	free(t->found);
+	free(t->pieces);
 	free(t);
 }
 
@@ -88,28 +115,63 @@ static int add(struct symtab *t, const struct sym *s)
 	return 0;
 }
 
+static struct sym new_sym(uint64_t addr, uint64_t size, unsigned int rank)
+{
+	return (struct sym){
+		.addr = addr,
+		.size = size > UINT64_MAX - addr ? UINT64_MAX - addr : size,
+		.rank = rank < RANK_BOUND ? rank : RANK_BOUND - 1,
+	};
+}
+
+static unsigned int n_underscores(const char *name)
+{
+	const size_t n = strspn(name, "_");
+
+	return n < UNDERSCORES_MAX ? (unsigned int)n : UNDERSCORES_MAX;
+}
+
 int symtab_add(struct symtab *t, uint64_t addr, uint64_t size, const char *name, size_t len,
 	       unsigned int rank)
 {
-	struct sym s = {.addr = addr, .size = size, .name = (uint32_t)t->names_len};
+	struct sym s = new_sym(addr, size, rank);
 	int err;
 
 	if (len > SYMTAB_MAX_NAME)
 		len = SYMTAB_MAX_NAME;
 	if (t->names_len + len + 1 > SYMTAB_MAX_NAME_BYTES)
 		return -EFBIG;
-	if (size > UINT64_MAX - addr)
-		s.size = UINT64_MAX - addr;
-	s.rank = rank < RANK_BOUND ? rank : RANK_BOUND - 1;
 	err = grow((void **)&t->names, &t->names_cap, t->names_len + len + 1, 1);
-	if (!err)
-		err = add(t, &s);
 	if (err)
 		return err;
 	memcpy(t->names + t->names_len, name, len);
 	t->names[t->names_len + len] = '\0';
-	t->names_len += len + 1;
-	return 0;
+	s.name.at = (uint32_t)t->names_len;
+	s.underscores = n_underscores(t->names + t->names_len);
+	err = add(t, &s);
+	if (!err)
+		t->names_len += len + 1;
+	return err;
+}
+
+int symtab_add_source(struct symtab *t, const struct elf_file *f, uint64_t offset, uint32_t sz)
+{
+	if (t->n_sources == SOURCES_MAX || sz >= 1u << 30)
+		return -ENOSPC;
+	t->sources[t->n_sources++] = (struct source){elf_file_get(f), offset, sz};
+	return t->n_sources;
+}
+
+int symtab_add_at(struct symtab *t, uint64_t addr, uint64_t size, int source, uint32_t at,
+		  unsigned int rank)
+{
+	struct sym s = new_sym(addr, size, rank);
+
+	if (source < 1 || source > t->n_sources || at >= t->sources[source - 1].sz)
+		return 0;
+	s.name.source = (unsigned int)source;
+	s.name.at = at & 0x3fffffff;
+	return add(t, &s);
 }
 
 int symtab_add_bound(struct symtab *t, uint64_t addr)
@@ -119,18 +181,90 @@ int symtab_add_bound(struct symtab *t, uint64_t addr)
 	return add(t, &s);
 }
 
-/* ---- sealing ---- */
+/* ---- names in files ---- */
 
-static size_t n_underscores(const struct symtab *t, const struct sym *s)
+size_t symtab_name_len(const char *name)
 {
-	return strspn(t->names + s->name, "_");
+	if (*name == '$' || strncmp(name, ".L", 2) == 0)
+		return 0;
+	return strcspn(name, "@");
 }
+
+/* Up to @sz bytes from @at on, and a NUL behind them. */
+static int read_source(const struct source *s, char *to, uint32_t at, uint32_t sz)
+{
+	const uint32_t left = s->sz - at;
+
+	if (sz > left)
+		sz = left;
+	to[sz] = '\0';
+	return elf_file_read(s->f, to, s->offset + at, sz);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct sym *x = a, *y = b;
+
+	if (x->name.source != y->name.source)
+		return x->name.source < y->name.source ? -1 : 1;
+	return x->name.at < y->name.at ? -1 : x->name.at > y->name.at;
+}
+
+struct window {
+	uint32_t source, begin, end;
+	char text[WINDOW_SZ + 1];
+};
+
+/* The beginning of a name, of LOOK_SZ bytes at most; names are asked for in ascending order. */
+static const char *look(const struct symtab *t, struct window *w, struct name_at name)
+{
+	const struct source *s = &t->sources[name.source - 1];
+	const uint32_t at = name.at, left = s->sz - at;
+	const uint32_t end = at + (left < LOOK_SZ ? left : LOOK_SZ);
+
+	if (w->source != name.source || at < w->begin || end > w->end) {
+		w->source = 0;
+		if (read_source(s, w->text, at, WINDOW_SZ))
+			return "";
+		w->source = name.source;
+		w->begin = at;
+		w->end = at + (left < WINDOW_SZ ? left : WINDOW_SZ);
+	}
+	return w->text + (at - w->begin);
+}
+
+/* What is to be known of names that were not looked at. Symbols without one go. */
+static int look_at_names(struct symtab *t)
+{
+	struct window *w = malloc(sizeof(*w));
+	size_t n = 0;
+
+	if (!w)
+		return -ENOMEM;
+	w->source = 0;
+	qsort(t->syms, t->n_syms, sizeof(*t->syms), by_name);
+	for (size_t i = 0; i < t->n_syms; i++) {
+		struct sym s = t->syms[i];
+
+		if (s.name.source) {
+			const char *name = look(t, w, s.name);
+
+			if (!symtab_name_len(name))
+				continue;
+			s.underscores = n_underscores(name);
+		}
+		t->syms[n++] = s;
+	}
+	t->n_syms = n;
+	free(w);
+	return 0;
+}
+
+/* ---- sealing ---- */
 
 /* Of two at one address. */
 static int is_better(const struct symtab *t, const struct sym *a, const struct sym *b)
 {
-	size_t x, y;
-
 	if ((a->rank == RANK_BOUND) != (b->rank == RANK_BOUND))
 		return b->rank == RANK_BOUND;
 	if (t->order == SYMTAB_LATEST || a->rank == RANK_BOUND)
@@ -139,9 +273,7 @@ static int is_better(const struct symtab *t, const struct sym *a, const struct s
 		return a->size != 0;
 	if (a->rank != b->rank)
 		return a->rank > b->rank;
-	x = n_underscores(t, a);
-	y = n_underscores(t, b);
-	return x != y ? x < y : a->seq < b->seq;
+	return a->underscores != b->underscores ? a->underscores < b->underscores : a->seq < b->seq;
 }
 
 /* At one address the best is the last. */
@@ -240,26 +372,37 @@ static uint64_t end_of(const struct symtab *t, uint32_t sym)
 	return t->syms[sym].addr + t->syms[sym].size;
 }
 
-static int emit(struct symtab *t, uint64_t start, uint64_t end, uint32_t sym)
+static uint32_t to_u32(uint64_t v)
 {
-	struct range *last = t->n_ranges ? &t->ranges[t->n_ranges - 1] : NULL;
+	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+static int emit(struct symtab *t, uint64_t start, uint64_t end, const struct sym *s)
+{
+	struct piece *last = t->n_pieces ? &t->pieces[t->n_pieces - 1] : NULL;
 	int err;
 
-	if (end - start > UINT32_MAX)
-		end = start + UINT32_MAX;
-	if (last && last->sym == sym && last->start + last->len == start &&
+	/* What began in between did not count. */
+	if (last && last->start + last->len == start && last->start - last->back == s->addr &&
+	    last->name.source == s->name.source && last->name.at == s->name.at &&
 	    end - last->start <= UINT32_MAX) {
 		last->len = (uint32_t)(end - last->start);
 		return 0;
 	}
-	err = grow((void **)&t->ranges, &t->cap_ranges, t->n_ranges + 1, sizeof(*t->ranges));
+	err = grow((void **)&t->pieces, &t->cap_pieces, t->n_pieces + 1, sizeof(*t->pieces));
 	if (!err)
-		t->ranges[t->n_ranges++] = (struct range){start, (uint32_t)(end - start), sym};
+		t->pieces[t->n_pieces++] = (struct piece){
+			.start = start,
+			.len = to_u32(end - start),
+			.size = to_u32(s->size),
+			.back = to_u32(start - s->addr),
+			.name = s->name,
+		};
 	return err;
 }
 
 /* From begin to end, from place to place where the best one changes. */
-static int make_ranges(struct symtab *t)
+static int make_pieces(struct symtab *t)
 {
 	struct heap h = {.v = malloc((t->n_syms + 1) * sizeof(*h.v))};
 	uint64_t pos = 0, next;
@@ -278,7 +421,7 @@ static int make_ranges(struct symtab *t)
 		next = end_of(t, h.v[0]);
 		if (i < t->n_syms && t->syms[i].addr < next)
 			next = t->syms[i].addr;
-		err = emit(t, pos, next, h.v[0]);
+		err = emit(t, pos, next, &t->syms[h.v[0]]);
 		pos = next;
 	}
 	free(h.v);
@@ -295,41 +438,65 @@ static void *trim(void *p, size_t sz)
 
 int symtab_seal(struct symtab *t)
 {
-	int err;
+	int err = 0;
 
+	if (t->n_sources) {
+		t->found = malloc(SYMTAB_MAX_NAME + 1);
+		err = t->found ? look_at_names(t) : -ENOMEM;
+	}
+	if (err)
+		return err;
 	if (t->n_syms) {
 		qsort_r(t->syms, t->n_syms, sizeof(*t->syms), by_addr, t);
 		drop_covered(t);
 	}
 	settle_sizes(t);
-	t->n_ranges = 0;
-	err = make_ranges(t);
+	t->n_pieces = 0;
+	err = make_pieces(t);
 	if (err)
 		return err;
-	t->syms = trim(t->syms, t->n_syms * sizeof(*t->syms));
+	if (t->order == SYMTAB_INNERMOST) {
+		free(t->syms);
+		t->syms = NULL;
+		t->cap_syms = 0;
+	} else {
+		t->syms = trim(t->syms, t->n_syms * sizeof(*t->syms));
+		t->cap_syms = t->n_syms;
+	}
 	t->names = trim(t->names, t->names_len);
-	t->ranges = trim(t->ranges, t->n_ranges * sizeof(*t->ranges));
-	t->cap_syms = t->n_syms;
+	t->pieces = trim(t->pieces, t->n_pieces * sizeof(*t->pieces));
 	t->names_cap = t->names_len;
-	t->cap_ranges = t->n_ranges;
+	t->cap_pieces = t->n_pieces;
 	return 0;
 }
 
 /* ---- searching ---- */
 
+static const char *name_of(const struct symtab *t, struct name_at name)
+{
+	if (!name.source)
+		return t->names + name.at;
+	if (read_source(&t->sources[name.source - 1], t->found, name.at, SYMTAB_MAX_NAME))
+		return NULL;
+	t->found[symtab_name_len(t->found)] = '\0';
+	return *t->found ? t->found : NULL;
+}
+
 int symtab_find(const struct symtab *t, uint64_t addr, struct symtab_sym *out)
 {
-	const size_t n = n_up_to(t->ranges, t->n_ranges, sizeof(*t->ranges), addr);
-	const struct range *r;
-	const struct sym *s;
+	const size_t n = n_up_to(t->pieces, t->n_pieces, sizeof(*t->pieces), addr);
+	const struct piece *p;
+	const char *name;
 
 	if (!n)
 		return 0;
-	r = &t->ranges[n - 1];
-	if (addr - r->start >= r->len)
+	p = &t->pieces[n - 1];
+	if (addr - p->start >= p->len)
 		return 0;
-	s = &t->syms[r->sym];
-	*out = (struct symtab_sym){t->names + s->name, s->addr, s->size};
+	name = name_of(t, p->name);
+	if (!name)
+		return 0;
+	*out = (struct symtab_sym){name, p->start - p->back, p->size};
 	return 1;
 }
 
@@ -341,5 +508,5 @@ size_t symtab_count(const struct symtab *t)
 size_t symtab_bytes(const struct symtab *t)
 {
 	return sizeof(*t) + t->cap_syms * sizeof(*t->syms) + t->names_cap +
-	       t->cap_ranges * sizeof(*t->ranges);
+	       t->cap_pieces * sizeof(*t->pieces) + (t->found ? SYMTAB_MAX_NAME + 1 : 0);
 }
