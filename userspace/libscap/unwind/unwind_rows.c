@@ -12,6 +12,9 @@
 #define MAX_CODE 64 /* executable segments; linkers make one or two */
 #define FEW 8 /* functions: less are those of the start files alone */
 #define HDR_MAX (256u << 20)
+#define GAP_PART (256u << 10)
+#define SIGRETURN_MIN 7 /* bytes of such code */
+#define SIGRETURN_MAX 9
 #define GAP_MAX (64u << 20) /* bytes of uncovered code that are looked through */
 #define LINKAGE_MAX (1u << 20)
 #define ENTRY_SZ 64 /* the most that code at the entry has */
@@ -288,37 +291,51 @@ static size_t sigreturn_sz(const uint8_t *p, size_t sz)
 	return sz >= sizeof(eax) && !memcmp(p, eax, sizeof(eax)) ? sizeof(eax) : 0;
 }
 
-/* Looks for such code in what nothing covers. */
-static int scan_gap(struct build *b, struct unwind_rows *extra, uint64_t from, uint64_t to)
+/* Such code in @d, which is what the file has from @from on. */
+static int scan_bytes(struct unwind_rows *extra, const struct elf_data *d, uint64_t from)
 {
-	struct elf_data d;
-	int err;
+	int err = 0;
 
-	if (to - from < 7)
-		return 0;
-	if (to - from > GAP_MAX)
-		to = from + GAP_MAX;
-	err = elf_file_copy(b->f, &d, from, to - from);
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	for (size_t at = 0; at < d.sz && !err; at++) {
-		const uint8_t *hit = memchr(d.data + at, 0x0f, d.sz - at); /* of the number */
+	for (size_t at = 0; at < d->sz && !err; at++) {
+		const uint8_t *hit = memchr(d->data + at, 0x0f, d->sz - at); /* of the number */
 		size_t sz;
 
 		if (!hit)
 			break;
-		at = (size_t)(hit - d.data);
+		at = (size_t)(hit - d->data);
 		for (size_t before = 1; before <= 3; before += 2) {
 			if (at < before)
 				continue;
-			sz = sigreturn_sz(hit - before, d.sz - (at - before));
+			sz = sigreturn_sz(hit - before, d->sz - (at - before));
 			if (sz && from + at > before)
 				err = add_range(extra, from + at - before - 1,
 						from + at - before + sz,
 						(struct unwind_row){.kind = UNWIND_SIGNAL});
 		}
 	}
-	free(d.data);
+	return err;
+}
+
+/* Looks for it in what nothing covers, a part at a time: that can be most of a large file. What is
+ * found twice, where parts overlap, is there once. */
+static int scan_gap(struct build *b, struct unwind_rows *extra, uint64_t from, uint64_t to)
+{
+	int err = 0;
+
+	if (to - from > GAP_MAX)
+		to = from + GAP_MAX;
+	for (; !err && to - from >= SIGRETURN_MIN; from += GAP_PART) {
+		const uint64_t left = to - from, want = GAP_PART + SIGRETURN_MAX - 1;
+		struct elf_data d;
+
+		err = elf_file_copy(b->f, &d, from, left < want ? left : want);
+		if (err)
+			return err == -ENOMEM ? err : 0;
+		err = scan_bytes(extra, &d, from);
+		free(d.data);
+		if (left <= want)
+			break;
+	}
 	return err;
 }
 
