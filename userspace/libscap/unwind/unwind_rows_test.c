@@ -275,6 +275,38 @@ static void test_sigreturn_bytes(void **state)
 	elf_file_close(f);
 }
 
+/* The same wherever it lies in code that is looked through in parts. */
+static void test_sigreturn_far(void **state)
+{
+	struct unwind_rows rows;
+	struct elf_file *f;
+
+	(void)state;
+	write_text("far.s", ".text\n.altmacro\n.macro gap n\n"
+			    "f\\n: .cfi_startproc\n nop\n .cfi_endproc\n"
+			    ".fill 262144 - 13 + \\n, 1, 0x90\n"
+			    "restore\\n: mov $15, %rax\n syscall\n .fill 20, 1, 0x90\n.endm\n"
+			    ".set i, 0\n.rept 16\ngap %i\n.set i, i + 1\n.endr\n"
+			    "g: .cfi_startproc\n nop\n .cfi_endproc\n"
+			    ".section .note.GNU-stack,\"\",@progbits\n");
+	assert_int_equal(run("cc -shared -nostdlib far.s -o far.so"), 0);
+	f = open_file("far.so");
+	rows = rows_of(f, NULL);
+	for (int i = 0; i < 16; i++) {
+		char name[16];
+		uint64_t at;
+
+		snprintf(name, sizeof(name), "restore%d", i);
+		at = offset_of(f, name);
+		assert_int_equal(kind_at(&rows, at - 2), UNWIND_NONE);
+		assert_int_equal(kind_at(&rows, at - 1), UNWIND_SIGNAL);
+		assert_int_equal(kind_at(&rows, at + 8), UNWIND_SIGNAL);
+		assert_int_equal(kind_at(&rows, at + 9), UNWIND_NONE);
+	}
+	unwind_rows_fini(&rows);
+	elf_file_close(f);
+}
+
 /* Real code that aligns its stack needs the CFA that lies in memory. */
 static void test_aligned_stack(void **state)
 {
@@ -404,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_static),
 		cmocka_unit_test(test_debug_frame),
 		cmocka_unit_test(test_sigreturn_bytes),
+		cmocka_unit_test(test_sigreturn_far),
 		cmocka_unit_test(test_aligned_stack),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_libc),
