@@ -68,7 +68,8 @@ class Absent(unittest.TestCase):
                 self.check(self.capture(how, *options), judged)
 
     def test_enters(self):
-        """An enter that was sent ahead says what the exit says, or that it is not known."""
+        """An enter that was sent ahead says what the exit says, or that it is not known; then the exit
+        says it, also where enters have lines."""
         self.capture("slow")
         text = e2e.run(e2e.SAKER, "-r", self.file, "--enter-events")
         known, unknown = collections.Counter(), collections.Counter()
@@ -82,6 +83,7 @@ class Absent(unittest.TestCase):
             names = texts(full[l.num].info) if l.num in full else []
             if not enter or enter.type != l.type or not names or l.type.startswith("clone"):
                 continue
+            self.assertLessEqual(set(names), set(texts(enter.info) + texts(l.info)), l.text)
             for name, value in re.findall(r"\b(\w*name|\w*path)=(\S*)", enter.info):
                 if value == "<NA>":
                     unknown[l.type] += 1

@@ -113,9 +113,23 @@ class Judges(unittest.TestCase):
         self.sysdig_types = set(re.findall(r"^[<>] (\w+)\(", e2e.run("sysdig", "-L"), re.M))
         theirs = {l.num: l for l in e2e.lines(e2e.run("sysdig", "-r", self.capture))}
         ours = e2e.lines(e2e.run(e2e.SAKER, "-r", self.capture, "--enter-events"))
-        differ = [(l.text, theirs[l.num].text) for l in ours
+        unread = self.unread(ours)
+        differ = [(l.text, theirs[l.num].text) for l in ours if l.num not in unread
                   if self.known(l) != theirs[l.num].text.rstrip() and self.comparable(l, theirs[l.num])]
         self.assertFalse(differ, "\n".join("\n".join(d) for d in differ[:5]))
+
+    @staticmethod
+    def unread(lines):
+        """Both events of calls whose text was not in memory when they were switched out, which only
+        saker knows: they say <NA>, and then all again."""
+        enters, numbers = {}, set()
+        for l in lines:
+            if l.dir == ">":
+                enters[l.tid] = l
+            elif l.tid in enters and enters[l.tid].type == l.type and re.search(
+                    r"(name|path|addr)=<NA>", enters[l.tid].info):
+                numbers.update((enters[l.tid].num, l.num))
+        return numbers
 
     def known(self, line):
         """Without what sysdig 0.29.3 has no place for: a flag's name, what a generic call says."""

@@ -419,6 +419,27 @@ static inline void bind_fd(struct sinsp *s, struct sinsp_evt *e, int64_t num)
 		e->fd = sinsp_files_find(e->thread->files, num);
 }
 
+/* Of a call that sleeps an address is not there either: only the exit has it. */
+static int is_unknown(const struct scap_param_info *info, const struct scap_param *v, int sleeps)
+{
+	if (info->type == PT_SOCKTUPLE || info->type == PT_SOCKADDR)
+		return sleeps && !v->len;
+	if (info->type != PT_FSPATH && info->type != PT_FSRELPATH && info->type != PT_CHARBUF)
+		return 0;
+	return !v->len || !strncmp((const char *)v->p, "<NA>", v->len) ||
+	       !strncmp((const char *)v->p, "(NULL)", v->len);
+}
+
+/* Was an enter sent ahead before the kernel had read its texts? */
+static int lacks_text(const struct sinsp_evt *e)
+{
+	for (unsigned int i = 0; i < e->params.n && i < e->info->n_params; i++)
+		if (is_unknown(&e->info->params[i], &e->params.v[i],
+			       e->raw.flags & SCAP_EVT_F_BLOCKED))
+			return 1;
+	return 0;
+}
+
 static void begin_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row)
 {
 	struct sinsp_thread *t = e->thread;
@@ -432,6 +453,7 @@ static void begin_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_
 	t->enter_fd = -1;
 	t->enter_hidden = !!(e->raw.flags & SCAP_EVT_F_HIDDEN);
 	t->enter_open = 1;
+	t->enter_lacks = s->enter_events && s->native && lacks_text(e);
 	sinsp_thread_drop_enter(&s->threads, t);
 	if (row->save && !s->native)
 		sinsp_thread_save_enter(&s->threads, t, e->raw.hdr);
@@ -471,6 +493,7 @@ static void take_enter_of_sibling(struct sinsp *s, struct sinsp_thread *t, unsig
 	t->enter_type = from->enter_type;
 	t->enter_ns = from->enter_ns;
 	t->enter_open = 1;
+	t->enter_lacks = from->enter_lacks;
 	from->enter_open = 0;
 	s->execed_tid = from->tid;
 }
@@ -518,7 +541,7 @@ static int shows_full(const struct sinsp *s, const struct sinsp_evt *e,
 	if (evt_is_enter(e->raw.type))
 		return !!(e->raw.flags & SCAP_EVT_F_BLOCKED);
 	if (e->raw.flags & SCAP_EVT_F_FULL)
-		return !s->enter_events || !enter_seen;
+		return !s->enter_events || !enter_seen || e->thread->enter_lacks;
 	return !enter_seen && e->params.n > e->info->n_2022;
 }
 
