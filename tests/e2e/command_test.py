@@ -156,20 +156,24 @@ class Live(unittest.TestCase):
         p.send_signal(signal.SIGTERM)
         self.assertEqual(p.wait(timeout=120), 128 + signal.SIGTERM)
 
-    # the whole machine
+    # the whole machine: what else runs there may be more than a ring takes
+
+    @staticmethod
+    def but_losses(said):
+        return re.sub(r"(?m)^saker: .*\bevents were lost\b.*\n", "", said)
 
     def test_some_events(self):
         e2e.somebody(self)
         p = self.saker("-n", "20")
-        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertEqual((p.returncode, self.but_losses(p.stderr)), (0, ""))
         self.assertEqual(len(e2e.lines(p.stdout)), 20)
 
     def test_file_of_some_events_is_sound(self):
         e2e.somebody(self)
         p = self.saker("-n", "20", "-w", self.capture)
-        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertEqual((p.returncode, self.but_losses(p.stderr)), (0, ""))
         p = self.saker("-r", self.capture, "--verify")
-        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertEqual((p.returncode, self.but_losses(p.stderr)), (0, ""))
 
     def test_own_calls_are_left_out(self):
         e2e.somebody(self)
@@ -237,14 +241,14 @@ class Live(unittest.TestCase):
         e2e.somebody(self)
         p = self.start("-w", self.capture, "-o", os.path.join(self.dir, "lines"), "--print")
         self.wait_for_bytes(os.path.join(self.dir, "lines"))
-        while not self.saker("-r", self.capture, "-n", "1").stdout: # ctest ends what never is
-            self.assertIsNone(p.poll())
+        e2e.wait_for_event(self.capture, p)
         p.kill()
         p.wait()
         q = self.saker("-r", self.capture)
-        self.assertEqual(q.returncode, 0)
         self.assertGreater(len(e2e.lines(q.stdout)), 0)
-        self.assertRegex(q.stderr, "^saker: .*: has no counters at its end: [^\n]+\n$")
+        # The kernel may cut short the last thing that was written.
+        self.assertRegex(f"{q.returncode} {q.stderr}", r"^0 saker: .*: has no counters at its end: [^\n]+\n$|"
+                         r"^1 saker: .*: the file ends in the middle of a block at byte \d+: [^\n]+\n$")
 
     def test_no_btf(self):
         p = subprocess.run(["unshare", "-m", "sh", "-c",

@@ -719,10 +719,8 @@ class Drops(Case):
             saker = subprocess.Popen([e2e.SAKER, "--ring-size", "256K", "-v", "-w", path], stdin=subprocess.DEVNULL,
                                      stdout=f, stderr=f, env=ENV)
         try:
-            end = time.monotonic() + 60
-            while not (os.path.exists(path) and os.path.getsize(path)):
-                self.assertLess(time.monotonic(), end, "no capture was begun within a minute")
-                time.sleep(0.02)
+            e2e.somebody(self)
+            e2e.wait_for_event(path, saker)
             saker.send_signal(signal.SIGSTOP)
             subprocess.run(["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=100000"], stdin=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
@@ -733,6 +731,7 @@ class Drops(Case):
             saker.send_signal(signal.SIGINT)
             saker.wait()
         text = e2e.read_text(said)
+        self.assertEqual(saker.returncode, 0, text)
         lost = int(re.search(r"(?m)^  records lost +(\d+)$", text)[1])
         self.assertGreater(lost, 0, text)
         *losses, summary = objects(self, "-r", path, "-c", "drops")

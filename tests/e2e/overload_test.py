@@ -3,7 +3,6 @@
 """More than can be taken: four busy processes while the reader stands still for two seconds. What
 was lost is counted to the event, by the counters and by the markers in the file."""
 
-import os
 import re
 import signal
 import subprocess
@@ -17,15 +16,6 @@ BUSY = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1000000000"]
 STANDS_STILL = 2  # seconds
 
 
-def wait_for_file(path):
-    """A capture has begun when its file has something in it."""
-    end = time.monotonic() + 60
-    while not (os.path.exists(path) and os.path.getsize(path)):
-        if time.monotonic() > end:
-            raise AssertionError("no capture was begun within a minute")
-        time.sleep(0.02)
-
-
 class Overload(unittest.TestCase):
     def check(self, kind, *more):
         with tempfile.TemporaryDirectory() as tmp:
@@ -35,7 +25,8 @@ class Overload(unittest.TestCase):
                                           "-w", path], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
                 busy = []
                 try:
-                    wait_for_file(path)
+                    e2e.somebody(self)
+                    e2e.wait_for_event(path, saker)
                     saker.send_signal(signal.SIGSTOP)
                     busy = [subprocess.Popen(BUSY, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                             for _ in range(4)]

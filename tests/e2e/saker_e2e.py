@@ -96,6 +96,14 @@ def somebody(test):
     test.addCleanup(p.kill)
 
 
+def wait_for_event(path, capture):
+    """Until the file of a capture that runs has an event: before that it does not heed signals. Somebody
+    must make calls."""
+    while not subprocess.run([SAKER, "-r", path, "-n", "1"], capture_output=True, check=False).stdout:
+        if capture.poll() is not None:
+            raise AssertionError(f"the capture ended with {capture.returncode}")
+
+
 def block(kind, body):
     """A block of a .scap file."""
     body += bytes(-len(body) % 4)
