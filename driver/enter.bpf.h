@@ -233,8 +233,8 @@ static __always_inline bool begin_at(struct rec *r, void *ctx, enum open_call op
 	struct drv_slot *slot = this_slot();
 	struct ring *ring = this_ring();
 
-	if (open != OPEN_NONE && slot->task == (u64)task && slot->call.state == CALL_OPEN && ring &&
-	    is_ahead(ring, slot))
+	if (cfg.calls && open != OPEN_NONE && slot->task == (u64)task &&
+	    slot->call.state == CALL_OPEN && ring && is_ahead(ring, slot))
 		send_enter(ctx, slot, task,
 			   open == OPEN_SENT_WHOLE ? rows_of(&slot->call) : &no_rows, 0);
 	ONCE(slot->overtaken) = 1;
