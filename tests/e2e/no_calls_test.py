@@ -24,8 +24,11 @@ import json, os, subprocess, sys
 ids = set()
 capture = f"/proc/{os.getppid()}/fdinfo"
 for fd in os.listdir(capture):
-    with open(os.path.join(capture, fd)) as f:
-        ids |= {line.split()[1] for line in f if line.startswith("prog_id:")}
+    try:
+        with open(os.path.join(capture, fd)) as f:
+            ids |= {line.split()[1] for line in f if line.startswith("prog_id:")}
+    except FileNotFoundError:
+        pass # a file that it had open for a moment
 names = [json.loads(subprocess.check_output([sys.argv[1], "-j", "prog", "show", "id", i]))["name"]
          for i in ids]
 with open(sys.argv[2], "w") as f:
