@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #define PART_SZ 65536u
+#define LAST_SZ 64u
+#define READ_MAX (4 * JIT_MAP_MAX_BYTES) /* of a file that is written anew again and again */
 /* The jitdump file, as perf's documentation has it; all of it in the machine's byte order. */
 #define DUMP_MAGIC 0x4a695444u
 #define DUMP_F_ARCH_TIMESTAMP 1u /* times are the CPU's counter */
@@ -25,6 +27,12 @@ struct jit_map {
 	struct symtab *syms;
 	struct jit_dump *dump; /* NULL: the file is none */
 	off_t pos; /* all before was read */
+	off_t n_read; /* bytes, also of what was written anew since */
+	dev_t dev;
+	ino_t ino;
+	struct timespec mtime; /* when all had been read */
+	char last[LAST_SZ]; /* bytes before pos, by which a file is seen to have grown, not changed
+			     */
 	uint8_t has_times; /* CLOCK_MONOTONIC */
 };
 
@@ -182,10 +190,62 @@ static int begin(struct jit_map *m, int fd)
 	return 0;
 }
 
+static size_t last_sz(const struct jit_map *m)
+{
+	return m->pos < (off_t)LAST_SZ ? (size_t)m->pos : LAST_SZ;
+}
+
+/* Is what was read still there, as it was? */
+static int is_as_before(const struct jit_map *m, int fd, const struct stat *st)
+{
+	const size_t sz = last_sz(m);
+	char last[LAST_SZ];
+
+	if (!m->pos)
+		return 1;
+	if (st->st_dev != m->dev || st->st_ino != m->ino || st->st_size < m->pos)
+		return 0;
+	if (st->st_size == m->pos)
+		return st->st_mtim.tv_sec == m->mtime.tv_sec &&
+		       st->st_mtim.tv_nsec == m->mtime.tv_nsec;
+	return pread(fd, last, sz, m->pos - (off_t)sz) == (ssize_t)sz &&
+	       memcmp(last, m->last, sz) == 0;
+}
+
+static int note_read(struct jit_map *m, int fd, off_t before)
+{
+	const size_t sz = last_sz(m);
+	struct stat st;
+
+	m->n_read += m->pos - before;
+	if (fstat(fd, &st) || pread(fd, m->last, sz, m->pos - (off_t)sz) != (ssize_t)sz)
+		return -EBADMSG;
+	m->dev = st.st_dev;
+	m->ino = st.st_ino;
+	m->mtime = st.st_mtim;
+	return 0;
+}
+
+/* A program that began anew wrote another file, or this one from its start on. */
+static int begin_again(struct jit_map *m)
+{
+	struct symtab *syms = symtab_new(SYMTAB_LATEST);
+
+	if (!syms)
+		return -ENOMEM;
+	symtab_free(m->syms);
+	jit_dump_free(m->dump);
+	m->syms = syms;
+	m->dump = NULL;
+	m->pos = 0;
+	m->has_times = 0;
+	return 0;
+}
+
 int jit_map_read(struct jit_map *m, int fd, uid_t owner)
 {
-	const off_t before = m->pos;
 	struct stat st;
+	off_t before;
 	int err;
 
 	if (fstat(fd, &st))
@@ -194,13 +254,22 @@ int jit_map_read(struct jit_map *m, int fd, uid_t owner)
 		return -EBADMSG;
 	if (st.st_uid != owner && st.st_uid != 0)
 		return -EPERM;
+	if (!is_as_before(m, fd, &st)) {
+		if (m->n_read + st.st_size > READ_MAX)
+			return 0;
+		err = begin_again(m);
+		if (err)
+			return err;
+	}
 	if (st.st_size <= m->pos)
 		return 0;
+	before = m->pos;
 	err = m->pos ? 0 : begin(m, fd);
 	if (!err)
 		err = m->dump ? read_dump(m, fd, st.st_size) : read_map(m, fd);
 	if (m->pos == before)
 		return err;
+	err = note_read(m, fd, before) ?: err;
 	return symtab_seal(m->syms) ?: err ?: 1;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of code that a program makes while it runs, as the program tells them: in
- * /tmp/perf-PID.map, a line for each function, or in a jitdump file. Both only grow, and both are
- * the program's own word: they are read with bounds, and only if the program's user, or root, wrote
- * them.
+ * /tmp/perf-PID.map, a line for each function, or in a jitdump file. Both only grow, unless the
+ * program begins another one, which is then all that counts; and both are the program's own word:
+ * they are read with bounds, and only if the program's user, or root, wrote them.
  */
 #ifndef SINSP_SYMBOLS_JIT_MAP_H
 #define SINSP_SYMBOLS_JIT_MAP_H
@@ -23,7 +23,8 @@ void jit_map_free(struct jit_map *m);
 /*
  * Reads what is new in the file, of either kind, that @fd is open on; the descriptor stays the
  * caller's. 1: there is more than before; 0: there is not; -ENOMEM; -EPERM: it is neither @owner's
- * nor root's; -EBADMSG: it cannot be. What was read before stays.
+ * nor root's; -EBADMSG: it cannot be. What was read before stays, unless the file was written anew,
+ * or is another one.
  */
 int jit_map_read(struct jit_map *m, int fd, uid_t owner);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "jit_map.h"
@@ -73,6 +74,73 @@ static void perf_map(void **state)
 	close(fd);
 	jit_map_free(m);
 	jit_map_free(NULL);
+}
+
+static void write_anew(int fd, const char *text)
+{
+	const struct timespec later[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 12345}};
+
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
+	assert_int_equal(futimens(fd, later), 0); /* clocks of files are coarse */
+}
+
+/* A file of as many bytes, of less, of more than before, and another one. */
+static void written_anew(void **state)
+{
+	struct jit_map *m = jit_map_new();
+	const int fd = file(), other = file();
+
+	(void)state;
+	put_text(fd, "1000 10 one\n2000 10 two\n");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(name_at(m, 0x2000), "two");
+	write_anew(fd, "1000 10 ONE\n3000 10 six\n");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(name_at(m, 0x1000), "ONE");
+	assert_string_equal(name_at(m, 0x2000), "-");
+	assert_string_equal(name_at(m, 0x3000), "six");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 0);
+	write_anew(fd, "4000 10 less\n");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(name_at(m, 0x1000), "-");
+	assert_string_equal(name_at(m, 0x4000), "less");
+	write_anew(fd, "5000 10 more\n6000 10 and more\n");
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	assert_string_equal(name_at(m, 0x4000), "-");
+	assert_string_equal(name_at(m, 0x6000), "and more");
+	put_text(other, "5000 10 last\n6000 10 and other\n7000 10 so\n");
+	assert_int_equal(jit_map_read(m, other, getuid()), 1);
+	assert_string_equal(name_at(m, 0x5000), "last");
+	close(other);
+	close(fd);
+	jit_map_free(m);
+}
+
+/* Nobody has saker read the same file for ever. */
+static void written_anew_for_ever(void **state)
+{
+	const size_t sz = 64u << 20;
+	struct jit_map *m = jit_map_new();
+	char line[] = "1000 10 a\n";
+	const int fd = file();
+	int n = 0;
+
+	(void)state;
+	put_text(fd, line);
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	for (int i = 0; i < 1000 && !n; i++) {
+		struct timespec t[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = i + 1}};
+
+		line[8] = (char)('a' + i % 26);
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, line, strlen(line), (off_t)sz), strlen(line));
+		assert_int_equal(futimens(fd, t), 0);
+		n = jit_map_read(m, fd, getuid()) ? 0 : i;
+	}
+	assert_true(n > 4 && n < 1000);
+	close(fd);
+	jit_map_free(m);
 }
 
 static void wrong_lines(void **state)
@@ -325,9 +393,14 @@ static void damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(perf_map),         cmocka_unit_test(wrong_lines),
-		cmocka_unit_test(of_somebody_else), cmocka_unit_test(jitdump),
-		cmocka_unit_test(by_time),          cmocka_unit_test(times_of_the_cpu),
+		cmocka_unit_test(perf_map),
+		cmocka_unit_test(written_anew),
+		cmocka_unit_test(written_anew_for_ever),
+		cmocka_unit_test(wrong_lines),
+		cmocka_unit_test(of_somebody_else),
+		cmocka_unit_test(jitdump),
+		cmocka_unit_test(by_time),
+		cmocka_unit_test(times_of_the_cpu),
 		cmocka_unit_test(damaged),
 	};
 
