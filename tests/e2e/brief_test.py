@@ -27,6 +27,7 @@ class Brief(unittest.TestCase):
         prog = os.path.join(cls.dir, "brief")
         subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-o", prog,
                         os.path.join(e2e.SOURCE, "tests/e2e/brief/prog.c")], check=True)
+        cls.prog = prog
         cls.capture = os.path.join(cls.dir, "brief.scap")
         p = subprocess.run(["timeout", "-k", "2", "280", e2e.SAKER, "profile", "-v", "-F", "999", "-w",
                             cls.capture, "--", prog, str(N), "2"], capture_output=True, text=True,
@@ -56,6 +57,22 @@ class Brief(unittest.TestCase):
         own = [s for s in self.samples if "outermost" in s["stack.folded"]]
         self.assertGreater(len(own), 0.8 * len(self.samples))
         self.assertGreater(sum(bool(WORK.search(s["stack.folded"])) for s in own), 0.98 * len(own))
+
+    def test_in_other_mounts(self):
+        """Each has ended before it is named, and nobody else ever sees its file."""
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+            self.skipTest("mounts of their own are not allowed")
+        where, out = os.path.join(self.dir, "mnt"), os.path.join(self.dir, "mnt.folded")
+        os.mkdir(where)
+        script = (f"mount -t tmpfs none {where} && cp {self.prog} {where}/inside && "
+                  f"for i in $(seq 50); do {where}/inside work; done")
+        subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "profile", "-F", "999", "-o", out, "--",
+                        "unshare", "-m", "sh", "-c", script], check=True, stdin=subprocess.DEVNULL,
+                       capture_output=True, env={**os.environ, **SESSION})
+        self.assertFalse(os.path.exists(where + "/inside"))
+        lines = [line for line in e2e.read_text(out).splitlines() if line.startswith("inside;")]
+        named = [line for line in lines if WORK.search(line.rsplit(" ", 1)[0])]
+        self.assertTrue(named, lines[:20])
 
     def test_account(self):
         count = {name: int(n) for name, n in re.findall(r"^  (\S.*?) +(\d+)$", self.report, re.M)}

@@ -25,6 +25,7 @@ struct scap_engine_ops {
 	/* st comes with n_events as source.c counted it. */
 	int (*stats)(const void *engine, struct scap_stats *st);
 	int (*sampler_stats)(const void *engine, struct scap_sampler_stats *st); /* NULL: none */
+	int (*open_code)(const void *engine, uint32_t dev, uint64_t ino); /* NULL: none */
 	void (*close)(void *engine);
 };
 

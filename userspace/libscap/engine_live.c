@@ -861,6 +861,13 @@ static int live_sampler_stats_of(const void *engine, struct scap_sampler_stats *
 	return 0;
 }
 
+static int live_open_code(const void *engine, uint32_t dev, uint64_t ino)
+{
+	struct live_unwind *u = live_unwind_of(((const struct live_engine *)engine)->driver);
+
+	return u ? live_unwind_open_file(u, dev, ino) : -ENOENT;
+}
+
 const struct scap_engine_ops scap_live_ops = {
 	.next = live_next,
 	.stop = live_stop,
@@ -870,5 +877,6 @@ const struct scap_engine_ops scap_live_ops = {
 	.running = live_running,
 	.stats = live_stats,
 	.sampler_stats = live_sampler_stats_of,
+	.open_code = live_open_code,
 	.close = live_engine_close,
 };

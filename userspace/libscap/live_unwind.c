@@ -50,6 +50,7 @@ struct live_unwind {
 	size_t n_first;
 	struct unwind_pool *pool;
 	struct unwind_files *files;
+	struct kept_files *kept;
 	struct unwind_procs *procs;
 	struct ring_buffer *cold; /* NULL: there is none */
 	struct cold_walk *walk;
@@ -516,6 +517,15 @@ static int start_thread(struct live_unwind *u)
 	return -err;
 }
 
+static int keep_files(struct live_unwind *u)
+{
+	u->kept = kept_files_new();
+	if (!u->kept)
+		return -ENOMEM;
+	unwind_files_keep(u->files, u->kept);
+	return 0;
+}
+
 static int keep_first(struct live_unwind *u, const struct live_unwind_opts *opts)
 {
 	const size_t sz = opts->n_first * sizeof(*opts->first);
@@ -546,6 +556,7 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 	err = err ?: keep_first(u, opts);
 	err = err ?: unwind_pool_new(&u->pool, maps->chunks, opts->max_sz ? opts->max_sz : MAX_SZ);
 	err = err ?: unwind_files_new(&u->files, u->pool);
+	err = err ?: keep_files(u);
 	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, maps->procs);
 	err = err ?: open_cold(u, maps->cold);
 	err = err ?: open_wakers(u);
@@ -590,6 +601,7 @@ void live_unwind_close(struct live_unwind *u)
 	whole_stacks_free(u->whole);
 	unwind_procs_free(u->procs);
 	unwind_files_free(u->files);
+	kept_files_free(u->kept);
 	unwind_pool_free(u->pool);
 	pthread_mutex_destroy(&u->lock);
 	pthread_cond_destroy(&u->news_told);
@@ -632,6 +644,11 @@ void live_unwind_revive(struct live_unwind *u, unsigned int cpu)
 		u->back[i] |= u->cpus[i] == cpu;
 	pthread_mutex_unlock(&u->lock);
 	wake(u->asked);
+}
+
+int live_unwind_open_file(struct live_unwind *u, uint32_t dev, uint64_t ino)
+{
+	return kept_files_open(u->kept, dev, ino);
 }
 
 int live_unwind_settle(struct live_unwind *u, int timeout_ms)

@@ -39,6 +39,9 @@ int live_unwind_take(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t i
 /* A CPU that was gone is back: what maps code on it is heard of again. From any thread. */
 void live_unwind_revive(struct live_unwind *u, unsigned int cpu);
 
+/* As kept_files_open, of what the thread found mapped. From any thread. */
+int live_unwind_open_file(struct live_unwind *u, uint32_t dev, uint64_t ino);
+
 /* Waits until all that happened so far is known, stacks included. 0, or -ETIMEDOUT. */
 int live_unwind_settle(struct live_unwind *u, int timeout_ms);
 

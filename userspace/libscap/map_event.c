@@ -10,17 +10,16 @@
 #include "event_build.h"
 #include "events.h"
 
-/* As the kernel gives device numbers to programs. */
-static uint32_t dev_number(uint32_t major, uint32_t minor)
+uint32_t map_event_dev(const struct code_map *map)
 {
-	return (minor & 0xff) | major << 8 | (minor & ~0xffu) << 12;
+	return (map->minor & 0xff) | map->major << 8 | (map->minor & ~0xffu) << 12;
 }
 
 /* The bits of prot_flags are PROT_*. */
 void map_event_build(void *buf, uint64_t boot_ns, const struct code_map *map)
 {
 	const int64_t pid = map->pid;
-	const uint32_t dev = dev_number(map->major, map->minor);
+	const uint32_t dev = map_event_dev(map);
 	const size_t most = MAP_PATH_MAX - 1, len = map->path_len < most ? map->path_len : most;
 	char path[MAP_PATH_MAX];
 	const struct evt_value values[] = {

@@ -21,6 +21,9 @@ struct code_map {
 	size_t path_len;
 };
 
+/* The device, as the kernel gives numbers of devices to programs. */
+uint32_t map_event_dev(const struct code_map *map);
+
 /* In @buf, of MAP_EVENT_MAX bytes. */
 void map_event_build(void *buf, uint64_t boot_ns, const struct code_map *map);
 

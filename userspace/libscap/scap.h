@@ -279,6 +279,13 @@ struct scap_sampler_stats {
 /* Live, with a sampler; else -ENODATA. */
 int scap_sampler_stats(const struct scap *s, struct scap_sampler_stats *st);
 
+/*
+ * A file with code of a live capture that samples, by the device and the inode that its mapping
+ * had, although those who had it mapped have ended, and nobody else sees it: a descriptor that the
+ * caller owns; -ENOENT.
+ */
+int scap_open_code(const struct scap *s, uint32_t dev, uint64_t ino);
+
 /* A sentence; NULL past the last. */
 const char *scap_sample_filter_reason(unsigned int reason);
 

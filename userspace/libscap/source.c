@@ -250,3 +250,8 @@ int scap_sampler_stats(const struct scap *s, struct scap_sampler_stats *st)
 {
 	return s->ops->sampler_stats ? s->ops->sampler_stats(s->engine, st) : -ENODATA;
 }
+
+int scap_open_code(const struct scap *s, uint32_t dev, uint64_t ino)
+{
+	return s->ops->open_code ? s->ops->open_code(s->engine, dev, ino) : -ENOENT;
+}

@@ -49,6 +49,7 @@ struct alias {
 
 struct unwind_files {
 	struct unwind_pool *pool;
+	struct kept_files *kept; /* NULL: nothing is */
 	struct unwind_file *by_id[BUCKETS];
 	struct alias *aliases[BUCKETS];
 	size_t n, n_aliases;
@@ -66,6 +67,11 @@ int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool)
 	fs->pool = pool;
 	*out = fs;
 	return 0;
+}
+
+void unwind_files_keep(struct unwind_files *fs, struct kept_files *k)
+{
+	fs->kept = k;
 }
 
 static uint32_t piece_words(const struct unwind_piece *p)
@@ -491,6 +497,7 @@ static int get_mapped(struct unwind_files *fs, struct unwind_file **out,
 	if (a) {
 		*out = a->file;
 	} else if (!err) {
+		kept_files_add(fs->kept, fd, src->dev, src->ino, src->path);
 		err = meet_fd(fs, out, fd, src, now_ns);
 		if (err)
 			fs->stats.n_unreadable++;

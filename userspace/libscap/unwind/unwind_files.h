@@ -8,6 +8,7 @@
 #define SCAP_UNWIND_UNWIND_FILES_H
 
 #include "elf_file.h"
+#include "kept_files.h"
 #include "unwind/unwind_pool.h"
 
 struct unwind_files;
@@ -25,11 +26,14 @@ struct unwind_source {
 	uint32_t pid; /* a process that has it mapped */
 	uint64_t start, end; /* where */
 	uint64_t ino; /* of the path; 0: there is no file */
+	uint32_t dev; /* as mappings tell it */
 	const char *path; /* in the process's root */
 };
 
 int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool);
 void unwind_files_free(struct unwind_files *fs);
+/* What is opened is also kept in @k, borrowed. */
+void unwind_files_keep(struct unwind_files *fs, struct kept_files *k);
 
 /*
  * The file, with its table if there is room. NULL in *out and 0: nothing that has a table. -ESRCH:

@@ -278,8 +278,12 @@ static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_m
 		.start = m->addr, .end = m->addr + m->length, .offset = m->offset, .ns = now_ns};
 	struct maps *maps = own_maps(ps, p);
 	char path[MAP_PATH_MAX];
-	struct unwind_source src = {
-		.pid = p->pid, .start = map.start, .end = map.end, .ino = m->ino, .path = path};
+	struct unwind_source src = {.pid = p->pid,
+				    .start = map.start,
+				    .end = map.end,
+				    .ino = m->ino,
+				    .dev = map_event_dev(m),
+				    .path = path};
 	int err;
 
 	if (!maps)

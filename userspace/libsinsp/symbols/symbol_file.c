@@ -20,11 +20,14 @@
 #define VDSO "[vdso]"
 enum { VDSO_MAX_SZ = 1 << 16, PAGE_SZ = 4096 };
 
+#define SEEK_MAX 32
+
 struct symbol_file {
 	const struct sinsp_code_file *code;
 	int fd; /* kept, since nobody else might reach the file any more; -1 */
 	uint8_t looked_for; /* keep was called */
 	uint8_t failed; /* it could not be found or read: not tried again */
+	uint8_t n_sought; /* how often it was not found */
 	struct elf_file *elf; /* NULL: not read, or given back */
 	struct symtab *syms;
 };
@@ -163,6 +166,21 @@ static int open_here(const struct symbol_file *f, const struct symbol_where *whe
 	return try_open(f, where, NULL, f->code->path);
 }
 
+/* Of a process that has ended by now, what makes unwind tables has opened the file before. */
+static int open_kept(const struct symbol_file *f, const struct symbol_where *where)
+{
+	int fd;
+
+	if (!where->src)
+		return -ENOENT;
+	fd = scap_open_code(where->src, f->code->id.dev, f->code->id.ino);
+	if (fd >= 0 && !is_it(f, fd, where)) {
+		close(fd);
+		fd = -ENOENT;
+	}
+	return fd;
+}
+
 static int open_file(const struct symbol_file *f, const struct symbol_where *where)
 {
 	int fd;
@@ -170,7 +188,9 @@ static int open_file(const struct symbol_file *f, const struct symbol_where *whe
 	if (f->fd >= 0)
 		return dup(f->fd);
 	fd = open_here(f, where);
-	return fd < 0 ? open_in_process(f, where) : fd;
+	if (fd < 0)
+		fd = open_in_process(f, where);
+	return fd < 0 ? open_kept(f, where) : fd;
 }
 
 int symbol_file_keep(struct symbol_file *f, const struct symbol_where *where)
@@ -255,6 +275,9 @@ static int load(struct symbol_file *f, const struct symbol_where *where, size_t 
 	if (f->failed)
 		return -ENOENT;
 	err = open_elf(f, where);
+	/* The next process that has it may be seen in time. */
+	if (err == -ENOENT && where->live && f->n_sought++ < SEEK_MAX)
+		return err;
 	if (!err)
 		err = read_symbols(f, where);
 	if (!err)

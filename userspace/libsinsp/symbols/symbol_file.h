@@ -4,11 +4,13 @@
 #define SINSP_SYMBOLS_SYMBOL_FILE_H
 
 #include "elf_file.h"
+#include "scap.h"
 #include "state/code_maps.h"
 #include "symtab.h"
 
 /* Where it is looked for. */
 struct symbol_where {
+	const struct scap *src; /* live: it keeps files open; NULL: nobody does */
 	int live; /* the processes may still be there: their own view of the file counts first */
 	int same_boot; /* the capture is of this machine as it runs now */
 	int64_t mono_off; /* then: what CLOCK_MONOTONIC is less than times since the epoch */

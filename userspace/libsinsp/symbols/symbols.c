@@ -117,6 +117,7 @@ static void find_where(struct symbol_where *w, const struct sinsp *s)
 	w->mono_off = (st && st->machine.boot_ns ? (int64_t)st->machine.boot_ns : boot) +
 		      (int64_t)(clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
 	w->live = w->same_boot = w->same_host = s->heal.on;
+	w->src = w->live ? s->src : NULL;
 	if (w->live || !st || gethostname(name, sizeof(name) - 1) ||
 	    strcmp(name, st->machine.hostname) != 0)
 		return;
