@@ -288,6 +288,19 @@ class Made(Hot):
         self.assertTrue(0 < len(lines("-M", "0.1", "-r", copy)) <= 2 * some, "of both files")
         self.assertEqual(len(lines("-M", "1000", "-r", copy)), 2 * len(all_))
 
+    def test_time_before_the_first_sample(self):
+        """What became of processes while the sampler was set up is older, and no part of the time."""
+        path = self.path("older.scap")
+        close = struct.pack("<QQIHI", 10**18, 77, 36, 5, 1) + struct.pack("<Hq", 8, 0)
+        with open(path, "wb") as f:
+            f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
+            f.write(block(0x217, struct.pack("<HI", 0, 1) + close))
+            for ms in (3000, 3400, 3600):
+                f.write(sample_block(ms * 1_000_000, b"late", [0x1000]))
+        profile("-r", path, "-d", "0.5", "-o", self.path("older.folded"))
+        self.assertEqual(e2e.read_text(self.path("older.folded")), "late;[unknown] 2000\n")
+        self.assertEqual(len(e2e.run(e2e.SAKER, "-r", path, "-M", "0.5", "evt.type=sample").splitlines()), 2)
+
     def test_filter(self):
         some = folded(self.make("i.folded", "stack.frames", "contains", "very_h").decode())
         self.assertEqual(share(some, "very_hot"), 1)
@@ -548,8 +561,7 @@ class Made(Hot):
             self.refuses(none, "--diff", *pair, "-o", "FILE")
         self.refuses(r"the filter leaves out all its \d\d+ samples", "-r", self.capture, "-o", "FILE",
                      "stack.frames=no_such_function")
-        self.refuses("no samples in its first 1e-09 s", "-r", self.capture, "-d", "0.000000001", "-o",
-                     "FILE")
+        self.refuses("no samples in its first 0.5 s", "-r", calls, "-d", "0.5", "-o", "FILE")
         nobody = ["-o", "FILE", "--comm", "nobody-has-this"]
         self.refuses(r"no samples: none of the 99 ticks a second found true running, in \S+ s: ", *nobody,
                      "--", "true", status=125)

@@ -174,14 +174,26 @@ static int is_of_others(struct take *t, const struct sinsp_evt *evt)
 	return evt->raw.hdr->tid != UINT64_MAX && (!evt->thread || !is_meant(t, evt));
 }
 
-/* Of a file, -M counts the time of the capture, which may run back. It begins with the first event
- * of the system: mappings come before that. */
-static int is_past_limit(const struct take *t, const struct sinsp_evt *evt)
+/* Is it of the system, and not of the capture? Some of these take no number: samples. */
+static int is_of_system(const struct sinsp_evt *evt)
 {
-	const uint64_t first_ns = sinsp_first_ns(evt->insp);
+	return evt->raw.num || (evt->info && !(evt->info->category & EC_INTERNAL));
+}
 
-	return !t->live && first_ns && evt->raw.ts_ns > first_ns &&
-	       evt->raw.ts_ns - first_ns >= t->o->max_ns;
+/* Of a file, -M counts the time of the capture, which may run back. It begins with the first event
+ * of the system that was meant: mappings, and what became of processes while the capture was set
+ * up, come before that. */
+static int is_past_limit(struct take *t, const struct sinsp_evt *evt)
+{
+	const int begins = sinsp_first_ns(evt->insp) && is_of_system(evt) &&
+			   !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
+
+	if (t->live)
+		return 0;
+	if (!t->begin_ns && begins)
+		t->begin_ns = evt->raw.ts_ns;
+	return t->begin_ns && evt->raw.ts_ns > t->begin_ns &&
+	       evt->raw.ts_ns - t->begin_ns >= t->o->max_ns;
 }
 
 /* @err of the writer: its first one is said, if the writer did not say it itself; it stays. */
@@ -323,12 +335,6 @@ static int show(struct take *t, const struct sinsp_evt *evt)
 	if (t->o->max_events && t->n_shown >= t->o->max_events)
 		t->done = 1;
 	return 0;
-}
-
-/* Is it of the system, and not of the capture? Some of these take no number: samples. */
-static int is_of_system(const struct sinsp_evt *evt)
-{
-	return evt->raw.num || (evt->info && !(evt->info->category & EC_INTERNAL));
 }
 
 /* What is of the capture says what was lost, or where code is. */

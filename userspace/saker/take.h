@@ -36,6 +36,7 @@ struct take {
 	 * be known: they correct the state, and are not shown. */
 	uint64_t settled_ns; /* since the epoch; 0: from the first event on */
 	uint64_t first_line_ns; /* CLOCK_MONOTONIC, 0: none yet */
+	uint64_t begin_ns; /* of what is read with -M; 0: none yet */
 	int64_t before_exec; /* the child that is not CMD yet: its calls are ours; 0: none */
 	int live;
 	int selective; /* not every event is meant */
