@@ -123,6 +123,12 @@ local function map_program_first(stacks_of_all)
   if heaviest then mapping(heaviest.root) end
 end
 
+-- Writes what there is, so that it is not all kept.
+local function flush()
+  io.write(table.concat(out))
+  for i = #out, 1, -1 do out[i] = nil end
+end
+
 local types = {cpu = "cpu", off_cpu = "off-cpu"}
 
 local function put(profile)
@@ -134,6 +140,7 @@ local function put(profile)
   for _, s in ipairs(list) do
     local message = sample(s, is_time) -- which puts what it names before itself
     out[#out + 1] = message
+    if #out > 1000 then flush() end
   end
   out[#out + 1] = number(9, profile.first) .. number(10, profile.last - profile.first)
   if is_time then
@@ -141,7 +148,7 @@ local function put(profile)
     out[#out + 1] = number(14, str(type))
   end
   for _, text in ipairs(strings) do out[#out + 1] = bytes(6, text) end
-  io.write(table.concat(out))
+  flush()
 end
 
 local function is_wanted()

@@ -16,14 +16,17 @@ local function quoted(text) return '"' .. text:gsub('[%c"\\]', function(c)
 end) .. '"' end
 
 -- Functions, whatever line of them it is: the first one that was seen stands for all.
-local frames, numbers = {}, {}
+local frames, numbers, number_by_frame = {}, {}, {}
 
 local function number_of(frame)
+  local number = number_by_frame[frame]
+  if number then return number end
   local key = frame.kind .. "\t" .. frame.name .. "\t" .. (frame.module or "") .. "\t" .. (frame.file or "")
   if not numbers[key] then
     frames[#frames + 1] = frame
     numbers[key] = #frames - 1
   end
+  number_by_frame[frame] = numbers[key]
   return numbers[key]
 end
 
@@ -37,32 +40,46 @@ local function put_frames()
   end
 end
 
+-- A stack as the numbers of its functions, four bytes each: text of all would take much memory.
+local NUMBER = ">I4"
+
+local function path_of(s, process)
+  local path = {process}
+  for _, frame in ipairs(s.frames) do path[#path + 1] = NUMBER:pack(number_of(frame)) end
+  return table.concat(path)
+end
+
+local function path_text(path)
+  return "[" .. path:gsub("....", function(code) return ("%d,"):format(NUMBER:unpack(code)) end):sub(1, -2) .. "]"
+end
+
 -- Stacks that begin alike stand together, so that the view in order of time shows them as one.
-local function in_order(list)
-  local keys, sorted = {}, table.move(list, 1, #list, 1, {})
-  for _, s in ipairs(list) do keys[s] = stacks.folded(s) end
+local function in_order(list, paths)
+  local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted, function(a, b)
-    if keys[a] ~= keys[b] then return keys[a] < keys[b] end
+    if paths[a] ~= paths[b] then return paths[a] < paths[b] end
     return a.key < b.key
   end)
   return sorted
 end
 
--- The stacks of one process, or of all with its name below them.
-local function made(profile, name, list, with_process)
-  list = in_order(list)
-  local value, samples, weights, total = profile:value(), {}, {}, 0
+-- The stacks of one process, or of all with its name below them. Written as it is made: all of it as
+-- text would take much memory.
+local function put_profile(profile, name, list, with_process)
+  local value, paths, processes, total = profile:value(), {}, {}, 0
   for _, s in ipairs(list) do
-    local path = {}
-    if with_process then path[1] = number_of {kind = "p", name = s.comm} end
-    for _, frame in ipairs(s.frames) do path[#path + 1] = number_of(frame) end
-    samples[#samples + 1] = "[" .. table.concat(path, ",") .. "]"
-    weights[#weights + 1] = ("%d"):format(value(s))
+    local process = with_process and (processes[s.comm] or NUMBER:pack(number_of {kind = "p", name = s.comm}))
+    processes[s.comm] = process
+    paths[s] = path_of(s, process or nil)
     total = total + value(s)
   end
-  return ('{"type":"sampled","name":%s,"unit":"%s","startValue":0,"endValue":%d,\n"samples":[%s],\n"weights":[%s]}')
-    :format(quoted(name), profile:is_time() and "nanoseconds" or "none", total,
-            table.concat(samples, ","), table.concat(weights, ","))
+  list = in_order(list, paths)
+  io.write(('{"type":"sampled","name":%s,"unit":"%s","startValue":0,"endValue":%d,\n"samples":[')
+    :format(quoted(name), profile:is_time() and "nanoseconds" or "none", total))
+  for i, s in ipairs(list) do io.write(i > 1 and "," or "", path_text(paths[s])) end
+  io.write('],\n"weights":[')
+  for i, s in ipairs(list) do io.write(i > 1 and "," or "", ("%d"):format(value(s))) end
+  io.write("]}")
 end
 
 local function by_process(profile)
@@ -78,15 +95,19 @@ local function by_process(profile)
 end
 
 local function put(profile)
-  local profiles, lists, names = {}, by_process(profile)
-  profiles[1] = made(profile, arg.name, profile:list(), true)
-  if #names > 1 then
-    for _, name in ipairs(names) do profiles[#profiles + 1] = made(profile, name, lists[name], false) end
-  end
+  local lists, names = by_process(profile)
   io.write('{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"saker","name":',
-           quoted(arg.name), ',"activeProfileIndex":0,\n"shared":{"frames":[\n')
+           quoted(arg.name), ',"activeProfileIndex":0,\n"profiles":[\n')
+  put_profile(profile, arg.name, profile:list(), true)
+  if #names > 1 then
+    for _, name in ipairs(names) do
+      io.write(",\n")
+      put_profile(profile, name, lists[name], false)
+    end
+  end
+  io.write('],\n"shared":{"frames":[\n')
   put_frames()
-  io.write("]},\n\"profiles\":[\n", table.concat(profiles, ",\n"), "]}\n")
+  io.write("]}}\n")
 end
 
 stacks.view {source = true, put = put}

@@ -429,6 +429,9 @@ function stacks.view(opts)
     if profile:is_empty() then return end
     local put = report.is_json() and (opts.put_json or profile.print_json) or opts.put
     put(profile)
+    -- What follows may be another view, which finds room then.
+    profile = nil
+    collectgarbage()
   end
 end
 

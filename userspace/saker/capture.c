@@ -564,6 +564,14 @@ static int lacks_samples(const struct capture *c)
 	return no_samples_said(c->o, c->samples, (r->end_ns - r->opened_ns) / 1e9);
 }
 
+/* No event comes any more: the views have the room that names of stacks took. */
+static int show_views(struct capture *c)
+{
+	for (size_t i = 0; i < c->n_inspectors; i++)
+		sinsp_symbols_give_back(c->inspectors[i]);
+	return chisels_end(c->take.chisels);
+}
+
 static int finish(struct capture *c, int err)
 {
 	int failed = is_failure(err);
@@ -583,7 +591,7 @@ static int finish(struct capture *c, int err)
 	if (!failed && lacks_samples(c))
 		failed = !c->spawn.status;
 	else if (c->take.chisels)
-		failed |= is_failure(chisels_end(c->take.chisels));
+		failed |= is_failure(show_views(c));
 	failed |= is_failure(take_finish_lines(&c->take));
 	if (c->n_inspectors && c->o->verbose)
 		report_print(&c->report, stderr);

@@ -324,6 +324,23 @@ static void drop_oldest(struct sinsp_symbols *sy, const struct read_file *in_use
 	}
 }
 
+void sinsp_symbols_give_back(struct sinsp *s)
+{
+	struct sinsp_symbols *sy = s->symbols;
+
+	if (!sy)
+		return;
+	for (uint32_t i = 0; i < sy->n_files; i++) {
+		if (sy->files[i].bytes)
+			symbol_file_drop(sy->files[i].f);
+		sy->files[i].bytes = 0;
+	}
+	sy->bytes = sy->n_read = 0;
+	symtab_free(sy->kernel);
+	sy->kernel = NULL;
+	sy->kernel_ms = 0;
+}
+
 static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 			const struct sinsp_code_file *code)
 {

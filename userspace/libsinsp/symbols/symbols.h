@@ -63,6 +63,10 @@ int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t pi
  * sinsp_symbols_tell. */
 int sinsp_code_maps_tell(struct sinsp *s, sinsp_symbol_fn put, void *ctx);
 
+/* Gives back what names were read from, for when nothing more is expected: it is read again if it
+ * is needed. */
+void sinsp_symbols_give_back(struct sinsp *s);
+
 /* What it did, since the source was opened. */
 struct sinsp_symbols_stats {
 	uint64_t n_frames, n_named; /* asked for; of them with a function */
