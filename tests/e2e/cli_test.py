@@ -518,9 +518,10 @@ class CommandLine(unittest.TestCase):
         copy = os.path.join(self.dir, "saker")
         shutil.copy(e2e.SAKER, copy)
         os.chmod(self.dir, 0o755)
-        p = subprocess.run([copy], capture_output=True, user=65534, group=65534)
-        self.assertEqual(p.returncode, 1)
-        self.assertRegex(p.stderr, rb"^saker: watching system calls needs root: .*\n$")
+        for args, what in ((), b"watching system calls"), (("profile",), b"sampling stacks"):
+            p = subprocess.run([copy, *args], capture_output=True, user=65534, group=65534)
+            self.assertEqual(p.returncode, 1)
+            self.assertRegex(p.stderr, rb"^saker: " + what + rb" needs root: .*\n$")
 
 
 if __name__ == "__main__":

@@ -312,7 +312,8 @@ static int open_all(struct capture *c)
 	if (err)
 		return err;
 	if (c->live && !privileges_can_capture()) {
-		say("watching system calls needs root: try sudo saker, or read a file with -r");
+		say("%s needs root: try sudo saker, or read a file with -r",
+		    c->o->profile.on ? "sampling stacks" : "watching system calls");
 		return -EPERM;
 	}
 	err = take_open_lines(&c->take, c->o);
