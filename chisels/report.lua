@@ -10,7 +10,7 @@ local report = {}
 
 local function scaled(value, units, step)
   local at = 1
-  while math.abs(value) >= step and at < #units do
+  while math.abs(value) >= step - 0.05 and at < #units do -- 1.0M, not 1024.0K
     value, at = value / step, at + 1
   end
   if at == 1 then return ("%d%s"):format(value, units[1]) end
@@ -20,11 +20,14 @@ end
 local byte_units = {"", "K", "M", "G", "T"}
 function report.bytes(n) return scaled(n, byte_units, 1024) end
 
--- The largest unit in which there is something before the point.
-local time_units = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}
+-- The largest unit in which there is something before the point, once rounded: 1.00s, not 1000.00ms.
+local time_units = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}
 function report.time(ns)
-  for _, unit in ipairs(time_units) do
-    if math.abs(ns) >= unit[1] then return ("%.2f%s"):format(ns / unit[1], unit[2]) end
+  for i = 1, #time_units - 1 do
+    local unit, smaller = time_units[i], time_units[i + 1]
+    if math.abs(ns) >= unit[1] - smaller[1] / 200 then
+      return ("%.2f%s"):format(ns / unit[1], unit[2])
+    end
   end
   return ("%dns"):format(ns)
 end

@@ -58,9 +58,9 @@ def block(type_, body):
     return struct.pack("<II", type_, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
 
 
-def sample_block(ns, comm, frames):
+def sample_block(ns, comm, frames, weight=1000):
     """A sample as it was written before there were dense events."""
-    params = [b"\0", struct.pack("<q", 1000), struct.pack("<q", 77), comm + b"\0", b"",
+    params = [b"\0", struct.pack("<q", weight), struct.pack("<q", 77), comm + b"\0", b"",
               struct.pack(f"<{len(frames)}Q", *frames), b"\0"]
     lens = struct.pack(f"<{len(params)}H", *map(len, params))
     data = lens + b"".join(params)
@@ -258,6 +258,16 @@ class Made(Hot):
         self.assertRegex(p.stdout, r"\A *SELF% +SELF +TOTAL% +TOTAL +FUNCTION +MODULE\n")
         self.assertRegex(p.stdout, r"\n? *\d\d\.\d +\S+ +\d\d\.\d +\S+ +very_hot +prog\n")
         self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+s +prog\n")
+
+    def test_text_rounds_to_whole_units(self):
+        """A sum a little below a unit is one of it."""
+        path = self.path("round.scap")
+        for weight, text in ((999_999_990, "1.00s"), (994_000_000, "994.00ms"), (999_999, "1.00ms"),
+                             (59_999_999_999, "1.00min"), (999, "999ns")):
+            with open(path, "wb") as f:
+                f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
+                f.write(sample_block(0, b"round", [0x1000], weight))
+            self.assertRegex(profile("-r", path).stdout, rf"\n100\.0 +{text} +100\.0 +{text} ")
 
     def test_more_stacks_than_are_kept(self):
         """The rest are put together by process; nothing is lost of the sum, and a heavy one stays."""
