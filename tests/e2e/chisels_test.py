@@ -315,6 +315,12 @@ class Judged(unittest.TestCase):
         self.assertEqual(p.returncode, 1)
         self.assertIn(b"v_procs is a view", p.stderr)
 
+    def test_files_of_functions_are_not_run(self):
+        for name in ("report", "stacks", "heatmap"):
+            p = run(self.dir, e2e.SAKER, "-r", self.captures[0], "-c", name)
+            self.assertEqual(p.returncode, 1)
+            self.assertRegex(p.stderr, rb"\Asaker: " + name.encode() + rb" is no chisel: [^\n]*\n\Z")
+
 
 # Loads the views that are its arguments, and asks for all that they name; prints what is refused.
 VIEWS = """

@@ -263,6 +263,23 @@ static char *split_name(const char *text, struct text_list *args)
 	return strndup(text, len);
 }
 
+/* What has nothing to run. */
+static int refuse_idle(const struct sinsp_chisel_info *info)
+{
+	if (info->view) {
+		say("%s is a view, data for a table on the terminal: there is nothing to run",
+		    info->name);
+		return -EINVAL;
+	}
+	if (info->is_module) {
+		say("%s is no chisel: %s is for chisels that require it; saker -cl lists the "
+		    "chisels",
+		    info->name, info->path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int open_one(struct chisels *cs, const struct options *o, size_t i, char *taken)
 {
 	const struct chisel_name *name_at = &o->chisels.v[i];
@@ -279,11 +296,9 @@ static int open_one(struct chisels *cs, const struct options *o, size_t i, char 
 	free(name);
 	if (err)
 		return err;
-	if (sinsp_chisel_info(use->c)->view) {
-		say("%s is a view, data for a table on the terminal: there is nothing to run",
-		    sinsp_chisel_info(use->c)->name);
-		return -EINVAL;
-	}
+	err = refuse_idle(sinsp_chisel_info(use->c));
+	if (err)
+		return err;
 	err = take_words(use->c, &b, &use->args);
 	return err ?: sinsp_chisel_set_args(use->c, use->args.v, use->args.n);
 }

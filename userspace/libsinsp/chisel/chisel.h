@@ -84,6 +84,7 @@ struct sinsp_chisel_info {
 	uint8_t hidden; /* is not listed */
 	const struct sinsp_view *view; /* data for the terminal, nothing to run; NULL: it is none */
 	uint8_t has_args; /* there is a table of arguments, which may be empty */
+	uint8_t is_module; /* its file returns a table or a function, for chisels that require it */
 };
 
 /* Each fallible one: 0 or a negative errno after telling run->log. */

@@ -69,7 +69,8 @@ static int load_chisel(lua_State *L)
 	sinsp_chisel_fill_state(L);
 	if (luaL_loadfilex(L, c->path, "t"))
 		return lua_error(L);
-	lua_call(L, 0, 0);
+	lua_call(L, 0, 1);
+	info->is_module = lua_istable(L, -1) || lua_isfunction(L, -1);
 	lua_pushglobaltable(L);
 	info->category = sinsp_chisel_keep_text(L, "category");
 	info->short_description = sinsp_chisel_keep_text(L, "short_description");
