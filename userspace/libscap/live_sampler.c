@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -36,6 +37,8 @@ struct live_sampler {
 		int was; /* it was online */
 		uint64_t ns; /* that it told at the last look */
 	} * clocks; /* by CPU */
+	uint64_t *idle_ns; /* of each CPU while the clocks were on; while they are, to be added to
+			      its idle time */
 	unsigned int n_cpus;
 	unsigned int at_cpu; /* of a look that is under way */
 	uint64_t next_look_ns;
@@ -124,7 +127,8 @@ static int open_clocks(struct live_sampler *s)
 	if (!s->parts.clock || n <= 0)
 		return 0;
 	s->clocks = malloc((unsigned int)n * sizeof(*s->clocks));
-	if (!s->clocks)
+	s->idle_ns = calloc((unsigned int)n, sizeof(*s->idle_ns));
+	if (!s->clocks || !s->idle_ns)
 		return -ENOMEM;
 	for (unsigned int cpu = 0; cpu < (unsigned int)n; cpu++) {
 		const int fd = open_clock(s, cpu);
@@ -138,11 +142,35 @@ static int open_clocks(struct live_sampler *s)
 	return 0;
 }
 
-static void each_clock(const struct live_sampler *s, unsigned long request)
+/* Adds to @ns, by CPU, how long each was idle since the machine started, @sign times. */
+static void add_idle(uint64_t *ns, unsigned int n_cpus, int64_t sign)
 {
+	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long idle, waits;
+	char *line = NULL;
+	unsigned int cpu;
+	size_t cap = 0;
+	FILE *f = fopen("/proc/stat", "re");
+
+	/* The first line is of all CPUs. */
+	while (f && getline(&line, &cap, f) > 0 && strncmp(line, "cpu", 3) == 0)
+		if (sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &waits) == 3 &&
+		    cpu < n_cpus)
+			ns[cpu] += (uint64_t)sign * tick_ns * (idle + waits);
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+static void turn_clocks(struct live_sampler *s, int on)
+{
+	const unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
 	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
 		if (s->clocks[cpu].fd >= 0)
 			ioctl(s->clocks[cpu].fd, request, 0);
+	if (s->n_cpus)
+		add_idle(s->idle_ns, s->n_cpus, on ? -1 : 1);
 }
 
 int live_sampler_open(struct live_sampler **out, const struct live_sampler_parts *parts,
@@ -210,7 +238,7 @@ int live_sampler_start(struct live_sampler *s)
 		return err;
 	}
 	*s->parts.pause = 0;
-	each_clock(s, PERF_EVENT_IOC_ENABLE);
+	turn_clocks(s, 1);
 	s->state = RUNNING;
 	return 0;
 }
@@ -219,7 +247,7 @@ int live_sampler_stop(struct live_sampler *s)
 {
 	if (s->state != RUNNING)
 		return -EINVAL;
-	each_clock(s, PERF_EVENT_IOC_DISABLE);
+	turn_clocks(s, 0);
 	drop_links(s);
 	s->state = STOPPED;
 	return 0;
@@ -242,7 +270,7 @@ int live_sampler_tick(struct live_sampler *s, uint64_t now_ns, int *on)
 		return 0;
 	s->paused = !draw;
 	*s->parts.pause = (uint32_t)s->paused;
-	each_clock(s, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE);
+	turn_clocks(s, draw);
 	*on = draw;
 	return 1;
 }
@@ -303,13 +331,41 @@ int live_sampler_revive(struct live_sampler *s, uint64_t now_ns, unsigned int *c
 	return 0;
 }
 
+static uint64_t load_counter(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* The kernel lets the clock of a CPU that is idle sleep, or not: ticks in that time are due if they
+ * came. */
+static uint64_t n_slept(const struct live_sampler *s, unsigned int cpu, uint64_t idle_ns)
+{
+	const struct drv_sample_counts *c = &s->parts.counts[cpu].by[SAMPLE_SRC_CPU];
+	const uint64_t came = load_counter(&c->filtered[SAMPLE_FILTER_IDLE]);
+	/* Less than 0: /proc/stat was not there the second time. */
+	const uint64_t n = (int64_t)idle_ns > 0 ? idle_ns / s->parts.config->period_ns : 0;
+
+	return n > came ? n - came : 0;
+}
+
 /* Ticks that were due since the start: the clock counts the time for which it was enabled. */
 static uint64_t n_due(const struct live_sampler *s)
 {
+	uint64_t *idle_ns = s->n_cpus ? malloc(s->n_cpus * sizeof(*idle_ns)) : NULL;
 	uint64_t n = s->gone_due;
 
-	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
-		n += clock_ns(&s->clocks[cpu]) / s->parts.config->period_ns;
+	if (idle_ns) {
+		memcpy(idle_ns, s->idle_ns, s->n_cpus * sizeof(*idle_ns));
+		if (s->state == RUNNING && !s->paused)
+			add_idle(idle_ns, s->n_cpus, 1);
+	}
+	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++) {
+		const uint64_t due = clock_ns(&s->clocks[cpu]) / s->parts.config->period_ns;
+		const uint64_t slept = idle_ns ? n_slept(s, cpu, idle_ns[cpu]) : 0;
+
+		n += due > slept ? due - slept : 0;
+	}
+	free(idle_ns);
 	return n;
 }
 
@@ -322,11 +378,6 @@ static uint64_t n_kernel_runs(const struct live_sampler *s)
 	if (!s->parts.clock || bpf_obj_get_info_by_fd(bpf_program__fd(s->parts.clock), &info, &len))
 		return 0;
 	return info.run_cnt;
-}
-
-static uint64_t load_counter(const uint64_t *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
 static void add_counts(struct scap_sampler_counts *sum, const struct drv_sample_counts *c)
@@ -394,5 +445,6 @@ void live_sampler_close(struct live_sampler *s)
 	if (s->session >= 0)
 		close(s->session);
 	free(s->clocks);
+	free(s->idle_ns);
 	free(s);
 }

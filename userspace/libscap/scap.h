@@ -256,7 +256,8 @@ struct scap_unwind_stats {
 
 struct scap_sampler_stats {
 	uint64_t n_runs, n_samples, n_dropped, n_filtered; /* of all reasons */
-	uint64_t n_due; /* ticks of the clocks, by the time for which they were on */
+	uint64_t n_due; /* ticks of the clocks, by the time for which they were on; of a CPU that is
+			   idle the kernel may let it sleep, and due is what came */
 	uint64_t n_missed; /* of them: that made no program run */
 	uint64_t n_kernel_runs; /* of the clock, as the kernel counts them, where it does; else 0 */
 	struct scap_sampler_counts by_reason[8]; /* by enum sample_reason */

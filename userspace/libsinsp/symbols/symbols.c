@@ -31,6 +31,7 @@ enum {
 #define READ_BYTES_MAX (16u << 20)
 #define READ_FILES_MAX 128 /* each has a descriptor or two */
 #define SAME_BOOT_NS 2000000000ll
+#define MODULE_BPF "[bpf]" /* in kallsyms */
 #define KERNEL_SOURCE 1u
 #define FILE_SOURCE 2u /* + the file's number */
 #define JIT_SOURCE (1u << 31) /* + the process */
@@ -255,13 +256,15 @@ static int read_kernel(struct sinsp_symbols *sy)
 	return 1;
 }
 
-/* "name [MODULE]" */
+/* "name [MODULE]". BPF programs come and go: where one is now another may have been when a file was
+ * made. */
 static void split_kernel_name(struct sinsp_symbols *sy, struct place *p, const char *name)
 {
 	const char *space = strchr(name, ' ');
 
-	p->function = keep_text(sy, name, space ? (size_t)(space - name) : strlen(name));
 	p->module = space ? keep_text(sy, space + 1, strlen(space + 1)) : "[kernel]";
+	if (sy->where.live || strcmp(p->module, MODULE_BPF) != 0)
+		p->function = keep_text(sy, name, space ? (size_t)(space - name) : strlen(name));
 }
 
 static int name_kernel(struct sinsp_symbols *sy, struct place *p)
@@ -539,20 +542,26 @@ static int64_t pid_of(const struct scap_param *v)
 	return v && v->len == sizeof(int64_t) ? (int64_t)get_u64(v->p) : -1;
 }
 
-/* The innermost frames of a sample that a tracepoint made, which are those of the sampler. */
-static size_t n_of_sampler(const struct sinsp_frame *f, size_t n)
+static int is_of_sampler(const struct sinsp_frame *f)
 {
 	static const char *const names[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
 					    "__traceiter_"};
-	size_t i = 0, k;
 
-	for (; i < n && f[i].function; i++) {
-		for (k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			if (strncmp(f[i].function, names[k], strlen(names[k])) == 0)
-				break;
-		if (k == sizeof(names) / sizeof(names[0]))
-			break;
-	}
+	if (!f->function)
+		return f->module && strcmp(f->module, MODULE_BPF) == 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(f->function, names[i], strlen(names[i])) == 0)
+			return 1;
+	return 0;
+}
+
+/* The innermost frames of a sample that a tracepoint made, which are those of the sampler. */
+static size_t n_of_sampler(const struct sinsp_frame *f, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && is_of_sampler(&f[i]))
+		i++;
 	return i < n ? i : 0;
 }
 
