@@ -319,6 +319,22 @@ class Made(Hot):
         stacks, _ = self.run_prog("kernel")
         self.assertGreater(share(stacks, r"read_zeros;.*;vfs_read_\[k\];"), 0.5)
 
+    def test_programs_in_the_kernel(self):
+        """BPF programs come and go: where one was while a file was made another may be when it is read."""
+        calls, capture = self.path("calls.scap"), self.path("bpf.scap")
+        p = subprocess.Popen([e2e.SAKER, "-q", "-w", calls, "--syscalls", "read"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        e2e.wait_for_event(calls, p)
+        live, reads = self.path("bpf.folded"), ("--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1000000")
+        profile("-F", "999", "-o", live, *reads)
+        self.assertRegex(e2e.read_text(live), r";bpf_prog_\w+_sys_e(nter|xit)_\[k\]")
+        profile("-F", "999", "-w", capture, *reads)
+        stacks = e2e.run(e2e.SAKER, "-r", capture, "-p", "%stack.folded", "evt.type=sample")
+        self.assertIn(";[bpf]_[k]", stacks)
+        self.assertNotIn("bpf_prog_", stacks)
+
     def test_libraries_at_one_address(self):
         libs = []
         for name in ("first", "second"):
