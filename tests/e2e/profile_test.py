@@ -654,7 +654,7 @@ class Made(Hot):
         os.symlink(self.capture, other)
         with_file, diff = ["-r", self.capture], ["--diff", self.capture, "other.scap"]
         for how in (["-F", "99"], ["--off-cpu"], ["--off-cpu-min", "1"], ["--stack-depth", "9"],
-                    ["--unwind-tables", "9M"]):
+                    ["--unwind-tables", "9M"], ["--probabilistic-threshold", "9"]):
             self.refuses("say how to sample: they do not go with files", *with_file, *how, "-o", "FILE")
         for who in (["-p", "1"], ["--comm", "a"], ["--cgroup", "/"]):
             self.refuses("choose what is sampled: of a file a filter", *with_file, *who, "-o", "FILE")
@@ -668,6 +668,7 @@ class Made(Hot):
                 (["--all", "-o", "FILE"], "--all goes with a command"),
                 (["--tree", "-o", "FILE"], "--tree goes with -p"),
                 (["--off-cpu-min", "1", "-o", "FILE"], "goes with --off-cpu"),
+                (["--probabilistic-interval", "9", "-o", "FILE"], "goes with --probabilistic-threshold"),
                 (["--zstd", "-o", "FILE"], "--zstd goes with -w"),
                 (["--with-symbols", "-o", "FILE"], "--with-symbols goes with -w"),
                 (["--nothing"], "unknown option --nothing: saker profile --help lists all"),

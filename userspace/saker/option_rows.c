@@ -125,12 +125,8 @@ const struct option_row option_rows[] = {
 	 take_seconds, AT(sample.off_min_ns)},
 	ROW_STACK_DEPTH(GROUP_STACKS),
 	ROW_UNWIND_TABLES(GROUP_STACKS),
-	{0, "probabilistic-threshold", "PERCENT", GROUP_STACKS,
-	 "Sample a part of the time: each interval is sampled with this probability, from 1 to 100.",
-	 take_percent, AT(sample.threshold)},
-	{0, "probabilistic-interval", "SECONDS", GROUP_STACKS,
-	 "Length of these intervals, 1 or more; 60 without it.",
-	 take_seconds, AT(sample.interval_ns)},
+	ROW_PROBABILITY(GROUP_STACKS),
+	ROW_INTERVAL(GROUP_STACKS),
 
 	{'d', "displayflt", NULL, GROUP_FILTER,
 	 "As sysdig has it, and always so here: events are filtered after what they tell of "

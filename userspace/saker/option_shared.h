@@ -22,6 +22,14 @@
 	 "Bytes that the tables take at most by which stacks are walked; K, M, G may follow. 64M without " \
 	 "it. For when -v tells of tables that found no room.", \
 	 take_tables_size, AT(sample.tables_sz)}
+#define ROW_PROBABILITY(group) \
+	{0, "probabilistic-threshold", "PERCENT", group, \
+	 "Sample a part of the time: each interval is sampled with this probability, from 1 to 100.", \
+	 take_percent, AT(sample.threshold)}
+#define ROW_INTERVAL(group) \
+	{0, "probabilistic-interval", "SECONDS", group, \
+	 "Length of these intervals, 1 or more; 60 without it.", \
+	 take_seconds, AT(sample.interval_ns)}
 #define ROW_WRITE(group, help) {'w', "write", "FILE", group, help, take_text, AT(write)}
 #define ROW_WITH_SYMBOLS(group) \
 	{0, "with-symbols", NULL, group, \

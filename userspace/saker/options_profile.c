@@ -40,6 +40,8 @@ const struct option_row profile_rows[] = {
 	 take_seconds, AT(sample.off_min_ns)},
 	ROW_STACK_DEPTH(GROUP_PROFILE),
 	ROW_UNWIND_TABLES(GROUP_PROFILE),
+	ROW_PROBABILITY(GROUP_PROFILE),
+	ROW_INTERVAL(GROUP_PROFILE),
 	{0, "ring-size", "SIZE", GROUP_PROFILE,
 	 "Bytes of each ring, a power of two; K, M, G may follow. 8M without it. For when samples "
 	 "were lost.",
@@ -255,16 +257,17 @@ static int mean_samples(struct options *o)
 static int check(const struct options *o)
 {
 	const int has_how = o->sample.period_ns || o->profile.off_cpu || o->sample.off_min_ns ||
-			    o->sample.depth || o->sample.tables_sz;
+			    o->sample.depth || o->sample.tables_sz || o->sample.threshold ||
+			    o->sample.interval_ns;
 	const int has_who = o->pids.n || o->tree || o->comms.n || o->cgroups.n;
 	const struct {
 		int bad;
 		const char *text;
 	} rules[] = {
 		{o->read.n && o->command, "a command to run is sampled: it does not go with files"},
-		{o->read.n && has_how, "-F, --off-cpu, --off-cpu-min, --stack-depth and "
-				       "--unwind-tables say how to sample: "
-				       "they do not go with files"},
+		{o->read.n && has_how, "-F, --off-cpu, --off-cpu-min, --stack-depth, "
+				       "--unwind-tables and the probabilistic options say how "
+				       "to sample: they do not go with files"},
 		{o->read.n && has_who,
 		 "-p, --tree, --comm and --cgroup choose what is sampled: of a file a filter "
 		 "chooses, as in proc.pid=1234"},
