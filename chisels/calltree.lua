@@ -18,14 +18,24 @@ local arg = report.args {
 local suffixes = {k = " [kernel]", j = " [jit]"}
 local function name_of(node) return node.name .. (suffixes[node.kind] or "") end
 
--- A chain whose every link has all the time of the one before is one line.
+-- A chain whose every link has all the time of the one before is one line; one that calls itself, one link.
 local function chain(node)
-  local names = {name_of(node)}
-  while #names < 6 do
-    local list = stacks.children(node)
-    if #list ~= 1 or list[1].value ~= node.value or node.kind == "p" then break end
+  local names, times = {name_of(node)}, {1}
+  while node.kind ~= "p" do
+    local list, last = stacks.children(node), #names
+    if #list ~= 1 or list[1].value ~= node.value then break end
+    local name = name_of(list[1])
+    if name == names[last] then
+      times[last] = times[last] + 1
+    elseif last == 6 then
+      break
+    else
+      names[last + 1], times[last + 1] = name, 1
+    end
     node = list[1]
-    names[#names + 1] = name_of(node)
+  end
+  for i, n in ipairs(times) do
+    if n > 1 then names[i] = ("%s (%d times)"):format(names[i], n) end
   end
   return node, table.concat(names, " > ")
 end

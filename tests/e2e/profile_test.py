@@ -269,6 +269,14 @@ class Made(Hot):
                 f.write(sample_block(0, b"round", [0x1000], weight))
             self.assertRegex(profile("-r", path).stdout, rf"\n100\.0 +{text} +100\.0 +{text} ")
 
+    def test_what_calls_itself(self):
+        """One link of the tree, however often."""
+        path = self.path("itself.scap")
+        with open(path, "wb") as f:
+            f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
+            f.write(sample_block(0, b"itself", [0x1000] * 70))
+        self.assertIn("[unknown] (70 times)\n", profile("-r", path).stdout)
+
     def test_more_stacks_than_are_kept(self):
         """The rest are put together by process; nothing is lost of the sum, and a heavy one stays."""
         path, n = self.path("many.scap"), 100500
