@@ -3,6 +3,7 @@
 """More than can be taken: four busy processes while the reader stands still for two seconds. What
 was lost is counted to the event, by the counters and by the markers in the file."""
 
+import os
 import re
 import signal
 import subprocess

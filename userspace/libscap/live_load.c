@@ -795,8 +795,10 @@ void live_detach(struct live_driver *d)
 
 	if (d->sampler)
 		live_sampler_stop(d->sampler);
-	detach(&s->links.sys_enter);
+	/* Else exits would be recorded whose enters were not seen, and readers take other enters for
+	 * theirs. */
 	detach(&s->links.sys_exit);
+	detach(&s->links.sys_enter);
 	for (int i = 0; i < s->skeleton->prog_cnt; i++)
 		if (s->skeleton->progs[i].link != &s->links.running_rows)
 			detach(s->skeleton->progs[i].link);
