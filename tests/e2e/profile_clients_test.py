@@ -189,11 +189,11 @@ class Speedscope(Page):
         self.assertEqual(self.browser.errors(), [])
 
     def row(self, name):
-        """Total and self of a function, as (text, percent)."""
-        for total, self_, symbol in self.browser.script(self.ROWS):
-            if symbol.strip() == name:
-                return [re.fullmatch(r"(.*) \([<>]?([\d.]+)%\)", t).groups() for t in (total, self_)]
-        self.fail(f"{name} is not among {self.browser.script(self.ROWS)}")
+        """Total and self of a function, as (text, percent), once the page has them."""
+        total, self_, _ = self.browser.wait(
+            "const rows = (() => {" + self.ROWS + "})();"
+            "return rows.find(r => r[2].trim() == arguments[0])", name)
+        return [re.fullmatch(r"(.*) \([<>]?([\d.]+)%\)", t).groups() for t in (total, self_)]
 
     def by_total(self):
         """Sorts by the total, so that callers come first."""
