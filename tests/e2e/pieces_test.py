@@ -135,7 +135,9 @@ class PiecesTest(unittest.TestCase):
     def test_containers_are_told_in_each(self):
         json = b'{"container":{"id":"0123456789ab","name":"web-1","type":0,"image":"i"}}\0'
         state = e2e.read_bytes(self.whole)
-        at = state.index(b"\x16\x02\0\0")  # the first event
+        at = 0
+        while state[at:at + 4] != b"\x16\x02\0\0":  # the first event
+            at += int.from_bytes(state[at + 4:at + 8], "little")
         head = (int.from_bytes(state[at + 10:at + 18], "little").to_bytes(8, "little") + b"\xff" * 8 +
                 (30 + len(json)).to_bytes(4, "little") + (324).to_bytes(2, "little") + (1).to_bytes(4, "little"))
         path = self.path("told.scap")
