@@ -5,6 +5,7 @@ as the table says; and chisels that mean harm end with a sentence, never with a 
 
 import collections
 import concurrent.futures
+import difflib
 import glob
 import json
 import os
@@ -269,8 +270,9 @@ class Judged(unittest.TestCase):
         differs = self.own.get(capture, OF_ALL).get(name)
         if differs and differs(judged, ours):
             return
-        self.fail(f"{name} {how} of {capture}:\n{judged.decode(errors='replace')[-3000:]}\n"
-                  f"--- saker:\n{ours.decode(errors='replace')[-3000:]}")
+        lines = [text.decode(errors="replace").splitlines() for text in (judged, ours)]
+        self.fail(f"{name} {how} of {capture}:\n" +
+                  "\n".join([*difflib.unified_diff(*lines, "sysdig", "saker", n=1, lineterm="")][-60:]))
 
     def judge_all(self, runs):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
