@@ -556,13 +556,7 @@ class Own(unittest.TestCase):
         p = subprocess.Popen([e2e.SAKER, "-r", capture, "-c", "tty"], cwd=self.dir, stdout=theirs,
                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         os.close(theirs)
-        out = b""
-        try:
-            while piece := os.read(ours, 65536):
-                out += piece
-        except OSError:
-            pass  # the other end is closed
-        os.close(ours)
+        out = e2e.read_terminal(ours)
         told = p.communicate()[1]
         self.assertEqual((bool(told), p.returncode), (fails, 1 if fails else 0), told)
         return out

@@ -191,17 +191,8 @@ class CommandLine(unittest.TestCase):
         with subprocess.Popen([e2e.SAKER, *args], stdin=subprocess.DEVNULL, stdout=theirs,
                               stderr=theirs, env={**settings, "TERM": "xterm", **env}) as p:
             os.close(theirs)
-            out = b""
-            while True:
-                try:
-                    part = os.read(ours, 65536)
-                except OSError:  # nobody has the other end open any more
-                    break
-                if not part:
-                    break
-                out += part
+            out = e2e.read_terminal(ours)
             self.assertEqual(p.wait(timeout=60), 0)
-        os.close(ours)
         return out.decode().replace("\r\n", "\n")
 
     def test_colours(self):

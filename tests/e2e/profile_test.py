@@ -42,13 +42,7 @@ def on_terminal(width, *args):
     p = subprocess.Popen([e2e.SAKER, "profile", *args], stdin=subprocess.DEVNULL, stdout=other,
                          stderr=other)
     os.close(other)
-    text = b""
-    try:
-        while part := os.read(main, 65536):
-            text += part
-    except OSError:
-        pass # that is how a terminal ends
-    os.close(main)
+    text = e2e.read_terminal(main)
     p.wait()
     return text.decode()
 
@@ -546,7 +540,7 @@ class Made(Hot):
         for seconds in ("0", "-1", "x"):
             self.refuses(f"number of seconds above 0.*'{seconds}'", "-d", seconds, "-o", "FILE")
         for pid in ("0", "-1", "x", "1,x"):
-            self.refuses(f"needs numbers of processes, not '", "-p", pid, "-o", "FILE")
+            self.refuses("needs numbers of processes, not '", "-p", pid, "-o", "FILE")
         for depth in ("0", "1025"):
             self.refuses(f"from 1 to 1024 .*'{depth}'", "--stack-depth", depth, "-o", "FILE")
 

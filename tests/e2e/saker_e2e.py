@@ -121,6 +121,18 @@ def read_bytes(path):
         return f.read()
 
 
+def read_terminal(fd):
+    """What was written to a pseudo-terminal until nobody had the other end open any more. Closes it."""
+    out = b""
+    try:
+        while part := os.read(fd, 65536):
+            out += part
+    except OSError:
+        pass  # that is how a terminal ends
+    os.close(fd)
+    return out
+
+
 def lines(text):
     """Those of events: on a busy machine others, which begin with --, tell of losses."""
     return [Line(l) for l in text.splitlines() if l and not l.startswith("-- ")]

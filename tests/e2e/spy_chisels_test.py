@@ -362,16 +362,7 @@ class Replay(unittest.TestCase):
                              stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=self.dir,
                              env=environment(self.dir))
         os.close(theirs)
-        out = b""
-        while True:
-            try:
-                data = os.read(ours, 65536)
-            except OSError:  # nobody has the other end any more
-                data = b""
-            if not data:
-                break
-            out += data
-        os.close(ours)
+        out = e2e.read_terminal(ours)
         self.assertEqual(p.wait(), 0, out[-500:])
         return out
 

@@ -24,20 +24,6 @@ static void demand(struct pushdown *p, const struct sinsp_filter *f)
 	p->page_faults |= means(f, EVT_PAGE_FAULT_E);
 }
 
-/* What lines show beside that of the events themselves. What is wrong with a format is told where
- * lines are made. */
-static unsigned int asked_by_lines(const struct options *o)
-{
-	struct sinsp_format *f;
-	unsigned int needs;
-
-	if (!o->line.format || sinsp_format_new(&f, o->line.format, NULL, NULL))
-		return 0;
-	needs = sinsp_format_needs(f);
-	sinsp_format_free(f);
-	return needs;
-}
-
 static int narrow(struct pushdown *p, struct sinsp_filter *f)
 {
 	unsigned int n_all;
@@ -59,7 +45,7 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 {
 	int err = 0;
 
-	*p = (struct pushdown){.asked = asked_by_lines(o)};
+	*p = (struct pushdown){.asked = sinsp_format_needs(o->line.format)};
 	if (!f)
 		return 0;
 	p->asked |= sinsp_filter_asks(f);

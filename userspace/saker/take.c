@@ -185,12 +185,10 @@ static int is_of_system(const struct sinsp_evt *evt)
  * up, come before that. */
 static int is_past_limit(struct take *t, const struct sinsp_evt *evt)
 {
-	const int begins = sinsp_first_ns(evt->insp) && is_of_system(evt) &&
-			   !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
-
 	if (t->live)
 		return 0;
-	if (!t->begin_ns && begins)
+	if (!t->begin_ns && sinsp_first_ns(evt->insp) && is_of_system(evt) &&
+	    !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY))
 		t->begin_ns = evt->raw.ts_ns;
 	return t->begin_ns && evt->raw.ts_ns > t->begin_ns &&
 	       evt->raw.ts_ns - t->begin_ns >= t->o->max_ns;

@@ -256,9 +256,8 @@ static int add_go(struct build *b, struct unwind_rows *rows)
 		return 0;
 	err = go_rows(&of_go, b->f, t);
 	go_pclntab_close(t);
-	/* Go's .debug_frame says neither where rbp is, nor that code changes stacks or is the
-	 * first.
-	 */
+	/* Go's .debug_frame does not say where rbp is, which code changes stacks, and which is
+	 * the first. */
 	if (!err)
 		err = lay_under(&of_go, rows);
 	if (!err) {

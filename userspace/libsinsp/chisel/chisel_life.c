@@ -203,22 +203,9 @@ int sinsp_chisel_asks(const struct sinsp_chisel *c, const char *field)
 	return c->format_text && strstr(c->format_text, field);
 }
 
-/* Of a format that cannot be read nothing is asked: it will be told when a line is to be made. */
-static unsigned int needs_of_format(const char *text)
-{
-	struct sinsp_format *f;
-	unsigned int needs;
-
-	if (!text || sinsp_format_new(&f, text, NULL, NULL))
-		return 0;
-	needs = sinsp_format_needs(f);
-	sinsp_format_free(f);
-	return needs;
-}
-
 unsigned int sinsp_chisel_needs(const struct sinsp_chisel *c)
 {
-	unsigned int needs = needs_of_format(c->format_text);
+	unsigned int needs = sinsp_format_needs(c->format_text);
 
 	if (c->filter)
 		needs |= sinsp_filter_asks(c->filter);

@@ -619,12 +619,16 @@ const char *sinsp_format_preset(enum sinsp_line_fmt fmt)
 	       "%evt.info";
 }
 
-unsigned int sinsp_format_needs(const struct sinsp_format *f)
+unsigned int sinsp_format_needs(const char *text)
 {
+	struct sinsp_format *f;
 	unsigned int needs = 0;
 
+	if (!text || sinsp_format_new(&f, text, NULL, NULL))
+		return 0;
 	for (size_t i = 0; i < f->n_steps; i++)
 		if (f->steps[i].has_field)
 			needs |= sinsp_field_needs(f->steps[i].field.row);
+	sinsp_format_free(f);
 	return needs;
 }

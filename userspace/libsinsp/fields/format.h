@@ -46,8 +46,9 @@ int sinsp_format_line(struct sinsp_format *f, struct sinsp_text *out, const stru
  * -ENOMEM. */
 int sinsp_format_header(const struct sinsp_format *f, struct sinsp_text *out);
 
-/* What its fields need: enum sinsp_field_needs. */
-unsigned int sinsp_format_needs(const struct sinsp_format *f);
+/* What the fields of a format need: enum sinsp_field_needs. Of none (NULL), and of one that cannot
+ * be read, which is told where lines are made, nothing. */
+unsigned int sinsp_format_needs(const char *text);
 
 /* The format that says what the lines of sinsp_printer_line do. */
 const char *sinsp_format_preset(enum sinsp_line_fmt fmt);
