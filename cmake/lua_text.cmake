@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes Lua files into a C file as arrays of bytes: cmake -DOUT=F -DFILES="A;B" -P lua_text.cmake
-# The first one is the prelude of each state, the others are modules.
-set(text "#include \"chisel/chisel_lua.h\"\n\n")
+# Writes Lua files into a C file as arrays of bytes:
+#   cmake -DOUT=F -DHEADER=H -DARRAY=NAME "-DFILES=A;B" -P lua_text.cmake
+# HEADER declares ARRAY, which gets a row for each file. compat.lua, the prelude of each state, is
+# no row of it.
+set(text "#include \"${HEADER}\"\n\n")
 set(rows "")
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME_WE)
@@ -11,10 +13,10 @@ foreach(file IN LISTS FILES)
   string(APPEND text "static const char ${name}_text[] = {\n${bytes}};\n\n")
   set(row "{\"${name}\", ${name}_text, sizeof(${name}_text)}")
   if(name STREQUAL "compat")
-    string(APPEND text "const struct chisel_lua chisel_lua_compat = ${row};\n\n")
+    string(APPEND text "const struct sinsp_chisel_file chisel_lua_compat = ${row};\n\n")
   else()
     string(APPEND rows "\t${row},\n")
   endif()
 endforeach()
-string(APPEND text "const struct chisel_lua chisel_lua_modules[] = {\n${rows}\t{0},\n};\n")
+string(APPEND text "const struct sinsp_chisel_file ${ARRAY}[] = {\n${rows}\t{0},\n};\n")
 file(WRITE ${OUT} "${text}")

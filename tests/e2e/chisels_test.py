@@ -321,7 +321,7 @@ class Judged(unittest.TestCase):
         for name in ("report", "stacks", "heatmap"):
             p = run(self.dir, e2e.SAKER, "-r", self.captures[0], "-c", name)
             self.assertEqual(p.returncode, 1)
-            self.assertRegex(p.stderr, rb"\Asaker: " + name.encode() + rb" is no chisel: [^\n]*\n\Z")
+            self.assertRegex(p.stderr, rb"\Asaker: " + name.encode() + rb" is a library module, not a chisel[^\n]*\n\Z")
 
 
 # Loads the views that are its arguments, and asks for all that they name; prints what is refused.

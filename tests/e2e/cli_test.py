@@ -509,10 +509,68 @@ class CommandLine(unittest.TestCase):
         copy = os.path.join(self.dir, "saker")
         shutil.copy(e2e.SAKER, copy)
         os.chmod(self.dir, 0o755)
-        for args, what in ((), b"watching system calls"), (("profile",), b"sampling stacks"):
-            p = subprocess.run([copy, *args], capture_output=True, user=65534, group=65534)
-            self.assertEqual(p.returncode, 1)
-            self.assertRegex(p.stderr, rb"^saker: " + what + rb" needs root: .*\n$")
+        samples = b"sampling stacks"
+        for args, what in (((), b"watching system calls"), (("profile",), samples),
+                           (("-c", "no-such"), b"watching system calls"),
+                           (("profile", "no.such=field"), samples),
+                           (("profile", "-o", "/no/such/file.svg"), samples)):
+            p = subprocess.run([copy, *args], capture_output=True, user=65534, group=65534, cwd="/")
+            self.assertEqual(p.returncode, 1, args)
+            self.assertRegex(p.stderr, rb"^saker: " + what + rb" needs root: .*\n$", args)
+
+
+class Alone(unittest.TestCase):
+    """The command without any other file: its chisels are a part of it."""
+
+    def setUp(self):
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.copy = os.path.join(self.dir, "saker")
+        shutil.copy(e2e.SAKER, self.copy)
+        self.capture = os.path.join(self.dir, "in.scap")
+        e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), self.capture, "100")
+
+    def saker(self, *args, status=0):
+        env = {k: v for k, v in os.environ.items() if not k.endswith("_CHISEL_DIR")}
+        p = subprocess.run([self.copy, *args], capture_output=True, text=True, cwd="/",
+                           env={**env, "HOME": self.dir})
+        self.assertEqual(p.returncode, status, p.stderr)
+        return p.stdout + p.stderr
+
+    def own(self, name, text):
+        folder = os.path.join(self.dir, ".chisels")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name + ".lua"), "w") as f:
+            f.write(text)
+
+    def test_has_every_chisel(self):
+        names = {f[:-4] for f in os.listdir(os.path.join(e2e.SOURCE, "chisels"))}
+        self.assertGreater(len(names), 80)
+        listed = {l.split()[0] for l in self.saker("-cl").splitlines() if l.startswith("  ")}
+        self.assertLess({"topfuncs", "topscalls", "lsof"}, listed)
+        for name in names:
+            self.assertIn("File: built in\n", self.saker("-i", name))
+        self.assertIn("no chisel 'no-such'", self.saker("-c", "no-such", "-r", self.capture, status=1))
+
+    def test_profile_of_a_file_needs_no_folder(self):
+        self.assertRegex(self.saker("profile", "-r", self.capture, status=1), "no samples in it")
+        self.assertRegex(self.saker("-r", self.capture, "-c", "topscalls"), r"(?m)^\s*\d+ .*read")
+
+    def test_a_folder_overrides(self):
+        told = self.saker("-r", self.capture, "-c", "topscalls")
+        self.own("toplist", "error('not of topscalls')")  # a module that topscalls requires
+        self.assertEqual(self.saker("-r", self.capture, "-c", "topscalls"), told)
+        self.own("topscalls", "print(require('toplist'))")
+        self.assertIn("not of topscalls", self.saker("-r", self.capture, "-c", "topscalls", status=1))
+        self.own("topscalls", "local r = require('report') print(type(r))")
+        self.assertIn("table\n", self.saker("-r", self.capture, "-c", "topscalls"))
+        self.assertIn(f"File: {self.dir}/.chisels/topscalls.lua", self.saker("-i", "topscalls"))
+
+    def test_the_installed_command_has_them_too(self):
+        target = os.path.join(self.dir, "target")
+        e2e.run("cmake", "--install", e2e.BUILD, "--prefix", target)
+        self.copy = os.path.join(target, "bin/saker")
+        self.assertIn("topfuncs", self.saker("-cl"))
 
 
 if __name__ == "__main__":

@@ -311,11 +311,6 @@ static int open_all(struct capture *c)
 
 	if (err)
 		return err;
-	if (c->live && !privileges_can_capture()) {
-		say("%s needs root: try sudo saker, or read a file with -r",
-		    c->o->profile.on ? "sampling stacks" : "watching system calls");
-		return -EPERM;
-	}
 	err = take_open_lines(&c->take, c->o);
 	if (!err)
 		err = open_sources(c);
@@ -635,6 +630,15 @@ static int init_pushdown(struct capture *c)
 	return err;
 }
 
+int capture_check_privileges(const struct options *o)
+{
+	if (o->read.n || privileges_can_capture())
+		return STATUS_OK;
+	say("%s needs root: try sudo saker, or read a file with -r",
+	    o->profile.on ? "sampling stacks" : "watching system calls");
+	return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
+}
+
 int capture_run(const struct options *o, struct chisels *chisels, uint64_t start_ns)
 {
 	struct capture c = {
@@ -644,8 +648,10 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 		.take.chisels = chisels,
 		.report.start_ns = start_ns,
 	};
-	int err, status = STATUS_OK;
+	int err, status = capture_check_privileges(o);
 
+	if (status)
+		return status;
 	if (filter_arg_compile(&c.take.filter, o) || (c.live && init_pushdown(&c)))
 		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	if (o->command) {

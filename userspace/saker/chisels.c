@@ -2,19 +2,19 @@
 #include "chisels.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "chisel_files.h"
 #include "fields/field.h"
 #include "fields/format.h"
 #include "say.h"
 #include "spawn.h"
 #include "wrap.h"
 
-/* ---- folders ---- */
+/* ---- where chisels are ---- */
 
 static int add_dir(struct chisels *cs, size_t *n, const char *dir, const char *below)
 {
@@ -35,25 +35,18 @@ static int add_dir(struct chisels *cs, size_t *n, const char *dir, const char *b
 	return 0;
 }
 
-/* NULL: not known. */
-static const char *dir_of_command(char buf[PATH_MAX])
-{
-	const ssize_t n = readlink("/proc/self/exe", buf, PATH_MAX - 1);
-	char *slash;
-
-	if (n <= 0)
-		return NULL;
-	buf[n] = '\0';
-	slash = strrchr(buf, '/');
-	if (slash)
-		*slash = '\0';
-	return buf;
-}
-
-/* As root by way of sudo too, the folders are those of the person who calls. */
+/*
+ * The caller's folders come before the chisels that are built in, those of the machine behind
+ * them: an older installation never replaces what belongs to this program. As root by way of sudo
+ * too, the folders are those of the person who calls.
+ */
 static int find_dirs(struct chisels *cs)
 {
-	char beside[PATH_MAX];
+	static const char *const of_machine[] = {
+		SAKER_CHISELS_DIR,
+		"/usr/share/sysdig/chisels",
+		NULL,
+	};
 	const struct {
 		const char *dir, *below;
 	} rows[] = {
@@ -62,9 +55,6 @@ static int find_dirs(struct chisels *cs)
 		{getenv("HOME"), "/.chisels"},
 		{getenv("SAKER_CHISEL_DIR"), ""},
 		{getenv("SYSDIG_CHISEL_DIR"), ""},
-		{dir_of_command(beside), "/../share/saker/chisels"},
-		{SAKER_CHISELS_DIR, ""},
-		{"/usr/share/sysdig/chisels", ""},
 	};
 	size_t n = 0;
 	int err = 0;
@@ -72,6 +62,8 @@ static int find_dirs(struct chisels *cs)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
 		err = add_dir(cs, &n, rows[i].dir, rows[i].below);
 	cs->run.dirs = (const char *const *)cs->dirs;
+	cs->run.builtin = chisel_files;
+	cs->run.more_dirs = of_machine;
 	return err;
 }
 
@@ -272,9 +264,8 @@ static int refuse_idle(const struct sinsp_chisel_info *info)
 		return -EINVAL;
 	}
 	if (info->is_module) {
-		say("%s is no chisel: %s is for chisels that require it; saker -cl lists the "
-		    "chisels",
-		    info->name, info->path);
+		say("%s is a library module, not a chisel; saker -cl lists the chisels",
+		    info->name);
 		return -EINVAL;
 	}
 	return 0;
@@ -638,7 +629,7 @@ struct listed {
 };
 
 struct listing {
-	struct sinsp_chisel_run run;
+	struct sinsp_chisel_run *run;
 	struct listed *v;
 	size_t n;
 };
@@ -649,7 +640,7 @@ static int list_one(void *ctx, const char *name)
 	const struct sinsp_chisel_info *info;
 	struct sinsp_chisel *c;
 	struct listed *v;
-	int err = sinsp_chisel_open(&c, &l->run, name);
+	int err = sinsp_chisel_open(&c, l->run, name);
 
 	if (err)
 		return err == -ENOMEM ? err : 0; /* a module, or broken: -i says more */
@@ -700,17 +691,14 @@ int chisels_list(const struct options *o)
 		sinsp_chisel_api_markdown(stdout);
 		return STATUS_OK;
 	}
+	sinsp_chisel_run_init(&cs.run);
+	cs.run.out = stderr; /* not what a file prints when it is loaded */
+	l.run = &cs.run;
 	err = find_dirs(&cs);
-	sinsp_chisel_run_init(&l.run);
-	l.run.out = stderr; /* not what a file prints when it is loaded */
-	l.run.dirs = (const char *const *)cs.dirs;
 	if (!err)
-		err = sinsp_chisel_each(l.run.dirs, list_one, &l);
+		err = sinsp_chisel_each(&cs.run, list_one, &l);
 	if (err) {
 		say("cannot list chisels: %s", strerror(-err));
-	} else if (!l.n) {
-		say("there are no chisels: none of the folders that are searched has any");
-		err = -ENOENT;
 	} else {
 		qsort(l.v, l.n, sizeof(*l.v), compare_listed);
 		put_listing(&l);
@@ -721,7 +709,6 @@ int chisels_list(const struct options *o)
 		free(l.v[i].summary);
 	}
 	free(l.v);
-	sinsp_chisel_run_fini(&l.run);
 	chisels_close(&cs);
 	return err ? STATUS_FAILED : STATUS_OK;
 }
@@ -790,11 +777,11 @@ int chisels_show(const struct options *o)
 {
 	struct chisels cs = {0};
 	struct sinsp_chisel *c = NULL;
-	int err = find_dirs(&cs);
+	int err;
 
 	sinsp_chisel_run_init(&cs.run);
-	cs.run.dirs = (const char *const *)cs.dirs;
 	cs.run.log = say_log;
+	err = find_dirs(&cs);
 	if (!err)
 		err = sinsp_chisel_open(&c, &cs.run, o->chisel_info);
 	if (!err)

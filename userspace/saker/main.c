@@ -61,8 +61,12 @@ static int run_again(const struct chisels *cs)
 static int run_chisels(struct options *o, uint64_t start_ns)
 {
 	struct chisels cs;
-	int status, err = chisels_open(&cs, o);
+	int err, status = capture_check_privileges(o);
 
+	/* Before chisels and filters are read: their faults are no help to an unprivileged user. */
+	if (status)
+		return status;
+	err = chisels_open(&cs, o);
 	if (err)
 		status = o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	else

@@ -233,7 +233,7 @@ const struct option_row option_rows[] = {
 	 "behind it is its arguments, in quotes if there are several, as in -c fileslower '10 "
 	 "disable_colors'; words NAME=VALUE with the name of an argument, which -i shows, set that "
 	 "one, in any order, as in -c topfiles_bytes top=5. Can be repeated. It is looked for in ., ./chisels, ~/.chisels, "
-	 "$SAKER_CHISEL_DIR, $SYSDIG_CHISEL_DIR, where saker is installed, and in sysdig's folder.",
+	 "$SAKER_CHISEL_DIR, $SYSDIG_CHISEL_DIR, among those that are built in, in the folder where saker is installed, and in sysdig's.",
 	 take_chisel, 0},
 	{0, "list-chisels", NULL, GROUP_CHISELS, "List the chisels; also -cl.",
 	 take_value, AT(mode), MODE_LIST_CHISELS},

@@ -14,10 +14,20 @@
 struct sinsp_chisel; /* used by one thread */
 struct sinsp_filter; /* filter/filter.h */
 
+/* A Lua file that is built into the program. */
+struct sinsp_chisel_file {
+	const char *name; /* of the chisel or module: without .lua */
+	const char *text;
+	size_t len;
+};
+
 /* What chisels are told of the run, and may ask of it. Shared by those of one run. */
 struct sinsp_chisel_run {
-	const char *const *dirs; /* NULL-terminated: where chisels and their modules are, the
-				    first one that has it counts */
+	/* Where chisels and their modules are; the first match is used: the folders (NULL: none),
+	 * the files that are built in (NULL: none), more folders. */
+	const char *const *dirs; /* ends with NULL */
+	const struct sinsp_chisel_file *builtin; /* ends with a NULL name */
+	const char *const *more_dirs; /* ends with NULL */
 	const char *filter; /* of the command line; NULL: none */
 	const char *source; /* name of the capture file; NULL: live */
 	FILE *out; /* what chisels print, and lines of their formats */
@@ -77,7 +87,7 @@ struct sinsp_view {
 
 /* What a chisel says of itself. Borrowed from it. */
 struct sinsp_chisel_info {
-	const char *name, *path;
+	const char *name, *path; /* path: "built in" if it is no file */
 	const char *category, *short_description, *description; /* "" where it has none */
 	const struct sinsp_chisel_arg *args;
 	size_t n_args, n_required;
@@ -128,8 +138,10 @@ uint64_t sinsp_chisel_due_ns(const struct sinsp_chisel *c);
 int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt);
 int sinsp_chisel_end(struct sinsp_chisel *c); /* on_capture_end */
 
-/* Names of all chisels in the folders, each once, sorted. 0 or -ENOMEM; @fn: another error ends. */
-int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *name), void *ctx);
+/* Names of all chisels that @run finds, each once, sorted. 0 or -ENOMEM; @fn: another error ends.
+ */
+int sinsp_chisel_each(const struct sinsp_chisel_run *run, int (*fn)(void *ctx, const char *name),
+		      void *ctx);
 
 /* The functions that chisels can call, as a page of documentation. */
 void sinsp_chisel_api_markdown(FILE *f);

@@ -53,14 +53,61 @@ static char *file_in(const char *dir, size_t dir_len, const char *name)
 	return NULL;
 }
 
-char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name)
+static char *file_in_dirs(const char *const *dirs, const char *name)
 {
-	const char *slash = c->path ? strrchr(c->path, '/') : NULL;
-	char *path = slash ? file_in(c->path, (size_t)(slash - c->path), name) : NULL;
+	char *path = NULL;
 
-	for (const char *const *d = c->run->dirs; !path && d && *d; d++)
+	for (const char *const *d = dirs; !path && d && *d; d++)
 		path = file_in(*d, strlen(*d), name);
 	return path;
+}
+
+static const struct sinsp_chisel_file *builtin_named(const struct sinsp_chisel_file *f,
+						     const char *name)
+{
+	for (; f && f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+/* What stands beside a chisel belongs to it. */
+static void find_beside(struct sinsp_chisel_source *out, const struct sinsp_chisel *c,
+			const char *name)
+{
+	const char *path = c->source.path, *slash = path ? strrchr(path, '/') : NULL;
+
+	if (slash)
+		out->path = file_in(path, (size_t)(slash - path), name);
+	else if (c->source.builtin)
+		out->builtin = builtin_named(c->run->builtin, name);
+}
+
+int sinsp_chisel_find(struct sinsp_chisel_source *out, const struct sinsp_chisel *c,
+		      const char *name)
+{
+	*out = (struct sinsp_chisel_source){0};
+	find_beside(out, c, name);
+	if (!out->path && !out->builtin)
+		out->path = file_in_dirs(c->run->dirs, name);
+	if (!out->path && !out->builtin)
+		out->builtin = builtin_named(c->run->builtin, name);
+	if (!out->path && !out->builtin)
+		out->path = file_in_dirs(c->run->more_dirs, name);
+	return out->path || out->builtin ? 0 : -ENOENT;
+}
+
+int sinsp_chisel_load(lua_State *L, const struct sinsp_chisel_source *source)
+{
+	const struct sinsp_chisel_file *f = source->builtin;
+	int err;
+
+	if (!f)
+		return luaL_loadfilex(L, source->path, "t");
+	lua_pushfstring(L, "=%s.lua", f->name);
+	err = luaL_loadbufferx(L, f->text, f->len, lua_tostring(L, -1), "t");
+	lua_remove(L, -2);
+	return err;
 }
 
 static int is_chisel_file(const struct dirent *e)
@@ -75,25 +122,25 @@ struct names {
 	size_t n;
 };
 
-static int add_name(struct names *names, const char *file)
+static int add_name(struct names *names, const char *name, size_t len)
 {
 	char **v = realloc(names->v, (names->n + 1) * sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
 	names->v = v;
-	v[names->n] = strndup(file, strlen(file) - 4);
+	v[names->n] = strndup(name, len);
 	return v[names->n++] ? 0 : -ENOMEM;
 }
 
-static int add_names(struct names *names, const char *dir)
+static int add_files(struct names *names, const char *dir)
 {
 	struct dirent **files;
 	const int n = scandir(dir, &files, is_chisel_file, NULL);
 	int err = 0;
 
 	for (int i = 0; i < n; i++) {
-		err = err ?: add_name(names, files[i]->d_name);
+		err = err ?: add_name(names, files[i]->d_name, strlen(files[i]->d_name) - 4);
 		free(files[i]);
 	}
 	if (n >= 0)
@@ -106,13 +153,25 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int sinsp_chisel_each(const char *const *dirs, int (*fn)(void *ctx, const char *name), void *ctx)
+static int add_all_names(struct names *names, const struct sinsp_chisel_run *run)
 {
-	struct names names = {0};
 	int err = 0;
 
-	for (const char *const *d = dirs; d && *d && !err; d++)
-		err = add_names(&names, *d);
+	for (const char *const *d = run->dirs; d && *d && !err; d++)
+		err = add_files(names, *d);
+	for (const struct sinsp_chisel_file *f = run->builtin; f && f->name && !err; f++)
+		err = add_name(names, f->name, strlen(f->name));
+	for (const char *const *d = run->more_dirs; d && *d && !err; d++)
+		err = add_files(names, *d);
+	return err;
+}
+
+int sinsp_chisel_each(const struct sinsp_chisel_run *run, int (*fn)(void *ctx, const char *name),
+		      void *ctx)
+{
+	struct names names = {0};
+	int err = add_all_names(&names, run);
+
 	if (names.n)
 		qsort(names.v, names.n, sizeof(*names.v), compare_names);
 	for (size_t i = 0; i < names.n && !err; i++)

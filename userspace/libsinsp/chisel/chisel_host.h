@@ -26,6 +26,12 @@ enum { SINSP_CHISEL_ARGS_MAX = 100, SINSP_CHISEL_TEXTS = 16 };
 
 struct sinsp_chisel_counter;
 
+/* Where the code of a chisel or module is: one of the two, or neither. */
+struct sinsp_chisel_source {
+	char *path; /* owned */
+	const struct sinsp_chisel_file *builtin;
+};
+
 /* A text that Lua has, and will have as long as it is referred to. */
 struct sinsp_chisel_text {
 	const char *p;
@@ -42,7 +48,8 @@ struct sinsp_chisel_field {
 struct sinsp_chisel {
 	struct sinsp_chisel_run *run;
 	struct sinsp_chisel_info info;
-	char *name, *path;
+	char *name;
+	struct sinsp_chisel_source source;
 	struct chisel_terminal terminal;
 	lua_State *L;
 	int on_event; /* registry reference; LUA_NOREF: there is none */
@@ -148,8 +155,12 @@ int sinsp_chisel_thread_table_barebone_nofds(lua_State *L);
 int sinsp_chisel_container_table(lua_State *L);
 int sinsp_chisel_running(lua_State *L);
 
-/* The file of a module or chisel in the folders: owned. NULL: none has it. */
-char *sinsp_chisel_find(const struct sinsp_chisel *c, const char *name);
+/* Finds a chisel, or a module that @c requires: first beside @c, then in the order of the run.
+ * Returns 0, or -ENOENT with *out empty. */
+int sinsp_chisel_find(struct sinsp_chisel_source *out, const struct sinsp_chisel *c,
+		      const char *name);
+/* Loads the code as a function, pushed. Returns what lua_load does. */
+int sinsp_chisel_load(lua_State *L, const struct sinsp_chisel_source *source);
 /* Text of the field @key of the table on top, kept as long as the state; "" if there is none. */
 const char *sinsp_chisel_keep_text(lua_State *L, const char *key);
 int sinsp_chisel_is_true(lua_State *L, const char *key);

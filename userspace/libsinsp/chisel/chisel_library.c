@@ -241,25 +241,22 @@ static int find_module(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
 	const char *name = luaL_checkstring(L, 1);
-	const int in_folders = !strchr(name, '/') && !is_of_host(name);
-	char *path = in_folders ? sinsp_chisel_find(c, name) : NULL;
+	struct sinsp_chisel_source source = {0};
 	int err;
 
-	if (path) {
-		err = luaL_loadfilex(L, path, "t");
-		free(path);
-		return err ? lua_error(L) : 1;
-	}
-	for (const struct chisel_lua *m = chisel_lua_modules; m->name; m++) {
-		if (strcmp(m->name, name) != 0)
-			continue;
-		lua_pushfstring(L, "=%s.lua", name);
-		if (luaL_loadbufferx(L, m->text, m->len, lua_tostring(L, -1), "t"))
-			return lua_error(L);
+	if (!strchr(name, '/') && !is_of_host(name))
+		sinsp_chisel_find(&source, c, name);
+	for (const struct sinsp_chisel_file *m = chisel_lua_modules;
+	     !source.path && !source.builtin && m->name; m++)
+		if (strcmp(m->name, name) == 0)
+			source.builtin = m;
+	if (!source.path && !source.builtin) {
+		lua_pushfstring(L, "no chisel folder has a file %s.lua", name);
 		return 1;
 	}
-	lua_pushfstring(L, "no chisel folder has a file %s.lua", name);
-	return 1;
+	err = sinsp_chisel_load(L, &source);
+	free(source.path);
+	return err ? lua_error(L) : 1;
 }
 
 /* ---- what ends the run ---- */

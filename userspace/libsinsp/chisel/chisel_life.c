@@ -67,7 +67,7 @@ static int load_chisel(lua_State *L)
 	struct sinsp_chisel_info *info = &c->info;
 
 	sinsp_chisel_fill_state(L);
-	if (luaL_loadfilex(L, c->path, "t"))
+	if (sinsp_chisel_load(L, &c->source))
 		return lua_error(L);
 	lua_call(L, 0, 1);
 	info->is_module = lua_istable(L, -1) || lua_isfunction(L, -1);
@@ -98,44 +98,43 @@ static void drop_program(struct sinsp_chisel *c)
 	free(c->filter_text);
 	sinsp_format_free(c->format);
 	free(c->format_text);
-	free(c->path);
+	free(c->source.path);
 	free(c->name);
 	c->fields = NULL;
 	c->filter = NULL;
 	c->format = NULL;
-	c->filter_text = c->format_text = c->path = c->name = NULL;
+	c->filter_text = c->format_text = c->name = NULL;
+	c->source = (struct sinsp_chisel_source){0};
 	c->n_fields = 0;
 	c->interval_ns = c->precise_ns = 0;
 	c->info = (struct sinsp_chisel_info){0};
 }
 
-static char *path_of(const struct sinsp_chisel *c, const char *name)
+/* A name with a slash is a path. */
+static int find_chisel(struct sinsp_chisel *c, const char *name)
 {
-	char *path;
-
 	if (!strchr(name, '/'))
-		return sinsp_chisel_find(c, name);
+		return sinsp_chisel_find(&c->source, c, name);
 	if (access(name, R_OK) == 0)
-		return strdup(name);
-	return asprintf(&path, "%s.lua", name) < 0 ? NULL : path;
+		c->source.path = strdup(name);
+	else if (asprintf(&c->source.path, "%s.lua", name) < 0)
+		c->source.path = NULL;
+	return c->source.path && access(c->source.path, R_OK) == 0 ? 0 : -ENOENT;
 }
 
 static int open_program(struct sinsp_chisel *c, const char *name)
 {
-	char *path = path_of(c, name);
-	int err;
+	int err = find_chisel(c, name);
 
-	if (!path || access(path, R_OK)) {
+	if (err) {
 		sinsp_chisel_say(c, "there is no chisel '%s': saker -cl lists them", name);
-		free(path);
-		return -ENOENT;
+		return err;
 	}
-	c->path = path;
 	c->name = strdup(name);
 	c->terminal.on = (uint8_t)isatty(fileno(c->run->out));
 	c->on_event = LUA_NOREF;
 	c->info.name = c->name ?: "";
-	c->info.path = path;
+	c->info.path = c->source.path ?: "built in";
 	c->info.category = c->info.short_description = c->info.description = "";
 	c->L = sinsp_chisel_state(c);
 	if (!c->L || !c->name) {

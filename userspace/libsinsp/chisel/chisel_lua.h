@@ -3,15 +3,9 @@
 #ifndef SINSP_CHISEL_CHISEL_LUA_H
 #define SINSP_CHISEL_CHISEL_LUA_H
 
-#include <stddef.h>
+#include "chisel/chisel.h"
 
-struct chisel_lua {
-	const char *name;
-	const char *text;
-	size_t len;
-};
-
-extern const struct chisel_lua chisel_lua_compat;
-extern const struct chisel_lua chisel_lua_modules[]; /* ends with a NULL name */
+extern const struct sinsp_chisel_file chisel_lua_compat;
+extern const struct sinsp_chisel_file chisel_lua_modules[]; /* ends with a NULL name */
 
 #endif /* SINSP_CHISEL_CHISEL_LUA_H */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The chisels that are part of the program: the files in chisels/, made into text by CMake. */
+#ifndef SAKER_CHISEL_FILES_H
+#define SAKER_CHISEL_FILES_H
+
+#include "chisel/chisel.h"
+
+extern const struct sinsp_chisel_file chisel_files[]; /* ends with a NULL name */
+
+#endif /* SAKER_CHISEL_FILES_H */
