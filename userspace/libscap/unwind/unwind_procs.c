@@ -95,13 +95,16 @@ static void maps_put(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 	free(m);
 }
 
+/* Makes room for @n more. */
 static int maps_room(struct maps *m, size_t n)
 {
-	size_t cap = m->cap ? 2 * m->cap : 16;
+	size_t cap = m->cap ? m->cap : 16;
 	struct map *v;
 
 	if (m->n + n <= m->cap)
 		return 0;
+	while (cap < m->n + n)
+		cap *= 2;
 	v = realloc(m->v, cap * sizeof(*v));
 	if (!v)
 		return -ENOMEM;

@@ -179,6 +179,28 @@ static void test_fork_of_what_is_not_written(void **state)
 	assert_int_equal(n, 2);
 }
 
+/* A child's copy of one mapping becomes three at once: both ends, and what lies between them. */
+static void test_split_of_a_copy(void **state)
+{
+	const struct unwind_map *m;
+	uint32_t n;
+
+	(void)state;
+	begin(8u << 20);
+	unwind_procs_exec(procs, PID, 10);
+	for (uint32_t i = 1; i <= 32; i++) { /* however many there are to copy */
+		map(PID, "/bin/sh", 0x1000000ull * i, 0x100000, 10 + i);
+		assert_int_equal(unwind_procs_fork(procs, PID + i, PID, 50), 0);
+		map(PID + i, NULL, 0x1000000ull * i + 0x20000, 0x1000, 60);
+		unwind_procs_publish(procs, 61);
+		m = maps_of(PID + i, &n);
+		assert_int_equal(n, i + 2);
+		assert_int_equal(m[i - 1].end, 0x1000000ull * i + 0x20000);
+		assert_int_equal(m[i].end, 0x1000000ull * i + 0x21000);
+		assert_int_equal(m[i + 1].end, 0x1000000ull * i + 0x100000);
+	}
+}
+
 /* An exec that is told late, by another CPU than its first mappings. */
 static void test_late_exec(void **state)
 {
@@ -339,6 +361,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_probes, end),
 		cmocka_unit_test_teardown(test_forks_and_execs, end),
 		cmocka_unit_test_teardown(test_fork_of_what_is_not_written, end),
+		cmocka_unit_test_teardown(test_split_of_a_copy, end),
 		cmocka_unit_test_teardown(test_late_exec, end),
 		cmocka_unit_test_teardown(test_mappings_of_then, end),
 		cmocka_unit_test_teardown(test_tables_are_shared, end),
