@@ -97,7 +97,7 @@ const struct option_row option_rows[] = {
 	{0, "comm", "LIST", GROUP_SELECT,
 	 "Only threads of these names, and all threads of processes of these names. The first 15 "
 	 "bytes of a name count: the kernel keeps no more.",
-	 take_names, AT(comms)},
+	 take_comms, AT(comms)},
 	{0, "uid", "LIST", GROUP_SELECT,
 	 "Only what runs as these users: numbers or names. The effective user counts.",
 	 take_uids, AT(uids)},

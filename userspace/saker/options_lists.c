@@ -151,6 +151,16 @@ static int one_name(void *member, const struct option_row *row, const char *item
 	return 0;
 }
 
+static int one_comm(void *member, const struct option_row *row, const char *item)
+{
+	return check_comm(row, item) ?: one_name(member, row, item);
+}
+
+int take_comms(void *member, const struct option_row *row, const char *arg)
+{
+	return each_item(member, row, arg, one_comm);
+}
+
 int take_names(void *member, const struct option_row *row, const char *arg)
 {
 	return each_item(member, row, arg, one_name);

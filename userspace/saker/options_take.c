@@ -12,6 +12,8 @@
 #include "stack.h"
 #include "unwind_table.h"
 
+#define MAX_COMM 15 /* TASK_COMM_LEN without its end */
+
 int take_value(void *member, const struct option_row *row, const char *arg)
 {
 	(void)arg;
@@ -76,13 +78,23 @@ int take_list(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-int take_comm(void *member, const struct option_row *row, const char *arg)
+int check_comm(const struct option_row *row, const char *name)
 {
-	if (!*arg) {
+	if (!*name) {
 		say("--%s needs the name of a process, not an empty one", row->name);
 		return -EINVAL;
 	}
-	return take_list(member, row, arg);
+	if (strlen(name) > MAX_COMM) {
+		say("--%s: cannot match '%s': the kernel keeps %d bytes of a name; use '%.*s'",
+		    row->name, name, MAX_COMM, MAX_COMM, name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int take_comm(void *member, const struct option_row *row, const char *arg)
+{
+	return check_comm(row, arg) ?: take_list(member, row, arg);
 }
 
 int take_choice(void *member, const struct option_row *row, const char *arg)

@@ -28,6 +28,7 @@ int take_syscalls(void *member, const struct option_row *row, const char *arg); 
 int take_pids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_uids(void *member, const struct option_row *row, const char *arg); /* number_list */
 int take_names(void *member, const struct option_row *row, const char *arg); /* name_list */
+int take_comms(void *member, const struct option_row *row, const char *arg); /* name_list */
 int take_filter_name(void *member, const struct option_row *row,
 		     const char *arg); /* filter_name_list */
 int take_snap_port(void *member, const struct option_row *row,
@@ -39,5 +40,8 @@ int take_diff(void *member, const struct option_row *row, const char *arg);
 int take_chisel_info(void *member, const struct option_row *row, const char *arg);
 int take_chisel_limit(void *member, const struct option_row *row,
 		      const char *arg); /* struct chisel_limit */
+
+/* Returns 0 if @name can be the name of a task, else says why it cannot and returns -EINVAL. */
+int check_comm(const struct option_row *row, const char *name);
 
 #endif /* SAKER_OPTIONS_TAKE_H */

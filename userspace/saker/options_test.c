@@ -177,6 +177,8 @@ static void test_selection(void **state)
 	assert_refused("--pid", "4194305");
 	assert_refused("--uid", "no-such-user");
 	assert_refused("--comm", "");
+	assert_refused("--comm", "ls,longer-than-15-b");
+	assert_refused("-U", "longer-than-15-b");
 	assert_refused("--cgroup", "");
 	assert_refused("-U", "");
 	assert_refused("--tree");
