@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line over the live system: commands to watch, signals, a disk that fills."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -155,6 +156,66 @@ class Live(unittest.TestCase):
         p.stdout.readline()
         p.send_signal(signal.SIGTERM)
         self.assertEqual(p.wait(timeout=120), 128 + signal.SIGTERM)
+
+    # signals that were ignored when saker was started
+
+    def start_from_script(self, script, *args):
+        """In the background of a shell without job control, which ignores SIGINT and SIGQUIT for it."""
+        p = subprocess.Popen(["sh", "-c", script, e2e.SAKER, *args], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.stderr.close)
+        pid = int(p.stdout.readline())
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        self.addCleanup(subprocess.run, ["kill", "-9", str(pid)], stderr=subprocess.DEVNULL, check=False)
+        return p, pid
+
+    def test_background_job_of_a_script_is_interrupted(self):
+        e2e.somebody(self)
+        for sig in signal.SIGINT, signal.SIGQUIT:
+            capture = os.path.join(self.dir, sig.name)
+            p, pid = self.start_from_script('"$0" -w "$1" & echo $!; wait $!', capture)
+            e2e.wait_for_event(capture, p)
+            os.kill(pid, sig)
+            self.assertEqual(p.wait(timeout=60), 0, sig)
+            self.assertEqual(self.saker("-r", capture, "--verify").returncode, 0)
+
+    def test_background_job_is_interrupted_before_it_captures(self):
+        p, pid = self.start_from_script('"$0" -w "$1" & echo $!; wait $!', self.capture)
+        for _ in range(600): # until saker runs, and no longer the shell that becomes it
+            if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(e2e.SAKER):
+                break
+            time.sleep(0.01)
+        deadline = time.monotonic() + 60
+        while p.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGINT)
+            time.sleep(0.1)
+        self.assertIsNotNone(p.poll())
+
+    def test_command_of_a_background_job(self):
+        """It ignores SIGINT, as without saker; a request to end ends it all the same."""
+        shown = 'echo $$; grep SigIgn /proc/$$/status; exec sleep 60'
+        p, pid = self.start_from_script(f'"$0" -q -- sh -c "{shown}" & echo $!; wait $!'.replace("$$", r"\$\$"))
+        child = int(p.stdout.readline())
+        ignored = int(p.stdout.readline().split()[1], 16)
+        self.assertEqual(ignored & (1 << signal.SIGINT - 1), 1 << signal.SIGINT - 1)
+        for _ in range(600):
+            if os.readlink(f"/proc/{child}/exe").endswith("sleep"):
+                break
+            time.sleep(0.1)
+        os.kill(pid, signal.SIGINT)
+        self.assertEqual(p.wait(timeout=60), 128 + signal.SIGTERM)
+
+    def test_nohup_is_honoured(self):
+        e2e.somebody(self)
+        p, pid = self.start_from_script('nohup "$0" -w "$1" & echo $!; wait $!', self.capture)
+        e2e.wait_for_event(self.capture, p)
+        os.kill(pid, signal.SIGHUP)
+        self.assertRaises(subprocess.TimeoutExpired, p.wait, 0.5)
+        os.kill(pid, signal.SIGINT)
+        self.assertEqual(p.wait(timeout=60), 0)
 
     # the whole machine: what else runs there may be more than a ring takes
 

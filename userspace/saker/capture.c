@@ -652,6 +652,7 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 
 	if (status)
 		return status;
+	signals_begin();
 	if (filter_arg_compile(&c.take.filter, o) || (c.live && init_pushdown(&c)))
 		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	if (o->command) {

@@ -13,6 +13,38 @@ static volatile sig_atomic_t n_asked;
 static int64_t asked_ns; /* only the handler's; sa_mask keeps others out */
 static volatile sig_atomic_t command_pid;
 
+static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
+static unsigned int ignored; /* bit i: ends[i] was when saker was started */
+
+static int was_ignored(int sig)
+{
+	for (unsigned int i = 0; i < N_ENDS; i++)
+		if (ends[i] == sig)
+			return ignored >> i & 1;
+	return 0;
+}
+
+void signals_begin(void)
+{
+	struct sigaction was;
+
+	for (unsigned int i = 0; i < N_ENDS; i++) {
+		if (sigaction(ends[i], NULL, &was) || was.sa_handler != SIG_IGN)
+			continue;
+		ignored |= 1u << i;
+		if (ends[i] != SIGHUP)
+			signal(ends[i], SIG_DFL);
+	}
+}
+
+void signals_as_inherited(void)
+{
+	for (unsigned int i = 0; i < N_ENDS; i++)
+		if (ignored >> i & 1)
+			signal(ends[i], SIG_IGN);
+}
+
 static void end_at_once(int sig)
 {
 	signal(sig, SIG_DFL);
@@ -35,7 +67,7 @@ static void ask(int sig)
 		n_asked = 1;
 		asked_ns = now;
 		if (command_pid)
-			kill(command_pid, sig);
+			kill(command_pid, was_ignored(sig) ? SIGTERM : sig);
 	} else if (now - asked_ns >= ONE_REQUEST_NS) {
 		end_at_once(sig);
 	}
@@ -54,21 +86,17 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 
 void signals_install(pid_t command)
 {
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 	/* What waits does so in poll(2), which ends all the same; a write goes on, or stdio drops
 	 * it. */
 	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-	struct sigaction was;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+	for (i = 0; i < N_ENDS; i++)
 		sigaddset(&act.sa_mask, ends[i]);
 	command_pid = command;
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		/* nohup(1) and background jobs of a shell ignore some: so be it. */
-		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+	for (i = 0; i < N_ENDS; i++)
+		if (ends[i] != SIGHUP || !was_ignored(SIGHUP))
 			sigaction(ends[i], &act, NULL);
-	}
 }
 
 void signals_command_ended(void)

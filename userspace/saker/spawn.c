@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "say.h"
+#include "signals.h"
 
 /* 0 if @path can be executed; else the errno that says why not. */
 static int check_executable(const char *path)
@@ -108,6 +109,7 @@ __attribute__((noreturn)) static void child(const char *path, char **argv, int g
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(STATUS_SELF_FAILED);
+	signals_as_inherited();
 	execv(path, argv);
 	if (errno == ENOEXEC)
 		exec_script(path, argv);
