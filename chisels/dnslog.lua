@@ -8,6 +8,7 @@ local bounded = require "bounded"
 local dns = require "dns"
 
 local SNAPLEN = 2000 -- bytes of a message that are looked at: more than UDP carries in practice
+local ASKED_MAX = 10000 -- questions that are waited for at once
 local PATIENCE = 10000000000 -- nanoseconds after which a question is unanswered
 
 local function ports(value)
@@ -72,25 +73,26 @@ local function put_line(q, rcode, now, answers, truncated)
       rcode ~= "NOERROR" and (rcode == "NXDOMAIN" and "yellow" or "red") or nil)
 end
 
-local function remember(key, q)
-  local before = asked[key]
-  if before then put_line(before, "unanswered") end
-  newest = newest + 1
-  q.key, queue[newest], asked[key] = key, q, q
-end
-
 -- Those that wait longer than PATIENCE, and those that are more than anybody waits for.
 local function forget_old(now)
   while oldest <= newest do
     local q = queue[oldest]
     if asked[q.key] == q then
-      if now - q.time < PATIENCE and newest - oldest < 10000 then return end
+      if now - q.time < PATIENCE and newest - oldest < ASKED_MAX then return end
       put_line(q, "unanswered")
       asked[q.key] = nil
     end
     queue[oldest] = nil
     oldest = oldest + 1
   end
+end
+
+local function remember(key, q)
+  local before = asked[key]
+  if before then put_line(before, "unanswered") end
+  if newest - oldest >= ASKED_MAX then forget_old(q.time) end
+  newest = newest + 1
+  q.key, queue[newest], asked[key] = key, q, q
 end
 
 -- ---- messages ----

@@ -4,6 +4,7 @@ short_description = "Show programs as they start and end, and the tree of them"
 category = "System State"
 
 local report = require "report"
+local bounded = require "bounded"
 
 local arg = report.args {
   {name = "failed", default = "no", check = report.one_of {"no", "yes"},
@@ -33,7 +34,7 @@ local columns = {
 local fields, stream, has_container = {}, nil, false
 -- An entry is one program in one process: {pid, parent = entry, program, start, stop, status, ...}.
 -- running has the current one of each process; kept the entries of the tree, by their number.
-local running, kept, first, last = {}, {}, 1, 0
+local running, kept, first, last = bounded(100000), {}, 1, 0
 
 function on_init()
   for key, field in pairs {
@@ -100,10 +101,10 @@ end
 -- The entry of the parent; one that was there before the capture gets one without a beginning.
 local function parent_of(ppid)
   if not ppid or ppid < 1 then return nil end
-  local parent = running[ppid]
+  local parent = running.get(ppid)
   if not parent then
     parent = add {pid = ppid, program = evt.field(fields.parent), from_before = true, is_exec = true}
-    running[ppid] = parent
+    running.put(ppid, parent)
   end
   return parent
 end
@@ -112,14 +113,14 @@ end
 
 local function on_fork(now, pid)
   if not evt.field(fields.is_main) then return end
-  local ppid, before = evt.field(fields.ppid), running[pid]
+  local ppid, before = evt.field(fields.ppid), running.get(pid)
   if before then before.status, before.is_lost = "?", true end -- its end was not seen
-  running[pid] = add {pid = pid, ppid = ppid, parent = parent_of(ppid), start = now,
-                      program = evt.field(fields.program)}
+  running.put(pid, add {pid = pid, ppid = ppid, parent = parent_of(ppid), start = now,
+                        program = evt.field(fields.program)})
 end
 
 local function on_exec(now, pid)
-  local before = running[pid]
+  local before = running.get(pid)
   local ppid = evt.field(fields.ppid)
   if evt.field(fields.failed) then
     if arg.failed == "no" then return end
@@ -130,6 +131,7 @@ local function on_exec(now, pid)
     return
   end
   local program = evt.field(fields.program)
+  local entry = before
   if before and not before.is_exec and before.n_children == 0 then -- a fork only to do this
     before.start, before.program, before.is_exec = now, program, true
   else
@@ -137,20 +139,21 @@ local function on_exec(now, pid)
       before.stop, before.status, before.became = now, "exec", program
       if not stream then tell(before, "exec") end
     end
-    running[pid] = add {pid = pid, ppid = ppid, parent = before and before.parent or parent_of(ppid),
-                        start = now, program = program, is_exec = true}
+    entry = add {pid = pid, ppid = ppid, parent = before and before.parent or parent_of(ppid),
+                 start = now, program = program, is_exec = true}
+    running.put(pid, entry)
   end
-  running[pid].main_ended = nil
-  tell(running[pid], "start")
+  entry.main_ended = nil
+  tell(entry, "start")
 end
 
 local function on_end(now, pid)
-  local entry = running[pid]
+  local entry = running.get(pid)
   if not entry then
     local ppid = evt.field(fields.ppid)
-    entry = add {pid = pid, ppid = ppid, parent = running[ppid or 0], program = evt.field(fields.program),
+    entry = add {pid = pid, ppid = ppid, parent = running.get(ppid or 0), program = evt.field(fields.program),
                  is_exec = true}
-    running[pid] = entry
+    running.put(pid, entry)
   end
   local age = evt.field(fields.age)
   entry.start = entry.start or age and now - age -- who was there before
@@ -170,7 +173,7 @@ local function on_end(now, pid)
     others = others - 1
   end
   if not entry.main_ended or others > 0 then return end -- threads of it go on
-  running[pid] = nil
+  running.take(pid)
   entry.from_before = nil
   tell(entry, "end", entry.signal and "red" or entry.code ~= 0 and "yellow" or nil)
 end
@@ -199,7 +202,7 @@ end
 -- Of those that were there before and still are, the table of threads knows when they started.
 local function find_starts()
   local threads = sysdig.get_thread_table_nofds()
-  for pid, entry in pairs(running) do
+  for pid, entry in running.each() do
     local started = threads[pid] and threads[pid].clone_ts or 0
     if not entry.start and started > 0 then entry.start = started end
   end
@@ -240,7 +243,7 @@ end
 function on_capture_end(s, ns)
   if report.is_json() then
     for n = first, last do
-      if running[kept[n].pid] == kept[n] and not kept[n].from_before then put_json(kept[n]) end
+      if running.get(kept[n].pid) == kept[n] and not kept[n].from_before then put_json(kept[n]) end
     end
     return
   end

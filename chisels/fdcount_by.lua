@@ -3,7 +3,10 @@ description = "Open files that were used, by any field of filters: connections b
 short_description = "Number of files used, by a field of your choice"
 category = "I/O"
 
+local SEEN_MAX = 500000 -- files by key
+
 local number, name, seen
+local n_seen, n_lost = 0, 0
 
 -- 1 for a file that was not yet counted for this key.
 local function unseen(key)
@@ -11,7 +14,11 @@ local function unseen(key)
   seen[key[1]] = by
   local fd = evt.field(number) .. " " .. evt.field(name)
   if by[fd] then return nil end
-  by[fd] = true
+  if n_seen >= SEEN_MAX then
+    n_lost = n_lost + 1
+    return nil
+  end
+  by[fd], n_seen = true, n_seen + 1
   return 1
 end
 
@@ -21,6 +28,10 @@ require "toplist" {
   filter = "fd.num>0 and fd.name exists and fd.name!=''",
   keys = {{function(arg) return arg.key:upper() end, function(arg) return arg.key end}},
   values = {{"FILES", name = "files", of = unseen}},
-  restart = function() seen = {} end,
+  restart = function() seen, n_seen = {}, 0 end,
+  lost = function()
+    if n_lost == 0 then return nil end
+    return ("%d events of files beyond the first %d are not counted"):format(n_lost, SEEN_MAX)
+  end,
   init = function() number, name = chisel.request_field("fd.num"), chisel.request_field("fd.name") end,
 }

@@ -3,13 +3,18 @@
 -- read and its answer is written, or the other way round. Messages may come in any pieces, may be cut
 -- by the length to which buffers are kept, and are whatever the network sends.
 local report = require "report"
+local bounded = require "bounded"
 local http = {}
 
 -- So much of a buffer is kept while live; a head longer than the second is taken as it is by then.
 local SNAPLEN, HEAD_MAX = 4000, 16000
--- Connections that are watched at once. Processes that end do not tell of closing theirs; when there
--- are too many, all are forgotten.
-local WATCHED_MAX = 50000
+-- Connections that are watched at once: the last so many in which something came, at most twice as many.
+local WATCHED_MAX = 10000
+-- Requests of a connection that wait for answers, and of all: a peer may send any number in one go
+-- (pipelining) and read no answer. What is beyond that is counted, not kept.
+local PENDING_MAX, PENDING_ALL_MAX = 100, 50000
+local URL_MAX = 2000 -- bytes of a URL that are kept
+local RESTS_MAX = 64000000 -- bytes of heads that are not whole yet, of all connections
 
 -- ---- messages ----
 
@@ -46,6 +51,19 @@ local function body_length(message, head, answers)
   return tonumber((header(head, "content-length") or ""):match("^%d+$")) or 0
 end
 
+local n_rests = 0 -- bytes
+
+local function keep_rest(stream, data, time)
+  if n_rests + #data > RESTS_MAX then return end
+  n_rests, stream.rest, stream.since = n_rests + #data, data, time
+end
+
+local function take_rest(stream)
+  local rest = stream.rest or ""
+  n_rests, stream.rest = n_rests - #rest, nil
+  return rest
+end
+
 -- stream: {rest = bytes of an unfinished head, since = its time, skip = of a body}. Calls
 -- found(message, head, time), which returns the length of the body.
 local function feed(stream, data, n_moved, time, found)
@@ -56,18 +74,16 @@ local function feed(stream, data, n_moved, time, found)
     if n >= #data then return end
     data = data:sub(n + 1)
   end
-  if stream.rest then
-    data, time, stream.rest = stream.rest .. data, stream.since, nil
-  end
+  if stream.rest then data, time = take_rest(stream) .. data, stream.since end
   while data ~= "" do
     local message = first_line(data)
     if not message then
-      if n_lost == 0 and may_become(data) then stream.rest, stream.since = data, time end
+      if n_lost == 0 and may_become(data) then keep_rest(stream, data, time) end
       return
     end
     local _, last = data:find("\r?\n\r?\n")
     if not last and n_lost == 0 and #data < HEAD_MAX then
-      stream.rest, stream.since = data, time
+      keep_rest(stream, data, time)
       return
     end
     local length = found(message, data:sub(1, last), time)
@@ -80,12 +96,49 @@ end
 
 -- ---- connections ----
 
-local connections, n_connections = {}, 0
+local n_pending, n_dropped = 0, 0 -- requests: that wait, and that were not kept
+
+-- A connection is not watched any more.
+local function forget(c)
+  take_rest(c.read)
+  take_rest(c.write)
+  n_pending = n_pending - (c.last - c.first + 1)
+end
+
+local connections = bounded(WATCHED_MAX, function(c)
+  forget(c)
+  n_dropped = n_dropped + c.last - c.first + 1
+end)
 local handles = {}
 
+-- pending: requests that wait, in their order, from `first` to `last`; n_skipped: how many came after
+-- these and were not kept.
 local function make_connection()
   local function stream() return {skip = 0} end
-  return {read = stream(), write = stream(), pending = {}}
+  return {read = stream(), write = stream(), pending = {}, first = 1, last = 0, n_skipped = 0}
+end
+
+-- Those that come after one that was not kept are not kept either, else they would get its answer.
+local function push(c, exchange)
+  local n = c.last - c.first + 1
+  if c.n_skipped > 0 or n >= PENDING_MAX or n_pending >= PENDING_ALL_MAX then
+    c.n_skipped, n_dropped = c.n_skipped + 1, n_dropped + 1
+    return
+  end
+  c.last, n_pending = c.last + 1, n_pending + 1
+  c.pending[c.last] = exchange
+end
+
+-- Takes away the request that is answered next; nil if it was not kept.
+local function pop(c)
+  local exchange = c.pending[c.first]
+  if exchange then
+    c.pending[c.first] = nil
+    c.first, n_pending = c.first + 1, n_pending - 1
+  elseif c.n_skipped > 0 then
+    c.n_skipped = c.n_skipped - 1
+  end
+  return exchange
 end
 
 local function host_of(head)
@@ -94,6 +147,7 @@ end
 
 local function url_of(target, head)
   local url = target:sub(1, 1) == "/" and host_of(head) .. target or target
+  if #url > URL_MAX then url = url:sub(1, URL_MAX) .. "..." end
   return (report.text(url):gsub("%s", "."))
 end
 
@@ -108,23 +162,26 @@ local function on_message(c, dir, message, head, time, done)
     local of = c.side == "client" and "server" or "client"
     local ip, port = evt.field(handles[of .. "_ip"]), evt.field(handles[of .. "_port"])
     exchange.peer = ip and port and (ip:find(":") and "[%s]:%d" or "%s:%d"):format(ip, port) or nil
-    c.pending[#c.pending + 1] = exchange
+    push(c, exchange)
     return body_length(message, head)
   end
-  local exchange = c.pending[1]
+  local exchange = c.pending[c.first]
   if (c.side == "client") == (dir == "write") then return 0 end -- no answer to what was asked
-  if exchange and (message.status >= 200 or message.status == 101) then
-    table.remove(c.pending, 1)
-    exchange.status = message.status
-    exchange.time, exchange.latency = time, time - exchange.time
-    exchange.size = tonumber((header(head, "content-length") or ""):match("^%d+$"))
-    done(exchange)
+  if message.status >= 200 or message.status == 101 then
+    pop(c)
+    if exchange then
+      exchange.status = message.status
+      exchange.time, exchange.latency = time, time - exchange.time
+      exchange.size = tonumber((header(head, "content-length") or ""):match("^%d+$"))
+      done(exchange)
+    end
   end
   return body_length(message, head, exchange)
 end
 
 local function unanswered(c, done)
-  for _, exchange in ipairs(c.pending) do done(exchange) end
+  for i = c.first, c.last do done(c.pending[i]) end
+  forget(c)
 end
 
 -- In on_init.
@@ -147,21 +204,15 @@ end
 function http.event(done)
   local key = ("%d %d %s"):format(evt.field(handles.pid) or -1, evt.field(handles.fd) or -1,
                                   evt.field(handles.connection) or "")
-  local c, dir = connections[key], evt.field(handles.dir)
+  local c, dir = connections.get(key), evt.field(handles.dir)
   if not dir then
-    if c then
-      unanswered(c, done)
-      connections[key], n_connections = nil, n_connections - 1
-    end
+    if c then unanswered(connections.take(key), done) end
     return
   end
   local data = evt.field(handles.data)
   if not data or (not c and not first_line(data) and not may_become(data)) then return end
-  if not c then
-    if n_connections >= WATCHED_MAX then connections, n_connections = {}, 0 end
-    c = make_connection()
-    connections[key], n_connections = c, n_connections + 1
-  end
+  c = c or make_connection()
+  connections.put(key, c)
   feed(c[dir], data, evt.field(handles.n), evt.field(handles.time), function(message, head, time)
     return on_message(c, dir, message, head, time, done)
   end)
@@ -170,9 +221,16 @@ end
 -- In on_capture_end: requests that still wait.
 function http.rest(done)
   local list = {}
-  for _, c in pairs(connections) do table.move(c.pending, 1, #c.pending, #list + 1, list) end
+  for _, c in connections.each() do table.move(c.pending, c.first, c.last, #list + 1, list) end
   table.sort(list, function(a, b) return a.time < b.time end)
-  unanswered({pending = list}, done)
+  for _, exchange in ipairs(list) do done(exchange) end
+end
+
+-- A sentence about what was not kept, or nil.
+function http.note()
+  if n_dropped == 0 then return nil end
+  return ("%d requests were not counted: more than %d of a connection, or %d of all, waited for an answer")
+    :format(n_dropped, PENDING_MAX, PENDING_ALL_MAX)
 end
 
 return http

@@ -55,4 +55,6 @@ end
 function on_capture_end()
   http.rest(done)
   finish("no HTTP requests")
+  local note = http.note()
+  if note then sysdig.log(note, "warning") end
 end

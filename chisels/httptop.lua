@@ -51,4 +51,6 @@ function spec.settle(add)
   if not sysdig.is_live() then http.rest(counter(add)) end
 end
 
+spec.lost = http.note
+
 require "toplist"(spec)

@@ -6,23 +6,23 @@ category = "I/O"
 local field = evt.field
 local fields = {result = "evt.rawres", latency = "evt.latency", is_read = "evt.is_io_read", time = "evt.rawtime",
                 tid = "thread.tid", major = "thread.pfmajor", minor = "thread.pfminor"}
-local left = {} -- by thread: when it left a CPU last
-local faults = {} -- by thread: how many it had then
+local bounded = require "bounded"
+local left = bounded(100000) -- by thread: when it left a CPU last, and how many faults it had then
 local n_switches = 0
 local now = {} -- values of the event
 
 -- Faults since the thread left a CPU before. Those of before the first time are not the capture's.
 local function switched(tid)
-  local major, minor, before = field(fields.major), field(fields.minor), faults[tid]
+  local major, minor, before = field(fields.major), field(fields.minor), left.get(tid)
   n_switches = n_switches + 1
-  left[tid] = field(fields.time)
-  if before and major and minor then now.major, now.minor = major - before[1], minor - before[2] end
-  faults[tid] = {major or 0, minor or 0}
+  if before and major and minor then now.major, now.minor = major - before.major, minor - before.minor end
+  left.put(tid, {time = field(fields.time), major = major or 0, minor = minor or 0})
 end
 
 local function transferred(tid)
   local bytes, latency, is_read = field(fields.result), field(fields.latency), field(fields.is_read)
-  local waited = latency and left[tid] and left[tid] >= field(fields.time) - latency
+  local before = left.get(tid)
+  local waited = latency and before and before.time >= field(fields.time) - latency
   if bytes and bytes > 0 then
     now.bytes, now[is_read and "read" or "written"] = bytes, bytes
     if is_read and not waited then now.cached = bytes end

@@ -14,9 +14,12 @@ local arg = report.args {
 }
 
 local WIDEST_BAR = 50
+-- Of more groups than these, the half with less time becomes one.
+local GROUPS_MAX = 10000
 
 local latency, by
-local groups, unknown, drawn = {}, 0, false
+local groups, n_groups, unknown, drawn = {}, 0, 0, false
+local other -- nil: there is room for all
 
 function on_init()
   latency, by = chisel.request_field("evt.latency"), chisel.request_field(arg.by)
@@ -40,6 +43,31 @@ end
 local function first_of(bucket) return bucket == 0 and 0 or 1 << bucket - 1 end
 local function last_of(bucket) return (1 << bucket) - 1 end
 
+local function new_group(key) return {key = key, count = 0, sum = 0, max = 0} end
+
+local function by_time(a, b)
+  if a.sum ~= b.sum then return a.sum > b.sum end
+  return tostring(a.key) < tostring(b.key)
+end
+
+local function add_group(to, group)
+  to.count, to.sum, to.max = to.count + group.count, to.sum + group.sum, math.max(to.max, group.max)
+  for bucket = 0, 64 do
+    if group[bucket] then to[bucket] = (to[bucket] or 0) + group[bucket] end
+  end
+end
+
+local function evict()
+  local list = {}
+  for _, group in pairs(groups) do list[#list + 1] = group end
+  table.sort(list, by_time)
+  other = other or new_group("(other)")
+  for i = #list, GROUPS_MAX // 2 + 1, -1 do
+    add_group(other, list[i])
+    groups[list[i].key], n_groups = nil, n_groups - 1
+  end
+end
+
 function on_event()
   local key, ns = evt.field(by), evt.field(latency)
   if key == nil or key == "" then return true end
@@ -49,8 +77,9 @@ function on_event()
   end
   local group = groups[key]
   if not group then
-    group = {key = key, count = 0, sum = 0, max = 0}
-    groups[key] = group
+    if n_groups >= GROUPS_MAX then evict() end
+    group = new_group(key)
+    groups[key], n_groups = group, n_groups + 1
   end
   local bucket = bucket_of(ns)
   group[bucket] = (group[bucket] or 0) + 1
@@ -60,12 +89,9 @@ function on_event()
 end
 
 local function slowest_groups()
-  local list = {}
+  local list = {other}
   for _, group in pairs(groups) do list[#list + 1] = group end
-  table.sort(list, function(a, b)
-    if a.sum ~= b.sum then return a.sum > b.sum end
-    return tostring(a.key) < tostring(b.key)
-  end)
+  table.sort(list, by_time)
   return table.move(list, 1, math.min(arg.top, #list), 1, {}), #list
 end
 
@@ -131,7 +157,7 @@ local function put(s, ns)
     if #list == 0 then lines[#lines + 1] = "no calls" end
     report.draw(lines)
   end
-  groups, unknown, drawn = {}, 0, true
+  groups, n_groups, other, unknown, drawn = {}, 0, nil, 0, true
 end
 
 function on_interval(s, ns)

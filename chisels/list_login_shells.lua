@@ -20,7 +20,8 @@ local columns = {
   {"LAST COMMAND", "proc.exeline", name = "last_command"},
 }
 local handles, time, name, arguments = {}, nil, nil, nil
-local shells, order = {}, {}
+local SHELLS_MAX = 10000
+local shells, order, n_lost = {}, {}, 0
 
 function on_init()
   columns = report.with_container(columns)
@@ -44,6 +45,10 @@ function on_event()
   local id = evt.field(handles["proc.loginshellid"])
   local shell = shells[id]
   if not shell then
+    if #order >= SHELLS_MAX then
+      n_lost = n_lost + 1
+      return true
+    end
     shell = {commands = 0, first = evt.field(time)}
     shells[id], order[#order + 1] = shell, id
     for key, handle in pairs(handles) do shell[key] = evt.field(handle) end
@@ -55,6 +60,9 @@ function on_event()
 end
 
 function on_capture_end()
+  if n_lost > 0 then
+    sysdig.log(("%d commands of shells beyond the first %d are left out"):format(n_lost, SHELLS_MAX), "warning")
+  end
   local rows = {}
   table.sort(order)
   for _, id in ipairs(order) do

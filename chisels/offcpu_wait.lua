@@ -14,7 +14,7 @@ local fields = {}
 
 -- Calls under way, by thread: {key = values of the row, sleeps, began, since}; since is when it began, or
 -- when the table before was made.
-local open = {}
+local open = require "bounded"(100000)
 local ended = nil -- the call that the event ends
 
 local function target(call)
@@ -33,19 +33,21 @@ end
 local function on_call()
   local field = evt.field
   local tid, kind = field(fields.tid), field(fields.type)
-  local call = open[tid]
+  local call = tid and open.get(tid)
   ended = nil
   if not tid then return false end
   if kind == "switch" then
     if call then call.sleeps = true end
   elseif field(fields.dir) == ">" then -- of a thread that ends, too: it waits no longer
-    open[tid] = kind ~= "procexit" and {
+    open.take(tid)
+    if kind == "procexit" then return false end
+    open.put(tid, {
       began = field(fields.time), since = field(fields.time), sleeps = field(fields.blocked),
       container = field(fields.container), pid = field(fields.pid), process = field(fields.process),
       type = kind, target = target(kind),
-    } or nil
+    })
   elseif call then
-    open[tid] = nil
+    open.take(tid)
     if call.sleeps and call.type == kind then
       ended, call.target = call, call.target or target(kind)
     end
@@ -82,7 +84,7 @@ require "toplist" {
   end,
   event = on_call,
   settle = function(add, now)
-    for _, call in pairs(open) do
+    for _, call in open.each() do
       if call.sleeps and now > call.since then
         ended = call
         local row = {}

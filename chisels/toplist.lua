@@ -22,9 +22,12 @@
 --       settle  called with (add, time) before a table is made: add(key values, index of the value, n)
 --       note    called at the end of a capture: a sentence about what the table does not show, or nil; in
 --               place of the table, if that is empty
+--       lost    called at the end: a sentence about what was not counted, or nil
 --       nothing a sentence for a capture without what is counted, if `filter` does not say it
 --       top     rows, unless the person says how many (10)
 -- Without of, mean, event and settle all is counted by chisel.counter, and Lua does not run at events.
+-- Rows are bounded: of more than 100000 the smaller half becomes part of one row `other`, so that the
+-- largest are right whoever makes up keys.
 local report = require "report"
 
 -- ---- counting ----
@@ -40,23 +43,28 @@ local function needs_lua(spec)
   return spec.event or spec.settle or has(spec.keys, "of") or has(spec.values, "of") or has(spec.values, "mean")
 end
 
--- list: rows, with a number for each value, their keys in `key`, and how often something was added in `n`.
-local function host_rows(keys, values)
-  local n_keys, counter = #keys, chisel.counter(keys, values)
+-- list: rows, with a number for each value, their keys in `key`, and how often something was added in `n`;
+-- and one row of all that there was no room for, with their number in `count`, or nil. by: the value that
+-- says which rows are the smaller ones.
+local function host_rows(keys, values, by)
+  local n_keys, counter = #keys, chisel.counter(keys, values, by)
 
   local function list()
-    local rows = counter:rows()
+    local rows, other, count = counter:rows()
     for i, row in ipairs(rows) do
       rows[i] = table.move(row, n_keys + 1, n_keys + #values, 1, {key = row, n = {}})
     end
-    return rows
+    if other then other.n, other.count = {}, count end
+    return rows, other
   end
 
   return {list = list, clear = function() counter:clear() end}
 end
 
-local function lua_rows(n_keys, values)
-  local rows, tree
+local ROWS_MAX = 100000
+
+local function lua_rows(n_keys, values, by)
+  local rows, tree, other
 
   local function find(at, key)
     for i = 1, n_keys do
@@ -72,18 +80,10 @@ local function lua_rows(n_keys, values)
     return at
   end
 
-  local function row_of(key)
-    local row = find(tree, key)
-    if not row.listed then
-      row.listed = true
-      rows[#rows + 1] = row
-    end
-    return row
-  end
-
-  local function count(row, i, n)
+  -- times: how often n was added.
+  local function count(row, i, n, times)
     local old, value = row[i], values[i]
-    if value.mean then row.n[i] = (row.n[i] or 0) + 1 end
+    if value.mean then row.n[i] = (row.n[i] or 0) + (times or 1) end
     if not old then
       row[i] = n
     elseif value.max then
@@ -93,9 +93,45 @@ local function lua_rows(n_keys, values)
     end
   end
 
+  local function evict()
+    local all, mean = rows, values[by].mean
+    local function size(row) return (row[by] or 0) / (mean and row.n[by] or 1) end
+    table.sort(all, function(a, b) return size(a) > size(b) end)
+    rows, tree, other = {}, {}, other or {n = {}, count = 0}
+    for i, row in ipairs(all) do
+      if i <= ROWS_MAX // 2 then
+        local at = tree
+        for k = 1, n_keys - 1 do
+          local part = row.key[k] or false
+          at[part] = at[part] or {}
+          at = at[part]
+        end
+        at[row.key[n_keys] or false], rows[i] = row, row
+      else
+        other.count = other.count + 1
+        for v in ipairs(values) do
+          if row[v] then count(other, v, row[v], row.n[v]) end
+        end
+      end
+    end
+  end
+
+  local function row_of(key)
+    local row = find(tree, key)
+    if not row.listed then
+      if #rows >= ROWS_MAX then
+        evict()
+        row = find(tree, key)
+      end
+      row.listed = true
+      rows[#rows + 1] = row
+    end
+    return row
+  end
+
   return {
-    list = function() return rows end,
-    clear = function() rows, tree = {}, {} end,
+    list = function() return rows, other end,
+    clear = function() rows, tree, other = {}, {}, nil end,
     row_of = row_of,
     count = count,
     add = function(key, i, n) count(row_of(key), i, n) end,
@@ -111,11 +147,12 @@ local function shown(value, sum, n, passed)
 end
 
 -- All rows as one, for the last line. n: how often something was added, for the mean.
-local function total_of(rows, values, passed)
-  local total = {}
+local function total_of(rows, other, values, passed)
+  local total, all = {}, table.move(rows, 1, #rows, 1, {})
+  all[#rows + 1] = other
   for i, value in ipairs(values) do
     local sum, n = nil, 0
-    for _, row in ipairs(rows) do
+    for _, row in ipairs(all) do
       if row[i] then
         sum = value.max and math.max(sum or 0, row[i]) or (sum or 0) + row[i]
         n = n + (row.n[i] or 0)
@@ -123,7 +160,7 @@ local function total_of(rows, values, passed)
     end
     total[i] = shown(value, sum, n, passed)
   end
-  total[#values + 1] = ("all %d"):format(#rows)
+  total[#values + 1] = ("all %d"):format(#rows + (other and other.count or 0))
   return total
 end
 
@@ -169,6 +206,20 @@ local function sorted(rows, by, n_keys, top)
   return table.move(list, 1, math.min(top, #list), 1, {})
 end
 
+-- What of the values the person sorts by.
+local function sorting(spec)
+  for i, value in ipairs(spec.values) do
+    if (value.sort or value.name) == spec.arg[spec.sort_as or "sort"] then return i end
+  end
+  return 1
+end
+
+local function shown_row(spec, row, passed)
+  local cells = {}
+  for i, value in ipairs(spec.values) do cells[i] = shown(value, row[i], row.n[i], passed) end
+  return cells
+end
+
 local function maybe_called(x, arg)
   if type(x) == "function" then return x(arg) end
   return x
@@ -212,7 +263,7 @@ return function(spec)
     filter = maybe_called(spec.filter, spec.arg)
     if filter and filter ~= "" then chisel.set_filter(filter) end
     n_keys = #key_handles
-    counted = in_lua and lua_rows(n_keys, spec.values) or host_rows(key_handles, spec.values)
+    counted = (in_lua and lua_rows or host_rows)(in_lua and n_keys or key_handles, spec.values, sorting(spec))
     restart()
     return true
   end
@@ -222,7 +273,10 @@ return function(spec)
     return true
   end
 
-  local function add(...) return counted.add(...) end
+  local function add(...)
+    row = nil -- it may have gone
+    return counted.add(...)
+  end
 
   -- Called most of all. Events of one key come in a row, and several values are of one field: neither
   -- is looked up again.
@@ -264,26 +318,22 @@ return function(spec)
   local function put(now)
     begin = begin or tonumber(sysdig.get_firstevent_ts())
     if spec.settle then spec.settle(add, now) end
-    local all, by, passed = counted.list(), 1, math.max(now - begin, 1)
+    local passed, all, other = math.max(now - begin, 1), counted.list()
     local note = spec.note and not sysdig.is_live() and spec.note()
     if note then sysdig.log(note, "warning") end
     if note and #all == 0 then return end
-    for i, value in ipairs(spec.values) do
-      if (value.sort or value.name) == spec.arg[spec.sort_as or "sort"] then by = i end
-    end
-    for _, row in ipairs(all) do
-      row.shown = {}
-      for i, value in ipairs(spec.values) do
-        row.shown[i] = shown(value, row[i], row.n[i], passed)
-      end
-    end
-    local rows = sorted(all, by, n_keys, spec.arg.top)
+    for _, row in ipairs(all) do row.shown = shown_row(spec, row, passed) end
+    local rows = sorted(all, sorting(spec), n_keys, spec.arg.top)
     for n, row in ipairs(rows) do
       rows[n] = row.shown
       for i = 1, n_keys do rows[n][#spec.values + i] = row.key[i] end
     end
+    if other then
+      rows[#rows + 1] = shown_row(spec, other, passed)
+      rows[#rows][#spec.values + 1] = report.is_json() and "other" or ("other %d"):format(other.count)
+    end
     report.put(columns, rows, widths, title(now), sysdig.is_live() and now or nil,
-               #all > 1 and total_of(all, spec.values, passed) or nil)
+               #all > 1 and total_of(all, other, spec.values, passed) or nil)
     if #rows == 0 and not sysdig.is_live() then report.put_nothing(spec.nothing, filter) end
     drawn, begin = true, now
     restart()
@@ -297,5 +347,7 @@ return function(spec)
   -- The last, unfinished interval does not take the place of the last whole one on the screen.
   function on_capture_end(s, ns)
     if not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
+    local lost = spec.lost and spec.lost()
+    if lost then sysdig.log(lost, "warning") end
   end
 end

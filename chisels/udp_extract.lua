@@ -24,7 +24,10 @@ local columns = report.with_container {
 }
 for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
 
+local FLOWS_MAX = 100000 -- peers can make up any number of them
+
 local handles, flows, by_key = {}, {}, {}
+local n_lost = 0 -- datagrams of further ones
 
 function on_init()
   for name, field in pairs {
@@ -42,7 +45,9 @@ local function find_flow()
   local pid = evt.field(handles.pid) or -1
   local key = ("%d %s %s"):format(pid, dir, connection)
   local flow = by_key[key]
-  if not flow then
+  if not flow and #flows >= FLOWS_MAX then
+    n_lost = n_lost + 1
+  elseif not flow then
     flow = {flow = #flows + 1, direction = dir == "write" and "sent" or "received", datagrams = 0,
             bytes = 0, kept = 0, pid = pid, process = evt.field(handles.process),
             connection = connection, ["container.name"] = evt.field(handles["container.name"])}
@@ -68,6 +73,7 @@ end
 
 function on_event()
   local flow, data = find_flow(), evt.field(handles.data) or ""
+  if not flow then return true end
   flow.datagrams, flow.bytes = flow.datagrams + 1, flow.bytes + evt.field(handles.bytes)
   flow.kept = flow.kept + #data
   if arg.folder then
@@ -81,6 +87,9 @@ function on_event()
 end
 
 function on_capture_end()
+  if n_lost > 0 then
+    sysdig.log(("%d datagrams of flows beyond the first %d are left out"):format(n_lost, FLOWS_MAX), "warning")
+  end
   if arg.flow > 0 and not arg.folder then return end
   if #flows == 0 then return report.put_nothing("no UDP datagrams") end
   local rows = {}

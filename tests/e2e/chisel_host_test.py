@@ -139,6 +139,33 @@ class Endings(Replay):
         self.assertIn("failed in on_event", p.stderr)
         self.assertRegex(p.stderr, r"\nsaker:  \./t\.lua:\d+: in function")
 
+    # How a chisel may fail at the tenth event: an error, too much memory, too long, in C code.
+    FAILURES = {
+        "error('no')": "failed in on_event: ",
+        "x = ('x'):rep(1 << 28)": "it needs more memory than",
+        "while true do end": "did not return within",
+        "string.find(('a'):rep(3000), ('a-'):rep(9) .. 'b')": "does not come back",
+    }
+
+    def test_a_chisel_that_fails_ends_alone(self):
+        """The file that is written has all, as do other chisels; that one failed is the status."""
+        out = os.path.join(self.dir, "out.scap")
+        self.write(self.COUNTS % "", "counts")
+        e2e.run(e2e.SAKER, "-r", self.capture, "-w", out)
+        whole = e2e.run(e2e.SAKER, "-r", out)
+        for body, sentence in self.FAILURES.items():
+            self.write(self.COUNTS % f"if n == 10 then {body} end")
+            p = self.run_chisel("--chisel-limit", "64:20", "-w", out, "-c", "t")
+            self.assertEqual((p.returncode, p.stdout), (1, ""), p.stderr)
+            self.assertIn(sentence, p.stderr)
+            self.assertIn(f"chisel t has ended; the capture to {out} goes on", p.stderr)
+            self.assertEqual(e2e.run(e2e.SAKER, "-r", out), whole, body)
+            p = self.run_chisel("--chisel-limit", "64:20", "-c", "t", "-c", "counts")
+            self.assertEqual((p.returncode, p.stdout), (1, "seen\n"), p.stderr)
+            self.assertIn("chisel t has ended; the others go on", p.stderr)
+        p = self.run_chisel("-c", "t", "-c", "t")
+        self.assertEqual((p.returncode, p.stdout), (1, ""), p.stderr)
+
     def test_a_full_disk(self):
         self.write(self.COUNTS % "")
         with open("/dev/full", "wb") as full:

@@ -325,7 +325,8 @@ static int add_set_filter(struct chisels *cs, struct options *o)
 	return 0;
 }
 
-/* In a signal handler. What the capture file has is in it; the kernel ends the capture. */
+/* In a signal handler, where a chisel cannot be ended alone. What the capture file has is in it;
+ * the kernel ends the capture. */
 static void end_stuck(const char *chisel)
 {
 	static const char before[] = "saker: chisel ",
@@ -398,6 +399,7 @@ int chisels_open(struct chisels *cs, struct options *o)
 	sinsp_chisel_run_init(&cs->run);
 	tell_run(cs, o);
 	tell_unused(o);
+	cs->write = o->write;
 	cs->v = calloc(o->chisels.n + 1, sizeof(*cs->v));
 	cs->n = cs->v ? o->chisels.n : 0;
 	taken = calloc(1, o->words.n + 1);
@@ -433,6 +435,25 @@ void chisels_close(struct chisels *cs)
 }
 
 /* ---- the run ---- */
+
+/* Of what one chisel returned: its failure is its own, as long as something else is wanted of the
+ * capture. */
+static int own_failure(struct chisels *cs, struct chisel_use *use, int err)
+{
+	const char *name = sinsp_chisel_info(use->c)->name;
+
+	if (!err || err == -ECANCELED)
+		return err;
+	use->failed = 1;
+	cs->n_failed++;
+	if (cs->write)
+		say("chisel %s has ended; the capture to %s goes on", name, cs->write);
+	else if (cs->n_failed < cs->n)
+		say("chisel %s has ended; the others go on", name);
+	else
+		return err;
+	return 0;
+}
 
 /* os.exit is an end as good as any. */
 static int result(struct chisels *cs, int err)
@@ -483,7 +504,8 @@ int chisels_tick(struct chisels *cs, const struct sinsp_evt *evt)
 	if (!cs->run.first_ns)
 		cs->run.first_ns = evt->raw.ts_ns;
 	for (size_t i = 0; i < cs->n && !err; i++)
-		err = sinsp_chisel_tick(cs->v[i].c, evt);
+		if (!cs->v[i].failed)
+			err = own_failure(cs, &cs->v[i], sinsp_chisel_tick(cs->v[i].c, evt));
 	return result(cs, err);
 }
 
@@ -492,7 +514,8 @@ int chisels_idle(struct chisels *cs, uint64_t now_ns)
 	int err = 0;
 
 	for (size_t i = 0; i < cs->n && !err && !cs->run.end; i++)
-		err = sinsp_chisel_idle(cs->v[i].c, now_ns);
+		if (!cs->v[i].failed)
+			err = own_failure(cs, &cs->v[i], sinsp_chisel_idle(cs->v[i].c, now_ns));
 	return result(cs, err);
 }
 
@@ -501,7 +524,7 @@ uint64_t chisels_due_ns(const struct chisels *cs)
 	uint64_t due = UINT64_MAX;
 
 	for (size_t i = 0; i < cs->n; i++) {
-		const uint64_t ns = sinsp_chisel_due_ns(cs->v[i].c);
+		const uint64_t ns = cs->v[i].failed ? 0 : sinsp_chisel_due_ns(cs->v[i].c);
 
 		if (ns && ns < due)
 			due = ns;
@@ -514,7 +537,8 @@ int chisels_event(struct chisels *cs, const struct sinsp_evt *evt)
 	int err = 0;
 
 	for (size_t i = 0; i < cs->n && !err && !cs->run.end; i++)
-		err = sinsp_chisel_event(cs->v[i].c, evt);
+		if (!cs->v[i].failed)
+			err = own_failure(cs, &cs->v[i], sinsp_chisel_event(cs->v[i].c, evt));
 	return result(cs, err);
 }
 
@@ -550,12 +574,26 @@ static int end_printed(struct chisels *cs)
 	return -(bad ?: EIO);
 }
 
+static int own_end(struct chisels *cs, struct chisel_use *use)
+{
+	const int err = sinsp_chisel_end(use->c);
+
+	if (!err || err == -ECANCELED)
+		return err;
+	use->failed = 1;
+	cs->n_failed++;
+	return 0;
+}
+
 int chisels_end(struct chisels *cs)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < cs->n && cs->runs && !err && !cs->run.ends_with_status; i++)
-		err = sinsp_chisel_end(cs->v[i].c);
+		if (!cs->v[i].failed)
+			err = own_end(cs, &cs->v[i]);
+	if (!err && cs->n_failed)
+		err = -EINVAL;
 	err = result(cs, err);
 	return err ?: cs->output.f ? close_output(cs) : end_printed(cs);
 }

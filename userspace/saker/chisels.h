@@ -12,14 +12,19 @@ struct chisels {
 	struct chisel_use {
 		struct sinsp_chisel *c; /* owned */
 		struct text_list args; /* that were given to it */
+		int failed; /* it is not called any more */
 	} * v; /* owned */
-	size_t n;
-	int runs; /* on_capture_start was called, and nothing failed in them since */
+	size_t n, n_failed;
+	const char *write; /* the capture file, which goes on without them; NULL: there is none */
+	int runs; /* on_capture_start was called, and the run did not end for them since */
 	char **dirs; /* owned; NULL-terminated */
 	struct chisel_output output; /* -o */
 };
 
-/* Each: 0 or a negative errno after saying why. */
+/*
+ * Each: 0 or a negative errno after saying why. A chisel that fails during the capture ends alone,
+ * if others or a capture file go on without it: then only chisels_end says that one failed.
+ */
 
 /* Loads those of @o, calls their on_init, and makes o->filter of the words that are not their
  * arguments. -ECANCELED: one of them ended the run. @cs is to be closed in any case. */

@@ -2,7 +2,8 @@
 /*
  * Chisels: Lua programs that look at events, with the interface of sysdig's. Each runs in a Lua
  * state of its own, with an amount of memory and of instructions per callback; a chisel that
- * fails says why, with its traceback, and ends the run. docs/chisel-api.md has the interface.
+ * fails says why, with its traceback, and is not called again. docs/chisel-api.md has the
+ * interface.
  */
 #ifndef SINSP_CHISEL_CHISEL_H
 #define SINSP_CHISEL_CHISEL_H
@@ -35,8 +36,8 @@ struct sinsp_chisel_run {
 	void *log_ctx;
 	size_t max_bytes; /* of Lua's memory, each; 0: 1 GiB */
 	uint64_t max_instructions; /* of a callback; 0: 10^9 */
-	/* A function of Lua's library does not come back, and nothing can end it: called by a
-	 * signal handler, to end the process with a sentence about @chisel. NULL: it goes on. */
+	/* A function of Lua's library does not come back, and cannot be left where it is: called by
+	 * a signal handler, to end the process with a sentence about @chisel. NULL: it goes on. */
 	void (*stuck)(const char *chisel);
 	double (*progress)(void *ctx); /* share of the files that is read; NULL: not known */
 	void *progress_ctx;

@@ -208,14 +208,15 @@ static int chisel_exec(lua_State *L)
 const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	{"request_field", request_field, "request_field(name) -> handle",
 	 "For `evt.field`: a field as in filters and formats, `saker -l` lists them."},
-	{"counter", sinsp_chisel_new_counter, "counter(keys, values) -> counter",
+	{"counter", sinsp_chisel_new_counter, "counter(keys, values [, by]) -> counter",
 	 "Counts the events that the filter means, from now on, without Lua: an `on_event` is not "
 	 "needed. `keys` is a list of fields, handles or names: events for which `evt.field` gives "
 	 "the same values are one row. No value is one as well, but an event that has none of the "
 	 "keys does not count. `values` is a list of tables: `field` a field whose numbers above 0 "
 	 "are added up, or, with `max = true`, the largest of them; or `count = true`, how many "
-	 "events; each, with `when` a field, only for events of which it is true. Counting ends "
-	 "when the counter is not referred to any more."},
+	 "events; each, with `when` a field, only for events of which it is true. `by` (1) is the "
+	 "value that says which rows stay when there are too many. Counting ends when the counter "
+	 "is not referred to any more."},
 	{"set_filter", chisel_set_filter, "set_filter(text)",
 	 "`on_event` runs only for events that this filter means. The filter of the command line "
 	 "holds "

@@ -3,7 +3,8 @@
  * chisel.counter: events counted by the values of fields, without Lua. Two events are of one row if
  * evt.field gives a script the same values for both. Rows lie in one block, in the order in which
  * they were first counted, with places in another block for what their texts and addresses point
- * to: blocks grow, so nothing points into them.
+ * to: blocks grow, so nothing points into them. Both blocks have the same order, which evicting
+ * rows keeps.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,9 @@
 #include "state/hash.h"
 
 enum { KEYS_MAX = 16, VALUES_MAX = 32, COUNTERS_MAX = 64, NO_FIELD = -1 };
-enum { ROWS_MAX = 1 << 30, SLOTS_MIN = 64 };
+/* Whoever is watched makes up names: of more rows than these, or of so many bytes of their keys,
+ * the smaller half is put together. */
+enum { ROWS_MAX = 100000, BYTES_MAX = 64 << 20, SLOTS_MIN = 64 };
 
 static const char class_name[] = "saker.counter";
 
@@ -42,13 +45,15 @@ struct sinsp_chisel_counter {
 	struct sinsp_chisel *c;
 	struct sinsp_chisel_counter *next,
 		**at; /* those of the chisel; at NULL: none of them yet */
-	uint32_t n_keys, n_values;
+	uint32_t n_keys, n_values, by; /* by: the value that says which rows are evicted */
 	int keys[KEYS_MAX];
 	struct counted values[VALUES_MAX];
 	size_t row_sz;
 	uint64_t seed, serial; /* serial: of the asker at the last event */
 	struct block rows, bytes;
 	uint32_t *slots; /* by hash: number of a row and one more; 0: free */
+	struct number other[VALUES_MAX]; /* of rows that were evicted */
+	uint64_t n_other;
 	uint32_t n_rows, n_slots, last; /* n_slots is a power of two; last: row of the last event */
 };
 
@@ -95,6 +100,8 @@ static void drop_rows(struct sinsp_chisel_counter *k)
 	k->rows = k->bytes = (struct block){0};
 	k->slots = NULL;
 	k->n_rows = k->n_slots = 0;
+	memset(k->other, 0, sizeof(k->other));
+	k->n_other = 0;
 }
 
 /* ---- keys ---- */
@@ -181,6 +188,68 @@ static uint64_t hash_key(const struct sinsp_chisel_counter *k, const struct sins
 	return h;
 }
 
+/* ---- numbers ---- */
+
+static struct number number_of(const struct sinsp_value *v)
+{
+	switch ((enum sinsp_field_type)v->type) {
+	case FIELD_INT:
+		return (struct number){.i = v->i, .kind = NUMBER_INT};
+	case FIELD_UINT:
+	case FIELD_PORT:
+	case FIELD_TIME:
+	case FIELD_DURATION:
+		if (v->u <= INT64_MAX)
+			return (struct number){.i = v->i, .kind = NUMBER_INT};
+		return (struct number){.d = (double)v->u, .kind = NUMBER_DOUBLE};
+	case FIELD_DOUBLE:
+		return (struct number){.d = v->d, .kind = NUMBER_DOUBLE};
+	default:
+		return (struct number){.kind = NUMBER_NONE};
+	}
+}
+
+static int is_above_zero(const struct number *n)
+{
+	return (n->kind == NUMBER_INT && n->i > 0) || (n->kind == NUMBER_DOUBLE && n->d > 0);
+}
+
+static double as_double(const struct number *n)
+{
+	if (n->kind == NUMBER_NONE)
+		return 0;
+	return n->kind == NUMBER_INT ? (double)n->i : n->d;
+}
+
+static void keep_max(struct number *to, const struct number *n)
+{
+	if (to->kind == NUMBER_INT && n->kind == NUMBER_INT ? n->i > to->i
+							    : as_double(n) > as_double(to))
+		*to = *n;
+}
+
+/* Beyond whole numbers it goes on with fractions. */
+static void add_number(struct number *to, const struct number *n)
+{
+	int64_t sum;
+
+	if (to->kind == NUMBER_INT && n->kind == NUMBER_INT &&
+	    !__builtin_add_overflow(to->i, n->i, &sum))
+		to->i = sum;
+	else
+		*to = (struct number){.d = as_double(to) + as_double(n), .kind = NUMBER_DOUBLE};
+}
+
+static void count_number(struct number *to, const struct number *n, int max)
+{
+	if (to->kind == NUMBER_NONE)
+		*to = *n;
+	else if (max)
+		keep_max(to, n);
+	else
+		add_number(to, n);
+}
+
 /* ---- rows ---- */
 
 /* Where the row is that has this key, or where it would be. */
@@ -198,6 +267,20 @@ static uint32_t *find_slot(const struct sinsp_chisel_counter *k, uint64_t hash,
 	return &k->slots[i];
 }
 
+static void fill_slots(struct sinsp_chisel_counter *k)
+{
+	const uint32_t mask = k->n_slots - 1;
+
+	memset(k->slots, 0, k->n_slots * sizeof(*k->slots));
+	for (uint32_t r = 0; r < k->n_rows; r++) {
+		uint32_t i = (uint32_t)row_at(k, r)->hash & mask;
+
+		while (k->slots[i])
+			i = (i + 1) & mask;
+		k->slots[i] = r + 1;
+	}
+}
+
 /* Never more than half of the slots are taken. */
 static int grow_slots(struct sinsp_chisel_counter *k)
 {
@@ -206,23 +289,100 @@ static int grow_slots(struct sinsp_chisel_counter *k)
 
 	if (k->n_rows < k->n_slots / 2)
 		return 0;
-	if (k->n_rows >= ROWS_MAX)
-		return -ENOMEM;
 	slots = sinsp_chisel_realloc(k->c, NULL, 0, n * sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
-	memset(slots, 0, n * sizeof(*slots));
-	for (uint32_t r = 0; r < k->n_rows; r++) {
-		uint32_t i = (uint32_t)row_at(k, r)->hash & (n - 1);
-
-		while (slots[i])
-			i = (i + 1) & (n - 1);
-		slots[i] = r + 1;
-	}
 	sinsp_chisel_realloc(k->c, k->slots, k->n_slots * sizeof(*slots), 0);
 	k->slots = slots;
 	k->n_slots = n;
+	fill_slots(k);
 	return 0;
+}
+
+/* ---- eviction ---- */
+
+struct rank {
+	double size;
+	uint32_t row;
+};
+
+/* The largest first; of equals, the one that was counted first. */
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return x->row < y->row ? -1 : 1;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	return x->row < y->row ? -1 : 1;
+}
+
+/* Its place is not behind where it is, neither in one block nor in the other. */
+static void move_row(struct sinsp_chisel_counter *k, uint32_t from, uint32_t to, size_t *bytes)
+{
+	struct row *row = memmove(row_at(k, to), row_at(k, from), k->row_sz);
+
+	for (uint32_t i = 0; i < k->n_keys; i++) {
+		if (!has_bytes(&row->key[i]))
+			continue;
+		memmove(k->bytes.p + *bytes, k->bytes.p + row->key[i].u, row->key[i].len);
+		row->key[i].u = *bytes;
+		*bytes += row->key[i].len;
+	}
+}
+
+static void put_together(struct sinsp_chisel_counter *k, struct row *row)
+{
+	for (uint32_t i = 0; i < k->n_values; i++) {
+		const struct number *n = &numbers_of(k, row)[i];
+
+		if (n->kind != NUMBER_NONE)
+			count_number(&k->other[i], n, k->values[i].max);
+	}
+	k->n_other++;
+}
+
+/* The smaller half of the rows goes. 0 or -ENOMEM. */
+static int evict(struct sinsp_chisel_counter *k)
+{
+	const uint32_t n = k->n_rows, n_kept = n / 2;
+	const size_t sz = n * sizeof(struct rank);
+	struct rank *ranks = sinsp_chisel_realloc(k->c, NULL, 0, sz);
+	size_t bytes = 0;
+	uint32_t r, to = 0;
+
+	if (!ranks)
+		return -ENOMEM;
+	for (r = 0; r < n; r++)
+		ranks[r] = (struct rank){as_double(&numbers_of(k, row_at(k, r))[k->by]), r};
+	qsort(ranks, n, sizeof(*ranks), compare_ranks);
+	qsort(ranks, n_kept, sizeof(*ranks), compare_rows);
+	for (r = 0; r < n; r++) {
+		if (to < n_kept && ranks[to].row == r)
+			move_row(k, r, to++, &bytes);
+		else
+			put_together(k, row_at(k, r));
+	}
+	sinsp_chisel_realloc(k->c, ranks, sz, 0);
+	k->n_rows = n_kept;
+	k->last = 0;
+	k->rows.used = n_kept * k->row_sz;
+	k->bytes.used = bytes;
+	fill_slots(k);
+	return 0;
+}
+
+/* ---- new rows ---- */
+
+static int is_full(const struct sinsp_chisel_counter *k, size_t n_bytes)
+{
+	return k->n_rows >= ROWS_MAX || (k->n_rows > 1 && k->bytes.used + n_bytes > BYTES_MAX);
 }
 
 static int reserve_row(struct sinsp_chisel_counter *k, const struct sinsp_value *key)
@@ -231,6 +391,8 @@ static int reserve_row(struct sinsp_chisel_counter *k, const struct sinsp_value 
 
 	for (uint32_t i = 0; i < k->n_keys; i++)
 		n_bytes += key[i].len;
+	if (is_full(k, n_bytes) && evict(k))
+		return -ENOMEM;
 	return grow_slots(k) ?: reserve(k->c, &k->rows, k->row_sz)
 				       ?: reserve(k->c, &k->bytes, n_bytes);
 }
@@ -273,66 +435,6 @@ static struct row *row_of(struct sinsp_chisel_counter *k, const struct sinsp_val
 	}
 	k->last = i - 1;
 	return row_at(k, k->last);
-}
-
-/* ---- numbers ---- */
-
-static struct number number_of(const struct sinsp_value *v)
-{
-	switch ((enum sinsp_field_type)v->type) {
-	case FIELD_INT:
-		return (struct number){.i = v->i, .kind = NUMBER_INT};
-	case FIELD_UINT:
-	case FIELD_PORT:
-	case FIELD_TIME:
-	case FIELD_DURATION:
-		if (v->u <= INT64_MAX)
-			return (struct number){.i = v->i, .kind = NUMBER_INT};
-		return (struct number){.d = (double)v->u, .kind = NUMBER_DOUBLE};
-	case FIELD_DOUBLE:
-		return (struct number){.d = v->d, .kind = NUMBER_DOUBLE};
-	default:
-		return (struct number){.kind = NUMBER_NONE};
-	}
-}
-
-static int is_above_zero(const struct number *n)
-{
-	return (n->kind == NUMBER_INT && n->i > 0) || (n->kind == NUMBER_DOUBLE && n->d > 0);
-}
-
-static double as_double(const struct number *n)
-{
-	return n->kind == NUMBER_INT ? (double)n->i : n->d;
-}
-
-static void keep_max(struct number *to, const struct number *n)
-{
-	if (to->kind == NUMBER_INT && n->kind == NUMBER_INT ? n->i > to->i
-							    : as_double(n) > as_double(to))
-		*to = *n;
-}
-
-/* Beyond whole numbers it goes on with fractions. */
-static void add_number(struct number *to, const struct number *n)
-{
-	int64_t sum;
-
-	if (to->kind == NUMBER_INT && n->kind == NUMBER_INT &&
-	    !__builtin_add_overflow(to->i, n->i, &sum))
-		to->i = sum;
-	else
-		*to = (struct number){.d = as_double(to) + as_double(n), .kind = NUMBER_DOUBLE};
-}
-
-static void count_number(struct number *to, const struct number *n, int max)
-{
-	if (to->kind == NUMBER_NONE)
-		*to = *n;
-	else if (max)
-		keep_max(to, n);
-	else
-		add_number(to, n);
 }
 
 /* ---- events ---- */
@@ -501,6 +603,8 @@ static void read_lists(lua_State *L, struct sinsp_chisel_counter *k)
 	}
 	k->n_keys = n_keys;
 	k->n_values = n_values;
+	k->by = (uint32_t)luaL_optinteger(L, 3, 1) - 1;
+	luaL_argcheck(L, k->by < n_values, 3, "no such value");
 	k->row_sz = sizeof(struct row) + n_keys * sizeof(struct sinsp_value) +
 		    n_values * sizeof(struct number);
 }
@@ -545,8 +649,10 @@ static int gc_counter(lua_State *L)
 
 int sinsp_chisel_new_counter(lua_State *L)
 {
-	struct sinsp_chisel_counter *k = lua_newuserdatauv(L, sizeof(*k), 0);
+	struct sinsp_chisel_counter *k;
 
+	lua_settop(L, 3);
+	k = lua_newuserdatauv(L, sizeof(*k), 0);
 	*k = (struct sinsp_chisel_counter){.c = chisel_of(L)};
 	k->seed = sinsp_hash_seed(k);
 	luaL_setmetatable(L, class_name);
@@ -598,7 +704,15 @@ static int get_rows(lua_State *L)
 		}
 		lua_rawseti(L, -2, (lua_Integer)r + 1);
 	}
-	return 1;
+	if (!k->n_other)
+		return 1;
+	lua_createtable(L, (int)k->n_values, 0);
+	for (uint32_t i = 0; i < k->n_values; i++) {
+		push_number(L, &k->other[i]);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_pushinteger(L, (lua_Integer)k->n_other);
+	return 3;
 }
 
 static int clear(lua_State *L)
@@ -608,10 +722,13 @@ static int clear(lua_State *L)
 }
 
 const struct sinsp_chisel_binding sinsp_chisel_counting[] = {
-	{"rows", get_rows, "rows() -> table",
+	{"rows", get_rows, "rows() -> table [, other, n]",
 	 "A list of what was counted, in the order in which it was first met: each row is a list, "
 	 "of the values of its keys as `evt.field` gives them, then of the numbers. nil stands for "
-	 "a key that these events do not have, and for a number that none of them had."},
+	 "a key that these events do not have, and for a number that none of them had. Of more "
+	 "than "
+	 "100000 rows, or 64 MiB of keys, the smaller half is evicted: `other` has the numbers of "
+	 "the `n` rows that were, all together."},
 	{"clear", clear, "clear()", "Counting begins anew."},
 	{NULL},
 };

@@ -180,6 +180,44 @@ static void test_many_rows(void **state)
 	chisel_stop(&f);
 }
 
+/* Anybody can make up names: rows are bounded, the largest stay, and the sum of all is right. */
+static void test_too_many_rows(void **state)
+{
+	enum { N = 250000, LARGE = 500 };
+	struct chisel_fixture f;
+	char data[64];
+	int len;
+
+	chisel_start(&f, *state, "",
+		     "local c = chisel.counter({'evt.rawarg.data', 'evt.rawres'},\n"
+		     "  {{count = true}, {field = 'evt.rawres'}, {field = 'evt.rawres', max = "
+		     "true}}, 2)\n"
+		     "function on_capture_end()\n"
+		     "  local rows, other, n = c:rows()\n"
+		     "  local sum, count, large, last = other[2], other[1], 0, 0\n"
+		     "  for i, row in ipairs(rows) do\n"
+		     "    sum, count = sum + row[4], count + row[3]\n"
+		     "    if row[2] > 1 then large = large + 1 end\n"
+		     "    assert(row[1] == ('text of a row that is long %d'):format(row[2]) or "
+		     "row[2] == 1)\n"
+		     "    local at = tonumber(row[1]:match('%d+$'))\n"
+		     "    assert(at > last)\n"
+		     "    last = at\n"
+		     "  end\n"
+		     "  print(#rows <= 100000, #rows + n, count, sum, large, other[3])\n"
+		     "  c:clear()\n"
+		     "  print(c:rows()[1], select('#', c:rows()))\n"
+		     "end\n",
+		     0);
+	for (int i = 1; i <= N; i++) {
+		len = snprintf(data, sizeof(data), "text of a row that is long %d", i);
+		count_read(&f, i % LARGE ? 1 : i, data, (uint32_t)len);
+	}
+	end(&f);
+	chisel_prints(&f, "true\t250000\t250000\t62874500\t500\t1\nnil\t1\n");
+	chisel_stop(&f);
+}
+
 static void test_memory(void **state)
 {
 	struct chisel_fixture f;
@@ -243,10 +281,11 @@ static void test_beside_others(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),         cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_missing_keys), cmocka_unit_test(test_large_numbers),
-		cmocka_unit_test(test_many_rows),    cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_garbage),      cmocka_unit_test(test_beside_others),
+		cmocka_unit_test(test_sums),          cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_missing_keys),  cmocka_unit_test(test_large_numbers),
+		cmocka_unit_test(test_many_rows),     cmocka_unit_test(test_too_many_rows),
+		cmocka_unit_test(test_memory),        cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_beside_others),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_open, fixture_close);

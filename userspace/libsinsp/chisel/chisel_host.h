@@ -75,6 +75,8 @@ struct sinsp_chisel {
 	struct chisel_watch watch;
 	uint64_t n_instructions; /* of the callback, in steps, once they are counted */
 	uint8_t out_of_instructions;
+	struct sinsp_chisel *next_left; /* chisel_state.c */
+	uint8_t is_left; /* a call was left by a jump: L is not to be touched */
 };
 
 /* A function that chisels can call. */
@@ -111,6 +113,8 @@ void sinsp_chisel_push_bindings(lua_State *L, const struct sinsp_chisel_binding 
 void *sinsp_chisel_realloc(struct sinsp_chisel *c, void *p, size_t old, size_t size);
 /* Tells of @err, outside of Lua: -EINVAL. */
 int sinsp_chisel_fail(struct sinsp_chisel *c, const char *what, int err);
+/* Keeps the state of a call that was left, and who owns it, until the program ends. */
+void sinsp_chisel_keep_left(struct sinsp_chisel *c);
 /* Calls what lies below @n_args arguments, with a traceback. An error is told: -EINVAL. */
 int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The life of a chisel: loading, arguments, callbacks. Every call into Lua goes through
- * sinsp_chisel_call, also looking at a global, which a chisel can make do anything.
+ * sinsp_chisel_call, also looking at a global, which a chisel can make do anything. After a call
+ * that failed none follows.
  */
 #include "chisel.h"
 
@@ -172,6 +173,12 @@ void sinsp_chisel_close(struct sinsp_chisel *c)
 {
 	if (!c)
 		return;
+	if (c->is_left) {
+		chisel_watch_fini(&c->watch);
+		chisel_terminal_fini(&c->terminal, c->run->out);
+		sinsp_chisel_keep_left(c);
+		return;
+	}
 	drop_program(c);
 	sinsp_chisel_exec_fini(&c->exec);
 	sinsp_asker_fini(&c->asker);

@@ -151,6 +151,33 @@ int sinsp_chisel_fail(struct sinsp_chisel *c, const char *what, int err)
 	return -EINVAL;
 }
 
+/* So that whoever looks for lost memory finds it. */
+static _Thread_local struct sinsp_chisel *left;
+
+void sinsp_chisel_keep_left(struct sinsp_chisel *c)
+{
+	c->next_left = left;
+	left = c;
+}
+
+enum { STATUS_LEFT = -1 };
+
+/* A status of Lua, or STATUS_LEFT: it did not come back, and there is no state any more. */
+static __attribute__((noinline)) int call_watched(struct sinsp_chisel *c, int n_args, int n_results)
+{
+	int status;
+
+	if (sigsetjmp(c->watch.out, 0)) {
+		chisel_watch_left(&c->watch);
+		c->is_left = 1;
+		return STATUS_LEFT;
+	}
+	chisel_watch_begin(&c->watch);
+	status = lua_pcall(c->L, n_args, n_results, 1);
+	chisel_watch_end(&c->watch);
+	return status;
+}
+
 int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what)
 {
 	lua_State *L = c->L;
@@ -158,11 +185,16 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 	int status;
 
 	c->n_instructions = 0;
-	chisel_watch_begin(&c->watch);
-	status = lua_pcall(L, n_args, n_results, 1);
-	chisel_watch_end(&c->watch);
+	status = call_watched(c, n_args, n_results);
 	if (status == LUA_OK && !c->out_of_instructions)
 		return 0;
+	if (status == STATUS_LEFT) {
+		sinsp_chisel_say(c,
+				 "chisel %s failed in %s: a function of Lua's library that it "
+				 "called, a pattern perhaps, does not come back (--chisel-limit)",
+				 c->info.name, what);
+		return -EINVAL;
+	}
 	if (status == LUA_OK)
 		text = "it took too many instructions (--chisel-limit)";
 	else

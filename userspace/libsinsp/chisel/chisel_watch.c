@@ -6,7 +6,9 @@
 #include "chisel_watch.h"
 
 #include <errno.h>
+#include <link.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "chisel.h"
@@ -18,23 +20,61 @@ enum {
 	MIN_MS = 2000,
 	GRACE_TICKS = 1000 / TICK_MS, /* for the hook to be heard */
 	FIRST_TICK = 2, /* the first one may come at once */
+	LAST_TICKS = 10000 / TICK_MS, /* for the thread to be where a jump is safe */
 };
+
+/* The code of the object that Lua is in: its own library, or this program. */
+static uintptr_t lua_code, lua_code_end;
 
 _Thread_local struct chisel_watch *volatile chisel_watched;
 static _Thread_local timer_t timer;
 static _Thread_local unsigned int n_watches;
 
-static void on_tick(int sig)
+static int find_lua(struct dl_phdr_info *info, size_t sz, void *ctx)
+{
+	const uintptr_t at = (uintptr_t)lua_newstate;
+
+	(void)sz, (void)ctx;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const uintptr_t from = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD || at < from || at - from >= p->p_memsz)
+			continue;
+		lua_code = from;
+		lua_code_end = from + p->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
+static int is_in_lua(const ucontext_t *at)
+{
+#if defined(__x86_64__)
+	const uintptr_t pc = (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	const uintptr_t pc = at->uc_mcontext.pc;
+#else
+	const uintptr_t pc = 0;
+
+	(void)at;
+#endif
+	return pc >= lua_code && pc < lua_code_end;
+}
+
+static void on_tick(int sig, siginfo_t *info, void *at)
 {
 	struct chisel_watch *w = chisel_watched;
 
-	(void)sig;
+	(void)sig, (void)info;
 	if (!w || ++w->n_ticks < FIRST_TICK)
 		return;
 	if (!w->counts) {
 		w->counts = 1;
 		lua_sethook(w->L, w->hook, LUA_MASKCOUNT, CHISEL_WATCH_STEP);
-	} else if (w->n_ticks > w->max_ticks + GRACE_TICKS && w->run->stuck) {
+	} else if (w->n_ticks > w->max_ticks + GRACE_TICKS && is_in_lua(at)) {
+		siglongjmp(w->out, 1);
+	} else if (w->n_ticks > w->max_ticks + GRACE_TICKS + LAST_TICKS && w->run->stuck) {
 		chisel_terminal_show(w->terminal, fileno(w->run->out));
 		w->run->stuck(w->name);
 	}
@@ -46,10 +86,12 @@ static int start_timer(void)
 		.it_interval.tv_nsec = TICK_MS * 1000000,
 		.it_value.tv_nsec = TICK_MS * 1000000,
 	};
-	struct sigaction act = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
+	struct sigaction act = {.sa_sigaction = on_tick, .sa_flags = SA_RESTART | SA_SIGINFO};
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM};
 	sigset_t set;
 
+	if (!lua_code)
+		dl_iterate_phdr(find_lua, NULL);
 	event._sigev_un._tid = gettid();
 	sigemptyset(&set);
 	sigaddset(&set, SIGVTALRM);
@@ -79,6 +121,17 @@ int chisel_watch_init(struct chisel_watch *w, const struct sinsp_chisel_run *run
 int chisel_watch_seconds(const struct chisel_watch *w)
 {
 	return w->max_ticks / (1000 / TICK_MS);
+}
+
+void chisel_watch_left(struct chisel_watch *w)
+{
+	sigset_t set;
+
+	chisel_watched = NULL;
+	w->counts = 0;
+	sigemptyset(&set);
+	sigaddset(&set, SIGVTALRM);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 void chisel_watch_fini(struct chisel_watch *w)

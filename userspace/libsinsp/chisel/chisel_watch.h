@@ -3,12 +3,15 @@
  * Watches over calls into Lua. Counting instructions makes each one twice as slow, so a call
  * begins without: a timer of the thread's CPU time looks every 20 ms whether the same call still
  * runs, and only then has its instructions counted. What the library of Lua does in C counts
- * nothing (a pattern can take longer than anybody lives): there the time is the limit.
+ * nothing (a pattern can take longer than anybody lives): there the time is the limit. Such a call
+ * is left by a jump out of the signal handler, when the thread is in the object that has Lua's code
+ * and not in the C library, so holds no lock. What the chisel had is not used again, nor freed.
  */
 #ifndef SINSP_CHISEL_CHISEL_WATCH_H
 #define SINSP_CHISEL_CHISEL_WATCH_H
 
 #include <lua.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 
@@ -26,6 +29,7 @@ struct chisel_watch {
 	volatile sig_atomic_t n_ticks; /* that passed during the call */
 	volatile sig_atomic_t counts;
 	sig_atomic_t max_ticks; /* of a call that obeys its hook */
+	sigjmp_buf out; /* of the call, without its signal mask */
 };
 
 /* 0 or a negative errno. Once for each watch, by the thread that calls. */
@@ -44,6 +48,9 @@ static inline void chisel_watch_begin(struct chisel_watch *w)
 	w->n_ticks = 0;
 	chisel_watched = w;
 }
+
+/* After the jump, which came from a handler. */
+void chisel_watch_left(struct chisel_watch *w);
 
 static inline void chisel_watch_end(struct chisel_watch *w)
 {
