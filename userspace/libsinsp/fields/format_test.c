@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <stdio.h>
 
+#include "state/inspector.h"
 #include "text_test.h"
 
 struct row {
@@ -205,6 +206,37 @@ static void test_names_of_ports(void **state)
 	}
 }
 
+/* A damaged capture says that an internet socket is bound to a path, which has as many ports in it
+ * as it likes. */
+static void test_a_name_that_only_looks_like_ports(void **state)
+{
+	static const struct sinsp_format_opts opts = {.sz = sizeof(opts), .port_names = 1};
+	static const char *const formats[] = {"%fd.name", "%evt.arg.fd"};
+	enum { TIMES = 300 };
+	const struct scap_param fd4[] = {I64(4)};
+	struct fixture *f = *state;
+	char name[TIMES * 4 + 1], line[sizeof(name) + 8];
+	struct sinsp_format *format;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_E, fd4, 1);
+	struct sinsp_fd *fd;
+
+	for (int i = 0; i < TIMES; i++)
+		memcpy(name + (size_t)i * 4, ":9->", sizeof(":9->"));
+	fd = sinsp_files_edit(&f->s->threads.fds, evt.thread->files, 4);
+	assert_non_null(fd);
+	sinsp_fd_set_name(&f->s->threads.fds, fd, name, strlen(name));
+	evt.fdnum = 4;
+	evt.fd = fd;
+	for (int i = 0; i < 2; i++) {
+		snprintf(line, sizeof(line), "%s%s\n", i ? "<4t>" : "", name);
+		assert_int_equal(sinsp_format_new(&format, formats[i], &opts, NULL), 0);
+		assert_int_equal(sinsp_format_line(format, &f->text, &evt), 1);
+		assert_string_equal(fixture_take(f), line);
+		sinsp_format_free(format);
+	}
+}
+
 static void test_errors(void **state)
 {
 	static const struct {
@@ -316,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_tsv_has_no_ends_of_lines_in_values),
 		cmocka_unit_test(test_colours),
 		cmocka_unit_test(test_names_of_ports),
+		cmocka_unit_test(test_a_name_that_only_looks_like_ports),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_any_text_is_a_format_or_an_error),
 		cmocka_unit_test(test_presets_say_what_the_printer_prints),

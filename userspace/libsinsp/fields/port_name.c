@@ -3,11 +3,11 @@
 #include "port_name.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <netdb.h>
 #include <stdlib.h>
 
 #include "fd.h"
+#include "state/sockname.h"
 #include "text.h"
 
 static const char *names[UINT16_MAX + 1]; /* "": it has none */
@@ -29,32 +29,28 @@ char *port_name_put(char *p, uint16_t port)
 	return *name ? put_utf8(p, name, strlen(name)) : put_u64(p, port);
 }
 
+/* Whoever connected may have given a socket any text for a name: only what its numbers make has
+ * ports. */
 int port_name_has_ports(const struct sinsp_fd *fd)
 {
-	return fd->type >= SCAP_FD_IPV4_SOCK && fd->type <= SCAP_FD_IPV6_SERVSOCK;
+	char text[SINSP_SOCK_TEXT];
+
+	return sinsp_fd_tuple_text(text, fd) && !strcmp(text, fd->name);
 }
 
-/* A port is what stands between the last colon and the end, or "->". */
+static char *put_end(char *p, const struct sinsp_fd *fd, int is_dest)
+{
+	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
+
+	p += sinsp_fd_ip_text(p, fd, is_dest);
+	*p++ = ':';
+	return port_name_put(p, is_dest ? t->dport : t->sport);
+}
+
 char *port_name_put_fd(char *p, const struct sinsp_fd *fd)
 {
-	const char *s = fd->name;
-
-	while (*s) {
-		size_t digits = 0;
-		unsigned long port;
-
-		*p++ = *s;
-		if (*s++ != ':')
-			continue;
-		while (isdigit((unsigned char)s[digits]))
-			digits++;
-		if (!digits || (s[digits] && strncmp(s + digits, "->", 2)))
-			continue;
-		port = strtoul(s, NULL, 10);
-		if (port > UINT16_MAX)
-			continue;
-		p = port_name_put(p, (uint16_t)port);
-		s += digits;
-	}
-	return p;
+	p = put_end(p, fd, 0);
+	if (fd->type == SCAP_FD_IPV4_SERVSOCK || fd->type == SCAP_FD_IPV6_SERVSOCK)
+		return p;
+	return put_end(put_lit(p, "->"), fd, 1);
 }

@@ -13,8 +13,9 @@ struct sinsp_fd;
  * behind. Used by one thread. */
 char *port_name_put(char *p, uint16_t port);
 
-/* Whether the file is a socket whose name has ports in it; such a name is written with their
- * names, each at most PORT_NAME_MAX longer. */
+/* Returns whether the file is a socket whose name is the text of its addresses and ports. Only
+ * then port_name_put_fd may be called: it writes that text with the names of the ports, at most
+ * 2 * PORT_NAME_MAX bytes longer than the name, and returns the place behind it. */
 int port_name_has_ports(const struct sinsp_fd *fd);
 char *port_name_put_fd(char *p, const struct sinsp_fd *fd);
 

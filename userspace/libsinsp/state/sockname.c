@@ -116,7 +116,7 @@ size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len, int strict)
 	case SINSP_AF_INET6:
 		if (len != SINSP_TUPLE_V6_SZ)
 			return put(out, snprintf(out, SINSP_SOCK_TEXT, "INVALID IPv6"));
-		if (sinsp_ip_is_mapped(p + 1, strict) && sinsp_ip_is_mapped(p + 19, strict))
+		if (sinsp_ip_is_mapped(p + 1) && sinsp_ip_is_mapped(p + 19))
 			return pair_text(out, p + 13, get_u16(p + 17), p + 31, get_u16(p + 35), 0);
 		return pair_text(out, p + 1, get_u16(p + 17), p + 19, get_u16(p + 35), 1);
 	}
