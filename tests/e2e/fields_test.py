@@ -79,6 +79,8 @@ RULES = [
     ("Ports that the kernel chose", r"fdlist\.[cs](ips|ports)", lambda e, t, o, native: native),
     ("Both ends of datagrams", r"fd\.(name|containername|(c|s|l|r)(ip|port|proto))",
      lambda e, t, o, native: native and e["fd.l4proto"] == "udp"),
+    ("Calls that began before the capture", r"fd\.\w+(\.m\w+)?",
+     lambda e, t, o, native: not native and e["fd.num"] in ("-1", "<NA>")),
     ("Connections under way", r"fd\.connected",
      lambda e, t, o, native: (t, o) == ("true", "false")),
 ]

@@ -416,6 +416,112 @@ static void test_unconnected_server(void **state)
 	sinsp_close(s);
 }
 
+/* The same calls in a capture of another tool, and in saker's. */
+static void makes_udp_socket(struct world *w, int native, int64_t num)
+{
+	if (native) {
+		CALL(w, 10, EVT_SOCKET_X, 5, num, I(2), I(2), I(0), I(0));
+		return;
+	}
+	EVENT(w, 10, EVT_SOCKET_E, 3, I(2), I(2), I(0));
+	EVENT(w, 10, EVT_SOCKET_X, 1, num);
+}
+
+static void binds(struct world *w, int native, int64_t num, const uint8_t *addr, size_t n)
+{
+	if (native) {
+		CALL(w, 10, EVT_BIND_X, 4, I(0), addr, n, num, addr, n);
+		return;
+	}
+	EVENT(w, 10, EVT_BIND_E, 1, num);
+	EVENT(w, 10, EVT_BIND_X, 2, I(0), addr, n);
+}
+
+static void is_sent_to(struct world *w, int native, int64_t num, const uint8_t *tuple, size_t n)
+{
+	if (native) {
+		receives(w, num, tuple, n);
+		return;
+	}
+	EVENT(w, 10, EVT_RECVFROM_E, 2, num, I(99));
+	EVENT(w, 10, EVT_RECVFROM_X, 3, I(4), "pong", (size_t)4, tuple, n);
+}
+
+/* Nothing tells who sent: the socket is where it receives, whoever made the capture. What another
+ * message tells later is all in its tuple. */
+static void test_server_without_a_peer(void **state)
+{
+	TUPLE(bound, ADDR4(192, 168, 1, 2, 514));
+	TUPLE(nobody, ADDR4(0, 0, 0, 0, 0), ADDR4(192, 168, 1, 2, 514));
+	TUPLE(asked, ADDR4(10, 0, 0, 9, ASKS), ADDR4(192, 168, 1, 2, 514));
+
+	(void)state;
+	for (int native = 0; native < 2; native++) {
+		struct world w = begin();
+		struct sinsp *s;
+
+		has_thread(&w, 10, 10, 1, "a");
+		for (int i = 3; i < 6; i++) {
+			makes_udp_socket(&w, native, i);
+			if (i < 5)
+				binds(&w, native, i, bound, sizeof(bound));
+			is_sent_to(&w, native, i, nobody, sizeof(nobody));
+		}
+		is_sent_to(&w, native, 4, asked, sizeof(asked));
+		s = play(&w);
+		assert_int_equal(s->native, native);
+		assert_file(s, 10, 3, "192.168.1.2:514");
+		assert_file(s, 10, 4, "10.0.0.9:49509->192.168.1.2:514");
+		assert_file(s, 10, 5, "192.168.1.2:514");
+		sinsp_close(s);
+	}
+}
+
+/* A socket of IPv6 that was bound and receives is that of a server, in other tools' captures, too.
+ */
+static void test_server_of_ipv6(void **state)
+{
+	static const uint8_t bound[19] = {10, [16] = 1, [17] = 53};
+	static const uint8_t asked[37] = {
+		10, 0xfd, [16] = 9, [17] = 1, [18] = 2, [34] = 1, [35] = 53};
+	struct world w = begin();
+	const struct sinsp_fd *fd;
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	EVENT(&w, 10, EVT_SOCKET_E, 3, I(10), I(2), I(0));
+	EVENT(&w, 10, EVT_SOCKET_X, 1, I(3));
+	binds(&w, 0, 3, bound, sizeof(bound));
+	is_sent_to(&w, 0, 3, asked, sizeof(asked));
+	s = play(&w);
+	assert_file(s, 10, 3, "fd00::9:513->::1:53");
+	fd = sinsp_thread_fd(sinsp_thread_find(s, 10), 3);
+	assert_int_equal(fd->type, SCAP_FD_IPV6_SOCK);
+	assert_true(fd->flags & SINSP_FD_F_SERVER);
+	assert_int_equal(sinsp_fd_tuple(fd)->sport, 513);
+	assert_int_equal(sinsp_fd_tuple(fd)->dport, 53);
+	sinsp_close(s);
+}
+
+/* Connected a second time, and nobody saw that begin: the peer is that of the tuple. */
+static void test_connected_to_another(void **state)
+{
+	TUPLE(first, ADDR4(10, 0, 0, 1, ASKS), ADDR4(10, 0, 0, 2, ANSWERS));
+	TUPLE(second, ADDR4(10, 0, 0, 1, ASKS), ADDR4(10, 0, 0, 3, OTHER));
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "a");
+	CALL(&w, 10, EVT_SOCKET_X, 5, I(3), I(2), I(2), I(0), I(0));
+	CALL(&w, 10, EVT_CONNECT_X, 4, I(0), first, sizeof(first), I(3), "", (size_t)0);
+	CALL(&w, 10, EVT_CONNECT_X, 4, I(0), second, sizeof(second), I(3), "", (size_t)0);
+	s = play(&w);
+	assert_file(s, 10, 3, "10.0.0.1:49509->10.0.0.3:5353");
+	sinsp_close(s);
+}
+
 /* The kernel chooses a port at bind or at listen; only who listens is a server. */
 static void test_port_of_the_kernel(void **state)
 {
@@ -1450,6 +1556,9 @@ int main(void)
 		cmocka_unit_test(test_unconnected_client),
 		cmocka_unit_test(test_client_of_two),
 		cmocka_unit_test(test_unconnected_server),
+		cmocka_unit_test(test_server_without_a_peer),
+		cmocka_unit_test(test_server_of_ipv6),
+		cmocka_unit_test(test_connected_to_another),
 		cmocka_unit_test(test_port_of_the_kernel),
 		cmocka_unit_test(test_getcwd),
 		cmocka_unit_test(test_cloexec_of_sysdig),

@@ -128,20 +128,11 @@ static unsigned int category_of(const struct sinsp_evt *evt)
 	return scap_ppm_sc_category(code);
 }
 
-/* An exit whose enter is not in the capture does not say which file it was: in sysdig's captures
- * fd.* is then file 0, as sysdig has it, but nothing else knows one. */
-static const struct sinsp_fd *file_of(const struct sinsp_evt *evt)
-{
-	const int is_lone_exit = !evt_is_enter(evt->info->id) && !evt->latency_known;
-
-	return is_lone_exit && !(evt->raw.flags & SCAP_EVT_F_FULL) ? NULL : evt->fd;
-}
-
 enum fd_kind { FD_NONE, FD_FILE, FD_NET, FD_IPC, FD_OTHER };
 
 static enum fd_kind fd_kind(const struct sinsp_evt *evt)
 {
-	const struct sinsp_fd *fd = file_of(evt);
+	const struct sinsp_fd *fd = evt->fd;
 
 	switch (fd ? fd->type : 0) {
 	case SCAP_FD_FILE:
@@ -571,7 +562,7 @@ static int get_buflen(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	int64_t res;
 
 	(void)more;
-	if (!file_of(evt) || !is_io(evt) || !sinsp_evt_result(evt, &res) || res < 0)
+	if (!evt->fd || !is_io(evt) || !sinsp_evt_result(evt, &res) || res < 0)
 		return 0;
 	if (evt->info->id == EVT_SENDMMSG_X || evt->info->id == EVT_RECVMMSG_X)
 		res = bits_of(evt, "size"); /* the result is a number of messages */

@@ -47,12 +47,19 @@ static int is_v6(const struct sinsp_fd *fd)
 	return fd->type == SCAP_FD_IPV6_SOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
 }
 
+/* An exit of another tool's capture whose enter is not there does not say which file it was. */
+static int is_lone_exit(const struct sinsp_evt *evt)
+{
+	return !evt_is_enter(evt->info->id) && !evt->latency_known && evt->fdnum == -1 &&
+	       !(evt->raw.flags & SCAP_EVT_F_FULL) && !(evt->info->flags & EF_CREATES_FD);
+}
+
 static int get_num(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
 	/* -1: the call was to make a file, and has not. */
-	return is_about_fd(a->evt) ? field_i(v, a->evt->fdnum) : 0;
+	return is_about_fd(a->evt) && !is_lone_exit(a->evt) ? field_i(v, a->evt->fdnum) : 0;
 }
 
 static int get_type(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,

@@ -920,8 +920,7 @@ static char *put_sockaddr(struct value_writer *w, char *p, const struct value *v
 static char *put_inet6_tuple(const struct value_writer *w, char *p, const struct value *v)
 {
 	const uint8_t *src = v->p + 1, *dst = v->p + 19;
-	const int strict = is_strict(w);
-	const int ipv4 = sinsp_ip_is_mapped(src, strict) && sinsp_ip_is_mapped(dst, strict);
+	const int ipv4 = sinsp_ip_is_mapped(src) && sinsp_ip_is_mapped(dst);
 
 	p = put_endpoint(w, p, src + (ipv4 ? 12 : 0), src + 16, !ipv4);
 	p = put_lit(p, "->");

@@ -438,7 +438,7 @@ static void test_sockets(void **state)
 		 "res=0 tuple=::ffff:10.0.0.3:5->2001:db8::1:443 ",
 		 {I64(0), BYTES("\12" MAPPED "\5\0" V6 "\xbb\1")}},
 		{EVT_CONNECT_X,
-		 "res=0 tuple=0.0.0.0:1->0.0.0.0:2 ",
+		 "res=0 tuple=:::1->:::2 ",
 		 {I64(0), BYTES("\12" ANY "\1\0" ANY "\2\0")}},
 		{EVT_CONNECT_X,
 		 "res=0 tuple=ffff888000001234->0 /run/ab ",

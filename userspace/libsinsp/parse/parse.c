@@ -523,9 +523,6 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 		num = fd_param(e, row);
 	else if (bound)
 		num = t->enter_fd;
-	else if (!s->native && t->enter_type == SINSP_NO_TYPE)
-		num = 0; /* sysdig: that of the call before, which it takes for 0 in the beginning
-			  */
 	if (num != -1)
 		bind_fd(s, e, num);
 	return open;

@@ -158,13 +158,12 @@ static void clear_flags(struct sinsp_parse *p, unsigned int flags)
 		fd->flags &= ~flags;
 }
 
-/* Linux frees the number whatever close returns, unless there was no such file; sysdig takes
- * a failed close for one that did nothing. */
+/* Linux frees the number whatever close returns, unless there was no such file. */
 static int did_close(const struct sinsp_parse *p)
 {
 	int64_t res = sinsp_result(p);
 
-	return res >= 0 || (p->s->native && res != INT64_MIN && res != -9 /* EBADF */);
+	return res != INT64_MIN && res != -9 /* EBADF */;
 }
 
 void sinsp_parse_close(struct sinsp_parse *p)
@@ -177,8 +176,8 @@ void sinsp_parse_close(struct sinsp_parse *p)
 		clear_flags(p, SINSP_FD_F_CLOSING);
 		return;
 	}
-	/* What was closed is gone already; sysdig removes the new file. */
-	if ((fd->flags & SINSP_FD_F_REOPENED) && p->s->native) {
+	/* What was closed is gone already. */
+	if (fd->flags & SINSP_FD_F_REOPENED) {
 		clear_flags(p, SINSP_FD_F_REOPENED);
 		return;
 	}
@@ -280,8 +279,8 @@ static void duplicate(struct sinsp_parse *p, int64_t num, int cloexec)
 		return;
 	if (from)
 		copy_fd(p, num, from, cloexec);
-	/* What was there before is gone in any case; sysdig keeps it. */
-	else if (p->s->native && p->e->thread)
+	/* What was there before is gone in any case. */
+	else if (p->e->thread)
 		sinsp_files_remove(mem_of(p), p->e->thread->files, num);
 }
 
@@ -595,13 +594,12 @@ void sinsp_parse_fchdir(struct sinsp_parse *p)
 		set_cwd(p, text, from_cwd(p, text, fd->name, strlen(fd->name)), is_certain);
 }
 
-/* Of a directory outside the root, the kernel says "(unreachable)..."; sysdig takes that for
- * a relative path. */
+/* Of a directory outside the root, the kernel says "(unreachable)...", which is no path. */
 void sinsp_parse_getcwd(struct sinsp_parse *p)
 {
 	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
 
-	if (!p->s->native || (path && path->p[0] == '/'))
+	if (path && path->p[0] == '/')
 		sinsp_parse_chdir(p);
 }
 

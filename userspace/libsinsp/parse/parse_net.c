@@ -129,8 +129,7 @@ static void listen_on(struct sinsp_fd *fd, unsigned int type, const uint8_t *ip,
 }
 
 /* The address of an inet socket that listens, or is taken for one that does: not at port 0. */
-static void listen_at(const struct sinsp_parse *p, struct sinsp_fd *fd,
-		      const struct scap_param *addr)
+static void listen_at(struct sinsp_fd *fd, const struct scap_param *addr)
 {
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
 		if (get_u16(addr->p + 5))
@@ -138,7 +137,7 @@ static void listen_at(const struct sinsp_parse *p, struct sinsp_fd *fd,
 	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
 		uint16_t port = get_u16(addr->p + 17);
 
-		if (port && sinsp_ip_is_mapped(addr->p + 1, p->s->native))
+		if (port && sinsp_ip_is_mapped(addr->p + 1))
 			listen_on(fd, SCAP_FD_IPV4_SERVSOCK, addr->p + 13, 4, port);
 		else if (port)
 			listen_on(fd, SCAP_FD_IPV6_SERVSOCK, addr->p + 1, 16, port);
@@ -163,7 +162,7 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !addr || !(fd = sinsp_parse_edit_socket(p)))
 		return;
-	listen_at(p, fd, addr);
+	listen_at(fd, addr);
 	name_by_address(p, fd, local ? local : addr);
 }
 
@@ -175,7 +174,7 @@ void sinsp_parse_listen(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !local || !(fd = sinsp_parse_edit_socket(p)))
 		return;
-	listen_at(p, fd, local);
+	listen_at(fd, local);
 	name_by_address(p, fd, local);
 }
 
@@ -193,36 +192,28 @@ static int same_tuple(const struct sinsp_tuple *a, const struct sinsp_tuple *b, 
 		same_end(a->dip, a->dport, b->sip, b->sport, len));
 }
 
-/* Takes over the source; a destination that is known stays. Whether anything changed. */
+/* Takes over the source, and of the destination what the tuple has. Whether anything changed. */
 static int merge_tuple(struct sinsp_fd *fd, unsigned int old_type, const struct sinsp_tuple *t)
 {
 	static const uint8_t zero[16];
 	unsigned int type = fd->type;
 	size_t len = type == SCAP_FD_IPV4_SOCK ? 4 : 16;
 	struct sinsp_tuple *to = &sinsp_fd_edit_ends(fd)->tuple;
-	int changed = 0;
+	const struct sinsp_tuple was = *to;
 
 	if (type == old_type && same_tuple(to, t, len))
 		return 0;
-	if (!same_end(to->sip, to->sport, t->sip, t->sport, len)) {
-		memcpy(to->sip, t->sip, len);
-		to->sport = t->sport;
-		changed = 1;
-	}
-	if (!memcmp(to->dip, zero, len)) {
+	memcpy(to->sip, t->sip, len);
+	to->sport = t->sport;
+	if (memcmp(t->dip, zero, len))
 		memcpy(to->dip, t->dip, len);
-		changed = 1;
-	}
-	if (!to->dport) {
+	if (t->dport)
 		to->dport = t->dport;
-		changed = 1;
-	}
-	return changed;
+	return memcmp(&was, to, sizeof(was)) != 0;
 }
 
 /* The ends of an inet PT_SOCKTUPLE; *type is that of its addresses. 0: it is another one. */
-static int read_tuple(const struct sinsp_parse *p, const struct scap_param *v,
-		      struct sinsp_tuple *t, unsigned int *type)
+static int read_tuple(const struct scap_param *v, struct sinsp_tuple *t, unsigned int *type)
 {
 	memset(t, 0, sizeof(*t));
 	if (v->p[0] == SINSP_AF_INET && v->len == SINSP_TUPLE_V4_SZ) {
@@ -237,8 +228,7 @@ static int read_tuple(const struct sinsp_parse *p, const struct scap_param *v,
 		return 0;
 	t->sport = get_u16(v->p + 17);
 	t->dport = get_u16(v->p + 35);
-	if (sinsp_ip_is_mapped(v->p + 1, p->s->native) &&
-	    sinsp_ip_is_mapped(v->p + 19, p->s->native)) {
+	if (sinsp_ip_is_mapped(v->p + 1) && sinsp_ip_is_mapped(v->p + 19)) {
 		*type = SCAP_FD_IPV4_SOCK;
 		memcpy(t->sip, v->p + 13, 4);
 		memcpy(t->dip, v->p + 31, 4);
@@ -288,7 +278,7 @@ void sinsp_parse_connect_enter(struct sinsp_parse *p)
 		memcpy(t->dip, addr->p + 1, 4);
 		t->dport = get_u16(addr->p + 5);
 	} else if (addr->p[0] == SINSP_AF_INET6 && addr->len == SINSP_ADDR_V6_SZ) {
-		int mapped = sinsp_ip_is_mapped(addr->p + 1, p->s->native);
+		int mapped = sinsp_ip_is_mapped(addr->p + 1);
 
 		fd->type = mapped ? SCAP_FD_IPV4_SOCK : SCAP_FD_IPV6_SOCK;
 		memcpy(t->dip, addr->p + (mapped ? 13 : 1), mapped ? 4 : 16);
@@ -331,7 +321,7 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 	set_connected(fd, res < 0 ? SINSP_FD_F_CONNECT_PENDING : SINSP_FD_F_CONNECTED);
 	if (!v)
 		return;
-	if (read_tuple(p, v, &t, &type)) {
+	if (read_tuple(v, &t, &type)) {
 		connect_inet(p, fd, type, &t);
 	} else {
 		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
@@ -352,7 +342,7 @@ void sinsp_parse_accept(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !v)
 		return;
-	inet = read_tuple(p, v, &t, &type);
+	inet = read_tuple(v, &t, &type);
 	if (!inet && v->p[0] != SINSP_AF_UNIX)
 		return;
 	fd = sinsp_parse_new_fd(p, sinsp_result(p), inet ? type : SCAP_FD_UNIX_SOCK);
@@ -381,60 +371,40 @@ void sinsp_parse_sendto_enter(struct sinsp_parse *p)
 		add_socket(p, p->e->fdnum, v->p[0], SOCK_DGRAM, PROTO_UDP);
 }
 
-/* sysdig keeps both kinds of tuple in one place: a listening socket's port and protocol are
- * read as the peer's address once it becomes a connection. */
-static void leave_listening(struct sinsp_fd *fd)
+/* Who reads first was asked, who writes first asks. */
+static void guess_role(struct sinsp_fd *fd, int incoming)
 {
-	struct sinsp_tuple *t = &sinsp_fd_edit_ends(fd)->tuple;
-
-	t->dip[0] = t->sport;
-	t->dip[1] = t->sport >> 8;
-	t->dip[2] = fd->l4proto;
-	t->dip[3] = 0;
-	t->sport = 0;
-}
-
-static int update_tuple(struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v)
-{
-	unsigned int old = fd->type, type;
-	struct sinsp_tuple t;
-
-	if (v->p[0] == SINSP_AF_UNIX) {
-		fd->type = SCAP_FD_UNIX_SOCK;
-		read_unix_ends(fd, v);
-		return 1;
-	}
-	if (!read_tuple(p, v, &t, &type))
-		return 0;
-	/* sysdig: an IPv6 socket that was bound remains a listening one. */
-	if (type == SCAP_FD_IPV4_SOCK)
-		fd->type = type;
-	if (old == SCAP_FD_IPV4_SERVSOCK && fd->type == SCAP_FD_IPV4_SOCK)
-		leave_listening(fd);
-	if (!merge_tuple(fd, old, &t))
-		return 0;
-	if (fd->l4proto == SCAP_L4_UNKNOWN)
-		fd->l4proto = SCAP_L4_UDP;
-	sinsp_ifaces_complete(&p->s->ifaces, fd);
-	return 1;
-}
-
-/* Who reads first was asked, who writes first asks. sysdig comes to the same for IPv4; for
- * IPv6 it takes every socket for a client's. */
-static void guess_role(const struct sinsp_parse *p, struct sinsp_fd *fd, int incoming)
-{
-	int server = incoming && (p->s->native || fd->type == SCAP_FD_IPV4_SOCK);
-
 	if (!has_role(fd))
-		fd->flags |= server ? SINSP_FD_F_SERVER : SINSP_FD_F_CLIENT;
+		fd->flags |= incoming ? SINSP_FD_F_SERVER : SINSP_FD_F_CLIENT;
 }
 
 /* The tuple of a message goes where the data goes, that of a file from client to server. */
-static void set_direction(const struct sinsp_parse *p, struct sinsp_fd *fd, int incoming)
+static void set_direction(struct sinsp_fd *fd, int incoming)
 {
-	guess_role(p, fd, incoming);
+	guess_role(fd, incoming);
 	if (fd->flags & (incoming ? SINSP_FD_F_CLIENT : SINSP_FD_F_SERVER))
 		sinsp_fd_swap_ends(fd);
+}
+
+static int has_end(const uint8_t *ip, uint16_t port)
+{
+	static const uint8_t zero[16];
+
+	return !same_end(ip, port, zero, 0, sizeof(zero));
+}
+
+/* The call did not ask who sent, and the socket is not connected: all that is known is where it
+ * receives. Whether that is new. */
+static int take_own_end(struct sinsp_fd *fd, unsigned int type, const struct sinsp_tuple *t,
+			int incoming)
+{
+	const int v6 = type == SCAP_FD_IPV6_SOCK;
+
+	if (*fd->name || !incoming || !has_end(t->dip, t->dport))
+		return 0;
+	listen_on(fd, v6 ? SCAP_FD_IPV6_SERVSOCK : SCAP_FD_IPV4_SERVSOCK, t->dip, v6 ? 16 : 4,
+		  t->dport);
+	return 1;
 }
 
 /* Both ends are those of this message. Whether anything changed. */
@@ -445,14 +415,16 @@ static int take_tuple(const struct sinsp_parse *p, struct sinsp_fd *fd, const st
 	unsigned int old = fd->type, type;
 	struct sinsp_tuple t;
 
-	if (!read_tuple(p, v, &t, &type))
+	if (!read_tuple(v, &t, &type))
 		return 0;
-	fd->type = type;
-	sinsp_fd_edit_ends(fd)->tuple = t;
 	if (fd->l4proto == SCAP_L4_UNKNOWN)
 		fd->l4proto = SCAP_L4_UDP;
-	set_direction(p, fd, incoming);
-	sinsp_ifaces_complete(&p->s->ifaces, fd);
+	if (!has_end(incoming ? t.sip : t.dip, incoming ? t.sport : t.dport))
+		return take_own_end(fd, type, &t, incoming);
+	fd->type = type;
+	sinsp_fd_edit_ends(fd)->tuple = t;
+	sinsp_ifaces_complete(&p->s->ifaces, fd, incoming);
+	set_direction(fd, incoming);
 	return type != old || !*fd->name || memcmp(&was, sinsp_fd_tuple(fd), sizeof(was));
 }
 
@@ -461,31 +433,20 @@ static int is_inet_socket(const struct sinsp_fd *fd)
 	return fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK;
 }
 
-/* sysdig takes over the source before it looks whose it is: to a client whose own address was
- * guessed, the answer's source is one more end of its own. */
-static int learn_ends(struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v,
-		      int incoming)
-{
-	if (p->s->native && v->p[0] != SINSP_AF_UNIX)
-		return take_tuple(p, fd, v, incoming);
-	if (!update_tuple(p, fd, v))
-		return 0;
-	if (is_inet_socket(fd))
-		set_direction(p, fd, incoming);
-	return 1;
-}
-
 static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int incoming)
 {
 	struct sinsp_fd *fd = v ? sinsp_parse_edit_socket(p) : NULL;
 	char text[SINSP_SOCK_TEXT];
 
-	if (!fd || !learn_ends(p, fd, v, incoming))
+	if (!fd)
 		return;
-	if (is_inet_socket(fd))
-		name_by_ends(p, fd);
-	else
+	if (v->p[0] == SINSP_AF_UNIX) {
+		fd->type = SCAP_FD_UNIX_SOCK;
+		read_unix_ends(fd, v);
 		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
+	} else if (take_tuple(p, fd, v, incoming)) {
+		name_by_ends(p, fd);
+	}
 }
 
 /* Who exchanges data is connected. */
@@ -503,14 +464,11 @@ static void note_connected(struct sinsp_parse *p)
 static int wants_tuple(struct sinsp_parse *p)
 {
 	const struct sinsp_fd *fd = p->e->fd;
-	int tcp;
 
 	if (!fd || sinsp_result(p) < 0)
 		return 0;
 	note_connected(p);
-	tcp = fd->l4proto == SCAP_L4_TCP &&
-	      (fd->type == SCAP_FD_IPV4_SOCK || (p->s->native && fd->type == SCAP_FD_IPV6_SOCK));
-	return !tcp || !*fd->name;
+	return fd->l4proto != SCAP_L4_TCP || !is_inet_socket(fd) || !*fd->name;
 }
 
 void sinsp_parse_send(struct sinsp_parse *p)
@@ -554,7 +512,7 @@ static void describe_socket(const struct sinsp_parse *p, struct scap_fd_info *in
 	if (info->type == SCAP_FD_IPV4_SOCK || info->type == SCAP_FD_IPV6_SOCK)
 		info->l4proto = l4proto_of(sinsp_u64(sinsp_own(p, SINSP_P_type), 0),
 					   sinsp_u64(sinsp_own(p, SINSP_P_proto), 0));
-	if (v && read_tuple(p, v, &t, &type)) {
+	if (v && read_tuple(v, &t, &type)) {
 		info->type = type;
 		memcpy(info->sip, t.sip, sizeof(info->sip));
 		memcpy(info->dip, t.dip, sizeof(info->dip));

@@ -69,21 +69,19 @@ static const uint8_t *own_address(const struct sinsp_ifaces *ifs, const uint8_t 
 	return none;
 }
 
-void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd)
+void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd, int own_is_dest)
 {
 	static const uint8_t zero[16];
 	struct sinsp_tuple *t = &sinsp_fd_edit_ends(fd)->tuple;
+	uint8_t *missing = own_is_dest ? t->dip : t->sip;
+	const uint8_t *own, *known = own_is_dest ? t->sip : t->dip;
 	int v6 = fd->type == SCAP_FD_IPV6_SOCK;
 	size_t len = v6 ? 16 : 4;
-	uint8_t *missing, *known;
-	const uint8_t *own;
 
 	if (!v6 && fd->type != SCAP_FD_IPV4_SOCK)
 		return;
-	if (memcmp(t->sip, zero, len) && memcmp(t->dip, zero, len))
+	if (memcmp(missing, zero, len) || !memcmp(known, zero, len))
 		return;
-	missing = memcmp(t->sip, zero, len) ? t->dip : t->sip;
-	known = missing == t->sip ? t->dip : t->sip;
 	own = own_address(ifs, known, v6);
 	/* A socket that would talk to itself. */
 	if (!memcmp(own, known, len) && t->sport == t->dport)

@@ -14,7 +14,8 @@ int sinsp_ifaces_load(struct sinsp_ifaces *ifs, const struct scap_state *st);
 void sinsp_ifaces_fini(struct sinsp_ifaces *ifs);
 /* Whether an address is one of them. */
 int sinsp_ifaces_have(const struct sinsp_ifaces *ifs, const uint8_t *ip, int v6);
-/* Fills the end of an inet socket's tuple that is all zeros, as sysdig guesses it. */
-void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd);
+/* Fills the machine's own end of a message's tuple, the destination if @own_is_dest, where it is
+ * all zeros and the other end is known. */
+void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd, int own_is_dest);
 
 #endif /* SINSP_STATE_IFACES_H */

@@ -30,8 +30,8 @@ static void take_addresses(struct sinsp_fd *fd, const struct scap_fd_info *info)
 	memcpy(t->dip, info->dip, 16);
 	t->sport = info->sport;
 	t->dport = info->dport;
-	if (fd->type == SCAP_FD_IPV6_SOCK && sinsp_ip_is_mapped(t->sip, 0) &&
-	    sinsp_ip_is_mapped(t->dip, 0)) {
+	if (fd->type == SCAP_FD_IPV6_SOCK && sinsp_ip_is_mapped(t->sip) &&
+	    sinsp_ip_is_mapped(t->dip)) {
 		fd->type = SCAP_FD_IPV4_SOCK;
 		memcpy(t->sip, info->sip + 12, 4);
 		memcpy(t->dip, info->dip + 12, 4);

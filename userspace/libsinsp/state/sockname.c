@@ -8,13 +8,11 @@
 #include "event_table.h"
 #include "utf8.h"
 
-int sinsp_ip_is_mapped(const uint8_t ip[16], int strict)
+int sinsp_ip_is_mapped(const uint8_t ip[16])
 {
-	static const uint8_t zero[16];
+	static const uint8_t prefix[12] = {[10] = 0xff, 0xff};
 
-	if (memcmp(ip, zero, 10))
-		return 0;
-	return (ip[10] == 0xff && ip[11] == 0xff) || (!strict && !memcmp(ip + 10, zero, 6));
+	return !memcmp(ip, prefix, sizeof(prefix));
 }
 
 static size_t put(char *out, int n)
@@ -137,6 +135,15 @@ size_t sinsp_fd_tuple_text(char *out, const struct sinsp_fd *fd)
 		return server_text(out, t->sip, t->sport, fd->type == SCAP_FD_IPV6_SERVSOCK);
 	}
 	return put(out, 0);
+}
+
+size_t sinsp_fd_ip_text(char *out, const struct sinsp_fd *fd, int is_dest)
+{
+	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
+	const int v6 = fd->type == SCAP_FD_IPV6_SOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
+
+	inet_ntop(v6 ? AF_INET6 : AF_INET, is_dest ? t->dip : t->sip, out, INET6_ADDRSTRLEN);
+	return strlen(out);
 }
 
 size_t sinsp_fd_ips_text(char *out, const struct sinsp_fd *fd)

@@ -22,15 +22,17 @@ enum {
 	SINSP_TUPLE_UNIX_SZ = 17,
 };
 
-/* ::ffff:a.b.c.d; and unless @strict ::, which sysdig takes for an IPv4 address as well. */
-int sinsp_ip_is_mapped(const uint8_t ip[16], int strict);
+/* Returns whether it is ::ffff:a.b.c.d. */
+int sinsp_ip_is_mapped(const uint8_t ip[16]);
 
-/* Each writes at most SINSP_SOCK_TEXT bytes, a NUL included, and returns the length. @strict: not
- * as sysdig, which takes :: for an IPv4 address and leaves out what is no ASCII. */
+/* Each writes at most SINSP_SOCK_TEXT bytes, a NUL included, and returns the length. @strict:
+ * UTF-8 stays, which sysdig leaves out. */
 size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len, int strict);
 size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len, int strict);
 /* Of an inet socket, by its type: "ip:port->ip:port", a listening one "ip:port". */
 size_t sinsp_fd_tuple_text(char *out, const struct sinsp_fd *fd);
+/* The address of one end of it, at most INET6_ADDRSTRLEN bytes with the NUL. */
+size_t sinsp_fd_ip_text(char *out, const struct sinsp_fd *fd, int is_dest);
 /* The same without ports: "ip->ip". */
 size_t sinsp_fd_ips_text(char *out, const struct sinsp_fd *fd);
 
