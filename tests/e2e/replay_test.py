@@ -15,7 +15,7 @@ import saker_e2e as e2e
 from saker_e2e import block
 
 CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
-TID = 1234
+TID = 2**22 + 1234  # none that lives: sysdig would look at the files of that one
 START = 1700000000 * 10**9
 
 # Names that newer tools gave to bits sysdig 0.29.3 has no name for.
