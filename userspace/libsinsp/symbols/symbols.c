@@ -86,7 +86,8 @@ struct sinsp_symbols {
 		struct sinsp_stack stack;
 	} plain, lined;
 	struct sinsp_frame frames[FRAMES_MAX], expanded[EXPANDED_MAX];
-	struct place *at[FRAMES_MAX]; /* of each frame; NULL: it has none that is remembered */
+	struct place *at[FRAMES_MAX]; /* of each of frames; NULL: it has none that is remembered */
+	size_t n_sampler; /* of frames: the sampler's own, which are no part of the stack */
 	struct sinsp_symbols_stats stats;
 };
 
@@ -447,6 +448,10 @@ static int given_jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, int6
 		return 0;
 	f->kind = SINSP_FRAME_JIT;
 	fill(f, p, f->addr - at);
+	if (p->lines) {
+		f->file = p->lines->v[0].file;
+		f->line = p->lines->v[0].line;
+	}
 	sy->at[f - sy->frames] = p;
 	return 1;
 }
@@ -567,27 +572,25 @@ static size_t n_of_sampler(const struct sinsp_frame *f, size_t n)
 
 static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const struct sample *sa)
 {
-	size_t n_kernel = n_addresses(sa->kernel, STACK_KERNEL_MAX), n_sampler;
+	const size_t n_kernel = n_addresses(sa->kernel, STACK_KERNEL_MAX);
 	const size_t n_user = n_addresses(sa->user, STACK_USER_MAX);
 	struct sinsp_frame *f = sy->frames;
+	struct sinsp_stack *st = &sy->plain.stack;
 	int err = 0;
 
 	memset(sy->at, 0, (n_kernel + n_user) * sizeof(sy->at[0]));
-
 	for (size_t i = 0; i < n_kernel && !err; i++)
 		err = kernel_frame(sy, f++, get_u64(sa->kernel->p + i * 8), i == 0);
-	n_sampler = err ? 0 : n_of_sampler(sy->frames, n_kernel);
-	n_kernel -= n_sampler;
-	memmove(sy->frames, sy->frames + n_sampler, n_kernel * sizeof(*f));
-	f -= n_sampler;
 	for (size_t i = 0; i < n_user && !err; i++)
 		err = user_frame(sy, f++, o, get_u64(sa->user->p + i * 8));
 	if (err)
 		return err;
-	sy->plain.stack = (struct sinsp_stack){sy->frames, n_kernel + n_user, n_kernel};
-	sy->stats.n_frames += n_kernel + n_user;
-	for (size_t i = 0; i < n_kernel + n_user; i++)
-		sy->stats.n_named += sy->frames[i].function != NULL;
+	sy->n_sampler = n_of_sampler(sy->frames, n_kernel);
+	*st = (struct sinsp_stack){sy->frames + sy->n_sampler, n_kernel + n_user - sy->n_sampler,
+				   n_kernel - sy->n_sampler};
+	sy->stats.n_frames += st->n;
+	for (size_t i = 0; i < st->n; i++)
+		sy->stats.n_named += st->frames[i].function != NULL;
 	return 0;
 }
 
@@ -686,13 +689,14 @@ static size_t expand(struct sinsp_frame *to, size_t room, const struct sinsp_fra
 static void make_lined(struct sinsp_symbols *sy)
 {
 	const struct sinsp_stack *from = &sy->plain.stack;
+	struct place *const *at = sy->at + sy->n_sampler;
 	size_t n = 0;
 
 	for (size_t i = 0; i < from->n && n < EXPANDED_MAX; i++) {
 		/* Each of those that follow has its place, whatever is put into this one. */
 		const size_t room = EXPANDED_MAX - n - (from->n - i - 1);
 
-		n += expand(sy->expanded + n, room, &from->frames[i], lines_of(sy, sy->at[i]));
+		n += expand(sy->expanded + n, room, &from->frames[i], lines_of(sy, at[i]));
 	}
 	sy->lined.stack = (struct sinsp_stack){sy->expanded, n, from->n_kernel};
 }
@@ -795,6 +799,20 @@ static int tell_place(struct teller *t, struct place *p)
 	return put_told(t, &told);
 }
 
+/* The line that a jitdump has for the frame. */
+static struct place_lines *jit_line(const struct sinsp_frame *f)
+{
+	struct place_lines *l = f->line ? malloc(sizeof(*l) + sizeof(l->v[0])) : NULL;
+
+	if (!l)
+		return NULL;
+	l->n = 1;
+	l->v[0].function = f->function;
+	l->v[0].file = f->file;
+	l->v[0].line = f->line;
+	return l;
+}
+
 /* What is found of code made at run time may be another function's place the next time. */
 static int tell_jit(struct teller *t, const struct sinsp_frame *f, int64_t pid)
 {
@@ -813,6 +831,7 @@ static int tell_jit(struct teller *t, const struct sinsp_frame *f, int64_t pid)
 		.begin = f->addr - f->offset,
 		.function = f->function,
 		.module = f->module,
+		.lines = jit_line(f),
 		.source = source,
 		.asked = 1,
 	};
@@ -823,6 +842,7 @@ int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t pi
 		       sinsp_symbol_fn put, void *ctx)
 {
 	const struct sinsp_stack *st;
+	struct sinsp_symbols *sy;
 	struct teller *t;
 	int64_t pid;
 	int err = sinsp_stack_get(s, evt, 1, &st);
@@ -832,14 +852,15 @@ int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t pi
 	t = malloc(sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	*t = (struct teller){.s = s, .sy = s->symbols, .piece = piece, .put = put, .ctx = ctx};
+	sy = s->symbols;
+	*t = (struct teller){.s = s, .sy = sy, .piece = piece, .put = put, .ctx = ctx};
 	pid = pid_of(param(evt, "pid"));
-	st = &t->sy->plain.stack;
-	for (size_t i = 0; i < st->n && !err; i++) {
-		if (t->sy->at[i])
-			err = tell_place(t, t->sy->at[i]);
-		else if (st->frames[i].kind == SINSP_FRAME_JIT && pid > 0)
-			err = tell_jit(t, &st->frames[i], pid);
+	/* The sampler's, too: by their names whoever reads the file leaves them out. */
+	for (size_t i = 0; i < sy->n_sampler + sy->plain.stack.n && !err; i++) {
+		if (sy->at[i])
+			err = tell_place(t, sy->at[i]);
+		else if (sy->frames[i].kind == SINSP_FRAME_JIT && pid > 0)
+			err = tell_jit(t, &sy->frames[i], pid);
 	}
 	free(t);
 	return err;
