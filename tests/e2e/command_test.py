@@ -326,27 +326,66 @@ class Live(unittest.TestCase):
         self.assertEqual((p.returncode, p.stdout), (1, ""))
         self.assertRegex(p.stderr, r"^saker: this is a PID namespace of its own.*\n$")
 
-    def test_disk_that_fills(self):
-        script = ('mount -t tmpfs -o size=4m none "$1" || exit 77; '
-                  '"$2" -w "$1/c.scap" -M 30; s=$?; cp "$1/c.scap" "$3"; exit $s')
-        busy = subprocess.Popen(["sh", "-c", "while :; do cat /etc/passwd; done"],
-                                stdout=subprocess.DEVNULL)
-        os.mkdir(os.path.join(self.dir, "m"))
-        try:
-            p = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh",
-                                os.path.join(self.dir, "m"), e2e.SAKER, self.capture],
-                               capture_output=True, text=True, timeout=120)
-        finally:
-            busy.kill()
-            busy.wait()
+    def on_small_disk(self, script, *args):
+        """sh -c @script in a file system of 1 MB, whose capture is copied out at the end."""
+        whole = ('mount -t tmpfs -o size=1m none "$1" || exit 77; cd "$1"; copy=$2; shift 2; '
+                 f'{script}; s=$?; cp c.scap "$copy"; exit $s')
+        os.makedirs(os.path.join(self.dir, "m"), exist_ok=True)
+        p = subprocess.run(["unshare", "-m", "sh", "-c", whole, "sh", os.path.join(self.dir, "m"), self.capture,
+                            *args], capture_output=True, text=True, errors="surrogateescape", timeout=120)
         if p.returncode == 77:
             self.skipTest("no tmpfs can be mounted here")
-        self.assertEqual(p.returncode, 1, p.stderr)
-        self.assertRegex(p.stderr, r"(?m)^saker: .*c\.scap.*No space left on device.*$")
+        return p
+
+    def check_cut_off(self, said):
+        """The file ended with one sentence, and what it holds can be read."""
+        self.assertEqual(len(re.findall(r"(?m)^saker: .*c\.scap.*No space left on device.*$", said)), 1, said)
         q = self.saker("-r", self.capture)
         self.assertEqual(q.returncode, 0)
         self.assertRegex(q.stderr, "^saker: .*: has no counters at its end: [^\\n]+\\n$")
         self.assertGreater(len(e2e.lines(q.stdout)), 100)
+
+    def test_disk_that_fills(self):
+        busy = subprocess.Popen(["sh", "-c", "while :; do cat /etc/passwd; done"],
+                                stdout=subprocess.DEVNULL)
+        try:
+            p = self.on_small_disk('"$@" -w c.scap -M 30', e2e.SAKER)
+        finally:
+            busy.kill()
+            busy.wait()
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.check_cut_off(p.stderr)
+
+    # Makes calls until the file has had no room for a while.
+    FILLER = ('n=0; while [ $n -lt 3 ]; do a=$(stat -f -c %f .); cat /etc/passwd /etc/passwd >/dev/null; '
+              '[ "$a" -lt 2 ] && n=$((n + 1)); done; echo ran to its end; exit 3')
+
+    def test_disk_that_fills_ends_no_command(self):
+        p = self.on_small_disk('"$@"', e2e.SAKER, "-w", "c.scap", "--", "sh", "-c", self.FILLER)
+        self.assertEqual((p.returncode, p.stdout), (3, "ran to its end\n"), p.stderr)
+        self.check_cut_off(p.stderr)
+
+    def test_disk_that_fills_ends_no_lines(self):
+        lines = os.path.join(self.dir, "lines")
+        p = self.on_small_disk('"$@"', e2e.SAKER, "-w", "c.scap", "--print", "-o", lines, "--", "sh", "-c",
+                               self.FILLER)
+        self.assertEqual((p.returncode, p.stdout), (3, "ran to its end\n"), p.stderr)
+        self.check_cut_off(p.stderr)
+        self.assertIn("procexit status=768 ret=3", e2e.read_text(lines).splitlines()[-1])
+
+    def test_disk_that_fills_ends_no_profile(self):
+        p = self.on_small_disk('"$@"', e2e.SAKER, "profile", "-w", "c.scap", "-c", "topfuncs", "--", "sh", "-c",
+                               "dd if=/dev/zero of=fill bs=1k 2>/dev/null; "
+                               "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo ran; exit 3")
+        self.assertEqual(p.returncode, 3, p.stderr)
+        self.assertTrue(p.stdout.startswith("ran\n"), p.stdout)
+        self.assertEqual(len(re.findall("No space left on device", p.stderr)), 1, p.stderr)
+        self.assertIn("FUNCTION", p.stdout + p.stderr)
+
+    def test_lines_to_a_full_disk_end_no_command(self):
+        p = self.saker("-o", "/dev/full", "--", "sh", "-c", "cat /etc/passwd >/dev/null; exit 3")
+        self.assertEqual((p.returncode, p.stderr),
+                         (3, "saker: cannot write lines to /dev/full: No space left on device\n"))
 
 
 if __name__ == "__main__":

@@ -407,7 +407,7 @@ static int tick(struct capture *c)
 		c->slow_tick_ms = now;
 		report_sample_memory(&c->report);
 		show_samples(c);
-		err = take_flush_file(&c->take);
+		take_flush_file(&c->take);
 	}
 	return err;
 }
@@ -568,6 +568,15 @@ static int show_views(struct capture *c)
 	return chisels_end(c->take.chisels);
 }
 
+/*
+ * The file or the lines could not be written to their end, and that was said. The status of a
+ * command that ran is its own all the same.
+ */
+static int lacks_output(const struct capture *c)
+{
+	return !c->o->command && (c->take.file_failed || c->take.lines.failed);
+}
+
 static int finish(struct capture *c, int err)
 {
 	int failed = is_failure(err);
@@ -589,6 +598,7 @@ static int finish(struct capture *c, int err)
 	else if (c->take.chisels)
 		failed |= is_failure(show_views(c));
 	failed |= is_failure(take_finish_lines(&c->take));
+	failed |= lacks_output(c);
 	if (c->n_inspectors && c->o->verbose)
 		report_print(&c->report, stderr);
 	report_warn_lost(&c->report);

@@ -31,6 +31,16 @@ int output_open(struct output *out, const char *path, int fd, int unbuffered)
 	return 0;
 }
 
+/* -EPIPE: nothing more can be written. */
+static int write_failed(struct output *out, int err)
+{
+	if (err != -EPIPE) {
+		out->failed = 1;
+		say("cannot write lines to %s: %s", out->name, strerror(-err));
+	}
+	return -EPIPE;
+}
+
 /* A descriptor that someone else made non-blocking, as a terminal shared with a shell may be. */
 static int wait_writable(int fd)
 {
@@ -59,15 +69,16 @@ static int write_all(int fd, const char *p, size_t len)
 
 int output_write(struct output *out, const char *text, size_t len)
 {
-	int err = write_all(out->fd, out->text.p, out->text.len);
+	int err;
 
+	if (out->failed)
+		return -EPIPE;
+	err = write_all(out->fd, out->text.p, out->text.len);
 	if (!err)
 		err = write_all(out->fd, text, len);
 	out->text.len = 0;
 	out->flushed_ms = clock_coarse_ms();
-	if (err && err != -EPIPE)
-		say("cannot write lines to %s: %s", out->name, strerror(-err));
-	return err;
+	return err ? write_failed(out, err) : 0;
 }
 
 int output_flush(struct output *out)
@@ -92,10 +103,8 @@ int output_close(struct output *out)
 	int err = output_flush(out);
 
 	free(out->text.p);
-	if (out->owned && close(out->fd) && !err) {
-		err = -errno;
-		say("cannot write lines to %s: %s", out->name, strerror(-err));
-	}
-	*out = (struct output){.fd = -1};
+	if (out->owned && close(out->fd) && !err)
+		err = write_failed(out, -errno);
+	*out = (struct output){.fd = -1, .failed = out->failed};
 	return err;
 }

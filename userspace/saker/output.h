@@ -15,14 +15,15 @@ struct output {
 	int fd;
 	int unbuffered;
 	int owned; /* fd is ours to close */
+	int failed; /* a write failed, and that was said */
 	uint64_t flushed_ms; /* when the buffer was last empty */
 };
 
 /* @path NULL: writes to @fd. 0, or a negative errno after saying it. */
 int output_open(struct output *out, const char *path, int fd, int unbuffered);
 
-/* A line was appended to out->text. 0; -EPIPE when nobody reads any more, another negative
- * errno after saying it. */
+/* A line was appended to out->text. 0, or -EPIPE: nobody reads any more, or out->failed. So do
+ * those below. */
 int output_line(struct output *out);
 
 /* Other text than lines, after them. */

@@ -194,13 +194,29 @@ static int is_past_limit(struct take *t, const struct sinsp_evt *evt)
 	       evt->raw.ts_ns - t->begin_ns >= t->o->max_ns;
 }
 
-/* @err of the writer: its first one is said, if the writer did not say it itself; it stays. */
-static int file_result(struct take *t, unsigned int n_errors_before, int err)
+/* Does anything but the file take events? */
+static int shows_events(const struct take *t)
 {
-	if (err && !t->file_failed)
+	return t->prints || t->chisels || t->summary;
+}
+
+/*
+ * @err of the writer. Its first one is said, if the writer did not say it itself, and ends the
+ * file: the capture goes on for what else it shows.
+ */
+static void file_result(struct take *t, unsigned int n_errors_before, int err)
+{
+	uint64_t bytes = 0;
+
+	if (!err)
+		return;
+	if (!t->file_failed)
 		say_cause(n_errors_before, t->pieces.path ?: t->o->write, err);
-	t->file_failed |= err != 0;
-	return err;
+	t->file_failed = 1;
+	t->done |= !shows_events(t);
+	scap_writer_close(t->writer, NULL, &bytes);
+	t->writer = NULL;
+	t->piece_bytes += bytes;
 }
 
 /* What a piece before the last one says of itself: its own events are counted, what the driver saw
@@ -222,9 +238,10 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 	struct take *t = ctx;
 	struct scap_state_build *state;
 	unsigned int before = say_n_errors();
-	int err = 0;
+	int err;
 
-	if (t->writer && !pieces_due(&t->pieces, evt->ts_ns, scap_writer_bytes(t->writer)))
+	if (t->file_failed ||
+	    (t->writer && !pieces_due(&t->pieces, evt->ts_ns, scap_writer_bytes(t->writer))))
 		return 0;
 	if (!evt->ts_ns) /* before the first one, what is known of containers comes without a time
 			  */
@@ -234,15 +251,16 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 		return 0;
 	}
 	if (t->writer)
-		err = file_result(t, before, close_piece(t));
-	if (!err)
-		err = sinsp_export(t->inspector, &state);
+		file_result(t, before, close_piece(t));
+	if (t->file_failed)
+		return 0;
+	err = sinsp_export(t->inspector, &state);
 	if (err)
 		return err;
-	err = open_piece(t, scap_state_build_done(state), evt->ts_ns);
-	t->file_failed |= err != 0;
+	before = say_n_errors();
+	file_result(t, before, open_piece(t, scap_state_build_done(state), evt->ts_ns));
 	scap_state_build_free(state);
-	return err;
+	return 0;
 }
 
 /* A capture without events is a file, too. */
@@ -280,11 +298,13 @@ static int put_symbols(struct take *t, const struct sinsp_evt *evt)
 	return sinsp_symbols_tell(evt->insp, evt, (uint32_t)t->pieces.n, put_symbol, &to);
 }
 
-static int put_file(struct take *t, const struct sinsp_evt *evt)
+static void put_file(struct take *t, const struct sinsp_evt *evt)
 {
 	unsigned int before = say_n_errors();
 	int err;
 
+	if (t->file_failed)
+		return;
 	err = pieces_tell(&t->pieces, &evt->raw);
 	if (!err && t->writer) {
 		t->pieces.n_events += evt->raw.num != 0;
@@ -293,7 +313,7 @@ static int put_file(struct take *t, const struct sinsp_evt *evt)
 	}
 	if (!err && t->writer)
 		err = scap_writer_put(t->writer, &evt->raw);
-	return file_result(t, before, err);
+	file_result(t, before, err);
 }
 
 /* 1: it has a line; 0: it has none; a negative errno. */
@@ -401,19 +421,20 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 	if (err)
 		return err;
 	if (t->o->write)
-		err = put_file(t, evt);
-	if (!err && meant && (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt)))
+		put_file(t, evt);
+	if (meant && (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt)))
 		err = show(t, evt);
-	else if (!err && t->prints && tells_of_gap(evt))
+	else if (t->prints && tells_of_gap(evt))
 		err = put_line(t, evt, 1);
 	return err < 0 ? err : 0;
 }
 
-int take_flush_file(struct take *t)
+void take_flush_file(struct take *t)
 {
 	unsigned int before = say_n_errors();
 
-	return t->writer ? file_result(t, before, scap_writer_flush(t->writer)) : 0;
+	if (t->writer)
+		file_result(t, before, scap_writer_flush(t->writer));
 }
 
 int take_idle(struct take *t)
@@ -428,23 +449,27 @@ int take_idle(struct take *t)
 		err = chisels_flush(t->chisels);
 	/* Flushing costs compression dearly: take_flush_file comes along often enough. */
 	if (!err && t->o->compress == SCAP_COMPRESS_NONE)
-		err = take_flush_file(t);
+		take_flush_file(t);
 	return err;
 }
 
 int take_finish_file(struct take *t, struct report *r)
 {
-	unsigned int before = say_n_errors();
+	const unsigned int before = say_n_errors();
+	struct scap_writer *w;
+	uint64_t bytes = 0;
 	int err;
 
 	err = t->file_failed ? 0 : open_without_events(t);
-	if (!t->writer)
-		return err;
-	r->written = t->pieces.path;
-	r->n_pieces = t->pieces.n;
-	err = file_result(t, before, scap_writer_close(t->writer, &r->stats, &r->written_bytes));
-	r->written_bytes += t->piece_bytes;
+	w = t->writer;
 	t->writer = NULL;
+	if (w)
+		file_result(t, before, scap_writer_close(w, &r->stats, &bytes));
+	if (w || t->file_failed) {
+		r->written = t->pieces.path;
+		r->n_pieces = t->pieces.n;
+		r->written_bytes = t->piece_bytes + bytes;
+	}
 	return err;
 }
 

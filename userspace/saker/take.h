@@ -26,7 +26,7 @@ struct take {
 	struct pieces pieces;
 	char *provenance; /* owned */
 	uint64_t piece_bytes; /* of the pieces before */
-	int file_failed; /* and it was said */
+	int file_failed; /* and it was said: no more of it is written */
 	struct sinsp_filter *filter; /* taken; NULL: every event is meant */
 	struct chisels *chisels; /* they get the events, and print; borrowed; NULL: none */
 	struct summary *summary; /* NULL: none wanted */
@@ -43,7 +43,8 @@ struct take {
 	int done; /* a limit is reached */
 };
 
-/* Each: 0 or a negative errno after saying why. */
+/* Each: 0 or a negative errno after saying why. A file that could not be written to is no error:
+ * see file_failed. */
 int take_open_lines(struct take *t, const struct options *o);
 /* Before the inspector takes the source: the file begins with the source's state. */
 int take_open_file(struct take *t, const struct scap *src);
@@ -52,7 +53,7 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command);
 int take_event(struct take *t, struct sinsp_evt *evt);
 /* The source has nothing more for now: what is held back goes out. */
 int take_idle(struct take *t);
-int take_flush_file(struct take *t);
+void take_flush_file(struct take *t);
 int take_finish_file(struct take *t, struct report *r);
 int take_finish_lines(struct take *t); /* and the summary */
 void take_fini(struct take *t);
