@@ -11,7 +11,13 @@
 #define DRV_MAX_CPUS 1024
 #define DRV_MAX_EVENTS 2048 /* rows of events, see EVT_INDEX */
 #define DRV_MAX_NR 512 /* system call numbers, a power of two */
-#define DRV_NR_PASSED (DRV_MAX_NR - 1) /* no call: the program that follows recvmsg */
+
+/* Programs that continue where a filler ends. They have a map of their own: an index into that of
+ * the fillers is a number that any caller can give. */
+enum drv_follower {
+	DRV_FOLLOWER_PASSED, /* of recvmsg and recvmmsg: the files that were passed */
+	DRV_FOLLOWER_MAX
+};
 #define DRV_REC_MAX 65504u /* no record is longer: what a perf ring can take */
 #define RING_SLACK (132u * 1024) /* a record that starts last and one more */
 #define RING_SZ_MIN (256u << 10)

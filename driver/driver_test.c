@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -542,6 +543,10 @@ static void test_restart(void **state)
 
 #define X32_GETPID 0x40000027
 
+/* Numbers of no call, up to the last for which the tables have room. */
+#define UNLISTED_FIRST 490
+#define UNLISTED_END DRV_MAX_NR
+
 static void large_numbers(void)
 {
 	syscall(X32_GETPID);
@@ -566,6 +571,44 @@ static void test_large_numbers(void **state)
 	x = must_find(&c, &at, pid, DRV_MAX_NR);
 	assert_int_equal(num(x, 1), DRV_MAX_NR);
 	assert_int_equal(num(x, 3), 0); /* empty */
+	free_capture(&c);
+}
+
+static void unlisted_numbers(void)
+{
+	char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct cmsghdr *c = (struct cmsghdr *)control;
+	struct msghdr msg = {.msg_control = control, .msg_controllen = sizeof(control)};
+
+	/* Arguments that would tell a file, if any program took them for a message's. */
+	*c = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+	for (long nr = UNLISTED_FIRST; nr < UNLISTED_END; nr++)
+		syscall(nr, 3, &msg, 0, 0, 1, 0);
+}
+
+/* A call that syscalls.def lacks is one generic record with its number and result. */
+static void test_unlisted_numbers(void **state)
+{
+	struct capture c;
+	size_t n = 0;
+	pid_t pid = capture_child(&c, &small, unlisted_numbers);
+
+	(void)state;
+	for (size_t i = 0; i < c.n; i++) {
+		const struct rec_hdr *r = c.recs[i];
+
+		if (r->evt.tid != (uint64_t)pid || r->flags & REC_F_RAW_ENTER)
+			continue;
+		assert_int_not_equal(r->evt.type, EVT_FILE_E);
+		if (r->nr < UNLISTED_FIRST || r->nr >= UNLISTED_END)
+			continue;
+		assert_int_equal(r->nr, UNLISTED_FIRST + n++);
+		assert_int_equal(r->evt.type, EVT_SYSCALL_X);
+		assert_int_equal(num(r, 0), 0);
+		assert_int_equal(num(r, 1), r->nr);
+		assert_int_equal(num(r, 2), -ENOSYS);
+	}
+	assert_int_equal(n, UNLISTED_END - UNLISTED_FIRST);
 	free_capture(&c);
 }
 
@@ -781,7 +824,7 @@ int main(void)
 		cmocka_unit_test(test_want),          cmocka_unit_test(test_self),
 		cmocka_unit_test(test_bell),          cmocka_unit_test(test_clone_flags),
 		cmocka_unit_test(test_self_in_pidns), cmocka_unit_test(test_bad_opts),
-		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_shared),        cmocka_unit_test(test_unlisted_numbers),
 	};
 
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK)) {

@@ -58,12 +58,16 @@ enum call_nr {
 #undef SYS
 };
 
-/* Exit event by number of the call. */
+/* Exit event by number of the call; a number without a row, of a later kernel, has the generic. */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winitializer-overrides"
 const u16 nr_event[DRV_MAX_NR] = {
+	[0 ... DRV_MAX_NR - 1] = EVT_SYSCALL_X,
 #define SYS(nr, name, event, ...) [nr] = EVT_##event,
 #include "syscalls.def"
 #undef SYS
 };
+#pragma clang diagnostic pop
 
 struct drv_slot slots[DRV_MAX_CPUS];
 struct drv_sampler samplers[DRV_MAX_CPUS];
@@ -135,6 +139,14 @@ struct {
 	__uint(key_size, sizeof(u32));
 	__uint(value_size, sizeof(u32));
 } fillers SEC(".maps");
+
+/* The programs that fillers continue in, by enum drv_follower. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, DRV_FOLLOWER_MAX);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+} followers SEC(".maps");
 
 static __always_inline u32 ring_of_cpu(u32 cpu)
 {

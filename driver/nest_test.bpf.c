@@ -14,6 +14,24 @@ int sample(void *ctx)
 	return commit_event(&r);
 }
 
+/* Sends the enter of a call. ctx: its number, is it a 32-bit one, an address for all arguments. */
+SEC("?raw_tp")
+int send_any(u64 *ctx)
+{
+	struct drv_slot *slot = this_slot();
+
+	slot->call.nr = slot->call.raw_nr = ctx[0];
+	slot->call.flags = ctx[1] ? REC_F_IA32 : 0;
+	for (int i = 0; i < 6; i++)
+		slot->call.args[i] = ctx[2];
+	if (ctx[1])
+		ia32_arrange();
+	slot->call.ts = bpf_ktime_get_boot_ns();
+	slot->call.state = CALL_OPEN;
+	send_enter(ctx, slot, bpf_get_current_task_btf(), rows_of(&slot->call), REC_F_BLOCKED);
+	return 0;
+}
+
 /* The caller's memory, as much as it says, as the only parameter: the size is the record's. */
 SEC("?tp_btf/sys_exit")
 int fill_payload(u64 *ctx)

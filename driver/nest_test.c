@@ -2,7 +2,8 @@
 /*
  * Writers that nest: a sampler at 20 kHz writes records on every CPU, also in the midst of those
  * of system calls. Nothing may be torn, lost without account, or out of order. With "lengths" for
- * an argument, records of each length there can be go through rings that they hardly fit in.
+ * an argument, records of each length there can be go through rings that they hardly fit in; with
+ * "enters", the enters of all numbers that a call can have are expanded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,9 @@
 #include <bpf/libbpf.h>
 
 #include "event_table.h"
+#include "expand.h"
 #include "ia32.h"
+#include "ia32_table.h"
 #include "ring_impl.h"
 
 #include "sampler.h"
@@ -44,6 +47,8 @@ struct nest {
 	unsigned int n_cpus;
 	uint64_t n_calls, n_samples, n_back;
 	uint64_t last[MAX_CPUS]; /* key of the last record */
+	struct scap_expand *expand;
+	uint64_t n_unlisted; /* enters of a call that syscalls.def lacks */
 };
 
 static void set_filler(const struct nest *n, uint32_t nr, const struct bpf_program *p)
@@ -91,7 +96,12 @@ static void load(struct nest *n, const struct setup *setup)
 	struct drv_config *c;
 
 	assert_non_null(s);
-	*n = (struct nest){.skel = s, .n_cpus = (unsigned int)libbpf_num_possible_cpus()};
+	*n = (struct nest){
+		.skel = s,
+		.n_cpus = (unsigned int)libbpf_num_possible_cpus(),
+		.expand = scap_expand_new(),
+	};
+	assert_non_null(n->expand);
 	assert_true(n->n_cpus <= MAX_CPUS);
 	c = (struct drv_config *)&s->rodata->cfg;
 	c->self_tgid = setup->self ? 0 : (uint32_t)getpid();
@@ -104,6 +114,7 @@ static void load(struct nest *n, const struct setup *setup)
 		memset(&c->want, 0, sizeof(c->want));
 		c->want.bits[0][SYS_pwrite64 / 64] = 1ull << SYS_pwrite64 % 64;
 	}
+	memcpy((void *)s->rodata->ia32_calls, scap_ia32_calls(), sizeof(s->rodata->ia32_calls));
 	bpf_map__set_value_size(s->maps.rings,
 				(uint32_t)ring_value_sz(setup->kind, setup->ring_sz));
 	bpf_map__set_max_entries(s->maps.rings, n->n_cpus);
@@ -115,6 +126,7 @@ static void load(struct nest *n, const struct setup *setup)
 	bpf_program__set_autoload(s->progs.fill_open, !setup->self);
 	bpf_program__set_autoload(s->progs.fill_write, !setup->self);
 	bpf_program__set_autoload(s->progs.fill_payload, setup->self);
+	bpf_program__set_autoload(s->progs.send_any, true);
 	bpf_program__set_autoload(s->progs.task_rows, false);
 	assert_int_equal(nest_test__load(s), 0);
 	if (setup->self) {
@@ -134,6 +146,7 @@ static void unload(struct nest *n)
 		if (n->kind_fds[cpu])
 			close(n->kind_fds[cpu]);
 	}
+	scap_expand_free(n->expand);
 	nest_test__destroy(n->skel);
 }
 
@@ -162,6 +175,8 @@ static void attach(struct nest *n)
 	}
 }
 
+#define UNLISTED 400 /* a number that no row of syscalls.def has */
+
 static void make_calls(void)
 {
 	static char buf[4096];
@@ -175,7 +190,25 @@ static void make_calls(void)
 	while (time(NULL) < end) {
 		syscall(SYS_close, syscall(SYS_openat, AT_FDCWD, path, O_RDONLY));
 		syscall(SYS_write, fd, buf, sizeof(buf));
+		syscall(UNLISTED);
 	}
+}
+
+/* A raw enter of the driver becomes an event, of the call's type if the call is listed. */
+static void check_enter(struct nest *n, const struct rec_hdr *rec)
+{
+	const int ia32 = rec->flags & REC_F_IA32;
+	struct scap_params p;
+	struct scap_evt evt;
+
+	if (scap_expand_enter(n->expand, &evt, rec))
+		fail_msg("the enter of call %u has type %#x", rec->nr, rec->evt.type);
+	assert_int_equal(scap_evt_params(evt.hdr, &p), 0);
+	assert_int_equal(p.n, scap_event_info(evt.type)->n_params);
+	assert_int_equal(evt.nr, rec->nr);
+	if (!ia32)
+		assert_int_equal(evt.type, scap_syscall_exit_type(rec->nr) & ~1u);
+	n->n_unlisted += !scap_syscall_name(rec->nr, ia32);
 }
 
 /* Every parameter of a record adds up, and its text is whole. */
@@ -190,6 +223,8 @@ static void check_record(struct nest *n, const struct rec_hdr *rec)
 		return;
 	}
 	n->n_calls++;
+	if (rec->flags & REC_F_RAW_ENTER)
+		check_enter(n, rec);
 	if (rec->evt.type == EVT_OPENAT_X && p.v[2].len > 500)
 		for (uint32_t i = 0; i + 10 < p.v[2].len; i++)
 			assert_int_equal(p.v[2].p[i], '/');
@@ -274,6 +309,7 @@ static void check_nest(int kind)
 		      (unsigned long)nested, (unsigned long)lost, (unsigned long)n.n_back);
 	assert_true(n.n_samples > 100 && n.n_calls > 1000);
 	assert_true(nested > 0);
+	assert_true(n.n_unlisted > 0);
 	assert_int_equal(sum.records, n.n_calls + n.n_samples);
 	/* An interrupt in the nanoseconds between a writer's reading of the clock and its place has
 	 * a later time in an earlier place: once in some 100,000. */
@@ -406,10 +442,42 @@ static void test_lengths(void **state)
 	}
 }
 
+/* ---- every number ---- */
+
+static void send_enter_of(const struct nest *n, uint64_t nr, int ia32, const void *arg)
+{
+	uint64_t args[] = {nr, (uint64_t)ia32, (uintptr_t)arg};
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(n->skel->progs.send_any), &o), 0);
+}
+
+/* Each call can sleep or be preempted, those of kernels to come included. */
+static void test_enters(void **state)
+{
+	const struct setup setup = {.kind = RING_ARRAY, .ring_sz = RING_SZ, .snaplen = 200};
+	const uint64_t n_numbers = DRV_MAX_NR + 100;
+	static const char text[4096] = "/some/path";
+	struct nest n;
+
+	(void)state;
+	load(&n, &setup);
+	for (int ia32 = 0; ia32 <= 1; ia32++)
+		for (uint64_t nr = 0; nr < n_numbers; nr++) {
+			send_enter_of(&n, nr, ia32, text);
+			send_enter_of(&n, nr, ia32, NULL);
+			drain(&n);
+		}
+	assert_int_equal(n.n_calls, 4 * n_numbers);
+	assert_true(n.n_unlisted > 0);
+	unload(&n);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest nest[] = {cmocka_unit_test(test_nest)};
 	const struct CMUnitTest lengths[] = {cmocka_unit_test(test_lengths)};
+	const struct CMUnitTest enters[] = {cmocka_unit_test(test_enters)};
 
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK)) {
 		fprintf(stderr, "nest_test: skipped: it needs root and /sys/kernel/btf/vmlinux\n");
@@ -417,5 +485,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && !strcmp(argv[1], "lengths"))
 		return cmocka_run_group_tests(lengths, NULL, NULL);
+	if (argc > 1 && !strcmp(argv[1], "enters"))
+		return cmocka_run_group_tests(enters, NULL, NULL);
 	return cmocka_run_group_tests(nest, NULL, NULL);
 }

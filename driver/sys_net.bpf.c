@@ -183,7 +183,7 @@ int fill_recvmsg(u64 *ctx)
 		return 0;
 	r.slot->call.args[PASSED_AT] = 0;
 	r.slot->call.args[PASSED_LEFT] = 1;
-	bpf_tail_call(ctx, &fillers, DRV_NR_PASSED);
+	bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
 	return 0;
 }
 
@@ -229,7 +229,7 @@ int fill_passed(u64 *ctx)
 		if (fd >= 0)
 			tell_file(ctx, fd, call->args[PASSED_FLAGS] & MSG_CMSG_CLOEXEC);
 	}
-	bpf_tail_call(ctx, &fillers, DRV_NR_PASSED);
+	bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
 	return 0;
 }
 
@@ -333,7 +333,7 @@ int fill_recvmmsg(u64 *ctx)
 	r.slot->call.args[PASSED_FLAGS] = arg(&r, 3);
 	r.slot->call.args[PASSED_AT] = 0;
 	r.slot->call.args[PASSED_LEFT] = r.ret;
-	bpf_tail_call(ctx, &fillers, DRV_NR_PASSED);
+	bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
 	return 0;
 }
 

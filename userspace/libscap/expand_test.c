@@ -43,6 +43,7 @@ static void put_num(struct rec *r, int64_t v, uint16_t len)
 	put(r, &v, len);
 }
 
+/* The type is what the driver writes: enters_test compares the two for each number. */
 static void begin_raw(struct rec *r, uint16_t flags, uint16_t nr, const uint64_t args[6],
 		      const void *pointed, uint16_t len)
 {

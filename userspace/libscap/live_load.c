@@ -68,7 +68,6 @@ static const char *const fillers[DRV_MAX_NR] = {
 #define SYS(nr, name, event, filler, ...) [nr] = "fill_" #filler,
 #include "syscalls.def"
 #undef SYS
-	[DRV_NR_PASSED] = "fill_passed",
 };
 
 /* The last thing libbpf complained of, for the one sentence that is said. */
@@ -346,14 +345,6 @@ static int is_io_uring(const struct bpf_program *p)
 	return !strncmp(bpf_program__name(p), "io_uring_", strlen("io_uring_"));
 }
 
-static int is_wanted_native(const struct live_driver *d, unsigned int nr)
-{
-	/* What follows a filler is wanted with it. */
-	if (nr == DRV_NR_PASSED)
-		return is_wanted(d, SYS_recvmsg, 0) || is_wanted(d, SYS_recvmmsg, 0);
-	return is_wanted(d, nr, 0);
-}
-
 static int is_page_fault(const struct bpf_program *p)
 {
 	return !strncmp(bpf_program__name(p), "page_fault_", strlen("page_fault_"));
@@ -469,7 +460,7 @@ static int choose_programs(struct live_driver *d, const struct live_opts *o)
 		return err;
 	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
 		p = filler_of(d, nr);
-		if (p && is_wanted_native(d, nr))
+		if (p && is_wanted(d, nr, 0))
 			err = bpf_program__set_autoload(p, true);
 	}
 	for (unsigned int i = 0; i < IA32_TABLE_MAX && !err; i++) {
@@ -479,13 +470,25 @@ static int choose_programs(struct live_driver *d, const struct live_opts *o)
 		if (p && is_wanted(d, ia32_nr(i), 1))
 			err = bpf_program__set_autoload(p, true);
 	}
+	if (is_wanted(d, SYS_recvmsg, 0) || is_wanted(d, SYS_recvmmsg, 0))
+		err = err ?: bpf_program__set_autoload(d->skel->progs.fill_passed, true);
 	return err;
+}
+
+static int fill_followers(struct live_driver *d)
+{
+	const uint32_t at = DRV_FOLLOWER_PASSED;
+	int fd = bpf_program__fd(d->skel->progs.fill_passed);
+
+	if (fd < 0) /* not wanted */
+		return 0;
+	return bpf_map_update_elem(bpf_map__fd(d->skel->maps.followers), &at, &fd, BPF_ANY);
 }
 
 static int fill_dispatch_table(struct live_driver *d)
 {
 	int map = bpf_map__fd(d->skel->maps.fillers);
-	int err = 0;
+	int err = fill_followers(d);
 
 	for (uint32_t nr = 0; nr < DRV_MAX_NR && !err; nr++) {
 		const struct bpf_program *p = filler_of(d, nr);
@@ -795,8 +798,8 @@ void live_detach(struct live_driver *d)
 
 	if (d->sampler)
 		live_sampler_stop(d->sampler);
-	/* Else exits would be recorded whose enters were not seen, and readers take other enters for
-	 * theirs. */
+	/* Else exits would be recorded whose enters were not seen, and readers take other enters
+	 * for theirs. */
 	detach(&s->links.sys_exit);
 	detach(&s->links.sys_enter);
 	for (int i = 0; i < s->skeleton->prog_cnt; i++)
