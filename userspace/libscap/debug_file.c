@@ -60,7 +60,7 @@ static int try_path(struct elf_file **out, const struct search *s, const char *p
 		    const struct debug_link *link)
 {
 	struct elf_file *found;
-	int err, fd = open_in_root(s->root, path);
+	int err, fd = open_in_root(s->root, path, NULL);
 
 	if (fd < 0)
 		return -ENOENT;

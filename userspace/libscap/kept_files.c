@@ -43,15 +43,13 @@ void kept_files_free(struct kept_files *k)
 
 static int is_ours(const struct stat *st, const char *path)
 {
-	const int fd = open_in_root(NULL, path);
 	struct stat found;
-	int same;
+	const int fd = open_in_root(NULL, path, &found);
 
 	if (fd < 0)
 		return 0;
-	same = !fstat(fd, &found) && found.st_dev == st->st_dev && found.st_ino == st->st_ino;
 	close(fd);
-	return same;
+	return found.st_dev == st->st_dev && found.st_ino == st->st_ino;
 }
 
 /* -1: none. While a descriptor is open no other file gets its inode. */
@@ -63,12 +61,12 @@ static int find(const struct kept_files *k, uint32_t dev, uint64_t ino)
 	return -1;
 }
 
-void kept_files_add(struct kept_files *k, int fd, uint32_t dev, uint64_t ino, const char *path)
+void kept_files_add(struct kept_files *k, int fd, const struct stat *st, uint32_t dev, uint64_t ino,
+		    const char *path)
 {
-	struct stat st;
 	int own;
 
-	if (!k || fstat(fd, &st) || is_ours(&st, path))
+	if (!k || is_ours(st, path))
 		return;
 	pthread_mutex_lock(&k->lock);
 	if (k->n < KEPT_MAX && find(k, dev, ino) < 0) {

@@ -8,6 +8,7 @@
 #define SCAP_KEPT_FILES_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct kept_files; /* of any thread */
 
@@ -15,9 +16,10 @@ struct kept_files; /* of any thread */
 struct kept_files *kept_files_new(void);
 void kept_files_free(struct kept_files *k);
 
-/* Keeps a descriptor of what @fd is open on, the file of this device and inode as mappings tell
- * them, unless we find it by @path ourselves. NULL: it does not. */
-void kept_files_add(struct kept_files *k, int fd, uint32_t dev, uint64_t ino, const char *path);
+/* Keeps a descriptor of what @fd is open on, the file that is @st, of this device and inode as
+ * mappings tell them, unless we find it by @path ourselves. NULL: it does not. */
+void kept_files_add(struct kept_files *k, int fd, const struct stat *st, uint32_t dev, uint64_t ino,
+		    const char *path);
 
 /* A descriptor that the caller owns; -ENOENT. */
 int kept_files_open(struct kept_files *k, uint32_t dev, uint64_t ino);

@@ -6,6 +6,7 @@
 #include "task_scan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,37 +278,39 @@ static int in_groups(const char *status, uint32_t gid)
 }
 
 /* May the process write to its own program? By owner, group, others, as the kernel asks. */
-static int exe_writable(const struct scap_thread_info *t, const char *status, const struct stat *st)
+static int exe_writable(const struct scap_thread_info *t, const char *status,
+			const struct statx *st)
 {
 	if (t->cap_effective >> CAP_DAC_OVERRIDE & 1)
 		return 1;
-	if (st->st_uid == t->uid)
-		return !!(st->st_mode & S_IWUSR);
-	if (st->st_gid == t->gid || in_groups(status, st->st_gid))
-		return !!(st->st_mode & S_IWGRP);
-	return !!(st->st_mode & S_IWOTH);
+	if (st->stx_uid == t->uid)
+		return !!(st->stx_mode & S_IWUSR);
+	if (st->stx_gid == t->gid || in_groups(status, st->stx_gid))
+		return !!(st->stx_mode & S_IWGRP);
+	return !!(st->stx_mode & S_IWOTH);
 }
 
-static uint64_t ns_of(const struct timespec *ts)
+static uint64_t ns_of(const struct statx_timestamp *ts)
 {
 	return (uint64_t)ts->tv_sec * NS_PER_S + (uint64_t)ts->tv_nsec;
 }
 
-/* The file that the process runs, and whether it is in memory alone. */
+/* The file that the process runs, and whether it is in memory alone. No server of files is asked:
+ * one may never answer. */
 static void read_exe(struct scap_thread_info *t, const char *status, int dirfd)
 {
-	struct stat st;
+	struct statx st;
 
 	if (*t->exepath) {
 		t->exe_kind = strncmp(t->exepath, "/memfd:", 7) ? 0 : SCAP_EXE_MEMFD;
 		t->exe_kind_known = SCAP_EXE_MEMFD;
 	}
-	if (fstatat(dirfd, "exe", &st, 0))
+	if (statx(dirfd, "exe", AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &st))
 		return;
 	t->exe_writable = exe_writable(t, status, &st);
-	t->exe_ino = st.st_ino;
-	t->exe_ctime_ns = ns_of(&st.st_ctim);
-	t->exe_mtime_ns = ns_of(&st.st_mtim);
+	t->exe_ino = st.stx_ino;
+	t->exe_ctime_ns = ns_of(&st.stx_ctime);
+	t->exe_mtime_ns = ns_of(&st.stx_mtime);
 }
 
 static int32_t read_loginuid(struct task_bufs *b, int dirfd)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "open_in_root.h"
 #include "say.h"
 #include "stack.h"
 
@@ -207,6 +208,20 @@ static void put_sampler(const struct report *r, FILE *f)
 		put_count(f, "threads off the CPU not kept", st->n_unsaved);
 }
 
+static void put_unanswered(FILE *f)
+{
+	struct scap_open_stats st;
+
+	scap_open_stats(&st);
+	if (!st.n_late)
+		return;
+	put(f, "files not read",
+	    "%12llu, as their file systems did not answer, and %llu at the same places",
+	    (unsigned long long)st.n_late, (unsigned long long)st.n_refused);
+	if (st.n_hung)
+		put(f, "", "%12llu look-ups still hang", (unsigned long long)st.n_hung);
+}
+
 static void put_bpf(const struct report *r, FILE *f)
 {
 	const struct scap_stats *st = &r->stats;
@@ -253,6 +268,7 @@ void report_print(const struct report *r, FILE *f)
 		put_sampler(r, f);
 		put_bpf(r, f);
 	}
+	put_unanswered(f);
 	put_self(r, f);
 	if (!r->live) {
 		fputs("saker: when it was captured\n", f);

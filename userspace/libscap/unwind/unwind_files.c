@@ -191,14 +191,11 @@ static struct unwind_file *find_id(const struct unwind_files *fs, const uint8_t 
 /* ---- how to reach it ---- */
 
 /* @ino: that the file must have; 0: any. */
-static int open_if(const char *root, const char *path, uint64_t ino)
+static int open_if(const char *root, const char *path, uint64_t ino, struct stat *st)
 {
-	const int fd = open_in_root(root, path);
-	struct stat st;
+	const int fd = open_in_root(root, path, st);
 
-	if (fd < 0 || !ino)
-		return fd;
-	if (fstat(fd, &st) || st.st_ino != ino) {
+	if (fd >= 0 && ino && st->st_ino != ino) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -209,31 +206,26 @@ static int open_if(const char *root, const char *path, uint64_t ino)
  * What is mapped, whatever has become of its name: through the mapping itself; else by name in the
  * root of the process, then in ours, if that has the number of what was mapped.
  */
-static int open_source(const struct unwind_source *src)
+static int open_source(const struct unwind_source *src, struct stat *st)
 {
 	char path[96];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", src->pid,
 		 (unsigned long long)src->start, (unsigned long long)src->end);
-	fd = open_if(NULL, path, 0);
+	fd = open_if(NULL, path, 0, st);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%u/root", src->pid);
-	fd = open_if(path, src->path, src->ino);
-	return fd >= 0 ? fd : open_if(NULL, src->path, src->ino);
+	fd = open_if(path, src->path, src->ino, st);
+	return fd >= 0 ? fd : open_if(NULL, src->path, src->ino, st);
 }
 
-static int identify(struct identity *id, int fd)
+static struct identity identify(const struct stat *st)
 {
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	*id = (struct identity){st.st_dev, st.st_ino, (uint64_t)st.st_size,
-				(uint64_t)st.st_mtim.tv_sec * 1000000000 +
-					(uint64_t)st.st_mtim.tv_nsec};
-	return 0;
+	return (struct identity){st->st_dev, st->st_ino, (uint64_t)st->st_size,
+				 (uint64_t)st->st_mtim.tv_sec * 1000000000 +
+					 (uint64_t)st->st_mtim.tv_nsec};
 }
 
 /* ---- its table ---- */
@@ -484,20 +476,21 @@ static int get_vdso(struct unwind_files *fs, struct unwind_file **out, uint64_t 
 static int get_mapped(struct unwind_files *fs, struct unwind_file **out,
 		      const struct unwind_source *src, uint64_t now_ns)
 {
-	struct identity id = {0};
+	struct identity id;
 	struct alias *a;
-	int fd = open_source(src), err;
+	struct stat st;
+	int fd = open_source(src, &st), err = 0;
 
 	if (fd < 0) {
 		fs->stats.n_unreadable++;
 		return -ESRCH;
 	}
-	err = identify(&id, fd);
-	a = err ? NULL : find_alias(fs, &id);
+	id = identify(&st);
+	a = find_alias(fs, &id);
 	if (a) {
 		*out = a->file;
-	} else if (!err) {
-		kept_files_add(fs->kept, fd, src->dev, src->ino, src->path);
+	} else {
+		kept_files_add(fs->kept, fd, &st, src->dev, src->ino, src->path);
 		err = meet_fd(fs, out, fd, src, now_ns);
 		if (err)
 			fs->stats.n_unreadable++;

@@ -212,13 +212,23 @@ static int is_as_before(const struct jit_map *m, int fd, const struct stat *st)
 	       memcmp(last, m->last, sz) == 0;
 }
 
-static int note_read(struct jit_map *m, int fd, off_t before)
+/* Of the file as it is now, unless @fd is open on a copy of it, as @of was. */
+static int stat_now(struct stat *st, int fd, const struct stat *of)
+{
+	if (fstat(fd, st))
+		return -errno;
+	if (of && (st->st_dev != of->st_dev || st->st_ino != of->st_ino))
+		*st = *of;
+	return 0;
+}
+
+static int note_read(struct jit_map *m, int fd, const struct stat *of, off_t before)
 {
 	const size_t sz = last_sz(m);
 	struct stat st;
 
 	m->n_read += m->pos - before;
-	if (fstat(fd, &st) || pread(fd, m->last, sz, m->pos - (off_t)sz) != (ssize_t)sz)
+	if (stat_now(&st, fd, of) || pread(fd, m->last, sz, m->pos - (off_t)sz) != (ssize_t)sz)
 		return -EBADMSG;
 	m->dev = st.st_dev;
 	m->ino = st.st_ino;
@@ -242,14 +252,14 @@ static int begin_again(struct jit_map *m)
 	return 0;
 }
 
-int jit_map_read(struct jit_map *m, int fd, uid_t owner)
+int jit_map_read_of(struct jit_map *m, int fd, const struct stat *of, uid_t owner)
 {
 	struct stat st;
 	off_t before;
-	int err;
+	int err = stat_now(&st, fd, of);
 
-	if (fstat(fd, &st))
-		return -errno;
+	if (err)
+		return err;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
 	if (st.st_uid != owner && st.st_uid != 0)
@@ -269,8 +279,13 @@ int jit_map_read(struct jit_map *m, int fd, uid_t owner)
 		err = m->dump ? read_dump(m, fd, st.st_size) : read_map(m, fd);
 	if (m->pos == before)
 		return err;
-	err = note_read(m, fd, before) ?: err;
+	err = note_read(m, fd, of, before) ?: err;
 	return symtab_seal(m->syms) ?: err ?: 1;
+}
+
+int jit_map_read(struct jit_map *m, int fd, uid_t owner)
+{
+	return jit_map_read_of(m, fd, NULL, owner);
 }
 
 int jit_map_find(struct jit_map *m, uint64_t addr, uint64_t mono_ns, struct symtab_sym *out,

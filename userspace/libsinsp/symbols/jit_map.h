@@ -9,6 +9,7 @@
 #define SINSP_SYMBOLS_JIT_MAP_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "jit_dump.h"
@@ -27,6 +28,8 @@ void jit_map_free(struct jit_map *m);
  * or is another one.
  */
 int jit_map_read(struct jit_map *m, int fd, uid_t owner);
+/* The same of the file that is @st, of which @fd may be open on a copy. */
+int jit_map_read_of(struct jit_map *m, int fd, const struct stat *st, uid_t owner);
 
 /*
  * 1 with the function that was at @addr at this time of CLOCK_MONOTONIC, JIT_LATEST: of the last

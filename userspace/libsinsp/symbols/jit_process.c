@@ -9,12 +9,15 @@
 
 #include "open_in_root.h"
 
-enum { LOOK_AGAIN_MS = 50 };
+enum {
+	LOOK_AGAIN_MS = 50,
+	LOOK_SHARE = 10, /* looking takes a tenth of the time at most */
+};
 
 struct jit_process {
 	int64_t pid;
 	struct jit_map *perf, *dump; /* NULL: not found yet */
-	uint64_t looked_ms;
+	uint64_t look_ms; /* when the files are looked at again */
 };
 
 static uint64_t now_ms(void)
@@ -56,28 +59,30 @@ static struct jit_process *process_of(struct jit_processes *jp, int64_t pid)
 }
 
 /* As the process names it; when that is gone, as we do. */
-static int open_file(const struct jit_process_key *key, const char *path, const char *our_path)
+static int open_file(const struct jit_process_key *key, const char *path, const char *our_path,
+		     struct stat *st)
 {
 	char root[64];
 	int fd = -ENOENT;
 
 	snprintf(root, sizeof(root), "/proc/%lld/root", (long long)key->pid);
 	if (key->live)
-		fd = open_in_root(root, path);
-	return fd < 0 ? open_in_root(NULL, our_path) : fd;
+		fd = open_in_root(root, path, st);
+	return fd < 0 ? open_in_root(NULL, our_path, st) : fd;
 }
 
 /* 1: there is more than before. */
 static int read_more(struct jit_map **m, const struct jit_process_key *key, const char *path,
 		     const char *our_path)
 {
-	int fd = open_file(key, path, our_path), r;
+	struct stat st;
+	int fd = open_file(key, path, our_path, &st), r;
 
 	if (fd < 0)
 		return 0;
 	if (!*m)
 		*m = jit_map_new();
-	r = *m ? jit_map_read(*m, fd, key->owner) : -ENOMEM;
+	r = *m ? jit_map_read_of(*m, fd, &st, key->owner) : -ENOMEM;
 	close(fd);
 	return r == 1 || r == -ENOMEM ? r : 0;
 }
@@ -88,14 +93,14 @@ static int look(struct jit_process *p, const struct jit_process_key *key)
 	char path[64], our_path[64];
 	int r, more = 0;
 
-	if (p->looked_ms && now - p->looked_ms < LOOK_AGAIN_MS)
+	if (now < p->look_ms)
 		return 0;
-	p->looked_ms = now;
 	snprintf(path, sizeof(path), "/tmp/perf-%lld.map", (long long)key->vpid);
 	snprintf(our_path, sizeof(our_path), "/tmp/perf-%lld.map", (long long)key->pid);
 	r = read_more(&p->perf, key, path, our_path);
 	if (r >= 0 && key->dump)
 		more = read_more(&p->dump, key, key->dump, key->dump);
+	p->look_ms = now_ms() + LOOK_AGAIN_MS + LOOK_SHARE * (now_ms() - now);
 	return r < 0 ? r : more < 0 ? more : r | more;
 }
 

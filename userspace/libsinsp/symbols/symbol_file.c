@@ -90,23 +90,24 @@ static uint64_t mtime_ns(const struct stat *st)
 /* Without a build id a file is known by its inode, on the machine that it was seen on, and by that
  * it was not changed since. Live, a file system may tell programs another device than the kernel
  * knows. */
-static int has_inode(const struct sinsp_code_file *code, int fd, const struct symbol_where *where)
+static int has_inode(const struct sinsp_code_file *code, const struct stat *st,
+		     const struct symbol_where *where)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) || st.st_ino != code->id.ino)
+	if (st->st_ino != code->id.ino)
 		return 0;
 	return where->live ||
-	       (where->same_host && dev_of(&st) == code->id.dev && mtime_ns(&st) <= code->seen_ns);
+	       (where->same_host && dev_of(st) == code->id.dev && mtime_ns(st) <= code->seen_ns);
 }
 
-static int is_it(const struct symbol_file *f, int fd, const struct symbol_where *where)
+/* @st NULL: it is known to be of the inode. */
+static int is_it(const struct symbol_file *f, int fd, const struct stat *st,
+		 const struct symbol_where *where)
 {
 	struct elf_file *elf;
 	int yes;
 
 	if (!f->code->id.build_id_len)
-		return has_inode(f->code, fd, where);
+		return !st || has_inode(f->code, st, where);
 	if (elf_file_open(&elf, fd))
 		return 0;
 	yes = has_build_id(f->code, elf);
@@ -119,11 +120,12 @@ static int is_it(const struct symbol_file *f, int fd, const struct symbol_where 
 static int try_open(const struct symbol_file *f, const struct symbol_where *where, const char *root,
 		    const char *path)
 {
-	const int fd = open_in_root(root, path);
+	struct stat st;
+	const int fd = open_in_root(root, path, &st);
 
 	if (fd < 0)
 		return fd;
-	if (is_it(f, fd, where))
+	if (is_it(f, fd, &st, where))
 		return fd;
 	close(fd);
 	return -ENOENT;
@@ -174,7 +176,7 @@ static int open_kept(const struct symbol_file *f, const struct symbol_where *whe
 	if (!where->src)
 		return -ENOENT;
 	fd = scap_open_code(where->src, f->code->id.dev, f->code->id.ino);
-	if (fd >= 0 && !is_it(f, fd, where)) {
+	if (fd >= 0 && !is_it(f, fd, NULL, where)) {
 		close(fd);
 		fd = -ENOENT;
 	}
