@@ -45,8 +45,8 @@ def is_bound(e):
 # Title of the entry in docs/differences.md, fields, and whether it accounts for what sysdig and
 # saker say of an event: (event by saker's fields, theirs, ours, native capture).
 RULES = [
-    ("Names of threads", r"proc\.(name|cmdline|aname\[0\])|thread\.nametid",
-     lambda e, t, o, native: native and is_thread(e)),
+    ("Names of processes", r"proc\.(name|cmdline|aname\[0\])", lambda e, t, o, native: is_thread(e)),
+    ("Names of threads", r"thread\.nametid", lambda e, t, o, native: native and is_thread(e)),
     ("Parents of threads", r"proc\.(pname|pcmdline)", lambda e, t, o, native: is_thread(e)),
     ("Parents after their end", r"proc\.(ppid|pname|pcmdline|apid\[\d\]|aname\[\d\]|loginshellid)",
      lambda e, t, o, native: native),

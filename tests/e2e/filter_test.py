@@ -42,6 +42,7 @@ def run(args):
 
 
 def ours(capture, text):
+    text = text.replace("proc.name", "thread.name")  # what sysdig compares
     status, out, err = run([e2e.SAKER, "-r", capture, "--enter-events", *filter(None, [text])])
     return numbers(out) if status == 0 else err
 

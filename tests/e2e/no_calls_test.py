@@ -13,7 +13,7 @@ import unittest
 import saker_e2e as e2e
 
 SESSION = {"SAKER_SAMPLER_SESSION": f"no-calls-{os.getpid()}"}
-FIELDS = "thread.tid sample.comm proc.name proc.exepath proc.args proc.pname proc.ppid"
+FIELDS = "thread.tid sample.comm thread.name proc.exepath proc.args proc.pname proc.ppid"
 FORMAT = "*" + " ".join("%" + f for f in FIELDS.split())
 OTHER_NAMES = ("again", "executed", "by_thread", "vforked")
 CALLS = {"sys_enter", "sys_exit"}
@@ -101,9 +101,9 @@ class Names(Folder):
             stages = [s.split("|") for s in stages]
             at = 0
             found = samples[int(tid)]
-            self.assertNotIn(None, [s["proc.name"] for s in found], row)
+            self.assertNotIn(None, [s["thread.name"] for s in found], row)
             for s in found:
-                is_ = [s["proc.name"], os.path.basename(s["proc.exepath"]), s["proc.args"],
+                is_ = [s["thread.name"], os.path.basename(s["proc.exepath"]), s["proc.args"],
                        s["proc.pname"] if stages[at][3] else ""]
                 self.assertIn(is_, stages[at:], f"{row}: {s}")
                 at = stages.index(is_)
@@ -130,10 +130,20 @@ class Names(Folder):
     def test_chosen_by_name(self):
         """In the kernel already, as threads get their names."""
         path = self.path("a.scap")
-        printed = self.run_prog("profile", "-F", "999", "-w", path, "proc.name in (executed, worker)").stdout
-        found = set(saker("-r", path, "-p", "%thread.tid;%proc.name", "evt.type=sample").stdout.split())
+        printed = self.run_prog("profile", "-F", "999", "-w", path, "thread.name in (executed, worker)").stdout
+        found = set(saker("-r", path, "-p", "%thread.tid;%thread.name", "evt.type=sample").stdout.split())
         meant = {row.split(";")[0] + ";" + row.rsplit(";", 1)[1].split("|")[0] for row in printed.splitlines()}
         self.assertEqual(found, {m for m in meant if m.endswith((";executed", ";worker"))})
+
+    def test_a_process_is_all_its_threads(self):
+        """A name selects the process, whatever its threads call themselves."""
+        path = self.path("a.scap")
+        fmt = "%proc.pid;%thread.tid;%proc.name;%thread.name"
+        self.run_prog("profile", "-F", "999", "-w", path, "proc.name=no_calls")
+        found = {tuple(l.split(";")) for l in saker("-r", path, "-p", fmt, "evt.type=sample").stdout.splitlines()}
+        self.assertEqual({process for _, _, process, _ in found}, {"no_calls"})
+        self.assertIn("worker", {thread for pid, tid, _, thread in found if pid != tid})
+        self.assertNotIn("worker", {thread for pid, tid, _, thread in found if pid == tid})
 
 
 if __name__ == "__main__":

@@ -10,23 +10,25 @@ import unittest
 
 import saker_e2e as e2e
 
-FORMAT = "*%thread.tid %evt.dir %evt.type %proc.name %fd.name %evt.info"
+FORMAT = "*%thread.tid %evt.dir %evt.type %proc.name %thread.name %fd.name %evt.info"
 
 # PID is filled in.
 FILTERS = [
-    "proc.name=pdone",
-    "proc.name in (pdtwo, pdleader) and evt.type in (openat, getppid, pread64)",
+    "thread.name=pdone",
+    "proc.name=prog and thread.name!=prog",
+    "proc.name=pdleader and evt.type in (openat, getppid) and thread.name=pdtwo",
+    "thread.name in (pdtwo, pdleader) and evt.type in (openat, getppid, pread64)",
     "proc.name=pdthree and evt.failed=true",
     "proc.name=prog and evt.type=execve or proc.name=exe and evt.type in (getppid, sendto)",
-    "proc.pid=PID and evt.type=openat and proc.name!=pdone",
+    "proc.pid=PID and evt.type=openat and thread.name!=pdone",
     "proc.name startswith pd and evt.type=recvfrom and fd.l4proto=udp",
     "fd.name contains pd-file and evt.type=pread",
     "evt.type=getppid and proc.fdopencount>3 and proc.name startswith pd",
     "evt.failed=true and proc.name startswith pd",
-    "proc.name=pdone and evt.dir=> and evt.type=openat",
+    "thread.name=pdone and evt.dir=> and evt.type=openat",
     "thread.tid=PID and evt.type in (openat, prctl)",
     "user.uid=0 and proc.name startswith pd and evt.type=getppid",
-    "proc.name in (pdtwo, pdend) and evt.type=prctl and evt.dir exists",
+    "thread.name in (pdtwo, pdend) and evt.type=prctl and evt.dir exists",
     "proc.apid=PID and evt.type in (close, procexit)",
 ]
 

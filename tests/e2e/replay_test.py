@@ -198,8 +198,20 @@ class Replay(unittest.TestCase):
     def output(program, path, *options):
         return os.fsencode(e2e.run(program, "-r", path, *options))
 
-    def compare(self, path, *options, known=lambda out: out):
+    @staticmethod
+    def named(lines, names):
+        """sysdig's lines with the names of processes where saker has them."""
+        def name(line):
+            num = re.match(rb"\d+(?= )", line)
+            if not num or int(num[0]) not in names:
+                return line
+            thread, process = (b" %s (" % n.encode() for n in names[int(num[0])])
+            return line.replace(thread, process, 1)
+        return [name(line) for line in lines]
+
+    def compare(self, path, *options, known=lambda out: out, names=()):
         theirs = padded(self.output("sysdig", path, *options), options).split(b"\n")
+        theirs = self.named(theirs, names)
         ours = known(self.output(e2e.SAKER, path, *options)).split(b"\n")
         differ = [(a, b) for a, b in zip(theirs, ours) if a != b]
         self.assertEqual(differ[:3], [], f"{path} {options}")
@@ -209,10 +221,11 @@ class Replay(unittest.TestCase):
         if not CAPTURES:
             self.skipTest("no captures in ../shared/captures beside the repository")
         for path in CAPTURES:
+            names = e2e.thread_names(path)
             for options in ([], ["-t", "a"], ["-t", "r"], ["-t", "D"], ["-t", "d"], ["-A"], ["-x"],
                             ["-X"], ["-b"], ["-pc"]):
                 with self.subTest(path=path, options=options):
-                    self.compare(path, *options)
+                    self.compare(path, *options, names=names)
 
     def test_every_type_of_event(self):
         values = Values(1)

@@ -88,6 +88,14 @@ def run(*args, status=0, env=None):
     return p.stdout
 
 
+def thread_names(capture):
+    """{number of an event: (name of its thread, name of its process)} where they differ. To sysdig
+    proc.name is the thread's."""
+    out = run(SAKER, "-r", capture, "--enter-events", "-p", "%evt.num\t%thread.name\t%proc.name")
+    rows = (line.split("\t") for line in out.splitlines())
+    return {int(num): (thread, process) for num, thread, process in rows if thread != process}
+
+
 def somebody(test):
     """A process that makes calls until the test ends: the machine may be silent otherwise."""
     p = subprocess.Popen(["sh", "-c", "while :; do cat /etc/hostname; sleep 0.02; done"],

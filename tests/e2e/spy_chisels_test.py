@@ -229,6 +229,8 @@ class Judged(unittest.TestCase):
         p = run(self.dir, "sysdig", "-r", capture, "-c", name, *args)
         self.assertEqual(p.returncode, 0, p.stderr)
         text = p.stdout.decode(errors="replace")
+        for thread, process in set(e2e.thread_names(capture).values()):
+            text = re.sub(rf"\b{re.escape(thread)}\b", process, text)
         return re.sub(r"\x1b\[\d*m", "", text)
 
     def test_same_rows(self):

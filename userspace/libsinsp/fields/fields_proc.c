@@ -98,6 +98,13 @@ static int known_since(struct sinsp_value *v, uint64_t ns)
 static int fact_name(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	(void)a;
+	return field_str(v, sinsp_thread_proc_name(t));
+}
+
+static int fact_thread_name(struct sinsp_asker *a, struct sinsp_value *v,
+			    const struct sinsp_thread *t)
+{
+	(void)a;
 	return field_str(v, t->comm);
 }
 
@@ -118,7 +125,7 @@ static int fact_args(struct sinsp_asker *a, struct sinsp_value *v, const struct 
 
 static int fact_cmdline(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return join(a, v, t->comm, t->proc->args, 0);
+	return join(a, v, sinsp_thread_proc_name(t), t->proc->args, 0);
 }
 
 static int fact_exeline(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
@@ -611,24 +618,19 @@ static int fact_is_readiness(struct sinsp_asker *a, struct sinsp_value *v,
 
 /* ---- the table of facts ---- */
 
-#define FACTS(X)                                                                                   \
-	X(name)                                                                                    \
-	X(exe)                                                                                     \
-	X(exepath)                                                                                 \
-	X(args)                                                                                    \
-	X(cmdline) X(exeline) X(env) X(cmdnargs) X(cmdlenargs) X(cwd) X(pid) X(vpid) X(vtid) X(    \
-		ppid) X(sid) X(vpgid) X(pgid) X(tty) X(is_sid_leader) X(is_vpgid_leader)           \
-		X(is_pgid_leader) X(start) X(duration) X(nthreads) X(nchilds) X(fdopencount) X(    \
-			fdlimit) X(fdusage) X(vmsize) X(vmrss) X(vmswap) X(thread_vmsize)          \
-			X(thread_vmrss) X(thread_vmsize_b) X(thread_vmrss_b) X(pfmajor) X(pfminor) \
-				X(totexectime) X(ismain) X(nametid) X(cgroups) X(cap_permitted)    \
-					X(cap_inheritable) X(cap_effective) X(exe_writable)        \
-						X(exe_upper_layer) X(exe_lower_layer) X(exe_memfd) \
-							X(exe_ino) X(exe_ctime) X(exe_mtime) X(    \
-								ctime_to_start) X(pidns_to_ctime)  \
-								X(pidns_start) X(is_healthcheck)   \
-									X(is_liveness)             \
-										X(is_readiness)
+/* clang-format off */
+#define FACTS(X) \
+	X(name) X(thread_name) X(exe) X(exepath) X(args) X(cmdline) X(exeline) X(env) \
+	X(cmdnargs) X(cmdlenargs) X(cwd) X(pid) X(vpid) X(vtid) X(ppid) X(sid) X(vpgid) \
+	X(pgid) X(tty) X(is_sid_leader) X(is_vpgid_leader) X(is_pgid_leader) X(start) \
+	X(duration) X(nthreads) X(nchilds) X(fdopencount) X(fdlimit) X(fdusage) X(vmsize) \
+	X(vmrss) X(vmswap) X(thread_vmsize) X(thread_vmrss) X(thread_vmsize_b) \
+	X(thread_vmrss_b) X(pfmajor) X(pfminor) X(totexectime) X(ismain) X(nametid) X(cgroups) \
+	X(cap_permitted) X(cap_inheritable) X(cap_effective) X(exe_writable) \
+	X(exe_upper_layer) X(exe_lower_layer) X(exe_memfd) X(exe_ino) X(exe_ctime) \
+	X(exe_mtime) X(ctime_to_start) X(pidns_to_ctime) X(pidns_start) X(is_healthcheck) \
+	X(is_liveness) X(is_readiness)
+/* clang-format on */
 
 enum fact {
 #define X(name) FACT_##name,
@@ -808,9 +810,10 @@ static int get_exectime(struct sinsp_asker *a, const struct sinsp_field *f, stru
 
 static int is_shell(const struct sinsp_thread *t)
 {
-	const size_t n = strlen(t->comm);
+	const char *name = sinsp_thread_proc_name(t);
+	const size_t n = strlen(name);
 
-	return n >= 2 && !strcmp(t->comm + n - 2, "sh");
+	return n >= 2 && !strcmp(name + n - 2, "sh");
 }
 
 static int get_loginshellid(struct sinsp_asker *a, const struct sinsp_field *f,
@@ -880,8 +883,8 @@ static const struct sinsp_field_row rows[] = {
 	ROW("proc.aexepath", PATH, SEARCH, ANCESTORS, exepath, get_ancestors,
 	    "proc.exepath of the ancestors; proc.aexepath[1] is the parent's"),
 	ROW("proc.name", STR, STATE, 0, name, get_own,
-	    "name of the thread that made the event: its program's, up to 15 characters, unless it "
-	    "chose another"),
+	    "name of the process, which is that of its main thread: its program's, up to 15 "
+	    "characters, unless the thread chose another"),
 	ROW("proc.pname", STR, SEARCH, 0, name, get_parents, "proc.name of the parent"),
 	ROW("proc.aname", STR, SEARCH, ANCESTORS, name, get_ancestors,
 	    "proc.name of the ancestors, such as proc.aname=sshd; proc.aname[1] is the parent's, "
@@ -1011,6 +1014,8 @@ static const struct sinsp_field_row rows[] = {
 
 	{"thread.tid", FIELD_INT, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_tid,
 	 "number of the thread", NULL},
+	ROW("thread.name", STR, STATE, 0, thread_name, get_own,
+	    "name of the thread, up to 15 characters: proc.name unless the thread chose another"),
 	ROW("thread.ismain", BOOL, STATE, 0, ismain, get_own,
 	    "true if the thread is the main one of its process"),
 	ROW("thread.vtid", INT, STATE, 0, vtid, get_own,

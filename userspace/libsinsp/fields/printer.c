@@ -75,7 +75,7 @@ static char *put_thread(const struct sinsp_printer *pr, struct sinsp_text *out, 
 {
 	const int with_vtid = pr->opts.line_fmt == SINSP_LINE_CONTAINER;
 
-	p = put_name(out, p, evt->thread ? evt->thread->comm : "<NA>");
+	p = put_name(out, p, evt->thread ? sinsp_thread_proc_name(evt->thread) : "<NA>");
 	if (!p)
 		return NULL;
 	if (evt->thread && !sinsp_thread_is_certain(evt->insp, evt->thread, evt->raw.true_ns))

@@ -59,7 +59,7 @@ int sinsp_filter_wants_enters(const struct sinsp_filter *f);
  * of it: more events may be so than are meant, never fewer. Borrowed from the filter.
  */
 struct sinsp_filter_needs {
-	const char *const *comms; /* the name of its thread is one of these */
+	const char *const *comms; /* the name of its thread or of the process is one of these */
 	size_t n_comms; /* 0: any name */
 	const int32_t *pids; /* its process is one of these */
 	size_t n_pids; /* 0: any */

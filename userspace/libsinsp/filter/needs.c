@@ -143,11 +143,12 @@ static int is_comm(const struct filter_const *c)
 	       strcmp(c->p, "<NA>") != 0;
 }
 
-static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out)
+/* The kernel compares the names of a thread and of its process. */
+static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out, const char *field)
 {
 	const char **v;
 	struct wanted w;
-	int err = find_values(f, "proc.name", sizeof(*v), &w, &v);
+	int err = find_values(f, field, sizeof(*v), &w, &v);
 
 	for (size_t i = 0; !err && i < w.n; i++) {
 		if (!is_comm(w.v[i]))
@@ -213,7 +214,9 @@ int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 		.files = !!(asked & FIELD_NEEDS_FILES),
 		.history = f->has_memory || asked & FIELD_NEEDS_COURSE,
 	};
-	err = need_comms(f, out);
+	err = need_comms(f, out, "thread.name");
+	if (!err && !out->n_comms)
+		err = need_comms(f, out, "proc.name");
 	if (!err)
 		err = need_numbers(f, "proc.pid", 1, &out->pids, &out->n_pids);
 	if (!err)

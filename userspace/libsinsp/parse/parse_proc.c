@@ -28,6 +28,13 @@ static void set_text(const struct sinsp_parse *p, const char **dst, const struct
 		sinsp_str_set(&table(p)->strings, dst, (const char *)v->p, sinsp_text_len(v));
 }
 
+static void set_name(const struct sinsp_parse *p, struct sinsp_thread *t,
+		     const struct scap_param *v)
+{
+	if (v)
+		sinsp_thread_set_comm(table(p), t, (const char *)v->p, sinsp_text_len(v));
+}
+
 static void set_list(const struct sinsp_parse *p, const char **dst, const struct scap_param *v)
 {
 	sinsp_str_set(&table(p)->strings, dst, v ? (const char *)v->p : "", v ? v->len : 0);
@@ -47,7 +54,7 @@ static void set_comm(const struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	int had_comm = p->row->at[SINSP_P_comm] >= 0;
 
-	set_text(p, &t->comm, sinsp_own(p, had_comm ? SINSP_P_comm : SINSP_P_exe));
+	set_name(p, t, sinsp_own(p, had_comm ? SINSP_P_comm : SINSP_P_exe));
 }
 
 static void set_memory(const struct sinsp_parse *p, struct sinsp_process *proc)
@@ -473,6 +480,7 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 	t->learnt_ns = p->e->raw.true_ns;
 	t->healed = 0;
 	set_comm(p, t);
+	sinsp_str_set(&table(p)->strings, &proc->name, t->comm, strlen(t->comm));
 	learn_cwd(p, t);
 	set_exepath(p);
 	set_text(p, &proc->exe, sinsp_own(p, SINSP_P_exe));
@@ -652,7 +660,7 @@ void sinsp_parse_prctl(struct sinsp_parse *p)
 	if (sinsp_result(p) < 0 || !p->e->thread || !name ||
 	    sinsp_u64(sinsp_own(p, SINSP_P_option), 0) != PR_SET_NAME)
 		return;
-	set_text(p, &p->e->thread->comm, name);
+	set_name(p, p->e->thread, name);
 	sinsp_thread_mark(p->s, p->e->thread, NULL);
 }
 
@@ -664,7 +672,7 @@ void sinsp_parse_comm(struct sinsp_parse *p)
 
 	if (!t || !name || p->e->raw.true_ns < t->snapshot_ns)
 		return;
-	set_text(p, &t->comm, name);
+	set_name(p, t, name);
 	sinsp_thread_mark(p->s, t, NULL);
 }
 

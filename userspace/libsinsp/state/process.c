@@ -61,6 +61,7 @@ struct sinsp_process *sinsp_process_new(struct sinsp_slab *slab, struct sinsp_st
 	texts_of(p, list);
 	for (int i = 0; i < 5; i++)
 		*list[i] = sinsp_str_get(st, "", 0);
+	p->name = sinsp_str_get(st, "", 0);
 	p->pid = pid;
 	p->fdlimit = p->sid = p->vpgid = p->pgid = -1;
 	p->loginuid = UINT32_MAX;
@@ -124,5 +125,6 @@ void sinsp_process_free(struct sinsp_slab *slab, struct sinsp_strings *st, struc
 	texts_of(p, list);
 	for (int i = 0; i < 5; i++)
 		sinsp_str_put(st, *list[i]);
+	sinsp_str_put(st, p->name);
 	sinsp_slab_put(slab, p);
 }

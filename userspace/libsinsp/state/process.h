@@ -18,6 +18,7 @@ struct sinsp_process {
 	struct sinsp_thread *threads; /* linked by sinsp_thread.sibling */
 	struct sinsp_process *parent; /* NULL: not known */
 	struct sinsp_process *children, *prev_child, *next_child;
+	const char *name; /* interned: comm of the main thread; "": not known */
 	/* Interned. Lists are NUL-separated. */
 	const char *exe, *exepath, *args, *env, *cgroups;
 	struct sinsp_container *container; /* of cgroups; NULL: the host */

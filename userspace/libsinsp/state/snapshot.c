@@ -195,7 +195,7 @@ void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 	t->pfminor = info->pfminor;
 	t->uid = info->uid;
 	t->gid = info->gid;
-	set(tt, &t->comm, info->comm);
+	sinsp_thread_set_comm(tt, t, info->comm, strlen(info->comm));
 	if (info->tid != info->pid)
 		return;
 	take_process(tt, t->proc, info);

@@ -82,6 +82,9 @@ struct sinsp_thread *sinsp_thread_called(struct sinsp *s, const struct sinsp_thr
 					 int64_t number);
 const struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num);
 
+/* The comm of its main thread, its own if that is not known. */
+const char *sinsp_thread_proc_name(const struct sinsp_thread *t);
+
 /* Main thread's values, never NULL; lists are NUL-separated with a length. */
 const char *sinsp_thread_exe(const struct sinsp_thread *t);
 const char *sinsp_thread_exepath(const struct sinsp_thread *t);

@@ -427,6 +427,13 @@ void sinsp_thread_set_comm(struct sinsp_threads *tt, struct sinsp_thread *t, con
 			   size_t len)
 {
 	sinsp_str_set(&tt->strings, &t->comm, p, len);
+	if (t->tid == t->pid)
+		sinsp_str_set(&tt->strings, &t->proc->name, p, len);
+}
+
+const char *sinsp_thread_proc_name(const struct sinsp_thread *t)
+{
+	return *t->proc->name ? t->proc->name : t->comm;
 }
 
 void sinsp_process_set_cgroups(struct sinsp_threads *tt, struct sinsp_process *p, const char *text,
