@@ -10,9 +10,12 @@ local LEAST = 0.15    -- narrower frames are left out
 flamesvg.least = LEAST / (WIDTH - 2 * PAD) -- their share of all
 
 local entities = {["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;"}
+
+-- Symbols and names of threads hold any bytes; XML has no place for some of them, in any form.
 local function escape(text)
   text = text:gsub("[%z\1-\8\11-\31\127]", "."):gsub('[&<>"]', entities)
-  return utf8.len(text) and text or (text:gsub("[\128-\255]", "?"))
+  if not utf8.len(text) then return (text:gsub("[\128-\255]", "?")) end
+  return (text:gsub("\xC2[\x80-\x9F]", "."):gsub("\xEF\xBF[\xBE\xBF]", "."))
 end
 
 local function hash(text)

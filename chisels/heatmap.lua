@@ -27,16 +27,21 @@ local function level_of(rate)
   return found or levels[1]
 end
 
+-- So many spaces on this background, of 256.
+local function spaces(n, color)
+  return sysdig.color(("48;5;%d"):format(color)) .. (" "):rep(n) .. sysdig.color("0")
+end
+
 local function draw_cell(count, period_ns)
   if not count then return " " end
   local level = level_of(count * 1000000000 / period_ns)
-  return report.colors() and ("\27[48;5;%dm \27[0m"):format(level[3]) or level[2]
+  return report.colors() and spaces(1, level[3]) or level[2]
 end
 
 local function legend()
   local parts = {}
   for i, level in ipairs(levels) do
-    local sign = report.colors() and ("\27[48;5;%dm  \27[0m"):format(level[3]) or level[2]
+    local sign = report.colors() and spaces(2, level[3]) or level[2]
     local rate = level[1] < 1000 and level[1] or level[1] // 1000 .. "k"
     parts[i] = ("%s %s"):format(sign, rate)
   end

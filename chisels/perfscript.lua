@@ -26,6 +26,7 @@ function on_event()
   local s, ns = evt.get_ts()
   local weight, reason = evt.field(fields.weight) or 0, evt.field(fields.reason) or "cpu"
   local comm = evt.field(fields.comm) or "?"
+  if not report.is_json() then comm = report.line(comm) end
   if report.is_json() then
     report.print_json {process = comm, pid = evt.field(fields.pid), tid = evt.field(fields.tid),
                        cpu = evt.get_cpuid(), time = s + ns / 1e9, ns = weight, reason = reason,

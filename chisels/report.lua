@@ -364,7 +364,7 @@ local paints = {red = 31, green = 32, yellow = 33, blue = 34, magenta = 35, cyan
 
 function report.paint(color, text)
   if not color or not report.colors() then return text end
-  return ("\27[%dm%s\27[0m"):format(paints[color], text)
+  return sysdig.color(paints[color]) .. text .. sysdig.color("0")
 end
 
 report.color_arg = {

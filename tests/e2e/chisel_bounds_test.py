@@ -5,10 +5,10 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import unittest
+import xml.dom.minidom
 
 import saker_e2e as e2e
 
@@ -90,6 +90,116 @@ class Rows(unittest.TestCase):
             self.assertEqual(words[3][1], "other")
             self.assertEqual(words[3][0], words[3][2])
             self.assertEqual(words[4], ["110000", "all", "110000"])
+
+
+SESSION = {"SAKER_SAMPLER_SESSION": f"bounds-{os.getpid()}"}
+PR_SET_NAME = 15
+
+
+def run_as(name, body):
+    """A command that has this name (bytes, at most 15) as it runs what is in body, of Python."""
+    return [sys.executable, "-c", f"import ctypes; ctypes.CDLL(None).prctl({PR_SET_NAME}, {name!r})\n{body}"]
+
+
+class Names(unittest.TestCase):
+    """Programs call themselves what they like."""
+
+    SPIN = """
+import time
+end = time.thread_time() + 0.3
+while time.thread_time() < end:
+    pass
+"""
+
+    def setUp(self):
+        e2e.need_live()
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir, True)
+        self.capture = os.path.join(self.dir, "in.scap")
+
+    def record(self, name, body, *args):
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, *args, "-w", self.capture, "--", *run_as(name, body)],
+                       check=True, capture_output=True, env={**os.environ, **SESSION})
+
+    def shown(self, *args):
+        p = subprocess.run([e2e.SAKER, "-r", self.capture, *args], capture_output=True)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return p.stdout
+
+    def test_samples(self):
+        """A name with lines in it makes no samples, and one that no XML can have makes no broken drawing."""
+        self.record(b"x\n\na 1/1 [0", self.SPIN, "--sample", "999")
+        heads = [line for line in self.shown("-c", "perfscript").split(b"\n") if line and not line.startswith(b"\t")]
+        ours = [line for line in heads if line.startswith(b"x..a 1/1 [0 ")]
+        self.assertGreater(len(ours), 10)
+        for line in heads:
+            self.assertRegex(line, rb"^.+ \d+/\d+ \[\d{3}\] \d+\.\d{9}: \d+ cpu-clock:$")
+        for line in self.shown("-c", "folded").splitlines():
+            self.assertRegex(line, rb"^[^;]+(;[^;]+)* \d+$")
+        svg = self.shown("-c", "flamegraph")
+        xml.dom.minidom.parseString(svg)
+        self.assertIn(b"x..a 1/1 [0", svg.replace(b"\n", b"."))
+
+    def test_a_drawing_of_any_name(self):
+        for name in (b"\xef\xbf\xbf\xef\xbf\xbe]]>&<", b"\xff\xed\xa0\x80\x01\x1b[8m", b"\xc2\x9b\xf4\x90\x80\x80"):
+            self.record(name, self.SPIN, "--sample", "499")
+            xml.dom.minidom.parseString(self.shown("-c", "flamegraph"))
+
+    def test_lines(self):
+        """No form of line has more lines, or other columns, for what is in a name."""
+        self.record(b"=1\t2\n\x1b[8m\xc2\x9b3m", "import os; os.getppid()")
+        text = self.shown("-p", "%proc.name", "evt.type=getppid")
+        self.assertEqual(text, b"=1.2..[8m..3m\n")
+        self.assertEqual(self.shown("--tsv", "-p", "%proc.name %evt.type", "evt.type=getppid").splitlines()[1],
+                         b"'=1.2..[8m..3m\tgetppid")
+        self.assertEqual([json.loads(line) for line in
+                          self.shown("-j", "-p", "%proc.name", "evt.type=getppid").splitlines()],
+                         [{"proc.name": "=1.2..[8m..3m"}])
+        for chisel in ("topscalls", "topprocs_errors", "execs", "opens", "syscall_errors", "ps", "bottlenecks"):
+            for form in ((), ("-j",)):
+                out = self.shown(*form, "-c", chisel)
+                self.assertNotRegex(out, rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", chisel)
+
+
+class Files(unittest.TestCase):
+    """What a chisel reads comes back, and comes from where the person looks."""
+
+    def setUp(self):
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.capture = os.path.join(self.dir, "in.scap")
+        e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), self.capture, "10")
+        self.env = {**os.environ, "SAKER_CHISEL_DIR": os.path.join(self.dir, "mine"), "HOME": self.dir}
+        os.makedirs(os.path.join(self.dir, "mine"))
+
+    def chisel(self, *args):
+        return subprocess.run(["timeout", "-k", "2", "30", e2e.SAKER, *args], capture_output=True, text=True,
+                              cwd=self.dir, env=self.env)
+
+    def test_a_fifo_is_not_read(self):
+        os.mkfifo(os.path.join(self.dir, "fifo"))
+        os.mkfifo(os.path.join(self.dir, "mine/pipe.lua"))
+        for text in ("assert(io.open('fifo'))", "for l in io.lines('fifo') do end", "dofile('fifo')", "require 'pipe'"):
+            with open(os.path.join(self.dir, "mine/t.lua"), "w") as f:
+                f.write(text)
+            p = self.chisel("-r", self.capture, "-c", "t")
+            self.assertEqual(p.returncode, 1, p.stderr)
+            self.assertIn("not a regular file", p.stderr, text)
+        self.assertIn("not a regular file", self.chisel("-r", self.capture, "-c", "pipe").stderr)
+        self.assertEqual(self.chisel("-cl").returncode, 0)
+
+    def test_not_the_working_directory(self):
+        """Who runs saker in somebody's folder does not run somebody's program."""
+        for folder in (".", "chisels"):
+            os.makedirs(os.path.join(self.dir, folder), exist_ok=True)
+            with open(os.path.join(self.dir, folder, "theirs.lua"), "w") as f:
+                f.write("function on_capture_end() print('ran') end")
+        p = self.chisel("-r", self.capture, "-c", "theirs")
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertIn("there is no chisel 'theirs'", p.stderr)
+        self.assertIn("-c ./theirs", p.stderr)
+        p = self.chisel("-r", self.capture, "-c", "./theirs")
+        self.assertEqual((p.returncode, p.stdout), (0, "ran\n"), p.stderr)
 
 
 if __name__ == "__main__":

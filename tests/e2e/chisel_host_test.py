@@ -9,6 +9,8 @@ import unittest
 
 import saker_e2e as e2e
 
+os.environ["SAKER_CHISEL_DIR"] = "."  # those that are written here, where the command runs
+
 
 class Replay(unittest.TestCase):
     """Chisels over a capture made here."""

@@ -19,6 +19,8 @@ import unittest
 
 import saker_e2e as e2e
 
+os.environ["SAKER_CHISEL_DIR"] = "."  # those that are written here, where the command runs
+
 SHARED = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
 JUDGES = "/usr/share/sysdig/chisels"
 ACTS = os.path.join(e2e.SOURCE, "tests/e2e/chisels/acts.py")
@@ -570,12 +572,14 @@ class Own(unittest.TestCase):
             io.write("\\27[2J\\27[31mred\\r")
             return true
           end
-          function on_event() io.write(evt.field(data), "\\27[2J\\27[32mgreen\\27[0m\\r\\n") end
+          function on_event()
+            io.write(evt.field(data), "\\27[2J", sysdig.color(32), "green", sysdig.color("0"), "\\r\\n")
+          end
         """
         self.assertEqual(self.on_terminal(text, r"plain\tt\303\251xt"),
                          "\x1b[2J\x1b[31mred\rplain\tt\u00e9xt\x1b[2J\x1b[32mgreen\x1b[0m\r\n".encode())
-        self.assertEqual(self.on_terminal(text, r"a\033]0;title\007b\2332Jc\302\233d\010e\033[8mf\033[33mg"),
-                         b"\x1b[2J\x1b[31mred\ra.]0;title.b.2Jc..d.e.[8mf\x1b[33mg.[2J\x1b[32mgreen\x1b[0m\r\n")
+        self.assertEqual(self.on_terminal(text, r"a\033]0;title\007b\2332Jc\302\233d\010e\033[0;8mf\033[33mg"),
+                         b"\x1b[2J\x1b[31mred\ra.]0;title.b.2Jc..d.e.[0;8mf.[33mg.[2J\x1b[32mgreen\x1b[0m\r\n")
         self.assertEqual(self.on_terminal(text, r"a\rb"),
                          b"\x1b[2J\x1b[31mred\ra.b\x1b[2J\x1b[32mgreen\x1b[0m.\n")
 

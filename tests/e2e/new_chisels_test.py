@@ -24,6 +24,8 @@ import unittest
 
 import saker_e2e as e2e
 
+os.environ["SAKER_CHISEL_DIR"] = "."  # those that are written here, where the command runs
+
 FOLDER = os.path.join(e2e.SOURCE, "chisels")
 CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
 PYTHON = os.path.realpath(sys.executable)

@@ -41,7 +41,7 @@ class Page(unittest.TestCase):
     def shell(self, command):
         path = os.path.dirname(e2e.SAKER) + os.pathsep + os.environ["PATH"]
         env = {**os.environ, "PATH": path, "TZ": "UTC", "LC_ALL": "C", "HOME": self.dir,
-               "SAKER_CHISEL_DIR": os.path.join(e2e.SOURCE, "chisels")}
+               "SAKER_CHISEL_DIR": "."}
         p = subprocess.run(["timeout", "-k", "2", "60", "sh", "-c", command.removeprefix("sudo ")], cwd=self.dir, env=env,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return p.stdout.decode(errors="replace").splitlines()

@@ -37,8 +37,8 @@ static int add_dir(struct chisels *cs, size_t *n, const char *dir, const char *b
 
 /*
  * The caller's folders come before the chisels that are built in, those of the machine behind
- * them: an older installation never replaces what belongs to this program. As root by way of sudo
- * too, the folders are those of the person who calls.
+ * them: an older installation never replaces what belongs to this program. The working directory is
+ * none of them, since anybody may have put a file there: -c ./NAME names one.
  */
 static int find_dirs(struct chisels *cs)
 {
@@ -50,8 +50,6 @@ static int find_dirs(struct chisels *cs)
 	const struct {
 		const char *dir, *below;
 	} rows[] = {
-		{".", ""},
-		{".", "/chisels"},
 		{getenv("HOME"), "/.chisels"},
 		{getenv("SAKER_CHISEL_DIR"), ""},
 		{getenv("SYSDIG_CHISEL_DIR"), ""},

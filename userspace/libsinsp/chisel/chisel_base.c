@@ -3,9 +3,11 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "chisel_host.h"
@@ -97,13 +99,70 @@ int sinsp_chisel_find(struct sinsp_chisel_source *out, const struct sinsp_chisel
 	return out->path || out->builtin ? 0 : -ENOENT;
 }
 
+int sinsp_chisel_open_plain(const char *path, FILE **out)
+{
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
+	*out = err ? NULL : fdopen(fd, "r");
+	if (*out)
+		return 0;
+	err = err ?: -errno;
+	close(fd);
+	return err;
+}
+
+const char *sinsp_chisel_plain_error(int err)
+{
+	return err == -ENOTSUP ? "not a regular file" : strerror(-err);
+}
+
+/* As luaL_loadfilex, but of regular files only. */
+static int load_plain(lua_State *L, const char *path)
+{
+	const char *text;
+	luaL_Buffer b;
+	size_t len, n;
+	FILE *f;
+	int err = sinsp_chisel_open_plain(path, &f);
+
+	if (err) {
+		lua_pushfstring(L, "cannot open %s: %s", path, sinsp_chisel_plain_error(err));
+		return LUA_ERRFILE;
+	}
+	lua_pushfstring(L, "@%s", path);
+	luaL_buffinit(L, &b);
+	do {
+		char part[BUFSIZ];
+
+		n = fread(part, 1, sizeof(part), f);
+		luaL_addlstring(&b, part, n);
+	} while (n);
+	fclose(f);
+	luaL_pushresult(&b);
+	text = lua_tolstring(L, -1, &len);
+	if (*text == '#') /* #!, for one */
+		n = strcspn(text, "\n");
+	err = luaL_loadbufferx(L, text + n, len - n, lua_tostring(L, -2), "t");
+	lua_replace(L, -3);
+	lua_pop(L, 1);
+	return err;
+}
+
 int sinsp_chisel_load(lua_State *L, const struct sinsp_chisel_source *source)
 {
 	const struct sinsp_chisel_file *f = source->builtin;
 	int err;
 
 	if (!f)
-		return luaL_loadfilex(L, source->path, "t");
+		return load_plain(L, source->path);
 	lua_pushfstring(L, "=%s.lua", f->name);
 	err = luaL_loadbufferx(L, f->text, f->len, lua_tostring(L, -1), "t");
 	lua_remove(L, -2);

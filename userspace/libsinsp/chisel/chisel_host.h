@@ -131,6 +131,10 @@ struct sinsp_chisel_callback {
 /* A global that is no function is not called. 0 or what sinsp_chisel_call says. */
 int sinsp_chisel_call_back(struct sinsp_chisel *c, struct sinsp_chisel_callback *cb);
 
+/* Opens a regular file for reading; others may never give anything. 0 or a negative errno, whose
+ * text is that of sinsp_chisel_plain_error. */
+int sinsp_chisel_open_plain(const char *path, FILE **out);
+const char *sinsp_chisel_plain_error(int err);
 /* A value of the field as evt.field gives it. An error of Lua without memory. */
 void sinsp_chisel_push_value(lua_State *L, struct sinsp_chisel_field *cf,
 			     const struct sinsp_value *v);

@@ -222,12 +222,40 @@ static int table_remove(lua_State *L)
 static int load_file(lua_State *L)
 {
 	const char *path = luaL_checkstring(L, 1);
+	const struct sinsp_chisel_source source = {.path = (char *)path};
 
-	if (luaL_loadfilex(L, path, "t") == LUA_OK)
+	if (sinsp_chisel_load(L, &source) == LUA_OK)
 		return 1;
 	lua_pushnil(L);
 	lua_insert(L, -2);
 	return 2;
+}
+
+static int close_file(lua_State *L)
+{
+	luaL_Stream *s = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+
+	return luaL_fileresult(L, fclose(s->f) == 0, NULL);
+}
+
+/* open_plain(PATH): as io.open, of what reading comes back from. */
+static int open_plain(lua_State *L)
+{
+	const char *path = luaL_checkstring(L, 1);
+	luaL_Stream *s = lua_newuserdatauv(L, sizeof(*s), 0);
+	int err;
+
+	s->closef = NULL;
+	luaL_setmetatable(L, LUA_FILEHANDLE);
+	err = sinsp_chisel_open_plain(path, &s->f);
+	if (!err) {
+		s->closef = close_file;
+		return 1;
+	}
+	lua_pushnil(L);
+	lua_pushfstring(L, "%s: %s", path, sinsp_chisel_plain_error(err));
+	lua_pushinteger(L, -err);
+	return 3;
 }
 
 /* Only ours tells the host which sequences are the chisel's own, whoever's file is found. */
@@ -279,6 +307,7 @@ static const luaL_Reg natives[] = {
 	{"flush", flush_out},
 	{"load_file", load_file},
 	{"find_module", find_module},
+	{"open_plain", open_plain},
 	{"exit", end_run},
 	{"guard_handler", sinsp_chisel_guard_handler},
 	{"insert", table_insert},

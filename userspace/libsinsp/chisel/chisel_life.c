@@ -123,12 +123,26 @@ static int find_chisel(struct sinsp_chisel *c, const char *name)
 	return c->source.path && access(c->source.path, R_OK) == 0 ? 0 : -ENOENT;
 }
 
+/* The folder where it was called is not searched. */
+static void say_unknown(const struct sinsp_chisel *c, const char *name)
+{
+	char *path;
+	const int len = asprintf(&path, "%s.lua", name);
+	const int is_here = len > 0 && !strchr(name, '/') && access(path, R_OK) == 0;
+
+	sinsp_chisel_say(c, "there is no chisel '%s': saker -cl lists them%s%s%s", name,
+			 is_here ? "; -c ./" : "", is_here ? name : "",
+			 is_here ? " runs the one in this folder" : "");
+	if (len >= 0)
+		free(path);
+}
+
 static int open_program(struct sinsp_chisel *c, const char *name)
 {
 	int err = find_chisel(c, name);
 
 	if (err) {
-		sinsp_chisel_say(c, "there is no chisel '%s': saker -cl lists them", name);
+		say_unknown(c, name);
 		return err;
 	}
 	c->name = strdup(name);

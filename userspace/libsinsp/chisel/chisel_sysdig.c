@@ -134,6 +134,16 @@ static int control_terminal(lua_State *L)
 	return 0;
 }
 
+static int color(lua_State *L)
+{
+	char text[CHISEL_COLOUR_MAX];
+
+	if (chisel_terminal_colour(&chisel_of(L)->terminal, text, luaL_checkstring(L, 1)))
+		return luaL_argerror(L, 1, "no colour of terminals");
+	lua_pushstring(L, text);
+	return 1;
+}
+
 static int get_filter(lua_State *L)
 {
 	lua_pushstring(L, run_of(L)->filter ?: "");
@@ -337,6 +347,11 @@ const struct sinsp_chisel_binding sinsp_chisel_sysdig[] = {
 	 "?25l, ?25h, and nothing else. They work also when captured bytes were seen that a "
 	 "terminal "
 	 "would obey, after which `print` and `io.write` make dots of them."},
+	{"color", color, "color(numbers) -> text",
+	 "A text that sets a colour where it is printed: `numbers` as in ESC [ numbers m, one of "
+	 "those that colour, brighten, dim, underline, reverse or reset, or 38;5;N or 48;5;N. Such "
+	 "colours work whatever captured bytes were seen; others are dots after bytes that a "
+	 "terminal would obey."},
 	{"get_filter", get_filter, "get_filter() -> text",
 	 "The filter of the command line, or \"\"."},
 	{"get_machine_info", get_machine_info, "get_machine_info() -> table",

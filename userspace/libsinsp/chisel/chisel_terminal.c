@@ -2,9 +2,12 @@
 #include "chisel_terminal.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "state/hash.h"
 #include "utf8.h"
 
 #define SHOW_CURSOR "\x1b[?25h"
@@ -42,18 +45,67 @@ void chisel_terminal_note(struct chisel_terminal *t, const char *p, size_t len)
 		;
 }
 
-/* Length of a colour, ESC [ numbers m; 0: it is something else, or hides text or blinks. */
-static size_t colour_len(const char *p, size_t len)
+static size_t digits_len(const char *p)
 {
-	size_t n = 2;
+	return strspn(p, "0123456789");
+}
 
-	if (len < 3 || memcmp(p, "\x1b[", 2) != 0)
+/* Length of one of 256 colours behind 38 or 48; 0: it is something else. */
+static size_t palette_len(const char *p)
+{
+	const size_t n = strncmp(p, ";5;", 3) == 0 ? digits_len(p + 3) : 0;
+
+	return n >= 1 && n <= 3 && atoi(p + 3) < 256 ? n + 3 : 0;
+}
+
+/* Whether these are numbers of colours: no text is hidden by them, nor does it blink. */
+static int is_colour(const char *p)
+{
+	const size_t n = digits_len(p);
+	const int i = atoi(p);
+
+	if (n < 1 || n > 3)
 		return 0;
-	while (n < len && (p[n] == ';' || (p[n] >= '0' && p[n] <= '9')))
-		n++;
-	if (n == len || p[n] != 'm' || (n == 3 && (p[2] == '5' || p[2] == '8')))
+	if (i == 38 || i == 48) {
+		const size_t more = palette_len(p + n);
+
+		return more && !p[n + more];
+	}
+	return !p[n] &&
+	       (i <= 2 || i == 4 || i == 7 || (i >= 30 && i <= 49) || (i >= 90 && i <= 107));
+}
+
+#define SECRET_COLOUR "\x1b[%016" PRIx64 ";"
+
+int chisel_terminal_colour(struct chisel_terminal *t, char out[CHISEL_COLOUR_MAX],
+			   const char *numbers)
+{
+	if (!is_colour(numbers))
+		return -EINVAL;
+	if (!t->on) {
+		snprintf(out, CHISEL_COLOUR_MAX, "\x1b[%sm", numbers);
 		return 0;
-	return n + 1;
+	}
+	while (!t->secret)
+		t->secret = sinsp_hash_seed(t);
+	snprintf(out, CHISEL_COLOUR_MAX, SECRET_COLOUR "%sm", t->secret, numbers);
+	return 0;
+}
+
+/* Length of a colour of chisel_terminal_colour, whose numbers begin at *at; 0: it is something
+ * else. */
+static size_t own_colour_len(const struct chisel_terminal *t, const char *p, size_t len, size_t *at)
+{
+	char head[CHISEL_COLOUR_MAX];
+	const char *end;
+
+	if (!t->secret)
+		return 0;
+	*at = (size_t)snprintf(head, sizeof(head), SECRET_COLOUR, t->secret);
+	if (len <= *at || memcmp(p, head, *at) != 0)
+		return 0;
+	end = memchr(p, 'm', len);
+	return end ? (size_t)(end - p) + 1 : 0;
 }
 
 /* ESC [ ? 25 h or l: the cursor is shown or hidden. Its length; 0: it is something else. */
@@ -118,18 +170,21 @@ void chisel_terminal_show(const struct chisel_terminal *t, int fd)
 void chisel_terminal_put(struct chisel_terminal *t, FILE *out, const char *p, size_t len)
 {
 	unsigned int kind;
-	size_t n, colour;
+	size_t n, at;
 
 	if (!t->on) {
 		fwrite_unlocked(p, 1, len, out);
 		return;
 	}
 	for (; len; p += n, len -= n) {
+		n = *p == 0x1b ? own_colour_len(t, p, len, &at) : 0;
+		if (n) {
+			fputs_unlocked("\x1b[", out);
+			fwrite_unlocked(p + at, 1, n - at, out);
+			continue;
+		}
 		n = next_kind(p, len, &kind);
-		colour = colour_len(p, len);
-		if (colour)
-			n = colour;
-		if (!colour && (kind & t->seen)) {
+		if (kind & t->seen) {
 			putc_unlocked('.', out);
 			continue;
 		}

@@ -425,6 +425,33 @@ static char *fit(struct sinsp_text *out, char *p, size_t start, uint32_t width)
 	return p + (width - n);
 }
 
+/* Whether a spreadsheet would compute this cell: what begins like a formula and is no number. */
+static int is_formula(const char *p, size_t n)
+{
+	size_t i = 1;
+
+	if (!n || !memchr("=+-@", *p, 4))
+		return 0;
+	while (i < n && ((p[i] >= '0' && p[i] <= '9') || p[i] == '.'))
+		i++;
+	return *p == '=' || *p == '@' || i < n;
+}
+
+/* A quote before what begins like a formula, as spreadsheets have it for text. */
+static char *guard_tsv(struct sinsp_text *out, char *p, size_t start)
+{
+	const size_t n = (size_t)(p - out->p) - start;
+
+	if (!is_formula(out->p + start, n))
+		return p;
+	p = text_room(out, p, 1);
+	if (!p)
+		return NULL;
+	memmove(out->p + start + 1, out->p + start, n);
+	out->p[start] = '\'';
+	return p + 1;
+}
+
 /* Tabs and ends of lines as \t and \n, a backslash as two. */
 static char *escape_tsv(struct sinsp_text *out, char *p, size_t start)
 {
@@ -517,6 +544,8 @@ static char *put_text(struct sinsp_format *f, struct sinsp_text *out, char *p,
 		p = put_values(f, out, p, v, n);
 	else
 		p = (p = text_room(out, p, VALUE_ROOM)) ? put_lit(p, "<NA>") : NULL;
+	if (p && f->kind == SINSP_FORMAT_TSV)
+		p = guard_tsv(out, p, start);
 	if (p && f->kind == SINSP_FORMAT_TSV)
 		return escape_tsv(out, p, start);
 	return p && step->width ? fit(out, p, start, step->width) : p;

@@ -161,6 +161,42 @@ static void test_tsv_has_no_ends_of_lines_in_values(void **state)
 	sinsp_format_free(format);
 }
 
+/* What a process writes is not computed by the spreadsheet that opens the table; numbers are. */
+static void test_tsv_has_no_formulas(void **state)
+{
+	static const struct {
+		const char *text, *cell;
+	} cases[] = {
+		{"=1+1", "'=1+1"},
+		{"@SUM(A1)", "'@SUM(A1)"},
+		{"-cmd|x", "'-cmd|x"},
+		{"+a", "'+a"},
+		{"-12", "-12"},
+		{"+1.5", "+1.5"},
+		{"-", "-"},
+		{"a=1", "a=1"},
+		{"-1(EPERM)", "'-1(EPERM)"},
+	};
+	const struct sinsp_format_opts opts = {.sz = sizeof(opts), .kind = SINSP_FORMAT_TSV};
+	struct fixture *f = *state;
+	struct sinsp_format *format;
+
+	assert_int_equal(sinsp_format_new(&format, "%evt.buffer %evt.num", &opts, NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint8_t *text = (const uint8_t *)cases[i].text;
+		const struct scap_param params[] = {I64(4),
+						    {text, (uint32_t)strlen(cases[i].text)}};
+		struct ppm_evt_hdr hdr;
+		const struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_READ_X, params, 2);
+		char line[64];
+
+		snprintf(line, sizeof(line), "%s\t7\n", cases[i].cell);
+		assert_int_equal(sinsp_format_line(format, &f->text, &evt), 1);
+		assert_string_equal(fixture_take(f), line);
+	}
+	sinsp_format_free(format);
+}
+
 static void test_colours(void **state)
 {
 	static const struct row rows[] = {
@@ -346,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_tsv),
 		cmocka_unit_test(test_tsv_has_no_ends_of_lines_in_values),
+		cmocka_unit_test(test_tsv_has_no_formulas),
 		cmocka_unit_test(test_colours),
 		cmocka_unit_test(test_names_of_ports),
 		cmocka_unit_test(test_a_name_that_only_looks_like_ports),

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+
 /* Mappings ascend and do not overlap. */
 struct code_table {
 	uint32_t refs, n, cap;
@@ -13,8 +15,11 @@ struct code_table {
 
 static uint64_t mix(uint64_t h)
 {
-	h *= 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
+	static uint64_t seed;
+
+	if (!seed)
+		seed = sinsp_hash_seed(&seed);
+	return sinsp_hash_number(seed, h);
 }
 
 /* ---- files ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fd.h"
 
+#include "hash.h"
 #include "pathname.h"
 
 #include <stdlib.h>
@@ -89,6 +90,8 @@ const char *sinsp_fd_typename(const struct sinsp_fd *fd)
 	return fd->type < SCAP_FD_MAX ? names[fd->type] : NULL;
 }
 
+static uint64_t seed; /* of numbers that captures may say, whatever they are */
+
 void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 {
 	memset(mem, 0, sizeof(*mem));
@@ -97,6 +100,8 @@ void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 	sinsp_slab_init(&mem->chunks, sizeof(struct sinsp_fd_chunk));
 	sinsp_slab_init(&mem->tables, sizeof(struct sinsp_fd_table));
 	mem->strings = strings;
+	if (!seed)
+		seed = sinsp_hash_seed(mem);
 }
 
 void sinsp_fd_mem_fini(struct sinsp_fd_mem *mem)
@@ -215,7 +220,7 @@ static uint32_t home_of(const struct sinsp_fd_table *t, int64_t key)
 	uint64_t k = key;
 
 	if (k >= SINSP_KEYS_DENSE)
-		k = (k * 0x9e3779b97f4a7c15) >> 32;
+		k = sinsp_hash_number(seed, k);
 	return k & (t->n_places - 1);
 }
 

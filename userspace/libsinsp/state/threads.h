@@ -21,6 +21,7 @@ struct sinsp_threads {
 		int64_t tid;
 		struct sinsp_thread *t; /* NULL: free */
 	} * slots;
+	uint64_t seed; /* captures say any number as a tid */
 	uint32_t n, n_slots; /* n_slots is a power of two */
 	int64_t last_tid;
 	struct sinsp_thread *last;

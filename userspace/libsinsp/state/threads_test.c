@@ -92,6 +92,25 @@ static void test_saved_enters(void **state)
 	sinsp_threads_fini(&tt);
 }
 
+/* Numbers of a capture that was made for it: no seed in the file makes them lie in a row. */
+static void test_planned_numbers(void **state)
+{
+	enum { N = 4000, LONGEST = 200 };
+	struct sinsp_threads tt;
+	uint32_t run = 0, longest = 0;
+
+	(void)state;
+	assert_int_equal(sinsp_threads_init(&tt), 0);
+	for (int64_t i = 1; i <= N; i++)
+		assert_non_null(sinsp_threads_add(&tt, i << 50, i << 50, 0));
+	for (uint32_t i = 0; i < tt.n_slots; i++) {
+		run = tt.slots[i].t ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	assert_in_range(longest, 1, LONGEST);
+	sinsp_threads_fini(&tt);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +118,7 @@ int main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_unknown_main_thread),
 		cmocka_unit_test(test_saved_enters),
+		cmocka_unit_test(test_planned_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "kernel_symbols.h"
 #include "line_server.h"
 #include "stack.h"
+#include "state/hash.h"
 #include "state/inspector.h"
 #include "state/intern.h"
 #include "state/thread.h"
@@ -67,6 +68,7 @@ struct read_file {
 struct sinsp_symbols {
 	struct symbol_where where;
 	struct place *places;
+	uint64_t seed; /* of their hash: captures say any address */
 	uint32_t n_places, cap_places; /* a power of two */
 	uint32_t n_given;
 	struct sinsp_strings strings;
@@ -137,6 +139,7 @@ static struct sinsp_symbols *symbols_of(struct sinsp *s)
 	sy = calloc(1, sizeof(*sy));
 	if (!sy)
 		return NULL;
+	sy->seed = sinsp_hash_seed(sy);
 	if (sinsp_strings_init(&sy->strings)) {
 		free(sy);
 		return NULL;
@@ -184,8 +187,8 @@ void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st)
 
 static uint32_t place_slot(const struct sinsp_symbols *sy, uint32_t source, uint64_t place)
 {
-	uint64_t h = (place ^ (uint64_t)source << 40) * 0x9e3779b97f4a7c15ull;
-	uint32_t i = (uint32_t)(h >> 32) & (sy->cap_places - 1);
+	const uint64_t h = sinsp_hash_number(sy->seed + source, place);
+	uint32_t i = (uint32_t)h & (sy->cap_places - 1);
 
 	while (sy->places[i].source &&
 	       (sy->places[i].source != source || sy->places[i].place != place))

@@ -3,7 +3,7 @@
 local terminal = {}
 
 local codes = {
-  reset = 0, clear = 0, bright = 1, dim = 2, underscore = 4, blink = 5, reverse = 7, hidden = 8,
+  reset = 0, clear = 0, bright = 1, dim = 2, underscore = 4, reverse = 7,
 }
 for i, name in ipairs({"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}) do
   codes[name], codes["on" .. name] = 29 + i, 39 + i
@@ -15,14 +15,15 @@ local function put(text)
 end
 
 local function put_color(layer, color)
-  io.write("\27[" .. layer .. ";5;" .. color .. "m")
+  io.write(sysdig.color(("%d;5;%d"):format(layer, color)))
 end
 
 -- Colours are texts: empty ones when they are off.
 function terminal.enable_color(on)
   for name, code in pairs(codes) do
-    terminal[name] = on == true and "\27[" .. code .. "m" or ""
+    terminal[name] = on == true and sysdig.color(tostring(code)) or ""
   end
+  terminal.blink, terminal.hidden = "", "" -- nothing is hidden
 end
 
 function terminal.clearscreen() put("2J") end

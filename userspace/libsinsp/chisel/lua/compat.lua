@@ -188,14 +188,23 @@ end)(collectgarbage)
 if not unsafe then
   local function refuse(name)
     return function()
-      error(name .. " is not allowed: chisels run programs and write files only with --chisel-unsafe", 2)
+      error(name .. " is not allowed: chisels run programs, write files and read what may not end only with --chisel-unsafe", 2)
     end
   end
-  local open, lines = io.open, io.lines
+  -- Nothing limits how long reading may take: only what comes back by itself is read.
+  local open_plain = native.open_plain
   io.open = function(path, mode)
     if mode ~= nil and mode ~= "r" and mode ~= "rb" then refuse("io.open for writing")() end
-    return open(path, mode)
+    return open_plain(path)
   end
+  io.lines = function(path, ...)
+    if path == nil then refuse("io.lines of standard input")() end
+    local file, why = open_plain(path)
+    if not file then error(why, 2) end
+    return file:lines(...)
+  end
+  io.stdin = nil
+  io.read, io.input = refuse("io.read of standard input"), refuse("io.input")
   io.popen, io.output, io.tmpfile = refuse("io.popen"), refuse("io.output"), refuse("io.tmpfile")
   for _, name in ipairs({"execute", "remove", "rename", "tmpname", "setlocale"}) do
     os[name] = refuse("os." .. name)
