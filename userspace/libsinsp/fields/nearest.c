@@ -51,7 +51,7 @@ void nearest_try(struct nearest *n, const char *candidate)
 	if (len < 2 || len > NAME_MAX_LEN || strlen(candidate) > NAME_MAX_LEN)
 		return;
 	d = edit_distance(n->name, candidate);
-	if (len >= 3 && strncmp(n->name, candidate, len) == 0)
+	if ((len >= 3 && strncmp(n->name, candidate, len) == 0) || !strcasecmp(n->name, candidate))
 		d = 0;
 	if (d < n->best_d) {
 		n->best_d = d;

@@ -35,6 +35,7 @@ int sinsp_value_arg(struct value_writer *w, unsigned int i);
 int sinsp_value_abspath(struct value_writer *w, unsigned int i);
 
 /* "ENOENT" of 2; NULL: no name. */
+#define SINSP_ERRNO_MAX 4095 /* what a call returns is an error down to this, negated */
 const char *sinsp_errno_name(uint64_t err);
 /* "SIGKILL" of 9; NULL: no name. */
 const char *sinsp_signal_name(unsigned int sig);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fields/field_values.h"
 #include "fields/nearest.h"
 
 enum filter_family sinsp_filter_family(unsigned int type)
@@ -390,32 +391,72 @@ static int check_event_name(struct filter_ast *ast, const struct filter_word *w)
 
 /* ---- fields of which all values are known ---- */
 
-static void list_values(char *to, size_t room, const char *const *values)
-{
-	size_t n = 0;
+struct value_list {
+	char text[256];
+	size_t n;
+};
 
-	for (const char *const *v = values; *v && n < room; v++)
-		n += (size_t)snprintf(to + n, room - n, "%s%s", n ? ", " : "", *v);
+static void list_value(void *ctx, const char *value)
+{
+	struct value_list *l = ctx;
+
+	if (l->n < sizeof(l->text))
+		l->n += (size_t)snprintf(l->text + l->n, sizeof(l->text) - l->n, "%s%s",
+					 l->n ? ", " : "", value);
 }
 
 /* What it can never be is a slip of the pen, and makes the check false, or true, for ever. */
 static int check_known_value(struct filter_ast *ast, const struct sinsp_field_row *row,
 			     const struct filter_word *w)
 {
+	const char *const alias = sinsp_field_value_alias(row, w->p);
 	struct name_search s = {.name = w->p};
-	char all[256];
+	struct value_list all = {.n = 0};
 
 	nearest_begin(&s.near, w->p);
-	for (const char *const *v = row->values; *v; v++)
-		try_name(&s, *v);
-	if (s.found)
+	if (!sinsp_field_each_value(row, try_name, &s) || s.found || alias == w->p)
 		return 0;
-	if (s.near.best)
+	if (alias || s.near.best)
 		return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; did you mean %s?",
-					 row->name, w->p, s.near.best);
-	list_values(all, sizeof(all), row->values);
-	return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; it can be: %s", row->name, w->p,
-				 all);
+					 row->name, w->p, alias ? alias : s.near.best);
+	sinsp_field_each_value(row, list_value, &all);
+	if (all.n < sizeof(all.text))
+		return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; it can be: %s",
+					 row->name, w->p, all.text);
+	return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; %s", row->name, w->p, row->help);
+}
+
+static int check_form(struct filter_ast *ast, const struct filter_node *n,
+		      const struct filter_word *w)
+{
+	const char *const form = sinsp_field_value_form(n->left->field.row);
+	const int is_whole = !!((BIT(EQ) | BIT(NE) | BIT(IN) | BIT(INTERSECTS)) >> n->op & 1);
+
+	if (!form || (!is_whole && !((ORDER | BIT(STARTSWITH)) >> n->op & 1)) ||
+	    sinsp_field_has_form(form, w->p, !is_whole))
+		return 0;
+	if (is_whole && sinsp_field_has_form(form, w->p, 1))
+		return sinsp_filter_fail(ast, w->at,
+					 "%s is never '%.40s', but %s; use startswith for the "
+					 "beginning of a time",
+					 n->left->field.row->name, w->p, form);
+	return sinsp_filter_fail(ast, w->at, "%s never begins with '%.40s': its form is %s",
+				 n->left->field.row->name, w->p, form);
+}
+
+/* Names of services are for other fields: in a filter these have the number, also with -R. */
+static int check_port_text(struct filter_ast *ast, const struct sinsp_field_row *row,
+			   const struct filter_word *w)
+{
+	static const char *const fields[] = {"fd.cproto", "fd.sproto", "fd.lproto", "fd.rproto"};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (!strcmp(row->name, fields[i]) && strspn(w->p, "0123456789") != w->len)
+			return sinsp_filter_fail(ast, w->at,
+						 "%s is a number in filters, never '%.40s'; did "
+						 "you mean fd.%cport=%.40s?",
+						 row->name, w->p, row->name[3], w->p);
+	return 0;
 }
 
 static int check_value(struct filter_ast *ast, const struct filter_node *n,
@@ -423,11 +464,13 @@ static int check_value(struct filter_ast *ast, const struct filter_node *n,
 {
 	const struct sinsp_field_row *row = n->left->field.row;
 
+	if (row && sinsp_field_value_form(row))
+		return check_form(ast, n, w);
 	if (!row || !((BIT(EQ) | BIT(NE) | BIT(IN) | BIT(INTERSECTS)) >> n->op & 1))
 		return 0;
 	if (!strcmp(row->name, "evt.type") || !strcmp(row->name, "syscall.type"))
 		return check_event_name(ast, w);
-	return row->values ? check_known_value(ast, row, w) : 0;
+	return check_known_value(ast, row, w) ?: check_port_text(ast, row, w);
 }
 
 static int read_value(struct filter_ast *ast, const struct filter_node *n,

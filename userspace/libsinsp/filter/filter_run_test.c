@@ -456,14 +456,51 @@ static void test_broken(void **state)
 		{"fd.name = val(tolower(fd.name))", "val() needs one field", 14},
 		{"evt.type=opne", "there is no event opne; did you mean open?", 9},
 		{"evt.type in (read, wirte)", "there is no event wirte; did you mean write?", 19},
+		{"evt.res=ENOENTT", "evt.res is never 'ENOENTT'; did you mean ENOENT?", 8},
+		{"evt.res!=enoent", "evt.res is never 'enoent'; did you mean ENOENT?", 9},
+		{"evt.res=EWOULDBLOCK", "evt.res is never 'EWOULDBLOCK'; did you mean EAGAIN?", 8},
+		{"evt.res=-2", "evt.res is never '-2'; did you mean ENOENT?", 8},
+		{"evt.res in (ENOENT, failed)",
+		 "evt.res is never 'failed'; result: SUCCESS, or the name of the error, as "
+		 "in ENOENT",
+		 20},
+		{"evt.dir=<<", "evt.dir is never '<<'; did you mean <?", 8},
+		{"evt.category=files", "evt.category is never 'files'; did you mean file?", 13},
+		{"fd.l4proto=tpc", "fd.l4proto is never 'tpc'; did you mean tcp?", 11},
+		{"proc.stdin.type=sock",
+		 "proc.stdin.type is never 'sock'; it can be: file, directory, ipv4, ipv6, unix, "
+		 "pipe, "
+		 "event, signalfd, eventpoll, inotify, timerfd, netlink, bpf, io_uring, memfd, "
+		 "userfaultfd, pidfd, <NA>",
+		 16},
+		{"fd.sproto=http",
+		 "fd.sproto is a number in filters, never 'http'; did you mean fd.sport=http?", 10},
+		{"sample.reason=offcpu", "sample.reason is never 'offcpu'; did you mean off_cpu?",
+		 14},
+		{"syslog.severity.str=warning",
+		 "syslog.severity.str is never 'warning'; it can be: emerg, alert, crit, err, "
+		 "warn, "
+		 "notice, info, debug",
+		 20},
+		{"container.type=dockr", "container.type is never 'dockr'; did you mean docker?",
+		 15},
+		{"evt.time=12:00:00",
+		 "evt.time is never '12:00:00', but 00:00:00.000000000; use startswith for the "
+		 "beginning of a time",
+		 9},
+		{"evt.time>9:00",
+		 "evt.time never begins with '9:00': its form is 00:00:00.000000000", 9},
+		{"evt.datetime startswith 22.11.",
+		 "evt.datetime never begins with '22.11.': its form is 0000-00-00 "
+		 "00:00:00.000000000",
+		 24},
 		{"fd.type=ipv5", "fd.type is never 'ipv5'; did you mean ipv4?", 8},
 		{"fd.types intersects (file, pip)", "fd.types is never 'pip'; did you mean pipe?",
 		 27},
 		{"fd.type in (file, dirctory)",
 		 "fd.type is never 'dirctory'; did you mean directory?", 18},
 		{"evt.dir != x", "evt.dir is never 'x'; it can be: >, <", 11},
-		{"fd.l4proto = TCP",
-		 "fd.l4proto is never 'TCP'; it can be: tcp, udp, icmp, raw, <NA>", 13},
+		{"fd.l4proto = TCP", "fd.l4proto is never 'TCP'; did you mean tcp?", 13},
 		{"evt.type != \"a b\"", "there is no event a b; saker -L lists all", 12},
 	};
 
