@@ -211,7 +211,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.lines("-r", self.ten, "-n2", "-p", "%evt.num|%6proc.name|%evt.type"),
                          ["1|prog  |close", "2|prog  |close"])
         # Lines that are left out are not counted.
-        self.assertEqual(self.lines("-r", self.ten, "-n2", "-p", "%evt.num %evt.res"),
+        self.assertEqual(self.lines("-r", self.ten, "-n2", "-p", "%evt.num %evt.res", "evt.dir=<"),
                          ["2 EBADF", "4 SUCCESS"])
         self.assertEqual(self.lines("-r", self.ten, "-n1", "--tsv", "-p", "%evt.num %evt.type"),
                          ["evt.num\tevt.type", "1\tclose"])
@@ -281,6 +281,23 @@ class CommandLine(unittest.TestCase):
         back = self.file("back.scap", header() + process(b"prog") + b"".join(
             event(ns, CLOSE_E, s64(3)) for ns in (0, -10**9, 10**6, 10**9)))
         self.assertEqual(len(self.lines("-r", back, "-M", "0.5")), 3, "time may run back")
+
+    def test_an_empty_result_says_so(self):
+        for words in ["proc.name=nobody"], ["-j", "proc.name=nobody"], ["-c", "topscalls", "proc.name=nobody"]:
+            p = self.saker("-r", self.ten, *words)
+            self.assertEqual((p.returncode, p.stderr), (0, b"saker: 0 of 20 events match\n"), words)
+        for words in ["-q", "proc.name=nobody"], ["evt.type=close"], \
+                ["-w", os.path.join(self.dir, "some.scap"), "evt.type=close"]:
+            self.assertEqual(self.saker("-r", self.ten, *words).stderr, b"", words)
+
+    def test_events_without_a_line_are_counted(self):
+        for words in ["-p", "%evt.num %evt.buffer %evt.arg.name"], ["-j", "-p", "%evt.num %evt.buffer"]:
+            p = self.saker("-r", self.ten, *words)
+            self.assertEqual((p.returncode, p.stdout), (0, b""))
+            self.assertEqual(p.stderr, b"saker: 20 events had no evt.buffer, and so no line; begin the format with * "
+                                       b"to see them\n")
+        for words in ["-p", "*%evt.num %evt.buffer"], ["-q", "-p", "%evt.num %evt.buffer"], ["-p", "%evt.num"]:
+            self.assertEqual(self.saker("-r", self.ten, *words).stderr, b"", words)
 
     def test_suppressed_process(self):
         self.assertEqual(self.lines("-r", self.ten, "-U", "prog"), [])

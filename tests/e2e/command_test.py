@@ -270,6 +270,22 @@ class Live(unittest.TestCase):
         self.assertEqual(p.returncode, 0)
         self.assertEqual(self.saker("-r", self.capture, "--verify").returncode, 0)
 
+    def test_an_empty_result_says_so(self):
+        e2e.somebody(self)
+        some = self.start("-n", "1", "--unbuffered", "--no-pushdown", "proc.name=nobody-is-it")
+        p = self.start("-n", "1", "--unbuffered", "proc.name=nobody-is-it")
+        time.sleep(0.5)
+        for q, said in ((some, r"0 of [1-9]\d* events match"),
+                        (p, r"0 of \d+ events match; [1-9]\d* calls were filtered in kernel")):
+            for _ in range(600): # until it handles signals
+                with open(f"/proc/{q.pid}/status", encoding="utf-8") as f:
+                    if int(re.search(r"SigCgt:\s*(\w+)", f.read())[1], 16) & 1 << signal.SIGINT - 1:
+                        break
+                time.sleep(0.1)
+            time.sleep(0.5)
+            q.send_signal(signal.SIGINT)
+            self.assertRegex(self.but_losses(q.communicate(timeout=60)[1]), rf"^saker: {said}\n$")
+
     def test_report(self):
         e2e.somebody(self)
         said = self.saker("-q", "-v", "-M", "0.5").stderr

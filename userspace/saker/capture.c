@@ -535,19 +535,50 @@ static int is_failure(int err)
 	return err && err != -EPIPE;
 }
 
-/* Somebody at a terminal who sees nothing should know that something was seen. */
+/* An empty result is an answer, and looks like a mistake: what was looked at is told. */
 static void tell_nothing(const struct capture *c)
 {
+	const struct take *t = &c->take;
 	const struct report *r = &c->report;
+	const unsigned long long n_left = c->live && r->have_stats ? r->stats.n_filtered : 0;
+
+	if (t->filter)
+		fprintf(stderr, "saker: 0 of %llu events match", (unsigned long long)t->n_judged);
+	else if (n_left)
+		fputs("saker: no matching events", stderr);
+	else
+		return;
+	if (n_left)
+		fprintf(stderr, "; %llu calls were filtered in kernel", n_left);
+	fputc('\n', stderr);
+}
+
+/* A format shows some events only: the others are not lost without a word. */
+static void tell_without_line(const struct capture *c)
+{
+	const char *name;
+	size_t len;
+	const uint64_t n = lines_n_without(&c->take.form, &name, &len);
+
+	if (n)
+		fprintf(stderr,
+			"saker: %llu events had no %.*s, and so no line; begin the format with * "
+			"to see them\n",
+			(unsigned long long)n, (int)len, name);
+}
+
+/* What lines and tables do not show. */
+static void tell_unshown(const struct capture *c)
+{
+	const struct take *t = &c->take;
 
 	/* A chisel that ended the capture has what it wanted; of a profile it was said. */
-	if ((c->take.chisels && c->take.chisels->run.end) || c->o->profile.on)
+	if (!c->n_inspectors || c->o->quiet || c->o->profile.on || t->lines.failed ||
+	    (t->chisels && t->chisels->run.end))
 		return;
-	if (c->live && r->have_stats && !r->n_shown && r->stats.n_filtered && isatty(STDERR_FILENO))
-		fprintf(stderr,
-			"saker: nothing of what was asked for happened; %llu other calls were left "
-			"out\n",
-			(unsigned long long)r->stats.n_filtered);
+	if (!t->n_matched)
+		tell_nothing(c);
+	tell_without_line(c);
 }
 
 /* What the chisels would show is nothing, then; one that ended the capture has what it wanted. */
@@ -602,7 +633,8 @@ static int finish(struct capture *c, int err)
 	if (c->n_inspectors && c->o->verbose)
 		report_print(&c->report, stderr);
 	report_warn_lost(&c->report);
-	tell_nothing(c);
+	if (!err)
+		tell_unshown(c);
 	take_fini(&c->take);
 	sinsp_streams_free(c->streams);
 	for (size_t i = 0; i < c->n_inspectors; i++)

@@ -116,3 +116,8 @@ int lines_put_gap(struct lines *l, struct sinsp_text *out, const struct sinsp_ev
 {
 	return l->format ? 0 : lines_put(l, out, evt);
 }
+
+uint64_t lines_n_without(const struct lines *l, const char **name, size_t *len)
+{
+	return l->format ? sinsp_format_n_without(l->format, name, len) : 0;
+}

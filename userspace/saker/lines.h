@@ -23,4 +23,8 @@ int lines_put(struct lines *l, struct sinsp_text *out, const struct sinsp_evt *e
 /* The same of what tells that events are missing. */
 int lines_put_gap(struct lines *l, struct sinsp_text *out, const struct sinsp_evt *evt);
 
+/* The number of events that had no line, as the format does not begin with *; *name is the field
+ * that most of them lack, *len bytes, borrowed. */
+uint64_t lines_n_without(const struct lines *l, const char **name, size_t *len);
+
 #endif /* SAKER_LINES_H */

@@ -338,6 +338,7 @@ static int show(struct take *t, const struct sinsp_evt *evt)
 {
 	int n = 1;
 
+	t->n_matched++;
 	if (t->chisels) {
 		n = chisels_event(t->chisels, evt) ?: 1;
 		t->done |= t->chisels->run.end;
@@ -383,6 +384,20 @@ static int is_for_chisels(const struct take *t, const struct sinsp_evt *evt)
 	       evt->info->category & EC_INTERNAL && !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
 }
 
+/* 1 if the filter matches, 0 if not; a negative errno after saying it. */
+static int run_filter(struct take *t, const struct sinsp_evt *evt)
+{
+	int meant;
+
+	if (!t->filter || !is_of_system(evt))
+		return 1;
+	t->n_judged++;
+	meant = sinsp_filter_run(t->filter, evt);
+	if (meant < 0)
+		say_cause(say_n_errors(), "cannot filter", meant);
+	return meant;
+}
+
 int take_event(struct take *t, struct sinsp_evt *evt)
 {
 	int err = 0, meant;
@@ -404,11 +419,9 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 	/* A file numbers what is in it: so does the screen, where events are left out. */
 	if (t->live && evt->raw.num)
 		evt->raw.num = t->n_numbered + 1;
-	meant = t->filter && is_of_system(evt) ? sinsp_filter_run(t->filter, evt) : 1;
-	if (meant < 0) {
-		say_cause(say_n_errors(), "cannot filter", meant);
+	meant = run_filter(t, evt);
+	if (meant < 0)
 		return meant;
-	}
 	if (t->o->write && !meant && !keep_for_state(t, evt))
 		return 0;
 	if (evt->raw.num)

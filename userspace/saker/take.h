@@ -31,6 +31,8 @@ struct take {
 	struct chisels *chisels; /* they get the events, and print; borrowed; NULL: none */
 	struct summary *summary; /* NULL: none wanted */
 	uint64_t n_events, n_shown;
+	uint64_t n_judged; /* events that the filter ran on */
+	uint64_t n_matched; /* events to show; a format may have no line for one */
 	uint64_t n_numbered; /* live: the number of the last meant event */
 	/* Live: when the state of the machine was read. Whose the events before that are may not
 	 * be known: they correct the state, and are not shown. */

@@ -29,6 +29,7 @@ struct step {
 	struct sinsp_field field;
 	const char *name; /* as the format has it */
 	uint32_t name_len;
+	uint64_t n_without; /* events that had no line for want of a value of this */
 };
 
 struct sinsp_format {
@@ -595,6 +596,21 @@ static int put_step(struct sinsp_format *f, struct sinsp_text *out, char **p,
 	return *p ? 1 : -ENOMEM;
 }
 
+uint64_t sinsp_format_n_without(const struct sinsp_format *f, const char **name, size_t *len)
+{
+	uint64_t sum = 0, most = 0;
+
+	for (const struct step *step = f->steps; step->has_field; step++) {
+		sum += step->n_without;
+		if (step->n_without > most) {
+			most = step->n_without;
+			*name = step->name;
+			*len = step->name_len;
+		}
+	}
+	return sum;
+}
+
 int sinsp_format_line(struct sinsp_format *f, struct sinsp_text *out, const struct sinsp_evt *evt)
 {
 	char *p = text_begin(out, VALUE_ROOM);
@@ -602,7 +618,7 @@ int sinsp_format_line(struct sinsp_format *f, struct sinsp_text *out, const stru
 
 	f->asker.insp = evt->insp;
 	sinsp_asker_set(&f->asker, evt);
-	for (const struct step *step = f->steps;; step++) {
+	for (struct step *step = f->steps;; step++) {
 		p = text_room(out, p, step->len);
 		if (!p)
 			return -ENOMEM;
@@ -610,8 +626,10 @@ int sinsp_format_line(struct sinsp_format *f, struct sinsp_text *out, const stru
 		if (!step->has_field)
 			break;
 		n = put_step(f, out, &p, step);
-		if (n <= 0)
+		if (n <= 0) {
+			step->n_without += !n;
 			return n;
+		}
 	}
 	return text_end(out, p) ?: 1;
 }

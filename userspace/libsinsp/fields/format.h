@@ -42,6 +42,10 @@ void sinsp_format_free(struct sinsp_format *f);
  * the format does not begin with "*". -ENOMEM. */
 int sinsp_format_line(struct sinsp_format *f, struct sinsp_text *out, const struct sinsp_evt *evt);
 
+/* Returns the number of events that had no line so far; *name is the field that most of them had no
+ * value of, *len bytes borrowed from @f, untouched if there were none. */
+uint64_t sinsp_format_n_without(const struct sinsp_format *f, const char **name, size_t *len);
+
 /* Appends what stands above all lines: of SINSP_FORMAT_TSV the names of the fields. 0 or
  * -ENOMEM. */
 int sinsp_format_header(const struct sinsp_format *f, struct sinsp_text *out);
