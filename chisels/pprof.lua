@@ -56,12 +56,14 @@ local function numbered()
 end
 local mappings, functions, locations = numbered(), numbered(), numbered()
 
+local build_id -- of a module, in hex; ""
+
 local function mapping(frame)
   if frame.module == "" then return 0 end
   return mappings(frame.module, function(id)
     -- Places are a file's own addresses: each is mapped at 0.
     return bytes(3, number(1, id) .. number(3, 0x7fffffffffffffff) .. number(5, str(frame.module))
-      .. number(7, 1) .. number(8, 1) .. number(9, 1) .. number(10, 1))
+      .. number(6, str(build_id(frame.module))) .. number(7, 1) .. number(8, 1) .. number(9, 1) .. number(10, 1))
   end)
 end
 
@@ -135,6 +137,7 @@ local function put(profile)
   local is_time, type = profile:is_time(), types[profile:what()] or "time"
   out[1] = value_type(1, "samples", "count")
   if is_time then out[2] = value_type(1, type, "nanoseconds") end
+  build_id = function(module) return profile:build_id(module) end
   local list = profile:list()
   map_program_first(list)
   for _, s in ipairs(list) do
@@ -157,4 +160,4 @@ local function is_wanted()
   return false
 end
 
-stacks.view {source = true, init = is_wanted, put = put}
+stacks.view {source = true, build_ids = true, init = is_wanted, put = put}

@@ -2,6 +2,7 @@
 -- Stacks of samples, counted: what chisels about profiles have in common. require "stacks".
 --
 --   stacks.view {source = true, put = function(profile) -- source: inlined functions and lines
+--     -- build_ids = true: profile:build_id(frame.module)
 --     for _, s in ipairs(profile:list()) do ... end
 --   end}
 --
@@ -26,6 +27,8 @@ function stacks.new(opts)
   opts = opts or {}
   chisel.set_filter("evt.type=sample")
   return setmetatable({
+    build_ids = opts.build_ids and chisel.request_field("frame.buildids"),
+    by_module = {}, -- build ids of files, if they are asked for
     rows = chisel.request_field(opts.source and "stack.rows.source" or "stack.rows"),
     weight = chisel.request_field("sample.weight"),
     comm = chisel.request_field("sample.comm"),
@@ -62,6 +65,13 @@ local function key_of(self, comm, end_, rows)
   return table.concat(parts, "", 1, n)
 end
 
+local function take_build_ids(self, lines)
+  for module, id in (lines or ""):gmatch("([^\t\n]*)\t(%x+)\n?") do self.by_module[module] = id end
+end
+
+-- "": not known, or not asked for by build_ids.
+function profile_class:build_id(module) return self.by_module[module] or "" end
+
 -- Takes the current event.
 function profile_class:add()
   local reason = evt.field(self.reason) or "?"
@@ -80,6 +90,7 @@ function profile_class:add()
     self.n_stacks = self.n_stacks + 1
     s = {key = key, n = 0, ns = 0}
     self.by[key] = s
+    if self.build_ids then take_build_ids(self, evt.field(self.build_ids)) end
   end
   s.n, s.ns = s.n + 1, s.ns + ns
   self.n, self.ns = self.n + 1, self.ns + ns

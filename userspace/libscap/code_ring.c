@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -14,6 +15,8 @@
 
 struct code_ring {
 	int fd;
+	int ids_fd; /* an event that records mappings with build ids into the same buffer; -1 */
+	uint64_t ids_id; /* its number, which ends its records */
 	struct perf_event_mmap_page *page;
 	size_t page_sz, data_sz;
 	uint64_t pos, head; /* read and not yet given back; complete at the last refresh */
@@ -23,15 +26,40 @@ struct code_ring {
 	} buf; /* the record at pos, in one piece */
 	struct code_record rec; /* what it says */
 	int has_rec;
+	struct code_map with_id; /* the last one that came with a build id; no length: none */
 };
 
-int code_ring_open(struct code_ring **out, unsigned int cpu, int wakes)
+/* Behind the body of each record. */
+struct record_tail {
+	uint64_t boot_ns, id;
+};
+
+/* An event with the same records as the other one: that of a mapping has a build id where the
+ * other's has device and inode. The rest is not used. */
+static void open_ids(struct code_ring *r, const struct perf_event_attr *attr, unsigned int cpu)
+{
+	struct perf_event_attr a = *attr;
+
+	a.build_id = 1;
+	a.comm = a.comm_exec = a.task = 0;
+	a.wakeup_watermark = UINT32_MAX;
+	r->ids_fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (r->ids_fd < 0)
+		return;
+	if (!ioctl(r->ids_fd, PERF_EVENT_IOC_ID, &r->ids_id) &&
+	    !ioctl(r->ids_fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd))
+		return;
+	close(r->ids_fd);
+	r->ids_fd = -1;
+}
+
+int code_ring_open(struct code_ring **out, unsigned int cpu, int flags)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(a),
 		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TIME,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
 		.sample_period = 1,
 		.mmap = 1,
 		.mmap2 = 1,
@@ -42,13 +70,14 @@ int code_ring_open(struct code_ring **out, unsigned int cpu, int wakes)
 		.use_clockid = 1,
 		.clockid = CLOCK_BOOTTIME,
 		.watermark = 1,
-		.wakeup_watermark = wakes ? 1 : UINT32_MAX,
+		.wakeup_watermark = flags & CODE_RING_WAKES ? 1 : UINT32_MAX,
 	};
 	struct code_ring *r = calloc(1, sizeof(*r));
 	int err = 0;
 
 	if (!r)
 		return -ENOMEM;
+	r->ids_fd = -1;
 	r->page_sz = (size_t)sysconf(_SC_PAGESIZE);
 	r->data_sz = DATA_PAGES * r->page_sz;
 	r->fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -66,6 +95,8 @@ int code_ring_open(struct code_ring **out, unsigned int cpu, int wakes)
 		code_ring_close(r);
 		return err;
 	}
+	if (flags & CODE_RING_BUILD_IDS)
+		open_ids(r, &a, cpu);
 	*out = r;
 	return 0;
 }
@@ -76,6 +107,8 @@ void code_ring_close(struct code_ring *r)
 		return;
 	if (r->page)
 		munmap(r->page, r->page_sz + r->data_sz);
+	if (r->ids_fd >= 0)
+		close(r->ids_fd);
 	if (r->fd >= 0)
 		close(r->fd);
 	free(r);
@@ -105,7 +138,7 @@ static int load_record(struct code_ring *r)
 	if (r->head == r->pos)
 		return 0;
 	copy_out(r, r->pos, &h, sizeof(h));
-	if (h.size < sizeof(h) + sizeof(uint64_t) || h.size > r->head - r->pos) {
+	if (h.size < sizeof(h) + sizeof(struct record_tail) || h.size > r->head - r->pos) {
 		r->pos = r->head; /* no kernel writes that: what follows cannot be found */
 		return 0;
 	}
@@ -113,20 +146,64 @@ static int load_record(struct code_ring *r)
 	return 1;
 }
 
-/* What is before the time, which ends each record. */
+/* What is before the tail. */
 static size_t body_end(const struct code_ring *r)
 {
-	return r->buf.hdr.size - sizeof(uint64_t);
+	return r->buf.hdr.size - sizeof(struct record_tail);
 }
 
 struct mmap2_record {
 	struct perf_event_header hdr;
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
+	union {
+		struct {
+			uint32_t maj, min;
+			uint64_t ino, ino_generation;
+		};
+		struct {
+			uint8_t build_id_len, reserved[3];
+			uint8_t build_id[CODE_BUILD_ID_MAX];
+		};
+	};
 	uint32_t prot, flags;
 };
+
+static int is_same_map(const struct code_map *a, const struct mmap2_record *m)
+{
+	return a->length == m->len && a->pid == m->pid && a->addr == m->addr &&
+	       a->offset == m->pgoff;
+}
+
+/* Without a build id, which not every file has, or not in memory, it says what the other record
+ * says. */
+static void keep_id(struct code_ring *r)
+{
+	struct mmap2_record m;
+
+	r->with_id = (struct code_map){0};
+	if (r->buf.hdr.type != PERF_RECORD_MMAP2 || body_end(r) < sizeof(m) ||
+	    !(r->buf.hdr.misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
+		return;
+	memcpy(&m, r->buf.raw, sizeof(m));
+	if (m.build_id_len > CODE_BUILD_ID_MAX)
+		return;
+	r->with_id =
+		(struct code_map){.pid = m.pid, .addr = m.addr, .length = m.len, .offset = m.pgoff};
+	r->with_id.build_id_len = m.build_id_len;
+	memcpy(r->with_id.build_id, m.build_id, m.build_id_len);
+}
+
+/* The kernel writes both records of a mapping one behind the other, that of the younger event
+ * first. */
+static void add_id(struct code_ring *r, const struct mmap2_record *m)
+{
+	if (is_same_map(&r->with_id, m)) {
+		r->rec.map.build_id_len = r->with_id.build_id_len;
+		memcpy(r->rec.map.build_id, r->with_id.build_id, CODE_BUILD_ID_MAX);
+	}
+	r->with_id = (struct code_map){0};
+}
 
 static int take_map(struct code_ring *r)
 {
@@ -156,6 +233,7 @@ static int take_map(struct code_ring *r)
 		.path = path,
 		.path_len = strlen(path),
 	};
+	add_id(r, &m);
 	return 1;
 }
 
@@ -223,8 +301,14 @@ static int take_lost(struct code_ring *r)
 /* 0: it is none that anybody asks for. */
 static int take_record(struct code_ring *r)
 {
-	r->rec = (struct code_record){0};
-	memcpy(&r->rec.boot_ns, r->buf.raw + body_end(r), sizeof(r->rec.boot_ns));
+	struct record_tail tail;
+
+	memcpy(&tail, r->buf.raw + body_end(r), sizeof(tail));
+	r->rec = (struct code_record){.boot_ns = tail.boot_ns};
+	if (r->ids_fd >= 0 && tail.id == r->ids_id && r->buf.hdr.type != PERF_RECORD_LOST) {
+		keep_id(r);
+		return 0;
+	}
 	switch (r->buf.hdr.type) {
 	case PERF_RECORD_MMAP2:
 		return take_map(r);

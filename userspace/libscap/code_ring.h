@@ -28,9 +28,13 @@ struct code_record {
 	uint64_t n_lost;
 };
 
-/* Fills from here on. @wakes: poll() on its descriptor tells of a record; else nobody is woken.
- * -ENODEV: the CPU is offline. */
-int code_ring_open(struct code_ring **out, unsigned int cpu, int wakes);
+enum {
+	CODE_RING_WAKES = 1, /* poll() on its descriptor tells of a record; else nobody is woken */
+	CODE_RING_BUILD_IDS = 2, /* mappings have them where the kernel finds them in memory */
+};
+
+/* Fills from here on. -ENODEV: the CPU is offline. */
+int code_ring_open(struct code_ring **out, unsigned int cpu, int flags);
 void code_ring_close(struct code_ring *r);
 int code_ring_fd(const struct code_ring *r);
 

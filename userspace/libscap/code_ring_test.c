@@ -3,13 +3,16 @@
 #include "code_ring.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "elf_file.h"
 #include "test_main.h"
 
 #define PAGE 4096
@@ -27,10 +30,10 @@ static unsigned int stay(void)
 	return (unsigned int)cpu;
 }
 
-static struct code_ring *open_here(int wakes)
+static struct code_ring *open_here(int flags)
 {
 	struct code_ring *r;
-	const int err = code_ring_open(&r, stay(), wakes);
+	const int err = code_ring_open(&r, stay(), flags);
 
 	if (err == -EACCES || err == -EPERM) {
 		print_message("skipped: the kernel tells of other processes' code only to root\n");
@@ -94,7 +97,7 @@ static const struct code_record *next_of(struct code_ring *r, pid_t pid)
 
 static void test_life_of_a_process(void **state)
 {
-	struct code_ring *r = open_here(1);
+	struct code_ring *r = open_here(CODE_RING_WAKES);
 	const pid_t pid = start_child(become_true);
 	const struct code_record *rec;
 	int saw_true = 0, saw_vdso = 0;
@@ -194,10 +197,51 @@ static void test_round_and_round(void **state)
 	code_ring_close(r);
 }
 
+/* /bin/true has both: device and inode, and the build id that is in the file. */
+static void test_build_id(void **state)
+{
+	struct code_ring *r = open_here(CODE_RING_WAKES | CODE_RING_BUILD_IDS);
+	const pid_t pid = start_child(become_true);
+	const int fd = open("/bin/true", O_RDONLY);
+	uint8_t id[ELF_BUILD_ID_MAX];
+	const struct code_record *rec;
+	unsigned int n_fork = 0, n_anon = 0, n_true = 0;
+	struct elf_file *elf;
+	struct stat st;
+	int len;
+
+	(void)state;
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	assert_int_equal(elf_file_open(&elf, fd), 0);
+	len = elf_file_build_id(elf, id);
+	assert_true(len > 0);
+	for (; (rec = next_of(r, pid))->type != CODE_EXIT; code_ring_pop(r)) {
+		n_fork += rec->type == CODE_FORK;
+		if (rec->type != CODE_MAP)
+			continue;
+		n_anon += !rec->map.path_len;
+		if (rec->map.ino != st.st_ino) {
+			assert_true(rec->map.ino || !rec->map.build_id_len);
+			continue;
+		}
+		n_true++;
+		assert_int_equal(rec->map.build_id_len, len);
+		assert_memory_equal(rec->map.build_id, id, (size_t)len);
+	}
+	assert_int_equal(n_true, 1);
+	assert_int_equal(n_fork, 1); /* once, whichever event tells of it */
+	assert_int_equal(n_anon, 1);
+	wait_child(pid);
+	elf_file_close(elf);
+	close(fd);
+	code_ring_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life_of_a_process),
+		cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_loss_is_told),
 		cmocka_unit_test(test_round_and_round),
 	};

@@ -78,17 +78,74 @@ static int try_path(struct elf_file **out, const struct search *s, const char *p
 	return -ENOENT;
 }
 
-static int try_build_id(struct elf_file **out, const struct search *s)
+static void put_hex_id(char *p, const uint8_t *id, int len)
 {
-	char path[sizeof(DEBUG_DIR) + 2 * ELF_BUILD_ID_MAX + 32], *p = path;
+	for (int i = 0; i < len; i++)
+		p += sprintf(p, "%02x", id[i]);
+	*p = '\0';
+}
+
+/* DIR/.build-id/xx/yyyy.debug; without the ending it is what runs. */
+static int try_build_id(struct elf_file **out, const struct search *s, const char *dir, size_t len,
+			enum debug_kind kind)
+{
+	char path[PATH_MAX], id[2 * ELF_BUILD_ID_MAX + 1];
+	int n;
 
 	if (s->id_len < 2)
 		return -ENOENT;
-	p += sprintf(p, DEBUG_DIR "/.build-id/%02x/", s->id[0]);
-	for (int i = 1; i < s->id_len; i++)
-		p += sprintf(p, "%02x", s->id[i]);
-	strcpy(p, ".debug");
-	return try_path(out, s, path, NULL);
+	put_hex_id(id, s->id, s->id_len);
+	n = snprintf(path, sizeof(path), "%.*s/.build-id/%.2s/%s%s", (int)len, dir, id, id + 2,
+		     kind == DEBUG_INFO ? ".debug" : "");
+	return n < (int)sizeof(path) ? try_path(out, s, path, NULL) : -ENOENT;
+}
+
+static int try_dirs(struct elf_file **out, const struct search *s, const char *dirs,
+		    enum debug_kind kind)
+{
+	int fd = -ENOENT;
+
+	while (dirs && *dirs && fd == -ENOENT) {
+		const size_t len = strcspn(dirs, ":");
+
+		if (len)
+			fd = try_build_id(out, s, dirs, len, kind);
+		dirs += len + (dirs[len] == ':');
+	}
+	return fd;
+}
+
+/* Where debuginfod's client keeps what it fetched, as it finds the folder itself. */
+static int cache_dir(char *to, size_t sz)
+{
+	static const struct {
+		const char *name, *below;
+	} vars[] = {
+		{"DEBUGINFOD_CACHE_PATH", ""},
+		{"XDG_CACHE_HOME", "/debuginfod_client"},
+		{"HOME", "/.cache/debuginfod_client"},
+	};
+
+	for (size_t i = 0; i < sizeof(vars) / sizeof(vars[0]); i++) {
+		const char *dir = getenv(vars[i].name);
+
+		if (dir && *dir)
+			return snprintf(to, sz, "%s%s", dir, vars[i].below) < (int)sz ? 0 : -ENOENT;
+	}
+	return -ENOENT;
+}
+
+static int try_cache(struct elf_file **out, const struct search *s, enum debug_kind kind)
+{
+	char dir[PATH_MAX], path[PATH_MAX], id[2 * ELF_BUILD_ID_MAX + 1];
+	int n;
+
+	if (s->id_len < 2 || cache_dir(dir, sizeof(dir)))
+		return -ENOENT;
+	put_hex_id(id, s->id, s->id_len);
+	n = snprintf(path, sizeof(path), "%s/%s/%s", dir, id,
+		     kind == DEBUG_INFO ? "debuginfo" : "executable");
+	return n < (int)sizeof(path) ? try_path(out, s, path, NULL) : -ENOENT;
 }
 
 static int read_link(struct debug_link *link, const struct elf_file *f)
@@ -141,17 +198,39 @@ int debug_file_open(struct elf_file **out, const struct elf_file *f, const char 
 	int fd;
 
 	s.id_len = elf_file_build_id(f, s.id);
-	fd = try_build_id(out, &s);
+	fd = try_dirs(out, &s, DEBUG_DIR, DEBUG_INFO);
 	return fd == -ENOENT ? try_link(out, &s, path) : fd;
 }
 
-int debug_file_find(struct elf_file **out, const struct elf_file *f, int64_t pid, const char *path)
+int debug_file_find(struct elf_file **out, const struct elf_file *f, int64_t pid, const char *path,
+		    const char *dirs)
 {
-	int fd = debug_file_open(out, f, NULL, path);
+	struct search s = {.f = f};
 	char root[64];
+	int fd;
 
-	if (fd != -ENOENT || pid <= 0)
-		return fd;
-	snprintf(root, sizeof(root), "/proc/%lld/root", (long long)pid);
-	return debug_file_open(out, f, root, path);
+	s.id_len = elf_file_build_id(f, s.id);
+	fd = try_dirs(out, &s, dirs, DEBUG_INFO);
+	if (fd == -ENOENT)
+		fd = debug_file_open(out, f, NULL, path);
+	if (fd == -ENOENT && pid > 0) {
+		snprintf(root, sizeof(root), "/proc/%lld/root", (long long)pid);
+		fd = debug_file_open(out, f, root, path);
+	}
+	return fd == -ENOENT ? try_cache(out, &s, DEBUG_INFO) : fd;
+}
+
+int debug_file_by_id(struct elf_file **out, enum debug_kind kind, const uint8_t *id, int len,
+		     const char *dirs)
+{
+	struct search s = {.id_len = len};
+	int fd;
+
+	if (len < 2 || len > ELF_BUILD_ID_MAX)
+		return -ENOENT;
+	memcpy(s.id, id, (size_t)len);
+	fd = try_dirs(out, &s, dirs, kind);
+	if (fd == -ENOENT)
+		fd = try_dirs(out, &s, DEBUG_DIR, kind);
+	return fd == -ENOENT ? try_cache(out, &s, kind) : fd;
 }

@@ -14,9 +14,22 @@ int debug_file_open(struct elf_file **out, const struct elf_file *f, const char 
 		    const char *path);
 
 /*
- * The same in our folders, then in those of the process @pid, if it is above 0, as /proc shows
- * them.
+ * The same in @dirs, which are as /usr/lib/debug with colons between (NULL: none), in our folders,
+ * in those of the process @pid, if it is above 0, as /proc shows them, and in the cache that
+ * debuginfod's client fills.
  */
-int debug_file_find(struct elf_file **out, const struct elf_file *f, int64_t pid, const char *path);
+int debug_file_find(struct elf_file **out, const struct elf_file *f, int64_t pid, const char *path,
+		    const char *dirs);
+
+/* The files of a build id, of which there need not be both. */
+enum debug_kind {
+	DEBUG_EXECUTABLE, /* what runs */
+	DEBUG_INFO, /* the file with its symbols: the places of its segments are not told */
+};
+
+/* The file of build id @id, of @len bytes, in @dirs, /usr/lib/debug and that cache. As
+ * debug_file_open. */
+int debug_file_by_id(struct elf_file **out, enum debug_kind kind, const uint8_t *id, int len,
+		     const char *dirs);
 
 #endif /* SCAP_DEBUG_FILE_H */

@@ -16,7 +16,7 @@
 
 #define MAX_SEGMENTS 65535u
 #define MAX_SECTIONS (1u << 20)
-#define MAX_NOTES_SZ (1u << 20)
+#define MAX_NOTES_SZ (1u << 20) /* of all that are read */
 #define MAX_NAMES_SZ (64u << 20)
 #define MAX_COPY_SZ (4ull << 30) /* of a section with debugging information */
 #define ID_PART 4096u
@@ -449,12 +449,17 @@ static int find_build_id(uint8_t *id, const struct elf_data *d, size_t align)
 	return -ENOENT;
 }
 
-static int notes_build_id(const struct elf_file *f, uint8_t *id, uint64_t offset, uint64_t sz)
+/* @room: what may still be read of notes. */
+static int notes_build_id(const struct elf_file *f, uint8_t *id, uint64_t *room, uint64_t offset,
+			  uint64_t sz)
 {
 	struct elf_data d;
 	int n;
 
-	if (sz > MAX_NOTES_SZ || elf_file_copy(f, &d, offset, sz))
+	if (sz > *room)
+		return -ENOENT;
+	*room -= sz;
+	if (elf_file_copy(f, &d, offset, sz))
 		return -ENOENT;
 	n = find_build_id(id, &d, 4);
 	if (n < 0)
@@ -465,15 +470,17 @@ static int notes_build_id(const struct elf_file *f, uint8_t *id, uint64_t offset
 
 int elf_file_build_id(const struct elf_file *f, uint8_t id[ELF_BUILD_ID_MAX])
 {
+	uint64_t room = MAX_NOTES_SZ;
 	int n = -ENOENT;
 
 	for (size_t i = 0; i < f->n_segments && n < 0; i++)
 		if (f->segments[i].type == PT_NOTE)
-			n = notes_build_id(f, id, f->segments[i].offset, f->segments[i].file_sz);
+			n = notes_build_id(f, id, &room, f->segments[i].offset,
+					   f->segments[i].file_sz);
 	/* Files of debugging information have no segments in the file. */
 	for (size_t i = 0; i < f->n_sections && n < 0; i++)
 		if (f->sections[i].type == SHT_NOTE)
-			n = notes_build_id(f, id, f->sections[i].offset, f->sections[i].sz);
+			n = notes_build_id(f, id, &room, f->sections[i].offset, f->sections[i].sz);
 	return n;
 }
 

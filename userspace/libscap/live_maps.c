@@ -12,6 +12,7 @@
 #include "code_ring.h"
 #include "event_build.h"
 #include "events.h"
+#include "map_build_id.h"
 
 #define PID_LIMIT (1u << 22)
 #define N_FORKS 1024 /* children of processes that nothing is known of; a power of two */
@@ -39,6 +40,7 @@ struct live_maps {
 	unsigned int n_forks;
 	uint8_t *waiting; /* events, one behind the other */
 	size_t waiting_len, waiting_sz, waiting_at;
+	struct map_build_ids ids;
 };
 
 int live_maps_open(struct live_maps **out, const struct scap_log *log)
@@ -54,7 +56,8 @@ int live_maps_open(struct live_maps **out, const struct scap_log *log)
 	if (!m->sources)
 		err = -ENOMEM;
 	for (int cpu = 0; cpu < n_cpus && !err; cpu++) {
-		err = code_ring_open(&m->sources[m->n].ring, (unsigned int)cpu, 0);
+		err = code_ring_open(&m->sources[m->n].ring, (unsigned int)cpu,
+				     CODE_RING_BUILD_IDS);
 		if (!err)
 			m->sources[m->n++].cpu = (unsigned int)cpu;
 		else if (err == -ENODEV) /* it is offline */
@@ -76,7 +79,7 @@ void live_maps_revive(struct live_maps *m, unsigned int cpu)
 	for (unsigned int i = 0; i < m->n; i++) {
 		struct code_ring *ring;
 
-		if (m->sources[i].cpu != cpu || code_ring_open(&ring, cpu, 0))
+		if (m->sources[i].cpu != cpu || code_ring_open(&ring, cpu, CODE_RING_BUILD_IDS))
 			continue;
 		code_ring_close(m->sources[i].ring);
 		m->sources[i].ring = ring;
@@ -179,6 +182,14 @@ static void build_lost(struct live_maps *m, void *buf, const struct code_record 
 	scap_evt_build(buf, MAP_EVENT_MAX, EVT_LOST_E, rec->boot_ns, UINT64_MAX, values, 3);
 }
 
+static void build_map(struct live_maps *m, void *buf, const struct code_record *rec)
+{
+	struct code_map map = rec->map;
+
+	map_build_id_find(&m->ids, &map);
+	map_event_build(buf, rec->boot_ns, &map);
+}
+
 const struct ppm_evt_hdr *live_maps_event(struct live_maps *m, unsigned int i)
 {
 	struct map_source *s = &m->sources[i];
@@ -188,7 +199,7 @@ const struct ppm_evt_hdr *live_maps_event(struct live_maps *m, unsigned int i)
 		return NULL;
 	switch (rec->type) {
 	case CODE_MAP:
-		map_event_build(s->event.raw, rec->boot_ns, &rec->map);
+		build_map(m, s->event.raw, rec);
 		return &s->event.hdr;
 	case CODE_FORK:
 		build_fork(m, s->event.raw, rec);
@@ -248,6 +259,9 @@ static int read_maps(struct live_maps *m, uint32_t pid, uint32_t as)
 			line[len - 1] = '\0';
 		if (map_event_parse(line, as, &map))
 			continue;
+		map.pid = pid; /* which can be looked into: @as may have ended */
+		map_build_id_find(&m->ids, &map);
+		map.pid = as;
 		map_event_build(event.raw, 0, &map);
 		err = wait_event(m, &event.hdr);
 	}

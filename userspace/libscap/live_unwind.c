@@ -399,7 +399,7 @@ static void revive_ring(struct live_unwind *u, unsigned int i)
 {
 	struct code_ring *ring;
 
-	if (code_ring_open(&ring, u->cpus[i], 1))
+	if (code_ring_open(&ring, u->cpus[i], CODE_RING_WAKES))
 		return;
 	empty_ring(u, u->rings[i]);
 	code_ring_close(u->rings[i]);
@@ -462,7 +462,7 @@ static int open_rings(struct live_unwind *u)
 	if (!u->rings || !u->cpus || !u->back || !u->fds)
 		return -ENOMEM;
 	for (int cpu = 0; cpu < n; cpu++) {
-		err = code_ring_open(&u->rings[u->n_rings], (unsigned int)cpu, 1);
+		err = code_ring_open(&u->rings[u->n_rings], (unsigned int)cpu, CODE_RING_WAKES);
 		if (err == -ENODEV)
 			continue;
 		if (err)

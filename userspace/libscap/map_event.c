@@ -32,7 +32,7 @@ void map_event_build(void *buf, uint64_t boot_ns, const struct code_map *map)
 		{&map->ino, sizeof(map->ino)},
 		{&map->ino_gen, map->ino_gen ? sizeof(map->ino_gen) : 0},
 		{path, (uint16_t)(len + 1)},
-		{NULL, 0},
+		{map->build_id, map->build_id_len},
 	};
 
 	memcpy(path, map->path, len);

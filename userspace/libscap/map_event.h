@@ -10,6 +10,7 @@
 
 #define MAP_PATH_MAX 4096 /* with its NUL */
 #define MAP_EVENT_MAX (MAP_PATH_MAX + 256)
+#define CODE_BUILD_ID_MAX 20 /* what the kernel tells */
 
 struct code_map {
 	uint32_t pid;
@@ -19,6 +20,8 @@ struct code_map {
 	uint64_t ino, ino_gen;
 	const char *path; /* "": of no file */
 	size_t path_len;
+	uint8_t build_id_len; /* 0: not known */
+	uint8_t build_id[CODE_BUILD_ID_MAX];
 };
 
 /* The device, as the kernel gives numbers of devices to programs. */

@@ -168,6 +168,7 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	s->source_name = OPT(opts, source_name);
 	s->enter_events = OPT(opts, enter_events);
 	s->tree_root = OPT(opts, tree_root);
+	s->debug_dirs = OPT(opts, debug_dirs);
 	sinsp_heal_init(&s->heal, OPT(opts, heal));
 	s->log = OPT(opts, log);
 	s->log_ctx = OPT(opts, log_ctx);

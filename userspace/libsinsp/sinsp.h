@@ -48,6 +48,8 @@ struct sinsp_opts {
 	struct sinsp_lookup *lookup; /* asked about containers; taken. NULL: nobody is */
 	const char *source_name; /* of the capture file, for those who have several; borrowed until
 				    sinsp_close. NULL: none */
+	const char *debug_dirs; /* looked into for symbols before /usr/lib/debug, as which they are;
+				   colons between. Borrowed until sinsp_close. NULL: none */
 };
 
 /* Takes @src and the options' lookup, also when it fails, and drops its state: who needs

@@ -177,6 +177,7 @@ static int open_source(struct capture *c, size_t i)
 		.suppress_comms = o->suppress.v,
 		.heal = c->live,
 		.source_name = path[0],
+		.debug_dirs = o->debug_dirs,
 		.log = say_log,
 		.containers = c->live,
 	};

@@ -152,6 +152,7 @@ const struct option_row option_rows[] = {
 		  "Write the events to a capture file that saker, sysdig and Wireshark open; - is standard "
 		  "output. No lines are printed then, unless --print is given."),
 	ROW_WITH_SYMBOLS(GROUP_FILE),
+	ROW_DEBUG_DIR(GROUP_FILE),
 	{0, "print", NULL, GROUP_FILE, "Print lines also while writing a file.",
 	 take_value, AT(print), 1},
 	{'z', "compress", NULL, GROUP_FILE, "Compress what -w writes with gzip, as sysdig does.",

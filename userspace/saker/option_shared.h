@@ -36,6 +36,11 @@
 	 "With -w: put the names of the frames of samples into the file, so that it tells them on any " \
 	 "machine.", \
 	 take_value, AT(with_symbols), 1}
+#define ROW_DEBUG_DIR(group) \
+	{0, "debug-dir", "DIRS", group, \
+	 "Look for symbols and debugging information in these folders, too, with colons between, each as " \
+	 "/usr/lib/debug: DIR/.build-id/xx/yyyy.debug.", \
+	 take_text, AT(debug_dirs)}
 #define ROW_ZSTD(group) \
 	{0, "zstd", NULL, group, \
 	 "Compress what -w writes with zstd: faster and smaller, but only saker reads it without " \

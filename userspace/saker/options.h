@@ -119,6 +119,7 @@ struct options {
 	struct filter_name_list macros, lists; /* that the filter may name */
 	struct text_list read; /* capture files; none: live */
 	const char *write; /* NULL: write no capture file */
+	const char *debug_dirs; /* NULL: none */
 	int with_symbols; /* it has the names of the frames of samples */
 	const char
 		*output; /* lines go here; NULL: standard output, with a command standard error */

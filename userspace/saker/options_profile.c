@@ -64,6 +64,7 @@ const struct option_row profile_rows[] = {
 		  "Write the samples to a capture file, to look at them later with -r; without -o or -c "
 		  "nothing else."),
 	ROW_WITH_SYMBOLS(GROUP_PROFILE),
+	ROW_DEBUG_DIR(GROUP_PROFILE),
 	ROW_ZSTD(GROUP_PROFILE),
 	{'v', "verbose", NULL, GROUP_PROFILE,
 	 "At the end, what was sampled, what was lost and why, and what saker itself cost.",

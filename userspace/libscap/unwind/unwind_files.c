@@ -240,7 +240,7 @@ static int make_rows(struct unwind_rows *rows, const struct elf_file *f,
 
 	if (err || rows->n >= FEW_ROWS || !src)
 		return err;
-	fd = debug_file_find(&debug, f, src->pid, src->path);
+	fd = debug_file_find(&debug, f, src->pid, src->path, NULL);
 	if (fd < 0)
 		return 0;
 	close(fd);

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "field_rows.h"
+#include "state/code_maps.h"
 #include "symbols/symbols.h"
 #include "text.h"
 
@@ -239,6 +240,78 @@ static int get_frame(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	}
 }
 
+/* ---- build ids ---- */
+
+static char *put_build_id(char *p, const struct sinsp_code_id *id)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned int i = 0; i < id->build_id_len; i++) {
+		*p++ = digits[id->build_id[i] >> 4];
+		*p++ = digits[id->build_id[i] & 15];
+	}
+	return p;
+}
+
+static int get_build_id(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	const int64_t i = f->has_index ? f->index : 0;
+	const struct sinsp_code_file *code;
+	const struct sinsp_stack *st;
+	char *p;
+	int r = stack_of(a, 0, &st);
+
+	(void)more;
+	if (r <= 0)
+		return r;
+	code = i < (int64_t)st->n ? st->frames[i].code : NULL;
+	if (!code || !code->id.build_id_len)
+		return 0;
+	a->text.len = 0;
+	p = text_begin(&a->text, 2 * SINSP_BUILD_ID_MAX);
+	return text_end(&a->text, p ? put_build_id(p, &code->id) : NULL) ?: sinsp_asker_keep(a, v);
+}
+
+/* Whether a frame before this one has the same file. */
+static int is_told(const struct sinsp_stack *st, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (st->frames[k].code == st->frames[i].code)
+			return 1;
+	return 0;
+}
+
+static int get_build_ids(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	struct sinsp_text *t = &a->text;
+	const struct sinsp_stack *st;
+	char *p;
+	int r = stack_of(a, 0, &st);
+
+	(void)f, (void)more;
+	if (r <= 0)
+		return r;
+	t->len = 0;
+	p = text_begin(t, 1);
+	for (size_t i = 0; i < st->n && p; i++) {
+		const struct sinsp_frame *fr = &st->frames[i];
+
+		if (!fr->code || !fr->code->id.build_id_len || is_told(st, i))
+			continue;
+		p = text_room(t, p, NAME_MAX_LEN + 2 * SINSP_BUILD_ID_MAX + 8);
+		if (!p)
+			break;
+		p = put_text(p, fr->module);
+		*p++ = '\t';
+		p = put_build_id(p, &fr->code->id);
+		*p++ = '\n';
+	}
+	v->made = 1;
+	return text_end(t, p) ?: t->len ? sinsp_asker_keep(a, v) : 0;
+}
+
 /* clang-format off */
 #define TEXT(name, lines, get, help)                                                               \
 	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, 0, lines, get, help, NULL}
@@ -270,6 +343,12 @@ static const struct sinsp_field_row rows[] = {
 	      "address of one frame's instruction, in the file's own terms"),
 	FRAME("stack.file", PATH, DEC, FRAME_FILE, "source file of one frame"),
 	FRAME("stack.line", UINT, DEC, FRAME_LINE, "line in the source of one frame"),
+	{"frame.buildid", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM,
+	 FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, 0, get_build_id,
+	 "build id, in hex, of the file that one frame's code is in: debuggers and debuginfod know it by "
+	 "that", NULL},
+	TEXT("frame.buildids", 0, get_build_ids,
+	     "a line for each file of the stacks that has a build id: its path, a tab, the build id"),
 	FRAME("stack.kind", STR, DEC, FRAME_KIND,
 	      "whose code one frame is: user, kernel, jit, inlined or unknown"),
 };

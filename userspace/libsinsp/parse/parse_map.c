@@ -44,6 +44,7 @@ void sinsp_parse_map(struct sinsp_parse *p)
 		map.file->pid = pid_of(p);
 		map.file->start = map.start;
 		map.file->end = map.end;
+		map.file->offset = map.offset;
 		map.file->seen_ns = p->e->raw.ts_ns;
 	}
 	sinsp_code_map_add(&p->s->code_maps, pid_of(p), &map);

@@ -28,6 +28,7 @@ struct sinsp_code_file {
 	const char *path; /* as the process saw it that had it first */
 	int64_t pid; /* that process */
 	uint64_t start, end; /* where it had it */
+	uint64_t offset; /* of start in the file */
 	uint64_t seen_ns; /* when, since the epoch; 0: not told */
 	uint32_t number; /* from 0, in the order of their coming */
 	uint32_t next; /* in the bucket: number + 1 */

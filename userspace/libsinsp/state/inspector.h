@@ -17,6 +17,7 @@ struct sinsp_symbols; /* symbols/symbols.h */
 struct sinsp {
 	struct scap *src;
 	const char *source_name; /* NULL: not told */
+	const char *debug_dirs; /* NULL: none */
 	struct sinsp_threads threads;
 	struct sinsp_ifaces ifaces;
 	struct sinsp_users users;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbol_file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ struct symbol_file {
 	uint8_t looked_for; /* keep was called */
 	uint8_t failed; /* it could not be found or read: not tried again */
 	uint8_t n_sought; /* how often it was not found */
+	uint8_t is_debug_info; /* elf is: the file itself was not found */
 	struct elf_file *elf; /* NULL: not read, or given back */
 	struct symtab *syms;
 };
@@ -235,6 +237,14 @@ static int open_vdso(struct elf_file **out)
 	return err;
 }
 
+static int open_by_id(struct elf_file **out, const struct symbol_file *f,
+		      const struct symbol_where *where, enum debug_kind kind)
+{
+	const struct sinsp_code_id *id = &f->code->id;
+
+	return debug_file_by_id(out, kind, id->build_id, id->build_id_len, where->debug_dirs);
+}
+
 static int open_elf(struct symbol_file *f, const struct symbol_where *where)
 {
 	int fd, err;
@@ -242,18 +252,28 @@ static int open_elf(struct symbol_file *f, const struct symbol_where *where)
 	if (strcmp(f->code->path, VDSO) == 0)
 		return where->live || where->same_boot ? open_vdso(&f->elf) : -ENOENT;
 	fd = open_file(f, where);
-	if (fd < 0)
-		return fd;
-	err = elf_file_open(&f->elf, fd);
-	close(fd);
-	return err;
+	f->is_debug_info = 0;
+	if (fd >= 0) {
+		err = elf_file_open(&f->elf, fd);
+		close(fd);
+		return err;
+	}
+	fd = open_by_id(&f->elf, f, where, DEBUG_EXECUTABLE);
+	if (fd < 0) {
+		f->is_debug_info = 1;
+		fd = open_by_id(&f->elf, f, where, DEBUG_INFO);
+	}
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 /* Its debugging information is of the same folders: those of the process, or ours. */
 static int open_debug_file(struct elf_file **out, const struct symbol_file *f,
 			   const struct symbol_where *where)
 {
-	return debug_file_find(out, f->elf, where->live ? f->code->pid : 0, f->code->path);
+	return debug_file_find(out, f->elf, where->live ? f->code->pid : 0, f->code->path,
+			       where->debug_dirs);
 }
 
 static int read_symbols(struct symbol_file *f, const struct symbol_where *where)
@@ -261,7 +281,7 @@ static int read_symbols(struct symbol_file *f, const struct symbol_where *where)
 	struct elf_file *debug = NULL;
 	int fd = -1, err;
 
-	if (!sinsp_elf_has_symtab(f->elf))
+	if (!f->is_debug_info && !sinsp_elf_has_symtab(f->elf))
 		fd = open_debug_file(&debug, f, where);
 	err = sinsp_elf_symbols_load(&f->syms, f->elf, debug);
 	elf_file_close(debug);
@@ -291,6 +311,40 @@ static int load(struct symbol_file *f, const struct symbol_where *where, size_t 
 	return err;
 }
 
+/*
+ * A file of debugging information has the addresses of the segments, but not where in the file they
+ * were. Where one of them alone is code, the mapping that began the file tells it, if it is as
+ * long.
+ */
+static int vaddr_by_map(const struct symbol_file *f, uint64_t *vaddr, uint64_t offset)
+{
+	const uint64_t page = PAGE_SZ - 1, length = f->code->end - f->code->start;
+	const struct elf_segment *v, *code = NULL;
+	const size_t n = elf_file_segments(f->elf, &v);
+	uint64_t start;
+
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].type != PT_LOAD || !(v[i].flags & PF_X))
+			continue;
+		if (code)
+			return -ENOENT;
+		code = &v[i];
+	}
+	if (!code || code->mem_sz > length || offset - f->code->offset >= length)
+		return -ENOENT;
+	start = code->vaddr & ~page;
+	if (((code->vaddr + code->mem_sz + page) & ~page) - start != length)
+		return -ENOENT;
+	*vaddr = start + (offset - f->code->offset);
+	return 0;
+}
+
+static int vaddr_of(const struct symbol_file *f, uint64_t *vaddr, uint64_t offset)
+{
+	return f->is_debug_info ? vaddr_by_map(f, vaddr, offset)
+				: elf_file_vaddr_of(f->elf, vaddr, offset);
+}
+
 int symbol_file_find(struct symbol_file *f, const struct symbol_where *where, uint64_t offset,
 		     uint64_t *addr, struct symtab_sym *out, size_t *bytes)
 {
@@ -299,9 +353,33 @@ int symbol_file_find(struct symbol_file *f, const struct symbol_where *where, ui
 	*addr = UINT64_MAX;
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	if (elf_file_vaddr_of(f->elf, addr, offset))
+	if (vaddr_of(f, addr, offset))
 		return 0;
 	return symtab_find(f->syms, *addr, out);
+}
+
+/* The file itself. */
+static int open_whole(const struct symbol_file *f, const struct symbol_where *where)
+{
+	struct elf_file *elf;
+	int fd = open_file(f, where);
+
+	if (fd >= 0)
+		return fd;
+	fd = open_by_id(&elf, f, where, DEBUG_EXECUTABLE);
+	if (fd >= 0)
+		elf_file_close(elf);
+	return fd;
+}
+
+static int open_info(const struct symbol_file *f, const struct symbol_where *where)
+{
+	struct elf_file *elf;
+	const int fd = open_by_id(&elf, f, where, DEBUG_INFO);
+
+	if (fd >= 0)
+		elf_file_close(elf);
+	return fd;
 }
 
 int symbol_file_open_debug(struct symbol_file *f, const struct symbol_where *where)
@@ -312,8 +390,8 @@ int symbol_file_open_debug(struct symbol_file *f, const struct symbol_where *whe
 	if (f->failed || (!f->elf && open_elf(f, where)))
 		return -ENOENT;
 	if (elf_file_section(f->elf, ".debug_info"))
-		return open_file(f, where);
-	fd = open_debug_file(&debug, f, where);
+		return f->is_debug_info ? open_info(f, where) : open_whole(f, where);
+	fd = f->is_debug_info ? -ENOENT : open_debug_file(&debug, f, where);
 	if (fd >= 0)
 		elf_file_close(debug);
 	return fd;

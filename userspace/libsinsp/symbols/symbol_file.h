@@ -15,6 +15,7 @@ struct symbol_where {
 	int same_boot; /* the capture is of this machine as it runs now */
 	int64_t mono_off; /* then: what CLOCK_MONOTONIC is less than times since the epoch */
 	int same_host; /* it is of a machine of this name */
+	const char *debug_dirs; /* as of debug_file_find */
 };
 
 struct symbol_file;

@@ -122,6 +122,7 @@ static void find_where(struct symbol_where *w, const struct sinsp *s)
 		      (int64_t)(clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
 	w->live = w->same_boot = w->same_host = s->heal.on;
 	w->src = w->live ? s->src : NULL;
+	w->debug_dirs = s->debug_dirs;
 	if (w->live || !st || gethostname(name, sizeof(name) - 1) ||
 	    strcmp(name, st->machine.hostname) != 0)
 		return;
@@ -515,6 +516,7 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 	if (err)
 		return err;
 	f->kind = SINSP_FRAME_USER;
+	f->code = map->file;
 	fill(f, p, !exact);
 	sy->at[f - sy->frames] = p;
 	return f->function || !may_be_jit(map->file) ? 0 : jit_frame(sy, f, o, at);

@@ -10,6 +10,8 @@
 
 #include "sinsp.h"
 
+struct sinsp_code_file; /* state/code_maps.h */
+
 enum sinsp_frame_kind {
 	SINSP_FRAME_USER, /* of a file */
 	SINSP_FRAME_KERNEL,
@@ -21,6 +23,7 @@ enum sinsp_frame_kind {
 struct sinsp_frame {
 	const char *function; /* NULL: not known */
 	const char *module; /* path of the file, "[kernel]", "[MODULE]", "[jit]"; NULL: not known */
+	const struct sinsp_code_file *code; /* of module; NULL: it is none */
 	const char *file; /* source; NULL: not known, or not asked for */
 	uint64_t addr; /* in the stack */
 	uint64_t place; /* of the instruction in the module: in a file's own addresses */
