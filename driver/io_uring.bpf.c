@@ -113,6 +113,16 @@ static __always_inline u32 io_open_flags(struct io_kiocb *req, u32 op)
 	return 0;
 }
 
+/* The path that a request is to open, which the kernel has copied. */
+static __always_inline const char *io_path(struct io_kiocb *req)
+{
+	struct io_open___v70 *open = (void *)req;
+
+	if (bpf_core_field_exists(open->filename.__incomplete_filename))
+		return BPF_CORE_READ(open, filename.__incomplete_filename, name);
+	return BPF_CORE_READ((struct io_open___v619 *)req, filename, name);
+}
+
 static __always_inline void put_fd_if(struct rec *r, s64 fd)
 {
 	if (fd < 0)
@@ -171,7 +181,7 @@ int io_uring_submit_req(u64 *ctx)
 	put_u32_if(&r, slot);
 	if (op == OP_OPENAT || op == OP_OPENAT2) {
 		put_s64(&r, BPF_CORE_READ((struct io_open *)req, dfd));
-		put_kernel_str(&r, BPF_CORE_READ((struct io_open *)req, filename, name), PATH_SZ);
+		put_kernel_str(&r, io_path(req), PATH_SZ);
 	} else {
 		put_empty(&r);
 		put_empty(&r);

@@ -432,8 +432,20 @@ struct open_how___kernel {
 struct io_open {
 	int dfd;
 	u32 file_slot;
-	struct filename *filename;
 	struct open_how___kernel how;
+};
+
+struct io_open___v619 {
+	struct filename *filename;
+};
+
+/* Since 7.0: copied, but not looked up yet. */
+struct delayed_filename {
+	struct filename *__incomplete_filename;
+};
+
+struct io_open___v70 {
+	struct delayed_filename filename;
 };
 
 struct io_close {

@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
+#include "live_load.h"
 #include "scap.h"
 
 #define MAP_TYPE_ARENA 33 /* newer than the headers of Debian 12 */
@@ -269,6 +270,26 @@ static int probe_arena(void)
 	return closed(bpf_map_create((enum bpf_map_type)MAP_TYPE_ARENA, "probe", 0, 0, 1, &opts));
 }
 
+static struct live_driver *tried; /* by probe_programs */
+
+/* Loads and attaches what a capture of everything has, for a moment. */
+static int probe_programs(void)
+{
+	char session[64];
+	const struct scap_sampler_opts sampler = {
+		.sz = sizeof(sampler), .off_cpu = 1, .frame_pointers = 1, .session = session};
+	const struct live_opts o = {.sz = sizeof(o),
+				    .ring_sz = RING_SZ_MIN,
+				    .page_faults = 1,
+				    .switches = 1,
+				    .sampler = &sampler};
+	int err;
+
+	snprintf(session, sizeof(session), "saker-capabilities-%d", getpid());
+	err = live_load(&tried, &o, NULL);
+	return err ?: live_attach(tried);
+}
+
 enum use {
 	NOT_USED, /* by no part of a live capture, so far */
 	USED, /* where the kernel has it */
@@ -286,6 +307,8 @@ static const struct row {
 	 "a live capture is not possible"},
 	{"tp_btf", "hooks on system calls and on the scheduler with typed arguments", probe_tp_btf,
 	 USED, "a live capture is not possible"},
+	{"programs", "all programs that a capture of everything has", probe_programs, USED,
+	 "a live capture is not possible"},
 	{"io_uring hooks", "requests of io_uring and what became of them", probe_io_uring, USED,
 	 "requests of io_uring are not seen, and files that they open have no name"},
 	{"page fault hooks", "page faults, where --page-faults asks for them", probe_page_faults,
@@ -358,15 +381,39 @@ static void fill(struct scap_capability *c, char *why, const struct row *r)
 	c->why = why;
 }
 
+/* What probe_programs found missing. */
+static int fill_missing(struct scap_capability *to, char (*why)[WHY_SZ])
+{
+	const struct program_missing *missing;
+	int n = tried ? (int)live_missing(tried, &missing) : 0;
+
+	for (int i = 0; i < n; i++) {
+		const int err = missing[i].err;
+
+		to[i] = (struct scap_capability){.name = missing[i].row->name,
+						 .sentence = missing[i].row->what,
+						 .why = why[i]};
+		snprintf(why[i], WHY_SZ, "%s; a capture goes on without",
+			 err == -ENOENT       ? "this kernel has no such hook"
+			 : err == -EOPNOTSUPP ? "this kernel's verifier refuses the program"
+					      : "this kernel refuses the program");
+	}
+	live_close(tried);
+	tried = NULL;
+	return n;
+}
+
 int scap_capabilities(const struct scap_capability **out)
 {
-	static struct scap_capability found[N_ROWS];
-	static char why[N_ROWS][WHY_SZ];
+	static struct scap_capability found[N_ROWS + N_PROGRAM_ROWS];
+	static char why[N_ROWS + N_PROGRAM_ROWS][WHY_SZ];
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
+	int n;
 
 	for (size_t i = 0; i < N_ROWS; i++)
 		fill(&found[i], why[i], &rows[i]);
+	n = fill_missing(&found[N_ROWS], &why[N_ROWS]);
 	libbpf_set_print(print);
 	*out = found;
-	return N_ROWS;
+	return (int)N_ROWS + n;
 }

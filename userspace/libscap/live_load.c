@@ -56,6 +56,9 @@ struct live_driver {
 	struct live_sampler *sampler; /* NULL: none */
 	struct live_unwind *unwind; /* NULL: no tables */
 	struct live_select_maps select_maps;
+	const char *refuse_attach; /* of live_opts */
+	struct program_missing *missing; /* room for all */
+	unsigned int n_missing;
 };
 
 static const struct ring_ops *const kinds[RING_KIND_MAX] = {
@@ -338,8 +341,8 @@ static int is_wanted(const struct live_driver *d, unsigned int nr, int ia32)
 	return c->want.bits[ia32][nr / 64] >> (nr % 64) & 1;
 }
 
-/* The verifier of Linux 6.1 refuses these: they are left to kernels that the line of 6.4 tells
- * apart. */
+/* The verifier of Linux 6.1 refuses these, after long: they are left to kernels that the line of
+ * 6.4 tells apart. */
 static int is_io_uring(const struct bpf_program *p)
 {
 	return !strncmp(bpf_program__name(p), "io_uring_", strlen("io_uring_"));
@@ -420,7 +423,6 @@ static int stands_for_calls(const struct driver *s, const struct bpf_program *p)
 	       p == s->progs.sched_process_free;
 }
 
-/* Those that are not loaded of themselves (a ? in their section) the kernel need not have. */
 static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o,
 			  const struct bpf_program *p)
 {
@@ -431,15 +433,12 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 	if (o->only_samples)
 		return keeps_marks(d->skel, p);
 	if (!c->calls)
-		return is_wanted_without_calls(d->skel, o, p) && live_progs_has_hook(d->progs, p);
-	if (is_filler(p) || stands_for_calls(d->skel, p) || (is_page_fault(p) && !o->page_faults) ||
-	    (is_io_uring(p) && !kernel_is_6_4()))
+		return is_wanted_without_calls(d->skel, o, p);
+	if (is_filler(p) || stands_for_calls(d->skel, p) || (is_page_fault(p) && !o->page_faults))
 		return 0;
 	if (p == d->skel->progs.running_rows)
 		return o->switches != 0;
-	if (p == d->skel->progs.suppress_exec && !(c->tasks & DRV_TASKS_SUPPRESS))
-		return 0;
-	return bpf_program__autoload(p) || live_progs_has_hook(d->progs, p);
+	return p != d->skel->progs.suppress_exec || c->tasks & DRV_TASKS_SUPPRESS;
 }
 
 /* The number under which an entry of the table of 32-bit calls is reached. */
@@ -448,14 +447,81 @@ static unsigned int ia32_nr(unsigned int i)
 	return i < IA32_SOCKETCALLS ? i : i < IA32_IPCS ? NR_IA32_SOCKETCALL : NR_IA32_IPC;
 }
 
+/* The capture goes on without the optional program @p. */
+static void note_missing(struct live_driver *d, const struct bpf_program *p, int err)
+{
+	const struct program_row *row = program_row_of(p);
+
+	d->missing[d->n_missing++] = (struct program_missing){row, err};
+	if (err == -ENOENT)
+		scap_say(&d->log, SCAP_LOG_INFO,
+			 "this kernel has no hook for the program %s; not captured: %s", row->name,
+			 row->what);
+	else
+		scap_say(&d->log, SCAP_LOG_INFO,
+			 "the kernel refuses the program %s (%s); not captured: %s", row->name,
+			 strerror(-err), row->what);
+}
+
+unsigned int live_missing(const struct live_driver *d, const struct program_missing **out)
+{
+	*out = d->missing;
+	return d->n_missing;
+}
+
+static int is_missing(const struct live_driver *d, const struct bpf_program *p)
+{
+	const struct program_row *row = program_row_of(p);
+
+	for (unsigned int i = 0; i < d->n_missing; i++)
+		if (d->missing[i].row == row)
+			return 1;
+	return 0;
+}
+
+/* Loaded, and to be attached or called. */
+static int is_present(const struct live_driver *d, const struct bpf_program *p)
+{
+	return bpf_program__autoload(p) && !is_missing(d, p);
+}
+
+/* What the kernel refused. Programs that nobody attaches, too: fillers. */
+static void note_refused(struct live_driver *d)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, d->skel->obj)
+	{
+		const int err = live_progs_load_error(d->progs, p);
+
+		if (err && !is_missing(d, p))
+			note_missing(d, p, err);
+	}
+}
+
+/* A hook that is wanted, unless the kernel has none for it and a capture can do without. */
+static int choose_hook(struct live_driver *d, const struct live_opts *o, struct bpf_program *p)
+{
+	int wanted = is_wanted_hook(d, o, p), err = 0;
+
+	if (wanted && !program_row_of(p)->required) {
+		if (!live_progs_has_hook(d->progs, p))
+			err = -ENOENT;
+		else if (is_io_uring(p) && !kernel_is_6_4())
+			err = -EOPNOTSUPP;
+	}
+	if (err)
+		note_missing(d, p, err);
+	return bpf_program__set_autoload(p, wanted && !err);
+}
+
 /* The hooks that are wanted, and of the fillers those of wanted calls. */
 static int choose_programs(struct live_driver *d, const struct live_opts *o)
 {
 	struct bpf_program *p;
 	int err = 0;
 
-	bpf_object__for_each_program(p, d->skel->obj) err =
-		err ?: bpf_program__set_autoload(p, is_wanted_hook(d, o, p));
+	bpf_object__for_each_program(p, d->skel->obj) err = err ?: choose_hook(d, o, p);
 	if (!((const struct drv_config *)&d->skel->rodata->cfg)->calls)
 		return err;
 	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
@@ -478,9 +544,10 @@ static int choose_programs(struct live_driver *d, const struct live_opts *o)
 static int fill_followers(struct live_driver *d)
 {
 	const uint32_t at = DRV_FOLLOWER_PASSED;
-	int fd = bpf_program__fd(d->skel->progs.fill_passed);
+	const struct bpf_program *p = d->skel->progs.fill_passed;
+	const int fd = bpf_program__fd(p);
 
-	if (fd < 0) /* not wanted */
+	if (!is_present(d, p))
 		return 0;
 	return bpf_map_update_elem(bpf_map__fd(d->skel->maps.followers), &at, &fd, BPF_ANY);
 }
@@ -492,7 +559,7 @@ static int fill_dispatch_table(struct live_driver *d)
 
 	for (uint32_t nr = 0; nr < DRV_MAX_NR && !err; nr++) {
 		const struct bpf_program *p = filler_of(d, nr);
-		int fd = p ? bpf_program__fd(p) : -ENOENT;
+		int fd = p && is_present(d, p) ? bpf_program__fd(p) : -ENOENT;
 
 		if (fd >= 0)
 			err = bpf_map_update_elem(map, &nr, &fd, BPF_ANY);
@@ -618,7 +685,7 @@ static int open_sampler(struct live_driver *d, const struct live_opts *o)
 		parts.clock = s->progs.sample_cpu;
 	for (unsigned int i = 0; i < o->sampler->n_tracepoints; i++)
 		parts.tracepoints[i] = tracepoints[i];
-	bpf_object__for_each_program(p, s->obj) if (is_sample(p) && bpf_program__autoload(p) &&
+	bpf_object__for_each_program(p, s->obj) if (is_sample(p) && is_present(d, p) &&
 						    strncmp(bpf_program__section_name(p), "tp_btf",
 							    6) == 0) parts.hooks[n++] = p;
 	return open_unwind(d, o) ?: live_sampler_open(&d->sampler, &parts, o->sampler, &d->log);
@@ -644,7 +711,8 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 		d->shared = calloc(d->n_rings, sizeof(*d->shared));
 	d->rings = calloc(d->n_rings, sizeof(*d->rings));
 	d->kind_fds = malloc(d->n_rings * sizeof(*d->kind_fds));
-	if (!d->rings || !d->kind_fds || (d->cpus_per_ring > 1 && !d->shared))
+	d->missing = calloc(N_PROGRAM_ROWS, sizeof(*d->missing));
+	if (!d->rings || !d->kind_fds || !d->missing || (d->cpus_per_ring > 1 && !d->shared))
 		return -ENOMEM;
 	d->n_kind_fds = d->n_rings;
 	memset(d->kind_fds, -1, d->n_kind_fds * sizeof(*d->kind_fds));
@@ -653,6 +721,8 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	if (err)
 		return fail_libbpf(&d->log, err, "the threads that load the driver");
 	oo.btf_custom_path = live_progs_types(d->progs);
+	live_progs_refuse(d->progs, o->refuse_load);
+	d->refuse_attach = o->refuse_attach;
 	d->skel = driver__open_opts(&oo);
 	if (!d->skel)
 		return fail_libbpf(&d->log, -errno, "the driver cannot be opened");
@@ -678,6 +748,7 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	err = live_progs_finish(d->progs, &d->log);
 	if (err)
 		return err;
+	note_refused(d);
 	err = fill_dispatch_table(d);
 	if (err)
 		return fail_libbpf(&d->log, err, "the driver's dispatch table");
@@ -723,14 +794,27 @@ int live_load(struct live_driver **out, const struct live_opts *opts, const stru
 }
 
 /* Their sections have handlers of our own, see live_progs.c, so libbpf does not know how. */
-static int attach(struct bpf_link **link, struct bpf_program *p)
+static int attach(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
 {
 	if (*link)
 		return 0;
+	if (d->refuse_attach && !strcmp(d->refuse_attach, bpf_program__name(p)))
+		return -EINVAL;
 	*link = bpf_program__expected_attach_type(p) == BPF_TRACE_ITER
 			? bpf_program__attach_iter(p, NULL)
 			: bpf_program__attach_trace(p);
 	return *link ? 0 : -errno;
+}
+
+/* A hook, if it is there: what is optional never ends what is required. */
+static int attach_hook(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
+{
+	int err = is_present(d, p) ? attach(d, link, p) : 0;
+
+	if (!err || program_row_of(p)->required)
+		return err;
+	note_missing(d, p, err);
+	return 0;
 }
 
 /* sched_switch first and sys_enter last: no call is noted that could be lost on the way. */
@@ -740,19 +824,19 @@ int live_attach(struct live_driver *d)
 	int err = 0;
 
 	if (bpf_program__autoload(s->progs.sched_switch))
-		err = attach(&s->links.sched_switch, s->progs.sched_switch);
+		err = attach(d, &s->links.sched_switch, s->progs.sched_switch);
 	for (int i = 0; i < s->skeleton->prog_cnt && !err; i++) {
 		struct bpf_program *p = *s->skeleton->progs[i].prog;
 
-		if (!is_filler(p) && !is_sample(p) && bpf_program__autoload(p) &&
-		    p != s->progs.sys_exit && p != s->progs.sys_enter)
-			err = attach(s->skeleton->progs[i].link, p);
+		if (!is_filler(p) && !is_sample(p) && p != s->progs.sys_exit &&
+		    p != s->progs.sys_enter)
+			err = attach_hook(d, s->skeleton->progs[i].link, p);
 	}
 	err = err ?: live_select_mark(&d->select_maps, d->select);
 	d->select = NULL;
 	if (bpf_program__autoload(s->progs.sys_exit))
-		err = err ?: attach(&s->links.sys_exit, s->progs.sys_exit)
-			  ?: attach(&s->links.sys_enter, s->progs.sys_enter);
+		err = err ?: attach(d, &s->links.sys_exit, s->progs.sys_exit)
+			  ?: attach(d, &s->links.sys_enter, s->progs.sys_enter);
 	if (err) {
 		live_detach(d);
 		return fail_libbpf(&d->log, err, "the driver cannot be attached");
@@ -828,6 +912,7 @@ void live_close(struct live_driver *d)
 	free(d->rings);
 	free(d->kind_fds);
 	free(d->shared);
+	free(d->missing);
 	free(d);
 }
 
@@ -898,6 +983,17 @@ static uint64_t n_missed(const struct live_driver *d)
 			n += info.recursion_misses;
 	}
 	return n;
+}
+
+unsigned int live_program_insns(const struct live_driver *d, const struct program_row *row)
+{
+	const struct bpf_program *p = bpf_object__find_program_by_name(d->skel->obj, row->name);
+	struct bpf_prog_info info = {0};
+	uint32_t len = sizeof(info);
+
+	if (!is_present(d, p) || bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len))
+		return 0;
+	return info.verified_insns;
 }
 
 static void ring_sums(const struct live_driver *d, struct drv_counters *sum)

@@ -3,6 +3,7 @@
 #ifndef SCAP_LIVE_LOAD_H
 #define SCAP_LIVE_LOAD_H
 
+#include "program_rows.h"
 #include "ring.h"
 
 struct live_driver;
@@ -25,6 +26,7 @@ struct live_opts {
 		*sampler; /* NULL: no samples. Borrowed until live_load returns */
 	int only_samples; /* no calls, and nothing else: not even what the state needs */
 	int record_self; /* also record the calls of this process (tests) */
+	const char *refuse_load, *refuse_attach; /* the program of this name is refused (tests) */
 };
 
 /* Loads, without attaching: nothing is recorded yet. 0 or a negative errno after saying why. */
@@ -32,6 +34,13 @@ int live_load(struct live_driver **out, const struct live_opts *opts, const stru
 
 /* From here on calls are recorded. 0 or a negative errno. */
 int live_attach(struct live_driver *d);
+
+/* Optional programs that the capture wants and the kernel does not take, after live_attach; each
+ * was said, too. Borrowed until live_close. */
+unsigned int live_missing(const struct live_driver *d, const struct program_missing **out);
+
+/* Instructions that the verifier processed for the program; 0: it is not loaded. */
+unsigned int live_program_insns(const struct live_driver *d, const struct program_row *row);
 
 /* For scap_scan_opts: an open iterator over threads, which the caller closes, or a negative errno.
  * After live_attach. */

@@ -17,6 +17,7 @@
 
 #include "kernel_btf.h"
 #include "kfuncs.h"
+#include "program_rows.h"
 
 #define N_KFUNCS (KFUNC_END - KFUNC_FIRST)
 #define MAX_PROGS 256
@@ -29,6 +30,7 @@ struct job {
 	struct bpf_prog_load_opts opts;
 	int taken;
 	int fd; /* when done: the program, or a negative errno */
+	int load_err; /* when done: 0, or why the kernel refuses it */
 };
 
 struct live_progs {
@@ -37,6 +39,7 @@ struct live_progs {
 	struct job jobs[MAX_PROGS];
 	unsigned int n_jobs;
 	int complete; /* no job comes any more */
+	const char *refuse; /* the program that the kernel is made to refuse; NULL: none */
 	pthread_t threads[MAX_THREADS];
 	unsigned int n_threads;
 	struct kernel_btf *kernel;
@@ -77,7 +80,7 @@ static void *work(void *arg)
 		job->fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(job->prog), "GPL",
 					job->insns, job->n_insns, &job->opts);
 		if (job->fd < 0)
-			job->fd = -errno;
+			job->fd = job->load_err = -errno;
 	}
 	return NULL;
 }
@@ -107,6 +110,19 @@ static void put_kfuncs(const struct live_progs *p, struct bpf_insn *insns, size_
 	}
 }
 
+void live_progs_refuse(struct live_progs *p, const char *name)
+{
+	p->refuse = name;
+}
+
+/* Ends with a register that was never set, if it is the one to be refused. */
+static void break_if_refused(const struct live_progs *p, const struct bpf_program *prog,
+			     struct bpf_insn *insns)
+{
+	if (p->refuse && !strcmp(p->refuse, bpf_program__name(prog)))
+		insns[0] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
+}
+
 static int add_job(struct live_progs *p, const struct bpf_program *prog,
 		   const struct bpf_prog_load_opts *opts)
 {
@@ -117,8 +133,10 @@ static int add_job(struct live_progs *p, const struct bpf_program *prog,
 	job->prog = prog;
 	job->n_insns = bpf_program__insn_cnt(prog);
 	job->insns = copy_of(bpf_program__insns(prog), job->n_insns * sizeof(*job->insns));
-	if (job->insns)
+	if (job->insns) {
 		put_kfuncs(p, job->insns, job->n_insns);
+		break_if_refused(p, prog, job->insns);
+	}
 	job->opts = *opts;
 	job->opts.log_level = 0;
 	job->opts.log_buf = NULL;
@@ -194,10 +212,12 @@ int live_progs_has_kfuncs(const struct live_progs *p)
 /* libbpf is about to load a program of another kind, which it does itself. */
 static int before_plain_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
+	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(prog);
+
 	(void)opts;
 	(void)cookie;
-	put_kfuncs(collecting, (struct bpf_insn *)bpf_program__insns(prog),
-		   bpf_program__insn_cnt(prog));
+	put_kfuncs(collecting, insns, bpf_program__insn_cnt(prog));
+	break_if_refused(collecting, prog, insns);
 	return 0;
 }
 
@@ -339,12 +359,25 @@ int live_progs_finish(struct live_progs *p, const struct scap_log *log)
 	for (unsigned int i = 0; i < p->n_jobs && !err; i++) {
 		struct job *job = &p->jobs[i];
 
+		if (job->fd < 0 && !program_row_of(job->prog)->required)
+			continue;
 		err = job->fd < 0 ? job->fd : put_in_place(job);
 		if (err)
-			scap_fail(log, err, "the kernel refuses the program %s: %s",
-				  bpf_program__name(job->prog), strerror(-err));
+			scap_fail(log, err,
+				  "cannot load the program %s: the kernel refuses it (%s); "
+				  "without it there is no capture of %s",
+				  bpf_program__name(job->prog), strerror(-err),
+				  program_row_of(job->prog)->what);
 	}
 	return err;
+}
+
+int live_progs_load_error(const struct live_progs *p, const struct bpf_program *prog)
+{
+	for (unsigned int i = 0; i < p->n_jobs; i++)
+		if (p->jobs[i].prog == prog)
+			return p->jobs[i].load_err;
+	return 0;
 }
 
 void live_progs_free(struct live_progs *p)

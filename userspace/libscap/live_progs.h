@@ -35,9 +35,18 @@ int live_progs_has_tracepoint(const struct live_progs *p, const char *name);
 /* Whether the kernel has all functions of kfuncs.h. */
 int live_progs_has_kfuncs(const struct live_progs *p);
 
-/* Waits for all, which are then libbpf's. 0, or a negative errno after saying which program is
- * refused. */
+/* For tests: the kernel is given a program of this name that it refuses. Borrowed. */
+void live_progs_refuse(struct live_progs *p, const char *name);
+
+/*
+ * Waits for all, which are then libbpf's. An optional program that the kernel refuses is missing
+ * (live_progs_load_error). 0, or a negative errno after saying which required one is refused.
+ */
 int live_progs_finish(struct live_progs *p, const struct scap_log *log);
+
+/* 0: @prog is loaded, or is none that libbpf is kept from loading; a negative errno: the kernel
+ * refuses it. After live_progs_finish. */
+int live_progs_load_error(const struct live_progs *p, const struct bpf_program *prog);
 
 void live_progs_free(struct live_progs *p);
 
