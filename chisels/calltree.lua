@@ -15,13 +15,13 @@ local arg = report.args {
   {name = "depth", default = 60, argtype = "int", check = report.whole(1), description = "No more levels than these"},
 }
 
-local suffixes = {k = " [kernel]", j = " [jit]"}
+local suffixes = {k = " [kernel]", j = " [jit]", t = " [thread]"}
 local function name_of(node) return node.name .. (suffixes[node.kind] or "") end
 
 -- A chain whose every link has all the time of the one before is one line; one that calls itself, one link.
 local function chain(node)
   local names, times = {name_of(node)}, {1}
-  while node.kind ~= "p" do
+  while node.kind ~= "p" and node.kind ~= "t" do
     local list, last = stacks.children(node), #names
     if #list ~= 1 or list[1].value ~= node.value then break end
     local name = name_of(list[1])

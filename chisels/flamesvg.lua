@@ -34,6 +34,7 @@ flamesvg.kinds = {
   {kind = "?", text = "not known", hue = 0, span = 0, saturation = 0, light = 80},
 }
 local by_kind = {p = {hue = 220, span = 0, saturation = 8, light = 78},
+                 t = {hue = 220, span = 0, saturation = 8, light = 82},
                  a = {hue = 220, span = 0, saturation = 8, light = 86}}
 for _, k in ipairs(flamesvg.kinds) do by_kind[k.kind] = k end
 

@@ -11,22 +11,23 @@ local arg = report.args {
   {name = "if_empty", default = "warn", check = report.one_of {"warn", "nothing"},
    description = "Without any samples off the CPU: warn, or nothing"},
 }
-local fields = {}
+local fields, whose = {}, nil
 local columns = {
   {title = "TIME", name = "ns", kind = "time"},
   {title = "TIMES", name = "times", kind = "number"},
-  {title = "LONGEST", name = "longest", kind = "time"},
+  {title = "LONGEST", name = "longest", kind = "time", extra = true},
   {title = "PROCESS", name = "process"},
-  {title = "CALL", name = "call"},
-  {title = "STATE", name = "state"},
+  {title = "THREAD", name = "thread"},
+  {title = "IN", name = "call"},
   {title = "WOKEN BY", name = "woken_by"},
   {title = "FUNCTION", name = "function"},
 }
-local rows, by = {}, {}
+local rows, by, processes = {}, {}, stacks.processes()
 
 function on_init()
   chisel.set_filter("evt.type=sample and sample.reason=off_cpu")
-  for name, field in pairs {comm = "sample.comm", ns = "sample.weight", call = "sample.call",
+  whose = stacks.whose_fields()
+  for name, field in pairs {ns = "sample.weight", call = "sample.call",
                             state = "sample.state", waker = "sample.waker.comm",
                             rows = "stack.rows"} do
     fields[name] = chisel.request_field(field)
@@ -50,19 +51,48 @@ local function culprit(text)
   return first
 end
 
+-- Without a call: why the thread left the CPU.
+local states = {running = "preempted", disk_sleep = "disk"}
+
 function on_event()
   local ns = evt.field(fields.ns)
   if not ns then return end
-  local comm, call = evt.field(fields.comm), evt.field(fields.call)
-  local state, waker = evt.field(fields.state), evt.field(fields.waker)
-  local func = culprit(evt.field(fields.rows) or "")
-  local key = table.concat({comm or "", call or "", state or "", waker or "", func or ""}, "\n")
+  local process, pid, thread = processes:whose(whose)
+  local r = {process = process, pid = pid, thread = thread, call = evt.field(fields.call),
+             state = evt.field(fields.state), waker = evt.field(fields.waker),
+             func = culprit(evt.field(fields.rows) or "")}
+  local key = table.concat({r.process, r.pid or "", r.thread or "", r.call or "", r.state or "", r.waker or "",
+                            r.func or ""}, "\n")
   local row = by[key]
   if not row then
-    row = {0, 0, 0, comm, call, state, waker, func, key = key}
+    row, r.key, r.ns, r.times, r.longest = r, key, 0, 0, 0
     by[key], rows[#rows + 1] = row, row
   end
-  row[1], row[2], row[3] = row[1] + ns, row[2] + 1, math.max(row[3], ns)
+  row.ns, row.times, row.longest = row.ns + ns, row.times + 1, math.max(row.longest, ns)
+end
+
+local function put_json(list)
+  for _, r in ipairs(list) do
+    report.print_json {ns = r.ns, times = r.times, longest = r.longest, process = r.process, pid = r.pid,
+                       thread = r.thread or r.process, call = r.call, state = r.state, woken_by = r.waker,
+                       ["function"] = r.func}
+  end
+end
+
+-- Threads are a column where one has a name of its own.
+local function put_table(list)
+  local cells, has_threads = {}, false
+  for i, r in ipairs(list) do
+    cells[i] = {r.ns, r.times, r.longest, processes:label(r.process, r.pid), r.thread or false,
+                r.call or states[r.state] or r.state, r.waker, r.func}
+    has_threads = has_threads or r.thread ~= nil
+  end
+  local shown = table.move(columns, 1, #columns, 1, {})
+  for _, row in ipairs(cells) do
+    if not has_threads then table.move(row, 6, 9, 5) elseif not row[5] then row[5] = nil end
+  end
+  if not has_threads then table.remove(shown, 5) end
+  report.put_once(shown, cells)
 end
 
 function on_capture_end()
@@ -71,9 +101,11 @@ function on_capture_end()
     return
   end
   table.sort(rows, function(a, b)
-    if a[1] ~= b[1] then return a[1] > b[1] end
-    if a[8] ~= b[8] then return (a[8] or "") < (b[8] or "") end
+    if a.ns ~= b.ns then return a.ns > b.ns end
+    if a.func ~= b.func then return (a.func or "") < (b.func or "") end
     return a.key < b.key
   end)
-  report.put_once(columns, table.move(rows, 1, math.min(#rows, arg.top), 1, {}))
+  local list = table.move(rows, 1, math.min(#rows, arg.top), 1, {})
+  if report.is_json() then return put_json(list) end
+  put_table(list)
 end

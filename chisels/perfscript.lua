@@ -12,7 +12,7 @@ local fields, n = {}, 0
 function on_init()
   chisel.set_filter("evt.type=sample")
   for name, field in pairs {text = "stack.text", weight = "sample.weight", tid = "thread.tid",
-                            comm = "sample.comm", pid = "sample.pid",
+                            comm = "sample.comm", name = "proc.name", pid = "sample.pid",
                             reason = "sample.reason"} do
     fields[name] = chisel.request_field(field)
   end
@@ -28,7 +28,7 @@ function on_event()
   local comm = evt.field(fields.comm) or "?"
   if not report.is_json() then comm = report.line(comm) end
   if report.is_json() then
-    report.print_json {process = comm, pid = evt.field(fields.pid), tid = evt.field(fields.tid),
+    report.print_json {process = evt.field(fields.name) or comm, thread = comm, pid = evt.field(fields.pid), tid = evt.field(fields.tid),
                        cpu = evt.get_cpuid(), time = s + ns / 1e9, ns = weight, reason = reason,
                        stack = evt.field(fields.text)}
     return

@@ -104,10 +104,13 @@ local function value_type(field, type, unit)
   return bytes(field, number(1, str(type)) .. number(2, str(unit)))
 end
 
+local function label(name, value) return bytes(3, number(1, str(name)) .. value) end
+
 local function sample(s, is_time)
   local values = is_time and {s.n, s.ns} or {s.n}
   return bytes(2, packed(1, locations_of(s)) .. packed(2, values)
-    .. bytes(3, number(1, str("process")) .. number(2, str(s.comm))))
+    .. label("process", number(2, str(s.process))) .. (s.pid and label("pid", number(3, s.pid)) or "")
+    .. label("thread", number(2, str(s.thread or s.process))))
 end
 
 -- pprof takes the first mapping for the program: that where most of what was sampled begins.

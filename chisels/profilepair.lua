@@ -5,6 +5,9 @@ local stacks = require "stacks"
 local pair = {}
 
 function pair.new(opts)
+  -- Nothing has the same PID in both.
+  opts = opts or {}
+  opts.by_name = true
   local before, after = stacks.new(opts), stacks.new(opts)
   local capture, first = chisel.request_field("evt.capture"), nil
   return {

@@ -126,7 +126,7 @@ local function cells_of(columns, row)
   local cells = {}
   for i, column in ipairs(columns) do
     local text = show(column, row[i])
-    if column.fits then text = column.room and report.cut_middle(text, column.room) or text end
+    if column.room then text = report.cut_middle(text, column.room) end
     cells[i] = i < #columns and not column.whole and not column.fits and report.cut(text, column.most or LONGEST) or text
   end
   return cells
@@ -239,30 +239,66 @@ local function put_objects(columns, rows, time)
   io.flush()
 end
 
--- On a terminal a column that `fits` has what the others leave of its width, elsewhere all that it needs.
-local LEAST_ROOM = 20
-local function give_room(columns, rows)
-  local width = sysdig.is_tty() and sysdig.get_terminal_info().width or 0
-  for at, column in ipairs(columns) do
-    if column.fits and width > 0 then
-      local room = width
-      for i, other in ipairs(columns) do
-        local widest = i == at and 0 or width_of(other.title)
-        for _, row in ipairs(rows) do
-          if i ~= at then widest = math.max(widest, width_of(show(other, row[i]))) end
-        end
-        room = room - widest - (i > 1 and 2 or 0)
-      end
-      column.room = math.max(room, LEAST_ROOM)
+-- On a terminal no line is wider than it: columns that are `extra` are left out, then the widest text is
+-- shortened, each to so many characters. Elsewhere a column has all that it needs.
+local LEAST_ROOM = 8
+local function widths_of(columns, rows)
+  local widths, total = {}, 2 * (#columns - 1)
+  for i, column in ipairs(columns) do
+    column.room = nil
+    widths[i] = width_of(column.title)
+    for _, row in ipairs(rows) do
+      widths[i] = math.max(widths[i], width_of(cells_of({column, {}}, {row[i]})[1]))
+    end
+    total = total + widths[i]
+  end
+  return widths, total
+end
+
+local function widest_text(columns, widths)
+  local at
+  for i, column in ipairs(columns) do
+    local is_text = (column.kind or "text") == "text" or column.kind == "file"
+    if is_text and widths[i] > math.max(LEAST_ROOM, width_of(column.title))
+       and (not at or widths[i] > widths[at]) then
+      at = i
     end
   end
+  return at
+end
+
+local function without(list, at, n)
+  local copy = table.move(list, 1, at - 1, 1, {})
+  return table.move(list, at + 1, n, at, copy)
+end
+
+-- The columns and rows that are shown.
+local function give_room(columns, rows)
+  local width = sysdig.is_tty() and sysdig.get_terminal_info().width or 0
+  if width <= 0 then return columns, rows end
+  local widths, total = widths_of(columns, rows)
+  for at = #columns, 1, -1 do
+    if total > width and columns[at].extra then
+      local less = {}
+      for i, row in ipairs(rows) do less[i] = without(row, at, #columns) end
+      columns, rows = without(columns, at, #columns), less
+      widths, total = widths_of(columns, rows)
+    end
+  end
+  while total > width do
+    local at = widest_text(columns, widths)
+    if not at then break end
+    widths[at], total = widths[at] - 1, total - 1
+    columns[at].room = widths[at]
+  end
+  return columns, rows
 end
 
 -- A table that is as long as it is, also on a terminal; with `cuts` no line of it is wider than that.
 function report.put_once(columns, rows, cuts)
   if report.is_json() then return put_objects(columns, rows) end
   sysdig.put_title()
-  give_room(columns, rows)
+  columns, rows = give_room(columns, rows)
   local lines, width = report.lines(columns, rows, {}), cuts and sysdig.get_terminal_info().width or 0
   for i = 1, width > 0 and #lines or 0 do lines[i] = report.cut(lines[i], width) end
   io.write(table.concat(lines, "\n"), "\n")

@@ -33,7 +33,7 @@ end
 local function put_frames()
   for i, f in ipairs(frames) do
     local parts = {'"name":' .. quoted(f.name)}
-    local file = f.file ~= "" and f.file or f.module
+    local file = f.file and f.file ~= "" and f.file or f.module
     if file and file ~= "" then parts[#parts + 1] = '"file":' .. quoted(file) end
     if f.line then parts[#parts + 1] = ('"line":%d'):format(f.line) end
     io.write(i > 1 and ",\n" or "", "{", table.concat(parts, ","), "}")
@@ -45,6 +45,7 @@ local NUMBER = ">I4"
 
 local function path_of(s, process)
   local path = {process}
+  if s.thread then path[#path + 1] = NUMBER:pack(number_of {kind = "t", name = s.thread}) end
   for _, frame in ipairs(s.frames) do path[#path + 1] = NUMBER:pack(number_of(frame)) end
   return table.concat(path)
 end
@@ -68,8 +69,8 @@ end
 local function put_profile(profile, name, list, with_process)
   local value, paths, processes, total = profile:value(), {}, {}, 0
   for _, s in ipairs(list) do
-    local process = with_process and (processes[s.comm] or NUMBER:pack(number_of {kind = "p", name = s.comm}))
-    processes[s.comm] = process
+    local process = with_process and (processes[s.root] or NUMBER:pack(number_of {kind = "p", name = s.root}))
+    processes[s.root] = process
     paths[s] = path_of(s, process or nil)
     total = total + value(s)
   end
@@ -85,11 +86,11 @@ end
 local function by_process(profile)
   local lists, names = {}, {}
   for _, s in ipairs(profile:list()) do
-    if not lists[s.comm] then
-      lists[s.comm] = {}
-      names[#names + 1] = s.comm
+    if not lists[s.root] then
+      lists[s.root] = {}
+      names[#names + 1] = s.root
     end
-    table.insert(lists[s.comm], s)
+    table.insert(lists[s.root], s)
   end
   return lists, names
 end

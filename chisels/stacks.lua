@@ -6,8 +6,9 @@
 --     for _, s in ipairs(profile:list()) do ... end
 --   end}
 --
--- A stack is {comm, end_, frames, n, ns}: frames outermost first, each a table that is the same one
--- for the same frame: {kind, name, func, module, module_name, place, offset, file, line}. kind is u
+-- A stack is {process, pid, thread, root, end_, frames, n, ns}: root names the process to people, with its
+-- PID; pid is nil where processes are not told apart, thread is nil where it has the process's name. frames
+-- are outermost first, each a table that is the same one for the same frame: {kind, name, func, module, module_name, place, offset, file, line}. kind is u
 -- (user), k (kernel), j (made at run time), i (inlined into the frame before) or ? (unknown).
 local report = require "report"
 local stacks = {}
@@ -20,6 +21,67 @@ local CODE_SZ = 3
 local OTHER_STACKS = "?\t(other stacks)\t\t0\t0\t\t"
 local OTHER_ROWS = "?\t(other functions)\t\t0\t0\t\t"
 
+-- ---- processes ----
+
+-- Processes are told apart by PID, up to so many of a name: of more, as in a build, all are one.
+local PIDS_MAX = 20
+local NAMES_MAX = 10000
+local COUNTED_MAX = 100000
+local processes_class = {}
+processes_class.__index = processes_class
+
+function stacks.processes(by_name)
+  return setmetatable({by = {}, n = 0, by_name = by_name}, processes_class)
+end
+
+-- Returns the name and PID that stand for a process: the PID is nil if it is one of many, or unknown.
+function processes_class:of(name, pid)
+  local known = self.by[name]
+  if not known then
+    if self.n >= NAMES_MAX then return self:of_others() end
+    self.n = self.n + 1
+    known = {n = 0, at = {}}
+    self.by[name] = known
+  end
+  if not pid or self.by_name then return name end
+  local at = known.at[pid]
+  if not at and known.n < COUNTED_MAX then
+    known.n = known.n + 1
+    at = known.n
+    known.at[pid] = at
+  end
+  return name, at and at <= PIDS_MAX and pid or nil
+end
+
+function processes_class:of_others()
+  self.by["(other processes)"] = self.by["(other processes)"] or {n = 0, at = {}}
+  return "(other processes)"
+end
+
+-- Fields for whose(), requested in on_init.
+function stacks.whose_fields()
+  return {name = chisel.request_field("proc.name"), pid = chisel.request_field("sample.pid"),
+          tid = chisel.request_field("thread.tid"), comm = chisel.request_field("sample.comm")}
+end
+
+-- Returns process, PID and thread of the current sample; the thread is nil if it has no name of its own.
+function processes_class:whose(fields)
+  local comm, pid = evt.field(fields.comm) or "?", evt.field(fields.pid)
+  local name = evt.field(fields.name)
+  if not name or name == "<NA>" or pid == evt.field(fields.tid) then name = comm end
+  local process, known_pid = self:of(name, pid)
+  return process, known_pid, comm ~= name and comm or nil
+end
+
+-- What people see, once all are counted.
+function processes_class:label(name, pid)
+  local n = self.by[name].n
+  if n > PIDS_MAX then return ("%s (%d processes)"):format(name, n) end
+  return pid and ("%s (%d)"):format(name, pid) or name
+end
+
+-- ---- profiles ----
+
 local profile_class = {}
 profile_class.__index = profile_class
 
@@ -31,7 +93,8 @@ function stacks.new(opts)
     by_module = {}, -- build ids of files, if they are asked for
     rows = chisel.request_field(opts.source and "stack.rows.source" or "stack.rows"),
     weight = chisel.request_field("sample.weight"),
-    comm = chisel.request_field("sample.comm"),
+    whose = stacks.whose_fields(),
+    processes = stacks.processes(opts.by_name),
     end_ = chisel.request_field("stack.end"),
     reason = chisel.request_field("sample.reason"),
     wants = opts.wants,
@@ -55,9 +118,14 @@ local function code_of(self, text, limit)
   return code
 end
 
-local function key_of(self, comm, end_, rows)
+-- Heads of keys: process, PID, thread and end.
+local function head_text(process, pid, thread, end_)
+  return ("%s\t%s\t%s\n%s"):format(process:gsub("[\t\n]", " "), pid or "", thread and thread:gsub("[\t\n]", " ") or "", end_)
+end
+
+local function key_of(self, head, rows)
   local parts, n = self.parts, 1
-  parts[1] = code_of(self, comm .. "\n" .. end_)
+  parts[1] = code_of(self, head)
   for row in rows:gmatch("[^\n]+") do
     n = n + 1
     parts[n] = self.codes[row] or code_of(self, row, ROWS_MAX)
@@ -79,11 +147,13 @@ function profile_class:add()
     self.has_others = true
     return
   end
-  local comm, ns = evt.field(self.comm) or "?", evt.field(self.weight) or 0
-  local key = key_of(self, comm, evt.field(self.end_) or "", evt.field(self.rows) or "")
-  local s = self.by[key]
-  if not s and self.n_stacks >= STACKS_MAX then
-    key = key_of(self, comm, "", OTHER_STACKS)
+  local ns = evt.field(self.weight) or 0
+  local process, pid, thread = self.processes:whose(self.whose)
+  local head, is_full = head_text(process, pid, thread, evt.field(self.end_) or ""), self.n_stacks >= STACKS_MAX
+  local key = (not is_full or self.codes[head]) and key_of(self, head, evt.field(self.rows) or "")
+  local s = key and self.by[key]
+  if not s and is_full then
+    key = key_of(self, head_text(process, pid, nil, ""), OTHER_STACKS)
     s = self.by[key]
   end
   if not s then
@@ -156,13 +226,15 @@ end
 
 local function text_of(self, code) return self.texts[(CODE:unpack(code))] end
 
--- {comm, end_, mark} of a stack.
+-- {process, pid, thread, root, end_, mark} of a stack.
 local function head_of(self, key)
   local code = key:sub(1, CODE_SZ)
   local head = self.parsed[code]
   if not head then
-    local comm, end_ = text_of(self, code):match("^(.*)\n(.-)$")
-    head = {comm = comm, end_ = end_, mark = mark_of(end_)}
+    local process, pid, thread, end_ = text_of(self, code):match("^(.-)\t(.-)\t(.-)\n(.-)$")
+    pid = math.tointeger(tonumber(pid))
+    head = {process = process, pid = pid, thread = thread ~= "" and thread or nil,
+            root = self.processes:label(process, pid), end_ = end_, mark = mark_of(end_)}
     self.parsed[code] = head
   end
   return head
@@ -263,7 +335,8 @@ end
 
 -- ---- trees ----
 
--- A node is {name, kind, value, before, self, n, frame, by = table}; the first level is the processes.
+-- A node is {name, kind, value, before, self, n, frame, by = table}; the first level is the processes, of
+-- kind p, below which there may be threads, of kind t.
 local function new_node(name, kind, frame)
   return {name = name, kind = kind, frame = frame, value = 0, before = 0, self = 0, n = 0, by = {}}
 end
@@ -294,13 +367,15 @@ local function label_of(self, code)
   return label
 end
 
--- The stacks of a list by their frames at a depth, the first level being processes: groups of
--- {label, code, value, n, list}; those that end above are one without a label.
+-- The stacks of a list by their frames at a depth, the first level being processes, the next one threads
+-- with names of their own: groups of {label, code, value, n, list}; those that end above are one without a
+-- label.
 local function groups_at(self, list, depth, value)
   local groups, by = {}, {}
   for _, s in ipairs(list) do
-    local code = depth > 0 and code_at(self, s.key, depth) or nil
-    local label = depth == 0 and "p" .. s.comm or code and label_of(self, code)
+    local at = s.thread and depth - 1 or depth
+    local code = at > 0 and code_at(self, s.key, at) or nil
+    local label = depth == 0 and "p" .. s.root or at == 0 and "t" .. s.thread or code and label_of(self, code)
     local g = by[label or ""]
     if not g then
       g = {label = label, code = code, value = 0, n = 0, list = {}}
@@ -407,8 +482,9 @@ function stacks.folded_name(frame)
 end
 
 function stacks.folded(s)
-  local parts = {(s.comm:gsub("[;\n]", ":"))}
-  for i, frame in ipairs(s.frames) do parts[i + 1] = stacks.folded_name(frame) end
+  local parts = {(s.root:gsub("[;\n]", ":"))}
+  if s.thread then parts[2] = s.thread:gsub("[;\n]", ":") end
+  for _, frame in ipairs(s.frames) do parts[#parts + 1] = stacks.folded_name(frame) end
   return table.concat(parts, ";")
 end
 
@@ -417,7 +493,7 @@ function profile_class:print_json()
   for _, s in ipairs(self:list()) do
     local names = {}
     for i, frame in ipairs(s.frames) do names[i] = frame.name end
-    report.print_json {process = s.comm, stack = #names > 0 and names or nil, samples = s.n,
+    report.print_json {process = s.process, pid = s.pid, thread = s.thread or s.process, stack = #names > 0 and names or nil, samples = s.n,
                        ns = self:is_time() and s.ns or nil}
   end
 end

@@ -144,6 +144,9 @@ class Names(Folder):
         self.assertEqual({process for _, _, process, _ in found}, {"no_calls"})
         self.assertIn("worker", {thread for pid, tid, _, thread in found if pid != tid})
         self.assertNotIn("worker", {thread for pid, tid, _, thread in found if pid == tid})
+        # The thread's name stands below the process.
+        pid = next(pid for pid, tid, _, thread in found if thread == "worker" and pid != tid)
+        self.assertRegex(saker("profile", "-r", path, "-c", "folded").stdout, rf"(?m)^no_calls \({pid}\);worker;")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,8 @@ class Graph(Page):
                          "needs the network")
 
     def frames(self):
-        return self.browser.script(self.FRAMES)
+        """Processes without their PIDs."""
+        return [{**f, "name": re.sub(r"^prog \(\d+\)$", "prog", f["name"])} for f in self.browser.script(self.FRAMES)]
 
     def widest(self, name):
         return max((f for f in self.frames() if f["name"] == name), key=lambda f: f["width"])

@@ -52,13 +52,13 @@ def block(type_, body):
     return struct.pack("<II", type_, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
 
 
-def sample_block(ns, comm, frames, weight=1000):
+def sample_block(ns, comm, frames, weight=1000, pid=77):
     """A sample as it was written before there were dense events."""
-    params = [b"\0", struct.pack("<q", weight), struct.pack("<q", 77), comm + b"\0", b"",
+    params = [b"\0", struct.pack("<q", weight), struct.pack("<q", pid), comm + b"\0", b"",
               struct.pack(f"<{len(frames)}Q", *frames), b"\0"]
     lens = struct.pack(f"<{len(params)}H", *map(len, params))
     data = lens + b"".join(params)
-    head = struct.pack("<QQIHI", 10**18 + ns, 77, 26 + len(data), 0x4020, len(params))
+    head = struct.pack("<QQIHI", 10**18 + ns, pid, 26 + len(data), 0x4020, len(params))
     return block(0x217, struct.pack("<HI", 0, 1) + head + data)
 
 
@@ -230,7 +230,7 @@ class Made(Hot):
         self.assertEqual(prof["unit"], "nanoseconds")
         names = [[frames[i]["name"] for i in s] for s in prof["samples"]]
         heaviest = names[prof["weights"].index(max(prof["weights"]))]
-        self.assertEqual(heaviest[0], "prog")
+        self.assertRegex(heaviest[0], r"^prog \(\d+\)$")
         self.assertIn("very_hot", heaviest)
         line = [f for f in frames if f["name"] == "put_in"][0]
         self.assertTrue(line["file"].endswith("prog.c"))
@@ -251,7 +251,7 @@ class Made(Hot):
         p = profile("-r", self.capture)
         self.assertRegex(p.stdout, r"\A *SELF% +SELF +TOTAL% +TOTAL +FUNCTION +MODULE\n")
         self.assertRegex(p.stdout, r"\n? *\d\d\.\d +\S+ +\d\d\.\d +\S+ +very_hot +prog\n")
-        self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+s +prog\n")
+        self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+s +prog \(\d+\)\n")
 
     def test_text_rounds_to_whole_units(self):
         """A sum a little below a unit is one of it."""
@@ -282,8 +282,30 @@ class Made(Hot):
         profile("-r", path, "-o", self.path("many.folded"))
         sums = dict(line.rsplit(" ", 1) for line in e2e.read_text(self.path("many.folded")).splitlines())
         others = n + 1 - 100000
-        self.assertEqual(sums, {"heavy;[unknown]": str(1000 * n), "many;(other stacks)": str(1000 * others),
-                                "many;[unknown];[unknown]": str(1000 * (n - others))})
+        self.assertEqual(sums, {"heavy (77);[unknown]": str(1000 * n), "many (77);(other stacks)": str(1000 * others),
+                                "many (77);[unknown];[unknown]": str(1000 * (n - others))})
+
+    def test_processes_are_told_apart(self):
+        """By PID, unless there are many of a name: then they are one."""
+        path = self.path("apart.scap")
+        with open(path, "wb") as f:
+            f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
+            for pid in range(101, 104):
+                f.write(sample_block(pid, b"worker", [0x1000], pid=pid))
+            for pid in range(201, 226):
+                f.write(sample_block(pid, b"cc1", [0x1000], pid=pid))
+        self.assertEqual(profile("-r", path, "-c", "folded").stdout.splitlines(),
+                         ["cc1 (25 processes);[unknown] 25000", *(f"worker ({pid});[unknown] 1000" for pid in (101, 102, 103))])
+        profile("-r", path, "-o", self.path("apart.json"))
+        objects = [json.loads(l) for l in e2e.read_text(self.path("apart.json")).splitlines()]
+        self.assertLess({("worker", pid) for pid in (101, 102, 103)}, {(o["process"], o.get("pid")) for o in objects})
+        # Two captures have no PID in common.
+        other = self.path("apart2.scap")
+        with open(other, "wb") as f:
+            f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
+            f.write(sample_block(1, b"worker", [0x1000], pid=999))
+        profile("--diff", path, other, "-o", self.path("apart.svg"))
+        self.assertRegex(e2e.read_text(self.path("apart.svg")), r"<title>worker\n")
 
     def test_limit_of_time(self):
         """-d and -M count from the first sample, and not from the mappings before it."""
@@ -310,7 +332,7 @@ class Made(Hot):
             for ms in (3000, 3400, 3600):
                 f.write(sample_block(ms * 1_000_000, b"late", [0x1000]))
         profile("-r", path, "-d", "0.5", "-o", self.path("older.folded"))
-        self.assertEqual(e2e.read_text(self.path("older.folded")), "late;[unknown] 2000\n")
+        self.assertEqual(e2e.read_text(self.path("older.folded")), "late (77);[unknown] 2000\n")
         self.assertEqual(len(e2e.run(e2e.SAKER, "-r", path, "-M", "0.5", "evt.type=sample").splitlines()), 2)
 
     def test_filter(self):
@@ -470,11 +492,11 @@ class Made(Hot):
         out = self.path("wait.txt")
         profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
         text = e2e.read_text(out)
-        self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog +clock_nanosleep +sleep .* waits_long$")
+        self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep .* waits_long$")
 
     def test_off_cpu_read_back(self):
         capture = self.path("back.scap")
-        waits = r"(?m)^\S+ +\d+ +\S+ +prog +clock_nanosleep +sleep .* waits_long$"
+        waits = r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep .* waits_long$"
         profile("--off-cpu", "-w", capture, "--", self.prog, "wait")
         text = profile("-r", capture).stdout
         self.assertRegex(text, waits)
