@@ -113,6 +113,28 @@ class BuildId(unittest.TestCase):
                         "evt.type=sample and stack.function=very_hot")
         self.assertRegex(out, r"(?m)/prog\.c:\d+$")
 
+    def test_stripped(self):
+        """Functions of a stripped file are known by where they begin, which nm knows of the original."""
+        stripped = self.path("stripped")
+        shutil.copy(self.prog, stripped)
+        subprocess.run(["strip", stripped], check=True)
+        nm = subprocess.run(["nm", self.prog], capture_output=True, text=True, check=True).stdout
+        start = {name: int(addr, 16) for addr, name in re.findall(r"^(\w+) [tT] (\w+)$", nm, re.M)}
+        called = "in_between;very_hot"
+        made = re.sub(r"\w+", lambda m: rf"stripped\+0x{start[m[0]]:x}", called)
+        named = self.path("s.scap")
+        profile("-F", "999", "--with-symbols", "-w", named, "--", stripped)
+        out = self.path("s.folded")
+        profile("-r", named, "-o", out)
+        self.assertGreater(share(folded(e2e.read_text(out)), made + "$"), 0.8)
+        os.remove(stripped)
+        elsewhere("profile", "-r", named, "-o", out)
+        self.assertGreater(share(folded(e2e.read_text(out)), made + "$"), 0.8)
+        # What the file has is no name: one that is found counts.
+        self.put(self.debug_file(), "for-stripped", ".build-id", self.id[:2], self.id[2:] + ".debug")
+        elsewhere("profile", "-r", named, "-o", out, "--debug-dir", self.path("for-stripped"))
+        self.assertGreater(share(folded(e2e.read_text(out)), called), 0.8)
+
     def test_cache_of_debuginfod(self):
         for kind in "debuginfo", "executable":
             cache = self.path(kind)

@@ -13,6 +13,7 @@
 #include "debug_file.h"
 #include "dwarf_lines.h"
 #include "elf_file.h"
+#include "elf_functions.h"
 #include "elf_symbols.h"
 #include "line_server.h"
 
@@ -479,15 +480,115 @@ static void go_table(void **state)
 	symtab_free(t);
 }
 
+/* Calls @fn for each function of ours, by what nm says of it. */
+static void each_function(const char *path, void (*fn)(void *ctx, uint64_t addr, uint64_t size),
+			  void *ctx)
+{
+	unsigned long long addr, size;
+	char cmd[PATH_MAX + 64], name[512], type;
+	unsigned int n = 0;
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd), "nm -S --defined-only %s", path);
+	f = popen(cmd, "r");
+	assert_non_null(f);
+	while (fgets(cmd, sizeof(cmd), f)) {
+		if (sscanf(cmd, "%llx %llx %c %511s", &addr, &size, &type, name) != 4 ||
+		    (strcmp(name, "hidden") && strcmp(name, "shown") && strcmp(name, "main")))
+			continue;
+		fn(ctx, addr, size);
+		n++;
+	}
+	pclose(f);
+	assert_int_equal(n, 3);
+}
+
+static void check_function(void *ctx, uint64_t addr, uint64_t size)
+{
+	const uint64_t at[] = {addr, addr + size / 2, addr + size - 1};
+	uint64_t start, found;
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(elf_functions_find(ctx, at[i], &start, &found), 1);
+		assert_int_equal(start, addr);
+		assert_int_equal(found, size);
+	}
+}
+
+/* A stripped file says where its functions begin and end. */
+static void test_functions_of_stripped(void **state)
+{
+	struct elf_functions *t;
+	struct elf_file *f;
+	uint64_t start, size;
+
+	(void)state;
+	assert_int_equal(sh("gcc -O1 -o whole.out x.c && strip -o bare.out whole.out"), 0);
+	f = open_elf(in_dir("bare.out"));
+	assert_int_equal(elf_functions_open(&t, f), 0);
+	each_function(in_dir("whole.out"), check_function, t);
+	assert_int_equal(elf_functions_find(t, 0, &start, &size), 0);
+	assert_int_equal(elf_functions_find(t, UINT64_MAX, &start, &size), 0);
+	elf_functions_close(t);
+	elf_file_close(f);
+}
+
+static size_t read_image(uint8_t *to, size_t room, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	const size_t n = f ? fread(to, 1, room, f) : 0;
+
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Whatever the table says, an address is in the function that it is found in. */
+static void test_damaged_functions(void **state)
+{
+	static uint8_t image[1 << 16];
+	const size_t sz = read_image(image, sizeof(image), in_dir("bare.out"));
+	uint64_t start, size;
+	uint32_t random = 1;
+
+	(void)state;
+	assert_true(sz > 0 && sz < sizeof(image));
+	for (int round = 0; round < 3000; round++) {
+		struct elf_functions *t;
+		struct elf_file *f;
+
+		random = random * 1664525 + 1013904223;
+		image[(random >> 8) % sz] = (uint8_t)round;
+		if (round % 100 == 0)
+			read_image(image, sizeof(image), in_dir("bare.out"));
+		if (elf_file_open_image(&f, image, sz))
+			continue;
+		if (!elf_functions_open(&t, f)) {
+			for (uint64_t addr = 0x1000; addr < 0x1400; addr += 7)
+				if (elf_functions_find(t, addr, &start, &size))
+					assert_true(addr - start < size);
+			elf_functions_close(t);
+		}
+		elf_file_close(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symtab_section), cmocka_unit_test(plt),
-		cmocka_unit_test(separate_file),  cmocka_unit_test(mini_debug_info),
-		cmocka_unit_test(many_names),     cmocka_unit_test(of_the_machine),
-		cmocka_unit_test(lines),          cmocka_unit_test(without_lines),
-		cmocka_unit_test(damaged),        cmocka_unit_test(damaged_lines),
+		cmocka_unit_test(symtab_section),
+		cmocka_unit_test(plt),
+		cmocka_unit_test(separate_file),
+		cmocka_unit_test(mini_debug_info),
+		cmocka_unit_test(many_names),
+		cmocka_unit_test(of_the_machine),
+		cmocka_unit_test(lines),
+		cmocka_unit_test(without_lines),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(damaged_lines),
 		cmocka_unit_test(go_table),
+		cmocka_unit_test(test_functions_of_stripped),
+		cmocka_unit_test(test_damaged_functions),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

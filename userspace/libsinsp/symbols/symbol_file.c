@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "debug_file.h"
+#include "elf_functions.h"
 #include "elf_symbols.h"
 #include "open_in_root.h"
 
@@ -32,6 +34,9 @@ struct symbol_file {
 	uint8_t is_debug_info; /* elf is: the file itself was not found */
 	struct elf_file *elf; /* NULL: not read, or given back */
 	struct symtab *syms;
+	struct elf_functions *functions; /* of elf; NULL: not read yet, or it has no such table */
+	uint8_t read_functions;
+	char start_name[SYMBOL_FILE_START_NAME_MAX];
 };
 
 struct symbol_file *symbol_file_new(const struct sinsp_code_file *code)
@@ -57,8 +62,12 @@ void symbol_file_free(struct symbol_file *f)
 
 size_t symbol_file_drop(struct symbol_file *f)
 {
-	const size_t bytes = f->syms ? symtab_bytes(f->syms) : 0;
+	size_t bytes = f->syms ? symtab_bytes(f->syms) : 0;
 
+	bytes += f->functions ? elf_functions_bytes(f->functions) : 0;
+	elf_functions_close(f->functions);
+	f->functions = NULL;
+	f->read_functions = 0;
 	elf_file_close(f->elf);
 	symtab_free(f->syms);
 	f->elf = NULL;
@@ -345,6 +354,33 @@ static int vaddr_of(const struct symbol_file *f, uint64_t *vaddr, uint64_t offse
 				: elf_file_vaddr_of(f->elf, vaddr, offset);
 }
 
+void symbol_file_start_name(char name[SYMBOL_FILE_START_NAME_MAX], const char *path, uint64_t start)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(name, SYMBOL_FILE_START_NAME_MAX, "%.255s+0x%" PRIx64, slash ? slash + 1 : path,
+		 start);
+}
+
+static int find_start(struct symbol_file *f, uint64_t addr, struct symtab_sym *out, size_t *bytes)
+{
+	int err = 0;
+
+	if (!f->read_functions && !f->is_debug_info) {
+		err = elf_functions_open(&f->functions, f->elf);
+		if (err == -ENOMEM)
+			return err;
+		if (!err)
+			*bytes += elf_functions_bytes(f->functions);
+	}
+	f->read_functions = 1;
+	if (!f->functions || !elf_functions_find(f->functions, addr, &out->addr, &out->size))
+		return 0;
+	symbol_file_start_name(f->start_name, f->code->path, out->addr);
+	out->name = f->start_name;
+	return SYMBOL_FILE_START;
+}
+
 int symbol_file_find(struct symbol_file *f, const struct symbol_where *where, uint64_t offset,
 		     uint64_t *addr, struct symtab_sym *out, size_t *bytes)
 {
@@ -355,7 +391,7 @@ int symbol_file_find(struct symbol_file *f, const struct symbol_where *where, ui
 		return err == -ENOMEM ? err : 0;
 	if (vaddr_of(f, addr, offset))
 		return 0;
-	return symtab_find(f->syms, *addr, out);
+	return symtab_find(f->syms, *addr, out) ?: find_start(f, *addr, out, bytes);
 }
 
 /* The file itself. */

@@ -32,11 +32,20 @@ int symbol_file_keep(struct symbol_file *f, const struct symbol_where *where);
 
 /*
  * The symbol at @offset of the file: 1 with *out, *addr being the place in the file's own
- * addresses; 0: it has none there, *addr is set if that is known (else UINT64_MAX); -ENOMEM.
- * *@bytes of memory more than before are used.
+ * addresses; SYMBOL_FILE_START: there is no symbol, but it is known where the function begins, and
+ * its name is made of that, as symbol_file_start_name; 0: nothing is known of it, *addr is set if
+ * that is known (else UINT64_MAX); -ENOMEM. *@bytes of memory more than before are used.
  */
+enum { SYMBOL_FILE_START = 2 };
 int symbol_file_find(struct symbol_file *f, const struct symbol_where *where, uint64_t offset,
 		     uint64_t *addr, struct symtab_sym *out, size_t *bytes);
+
+#define SYMBOL_FILE_START_NAME_MAX 288
+
+/* The name of a function that has none: "FILE+0xADDRESS", which is the same in each run of one
+ * build. */
+void symbol_file_start_name(char name[SYMBOL_FILE_START_NAME_MAX], const char *path,
+			    uint64_t start);
 
 /* Gives back what reading took; it is read again when it is needed. The bytes. */
 size_t symbol_file_drop(struct symbol_file *f);

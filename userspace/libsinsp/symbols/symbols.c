@@ -57,6 +57,7 @@ struct place {
 	uint32_t told; /* in which piece of a file that is written, + 1; 0: in none */
 	uint8_t asked; /* for lines */
 	uint8_t given; /* the file that is read told it */
+	uint8_t is_start; /* function says where it begins: it has no name */
 };
 
 struct read_file {
@@ -363,14 +364,15 @@ static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 	r->used = sy->n_stacks;
 	found = symbol_file_find(r->f, &sy->where, p->place, &p->addr, &sym, &bytes);
 	if (bytes) {
-		sy->stats.n_read++;
-		sy->n_read++;
-		r->bytes = bytes;
+		sy->stats.n_read += !r->bytes;
+		sy->n_read += !r->bytes;
+		r->bytes += bytes;
 		sy->bytes += bytes;
 	}
 	if (found > 0) {
 		p->function = keep_name(sy, sym.name);
 		p->begin = p->place - (p->addr - sym.addr);
+		p->is_start = found == SYMBOL_FILE_START;
 	}
 	drop_oldest(sy, r);
 	return found < 0 ? found : 0;
@@ -418,6 +420,24 @@ static int name_place(struct sinsp_symbols *sy, struct place **out, uint32_t sou
 	else
 		sy->n_places++;
 	return err;
+}
+
+/* A file that was written where there were no symbols has but the beginning of a function: here
+ * there may be its name. */
+static int name_given_start(struct sinsp_symbols *sy, struct place *p,
+			    const struct sinsp_code_file *code)
+{
+	struct place found = {.place = p->place, .addr = UINT64_MAX};
+	const int err = name_in_file(sy, &found, code);
+
+	p->is_start = 0;
+	if (err || !found.function || found.is_start)
+		return err;
+	p->function = found.function;
+	p->begin = found.begin;
+	p->addr = found.addr;
+	p->asked = 0;
+	return 0;
 }
 
 static void fill(struct sinsp_frame *f, const struct place *p, uint64_t is_behind)
@@ -513,6 +533,8 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 		return jit_frame(sy, f, o, at);
 	err = name_place(sy, &p, FILE_SOURCE + map->file->number, at - map->start + map->offset,
 			 map->file);
+	if (!err && p->given && p->is_start)
+		err = name_given_start(sy, p, map->file);
 	if (err)
 		return err;
 	f->kind = SINSP_FRAME_USER;
@@ -945,6 +967,16 @@ static const char *module_of(struct sinsp *s, uint32_t source, const struct symb
 		       : NULL;
 }
 
+static int is_start_name(const struct place *p)
+{
+	char name[SYMBOL_FILE_START_NAME_MAX];
+
+	if (!p->function || !p->module || p->source < FILE_SOURCE || p->source >= JIT_SOURCE)
+		return 0;
+	symbol_file_start_name(name, p->module, p->addr - (p->place - p->begin));
+	return strcmp(name, p->function) == 0;
+}
+
 void sinsp_symbols_take(struct sinsp *s, const struct sinsp_evt *evt)
 {
 	struct sinsp_symbols *sy = symbols_of(s);
@@ -975,4 +1007,5 @@ void sinsp_symbols_take(struct sinsp *s, const struct sinsp_evt *evt)
 		.asked = 1,
 		.given = 1,
 	};
+	p->is_start = (uint8_t)is_start_name(p);
 }
