@@ -12,6 +12,8 @@
 
 #include "debug_file.h"
 #include "open_in_root.h"
+#include "sha256.h"
+#include "unwind/jit_code.h"
 #include "unwind/unwind_rows.h"
 
 #define FILES_MAX 16384 /* known at a time, with a table or without */
@@ -503,6 +505,49 @@ static int get_mapped(struct unwind_files *fs, struct unwind_file **out,
 	return err;
 }
 
+static void place_code(struct unwind_files *fs, struct unwind_file *f,
+		       const struct unwind_rows *rows, uint64_t now_ns)
+{
+	const int err = place_rows(fs, f, rows, now_ns);
+
+	f->no_room = err != 0;
+	f->wants = f->no_room && fits(fs, f) && f->tries++ < TRIES_MAX;
+	fs->stats.n_no_room += f->no_room;
+}
+
+/* Of JIT code that is known by its bytes. It is no file, but like one: the same rows are there
+ * once. */
+static int get_code(struct unwind_files *fs, struct unwind_file **out,
+		    const struct unwind_source *src, uint64_t now_ns)
+{
+	uint8_t sum[SHA256_SZ];
+	struct unwind_rows rows;
+	struct unwind_file *f;
+	int err = jit_code_rows(&rows, src->pid, src->start, src->end);
+
+	if (err || !rows.n)
+		return err;
+	sha256(sum, rows.v, rows.n * sizeof(*rows.v));
+	f = find_id(fs, sum);
+	if (!f) {
+		if (fs->n >= FILES_MAX)
+			forget_one(fs, now_ns);
+		f = calloc(1, sizeof(*f));
+		err = f ? 0 : -ENOMEM;
+	}
+	if (!err && !f->n_rows) {
+		memcpy(f->id, sum, sizeof(f->id));
+		f->next = fs->by_id[id_bucket(f->id)];
+		fs->by_id[id_bucket(f->id)] = f;
+		fs->n++;
+	}
+	if (!err && !f->n_pieces)
+		place_code(fs, f, &rows, now_ns);
+	unwind_rows_fini(&rows);
+	*out = f;
+	return err;
+}
+
 int unwind_file_get(struct unwind_files *fs, struct unwind_file **out,
 		    const struct unwind_source *src, uint64_t now_ns)
 {
@@ -513,6 +558,8 @@ int unwind_file_get(struct unwind_files *fs, struct unwind_file **out,
 		err = get_vdso(fs, out, src->end - src->start, now_ns);
 	else if (src->ino && *src->path == '/')
 		err = get_mapped(fs, out, src, now_ns);
+	else if (!src->ino && !*src->path)
+		err = get_code(fs, out, src, now_ns);
 	if (err || !*out)
 		return err;
 	(*out)->used_ns = now_ns;

@@ -301,6 +301,8 @@ static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_m
 		return err;
 	map.pending = err != 0;
 	map.is_probe = !strcmp(path, "[uprobes]");
+	if (map.file && !*path)
+		map.offset = 0; /* the rows of JIT code begin with the mapping */
 	err = put_map(maps, &map);
 	if (err)
 		unwind_file_put(map.file);
