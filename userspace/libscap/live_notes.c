@@ -8,7 +8,10 @@
 #include "event_table.h"
 #include "scap.h"
 
-#define N_NOTES 64 /* a power of two */
+#define N_NOTES 128 /* a power of two */
+/* Losses take no more, as they can wait: the rest is for what is told once. */
+#define N_LOST_MAX (N_NOTES / 2)
+#define N_FULL (N_NOTES - 2) /* from here on a note takes the place of one of its type */
 #define NOTE_SZ 256
 #define LOST_VALUES 5 /* of EVT_LOST_E before those by kind of what was lost */
 
@@ -59,6 +62,23 @@ static struct note *make_place(struct live_notes *n, uint64_t boot_ns)
 	return &n->v[at % N_NOTES];
 }
 
+/* Frees the place of the note at @at. */
+static void take_out(struct live_notes *n, unsigned int at)
+{
+	for (; at + 1 != n->end; at++)
+		n->v[at % N_NOTES] = n->v[(at + 1) % N_NOTES];
+	n->end--;
+}
+
+/* The youngest note of that type; NULL: there is none. */
+static struct note *youngest(struct live_notes *n, unsigned int type, unsigned int *at)
+{
+	for (*at = n->end; (*at)-- != n->first;)
+		if (n->v[*at % N_NOTES].hdr.type == type)
+			return &n->v[*at % N_NOTES];
+	return NULL;
+}
+
 /* False: there is no room. */
 static int add_note(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned int type,
 		    const struct evt_value *values, unsigned int n_values)
@@ -66,6 +86,8 @@ static int add_note(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsign
 	struct note *note;
 
 	if (n->end - n->first == N_NOTES)
+		return 0;
+	if (type == EVT_LOST_E && n->end - n->first >= N_LOST_MAX)
 		return 0;
 	note = make_place(n, boot_ns);
 	note->cpu = cpu;
@@ -114,7 +136,16 @@ int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, u
 void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step, int64_t offset)
 {
 	const struct evt_value values[] = {{&step, sizeof(step)}, {&offset, sizeof(offset)}};
+	struct scap_params ps;
+	struct note *last;
+	unsigned int at;
 
+	/* Without room this and the one before are one step. */
+	if (n->end - n->first >= N_FULL && (last = youngest(n, EVT_CLOCK_STEP_E, &at))) {
+		if (scap_evt_params(&last->hdr, &ps) == 0)
+			step += (int64_t)get_u64(ps.v[0].p);
+		take_out(n, at);
+	}
 	add_note(n, boot_ns, 0, EVT_CLOCK_STEP_E, values, 2);
 }
 
@@ -135,6 +166,11 @@ void live_notes_sampler(struct live_notes *n, uint64_t boot_ns, enum sampler_act
 		{&st->n_filtered, sizeof(st->n_filtered)},
 	};
 
+	unsigned int at;
+
+	/* Without room the newest state stands for those before: its counts go on from them. */
+	if (n->end - n->first >= N_FULL && youngest(n, EVT_SAMPLER_E, &at))
+		take_out(n, at);
 	add_note(n, boot_ns, 0, EVT_SAMPLER_E, values, sizeof(values) / sizeof(values[0]));
 }
 

@@ -135,13 +135,48 @@ static void test_clock_step(void **state)
 	live_notes_free(n);
 }
 
+/* However much was lost, a step of the clock and the end of the sampler are told. */
+static void test_losses_leave_room(void **state)
+{
+	struct live_notes *n = live_notes_new(1);
+	const struct scap_sampler_stats st = {.n_runs = 7};
+	struct ring_lost l = {0};
+	int64_t steps = 0, step;
+	struct scap_params p;
+	int n_stops = 0;
+	uint16_t cpu;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		l.n[LOST_OTHER]++;
+		l.from_ns = l.to_ns = (uint64_t)i;
+		live_notes_lost(n, 0, 0, DRV_DROP_TOO_BIG, &l, &epoch);
+		live_notes_clock_step(n, (uint64_t)i, -3, 77);
+	}
+	live_notes_sampler(n, 1000, SAMPLER_STOP, &st);
+	for (int i = 0; i < 1000; i++)
+		live_notes_clock_step(n, 1001 + (uint64_t)i, -3, 77);
+	live_notes_sampler(n, 3000, SAMPLER_STOP, &st);
+	for (const struct ppm_evt_hdr *note; (note = live_notes_first(n, &cpu));
+	     live_notes_pop(n)) {
+		if (note->type == EVT_CLOCK_STEP_E) {
+			assert_int_equal(scap_evt_params(note, &p), 0);
+			memcpy(&step, p.v[0].p, sizeof(step));
+			steps += step;
+		}
+		n_stops += note->type == EVT_SAMPLER_E && note->ts == 3000;
+	}
+	assert_int_equal(steps, -6000);
+	assert_int_equal(n_stops, 1);
+	live_notes_free(n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_only_what_is_new),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_clock_step),
+		cmocka_unit_test(test_only_what_is_new),  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_no_room),           cmocka_unit_test(test_clock_step),
+		cmocka_unit_test(test_losses_leave_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

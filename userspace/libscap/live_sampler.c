@@ -442,8 +442,7 @@ void live_sampler_close(struct live_sampler *s)
 	for (unsigned int cpu = 0; cpu < s->n_cpus; cpu++)
 		if (s->clocks[cpu].fd >= 0)
 			close(s->clocks[cpu].fd);
-	if (s->session >= 0)
-		close(s->session);
+	sampler_session_end(s->session);
 	free(s->clocks);
 	free(s->idle_ns);
 	free(s);

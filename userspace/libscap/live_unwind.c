@@ -615,7 +615,7 @@ static int wait_until(struct live_unwind *u, uint64_t n, int timeout_ms)
 	struct timespec until;
 	int err = 0;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += timeout_ms / 1000;
 	until.tv_nsec += timeout_ms % 1000 * 1000000L;
 	if (until.tv_nsec >= 1000000000) {
@@ -623,7 +623,7 @@ static int wait_until(struct live_unwind *u, uint64_t n, int timeout_ms)
 		until.tv_nsec -= 1000000000;
 	}
 	while ((!u->ready || u->n_done < n) && !err)
-		err = pthread_cond_timedwait(&u->news_told, &u->lock, &until);
+		err = pthread_cond_clockwait(&u->news_told, &u->lock, CLOCK_MONOTONIC, &until);
 	return -err;
 }
 

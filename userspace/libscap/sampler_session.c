@@ -2,58 +2,98 @@
 #include "sampler_session.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* A name of the abstract namespace: it begins with a NUL. */
-static socklen_t session_addr(struct sockaddr_un *addr, const char *name)
-{
-	int n;
+#define RUN_DIR "/run/saker"
 
-	*addr = (struct sockaddr_un){.sun_family = AF_UNIX};
-	n = snprintf(addr->sun_path + 1, sizeof(addr->sun_path) - 1, "saker-sampler%s%s",
-		     name ? "/" : "", name ? name : "");
-	if (n > (int)sizeof(addr->sun_path) - 2)
-		n = sizeof(addr->sun_path) - 2;
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+/* Opens the directory of the lock, which nobody else may write to: -EACCES if others may. */
+static int open_dir(void)
+{
+	struct stat st;
+	int dir;
+
+	if (mkdir(RUN_DIR, 0700) && errno != EEXIST)
+		return -errno;
+	dir = open(RUN_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	if (fstat(dir, &st) || st.st_uid != geteuid() || st.st_mode & 022) {
+		close(dir);
+		return -EACCES;
+	}
+	return dir;
 }
 
-/* Whose session it is; 0: cannot be told. */
-static int holder(const struct sockaddr_un *addr, socklen_t len)
+static void lock_name(char *to, size_t sz, const char *name)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), pid = 0;
-	struct ucred cred;
-	socklen_t cred_len = sizeof(cred);
+	snprintf(to, sz, "sampler%s%s.lock", name ? "-" : "", name ? name : "");
+	for (char *c = to; *c; c++)
+		if (*c == '/')
+			*c = '_';
+}
 
-	if (fd < 0)
-		return 0;
-	if (!connect(fd, (const struct sockaddr *)addr, len) &&
-	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &cred_len))
-		pid = cred.pid;
-	close(fd);
-	return pid;
+/* Is @fd still the file of that name? Whoever ended the session before may have removed it. */
+static int is_current(int dir, const char *name, int fd)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !fstatat(dir, name, &b, AT_SYMLINK_NOFOLLOW) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* A descriptor with the lock; -EWOULDBLOCK with *pid set if another process has it, 0 if unknown.
+ */
+static int take_lock(int dir, const char *name, int *pid)
+{
+	char text[16] = "";
+	int fd, err;
+
+	for (;;) {
+		fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0)
+			return -errno;
+		if (flock(fd, LOCK_EX | LOCK_NB)) {
+			err = -errno;
+			if (pread(fd, text, sizeof(text) - 1, 0) > 0)
+				*pid = atoi(text);
+			close(fd);
+			return err;
+		}
+		if (is_current(dir, name, fd))
+			break;
+		close(fd);
+	}
+	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", getpid()) < 0)
+		*pid = 0; /* it is for messages only */
+	return fd;
 }
 
 int sampler_session_begin(const char *name, const struct scap_log *log)
 {
-	struct sockaddr_un addr;
-	const socklen_t len = session_addr(&addr, name);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err, pid;
+	const int dir = open_dir();
+	char file[NAME_MAX];
+	int fd, pid = 0;
 
-	if (fd < 0)
-		return scap_fail(log, -errno, "a socket for the sampler's session: %s",
-				 strerror(errno));
-	if (!bind(fd, (const struct sockaddr *)&addr, len) && !listen(fd, 8))
+	lock_name(file, sizeof(file), name);
+	fd = dir < 0 ? dir : take_lock(dir, file, &pid);
+	if (dir >= 0)
+		close(dir);
+	if (fd >= 0)
 		return fd;
-	err = -errno;
-	close(fd);
-	if (err != -EADDRINUSE)
-		return scap_fail(log, err, "the sampler's session: %s", strerror(-err));
-	pid = holder(&addr, len);
+	if (fd != -EWOULDBLOCK) {
+		scap_say(log, SCAP_LOG_WARN,
+			 "cannot lock %s/%s: %s; another sampler at the same time is not noticed",
+			 RUN_DIR, file, strerror(-fd));
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
 	if (pid)
 		return scap_fail(
 			log, -EEXIST,
@@ -64,4 +104,20 @@ int sampler_session_begin(const char *name, const struct scap_log *log)
 		log, -EEXIST,
 		"another process samples stacks already, and there can be one sampler at a "
 		"time; wait until it ends");
+}
+
+void sampler_session_end(int fd)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	/* The lock is held until the close: the file is still ours to remove. */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	if (!strncmp(path, RUN_DIR "/", strlen(RUN_DIR "/")))
+		unlink(path);
+	close(fd);
 }

@@ -12,7 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -361,6 +364,29 @@ static void test_session_of_a_killed_process(void **state)
 	end_child(pid);
 	assert_int_equal(create(&s, &o, NULL, 0, 0), 0);
 	scap_sampler_close(s);
+}
+
+/* A name in the abstract namespace is anybody's to take: it was the session's once. */
+static void test_session_that_nobody_can_occupy(void **state)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	const int n =
+		snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1, "saker-sampler/%s", session);
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const struct scap_sampler_opts o = hz(99);
+	struct scap_sampler *s;
+	struct stat st;
+
+	(void)state;
+	assert_return_code(bind(fd, (struct sockaddr *)&addr,
+				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)),
+			   errno);
+	assert_return_code(listen(fd, 1), errno);
+	assert_int_equal(create(&s, &o, NULL, 0, 0), 0);
+	scap_sampler_close(s);
+	close(fd);
+	assert_return_code(stat("/run/saker", &st), errno);
+	assert_int_equal(st.st_mode & 0777, 0700);
 }
 
 static void test_wrong_options(void **state)
@@ -1204,6 +1230,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_states, close_left_over),
 		cmocka_unit_test_teardown(test_session_of_a_killed_process, close_left_over),
+		cmocka_unit_test_teardown(test_session_that_nobody_can_occupy, close_left_over),
 		cmocka_unit_test_teardown(test_wrong_options, close_left_over),
 		cmocka_unit_test_teardown(test_rates, close_left_over),
 		cmocka_unit_test_teardown(test_depth, close_left_over),
