@@ -39,7 +39,7 @@ static int64_t make_rows(const char *path)
 		return -errno;
 	n = elf_file_open(&f, fd);
 	if (!n) {
-		n = unwind_rows_of_file(&rows, f, NULL);
+		n = unwind_rows_of_file(&rows, f, NULL, NULL);
 		if (!n) {
 			n = (int64_t)rows.n;
 			unwind_rows_fini(&rows);

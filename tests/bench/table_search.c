@@ -36,7 +36,7 @@ static int load_rows(struct unwind_rows *rows, const char *path)
 		return -errno;
 	err = elf_file_open(&f, fd);
 	if (!err) {
-		err = unwind_rows_of_file(rows, f, NULL);
+		err = unwind_rows_of_file(rows, f, NULL, NULL);
 		elf_file_close(f);
 	}
 	close(fd);

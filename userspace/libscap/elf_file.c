@@ -14,11 +14,11 @@
 
 #include "sha256.h"
 
-#define MAX_SEGMENTS 65535u
-#define MAX_SECTIONS (1u << 20)
-#define MAX_NOTES_SZ (1u << 20) /* of all that are read */
+#define MAX_SEGMENTS 512u
+#define MAX_SECTIONS (1u << 16)
+#define MAX_NOTES_SZ (1u << 20) /* of all notes of a file */
 #define MAX_NAMES_SZ (64u << 20)
-#define MAX_COPY_SZ (4ull << 30) /* of a section with debugging information */
+#define MAX_COPY_SZ (512ull << 20) /* files may have holes: their size costs nobody anything */
 #define ID_PART 4096u
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -70,6 +70,8 @@ int elf_file_copy(const struct elf_file *f, struct elf_data *out, uint64_t offse
 
 	if (offset > f->sz || sz > f->sz - offset)
 		return -ENODATA;
+	if (sz > MAX_COPY_SZ)
+		return -EFBIG;
 	data = malloc(sz + 1);
 	if (!data)
 		return -ENOMEM;

@@ -8,6 +8,7 @@
 
 #define MAX_TABLE_SZ (512u << 20)
 #define SCAN_SZ (1u << 20)
+#define SCAN_MAX (256ull << 20) /* bytes of a file without sections that are looked through */
 #define HEADER_SZ 72
 
 #define MAGIC_2 0xfffffffbu
@@ -44,7 +45,8 @@ static int is_header(const uint8_t *p)
 }
 
 /* Without sections: the header lies at some multiple of 8 of a segment that is no code. */
-static int scan_segment(const struct elf_file *f, const struct elf_segment *s, uint64_t *found)
+static int scan_segment(const struct elf_file *f, const struct elf_segment *s, uint64_t *found,
+			uint64_t *room)
 {
 	uint8_t *buf = malloc(s->file_sz < SCAN_SZ ? s->file_sz + 1 : SCAN_SZ);
 	int err = -ENOENT;
@@ -53,6 +55,9 @@ static int scan_segment(const struct elf_file *f, const struct elf_segment *s, u
 		const uint64_t left = s->file_sz - at;
 		const size_t sz = left < SCAN_SZ ? (size_t)left : SCAN_SZ;
 
+		if (sz > *room)
+			break;
+		*room -= sz;
 		if (elf_file_read(f, buf, s->offset + at, sz))
 			break;
 		for (size_t i = 0; i + 8 <= sz && err; i += 8) {
@@ -70,9 +75,11 @@ static int find_without_sections(const struct elf_file *f, uint64_t *offset, uin
 {
 	const struct elf_segment *v;
 	const size_t n = elf_file_segments(f, &v);
+	uint64_t room = SCAN_MAX;
 
 	for (size_t i = 0; i < n; i++) {
-		if (v[i].type != PT_LOAD || v[i].flags & PF_X || scan_segment(f, &v[i], offset))
+		if (v[i].type != PT_LOAD || v[i].flags & PF_X ||
+		    scan_segment(f, &v[i], offset, &room))
 			continue;
 		*sz = v[i].offset + v[i].file_sz - *offset;
 		return 0;
@@ -212,7 +219,7 @@ static uint64_t next_number(struct go_pcsp *p)
 {
 	uint64_t v = 0;
 
-	for (unsigned int shift = 0; p->at < p->table->d.sz; shift += 7) {
+	for (unsigned int shift = 0; shift < 70 && p->at < p->table->d.sz; shift += 7) {
 		const uint8_t b = p->table->d.data[p->at++];
 
 		if (shift < 64)

@@ -114,7 +114,7 @@ static void test_formats(void **state)
 		assert_int_equal(func.end, TEXT + 0x30);
 		assert_string_equal(func.name, NAME);
 		assert_int_equal(go_pclntab_func(t, &func, 1), -EBADMSG);
-		assert_int_equal(go_rows(&rows, f, t), 0);
+		assert_int_equal(go_rows(&rows, f, t, NULL), 0);
 		assert_int_equal(rows.n, 4);
 		assert_memory_equal(rows.v, want, sizeof(want));
 		unwind_rows_fini(&rows);
@@ -158,7 +158,7 @@ static void test_damaged(void **state)
 		}
 		assert_int_equal(elf_file_open_image(&f, i.v, sizeof(i.v)), 0);
 		if (!go_pclntab_open(&t, f)) {
-			assert_int_equal(go_rows(&rows, f, t), 0);
+			assert_int_equal(go_rows(&rows, f, t, NULL), 0);
 			for (size_t k = 1; k < rows.n; k++)
 				assert_true(rows.v[k - 1].pc < rows.v[k].pc);
 			unwind_rows_fini(&rows);

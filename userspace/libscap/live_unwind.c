@@ -136,6 +136,14 @@ static int by_time(const void *a, const void *b)
 	return x->rec.boot_ns < y->rec.boot_ns ? -1 : x->rec.boot_ns > y->rec.boot_ns;
 }
 
+static int is_stopped(void *ctx)
+{
+	const struct live_unwind *u = ctx;
+	struct pollfd p = {.fd = u->stop, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
 static void scan_all(struct live_unwind *u, int serve);
 
 static void take_news(struct live_unwind *u, const struct code_record *rec)
@@ -159,6 +167,14 @@ static void take_news(struct live_unwind *u, const struct code_record *rec)
 	}
 }
 
+/* The bytes of a stack are nobody's business any more. */
+static void free_cold(struct cold_stack *c)
+{
+	if (c)
+		explicit_bzero(c, offsetof(struct cold_stack, stack) + c->sz);
+	free(c);
+}
+
 static void walk_cold(struct live_unwind *u, struct cold_stack *c)
 {
 	struct cold_frames f;
@@ -173,9 +189,7 @@ static void walk_cold(struct live_unwind *u, struct cold_stack *c)
 	/* At the start some are sampled before they were looked at: these come first. */
 	if (err == -ENOENT)
 		unwind_procs_scan(u->procs, c->pid, boot_ns());
-	/* The bytes of a stack are nobody's business any more. */
-	explicit_bzero(c, offsetof(struct cold_stack, stack) + c->sz);
-	free(c);
+	free_cold(c);
 }
 
 /* What finds no room in memory stays for the next time. */
@@ -196,6 +210,7 @@ static void empty_ring(struct live_unwind *u, struct code_ring *r)
 static void serve_rings(struct live_unwind *u)
 {
 	uint64_t published = boot_ns();
+	int stopped = 0;
 
 	if (u->cold)
 		ring_buffer__consume(u->cold);
@@ -205,7 +220,10 @@ static void serve_rings(struct live_unwind *u)
 		return;
 	qsort(u->news, u->n_news, sizeof(*u->news), by_time);
 	for (size_t i = 0; i < u->n_news; i++) {
-		if (u->news[i].cold)
+		stopped = stopped || is_stopped(u);
+		if (stopped)
+			free_cold(u->news[i].cold);
+		else if (u->news[i].cold)
 			walk_cold(u, u->news[i].cold);
 		else
 			take_news(u, &u->news[i].rec);
@@ -291,13 +309,6 @@ static size_t list_running(const struct live_unwind *u, struct running **out)
 	return n;
 }
 
-static int is_stopped(const struct live_unwind *u)
-{
-	struct pollfd p = {.fd = u->stop, .events = POLLIN};
-
-	return poll(&p, 1, 0) > 0;
-}
-
 static void tell_ready(struct live_unwind *u)
 {
 	pthread_mutex_lock(&u->lock);
@@ -343,6 +354,7 @@ static void tell_stats(struct live_unwind *u)
 		.n_evicted = f.n_evicted,
 		.n_no_room = f.n_no_room,
 		.n_unreadable = f.n_unreadable,
+		.n_too_much = f.n_too_much,
 		.build_ns = f.build_ns,
 		.used_sz = unwind_pool_used(u->pool),
 		.sz = unwind_pool_sz(u->pool),
@@ -557,6 +569,8 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 	err = err ?: unwind_pool_new(&u->pool, maps->chunks, opts->max_sz ? opts->max_sz : MAX_SZ);
 	err = err ?: unwind_files_new(&u->files, u->pool);
 	err = err ?: keep_files(u);
+	if (!err)
+		unwind_files_stop_by(u->files, is_stopped, u);
 	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, maps->procs);
 	err = err ?: open_cold(u, maps->cold);
 	err = err ?: open_wakers(u);

@@ -159,6 +159,9 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 	if (st->n_unreadable)
 		put(f, "", "%12llu mappings of files that could not be reached, or are damaged",
 		    (unsigned long long)st->n_unreadable);
+	if (st->n_too_much)
+		put(f, "", "%12llu files without a table, which would have taken too much work",
+		    (unsigned long long)st->n_too_much);
 	if (st->n_refused)
 		put(f, "", "%12llu mappings left out, for want of room",
 		    (unsigned long long)st->n_refused);

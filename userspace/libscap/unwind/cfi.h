@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unwind/unwind_work.h"
 #include "unwind_row.h"
 
 /* Rows in order of pc, no two neighbours alike. */
@@ -41,12 +42,13 @@ struct cfi_section {
 
 struct cfi;
 
-/* Borrows @code and, below, sections' data until cfi_free. */
-int cfi_new(struct cfi **out, const struct cfi_code *code, size_t n_code);
+/* Borrows @code, @work (NULL: no bound) and, below, sections' data until cfi_free. */
+int cfi_new(struct cfi **out, const struct cfi_code *code, size_t n_code, struct unwind_work *work);
 void cfi_free(struct cfi *c);
 
 /* Takes in all entries of a section. Those whose code no segment has, or that are damaged, are
- * passed over. 0 or -ENOMEM, -E2BIG: it is too large, or there are too many. */
+ * passed over. 0 or -ENOMEM, -E2BIG: it is too large, or there are too many; or as
+ * unwind_work_take. */
 int cfi_add_section(struct cfi *c, const struct cfi_section *s);
 /* The same for entries that a table lists, where nobody knows the section's end: the offsets
  * in the section of @n of them. */
@@ -56,7 +58,7 @@ int cfi_add_listed(struct cfi *c, const struct cfi_section *s, const uint32_t *o
 size_t cfi_n(const struct cfi *c);
 
 /* Makes rows of all that was added. Code between functions, unless it is short enough to be but
- * filling, gets rows of the kind UNWIND_NONE. 0 or -ENOMEM. */
+ * filling, gets rows of the kind UNWIND_NONE. 0 or -ENOMEM, or as unwind_work_take. */
 int cfi_rows(struct cfi *c, struct unwind_rows *rows);
 
 #endif /* SCAP_UNWIND_CFI_H */

@@ -36,6 +36,9 @@ static inline uint8_t cfi_u8(struct cfi_cursor *c)
 	return *c->p++;
 }
 
+/* A number may have bytes that say nothing, but not as many as there are. */
+#define CFI_LEB_BITS 140
+
 static inline uint64_t cfi_uleb(struct cfi_cursor *c)
 {
 	uint64_t v = 0;
@@ -47,7 +50,8 @@ static inline uint64_t cfi_uleb(struct cfi_cursor *c)
 		if (shift < 64)
 			v |= (uint64_t)(b & 0x7f) << shift;
 		shift += 7;
-	} while (b & 0x80);
+	} while (b & 0x80 && shift < CFI_LEB_BITS);
+	c->bad |= b >> 7;
 	return v;
 }
 
@@ -62,7 +66,8 @@ static inline int64_t cfi_sleb(struct cfi_cursor *c)
 		if (shift < 64)
 			v |= (uint64_t)(b & 0x7f) << shift;
 		shift += 7;
-	} while (b & 0x80);
+	} while (b & 0x80 && shift < CFI_LEB_BITS);
+	c->bad |= b >> 7;
 	if (shift < 64 && b & 0x40)
 		v |= -((uint64_t)1 << shift);
 	return (int64_t)v;

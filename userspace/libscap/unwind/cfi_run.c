@@ -2,9 +2,10 @@
 #include "unwind/cfi_run.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define DEPTH_MAX 32 /* of remembered states; compilers use one or two */
 #define REG_HIGH 255
 
 /* DW_CFA_*: the two highest bits, or the whole byte. */
@@ -43,15 +44,6 @@ enum {
 
 /* DW_OP_* */
 enum { EXPR_DEREF = 0x06, EXPR_PLUS_UCONST = 0x23, EXPR_BREG0 = 0x70, EXPR_BREG31 = 0x8f };
-
-struct run {
-	const struct cfi_cie *cie;
-	struct cfi_cursor in;
-	const uint8_t *first_insn;
-	struct cfi_state s;
-	struct cfi_state *stack; /* of DEPTH_MAX */
-	unsigned int depth;
-};
 
 int unwind_rows_add(struct unwind_rows *rows, struct unwind_row row)
 {
@@ -185,7 +177,7 @@ static struct unwind_row make_row(const struct cfi_cie *cie, const struct cfi_st
 	return row;
 }
 
-static struct cfi_rule *rule_of(struct run *r, uint64_t reg)
+static struct cfi_rule *rule_of(struct cfi_runner *r, uint64_t reg)
 {
 	if (reg == UNWIND_RBP)
 		return &r->s.rbp;
@@ -194,7 +186,7 @@ static struct cfi_rule *rule_of(struct run *r, uint64_t reg)
 	return reg == r->cie->ra ? &r->s.ra : &r->s.other;
 }
 
-static void restore(struct run *r, uint64_t reg)
+static void restore(struct cfi_runner *r, uint64_t reg)
 {
 	const struct cfi_state *first = &r->cie->first;
 
@@ -204,7 +196,7 @@ static void restore(struct run *r, uint64_t reg)
 					       : first->other;
 }
 
-static void set_rule(struct run *r, uint64_t reg, uint8_t how, int64_t off)
+static void set_rule(struct cfi_runner *r, uint64_t reg, uint8_t how, int64_t off)
 {
 	struct cfi_rule *rule = rule_of(r, reg);
 
@@ -213,7 +205,7 @@ static void set_rule(struct run *r, uint64_t reg, uint8_t how, int64_t off)
 	*rule = (struct cfi_rule){.off = (int32_t)off, .how = how};
 }
 
-static void set_cfa(struct run *r, uint64_t reg, int64_t off)
+static void set_cfa(struct cfi_runner *r, uint64_t reg, int64_t off)
 {
 	r->s.cfa_how = CFI_CFA_REG;
 	r->s.cfa_reg = reg < REG_HIGH ? (uint8_t)reg : REG_HIGH;
@@ -244,7 +236,7 @@ static int is_reg_and_offset(struct cfi_cursor *e, uint8_t *reg, int64_t *off)
 	return !e->bad;
 }
 
-static void set_cfa_expression(struct run *r, struct cfi_cursor e)
+static void set_cfa_expression(struct cfi_runner *r, struct cfi_cursor e)
 {
 	uint64_t add = 0;
 
@@ -270,7 +262,7 @@ static void set_cfa_expression(struct run *r, struct cfi_cursor e)
 	r->s.cfa_how = CFI_CFA_DEREF;
 }
 
-static void set_expression(struct run *r, uint64_t reg, struct cfi_cursor e)
+static void set_expression(struct cfi_runner *r, uint64_t reg, struct cfi_cursor e)
 {
 	uint8_t base;
 	int64_t off;
@@ -281,15 +273,15 @@ static void set_expression(struct run *r, uint64_t reg, struct cfi_cursor e)
 		set_rule(r, reg, CFI_OTHER, 0);
 }
 
-static void remember(struct run *r)
+static void remember(struct cfi_runner *r)
 {
-	if (r->depth < DEPTH_MAX)
+	if (r->depth < CFI_DEPTH_MAX)
 		r->stack[r->depth++] = r->s;
 	else
 		r->in.bad = 1;
 }
 
-static void recall(struct run *r)
+static void recall(struct cfi_runner *r)
 {
 	if (r->depth)
 		r->s = r->stack[--r->depth];
@@ -297,13 +289,13 @@ static void recall(struct run *r)
 		r->in.bad = 1;
 }
 
-static int64_t scaled(const struct run *r, int64_t n)
+static int64_t scaled(const struct cfi_runner *r, int64_t n)
 {
 	return (int64_t)((uint64_t)n * (uint64_t)r->cie->data_align);
 }
 
 /* Those that change what is known, and do not move on. */
-static void change(struct run *r, uint8_t op)
+static void change(struct cfi_runner *r, uint8_t op)
 {
 	struct cfi_cursor *in = &r->in;
 	uint64_t reg;
@@ -385,11 +377,9 @@ static void change(struct run *r, uint8_t op)
 	}
 }
 
-/*
- * Runs on to the next instruction that moves on. Returns how far it does, in bytes, or UINT64_MAX
- * at the end. @vaddr is the address reached.
- */
-static uint64_t run_to_advance(struct run *r, const struct cfi_range *range, uint64_t vaddr)
+/* Runs on to the next instruction that moves on. Returns how far it does, in bytes, or UINT64_MAX
+ * at the end. */
+static uint64_t run_to_advance(struct cfi_runner *r)
 {
 	struct cfi_cursor *in = &r->in;
 
@@ -397,6 +387,7 @@ static uint64_t run_to_advance(struct run *r, const struct cfi_range *range, uin
 		const uint8_t op = *in->p++;
 		uint64_t at;
 
+		r->n_steps++;
 		switch (op & 0xc0) {
 		case OP_ADVANCE_LOC:
 			return (op & 0x3f) * r->cie->code_align;
@@ -417,47 +408,81 @@ static uint64_t run_to_advance(struct run *r, const struct cfi_range *range, uin
 		case OP_ADVANCE_LOC8:
 			return cfi_fixed(in, 8) * r->cie->code_align;
 		case OP_SET_LOC:
-			at = range->insns_addr + (uint64_t)(in->p - r->first_insn);
+			at = r->insns_addr + (uint64_t)(in->p - r->first_insn);
 			if ((r->cie->encoding & CFI_PE_BASE) != CFI_PE_PCREL)
 				at = 0;
 			at += cfi_encoded(in, r->cie->encoding);
-			return at - vaddr;
+			return at - (r->vaddr + (r->pc - r->start));
 		}
 		change(r, op);
 	}
 	return UINT64_MAX;
 }
 
-void cfi_run_first(struct cfi_cie *cie, struct cfi_cursor insns)
+static int pay(struct cfi_runner *r, struct unwind_work *work)
 {
-	struct cfi_state stack[DEPTH_MAX];
-	struct run r = {.cie = cie, .in = insns, .stack = stack};
+	const uint64_t n = r->n_steps;
+
+	r->n_steps = 0;
+	return unwind_work_take(work, n + 1);
+}
+
+int cfi_run_first(struct cfi_cie *cie, struct cfi_cursor insns, struct unwind_work *work)
+{
+	struct cfi_runner r = {.cie = cie, .in = insns, .first_insn = insns.p};
 
 	r.s.cfa_how = CFI_CFA_OTHER;
-	run_to_advance(&r, &(struct cfi_range){0}, 0);
+	run_to_advance(&r);
 	cie->first = r.s;
 	if (r.in.bad)
 		cie->bad = 1;
+	return pay(&r, work);
 }
 
-int cfi_run(struct unwind_rows *rows, const struct cfi_cie *cie, struct cfi_cursor insns,
-	    const struct cfi_range *range)
+void cfi_run_begin(struct cfi_runner *r, const struct cfi_cie *cie, struct cfi_cursor insns,
+		   uint32_t start, uint64_t vaddr, uint64_t insns_addr)
 {
-	struct cfi_state stack[DEPTH_MAX];
-	struct run r = {.cie = cie, .in = insns, .first_insn = insns.p, .stack = stack};
-	uint64_t pc = range->pc;
+	memset(r, 0, offsetof(struct cfi_runner, stack));
+	r->cie = cie;
+	r->in = insns;
+	r->first_insn = insns.p;
+	r->insns_addr = insns_addr;
+	r->start = start;
+	r->vaddr = vaddr;
+	r->s = cie->first;
+	r->pc = start;
+}
 
-	r.s = cie->first;
+static void find_range(struct cfi_runner *r)
+{
+	uint64_t by;
 
-	while (pc < range->to) {
-		uint64_t by = run_to_advance(&r, range, range->vaddr + (pc - range->pc));
-		uint64_t next = by >= range->to - pc ? range->to : pc + by;
-		struct unwind_row row =
-			r.in.bad ? (struct unwind_row){.kind = UNWIND_ODD} : make_row(cie, &r.s, 0);
-		row.pc = (uint32_t)(pc > range->from ? pc : range->from);
-		if (next > range->from && next > pc && unwind_rows_add(rows, row))
-			return -ENOMEM;
-		pc = next;
+	if (r->has_range)
+		return;
+	by = run_to_advance(r);
+	r->next = by > UINT64_MAX - r->pc ? UINT64_MAX : r->pc + by;
+	r->has_range = 1;
+}
+
+int cfi_run_to(struct cfi_runner *r, struct unwind_rows *rows, uint32_t from, uint32_t to,
+	       struct unwind_work *work)
+{
+	int err = 0;
+
+	while (!err && r->pc < to) {
+		struct unwind_row row;
+
+		find_range(r);
+		row = r->in.bad ? (struct unwind_row){.kind = UNWIND_ODD}
+				: make_row(r->cie, &r->s, 0);
+		row.pc = (uint32_t)(r->pc > from ? r->pc : from);
+		if (r->next > from && r->next > r->pc)
+			err = unwind_rows_add(rows, row);
+		err = err ?: pay(r, work);
+		if (r->next >= to) /* the rest of it is asked for the next time */
+			break;
+		r->pc = r->next;
+		r->has_range = 0;
 	}
-	return 0;
+	return err;
 }

@@ -50,18 +50,34 @@ struct cfi_cie {
 	struct cfi_state first; /* with which a function begins */
 };
 
-/* Runs a CIE's own instructions: gives cie->first. */
-void cfi_run_first(struct cfi_cie *cie, struct cfi_cursor insns);
+/* Runs a CIE's own instructions: gives cie->first. As unwind_work_take. */
+int cfi_run_first(struct cfi_cie *cie, struct cfi_cursor insns, struct unwind_work *work);
 
-/*
- * Appends the rows of a function that begins at @pc of the file, those between @from and @to.
- * @vaddr is the address of @pc; @insns_addr that of the first instruction. 0 or -ENOMEM.
- */
-struct cfi_range {
-	uint32_t pc, from, to;
-	uint64_t vaddr, insns_addr;
+#define CFI_DEPTH_MAX 32 /* of remembered states; compilers use one or two */
+
+/* A function's instructions, as far as they were run: each runs once, in however many parts rows
+ * are asked for. */
+struct cfi_runner {
+	const struct cfi_cie *cie;
+	struct cfi_cursor in;
+	uint64_t insns_addr; /* of the first instruction */
+	const uint8_t *first_insn;
+	uint32_t start; /* of the function in the file */
+	uint64_t vaddr; /* of that */
+	struct cfi_state s;
+	uint64_t pc, next; /* where s counts, if has_range is set */
+	uint64_t n_steps; /* that were not taken of any work yet */
+	uint8_t has_range;
+	uint8_t depth;
+	struct cfi_state stack[CFI_DEPTH_MAX];
 };
-int cfi_run(struct unwind_rows *rows, const struct cfi_cie *cie, struct cfi_cursor insns,
-	    const struct cfi_range *range);
+
+/* Of the function that begins at @start of the file, @vaddr in its own terms. */
+void cfi_run_begin(struct cfi_runner *r, const struct cfi_cie *cie, struct cfi_cursor insns,
+		   uint32_t start, uint64_t vaddr, uint64_t insns_addr);
+/* Appends the rows between @from and @to, neither of which goes back. 0 or -ENOMEM, or as
+ * unwind_work_take. */
+int cfi_run_to(struct cfi_runner *r, struct unwind_rows *rows, uint32_t from, uint32_t to,
+	       struct unwind_work *work);
 
 #endif /* SCAP_UNWIND_CFI_RUN_H */

@@ -27,6 +27,7 @@ struct cie_slot {
 };
 
 struct cfi {
+	struct unwind_work *work;
 	const struct cfi_code *code;
 	size_t n_code;
 	struct cfi_section sections[CFI_SECTIONS_MAX];
@@ -40,12 +41,13 @@ struct cfi {
 	uint32_t last_at, last_section, last_cie;
 };
 
-int cfi_new(struct cfi **out, const struct cfi_code *code, size_t n_code)
+int cfi_new(struct cfi **out, const struct cfi_code *code, size_t n_code, struct unwind_work *work)
 {
 	struct cfi *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
+	c->work = work;
 	c->code = code;
 	c->n_code = n_code;
 	c->last_cie = NO_CIE;
@@ -151,30 +153,36 @@ static void read_augmentation(struct cfi_cie *cie, const char *letters, struct c
 	}
 }
 
-static void read_cie(const struct cfi_section *s, struct cfi_cie *cie, struct cfi_cursor c)
+/* Entries may lie in one another, and each have a text that goes to the end. As unwind_work_take.
+ */
+static int read_cie(const struct cfi_section *s, struct cfi_cie *cie, struct cfi_cursor c,
+		    struct unwind_work *work)
 {
 	const uint8_t version = cfi_u8(&c);
 	const char *letters = (const char *)c.p;
 	const uint8_t *end = memchr(c.p, 0, (size_t)(c.end - c.p));
+	int err;
 
 	cie->bad = 1;
+	err = unwind_work_take(work, (size_t)((end ?: c.end) - c.p) / 8);
+	if (err)
+		return err;
 	if (!end || (version != 1 && version != 3 && !(version == 4 && s->is_debug)))
-		return;
+		return 0;
 	c.p = end + 1;
 	if (!strcmp(letters, "eh"))
 		cfi_fixed(&c, 8);
 	else if (*letters && *letters != 'z')
-		return;
+		return 0;
 	if (version == 4 && (cfi_u8(&c) != 8 || cfi_u8(&c) != 0))
-		return;
+		return 0;
 	cie->code_align = cfi_uleb(&c);
 	cie->data_align = cfi_sleb(&c);
 	cie->ra = version == 1 ? cfi_u8(&c) : cfi_uleb(&c);
 	if (*letters == 'z')
 		read_augmentation(cie, letters + 1, cfi_block(&c, cfi_uleb(&c)));
 	cie->bad = (uint8_t)c.bad;
-	if (!cie->bad)
-		cfi_run_first(cie, c);
+	return cie->bad ? 0 : cfi_run_first(cie, c, work);
 }
 
 static size_t slot_of(const struct cfi *c, uint32_t section, uint32_t at)
@@ -225,14 +233,15 @@ static int add_cie(struct cfi *c, uint32_t section, uint32_t at)
 	cie = &c->cies[c->n_cies++];
 	*cie = (struct cfi_cie){.bad = 1};
 	if (next_entry(s, &in, &e) && e.body.p != e.body.end && !e.id)
-		read_cie(s, cie, e.body);
+		return read_cie(s, cie, e.body, c->work);
 	return 0;
 }
 
-/* The CIE at @at of a section, read once. Its number, or -ENOMEM. */
+/* The CIE at @at of a section, read once. Its number, or -ENOMEM, or as unwind_work_take. */
 static int64_t find_cie(struct cfi *c, uint32_t section, uint32_t at)
 {
 	size_t i;
+	int err;
 
 	if (c->last_cie != NO_CIE && c->last_at == at && c->last_section == section)
 		return c->last_cie;
@@ -240,8 +249,9 @@ static int64_t find_cie(struct cfi *c, uint32_t section, uint32_t at)
 		return -ENOMEM;
 	i = slot_of(c, section, at);
 	if (c->slots[i].cie == NO_CIE) {
-		if (add_cie(c, section, at))
-			return -ENOMEM;
+		err = add_cie(c, section, at);
+		if (err)
+			return err;
 		c->slots[i] = (struct cie_slot){at, section, (uint32_t)c->n_cies - 1};
 	}
 	c->last_at = at;
@@ -284,6 +294,8 @@ static int add_fde(struct cfi *c, uint32_t section, struct entry *e)
 
 	if (cie_at >= s->sz)
 		return 0;
+	if (c->n_fdes >= UNWIND_FUNCTIONS_MAX)
+		return -E2BIG;
 	n = find_cie(c, section, (uint32_t)cie_at);
 	if (n < 0)
 		return (int)n;
@@ -330,9 +342,11 @@ int cfi_add_section(struct cfi *c, const struct cfi_section *s)
 	if (n < 0)
 		return n;
 	/* A terminator may lie between what two objects brought: only the section's end is one. */
-	while (!err && in.p != in.end && next_entry(s, &in, &e))
-		if (e.body.p != e.body.end && e.id)
+	while (!err && in.p != in.end && next_entry(s, &in, &e)) {
+		err = unwind_work_take(c->work, 1);
+		if (!err && e.body.p != e.body.end && e.id)
 			err = add_fde(c, (uint32_t)n, &e);
+	}
 	return err;
 }
 
@@ -346,7 +360,9 @@ int cfi_add_listed(struct cfi *c, const struct cfi_section *s, const uint32_t *o
 		struct cfi_cursor in = {s->data + offsets[i], s->data + s->sz, 0};
 		struct entry e;
 
-		if (offsets[i] < s->sz && next_entry(s, &in, &e) && e.body.p != e.body.end && e.id)
+		err = unwind_work_take(c->work, 1);
+		if (!err && offsets[i] < s->sz && next_entry(s, &in, &e) &&
+		    e.body.p != e.body.end && e.id)
 			err = add_fde(c, (uint32_t)section, &e);
 	}
 	return err;
@@ -399,43 +415,44 @@ static int sort_fdes(struct cfi *c)
 	return 0;
 }
 
-static int run_part(struct cfi *c, struct unwind_rows *rows, const struct fde *f, uint32_t from,
-		    uint32_t to)
-{
-	const struct cfi_section *s = &c->sections[f->section];
-	const uint8_t *insns = s->data + f->insns;
-	const struct cfi_range range = {
-		.pc = f->start,
-		.from = from,
-		.to = to,
-		.vaddr = vaddr_of(c, f->start),
-		.insns_addr = s->addr + f->insns,
-	};
-
-	if (from >= to)
-		return 0;
-	return cfi_run(rows, &c->cies[f->cie], (struct cfi_cursor){insns, insns + f->insns_sz, 0},
-		       &range);
-}
-
 /* Functions that are open at one place, the innermost last: of overlapping ones that one counts. */
 struct nest {
-	const struct fde *v[NEST_MAX];
+	struct open_fde {
+		const struct fde *f;
+		struct cfi_runner run; /* as far as rows were made of it */
+	} v[NEST_MAX];
 	unsigned int n;
 	uint32_t at; /* rows are made up to here */
 };
 
+static void push(const struct cfi *c, struct nest *nest, const struct fde *f)
+{
+	const struct cfi_section *s = &c->sections[f->section];
+	const uint8_t *insns = s->data + f->insns;
+	struct open_fde *o;
+
+	if (nest->n == NEST_MAX) /* nobody nests so: what is outermost is cut */
+		memmove(nest->v, nest->v + 1, --nest->n * sizeof(*nest->v));
+	o = &nest->v[nest->n++];
+	o->f = f;
+	cfi_run_begin(&o->run, &c->cies[f->cie], (struct cfi_cursor){insns, insns + f->insns_sz, 0},
+		      f->start, vaddr_of(c, f->start), s->addr + f->insns);
+	nest->at = f->start;
+}
+
 static int leave_until(struct cfi *c, struct unwind_rows *rows, struct nest *nest, uint32_t pc)
 {
 	while (nest->n) {
-		const struct fde *f = nest->v[nest->n - 1];
-		const uint32_t to = f->end < pc ? f->end : pc;
+		struct open_fde *o = &nest->v[nest->n - 1];
+		const uint32_t to = o->f->end < pc ? o->f->end : pc;
+		const int err =
+			nest->at < to ? cfi_run_to(&o->run, rows, nest->at, to, c->work) : 0;
 
-		if (run_part(c, rows, f, nest->at, to))
-			return -ENOMEM;
+		if (err)
+			return err;
 		if (to > nest->at)
 			nest->at = to;
-		if (f->end > pc)
+		if (o->f->end > pc)
 			return 0;
 		nest->n--;
 	}
@@ -447,31 +464,38 @@ static int add_gap(struct unwind_rows *rows, uint32_t from)
 	return unwind_rows_add(rows, (struct unwind_row){.pc = from, .kind = UNWIND_NONE});
 }
 
-int cfi_rows(struct cfi *c, struct unwind_rows *rows)
+/* .debug_frame repeats what .eh_frame said: that is the one which the program uses. */
+static int is_repeated(const struct nest *nest, const struct fde *f)
 {
-	struct nest nest = {0};
+	const struct fde *in = nest->n ? nest->v[nest->n - 1].f : NULL;
 
-	if (sort_fdes(c))
-		return -ENOMEM;
-	for (size_t i = 0; i < c->n_fdes; i++) {
+	return in && f->section > in->section && f->end <= in->end;
+}
+
+static int add_rows(struct cfi *c, struct unwind_rows *rows, struct nest *nest)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < c->n_fdes && !err; i++) {
 		const struct fde *f = &c->fdes[i];
 
-		if (leave_until(c, rows, &nest, f->start))
-			return -ENOMEM;
-		if (!nest.n && nest.at && nest.at < f->start && f->start - nest.at > FILLING &&
-		    add_gap(rows, nest.at))
-			return -ENOMEM;
-		/* .debug_frame repeats what .eh_frame said: that is the one which the program uses.
-		 */
-		if (nest.n && f->section > nest.v[nest.n - 1]->section &&
-		    f->end <= nest.v[nest.n - 1]->end)
-			continue;
-		if (nest.n == NEST_MAX) /* nobody nests so: what is outermost is cut */
-			memmove(nest.v, nest.v + 1, --nest.n * sizeof(*nest.v));
-		nest.v[nest.n++] = f;
-		nest.at = f->start;
+		err = unwind_work_take(c->work, 1) ?: leave_until(c, rows, nest, f->start);
+		if (!err && !nest->n && nest->at && nest->at < f->start &&
+		    f->start - nest->at > FILLING)
+			err = add_gap(rows, nest->at);
+		if (!err && !is_repeated(nest, f))
+			push(c, nest, f);
 	}
-	if (leave_until(c, rows, &nest, UINT32_MAX))
-		return -ENOMEM;
-	return nest.at ? add_gap(rows, nest.at) : 0;
+	err = err ?: leave_until(c, rows, nest, UINT32_MAX);
+	return !err && nest->at ? add_gap(rows, nest->at) : err;
+}
+
+int cfi_rows(struct cfi *c, struct unwind_rows *rows)
+{
+	struct nest *nest = calloc(1, sizeof(*nest));
+	int err = nest ? sort_fdes(c) : -ENOMEM;
+
+	err = err ?: add_rows(c, rows, nest);
+	free(nest);
+	return err;
 }

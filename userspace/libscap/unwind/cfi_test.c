@@ -3,6 +3,7 @@
  */
 #include "test_main.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static struct unwind_rows rows_of_section(const struct bytes *b, int is_debug)
 	struct unwind_rows rows = {0};
 	struct cfi *c;
 
-	assert_int_equal(cfi_new(&c, code, 1), 0);
+	assert_int_equal(cfi_new(&c, code, 1, NULL), 0);
 	assert_int_equal(cfi_add_section(c, &s), 0);
 	assert_int_equal(cfi_rows(c, &rows), 0);
 	cfi_free(c);
@@ -328,7 +329,7 @@ static void test_segments(void **state)
 	put_fde(&b, cie, 0x1010, 0x10, INSNS(0));
 	put_fde(&b, cie, 0x5000, 0x10, INSNS(0));
 	all.sz = b.n;
-	assert_int_equal(cfi_new(&c, two, 2), 0);
+	assert_int_equal(cfi_new(&c, two, 2, NULL), 0);
 	assert_int_equal(cfi_add_section(c, &all), 0);
 	assert_int_equal(cfi_n(c), 2);
 	assert_int_equal(cfi_rows(c, &rows), 0);
@@ -364,7 +365,7 @@ static void test_both_sections(void **state)
 		put(&debug, 0x20, 8);
 		put_all(&debug, INSNS(0x0e, 64));
 	}
-	assert_int_equal(cfi_new(&c, code, 1), 0);
+	assert_int_equal(cfi_new(&c, code, 1, NULL), 0);
 	s = (struct cfi_section){eh.v, eh.n, FRAME_ADDR, 0};
 	assert_int_equal(cfi_add_section(c, &s), 0);
 	s = (struct cfi_section){debug.v, debug.n, 0, 1};
@@ -373,6 +374,106 @@ static void test_both_sections(void **state)
 	cfi_free(c);
 	EXPECT(rows, ROW(0x100, UNWIND_RSP, 1, 0), ROW(0x120, UNWIND_NONE, 0, 0),
 	       ROW(0x200, UNWIND_RSP, 8, 0), ROW(0x220, UNWIND_NONE, 0, 0));
+}
+
+#define N_NESTED 100000u
+
+/* A large function with many small ones in it, and with an instruction between any two. */
+static uint8_t *make_nested(size_t *sz)
+{
+	uint8_t *v = calloc(1, 64 + N_NESTED * 32);
+	struct bytes b = {.n = 0};
+	const size_t cie = put_plain_cie(&b);
+	size_t at;
+
+	assert_non_null(v);
+	put_fde(&b, cie, CODE_VADDR, N_NESTED * 4, INSNS(0));
+	memcpy(v, b.v, b.n);
+	at = b.n - 1;
+	for (uint32_t i = 0; i < N_NESTED; i++, at += 3) {
+		v[at] = 0x44; /* 4 bytes on */
+		v[at + 1] = 0x0e;
+		v[at + 2] = i & 1 ? 16 : 24;
+	}
+	memcpy(v + (b.n - 18), &(uint32_t){(uint32_t)(at - (b.n - 18) - 4)}, 4);
+	for (uint32_t i = 0; i < N_NESTED; i++) {
+		const uint32_t fde[] = {14, (uint32_t)(at + 4 - cie),
+					CODE_VADDR + 4 * i + 1 - (FRAME_ADDR + (uint32_t)at + 8),
+					2};
+
+		memcpy(v + at, fde, sizeof(fde));
+		at += sizeof(fde) + 2;
+	}
+	*sz = at;
+	return v;
+}
+
+/* Each instruction runs once, however many functions lie in one another. */
+static void test_many_nested(void **state)
+{
+	static const struct cfi_code large[] = {{CODE_VADDR, 0x100000, CODE_OFFSET}};
+	static const struct unwind_row want[] = {
+		ROW(0, UNWIND_RSP, 1, 0), ROW(4, UNWIND_RSP, 3, 0), ROW(5, UNWIND_RSP, 1, 0),
+		ROW(7, UNWIND_RSP, 3, 0), ROW(8, UNWIND_RSP, 2, 0), ROW(9, UNWIND_RSP, 1, 0)};
+	struct unwind_work work = {.left = UNWIND_WORK_MAX};
+	struct unwind_rows rows = {0};
+	struct cfi_section s = {.addr = FRAME_ADDR};
+	uint8_t *v = make_nested(&s.sz);
+	struct cfi *c;
+
+	(void)state;
+	s.data = v;
+	assert_int_equal(cfi_new(&c, large, 1, &work), 0);
+	assert_int_equal(cfi_add_section(c, &s), 0);
+	assert_int_equal(cfi_n(c), N_NESTED + 1);
+	assert_int_equal(cfi_rows(c, &rows), 0);
+	cfi_free(c);
+	assert_true(UNWIND_WORK_MAX - work.left < 20 * N_NESTED);
+	assert_true(rows.n > 2 * N_NESTED);
+	/* The outer one's, then an inner one's, and so on. */
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		assert_int_equal(rows.v[i].pc, want[i].pc);
+		assert_int_equal(rows.v[i].cfa, want[i].cfa);
+	}
+	unwind_rows_fini(&rows);
+	free(v);
+}
+
+static int count_calls(void *ctx)
+{
+	return ++*(int *)ctx > 2;
+}
+
+/* What a table lists again and again costs each time, and that ends. */
+static void test_too_much_work(void **state)
+{
+	int n_asked = 0;
+	struct unwind_work small = {.left = 5000}, stopped = {.left = UNWIND_WORK_MAX,
+							      .is_stopped = count_calls,
+							      .ctx = &n_asked};
+	struct unwind_rows rows = {0};
+	struct bytes b = {.n = 0};
+	const size_t cie = put_plain_cie(&b);
+	uint32_t *offsets = malloc((1u << 20) * sizeof(*offsets));
+	struct cfi_section s;
+	struct cfi *c;
+
+	(void)state;
+	assert_non_null(offsets);
+	for (size_t i = 0; i < 1u << 20; i++)
+		offsets[i] = (uint32_t)b.n;
+	put_fde(&b, cie, CODE_VADDR, 0x100, INSNS(0x44, 0x0e, 16, 0x44, 0x0e, 24));
+	s = (struct cfi_section){b.v, b.n, FRAME_ADDR, 0};
+	assert_int_equal(cfi_new(&c, code, 1, &small), 0);
+	assert_int_equal(cfi_add_listed(c, &s, offsets, 1u << 20), -E2BIG);
+	assert_int_equal(small.left, 0);
+	cfi_free(c);
+	assert_int_equal(cfi_new(&c, code, 1, &stopped), 0);
+	assert_int_equal(cfi_add_listed(c, &s, offsets, 1u << 20), -ECANCELED);
+	assert_true(UNWIND_WORK_MAX - stopped.left < 4 * UNWIND_WORK_ASK);
+	cfi_free(c);
+	unwind_rows_fini(&rows);
+	free(offsets);
 }
 
 /* Cut anywhere and damaged anywhere it ends, with rows in order. */
@@ -421,6 +522,8 @@ int main(void)
 		cmocka_unit_test(test_damaged_instructions),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_both_sections),
+		cmocka_unit_test(test_many_nested),
+		cmocka_unit_test(test_too_much_work),
 		cmocka_unit_test(test_damaged_sections),
 	};
 

@@ -34,10 +34,20 @@ static const struct special specials[] = {
 	{"runtime.systemstack", UNWIND_GO_SWITCH},
 };
 
+#define SPECIAL_MAX 64
+
 static const struct special *special_of(const char *name)
 {
-	const char *suffix = strstr(name, ".abi0");
-	const size_t len = suffix && !suffix[5] ? (size_t)(suffix - name) : strlen(name);
+	char start[SPECIAL_MAX + 1] = "";
+	const char *suffix;
+	size_t len = strnlen(name, sizeof(start));
+
+	if (len == sizeof(start)) /* a name may be as long as its table */
+		return NULL;
+	memcpy(start, name, len);
+	suffix = strstr(start, ".abi0");
+	if (suffix && !suffix[5])
+		len = (size_t)(suffix - start);
 
 	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
 		if (!strncmp(specials[i].name, name, len) && !specials[i].name[len])
@@ -167,34 +177,44 @@ static int add_switch(struct unwind_rows *rows, const struct elf_file *f, uint64
 	return err ?: add(rows, offset + s.to, row_of(0));
 }
 
-int go_rows(struct unwind_rows *rows, const struct elf_file *f, const struct go_pclntab *t)
+static int add_func(struct unwind_rows *rows, const struct elf_file *f, const struct go_pclntab *t,
+		    const struct go_func *func, uint64_t offset, struct unwind_work *work)
 {
+	const struct special *special = special_of(func->name);
+	struct go_pcsp p;
+	int err;
+
+	if (special)
+		return special->kind == UNWIND_GO_SWITCH
+			       ? add_switch(rows, f, offset, func->end - func->start)
+			       : add_special(rows, offset, special->kind);
+	go_pcsp_first(&p, t, func);
+	if (!go_pcsp_next(&p))
+		return add(rows, offset, (struct unwind_row){.kind = UNWIND_NONE});
+	do {
+		err = unwind_work_take(work, 1);
+		err = err ?: add(rows, offset + (p.from - func->start), row_of(p.taken));
+	} while (!err && go_pcsp_next(&p));
+	return err;
+}
+
+int go_rows(struct unwind_rows *rows, const struct elf_file *f, const struct go_pclntab *t,
+	    struct unwind_work *work)
+{
+	const struct elf_segment *v;
+	const size_t n_segments = elf_file_segments(f, &v);
 	uint64_t end = 0, offset;
 	int err = 0;
 
 	for (size_t i = 0; i < go_pclntab_n(t) && !err; i++) {
-		const struct special *special;
 		struct go_func func;
-		struct go_pcsp p;
 
-		if (go_pclntab_func(t, &func, i) || elf_file_offset_of(f, &offset, func.start))
+		err = unwind_work_take(work, 1 + n_segments / 8);
+		if (err || go_pclntab_func(t, &func, i) ||
+		    elf_file_offset_of(f, &offset, func.start))
 			continue;
 		end = offset + (func.end - func.start);
-		special = special_of(func.name);
-		if (special) {
-			err = special->kind == UNWIND_GO_SWITCH
-				      ? add_switch(rows, f, offset, func.end - func.start)
-				      : add_special(rows, offset, special->kind);
-			continue;
-		}
-		go_pcsp_first(&p, t, &func);
-		if (!go_pcsp_next(&p)) {
-			err = add(rows, offset, (struct unwind_row){.kind = UNWIND_NONE});
-			continue;
-		}
-		do {
-			err = add(rows, offset + (p.from - func.start), row_of(p.taken));
-		} while (!err && go_pcsp_next(&p));
+		err = add_func(rows, f, t, &func, offset, work);
 	}
 	if (!err && end)
 		err = add(rows, end, (struct unwind_row){.kind = UNWIND_NONE});

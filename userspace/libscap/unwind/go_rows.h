@@ -7,7 +7,9 @@
 #include "go_pclntab.h"
 #include "unwind/cfi.h"
 
-/* Appends them to @rows, code that is nowhere in the file left out. 0 or -ENOMEM. */
-int go_rows(struct unwind_rows *rows, const struct elf_file *f, const struct go_pclntab *t);
+/* Appends them to @rows, code that is nowhere in the file left out. 0 or -ENOMEM, or as
+ * unwind_work_take. */
+int go_rows(struct unwind_rows *rows, const struct elf_file *f, const struct go_pclntab *t,
+	    struct unwind_work *work);
 
 #endif /* SCAP_UNWIND_GO_ROWS_H */

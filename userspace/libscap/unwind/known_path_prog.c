@@ -238,7 +238,7 @@ KNOWN double floating(double x, int n)
 	return r;
 }
 
-static int (*const volatile table[])(int) = {tiny, crowded,     early,  down,
+static int (*const volatile table[])(int) = {tiny, crowded,     early,    down,
 					     ping, with_alloca, realigned};
 
 KNOWN int indirect(int n)

@@ -38,6 +38,7 @@ struct unwind_file {
 	uint64_t used_ns;
 	unsigned int refs;
 	int no_room; /* it has rows, and no table */
+	int too_much; /* its rows would take more work than a file gets */
 	int wants; /* it found no room; not: it was taken away */
 	unsigned int tries;
 };
@@ -55,6 +56,7 @@ struct unwind_files {
 	struct unwind_file *by_id[BUCKETS];
 	struct alias *aliases[BUCKETS];
 	size_t n, n_aliases;
+	struct unwind_work stop; /* how a long one is stopped */
 	const struct unwind_file *reserved; /* only to be compared: it may be gone */
 	size_t reserved_sz; /* bytes that are kept for its table */
 	struct unwind_files_stats stats;
@@ -74,6 +76,11 @@ int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool)
 void unwind_files_keep(struct unwind_files *fs, struct kept_files *k)
 {
 	fs->kept = k;
+}
+
+void unwind_files_stop_by(struct unwind_files *fs, int (*is_stopped)(void *ctx), void *ctx)
+{
+	fs->stop = (struct unwind_work){.is_stopped = is_stopped, .ctx = ctx};
 }
 
 static uint32_t piece_words(const struct unwind_piece *p)
@@ -234,11 +241,11 @@ static struct identity identify(const struct stat *st)
 
 /* @src NULL: nobody has it by a name. */
 static int make_rows(struct unwind_rows *rows, const struct elf_file *f,
-		     const struct unwind_source *src)
+		     const struct unwind_source *src, struct unwind_work *work)
 {
 	struct elf_file *debug;
 	struct unwind_rows more;
-	int fd, err = unwind_rows_of_file(rows, f, NULL);
+	int fd, err = unwind_rows_of_file(rows, f, NULL, work);
 
 	if (err || rows->n >= FEW_ROWS || !src)
 		return err;
@@ -246,7 +253,7 @@ static int make_rows(struct unwind_rows *rows, const struct elf_file *f,
 	if (fd < 0)
 		return 0;
 	close(fd);
-	if (!unwind_rows_of_file(&more, f, debug)) {
+	if (!unwind_rows_of_file(&more, f, debug, work)) {
 		unwind_rows_fini(rows);
 		*rows = more;
 	}
@@ -364,17 +371,23 @@ static int load_file(struct unwind_files *fs, struct unwind_file *f, const struc
 		     const struct unwind_source *src, uint64_t now_ns)
 {
 	const uint64_t start = now();
+	struct unwind_work work = fs->stop;
 	struct unwind_rows rows = {0};
-	int err = make_rows(&rows, elf, src);
+	int err;
 
+	work.left = UNWIND_WORK_MAX;
+	err = make_rows(&rows, elf, src, &work);
+	fs->stats.n_steps += UNWIND_WORK_MAX - work.left;
 	if (!err)
 		err = place_rows(fs, f, &rows, now_ns);
 	unwind_rows_fini(&rows);
 	f->no_room = err == -ENOSPC;
 	f->wants = f->no_room && fits(fs, f) && f->tries++ < TRIES_MAX;
 	fs->stats.n_no_room += err == -ENOSPC;
+	f->too_much = err == -E2BIG;
+	fs->stats.n_too_much += err == -E2BIG;
 	fs->stats.build_ns += now() - start;
-	return err == -ENOSPC ? 0 : err;
+	return err == -ENOSPC || err == -E2BIG ? 0 : err;
 }
 
 /* Forgets a file that nobody uses, to make room for another. */
@@ -583,7 +596,7 @@ void unwind_file_put(struct unwind_file *f)
 int unwind_file_pieces(const struct unwind_file *f, const struct unwind_piece **v)
 {
 	*v = f->pieces;
-	return f->no_room ? -ENOSPC : (int)f->n_pieces;
+	return f->no_room || f->too_much ? -ENOSPC : (int)f->n_pieces;
 }
 
 void unwind_file_used(struct unwind_file *f, uint64_t now_ns)

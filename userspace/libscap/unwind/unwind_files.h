@@ -34,6 +34,8 @@ int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool);
 void unwind_files_free(struct unwind_files *fs);
 /* What is opened is also kept in @k, borrowed. */
 void unwind_files_keep(struct unwind_files *fs, struct kept_files *k);
+/* Calls this now and then while a table is made, and leaves it unmade when that is not 0. */
+void unwind_files_stop_by(struct unwind_files *fs, int (*is_stopped)(void *ctx), void *ctx);
 
 /*
  * The file, with its table if there is room. NULL in *out and 0: nothing that has a table. -ESRCH:
@@ -57,7 +59,8 @@ int unwind_files_want_again(struct unwind_files *fs);
 /* Bytes that its rows take with their index, whether there is room for them or not. */
 uint64_t unwind_file_sz(const struct unwind_file *f);
 
-/* Its table's parts, by offset; 0: it has no rows. -ENOSPC: there was no room for them. */
+/* Its table's parts, by offset; 0: it has no rows. -ENOSPC: there was no room for them, or they
+ * would have taken too much work (unwind_work.h). */
 int unwind_file_pieces(const struct unwind_file *f, const struct unwind_piece **v);
 
 /*
@@ -76,6 +79,8 @@ struct unwind_files_stats {
 	uint64_t n_files, n_rows; /* with a table; of all tables */
 	uint64_t n_evicted, n_no_room;
 	uint64_t n_unreadable; /* could not be opened, or are damaged */
+	uint64_t n_too_much; /* would have taken more work than a file gets */
+	uint64_t n_steps; /* work of making tables */
 	uint64_t build_ns; /* time for making tables */
 };
 void unwind_files_stats(const struct unwind_files *fs, struct unwind_files_stats *st);

@@ -11,11 +11,11 @@
 
 #define MAX_CODE 64 /* executable segments; linkers make one or two */
 #define FEW 8 /* functions: less are those of the start files alone */
-#define HDR_MAX (256u << 20)
+#define HDR_MAX (64u << 20)
 #define GAP_PART (256u << 10)
 #define SIGRETURN_MIN 7 /* bytes of such code */
 #define SIGRETURN_MAX 9
-#define GAP_MAX (64u << 20) /* bytes of uncovered code that are looked through */
+#define GAP_MAX (64ull << 20) /* bytes of uncovered code that are looked through, of a file */
 #define LINKAGE_MAX (1u << 20)
 #define ENTRY_SZ 64 /* the most that code at the entry has */
 
@@ -24,6 +24,8 @@
 #define HDR_ENC_SDATA4_DATAREL 0x3b
 
 struct build {
+	struct unwind_work *work;
+	uint64_t gap_left; /* bytes of uncovered code that may be looked through */
 	const struct elf_file *f, *debug;
 	struct cfi_code code[MAX_CODE];
 	size_t n_code;
@@ -55,7 +57,7 @@ static void find_code(struct build *b)
 	}
 }
 
-/* A section that is missing, compressed beyond us or larger than anything sane is none. */
+/* A section that is missing or compressed beyond us is none, nor is a large one for debuggers. */
 static int add_section(struct build *b, const struct elf_file *f, const char *name, int is_debug)
 {
 	const struct elf_section *s = elf_file_section(f, name);
@@ -65,13 +67,16 @@ static int add_section(struct build *b, const struct elf_file *f, const char *na
 
 	if (!s)
 		return 0;
+	if (s->sz > UNWIND_CFI_MAX)
+		return is_debug ? 0 : -E2BIG;
 	err = elf_file_section_copy(f, d, s);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	b->n_data++;
+	if (d->sz > UNWIND_CFI_MAX) /* it was compressed */
+		return is_debug ? 0 : -E2BIG;
 	section = (struct cfi_section){d->data, d->sz, s->addr, is_debug};
-	err = cfi_add_section(b->cfi, &section);
-	return err == -ENOMEM ? err : 0;
+	return cfi_add_section(b->cfi, &section);
 }
 
 struct hdr {
@@ -153,7 +158,10 @@ static int add_by_hdr(struct build *b, struct hdr *h)
 	}
 	if (i == n)
 		return 0;
-	err = elf_file_copy(b->f, d, v[i].offset + at, v[i].file_sz - at);
+	/* Nobody says where it ends but the segment. */
+	err = elf_file_copy(b->f, d, v[i].offset + at,
+			    v[i].file_sz - at < UNWIND_CFI_MAX ? v[i].file_sz - at
+							       : UNWIND_CFI_MAX);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	b->n_data++;
@@ -166,7 +174,7 @@ static int add_by_hdr(struct build *b, struct hdr *h)
 		err = offsets ? cfi_add_listed(b->cfi, &section, offsets, h->n) : -ENOMEM;
 		free(offsets);
 	}
-	return err == -ENOMEM ? err : 0;
+	return err;
 }
 
 /* A file whose sections were stripped is unwound at run time by this segment. */
@@ -254,7 +262,7 @@ static int add_go(struct build *b, struct unwind_rows *rows)
 
 	if (go_pclntab_open(&t, b->f))
 		return 0;
-	err = go_rows(&of_go, b->f, t);
+	err = go_rows(&of_go, b->f, t, b->work);
 	go_pclntab_close(t);
 	/* Go's .debug_frame does not say where rbp is, which code changes stacks, and which is
 	 * the first. */
@@ -321,8 +329,10 @@ static int scan_gap(struct build *b, struct unwind_rows *extra, uint64_t from, u
 {
 	int err = 0;
 
-	if (to - from > GAP_MAX)
-		to = from + GAP_MAX;
+	if (to - from > b->gap_left)
+		to = from + b->gap_left;
+	b->gap_left -= to - from;
+	err = unwind_work_take(b->work, (to - from) / 8);
 	for (; !err && to - from >= SIGRETURN_MIN; from += GAP_PART) {
 		const uint64_t left = to - from, want = GAP_PART + SIGRETURN_MAX - 1;
 		struct elf_data d;
@@ -347,6 +357,7 @@ static int scan_gaps(struct build *b, const struct unwind_rows *rows, struct unw
 		const uint64_t end = b->code[s].offset + b->code[s].sz;
 		uint64_t from = b->code[s].offset;
 
+		err = unwind_work_take(b->work, rows->n);
 		for (size_t i = 0; i <= rows->n && !err; i++) {
 			const uint64_t to =
 				i < rows->n && rows->v[i].pc < end ? rows->v[i].pc : end;
@@ -425,16 +436,16 @@ static int add_uncovered(struct build *b, struct unwind_rows *rows)
 }
 
 int unwind_rows_of_file(struct unwind_rows *out, const struct elf_file *f,
-			const struct elf_file *debug)
+			const struct elf_file *debug, struct unwind_work *work)
 {
-	struct build b = {.f = f, .debug = debug};
+	struct build b = {.f = f, .debug = debug, .work = work, .gap_left = GAP_MAX};
 	struct unwind_rows rows = {0};
 	int err;
 
 	if (elf_file_machine(f) != EM_X86_64)
 		return -ENOTSUP;
 	find_code(&b);
-	err = cfi_new(&b.cfi, b.code, b.n_code);
+	err = cfi_new(&b.cfi, b.code, b.n_code, work);
 	err = err ?: add_all_cfi(&b);
 	err = err ?: cfi_rows(b.cfi, &rows);
 	cfi_free(b.cfi);

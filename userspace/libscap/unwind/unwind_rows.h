@@ -12,9 +12,10 @@
 /*
  * Makes the rows of @f, which is of x86_64 (else -ENOTSUP). @debug is the file with its debugging
  * information, where that is another one; NULL: none. A file that says nothing of its code has
- * next to no rows, which is no error. On success the caller ends @out with unwind_rows_fini.
+ * next to no rows, which is no error; one that takes more than @work (NULL: no bound) is: as
+ * unwind_work_take. On success the caller ends @out with unwind_rows_fini.
  */
 int unwind_rows_of_file(struct unwind_rows *out, const struct elf_file *f,
-			const struct elf_file *debug);
+			const struct elf_file *debug, struct unwind_work *work);
 
 #endif /* SCAP_UNWIND_UNWIND_ROWS_H */

@@ -398,7 +398,7 @@ static int judge_file(struct counts *sum, const char *path, size_t n)
 	s.cfi = elf ? dwarf_getcfi_elf(elf) : NULL;
 	if (s.cfi && section && !elf_file_section_copy(s.f, &data, section) &&
 	    !find_ranges(&ranges, elf, section, data.data) &&
-	    !unwind_rows_of_file(&s.rows, s.f, NULL)) {
+	    !unwind_rows_of_file(&s.rows, s.f, NULL, NULL)) {
 		for (size_t i = 0; ranges.n && i < n; i++) {
 			const size_t at = next_random() % ranges.n;
 

@@ -71,7 +71,7 @@ static struct unwind_rows rows_of(const struct elf_file *f, const struct elf_fil
 {
 	struct unwind_rows rows;
 
-	assert_int_equal(unwind_rows_of_file(&rows, f, debug), 0);
+	assert_int_equal(unwind_rows_of_file(&rows, f, debug, NULL), 0);
 	for (size_t i = 1; i < rows.n; i++)
 		assert_true(rows.v[i - 1].pc < rows.v[i].pc);
 	return rows;
@@ -380,7 +380,7 @@ static void test_other_machine(void **state)
 
 	(void)state;
 	assert_int_equal(elf_file_open_image(&f, &h, sizeof(h)), 0);
-	assert_int_equal(unwind_rows_of_file(&rows, f, NULL), -ENOTSUP);
+	assert_int_equal(unwind_rows_of_file(&rows, f, NULL, NULL), -ENOTSUP);
 	elf_file_close(f);
 }
 
