@@ -39,10 +39,13 @@ static const struct elf_section *section_at(const struct source *s, size_t i)
 	return i && i < s->n_sections ? &s->sections[i] : NULL;
 }
 
+/* Sections may be the same bytes over and over: what is read of all of them is bounded. */
 static int copy_table(const struct source *s, struct elf_data *d, const struct elf_section *sec)
 {
 	if (!sec || sec->sz > MAX_TABLE_SZ || sec->flags & SHF_COMPRESSED)
 		return -ENODATA;
+	if (symtab_pay(s->t, sec->sz))
+		return -EFBIG;
 	return elf_file_section_copy(s->f, d, sec);
 }
 
@@ -124,7 +127,10 @@ static int add_symbols_named(const struct source *s, const struct elf_section *s
 		const uint64_t left = n - at, room = sizeof(v) / sizeof(v[0]);
 		const size_t m = left < room ? left : room;
 
-		err = elf_file_read(s->f, v, sec->offset + at * sizeof(v[0]), m * sizeof(v[0]));
+		err = symtab_pay(s->t, m * sizeof(v[0]));
+		err = err
+			      ?: elf_file_read(s->f, v, sec->offset + at * sizeof(v[0]),
+					       m * sizeof(v[0]));
 		for (size_t i = 0; i < m && !err; i++)
 			err = add_symbol(s, &v[i], names);
 	}
@@ -281,7 +287,8 @@ static int add_entries(const struct source *s, const struct slots *slots,
 		char name[SYMTAB_MAX_NAME + sizeof("@plt")];
 		uint64_t slot;
 
-		if (entry_slot(d.data + at, step, sec->addr + at, &slot) ||
+		err = symtab_pay(s->t, sizeof(name) / 8); /* two reads */
+		if (err || entry_slot(d.data + at, step, sec->addr + at, &slot) ||
 		    slot_name(s, slots, slot, name) || !*name)
 			continue;
 		strcat(name, "@plt");
@@ -354,6 +361,7 @@ static int add_debugdata(const struct source *s)
 	if (err)
 		return unless_bad(err);
 	err = unpack(&d);
+	err = err ?: symtab_pay(s->t, d.sz);
 	if (!err)
 		err = elf_file_open_image(&inner, d.data, d.sz);
 	free(d.data);
@@ -371,6 +379,8 @@ static int add_go_func(const struct source *s, const struct go_func *fn)
 {
 	const size_t len = strnlen(fn->name, SYMTAB_MAX_NAME);
 
+	if (symtab_pay(s->t, 16 + len))
+		return -EFBIG;
 	if (!len || fn->end <= fn->start)
 		return 0;
 	return symtab_add(s->t, fn->start, fn->end - fn->start, fn->name, len, 0);

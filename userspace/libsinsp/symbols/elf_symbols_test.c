@@ -2,6 +2,7 @@
 /* Files that binutils make and read: what they say of a file is what is found in it. */
 #include "test_main.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -573,6 +574,66 @@ static void test_damaged_functions(void **state)
 	}
 }
 
+/* @n headers of sections, all for the same bytes, behind a file's header. */
+static void make_aliased(const char *path, uint64_t n, uint32_t type, uint64_t sz)
+{
+	Elf64_Ehdr h = {.e_type = ET_DYN,
+			.e_machine = EM_X86_64,
+			.e_version = EV_CURRENT,
+			.e_ehsize = sizeof(h),
+			.e_shentsize = sizeof(Elf64_Shdr),
+			.e_shoff = sizeof(h),
+			.e_shnum = n < SHN_LORESERVE ? (uint16_t)n : 0};
+	const Elf64_Shdr first = {.sh_size = n};
+	const Elf64_Shdr s = {.sh_type = type,
+			      .sh_offset = sizeof(h),
+			      .sh_size = sz,
+			      .sh_flags = SHF_EXECINSTR,
+			      .sh_link = 1,
+			      .sh_entsize = sizeof(Elf64_Sym)};
+	FILE *f = fopen(path, "w");
+
+	memcpy(h.e_ident, ELFMAG, SELFMAG);
+	h.e_ident[EI_CLASS] = ELFCLASS64;
+	h.e_ident[EI_DATA] = ELFDATA2LSB;
+	h.e_ident[EI_VERSION] = EV_CURRENT;
+	assert_non_null(f);
+	fwrite(&h, sizeof(h), 1, f);
+	fwrite(&first, sizeof(first), 1, f);
+	for (uint64_t i = 1; i < n && n <= 60000; i++)
+		fwrite(&s, sizeof(s), 1, f);
+	fflush(f);
+	assert_int_equal(ftruncate(fileno(f), (off_t)(sizeof(h) + n * sizeof(s) + sz)), 0);
+	fclose(f);
+}
+
+/* The sum over all sections counts, not what each of them takes. */
+static void aliased_sections(void **state)
+{
+	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM, SHT_NOTE};
+	char path[PATH_MAX];
+
+	(void)state;
+	strcpy(path, in_dir("aliased"));
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		uint8_t id[ELF_BUILD_ID_MAX];
+		struct elf_file *f;
+		struct symtab *t;
+
+		make_aliased(path, 60000, types[i], 3 << 20);
+		t = load(path, NULL);
+		assert_true(symtab_paid(t) <= SYMTAB_MAX_WORK);
+		assert_int_equal(symtab_paid(t) == SYMTAB_MAX_WORK, types[i] != SHT_NOTE);
+		symtab_free(t);
+		f = open_elf(path);
+		assert_int_equal(elf_file_build_id(f, id), -ENOENT);
+		elf_file_close(f);
+	}
+	/* A million headers, all of them a hole in the file. */
+	make_aliased(path, 1 << 20, SHT_SYMTAB, 1ull << 40);
+	assert_int_equal(symtab_count(load(path, NULL)), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -589,6 +650,7 @@ int main(void)
 		cmocka_unit_test(go_table),
 		cmocka_unit_test(test_functions_of_stripped),
 		cmocka_unit_test(test_damaged_functions),
+		cmocka_unit_test(aliased_sections),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -24,18 +24,22 @@ struct dump_line {
 	int32_t line, discriminator;
 };
 
-#define MAX_CODES (4u << 20)
+#define MAX_CODES (1u << 20)
 #define MAX_LINES (4u << 20)
 #define MAX_TEXT (256u << 20)
 #define MAX_MOVES 4096u
 /* So many that begin before an address are looked at: one that is longer than all of them is lost.
  */
-#define MAX_STEPS 4096u
+#define MAX_STEPS 512u
+/* Codes that are sorted for the sake of moves, which come one by one: beyond, moves are left out.
+ */
+#define MAX_SORTED (64u << 20)
 /* A function may run a little before it is told. */
 #define EARLY_NS 100000000ull
 
 struct line {
-	uint64_t addr; /* where its function was when it was made */
+	uint64_t addr; /* where its function was when it was made; first: n_up_to */
+	uint32_t order; /* in the file */
 	uint32_t line;
 	uint32_t file; /* offset in text */
 };
@@ -57,6 +61,8 @@ struct jit_dump {
 	struct code next; /* lines that were told for the function that comes */
 	uint32_t last_file; /* offset of the last name + 1: it mostly comes again */
 	uint32_t n_moves;
+	uint64_t n_sorted; /* for moves */
+	uint64_t n_steps; /* of searches */
 	uint8_t is_sorted;
 };
 
@@ -194,7 +200,7 @@ static int is_better(const struct code *c, const struct code *than, uint64_t ts_
 	return was == (c->number > than->number);
 }
 
-static const struct code *code_at(const struct jit_dump *d, uint64_t addr, uint64_t ts_ns)
+static const struct code *code_at(struct jit_dump *d, uint64_t addr, uint64_t ts_ns)
 {
 	const struct code *best = NULL;
 	const size_t n = n_up_to(d->codes, d->n_codes, sizeof(*d->codes), addr);
@@ -202,6 +208,7 @@ static const struct code *code_at(const struct jit_dump *d, uint64_t addr, uint6
 	for (size_t i = n; i-- && n - i <= MAX_STEPS && d->ends[i] > addr;) {
 		const struct code *c = &d->codes[i];
 
+		d->n_steps++;
 		if (addr - c->addr < c->size && is_better(c, best, ts_ns))
 			best = c;
 	}
@@ -214,8 +221,9 @@ static int add_move(struct jit_dump *d, uint64_t ts_ns, const char *body, size_t
 	struct dump_move move;
 	struct code c;
 
-	if (len < sizeof(move) || d->n_moves++ >= MAX_MOVES)
+	if (len < sizeof(move) || d->n_moves++ >= MAX_MOVES || d->n_sorted > MAX_SORTED)
 		return 0;
+	d->n_sorted += d->is_sorted ? 0 : d->n_codes;
 	if (sort(d))
 		return -ENOMEM;
 	memcpy(&move, body, sizeof(move));
@@ -247,7 +255,9 @@ static int keep_file(struct jit_dump *d, uint32_t *out, const char *name, size_t
 
 static int add_line(struct jit_dump *d, const struct dump_line *l, const char *name, size_t len)
 {
-	struct line line = {.addr = l->addr, .line = l->line > 0 ? (uint32_t)l->line : 0};
+	struct line line = {.addr = l->addr,
+			    .order = (uint32_t)d->n_lines,
+			    .line = l->line > 0 ? (uint32_t)l->line : 0};
 	int err;
 
 	if (d->n_lines >= MAX_LINES || d->len + len >= MAX_TEXT)
@@ -258,6 +268,27 @@ static int add_line(struct jit_dump *d, const struct dump_line *l, const char *n
 	if (!err)
 		d->lines[d->n_lines++] = line;
 	return err;
+}
+
+/* By address; of one address in the order of the file. */
+static int by_line_addr(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Once for each record: those of a function that moved are the same. */
+static void sort_lines(struct line *v, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && v[i - 1].addr <= v[i].addr)
+		i++;
+	if (i < n)
+		qsort(v, n, sizeof(*v), by_line_addr);
 }
 
 /* It is told before the function that it is about. */
@@ -281,6 +312,7 @@ static int add_debug(struct jit_dump *d, const char *body, size_t len)
 		at += sizeof(line) + name_len + 1;
 	}
 	d->next.n_lines = (uint32_t)d->n_lines - d->next.line_at;
+	sort_lines(d->lines + d->next.line_at, d->next.n_lines);
 	return err;
 }
 
@@ -300,19 +332,20 @@ int jit_dump_add(struct jit_dump *d, uint32_t id, uint64_t ts_ns, const char *bo
 
 /* ---- search ---- */
 
-/* The last line that begins at or before the address; they need not be in order. */
-static const struct line *line_at(const struct jit_dump *d, const struct code *c, uint64_t addr)
+/* The last line that begins at or before the address. */
+static const struct line *line_at(struct jit_dump *d, const struct code *c, uint64_t addr)
 {
 	const uint64_t made = addr - c->addr + c->made_at;
-	const struct line *best = NULL;
+	const struct line *v = d->lines + c->line_at;
+	const size_t n = c->n_lines ? n_up_to(v, c->n_lines, sizeof(*v), made) : 0;
 
-	for (uint32_t i = 0; i < c->n_lines; i++) {
-		const struct line *l = &d->lines[c->line_at + i];
+	d->n_steps++;
+	return n && v[n - 1].addr >= c->made_at ? &v[n - 1] : NULL;
+}
 
-		if (l->addr >= c->made_at && l->addr <= made && (!best || l->addr >= best->addr))
-			best = l;
-	}
-	return best;
+int jit_dump_seal(struct jit_dump *d)
+{
+	return sort(d);
 }
 
 int jit_dump_find(struct jit_dump *d, uint64_t addr, uint64_t ts_ns, struct symtab_sym *out,
@@ -331,6 +364,11 @@ int jit_dump_find(struct jit_dump *d, uint64_t addr, uint64_t ts_ns, struct symt
 		*line = l->line;
 	}
 	return 1;
+}
+
+uint64_t jit_dump_steps(const struct jit_dump *d)
+{
+	return d->n_steps;
 }
 
 size_t jit_dump_bytes(const struct jit_dump *d)

@@ -27,11 +27,16 @@ void jit_dump_free(struct jit_dump *d);
 /* @body ends with a NUL behind its last byte. 0 or -ENOMEM; what makes no sense is left out. */
 int jit_dump_add(struct jit_dump *d, uint32_t id, uint64_t ts_ns, const char *body, size_t len);
 
+/* Makes what was added ready to be searched: what takes time is done where the file is read. 0 or
+ * -ENOMEM. */
+int jit_dump_seal(struct jit_dump *d);
+
 /* 1 with the function that was there at @ts_ns, or 0; *file NULL: its line is not known. Texts are
  * borrowed until the next call of jit_dump_add. */
 int jit_dump_find(struct jit_dump *d, uint64_t addr, uint64_t ts_ns, struct symtab_sym *out,
 		  const char **file, uint32_t *line);
 
+uint64_t jit_dump_steps(const struct jit_dump *d); /* that all searches took */
 size_t jit_dump_bytes(const struct jit_dump *d);
 
 #endif /* SINSP_SYMBOLS_JIT_DUMP_H */

@@ -10,6 +10,7 @@
 
 #define PART_SZ 65536u
 #define LAST_SZ 64u
+#define LOOK_MAX (64ll << 20) /* bytes at one look: the rest at the next */
 #define READ_MAX (4 * JIT_MAP_MAX_BYTES) /* of a file that is written anew again and again */
 /* The jitdump file, as perf's documentation has it; all of it in the machine's byte order. */
 #define DUMP_MAGIC 0x4a695444u
@@ -27,6 +28,7 @@ struct jit_map {
 	struct symtab *syms;
 	struct jit_dump *dump; /* NULL: the file is none */
 	off_t pos; /* all before was read */
+	uint32_t n_lines; /* of a perf map, as long as they are taken */
 	off_t n_read; /* bytes, also of what was written anew since */
 	dev_t dev;
 	ino_t ino;
@@ -62,6 +64,9 @@ static int add_code(struct jit_map *m, uint64_t addr, uint64_t size, const char 
 {
 	int err;
 
+	if (m->n_lines >= JIT_MAP_MAX_CODES)
+		return 0;
+	m->n_lines++;
 	if (!len || !size || size > JIT_DUMP_MAX_CODE || !addr || addr >= JIT_ADDR_END)
 		return 0;
 	err = symtab_add(m->syms, addr, size, name, len, 0);
@@ -108,11 +113,12 @@ static int add_map_lines(struct jit_map *m, const char *part, size_t len, size_t
 
 static int read_map(struct jit_map *m, int fd)
 {
+	const off_t before = m->pos;
 	char *part = malloc(PART_SZ + 1);
 	size_t used;
 	int err = part ? 0 : -ENOMEM;
 
-	while (!err && m->pos < JIT_MAP_MAX_BYTES) {
+	while (!err && m->pos < JIT_MAP_MAX_BYTES && m->pos - before < LOOK_MAX) {
 		const ssize_t n = pread(fd, part, PART_SZ, m->pos);
 
 		if (n <= 0)
@@ -151,10 +157,12 @@ static int add_record(struct jit_map *m, int fd, const struct dump_record *rec)
 
 static int read_dump(struct jit_map *m, int fd, off_t sz)
 {
+	const off_t before = m->pos;
 	struct dump_record rec;
 	int err = 0;
 
-	while (!err && m->pos < JIT_MAP_MAX_BYTES && sz - m->pos >= (off_t)sizeof(rec)) {
+	while (!err && m->pos < JIT_MAP_MAX_BYTES && m->pos - before < LOOK_MAX &&
+	       sz - m->pos >= (off_t)sizeof(rec)) {
 		if (pread(fd, &rec, sizeof(rec), m->pos) != sizeof(rec))
 			break;
 		if (rec.total_size < sizeof(rec))
@@ -248,6 +256,7 @@ static int begin_again(struct jit_map *m)
 	m->syms = syms;
 	m->dump = NULL;
 	m->pos = 0;
+	m->n_lines = 0;
 	m->has_times = 0;
 	return 0;
 }
@@ -280,6 +289,8 @@ int jit_map_read_of(struct jit_map *m, int fd, const struct stat *of, uid_t owne
 	if (m->pos == before)
 		return err;
 	err = note_read(m, fd, of, before) ?: err;
+	if (m->dump)
+		return jit_dump_seal(m->dump) ?: err ?: 1;
 	return symtab_seal(m->syms) ?: err ?: 1;
 }
 
@@ -296,6 +307,11 @@ int jit_map_find(struct jit_map *m, uint64_t addr, uint64_t mono_ns, struct symt
 	if (!m->dump)
 		return symtab_find(m->syms, addr, out);
 	return jit_dump_find(m->dump, addr, m->has_times ? mono_ns : JIT_LATEST, out, file, line);
+}
+
+size_t jit_map_count(const struct jit_map *m)
+{
+	return m->n_lines;
 }
 
 size_t jit_map_bytes(const struct jit_map *m)

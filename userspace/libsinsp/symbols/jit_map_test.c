@@ -390,6 +390,72 @@ static void damaged(void **state)
 	close(fd);
 }
 
+/* A line for each byte of a large function: each search takes a few steps, not all lines. */
+static void many_lines(void **state)
+{
+	enum { N = 1 << 20 };
+	const size_t sz = 16 + N * (size_t)(16 + 2);
+	struct jit_dump *d = jit_dump_new();
+	char *body = calloc(1, sz + 1), *p = body + 16;
+	const uint64_t head[] = {0x5000, N};
+	struct load {
+		uint32_t pid, tid;
+		uint64_t vma, addr, size, index;
+		char name[8];
+	} load = {.addr = 0x5000, .size = N, .name = "large"};
+	const char *file;
+	struct symtab_sym sym;
+	uint32_t line;
+
+	(void)state;
+	assert_non_null(body);
+	memcpy(body, head, sizeof(head));
+	for (uint64_t i = 0; i < N; i++, p += 18) {
+		const uint64_t addr = 0x5000 + (i ^ 1); /* not in order */
+		const int32_t number = (int32_t)(i ^ 1) + 1;
+
+		memcpy(p, &addr, sizeof(addr));
+		memcpy(p + 8, &number, sizeof(number));
+		p[16] = i ? '\377' : 'f';
+	}
+	assert_int_equal(jit_dump_add(d, JIT_DUMP_DEBUG_INFO, 1, body, sz), 0);
+	assert_int_equal(jit_dump_add(d, JIT_DUMP_LOAD, 1, (char *)&load, sizeof(load)), 0);
+	assert_int_equal(jit_dump_seal(d), 0);
+	for (uint32_t i = 0; i < N; i += 1000) {
+		assert_int_equal(jit_dump_find(d, 0x5000 + i, 1, &sym, &file, &line), 1);
+		assert_int_equal(line, i + 1);
+		assert_string_equal(file, "f");
+	}
+	assert_true(jit_dump_steps(d) <= 2 * (N / 1000 + 1));
+	jit_dump_free(d);
+	free(body);
+}
+
+/* Four million lines: of the first million functions come. */
+static void long_map(void **state)
+{
+	enum { N = 4 << 20 };
+	struct jit_map *m = jit_map_new();
+	const int fd = file();
+	char *text = malloc(N * (size_t)16);
+	size_t len = 0, n_looks = 0;
+
+	(void)state;
+	assert_non_null(text);
+	for (uint32_t i = 0; i < N; i++)
+		len += (size_t)sprintf(text + len, "%x 8 f\n", 0x10000000 + 8 * i);
+	assert_int_equal(pwrite(fd, text, len, 0), (ssize_t)len);
+	assert_int_equal(jit_map_read(m, fd, getuid()), 1);
+	while (jit_map_read(m, fd, getuid()) == 1 && n_looks < 100)
+		n_looks++;
+	assert_true(n_looks < 5);
+	assert_int_equal(jit_map_count(m), JIT_MAP_MAX_CODES);
+	assert_string_equal(name_at(m, 0x10000004), "f");
+	close(fd);
+	free(text);
+	jit_map_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +468,8 @@ int main(void)
 		cmocka_unit_test(by_time),
 		cmocka_unit_test(times_of_the_cpu),
 		cmocka_unit_test(damaged),
+		cmocka_unit_test(many_lines),
+		cmocka_unit_test(long_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

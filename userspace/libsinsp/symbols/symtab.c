@@ -54,6 +54,7 @@ struct symtab {
 	char *found; /* the name found last, of a source */
 	struct piece *pieces;
 	size_t n_pieces, cap_pieces;
+	uint64_t paid;
 	enum symtab_order order;
 };
 
@@ -83,6 +84,21 @@ void symtab_free(struct symtab *t)
 }
 
 /* ---- filling ---- */
+
+int symtab_pay(struct symtab *t, uint64_t bytes)
+{
+	if (bytes > SYMTAB_MAX_WORK - t->paid) {
+		t->paid = SYMTAB_MAX_WORK;
+		return -EFBIG;
+	}
+	t->paid += bytes;
+	return 0;
+}
+
+uint64_t symtab_paid(const struct symtab *t)
+{
+	return t->paid;
+}
 
 static int grow(void **v, size_t *cap, size_t need, size_t elem)
 {

@@ -13,6 +13,7 @@
 
 #define SYMTAB_MAX_SYMBOLS (8u << 20)
 #define SYMTAB_MAX_NAME_BYTES (512u << 20)
+#define SYMTAB_MAX_WORK (256ull << 20) /* bytes of tables that are read for one */
 #define SYMTAB_MAX_NAME 4096 /* longer names are cut */
 
 struct symtab;
@@ -49,6 +50,9 @@ int symtab_add_at(struct symtab *t, uint64_t addr, uint64_t size, int source, ui
 		  unsigned int rank);
 /* Of a name of .strtab: "memcpy@@GLIBC_2.14" is memcpy. 0: labels of the compiler are no names. */
 size_t symtab_name_len(const char *name);
+/* Of what a file makes somebody read there is a bound: 0, or -EFBIG for ever. */
+int symtab_pay(struct symtab *t, uint64_t bytes);
+uint64_t symtab_paid(const struct symtab *t); /* SYMTAB_MAX_WORK: it was too much */
 /* What has no size ends here at the latest. */
 int symtab_add_bound(struct symtab *t, uint64_t addr);
 
