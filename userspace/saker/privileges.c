@@ -11,7 +11,8 @@
 #define KEPT_FOR_BPF (1ull << CAP_BPF | 1ull << CAP_PERFMON)
 #define KEPT_FOR_PROC (1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH)
 /* Names of stacks: addresses of the kernel, files that nobody but a process has any more. */
-#define KEPT_FOR_NAMES (1ull << CAP_SYSLOG | 1ull << CAP_CHECKPOINT_RESTORE)
+#define KEPT_FOR_LINES (1ull << CAP_SETUID | 1ull << CAP_SETGID) /* what reads them is nobody */
+#define KEPT_FOR_NAMES (1ull << CAP_SYSLOG | 1ull << CAP_CHECKPOINT_RESTORE | KEPT_FOR_LINES)
 #define KEPT (KEPT_FOR_BPF | KEPT_FOR_PROC | 1ull << CAP_KILL)
 
 struct capability_sets {

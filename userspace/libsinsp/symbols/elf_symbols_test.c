@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "elf_functions.h"
 #include "elf_symbols.h"
 #include "line_server.h"
+#include "seal_process.h"
 
 static char dir[] = "/tmp/saker-symbols-XXXXXX";
 
@@ -326,7 +328,7 @@ static void lines(void **state)
 	(void)state;
 	strcpy(path, in_dir("x"));
 	for (uint64_t addr = begin; addr < begin + 16; addr++) {
-		const size_t n = line_server_ask(s, 7, open_it, path, addr, v);
+		const size_t n = line_server_ask(s, 7, open_it, path, addr, v, 1);
 		char cmd[PATH_MAX + 64], function[256], where[256];
 		FILE *f;
 
@@ -356,11 +358,11 @@ static void without_lines(void **state)
 
 	(void)state;
 	strcpy(path, in_dir("stripped"));
-	assert_int_equal(line_server_ask(s, 1, open_it, path, 0x1139, v), 0);
-	assert_int_equal(line_server_ask(s, 2, open_it, "/no/such/file", 0x1139, v), 0);
-	assert_int_equal(line_server_ask(s, UINT32_MAX, open_it, path, 0x1139, v), 0);
+	assert_int_equal(line_server_ask(s, 1, open_it, path, 0x1139, v, 1), 0);
+	assert_int_equal(line_server_ask(s, 2, open_it, "/no/such/file", 0x1139, v, 1), 0);
+	assert_int_equal(line_server_ask(s, UINT32_MAX, open_it, path, 0x1139, v, 1), 0);
 	strcpy(path, in_dir("x"));
-	assert_true(line_server_ask(s, 3, open_it, path, addr_of("x", "main"), v) > 0);
+	assert_true(line_server_ask(s, 3, open_it, path, addr_of("x", "main"), v, 1) > 0);
 	line_server_free(s);
 	line_server_free(NULL);
 }
@@ -451,9 +453,72 @@ static void damaged_lines(void **state)
 		fwrite(bad, 1, sz, f);
 		fclose(f);
 		free(bad);
-		line_server_ask(s, round + 1, open_it, bad_path, addr, v);
+		line_server_ask(s, round + 1, open_it, bad_path, addr, v, 1);
 	}
 	free(good);
+	line_server_free(s);
+}
+
+static int status_has(int pid, const char *line)
+{
+	char path[64], text[4096] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
+	fclose(f);
+	return strstr(text, line) != NULL;
+}
+
+/* Whoever takes the process over by a file's bytes has nothing. */
+static void line_server_has_no_rights(void **state)
+{
+	struct line_server *s = line_server_new();
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	char path[PATH_MAX];
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	assert_true(line_server_ask(s, 1, open_it, path, addr_of("x", "main"), v, 1) > 0);
+	assert_true(status_has(line_server_pid(s), "\nCapEff:\t0000000000000000\n") || geteuid());
+	assert_true(status_has(line_server_pid(s), "\nNoNewPrivs:\t1\n"));
+#ifndef SEAL_PROCESS_OFF
+	assert_true(status_has(line_server_pid(s), "\nSeccomp:\t2\n"));
+	if (!geteuid()) {
+		assert_true(status_has(line_server_pid(s), "\nUid:\t65534\t65534\t65534\t65534\n"));
+		assert_true(status_has(line_server_pid(s), "\nGid:\t65534\t65534\t65534\t65534\n"));
+		assert_true(status_has(line_server_pid(s), "\nGroups:\t \n"));
+	}
+#endif
+	line_server_free(s);
+}
+
+/* While one file takes long nobody waits: lines are missing for a while, and then they are there.
+ */
+static void late_lines(void **state)
+{
+	struct line_server *s = line_server_new();
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	char path[PATH_MAX];
+	uint64_t addr;
+	int n = -EAGAIN;
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	addr = addr_of("x", "main");
+	assert_true(line_server_ask(s, 1, open_it, path, addr, v, 1) > 0);
+	assert_int_equal(kill(line_server_pid(s), SIGSTOP), 0);
+	for (uint32_t i = 0; i < 1000; i++) /* each would wait for seconds */
+		assert_int_equal(line_server_ask(s, 2 + i, open_it, path, addr, v, 0), -EAGAIN);
+	assert_int_equal(kill(line_server_pid(s), SIGCONT), 0);
+	for (int i = 0; i < 10000 && n == -EAGAIN; i++) {
+		n = line_server_ask(s, 1, open_it, path, addr, v, 0);
+		usleep(1000);
+	}
+	assert_true(n > 0);
+	assert_string_equal(v[n - 1].function, "main");
 	line_server_free(s);
 }
 
@@ -651,6 +716,8 @@ int main(void)
 		cmocka_unit_test(test_functions_of_stripped),
 		cmocka_unit_test(test_damaged_functions),
 		cmocka_unit_test(aliased_sections),
+		cmocka_unit_test(line_server_has_no_rights),
+		cmocka_unit_test(late_lines),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

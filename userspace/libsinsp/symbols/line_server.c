@@ -3,30 +3,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "helper_process.h"
+#include "seal_process.h"
 
 enum {
 	ANSWER_MS = 3000,
 	FIRST_ANSWER_MS = 20000, /* the file is read */
+	PATIENCE_MS = 2000, /* for one answer, where somebody else waits for us */
+	PATIENCE_MAX_MS = 4000, /* for all; a tenth of the time is added */
+	PATIENCE_SHARE = 10,
+	LATE_MAX = 64,
 	RESTARTS_MAX = 8,
 	FILES_OPEN = 16, /* at once in the process; of more, the oldest one is read anew */
-	SOCKET_FD = 3,
 };
 /* Of addresses: files are mapped. What finds errors of memory needs all there are. */
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#ifdef SEAL_PROCESS_OFF
 #define MEMORY_MAX RLIM_INFINITY
 #else
 #define MEMORY_MAX (8ull << 30)
@@ -47,12 +45,29 @@ struct answer {
 };
 
 struct line_server {
-	pid_t pid; /* 0: does not run */
-	int fd;
+	struct helper h;
 	int n_restarts;
 	uint8_t *bad; /* bits of files that are not asked about */
+	int is_busy; /* with this */
+	struct request out;
+	int64_t since_ms;
+	int64_t begin_ms, waited_ms; /* of patience */
+	/* Answers that came when something else was asked. */
+	struct late {
+		uint64_t addr;
+		uint32_t file, n;
+		struct dwarf_frame *v; /* NULL: free */
+	} late[LATE_MAX];
 	struct answer answer;
 };
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 struct line_server *line_server_new(void)
 {
@@ -64,6 +79,8 @@ struct line_server *line_server_new(void)
 		free(s);
 		s = NULL;
 	}
+	if (s)
+		s->begin_ms = now_ms();
 	return s;
 }
 
@@ -76,19 +93,13 @@ struct open_file {
 	uint64_t used;
 };
 
-static void give_up_rights(void)
+static int limit_self(void)
 {
-	const struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-	const struct rlimit memory = {MEMORY_MAX, MEMORY_MAX}, nothing = {0, 0};
+	const struct rlimit memory = {MEMORY_MAX, MEMORY_MAX};
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_DUMPABLE, 0);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_NAME, "saker-lines");
 	setrlimit(RLIMIT_AS, &memory);
-	setrlimit(RLIMIT_FSIZE, &nothing);
-	setrlimit(RLIMIT_CORE, &nothing);
-	syscall(SYS_capset, &h, none);
+	return seal_process();
 }
 
 static struct open_file *slot_for(struct open_file *v, uint32_t file, int fd, uint64_t now)
@@ -114,29 +125,7 @@ static struct open_file *slot_for(struct open_file *v, uint32_t file, int fd, ui
 	return oldest;
 }
 
-static ssize_t receive(struct request *r, int *fd)
-{
-	union {
-		struct cmsghdr h;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	struct iovec part = {r, sizeof(*r)};
-	struct msghdr msg = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	const ssize_t n = recvmsg(SOCKET_FD, &msg, MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-
-	*fd = -1;
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	return n;
-}
-
-static __attribute__((noreturn)) void serve(void)
+static void serve(void)
 {
 	static struct open_file files[FILES_OPEN];
 	static struct answer a;
@@ -144,56 +133,33 @@ static __attribute__((noreturn)) void serve(void)
 	uint64_t now = 0;
 	int fd;
 
-	give_up_rights();
-	while (receive(&r, &fd) == sizeof(r)) {
+	if (limit_self())
+		return;
+	while (helper_receive(HELPER_FD, &r, sizeof(r), &fd) == sizeof(r)) {
 		const struct open_file *f = slot_for(files, r.file, fd, ++now);
 
 		a.kind = f ? ANSWER_FRAMES : ANSWER_NEEDS_FD;
 		a.n = f && f->lines ? (uint32_t)dwarf_lines_find(f->lines, r.addr, a.frames) : 0;
-		send(SOCKET_FD, &a, offsetof(struct answer, frames) + a.n * sizeof(a.frames[0]),
-		     MSG_NOSIGNAL);
+		if (helper_send(HELPER_FD, &a,
+				offsetof(struct answer, frames) + a.n * sizeof(a.frames[0]), -1))
+			return;
 	}
-	_exit(0);
 }
 
 static int start(struct line_server *s)
 {
-	int ends[2];
-	sigset_t all, old;
-
-	if (s->n_restarts++ > RESTARTS_MAX ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -1;
-	/* A signal that is meant for us must not find our handlers in there. */
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &old);
-	s->pid = fork();
-	if (!s->pid) {
-		if (dup2(ends[1], SOCKET_FD) < 0)
-			_exit(1);
-		syscall(SYS_close_range, SOCKET_FD + 1, ~0u, 0);
-		serve();
-	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	close(ends[1]);
-	if (s->pid < 0) {
-		s->pid = 0;
-		close(ends[0]);
-		return -1;
-	}
-	s->fd = ends[0];
-	return 0;
+	return s->n_restarts++ > RESTARTS_MAX ? -EAGAIN : helper_start(&s->h, serve);
 }
 
 static void stop(struct line_server *s)
 {
-	if (!s->pid)
-		return;
-	close(s->fd);
-	kill(s->pid, SIGKILL);
-	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	s->pid = 0;
+	s->is_busy = 0;
+	helper_end(&s->h);
+}
+
+int line_server_pid(const struct line_server *s)
+{
+	return s->h.pid;
 }
 
 void line_server_free(struct line_server *s)
@@ -201,49 +167,41 @@ void line_server_free(struct line_server *s)
 	if (!s)
 		return;
 	stop(s);
+	for (size_t i = 0; i < LATE_MAX; i++)
+		free(s->late[i].v);
 	free(s->bad);
 	free(s);
 }
 
 /* ---- asking ---- */
 
-static int send_request(struct line_server *s, const struct request *r, int fd)
+static void give_up(struct line_server *s, uint32_t file)
 {
-	union {
-		struct cmsghdr h;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	struct iovec part = {(void *)r, sizeof(*r)};
-	struct msghdr msg = {.msg_iov = &part, .msg_iovlen = 1};
+	stop(s);
+	s->bad[file / 8] |= (uint8_t)(1u << file % 8);
+}
 
-	if (fd >= 0) {
-		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control);
-		control.h.cmsg_level = SOL_SOCKET;
-		control.h.cmsg_type = SCM_RIGHTS;
-		control.h.cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(&control.h), &fd, sizeof(fd));
-	}
-	return sendmsg(s->fd, &msg, MSG_NOSIGNAL) == sizeof(*r) ? 0 : -1;
+static int send_request(struct line_server *s, uint32_t file, uint64_t addr, int fd)
+{
+	s->out = (struct request){.addr = addr, .file = file, .has_fd = fd >= 0};
+	s->since_ms = now_ms();
+	s->is_busy = 1;
+	return helper_send(s->h.fd, &s->out, sizeof(s->out), fd);
 }
 
 /* 0 with a whole answer, whose texts end. */
-static int get_answer(struct line_server *s, int timeout_ms)
+static int get_answer(struct line_server *s)
 {
-	struct pollfd p = {.fd = s->fd, .events = POLLIN};
 	struct answer *a = &s->answer;
-	ssize_t n;
-	int r;
+	int fd;
+	const ssize_t n = helper_receive(s->h.fd, a, sizeof(*a), &fd);
 
-	do {
-		r = poll(&p, 1, timeout_ms);
-	} while (r < 0 && errno == EINTR);
-	if (r <= 0)
-		return -1;
-	n = recv(s->fd, a, sizeof(*a), 0);
-	if (n < (ssize_t)offsetof(struct answer, frames) || a->n > DWARF_FRAMES_MAX ||
+	s->is_busy = 0;
+	if (fd >= 0) /* nobody sends one but who took the process over */
+		close(fd);
+	if (fd >= 0 || n < (ssize_t)offsetof(struct answer, frames) || a->n > DWARF_FRAMES_MAX ||
 	    n < (ssize_t)(offsetof(struct answer, frames) + a->n * sizeof(a->frames[0])))
-		return -1;
+		return -EBADMSG;
 	for (uint32_t i = 0; i < a->n; i++) {
 		a->frames[i].function[DWARF_NAME_MAX - 1] = '\0';
 		a->frames[i].file[DWARF_NAME_MAX - 1] = '\0';
@@ -251,39 +209,121 @@ static int get_answer(struct line_server *s, int timeout_ms)
 	return 0;
 }
 
-/* 1: answered; 0: the file has nothing to be asked about; -1: the process failed. */
-static int exchange(struct line_server *s, const struct request *r, line_open_fn open, void *ctx)
+/* Milliseconds that may be waited now: as long as the answer may take, or a little. */
+static int patience(const struct line_server *s, int64_t left, int can_wait)
 {
-	int fd, err;
+	const int64_t room =
+		PATIENCE_MAX_MS + (now_ms() - s->begin_ms) / PATIENCE_SHARE - s->waited_ms;
+	const int64_t some = room < PATIENCE_MS ? room : PATIENCE_MS;
 
-	if (!s->pid && start(s))
-		return -1;
-	err = send_request(s, r, -1) ?: get_answer(s, ANSWER_MS);
-	if (err || s->answer.kind == ANSWER_FRAMES)
-		return err ?: 1;
-	fd = open(ctx);
-	if (fd < 0)
+	if (left <= 0 || (!can_wait && some <= 0))
 		return 0;
-	err = send_request(s, r, fd) ?: get_answer(s, FIRST_ANSWER_MS);
-	close(fd);
-	return err || s->answer.kind != ANSWER_FRAMES ? -1 : 1;
+	return (int)(can_wait || left < some ? left : some);
 }
 
-size_t line_server_ask(struct line_server *s, uint32_t file, line_open_fn open, void *ctx,
-		       uint64_t addr, struct dwarf_frame out[DWARF_FRAMES_MAX])
+/* Of what was asked: 0 with the answer, -EAGAIN: it is not there yet; else the process failed. */
+static int await(struct line_server *s, int can_wait, int is_new)
 {
-	const struct request r = {.addr = addr, .file = file};
-	int answered;
+	const int64_t limit = s->out.has_fd ? FIRST_ANSWER_MS : ANSWER_MS;
+	const int64_t begin = now_ms(), left = s->since_ms + limit - begin;
+	const int ms = is_new || can_wait ? patience(s, left, can_wait) : 0;
+	const int late = helper_wait(s->h.fd, ms);
 
-	if (file >= FILES_MAX || s->bad[file / 8] & 1u << file % 8)
+	s->waited_ms += now_ms() - begin;
+	if (!late)
+		return get_answer(s);
+	return s->since_ms + limit > now_ms() ? -EAGAIN : -ETIMEDOUT;
+}
+
+static struct late *late_slot(struct line_server *s, uint32_t file, uint64_t addr)
+{
+	return &s->late[((addr ^ (uint64_t)file << 40) * 0x9e3779b97f4a7c15ull) >> 58];
+}
+
+static void keep_late(struct line_server *s)
+{
+	struct late *l = late_slot(s, s->out.file, s->out.addr);
+	const size_t sz = (s->answer.n ? s->answer.n : 1) * sizeof(*l->v);
+
+	if (s->answer.kind != ANSWER_FRAMES)
+		return;
+	free(l->v);
+	*l = (struct late){s->out.addr, s->out.file, s->answer.n, malloc(sz)};
+	if (l->v)
+		memcpy(l->v, s->answer.frames, s->answer.n * sizeof(*l->v));
+}
+
+/* How many frames came late; -ENOENT: none did. */
+static int take_late(struct line_server *s, uint32_t file, uint64_t addr, struct dwarf_frame *out)
+{
+	struct late *l = late_slot(s, file, addr);
+
+	if (!l->v || l->file != file || l->addr != addr)
+		return -ENOENT;
+	memcpy(out, l->v, l->n * sizeof(*out));
+	free(l->v);
+	l->v = NULL;
+	return (int)l->n;
+}
+
+/* Ends what the process is busy with: 0, or -EAGAIN, it goes on. */
+static int settle(struct line_server *s, int can_wait)
+{
+	const uint32_t file = s->out.file;
+	const int err = s->is_busy ? await(s, can_wait, 0) : -ENOENT;
+
+	if (!err)
+		keep_late(s);
+	else if (err != -EAGAIN && err != -ENOENT)
+		give_up(s, file);
+	return err == -EAGAIN ? err : 0;
+}
+
+static int exchange(struct line_server *s, uint32_t file, uint64_t addr, int fd, int can_wait)
+{
+	return send_request(s, file, addr, fd) ?: await(s, can_wait, 1);
+}
+
+/* As await; -ENOENT: the file has nothing to be asked about. */
+static int ask(struct line_server *s, uint32_t file, line_open_fn open, void *ctx, uint64_t addr,
+	       int can_wait)
+{
+	int fd, err = s->h.pid ? 0 : start(s);
+
+	err = err ?: exchange(s, file, addr, -1, can_wait);
+	if (err || s->answer.kind == ANSWER_FRAMES)
+		return err;
+	fd = open(ctx);
+	if (fd < 0)
+		return -ENOENT;
+	err = exchange(s, file, addr, fd, can_wait);
+	close(fd);
+	return err ?: s->answer.kind == ANSWER_FRAMES ? 0 : -EBADMSG;
+}
+
+int line_server_ask(struct line_server *s, uint32_t file, line_open_fn open, void *ctx,
+		    uint64_t addr, struct dwarf_frame out[DWARF_FRAMES_MAX], int can_wait)
+{
+	int err, n;
+
+	if (file >= FILES_MAX)
 		return 0;
-	answered = exchange(s, &r, open, ctx);
-	if (answered < 0)
-		stop(s);
-	if (answered <= 0) {
+	if (settle(s, can_wait))
+		return -EAGAIN;
+	n = take_late(s, file, addr, out);
+	if (n >= 0)
+		return n;
+	if (s->bad[file / 8] & 1u << file % 8)
+		return 0;
+	err = ask(s, file, open, ctx, addr, can_wait);
+	if (err == -EAGAIN && s->is_busy)
+		return err;
+	if (err == -ENOENT)
 		s->bad[file / 8] |= (uint8_t)(1u << file % 8);
+	else if (err)
+		give_up(s, file);
+	if (err)
 		return 0;
-	}
 	memcpy(out, s->answer.frames, s->answer.n * sizeof(out[0]));
-	return s->answer.n;
+	return (int)s->answer.n;
 }

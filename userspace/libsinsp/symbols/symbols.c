@@ -673,6 +673,7 @@ static const struct place_lines *lines_of(struct sinsp_symbols *sy, struct place
 {
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
 	struct debug_of d = {.sy = sy};
+	int n;
 
 	if (!p || p->asked)
 		return p ? p->lines : NULL;
@@ -682,9 +683,14 @@ static const struct place_lines *lines_of(struct sinsp_symbols *sy, struct place
 	if (!sy->lines)
 		sy->lines = line_server_new();
 	d.r = &sy->files[p->source - FILE_SOURCE];
-	if (sy->lines && p->addr != UINT64_MAX)
-		p->lines = keep_lines(
-			sy, v, line_server_ask(sy->lines, p->source, open_debug, &d, p->addr, v));
+	if (!sy->lines || p->addr == UINT64_MAX)
+		return NULL;
+	/* Live, events do not wait for lines: those that come too late are there the next time. */
+	n = line_server_ask(sy->lines, p->source, open_debug, &d, p->addr, v, !sy->where.live);
+	if (n == -EAGAIN)
+		p->asked = 0;
+	else
+		p->lines = keep_lines(sy, v, n > 0 ? (size_t)n : 0);
 	return p->lines;
 }
 
