@@ -209,10 +209,11 @@ static void note_failure(struct sinsp_lookup *l, struct server *s, int err)
 
 /* ---- a question ---- */
 
-static int get(struct sinsp_lookup *l, uint32_t uid, const struct server *s, const char *path,
-	       char **body, size_t *len)
+static int get_some(struct sinsp_lookup *l, uint32_t uid, const struct server *s, const char *path,
+		    char **body, size_t *len, int may_cut)
 {
 	const struct sinsp_http_opts opts = {
+		.may_cut = may_cut,
 		.sz = sizeof(opts),
 		.owner = l->socket ? SINSP_NO_UID : uid,
 		.quit_fd = l->quit_fd,
@@ -221,6 +222,12 @@ static int get(struct sinsp_lookup *l, uint32_t uid, const struct server *s, con
 	};
 
 	return sinsp_http_get(body, len, s->path, path, &opts);
+}
+
+static int get(struct sinsp_lookup *l, uint32_t uid, const struct server *s, const char *path,
+	       char **body, size_t *len)
+{
+	return get_some(l, uid, s, path, body, len, 0);
 }
 
 /* Names of the image that the container itself does not know. */
@@ -243,6 +250,27 @@ static void ask_image(struct sinsp_lookup *l, const struct request *r, const str
 	free(body);
 }
 
+/* Whoever made a container can make it too long to tell: its name is at the beginning of a list
+ * with nothing but it. 0 or a negative errno. */
+static int ask_list(struct sinsp_lookup *l, const struct request *r, const struct server *s,
+		    char **json)
+{
+	char path[192], *body;
+	size_t len;
+	int status;
+
+	snprintf(path, sizeof(path),
+		 "/containers/json?all=1&filters=%%7B%%22id%%22%%3A%%5B%%22%s%%22%%5D%%7D",
+		 r->full_id);
+	status = get_some(l, r->uid, s, path, &body, &len, 1);
+	if (status < 0)
+		return status;
+	if (status == 200)
+		*json = sinsp_docker_listed_event(body, len, r->id, r->full_id, r->type);
+	free(body);
+	return *json ? 0 : -EBADMSG;
+}
+
 /* 0; 1: the server knows no such container; a negative errno: it does not work. */
 static int ask(struct sinsp_lookup *l, const struct request *r, const struct server *s, char **json)
 {
@@ -253,6 +281,8 @@ static int ask(struct sinsp_lookup *l, const struct request *r, const struct ser
 
 	snprintf(path, sizeof(path), "/containers/%s/json", r->full_id);
 	status = get(l, r->uid, s, path, &body, &len);
+	if (status == -EFBIG)
+		return ask_list(l, r, s, json);
 	if (status < 0)
 		return status;
 	err = status == 404 ? 1 : -EBADMSG;

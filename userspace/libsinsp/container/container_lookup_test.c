@@ -312,6 +312,99 @@ static void test_strange_answer(void **state)
 	fake_stop(&d);
 }
 
+#define HUGE (2u << 20)
+
+/* A container that is too long to tell, and too long to list. */
+static void answer_at_length(struct fake_docker *d, int fd, const char *path)
+{
+	char *text = malloc(HUGE + 512), *p = text;
+
+	(void)d;
+	if (!strcmp(path, "/containers/" H "/json"))
+		p += sprintf(p, "{\"Args\": [\"");
+	else if (strstr(path, "/containers/json?") && strstr(path, H))
+		p += sprintf(p,
+			     "[{\"Id\": \"" H "\", \"Names\": [\"/hidden\"], \"Image\": \"web:1\", "
+			     "\"Labels\": {\"a\": \"");
+	else {
+		free(text);
+		return fake_answer(fd, "404 Not Found", "{}");
+	}
+	memset(p, 'x', HUGE);
+	strcpy(p + HUGE, "\"}}]");
+	fake_answer(fd, "200 OK", text);
+	free(text);
+}
+
+static void test_huge_answer(void **state)
+{
+	struct sinsp_container_told told;
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_at_length);
+	l = begin(&d, 30000);
+	ask(l);
+	r = wait_for_result(l);
+	assert_null(r->note);
+	assert_int_equal(sinsp_container_json_read(&told, r->json, strlen(r->json)), 0);
+	assert_string_equal(told.id, "0123456789ab");
+	assert_string_equal(told.name, "hidden");
+	assert_string_equal(told.image, "web:1");
+	sinsp_container_told_fini(&told);
+	sinsp_lookup_result_free(r);
+	sinsp_lookup_free(l);
+	fake_stop(&d);
+}
+
+/* Texts that are as long as they may be, all of bytes that are printed as six. */
+static void answer_with_checks(struct fake_docker *d, int fd, const char *path)
+{
+	char *text = malloc(HUGE), *p = text;
+
+	(void)d;
+	if (strcmp(path, "/containers/" H "/json")) {
+		free(text);
+		return fake_answer(fd, "404 Not Found", "{}");
+	}
+	p += sprintf(p, "{\"Id\": \"" H "\", \"Name\": \"/web\", \"Mounts\": [");
+	for (int i = 0; i < 64; i++) {
+		p += sprintf(p, "%s{\"Source\": \"", i ? "," : "");
+		for (int k = 0; k < 1000; k++)
+			p += sprintf(p, "\\u0001");
+		p += sprintf(p, "\"}");
+	}
+	p += sprintf(p, "], \"Config\": {\"Healthcheck\": {\"Test\": [\"CMD\", \"check\"");
+	for (int i = 0; i < 60; i++)
+		p += sprintf(p, ", \"%0*d\"", i == 1 ? 300000 : 1000, i);
+	sprintf(p, "]}}}");
+	fake_answer(fd, "200 OK", text);
+	free(text);
+}
+
+static void test_large_event(void **state)
+{
+	struct sinsp_container_told told;
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_with_checks);
+	l = begin(&d, 30000);
+	ask(l);
+	r = wait_for_result(l);
+	assert_true(strlen(r->json) <= SINSP_CONTAINER_JSON_MAX);
+	assert_int_equal(sinsp_container_json_read(&told, r->json, strlen(r->json)), 0);
+	assert_string_equal(told.name, "web");
+	sinsp_container_told_fini(&told);
+	sinsp_lookup_result_free(r);
+	sinsp_lookup_free(l);
+	fake_stop(&d);
+}
+
 static void answer_nothing(struct fake_docker *d, int fd, const char *path)
 {
 	(void)path;
@@ -390,6 +483,8 @@ int main(void)
 		cmocka_unit_test(test_found_later),
 		cmocka_unit_test(test_broken_answers),
 		cmocka_unit_test(test_strange_answer),
+		cmocka_unit_test(test_huge_answer),
+		cmocka_unit_test(test_large_event),
 		cmocka_unit_test(test_hanging),
 		cmocka_unit_test(test_end_while_it_hangs),
 		cmocka_unit_test(test_queue_is_bounded),

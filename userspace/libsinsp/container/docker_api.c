@@ -17,6 +17,8 @@
 enum {
 	TEXT_MAX = 1024, /* of a longer one nothing is taken: cut, it would be another */
 	LABELS_SZ = 32768,
+	HEALTHCHECK_SZ = 16384,
+	MEMBER_MAX = 65536, /* bytes of a member that matters in a list of containers */
 	ENTRIES_MAX = 64, /* mounts, ports */
 	DEFAULT_SHARES = 1024,
 	DEFAULT_PERIOD_US = 100000,
@@ -278,36 +280,54 @@ static int is_sandbox(const cJSON *labels)
 	return !strcmp(sinsp_json_text(labels, "io.kubernetes.docker.type"), "podsandbox");
 }
 
+/* What the program is told; what there is no room for is left out. */
+static void add_args(cJSON *to, const cJSON *test, int first)
+{
+	const int n = cJSON_GetArraySize(test);
+	size_t room = HEALTHCHECK_SZ;
+
+	for (int i = first; i < n && i < ENTRIES_MAX; i++) {
+		const char *arg = cJSON_GetStringValue(cJSON_GetArrayItem(test, i));
+		const size_t sz = arg ? strlen(arg) + 1 : 0;
+
+		if (!sz || sz > TEXT_MAX || sz > room)
+			continue;
+		room -= sz;
+		cJSON_AddItemToArray(to, cJSON_CreateString(arg));
+	}
+}
+
 /* {"Test": ["CMD", program, argument...]}, or "CMD-SHELL" and one text, or "NONE". */
 static void add_healthcheck(cJSON *to, const cJSON *check)
 {
 	const cJSON *test = member(check, "Test");
 	const char *how = cJSON_GetStringValue(cJSON_GetArrayItem(test, 0));
 	const int shell = how && !strcmp(how, "CMD-SHELL");
-	const int n = cJSON_GetArraySize(test);
 	const char *exe = shell ? "/bin/sh" : cJSON_GetStringValue(cJSON_GetArrayItem(test, 1));
 	cJSON *out, *args;
 
-	if (!how || !exe || (!shell && strcmp(how, "CMD")))
+	if (!how || !exe || strlen(exe) > TEXT_MAX || (!shell && strcmp(how, "CMD")))
 		return;
 	out = cJSON_AddObjectToObject(to, "Healthcheck");
 	cJSON_AddStringToObject(out, "exe", exe);
 	args = cJSON_AddArrayToObject(out, "args");
 	if (shell)
 		cJSON_AddItemToArray(args, cJSON_CreateString("-c"));
-	for (int i = shell ? 1 : 2; i < n && i < ENTRIES_MAX; i++) {
-		const char *arg = cJSON_GetStringValue(cJSON_GetArrayItem(test, i));
-
-		if (arg)
-			cJSON_AddItemToArray(args, cJSON_CreateString(arg));
-	}
+	add_args(args, test, shell ? 1 : 2);
 }
 
-char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char *id,
-				enum sinsp_container_type type)
+static void add_lists(cJSON *to, const cJSON *in)
 {
-	const cJSON *in = a->container, *labels = member(member(in, "Config"), "Labels");
-	const cJSON *network = member(in, "NetworkSettings");
+	add_labels(to, member(member(in, "Config"), "Labels"));
+	add_mounts(to, member(in, "Mounts"));
+	add_healthcheck(to, member(member(in, "Config"), "Healthcheck"));
+	add_ports(to, member(member(in, "NetworkSettings"), "Ports"));
+}
+
+static char *print_event(const struct sinsp_docker_answer *a, const char *id,
+			 enum sinsp_container_type type, int with_lists)
+{
+	const cJSON *in = a->container;
 	const char *name = short_text(in, "Name");
 	cJSON *c, *root = sinsp_container_json_new(&c, id, type, name + (*name == '/'));
 	char *text;
@@ -315,15 +335,104 @@ char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char 
 	if (!root)
 		return NULL;
 	add_image(c, a);
-	cJSON_AddStringToObject(c, "ip", find_ip(network));
-	cJSON_AddBoolToObject(c, "is_pod_sandbox", is_sandbox(labels));
+	cJSON_AddStringToObject(c, "ip", find_ip(member(in, "NetworkSettings")));
+	cJSON_AddBoolToObject(c, "is_pod_sandbox",
+			      is_sandbox(member(member(in, "Config"), "Labels")));
 	add_limits(c, member(in, "HostConfig"));
-	add_labels(c, labels);
-	add_mounts(c, member(in, "Mounts"));
-	add_healthcheck(c, member(member(in, "Config"), "Healthcheck"));
-	add_ports(c, member(network, "Ports"));
+	if (with_lists)
+		add_lists(c, in);
 	/* Environments hold secrets, and are of no use to fields: as sysdig, none is told. */
 	cJSON_AddArrayToObject(c, "env");
+	text = cJSON_PrintUnformatted(root);
+	cJSON_Delete(root);
+	return text;
+}
+
+/* A byte of a text may be printed as six: who chose all texts so gets none of the lists. */
+char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char *id,
+				enum sinsp_container_type type)
+{
+	char *text = print_event(a, id, type, 1);
+
+	if (!text || strlen(text) <= SINSP_CONTAINER_JSON_MAX)
+		return text;
+	free(text);
+	return print_event(a, id, type, 0);
+}
+
+/* ---- the beginning of a list ---- */
+
+struct listing {
+	const char *p, *end;
+	char id[65], name[TEXT_MAX + 1], image[TEXT_MAX + 1];
+};
+
+static int skip(struct listing *l, char c)
+{
+	while (l->p < l->end && strchr(" \t\r\n", *l->p))
+		l->p++;
+	if (l->p == l->end || *l->p != c)
+		return 0;
+	l->p++;
+	return 1;
+}
+
+/* NULL: it is cut, or longer than anything that matters. The caller owns it. */
+static cJSON *next_value(struct listing *l)
+{
+	const size_t left = (size_t)(l->end - l->p);
+	const char *end = NULL;
+	cJSON *v = cJSON_ParseWithLengthOpts(l->p, left < MEMBER_MAX ? left : MEMBER_MAX, &end, 0);
+
+	if (v)
+		l->p = end;
+	return v;
+}
+
+static void take_text(char *to, size_t sz, const cJSON *v)
+{
+	const char *text = cJSON_GetStringValue(v);
+
+	if (text && strlen(text) < sz)
+		strcpy(to, text);
+}
+
+/* 0: there is no other. */
+static int next_member(struct listing *l)
+{
+	cJSON *key = next_value(l), *v = key && skip(l, ':') ? next_value(l) : NULL;
+	const char *name = cJSON_GetStringValue(key) ?: "";
+	const int more = v && skip(l, ',');
+
+	if (!strcmp(name, "Id"))
+		take_text(l->id, sizeof(l->id), v);
+	else if (!strcmp(name, "Names"))
+		take_text(l->name, sizeof(l->name), cJSON_GetArrayItem(v, 0));
+	else if (!strcmp(name, "Image"))
+		take_text(l->image, sizeof(l->image), v);
+	cJSON_Delete(key);
+	cJSON_Delete(v);
+	return more;
+}
+
+char *sinsp_docker_listed_event(const char *json, size_t len, const char *id, const char *full_id,
+				enum sinsp_container_type type)
+{
+	struct listing l = {.p = json, .end = json + len};
+	cJSON *c, *root;
+	char *text;
+
+	if (!skip(&l, '[') || !skip(&l, '{'))
+		return NULL;
+	while (next_member(&l))
+		;
+	if (strcmp(l.id, full_id) || !*l.name)
+		return NULL;
+	root = sinsp_container_json_new(&c, id, type, l.name + (*l.name == '/'));
+	if (!root)
+		return NULL;
+	cJSON_AddStringToObject(c, "image", l.image);
+	cJSON_AddStringToObject(c, "ip", "0.0.0.0");
 	text = cJSON_PrintUnformatted(root);
 	cJSON_Delete(root);
 	return text;

@@ -18,6 +18,12 @@ struct sinsp_docker_answer;
 int sinsp_docker_answer_new(struct sinsp_docker_answer **out, const char *json, size_t len);
 void sinsp_docker_answer_free(struct sinsp_docker_answer *a);
 
+/* What the beginning of an answer to /containers/json tells of the first container in it, of which
+ * the rest may be missing: the text of a container event with its name and image. The caller owns
+ * it; NULL: it is not about the container @full_id, or has no name before it ends. */
+char *sinsp_docker_listed_event(const char *json, size_t len, const char *id, const char *full_id,
+				enum sinsp_container_type type);
+
 /* The id of the container's image, "sha256:" and digits, fit for a path; "": it has none. */
 const char *sinsp_docker_answer_image(const struct sinsp_docker_answer *a);
 

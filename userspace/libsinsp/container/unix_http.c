@@ -24,6 +24,7 @@ struct exchange {
 	int64_t deadline_ms;
 	char *text; /* the answer, NUL-terminated */
 	size_t len, cap;
+	int is_cut;
 };
 
 static int64_t now_ms(void)
@@ -157,6 +158,10 @@ static int receive(struct exchange *x)
 		int err = make_room(x);
 		ssize_t n;
 
+		if (err == -EFBIG && x->opts->may_cut) {
+			x->is_cut = 1;
+			break;
+		}
 		if (err)
 			return err;
 		n = recv(x->fd, x->text + x->len, x->cap - x->len - 1, 0);
@@ -172,7 +177,7 @@ static int receive(struct exchange *x)
 			return err;
 	}
 	x->text[x->len] = 0;
-	return x->len > x->opts->max_sz ? -EFBIG : 0;
+	return x->len > x->opts->max_sz && !x->is_cut ? -EFBIG : 0;
 }
 
 /* The value of a header, in the lines from @p to @end; NULL: it is not among them. */
@@ -204,7 +209,7 @@ static int read_answer(struct exchange *x, char **body, size_t *len)
 		unsigned long long n = strtoull(told, NULL, 10);
 
 		if (n > *len)
-			return -EBADMSG;
+			return x->is_cut ? status : -EBADMSG;
 		*len = n;
 		(*body)[n] = 0;
 	}

@@ -12,6 +12,7 @@ struct sinsp_http_opts {
 	int quit_fd; /* when it can be read, the answer is not wanted any more */
 	int timeout_ms; /* for everything together */
 	size_t max_sz; /* of an answer with its headers */
+	int may_cut; /* of a longer answer its beginning will do */
 };
 
 /*
