@@ -365,7 +365,7 @@ class Live(unittest.TestCase):
         busy = subprocess.Popen(["sh", "-c", "while :; do cat /etc/passwd; done"],
                                 stdout=subprocess.DEVNULL)
         try:
-            p = self.on_small_disk('"$@" -w c.scap -M 30', e2e.SAKER)
+            p = self.on_small_disk('"$@" --min-free 0 -w c.scap -M 30', e2e.SAKER)
         finally:
             busy.kill()
             busy.wait()
@@ -377,26 +377,64 @@ class Live(unittest.TestCase):
               '[ "$a" -lt 2 ] && n=$((n + 1)); done; echo ran to its end; exit 3')
 
     def test_disk_that_fills_ends_no_command(self):
-        p = self.on_small_disk('"$@"', e2e.SAKER, "-w", "c.scap", "--", "sh", "-c", self.FILLER)
+        p = self.on_small_disk('"$@"', e2e.SAKER, "--min-free", "0", "-w", "c.scap", "--", "sh", "-c",
+                               self.FILLER)
         self.assertEqual((p.returncode, p.stdout), (3, "ran to its end\n"), p.stderr)
         self.check_cut_off(p.stderr)
 
     def test_disk_that_fills_ends_no_lines(self):
         lines = os.path.join(self.dir, "lines")
-        p = self.on_small_disk('"$@"', e2e.SAKER, "-w", "c.scap", "--print", "-o", lines, "--", "sh", "-c",
+        p = self.on_small_disk('"$@"', e2e.SAKER, "--min-free=0", "-w", "c.scap", "--print", "-o", lines, "--",
+                               "sh", "-c",
                                self.FILLER)
         self.assertEqual((p.returncode, p.stdout), (3, "ran to its end\n"), p.stderr)
         self.check_cut_off(p.stderr)
         self.assertIn("procexit status=768 ret=3", e2e.read_text(lines).splitlines()[-1])
 
     def test_disk_that_fills_ends_no_profile(self):
-        p = self.on_small_disk('"$@"', e2e.SAKER, "profile", "-w", "c.scap", "-c", "topfuncs", "--", "sh", "-c",
+        p = self.on_small_disk('"$@"', e2e.SAKER, "profile", "--min-free", "0", "-w", "c.scap", "-c",
+                               "topfuncs", "--", "sh", "-c",
                                "dd if=/dev/zero of=fill bs=1k 2>/dev/null; "
                                "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo ran; exit 3")
         self.assertEqual(p.returncode, 3, p.stderr)
         self.assertTrue(p.stdout.startswith("ran\n"), p.stdout)
         self.assertEqual(len(re.findall("No space left on device", p.stderr)), 1, p.stderr)
         self.assertIn("FUNCTION", p.stdout + p.stderr)
+
+    # limits of the file
+
+    BUSY = "i=0; while [ $i -lt 3000 ]; do read x </etc/passwd; i=$((i + 1)); done; echo ran to its end; exit 3"
+
+    def check_ended(self, p, said):
+        """The file ended at a limit, whole, with its counters, and the command went on."""
+        self.assertEqual((p.returncode, p.stdout), (3, "ran to its end\n"), p.stderr)
+        self.assertEqual(len(re.findall("saker: ", p.stderr)), 1, p.stderr)
+        self.assertRegex(p.stderr, said)
+        q = self.saker("-r", self.capture, "--verify")
+        self.assertEqual((q.returncode, q.stdout), (0, f"{self.capture}: sound\n"), q.stderr)
+        self.assertGreater(len(e2e.lines(self.saker("-r", self.capture).stdout)), 100)
+
+    def test_size_of_the_file_is_limited(self):
+        for how in ["-q"], ["--print", "-o", os.path.join(self.dir, "lines")]:
+            p = self.saker("--max-size", "1M", "-w", self.capture, *how, "--", "sh", "-c", self.BUSY)
+            self.check_ended(p, "it has --max-size")
+            self.assertLessEqual(os.path.getsize(self.capture), 1 << 20)
+            self.assertGreater(os.path.getsize(self.capture), 900 << 10)
+        self.assertIn("procexit", e2e.read_text(os.path.join(self.dir, "lines")).splitlines()[-1], "lines went on")
+
+    def test_size_of_pieces_is_limited(self):
+        p = self.saker("--max-size", "2M", "-e", "500", "-w", self.capture, "--", "sh", "-c", self.BUSY)
+        self.assertEqual(p.returncode, 3)
+        sizes = [os.path.getsize(os.path.join(self.dir, f)) for f in os.listdir(self.dir) if f.startswith("c.scap")]
+        self.assertGreater(len(sizes), 1)
+        self.assertLessEqual(sum(sizes), 2 << 20)
+
+    def test_file_system_keeps_room(self):
+        p = self.on_small_disk('mount -o remount,size=8m "$PWD"; "$@"; s=$?; '
+                               '[ "$(stat -f -c %a .)" -ge 1024 ] || echo too full; (exit $s)',
+                               e2e.SAKER, "--min-free", "4M", "-w", "c.scap", "--", "sh", "-c",
+                               self.BUSY.replace("3000", "20000"))
+        self.check_ended(p, "its file system has .* left, and --min-free keeps 4 MB")
 
     def test_lines_to_a_full_disk_end_no_command(self):
         p = self.saker("-o", "/dev/full", "--", "sh", "-c", "cat /etc/passwd >/dev/null; exit 3")

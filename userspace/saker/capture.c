@@ -606,7 +606,7 @@ static int show_views(struct capture *c)
  */
 static int lacks_output(const struct capture *c)
 {
-	return !c->o->command && (c->take.file_failed || c->take.lines.failed);
+	return !c->o->command && (c->take.file_failed || c->take.file_cut || c->take.lines.failed);
 }
 
 static int finish(struct capture *c, int err)

@@ -172,6 +172,8 @@ const struct option_row option_rows[] = {
 	 "With -C or -e: keep the last NUM files, writing over the oldest. With -G alone: end after "
 	 "NUM files.",
 	 take_count, AT(n_pieces)},
+	ROW_MAX_SIZE(GROUP_FILE),
+	ROW_MIN_FREE(GROUP_FILE),
 	{'F', "fatfile", NULL, GROUP_FILE,
 	 "As sysdig has it, and always so here: what a filter leaves out is still in the file where "
 	 "names depend on it, marked as not to be shown.",

@@ -46,6 +46,16 @@
 	 "Compress what -w writes with zstd: faster and smaller, but only saker reads it without " \
 	 "unpacking.", \
 	 take_compress, AT(compress), SCAP_COMPRESS_ZSTD}
+#define ROW_MAX_SIZE(group) \
+	{0, "max-size", "SIZE", group, \
+	 "With -w: end when the file has SIZE bytes, K, M, G may follow; with -C, -G or -e all files " \
+	 "together. What is compressed may be a little larger.", \
+	 take_file_size, AT(max_size)}
+#define ROW_MIN_FREE(group) \
+	{0, "min-free", "SIZE", group, \
+	 "With -w: end when the file system has less than SIZE bytes left; 0 is no limit. Default: 1G, or " \
+	 "a twentieth of the file system if that is less.", \
+	 take_min_free, AT(min_free)}
 #define ROW_HELP(group) {'h', "help", NULL, group, "Show this text.", take_value, AT(mode), MODE_HELP}
 /* clang-format on */
 

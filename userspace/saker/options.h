@@ -136,6 +136,11 @@ struct options {
 	uint64_t max_events; /* 0: no limit */
 	uint64_t max_ns; /* 0: no limit */
 	uint64_t piece_bytes, piece_ns, piece_events; /* a file holds no more; 0: any amount */
+	uint64_t max_size; /* of all files; 0: no limit */
+	struct size_option {
+		uint64_t n;
+		int given;
+	} min_free; /* bytes that the file system of -w keeps */
 	uint64_t n_pieces; /* 0: any number of files */
 	uint64_t snaplen; /* 0: the default */
 	struct snap_port_list snap_ports;

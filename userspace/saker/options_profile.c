@@ -65,6 +65,8 @@ const struct option_row profile_rows[] = {
 		  "nothing else."),
 	ROW_WITH_SYMBOLS(GROUP_PROFILE),
 	ROW_DEBUG_DIR(GROUP_PROFILE),
+	ROW_MAX_SIZE(GROUP_PROFILE),
+	ROW_MIN_FREE(GROUP_PROFILE),
 	ROW_ZSTD(GROUP_PROFILE),
 	{'v', "verbose", NULL, GROUP_PROFILE,
 	 "At the end, what was sampled, what was lost and why, and what saker itself cost.",

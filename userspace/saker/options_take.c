@@ -309,6 +309,26 @@ int take_ring_size(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+int take_file_size(void *member, const struct option_row *row, const char *arg)
+{
+	if (!parse_size(arg, member, 64 << 10, UINT64_MAX >> 1))
+		return 0;
+	say("--%s needs a number of bytes from 64K on, as in 500M, not '%s'", row->name, arg);
+	return -EINVAL;
+}
+
+int take_min_free(void *member, const struct option_row *row, const char *arg)
+{
+	struct size_option *so = member;
+
+	so->given = 1;
+	if (!parse_size(arg, &so->n, 0, UINT64_MAX >> 1))
+		return 0;
+	say("--%s needs a number of bytes, as in 500M, or 0 for no limit, not '%s'", row->name,
+	    arg);
+	return -EINVAL;
+}
+
 int take_tables_size(void *member, const struct option_row *row, const char *arg)
 {
 	if (!parse_size(arg, member, UNWIND_CHUNK_SZ,

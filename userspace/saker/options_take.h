@@ -22,6 +22,8 @@ int take_depth(void *member, const struct option_row *row, const char *arg); /* 
 int take_percent(void *member, const struct option_row *row, const char *arg); /* uint32_t */
 int take_snaplen(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_ring_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int take_file_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int take_min_free(void *member, const struct option_row *row, const char *arg); /* size_option */
 int take_tables_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int take_cpus_per_ring(void *member, const struct option_row *row, const char *arg); /* uint32_t */
 int take_syscalls(void *member, const struct option_row *row, const char *arg); /* call_list */

@@ -117,8 +117,12 @@ static int open_piece(struct take *t, const struct scap_state *state, uint64_t t
 	unsigned int before = say_n_errors();
 	int err = pieces_next(&t->pieces, ts_ns);
 
+	t->guard = (struct file_guard){0};
+
 	if (!err)
 		err = scap_writer_open(&t->writer, t->pieces.path, state, &opts);
+	if (!err)
+		t->head_bytes = scap_writer_bytes(t->writer);
 	if (!err)
 		err = put_told(t, ts_ns);
 	if (!err && t->inspector)
@@ -232,6 +236,27 @@ static int close_piece(struct take *t)
 	return err;
 }
 
+/* Ends the file, whole, before @sz more bytes of it would pass a limit. Did it? */
+static int end_at_limit(struct take *t, size_t sz)
+{
+	const unsigned int before = say_n_errors();
+	const uint64_t bytes = t->writer ? scap_writer_bytes(t->writer) : 0;
+	enum file_guard_end end;
+
+	if (t->file_failed || t->file_ended || !t->writer)
+		return t->file_ended;
+	end = file_guard_check(&t->guard, t->o, t->pieces.path, bytes, t->piece_bytes + bytes, sz);
+	if (end == FILE_GOES_ON)
+		return 0;
+	t->file_ended = 1;
+	t->file_cut = end == FILE_LEAVES_NO_ROOM;
+	if (shows_events(t))
+		file_result(t, before, close_piece(t));
+	else
+		t->done = 1; /* take_finish_file closes it, with all counters */
+	return 1;
+}
+
 /* With each event, before it changes what the next piece is to begin with. */
 static int before_event(void *ctx, const struct scap_evt *evt)
 {
@@ -240,7 +265,7 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 	unsigned int before = say_n_errors();
 	int err;
 
-	if (t->file_failed ||
+	if (t->file_failed || t->file_ended ||
 	    (t->writer && !pieces_due(&t->pieces, evt->ts_ns, scap_writer_bytes(t->writer))))
 		return 0;
 	if (!evt->ts_ns) /* before the first one, what is known of containers comes without a time
@@ -250,6 +275,8 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 		t->done = 1;
 		return 0;
 	}
+	if (t->writer && end_at_limit(t, t->head_bytes + t->head_bytes / 8))
+		return 0;
 	if (t->writer)
 		file_result(t, before, close_piece(t));
 	if (t->file_failed)
@@ -303,7 +330,7 @@ static void put_file(struct take *t, const struct sinsp_evt *evt)
 	unsigned int before = say_n_errors();
 	int err;
 
-	if (t->file_failed)
+	if (t->file_failed || end_at_limit(t, evt->raw.hdr->len))
 		return;
 	err = pieces_tell(&t->pieces, &evt->raw);
 	if (!err && t->writer) {
@@ -446,7 +473,8 @@ void take_flush_file(struct take *t)
 {
 	unsigned int before = say_n_errors();
 
-	if (t->writer)
+	t->guard.next_bytes = 0; /* others fill the file system, too */
+	if (t->writer && !end_at_limit(t, 0))
 		file_result(t, before, scap_writer_flush(t->writer));
 }
 
@@ -473,12 +501,12 @@ int take_finish_file(struct take *t, struct report *r)
 	uint64_t bytes = 0;
 	int err;
 
-	err = t->file_failed ? 0 : open_without_events(t);
+	err = t->file_failed || t->file_ended ? 0 : open_without_events(t);
 	w = t->writer;
 	t->writer = NULL;
 	if (w)
 		file_result(t, before, scap_writer_close(w, &r->stats, &bytes));
-	if (w || t->file_failed) {
+	if (w || t->file_failed || t->file_ended) {
 		r->written = t->pieces.path;
 		r->n_pieces = t->pieces.n;
 		r->written_bytes = t->piece_bytes + bytes;

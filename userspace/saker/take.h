@@ -8,6 +8,7 @@
 #define SAKER_TAKE_H
 
 #include "chisels.h"
+#include "file_guard.h"
 #include "lines.h"
 #include "options.h"
 #include "output.h"
@@ -24,8 +25,12 @@ struct take {
 	int prints;
 	struct scap_writer *writer; /* NULL: no file */
 	struct pieces pieces;
+	struct file_guard guard;
+	uint64_t head_bytes; /* of the last file: what it began with */
 	char *provenance; /* owned */
 	uint64_t piece_bytes; /* of the pieces before */
+	int file_ended; /* a limit of it is reached: no more of it is written */
+	int file_cut; /* that was for want of room */
 	int file_failed; /* and it was said: no more of it is written */
 	struct sinsp_filter *filter; /* taken; NULL: every event is meant */
 	struct chisels *chisels; /* they get the events, and print; borrowed; NULL: none */

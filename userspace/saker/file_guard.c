@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "file_guard.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "say.h"
+
+enum {
+	LOOK_BYTES = 256 << 10, /* the file system is looked at once for so much of the file */
+	END_BYTES = 8 << 10, /* what the end of a file takes, its counters above all */
+	DEFAULT_PERCENT = 5,
+};
+#define DEFAULT_BYTES (1ull << 30)
+
+static uint64_t min_free(const struct options *o, const struct statvfs *fs)
+{
+	const uint64_t part = (uint64_t)fs->f_blocks * fs->f_frsize / 100 * DEFAULT_PERCENT;
+
+	if (o->min_free.given)
+		return o->min_free.n;
+	return part < DEFAULT_BYTES ? part : DEFAULT_BYTES;
+}
+
+static enum file_guard_end check_room(const struct options *o, const char *path, uint64_t bytes)
+{
+	struct statvfs fs;
+	uint64_t left, limit, pending;
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || statvfs(path, &fs))
+		return FILE_GOES_ON;
+	left = (uint64_t)fs.f_bavail * fs.f_frsize;
+	limit = min_free(o, &fs);
+	pending = bytes > (uint64_t)st.st_size ? bytes - (uint64_t)st.st_size : 0;
+	if (!limit || left >= limit + pending + LOOK_BYTES + END_BYTES)
+		return FILE_GOES_ON;
+	say("%s: the file ends here: its file system has %llu MB left, and --min-free keeps %llu "
+	    "MB; "
+	    "free some, or give another --min-free",
+	    path, (unsigned long long)(left / 1000000), (unsigned long long)(limit / 1000000));
+	return FILE_LEAVES_NO_ROOM;
+}
+
+enum file_guard_end file_guard_check(struct file_guard *g, const struct options *o,
+				     const char *path, uint64_t bytes, uint64_t total, size_t sz)
+{
+	if (!strcmp(o->write, "-"))
+		return FILE_GOES_ON;
+	if (o->max_size && total + sz + END_BYTES > o->max_size) {
+		say_log(NULL, SCAP_LOG_WARN, "the capture file ends here: it has --max-size");
+		return FILE_REACHED_SIZE;
+	}
+	if (bytes < g->next_bytes)
+		return FILE_GOES_ON;
+	g->next_bytes = bytes + LOOK_BYTES;
+	return check_room(o, path, bytes);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a capture file has to end before it takes the room that others need. */
+#ifndef SAKER_FILE_GUARD_H
+#define SAKER_FILE_GUARD_H
+
+#include "options.h"
+
+struct file_guard {
+	uint64_t next_bytes; /* of the file: when the file system is looked at again */
+};
+
+enum file_guard_end { FILE_GOES_ON, FILE_REACHED_SIZE, FILE_LEAVES_NO_ROOM };
+
+/* Checks the limits of @path, which @bytes were written to, of @total in all files, before @sz more
+ * are. Says which limit is reached. */
+enum file_guard_end file_guard_check(struct file_guard *g, const struct options *o,
+				     const char *path, uint64_t bytes, uint64_t total, size_t sz);
+
+#endif /* SAKER_FILE_GUARD_H */
