@@ -31,7 +31,7 @@ local spec = {
     {"CALLS", name = "ncalls"},
     {"TIME", name = "time_ns", sort = "time", kind = "time", mean = true},
     {"SLOWEST", name = "slowest_ns", sort = "slowest", kind = "time", max = true},
-    {"BYTES", name = "bytes", kind = "bytes"},
+    {"BYTES", name = "bytes", kind = "bytes", unknown = true},
     {"FAILED", name = "failed"},
   },
 }

@@ -38,7 +38,9 @@ local function put()
     if arg.desc == "desc" then report.print_json(container) end
     rows[i] = {}
     for n, c in ipairs(columns) do
-      if container[c.name] ~= "" then rows[i][n] = report.text(container[c.name]) end
+      local value = container[c.name]
+      if c.name == "name" and value == "" then value = container.id end
+      if value ~= "" then rows[i][n] = report.text(value) end
     end
   end
   if arg.desc ~= "desc" then report.put_once(columns, rows) end

@@ -365,6 +365,14 @@ function report.stream(columns)
   end, finish
 end
 
+-- The container as a key of toplist: counted by its id, shown by its name, as soon as that is known.
+report.container_key = {"CONTAINER", "container.id", name = "container.name", show = function(id)
+  for _, container in ipairs(sysdig.get_container_table()) do
+    if container.id == id and container.name ~= "" then return container.name end
+  end
+  return id
+end}
+
 -- Where the container belongs with -pc: behind the first column.
 function report.with_container(columns)
   if not sysdig.is_print_container_data() then return columns end

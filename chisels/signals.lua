@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Signals: who sent which to whom, and what became of it. A line says that one was sent, by which call and with which result; that it was delivered, which is when the receiver took it; or that it ended the receiver. AFTER is the time since it was sent. What the kernel sends has no line of its own before it is delivered: its call is 'kernel'. A sender that is not known is -. Deliveries of SIGCHLD are left out unless asked for with signal=SIGCHLD."
+description = "Signals: who sent which to whom, and what became of it. A line says that one was sent, by which call and with which result; that it was delivered, which is when the receiver took it; or that it ended the receiver. AFTER is the time since it was sent. What the kernel sends has no line of its own before it is delivered: its call is 'kernel'. A sender that is not known is -. Deliveries of SIGCHLD are left out unless asked for with signal=SIGCHLD, and so are signals of number 0, which ask whether a process is there, unless asked for with signal=0."
 short_description = "Show signals: who sent what to whom, and with what effect"
 category = "System State"
 
@@ -7,7 +7,7 @@ local report = require "report"
 local bounded = require "bounded"
 
 local arg = report.args {
-  {name = "signal", optional = true, description = "only this one: a name or a number"},
+  {name = "signal", optional = true, description = "only this one: a name or a number; 0 is kill(pid, 0), which only asks"},
   report.color_arg,
 }
 
@@ -51,7 +51,7 @@ end
 
 -- Whether lines of this signal are wanted.
 local function is_wanted(number, name)
-  if not arg.signal then return number ~= SIGCHLD end
+  if not arg.signal then return number ~= SIGCHLD and number ~= 0 end
   return arg.signal:upper() == name or "SIG" .. arg.signal:upper() == name or
          tonumber(arg.signal) == number
 end

@@ -5,6 +5,6 @@ category = "CPU Usage"
 
 require "cputime" {
   no_container = true,
-  keys = {{"CONTAINER", "container.name"}},
-  key_of = function(thread) return {thread.container} end,
+  keys = {require "report".container_key},
+  key_of = function(thread) return {thread.container_id} end,
 }

@@ -5,8 +5,8 @@ category = "Errors"
 
 require "toplist" {
   no_container = true,
-  filter = "evt.failed=true and container.name!=host",
-  keys = {{"CONTAINER", "container.name"}},
+  filter = "evt.failed=true and container.id!=host",
+  keys = {require "report".container_key},
   values = {
     {"ERRORS", name = "errors", count = true},
     {"FILE", name = "file", field = "evt.count.error.file"},

@@ -5,6 +5,7 @@
 -- SPEC: keys    what rows are counted by: {title, field} each, in the order of the columns:
 --                 name = NAME    its key in JSON, if that is not the field's name
 --                 of = function() -> value    in place of a field; it needs a name
+--                 show = function(value) -> what is shown of it
 --       values  what is counted: {title, name, kind, ...}, the first one is what rows are sorted by:
 --                 field = NAME   its values, added up;  count = true   events;
 --                 of = function(key values) -> number or nil      anything else;
@@ -12,6 +13,7 @@
 --                 max = true     the largest instead of the sum;  mean = true    the mean;
 --                 share = true   nanoseconds, shown as percent of the time that passed
 --                 known = function() -> false if nothing tells
+--                 unknown = true    where nothing was counted it is not 0, but not known
 --                 sort = NAME    what it is called where the person says what to sort by, if not `name`
 --       filter  which events (text, or a function that makes it of the arguments)
 --       args    further arguments, as of report.args; SPEC gets them as `spec.arg` before on_init
@@ -141,7 +143,7 @@ end
 -- What is shown of a sum. What was counted and is not there is 0; a time may be unknown.
 local function shown(value, sum, n, passed)
   if value.known and not value.known() then return nil end
-  if not sum then return value.kind ~= "time" and not value.share and 0 or nil end
+  if not sum then return not value.unknown and value.kind ~= "time" and not value.share and 0 or nil end
   if value.mean then return sum // n end
   return value.share and sum * 100 / passed or sum
 end
@@ -231,7 +233,7 @@ return function(spec)
   local columns, widths, counted, in_lua = {}, {}, nil, needs_lua(spec)
   local filter, begin, drawn = nil, nil, false
   local key, row, n_keys = {}, nil, 0 -- of the last event; row nil: not looked up
-  local key_handles, key_ofs = {}, {} -- as reader() says
+  local key_handles, key_ofs, key_shows = {}, {}, {} -- as reader() says, and how they are shown
   local whens, handles, ofs, sums = {}, {}, {}, {} -- of values; sums: whether nothing but a sum is kept
 
   local function restart()
@@ -243,7 +245,7 @@ return function(spec)
   function on_init()
     local key_rows = table.move(spec.keys, 1, #spec.keys, 1, {})
     if sysdig.is_print_container_data() and not spec.no_container then
-      table.insert(key_rows, 1, {"CONTAINER", "container.name"})
+      table.insert(key_rows, 1, report.container_key)
     end
     for _, value in ipairs(spec.values) do
       columns[#columns + 1] = {title = value[1] or value.title, name = value.name,
@@ -252,6 +254,7 @@ return function(spec)
     for i, key in ipairs(key_rows) do
       local field = maybe_called(key[2], spec.arg)
       key_handles[i], key_ofs[i] = reader(field, key.of)
+      key_shows[i] = key.show or false
       columns[#columns + 1] = {title = maybe_called(key[1], spec.arg), name = key.name or field}
     end
     if spec.init then spec.init(spec.arg) end
@@ -326,7 +329,10 @@ return function(spec)
     local rows = sorted(all, sorting(spec), n_keys, spec.arg.top)
     for n, row in ipairs(rows) do
       rows[n] = row.shown
-      for i = 1, n_keys do rows[n][#spec.values + i] = row.key[i] end
+      for i = 1, n_keys do
+        local k, show = row.key[i], key_shows[i]
+        rows[n][#spec.values + i] = k and show and show(k) or k
+      end
     end
     if other then
       rows[#rows + 1] = shown_row(spec, other, passed)

@@ -102,6 +102,45 @@ class Arguments(Replay):
         self.tells("key:tpo=5", "", "takes", "'tpo=5'")
         self.tells("key:proc.name", "evt.num < 4", "takes", "proc.name", "evt.num < 4")
 
+    def test_a_filter_of_files(self):
+        """Of ps and its kin, in one word or several, quoted once or twice, as the argument or behind it."""
+        e2e.need_live()
+        subprocess.run(["timeout", "60", e2e.SAKER, "-w", "files.scap", "--", "true"], cwd=self.dir, check=True)
+        self.addCleanup(setattr, self, "capture", self.capture)
+        self.capture = os.path.join(self.dir, "files.scap")
+        whole = self.run_chisel("-c", "lsof").stdout
+        expected = self.run_chisel("-c", "lsof", "filter=fd.num=3").stdout
+        self.assertNotEqual(expected, whole)
+        for words in (["fd.num=3 and fd.num<4"], ["fd.num=3", "and", "fd.num", "<", "4"], ["'fd.num=3 and fd.num<4'"],
+                      ["filter=fd.num=3"], ["filter=fd.num=3 and fd.num<4"], ["fd.num", "=", "3"]):
+            p = self.run_chisel("-c", "lsof", *words)
+            self.assertEqual((p.returncode, p.stderr, p.stdout), (0, "", expected), words)
+        p = self.run_chisel("-c", "ps", "proc.name=nginx and fd.port=80")
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.fails("its argument is a filter, and 'fd.num =' is none: expected a value", "lsof", "fd.num", "=")
+
+    def test_words_that_were_meant_for_something_else(self):
+        """What is said leads to the cure: arguments, then a filter, then -- and a command."""
+        self.fails("behind -c httplog come its arguments (saker -i httplog lists them), then a filter\n",
+                   "httplog", "extra", "words")
+        for words, cure in ((["-c", "execs", "ls"], "saker -c execs -- ls\n"),
+                            (["-c", "httplog", "extra", "words"], "saker -c httplog -- extra ...\n"),
+                            (["-c", "execs", "ls", "-la"], "saker -c execs -- ls -la\n"),
+                            (["ls", "-la"], "unknown option -la; to run a command: saker -- ls -la\n"),
+                            (["ls", "--reverse"], "unknown option --reverse; to run a command: saker -- ls --reverse\n"),
+                            (["evt.type=open", "-a"], "unknown option -a: did you mean -A")):
+            p = subprocess.run([e2e.SAKER, *words], capture_output=True, text=True)
+            self.assertEqual((p.returncode, p.stdout), (1, ""), words)
+            self.assertIn(cure, p.stderr, words)
+
+    def test_output_is_standard_output(self):
+        """-o - makes no file of that name."""
+        for words in (["-c", "topscalls"], ["-n", "3"]):
+            expected = self.run_chisel(*words)
+            p = self.run_chisel("-o", "-", *words)
+            self.assertEqual((p.returncode, p.stderr, p.stdout), (0, "", expected.stdout))
+        self.assertNotIn("-", os.listdir(self.dir))
+
     def test_several_chisels(self):
         p = self.run_chisel("-n", "3", "-c", "takes", "top=1", "-c", "takes", "sort=2", "evt.num < 4")
         self.assertEqual(p.stdout, "top:1\t3\tevt.num < 4\nsort:2\t3\tevt.num < 4\n", p.stderr)

@@ -188,6 +188,23 @@ class Containers(unittest.TestCase):
         said = e2e.read_text(errors)
         self.assertTrue(said.startswith(f"saker: cannot ask {missing} about containers"), said)
 
+    def test_tables_show_the_id(self):
+        """Of a container that nobody named."""
+        container = new_id()
+        cgroup = self.cgroup(f"docker-{container}.scope")
+        script = f"echo $$ >{cgroup}/cgroup.procs; exec sh -c 'cat /etc/hostname /etc/none; sleep 0.1' >/dev/null 2>&1"
+        sleeper = subprocess.Popen(["sh", "-c", f"echo $$ >{cgroup}/cgroup.procs; echo; exec sleep 1000"],
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        self.addCleanup(sleeper.stdout.close)
+        self.assertEqual(sleeper.stdout.readline(), b"\n")
+        for chisel in ("topcontainers_file", "topcontainers_error", "topcontainers_cpu", "lscontainers"):
+            p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "--container-socket", "none", "-c", chisel, "--",
+                                "sh", "-c", script], capture_output=True, text=True)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.assertRegex(p.stderr, rf"(?m)(^|  ){container[:12]}($|  )", chisel)
+
     def test_nobody_is_asked(self):
         p = subprocess.run([e2e.SAKER, "-q", "--container-socket", "none", "--", "true"],
                            capture_output=True, text=True)

@@ -112,17 +112,22 @@ static int is_filter(const struct behind *b, const struct sinsp_chisel *but_name
 	return yes;
 }
 
-static int take_word(struct behind *b, size_t i, struct text_list *args)
+static int add_arg(struct text_list *args, const char *text)
 {
 	const char **v = realloc(args->v, (args->n + 2) * sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
 	args->v = v;
-	v[args->n++] = b->words->v[i];
+	v[args->n++] = text;
 	v[args->n] = NULL;
-	b->taken[i] = 1;
 	return 0;
+}
+
+static int take_word(struct behind *b, size_t i, struct text_list *args)
+{
+	b->taken[i] = 1;
+	return add_arg(args, b->words->v[i]);
 }
 
 /* Words that name an argument: all of them, or those that come first. */
@@ -198,6 +203,46 @@ static int means_value(const struct sinsp_chisel *c, const struct behind *b, siz
 	return 1;
 }
 
+/* The argument of a chisel that takes a filter, and nothing else; NULL: it takes others. */
+static const char *filter_arg_of(const struct sinsp_chisel *c)
+{
+	const struct sinsp_chisel_info *info = sinsp_chisel_info(c);
+
+	return info->n_args == 1 && strcmp(info->args[0].type, "filter") == 0 ? info->args[0].name
+									      : NULL;
+}
+
+/* Without the quotes around it, which shells take and sysdig's users give twice. */
+static void unquote(char *text)
+{
+	const size_t len = strlen(text);
+
+	if (len < 2 || !strchr("'`\"", *text) || strchr(text + 1, *text) != text + len - 1)
+		return;
+	memmove(text, text + 1, len - 2);
+	text[len - 2] = '\0';
+}
+
+/* All words that are left, as that argument. */
+static int take_filter(struct chisel_use *use, struct behind *b, const char *name)
+{
+	char *skip = calloc(1, b->words->n + 1), *text;
+
+	for (size_t i = b->from; skip && i < b->words->n; i++)
+		skip[i] = b->taken[i] || i >= b->end;
+	text = skip ? join(b->words, b->from, skip) : NULL;
+	free(skip);
+	if (!text)
+		return -ENOMEM;
+	unquote(text);
+	if (asprintf(&use->filter, "%s=%s", name, text) < 0)
+		use->filter = NULL;
+	free(text);
+	for (size_t i = b->from; i < b->end; i++)
+		b->taken[i] = 1;
+	return use->filter ? add_arg(&use->args, use->filter) : -ENOMEM;
+}
+
 /*
  * As sysdig decides: the word behind the name is for a chisel that needs arguments, and for one
  * that only takes some, if it does not begin a filter, or if the argument is one; but the mistakes
@@ -206,15 +251,12 @@ static int means_value(const struct sinsp_chisel *c, const struct behind *b, siz
 static int wants_word(const struct sinsp_chisel *c, const struct behind *b, size_t at,
 		      const struct text_list *args)
 {
-	const struct sinsp_chisel_info *info = sinsp_chisel_info(c);
-	const int is_for_filter =
-		!args->n && info->n_args == 1 && strcmp(info->args[0].type, "filter") == 0;
 	int needs;
 
-	if (!info->n_args)
+	if (!sinsp_chisel_info(c)->n_args)
 		return 0;
 	needs = sinsp_chisel_needs_arg(c, args->v, args->n);
-	if (needs || is_for_filter)
+	if (needs)
 		return needs < 0 ? needs : 1;
 	if (is_filter(b, NULL) || is_filter(b, c))
 		return 0;
@@ -222,8 +264,10 @@ static int wants_word(const struct sinsp_chisel *c, const struct behind *b, size
 }
 
 /* What of the words is for the chisel. What is a filter as it stands is one, as in sysdig. */
-static int take_words(const struct sinsp_chisel *c, struct behind *b, struct text_list *args)
+static int take_words(struct chisel_use *use, struct behind *b)
 {
+	const struct sinsp_chisel *c = use->c;
+	struct text_list *args = &use->args;
 	int err = take_named(c, b, args, 0), wants;
 	size_t at = b->from;
 
@@ -231,6 +275,8 @@ static int take_words(const struct sinsp_chisel *c, struct behind *b, struct tex
 		at++;
 	if (err || at == b->end)
 		return err;
+	if (!args->n && filter_arg_of(c))
+		return take_filter(use, b, filter_arg_of(c));
 	wants = wants_word(c, b, at, args);
 	if (wants > 0)
 		err = take_word(b, at, args);
@@ -242,7 +288,8 @@ static int take_words(const struct sinsp_chisel *c, struct behind *b, struct tex
 /* -c NAME, or -c "NAME ARGUMENTS" if there is no file of that name: owned. */
 static char *split_name(const char *text, struct text_list *args)
 {
-	const size_t len = access(text, F_OK) == 0 ? strlen(text) : strcspn(text, " ");
+	const int is_path = strchr(text, '/') && access(text, F_OK) == 0;
+	const size_t len = is_path ? strlen(text) : strcspn(text, " ");
 
 	if (text[len]) {
 		args->v = calloc(2, sizeof(*args->v));
@@ -269,6 +316,40 @@ static int refuse_idle(const struct sinsp_chisel_info *info)
 	return 0;
 }
 
+/* The argument that is a filter is one: before the chisel finds that out. */
+static int check_filter(const struct chisel_use *use)
+{
+	const char *text = use->filter ? strchr(use->filter, '=') + 1 : "";
+	struct sinsp_filter_error bad = {0};
+	struct sinsp_filter *f = NULL;
+	int err = *text ? sinsp_filter_new(&f, text, NULL, &bad) : 0;
+
+	sinsp_filter_free(f);
+	if (err)
+		say("chisel %s: its argument is a filter, and '%s' is none: %s",
+		    sinsp_chisel_info(use->c)->name, text, bad.text ? bad.what : strerror(-err));
+	return err;
+}
+
+/* Words that a chisel took for values of its arguments were perhaps meant as something else. */
+static void say_order(const struct options *o, const struct chisel_use *use, const struct behind *b)
+{
+	const char *name = sinsp_chisel_info(use->c)->name;
+	size_t i = b->from;
+
+	while (i < b->end && (!b->taken[i] || sinsp_chisel_names_arg(use->c, b->words->v[i])))
+		i++;
+	if (i == b->end)
+		return;
+	if (o->read.n || o->command)
+		say("behind -c %s come its arguments (saker -i %s lists them), then a filter", name,
+		    name);
+	else
+		say("behind -c %s come its arguments (saker -i %s lists them), then a filter, then "
+		    "-- and a command to run: saker -c %s -- %s%s",
+		    name, name, name, b->words->v[i], i + 1 < b->end ? " ..." : "");
+}
+
 static int open_one(struct chisels *cs, const struct options *o, size_t i, char *taken)
 {
 	const struct chisel_name *name_at = &o->chisels.v[i];
@@ -288,8 +369,13 @@ static int open_one(struct chisels *cs, const struct options *o, size_t i, char 
 	err = refuse_idle(sinsp_chisel_info(use->c));
 	if (err)
 		return err;
-	err = take_words(use->c, &b, &use->args);
-	return err ?: sinsp_chisel_set_args(use->c, use->args.v, use->args.n);
+	err = take_words(use, &b) ?: check_filter(use);
+	if (err)
+		return err;
+	err = sinsp_chisel_set_args(use->c, use->args.v, use->args.n);
+	if (err)
+		say_order(o, use, &b);
+	return err;
 }
 
 /* What the command line and sysdig.set_filter ask for. */
@@ -402,7 +488,9 @@ int chisels_open(struct chisels *cs, struct options *o)
 	cs->n = cs->v ? o->chisels.n : 0;
 	taken = calloc(1, o->words.n + 1);
 	err = cs->v && taken ? find_dirs(cs) : -ENOMEM;
-	if (!err && o->output) {
+	if (!err && o->output && strcmp(o->output, "-") == 0)
+		cs->run.out = stdout;
+	else if (!err && o->output) {
 		err = chisel_output_open(&cs->output, o->output, o->profile.on);
 		if (!err)
 			cs->run.out = cs->output.f;
@@ -422,6 +510,7 @@ void chisels_close(struct chisels *cs)
 	for (size_t i = 0; i < cs->n; i++) {
 		sinsp_chisel_close(cs->v[i].c);
 		free(cs->v[i].args.v);
+		free(cs->v[i].filter);
 	}
 	chisel_output_close(&cs->output, 1);
 	for (char **d = cs->dirs; d && *d; d++)

@@ -12,6 +12,7 @@ struct chisels {
 	struct chisel_use {
 		struct sinsp_chisel *c; /* owned */
 		struct text_list args; /* that were given to it */
+		char *filter; /* one of them, made of several words: owned; NULL: none */
 		int failed; /* it is not called any more */
 	} * v; /* owned */
 	size_t n, n_failed;

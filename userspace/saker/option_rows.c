@@ -221,8 +221,8 @@ const struct option_row option_rows[] = {
 	 "call is one line, and only a call that waits shows its enter.",
 	 take_value, AT(enter_events), 1},
 	{'o', "output", "FILE", GROUP_LINES,
-	 "Print the lines to FILE, or what chisels print, compressed if its name ends with .gz. Without "
-	 "it they go to standard output; with -- CMD to standard error, as strace's do, so that the "
+	 "Print the lines to FILE, or what chisels print, compressed if its name ends with .gz; - is "
+	 "standard output. Without it they go to standard output; with -- CMD to standard error, as strace's do, so that the "
 	 "output of CMD stays clean.",
 	 take_text, AT(output)},
 	{0, "unbuffered", NULL, GROUP_LINES,
@@ -232,11 +232,13 @@ const struct option_row option_rows[] = {
 	{'q', "quiet", NULL, GROUP_LINES, "Print no lines.", take_value, AT(quiet), 1},
 
 	{'c', "chisel", "CHISEL", GROUP_CHISELS,
-	 "Run the Lua program CHISEL, which prints something other than lines: a table, a log. The word "
-	 "behind it is its arguments, in quotes if there are several, as in -c fileslower '10 "
-	 "disable_colors'; words NAME=VALUE with the name of an argument, which -i shows, set that "
-	 "one, in any order, as in -c topfiles_bytes top=5. Can be repeated. It is looked for in ., ./chisels, ~/.chisels, "
-	 "$SAKER_CHISEL_DIR, $SYSDIG_CHISEL_DIR, among those that are built in, in the folder where saker is installed, and in sysdig's.",
+	 "Run the Lua program CHISEL, which prints something other than lines: a table, a log. Behind "
+	 "it come its arguments, then a filter, then -- and a command, as in -c topfiles_bytes top=5 "
+	 "proc.name=cp -- cp A B. Arguments are NAME=VALUE, in any order (-i lists them), or one word "
+	 "of values, in quotes if there are several: -c fileslower '10 disable_colors'. A filter is one "
+	 "word in quotes or several: -c ps 'proc.name=nginx and fd.port=80'. Can be repeated. CHISEL "
+	 "is looked for in ~/.chisels, $SAKER_CHISEL_DIR, $SYSDIG_CHISEL_DIR, among those that are "
+	 "built in, in the folder where saker is installed, and in sysdig's; one with a / in it is a file.",
 	 take_chisel, 0},
 	{0, "list-chisels", NULL, GROUP_CHISELS, "List the chisels; also -cl.",
 	 take_value, AT(mode), MODE_LIST_CHISELS},

@@ -51,12 +51,27 @@ static const char *help_of(const struct args *args)
 	return args->rows == profile_rows ? "saker profile --help" : "saker --help";
 }
 
-static int unknown_name(const struct args *args, const char *name, size_t len)
+/* Behind words that are no filter: the options of a command that lacks its --. */
+static int says_command(const struct options *o, const char *option)
+{
+	const char *word = o->words.n ? o->words.v[0] : "";
+
+	if (!*word || o->read.n || strpbrk(word, "=<>!(. ") || strcmp(word, "not") == 0)
+		return 0;
+	say("unknown option %s; to run a command: saker%s%s -- %s %s", option,
+	    o->chisels.n ? " -c " : "", o->chisels.n ? o->chisels.v[0].name : "", word, option);
+	return 1;
+}
+
+static int unknown_name(const struct options *o, const struct args *args, const char *name,
+			size_t len)
 {
 	char text[64] = "";
 	const struct option_row *row;
 	struct nearest near;
 
+	if (says_command(o, args->v[args->next - 1]))
+		return -EINVAL;
 	if (len < sizeof(text))
 		memcpy(text, name, len);
 	nearest_begin(&near, text);
@@ -70,11 +85,13 @@ static int unknown_name(const struct args *args, const char *name, size_t len)
 }
 
 /* A letter in the other case is the likeliest slip: -l for -L. */
-static int unknown_letter(const struct args *args, char letter)
+static int unknown_letter(const struct options *o, const struct args *args, char letter)
 {
 	const struct option_row *row =
 		find_letter(args, letter ^ 0x20); /* of 0: one without a letter */
 
+	if (says_command(o, args->v[args->next - 1]))
+		return -EINVAL;
 	if (row && row->letter)
 		say("unknown option -%c: did you mean -%c, --%s?", letter, row->letter, row->name);
 	else
@@ -99,7 +116,7 @@ static int parse_name(struct options *o, const char *text, struct args *args)
 	const struct option_row *row = find_name(args, text, len);
 
 	if (!row)
-		return unknown_name(args, text, len);
+		return unknown_name(o, args, text, len);
 	if (!row->arg && arg) {
 		say("--%s takes no argument", row->name);
 		return -EINVAL;
@@ -118,7 +135,7 @@ static int parse_letters(struct options *o, const char *text, struct args *args)
 	for (; !err && *text; text++) {
 		row = find_letter(args, *text);
 		if (!row)
-			return unknown_letter(args, *text);
+			return unknown_letter(o, args, *text);
 		if (row->arg && text[1])
 			return store(o, row, text + 1);
 		err = row->arg ? take_argument(o, row, args) : store(o, row, NULL);

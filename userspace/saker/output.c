@@ -18,6 +18,11 @@ int output_open(struct output *out, const char *path, int fd, int unbuffered)
 	*out = (struct output){.fd = fd, .unbuffered = unbuffered};
 	out->name = path ? path : fd == STDERR_FILENO ? "standard error" : "standard output";
 	out->flushed_ms = clock_coarse_ms();
+	if (path && strcmp(path, "-") == 0) {
+		out->fd = STDOUT_FILENO;
+		out->name = "standard output";
+		return 0;
+	}
 	if (!path)
 		return 0;
 	out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -65,7 +65,11 @@ static void push_thread(struct running *r, const struct sinsp_thread *t, uint32_
 	set_integer(L, "ran", (int64_t)ran_ns);
 	set_string(L, "comm", t->comm);
 	set_string(L, "proc", sinsp_family_main(r->insp, t)->comm);
-	set_string(L, "container", container ? container->name : "host");
+	set_string(L, "container",
+		   !container         ? "host"
+		   : *container->name ? container->name
+				      : container->id);
+	set_string(L, "container_id", container ? container->id : "host");
 	lua_rawseti(L, -2, ++r->n);
 }
 
