@@ -255,7 +255,7 @@ return function(spec)
       local field = maybe_called(key[2], spec.arg)
       key_handles[i], key_ofs[i] = reader(field, key.of)
       key_shows[i] = key.show or false
-      columns[#columns + 1] = {title = maybe_called(key[1], spec.arg), name = key.name or field}
+      columns[#columns + 1] = {title = maybe_called(key[1], spec.arg), name = maybe_called(key.name, spec.arg) or field}
     end
     if spec.init then spec.init(spec.arg) end
     for i, value in ipairs(spec.values) do
@@ -345,8 +345,11 @@ return function(spec)
     restart()
   end
 
+  -- Intervals end with whole seconds: what the first one has is part of the second, if it was short.
   function on_interval(s, ns)
-    put(s * 1000000000 + ns)
+    local now = s * 1000000000 + ns
+    begin = begin or tonumber(sysdig.get_firstevent_ts())
+    if drawn or now - begin >= spec.arg.interval * 900000000 then put(now) end
     return true
   end
 

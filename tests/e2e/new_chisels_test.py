@@ -7,6 +7,7 @@ strace, tshark, openssl, and the fields of the same capture."""
 import collections
 import glob
 import json
+import math
 import os
 import random
 import re
@@ -612,12 +613,75 @@ class Tables(Case):
     def test_syscall_errors(self):
         for path in CAPTURES:
             expected = self.counted(path, "%evt.type %evt.res %proc.name", "evt.failed=true")
-            told = objects(self, "-r", path, "-c", "syscall_errors", "top=100000")
+            told = objects(self, "-r", path, "-c", "syscall_errors", "top=100000 by=proc.name")
             self.assertEqual({f"{o['evt.type']} {o['evt.res']} {o['proc.name']}": o["errors"] for o in told
                               if "proc.name" in o}, dict(expected), path)
+            rows = objects(self, "-r", path, "-c", "syscall_errors", "top=100000", "lookups=all")
+            self.assertEqual(sum(r["errors"] for r in rows), sum(r["errors"] for r in told), path)
+            self.assertLess({"evt.type", "evt.res", "errors"}, set().union(*rows) or {"evt.type", "evt.res", "errors", "path"})
         told = objects(self, "-r", self.capture_of("files.scap"), "-c", "syscall_errors", "top=2 by=proc.pid")
         self.assertEqual(len(told), 2)
         self.assertTrue(all("proc.pid" in o for o in told), told)
+
+    def test_syscall_errors_of_look_ups(self):
+        """What the loader and a shell look for in many places is one row; what is missing has its own."""
+        path, _ = capture(self, "lookups", "sh", "-c", "no-such-program; cat /none/of/it; exit 0")
+        told = objects(self, "-r", path, "-c", "syscall_errors", "top=100000")
+        paths = [o.get("path") for o in told]
+        self.assertEqual(paths.count("(look-ups of libraries, locales, PATH)"), 1)
+        self.assertIn("/none/of/it", paths)
+        self.assertFalse([p for p in paths if p and p.endswith(("/no-such-program", ".so.6"))], paths)
+        every = objects(self, "-r", path, "-c", "syscall_errors", "top=100000", "lookups=all")
+        self.assertTrue([o for o in every if o.get("path", "").endswith("bin/no-such-program")])
+        self.assertEqual(sum(o["errors"] for o in every), sum(o["errors"] for o in told))
+
+    BY = ["proc.name", "evt.type"]
+
+    def grouped(self, path, text):
+        """By the same fields of the lines: events, bytes and latencies of each group."""
+        groups = collections.defaultdict(lambda: ([], [], [], set()))
+        for line in run(self, "-r", path, "-j", "-p", "*%proc.name %evt.type %evt.buflen %evt.latency %fd.name", text).splitlines():
+            o = json.loads(line)
+            n, sizes, times, files = groups[o["proc.name"], o["evt.type"]]
+            n.append(1)
+            for values, field in ((sizes, "evt.buflen"), (times, "evt.latency")):
+                if o[field] is not None:
+                    values.append(o[field])
+            if o["fd.name"] is not None:
+                files.add(o["fd.name"])
+        return groups
+
+    def test_by(self):
+        for path in CAPTURES:
+            expected = self.grouped(path, "(evt.dir=< or not syscall.type exists) and evt.category!=internal")
+            told = objects(self, "-r", path, "-c", "by", ",".join(self.BY), "sum=evt.buflen", "max=evt.buflen",
+                           "min=evt.latency", "p50=evt.latency", "p99=evt.latency", "avg=evt.latency", "top=100000", "distinct=fd.name")
+            self.assertEqual({tuple(o.get(k) for k in self.BY) for o in told}, set(expected), path)
+            for o in told:
+                n, sizes, times, files = expected[tuple(o.get(k) for k in self.BY)]
+                self.assertEqual((o["count"], o.get("sum(evt.buflen)"), o.get("max(evt.buflen)"), o.get("min(evt.latency)")),
+                                 (len(n), sum(sizes) if sizes else None, max(sizes, default=None), min(times, default=None)), o)
+                if all(f is None or f.isprintable() for f in files):
+                    self.assertEqual(o["distinct(fd.name)"], len(files), o)
+                if not times:
+                    continue
+                self.assertAlmostEqual(o["avg(evt.latency)"], sum(times) / len(times), delta=0.01 + 1e-9 * sum(times))
+                times.sort()
+                for name, share in (("p50", 0.5), ("p99", 0.99)):
+                    true = times[math.ceil(len(times) * share) - 1]
+                    self.assertAlmostEqual(o[f"{name}(evt.latency)"], true, delta=1 + 0.02 * true, msg=(o, true))
+            sums = [o.get("sum(evt.buflen)", -1) for o in told]
+            self.assertEqual(sums, sorted(sums, reverse=True))
+
+    def test_by_more_groups_than_there_is_room_for(self):
+        path = os.path.join(self.dir, "many.scap")
+        e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), path, "25000")
+        told = objects(self, "-r", path, "-c", "by", "evt.num", "max=evt.num", "top=100000")
+        other = [o for o in told if o["evt.num"] == "other"]
+        self.assertEqual(len(other), 1)
+        self.assertLessEqual(len(told), 10001)
+        self.assertEqual(sum(o["count"] for o in told), 12500) # an event of two ends a call
+        self.assertEqual([o["evt.num"] for o in told[:5000]], sorted((o["evt.num"] for o in told[:-1]), reverse=True)[:5000])
 
     def test_mistakes_are_told_in_a_sentence(self):
         path = self.capture_of("files.scap")
@@ -626,6 +690,9 @@ class Tables(Case):
                                (("fdcount_by", "nope.field"), "key: unknown field nope.field"),
                                (("syscall_errors", "by=nope"), "by: unknown field nope"),
                                (("latency_hist", "by=foo"), "by: unknown field foo"),
+                               (("by", "evt.typ"), "fields: unknown field evt.typ"),
+                               (("by", "evt.type", "sum=proc.name"), "sum: proc.name is not a number"),
+                               (("by", "evt.type", "sort=sum"), "sort: one of count is needed"),
                                (("spy_port", "99999"), "host_port: a whole number from 1 to 65535 is needed")):
             p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-r", path, "-c", *args], env=ENV,
                                capture_output=True, text=True, stdin=subprocess.DEVNULL)

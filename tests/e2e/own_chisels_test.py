@@ -19,7 +19,7 @@ CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap"
 CATEGORIES = {"Application", "CPU Usage", "Containers", "Errors", "I/O", "Logs", "Misc", "Net",
               "Performance", "Security", "System State"}
 # Values for arguments that have to be given.
-NEEDED = {"around": ["out.scap", "evt.type=open"], "fdbytes_by": ["fd.directory"],
+NEEDED = {"around": ["out.scap", "evt.type=open"], "by": ["evt.type"], "fdbytes_by": ["fd.directory"],
           "fdcount_by": ["proc.name"], "fdtime_by": ["fd.type"], "spy_ip": ["127.0.0.1"],
           "spy_port": ["80"]}
 # What some say of captures that have not what they need, on standard error.

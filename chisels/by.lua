@@ -1,0 +1,297 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Events grouped by any fields, with numbers of each group: -c by proc.name,evt.type sum=evt.buflen p99=evt.latency. Fields are those of saker -l, several with commas between. Rows are sorted by the first number that is asked for, or as sort= says, which names a column: sort=count. A call counts once, when it ends, unless the filter is about evt.dir. What events do not have is not in their sums; a key that they do not have is a group as well. Quantiles (p50, p90, p99) are right to 2 percent. Of more than 10000 groups the smaller half becomes one row, 'other'."
+short_description = "Group events by any fields: counts, sums, means, quantiles"
+category = "Performance"
+
+local report = require "report"
+
+local GROUPS_MAX = 10000
+local DISTINCT_MAX = 1000000 -- values of all groups that are told apart; beyond, a number is too low
+local STEPS = 36 -- of a histogram for each doubling: 2^(1/36) is 1.02
+
+report.kinds.mean = {show = function(n) return ("%.1f"):format(n) end, right = true}
+
+-- ---- arguments ----
+
+local function list_of(text)
+  local list = {}
+  for name in text:gmatch("[^,%s]+") do list[#list + 1] = name end
+  return list
+end
+
+local function check_fields(text)
+  for _, name in ipairs(list_of(text)) do
+    local known, why = report.field(name)
+    if not known then return nil, why end
+  end
+  return text
+end
+
+local function check_numbers(text)
+  for _, name in ipairs(list_of(text)) do
+    local known, why = pcall(chisel.counter, {}, {{field = name}})
+    if not known then return nil, (tostring(why):match("chisel%.counter: (.*)") or why) end
+  end
+  collectgarbage()
+  return text
+end
+
+local rows = {{name = "fields", check = check_fields, description = "fields to group by, with commas between"}}
+local FUNCTIONS = {
+  {"sum", "the sum of a number"}, {"avg", "its mean"}, {"min", "the least"}, {"max", "the largest"},
+  {"p50", "the value that half of the events do not exceed"}, {"p90", "the same of 90 percent"},
+  {"p99", "the same of 99 percent"}, {"distinct", "how many different values there are"},
+}
+for i, f in ipairs(FUNCTIONS) do
+  rows[i + 1] = {name = f[1], optional = true, check = f[1] == "distinct" and check_fields or check_numbers,
+                 description = f[2] .. ", of these fields"}
+end
+rows[#rows + 1] = {name = "top", argtype = "int", default = 20, check = report.whole(1), description = "how many rows (20)"}
+rows[#rows + 1] = {name = "sort", optional = true, description = "the column to sort by (the first)"}
+rows[#rows + 1] = {name = "interval", argtype = "int", default = 1, check = report.whole(1),
+                   description = "seconds between tables while live (1)"}
+local arg = report.args(rows)
+
+-- ---- what is kept of each group ----
+
+local keys = {} -- handles
+local fields, handles = {}, {} -- of which there are numbers: place by name, handles by place
+local columns = {} -- of numbers: {title, name, kind, fn, field = place}
+local n_distinct, lost_distinct = 0, 0
+
+local function bucket_of(v)
+  if v == 0 then return 0 end
+  local n = math.floor(math.log(math.abs(v), 2) * STEPS) + 100000
+  return v > 0 and n or -n
+end
+
+local function value_of(bucket)
+  if bucket == 0 then return 0 end
+  local v = 2 ^ ((math.abs(bucket) - 100000 + 0.5) / STEPS)
+  return bucket > 0 and v or -v
+end
+
+-- s: what is known of one field in one group.
+local function add(s, v, wants)
+  if wants.numbers then
+    s.n, s.sum = s.n + 1, s.sum + v
+    if not s.min or v < s.min then s.min = v end
+    if not s.max or v > s.max then s.max = v end
+  end
+  if wants.hist then
+    local b = bucket_of(v)
+    s.hist[b] = (s.hist[b] or 0) + 1
+  end
+  if wants.seen and not s.seen[v] then
+    if n_distinct >= DISTINCT_MAX then
+      lost_distinct = lost_distinct + 1
+    else
+      s.seen[v], s.n_seen, n_distinct = true, s.n_seen + 1, n_distinct + 1
+    end
+  end
+end
+
+local wants = {} -- by place: which of these are kept
+
+local function new_group(key)
+  local group = {key = key, n = 0}
+  for i in ipairs(handles) do group[i] = {n = 0, sum = 0, hist = {}, seen = {}, n_seen = 0} end
+  return group
+end
+
+local function merge(to, from)
+  to.n = to.n + from.n
+  for i, s in ipairs(from) do
+    local t = to[i]
+    t.n, t.sum = t.n + s.n, t.sum + s.sum
+    if s.min and (not t.min or s.min < t.min) then t.min = s.min end
+    if s.max and (not t.max or s.max > t.max) then t.max = s.max end
+    for b, n in pairs(s.hist) do t.hist[b] = (t.hist[b] or 0) + n end
+    t.n_seen = nil -- nobody knows which are the same
+  end
+end
+
+local function quantile(s, share)
+  local order, n = {}, 0
+  for b in pairs(s.hist) do order[#order + 1] = b end
+  table.sort(order)
+  for _, b in ipairs(order) do
+    n = n + s.hist[b]
+    if n >= s.n * share then return math.floor(math.max(s.min, math.min(s.max, value_of(b))) + 0.5) end
+  end
+end
+
+local shares = {p50 = 0.5, p90 = 0.9, p99 = 0.99}
+
+local function number_of(group, column)
+  if column.fn == "count" then return group.n end
+  local s = group[column.field]
+  if column.fn == "distinct" then return s.n_seen end
+  if s.n == 0 then return nil end
+  if column.fn == "avg" then return s.sum / s.n end
+  if shares[column.fn] then return quantile(s, shares[column.fn]) end
+  return s[column.fn]
+end
+
+-- ---- groups ----
+
+local groups, n_groups, other
+local sort_by = 1
+
+local function clear() groups, n_groups, other, n_distinct = {}, 0, nil, 0 end
+
+local function sorted()
+  local list = {}
+  for id, group in pairs(groups) do
+    group.id, group.size = id, number_of(group, columns[sort_by]) or -math.huge
+    list[#list + 1] = group
+  end
+  table.sort(list, function(a, b)
+    if a.size ~= b.size then return a.size > b.size end
+    return tostring(a.id) < tostring(b.id)
+  end)
+  return list
+end
+
+local function evict()
+  local list = sorted()
+  other = other or new_group({})
+  for i = #list, GROUPS_MAX // 2 + 1, -1 do
+    merge(other, list[i])
+    other.count = (other.count or 0) + 1
+    groups[list[i].id], n_groups = nil, n_groups - 1
+    for _, s in ipairs(list[i]) do n_distinct = n_distinct - s.n_seen end
+  end
+end
+
+local parts, values = {}, {}
+
+local function current_group()
+  for i, handle in ipairs(keys) do
+    local v = evt.field(handle)
+    values[i] = v
+    v = v == nil and "" or tostring(v)
+    parts[i] = #v .. (values[i] == nil and "-" or ":") .. v -- any bytes may be in them
+  end
+  local id = table.concat(parts)
+  local group = groups[id]
+  if not group then
+    if n_groups >= GROUPS_MAX then evict() end
+    group = new_group(table.move(values, 1, #keys, 1, {}))
+    groups[id], n_groups = group, n_groups + 1
+  end
+  return group
+end
+
+-- ---- callbacks ----
+
+local function kind_of(fn, name)
+  if fn == "distinct" then return "number" end
+  if name:find("latency") or name:find("duration") or name:find("deltatime") then return "time" end
+  if name:find("bytes") or name:find("buflen") then return "bytes" end
+  return fn == "avg" and "mean" or "number"
+end
+
+local function add_column(fn, name)
+  local at = fields[name] or #handles + 1
+  fields[name], handles[at] = at, handles[at] or chisel.request_field(name)
+  local w = wants[at] or {}
+  wants[at] = w
+  if fn == "distinct" then w.seen = true else w.numbers = true end
+  if shares[fn] then w.hist = true end
+  columns[#columns + 1] = {title = ("%s(%s)"):format(fn:upper(), name), name = ("%s(%s)"):format(fn, name),
+                           kind = kind_of(fn, name), fn = fn, field = at}
+end
+
+local function find_sort()
+  for i, c in ipairs(columns) do
+    if arg.sort == c.name or arg.sort == c.fn then return i end
+  end
+  local names = {}
+  for i, c in ipairs(columns) do names[i] = c.name end
+  io.stderr:write(("sort: one of %s is needed\n"):format(table.concat(names, ", ")))
+end
+
+local n_values, shown, widths = 0, {}, {}
+
+function on_init()
+  for i, f in ipairs(FUNCTIONS) do
+    for _, name in ipairs(list_of(arg[f[1]] or "")) do add_column(f[1], name) end
+  end
+  columns[#columns + 1] = {title = "COUNT", name = "count", kind = "number", fn = "count"}
+  n_values = #columns
+  shown = table.move(columns, 1, n_values, 1, {})
+  for i, name in ipairs(list_of(arg.fields)) do
+    keys[i] = chisel.request_field(name)
+    shown[n_values + i] = {title = name:upper(), name = name}
+  end
+  sort_by = not arg.sort and 1 or find_sort()
+  if not sort_by or #keys == 0 then return false end
+  if not sysdig.get_filter():find("evt%.dir") then chisel.set_filter("(evt.dir=< or not syscall.type exists) and evt.category!=internal") end
+  clear()
+  return true
+end
+
+function on_capture_start()
+  if sysdig.is_live() then chisel.set_interval_s(arg.interval) end
+  return true
+end
+
+function on_event()
+  local group = current_group()
+  group.n = group.n + 1
+  for i, handle in ipairs(handles) do
+    local v = evt.field(handle)
+    if v ~= nil then add(group[i], v, wants[i]) end
+  end
+  return true
+end
+
+local function row_of(group, label)
+  local row = {}
+  for i, c in ipairs(columns) do row[i] = number_of(group, c) end
+  for i = 1, #keys do
+    row[n_values + i] = group.key[i]
+  end
+  if label then row[n_values + 1] = label end
+  return row
+end
+
+local drawn = false
+
+local function put(now)
+  local live, list, table_rows = sysdig.is_live(), sorted(), {}
+  local all = new_group({})
+  for i, group in ipairs(list) do
+    if i <= arg.top then table_rows[i] = row_of(group) end
+    merge(all, group)
+  end
+  if other then
+    merge(all, other)
+    table_rows[#table_rows + 1] = row_of(other, report.is_json() and "other" or ("other %d"):format(other.count))
+  end
+  local n = #list + (other and other.count or 0)
+  local title = live and (drawn and sysdig.is_alone() and not report.redraws() and "\n" or "") ..
+                os.date("%H:%M:%S", now // 1000000000) or nil
+  report.put(shown, table_rows, widths, title, live and now or nil,
+             n > 1 and row_of(all, ("all %d"):format(n)) or nil)
+  if n == 0 and not live then report.put_nothing("no events") end
+  drawn = true
+  clear()
+end
+
+-- Intervals end with whole seconds: what the first one has is part of the second, if it was short.
+function on_interval(s, ns)
+  local now = s * 1000000000 + ns
+  if drawn or now - tonumber(sysdig.get_firstevent_ts()) >= arg.interval * 900000000 then put(now) end
+  return true
+end
+
+-- The last, unfinished interval does not take the place of the last whole one on the screen.
+function on_capture_end(s, ns)
+  if not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
+  if lost_distinct > 0 then
+    sysdig.log(("%d values beyond the first %d different ones are not counted as distinct"):format(
+      lost_distinct, DISTINCT_MAX), "warning")
+  end
+end
