@@ -380,7 +380,8 @@ const struct sinsp_chisel_binding sinsp_chisel_sysdig[] = {
 	{"get_running", sinsp_chisel_running, "get_running([filter]) -> table",
 	 "Threads that are on a CPU now, of a file as far as switch events told: a list of `cpu`, "
 	 "`tid`, `pid`, `comm` and `proc`, the names of the thread and of its process, "
-	 "`container` and `container_id`, and `ran`, the nanoseconds that it ran and no event told of yet. With a "
+	 "`container` and `container_id`, and `ran`, the nanoseconds that it ran and no event told "
+	 "of yet. With a "
 	 "filter, those that it means as switch events."},
 	{"is_print_container_data", is_print_container_data, "is_print_container_data() -> boolean",
 	 "Whether -pc was given."},
