@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Programs that are started: when, by whom, for how long, and how they ended; at the end of the capture the tree of them. On a terminal a line comes with each beginning and end, too. STATUS is what the program returned, or the signal that ended it; ? if its end was not seen; 'exec' if the process went on as another program, which is the next line of that process. A process that runs no program of its own is '(fork)'. What had not ended is 'running'; who was there before the capture and began no program in it has no STATUS."
+description = "Programs that are started: when, by whom, for how long, and how they ended; at the end of the capture the tree of them. On a terminal a line comes with each beginning and end, too. STATUS is what the program returned, or the signal that ended it; - if its end was not seen; 'exec' if the process went on as another program, which is the next line of that process. A process that runs no program of its own is '(fork)'. What had not ended is 'running'; who was there before the capture and began no program in it has the STATUS -."
 short_description = "Show programs as they start and end, and the tree of them"
 category = "System State"
 
@@ -114,7 +114,7 @@ end
 local function on_fork(now, pid)
   if not evt.field(fields.is_main) then return end
   local ppid, before = evt.field(fields.ppid), running.get(pid)
-  if before then before.status, before.is_lost = "?", true end -- its end was not seen
+  if before then before.status, before.is_lost = "-", true end -- its end was not seen
   running.put(pid, add {pid = pid, ppid = ppid, parent = parent_of(ppid), start = now,
                         program = evt.field(fields.program)})
 end
@@ -229,7 +229,7 @@ local function tree_rows(now)
     local row = {
       entry.start,
       entry.start and stop and stop - entry.start or nil,
-      entry.from_before and "" or entry.status or "running", entry.pid,
+      entry.from_before and "-" or entry.status or "running", entry.pid,
       ("  "):rep(math.min(depth, DEEPEST)) .. (entry.program or "-") ..
       (entry.is_exec and "" or " (fork)"),
     }

@@ -40,8 +40,8 @@ return function(spec)
   end
 
   local function head(e, kept)
-    local who = ("%s (%d)"):format(e.process or "?", e.pid or -1)
-    if sysdig.is_print_container_data() then who = ("[%s] %s"):format(e.container or "?", who) end
+    local who = ("%s (%s)"):format(e.process or "-", e.pid or "-")
+    if sysdig.is_print_container_data() then who = ("[%s] %s"):format(e.container or "-", who) end
     local name = e.file ~= "" and e.file or e.type or "?"
     if spec.briefly then return ("------ %s %ss %s"):format(who, e.dir, name) end
     local size = ("%s%s"):format(report.bytes(e.bytes), e.bytes < 1024 and "B" or "")

@@ -76,9 +76,11 @@ report.kinds = {
   result = {show = function(value) return report.line(tostring(value)) end, right = true},
 }
 
--- A value that is unknown is "-", never 0.
+-- Tables have one sign for what is not known, "-", whatever lines call it; it is never 0.
+local NONE = "<NA>"
+
 local function show(column, value)
-  if value == nil then return "-" end
+  if value == nil or value == NONE then return "-" end
   return (report.kinds[column.kind or "text"] or report.kinds.text).show(value)
 end
 
@@ -147,7 +149,7 @@ end
 local function print_object(keys, values)
   local parts = {}
   for i, key in ipairs(keys) do
-    if values[i] ~= nil then
+    if values[i] ~= nil and values[i] ~= NONE then
       parts[#parts + 1] = json.encode(key) .. ":" .. json.encode(values[i])
     end
   end

@@ -27,8 +27,8 @@ local below
 
 -- What was typed, as nearly as events tell.
 local function command()
-  local text = evt.get_type() == "chdir" and "cd " .. (evt.field(dir_field) or "?")
-    or evt.field(cmd_field) or "?"
+  local text = evt.get_type() == "chdir" and "cd " .. (evt.field(dir_field) or "-")
+    or evt.field(cmd_field) or "-"
   return report.is_json() and text or ("   "):rep(below - 1) .. text
 end
 

@@ -42,8 +42,8 @@ end
 
 local function find_flow()
   local dir, connection = evt.field(handles.dir), evt.field(handles.connection) or ""
-  local pid = evt.field(handles.pid) or -1
-  local key = ("%d %s %s"):format(pid, dir, connection)
+  local pid = evt.field(handles.pid)
+  local key = ("%s %s %s"):format(pid, dir, connection)
   local flow = by_key[key]
   if not flow and #flows >= FLOWS_MAX then
     n_lost = n_lost + 1
@@ -59,7 +59,7 @@ end
 -- 127.0.0.1:5000->127.0.0.1:53 of process 7 is 7_sent_127.0.0.1_5000_127.0.0.1_53. No file stays
 -- open: there may be thousands of flows.
 local function append(flow, data)
-  local name = ("%d_%s_%s"):format(flow.pid, flow.direction, flow.connection):gsub("[^%w.]+", "_")
+  local name = ("%s_%s_%s"):format(flow.pid or "", flow.direction, flow.connection):gsub("[^%w.]+", "_")
   local path = ("%s/%s"):format(arg.folder, name)
   local allowed, file, why = pcall(io.open, path, flow.datagrams == 1 and "wb" or "ab")
   if not allowed then why = "files are written only with --chisel-unsafe" end

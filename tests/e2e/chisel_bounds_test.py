@@ -75,6 +75,17 @@ class Rows(unittest.TestCase):
         cls.capture = os.path.join(cls.dir, "in.scap")
         e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), cls.capture, "110000")
 
+    def test_what_is_not_known_has_one_sign(self):
+        path = os.path.join(self.dir, "t.lua")
+        with open(path, "w") as f:
+            f.write("""local report = require "report"
+              function on_capture_end()
+                report.put_once({{title = "A", name = "a"}, {title = "B", name = "b"}, {title = "C", name = "c"}},
+                                {{"<NA>", nil, "x"}})
+              end""")
+        self.assertEqual(e2e.run(e2e.SAKER, "-r", self.capture, "-n", "1", "-c", path), "A  B  C\n-  -  x\n")
+        self.assertEqual(e2e.run(e2e.SAKER, "-r", self.capture, "-n", "1", "-j", "-c", path), '{"c":"x"}\n')
+
     def test_other(self):
         """A list in Lua and one of the host: what has no room is one row, and the sum is that of all."""
         for count in ("of = function() return 1 end", "count = true"):
@@ -159,6 +170,18 @@ while time.thread_time() < end:
             for form in ((), ("-j",)):
                 out = self.shown(*form, "-c", chisel)
                 self.assertNotRegex(out, rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", chisel)
+
+
+    def test_the_environment_is_no_part_of_json(self):
+        """It has secrets, and JSON cuts nothing."""
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", self.capture, "--", "env", "SECRET=hunter2", "true"],
+                       check=True, capture_output=True)
+        fmt = ["-j", "evt.type=execve and proc.name=true"]
+        self.assertIn(b"exe=true", self.shown(*fmt))
+        self.assertNotIn(b"hunter2", self.shown(*fmt))
+        self.assertNotIn(b"hunter2", self.shown("--tsv", "-p", "%evt.args", fmt[1]))
+        self.assertIn(b"hunter2", self.shown("-j", "-p", "%evt.arg.env", fmt[1]))
+        self.assertIn(b"hunter2", self.shown("-v", *fmt))
 
 
 class Files(unittest.TestCase):
