@@ -317,6 +317,12 @@ class CommandLine(unittest.TestCase):
     def test_unbuffered(self):
         self.assertEqual(self.lines("-r", self.ten, "--unbuffered"), self.lines("-r", self.ten))
 
+    def test_summary_as_json(self):
+        rows = [line.split() for line in self.lines("-r", self.ten, "-q", "-S")][1:]
+        told = [json.loads(line) for line in self.lines("-r", self.ten, "-q", "-j", "-S")]
+        self.assertEqual([[o["evt.dir"], o["evt.type"], str(o["count"]), str(o["failed"])] for o in told],
+                         [[*r[:3], r[4]] for r in rows])
+
     def test_summary(self):
         rows = [line.split() for line in self.lines("-r", self.ten, "-q", "-S")]
         self.assertEqual(rows[0][:3], ["Event", "Count", "Share"])

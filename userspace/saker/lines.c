@@ -57,6 +57,8 @@ static int open_format(struct lines *l, const struct options *o, int colour)
 		.buf_cut = o->snaplen,
 		.colour = colour && o->lines_kind == SINSP_FORMAT_TEXT,
 		.port_names = o->port_names,
+		/* It has secrets, and here nothing is cut. */
+		.no_env = o->lines_kind != SINSP_FORMAT_TEXT && !o->verbose,
 	};
 	const char *text = o->line.format ?: sinsp_format_preset(o->line.preset);
 	struct sinsp_format_error at;

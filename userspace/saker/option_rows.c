@@ -160,7 +160,8 @@ const struct option_row option_rows[] = {
 	ROW_ZSTD(GROUP_FILE),
 	{'C', "file-size", "MB", GROUP_FILE,
 	 "With -w: begin another file after MB million bytes. Files are named FILE0, FILE1 and so "
-	 "on; each begins with what is known of processes then, and opens alone.",
+	 "on, with a time in FILE (see -G) by that as well; each begins with what is known of "
+	 "processes then, and opens alone.",
 	 take_megabytes, AT(piece_bytes)},
 	{'G', "seconds", "SECONDS", GROUP_FILE,
 	 "With -w: begin another file every SECONDS of the capture. A FILE with a time in it, as in "
@@ -253,7 +254,7 @@ const struct option_row option_rows[] = {
 	 "not: they run with your rights, and are often written by others.",
 	 take_value, AT(chisel_unsafe), 1},
 
-	{'S', "summary", NULL, GROUP_REPORT, "At the end, a table of the shown events by type.",
+	{'S', "summary", NULL, GROUP_REPORT, "At the end, a table of the shown events by type; with -j an object for each.",
 	 take_value, AT(summary), 1},
 	{'v', "verbose", NULL, GROUP_REPORT,
 	 "At the end, what was captured, what was lost and why, and what saker itself cost. Also "

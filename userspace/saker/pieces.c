@@ -88,13 +88,19 @@ static int begin_slice(struct pieces *p, uint64_t ts_ns)
 		p->slice_ns = ts_ns;
 	else
 		p->slice_ns += (ts_ns - p->slice_ns) / span * span;
-	name = span && strchr(file, '%') ? stamp(file, p->slice_ns) : strdup(file);
+	name = strchr(file, '%') && pieces_wanted(p->o) ? stamp(file, p->slice_ns) : strdup(file);
 	if (!name)
 		return -ENOMEM;
 	same = p->stamped && strcmp(p->stamped, name) == 0;
 	free(p->stamped);
 	p->stamped = name;
 	return same;
+}
+
+/* Pieces by what is counted have the time when they begin, unless old names are used again. */
+static int is_stamped_anew(const struct options *o)
+{
+	return by_count(o) && !o->piece_ns && !o->n_pieces && strchr(o->write, '%');
 }
 
 int pieces_next(struct pieces *p, uint64_t ts_ns)
@@ -104,7 +110,7 @@ int pieces_next(struct pieces *p, uint64_t ts_ns)
 	int same = 1;
 	char *path;
 
-	if (!p->n || slice_over(p, ts_ns))
+	if (!p->n || slice_over(p, ts_ns) || is_stamped_anew(o))
 		same = begin_slice(p, ts_ns);
 	if (same < 0)
 		return same;

@@ -154,3 +154,23 @@ void summary_print(const struct summary *sum, FILE *f)
 		print_row(f, &rows[i], total);
 	free(rows);
 }
+
+void summary_print_json(const struct summary *sum, FILE *f)
+{
+	struct summary_row *rows = calloc(N_SLOTS, sizeof(*rows));
+	const size_t n = rows ? sorted_rows(sum, rows) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct summary_row *row = &rows[i];
+
+		fprintf(f, "{\"evt.dir\":\"%c\",\"evt.type\":\"%s\",\"count\":%llu,\"failed\":%llu",
+			row->enter ? '>' : '<', row->name, (unsigned long long)row->n,
+			(unsigned long long)row->n_failed);
+		if (row->n_timed)
+			fprintf(f, ",\"time_ns\":%llu,\"mean_ns\":%llu",
+				(unsigned long long)row->time_ns,
+				(unsigned long long)(row->time_ns / row->n_timed));
+		fputs("}\n", f);
+	}
+	free(rows);
+}

@@ -13,5 +13,7 @@ struct summary *summary_new(void); /* NULL: no memory */
 void summary_free(struct summary *sum);
 void summary_add(struct summary *sum, const struct sinsp_evt *evt);
 void summary_print(const struct summary *sum, FILE *f);
+/* An object for each row, with nanoseconds. */
+void summary_print_json(const struct summary *sum, FILE *f);
 
 #endif /* SAKER_SUMMARY_H */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "fields/format.h"
 #include "say.h"
 #include "state_build.h"
 #include "symbols/symbols.h"
@@ -523,7 +524,7 @@ static int put_summary(struct take *t)
 
 	if (!f)
 		return -ENOMEM;
-	summary_print(t->summary, f);
+	(t->o->lines_kind == SINSP_FORMAT_JSON ? summary_print_json : summary_print)(t->summary, f);
 	fclose(f);
 	err = output_write(&t->lines, text, len);
 	free(text);

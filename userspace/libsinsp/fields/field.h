@@ -135,6 +135,7 @@ struct sinsp_asker {
 	uint32_t buf_max; /* characters of a buffer as dots; 0: 80; UINT32_MAX: all */
 	uint32_t buf_cut; /* bytes of a buffer; 0: all */
 	uint8_t port_names; /* ports print as the services of /etc/services */
+	uint8_t no_env; /* lists of arguments are without the environment of an exec */
 	uint16_t columns; /* of the screen: what evt.latency.quantized fills; 0: there is none */
 	struct time_text time;
 	struct sinsp_scratch {

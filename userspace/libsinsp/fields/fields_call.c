@@ -246,6 +246,7 @@ static struct value_writer writer_of(struct sinsp_asker *a)
 		.buf_max = a->buf_max ? a->buf_max : VALUE_BUF_MAX,
 		.buf_cut = a->buf_cut,
 		.port_names = a->port_names,
+		.no_env = a->no_env,
 	};
 }
 

@@ -374,6 +374,7 @@ int sinsp_format_new(struct sinsp_format **out, const char *text,
 	f->asker.buf_max = OPT(opts, buf_max);
 	f->asker.buf_cut = OPT(opts, buf_cut);
 	f->asker.port_names = OPT(opts, port_names);
+	f->asker.no_env = OPT(opts, no_env);
 	r.f = f;
 	r.text = f->source = strdup(text);
 	e = r.text ? read_format(&r) : -ENOMEM;
@@ -491,6 +492,7 @@ static char *put_args(struct sinsp_format *f, struct sinsp_text *out, char *p,
 		.buf_max = a->buf_max ? a->buf_max : VALUE_BUF_MAX,
 		.buf_cut = a->buf_cut,
 		.port_names = a->port_names,
+		.no_env = a->no_env,
 	};
 
 	p = text_room(out, p, VALUE_ROOM);

@@ -26,6 +26,7 @@ struct sinsp_format_opts {
 	uint32_t buf_cut; /* bytes of a buffer; 0: all */
 	uint8_t colour;
 	uint8_t port_names; /* ports as /etc/services names them */
+	uint8_t no_env; /* evt.args and evt.info are without the environment of an exec */
 };
 
 struct sinsp_format_error {

@@ -90,6 +90,11 @@ static int is_missing_own(const struct sinsp_evt *evt, unsigned int i)
 	return !evt->params.v[i].len && evt->info->params[i].own;
 }
 
+static int is_hidden_env(const struct value_writer *w, unsigned int i)
+{
+	return w->no_env && strcmp(w->evt->info->params[i].name, "env") == 0;
+}
+
 char *sinsp_args_put(struct value_writer *w, char *p)
 {
 	static const char changed[] = "args_changed=1 ";
@@ -98,7 +103,7 @@ char *sinsp_args_put(struct value_writer *w, char *p)
 
 	shown_params(w->evt, &i, &end);
 	for (; i < end; i++) {
-		if (is_missing_own(w->evt, i))
+		if (is_missing_own(w->evt, i) || is_hidden_env(w, i))
 			continue;
 		p = text_room(w->out, p, sizeof(*label) + VALUE_ROOM);
 		if (!p)

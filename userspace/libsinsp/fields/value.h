@@ -17,6 +17,7 @@ struct value_writer {
 	uint32_t buf_max;
 	uint32_t buf_cut; /* bytes of a buffer; 0: all */
 	uint8_t port_names; /* ports by the names of their services */
+	uint8_t no_env; /* lists of arguments are without the environment of an exec */
 	size_t meaning; /* of the value written last: offset of its "(meaning)"; 0: it has none */
 };
 
