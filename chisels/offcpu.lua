@@ -11,7 +11,7 @@ local arg = report.args {
   {name = "if_empty", default = "warn", check = report.one_of {"warn", "nothing"},
    description = "Without any samples off the CPU: warn, or nothing"},
 }
-local fields, whose = {}, nil
+local fields, whose, tid_field = {}, nil, nil
 local columns = {
   {title = "TIME", name = "ns", kind = "time"},
   {title = "TIMES", name = "times", kind = "number"},
@@ -26,7 +26,7 @@ local rows, by, processes = {}, {}, stacks.processes()
 
 function on_init()
   chisel.set_filter("evt.type=sample and sample.reason=off_cpu")
-  whose = stacks.whose_fields()
+  whose, tid_field = stacks.whose_fields(), chisel.request_field("thread.tid")
   for name, field in pairs {ns = "sample.weight", call = "sample.call",
                             state = "sample.state", waker = "sample.waker.comm",
                             rows = "stack.rows"} do
@@ -51,6 +51,58 @@ local function culprit(text)
   return first
 end
 
+-- The innermost functions: where the kernel waits, and who in the program called it.
+local function place(text)
+  local kernel, user
+  for row in text:gmatch("[^\n]+") do
+    local kind, func = row:match("^(.)\t([^\t]*)")
+    if kind == "k" and not kernel and func ~= "" and not func:find("^_*schedule") then kernel = func end
+    if kind ~= "k" and func ~= "" and not user then user = func end
+  end
+  return kernel, user
+end
+
+-- Threads by TID that were not woken: of those that do not come back either, the last sample says where
+-- they still wait when the capture ends.
+local waiting = {}
+
+local function note_wait(row)
+  local tid = evt.field(tid_field)
+  if not tid then return end
+  waiting[tid] = nil
+  if row.waker or row.state == "running" then return end
+  waiting[tid] = {row = row, rows = evt.field(fields.rows) or ""}
+end
+
+local WAITING_LINES = 10
+
+-- "2 threads still wait: futex in futex_do_wait <- PyThread_acquire_lock, python3 (4711)"
+local function put_waiting()
+  local places, list = {}, {}
+  for _, w in pairs(waiting) do
+    local kernel, user = place(w.rows)
+    local func = w.row.func or user
+    local text = (w.row.call or w.row.state or "?") .. (kernel and " in " .. kernel or "") .. (func and " <- " .. func or "")
+      .. ", " .. processes:label(w.row.process, w.row.pid)
+    if not places[text] then
+      places[text] = {text = text, n = 0}
+      list[#list + 1] = places[text]
+    end
+    places[text].n = places[text].n + 1
+  end
+  table.sort(list, function(a, b)
+    if a.n ~= b.n then return a.n > b.n end
+    return a.text < b.text
+  end)
+  for i, p in ipairs(list) do
+    if i > WAITING_LINES then
+      print(("... and %d more places"):format(#list - WAITING_LINES))
+      break
+    end
+    print(("%d thread%s still wait%s: %s"):format(p.n, p.n > 1 and "s" or "", p.n > 1 and "" or "s", report.line(p.text)))
+  end
+end
+
 -- Without a call: why the thread left the CPU.
 local states = {running = "preempted", disk_sleep = "disk"}
 
@@ -69,6 +121,7 @@ function on_event()
     by[key], rows[#rows + 1] = row, row
   end
   row.ns, row.times, row.longest = row.ns + ns, row.times + 1, math.max(row.longest, ns)
+  note_wait(row)
 end
 
 local function put_json(list)
@@ -93,6 +146,7 @@ local function put_table(list)
   end
   if not has_threads then table.remove(shown, 5) end
   report.put_once(shown, cells)
+  put_waiting()
 end
 
 function on_capture_end()

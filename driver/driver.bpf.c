@@ -27,6 +27,7 @@
 #include "sys_net.bpf.c"
 #include "sys_proc.bpf.c"
 #include "task_rows.bpf.c"
+#include "waits.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -309,6 +309,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	void *stack;
 	int on_cpu;
+	unsigned int __state;
 	struct sched_entity se;
 	int pid;
 	int tgid;

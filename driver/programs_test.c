@@ -45,6 +45,17 @@ static int call_of(const struct program_row *row)
 static const struct scap_sampler_opts sampler = {
 	.sz = sizeof(sampler), .off_cpu = 1, .frame_pointers = 1, .session = "saker-programs-test"};
 
+/* User stacks of threads that wait already are walked by tables. */
+static const struct scap_sampler_opts waits_sampler = {
+	.sz = sizeof(waits_sampler), .off_cpu = 1, .session = "saker-programs-test"};
+
+static const struct scap_sampler_opts *sampler_of(const struct program_row *row)
+{
+	if (!strncmp(row->name, "waits_", strlen("waits_")))
+		return &waits_sampler;
+	return strncmp(row->name, "sample_", strlen("sample_")) ? NULL : &sampler;
+}
+
 /* Captures few calls, as loading what serves them takes long: those for the state beside. */
 static int load(struct live_driver **d, const struct program_row *row, int by_attach)
 {
@@ -57,7 +68,7 @@ static int load(struct live_driver **d, const struct program_row *row, int by_at
 		.page_faults = 1,
 		.switches = 1,
 		.select = &select,
-		.sampler = strncmp(row->name, "sample_", strlen("sample_")) ? NULL : &sampler,
+		.sampler = sampler_of(row),
 		.refuse_load = by_attach ? NULL : row->name,
 		.refuse_attach = by_attach ? row->name : NULL,
 	};

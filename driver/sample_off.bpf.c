@@ -239,7 +239,8 @@ static __always_inline void put_parts(struct rec *r, struct user_walk *w, const 
 
 /* Between sample and its end in the order of the parameters. */
 static __always_inline void put_off_stacks(struct rec *r, struct user_walk *w,
-					   struct off_slot *slot, struct task_struct *task)
+					   struct off_slot *slot, struct task_struct *task,
+					   bool is_back)
 {
 	struct off_more *more = NULL;
 	u32 end = slot->end;
@@ -249,7 +250,7 @@ static __always_inline void put_off_stacks(struct rec *r, struct user_walk *w,
 		more = off_more_find(task);
 	if (slot->n_user > OFF_USER && !more)
 		end = STACK_END_DEPTH;
-	if (end == STACK_END_FAULT) {
+	if (is_back && end == STACK_END_FAULT) {
 		id = finish_later(task);
 		if (id)
 			end = STACK_END_DEFERRED;
@@ -279,8 +280,10 @@ static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct 
 	put_u64_when(r, w, woken, now - slot->wake_ns);
 }
 
+/* @is_back: it is about to run; else it still waits, at the end of the capture. */
 static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
-				    struct task_struct *task, struct off_slot *slot, u64 now)
+				    struct task_struct *task, struct off_slot *slot, u64 now,
+				    bool is_back)
 {
 	struct user_walk *w;
 	struct rec r;
@@ -298,7 +301,7 @@ static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
 	if (!w)
 		return commit_sample(&r, c);
 	put_comm_of(&r, w, task->comm);
-	put_off_stacks(&r, w, slot, task);
+	put_off_stacks(&r, w, slot, task, is_back);
 	put_own_pids(&r, w, task);
 	put_empty(&r);
 	put_empty(&r);
@@ -322,7 +325,7 @@ static __always_inline int off_end(struct drv_sample_counts *c, void *ctx, struc
 	if (now - slot->out_ns < sampler_cfg.off_min_ns)
 		ret = filtered(c, SAMPLE_FILTER_SHORT);
 	else
-		ret = off_send(c, ctx, next, slot, now);
+		ret = off_send(c, ctx, next, slot, now, true);
 	slot->out_ns = 0;
 	return ret;
 }

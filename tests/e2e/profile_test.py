@@ -4,6 +4,7 @@
 in its own format, and all say the same."""
 
 import fcntl
+import glob
 import gzip
 import json
 import os
@@ -493,6 +494,55 @@ class Made(Hot):
         profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
         text = e2e.read_text(out)
         self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep .* waits_long$")
+
+    def still_waits(self, *args):
+        capture = self.path("waits.scap")
+        profile("--off-cpu", "-w", capture, "-d", "0.5", *args)
+        objects = [json.loads(l) for l in profile("-r", capture, "-c", "offcpu", "-o", self.path("waits.json")) and
+                   e2e.read_text(self.path("waits.json")).splitlines()]
+        return profile("-r", capture, "-c", "offcpu").stdout, objects
+
+    def test_off_cpu_of_a_hang(self):
+        """Threads that wait for each other since before the start, one that sleeps, and one that opens a FIFO."""
+        path = self.path("hang.py")
+        with open(path, "w") as f:
+            f.write("import sys, threading\n"
+                    "a, b, all = threading.Lock(), threading.Lock(), threading.Barrier(2)\n"
+                    "def one(x, y):\n"
+                    "    with x:\n"
+                    "        all.wait()\n"
+                    "        with y: pass\n"
+                    "threads = [threading.Thread(target=one, args=p) for p in ((a, b), (b, a))]\n"
+                    "for t in threads: t.start()\n"
+                    "for t in threads: t.join()\n")
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        hung = [subprocess.Popen(args) for args in (["/usr/bin/python3", path], ["sleep", "1000"], ["cat", fifo])]
+        for p in hung:
+            self.addCleanup(p.wait)
+            self.addCleanup(p.kill)
+
+        def call_of(task):
+            return e2e.read_text(task + "/syscall").split()[0]
+
+        def all_wait():
+            tasks = [[call_of(t) for t in glob.glob(f"/proc/{p.pid}/task/*")] for p in hung]
+            return tasks == [["202"] * 3, ["230"], ["257"]]
+        wait_until(all_wait)
+        text, objects = self.still_waits("-p", ",".join(str(p.pid) for p in hung))
+        self.assertRegex(text, rf"(?m)^3 threads still wait: futex in \w+ <- PyThread_\w+, python3 \({hung[0].pid}\)$")
+        self.assertRegex(text, rf"(?m)^1 thread still waits: clock_nanosleep in \w+ <- \w+, sleep \({hung[1].pid}\)$")
+        self.assertRegex(text, rf"(?m)^1 thread still waits: openat in \w+ <- \w+, cat \({hung[2].pid}\)$")
+        # Each thread waits all of the time.
+        by = {o["process"]: o["ns"] / (3 if o["process"] == "python3" else 1) for o in objects}
+        self.assertEqual(set(by), {"python3", "sleep", "cat"})
+        self.assertGreater(min(by.values()), 4e8)
+
+    def test_off_cpu_of_a_hang_that_begins(self):
+        """After the start of the capture, and with the function that waits."""
+        out = self.path("hang.txt")
+        profile("--off-cpu", "-o", out, "-d", "1", "--", "sh", "-c", "sleep 3 & wait")
+        self.assertRegex(e2e.read_text(out), r"(?m)^1 thread still waits: clock_nanosleep in \w+ <- \w+, sleep \(\d+\)$")
 
     def test_off_cpu_read_back(self):
         capture = self.path("back.scap")

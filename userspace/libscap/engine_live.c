@@ -333,6 +333,7 @@ static int start_sampler(struct live_engine *e)
 
 	if (!s)
 		return 0;
+	live_begin_waits(e->driver);
 	err = live_sampler_start(s);
 	if (err)
 		return err;

@@ -10,6 +10,7 @@
 #include <linux/capability.h>
 #include <linux/membarrier.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,7 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_stacks, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_scratch, sc->tables);
 	err = err ?: bpf_map__set_max_entries(d->skel->maps.cold_stacks, cold_ring_sz(d->n_rings));
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.waits_stack, sc->tables && sc->off_cpu);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.laters, sc->later);
 	err = err
 		      ?: bpf_map__set_autocreate(d->skel->maps.off_storage,
@@ -416,6 +418,21 @@ static int is_wanted_without_calls(const struct driver *s, const struct live_opt
 	return (is_page_fault(p) && o->page_faults) || keeps_marks(s, p);
 }
 
+/* The iterators over threads that wait when sampling begins and ends. The helper of perf rings
+ * needs the context of an event. */
+static int is_wanted_wait(const struct live_driver *d, const struct live_opts *o,
+			  const struct bpf_program *p)
+{
+	return o->sampler && o->sampler->off_cpu && d->kind != RING_PERF &&
+	       (p != d->skel->progs.waits_stacks || d->skel->rodata->sampler_cfg.tables);
+}
+
+static int is_wait(const struct live_driver *d, const struct bpf_program *p)
+{
+	return p == d->skel->progs.waits_begun || p == d->skel->progs.waits_stacks ||
+	       p == d->skel->progs.waits_left;
+}
+
 /* What only a capture without calls has. */
 static int stands_for_calls(const struct driver *s, const struct bpf_program *p)
 {
@@ -428,6 +445,8 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 
+	if (is_wait(d, p))
+		return is_wanted_wait(d, o, p);
 	if (is_sample(p))
 		return is_wanted_sample(d, o, p);
 	if (o->only_samples)
@@ -861,6 +880,46 @@ int live_running_rows(const struct live_driver *d)
 	return open_rows(d->skel->links.running_rows);
 }
 
+/* Runs the iterator over all threads. */
+static void run_iterator(const struct bpf_link *link)
+{
+	int fd = open_rows(link);
+	char none[64];
+
+	if (fd < 0)
+		return;
+	while (read(fd, none, sizeof(none)) > 0 || errno == EAGAIN)
+		errno = 0;
+	close(fd);
+}
+
+static void *read_stacks(void *arg)
+{
+	char none[64];
+	int fd = (int)(intptr_t)arg;
+
+	while (read(fd, none, sizeof(none)) > 0)
+		;
+	close(fd);
+	return NULL;
+}
+
+void live_begin_waits(const struct live_driver *d)
+{
+	pthread_t thread;
+	int fd;
+
+	run_iterator(d->skel->links.waits_begun);
+	fd = open_rows(d->skel->links.waits_stacks);
+	if (fd < 0)
+		return;
+	/* Nobody waits for it: memory on a file system that hangs is read when it comes. */
+	if (pthread_create(&thread, NULL, read_stacks, (void *)(intptr_t)fd))
+		close(fd);
+	else
+		pthread_detach(thread);
+}
+
 int live_nobody_left(const struct live_driver *d)
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
@@ -880,8 +939,8 @@ void live_detach(struct live_driver *d)
 {
 	struct driver *s = d->skel;
 
-	if (d->sampler)
-		live_sampler_stop(d->sampler);
+	if (d->sampler && !live_sampler_stop(d->sampler))
+		run_iterator(s->links.waits_left);
 	/* Else exits would be recorded whose enters were not seen, and readers take other enters
 	 * for theirs. */
 	detach(&s->links.sys_exit);

@@ -159,7 +159,7 @@ static int add_job(struct live_progs *p, const struct bpf_program *prog,
 static int attach_id(const struct kernel_btf *k, const struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog), *target = strchr(section, '/');
-	const int is_iter = !strncmp(section, "iter/", strlen("iter/"));
+	const int is_iter = !strncmp(section, "iter", strlen("iter")); /* or iter.s, if it sleeps */
 	char name[128];
 
 	if (!target)
@@ -239,9 +239,12 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 	if (id < 0)
 		return id;
 	opts->attach_btf_id = (uint32_t)id;
+	if (!strncmp(bpf_program__section_name(prog), "iter.s/", strlen("iter.s/")))
+		opts->prog_flags |= BPF_F_SLEEPABLE;
 	err = add_job(p, prog, opts);
 	if (err)
 		return err;
+	opts->prog_flags &= ~(__u32)BPF_F_SLEEPABLE;
 	opts->attach_btf_id = 0;
 	opts->expected_attach_type = 0;
 	opts->func_info_cnt = 0;
@@ -252,7 +255,7 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 /* Once and for good: libbpf's objects keep pointing to their handlers. */
 static int register_handlers(void)
 {
-	static int tracepoint = -1, iter = -1;
+	static int tracepoint = -1, iter = -1, sleeping_iter = -1;
 	static int perf = -1, raw_tracepoint = -1;
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = before_load);
 	LIBBPF_OPTS(libbpf_prog_handler_opts, plain, .prog_prepare_load_fn = before_plain_load);
@@ -263,6 +266,9 @@ static int register_handlers(void)
 	if (iter < 0)
 		iter = libbpf_register_prog_handler("iter+", BPF_PROG_TYPE_RAW_TRACEPOINT,
 						    BPF_TRACE_ITER, &opts);
+	if (sleeping_iter < 0)
+		sleeping_iter = libbpf_register_prog_handler(
+			"iter.s+", BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_ITER, &opts);
 	if (perf < 0)
 		perf = libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0,
 						    &plain);
@@ -271,6 +277,8 @@ static int register_handlers(void)
 			"raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &plain);
 	if (perf < 0 || raw_tracepoint < 0)
 		return perf < 0 ? perf : raw_tracepoint;
+	if (sleeping_iter < 0)
+		return sleeping_iter;
 	return tracepoint < 0 ? tracepoint : iter < 0 ? iter : 0;
 }
 

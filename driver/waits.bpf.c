@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Threads that wait when a capture of off-CPU time begins or ends. sched_switch reports neither:
+ * who slept before the start has no slot, and who still sleeps at the end is not back. An iterator
+ * makes the slots of the former, whose wait counts from the start; another one sends samples of the
+ * latter. The hooks of the sampler are not attached yet when the first one runs, and are gone when
+ * the second one does: a slot has one user at a time.
+ */
+#define TASK_INTERRUPTIBLE 1
+#define TASK_UNINTERRUPTIBLE 2
+#define TASK_SLEEPS (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
+
+/* Whether @task, which need not be the current one, is selected. A cgroup is known of the current
+ * task alone. */
+static __always_inline bool is_selected(struct task_struct *task)
+{
+	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of(task->tgid) : 0;
+
+	if ((u32)task->tgid == cfg.self_tgid || mark & DRV_MARKS_SUPPRESS)
+		return false;
+	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_MEANT))
+		return false;
+	if (cfg.tasks & DRV_TASKS_THREADS && !(mark_of(task->pid) & DRV_MARK_THREAD))
+		return false;
+	if (cfg.tasks & DRV_TASKS_COMM && !comm_listed(&sel_comms, task) &&
+	    !comm_listed(&sel_comms, task->group_leader))
+		return false;
+	if (cfg.tasks & DRV_TASKS_UID && !uid_listed(task))
+		return false;
+	return !(cfg.tasks & DRV_TASKS_CGROUP);
+}
+
+/* Threads of the kernel sleep when they have no work: they count only in uninterruptible waits. */
+static __always_inline bool is_waiting(struct task_struct *task)
+{
+	const u32 state = task->__state;
+
+	if (task->on_cpu || !(state & TASK_SLEEPS))
+		return false;
+	return task->mm || (state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD));
+}
+
+/* The user stack cannot be read from here: the thread's own way back to user mode finds it. */
+static __always_inline int begin_wait(struct task_struct *task)
+{
+	struct off_slot *slot = off_make(task);
+	struct pt_regs *regs = user_regs(task);
+	s64 n;
+
+	if (!slot || slot->out_ns)
+		return 0;
+	slot->wake_ns = 0;
+	slot->state = task->__state;
+	slot->call = call_of(task);
+	n = sampler_cfg.kernel ? bpf_get_task_stack(task, slot->kernel, sizeof(slot->kernel), 0)
+			       : 0;
+	slot->n_kernel = n > 0 ? n / 8 : 0;
+	slot->n_user = 0;
+	slot->id = 0;
+	slot->end = regs && sampler_cfg.user ? STACK_END_FAULT : STACK_END_NONE;
+	slot->ip = regs ? regs->ip : 0;
+	slot->sp = regs ? regs->sp : 0;
+	slot->bp = regs ? regs->bp : 0;
+	slot->out_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+SEC("?iter/task")
+int waits_begun(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	return task && is_waiting(task) && is_selected(task) ? begin_wait(task) : 0;
+}
+
+/* Where the stack of a thread that waits is copied: one iterator runs at a time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct cold_stack);
+} waits_stack SEC(".maps");
+
+/* As copy_stack, of a thread that is not the current one; may sleep. */
+static __always_inline void copy_stack_of(struct cold_stack *c, u64 sp, u64 top,
+					  struct task_struct *task)
+{
+	u64 off = 0;
+
+	sp &= ~7ull;
+	c->at = (sp & (COLD_PAGE - 1)) >= COLD_RED_ZONE ? sp - COLD_RED_ZONE : sp;
+	for (u32 i = 0; i < COLD_PAGES; i++) {
+		const u64 at = c->at + off, n = COLD_PAGE - (at & (COLD_PAGE - 1));
+
+		if (at >= top || off > COLD_STACK_MAX - COLD_PAGE)
+			break;
+		if (bpf_copy_from_user_task(c->stack + off, n, (void *)at, task, 0))
+			break;
+		off += n;
+	}
+	c->sz = off;
+}
+
+static __always_inline int send_waiting(struct task_struct *task, struct off_slot *slot)
+{
+	struct pt_regs *regs = user_regs(task);
+	const u64 out_ns = slot->out_ns;
+	struct cold_stack *c;
+	u32 zero = 0;
+	u64 len;
+
+	c = bpf_map_lookup_elem(&waits_stack, &zero);
+	if (!regs || !c || regs->cs == USER32_CS || !may_be_kept(task->tgid))
+		return 0;
+	copy_stack_of(c, regs->sp, stack_top(task, regs->sp), task);
+	if (!c->sz)
+		return 0;
+	c->boot_ns = bpf_ktime_get_boot_ns();
+	c->id = new_stack_id(this_sampler());
+	c->ip = regs->ip;
+	dwarf_regs(c->regs, regs);
+	c->pid = task->tgid;
+	c->max = sampler_cfg.depth;
+	len = bounded(offsetof(struct cold_stack, stack) + (u64)ONCE(c->sz), sizeof(*c));
+	if (bpf_ringbuf_output(&cold_stacks, c, len, 0) || ONCE(slot->out_ns) != out_ns)
+		return 0;
+	slot->id = c->id;
+	slot->end = STACK_END_NEW;
+	return 0;
+}
+
+/* Of those with a slot that waits_begun has made. Memory of a process may be on a file system that
+ * does not answer: who runs this must not wait for it. */
+SEC("?iter.s/task")
+int waits_stacks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct off_slot *slot = task && !task->on_cpu ? off_find(task) : NULL;
+
+	if (!slot || !slot->out_ns || slot->id || slot->n_user || slot->end != STACK_END_FAULT)
+		return 0;
+	return send_waiting(task, slot);
+}
+
+static __always_inline int end_wait(void *ctx, struct task_struct *task)
+{
+	struct drv_sample_counts *c = &this_sampler()->by[SAMPLE_SRC_OFF_CPU];
+	struct off_slot *slot = off_find(task);
+	u64 now = bpf_ktime_get_boot_ns();
+
+	count(&c->runs);
+	if (!slot || !slot->out_ns)
+		return filtered(c, SAMPLE_FILTER_NO_START);
+	if (now - slot->out_ns < sampler_cfg.off_min_ns)
+		return filtered(c, SAMPLE_FILTER_SHORT);
+	slot->wake_ns = 0; /* it was not woken, or did not run since */
+	return off_send(c, ctx, task, slot, now, false);
+}
+
+SEC("?iter/task")
+int waits_left(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	return task && is_waiting(task) ? end_wait(ctx, task) : 0;
+}
