@@ -56,9 +56,10 @@ class IoUring(unittest.TestCase):
 
     @staticmethod
     def of_the_program(text):
-        """Without the thread that the kernel makes for SQPOLL: no clone tells of it, so only /proc
-        knows its name, while it lives."""
-        return [l for l in text.splitlines() if " iou-sqp-" not in l and " <NA> (" not in l]
+        """Without the thread that the kernel creates for SQPOLL: it has no clone event, so only
+        /proc has its name, while it lives."""
+        found = e2e.lines(text)
+        return [l.text for l in found if l.tid == found[0].tid]
 
     def test_lines_are_the_same_live_and_read_back(self):
         _, path = self.capture("same") # any second argument is SQPOLL
