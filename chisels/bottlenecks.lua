@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "The system calls that took longest, of all that ended during the capture. Calls that wait for something, such as poll and nanosleep, are among them: 'evt.is_wait=false' as a filter leaves them out. Live on a terminal, the list is renewed each second."
+description = "The system calls that took longest. A call in which a thread still waits at the end counts up to then, and one that was under way when the capture began, from then on: it took that long at least, and the column BEGAN says 'before'. Calls that wait for something, such as poll and nanosleep, are among them: 'evt.is_wait=false' as a filter leaves them out. Live on a terminal, the list is renewed each second."
 short_description = "List the slowest system calls"
 category = "Performance"
 
@@ -12,7 +12,7 @@ local arg = report.args {
 
 local columns = report.with_container {
   {"LATENCY", "evt.latency", kind = "time"},
-  {"BEGAN", name = "began", kind = "clock"},
+  {"BEGAN", name = "began"},
   {"PID", "proc.pid", kind = "number"},
   {"PROCESS", "proc.name"},
   {"CALL", "evt.type"},
@@ -20,13 +20,18 @@ local columns = report.with_container {
 }
 for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
 
-local latency, time, handles = nil, nil, {}
+local names = {latency = "evt.latency", time = "evt.rawtime", tid = "thread.tid", type = "evt.type", dir = "evt.dir",
+               before = "evt.began_before"}
+local fields, handles = {}, {}
 local slowest, widths, drawn = {}, {}, false
+-- Calls under way in which the thread sleeps, by thread: {row, since, type, before}.
+local open = require "bounded"(100000)
+local last_ns = 0
 
 function on_init()
-  chisel.set_filter("evt.latency>0 and syscall.type exists")
-  latency, time = chisel.request_field("evt.latency"), chisel.request_field("evt.rawtime")
-  for i, c in ipairs(columns) do handles[i] = c[2] and chisel.request_field(c[2]) or false end
+  chisel.set_filter("syscall.type exists and not evt.is_blocked=false")
+  for key, field in pairs(names) do fields[key] = chisel.request_field(field) end
+  for i, c in ipairs(columns) do handles[i] = c[2] and c[2] ~= "evt.latency" and chisel.request_field(c[2]) or false end
   return true
 end
 
@@ -35,28 +40,66 @@ function on_capture_start()
   return true
 end
 
--- Sorted, the slowest first, never more than asked for.
-function on_event()
-  local ns = evt.field(latency)
-  local last = slowest[arg.top]
-  if last and ns <= last[1] then return true end
+-- The event's row; @began is nil if nobody knows.
+local function row_of(ns, began)
   local row = {}
-  for i, h in ipairs(handles) do row[i] = h and evt.field(h) or evt.field(time) - ns end
+  for i, h in ipairs(handles) do row[i] = h and evt.field(h) or false end
+  row[1], row[2] = ns, began and report.clock(began) or "before"
   row[#row] = (row[#row] or ""):match("^(.*%S)")
-  local at = #slowest + 1
-  while at > 1 and slowest[at - 1][1] < ns do at = at - 1 end
-  table.insert(slowest, at, row)
-  slowest[arg.top + 1] = nil
+  return row
+end
+
+-- Puts the row into a list that is sorted, the slowest first, and never longer than asked for.
+local function insert(list, row)
+  local at = #list + 1
+  while at > 1 and list[at - 1][1] < row[1] do at = at - 1 end
+  table.insert(list, at, row)
+  list[arg.top + 1] = nil
+end
+
+local function is_slow(list, ns)
+  local last = list[arg.top]
+  return ns > 0 and not (last and ns <= last[1])
+end
+
+local function on_exit(tid, call)
+  local ns, began = evt.field(fields.latency), evt.field(fields.time)
+  if ns then
+    began = began - ns
+  elseif call and call.before and call.type == evt.field(fields.type) then
+    ns, began = began - call.since, nil
+  end
+  if ns and is_slow(slowest, ns) then insert(slowest, row_of(ns, began)) end
+end
+
+function on_event()
+  local tid, time = evt.field(fields.tid), evt.field(fields.time)
+  last_ns = time
+  if not tid then return true end
+  if evt.field(fields.dir) == "<" then
+    on_exit(tid, open.take(tid))
+  else
+    local before = evt.field(fields.before)
+    open.put(tid, {row = row_of(0, not before and time or nil), since = time, type = evt.field(fields.type), before = before})
+  end
   return true
 end
 
-local function put()
-  if #slowest > 0 then report.put(columns, slowest, widths) end
+-- Those that ended, and those that have not, up to now.
+local function put(now)
+  local list = {table.unpack(slowest)}
+  for _, call in open.each() do
+    call.row[1] = now - call.since
+    if is_slow(list, call.row[1]) then insert(list, call.row) end
+  end
+  if #list > 0 then report.put(columns, list, widths) end
 end
 
-function on_interval()
-  put()
+function on_interval(seconds, ns)
+  put(seconds * 1000000000 + ns)
   return true
 end
 
-on_capture_end = put
+function on_capture_end(seconds, ns)
+  put(seconds and seconds * 1000000000 + ns or last_ns)
+end

@@ -307,6 +307,7 @@ struct thread_struct {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state;
 	void *stack;
 	int on_cpu;
 	unsigned int __state;
@@ -330,6 +331,7 @@ struct task_struct {
 	int pagefault_disabled;
 	kuid_t loginuid; /* with CONFIG_AUDIT */
 	int exit_code;
+	unsigned long nvcsw, nivcsw;
 	u64 start_boottime;
 	unsigned long min_flt;
 	unsigned long maj_flt;
@@ -339,6 +341,8 @@ struct task_struct {
 
 /* __state and exit_state of a task that does not come back. */
 #define STATE_DEAD (0x10 | 0x20 | 0x80)
+#define STATE_SLEEPS (0x1 | 0x2) /* interruptible or not */
+#define STATE_STOPPED (0x4 | 0x8) /* by a signal, by a tracer: before or behind a call */
 
 #define PF_EXITING 0x4
 #define PF_IO_WORKER 0x10

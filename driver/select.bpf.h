@@ -215,10 +215,9 @@ static __always_inline bool uid_listed(struct task_struct *task)
 	return bpf_map_lookup_elem(&sel_uids, &uid);
 }
 
-/* Is the current task meant? A function of its own to the verifier, and on no hot path. */
-__noinline u32 sel_find(void)
+/* Is @task selected by all but its cgroup? */
+static __always_inline u32 sel_of(struct task_struct *task)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? own_mark(task) : 0;
 
 	if (mark & DRV_MARKS_SUPPRESS)
@@ -232,9 +231,17 @@ __noinline u32 sel_find(void)
 		return SEL_OTHER;
 	if (cfg.tasks & DRV_TASKS_UID && !uid_listed(task))
 		return SEL_OTHER;
-	if (cfg.tasks & DRV_TASKS_CGROUP && !cgroup_listed())
-		return SEL_OTHER;
 	return SEL_MEANT;
+}
+
+/* Is the current task meant? A function of its own to the verifier, and on no hot path. */
+__noinline u32 sel_find(void)
+{
+	u32 sel = sel_of(bpf_get_current_task_btf());
+
+	if (sel == SEL_MEANT && cfg.tasks & DRV_TASKS_CGROUP && !cgroup_listed())
+		return SEL_OTHER;
+	return sel;
 }
 
 /* enum task_sel of the current task. Who interrupts in between finds out the same. */

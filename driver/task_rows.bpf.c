@@ -2,13 +2,16 @@
 /*
  * The threads of the machine: one read of an iterator gives some hundreds of them, where /proc
  * takes six calls for each. All, for the initial state, though of main threads most is taken from
- * /proc, where what threads share is; or those that are on a CPU now.
+ * /proc, where what threads share is; or those that are on a CPU now; or the calls that threads are
+ * in.
  */
-#include "kernel.h"
+#include "call_regs.bpf.h"
+#include "saved.bpf.h"
+#include "select.bpf.h"
 
 #include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
 
+#include "stuck_row.h"
 #include "task_row.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -71,4 +74,71 @@ int running_rows(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	return task && task->on_cpu ? write_row(ctx->meta, task) : 0;
+}
+
+/* Is the call shown that @row is about? */
+static __always_inline bool stuck_is_wanted(const struct stuck_row *row)
+{
+	const bool ia32 = row->flags & STUCK_F_IA32;
+	struct drv_call call = {.nr = row->nr, .raw_nr = row->nr};
+
+	if (!call_in(&cfg.want, row->nr, ia32))
+		return false;
+	if (!cfg.state_only)
+		return true;
+	if (ia32) {
+		call.flags = REC_F_IA32;
+		call.nr = ia32_calls[row->nr & (DRV_MAX_NR - 1)].row;
+	}
+	return call_shown(&call);
+}
+
+/* When the call was entered: since the driver was attached, that is in the task's storage. */
+static __always_inline u64 enter_ns_of(struct task_struct *task)
+{
+	const struct drv_call *saved = saved_find(task);
+
+	return saved && (saved->state == CALL_OPEN || saved->state == CALL_SENT) ? saved->ts : 0;
+}
+
+/*
+ * A thread that does not run, and is in a call. In kernel threads, and in those that do the
+ * kernel's work for a process, the registers are none of a call, and the number is negative of who
+ * was interrupted in user mode. A stopped one ended its call before, or has yet to enter it.
+ */
+static __always_inline bool may_be_stuck(struct task_struct *task, const struct pt_regs *regs)
+{
+	if (task->flags & (PF_KTHREAD | PF_EXITING | PF_IO_WORKER) || !regs->ip)
+		return false;
+	return !(task->__state & (STATE_STOPPED | STATE_DEAD)) && !task->on_cpu &&
+	       (s32)regs->orig_ax >= 0;
+}
+
+SEC("?iter/task")
+int stuck_rows(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct stuck_row row = {.at_ns = bpf_ktime_get_boot_ns()};
+	struct pt_regs *regs;
+	unsigned long switches;
+
+	if (!task || (u32)task->tgid == cfg.self_tgid || sel_of(task) != SEL_MEANT)
+		return 0;
+	regs = (void *)bpf_task_pt_regs(task);
+	if (!may_be_stuck(task, regs))
+		return 0;
+	switches = task->nvcsw + task->nivcsw;
+	row.flags = task->thread_info.status & TS_COMPAT ? STUCK_F_IA32 : 0;
+	row.flags |= task->__state & STATE_SLEEPS ? STUCK_F_SLEEPS : 0;
+	row.tid = task->pid;
+	row.pid = task->tgid;
+	row.cpu = task->thread_info.cpu;
+	row.nr = rec_nr(regs->orig_ax);
+	row.enter_ns = enter_ns_of(task);
+	note_args(row.args, regs, row.flags & STUCK_F_IA32);
+	/* Read while it ran, they may be of two calls. */
+	if (task->on_cpu || switches != task->nvcsw + task->nivcsw || !stuck_is_wanted(&row))
+		return 0;
+	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+	return 0;
 }

@@ -121,7 +121,9 @@ class LazyEnter(unittest.TestCase):
         self.assertEqual(saker.returncode, 0)
         lines = [l for l in e2e.lines(e2e.run(e2e.SAKER, "-r", path, "--enter-events"))
                  if l.tid == prog.pid]
-        self.assertEqual((lines[0].dir, lines[0].type, lines[0].result()), ("<", "read", 1))
+        self.assertEqual((lines[0].dir, lines[0].type), (">", "read"))
+        self.assertIn("began_before_capture=1", lines[0].info)
+        self.assertEqual((lines[1].dir, lines[1].type, lines[1].result()), ("<", "read", 1))
         self.assertEqual([l.dir for l in lines if l.type == "getppid"], [">", "<"])
 
     def test_large_numbers_are_no_other_calls(self):

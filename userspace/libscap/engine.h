@@ -26,6 +26,7 @@ struct scap_engine_ops {
 	int (*stats)(const void *engine, struct scap_stats *st);
 	int (*sampler_stats)(const void *engine, struct scap_sampler_stats *st); /* NULL: none */
 	int (*open_code)(const void *engine, uint32_t dev, uint64_t ino); /* NULL: none */
+	uint64_t (*begin)(const void *engine); /* NULL: 0 */
 	void (*close)(void *engine);
 };
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "live_maps.h"
 #include "live_notes.h"
 #include "live_sampler.h"
+#include "live_stuck.h"
 #include "live_unwind.h"
 #include "merge.h"
 #include "proc_scan.h"
@@ -56,6 +58,8 @@ struct live_engine {
 	void **source_ptrs;
 	unsigned int n_rings;
 	struct live_notes *notes;
+	struct live_stuck *stuck; /* as the notes; NULL: none */
+	uint64_t begin_ns; /* boot clock when all was set up */
 	struct live_maps *maps; /* NULL: not asked for */
 	struct sample_join *join; /* NULL: no samples */
 	struct live_unwind *unwind; /* NULL: no tables */
@@ -119,12 +123,34 @@ static void source_refresh(void *source, struct ring_bound *bound)
 		note_lost(s->engine, i);
 }
 
+/* The call that was under way at the start and is next, before any note; NULL: none is. */
+static const struct rec_hdr *stuck_first(const struct live_engine *e)
+{
+	const struct rec_hdr *rec = e->stuck ? live_stuck_first(e->stuck) : NULL;
+	const struct ppm_evt_hdr *note;
+	uint16_t cpu;
+
+	if (!rec)
+		return NULL;
+	note = live_notes_first(e->notes, &cpu);
+	return note && note->ts < rec->evt.ts ? NULL : rec;
+}
+
 static uint64_t notes_key(const struct live_engine *e)
 {
 	uint16_t cpu;
-	const struct ppm_evt_hdr *note = live_notes_first(e->notes, &cpu);
+	const struct rec_hdr *stuck = stuck_first(e);
+	const struct ppm_evt_hdr *note = stuck ? &stuck->evt : live_notes_first(e->notes, &cpu);
 
 	return note ? note->ts : MERGE_NO_KEY;
+}
+
+static void notes_pop(struct live_engine *e)
+{
+	if (stuck_first(e))
+		live_stuck_pop(e->stuck);
+	else
+		live_notes_pop(e->notes);
 }
 
 static uint64_t source_key(void *source)
@@ -156,7 +182,7 @@ static void source_pop(void *source)
 		return;
 	}
 	if (!s->ring) {
-		live_notes_pop(s->engine->notes);
+		notes_pop(s->engine);
 		return;
 	}
 	if (at_enter(s)) {
@@ -205,6 +231,7 @@ static void live_engine_close(void *engine)
 		return;
 	merge_free(e->merge);
 	live_notes_free(e->notes);
+	live_stuck_free(e->stuck);
 	live_maps_close(e->maps);
 	sample_join_free(e->join);
 	free(e->part);
@@ -280,6 +307,25 @@ static int scan_state(struct live_engine *e, const struct scap_open_opts *opts)
 	if (!err)
 		e->state = scap_state_build_done(e->build);
 	return err;
+}
+
+/* What threads wait for already. A capture goes on without. */
+static void read_stuck(struct live_engine *e)
+{
+	int fd = live_stuck_rows(e->driver), err = fd;
+
+	if (fd == -ENODATA) /* not asked for */
+		return;
+	if (fd >= 0) {
+		err = live_stuck_read(&e->stuck, fd, e->begin_ns);
+		close(fd);
+	}
+	if (err < 0)
+		scap_say(
+			&e->log, SCAP_LOG_WARN,
+			"cannot read the calls that are under way: %s; what waits since before the "
+			"capture is not shown",
+			strerror(-err));
 }
 
 /* The driver has the machine's pids, /proc those of the namespace: names and files would be
@@ -384,6 +430,10 @@ int scap_live_open(void **engine, const struct scap_open_opts *opts, const struc
 		err = err ?: start_sampler(e);
 		err = err ?: scan_state(e, opts);
 	}
+	if (!err) {
+		e->begin_ns = boot_now(e);
+		read_stuck(e);
+	}
 	return finish_open(engine, e, err, log);
 }
 
@@ -427,6 +477,20 @@ static int plain_event(struct scap_evt *evt, const struct ppm_evt_hdr *hdr)
 	return 0;
 }
 
+/* A call that was under way at the start, or a note. */
+static int expand_note(struct live_engine *e, struct scap_evt *evt)
+{
+	const struct rec_hdr *stuck = stuck_first(e);
+	int err;
+
+	if (!stuck)
+		return plain_event(evt, live_notes_first(e->notes, &evt->cpu));
+	evt->cpu = stuck->cpu;
+	err = scap_expand_enter(e->expand, evt, stuck);
+	evt->flags |= SCAP_EVT_F_BEFORE;
+	return err;
+}
+
 static int expand_map(struct scap_evt *evt, struct live_maps *maps, unsigned int i)
 {
 	evt->cpu = (uint16_t)live_maps_cpu(maps, i);
@@ -438,7 +502,7 @@ static int expand(struct live_engine *e, struct scap_evt *evt, const struct live
 	if (s->map_ring >= 0)
 		return expand_map(evt, e->maps, (unsigned int)s->map_ring);
 	if (!s->ring)
-		return plain_event(evt, live_notes_first(e->notes, &evt->cpu));
+		return expand_note(e, evt);
 	evt->cpu = (uint16_t)ring_cpu(s->ring);
 	if (at_enter(s) || s->rec->flags & REC_F_RAW_ENTER)
 		return scap_expand_enter(e->expand, evt, s->rec);
@@ -862,6 +926,13 @@ static int live_sampler_stats_of(const void *engine, struct scap_sampler_stats *
 	return 0;
 }
 
+static uint64_t live_begin(const void *engine)
+{
+	const struct live_engine *e = engine;
+
+	return epoch_at(&e->epoch, e->begin_ns);
+}
+
 static int live_open_code(const void *engine, uint32_t dev, uint64_t ino)
 {
 	struct live_unwind *u = live_unwind_of(((const struct live_engine *)engine)->driver);
@@ -878,6 +949,7 @@ const struct scap_engine_ops scap_live_ops = {
 	.running = live_running,
 	.stats = live_stats,
 	.sampler_stats = live_sampler_stats_of,
+	.begin = live_begin,
 	.open_code = live_open_code,
 	.close = live_engine_close,
 };

@@ -6,6 +6,7 @@
  */
 #include "ia32_table.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "convert.h"
@@ -214,4 +215,48 @@ const struct ia32_call *scap_ia32_calls(void)
 		calls[i] = make(&sources[i]);
 	made = 1;
 	return calls;
+}
+
+#define N_ARGS 6
+
+static const struct shape {
+	uint8_t n_block, lo[N_ARGS], hi[N_ARGS], is_signed, uid16, ipc64;
+} shapes[IA32_SHAPE_MAX] = {
+#define LIST(...)                                                                                  \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#define S(name, n_block, lo, hi, is_signed, uid16, ipc64)                                          \
+	[IA32_##name] = {n_block, LIST lo, LIST hi, is_signed, uid16, ipc64},
+	IA32_SHAPES(S)
+#undef S
+#undef LIST
+};
+
+#define IPC64 0x100u /* in commands of IPC: the structure is the newer one */
+
+/* As ia32_arg of the driver. */
+static uint64_t arrange_arg(const struct shape *s, const uint64_t in[N_ARGS + 2], unsigned int i)
+{
+	uint64_t v = in[s->lo[i]] | in[s->hi[i]] << 32;
+
+	if (s->is_signed >> i & 1)
+		v = (uint64_t)(int64_t)(int32_t)v;
+	if (s->uid16 >> i & 1)
+		v = (uint16_t)v == UINT16_MAX ? UINT32_MAX : (uint16_t)v;
+	if (s->ipc64 >> i & 1)
+		v &= ~(uint64_t)IPC64;
+	return v;
+}
+
+int scap_ia32_arrange(const struct ia32_call *c, uint64_t args[N_ARGS])
+{
+	uint64_t in[N_ARGS + 2] = {0}; /* what is behind the sixth is always 0 */
+
+	if (shapes[c->shape].n_block)
+		return -ENODATA;
+	memcpy(in, args, N_ARGS * sizeof(*in));
+	for (unsigned int i = 0; i < N_ARGS; i++)
+		args[i] = arrange_arg(&shapes[c->shape], in, i);
+	return 0;
 }

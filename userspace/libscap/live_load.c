@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -26,6 +25,7 @@
 #include "config.h"
 #include "epoch.h"
 #include "ia32_table.h"
+#include "kernel_version.h"
 #include "live_load.h"
 #include "live_progs.h"
 #include "live_sampler.h"
@@ -98,12 +98,7 @@ static int fail_libbpf(const struct scap_log *log, int err, const char *what)
 /* Before, task storage may allocate memory where the scheduler's lock is held. */
 static int kernel_is_6_4(void)
 {
-	unsigned int major = 0, minor = 0;
-	struct utsname u;
-
-	if (uname(&u) || sscanf(u.release, "%u.%u", &major, &minor) != 2)
-		return 0;
-	return major > 6 || (major == 6 && minor >= 4);
+	return scap_kernel_is_at_least(6, 4);
 }
 
 /*
@@ -457,6 +452,8 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 		return 0;
 	if (p == d->skel->progs.running_rows)
 		return o->switches != 0;
+	if (p == d->skel->progs.stuck_rows)
+		return !c->failed_only && !(c->tasks & DRV_TASKS_CGROUP);
 	return p != d->skel->progs.suppress_exec || c->tasks & DRV_TASKS_SUPPRESS;
 }
 
@@ -878,6 +875,11 @@ int live_task_rows(const struct live_driver *d)
 int live_running_rows(const struct live_driver *d)
 {
 	return open_rows(d->skel->links.running_rows);
+}
+
+int live_stuck_rows(const struct live_driver *d)
+{
+	return open_rows(d->skel->links.stuck_rows);
 }
 
 /* Runs the iterator over all threads. */

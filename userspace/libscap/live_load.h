@@ -49,6 +49,10 @@ int live_task_rows(const struct live_driver *d);
 /* The same over the threads that are on a CPU, of a capture of switches; also after live_detach. */
 int live_running_rows(const struct live_driver *d);
 
+/* The same, of struct stuck_row, over the threads that are in a call and on no CPU, of those that
+ * are selected. */
+int live_stuck_rows(const struct live_driver *d);
+
 /* Who waits already is sampled from here on, if waits are sampled. After live_attach, before the
  * sampler starts. */
 void live_begin_waits(const struct live_driver *d);

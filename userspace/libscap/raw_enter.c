@@ -327,3 +327,15 @@ int scap_raw_enter(void *buf, size_t buf_sz, const struct rec_hdr *rec)
 				    type, info->n_params};
 	return w.full ? -ENOSPC : 0;
 }
+
+unsigned int scap_raw_carried(unsigned int nr, const struct call_row **rows, unsigned int max)
+{
+	unsigned int n = 0;
+
+	if (nr >= DRV_MAX_NR || !rows_by_nr[nr])
+		return 0;
+	for (const struct arg_row *r = rows_by_nr[nr]; r->param && n < max; r++)
+		if (row_is_carried(&r->row))
+			rows[n++] = &r->row;
+	return n;
+}

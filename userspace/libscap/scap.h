@@ -29,6 +29,9 @@ enum scap_evt_flags {
 	SCAP_EVT_F_IA32 = 1 << 5,
 	SCAP_EVT_F_CHANGED = 1 << 6, /* an exit: another thread changed an argument in memory; what
 					is told was there at the enter */
+	SCAP_EVT_F_BEFORE = 1 << 7, /* an enter of a call that was under way when the capture began,
+				       which is all that is known of when; ts_ns is when it was
+				       seen */
 };
 
 /* One event. hdr and what it points to are borrowed until the next call on the source. */
@@ -180,6 +183,10 @@ int scap_stop(struct scap *s);
 /* Live: were processes chosen by number, and have all of them, and with descendants all of these,
  * ended? Then only the state of others is still recorded. */
 int scap_is_over(const struct scap *s);
+
+/* Live: since the epoch, from when on events count. What is older came while the capture was set
+ * up: what of it had not ended by then comes with SCAP_EVT_F_BEFORE. 0: from the first on. */
+uint64_t scap_begin_ns(const struct scap *s);
 
 /* Threads, files, users as they were when the source began. Borrowed until the next section
  * or scap_state_drop. */

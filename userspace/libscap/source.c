@@ -215,6 +215,11 @@ int scap_is_over(const struct scap *s)
 	return s->ops->is_over && s->ops->is_over(s->engine);
 }
 
+uint64_t scap_begin_ns(const struct scap *s)
+{
+	return s->ops->begin ? s->ops->begin(s->engine) : 0;
+}
+
 const struct scap_state *scap_state(const struct scap *s)
 {
 	static const struct scap_state empty;

@@ -191,8 +191,8 @@ static int open_source(struct capture *c, size_t i)
 	if (c->take.chisels)
 		c->take.chisels->run.no_calls = (uint8_t)select.no_calls;
 	err = scap_open(&src, &opts);
-	if (c->live)
-		c->take.settled_ns = clock_read_ns(CLOCK_REALTIME);
+	if (!err)
+		c->take.settled_ns = scap_begin_ns(src);
 	if (!err && o->write) {
 		err = take_open_file(&c->take, src);
 		if (err)

@@ -216,6 +216,15 @@ static int get_is_blocked(struct sinsp_asker *a, const struct sinsp_field *f, st
 	return field_u(v, !!(flags & SCAP_EVT_F_BLOCKED));
 }
 
+static int get_began_before(struct sinsp_asker *a, const struct sinsp_field *f,
+			    struct sinsp_value *v, const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	if (!evt_is_enter(a->evt->raw.type))
+		return 0;
+	return field_u(v, !!(a->evt->raw.flags & SCAP_EVT_F_BEFORE));
+}
+
 static int get_io_dir(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -730,6 +739,9 @@ static const struct sinsp_field_row rows[] = {
 	{"evt.is_blocked", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, 0, get_is_blocked,
 	 "of the beginning of a call: whether the thread then had to sleep in it; files that other tools "
 	 "made do not say it"},
+	{"evt.began_before", FIELD_BOOL, 0, FIELD_COST_HEADER, 0, 0, get_began_before,
+	 "of the beginning of a call: whether the call was under way when the capture began; its time "
+	 "is then that of the capture's begin"},
 	{"evt.is_syslog", FIELD_BOOL, 0, FIELD_COST_STATE, 0, 0, get_is_syslog,
 	 "whether it writes to /dev/log"},
 	{"evt.count", FIELD_UINT, 0, FIELD_COST_HEADER, 0, 0, get_count,

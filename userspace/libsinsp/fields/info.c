@@ -97,7 +97,7 @@ static int is_hidden_env(const struct value_writer *w, unsigned int i)
 
 char *sinsp_args_put(struct value_writer *w, char *p)
 {
-	static const char changed[] = "args_changed=1 ";
+	static const char changed[] = "args_changed=1 ", before[] = "began_before_capture=1 ";
 	const struct label *label = event_text(w->evt->info->id)->labels;
 	unsigned int i, end;
 
@@ -117,6 +117,10 @@ char *sinsp_args_put(struct value_writer *w, char *p)
 	if (w->evt->raw.flags & SCAP_EVT_F_CHANGED) {
 		p = text_room(w->out, p, sizeof(changed));
 		p = p ? put_mem(p, changed, sizeof(changed) - 1) : NULL;
+	}
+	if (w->evt->raw.flags & SCAP_EVT_F_BEFORE) {
+		p = text_room(w->out, p, sizeof(before));
+		p = p ? put_mem(p, before, sizeof(before) - 1) : NULL;
 	}
 	return p;
 }

@@ -204,7 +204,8 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 		row->at[i] = find_param(info, names[i]);
 	row->fn = parsers[evt_index(info->id)].fn;
 	row->uses_fd = !!(info->flags & EF_USES_FD);
-	row->fd = row->uses_fd ? find_fd(info) : -1;
+	/* The enter of accept is about another file than its exit. */
+	row->fd = row->uses_fd ? find_fd(info) : find_param(info, "listen_fd");
 	row->is_call = is_call(info);
 	row->of_any_age =
 		row->fn == sinsp_parse_clone || parsers[evt_index(info->id)].flags & OF_ANY_AGE;
@@ -453,6 +454,7 @@ static void begin_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_
 	t->enter_fd = -1;
 	t->enter_hidden = !!(e->raw.flags & SCAP_EVT_F_HIDDEN);
 	t->enter_open = 1;
+	t->enter_before = !!(e->raw.flags & SCAP_EVT_F_BEFORE);
 	t->enter_lacks = s->enter_events && s->native && lacks_text(e);
 	sinsp_thread_drop_enter(&s->threads, t);
 	if (row->save && !s->native)
@@ -493,6 +495,7 @@ static void take_enter_of_sibling(struct sinsp *s, struct sinsp_thread *t, unsig
 	t->enter_type = from->enter_type;
 	t->enter_ns = from->enter_ns;
 	t->enter_open = 1;
+	t->enter_before = from->enter_before;
 	t->enter_lacks = from->enter_lacks;
 	from->enter_open = 0;
 	s->execed_tid = from->tid;
@@ -509,7 +512,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 		take_enter_of_sibling(s, t, e->raw.type);
 	bound = is_bound(e);
 	open = bound && t->enter_open;
-	if (open && t->enter_ns <= e->raw.true_ns) {
+	if (open && !t->enter_before && t->enter_ns <= e->raw.true_ns) {
 		e->latency_ns = e->raw.true_ns - t->enter_ns;
 		e->latency_known = 1;
 	}

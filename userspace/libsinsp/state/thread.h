@@ -63,6 +63,7 @@ struct sinsp_thread {
 	uint16_t enter_type; /* the last enter's, SINSP_NO_TYPE: none yet */
 	uint8_t enter_hidden;
 	uint8_t enter_open; /* its exit has not come */
+	uint8_t enter_before; /* it was under way when the capture began: nobody knows since when */
 	uint8_t enter_lacks; /* a text of it was not in memory: its exit says all again */
 	uint8_t vtid_known; /* 0: vtid and vpid are only taken to be those of the host */
 	uint8_t known; /* 0: a stand-in, name "<NA>" */
