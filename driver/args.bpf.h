@@ -153,7 +153,9 @@ __noinline u32 when_holds(u32 when, u32 bits, u64 v)
  */
 #define MANY_PARAMS 64
 
-static __always_inline bool begin_like(struct rec *r, u64 *ctx, u64 params_sz)
+#define begin_like(r, ctx, params_sz) (call_claim() && begin_like_call(r, ctx, params_sz))
+
+static __always_inline bool begin_like_call(struct rec *r, u64 *ctx, u64 params_sz)
 {
 	u32 type = nr_event[this_slot()->call.nr & (DRV_MAX_NR - 1)];
 

@@ -78,8 +78,7 @@ static __always_inline void call_open(struct drv_slot *slot)
 	}
 }
 
-SEC("tp_btf/sys_enter")
-int sys_enter(u64 *ctx)
+static __always_inline int enter_call(u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 	struct drv_slot *slot = this_slot();
@@ -127,6 +126,12 @@ int sys_enter(u64 *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sys_enter")
+int sys_enter(u64 *ctx)
+{
+	return PINNED(enter_call(ctx));
+}
+
 static __always_inline bool is_clone(const struct drv_call *call)
 {
 	u32 nr = call->nr;
@@ -140,8 +145,7 @@ static __always_inline bool is_clone(const struct drv_call *call)
  * In the parent, before the child runs: leaves with the child what it was made with. When the
  * child leaves the call it never entered, its parent may be gone and clone3's struct with it.
  */
-SEC("tp_btf/sched_process_fork")
-int sched_process_fork(u64 *ctx)
+static __always_inline int leave_birth(u64 *ctx)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	struct drv_slot *slot = this_slot();
@@ -159,12 +163,17 @@ int sched_process_fork(u64 *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_process_fork")
+int sched_process_fork(u64 *ctx)
+{
+	return PINNED(leave_birth(ctx));
+}
+
 /*
  * The call's arguments will be gone with the memory that they lie in. The enter is sent while they
  * can be read, lest a task switch later in the call has to send it without.
  */
-SEC("?tp_btf/sched_prepare_exec")
-int sched_prepare_exec(u64 *ctx)
+static __always_inline int send_exec_enter(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct drv_slot *slot = this_slot();
@@ -174,6 +183,13 @@ int sched_prepare_exec(u64 *ctx)
 	return 0;
 }
 
+SEC("?tp_btf/sched_prepare_exec")
+int sched_prepare_exec(u64 *ctx)
+{
+	return PINNED(send_exec_enter(ctx));
+}
+
+/* The kernel runs it with interrupts off. */
 SEC("tp_btf/sched_switch")
 int sched_switch(u64 *ctx)
 {
@@ -196,6 +212,8 @@ int sched_switch(u64 *ctx)
 	if (state & STATE_DEAD)
 		mark_bury(prev);
 	sel_forget(slot);
+	if (is_preemptible())
+		slot->passed_for = 0;
 	return 0;
 }
 
@@ -265,6 +283,22 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 	return true;
 }
 
+__noinline int slot_reclaim(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct drv_slot *slot = this_slot();
+	struct drv_call *saved = saved_find(task);
+
+	if (!saved || saved->state == CALL_NONE)
+		return 0;
+	slot->call = *saved;
+	saved_drop(task, saved);
+	ONCE(slot->task) = (u64)task;
+	slot->tid = task->pid;
+	snaplen_set(slot);
+	return 1;
+}
+
 /* Serves the calls that the dispatch table has no program for, without a tail call. */
 static __always_inline int fill_generic(u64 *ctx)
 {
@@ -289,27 +323,43 @@ static __always_inline int fill_generic(u64 *ctx)
 	return commit(&r);
 }
 
-SEC("tp_btf/sys_exit")
-int sys_exit(u64 *ctx)
+/* True: the call that ends is in the slot, and is to be recorded. */
+static __always_inline bool exit_call(u64 *ctx, struct drv_slot *slot)
 {
 	struct pt_regs *regs = (void *)ctx[0];
-	struct drv_slot *slot = this_slot();
 
 	if (sel_skips(slot, regs->orig_ax))
-		return 0;
+		return false;
 	/* A call in the slot is the current task's, as each switch of tasks clears it. */
 	if (!slot->task || !call_matches(&slot->call, regs->orig_ax)) {
 		if (!call_recover(slot, regs)) {
 			slot->n_left_out++;
-			return 0;
+			return false;
 		}
 	}
 	if (!sel_exit(slot, ctx[1])) {
 		slot->n_filtered++;
 		slot_clear(slot);
-		return 0;
+		return false;
 	}
 	snaplen_set(slot);
-	bpf_tail_call(ctx, &fillers, slot->call.nr);
+	return true;
+}
+
+/* The kernel allows no tail call by a task that is pinned: the filler claims the call again. */
+SEC("tp_btf/sys_exit")
+int sys_exit(u64 *ctx)
+{
+	struct drv_slot *slot = this_slot();
+	bool ready;
+	u32 nr;
+
+	pin();
+	ready = exit_call(ctx, slot);
+	nr = slot->call.nr;
+	unpin();
+	if (!ready)
+		return 0;
+	bpf_tail_call(ctx, &fillers, nr);
 	return fill_generic(ctx);
 }

@@ -152,8 +152,7 @@ static __always_inline void io_remember(struct io_kiocb *req, u32 op, s64 fd, u6
 	bpf_map_update_elem(&io_requests, &key, &p, BPF_ANY);
 }
 
-SEC("?tp_btf/io_uring_submit_req")
-int io_uring_submit_req(u64 *ctx)
+static __always_inline int submitted(u64 *ctx)
 {
 	struct io_kiocb *req = (void *)ctx[0];
 	struct task_struct *owner = io_owner(req);
@@ -189,6 +188,12 @@ int io_uring_submit_req(u64 *ctx)
 	settle(&r);
 	r.slot = NULL;
 	return commit_event(&r);
+}
+
+SEC("?tp_btf/io_uring_submit_req")
+int io_uring_submit_req(u64 *ctx)
+{
+	return PINNED(submitted(ctx));
 }
 
 /* A completion as rings have it. */
@@ -313,8 +318,7 @@ static __always_inline int io_complete(u64 *ctx, struct io_kiocb *req, const str
 	return commit_event(&r);
 }
 
-SEC("?tp_btf/io_uring_complete")
-int io_uring_complete(u64 *ctx)
+static __always_inline int completed(u64 *ctx)
 {
 	struct io_done d = {};
 
@@ -326,4 +330,10 @@ int io_uring_complete(u64 *ctx)
 		d.flags = ctx[4];
 	}
 	return io_complete(ctx, (void *)ctx[1], &d);
+}
+
+SEC("?tp_btf/io_uring_complete")
+int io_uring_complete(u64 *ctx)
+{
+	return PINNED(completed(ctx));
 }

@@ -23,4 +23,11 @@ enum kfunc {
 		KFUNC_END
 };
 
+/*
+ * What is no function of the kernel, numbered behind those: pin and unpin are bpf_preempt_disable
+ * and bpf_preempt_enable where the kernel runs the programs preemptibly (Linux 7.0), else nothing;
+ * is_preemptible is the constant that says which. So older kernels pay nothing.
+ */
+enum { KFUNC_PIN = KFUNC_END, KFUNC_UNPIN, KFUNC_IS_PREEMPTIBLE };
+
 #endif /* DRIVER_KFUNCS_H */

@@ -2,8 +2,9 @@
 /*
  * The driver's memory: settings, rings, and the calls that are open.
  *
- * The programs run with preemption off (the kernel does it for tp_btf programs), so
- * what is per CPU is shared only with the interrupts that nest on it.
+ * What is per CPU is touched with preemption off, which the kernel switches off for tp_btf programs
+ * before Linux 7.0, and the programs themselves since (pin.bpf.h): so it is shared only with the
+ * interrupts that nest on it.
  */
 #ifndef DRIVER_MAPS_BPF_H
 #define DRIVER_MAPS_BPF_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The driver, and a sampler whose records interrupt its writers wherever they are. */
+#define NEVER_PREEMPTIBLE
 #include "driver.bpf.c"
 
 SEC("perf_event")

@@ -64,7 +64,7 @@ static int load(struct live_driver **d, const struct program_row *row, int by_at
 	const struct scap_select select = {.calls = &calls};
 	const struct live_opts o = {
 		.sz = sizeof(o),
-		.ring_sz = RING_SZ_MIN,
+		.ring_sz = 16 << 20, /* nobody reads it before the end */
 		.page_faults = 1,
 		.switches = 1,
 		.select = &select,

@@ -148,13 +148,13 @@ static __always_inline int sample_fault(u64 *ctx, bool in_kernel)
 SEC("?tp_btf/page_fault_user")
 int sample_fault_user(u64 *ctx)
 {
-	return sample_fault(ctx, false);
+	return PINNED(sample_fault(ctx, false));
 }
 
 SEC("?tp_btf/page_fault_kernel")
 int sample_fault_kernel(u64 *ctx)
 {
-	return sample_fault(ctx, true);
+	return PINNED(sample_fault(ctx, true));
 }
 
 static __always_inline int sample_tracepoint(void *ctx, u32 i)
@@ -177,23 +177,23 @@ static __always_inline int sample_tracepoint(void *ctx, u32 i)
 SEC("?raw_tp")
 int sample_tp0(void *ctx)
 {
-	return sample_tracepoint(ctx, 0);
+	return PINNED(sample_tracepoint(ctx, 0));
 }
 
 SEC("?raw_tp")
 int sample_tp1(void *ctx)
 {
-	return sample_tracepoint(ctx, 1);
+	return PINNED(sample_tracepoint(ctx, 1));
 }
 
 SEC("?raw_tp")
 int sample_tp2(void *ctx)
 {
-	return sample_tracepoint(ctx, 2);
+	return PINNED(sample_tracepoint(ctx, 2));
 }
 
 SEC("?raw_tp")
 int sample_tp3(void *ctx)
 {
-	return sample_tracepoint(ctx, 3);
+	return PINNED(sample_tracepoint(ctx, 3));
 }

@@ -77,8 +77,7 @@ static __always_inline void send_map_exit(u64 *ctx, struct task_struct *task)
 	commit_event(&r);
 }
 
-SEC("tp_btf/sched_process_exit")
-int sched_process_exit(u64 *ctx)
+static __always_inline int tell_exit(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	int status = task->exit_code;
@@ -104,16 +103,27 @@ int sched_process_exit(u64 *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_process_exit")
+int sched_process_exit(u64 *ctx)
+{
+	return PINNED(tell_exit(ctx));
+}
+
 /* Nothing of a process is left when its leader goes, that ended or not. Only where no switches of
  * tasks are hooked, which tell it sooner. */
-SEC("?tp_btf/sched_process_free")
-int sched_process_free(u64 *ctx)
+static __always_inline int bury_process(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 
 	if (task->pid == task->tgid)
 		mark_bury(task);
 	return 0;
+}
+
+SEC("?tp_btf/sched_process_free")
+int sched_process_free(u64 *ctx)
+{
+	return PINNED(bury_process(ctx));
 }
 
 /* In the process that executes, with its new name. Only for suppressed names. */
@@ -123,9 +133,11 @@ int suppress_exec(u64 *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	(void)ctx;
+	pin();
 	if (cfg.tasks & DRV_TASKS_SUPPRESS)
 		mark_exec(task);
 	sel_forget(this_slot());
+	unpin();
 	return 0;
 }
 
@@ -145,8 +157,7 @@ static __always_inline bool call_says_name(const struct drv_slot *slot)
 }
 
 /* Also by writing to /proc/PID/comm, in another thread than the one that gets the name. */
-SEC("tp_btf/task_rename")
-int task_rename(u64 *ctx)
+static __always_inline int tell_rename(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct rec r;
@@ -161,6 +172,12 @@ int task_rename(u64 *ctx)
 	return commit_event(&r);
 }
 
+SEC("tp_btf/task_rename")
+int task_rename(u64 *ctx)
+{
+	return PINNED(tell_rename(ctx));
+}
+
 #define SIGCHLD 17
 #define SI_USER 0
 
@@ -172,8 +189,7 @@ static __always_inline s64 signal_sender(struct kernel_siginfo *info, int sig)
 	return BPF_CORE_READ(info, _sifields._kill._pid);
 }
 
-SEC("tp_btf/signal_deliver")
-int signal_deliver(u64 *ctx)
+static __always_inline int tell_signal(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct kernel_siginfo *info = (void *)ctx[1];
@@ -188,6 +204,12 @@ int signal_deliver(u64 *ctx)
 	put_s64(&r, task->pid);
 	put_u8(&r, sig);
 	return commit_event(&r);
+}
+
+SEC("tp_btf/signal_deliver")
+int signal_deliver(u64 *ctx)
+{
+	return PINNED(tell_signal(ctx));
 }
 
 /* @prev, which is the current task, leaves the CPU. Its open call, if any, was sent before. What it
@@ -247,13 +269,13 @@ static __always_inline int page_fault(u64 *ctx)
 SEC("?tp_btf/page_fault_user")
 int page_fault_user(u64 *ctx)
 {
-	return page_fault(ctx);
+	return PINNED(page_fault(ctx));
 }
 
 SEC("?tp_btf/page_fault_kernel")
 int page_fault_kernel(u64 *ctx)
 {
-	return page_fault(ctx);
+	return PINNED(page_fault(ctx));
 }
 
 enum hotplug_action { HOTPLUG_ONLINE = 1, HOTPLUG_OFFLINE };
@@ -262,8 +284,7 @@ enum hotplug_action { HOTPLUG_ONLINE = 1, HOTPLUG_OFFLINE };
  * Each step by which a CPU comes up or goes down: CPU, target, step. The two that matter run
  * on another CPU, which has a ring: before the one comes to life, and before it dies.
  */
-SEC("?tp_btf/cpuhp_enter")
-int cpuhp_enter(u64 *ctx)
+static __always_inline int tell_hotplug(u64 *ctx)
 {
 	s64 target = (s32)ctx[1], step = (s32)ctx[2];
 	u32 action = 0;
@@ -278,4 +299,10 @@ int cpuhp_enter(u64 *ctx)
 	put_u32(&r, ctx[0]);
 	put_u32(&r, action);
 	return commit_event(&r);
+}
+
+SEC("?tp_btf/cpuhp_enter")
+int cpuhp_enter(u64 *ctx)
+{
+	return PINNED(tell_hotplug(ctx));
 }

@@ -208,8 +208,8 @@ static long auto_step(u32 i, void *ctx)
 	return 0;
 }
 
-SEC("?tp_btf/sys_exit")
-int fill_auto(u64 *ctx)
+/* The call is claimed. */
+static __always_inline int fill_by_rows(u64 *ctx)
 {
 	u32 nr = this_slot()->call.nr & (DRV_MAX_NR - 1);
 	const struct row_range *rows = &row_ranges[nr];
@@ -233,4 +233,10 @@ int fill_auto(u64 *ctx)
 	r.off = forget(r.slot, f.off, REC_OFF_MAX);
 	r.n = r.n_params; /* so they are; 6.1 would follow commit's look for missing ones */
 	return commit(&r);
+}
+
+SEC("?tp_btf/sys_exit")
+int fill_auto(u64 *ctx)
+{
+	return call_claim() ? fill_by_rows(ctx) : 0;
 }

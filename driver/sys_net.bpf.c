@@ -156,11 +156,21 @@ int fill_sendmsg(u64 *ctx)
 	return commit(&r);
 }
 
+/* Lets fill_passed begin with the first of @n messages. */
+static __always_inline void follow_passed(struct drv_slot *slot, s64 n)
+{
+	slot->call.args[PASSED_AT] = 0;
+	slot->call.args[PASSED_LEFT] = n;
+	if (is_preemptible())
+		slot->passed_for = (u64)bpf_get_current_task_btf();
+}
+
 SEC("?tp_btf/sys_exit")
 int fill_recvmsg(u64 *ctx)
 {
 	struct user_msghdr m = {};
 	struct rec r;
+	bool follows;
 
 	if (!begin(&r, ctx, RECVMSG_X, data_room(ctx) + TUPLE_SZ + CONTROL_SZ))
 		return 0;
@@ -177,13 +187,15 @@ int fill_recvmsg(u64 *ctx)
 	put_fd(&r, arg(&r, 0));
 	settle(&r);
 	put_raw32(&r, arg(&r, 2), 0);
+	pin();
 	commit(&r);
 	/* Of 32-bit calls, whose control messages have another layout, nothing is told. */
-	if (r.ret < 0 || m.controllen < CMSG_MIN || is_compat())
-		return 0;
-	r.slot->call.args[PASSED_AT] = 0;
-	r.slot->call.args[PASSED_LEFT] = 1;
-	bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
+	follows = r.ret >= 0 && m.controllen >= CMSG_MIN && !is_compat();
+	if (follows)
+		follow_passed(r.slot, 1);
+	unpin();
+	if (follows)
+		bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
 	return 0;
 }
 
@@ -209,6 +221,25 @@ static __always_inline s32 next_passed(struct drv_call *call)
 
 #define PASSED_STEPS 8 /* of one program */
 
+/* Tells the next files. False: there are no more, or another task has used the slot since. */
+static __always_inline bool tell_passed(u64 *ctx)
+{
+	struct drv_slot *slot = this_slot();
+	struct drv_call *call = &slot->call;
+	s32 fd;
+
+	if (is_preemptible() && slot->passed_for != (u64)bpf_get_current_task_btf())
+		return false;
+	for (int i = 0; i < PASSED_STEPS; i++) {
+		if (!call->args[PASSED_LEFT])
+			return false;
+		fd = next_passed(call);
+		if (fd >= 0)
+			tell_file(ctx, fd, call->args[PASSED_FLAGS] & MSG_CMSG_CLOEXEC);
+	}
+	return true;
+}
+
 /*
  * What follows recvmsg and recvmmsg: tells some files, and goes on with the next by a call of
  * itself, as on a stack with more in it there is no room (6.1: "combined stack size of 5 calls is
@@ -219,17 +250,13 @@ static __always_inline s32 next_passed(struct drv_call *call)
 SEC("?tp_btf/sys_exit")
 int fill_passed(u64 *ctx)
 {
-	struct drv_call *call = &this_slot()->call;
-	s32 fd;
+	bool more;
 
-	for (int i = 0; i < PASSED_STEPS; i++) {
-		if (!call->args[PASSED_LEFT])
-			return 0;
-		fd = next_passed(call);
-		if (fd >= 0)
-			tell_file(ctx, fd, call->args[PASSED_FLAGS] & MSG_CMSG_CLOEXEC);
-	}
-	bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
+	pin();
+	more = tell_passed(ctx);
+	unpin();
+	if (more)
+		bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
 	return 0;
 }
 
@@ -312,6 +339,7 @@ int fill_recvmmsg(u64 *ctx)
 {
 	struct user_msghdr m = {};
 	struct rec r;
+	bool follows;
 	s64 len;
 
 	if (!begin(&r, ctx, RECVMMSG_X, cfg.snaplen_max + TUPLE_SZ + CONTROL_SZ))
@@ -326,14 +354,17 @@ int fill_recvmmsg(u64 *ctx)
 	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	settle(&r);
 	put_raw32(&r, arg(&r, 3), 0);
+	pin();
 	commit(&r);
 	/* Only unix sockets pass files; 32-bit calls are as in recvmsg. */
-	if (r.ret <= 0 || is_compat() || !is_unix_sock(arg(&r, 0)))
-		return 0;
-	r.slot->call.args[PASSED_FLAGS] = arg(&r, 3);
-	r.slot->call.args[PASSED_AT] = 0;
-	r.slot->call.args[PASSED_LEFT] = r.ret;
-	bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
+	follows = r.ret > 0 && !is_compat() && is_unix_sock(arg(&r, 0));
+	if (follows) {
+		r.slot->call.args[PASSED_FLAGS] = arg(&r, 3);
+		follow_passed(r.slot, r.ret);
+	}
+	unpin();
+	if (follows)
+		bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
 	return 0;
 }
 
@@ -378,9 +409,12 @@ int fill_ioctl(u64 *ctx)
 SEC("?tp_btf/sys_exit")
 int fill_sockname(u64 *ctx)
 {
-	u32 nr = this_slot()->call.nr;
+	u32 nr;
 	struct rec r;
 
+	if (!call_claim())
+		return 0;
+	nr = this_slot()->call.nr;
 	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_GETSOCKNAME_X_NPARAMS,
 			EVT_GETSOCKNAME_X_FIXED_SZ + SOCKADDR_SZ))
 		return 0;
@@ -499,9 +533,12 @@ static __always_inline void put_unnamed(struct rec *r, bool unnamed, u64 v, u32 
 SEC("?tp_btf/sys_exit")
 int fill_sockopt(u64 *ctx)
 {
-	u32 nr = this_slot()->call.nr, level, opt, len;
+	u32 nr, level, opt, len;
 	struct rec r;
 
+	if (!call_claim())
+		return 0;
+	nr = this_slot()->call.nr;
 	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_GETSOCKOPT_X_NPARAMS,
 			EVT_GETSOCKOPT_X_FIXED_SZ + 9 + cfg.snaplen))
 		return 0;

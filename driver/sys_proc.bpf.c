@@ -72,9 +72,12 @@ SEC("?tp_btf/sys_exit")
 int fill_clone(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u32 nr = this_slot()->call.nr;
+	u32 nr;
 	struct rec r;
 
+	if (!call_claim())
+		return 0;
+	nr = this_slot()->call.nr;
 	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_CLONE_X_NPARAMS,
 			EVT_CLONE_X_FIXED_SZ + PROC_TEXT_SZ))
 		return 0;
@@ -106,8 +109,7 @@ static __always_inline u64 shared_by(struct task_struct *child, struct task_stru
 
 /* What the child's side of clone tells, whoever made the child, and before it runs. It has the
  * maker's memory, or the same at the same place. */
-SEC("?tp_btf/sched_process_fork")
-int tell_fork(u64 *ctx)
+static __always_inline int fork_told(u64 *ctx)
 {
 	struct task_struct *child = (void *)ctx[1];
 	struct rec r;
@@ -123,6 +125,12 @@ int tell_fork(u64 *ctx)
 	put_empty(&r);
 	r.slot = NULL;
 	return commit_event(&r);
+}
+
+SEC("?tp_btf/sched_process_fork")
+int tell_fork(u64 *ctx)
+{
+	return PINNED(fork_told(ctx));
 }
 
 /* execve_flags */
@@ -339,8 +347,7 @@ int fill_exec(u64 *ctx)
 }
 
 /* An exec that succeeded, by whichever call: what else that was given is gone by now. */
-SEC("?tp_btf/sched_process_exec")
-int tell_exec(u64 *ctx)
+static __always_inline int exec_told(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct rec r;
@@ -359,6 +366,12 @@ int tell_exec(u64 *ctx)
 	settle(&r);
 	r.slot = NULL;
 	return commit_event(&r);
+}
+
+SEC("?tp_btf/sched_process_exec")
+int tell_exec(u64 *ctx)
+{
+	return PINNED(exec_told(ctx));
 }
 
 /* What the task may after the call, whatever it asked for. */
@@ -543,9 +556,12 @@ int fill_ptrace(u64 *ctx)
 SEC("?tp_btf/sys_exit")
 int fill_process_vm(u64 *ctx)
 {
-	u32 nr = this_slot()->call.nr;
+	u32 nr;
 	struct rec r;
 
+	if (!call_claim())
+		return 0;
+	nr = this_slot()->call.nr;
 	if (!begin_call(&r, ctx, nr_event[nr & (DRV_MAX_NR - 1)], EVT_PROCESS_VM_READV_X_NPARAMS,
 			EVT_PROCESS_VM_READV_X_FIXED_SZ + cfg.snaplen))
 		return 0;

@@ -13,8 +13,9 @@
  *
  * A record is filled in place in the array ring, or in the CPU's scratch and sent whole. A nested
  * writer's may so come before the one that it interrupted: it says at which level it was made.
- * Either way begin makes the CPU's ring_hdr.nest positive until commit, so that libscap
- * knows of a writer in flight. Nothing here tail-calls between begin and commit.
+ * From begin to commit the task is pinned (pin.bpf.h). Either way begin makes the CPU's
+ *ring_hdr.nest positive until commit, so that libscap knows of a writer in flight. Nothing here
+ *tail-calls between begin and commit.
  *
  * seen == records + lost: begin counts the one, commit or a refusal the others, each in
  * the set of counters of its depth of nesting, which no writer above it touches.
@@ -23,6 +24,7 @@
 #define DRIVER_WRITER_BPF_H
 
 #include "maps.bpf.h"
+#include "pin.bpf.h"
 
 #include <linux/errno.h>
 
@@ -376,7 +378,26 @@ static __always_inline void set_tid(struct rec *r, u64 tid)
 	store64(r->base + EVT_AT + 8, tid);
 }
 
-/* The record of the exit of the call in this CPU's slot; sys_exit in driver.bpf.c put it there. */
+/* Puts the current task's call back into the slot: 1, or 0 when it is not known any more. */
+int slot_reclaim(void);
+
+/*
+ * Pins the task for the record of its call. Before a filler's tail call it is not pinned: it may
+ * have been preempted there, and the call moved to its storage. False: not pinned, and no call.
+ */
+static __always_inline bool call_claim(void)
+{
+	pin();
+	if (!is_preemptible() || ONCE(this_slot()->task) == (u64)bpf_get_current_task_btf() ||
+	    slot_reclaim())
+		return true;
+	this_slot()->n_left_out++;
+	unpin();
+	return false;
+}
+
+/* The record of the exit of the call in this CPU's slot, which is claimed; sys_exit in driver.bpf.c
+ * put it there. */
 static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_params,
 				       u64 params_sz)
 {
@@ -384,6 +405,7 @@ static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_
 	r->ret = ctx[1];
 	if (!rec_open(r, ctx, REC_EXIT, type, n_params, params_sz)) {
 		slot_clear(r->slot);
+		unpin();
 		return false;
 	}
 	put_header(r, bpf_ktime_get_boot_ns(), r->slot->tid);
@@ -395,7 +417,8 @@ static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_
  * for its parameters of varying size. False when there is no room, which is counted.
  */
 #define begin(r, ctx, sym, extra)                                                                  \
-	begin_call(r, ctx, EVT_##sym, EVT_##sym##_NPARAMS, EVT_##sym##_FIXED_SZ + (extra))
+	(call_claim() &&                                                                           \
+	 begin_call(r, ctx, EVT_##sym, EVT_##sym##_NPARAMS, EVT_##sym##_FIXED_SZ + (extra)))
 
 /* Argument @i of the call, as it was at enter. */
 static __always_inline u64 arg(const struct rec *r, u32 i)
@@ -647,6 +670,7 @@ static __always_inline int commit(struct rec *r)
 	ONCE(call->state) = CALL_NONE;
 	rec_close(r, flags, enter_ns);
 	slot_clear(r->slot);
+	unpin();
 	return 0;
 }
 

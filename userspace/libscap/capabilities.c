@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -17,6 +16,7 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
+#include "kernel_version.h"
 #include "live_load.h"
 #include "scap.h"
 
@@ -104,19 +104,9 @@ static int probe_hotplug(void)
 	return try_tracepoint("cpuhp_enter");
 }
 
-static int kernel_is_at_least(unsigned int major, unsigned int minor)
-{
-	unsigned int a = 0, b = 0;
-	struct utsname u;
-
-	if (uname(&u) || sscanf(u.release, "%u.%u", &a, &b) != 2)
-		return 0;
-	return a > major || (a == major && b >= minor);
-}
-
 static int probe_io_uring(void)
 {
-	if (!kernel_is_at_least(6, 4))
+	if (!scap_kernel_is_at_least(6, 4))
 		return -EOPNOTSUPP; /* its verifier refuses the driver's programs */
 	return try_tracepoint("io_uring_complete");
 }
@@ -165,7 +155,7 @@ static int probe_task_storage(void)
 
 	if (have <= 0)
 		return have ? have : -EOPNOTSUPP;
-	return kernel_is_at_least(6, 4) ? 0 : -EDEADLK;
+	return scap_kernel_is_at_least(6, 4) ? 0 : -EDEADLK;
 }
 
 static int probe_iter_task(void)

@@ -16,6 +16,7 @@
 #include <bpf/libbpf.h>
 
 #include "kernel_btf.h"
+#include "kernel_version.h"
 #include "kfuncs.h"
 #include "program_rows.h"
 
@@ -46,6 +47,7 @@ struct live_progs {
 	int types_fd; /* those that the driver needs; -1 before it is open */
 	char types_path[32];
 	int sys_exit_id; /* the number of its tracepoint's type */
+	int is_preemptible; /* the kernel preempts programs */
 	int kfunc_ids[N_KFUNCS]; /* a negative errno where the kernel has none */
 };
 
@@ -94,20 +96,49 @@ static void *copy_of(const void *from, size_t n)
 	return to;
 }
 
-/* Calls of kfuncs.h become calls of the kernel's functions. Where it has none they stay as they
- * are, and must not be reached. */
+/* A call of one of the kernel's functions. Where it has none it stays as it is, and must not be
+ * reached. */
+static void put_kfunc(const struct live_progs *p, struct bpf_insn *in, enum kfunc which)
+{
+	const int id = p->kfunc_ids[which - KFUNC_FIRST];
+
+	if (id >= 0) {
+		in->src_reg = BPF_PSEUDO_KFUNC_CALL;
+		in->imm = id;
+	}
+}
+
+/* What the number of a call in kfuncs.h stands for. */
+static void put_call(const struct live_progs *p, struct bpf_insn *in)
+{
+	const struct bpf_insn nothing = {.code = BPF_JMP | BPF_JA},
+			      flag = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
+				      .imm = p->is_preemptible};
+
+	switch ((uint32_t)in->imm) {
+	case KFUNC_PIN:
+	case KFUNC_UNPIN:
+		if (p->is_preemptible)
+			put_kfunc(p, in,
+				  (uint32_t)in->imm == KFUNC_PIN ? KFUNC_PREEMPT_DISABLE
+								 : KFUNC_PREEMPT_ENABLE);
+		else
+			*in = nothing;
+		break;
+	case KFUNC_IS_PREEMPTIBLE:
+		*in = flag;
+		break;
+	default:
+		if ((uint32_t)in->imm - KFUNC_FIRST < N_KFUNCS)
+			put_kfunc(p, in, (enum kfunc)in->imm);
+	}
+}
+
 static void put_kfuncs(const struct live_progs *p, struct bpf_insn *insns, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct bpf_insn *in = &insns[i];
-		const uint32_t at = (uint32_t)in->imm - KFUNC_FIRST;
-
-		if (in->code == (BPF_JMP | BPF_CALL) && !in->src_reg && at < N_KFUNCS &&
-		    p->kfunc_ids[at] >= 0) {
-			in->src_reg = BPF_PSEUDO_KFUNC_CALL;
-			in->imm = p->kfunc_ids[at];
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg)
+			put_call(p, &insns[i]);
 }
 
 void live_progs_refuse(struct live_progs *p, const char *name)
@@ -199,6 +230,13 @@ static void find_kfuncs(struct live_progs *p)
 		if (p->kfunc_ids[i] < 0)
 			p->kfunc_ids[i] = kernel_btf_id(p->kernel, BTF_KIND_FUNC, names[i][1]);
 	}
+}
+
+/* Are programs of tracepoints preemptible, calls' among them? Nothing shows it but the version. */
+static int find_preemptible(const struct live_progs *p)
+{
+	return scap_kernel_is_at_least(7, 0) &&
+	       p->kfunc_ids[KFUNC_PREEMPT_DISABLE - KFUNC_FIRST] >= 0;
 }
 
 int live_progs_has_kfuncs(const struct live_progs *p)
@@ -312,6 +350,7 @@ int live_progs_new(struct live_progs **out)
 		p->sys_exit_id = kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit");
 		err = p->sys_exit_id < 0 ? p->sys_exit_id : 0;
 		find_kfuncs(p);
+		p->is_preemptible = find_preemptible(p);
 	}
 	for (unsigned int i = 0; i < n_helpers() && !err; i++) {
 		err = -pthread_create(&p->threads[i], NULL, work, p);

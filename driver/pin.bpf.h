@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Since Linux 7.0 programs of tracepoints run preemptibly, though they do not migrate: another task
+ * can run the same or another program on the same CPU in the middle of one. What is a CPU's own
+ * (its slot, its ring) is touched between pin and unpin only, and no task's call lies in the slot
+ * while another runs: sched_switch, which the kernel runs with interrupts off, moves it to the
+ * task.
+ *
+ * On older kernels preemption is off in any case: live_progs.c takes these calls out (kfuncs.h).
+ */
+#ifndef DRIVER_PIN_BPF_H
+#define DRIVER_PIN_BPF_H
+
+#include "kernel.h"
+#include "kfuncs.h"
+
+#ifdef NEVER_PREEMPTIBLE /* by programs that libbpf loads as they are, for tests */
+#define pin() ((void)0)
+#define unpin() ((void)0)
+#define is_preemptible() 0
+#else
+static void (*const pin)(void) = (void *)KFUNC_PIN;
+static void (*const unpin)(void) = (void *)KFUNC_UNPIN;
+static u64 (*const is_preemptible)(void) = (void *)KFUNC_IS_PREEMPTIBLE;
+#endif
+
+/* What a program that is no filler returns. */
+#define PINNED(body) (pin(), (void)(body), unpin(), 0)
+
+#endif /* DRIVER_PIN_BPF_H */
