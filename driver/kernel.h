@@ -309,8 +309,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	void *stack;
-	int on_cpu;
-	unsigned int __state;
+	u32 on_cpu; /* a byte since 7.2: libbpf fits loads of unsigned numbers only */
 	struct sched_entity se;
 	int pid;
 	int tgid;
