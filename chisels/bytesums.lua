@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What iobytes, iobytes_net and iobytes_file have in common: require "bytesums"(FILTER). A line for each
+-- What iobytes, iobytes_net and iobytes_file have in common: require "bytesums"(FILTER), "" for all. A line for each
 -- second, or as many as the person says; of a capture, only for those in which something was read or
 -- written; and the sum of all.
 local report = require "report"
 
-local values = {{field = "evt.rawres"}, {field = "evt.rawres", when = "evt.is_io_read"}, {count = true}}
+local values = {{field = "evt.io.read_bytes"}, {field = "evt.io.write_bytes"}, {count = true}}
 
 local columns = {
   {title = "TIME", name = "time", width = 8},
@@ -20,20 +20,22 @@ return function(filter)
      description = "seconds that a line is about (1)"},
   }
   local counter, put
-  local all, n_lines = {0, 0, 0}, 0 -- bytes, of which read; calls
+  local all, n_lines = {0, 0, 0}, 0 -- bytes read and written; calls
   local since -- second that the interval began with
 
   function on_init()
     counter = chisel.counter({}, values)
-    chisel.set_filter(filter .. " and evt.dir=< and evt.rawres>0")
+    -- Of two files a filter may mean one.
+    if filter ~= "" then chisel.each_end() end
+    chisel.set_filter((filter ~= "" and filter .. " and " or "") .. "evt.io.bytes>0")
     chisel.set_interval_s(arg.interval)
     put = report.stream(columns)
     return true
   end
 
   local function line(what, sum)
-    local bytes, read, calls = table.unpack(sum)
-    put {what, read, bytes - read, bytes, calls}
+    local read, written, calls = table.unpack(sum)
+    put {what, read, written, read + written, calls}
   end
 
   local function take_sums()

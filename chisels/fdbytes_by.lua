@@ -5,7 +5,7 @@ category = "I/O"
 
 require "toplist" {
   args = {{name = "key", check = require "report".field, description = "the field to count by, such as fd.directory"}},
-  filter = "evt.is_io=true and evt.dir=< and evt.rawres>0",
+  filter = "evt.io.bytes>0",
   keys = {{function(arg) return arg.key:upper() end, function(arg) return arg.key end}},
   values = require "iovalues"("READ", "WRITTEN"),
 }

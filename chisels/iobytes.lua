@@ -3,4 +3,4 @@ description = "Bytes read and written, second by second, of files, sockets, pipe
 short_description = "Bytes of I/O, second by second"
 category = "I/O"
 
-require "bytesums" "evt.is_io=true"
+require "bytesums" ""

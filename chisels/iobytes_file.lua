@@ -3,4 +3,4 @@ description = "Bytes read from files and written to them, second by second, thro
 short_description = "Bytes of file I/O, second by second"
 category = "I/O"
 
-require "bytesums" "evt.is_io=true and fd.type=file"
+require "bytesums" "fd.type=file"

@@ -3,4 +3,4 @@ description = "Bytes sent and received through IPv4 and IPv6 sockets, second by 
 short_description = "Bytes of network traffic, second by second"
 category = "Net"
 
-require "bytesums" "evt.is_io=true and fd.type in (ipv4, ipv6)"
+require "bytesums" "fd.type in (ipv4, ipv6)"

@@ -4,12 +4,13 @@ short_description = "Top processes by file I/O, page cache and waiting"
 category = "I/O"
 
 local field = evt.field
-local fields = {result = "evt.rawres", latency = "evt.latency", is_read = "evt.is_io_read", time = "evt.rawtime",
+local fields = {read = "evt.io.read_bytes", written = "evt.io.write_bytes", latency = "evt.latency", time = "evt.rawtime",
                 tid = "thread.tid", major = "thread.pfmajor", minor = "thread.pfminor"}
 local bounded = require "bounded"
 local left = bounded(100000) -- by thread: when it left a CPU last, and how many faults it had then
 local n_switches = 0
 local now = {} -- values of the event
+local counted -- the call whose wait was counted last
 
 -- Faults since the thread left a CPU before. Those of before the first time are not the capture's.
 local function switched(tid)
@@ -20,14 +21,15 @@ local function switched(tid)
 end
 
 local function transferred(tid)
-  local bytes, latency, is_read = field(fields.result), field(fields.latency), field(fields.is_read)
+  local read, written, latency = field(fields.read), field(fields.written), field(fields.latency)
   local before = left.get(tid)
   local waited = latency and before and before.time >= field(fields.time) - latency
-  if bytes and bytes > 0 then
-    now.bytes, now[is_read and "read" or "written"] = bytes, bytes
-    if is_read and not waited then now.cached = bytes end
-  end
-  if waited then now.waited = latency end
+  now.bytes, now.read, now.written = read or written, read, written
+  if not waited then now.cached = read end
+  -- A call from file to file comes twice.
+  local number = evt.get_num()
+  if waited and number ~= counted then now.waited = latency end
+  counted = number
 end
 
 local function value(title, name, key, kind, known)
@@ -37,7 +39,7 @@ end
 local function has_switches() return n_switches > 0 end
 
 require "toplist" {
-  filter = "(fd.type=file and evt.is_io=true and evt.dir=<) or (evt.type=switch and thread.tid!=0)",
+  filter = "(fd.type=file and evt.io.bytes exists) or (evt.type=switch and thread.tid!=0)",
   keys = {{"PID", "proc.pid"}, {"PROCESS", "proc.aname[0]", name = "proc.name"}},
   values = {
     value("BYTES", "bytes", "bytes", "bytes"),
@@ -49,6 +51,7 @@ require "toplist" {
     value("MINFLT", "minor_faults", "minor", nil, has_switches),
   },
   init = function()
+    chisel.each_end()
     for name, of in pairs(fields) do fields[name] = chisel.request_field(of) end
   end,
   event = function()

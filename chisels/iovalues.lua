@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The values that top lists of bytes count: require "iovalues"(IN, OUT), the titles of what was read
--- and what was written.
+-- and what was written. A copy from file to file is a read of the one and a write of the other.
 return function(title_in, title_out)
+  chisel.each_end()
   return {
-    {"BYTES", name = "bytes", kind = "bytes", field = "evt.rawres"},
-    {title_in, name = title_in:lower(), kind = "bytes", field = "evt.rawres", when = "evt.is_io_read"},
-    {title_out, name = title_out:lower(), kind = "bytes", field = "evt.rawres", when = "evt.is_io_write"},
+    {"BYTES", name = "bytes", kind = "bytes", field = "evt.io.bytes"},
+    {title_in, name = title_in:lower(), kind = "bytes", field = "evt.io.read_bytes"},
+    {title_out, name = title_out:lower(), kind = "bytes", field = "evt.io.write_bytes"},
   }
 end

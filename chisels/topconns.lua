@@ -4,7 +4,7 @@ short_description = "Top network connections by bytes"
 category = "Net"
 
 require "toplist" {
-  filter = "fd.type in (ipv4, ipv6) and evt.is_io=true and evt.dir=< and evt.rawres>0",
+  filter = "fd.type in (ipv4, ipv6) and evt.io.bytes>0",
   keys = {{"PROTO", "fd.l4proto"}, {"CONNECTION", "fd.name"}},
   values = require "iovalues"("RECEIVED", "SENT"),
 }

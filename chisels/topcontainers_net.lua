@@ -5,7 +5,7 @@ category = "Net"
 
 require "toplist" {
   no_container = true,
-  filter = "fd.type in (ipv4, ipv6) and evt.is_io=true and evt.dir=< and evt.rawres>0 and container.id!=host",
+  filter = "fd.type in (ipv4, ipv6) and evt.io.bytes>0 and container.id!=host",
   keys = {require "report".container_key},
   values = require "iovalues"("RECEIVED", "SENT"),
 }

@@ -4,7 +4,7 @@ short_description = "Top files by bytes read and written"
 category = "I/O"
 
 require "toplist" {
-  filter = "fd.type=file and evt.is_io=true and evt.dir=< and evt.rawres>0",
+  filter = "fd.type=file and evt.io.bytes>0",
   keys = {{"FILE", "fd.name"}},
   values = require "iovalues"("READ", "WRITTEN"),
 }

@@ -4,7 +4,7 @@ short_description = "Top server ports by bytes of traffic"
 category = "Net"
 
 require "toplist" {
-  filter = "fd.type in (ipv4, ipv6) and evt.is_io=true and evt.dir=< and evt.rawres>0",
+  filter = "fd.type in (ipv4, ipv6) and evt.io.bytes>0",
   keys = {{"PORT", "fd.sport"}, {"PROTO", "fd.l4proto"}},
   values = require "iovalues"("RECEIVED", "SENT"),
 }

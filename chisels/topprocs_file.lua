@@ -4,7 +4,7 @@ short_description = "Top processes by bytes of files read and written"
 category = "I/O"
 
 require "toplist" {
-  filter = "fd.type=file and evt.is_io=true and evt.dir=< and evt.rawres>0",
+  filter = "fd.type=file and evt.io.bytes>0",
   keys = {{"PID", "proc.pid"}, {"PROCESS", "proc.aname[0]", name = "proc.name"}},
   values = require "iovalues"("READ", "WRITTEN"),
 }

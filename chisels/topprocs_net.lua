@@ -4,7 +4,7 @@ short_description = "Top processes by bytes of network traffic"
 category = "Net"
 
 require "toplist" {
-  filter = "fd.type in (ipv4, ipv6) and evt.is_io=true and evt.dir=< and evt.rawres>0",
+  filter = "fd.type in (ipv4, ipv6) and evt.io.bytes>0",
   keys = {{"PID", "proc.pid"}, {"PROCESS", "proc.aname[0]", name = "proc.name"}},
   values = require "iovalues"("RECEIVED", "SENT"),
 }

@@ -24,6 +24,9 @@ struct sinsp_evt {
 		*thread; /* NULL: the event has none; an unknown thread has a stand-in */
 	const struct sinsp_fd *fd; /* the file the event is about; NULL: none, or not known */
 	int64_t fdnum; /* its number, where the event names one; else -1 */
+	const struct sinsp_fd *other_fd; /* of a call that moves bytes from one file to another, the
+					    other one; NULL: none, or not known */
+	int64_t other_fdnum; /* its number; -1: there is none */
 	uint64_t latency_ns; /* of an exit: since its enter; 0 with !latency_known. Of a switch:
 				the thread's last call's, as sysdig shows it */
 	uint64_t ran_ns; /* of a switch, or of a thread's end: what the thread ran since it was told
@@ -31,6 +34,7 @@ struct sinsp_evt {
 	uint8_t latency_known;
 	uint8_t ran_known;
 	uint8_t fd_renamed; /* its file has another name than before it, or the first one */
+	uint8_t io_end; /* enum sinsp_io_end: which of the two files it is about; 0: both */
 	uint8_t show_full; /* evt.info shows every parameter, the enter's too: the enter is not
 			      shown */
 };

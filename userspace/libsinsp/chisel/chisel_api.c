@@ -137,6 +137,12 @@ static int chisel_set_filter(lua_State *L)
 	return 0;
 }
 
+static int chisel_each_end(lua_State *L)
+{
+	chisel_of(L)->each_end = 1;
+	return 0;
+}
+
 static int chisel_set_event_formatter(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
@@ -221,6 +227,11 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "`on_event` runs only for events that this filter means. The filter of the command line "
 	 "holds "
 	 "as well."},
+	{"each_end", chisel_each_end, "each_end()",
+	 "From now on an event that moves bytes from one file to another, such as sendfile, comes "
+	 "twice, to filter, counters and `on_event`: as the read of the one, and as the write of "
+	 "the "
+	 "other. `fd.*` is that file, `evt.io.*` has its bytes."},
 	{"set_event_formatter", chisel_set_event_formatter, "set_event_formatter(format)",
 	 "A line of this format is printed for each event that `on_event` returns true for, or for "
 	 "each that the filter means if there is no `on_event`."},

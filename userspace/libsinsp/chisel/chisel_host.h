@@ -69,6 +69,7 @@ struct sinsp_chisel {
 	uint64_t sample_ns, interval_ts; /* begin of the interval; the last call's time */
 	uint64_t reached_ns; /* without events; 0: never */
 	uint8_t seen_event;
+	uint8_t each_end; /* an event about two files comes as two, each about one */
 	struct sinsp_chisel_exec exec;
 	size_t n_bytes; /* of Lua's memory */
 	uint8_t out_of_memory;

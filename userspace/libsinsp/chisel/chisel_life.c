@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "chisel_host.h"
+#include "fields/evt_io.h"
 #include "fields/field_needs.h"
 
 void sinsp_chisel_run_init(struct sinsp_chisel_run *run)
@@ -480,17 +481,10 @@ static int asks_for_losses(const struct sinsp_chisel *c)
 	       !sinsp_filter_may_match(c->filter, EVT_COMM_E);
 }
 
-int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+static int show_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
-	int r;
+	int r = c->filter ? sinsp_filter_run(c->filter, evt) : 1;
 
-	if (c->on_event == LUA_NOREF && !c->format_text && !c->counters)
-		return 0;
-	if (evt->raw.type == EVT_LOST_E && !asks_for_losses(c))
-		return 0;
-	if (!evt->raw.num) /* it had no tick */
-		set_event(c, evt);
-	r = c->filter ? sinsp_filter_run(c->filter, evt) : 1;
 	if (r > 0 && c->counters)
 		r = sinsp_chisel_count(c) ?: r;
 	if (r > 0)
@@ -498,4 +492,32 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 	if (r > 0 && c->format_text && !c->run->end)
 		r = put_line(c);
 	return r < 0 ? r : 0;
+}
+
+static int show_ends(struct sinsp_chisel *c, const struct sinsp_evt *evt,
+		     const struct sinsp_evt ends[2])
+{
+	int r = 0;
+
+	for (int i = 0; i < 2 && !r && !c->run->end; i++) {
+		set_event(c, &ends[i]);
+		r = show_event(c, &ends[i]);
+	}
+	set_event(c, evt);
+	return r;
+}
+
+int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+{
+	struct sinsp_evt ends[2];
+
+	if (c->on_event == LUA_NOREF && !c->format_text && !c->counters)
+		return 0;
+	if (evt->raw.type == EVT_LOST_E && !asks_for_losses(c))
+		return 0;
+	if (!evt->raw.num) /* it had no tick */
+		set_event(c, evt);
+	if (c->each_end && sinsp_evt_split(evt, ends))
+		return show_ends(c, evt, ends);
+	return show_event(c, evt);
 }

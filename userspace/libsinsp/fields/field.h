@@ -55,6 +55,7 @@ enum sinsp_field_flags {
 	FIELD_F_WITHIN = 1 << 12, /* a distance: = is true up to the number that is given */
 	FIELD_F_MEMORY = 1 << 13, /* depends on which events were asked about before */
 	FIELD_F_OF_OPENS = 1 << 14, /* known from the type of all events that do not open files */
+	FIELD_F_OF_IO = 1 << 15, /* the same of all events that do not move bytes */
 };
 
 /* What finding the value takes; cheap checks come first. */

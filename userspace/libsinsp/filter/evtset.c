@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "fields/evt_io.h"
 #include "fields/info.h"
 #include "program.h"
 
@@ -28,6 +29,14 @@ static int is_generic(const struct scap_event_info *info)
 static int opens(const struct scap_event_info *info)
 {
 	return !strncmp(info->name, "open", 4) || !strcmp(info->name, "creat");
+}
+
+/* Whether the type alone says what the field is. */
+static int is_by_type(const struct sinsp_field_row *row, const struct scap_event_info *info)
+{
+	if (row->flags & FIELD_F_OF_OPENS)
+		return !opens(info);
+	return !(row->flags & FIELD_F_OF_IO) || !sinsp_io_moves(info);
 }
 
 static int is_field(const struct filter_check *c, const char *name)
@@ -88,8 +97,9 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 			     struct filter_types *may)
 {
 	struct sinsp_matcher_maker mm = {.ast = &f->ast, .regexes = f->regexes};
-	const int of_opens = c->left->field.row->flags & FIELD_F_OF_OPENS;
-	const int knows_generic = of_opens || is_field(c, "evt.dir");
+	const struct sinsp_field_row *row = c->left->field.row;
+	const int knows_generic =
+		row->flags & (FIELD_F_OF_OPENS | FIELD_F_OF_IO) || is_field(c, "evt.dir");
 	struct sinsp_matcher m;
 	struct sinsp_asker a;
 	struct answers generic;
@@ -109,7 +119,7 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 			continue;
 		if (is_generic(info) && !knows_generic) {
 			may_be = generic;
-		} else if (!of_opens || !opens(info)) {
+		} else if (is_by_type(row, info)) {
 			r = ask_type(&a, c, &m, info);
 			may_be = (struct answers){r > 0, r == 0};
 		}
@@ -148,7 +158,7 @@ int sinsp_check_types(struct sinsp_filter *f, struct filter_check *c)
 {
 	const struct sinsp_field *field =
 		c->left->kind == FILTER_EXPR_FIELD ? &c->left->field : NULL;
-	const unsigned int by_type = FIELD_F_BY_TYPE | FIELD_F_OF_OPENS;
+	const unsigned int by_type = FIELD_F_BY_TYPE | FIELD_F_OF_OPENS | FIELD_F_OF_IO;
 
 	if (c->typed || !field || c->right)
 		return 0;

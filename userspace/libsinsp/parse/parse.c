@@ -64,6 +64,10 @@ static const struct {
 	[EVT_CHDIR_X] = {sinsp_parse_chdir},
 	[EVT_FCHDIR_X] = {sinsp_parse_fchdir},
 	[EVT_GETCWD_X] = {sinsp_parse_getcwd},
+	[EVT_SENDFILE_X] = {sinsp_parse_two_files, NEEDS_ENTER},
+	[EVT_SPLICE_X] = {sinsp_parse_two_files, NEEDS_ENTER},
+	[EVT_COPY_FILE_RANGE_X] = {sinsp_parse_two_files, NEEDS_ENTER},
+	[EVT_INDEX(EVT_TEE_X)] = {sinsp_parse_two_files},
 	[EVT_CHROOT_X] = {sinsp_parse_chroot},
 	[EVT_SETNS_X] = {sinsp_parse_setns},
 	[EVT_UNSHARE_X] = {sinsp_parse_unshare},
@@ -600,6 +604,9 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	e->thread = NULL;
 	e->fd = NULL;
 	e->fdnum = -1;
+	e->other_fd = NULL;
+	e->other_fdnum = -1;
+	e->io_end = 0;
 	e->latency_ns = 0;
 	e->latency_known = 0;
 	e->ran_ns = 0;

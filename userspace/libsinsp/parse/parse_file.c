@@ -323,9 +323,24 @@ void sinsp_parse_pipe(struct sinsp_parse *p)
 		if (!fd)
 			continue;
 		fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+		fd->open_flags = i ? SINSP_O_WRONLY : SINSP_O_RDONLY;
 		if (flags & SINSP_O_CLOEXEC)
 			fd->flags |= SINSP_FD_F_CLOEXEC;
 	}
+}
+
+/* The event's own file is one of them. */
+void sinsp_parse_two_files(struct sinsp_parse *p)
+{
+	static const enum sinsp_param names[] = {SINSP_P_fdin, SINSP_P_in_fd, SINSP_P_fd_out};
+	const struct scap_param *num = NULL;
+
+	if (!p->e->thread)
+		return;
+	for (int i = 0; i < 3 && !num; i++)
+		num = sinsp_arg(p, names[i]);
+	p->e->other_fdnum = sinsp_s64(num, -1);
+	p->e->other_fd = sinsp_thread_fd(p->e->thread, p->e->other_fdnum);
 }
 
 static unsigned int anon_type(const struct sinsp_parse *p)

@@ -86,6 +86,8 @@ const char *sinsp_fd_typechar(const struct sinsp_fd *fd);
 const char *sinsp_fd_typename(const struct sinsp_fd *fd);
 
 /* PPM_O_*: values of the format. */
+#define SINSP_O_RDONLY (1 << 0)
+#define SINSP_O_WRONLY (1 << 1)
 #define SINSP_O_DIRECTORY (1 << 10)
 #define SINSP_O_TMPFILE (1 << 13)
 #define SINSP_O_CLOEXEC (1 << 12)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies a file of its own by each of the ways that programs have: copies.py DIR. From what to what:
+PROGRAM.in, PROGRAM.out."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+SIZE = 300_123  # no multiple of anybody's buffer
+here = sys.argv[1]
+
+
+def path(name):
+    return os.path.join(here, name)
+
+
+def wanted(name):
+    with open(path(name + ".in"), "wb") as f:
+        f.write(os.urandom(SIZE))
+    return path(name + ".in"), path(name + ".out")
+
+
+def by_command(name, *command):
+    if shutil.which(name):
+        source, target = wanted(name)
+        subprocess.run([w.format(source, target) for w in command], check=True, stderr=subprocess.DEVNULL)
+
+
+def by_calls(name, move):
+    source, target = wanted(name)
+    with open(source, "rb") as i, open(target, "wb") as o:
+        left = SIZE
+        while left:
+            left -= move(i.fileno(), o.fileno(), left)
+
+
+def through_pipe(i, o, left):
+    r, w = os.pipe()
+    n = os.splice(i, w, min(left, 65536))
+    moved = 0
+    while moved < n:
+        moved += os.splice(r, o, n - moved)
+    os.close(r)
+    os.close(w)
+    return n
+
+
+def fetch(port, deadline):
+    """As soon as somebody listens."""
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/nginx.in", timeout=10) as answer:
+                assert len(answer.read()) == SIZE
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def serve():
+    """By nginx, which is told to use sendfile."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    wanted("nginx")
+    with open(path("nginx.conf"), "w") as f:
+        f.write(f"daemon off; master_process off; pid {path('pid')}; error_log {path('log')};\n"
+                "events {}\nhttp { access_log off; sendfile on;\n"
+                + "".join(f"{w}_temp_path {path('tmp')};\n" for w in
+                          ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+                + f"server {{ listen 127.0.0.1:{port}; root {here}; }} }}\n")
+    server = subprocess.Popen([shutil.which("nginx"), "-e", path("log"), "-c", path("nginx.conf")])
+    try:
+        fetch(port, time.monotonic() + 10)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+
+by_command("cp", "cp", "{0}", "{1}")
+by_command("cat", "sh", "-c", "cat {0} > {1}")
+by_command("dd", "dd", "if={0}", "of={1}", "bs=4k")
+by_command("rsync", "rsync", "--inplace", "{0}", "{1}")
+by_calls("sendfile", lambda i, o, n: os.sendfile(o, i, None, n))
+by_calls("copy_file_range", os.copy_file_range)
+by_calls("splice", through_pipe)
+shutil.copyfile(*wanted("shutil"))
+if shutil.which("nginx"):
+    serve()

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes by the programs that move them: however a file is copied or sent, what chisels say was read
+from the one and written to the other is its size."""
+
+import json
+import os
+import shutil
+import sys
+import unittest
+
+import saker_e2e as e2e
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SIZE = 300_123
+ALWAYS = ["cp", "cat", "dd", "sendfile", "copy_file_range", "splice", "shutil"]
+INSTALLED = ["rsync", "nginx"]
+
+
+class Bytes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        e2e.need_live()
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.capture = os.path.join(cls.dir, "c.scap")
+        e2e.run(e2e.SAKER, "-q", "-w", cls.capture, "--", sys.executable,
+                os.path.join(HERE, "bytes/copies.py"), cls.dir)
+
+    def chisel(self, *words, where=None):
+        """Rows; in each what was read and written is all."""
+        text = e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", words[0],
+                       " ".join([*words[1:], "top=100000"]), *([where] if where else []))
+        rows = [json.loads(line) for line in text.splitlines()]
+        for row in rows:
+            self.assertEqual(row["bytes"], row.get("read", row.get("received"))
+                             + row.get("written", row.get("sent")), row)
+        return rows
+
+    def by_file(self):
+        return {os.path.basename(r["fd.name"]): (r["read"], r["written"])
+                for r in self.chisel("topfiles_bytes") if r["fd.name"].startswith(self.dir)}
+
+    def test_files(self):
+        files = self.by_file()
+        for program in ALWAYS + [p for p in INSTALLED if shutil.which(p)]:
+            with self.subTest(program=program):
+                self.assertEqual(files[program + ".in"], (SIZE, SIZE)) # the script wrote it
+                if program != "nginx":
+                    self.assertEqual(files[program + ".out"], (0, SIZE))
+
+    def test_formats(self):
+        """The same sums without a chisel, from both ends of each call."""
+        read, written = {}, {}
+        for of, end, n in ((read, "in", "read"), (written, "out", "write")):
+            text = e2e.run(e2e.SAKER, "-r", self.capture, "--tsv", "-p",
+                           f"%evt.io.{n}_bytes %fd.{end}.name",
+                           f"evt.io.{n}_bytes > 0 and fd.{end}.type = file")
+            for line in text.splitlines()[1:]:
+                count, name = line.split("\t")
+                of[name] = of.get(name, 0) + int(count)
+        for program in ALWAYS:
+            with self.subTest(program=program):
+                self.assertEqual(read[os.path.join(self.dir, program + ".in")], SIZE)
+                self.assertEqual(written[os.path.join(self.dir, program + ".out")], SIZE)
+
+    def test_processes(self):
+        rows = {(r["proc.name"]): (r["read"], r["written"]) for r in
+                self.chisel("topprocs_file", where=f"fd.name startswith {self.dir}/")}
+        for program in "cat", "dd":
+            self.assertEqual(rows[program], (SIZE, SIZE))
+
+    def test_sums(self):
+        """iotop and fdbytes_by count as topfiles_bytes does."""
+        files = self.by_file()
+        total = sum(r + w for r, w in files.values())
+        rows = {r["fd.directory"]: r["bytes"] for r in self.chisel("fdbytes_by", "fd.directory")}
+        self.assertEqual(rows[self.dir], total)
+        everything = sum(r["bytes"] for r in self.chisel("topfiles_bytes"))
+        self.assertEqual(sum(r["bytes"] for r in self.chisel("topprocs_file")), everything)
+        self.assertEqual(sum(r["bytes"] for r in self.chisel("iotop")), everything)
+
+    def test_network(self):
+        e2e.need("nginx")
+        sent = {r["proc.name"]: r["sent"] for r in self.chisel("topprocs_net")}
+        self.assertGreater(sent["nginx"], SIZE)
+        self.assertLess(sent["nginx"], SIZE + 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and writes are known by the flags of their events; all else is a row below. */
+#include "evt_io.h"
+
+#include <string.h>
+
+#include "event_table.h"
+#include "fd.h"
+#include "info.h"
+
+enum { BOTH = SINSP_IO_READ | SINSP_IO_WRITE };
+
+/* Calls that move bytes from file to file, without a buffer. in_first: the event's file is the one
+ * that is read. */
+static const struct mover {
+	uint8_t ends, in_first;
+} movers[EVT_INDEX_MAX] = {
+	[EVT_SENDFILE_X] = {BOTH, 0},
+	[EVT_COPY_FILE_RANGE_X] = {BOTH, 0},
+	[EVT_SPLICE_X] = {BOTH, 1},
+	[EVT_INDEX(EVT_TEE_X)] = {BOTH, 1},
+};
+
+/* By the operation. The other file of SPLICE and TEE is not recorded. */
+static const uint8_t io_uring_ends[UINT8_MAX + 1] = {
+	[1] = SINSP_IO_READ,   [2] = SINSP_IO_WRITE, /* READV, WRITEV */
+	[4] = SINSP_IO_READ,   [5] = SINSP_IO_WRITE, /* READ_FIXED, WRITE_FIXED */
+	[9] = SINSP_IO_WRITE,  [10] = SINSP_IO_READ, /* SENDMSG, RECVMSG */
+	[22] = SINSP_IO_READ,  [23] = SINSP_IO_WRITE, /* READ, WRITE */
+	[26] = SINSP_IO_WRITE, [27] = SINSP_IO_READ, /* SEND, RECV */
+	[30] = BOTH,           [33] = BOTH, /* SPLICE, TEE */
+	[47] = SINSP_IO_WRITE, [48] = SINSP_IO_WRITE, /* SEND_ZC, SENDMSG_ZC */
+	[49] = SINSP_IO_READ,  [58] = SINSP_IO_READ, /* READ_MULTISHOT, RECV_ZC */
+	[60] = SINSP_IO_READ,  [61] = SINSP_IO_WRITE, /* READV_FIXED, WRITEV_FIXED */
+};
+
+enum { KERNEL_MSG_PEEK = 2 };
+
+static const struct scap_param *param(const struct sinsp_evt *evt, const char *name)
+{
+	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
+		if (!strcmp(evt->info->params[i].name, name))
+			return evt->params.v[i].len ? &evt->params.v[i] : NULL;
+	return NULL;
+}
+
+static uint64_t number(const struct sinsp_evt *evt, const char *name)
+{
+	const struct scap_param *v = param(evt, name);
+
+	if (!v)
+		return 0;
+	return v->len >= 8 ? get_u64(v->p) : v->len >= 4 ? get_u32(v->p) : v->p[0];
+}
+
+/* Into a pipe, but from the end of a pipe that is read. */
+static uint8_t vmsplice_ends(const struct sinsp_fd *fd)
+{
+	const uint32_t mode = fd ? fd->open_flags & (SINSP_O_RDONLY | SINSP_O_WRONLY) : 0;
+
+	return mode == SINSP_O_RDONLY ? SINSP_IO_READ : SINSP_IO_WRITE;
+}
+
+/* Those of a single file. */
+static uint8_t plain_ends(const struct scap_event_info *info)
+{
+	if (evt_is_enter(info->id))
+		return 0;
+	if (info->category == EC_IO_READ && info->flags & EF_READS_FROM_FD)
+		return SINSP_IO_READ;
+	return info->category == EC_IO_WRITE && info->flags & EF_WRITES_TO_FD ? SINSP_IO_WRITE : 0;
+}
+
+static uint8_t ends_of(const struct sinsp_evt *evt)
+{
+	const unsigned int id = evt->info->id;
+
+	if (movers[evt_index(id)].ends)
+		return movers[evt_index(id)].ends;
+	if (id == EVT_VMSPLICE_X)
+		return vmsplice_ends(evt->fd);
+	if (id == EVT_IO_URING_COMPLETE_X)
+		return io_uring_ends[number(evt, "op") & UINT8_MAX];
+	return plain_ends(evt->info);
+}
+
+int sinsp_io_moves(const struct scap_event_info *info)
+{
+	return movers[evt_index(info->id)].ends || info->id == EVT_VMSPLICE_X ||
+	       info->id == EVT_IO_URING_COMPLETE_X || plain_ends(info);
+}
+
+/* The result is a number of bytes, or of messages. Bytes that were only looked at come again. */
+static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
+{
+	const unsigned int id = evt->info->id;
+	int64_t res;
+
+	if (!sinsp_evt_result(evt, &res) || res < 0)
+		return 0;
+	*n = (uint64_t)res;
+	if (id == EVT_SENDMMSG_X || id == EVT_RECVMMSG_X)
+		*n = number(evt, "size");
+	return !(number(evt, "msg_flags") & KERNEL_MSG_PEEK) ||
+	       plain_ends(evt->info) != SINSP_IO_READ;
+}
+
+int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io)
+{
+	const uint8_t ends = ends_of(evt), asked = evt->io_end ? evt->io_end : BOTH;
+	/* Of two files the event's own is one; what is about one is about that. */
+	const int of_two = ends == BOTH && !evt->io_end;
+	const int in_first = movers[evt_index(evt->info->id)].in_first;
+	uint64_t n;
+
+	if (!ends || !count_bytes(evt, &n))
+		return 0;
+	*io = (struct sinsp_io){.n_bytes = n, .ends = ends & asked, .in_num = -1, .out_num = -1};
+	if (io->ends & SINSP_IO_READ) {
+		io->in = of_two && !in_first ? evt->other_fd : evt->fd;
+		io->in_num = of_two && !in_first ? evt->other_fdnum : evt->fdnum;
+	}
+	if (io->ends & SINSP_IO_WRITE) {
+		io->out = of_two && in_first ? evt->other_fd : evt->fd;
+		io->out_num = of_two && in_first ? evt->other_fdnum : evt->fdnum;
+	}
+	return 1;
+}
+
+int sinsp_evt_split(const struct sinsp_evt *evt, struct sinsp_evt ends[2])
+{
+	struct sinsp_io io;
+
+	if (!evt->info || !sinsp_evt_io(evt, &io) || io.ends != BOTH)
+		return 0;
+	ends[0] = ends[1] = *evt;
+	ends[0].fd = io.in;
+	ends[0].fdnum = io.in_num;
+	ends[0].io_end = SINSP_IO_READ;
+	ends[1].fd = io.out;
+	ends[1].fdnum = io.out_num;
+	ends[1].io_end = SINSP_IO_WRITE;
+	return 1;
+}

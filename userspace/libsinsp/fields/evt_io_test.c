@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "evt_io.h"
+
+#include "field_test.h"
+
+/* What is read from and written to which file; NULL: no value. */
+struct row {
+	unsigned int type;
+	const char *read, *written, *all, *from, *to;
+	struct scap_param params[10];
+};
+
+#define FILE3 "/etc/passwd"
+#define SOCK4 "10.0.0.1:40000->10.0.0.2:80"
+
+static void set_files(struct sinsp_evt *evt, int64_t fd, int64_t other)
+{
+	evt->fdnum = fd;
+	evt->fd = sinsp_thread_fd(evt->thread, fd);
+	evt->other_fdnum = other;
+	evt->other_fd = sinsp_thread_fd(evt->thread, other);
+}
+
+static void expect(struct fixture *f, const struct sinsp_evt *evt, const struct row *r)
+{
+	const struct field_want want[] = {
+		{FIXTURE_TID, "evt.io.read_bytes", r->read},
+		{FIXTURE_TID, "evt.io.write_bytes", r->written},
+		{FIXTURE_TID, "evt.io.bytes", r->all},
+		{FIXTURE_TID, "fd.in.name", r->from},
+		{FIXTURE_TID, "fd.out.name", r->to},
+	};
+
+	fixture_check(f, evt, want, sizeof(want) / sizeof(want[0]));
+}
+
+static void test_ends(void **state)
+{
+	const struct row rows[] = {
+		{EVT_READ_X, "9", NULL, "9", FILE3, NULL, {I64(9), BYTES("abc")}},
+		{EVT_WRITE_X, NULL, "0", "0", NULL, FILE3, {I64(0), BYTES("")}},
+		{EVT_READ_X, NULL, NULL, NULL, NULL, NULL, {I64(-11), BYTES("")}},
+		{EVT_READ_E, NULL, NULL, NULL, NULL, NULL, {I64(3), U32(9)}},
+		{EVT_IOCTL_X, NULL, NULL, NULL, NULL, NULL, {I64(7)}},
+		{EVT_SENDFILE_X, "9", "9", "18", SOCK4, FILE3, {I64(9), U64(0)}},
+		{EVT_COPY_FILE_RANGE_X, "9", "9", "18", SOCK4, FILE3, {I64(9)}},
+		{EVT_SPLICE_X, "9", "9", "18", FILE3, SOCK4, {I64(9)}},
+		{EVT_TEE_X, "9", "9", "18", FILE3, SOCK4, {I64(9)}},
+		{EVT_SENDFILE_X, NULL, NULL, NULL, NULL, NULL, {I64(-32), U64(0)}},
+		{EVT_VMSPLICE_X, NULL, "9", "9", NULL, FILE3, {I64(9)}},
+		{EVT_IO_URING_COMPLETE_X, "9", NULL, "9", FILE3, NULL, {I64(9), U8(22), I64(3)}},
+		{EVT_IO_URING_COMPLETE_X, NULL, "9", "9", NULL, FILE3, {I64(9), U8(26), I64(3)}},
+		{EVT_IO_URING_COMPLETE_X, NULL, NULL, NULL, NULL, NULL, {I64(9), U8(18), I64(3)}},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ppm_evt_hdr hdr;
+		unsigned int n = 0;
+		struct sinsp_evt evt;
+
+		while (n < 10 && rows[i].params[n].p)
+			n++;
+		evt = fixture_evt(f, &hdr, rows[i].type, rows[i].params, n);
+		set_files(&evt, 3, 4);
+		expect(f, &evt, &rows[i]);
+	}
+}
+
+/* A call about two files as two about one each. */
+static void test_split(void **state)
+{
+	const struct scap_param sent[] = {I64(9), U64(0)}, was_read[] = {I64(9), BYTES("abc")};
+	const struct row of_in = {0, "9", NULL, "9", FILE3, NULL, {{0}}};
+	const struct row of_out = {0, NULL, "9", "9", NULL, SOCK4, {{0}}};
+	struct sinsp_evt ends[2], evt;
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+
+	evt = fixture_evt(f, &hdr, EVT_SENDFILE_X, sent, 2);
+	set_files(&evt, 4, 3);
+	assert_true(sinsp_evt_split(&evt, ends));
+	expect(f, &ends[0], &of_in);
+	expect(f, &ends[1], &of_out);
+	assert_string_equal(fixture_field(f, &ends[0], "fd.name"), FILE3);
+	assert_string_equal(fixture_field(f, &ends[1], "fd.name"), SOCK4);
+	evt = fixture_evt(f, &hdr, EVT_READ_X, was_read, 2);
+	assert_false(sinsp_evt_split(&evt, ends));
+}
+
+/* The end of a pipe that is read: what vmsplice moves comes from there. */
+static void test_vmsplice_of_the_reading_end(void **state)
+{
+	const struct scap_param moved[] = {I64(9)};
+	const struct row row = {0, "9", NULL, "9", FILE3, NULL, {{0}}};
+	struct sinsp_fd fd = {.num = 3, .name = FILE3, .open_flags = SINSP_O_RDONLY};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_VMSPLICE_X, moved, 1);
+
+	evt.fd = &fd;
+	evt.fdnum = 3;
+	expect(f, &evt, &row);
+}
+
+/* What was only looked at is read again. */
+static void test_peek(void **state)
+{
+	const struct scap_param peeked[] = {I64(9), BYTES("abc"), BYTES(""),
+					    I64(4), U32(100),     U32(2)};
+	const struct row row = {0};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_RECVFROM_X, peeked, 6);
+
+	set_files(&evt, 4, -1);
+	assert_string_equal(evt.info->params[5].name, "msg_flags");
+	expect(f, &evt, &row);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_vmsplice_of_the_reading_end),
+		cmocka_unit_test(test_peek),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of the bytes that an event moved, and of the files that they came from and went to. */
+#include "evt_io.h"
+
+#include <stdio.h>
+
+#include "field_rows.h"
+
+static int get_bytes(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	const unsigned int what = f->row->what;
+	struct sinsp_io io;
+	unsigned int n;
+
+	(void)more;
+	if (!sinsp_evt_io(a->evt, &io) || !(io.ends & what))
+		return 0;
+	n = !!(io.ends & what & SINSP_IO_READ) + !!(io.ends & what & SINSP_IO_WRITE);
+	return field_u(v, io.n_bytes * n);
+}
+
+/* fd.in.name is fd.name of the file that was read. */
+static int get_end(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	const int is_in = f->row->what == SINSP_IO_READ;
+	const struct sinsp_evt *evt = a->evt;
+	struct sinsp_field of_file = {.index = -1};
+	struct sinsp_evt end;
+	struct sinsp_io io;
+	char name[32];
+	int n;
+
+	if (!sinsp_evt_io(evt, &io) || !(io.ends & f->row->what))
+		return 0;
+	if ((is_in ? io.in_num : io.out_num) < 0)
+		return 0;
+	n = snprintf(name, sizeof(name), "fd%s", strrchr(f->row->name, '.'));
+	of_file.row = sinsp_field_find(name, (size_t)n);
+	end = *evt;
+	end.fd = is_in ? io.in : io.out;
+	end.fdnum = is_in ? io.in_num : io.out_num;
+	a->evt = &end;
+	n = of_file.row ? of_file.row->get(a, &of_file, v, more) : 0;
+	a->evt = evt;
+	return n;
+}
+
+/* clang-format off */
+#define BYTES(name, what, help)                                                                    \
+	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, what, get_bytes, help, NULL}
+#define END(name, type, what, help)                                                                \
+	{name, FIELD_##type, 0, FIELD_COST_SEARCH, 0, what, get_end, help, NULL}
+#define ENDS(suffix, type)                                                                  \
+	END("fd.in." suffix, type, SINSP_IO_READ, "fd." suffix " of the file that was read"),   \
+	END("fd.out." suffix, type, SINSP_IO_WRITE, "fd." suffix " of the file that was written")
+
+static const struct sinsp_field_row rows[] = {
+	BYTES("evt.io.bytes", SINSP_IO_READ | SINSP_IO_WRITE,
+	    "evt.io.read_bytes and evt.io.write_bytes together"),
+	BYTES("evt.io.read_bytes", SINSP_IO_READ,
+	    "bytes that the call read from the file fd.in.name: by read and its like, and by calls that "
+	    "move bytes from file to file, such as sendfile, splice and copy_file_range"),
+	BYTES("evt.io.write_bytes", SINSP_IO_WRITE,
+	    "bytes that the call wrote to the file fd.out.name"),
+	ENDS("num", INT),
+	ENDS("type", STR),
+	ENDS("name", PATH),
+	ENDS("directory", PATH),
+	ENDS("filename", PATH),
+	ENDS("l4proto", STR),
+	ENDS("cip", IP),
+	ENDS("sip", IP),
+	ENDS("cport", PORT),
+	ENDS("sport", PORT),
+};
+/* clang-format on */
+
+const struct sinsp_field_class sinsp_fields_io = {
+	.name = "evt.io",
+	.title = "evt.io, fd.in, fd.out",
+	.help = "Bytes that were moved, and from where to where. A call that moves bytes from one "
+		"file "
+		"to another has both",
+	FIELD_ROWS(rows),
+};
