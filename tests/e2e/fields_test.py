@@ -186,6 +186,13 @@ class Fields(unittest.TestCase):
         self.says("evt.res fd.name fd.nameraw", "SUCCESS|D/a/b.txt|./a/b.txt",
                   "SUCCESS|D/a/b.txt|b.txt", "ENOENT|D/missing/file|missing/file")
 
+    def test_paths_of_calls_that_failed_too(self):
+        """evt.path: one field for every call that takes a path."""
+        self.says("evt.type evt.res evt.path evt.paths", "mkdir|SUCCESS|D/a|D/a", "unlink|SUCCESS|D/hard|D/hard",
+                  "openat|SUCCESS|D/a/b.txt|D/a/b.txt", "openat|ENOENT|D/missing/file|D/missing/file",
+                  "renameat|SUCCESS|D/a/b.txt|D/a/b.txt,D/c.txt", "link|SUCCESS|D/c.txt|D/c.txt,D/hard",
+                  "symlink|SUCCESS|D/a/link|D/a/link", "chdir|SUCCESS|D/a|D/a")
+
     def test_families(self):
         self.says("proc.env[GENERATION] proc.exe proc.pexe proc.sid.exe proc.pgid.exe "
                   "proc.is_sid_leader proc.is_pgid_leader proc.cmdnargs proc.cmdlenargs proc.args[2] "

@@ -15,6 +15,7 @@ extern const struct sinsp_field_class sinsp_fields_user; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_group; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_container; /* fields_container.c */
 extern const struct sinsp_field_class sinsp_fields_fd; /* fields_fd.c */
+extern const struct sinsp_field_class sinsp_fields_evt_path; /* fields_path.c */
 extern const struct sinsp_field_class sinsp_fields_path; /* fields_path.c */
 extern const struct sinsp_field_class sinsp_fields_fdlist; /* fields_fdlist.c */
 extern const struct sinsp_field_class sinsp_fields_syslog; /* fields_syslog.c */

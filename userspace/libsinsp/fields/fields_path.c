@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths that calls are about, found in a table by event: one, or of calls that rename and link a
- * source and a target. Only of calls that succeeded.
+ * Paths that calls are about. fs.path.* are Falco's, found in a table by event: one, or of calls
+ * that rename and link a source and a target, and only of calls that succeeded. evt.path is the
+ * path that any call was given, failed or not.
  */
+#include <stdio.h>
+
 #include "event_table.h"
 #include "fd.h"
 #include "field_rows.h"
 #include "pathname.h"
+#include "process.h"
 #include "thread.h"
 #include "value.h"
 
@@ -130,6 +134,126 @@ static int get_path(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	return field_mem(v, text, n); /* "proc", a mount's source, is no path */
 }
 
+/* ---- evt.path ---- */
+
+static int is_path(const struct scap_param_info *info)
+{
+	return info->type == PT_FSPATH || info->type == PT_FSRELPATH;
+}
+
+enum { NUMBER_OF_CWD = -100 }; /* AT_FDCWD as captures have it */
+
+static int is_second(const char *name)
+{
+	return !strcmp(name, "newpath") || !strcmp(name, "to_path") || !strcmp(name, "put_old");
+}
+
+/* What an exec was given; the kernel's path of the program where that is not recorded. */
+static int exec_path_at(const struct sinsp_evt *evt)
+{
+	static const char *const names[] = {"filename", "pathname", "trusted_exepath"};
+	int at = -1;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && at < 0; i++)
+		at = param_named(evt, names[i]);
+	return at;
+}
+
+/* The first parameter that is a path is what the call was given, as is the second of calls that
+ * take two; what else there is the kernel found out. */
+static int path_at(const struct sinsp_evt *evt, int second)
+{
+	if (!strncmp(evt->info->name, "exec", 4))
+		return second ? -1 : exec_path_at(evt);
+	if (!strcmp(evt->info->name, "chdir"))
+		return second ? -1 : param_named(evt, "path");
+	for (int i = 0; i < evt->info->n_params && (unsigned int)i < evt->params.n; i++) {
+		const struct scap_param_info *info = &evt->info->params[i];
+
+		if (is_path(info) && (!second || is_second(info->name)))
+			return evt->params.v[i].len ? i : -1;
+	}
+	return -1;
+}
+
+/* One that the event's table does not resolve: relative to the directory of dirfd, if there is one.
+ */
+static int keep_joined(struct sinsp_asker *a, struct sinsp_value *v, const char *text, size_t n)
+{
+	const struct sinsp_thread *t = a->evt->thread;
+	const int dir_at = param_named(a->evt, "dirfd");
+	const struct scap_param *param = dir_at < 0 ? NULL : &a->evt->params.v[dir_at];
+	const int64_t num = param && param->len == 8 ? (int64_t)get_u64(param->p) : NUMBER_OF_CWD;
+	const struct sinsp_fd *dir = num == NUMBER_OF_CWD ? NULL : sinsp_thread_fd(t, num);
+	char base[SINSP_PATH_SZ + 1], *to;
+	const char *name;
+	size_t len;
+
+	if (n && *text == '/')
+		return field_mem(v, text, n);
+	if (num != NUMBER_OF_CWD && !dir)
+		return 0;
+	name = dir ? dir->name : t->fs->cwd;
+	len = strlen(name);
+	len = (size_t)snprintf(base, sizeof(base), "%s%s", name,
+			       len && name[len - 1] == '/' ? "" : "/");
+	to = len < sizeof(base) ? sinsp_asker_alloc(a, SINSP_PATH_SZ) : NULL;
+	if (!to)
+		return len < sizeof(base) ? -ENOMEM : 0;
+	return field_mem(v, to, sinsp_path_join(to, SINSP_PATH_STRICT, base, len, text, n));
+}
+
+static int get_given(struct sinsp_asker *a, struct sinsp_value *v, int second)
+{
+	const struct sinsp_evt *evt = a->evt;
+	const int is_call = evt->thread && !(evt->info->category & EC_INTERNAL);
+	const int at = is_call ? path_at(evt, second) : -1;
+	const struct scap_param *param = at < 0 ? NULL : &evt->params.v[at];
+	size_t n;
+
+	if (!param)
+		return 0;
+	n = strnlen((const char *)param->p, param->len);
+	if (n == strlen("<NA>") && !memcmp(param->p, "<NA>", n))
+		return 0;
+	/* It is there by now; what is remembered ends with a slash. */
+	if (evt->raw.type == EVT_CHDIR_X && has_succeeded(evt)) {
+		n = strlen(evt->thread->fs->cwd);
+		return n ? field_mem(v, evt->thread->fs->cwd, n > 1 ? n - 1 : n) : 0;
+	}
+	if (is_path(&evt->info->params[at]))
+		return keep_absolute(a, v, (unsigned int)at);
+	return keep_joined(a, v, (const char *)param->p, n);
+}
+
+static int get_evt_path(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return get_given(a, v, 0);
+}
+
+static int get_evt_paths(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	struct sinsp_value *list = sinsp_asker_alloc(a, 2 * sizeof(*list));
+	int n, second;
+
+	(void)f;
+	if (!list)
+		return -ENOMEM;
+	list[0] = list[1] = *v;
+	n = get_given(a, &list[0], 0);
+	if (n <= 0)
+		return n;
+	second = get_given(a, &list[1], 1);
+	if (second < 0)
+		return second;
+	*v = list[0];
+	*more = list;
+	return n + second;
+}
+
 /* clang-format off */
 #define ROW(name, what, help)                                                                      \
 	{name, FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, what, get_path, help, NULL}
@@ -147,6 +271,24 @@ static const struct sinsp_field_row rows[] = {
 	ROW("fs.path.targetraw", PATH_TARGET | RAW, "the same as it was given to the call"),
 };
 /* clang-format on */
+
+static const struct sinsp_field_row evt_rows[] = {
+	{"evt.path", FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, 0, get_evt_path,
+	 "absolute path that the call was given, whether it failed or not; of two the first, as "
+	 "the old "
+	 "name of a rename",
+	 NULL},
+	{"evt.paths", FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, FIELD_F_LIST | FIELD_F_ANY, 0,
+	 get_evt_paths, "the same, and of calls that take two paths, such as rename and link, both",
+	 NULL},
+};
+
+const struct sinsp_field_class sinsp_fields_evt_path = {
+	.name = "evt.path",
+	.title = "evt.path",
+	.help = "Paths that calls were given",
+	FIELD_ROWS(evt_rows),
+};
 
 const struct sinsp_field_class sinsp_fields_path = {
 	.name = "fs.path",
