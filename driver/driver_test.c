@@ -32,14 +32,15 @@
 
 static void io_calls(void)
 {
+	char texts[2][8] = {"saker", "falcon"}; /* present: /dev/zero does not read them */
 	char buf[16];
 	int fd = open("/dev/zero", O_RDWR);
 
 	syscall(SYS_dup3, fd, 700, 0);
 	syscall(SYS_read, 700, buf, 10);
 	syscall(SYS_pread64, 700, buf, 1, 4711);
-	syscall(SYS_write, 700, "saker", 5);
-	syscall(SYS_pwrite64, 700, "falcon", 6, 7);
+	syscall(SYS_write, 700, texts[0], 5);
+	syscall(SYS_pwrite64, 700, texts[1], 6, 7);
 	syscall(SYS_read, 701, buf, 10);
 	syscall(SYS_getppid);
 	syscall(SYS_close, 700);
