@@ -39,6 +39,12 @@ static inline int evt_is_private(unsigned int type)
 	return type >= EVT_PRIVATE && (type < EVT_OWN_CALL || type >= EVT_OWN_END);
 }
 
+/* Reports a user or group that another tool added or removed in its own table. Takes no number. */
+static inline int evt_is_of_users(unsigned int type)
+{
+	return type >= EVT_USERADDED_E && type <= EVT_GROUPDELETED_E;
+}
+
 static inline int evt_is_own_call(unsigned int type)
 {
 	return type >= EVT_OWN_CALL && type < EVT_OWN_END;

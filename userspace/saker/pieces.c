@@ -132,10 +132,11 @@ int pieces_next(struct pieces *p, uint64_t ts_ns)
 	return 0;
 }
 
-static int tells_of_container(unsigned int type)
+/* Reports what each piece must hold anew: containers, users and groups. */
+static int is_retold(unsigned int type)
 {
 	return type == EVT_CONTAINER_E || type == EVT_CONTAINER_272_E ||
-	       type == EVT_CONTAINER_228_E;
+	       type == EVT_CONTAINER_228_E || evt_is_of_users(type);
 }
 
 /* All but its time, which is that of the piece. */
@@ -145,16 +146,27 @@ static int is_same(const struct ppm_evt_hdr *a, const struct ppm_evt_hdr *b)
 	       memcmp(a + 1, b + 1, a->len - sizeof(*a)) == 0;
 }
 
+/* A user that is added, removed and added again exists: the order of the last reports counts. */
+static void move_to_end(struct pieces *p, size_t i)
+{
+	struct ppm_evt_hdr *hdr = p->told[i];
+
+	memmove(p->told + i, p->told + i + 1, (p->n_told - i - 1) * sizeof(*p->told));
+	p->told[p->n_told - 1] = hdr;
+}
+
 int pieces_tell(struct pieces *p, const struct scap_evt *evt)
 {
 	const struct ppm_evt_hdr *hdr = evt->hdr;
 	struct ppm_evt_hdr **told, *copy;
 
-	if (!tells_of_container(evt->type) || !pieces_wanted(p->o))
+	if (!is_retold(evt->type) || !pieces_wanted(p->o))
 		return 0;
 	for (size_t i = 0; i < p->n_told; i++)
-		if (is_same(p->told[i], hdr))
+		if (is_same(p->told[i], hdr)) {
+			move_to_end(p, i);
 			return 0;
+		}
 	told = reallocarray(p->told, p->n_told + 1, sizeof(*told));
 	if (!told)
 		return -ENOMEM;

@@ -412,12 +412,20 @@ static int is_for_chisels(const struct take *t, const struct sinsp_evt *evt)
 	       evt->info->category & EC_INTERNAL && !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
 }
 
+/* Users and groups of other tools' captures: state, and lines only for a filter that names them. */
+static int is_named(const struct take *t, const struct sinsp_evt *evt)
+{
+	return evt_is_of_users(evt->raw.type) && t->filter &&
+	       !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY) &&
+	       sinsp_filter_names_type(t->filter, evt->raw.type);
+}
+
 /* 1 if the filter matches, 0 if not; a negative errno after saying it. */
 static int run_filter(struct take *t, const struct sinsp_evt *evt)
 {
 	int meant;
 
-	if (!t->filter || !is_of_system(evt))
+	if (!t->filter || (!is_of_system(evt) && !is_named(t, evt)))
 		return 1;
 	t->n_judged++;
 	meant = sinsp_filter_run(t->filter, evt);
@@ -463,7 +471,8 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 		return err;
 	if (t->o->write)
 		put_file(t, evt);
-	if (meant && (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt)))
+	if (meant &&
+	    (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt) || is_named(t, evt)))
 		err = show(t, evt);
 	else if (t->prints && tells_of_gap(evt))
 		err = put_line(t, evt, 1);

@@ -172,7 +172,7 @@ static void set_details(struct asked *a, const struct sinsp_thread *t)
 	set_number(L, "pfminor", (int64_t)t->pfminor);
 	set_number(L, "clone_ts", (int64_t)t->start_ns);
 	set_text(L, "container", container_text(sinsp_thread_container(t)));
-	set_text(L, "username", sinsp_user_name(a->insp, t->uid) ?: "<NA>");
+	set_text(L, "username", sinsp_user_name(a->insp, t, t->uid) ?: "<NA>");
 	set_texts(L, "args", args.p, args.len);
 	set_texts(L, "env", p->env, sinsp_str_len(p->env));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fields of the user and the group that an event's thread acts as. Names are those that the source
- * knew when it began; a number without a name there has none. UINT32_MAX is a number not known.
+ * knew when it began, or that its events reported since; a number without a name there has none.
+ * UINT32_MAX is a number not known.
  */
 #include "field_rows.h"
 #include "process.h"
@@ -12,7 +13,8 @@ enum { USER_NAME, USER_HOME, USER_SHELL };
 
 static int user_text(struct sinsp_asker *a, struct sinsp_value *v, uint32_t uid, unsigned int what)
 {
-	const struct sinsp_name *user = sinsp_names_find(&a->insp->users.users, uid);
+	const struct sinsp_name *user =
+		sinsp_thread_user(a->insp, a->evt->thread, SINSP_NAME_USER, uid);
 
 	if (!user)
 		return 0;
@@ -73,7 +75,7 @@ static int get_group(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	const struct sinsp_thread *t = a->evt->thread;
 
 	(void)f, (void)more;
-	return t ? field_str(v, sinsp_group_name(a->insp, t->gid)) : 0;
+	return t ? field_str(v, sinsp_group_name(a->insp, t, t->gid)) : 0;
 }
 
 /* clang-format off */

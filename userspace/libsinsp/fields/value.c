@@ -407,8 +407,8 @@ static char *put_id(struct value_writer *w, char *p, const struct value *v)
 
 	if (id == UINT32_MAX)
 		return put_meaning(w, put_lit(p, "-1"), "<NONE>");
-	name = v->type == PT_UID ? sinsp_user_name(w->evt->insp, id)
-				 : sinsp_group_name(w->evt->insp, id);
+	name = v->type == PT_UID ? sinsp_user_name(w->evt->insp, w->evt->thread, id)
+				 : sinsp_group_name(w->evt->insp, w->evt->thread, id);
 	p = put_i64(p, (int32_t)id);
 	if (!name)
 		return put_meaning(w, p, "<NA>");

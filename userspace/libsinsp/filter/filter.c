@@ -81,6 +81,38 @@ const uint64_t *sinsp_filter_types(const struct sinsp_filter *f)
 	return f->may.yes;
 }
 
+static int check_names(const struct filter_check *c, const char *type)
+{
+	if (c->right || c->mod != FILTER_MOD_NONE || c->left->kind != FILTER_EXPR_FIELD ||
+	    strcmp(c->left->field.row->name, "evt.type") != 0 ||
+	    (c->op != FILTER_EQ && c->op != FILTER_IN))
+		return 0;
+	for (size_t i = 0; i < c->n_values; i++)
+		if (c->values[i].len == strlen(type) && !memcmp(c->values[i].p, type, strlen(type)))
+			return 1;
+	return 0;
+}
+
+/* The depth of trees is limited: FILTER_DEPTH_MAX. */
+static int node_names(const struct filter_node *n, const char *type)
+{
+	if (n->kind == FILTER_CHECK)
+		return check_names(n->check, type);
+	if (n->kind != FILTER_AND && n->kind != FILTER_OR)
+		return 0;
+	for (n = n->children; n; n = n->next)
+		if (node_names(n, type))
+			return 1;
+	return 0;
+}
+
+int sinsp_filter_names_type(const struct sinsp_filter *f, unsigned int type)
+{
+	const struct scap_event_info *info = scap_event_info(type);
+
+	return info && node_names(f->ast.root, info->name);
+}
+
 int sinsp_filter_wants_enters(const struct sinsp_filter *f)
 {
 	if (!f->asks_direction)

@@ -54,6 +54,9 @@ unsigned int sinsp_filter_n_types(const struct sinsp_filter *f, unsigned int *n_
 /* Whether it asks for enters: it names evt.dir, and can match one. */
 int sinsp_filter_wants_enters(const struct sinsp_filter *f);
 
+/* Whether it compares evt.type with the name of the type: = or in, not below "not". */
+int sinsp_filter_names_type(const struct sinsp_filter *f, unsigned int type);
+
 /*
  * What an event must be for the filter to hold, as far as it can be told before anything is known
  * of it: more events may be so than are meant, never fewer. Borrowed from the filter.

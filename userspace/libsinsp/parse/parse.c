@@ -133,6 +133,10 @@ static const struct {
 	[EVT_PROCINFO_E] = {sinsp_parse_procinfo},
 	[EVT_INDEX(EVT_IO_URING_SUBMIT_E)] = {sinsp_parse_io_submit},
 	[EVT_INDEX(EVT_IO_URING_COMPLETE_X)] = {sinsp_parse_io_complete},
+	[EVT_USERADDED_E] = {sinsp_parse_user},
+	[EVT_USERDELETED_E] = {sinsp_parse_user},
+	[EVT_GROUPADDED_E] = {sinsp_parse_group},
+	[EVT_GROUPDELETED_E] = {sinsp_parse_group},
 	[EVT_CONTAINER_272_E] = {sinsp_parse_container},
 	[EVT_CONTAINER_E] = {sinsp_parse_container},
 	[EVT_INDEX(EVT_LOST_E)] = {sinsp_parse_lost},
@@ -186,8 +190,9 @@ static int is_call(const struct scap_event_info *info)
 /* Some events say nothing new about who runs, and come between an enter and its exit. */
 static int is_of_thread(const struct scap_event_info *info)
 {
-	return !(info->flags & EF_SKIPPARSERESET) && info->id != EVT_SWITCH_E &&
-	       info->id != EVT_CONTAINER_272_E && info->id != EVT_CONTAINER_E;
+	return !(info->flags & EF_SKIPPARSERESET) && !evt_is_of_users(info->id) &&
+	       info->id != EVT_SWITCH_E && info->id != EVT_CONTAINER_272_E &&
+	       info->id != EVT_CONTAINER_E;
 }
 
 static void make_row(void *ctx, const struct scap_event_info *info)

@@ -101,7 +101,10 @@
 	X(offset)                                                                                  \
 	X(ino_gen)                                                                                 \
 	X(build_id)                                                                                \
-	X(parent)
+	X(parent)                                                                                  \
+	X(home)                                                                                    \
+	X(shell)                                                                                   \
+	X(container_id)
 
 enum sinsp_param {
 #define X(name) SINSP_P_##name,
@@ -246,6 +249,10 @@ void sinsp_parse_lost(struct sinsp_parse *p);
 void sinsp_parse_map(struct sinsp_parse *p);
 void sinsp_parse_map_fork(struct sinsp_parse *p);
 void sinsp_parse_map_none(struct sinsp_parse *p);
+
+/* parse_users.c */
+void sinsp_parse_user(struct sinsp_parse *p);
+void sinsp_parse_group(struct sinsp_parse *p);
 
 /* parse_container.c */
 void sinsp_parse_container(struct sinsp_parse *p);

@@ -59,16 +59,24 @@ const struct sinsp_container *sinsp_thread_container(const struct sinsp_thread *
 	return t->proc->container;
 }
 
-const char *sinsp_user_name(const struct sinsp *s, uint32_t uid)
+const struct sinsp_name *sinsp_thread_user(const struct sinsp *s, const struct sinsp_thread *t,
+					   enum sinsp_name_kind kind, uint32_t id)
 {
-	const struct sinsp_name *user = sinsp_names_find(&s->users.users, uid);
+	const struct sinsp_container *c = t ? sinsp_thread_container(t) : NULL;
+
+	return sinsp_users_find(&s->users, c ? c->id : "", kind, id);
+}
+
+const char *sinsp_user_name(const struct sinsp *s, const struct sinsp_thread *t, uint32_t uid)
+{
+	const struct sinsp_name *user = sinsp_thread_user(s, t, SINSP_NAME_USER, uid);
 
 	return user ? user->name : NULL;
 }
 
-const char *sinsp_group_name(const struct sinsp *s, uint32_t gid)
+const char *sinsp_group_name(const struct sinsp *s, const struct sinsp_thread *t, uint32_t gid)
 {
-	const struct sinsp_name *group = sinsp_names_find(&s->users.groups, gid);
+	const struct sinsp_name *group = sinsp_thread_user(s, t, SINSP_NAME_GROUP, gid);
 
 	return group ? group->name : NULL;
 }

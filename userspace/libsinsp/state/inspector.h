@@ -52,6 +52,10 @@ struct sinsp {
 	uint8_t told_refused; /* that files are left out was said */
 };
 
+/* The user or group that @id is to @t (NULL: to the host). NULL: not known. */
+const struct sinsp_name *sinsp_thread_user(const struct sinsp *s, const struct sinsp_thread *t,
+					   enum sinsp_name_kind kind, uint32_t id);
+
 /* Asks about containers that are new, and adds to the stream what is told of others. */
 void sinsp_step_containers(struct sinsp *s);
 

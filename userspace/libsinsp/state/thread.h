@@ -101,8 +101,8 @@ int sinsp_fs_is_certain(const struct sinsp *s, const struct sinsp_fs *fs);
 /* The container that the thread is in; NULL: the host. Borrowed until the next event. */
 const struct sinsp_container *sinsp_thread_container(const struct sinsp_thread *t);
 
-/* The name of a user or group, NULL if the source does not say. */
-const char *sinsp_user_name(const struct sinsp *s, uint32_t uid);
-const char *sinsp_group_name(const struct sinsp *s, uint32_t gid);
+/* The name of a user or group to @t (NULL: to the host), NULL if the source does not say. */
+const char *sinsp_user_name(const struct sinsp *s, const struct sinsp_thread *t, uint32_t uid);
+const char *sinsp_group_name(const struct sinsp *s, const struct sinsp_thread *t, uint32_t gid);
 
 #endif /* SINSP_STATE_THREAD_H */
