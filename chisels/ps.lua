@@ -37,13 +37,16 @@ snapshot.chisel {
     {"COMMAND", name = "command", of = function(e) return command(e.thread) end},
   },
   entries = function(filter)
-    local n_threads, entries = {}, {}
-    for _, thread in pairs(sysdig.get_thread_table_barebone_nofds()) do
+    local n_threads, entries, listed = {}, {}, {}
+    local all = sysdig.get_thread_table_barebone_nofds()
+    for _, thread in pairs(all) do
       n_threads[thread.pid] = (n_threads[thread.pid] or 0) + 1
     end
     for tid, thread in pairs(sysdig.get_thread_table_nofds(filter)) do
-      if tid == thread.pid then
-        entries[#entries + 1] = {thread = thread, n_threads = n_threads[tid]}
+      -- Without its main thread in the capture, another thread stands for the process.
+      if tid == thread.pid or not (all[thread.pid] or listed[thread.pid]) then
+        listed[thread.pid] = true
+        entries[#entries + 1] = {thread = thread, n_threads = n_threads[thread.pid]}
       end
     end
     return entries

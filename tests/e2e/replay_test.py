@@ -260,6 +260,109 @@ class Users(unittest.TestCase):
         self.assertEqual(self.fields(last, *form)[-1], "again <NA>")
 
 
+class WithoutMainThread(unittest.TestCase):
+    """Threads whose main thread is not in the capture, as in filtered files and at the start of
+    containers. sysdig keeps what a thread's own event says; to saker it holds for the process."""
+
+    ID = "0123456789ab"
+    CGROUPS = b"cpuset=/docker/" + b"0123456789abcdef" * 4 + b"\0"
+    MAIN, OTHER = TID - 5, TID - 4
+    OF_THREAD = 1 << 13 | 1 << 1 | 1
+    FORMAT = ("-p", "*%thread.tid %container.id %thread.cgroups", "evt.type=close")
+
+    @classmethod
+    def setUpClass(cls):
+        e2e.need("sysdig")
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
+
+    def capture(self, processes, *events):
+        path = os.path.join(self.dir, f"{self.id()}.scap")
+        closes = [e for tid in (TID, self.OTHER, self.MAIN)
+                  for e in (self.event(tid, 4, [u(8, 3)]), self.event(tid, 5, [u(8, 0)]))]
+        with open(path, "wb") as f:
+            f.write(b"".join([
+                block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)),
+                block(0x220, entry(b"\0" + bytes(8) + text(b"root") + 2 * text(b"/"))),
+                block(0x215, b"".join(processes)), *events, *closes]))
+        return path
+
+    def event(self, tid, kind, params):
+        self.n = getattr(self, "n", 0) + 1
+        body = b"".join(u(2, len(p)) for p in params) + b"".join(params)
+        head = struct.pack("<QQIHI", START + 1000 * self.n, tid, 26 + len(body), kind, len(params))
+        return block(0x216, u(2, 1) + head + body)
+
+    def process(self, tid, pid, comm, cgroups):
+        head = struct.pack("<QQQQQ", tid, pid, 1, 1, 1) + 3 * text(comm) + text(b"one\0")
+        head += text(b"/w/") + struct.pack("<QIII", 2048, 0, 0, 0)
+        head += struct.pack("<IIIQQ", 5000, 400, 0, 0, 0) + text(b"E=1\0")
+        return entry(head + struct.pack("<qq", tid, pid) + text(cgroups) + text(b"/") + bytes(5))
+
+    def clone(self, tid, pid, res, flags):
+        comm = b"runc:[2:INIT]\0"
+        return self.event(tid, 223, [
+            u(8, res), comm, b"one\0", u(8, tid), u(8, pid), u(8, 1), b"/w/\0", u(8, 2048),
+            u(8, 1), u(8, 2), u(4, 5000), u(4, 400), u(4, 0), comm, self.CGROUPS, u(4, flags),
+            u(4, 0), u(4, 0), u(8, tid), u(8, pid)])
+
+    def host(self):
+        return self.process(1, 1, b"systemd", b"cpuset=/\0")
+
+    def by_thread(self, path, program):
+        return {int(line.split(" ")[0]): line.split(" ", 1)[1] for line in
+                e2e.run(program, "-r", path, *self.FORMAT).splitlines()}
+
+    def ps(self, path):
+        lines = e2e.run(e2e.SAKER, "-r", path, "-c", "ps", f"evt.num={self.n}").splitlines()
+        return {int(line.split()[0]): line.split() for line in lines[1:]}
+
+    def check(self, path, tid):
+        """What sysdig says of @tid holds for its process, and nothing is known of OTHER."""
+        ours, theirs = self.by_thread(path, e2e.SAKER), self.by_thread(path, "sysdig")
+        self.assertTrue(theirs[tid].startswith(self.ID), theirs)
+        self.assertEqual(ours[tid], theirs[tid])
+        self.assertEqual(ours[self.MAIN], theirs[tid])
+        self.assertEqual(ours[self.OTHER], "<NA> <NA>")
+        lines = e2e.run(e2e.SAKER, "-r", path, "-pc", "evt.type=close").splitlines()
+        self.assertEqual({re.search(r"<NA> \((.*?)\)", line)[1] for line in lines},
+                         {self.ID, "<NA>"})
+        facts = e2e.run(e2e.SAKER, "-r", path, "-p", "%proc.args %proc.fdlimit %proc.vmsize",
+                        f"evt.type=close and evt.dir=< and thread.tid={tid}")
+        self.assertEqual(facts, "one 2048 5000\n")
+
+    def test_thread_in_the_table(self):
+        path = self.capture([self.host(), self.process(TID, self.MAIN, b"worker", self.CGROUPS)])
+        self.check(path, TID)
+        self.assertIn("worker", self.ps(path)[self.MAIN])
+
+    def test_thread_that_begins(self):
+        path = self.capture([self.host()], self.clone(TID, self.MAIN, 0, self.OF_THREAD))
+        self.check(path, TID)
+        self.assertIn("runc:[2:INIT]", self.ps(path)[self.MAIN])
+
+    def test_main_thread_that_clones(self):
+        """sysdig takes the caller's name from its clone, and leaves the rest."""
+        path = self.capture([self.host()], self.clone(self.MAIN, self.MAIN, TID, 0))
+        self.check(path, TID)
+        self.assertIn(self.MAIN, self.ps(path))
+
+    def test_the_main_thread_counts_where_it_is_known(self):
+        other = self.CGROUPS.replace(b"0123", b"4567")
+        for order in (1, -1):
+            threads = [self.process(TID, self.MAIN, b"worker", other),
+                       self.process(self.MAIN, self.MAIN, b"main", self.CGROUPS)][::order]
+            path = self.capture([self.host()] + threads)
+            ours = self.by_thread(path, e2e.SAKER)
+            self.assertEqual((ours[TID], ours[self.MAIN]), (ours[self.MAIN],) * 2)
+            self.assertTrue(ours[TID].startswith(self.ID), ours)
+
+    def test_host_is_host_to_filters(self):
+        path = self.capture([self.host(), self.process(TID, self.MAIN, b"cron", b"cpuset=/\0")])
+        form = ("-p", "%thread.tid", "container.id=host and evt.type=close and evt.dir=<")
+        self.assertEqual(e2e.run(e2e.SAKER, "-r", path, *form), f"{TID}\n{self.MAIN}\n")
+
+
 class Replay(unittest.TestCase):
     maxDiff = None
 

@@ -56,6 +56,7 @@ static void push_thread(struct running *r, const struct sinsp_thread *t, uint32_
 			uint64_t ran_ns)
 {
 	const struct sinsp_container *container = sinsp_thread_container(t);
+	const char *none = sinsp_thread_is_on_host(t) ? "host" : "<NA>";
 	lua_State *L = r->L;
 
 	lua_createtable(L, 0, 7);
@@ -66,10 +67,10 @@ static void push_thread(struct running *r, const struct sinsp_thread *t, uint32_
 	set_string(L, "comm", t->comm);
 	set_string(L, "proc", sinsp_family_main(r->insp, t)->comm);
 	set_string(L, "container",
-		   !container         ? "host"
+		   !container         ? none
 		   : *container->name ? container->name
 				      : container->id);
-	set_string(L, "container_id", container ? container->id : "host");
+	set_string(L, "container_id", container ? container->id : none);
 	lua_rawseti(L, -2, ++r->n);
 }
 

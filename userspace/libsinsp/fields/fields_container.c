@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fields of the container that an event's thread is in. Outside of containers id, name and type are
- * "host". What only a container event tells has no value until one came.
+ * "host"; of a thread whose cgroups are not known they have no value. What only a container event
+ * tells has no value until one came.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -32,7 +33,7 @@ static const struct sinsp_container *container_of(const struct sinsp_asker *a)
 
 static int is_on_host(const struct sinsp_asker *a)
 {
-	return a->evt->thread && !sinsp_thread_container(a->evt->thread);
+	return a->evt->thread && sinsp_thread_is_on_host(a->evt->thread);
 }
 
 static int text_or_none(struct sinsp_value *v, const char *text)

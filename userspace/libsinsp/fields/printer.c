@@ -60,6 +60,8 @@ static char *put_container(struct sinsp_text *out, char *p, const struct sinsp_e
 
 	if (!evt->thread) {
 		name = id = "<NA>";
+	} else if (!sinsp_thread_container(evt->thread) && !sinsp_thread_is_on_host(evt->thread)) {
+		name = id = "<NA>";
 	} else if ((c = sinsp_thread_container(evt->thread))) {
 		name = *c->name ? c->name : "<NA>";
 		id = c->id;

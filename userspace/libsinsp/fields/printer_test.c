@@ -185,6 +185,13 @@ static void test_buffer_options(void **state)
 	sinsp_printer_free(pr);
 }
 
+static void put_on_host(struct fixture *f, const struct sinsp_evt *evt)
+{
+	static const char cgroups[] = "cpu=/";
+
+	sinsp_process_set_cgroups(&f->s->threads, evt->thread->proc, cgroups, sizeof(cgroups));
+}
+
 static void test_colours(void **state)
 {
 	const struct sinsp_printer_opts opts = {
@@ -195,6 +202,7 @@ static void test_colours(void **state)
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_CLOSE_X, failed, 1);
 
+	put_on_host(f, &evt);
 	assert_int_equal(sinsp_printer_new(&pr, &opts), 0);
 	assert_string_equal(
 		line(f, pr, &evt),
@@ -268,6 +276,10 @@ static void test_line_with_container(void **state)
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
 
 	assert_int_equal(sinsp_printer_new(&pr, &opts), 0);
+	sinsp_process_set_cgroups(&f->s->threads, evt.thread->proc, "", 0);
+	assert_string_equal(line(f, pr, &evt),
+			    "7 22:13:20.123456789 1 <NA> (<NA>) cat (1234:1234) > getuid \n");
+	put_on_host(f, &evt);
 	assert_string_equal(line(f, pr, &evt),
 			    "7 22:13:20.123456789 1 host (host) cat (1234:1234) > getuid \n");
 	evt.thread->vtid = 5;

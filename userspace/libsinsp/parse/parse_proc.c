@@ -90,6 +90,19 @@ static void read_clone(const struct sinsp_parse *p, struct clone *c)
 	c->since_ns = p->e->raw.true_ns - (p->e->latency_known ? p->e->latency_ns : STALE_NS);
 }
 
+/* Copies what the event reports of the process of its thread, or of the child that it makes. */
+static void learn_process(struct sinsp_parse *p, struct sinsp_process *proc)
+{
+	proc->known = 1;
+	set_text(p, &proc->exe, sinsp_own(p, SINSP_P_exe));
+	set_list(p, &proc->args, sinsp_own(p, SINSP_P_args));
+	set_cgroups(p, proc);
+	proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), proc->fdlimit);
+	set_memory(p, proc);
+	proc->pidns_start_ns =
+		sinsp_u64(sinsp_own(p, SINSP_P_pidns_init_start_ts), proc->pidns_start_ns);
+}
+
 static int is_nobody(const struct sinsp_thread *t)
 {
 	return !strcmp(t->comm, "<NA>") && t->uid == UINT32_MAX;
@@ -112,6 +125,11 @@ static struct sinsp_thread *learn_parent(struct sinsp_parse *p, struct sinsp_thr
 			return NULL;
 	}
 	set_comm(p, t);
+	if (tid == (int64_t)p->e->raw.hdr->tid) {
+		t->known = 1;
+		learn_process(p, t->proc);
+		return t;
+	}
 	set_text(p, &t->proc->exe, sinsp_own(p, SINSP_P_exe));
 	set_list(p, &t->proc->args, sinsp_own(p, SINSP_P_args));
 	return t;
@@ -210,13 +228,7 @@ static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
 	sinsp_process_adopt(t->proc, real ? real->proc : NULL);
 	if (real)
 		real->has_children = 1;
-	set_text(p, &t->proc->exe, sinsp_own(p, SINSP_P_exe));
-	set_list(p, &t->proc->args, sinsp_own(p, SINSP_P_args));
-	set_cgroups(p, t->proc);
-	t->proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), t->proc->fdlimit);
-	set_memory(p, t->proc);
-	t->proc->pidns_start_ns =
-		sinsp_u64(sinsp_own(p, SINSP_P_pidns_init_start_ts), t->proc->pidns_start_ns);
+	learn_process(p, t->proc);
 }
 
 static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
@@ -239,6 +251,8 @@ static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 	set_faults(p, t);
 	if (t->tid == t->pid)
 		fill_process(p, t, parent);
+	else if (!t->proc->known)
+		learn_process(p, t->proc);
 	sinsp_thread_mark(p->s, t, parent);
 }
 
@@ -476,7 +490,7 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 	if (p->s->native && t->tid == t->pid)
 		begin_program(p, t);
 	proc = t->proc;
-	t->known = 1;
+	t->known = proc->known = 1;
 	t->learnt_ns = p->e->raw.true_ns;
 	t->healed = 0;
 	set_comm(p, t);

@@ -59,6 +59,11 @@ const struct sinsp_container *sinsp_thread_container(const struct sinsp_thread *
 	return t->proc->container;
 }
 
+int sinsp_thread_is_on_host(const struct sinsp_thread *t)
+{
+	return !t->proc->container && *t->proc->cgroups;
+}
+
 const struct sinsp_name *sinsp_thread_user(const struct sinsp *s, const struct sinsp_thread *t,
 					   enum sinsp_name_kind kind, uint32_t id)
 {

@@ -21,7 +21,8 @@ struct sinsp_process {
 	const char *name; /* interned: comm of the main thread; "": not known */
 	/* Interned. Lists are NUL-separated. */
 	const char *exe, *exepath, *args, *env, *cgroups;
-	struct sinsp_container *container; /* of cgroups; NULL: the host */
+	struct sinsp_container *container; /* of cgroups; NULL: the host, or without cgroups none is
+					      known */
 	int64_t fdlimit, sid, vpgid;
 	int64_t pgid; /* vpgid as the first pid namespace numbers it, if it says it; else -1 */
 	uint64_t cap_inheritable, cap_permitted, cap_effective;
@@ -34,6 +35,7 @@ struct sinsp_process {
 	uint8_t exe_writable;
 	uint8_t exe_kind, exe_kind_known; /* enum scap_exe_kind */
 	uint8_t tty_known, caps_known;
+	uint8_t known; /* 0: no thread has reported facts of it */
 };
 
 /* Where paths begin. Threads share it, and processes after CLONE_FS. */

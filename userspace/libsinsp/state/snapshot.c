@@ -124,6 +124,7 @@ static void take_fs(struct sinsp_threads *tt, struct sinsp_fs *fs,
 static void take_process(struct sinsp_threads *tt, struct sinsp_process *p,
 			 const struct scap_thread_info *info)
 {
+	p->known = 1;
 	set(tt, &p->exe, info->exe);
 	set(tt, &p->exepath, info->exepath);
 	set_list(tt, &p->args, info->args);
@@ -196,7 +197,8 @@ void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 	t->uid = info->uid;
 	t->gid = info->gid;
 	sinsp_thread_set_comm(tt, t, info->comm, strlen(info->comm));
-	if (info->tid != info->pid)
+	/* What a process is, another thread of it tells if the main one is missing. */
+	if (info->tid != info->pid && t->proc->known)
 		return;
 	take_process(tt, t->proc, info);
 	take_fs(tt, t->fs, info);

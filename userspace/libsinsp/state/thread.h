@@ -98,8 +98,11 @@ int sinsp_fd_is_certain(const struct sinsp *s, const struct sinsp_fd *fd, uint64
 int sinsp_thread_is_certain(const struct sinsp *s, const struct sinsp_thread *t, uint64_t now_ns);
 int sinsp_fs_is_certain(const struct sinsp *s, const struct sinsp_fs *fs);
 
-/* The container that the thread is in; NULL: the host. Borrowed until the next event. */
+/* The container that the thread is in; NULL: the host, or it is not known. Borrowed until the next
+ * event. */
 const struct sinsp_container *sinsp_thread_container(const struct sinsp_thread *t);
+/* Whether its cgroups are known, and in no container. */
+int sinsp_thread_is_on_host(const struct sinsp_thread *t);
 
 /* The name of a user or group to @t (NULL: to the host), NULL if the source does not say. */
 const char *sinsp_user_name(const struct sinsp *s, const struct sinsp_thread *t, uint32_t uid);
