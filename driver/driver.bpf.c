@@ -97,7 +97,7 @@ static __always_inline int enter_call(u64 *ctx)
 		slot->n_filtered++;
 		return 0;
 	}
-	if ((u32)task->tgid == cfg.self_tgid) {
+	if (is_own(task)) {
 		count_self();
 		return 0;
 	}
@@ -169,6 +169,14 @@ int sched_process_fork(u64 *ctx)
 	return PINNED(leave_birth(ctx));
 }
 
+/* Attached as soon as the driver is loaded, and with any capture. */
+SEC("?tp_btf/sched_process_fork")
+int own_fork(u64 *ctx)
+{
+	own_begin(bpf_get_current_task_btf(), (void *)ctx[1]);
+	return 0;
+}
+
 /*
  * The call's arguments will be gone with the memory that they lie in. The enter is sent while they
  * can be read, lest a task switch later in the call has to send it without.
@@ -209,8 +217,10 @@ int sched_switch(u64 *ctx)
 	}
 	if (cfg.switches)
 		send_switch(ctx, prev);
-	if (state & STATE_DEAD)
+	if (state & STATE_DEAD) {
 		mark_bury(prev);
+		own_end(prev);
+	}
 	sel_forget(slot);
 	if (is_preemptible())
 		slot->passed_for = 0;
@@ -251,7 +261,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 	struct drv_call *saved;
 	struct ring *ring;
 
-	if (!may_recover(slot, task, regs->orig_ax, ia32) || (u32)task->tgid == cfg.self_tgid)
+	if (!may_recover(slot, task, regs->orig_ax, ia32) || is_own(task))
 		return false;
 	sel = task_sel(slot, task);
 	slot->sel_saved = 0;

@@ -30,7 +30,7 @@ static __always_inline enum sample_filter task_filter(struct task_struct *task)
 {
 	if (!task->pid)
 		return SAMPLE_FILTER_IDLE;
-	if ((u32)task->tgid == cfg.self_tgid)
+	if (is_own(task))
 		return SAMPLE_FILTER_SELF;
 	if (ONCE(samples_pause))
 		return SAMPLE_FILTER_PAUSED;

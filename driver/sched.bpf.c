@@ -85,7 +85,7 @@ static __always_inline int tell_exit(u64 *ctx)
 	bool kept;
 
 	saved_forget(task);
-	if ((u32)task->tgid == cfg.self_tgid)
+	if (is_own(task))
 		return 0;
 	kept = begin_event(&r, ctx, PROCEXIT_E, 0);
 	mark_end(task);
@@ -117,6 +117,7 @@ static __always_inline int bury_process(u64 *ctx)
 
 	if (task->pid == task->tgid)
 		mark_bury(task);
+	own_end(task);
 	return 0;
 }
 
@@ -163,7 +164,7 @@ static __always_inline int tell_rename(u64 *ctx)
 	struct rec r;
 
 	__sync_fetch_and_add(&n_renamed, 1);
-	if ((u32)task->tgid == cfg.self_tgid || call_says_name(this_slot()))
+	if (is_own(task) || call_says_name(this_slot()))
 		return 0;
 	if (!begin_event(&r, ctx, COMM_E, COMM_SZ))
 		return 0;
@@ -196,7 +197,7 @@ static __always_inline int tell_signal(u64 *ctx)
 	int sig = ctx[0];
 	struct rec r;
 
-	if ((u32)task->tgid == cfg.self_tgid)
+	if (is_own(task))
 		return 0;
 	if (!begin_event(&r, ctx, SIGNALDELIVER_E, 0))
 		return 0;
@@ -256,7 +257,7 @@ static __always_inline int page_fault(u64 *ctx)
 	struct pt_regs *regs = (void *)ctx[1];
 	struct rec r;
 
-	if ((u32)task->tgid == cfg.self_tgid || fault_is_probe(task))
+	if (is_own(task) || fault_is_probe(task))
 		return 0;
 	if (!begin_event_within(&r, ctx, PAGE_FAULT_E, 0))
 		return 0;

@@ -13,6 +13,7 @@
 #ifndef DRIVER_SELECT_BPF_H
 #define DRIVER_SELECT_BPF_H
 
+#include "own.bpf.h"
 #include "saved.bpf.h"
 #include <bpf/bpf_core_read.h>
 

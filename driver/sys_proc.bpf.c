@@ -114,7 +114,7 @@ static __always_inline int fork_told(u64 *ctx)
 	struct task_struct *child = (void *)ctx[1];
 	struct rec r;
 
-	if ((u32)child->tgid == cfg.self_tgid || !begin_event_after(&r, ctx, CLONE_X, PROC_TEXT_SZ))
+	if (is_own(child) || !begin_event_after(&r, ctx, CLONE_X, PROC_TEXT_SZ))
 		return 0;
 	set_tid(&r, child->pid);
 	r.slot = this_slot(); /* for what the verifier is to forget */
@@ -352,7 +352,7 @@ static __always_inline int exec_told(u64 *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct rec r;
 
-	if ((u32)task->tgid == cfg.self_tgid || !begin_event_after(&r, ctx, EXECVE_X, EXEC_TEXT_SZ))
+	if (is_own(task) || !begin_event_after(&r, ctx, EXECVE_X, EXEC_TEXT_SZ))
 		return 0;
 	r.slot = this_slot(); /* as in tell_fork */
 	put_s64(&r, 0);

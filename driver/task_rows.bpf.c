@@ -122,7 +122,7 @@ int stuck_rows(struct bpf_iter__task *ctx)
 	struct pt_regs *regs;
 	unsigned long switches;
 
-	if (!task || (u32)task->tgid == cfg.self_tgid || sel_of(task) != SEL_MEANT)
+	if (!task || is_own(task) || sel_of(task) != SEL_MEANT)
 		return 0;
 	regs = (void *)bpf_task_pt_regs(task);
 	if (!may_be_stuck(task, regs))

@@ -16,7 +16,7 @@ static __always_inline bool is_selected(struct task_struct *task)
 {
 	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of(task->tgid) : 0;
 
-	if ((u32)task->tgid == cfg.self_tgid || mark & DRV_MARKS_SUPPRESS)
+	if (is_own(task) || mark & DRV_MARKS_SUPPRESS)
 		return false;
 	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_MEANT))
 		return false;

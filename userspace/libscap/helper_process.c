@@ -26,6 +26,11 @@ static struct {
 	unsigned int n;
 } hung = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static struct {
+	pthread_mutex_t lock; /* held while a helper is forked */
+	volatile uint32_t *v[HELPER_WATCHERS_MAX];
+} watchers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 static int64_t now_ms(void)
 {
 	struct timespec t;
@@ -63,6 +68,52 @@ static __attribute__((noreturn)) void run(int fd, void (*serve)(void))
 	_exit(0);
 }
 
+static void tell_watchers(uint32_t tid)
+{
+	for (unsigned int i = 0; i < HELPER_WATCHERS_MAX; i++)
+		if (watchers.v[i])
+			*watchers.v[i] = tid;
+}
+
+static int watch_instead(const volatile uint32_t *old, volatile uint32_t *new)
+{
+	int err = -ENOSPC;
+
+	pthread_mutex_lock(&watchers.lock);
+	for (unsigned int i = 0; i < HELPER_WATCHERS_MAX && err; i++)
+		if (watchers.v[i] == old) {
+			watchers.v[i] = new;
+			err = 0;
+		}
+	pthread_mutex_unlock(&watchers.lock);
+	return err;
+}
+
+int helpers_watch(volatile uint32_t *tid)
+{
+	return watch_instead(NULL, tid);
+}
+
+void helpers_unwatch(const volatile uint32_t *tid)
+{
+	watch_instead(tid, NULL);
+}
+
+/* As fork, with all who watch told. */
+static pid_t fork_watched(void)
+{
+	pid_t pid;
+
+	pthread_mutex_lock(&watchers.lock);
+	tell_watchers((uint32_t)gettid());
+	pid = fork();
+	if (pid) {
+		tell_watchers(0);
+		pthread_mutex_unlock(&watchers.lock);
+	}
+	return pid;
+}
+
 int helper_start(struct helper *h, void (*serve)(void))
 {
 	sigset_t all, old;
@@ -76,7 +127,7 @@ int helper_start(struct helper *h, void (*serve)(void))
 	/* A signal that is for us must not find our handlers in there. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = fork();
+	pid = fork_watched();
 	if (!pid)
 		run(ends[1], serve);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

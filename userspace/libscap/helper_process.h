@@ -8,11 +8,13 @@
 #define SCAP_HELPER_PROCESS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum {
 	HELPER_FD = 3, /* the socket, in the helper */
 	HELPERS_HUNG_MAX = 8, /* while so many hang no other begins */
+	HELPER_WATCHERS_MAX = 8,
 };
 
 struct helper {
@@ -26,6 +28,12 @@ struct helper {
  * negative errno; -EBUSY: too many hang.
  */
 int helper_start(struct helper *h, void (*serve)(void));
+/*
+ * While a thread forks a helper its TID stands at @tid, so that the driver can tell the helper from
+ * other children. Watchers have to be removed before their memory goes. 0, or -ENOSPC.
+ */
+int helpers_watch(volatile uint32_t *tid);
+void helpers_unwatch(const volatile uint32_t *tid);
 /* Ends it at once. Waits a moment, never for one that hangs. */
 void helper_end(struct helper *h);
 /* Those that were ended, and still hang. */

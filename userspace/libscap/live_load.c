@@ -24,6 +24,7 @@
 #include "cold_stack.h"
 #include "config.h"
 #include "epoch.h"
+#include "helper_process.h"
 #include "ia32_table.h"
 #include "kernel_version.h"
 #include "live_load.h"
@@ -389,7 +390,9 @@ static int keeps_marks(const struct driver *s, const struct bpf_program *p)
 
 	if (p == s->progs.sched_process_fork)
 		return c->tasks & (DRV_TASKS_INHERIT | DRV_TASKS_SUPPRESS);
-	if (p == s->progs.sched_process_exit || p == s->progs.sched_process_free)
+	if (p == s->progs.sched_process_free)
+		return c->self_tgid || c->tasks & DRV_TASKS_MARKS;
+	if (p == s->progs.sched_process_exit)
 		return c->tasks & DRV_TASKS_MARKS;
 	return p == s->progs.suppress_exec && c->tasks & DRV_TASKS_SUPPRESS;
 }
@@ -440,6 +443,8 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 
+	if (p == d->skel->progs.own_fork)
+		return c->self_tgid != 0;
 	if (is_wait(d, p))
 		return is_wanted_wait(d, o, p);
 	if (is_sample(p))
@@ -707,6 +712,46 @@ static int open_sampler(struct live_driver *d, const struct live_opts *o)
 	return open_unwind(d, o) ?: live_sampler_open(&d->sampler, &parts, o->sampler, &d->log);
 }
 
+/* Their sections have handlers of our own, see live_progs.c, so libbpf does not know how. */
+static int attach(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
+{
+	if (*link)
+		return 0;
+	if (d->refuse_attach && !strcmp(d->refuse_attach, bpf_program__name(p)))
+		return -EINVAL;
+	*link = bpf_program__expected_attach_type(p) == BPF_TRACE_ITER
+			? bpf_program__attach_iter(p, NULL)
+			: bpf_program__attach_trace(p);
+	return *link ? 0 : -errno;
+}
+
+/* A hook, if it is there: what is optional never ends what is required. */
+static int attach_hook(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
+{
+	int err = is_present(d, p) ? attach(d, link, p) : 0;
+
+	if (!err || program_row_of(p)->required)
+		return err;
+	note_missing(d, p, err);
+	return 0;
+}
+
+/* Helpers that are started from here on are saker's own: those that make unwind tables begin before
+ * the capture does. */
+static int attach_own(struct live_driver *d)
+{
+	int err;
+
+	if (!((const struct drv_config *)&d->skel->rodata->cfg)->self_tgid)
+		return 0;
+	err = attach_hook(d, &d->skel->links.own_fork, d->skel->progs.own_fork);
+	if (err)
+		return fail_libbpf(&d->log, err, "the driver cannot be attached");
+	/* Where too many captures watch, helpers of this one are recorded. */
+	helpers_watch(&d->skel->bss->own_forking);
+	return 0;
+}
+
 static int load_all(struct live_driver *d, const struct live_opts *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, oo);
@@ -779,6 +824,7 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	return live_select_fill(&d->select_maps, d->select, &d->log)
 		       ?: open_rings(d)
 		       ?: open_bell(d)
+		       ?: attach_own(d)
 		       ?: open_sampler(d, o);
 }
 
@@ -806,30 +852,6 @@ int live_load(struct live_driver **out, const struct live_opts *opts, const stru
 		return err;
 	}
 	*out = d;
-	return 0;
-}
-
-/* Their sections have handlers of our own, see live_progs.c, so libbpf does not know how. */
-static int attach(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
-{
-	if (*link)
-		return 0;
-	if (d->refuse_attach && !strcmp(d->refuse_attach, bpf_program__name(p)))
-		return -EINVAL;
-	*link = bpf_program__expected_attach_type(p) == BPF_TRACE_ITER
-			? bpf_program__attach_iter(p, NULL)
-			: bpf_program__attach_trace(p);
-	return *link ? 0 : -errno;
-}
-
-/* A hook, if it is there: what is optional never ends what is required. */
-static int attach_hook(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
-{
-	int err = is_present(d, p) ? attach(d, link, p) : 0;
-
-	if (!err || program_row_of(p)->required)
-		return err;
-	note_missing(d, p, err);
 	return 0;
 }
 
@@ -969,6 +991,8 @@ void live_close(struct live_driver *d)
 			close(d->kind_fds[i]);
 	close_bell(d);
 	live_progs_free(d->progs);
+	if (d->skel && d->skel->bss)
+		helpers_unwatch(&d->skel->bss->own_forking);
 	driver__destroy(d->skel);
 	free(d->rings);
 	free(d->kind_fds);

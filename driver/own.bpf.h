@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * saker's own processes, which are never recorded: the one that captures, and its helpers. A thread
+ * of saker writes its TID to own_forking while it forks a helper (helper_process.c), and the hook
+ * of forks adds the child before it runs, so that no call of it comes first.
+ */
+#ifndef DRIVER_OWN_BPF_H
+#define DRIVER_OWN_BPF_H
+
+#include "maps.bpf.h"
+#include <bpf/bpf_core_read.h>
+
+#define OWN_MAX 64 /* helpers at a time */
+#define OWN_PLACES 64 /* a power of two */
+
+/* By process; the value means nothing. Helpers execute nothing else. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, OWN_MAX);
+	__type(key, u32);
+	__type(value, u32);
+} own_helpers SEC(".maps");
+
+/* How many of them have a PID that leaves this remainder: spares all others the look-up. On cache
+ * lines that nothing writes to but the begin and the end of a helper. */
+u32 n_own[OWN_PLACES] __attribute__((aligned(128)));
+u32 own_forking; /* TID in its own PID namespace; 0: no helper is forked */
+
+static __always_inline u32 *own_place(u32 tgid)
+{
+	return &n_own[tgid & (OWN_PLACES - 1)];
+}
+
+/* A function of its own to the verifier, and on no hot path. */
+__noinline int own_listed(u32 tgid)
+{
+	return bpf_map_lookup_elem(&own_helpers, &tgid) != NULL;
+}
+
+static __always_inline bool is_own(struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+
+	if (!cfg.self_tgid)
+		return false;
+	if (tgid == cfg.self_tgid)
+		return true;
+	return ONCE(*own_place(tgid)) && own_listed(tgid);
+}
+
+/* The TID of @task in its own PID namespace. */
+static __always_inline u32 own_tid(struct task_struct *task)
+{
+	struct pid *pid = task->thread_pid;
+	struct upid upid = {};
+	u32 level = BPF_CORE_READ(pid, level);
+	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+
+	bpf_probe_read_kernel(&upid, sizeof(upid), numbers + level * sizeof(upid));
+	return upid.nr;
+}
+
+/* @child, which is yet to run, is a helper if its maker says so. */
+static __always_inline void own_begin(struct task_struct *maker, struct task_struct *child)
+{
+	u32 tgid = child->tgid, forking = ONCE(own_forking);
+
+	if (!forking || (u32)maker->tgid != cfg.self_tgid || tgid == cfg.self_tgid ||
+	    own_tid(maker) != forking)
+		return;
+	if (!bpf_map_update_elem(&own_helpers, &tgid, &tgid, BPF_NOEXIST))
+		__sync_fetch_and_add(own_place(tgid), 1);
+}
+
+/* The leader of a process has left the CPU for good. */
+static __always_inline void own_end(struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+
+	if (task->pid != task->tgid || !ONCE(*own_place(tgid)))
+		return;
+	if (!bpf_map_delete_elem(&own_helpers, &tgid))
+		__sync_fetch_and_add(own_place(tgid), -1);
+}
+
+#endif /* DRIVER_OWN_BPF_H */

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The processes that saker starts for itself are no more in a capture than saker is: those that open
+files of watched processes, and that read debugging information."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+WORK = "i=0; while [ $i -lt 4 ]; do i=$((i + 1)); python3 -c 'sum(range(1000000))'; done"
+
+
+class OwnProcessesTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, self.dir, True)
+        self.helpers = 0
+
+    def capture(self, *args):
+        """Its file, and the PID of saker. Until the capture ends, counts helpers as /proc has them."""
+        path = os.path.join(self.dir, "capture.scap")
+        p = subprocess.Popen([e2e.SAKER, "-w", path, *args, "--", "sh", "-c", WORK], stdin=subprocess.DEVNULL)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        while p.poll() is None:
+            self.helpers = max(self.helpers, self.count_helpers(p.pid))
+            try:
+                p.wait(0.01)
+            except subprocess.TimeoutExpired:
+                pass
+        self.assertEqual(p.returncode, 0)
+        return path, p.pid
+
+    def count_helpers(self, pid):
+        n = 0
+        try:
+            for tid in os.listdir(f"/proc/{pid}/task"):
+                for child in e2e.read_text(f"/proc/{pid}/task/{tid}/children").split():
+                    n += e2e.read_text(f"/proc/{child}/comm").startswith("saker-")
+        except OSError:
+            pass # one of them has ended
+        return n
+
+    def lines(self, path, text):
+        """[(PID, name, what)] of the events that match."""
+        out = e2e.run(e2e.SAKER, "-r", path, "--enter-events", "-p", "%proc.pid %proc.name %evt.dir %evt.type", text)
+        return [tuple(line.split(" ", 2)) for line in out.splitlines()]
+
+    def check(self, path, pid):
+        self.assertGreater(self.helpers, 0, "saker started no helper: this test tests nothing")
+        children = self.lines(path, f"proc.ppid={pid}")
+        # What is left is the command, before and after its exec.
+        command = {pid for pid, name, _ in children if name == "sh"}
+        self.assertLessEqual(len(command), 1)
+        self.assertEqual([line for line in children if line[0] not in command][:20], [])
+        self.assertEqual(self.lines(path, f"proc.pid={pid}")[:20], [])
+
+    def test_calls_and_samples(self):
+        path, pid = self.capture("--all", "-q", "--sample", "499", "--sample-on", "off_cpu",
+                                 "proc.name startswith saker or proc.name=sh")
+        self.assertTrue(self.lines(path, f"proc.ppid={pid} and proc.name=sh and evt.type=execve"))
+        self.check(path, pid)
+
+    def test_without_calls(self):
+        path, pid = self.capture("--all", "-q", "--sample", "499", "evt.type=sample")
+        self.check(path, pid)
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()
