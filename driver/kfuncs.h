@@ -26,8 +26,10 @@ enum kfunc {
 /*
  * What is no function of the kernel, numbered behind those: pin and unpin are bpf_preempt_disable
  * and bpf_preempt_enable where the kernel runs the programs preemptibly (Linux 7.0), else nothing;
- * is_preemptible is the constant that says which. So older kernels pay nothing.
+ * is_preemptible is the constant that says which. So older kernels pay nothing. Iterators are
+ * preemptible on every kernel: pin_iter and unpin_iter are the same functions wherever the kernel
+ * has them (Linux 6.10).
  */
-enum { KFUNC_PIN = KFUNC_END, KFUNC_UNPIN, KFUNC_IS_PREEMPTIBLE };
+enum { KFUNC_PIN = KFUNC_END, KFUNC_UNPIN, KFUNC_PIN_ITER, KFUNC_UNPIN_ITER, KFUNC_IS_PREEMPTIBLE };
 
 #endif /* DRIVER_KFUNCS_H */

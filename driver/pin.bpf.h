@@ -7,6 +7,11 @@
  * task.
  *
  * On older kernels preemption is off in any case: live_progs.c takes these calls out (kfuncs.h).
+ *
+ * Iterators never had it off, as they run in a read. They write between pin_iter and unpin_iter.
+ * Before Linux 6.10, which has nothing for that, what preempts one is not preemptible itself and
+ * so nests on it as an interrupt does, but for as long as the reader is off the CPU: page faults
+ * there are taken for the driver's own meanwhile.
  */
 #ifndef DRIVER_PIN_BPF_H
 #define DRIVER_PIN_BPF_H
@@ -17,10 +22,14 @@
 #ifdef NEVER_PREEMPTIBLE /* by programs that libbpf loads as they are, for tests */
 #define pin() ((void)0)
 #define unpin() ((void)0)
+#define pin_iter() ((void)0)
+#define unpin_iter() ((void)0)
 #define is_preemptible() 0
 #else
 static void (*const pin)(void) = (void *)KFUNC_PIN;
 static void (*const unpin)(void) = (void *)KFUNC_UNPIN;
+static void (*const pin_iter)(void) = (void *)KFUNC_PIN_ITER;
+static void (*const unpin_iter)(void) = (void *)KFUNC_UNPIN_ITER;
 static u64 (*const is_preemptible)(void) = (void *)KFUNC_IS_PREEMPTIBLE;
 #endif
 

@@ -162,5 +162,10 @@ int waits_left(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	return task && is_waiting(task) ? end_wait(ctx, task) : 0;
+	if (!task || !is_waiting(task))
+		return 0;
+	pin_iter();
+	end_wait(ctx, task);
+	unpin_iter();
+	return 0;
 }

@@ -108,22 +108,33 @@ static void put_kfunc(const struct live_progs *p, struct bpf_insn *in, enum kfun
 	}
 }
 
+/* The call of @which, or no call if it is not needed or the kernel does not have it. */
+static void put_pin(const struct live_progs *p, struct bpf_insn *in, enum kfunc which, int needed)
+{
+	if (needed && p->kfunc_ids[which - KFUNC_FIRST] >= 0)
+		put_kfunc(p, in, which);
+	else
+		*in = (struct bpf_insn){.code = BPF_JMP | BPF_JA};
+}
+
 /* What the number of a call in kfuncs.h stands for. */
 static void put_call(const struct live_progs *p, struct bpf_insn *in)
 {
-	const struct bpf_insn nothing = {.code = BPF_JMP | BPF_JA},
-			      flag = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
+	const struct bpf_insn flag = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
 				      .imm = p->is_preemptible};
 
 	switch ((uint32_t)in->imm) {
 	case KFUNC_PIN:
+		put_pin(p, in, KFUNC_PREEMPT_DISABLE, p->is_preemptible);
+		break;
 	case KFUNC_UNPIN:
-		if (p->is_preemptible)
-			put_kfunc(p, in,
-				  (uint32_t)in->imm == KFUNC_PIN ? KFUNC_PREEMPT_DISABLE
-								 : KFUNC_PREEMPT_ENABLE);
-		else
-			*in = nothing;
+		put_pin(p, in, KFUNC_PREEMPT_ENABLE, p->is_preemptible);
+		break;
+	case KFUNC_PIN_ITER:
+		put_pin(p, in, KFUNC_PREEMPT_DISABLE, 1);
+		break;
+	case KFUNC_UNPIN_ITER:
+		put_pin(p, in, KFUNC_PREEMPT_ENABLE, 1);
 		break;
 	case KFUNC_IS_PREEMPTIBLE:
 		*in = flag;
