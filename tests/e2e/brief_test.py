@@ -70,7 +70,7 @@ class Brief(unittest.TestCase):
                         "unshare", "-m", "sh", "-c", script], check=True, stdin=subprocess.DEVNULL,
                        capture_output=True, env={**os.environ, **SESSION})
         self.assertFalse(os.path.exists(where + "/inside"))
-        lines = [line for line in e2e.read_text(out).splitlines() if line.startswith("inside;")]
+        lines = [line for line in e2e.read_text(out).splitlines() if line.startswith("inside (")]
         named = [line for line in lines if WORK.search(line.rsplit(" ", 1)[0])]
         self.assertTrue(named, lines[:20])
 

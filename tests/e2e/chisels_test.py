@@ -138,6 +138,14 @@ def is_but_for_the_names(n):
                                  [words(l)[:n] for l in ours.splitlines()])
 
 
+def lacks_calls_begun_before(judged, ours):
+    """The waits of calls that began before the capture: sysdig takes their latency from the file's
+    beginning. In their places stand others that are shorter."""
+    def rows(text):
+        return {tuple(words(l)[:5]) for l in text.splitlines() if b"/go)" not in l}
+    return rows(judged) <= rows(ours)
+
+
 def has_the_command_too(judged, ours):
     """How long the command itself ran, if its end was seen: sysdig does not know when it began."""
     judged, ours = (collections.Counter(text.splitlines()) for text in (judged, ours))
@@ -192,6 +200,9 @@ OF_OWN = {
 }
 
 
+OF_RUNNING = {**OF_OWN, "bottlenecks": lacks_calls_begun_before}
+
+
 def record(path, *acts):
     """A command of saker's."""
     subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "-w", path, "--", sys.executable, "-I", ACTS,
@@ -224,8 +235,8 @@ def make_captures(folder):
     for name, make, differs, acts in (
             ("files", record, OF_OWN, ("files", "errors")),
             ("pipes", record, OF_OWN, ("pipes", "threads", "execs")),
-            ("net", record_running, OF_OWN, ("sockets", "web", "syslog")),
-            ("all", record_running, OF_OWN, ("files", "errors", "pipes", "sockets", "web", "threads",
+            ("net", record_running, OF_RUNNING, ("sockets", "web", "syslog")),
+            ("all", record_running, OF_RUNNING, ("files", "errors", "pipes", "sockets", "web", "threads",
                                              "execs", "syslog"))):
         path = os.path.join(folder, name, "own.scap")
         os.mkdir(os.path.dirname(path))
@@ -242,7 +253,8 @@ class Judged(unittest.TestCase):
         cls.dir = e2e.temp_dir()
         cls.addClassCleanup(shutil.rmtree, cls.dir)
         cls.own = make_captures(cls.dir)
-        cls.captures = [*SHARED, *cls.own]
+        cls.shared = [e2e.without_lone_exits(c, cls.dir) for c in SHARED]
+        cls.captures = [*cls.shared, *cls.own]
         if not cls.captures:
             raise unittest.SkipTest("no captures in ../shared/captures, and only root makes some")
 
@@ -258,12 +270,16 @@ class Judged(unittest.TestCase):
             path = name if tool == "sysdig" else f"{JUDGES}/{name}.lua"
             out.append(run(cwd, tool, "-r", capture, *options, *ours, "-c", path,
                            *([argument] if argument else []), *([flt] if flt else [])))
-        if out[0].returncode and not out[1].returncode and name in FAIL_IN_SYSDIG:
+        if out[0].returncode and not out[1].returncode and (
+                name in FAIL_IN_SYSDIG or b"too many parameters for chisel" in out[0].stderr):
             return b"", b""
         self.assertEqual(out[0].returncode, out[1].returncode,
                          f"{capture} {options} {name} {argument} {flt}: "
                          f"{out[0].stderr[-500:]}\n{out[1].stderr[-500:]}")
-        return out[0].stdout, out[1].stdout
+        theirs = out[0].stdout
+        for thread, process in set(e2e.thread_names(capture).values()):
+            theirs = re.sub(rf"\b{re.escape(thread)}\b".encode(), process.encode(), theirs)
+        return theirs, out[1].stdout
 
     def judge(self, name, capture, **how):
         judged, ours = self.outputs(name, capture, **how)
@@ -285,13 +301,13 @@ class Judged(unittest.TestCase):
         self.judge_all((name, c, {}) for name in CHISELS for c in self.captures)
 
     def test_with_options_arguments_and_filters(self):
-        self.judge_all((name, capture, how) for capture in SHARED[-1:] for name in CHISELS for how in (
+        self.judge_all((name, capture, how) for capture in self.shared[-1:] for name in CHISELS for how in (
             *({"options": o} for o in OPTIONS),
             *({"argument": a} for a in MORE_ARGUMENTS.get(name, ())),
             *({"flt": f} for f in FILTERS)))
 
     def test_names_of_ports(self):
-        for capture in SHARED:
+        for capture in self.shared:
             for name in "echo_fds", "netstat", "spy_ip", "topconns":
                 self.judge(name, capture, options=["-R"])
 

@@ -213,7 +213,7 @@ class Execs(Case):
 
     def test_golden(self):
         tree = run(self, "-r", self.capture_of("container_run_as_user_0.scap"), "-c", "execs").splitlines()
-        self.assertEqual([l.split()[2:] for l in tree], [["STATUS", "PID", "PROGRAM"], ["25754", "bash"],
+        self.assertEqual([l.split()[2:] for l in tree], [["STATUS", "PID", "PROGRAM"], ["-", "25754", "bash"],
                                                          ["0", "32052", "ls"]])
 
     @live
@@ -933,7 +933,7 @@ class Live(Case):
         self.addCleanup(p.wait)
         self.addCleanup(p.kill)
         drawn = b"\x1b[Hraw title .[2J.[9A..\x1b[K\r\n\x1b[J"
-        out = self.on_terminal("--pid", str(p.pid), "--tree", "-c", "drawn", until=drawn)
+        out = self.on_terminal("--pid", str(p.pid), "--tree", "-c", "./drawn", until=drawn)
         self.assertLessEqual(out.count(b"\x1b[2J"), 1)
         self.assertNotIn(b"\x1b[9A", out)
 

@@ -237,6 +237,8 @@ class Judged(unittest.TestCase):
         n_compared = collections.Counter()
         for name, (args, judged, ours, repeats) in ROWS.items():
             for capture in CAPTURES:
+                if name == "echo_fds":
+                    capture = e2e.without_lone_exits(capture, self.dir)
                 lines = self.sysdig(capture, name, *args).splitlines()
                 a = collections.Counter(t for line in lines if line.strip() and (t := judged(line)))
                 b = collections.Counter(t for row in rows(self, self.dir, capture, name, *args)
@@ -280,6 +282,7 @@ class Judged(unittest.TestCase):
     def test_same_text(self):
         for name in ("stdin", "stdout", "stderr"):
             for capture in CAPTURES:
+                capture = e2e.without_lone_exits(capture, self.dir)
                 judged = self.sysdig(capture, name)
                 ours = "".join(row["data"] for row in rows(self, self.dir, capture, name))
                 self.assertEqual(re.sub(r"\s", "", judged), re.sub(r"\s", "", ours), (name, capture))
