@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +25,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf_wait.h"
 #include "event_table.h"
 #include "expand.h"
 #include "ia32.h"
@@ -259,8 +259,7 @@ static void detach(struct nest *n)
 	for (unsigned int cpu = 0; cpu < n->n_cpus; cpu++)
 		bpf_link__destroy(n->samplers[cpu]);
 	nest_test__detach(n->skel);
-	/* Programs that were running have ended after an RCU grace period. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	assert_int_equal(bpf_wait(), 0);
 }
 
 /* What all CPUs counted; *nested: of it, by writers that interrupted others. */

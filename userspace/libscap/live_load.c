@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <linux/capability.h>
-#include <linux/membarrier.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf_wait.h"
 #include "cold_stack.h"
 #include "config.h"
 #include "epoch.h"
@@ -962,6 +962,7 @@ static void detach(struct bpf_link **link)
 void live_detach(struct live_driver *d)
 {
 	struct driver *s = d->skel;
+	int err;
 
 	if (d->sampler && !live_sampler_stop(d->sampler))
 		run_iterator(s->links.waits_left);
@@ -972,8 +973,13 @@ void live_detach(struct live_driver *d)
 	for (int i = 0; i < s->skeleton->prog_cnt; i++)
 		if (s->skeleton->progs[i].link != &s->links.running_rows)
 			detach(s->skeleton->progs[i].link);
-	/* Waits for an RCU grace period: programs that were at work have then ended. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	err = bpf_wait();
+	if (err)
+		scap_say(&d->log, SCAP_LOG_WARN,
+			 "cannot wait for the BPF programs that still run: %s; the last records "
+			 "may be "
+			 "missing",
+			 strerror(-err));
 }
 
 void live_close(struct live_driver *d)
