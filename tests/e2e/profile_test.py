@@ -64,8 +64,10 @@ def sample_block(ns, comm, frames, weight=1000, pid=77):
 
 
 def wait_until(is_so):
-    """ctest ends what never is."""
+    until = time.monotonic() + e2e.DEADLINE_S
     while not is_so():
+        if time.monotonic() > until:
+            raise AssertionError(f"it is not so after {e2e.DEADLINE_S} s")
         time.sleep(0.01)
 
 

@@ -6,6 +6,7 @@ and without it, one inside the other, watch the same program, whose threads chan
 import os
 import shutil
 import subprocess
+import time
 import unittest
 
 import saker_e2e as e2e
@@ -80,10 +81,13 @@ class PushdownTest(unittest.TestCase):
     def child_of(self, parent):
         """The program, once it is there: the shell has no other child."""
         path = f"/proc/{parent}/task/{parent}/children"
-        while True:
+        until = time.monotonic() + e2e.DEADLINE_S
+        while time.monotonic() < until:
             for child in e2e.read_text(path).split():
                 if e2e.read_text(f"/proc/{child}/comm").strip() == "prog":
                     return int(child)
+            time.sleep(0.01)
+        raise AssertionError(f"the program did not begin within {e2e.DEADLINE_S} s")
 
     def test_less_is_recorded(self):
         """A filter of one type, and the calls of another."""

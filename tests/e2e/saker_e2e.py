@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 SOURCE = os.environ.get("SAKER_SOURCE_DIR") or os.path.abspath(
     os.path.join(os.path.dirname(__file__), "../.."))
@@ -16,6 +17,8 @@ SAKER = os.path.join(BUILD, "userspace/saker/saker")
 
 LINE = re.compile(r"(?P<num>\d+|-) (?P<time>\S+) (?P<cpu>\d+) (?P<comm>.*?) \((?P<tid>-?\d+)\) "
                   r"(?P<dir>[<>]) (?P<type>\S+) ?(?P<info>.*)")
+
+DEADLINE_S = 120 # for what takes a moment on a machine that is not busy
 
 # Types whose result is no decimal number.
 BASES = {"brk": 16, "mmap": 16, "mmap2": 16, "mremap": 16, "shmat": 16, "map_shadow_stack": 16,
@@ -119,7 +122,10 @@ def somebody(test):
 def wait_for_event(path, capture):
     """Until the file of a capture that runs has an event: before that it does not heed signals. Somebody
     must make calls."""
+    until = time.monotonic() + DEADLINE_S
     while not subprocess.run([SAKER, "-r", path, "-n", "1"], capture_output=True, check=False).stdout:
+        if time.monotonic() > until:
+            raise AssertionError(f"{path} has no event after {DEADLINE_S} s")
         if capture.poll() is not None:
             raise AssertionError(f"the capture ended with {capture.returncode}")
 
