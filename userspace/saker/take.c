@@ -366,7 +366,8 @@ static int show(struct take *t, const struct sinsp_evt *evt)
 {
 	int n = 1;
 
-	t->n_matched++;
+	/* What the capture says of itself comes to chisels whatever the filter is. */
+	t->n_matched += is_of_system(evt);
 	if (t->chisels) {
 		n = chisels_event(t->chisels, evt) ?: 1;
 		t->done |= t->chisels->run.end;
