@@ -260,7 +260,7 @@ class Judged(unittest.TestCase):
                 words = ["fd.num>=0", f"evt.num={numbers[len(numbers) * 3 // 4]}"]
                 a = {t for line in self.sysdig(capture, name, *words).splitlines()
                      if line.strip() and (t := judged(line))}
-                b = {t for row in rows(self, self.dir, capture, name, *words) if (t := ours(row))}
+                b = {t for row in rows(self, self.dir, capture, name, "filter=" + words[0], words[1]) if (t := ours(row))}
                 self.assertEqual(a, b, f"{name} of {capture}: {words}")
                 at_start = {t for row in rows(self, self.dir, capture, name, "fd.num>=0")
                             if (t := ours(row))}
