@@ -27,9 +27,11 @@ local slowest, widths, drawn = {}, {}, false
 -- Calls under way in which the thread sleeps, by thread: {row, since, type, before}.
 local open = require "bounded"(100000)
 local last_ns = 0
+-- Events after which a thread waits in no call.
+local GONE = {procexit = true, exit = true, exit_group = true}
 
 function on_init()
-  chisel.set_filter("syscall.type exists and not evt.is_blocked=false")
+  chisel.set_filter("(syscall.type exists and not evt.is_blocked=false) or evt.type=procexit")
   for key, field in pairs(names) do fields[key] = chisel.request_field(field) end
   for i, c in ipairs(columns) do handles[i] = c[2] and c[2] ~= "evt.latency" and chisel.request_field(c[2]) or false end
   return true
@@ -76,7 +78,9 @@ function on_event()
   local tid, time = evt.field(fields.tid), evt.field(fields.time)
   last_ns = time
   if not tid then return true end
-  if evt.field(fields.dir) == "<" then
+  if GONE[evt.field(fields.type)] then
+    open.take(tid)
+  elseif evt.field(fields.dir) == "<" then
     on_exit(tid, open.take(tid))
   else
     local before = evt.field(fields.before)
