@@ -64,10 +64,13 @@ function stacks.whose_fields()
           tid = chisel.request_field("thread.tid"), comm = chisel.request_field("sample.comm")}
 end
 
+-- A name without what separates the parts of a head.
+local function word(name) return name and (name:gsub("[\t\n]", " ")) end
+
 -- Returns process, PID and thread of the current sample; the thread is nil if it has no name of its own.
 function processes_class:whose(fields)
-  local comm, pid = evt.field(fields.comm) or "?", evt.field(fields.pid)
-  local name = evt.field(fields.name)
+  local comm, pid = word(evt.field(fields.comm)) or "?", evt.field(fields.pid)
+  local name = word(evt.field(fields.name))
   if not name or name == "<NA>" or pid == evt.field(fields.tid) then name = comm end
   local process, known_pid = self:of(name, pid)
   return process, known_pid, comm ~= name and comm or nil
@@ -120,7 +123,7 @@ end
 
 -- Heads of keys: process, PID, thread and end.
 local function head_text(process, pid, thread, end_)
-  return ("%s\t%s\t%s\n%s"):format(process:gsub("[\t\n]", " "), pid or "", thread and thread:gsub("[\t\n]", " ") or "", end_)
+  return ("%s\t%s\t%s\n%s"):format(process, pid or "", thread or "", end_)
 end
 
 local function key_of(self, head, rows)
