@@ -65,7 +65,7 @@ function stacks.whose_fields()
 end
 
 -- A name without what separates the parts of a head.
-local function word(name) return name and (name:gsub("[\t\n]", " ")) end
+local function word(name) return name and (name:gsub("[\t\n]", ".")) end
 
 -- Returns process, PID and thread of the current sample; the thread is nil if it has no name of its own.
 function processes_class:whose(fields)
