@@ -69,7 +69,8 @@ ANSWERS = {
         ([r"curl SUCCESS 127.0.0.1:\d+->127.0.0.1:80", "app ECONNREFUSED .*->127.0.0.1:5432",
           "app ENETUNREACH .*->192.0.2.7:443", r"app SUCCESS .*:\d+->127.0.0.1:53"], "/run"),
     "Which connections fail?":
-        (["app ECONNREFUSED .*->127.0.0.1:5432", "app ENETUNREACH .*->192.0.2.7:443"], "SUCCESS"),
+        (["app ECONNREFUSED .*->127.0.0.1:5432", "app ENETUNREACH .*->192.0.2.7:443",
+          "app ECONNREFUSED .*->127.0.0.1:6379"], "SUCCESS"),
     "Who leaves the machine?":
         ([r"app connect 198.51.100.9:514", r"app sendto 198.51.100.9:514"], "127|/run"),
     "Who listens where?":

@@ -34,6 +34,7 @@ struct sinsp_evt {
 	uint8_t latency_known;
 	uint8_t ran_known;
 	uint8_t fd_renamed; /* its file has another name than before it, or the first one */
+	uint8_t connect_done; /* by it the process learnt the outcome of its file's connect */
 	uint8_t io_end; /* enum sinsp_io_end: which of the two files it is about; 0: both */
 	uint8_t show_full; /* evt.info shows every parameter, the enter's too: the enter is not
 			      shown */

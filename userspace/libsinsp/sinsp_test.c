@@ -522,6 +522,143 @@ static void test_connected_to_another(void **state)
 	sinsp_close(s);
 }
 
+/* ---- outcomes of connects ---- */
+
+static const uint8_t to_server[] = {2, 127, 0, 0, 1, 1, 2, 127, 0, 0, 1, 3, 4};
+
+static void connects(struct world *w, int64_t num, int64_t res)
+{
+	CALL(w, 10, EVT_CONNECT_X, 4, res, to_server, sizeof(to_server), num, "", (size_t)0);
+}
+
+static void asks_so_error(struct world *w, int64_t num, int64_t error)
+{
+	uint8_t val[9] = {1};
+
+	memcpy(val + 1, &error, sizeof(error));
+	CALL(w, 10, EVT_GETSOCKOPT_X, 6, I(0), num, I(1), I(4), val, sizeof(val), I(4));
+}
+
+static void writes(struct world *w, int64_t num, int64_t res)
+{
+	CALL(w, 10, EVT_WRITE_X, 4, res, "", (size_t)0, num, I(1));
+}
+
+static void asks_peer(struct world *w, int64_t num, int64_t res)
+{
+	CALL(w, 10, EVT_GETPEERNAME_X, 3, res, num, "", (size_t)0);
+}
+
+enum { IN_PROGRESS = -115, ALREADY = -114, REFUSED = -111, IS_CONNECTED = -106 };
+enum { UNKNOWN = -1 };
+
+static void assert_outcome(struct sinsp *s, int64_t num, int error, uint64_t latency_ns)
+{
+	const struct sinsp_fd *fd = sinsp_thread_fd(sinsp_thread_find(s, 10), num);
+	const struct sinsp_connect *c = fd ? sinsp_fd_connect(fd) : NULL;
+
+	assert_non_null(c);
+	assert_int_equal(c->known ? c->error : UNKNOWN, error);
+	if (c->known)
+		assert_int_equal(c->latency_ns, latency_ns);
+	assert_int_equal(!!(fd->flags & SINSP_FD_F_CONNECTED), error == 0);
+	assert_int_equal(!!(fd->flags & SINSP_FD_F_CONNECT_FAILED), error > 0);
+}
+
+static struct world begin_sockets(int n)
+{
+	struct world w = begin();
+
+	has_thread(&w, 10, 10, 1, "a");
+	for (int i = 0; i < n; i++)
+		CALL(&w, 10, EVT_SOCKET_X, 5, I(3 + i), I(2), I(1), I(0), I(0));
+	return w;
+}
+
+/* Each call takes a microsecond, and begins one after the one before. */
+static void test_outcomes_of_connects(void **state)
+{
+	struct world w = begin_sockets(8);
+	struct sinsp *s;
+
+	(void)state;
+	connects(&w, 3, 0);
+	connects(&w, 4, REFUSED);
+	for (int i = 5; i < 10; i++)
+		connects(&w, i, IN_PROGRESS);
+	asks_so_error(&w, 5, REFUSED);
+	asks_so_error(&w, 5, 0); /* the error is reported once */
+	asks_so_error(&w, 6, 0);
+	writes(&w, 7, REFUSED);
+	writes(&w, 8, -11); /* EAGAIN */
+	writes(&w, 8, 1);
+	asks_peer(&w, 9, 0);
+	connects(&w, 10, IN_PROGRESS);
+	s = play(&w);
+	assert_outcome(s, 3, 0, 1000);
+	assert_outcome(s, 4, 111, 1000);
+	assert_outcome(s, 5, 111, 11000);
+	assert_outcome(s, 6, 0, 13000);
+	assert_outcome(s, 7, 111, 13000);
+	assert_outcome(s, 8, 0, 15000);
+	assert_outcome(s, 9, 0, 15000);
+	assert_outcome(s, 10, UNKNOWN, 0);
+	sinsp_close(s);
+}
+
+/* A second connect of the same socket, and SO_ERROR that was asked too early. */
+static void test_outcomes_by_another_connect(void **state)
+{
+	struct world w = begin_sockets(6);
+	struct sinsp *s;
+
+	(void)state;
+	for (int i = 3; i < 8; i++)
+		connects(&w, i, IN_PROGRESS);
+	connects(&w, 3, ALREADY);
+	connects(&w, 3, IS_CONNECTED);
+	connects(&w, 3, IS_CONNECTED); /* a connection stays one */
+	connects(&w, 4, REFUSED);
+	connects(&w, 4, -103); /* ECONNABORTED: so the kernel says the second time */
+	asks_so_error(&w, 5, 0);
+	connects(&w, 5, ALREADY);
+	asks_so_error(&w, 6, 0);
+	writes(&w, 6, REFUSED);
+	connects(&w, 7, -4); /* EINTR: it goes on */
+	connects(&w, 7, -14); /* EFAULT: nothing of the first */
+	connects(&w, 7, 0);
+	connects(&w, 8, -4);
+	s = play(&w);
+	assert_outcome(s, 3, 0, 13000);
+	assert_outcome(s, 4, 111, 15000);
+	assert_outcome(s, 5, UNKNOWN, 0);
+	assert_outcome(s, 6, 111, 21000);
+	assert_outcome(s, 7, 0, 25000);
+	assert_outcome(s, 8, UNKNOWN, 0);
+	sinsp_close(s);
+}
+
+/* A file of another call, a copy of the socket, and one that begins anew. */
+static void test_outcomes_and_files(void **state)
+{
+	struct world w = begin_sockets(3);
+	struct sinsp *s;
+
+	(void)state;
+	connects(&w, 3, REFUSED);
+	CALL(&w, 10, EVT_DUP2_X, 3, I(9), I(3), I(9));
+	connects(&w, 4, REFUSED);
+	connects(&w, 4, 0); /* it listens now */
+	connects(&w, 5, 0);
+	closes(&w, 10, 5);
+	CALL(&w, 10, EVT_SOCKET_X, 5, I(5), I(2), I(1), I(0), I(0));
+	s = play(&w);
+	assert_outcome(s, 9, 111, 1000);
+	assert_outcome(s, 4, 0, 1000);
+	assert_outcome(s, 5, UNKNOWN, 0);
+	sinsp_close(s);
+}
+
 /* The kernel chooses a port at bind or at listen; only who listens is a server. */
 static void test_port_of_the_kernel(void **state)
 {
@@ -1560,6 +1697,9 @@ int main(void)
 		cmocka_unit_test(test_server_of_ipv6),
 		cmocka_unit_test(test_connected_to_another),
 		cmocka_unit_test(test_port_of_the_kernel),
+		cmocka_unit_test(test_outcomes_of_connects),
+		cmocka_unit_test(test_outcomes_by_another_connect),
+		cmocka_unit_test(test_outcomes_and_files),
 		cmocka_unit_test(test_getcwd),
 		cmocka_unit_test(test_cloexec_of_sysdig),
 		cmocka_unit_test(test_exec_from_a_thread),

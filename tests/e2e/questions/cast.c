@@ -7,9 +7,11 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +148,20 @@ static void connect_to(const char *ip, int port, int type)
 	close(s);
 }
 
+static void connect_without_waiting(const char *ip, int port)
+{
+	struct sockaddr_in a = inet(ip, port);
+	int s = must(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), "socket"), error = 0;
+	struct pollfd p = {.fd = s, .events = POLLOUT};
+	socklen_t size = sizeof(error);
+
+	if (connect(s, (struct sockaddr *)&a, sizeof(a)) == 0 || errno != EINPROGRESS)
+		_exit(1);
+	must(poll(&p, 1, -1), "poll");
+	must(getsockopt(s, SOL_SOCKET, SO_ERROR, &error, &size), "getsockopt");
+	close(s);
+}
+
 static void talk_to(const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -228,6 +244,7 @@ static int app(void)
 	connect_to("192.0.2.7", 443, SOCK_STREAM);
 	connect_to("127.0.0.1", 53, SOCK_DGRAM);
 	connect_to("198.51.100.9", 514, SOCK_DGRAM);
+	connect_without_waiting("127.0.0.1", 6379);
 	talk_to("/run/app.sock");
 	wait_for_a_lock("/run/app.lock");
 	wait_for_an_answer();

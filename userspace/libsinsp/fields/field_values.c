@@ -90,6 +90,7 @@ static const struct {
 	void (*each)(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx);
 } sets[] = {
 	{"evt.res", each_error},
+	{"fd.connect.result", each_error},
 	{"evt.source", each_source},
 	{"proc.stdin.type", each_fd_type},
 	{"proc.stdout.type", each_fd_type},
@@ -138,7 +139,7 @@ const char *sinsp_field_value_alias(const struct sinsp_field_row *row, const cha
 	char *end;
 	long n;
 
-	if (strcmp(row->name, "evt.res"))
+	if (strcmp(row->name, "evt.res") && strcmp(row->name, "fd.connect.result"))
 		return NULL;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		if (!strcasecmp(errors[i].alias, text))

@@ -607,6 +607,50 @@ static int get_connected(struct sinsp_asker *a, const struct sinsp_field *f, str
 	return fd ? field_u(v, !!(fd->flags & SINSP_FD_F_CONNECTED)) : 0;
 }
 
+/* ---- its connect ---- */
+
+/* NULL: there was none, or its outcome is not known. */
+static const struct sinsp_connect *outcome_of(const struct sinsp_asker *a)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_connect *c = fd ? sinsp_fd_connect(fd) : NULL;
+
+	return c && c->known ? c : NULL;
+}
+
+static int get_connect_result(struct sinsp_asker *a, const struct sinsp_field *f,
+			      struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const struct sinsp_connect *c = outcome_of(a);
+	const char *name;
+	char *p;
+
+	(void)f, (void)more;
+	if (!c)
+		return 0;
+	name = c->error ? sinsp_errno_name(c->error) : "SUCCESS";
+	if (name)
+		return field_str(v, name);
+	p = sinsp_asker_alloc(a, TEXT_NUM_MAX);
+	return p ? field_mem(v, p, (size_t)(put_i64(p, -(int64_t)c->error) - p)) : -ENOMEM;
+}
+
+static int get_connect_latency(struct sinsp_asker *a, const struct sinsp_field *f,
+			       struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const struct sinsp_connect *c = outcome_of(a);
+
+	(void)f, (void)more;
+	return c && c->has_latency ? field_u(v, c->latency_ns) : 0;
+}
+
+static int get_connect_done(struct sinsp_asker *a, const struct sinsp_field *f,
+			    struct sinsp_value *v, const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return fd_of(a) ? field_u(v, a->evt->connect_done) : 0;
+}
+
 static int get_name_changed(struct sinsp_asker *a, const struct sinsp_field *f,
 			    struct sinsp_value *v, const struct sinsp_value **more)
 {
@@ -742,6 +786,14 @@ static const struct sinsp_field_row rows[] = {
 	    "network that the other end is in"),
 	ROW("fd.connected", BOOL, DEC, STATE, 0, 0, get_connected,
 	    "true if the socket is connected"),
+	ROW("fd.connect.result", STR, DEC, STATE, 0, 0, get_connect_result,
+	    "outcome of the socket's connect, also of a non-blocking one: SUCCESS or the name of the "
+	    "error, from the call by which the process learnt it on (connect, getsockopt of SO_ERROR, "
+	    "getpeername, a read or write)"),
+	ROW("fd.connect.latency", DURATION, DEC, STATE, 0, 0, get_connect_latency,
+	    "nanoseconds from the begin of the connect until the process learnt its outcome"),
+	ROW("fd.connect.done", BOOL, DEC, STATE, 0, 0, get_connect_done,
+	    "true if the process learnt the outcome of the connect by this event"),
 	ROW("fd.name_changed", BOOL, DEC, STATE, 0, 0, get_name_changed,
 	    "true if the event gave the file its name, as an open does, or another, as a datagram to "
 	    "somebody else"),

@@ -88,6 +88,7 @@ static const struct {
 	[EVT_SENDMSG_X] = {sinsp_parse_send, NEEDS_ENTER},
 	[EVT_RECVFROM_X] = {sinsp_parse_recv},
 	[EVT_RECVMSG_X] = {sinsp_parse_recv},
+	[EVT_GETPEERNAME_X] = {sinsp_parse_getpeername},
 
 	[EVT_CLONE_14_X] = {sinsp_parse_clone},
 	[EVT_CLONE_156_X] = {sinsp_parse_clone},
@@ -537,6 +538,8 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 		num = t->enter_fd;
 	if (num != -1)
 		bind_fd(s, e, num);
+	if (e->fd && e->fd->flags & SINSP_FD_F_CONNECT_PENDING)
+		sinsp_learn_outcome(s, e, row);
 	return open;
 }
 
@@ -617,6 +620,7 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	e->ran_ns = 0;
 	e->ran_known = 0;
 	e->fd_renamed = 0;
+	e->connect_done = 0;
 	if (e->raw.flags & (SCAP_EVT_F_FULL | SCAP_EVT_F_HIDDEN | SCAP_EVT_F_BLOCKED))
 		s->native = 1;
 	if (!s->begun || !s->first_ns)

@@ -104,7 +104,10 @@
 	X(parent)                                                                                  \
 	X(home)                                                                                    \
 	X(shell)                                                                                   \
-	X(container_id)
+	X(container_id)                                                                            \
+	X(level)                                                                                   \
+	X(optname)                                                                                 \
+	X(val)
 
 enum sinsp_param {
 #define X(name) SINSP_P_##name,
@@ -225,6 +228,14 @@ void sinsp_parse_sendto_enter(struct sinsp_parse *p);
 void sinsp_parse_send(struct sinsp_parse *p);
 void sinsp_parse_recv(struct sinsp_parse *p);
 void sinsp_parse_passed_file(struct sinsp_parse *p);
+
+/* parse_connect.c */
+/* The event's file is one whose connect may not have ended: what the event says about that. Not for
+ * exits of connect. */
+void sinsp_learn_outcome(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row);
+/* The exit of a connect of @fd. */
+void sinsp_note_connect(struct sinsp_parse *p, struct sinsp_fd *fd);
+void sinsp_parse_getpeername(struct sinsp_parse *p);
 
 /* parse_proc.c */
 void sinsp_parse_clone(struct sinsp_parse *p);

@@ -59,7 +59,11 @@ static void accept_fd(struct sinsp_parse *p)
 void sinsp_parse_io_complete(struct sinsp_parse *p)
 {
 	bind_fd(p);
-	if (sinsp_result(p) < 0 || in_ring(p))
+	if (in_ring(p))
+		return;
+	if (op_of(p) == OP_CONNECT)
+		sinsp_parse_connect(p);
+	if (sinsp_result(p) < 0)
 		return;
 	switch (op_of(p)) {
 	case OP_OPENAT:
@@ -71,9 +75,6 @@ void sinsp_parse_io_complete(struct sinsp_parse *p)
 		break;
 	case OP_SOCKET:
 		sinsp_parse_socket(p);
-		break;
-	case OP_CONNECT:
-		sinsp_parse_connect(p);
 		break;
 	case OP_CLOSE:
 		close_fd(p);

@@ -17,9 +17,6 @@ enum { SOCK_CLOEXEC = 02000000 };
 enum { PROTO_IP = 0, PROTO_ICMP = 1, PROTO_TCP = 6, PROTO_UDP = 17, PROTO_RAW = 255 };
 enum { EINPROGRESS = 115 };
 
-#define CONNECT_STATES                                                                             \
-	(SINSP_FD_F_CONNECTED | SINSP_FD_F_CONNECT_PENDING | SINSP_FD_F_CONNECT_FAILED)
-
 static void set_name(struct sinsp_parse *p, struct sinsp_fd *fd, const char *text, size_t n)
 {
 	sinsp_fd_set_name(&p->s->threads.fds, fd, text, n);
@@ -32,7 +29,7 @@ static int has_role(const struct sinsp_fd *fd)
 
 static void set_connected(struct sinsp_fd *fd, unsigned int flag)
 {
-	fd->flags &= ~CONNECT_STATES;
+	fd->flags &= ~SINSP_FD_CONNECT_STATES;
 	fd->flags |= flag;
 }
 
@@ -314,12 +311,8 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 
 	if (!fd)
 		return;
-	if (res < 0 && res != -EINPROGRESS) {
-		set_connected(fd, SINSP_FD_F_CONNECT_FAILED);
-		return;
-	}
-	set_connected(fd, res < 0 ? SINSP_FD_F_CONNECT_PENDING : SINSP_FD_F_CONNECTED);
-	if (!v)
+	sinsp_note_connect(p, fd);
+	if (!v || (res < 0 && res != -EINPROGRESS))
 		return;
 	if (read_tuple(v, &t, &type)) {
 		connect_inet(p, fd, type, &t);
@@ -449,13 +442,15 @@ static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int i
 	}
 }
 
-/* Who exchanges data is connected. */
+/* A data transfer implies a connection. No data do not: what is still pending stays so. */
 static void note_connected(struct sinsp_parse *p)
 {
 	const struct sinsp_fd *fd = p->e->fd;
 	struct sinsp_fd *to = NULL;
 
-	if (is_inet_socket(fd) && (fd->flags & CONNECT_STATES) != SINSP_FD_F_CONNECTED)
+	if (fd->flags & SINSP_FD_F_CONNECT_PENDING && !sinsp_result(p))
+		return;
+	if (is_inet_socket(fd) && (fd->flags & SINSP_FD_CONNECT_STATES) != SINSP_FD_F_CONNECTED)
 		to = sinsp_parse_edit_fd(p);
 	if (to)
 		set_connected(to, SINSP_FD_F_CONNECTED);

@@ -163,8 +163,10 @@ static void fd_assign(struct sinsp_fd *dst, const struct sinsp_fd *src)
 {
 	const int has_ends = dst->has_ends;
 
-	if (has_ends && src->has_ends)
+	if (has_ends && src->has_ends) {
 		*sinsp_fd_edit_ends(dst) = *sinsp_fd_ends(src);
+		((struct sinsp_fd_with_ends *)dst)->connect = *sinsp_fd_connect(src);
+	}
 	*dst = *src;
 	dst->has_ends = has_ends;
 }

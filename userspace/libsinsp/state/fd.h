@@ -27,6 +27,10 @@ enum sinsp_fd_flags {
 	SINSP_FD_F_GIVEN = 1 << 9, /* behind its name's NUL is what it was called when opened */
 };
 
+/* Pending and connected: SO_ERROR was 0, which is so until the outcome is there, too. */
+#define SINSP_FD_CONNECT_STATES                                                                    \
+	(SINSP_FD_F_CONNECTED | SINSP_FD_F_CONNECT_PENDING | SINSP_FD_F_CONNECT_FAILED)
+
 struct sinsp_tuple {
 	uint8_t sip[16], dip[16]; /* network order; IPv4 in the first four; a listening socket has
 				     sip, sport */
@@ -55,9 +59,19 @@ union sinsp_fd_ends {
 	uint64_t pid; /* of a pidfd */
 };
 
+/* The outcome of a socket's last connect, which may come long after the call. */
+struct sinsp_connect {
+	uint64_t begin_ns; /* of the first call; 0: not known */
+	uint64_t latency_ns; /* from there until the process learnt the outcome */
+	uint16_t error; /* 0: it succeeded */
+	uint8_t known; /* the outcome is */
+	uint8_t has_latency;
+};
+
 struct sinsp_fd_with_ends {
 	struct sinsp_fd fd;
 	union sinsp_fd_ends ends;
+	struct sinsp_connect connect;
 };
 
 /* All zero for a file that has none. */
@@ -71,6 +85,12 @@ static inline const union sinsp_fd_ends *sinsp_fd_ends(const struct sinsp_fd *fd
 static inline const struct sinsp_tuple *sinsp_fd_tuple(const struct sinsp_fd *fd)
 {
 	return &sinsp_fd_ends(fd)->tuple;
+}
+
+/* NULL: the file is no socket. */
+static inline const struct sinsp_connect *sinsp_fd_connect(const struct sinsp_fd *fd)
+{
+	return fd->has_ends ? &((const struct sinsp_fd_with_ends *)fd)->connect : NULL;
 }
 
 /* To be changed: those of a file that was added as a socket or pidfd, or is edited as a socket. */

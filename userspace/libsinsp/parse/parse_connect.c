@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Outcomes of connects. That of a non-blocking one comes after the call: by SO_ERROR, by data or
+ * an error of a read or write, by another connect, or by the peer's name. What none of them says
+ * is not known. Events of epoll do not name the file.
+ */
+#include <string.h>
+
+#include "event_table.h"
+#include "parse.h"
+
+/* Numbers of Linux, which are those of the format. */
+enum {
+	K_EPERM = 1,
+	K_EINTR = 4,
+	K_EACCES = 13,
+	K_EFAULT = 14,
+	K_EINVAL = 22,
+	K_EPROTO = 71,
+	K_ENOPROTOOPT = 92,
+	K_EADDRNOTAVAIL = 99,
+	K_ENETDOWN = 100,
+	K_ENETUNREACH = 101,
+	K_ECONNABORTED = 103,
+	K_ECONNRESET = 104,
+	K_EISCONN = 106,
+	K_ENOTCONN = 107,
+	K_ETIMEDOUT = 110,
+	K_ECONNREFUSED = 111,
+	K_EHOSTDOWN = 112,
+	K_EHOSTUNREACH = 113,
+	K_EALREADY = 114,
+	K_EINPROGRESS = 115,
+	K_ERESTARTSYS = 512,
+	K_ERESTART_RESTARTBLOCK = 516,
+};
+
+enum { SOCKOPT_ERRNO = 1, SOL_SOCKET_ID = 1, SO_ERROR_ID = 4 };
+enum { AF_UNSPEC = 0 };
+
+static struct sinsp_connect *edit_connect(struct sinsp_fd *fd)
+{
+	return fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->connect : NULL;
+}
+
+static void set_state(struct sinsp_fd *fd, unsigned int flags)
+{
+	fd->flags &= ~SINSP_FD_CONNECT_STATES;
+	fd->flags |= flags;
+}
+
+static void set_pending(struct sinsp_fd *fd)
+{
+	edit_connect(fd)->known = 0;
+	set_state(fd, SINSP_FD_F_CONNECT_PENDING);
+}
+
+/* @state is what is true of the file from now on. */
+static void set_outcome(struct sinsp_evt *e, struct sinsp_fd *fd, unsigned int error,
+			unsigned int state)
+{
+	struct sinsp_connect *c = edit_connect(fd);
+
+	set_state(fd, state);
+	if (c->known && c->error == error)
+		return;
+	c->known = 1;
+	c->error = (uint16_t)error;
+	c->has_latency = c->begin_ns && c->begin_ns <= e->raw.true_ns;
+	c->latency_ns = c->has_latency ? e->raw.true_ns - c->begin_ns : 0;
+	e->connect_done = 1;
+}
+
+static void set_succeeded(struct sinsp_evt *e, struct sinsp_fd *fd)
+{
+	set_outcome(e, fd, 0, SINSP_FD_F_CONNECTED);
+}
+
+static void set_failed(struct sinsp_evt *e, struct sinsp_fd *fd, int64_t res)
+{
+	/* No error of Linux is larger. */
+	set_outcome(e, fd, res >= -4095 ? (unsigned int)-res : K_EINVAL, SINSP_FD_F_CONNECT_FAILED);
+}
+
+/* The connect goes on, though the call has ended. */
+static int goes_on(int64_t error)
+{
+	return error == K_EINPROGRESS || error == K_EALREADY || error == K_EINTR ||
+	       (error >= K_ERESTARTSYS && error <= K_ERESTART_RESTARTBLOCK);
+}
+
+/* Errors of a second call that say nothing about the first one. */
+static int is_of_call(int64_t error)
+{
+	return error == K_EFAULT || error == K_EINVAL;
+}
+
+static int dissolves(const struct sinsp_parse *p)
+{
+	const struct scap_param *addr = sinsp_arg(p, SINSP_P_addr);
+
+	return addr && addr->p[0] == AF_UNSPEC;
+}
+
+static void begin_connect(const struct sinsp_evt *e, struct sinsp_fd *fd)
+{
+	struct sinsp_connect *c = edit_connect(fd);
+
+	memset(c, 0, sizeof(*c));
+	if (e->latency_known)
+		c->begin_ns = e->raw.true_ns - e->latency_ns;
+}
+
+void sinsp_note_connect(struct sinsp_parse *p, struct sinsp_fd *fd)
+{
+	const int was_pending = fd->flags & SINSP_FD_F_CONNECT_PENDING;
+	const int64_t res = sinsp_result(p);
+
+	if (!res && dissolves(p)) {
+		memset(edit_connect(fd), 0, sizeof(struct sinsp_connect));
+		set_state(fd, 0);
+		return;
+	}
+	/* That of a connection which is there, or of one that was refused and asks again. */
+	if (res == -K_EISCONN || (res == -K_ECONNABORTED && edit_connect(fd)->error)) {
+		if (was_pending)
+			set_succeeded(p->e, fd);
+		else if (res == -K_EISCONN)
+			set_state(fd, SINSP_FD_F_CONNECTED);
+		return;
+	}
+	if (was_pending && is_of_call(-res))
+		return;
+	if (!was_pending)
+		begin_connect(p->e, fd);
+	if (!res)
+		set_succeeded(p->e, fd);
+	else if (goes_on(-res))
+		set_pending(fd);
+	else
+		set_failed(p->e, fd, res);
+}
+
+/* Errors of reads and writes that are those of the connect. */
+static int is_of_connect(int64_t error)
+{
+	switch (error) {
+	case K_EPERM:
+	case K_EACCES:
+	case K_EPROTO:
+	case K_ENOPROTOOPT:
+	case K_EADDRNOTAVAIL:
+	case K_ENETDOWN:
+	case K_ENETUNREACH:
+	case K_ECONNABORTED:
+	case K_ECONNRESET:
+	case K_ETIMEDOUT:
+	case K_ECONNREFUSED:
+	case K_EHOSTDOWN:
+	case K_EHOSTUNREACH:
+		return 1;
+	}
+	return 0;
+}
+
+/* 0 is said of a connect that goes on, too: it counts until something else is known. */
+static void learn_so_error(struct sinsp_parse *p, struct sinsp_fd *fd)
+{
+	const struct scap_param *val = sinsp_own(p, SINSP_P_val);
+	int64_t error;
+
+	if (sinsp_result(p) || sinsp_u64(sinsp_own(p, SINSP_P_level), 0) != SOL_SOCKET_ID ||
+	    sinsp_u64(sinsp_own(p, SINSP_P_optname), 0) != SO_ERROR_ID || !val || val->len != 9 ||
+	    val->p[0] != SOCKOPT_ERRNO)
+		return;
+	error = (int64_t)get_u64(val->p + 1);
+	if (error < 0)
+		set_failed(p->e, fd, error);
+	else if (!error)
+		set_outcome(p->e, fd, 0, SINSP_FD_F_CONNECT_PENDING | SINSP_FD_F_CONNECTED);
+}
+
+static void learn_io(struct sinsp_parse *p, struct sinsp_fd *fd)
+{
+	const int64_t res = sinsp_result(p);
+
+	if (res > 0)
+		set_succeeded(p->e, fd);
+	else if (res == -K_ENOTCONN && fd->flags & SINSP_FD_F_CONNECTED)
+		set_pending(fd);
+	else if (res < 0 && is_of_connect(-res))
+		set_failed(p->e, fd, res);
+}
+
+void sinsp_learn_outcome(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row)
+{
+	const uint32_t io = EF_READS_FROM_FD | EF_WRITES_TO_FD;
+	struct sinsp_parse p;
+	struct sinsp_fd *fd;
+
+	if (e->raw.type != EVT_GETSOCKOPT_X && !(e->info->flags & io))
+		return;
+	p.s = s;
+	p.e = e;
+	p.row = row;
+	p.enter_row = NULL;
+	fd = sinsp_parse_edit_socket(&p);
+	if (fd && e->raw.type == EVT_GETSOCKOPT_X)
+		learn_so_error(&p, fd);
+	else if (fd)
+		learn_io(&p, fd);
+}
+
+/* The event is no one of the file's in the format, and leaves fd.* alone. */
+void sinsp_parse_getpeername(struct sinsp_parse *p)
+{
+	const int64_t num = sinsp_s64(sinsp_own(p, SINSP_P_fd), -1), res = sinsp_result(p);
+	const struct sinsp_thread *t = p->e->thread;
+	const struct sinsp_fd *known = t ? sinsp_thread_fd(t, num) : NULL;
+	struct sinsp_fd *fd;
+
+	if (!known || !(known->flags & SINSP_FD_F_CONNECT_PENDING) || (res && res != -K_ENOTCONN))
+		return;
+	fd = sinsp_files_edit_socket(&p->s->threads.fds, t->files, num);
+	if (!fd)
+		return;
+	if (!res)
+		set_succeeded(p->e, fd);
+	else if (fd->flags & SINSP_FD_F_CONNECTED)
+		set_pending(fd);
+	p->e->connect_done = 0;
+}
