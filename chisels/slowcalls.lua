@@ -1,46 +1,71 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What fileslower, netlower and scallslower have in common: require "slowcalls", then
--- slowcalls(FILTER, TITLE, FIELD), with what the last column shows. A call whose beginning was not
--- seen has no latency: it is shown only by those who ask for all calls.
+-- slowcalls(FILTER, TITLE, FIELD, COUNTS_BYTES, CONNECTS), with what the last column shows. A call
+-- whose beginning was not seen has no latency: it is shown only by those who ask for all calls. With
+-- CONNECTS the connects that did not block have a row, too, when the process learns their outcome.
 local report = require "report"
 
 -- Results that are no failures: to be tried again, by the program or by the kernel itself.
 local waits = {ok = true, EAGAIN = true, EINPROGRESS = true, ERESTARTSYS = true, ERESTARTNOINTR = true,
                ERESTARTNOHAND = true, ERESTART_RESTARTBLOCK = true}
 
--- In files of other tools it is 0 where the beginning was not seen.
-local function known(ns) return ns ~= 0 and ns or nil end
-
 -- How much was read or written, or the error.
 local failed, errname, bytes
 
+-- Whether the event is shown as the end of a connect. A read or write that is slow itself is not.
+local done, outcome, took, is_io, took_itself, least
+local function is_late_connect()
+  if not done or evt.field(done) ~= true then return false end
+  return not (evt.field(is_io) == true and (evt.field(took_itself) or 0) >= least)
+end
+
 local function result(res)
+  if is_late_connect() then
+    local error = evt.field(outcome)
+    return error ~= "SUCCESS" and error or 0
+  end
   if res == nil then return nil end
   if evt.field(failed) then return evt.field(errname) or res end
   return bytes and res or "ok"
 end
 
-return function(filter, title, name, counts_bytes)
+-- In files of other tools it is 0 where the beginning was not seen.
+local function latency(ns)
+  if is_late_connect() then return evt.field(took) end
+  return ns ~= 0 and ns or nil
+end
+
+local function call(name) return is_late_connect() and "connect" or name end
+
+return function(filter, title, name, counts_bytes, connects)
   bytes = counts_bytes
   require "eventlog" {
     args = {{name = "min_ms", argtype = "number", default = 10, check = report.milliseconds,
              description = "Calls that took so many milliseconds or longer (10); 0: all"}},
     init = function()
       failed, errname = chisel.request_field("evt.failed"), chisel.request_field("evt.res")
+      if not connects then return end
+      done, outcome = chisel.request_field("fd.connect.done"), chisel.request_field("fd.connect.result")
+      took, took_itself = chisel.request_field("fd.connect.latency"), chisel.request_field("evt.latency")
+      is_io = chisel.request_field("evt.is_io")
     end,
     columns = {
       {"TIME", "evt.rawtime", name = "time", kind = "clock", width = 12},
-      {"LATENCY", "evt.latency", kind = "time", width = 8, of = known},
+      {"LATENCY", "evt.latency", kind = "time", width = 8, of = latency},
       {"PID", "proc.pid", kind = "number", width = 7},
       {"PROCESS", "proc.name", width = 15},
-      {"CALL", "evt.type", width = 10},
+      {"CALL", "evt.type", of = call, width = 10},
       {"RESULT", "evt.rawres", name = "result", kind = "result", of = result, width = 11},
       {title, name},
     },
     filter = function(arg)
       local ns = math.floor(arg.min_ms * 1000000)
       local what = "evt.dir=< and " .. filter
-      return ns > 0 and ("evt.latency>=%d and %s"):format(ns, what) or what
+      what = ns > 0 and ("evt.latency>=%d and %s"):format(ns, what) or what
+      if not connects then return what end
+      least = ns
+      local late = ns > 0 and (" and fd.connect.latency>=%d"):format(ns) or ""
+      return ("%s or fd.type in (ipv4, ipv6) and fd.connect.done=true%s"):format(what, late)
     end,
     color = function(row, arg)
       if type(row.result) == "string" and not waits[row.result] then return "red" end

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Chisels that sysdig has not: opens, execs, signals, dnslog, tlshosts, syscall_errors, latency_hist,
-offcpu_wait, drops. What they say of captures made here is compared with what was done, and with other tools:
+offcpu_wait, drops, connections. What they say of captures made here is compared with what was done, and with other tools:
 strace, tshark, openssl, and the fields of the same capture."""
 
 import collections
@@ -72,6 +72,117 @@ class Case(unittest.TestCase):
         with open(path, "w") as f:
             f.write(text)
         return path
+
+
+# ---- connections ----
+
+CONNECTS = """
+import errno, fcntl, os, select, socket, struct
+SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
+def say(what, s, error):
+    print(what, s.fileno(), errno.errorcode[error] if error else "SUCCESS", flush=True)
+def begin(address):
+    s = socket.socket()
+    s.setblocking(False)
+    return s, s.connect_ex(address)
+def wait(s):
+    p = select.poll()
+    p.register(s, select.POLLOUT)
+    p.poll()
+def so_error(s):
+    return s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+with socket.socket() as s:
+    name = struct.pack("16sH14x", b"lo", 0)
+    flags = struct.unpack("16xH", fcntl.ioctl(s, SIOCGIFFLAGS, name)[:18])[0]
+    fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | 1))
+server, full, free = socket.socket(), socket.socket(), socket.socket()
+for s in (server, full, free):
+    s.bind(("127.0.0.1", 0))
+server.listen(5)
+there, silent, closed = (s.getsockname() for s in (server, full, free))
+a, _ = begin(there)
+wait(a)
+say("accepted", a, so_error(a))
+b, _ = server.accept()
+a.send(b"hello")
+b.recv(5)
+b.send(b"hi")
+a.recv(2)
+c, _ = begin(closed)
+wait(c)
+say("refused", c, so_error(c))
+d, _ = begin(closed)
+wait(d)
+try:
+    d.send(b"x")
+except OSError as e:
+    say("refused", d, e.errno)
+e, error = begin(("192.0.2.7", 443))
+say("unreachable", e, error)
+f, _ = begin(there)
+wait(f)
+say("again", f, 0 if f.connect_ex(there) in (0, errno.EISCONN) else 1)
+# Nobody takes a second connection from here: its connect ends by the option's time.
+full.listen(0)
+g, _ = begin(silent)
+wait(g)
+say("first", g, so_error(g))
+h, _ = begin(silent)
+h.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 100)
+wait(h)
+say("timeout", h, so_error(h))
+i, _ = begin(closed)
+say("never", i, 0)
+for s in (a, b, c, d, e, f, g, h, i):
+    s.close()
+"""
+STRACE_OUTCOME = re.compile(r"getsockopt\((\d+), SOL_SOCKET, SO_ERROR, \[(\w+)\], \[4\]\) += 0")
+
+
+class Connections(Case):
+    def connects(self, *command):
+        prog = self.script("connects.py", CONNECTS)
+        return ("unshare", "-n", *command, PYTHON, "-S", "-I", prog)
+
+    @live
+    def test_outcomes(self):
+        path, p = capture(self, "connects", *self.connects())
+        said = [l.split() for l in p.stdout.decode().splitlines()]
+        self.assertEqual([(s[0], s[2]) for s in said], [
+            ("accepted", "SUCCESS"), ("refused", "ECONNREFUSED"), ("refused", "ECONNREFUSED"),
+            ("unreachable", "ENETUNREACH"), ("again", "SUCCESS"), ("first", "SUCCESS"),
+            ("timeout", "ETIMEDOUT"), ("never", "SUCCESS")], p.stderr)
+        rows = objects(self, "-r", path, "-c", "connections", "proc.name=" + os.path.basename(PYTHON)[:15])
+        made = sorted((r for r in rows if r.get("outcome") != "accepted"), key=lambda r: r["began"])
+        self.assertEqual([r.get("outcome") for r in made], [s[2] for s in said[:-1]] + [None])
+        for r in made[:-1]:
+            self.assertGreater(r["connect_ns"], 0, r)
+            self.assertEqual("open_ns" in r, r["outcome"] == "SUCCESS", r)
+        self.assertNotIn("connect_ns", made[-1])
+        self.assertGreaterEqual(made[6]["connect_ns"], 10**8)
+        taken = [r for r in rows if r.get("outcome") == "accepted"]
+        self.assertEqual([(r["received"], r["sent"]) for r in [made[0]] + taken], [(2, 5), (5, 2)])
+        self.assertGreater(made[0]["open_ns"], 0)
+        self.assertEqual(len(rows), 9)
+        slow = objects(self, "-r", path, "-c", "netlower", "90", "fd.connect.done=true")
+        self.assertEqual([(r["evt.type"], r["result"]) for r in slow], [("connect", "ETIMEDOUT")])
+        fields = run(self, "-r", path, "-p", "%fd.num %fd.connect.result",
+                     "fd.connect.done=true and fd.connect.result != SUCCESS")
+        self.assertEqual([l.split() for l in fields.splitlines()],
+                         [s[1:] for s in said if s[2] != "SUCCESS"])
+
+    @live
+    def test_as_strace_has_them(self):
+        e2e.need("strace")
+        trace = os.path.join(self.dir, "connects.strace")
+        path, p = capture(self, "traced", *self.connects("strace", "-o", trace, "-e", "trace=getsockopt"))
+        self.assertEqual(p.returncode, 0, p.stderr)
+        ours = run(self, "-r", path, "-p", "%fd.num %fd.connect.result",
+                   "evt.type=getsockopt and fd.connect.done=true").splitlines()
+        theirs = [f"{fd} {'SUCCESS' if error == '0' else error}"
+                  for fd, error in STRACE_OUTCOME.findall(e2e.read_text(trace))]
+        self.assertEqual(len(theirs), 4)
+        self.assertEqual(ours, theirs)
 
 
 # ---- opens ----

@@ -27,7 +27,7 @@ NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch", "iotop": r
          **dict.fromkeys(["calltree", "flamediff", "flamegraph", "folded", "offcpu", "perfscript", "pprof",
                           "speedscope", "stackdiff", "topfuncs"], rb"no samples")}
 # What some say of a capture that has nothing of what they show.
-NOTHING = {"dnslog": "no DNS messages", "execs": "no programs started or ended",
+NOTHING = {"connections": "no TCP connections", "dnslog": "no DNS messages", "execs": "no programs started or ended",
            "httplog": "no HTTP requests", "memcachelog": "no memcached requests",
            "netlower": "no events match ", "netstat": "no connections", "opens": "no files were opened",
            "signals": "no signals", "tlshosts": "no TLS connections", "topprocs_file": "no events match ",

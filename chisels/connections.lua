@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "TCP connections that were made or tried, a line for each when it ends: who connected where, the outcome of the connect (also of one that did not block), the time until the process learnt it, bytes received and sent, and how long the connection was open. One that is still open when the capture ends has a line then, with the time so far. `accepted` is our end of a connection that another made; the outcome of a connect that the process never asked about is not known. Failures are red."
+short_description = "List connections with outcome, times and bytes"
+category = "Net"
+
+local report = require "report"
+local bounded = require "bounded"
+
+report.args {report.color_arg}
+local FILTER = "evt.dir=< and fd.type in (ipv4, ipv6) and fd.l4proto=tcp and (evt.type in (connect, accept, accept4, close) or evt.io.bytes>0 or fd.connect.done=true)"
+local MAX = 50000
+
+local function failed(c)
+  return c.outcome ~= nil and c.outcome ~= "SUCCESS" and c.outcome ~= "accepted"
+end
+
+local function lasted(c) return not failed(c) and c.began and c.ended and c.ended - c.began or nil end
+
+local function of(key) return function(c) return c[key] end end
+
+local columns = {
+  {"BEGAN", name = "began", kind = "clock", width = 12, of = of "began"},
+  {"PID", name = "proc.pid", kind = "number", width = 7, of = of "pid"},
+  {"PROCESS", name = "proc.name", width = 15, of = of "process"},
+  {"OUTCOME", name = "outcome", width = 12, of = of "outcome"},
+  {"CONNECT", name = "connect_ns", kind = "time", width = 8, of = of "connect_ns"},
+  {"RECEIVED", name = "received", kind = "bytes", width = 8, of = of "received"},
+  {"SENT", name = "sent", kind = "bytes", width = 8, of = of "sent"},
+  {"OPEN", name = "open_ns", kind = "time", width = 8, of = lasted},
+  {"CONNECTION", name = "fd.name", of = of "name"},
+}
+
+local handles, shown, put, finish, last = {}, nil, nil, nil, nil
+local n_open = {} -- by process: its rows in `open`
+
+local function show(c, ended)
+  n_open[c.pid] = n_open[c.pid] > 1 and n_open[c.pid] - 1 or nil
+  c.ended = ended
+  local row = {}
+  for i, column in ipairs(shown) do row[i] = column.of(c) end
+  put(row, failed(c) and "red" or nil)
+end
+
+-- By process and number of the file. What has waited longest makes room.
+local open = bounded(MAX, function(c) show(c, last) end)
+
+function on_init()
+  for name, field in pairs {
+    time = "evt.rawtime", type = "evt.type", pid = "proc.pid", process = "proc.name", fd = "fd.num",
+    name = "fd.name", outcome = "fd.connect.result", connect_ns = "fd.connect.latency", res = "evt.rawres",
+    latency = "evt.latency", received = "evt.io.read_bytes", sent = "evt.io.write_bytes",
+    is_thread_end = "thread.ismain",
+  } do handles[name] = chisel.request_field(field) end
+  if sysdig.is_print_container_data() then handles.container = chisel.request_field("container.name") end
+  chisel.each_end()
+  chisel.set_filter(("(%s) or evt.type=procexit"):format(FILTER))
+  shown = report.with_container(columns)
+  for _, c in ipairs(shown) do
+    c.title, c.name, c.of = c[1], c.name or c[2], c.of or of "container"
+  end
+  put, finish = report.stream(shown)
+  return true
+end
+
+function on_capture_start()
+  put()
+  return true
+end
+
+local function field(name) return evt.field(handles[name]) end
+
+local function close(key, ended)
+  local c = open.take(key)
+  if c then show(c, ended) end
+end
+
+-- The process of the event has ended, and its files with it.
+local function end_process(pid)
+  if not n_open[pid] or not field("is_thread_end") then return end
+  local keys = {}
+  for key, c in open.each() do
+    if c.pid == pid then keys[#keys + 1] = key end
+  end
+  for _, key in ipairs(keys) do close(key, last) end
+end
+
+local function new(key, began)
+  local c = {began = began, pid = field("pid"), process = field("process"), received = 0, sent = 0,
+             container = handles.container and field("container") or nil}
+  n_open[c.pid] = (n_open[c.pid] or 0) + 1
+  open.put(key, c)
+  return c
+end
+
+-- A connect of a socket that is waited for, or that is connected, is no other connection.
+local function connection(key, what)
+  local c = open.get(key)
+  if what == "accept" or what == "accept4" or what == "connect" and not (c and c.is_connect) then
+    close(key)
+    local latency = what == "connect" and field("latency") or 0
+    c = new(key, last - latency)
+    c.is_connect = what == "connect"
+    c.outcome = not c.is_connect and "accepted" or nil
+  end
+  return c or new(key)
+end
+
+function on_event()
+  local what, pid = field("type"), field("pid")
+  last = field("time")
+  if what == "procexit" then
+    end_process(pid)
+    return true
+  end
+  local key = ("%d %d"):format(pid or -1, field("fd") or -1)
+  if what == "close" then
+    local c = open.get(key)
+    if c and c.is_connect then c.outcome = field("outcome") or c.outcome end
+    close(key, last)
+    return true
+  end
+  if (what == "accept" or what == "accept4") and (field("res") or -1) < 0 then return true end
+  local c = connection(key, what)
+  c.name = field("name") or c.name
+  c.received, c.sent = c.received + (field("received") or 0), c.sent + (field("sent") or 0)
+  if c.outcome ~= "accepted" then
+    c.outcome, c.connect_ns = field("outcome"), field("connect_ns")
+    if c.outcome and c.outcome ~= "SUCCESS" then close(key) end
+  end
+  return true
+end
+
+function on_capture_end()
+  local rest = {}
+  for _, c in open.each() do rest[#rest + 1] = c end
+  table.sort(rest, function(a, b)
+    if a.began ~= b.began then return (a.began or 0) < (b.began or 0) end
+    return (a.name or "") < (b.name or "")
+  end)
+  for _, c in ipairs(rest) do show(c, last) end
+  finish("no TCP connections")
+end
