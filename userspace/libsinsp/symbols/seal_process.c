@@ -92,19 +92,23 @@ static int filter_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? -errno : 0;
 }
 
+#ifdef SEAL_PROCESS_OFF
+#define IS_SEALED_WHOLE 0
+#else
+#define IS_SEALED_WHOLE 1
+#endif
+
 int seal_process(void)
 {
-	int err;
+	int err = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 
-#ifdef SEAL_PROCESS_OFF
-	return 0;
-#endif
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	err = leave_user();
+	if (!err && IS_SEALED_WHOLE)
+		err = leave_user();
 	if (err)
 		return err;
 	helper_keep_rights(0);
+	if (!IS_SEALED_WHOLE)
+		return 0;
 	limit_resources();
 	return filter_calls();
 }

@@ -3,7 +3,7 @@
 #ifndef SINSP_SYMBOLS_SEAL_PROCESS_H
 #define SINSP_SYMBOLS_SEAL_PROCESS_H
 
-/* What finds errors of memory calls more than the filter lets through. */
+/* AddressSanitizer makes system calls that the filter refuses: with it only capabilities go. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
