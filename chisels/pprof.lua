@@ -90,7 +90,7 @@ end
 
 local function locations_of(s)
   local list, same, frames = {}, {}, s.frames
-  for i = #frames, 1, -1 do
+  for i = stacks.n_to_wait(frames), 1, -1 do
     same[#same + 1] = frames[i]
     if frames[i].kind ~= "i" then
       list[#list + 1] = location(same)
@@ -113,19 +113,38 @@ local function sample(s, is_time)
     .. label("thread", number(2, str(s.thread or s.process))))
 end
 
--- pprof takes the first mapping for the program: that where most of what was sampled begins.
-local function map_program_first(stacks_of_all)
-  local heaviest
-  for _, s in ipairs(stacks_of_all) do
-    local root
-    for _, frame in ipairs(s.frames) do
-      if not root and frame.kind == "u" and frame.module ~= "" then root = frame end
-    end
-    if root and (not heaviest or s.ns > heaviest.ns or s.ns == heaviest.ns and s.n > heaviest.n) then
-      heaviest = {ns = s.ns, n = s.n, root = root}
+local function is_program(frame) return not frame.module:find("%.so[.%d]*$") end
+
+-- The outermost frame of a program; without one the outermost of a library, in which threads begin.
+local function program_frame(frames)
+  local first
+  for _, frame in ipairs(frames) do
+    if frame.kind == "u" and frame.module:sub(1, 1) == "/" then
+      if is_program(frame) then return frame end
+      first = first or frame
     end
   end
-  if heaviest then mapping(heaviest.root) end
+  return first
+end
+
+-- pprof takes the first mapping for the program: the one with the most time, libraries after programs.
+local function map_program_first(profile, list)
+  local sums, best, value = {}, nil, profile:value()
+  for _, s in ipairs(list) do
+    local frame = program_frame(s.frames)
+    if frame then
+      local sum = sums[frame.module] or {value = 0, frame = frame, is_program = is_program(frame)}
+      sums[frame.module], sum.value = sum, sum.value + value(s)
+    end
+  end
+  for _, sum in pairs(sums) do
+    if not best or (sum.is_program and not best.is_program)
+       or (sum.is_program == best.is_program and (sum.value > best.value
+           or sum.value == best.value and sum.frame.module < best.frame.module)) then
+      best = sum
+    end
+  end
+  if best then mapping(best.frame) end
 end
 
 -- Writes what there is, so that it is not all kept.
@@ -142,7 +161,7 @@ local function put(profile)
   if is_time then out[2] = value_type(1, type, "nanoseconds") end
   build_id = function(module) return profile:build_id(module) end
   local list = profile:list()
-  map_program_first(list)
+  map_program_first(profile, list)
   for _, s in ipairs(list) do
     local message = sample(s, is_time) -- which puts what it names before itself
     out[#out + 1] = message

@@ -434,6 +434,14 @@ local function own_frame(frames)
   return n
 end
 
+-- The number of frames down to where a thread waits: without those of the scheduler, which all waits share.
+function stacks.n_to_wait(frames)
+  local n = #frames
+  if n == 0 or frames[n].kind ~= "k" or frames[n].name ~= "__schedule" then return n end
+  while n > 1 and frames[n].kind == "k" and frames[n].name:find("^_*i?o?_?schedule") do n = n - 1 end
+  return n
+end
+
 -- All functions of the stacks: rows {frame, self, total}, a function counting once in a stack. It is
 -- the same one in files of the same name. Marks of what is missing are no functions.
 function profile_class:functions()
