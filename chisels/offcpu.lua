@@ -28,7 +28,7 @@ function on_init()
   chisel.set_filter("evt.type=sample and sample.reason=off_cpu")
   whose, tid_field = stacks.whose_fields(), chisel.request_field("thread.tid")
   for name, field in pairs {ns = "sample.weight", call = "sample.call",
-                            state = "sample.state", waker = "sample.waker.comm",
+                            state = "sample.state", waker = "sample.waker.comm", waker_tid = "sample.waker",
                             rows = "stack.rows"} do
     fields[name] = chisel.request_field(field)
   end
@@ -63,29 +63,32 @@ local function place(text)
 end
 
 -- Threads by TID that were not woken: of those that do not come back either, the last sample says where
--- they still wait when the capture ends.
-local waiting = {}
+-- they still wait when the capture ends. Threads beyond WAITING_MAX are in the table of waits alone.
+local WAITING_MAX = 20000
+local waiting, n_waiting = {}, 0
 
 local function note_wait(row)
   local tid = evt.field(tid_field)
   if not tid then return end
-  waiting[tid] = nil
-  if row.waker or row.state == "running" then return end
-  waiting[tid] = {row = row, rows = evt.field(fields.rows) or ""}
+  if waiting[tid] then
+    waiting[tid], n_waiting = nil, n_waiting - 1
+  end
+  if row.waker or row.state == "running" or n_waiting >= WAITING_MAX then return end
+  local kernel, user = place(evt.field(fields.rows) or "")
+  waiting[tid], n_waiting = {row = row, kernel = kernel, user = row.func or user}, n_waiting + 1
 end
 
 local WAITING_LINES = 10
 
--- "2 threads still wait: futex in futex_do_wait <- PyThread_acquire_lock, python3 (4711)"
-local function put_waiting()
+-- The places where threads still wait, those with most threads first.
+local function waiting_places()
   local places, list = {}, {}
   for _, w in pairs(waiting) do
-    local kernel, user = place(w.rows)
-    local func = w.row.func or user
-    local text = (w.row.call or w.row.state or "?") .. (kernel and " in " .. kernel or "") .. (func and " <- " .. func or "")
-      .. ", " .. processes:label(w.row.process, w.row.pid)
+    local r = w.row
+    local text = (r.call or r.state or "?") .. (w.kernel and " in " .. w.kernel or "") .. (w.user and " <- " .. w.user or "")
+      .. ", " .. processes:label(r.process, r.pid)
     if not places[text] then
-      places[text] = {text = text, n = 0}
+      places[text] = {text = text, n = 0, row = r, kernel = w.kernel, user = w.user}
       list[#list + 1] = places[text]
     end
     places[text].n = places[text].n + 1
@@ -94,6 +97,12 @@ local function put_waiting()
     if a.n ~= b.n then return a.n > b.n end
     return a.text < b.text
   end)
+  return list
+end
+
+-- "2 threads still wait: futex in futex_do_wait <- PyThread_acquire_lock, python3 (4711)"
+local function put_waiting()
+  local list = waiting_places()
   for i, p in ipairs(list) do
     if i > WAITING_LINES then
       print(("... and %d more places"):format(#list - WAITING_LINES))
@@ -103,6 +112,15 @@ local function put_waiting()
   end
 end
 
+-- Nothing but a timer ends these calls from an interrupt.
+local timed = {nanosleep = true, clock_nanosleep = true}
+
+local function waker_of(call)
+  local comm = evt.field(fields.waker)
+  if evt.field(fields.waker_tid) == 0 and timed[call] then return "timer" end
+  return comm
+end
+
 -- Without a call: why the thread left the CPU.
 local states = {running = "preempted", disk_sleep = "disk"}
 
@@ -110,8 +128,9 @@ function on_event()
   local ns = evt.field(fields.ns)
   if not ns then return end
   local process, pid, thread = processes:whose(whose)
-  local r = {process = process, pid = pid, thread = thread, call = evt.field(fields.call),
-             state = evt.field(fields.state), waker = evt.field(fields.waker),
+  local call = evt.field(fields.call)
+  local r = {process = process, pid = pid, thread = thread, call = call,
+             state = evt.field(fields.state), waker = waker_of(call),
              func = culprit(evt.field(fields.rows) or "")}
   local key = table.concat({r.process, r.pid or "", r.thread or "", r.call or "", r.state or "", r.waker or "",
                             r.func or ""}, "\n")
@@ -129,6 +148,10 @@ local function put_json(list)
     report.print_json {ns = r.ns, times = r.times, longest = r.longest, process = r.process, pid = r.pid,
                        thread = r.thread or r.process, call = r.call, state = r.state, woken_by = r.waker,
                        ["function"] = r.func}
+  end
+  for _, p in ipairs(waiting_places()) do
+    report.print_json {still_waiting = p.n, process = p.row.process, pid = p.row.pid, call = p.row.call,
+                       state = p.row.state, kernel_function = p.kernel, ["function"] = p.user}
   end
 end
 

@@ -536,9 +536,14 @@ class Made(Hot):
         self.assertRegex(text, rf"(?m)^3 threads still wait: futex in \w+ <- PyThread_\w+, python3 \({hung[0].pid}\)$")
         self.assertRegex(text, rf"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \({hung[1].pid}\)$")
         self.assertRegex(text, rf"(?m)^1 thread still waits: openat in \w+ <- [\w+]+, cat \({hung[2].pid}\)$")
+        objects, rest = [o for o in objects if "ns" in o], [o for o in objects if "still_waiting" in o]
         # Each thread waits all of the time.
         by = {o["process"]: o["ns"] / (3 if o["process"] == "python3" else 1) for o in objects}
         self.assertEqual(set(by), {"python3", "sleep", "cat"})
+        still = {o["process"]: o for o in rest}
+        self.assertEqual({p: o["still_waiting"] for p, o in still.items()}, {"python3": 3, "sleep": 1, "cat": 1})
+        self.assertRegex(still["python3"]["function"], "^PyThread_")
+        self.assertEqual(still["sleep"]["call"], "clock_nanosleep")
         self.assertGreater(min(by.values()), 4e8)
 
     def test_off_cpu_of_a_hang_that_begins(self):
@@ -549,7 +554,7 @@ class Made(Hot):
 
     def test_off_cpu_read_back(self):
         capture = self.path("back.scap")
-        waits = r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep .* waits_long$"
+        waits = r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep +timer +waits_long$"
         profile("--off-cpu", "-w", capture, "--", self.prog, "wait")
         text = profile("-r", capture).stdout
         self.assertRegex(text, waits)
