@@ -32,7 +32,8 @@ function on_capture_end()
   end
   flamesvg.draw(root, {
     title = arg.title ~= "" and arg.title or "What changed",
-    subtitle = ("before: %d samples, after: %d samples"):format(pair.before.n, pair.after.n),
+    subtitle = ("before: %d samples, %s; after: %d samples, %s"):format(
+      pair.before.n, pair.before:show(before), pair.after.n, pair.after:show(after)),
     legend = legend,
     color = function(node)
       local x, y = shares(node)
@@ -45,7 +46,8 @@ function on_capture_end()
     describe = function(node)
       local x, y = shares(node)
       local module = node.frame and node.frame.module ~= "" and node.frame.module .. "\n" or ""
-      return ("%s%.2f%% before, %.2f%% after: %+.2f points"):format(module, x, y, y - x)
+      return ("%s%.2f%% before, %.2f%% after: %+.2f points\n%s before, %s after"):format(
+        module, x, y, y - x, pair.before:show(node.before), pair.after:show(node.value))
     end,
   })
 end

@@ -10,14 +10,20 @@ local arg = report.args {
   {name = "top", argtype = "int", default = 30, check = report.whole(1), description = "So many rows"},
 }
 local pair
-local columns = {
-  {title = "CHANGE", name = "self_change", kind = "points"},
-  {title = "BEFORE%", name = "self_before", kind = "percent"},
-  {title = "AFTER%", name = "self_after", kind = "percent"},
-  {title = "TOTAL CHANGE", name = "total_change", kind = "points"},
-  {title = "FUNCTION", name = "function", fits = true},
-  {title = "MODULE", name = "module"},
-}
+
+local function columns_of()
+  local kind = pair.after:is_time() and pair.before:is_time() and "time" or "number"
+  return {
+    {title = "CHANGE", name = "self_change", kind = "points"},
+    {title = "BEFORE%", name = "self_before", kind = "percent"},
+    {title = "AFTER%", name = "self_after", kind = "percent"},
+    {title = "BEFORE", name = "before", kind = kind},
+    {title = "AFTER", name = "after", kind = kind},
+    {title = "TOTAL CHANGE", name = "total_change", kind = "points", extra = true},
+    {title = "FUNCTION", name = "function", fits = true},
+    {title = "MODULE", name = "module"},
+  }
+end
 report.kinds.points = {show = function(n) return ("%+.2f"):format(n) end, right = true}
 
 function on_init()
@@ -37,7 +43,7 @@ local function rows_of()
     local a, b = old_by[r.key] or none, new_by[r.key] or none
     local x, y = profilepair.share(a.self, before), profilepair.share(b.self, after)
     local total = profilepair.share(b.total, after) - profilepair.share(a.total, before)
-    rows[#rows + 1] = {y - x, x, y, total, r.frame.name, r.frame.module_name, key = r.key}
+    rows[#rows + 1] = {y - x, x, y, a.self, b.self, total, r.frame.name, r.frame.module_name, key = r.key}
   end
   for _, r in ipairs(new) do add(r) end
   for _, r in ipairs(old) do
@@ -46,7 +52,8 @@ local function rows_of()
   table.sort(rows, function(a, b)
     local x, y = math.abs(a[1]), math.abs(b[1])
     if x ~= y then return x > y end
-    if a[4] ~= b[4] then return math.abs(a[4]) > math.abs(b[4]) end
+    x, y = math.abs(a[6]), math.abs(b[6])
+    if x ~= y then return x > y end
     return a.key < b.key
   end)
   return rows
@@ -55,5 +62,8 @@ end
 function on_capture_end()
   if pair.is_empty() then return end
   local rows = rows_of()
-  report.put_once(columns, table.move(rows, 1, math.min(#rows, arg.top), 1, {}))
+  report.put_once(columns_of(), table.move(rows, 1, math.min(#rows, arg.top), 1, {}))
+  if report.is_json() then return end
+  -- A share can shrink because others grew: the sums say which.
+  print(("100%%: %s before, %s after"):format(pair.before:show(pair.before:total()), pair.after:show(pair.after:total())))
 end

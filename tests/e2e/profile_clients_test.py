@@ -155,7 +155,7 @@ class Graph(Page):
         self.browser.open("file://" + self.path("diff.svg"))
         self.search("vfs_read")
         self.assertGreater(self.found()[1], 25)
-        self.assertRegex(self.text("sub"), r"^before: \d+ samples, after: \d+ samples$")
+        self.assertRegex(self.text("sub"), r"^before: \d+ samples, [\d.]+m?s; after: \d+ samples, [\d.]+m?s$")
 
 
 class Speedscope(Page):

@@ -482,12 +482,14 @@ class Made(Hot):
         other = self.path("other.scap")
         profile("-F", "999", "-w", other, "--", self.prog, "kernel")
         p = profile("--diff", self.capture, other)
-        self.assertRegex(p.stdout, r"\ACHANGE +BEFORE% +AFTER% +TOTAL CHANGE +FUNCTION +MODULE\n")
-        self.assertRegex(p.stdout, r"\n *-\d\d\.\d\d +\d\d\.\d +0\.0 +-\d\d\.\d\d +very_hot +prog\n")
+        self.assertRegex(p.stdout, r"\ACHANGE +BEFORE% +AFTER% +BEFORE +AFTER +TOTAL CHANGE +FUNCTION +MODULE\n")
+        self.assertRegex(p.stdout, r"\n *-\d\d\.\d\d +\d\d\.\d +0\.0 +\d+\.\d\dm?s +0ns +-\d\d\.\d\d +very_hot +prog\n")
         profile("--diff", self.capture, other, "-o", self.path("diff.svg"))
         root = ET.parse(self.path("diff.svg"))
         titles = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
-        self.assertTrue([t for t in titles if t.startswith("read_zeros\n") and "0.00% before" in t])
+        seconds = r"\n0ns before, \d+(\.\d+)?m?s after"
+        self.assertTrue([t for t in titles if t.startswith("read_zeros\n") and "0.00% before" in t and re.search(seconds, t)])
+        self.assertRegex(p.stdout, r"\n100%: \S+s before, \S+s after\n\Z")
 
     def test_off_cpu(self):
         p = profile("--off-cpu", "-r", self.capture, status=1)
