@@ -29,7 +29,7 @@ local function put(profile)
   local seconds = (profile.last - profile.first) / 1e9
   local what = profile:what()
   local subtitle = ("%d samples in %.1f s"):format(profile.n, seconds)
-  if profile:is_time() then subtitle = subtitle .. ", " .. report.time(total) .. " together" end
+  if profile:is_time() then subtitle = subtitle .. ", " .. report.time(total) .. " in total" end
   flamesvg.draw(root, {
     title = arg.title ~= "" and arg.title or titles[what] or "Samples: " .. what,
     subtitle = subtitle,

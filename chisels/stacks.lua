@@ -219,10 +219,20 @@ end
 
 local complete = {root = true, none = true, [""] = true}
 
+-- Values of stack.end in words; the others are words already.
+local reasons = {
+  depth = "depth limit", fault = "stack memory not readable", bad_fp = "invalid frame pointer",
+  bad_pc = "invalid return address", bad_sp = "invalid stack pointer", compat = "32-bit program",
+  deferred = "rest of the stack missing", never = "rest of the stack missing", no_map = "address in no known mapping",
+  no_table = "file without unwind table", no_row = "address not in the unwind table",
+  bad_rule = "unsupported unwind rule", lost_reg = "register not saved", loop = "loop",
+  new = "mappings of the process not known yet", signal = "signal frame incomplete", probe = "uprobe trampoline",
+}
+
 -- What stands for the outer frames that are missing: what is above is not what the process began with.
 local function mark_of(end_)
   if complete[end_] then return nil end
-  local mark = bare_frame("[truncated: " .. end_ .. "]")
+  local mark = bare_frame("[truncated: " .. (reasons[end_] or end_) .. "]")
   mark.is_mark = true
   return mark
 end

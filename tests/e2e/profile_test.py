@@ -680,13 +680,13 @@ class Made(Hot):
                      "stack.frames=no_such_function")
         self.refuses("no samples in its first 0.5 s", "-r", calls, "-d", "0.5", "-o", "FILE")
         nobody = ["-o", "FILE", "--comm", "nobody-has-this"]
-        self.refuses(r"no samples: none of the 99 ticks a second found true running, in \S+ s: ", *nobody,
+        self.refuses("no samples: no matching thread ran at a tick of the clock in .*check -p, --comm", *nobody,
                      "--", "true", status=125)
-        self.refuses("no samples: none of the 99 ticks a second found what was asked for", *nobody,
+        self.refuses("no samples: no matching thread ran at a tick of the clock in .*, or add --off-cpu", *nobody,
                      "-d", "0.1")
-        self.refuses("no samples: nothing of what was asked for came back", *nobody, "-d", "0.1",
+        self.refuses("no samples: no matching thread waited in .*check -p", *nobody, "-d", "0.1",
                      "--off-cpu")
-        self.refuses("no samples: what was asked for neither ran", *nobody, "-d", "0.1", "--off-cpu",
+        self.refuses("no samples: no matching thread ran or waited in", *nobody, "-d", "0.1", "--off-cpu",
                      "-F", "99")
 
     def test_what_was_there_stays(self):

@@ -3,19 +3,32 @@
 
 #include "say.h"
 
+/* The command, if it alone is sampled; NULL: what the options select. */
+static const char *sampled_command(const struct options *o)
+{
+	return o->command && !o->all && !o->comms.n && !o->cgroups.n ? o->command[0] : NULL;
+}
+
 static void say_live(const struct options *o, double seconds)
 {
-	const char *who = o->command && !o->all ? o->command[0] : "what was asked for";
+	const char *who = sampled_command(o);
 
-	if (!o->profile.off_cpu)
+	if (!who)
+		say("no samples: no matching thread %s in %.2f s; check -p, --comm, --cgroup and "
+		    "the filter%s",
+		    !o->profile.off_cpu   ? "ran at a tick of the clock"
+		    : o->sample.period_ns ? "ran or waited"
+					  : "waited",
+		    seconds, o->profile.off_cpu ? "" : ", or add --off-cpu");
+	else if (!o->profile.off_cpu)
 		say("no samples: none of the %llu ticks a second found %s running, in %.2f s: "
-		    "raise -F, or see with --off-cpu what it waits for",
+		    "raise -F, or add --off-cpu for what it waits for",
 		    1000000000ull / o->sample.period_ns, who, seconds);
 	else if (o->sample.period_ns)
-		say("no samples: %s neither ran nor came back from waiting, in %.2f s", who,
+		say("no samples: %s neither ran at a tick of the clock nor waited, in %.2f s", who,
 		    seconds);
 	else
-		say("no samples: nothing of %s came back from waiting, in %.2f s", who, seconds);
+		say("no samples: %s did not wait, in %.2f s", who, seconds);
 }
 
 static void say_file(const struct options *o, const char *name, const struct sample_count *c)
