@@ -452,31 +452,50 @@ function stacks.n_to_wait(frames)
   return n
 end
 
--- All functions of the stacks: rows {frame, self, total}, a function counting once in a stack. It is
--- the same one in files of the same name. Marks of what is missing are no functions.
+-- All functions of the stacks: rows {frame, self, total, lines, is_inlined}, a function counting once in a
+-- stack. It is the same one in files of the same name. lines has the time of each line of source, of the
+-- innermost call if it calls itself; is_inlined: each call of it was. Marks of what is missing are no
+-- functions.
 function profile_class:functions()
   local by, list, value = {}, {}, self:value()
   local function row(frame)
     local key = frame.name .. "\t" .. (frame.module_name or "")
     if not by[key] then
-      by[key] = {key = key, frame = frame, self = 0, total = 0}
+      by[key] = {key = key, frame = frame, self = 0, total = 0, lines = {}, is_inlined = true}
       list[#list + 1] = by[key]
     end
     return by[key]
   end
+  local function add(r, frame, v)
+    r.total = r.total + v
+    if not frame.line then return end
+    local line = frame.file .. ":" .. frame.line
+    r.lines[line] = (r.lines[line] or 0) + v
+  end
   for _, s in ipairs(self:list()) do
     local seen, v, frames = {}, value(s), s.frames
     local own = own_frame(frames)
-    for i, frame in ipairs(frames) do
+    for i = #frames, 1, -1 do
+      local frame = frames[i]
       if not frame.is_mark then
         local r = row(frame)
-        if not seen[r] then r.total = r.total + v end
+        if not seen[r] then add(r, frame, v) end
         seen[r] = true
         if i == own then r.self = r.self + v end
+        if frame.kind ~= "i" then r.is_inlined = false end
       end
     end
   end
   return list, by
+end
+
+-- The line of source with most of a function's time, as "PATH:LINE"; nil: none is known.
+function stacks.hottest_line(row)
+  local best
+  for line, v in pairs(row.lines) do
+    if not best or v > row.lines[best] or v == row.lines[best] and line < best then best = line end
+  end
+  return best
 end
 
 -- Calls fn(node, depth) for each node, children from the left; those for which it returns false are

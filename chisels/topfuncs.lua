@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Functions by the time that samples found them on the CPU, or off it: SELF is the function itself, waiting in a system call included, TOTAL with what it called, whatever that was. A function that calls itself is counted once a sample. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Functions by the time that samples found them on the CPU, or off it: SELF is the function itself, waiting in a system call included, TOTAL with what it called, whatever that was. A function that calls itself is counted once a sample. LINE is the line of source with most of its time, (inlined) a function that the compiler put into its callers. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Show the functions that take the most time"
 category = "Performance"
 
@@ -26,25 +26,36 @@ local function sorted_rows(profile)
   return list
 end
 
-local function put(profile)
+local function columns_of(profile)
   local kind = profile:is_time() and "time" or "number"
-  local columns = {
+  return {
     {title = "SELF%", name = "self_percent", kind = "percent"},
     {title = "SELF", name = "self", kind = kind},
     {title = "TOTAL%", name = "total_percent", kind = "percent"},
-    {title = "TOTAL", name = "total", kind = kind},
+    {title = "TOTAL", name = "total", kind = kind, extra = true},
     {title = "FUNCTION", name = "function", fits = true},
     {title = "MODULE", name = "module"},
   }
-  local rows, all = {}, profile:total()
+end
+
+local function name_of(row)
+  return row.frame.name .. (row.is_inlined and not report.is_json() and " (inlined)" or "")
+end
+
+-- People see lines where there are any, without the folders.
+local function put(profile)
+  local columns, rows, all, has_lines = columns_of(profile), {}, profile:total(), report.is_json()
   for i, r in ipairs(sorted_rows(profile)) do
     if i > arg.top then break end
-    rows[i] = {100 * r.self / all, r.self, 100 * r.total / all, r.total, r.frame.name,
-               r.frame.module_name}
+    local line = stacks.hottest_line(r)
+    has_lines = has_lines or line ~= nil
+    if line and not report.is_json() then line = line:match("[^/]*$") end
+    rows[i] = {100 * r.self / all, r.self, 100 * r.total / all, r.total, name_of(r), r.frame.module_name, line}
   end
+  if has_lines then columns[7] = {title = "LINE", name = "line"} end
   report.put_once(columns, rows)
 end
 
 local function is_wanted(reason) return arg.of == "all" or reason ~= "off_cpu" end
 
-stacks.view {put = put, put_json = put, wants = is_wanted}
+stacks.view {source = true, put = put, put_json = put, wants = is_wanted}

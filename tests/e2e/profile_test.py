@@ -252,8 +252,11 @@ class Made(Hot):
 
     def test_text(self):
         p = profile("-r", self.capture)
-        self.assertRegex(p.stdout, r"\A *SELF% +SELF +TOTAL% +TOTAL +FUNCTION +MODULE\n")
-        self.assertRegex(p.stdout, r"\n? *\d\d\.\d +\S+ +\d\d\.\d +\S+ +very_hot +prog\n")
+        self.assertRegex(p.stdout, r"\A *SELF% +SELF +TOTAL% +TOTAL +FUNCTION +MODULE +LINE\n")
+        self.assertRegex(p.stdout, r"\n *\d+\.\d +\S+ +\d\d\.\d +\S+ +very_hot +prog +prog\.c:\d+\n")
+        line = re.search(r"\n *\d\d\.\d +\S+ +\d\d\.\d +\S+ +put_in \(inlined\) +prog +prog\.c:(\d+)\n", p.stdout)
+        source = e2e.read_text(os.path.join(e2e.SOURCE, "tests/e2e/profile/prog.c")).splitlines()
+        self.assertIn("sink", source[int(line[1]) - 1])
         self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+s +prog \(\d+\)\n")
 
     def test_text_rounds_to_whole_units(self):
@@ -578,7 +581,7 @@ class Made(Hot):
                 f"{self.prog} wait; {self.prog} hot")
         text = profile("-r", capture).stdout
         self.assertRegex(text, waits)
-        self.assertRegex(text, r"(?m)^ *\S+ +\S+ +\S+ +\S+ +very_hot +prog$")
+        self.assertRegex(text, r"(?m)^ *\S+ +\S+ +\S+ +\S+ +very_hot +prog +prog\.c:\d+$")
         self.assertNotRegex(profile("-r", self.capture).stdout, "WOKEN BY")
 
     def test_named_chisel_and_ending(self):
@@ -612,7 +615,7 @@ class Made(Hot):
         self.assertIn(name, profile("-r", capture, "-c", "topfuncs").stdout)
         for width, shown in ((80, "a_function_.*….*_name"), (200, name)):
             text = on_terminal(width, "-r", capture, "-c", "topfuncs")
-            self.assertRegex(text, rf" {shown} +long\r?\n")
+            self.assertRegex(text, rf" {shown} +long( +-)?\r?\n")
             self.assertLessEqual(max(map(len, text.splitlines()[:2])), width)
 
     def refuses(self, sentence, *args, status=1):
