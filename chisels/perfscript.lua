@@ -11,7 +11,7 @@ local fields, n = {}, 0
 
 function on_init()
   chisel.set_filter("evt.type=sample")
-  for name, field in pairs {text = "stack.text", weight = "sample.weight", tid = "thread.tid",
+  for name, field in pairs {text = "stack.text.inlined", weight = "sample.weight", tid = "thread.tid",
                             comm = "sample.comm", name = "proc.name", pid = "sample.pid",
                             reason = "sample.reason"} do
     fields[name] = chisel.request_field(field)

@@ -246,9 +246,13 @@ class Made(Hot):
         self.assertGreater(len(events), 100)
         head = r"\S+ +\d+/\d+ \[\d{3}\] \d+\.\d{9}: \d+ cpu-clock:\n"
         frame = r"\t[0-9a-f]+ (\[unknown\]|.+\+0x[0-9a-f]+) \(.+\)"
+        inlined = r"\t[0-9a-f]+ \S+ \(inlined\)"
         for event in events[:-1]:
-            self.assertRegex(event, rf"\A{head}({frame}\n?)+\Z")
-        self.assertRegex(text, rf"very_hot\+0x[0-9a-f]+ \({re.escape(self.prog)}\)")
+            self.assertRegex(event, rf"\A{head}(({frame}|{inlined})\n?)+\Z")
+        own = rf"very_hot\+0x[0-9a-f]+ \({re.escape(self.prog)}\)"
+        self.assertRegex(text, own)
+        # As perf script: before the function that it is in, at the same address.
+        self.assertRegex(text, rf"\n\t([0-9a-f]+) put_in \(inlined\)\n\t\1 {own}")
 
     def test_text(self):
         p = profile("-r", self.capture)

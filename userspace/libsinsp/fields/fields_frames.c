@@ -162,37 +162,42 @@ static int get_rows(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	return text_end(t, p) ?: sinsp_asker_keep(a, v);
 }
 
-/* As perf script prints stacks: "\t  ADDRESS FUNCTION+0xOFFSET (MODULE)". */
+/* As perf script prints a frame: "\t  ADDRESS FUNCTION+0xOFFSET (MODULE)"; an inlined function is
+ * at the place of the one that it is in, and has no offset or module. */
+static char *put_frame(char *p, const struct sinsp_frame *f)
+{
+	*p++ = '\t';
+	p = put_hex(p, f->addr);
+	*p++ = ' ';
+	p = put_text(p, f->function ?: "[unknown]");
+	if (f->inlined)
+		return put_lit(p, " (inlined)\n");
+	if (f->function) {
+		p = put_lit(p, "+0x");
+		p = put_hex(p, f->offset);
+	}
+	p = put_lit(p, " (");
+	p = put_text(p, f->module ?: "[unknown]");
+	return put_lit(p, ")\n");
+}
+
 static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	struct sinsp_text *t = &a->text;
 	const struct sinsp_stack *st;
 	char *p;
-	int r = stack_of(a, 0, &st);
+	int r = stack_of(a, f->row->what, &st);
 
-	(void)f, (void)more;
+	(void)more;
 	if (r <= 0)
 		return r;
 	t->len = 0;
 	p = text_begin(t, 1);
 	for (size_t i = 0; i < st->n && p; i++) {
-		const struct sinsp_frame *fr = &st->frames[i];
-
 		p = text_room(t, p, 2 * NAME_MAX_LEN + 4 * TEXT_NUM_MAX);
-		if (!p)
-			break;
-		*p++ = '\t';
-		p = put_hex(p, fr->addr);
-		*p++ = ' ';
-		p = put_text(p, fr->function ?: "[unknown]");
-		if (fr->function) {
-			p = put_lit(p, "+0x");
-			p = put_hex(p, fr->offset);
-		}
-		p = put_lit(p, " (");
-		p = put_text(p, fr->module ?: "[unknown]");
-		p = put_lit(p, ")\n");
+		if (p)
+			p = put_frame(p, &st->frames[i]);
 	}
 	v->made = 1;
 	return text_end(t, p) ?: sinsp_asker_keep(a, v);
@@ -335,6 +340,8 @@ static const struct sinsp_field_row rows[] = {
 	     "the same with inlined functions and lines of source, as debugging information has them"),
 	TEXT("stack.text", 0, get_text,
 	     "a line for each frame, the innermost first, as perf script prints it"),
+	TEXT("stack.text.inlined", 1, get_text,
+	     "the same with functions that the compiler put into others, and (inlined) behind them"),
 	FRAME("stack.function", STR, DEC, FRAME_FUNCTION,
 	      "function of one frame, [0] or without a number the innermost"),
 	FRAME("stack.module", PATH, DEC, FRAME_MODULE,
