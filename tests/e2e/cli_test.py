@@ -21,6 +21,7 @@ from saker_e2e import block
 
 SHB, PL_V9, EV_V2 = 0x0A0D0D0A, 0x215, 0x216
 OPEN_X, CLOSE_E, CLOSE_X, WRITE_E, WRITE_X = 3, 4, 5, 8, 9
+LOST_E = 0x4000  # saker's own
 START = 1700000000 * 10**9  # 2023-11-14 22:13:20 UTC
 TID = 1234
 
@@ -289,6 +290,17 @@ class CommandLine(unittest.TestCase):
         for words in ["-q", "proc.name=nobody"], ["evt.type=close"], \
                 ["-w", os.path.join(self.dir, "some.scap"), "evt.type=close"]:
             self.assertEqual(self.saker("-r", self.ten, *words).stderr, b"", words)
+
+    def test_what_a_capture_says_of_itself_is_no_match(self):
+        """Chisels get it whatever the filter is; that is no event of the system that matches."""
+        u64 = lambda n: struct.pack("<Q", n)
+        lost = event(10**6, LOST_E, struct.pack("<I", 0), u64(7), b"ring full\0", u64(START), u64(START + 10**6),
+                     *[u64(0)] * 6)
+        path = self.file("lost.scap", header() + process(b"prog") + close_calls(5) + lost)
+        for chisel in "topscalls", "by":
+            p = self.saker("-r", path, "-c", chisel, *["evt.type"] * (chisel == "by"), "proc.name=nobody")
+            self.assertIn(b"saker: 0 of 10 events match\n", p.stderr, chisel)
+            self.assertEqual(p.returncode, 0)
 
     def test_events_without_a_line_are_counted(self):
         for words in ["-p", "%evt.num %evt.buffer %evt.arg.name"], ["-j", "-p", "%evt.num %evt.buffer"]:
