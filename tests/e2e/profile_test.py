@@ -122,10 +122,8 @@ def packed(data):
     return numbers
 
 
-class Hot(unittest.TestCase):
-    """One capture, of a program most of whose time is in very_hot."""
-
-    COMMAND = "{prog} long" # of a shell
+class Base(unittest.TestCase):
+    """The program, in a folder of the class."""
 
     @classmethod
     def setUpClass(cls):
@@ -134,15 +132,33 @@ class Hot(unittest.TestCase):
         src = os.path.join(e2e.SOURCE, "tests/e2e/profile/prog.c")
         cls.prog = os.path.join(cls.dir, "prog")
         subprocess.run(["gcc", "-O1", "-g", "-o", cls.prog, src, "-ldl"], check=True)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def refuses(self, sentence, *args, status=1):
+        """One sentence, no text, and no file. FILE in args is one to write."""
+        out = self.path("refused.svg")
+        p = profile(*(out if a == "FILE" else a for a in args), status=status)
+        self.assertRegex(p.stderr, rf"\Asaker: [^\n]*{sentence}[^\n]*\n\Z", args)
+        self.assertEqual(p.stdout, "", args)
+        self.assertFalse(os.path.exists(out), args)
+
+
+class Hot(Base):
+    """One capture, of a program most of whose time is in very_hot."""
+
+    COMMAND = "{prog} long" # of a shell
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         cls.capture = os.path.join(cls.dir, "hot.scap")
         # With the names in it: the BPF programs that the kernel has now are others soon.
         profile("-F", "999", "--with-symbols", "-w", cls.capture, "--", "sh", "-c",
                 cls.COMMAND.format(prog=cls.prog))
         cls.whole = os.path.join(cls.dir, "whole.folded")
         profile("-r", cls.capture, "-o", cls.whole)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
 
     def make(self, name, *args):
         profile("-r", self.capture, "-o", self.path(name), *args)
@@ -151,11 +167,6 @@ class Hot(unittest.TestCase):
 
 class Made(Hot):
     """All that can be made of it."""
-
-    def run_prog(self, *args, options=()):
-        out = self.path("run.folded")
-        p = profile("-F", "999", *options, "-o", out, "--", self.prog, *args)
-        return folded(e2e.read_text(out)), p.stdout.split()
 
     def test_folded(self):
         stacks = folded(self.make("a.folded").decode())
@@ -262,6 +273,7 @@ class Made(Hot):
         source = e2e.read_text(os.path.join(e2e.SOURCE, "tests/e2e/profile/prog.c")).splitlines()
         self.assertIn("sink", source[int(line[1]) - 1])
         self.assertRegex(p.stdout, r"\n *\d+\.\d% +\S+s +prog \(\d+\)\n")
+        self.assertNotIn("WOKEN BY", p.stdout, "nothing waited, of what there is")
 
     def test_text_rounds_to_whole_units(self):
         """A sum a little below a unit is one of it."""
@@ -280,20 +292,6 @@ class Made(Hot):
             f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
             f.write(sample_block(0, b"itself", [0x1000] * 70))
         self.assertIn("[unknown] (70 times)\n", profile("-r", path).stdout)
-
-    def test_more_stacks_than_are_kept(self):
-        """The rest are put together by process; nothing is lost of the sum, and a heavy one stays."""
-        path, n = self.path("many.scap"), 100500
-        with open(path, "wb") as f:
-            f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
-            for i in range(n):
-                f.write(sample_block(2 * i, b"many", [0x1000 + i // 300, 0x900000 + i % 300]))
-                f.write(sample_block(2 * i + 1, b"heavy", [0x10]))
-        profile("-r", path, "-o", self.path("many.folded"))
-        sums = dict(line.rsplit(" ", 1) for line in e2e.read_text(self.path("many.folded")).splitlines())
-        others = n + 1 - 100000
-        self.assertEqual(sums, {"heavy (77);[unknown]": str(1000 * n), "many (77);(other stacks)": str(1000 * others),
-                                "many (77);[unknown];[unknown]": str(1000 * (n - others))})
 
     def test_processes_are_told_apart(self):
         """By PID, unless there are many of a name: then they are one."""
@@ -348,6 +346,246 @@ class Made(Hot):
     def test_filter(self):
         some = folded(self.make("i.folded", "stack.frames", "contains", "very_h").decode())
         self.assertEqual(share(some, "very_hot"), 1)
+
+    def test_diff(self):
+        other = self.path("other.scap")
+        profile("-F", "999", "-w", other, "--", self.prog, "kernel")
+        p = profile("--diff", self.capture, other)
+        self.assertRegex(p.stdout, r"\ACHANGE +BEFORE% +AFTER% +BEFORE +AFTER +TOTAL CHANGE +FUNCTION +MODULE\n")
+        self.assertRegex(p.stdout, r"\n *-\d\d\.\d\d +\d\d\.\d +0\.0 +\d+\.\d\dm?s +0ns +-\d\d\.\d\d +very_hot +prog\n")
+        profile("--diff", self.capture, other, "-o", self.path("diff.svg"))
+        root = ET.parse(self.path("diff.svg"))
+        titles = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
+        seconds = r"\n0ns before, \d+(\.\d+)?m?s after"
+        self.assertTrue([t for t in titles if t.startswith("read_zeros\n") and "0.00% before" in t and re.search(seconds, t)])
+        self.assertRegex(p.stdout, r"\n100%: \S+s before, \S+s after\n\Z")
+
+    def test_named_chisel_and_ending(self):
+        for chisel in ("folded", "topfuncs", "pprof"):
+            self.refuses(f"{chisel} prints something else", "-r", self.capture, "-o", "FILE", "-c", chisel)
+        self.make("named.svg", "-c", "flamegraph")
+        objects = self.make("named.json", "-c", "topfuncs").decode().splitlines()
+        self.assertIn("very_hot", [json.loads(l)["function"] for l in objects])
+
+    def test_filter_of_a_chisel(self):
+        p = subprocess.run([e2e.SAKER, "-r", self.capture, "-c", "topfuncs", "proc.name=nobody"],
+                           capture_output=True, text=True)
+        self.assertRegex(p.stderr, r"\Asaker: no samples match the filter proc.name=nobody: .*\n"
+                         r"saker: 0 of \d+ events match\n\Z")
+
+    def test_numbers_that_are_none(self):
+        for hz in ("0", "4001", "5000", "-1", "1.5", "x"):
+            self.refuses(f"from 1 to 4000 .*'{hz}'", "-F", hz, "-o", "FILE")
+        for seconds in ("0", "-1", "x"):
+            self.refuses(f"number of seconds above 0.*'{seconds}'", "-d", seconds, "-o", "FILE")
+        for pid in ("0", "-1", "x", "1,x"):
+            self.refuses("needs numbers of processes, not '", "-p", pid, "-o", "FILE")
+        for depth in ("0", "1025"):
+            self.refuses(f"from 1 to 1024 .*'{depth}'", "--stack-depth", depth, "-o", "FILE")
+
+    def test_nobody_there(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        self.refuses(f"no process {gone.pid} ", "-p", str(gone.pid), "-o", "FILE")
+        self.refuses("no cgroup /no-such", "--cgroup", "/no-such", "-o", "FILE")
+        self.refuses("no-such-command: command not found", "-o", "FILE", "--", "no-such-command",
+                     status=127)
+        self.refuses("no chisel 'no-such'", "-c", "no-such", "-o", "FILE")
+
+    def test_files_that_are_none(self):
+        for name in ("x.png", "x", "svg", "x.svg.bz2"):
+            self.refuses("the ending says", "-r", self.capture, "-o", self.path(name))
+            self.assertFalse(os.path.exists(self.path(name)))
+        folder = self.path("folder.svg")
+        os.mkdir(folder)
+        self.refuses("folder.svg: cannot write there: Is a dir", "-r", self.capture, "-o", folder)
+        for path in (self.path("no-such-dir/x.svg"), "/proc/x.svg"):
+            self.refuses(f"{path}: cannot write there: No such", "-r", self.capture, "-o", path)
+        os.symlink("/dev/full", self.path("full.svg"))
+        self.refuses("full.svg: not all could be written: No space", "-r", self.capture, "-o",
+                     self.path("full.svg"))
+        self.refuses("no-such.scap: cannot be opened", "-r", self.path("no-such.scap"), "-o", "FILE")
+        self.refuses("cannot be written: No such", "-w", self.path("no-such-dir/x.scap"), "-o", "FILE")
+
+    def test_without_samples(self):
+        calls = self.path("calls.scap")
+        e2e.run(e2e.SAKER, "-w", calls, "--", "true")
+        none = "calls.scap: no samples in it"
+        for args in ([], ["-c", "topfuncs"], ["-o", "FILE"]):
+            self.refuses(none, "-r", calls, *args)
+        for pair in ((calls, self.capture), (self.capture, calls)):
+            self.refuses(none, "--diff", *pair)
+            self.refuses(none, "--diff", *pair, "-o", "FILE")
+        self.refuses(r"the filter leaves out all its \d\d+ samples", "-r", self.capture, "-o", "FILE",
+                     "stack.frames=no_such_function")
+        self.refuses("no samples in its first 0.5 s", "-r", calls, "-d", "0.5", "-o", "FILE")
+
+    def test_what_was_there_stays(self):
+        out = self.path("older.svg")
+        self.make("older.svg")
+        before = e2e.read_bytes(out)
+        for args in (["-r", self.capture, "stack.frames=no_such_function"],
+                     ["-r", self.path("no-such.scap")], ["-p", "2147483647"]):
+            profile(*args, "-o", out, status=1)
+            self.assertEqual(e2e.read_bytes(out), before)
+        # And of a longer one nothing is left.
+        short = self.make("shorter.svg", "stack.frames", "contains", "very_h")
+        with open(out, "ab") as f:
+            f.write(b"x" * 100000)
+        self.assertEqual(self.make("older.svg", "stack.frames", "contains", "very_h"), short)
+
+    def test_mode(self):
+        old = os.umask(0o027)
+        self.addCleanup(os.umask, old)
+        for name in ("mode.svg", "mode.pb.gz", "mode.txt"):
+            self.make(name)
+            self.assertEqual(os.stat(self.path(name)).st_mode & 0o777, 0o640, name)
+        self.assertEqual(os.stat(self.capture).st_mode & 0o777, 0o600)
+
+    def test_options_that_contradict(self):
+        other = self.path("same.scap")
+        os.symlink(self.capture, other)
+        with_file, diff = ["-r", self.capture], ["--diff", self.capture, "other.scap"]
+        for how in (["-F", "99"], ["--off-cpu"], ["--off-cpu-min", "1"], ["--stack-depth", "9"],
+                    ["--unwind-tables", "9M"], ["--probabilistic-threshold", "9"]):
+            self.refuses("say how to sample: they do not go with files", *with_file, *how, "-o", "FILE")
+        for who in (["-p", "1"], ["--comm", "a"], ["--cgroup", "/"]):
+            self.refuses("choose what is sampled: of a file a filter", *with_file, *who, "-o", "FILE")
+        for args, sentence in (
+                (["-r", self.capture, "-o", "FILE", "-w", "FILE"], "cannot go to the same file"),
+                (["--diff", self.capture], "two capture files"),
+                (["--diff", self.capture, self.capture, "-o", "FILE"], "the same one twice"),
+                (["--diff", self.capture, other, "-o", "FILE"], "the same one twice"),
+                (diff + ["-o", "x.pb.gz"], "--diff writes"), (diff + ["-d", "1"], "leave -d out"),
+                (diff + ["-w", "FILE"], "leave -w out"), (diff + ["-F", "9"], "go with files"),
+                (["--all", "-o", "FILE"], "--all goes with a command"),
+                (["--tree", "-o", "FILE"], "--tree goes with -p"),
+                (["--off-cpu-min", "1", "-o", "FILE"], "goes with --off-cpu"),
+                (["--probabilistic-interval", "9", "-o", "FILE"], "goes with --probabilistic-threshold"),
+                (["--zstd", "-o", "FILE"], "--zstd goes with -w"),
+                (["--with-symbols", "-o", "FILE"], "--with-symbols goes with -w"),
+                (["--nothing"], "unknown option --nothing: saker profile --help lists all"),
+                (["-U"], "unknown option -U: saker profile --help lists all")):
+            self.refuses(sentence, *args)
+        self.refuses("it does not go with files", *with_file, "-o", "FILE", "--", "true", status=125)
+        self.refuses("add --all", "-p", "1", "-o", "FILE", "--", "true", status=125)
+
+    def test_help(self):
+        text = profile("--help").stdout
+        for word in ("--off-cpu", "--diff", ".speedscope.json", "Usage: saker profile"):
+            self.assertIn(word, text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 83)
+
+
+class Waits(Base):
+    """What is not on a CPU."""
+
+    def test_off_cpu(self):
+        out = self.path("wait.txt")
+        profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
+        text = e2e.read_text(out)
+        self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep .* waits_long$")
+
+    def still_waits(self, *args):
+        capture = self.path("waits.scap")
+        profile("--off-cpu", "-w", capture, "-d", "0.5", *args)
+        objects = [json.loads(l) for l in profile("-r", capture, "-c", "offcpu", "-o", self.path("waits.json")) and
+                   e2e.read_text(self.path("waits.json")).splitlines()]
+        return profile("-r", capture, "-c", "offcpu").stdout, objects
+
+    def test_off_cpu_of_a_hang(self):
+        """Threads that wait for each other since before the start, one that sleeps, and one that opens a FIFO.
+        Functions of stripped programs have the addresses where they begin."""
+        path = self.path("hang.py")
+        with open(path, "w") as f:
+            f.write("import sys, threading\n"
+                    "a, b, all = threading.Lock(), threading.Lock(), threading.Barrier(2)\n"
+                    "def one(x, y):\n"
+                    "    with x:\n"
+                    "        all.wait()\n"
+                    "        with y: pass\n"
+                    "threads = [threading.Thread(target=one, args=p) for p in ((a, b), (b, a))]\n"
+                    "for t in threads: t.start()\n"
+                    "for t in threads: t.join()\n")
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        hung = [subprocess.Popen(args) for args in (["/usr/bin/python3", path], ["sleep", "1000"], ["cat", fifo])]
+        for p in hung:
+            self.addCleanup(p.wait)
+            self.addCleanup(p.kill)
+
+        def call_of(task):
+            return e2e.read_text(task + "/syscall").split()[0]
+
+        def all_wait():
+            tasks = [[call_of(t) for t in glob.glob(f"/proc/{p.pid}/task/*")] for p in hung]
+            return tasks == [["202"] * 3, ["230"], ["257"]]
+        wait_until(all_wait)
+        text, objects = self.still_waits("-p", ",".join(str(p.pid) for p in hung))
+        self.assertRegex(text, rf"(?m)^3 threads still wait: futex in \w+ <- PyThread_\w+, python3 \({hung[0].pid}\)$")
+        self.assertRegex(text, rf"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \({hung[1].pid}\)$")
+        self.assertRegex(text, rf"(?m)^1 thread still waits: openat in \w+ <- [\w+]+, cat \({hung[2].pid}\)$")
+        objects, rest = [o for o in objects if "ns" in o], [o for o in objects if "still_waiting" in o]
+        # Each thread waits all of the time.
+        by = {o["process"]: o["ns"] / (3 if o["process"] == "python3" else 1) for o in objects}
+        self.assertEqual(set(by), {"python3", "sleep", "cat"})
+        still = {o["process"]: o for o in rest}
+        self.assertEqual({p: o["still_waiting"] for p, o in still.items()}, {"python3": 3, "sleep": 1, "cat": 1})
+        self.assertRegex(still["python3"]["function"], "^PyThread_")
+        self.assertEqual(still["sleep"]["call"], "clock_nanosleep")
+        self.assertGreater(min(by.values()), 4e8)
+
+    def test_off_cpu_of_a_hang_that_begins(self):
+        """After the start of the capture, and with the function that waits."""
+        out = self.path("hang.txt")
+        profile("--off-cpu", "-o", out, "-d", "1", "--", "sh", "-c", "sleep 3 & wait")
+        self.assertRegex(e2e.read_text(out), r"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \(\d+\)$")
+
+    def test_off_cpu_read_back(self):
+        capture = self.path("back.scap")
+        waits = r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep +timer +waits_long$"
+        profile("--off-cpu", "-w", capture, "--", self.prog, "wait")
+        text = profile("-r", capture).stdout
+        self.assertRegex(text, waits)
+        self.assertRegex(text, r"(?m)^TOTAL% +TOTAL  CALLS$")
+        self.assertNotRegex(text, "SELF%", "nothing ran, of what there is")
+        # Its stacks all end in the kernel, but it is a profile of the program.
+        out = self.path("back.pb")
+        profile("-r", capture, "-o", out)
+        pb = message(e2e.read_bytes(out))
+        strings = [s.decode() for s in pb[6]]
+        self.assertEqual(strings[message(pb[3][0])[5][0]], self.prog)
+        # What a thread waits in is no function of the scheduler.
+        functions = {f[1][0]: strings[f[2][0]] for f in map(message, pb[5])}
+        leaf = {l[1][0]: functions[message(l[4][0])[1][0]] for l in map(message, pb[4])}
+        leaves = {leaf[packed(s[1][0])[0]] for s in map(message, pb[2])}
+        self.assertTrue(leaves and not [n for n in leaves if "schedule" in n and "sysvec" not in n], leaves)
+        # What runs has a table of its own.
+        profile("--off-cpu", "-F", "999", "-w", capture, "--", "sh", "-c",
+                f"{self.prog} wait; {self.prog} hot")
+        text = profile("-r", capture).stdout
+        self.assertRegex(text, waits)
+        self.assertRegex(text, r"(?m)^ *\S+ +\S+ +\S+ +\S+ +very_hot +prog +prog\.c:\d+$")
+
+
+class Programs(Base):
+    """Programs of many kinds, and what ends them. They run one after the other, which takes a while."""
+
+    def test_nobody_that_matches(self):
+        nobody = ["-o", "FILE", "--comm", "nobody-has-this"]
+        self.refuses("no samples: no matching thread ran at a tick of the clock in .*check -p, --comm", *nobody,
+                     "--", "true", status=125)
+        self.refuses("no samples: no matching thread ran at a tick of the clock in .*, or add --off-cpu", *nobody,
+                     "-d", "0.1")
+        self.refuses("no samples: no matching thread waited in .*check -p", *nobody, "-d", "0.1",
+                     "--off-cpu")
+        self.refuses("no samples: no matching thread ran or waited in", *nobody, "-d", "0.1", "--off-cpu",
+                     "-F", "99")
+
+    def run_prog(self, *args, options=()):
+        out = self.path("run.folded")
+        p = profile("-F", "999", *options, "-o", out, "--", self.prog, *args)
+        return folded(e2e.read_text(out)), p.stdout.split()
 
     def test_kernel(self):
         stacks, _ = self.run_prog("kernel")
@@ -485,122 +723,6 @@ class Made(Hot):
         stacks = folded(e2e.read_text(self.path("piece.folded")))
         self.assertGreater(share(stacks, CALLED), 0.8)
 
-    def test_diff(self):
-        other = self.path("other.scap")
-        profile("-F", "999", "-w", other, "--", self.prog, "kernel")
-        p = profile("--diff", self.capture, other)
-        self.assertRegex(p.stdout, r"\ACHANGE +BEFORE% +AFTER% +BEFORE +AFTER +TOTAL CHANGE +FUNCTION +MODULE\n")
-        self.assertRegex(p.stdout, r"\n *-\d\d\.\d\d +\d\d\.\d +0\.0 +\d+\.\d\dm?s +0ns +-\d\d\.\d\d +very_hot +prog\n")
-        profile("--diff", self.capture, other, "-o", self.path("diff.svg"))
-        root = ET.parse(self.path("diff.svg"))
-        titles = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
-        seconds = r"\n0ns before, \d+(\.\d+)?m?s after"
-        self.assertTrue([t for t in titles if t.startswith("read_zeros\n") and "0.00% before" in t and re.search(seconds, t)])
-        self.assertRegex(p.stdout, r"\n100%: \S+s before, \S+s after\n\Z")
-
-    def test_off_cpu(self):
-        p = profile("--off-cpu", "-r", self.capture, status=1)
-        self.assertIn("do not go with files", p.stderr)
-        out = self.path("wait.txt")
-        profile("--off-cpu", "-o", out, "-c", "offcpu", "--", self.prog, "wait")
-        text = e2e.read_text(out)
-        self.assertRegex(text, r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep .* waits_long$")
-
-    def still_waits(self, *args):
-        capture = self.path("waits.scap")
-        profile("--off-cpu", "-w", capture, "-d", "0.5", *args)
-        objects = [json.loads(l) for l in profile("-r", capture, "-c", "offcpu", "-o", self.path("waits.json")) and
-                   e2e.read_text(self.path("waits.json")).splitlines()]
-        return profile("-r", capture, "-c", "offcpu").stdout, objects
-
-    def test_off_cpu_of_a_hang(self):
-        """Threads that wait for each other since before the start, one that sleeps, and one that opens a FIFO.
-        Functions of stripped programs have the addresses where they begin."""
-        path = self.path("hang.py")
-        with open(path, "w") as f:
-            f.write("import sys, threading\n"
-                    "a, b, all = threading.Lock(), threading.Lock(), threading.Barrier(2)\n"
-                    "def one(x, y):\n"
-                    "    with x:\n"
-                    "        all.wait()\n"
-                    "        with y: pass\n"
-                    "threads = [threading.Thread(target=one, args=p) for p in ((a, b), (b, a))]\n"
-                    "for t in threads: t.start()\n"
-                    "for t in threads: t.join()\n")
-        fifo = self.path("fifo")
-        os.mkfifo(fifo)
-        hung = [subprocess.Popen(args) for args in (["/usr/bin/python3", path], ["sleep", "1000"], ["cat", fifo])]
-        for p in hung:
-            self.addCleanup(p.wait)
-            self.addCleanup(p.kill)
-
-        def call_of(task):
-            return e2e.read_text(task + "/syscall").split()[0]
-
-        def all_wait():
-            tasks = [[call_of(t) for t in glob.glob(f"/proc/{p.pid}/task/*")] for p in hung]
-            return tasks == [["202"] * 3, ["230"], ["257"]]
-        wait_until(all_wait)
-        text, objects = self.still_waits("-p", ",".join(str(p.pid) for p in hung))
-        self.assertRegex(text, rf"(?m)^3 threads still wait: futex in \w+ <- PyThread_\w+, python3 \({hung[0].pid}\)$")
-        self.assertRegex(text, rf"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \({hung[1].pid}\)$")
-        self.assertRegex(text, rf"(?m)^1 thread still waits: openat in \w+ <- [\w+]+, cat \({hung[2].pid}\)$")
-        objects, rest = [o for o in objects if "ns" in o], [o for o in objects if "still_waiting" in o]
-        # Each thread waits all of the time.
-        by = {o["process"]: o["ns"] / (3 if o["process"] == "python3" else 1) for o in objects}
-        self.assertEqual(set(by), {"python3", "sleep", "cat"})
-        still = {o["process"]: o for o in rest}
-        self.assertEqual({p: o["still_waiting"] for p, o in still.items()}, {"python3": 3, "sleep": 1, "cat": 1})
-        self.assertRegex(still["python3"]["function"], "^PyThread_")
-        self.assertEqual(still["sleep"]["call"], "clock_nanosleep")
-        self.assertGreater(min(by.values()), 4e8)
-
-    def test_off_cpu_of_a_hang_that_begins(self):
-        """After the start of the capture, and with the function that waits."""
-        out = self.path("hang.txt")
-        profile("--off-cpu", "-o", out, "-d", "1", "--", "sh", "-c", "sleep 3 & wait")
-        self.assertRegex(e2e.read_text(out), r"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \(\d+\)$")
-
-    def test_off_cpu_read_back(self):
-        capture = self.path("back.scap")
-        waits = r"(?m)^\S+ +\d+ +\S+ +prog \(\d+\) +clock_nanosleep +timer +waits_long$"
-        profile("--off-cpu", "-w", capture, "--", self.prog, "wait")
-        text = profile("-r", capture).stdout
-        self.assertRegex(text, waits)
-        self.assertRegex(text, r"(?m)^TOTAL% +TOTAL  CALLS$")
-        self.assertNotRegex(text, "SELF%", "nothing ran, of what there is")
-        # Its stacks all end in the kernel, but it is a profile of the program.
-        out = self.path("back.pb")
-        profile("-r", capture, "-o", out)
-        pb = message(e2e.read_bytes(out))
-        strings = [s.decode() for s in pb[6]]
-        self.assertEqual(strings[message(pb[3][0])[5][0]], self.prog)
-        # What a thread waits in is no function of the scheduler.
-        functions = {f[1][0]: strings[f[2][0]] for f in map(message, pb[5])}
-        leaf = {l[1][0]: functions[message(l[4][0])[1][0]] for l in map(message, pb[4])}
-        leaves = {leaf[packed(s[1][0])[0]] for s in map(message, pb[2])}
-        self.assertTrue(leaves and not [n for n in leaves if "schedule" in n and "sysvec" not in n], leaves)
-        # What runs has a table of its own.
-        profile("--off-cpu", "-F", "999", "-w", capture, "--", "sh", "-c",
-                f"{self.prog} wait; {self.prog} hot")
-        text = profile("-r", capture).stdout
-        self.assertRegex(text, waits)
-        self.assertRegex(text, r"(?m)^ *\S+ +\S+ +\S+ +\S+ +very_hot +prog +prog\.c:\d+$")
-        self.assertNotRegex(profile("-r", self.capture).stdout, "WOKEN BY")
-
-    def test_named_chisel_and_ending(self):
-        for chisel in ("folded", "topfuncs", "pprof"):
-            self.refuses(f"{chisel} prints something else", "-r", self.capture, "-o", "FILE", "-c", chisel)
-        self.make("named.svg", "-c", "flamegraph")
-        objects = self.make("named.json", "-c", "topfuncs").decode().splitlines()
-        self.assertIn("very_hot", [json.loads(l)["function"] for l in objects])
-
-    def test_filter_of_a_chisel(self):
-        p = subprocess.run([e2e.SAKER, "-r", self.capture, "-c", "topfuncs", "proc.name=nobody"],
-                           capture_output=True, text=True)
-        self.assertRegex(p.stderr, r"\Asaker: no samples match the filter proc.name=nobody: .*\n"
-                         r"saker: 0 of \d+ events match\n\Z")
-
     def test_status_of_the_command(self):
         nobody = ["-o", "FILE", "--all", "--comm", "nobody-has-this"]
         self.refuses("no samples", *nobody, "--", "sh", "-c", "exit 3", status=3)
@@ -617,37 +739,10 @@ class Made(Hot):
         capture = self.path("long.scap")
         profile("-F", "999", "-w", capture, "--", prog)
         self.assertIn(name, profile("-r", capture, "-c", "topfuncs").stdout)
-        for width, shown in ((80, "a_function_.*….*_name"), (200, name)):
+        for width, shown in ((80, r"a_func\w*…\w*name"), (200, name)):
             text = on_terminal(width, "-r", capture, "-c", "topfuncs")
             self.assertRegex(text, rf" {shown} +long( +-)?\r?\n")
             self.assertLessEqual(max(map(len, text.splitlines()[:2])), width)
-
-    def refuses(self, sentence, *args, status=1):
-        """One sentence, no text, and no file. FILE in args is one to write."""
-        out = self.path("refused.svg")
-        p = profile(*(out if a == "FILE" else a for a in args), status=status)
-        self.assertRegex(p.stderr, rf"\Asaker: [^\n]*{sentence}[^\n]*\n\Z", args)
-        self.assertEqual(p.stdout, "", args)
-        self.assertFalse(os.path.exists(out), args)
-
-    def test_numbers_that_are_none(self):
-        for hz in ("0", "4001", "5000", "-1", "1.5", "x"):
-            self.refuses(f"from 1 to 4000 .*'{hz}'", "-F", hz, "-o", "FILE")
-        for seconds in ("0", "-1", "x"):
-            self.refuses(f"number of seconds above 0.*'{seconds}'", "-d", seconds, "-o", "FILE")
-        for pid in ("0", "-1", "x", "1,x"):
-            self.refuses("needs numbers of processes, not '", "-p", pid, "-o", "FILE")
-        for depth in ("0", "1025"):
-            self.refuses(f"from 1 to 1024 .*'{depth}'", "--stack-depth", depth, "-o", "FILE")
-
-    def test_nobody_there(self):
-        gone = subprocess.Popen(["true"])
-        gone.wait()
-        self.refuses(f"no process {gone.pid} ", "-p", str(gone.pid), "-o", "FILE")
-        self.refuses("no cgroup /no-such", "--cgroup", "/no-such", "-o", "FILE")
-        self.refuses("no-such-command: command not found", "-o", "FILE", "--", "no-such-command",
-                     status=127)
-        self.refuses("no chisel 'no-such'", "-c", "no-such", "-o", "FILE")
 
     def test_second_session(self):
         first = subprocess.Popen([e2e.SAKER, "profile", "-w", self.path("first.scap"), "--", "cat"],
@@ -658,57 +753,6 @@ class Made(Hot):
         first.stdin.flush()
         self.assertEqual(first.stdout.readline(), b"x\n") # it runs, so it is sampled
         self.refuses(f"process {first.pid} samples stacks already", "-o", "FILE", "-d", "1")
-
-    def test_files_that_are_none(self):
-        for name in ("x.png", "x", "svg", "x.svg.bz2"):
-            self.refuses("the ending says", "-r", self.capture, "-o", self.path(name))
-            self.assertFalse(os.path.exists(self.path(name)))
-        folder = self.path("folder.svg")
-        os.mkdir(folder)
-        self.refuses("folder.svg: cannot write there: Is a dir", "-r", self.capture, "-o", folder)
-        for path in (self.path("no-such-dir/x.svg"), "/proc/x.svg"):
-            self.refuses(f"{path}: cannot write there: No such", "-r", self.capture, "-o", path)
-        os.symlink("/dev/full", self.path("full.svg"))
-        self.refuses("full.svg: not all could be written: No space", "-r", self.capture, "-o",
-                     self.path("full.svg"))
-        self.refuses("no-such.scap: cannot be opened", "-r", self.path("no-such.scap"), "-o", "FILE")
-        self.refuses("cannot be written: No such", "-w", self.path("no-such-dir/x.scap"), "-o", "FILE")
-
-    def test_without_samples(self):
-        calls = self.path("calls.scap")
-        e2e.run(e2e.SAKER, "-w", calls, "--", "true")
-        none = "calls.scap: no samples in it"
-        for args in ([], ["-c", "topfuncs"], ["-o", "FILE"]):
-            self.refuses(none, "-r", calls, *args)
-        for pair in ((calls, self.capture), (self.capture, calls)):
-            self.refuses(none, "--diff", *pair)
-            self.refuses(none, "--diff", *pair, "-o", "FILE")
-        self.refuses(r"the filter leaves out all its \d\d+ samples", "-r", self.capture, "-o", "FILE",
-                     "stack.frames=no_such_function")
-        self.refuses("no samples in its first 0.5 s", "-r", calls, "-d", "0.5", "-o", "FILE")
-        nobody = ["-o", "FILE", "--comm", "nobody-has-this"]
-        self.refuses("no samples: no matching thread ran at a tick of the clock in .*check -p, --comm", *nobody,
-                     "--", "true", status=125)
-        self.refuses("no samples: no matching thread ran at a tick of the clock in .*, or add --off-cpu", *nobody,
-                     "-d", "0.1")
-        self.refuses("no samples: no matching thread waited in .*check -p", *nobody, "-d", "0.1",
-                     "--off-cpu")
-        self.refuses("no samples: no matching thread ran or waited in", *nobody, "-d", "0.1", "--off-cpu",
-                     "-F", "99")
-
-    def test_what_was_there_stays(self):
-        out = self.path("older.svg")
-        self.make("older.svg")
-        before = e2e.read_bytes(out)
-        for args in (["-r", self.capture, "stack.frames=no_such_function"],
-                     ["-r", self.path("no-such.scap")], ["-p", "2147483647"]):
-            profile(*args, "-o", out, status=1)
-            self.assertEqual(e2e.read_bytes(out), before)
-        # And of a longer one nothing is left.
-        short = self.make("shorter.svg", "stack.frames", "contains", "very_h")
-        with open(out, "ab") as f:
-            f.write(b"x" * 100000)
-        self.assertEqual(self.make("older.svg", "stack.frames", "contains", "very_h"), short)
 
     def killed(self, sig, out):
         """saker profile -o out, ended as soon as it has begun a file of another name beside it."""
@@ -739,47 +783,22 @@ class Made(Hot):
                 os.unlink(out)
             self.assertFalse(os.path.exists(out))
 
-    def test_mode(self):
-        old = os.umask(0o027)
-        self.addCleanup(os.umask, old)
-        for name in ("mode.svg", "mode.pb.gz", "mode.txt"):
-            self.make(name)
-            self.assertEqual(os.stat(self.path(name)).st_mode & 0o777, 0o640, name)
-        self.assertEqual(os.stat(self.capture).st_mode & 0o777, 0o600)
 
-    def test_options_that_contradict(self):
-        other = self.path("same.scap")
-        os.symlink(self.capture, other)
-        with_file, diff = ["-r", self.capture], ["--diff", self.capture, "other.scap"]
-        for how in (["-F", "99"], ["--off-cpu"], ["--off-cpu-min", "1"], ["--stack-depth", "9"],
-                    ["--unwind-tables", "9M"], ["--probabilistic-threshold", "9"]):
-            self.refuses("say how to sample: they do not go with files", *with_file, *how, "-o", "FILE")
-        for who in (["-p", "1"], ["--comm", "a"], ["--cgroup", "/"]):
-            self.refuses("choose what is sampled: of a file a filter", *with_file, *who, "-o", "FILE")
-        for args, sentence in (
-                (["-r", self.capture, "-o", "FILE", "-w", "FILE"], "cannot go to the same file"),
-                (["--diff", self.capture], "two capture files"),
-                (["--diff", self.capture, self.capture, "-o", "FILE"], "the same one twice"),
-                (["--diff", self.capture, other, "-o", "FILE"], "the same one twice"),
-                (diff + ["-o", "x.pb.gz"], "--diff writes"), (diff + ["-d", "1"], "leave -d out"),
-                (diff + ["-w", "FILE"], "leave -w out"), (diff + ["-F", "9"], "go with files"),
-                (["--all", "-o", "FILE"], "--all goes with a command"),
-                (["--tree", "-o", "FILE"], "--tree goes with -p"),
-                (["--off-cpu-min", "1", "-o", "FILE"], "goes with --off-cpu"),
-                (["--probabilistic-interval", "9", "-o", "FILE"], "goes with --probabilistic-threshold"),
-                (["--zstd", "-o", "FILE"], "--zstd goes with -w"),
-                (["--with-symbols", "-o", "FILE"], "--with-symbols goes with -w"),
-                (["--nothing"], "unknown option --nothing: saker profile --help lists all"),
-                (["-U"], "unknown option -U: saker profile --help lists all")):
-            self.refuses(sentence, *args)
-        self.refuses("it does not go with files", *with_file, "-o", "FILE", "--", "true", status=125)
-        self.refuses("add --all", "-p", "1", "-o", "FILE", "--", "true", status=125)
-
-    def test_help(self):
-        text = profile("--help").stdout
-        for word in ("--off-cpu", "--diff", ".speedscope.json", "Usage: saker profile"):
-            self.assertIn(word, text)
-        self.assertLessEqual(max(map(len, text.splitlines())), 83)
+class Limits(Base):
+    def test_more_stacks_than_are_kept(self):
+        """The rest are put together by process; nothing is lost of the sum, and a heavy one stays."""
+        path, n = self.path("many.scap"), 100500
+        with open(path, "wb") as f:
+            f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
+            for i in range(n):
+                f.write(sample_block(2 * i, b"many", [0x1000 + i // 300, 0x900000 + i % 300]))
+                if i % 100 == 0:
+                    f.write(sample_block(2 * i + 1, b"heavy", [0x10], weight=100000))
+        profile("-r", path, "-o", self.path("many.folded"))
+        sums = dict(line.rsplit(" ", 1) for line in e2e.read_text(self.path("many.folded")).splitlines())
+        others = n + 1 - 100000
+        self.assertEqual(sums, {"heavy (77);[unknown]": str(1000 * n), "many (77);(other stacks)": str(1000 * others),
+                                "many (77);[unknown];[unknown]": str(1000 * (n - others))})
 
 
 if __name__ == "__main__":
