@@ -587,10 +587,11 @@ static int is_of_sampler(const struct sinsp_frame *f)
 	return 0;
 }
 
-/* The innermost frames of a sample that a tracepoint made, which are those of the sampler. */
+/* The innermost frames of a sample that a tracepoint made, which are those of the sampler. Where
+ * the kernel's names are from after its end, its program has none. */
 static size_t n_of_sampler(const struct sinsp_frame *f, size_t n)
 {
-	size_t i = 0;
+	size_t i = n > 1 && !f[0].function && is_of_sampler(&f[1]);
 
 	while (i < n && is_of_sampler(&f[i]))
 		i++;

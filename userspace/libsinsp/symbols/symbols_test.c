@@ -63,12 +63,13 @@ static void add_map(struct scap_fake *f)
 			 0);
 }
 
-/* Symbols of the kernel's and of the program's functions; a line of source for each. */
-static void add_names(struct scap_fake *f)
+/* Symbols of the kernel's and of the program's functions from @first on; a line of source for each.
+ */
+static void add_names_from(struct scap_fake *f, unsigned int first)
 {
 	char lines[64];
 
-	for (unsigned int i = 0; i < N_ALL; i++) {
+	for (unsigned int i = first; i < N_ALL; i++) {
 		const unsigned int u = i - N_KERNEL;
 		const int is_user = i >= N_KERNEL;
 		const uint64_t exact = i == 0 || u == 0;
@@ -89,6 +90,11 @@ static void add_names(struct scap_fake *f)
 		}
 		add_symbol(f, &t);
 	}
+}
+
+static void add_names(struct scap_fake *f)
+{
+	add_names_from(f, 0);
 }
 
 static void add_sample(struct scap_fake *f, unsigned int n_kernel, int with_jit)
@@ -158,6 +164,22 @@ static void test_sampler_left_out(void **state)
 	s = open_at_sample(f, &evt);
 	assert_whole_stack(s, &evt, 0);
 	assert_whole_stack(s, &evt, 1);
+	sinsp_close(s);
+}
+
+/* Names of the kernel that were read after the sampler's programs had gone. */
+static void test_nameless_sampler_left_out(void **state)
+{
+	struct scap_fake *f = scap_fake_new();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	(void)state;
+	add_names_from(f, 1);
+	add_map(f);
+	add_sample(f, N_KERNEL, 0);
+	s = open_at_sample(f, &evt);
+	assert_whole_stack(s, &evt, 0);
 	sinsp_close(s);
 }
 
@@ -276,6 +298,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sampler_left_out),
+		cmocka_unit_test(test_nameless_sampler_left_out),
 		cmocka_unit_test(test_names_exported),
 		cmocka_unit_test(test_only_sampler),
 		cmocka_unit_test(test_jit_line_exported),
