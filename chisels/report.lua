@@ -242,7 +242,8 @@ local function put_objects(columns, rows, time)
 end
 
 -- On a terminal no line is wider than it: columns that are `extra` are left out, then the widest text is
--- shortened, each to so many characters. Elsewhere a column has all that it needs.
+-- shortened, each to so many characters; a column that `fits` keeps twice as many as others. Elsewhere a
+-- column has all that it needs.
 local LEAST_ROOM = 8
 local function widths_of(columns, rows)
   local widths, total = {}, 2 * (#columns - 1)
@@ -258,12 +259,12 @@ local function widths_of(columns, rows)
 end
 
 local function widest_text(columns, widths)
-  local at
+  local at, most
   for i, column in ipairs(columns) do
     local is_text = (column.kind or "text") == "text" or column.kind == "file"
-    if is_text and widths[i] > math.max(LEAST_ROOM, width_of(column.title))
-       and (not at or widths[i] > widths[at]) then
-      at = i
+    local width = column.fits and widths[i] / 2 or widths[i]
+    if is_text and widths[i] > math.max(LEAST_ROOM, width_of(column.title)) and (not at or width > most) then
+      at, most = i, width
     end
   end
   return at
