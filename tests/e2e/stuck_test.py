@@ -3,6 +3,7 @@
 """Processes that wait since before the capture began: each call shows, with what it waits for, on the
 screen and in files. /proc/PID/syscall is the judge."""
 
+import json
 import os
 import re
 import shutil
@@ -132,6 +133,15 @@ class Stuck(unittest.TestCase):
                             if re.search(rf"\b{self.procs[name].pid}\b", r)), "")
                 self.assertIn(says.split()[0], row, (chisel, name))
         self.assertIn("before", text)
+
+    def test_the_wait_that_was_seen_last(self):
+        """It counts up to the end of the capture, though no event came since."""
+        pid = str(self.procs["sleep"].pid)
+        for words in (["offcpu_wait", "interval=100"], ["bottlenecks"]):
+            text = e2e.run(e2e.SAKER, "-j", "--pid", pid, "-M", "1", "-c", *words)
+            rows = [json.loads(line) for line in text.splitlines()]
+            self.assertEqual([(row["proc.name"], row["evt.type"]) for row in rows], [("sleep", "clock_nanosleep")], words)
+            self.assertGreater(rows[0].get("waited") or rows[0]["evt.latency"], 300_000_000, words)
 
     def test_a_call_that_ends(self):
         """Nobody knows how long it took."""

@@ -325,14 +325,23 @@ int sinsp_chisel_begin(struct sinsp_chisel *c)
 	return err ?: look_up_on_event(c);
 }
 
+/* When the capture ended. Of a live one without events that is later than the last of them. */
+static uint64_t end_ns(const struct sinsp_chisel *c)
+{
+	const uint64_t last_ns = c->run->last_ns;
+
+	return last_ns && c->reached_ns > last_ns ? c->reached_ns : last_ns;
+}
+
 int sinsp_chisel_end(struct sinsp_chisel *c)
 {
 	struct sinsp_chisel_callback cb = {.name = "on_capture_end"};
 	const struct sinsp_chisel_run *run = c->run;
+	const uint64_t ns = end_ns(c);
 	int err;
 
 	c->evt = NULL;
-	err = call_with_time(c, &cb, run->last_ns, (int64_t)(run->last_ns - run->first_ns));
+	err = call_with_time(c, &cb, ns, (int64_t)(ns - run->first_ns));
 	fflush(run->out);
 	return err;
 }

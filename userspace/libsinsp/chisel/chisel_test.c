@@ -14,6 +14,9 @@ static const char program[] =
 	"  return true\n"
 	"end\n"
 	"function on_event() end\n"
+	"function on_capture_end(s, ns, delta)\n"
+	"  print('end', ((s - 1700000000) * 1000000000 + ns) // 1000000, delta // 1000000)\n"
+	"end\n"
 	"chisel.request_field('proc.pid')\n";
 
 static void start(struct chisel_fixture *f, struct fixture *machine, const char *interval)
@@ -93,12 +96,34 @@ static void test_precise(void **state)
 	chisel_stop(&f);
 }
 
+/* A capture goes on after its last event. */
+static void test_end(void **state)
+{
+	const uint64_t first_ns = T0 + 300000000;
+
+	for (int idles = 0; idles <= 1; idles++) {
+		struct chisel_fixture f;
+
+		start(&f, *state, "");
+		event(&f, 300);
+		event(&f, 400);
+		f.run.first_ns = first_ns;
+		f.run.last_ns = first_ns + 100000000;
+		if (idles)
+			idle(&f, 1700);
+		assert_int_equal(sinsp_chisel_end(f.c), 0);
+		chisel_prints(&f, idles ? "end\t1700\t1400\n" : "end\t400\t100\n");
+		chisel_stop(&f);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_events),
 		cmocka_unit_test(test_without_events),
 		cmocka_unit_test(test_precise),
+		cmocka_unit_test(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
