@@ -15,7 +15,7 @@ int sample(void *ctx)
 	return commit_event(&r);
 }
 
-/* Sends the enter of a call. ctx: its number, is it a 32-bit one, an address for all arguments. */
+/* Sends the enter of a call. ctx: its number, is it a 32-bit one, its arguments. */
 SEC("?raw_tp")
 int send_any(u64 *ctx)
 {
@@ -23,8 +23,9 @@ int send_any(u64 *ctx)
 
 	slot->call.nr = slot->call.raw_nr = ctx[0];
 	slot->call.flags = ctx[1] ? REC_F_IA32 : 0;
+#pragma unroll
 	for (int i = 0; i < 6; i++)
-		slot->call.args[i] = ctx[2];
+		slot->call.args[i] = ctx[2 + i];
 	if (ctx[1])
 		ia32_arrange();
 	slot->call.ts = bpf_ktime_get_boot_ns();

@@ -3,7 +3,8 @@
  * Writers that nest: a sampler at 20 kHz writes records on every CPU, also in the midst of those
  * of system calls. Nothing may be torn, lost without account, or out of order. With "lengths" for
  * an argument, records of each length there can be go through rings that they hardly fit in; with
- * "enters", the enters of all numbers that a call can have are expanded.
+ * "enters", the enters of all numbers that a call can have are expanded, and libscap's own of calls
+ * that were under way at the start (raw_call.h) say the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,7 @@
 #include "expand.h"
 #include "ia32.h"
 #include "ia32_table.h"
+#include "raw_call.h"
 #include "ring_impl.h"
 
 #include "sampler.h"
@@ -47,6 +49,8 @@ struct nest {
 	unsigned int n_cpus;
 	uint64_t n_calls, n_samples, n_back;
 	uint64_t last[MAX_CPUS]; /* key of the last record */
+	const struct stuck_row *twin; /* the same call, for raw_call */
+	uint64_t n_known; /* things that pointers point to, found by both */
 	struct scap_expand *expand;
 	uint64_t n_unlisted; /* enters of a call that syscalls.def lacks */
 };
@@ -211,6 +215,46 @@ static void check_enter(struct nest *n, const struct rec_hdr *rec)
 	n->n_unlisted += !scap_syscall_name(rec->nr, ia32);
 }
 
+/* Whether libscap's parameter says what the driver's does. What a caller of 32 bits points to, and
+ * what cannot be read, is nothing to it. */
+static int is_like(struct nest *n, const struct scap_param *ours, const struct scap_param *drivers)
+{
+	uint64_t v = 0;
+
+	if (ours->len == drivers->len && !memcmp(ours->p, drivers->p, ours->len)) {
+		n->n_known += ours->len > 2;
+		return 1;
+	}
+	if (drivers->len == sizeof(v))
+		memcpy(&v, drivers->p, sizeof(v));
+	return !ours->len && (n->twin->flags & STUCK_F_IA32 || v <= 1);
+}
+
+/* What raw_call makes of the call that the driver made @rec of. */
+static void check_twin(struct nest *n, const struct rec_hdr *rec)
+{
+	static uint64_t buf[RAW_CALL_MAX / sizeof(uint64_t)];
+	const struct rec_hdr *ours = (const void *)buf;
+	struct remote_memory mem = {.pid = getpid(), .pagemap = -1};
+	struct scap_params a, b;
+
+	assert_true(scap_raw_call(buf, sizeof(buf), n->twin, &mem) > 0);
+	remote_memory_of(&mem, 0);
+	assert_int_equal(scap_evt_params(&ours->evt, &a), 0);
+	assert_int_equal(scap_evt_params(&rec->evt, &b), 0);
+	if (n->twin->flags & STUCK_F_IA32 && ours->evt.type == EVT_SYSCALL_E)
+		return; /* behind socketcall or ipc */
+	assert_int_equal(ours->evt.type, rec->evt.type);
+	assert_int_equal(a.n, b.n);
+	for (uint32_t i = 0; i < a.n; i++)
+		if (!is_like(n, &a.v[i], &b.v[i]))
+			fail_msg(
+				"call %u of args %lx %lx %lx...: parameter %u has %u bytes, not %u",
+				rec->nr, (unsigned long)n->twin->args[0],
+				(unsigned long)n->twin->args[1], (unsigned long)n->twin->args[2], i,
+				a.v[i].len, b.v[i].len);
+}
+
 /* Every parameter of a record adds up, and its text is whole. */
 static void check_record(struct nest *n, const struct rec_hdr *rec)
 {
@@ -225,6 +269,8 @@ static void check_record(struct nest *n, const struct rec_hdr *rec)
 	n->n_calls++;
 	if (rec->flags & REC_F_RAW_ENTER)
 		check_enter(n, rec);
+	if (n->twin)
+		check_twin(n, rec);
 	if (rec->evt.type == EVT_OPENAT_X && p.v[2].len > 500)
 		for (uint32_t i = 0; i + 10 < p.v[2].len; i++)
 			assert_int_equal(p.v[2].p[i], '/');
@@ -443,33 +489,61 @@ static void test_lengths(void **state)
 
 /* ---- every number ---- */
 
-static void send_enter_of(const struct nest *n, uint64_t nr, int ia32, const void *arg)
+/* The driver has what their paths said before the exec only. */
+static int is_exec(uint64_t nr, int ia32)
 {
-	uint64_t args[] = {nr, (uint64_t)ia32, (uintptr_t)arg};
+	return ia32 ? nr == 11 || nr == 358 : nr == SYS_execve || nr == SYS_execveat;
+}
+
+static void send_enter_of(struct nest *n, uint64_t nr, int ia32, const uint64_t a[6])
+{
+	uint64_t args[] = {nr, (uint64_t)ia32, a[0], a[1], a[2], a[3], a[4], a[5]};
+	const struct stuck_row twin = {
+		.tid = (uint32_t)getpid(),
+		.nr = (uint16_t)nr,
+		.flags = STUCK_F_SLEEPS | (ia32 ? STUCK_F_IA32 : 0),
+		.args = {a[0], a[1], a[2], a[3], a[4], a[5]},
+	};
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = args, .ctx_size_in = sizeof(args));
 
 	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(n->skel->progs.send_any), &o), 0);
+	n->twin = is_exec(nr, ia32) ? NULL : &twin;
+	drain(n);
+	n->twin = NULL;
 }
+
+#define N_PATTERNS 64 /* which arguments are pointers */
 
 /* Each call can sleep or be preempted, those of kernels to come included. */
 static void test_enters(void **state)
 {
-	const struct setup setup = {.kind = RING_ARRAY, .ring_sz = RING_SZ, .snaplen = 200};
+	const struct setup setup = {.kind = RING_ARRAY, .ring_sz = RING_SZ, .snaplen = 80};
 	const uint64_t n_numbers = DRV_MAX_NR + 100;
-	static const char text[4096] = "/some/path";
+	uint64_t *memory = malloc(4096);
 	struct nest n;
 
 	(void)state;
+	assert_non_null(memory);
+	for (unsigned int i = 0; i < 512; i++) /* each number in it is an address */
+		memory[i] = (uintptr_t)memory;
 	load(&n, &setup);
 	for (int ia32 = 0; ia32 <= 1; ia32++)
-		for (uint64_t nr = 0; nr < n_numbers; nr++) {
-			send_enter_of(&n, nr, ia32, text);
-			send_enter_of(&n, nr, ia32, NULL);
-			drain(&n);
-		}
-	assert_int_equal(n.n_calls, 4 * n_numbers);
+		for (uint64_t nr = 0; nr < n_numbers; nr++)
+			for (unsigned int pattern = 0; pattern < N_PATTERNS; pattern++) {
+				uint64_t args[6];
+
+				for (unsigned int i = 0; i < 6; i++)
+					args[i] =
+						pattern >> i & 1 ? (uintptr_t)memory : pattern / 8;
+				send_enter_of(&n, nr, ia32, args);
+			}
+	assert_int_equal(n.n_calls, 2 * N_PATTERNS * n_numbers);
 	assert_true(n.n_unlisted > 0);
+	print_message("%lu enters, in which both found %lu things\n", (unsigned long)n.n_calls,
+		      (unsigned long)n.n_known);
+	assert_true(n.n_known > n_numbers);
 	unload(&n);
+	free(memory);
 }
 
 int main(int argc, char **argv)

@@ -9,7 +9,9 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include "config.h"
 #include "convert.h"
@@ -19,6 +21,7 @@
 
 #define N_ARGS 6
 #define NS_PER_S 1000000000ull
+#define DATA_MAX 80 /* bytes of a buffer, whatever the snaplen */
 
 /* A record being made: lengths grow from the front, values behind them. */
 struct raw_writer {
@@ -56,7 +59,7 @@ static int read_whole(const struct raw_writer *w, void *to, uint64_t addr, size_
 	return addr && w->mem && remote_memory_read(w->mem, to, addr, len) == len;
 }
 
-static void put_text(struct raw_writer *w, uint64_t addr)
+static void put_path(struct raw_writer *w, uint64_t addr)
 {
 	char text[ARG_PATH_MAX];
 	const size_t n = addr && w->mem ? remote_memory_read(w->mem, text, addr, sizeof(text)) : 0;
@@ -65,15 +68,67 @@ static void put_text(struct raw_writer *w, uint64_t addr)
 	put(w, text, len < n ? len + 1 : 0); /* without its end it is not known */
 }
 
-static void put_bytes(struct raw_writer *w, uint64_t addr, uint64_t len, size_t max)
-{
-	uint8_t bytes[ARG_POLLFDS_MAX * sizeof(struct pollfd)];
+#define BYTES_MAX 512 /* of what put_bytes copies */
 
-	if (len > max)
-		len = max;
-	if (len > sizeof(bytes))
-		len = sizeof(bytes);
-	put(w, bytes, read_whole(w, bytes, addr, len) ? len : 0);
+static void put_bytes(struct raw_writer *w, uint64_t addr, int64_t len, size_t max)
+{
+	uint8_t bytes[BYTES_MAX];
+	size_t n = len < 0 ? 0 : (uint64_t)len < max ? (size_t)len : max;
+
+	if (n > sizeof(bytes))
+		n = sizeof(bytes);
+	put(w, bytes, read_whole(w, bytes, addr, n) ? n : 0);
+}
+
+/* Text of @len bytes that has no NUL, with one. */
+static void put_text(struct raw_writer *w, uint64_t addr, int32_t len)
+{
+	char text[ARG_PATH_MAX];
+	const size_t n = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
+
+	if (len < 0 || (n && !read_whole(w, text, addr, n))) {
+		put(w, NULL, 0);
+		return;
+	}
+	text[n] = '\0';
+	put(w, text, n + 1);
+}
+
+#define SELECT_WORDS 16u
+
+struct fd_item {
+	int64_t fd;
+	uint16_t flags;
+} __attribute__((packed));
+
+/* The descriptors in the sets of a select, as an fdlist: the first ARG_POLLFDS_MAX. */
+static void put_select_fds(struct raw_writer *w)
+{
+	static const uint16_t flags[] = {PPM_POLLIN, PPM_POLLOUT, PPM_POLLPRI};
+	const int32_t nfds = (int32_t)w->args[0];
+	struct {
+		uint16_t n;
+		struct fd_item item[ARG_POLLFDS_MAX];
+	} __attribute__((packed)) list = {0};
+	uint64_t word[3];
+
+	for (int32_t fd = 0; fd < nfds && (uint32_t)fd < SELECT_WORDS * 64; fd++) {
+		uint16_t in = 0;
+
+		for (unsigned int k = 0; k < 3; k++) {
+			const uint64_t at = w->args[1 + k];
+
+			if (fd % 64 == 0 && !read_whole(w, &word[k], at ? at + (uint32_t)fd / 8 : 0,
+							sizeof(word[k])))
+				word[k] = 0;
+			in |= word[k] >> fd % 64 & 1 ? flags[k] : 0;
+		}
+		if (in)
+			list.item[list.n++] = (struct fd_item){fd, in};
+		if (list.n == ARG_POLLFDS_MAX)
+			break;
+	}
+	put(w, &list, sizeof(list.n) + list.n * sizeof(list.item[0]));
 }
 
 static int iovec_sum(const struct raw_writer *w, uint64_t addr, uint64_t count, uint64_t *sum)
@@ -97,6 +152,42 @@ static int read_pair(const struct raw_writer *w, uint64_t addr, uint64_t unit_ns
 	if (!read_whole(w, at, addr, sizeof(at)))
 		return 0;
 	*ns = at[0] * NS_PER_S + at[1] * unit_ns;
+	return 1;
+}
+
+/* A time to set: tv_nsec may say that it is the present, or not changed. */
+static int read_utime(const struct raw_writer *w, uint64_t addr, uint64_t *ns)
+{
+	struct timespec at;
+
+	if (!read_whole(w, &at, addr, sizeof(at)))
+		return 0;
+	*ns = (uint64_t)at.tv_sec * NS_PER_S + (uint64_t)at.tv_nsec;
+	if ((uint64_t)at.tv_nsec >= UTIME_OMIT)
+		*ns = at.tv_nsec == UTIME_OMIT ? ABSTIME_OMIT : ABSTIME_NOW;
+	return 1;
+}
+
+/* struct open_how, io_uring_params: what of it one parameter is. */
+static int read_how(const struct raw_writer *w, unsigned int kind, uint64_t addr, uint64_t *v)
+{
+	uint64_t how[3] = {0};
+
+	if (!read_whole(w, how, addr, kind == ARG_URING_FLAGS ? 2 * sizeof(*how) : sizeof(how)))
+		return 0;
+	switch (kind) {
+	case ARG_HOW_FLAGS:
+		*v = convert_open_flags((u32)how[0]);
+		break;
+	case ARG_HOW_MODE:
+		*v = convert_open_mode((u32)how[0], (u32)how[1]);
+		break;
+	case ARG_HOW_RESOLVE:
+		*v = convert_openat2_resolve((u32)how[2]);
+		break;
+	default:
+		*v = convert_uring_flags((u32)how[1]);
+	}
 	return 1;
 }
 
@@ -133,6 +224,20 @@ static int number_at(const struct raw_writer *w, const struct call_row *row, uin
 			return 0;
 		*v = (uint64_t)(int64_t)s;
 		return 1;
+	case ARG_HOW_FLAGS:
+	case ARG_HOW_MODE:
+	case ARG_HOW_RESOLVE:
+	case ARG_URING_FLAGS:
+		return read_how(w, row->kind, addr, v);
+	case ARG_U64_VIA:
+		return read_number(w, at, sizeof(*v), v) && read_number(w, *v, sizeof(*v), v);
+	case ARG_SECONDS_AT:
+		if (!read_number(w, at, sizeof(*v), v))
+			return 0;
+		*v *= NS_PER_S;
+		return 1;
+	case ARG_UTIME_AT:
+		return read_utime(w, at, v);
 	case ARG_U64_AT:
 	case ARG_SAME_U64_AT:
 	case ARG_LIMIT_AT:
@@ -152,23 +257,53 @@ static int number_at(const struct raw_writer *w, const struct call_row *row, uin
 	return 0;
 }
 
+/* Arrays, of which 32-bit callers have others. */
+static void put_array(struct raw_writer *w, const struct call_row *row)
+{
+	const uint64_t addr = arg_of(w, row->arg);
+	uint64_t n;
+
+	switch (row->kind) {
+	case ARG_SELECT_FDS:
+		put_select_fds(w);
+		return;
+	case ARG_LIST:
+		n = row->count == ONE ? 1 : arg_of(w, row->count);
+		put_bytes(w, addr, (n < ARG_LIST_MAX ? n : ARG_LIST_MAX) * row->off, ARG_LIST_MAX);
+		return;
+	case ARG_ARRAY:
+		put_bytes(w, addr,
+			  (int64_t)(int32_t)arg_of(w, LEN_ARG(row->off)) * LEN_SIZE(row->off),
+			  ARG_ARRAY_MAX);
+		return;
+	}
+	put(w, NULL, 0);
+}
+
 /* What row @row points to, as put_pointed of the driver does. A 32-bit caller's numbers lie
  * otherwise, and are not known. */
 static void put_pointed(struct raw_writer *w, const struct call_row *row)
 {
-	const uint64_t addr = arg_of(w, row->arg);
+	const uint64_t addr = arg_of(w, row->arg), beside = arg_of(w, row->arg + 1u);
 	uint64_t v;
 
 	if (!row_holds(row, arg_of(w, row->when_arg)))
 		put(w, NULL, 0);
 	else if (row->kind == ARG_PATH)
-		put_text(w, addr ? addr + row->off : 0);
+		put_path(w, addr ? addr + row->off : 0);
 	else if (row->kind == ARG_SOCKADDR)
-		put_bytes(w, addr, (uint32_t)arg_of(w, row->arg + 1u), ARG_SOCKADDR_MAX);
+		put_bytes(w, addr, (int32_t)beside, ARG_SOCKADDR_MAX);
 	else if (row->kind == ARG_POLLFDS)
-		put_bytes(w, addr, (arg_of(w, row->arg + 1u) & UINT32_MAX) * sizeof(struct pollfd),
+		put_bytes(w, addr, (int64_t)(uint32_t)beside * sizeof(struct pollfd),
 			  ARG_POLLFDS_MAX * sizeof(struct pollfd));
-	else if (!w->ia32 && !arg_is_bytes(row->kind) && number_at(w, row, &v))
+	else if (row->kind == ARG_TEXT)
+		put_text(w, addr, (int32_t)beside);
+	else if (row->kind == ARG_BYTES)
+		put_bytes(w, addr ? addr + row->off : 0,
+			  beside < DATA_MAX ? (int64_t)beside : DATA_MAX, DATA_MAX);
+	else if (!w->ia32 && arg_is_bytes(row->kind))
+		put_array(w, row);
+	else if (!w->ia32 && number_at(w, row, &v))
 		put(w, &v, sizeof(v));
 	else
 		put(w, NULL, 0);
