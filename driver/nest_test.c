@@ -47,8 +47,8 @@ struct nest {
 	struct bpf_link *samplers[MAX_CPUS];
 	int kind_fds[MAX_CPUS];
 	unsigned int n_cpus;
-	uint64_t n_calls, n_samples, n_back;
-	uint64_t last[MAX_CPUS]; /* key of the last record */
+	uint64_t n_calls, n_samples, n_back, n_wrong;
+	uint64_t last[MAX_CPUS][2]; /* keys of the last call and of the last sample */
 	const struct stuck_row *twin; /* the same call, for raw_call */
 	uint64_t n_known; /* things that pointers point to, found by both */
 	struct scap_expand *expand;
@@ -276,6 +276,21 @@ static void check_record(struct nest *n, const struct rec_hdr *rec)
 			assert_int_equal(p.v[2].p[i], '/');
 }
 
+/*
+ * Calls come in the order of their keys, and so do samples. Between the two there is a way to the
+ * wrong order: an interrupt between a writer's reading of the clock and its place.
+ */
+static void check_order(struct nest *n, unsigned int cpu, const struct rec_hdr *rec)
+{
+	const int is_sample = rec->nr == REC_NR_NONE;
+	const uint64_t key = rec_key(rec);
+	uint64_t *last = n->last[cpu];
+
+	n->n_wrong += key < last[is_sample];
+	n->n_back += key < last[!is_sample];
+	last[is_sample] = key;
+}
+
 static void drain(struct nest *n)
 {
 	struct ring_bound bound;
@@ -291,8 +306,7 @@ static void drain(struct nest *n)
 		}
 		while ((rec = ring_peek(n->rings[cpu]))) {
 			check_record(n, rec);
-			n->n_back += rec_key(rec) < n->last[cpu];
-			n->last[cpu] = rec_key(rec);
+			check_order(n, cpu, rec);
 			ring_advance(n->rings[cpu]);
 		}
 		ring_release(n->rings[cpu]);
@@ -356,10 +370,12 @@ static void check_nest(int kind)
 	assert_true(nested > 0);
 	assert_true(n.n_unlisted > 0);
 	assert_int_equal(sum.records, n.n_calls + n.n_samples);
-	/* An interrupt in the nanoseconds between a writer's reading of the clock and its place has
-	 * a later time in an earlier place: once in some 100,000. */
-	if (!lost)
-		assert_true(n.n_back <= 1 + n.n_samples / 10000);
+	/* An interrupt hits these few instructions once in some 10,000; where a hypervisor gives
+	 * the CPU back, more often. */
+	if (!lost) {
+		assert_int_equal(n.n_wrong, 0);
+		assert_true(n.n_back <= 1 + n.n_samples / 200);
+	}
 	unload(&n);
 }
 
