@@ -15,6 +15,7 @@ import saker_e2e as e2e
 
 NOBODY = "65534"
 SNAPLEN = 200
+RUNS_MAX = 3
 
 # name -> options; PID, PORT and CGROUP are filled in. Those that take most are the innermost, which
 # begin last.
@@ -228,16 +229,24 @@ class ByHand:
 class Select(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.dir = e2e.temp_dir()
-        cls.addClassCleanup(shutil.rmtree, cls.dir)
-        os.chmod(cls.dir, 0o777)
-        prog = e2e.compile_program("select", cls.dir)
-        shutil.copy(prog, os.path.join(cls.dir, "selsup"))
-        cls.run_of = Run(cls.dir, prog)
-        for name in cls.run_of.names:
-            if cls.run_of.report(name)["records lost"]:
-                e2e.skip(f"the machine is too busy: the capture '{name}' lost records")
+        cls.run_of = cls.whole_run()
+        cls.dir = cls.run_of.dir
         cls.by_hand = ByHand(cls.run_of)
+
+    @classmethod
+    def whole_run(cls):
+        """Captures that lost nothing. A busy machine may cost one run, not each."""
+        for _ in range(RUNS_MAX):
+            folder = e2e.temp_dir()
+            cls.addClassCleanup(shutil.rmtree, folder)
+            os.chmod(folder, 0o777)
+            prog = e2e.compile_program("select", folder)
+            shutil.copy(prog, os.path.join(folder, "selsup"))
+            run = Run(folder, prog)
+            lost = {name: n for name in run.names if (n := run.report(name)["records lost"])}
+            if not lost:
+                return run
+        raise AssertionError(f"in each of {RUNS_MAX} runs records were lost, in the last {lost}")
 
     def compare(self, name, of_line=told):
         """Each thread's lines in their order; those of several threads may mix."""
