@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the kernel decides of a filter changes what is recorded, never what is shown: captures with
-and without it, one inside the other, watch the same program, whose threads change their names."""
+a filter, one inside the other, watch a program whose threads change their names; the innermost records
+everything, and reading its file with each filter says what each must show."""
 
 import os
 import shutil
@@ -12,6 +13,8 @@ import unittest
 import saker_e2e as e2e
 
 FORMAT = "*%thread.tid %evt.dir %evt.type %proc.name %thread.name %fd.name %evt.info"
+
+NESTED = 8 # captures, one in the other
 
 # PID is filled in.
 FILTERS = [
@@ -40,18 +43,17 @@ class PushdownTest(unittest.TestCase):
         self.dir = e2e.temp_dir()
         self.addCleanup(shutil.rmtree, self.dir, True)
 
-    def out(self, i, how):
-        return os.path.join(self.dir, f"{i}.{how}")
+    def out(self, i):
+        return os.path.join(self.dir, str(i))
 
-    def captures(self, pid):
-        """A command line in which each capture runs the next, and the last one the program."""
+    def captures(self, filters):
+        """A command line in which each capture runs the next, and the last one a command."""
         args = []
-        for i, text in enumerate(FILTERS):
-            for how in ("pushed", "not"):
-                args += [e2e.SAKER, "--all", "-p", FORMAT, "-o", self.out(i, how)]
-                args += ["--no-pushdown"] if how == "not" else []
-                args += [text.replace("PID", str(pid)), "--"]
-        return args
+        for i, text in enumerate(filters):
+            args += [e2e.SAKER, "--all", "-p", FORMAT, "-o", self.out(i), text, "--"]
+        # One that is shown all that the kernel recorded, too.
+        args += [e2e.SAKER, "--all", "--no-pushdown", "-p", FORMAT, "-o", self.out("whole"), filters[0], "--"]
+        return [*args, e2e.SAKER, "--all", "--ring-size", "32M", "-q", "-w", self.out("scap"), "--"]
 
     def test_the_same_is_shown(self):
         prog = e2e.compile_program("pushdown", self.dir)
@@ -62,21 +64,31 @@ class PushdownTest(unittest.TestCase):
         over = os.path.join(self.dir, "over")
         os.mkfifo(go)
         os.mkfifo(over)
+        for at in range(0, len(FILTERS), NESTED):
+            self.check(FILTERS[at:at + NESTED], prog, go, over)
+
+    def check(self, filters, prog, go, over):
         watched = subprocess.Popen(["sh", "-c", f"exec 3<{go}; {prog} {self.dir} <&3; echo over >{over}"])
         self.addCleanup(watched.wait)
         self.addCleanup(watched.kill)
         gate = os.open(go, os.O_WRONLY)
-        pid = self.child_of(watched.pid)
+        filters = [text.replace("PID", str(self.child_of(watched.pid))) for text in filters]
         script = f"echo >{go}; cat {over}"
-        p = subprocess.run([*self.captures(pid), "sh", "-c", script], capture_output=True, text=True, timeout=240)
+        p = subprocess.run([*self.captures(filters), "sh", "-c", script], capture_output=True, text=True,
+                           timeout=e2e.DEADLINE_S)
         os.close(gate)
         self.assertEqual(p.returncode, 0, p.stderr)
-        for i, text in enumerate(FILTERS):
-            # Each has its own times, so only the order within a thread is the same.
-            pushed, full = (sorted(e2e.read_text(self.out(i, how)).splitlines(), key=lambda l: l.split()[0])
-                            for how in ("pushed", "not"))
+        for i, text in enumerate(filters):
+            full = self.by_thread(e2e.run(e2e.SAKER, "-r", self.out("scap"), "-p", FORMAT, text))
             self.assertGreater(len(full), 0, text)
-            self.assertEqual(pushed, full, text)
+            self.assertEqual(self.by_thread(e2e.read_text(self.out(i))), full, text)
+            if i == 0:
+                self.assertEqual(self.by_thread(e2e.read_text(self.out("whole"))), full, text)
+
+    @staticmethod
+    def by_thread(text):
+        """Each capture has its own times, so only the order within a thread is the same."""
+        return sorted(text.splitlines(), key=lambda line: line.split()[0])
 
     def child_of(self, parent):
         """The program, once it is there: the shell has no other child."""
