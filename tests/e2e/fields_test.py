@@ -4,7 +4,6 @@
 messages, printed of every event by both, over captures that others shared and one made here. Where
 they differ a rule says why; it stands in docs/differences.md."""
 
-import glob
 import os
 import re
 import shutil
@@ -12,7 +11,6 @@ import unittest
 
 import saker_e2e as e2e
 
-CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
 CLASSES = ("process", "user", "group", "container", "fd", "syslog", "fdlist")
 
 # Arguments of fields that need one, or are asked for with one too.
@@ -148,9 +146,7 @@ class Fields(unittest.TestCase):
                     self.assertIn(f"### {title}\n", self.differences)
 
     def test_shared_captures(self):
-        if not CAPTURES:
-            self.skipTest("no captures in ../shared/captures beside the repository")
-        for capture in CAPTURES:
+        for capture in e2e.shared_captures():
             with self.subTest(capture=os.path.basename(capture)):
                 self.compare(capture, False)
 

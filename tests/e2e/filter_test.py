@@ -10,7 +10,6 @@ knows beyond sysdig's format would make a difference that is none."""
 
 import concurrent.futures
 import functools
-import glob
 import gzip
 import os
 import shutil
@@ -21,7 +20,6 @@ import unittest
 import saker_e2e as e2e
 
 TABLE = os.path.join(e2e.SOURCE, "tests/e2e/filter/filters.txt")
-CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
 
 
 def table():
@@ -77,7 +75,7 @@ class Filters(unittest.TestCase):
     def setUpClass(cls):
         cls.dir = e2e.temp_dir()
         cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
-        cls.captures = CAPTURES + cls.make_captures()
+        cls.captures = e2e.SHARED + cls.make_captures()
 
     @classmethod
     def make_captures(cls):
@@ -124,14 +122,13 @@ class Filters(unittest.TestCase):
                 same.append(text)
         self.assertFalse(wrong, f"{len(wrong)} differ:\n" + "\n".join(wrong[:40]))
         self.assertLessEqual(len(apart), len(rows) * 0.1)
-        if CAPTURES:
+        if e2e.SHARED:
             self.assertFalse(same, "these do not differ any more:\n" + "\n".join(same))
             self.assertLessEqual(sum(d for _, d in rows), len(rows) * 0.02)
 
     def test_every_filter_matches_something_somewhere(self):
         """A table of filters that match nothing would prove nothing."""
-        if not CAPTURES:
-            self.skipTest("no captures in ../shared/captures beside the repository")
+        e2e.shared_captures()
         empty = [text for text, both in self.results().items() if not both[0]]
         self.assertLess(len(empty), len(table()) / 4, "\n".join(empty))
 
@@ -196,7 +193,7 @@ if __name__ == "__main__":
     e2e.need("sysdig")
     e2e.need_live()
     if len(sys.argv) > 1 and sys.argv[1] == "--try":
-        for capture in CAPTURES:
+        for capture in e2e.SHARED:
             print(os.path.basename(capture), summary(*compare((capture, sys.argv[2]))))
         sys.exit(0)
     unittest.main()

@@ -146,9 +146,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(len(theirs), len(ours))
 
     def others(self):
-        if not replay_test.CAPTURES:
-            self.skipTest("no captures in ../shared/captures beside the repository")
-        return replay_test.CAPTURES
+        return e2e.shared_captures()
 
     def recorded(self):
         """A capture of saker's, and the same without what only saker reads of it."""

@@ -15,7 +15,6 @@ import unittest
 import saker_e2e as e2e
 
 FOLDER = os.path.join(e2e.SOURCE, "chisels")
-CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
 CATEGORIES = {"Application", "CPU Usage", "Containers", "Errors", "I/O", "Logs", "Misc", "Net",
               "Performance", "Security", "System State"}
 # Values for arguments that have to be given.
@@ -56,7 +55,7 @@ class All(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.dir)
         made = os.path.join(cls.dir, "in.scap")
         e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), made, "1000")
-        cls.captures = [made, *CAPTURES]
+        cls.captures = [made, *e2e.captures()]
 
     def test_they_describe_themselves(self):
         for name in chisels():

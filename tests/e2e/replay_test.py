@@ -14,7 +14,6 @@ import unittest
 import saker_e2e as e2e
 from saker_e2e import block
 
-CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
 TID = 2**22 + 1234  # none that lives: sysdig would look at the files of that one
 START = 1700000000 * 10**9
 
@@ -396,9 +395,7 @@ class Replay(unittest.TestCase):
         self.assertEqual(len(theirs), len(ours), f"{path} {options}")
 
     def test_captures_of_others(self):
-        if not CAPTURES:
-            self.skipTest("no captures in ../shared/captures beside the repository")
-        for path in CAPTURES:
+        for path in e2e.shared_captures():
             names = e2e.thread_names(path)
             for options in ([], ["-t", "a"], ["-t", "r"], ["-t", "D"], ["-t", "d"], ["-A"], ["-x"],
                             ["-X"], ["-b"], ["-pc"]):

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the end-to-end tests share: running saker, compiling a program, reading lines."""
+"""What the end-to-end tests share: running saker, compiling a program, captures, reading lines."""
 
+import contextlib
+import fcntl
+import functools
 import glob
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 SOURCE = os.environ.get("SAKER_SOURCE_DIR") or os.path.abspath(
     os.path.join(os.path.dirname(__file__), "../.."))
@@ -19,6 +24,10 @@ LINE = re.compile(r"(?P<num>\d+|-) (?P<time>\S+) (?P<cpu>\d+) (?P<comm>.*?) \((?
                   r"(?P<dir>[<>]) (?P<type>\S+) ?(?P<info>.*)")
 
 DEADLINE_S = 120 # for what takes a moment on a machine that is not busy
+
+SHARED_PATTERN = os.path.normpath(os.path.join(SOURCE, "../shared/captures/*.scap"))
+SHARED = sorted(glob.glob(SHARED_PATTERN)) # of other tools
+ACTS = os.path.join(SOURCE, "tests/e2e/chisels/acts.py")
 
 # Types whose result is no decimal number.
 BASES = {"brk": 16, "mmap": 16, "mmap2": 16, "mremap": 16, "shmat": 16, "map_shadow_stack": 16,
@@ -56,11 +65,18 @@ def skip(reason):
     sys.exit(77)
 
 
-def need_live():
+def lacks_live():
+    """Why no capture can be made; empty: one can."""
     if os.geteuid() != 0:
-        skip("a live capture needs root")
+        return "a live capture needs root"
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
-        skip("this kernel has no BTF (/sys/kernel/btf/vmlinux)")
+        return "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
+    return ""
+
+
+def need_live():
+    if lacks_live():
+        skip(lacks_live())
 
 
 def need(*programs):
@@ -89,6 +105,77 @@ def run(*args, status=0, env=None):
         raise AssertionError(f"{' '.join(args)}: status {p.returncode}, not {status}\n"
                              f"{p.stdout[-2000:]}\n{p.stderr[-2000:]}")
     return p.stdout
+
+
+def record_acts(path, *acts):
+    """A capture of acts.py, a command of saker's, which works in the folder of the file."""
+    run("timeout", "-k", "2", "100", SAKER, "-w", path, "--", sys.executable, "-I", ACTS,
+        os.path.dirname(path), *acts)
+
+
+@functools.lru_cache
+def made_captures():
+    """Of all acts: as saker writes it, and as sysdig does, with what its format has a place for. Made once for all tests, and again when saker or the acts have changed."""
+    folder = os.path.join(BUILD, "tests/captures")
+    own, plain = os.path.join(folder, "acts.scap"), os.path.join(folder, "plain.scap")
+    made_of = [SAKER, ACTS]
+    with contextlib.suppress(OSError), open(os.path.join(BUILD, "captures.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not lacks_live() and not is_newer(own, made_of):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            record_acts(os.path.join(folder, "new.scap"), "files", "errors", "pipes", "sockets", "web",
+                        "threads", "execs", "syslog")
+            if shutil.which("sysdig"):
+                # It takes each result of fcntl for a file, and does not know that of setsockopt.
+                run("sysdig", "-r", os.path.join(folder, "new.scap"), "-w", plain,
+                    "evt.type!=fcntl and evt.type!=setsockopt")
+            os.rename(os.path.join(folder, "new.scap"), own)
+    return [path for path in (own, plain) if os.path.exists(path)]
+
+
+def is_newer(path, others):
+    return os.path.exists(path) and all(os.path.getmtime(path) > os.path.getmtime(p) for p in others)
+
+
+def captures():
+    """Real captures: those of other tools, if they are there, and those made here."""
+    found = SHARED + made_captures()
+    if not found:
+        raise unittest.SkipTest(f"no {SHARED_PATTERN}, and none can be made: {lacks_live()}")
+    return found
+
+
+def captures_of_others():
+    """Real captures that another tool wrote."""
+    found = SHARED + [path for path in made_captures() if os.path.basename(path) == "plain.scap"]
+    if not found:
+        raise unittest.SkipTest(f"no {SHARED_PATTERN}, and none can be made: {lacks_live() or 'sysdig is missing'}")
+    return found
+
+
+def shared_capture(name):
+    """One of another tool's, about which a test knows what is in it."""
+    for path in SHARED:
+        if os.path.basename(path) == name:
+            return path
+    raise unittest.SkipTest(f"no {os.path.join(os.path.dirname(SHARED_PATTERN), name)}")
+
+
+def shared_captures():
+    if not SHARED:
+        raise unittest.SkipTest(f"no {SHARED_PATTERN}")
+    return SHARED
+
+
+def wait_until(is_so, what):
+    """What is_so says, as soon as that is true."""
+    until = time.monotonic() + DEADLINE_S
+    while not (said := is_so()):
+        if time.monotonic() > until:
+            raise AssertionError(f"{what}: not within {DEADLINE_S} s")
+        time.sleep(0.01)
+    return said
 
 
 def thread_names(capture):

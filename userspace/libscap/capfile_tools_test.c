@@ -4,12 +4,12 @@
  * reads it, and sysdig prints the same of it after it went through reader and writer.
  */
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "capfile_testing.h"
+#include "captures_testing.h"
 #include "test_main.h"
 
 #define SKIP 77
@@ -203,15 +203,10 @@ int main(void)
 		cmocka_unit_test(test_all_kinds),
 		cmocka_unit_test(test_copy_is_stable),
 	};
-	const char *source = getenv("SAKER_SOURCE_DIR");
-	char pattern[512];
 	int ret;
 
-	snprintf(pattern, sizeof(pattern), "%s/../shared/captures/*.scap", source ? source : ".");
-	if (glob(pattern, 0, NULL, &captures) != 0) {
-		printf("no captures in %s: skipped\n", pattern);
+	if (!find_captures(&captures))
 		return SKIP;
-	}
 	have_sysdig = system("command -v sysdig >/dev/null") == 0;
 	have_tshark = system("command -v tshark >/dev/null") == 0;
 	if (!have_sysdig || !have_tshark)

@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The captures that other tests compare are there, and are about something."""
+
+import unittest
+
+import saker_e2e as e2e
+
+
+class Captures(unittest.TestCase):
+    def test_each_has_events(self):
+        for path in e2e.captures():
+            self.assertGreater(len(e2e.run(e2e.SAKER, "-r", path).splitlines()), 20, path)
+
+    def test_made_here(self):
+        """One of all acts, which is sound; and, as sysdig wrote it, one that does not say so."""
+        if e2e.lacks_live():
+            self.skipTest(e2e.lacks_live())
+        own, *plain = e2e.made_captures()
+        self.assertIn("sound", e2e.run(e2e.SAKER, "-r", own, "--verify"))
+        for kind in ("ipv4", "unix", "pipe", "file", "directory"):
+            self.assertTrue(e2e.run(e2e.SAKER, "-r", own, f"fd.type={kind}"), kind)
+        if not plain:
+            self.skipTest("sysdig is not installed: scripts/setup --tests")
+        self.assertGreater(len(e2e.run("sysdig", "-r", plain[0]).splitlines()), 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()
