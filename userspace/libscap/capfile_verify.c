@@ -82,9 +82,13 @@ static void add_event(struct verifier *v, const struct scap_evt *evt)
 	if (evt->type == EVT_LOST_E)
 		add_lost(s, evt);
 	s->n_clamped += !!(evt->flags & SCAP_EVT_F_CLAMPED);
-	if (evt->ts_ns < s->last_ns && s->n_back++ == 0)
-		s->first_back = s->n_events;
-	s->last_ns = evt->ts_ns;
+	/* The state of a process is written when an event needs it. */
+	if (!(evt->flags & SCAP_EVT_F_STATE_ONLY) && evt->type != EVT_FILE_E &&
+	    evt->type != EVT_COMM_E) {
+		if (evt->ts_ns < s->last_ns && s->n_back++ == 0)
+			s->first_back = s->n_events;
+		s->last_ns = evt->ts_ns;
+	}
 	v->n_events++;
 }
 

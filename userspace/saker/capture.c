@@ -142,6 +142,35 @@ static uint32_t switches_wanted(const struct capture *c)
 	return c->o->switches || c->pushdown.switches || c->chisels_pushdown.switches;
 }
 
+/* Can it be read twice? Then what is left out is known before the file is begun. */
+static int wants_first_pass(const struct capture *c)
+{
+	const struct options *o = c->o;
+	struct stat st;
+
+	return !c->live && o->write && c->take.filter && !o->whole_state && !pieces_wanted(o) &&
+	       stat(o->read.v[0], &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* What is wrong with the file is said when it is read again. */
+static int first_pass(struct capture *c, const struct scap_open_opts *opts,
+		      const struct sinsp_opts *sinsp_opts)
+{
+	struct sinsp_opts quiet_too = *sinsp_opts;
+	struct scap_open_opts quiet = *opts;
+	struct sinsp *inspector;
+	struct scap *src;
+	int err;
+
+	quiet.log = quiet_too.log = NULL;
+	err = scap_open(&src, &quiet) ?: sinsp_open(&inspector, src, &quiet_too);
+	if (err)
+		return 0;
+	err = take_first_pass(&c->take, c->o, inspector);
+	sinsp_close(inspector);
+	return err;
+}
+
 /* The source @i: the only one, or a file of several. */
 static int open_source(struct capture *c, size_t i)
 {
@@ -190,7 +219,9 @@ static int open_source(struct capture *c, size_t i)
 		sinsp_opts.lookup = start_lookup(o);
 	if (c->take.chisels)
 		c->take.chisels->run.no_calls = (uint8_t)select.no_calls;
-	err = scap_open(&src, &opts);
+	err = wants_first_pass(c) ? first_pass(c, &opts, &sinsp_opts) : 0;
+	if (!err)
+		err = scap_open(&src, &opts);
 	if (!err)
 		c->take.settled_ns = scap_begin_ns(src);
 	if (!err && o->write) {

@@ -176,9 +176,10 @@ const struct option_row option_rows[] = {
 	ROW_MAX_SIZE(GROUP_FILE),
 	ROW_MIN_FREE(GROUP_FILE),
 	{'F', "fatfile", NULL, GROUP_FILE,
-	 "As sysdig has it, and always so here: what a filter leaves out is still in the file where "
-	 "names depend on it, marked as not to be shown.",
-	 take_nothing, 0},
+	 "With -w and a filter: write what the filter leaves out, too, where the state of any process "
+	 "depends on it, marked as not to be shown. Default: only the state that the events need that "
+	 "match.",
+	 take_value, AT(whole_state), 1},
 	{0, "verify", NULL, GROUP_FILE,
 	 "With -r: check that every block of the files is whole, that time never runs back, and "
 	 "that the counters of a file made by saker agree with what is in it, for each CPU; -v "

@@ -120,6 +120,8 @@ struct options {
 	struct text_list read; /* capture files; none: live */
 	const char *write; /* NULL: write no capture file */
 	const char *debug_dirs; /* NULL: none */
+	int whole_state; /* it has the state of all processes, not only that which its events need
+			  */
 	int with_symbols; /* it has the names of the frames of samples */
 	const char
 		*output; /* lines go here; NULL: standard output, with a command standard error */

@@ -133,12 +133,34 @@ static int open_piece(struct take *t, const struct scap_state *state, uint64_t t
 	return err;
 }
 
+/* The only file, with the threads of processes that its events need. */
+static int open_needed(struct take *t, const struct scap_state *state)
+{
+	struct scap_state part = *state;
+	struct scap_thread_info *threads;
+	int err;
+
+	if (!t->first_pass)
+		return open_piece(t, state, 0);
+	threads = calloc(state->n_threads + 1, sizeof(*threads));
+	if (!threads)
+		return -ENOMEM;
+	part.threads = threads;
+	part.n_threads = 0;
+	for (size_t i = 0; i < state->n_threads; i++)
+		if (held_needs(t->first_pass, (int64_t)state->threads[i].pid))
+			threads[part.n_threads++] = state->threads[i];
+	err = open_piece(t, &part, 0);
+	free(threads);
+	return err;
+}
+
 int take_open_file(struct take *t, const struct scap *src)
 {
 	pieces_init(&t->pieces, t->o);
 	t->provenance = provenance(t, src);
 	/* Of a file in pieces the first begins with the first event, whose time it may bear. */
-	return pieces_wanted(t->o) ? 0 : open_piece(t, scap_state(src), 0);
+	return pieces_wanted(t->o) ? 0 : open_needed(t, scap_state(src));
 }
 
 /* The child that becomes the command makes calls of ours until its execve begins; of calls that are
@@ -285,6 +307,8 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 	err = sinsp_export(t->inspector, &state);
 	if (err)
 		return err;
+	if (t->held)
+		held_forget(t->held);
 	before = say_n_errors();
 	file_result(t, before, open_piece(t, scap_state_build_done(state), evt->ts_ns));
 	scap_state_build_free(state);
@@ -298,6 +322,8 @@ static int open_without_events(struct take *t)
 
 	return t->o->write && pieces_wanted(t->o) && !t->pieces.n ? before_event(t, &none) : 0;
 }
+
+static int put_held(void *ctx, const struct scap_evt *evt);
 
 int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 {
@@ -315,6 +341,11 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 	}
 	if (err)
 		say_cause(say_n_errors(), "cannot print lines", err);
+	if (!err && t->o->write && t->filter && !t->o->whole_state) {
+		err = held_new(&t->held, inspector, t->first_pass, put_held, t);
+		if (err)
+			say_cause(say_n_errors(), "cannot write events", err);
+	}
 	return err;
 }
 
@@ -342,6 +373,21 @@ static void put_file(struct take *t, const struct sinsp_evt *evt)
 	if (!err && t->writer)
 		err = scap_writer_put(t->writer, &evt->raw);
 	file_result(t, before, err);
+}
+
+static int put_held(void *ctx, const struct scap_evt *evt)
+{
+	struct take *t = ctx;
+	const unsigned int before = say_n_errors();
+	struct scap_evt as_state = *evt;
+
+	as_state.flags |= SCAP_EVT_F_STATE_ONLY;
+	t->n_numbered += evt->num != 0;
+	if (t->file_failed || end_at_limit(t, evt->hdr->len) || !t->writer)
+		return 0;
+	t->pieces.n_events += evt->num != 0;
+	file_result(t, before, scap_writer_put(t->writer, &as_state));
+	return 0;
 }
 
 /* 1: it has a line; 0: it has none; a negative errno. */
@@ -393,6 +439,12 @@ static int matters_to_state(const struct sinsp_evt *evt)
 	return !is_of_system(evt) || (evt->info && evt->info->flags & changes);
 }
 
+/* Only the last one before an event counts: they are worth it where they can be held. */
+static int is_of_usage(const struct sinsp_evt *evt)
+{
+	return held_is_of_usage(evt->raw.type);
+}
+
 /* What the filter leaves out is still in the file if names depend on it. */
 static int keep_for_state(const struct take *t, struct sinsp_evt *evt)
 {
@@ -400,7 +452,7 @@ static int keep_for_state(const struct take *t, struct sinsp_evt *evt)
 	const int of_exit =
 		evt_is_enter(evt->raw.type) && sinsp_filter_may_match(t->filter, evt->raw.type | 1);
 
-	if (!of_exit && !matters_to_state(evt))
+	if (!of_exit && !matters_to_state(evt) && !(t->held && is_of_usage(evt)))
 		return 0;
 	evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
 	return 1;
@@ -435,9 +487,57 @@ static int run_filter(struct take *t, const struct sinsp_evt *evt)
 	return meant;
 }
 
+/* Returns 1 if the event is not for the file, or not yet; 0 if it is next; or a negative errno. */
+static int hold_back(struct take *t, struct sinsp_evt *evt, int meant)
+{
+	int ret = 0;
+
+	if (!t->o->write)
+		return 0;
+	if (!meant && !keep_for_state(t, evt))
+		return 1;
+	if (!t->held)
+		return 0;
+	if (evt->raw.flags & SCAP_EVT_F_STATE_ONLY || !is_of_system(evt))
+		ret = held_take(t->held, evt);
+	if (!ret && is_of_system(evt) && !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY))
+		ret = held_release(t->held, evt);
+	if (ret < 0)
+		say_cause(say_n_errors(), "cannot hold the state of processes", ret);
+	return ret;
+}
+
+static int put_nowhere(void *ctx, const struct scap_evt *evt)
+{
+	(void)ctx;
+	(void)evt;
+	return 0;
+}
+
+int take_first_pass(struct take *t, const struct options *o, struct sinsp *inspector)
+{
+	struct take pass = {.o = o, .filter = t->filter};
+	struct sinsp_evt evt;
+	int n = 0, meant;
+	int err = held_new(&pass.held, inspector, NULL, put_nowhere, NULL);
+
+	while (!err && (n = sinsp_next(inspector, &evt, -1)) >= 0) {
+		if (n == 0)
+			continue;
+		meant = run_filter(&pass, &evt);
+		n = meant < 0 ? meant : hold_back(&pass, &evt, meant);
+		err = n < 0 ? n : 0;
+	}
+	if (err)
+		held_free(pass.held);
+	else
+		t->first_pass = pass.held;
+	return err;
+}
+
 int take_event(struct take *t, struct sinsp_evt *evt)
 {
-	int err = 0, meant;
+	int err = 0, meant, held;
 
 	if (t->done)
 		return 0;
@@ -457,11 +557,15 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 	if (t->live && evt->raw.num)
 		evt->raw.num = t->n_numbered + 1;
 	meant = run_filter(t, evt);
-	if (meant < 0)
-		return meant;
-	if (t->o->write && !meant && !keep_for_state(t, evt))
+	held = meant < 0 ? meant : hold_back(t, evt, meant);
+	if (held < 0)
+		return held;
+	if (held && !meant)
 		return 0;
-	if (evt->raw.num)
+	/* What was held came before it. */
+	if (t->live && evt->raw.num)
+		evt->raw.num = t->n_numbered + 1;
+	if (evt->raw.num && !held)
 		t->n_numbered++;
 	if (t->chisels && (is_of_system(evt) || is_for_chisels(t, evt)) &&
 	    sinsp_first_ns(evt->insp)) {
@@ -470,7 +574,7 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 	}
 	if (err)
 		return err;
-	if (t->o->write)
+	if (t->o->write && !held)
 		put_file(t, evt);
 	if (meant &&
 	    (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt) || is_named(t, evt)))
@@ -553,6 +657,8 @@ int take_finish_lines(struct take *t)
 void take_fini(struct take *t)
 {
 	scap_writer_close(t->writer, NULL, NULL);
+	held_free(t->held);
+	held_free(t->first_pass);
 	summary_free(t->summary);
 	lines_close(&t->form);
 	pieces_fini(&t->pieces);

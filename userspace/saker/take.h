@@ -9,6 +9,7 @@
 
 #include "chisels.h"
 #include "file_guard.h"
+#include "held.h"
 #include "lines.h"
 #include "options.h"
 #include "output.h"
@@ -25,6 +26,8 @@ struct take {
 	int prints;
 	struct scap_writer *writer; /* NULL: no file */
 	struct pieces pieces;
+	struct held *held; /* state that no event of the file needs yet; NULL: all goes there */
+	struct held *first_pass; /* what the file will need; NULL: not known, the file has all */
 	struct file_guard guard;
 	uint64_t head_bytes; /* of the last file: what it began with */
 	char *provenance; /* owned */
@@ -53,6 +56,9 @@ struct take {
 /* Each: 0 or a negative errno after saying why. A file that could not be written to is no error:
  * see file_failed. */
 int take_open_lines(struct take *t, const struct options *o);
+/* Reads all of @inspector before the file is begun, to learn which processes it is to begin with.
+ */
+int take_first_pass(struct take *t, const struct options *o, struct sinsp *inspector);
 /* Before the inspector takes the source: the file begins with the source's state. */
 int take_open_file(struct take *t, const struct scap *src);
 /* @command: process of the command, 0: none. */

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A file that was written through a filter: it says of its events what the whole capture says, and
+has no more than they need."""
+
+import functools
+import glob
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
+
+# Descriptors of all kinds, threads, processes that outlive their parents, and much that nobody asks for.
+PROGRAM = """
+import os, socket, threading
+def idle():
+    for i in range(300):
+        os.close(os.open("/etc/hosts", os.O_RDONLY))
+threads = [threading.Thread(target=idle) for _ in range(2)]
+[t.start() for t in threads]; [t.join() for t in threads]
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+peer, _ = server.accept()
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(9):
+    client.send(b"c"); peer.recv(1); udp.sendto(b"u", ("127.0.0.1", 9))
+os.chdir("/usr"); os.mkfifo; os.dup2(server.fileno(), 50)
+r, w = os.pipe(); kept = os.dup(r); os.close(r)
+if not os.fork():
+    os.setsid(); os.chdir("share")
+    if not os.fork():
+        idle(); os.write(w, b"end"); open(TARGET).read(); os.execvp("cat", ["cat", TARGET])
+    os._exit(0)
+os.wait(); os.close(w); os.read(kept, 3); os.read(kept, 3)
+for _ in range(5):
+    if not os.fork():
+        idle(); os._exit(0)
+    os.wait()
+os.execvp("sh", ["sh", "-c", "cd /; cat " + TARGET + " | wc -l; exec 7<" + TARGET + "; read x <&7; :"])
+"""
+
+# What depends on the events around is another thing in a file that has fewer.
+OF_THE_STREAM = re.compile(r"evt\.(num|rel|delta|around|capture|info|count)|thread\.(exec|totexec|cpu)|.*(\]|NAME)$")
+# Times, and what each capture reads from /proc for itself.
+OF_ONE_LOOK = re.compile(r"proc\.(pidns_init|std)|evt\.(time|datetime|rawtime|latency|wait_latency|cpu|is_blocked)|.*(duration|\.ts$|vm|pf)")
+
+
+@functools.cache
+def fields():
+    """All that print, without those of the stream."""
+    listed = re.findall(r"^([a-z]+\.[\w.\[\]]+) ", e2e.run(e2e.SAKER, "-l"), re.M)
+    names = [f for f in listed if not OF_THE_STREAM.match(f)] + ["proc.aname", "proc.acmdline", "proc.env",
+                                                                  "proc.apid", "evt.args"]
+    while True:
+        p = subprocess.run([e2e.SAKER, "-r", "/dev/null", "-p", " ".join("%" + n for n in names)],
+                           capture_output=True, text=True, check=False)
+        refused = re.match(r"saker: in the format of -p: (\S+) ", p.stderr)
+        if not refused:
+            return names
+        names.remove(refused[1])
+
+
+def lines(path, text, names):
+    out = e2e.run(e2e.SAKER, "-r", path, "-p", "*" + "\1".join("%" + n for n in names), text)
+    return [line.split("\1") for line in out.split("\n")]
+
+
+class FilteredFileTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        e2e.need_live()
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir, True)
+        cls.target = cls.path("target")
+        with open(cls.target, "w", encoding="ascii") as f:
+            f.write("text\n")
+        cls.program = PROGRAM.replace("TARGET", repr(cls.target))
+        cls.whole = cls.path("whole")
+        e2e.run(e2e.SAKER, "-w", cls.whole, "--", "/usr/bin/python3", "-c", cls.program)
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.dir, name)
+
+    def same(self, whole, part, text, names):
+        want, got = lines(whole, text, names), lines(part, text, names)
+        self.assertEqual(len(want), len(got), text)
+        for a, b in zip(want, got):
+            different = {n: (x, y) for n, x, y in zip(names, a, b) if x != y}
+            self.assertFalse(different, (text, a[:6]))
+        return len(want) - 1
+
+    def filters(self):
+        return (f"fd.name={self.target}", "evt.type=execve", "proc.name=cat", "evt.failed=true",
+                "fd.type=ipv4", "evt.type in (dup, procexit)", "evt.type=sendto and fd.l4proto=udp",
+                "evt.dir=> and evt.type in (read, wait4)", "evt.type in (clone, clone3, fork, vfork)")
+
+    def test_fields_of_a_filtered_file_are_those_of_the_whole(self):
+        names = fields()
+        for text in self.filters():
+            part = self.path("part")
+            e2e.run(e2e.SAKER, "-r", self.whole, "-w", part, text)
+            self.assertGreater(self.same(self.whole, part, text, names), 0, text)
+            e2e.run(e2e.SAKER, "-r", part, "--verify")
+
+    def test_captures_of_others(self):
+        if not CAPTURES:
+            self.skipTest("no captures in ../shared/captures beside the repository")
+        names = fields()
+        for path in CAPTURES:
+            for text in "evt.failed=true", "evt.type in (open, openat, connect, execve)", "proc.pid>1":
+                part = self.path("part")
+                e2e.run(e2e.SAKER, "-r", path, "-w", part, text)
+                self.same(path, part, text, names)
+                e2e.run(e2e.SAKER, "-r", part, "--verify")
+
+    def test_a_pipe_that_cannot_be_read_twice(self):
+        text, part = f"fd.name={self.target}", self.path("piped")
+        with open(self.whole, "rb") as f:
+            subprocess.run([e2e.SAKER, "-r", "-", "-w", part, text], stdin=f, check=True)
+        self.same(self.whole, part, text, fields())
+
+    def test_pieces_and_what_they_hold(self):
+        text = "evt.failed=true or evt.type=procexit"
+        e2e.run(e2e.SAKER, "-r", self.whole, "-w", self.path("piece"), "-e", "40", text)
+        files = sorted(glob.glob(self.path("piece") + "[0-9]*"), key=lambda p: int(re.search(r"\d+$", p)[0]))
+        names = [n for n in fields() if not n.startswith(("evt.latency", "evt.wait"))]
+        want = lines(self.whole, text, names)[:-1]
+        got = [line for f in files for line in lines(f, text, names)[:-1]]
+        self.assertGreater(len(files), 2)
+        self.assertEqual(len(want), len(got))
+
+    def test_it_has_what_its_events_need_and_no_more(self):
+        sizes = {}
+        for name, options in ("part", ()), ("fat", ("-F",)):
+            e2e.run(e2e.SAKER, "-r", self.whole, "-w", self.path(name), *options, f"fd.name={self.target}")
+            sizes[name] = os.path.getsize(self.path(name))
+        # 3000 opens and closes of others, each of some hundred bytes.
+        self.assertLess(sizes["part"] + 500_000, sizes["fat"])
+        self.same(self.whole, self.path("fat"), f"fd.name={self.target}",
+                  [n for n in fields() if ".vm" not in n])
+
+    def test_sysdig_reads_it(self):
+        e2e.need("sysdig")
+        text, part = f"fd.name={self.target} and evt.type=read and proc.name=cat", self.path("part")
+        e2e.run(e2e.SAKER, "-r", self.whole, "-w", part, text)
+        form = "%evt.rawtime %evt.latency %proc.pname %proc.cmdline %fd.name %proc.cwd"
+        want = e2e.run("sysdig", "-r", self.whole, "-p", form, text)
+        self.assertIn(self.target, want)
+        self.assertLessEqual(set(want.splitlines()),
+                             set(e2e.run("sysdig", "-r", part, "-p", form, text).splitlines()))
+
+    def test_live(self):
+        """Two captures of the same run, one through a filter."""
+        text = f"fd.name={self.target}"
+        whole, part = self.path("live_whole"), self.path("live_part")
+        capture = subprocess.Popen([e2e.SAKER, "-w", whole], stderr=subprocess.DEVNULL)
+        try:
+            e2e.somebody(self)
+            e2e.wait_for_event(whole, capture)
+            e2e.run(e2e.SAKER, "--all", "-w", part, text, "--", "/usr/bin/python3", "-c", self.program)
+        finally:
+            capture.send_signal(2)
+            capture.wait()
+        names = [n for n in fields() if not OF_ONE_LOOK.match(n)]
+        self.assertGreater(self.same(whole, part, text, names), 5)
+        e2e.run(e2e.SAKER, "-r", part, "--verify")
+        self.assertLess(os.path.getsize(part) * 3, os.path.getsize(whole))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

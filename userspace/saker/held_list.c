@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A list is reduced from its newest event to its oldest: what is closed later need not have been
+ * opened, if nobody copied the table of files in between. Events of the list itself are the only
+ * ones that can need a file: whoever needs more has the whole list written first.
+ */
+#include "held_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/hash.h"
+
+enum { MIN_REDUCE = 32 << 10 };
+
+struct held_rec {
+	uint32_t sz; /* of the record and its event, a multiple of 8 */
+	uint32_t dropped;
+	struct held_what what;
+	struct scap_evt evt; /* its hdr follows */
+};
+
+static struct ppm_evt_hdr *hdr_of(struct held_rec *r)
+{
+	return (struct ppm_evt_hdr *)(r + 1);
+}
+
+static int make_room(struct held_list *l, size_t sz)
+{
+	size_t cap = l->cap;
+	uint8_t *p;
+
+	if (l->len + sz <= cap)
+		return 0;
+	while (cap < l->len + sz)
+		cap = cap * 2 + 512;
+	p = realloc(l->p, cap);
+	if (!p)
+		return -ENOMEM;
+	l->p = p;
+	l->cap = cap;
+	return 0;
+}
+
+int held_list_add(struct held_list *l, const struct scap_evt *evt, const struct held_what *what)
+{
+	const size_t sz = (sizeof(struct held_rec) + evt->hdr->len + 7) & ~(size_t)7;
+	struct held_rec *r;
+
+	if (sz > UINT32_MAX / 2 || make_room(l, sz))
+		return -ENOMEM;
+	r = (struct held_rec *)(l->p + l->len);
+	*r = (struct held_rec){.sz = (uint32_t)sz, .what = *what, .evt = *evt};
+	memcpy(hdr_of(r), evt->hdr, evt->hdr->len);
+	l->len += sz;
+	l->n++;
+	return 0;
+}
+
+int held_list_each(const struct held_list *l,
+		   int (*fn)(void *ctx, const struct scap_evt *evt, const struct held_what *what),
+		   void *ctx)
+{
+	int err = 0;
+
+	for (size_t at = 0; at < l->len && !err;) {
+		struct held_rec *r = (struct held_rec *)(l->p + at);
+
+		r->evt.hdr = hdr_of(r);
+		err = fn(ctx, &r->evt, &r->what);
+		at += r->sz;
+	}
+	return err;
+}
+
+void held_list_clear(struct held_list *l)
+{
+	free(l->p);
+	*l = (struct held_list){0};
+}
+
+/* Numbers to numbers. What was put in an earlier round is not in it. */
+struct map {
+	struct map_slot {
+		int64_t key;
+		uint32_t round, is_set;
+		int64_t value;
+	} * slots; /* owned */
+	size_t mask;
+	uint64_t seed;
+	uint32_t round;
+};
+
+static int map_init(struct map *m, size_t n)
+{
+	size_t n_slots = 16;
+
+	while (n_slots < n * 2)
+		n_slots *= 2;
+	*m = (struct map){.slots = calloc(n_slots, sizeof(*m->slots)),
+			  .mask = n_slots - 1,
+			  .seed = sinsp_hash_seed(m),
+			  .round = 1};
+	return m->slots ? 0 : -ENOMEM;
+}
+
+/* The slot of @key, or the free one where it belongs. As many keys as records at most. */
+static struct map_slot *map_slot(const struct map *m, int64_t key)
+{
+	size_t i = sinsp_hash_number(m->seed, (uint64_t)key) & m->mask;
+
+	while (m->slots[i].round == m->round && m->slots[i].key != key)
+		i = (i + 1) & m->mask;
+	return &m->slots[i];
+}
+
+static void map_put(struct map *m, int64_t key, int64_t value)
+{
+	*map_slot(m, key) = (struct map_slot){key, m->round, 1, value};
+}
+
+/* NULL: it is not there. */
+static int64_t *map_find(const struct map *m, int64_t key)
+{
+	struct map_slot *s = map_slot(m, key);
+
+	return s->round == m->round && s->is_set ? &s->value : NULL;
+}
+
+static void map_remove(struct map *m, int64_t key)
+{
+	struct map_slot *s = map_slot(m, key);
+
+	if (s->round == m->round)
+		s->is_set = 0;
+}
+
+enum { NO_CANDIDATE = -1 };
+
+struct reduction {
+	struct held_rec **v; /* owned; in the order of the list */
+	struct map set; /* group: its newest record */
+	struct map closed; /* file: the record that ends it */
+	struct map freed; /* file: the record that ends it, where what made it is dropped */
+	struct map transfers; /* file: the one but newest transfer, which may go */
+	struct map ended; /* thread: the record of its end */
+	struct map busy; /* thread: how many of its events are kept so far */
+	held_gone_fn is_gone;
+	void *ctx;
+};
+
+static int64_t tid_of(struct held_rec *r)
+{
+	return (int64_t)hdr_of(r)->tid;
+}
+
+static void count(struct reduction *d, struct held_rec *r, int by)
+{
+	int64_t *n = map_find(&d->busy, tid_of(r));
+
+	if (n)
+		*n += by;
+	else
+		map_put(&d->busy, tid_of(r), by);
+}
+
+/* Drops a newer record than the one at hand: it was counted as kept. */
+static void drop(struct reduction *d, int64_t i)
+{
+	d->v[i]->dropped = 1;
+	count(d, d->v[i], -1);
+}
+
+/* What was made and closed is dropped, but for the oldest close of a number: it also ends what the
+ * number was before, of which a close was lost. */
+static void drop_file(struct reduction *d, struct held_rec *r, int64_t num, int64_t end)
+{
+	r->dropped = 1;
+	map_remove(&d->closed, num);
+	map_put(&d->freed, num, end);
+}
+
+static void reduce_made(struct reduction *d, struct held_rec *r)
+{
+	const int64_t *end = map_find(&d->closed, r->what.key);
+
+	if (end)
+		drop_file(d, r, r->what.key, *end);
+	map_remove(&d->transfers, r->what.key);
+}
+
+static void reduce_end(struct reduction *d, struct held_rec *r, int64_t i)
+{
+	const int64_t *newer = map_find(&d->freed, r->what.key);
+
+	if (newer)
+		drop(d, *newer);
+	map_remove(&d->freed, r->what.key);
+	map_put(&d->closed, r->what.key, i);
+	map_remove(&d->transfers, r->what.key);
+}
+
+/* A number that had another file before is closed of that one: the close stays. */
+static void reduce_copied(struct reduction *d, struct held_rec *r)
+{
+	const int64_t *end = map_find(&d->closed, r->what.made);
+
+	if (end) {
+		r->dropped = 1;
+		if (r->what.is_new)
+			drop_file(d, r, r->what.made, *end);
+		return;
+	}
+	map_remove(&d->closed, r->what.key);
+	map_remove(&d->transfers, r->what.key);
+	map_remove(&d->transfers, r->what.made);
+}
+
+/* The first transfer tells who began, the last one who the peer is. */
+static void reduce_transfer(struct reduction *d, struct held_rec *r, int64_t i)
+{
+	int64_t *candidate = map_find(&d->transfers, r->what.key);
+
+	if (map_find(&d->closed, r->what.key)) {
+		r->dropped = 1;
+	} else if (!candidate) {
+		map_put(&d->transfers, r->what.key, NO_CANDIDATE);
+	} else {
+		if (*candidate != NO_CANDIDATE)
+			drop(d, *candidate);
+		*candidate = i;
+	}
+}
+
+static void reduce_thread(struct reduction *d, struct held_rec *r)
+{
+	const int64_t *end = map_find(&d->ended, r->what.key);
+	const int64_t *n = map_find(&d->busy, r->what.key);
+	const int is_busy = n && *n > (end && !d->v[*end]->dropped);
+
+	if (!is_busy && (end || d->is_gone(d->ctx, r->what.key))) {
+		r->dropped = 1;
+		if (end && !d->v[*end]->dropped)
+			drop(d, *end);
+	} else if (r->what.copies_files) {
+		d->closed.round++;
+		d->freed.round++;
+		d->transfers.round++;
+	}
+}
+
+static void reduce_record(struct reduction *d, int64_t i)
+{
+	struct held_rec *r = d->v[i];
+	const struct held_what *w = &r->what;
+
+	switch (w->kind) {
+	case HELD_OTHER:
+		break;
+	case HELD_SETS:
+		r->dropped = map_find(&d->set, w->key) != NULL;
+		map_put(&d->set, w->key, i);
+		break;
+	case HELD_MAKES_FILE:
+		reduce_made(d, r);
+		break;
+	case HELD_COPIES_FILE:
+		reduce_copied(d, r);
+		break;
+	case HELD_CHANGES_FILE:
+		r->dropped = map_find(&d->closed, w->key) != NULL;
+		map_remove(&d->transfers, w->key);
+		break;
+	case HELD_IO:
+		reduce_transfer(d, r, i);
+		break;
+	case HELD_ENDS_FILE:
+		reduce_end(d, r, i);
+		break;
+	case HELD_MAKES_THREAD:
+		reduce_thread(d, r);
+		break;
+	case HELD_ENDS_THREAD:
+		map_put(&d->ended, w->key, i);
+		break;
+	}
+	if (!r->dropped)
+		count(d, r, 1);
+}
+
+static void remove_dropped(struct held_list *l, struct reduction *d)
+{
+	const uint32_t n = l->n;
+	size_t to = 0;
+
+	l->n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct held_rec *r = d->v[i];
+		const struct held_rec *whole = r->what.with_next && i + 1 < n ? d->v[i + 1] : r;
+		const uint32_t sz = r->sz;
+
+		if (whole->dropped)
+			continue;
+		memmove(l->p + to, r, sz);
+		d->v[i] = (struct held_rec *)(l->p + to);
+		to += sz;
+		l->n++;
+	}
+	l->len = to;
+}
+
+static int reduction_init(struct reduction *d, const struct held_list *l)
+{
+	size_t at = 0;
+
+	d->v = calloc(l->n, sizeof(*d->v));
+	if (!d->v || map_init(&d->set, l->n) || map_init(&d->closed, l->n) ||
+	    map_init(&d->transfers, l->n) || map_init(&d->freed, l->n) ||
+	    map_init(&d->ended, l->n) || map_init(&d->busy, l->n))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->n; i++) {
+		d->v[i] = (struct held_rec *)(l->p + at);
+		d->v[i]->dropped = 0;
+		at += d->v[i]->sz;
+	}
+	return 0;
+}
+
+void held_list_reduce(struct held_list *l, held_gone_fn is_gone, void *ctx)
+{
+	struct reduction d = {.is_gone = is_gone, .ctx = ctx};
+
+	if (l->n > 1 && !reduction_init(&d, l)) {
+		for (int64_t i = l->n; i--;)
+			if (!d.v[i]->what.with_next)
+				reduce_record(&d, i);
+		remove_dropped(l, &d);
+	}
+	free(d.v);
+	free(d.set.slots);
+	free(d.closed.slots);
+	free(d.freed.slots);
+	free(d.transfers.slots);
+	free(d.ended.slots);
+	free(d.busy.slots);
+	l->reduce_at = l->len * 2 > MIN_REDUCE ? l->len * 2 : MIN_REDUCE;
+}
