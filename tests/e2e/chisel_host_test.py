@@ -204,6 +204,7 @@ class Endings(Replay):
             p = self.run_chisel("--chisel-limit", "64:20", "-c", "t", "-c", "counts")
             self.assertEqual((p.returncode, p.stdout), (1, "seen\n"), p.stderr)
             self.assertIn("chisel t has ended; the others go on", p.stderr)
+        self.write(self.COUNTS % "error('no')")
         p = self.run_chisel("-c", "t", "-c", "t")
         self.assertEqual((p.returncode, p.stdout), (1, ""), p.stderr)
 

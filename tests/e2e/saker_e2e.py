@@ -74,6 +74,12 @@ def lacks_live():
     return ""
 
 
+def skip_test(reason):
+    """Skips one test of several. scripts/test lists what is printed."""
+    print(f"skipped: {reason}")
+    raise unittest.SkipTest(reason)
+
+
 def need_live():
     if lacks_live():
         skip(lacks_live())
@@ -142,7 +148,7 @@ def captures():
     """Real captures: those of other tools, if they are there, and those made here."""
     found = SHARED + made_captures()
     if not found:
-        raise unittest.SkipTest(f"no {SHARED_PATTERN}, and none can be made: {lacks_live()}")
+        skip_test(f"no {SHARED_PATTERN}, and none can be made: {lacks_live()}")
     return found
 
 
@@ -150,7 +156,7 @@ def captures_of_others():
     """Real captures that another tool wrote."""
     found = SHARED + [path for path in made_captures() if os.path.basename(path) == "plain.scap"]
     if not found:
-        raise unittest.SkipTest(f"no {SHARED_PATTERN}, and none can be made: {lacks_live() or 'sysdig is missing'}")
+        skip_test(f"no {SHARED_PATTERN}, and none can be made: {lacks_live() or 'sysdig is missing'}")
     return found
 
 
@@ -159,12 +165,12 @@ def shared_capture(name):
     for path in SHARED:
         if os.path.basename(path) == name:
             return path
-    raise unittest.SkipTest(f"no {os.path.join(os.path.dirname(SHARED_PATTERN), name)}")
+    skip_test(f"no {os.path.join(os.path.dirname(SHARED_PATTERN), name)}")
 
 
 def shared_captures():
     if not SHARED:
-        raise unittest.SkipTest(f"no {SHARED_PATTERN}")
+        skip_test(f"no {SHARED_PATTERN}")
     return SHARED
 
 

@@ -3,6 +3,7 @@
 """Processes that wait since before the capture began: each call shows, with what it waits for, on the
 screen and in files. /proc/PID/syscall is the judge."""
 
+import concurrent.futures
 import json
 import os
 import re
@@ -100,6 +101,13 @@ class Stuck(unittest.TestCase):
             self.assertRegex(f"{l.type} {l.info}", says)
             self.assertTrue(l.info.endswith(" began_before_capture=1"), l.text)
 
+    @staticmethod
+    def each(commands):
+        """What saker prints with each of these arguments, at the same time."""
+        commands = list(commands)
+        with concurrent.futures.ThreadPoolExecutor(len(commands)) as pool:
+            return list(zip(commands, pool.map(lambda args: e2e.run(e2e.SAKER, *args), commands)))
+
     def test_lines(self):
         self.check(e2e.run(e2e.SAKER, "--pid", self.pids(), "-n", str(len(CASES))))
 
@@ -112,8 +120,8 @@ class Stuck(unittest.TestCase):
 
     def test_other_selections(self):
         pid = self.procs["fifo"].pid
-        for args in (["--comm", "cat"], ["--syscalls", "openat"], ["proc.name=cat"]):
-            text = e2e.run(e2e.SAKER, "-M", "1", *args)
+        selections = ["--comm", "cat"], ["--syscalls", "openat"], ["proc.name=cat"]
+        for args, text in self.each(["-M", "1", *args] for args in selections):
             self.assertIn(pid, [l.tid for l in e2e.lines(text) if "began_before" in l.info], args)
             self.assertNotIn(self.procs["flock"].pid, [l.tid for l in e2e.lines(text)], args)
 
@@ -126,8 +134,8 @@ class Stuck(unittest.TestCase):
         self.assertRegex(text, r"> flock fd=3\(<f>.*/lock\) operation=2\(LOCK_EX\)")
 
     def test_chisels(self):
-        for chisel in ("offcpu_wait", "bottlenecks"):
-            text = e2e.run(e2e.SAKER, "--pid", self.pids(), "-M", "1", "-c", chisel)
+        for (*_, chisel), text in self.each(["--pid", self.pids(), "-M", "1", "-c", chisel]
+                                            for chisel in ("offcpu_wait", "bottlenecks")):
             for name, _, _, says in CASES:
                 row = next((r for r in text.splitlines()
                             if re.search(rf"\b{self.procs[name].pid}\b", r)), "")
@@ -137,8 +145,8 @@ class Stuck(unittest.TestCase):
     def test_the_wait_that_was_seen_last(self):
         """It counts up to the end of the capture, though no event came since."""
         pid = str(self.procs["sleep"].pid)
-        for words in (["offcpu_wait", "interval=100"], ["bottlenecks"]):
-            text = e2e.run(e2e.SAKER, "-j", "--pid", pid, "-M", "1", "-c", *words)
+        for words, text in self.each(["-j", "--pid", pid, "-M", "1", "-c", *words]
+                                     for words in (["offcpu_wait", "interval=100"], ["bottlenecks"])):
             rows = [json.loads(line) for line in text.splitlines()]
             self.assertEqual([(row["proc.name"], row["evt.type"]) for row in rows], [("sleep", "clock_nanosleep")], words)
             self.assertGreater(rows[0].get("waited") or rows[0]["evt.latency"], 300_000_000, words)

@@ -25,7 +25,7 @@ def saker(*args):
                           env={**os.environ, "TZ": "UTC", **SESSION})
 
 
-class Unwind(unittest.TestCase):
+class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.dir = e2e.temp_dir()
@@ -43,6 +43,40 @@ class Unwind(unittest.TestCase):
         return [s for s in found if s["sample.comm"] == os.path.basename(self.prog)[:15]
                 and s["stack.end"] not in ("new", "no_map", "none")]
 
+    def check_go(self, flags):
+        """What Go runs on the system's stack is below the function that had it run there."""
+        found = self.of_go(flags)
+        below = [m for s in found for m in GO_SYSTEM_STACK.finditer(s["stack.folded"])]
+        self.assertGreater(len(below), 10, (flags, found[:5]))
+        self.assertFalse([m[0] for m in below if m["closure"] != m["caller"]], flags)
+        # Of before its tables the piece of stack that was kept has no other stack.
+        ends = {s["stack.end"] for s in found if "systemstack" in s["stack.folded"]}
+        self.assertLessEqual(ends, {"root", "new", "no_map", "fault"}, flags)
+
+    def of_go(self, flags):
+        if not shutil.which("go"):
+            self.skipTest("there is no go")
+        prog = os.path.join(self.dir, "go_stacks")
+        env = {**os.environ, "GOCACHE": self.dir + "/cache", "HOME": self.dir, "GO111MODULE": "off"}
+        subprocess.run(["go", "build", *flags, "-o", prog,
+                        os.path.join(e2e.SOURCE, "tests/e2e/unwind/system_stack.go")], check=True, env=env)
+        path = os.path.join(self.dir, "go.scap")
+        p = saker("-w", path, "--sample", "1000", "--", prog, "1000")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", "*%stack.end %stack.folded",
+                       "evt.type=sample and proc.name=go_stacks")
+        return [s for s in map(json.loads, text.splitlines()) if s["stack.folded"]]
+
+    def of_bad(self, prog, how):
+        path = os.path.join(self.dir, how + ".scap")
+        p = saker("-w", path, "--sample", "500", "--", prog, how, "400")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", FORMAT, "evt.type=sample")
+        return [s for s in map(json.loads, text.splitlines())
+                if s["sample.comm"] == os.path.basename(prog)]
+
+
+class Unwind(Case):
     def test_path_that_is_known(self):
         stacks = self.stacks()
         self.assertGreater(len(stacks), 100)
@@ -58,31 +92,6 @@ class Unwind(unittest.TestCase):
         self.assertIsNotNone(m, p.stderr)
         self.assertGreater(int(m[1]), 1000, p.stderr)
         self.assertLess(float(m[2]), 50, p.stderr)
-
-    def test_less_room_than_tables(self):
-        """Of more files than fit the one that is sampled has its table, once room was made for it;
-        until then its stacks say so. No more room is taken."""
-        path = os.path.join(self.dir, "room.scap")
-        script = ("python3 -c 1; perl -e 1; git --version; echo 'int x;' | gcc -x c -c -o /dev/null -; "
-                  f"exec {self.prog} 4000")
-        p = saker("-w", path, "-v", "--sample", "200", "--unwind-tables", "1M", "--", "sh", "-c", script)
-        self.assertEqual(p.returncode, 0, p.stderr)
-        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", "*%stack.end %stack.folded",
-                       f"evt.type=sample and proc.name={os.path.basename(self.prog)}")
-        found = [json.loads(line) for line in text.splitlines()]
-        ends = collections.Counter(s["stack.end"] for s in found)
-        self.assertLessEqual(set(ends), {"root", "no_table", "new", "no_map", "none", "fault"})
-        whole = [s for s in found if s["stack.end"] == "root" and "at_the_bottom" in s["stack.folded"]]
-        self.assertGreater(len(whole), 10, (ends, p.stderr))
-        for s in whole:
-            self.assertIn(";main;", s["stack.folded"])
-            self.assertIn(";down" * 21 + ";last;at_the_bottom", s["stack.folded"])
-        m = re.search(r"([\d.]+) MiB of ([\d.]+), made in", p.stderr)
-        self.assertLessEqual((float(m[1]), float(m[2])), (1, 1), p.stderr)
-        m = re.search(r"(\d+) made room for others, (\d+) found none: try a larger --unwind-tables",
-                      p.stderr)
-        self.assertIsNotNone(m, p.stderr)
-        self.assertGreater(int(m[2]), 0)
 
     def test_probes(self):
         """Stacks are what they would be without the probes: below functions whose returns are
@@ -106,31 +115,6 @@ class Unwind(unittest.TestCase):
                 self.assertEqual(s["stack.end"], "root", s)
                 self.assertIn(";main;outer;middle;middle;middle;" + name, s["stack.folded"])
 
-    def test_go(self):
-        """What Go runs on the system's stack is below the function that had it run there."""
-        for flags in ([], ["-ldflags=-s -w"], ["-buildmode=pie"]):
-            found = self.of_go(flags)
-            below = [m for s in found for m in GO_SYSTEM_STACK.finditer(s["stack.folded"])]
-            self.assertGreater(len(below), 10, (flags, found[:5]))
-            self.assertFalse([m[0] for m in below if m["closure"] != m["caller"]], flags)
-            # Of before its tables the piece of stack that was kept has no other stack.
-            ends = {s["stack.end"] for s in found if "systemstack" in s["stack.folded"]}
-            self.assertLessEqual(ends, {"root", "new", "no_map", "fault"}, flags)
-
-    def of_go(self, flags):
-        if not shutil.which("go"):
-            self.skipTest("there is no go")
-        prog = os.path.join(self.dir, "go_stacks")
-        env = {**os.environ, "GOCACHE": self.dir + "/cache", "HOME": self.dir, "GO111MODULE": "off"}
-        subprocess.run(["go", "build", *flags, "-o", prog,
-                        os.path.join(e2e.SOURCE, "tests/e2e/unwind/system_stack.go")], check=True, env=env)
-        path = os.path.join(self.dir, "go.scap")
-        p = saker("-w", path, "--sample", "1000", "--", prog, "1000")
-        self.assertEqual(p.returncode, 0, p.stderr)
-        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", "*%stack.end %stack.folded",
-                       "evt.type=sample and proc.name=go_stacks")
-        return [s for s in map(json.loads, text.splitlines()) if s["stack.folded"]]
-
     def test_bad_stacks(self):
         """Each ends with a name for why, and none is taken for whole."""
         prog = e2e.compile_program("unwind_bad", self.dir)
@@ -142,22 +126,6 @@ class Unwind(unittest.TestCase):
             bad = [s for s in found if s["stack.end"] in ends]
             self.assertGreater(len(bad), 10, (how, collections.Counter(s["stack.end"] for s in found)))
             self.assertFalse([s for s in bad if s["stack.complete"]])
-
-    def test_bad_files(self):
-        """What is mapped is no ELF file any more, or its inside is garbage: others are not harmed."""
-        prog = e2e.compile_program("unwind_bad", self.dir)
-        for how in ("corrupt", "truncated"):
-            found = self.of_bad(prog, how)
-            whole = [s for s in found if s["stack.complete"]]
-            self.assertGreater(len(whole), 10, (how, collections.Counter(s["stack.end"] for s in found)))
-
-    def of_bad(self, prog, how):
-        path = os.path.join(self.dir, how + ".scap")
-        p = saker("-w", path, "--sample", "500", "--", prog, how, "400")
-        self.assertEqual(p.returncode, 0, p.stderr)
-        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", FORMAT, "evt.type=sample")
-        return [s for s in map(json.loads, text.splitlines())
-                if s["sample.comm"] == os.path.basename(prog)]
 
     def test_self_test(self):
         p = saker("selftest", "--unwind", "-d", "60", "-F", "500", "-v", "--", self.prog, "1000")
@@ -191,6 +159,49 @@ class Unwind(unittest.TestCase):
         p = saker("selftest")
         self.assertEqual((p.returncode, p.stderr),
                          (1, "saker: --unwind says what is tested: saker selftest --unwind\n"))
+
+    def test_go(self):
+        self.check_go([])
+
+
+class Deep(Case):
+    def test_less_room_than_tables(self):
+        """Of more files than fit the one that is sampled has its table, once room was made for it;
+        until then its stacks say so. No more room is taken."""
+        path = os.path.join(self.dir, "room.scap")
+        script = ("python3 -c 1; perl -e 1; git --version; echo 'int x;' | gcc -x c -c -o /dev/null -; "
+                  f"exec {self.prog} 4000")
+        p = saker("-w", path, "-v", "--sample", "200", "--unwind-tables", "1M", "--", "sh", "-c", script)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", "*%stack.end %stack.folded",
+                       f"evt.type=sample and proc.name={os.path.basename(self.prog)}")
+        found = [json.loads(line) for line in text.splitlines()]
+        ends = collections.Counter(s["stack.end"] for s in found)
+        self.assertLessEqual(set(ends), {"root", "no_table", "new", "no_map", "none", "fault"})
+        whole = [s for s in found if s["stack.end"] == "root" and "at_the_bottom" in s["stack.folded"]]
+        self.assertGreater(len(whole), 10, (ends, p.stderr))
+        for s in whole:
+            self.assertIn(";main;", s["stack.folded"])
+            self.assertIn(";down" * 21 + ";last;at_the_bottom", s["stack.folded"])
+        m = re.search(r"([\d.]+) MiB of ([\d.]+), made in", p.stderr)
+        self.assertLessEqual((float(m[1]), float(m[2])), (1, 1), p.stderr)
+        m = re.search(r"(\d+) made room for others, (\d+) found none: try a larger --unwind-tables",
+                      p.stderr)
+        self.assertIsNotNone(m, p.stderr)
+        self.assertGreater(int(m[2]), 0)
+
+    def test_bad_files(self):
+        """What is mapped is no ELF file any more, or its inside is garbage: others are not harmed."""
+        prog = e2e.compile_program("unwind_bad", self.dir)
+        for how in ("corrupt", "truncated"):
+            found = self.of_bad(prog, how)
+            whole = [s for s in found if s["stack.complete"]]
+            self.assertGreater(len(whole), 10, (how, collections.Counter(s["stack.end"] for s in found)))
+
+    def test_go(self):
+        """Without symbols, and where the code may lie anywhere."""
+        for flags in (["-ldflags=-s -w"], ["-buildmode=pie"]):
+            self.check_go(flags)
 
 
 if __name__ == "__main__":
