@@ -378,7 +378,8 @@ static __always_inline void set_tid(struct rec *r, u64 tid)
 	store64(r->base + EVT_AT + 8, tid);
 }
 
-/* Puts the current task's call back into the slot: 1, or 0 when it is not known any more. */
+/* Puts the current task's call back into the slot: 1, or 0 when it was not saved; it counts as lost
+ * then. */
 int slot_reclaim(void);
 
 /*
@@ -391,7 +392,6 @@ static __always_inline bool call_claim(void)
 	if (!is_preemptible() || ONCE(this_slot()->task) == (u64)bpf_get_current_task_btf() ||
 	    slot_reclaim())
 		return true;
-	this_slot()->n_left_out++;
 	unpin();
 	return false;
 }
