@@ -275,7 +275,7 @@ struct drv_slot {
 	u64 tid; /* of the task */
 	u64 before; /* resv plus one while the exit's record has no place yet; 0: not at an exit */
 	u64 n_unsampled; /* calls and events left out by sampling */
-	u64 n_no_ring; /* records of a CPU that came up after the start and has no ring */
+	u64 n_no_ring; /* records lost before the CPU, which came online, had a ring */
 	u64 passed_for; /* the task whose call fill_passed follows; 0: another has run since */
 } __attribute__((aligned(128)));
 

@@ -29,6 +29,7 @@
 #include <cmocka.h>
 
 #include "driver_test.h"
+#include "online_cpus.h"
 
 static void io_calls(void)
 {
@@ -828,6 +829,65 @@ static void test_bad_opts(void **state)
 	assert_null(d);
 }
 
+#define N_CALLS 200
+
+/* Calls of a child on @cpu; its pid. */
+static pid_t call_on(size_t cpu)
+{
+	cpu_set_t one;
+	pid_t pid = fork();
+
+	if (pid) {
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		return pid;
+	}
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	for (int i = 0; i < N_CALLS; i++)
+		syscall(SYS_getppid);
+	_exit(0);
+}
+
+static void late_cpu(int kind)
+{
+	const struct live_opts o = {
+		.sz = sizeof(o), .ring_kind = kind + 1, .ring_sz = 1 << 20, .first_cpus = 1};
+	struct capture c;
+	cpu_set_t online;
+	uint64_t lost;
+	size_t at = 0;
+	int n = 0;
+
+	assert_int_equal(online_cpus(&online), 0);
+	if (!CPU_ISSET(1, &online)) {
+		print_message("there is no second CPU\n");
+		return;
+	}
+	c = begin_capture(&o);
+	assert_int_equal(live_n_rings(c.d), 1);
+	call_on(1);
+	lost = live_n_no_ring(c.d, 1);
+	assert_true(lost >= N_CALLS);
+	live_follow_cpus(c.d, &online);
+	assert_int_equal(live_n_rings(c.d), CPU_COUNT(&online));
+	c.only = call_on(1);
+	end_capture(&c);
+	while (find(&c, &at, c.only, SYS_getppid))
+		n++;
+	assert_int_equal(n, N_CALLS);
+	assert_true(drv_dropped(&c.counters, DRV_DROP_NO_RING) >= lost);
+	free_capture(&c);
+}
+
+/* One that had no ring when the capture began: as if it came online later. */
+static void test_late_cpu(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < RING_KIND_MAX; kind++)
+		late_cpu(kind);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -843,6 +903,7 @@ int main(void)
 		cmocka_unit_test(test_bell),          cmocka_unit_test(test_clone_flags),
 		cmocka_unit_test(test_self_in_pidns), cmocka_unit_test(test_bad_opts),
 		cmocka_unit_test(test_shared),        cmocka_unit_test(test_unlisted_numbers),
+		cmocka_unit_test(test_late_cpu),
 	};
 
 	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK)) {

@@ -82,12 +82,20 @@ struct ring {
 	u8 data[(1 << 20) + RING_SLACK];
 };
 
-struct {
+struct ring_template {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(u32));
 	__uint(value_size, sizeof(struct ring));
+};
+
+/* By CPU, of all that are possible: libscap puts a ring in when the CPU comes online. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__array(values, struct ring_template);
 } rings SEC(".maps");
 
 /* Kind perf: the kernel's perf buffers, by CPU. */

@@ -45,7 +45,7 @@ struct nest {
 	struct nest_test *skel;
 	struct ring *rings[MAX_CPUS];
 	struct bpf_link *samplers[MAX_CPUS];
-	int kind_fds[MAX_CPUS];
+	int kind_fds[MAX_CPUS], maps[MAX_CPUS];
 	unsigned int n_cpus;
 	uint64_t n_calls, n_samples, n_back, n_wrong;
 	uint64_t last[MAX_CPUS][2]; /* keys of the last call and of the last sample */
@@ -80,7 +80,7 @@ static const struct ring_ops *const kinds[RING_KIND_MAX] = {
 static void open_ring_of(struct nest *n, const struct setup *setup, uint32_t cpu)
 {
 	struct nest_test *s = n->skel;
-	int rings = bpf_map__fd(s->maps.rings), fd = rings;
+	int fd = n->maps[cpu];
 	int map =
 		bpf_map__fd(setup->kind == RING_PERF ? s->maps.perf_rings : s->maps.ringbuf_rings);
 
@@ -89,9 +89,11 @@ static void open_ring_of(struct nest *n, const struct setup *setup, uint32_t cpu
 		assert_true(fd >= 0);
 		assert_int_equal(bpf_map_update_elem(map, &cpu, &fd, BPF_ANY), 0);
 	}
-	assert_int_equal(ring_open(&n->rings[cpu], kinds[setup->kind], cpu, setup->ring_sz, rings,
-				   fd, s->bss->slots),
+	assert_int_equal(ring_open(&n->rings[cpu], kinds[setup->kind], cpu, setup->ring_sz,
+				   n->maps[cpu], fd, s->bss->slots),
 			 0);
+	assert_int_equal(
+		bpf_map_update_elem(bpf_map__fd(s->maps.rings), &cpu, &n->maps[cpu], BPF_ANY), 0);
 }
 
 static void load(struct nest *n, const struct setup *setup)
@@ -119,8 +121,11 @@ static void load(struct nest *n, const struct setup *setup)
 		c->want.bits[0][SYS_pwrite64 / 64] = 1ull << SYS_pwrite64 % 64;
 	}
 	memcpy((void *)s->rodata->ia32_calls, scap_ia32_calls(), sizeof(s->rodata->ia32_calls));
-	bpf_map__set_value_size(s->maps.rings,
-				(uint32_t)ring_value_sz(setup->kind, setup->ring_sz));
+	for (unsigned int cpu = 0; cpu < n->n_cpus; cpu++) {
+		n->maps[cpu] = ring_map_create(setup->kind, setup->ring_sz);
+		assert_true(n->maps[cpu] >= 0);
+	}
+	bpf_map__set_inner_map_fd(s->maps.rings, n->maps[0]);
 	bpf_map__set_max_entries(s->maps.rings, n->n_cpus);
 	bpf_map__set_max_entries(s->maps.perf_rings, n->n_cpus);
 	bpf_map__set_max_entries(s->maps.ringbuf_rings, n->n_cpus);

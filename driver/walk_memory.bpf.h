@@ -130,7 +130,7 @@ static __noinline int walk_probe(struct user_walk *w)
 	return probed_return(w, task);
 }
 
-/* NULL: this CPU came up after the start. */
+/* NULL: this CPU has none. */
 static __always_inline struct unwind_cache *walk_cache(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();

@@ -86,12 +86,13 @@ static __always_inline u64 align8(u64 n)
 	return (n + 7) & ~7ull;
 }
 
-/* The ring of this CPU; NULL: it came up after the start. */
+/* The ring of this CPU; NULL: it has none yet, as it has just come online. */
 static __always_inline struct ring *this_ring(void)
 {
-	u32 cpu = bpf_get_smp_processor_id();
+	u32 cpu = bpf_get_smp_processor_id(), zero = 0;
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 
-	return bpf_map_lookup_elem(&rings, &cpu);
+	return ring ? bpf_map_lookup_elem(ring, &zero) : NULL;
 }
 
 static __always_inline struct drv_counters *counters_of(struct ring *ring, u32 level)

@@ -22,6 +22,7 @@
 #include "live_stuck.h"
 #include "live_unwind.h"
 #include "merge.h"
+#include "online_cpus.h"
 #include "proc_scan.h"
 #include "sample_join.h"
 #include "stack.h"
@@ -54,9 +55,12 @@ struct live_engine {
 	struct live_driver *driver;
 	struct scap_state_build *build;
 	const struct scap_state *state;
-	struct live_source *sources; /* the rings, then the notes, then buffers of mappings */
-	void **source_ptrs;
-	unsigned int n_rings;
+	struct live_source
+		*rings; /* as the driver has them; room for all CPUs, as in what follows */
+	struct live_source *others; /* the notes, then buffers of mappings */
+	void **sources; /* all of them, in the order in which they came */
+	unsigned int n_rings, n_others;
+	cpu_set_t online; /* CPUs that all is open for that they need */
 	struct live_notes *notes;
 	struct live_stuck *stuck; /* as the notes; NULL: none */
 	uint64_t begin_ns; /* boot clock when all was set up */
@@ -85,7 +89,7 @@ struct live_engine {
 /* What a ring lost since the last look. */
 static void note_lost(struct live_engine *e, unsigned int i)
 {
-	struct live_source *s = &e->sources[i];
+	struct live_source *s = &e->rings[i];
 	const uint64_t n_lost = ring_n_lost(s->ring);
 	int noted = 1;
 
@@ -97,7 +101,7 @@ static void note_lost(struct live_engine *e, unsigned int i)
 		ring_lost(s->ring, why, &lost);
 		if (!lost.from_ns)
 			continue;
-		if (live_notes_lost(e->notes, i, ring_cpu(s->ring), why, &lost, &e->epoch))
+		if (live_notes_lost(e->notes, ring_cpu(s->ring), why, &lost, &e->epoch))
 			ring_told(s->ring, why, lost.to_ns);
 		else
 			noted = 0;
@@ -238,8 +242,9 @@ static void live_engine_close(void *engine)
 	live_close(e->driver);
 	scap_expand_free(e->expand);
 	scap_state_build_free(e->build);
+	free(e->rings);
+	free(e->others);
 	free(e->sources);
-	free(e->source_ptrs);
 	free(e->cpu_stats);
 	free(e);
 }
@@ -265,25 +270,39 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts,
 	return live_load(&e->driver, &lo, &e->log);
 }
 
+/* Takes up the rings and buffers that are new. Sources there are now. */
+static unsigned int add_sources(struct live_engine *e)
+{
+	const unsigned int n_others = 1 + (e->maps ? live_maps_n(e->maps) : 0);
+
+	for (; e->n_rings < live_n_rings(e->driver); e->n_rings++) {
+		struct live_source *s = &e->rings[e->n_rings];
+
+		*s = (struct live_source){
+			.engine = e, .ring = live_ring(e->driver, e->n_rings), .map_ring = -1};
+		e->sources[e->n_rings + e->n_others] = s;
+	}
+	for (; e->n_others < n_others; e->n_others++) {
+		struct live_source *s = &e->others[e->n_others];
+
+		*s = (struct live_source){.engine = e, .map_ring = (int)e->n_others - 1};
+		e->sources[e->n_rings + e->n_others] = s;
+	}
+	return e->n_rings + e->n_others;
+}
+
 static int open_sources(struct live_engine *e)
 {
-	const unsigned int n_rings = live_n_rings(e->driver),
-			   n = n_rings + 1 + (e->maps ? live_maps_n(e->maps) : 0);
+	const unsigned int n_cpus = live_n_cpus(e->driver), n_max = 2 * n_cpus + 1;
 
-	e->sources = calloc(n, sizeof(*e->sources));
-	e->source_ptrs = calloc(n, sizeof(*e->source_ptrs));
+	e->rings = calloc(n_cpus, sizeof(*e->rings));
+	e->others = calloc(n_cpus + 1, sizeof(*e->others));
+	e->sources = calloc(n_max, sizeof(*e->sources));
 	e->cpu_stats = calloc(DRV_MAX_CPUS, sizeof(*e->cpu_stats));
-	if (!e->sources || !e->source_ptrs || !e->cpu_stats)
+	if (!e->rings || !e->others || !e->sources || !e->cpu_stats)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < n; i++) {
-		e->sources[i].engine = e;
-		e->sources[i].ring = i < n_rings ? live_ring(e->driver, i) : NULL;
-		e->sources[i].map_ring = (int)i - (int)n_rings - 1;
-		e->source_ptrs[i] = &e->sources[i];
-	}
-	e->n_rings = n_rings;
-	e->notes = live_notes_new(n_rings);
-	e->merge = merge_new(&ring_merge_ops, e->source_ptrs, n, e);
+	e->notes = live_notes_new();
+	e->merge = merge_new(&ring_merge_ops, e->sources, add_sources(e), n_max, e);
 	e->expand = scap_expand_new();
 	return e->notes && e->merge && e->expand ? 0 : -ENOMEM;
 }
@@ -353,7 +372,7 @@ static void note_sampler(struct live_engine *e, enum sampler_action action)
 	live_notes_sampler(e->notes, boot_now(e), action, &st);
 }
 
-/* Parts of the time that are sampled, CPUs that come back. */
+/* Parts of the time that are sampled, CPUs that come online. */
 static void follow_sampler(struct live_engine *e, uint64_t now)
 {
 	struct live_sampler *s = live_sampler_of(e->driver);
@@ -364,12 +383,47 @@ static void follow_sampler(struct live_engine *e, uint64_t now)
 		return;
 	if (live_sampler_tick(s, now, &on))
 		note_sampler(e, on ? SAMPLER_RESUME : SAMPLER_PAUSE);
-	while (live_sampler_revive(s, now, &cpu)) {
-		if (e->maps)
-			live_maps_revive(e->maps, cpu);
-		if (e->unwind)
-			live_unwind_revive(e->unwind, cpu);
-	}
+	while (live_sampler_revive(s, now, &cpu))
+		CPU_CLR(cpu, &e->online);
+}
+
+static void come_online(struct live_engine *e, unsigned int cpu)
+{
+	if (e->maps)
+		live_maps_revive(e->maps, cpu);
+	if (e->unwind)
+		live_unwind_revive(e->unwind, cpu);
+}
+
+/* CPUs that are back lack what went with them, new ones have nothing yet. */
+static void follow_cpus(struct live_engine *e)
+{
+	cpu_set_t online;
+
+	if (online_cpus(&online))
+		return;
+	live_follow_cpus(e->driver, &online);
+	for (unsigned int cpu = 0; cpu < live_n_cpus(e->driver); cpu++)
+		if (CPU_ISSET(cpu, &online) && !CPU_ISSET(cpu, &e->online))
+			come_online(e, cpu);
+	e->online = online;
+	merge_extend(e->merge, add_sources(e));
+}
+
+/* Its ring is there before the CPU runs; what needs it running follows. */
+static void follow_hotplug(struct live_engine *e, const struct scap_evt *evt)
+{
+	struct scap_params ps;
+	uint32_t cpu;
+
+	if (scap_evt_params(evt->hdr, &ps) || ps.v[0].len != sizeof(cpu))
+		return;
+	cpu = get_u32(ps.v[0].p);
+	if (cpu >= live_n_cpus(e->driver))
+		return;
+	CPU_CLR(cpu, &e->online);
+	live_expect_cpu(e->driver, cpu);
+	merge_extend(e->merge, add_sources(e));
 }
 
 static int start_sampler(struct live_engine *e)
@@ -397,6 +451,7 @@ static int open_driver(struct live_engine *e, const struct scap_open_opts *opts,
 	e->nap_ms = NAP_MIN_MS;
 	epoch_init(&e->epoch, epoch_read_offset());
 	err = check_namespace(&e->log);
+	err = err ?: online_cpus(&e->online);
 	err = err ?: load_driver(e, opts, only_samples);
 	if (so && so->maps)
 		err = err ?: live_maps_open(&e->maps, &e->log);
@@ -519,6 +574,7 @@ static void check_clock(struct live_engine *e)
 	if (step)
 		live_notes_clock_step(e->notes, now, step, offset);
 	follow_sampler(e, now);
+	follow_cpus(e);
 	if (step > NOTICEABLE_STEP_NS)
 		scap_say(&e->log, SCAP_LOG_WARN,
 			 "the clock was set forward by %.3f s; times of events follow it",
@@ -629,7 +685,7 @@ static int has_stack(struct live_engine *e, const struct scap_evt *evt)
 static int is_short_of_room(const struct live_engine *e)
 {
 	for (unsigned int i = 0; i < e->n_rings; i++)
-		if (ring_is_half_full(e->sources[i].ring))
+		if (ring_is_half_full(e->rings[i].ring))
 			return 1;
 	return 0;
 }
@@ -692,7 +748,7 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 	if (e->now >= e->next_clock_check)
 		check_clock(e);
 	while (merge_next(e->merge, &item)) {
-		const struct live_source *s = &e->sources[item.source];
+		const struct live_source *s = e->sources[item.source];
 
 		if (expand(e, evt, s)) {
 			e->n_bad += s->ring != NULL;
@@ -701,6 +757,8 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 		set_time(e, evt, &item);
 		if (e->maps)
 			follow_maps(e, evt);
+		if (evt->type == EVT_CPU_HOTPLUG_E)
+			follow_hotplug(e, evt);
 		if (hold_cold(e, evt))
 			return next_aside(e, evt) || held_event(e, evt);
 		if (!is_part(e, evt)) {
@@ -718,14 +776,14 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 static void set_asleep(struct live_engine *e, enum ring_sleep how)
 {
 	for (unsigned int i = 0; i < e->n_rings; i++)
-		ring_set_asleep(e->sources[i].ring, how);
+		ring_set_asleep(e->rings[i].ring, how);
 }
 
 /* Has everything been read that the driver knows of? The rings are asleep. */
 static int all_read(const struct live_engine *e)
 {
 	for (unsigned int i = 0; i < e->n_rings; i++)
-		if (ring_unread(e->sources[i].ring))
+		if (ring_unread(e->rings[i].ring))
 			return 0;
 	return 1;
 }
@@ -848,6 +906,20 @@ static int live_running(void *engine, const struct scap_running **out)
 	return n;
 }
 
+static void add_no_ring(struct scap_cpu_stats *of, uint64_t n)
+{
+	of->n_seen += n;
+	of->dropped_by[DRV_DROP_NO_RING] += n;
+}
+
+static int has_ring(const struct live_engine *e, unsigned int cpu)
+{
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		if (ring_cpu(e->rings[i].ring) == cpu)
+			return 1;
+	return 0;
+}
+
 static void ring_stats(struct scap_cpu_stats *of, const struct live_source *s)
 {
 	struct drv_counters c = {0};
@@ -857,22 +929,24 @@ static void ring_stats(struct scap_cpu_stats *of, const struct live_source *s)
 		.cpu = ring_cpu(s->ring), .n_seen = c.seen, .n_records = s->n_records};
 	for (unsigned int i = 0; i < DRV_DROP_MAX; i++)
 		of->dropped_by[i] = drv_dropped(&c, i);
+	add_no_ring(of, live_n_no_ring(s->engine->driver, of->cpu));
 }
 
-/* CPUs with a ring, then those that came up after the start. */
+/* CPUs with a ring, then those that got none. */
 static void cpu_stats(const struct live_engine *e, struct scap_stats *st)
 {
 	struct scap_cpu_stats *v = e->cpu_stats;
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < e->n_rings; i++)
-		ring_stats(&v[n++], &e->sources[i]);
+		ring_stats(&v[n++], &e->rings[i]);
 	for (unsigned int cpu = 0; cpu < DRV_MAX_CPUS; cpu++) {
 		const uint64_t lost = live_n_no_ring(e->driver, cpu);
 
-		if (lost && n < DRV_MAX_CPUS)
-			v[n++] = (struct scap_cpu_stats){
-				.cpu = cpu, .n_seen = lost, .dropped_by[DRV_DROP_NO_RING] = lost};
+		if (!lost || n == DRV_MAX_CPUS || has_ring(e, cpu))
+			continue;
+		v[n] = (struct scap_cpu_stats){.cpu = cpu};
+		add_no_ring(&v[n++], lost);
 	}
 	st->cpus = v;
 	st->n_cpus = n;
@@ -898,7 +972,7 @@ static int live_stats(const void *engine, struct scap_stats *st)
 	st->n_storage_fail = c.n_storage_fail;
 	st->n_bad_record = c.n_bad_record + e->n_bad;
 	for (unsigned int i = 0; i < e->n_rings; i++)
-		st->n_bad_record += ring_n_corrupt(e->sources[i].ring);
+		st->n_bad_record += ring_n_corrupt(e->rings[i].ring);
 	st->n_self = c.n_self;
 	st->n_filtered = c.n_filtered;
 	st->n_unmarked = c.n_unmarked;

@@ -32,6 +32,7 @@
 #include "live_sampler.h"
 #include "live_select.h"
 #include "live_unwind.h"
+#include "online_cpus.h"
 #include "ring_impl.h"
 #include "unwind_table.h"
 
@@ -47,12 +48,17 @@ struct live_driver {
 	struct scap_log log;
 	int kind; /* enum ring_kind */
 	size_t ring_sz;
+	unsigned int n_cpus; /* those that are possible */
+	unsigned int n_first; /* one more than the highest that is online at the start */
 	unsigned int n_rings;
-	struct ring **rings;
+	struct ring **rings; /* in the order in which their CPUs came online */
+	cpu_set_t online; /* at the start */
+	cpu_set_t have_ring;
+	int first_map; /* that of the first ring, made before the load; -1: it has its ring */
+	int ring_refused; /* it was said that a CPU gets none */
 	unsigned int cpus_per_ring;
 	struct ring_shared *shared; /* by kind_fds' index; NULL: none is */
 	int *kind_fds; /* perf events by CPU, or ring buffers; -1: none */
-	unsigned int n_kind_fds;
 	void *bell, *bell_end; /* the doorbell's positions: consumer's and producer's page */
 	const struct scap_select *select; /* of live_opts, until it is attached */
 	struct live_sampler *sampler; /* NULL: none */
@@ -100,30 +106,6 @@ static int fail_libbpf(const struct scap_log *log, int err, const char *what)
 static int kernel_is_6_4(void)
 {
 	return scap_kernel_is_at_least(6, 4);
-}
-
-/*
- * One more than the highest CPU that is online. Not those that are possible: memory for all
- * rings is taken at once, and machines tell of hundreds that never come. What happens on a CPU
- * that comes up later is not recorded, and counted as dropped: DRV_DROP_NO_RING.
- */
-static int n_online_cpus(void)
-{
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	int from, to, n = 0;
-
-	if (!f)
-		return libbpf_num_possible_cpus();
-	while (fscanf(f, "%d", &from) == 1) {
-		to = from;
-		if (fscanf(f, "-%d", &to) < 0)
-			to = from;
-		n = to + 1;
-		if (fgetc(f) != ',')
-			break;
-	}
-	fclose(f);
-	return n > 0 ? n : -EINVAL;
 }
 
 /* Root, or what the kernel asks for where it is not. */
@@ -279,14 +261,13 @@ static int set_maps(struct live_driver *d)
 	const struct drv_sampler_config *sc =
 		(const struct drv_sampler_config *)&d->skel->rodata->sampler_cfg;
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
-	int err = bpf_map__set_value_size(d->skel->maps.rings,
-					  (uint32_t)ring_value_sz(d->kind, d->ring_sz));
+	int err = bpf_map__set_inner_map_fd(d->skel->maps.rings, d->first_map);
 
-	err = err ?: bpf_map__set_max_entries(d->skel->maps.rings, d->n_rings);
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.rings, d->n_cpus);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.perf_rings, d->kind == RING_PERF);
-	err = err ?: bpf_map__set_max_entries(d->skel->maps.perf_rings, d->n_rings);
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.perf_rings, d->n_cpus);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.ringbuf_rings, d->kind == RING_RINGBUF);
-	err = err ?: bpf_map__set_max_entries(d->skel->maps.ringbuf_rings, d->n_rings);
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.ringbuf_rings, d->n_cpus);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_storage, c->task_storage);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.saved_hash, !c->task_storage);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.marks, c->tasks & DRV_TASKS_MARKS);
@@ -300,10 +281,14 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_chunks, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_processes, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_caches, sc->on);
-	err = err ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches, d->n_rings);
+	/* Where more come online than there were, they walk without. */
+	err = err
+		      ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches,
+						  d->n_cpus < 2 * d->n_first ? d->n_cpus
+									     : 2 * d->n_first);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_stacks, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_scratch, sc->tables);
-	err = err ?: bpf_map__set_max_entries(d->skel->maps.cold_stacks, cold_ring_sz(d->n_rings));
+	err = err ?: bpf_map__set_max_entries(d->skel->maps.cold_stacks, cold_ring_sz(d->n_first));
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.waits_stack, sc->tables && sc->off_cpu);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.laters, sc->later);
 	err = err
@@ -588,14 +573,14 @@ static int fill_dispatch_table(struct live_driver *d)
 	return err;
 }
 
-/* What @cpu's ring is made of beside its header, tied to the driver's map; array: the map. */
-static int open_kind_fd(struct live_driver *d, uint32_t cpu)
+/* What @cpu's ring is made of beside its header, tied to the driver's map; array: @map_fd. */
+static int open_kind_fd(struct live_driver *d, uint32_t cpu, int map_fd)
 {
 	const uint32_t at = cpu / d->cpus_per_ring;
 	int map, fd;
 
 	if (d->kind == RING_ARRAY)
-		return bpf_map__fd(d->skel->maps.rings);
+		return map_fd;
 	if (d->kind_fds[at] >= 0) /* a neighbour's, too */
 		return d->kind_fds[at];
 	fd = kinds[d->kind]->create(cpu, d->ring_sz);
@@ -607,29 +592,77 @@ static int open_kind_fd(struct live_driver *d, uint32_t cpu)
 	return bpf_map_update_elem(map, &at, &fd, BPF_ANY) ? -errno : fd;
 }
 
-/* Perf events take output only once they are mapped, so the order does not matter there. */
+/* The ring of @cpu, of @map_fd. The driver finds it when all of it is there. -ENODEV: the kind perf
+ * needs a CPU that is online. */
+static int open_ring_of(struct live_driver *d, uint32_t cpu, int map_fd)
+{
+	struct ring **ring = &d->rings[d->n_rings];
+	int fd = open_kind_fd(d, cpu, map_fd), err;
+
+	if (fd < 0)
+		return fd;
+	err = ring_open(ring, kinds[d->kind], cpu, d->ring_sz, map_fd, fd, d->skel->bss->slots);
+	if (err)
+		return err;
+	if (d->shared)
+		ring_share(*ring, &d->shared[cpu / d->cpus_per_ring]);
+	d->n_rings++;
+	CPU_SET(cpu, &d->have_ring);
+	return bpf_map_update_elem(bpf_map__fd(d->skel->maps.rings), &cpu, &map_fd, BPF_ANY)
+		       ? -errno
+		       : 0;
+}
+
+static int open_ring(struct live_driver *d, uint32_t cpu)
+{
+	int map_fd = d->first_map, err;
+
+	if (cpu >= d->n_cpus || CPU_ISSET(cpu, &d->have_ring))
+		return 0;
+	d->first_map = -1;
+	if (map_fd < 0)
+		map_fd = ring_map_create(d->kind, d->ring_sz);
+	if (map_fd < 0)
+		return map_fd;
+	err = open_ring_of(d, cpu, map_fd);
+	close(map_fd);
+	return err;
+}
+
 static int open_rings(struct live_driver *d)
 {
-	unsigned int n = 0;
+	int err = 0;
 
-	for (unsigned int cpu = 0; cpu < d->n_rings; cpu++) {
-		int fd = open_kind_fd(d, cpu);
-		int err = fd;
-
-		if (fd == -ENODEV) /* a gap: this CPU is offline */
-			continue;
-		if (fd >= 0)
-			err = ring_open(&d->rings[n], kinds[d->kind], cpu, d->ring_sz,
-					bpf_map__fd(d->skel->maps.rings), fd, d->skel->bss->slots);
-		if (err < 0)
-			return scap_fail(&d->log, err, "the ring of CPU %u: %s", cpu,
-					 strerror(-err));
-		if (d->shared)
-			ring_share(d->rings[n], &d->shared[cpu / d->cpus_per_ring]);
-		n++;
+	for (uint32_t cpu = 0; cpu < d->n_cpus && !err; cpu++) {
+		if (CPU_ISSET(cpu, &d->online))
+			err = open_ring(d, cpu);
+		if (err == -ENODEV) /* it has just gone */
+			err = 0;
+		else if (err)
+			scap_fail(&d->log, err, "the ring of CPU %u: %s", cpu, strerror(-err));
 	}
-	d->n_rings = n;
-	return 0;
+	return err;
+}
+
+void live_expect_cpu(struct live_driver *d, unsigned int cpu)
+{
+	int err = open_ring(d, cpu);
+
+	if (!err || err == -ENODEV || d->ring_refused)
+		return;
+	d->ring_refused = 1;
+	scap_say(&d->log, SCAP_LOG_WARN, "cannot capture CPU %u, which came online: its ring: %s%s",
+		 cpu, strerror(-err),
+		 err == -EACCES ? "; kernel.perf_event_paranoid above 2 forbids rings of the kind "
+				  "perf while a capture runs"
+				: "");
+}
+
+void live_follow_cpus(struct live_driver *d, const cpu_set_t *online)
+{
+	for (uint32_t cpu = 0; cpu < d->n_cpus; cpu++)
+		if (CPU_ISSET(cpu, online))
+			live_expect_cpu(d, cpu);
 }
 
 static void close_bell(struct live_driver *d)
@@ -752,32 +785,49 @@ static int attach_own(struct live_driver *d)
 	return 0;
 }
 
+/* For the rings of all CPUs that are possible. Their memory is taken when they come online:
+ * machines list hundreds that never do. */
+static int make_room(struct live_driver *d, const struct live_opts *o)
+{
+	const int n = libbpf_num_possible_cpus();
+
+	if (n < 0 || online_cpus(&d->online))
+		return scap_fail(&d->log, -EINVAL, "cannot count the CPUs");
+	d->n_cpus = n < DRV_MAX_CPUS ? (unsigned int)n : DRV_MAX_CPUS;
+	for (unsigned int cpu = 0; cpu < d->n_cpus; cpu++)
+		if (CPU_ISSET(cpu, &d->online))
+			d->n_first = cpu + 1;
+	for (unsigned int cpu = o->first_cpus; o->first_cpus && cpu < d->n_cpus; cpu++)
+		CPU_CLR(cpu, &d->online);
+	d->cpus_per_ring = o->cpus_per_ring ? o->cpus_per_ring : 1;
+	if (d->cpus_per_ring > d->n_first)
+		d->cpus_per_ring = d->n_first;
+	if (d->cpus_per_ring > 1)
+		d->shared = calloc(d->n_cpus, sizeof(*d->shared));
+	d->rings = calloc(d->n_cpus, sizeof(*d->rings));
+	d->kind_fds = malloc(d->n_cpus * sizeof(*d->kind_fds));
+	d->missing = calloc(N_PROGRAM_ROWS, sizeof(*d->missing));
+	if (!d->rings || !d->kind_fds || !d->missing || (d->cpus_per_ring > 1 && !d->shared))
+		return -ENOMEM;
+	memset(d->kind_fds, -1, d->n_cpus * sizeof(*d->kind_fds));
+	d->first_map = ring_map_create(d->kind, d->ring_sz);
+	if (d->first_map < 0)
+		return fail_libbpf(&d->log, d->first_map, "the ring of the first CPU");
+	return 0;
+}
+
 static int load_all(struct live_driver *d, const struct live_opts *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, oo);
-	int err, self_tgid, n = n_online_cpus();
+	int err, self_tgid;
 
-	if (n < 0 || n > DRV_MAX_CPUS)
-		return scap_fail(&d->log, -ENOTSUP, "%d CPUs: the driver knows at most %d", n,
-				 DRV_MAX_CPUS);
 	d->kind = o->ring_kind           ? o->ring_kind - 1
 		  : o->cpus_per_ring > 1 ? RING_RINGBUF
 					 : RING_ARRAY;
 	d->ring_sz = o->ring_sz ? o->ring_sz : DEFAULT_RING_SZ;
-	d->n_rings = (unsigned int)n;
-	d->cpus_per_ring = o->cpus_per_ring ? o->cpus_per_ring : 1;
-	if (d->cpus_per_ring > d->n_rings)
-		d->cpus_per_ring = d->n_rings;
-	if (d->cpus_per_ring > 1)
-		d->shared = calloc(d->n_rings, sizeof(*d->shared));
-	d->rings = calloc(d->n_rings, sizeof(*d->rings));
-	d->kind_fds = malloc(d->n_rings * sizeof(*d->kind_fds));
-	d->missing = calloc(N_PROGRAM_ROWS, sizeof(*d->missing));
-	if (!d->rings || !d->kind_fds || !d->missing || (d->cpus_per_ring > 1 && !d->shared))
-		return -ENOMEM;
-	d->n_kind_fds = d->n_rings;
-	memset(d->kind_fds, -1, d->n_kind_fds * sizeof(*d->kind_fds));
-
+	err = make_room(d, o);
+	if (err)
+		return err;
 	err = live_progs_new(&d->progs);
 	if (err)
 		return fail_libbpf(&d->log, err, "the threads that load the driver");
@@ -842,6 +892,7 @@ int live_load(struct live_driver **out, const struct live_opts *opts, const stru
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
+	d->first_map = -1;
 	if (log)
 		d->log = *log;
 	libbpf_set_print(keep_warning);
@@ -992,9 +1043,11 @@ void live_close(struct live_driver *d)
 	live_unwind_close(d->unwind);
 	for (unsigned int i = 0; d->rings && i < d->n_rings; i++)
 		ring_close(d->rings[i]);
-	for (unsigned int i = 0; d->kind_fds && i < d->n_kind_fds; i++)
+	for (unsigned int i = 0; d->kind_fds && i < d->n_cpus; i++)
 		if (d->kind_fds[i] >= 0)
 			close(d->kind_fds[i]);
+	if (d->first_map >= 0)
+		close(d->first_map);
 	close_bell(d);
 	live_progs_free(d->progs);
 	if (d->skel && d->skel->bss)
@@ -1015,6 +1068,11 @@ struct live_unwind *live_unwind_of(const struct live_driver *d)
 struct live_sampler *live_sampler_of(const struct live_driver *d)
 {
 	return d->sampler;
+}
+
+unsigned int live_n_cpus(const struct live_driver *d)
+{
+	return d->n_cpus;
 }
 
 unsigned int live_n_rings(const struct live_driver *d)

@@ -3,6 +3,8 @@
 #ifndef SCAP_LIVE_LOAD_H
 #define SCAP_LIVE_LOAD_H
 
+#include <sched.h>
+
 #include "program_rows.h"
 #include "ring.h"
 
@@ -26,6 +28,7 @@ struct live_opts {
 		*sampler; /* NULL: no samples. Borrowed until live_load returns */
 	int only_samples; /* no calls, and nothing else: not even what the state needs */
 	int record_self; /* also record the calls of this process (tests) */
+	unsigned int first_cpus; /* only as many have a ring at the start; 0: all (tests) */
 	const char *refuse_load, *refuse_attach; /* the program of this name is refused (tests) */
 };
 
@@ -71,7 +74,16 @@ void live_detach(struct live_driver *d);
 /* Detaches and frees, the rings included. NULL is fine. */
 void live_close(struct live_driver *d);
 
-/* Rings by index, borrowed until live_close. */
+/* @cpu is about to come online: it gets its ring, if its kind can be had before. */
+void live_expect_cpu(struct live_driver *d, unsigned int cpu);
+
+/* Each CPU that is online and has no ring gets one. */
+void live_follow_cpus(struct live_driver *d, const cpu_set_t *online);
+
+/* CPUs that are possible, and so rings at most. */
+unsigned int live_n_cpus(const struct live_driver *d);
+
+/* Rings by index, borrowed until live_close. Those of CPUs that come online follow at the end. */
 unsigned int live_n_rings(const struct live_driver *d);
 struct ring *live_ring(struct live_driver *d, unsigned int i);
 

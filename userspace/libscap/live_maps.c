@@ -43,6 +43,12 @@ struct live_maps {
 	struct map_build_ids ids;
 };
 
+/* Mappings have changed without a record: what /proc still has is read again. */
+static void forget_all(struct live_maps *m)
+{
+	memset(m->known, 0, sizeof(m->known));
+}
+
 int live_maps_open(struct live_maps **out, const struct scap_log *log)
 {
 	const int n_cpus = libbpf_num_possible_cpus();
@@ -74,16 +80,28 @@ int live_maps_open(struct live_maps **out, const struct scap_log *log)
 	return 0;
 }
 
+/* The place of the buffer of @cpu; m->n: it has none. */
+static unsigned int find_source(const struct live_maps *m, unsigned int cpu)
+{
+	unsigned int i = 0;
+
+	while (i < m->n && m->sources[i].cpu != cpu)
+		i++;
+	return i;
+}
+
 void live_maps_revive(struct live_maps *m, unsigned int cpu)
 {
-	for (unsigned int i = 0; i < m->n; i++) {
-		struct code_ring *ring;
+	const unsigned int i = find_source(m, cpu);
+	struct code_ring *ring;
 
-		if (m->sources[i].cpu != cpu || code_ring_open(&ring, cpu, CODE_RING_BUILD_IDS))
-			continue;
-		code_ring_close(m->sources[i].ring);
-		m->sources[i].ring = ring;
-	}
+	if (code_ring_open(&ring, cpu, CODE_RING_BUILD_IDS))
+		return;
+	code_ring_close(m->sources[i].ring);
+	m->sources[i].ring = ring;
+	m->sources[i].cpu = cpu;
+	m->n += i == m->n;
+	forget_all(m);
 }
 
 void live_maps_close(struct live_maps *m)
@@ -178,7 +196,7 @@ static void build_lost(struct live_maps *m, void *buf, const struct code_record 
 	const struct evt_value values[] = {
 		{&cpu, sizeof(cpu)}, {&rec->n_lost, sizeof(rec->n_lost)}, {reason, sizeof(reason)}};
 
-	memset(m->known, 0, sizeof(m->known));
+	forget_all(m);
 	scap_evt_build(buf, MAP_EVENT_MAX, EVT_LOST_E, rec->boot_ns, UINT64_MAX, values, 3);
 }
 

@@ -16,7 +16,8 @@ struct live_maps;
 int live_maps_open(struct live_maps **out, const struct scap_log *log);
 void live_maps_close(struct live_maps *m);
 
-/* CPU @cpu was offline, which ended its buffer: it gets another. */
+/* CPU @cpu has come online. If it was before, its buffer ended with that: it gets another. Else it
+ * gets one at the end. */
 void live_maps_revive(struct live_maps *m, unsigned int cpu);
 
 /* One buffer per CPU, as sources of a merge. */

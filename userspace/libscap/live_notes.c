@@ -26,16 +26,16 @@ struct note {
 struct live_notes {
 	struct note v[N_NOTES];
 	unsigned int first, end; /* positions, masked for the place */
-	uint64_t (*told)[DRV_DROP_ROOM][LOST_ROOM]; /* by ring: what is noted */
+	uint64_t (*told)[DRV_DROP_ROOM][LOST_ROOM]; /* by CPU: what is noted */
 };
 
-struct live_notes *live_notes_new(unsigned int n_rings)
+struct live_notes *live_notes_new(void)
 {
 	struct live_notes *n = calloc(1, sizeof(*n));
 
 	if (!n)
 		return NULL;
-	n->told = calloc(n_rings, sizeof(*n->told));
+	n->told = calloc(DRV_MAX_CPUS, sizeof(*n->told));
 	if (!n->told) {
 		free(n);
 		return NULL;
@@ -95,10 +95,10 @@ static int add_note(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsign
 	return 1;
 }
 
-int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, unsigned int why,
+int live_notes_lost(struct live_notes *n, unsigned int cpu, unsigned int why,
 		    const struct ring_lost *lost, const struct epoch *epoch)
 {
-	uint64_t *told = n->told[ring][why], new[LOST_ROOM], sum = 0;
+	uint64_t *told = n->told[cpu][why], new[LOST_ROOM], sum = 0;
 	const uint64_t from = epoch_at(epoch, lost->from_ns), to = epoch_at(epoch, lost->to_ns);
 	const char *reason = scap_drop_reason(why);
 	const uint32_t cpu32 = cpu;

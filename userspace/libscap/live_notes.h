@@ -12,15 +12,15 @@
 
 struct live_notes;
 
-/* For @n_rings CPUs. NULL: no memory. */
-struct live_notes *live_notes_new(unsigned int n_rings);
+/* NULL: no memory. */
+struct live_notes *live_notes_new(void);
 void live_notes_free(struct live_notes *n);
 
 /*
- * For the reason @why, the CPU @cpu of the ring @ring lost what @lost says: notes what is new since
- * the last note, at the time when that began. 1 if there is nothing to note any more; 0: no room.
+ * For the reason @why, the CPU @cpu lost what @lost says: notes what is new since the last note, at
+ * the time when that began. 1 if there is nothing to note any more; 0: no room.
  */
-int live_notes_lost(struct live_notes *n, unsigned int ring, unsigned int cpu, unsigned int why,
+int live_notes_lost(struct live_notes *n, unsigned int cpu, unsigned int why,
 		    const struct ring_lost *lost, const struct epoch *epoch);
 
 /* From @boot_ns on the epoch is @offset after the boot clock, @step more than before. */

@@ -34,7 +34,7 @@ static uint64_t param(const struct ppm_evt_hdr *note, unsigned int i)
 
 static void test_only_what_is_new(void **state)
 {
-	struct live_notes *n = live_notes_new(2);
+	struct live_notes *n = live_notes_new();
 	struct ring_lost l = {
 		.n = {[LOST_CLOSE] = 2, [LOST_OTHER] = 3}, .from_ns = 100, .to_ns = 150};
 	const struct ppm_evt_hdr *note;
@@ -42,11 +42,11 @@ static void test_only_what_is_new(void **state)
 
 	(void)state;
 	assert_null(live_notes_first(n, &cpu));
-	assert_true(live_notes_lost(n, 1, 7, DRV_DROP_RING_FULL, &l, &epoch));
-	assert_true(live_notes_lost(n, 1, 7, DRV_DROP_RING_FULL, &l, &epoch)); /* nothing since */
+	assert_true(live_notes_lost(n, 7, DRV_DROP_RING_FULL, &l, &epoch));
+	assert_true(live_notes_lost(n, 7, DRV_DROP_RING_FULL, &l, &epoch)); /* nothing since */
 	l = (struct ring_lost){
 		.n = {[LOST_CLOSE] = 3, [LOST_OTHER] = 6}, .from_ns = 300, .to_ns = 400};
-	assert_true(live_notes_lost(n, 1, 7, DRV_DROP_RING_FULL, &l, &epoch));
+	assert_true(live_notes_lost(n, 7, DRV_DROP_RING_FULL, &l, &epoch));
 	note = live_notes_first(n, &cpu);
 	assert_int_equal(lost(note), 5);
 	assert_int_equal(note->ts, 100);
@@ -69,7 +69,7 @@ static void test_only_what_is_new(void **state)
 static void test_order(void **state)
 {
 	static const uint64_t times[] = {500, 200, 900, 100, 600};
-	struct live_notes *n = live_notes_new(5);
+	struct live_notes *n = live_notes_new();
 	uint64_t last = 0;
 	uint16_t cpu;
 
@@ -77,7 +77,7 @@ static void test_order(void **state)
 	for (unsigned int i = 0; i < 5; i++) {
 		struct ring_lost l = {.n = {[LOST_OTHER] = 1}, .from_ns = times[i]};
 
-		assert_true(live_notes_lost(n, i, i, DRV_DROP_NESTED, &l, &epoch));
+		assert_true(live_notes_lost(n, i, DRV_DROP_NESTED, &l, &epoch));
 	}
 	for (const struct ppm_evt_hdr *note; (note = live_notes_first(n, &cpu));
 	     live_notes_pop(n)) {
@@ -92,7 +92,7 @@ static void test_order(void **state)
 /* What finds no room is not forgotten: the sum is right in the end. */
 static void test_no_room(void **state)
 {
-	struct live_notes *n = live_notes_new(1);
+	struct live_notes *n = live_notes_new();
 	struct ring_lost l = {0};
 	uint64_t sum = 0;
 	uint16_t cpu;
@@ -102,12 +102,12 @@ static void test_no_room(void **state)
 	for (int i = 0; i < 1000; i++) {
 		l.n[LOST_OTHER]++;
 		l.from_ns = l.to_ns = i;
-		noted = live_notes_lost(n, 0, 0, DRV_DROP_TOO_BIG, &l, &epoch);
+		noted = live_notes_lost(n, 0, DRV_DROP_TOO_BIG, &l, &epoch);
 	}
 	assert_false(noted);
 	for (; live_notes_first(n, &cpu); live_notes_pop(n))
 		sum += lost(live_notes_first(n, &cpu));
-	assert_true(live_notes_lost(n, 0, 0, DRV_DROP_TOO_BIG, &l, &epoch));
+	assert_true(live_notes_lost(n, 0, DRV_DROP_TOO_BIG, &l, &epoch));
 	for (; live_notes_first(n, &cpu); live_notes_pop(n))
 		sum += lost(live_notes_first(n, &cpu));
 	assert_int_equal(sum, 1000);
@@ -118,7 +118,7 @@ static void test_no_room(void **state)
 
 static void test_clock_step(void **state)
 {
-	struct live_notes *n = live_notes_new(1);
+	struct live_notes *n = live_notes_new();
 	const struct ppm_evt_hdr *note;
 	struct scap_params p;
 	int64_t step;
@@ -138,7 +138,7 @@ static void test_clock_step(void **state)
 /* However much was lost, a step of the clock and the end of the sampler are told. */
 static void test_losses_leave_room(void **state)
 {
-	struct live_notes *n = live_notes_new(1);
+	struct live_notes *n = live_notes_new();
 	const struct scap_sampler_stats st = {.n_runs = 7};
 	struct ring_lost l = {0};
 	int64_t steps = 0, step;
@@ -150,7 +150,7 @@ static void test_losses_leave_room(void **state)
 	for (int i = 0; i < 1000; i++) {
 		l.n[LOST_OTHER]++;
 		l.from_ns = l.to_ns = (uint64_t)i;
-		live_notes_lost(n, 0, 0, DRV_DROP_TOO_BIG, &l, &epoch);
+		live_notes_lost(n, 0, DRV_DROP_TOO_BIG, &l, &epoch);
 		live_notes_clock_step(n, (uint64_t)i, -3, 77);
 	}
 	live_notes_sampler(n, 1000, SAMPLER_STOP, &st);

@@ -34,7 +34,7 @@ struct live_sampler {
 	int session;
 	struct clock {
 		int fd; /* negative: the CPU is offline */
-		int was; /* it was online */
+		int refused; /* it was said that it cannot be had */
 		uint64_t ns; /* that it told at the last look */
 	} * clocks; /* by CPU */
 	uint64_t *idle_ns; /* of each CPU while the clocks were on; while they are, to be added to
@@ -133,7 +133,7 @@ static int open_clocks(struct live_sampler *s)
 	for (unsigned int cpu = 0; cpu < (unsigned int)n; cpu++) {
 		const int fd = open_clock(s, cpu);
 
-		s->clocks[cpu] = (struct clock){.fd = fd, .was = fd >= 0};
+		s->clocks[cpu] = (struct clock){.fd = fd};
 		s->n_cpus++;
 		if (fd < 0 && fd != -ENODEV)
 			return scap_fail(&s->log, fd, "the clock of CPU %u: %s", cpu,
@@ -293,7 +293,7 @@ static int has_died(struct clock *c)
 	return c->fd >= 0 && ns == before;
 }
 
-/* 1: CPU @cpu, which was gone, is back. */
+/* 1: CPU @cpu has come online. */
 static int revive_clock(struct live_sampler *s, unsigned int cpu)
 {
 	struct clock *c = &s->clocks[cpu];
@@ -303,14 +303,14 @@ static int revive_clock(struct live_sampler *s, unsigned int cpu)
 		close(c->fd);
 		c->fd = -ENODEV;
 	}
-	if (c->fd >= 0 || !c->was)
+	if (c->fd >= 0 || c->refused)
 		return 0;
 	c->fd = open_clock(s, cpu);
 	c->ns = 0;
 	if (c->fd < 0 && c->fd != -ENODEV) {
-		c->was = 0; /* said once */
+		c->refused = 1;
 		scap_say(&s->log, SCAP_LOG_WARN,
-			 "CPU %u is back, but not sampled any more: its clock: %s; "
+			 "cannot sample CPU %u, which came online: its clock: %s; "
 			 "kernel.perf_event_paranoid above 2 forbids it while a capture runs",
 			 cpu, strerror(-c->fd));
 	}

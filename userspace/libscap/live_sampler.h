@@ -46,8 +46,8 @@ int live_sampler_is_running(const struct live_sampler *s);
 int live_sampler_tick(struct live_sampler *s, uint64_t now_ns, int *on);
 
 /*
- * A CPU that goes offline takes its clock with it. Looks for such, at most once a second, and gives
- * those that are back another: 1, of *cpu; 0: there is none (any more).
+ * A CPU that goes offline takes its clock with it. Looks for CPUs without, at most once a second,
+ * and gives those that are online one: 1, of *cpu; 0: there is none (any more).
  */
 int live_sampler_revive(struct live_sampler *s, uint64_t now_ns, unsigned int *cpu);
 

@@ -43,8 +43,7 @@ struct live_unwind {
 	int stop; /* an eventfd */
 	int asked; /* another: somebody waits until all is done */
 	struct pollfd *fds; /* of the rings, then of fd_place */
-	struct code_ring **rings;
-	unsigned int *cpus; /* of the rings */
+	struct code_ring **rings; /* by CPU; NULL: it was never online */
 	unsigned int n_rings;
 	int32_t *first; /* processes whose tables come first */
 	size_t n_first;
@@ -197,6 +196,8 @@ static void empty_ring(struct live_unwind *u, struct code_ring *r)
 {
 	const struct code_record *rec;
 
+	if (!r)
+		return;
 	code_ring_refresh(r);
 	while ((rec = code_ring_peek(r)) && !keep_news(u, rec))
 		code_ring_pop(r);
@@ -411,7 +412,7 @@ static void revive_ring(struct live_unwind *u, unsigned int i)
 {
 	struct code_ring *ring;
 
-	if (code_ring_open(&ring, u->cpus[i], CODE_RING_WAKES))
+	if (code_ring_open(&ring, i, CODE_RING_WAKES))
 		return;
 	empty_ring(u, u->rings[i]);
 	code_ring_close(u->rings[i]);
@@ -468,21 +469,21 @@ static int open_rings(struct live_unwind *u)
 	if (n < 0)
 		return n;
 	u->rings = calloc((size_t)n, sizeof(struct code_ring *));
-	u->cpus = calloc((size_t)n, sizeof(*u->cpus));
 	u->back = calloc((size_t)n, sizeof(*u->back));
 	u->fds = calloc((size_t)n + N_FDS, sizeof(*u->fds));
-	if (!u->rings || !u->cpus || !u->back || !u->fds)
+	if (!u->rings || !u->back || !u->fds)
 		return -ENOMEM;
-	for (int cpu = 0; cpu < n; cpu++) {
-		err = code_ring_open(&u->rings[u->n_rings], (unsigned int)cpu, CODE_RING_WAKES);
-		if (err == -ENODEV)
+	for (; u->n_rings < (unsigned int)n; u->n_rings++) {
+		const unsigned int cpu = u->n_rings;
+
+		u->fds[cpu] = (struct pollfd){.fd = -1, .events = POLLIN};
+		err = code_ring_open(&u->rings[cpu], cpu, CODE_RING_WAKES);
+		if (err == -ENODEV) /* it is offline */
 			continue;
 		if (err)
-			return scap_fail(&u->log, err, "the mappings of programs, on CPU %d: %s",
+			return scap_fail(&u->log, err, "the mappings of programs, on CPU %u: %s",
 					 cpu, strerror(-err));
-		u->fds[u->n_rings] =
-			(struct pollfd){.fd = code_ring_fd(u->rings[u->n_rings]), .events = POLLIN};
-		u->cpus[u->n_rings++] = (unsigned int)cpu;
+		u->fds[cpu].fd = code_ring_fd(u->rings[cpu]);
 	}
 	return 0;
 }
@@ -602,7 +603,6 @@ void live_unwind_close(struct live_unwind *u)
 	for (unsigned int i = 0; u->rings && i < u->n_rings; i++)
 		code_ring_close(u->rings[i]);
 	free(u->rings);
-	free(u->cpus);
 	free(u->back);
 	free(u->first);
 	free(u->fds);
@@ -654,8 +654,8 @@ int live_unwind_wait(struct live_unwind *u, int timeout_ms)
 void live_unwind_revive(struct live_unwind *u, unsigned int cpu)
 {
 	pthread_mutex_lock(&u->lock);
-	for (unsigned int i = 0; i < u->n_rings; i++)
-		u->back[i] |= u->cpus[i] == cpu;
+	if (cpu < u->n_rings)
+		u->back[cpu] = 1;
 	pthread_mutex_unlock(&u->lock);
 	wake(u->asked);
 }

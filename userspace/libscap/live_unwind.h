@@ -36,7 +36,8 @@ int live_unwind_wait(struct live_unwind *u, int timeout_ms);
  * as the driver told it. 0: it is not walked yet. */
 int live_unwind_take(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id);
 
-/* A CPU that was gone is back: what maps code on it is heard of again. From any thread. */
+/* CPU @cpu has come online, again or for the first time: what maps code on it is heard of. From any
+ * thread. */
 void live_unwind_revive(struct live_unwind *u, unsigned int cpu);
 
 /* As kept_files_open, of what the thread found mapped. From any thread. */

@@ -53,9 +53,26 @@ static void replay(struct merge *m, unsigned int source)
 		play(m, node);
 }
 
-struct merge *merge_new(const struct merge_ops *ops, void *const *sources, unsigned int n,
-			void *clock_ctx)
+/* The tree over @n sources: those that there are keep their first keys, the others have none. */
+static void build(struct merge *m, unsigned int n)
 {
+	const unsigned int n_old = m->n;
+
+	m->n = n;
+	m->n_leaves = power_of_two(n);
+	for (unsigned int i = 0; i < m->n_leaves; i++) {
+		m->winner[m->n_leaves + i] = i;
+		if (i >= n_old)
+			m->keys[i] = MERGE_NO_KEY;
+	}
+	for (unsigned int node = m->n_leaves - 1; node; node--)
+		play(m, node);
+}
+
+struct merge *merge_new(const struct merge_ops *ops, void *const *sources, unsigned int n,
+			unsigned int n_max, void *clock_ctx)
+{
+	const unsigned int most = power_of_two(n_max);
 	struct merge *m = calloc(1, sizeof(*m));
 
 	if (!m)
@@ -63,23 +80,21 @@ struct merge *merge_new(const struct merge_ops *ops, void *const *sources, unsig
 	m->ops = ops;
 	m->sources = sources;
 	m->clock_ctx = clock_ctx;
-	m->n = n;
-	m->n_leaves = power_of_two(n);
 	m->lent = NOBODY;
-	m->winner = calloc(2 * m->n_leaves, sizeof(*m->winner));
-	m->keys = calloc(m->n_leaves, sizeof(*m->keys));
-	m->n_popped = calloc(n, sizeof(*m->n_popped));
+	m->winner = calloc(2 * most, sizeof(*m->winner));
+	m->keys = calloc(most, sizeof(*m->keys));
+	m->n_popped = calloc(n_max, sizeof(*m->n_popped));
 	if (!m->winner || !m->keys || !m->n_popped) {
 		merge_free(m);
 		return NULL;
 	}
-	for (unsigned int i = 0; i < m->n_leaves; i++) {
-		m->winner[m->n_leaves + i] = i;
-		m->keys[i] = MERGE_NO_KEY;
-	}
-	for (unsigned int node = m->n_leaves - 1; node; node--)
-		play(m, node);
+	build(m, n);
 	return m;
+}
+
+void merge_extend(struct merge *m, unsigned int n)
+{
+	build(m, n);
 }
 
 void merge_free(struct merge *m)

@@ -35,10 +35,13 @@ struct merge_ops {
 
 struct merge;
 
-/* @sources and @ops are borrowed. NULL: no memory. */
+/* @sources, with room for @n_max, and @ops are borrowed. NULL: no memory. */
 struct merge *merge_new(const struct merge_ops *ops, void *const *sources, unsigned int n,
-			void *clock_ctx);
+			unsigned int n_max, void *clock_ctx);
 void merge_free(struct merge *m);
+
+/* There are @n sources now, of the n_max: others have been put behind those there were. */
+void merge_extend(struct merge *m, unsigned int n);
 
 struct merge_item {
 	unsigned int source;

@@ -289,7 +289,7 @@ struct outcome {
 static struct outcome run(struct sim *s)
 {
 	struct outcome o = {.items = calloc(n_items(s), sizeof(struct item))};
-	struct merge *m = merge_new(&sim_ops, s->sources, s->n_cpus, s);
+	struct merge *m = merge_new(&sim_ops, s->sources, s->n_cpus, s->n_cpus, s);
 	const uint64_t end = end_of_scripts(s);
 	uint64_t last = 0;
 	struct merge_item item;
@@ -398,7 +398,7 @@ static void test_exit_whose_enter_was_dropped(void **state)
 	const uint64_t keys[] = {START + 10 * MS, START + 2 * MS, START + 12 * MS};
 	const uint64_t orders[] = {START + 10 * MS, START + 10 * MS, START + 12 * MS};
 	struct sim *s = sim_new(2, 1);
-	struct merge *m = merge_new(&sim_ops, s->sources, 2, s);
+	struct merge *m = merge_new(&sim_ops, s->sources, 2, 2, s);
 	struct merge_item item;
 
 	(void)state;
@@ -426,7 +426,7 @@ static void test_exit_whose_enter_was_dropped(void **state)
 static void test_open_call_is_waited_for(void **state)
 {
 	struct sim *s = sim_new(2, 1);
-	struct merge *m = merge_new(&sim_ops, s->sources, 2, s);
+	struct merge *m = merge_new(&sim_ops, s->sources, 2, 2, s);
 	struct merge_item item;
 
 	(void)state;
@@ -450,7 +450,7 @@ static void test_open_call_is_waited_for(void **state)
 static void test_open_call_is_not_waited_for_forever(void **state)
 {
 	struct sim *s = sim_new(2, 1);
-	struct merge *m = merge_new(&sim_ops, s->sources, 2, s);
+	struct merge *m = merge_new(&sim_ops, s->sources, 2, 2, s);
 	struct merge_item item;
 
 	(void)state;
@@ -474,7 +474,7 @@ static void test_open_call_is_not_waited_for_forever(void **state)
 static void test_writer_is_waited_for(void **state)
 {
 	struct sim *s = sim_new(2, 1);
-	struct merge *m = merge_new(&sim_ops, s->sources, 2, s);
+	struct merge *m = merge_new(&sim_ops, s->sources, 2, 2, s);
 	struct merge_item item;
 
 	(void)state;
@@ -501,7 +501,7 @@ static void test_writer_is_waited_for(void **state)
 static void test_slack_and_drain(void **state)
 {
 	struct sim *s = sim_new(1, 1);
-	struct merge *m = merge_new(&sim_ops, s->sources, 1, s);
+	struct merge *m = merge_new(&sim_ops, s->sources, 1, 1, s);
 	struct merge_item item;
 
 	(void)state;
@@ -516,6 +516,34 @@ static void test_slack_and_drain(void **state)
 	sim_free(s);
 }
 
+/* CPUs come online while an item is lent: theirs are merged with what was there. */
+static void test_sources_that_come_later(void **state)
+{
+	static const unsigned int order[] = {0, 1, 4, 3, 0};
+	struct sim *s = sim_new(5, 1);
+	struct merge *m = merge_new(&sim_ops, s->sources, 2, 5, s);
+	struct merge_item item;
+
+	(void)state;
+	for (uint64_t i = 0; i < 5; i++) {
+		if (i == 2) {
+			s->now = START + 2 * MS - MS / 2;
+			assert_int_equal(merge_next(m, &item), 1);
+			merge_extend(m, 5);
+		}
+		add_item(&s->cpus[order[i]], START + i * MS, START + i * MS);
+	}
+	s->now = START + 20 * MS;
+	for (int i = 1; i < 5; i++) {
+		assert_int_equal(merge_next(m, &item), 1);
+		assert_int_equal(item.source, order[i]);
+	}
+	assert_int_equal(merge_next(m, &item), 0);
+	assert_int_equal(merge_n_late(m), 0);
+	merge_free(m);
+	sim_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -526,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_open_call_is_not_waited_for_forever),
 		cmocka_unit_test(test_writer_is_waited_for),
 		cmocka_unit_test(test_slack_and_drain),
+		cmocka_unit_test(test_sources_that_come_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,9 +5,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <bpf/bpf.h>
+
 #include "ring_impl.h"
 
-size_t ring_value_sz(int kind, size_t ring_sz)
+/* Bytes of the value of one CPU's map. */
+static size_t ring_value_sz(int kind, size_t ring_sz)
 {
 	return sizeof(struct ring_hdr) + (kind == RING_ARRAY ? ring_sz : SCRATCH_SZ) + RING_SLACK;
 }
@@ -19,10 +22,18 @@ int ring_rec_ok(const struct rec_hdr *rec, uint64_t room)
 	       rec->evt.len <= rec->len - (sizeof(*rec) - sizeof(rec->evt));
 }
 
-int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, size_t ring_sz,
-	      int rings_fd, int kind_fd, const struct drv_slot *slots)
+int ring_map_create(int kind, size_t ring_sz)
 {
-	size_t value_sz = ring_value_sz(ops == &ring_array_ops ? RING_ARRAY : -1, ring_sz);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "saker_cpu", sizeof(uint32_t),
+				(uint32_t)ring_value_sz(kind, ring_sz), 1, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, size_t ring_sz,
+	      int map_fd, int kind_fd, const struct drv_slot *slots)
+{
 	struct ring *r = calloc(1, sizeof(*r));
 	int err;
 
@@ -32,8 +43,7 @@ int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, s
 	r->cpu = cpu;
 	r->sz = ring_sz;
 	r->slot = &slots[cpu];
-	r->hdr = mmap(NULL, sizeof(*r->hdr), PROT_READ | PROT_WRITE, MAP_SHARED, rings_fd,
-		      (off_t)(cpu * value_sz));
+	r->hdr = mmap(NULL, sizeof(*r->hdr), PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
 	if (r->hdr == MAP_FAILED) {
 		err = -errno;
 		free(r);

@@ -10,10 +10,8 @@
 
 static int array_open(struct ring *r, int fd)
 {
-	off_t at = (off_t)(r->cpu * ring_value_sz(RING_ARRAY, r->sz) + sizeof(struct ring_hdr));
-
 	r->base_sz = r->sz + RING_SLACK;
-	r->base = mmap(NULL, r->base_sz, PROT_READ, MAP_SHARED, fd, at);
+	r->base = mmap(NULL, r->base_sz, PROT_READ, MAP_SHARED, fd, sizeof(struct ring_hdr));
 	return r->base == MAP_FAILED ? -errno : 0;
 }
 

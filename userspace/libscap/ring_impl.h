@@ -10,8 +10,8 @@ struct ring_ops {
 	/* What the kind needs of the kernel for a ring of @sz bytes for @cpu, to be put into the
 	 * driver's map: a descriptor, or a negative errno. NULL: nothing. */
 	int (*create)(unsigned int cpu, size_t sz);
-	/* Maps what the kind needs. @fd: array, the rings map; ringbuf, this CPU's ring buffer;
-	 * perf, this CPU's perf event. */
+	/* Maps what the kind needs. @fd: array, the CPU's map; ringbuf, its ring buffer; perf, its
+	 * perf event. */
 	int (*open)(struct ring *r, int fd);
 	uint64_t (*head)(struct ring *r); /* position after the last complete record */
 	/* The record at r->pos, below r->head; NULL: no sense in it. *step: what it takes up. */
@@ -60,16 +60,17 @@ struct ring {
 	void *base2; /* ringbuf: the consumer's page; perf: room for records that straddle */
 };
 
-/* @rings_fd: the map of ring headers. @slots: the driver's. 0 or a negative errno. */
+/* The map of one CPU, which the driver's map of rings refers to. A descriptor or a negative errno.
+ */
+int ring_map_create(int kind, size_t ring_sz);
+
+/* @map_fd: of ring_map_create. @slots: the driver's. 0 or a negative errno. */
 int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, size_t ring_sz,
-	      int rings_fd, int kind_fd, const struct drv_slot *slots);
+	      int map_fd, int kind_fd, const struct drv_slot *slots);
 void ring_close(struct ring *r);
 
 /* @r, of the kind ringbuf and not yet looked at, is one of those that share @shared. */
 void ring_share(struct ring *r, struct ring_shared *shared);
-
-/* Bytes of one CPU's value in the map of ring headers. */
-size_t ring_value_sz(int kind, size_t ring_sz);
 
 /* Does a record of @len bytes at @rec, of which @room are there, add up? */
 int ring_rec_ok(const struct rec_hdr *rec, uint64_t room);

@@ -301,7 +301,8 @@ static const char *remedy(const struct report *r, unsigned int reason)
 	case DRV_DROP_TOO_BIG:
 		return "; try a smaller -s";
 	case DRV_DROP_NO_RING:
-		return "; it came up later: start saker anew to see it";
+		return "; CPUs that come online get one, those that come back only with --ring "
+		       "array or ringbuf";
 	case DRV_DROP_REFUSED:
 		return "; try another --ring";
 	case DRV_DROP_MISSED:
