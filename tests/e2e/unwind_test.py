@@ -146,6 +146,14 @@ class Unwind(Case):
         self.assertEqual(p.returncode, 0, p.stderr)
         self.assertGreaterEqual(int(re.search(r"^all +(\d+)", p.stdout, re.M).group(1)), 5)
 
+    def test_a_command_that_ignores_sigterm(self):
+        """gdb with Python does so for as long as it evaluates expressions."""
+        p = saker("selftest", "--unwind", "-d", "60", "-n", "5", "-F", "500", "--", "sh", "-c",
+                  "trap '' TERM; while :; do :; done")
+        if "without libdw" in p.stderr:
+            self.skipTest("built without libdw")
+        self.assertEqual(p.returncode, 0, p.stderr)
+
     def test_wrong_self_tests(self):
         for args, says in ((["-d", "x"], "needs a number of seconds"), (["-F", "5000"], "4000"),
                            (["-p", "0"], "--pid"), (["-n", "0"], "needs a whole number"),

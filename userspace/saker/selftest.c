@@ -190,10 +190,8 @@ static int run(struct settings *s)
 		if (s->enough && unwind_selftest_judged(&sum->all) >= s->enough)
 			break;
 	}
-	if (s->command && !spawn_ended(&child, 0)) {
-		spawn_kill(&child, SIGTERM);
-		spawn_ended(&child, 1);
-	}
+	if (s->command)
+		spawn_end(&child);
 	status = put_sum(scap_unwind_selftest_sum(r));
 	scap_unwind_selftest_close(r);
 	return status;

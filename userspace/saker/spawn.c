@@ -10,10 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "say.h"
 #include "signals.h"
+
+/* What a command gets to end by SIGTERM: two seconds. */
+enum { END_PAUSES = 200, END_PAUSE_NS = 10000000 };
 
 /* 0 if @path can be executed; else the errno that says why not. */
 static int check_executable(const char *path)
@@ -186,6 +190,17 @@ void spawn_kill(const struct spawn *sp, int sig)
 {
 	if (sp->pid)
 		kill(sp->pid, sig);
+}
+
+void spawn_end(struct spawn *sp)
+{
+	const struct timespec pause = {.tv_nsec = END_PAUSE_NS};
+
+	spawn_kill(sp, SIGTERM);
+	for (int i = 0; i < END_PAUSES && !spawn_ended(sp, 0); i++)
+		nanosleep(&pause, NULL);
+	spawn_kill(sp, SIGKILL);
+	spawn_ended(sp, 1);
 }
 
 void spawn_fini(struct spawn *sp)

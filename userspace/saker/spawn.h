@@ -36,6 +36,9 @@ int spawn_ended(struct spawn *sp, int wait);
 
 void spawn_kill(const struct spawn *sp, int sig);
 
+/* Ends CMD: by SIGTERM, and if it does not heed that for a moment by SIGKILL. */
+void spawn_end(struct spawn *sp);
+
 /* Sends a child away that was not released. */
 void spawn_fini(struct spawn *sp);
 
