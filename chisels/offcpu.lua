@@ -12,10 +12,12 @@ local arg = report.args {
    description = "Without any samples off the CPU: warn, or nothing"},
 }
 local fields, whose, tid_field = {}, nil, nil
+-- Of a wait that began before the capture only the least is known.
+report.kinds.least = {right = true, show = function(v) return (v.at_least and ">=" or "") .. report.time(v.ns) end}
 local columns = {
-  {title = "TIME", name = "ns", kind = "time"},
+  {title = "TIME", name = "ns", kind = "least"},
   {title = "TIMES", name = "times", kind = "number"},
-  {title = "LONGEST", name = "longest", kind = "time", extra = true},
+  {title = "LONGEST", name = "longest", kind = "least", extra = true},
   {title = "PROCESS", name = "process"},
   {title = "THREAD", name = "thread"},
   {title = "IN", name = "call"},
@@ -29,7 +31,8 @@ function on_init()
   whose, tid_field = stacks.whose_fields(), chisel.request_field("thread.tid")
   for name, field in pairs {ns = "sample.weight", call = "sample.call",
                             state = "sample.state", waker = "sample.waker.comm", waker_tid = "sample.waker",
-                            rows = "stack.rows"} do
+                            arg = "sample.call.arg", fd = "sample.call.fd", file = "sample.call.file",
+                            older = "sample.older", rows = "stack.rows"} do
     fields[name] = chisel.request_field(field)
   end
   return true
@@ -67,7 +70,15 @@ end
 local WAITING_MAX = 20000
 local waiting, n_waiting = {}, 0
 
-local function note_wait(row)
+-- What the current sample's call waits for: the address of a lock, or a descriptor with its file or peer.
+local function object()
+  local fd, file = evt.field(fields.fd), evt.field(fields.file)
+  if fd then return ("fd %d"):format(fd) .. (file and " " .. file or "") end
+  local call, arg = evt.field(fields.call), evt.field(fields.arg)
+  return call and call:find("^futex") and arg and ("lock 0x%x"):format(arg) or nil
+end
+
+local function note_wait(row, ns)
   local tid = evt.field(tid_field)
   if not tid then return end
   if waiting[tid] then
@@ -75,7 +86,9 @@ local function note_wait(row)
   end
   if row.waker or row.state == "running" or n_waiting >= WAITING_MAX then return end
   local kernel, user = place(evt.field(fields.rows) or "")
-  waiting[tid], n_waiting = {row = row, kernel = kernel, user = row.func or user}, n_waiting + 1
+  waiting[tid] = {row = row, kernel = kernel, user = row.func or user, ns = ns, at_least = evt.field(fields.older),
+                  object = object()}
+  n_waiting = n_waiting + 1
 end
 
 local WAITING_LINES = 10
@@ -88,11 +101,15 @@ local function waiting_places()
     local text = (r.call or r.state or "?") .. (w.kernel and " in " .. w.kernel or "") .. (w.user and " <- " .. w.user or "")
       .. ", " .. processes:label(r.process, r.pid)
     if not places[text] then
-      places[text] = {text = text, n = 0, row = r, kernel = w.kernel, user = w.user}
+      places[text] = {text = text, n = 0, row = r, kernel = w.kernel, user = w.user, ns = 0, objects = {}, by = {}}
       list[#list + 1] = places[text]
     end
-    places[text].n = places[text].n + 1
+    local p = places[text]
+    p.n, p.at_least, p.ns = p.n + 1, p.at_least or w.at_least, math.max(p.ns, w.ns)
+    if w.object and not p.by[w.object] then p.objects[#p.objects + 1] = w.object end
+    if w.object then p.by[w.object] = (p.by[w.object] or 0) + 1 end
   end
+  for _, p in ipairs(list) do table.sort(p.objects) end
   table.sort(list, function(a, b)
     if a.n ~= b.n then return a.n > b.n end
     return a.text < b.text
@@ -100,7 +117,22 @@ local function waiting_places()
   return list
 end
 
--- "2 threads still wait: futex in futex_do_wait <- PyThread_acquire_lock, python3 (4711)"
+local OBJECTS_MAX = 3
+
+-- "on lock 0x7f31a0 (2 threads), fd 5"
+local function objects_of(p)
+  local parts = {}
+  for i, o in ipairs(p.objects) do
+    if i > OBJECTS_MAX then
+      parts[i] = ("%d more"):format(#p.objects - OBJECTS_MAX)
+      break
+    end
+    parts[i] = o .. (p.by[o] > 1 and (" (%d threads)"):format(p.by[o]) or "")
+  end
+  return #parts > 0 and ", on " .. table.concat(parts, ", ") or ""
+end
+
+-- "2 threads still wait: futex in futex_do_wait <- PyThread_acquire_lock, python3 (4711), for at least 5.00s, on ..."
 local function put_waiting()
   local list = waiting_places()
   for i, p in ipairs(list) do
@@ -108,7 +140,9 @@ local function put_waiting()
       print(("... and %d more places"):format(#list - WAITING_LINES))
       break
     end
-    print(("%d thread%s still wait%s: %s"):format(p.n, p.n > 1 and "s" or "", p.n > 1 and "" or "s", report.line(p.text)))
+    print(("%d thread%s still wait%s: %s, for %s%s%s"):format(
+      p.n, p.n > 1 and "s" or "", p.n > 1 and "" or "s", report.line(p.text), p.at_least and "at least " or "",
+      report.time(p.ns), report.line(objects_of(p))))
   end
 end
 
@@ -140,18 +174,20 @@ function on_event()
     by[key], rows[#rows + 1] = row, row
   end
   row.ns, row.times, row.longest = row.ns + ns, row.times + 1, math.max(row.longest, ns)
-  note_wait(row)
+  row.at_least = row.at_least or evt.field(fields.older)
+  note_wait(row, ns)
 end
 
 local function put_json(list)
   for _, r in ipairs(list) do
     report.print_json {ns = r.ns, times = r.times, longest = r.longest, process = r.process, pid = r.pid,
                        thread = r.thread or r.process, call = r.call, state = r.state, woken_by = r.waker,
-                       ["function"] = r.func}
+                       ["function"] = r.func, at_least = r.at_least or nil}
   end
   for _, p in ipairs(waiting_places()) do
     report.print_json {still_waiting = p.n, process = p.row.process, pid = p.row.pid, call = p.row.call,
-                       state = p.row.state, kernel_function = p.kernel, ["function"] = p.user}
+                       state = p.row.state, kernel_function = p.kernel, ["function"] = p.user,
+                       waited_ns = p.ns, at_least = p.at_least or nil, on = #p.objects > 0 and p.objects or nil}
   end
 end
 
@@ -159,7 +195,7 @@ end
 local function put_table(list)
   local cells, has_threads = {}, false
   for i, r in ipairs(list) do
-    cells[i] = {r.ns, r.times, r.longest, processes:label(r.process, r.pid), r.thread or false,
+    cells[i] = {{ns = r.ns, at_least = r.at_least}, r.times, {ns = r.longest, at_least = r.at_least}, processes:label(r.process, r.pid), r.thread or false,
                 r.call or states[r.state] or r.state, r.waker, r.func}
     has_threads = has_threads or r.thread ~= nil
   end

@@ -52,6 +52,8 @@ static __always_inline void put_no_wait(struct rec *r)
 	put_empty(r);
 	put_empty(r);
 	put_empty(r);
+	put_empty(r);
+	put_empty(r);
 }
 
 static __always_inline int take_sample(struct drv_sample_counts *c, void *ctx,

@@ -26,6 +26,8 @@ struct off_slot {
 	u16 n_kernel, n_user;
 	u32 end; /* enum stack_end */
 	char waker_comm[COMM_LEN];
+	u32 is_older; /* it waited when the capture began */
+	u64 arg; /* the first one of the call */
 	u64 ip, sp, bp; /* 0: it has no user stack */
 	u64 id; /* the stack's, if it comes later; else 0 */
 	u64 kernel[OFF_KERNEL];
@@ -123,6 +125,16 @@ static __always_inline u32 call_of(struct task_struct *task)
 	return nr | (task->thread_info.status & TS_COMPAT ? SAMPLE_CALL_IA32 : 0);
 }
 
+/* The first argument of the call that @task is in. */
+static __always_inline u64 arg_of(struct task_struct *task, u32 call)
+{
+	struct pt_regs *regs = user_regs(task);
+
+	if (!regs)
+		return 0;
+	return call & SAMPLE_CALL_IA32 ? regs->bx : regs->di;
+}
+
 /* Keeps the kernel's stack as it is now. @ctx is that of the program itself. */
 static __always_inline void off_keep_kernel(struct off_slot *slot, void *ctx,
 					    struct task_struct *task)
@@ -214,6 +226,8 @@ static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 s
 	slot->wake_ns = 0;
 	slot->state = state;
 	slot->call = call_of(prev);
+	slot->arg = arg_of(prev, slot->call);
+	slot->is_older = 0;
 	off_keep_kernel(slot, ctx, prev);
 	off_walk(slot, prev);
 	slot->out_ns = bpf_ktime_get_boot_ns();
@@ -278,6 +292,8 @@ static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct 
 	put_u64_when(r, w, woken, (s64)slot->waker);
 	put_comm_when(r, w, woken, slot->waker_comm);
 	put_u64_when(r, w, woken, now - slot->wake_ns);
+	put_u64_when(r, w, slot->call != NO_CALL, slot->arg);
+	put_u8(r, slot->is_older);
 }
 
 /* @is_back: it is about to run; else it still waits, at the end of the capture. */

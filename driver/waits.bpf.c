@@ -52,6 +52,8 @@ static __always_inline int begin_wait(struct task_struct *task)
 	slot->wake_ns = 0;
 	slot->state = task->__state;
 	slot->call = call_of(task);
+	slot->arg = arg_of(task, slot->call);
+	slot->is_older = 1;
 	n = sampler_cfg.kernel ? bpf_get_task_stack(task, slot->kernel, sizeof(slot->kernel), 0)
 			       : 0;
 	slot->n_kernel = n > 0 ? n / 8 : 0;

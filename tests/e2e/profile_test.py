@@ -13,6 +13,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import termios
@@ -507,9 +508,14 @@ class Waits(Base):
                     "threads = [threading.Thread(target=one, args=p) for p in ((a, b), (b, a))]\n"
                     "for t in threads: t.start()\n"
                     "for t in threads: t.join()\n")
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        port = server.getsockname()[1]
+        client = f"import socket; socket.create_connection(('127.0.0.1', {port})).recv(1)"
         fifo = self.path("fifo")
         os.mkfifo(fifo)
-        hung = [subprocess.Popen(args) for args in (["/usr/bin/python3", path], ["sleep", "1000"], ["cat", fifo])]
+        hung = [subprocess.Popen(args) for args in (["/usr/bin/python3", path], ["sleep", "1000"], ["cat", fifo],
+                                                    ["/usr/bin/python3", "-c", client])]
         for p in hung:
             self.addCleanup(p.wait)
             self.addCleanup(p.kill)
@@ -519,13 +525,23 @@ class Waits(Base):
 
         def all_wait():
             tasks = [[call_of(t) for t in glob.glob(f"/proc/{p.pid}/task/*")] for p in hung]
-            return tasks == [["202"] * 3, ["230"], ["257"]]
+            return tasks == [["202"] * 3, ["230"], ["257"], ["45"]]
         wait_until(all_wait)
         text, objects = self.still_waits("-p", ",".join(str(p.pid) for p in hung))
-        self.assertRegex(text, rf"(?m)^3 threads still wait: futex in \w+ <- PyThread_\w+, python3 \({hung[0].pid}\)$")
-        self.assertRegex(text, rf"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \({hung[1].pid}\)$")
-        self.assertRegex(text, rf"(?m)^1 thread still waits: openat in \w+ <- [\w+]+, cat \({hung[2].pid}\)$")
+        self.assertRegex(text, rf"(?m)^3 threads still wait: futex in \w+ <- PyThread_\w+, python3 \({hung[0].pid}\), "
+                         r"for at least \d\S+s, on lock 0x[0-9a-f]+, lock 0x[0-9a-f]+, lock 0x[0-9a-f]+$")
+        self.assertRegex(text, rf"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \({hung[1].pid}\), "
+                         r"for at least \d\S+s$")
+        self.assertRegex(text, rf"(?m)^1 thread still waits: openat in \w+ <- [\w+]+, cat \({hung[2].pid}\), "
+                         r"for at least \d\S+s$")
+        self.assertRegex(text, rf"(?m)^1 thread still waits: recvfrom in \w+ <- [\w.+]+, python3 \({hung[3].pid}\), "
+                         rf"for at least \d\S+s, on fd 3 127\.0\.0\.1:\d+->127\.0\.0\.1:{port}$")
+        self.assertRegex(text, r"(?m)^ *>=\d\S+s +1 +>=\d\S+s +sleep \(\d+\) +clock_nanosleep")
+        self.assertTrue(all(o["at_least"] for o in objects))
         objects, rest = [o for o in objects if "ns" in o], [o for o in objects if "still_waiting" in o]
+        client = [o for o in rest if o["pid"] == hung[3].pid]
+        self.assertEqual([o["call"] for o in client], ["recvfrom"])
+        objects, rest = ([o for o in v if o["pid"] != hung[3].pid] for v in (objects, rest))
         # Each thread waits all of the time.
         by = {o["process"]: o["ns"] / (3 if o["process"] == "python3" else 1) for o in objects}
         self.assertEqual(set(by), {"python3", "sleep", "cat"})
@@ -539,7 +555,7 @@ class Waits(Base):
         """After the start of the capture, and with the function that waits."""
         out = self.path("hang.txt")
         profile("--off-cpu", "-o", out, "-d", "1", "--", "sh", "-c", "sleep 3 & wait")
-        self.assertRegex(e2e.read_text(out), r"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \(\d+\)$")
+        self.assertRegex(e2e.read_text(out), r"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \(\d+\), for \d\S+s$")
 
     def test_off_cpu_read_back(self):
         capture = self.path("back.scap")

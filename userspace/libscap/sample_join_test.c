@@ -81,9 +81,9 @@ static void expect_none(struct sample_join *j)
 static void test_parameters_are_where_they_are_said_to_be(void **state)
 {
 	static const char *const names[SAMPLE_P_MAX] = {
-		"reason", "weight", "pid",   "comm",  "kernel",     "user", "end",
-		"ip",     "sp",     "bp",    "id",    "vpid",       "vtid", "tracepoint",
-		"addr",   "call",   "state", "waker", "waker_comm", "wait",
+		"reason", "weight", "pid",        "comm", "kernel", "user",       "end",  "ip",
+		"sp",     "bp",     "id",         "vpid", "vtid",   "tracepoint", "addr", "call",
+		"state",  "waker",  "waker_comm", "wait", "arg",    "older",
 	};
 
 	(void)state;

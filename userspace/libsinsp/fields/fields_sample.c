@@ -4,6 +4,8 @@
 
 #include "field_rows.h"
 #include "stack.h"
+#include "state/fd.h"
+#include "state/thread.h"
 
 /* A parameter of the event, if it is a sample; NULL: it has none. */
 static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned int at)
@@ -63,6 +65,85 @@ static int get_call(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 		return 0;
 	nr = get_u32(p->p);
 	return field_str(v, scap_syscall_name(nr & ~SAMPLE_CALL_IA32, !!(nr & SAMPLE_CALL_IA32)));
+}
+
+/* ---- what the call is about ---- */
+
+/* Calls whose first argument is a descriptor, beside those whose enter event says so. */
+static int has_fd_of_no_enter(const char *call)
+{
+	static const char *const names[] = {"accept",       "accept4", "epoll_wait", "epoll_pwait",
+					    "epoll_pwait2", "fsync",   "fdatasync",  "getdents64"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], call))
+			return 1;
+	return 0;
+}
+
+static int takes_fd(uint32_t nr)
+{
+	const int ia32 = !!(nr & SAMPLE_CALL_IA32);
+	const char *name = scap_syscall_name(nr & ~SAMPLE_CALL_IA32, ia32);
+	const struct scap_event_info *enter;
+
+	if (has_fd_of_no_enter(name))
+		return 1;
+	enter = ia32 ? NULL : scap_event_info(scap_syscall_exit_type(nr) & ~1u);
+	return enter && enter->n_params && !strcmp(enter->params[0].name, "fd");
+}
+
+/* 1 with the first argument of the call that the thread was in. */
+static int arg_of(const struct sinsp_evt *evt, uint64_t *arg, uint32_t *nr)
+{
+	const struct scap_param *p = param_of(evt, SAMPLE_P_ARG),
+				*call = param_of(evt, SAMPLE_P_CALL);
+
+	if (!p || p->len != sizeof(*arg) || !call || call->len != sizeof(*nr))
+		return 0;
+	*arg = get_u64(p->p);
+	*nr = get_u32(call->p);
+	return 1;
+}
+
+static int get_call_fd(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		       const struct sinsp_value **more)
+{
+	uint64_t arg;
+	uint32_t nr;
+
+	(void)f, (void)more;
+	if (!arg_of(a->evt, &arg, &nr) || !takes_fd(nr) || (int32_t)arg < 0)
+		return 0;
+	return field_u(v, (uint32_t)arg);
+}
+
+static int is_older(const struct sinsp_evt *evt)
+{
+	const struct scap_param *p = param_of(evt, SAMPLE_P_OLDER);
+
+	return p && p->len == 1 && p->p[0];
+}
+
+/* Descriptors that were opened since the capture began are in no event of a profile. */
+static int get_call_file(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	const struct sinsp_fd *fd = NULL;
+	uint64_t arg;
+	uint32_t nr;
+
+	(void)f, (void)more;
+	if (a->evt->thread && is_older(a->evt) && arg_of(a->evt, &arg, &nr) && takes_fd(nr))
+		fd = sinsp_thread_fd(a->evt->thread, (int32_t)arg);
+	return fd && fd->name && *fd->name ? field_str(v, fd->name) : 0;
+}
+
+static int get_older(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return param_of(a->evt, SAMPLE_P_OLDER) ? field_u(v, (uint64_t)is_older(a->evt)) : 0;
 }
 
 static size_t n_frames(const struct sinsp_evt *evt, unsigned int at)
@@ -169,6 +250,13 @@ static const struct sinsp_field_row rows[] = {
 	ROW("sample.vtid", INT, DEC, SAMPLE_P_VTID, get_number, "the same of the thread"),
 	ROW("sample.call", STR, DEC, SAMPLE_P_CALL, get_call,
 	    "off_cpu: system call that the thread was in"),
+	ROW("sample.call.arg", UINT, HEX, SAMPLE_P_ARG, get_number,
+	    "off_cpu: first argument of that call: of a futex the address of the lock"),
+	ROW("sample.call.fd", INT, DEC, 0, get_call_fd, "off_cpu: descriptor that the call is about"),
+	ROW("sample.call.file", STR, DEC, 0, get_call_file,
+	    "off_cpu: name of that descriptor, as in fd.name, if the wait began before the capture"),
+	ROW("sample.older", BOOL, DEC, 0, get_older,
+	    "off_cpu: whether the wait began before the capture, and so was at least that long"),
 	ROW("sample.state", STR, DEC, SAMPLE_P_STATE, get_name,
 	    "off_cpu: how it waited: sleep, disk_sleep, stopped, traced, idle, or running if it was always ready"),
 	ROW("sample.waker", INT, DEC, SAMPLE_P_WAKER, get_number, "off_cpu: thread that woke it; 0 is an interrupt"),
