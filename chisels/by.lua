@@ -48,8 +48,8 @@ for i, f in ipairs(FUNCTIONS) do
 end
 rows[#rows + 1] = {name = "top", argtype = "int", default = 20, check = report.whole(1), description = "how many rows (20)"}
 rows[#rows + 1] = {name = "sort", optional = true, description = "the column to sort by (the first)"}
-rows[#rows + 1] = {name = "interval", argtype = "int", default = 1, check = report.whole(1),
-                   description = "seconds between tables while live (1)"}
+rows[#rows + 1] = {name = "interval", argtype = "int", default = 0, check = report.whole(0),
+                   description = "live: a table of each so many seconds; 0: one of the whole capture (0)"}
 local arg = report.args(rows)
 
 -- ---- what is kept of each group ----
@@ -233,7 +233,7 @@ function on_init()
 end
 
 function on_capture_start()
-  if sysdig.is_live() then chisel.set_interval_s(arg.interval) end
+  if sysdig.is_live() and (arg.interval > 0 or report.redraws()) then chisel.set_interval_s(math.max(arg.interval, 1)) end
   return true
 end
 
@@ -277,19 +277,19 @@ local function put(now)
              n > 1 and row_of(all, ("all %d"):format(n)) or nil)
   if n == 0 and not live then report.put_nothing("no events") end
   drawn = true
-  clear()
+  if arg.interval > 0 then clear() end
 end
 
 -- Intervals end with whole seconds: what the first one has is part of the second, if it was short.
 function on_interval(s, ns)
   local now = s * 1000000000 + ns
-  if drawn or now - tonumber(sysdig.get_firstevent_ts()) >= arg.interval * 900000000 then put(now) end
+  if drawn or now - tonumber(sysdig.get_firstevent_ts()) >= math.max(arg.interval, 1) * 900000000 then put(now) end
   return true
 end
 
 -- The last, unfinished interval does not take the place of the last whole one on the screen.
 function on_capture_end(s, ns)
-  if not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
+  if arg.interval == 0 or not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
   if lost_distinct > 0 then
     sysdig.log(("%d values beyond the first %d different ones are not counted as distinct"):format(
       lost_distinct, DISTINCT_MAX), "warning")

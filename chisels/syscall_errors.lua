@@ -46,6 +46,7 @@ require "toplist" {
   keys = {key("CALL", 1, "evt.type"), key("ERROR", 2, "evt.res"), key(what, 3, function(arg) return arg.by end)},
   values = {{"ERRORS", name = "errors", count = true}},
   top = 20,
+  interval = 0,
   args = {
     {name = "by", default = "path", description = "the third column: path, or a field (path)",
      check = function(value)

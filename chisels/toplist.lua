@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A chisel that counts by key and shows the largest: require "toplist", then toplist(SPEC) in place
--- of the callbacks. While live, a table for each interval; of a capture, one of all of it.
+-- of the callbacks. While live, a table for each interval, or one of all; of a capture, one of all of it.
 --
 -- SPEC: keys    what rows are counted by: {title, field} each, in the order of the columns:
 --                 name = NAME    its key in JSON, if that is not the field's name
@@ -27,6 +27,7 @@
 --       lost    called at the end: a sentence about what was not counted, or nil
 --       nothing a sentence for a capture without what is counted, if `filter` does not say it
 --       top     rows, unless the person says how many (10)
+--       interval  while live, seconds of each table, unless the person says so (1); 0: one of the whole capture
 -- Without of, mean, event and settle all is counted by chisel.counter, and Lua does not run at events.
 -- Rows are bounded: of more than 100000 the smaller half becomes part of one row `other`, so that the
 -- largest are right whoever makes up keys.
@@ -178,8 +179,8 @@ local function arguments(spec)
   rows[#rows + 1] = {name = "top", argtype = "int", default = spec.top or 10, check = report.whole(1),
                      description = "how many rows (" .. (spec.top or 10) .. ")"}
   if not spec.sort_as then rows[#rows + 1] = sort end
-  rows[#rows + 1] = {name = "interval", argtype = "int", default = 1, check = report.whole(1),
-                     description = "seconds between tables while live (1)"}
+  rows[#rows + 1] = {name = "interval", argtype = "int", default = spec.interval or 1, check = report.whole(0),
+                     description = ("live: a table of each so many seconds; 0: one of the whole capture (%d)"):format(spec.interval or 1)}
   return report.args(rows)
 end
 
@@ -272,7 +273,9 @@ return function(spec)
   end
 
   function on_capture_start()
-    if sysdig.is_live() then chisel.set_interval_s(spec.arg.interval) end
+    if sysdig.is_live() and (spec.arg.interval > 0 or report.redraws()) then
+      chisel.set_interval_s(math.max(spec.arg.interval, 1))
+    end
     return true
   end
 
@@ -341,7 +344,9 @@ return function(spec)
     report.put(columns, rows, widths, title(now), sysdig.is_live() and now or nil,
                #all > 1 and total_of(all, other, spec.values, passed) or nil)
     if #rows == 0 and not sysdig.is_live() then report.put_nothing(spec.nothing, filter) end
-    drawn, begin = true, now
+    drawn = true
+    if spec.arg.interval == 0 then return end
+    begin = now
     restart()
   end
 
@@ -349,13 +354,13 @@ return function(spec)
   function on_interval(s, ns)
     local now = s * 1000000000 + ns
     begin = begin or tonumber(sysdig.get_firstevent_ts())
-    if drawn or now - begin >= spec.arg.interval * 900000000 then put(now) end
+    if drawn or now - begin >= math.max(spec.arg.interval, 1) * 900000000 then put(now) end
     return true
   end
 
   -- The last, unfinished interval does not take the place of the last whole one on the screen.
   function on_capture_end(s, ns)
-    if not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
+    if spec.arg.interval == 0 or not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
     local lost = spec.lost and spec.lost()
     if lost then sysdig.log(lost, "warning") end
   end

@@ -778,6 +778,30 @@ class Tables(Case):
             sums = [o.get("sum(evt.buflen)", -1) for o in told]
             self.assertEqual(sums, sorted(sums, reverse=True))
 
+    COPIES = "for n in 1 2 3 4; do dd if=/dev/zero of=$0 bs=1000 count=$n; sleep 0.5; done 2>/dev/null"
+
+    @live
+    def test_by_live(self):
+        """One table of all, though it lasts more than a second; the same of a file; and one for each interval."""
+        out = os.path.join(self.dir, "copy")
+        by = ("-c", "by", "proc.name", "sum=evt.io.bytes", "p99=evt.latency", f"fd.out.name={out}")
+        command = ("--", "sh", "-c", self.COPIES, out)
+        path, _ = capture(self, "copies", *command[1:])
+        for args in ("-r", path, *by), (*by, *command):
+            told = objects(self, *args) if args[0] == "-r" else self.live_objects(*args)
+            self.assertEqual([(o["proc.name"], o["sum(evt.io.bytes)"], o["count"]) for o in told], [("dd", 10000, 10)], args)
+        times = [int(n) for n in run(self, "-r", path, "-p", "%evt.latency", f"fd.out.name={out}").split()]
+        told = objects(self, "-r", path, *by)
+        self.assertAlmostEqual(told[0]["p99(evt.latency)"], max(times), delta=1 + 0.02 * max(times))
+        told = self.live_objects(*by[:-1], "interval=1", by[-1], *command)
+        self.assertGreater(len(told), 1)
+        self.assertEqual(sum(o["sum(evt.io.bytes)"] for o in told), 10000)
+
+    def live_objects(self, *args):
+        p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-j", *args], capture_output=True, env=ENV,
+                           cwd=self.dir, stdin=subprocess.DEVNULL, check=True)
+        return [json.loads(line) for line in p.stderr.decode().splitlines() if line.startswith("{")]
+
     def test_by_more_groups_than_there_is_room_for(self):
         path = os.path.join(self.dir, "many.scap")
         e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), path, "25000")
