@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "TCP connections that were made or tried, a line for each when it ends: who connected where, the outcome of the connect (also of one that did not block), the time until the process learnt it, bytes received and sent, and how long the connection was open. One that is still open when the capture ends has a line then, with the time so far. `accepted` is our end of a connection that another made; the outcome of a connect that the process never asked about is not known. Failures are red."
+description = "TCP connections that were made or tried, a line for each when it ends: who connected where, the outcome of the connect (also of one that did not block), the time until the process learnt it, bytes received and sent, and how long the connection was open. One that is still open when the capture ends has a line then, with the time so far. `accepted` is our end of a connection that another made; EINPROGRESS is a connect of which the process learnt no outcome, as of one that it gave up. Failures are red."
 short_description = "List connections with outcome, times and bytes"
 category = "Net"
 
@@ -7,12 +7,15 @@ local report = require "report"
 local bounded = require "bounded"
 
 report.args {report.color_arg}
-local FILTER = "evt.dir=< and fd.type in (ipv4, ipv6) and fd.l4proto=tcp and (evt.type in (connect, accept, accept4, close) or evt.io.bytes>0 or fd.connect.done=true)"
+-- Enters of connects, too: one that waits for its peer is in the list before it ends.
+local FILTER = "(evt.dir=< or evt.type=connect) and fd.type in (ipv4, ipv6) and fd.l4proto=tcp and (evt.type in (connect, accept, accept4, close) or evt.io.bytes>0 or fd.connect.done=true)"
 local MAX = 50000
 
-local function failed(c)
-  return c.outcome ~= nil and c.outcome ~= "SUCCESS" and c.outcome ~= "accepted"
-end
+local no_failures = {SUCCESS = true, accepted = true, EINPROGRESS = true}
+
+local function failed(c) return c.outcome ~= nil and not no_failures[c.outcome] end
+
+local function color(c) return failed(c) and "red" or c.outcome == "EINPROGRESS" and "yellow" or nil end
 
 local function lasted(c) return not failed(c) and c.began and c.ended and c.ended - c.began or nil end
 
@@ -38,7 +41,7 @@ local function show(c, ended)
   c.ended = ended
   local row = {}
   for i, column in ipairs(shown) do row[i] = column.of(c) end
-  put(row, failed(c) and "red" or nil)
+  put(row, color(c))
 end
 
 -- By process and number of the file. What has waited longest makes room.
@@ -49,7 +52,7 @@ function on_init()
     time = "evt.rawtime", type = "evt.type", pid = "proc.pid", process = "proc.name", fd = "fd.num",
     name = "fd.name", outcome = "fd.connect.result", connect_ns = "fd.connect.latency", res = "evt.rawres",
     latency = "evt.latency", received = "evt.io.read_bytes", sent = "evt.io.write_bytes",
-    is_thread_end = "thread.ismain",
+    is_thread_end = "thread.ismain", dir = "evt.dir", before = "evt.began_before",
   } do handles[name] = chisel.request_field(field) end
   if sysdig.is_print_container_data() then handles.container = chisel.request_field("container.name") end
   chisel.each_end()
@@ -98,9 +101,9 @@ local function connection(key, what)
   if what == "accept" or what == "accept4" or what == "connect" and not (c and c.is_connect) then
     close(key)
     local latency = what == "connect" and field("latency") or 0
-    c = new(key, last - latency)
+    c = new(key, not field("before") and last - latency or nil)
     c.is_connect = what == "connect"
-    c.outcome = not c.is_connect and "accepted" or nil
+    c.outcome = c.is_connect and "EINPROGRESS" or "accepted"
   end
   return c or new(key)
 end
@@ -123,9 +126,9 @@ function on_event()
   local c = connection(key, what)
   c.name = field("name") or c.name
   c.received, c.sent = c.received + (field("received") or 0), c.sent + (field("sent") or 0)
-  if c.outcome ~= "accepted" then
+  if c.outcome ~= "accepted" and field("dir") == "<" then
     c.outcome, c.connect_ns = field("outcome"), field("connect_ns")
-    if c.outcome and c.outcome ~= "SUCCESS" then close(key) end
+    if failed(c) then close(key) end
   end
   return true
 end

@@ -146,7 +146,7 @@ class Connections(Case):
             ("timeout", "ETIMEDOUT"), ("never", "SUCCESS")], p.stderr)
         rows = objects(self, "-r", path, "-c", "connections", "proc.name=" + os.path.basename(PYTHON)[:15])
         made = sorted((r for r in rows if r.get("outcome") != "accepted"), key=lambda r: r["began"])
-        self.assertEqual([r.get("outcome") for r in made], [s[2] for s in said[:-1]] + [None])
+        self.assertEqual([r.get("outcome") for r in made], [s[2] for s in said[:-1]] + ["EINPROGRESS"])
         for r in made[:-1]:
             self.assertGreater(r["connect_ns"], 0, r)
             self.assertEqual("open_ns" in r, r["outcome"] == "SUCCESS", r)
@@ -175,6 +175,45 @@ class Connections(Case):
                   for fd, error in STRACE_OUTCOME.findall(e2e.read_text(trace))]
         self.assertEqual(len(theirs), 4)
         self.assertEqual(ours, theirs)
+
+
+    # The backlog has place for one: the connect waits.
+    WAITING = """
+import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(0)
+first = socket.create_connection(s.getsockname())
+print(s.getsockname()[1], flush=True)
+socket.create_connection(s.getsockname())
+"""
+
+    def syn_sent(self, port):
+        """Our ends of connections that get no answer, as ss has them."""
+        out = subprocess.run(["ss", "-Htn", "state", "syn-sent", "dport", "=", f":{port}"], capture_output=True,
+                             check=True, text=True).stdout
+        return [line.split()[2] for line in out.splitlines()]
+
+    @live
+    def test_one_that_waits_already(self):
+        e2e.need("ss")
+        p = subprocess.Popen([PYTHON, "-S", "-I", "-c", self.WAITING], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        port = p.stdout.readline().strip()
+        until = time.monotonic() + e2e.DEADLINE_S
+        while not self.syn_sent(port):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.02)
+        rows = objects(self, "-M", "1", "-c", "connections", f"proc.pid={p.pid}")
+        self.assertEqual([(r["outcome"], r["fd.name"]) for r in rows],
+                         [("EINPROGRESS", f"{self.syn_sent(port)[0]}->127.0.0.1:{port}")])
+        self.assertEqual({"began", "connect_ns", "open_ns"} & set(rows[0]), set(), rows)
+
+    @live
+    def test_one_that_waits_until_the_end(self):
+        path, _ = capture(self, "waits", "timeout", "0.5", PYTHON, "-S", "-I", "-c", self.WAITING)
+        rows = objects(self, "-r", path, "-c", "connections")
+        self.assertEqual(sorted(r["outcome"] for r in rows), ["EINPROGRESS", "SUCCESS"])
 
 
 # ---- opens ----

@@ -618,6 +618,14 @@ static const struct sinsp_connect *outcome_of(const struct sinsp_asker *a)
 	return c && c->known ? c : NULL;
 }
 
+/* Its connect did not block, and nothing has said how it ended. */
+static int is_connecting(const struct sinsp_asker *a)
+{
+	const struct sinsp_fd *fd = fd_of(a);
+
+	return fd && fd->flags & SINSP_FD_F_CONNECT_PENDING;
+}
+
 static int get_connect_result(struct sinsp_asker *a, const struct sinsp_field *f,
 			      struct sinsp_value *v, const struct sinsp_value **more)
 {
@@ -627,7 +635,7 @@ static int get_connect_result(struct sinsp_asker *a, const struct sinsp_field *f
 
 	(void)f, (void)more;
 	if (!c)
-		return 0;
+		return is_connecting(a) ? field_str(v, "EINPROGRESS") : 0;
 	name = c->error ? sinsp_errno_name(c->error) : "SUCCESS";
 	if (name)
 		return field_str(v, name);
@@ -789,7 +797,7 @@ static const struct sinsp_field_row rows[] = {
 	ROW("fd.connect.result", STR, DEC, STATE, 0, 0, get_connect_result,
 	    "outcome of the socket's connect, also of a non-blocking one: SUCCESS or the name of the "
 	    "error, from the call by which the process learnt it on (connect, getsockopt of SO_ERROR, "
-	    "getpeername, a read or write)"),
+	    "getpeername, a read or write); EINPROGRESS until then"),
 	ROW("fd.connect.latency", DURATION, DEC, STATE, 0, 0, get_connect_latency,
 	    "nanoseconds from the begin of the connect until the process learnt its outcome"),
 	ROW("fd.connect.done", BOOL, DEC, STATE, 0, 0, get_connect_done,
