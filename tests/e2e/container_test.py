@@ -14,8 +14,6 @@ import uuid
 
 import saker_e2e as e2e
 
-# Of the subsystems whose groups an event tells.
-TOLD = {"cpuset", "cpu", "cpuacct", "io", "blkio", "memory"}
 DIGEST = "sha256:" + "cd" * 32
 
 
@@ -82,31 +80,10 @@ class Containers(unittest.TestCase):
         self.addCleanup(docker.listener.close)
         return path
 
-    def hierarchies(self, kind):
-        """Where cgroups of version 1 (cgroup) or 2 (cgroup2) are mounted."""
-        with open("/proc/mounts") as f:
-            mounts = [line.split() for line in f]
-        return [m[1] for m in mounts if m[2] == kind and (kind == "cgroup2" or TOLD & set(m[3].split(",")))]
-
     def cgroup(self, name, kinds=("cgroup", "cgroup2")):
         """A new cgroup; skips the test where none can be made."""
-        for root in (r for kind in kinds for r in self.hierarchies(kind)):
-            path = os.path.join(root, name)
-            try:
-                os.makedirs(path)
-            except OSError:
-                continue
-            self.addCleanup(self.remove, root, name)
-            return path
-        self.skipTest("no cgroup can be made here")
-
-    def remove(self, root, name):
-        while name:
-            try:
-                os.rmdir(os.path.join(root, name))
-            except OSError:
-                return  # it was there before, and others are in it
-            name = os.path.dirname(name)
+        path = e2e.new_cgroup(self, name, kinds)
+        return path or self.skipTest("no cgroup can be made here")
 
     def capture(self, cgroup, path, until, *options):
         """

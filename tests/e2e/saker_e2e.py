@@ -223,6 +223,39 @@ def wait_for_event(path, capture):
             raise AssertionError(f"the capture ended with {capture.returncode}")
 
 
+# Subsystems whose cgroups are in events.
+CGROUP_SUBSYSTEMS = {"cpuset", "cpu", "cpuacct", "io", "blkio", "memory"}
+
+
+def cgroup_roots(kind):
+    """Where cgroups of version 1 (cgroup) or 2 (cgroup2) are mounted."""
+    mounts = [line.split() for line in read_text("/proc/mounts").splitlines()]
+    return [m[1] for m in mounts
+            if m[2] == kind and (kind == "cgroup2" or CGROUP_SUBSYSTEMS & set(m[3].split(",")))]
+
+
+def new_cgroup(test, name, kinds=("cgroup", "cgroup2")):
+    """A cgroup that is removed after the test (a TestCase). None where none can be made."""
+    for root in (r for kind in kinds for r in cgroup_roots(kind)):
+        path = os.path.join(root, name)
+        try:
+            os.makedirs(path)
+        except OSError:
+            continue
+        test.addCleanup(remove_cgroup, root, name)
+        return path
+    return None
+
+
+def remove_cgroup(root, name):
+    while name:
+        try:
+            os.rmdir(os.path.join(root, name))
+        except OSError:
+            return  # it was there before, and others are in it
+        name = os.path.dirname(name)
+
+
 def block(kind, body):
     """A block of a .scap file."""
     body += bytes(-len(body) % 4)
