@@ -43,6 +43,16 @@ static int must(int r, const char *what)
 	return r;
 }
 
+static int listen_at(const char *ip, int port)
+{
+	struct sockaddr_in a = inet(ip, port);
+	int s = must(socket(AF_INET, SOCK_STREAM, 0), "socket");
+
+	must(bind(s, (struct sockaddr *)&a, sizeof(a)), "bind");
+	must(listen(s, 8), "listen");
+	return s;
+}
+
 /* A file of @size bytes as one call reads it. */
 static char *slurp(const char *path, size_t *size)
 {
@@ -99,12 +109,9 @@ static int serve(int conn, int log)
 
 static int nginx(void)
 {
-	struct sockaddr_in a = inet("127.0.0.1", 80);
-	int s = must(socket(AF_INET, SOCK_STREAM, 0), "socket");
 	int log = must(open("/var/log/access.log", O_WRONLY | O_CREAT | O_APPEND, 0644), "log");
+	int s = listen_at("127.0.0.1", 80);
 
-	must(bind(s, (struct sockaddr *)&a, sizeof(a)), "bind");
-	must(listen(s, 8), "listen");
 	must(setgid(WWW_DATA), "setgid");
 	must(setuid(WWW_DATA), "setuid");
 	puts("ready");
@@ -135,7 +142,10 @@ static int curl(const char *path)
 
 static void look_for(const char *path)
 {
-	close(open(path, O_RDONLY));
+	int fd = open(path, O_RDONLY);
+
+	if (fd >= 0)
+		close(fd);
 }
 
 static void connect_to(const char *ip, int port, int type)
@@ -160,6 +170,25 @@ static void connect_without_waiting(const char *ip, int port)
 	must(poll(&p, 1, -1), "poll");
 	must(getsockopt(s, SOL_SOCKET, SO_ERROR, &error, &size), "getsockopt");
 	close(s);
+}
+
+/* A connect that gets no answer: the backlog has place for one, which is taken. */
+static void give_up(const char *ip, int port)
+{
+	struct sockaddr_in a = inet(ip, port);
+	int l = must(socket(AF_INET, SOCK_STREAM, 0), "socket");
+	int first = must(socket(AF_INET, SOCK_STREAM, 0), "socket");
+	int s = must(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), "socket");
+	struct pollfd p = {.fd = s, .events = POLLOUT};
+
+	must(bind(l, (struct sockaddr *)&a, sizeof(a)), "bind");
+	must(listen(l, 0), "listen");
+	must(connect(first, (struct sockaddr *)&a, sizeof(a)), "connect");
+	if (connect(s, (struct sockaddr *)&a, sizeof(a)) == 0 || poll(&p, 1, 30))
+		_exit(1);
+	close(s);
+	close(first);
+	close(l);
 }
 
 static void talk_to(const char *path)
@@ -245,6 +274,7 @@ static int app(void)
 	connect_to("127.0.0.1", 53, SOCK_DGRAM);
 	connect_to("198.51.100.9", 514, SOCK_DGRAM);
 	connect_without_waiting("127.0.0.1", 6379);
+	give_up("127.0.0.1", 9200);
 	talk_to("/run/app.sock");
 	wait_for_a_lock("/run/app.lock");
 	wait_for_an_answer();
@@ -253,6 +283,63 @@ static int app(void)
 	must(setuid(WWW_DATA), "setuid");
 	look_for("/etc/shadow");
 	return kill(getpid(), SIGABRT);
+}
+
+/* ---- supervisor: starts api again and again ---- */
+
+static int supervisor(void)
+{
+	pid_t pid;
+
+	for (int i = 0; i < 3; i++) {
+		pid = must(fork(), "fork");
+		if (!pid) {
+			execlp("api", "api", "--listen", "80", NULL);
+			_exit(127);
+		}
+		waitpid(pid, NULL, 0);
+		usleep(20000);
+	}
+	return 0;
+}
+
+static int api(void)
+{
+	look_for("/srv/api/api.conf");
+	return 78; /* EX_CONFIG */
+}
+
+/* ---- db and shop: two queries, of which the second is slow ---- */
+
+static int db(void)
+{
+	char query[100];
+	int s = listen_at("127.0.0.1", 3306), c;
+
+	puts("ready");
+	fclose(stdout);
+	c = must(accept(s, NULL, NULL), "accept");
+	while (must((int)read(c, query, sizeof(query)), "query") > 0) {
+		usleep(strstr(query, "sum(") ? 200000 : 0);
+		must((int)write(c, "3 rows", 6), "rows");
+	}
+	return 0;
+}
+
+static int shop(void)
+{
+	static const char *const queries[] = {"select name from goods",
+					      "select sum(price) from goods"};
+	struct sockaddr_in a = inet("127.0.0.1", 3306);
+	int s = must(socket(AF_INET, SOCK_STREAM, 0), "socket");
+	char rows[100];
+
+	must(connect(s, (struct sockaddr *)&a, sizeof(a)), "connect");
+	for (int i = 0; i < 2; i++) {
+		must((int)write(s, queries[i], strlen(queries[i])), "query");
+		must((int)read(s, rows, sizeof(rows)), "rows");
+	}
+	return 0;
 }
 
 /* ---- backup: much in few calls ---- */
@@ -270,20 +357,21 @@ static int backup(void)
 	return must(rename("/srv/backup.tmp", "/srv/backup.img"), "rename");
 }
 
+static const struct {
+	const char *name;
+	int (*play)(void);
+} parts[] = {{"ifup", ifup}, {"nginx", nginx},   {"app", app}, {"supervisor", supervisor},
+	     {"api", api},   {"backup", backup}, {"db", db},   {"shop", shop}};
+
 int main(int argc, char **argv)
 {
 	const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 
 	alarm(100);
-	if (strcmp(name, "ifup") == 0)
-		return ifup();
-	if (strcmp(name, "nginx") == 0)
-		return nginx();
 	if (strcmp(name, "curl") == 0 && argc > 1)
 		return curl(argv[1]);
-	if (strcmp(name, "app") == 0)
-		return app();
-	if (strcmp(name, "backup") == 0)
-		return backup();
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strcmp(name, parts[i].name) == 0)
+			return parts[i].play();
 	errx(2, "%s: no such part", name);
 }
