@@ -8,7 +8,7 @@ local report = require "report"
 local names = {
   tid = "thread.tid", time = "evt.rawtime", type = "evt.type", dir = "evt.dir", blocked = "evt.is_blocked",
   pid = "proc.pid", process = "proc.name", container = "container.name", file = "fd.name",
-  file_type = "fd.type", files = "fdlist.names", child = "evt.rawarg.pid", child_name = "evt.arg.pid",
+  file_type = "fd.type", path = "evt.path", files = "fdlist.names", child = "evt.rawarg.pid", child_name = "evt.arg.pid",
 }
 local fields = {}
 
@@ -24,6 +24,8 @@ local function target(call)
   name = field(fields.files)
   name = name and name:gsub("<NA>,?", ""):gsub(",$", "")
   if name and name ~= "" then return name end
+  local path = field(fields.path) -- of an open that waits, as that of a FIFO
+  if path and path ~= "" then return path end
   local child = call == "wait4" and field(fields.child)
   if child then return child == -1 and "any child" or field(fields.child_name) end
   return field(fields.file_type)

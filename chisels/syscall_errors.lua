@@ -8,7 +8,7 @@ local report = require "report"
 local LOOKUPS = "(look-ups of libraries, locales, PATH)"
 
 local call, error_name, search_path, by
-local paths = {"fd.name", "evt.arg.name", "evt.arg.path", "evt.arg.filename", "evt.arg.oldpath"}
+local paths = {"evt.path", "fd.name", "evt.arg.addr"} -- the address of a bind that failed is in its arguments only
 local opens = {open = true, openat = true, openat2 = true, access = true, faccessat = true, faccessat2 = true,
                stat = true, newfstatat = true, statx = true, execve = true, execveat = true, readlink = true}
 
@@ -29,7 +29,9 @@ end
 local function path_of()
   for _, handle in ipairs(paths) do
     local path = evt.field(handle)
-    if type(path) == "string" and path ~= "" and path ~= "<NA>" then return path end
+    if type(path) == "string" and path ~= "" and path ~= "<NA>" then
+      return path:match("^%x+%->%x+ (.+)") or path -- a unix socket is its path, whatever the kernel's addresses are
+    end
   end
 end
 

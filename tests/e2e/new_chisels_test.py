@@ -778,6 +778,28 @@ class Tables(Case):
         self.assertTrue([o for o in every if o.get("path", "").endswith("bin/no-such-program")])
         self.assertEqual(sum(o["errors"] for o in every), sum(o["errors"] for o in told))
 
+    FAILS = """
+import os, socket
+a, b, u = socket.socket(), socket.socket(), [socket.socket(socket.AF_UNIX) for _ in range(2)]
+a.bind(("127.0.0.1", 0))
+for call in (lambda: b.bind(a.getsockname()), lambda: u[0].connect("/none/sock"), lambda: u[1].connect("/none/sock"),
+             lambda: os.mkdir("here"), lambda: os.mkdir("here")):
+    try:
+        call()
+    except OSError:
+        pass
+print(a.getsockname()[1])
+"""
+
+    @live
+    def test_syscall_errors_are_about_something(self):
+        """The address of a bind, the path of a unix socket, a relative path."""
+        path, p = capture(self, "fails", PYTHON, "-S", "-I", "-c", self.FAILS)
+        told = objects(self, "-r", path, "-c", "syscall_errors", "evt.type in (bind, connect, mkdir)")
+        self.assertEqual({(o["evt.type"], o["evt.res"], o["path"], o["errors"]) for o in told}, {
+            ("bind", "EADDRINUSE", "127.0.0.1:" + p.stdout.decode().strip(), 1),
+            ("connect", "ENOENT", "/none/sock", 2), ("mkdir", "EEXIST", os.path.join(self.dir, "here"), 1)})
+
     BY = ["proc.name", "evt.type"]
 
     def grouped(self, path, text):

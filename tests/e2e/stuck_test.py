@@ -140,6 +140,8 @@ class Stuck(unittest.TestCase):
                 row = next((r for r in text.splitlines()
                             if re.search(rf"\b{self.procs[name].pid}\b", r)), "")
                 self.assertIn(says.split()[0], row, (chisel, name))
+                if name in ("fifo", "flock"):
+                    self.assertIn(os.path.join(self.dir, name.replace("flock", "lock")), row, chisel)
         self.assertIn("before", text)
 
     def test_the_wait_that_was_seen_last(self):
