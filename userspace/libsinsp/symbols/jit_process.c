@@ -11,27 +11,35 @@
 
 enum {
 	LOOK_AGAIN_MS = 50,
-	LOOK_SHARE = 10, /* looking takes a tenth of the time at most */
+	LOOK_SHARE = 10, /* looking takes a tenth of the time at most, for one process as for all */
+	LOOK_FREE_MS = 2000, /* before that counts for all: at the start all is new */
+	LOOK_FREE_FILE_MS = 60000, /* the same where no events wait for us */
 };
 
 struct jit_process {
 	int64_t pid;
 	struct jit_map *perf, *dump; /* NULL: not found yet */
+	size_t bytes;
 	uint64_t look_ms; /* when the files are looked at again */
+	uint64_t used; /* when: counts uses */
 };
 
 static uint64_t now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static void free_process(struct jit_process *p)
+/* ---- all processes ---- */
+
+static void forget(struct jit_processes *jp, size_t i)
 {
-	if (!p)
-		return;
+	struct jit_process *p = jp->v[i];
+
+	jp->v[i] = jp->v[--jp->n];
+	jp->n_bytes -= p->bytes;
 	jit_map_free(p->perf);
 	jit_map_free(p->dump);
 	free(p);
@@ -39,24 +47,77 @@ static void free_process(struct jit_process *p)
 
 void jit_processes_fini(struct jit_processes *jp)
 {
-	for (size_t i = 0; i < JIT_PROCESSES; i++) {
-		free_process(jp->v[i]);
-		jp->v[i] = NULL;
+	while (jp->n)
+		forget(jp, jp->n - 1);
+}
+
+/* Not @in_use. */
+static void forget_oldest(struct jit_processes *jp, const struct jit_process *in_use)
+{
+	size_t oldest = jp->n;
+
+	for (size_t i = 0; i < jp->n; i++)
+		if (jp->v[i] != in_use && (oldest == jp->n || jp->v[i]->used < jp->v[oldest]->used))
+			oldest = i;
+	if (oldest < jp->n)
+		forget(jp, oldest);
+}
+
+static void keep_bounds(struct jit_processes *jp, struct jit_process *in_use)
+{
+	const size_t max = jp->max_bytes ?: JIT_BYTES_MAX;
+
+	jp->n_bytes -= in_use->bytes;
+	in_use->bytes = in_use->perf ? jit_map_bytes(in_use->perf) : 0;
+	in_use->bytes += in_use->dump ? jit_map_bytes(in_use->dump) : 0;
+	jp->n_bytes += in_use->bytes;
+	while (jp->n > 1 && jp->n_bytes - in_use->bytes > max)
+		forget_oldest(jp, in_use);
+}
+
+/* Frames of one process mostly follow each other: it is found at the front. */
+static struct jit_process *find(struct jit_processes *jp, int64_t pid)
+{
+	for (size_t i = 0; i < jp->n; i++) {
+		struct jit_process *p = jp->v[i];
+
+		if (p->pid != pid)
+			continue;
+		jp->v[i] = jp->v[0];
+		jp->v[0] = p;
+		return p;
 	}
+	return NULL;
 }
 
 static struct jit_process *process_of(struct jit_processes *jp, int64_t pid)
 {
-	struct jit_process **slot = &jp->v[(uint64_t)pid % JIT_PROCESSES];
+	struct jit_process *p = find(jp, pid);
 
-	if (*slot && (*slot)->pid == pid)
-		return *slot;
-	free_process(*slot);
-	*slot = calloc(1, sizeof(**slot));
-	if (*slot)
-		(*slot)->pid = pid;
-	return *slot;
+	if (!p) {
+		if (jp->n == JIT_PROCESSES)
+			forget_oldest(jp, NULL);
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		p->pid = pid;
+		jp->v[jp->n++] = p;
+	}
+	p->used = ++jp->n_uses;
+	return p;
 }
+
+/* Whether there is time for another look. */
+static int may_look(struct jit_processes *jp, const struct jit_process *p, int live, uint64_t now)
+{
+	const uint64_t free_ms = live ? LOOK_FREE_MS : LOOK_FREE_FILE_MS;
+
+	if (!jp->begin_ms)
+		jp->begin_ms = now;
+	return now >= p->look_ms && jp->spent_ms <= free_ms + (now - jp->begin_ms) / LOOK_SHARE;
+}
+
+/* ---- one of them ---- */
 
 /* As the process names it; when that is gone, as we do. */
 static int open_file(const struct jit_process_key *key, const char *path, const char *our_path,
@@ -87,19 +148,21 @@ static int read_more(struct jit_map **m, const struct jit_process_key *key, cons
 	return r == 1 || r == -ENOMEM ? r : 0;
 }
 
-static int look(struct jit_process *p, const struct jit_process_key *key)
+static int look(struct jit_processes *jp, struct jit_process *p, const struct jit_process_key *key)
 {
 	const uint64_t now = now_ms();
 	char path[64], our_path[64];
 	int r, more = 0;
 
-	if (now < p->look_ms)
+	if (!may_look(jp, p, key->live, now))
 		return 0;
 	snprintf(path, sizeof(path), "/tmp/perf-%lld.map", (long long)key->vpid);
 	snprintf(our_path, sizeof(our_path), "/tmp/perf-%lld.map", (long long)key->pid);
 	r = read_more(&p->perf, key, path, our_path);
 	if (r >= 0 && key->dump)
 		more = read_more(&p->dump, key, key->dump, key->dump);
+	keep_bounds(jp, p);
+	jp->spent_ms += now_ms() - now;
 	p->look_ms = now_ms() + LOOK_AGAIN_MS + LOOK_SHARE * (now_ms() - now);
 	return r < 0 ? r : more < 0 ? more : r | more;
 }
@@ -109,7 +172,7 @@ int jit_process_find(struct jit_processes *jp, const struct jit_process_key *key
 		     struct symtab_sym *out, const char **file, uint32_t *line)
 {
 	struct jit_process *p = process_of(jp, key->pid);
-	int r = p ? look(p, key) : -ENOMEM;
+	int r = p ? look(jp, p, key) : -ENOMEM;
 
 	if (r < 0)
 		return r;

@@ -5,10 +5,19 @@
 
 #include "jit_map.h"
 
-enum { JIT_PROCESSES = 256 }; /* of more, some are forgotten and read anew */
+enum { JIT_PROCESSES = 256 }; /* of more, those used longest ago are forgotten, and read anew */
+#define JIT_BYTES_MAX ((size_t)512 << 20) /* of all but the one in use; beyond, the same */
 
+/*
+ * Zeroed, it is empty. Any user can have processes with files that take long to read, and the same
+ * file for each of them: what they take is bounded in sum.
+ */
 struct jit_processes {
-	struct jit_process *v[JIT_PROCESSES];
+	struct jit_process *v[JIT_PROCESSES]; /* in no order; those in use come first */
+	size_t n, n_bytes;
+	size_t max_bytes; /* 0: JIT_BYTES_MAX */
+	uint64_t n_uses;
+	uint64_t begin_ms, spent_ms; /* when the first file was looked at; in all files since */
 };
 
 struct jit_process_key {
