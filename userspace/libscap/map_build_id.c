@@ -10,14 +10,26 @@
 #include "elf_file.h"
 #include "open_in_root.h"
 
-#define HOLDS_MS 2000
+enum {
+	HOLDS_MS = 2000,
+	FREE_US = 2000000, /* before the share counts: at the start all files are new */
+	SHARE = 10, /* a tenth of the time */
+};
 
-static uint64_t now_ms(void)
+static uint64_t now_us(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Whether there is time for another file. */
+static int may_open(struct map_build_ids *ids, uint64_t now)
+{
+	if (!ids->begin_us)
+		ids->begin_us = now;
+	return ids->spent_us <= FREE_US + (now - ids->begin_us) / SHARE;
 }
 
 static int open_same(const char *root, const char *path, uint64_t ino)
@@ -76,20 +88,26 @@ void map_build_id_find(struct map_build_ids *ids, struct code_map *map)
 {
 	const uint64_t hash = (map->ino ^ (uint64_t)map->minor << 20) * 0x9e3779b97f4a7c15ull;
 	struct map_build_id *b = &ids->v[hash >> 40 & (MAP_BUILD_IDS - 1)];
-	const uint64_t now = now_ms();
+	uint64_t now;
 
 	if (map->build_id_len || !map->ino || !map->path_len || map->path[0] != '/')
 		return;
-	if (b->until_ms > now && b->ino == map->ino && b->ino_gen == map->ino_gen &&
+	now = now_us();
+	if (b->until_ms > now / 1000 && b->ino == map->ino && b->ino_gen == map->ino_gen &&
 	    b->major == map->major && b->minor == map->minor) {
 		map->build_id_len = b->len;
 		memcpy(map->build_id, b->id, sizeof(map->build_id));
 		return;
 	}
+	if (!may_open(ids, now)) {
+		ids->n_left_out++;
+		return;
+	}
 	read_build_id(map);
+	ids->spent_us += now_us() - now;
 	*b = (struct map_build_id){.ino = map->ino,
 				   .ino_gen = map->ino_gen,
-				   .until_ms = now + HOLDS_MS,
+				   .until_ms = now / 1000 + HOLDS_MS,
 				   .major = map->major,
 				   .minor = map->minor,
 				   .len = map->build_id_len};

@@ -10,9 +10,14 @@
 
 #define MAP_BUILD_IDS 256 /* a power of two */
 
-/* What was found lately. While a file is mapped its inode is no other file's, so an answer holds
- * for a while. Zeroed, it is empty. */
+/*
+ * What was found lately. While a file is mapped its inode is no other file's, so an answer holds
+ * for a while. Zeroed, it is empty. Events wait while a file is opened, and anybody maps files as
+ * fast as he likes: files are left out that would take more than a share of the time.
+ */
 struct map_build_ids {
+	uint64_t begin_us, spent_us; /* when the first file was opened; with all files since */
+	uint64_t n_left_out;
 	struct map_build_id {
 		uint64_t ino, ino_gen, until_ms;
 		uint32_t major, minor;
