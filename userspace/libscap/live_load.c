@@ -653,9 +653,7 @@ void live_expect_cpu(struct live_driver *d, unsigned int cpu)
 	d->ring_refused = 1;
 	scap_say(&d->log, SCAP_LOG_WARN, "cannot capture CPU %u, which came online: its ring: %s%s",
 		 cpu, strerror(-err),
-		 err == -EACCES ? "; kernel.perf_event_paranoid above 2 forbids rings of the kind "
-				  "perf while a capture runs"
-				: "");
+		 d->kind == RING_PERF ? "; use rings of the kind array or ringbuf" : "");
 }
 
 void live_follow_cpus(struct live_driver *d, const cpu_set_t *online)

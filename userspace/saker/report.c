@@ -301,8 +301,7 @@ static const char *remedy(const struct report *r, unsigned int reason)
 	case DRV_DROP_TOO_BIG:
 		return "; try a smaller -s";
 	case DRV_DROP_NO_RING:
-		return "; CPUs that come online get one, those that come back only with --ring "
-		       "array or ringbuf";
+		return "; a CPU that comes online gets one, but not with --ring perf";
 	case DRV_DROP_REFUSED:
 		return "; try another --ring";
 	case DRV_DROP_MISSED:
