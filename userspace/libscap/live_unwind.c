@@ -356,6 +356,7 @@ static void tell_stats(struct live_unwind *u)
 		.n_no_room = f.n_no_room,
 		.n_unreadable = f.n_unreadable,
 		.n_too_much = f.n_too_much,
+		.n_processes_too_much = p.n_too_much,
 		.build_ns = f.build_ns,
 		.used_sz = unwind_pool_used(u->pool),
 		.sz = unwind_pool_sz(u->pool),

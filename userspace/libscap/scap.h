@@ -257,6 +257,7 @@ struct scap_unwind_stats {
 	uint64_t n_no_room; /* that found none */
 	uint64_t n_unreadable; /* files that could not be reached, or are damaged */
 	uint64_t n_too_much; /* files whose tables would have taken more work than a file gets */
+	uint64_t n_processes_too_much; /* processes whose files together would have */
 	uint64_t build_ns; /* time for making them */
 	uint64_t used_sz, sz; /* bytes: used, and of the memory that the driver has for them */
 	uint64_t ends[32]; /* of stacks that were kept until they had tables, by enum stack_end */

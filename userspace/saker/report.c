@@ -162,6 +162,11 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 	if (st->n_too_much)
 		put(f, "", "%12llu files without a table, which would have taken too much work",
 		    (unsigned long long)st->n_too_much);
+	if (st->n_processes_too_much)
+		put(f, "",
+		    "%12llu processes with files without a table, which together would have taken "
+		    "too much work",
+		    (unsigned long long)st->n_processes_too_much);
 	if (st->n_refused)
 		put(f, "", "%12llu mappings left out, for want of room",
 		    (unsigned long long)st->n_refused);

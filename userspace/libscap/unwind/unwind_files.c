@@ -366,18 +366,31 @@ static int place_rows(struct unwind_files *fs, struct unwind_file *f,
 	return err;
 }
 
+/* make_rows within the work for a file, and what is left of that for its process. */
+static int make_rows_within(struct unwind_files *fs, struct unwind_rows *rows,
+			    const struct elf_file *elf, const struct unwind_source *src)
+{
+	const uint64_t left = src && src->work ? *src->work : UNWIND_WORK_MAX;
+	const uint64_t max = left < UNWIND_WORK_MAX ? left : UNWIND_WORK_MAX;
+	struct unwind_work work = fs->stop;
+	int err;
+
+	work.left = max;
+	err = make_rows(rows, elf, src, &work);
+	fs->stats.n_steps += max - work.left;
+	if (src && src->work)
+		*src->work -= max - work.left;
+	return err == -E2BIG && max < UNWIND_WORK_MAX ? -EDQUOT : err;
+}
+
 /* A table for @f of the opened @elf. Without room it has none: -ENOSPC is told by its pieces. */
 static int load_file(struct unwind_files *fs, struct unwind_file *f, const struct elf_file *elf,
 		     const struct unwind_source *src, uint64_t now_ns)
 {
 	const uint64_t start = now();
-	struct unwind_work work = fs->stop;
 	struct unwind_rows rows = {0};
-	int err;
+	int err = make_rows_within(fs, &rows, elf, src);
 
-	work.left = UNWIND_WORK_MAX;
-	err = make_rows(&rows, elf, src, &work);
-	fs->stats.n_steps += UNWIND_WORK_MAX - work.left;
 	if (!err)
 		err = place_rows(fs, f, &rows, now_ns);
 	unwind_rows_fini(&rows);
@@ -462,11 +475,13 @@ static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd,
 static void load_again(struct unwind_files *fs, struct unwind_file *f, int fd,
 		       const struct unwind_source *src, uint64_t now_ns)
 {
+	struct unwind_source unbound = *src;
 	struct elf_file *elf;
 
 	if (!f->no_room || elf_file_open(&elf, fd))
 		return;
-	load_file(fs, f, elf, src, now_ns);
+	unbound.work = NULL; /* it is no work of the process that its table went */
+	load_file(fs, f, elf, &unbound, now_ns);
 	elf_file_close(elf);
 }
 
@@ -508,7 +523,7 @@ static int get_mapped(struct unwind_files *fs, struct unwind_file **out,
 		kept_files_add(fs->kept, fd, &st, src->dev, src->ino, src->path);
 		err = meet_fd(fs, out, fd, src, now_ns);
 		if (err)
-			fs->stats.n_unreadable++;
+			fs->stats.n_unreadable += err != -EDQUOT;
 		else
 			add_alias(fs, &id, *out);
 	}

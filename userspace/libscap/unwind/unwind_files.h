@@ -28,6 +28,7 @@ struct unwind_source {
 	uint64_t ino; /* of the path; 0: there is no file */
 	uint32_t dev; /* as mappings tell it */
 	const char *path; /* in the process's root */
+	uint64_t *work; /* steps that are left of what is done for the process; NULL: any number */
 };
 
 int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool);
@@ -39,7 +40,8 @@ void unwind_files_stop_by(struct unwind_files *fs, int (*is_stopped)(void *ctx),
 
 /*
  * The file, with its table if there is room. NULL in *out and 0: nothing that has a table. -ESRCH:
- * it cannot be reached any more. The caller puts it.
+ * it cannot be reached any more. -EDQUOT: what is left for the process is not enough, and another
+ * process may have it still. The caller puts it.
  */
 int unwind_file_get(struct unwind_files *fs, struct unwind_file **out,
 		    const struct unwind_source *src, uint64_t now_ns);

@@ -10,6 +10,8 @@
 
 #include <bpf/bpf.h>
 
+#include "unwind/unwind_work.h"
+
 #define BUCKETS 4096 /* a power of two */
 #define MAKE_ROOM_TRIES 8
 #define LINGER_NS 1000000000ull /* of a process that ended: samples and threads of it may come */
@@ -37,6 +39,8 @@ struct proc {
 	uint32_t pid;
 	int dirty;
 	int refused; /* its mappings found no room */
+	int too_much; /* its files would take more work than it gets */
+	uint64_t work; /* that is left of what is done for its files */
 	uint64_t since_ns; /* what is older is no news */
 	uint64_t exit_ns; /* when its first thread ended; 0: it lives */
 	struct maps *maps;
@@ -56,6 +60,7 @@ struct unwind_procs {
 	int refused; /* a process's mappings found none */
 	uint64_t made_room_ns; /* when tables were taken away for that; 0: not yet */
 	uint32_t room_pid; /* for this process */
+	uint64_t work; /* for each process */
 	struct unwind_procs_stats stats;
 };
 
@@ -69,8 +74,14 @@ int unwind_procs_new(struct unwind_procs **out, struct unwind_pool *pool,
 	ps->pool = pool;
 	ps->files = files;
 	ps->map = map;
+	ps->work = UNWIND_PROCESS_WORK_MAX;
 	*out = ps;
 	return 0;
+}
+
+void unwind_procs_bound_work(struct unwind_procs *ps, uint64_t steps)
+{
+	ps->work = steps;
 }
 
 /* ---- mappings ---- */
@@ -237,6 +248,7 @@ static struct proc *get_proc(struct unwind_procs *ps, uint32_t pid)
 	if (!p)
 		return NULL;
 	p->pid = pid;
+	p->work = ps->work;
 	p->next = ps->buckets[pid & (BUCKETS - 1)];
 	ps->buckets[pid & (BUCKETS - 1)] = p;
 	ps->n++;
@@ -286,7 +298,8 @@ static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_m
 				    .end = map.end,
 				    .ino = m->ino,
 				    .dev = map_event_dev(m),
-				    .path = path};
+				    .path = path,
+				    .work = &p->work};
 	int err;
 
 	if (!maps)
@@ -300,6 +313,10 @@ static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_m
 	if (err == -ENOMEM)
 		return err;
 	map.pending = err != 0;
+	if (err == -EDQUOT && !p->too_much) {
+		p->too_much = 1;
+		ps->stats.n_too_much++;
+	}
 	map.is_probe = !strcmp(path, "[uprobes]");
 	if (map.file && !*path)
 		map.offset = 0; /* the rows of JIT code begin with the mapping */
@@ -370,14 +387,20 @@ int unwind_procs_exec(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 
 int unwind_procs_fork(struct unwind_procs *ps, uint32_t pid, uint32_t parent, uint64_t boot_ns)
 {
-	const struct proc *p = find_proc(ps, pid), *from = find_proc(ps, parent);
+	const struct proc *from = find_proc(ps, parent);
+	struct proc *p = find_proc(ps, pid);
+	int err;
 
 	if (p && boot_ns < p->since_ns)
 		return 0;
 	if (!from || !from->maps)
 		return unwind_procs_scan(ps, pid, boot_ns);
 	from->maps->refs++;
-	return begin_anew(ps, pid, from->maps, boot_ns);
+	err = begin_anew(ps, pid, from->maps, boot_ns);
+	p = find_proc(ps, pid);
+	if (!err && p && from->work < p->work)
+		p->work = from->work;
+	return err;
 }
 
 void unwind_procs_exit(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)

@@ -30,6 +30,10 @@ void unwind_procs_exit(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns);
 /* Forgets processes that ended a while ago, threads and all. Now and then. */
 void unwind_procs_sweep(struct unwind_procs *ps, uint64_t boot_ns);
 
+/* Steps of work that each new process gets, with what it inherits by forks; by default
+ * UNWIND_PROCESS_WORK_MAX. */
+void unwind_procs_bound_work(struct unwind_procs *ps, uint64_t steps);
+
 /* Reads what /proc has of @pid, in place of what was known. @boot_ns is now. */
 int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns);
 
@@ -57,6 +61,7 @@ int unwind_procs_at(struct unwind_map *to, size_t max, const struct unwind_procs
 struct unwind_procs_stats {
 	uint64_t n, n_maps; /* processes, their mappings */
 	uint64_t n_refused; /* had too many mappings, or found no room */
+	uint64_t n_too_much; /* processes whose files would have taken more work than one gets */
 };
 void unwind_procs_stats(const struct unwind_procs *ps, struct unwind_procs_stats *st);
 

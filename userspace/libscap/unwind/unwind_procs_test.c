@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "unwind/unwind_procs.h"
+#include "unwind/unwind_work.h"
 
 #define PID 0x7ffffff0u /* no process has it: files are found by their names */
 #define SECOND 1000000000ull
@@ -354,6 +355,35 @@ static void test_mappings_of_then(void **state)
 	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 60), 4);
 }
 
+/* What one process has used up others have, but for its children. */
+static void test_work_is_bounded(void **state)
+{
+	struct unwind_files_stats f;
+	struct unwind_procs_stats p;
+	uint32_t n;
+
+	(void)state;
+	begin(8u << 20);
+	unwind_procs_bound_work(procs, 1000);
+	assert_int_equal(unwind_procs_exec(procs, PID, 10), 0);
+	map(PID, "/bin/sh", 0x10000, 0x100000, 11);
+	map(PID, "/bin/sh", 0x200000, 0x100000, 12);
+	unwind_procs_bound_work(procs, UNWIND_PROCESS_WORK_MAX);
+	assert_int_equal(unwind_procs_fork(procs, PID - 1, PID, 13), 0);
+	map(PID - 1, "/bin/sh", 0x400000, 0x100000, 14);
+	unwind_procs_stats(procs, &p);
+	unwind_files_stats(files, &f);
+	assert_int_equal(p.n_too_much, 2); /* each is told once */
+	assert_true(f.n_steps <= 1000);
+	assert_int_equal(f.n_files + f.n_unreadable + f.n_too_much, 0);
+	unwind_procs_publish(procs, 15);
+	assert_int_equal(maps_of(PID, &n)[0].flags, UNWIND_MAP_F_NO_TABLE);
+	assert_int_equal(unwind_procs_exec(procs, PID - 2, 16), 0);
+	map(PID - 2, "/bin/sh", 0x10000, 0x100000, 17);
+	unwind_procs_publish(procs, 18);
+	assert_true(maps_of(PID - 2, &n)[0].n_rows > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +396,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_mappings_of_then, end),
 		cmocka_unit_test_teardown(test_tables_are_shared, end),
 		cmocka_unit_test_teardown(test_room_ends, end),
+		cmocka_unit_test_teardown(test_work_is_bounded, end),
 		cmocka_unit_test_teardown(test_pool, end),
 	};
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define UNWIND_WORK_MAX (64ull << 20) /* steps for a file: the largest browser takes a tenth */
+#define UNWIND_PROCESS_WORK_MAX (4 * UNWIND_WORK_MAX) /* for files that nobody had before it */
 #define UNWIND_CFI_MAX (128ull << 20) /* bytes of a section of call frame information */
 #define UNWIND_FUNCTIONS_MAX (4u << 20) /* of a file, by such a section */
 
