@@ -13,8 +13,6 @@ import unittest
 
 import saker_e2e as e2e
 
-CAPTURES = sorted(glob.glob(os.path.join(e2e.SOURCE, "../shared/captures/*.scap")))
-
 # Descriptors of all kinds, threads, processes that outlive their parents, and much that nobody asks for.
 PROGRAM = """
 import os, socket, threading
@@ -109,10 +107,8 @@ class FilteredFileTest(unittest.TestCase):
             e2e.run(e2e.SAKER, "-r", part, "--verify")
 
     def test_captures_of_others(self):
-        if not CAPTURES:
-            self.skipTest("no captures in ../shared/captures beside the repository")
         names = fields()
-        for path in CAPTURES:
+        for path in e2e.captures():
             for text in "evt.failed=true", "evt.type in (open, openat, connect, execve)", "proc.pid>1":
                 part = self.path("part")
                 e2e.run(e2e.SAKER, "-r", path, "-w", part, text)
@@ -166,7 +162,10 @@ class FilteredFileTest(unittest.TestCase):
             e2e.run(e2e.SAKER, "--all", "-w", part, text, "--", "/usr/bin/python3", "-c", self.program)
         finally:
             capture.send_signal(2)
-            capture.wait()
+            try:
+                capture.wait(timeout=e2e.DEADLINE_S)
+            finally:
+                capture.kill()
         names = [n for n in fields() if not OF_ONE_LOOK.match(n)]
         self.assertGreater(self.same(whole, part, text, names), 5)
         e2e.run(e2e.SAKER, "-r", part, "--verify")
