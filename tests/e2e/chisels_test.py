@@ -272,7 +272,7 @@ class Judged(unittest.TestCase):
             if capture in self.own and name in OF_FILES:
                 argument = f"'proc.cmdline contains {os.path.dirname(capture)}'"
         flt = FILTER.get(name, flt)
-        if name in ("echo_fds", "fdbytes_by"):
+        if name in ("echo_fds", "fdbytes_by", "iobytes_file"):
             capture = self.whole.get(capture, capture)
         for tool in ("sysdig", e2e.SAKER):
             cwd = tempfile.mkdtemp(dir=self.dir)
