@@ -155,6 +155,27 @@ static void move_to_end(struct pieces *p, size_t i)
 	p->told[p->n_told - 1] = hdr;
 }
 
+/* Users are few: a container's report goes before one of theirs does. */
+static void forget_oldest(struct pieces *p)
+{
+	size_t i = 0;
+
+	while (i < p->n_told && evt_is_of_users(p->told[i]->type))
+		i++;
+	if (i == p->n_told)
+		i = 0;
+	move_to_end(p, i);
+	p->told_bytes -= p->told[--p->n_told]->len;
+	free(p->told[p->n_told]);
+}
+
+static void make_room(struct pieces *p, size_t len)
+{
+	while (p->n_told &&
+	       (p->n_told >= PIECES_TOLD_MAX || p->told_bytes + len > PIECES_TOLD_BYTES))
+		forget_oldest(p);
+}
+
 int pieces_tell(struct pieces *p, const struct scap_evt *evt)
 {
 	const struct ppm_evt_hdr *hdr = evt->hdr;
@@ -167,6 +188,7 @@ int pieces_tell(struct pieces *p, const struct scap_evt *evt)
 			move_to_end(p, i);
 			return 0;
 		}
+	make_room(p, hdr->len);
 	told = reallocarray(p->told, p->n_told + 1, sizeof(*told));
 	if (!told)
 		return -ENOMEM;
@@ -175,5 +197,6 @@ int pieces_tell(struct pieces *p, const struct scap_evt *evt)
 	if (!copy)
 		return -ENOMEM;
 	told[p->n_told++] = memcpy(copy, hdr, hdr->len);
+	p->told_bytes += hdr->len;
 	return 0;
 }

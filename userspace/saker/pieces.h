@@ -17,7 +17,7 @@ struct pieces {
 	char *path; /* of this piece, or of the only file. Owned */
 	char *stamped; /* FILE with the time of the span in it. Owned; NULL: none yet */
 	struct ppm_evt_hdr **told; /* what was told of containers: each piece says it anew. Owned */
-	size_t n_told;
+	size_t n_told, told_bytes;
 };
 
 void pieces_init(struct pieces *p, const struct options *o);
@@ -32,7 +32,13 @@ int pieces_over(const struct pieces *p);
 /* Begins a piece, the first or the next: sets path. 0 or -ENOMEM. */
 int pieces_next(struct pieces *p, uint64_t ts_ns);
 
-/* Keeps an event for the pieces that begin later, if it tells of a container. 0 or -ENOMEM. */
+/*
+ * Keeps an event for the pieces that begin later, if it tells of a container. Whoever can make
+ * containers makes any number of them: of more than PIECES_TOLD_MAX, or of so many bytes, those go
+ * that were told longest ago. 0 or -ENOMEM.
+ */
+#define PIECES_TOLD_MAX 4096
+#define PIECES_TOLD_BYTES (16u << 20)
 int pieces_tell(struct pieces *p, const struct scap_evt *evt);
 
 #endif /* SAKER_PIECES_H */
