@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Events grouped by any fields, with numbers of each group: -c by proc.name,evt.type sum=evt.buflen p99=evt.latency. Fields are those of saker -l, several with commas between. Rows are sorted by the first number that is asked for, or as sort= says, which names a column: sort=count. A call counts once, when it ends, unless the filter is about evt.dir. What events do not have is not in their sums; a key that they do not have is a group as well. Quantiles (p50, p90, p99) are right to 2 percent. Of more than 10000 groups the smaller half becomes one row, 'other'."
+description = "Events grouped by any fields, with numbers of each group: -c by proc.name,evt.type sum=evt.buflen p99=evt.latency. Fields are those of saker -l, several with commas between. Rows are sorted by the first number that is asked for, or as sort= says, which names a column: sort=count. A call counts once, when it ends, unless the filter is about evt.dir. What events do not have is not in their sums; a key that they do not have is a group as well. Quantiles (p50, p90, p99) are right to 2 percent. Of more than 10000 groups, or 128 MiB of keys, the smaller half becomes one row, 'other'; distinct tells a million values apart, or 256 MiB of texts."
 short_description = "Group events by any fields: counts, sums, means, quantiles"
 category = "Performance"
 
@@ -7,6 +7,10 @@ local report = require "report"
 
 local GROUPS_MAX = 10000
 local DISTINCT_MAX = 1000000 -- values of all groups that are told apart; beyond, a number is too low
+-- Whoever is watched makes up names, and numbers that nothing else has.
+local DISTINCT_BYTES_MAX = 256 << 20 -- of the texts among these values
+local KEY_BYTES_MAX = 128 << 20 -- of the keys of all groups
+local BUCKETS_MAX = 4 << 20 -- of the histograms of all groups
 local STEPS = 36 -- of a histogram for each doubling: 2^(1/36) is 1.02
 
 report.kinds.mean = {show = function(n) return ("%.1f"):format(n) end, right = true}
@@ -57,11 +61,12 @@ local arg = report.args(rows)
 local keys = {} -- handles
 local fields, handles = {}, {} -- of which there are numbers: place by name, handles by place
 local columns = {} -- of numbers: {title, name, kind, fn, field = place}
-local n_distinct, lost_distinct = 0, 0
+local n_distinct, n_distinct_bytes, lost_distinct = 0, 0, 0
+local n_buckets, n_key_bytes = 0, 0
 
 local function bucket_of(v)
   if v == 0 then return 0 end
-  local n = math.floor(math.log(math.abs(v), 2) * STEPS) + 100000
+  local n = math.floor(math.log(math.abs(v + 0.0), 2) * STEPS) + 100000 -- the least integer has no absolute value
   return v > 0 and n or -n
 end
 
@@ -70,6 +75,8 @@ local function value_of(bucket)
   local v = 2 ^ ((math.abs(bucket) - 100000 + 0.5) / STEPS)
   return bucket > 0 and v or -v
 end
+
+local function size_of(v) return type(v) == "string" and #v or 0 end
 
 -- s: what is known of one field in one group.
 local function add(s, v, wants)
@@ -80,13 +87,16 @@ local function add(s, v, wants)
   end
   if wants.hist then
     local b = bucket_of(v)
+    if not s.hist[b] then n_buckets = n_buckets + 1 end
     s.hist[b] = (s.hist[b] or 0) + 1
   end
   if wants.seen and not s.seen[v] then
-    if n_distinct >= DISTINCT_MAX then
+    local bytes = size_of(v)
+    if n_distinct >= DISTINCT_MAX or n_distinct_bytes + bytes > DISTINCT_BYTES_MAX then
       lost_distinct = lost_distinct + 1
     else
-      s.seen[v], s.n_seen, n_distinct = true, s.n_seen + 1, n_distinct + 1
+      s.seen[v], s.n_seen, s.seen_bytes = true, s.n_seen + 1, s.seen_bytes + bytes
+      n_distinct, n_distinct_bytes = n_distinct + 1, n_distinct_bytes + bytes
     end
   end
 end
@@ -95,7 +105,7 @@ local wants = {} -- by place: which of these are kept
 
 local function new_group(key)
   local group = {key = key, n = 0}
-  for i in ipairs(handles) do group[i] = {n = 0, sum = 0, hist = {}, seen = {}, n_seen = 0} end
+  for i in ipairs(handles) do group[i] = {n = 0, sum = 0, hist = {}, seen = {}, n_seen = 0, seen_bytes = 0} end
   return group
 end
 
@@ -138,7 +148,10 @@ end
 local groups, n_groups, other
 local sort_by = 1
 
-local function clear() groups, n_groups, other, n_distinct = {}, 0, nil, 0 end
+local function clear()
+  groups, n_groups, other = {}, 0, nil
+  n_distinct, n_distinct_bytes, n_buckets, n_key_bytes = 0, 0, 0, 0
+end
 
 local function sorted()
   local list = {}
@@ -153,15 +166,24 @@ local function sorted()
   return list
 end
 
+local function drop(group)
+  merge(other, group)
+  other.count = (other.count or 0) + 1
+  groups[group.id], n_groups, n_key_bytes = nil, n_groups - 1, n_key_bytes - #group.id
+  for _, s in ipairs(group) do
+    n_distinct, n_distinct_bytes = n_distinct - s.n_seen, n_distinct_bytes - s.seen_bytes
+    for _ in pairs(s.hist) do n_buckets = n_buckets - 1 end
+  end
+end
+
 local function evict()
   local list = sorted()
   other = other or new_group({})
-  for i = #list, GROUPS_MAX // 2 + 1, -1 do
-    merge(other, list[i])
-    other.count = (other.count or 0) + 1
-    groups[list[i].id], n_groups = nil, n_groups - 1
-    for _, s in ipairs(list[i]) do n_distinct = n_distinct - s.n_seen end
-  end
+  for i = #list, #list // 2 + 1, -1 do drop(list[i]) end
+end
+
+local function is_full()
+  return n_groups >= GROUPS_MAX or n_groups > 1 and (n_key_bytes > KEY_BYTES_MAX or n_buckets > BUCKETS_MAX)
 end
 
 local parts, values = {}, {}
@@ -176,9 +198,9 @@ local function current_group()
   local id = table.concat(parts)
   local group = groups[id]
   if not group then
-    if n_groups >= GROUPS_MAX then evict() end
+    if is_full() then evict() end
     group = new_group(table.move(values, 1, #keys, 1, {}))
-    groups[id], n_groups = group, n_groups + 1
+    groups[id], n_groups, n_key_bytes = group, n_groups + 1, n_key_bytes + #id
   end
   return group
 end
@@ -291,7 +313,7 @@ end
 function on_capture_end(s, ns)
   if arg.interval == 0 or not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
   if lost_distinct > 0 then
-    sysdig.log(("%d values beyond the first %d different ones are not counted as distinct"):format(
-      lost_distinct, DISTINCT_MAX), "warning")
+    sysdig.log(("%d values found no room and are not counted as distinct: more than %d, or than %d MB"):format(
+      lost_distinct, DISTINCT_MAX, DISTINCT_BYTES_MAX // 1000000), "warning")
   end
 end

@@ -103,6 +103,52 @@ class Rows(unittest.TestCase):
             self.assertEqual(words[4], ["110000", "all", "110000"])
 
 
+class Groups(unittest.TestCase):
+    """The chisel `by` over what a process makes up, with less room than it has by itself."""
+    N = 8000
+    PATHS = f"""
+import os
+for i in range({N}):
+    os.access("/%06d/" % i + "x/" * 1900, 0)
+"""
+
+    @classmethod
+    def setUpClass(cls):
+        e2e.need_live()
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.capture = os.path.join(cls.dir, "in.scap")
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", cls.capture, "--", sys.executable, "-S", "-I",
+                        "-c", cls.PATHS], check=True, capture_output=True)
+        with open(os.path.join(e2e.SOURCE, "chisels/by.lua")) as f:
+            text = f.read()
+        for name in ("DISTINCT_BYTES_MAX = 256", "KEY_BYTES_MAX = 128"):
+            text = text.replace(name, name.split()[0] + " = 4")
+        with open(os.path.join(cls.dir, "by.lua"), "w") as f:
+            f.write(text)
+
+    def by(self, args):
+        p = subprocess.run([e2e.SAKER, "--chisel-limit", "24:1000", "-r", self.capture, "-j", "-c",
+                            os.path.join(self.dir, "by"), args, "evt.type=access and evt.path startswith /00"],
+                           capture_output=True, text=True)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return [json.loads(line) for line in p.stdout.splitlines()], p.stderr
+
+    def test_values_that_are_told_apart(self):
+        rows, said = self.by("evt.type distinct=evt.path")
+        self.assertEqual([r["count"] for r in rows], [self.N])
+        told = rows[0]["distinct(evt.path)"]
+        self.assertGreater(told, 1000)
+        self.assertLess(told, 2000)
+        self.assertIn(f"{self.N - told} values found no room and are not counted as distinct", said)
+
+    def test_keys(self):
+        rows, _ = self.by("evt.path top=100000")
+        self.assertGreater(len(rows), 400)
+        self.assertEqual([r["evt.path"] for r in rows].count("other"), 1)
+        self.assertEqual(sum(r["count"] for r in rows), self.N)
+
+
 SESSION = {"SAKER_SAMPLER_SESSION": f"bounds-{os.getpid()}"}
 PR_SET_NAME = 15
 
