@@ -175,7 +175,7 @@ end
 
 -- What to do when there was no sample. off_cpu: of those off the CPU.
 local HOW = "no samples%s: record some with \"saker profile%s -w FILE\", or \"saker -w FILE %s\""
-local HOW_LIVE = "no samples%s: nothing that was asked for ran, or nothing was to be sampled: that takes \"saker profile%s\", or %s"
+local HOW_LIVE = "no samples%s: no matching thread ran or waited, or stacks were not sampled; use \"saker profile%s\", or %s"
 local NONE_MEANT = "no samples%s match the filter %s: without it you see whether there are any"
 function stacks.tell_none(off_cpu)
   if sysdig.get_filter() ~= "" and not sysdig.is_live() then
