@@ -64,7 +64,7 @@ def fields():
 
 
 def lines(path, text, names):
-    out = e2e.run(e2e.SAKER, "-r", path, "-p", "*" + "\1".join("%" + n for n in names), text)
+    out = e2e.run(e2e.SAKER, "-r", path, "-p", "*" + "\1".join("%" + n for n in names), *[text] * bool(text))
     return [line.split("\1") for line in out.split("\n")]
 
 
@@ -150,6 +150,34 @@ class FilteredFileTest(unittest.TestCase):
         self.assertIn(self.target, want)
         self.assertLessEqual(set(want.splitlines()),
                              set(e2e.run("sysdig", "-r", part, "-p", form, text).splitlines()))
+
+    def test_several_files_become_one(self):
+        """Each with its own state, in the order of their times."""
+        later, joined, cat = self.path("later"), self.path("joined"), self.path("cat")
+        e2e.run(e2e.SAKER, "-w", later, "--", "sh", "-c", f"cd /usr; exec 7<{self.target}; read x <&7")
+        with open(cat, "wb") as f:
+            f.write(e2e.read_bytes(self.whole) + e2e.read_bytes(later))
+        names = fields()
+        for text in "evt.num>0", f"fd.name={self.target}":
+            want = lines(self.whole, text, names)[:-1] + lines(later, text, names)[:-1]
+            for files in (later, self.whole), (self.whole, later), (cat,):
+                e2e.run(e2e.SAKER, *(x for f in files for x in ("-r", f)), "-w", joined, text)
+                got = lines(joined, "evt.num>0", names)[:-1]
+                self.assertEqual(len(want), len(got), (text, files))
+                for a, b in zip(want, got):
+                    self.assertEqual({n: (x, y) for n, x, y in zip(names, a, b) if x != y}, {}, (text, files))
+                e2e.run(e2e.SAKER, "-r", joined, "--verify")
+        e2e.run(e2e.SAKER, "-r", later, "-r", self.whole, "-w", joined)
+        self.assertEqual([line[5:] for line in lines(joined, "", names)],
+                         [line[5:] for f in (self.whole, later) for line in lines(f, "", names)[:-1]] + [[]])
+        p = subprocess.run([e2e.SAKER, "-r", later, "-r", later, "-w", joined], capture_output=True, text=True,
+                           check=True)
+        self.assertIn("captures overlap in time", p.stderr)
+        e2e.run(e2e.SAKER, "-r", self.whole, "-r", later, "-w", joined)
+        if shutil.which("sysdig"):
+            out = e2e.run("sysdig", "-r", joined, "-p", "%proc.cmdline %fd.name", f"fd.name={self.target}")
+            self.assertIn("python3", out)
+            self.assertIn("sh -c cd /usr", out)
 
     def test_live(self):
         """Two captures of the same run, one through a filter."""

@@ -38,7 +38,8 @@ struct scap_writer {
 	struct out_rule rules[EVT_INDEX_MAX];
 	uint16_t sc_of[2][N_NR]; /* PPM_SC codes of x86_64 and ia32 calls */
 	struct cap_buf scratch; /* an event that is not written as it is */
-	struct cap_texts *texts; /* that the file has */
+	struct cap_texts *texts; /* that the section has */
+	char *provenance; /* owned */
 };
 
 static bool own_params_last(const struct scap_event_info *info)
@@ -75,7 +76,7 @@ static int make_rule(struct out_rule *rule, unsigned int type)
 	return 0;
 }
 
-static int begin_section(struct scap_writer *w)
+static int put_section_header(struct scap_writer *w)
 {
 	struct {
 		uint32_t magic;
@@ -93,6 +94,15 @@ static int put_provenance(struct scap_writer *w, const char *text)
 	cap_sink_begin(w->sink, BLK_SAKER);
 	cap_sink_put(w->sink, text, strlen(text));
 	return cap_sink_end(w->sink);
+}
+
+static int begin_section(struct scap_writer *w, const struct scap_state *state)
+{
+	int err = put_section_header(w);
+
+	if (!err)
+		err = put_provenance(w, w->provenance);
+	return err ? err : cap_state_write(w->sink, state);
 }
 
 int scap_writer_open(struct scap_writer **out, const char *path, const struct scap_state *state,
@@ -114,13 +124,11 @@ int scap_writer_open(struct scap_writer **out, const char *path, const struct sc
 	w->facts = cap_evt_facts();
 	w->texts = cap_texts_new();
 	memset(w->sc_of, 0xff, sizeof(w->sc_of));
-	err = w->texts ? cap_sink_open(&w->sink, path, o.compress, &w->log) : -ENOMEM;
+	w->provenance = strdup(o.provenance ? o.provenance : "");
+	err = w->texts && w->provenance ? cap_sink_open(&w->sink, path, o.compress, &w->log)
+					: -ENOMEM;
 	if (!err)
-		err = begin_section(w);
-	if (!err)
-		err = put_provenance(w, o.provenance ? o.provenance : "");
-	if (!err)
-		err = cap_state_write(w->sink, state);
+		err = begin_section(w, state);
 	if (!err)
 		err = cap_sink_flush(w->sink);
 	if (err)
@@ -433,6 +441,17 @@ static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 	return put_block(w, &evt, hdr, true);
 }
 
+int scap_writer_section(struct scap_writer *w, const struct scap_state *state)
+{
+	static const struct scap_stats none;
+	int err = put_closing(w, &none);
+
+	w->n_events = w->n_private = w->last_ns = 0;
+	w->defaults = EVT_DEFAULTS_SAKER;
+	cap_texts_forget(w->texts);
+	return err ? err : begin_section(w, state);
+}
+
 int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64_t *bytes)
 {
 	int err = 0, close_err;
@@ -446,6 +465,7 @@ int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64
 		free(w->rules[i].projection);
 	free(w->scratch.p);
 	cap_texts_free(w->texts);
+	free(w->provenance);
 	free(w);
 	return err ? err : close_err;
 }

@@ -25,6 +25,12 @@ struct scap_writer_opts {
 int scap_writer_open(struct scap_writer **out, const char *path, const struct scap_state *state,
 		     const struct scap_writer_opts *opts);
 
+/*
+ * Ends the section with its own counts of events, and begins another one with this state: what
+ * follows is another capture. Its times need not follow those before. 0 or a negative errno.
+ */
+int scap_writer_section(struct scap_writer *w, const struct scap_state *state);
+
 /* Appends an event. Times must not go back (scap_next's do not). A full disk: -ENOSPC, the
  * file then ends with the last whole block. */
 int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt);

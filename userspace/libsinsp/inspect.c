@@ -206,7 +206,9 @@ static int next_raw(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 		if (r != SCAP_NEW_SECTION)
 			return r;
 		drop_state(s);
-		r = load_state(s);
+		r = s->section ? s->section(s->section_ctx, scap_state(s->src)) : 0;
+		if (!r)
+			r = load_state(s);
 		if (r)
 			return r;
 	}
@@ -241,6 +243,12 @@ void sinsp_set_before(struct sinsp *s, sinsp_before_fn before, void *ctx)
 {
 	s->before = before;
 	s->before_ctx = ctx;
+}
+
+void sinsp_set_section(struct sinsp *s, sinsp_section_fn section, void *ctx)
+{
+	s->section = section;
+	s->section_ctx = ctx;
 }
 
 int sinsp_export(struct sinsp *s, struct scap_state_build **out)

@@ -70,6 +70,11 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms);
 typedef int (*sinsp_before_fn)(void *ctx, const struct scap_evt *evt);
 void sinsp_set_before(struct sinsp *s, sinsp_before_fn before, void *ctx);
 
+/* Called with the state that a new section of the source begins with; an error ends sinsp_next with
+ * it. */
+typedef int (*sinsp_section_fn)(void *ctx, const struct scap_state *state);
+void sinsp_set_section(struct sinsp *s, sinsp_section_fn section, void *ctx);
+
 /* What is known now, for a file to begin with: owned, to be freed with scap_state_build_free. 0 or
  * -ENOMEM. */
 int sinsp_export(struct sinsp *s, struct scap_state_build **out);

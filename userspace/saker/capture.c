@@ -40,6 +40,7 @@ enum {
 struct capture {
 	const struct options *o;
 	struct spawn spawn;
+	const char **joined; /* files that become one; owned; NULL: none do */
 	struct sinsp **inspectors; /* of the live system, or of each file */
 	size_t n_inspectors;
 	struct sample_count *samples; /* owned; by inspector */
@@ -148,8 +149,10 @@ static int wants_first_pass(const struct capture *c)
 	const struct options *o = c->o;
 	struct stat st;
 
-	return !c->live && o->write && c->take.filter && !o->whole_state && !pieces_wanted(o) &&
-	       stat(o->read.v[0], &st) == 0 && S_ISREG(st.st_mode);
+	for (size_t i = 0; i < o->read.n; i++)
+		if (stat(o->read.v[i], &st) || !S_ISREG(st.st_mode))
+			return 0;
+	return !c->live && o->write && c->take.filter && !o->whole_state && !pieces_wanted(o);
 }
 
 /* What is wrong with the file is said when it is read again. */
@@ -175,7 +178,8 @@ static int first_pass(struct capture *c, const struct scap_open_opts *opts,
 static int open_source(struct capture *c, size_t i)
 {
 	const struct options *o = c->o;
-	const char *const path[] = {o->read.n ? o->read.v[i] : NULL, NULL};
+	const char *const one[] = {o->read.n ? o->read.v[i] : NULL, NULL};
+	const char *const *const path = c->joined ?: one;
 	int32_t command;
 	const struct scap_select select = selection(c, &command);
 	const char *tracepoints[o->sample.on.n + 1];
@@ -240,12 +244,65 @@ static int open_source(struct capture *c, size_t i)
 	return err;
 }
 
+/* Several files become one, a section each. */
+static int joins_files(const struct options *o)
+{
+	return o->write && o->read.n > 1;
+}
+
+/* Time of its first event; 0: it is read only once, or cannot be. */
+static uint64_t first_time(const char *path)
+{
+	const char *const paths[] = {path, NULL};
+	const struct scap_open_opts opts = {.sz = sizeof(opts), .paths = paths};
+	struct scap_evt evt;
+	uint64_t ns = 0;
+	struct stat st;
+	struct scap *src;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || scap_open(&src, &opts))
+		return 0;
+	while (!ns && scap_next(src, &evt, -1) >= 0)
+		ns = evt.num ? evt.ts_ns : 0;
+	scap_close(src);
+	return ns;
+}
+
+/* The files by the times of their first events; owned, NULL without memory. */
+static const char **files_in_order(const struct options *o)
+{
+	const char **v = calloc(o->read.n + 1, sizeof(*v));
+	uint64_t *times = calloc(o->read.n, sizeof(*times));
+
+	for (size_t i = 0; v && times && i < o->read.n; i++) {
+		const uint64_t ns = first_time(o->read.v[i]);
+		size_t at = i;
+
+		for (; at && ns && times[at - 1] > ns; at--) {
+			v[at] = v[at - 1];
+			times[at] = times[at - 1];
+		}
+		v[at] = o->read.v[i];
+		times[at] = ns;
+	}
+	if (!times) {
+		free(v);
+		v = NULL;
+	}
+	free(times);
+	return v;
+}
+
 static int open_sources(struct capture *c)
 {
-	const size_t n = c->live ? 1 : c->o->read.n;
+	const size_t n = c->live || joins_files(c->o) ? 1 : c->o->read.n;
 	unsigned int before = say_n_errors();
 	int err = 0;
 
+	if (joins_files(c->o)) {
+		c->joined = files_in_order(c->o);
+		err = c->joined ? 0 : -ENOMEM;
+	}
 	c->inspectors = calloc(n, sizeof(struct sinsp *));
 	c->samples = calloc(n, sizeof(*c->samples));
 	if (!c->inspectors || !c->samples)
@@ -673,6 +730,7 @@ static int finish(struct capture *c, int err)
 		sinsp_close(c->inspectors[i]);
 	free(c->inspectors);
 	free(c->samples);
+	free(c->joined);
 	return failed;
 }
 

@@ -757,7 +757,6 @@ static void forget_procs(struct held *h)
 
 void held_forget(struct held *h)
 {
-	h->first = NULL;
 	forget_procs(h);
 	h->released_pid = -1;
 }

@@ -54,7 +54,8 @@ static const char *const group_titles[GROUP_MAX] = {
 const struct option_row option_rows[] = {
 	{'r', "read", "FILE", GROUP_SOURCE,
 	 "Read events from a capture file instead of the live system; - is standard input. "
-	 "Given more than once, the files are read together, in the order of time.",
+	 "Given more than once, the files are read together, in the order of time; with -w they become "
+	 "one file, in the order in which they begin.",
 	 take_list, AT(read)},
 	{'n', "numevents", "NUM", GROUP_SOURCE, "Stop after NUM shown events.",
 	 take_count, AT(max_events)},

@@ -262,8 +262,6 @@ static int check(const struct options *o)
 		{o->n_pieces && !pieces_wanted(o), "-W goes with -C, -G or -e"},
 		{o->piece_events && (o->piece_bytes || o->piece_ns),
 		 "-e counts events, -C bytes and -G seconds: choose -e, or -C and -G"},
-		{o->write && o->read.n > 1,
-		 "-w of several files: join them first, cat A B > C is a capture file too"},
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
 		 "-w - and --print would mix on standard output: add -o FILE"},
 		{o->read.n && is_selective(o), "--syscalls, --pid, --comm, --uid, --cgroup, "

@@ -276,7 +276,6 @@ static void test_contradictions(void **state)
 	assert_refused("-z");
 	assert_refused("-z", "--zstd", "-w", "f");
 	assert_refused("--zstd", "-w", "f", "--compress");
-	assert_refused("-r", "a", "-r", "b", "-w", "c");
 	assert_refused("-w", "-", "--print");
 	assert_refused("-P");
 	assert_refused("-r", "f", "--page-faults");

@@ -133,25 +133,43 @@ static int open_piece(struct take *t, const struct scap_state *state, uint64_t t
 	return err;
 }
 
-/* The only file, with the threads of processes that its events need. */
-static int open_needed(struct take *t, const struct scap_state *state)
+/* The threads of processes that events need, all others of @state left out; to be freed with
+ * free_part. 0 or -ENOMEM. */
+static int needed_part(const struct take *t, const struct scap_state *state,
+		       struct scap_state *part)
 {
-	struct scap_state part = *state;
 	struct scap_thread_info *threads;
-	int err;
 
+	*part = *state;
 	if (!t->first_pass)
-		return open_piece(t, state, 0);
+		return 0;
 	threads = calloc(state->n_threads + 1, sizeof(*threads));
 	if (!threads)
 		return -ENOMEM;
-	part.threads = threads;
-	part.n_threads = 0;
+	part->threads = threads;
+	part->n_threads = 0;
 	for (size_t i = 0; i < state->n_threads; i++)
 		if (held_needs(t->first_pass, (int64_t)state->threads[i].pid))
-			threads[part.n_threads++] = state->threads[i];
+			threads[part->n_threads++] = state->threads[i];
+	return 0;
+}
+
+static void free_part(const struct scap_state *state, const struct scap_state *part)
+{
+	if (part->threads != state->threads)
+		free((void *)part->threads);
+}
+
+/* The only file. */
+static int open_needed(struct take *t, const struct scap_state *state)
+{
+	struct scap_state part;
+	int err = needed_part(t, state, &part);
+
+	if (err)
+		return err;
 	err = open_piece(t, &part, 0);
-	free(threads);
+	free_part(state, &part);
 	return err;
 }
 
@@ -325,6 +343,27 @@ static int open_without_events(struct take *t)
 
 static int put_held(void *ctx, const struct scap_evt *evt);
 
+/* The file begins anew as its source does: numbers of processes mean others from here on. */
+static int begin_section(void *ctx, const struct scap_state *state)
+{
+	struct take *t = ctx;
+	const unsigned int before = say_n_errors();
+	struct scap_state part;
+	int err;
+
+	if (t->held)
+		held_forget(t->held);
+	if (!t->writer)
+		return 0;
+	err = needed_part(t, state, &part);
+	if (err)
+		return err;
+	file_result(t, before, scap_writer_section(t->writer, &part));
+	t->begins_section = 1;
+	free_part(state, &part);
+	return 0;
+}
+
 int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 {
 	int err = 0;
@@ -332,6 +371,8 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 	t->inspector = inspector;
 	if (t->o->write && pieces_wanted(t->o))
 		sinsp_set_before(inspector, before_event, t);
+	if (t->o->write)
+		sinsp_set_section(inspector, begin_section, t);
 	t->before_exec = command;
 	t->selective = command || t->o->suppress.n;
 	if (t->o->summary) {
@@ -357,10 +398,27 @@ static int put_symbols(struct take *t, const struct sinsp_evt *evt)
 	return sinsp_symbols_tell(evt->insp, evt, (uint32_t)t->pieces.n, put_symbol, &to);
 }
 
+/* A section follows another one, as a rule. */
+static void note_time(struct take *t, const struct scap_evt *evt)
+{
+	if (!evt->num || evt->flags & SCAP_EVT_F_STATE_ONLY)
+		return;
+	if (t->begins_section && evt->ts_ns < t->last_ns)
+		say_log(NULL, SCAP_LOG_WARN,
+			"captures overlap in time: the file has the events of one after those of "
+			"the "
+			"other; to see them in the order of time, read the captures with -r A -r "
+			"B");
+	t->begins_section = 0;
+	t->last_ns = evt->ts_ns;
+}
+
 static void put_file(struct take *t, const struct sinsp_evt *evt)
 {
 	unsigned int before = say_n_errors();
 	int err;
+
+	note_time(t, &evt->raw);
 
 	if (t->file_failed || end_at_limit(t, evt->raw.hdr->len))
 		return;

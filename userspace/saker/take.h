@@ -32,6 +32,8 @@ struct take {
 	uint64_t head_bytes; /* of the last file: what it began with */
 	char *provenance; /* owned */
 	uint64_t piece_bytes; /* of the pieces before */
+	uint64_t last_ns; /* of the last event that was written and is no state */
+	int begins_section; /* none of the section was written yet */
 	int file_ended; /* a limit of it is reached: no more of it is written */
 	int file_cut; /* that was for want of room */
 	int file_failed; /* and it was said: no more of it is written */

@@ -33,6 +33,8 @@ struct sinsp {
 
 	sinsp_before_fn before; /* NULL: none */
 	void *before_ctx;
+	sinsp_section_fn section; /* NULL: none */
+	void *section_ctx;
 	struct scap_state_build *machine; /* users, interfaces: what the source began with */
 
 	uint64_t first_ns;
