@@ -9,9 +9,10 @@
  * On older kernels preemption is off in any case: live_progs.c takes these calls out (kfuncs.h).
  *
  * Iterators never had it off, as they run in a read. They write between pin_iter and unpin_iter.
- * Before Linux 6.10, which has nothing for that, what preempts one is not preemptible itself and
- * so nests on it as an interrupt does, but for as long as the reader is off the CPU: page faults
- * there are taken for the driver's own meanwhile.
+ * Before Linux 6.15 the verifier allows no global function between these, if it has them at all.
+ * What preempts an iterator there is not preemptible itself and so nests on it as an interrupt
+ * does, but for as long as the reader is off the CPU: page faults there are taken for the driver's
+ * own meanwhile.
  */
 #ifndef DRIVER_PIN_BPF_H
 #define DRIVER_PIN_BPF_H

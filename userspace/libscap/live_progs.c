@@ -131,10 +131,10 @@ static void put_call(const struct live_progs *p, struct bpf_insn *in)
 		put_pin(p, in, KFUNC_PREEMPT_ENABLE, p->is_preemptible);
 		break;
 	case KFUNC_PIN_ITER:
-		put_pin(p, in, KFUNC_PREEMPT_DISABLE, 1);
+		put_pin(p, in, KFUNC_PREEMPT_DISABLE, scap_kernel_is_at_least(6, 15));
 		break;
 	case KFUNC_UNPIN_ITER:
-		put_pin(p, in, KFUNC_PREEMPT_ENABLE, 1);
+		put_pin(p, in, KFUNC_PREEMPT_ENABLE, scap_kernel_is_at_least(6, 15));
 		break;
 	case KFUNC_IS_PREEMPTIBLE:
 		*in = flag;
