@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+
+#include "remote_memory.h"
 
 enum { ALIGN = 16, PAGE = 4096, CODE_SZ_MAX = 16, ROWS_MAX = 4 };
 
@@ -49,14 +50,6 @@ static int add_pattern(struct unwind_rows *rows, const struct pattern *p, uint32
 				  rows, (struct unwind_row){.pc = pc + p->sz, .kind = UNWIND_NONE});
 }
 
-static size_t read_code(uint8_t *to, uint32_t pid, uint64_t start, size_t sz)
-{
-	struct iovec local = {to, sz}, remote = {(void *)(uintptr_t)start, sz};
-	const ssize_t n = process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0);
-
-	return n > 0 ? (size_t)n : 0;
-}
-
 static int find_all(struct unwind_rows *rows, const uint8_t *code, size_t sz)
 {
 	int err = 0;
@@ -70,22 +63,32 @@ static int find_all(struct unwind_rows *rows, const uint8_t *code, size_t sz)
 	return err;
 }
 
-int jit_code_rows(struct unwind_rows *rows, uint32_t pid, uint64_t start, uint64_t end)
+static int read_rows(struct unwind_rows *rows, struct remote_memory *mem, uint64_t start, size_t sz)
 {
-	const size_t sz = end - start < JIT_CODE_MAX ? end - start : JIT_CODE_MAX;
 	uint8_t first[PAGE], *code;
 	size_t n;
 	int err;
 
-	*rows = (struct unwind_rows){0};
-	n = read_code(first, pid, start, sz < PAGE ? sz : PAGE);
+	n = remote_memory_read(mem, first, start, sz < PAGE ? sz : PAGE);
 	if (!pattern_at(first, n))
 		return 0;
 	code = malloc(sz);
 	if (!code)
 		return -ENOMEM;
-	err = find_all(rows, code, read_code(code, pid, start, sz));
+	err = find_all(rows, code, remote_memory_read(mem, code, start, sz));
 	free(code);
+	return err;
+}
+
+int jit_code_rows(struct unwind_rows *rows, uint32_t pid, uint64_t start, uint64_t end)
+{
+	const size_t sz = end - start < JIT_CODE_MAX ? end - start : JIT_CODE_MAX;
+	struct remote_memory mem = {.pid = (int)pid, .pagemap = -1};
+	int err;
+
+	*rows = (struct unwind_rows){0};
+	err = read_rows(rows, &mem, start, sz);
+	remote_memory_of(&mem, 0);
 	if (err)
 		unwind_rows_fini(rows);
 	return err;

@@ -2,7 +2,8 @@
 /*
  * JIT code that is known by its bytes: its rules hold wherever these bytes are, so no file of the
  * runtime has to be read, which is written late if at all. Of a mapping that is not of such code
- * the first page alone is read.
+ * the first page alone is read, and nothing that is not in RAM: a process may see to it that it
+ * never comes.
  */
 #ifndef SCAP_UNWIND_JIT_CODE_H
 #define SCAP_UNWIND_JIT_CODE_H

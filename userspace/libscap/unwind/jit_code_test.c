@@ -2,8 +2,16 @@
 /* Code of a process that is known by its bytes: here of our own. */
 #include "unwind/jit_code.h"
 
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "test_main.h"
@@ -76,11 +84,75 @@ static void test_others(void **state)
 	assert_int_equal(rows_of(SZ).n, 0);
 }
 
+#define DEADLINE_S 30
+
+/* A page that is asked for, and never brought. 0; -1: that cannot be had here. */
+static int hold_back(void *at, size_t sz)
+{
+	const int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {.range = {(uintptr_t)at, sz},
+					.mode = UFFDIO_REGISTER_MODE_MISSING};
+
+	return fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range) ? -1 : 0;
+}
+
+/* Its status; -1: it hung, and was ended. */
+static int await(pid_t pid)
+{
+	const struct timespec moment = {.tv_nsec = 10000000};
+	int status = -1;
+
+	for (int i = 0; i < DEADLINE_S * 100; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		nanosleep(&moment, NULL);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return -1;
+}
+
+/* Nobody waits for memory that its process holds back: neither for the first page nor for the
+ * second. */
+static void test_memory_that_never_comes(void **state)
+{
+	struct unwind_rows rows;
+	pid_t pid;
+
+	(void)state;
+	for (size_t from = 0; from <= 4096; from += 4096) {
+		uint8_t *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				   -1, 0);
+
+		assert_true(at != MAP_FAILED);
+		assert_int_equal(madvise(at, 8192, MADV_NOHUGEPAGE), 0);
+		if (hold_back(at + from, 8192 - from)) {
+			print_message("no userfaultfd here\n");
+			skip();
+		}
+		if (from)
+			memcpy(at, trampoline, sizeof(trampoline));
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			const uint64_t start = (uintptr_t)at;
+			const int err =
+				jit_code_rows(&rows, (uint32_t)getppid(), start, start + 8192);
+
+			_exit(err ? 1 : rows.n != (from ? 4 : 0));
+		}
+		assert_int_equal(await(pid), 0);
+		munmap(at, 8192);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trampolines),
 		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_memory_that_never_comes),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
