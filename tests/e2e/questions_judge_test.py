@@ -256,6 +256,8 @@ def killed(log):
 def signals(log):
     out = []
     for c in log.named("kill", "tkill", "tgkill"):
+        if c.args[-1] == "0":
+            continue
         m = re.match(r"\d+<(.*)>", c.args[0])
         out.append(f"{who(log, c)} {c.comm} {c.type()} {m[1] if m else c.args[0]} {c.args[-1]}")
     return out

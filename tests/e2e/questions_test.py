@@ -70,7 +70,7 @@ ANSWERS = {
     "What died, and of what?":
         ([r"\S+ cat \d+ SIGTERM", r"\S+ app \d+ SIGABRT"], "nginx"),
     "Who killed it?":
-        (["root sh kill cat SIGTERM", "www-data app kill app SIGABRT"], "nginx"),
+        (["root sh kill cat SIGTERM", "www-data app kill app SIGABRT"], "nginx|0$"),
     "What did it do last?":
         ([r"< kill res=0 .*SIGABRT.*", r"> procexit status=6 .*SIGABRT.*"], "backup"),
     "Who becomes another user?":

@@ -35,6 +35,7 @@ LD_PRELOAD=/srv/extra.so cat /etc/hosts
 cat /etc/nothing || :
 cat "$1/ready" &
 exec 3>"$1/ready" # once cat has it open
+kill -0 $!
 kill -TERM $!
 wait $! || :
 sh -c 'sh -c "id -u; :"; :'
