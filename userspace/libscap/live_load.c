@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +63,7 @@ struct live_driver {
 	struct live_sampler *sampler; /* NULL: none */
 	struct live_unwind *unwind; /* NULL: no tables */
 	struct live_select_maps select_maps;
+	struct helper stacks; /* reads those of threads that wait at the start */
 	const char *refuse_attach; /* of live_opts */
 	struct program_missing *missing; /* room for all */
 	unsigned int n_missing;
@@ -966,31 +966,31 @@ static void run_iterator(const struct bpf_link *link)
 	close(fd);
 }
 
-static void *read_stacks(void *arg)
+/* In a helper. */
+static void read_stacks(void)
 {
 	char none[64];
-	int fd = (int)(intptr_t)arg;
+	int fd;
 
+	if (helper_receive(HELPER_FD, none, sizeof(none), &fd) <= 0 || fd < 0)
+		return;
 	while (read(fd, none, sizeof(none)) > 0)
 		;
-	close(fd);
-	return NULL;
 }
 
-void live_begin_waits(const struct live_driver *d)
+void live_begin_waits(struct live_driver *d)
 {
-	pthread_t thread;
 	int fd;
 
 	run_iterator(d->skel->links.waits_begun);
 	fd = open_rows(d->skel->links.waits_stacks);
 	if (fd < 0)
 		return;
-	/* Nobody waits for it: memory on a file system that hangs is read when it comes. */
-	if (pthread_create(&thread, NULL, read_stacks, (void *)(intptr_t)fd))
-		close(fd);
-	else
-		pthread_detach(thread);
+	/* Nobody waits for it: memory on a file system that hangs is read when it comes. Not even a
+	 * thread of ours may, as a process ends with the last of them. */
+	if (!helper_start(&d->stacks, read_stacks))
+		helper_send(d->stacks.fd, "", 1, fd);
+	close(fd);
 }
 
 int live_nobody_left(const struct live_driver *d)
@@ -1035,6 +1035,7 @@ void live_close(struct live_driver *d)
 {
 	if (!d)
 		return;
+	helper_end(&d->stacks);
 	if (d->skel)
 		live_detach(d);
 	live_sampler_close(d->sampler);

@@ -58,7 +58,7 @@ int live_stuck_rows(const struct live_driver *d);
 
 /* Who waits already is sampled from here on, if waits are sampled. After live_attach, before the
  * sampler starts. */
-void live_begin_waits(const struct live_driver *d);
+void live_begin_waits(struct live_driver *d);
 
 /* 1: processes were chosen by number, and none of them, or with descendants of these, lives. */
 int live_nobody_left(const struct live_driver *d);
