@@ -462,8 +462,8 @@ class CommandLine(unittest.TestCase):
         p = subprocess.run(["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", e2e.SAKER, "-r", big,
                             "-w", copy], capture_output=True)
         self.assertEqual(p.returncode, 1)
-        self.assertRegex(p.stderr, rb"^saker: .*copy.scap: cannot be written after byte \d+: File too"
-                                   rb" large.*\n$")
+        self.assertRegex(p.stderr, rb"(?m)^saker: .*copy.scap: cannot be written after byte \d+: File"
+                                   rb" too large.*\n\Z")
         p = self.saker("-r", copy)
         self.assertEqual((p.returncode, b"no counters at its end" in p.stderr), (0, True))
 
