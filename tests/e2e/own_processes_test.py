@@ -51,6 +51,9 @@ class OwnProcessesTest(unittest.TestCase):
 
     def check(self, path, pid):
         self.assertGreater(self.helpers, 0, "saker started no helper: this test tests nothing")
+        self.check_events(path, pid)
+
+    def check_events(self, path, pid):
         children = self.lines(path, f"proc.ppid={pid}")
         # What is left is the command, before and after its exec.
         command = {pid for pid, name, _ in children if name == "sh"}
@@ -63,6 +66,13 @@ class OwnProcessesTest(unittest.TestCase):
                                  "proc.name startswith saker or proc.name=sh")
         self.assertTrue(self.lines(path, f"proc.ppid={pid} and proc.name=sh and evt.type=execve"))
         self.check(path, pid)
+
+    def test_the_keeper_of_an_output_file(self):
+        out = os.path.join(self.dir, "out")
+        path, pid = self.capture("--all", "-F", "-c", "topfiles_bytes", "-o", out, "evt.type!=futex")
+        self.assertTrue(e2e.read_text(out))
+        self.assertTrue(self.lines(path, f"proc.ppid={pid} and proc.name=sh and evt.type=execve"))
+        self.check_events(path, pid)
 
     def test_without_calls(self):
         path, pid = self.capture("--all", "-q", "--sample", "499", "evt.type=sample")

@@ -29,6 +29,7 @@ static struct {
 static struct {
 	pthread_mutex_t lock; /* held while a helper is forked */
 	volatile uint32_t *v[HELPER_WATCHERS_MAX];
+	pid_t running[HELPERS_RUNNING_MAX]; /* 0: none. Some may have ended */
 } watchers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t now_ms(void)
@@ -99,8 +100,44 @@ void helpers_unwatch(const volatile uint32_t *tid)
 	watch_instead(tid, NULL);
 }
 
-/* As fork, with all who watch told. */
-static pid_t fork_watched(void)
+/* Whether it is a child of ours that runs; nothing is reaped. */
+static int is_running(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
+}
+
+/* With the lock. */
+static void note_running(pid_t pid)
+{
+	pid_t *place = NULL;
+
+	for (unsigned int i = 0; i < HELPERS_RUNNING_MAX; i++) {
+		pid_t *p = &watchers.running[i];
+
+		if (*p && (*p == pid || !is_running(*p)))
+			*p = 0;
+		if (!*p)
+			place = p;
+	}
+	if (place)
+		*place = pid;
+}
+
+unsigned int helpers_running(pid_t v[HELPERS_RUNNING_MAX])
+{
+	unsigned int n = 0;
+
+	pthread_mutex_lock(&watchers.lock);
+	for (unsigned int i = 0; i < HELPERS_RUNNING_MAX; i++)
+		if (watchers.running[i] && is_running(watchers.running[i]))
+			v[n++] = watchers.running[i];
+	pthread_mutex_unlock(&watchers.lock);
+	return n;
+}
+
+pid_t helper_fork(void)
 {
 	pid_t pid;
 
@@ -109,6 +146,8 @@ static pid_t fork_watched(void)
 	pid = fork();
 	if (pid) {
 		tell_watchers(0);
+		if (pid > 0)
+			note_running(pid);
 		pthread_mutex_unlock(&watchers.lock);
 	}
 	return pid;
@@ -127,7 +166,7 @@ int helper_start(struct helper *h, void (*serve)(void))
 	/* A signal that is for us must not find our handlers in there. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = fork_watched();
+	pid = helper_fork();
 	if (!pid)
 		run(ends[1], serve);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

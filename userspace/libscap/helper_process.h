@@ -15,6 +15,7 @@ enum {
 	HELPER_FD = 3, /* the socket, in the helper */
 	HELPERS_HUNG_MAX = 8, /* while so many hang no other begins */
 	HELPER_WATCHERS_MAX = 8,
+	HELPERS_RUNNING_MAX = 16, /* that are known to who begins to watch */
 };
 
 struct helper {
@@ -28,12 +29,16 @@ struct helper {
  * negative errno; -EBUSY: too many hang.
  */
 int helper_start(struct helper *h, void (*serve)(void));
+/* As fork, of a child that captures leave out and that executes nothing. */
+pid_t helper_fork(void);
 /*
  * While a thread forks a helper its TID stands at @tid, so that the driver can tell the helper from
  * other children. Watchers have to be removed before their memory goes. 0, or -ENOSPC.
  */
 int helpers_watch(volatile uint32_t *tid);
 void helpers_unwatch(const volatile uint32_t *tid);
+/* Those that run already: their number. */
+unsigned int helpers_running(pid_t v[HELPERS_RUNNING_MAX]);
 /* Ends it at once. Waits a moment, never for one that hangs. */
 void helper_end(struct helper *h);
 /* Those that were ended, and still hang. */

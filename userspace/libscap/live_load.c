@@ -767,20 +767,44 @@ static int attach_hook(struct live_driver *d, struct bpf_link **link, struct bpf
 	return 0;
 }
 
+/* Our PIDs are the driver's only outside of PID namespaces: elsewhere such helpers are recorded. */
+static int add_running_helpers(struct live_driver *d, uint32_t self_tgid)
+{
+	struct driver__bss *bss = d->skel->bss;
+	const size_t n_places = sizeof(bss->n_own) / sizeof(*bss->n_own);
+	pid_t pids[HELPERS_RUNNING_MAX];
+	unsigned int n = self_tgid == (uint32_t)getpid() ? helpers_running(pids) : 0;
+	int err = 0;
+
+	for (unsigned int i = 0; i < n && !err; i++) {
+		const uint32_t pid = (uint32_t)pids[i];
+
+		err = bpf_map__update_elem(d->skel->maps.own_helpers, &pid, sizeof(pid), &pid,
+					   sizeof(pid), BPF_NOEXIST);
+		if (!err)
+			__sync_fetch_and_add(&bss->n_own[pid % n_places], 1);
+		else if (err == -EEXIST)
+			err = 0;
+	}
+	return err;
+}
+
 /* Helpers that are started from here on are saker's own: those that make unwind tables begin before
  * the capture does. */
 static int attach_own(struct live_driver *d)
 {
+	const uint32_t self = ((const struct drv_config *)&d->skel->rodata->cfg)->self_tgid;
 	int err;
 
-	if (!((const struct drv_config *)&d->skel->rodata->cfg)->self_tgid)
+	if (!self)
 		return 0;
 	err = attach_hook(d, &d->skel->links.own_fork, d->skel->progs.own_fork);
 	if (err)
 		return fail_libbpf(&d->log, err, "the driver cannot be attached");
 	/* Where too many captures watch, helpers of this one are recorded. */
 	helpers_watch(&d->skel->bss->own_forking);
-	return 0;
+	err = add_running_helpers(d, self);
+	return err ? fail_libbpf(&d->log, err, "the driver cannot learn of our helpers") : 0;
 }
 
 /* For the rings of all CPUs that are possible. Their memory is taken when they come online:

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helper_process.h"
+
 /* As open(2) would make it. */
 static int make_temporary(char *temporary, mode_t mode)
 {
@@ -62,7 +64,7 @@ static int start_keeper(struct new_file *nf, const char *temporary, const char *
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
-	pid = fork();
+	pid = helper_fork();
 	if (pid == 0)
 		run_keeper(ends[0], temporary, path);
 	close(ends[0]);
