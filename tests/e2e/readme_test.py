@@ -51,12 +51,12 @@ COMMANDS = {
     "sudo build/saker -M 2 --sampling 16 -q -v": ["^  left out by sampling +[1-9]"],
     "sudo build/saker -p '%user.name %proc.name %fd.name' 'evt.is_open_write=true and fd.name startswith /etc/'":
         ["^root sh /etc/hosts$"],
-    "sudo build/saker -p '%proc.name %evt.res %evt.arg.name' "
+    "sudo build/saker -p '%proc.name %evt.res %evt.path' "
     "'evt.type in (open, openat, openat2) and evt.failed=true'":
         ["^cat ENOENT .*no-such-file"],
     "sudo build/saker -p '%proc.name %evt.res %fd.name' 'evt.type=connect and fd.type in (ipv4, ipv6)'":
         [r"^bash (SUCCESS|EINPROGRESS) 127.0.0.1:\d+->127.0.0.1:8000$"],
-    "sudo build/saker -p '%user.name %proc.pname: %proc.cmdline' 'evt.type=execve and evt.failed=false'":
+    "sudo build/saker -p '%user.name %proc.pname: %proc.cmdline' 'evt.type=execve and evt.res=SUCCESS'":
         ["^root sh: cat notes.txt no-such-file$"],
     "sudo build/saker -p '*%evt.latency.human %proc.name %evt.type %fd.name' 'evt.latency > 100ms'":
         [r"^\S+ sleep (clock_)?nanosleep <NA>$"],
