@@ -526,17 +526,17 @@ static int is_for_chisels(const struct take *t, const struct sinsp_evt *evt)
 /* Users and groups of other tools' captures: state, and lines only for a filter that names them. */
 static int is_named(const struct take *t, const struct sinsp_evt *evt)
 {
-	return evt_is_of_users(evt->raw.type) && t->filter &&
+	return t->filter && evt_is_of_users(evt->raw.type) &&
 	       !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY) &&
 	       sinsp_filter_names_type(t->filter, evt->raw.type);
 }
 
-/* 1 if the filter matches, 0 if not; a negative errno after saying it. */
+/* 1 if the filter, which there is, matches, 0 if not; a negative errno after saying it. */
 static int run_filter(struct take *t, const struct sinsp_evt *evt)
 {
 	int meant;
 
-	if (!t->filter || (!is_of_system(evt) && !is_named(t, evt)))
+	if (!is_of_system(evt) && !is_named(t, evt))
 		return 1;
 	t->n_judged++;
 	meant = sinsp_filter_run(t->filter, evt);
@@ -545,13 +545,12 @@ static int run_filter(struct take *t, const struct sinsp_evt *evt)
 	return meant;
 }
 
-/* Returns 1 if the event is not for the file, or not yet; 0 if it is next; or a negative errno. */
+/* Of a capture with a filter: returns 1 if the event is not for the file, or not yet; 0 if it is
+ * next; or a negative errno. */
 static int hold_back(struct take *t, struct sinsp_evt *evt, int meant)
 {
 	int ret = 0;
 
-	if (!t->o->write)
-		return 0;
 	if (!meant && !keep_for_state(t, evt))
 		return 1;
 	if (!t->held)
@@ -614,8 +613,10 @@ int take_event(struct take *t, struct sinsp_evt *evt)
 	/* A file numbers what is in it: so does the screen, where events are left out. */
 	if (t->live && evt->raw.num)
 		evt->raw.num = t->n_numbered + 1;
-	meant = run_filter(t, evt);
-	held = meant < 0 ? meant : hold_back(t, evt, meant);
+	meant = t->filter ? run_filter(t, evt) : 1;
+	if (meant < 0)
+		return meant;
+	held = t->filter && t->o->write ? hold_back(t, evt, meant) : 0;
 	if (held < 0)
 		return held;
 	if (held && !meant)
