@@ -126,7 +126,7 @@ def read_by_file(log):
 
 def io_by_file(log):
     rows = collections.Counter()
-    for c in log.named(*READS, *WRITES):
+    for c in log.named(*READS, *WRITES, "fsync", "fdatasync"):
         if strace_log.is_file(strace_log.file_of(c.args[0])):
             rows[strace_log.file_of(c.args[0])] += 1
     for c in log.named("copy_file_range"):
