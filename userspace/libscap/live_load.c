@@ -768,7 +768,7 @@ static int attach_hook(struct live_driver *d, struct bpf_link **link, struct bpf
 }
 
 /* Our PIDs are the driver's only outside of PID namespaces: elsewhere such helpers are recorded. */
-static int add_running_helpers(struct live_driver *d, uint32_t self_tgid)
+static void add_running_helpers(struct live_driver *d, uint32_t self_tgid)
 {
 	struct driver__bss *bss = d->skel->bss;
 	const size_t n_places = sizeof(bss->n_own) / sizeof(*bss->n_own);
@@ -786,7 +786,11 @@ static int add_running_helpers(struct live_driver *d, uint32_t self_tgid)
 		else if (err == -EEXIST)
 			err = 0;
 	}
-	return err;
+	if (err)
+		scap_say(&d->log, SCAP_LOG_WARN,
+			 "helper processes of saker are in the capture: the driver cannot learn of "
+			 "them: %s",
+			 strerror(-err));
 }
 
 /* Helpers that are started from here on are saker's own: those that make unwind tables begin before
@@ -803,8 +807,8 @@ static int attach_own(struct live_driver *d)
 		return fail_libbpf(&d->log, err, "the driver cannot be attached");
 	/* Where too many captures watch, helpers of this one are recorded. */
 	helpers_watch(&d->skel->bss->own_forking);
-	err = add_running_helpers(d, self);
-	return err ? fail_libbpf(&d->log, err, "the driver cannot learn of our helpers") : 0;
+	add_running_helpers(d, self);
+	return 0;
 }
 
 /* For the rings of all CPUs that are possible. Their memory is taken when they come online:
