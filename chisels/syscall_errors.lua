@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Failed system calls, counted by call, error and path; where the call is about no path, by what it is about. The loader, the C library (locales, character sets) and shells (PATH) look for files in one folder after the other: such look-ups that found nothing are one row; lookups=all shows each. Another field can take the place of the path: by=proc.name, by=proc.pid. Calls that would only have to wait (EAGAIN) and those that a signal interrupted count as well."
+description = "Failed system calls, counted by call, error and path; where the call is about no path, by what it is about. The loader, the C library (locales, character sets) and shells (PATH) look for files in one folder after the other: such look-ups that found nothing are one row, but a library or a program that was found in no folder has a row of its own; lookups=all shows each path. Another field can take the place of the path: by=proc.name, by=proc.pid. Calls that would only have to wait (EAGAIN) and those that a signal interrupted count as well."
 short_description = "Top system call errors by call, error and path"
 category = "Errors"
 
@@ -7,10 +7,12 @@ local report = require "report"
 
 local LOOKUPS = "(look-ups of libraries, locales, PATH)"
 
-local call, error_name, search_path, by
+local call, error_name, search_path, pid, by
 local paths = {"evt.path", "fd.name", "evt.arg.addr"} -- the address of a bind that failed is in its arguments only
-local opens = {open = true, openat = true, openat2 = true, access = true, faccessat = true, faccessat2 = true,
-               stat = true, newfstatat = true, statx = true, execve = true, execveat = true, readlink = true}
+local OPENS = {"open", "openat", "openat2", "access", "faccessat", "faccessat2", "stat", "newfstatat", "statx", "execve",
+               "execveat", "readlink"}
+local opens = {}
+for _, name in ipairs(OPENS) do opens[name] = true end
 
 -- Whether it lies directly in a folder of the PATH of the process.
 local function is_in_path(path)
@@ -18,12 +20,47 @@ local function is_in_path(path)
   return folder and list and (":" .. list .. ":"):find(":" .. folder .. ":", 1, true)
 end
 
-local function is_lookup(kind, path)
-  if not opens[kind] then return false end
-  return path:find("%.so$") or path:find("%.so%.[%d.]+$") or path:find("/ld%.so%.") -- the loader
-    or path:find("/glibc%-hwcaps/")
+local function is_library(path) return path:find("%.so$") or path:find("%.so%.[%d.]+$") end
+
+local function is_program(path) -- PATH
+  return path:find("/s?bin/[^/]+$") or path:find("^/usr/games/[^/]+$") or is_in_path(path)
+end
+
+-- What the loader and the C library look for, and do without.
+local function is_optional(path)
+  return path:find("/ld%.so%.") or path:find("/glibc%-hwcaps/[^/]*$")
+    or path:find("/lib.*/tls$") or path:find("/lib.*/haswell$") or path:find("/lib.*/avx512_1$") or path:find("/lib.*/x86_64$")
     or path:find("/locale/") or path:find("/locale%-langpack/") or path:find("/locale%-archive$") or path:find("/gconv/")
-    or path:find("/s?bin/[^/]+$") or path:find("^/usr/games/[^/]+$") or is_in_path(path) -- PATH
+end
+
+-- Look-ups of a process by the name that they are for, until it is found: [PID .. name] = {name, call, n}.
+local sought, n_sought, n_folded = {}, 0, 0
+local SOUGHT_MAX = 4096
+
+local function sought_key(path) return ("%s/%s"):format(evt.field(pid), path:match("[^/]*$")) end
+
+-- A look-up that found nothing.
+local function seek(kind, path)
+  local key = sought_key(path)
+  local it = sought[key]
+  if not it and (is_optional(path) or n_sought == SOUGHT_MAX) then
+    n_folded = n_folded + 1
+    return
+  end
+  if not it then
+    it, n_sought = {name = path:match("[^/]*$"), call = kind, n = 0}, n_sought + 1
+    sought[key] = it
+  end
+  it.n = it.n + 1
+end
+
+-- One that did.
+local function find(path)
+  local key = sought_key(path)
+  local it = sought[key]
+  if it then
+    n_folded, n_sought, sought[key] = n_folded + it.n, n_sought - 1, nil
+  end
 end
 
 local function path_of()
@@ -44,7 +81,11 @@ end
 local function what(arg) return arg.by == "path" and "PATH" or arg.by:upper() end
 
 require "toplist" {
-  filter = "evt.failed=true",
+  -- What a process looks for in one folder after the other may be found in the end.
+  filter = function(arg)
+    if arg.by ~= "path" or arg.lookups == "all" then return "evt.failed=true" end
+    return "evt.failed=true or (evt.res=SUCCESS and evt.type in (" .. table.concat(OPENS, ", ") .. "))"
+  end,
   keys = {key("CALL", 1, "evt.type"), key("ERROR", 2, "evt.res"), key(what, 3, function(arg) return arg.by end)},
   values = {{"ERRORS", name = "errors", count = true}},
   top = 20,
@@ -60,7 +101,7 @@ require "toplist" {
   },
   init = function(arg)
     call, error_name = chisel.request_field("evt.type"), chisel.request_field("evt.res")
-    search_path = chisel.request_field("proc.env[PATH]")
+    search_path, pid = chisel.request_field("proc.env[PATH]"), chisel.request_field("proc.pid")
     for i, name in ipairs(paths) do paths[i] = chisel.request_field(name) end
     by = arg.by ~= "path" and chisel.request_field(arg.by)
     now.folds = arg.lookups == "one"
@@ -72,7 +113,20 @@ require "toplist" {
       return true
     end
     now[3] = path_of()
-    if now.folds and now[2] == "ENOENT" and now[3] and is_lookup(now[1], now[3]) then now[1], now[3] = nil, LOOKUPS end
+    if now[2] == "SUCCESS" then
+      if now[3] then find(now[3]) end
+      return false
+    end
+    if now.folds and now[2] == "ENOENT" and now[3] and opens[now[1]]
+       and (is_library(now[3]) or is_program(now[3]) or is_optional(now[3])) then
+      seek(now[1], now[3])
+      return false
+    end
     return true
+  end,
+  settle = function(add)
+    if n_folded > 0 then add({nil, "ENOENT", LOOKUPS}, 1, n_folded) end
+    for _, it in pairs(sought) do add({it.call, "ENOENT", it.name .. " (found nowhere)"}, 1, it.n) end
+    sought, n_sought, n_folded = {}, 0, 0
   end,
 }

@@ -767,16 +767,32 @@ class Tables(Case):
         self.assertTrue(all("proc.pid" in o for o in told), told)
 
     def test_syscall_errors_of_look_ups(self):
-        """What the loader and a shell look for in many places is one row; what is missing has its own."""
+        """What the loader and a shell look for in many places is one row; what is in none of them has its own."""
         path, _ = capture(self, "lookups", "sh", "-c", "no-such-program; cat /none/of/it; exit 0")
         told = objects(self, "-r", path, "-c", "syscall_errors", "top=100000")
         paths = [o.get("path") for o in told]
         self.assertEqual(paths.count("(look-ups of libraries, locales, PATH)"), 1)
         self.assertIn("/none/of/it", paths)
+        self.assertEqual(paths.count("no-such-program (found nowhere)"), 1)
+        self.assertFalse([p for p in paths if p and p.startswith(("cat ", "libc"))], paths)
         self.assertFalse([p for p in paths if p and p.endswith(("/no-such-program", ".so.6"))], paths)
         every = objects(self, "-r", path, "-c", "syscall_errors", "top=100000", "lookups=all")
         self.assertTrue([o for o in every if o.get("path", "").endswith("bin/no-such-program")])
         self.assertEqual(sum(o["errors"] for o in every), sum(o["errors"] for o in told))
+
+    @live
+    def test_syscall_errors_of_a_missing_library(self):
+        """The loader looks for it in many folders, and for others that are found in the end."""
+        for text, options in (("int f(void) { return 0; }", ["-o", "libnotthere.so", "-shared", "-fPIC"]),
+                              ("int f(void); int main(void) { return f(); }", ["-o", "needs", "-L.", "-lnotthere"])):
+            subprocess.run(["gcc", "-xc", "-", *options], input=text.encode(), cwd=self.dir, check=True)
+        os.unlink(os.path.join(self.dir, "libnotthere.so"))
+        path, _ = capture(self, "needs.scap", "sh", "-c", "./needs; exit 0")
+        told = objects(self, "-r", path, "-c", "syscall_errors", "top=100000")
+        every = objects(self, "-r", path, "-c", "syscall_errors", "top=100000", "lookups=all")
+        tries = sum(o["errors"] for o in every if o.get("path", "").endswith("/libnotthere.so"))
+        self.assertGreater(tries, 1)
+        self.assertEqual([o["errors"] for o in told if o.get("path") == "libnotthere.so (found nowhere)"], [tries], told)
 
     FAILS = """
 import os, socket
