@@ -21,9 +21,8 @@ static inline int find_captures(glob_t *to)
 	glob(shared, GLOB_APPEND, NULL, to);
 	glob(made, GLOB_APPEND, NULL, to);
 	if (!to->gl_pathc)
-		printf("skipped: no %s, and no %s, which tests/e2e/saker_e2e.py makes as root, "
-		       "with "
-		       "sysdig\n",
+		printf("skipped: no %s, and no %s, which tests/e2e/saker_e2e.py makes with sysdig "
+		       "as root\n",
 		       shared, made);
 	return to->gl_pathc != 0;
 }

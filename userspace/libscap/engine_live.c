@@ -912,14 +912,6 @@ static void add_no_ring(struct scap_cpu_stats *of, uint64_t n)
 	of->dropped_by[DRV_DROP_NO_RING] += n;
 }
 
-static int has_ring(const struct live_engine *e, unsigned int cpu)
-{
-	for (unsigned int i = 0; i < e->n_rings; i++)
-		if (ring_cpu(e->rings[i].ring) == cpu)
-			return 1;
-	return 0;
-}
-
 static void ring_stats(struct scap_cpu_stats *of, const struct live_source *s)
 {
 	struct drv_counters c = {0};
@@ -943,7 +935,7 @@ static void cpu_stats(const struct live_engine *e, struct scap_stats *st)
 	for (unsigned int cpu = 0; cpu < DRV_MAX_CPUS; cpu++) {
 		const uint64_t lost = live_n_no_ring(e->driver, cpu);
 
-		if (!lost || n == DRV_MAX_CPUS || has_ring(e, cpu))
+		if (!lost || n == DRV_MAX_CPUS || live_has_ring(e->driver, cpu))
 			continue;
 		v[n] = (struct scap_cpu_stats){.cpu = cpu};
 		add_no_ring(&v[n++], lost);

@@ -613,11 +613,16 @@ static int open_ring_of(struct live_driver *d, uint32_t cpu, int map_fd)
 		       : 0;
 }
 
+int live_has_ring(const struct live_driver *d, unsigned int cpu)
+{
+	return CPU_ISSET(cpu, &d->have_ring);
+}
+
 static int open_ring(struct live_driver *d, uint32_t cpu)
 {
 	int map_fd = d->first_map, err;
 
-	if (cpu >= d->n_cpus || CPU_ISSET(cpu, &d->have_ring))
+	if (cpu >= d->n_cpus || live_has_ring(d, cpu))
 		return 0;
 	d->first_map = -1;
 	if (map_fd < 0)
@@ -1054,8 +1059,7 @@ void live_detach(struct live_driver *d)
 	if (err)
 		scap_say(&d->log, SCAP_LOG_WARN,
 			 "cannot wait for the BPF programs that still run: %s; the last records "
-			 "may be "
-			 "missing",
+			 "be missing",
 			 strerror(-err));
 }
 

@@ -102,6 +102,7 @@ void live_counters(const struct live_driver *d, struct drv_counters *sum);
 
 /* Records that a CPU without a ring lost. */
 uint64_t live_n_no_ring(const struct live_driver *d, unsigned int cpu);
+int live_has_ring(const struct live_driver *d, unsigned int cpu);
 
 /* Calls and events that sampling left out. */
 uint64_t live_n_unsampled(const struct live_driver *d);

@@ -92,7 +92,7 @@ static int make_records(const struct live_stuck *s, struct records *r, int with_
 				  with_memory ? &mem : NULL);
 		r->sz += n > 0 ? (size_t)n : 0;
 	}
-	remote_memory_of(&mem, 0);
+	remote_memory_close(&mem);
 	return n < 0 ? n : 0;
 }
 

@@ -45,7 +45,7 @@ static int make(uint16_t nr, uint16_t flags, const uint64_t args[N_ARGS], int kn
 	memcpy(row.args, args, sizeof(row.args));
 	memset(record, 0xff, sizeof(record));
 	len = scap_raw_call(record, sizeof(record), &row, known ? &mem : NULL);
-	remote_memory_of(&mem, 0);
+	remote_memory_close(&mem);
 	if (len < 0)
 		return len;
 	assert_int_equal(len % 8, 0);

@@ -54,3 +54,8 @@ void remote_memory_of(struct remote_memory *m, int pid)
 		close(m->pagemap);
 	*m = (struct remote_memory){.pid = pid, .pagemap = -1};
 }
+
+void remote_memory_close(struct remote_memory *m)
+{
+	remote_memory_of(m, 0);
+}

@@ -15,7 +15,8 @@ struct remote_memory {
  * many. */
 size_t remote_memory_read(struct remote_memory *m, void *buf, uint64_t addr, size_t len);
 
-/* Goes on with @pid. 0: with none. */
+/* Goes on with @pid. */
 void remote_memory_of(struct remote_memory *m, int pid);
+void remote_memory_close(struct remote_memory *m);
 
 #endif /* SCAP_REMOTE_MEMORY_H */

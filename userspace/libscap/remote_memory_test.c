@@ -85,7 +85,7 @@ static void test_pages(void **state)
 	assert_int_equal(buf[0], 'd');
 	assert_int_equal(read_at(&m, buf, at, 0), 0);
 	end_child(m.pid);
-	remote_memory_of(&m, 0);
+	remote_memory_close(&m);
 }
 
 static void test_hostile_addresses(void **state)
@@ -114,7 +114,7 @@ static void test_hostile_addresses(void **state)
 	/* A length that nobody has room for ends with the pages, too. */
 	assert_int_equal(read_at(&m, buf, (uintptr_t)pages, SIZE_MAX), 2 * PAGE);
 	end_child(m.pid);
-	remote_memory_of(&m, 0);
+	remote_memory_close(&m);
 }
 
 static unsigned int n_descriptors(void)
@@ -153,7 +153,7 @@ static void test_one_after_the_other(void **state)
 	end_child(a);
 	remote_memory_of(&m, a); /* when it is over */
 	assert_int_equal(read_at(&m, buf, (uintptr_t)pages, 1), 0);
-	remote_memory_of(&m, 0);
+	remote_memory_close(&m);
 	assert_int_equal(n_descriptors(), n_before);
 }
 

@@ -406,9 +406,7 @@ static void note_time(struct take *t, const struct scap_evt *evt)
 	if (t->begins_section && evt->ts_ns < t->last_ns)
 		say_log(NULL, SCAP_LOG_WARN,
 			"captures overlap in time: the file has the events of one after those of "
-			"the "
-			"other; to see them in the order of time, read the captures with -r A -r "
-			"B");
+			"the other; to see them in the order of time, read them with -r A -r B");
 	t->begins_section = 0;
 	t->last_ns = evt->ts_ns;
 }
@@ -419,7 +417,6 @@ static void put_file(struct take *t, const struct sinsp_evt *evt)
 	int err;
 
 	note_time(t, &evt->raw);
-
 	if (t->file_failed || end_at_limit(t, evt->raw.hdr->len))
 		return;
 	err = pieces_tell(&t->pieces, &evt->raw);
@@ -497,20 +494,15 @@ static int matters_to_state(const struct sinsp_evt *evt)
 	return !is_of_system(evt) || (evt->info && evt->info->flags & changes);
 }
 
-/* Only the last one before an event counts: they are worth it where they can be held. */
-static int is_of_usage(const struct sinsp_evt *evt)
-{
-	return held_is_of_usage(evt->raw.type);
-}
-
-/* What the filter leaves out is still in the file if names depend on it. */
+/* What the filter leaves out is still in the file if names depend on it. Of events that tell the
+ * usage of memory only the last one before another event counts: they need to be held for that. */
 static int keep_for_state(const struct take *t, struct sinsp_evt *evt)
 {
 	/* What an exit is about, its file for one, other tools' files say in the enter. */
 	const int of_exit =
 		evt_is_enter(evt->raw.type) && sinsp_filter_may_match(t->filter, evt->raw.type | 1);
 
-	if (!of_exit && !matters_to_state(evt) && !(t->held && is_of_usage(evt)))
+	if (!of_exit && !matters_to_state(evt) && !(t->held && held_is_of_usage(evt->raw.type)))
 		return 0;
 	evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
 	return 1;

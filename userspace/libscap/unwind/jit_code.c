@@ -88,7 +88,7 @@ int jit_code_rows(struct unwind_rows *rows, uint32_t pid, uint64_t start, uint64
 
 	*rows = (struct unwind_rows){0};
 	err = read_rows(rows, &mem, start, sz);
-	remote_memory_of(&mem, 0);
+	remote_memory_close(&mem);
 	if (err)
 		unwind_rows_fini(rows);
 	return err;

@@ -55,8 +55,6 @@ struct running {
 static void push_thread(struct running *r, const struct sinsp_thread *t, uint32_t cpu,
 			uint64_t ran_ns)
 {
-	const struct sinsp_container *container = sinsp_thread_container(t);
-	const char *none = sinsp_thread_is_on_host(t) ? "host" : "<NA>";
 	lua_State *L = r->L;
 
 	lua_createtable(L, 0, 7);
@@ -66,11 +64,8 @@ static void push_thread(struct running *r, const struct sinsp_thread *t, uint32_
 	set_integer(L, "ran", (int64_t)ran_ns);
 	set_string(L, "comm", t->comm);
 	set_string(L, "proc", sinsp_family_main(r->insp, t)->comm);
-	set_string(L, "container",
-		   !container         ? none
-		   : *container->name ? container->name
-				      : container->id);
-	set_string(L, "container_id", container ? container->id : none);
+	set_string(L, "container", sinsp_thread_container_name(t));
+	set_string(L, "container_id", sinsp_thread_container_id(t));
 	lua_rawseti(L, -2, ++r->n);
 }
 

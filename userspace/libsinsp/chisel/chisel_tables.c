@@ -140,16 +140,6 @@ static void put_fd(const struct sinsp_fd *fd, void *ctx)
 	lua_rawseti(L, -2, fd->num);
 }
 
-/* The id as long as the name is not known. */
-static const char *container_text(const struct sinsp_thread *t)
-{
-	const struct sinsp_container *c = sinsp_thread_container(t);
-
-	if (!c)
-		return sinsp_thread_is_on_host(t) ? "host" : "<NA>";
-	return *c->name ? c->name : c->id;
-}
-
 static void set_details(struct asked *a, const struct sinsp_thread *t)
 {
 	const struct sinsp_process *p = t->proc;
@@ -173,7 +163,7 @@ static void set_details(struct asked *a, const struct sinsp_thread *t)
 	set_number(L, "pfmajor", (int64_t)t->pfmajor);
 	set_number(L, "pfminor", (int64_t)t->pfminor);
 	set_number(L, "clone_ts", (int64_t)t->start_ns);
-	set_text(L, "container", container_text(t));
+	set_text(L, "container", sinsp_thread_container_name(t));
 	set_text(L, "username", sinsp_user_name(a->insp, t, t->uid) ?: "<NA>");
 	set_texts(L, "args", args.p, args.len);
 	set_texts(L, "env", p->env, sinsp_str_len(p->env));

@@ -83,11 +83,13 @@ static void each_source(const struct sinsp_field_row *row, sinsp_value_fn fn, vo
 	fn(ctx, "syscall");
 }
 
-/* fd.typechar is not among them: sysdig's own view of ports compares it with a character that no
- * file has. Those whose values are no constant list in the field's own row. */
+typedef void (*each_value_fn)(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx);
+
+/* Fields whose values are no constant list in their own row. fd.typechar is not among them:
+ * sysdig's own view of ports compares it with a character that no file has. */
 static const struct {
 	const char *field;
-	void (*each)(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx);
+	each_value_fn each;
 } sets[] = {
 	{"evt.res", each_error},
 	{"fd.connect.result", each_error},
@@ -105,19 +107,23 @@ static const struct {
 	{"syslog.severity.str", each_severity},
 };
 
+static each_value_fn set_of(const struct sinsp_field_row *row)
+{
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		if (!strcmp(sets[i].field, row->name))
+			return sets[i].each;
+	return NULL;
+}
+
 int sinsp_field_each_value(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx)
 {
-	if (row->values) {
+	const each_value_fn each = set_of(row);
+
+	if (row->values)
 		each_of(row->values, fn, ctx);
-		return 1;
-	}
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-		if (!strcmp(sets[i].field, row->name)) {
-			sets[i].each(row, fn, ctx);
-			return 1;
-		}
-	}
-	return 0;
+	else if (each)
+		each(row, fn, ctx);
+	return row->values || each;
 }
 
 /* ---- other names ---- */
@@ -139,7 +145,7 @@ const char *sinsp_field_value_alias(const struct sinsp_field_row *row, const cha
 	char *end;
 	long n;
 
-	if (strcmp(row->name, "evt.res") && strcmp(row->name, "fd.connect.result"))
+	if (set_of(row) != each_error)
 		return NULL;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		if (!strcasecmp(errors[i].alias, text))

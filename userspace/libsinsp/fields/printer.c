@@ -55,18 +55,11 @@ static char *put_name(struct sinsp_text *out, char *p, const char *name)
 /* "NAME (ID) " */
 static char *put_container(struct sinsp_text *out, char *p, const struct sinsp_evt *evt)
 {
-	const struct sinsp_container *c;
-	const char *name = "host", *id = name;
+	const struct sinsp_thread *t = evt->thread;
+	const struct sinsp_container *c = t ? sinsp_thread_container(t) : NULL;
+	const char *id = t ? sinsp_thread_container_id(t) : "<NA>";
 
-	if (!evt->thread) {
-		name = id = "<NA>";
-	} else if (!sinsp_thread_container(evt->thread) && !sinsp_thread_is_on_host(evt->thread)) {
-		name = id = "<NA>";
-	} else if ((c = sinsp_thread_container(evt->thread))) {
-		name = *c->name ? c->name : "<NA>";
-		id = c->id;
-	}
-	p = put_name(out, p, name);
+	p = put_name(out, p, !c ? id : *c->name ? c->name : "<NA>");
 	p = p ? put_name(out, put_lit(p, " ("), id) : NULL;
 	return p ? put_lit(p, ") ") : NULL;
 }

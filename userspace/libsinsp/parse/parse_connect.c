@@ -4,36 +4,14 @@
  * an error of a read or write, by another connect, or by the peer's name. What none of them says
  * is not known. Events of epoll do not name the file.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "event_table.h"
 #include "parse.h"
 
-/* Numbers of Linux, which are those of the format. */
-enum {
-	K_EPERM = 1,
-	K_EINTR = 4,
-	K_EACCES = 13,
-	K_EFAULT = 14,
-	K_EINVAL = 22,
-	K_EPROTO = 71,
-	K_ENOPROTOOPT = 92,
-	K_EADDRNOTAVAIL = 99,
-	K_ENETDOWN = 100,
-	K_ENETUNREACH = 101,
-	K_ECONNABORTED = 103,
-	K_ECONNRESET = 104,
-	K_EISCONN = 106,
-	K_ENOTCONN = 107,
-	K_ETIMEDOUT = 110,
-	K_ECONNREFUSED = 111,
-	K_EHOSTDOWN = 112,
-	K_EHOSTUNREACH = 113,
-	K_EALREADY = 114,
-	K_EINPROGRESS = 115,
-	K_ERESTARTSYS = 512,
-	K_ERESTART_RESTARTBLOCK = 516,
-};
+/* What the kernel keeps to itself, as a rule; a tracer sees it. */
+enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 
 enum { SOCKOPT_ERRNO = 1, SOL_SOCKET_ID = 1, SO_ERROR_ID = 4 };
 enum { AF_UNSPEC = 0 };
@@ -43,16 +21,10 @@ static struct sinsp_connect *edit_connect(struct sinsp_fd *fd)
 	return fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->connect : NULL;
 }
 
-static void set_state(struct sinsp_fd *fd, unsigned int flags)
-{
-	fd->flags &= ~SINSP_FD_CONNECT_STATES;
-	fd->flags |= flags;
-}
-
 static void set_pending(struct sinsp_fd *fd)
 {
 	edit_connect(fd)->known = 0;
-	set_state(fd, SINSP_FD_F_CONNECT_PENDING);
+	sinsp_fd_set_connect_state(fd, SINSP_FD_F_CONNECT_PENDING);
 }
 
 /* @state is what is true of the file from now on. */
@@ -61,7 +33,7 @@ static void set_outcome(struct sinsp_evt *e, struct sinsp_fd *fd, unsigned int e
 {
 	struct sinsp_connect *c = edit_connect(fd);
 
-	set_state(fd, state);
+	sinsp_fd_set_connect_state(fd, state);
 	if (c->known && c->error == error)
 		return;
 	c->known = 1;
@@ -79,20 +51,20 @@ static void set_succeeded(struct sinsp_evt *e, struct sinsp_fd *fd)
 static void set_failed(struct sinsp_evt *e, struct sinsp_fd *fd, int64_t res)
 {
 	/* No error of Linux is larger. */
-	set_outcome(e, fd, res >= -4095 ? (unsigned int)-res : K_EINVAL, SINSP_FD_F_CONNECT_FAILED);
+	set_outcome(e, fd, res >= -4095 ? (unsigned int)-res : EINVAL, SINSP_FD_F_CONNECT_FAILED);
 }
 
 /* The connect goes on, though the call has ended. */
 static int goes_on(int64_t error)
 {
-	return error == K_EINPROGRESS || error == K_EALREADY || error == K_EINTR ||
-	       (error >= K_ERESTARTSYS && error <= K_ERESTART_RESTARTBLOCK);
+	return error == EINPROGRESS || error == EALREADY || error == EINTR ||
+	       (error >= ERESTARTSYS && error <= ERESTART_RESTARTBLOCK);
 }
 
 /* Errors of a second call that say nothing about the first one. */
 static int is_of_call(int64_t error)
 {
-	return error == K_EFAULT || error == K_EINVAL;
+	return error == EFAULT || error == EINVAL;
 }
 
 static int dissolves(const struct sinsp_parse *p)
@@ -118,15 +90,15 @@ void sinsp_note_connect(struct sinsp_parse *p, struct sinsp_fd *fd)
 
 	if (!res && dissolves(p)) {
 		memset(edit_connect(fd), 0, sizeof(struct sinsp_connect));
-		set_state(fd, 0);
+		sinsp_fd_set_connect_state(fd, 0);
 		return;
 	}
 	/* That of a connection which is there, or of one that was refused and asks again. */
-	if (res == -K_EISCONN || (res == -K_ECONNABORTED && edit_connect(fd)->error)) {
+	if (res == -EISCONN || (res == -ECONNABORTED && edit_connect(fd)->error)) {
 		if (was_pending)
 			set_succeeded(p->e, fd);
-		else if (res == -K_EISCONN)
-			set_state(fd, SINSP_FD_F_CONNECTED);
+		else if (res == -EISCONN)
+			sinsp_fd_set_connect_state(fd, SINSP_FD_F_CONNECTED);
 		return;
 	}
 	if (was_pending && is_of_call(-res))
@@ -145,19 +117,19 @@ void sinsp_note_connect(struct sinsp_parse *p, struct sinsp_fd *fd)
 static int is_of_connect(int64_t error)
 {
 	switch (error) {
-	case K_EPERM:
-	case K_EACCES:
-	case K_EPROTO:
-	case K_ENOPROTOOPT:
-	case K_EADDRNOTAVAIL:
-	case K_ENETDOWN:
-	case K_ENETUNREACH:
-	case K_ECONNABORTED:
-	case K_ECONNRESET:
-	case K_ETIMEDOUT:
-	case K_ECONNREFUSED:
-	case K_EHOSTDOWN:
-	case K_EHOSTUNREACH:
+	case EPERM:
+	case EACCES:
+	case EPROTO:
+	case ENOPROTOOPT:
+	case EADDRNOTAVAIL:
+	case ENETDOWN:
+	case ENETUNREACH:
+	case ECONNABORTED:
+	case ECONNRESET:
+	case ETIMEDOUT:
+	case ECONNREFUSED:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
 		return 1;
 	}
 	return 0;
@@ -186,7 +158,7 @@ static void learn_io(struct sinsp_parse *p, struct sinsp_fd *fd)
 
 	if (res > 0)
 		set_succeeded(p->e, fd);
-	else if (res == -K_ENOTCONN && fd->flags & SINSP_FD_F_CONNECTED)
+	else if (res == -ENOTCONN && fd->flags & SINSP_FD_F_CONNECTED)
 		set_pending(fd);
 	else if (res < 0 && is_of_connect(-res))
 		set_failed(p->e, fd, res);
@@ -219,7 +191,7 @@ void sinsp_parse_getpeername(struct sinsp_parse *p)
 	const struct sinsp_fd *known = t ? sinsp_thread_fd(t, num) : NULL;
 	struct sinsp_fd *fd;
 
-	if (!known || !(known->flags & SINSP_FD_F_CONNECT_PENDING) || (res && res != -K_ENOTCONN))
+	if (!known || !(known->flags & SINSP_FD_F_CONNECT_PENDING) || (res && res != -ENOTCONN))
 		return;
 	fd = sinsp_files_edit_socket(&p->s->threads.fds, t->files, num);
 	if (!fd)

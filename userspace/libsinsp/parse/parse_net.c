@@ -4,6 +4,7 @@
  * report fill an unconnected socket's name; which end is ours follows from who accepted,
  * connected, or spoke first.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "event_table.h"
@@ -15,7 +16,6 @@
 enum { SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_RAW = 3, SOCK_TYPE_MASK = 0xff };
 enum { SOCK_CLOEXEC = 02000000 };
 enum { PROTO_IP = 0, PROTO_ICMP = 1, PROTO_TCP = 6, PROTO_UDP = 17, PROTO_RAW = 255 };
-enum { EINPROGRESS = 115 };
 
 static void set_name(struct sinsp_parse *p, struct sinsp_fd *fd, const char *text, size_t n)
 {
@@ -25,12 +25,6 @@ static void set_name(struct sinsp_parse *p, struct sinsp_fd *fd, const char *tex
 static int has_role(const struct sinsp_fd *fd)
 {
 	return fd->flags & (SINSP_FD_F_CLIENT | SINSP_FD_F_SERVER);
-}
-
-static void set_connected(struct sinsp_fd *fd, unsigned int flag)
-{
-	fd->flags &= ~SINSP_FD_CONNECT_STATES;
-	fd->flags |= flag;
 }
 
 static unsigned int l4proto_of(unsigned int type, unsigned int proto)
@@ -453,7 +447,7 @@ static void note_connected(struct sinsp_parse *p)
 	if (is_inet_socket(fd) && (fd->flags & SINSP_FD_CONNECT_STATES) != SINSP_FD_F_CONNECTED)
 		to = sinsp_parse_edit_fd(p);
 	if (to)
-		set_connected(to, SINSP_FD_F_CONNECTED);
+		sinsp_fd_set_connect_state(to, SINSP_FD_F_CONNECTED);
 }
 
 static int wants_tuple(struct sinsp_parse *p)

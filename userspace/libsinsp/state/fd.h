@@ -93,14 +93,20 @@ static inline const struct sinsp_connect *sinsp_fd_connect(const struct sinsp_fd
 	return fd->has_ends ? &((const struct sinsp_fd_with_ends *)fd)->connect : NULL;
 }
 
+/* @state is what is true of its connect from now on, 0 of one that was dissolved. */
+static inline void sinsp_fd_set_connect_state(struct sinsp_fd *fd, unsigned int state)
+{
+	fd->flags &= ~SINSP_FD_CONNECT_STATES;
+	fd->flags |= state;
+}
+
 /* To be changed: those of a file that was added as a socket or pidfd, or is edited as a socket. */
 static inline union sinsp_fd_ends *sinsp_fd_edit_ends(struct sinsp_fd *fd)
 {
 	return fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->ends : NULL;
 }
 
-/* The letter sysdig prints before a name: f file, d directory, 4t 6u ... sockets, p pipe, u unix.
- */
+/* The letter that sysdig prints before a name: f file, d directory, 4t 6u ... sockets, p pipe. */
 const char *sinsp_fd_typechar(const struct sinsp_fd *fd);
 /* "file", "ipv4" ... as sysdig's %fd.type; NULL: not known. */
 const char *sinsp_fd_typename(const struct sinsp_fd *fd);

@@ -64,6 +64,22 @@ int sinsp_thread_is_on_host(const struct sinsp_thread *t)
 	return !t->proc->container && *t->proc->cgroups;
 }
 
+const char *sinsp_thread_container_id(const struct sinsp_thread *t)
+{
+	const struct sinsp_container *c = sinsp_thread_container(t);
+
+	if (c)
+		return c->id;
+	return sinsp_thread_is_on_host(t) ? "host" : "<NA>";
+}
+
+const char *sinsp_thread_container_name(const struct sinsp_thread *t)
+{
+	const struct sinsp_container *c = sinsp_thread_container(t);
+
+	return c && *c->name ? c->name : sinsp_thread_container_id(t);
+}
+
 const struct sinsp_name *sinsp_thread_user(const struct sinsp *s, const struct sinsp_thread *t,
 					   enum sinsp_name_kind kind, uint32_t id)
 {

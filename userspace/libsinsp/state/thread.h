@@ -103,6 +103,10 @@ int sinsp_fs_is_certain(const struct sinsp *s, const struct sinsp_fs *fs);
 const struct sinsp_container *sinsp_thread_container(const struct sinsp_thread *t);
 /* Whether its cgroups are known, and in no container. */
 int sinsp_thread_is_on_host(const struct sinsp_thread *t);
+/* Name and ID of where the thread is, "host" outside of containers, "<NA>" if it is not known. The
+ * name of a container is its ID as long as nobody told the name. Borrowed until the next event. */
+const char *sinsp_thread_container_name(const struct sinsp_thread *t);
+const char *sinsp_thread_container_id(const struct sinsp_thread *t);
 
 /* The name of a user or group to @t (NULL: to the host), NULL if the source does not say. */
 const char *sinsp_user_name(const struct sinsp *s, const struct sinsp_thread *t, uint32_t uid);

@@ -484,7 +484,7 @@ static void line_server_has_no_rights(void **state)
 	assert_true(line_server_ask(s, 1, open_it, path, addr_of("x", "main"), v, 1) > 0);
 	assert_true(status_has(line_server_pid(s), "\nCapEff:\t0000000000000000\n") || geteuid());
 	assert_true(status_has(line_server_pid(s), "\nNoNewPrivs:\t1\n"));
-#ifndef SEAL_PROCESS_OFF
+#if SEAL_PROCESS_WHOLE
 	assert_true(status_has(line_server_pid(s), "\nSeccomp:\t2\n"));
 	if (!geteuid()) {
 		assert_true(status_has(line_server_pid(s), "\nUid:\t65534\t65534\t65534\t65534\n"));

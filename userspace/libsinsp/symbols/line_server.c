@@ -24,11 +24,7 @@ enum {
 	FILES_OPEN = 16, /* at once in the process; of more, the oldest one is read anew */
 };
 /* Of addresses: files are mapped. What finds errors of memory needs all there are. */
-#ifdef SEAL_PROCESS_OFF
-#define MEMORY_MAX RLIM_INFINITY
-#else
-#define MEMORY_MAX (8ull << 30)
-#endif
+#define MEMORY_MAX (SEAL_PROCESS_WHOLE ? 8ull << 30 : RLIM_INFINITY)
 #define FILES_MAX (1u << 17)
 
 struct request {

@@ -92,22 +92,16 @@ static int filter_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? -errno : 0;
 }
 
-#ifdef SEAL_PROCESS_OFF
-#define IS_SEALED_WHOLE 0
-#else
-#define IS_SEALED_WHOLE 1
-#endif
-
 int seal_process(void)
 {
 	int err = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 
-	if (!err && IS_SEALED_WHOLE)
+	if (!err && SEAL_PROCESS_WHOLE)
 		err = leave_user();
 	if (err)
 		return err;
 	helper_keep_rights(0);
-	if (!IS_SEALED_WHOLE)
+	if (!SEAL_PROCESS_WHOLE)
 		return 0;
 	limit_resources();
 	return filter_calls();

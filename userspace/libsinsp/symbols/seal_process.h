@@ -4,11 +4,13 @@
 #define SINSP_SYMBOLS_SEAL_PROCESS_H
 
 /* AddressSanitizer makes system calls that the filter refuses: with it only capabilities go. */
+#define SEAL_PROCESS_WHOLE 1
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-#define SEAL_PROCESS_OFF
+#undef SEAL_PROCESS_WHOLE
+#define SEAL_PROCESS_WHOLE 0
 #endif
 
 /*
