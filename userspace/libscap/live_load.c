@@ -1059,7 +1059,7 @@ void live_detach(struct live_driver *d)
 	if (err)
 		scap_say(&d->log, SCAP_LOG_WARN,
 			 "cannot wait for the BPF programs that still run: %s; the last records "
-			 "be missing",
+			 "may be missing",
 			 strerror(-err));
 }
 
