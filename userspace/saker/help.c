@@ -6,34 +6,35 @@
 enum { HELP_COLUMN = 26 };
 
 static const char usage[] =
-	"Usage: saker [OPTION...] [FILTER]        watch the system calls of this machine\n"
+	"Usage: saker [OPTION...] [FILTER]          capture the syscalls of this machine\n"
 	"       saker [OPTION...] [FILTER] -- CMD [ARG...]\n"
-	"                                         run CMD, watch it and its descendants\n"
-	"       saker [OPTION...] -r FILE [FILTER] read a capture file\n"
-	"       saker profile [OPTION...] ...      where time goes: saker profile --help\n"
-	"       saker selftest --unwind ...        are stacks right: selftest --help\n"
+	"                                           capture CMD and its descendants\n"
+	"       saker [OPTION...] -r FILE [FILTER]  read a capture file\n"
+	"       saker profile [OPTION...] ...       profile: see saker profile --help\n"
+	"       saker selftest --unwind ...         verify stacks: see selftest --help\n"
 	"\n"
-	"FILTER says which events are meant, as in: proc.name=cat and evt.type=open.\n"
-	"Watching needs root, reading a file does not. A line is: number, time, CPU,\n"
-	"process (thread), > call begins or < call ends, name, arguments.\n";
+	"FILTER selects events, as in: proc.name=cat and evt.type=open. A capture needs\n"
+	"root, reading a file does not. A line shows: event number, time, CPU, process\n"
+	"(TID), > where a syscall begins or < where it ends, its name, its arguments.\n";
 
 static const char ending[] =
 	"\n"
-	"Ctrl-C ends a capture cleanly: what the rings hold is still printed and written.\n"
-	"With -- CMD, saker ends when CMD itself has ended, with CMD's exit status (128 +\n"
-	"the signal that ended it). Status 125: saker failed, 126: CMD could not be\n"
-	"executed, 127: CMD was not found. Otherwise 0, or 1 after one sentence on\n"
-	"standard error.\n"
+	"Ctrl-C ends a capture. Events that are still in the rings are not lost: saker\n"
+	"prints and writes them first.\n"
+	"\n"
+	"Exit status: 0, or 1 on an error. With -- CMD: the status of CMD, 128 + N if\n"
+	"signal N killed it, 125 if saker failed, 126 if CMD cannot be executed, 127 if\n"
+	"CMD does not exist. saker ends when CMD ends, even if descendants still run.\n"
 	"\n"
 	"Examples:\n"
-	"  saker -n 20                        the next 20 events of this machine\n"
+	"  saker -n 20                        show the next 20 events of this machine\n"
 	"  saker -w web.scap -M 10            capture 10 seconds to a file\n"
-	"  saker -r web.scap                  print it; sysdig and tshark read it too\n"
-	"  saker -o ls.txt -- ls /tmp         what ls does, apart from what it prints\n"
-	"  saker -r web.scap -q -S            which calls were made most\n"
+	"  saker -r web.scap                  print the file; sysdig and tshark can, too\n"
+	"  saker -o ls.txt -- ls /tmp         write the syscalls of ls to ls.txt\n"
+	"  saker -r web.scap -q -S            count syscalls by type\n"
 	"  saker evt.type=openat and evt.failed=true\n"
-	"                                     opens that fail\n"
-	"  ssh host saker -w - | saker -r -   watch another machine\n";
+	"                                     show opens that fail\n"
+	"  ssh host saker -w - | saker -r -   capture on another machine\n";
 
 static void put_row(FILE *f, const struct option_row *row)
 {
@@ -54,27 +55,27 @@ static void put_row(FILE *f, const struct option_row *row)
 }
 
 static const char profile_usage[] =
-	"Usage: saker profile [OPTION...] [FILTER]           sample this machine's stacks\n"
+	"Usage: saker profile [OPTION...] [FILTER]          profile this machine\n"
 	"       saker profile [OPTION...] [FILTER] -- CMD [ARG...]\n"
-	"                                                    those of CMD, descendants too\n"
-	"       saker profile [OPTION...] -r FILE [FILTER]   those of a capture file\n"
+	"                                                   CMD and its descendants\n"
+	"       saker profile [OPTION...] -r FILE [FILTER]  profile from a capture file\n"
 	"       saker profile [OPTION...] --diff A B [FILTER]\n"
-	"                                                    what B has more than A\n"
+	"                                                   compare two profiles\n"
 	"\n"
-	"Shows which functions take the time, and who calls them. It ends after -d SECONDS,\n"
-	"with CMD, or by Ctrl-C. FILTER says which samples are meant, as in\n"
-	"proc.name=nginx or stack.frames contains lock. Only one program at a time can\n"
-	"sample a machine.\n";
+	"Samples stacks, and shows which functions take the time and what calls them.\n"
+	"Stops after -d SECONDS, when CMD ends, or at Ctrl-C. FILTER selects samples, as\n"
+	"in proc.name=nginx or stack.frames contains lock. One profile can run at a time\n"
+	"on a machine.\n";
 
 static const char profile_ending[] =
 	"\n"
 	"Examples:\n"
-	"  saker profile -o cpu.svg -- make           a flame graph of what make did\n"
-	"  saker profile -d 10                        the machine's hot functions, as text\n"
-	"  saker profile -d 10 -p 1234 -o cpu.pb.gz   a process, for go tool pprof\n"
-	"  saker profile --off-cpu -p 1234 -d 10      what it waits for\n"
-	"  saker profile -d 10 -w a.scap              record now\n"
-	"  saker profile -r a.scap -o a.svg           and draw later\n"
+	"  saker profile -o cpu.svg -- make           flame graph of make\n"
+	"  saker profile -d 10                        hot functions of this machine\n"
+	"  saker profile -d 10 -p 1234 -o cpu.pb.gz   one process, for go tool pprof\n"
+	"  saker profile --off-cpu -p 1234 -d 10      what a process waits for\n"
+	"  saker profile -d 10 -w a.scap              record to a file\n"
+	"  saker profile -r a.scap -o a.svg           draw from the file\n"
 	"  saker profile --diff a.scap b.scap -o diff.svg\n";
 
 void help_print_profile(FILE *f)
@@ -91,7 +92,7 @@ void help_print_profile(FILE *f)
 static const char selftest_usage[] =
 	"Usage: saker selftest --unwind [OPTION...] [-- CMD [ARG...]]\n"
 	"\n"
-	"Are stacks right? Needs root, and a saker that was built with libdw.\n";
+	"Verifies stacks against libdw. Needs root, and saker built with libdw.\n";
 
 void help_print_selftest(FILE *f)
 {

@@ -35,12 +35,12 @@ static const struct option_choice samplings[] = {
 };
 
 static const char *const group_titles[GROUP_MAX] = {
-	[GROUP_SOURCE] = "What is captured",
-	[GROUP_SELECT] = "What of it is recorded (live; the kernel leaves out the rest)",
+	[GROUP_SOURCE] = "Source",
+	[GROUP_SELECT] = "Selection (live; the kernel drops everything else)",
 	[GROUP_STACKS] = "Stacks (live)",
 	[GROUP_FILTER] = "Filters",
 	[GROUP_FILE] = "Capture files",
-	[GROUP_LINES] = "Lines",
+	[GROUP_LINES] = "Output",
 	[GROUP_CHISELS] = "Chisels",
 	[GROUP_REPORT] = "Reports",
 	[GROUP_LIVE] = "Live capture",
@@ -53,76 +53,76 @@ static const char *const group_titles[GROUP_MAX] = {
 /* clang-format off */
 const struct option_row option_rows[] = {
 	{'r', "read", "FILE", GROUP_SOURCE,
-	 "Read events from a capture file instead of the live system; - is standard input. "
-	 "Given more than once, the files are read together, in the order of time; with -w they become "
-	 "one file, in the order in which they begin.",
+	 "Read events from a capture file instead of the live system; - is standard input. With "
+	 "several -r, the files are merged in order of time; with -w they are joined into one "
+	 "file, in order of their first events.",
 	 take_list, AT(read)},
 	{'n', "numevents", "NUM", GROUP_SOURCE, "Stop after NUM shown events.",
 	 take_count, AT(max_events)},
 	{'M', "duration", "SECONDS", GROUP_SOURCE,
-	 "Stop after SECONDS; when reading a file, seconds of the capture.",
+	 "Stop after SECONDS; with -r, after SECONDS of the capture.",
 	 take_seconds, AT(max_ns)},
 	{'U', "suppress-comm", "COMM", GROUP_SOURCE,
-	 "Leave out processes named COMM and their descendants. Can be repeated.",
+	 "Exclude processes named COMM and their descendants. Can be repeated.",
 	 take_comm, AT(suppress)},
 	{'s', "snaplen", "BYTES", GROUP_SOURCE,
-	 "Keep and show the first BYTES of each buffer that is read or written; 80 without it. With "
-	 "-r, show so many of what the file has.",
+	 "Capture at most BYTES of each I/O buffer (default 80). With -r: show at most BYTES of "
+	 "it.",
 	 take_snaplen, AT(snaplen)},
 	{0, "page-faults", NULL, GROUP_SOURCE,
-	 "Also capture page faults, of which there are many; --syscalls page_fault is nothing else.",
+	 "Also capture page faults (many). To capture only those: --syscalls page_fault.",
 	 take_value, AT(page_faults), 1},
 	{0, "switches", NULL, GROUP_SOURCE,
-	 "Also capture each switch of a CPU from one thread to another, of which there are many; "
-	 "--syscalls switch is nothing else.",
+	 "Also capture context switches (many). To capture only those: --syscalls switch.",
 	 take_value, AT(switches), 1},
 	{0, "snaplen-port", "PORTS[:BYTES]", GROUP_SOURCE,
-	 "Keep the first BYTES, 16000 without a number, of buffers that go through sockets with one "
-	 "of PORTS at either end: 443, or 8000-8100. Can be repeated; live only.",
+	 "Capture at most BYTES (default 16000) of each buffer that is sent or received on a "
+	 "socket with one of PORTS at either end. PORTS is a port or a range: 443, 8000-8100. "
+	 "Can be repeated. Live only.",
 	 take_snap_port, AT(snap_ports)},
 	{0, "all", NULL, GROUP_SOURCE,
-	 "With -- CMD: the events of the whole machine while CMD runs, not only those of CMD and "
-	 "its descendants.",
+	 "With -- CMD: capture the whole machine while CMD runs, not only CMD and its "
+	 "descendants.",
 	 take_value, AT(all), 1},
 
 	{0, "syscalls", "LIST", GROUP_SELECT,
-	 "Only these system calls, as in openat,read; other events by their names, as in "
-	 "signaldeliver. Names that begin with - or ! are left out: -futex is all but futex.",
+	 "Only these syscalls, as in openat,read; other events by name, as in signaldeliver. A "
+	 "name that begins with - or ! is excluded: -futex is everything except futex.",
 	 take_syscalls, AT(syscalls)},
 	{0, "pid", "LIST", GROUP_SELECT,
-	 "Only these processes, all their threads: numbers, with commas between. The capture ends "
-	 "when all of them have, with --tree when their descendants have too.",
+	 "Only all threads of these processes: PIDs, separated by commas. The capture ends when "
+	 "all of them have exited (with --tree: and their descendants).",
 	 take_pids, AT(pids)},
 	{0, "tree", NULL, GROUP_SELECT,
-	 "With --pid: the descendants of these processes too.", take_value, AT(tree), 1},
+	 "With --pid: also the descendants of these processes.", take_value, AT(tree), 1},
 	{0, "comm", "LIST", GROUP_SELECT,
-	 "Only threads of these names, and all threads of processes of these names. The first 15 "
-	 "bytes of a name count: the kernel keeps no more.",
+	 "Only threads with one of these names, and all threads of processes with one of these "
+	 "names. The kernel compares the first 15 bytes.",
 	 take_comms, AT(comms)},
 	{0, "uid", "LIST", GROUP_SELECT,
-	 "Only what runs as these users: numbers or names. The effective user counts.",
+	 "Only threads whose effective user is one of these: UIDs or names.",
 	 take_uids, AT(uids)},
 	{0, "cgroup", "PATH", GROUP_SELECT,
-	 "Only what runs in this cgroup or below it, as in /system.slice/cron.service. Can be "
-	 "repeated. Where several of these options are given, all must hold.",
+	 "Only threads in this cgroup or below it, as in /system.slice/cron.service. Can be "
+	 "repeated. A thread must match every kind of option that is given here.",
 	 take_list, AT(cgroups)},
 	{0, "failed-only", NULL, GROUP_SELECT,
-	 "Only calls that fail.", take_value, AT(failed_only), 1},
+	 "Only syscalls that fail.", take_value, AT(failed_only), 1},
 	{0, "sampling", "N", GROUP_SELECT,
-	 "Only the first 1/N of each second, N from 2 to 128 and a power of two, for busy machines. "
-	 "Calls that make, end or change processes and descriptors are kept always.",
+	 "Only the first 1/N of each second (N: a power of two, 2 to 128), for busy machines. "
+	 "Syscalls that create, end or change processes and descriptors are always captured.",
 	 take_choice, AT(sampling), 0, samplings},
 
 	{0, "sample", "HZ", GROUP_STACKS,
-	 "Sample the stack of what each CPU runs, HZ times a second, from 1 to 4000: events named "
-	 "sample, with the user's and the kernel's frames.",
+	 "Sample the stack that runs on each CPU, HZ times per second (1 to 4000). Each sample "
+	 "is an event named sample with user and kernel frames.",
 	 take_hz, AT(sample.period_ns)},
 	{0, "sample-on", "NAME", GROUP_STACKS,
-	 "Also sample at this: off_cpu, where threads leave the CPU, when they are back; page_fault; or "
-	 "a tracepoint of the kernel, as in sched_wakeup. Can be repeated.",
+	 "Also sample at NAME: off_cpu (a thread that left its CPU runs again), page_fault, or a "
+	 "kernel tracepoint, as in sched_wakeup. Can be repeated.",
 	 take_list, AT(sample.on)},
 	{0, "off-cpu-min", "SECONDS", GROUP_STACKS,
-	 "With --sample-on off_cpu: leave out threads that were back sooner.",
+	 "With --sample-on off_cpu: ignore waits shorter than SECONDS.",
 	 take_seconds, AT(sample.off_min_ns)},
 	ROW_STACK_DEPTH(GROUP_STACKS),
 	ROW_UNWIND_TABLES(GROUP_STACKS),
@@ -130,23 +130,24 @@ const struct option_row option_rows[] = {
 	ROW_INTERVAL(GROUP_STACKS),
 
 	{'d', "displayflt", NULL, GROUP_FILTER,
-	 "As sysdig has it, and always so here: events are filtered after what they tell of "
-	 "processes and files was taken over.",
+	 "Accepted for compatibility with sysdig, without effect: a filter never changes the "
+	 "state that saker keeps of processes and files.",
 	 take_nothing, 0},
 	{0, "macro", "NAME=EXPR", GROUP_FILTER,
-	 "In the filter, NAME stands for EXPR in parentheses. Can be repeated; macros may name macros.",
+	 "Define NAME as an abbreviation of EXPR in filters. Can be repeated; a macro may use "
+	 "other macros.",
 	 take_filter_name, AT(macros)},
 	{0, "list", "NAME=A,B,...", GROUP_FILTER,
-	 "In the filter, NAME stands for these values: proc.name in NAME, or among others in "
-	 "parentheses. Can be repeated.",
+	 "Define NAME as a list of values in filters: proc.name in NAME, or in parentheses with "
+	 "other values. Can be repeated.",
 	 take_filter_name, AT(lists)},
 	{0, "no-pushdown", NULL, GROUP_FILTER,
-	 "Live: record everything, and filter afterwards. Without it the kernel leaves out what the "
-	 "filter cannot mean; the events that are shown are the same.",
+	 "Capture all events, and filter them afterwards (live). By default the kernel drops "
+	 "events that the filter cannot match. The events shown are the same.",
 	 take_value, AT(no_pushdown), 1},
 	{0, "explain-filter", NULL, GROUP_FILTER,
-	 "Show what the filter became: its checks in the order that they are made, and the events "
-	 "that can match.",
+	 "Print the compiled filter: its checks in order of evaluation, and the event types that "
+	 "can match.",
 	 take_value, AT(mode), MODE_EXPLAIN_FILTER},
 
 	ROW_WRITE(GROUP_FILE,
@@ -154,148 +155,156 @@ const struct option_row option_rows[] = {
 		  "output. No lines are printed then, unless --print is given."),
 	ROW_WITH_SYMBOLS(GROUP_FILE),
 	ROW_DEBUG_DIR(GROUP_FILE),
-	{0, "print", NULL, GROUP_FILE, "Print lines also while writing a file.",
+	{0, "print", NULL, GROUP_FILE,
+	 "With -w: also print lines.",
 	 take_value, AT(print), 1},
-	{'z', "compress", NULL, GROUP_FILE, "Compress what -w writes with gzip, as sysdig does.",
+	{'z', "compress", NULL, GROUP_FILE,
+	 "With -w: compress with gzip, as sysdig does.",
 	 take_compress, AT(compress), SCAP_COMPRESS_GZIP},
 	ROW_ZSTD(GROUP_FILE),
 	{'C', "file-size", "MB", GROUP_FILE,
-	 "With -w: begin another file after MB million bytes. Files are named FILE0, FILE1 and so "
-	 "on, with a time in FILE (see -G) by that as well; each begins with what is known of "
-	 "processes then, and opens alone.",
+	 "With -w: start a new file after MB million bytes. Files are named FILE0, FILE1, and so "
+	 "on; for a time in FILE see -G. Each file begins with the state of all processes and "
+	 "can be read alone.",
 	 take_megabytes, AT(piece_bytes)},
 	{'G', "seconds", "SECONDS", GROUP_FILE,
-	 "With -w: begin another file every SECONDS of the capture. A FILE with a time in it, as in "
-	 "trace_%H%M%S.scap (see strftime(3)), is named by when it begins, others by number.",
+	 "With -w: start a new file every SECONDS of the capture. If FILE contains a time, as in "
+	 "trace_%H%M%S.scap (see strftime(3)), each file is named by its start, otherwise by "
+	 "number.",
 	 take_seconds, AT(piece_ns)},
 	{'e', "events", "NUM", GROUP_FILE,
-	 "With -w: begin another file after NUM events.", take_count, AT(piece_events)},
+	 "With -w: start a new file after NUM events.", take_count, AT(piece_events)},
 	{'W', "limit", "NUM", GROUP_FILE,
-	 "With -C or -e: keep the last NUM files, writing over the oldest. With -G alone: end after "
-	 "NUM files.",
+	 "With -C or -e: keep only the newest NUM files. With -G alone: stop after NUM files.",
 	 take_count, AT(n_pieces)},
 	ROW_MAX_SIZE(GROUP_FILE),
 	ROW_MIN_FREE(GROUP_FILE),
 	{'F', "fatfile", NULL, GROUP_FILE,
-	 "With -w and a filter: write what the filter leaves out, too, where the state of any process "
-	 "depends on it, marked as not to be shown. Default: only the state that the events need that "
-	 "match.",
+	 "With -w and a filter: also write events that do not match but change the state of any "
+	 "process, marked as state-only. Default: only the state that matching events need.",
 	 take_value, AT(whole_state), 1},
 	{0, "verify", NULL, GROUP_FILE,
-	 "With -r: check that every block of the files is whole, that time never runs back, and "
-	 "that the counters of a file made by saker agree with what is in it, for each CPU; -v "
-	 "prints these.",
+	 "With -r: check that every block is complete, that timestamps never decrease, and (for files "
+	 "written by saker) that the counters of each CPU match the events; -v prints the counters.",
 	 take_value, AT(mode), MODE_VERIFY},
 
 	{'t', "timetype", "TYPE", GROUP_LINES,
-	 "Time of a line: h time of day, a seconds since 1970, r since the first event, d duration "
-	 "of the call, D since the line before.",
+	 "Time on each line: h time of day, a seconds since 1970, r seconds since the first "
+	 "event, d duration of the syscall, D seconds since the previous line.",
 	 take_choice, AT(time_fmt), 0, time_formats},
 	{'p', "format", "FORMAT", GROUP_LINES,
-	 "Form of a line: text with fields in it, as in '%evt.num %proc.name'; -l lists the fields. "
-	 "%20proc.name is 20 characters wide. An event without one of the fields has no line, unless "
-	 "the format begins with *, which shows <NA>. c (or container) is the usual line with the "
-	 "container's name and id, and the number that the thread has inside it; p says what the usual "
-	 "line's format is.",
+	 "Print each event in this format: text with fields, as in '%evt.num %proc.name'; -l "
+	 "lists the fields. %20proc.name is 20 characters wide. An event that lacks one of the "
+	 "fields prints no line, unless the format begins with *, which prints <NA>. -pc (or "
+	 "-pcontainer) is the default format plus the container's name and ID and the TID inside "
+	 "it; -pp prints the default format.",
 	 take_format, AT(line), 0, line_formats},
 	{'j', "json", NULL, GROUP_LINES,
-	 "Lines of JSON: an object with the fields of the format, numbers as numbers; null with *.",
+	 "Print a JSON object per event with the fields of the format, numbers as numbers. If the "
+	 "format begins with *, fields that an event lacks are null.",
 	 take_lines_kind, AT(lines_kind), SINSP_FORMAT_JSON},
 	{0, "tsv", NULL, GROUP_LINES,
-	 "The fields of the format with tabs between them, below a line with their names. A tab in a "
-	 "value is \\t, the end of a line \\n, a backslash \\\\.",
+	 "Print the fields of the format separated by tabs, after a header line. In values, a "
+	 "tab is \\t, a newline \\n, a backslash \\\\.",
 	 take_lines_kind, AT(lines_kind), SINSP_FORMAT_TSV},
 	{0, "color", "WHEN", GROUP_LINES,
-	 "Colours: auto, on a terminal unless NO_COLOR is set; always; never.",
+	 "Colors: auto (on a terminal, unless NO_COLOR is set), always or never.",
 	 take_choice, AT(colour), 0, colours},
 	{'R', "resolve-ports", NULL, GROUP_LINES,
-	 "Ports by the names that /etc/services has for them.",
+	 "Print ports as names of services (/etc/services).",
 	 take_value, AT(port_names), 1},
-	{'A', "print-ascii", NULL, GROUP_LINES, "Buffers: only their text, with its line ends.",
+	{'A', "print-ascii", NULL, GROUP_LINES,
+	 "Print only the text of buffers, with newlines.",
 	 take_value, AT(buf_fmt), SINSP_BUF_ASCII},
-	{'x', "print-hex", NULL, GROUP_LINES, "Buffers in hexadecimal.",
+	{'x', "print-hex", NULL, GROUP_LINES,
+	 "Print buffers in hexadecimal.",
 	 take_value, AT(buf_fmt), SINSP_BUF_HEX},
-	{'X', "print-hex-ascii", NULL, GROUP_LINES, "Buffers in hexadecimal and text.",
+	{'X', "print-hex-ascii", NULL, GROUP_LINES,
+	 "Print buffers in hexadecimal and ASCII.",
 	 take_value, AT(buf_fmt), SINSP_BUF_HEXASCII},
-	{'b', "print-base64", NULL, GROUP_LINES, "Buffers in base64.",
+	{'b', "print-base64", NULL, GROUP_LINES,
+	 "Print buffers in base64.",
 	 take_value, AT(buf_fmt), SINSP_BUF_BASE64},
 	{0, "enter-events", NULL, GROUP_LINES,
-	 "Show the enter of every call as a line of its own, as sysdig does. Without it a finished "
-	 "call is one line, and only a call that waits shows its enter.",
+	 "Print every enter event on a line of its own, as sysdig does. By default a syscall "
+	 "that has returned is one line, and the enter event is printed only of a syscall that "
+	 "waits.",
 	 take_value, AT(enter_events), 1},
 	{'o', "output", "FILE", GROUP_LINES,
-	 "Print the lines to FILE, or what chisels print, compressed if its name ends with .gz; - is "
-	 "standard output. Without it they go to standard output; with -- CMD to standard error, as strace's do, so that the "
-	 "output of CMD stays clean.",
+	 "Write lines, or the output of chisels, to FILE; - is standard output; a name that ends "
+	 "with .gz is compressed. Default: standard output; with -- CMD standard error, to keep "
+	 "the output of CMD apart.",
 	 take_text, AT(output)},
 	{0, "unbuffered", NULL, GROUP_LINES,
-	 "Write out each line at once. Without it lines wait while events are pending, never when "
-	 "the source is idle.",
+	 "Flush each line at once. By default lines are flushed when no more events are pending.",
 	 take_value, AT(unbuffered), 1},
 	{'q', "quiet", NULL, GROUP_LINES, "Print no lines.", take_value, AT(quiet), 1},
 
 	{'c', "chisel", "CHISEL", GROUP_CHISELS,
-	 "Run the Lua program CHISEL, which prints something other than lines: a table, a log. Behind "
-	 "it come its arguments, then a filter, then -- and a command, as in -c topfiles_bytes top=5 "
-	 "proc.name=cp -- cp A B. Arguments are NAME=VALUE, in any order (-i lists them), or one word "
-	 "of values, in quotes if there are several: -c fileslower '10 disable_colors'. A filter is one "
-	 "word in quotes or several: -c ps 'proc.name=nginx and fd.port=80'. Can be repeated. CHISEL "
-	 "is looked for in ~/.chisels, $SAKER_CHISEL_DIR, $SYSDIG_CHISEL_DIR, among those that are "
-	 "built in, in the folder where saker is installed, and in sysdig's; one with a / in it is a file.",
+	 "Run the chisel (Lua program) CHISEL, which prints a table or a log instead of lines. "
+	 "Its arguments follow, then a filter, then -- and a command: -c topfiles_bytes top=5 "
+	 "proc.name=cp -- cp A B. Arguments are NAME=VALUE in any order (-i lists them), or all "
+	 "values in one word: -c fileslower '10 disable_colors'. Quote a filter that contains "
+	 "spaces: -c ps 'proc.name=nginx and fd.port=80'. Can be repeated. saker looks for "
+	 "CHISEL in ~/.chisels, $SAKER_CHISEL_DIR, $SYSDIG_CHISEL_DIR, the chisels built into "
+	 "saker, its installation folder and sysdig's; a name with a / is a path.",
 	 take_chisel, 0},
-	{0, "list-chisels", NULL, GROUP_CHISELS, "List the chisels; also -cl.",
+	{0, "list-chisels", NULL, GROUP_CHISELS,
+	 "List the chisels; same as -cl.",
 	 take_value, AT(mode), MODE_LIST_CHISELS},
-	{'i', "chisel-info", "CHISEL", GROUP_CHISELS, "Show what CHISEL does, and its arguments.",
+	{'i', "chisel-info", "CHISEL", GROUP_CHISELS,
+	 "Describe CHISEL and its arguments.",
 	 take_chisel_info, 0},
 	{0, "chisel-limit", "MB[:MILLIONS]", GROUP_CHISELS,
-	 "A chisel ends when it needs more than MB million bytes, 1073 without it, or MILLIONS of Lua's "
-	 "instructions in one call, 1000 without it.",
+	 "Limits per chisel: memory in million bytes (default 1073), and Lua instructions per "
+	 "call in millions (default 1000). A chisel that exceeds one is stopped.",
 	 take_chisel_limit, AT(chisel_limit)},
 	{0, "chisel-unsafe", NULL, GROUP_CHISELS,
-	 "Chisels may run programs, write files and send data over the network. Without it they can "
-	 "not: they run with your rights, and are often written by others.",
+	 "Allow chisels to run programs, write files and use the network. By default they "
+	 "cannot, since they run with your privileges.",
 	 take_value, AT(chisel_unsafe), 1},
 
-	{'S', "summary", NULL, GROUP_REPORT, "At the end, a table of the shown events by type; with -j an object for each.",
+	{'S', "summary", NULL, GROUP_REPORT,
+	 "At the end, print a table of the events by type; with -j, one object per type.",
 	 take_value, AT(summary), 1},
 	{'v', "verbose", NULL, GROUP_REPORT,
-	 "At the end, what was captured, what was lost and why, and what saker itself cost. Also "
-	 "shows buffers whole.",
+	 "At the end, print what was captured, what was lost and why, and the cost of saker. "
+	 "Lines show complete buffers.",
 	 take_value, AT(verbose), 1},
-	{'P', "progress", NULL, GROUP_REPORT, "Show progress while reading files.",
+	{'P', "progress", NULL, GROUP_REPORT,
+	 "Show progress while reading files.",
 	 take_value, AT(progress), 1},
 
 	{0, "ring", "KIND", GROUP_LIVE,
-	 "Rings between kernel and saker: array, ringbuf or perf. Without it, the fastest that the "
-	 "kernel has.",
+	 "Kind of the rings between kernel and saker: array, ringbuf or perf (default: the "
+	 "fastest that the kernel supports).",
 	 take_choice, AT(ring_kind), 0, ring_kinds},
 	{0, "ring-size", "SIZE", GROUP_LIVE,
-	 "Bytes of each ring, a power of two; K, M, G may follow. 8M without it. Larger rings "
-	 "stand longer bursts.",
+	 "Bytes per ring, a power of two with optional suffix K, M or G (default 8M). Larger "
+	 "rings absorb longer bursts.",
 	 take_ring_size, AT(ring_sz)},
 	{0, "cpus-per-ring", "N", GROUP_LIVE,
-	 "CPUs that share a ring, 0 for one ring of all: less memory on machines with many. 1 without "
-	 "it. Sharing needs rings of the kind ringbuf, and chooses them; it makes calls slower.",
+	 "Number of CPUs that share a ring (default 1; 0: one ring for all). Saves memory on "
+	 "machines with many CPUs. Sharing implies --ring ringbuf and makes syscalls slower.",
 	 take_cpus_per_ring, AT(cpus_per_ring)},
 	{'E', "exclude-users", NULL, GROUP_LIVE,
-	 "Do not read the names of users and groups: lines and files have their numbers only.",
+	 "Do not resolve users and groups: only UIDs and GIDs are shown and written.",
 	 take_value, AT(no_users), 1},
 	{0, "container-socket", "PATH", GROUP_LIVE,
-	 "Ask for names and images of containers at the socket PATH, which speaks docker's API; none "
-	 "asks nobody. Without it docker and podman are asked where they listen, those of users "
-	 "included.",
+	 "Query names and images of containers at the socket PATH (Docker's API); none disables "
+	 "queries. Default: the usual sockets of Docker and Podman, also of users.",
 	 take_text, AT(container_socket)},
 
 	{'l', "list-fields", NULL, GROUP_ABOUT,
-	 "List the fields of formats and filters; with -v their types, and fields that are seldom "
-	 "meant.",
+	 "List the fields of formats and filters; with -v also types, and rarely used fields.",
 	 take_value, AT(mode), MODE_LIST_FIELDS},
 	{'L', "list-events", NULL, GROUP_ABOUT, "List the events and their parameters.",
 	 take_value, AT(mode), MODE_LIST_EVENTS},
-	{0, "markdown", NULL, GROUP_ABOUT, "With -l, -L or -cl: as a page of documentation, of -cl about what chisels can call.",
+	{0, "markdown", NULL, GROUP_ABOUT,
+	 "With -l or -L: print as Markdown. With -cl: print the API of chisels as Markdown.",
 	 take_value, AT(markdown), 1},
 	{0, "capabilities", NULL, GROUP_ABOUT,
-	 "Show what this kernel offers, what saker uses of it, and what is missing and why.",
+	 "Show which features of the kernel saker uses, and which are missing and why.",
 	 take_value, AT(mode), MODE_CAPABILITIES},
 	ROW_HELP(GROUP_ABOUT),
 	{0, "version", NULL, GROUP_ABOUT, "Show the version.", take_value, AT(mode), MODE_VERSION},

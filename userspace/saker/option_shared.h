@@ -11,50 +11,50 @@
 /* clang-format off */
 #define ROW_FREQUENCY(group) \
 	{'F', "frequency", "HZ", group, \
-	 "Sample each CPU HZ times a second, from 1 to 4000; 99 without it.", \
+	 "Sample each CPU HZ times per second, 1 to 4000 (default 99).", \
 	 take_hz, AT(sample.period_ns)}
 #define ROW_STACK_DEPTH(group) \
 	{0, "stack-depth", "NUM", group, \
-	 "Take NUM frames of a user stack at most, up to 1024; 128 without it.", \
+	 "At most NUM frames per user stack, up to 1024 (default 128).", \
 	 take_depth, AT(sample.depth)}
 #define ROW_UNWIND_TABLES(group) \
 	{0, "unwind-tables", "SIZE", group, \
-	 "Bytes that the tables take at most by which stacks are walked; K, M, G may follow. 64M without " \
-	 "it. For when -v tells of tables that found no room.", \
+	 "Memory limit of the unwind tables, with optional suffix K, M or G (default 64M). Raise " \
+	 "it if -v reports tables that did not fit.", \
 	 take_tables_size, AT(sample.tables_sz)}
 #define ROW_PROBABILITY(group) \
 	{0, "probabilistic-threshold", "PERCENT", group, \
-	 "Sample a part of the time: each interval is sampled with this probability, from 1 to 100.", \
+	 "Sample only some intervals: each one with this probability, 1 to 100.", \
 	 take_percent, AT(sample.threshold)}
 #define ROW_INTERVAL(group) \
 	{0, "probabilistic-interval", "SECONDS", group, \
-	 "Length of these intervals, 1 or more; 60 without it.", \
+	 "Length of these intervals, 1 or more (default 60).", \
 	 take_seconds, AT(sample.interval_ns)}
 #define ROW_WRITE(group, help) {'w', "write", "FILE", group, help, take_text, AT(write)}
 #define ROW_WITH_SYMBOLS(group) \
 	{0, "with-symbols", NULL, group, \
-	 "With -w: put the names of the frames of samples into the file, so that it tells them on any " \
-	 "machine.", \
+	 "With -w: write the symbols of sampled frames to the file, so that any machine can show " \
+	 "them.", \
 	 take_value, AT(with_symbols), 1}
 #define ROW_DEBUG_DIR(group) \
 	{0, "debug-dir", "DIRS", group, \
-	 "Look for symbols and debugging information in these folders, too, with colons between, each as " \
-	 "/usr/lib/debug: DIR/.build-id/xx/yyyy.debug.", \
+	 "Also look for symbols and debugging information in these folders, separated by colons. " \
+	 "Each has the layout of /usr/lib/debug: DIR/.build-id/xx/yyyy.debug.", \
 	 take_text, AT(debug_dirs)}
 #define ROW_ZSTD(group) \
 	{0, "zstd", NULL, group, \
-	 "Compress what -w writes with zstd: faster and smaller, but only saker reads it without " \
-	 "unpacking.", \
+	 "With -w: compress with zstd: faster and smaller than gzip, but other tools must " \
+	 "decompress the file first.", \
 	 take_compress, AT(compress), SCAP_COMPRESS_ZSTD}
 #define ROW_MAX_SIZE(group) \
 	{0, "max-size", "SIZE", group, \
-	 "With -w: end when the file has SIZE bytes, K, M, G may follow; with -C, -G or -e all files " \
-	 "together. What is compressed may be a little larger.", \
+	 "With -w: stop when the file reaches SIZE bytes, with optional suffix K, M or G. With " \
+	 "-C, -G or -e: all files together. A compressed file may be slightly larger.", \
 	 take_file_size, AT(max_size)}
 #define ROW_MIN_FREE(group) \
 	{0, "min-free", "SIZE", group, \
-	 "With -w: end when the file system has less than SIZE bytes left; 0 is no limit. Default: 1G, or " \
-	 "a twentieth of the file system if that is less.", \
+	 "With -w: stop when the file system has less than SIZE bytes free; 0 disables the " \
+	 "check. Default: 1G, or 5 % of the file system if that is less.", \
 	 take_min_free, AT(min_free)}
 #define ROW_HELP(group) {'h', "help", NULL, group, "Show this text.", take_value, AT(mode), MODE_HELP}
 /* clang-format on */

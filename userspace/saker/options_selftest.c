@@ -8,15 +8,18 @@
 /* clang-format off */
 const struct option_row selftest_rows[] = {
 	{0, "unwind", NULL, GROUP_SELFTEST,
-	 "Sample stacks, and have libdw unwind the same samples from a copy of the stack: how many are the "
-	 "same, and of the others why.", take_value, AT(selftest.unwind), 1},
+	 "Sample stacks and compare each with the unwinding of libdw from a copy of the stack. "
+	 "Print how many agree, and why the others differ.", take_value, AT(selftest.unwind), 1},
 	{'d', "duration", "SECONDS", GROUP_SELFTEST,
-	 "Sample for so long, with CMD at most; 10 without it.", take_seconds, AT(max_ns)},
-	{'n', "number", "NUM", GROUP_SELFTEST, "End when NUM stacks are judged.",
+	 "Sample for SECONDS, at most until CMD ends (default 10).", take_seconds, AT(max_ns)},
+	{'n', "number", "NUM", GROUP_SELFTEST,
+	 "Stop after NUM compared stacks.",
 	 take_count, AT(selftest.enough)},
 	ROW_FREQUENCY(GROUP_SELFTEST),
-	{'p', "pid", "PID", GROUP_SELFTEST, "Of this process only.", take_pids, AT(pids)},
-	{'v', "verbose", NULL, GROUP_SELFTEST, "Tell each stack that differs.",
+	{'p', "pid", "PID", GROUP_SELFTEST,
+	 "Sample only this process.", take_pids, AT(pids)},
+	{'v', "verbose", NULL, GROUP_SELFTEST,
+	 "Print each stack that differs.",
 	 take_value, AT(verbose), 1},
 	ROW_HELP(GROUP_SELFTEST),
 	{0},
