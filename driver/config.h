@@ -117,11 +117,11 @@ struct drv_config {
  * files: rows are only appended. */
 #define DRV_DROP_REASONS(X)                                                                        \
 	X(RING_FULL, "the ring was full")                                                          \
-	X(TOO_BIG, "the record was larger than a record may be")                                   \
+	X(TOO_BIG, "the record exceeded the maximum size")                                         \
 	X(NO_RING, "the CPU had no ring")                                                          \
-	X(NESTED, "it interrupted other writers of the same CPU too deeply")                       \
-	X(REFUSED, "the kernel would not take it")                                                 \
-	X(MISSED, "the driver was at work on that CPU already")                                    \
+	X(NESTED, "the nesting limit of the CPU was exceeded")                                     \
+	X(REFUSED, "the output helper failed")                                                     \
+	X(MISSED, "the program was already active on that CPU")                                    \
 	X(SHED, "the ring was nearly full")
 
 enum drv_drop {
@@ -274,7 +274,7 @@ struct drv_slot {
 	u64 n_left_out; /* exits on this CPU that made no record: saker's own, or not wanted */
 	u64 tid; /* of the task */
 	u64 before; /* resv plus one while the exit's record has no place yet; 0: not at an exit */
-	u64 n_unsampled; /* calls and events left out by sampling */
+	u64 n_unsampled; /* calls and events excluded by --sampling */
 	u64 n_no_ring; /* records lost before the CPU, which came online, had a ring */
 	u64 passed_for; /* the task whose call fill_passed follows; 0: another has run since */
 } __attribute__((aligned(128)));

@@ -25,10 +25,10 @@ enum sample_source {
 #define SAMPLE_FILTERS(X)                                                                          \
 	X(IDLE, "the CPU was idle")                                                                \
 	X(SELF, "saker itself was at work")                                                        \
-	X(NOT_MEANT, "the thread was not asked for")                                               \
-	X(SHORT, "it was off the CPU too shortly")                                                 \
-	X(NO_START, "it left the CPU before that was noted")                                       \
-	X(OWN_FAULT, "a read that waits for no page faulted")                                      \
+	X(NOT_MEANT, "the thread did not match")                                                   \
+	X(SHORT, "the wait was shorter than --off-cpu-min")                                        \
+	X(NO_START, "the start of the wait was not recorded")                                      \
+	X(OWN_FAULT, "a non-blocking read of saker faulted")                                       \
 	X(PAUSED, "sampling paused")
 
 enum sample_filter {

@@ -76,20 +76,20 @@ class Brief(unittest.TestCase):
 
     def test_account(self):
         count = {name: int(n) for name, n in re.findall(r"^  (\S.*?) +(\d+)$", self.report, re.M)}
-        self.assertEqual(count["runs of the sampler"],
-                         sum(count[name] for name in ("samples of stacks", "samples lost",
-                                                      "samples left out")))
+        self.assertEqual(count["sampler runs"],
+                         sum(count[name] for name in ("stack samples", "samples lost",
+                                                      "samples filtered")))
         self.assertEqual(count["samples lost"], 0)
         # The file has those of saker's own child before its execve not, nor those of a process that
         # nothing is known of yet but that it was forked.
         in_file = len(self.read("*%evt.type", "evt.type=sample"))
-        self.assertLessEqual(in_file, count["samples of stacks"])
-        self.assertGreater(in_file, 0.95 * count["samples of stacks"])
+        self.assertLessEqual(in_file, count["stack samples"])
+        self.assertGreater(in_file, 0.95 * count["stack samples"])
         # Each one has a line: shown, which here is in the file, or why not.
         parts = {what: int(n) for n, what in re.findall(
             r"^ +(\d+) (shown|of other processes|not read)\b", self.report, re.M)}
         self.assertEqual(parts["shown"], in_file)
-        self.assertEqual(sum(parts.values()), count["samples of stacks"])
+        self.assertEqual(sum(parts.values()), count["stack samples"])
 
 
 if __name__ == "__main__":

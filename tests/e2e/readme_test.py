@@ -45,10 +45,10 @@ COMMANDS = {
     "build/saker -r fetch.scap --verify": ["^fetch.scap: sound$"],
     "sudo build/saker -w all.scap -M 5 -v":
         ["^saker: capture$", "^  events shown +[1-9]", "^  bytes written +[1-9].* to all.scap$",
-         r"^  memory of saker +\S+ MiB at most"],
+         r"^  memory of saker +\S+ MiB peak"],
     "sudo build/saker --failed-only -- ls": [EVENT + ".*=-[0-9]+"],
     "sudo build/saker -M 2 --uid root --syscalls openat,execve -U grep -w less.scap": [],
-    "sudo build/saker -M 2 --sampling 16 -q -v": ["^  left out by sampling +[1-9]"],
+    "sudo build/saker -M 2 --sampling 16 -q -v": ["^  excluded by --sampling +[1-9]"],
     "sudo build/saker -p '%user.name %proc.name %fd.name' 'evt.is_open_write=true and fd.name startswith /etc/'":
         ["^root sh /etc/hosts$"],
     "sudo build/saker -p '%proc.name %evt.res %evt.path' "

@@ -110,8 +110,8 @@ class Sample(unittest.TestCase):
                     if name in line][0]
 
         self.assertEqual(said("samples lost"), 0)
-        self.assertGreaterEqual(said("samples of stacks"), len(self.samples))
-        self.assertIn("samples left out", self.report)
+        self.assertGreaterEqual(said("stack samples"), len(self.samples))
+        self.assertIn("samples filtered", self.report)
 
     def test_other_tools_pass_over_samples(self):
         for tool, args in (("sysdig", ["-r", self.path]), ("tshark", ["-r", self.path])):

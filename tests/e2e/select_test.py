@@ -267,8 +267,8 @@ class Select(unittest.TestCase):
     def test_v_says_what_was_left_out(self):
         for name in self.run_of.names:
             report = self.run_of.report(name)
-            self.assertEqual(report["not asked for, left out"] > 0, name != "full", name)
-            self.assertEqual(report["processes not followed"], 0)
+            self.assertEqual(report["filtered in kernel"] > 0, name != "full", name)
+            self.assertEqual(report["processes not tracked"], 0)
 
     def test_files_are_known_by_name_in_each(self):
         """Also what was opened by calls that are not shown, and before the capture."""
@@ -301,7 +301,7 @@ class Select(unittest.TestCase):
         have = [l for l in self.run_of.lines("sampling") if l.type != "procexit"]
         waited = [l for l in full if l.tid == self.run_of.prog.pid][0]
         self.assertEqual(waited.type, "read")
-        left_out = self.run_of.report("sampling")["left out by sampling"]
+        left_out = self.run_of.report("sampling")["excluded by --sampling"]
         self.assertEqual(len(have) + left_out, len(full) - 1)
         self.assertGreater(left_out, 10)
         self.assertIn("getppid", [l.type for l in have])

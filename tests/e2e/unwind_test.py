@@ -88,7 +88,7 @@ class Unwind(Case):
     def test_rules_are_found_again(self):
         p = saker("--sample", "500", "-q", "-v", "--", self.prog, "1000")
         self.assertEqual(p.returncode, 0, p.stderr)
-        m = re.search(r"rules of frames +(\d+), ([\d.]+) % of them searched in tables", p.stderr)
+        m = re.search(r"unwind rule lookups +(\d+), ([\d.]+) % not cached", p.stderr)
         self.assertIsNotNone(m, p.stderr)
         self.assertGreater(int(m[1]), 1000, p.stderr)
         self.assertLess(float(m[2]), 50, p.stderr)

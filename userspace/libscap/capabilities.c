@@ -293,41 +293,39 @@ static const struct row {
 	enum use use;
 	const char *otherwise; /* what it means that it is missing, or is not used */
 } rows[] = {
-	{"btf", "types of the kernel, so that one driver fits every version", probe_btf, USED,
-	 "a live capture is not possible"},
-	{"tp_btf", "hooks on system calls and on the scheduler with typed arguments", probe_tp_btf,
-	 USED, "a live capture is not possible"},
-	{"programs", "all programs that a capture of everything has", probe_programs, USED,
-	 "a live capture is not possible"},
-	{"io_uring hooks", "requests of io_uring and what became of them", probe_io_uring, USED,
-	 "requests of io_uring are not seen, and files that they open have no name"},
-	{"page fault hooks", "page faults, where --page-faults asks for them", probe_page_faults,
-	 USED, "no page faults are captured"},
-	{"hot-plug hook", "CPUs that come and go", probe_hotplug, USED, "it is not told"},
-	{"mmapable arrays", "rings of the kind array, which records are made in", probe_mmapable,
-	 USED, "rings of the kind ringbuf or perf can be chosen"},
-	{"ringbuf", "the doorbell of the rings, and rings of the kind ringbuf", probe_ringbuf, USED,
-	 "a live capture is not possible"},
-	{"perf buffer", "rings of the kind perf", probe_perf_buffer, NOT_USED,
-	 "only where that kind is asked for"},
-	{"task storage", "keeps the call of a task that is switched out (safe from Linux 6.4 on)",
-	 probe_task_storage, USED, "a hash table is used instead"},
-	{"task iterator", "reads the threads of the machine at the start", probe_iter_task, USED,
-	 "/proc is read instead"},
-	{"task_file iterator", "reads the open files of the machine at the start",
-	 probe_iter_task_file, NOT_USED, "/proc is read"},
-	{"bpf stats", "measures the time spent in the driver", probe_bpf_stats, USED_IF_ON,
-	 "off, since it costs time itself; sysctl kernel.bpf_stats_enabled=1 switches it on"},
-	{"perf sampling", "samples stacks by the clock of each CPU", probe_perf_sampling, USED,
-	 "stacks cannot be sampled by the clock"},
-	{"hardware counters", "samples by cycles, cache misses and the like", probe_hw_counters,
-	 NOT_USED, "stacks are sampled by the clock"},
-	{"kprobes", "hooks on any function of the kernel", probe_kprobe, NOT_USED, "not needed"},
-	{"fentry", "the same, faster", probe_fentry, NOT_USED, "not needed"},
-	{"task work", "finishes a user stack when the task returns from the kernel",
-	 probe_task_work, USED, "a stack with a page that is not there ends at it"},
-	{"arena", "memory shared between programs and saker without copies", probe_arena, NOT_USED,
-	 "not needed: arrays are mapped"},
+	{"btf", "kernel types; let one driver run on every version", probe_btf, USED,
+	 "no live capture is possible"},
+	{"tp_btf", "typed tracepoints of syscalls and scheduler", probe_tp_btf, USED,
+	 "no live capture is possible"},
+	{"programs", "all BPF programs of the driver", probe_programs, USED,
+	 "no live capture is possible"},
+	{"io_uring hooks", "io_uring requests and their results", probe_io_uring, USED,
+	 "io_uring requests are not captured, and files opened by them have no name"},
+	{"page fault hooks", "page faults (--page-faults)", probe_page_faults, USED,
+	 "page faults are not captured"},
+	{"hot-plug hook", "CPU hot-plug", probe_hotplug, USED, "not captured"},
+	{"mmapable arrays", "rings of kind array: records are built in place", probe_mmapable, USED,
+	 "use --ring ringbuf or --ring perf"},
+	{"ringbuf", "wake-ups of the reader, and rings of kind ringbuf", probe_ringbuf, USED,
+	 "no live capture is possible"},
+	{"perf buffer", "rings of kind perf", probe_perf_buffer, NOT_USED, "used with --ring perf"},
+	{"task storage", "saves the syscall of a blocked task (safe since Linux 6.4)",
+	 probe_task_storage, USED, "a hash map is used instead"},
+	{"task iterator", "lists all threads at the start", probe_iter_task, USED,
+	 "/proc is used instead"},
+	{"task_file iterator", "lists all open files at the start", probe_iter_task_file, NOT_USED,
+	 "/proc is used instead"},
+	{"bpf stats", "measures the CPU time of BPF programs", probe_bpf_stats, USED_IF_ON,
+	 "off, because it has a cost; enable with sysctl kernel.bpf_stats_enabled=1"},
+	{"perf sampling", "samples stacks by a timer on each CPU", probe_perf_sampling, USED,
+	 "no timer samples"},
+	{"hardware counters", "samples by cycles, cache misses, ...", probe_hw_counters, NOT_USED,
+	 "stacks are sampled by a timer"},
+	{"kprobes", "hooks on kernel functions", probe_kprobe, NOT_USED, "not needed"},
+	{"fentry", "fast hooks on kernel functions", probe_fentry, NOT_USED, "not needed"},
+	{"task work", "completes user stacks with pages that are not in memory", probe_task_work,
+	 USED, "such stacks are cut at the page"},
+	{"arena", "memory shared with BPF programs", probe_arena, NOT_USED, "not needed"},
 };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -337,16 +335,16 @@ static const char *reason(int err)
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
-		return geteuid() ? "cannot be tried without root" : "this kernel refuses it";
+		return geteuid() ? "needs root to probe" : "refused by this kernel";
 	case -EDEADLK:
-		return "not safe in this kernel";
+		return "unsafe in this kernel";
 	case -ENOENT:
 	case -ESRCH:
 	case -EINVAL:
 	case -ENODEV:
 	case -ENOSYS:
 	case -EOPNOTSUPP:
-		return "this kernel has none";
+		return "not in this kernel";
 	default:
 		return strerror(-err);
 	}
@@ -383,9 +381,9 @@ static int fill_missing(struct scap_capability *to, char (*why)[WHY_SZ])
 		to[i] = (struct scap_capability){.name = missing[i].row->name,
 						 .sentence = missing[i].row->what,
 						 .why = why[i]};
-		snprintf(why[i], WHY_SZ, "%s; a capture goes on without",
-			 err == -ENOENT       ? "this kernel has no such hook"
-			 : err == -EOPNOTSUPP ? "this kernel's verifier refuses the program"
+		snprintf(why[i], WHY_SZ, "%s; captures work without it",
+			 err == -ENOENT       ? "no such hook in this kernel"
+			 : err == -EOPNOTSUPP ? "the verifier of this kernel refuses the program"
 					      : "this kernel refuses the program");
 	}
 	live_close(tried);

@@ -461,7 +461,7 @@ static void note_missing(struct live_driver *d, const struct bpf_program *p, int
 	d->missing[d->n_missing++] = (struct program_missing){row, err};
 	if (err == -ENOENT)
 		scap_say(&d->log, SCAP_LOG_INFO,
-			 "this kernel has no hook for the program %s; not captured: %s", row->name,
+			 "no hook in this kernel for the program %s; not captured: %s", row->name,
 			 row->what);
 	else
 		scap_say(&d->log, SCAP_LOG_INFO,

@@ -229,7 +229,7 @@ struct scap_stats {
 	uint64_t bpf_run_ns; /* live, where the kernel counts it; else 0 */
 	uint64_t bpf_run_cnt;
 	const char *ring_kind; /* live: "array", "ringbuf", "perf"; else NULL */
-	uint64_t n_unsampled; /* live: calls and events left out by sampling */
+	uint64_t n_unsampled; /* live: calls and events excluded by --sampling */
 	uint64_t n_filtered; /* live: calls and events left out because nobody asked for them */
 	uint64_t n_unmarked; /* live: processes that a selection by descent had no room for */
 	uint64_t n_exit_runs; /* live: calls that ended, where the kernel counts; else 0 */
@@ -260,7 +260,7 @@ struct scap_unwind_stats {
 	uint64_t n_processes_too_much; /* processes whose files together would have */
 	uint64_t build_ns; /* time for making them */
 	uint64_t used_sz, sz; /* bytes: used, and of the memory that the driver has for them */
-	uint64_t ends[32]; /* of stacks that were kept until they had tables, by enum stack_end */
+	uint64_t ends[32]; /* of stacks that waited for unwind tables, by enum stack_end */
 };
 
 struct scap_sampler_stats {

@@ -7,7 +7,7 @@
 #include "scap.h"
 #include "wrap.h"
 
-enum { NAME_COLUMN = 9 };
+enum { NAME_COLUMN = 11 };
 
 static int widest_name(const struct scap_capability *rows, int n)
 {
@@ -25,7 +25,7 @@ static const char *state_of(const struct scap_capability *c)
 {
 	if (!c->have)
 		return "missing";
-	return c->used ? "used" : "there";
+	return c->used ? "used" : "available";
 }
 
 static void put_row(FILE *f, const struct scap_capability *row, int name_width)
@@ -50,7 +50,7 @@ void list_capabilities(FILE *f)
 
 	if (uname(&u) == 0)
 		fprintf(f, "%s %s on %s\n", u.sysname, u.release, u.machine);
-	fputs("used: by a live capture; there: the kernel has it, a capture does without\n\n", f);
+	fputs("used: by live captures; available: in this kernel, but not used\n\n", f);
 	for (i = 0; i < n; i++)
 		put_row(f, &rows[i], name_width);
 }

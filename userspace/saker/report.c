@@ -102,14 +102,14 @@ static void put_capture(const struct report *r, FILE *f)
 	put_count(f, "records delivered", st->n_records);
 	put_count(f, "records lost", st->n_dropped);
 	put_reasons(st, f);
-	put_count(f, "calls of unknown start", st->n_no_enter);
-	put_count(f, "events moved to keep order", st->n_clamped);
-	put_count(f, "enters lost at a task switch", st->n_storage_fail);
+	put_count(f, "exits without an enter", st->n_no_enter);
+	put_count(f, "timestamps moved", st->n_clamped);
+	put_count(f, "enters lost at task switch", st->n_storage_fail);
 	put_count(f, "malformed records", st->n_bad_record);
-	put_count(f, "calls of saker, left out", st->n_self);
-	put_count(f, "not asked for, left out", st->n_filtered);
-	put_count(f, "left out by sampling", st->n_unsampled);
-	put_count(f, "processes not followed", st->n_unmarked);
+	put_count(f, "syscalls of saker, excluded", st->n_self);
+	put_count(f, "filtered in kernel", st->n_filtered);
+	put_count(f, "excluded by --sampling", st->n_unsampled);
+	put_count(f, "processes not tracked", st->n_unmarked);
 	if (st->ring_kind)
 		put(f, "rings", "%12s", st->ring_kind);
 }
@@ -148,16 +148,14 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 {
 	if (!st->n_processes)
 		return;
-	put(f, "unwind tables",
-	    "%12llu of files, for %llu processes; %.1f MiB of %.0f, made in %.3f s",
+	put(f, "unwind tables", "%12llu, for %llu processes; %.1f of %.0f MiB, built in %.3f s",
 	    (unsigned long long)st->n_tables, (unsigned long long)st->n_processes,
 	    (double)st->used_sz / (1 << 20), (double)st->sz / (1 << 20), seconds(st->build_ns));
 	if (st->n_evicted || st->n_no_room)
-		put(f, "",
-		    "%12llu made room for others, %llu found none: try a larger --unwind-tables",
+		put(f, "", "%12llu evicted, %llu did not fit: raise --unwind-tables",
 		    (unsigned long long)st->n_evicted, (unsigned long long)st->n_no_room);
 	if (st->n_unreadable)
-		put(f, "", "%12llu mappings of files that could not be reached, or are damaged",
+		put(f, "", "%12llu mappings of unreadable or damaged files",
 		    (unsigned long long)st->n_unreadable);
 	if (st->n_too_much)
 		put(f, "", "%12llu files without a table, which would have taken too much work",
@@ -168,7 +166,7 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 		    "too much work",
 		    (unsigned long long)st->n_processes_too_much);
 	if (st->n_refused)
-		put(f, "", "%12llu mappings left out, for want of room",
+		put(f, "", "%12llu mappings not recorded: no room",
 		    (unsigned long long)st->n_refused);
 }
 
@@ -177,9 +175,9 @@ static void put_samples(const struct report *r, FILE *f)
 {
 	const uint64_t n = r->sampler.n_samples, n_read = r->n_samples_read;
 
-	put_count(f, "samples of stacks", n);
+	put_count(f, "stack samples", n);
 	put(f, "", "%12llu shown", (unsigned long long)r->n_samples_shown);
-	put(f, "", "%12llu of other processes, or not meant by the filter",
+	put(f, "", "%12llu of other processes, or excluded by the filter",
 	    (unsigned long long)(n_read - r->n_samples_shown));
 	if (n > n_read)
 		put(f, "", "%12llu not read before the capture ended",
@@ -192,28 +190,28 @@ static void put_sampler(const struct report *r, FILE *f)
 
 	if (!r->have_sampler)
 		return;
-	put_count(f, "runs of the sampler", st->n_runs);
+	put_count(f, "sampler runs", st->n_runs);
 	put_samples(r, f);
 	put_count(f, "samples lost", st->n_dropped);
-	put_count(f, "samples left out", st->n_filtered);
+	put_count(f, "samples filtered", st->n_filtered);
 	put_sample_reasons(st, f);
 	if (st->n_due)
 		put(f, "ticks missed", "%12llu of %llu", (unsigned long long)st->n_missed,
 		    (unsigned long long)st->n_due);
-	put_stack_ends("user stacks by their end", st->ends, f);
+	put_stack_ends("user stacks by end reason", st->ends, f);
 	if (st->n_later)
-		put(f, "faults, finished later", "%12llu", (unsigned long long)st->n_later);
-	put_count(f, "kept until they had tables", st->n_cold);
-	put_stack_ends("of these, by their end then", st->unwind.ends, f);
+		put(f, "deferred stacks", "%12llu", (unsigned long long)st->n_later);
+	put_count(f, "waited for unwind tables", st->n_cold);
+	put_stack_ends("of these, by end reason", st->unwind.ends, f);
 	if (st->n_not_cold || st->n_cold_spent)
-		put(f, "not kept", "%12llu for want of room, %llu of processes that had many",
+		put(f, "not kept", "%12llu no room, %llu of processes over their limit",
 		    (unsigned long long)st->n_not_cold, (unsigned long long)st->n_cold_spent);
 	put_unwind(&st->unwind, f);
 	if (st->n_rules)
-		put(f, "rules of frames", "%12llu, %.1f %% of them searched in tables",
+		put(f, "unwind rule lookups", "%12llu, %.1f %% not cached",
 		    (unsigned long long)st->n_rules, 100.0 * st->n_searched / st->n_rules);
 	if (st->n_unsaved)
-		put_count(f, "threads off the CPU not kept", st->n_unsaved);
+		put_count(f, "off-CPU waits not recorded", st->n_unsaved);
 }
 
 static void put_unanswered(FILE *f)
@@ -223,11 +221,10 @@ static void put_unanswered(FILE *f)
 	scap_open_stats(&st);
 	if (!st.n_late)
 		return;
-	put(f, "files not read",
-	    "%12llu, as their file systems did not answer, and %llu at the same places",
+	put(f, "files not read", "%12llu: file system did not answer; and %llu on the same mounts",
 	    (unsigned long long)st.n_late, (unsigned long long)st.n_refused);
 	if (st.n_hung)
-		put(f, "", "%12llu look-ups still hang", (unsigned long long)st.n_hung);
+		put(f, "", "%12llu lookups still blocked", (unsigned long long)st.n_hung);
 }
 
 static void put_bpf(const struct report *r, FILE *f)
@@ -261,7 +258,7 @@ static void put_self(const struct report *r, FILE *f)
 	if (elapsed >= 0.1)
 		put(f, "", "%12.1f %% of one CPU", 100 * (user + sys) / elapsed);
 	if (r->peak_anon_kb)
-		put(f, "memory of saker", "%12.1f MiB at most, rings apart",
+		put(f, "memory of saker", "%12.1f MiB peak, without rings",
 		    r->peak_anon_kb / 1024.0);
 	else
 		put(f, "memory of saker", "%12s: no RssAnon in /proc/self/status", "not counted");
@@ -279,7 +276,7 @@ void report_print(const struct report *r, FILE *f)
 	put_unanswered(f);
 	put_self(r, f);
 	if (!r->live) {
-		fputs("saker: when it was captured\n", f);
+		fputs("saker: counters of the capture\n", f);
 		put_capture(r, f);
 	}
 }

@@ -5,9 +5,9 @@
 FNR == 1 { file++ }
 file == 1 && $1 == "calls" { made = 2 * $2 } # as many getppid as prctl
 file == 2 && $1 == "records" && $2 == "lost" { lost = $3 }
-file == 2 && /runs of the sampler/ { runs = $NF }
-file == 2 && /samples of stacks/ { runs -= $4 }
-file == 2 && (/samples lost/ || /samples left out/) { runs -= $NF }
+file == 2 && /sampler runs/ { runs = $NF }
+file == 2 && /stack samples/ { runs -= $3 }
+file == 2 && (/samples lost/ || /samples filtered/) { runs -= $NF }
 file == 3 { seen++ }
 file == 3 && $2 == "getppid" {
 	parent = parent ? parent : $4
@@ -29,5 +29,5 @@ function torn(at) {
 END {
 	told = "storm " (!made || n_torn || seen > made || seen + lost < made || runs ? "not told" : "told")
 	print told ": " seen + 0 " of " made + 0 " calls, " lost + 0 " records lost, " \
-		n_torn + 0 " torn, " runs + 0 " runs of the sampler unaccounted for"
+		n_torn + 0 " torn, " runs + 0 " sampler runs unaccounted for"
 }
