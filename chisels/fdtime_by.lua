@@ -5,7 +5,7 @@ category = "I/O"
 
 require "toplist" {
   args = {{name = "key", check = require "report".field, description = "the field to count by, such as fd.name"}},
-  filter = "evt.is_io=true and evt.dir=<",
+  filter = "(evt.is_io=true or evt.io.bytes exists) and evt.dir=<",
   keys = {{function(arg) return arg.key:upper() end, function(arg) return arg.key end}},
   values = {
     {"TIME", name = "time_ns", kind = "time", field = "evt.latency"},

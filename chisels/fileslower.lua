@@ -5,5 +5,5 @@ category = "Performance"
 
 require "slowcalls"(
   require "report".real_files
-    .. " and (evt.is_io=true or evt.type in (fsync, fdatasync, sync_file_range, msync))",
+    .. " and (evt.is_io=true or evt.io.bytes exists or evt.type in (fsync, fdatasync, sync_file_range, msync))",
   "FILE", "fd.name", true)

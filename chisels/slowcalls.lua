@@ -10,7 +10,7 @@ local waits = {ok = true, EAGAIN = true, EINPROGRESS = true, ERESTARTSYS = true,
                ERESTARTNOHAND = true, ERESTART_RESTARTBLOCK = true}
 
 -- How much was read or written, or the error.
-local failed, errname, bytes
+local failed, errname, bytes, written, read
 
 -- Whether the event is shown as the end of a connect. A read or write that is slow itself is not.
 local done, outcome, took, is_io, took_itself, least
@@ -26,7 +26,7 @@ local function result(res)
   end
   if res == nil then return nil end
   if evt.field(failed) then return evt.field(errname) or res end
-  return bytes and res or "ok"
+  return bytes and (evt.field(written) or evt.field(read) or res) or "ok"
 end
 
 -- In files of other tools it is 0 where the beginning was not seen.
@@ -44,6 +44,9 @@ return function(filter, title, name, counts_bytes, connects)
              description = "Calls that took so many milliseconds or longer (10); 0: all"}},
     init = function()
       failed, errname = chisel.request_field("evt.failed"), chisel.request_field("evt.res")
+      if bytes then
+        written, read = chisel.request_field("evt.io.write_bytes"), chisel.request_field("evt.io.read_bytes")
+      end
       if not connects then return end
       done, outcome = chisel.request_field("fd.connect.done"), chisel.request_field("fd.connect.result")
       took, took_itself = chisel.request_field("fd.connect.latency"), chisel.request_field("evt.latency")

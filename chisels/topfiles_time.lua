@@ -4,7 +4,7 @@ short_description = "Top files by time spent in reads and writes"
 category = "I/O"
 
 require "toplist" {
-  filter = "fd.type=file and evt.is_io=true and evt.dir=<",
+  filter = "fd.type=file and (evt.is_io=true or evt.io.bytes exists) and evt.dir=<",
   keys = {{"FILE", "fd.name"}},
   values = {
     {"TIME", name = "time_ns", kind = "time", field = "evt.latency"},

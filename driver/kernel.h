@@ -96,6 +96,7 @@ struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	u32 i_rdev;
+	s64 i_size;
 	s64 i_mtime_sec; /* from 6.11 on */
 	s64 i_ctime_sec;
 	u32 i_mtime_nsec;

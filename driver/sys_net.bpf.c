@@ -386,6 +386,56 @@ int fill_pidfd_getfd(u64 *ctx)
 	return 0;
 }
 
+#define IOCTL_FICLONE 0x40049409u
+#define IOCTL_FICLONERANGE 0x4020940du
+
+struct file_clone_range {
+	s64 src_fd;
+	u64 src_offset, src_length, dest_offset;
+};
+
+/* What a clone took from which file. */
+struct file_clone {
+	s64 fd;
+	s64 len; /* negative: not known */
+};
+
+/* Finds what the ioctl @request with @arg, which succeeded, cloned: 0, or -1 if it is no clone. A
+ * length of 0 means up to the end of the source. */
+__noinline int file_clone_of(u32 request, u64 arg, struct file_clone *c)
+{
+	struct file_clone_range range = {.src_fd = (s32)arg};
+	struct file *file;
+
+	if (!c || (request != IOCTL_FICLONE && request != IOCTL_FICLONERANGE))
+		return -1;
+	if (request == IOCTL_FICLONERANGE &&
+	    bpf_probe_read_user(&range, sizeof(range), (void *)arg))
+		return -1;
+	c->fd = range.src_fd;
+	c->len = range.src_length;
+	if (range.src_length)
+		return 0;
+	file = fd_file(c->fd);
+	c->len = file ? BPF_CORE_READ(file, f_inode, i_size) - (s64)range.src_offset : -1;
+	return 0;
+}
+
+/* Of a clone, its source and how many bytes it has. */
+static __always_inline void put_file_clone(struct rec *r)
+{
+	struct file_clone c = {.fd = -1, .len = -1};
+
+	if (!r->ret)
+		file_clone_of((u32)arg(r, 1), arg(r, 2), &c);
+	store64(put_here(r), c.fd);
+	put_done(r, forget(r->slot, c.fd < 0 ? 0 : sizeof(u64), sizeof(u64)));
+	settle(r);
+	store64(put_here(r), c.len);
+	put_done(r, forget(r->slot, c.len < 0 ? 0 : sizeof(u64), sizeof(u64)));
+	settle(r);
+}
+
 /* The other side of a terminal, which openpty and forkpty open this way, has a name all the same.
  */
 SEC("?tp_btf/sys_exit")
@@ -399,6 +449,7 @@ int fill_ioctl(u64 *ctx)
 	put_fd(&r, arg(&r, 0));
 	put_u64(&r, (u32)arg(&r, 1));
 	put_u64(&r, arg(&r, 2));
+	put_file_clone(&r);
 	commit(&r);
 	if (r.ret >= 0 && ioctl_opens((u32)arg(&r, 1)))
 		tell_file(ctx, r.ret, arg(&r, 2) & KERNEL_O_CLOEXEC);

@@ -15,6 +15,21 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = 300_123
 ALWAYS = ["cp", "cat", "dd", "sendfile", "copy_file_range", "splice", "shutil"]
 INSTALLED = ["rsync", "nginx"]
+CLONES = ["clone", "clonerange"]
+IMAGES = {"btrfs": 120 << 20, "xfs": 400 << 20} # file systems that clone, and how large one has to be
+
+
+def make_images(folder):
+    """Sparse files, one for each file system whose mkfs is there."""
+    images = []
+    for name, size in IMAGES.items():
+        image = os.path.join(folder, name + ".img")
+        if os.geteuid() == 0 and shutil.which("mkfs." + name):
+            with open(image, "wb") as f:
+                f.truncate(size)
+            e2e.run("mkfs." + name, "-q", image)
+            images.append(image)
+    return images
 
 
 class Bytes(unittest.TestCase):
@@ -24,8 +39,9 @@ class Bytes(unittest.TestCase):
         cls.dir = e2e.temp_dir()
         cls.addClassCleanup(shutil.rmtree, cls.dir)
         cls.capture = os.path.join(cls.dir, "c.scap")
-        e2e.run(e2e.SAKER, "-q", "-w", cls.capture, "--", sys.executable,
-                os.path.join(HERE, "bytes/copies.py"), cls.dir)
+        images = make_images(cls.dir)
+        e2e.run(e2e.SAKER, "-q", "-w", cls.capture, "--", *["unshare", "-m"] * bool(images), sys.executable,
+                os.path.join(HERE, "bytes/copies.py"), cls.dir, *images)
 
     def chisel(self, *words, where=None):
         """Rows; in each what was read and written is all."""
@@ -48,6 +64,40 @@ class Bytes(unittest.TestCase):
                 self.assertEqual(files[program + ".in"], (SIZE, SIZE)) # the script wrote it
                 if program != "nginx":
                     self.assertEqual(files[program + ".out"], (0, SIZE))
+
+    def need_clones(self):
+        if not e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%fd.name", f"fd.directory={self.dir}/clones"):
+            self.skipTest("no btrfs or xfs: neither mkfs (scripts/setup --tests) or not in this kernel, or not root")
+
+    def test_clones(self):
+        """cp on btrfs and xfs: one ioctl, which has the content of a file be that of another as well."""
+        self.need_clones()
+        files = self.by_file()
+        for name in CLONES:
+            with self.subTest(name=name):
+                self.assertEqual(files[name + ".in"], (SIZE, SIZE)) # the script wrote it
+                self.assertEqual(files[name + ".out"], (0, SIZE))
+        text = e2e.run(e2e.SAKER, "-r", self.capture, "-p",
+                       "%evt.io.read_bytes %evt.io.write_bytes %evt.io.bytes %fd.in.filename %fd.out.filename %fd.filename",
+                       "evt.type=ioctl and evt.io.bytes exists")
+        counts = [SIZE, 65536, SIZE - 65536]
+        self.assertEqual(text.splitlines(), [f"{n} {n} {2 * n} {c}.in {c}.out {c}.out" for n, c in
+                                             zip(counts, ["clone", "clonerange", "clonerange"])])
+
+    def test_clones_take_time(self):
+        """Chisels of time have them among the writes."""
+        self.need_clones()
+        rows = [json.loads(line) for line in e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", "fileslower", "0",
+                                                     "evt.type=ioctl and fd.filename startswith clone").splitlines()]
+        self.assertEqual([(r["evt.type"], r["result"], os.path.basename(r["fd.name"])) for r in rows],
+                         [("ioctl", SIZE, "clone.out"), ("ioctl", 65536, "clonerange.out"),
+                          ("ioctl", SIZE - 65536, "clonerange.out")])
+        for chisel in ["topfiles_time"], ["fdtime_by", "fd.name"]:
+            with self.subTest(chisel=chisel):
+                rows = [json.loads(line) for line in
+                        e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", *chisel, "evt.type=ioctl").splitlines()]
+                self.assertEqual({os.path.basename(r["fd.name"]): r["calls"] for r in rows},
+                                 {"clone.out": 1, "clonerange.out": 2})
 
     def test_formats(self):
         """The same sums without a chisel, from both ends of each call."""
@@ -75,7 +125,7 @@ class Bytes(unittest.TestCase):
         files = self.by_file()
         total = sum(r + w for r, w in files.values())
         rows = {r["fd.directory"]: r["bytes"] for r in self.chisel("fdbytes_by", "fd.directory")}
-        self.assertEqual(rows[self.dir], total)
+        self.assertEqual(sum(n for name, n in rows.items() if name.startswith(self.dir)), total)
         everything = sum(r["bytes"] for r in self.chisel("topfiles_bytes"))
         self.assertEqual(sum(r["bytes"] for r in self.chisel("topprocs_file")), everything)
         self.assertEqual(sum(r["bytes"] for r in self.chisel("iotop")), everything)

@@ -79,6 +79,8 @@ static uint8_t ends_of(const struct sinsp_evt *evt)
 		return movers[evt_index(id)].ends;
 	if (id == EVT_VMSPLICE_X)
 		return vmsplice_ends(evt->fd);
+	if (id == EVT_IOCTL_X) /* only a clone has a length */
+		return param(evt, "len") ? BOTH : 0;
 	if (id == EVT_IO_URING_COMPLETE_X)
 		return io_uring_ends[number(evt, "op") & UINT8_MAX];
 	return plain_ends(evt->info);
@@ -87,10 +89,11 @@ static uint8_t ends_of(const struct sinsp_evt *evt)
 int sinsp_io_moves(const struct scap_event_info *info)
 {
 	return movers[evt_index(info->id)].ends || info->id == EVT_VMSPLICE_X ||
-	       info->id == EVT_IO_URING_COMPLETE_X || plain_ends(info);
+	       info->id == EVT_IOCTL_X || info->id == EVT_IO_URING_COMPLETE_X || plain_ends(info);
 }
 
-/* The result is a number of bytes, or of messages. Bytes that were only looked at come again. */
+/* The result is a number of bytes, or of messages; a clone's is 0. Bytes that were only looked at
+ * come again. */
 static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 {
 	const unsigned int id = evt->info->id;
@@ -101,6 +104,8 @@ static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 	*n = (uint64_t)res;
 	if (id == EVT_SENDMMSG_X || id == EVT_RECVMMSG_X)
 		*n = number(evt, "size");
+	if (id == EVT_IOCTL_X)
+		*n = number(evt, "len");
 	return !(number(evt, "msg_flags") & KERNEL_MSG_PEEK) ||
 	       plain_ends(evt->info) != SINSP_IO_READ;
 }

@@ -10,6 +10,8 @@ struct row {
 	struct scap_param params[10];
 };
 
+#define NONE BYTES("")
+#define IOCTL(request) I64(0), I64(3), U64(request), U64(0)
 #define FILE3 "/etc/passwd"
 #define SOCK4 "10.0.0.1:40000->10.0.0.2:80"
 
@@ -42,6 +44,10 @@ static void test_ends(void **state)
 		{EVT_READ_X, NULL, NULL, NULL, NULL, NULL, {I64(-11), BYTES("")}},
 		{EVT_READ_E, NULL, NULL, NULL, NULL, NULL, {I64(3), U32(9)}},
 		{EVT_IOCTL_X, NULL, NULL, NULL, NULL, NULL, {I64(7)}},
+		{EVT_IOCTL_X, NULL, NULL, NULL, NULL, NULL, {IOCTL(0x541b), NONE, NONE}},
+		{EVT_IOCTL_X, "9", "9", "18", SOCK4, FILE3, {IOCTL(0x40049409), I64(4), U64(9)}},
+		{EVT_IOCTL_X, NULL, NULL, NULL, NULL, NULL, {IOCTL(0x4020940d), I64(4), NONE}},
+		{EVT_IOCTL_X, NULL, NULL, NULL, NULL, NULL, {IOCTL(0x40049409), NONE, NONE}},
 		{EVT_SENDFILE_X, "9", "9", "18", SOCK4, FILE3, {I64(9), U64(0)}},
 		{EVT_COPY_FILE_RANGE_X, "9", "9", "18", SOCK4, FILE3, {I64(9)}},
 		{EVT_SPLICE_X, "9", "9", "18", FILE3, SOCK4, {I64(9)}},

@@ -61,7 +61,7 @@ static const struct sinsp_field_row rows[] = {
 	    "evt.io.read_bytes and evt.io.write_bytes together"),
 	BYTES("evt.io.read_bytes", SINSP_IO_READ,
 	    "bytes that the call read from the file fd.in.name: by read and its like, and by calls that "
-	    "move bytes from file to file, such as sendfile, splice and copy_file_range"),
+	    "move bytes from file to file, such as sendfile, splice, copy_file_range and the ioctl FICLONE"),
 	BYTES("evt.io.write_bytes", SINSP_IO_WRITE,
 	    "bytes that the call wrote to the file fd.out.name"),
 	ENDS("num", INT),

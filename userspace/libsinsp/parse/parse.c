@@ -68,6 +68,7 @@ static const struct {
 	[EVT_SPLICE_X] = {sinsp_parse_two_files, NEEDS_ENTER},
 	[EVT_COPY_FILE_RANGE_X] = {sinsp_parse_two_files, NEEDS_ENTER},
 	[EVT_INDEX(EVT_TEE_X)] = {sinsp_parse_two_files},
+	[EVT_IOCTL_X] = {sinsp_parse_two_files},
 	[EVT_CHROOT_X] = {sinsp_parse_chroot},
 	[EVT_SETNS_X] = {sinsp_parse_setns},
 	[EVT_UNSHARE_X] = {sinsp_parse_unshare},
