@@ -265,7 +265,7 @@ class Files(unittest.TestCase):
                 f.write("function on_capture_end() print('ran') end")
         p = self.chisel("-r", self.capture, "-c", "theirs")
         self.assertEqual((p.returncode, p.stdout), (1, ""))
-        self.assertIn("there is no chisel 'theirs'", p.stderr)
+        self.assertIn("no chisel 'theirs'", p.stderr)
         self.assertIn("-c ./theirs", p.stderr)
         p = self.chisel("-r", self.capture, "-c", "./theirs")
         self.assertEqual((p.returncode, p.stdout), (0, "ran\n"), p.stderr)

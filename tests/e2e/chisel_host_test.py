@@ -97,7 +97,7 @@ class Arguments(Replay):
             self.fails("evt.typ", "takes", *words)
         self.fails("and", "takes", "evt.num=4 and")
         self.fails("evt.nun", "takes", "top=5", "evt.num=4", "and", "evt.nun=5")
-        self.fails("chisel takes has no argument tpo; saker -i takes lists them", "takes", "tpo=5")
+        self.fails("chisel takes has no argument tpo; see saker -i takes", "takes", "tpo=5")
         self.fails("has no argument tpo", "takes", "tpo=5", "evt.num < 4")
         self.tells("key:tpo=5", "", "takes", "'tpo=5'")
         self.tells("key:proc.name", "evt.num < 4", "takes", "proc.name", "evt.num < 4")
@@ -117,11 +117,11 @@ class Arguments(Replay):
             self.assertEqual((p.returncode, p.stderr, p.stdout), (0, "", expected), words)
         p = self.run_chisel("-c", "ps", "proc.name=nginx and fd.port=80")
         self.assertEqual((p.returncode, p.stderr), (0, ""))
-        self.fails("its argument is a filter, and 'fd.num =' is none: expected a value", "lsof", "fd.num", "=")
+        self.fails("its argument 'fd.num =' is not a filter: expected a value", "lsof", "fd.num", "=")
 
     def test_words_that_were_meant_for_something_else(self):
         """What is said leads to the cure: arguments, then a filter, then -- and a command."""
-        self.fails("behind -c httplog come its arguments (saker -i httplog lists them), then a filter\n",
+        self.fails("after -c httplog come its arguments (see saker -i httplog), then a filter\n",
                    "httplog", "extra", "words")
         for words, cure in ((["-c", "execs", "ls"], "saker -c execs -- ls\n"),
                             (["-c", "httplog", "extra", "words"], "saker -c httplog -- extra ...\n"),
@@ -151,7 +151,7 @@ class Arguments(Replay):
         self.fails("the argument top is given twice", "takes", "top=5", "top=6")
         self.fails("takes 3 arguments, not 4", "takes", "a b c sort=1")
         self.fails("a quote is not closed", "takes", "top=1 key='x")
-        self.fails("there is no chisel 'missing'", "missing top=5")
+        self.fails("no chisel 'missing'", "missing top=5")
 
 
 class Endings(Replay):
@@ -183,9 +183,9 @@ class Endings(Replay):
     # How a chisel may fail at the tenth event: an error, too much memory, too long, in C code.
     FAILURES = {
         "error('no')": "failed in on_event: ",
-        "x = ('x'):rep(1 << 28)": "it needs more memory than",
+        "x = ('x'):rep(1 << 28)": "memory limit of",
         "while true do end": "did not return within",
-        "string.find(('a'):rep(3000), ('a-'):rep(9) .. 'b')": "does not come back",
+        "string.find(('a'):rep(3000), ('a-'):rep(9) .. 'b')": "exceeded the time limit",
     }
 
     def test_a_chisel_that_fails_ends_alone(self):
@@ -199,11 +199,11 @@ class Endings(Replay):
             p = self.run_chisel("--chisel-limit", "64:20", "-w", out, "-c", "t")
             self.assertEqual((p.returncode, p.stdout), (1, ""), p.stderr)
             self.assertIn(sentence, p.stderr)
-            self.assertIn(f"chisel t has ended; the capture to {out} goes on", p.stderr)
+            self.assertIn(f"chisel t has stopped; the capture to {out} continues", p.stderr)
             self.assertEqual(e2e.run(e2e.SAKER, "-r", out), whole, body)
             p = self.run_chisel("--chisel-limit", "64:20", "-c", "t", "-c", "counts")
             self.assertEqual((p.returncode, p.stdout), (1, "seen\n"), p.stderr)
-            self.assertIn("chisel t has ended; the others go on", p.stderr)
+            self.assertIn("chisel t has stopped; the others continue", p.stderr)
         self.write(self.COUNTS % "error('no')")
         p = self.run_chisel("-c", "t", "-c", "t")
         self.assertEqual((p.returncode, p.stdout), (1, ""), p.stderr)
@@ -214,7 +214,7 @@ class Endings(Replay):
             p = subprocess.run([e2e.SAKER, "-r", self.capture, "-c", "t"], stdout=full,
                                stderr=subprocess.PIPE, text=True, cwd=self.dir)
         self.assertEqual(p.returncode, 1)
-        self.assertIn("not all could be written to standard output", p.stderr)
+        self.assertIn("cannot write all to standard output", p.stderr)
 
 
 class Limits(Replay):
@@ -250,8 +250,8 @@ class Limits(Replay):
 
     def test_library(self):
         """C code that counts nothing."""
-        self.ends("does not come back", "string.find(('a'):rep(3000), ('a-'):rep(9) .. 'b')")
-        self.ends("does not come back", "pcall(table.move, {}, 1, 1 << 60, 2)")
+        self.ends("exceeded the time limit", "string.find(('a'):rep(3000), ('a-'):rep(9) .. 'b')")
+        self.ends("exceeded the time limit", "pcall(table.move, {}, 1, 1 << 60, 2)")
         self.ends("(--chisel-limit)", "while true do ('a'):rep(50):find('a-a-a-b') end")
 
     def test_a_call_that_ends_costs_nothing_later(self):

@@ -57,7 +57,7 @@ class Live(unittest.TestCase):
             with open(fifo, "w", encoding="utf-8"):
                 pass # the child of sh ends
             self.assertEqual(p.wait(60), 0)
-            self.assertEqual(p.stderr.read(), f"saker: the {who} ended\n")
+            self.assertEqual(p.stderr.read(), f"saker: the {who} exited\n")
             os.unlink(self.capture)
 
     def test_users_without_names(self):

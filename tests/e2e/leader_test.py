@@ -49,7 +49,7 @@ class Leader(unittest.TestCase):
         first = saker.stdout.read(1)
         p.communicate("\n", timeout=60)
         rest, said = saker.communicate(timeout=60)
-        self.assertEqual((saker.returncode, said), (0, b"saker: the process has ended\n"))
+        self.assertEqual((saker.returncode, said), (0, b"saker: the process has exited\n"))
         with open(path, "wb") as f:
             f.write(first + rest)
 

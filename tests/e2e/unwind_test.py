@@ -159,14 +159,14 @@ class Unwind(Case):
                            (["-p", "0"], "--pid"), (["-n", "0"], "needs a whole number"),
                            (["-p", "1,2"], "one process"), (["cat"], "has no filter"),
                            (["--tree"], "unknown option"),
-                           (["-p", "4194304"], "there is no such process")):
+                           (["-p", "4194304"], "no such process")):
             p = saker("selftest", "--unwind", *args)
             self.assertEqual(p.returncode, 1)
             if "without libdw" not in p.stderr:
                 self.assertIn(says, p.stderr)
         p = saker("selftest")
         self.assertEqual((p.returncode, p.stderr),
-                         (1, "saker: --unwind says what is tested: saker selftest --unwind\n"))
+                         (1, "saker: select a test: saker selftest --unwind\n"))
 
     def test_go(self):
         self.check_go([])

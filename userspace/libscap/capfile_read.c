@@ -381,12 +381,11 @@ static int read_event(struct cap_reader *r, const struct cap_block *blk, struct 
 static void tell_skip(struct cap_reader *r, const struct cap_block *blk)
 {
 	if (!r->told_skip)
-		scap_say(
-			r->log, SCAP_LOG_WARN,
-			"%s: at byte %llu%s a block of type 0x%x stands between the events: it and "
-			"others like it are skipped",
-			r->in.name, ULL(cap_input_offset(&r->in)), cap_input_unit(&r->in),
-			blk->type);
+		scap_say(r->log, SCAP_LOG_WARN,
+			 "%s: skipping blocks of unknown type, the first at byte %llu%s has type "
+			 "0x%x",
+			 r->in.name, ULL(cap_input_offset(&r->in)), cap_input_unit(&r->in),
+			 blk->type);
 	r->told_skip = true;
 }
 
@@ -394,7 +393,8 @@ static void tell_new(struct cap_reader *r, unsigned int type)
 {
 	if (!r->told_new && type < EVT_PRIVATE)
 		scap_say(r->log, SCAP_LOG_WARN,
-			 "%s: has events newer than those known here (type %u): they are skipped",
+			 "%s: skipping events of unknown types, the first is type %u: they are of "
+			 "a newer version",
 			 r->in.name, type);
 	r->told_new |= type < EVT_PRIVATE;
 }

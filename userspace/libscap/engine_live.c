@@ -340,11 +340,10 @@ static void read_stuck(struct live_engine *e)
 		close(fd);
 	}
 	if (err < 0)
-		scap_say(
-			&e->log, SCAP_LOG_WARN,
-			"cannot read the calls that are under way: %s; what waits since before the "
-			"capture is not shown",
-			strerror(-err));
+		scap_say(&e->log, SCAP_LOG_WARN,
+			 "cannot read the syscalls in progress: %s; threads that already wait are "
+			 "not shown",
+			 strerror(-err));
 }
 
 /* The driver has the machine's pids, /proc those of the namespace: names and files would be
@@ -577,12 +576,11 @@ static void check_clock(struct live_engine *e)
 	follow_cpus(e);
 	if (step > NOTICEABLE_STEP_NS)
 		scap_say(&e->log, SCAP_LOG_WARN,
-			 "the clock was set forward by %.3f s; times of events follow it",
-			 step / 1e9);
+			 "the clock was set forward by %.3f s; timestamps follow it", step / 1e9);
 	if (step < -NOTICEABLE_STEP_NS)
 		scap_say(&e->log, SCAP_LOG_WARN,
-			 "the clock was set back by %.3f s; times of events run slower until they "
-			 "agree with it",
+			 "the clock was set back by %.3f s; timestamps run slower until they agree "
+			 "with it",
 			 -step / 1e9);
 }
 

@@ -656,9 +656,9 @@ void live_expect_cpu(struct live_driver *d, unsigned int cpu)
 	if (!err || err == -ENODEV || d->ring_refused)
 		return;
 	d->ring_refused = 1;
-	scap_say(&d->log, SCAP_LOG_WARN, "cannot capture CPU %u, which came online: its ring: %s%s",
+	scap_say(&d->log, SCAP_LOG_WARN, "cannot create a ring for CPU %u, which came online: %s%s",
 		 cpu, strerror(-err),
-		 d->kind == RING_PERF ? "; use rings of the kind array or ringbuf" : "");
+		 d->kind == RING_PERF ? "; use --ring array or --ring ringbuf" : "");
 }
 
 void live_follow_cpus(struct live_driver *d, const cpu_set_t *online)
@@ -793,8 +793,7 @@ static void add_running_helpers(struct live_driver *d, uint32_t self_tgid)
 	}
 	if (err)
 		scap_say(&d->log, SCAP_LOG_WARN,
-			 "helper processes of saker are in the capture: the driver cannot learn of "
-			 "them: %s",
+			 "cannot exclude the helper processes of saker from the capture: %s",
 			 strerror(-err));
 }
 
@@ -809,7 +808,7 @@ static int attach_own(struct live_driver *d)
 		return 0;
 	err = attach_hook(d, &d->skel->links.own_fork, d->skel->progs.own_fork);
 	if (err)
-		return fail_libbpf(&d->log, err, "the driver cannot be attached");
+		return fail_libbpf(&d->log, err, "cannot attach the driver");
 	/* Where too many captures watch, helpers of this one are recorded. */
 	helpers_watch(&d->skel->bss->own_forking);
 	add_running_helpers(d, self);
@@ -843,7 +842,7 @@ static int make_room(struct live_driver *d, const struct live_opts *o)
 	memset(d->kind_fds, -1, d->n_cpus * sizeof(*d->kind_fds));
 	d->first_map = ring_map_create(d->kind, d->ring_sz);
 	if (d->first_map < 0)
-		return fail_libbpf(&d->log, d->first_map, "the ring of the first CPU");
+		return fail_libbpf(&d->log, d->first_map, "cannot create the first ring");
 	return 0;
 }
 
@@ -861,19 +860,19 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 		return err;
 	err = live_progs_new(&d->progs);
 	if (err)
-		return fail_libbpf(&d->log, err, "the threads that load the driver");
+		return fail_libbpf(&d->log, err, "cannot start the threads that load the driver");
 	oo.btf_custom_path = live_progs_types(d->progs);
 	live_progs_refuse(d->progs, o->refuse_load);
 	d->refuse_attach = o->refuse_attach;
 	d->skel = driver__open_opts(&oo);
 	if (!d->skel)
-		return fail_libbpf(&d->log, -errno, "the driver cannot be opened");
+		return fail_libbpf(&d->log, -errno, "cannot open the driver");
 	err = live_progs_opened(d->progs, d->skel->obj);
 	if (err)
-		return fail_libbpf(&d->log, err, "the kernel's types cannot be read");
+		return fail_libbpf(&d->log, err, "cannot read the kernel's BTF");
 	self_tgid = find_self_tgid();
 	if (self_tgid < 0)
-		return fail_libbpf(&d->log, self_tgid, "the driver cannot learn who we are");
+		return fail_libbpf(&d->log, self_tgid, "cannot find the PID of saker");
 	set_config(d, o, self_tgid);
 	err = live_select_config((struct drv_config *)&d->skel->rodata->cfg, o->select, &d->log);
 	if (err)
@@ -883,7 +882,7 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 		return err;
 	err = set_maps(d) ?: choose_programs(d, o);
 	if (err)
-		return fail_libbpf(&d->log, err, "the driver cannot be set up");
+		return fail_libbpf(&d->log, err, "cannot configure the driver");
 	err = driver__load(d->skel);
 	if (err)
 		return fail_libbpf(&d->log, err, "the kernel refuses the driver");
@@ -893,7 +892,7 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	note_refused(d);
 	err = fill_dispatch_table(d);
 	if (err)
-		return fail_libbpf(&d->log, err, "the driver's dispatch table");
+		return fail_libbpf(&d->log, err, "cannot fill the dispatch table of the driver");
 	d->select = o->select;
 	d->select_maps = (struct live_select_maps){
 		.marks = bpf_map__fd(d->skel->maps.marks),
@@ -959,7 +958,7 @@ int live_attach(struct live_driver *d)
 			  ?: attach(d, &s->links.sys_enter, s->progs.sys_enter);
 	if (err) {
 		live_detach(d);
-		return fail_libbpf(&d->log, err, "the driver cannot be attached");
+		return fail_libbpf(&d->log, err, "cannot attach the driver");
 	}
 	return 0;
 }
@@ -1058,8 +1057,8 @@ void live_detach(struct live_driver *d)
 	err = bpf_wait();
 	if (err)
 		scap_say(&d->log, SCAP_LOG_WARN,
-			 "cannot wait for the BPF programs that still run: %s; the last records "
-			 "may be missing",
+			 "cannot wait for the BPF programs that still run: %s; the last events may "
+			 "be missing",
 			 strerror(-err));
 }
 

@@ -310,8 +310,8 @@ static int revive_clock(struct live_sampler *s, unsigned int cpu)
 	if (c->fd < 0 && c->fd != -ENODEV) {
 		c->refused = 1;
 		scap_say(&s->log, SCAP_LOG_WARN,
-			 "cannot sample CPU %u, which came online: its clock: %s; "
-			 "kernel.perf_event_paranoid above 2 forbids it while a capture runs",
+			 "cannot sample CPU %u, which came online: %s; set sysctl "
+			 "kernel.perf_event_paranoid to 2 or less",
 			 cpu, strerror(-c->fd));
 	}
 	return c->fd >= 0 && !ioctl(c->fd, PERF_EVENT_IOC_ENABLE, 0);

@@ -167,7 +167,7 @@ static void give_helper(struct helper *h)
 	helper_end(h);
 }
 
-/* -EPIPE: the process has ended. */
+/* -EPIPE: the process has exited. */
 static int receive(const struct helper *h, struct answer *a, int *fd, int timeout_ms)
 {
 	const int err = helper_wait(h->fd, timeout_ms);

@@ -151,8 +151,8 @@ static int scan_task_dir(struct scan *s, const struct scap_thread_info *main, in
 	/* ENOENT: the process ended meanwhile. */
 	if (more < 0 && more != -ENOENT && more != -ESRCH)
 		scap_say(s->log, SCAP_LOG_WARN,
-			 "the list of threads of process %llu ends with an error: %s: the others "
-			 "are not known until they are used",
+			 "cannot list all threads of process %llu: %s; others are found when they "
+			 "are used",
 			 (unsigned long long)main->pid, strerror(-more));
 	return err == -ENOMEM ? err : 0;
 }
@@ -209,15 +209,15 @@ static int scan_files(struct scan *s, uint64_t pid, int pid_fd)
 
 	if (err == -EFBIG) {
 		scap_say(s->log, SCAP_LOG_WARN,
-			 "process %llu has more than %d open files: the others are not known until "
-			 "they are used",
+			 "process %llu has more than %d open files; others are found when they are "
+			 "used",
 			 (unsigned long long)pid, FD_SCAN_MAX);
 		return 0;
 	}
 	if (err && err != -ENOMEM) {
 		scap_say(s->log, SCAP_LOG_WARN,
-			 "the list of files of process %llu ends with an error: %s: the others are "
-			 "not known until they are used",
+			 "cannot list all files of process %llu: %s; others are found when they "
+			 "are used",
 			 (unsigned long long)pid, strerror(-err));
 		return 0;
 	}

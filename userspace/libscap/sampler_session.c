@@ -89,7 +89,7 @@ int sampler_session_begin(const char *name, const struct scap_log *log)
 		return fd;
 	if (fd != -EWOULDBLOCK) {
 		scap_say(log, SCAP_LOG_WARN,
-			 "cannot lock %s/%s: %s; another sampler at the same time is not noticed",
+			 "cannot lock %s/%s: %s; other profiles at the same time are not detected",
 			 RUN_DIR, file, strerror(-fd));
 		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		return fd < 0 ? -errno : fd;

@@ -105,7 +105,7 @@ static struct sinsp_lookup *start_lookup(const struct options *o)
 		return NULL;
 	err = sinsp_lookup_new(&lookup, &opts);
 	if (err)
-		say("containers will have no names: no thread to ask for them: %s", strerror(-err));
+		say("cannot start the thread that queries names of containers: %s", strerror(-err));
 	return lookup;
 }
 
@@ -353,20 +353,19 @@ static int check_files(const struct options *o)
 
 	for (i = 0; i < o->read.n; i++) {
 		if (is_same_file(o->read.v[i], o->write) || is_same_file(o->read.v[i], o->output)) {
-			say("%s: cannot be read and written at once: write to another file",
+			say("cannot write to %s: it is also read; write to another file",
 			    o->read.v[i]);
 			return -EINVAL;
 		}
 	}
 	if (o->profile.diff &&
 	    (strcmp(o->read.v[0], o->read.v[1]) == 0 || is_same_file(o->read.v[0], o->read.v[1]))) {
-		say("%s: --diff compares two captures, and this is the same one twice",
-		    o->read.v[1]);
+		say("--diff needs two different files, not %s twice", o->read.v[1]);
 		return -EINVAL;
 	}
 	if (o->write && o->output &&
 	    (strcmp(o->write, o->output) == 0 || is_same_file(o->write, o->output))) {
-		say("%s: lines and events cannot go to the same file", o->write);
+		say("cannot write both lines and events to %s", o->write);
 		return -EINVAL;
 	}
 	return 0;
@@ -461,9 +460,9 @@ static int nobody_left(struct capture *c, uint64_t now_ms)
 	if (!scap_is_over(source(c)))
 		return 0;
 	say_log(NULL, SCAP_LOG_WARN,
-		o->pids.n > 1 ? "the processes have ended"
-		: o->tree     ? "the process and its descendants have ended"
-			      : "the process has ended");
+		o->pids.n > 1 ? "the processes have exited"
+		: o->tree     ? "the process and its descendants have exited"
+			      : "the process has exited");
 	return 1;
 }
 
@@ -506,7 +505,7 @@ static int next_error(const struct capture *c, unsigned int errors_before, int e
 {
 	if (err == -ENODATA)
 		return 0;
-	say_cause(errors_before, c->live ? "the capture broke off" : c->o->read.v[0], err);
+	say_cause(errors_before, c->live ? "the capture stopped" : c->o->read.v[0], err);
 	return err;
 }
 

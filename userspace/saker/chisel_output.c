@@ -115,7 +115,7 @@ int chisel_output_open(struct chisel_output *out, const char *path, int is_drawi
 	int err = open_path(&new);
 
 	if (err) {
-		say("%s: cannot write there: %s", path, strerror(-err));
+		say("cannot write %s: %s", path, strerror(-err));
 		return err;
 	}
 	*out = new;
@@ -124,7 +124,7 @@ int chisel_output_open(struct chisel_output *out, const char *path, int is_drawi
 		return 0;
 	close(out->fd);
 	new_file_drop(&out->new);
-	say("%s: cannot write there: not enough memory", path);
+	say("cannot write %s: not enough memory", path);
 	return -ENOMEM;
 }
 
@@ -146,6 +146,6 @@ int chisel_output_close(struct chisel_output *out, int failed)
 		out->err = -new_file_keep(&out->new);
 	new_file_drop(&out->new);
 	if (out->err)
-		say("%s: not all could be written: %s", out->path, strerror(out->err));
+		say("cannot write all of %s: %s", out->path, strerror(out->err));
 	return -out->err;
 }

@@ -194,8 +194,7 @@ static int means_value(const struct sinsp_chisel *c, const struct behind *b, siz
 	case MEANS_FILTER:
 		return 0;
 	case MEANS_ARG:
-		say("chisel %s has no argument %.*s; saker -i %s lists them", name, (int)len, word,
-		    name);
+		say("chisel %s has no argument %.*s; see saker -i %s", name, (int)len, word, name);
 		return -EINVAL;
 	case MEANS_VALUE:
 		break;
@@ -304,13 +303,11 @@ static char *split_name(const char *text, struct text_list *args)
 static int refuse_idle(const struct sinsp_chisel_info *info)
 {
 	if (info->view) {
-		say("%s is a view, data for a table on the terminal: there is nothing to run",
-		    info->name);
+		say("%s is a view (a table of the terminal interface), not a chisel", info->name);
 		return -EINVAL;
 	}
 	if (info->is_module) {
-		say("%s is a library module, not a chisel; saker -cl lists the chisels",
-		    info->name);
+		say("%s is a library module, not a chisel; see saker -cl", info->name);
 		return -EINVAL;
 	}
 	return 0;
@@ -326,7 +323,7 @@ static int check_filter(const struct chisel_use *use)
 
 	sinsp_filter_free(f);
 	if (err)
-		say("chisel %s: its argument is a filter, and '%s' is none: %s",
+		say("chisel %s: its argument '%s' is not a filter: %s",
 		    sinsp_chisel_info(use->c)->name, text, bad.text ? bad.what : strerror(-err));
 	return err;
 }
@@ -342,10 +339,9 @@ static void say_order(const struct options *o, const struct chisel_use *use, con
 	if (i == b->end)
 		return;
 	if (o->read.n || o->command)
-		say("behind -c %s come its arguments (saker -i %s lists them), then a filter", name,
-		    name);
+		say("after -c %s come its arguments (see saker -i %s), then a filter", name, name);
 	else
-		say("behind -c %s come its arguments (saker -i %s lists them), then a filter, then "
+		say("after -c %s come its arguments (see saker -i %s), then a filter, then "
 		    "-- and a command to run: saker -c %s -- %s%s",
 		    name, name, name, b->words->v[i], i + 1 < b->end ? " ..." : "");
 }
@@ -414,8 +410,8 @@ static int add_set_filter(struct chisels *cs, struct options *o)
 static void end_stuck(const char *chisel)
 {
 	static const char before[] = "saker: chisel ",
-			  after[] = " failed: a function of Lua's library that it called, a "
-				    "pattern perhaps, does not come back (--chisel-limit)\n";
+			  after[] = " failed: a Lua library function, for instance a pattern "
+				    "match, exceeded the time limit (--chisel-limit)\n";
 
 	if (write(STDERR_FILENO, before, sizeof(before) - 1) > 0 &&
 	    write(STDERR_FILENO, chisel, strlen(chisel)) > 0 &&
@@ -450,7 +446,7 @@ static void tell_unused(const struct options *o)
 {
 	if (o->line.format || o->time_fmt)
 		say_log(NULL, SCAP_LOG_WARN,
-			"-p FORMAT and -t are about lines of events: chisels print their own");
+			"-p FORMAT and -t apply to lines; chisels have output of their own");
 }
 
 static int open_all(struct chisels *cs, struct options *o, char *taken)
@@ -534,9 +530,9 @@ static int own_failure(struct chisels *cs, struct chisel_use *use, int err)
 	use->failed = 1;
 	cs->n_failed++;
 	if (cs->write)
-		say("chisel %s has ended; the capture to %s goes on", name, cs->write);
+		say("chisel %s has stopped; the capture to %s continues", name, cs->write);
 	else if (cs->n_failed < cs->n)
-		say("chisel %s has ended; the others go on", name);
+		say("chisel %s has stopped; the others continue", name);
 	else
 		return err;
 	return 0;
@@ -656,8 +652,7 @@ static int end_printed(struct chisels *cs)
 	bad = errno; /* 0: it failed before */
 	if (bad == EPIPE || (poll(&fd, 1, 0) == 1 && (fd.revents & POLLERR)))
 		return -EPIPE;
-	say("not all could be written to standard output%s%s", bad ? ": " : "",
-	    bad ? strerror(bad) : "");
+	say("cannot write all to standard output%s%s", bad ? ": " : "", bad ? strerror(bad) : "");
 	return -(bad ?: EIO);
 }
 
@@ -733,14 +728,14 @@ int chisels_check_run_app(const struct chisels *cs, const struct options *o)
 	if (cs->run.unsafe)
 		return 0;
 	if (o->command || o->output || o->chisels.n || o->mode != MODE_CAPTURE) {
-		say("sysdig.run_app('%s') is not allowed: without --chisel-unsafe it only makes "
-		    "lines or a file of a capture",
+		say("sysdig.run_app('%s') is not allowed: without --chisel-unsafe it can only "
+		    "print or filter a capture",
 		    cs->run.run_app);
 		return -EPERM;
 	}
 	if (o->write && !was_given(cs, o->write)) {
-		say("sysdig.run_app may not write %s: without --chisel-unsafe only files that are "
-		    "an argument of the chisel",
+		say("sysdig.run_app may not write %s: without --chisel-unsafe only files named by "
+		    "the chisel's arguments",
 		    o->write);
 		return -EPERM;
 	}

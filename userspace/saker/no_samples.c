@@ -16,30 +16,30 @@ static void say_live(const struct options *o, double seconds)
 	if (!who)
 		say("no samples: no matching thread %s in %.2f s; check -p, --comm, --cgroup and "
 		    "the filter%s",
-		    !o->profile.off_cpu   ? "ran at a tick of the clock"
+		    !o->profile.off_cpu   ? "ran at a sampling tick"
 		    : o->sample.period_ns ? "ran or waited"
 					  : "waited",
 		    seconds, o->profile.off_cpu ? "" : ", or add --off-cpu");
 	else if (!o->profile.off_cpu)
-		say("no samples: none of the %llu ticks a second found %s running, in %.2f s: "
-		    "raise -F, or add --off-cpu for what it waits for",
+		say("no samples: %2$s did not run at any sampling tick (%1$llu Hz) in %3$.2f s: "
+		    "raise -F, or add --off-cpu to see what it waits for",
 		    1000000000ull / o->sample.period_ns, who, seconds);
 	else if (o->sample.period_ns)
-		say("no samples: %s neither ran at a tick of the clock nor waited, in %.2f s", who,
+		say("no samples: %s neither ran at a sampling tick nor waited in %.2f s", who,
 		    seconds);
 	else
-		say("no samples: %s did not wait, in %.2f s", who, seconds);
+		say("no samples: %s did not wait in %.2f s", who, seconds);
 }
 
 static void say_file(const struct options *o, const char *name, const struct sample_count *c)
 {
 	if (c->n_read)
-		say("%s: the filter leaves out all its %llu samples", name,
+		say("%s: none of its %llu samples matches the filter", name,
 		    (unsigned long long)c->n_read);
 	else if (o->max_ns)
 		say("%s: no samples in its first %g s", name, o->max_ns / 1e9);
 	else
-		say("%s: no samples in it: record some with saker profile -w FILE, or with saker "
+		say("%s: contains no samples; record some with saker profile -w FILE or saker "
 		    "--sample 99 -w FILE",
 		    name);
 }

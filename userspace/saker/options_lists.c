@@ -47,10 +47,9 @@ static int unknown_call(const struct option_row *row, const char *name)
 	nearest_begin(&near, name);
 	scap_calls_each_name(try_name, &near);
 	if (near.best)
-		say("--%s: there is no system call '%s'; did you mean %s?", row->name, name,
-		    near.best);
+		say("--%s: no system call '%s'; did you mean %s?", row->name, name, near.best);
 	else
-		say("--%s: there is no system call '%s'; saker -L lists them", row->name, name);
+		say("--%s: no system call '%s'; see saker -L", row->name, name);
 	return -EINVAL;
 }
 
@@ -105,7 +104,7 @@ static int one_pid(void *member, const struct option_row *row, const char *item)
 	uint32_t pid;
 
 	if (parse_id(item, PID_MAX, &pid) || !pid) {
-		say("--%s needs numbers of processes, not '%s'", row->name, item);
+		say("--%s needs PIDs, not '%s'", row->name, item);
 		return -EINVAL;
 	}
 	return append_number(member, pid);
@@ -126,7 +125,7 @@ static int one_uid(void *member, const struct option_row *row, const char *item)
 	pw = getpwnam(item);
 	if (pw)
 		return append_number(member, pw->pw_uid);
-	say("--%s: there is no user '%s'", row->name, item);
+	say("--%s: no user '%s'", row->name, item);
 	return -EINVAL;
 }
 
@@ -199,7 +198,7 @@ int take_snap_port(void *member, const struct option_row *row, const char *arg)
 	free(copy);
 	if (err || list->n == DRV_MAX_SNAP_PORTS) {
 		if (err)
-			say("--%s is a port or FROM-TO, and perhaps :BYTES up to %u, not '%s'",
+			say("--%s needs PORT or FROM-TO, optionally with :BYTES up to %u, not '%s'",
 			    row->name, DRV_SNAPLEN_MAX, arg);
 		else
 			say("--%s can be given %u times", row->name, DRV_MAX_SNAP_PORTS);
@@ -247,12 +246,12 @@ int take_filter_name(void *member, const struct option_row *row, const char *arg
 	struct sinsp_filter_name *v;
 
 	if (!is_filter_name(arg, len)) {
-		say("--%s needs %s, not '%s': a name has letters, digits and _", row->name,
+		say("--%s needs %s, not '%s': names consist of letters, digits and _", row->name,
 		    row->arg, arg);
 		return -EINVAL;
 	}
 	if (has_name(list, arg, len)) {
-		say("--%s %.*s was given before", row->name, (int)len, arg);
+		say("--%s %.*s is given twice", row->name, (int)len, arg);
 		return -EINVAL;
 	}
 	v = realloc(list->v, (list->n + 1) * sizeof(*v));
@@ -317,9 +316,7 @@ int take_chisel_limit(void *member, const struct option_row *row, const char *ar
 	      (colon && (parse_id(colon, 1000000000, &millions) || !millions));
 	free(copy);
 	if (bad) {
-		say("--%s is a number of million bytes, and perhaps : and a number of millions of "
-		    "instructions, not '%s'",
-		    row->name, arg);
+		say("--%s needs MB or MB:MILLIONS, not '%s'", row->name, arg);
 		return -EINVAL;
 	}
 	limit->bytes = (uint64_t)mb * 1000000;

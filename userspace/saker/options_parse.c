@@ -80,7 +80,7 @@ static int unknown_name(const struct options *o, const struct args *args, const 
 	if (near.best)
 		say("unknown option --%.*s: did you mean --%s?", (int)len, name, near.best);
 	else
-		say("unknown option --%.*s: %s lists all", (int)len, name, help_of(args));
+		say("unknown option --%.*s: see %s", (int)len, name, help_of(args));
 	return -EINVAL;
 }
 
@@ -95,7 +95,7 @@ static int unknown_letter(const struct options *o, const struct args *args, char
 	if (row && row->letter)
 		say("unknown option -%c: did you mean -%c, --%s?", letter, row->letter, row->name);
 	else
-		say("unknown option -%c: %s lists all", letter, help_of(args));
+		say("unknown option -%c: see %s", letter, help_of(args));
 	return -EINVAL;
 }
 

@@ -150,15 +150,15 @@ static int choose_by_ending(struct options *o)
 	const struct ending *e = ending_of(o->output);
 
 	if (!e) {
-		say("%s: the ending says what to write there, and it is none of .svg, .folded, "
-		    ".pb.gz, .speedscope.json, .perf.txt, .json and .txt",
+		say("cannot write %s: unknown extension; use .svg, .folded, .pb.gz, "
+		    ".speedscope.json, .perf.txt, .json or .txt",
 		    o->output);
 		return -EINVAL;
 	}
 	o->lines_kind = e->kind;
 	if (o->profile.diff && strcmp(e->ending, ".svg") && strcmp(e->ending, ".txt") &&
 	    strcmp(e->ending, ".json")) {
-		say("--diff writes .svg, .txt or .json, not %s", e->ending);
+		say("--diff can write .svg, .txt and .json, not %s", e->ending);
 		return -EINVAL;
 	}
 	if (o->profile.diff)
@@ -202,8 +202,8 @@ static int check_ending(struct options *o)
 		return 0;
 	for (size_t i = 0; i < o->chisels.n; i++) {
 		if (is_of_other_ending(o->chisels.v[i].name, e)) {
-			say("%s: %s prints something else than what this ending says: leave -c "
-			    "out, or name a .txt file",
+			say("cannot write %s: the output of %s is another format; omit -c, or name "
+			    "a .txt file",
 			    o->output, o->chisels.v[i].name);
 			return -EINVAL;
 		}

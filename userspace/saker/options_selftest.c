@@ -32,10 +32,10 @@ int selftest_settle(const struct options *o)
 		int bad;
 		const char *text;
 	} rules[] = {
-		{!o->selftest.unwind, "--unwind says what is tested: saker selftest --unwind"},
-		{o->words.n != 0, "a self-test has no filter: run a command with -- CMD"},
-		{o->pids.n > 1, "-p of a self-test names one process"},
-		{o->pids.n && o->command, "a self-test is of -- CMD or of the process of -p"},
+		{!o->selftest.unwind, "select a test: saker selftest --unwind"},
+		{o->words.n != 0, "a self-test takes no filter; to run a command: -- CMD"},
+		{o->pids.n > 1, "a self-test takes one -p"},
+		{o->pids.n && o->command, "a self-test takes -- CMD or -p, not both"},
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && o->mode != MODE_HELP; i++) {

@@ -25,7 +25,7 @@ int take_lines_kind(void *member, const struct option_row *row, const char *arg)
 {
 	(void)arg;
 	if (*(int *)member && *(int *)member != row->value) {
-		say("-j and --tsv are two forms of a line: give one of them");
+		say("-j and --tsv exclude each other");
 		return -EINVAL;
 	}
 	*(int *)member = row->value;
@@ -37,7 +37,7 @@ int take_compress(void *member, const struct option_row *row, const char *arg)
 	const int *chosen = member;
 
 	if (*chosen && *chosen != row->value) {
-		say("-z is gzip, --zstd is zstd: give one of them");
+		say("-z and --zstd exclude each other");
 		return -EINVAL;
 	}
 	return take_value(member, row, arg);
@@ -134,7 +134,7 @@ int take_format(void *member, const struct option_row *row, const char *arg)
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (strcmp(others[i], arg) == 0) {
-			say("-p%s is not supported: saker asks neither Kubernetes nor Mesos", arg);
+			say("-p%s is not supported: saker does not query Kubernetes or Mesos", arg);
 			return -EINVAL;
 		}
 	}

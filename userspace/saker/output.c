@@ -29,7 +29,7 @@ int output_open(struct output *out, const char *path, int fd, int unbuffered)
 	if (out->fd < 0) {
 		int err = -errno;
 
-		say("%s: cannot write lines there: %s", path, strerror(-err));
+		say("cannot write lines to %s: %s", path, strerror(-err));
 		return err;
 	}
 	out->owned = 1;

@@ -147,7 +147,8 @@ static int put_sum(const struct unwind_selftest_sum *s)
 		printf("%8" PRIu64 " samples more found no room\n", s->n_lost);
 	if (judged)
 		return 0;
-	say("no stack was sampled that both can unwind: run something meanwhile, or longer");
+	say("no sampled stack could be unwound by both; run a program meanwhile, or use a larger "
+	    "-d");
 	return STATUS_FAILED;
 }
 
@@ -161,11 +162,11 @@ static int run(struct settings *s)
 	int status;
 
 	if (!privileges_can_capture()) {
-		say("a self-test samples stacks, which needs root");
+		say("sampling stacks needs root");
 		return STATUS_FAILED;
 	}
 	if (s->o.pid && kill((pid_t)s->o.pid, 0) && errno == ESRCH) {
-		say("-p %lld: there is no such process", (long long)s->o.pid);
+		say("-p %lld: no such process", (long long)s->o.pid);
 		return STATUS_FAILED;
 	}
 	status = s->command ? spawn_start(&child, s->command) : 0;
@@ -220,8 +221,7 @@ int selftest_run(const struct options *o)
 int selftest_run(const struct options *o)
 {
 	(void)o;
-	say("saker was built without libdw, which a self-test compares with: install libdw-dev and "
-	    "build");
+	say("the self-test needs libdw: install libdw-dev and build saker again");
 	return STATUS_FAILED;
 }
 

@@ -85,7 +85,7 @@ static int say_not_run(const char *name, int err)
 	if (err == ENOENT)
 		say("%s: command not found", name);
 	else
-		say("%s: cannot be executed: %s", name, strerror(err));
+		say("cannot execute %s: %s", name, strerror(err));
 	return status_of_errno(err);
 }
 

@@ -405,8 +405,8 @@ static void note_time(struct take *t, const struct scap_evt *evt)
 		return;
 	if (t->begins_section && evt->ts_ns < t->last_ns)
 		say_log(NULL, SCAP_LOG_WARN,
-			"captures overlap in time: the file has the events of one after those of "
-			"the other; to see them in the order of time, read them with -r A -r B");
+			"the captures overlap in time; their events are not in order of time in "
+			"the file. To merge them: -r A -r B without -w");
 	t->begins_section = 0;
 	t->last_ns = evt->ts_ns;
 }

@@ -46,7 +46,7 @@ static const struct sinsp_evt *current(lua_State *L)
 	const struct sinsp_evt *evt = chisel_of(L)->evt;
 
 	if (!evt)
-		luaL_error(L, "there is no event now: this works in on_event and on_interval");
+		luaL_error(L, "no current event: call this in on_event or on_interval");
 	return evt;
 }
 

@@ -139,8 +139,8 @@ static int place_words(const struct sinsp_chisel *c, struct given *g)
 			g->values[i] = g->words[n++];
 	if (n == g->n_words)
 		return 0;
-	sinsp_chisel_say(c, "chisel %s takes %zu arguments, not %zu; saker -i %s tells more",
-			 info->name, info->n_args, g->n_named + g->n_words, info->name);
+	sinsp_chisel_say(c, "chisel %s takes %zu arguments, not %zu; see saker -i %s", info->name,
+			 info->n_args, g->n_named + g->n_words, info->name);
 	return -EINVAL;
 }
 
@@ -214,8 +214,8 @@ static int set_all(struct sinsp_chisel *c, const struct given *g)
 	int err = 0;
 
 	if (missing < info->n_args) {
-		sinsp_chisel_say(c, "chisel %s needs the argument %s; saker -i %s tells more",
-				 info->name, info->args[missing].name, info->name);
+		sinsp_chisel_say(c, "chisel %s needs the argument %s; see saker -i %s", info->name,
+				 info->args[missing].name, info->name);
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < info->n_args && !err; i++)

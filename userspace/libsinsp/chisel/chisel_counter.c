@@ -567,7 +567,7 @@ static struct counted read_value(lua_State *L, int i)
 	const struct sinsp_field *f;
 
 	if (!lua_istable(L, -1))
-		luaL_error(L, "chisel.counter: value %d is no table", i);
+		luaL_error(L, "chisel.counter: value %d is not a table", i);
 	value.max = (uint8_t)sinsp_chisel_is_true(L, "max");
 	if (lua_getfield(L, -1, "when") == LUA_TNIL)
 		lua_pop(L, 1);

@@ -230,7 +230,7 @@ static void test_memory(void **state)
 	for (uint64_t i = 0; i < 1000000 && !err; i++)
 		err = seek(&f, i, 1);
 	assert_int_equal(err, -EINVAL);
-	assert_non_null(strstr(f.said, "failed in a counter: it needs more memory than the 2 "));
+	assert_non_null(strstr(f.said, "failed in a counter: memory limit of 2 "));
 	chisel_stop(&f);
 }
 

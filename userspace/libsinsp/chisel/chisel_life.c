@@ -48,7 +48,7 @@ static void read_args(lua_State *L, struct sinsp_chisel_info *info)
 	for (lua_Integer i = 0; i < n; i++) {
 		lua_geti(L, -1, i + 1);
 		if (!lua_istable(L, -1))
-			luaL_error(L, "args has a row that is no table");
+			luaL_error(L, "args has a row that is not a table");
 		args[i] = (struct sinsp_chisel_arg){
 			.name = sinsp_chisel_keep_text(L, "name"),
 			.type = sinsp_chisel_keep_text(L, "argtype"),
@@ -131,9 +131,8 @@ static void say_unknown(const struct sinsp_chisel *c, const char *name)
 	const int len = asprintf(&path, "%s.lua", name);
 	const int is_here = len > 0 && !strchr(name, '/') && access(path, R_OK) == 0;
 
-	sinsp_chisel_say(c, "there is no chisel '%s': saker -cl lists them%s%s%s", name,
-			 is_here ? "; -c ./" : "", is_here ? name : "",
-			 is_here ? " runs the one in this folder" : "");
+	sinsp_chisel_say(c, "no chisel '%s': see saker -cl%s%s", name,
+			 is_here ? "; for the one in this folder: -c ./" : "", is_here ? name : "");
 	if (len >= 0)
 		free(path);
 }
@@ -159,8 +158,8 @@ static int open_program(struct sinsp_chisel *c, const char *name)
 	}
 	err = sinsp_chisel_watch(c);
 	if (err) {
-		sinsp_chisel_say(c, "chisel %s: no timer to watch over it: %s", name,
-				 strerror(-err));
+		sinsp_chisel_say(c, "chisel %s: cannot create the timer of its time limit: %s",
+				 name, strerror(-err));
 		return err;
 	}
 	lua_pushcfunction(c->L, load_chisel);
@@ -300,11 +299,11 @@ int sinsp_chisel_init(struct sinsp_chisel *c)
 		}
 		if (!cb.found || cb.result)
 			return 0;
-		sinsp_chisel_say(c, "chisel %s does not begin: its on_init did not return true",
+		sinsp_chisel_say(c, "chisel %s was not started: on_init did not return true",
 				 c->info.name);
 		return -EINVAL;
 	}
-	sinsp_chisel_say(c, "chisel %s: chisels hand over to each other without end", c->info.name);
+	sinsp_chisel_say(c, "chisel %s: chisels call each other in a loop", c->info.name);
 	return -ELOOP;
 }
 
@@ -317,8 +316,7 @@ int sinsp_chisel_begin(struct sinsp_chisel *c)
 	err = sinsp_chisel_call_back(c, &cb);
 	if (!err && cb.found && !cb.result) {
 		sinsp_chisel_say(c,
-				 "chisel %s does not begin: its on_capture_start did not return "
-				 "true",
+				 "chisel %s was not started: on_capture_start did not return true",
 				 c->info.name);
 		err = -EINVAL;
 	}
@@ -354,7 +352,7 @@ static int call_interval(struct sinsp_chisel *c, uint64_t ns, int64_t delta)
 	int err = call_with_time(c, &cb, ns, delta);
 
 	if (!err && cb.found && !cb.result) {
-		sinsp_chisel_say(c, "chisel %s ended: its on_interval did not return true",
+		sinsp_chisel_say(c, "chisel %s was stopped: on_interval did not return true",
 				 c->info.name);
 		err = -EINVAL;
 	}

@@ -71,7 +71,7 @@ int sinsp_chisel_create_coroutine(lua_State *L)
 		lua_pop(L, 1);
 	}
 	if (!co)
-		return luaL_error(L, "a coroutine that is none");
+		return luaL_error(L, "not a coroutine");
 	lua_sethook(co, count_instructions, LUA_MASKCOUNT, CHISEL_WATCH_STEP);
 	return 1;
 }
@@ -136,8 +136,8 @@ static void say_lines(const struct sinsp_chisel *c, const char *what, const char
 static void say_out_of_memory(const struct sinsp_chisel *c, const char *what)
 {
 	sinsp_chisel_say(c,
-			 "chisel %s failed in %s: it needs more memory than the %zu million bytes "
-			 "it may have (--chisel-limit)",
+			 "chisel %s failed in %s: memory limit of %zu million bytes exceeded "
+			 "(--chisel-limit)",
 			 c->info.name, what, c->run->max_bytes / 1000000);
 }
 
@@ -190,8 +190,8 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 		return 0;
 	if (status == STATUS_LEFT) {
 		sinsp_chisel_say(c,
-				 "chisel %s failed in %s: a function of Lua's library that it "
-				 "called, a pattern perhaps, does not come back (--chisel-limit)",
+				 "chisel %s failed in %s: a Lua library function, for instance a "
+				 "pattern match, exceeded the time limit (--chisel-limit)",
 				 c->info.name, what);
 		return -EINVAL;
 	}

@@ -31,7 +31,7 @@ static int set_filter(lua_State *L)
 	struct sinsp_chisel_run *run = run_of(L);
 
 	if (run->has_begun)
-		return luaL_error(L, "sysdig.set_filter works until the capture begins");
+		return luaL_error(L, "sysdig.set_filter: the capture has already begun");
 	sinsp_filter_free(sinsp_chisel_make_filter(L, luaL_checkstring(L, 1), 0));
 	free(run->set_filter);
 	run->set_filter = copy_text(L, 1);
@@ -156,7 +156,7 @@ static int get_machine_info(lua_State *L)
 	const struct scap_state *st = s && s->machine ? scap_state_build_done(s->machine) : NULL;
 
 	if (!st)
-		return luaL_error(L, "sysdig.get_machine_info works when the capture has begun");
+		return luaL_error(L, "sysdig.get_machine_info: the capture has not begun");
 	lua_newtable(L);
 	lua_pushinteger(L, st->machine.n_cpus);
 	lua_setfield(L, -2, "num_cpus");
@@ -267,9 +267,7 @@ static int check_safe(lua_State *L, const char *name)
 {
 	if (run_of(L)->unsafe)
 		return 0;
-	return luaL_error(L,
-			  "%s is not allowed: chisels send data over the network only with "
-			  "--chisel-unsafe",
+	return luaL_error(L, "%s is not allowed: network access of chisels needs --chisel-unsafe",
 			  name);
 }
 

@@ -52,7 +52,7 @@ int sinsp_chisel_field_index(lua_State *L, int at)
 	if (lua_type(L, at) == LUA_TSTRING)
 		return field_of_name(L, lua_tostring(L, at));
 	if (i >= chisel_of(L)->n_fields)
-		return luaL_error(L, "neither a field of chisel.request_field nor a name of one");
+		return luaL_error(L, "neither a field of chisel.request_field nor a field name");
 	return (int)i;
 }
 

@@ -33,7 +33,7 @@ static void read_columns(lua_State *L, struct sinsp_view *view)
 
 	for (size_t i = 0; i < n; i++) {
 		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
-			luaL_error(L, "view_info.columns has a row that is no table");
+			luaL_error(L, "view_info.columns has a row that is not a table");
 		v[i] = (struct sinsp_view_column){
 			.name = sinsp_chisel_keep_text(L, "name"),
 			.description = sinsp_chisel_keep_text(L, "description"),
