@@ -52,13 +52,19 @@ def to_disk(log):
     return [(c, name, n) for c, name, n in ends(log)[1] if strace_log.is_file(name) and not name.startswith("/dev/")]
 
 
+def space(log):
+    """(call, file, bytes written or reserved, bytes written): of writes, and of fallocate."""
+    return [(c, name, n, n) for c, name, n in to_disk(log)] + [
+        (c, strace_log.file_of(c.args[0]), int(c.args[3]), 0) for c in log.named("fallocate") if not c.error]
+
+
 def sums(rows):
-    """{key: (sum, count)} of (key, number)."""
-    out = collections.Counter(), collections.Counter()
-    for key, n in rows:
-        out[0][key] += n
-        out[1][key] += 1
-    return {key: (out[0][key], out[1][key]) for key in out[0]}
+    """{key: (sum, ..., count)} of (key, number, ...)."""
+    out = {}
+    for key, *numbers in rows:
+        numbers.append(1)
+        out[key] = tuple(a + b for a, b in zip(out.get(key, [0] * len(numbers)), numbers))
+    return out
 
 
 def command_line(c):
@@ -126,7 +132,7 @@ def read_by_file(log):
 
 def io_by_file(log):
     rows = collections.Counter()
-    for c in log.named(*READS, *WRITES, "fsync", "fdatasync"):
+    for c in log.named(*READS, *WRITES, "fsync", "fdatasync", "fallocate"):
         if strace_log.is_file(strace_log.file_of(c.args[0])):
             rows[strace_log.file_of(c.args[0])] += 1
     for c in log.named("copy_file_range"):
@@ -135,7 +141,7 @@ def io_by_file(log):
 
 
 def written_by_file(log):
-    return sums(((c.comm, name), n) for c, name, n in to_disk(log))
+    return sums(((c.comm, name), *n) for c, name, *n in space(log))
 
 
 def written_by_container(log):
@@ -143,9 +149,9 @@ def written_by_container(log):
     members = {c.tid: (re.search(r"docker-(\w{12})", name)[1], c.number)
                for c, name, _ in ends(log)[1] if name.endswith("/cgroup.procs")}
     rows = []
-    for c, _, n in to_disk(log):
+    for c, _, *n in space(log):
         container, since = members.get(c.tid, ("host", 0))
-        rows.append((container if c.number > since else "host", n))
+        rows.append((container if c.number > since else "host", *n))
     return sums(rows)
 
 
@@ -507,8 +513,10 @@ JUDGES = {
     "Which file reads are slowest?": Part(file_reads, r"^\d+ "),
     "Which files are read most?": Table(read_by_file, ["fd.in.name"], ["sum(evt.io.read_bytes)"]),
     "Which file is slow?": Table(io_by_file, ["fd.name"], ["count"], False),
-    "Who fills the disk?": Table(written_by_file, ["proc.name", "fd.out.name"], ["sum(evt.io.write_bytes)"]),
-    "Which container fills the disk?": Table(written_by_container, ["container.id"], ["sum(evt.io.write_bytes)"]),
+    "Who fills the disk?": Table(written_by_file, ["proc.name", "fd.out.name"],
+        ["sum(evt.io.space_bytes)", "sum(evt.io.write_bytes)"]),
+    "Which container fills the disk?": Table(written_by_container, ["container.id"],
+        ["sum(evt.io.space_bytes)", "sum(evt.io.write_bytes)"]),
     "Which files were made?": Lines(made),
     "Who deleted that page?": Lines(deleted_pages, TIME),
     "What changed this configuration?": Lines(changes_of_configuration, TIME),

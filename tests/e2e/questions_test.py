@@ -32,12 +32,12 @@ ANSWERS = {
     "Which file is slow?":
         ([r"\S+s \S+s \d /srv/data.img", r"\S+s \S+s \d /srv/backup.tmp"], "->"),
     "Who fills the disk?":
-        (["24.0M 1 backup /srv/backup.tmp", r"24.0M \d+ cp /srv/copy.img", r"\d+ 4 nginx /var/log/access.log"],
-         "curl"),
+        (["32.0M 0 1 db /srv/db.log", "24.0M 24.0M 1 backup /srv/backup.tmp", r"24.0M 24.0M \d+ cp /srv/copy.img",
+          r"\d+ \d+ 4 nginx /var/log/access.log"], "curl|3200M"),
     "Which container fills the disk?":
-        ([r"72\.\dM \d+ host host", r"24.0M \d+ [0-9a-f]{12} -"], "<NA>"),
+        ([r"104\.\dM 72\.\dM \d+ host host", r"24.0M 24.0M \d+ [0-9a-f]{12} -"], "<NA>"),
     "Which files were made?":
-        (["nginx /var/log/access.log", "app /srv/app.state", "backup /srv/backup.tmp"], "hosts"),
+        (["nginx /var/log/access.log", "db /srv/db.log", "app /srv/app.state", "backup /srv/backup.tmp"], "hosts"),
     "Who deleted that page?":
         ([r"\d\d:\d\d:\d\d root sh rm /srv/www/index.html /srv/www/index.html",
           r"\d\d:\d\d:\d\d root sh rm news.html /srv/www/news.html"], "missing"),

@@ -35,6 +35,8 @@ static const uint8_t io_uring_ends[UINT8_MAX + 1] = {
 };
 
 enum { KERNEL_MSG_PEEK = 2 };
+/* Modes of fallocate that reserve nothing: PUNCH_HOLE, COLLAPSE_RANGE, INSERT_RANGE. */
+enum { FALLOCATE_FREES = 0x2 | 0x8 | 0x20 };
 
 static const struct scap_param *param(const struct sinsp_evt *evt, const char *name)
 {
@@ -81,6 +83,8 @@ static uint8_t ends_of(const struct sinsp_evt *evt)
 		return vmsplice_ends(evt->fd);
 	if (id == EVT_IOCTL_X) /* only a clone has a length */
 		return param(evt, "len") ? BOTH : 0;
+	if (id == EVT_FALLOCATE_X)
+		return number(evt, "mode") & FALLOCATE_FREES ? 0 : SINSP_IO_WRITE;
 	if (id == EVT_IO_URING_COMPLETE_X)
 		return io_uring_ends[number(evt, "op") & UINT8_MAX];
 	return plain_ends(evt->info);
@@ -88,8 +92,14 @@ static uint8_t ends_of(const struct sinsp_evt *evt)
 
 int sinsp_io_moves(const struct scap_event_info *info)
 {
-	return movers[evt_index(info->id)].ends || info->id == EVT_VMSPLICE_X ||
-	       info->id == EVT_IOCTL_X || info->id == EVT_IO_URING_COMPLETE_X || plain_ends(info);
+	switch (info->id) {
+	case EVT_VMSPLICE_X:
+	case EVT_IOCTL_X:
+	case EVT_FALLOCATE_X:
+	case EVT_IO_URING_COMPLETE_X:
+		return 1;
+	}
+	return movers[evt_index(info->id)].ends || plain_ends(info);
 }
 
 /* The result is a number of bytes, or of messages; a clone's is 0. Bytes that were only looked at
@@ -121,6 +131,8 @@ int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io)
 	if (!ends || !count_bytes(evt, &n))
 		return 0;
 	*io = (struct sinsp_io){.n_bytes = n, .ends = ends & asked, .in_num = -1, .out_num = -1};
+	if (evt->info->id == EVT_FALLOCATE_X)
+		io->n_reserved = number(evt, "len");
 	if (io->ends & SINSP_IO_READ) {
 		io->in = of_two && !in_first ? evt->other_fd : evt->fd;
 		io->in_num = of_two && !in_first ? evt->other_fdnum : evt->fdnum;

@@ -13,13 +13,15 @@ enum sinsp_io_end { SINSP_IO_READ = 1, SINSP_IO_WRITE = 2 };
 
 struct sinsp_io {
 	uint64_t n_bytes;
+	uint64_t n_reserved; /* of the space of the file written to, by fallocate */
 	uint8_t ends; /* enum sinsp_io_end, one or both: n_bytes were read, and written */
 	const struct sinsp_fd *in, *out; /* NULL: none, or not known */
 	int64_t in_num, out_num; /* -1: none, or not known */
 };
 
 /* Returns whether the event moved bytes, @io untouched if not. A failed call moved none; one that
- * moved 0 bytes did succeed. With evt->io_end @io has that end only. */
+ * moved 0 bytes did succeed. To reserve space is a write of 0 bytes. With evt->io_end @io has that
+ * end only. */
 int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io);
 /* Returns whether events of this type can move bytes. */
 int sinsp_io_moves(const struct scap_event_info *info);

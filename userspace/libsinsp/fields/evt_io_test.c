@@ -3,15 +3,19 @@
 
 #include "field_test.h"
 
+enum { KEEP_SIZE = 1, HOLE = 2 }; /* modes of fallocate */
+
 /* What is read from and written to which file; NULL: no value. */
 struct row {
 	unsigned int type;
 	const char *read, *written, *all, *from, *to;
 	struct scap_param params[10];
+	const char *space; /* as written, where that is not 0 */
 };
 
 #define NONE BYTES("")
 #define IOCTL(request) I64(0), I64(3), U64(request), U64(0)
+#define FALLOCATE(res, mode) I64(res), I64(3), U32(mode), I64(100), I64(9)
 #define FILE3 "/etc/passwd"
 #define SOCK4 "10.0.0.1:40000->10.0.0.2:80"
 
@@ -29,6 +33,7 @@ static void expect(struct fixture *f, const struct sinsp_evt *evt, const struct 
 		{FIXTURE_TID, "evt.io.read_bytes", r->read},
 		{FIXTURE_TID, "evt.io.write_bytes", r->written},
 		{FIXTURE_TID, "evt.io.bytes", r->all},
+		{FIXTURE_TID, "evt.io.space_bytes", r->space ? r->space : r->written},
 		{FIXTURE_TID, "fd.in.name", r->from},
 		{FIXTURE_TID, "fd.out.name", r->to},
 	};
@@ -48,6 +53,11 @@ static void test_ends(void **state)
 		{EVT_IOCTL_X, "9", "9", "18", SOCK4, FILE3, {IOCTL(0x40049409), I64(4), U64(9)}},
 		{EVT_IOCTL_X, NULL, NULL, NULL, NULL, NULL, {IOCTL(0x4020940d), I64(4), NONE}},
 		{EVT_IOCTL_X, NULL, NULL, NULL, NULL, NULL, {IOCTL(0x40049409), NONE, NONE}},
+		{EVT_FALLOCATE_X, NULL, "0", "0", NULL, FILE3, {FALLOCATE(0, 0)}, "9"},
+		{EVT_FALLOCATE_X, NULL, "0", "0", NULL, FILE3, {FALLOCATE(0, KEEP_SIZE)}, "9"},
+		{EVT_FALLOCATE_X, NULL, NULL, NULL, NULL, NULL, {FALLOCATE(-28, 0)}},
+		{EVT_FALLOCATE_X, NULL, NULL, NULL, NULL, NULL, {FALLOCATE(0, KEEP_SIZE | HOLE)}},
+		{EVT_FTRUNCATE_X, NULL, NULL, NULL, NULL, NULL, {I64(0), I64(3), I64(9)}},
 		{EVT_SENDFILE_X, "9", "9", "18", SOCK4, FILE3, {I64(9), U64(0)}},
 		{EVT_COPY_FILE_RANGE_X, "9", "9", "18", SOCK4, FILE3, {I64(9)}},
 		{EVT_SPLICE_X, "9", "9", "18", FILE3, SOCK4, {I64(9)}},

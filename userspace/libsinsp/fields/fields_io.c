@@ -20,6 +20,18 @@ static int get_bytes(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	return field_u(v, io.n_bytes * n);
 }
 
+static int get_space(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	struct sinsp_io io;
+
+	(void)f;
+	(void)more;
+	if (!sinsp_evt_io(a->evt, &io) || !(io.ends & SINSP_IO_WRITE))
+		return 0;
+	return field_u(v, io.n_bytes + io.n_reserved);
+}
+
 /* fd.in.name is fd.name of the file that was read. */
 static int get_end(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
@@ -64,6 +76,9 @@ static const struct sinsp_field_row rows[] = {
 	    "move bytes from file to file, such as sendfile, splice, copy_file_range and the ioctl FICLONE"),
 	BYTES("evt.io.write_bytes", SINSP_IO_WRITE,
 	    "bytes that the call wrote to the file fd.out.name"),
+	{"evt.io.space_bytes", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, 0, get_space,
+	    "evt.io.write_bytes, or bytes that the call reserved in the file fd.out.name: by fallocate",
+	    NULL},
 	ENDS("num", INT),
 	ENDS("type", STR),
 	ENDS("name", PATH),
