@@ -729,7 +729,7 @@ class Tlshosts(Case):
         self.addCleanup(server.stdout.close)
         self.addCleanup(server.stdin.close)
         self.addCleanup(server.wait)
-        self.addCleanup(server.kill)
+        self.addCleanup(server.terminate) # timeout passes it on
         m = next((m for line in server.stdout if (m := re.match(rb"ACCEPT .*:(\d+)", line))), None)
         self.assertIsNotNone(m, "openssl s_server did not begin within 100 s")
         address = "127.0.0.1:" + m[1].decode()
