@@ -46,6 +46,7 @@ COMMANDS = {
     "sudo build/saker -w all.scap -M 5 -v":
         ["^saker: capture$", "^  events shown +[1-9]", "^  bytes written +[1-9].* to all.scap$",
          r"^  memory of saker +\S+ MiB peak"],
+    "sudo build/saker profile -d 5 -o cpu.svg": [],
     "sudo build/saker --failed-only -- ls": [EVENT + ".*=-[0-9]+"],
     "sudo build/saker -M 2 --uid root --syscalls openat,execve -U grep -w less.scap": [],
     "sudo build/saker -M 2 --sampling 16 -q -v": ["^  excluded by --sampling +[1-9]"],
@@ -181,7 +182,7 @@ class Readme(unittest.TestCase):
                 continue
             here = command.replace("/tmp/tour", self.dir)
             with self.subTest(command):
-                if words[0] == "sudo" and not {"-M", "-n", "--"} & set(words):
+                if words[0] == "sudo" and not {"-M", "-d", "-n", "--"} & set(words):
                     self.run_until_ctrl_c(here, wanted)
                 else:
                     self.run_to_its_end(here, wanted)
