@@ -36,8 +36,7 @@ class Bytes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         e2e.need_live()
-        cls.dir = e2e.temp_dir()
-        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.dir = e2e.own_dir(cls)
         cls.capture = os.path.join(cls.dir, "c.scap")
         images = make_images(cls.dir)
         e2e.run(e2e.SAKER, "-q", "-w", cls.capture, "--", *["unshare", "-m"] * bool(images), sys.executable,

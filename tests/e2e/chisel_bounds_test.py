@@ -4,7 +4,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import unittest
@@ -45,8 +44,7 @@ exchange(n + 1, n + 1)
 class Http(unittest.TestCase):
     def setUp(self):
         e2e.need_live()
-        self.dir = e2e.temp_dir()
-        self.addCleanup(shutil.rmtree, self.dir, True)
+        self.dir = e2e.own_dir(self)
 
     def test_requests_that_nobody_answers(self):
         """A client that asks and asks: the chisel keeps some, and says how many it did not."""
@@ -70,15 +68,13 @@ class Rows(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.dir = e2e.temp_dir()
-        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.dir = e2e.own_dir(cls)
         cls.capture = os.path.join(cls.dir, "in.scap")
         e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), cls.capture, "110000")
 
     def test_what_is_not_known_has_one_sign(self):
         path = os.path.join(self.dir, "t.lua")
-        with open(path, "w") as f:
-            f.write("""local report = require "report"
+        e2e.write_text(path, """local report = require "report"
               function on_capture_end()
                 report.put_once({{title = "A", name = "a"}, {title = "B", name = "b"}, {title = "C", name = "c"}},
                                 {{"<NA>", nil, "x"}})
@@ -90,8 +86,7 @@ class Rows(unittest.TestCase):
         """A list in Lua and one of the host: what has no room is one row, and the sum is that of all."""
         for count in ("of = function() return 1 end", "count = true"):
             path = os.path.join(self.dir, "t.lua")
-            with open(path, "w") as f:
-                f.write("""require "toplist" {keys = {{"NUM", "evt.num"}},
+            e2e.write_text(path, """require "toplist" {keys = {{"NUM", "evt.num"}},
                   values = {{"CALLS", name = "calls", %s}}, top = 2}""" % count)
             p = subprocess.run([e2e.SAKER, "-r", self.capture, "-c", path], capture_output=True, text=True,
                                env={**os.environ, "SAKER_CHISEL_DIR": os.path.join(e2e.SOURCE, "chisels")})
@@ -115,17 +110,14 @@ for i in range({N}):
     @classmethod
     def setUpClass(cls):
         e2e.need_live()
-        cls.dir = e2e.temp_dir()
-        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.dir = e2e.own_dir(cls)
         cls.capture = os.path.join(cls.dir, "in.scap")
         subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", cls.capture, "--", sys.executable, "-S", "-I",
                         "-c", cls.PATHS], check=True, capture_output=True)
-        with open(os.path.join(e2e.SOURCE, "chisels/by.lua")) as f:
-            text = f.read()
+        text = e2e.read_text(os.path.join(e2e.SOURCE, "chisels/by.lua"))
         for name in ("DISTINCT_BYTES_MAX = 256", "KEY_BYTES_MAX = 128"):
             text = text.replace(name, name.split()[0] + " = 4")
-        with open(os.path.join(cls.dir, "by.lua"), "w") as f:
-            f.write(text)
+        e2e.write_text(os.path.join(cls.dir, "by.lua"), text)
 
     def by(self, args):
         p = subprocess.run([e2e.SAKER, "--chisel-limit", "24:1000", "-r", self.capture, "-j", "-c",
@@ -170,8 +162,7 @@ while time.thread_time() < end:
 
     def setUp(self):
         e2e.need_live()
-        self.dir = e2e.temp_dir()
-        self.addCleanup(shutil.rmtree, self.dir, True)
+        self.dir = e2e.own_dir(self)
         self.capture = os.path.join(self.dir, "in.scap")
 
     def record(self, name, body, *args):
@@ -234,8 +225,7 @@ class Files(unittest.TestCase):
     """What a chisel reads comes back, and comes from where the person looks."""
 
     def setUp(self):
-        self.dir = e2e.temp_dir()
-        self.addCleanup(shutil.rmtree, self.dir)
+        self.dir = e2e.own_dir(self)
         self.capture = os.path.join(self.dir, "in.scap")
         e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), self.capture, "10")
         self.env = {**os.environ, "SAKER_CHISEL_DIR": os.path.join(self.dir, "mine"), "HOME": self.dir}

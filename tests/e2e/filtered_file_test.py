@@ -72,11 +72,9 @@ class FilteredFileTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         e2e.need_live()
-        cls.dir = e2e.temp_dir()
-        cls.addClassCleanup(shutil.rmtree, cls.dir, True)
+        cls.dir = e2e.own_dir(cls)
         cls.target = cls.path("target")
-        with open(cls.target, "w", encoding="ascii") as f:
-            f.write("text\n")
+        e2e.write_text(cls.target, "text\n")
         cls.program = PROGRAM.replace("TARGET", repr(cls.target))
         cls.whole = cls.path("whole")
         e2e.run(e2e.SAKER, "-w", cls.whole, "--", "/usr/bin/python3", "-c", cls.program)

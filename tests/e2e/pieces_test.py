@@ -5,7 +5,6 @@
 import glob
 import os
 import re
-import shutil
 import time
 import unittest
 
@@ -43,8 +42,7 @@ class PiecesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         e2e.need_live()
-        cls.dir = e2e.temp_dir()
-        cls.addClassCleanup(shutil.rmtree, cls.dir, True)
+        cls.dir = e2e.own_dir(cls)
         os.mkdir(cls.path("run"))
         cls.whole = cls.path("whole.scap")
         here = os.getcwd()

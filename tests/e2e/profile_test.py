@@ -128,8 +128,7 @@ class Base(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.dir = e2e.temp_dir()
-        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        cls.dir = e2e.own_dir(cls)
         src = os.path.join(e2e.SOURCE, "tests/e2e/profile/prog.c")
         cls.prog = os.path.join(cls.dir, "prog")
         subprocess.run(["gcc", "-O1", "-g", "-o", cls.prog, src, "-ldl"], check=True)
@@ -498,16 +497,15 @@ class Waits(Base):
         """Threads that wait for each other since before the start, one that sleeps, and one that opens a FIFO.
         Functions of stripped programs have the addresses where they begin."""
         path = self.path("hang.py")
-        with open(path, "w") as f:
-            f.write("import sys, threading\n"
-                    "a, b, all = threading.Lock(), threading.Lock(), threading.Barrier(2)\n"
-                    "def one(x, y):\n"
-                    "    with x:\n"
-                    "        all.wait()\n"
-                    "        with y: pass\n"
-                    "threads = [threading.Thread(target=one, args=p) for p in ((a, b), (b, a))]\n"
-                    "for t in threads: t.start()\n"
-                    "for t in threads: t.join()\n")
+        e2e.write_text(path, "import sys, threading\n"
+                             "a, b, all = threading.Lock(), threading.Lock(), threading.Barrier(2)\n"
+                             "def one(x, y):\n"
+                             "    with x:\n"
+                             "        all.wait()\n"
+                             "        with y: pass\n"
+                             "threads = [threading.Thread(target=one, args=p) for p in ((a, b), (b, a))]\n"
+                             "for t in threads: t.start()\n"
+                             "for t in threads: t.join()\n")
         server = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(server.close)
         port = server.getsockname()[1]
@@ -627,11 +625,10 @@ class Programs(Base):
         libs = []
         for name in ("first", "second"):
             src = self.path(name + ".c")
-            with open(src, "w") as f:
-                f.write(f"static volatile unsigned long sink;\n"
-                        f"static __attribute__((noinline)) void {name}_inner(unsigned long n)\n"
-                        f"{{ while (n--) sink += n; }}\n"
-                        f"void spin(unsigned long n) {{ {name}_inner(n); sink++; }}\n")
+            e2e.write_text(src, f"static volatile unsigned long sink;\n"
+                                f"static __attribute__((noinline)) void {name}_inner(unsigned long n)\n"
+                                f"{{ while (n--) sink += n; }}\n"
+                                f"void spin(unsigned long n) {{ {name}_inner(n); sink++; }}\n")
             libs.append(self.path(f"lib{name}.so"))
             subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", libs[-1], src], check=True)
         capture = self.path("libs.scap")
@@ -671,12 +668,11 @@ class Programs(Base):
         if not shutil.which("node"):
             self.skipTest("node is not installed: scripts/setup --tests")
         script = self.path("hot.js")
-        with open(script, "w") as f:
-            f.write("function veryHot(n) { let s = 0;\n"
-                    "  for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s }\n"
-                    "const of = process.cpuUsage; let x = 0;\n"
-                    "while (of().user < 2000000) x += veryHot(200000);\n"
-                    "console.log(process.pid);\n")
+        e2e.write_text(script, "function veryHot(n) { let s = 0;\n"
+                               "  for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s }\n"
+                               "const of = process.cpuUsage; let x = 0;\n"
+                               "while (of().user < 2000000) x += veryHot(200000);\n"
+                               "console.log(process.pid);\n")
         runs = [(["node", "--perf-basic-prof"], "-o"),
                 (["node", "--perf-prof"], "-w")] # its jitdump is whole when it has ended
         if subprocess.run(["unshare", "-pf", "--mount-proc", "true"], capture_output=True).returncode == 0:
@@ -747,10 +743,9 @@ class Programs(Base):
         """In a file; on a terminal they have its width."""
         src, prog = self.path("long.c"), self.path("long")
         name = "a_function" + "_with_a_name" * 6
-        with open(src, "w") as f:
-            f.write(f"volatile unsigned long n;\n__attribute__((noinline)) void {name}(void)\n"
-                    "{ for (unsigned long i = 0; i < 300000000; i++) n++; }\n"
-                    f"int main(void) {{ {name}(); return 0; }}\n")
+        e2e.write_text(src, f"volatile unsigned long n;\n__attribute__((noinline)) void {name}(void)\n"
+                            "{ for (unsigned long i = 0; i < 300000000; i++) n++; }\n"
+                            f"int main(void) {{ {name}(); return 0; }}\n")
         subprocess.run(["gcc", "-O1", "-o", prog, src], check=True)
         capture = self.path("long.scap")
         profile("-F", "999", "-w", capture, "--", prog)

@@ -95,6 +95,14 @@ def temp_dir():
     return tempfile.mkdtemp(prefix="saker-e2e-")
 
 
+def own_dir(test):
+    """A folder that is removed when the test, or the class of tests, has ended."""
+    folder = temp_dir()
+    clean = test.addClassCleanup if isinstance(test, type) else test.addCleanup
+    clean(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def compile_program(name, out_dir, *flags):
     out = os.path.join(out_dir, name)
     src = sorted(glob.glob(os.path.join(SOURCE, "tests/e2e", name, "*.c")))
@@ -266,6 +274,11 @@ def block(kind, body):
 def read_text(path):
     with open(path, errors="surrogateescape") as f:
         return f.read()
+
+
+def write_text(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def read_bytes(path):
