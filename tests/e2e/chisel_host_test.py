@@ -170,7 +170,7 @@ class Endings(Replay):
             f.write(whole[:-7])
         p = subprocess.run([e2e.SAKER, "-r", "cut.scap", "-c", "t"], capture_output=True, text=True,
                            cwd=self.dir)
-        self.assertIn("in the middle of a block", p.stderr)
+        self.assertIn("inside a block", p.stderr)
         self.assertEqual((p.returncode, p.stdout), (1, "seen\n"))
 
     def test_a_chisel_that_failed_has_no_end(self):

@@ -105,7 +105,7 @@ class CommandLine(unittest.TestCase):
         """Words are a filter; those that begin with no field may have been meant as a command."""
         for words in ("ls",), ("ls", "-v", "/tmp", "x"):
             self.assertRegex(self.saker(*words).stderr.decode(),
-                             r"\Asaker: filter: there is no macro or field ls; to run a command: saker -- ls")
+                             r"\Asaker: filter: no macro or field ls; to run a command: saker -- ls")
         for args in ("user=root",), ("(ls",), ("-r", self.ten, "ls"), ("proc.nmae=ls",):
             said = self.saker(*args).stderr.decode()
             self.assertIn("saker: filter: ", said)
@@ -306,8 +306,8 @@ class CommandLine(unittest.TestCase):
         for words in ["-p", "%evt.num %evt.buffer %evt.arg.name"], ["-j", "-p", "%evt.num %evt.buffer"]:
             p = self.saker("-r", self.ten, *words)
             self.assertEqual((p.returncode, p.stdout), (0, b""))
-            self.assertEqual(p.stderr, b"saker: 20 events had no evt.buffer, and so no line; begin the format with * "
-                                       b"to see them\n")
+            self.assertEqual(p.stderr, b"saker: 20 events lack evt.buffer and have no line; begin the format with * "
+                                       b"to show them\n")
         for words in ["-p", "*%evt.num %evt.buffer"], ["-q", "-p", "%evt.num %evt.buffer"], ["-p", "%evt.num"]:
             self.assertEqual(self.saker("-r", self.ten, *words).stderr, b"", words)
 
@@ -346,7 +346,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(p.stdout, b"")
         said = p.stderr.decode()
         self.assertRegex(said, r"\n  events +20\n")
-        self.assertRegex(said, r"\n  records lost +not counted: the file does not say\n")
+        self.assertRegex(said, r"\n  records lost +not counted: not in the file\n")
 
     def test_progress_without_a_terminal(self):
         p = self.saker("-r", self.ten, "-q", "-P")
@@ -462,7 +462,7 @@ class CommandLine(unittest.TestCase):
         p = subprocess.run(["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", e2e.SAKER, "-r", big,
                             "-w", copy], capture_output=True)
         self.assertEqual(p.returncode, 1)
-        self.assertRegex(p.stderr, rb"(?m)^saker: .*copy.scap: cannot be written after byte \d+: File"
+        self.assertRegex(p.stderr, rb"(?m)^saker: .*cannot write .*copy.scap after byte \d+: File"
                                    rb" too large.*\n\Z")
         p = self.saker("-r", copy)
         self.assertEqual((p.returncode, b"no counters at its end" in p.stderr), (0, True))
@@ -508,7 +508,7 @@ class CommandLine(unittest.TestCase):
         p = self.saker("-r", cut)
         self.assertEqual(p.returncode, 0)
         self.assertEqual(p.stdout.decode().splitlines(), self.lines("-r", self.ten))
-        self.assertRegex(p.stderr, rb"\Asaker: \S+/cut.scap: has no counters at its end: .*\n\Z")
+        self.assertRegex(p.stderr, rb"\Asaker: \S+/cut.scap has no counters at its end: .*\n\Z")
         two = self.file("two.scap", data[:-counters] + data)
         self.assertEqual(self.saker("-r", two, "-q").stderr.count(b"no counters"), 1)
         self.refuses("cut.scap", "-r", cut, "--verify")
@@ -539,7 +539,7 @@ class CommandLine(unittest.TestCase):
 
     def test_not_root(self):
         if os.geteuid() != 0:
-            self.refuses("needs root: try sudo saker, or read a file with -r")
+            self.refuses("needs root: use sudo saker, or read a file with -r")
             return
         copy = os.path.join(self.dir, "saker")
         shutil.copy(e2e.SAKER, copy)

@@ -117,7 +117,7 @@ exit 0
 def lines_of(program, path, *options):
     p = subprocess.run([program, "-r", path, *options], capture_output=True, timeout=120,
                        env={**os.environ, "TZ": "UTC"})
-    return p.stdout.split(b"\n"), re.sub(rb"\Asaker: \d+ events had no \S+, and so no line; [^\n]*\n\Z", b"", p.stderr)
+    return p.stdout.split(b"\n"), re.sub(rb"\Asaker: \d+ events lack \S+ and have no line; [^\n]*\n\Z", b"", p.stderr)
 
 
 class Formats(unittest.TestCase):

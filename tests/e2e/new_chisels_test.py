@@ -382,7 +382,9 @@ signal.setitimer(signal.ITIMER_REAL, 0.01); signal.pause()
 p = sleep(start_new_session=True); os.killpg(p.pid, 1); p.wait()
 p = sleep(); signal.pidfd_send_signal(os.pidfd_open(p.pid), 9); p.wait()
 """
-STRACE_KILL = re.compile(r"\b(kill|tgkill|pidfd_send_signal)\((.*?)\) += (-?\d+)(?: (\w+))?")
+# What another thread's line interrupts goes on behind "resumed>".
+STRACE_KILL = re.compile(r"\b(kill|tgkill|pidfd_send_signal)\((.*?)(?:\)| <unfinished \.\.\.>\n(?:.*\n)*?.*<\.\.\. \1 resumed>\)?)"
+                         r" += (-?\d+)(?: (\w+))?")
 
 
 class Signals(Case):

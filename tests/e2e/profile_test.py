@@ -386,7 +386,7 @@ class Made(Hot):
     def test_nobody_there(self):
         gone = subprocess.Popen(["true"])
         gone.wait()
-        self.refuses(f"no process {gone.pid} ", "-p", str(gone.pid), "-o", "FILE")
+        self.refuses(f"no process {gone.pid}", "-p", str(gone.pid), "-o", "FILE")
         self.refuses("no cgroup /no-such", "--cgroup", "/no-such", "-o", "FILE")
         self.refuses("no-such-command: command not found", "-o", "FILE", "--", "no-such-command",
                      status=127)
@@ -404,8 +404,8 @@ class Made(Hot):
         os.symlink("/dev/full", self.path("full.svg"))
         self.refuses("cannot write all of .*full.svg: No space", "-r", self.capture, "-o",
                      self.path("full.svg"))
-        self.refuses("no-such.scap: cannot be opened", "-r", self.path("no-such.scap"), "-o", "FILE")
-        self.refuses("cannot be written: No such", "-w", self.path("no-such-dir/x.scap"), "-o", "FILE")
+        self.refuses("cannot open .*no-such.scap", "-r", self.path("no-such.scap"), "-o", "FILE")
+        self.refuses("cannot write .*: No such", "-w", self.path("no-such-dir/x.scap"), "-o", "FILE")
 
     def test_without_samples(self):
         calls = self.path("calls.scap")
@@ -448,26 +448,26 @@ class Made(Hot):
         with_file, diff = ["-r", self.capture], ["--diff", self.capture, "other.scap"]
         for how in (["-F", "99"], ["--off-cpu"], ["--off-cpu-min", "1"], ["--stack-depth", "9"],
                     ["--unwind-tables", "9M"], ["--probabilistic-threshold", "9"]):
-            self.refuses("say how to sample: they do not go with files", *with_file, *how, "-o", "FILE")
+            self.refuses("apply to live sampling, not to files", *with_file, *how, "-o", "FILE")
         for who in (["-p", "1"], ["--comm", "a"], ["--cgroup", "/"]):
-            self.refuses("choose what is sampled: of a file a filter", *with_file, *who, "-o", "FILE")
+            self.refuses("apply to live sampling; for a file use a filter", *with_file, *who, "-o", "FILE")
         for args, sentence in (
                 (["-r", self.capture, "-o", "FILE", "-w", "FILE"], "cannot write both lines and events to"),
                 (["--diff", self.capture], "two capture files"),
-                (["--diff", self.capture, self.capture, "-o", "FILE"], "the same one twice"),
-                (["--diff", self.capture, other, "-o", "FILE"], "the same one twice"),
-                (diff + ["-o", "x.pb.gz"], "--diff writes"), (diff + ["-d", "1"], "leave -d out"),
-                (diff + ["-w", "FILE"], "leave -w out"), (diff + ["-F", "9"], "go with files"),
-                (["--all", "-o", "FILE"], "--all goes with a command"),
-                (["--tree", "-o", "FILE"], "--tree goes with -p"),
-                (["--off-cpu-min", "1", "-o", "FILE"], "goes with --off-cpu"),
-                (["--probabilistic-interval", "9", "-o", "FILE"], "goes with --probabilistic-threshold"),
-                (["--zstd", "-o", "FILE"], "--zstd goes with -w"),
-                (["--with-symbols", "-o", "FILE"], "--with-symbols goes with -w"),
+                (["--diff", self.capture, self.capture, "-o", "FILE"], "--diff needs two different files"),
+                (["--diff", self.capture, other, "-o", "FILE"], "--diff needs two different files"),
+                (diff + ["-o", "x.pb.gz"], "--diff can write"), (diff + ["-d", "1"], "--diff and -d exclude"),
+                (diff + ["-w", "FILE"], "--diff and -w exclude"), (diff + ["-F", "9"], "not to files"),
+                (["--all", "-o", "FILE"], "--all needs a command"),
+                (["--tree", "-o", "FILE"], "--tree needs -p"),
+                (["--off-cpu-min", "1", "-o", "FILE"], "needs --off-cpu"),
+                (["--probabilistic-interval", "9", "-o", "FILE"], "needs --probabilistic-threshold"),
+                (["--zstd", "-o", "FILE"], "--zstd needs -w"),
+                (["--with-symbols", "-o", "FILE"], "--with-symbols needs -w"),
                 (["--nothing"], "unknown option --nothing: see saker profile --help"),
                 (["-U"], "unknown option -U: see saker profile --help")):
             self.refuses(sentence, *args)
-        self.refuses("it does not go with files", *with_file, "-o", "FILE", "--", "true", status=125)
+        self.refuses("-r and -- CMD exclude each other", *with_file, "-o", "FILE", "--", "true", status=125)
         self.refuses("add --all", "-p", "1", "-o", "FILE", "--", "true", status=125)
 
     def test_help(self):
@@ -763,7 +763,7 @@ class Programs(Base):
         first.stdin.write(b"x\n")
         first.stdin.flush()
         self.assertEqual(first.stdout.readline(), b"x\n") # it runs, so it is sampled
-        self.refuses(f"process {first.pid} samples stacks already", "-o", "FILE", "-d", "1")
+        self.refuses(f"process {first.pid} already samples stacks", "-o", "FILE", "-d", "1")
 
     def killed(self, sig, out):
         """saker profile -o out, ended as soon as it has begun a file of another name beside it."""

@@ -170,13 +170,13 @@ class Wrong(unittest.TestCase):
             self.says("--stack-depth is from 1 to 1024", "--sample", "9", "--stack-depth", depth)
 
     def test_what_does_not_go_together(self):
-        self.says("go with --sample", "--stack-depth", "10")
+        self.says("need --sample", "--stack-depth", "10")
         for sz in ("0", "512K", "2G", "x", "1MB", ""):
             self.says("--unwind-tables is from 1M to 1G", "--sample", "9", "--unwind-tables", sz)
-        self.says("go with --sample", "--unwind-tables", "8M")
-        self.says("--off-cpu-min goes with", "--sample", "9", "--off-cpu-min", "1")
-        self.says("do not go with -r", "-r", "x.scap", "--sample", "9")
-        self.says("goes with --probabilistic-threshold", "--sample", "9",
+        self.says("need --sample", "--unwind-tables", "8M")
+        self.says("--off-cpu-min needs", "--sample", "9", "--off-cpu-min", "1")
+        self.says("apply to a live capture, not to -r", "-r", "x.scap", "--sample", "9")
+        self.says("needs --probabilistic-threshold", "--sample", "9",
                   "--probabilistic-interval", "5")
 
     def test_processes_and_tracepoints_that_are_not(self):
@@ -189,7 +189,7 @@ class Wrong(unittest.TestCase):
                                  stdout=subprocess.PIPE, text=True, env={**os.environ, **SESSION})
         self.addCleanup(first.stdout.close)
         self.assertEqual(first.stdout.readline(), "begun\n")
-        self.says(f"process {first.pid} samples stacks already", "--sample", "9", "-M", "1")
+        self.says(f"process {first.pid} already samples stacks", "--sample", "9", "-M", "1")
         first.communicate("")
         self.assertEqual(saker("--sample", "9", "-q", "--", "true").returncode, 0)
 

@@ -157,7 +157,7 @@ class Unwind(Case):
     def test_wrong_self_tests(self):
         for args, says in ((["-d", "x"], "needs a number of seconds"), (["-F", "5000"], "4000"),
                            (["-p", "0"], "--pid"), (["-n", "0"], "needs a whole number"),
-                           (["-p", "1,2"], "one process"), (["cat"], "has no filter"),
+                           (["-p", "1,2"], "takes one -p"), (["cat"], "takes no filter"),
                            (["--tree"], "unknown option"),
                            (["-p", "4194304"], "no such process")):
             p = saker("selftest", "--unwind", *args)

@@ -38,11 +38,11 @@ static void test_what_is_no_capture(void **state)
 	assert_int_equal(read_path(&got, path_of(".")), -EISDIR);
 	assert_int_equal(said.n_errors, 1);
 	refuse("", 0, -EBADMSG, "empty");
-	refuse("hello, world: text", 18, -EBADMSG, "not a capture");
-	refuse("\x0a\x0d\x0d\x0a", 4, -EBADMSG, "not a capture");
+	refuse("hello, world: text", 18, -EBADMSG, "is not a .scap file");
+	refuse("\x0a\x0d\x0d\x0a", 4, -EBADMSG, "is not a .scap file");
 	refuse("\x0a\x0d\x0d\x0a\0\0\0\x1c\x1a\x2b\x3c\x4d", 12, -EBADMSG, "byte order");
 	add_shb(&b);
-	refuse(b.p, b.n - 1, -EBADMSG, "cut off");
+	refuse(b.p, b.n - 1, -EBADMSG, "truncated");
 	b.p[8]++;
 	refuse(b.p, b.n, -EBADMSG, "magic");
 	b.p[8]--;
@@ -102,7 +102,7 @@ static void test_cut_everywhere(void **state)
 		assert_int_equal(ret, clean ? -ENODATA : -EBADMSG);
 		assert_int_equal(said.n_errors, !clean);
 		if (!clean && end > head)
-			assert_non_null(strstr(said.text, "cut off"));
+			assert_non_null(strstr(said.text, "truncated"));
 		for (size_t i = 0; i < n; i++)
 			assert_same(&got.v[i], &l.v[i]);
 		list_fini(&got);

@@ -61,7 +61,7 @@ static ssize_t read_some(struct cap_input *in, void *buf, size_t n)
 		} else if (errno != EINTR) {
 			int err = errno;
 
-			return scap_fail(s->log, -err, "%s: cannot be read after byte %llu: %s",
+			return scap_fail(s->log, -err, "cannot read %s after byte %llu: %s",
 					 in->name, (unsigned long long)s->taken, strerror(err));
 		}
 	}
@@ -104,8 +104,8 @@ static ssize_t packed_damage(struct cap_input *in, const char *how, size_t got)
 
 	s->err =
 		scap_fail(s->log, -EBADMSG,
-			  "%s: the compressed data is damaged near byte %llu (%s): only what comes "
-			  "before it can be read",
+			  "%s: the compressed data is damaged near byte %llu (%s); events before "
+			  "it were read",
 			  in->name, (unsigned long long)(s->taken - (s->raw_end - s->raw_at)), how);
 	return got ? (ssize_t)got : s->err;
 }
@@ -177,7 +177,7 @@ static ssize_t take_bytes(struct cap_input *in, uint8_t *out, size_t room)
 		if (more == 0)
 			return scap_fail(s->log, -EBADMSG,
 					 "%s: the compressed data ends early, at byte %llu: the "
-					 "capture was cut off; all that is whole was read",
+					 "file is truncated; all complete events were read",
 					 in->name, (unsigned long long)s->taken);
 		got = s->packing == PACKED_GZIP ? take_gzip(in, out, room)
 						: take_zstd(in, out, room);
@@ -309,7 +309,7 @@ static int start_unpacker(struct cap_input *in)
 	}
 	return 0;
 no_memory:
-	return scap_fail(s->log, -ENOMEM, "%s: no memory to read it", in->name);
+	return scap_fail(s->log, -ENOMEM, "cannot read %s: not enough memory", in->name);
 }
 
 /* Looks at the first bytes, which stay in raw for a pipe, and sets up what they ask for. */
@@ -320,7 +320,7 @@ static int start(struct cap_input *in)
 
 	s->raw = malloc(RAW_SZ);
 	if (!s->raw)
-		return scap_fail(s->log, -ENOMEM, "%s: no memory to read it", in->name);
+		return scap_fail(s->log, -ENOMEM, "cannot read %s: not enough memory", in->name);
 	do {
 		got = read_some(in, s->raw + s->raw_end, RAW_SZ - s->raw_end);
 		if (got < 0)
@@ -328,8 +328,7 @@ static int start(struct cap_input *in)
 		s->raw_end += got;
 	} while (got > 0 && s->raw_end < 4);
 	if (s->raw_end == 0)
-		return scap_fail(s->log, -EBADMSG, "%s: is empty: there is no capture in it",
-				 in->name);
+		return scap_fail(s->log, -EBADMSG, "%s: the file is empty", in->name);
 	s->packing = detect(s->raw, s->raw_end);
 	return start_unpacker(in);
 }
@@ -344,16 +343,16 @@ int cap_input_open(struct cap_input *in, const char *path, const struct scap_log
 	in->name = is_stdin ? "standard input" : path;
 	in->src = calloc(1, sizeof(*in->src));
 	if (!in->src)
-		return scap_fail(log, -ENOMEM, "%s: no memory to read it", in->name);
+		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", in->name);
 	in->src->log = log;
 	in->src->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (in->src->fd < 0 || fstat(in->src->fd, &st) != 0) {
 		err = -errno;
-		scap_fail(log, err, "%s: cannot be opened: %s", in->name, strerror(-err));
+		scap_fail(log, err, "cannot open %s: %s", in->name, strerror(-err));
 		goto out;
 	}
 	if (S_ISDIR(st.st_mode)) {
-		err = scap_fail(log, -EISDIR, "%s: is a directory: name a capture file", in->name);
+		err = scap_fail(log, -EISDIR, "%s is a directory: name a capture file", in->name);
 		goto out;
 	}
 	err = start(in);

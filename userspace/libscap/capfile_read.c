@@ -45,11 +45,10 @@ static int damaged(struct cap_reader *r, uint64_t offset, const char *what)
 
 static int cut(struct cap_reader *r, uint64_t offset)
 {
-	return scap_fail(
-		r->log, -EBADMSG,
-		"%s: the file ends in the middle of a block at byte %llu%s: the capture was "
-		"cut off; %llu events before it were read",
-		r->in.name, ULL(offset), cap_input_unit(&r->in), ULL(r->n_events));
+	return scap_fail(r->log, -EBADMSG,
+			 "%s: the file ends inside a block at byte %llu%s: it is truncated; %llu "
+			 "events before it were read",
+			 r->in.name, ULL(offset), cap_input_unit(&r->in), ULL(r->n_events));
 }
 
 /* Brings the next block into view. 1; 0 at the end of the file; negative errno. */
@@ -108,15 +107,12 @@ static int check_section_header(struct cap_reader *r)
 	if (ret < 0)
 		return ret;
 	if (ret == 0 || get_u32(in->p) != BLK_SHB)
-		return scap_fail(r->log, -EBADMSG,
-				 "%s: is not a capture: it does not begin as a .scap file does",
-				 in->name);
+		return scap_fail(r->log, -EBADMSG, "%s is not a .scap file", in->name);
 	if (get_u32(in->p + 8) == SHB_MAGIC_SWAPPED)
-		return scap_fail(
-			r->log, -EBADMSG,
-			"%s: was written on a machine of the other byte order and can only "
-			"be read on one like it",
-			in->name);
+		return scap_fail(r->log, -EBADMSG,
+				 "%s was written on a machine with another byte order; read it on "
+				 "such a machine",
+				 in->name);
 	if (get_u32(in->p + 8) != SHB_MAGIC)
 		return damaged(r, offset, "the header of a section has a wrong magic number");
 	return 0;
@@ -136,8 +132,8 @@ static int read_section_header(struct cap_reader *r)
 		return damaged(r, cap_input_offset(&r->in), "the header of a section is too short");
 	if (get_u16(blk.body + 4) > 1)
 		return scap_fail(r->log, -ENOTSUP,
-				 "%s: has version %u of the .scap format, newer than the 1 known "
-				 "here: use a newer saker",
+				 "%s has version %u of the .scap format; this saker reads version "
+				 "1: use a newer saker",
 				 r->in.name, get_u16(blk.body + 4));
 	r->in.p += blk.len;
 	return 0;
@@ -527,7 +523,7 @@ static int check_any(struct cap_reader *r)
 	    cap_input_offset(&r->in) <= BLK_MIN + 16)
 		return 0;
 	return scap_fail(r->log, -EBADMSG,
-			 "%s: is a pcapng file without system calls: it may hold network packets",
+			 "%s is a pcapng file without system calls; it may contain network packets",
 			 r->in.name);
 }
 
@@ -537,12 +533,12 @@ int cap_reader_open(struct cap_reader **out, const char *path, const struct scap
 	int err;
 
 	if (!r)
-		return scap_fail(log, -ENOMEM, "%s: no memory to read it", path);
+		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
 	r->log = log;
 	r->facts = cap_evt_facts();
 	r->texts = cap_texts_new();
 	err = r->texts ? cap_input_open(&r->in, path, log)
-		       : scap_fail(log, -ENOMEM, "%s: no memory to read it", path);
+		       : scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
 	if (err)
 		goto out;
 	err = begin_section(r);

@@ -120,7 +120,7 @@ int cap_sink_open(struct cap_sink **out, const char *path, enum scap_compress co
 	int err;
 
 	if (!s)
-		return scap_fail(log, -ENOMEM, "%s: no memory to write it", path);
+		return scap_fail(log, -ENOMEM, "cannot write %s: not enough memory", path);
 	s->fd = -1;
 	s->log = *log;
 	s->compress = compress;
@@ -129,13 +129,13 @@ int cap_sink_open(struct cap_sink **out, const char *path, enum scap_compress co
 	s->buf_sz = BUF_SZ;
 	err = s->name && s->buf ? start_packer(s) : -ENOMEM;
 	if (err) {
-		scap_fail(log, err, "%s: no memory to write it", path);
+		scap_fail(log, err, "cannot write %s: not enough memory", path);
 		goto err;
 	}
 	s->fd = is_stdout ? STDOUT_FILENO : open_path(path);
 	if (s->fd < 0 || fstat(s->fd, &st) != 0) {
 		err = -errno;
-		scap_fail(log, err, "%s: cannot be written: %s", s->name, strerror(-err));
+		scap_fail(log, err, "cannot write %s: %s", s->name, strerror(-err));
 		goto err;
 	}
 	s->is_file = S_ISREG(st.st_mode) && !is_stdout;
@@ -160,13 +160,13 @@ static size_t last_boundary(const struct cap_sink *s, size_t n)
 static int write_failed(struct cap_sink *s, size_t done, int err)
 {
 	size_t keep = s->compress == SCAP_COMPRESS_NONE ? last_boundary(s, done) : 0;
-	const char *left = "what it holds may end in the middle of a block";
+	const char *left = "the last block may be incomplete";
 
 	if (s->is_file && ftruncate(s->fd, s->written + keep) == 0) {
 		s->written += keep;
-		left = "it can be read up to the last whole block";
+		left = "it can be read up to the last complete block";
 	}
-	s->err = scap_fail(&s->log, -err, "%s: cannot be written after byte %llu: %s; %s", s->name,
+	s->err = scap_fail(&s->log, -err, "cannot write %s after byte %llu: %s; %s", s->name,
 			   (unsigned long long)s->written, strerror(err), left);
 	return s->err;
 }
@@ -200,14 +200,15 @@ static ssize_t pack(struct cap_sink *s)
 	size_t n;
 
 	if (cap_buf_need(&s->packed, bound)) {
-		s->err = scap_fail(&s->log, -ENOMEM, "%s: no memory to compress it", s->name);
+		s->err = scap_fail(&s->log, -ENOMEM, "cannot compress %s: not enough memory",
+				   s->name);
 		return s->err;
 	}
 	if (!gzip) {
 		n = ZSTD_compress2(s->zstd, s->packed.p, s->packed.sz, s->buf, s->whole);
 		if (!ZSTD_isError(n))
 			return n;
-		s->err = scap_fail(&s->log, -EIO, "%s: cannot be compressed: %s", s->name,
+		s->err = scap_fail(&s->log, -EIO, "cannot compress %s: %s", s->name,
 				   ZSTD_getErrorName(n));
 		return s->err;
 	}
@@ -216,7 +217,7 @@ static ssize_t pack(struct cap_sink *s)
 	s->z.next_out = s->packed.p;
 	s->z.avail_out = bound;
 	if (deflate(&s->z, Z_FINISH) != Z_STREAM_END) {
-		s->err = scap_fail(&s->log, -EIO, "%s: cannot be compressed: %s", s->name,
+		s->err = scap_fail(&s->log, -EIO, "cannot compress %s: %s", s->name,
 				   s->z.msg ? s->z.msg : "gzip");
 		return s->err;
 	}
@@ -340,8 +341,7 @@ int cap_sink_close(struct cap_sink *s, uint64_t *bytes)
 		s->fd = -1;
 		if (close(fd) != 0 && !err) {
 			err = -errno;
-			scap_fail(&s->log, err, "%s: cannot be written: %s", s->name,
-				  strerror(-err));
+			scap_fail(&s->log, err, "cannot write %s: %s", s->name, strerror(-err));
 		}
 	}
 	sink_free(s);

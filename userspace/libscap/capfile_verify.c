@@ -131,7 +131,7 @@ static void check_cpu(struct verifier *v, const struct scap_cpu_stats *cpu, bool
 			"%llu dropped",
 			ULL(cpu->cpu), ULL(cpu->n_seen), ULL(cpu->n_records), ULL(dropped));
 	if (has_markers && (told < dropped - cpu->dropped_by[DRV_DROP_NO_RING] || told > dropped))
-		finding(v, "%llu records of CPU %llu were dropped, but its markers say %llu",
+		finding(v, "%llu records of CPU %llu were dropped, but its lost events say %llu",
 			ULL(dropped), ULL(cpu->cpu), ULL(told));
 	scap_say(&v->log, SCAP_LOG_INFO,
 		 "%s: section %u: CPU %llu: %llu records seen, %llu delivered, %llu dropped",
@@ -155,7 +155,7 @@ static void check_cpus(struct verifier *v, const struct scap_stats *st, bool has
 	all.n_seen -= all.dropped_by[DRV_DROP_MISSED];
 	all.dropped_by[DRV_DROP_MISSED] = 0;
 	if (st->n_cpus && memcmp(&sum, &all, sizeof(sum)) != 0)
-		finding(v, "the accounts of its %llu CPUs are not the parts of its counters",
+		finding(v, "the counters of its %llu CPUs do not add up to the totals",
 			ULL(st->n_cpus));
 }
 
@@ -166,7 +166,8 @@ static void check_closing(struct verifier *v)
 	uint64_t marked;
 
 	if (cap_reader_closing(v->reader, &c) == s->n_closings) {
-		finding(v, "the counters at its end are missing: the capture did not end properly");
+		finding(v, "the counters at its end are missing: saker was killed while it wrote "
+			   "the file");
 		return;
 	}
 	if (c.events != s->n_events)
@@ -184,8 +185,8 @@ static void check_closing(struct verifier *v)
 		 c.stats.dropped_by[DRV_DROP_MISSED];
 	if (c.stats.n_seen && c.stats.n_events == s->n_events + s->n_private &&
 	    (s->n_lost < marked || s->n_lost > c.stats.n_dropped))
-		finding(v, "%llu records were lost in its course, but its markers say %llu",
-			ULL(marked), ULL(s->n_lost));
+		finding(v, "%llu records were lost, but its lost events say %llu", ULL(marked),
+			ULL(s->n_lost));
 	check_identity(v, &c.stats);
 	check_cpus(v, &c.stats, c.stats.n_seen && c.stats.n_events == s->n_events + s->n_private);
 }
@@ -220,7 +221,7 @@ static int verify(struct verifier *v)
 	end_section(v);
 	if (v->n_findings)
 		return -EBADMSG;
-	scap_say(&v->log, SCAP_LOG_INFO, "%s: is whole: %llu events in %u section%s", v->path,
+	scap_say(&v->log, SCAP_LOG_INFO, "%s is complete: %llu events in %u section%s", v->path,
 		 ULL(v->n_events), v->n_sections, v->n_sections == 1 ? "" : "s");
 	return 0;
 }

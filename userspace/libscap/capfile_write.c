@@ -373,12 +373,11 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 	int err;
 
 	if (!is_private && !scap_event_info(evt->type))
-		return scap_fail(&w->log, -EINVAL, "an event of type %u has no place in a file",
-				 evt->type);
+		return scap_fail(&w->log, -EINVAL, "cannot write an event of type %u", evt->type);
 	err = is_private ? cap_dense_put(&w->scratch, &file, w->texts, evt->hdr)
 			 : compat_event(w, evt, &file);
 	if (err)
-		return scap_fail(&w->log, err, "event %llu (type %u) cannot be written: %s",
+		return scap_fail(&w->log, err, "cannot write event %llu (type %u): %s",
 				 (unsigned long long)evt->num, evt->type, strerror(-err));
 	err = put_block(w, evt, file, is_private || evt->flags & SCAP_EVT_F_STATE_ONLY);
 	if (err)

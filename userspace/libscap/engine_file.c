@@ -64,7 +64,7 @@ static int look_at_paths(struct file_engine *e)
 		if (stat(e->paths[i], &st) != 0) {
 			int err = errno;
 
-			return scap_fail(&e->log, -err, "%s: cannot be opened: %s", e->paths[i],
+			return scap_fail(&e->log, -err, "cannot open %s: %s", e->paths[i],
 					 strerror(err));
 		}
 		known &= S_ISREG(st.st_mode);
@@ -84,7 +84,7 @@ int scap_file_open(void **engine, const struct scap_open_opts *opts, const struc
 		return scap_fail(log, -EINVAL, "no capture file was named");
 	e = calloc(1, sizeof(*e));
 	if (!e)
-		return scap_fail(log, -ENOMEM, "%s: no memory to read it", opts->paths[0]);
+		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", opts->paths[0]);
 	e->log = *log;
 	err = copy_paths(e, opts->paths);
 	if (!err)
@@ -126,8 +126,8 @@ static void tell_unclosed(struct file_engine *e)
 		return;
 	e->n_unclosed = n;
 	scap_say(&e->log, SCAP_LOG_WARN,
-		 "%s: has no counters at its end: the capture was killed or still runs, or the "
-		 "file was cut; the last events may be missing",
+		 "%s has no counters at its end: the capture still runs, was killed, or the file "
+		 "is truncated; the last events may be missing",
 		 e->paths[e->at]);
 }
 

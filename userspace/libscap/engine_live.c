@@ -354,9 +354,10 @@ static int check_namespace(const struct scap_log *log)
 
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PIDNS_INO)
 		return 0;
-	return scap_fail(log, -EXDEV,
-			 "this is a PID namespace of its own, where /proc has other numbers than "
-			 "the kernel; capture on the host, or share its namespace (--pid=host)");
+	return scap_fail(
+		log, -EXDEV,
+		"saker runs in a PID namespace, where the PIDs in /proc are not those of the "
+		"kernel; run it on the host, or in the host's PID namespace (--pid=host)");
 }
 
 /* What the sampler does now, for those who read the file. */
@@ -470,7 +471,7 @@ static int finish_open(void **engine, struct live_engine *e, int err, const stru
 		return 0;
 	}
 	live_engine_close(e);
-	return err == -ENOMEM ? scap_fail(log, err, "a live capture needs more memory") : err;
+	return err == -ENOMEM ? scap_fail(log, err, "not enough memory for a live capture") : err;
 }
 
 int scap_live_open(void **engine, const struct scap_open_opts *opts, const struct scap_log *log)

@@ -126,9 +126,7 @@ static int check_opts(const struct live_opts *o, const struct scap_log *log)
 	if (o->ring_kind < 0 || o->ring_kind > RING_KIND_MAX)
 		return scap_fail(log, -EINVAL, "there is no ring kind %d", o->ring_kind);
 	if (o->cpus_per_ring > 1 && o->ring_kind && o->ring_kind != RING_RINGBUF + 1)
-		return scap_fail(log, -EINVAL,
-				 "rings shared by CPUs need the kind ringbuf: those of the kind %s "
-				 "have one writer",
+		return scap_fail(log, -EINVAL, "--cpus-per-ring needs --ring ringbuf, not %s",
 				 kinds[o->ring_kind - 1]->name);
 	if (o->ring_sz &&
 	    (o->ring_sz & (o->ring_sz - 1) || o->ring_sz < RING_SZ_MIN || o->ring_sz > RING_SZ_MAX))
@@ -236,9 +234,8 @@ static int set_sampler(struct live_driver *d, const struct live_opts *o)
 	for (unsigned int i = 0; i < SAMPLE_TRACEPOINTS && c->tracepoints[i][0]; i++)
 		if (!live_progs_has_tracepoint(d->progs, c->tracepoints[i]))
 			return scap_fail(&d->log, -ENOENT,
-					 "this kernel has no tracepoint %s; "
-					 "/sys/kernel/tracing/available_events lists them, without "
-					 "what stands before the colon",
+					 "no tracepoint %s in this kernel; use a name (behind the "
+					 "colon) of /sys/kernel/tracing/available_events",
 					 c->tracepoints[i]);
 	c->tables = c->user && !o->sampler->frame_pointers;
 	/* What finishes a stack sends it without a context, which a perf ring wants. */
@@ -644,7 +641,8 @@ static int open_rings(struct live_driver *d)
 		if (err == -ENODEV) /* it has just gone */
 			err = 0;
 		else if (err)
-			scap_fail(&d->log, err, "the ring of CPU %u: %s", cpu, strerror(-err));
+			scap_fail(&d->log, err, "cannot create the ring of CPU %u: %s", cpu,
+				  strerror(-err));
 	}
 	return err;
 }
@@ -693,7 +691,7 @@ static int open_bell(struct live_driver *d)
 		d->bell_end = map_bell(d, PROT_READ, (off_t)sysconf(_SC_PAGESIZE));
 	if (d->bell_end)
 		return 0;
-	return scap_fail(&d->log, -errno, "the doorbell of the rings: %s", strerror(errno));
+	return scap_fail(&d->log, -errno, "cannot create the wake-up ring: %s", strerror(errno));
 }
 
 static int open_unwind(struct live_driver *d, const struct live_opts *o)
@@ -717,7 +715,7 @@ static int open_unwind(struct live_driver *d, const struct live_opts *o)
 			       },
 			       &d->log);
 	if (err)
-		return scap_fail(&d->log, err, "unwind tables cannot be made: %s", strerror(-err));
+		return scap_fail(&d->log, err, "cannot build unwind tables: %s", strerror(-err));
 	/* What uses the CPU has its tables soon; what is left may follow. */
 	live_unwind_wait(d->unwind, TABLES_WAIT_MS);
 	return 0;

@@ -69,7 +69,7 @@ int live_maps_open(struct live_maps **out, const struct scap_log *log)
 		else if (err == -ENODEV) /* it is offline */
 			err = 0;
 		else
-			scap_fail(log, err, "the mappings of programs, on CPU %d: %s", cpu,
+			scap_fail(log, err, "cannot follow mappings on CPU %d: %s", cpu,
 				  strerror(-err));
 	}
 	if (err) {
@@ -192,7 +192,7 @@ static void build_exec(struct live_maps *m, void *buf, const struct code_record 
  * still has are read again. */
 static void build_lost(struct live_maps *m, void *buf, const struct code_record *rec, uint32_t cpu)
 {
-	static const char reason[] = "mappings of programs: the buffer was full";
+	static const char reason[] = "the ring of mappings was full";
 	const struct evt_value values[] = {
 		{&cpu, sizeof(cpu)}, {&rec->n_lost, sizeof(rec->n_lost)}, {reason, sizeof(reason)}};
 

@@ -136,7 +136,7 @@ static int open_clocks(struct live_sampler *s)
 		s->clocks[cpu] = (struct clock){.fd = fd};
 		s->n_cpus++;
 		if (fd < 0 && fd != -ENODEV)
-			return scap_fail(&s->log, fd, "the clock of CPU %u: %s", cpu,
+			return scap_fail(&s->log, fd, "cannot create the timer of CPU %u: %s", cpu,
 					 strerror(-fd));
 	}
 	return 0;
@@ -204,7 +204,7 @@ static int keep_link(struct live_sampler *s, unsigned int at, struct bpf_link *l
 		     const char *what)
 {
 	if (!link)
-		return scap_fail(&s->log, -errno, "samples at %s: %s", what, strerror(errno));
+		return scap_fail(&s->log, -errno, "cannot sample at %s: %s", what, strerror(errno));
 	s->links[at] = link;
 	return 0;
 }

@@ -247,12 +247,14 @@ static int check(const struct scap_select *s, const struct scap_log *log)
 {
 	if (s->n_comms > DRV_MAX_LISTED || s->n_uids > DRV_MAX_LISTED ||
 	    s->n_suppress > DRV_MAX_LISTED)
-		return scap_fail(log, -E2BIG, "at most %d names or users can be chosen",
+		return scap_fail(log, -E2BIG, "at most %d names or users can be selected",
 				 DRV_MAX_LISTED);
 	if (s->n_cgroups > DRV_MAX_CGROUPS)
-		return scap_fail(log, -E2BIG, "at most %d cgroups can be chosen", DRV_MAX_CGROUPS);
+		return scap_fail(log, -E2BIG, "at most %d cgroups can be selected",
+				 DRV_MAX_CGROUPS);
 	if (s->n_pids + s->n_tids > DRV_MAX_MARKS)
-		return scap_fail(log, -E2BIG, "at most %d processes can be chosen", DRV_MAX_MARKS);
+		return scap_fail(log, -E2BIG, "at most %d processes can be selected",
+				 DRV_MAX_MARKS);
 	return 0;
 }
 
@@ -352,14 +354,13 @@ static int fill_pids(int map, const struct scap_select *s, const struct scap_log
 		int err = s->pids_to_come ? 0 : read_family(pid, &tgid, &ppid);
 
 		if (err)
-			return scap_fail(log, -ESRCH, "there is no process %u to watch", pid);
+			return scap_fail(log, -ESRCH, "no process %u", pid);
 		if (!s->pids_to_come && tgid != pid)
-			return scap_fail(log, -ESRCH,
-					 "%u is a thread of process %u: give the process", pid,
-					 tgid);
+			return scap_fail(log, -ESRCH, "%u is a thread of process %u: use the PID",
+					 pid, tgid);
 		err = put_mark(map, pid, DRV_MARK_MEANT | (s->pids_to_come ? DRV_MARK_LASTS : 0));
 		if (err)
-			return scap_fail(log, err, "process %u cannot be chosen: %s", pid,
+			return scap_fail(log, err, "cannot select process %u: %s", pid,
 					 strerror(-err));
 	}
 	return 0;
@@ -436,21 +437,19 @@ static int fill_cgroups(int map, const struct scap_select *s, const struct scap_
 	char root[4096];
 
 	if (find_cgroup2(root, sizeof(root)))
-		return scap_fail(log, -ENOENT,
-				 "cgroups are chosen in the cgroup2 hierarchy, and none is "
-				 "mounted");
+		return scap_fail(log, -ENOENT, "--cgroup needs a mounted cgroup2 file system");
 	for (uint32_t i = 0; i < s->n_cgroups; i++) {
 		int fd = open_cgroup(root, s->cgroups[i]), err = 0;
 
 		if (fd < 0)
-			return scap_fail(log, -errno, "there is no cgroup %s under %s: %s",
-					 s->cgroups[i], root, strerror(errno));
+			return scap_fail(log, -errno, "no cgroup %s under %s: %s", s->cgroups[i],
+					 root, strerror(errno));
 		if (bpf_map_update_elem(map, &i, &fd, BPF_ANY))
 			err = -errno;
 		close(fd);
 		if (err)
-			return scap_fail(log, err, "the cgroup %s cannot be chosen: %s",
-					 s->cgroups[i], strerror(-err));
+			return scap_fail(log, err, "cannot select the cgroup %s: %s", s->cgroups[i],
+					 strerror(-err));
 	}
 	return 0;
 }
@@ -469,8 +468,7 @@ int live_select_fill(const struct live_select_maps *maps, const struct scap_sele
 	if (!err && s->n_uids)
 		err = fill_uids(maps->uids, s);
 	if (err)
-		return scap_fail(log, err,
-				 "what is to be captured cannot be told to the driver: %s",
+		return scap_fail(log, err, "cannot pass the selection to the driver: %s",
 				 strerror(-err));
 	if (s->n_pids)
 		err = fill_pids(maps->marks, s, log);

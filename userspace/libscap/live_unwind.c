@@ -482,8 +482,8 @@ static int open_rings(struct live_unwind *u)
 		if (err == -ENODEV) /* it is offline */
 			continue;
 		if (err)
-			return scap_fail(&u->log, err, "the mappings of programs, on CPU %u: %s",
-					 cpu, strerror(-err));
+			return scap_fail(&u->log, err, "cannot follow mappings on CPU %u: %s", cpu,
+					 strerror(-err));
 		u->fds[cpu].fd = code_ring_fd(u->rings[cpu]);
 	}
 	return 0;

@@ -377,9 +377,7 @@ static int scan_processes(struct scan *s)
 	err = scan_shared(s, &w);
 	proc_dir_close(&w.procs);
 	if (!err && w.more < 0)
-		err = scap_fail(s->log, w.more,
-				"the list of processes in /proc ends with an error: %s: the others "
-				"would not be known; try again",
+		err = scap_fail(s->log, w.more, "cannot list all processes in /proc: %s; try again",
 				strerror(-w.more));
 	return err;
 }

@@ -95,15 +95,13 @@ int sampler_session_begin(const char *name, const struct scap_log *log)
 		return fd < 0 ? -errno : fd;
 	}
 	if (pid)
-		return scap_fail(
-			log, -EEXIST,
-			"process %d samples stacks already, and there can be one sampler at "
-			"a time; wait until it ends",
-			pid);
-	return scap_fail(
-		log, -EEXIST,
-		"another process samples stacks already, and there can be one sampler at a "
-		"time; wait until it ends");
+		return scap_fail(log, -EEXIST,
+				 "process %d already samples stacks, and one profile can run at a "
+				 "time; wait until it ends",
+				 pid);
+	return scap_fail(log, -EEXIST,
+			 "another process already samples stacks, and one profile can run at a "
+			 "time; wait until it ends");
 }
 
 void sampler_session_end(int fd)

@@ -327,7 +327,7 @@ static void test_states(void **state)
 	assert_int_equal(scap_sampler_read(s, 1, NULL, 0, &n), -EINVAL);
 	/* One at a time; who has it is said. */
 	assert_int_equal(create(&other, &o, self, 1, 0), -EEXIST);
-	assert_non_null(strstr(said, "samples stacks already"));
+	assert_non_null(strstr(said, "already samples stacks"));
 	assert_int_equal(scap_sampler_stop(s, 0), 0);
 	assert_int_equal(scap_sampler_stop(s, 0), -EINVAL);
 	assert_int_equal(create(&other, &o, self, 1, 0), -EEXIST);

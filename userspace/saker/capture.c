@@ -650,8 +650,8 @@ static void tell_without_line(const struct capture *c)
 
 	if (n)
 		fprintf(stderr,
-			"saker: %llu events had no %.*s, and so no line; begin the format with * "
-			"to see them\n",
+			"saker: %llu events lack %.*s and have no line; begin the format with * to "
+			"show them\n",
 			(unsigned long long)n, (int)len, name);
 }
 
@@ -737,10 +737,10 @@ static int finish(struct capture *c, int err)
 static void tell_start(const struct capture *c)
 {
 	if (c->live && c->o->profile.on && !c->o->command && !c->o->max_ns && isatty(STDERR_FILENO))
-		fputs("saker: sampling; Ctrl-C ends it\n", stderr);
+		fputs("saker: sampling; press Ctrl-C to end\n", stderr);
 	else if (c->live && c->o->write && !c->o->command && !c->take.prints &&
 		 isatty(STDERR_FILENO))
-		fprintf(stderr, "saker: writing to %s; Ctrl-C ends the capture\n", c->o->write);
+		fprintf(stderr, "saker: writing to %s; press Ctrl-C to end\n", c->o->write);
 }
 
 static void set_deadline(struct capture *c)
@@ -765,7 +765,7 @@ int capture_check_privileges(const struct options *o)
 {
 	if (o->read.n || privileges_can_capture())
 		return STATUS_OK;
-	say("%s needs root: try sudo saker, or read a file with -r",
+	say("%s needs root: use sudo saker, or read a file with -r",
 	    o->profile.on ? "sampling stacks" : "watching system calls");
 	return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 }

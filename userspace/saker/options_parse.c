@@ -231,73 +231,67 @@ static int check(const struct options *o)
 		const char *text;
 	} rules[] = {
 		{o->command && !o->command[0], "no command after --"},
-		{o->command && o->read.n, "a command to run is a live capture: leave -r out"},
-		{o->all && !o->command, "--all goes with a command: saker --all -- CMD"},
+		{o->command && o->read.n, "-r and -- CMD exclude each other"},
+		{o->all && !o->command, "--all needs a command: saker --all -- CMD"},
 		{o->mode == MODE_VERIFY && !o->read.n,
 		 "--verify needs a file: saker -r FILE --verify"},
 		{o->mode == MODE_EXPLAIN_FILTER && !o->filter,
 		 "--explain-filter needs a filter: saker --explain-filter proc.name=cat"},
 		{o->filter && o->mode != MODE_CAPTURE && o->mode != MODE_EXPLAIN_FILTER,
-		 "a filter is about the events of a capture: it goes with none of the lists, nor "
-		 "with --verify"},
+		 "a filter cannot be combined with the lists or --verify"},
 		{o->markdown && o->mode != MODE_LIST_EVENTS && o->mode != MODE_LIST_FIELDS &&
 			 o->mode != MODE_LIST_CHISELS,
-		 "--markdown goes with -l, -L and -cl"},
+		 "--markdown needs -l, -L or -cl"},
 		{o->chisels.n && o->mode != MODE_CAPTURE,
-		 "-c runs a chisel: it goes with none of the lists, nor with --verify"},
-		{o->chisels.n && o->print, "--print prints lines: with -c chisels print"},
+		 "-c cannot be combined with the lists or --verify"},
+		{o->chisels.n && o->print, "--print cannot be combined with -c"},
 		{o->chisels.n && o->write && strcmp(o->write, "-") == 0,
-		 "-w - would mix with what chisels print: name a file"},
+		 "-w - would mix events with the output of chisels: name a file"},
 		{(o->chisel_unsafe || o->chisel_limit.bytes) && !o->chisels.n,
-		 "--chisel-limit and --chisel-unsafe go with -c NAME"},
-		{o->compress && !o->write, "-z and --zstd go with -w FILE"},
-		{o->with_symbols && !o->write, "--with-symbols goes with -w FILE"},
-		{pieces_wanted(o) && !o->write, "-C, -G and -e cut what -w FILE writes"},
+		 "--chisel-limit and --chisel-unsafe need -c NAME"},
+		{o->compress && !o->write, "-z and --zstd need -w FILE"},
+		{o->with_symbols && !o->write, "--with-symbols needs -w FILE"},
+		{pieces_wanted(o) && !o->write, "-C, -G and -e need -w FILE"},
 		{pieces_wanted(o) && o->write && strcmp(o->write, "-") == 0,
-		 "-C, -G and -e make several files: standard output is one"},
+		 "-C, -G and -e cannot split standard output: name a file"},
 		{(o->max_size || o->min_free.given) && !o->write,
-		 "--max-size and --min-free are about what -w FILE writes"},
-		{o->max_size && o->n_pieces,
-		 "--max-size and -W both limit what is on disk: choose one"},
-		{o->n_pieces && !pieces_wanted(o), "-W goes with -C, -G or -e"},
+		 "--max-size and --min-free need -w FILE"},
+		{o->max_size && o->n_pieces, "--max-size and -W exclude each other"},
+		{o->n_pieces && !pieces_wanted(o), "-W needs -C, -G or -e"},
 		{o->piece_events && (o->piece_bytes || o->piece_ns),
-		 "-e counts events, -C bytes and -G seconds: choose -e, or -C and -G"},
+		 "-e cannot be combined with -C or -G"},
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
 		 "-w - and --print would mix on standard output: add -o FILE"},
 		{o->read.n && is_selective(o), "--syscalls, --pid, --comm, --uid, --cgroup, "
 					       "--failed-only, --sampling, --page-faults and "
-					       "--switches choose what a live capture records: "
-					       "they do not go with -r"},
+					       "--switches apply to a live capture, not to -r"},
 		{o->read.n && is_about_live(o),
-		 "--ring, --ring-size, --cpus-per-ring, --exclude-users and --container-socket are "
-		 "about how a live capture works: they do not go with -r"},
+		 "--ring, --ring-size, --cpus-per-ring, --exclude-users and --container-socket "
+		 "apply to a live capture, not to -r"},
 		{o->read.n && o->snaplen && o->write && !o->print,
-		 "of a file, -s cuts lines: -w writes its buffers as they are, leave -s out"},
+		 "-s cannot be combined with -r and -w: buffers are copied as they are"},
 		{o->failed_only && (o->page_faults || o->switches),
-		 "--failed-only is about calls: page faults and switches do not fail"},
+		 "--failed-only cannot be combined with --page-faults or --switches: these never "
+		 "fail"},
 		{o->read.n && o->snap_ports.n,
-		 "--snaplen-port is about what a live capture keeps: it does not go with -r"},
-		{o->tree && !o->pids.n, "--tree goes with --pid"},
-		{o->pids.n && o->command && !o->all,
-		 "-- CMD shows what CMD does, --pid something else: add --all to see other "
-		 "processes while CMD runs"},
+		 "--snaplen-port applies to a live capture, not to -r"},
+		{o->tree && !o->pids.n, "--tree needs --pid"},
+		{o->pids.n && o->command && !o->all, "--pid selects processes other than CMD: add "
+						     "--all to capture them while CMD runs"},
 		{o->cpus_per_ring > 1 && o->ring_kind && o->ring_kind != RING_RINGBUF + 1,
-		 "--cpus-per-ring other than 1 needs --ring ringbuf: a ring of another kind has "
-		 "one "
-		 "CPU"},
+		 "--cpus-per-ring needs --ring ringbuf: other rings cannot be shared"},
 		{o->read.n && wants_samples(o),
-		 "--sample and --sample-on choose what a live capture records: they do not go with "
-		 "-r"},
+		 "--sample and --sample-on apply to a live capture, not to -r"},
 		{!wants_samples(o) && is_about_samples(o),
-		 "--stack-depth, --unwind-tables and the probabilistic options go with --sample or "
+		 "--stack-depth, --unwind-tables and the probabilistic options need --sample or "
 		 "--sample-on"},
 		{o->sample.off_min_ns && !samples_off_cpu(o),
-		 "--off-cpu-min goes with --sample-on off_cpu"},
+		 "--off-cpu-min needs --sample-on off_cpu"},
 		{o->sample.interval_ns && !o->sample.threshold,
-		 "--probabilistic-interval goes with --probabilistic-threshold"},
+		 "--probabilistic-interval needs --probabilistic-threshold"},
 		{o->sample.interval_ns && o->sample.interval_ns < 1000000000,
-		 "--probabilistic-interval is 1 second or more"},
-		{o->progress && !o->read.n, "-P shows how far a file is read: it goes with -r"},
+		 "--probabilistic-interval must be at least 1 second"},
+		{o->progress && !o->read.n, "-P needs -r FILE"},
 	};
 	size_t i;
 

@@ -271,24 +271,22 @@ static int check(const struct options *o)
 		int bad;
 		const char *text;
 	} rules[] = {
-		{o->read.n && o->command, "a command to run is sampled: it does not go with files"},
+		{o->read.n && o->command, "-r and -- CMD exclude each other"},
 		{o->read.n && has_how, "-F, --off-cpu, --off-cpu-min, --stack-depth, "
-				       "--unwind-tables and the probabilistic options say how "
-				       "to sample: they do not go with files"},
-		{o->read.n && has_who,
-		 "-p, --tree, --comm and --cgroup choose what is sampled: of a file a filter "
-		 "chooses, as in proc.pid=1234"},
+				       "--unwind-tables and the probabilistic options apply to "
+				       "live sampling, not to files"},
+		{o->read.n && has_who, "-p, --tree, --comm and --cgroup apply to live sampling; "
+				       "for a file use a filter, as in proc.pid=1234"},
 		{o->profile.diff && o->read.n != 2,
-		 "--diff compares two capture files: saker profile --diff A B"},
-		{o->profile.diff && o->max_ns, "--diff compares whole captures: leave -d out"},
-		{o->profile.diff && o->write, "--diff writes no capture file: leave -w out"},
-		{o->all && !o->command, "--all goes with a command: saker profile --all -- CMD"},
-		{o->tree && !o->pids.n, "--tree goes with -p"},
+		 "--diff needs two capture files: saker profile --diff A B"},
+		{o->profile.diff && o->max_ns, "--diff and -d exclude each other"},
+		{o->profile.diff && o->write, "--diff and -w exclude each other"},
+		{o->all && !o->command, "--all needs a command: saker profile --all -- CMD"},
+		{o->tree && !o->pids.n, "--tree needs -p"},
 		{o->pids.n && o->command && !o->all,
-		 "-- CMD samples what CMD does, -p something else: add --all to sample other "
-		 "processes while CMD runs"},
-		{o->sample.off_min_ns && !o->profile.off_cpu, "--off-cpu-min goes with --off-cpu"},
-		{o->compress && !o->write, "--zstd goes with -w FILE"},
+		 "-p selects processes other than CMD: add --all to sample them while CMD runs"},
+		{o->sample.off_min_ns && !o->profile.off_cpu, "--off-cpu-min needs --off-cpu"},
+		{o->compress && !o->write, "--zstd needs -w FILE"},
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

@@ -169,20 +169,20 @@ void pushdown_explain(const struct pushdown *p, FILE *f)
 	const struct sinsp_filter_needs *n = &p->needs;
 	const int tasks = n->n_comms || n->n_pids || n->n_tids || n->n_uids;
 
-	fputs("In the kernel, live\n", f);
+	fputs("Pushed down to the kernel (live)\n", f);
 	if (p->by_type)
-		fputs("  only calls and events of these types\n", f);
+		fputs("  only syscalls and events of these types\n", f);
 	for (size_t i = 0; i < n->n_comms; i++)
-		fprintf(f, "%s%s%s", i ? ", " : "  only threads and processes of the names ",
+		fprintf(f, "%s%s%s", i ? ", " : "  only threads and processes with the names ",
 			n->comms[i], i + 1 == n->n_comms ? "\n" : "");
 	put_numbers("  only the processes ", n->pids, n->n_pids, f);
 	put_numbers("  only the threads ", n->tids, n->n_tids, f);
 	put_numbers("  only the users ", n->uids, n->n_uids, f);
 	if (n->failed)
-		fputs("  only calls that fail\n", f);
+		fputs("  only syscalls that fail\n", f);
 	if (p->by_type || tasks || n->failed)
-		fprintf(f, "  and what makes, changes and ends threads%s\n",
+		fprintf(f, "  and events that create, change and end threads%s\n",
 			n->files ? " and files" : "");
 	else
-		fputs("  everything: nothing of this filter can be decided there\n", f);
+		fputs("  nothing: this filter cannot be evaluated in the kernel\n", f);
 }

@@ -94,7 +94,7 @@ static void put_capture(const struct report *r, FILE *f)
 	const struct scap_stats *st = &r->stats;
 
 	if (!r->have_stats) {
-		put(f, "records lost", "%12s: the file does not say", "not counted");
+		put(f, "records lost", "%12s: not in the file", "not counted");
 		return;
 	}
 	if (st->n_seen)
@@ -298,18 +298,18 @@ static const char *remedy(const struct report *r, unsigned int reason)
 	switch (reason) {
 	case DRV_DROP_RING_FULL:
 	case DRV_DROP_SHED:
-		return r->prints_lines ? "; try a larger --ring-size, or -w FILE instead of lines"
-				       : "; try a larger --ring-size";
+		return r->prints_lines ? "; use a larger --ring-size, or -w FILE instead of lines"
+				       : "; use a larger --ring-size";
 	case DRV_DROP_TOO_BIG:
-		return "; try a smaller -s";
+		return "; use a smaller -s";
 	case DRV_DROP_NO_RING:
-		return "; a CPU that comes online gets one, but not with --ring perf";
+		return "; with --ring perf, CPUs that come online later have none";
 	case DRV_DROP_REFUSED:
-		return "; try another --ring";
+		return "; use another --ring";
 	case DRV_DROP_MISSED:
-		return r->page_faults ? "; page faults of the kernel fall into such moments: leave "
-					"--page-faults out"
-				      : "";
+		return r->page_faults
+			       ? "; omit --page-faults: page faults of the kernel occur there"
+			       : "";
 	default:
 		return "";
 	}
@@ -323,7 +323,7 @@ void report_warn_lost(const struct report *r)
 		return;
 	reason = main_reason(&r->stats);
 	if (!r->live) {
-		say("%llu events were lost when this was captured: %s",
+		say("%llu events were lost during the capture: %s",
 		    (unsigned long long)r->stats.n_dropped, scap_drop_reason(reason));
 		return;
 	}

@@ -145,8 +145,7 @@ static int unknown(struct sinsp_field *f, const char *text, size_t len, const ch
 		err = sinsp_field_complain(f, why, "unknown field %.*s; did you mean %s?", shown,
 					   text, near);
 	else
-		err = sinsp_field_complain(f, why, "unknown field %.*s; saker -l lists all", shown,
-					   text);
+		err = sinsp_field_complain(f, why, "unknown field %.*s; see saker -l", shown, text);
 	return err == -EINVAL ? -ENOENT : err;
 }
 

@@ -59,7 +59,7 @@ static int check_type_is(struct sinsp_field *f, const char **why)
 	scap_event_each(compare_event, &s);
 	if (s.found)
 		return 0;
-	return sinsp_field_complain(f, why, "there is no event %s; saker -L lists all", f->arg);
+	return sinsp_field_complain(f, why, "no event %s; see saker -L", f->arg);
 }
 
 static int get_type_is(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
@@ -337,8 +337,8 @@ static int check_arg(struct sinsp_field *f, const char **why)
 		return 0;
 	scap_event_each(compare_params, &s);
 	if (s.type < 0)
-		return sinsp_field_complain(
-			f, why, "no event has an argument %s; saker -L lists all", f->arg);
+		return sinsp_field_complain(f, why, "no event has an argument %s; see saker -L",
+					    f->arg);
 	if (f->row->type == FIELD_NONE)
 		f->type = (uint8_t)s.type;
 	return 0;

@@ -241,7 +241,7 @@ static int type_call(struct filter_ast *ast, struct filter_expr *e)
 	case FILTER_FN_GETOPT:
 		return type_getopt(ast, e);
 	default:
-		return sinsp_filter_fail(ast, e->at, "val() stands behind an operator");
+		return sinsp_filter_fail(ast, e->at, "val() is valid only after an operator");
 	}
 }
 
@@ -384,9 +384,9 @@ static int check_event_name(struct filter_ast *ast, const struct filter_word *w)
 	if (s.found)
 		return 0;
 	if (s.near.best)
-		return sinsp_filter_fail(ast, w->at, "there is no event %.40s; did you mean %s?",
-					 w->p, s.near.best);
-	return sinsp_filter_fail(ast, w->at, "there is no event %.40s; saker -L lists all", w->p);
+		return sinsp_filter_fail(ast, w->at, "no event %.40s; did you mean %s?", w->p,
+					 s.near.best);
+	return sinsp_filter_fail(ast, w->at, "no event %.40s; see saker -L", w->p);
 }
 
 /* ---- fields of which all values are known ---- */

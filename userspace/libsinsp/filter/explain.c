@@ -102,7 +102,7 @@ static int put_insn(struct sinsp_text *out, const struct sinsp_filter *f, unsign
 	if (!err)
 		err = put_check(out, insn->check);
 	snprintf(line, sizeof(line), "\n         yes: %s; no: %s%s\n", target(insn->yes, yes),
-		 target(insn->no, no), insn->memo ? "; asked once per event" : "");
+		 target(insn->no, no), insn->memo ? "; evaluated once per event" : "");
 	return err ? err : put(out, line);
 }
 
@@ -111,7 +111,7 @@ static int put_program(struct sinsp_text *out, const struct sinsp_filter *f)
 	int err = put(out, "Program\n");
 
 	if (!err && f->start == FILTER_YES)
-		err = put(out, "  every event is shown\n");
+		err = put(out, "  every event matches\n");
 	if (!err && f->start == FILTER_NO)
 		err = put(out, "  no event can match\n");
 	for (unsigned int i = f->start; i < f->n_insns && !err; i++)

@@ -449,13 +449,13 @@ static void test_broken(void **state)
 		 "them) "
 		 "and exists",
 		 19},
-		{"val(fd.name)=3", "val() stands behind an operator", 0},
+		{"val(fd.name)=3", "val() is valid only after an operator", 0},
 		{"fd.num = val(fd.name)", "fd.num is a number, fd.name is text", 13},
 		{"fd.name = val(evt.failed)", "fd.name is text, evt.failed is true or false", 14},
 		{"fd.name pmatch val(fd.name)", "pmatch compares with values, not with fields", 8},
 		{"fd.name = val(tolower(fd.name))", "val() needs one field", 14},
-		{"evt.type=opne", "there is no event opne; did you mean open?", 9},
-		{"evt.type in (read, wirte)", "there is no event wirte; did you mean write?", 19},
+		{"evt.type=opne", "no event opne; did you mean open?", 9},
+		{"evt.type in (read, wirte)", "no event wirte; did you mean write?", 19},
 		{"evt.res=ENOENTT", "evt.res is never 'ENOENTT'; did you mean ENOENT?", 8},
 		{"evt.res!=enoent", "evt.res is never 'enoent'; did you mean ENOENT?", 9},
 		{"evt.res=EWOULDBLOCK", "evt.res is never 'EWOULDBLOCK'; did you mean EAGAIN?", 8},
@@ -501,7 +501,7 @@ static void test_broken(void **state)
 		 "fd.type is never 'dirctory'; did you mean directory?", 18},
 		{"evt.dir != x", "evt.dir is never 'x'; it can be: >, <", 11},
 		{"fd.l4proto = TCP", "fd.l4proto is never 'TCP'; did you mean tcp?", 13},
-		{"evt.type != \"a b\"", "there is no event a b; saker -L lists all", 12},
+		{"evt.type != \"a b\"", "no event a b; see saker -L", 12},
 	};
 
 	(void)state;
@@ -676,11 +676,11 @@ static void test_programs(void **state)
 			"    1  fd.num = \"1\"\n"
 			"         yes: go to 2; no: go to 3\n"
 			"    2  proc.name = \"a\"\n"
-			"         yes: show; no: go to 3; asked once per event\n"
+			"         yes: show; no: go to 3; evaluated once per event\n"
 			"    3  fd.num = \"2\"\n"
 			"         yes: go to 4; no: leave out\n"
 			"    4  proc.name = \"a\"\n"
-			"         yes: show; no: leave out; asked once per event\n");
+			"         yes: show; no: leave out; evaluated once per event\n");
 	check_explained("fd.name contains a or fd.name contains b",
 			"Program\n"
 			"    1  fd.name contains anyof (\"a\", \"b\")\n"

@@ -70,7 +70,7 @@ static int close_bracket(struct filter_lexer *lex, const char *what, struct filt
 	if (sinsp_lex_char(lex, ')'))
 		return 0;
 	if (!*lex->p)
-		return sinsp_filter_fail(lex->ast, open, "this ( has no closing )");
+		return sinsp_filter_fail(lex->ast, open, "unmatched (");
 	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "expected %s, found %s", what,
 				 sinsp_lex_found(lex, buf));
 }
@@ -183,8 +183,7 @@ static int parse_words(struct filter_lexer *lex, struct filter_word **out)
 	}
 	if (!sinsp_lex_char(lex, '(')) {
 		if (len && lex->ast->opts && lex->ast->opts->n_lists)
-			return sinsp_filter_fail(lex->ast, at, "there is no list %.*s", (int)len,
-						 lex->p);
+			return sinsp_filter_fail(lex->ast, at, "no list %.*s", (int)len, lex->p);
 		return expected(lex, "values in parentheses, as in (a, b)");
 	}
 	err = add_words(lex, &tail);
@@ -305,7 +304,7 @@ static int parse_call_arg(struct filter_lexer *lex, const char **out)
 		n++;
 	lex->p = from + n + (quote && from[n]);
 	if (!sinsp_lex_char(lex, ']'))
-		return sinsp_filter_fail(lex->ast, at, "this [ has no closing ]");
+		return sinsp_filter_fail(lex->ast, at, "unmatched [");
 	*out = sinsp_arena_copy(&lex->ast->arena, from, n);
 	return *out ? 0 : -ENOMEM;
 }
@@ -434,10 +433,8 @@ static int unknown_name(struct filter_lexer *lex, size_t len)
 
 	if (near)
 		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex),
-					 "there is no %s %.*s; did you mean %s?", what, shown,
-					 lex->p, near);
-	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "there is no %s %.*s", what, shown,
-				 lex->p);
+					 "no %s %.*s; did you mean %s?", what, shown, lex->p, near);
+	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "no %s %.*s", what, shown, lex->p);
 }
 
 static int is_keyword(const char *p, size_t len)
@@ -557,10 +554,10 @@ static int unexpected_end(struct filter_lexer *lex)
 	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
 		if (!strncmp(lex->p, habits[i].theirs, strlen(habits[i].theirs)))
 			return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex),
-						 "expected and or or; did you mean %s?",
+						 "expected 'and' or 'or'; did you mean %s?",
 						 habits[i].ours);
 	if (*lex->p == ')')
-		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "this ) closes nothing");
+		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "unmatched )");
 	return expected(lex, "and or or");
 }
 

@@ -289,8 +289,8 @@ static void tell_given_up(struct sinsp_filter *f)
 		f->told = sinsp_regex_gave_up(r->regex);
 	if (f->told && f->log)
 		f->log(f->log_ctx, SCAP_LOG_WARN,
-		       "a regular expression of the filter takes too many steps for some texts: "
-		       "they are taken not to match");
+		       "a regular expression of the filter exceeds its step limit for some values; "
+		       "they do not match");
 }
 
 int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt)

@@ -315,8 +315,7 @@ void sinsp_tell_refused(struct sinsp *s)
 	s->told_refused = 1;
 	if (s->log)
 		s->log(s->log_ctx, SCAP_LOG_WARN,
-		       "processes have more open files than are kept: of some the names of files "
-		       "will be missing");
+		       "too many open files: names of some are not recorded");
 }
 
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type)
