@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Reads and writes of files that took long, and calls that wait until data is on disk (fsync, fdatasync, sync_file_range). The result is the number of bytes, or the error. Red lines are failures, yellow ones took ten times as long as asked for."
+description = "Reads, writes and clones of files that took long, and calls that reserve space (fallocate) or wait until data is on disk (fsync, fdatasync, sync_file_range, msync). The result is the number of bytes, or the error. Red lines are failures, yellow ones took ten times as long as asked for."
 short_description = "Trace slow file I/O"
 category = "Performance"
 
