@@ -90,20 +90,26 @@ static int is_missing_own(const struct sinsp_evt *evt, unsigned int i)
 	return !evt->params.v[i].len && evt->info->params[i].own;
 }
 
-static int is_hidden_env(const struct value_writer *w, unsigned int i)
-{
-	return w->no_env && strcmp(w->evt->info->params[i].name, "env") == 0;
-}
-
-char *sinsp_args_put(struct value_writer *w, char *p)
+/* What is to be said of the arguments as a whole. */
+static __attribute__((noinline)) char *put_notes(struct value_writer *w, char *p)
 {
 	static const char changed[] = "args_changed=1 ", before[] = "began_before_capture=1 ";
-	const struct label *label = event_text(w->evt->info->id)->labels;
-	unsigned int i, end;
 
-	shown_params(w->evt, &i, &end);
+	p = text_room(w->out, p, sizeof(changed) + sizeof(before));
+	if (p && w->evt->raw.flags & SCAP_EVT_F_CHANGED)
+		p = put_mem(p, changed, sizeof(changed) - 1);
+	if (p && w->evt->raw.flags & SCAP_EVT_F_BEFORE)
+		p = put_mem(p, before, sizeof(before) - 1);
+	return p;
+}
+
+/* Parameters @i to @end. */
+static inline char *put_params(struct value_writer *w, char *p, unsigned int i, unsigned int end)
+{
+	const struct label *label = event_text(w->evt->info->id)->labels;
+
 	for (; i < end; i++) {
-		if (is_missing_own(w->evt, i) || is_hidden_env(w, i))
+		if (is_missing_own(w->evt, i))
 			continue;
 		p = text_room(w->out, p, sizeof(*label) + VALUE_ROOM);
 		if (!p)
@@ -114,15 +120,29 @@ char *sinsp_args_put(struct value_writer *w, char *p)
 			return NULL;
 		*p++ = ' ';
 	}
-	if (w->evt->raw.flags & SCAP_EVT_F_CHANGED) {
-		p = text_room(w->out, p, sizeof(changed));
-		p = p ? put_mem(p, changed, sizeof(changed) - 1) : NULL;
-	}
-	if (w->evt->raw.flags & SCAP_EVT_F_BEFORE) {
-		p = text_room(w->out, p, sizeof(before));
-		p = p ? put_mem(p, before, sizeof(before) - 1) : NULL;
-	}
 	return p;
+}
+
+static __attribute__((noinline)) char *put_without_env(struct value_writer *w, char *p,
+						       unsigned int i, unsigned int end)
+{
+	const int env = scap_event_param(w->evt->info->id, "env");
+
+	if (env < (int)i || env >= (int)end)
+		return put_params(w, p, i, end);
+	p = put_params(w, p, i, (unsigned int)env);
+	return p ? put_params(w, p, (unsigned int)env + 1, end) : NULL;
+}
+
+char *sinsp_args_put(struct value_writer *w, char *p)
+{
+	const uint16_t noted = SCAP_EVT_F_CHANGED | SCAP_EVT_F_BEFORE;
+	unsigned int i, end;
+
+	shown_params(w->evt, &i, &end);
+	p = w->no_env && w->evt->info->category == EC_PROCESS ? put_without_env(w, p, i, end)
+							      : put_params(w, p, i, end);
+	return p && w->evt->raw.flags & noted ? put_notes(w, p) : p;
 }
 
 static int may_be_syslog(const struct sinsp_evt *evt)

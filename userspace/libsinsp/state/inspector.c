@@ -83,7 +83,9 @@ const char *sinsp_thread_container_name(const struct sinsp_thread *t)
 const struct sinsp_name *sinsp_thread_user(const struct sinsp *s, const struct sinsp_thread *t,
 					   enum sinsp_name_kind kind, uint32_t id)
 {
-	const struct sinsp_container *c = t ? sinsp_thread_container(t) : NULL;
+	/* The names of containers are those that events reported. */
+	const struct sinsp_container *c =
+		t && s->users.n_reported ? sinsp_thread_container(t) : NULL;
 
 	return sinsp_users_find(&s->users, c ? c->id : "", kind, id);
 }
