@@ -45,6 +45,12 @@ static inline int evt_is_of_users(unsigned int type)
 	return type >= EVT_USERADDED_E && type <= EVT_GROUPDELETED_E;
 }
 
+/* Whether sysdig counts it. Most events are decided by the first comparison. */
+static inline int evt_takes_number(unsigned int type)
+{
+	return type < EVT_USERADDED_E || !(evt_is_private(type) || evt_is_of_users(type));
+}
+
 static inline int evt_is_own_call(unsigned int type)
 {
 	return type >= EVT_OWN_CALL && type < EVT_OWN_END;

@@ -160,8 +160,7 @@ static __attribute__((noinline)) int next_or_injected(struct scap *s, struct sca
 static void count_event(struct scap *s, struct scap_evt *evt)
 {
 	s->last_ns = evt->ts_ns;
-	/* sysdig does not know those of users, or counts none of them. */
-	evt->num = evt_is_private(evt->type) || evt_is_of_users(evt->type) ? 0 : ++s->num;
+	evt->num = evt_takes_number(evt->type) ? ++s->num : 0;
 	s->n_events++;
 }
 

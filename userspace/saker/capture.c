@@ -525,13 +525,14 @@ static int idle_ms(const struct capture *c)
 							  : ms;
 }
 
-static int take_event_and_count(struct capture *c, struct sinsp_evt *evt)
+/* Samples are counted by source. */
+static __attribute__((noinline)) int take_sample(struct capture *c, struct sinsp_evt *evt)
 {
 	const uint64_t before = c->take.n_shown;
 	const int err = take_event(&c->take, evt);
 	size_t i = 0;
 
-	if (evt->raw.type != EVT_SAMPLE_E || c->take.done)
+	if (c->take.done)
 		return err;
 	while (i + 1 < c->n_inspectors && c->inspectors[i] != evt->insp)
 		i++;
@@ -553,7 +554,8 @@ static int loop(struct capture *c)
 		if (n > 0) {
 			/* Sleep only after the lines so far are out. */
 			timeout_ms = 0;
-			err = take_event_and_count(c, &evt);
+			err = evt.raw.type == EVT_SAMPLE_E ? take_sample(c, &evt)
+							   : take_event(&c->take, &evt);
 			if (!err && ++n_ticked == TICK_EVENTS) {
 				n_ticked = 0;
 				err = tick(c);

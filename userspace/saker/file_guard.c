@@ -43,17 +43,24 @@ static enum file_guard_end check_room(const struct options *o, const char *path,
 	return FILE_LEAVES_NO_ROOM;
 }
 
-enum file_guard_end file_guard_check(struct file_guard *g, const struct options *o,
-				     const char *path, uint64_t bytes, uint64_t total, size_t sz)
+enum file_guard_end file_guard_look(struct file_guard *g, const struct options *o, const char *path,
+				    uint64_t bytes, uint64_t total, size_t sz)
 {
+	uint64_t left;
+
+	g->next_bytes = UINT64_MAX;
 	if (!strcmp(o->write, "-"))
 		return FILE_GOES_ON;
-	if (o->max_size && total + sz + END_BYTES > o->max_size) {
-		say_log(NULL, SCAP_LOG_WARN, "the capture file ends here: it has --max-size");
-		return FILE_REACHED_SIZE;
-	}
-	if (bytes < g->next_bytes)
-		return FILE_GOES_ON;
 	g->next_bytes = bytes + LOOK_BYTES;
+	if (o->max_size) {
+		if (total + sz + END_BYTES > o->max_size) {
+			say_log(NULL, SCAP_LOG_WARN,
+				"the capture file ends here: it has --max-size");
+			return FILE_REACHED_SIZE;
+		}
+		left = o->max_size - END_BYTES - total;
+		if (left < LOOK_BYTES)
+			g->next_bytes = bytes + left;
+	}
 	return check_room(o, path, bytes);
 }

@@ -6,14 +6,20 @@
 #include "options.h"
 
 struct file_guard {
-	uint64_t next_bytes; /* of the file: when the file system is looked at again */
+	uint64_t next_bytes; /* of the file: below that no limit is near; 0: look at once */
 };
 
 enum file_guard_end { FILE_GOES_ON, FILE_REACHED_SIZE, FILE_LEAVES_NO_ROOM };
 
 /* Checks the limits of @path, which @bytes were written to, of @total in all files, before @sz more
  * are. Says which limit is reached. */
-enum file_guard_end file_guard_check(struct file_guard *g, const struct options *o,
-				     const char *path, uint64_t bytes, uint64_t total, size_t sz);
+enum file_guard_end file_guard_look(struct file_guard *g, const struct options *o, const char *path,
+				    uint64_t bytes, uint64_t total, size_t sz);
+
+/* With each event: does file_guard_look have to be asked? */
+static inline int file_guard_is_due(const struct file_guard *g, uint64_t bytes, size_t sz)
+{
+	return bytes + sz >= g->next_bytes;
+}
 
 #endif /* SAKER_FILE_GUARD_H */

@@ -62,7 +62,7 @@ static int has_failed(const struct sinsp_evt *evt)
 	return (type == PT_ERRNO || type == PT_FD || type == PT_PID) && res < 0;
 }
 
-void summary_add(struct summary *sum, const struct sinsp_evt *evt)
+__attribute__((noinline)) void summary_add(struct summary *sum, const struct sinsp_evt *evt)
 {
 	struct summary_row *row = find_slot(sum, sinsp_evt_type(evt), evt_is_enter(evt->raw.type));
 

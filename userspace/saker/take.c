@@ -176,6 +176,7 @@ static int open_needed(struct take *t, const struct scap_state *state)
 int take_open_file(struct take *t, const struct scap *src)
 {
 	pieces_init(&t->pieces, t->o);
+	t->puts_needed = pieces_wanted(t->o) || t->o->with_symbols;
 	t->provenance = provenance(t, src);
 	/* Of a file in pieces the first begins with the first event, whose time it may bear. */
 	return pieces_wanted(t->o) ? 0 : open_needed(t, scap_state(src));
@@ -257,7 +258,7 @@ static void file_result(struct take *t, unsigned int n_errors_before, int err)
 		return;
 	if (!t->file_failed)
 		say_cause(n_errors_before, t->pieces.path ?: t->o->write, err);
-	t->file_failed = 1;
+	t->file_failed = t->file_ended = 1;
 	t->done |= !shows_events(t);
 	scap_writer_close(t->writer, NULL, &bytes);
 	t->writer = NULL;
@@ -277,16 +278,13 @@ static int close_piece(struct take *t)
 	return err;
 }
 
-/* Ends the file, whole, before @sz more bytes of it would pass a limit. Did it? */
-static int end_at_limit(struct take *t, size_t sz)
+/* Ends the file, whole, if @sz more bytes of it would pass a limit. Did it? */
+static __attribute__((noinline)) int check_limits(struct take *t, uint64_t bytes, size_t sz)
 {
 	const unsigned int before = say_n_errors();
-	const uint64_t bytes = t->writer ? scap_writer_bytes(t->writer) : 0;
-	enum file_guard_end end;
+	const enum file_guard_end end =
+		file_guard_look(&t->guard, t->o, t->pieces.path, bytes, t->piece_bytes + bytes, sz);
 
-	if (t->file_failed || t->file_ended || !t->writer)
-		return t->file_ended;
-	end = file_guard_check(&t->guard, t->o, t->pieces.path, bytes, t->piece_bytes + bytes, sz);
 	if (end == FILE_GOES_ON)
 		return 0;
 	t->file_ended = 1;
@@ -298,6 +296,17 @@ static int end_at_limit(struct take *t, size_t sz)
 	return 1;
 }
 
+/* Before @sz more bytes of the file: does it end here, or has it ended? */
+static int end_at_limit(struct take *t, size_t sz)
+{
+	uint64_t bytes;
+
+	if (!t->writer || t->file_ended)
+		return t->file_ended;
+	bytes = scap_writer_bytes(t->writer);
+	return file_guard_is_due(&t->guard, bytes, sz) && check_limits(t, bytes, sz);
+}
+
 /* With each event, before it changes what the next piece is to begin with. */
 static int before_event(void *ctx, const struct scap_evt *evt)
 {
@@ -306,7 +315,7 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 	unsigned int before = say_n_errors();
 	int err;
 
-	if (t->file_failed || t->file_ended ||
+	if (t->file_ended ||
 	    (t->writer && !pieces_due(&t->pieces, evt->ts_ns, scap_writer_bytes(t->writer))))
 		return 0;
 	if (!evt->ts_ns) /* before the first one, what is known of containers comes without a time
@@ -375,6 +384,7 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 		sinsp_set_section(inspector, begin_section, t);
 	t->before_exec = command;
 	t->selective = command || t->o->suppress.n;
+	t->leaves_out = t->selective || t->settled_ns || t->o->max_ns;
 	if (t->o->summary) {
 		t->summary = summary_new();
 		if (!t->summary)
@@ -390,44 +400,53 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 	return err;
 }
 
-/* A piece opens alone: each tells the names that it needs. */
-static int put_symbols(struct take *t, const struct sinsp_evt *evt)
+/* A piece opens alone: each tells what its events need. */
+static __attribute__((noinline)) int put_needed(struct take *t, const struct sinsp_evt *evt)
 {
 	struct symbols_to to = {t, evt->raw.ts_ns};
+	int err = pieces_tell(&t->pieces, &evt->raw);
 
+	if (err || !t->writer)
+		return err;
+	t->pieces.n_events += evt->raw.num != 0;
+	if (!t->o->with_symbols)
+		return 0;
 	return sinsp_symbols_tell(evt->insp, evt, (uint32_t)t->pieces.n, put_symbol, &to);
 }
 
 /* A section follows another one, as a rule. */
-static void note_time(struct take *t, const struct scap_evt *evt)
+static __attribute__((noinline)) void check_order(struct take *t, const struct scap_evt *evt)
 {
-	if (!evt->num || evt->flags & SCAP_EVT_F_STATE_ONLY)
-		return;
-	if (t->begins_section && evt->ts_ns < t->last_ns)
+	if (evt->ts_ns < t->last_ns)
 		say_log(NULL, SCAP_LOG_WARN,
 			"the captures overlap in time; their events are not in order of time in "
 			"the file. To merge them: -r A -r B without -w");
 	t->begins_section = 0;
+}
+
+static void note_time(struct take *t, const struct scap_evt *evt)
+{
+	if (!evt->num || evt->flags & SCAP_EVT_F_STATE_ONLY)
+		return;
+	if (t->begins_section)
+		check_order(t, evt);
 	t->last_ns = evt->ts_ns;
 }
 
 static void put_file(struct take *t, const struct sinsp_evt *evt)
 {
-	unsigned int before = say_n_errors();
-	int err;
+	const unsigned int before = say_n_errors();
+	int err = 0;
 
 	note_time(t, &evt->raw);
-	if (t->file_failed || end_at_limit(t, evt->raw.hdr->len))
+	if (end_at_limit(t, evt->raw.hdr->len))
 		return;
-	err = pieces_tell(&t->pieces, &evt->raw);
-	if (!err && t->writer) {
-		t->pieces.n_events += evt->raw.num != 0;
-		if (t->o->with_symbols)
-			err = put_symbols(t, evt);
-	}
+	if (t->puts_needed)
+		err = put_needed(t, evt);
 	if (!err && t->writer)
 		err = scap_writer_put(t->writer, &evt->raw);
-	file_result(t, before, err);
+	if (err)
+		file_result(t, before, err);
 }
 
 static int put_held(void *ctx, const struct scap_evt *evt)
@@ -438,7 +457,7 @@ static int put_held(void *ctx, const struct scap_evt *evt)
 
 	as_state.flags |= SCAP_EVT_F_STATE_ONLY;
 	t->n_numbered += evt->num != 0;
-	if (t->file_failed || end_at_limit(t, evt->hdr->len) || !t->writer)
+	if (end_at_limit(t, evt->hdr->len) || !t->writer)
 		return 0;
 	t->pieces.n_events += evt->num != 0;
 	file_result(t, before, scap_writer_put(t->writer, &as_state));
@@ -463,25 +482,37 @@ static int put_line(struct take *t, const struct sinsp_evt *evt, int is_gap)
 	return err ?: 1;
 }
 
+/* As put_line. */
+static __attribute__((noinline)) int run_chisels(struct take *t, const struct sinsp_evt *evt)
+{
+	const int err = chisels_event(t->chisels, evt);
+
+	t->done |= t->chisels->run.end;
+	return err ?: 1;
+}
+
+static __attribute__((noinline)) void note_first(struct take *t)
+{
+	t->first_line_ns = clock_now_ns();
+}
+
+/* With each event: what only some captures have is called, so that the others do not save registers
+ * for it. */
 static int show(struct take *t, const struct sinsp_evt *evt)
 {
 	int n = 1;
 
-	/* What the capture says of itself comes to chisels whatever the filter is. */
-	t->n_matched += is_of_system(evt);
-	if (t->chisels) {
-		n = chisels_event(t->chisels, evt) ?: 1;
-		t->done |= t->chisels->run.end;
-	} else if (t->prints)
+	if (t->chisels)
+		n = run_chisels(t, evt);
+	else if (t->prints)
 		n = put_line(t, evt, 0);
 	else if (!t->first_line_ns)
-		t->first_line_ns = clock_now_ns();
+		note_first(t);
 	if (n <= 0)
 		return n;
-	t->n_shown++;
 	if (t->summary)
 		summary_add(t->summary, evt);
-	if (t->o->max_events && t->n_shown >= t->o->max_events)
+	if (++t->n_shown == t->o->max_events)
 		t->done = 1;
 	return 0;
 }
@@ -524,7 +555,7 @@ static int is_named(const struct take *t, const struct sinsp_evt *evt)
 }
 
 /* 1 if the filter, which there is, matches, 0 if not; a negative errno after saying it. */
-static int run_filter(struct take *t, const struct sinsp_evt *evt)
+static inline int run_filter(struct take *t, const struct sinsp_evt *evt)
 {
 	int meant;
 
@@ -584,55 +615,112 @@ int take_first_pass(struct take *t, const struct options *o, struct sinsp *inspe
 	return err;
 }
 
-int take_event(struct take *t, struct sinsp_evt *evt)
+/* What comes before the time to show, behind a limit, or from threads that are not meant. */
+static int is_left_out(struct take *t, struct sinsp_evt *evt)
 {
-	int err = 0, meant, held;
-
-	if (t->done)
-		return 0;
-	t->n_events++;
 	if (evt->raw.ts_ns < t->settled_ns) {
 		if (!t->o->write || !matters_to_state(evt))
-			return 0;
+			return 1;
 		evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
 	}
 	if (t->o->max_ns && is_past_limit(t, evt)) {
 		t->done = 1;
-		return 0;
+		return 1;
 	}
-	if (t->selective && is_of_others(t, evt))
-		return 0;
-	/* A file numbers what is in it: so does the screen, where events are left out. */
-	if (t->live && evt->raw.num)
+	return t->selective && is_of_others(t, evt);
+}
+
+/* A file numbers what is in it: so does the screen, where events are left out. */
+static void set_number(const struct take *t, struct sinsp_evt *evt)
+{
+	if (evt->raw.num)
 		evt->raw.num = t->n_numbered + 1;
-	meant = t->filter ? run_filter(t, evt) : 1;
-	if (meant < 0)
-		return meant;
-	held = t->filter && t->o->write ? hold_back(t, evt, meant) : 0;
+}
+
+static __attribute__((noinline)) int tick_chisels(struct take *t, const struct sinsp_evt *evt)
+{
+	int err;
+
+	if ((!is_of_system(evt) && !is_for_chisels(t, evt)) || !sinsp_first_ns(evt->insp))
+		return 0;
+	err = chisels_tick(t->chisels, evt);
+	t->done |= t->chisels->run.end;
+	return err;
+}
+
+/* An event that the capture made itself is no line, but for gaps. */
+static __attribute__((noinline)) int show_internal(struct take *t, const struct sinsp_evt *evt,
+						   int meant)
+{
+	int n = 0;
+
+	if (meant && (is_for_chisels(t, evt) || is_named(t, evt))) {
+		t->n_matched += evt->raw.num != 0;
+		return show(t, evt);
+	}
+	if (t->prints && tells_of_gap(evt))
+		n = put_line(t, evt, 1);
+	return n < 0 ? n : 0;
+}
+
+/* @held: the file has it later, or never. */
+static inline int give_out(struct take *t, struct sinsp_evt *evt, int meant, int held)
+{
+	int err;
+
+	if (evt->raw.num && !held)
+		t->n_numbered++;
+	if (t->chisels) {
+		err = tick_chisels(t, evt);
+		if (err)
+			return err;
+	}
+	if (t->o->write && !held)
+		put_file(t, evt);
+	if (!evt->info)
+		return 0;
+	if (evt->info->category & EC_INTERNAL)
+		return show_internal(t, evt, meant);
+	if (!meant || !sinsp_evt_shown(evt->insp, evt))
+		return 0;
+	t->n_matched++;
+	return show(t, evt);
+}
+
+/* As give_out, of a file with a filter. Apart, so that all else does not save registers for it. */
+static __attribute__((noinline)) int give_out_or_hold(struct take *t, struct sinsp_evt *evt,
+						      int meant)
+{
+	const int held = hold_back(t, evt, meant);
+
 	if (held < 0)
 		return held;
 	if (held && !meant)
 		return 0;
-	/* What was held came before it. */
-	if (t->live && evt->raw.num)
-		evt->raw.num = t->n_numbered + 1;
-	if (evt->raw.num && !held)
-		t->n_numbered++;
-	if (t->chisels && (is_of_system(evt) || is_for_chisels(t, evt)) &&
-	    sinsp_first_ns(evt->insp)) {
-		err = chisels_tick(t->chisels, evt);
-		t->done |= t->chisels->run.end;
+	if (t->live)
+		set_number(t, evt); /* what was held came before it */
+	return give_out(t, evt, meant, held);
+}
+
+int take_event(struct take *t, struct sinsp_evt *evt)
+{
+	int meant = 1;
+
+	if (t->done)
+		return 0;
+	t->n_events++;
+	if (t->leaves_out && is_left_out(t, evt))
+		return 0;
+	if (t->live)
+		set_number(t, evt);
+	if (t->filter) {
+		meant = run_filter(t, evt);
+		if (meant < 0)
+			return meant;
+		if (t->o->write)
+			return give_out_or_hold(t, evt, meant);
 	}
-	if (err)
-		return err;
-	if (t->o->write && !held)
-		put_file(t, evt);
-	if (meant &&
-	    (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt) || is_named(t, evt)))
-		err = show(t, evt);
-	else if (t->prints && tells_of_gap(evt))
-		err = put_line(t, evt, 1);
-	return err < 0 ? err : 0;
+	return give_out(t, evt, meant, 0);
 }
 
 void take_flush_file(struct take *t)
@@ -667,12 +755,12 @@ int take_finish_file(struct take *t, struct report *r)
 	uint64_t bytes = 0;
 	int err;
 
-	err = t->file_failed || t->file_ended ? 0 : open_without_events(t);
+	err = t->file_ended ? 0 : open_without_events(t);
 	w = t->writer;
 	t->writer = NULL;
 	if (w)
 		file_result(t, before, scap_writer_close(w, &r->stats, &bytes));
-	if (w || t->file_failed || t->file_ended) {
+	if (w || t->file_ended) {
 		r->written = t->pieces.path;
 		r->n_pieces = t->pieces.n;
 		r->written_bytes = t->piece_bytes + bytes;

@@ -33,10 +33,11 @@ struct take {
 	char *provenance; /* owned */
 	uint64_t piece_bytes; /* of the pieces before */
 	uint64_t last_ns; /* of the last event that was written and is no state */
+	int puts_needed; /* pieces, symbols: events need others before them in the file */
 	int begins_section; /* none of the section was written yet */
-	int file_ended; /* a limit of it is reached: no more of it is written */
+	int file_ended; /* a limit of it is reached, or it failed: no more of it is written */
 	int file_cut; /* that was for want of room */
-	int file_failed; /* and it was said: no more of it is written */
+	int file_failed; /* and it was said */
 	struct sinsp_filter *filter; /* taken; NULL: every event is meant */
 	struct chisels *chisels; /* they get the events, and print; borrowed; NULL: none */
 	struct summary *summary; /* NULL: none wanted */
@@ -52,6 +53,7 @@ struct take {
 	int64_t before_exec; /* the child that is not CMD yet: its calls are ours; 0: none */
 	int live;
 	int selective; /* not every event is meant */
+	int leaves_out; /* any of selective, settled_ns, and a limit of time */
 	int done; /* a limit is reached */
 };
 

@@ -46,6 +46,7 @@ struct sinsp {
 	const char **suppress_comms; /* NULL: none */
 	int64_t tree_root;
 	uint8_t enter_events;
+	uint16_t unshown_flags; /* SCAP_EVT_F_*: events with any of these are not shown */
 	struct sinsp_heal heal;
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
