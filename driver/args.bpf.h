@@ -5,7 +5,7 @@
 
 #include "writer.bpf.h"
 
-#include "convert.h"
+#include "shared/convert.h"
 
 /* The rows of syscalls.def one after the other, and which are a call's. */
 static const struct call_row call_rows[] = {

@@ -6,7 +6,7 @@
 #ifndef DRIVER_COLD_STACK_BPF_H
 #define DRIVER_COLD_STACK_BPF_H
 
-#include "cold_stack.h"
+#include "shared/cold_stack.h"
 #include "task.bpf.h"
 #include "user_stack.bpf.h"
 

@@ -29,7 +29,7 @@
 #include <cmocka.h>
 
 #include "driver_test.h"
-#include "online_cpus.h"
+#include "procfs/online_cpus.h"
 
 static void io_calls(void)
 {

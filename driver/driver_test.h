@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "event_table.h"
-#include "live_load.h"
+#include "event/event_table.h"
+#include "live/live_load.h"
 
 struct capture {
 	struct live_driver *d;

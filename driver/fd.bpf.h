@@ -6,7 +6,7 @@
 #include "writer.bpf.h"
 #include <bpf/bpf_core_read.h>
 
-#include "convert.h"
+#include "shared/convert.h"
 
 #define S_IFMT 0170000
 #define S_IFSOCK 0140000

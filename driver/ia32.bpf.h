@@ -5,7 +5,7 @@
 
 #include "maps.bpf.h"
 
-#include "ia32.h"
+#include "shared/ia32.h"
 
 #define IA32_BLOCK_MAX 8 /* a power of two; what is behind the sixth is always 0 */
 #define IA32_IPC64 0x100u /* in commands of IPC: the structure is the newer one */

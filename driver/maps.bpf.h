@@ -12,10 +12,10 @@
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 
-#include "config.h"
-#include "events.h"
-#include "ia32.h"
-#include "sampler.h"
+#include "shared/config.h"
+#include "shared/events.h"
+#include "shared/ia32.h"
+#include "shared/sampler.h"
 
 #define ALL_64_TIMES_8 ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull
 #define ALL_CALLS                                                                                  \

@@ -26,15 +26,15 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "bpf_wait.h"
-#include "event_table.h"
-#include "expand.h"
-#include "ia32.h"
-#include "ia32_table.h"
-#include "raw_call.h"
-#include "ring_impl.h"
+#include "event/event_table.h"
+#include "event/expand.h"
+#include "event/ia32_table.h"
+#include "live/bpf_wait.h"
+#include "live/raw_call.h"
+#include "ring/ring_impl.h"
+#include "shared/ia32.h"
 
-#include "sampler.h"
+#include "shared/sampler.h"
 
 #include "nest_test.skel.h"
 

@@ -18,7 +18,7 @@
 #define DRIVER_PIN_BPF_H
 
 #include "kernel.h"
-#include "kfuncs.h"
+#include "shared/kfuncs.h"
 
 #ifdef NEVER_PREEMPTIBLE /* by programs that libbpf loads as they are, for tests */
 #define pin() ((void)0)

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "driver_test.h"
-#include "events.h"
+#include "shared/events.h"
 
 static char said[4096];
 

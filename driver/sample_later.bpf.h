@@ -11,8 +11,8 @@
 #ifndef DRIVER_SAMPLE_LATER_BPF_H
 #define DRIVER_SAMPLE_LATER_BPF_H
 
-#include "kfuncs.h"
 #include "sample_record.bpf.h"
+#include "shared/kfuncs.h"
 
 #define LATER_SLOTS 256 /* threads with such a stack at a time; a power of two */
 #define LATER_PAGES 4 /* pages that a stack may wait for */

@@ -11,8 +11,8 @@
 
 #include <bpf/bpf_core_read.h>
 
-#include "stuck_row.h"
-#include "task_row.h"
+#include "shared/stuck_row.h"
+#include "shared/task_row.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct seq_file;

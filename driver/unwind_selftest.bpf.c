@@ -5,7 +5,7 @@
  */
 #include "sample_record.bpf.h"
 
-#include "unwind_selftest.h"
+#include "shared/unwind_selftest.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -9,7 +9,7 @@
 #ifndef DRIVER_USER_STACK_BPF_H
 #define DRIVER_USER_STACK_BPF_H
 
-#include "user_walk.h"
+#include "shared/user_walk.h"
 #include "walk_memory.bpf.h"
 
 /* Of a stack that comes later. */

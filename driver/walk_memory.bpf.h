@@ -7,7 +7,7 @@
 
 #include <bpf/bpf_core_read.h>
 
-#include "walk_state.h"
+#include "shared/walk_state.h"
 
 struct unwind_chunk_template {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events.h"
-#include "record.h"
+#include "shared/events.h"
+#include "shared/record.h"
 
 enum { N_PROCS = 500, FIRST_TID = 1000, N_CPUS = 2 };
 

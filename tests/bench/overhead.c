@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "live_load.h"
+#include "live/live_load.h"
 #include "scap.h"
 
 #include "floor.skel.h"

@@ -26,9 +26,9 @@
 
 #include <bpf/bpf.h>
 
-#include "events.h"
-#include "scap_sampler.h"
-#include "stack.h"
+#include "sampling/scap_sampler.h"
+#include "shared/events.h"
+#include "shared/stack.h"
 
 #define WINDOWS 24
 #define WINDOW_MS 30

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine_fake.h"
 #include "fd.h"
 #include "sinsp.h"
+#include "testing/engine_fake.h"
 #include "thread.h"
 
 #define N_FILES 5

@@ -5,7 +5,7 @@
  * and an index.
  */
 #include "maps.bpf.h"
-#include "user_walk.h"
+#include "shared/user_walk.h"
 #include "walk_memory.bpf.h"
 
 #include "table_search.h"

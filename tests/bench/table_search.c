@@ -16,8 +16,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "ia32.h"
-#include "sampler.h"
+#include "shared/ia32.h"
+#include "shared/sampler.h"
 #include "table_search.h"
 #include "unwind/unwind_pool.h"
 #include "unwind/unwind_rows.h"

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event_table.h"
+#include "event/event_table.h"
 #include "log.h"
-#include "record.h"
+#include "shared/record.h"
 #include "state.h"
 
 struct scap; /* one open source; used by one thread at a time */

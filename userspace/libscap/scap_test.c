@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine_fake.h"
-#include "test_main.h"
+#include "testing/engine_fake.h"
+#include "testing/test_main.h"
 
 #define DATA "abc", (size_t)3
 

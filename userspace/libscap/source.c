@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "engine.h"
+#include "shared/config.h"
 
 /* An event that the source's user added to it. */
 struct injected {

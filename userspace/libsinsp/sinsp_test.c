@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_fake.h"
 #include "state/family.h"
 #include "state/inspector.h"
 #include "state/pathname.h"
-#include "test_main.h"
+#include "testing/engine_fake.h"
+#include "testing/test_main.h"
 
 enum { FILES = SINSP_CL_FILES, THREAD = SINSP_CL_FILES | SINSP_CL_FS | SINSP_CL_THREAD };
 enum { RDONLY = 1, CLOEXEC = SINSP_O_CLOEXEC };

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine_fake.h"
-#include "test_main.h"
+#include "testing/engine_fake.h"
+#include "testing/test_main.h"
 #include "thread.h"
 
 #define T0 1700000000000000000ull

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "captures_testing.h"
 #include "sinsp.h"
 #include "state/thread.h"
-#include "test_main.h"
+#include "testing/captures_testing.h"
+#include "testing/test_main.h"
 
 #define SKIPPED 77
 #define FORMAT "*%evt.num|%proc.name|%thread.tid|%fd.type|%fd.num|%fd.name"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "test_main.h"
+#include "testing/test_main.h"
 
 enum { ME = 100, OTHER = 101, CHILD = 200 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "list_events.h"
 
-#include "event_table.h"
+#include "event/event_table.h"
 
 static const char *const type_names[PT_MAX] = {
 	[PT_NONE] = "NONE",

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "helper_process.h"
+#include "objfile/helper_process.h"
 
 /* As open(2) would make it. */
 static int make_temporary(char *temporary, mode_t mode)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
-#include "config.h"
 #include "fields/format.h"
 #include "option_shared.h"
+#include "shared/config.h"
 
 static const struct option_choice time_formats[] = {
 	{"h", SINSP_TIME_ABSOLUTE}, {"a", SINSP_TIME_EPOCH}, {"r", SINSP_TIME_RELATIVE},

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "file/scap_file.h"
 #include "filter/filter.h"
-#include "scap_file.h"
 #include "sinsp.h"
 
 enum saker_mode {

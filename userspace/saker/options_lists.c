@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "fields/nearest.h"
 #include "options_take.h"
 #include "say.h"
+#include "shared/config.h"
 
 #define PORT_SNAPLEN 16000 /* as sysdig's range of ports to capture fully */
 #define PID_MAX (1u << 22)

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "fields/nearest.h"
 #include "options.h"
 #include "options_take.h"
 #include "pieces.h"
 #include "say.h"
+#include "shared/config.h"
 
 /* The command line while it is read. */
 struct args {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "say.h"
-#include "stack.h"
-#include "unwind_table.h"
+#include "shared/config.h"
+#include "shared/stack.h"
+#include "shared/unwind_table.h"
 
 #define MAX_COMM 15 /* TASK_COMM_LEN without its end */
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "config.h"
 #include "options.h"
+#include "shared/config.h"
 
 enum { MAX_ARGS = 16 };
 

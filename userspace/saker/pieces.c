@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "events.h"
+#include "shared/events.h"
 
 void pieces_init(struct pieces *p, const struct options *o)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the pieces of a capture tell anew of containers and users. */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "events.h"
 #include "pieces.h"
+#include "shared/events.h"
 
 #define MANY 20000
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "events.h"
 #include "fields/field_needs.h"
 #include "fields/format.h"
+#include "shared/events.h"
 
 enum { FEW_TYPES = 64 }; /* a filter with no more means just these, and not all but some */
 

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "open_in_root.h"
+#include "objfile/open_in_root.h"
 #include "say.h"
-#include "stack.h"
+#include "shared/config.h"
+#include "shared/stack.h"
 
 void report_sample_memory(struct report *r)
 {

@@ -14,7 +14,7 @@
 #include "privileges.h"
 #include "say.h"
 #include "spawn.h"
-#include "unwind_selftest_run.h"
+#include "testing/unwind_selftest_run.h"
 
 #ifdef SAKER_LIBDW
 

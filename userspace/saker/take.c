@@ -10,8 +10,8 @@
 
 #include "clock.h"
 #include "fields/format.h"
+#include "procfs/state_build.h"
 #include "say.h"
-#include "state_build.h"
 #include "symbols/symbols.h"
 #include "thread.h"
 

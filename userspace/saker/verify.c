@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "file/scap_file.h"
 #include "say.h"
-#include "scap_file.h"
 #include "spawn.h"
 
 int verify_files(const char *const *paths)

@@ -3,7 +3,7 @@
  * Waits with a stack in a file whose server never answers, as any user may who may mount a file
  * system of his own; until the input ends. Status 77: there is no such file system here.
  */
-#include "../../../userspace/libscap/fuse_server_testing.c"
+#include "objfile/fuse_server_testing.c"
 
 #include <stdio.h>
 #include <sys/mman.h>

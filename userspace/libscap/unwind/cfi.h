@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shared/unwind_row.h"
 #include "unwind/unwind_work.h"
-#include "unwind_row.h"
 
 /* Rows in order of pc, no two neighbours alike. */
 struct unwind_rows {

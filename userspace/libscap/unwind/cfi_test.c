@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call frame information made by hand, with what compilers write rarely and linkers leave behind.
  */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "walk_state.h"
+#include "shared/walk_state.h"
 
 /* The chunk that has the process's mappings and is not the pool's. */
 #define OWN_CHUNK UNWIND_CHUNKS_MAX
@@ -40,7 +40,7 @@ static const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
 	return (const u64 *)unwind_pool_chunk(kept_of(w)->pool, chunk);
 }
 
-#include "user_walk.h"
+#include "shared/user_walk.h"
 
 struct cold_walk *cold_walk_new(const struct unwind_pool *pool)
 {

@@ -7,7 +7,7 @@
 #ifndef SCAP_UNWIND_COLD_WALK_H
 #define SCAP_UNWIND_COLD_WALK_H
 
-#include "cold_stack.h"
+#include "shared/cold_stack.h"
 #include "unwind/unwind_procs.h"
 
 struct cold_walk;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stack.h"
+#include "shared/stack.h"
 #include "unwind/cold_walk.h"
 
 #define N_MAPS 4

@@ -4,7 +4,7 @@
 #ifndef SCAP_UNWIND_GO_ROWS_H
 #define SCAP_UNWIND_GO_ROWS_H
 
-#include "go_pclntab.h"
+#include "objfile/go_pclntab.h"
 #include "unwind/cfi.h"
 
 /* Appends them to @rows, code that is nowhere in the file left out. 0 or -ENOMEM, or as

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote_memory.h"
+#include "procfs/remote_memory.h"
 
 enum { ALIGN = 16, PAGE = 4096, CODE_SZ_MAX = 16, ROWS_MAX = 4 };
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #define SZ 65536u
 #define STRIDE 272u /* as CPython 3.13 has it */

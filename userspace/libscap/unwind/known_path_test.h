@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "stack.h"
+#include "shared/stack.h"
 #include "unwind/known_path.h"
 
 /* The path in a copy of a stack; NULL: it is not in it. */

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "debug_file.h"
-#include "open_in_root.h"
-#include "sha256.h"
+#include "objfile/debug_file.h"
+#include "objfile/open_in_root.h"
+#include "objfile/sha256.h"
 #include "unwind/jit_code.h"
 #include "unwind/unwind_rows.h"
 

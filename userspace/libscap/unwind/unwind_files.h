@@ -7,8 +7,8 @@
 #ifndef SCAP_UNWIND_UNWIND_FILES_H
 #define SCAP_UNWIND_UNWIND_FILES_H
 
-#include "elf_file.h"
-#include "kept_files.h"
+#include "objfile/elf_file.h"
+#include "unwind/kept_files.h"
 #include "unwind/unwind_pool.h"
 
 struct unwind_files;

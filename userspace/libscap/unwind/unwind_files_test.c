@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a file's table is looked for when the file itself says next to nothing. */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <signal.h>
 #include <stdio.h>

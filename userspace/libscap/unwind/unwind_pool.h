@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory that unwind tables lie in, shared with the driver (driver/unwind_table.h): chunks that
- * are made as they are needed, and spans in them. A span that is given back is not given out again
- * before every walk that may still read it is over.
+ * The memory that unwind tables lie in, shared with the driver (driver/shared/unwind_table.h):
+ * chunks that are made as they are needed, and spans in them. A span that is given back is not
+ * given out again before every walk that may still read it is over.
  */
 #ifndef SCAP_UNWIND_UNWIND_POOL_H
 #define SCAP_UNWIND_UNWIND_POOL_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind_table.h"
+#include "shared/unwind_table.h"
 
 struct unwind_pool;
 

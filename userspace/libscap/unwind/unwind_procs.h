@@ -7,7 +7,7 @@
 #ifndef SCAP_UNWIND_UNWIND_PROCS_H
 #define SCAP_UNWIND_UNWIND_PROCS_H
 
-#include "map_event.h"
+#include "sampling/map_event.h"
 #include "unwind/unwind_files.h"
 
 struct unwind_procs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes' mappings and their tables: forks, execs, what takes the place of what, room that ends.
  */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef SCAP_UNWIND_UNWIND_ROWS_H
 #define SCAP_UNWIND_UNWIND_ROWS_H
 
-#include "elf_file.h"
+#include "objfile/elf_file.h"
 #include "unwind/cfi.h"
 
 /*

@@ -17,8 +17,8 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+#include "shared/user_walk.h"
 #include "unwind/unwind_rows.h"
-#include "user_walk.h"
 
 #define STACK_OPS 64
 #define SHOWN_MAX 5 /* differences per file */

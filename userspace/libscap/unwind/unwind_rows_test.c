@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files: however a file says how it is unwound, its rows are there. */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
  *
  * With -DSAKER_LIBFUZZER and clang's -fsanitize=fuzzer it is a fuzz target instead.
  */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #include "unwind/unwind_procs.h"
 #define WALK_SCRIPTS
 #define WALK_PROBES
-#include "user_walk.h"
+#include "shared/user_walk.h"
 
 #define STACK_MAX (256u << 10)
 

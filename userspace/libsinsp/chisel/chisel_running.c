@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "chisel_host.h"
-#include "event_table.h"
+#include "event/event_table.h"
 #include "state/family.h"
 #include "state/inspector.h"
 

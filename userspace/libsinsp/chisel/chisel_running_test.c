@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "chisel.h"
-#include "engine_fake.h"
 #include "sinsp.h"
-#include "test_main.h"
+#include "testing/engine_fake.h"
+#include "testing/test_main.h"
 
 #define MS 1000000ull
 #define T0 (1700000000 * (1000 * MS))

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "chisel_host.h"
+#include "procfs/state_build.h"
 #include "state/inspector.h"
-#include "state_build.h"
 
 static struct sinsp_chisel_run *run_of(lua_State *L)
 {

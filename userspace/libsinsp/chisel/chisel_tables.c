@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "chisel_host.h"
-#include "event_table.h"
+#include "event/event_table.h"
 #include "fields/port_name.h"
 #include "fields/text.h"
 #include "state/inspector.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #define H "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define G "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"

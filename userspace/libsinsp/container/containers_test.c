@@ -3,10 +3,10 @@
 #include "containers.h"
 
 #include "container_lookup.h"
-#include "engine_fake.h"
 #include "fake_docker.h"
 #include "sinsp.h"
 #include "state/inspector.h"
+#include "testing/engine_fake.h"
 
 #define H "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define IN_DOCKER "cpu=/docker/" H

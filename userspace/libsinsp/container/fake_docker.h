@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "test_main.h"
+#include "testing/test_main.h"
 
 struct fake_docker {
 	char dir[32], path[48];

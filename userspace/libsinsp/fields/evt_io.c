@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "event_table.h"
+#include "event/event_table.h"
 #include "fd.h"
 #include "info.h"
 

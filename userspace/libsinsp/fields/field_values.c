@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "container/containers.h"
-#include "stack.h"
+#include "shared/stack.h"
 #include "syslog_message.h"
 #include "value.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "event_table.h"
+#include "event/event_table.h"
 #include "fd.h"
 #include "field_rows.h"
 #include "pathname.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "field_rows.h"
-#include "stack.h"
+#include "shared/stack.h"
 #include "state/fd.h"
 #include "state/thread.h"
 

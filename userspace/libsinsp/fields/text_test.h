@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "engine_fake.h"
-#include "test_main.h"
+#include "testing/engine_fake.h"
+#include "testing/test_main.h"
 #include "thread.h"
 #include "value.h"
 

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "buffer.h"
-#include "event_table.h"
+#include "event/event_table.h"
 #include "pathname.h"
 #include "port_name.h"
 #include "sockname.h"

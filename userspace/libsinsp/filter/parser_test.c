@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ast.h"
-#include "test_main.h"
+#include "testing/test_main.h"
 
 static const struct sinsp_filter_name macros[] = {
 	{"is_cat", "proc.name=cat"},        {"either", "is_cat or proc.name = dog"},

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "event_table.h"
+#include "event/event_table.h"
 #include "parse.h"
 
 /* What the kernel keeps to itself, as a rule; a tracer sees it. */

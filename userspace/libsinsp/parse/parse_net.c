@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "event_table.h"
+#include "event/event_table.h"
 #include "parse.h"
 #include "state/pathname.h"
 #include "state/snapshot.h"

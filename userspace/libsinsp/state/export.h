@@ -3,7 +3,7 @@
 #ifndef SINSP_STATE_EXPORT_H
 #define SINSP_STATE_EXPORT_H
 
-#include "state_build.h"
+#include "procfs/state_build.h"
 #include "threads.h"
 
 /* Users, interfaces and the machine itself, which do not change. 0 or -ENOMEM. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_main.h"
+#include "testing/test_main.h"
 
 struct fixture {
 	struct sinsp_strings strings;

@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "inspector.h"
-#include "proc_scan.h"
+#include "procfs/proc_scan.h"
+#include "procfs/state_build.h"
 #include "snapshot.h"
-#include "state_build.h"
 
 #define NS_PER_S 1000000000ull
 #define SHARE 100 /* one part of this of the time may go into asking */

@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine_fake.h"
 #include "inspector.h"
-#include "proc_scan.h"
-#include "test_main.h"
+#include "procfs/proc_scan.h"
+#include "testing/engine_fake.h"
+#include "testing/test_main.h"
 
 #define NS_PER_S 1000000000ull
 #define I(x) ((int64_t)(x))

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "test_main.h"
+#include "testing/test_main.h"
 
 static void test_one_copy(void **state)
 {

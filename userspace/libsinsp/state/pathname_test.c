@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_main.h"
+#include "testing/test_main.h"
 
 struct row {
 	const char *dir, *path;
@@ -28,7 +28,10 @@ static const struct row rows[] = {
 	{"/home/u/", "a/.", "/home/u/a", NULL},
 	{"/home/u/", "dir/..", "/home/u", NULL},
 	{"/home/u/", "/a\xc3\xa9\nb", "/a\xc3\xa9.b", "/a...b"},
-	{"/home/u/", "\xc2\x9b" "1m\xc3", "/home/u/..1m.", NULL}, /* a control; half a character */
+	{"/home/u/",
+	 "\xc2\x9b"
+	 "1m\xc3",
+	 "/home/u/..1m.", NULL}, /* a control; half a character */
 	{"/home/u/", "a./b", "/home/u/a./b", "/home/u/ab"},
 	{"/home/u/", "x...", "/home/u/x...", "/home/u/x.."},
 	{"/home/u/", "foo../bar", "/home/u/foo../bar", "/home/u/bar"},

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "event_table.h"
+#include "event/event_table.h"
 #include "utf8.h"
 
 int sinsp_ip_is_mapped(const uint8_t ip[16])

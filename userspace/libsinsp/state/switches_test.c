@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "engine_fake.h"
-#include "test_main.h"
+#include "testing/engine_fake.h"
+#include "testing/test_main.h"
 #include "thread.h"
 
 #define MS 1000000ull

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test_main.h"
+#include "testing/test_main.h"
 
 /* 100,000 threads of 25,000 processes come and go. */
 static void test_many(void **state)

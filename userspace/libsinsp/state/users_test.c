@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "intern.h"
-#include "test_main.h"
+#include "testing/test_main.h"
 
 struct table {
 	struct sinsp_users users;

@@ -8,8 +8,8 @@
 
 #include <lzma.h>
 
-#include "elf_file.h"
-#include "go_pclntab.h"
+#include "objfile/elf_file.h"
+#include "objfile/go_pclntab.h"
 
 #define MAX_TABLE_SZ (1ull << 29) /* of one section of symbols, names or relocations */
 #define MAX_COPIED_NAMES (64u << 10) /* of a table; more stay in the file */

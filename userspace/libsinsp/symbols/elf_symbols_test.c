@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that binutils make and read: what they say of a file is what is found in it. */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "debug_file.h"
 #include "dwarf_lines.h"
-#include "elf_file.h"
-#include "elf_functions.h"
 #include "elf_symbols.h"
 #include "line_server.h"
+#include "objfile/debug_file.h"
+#include "objfile/elf_file.h"
+#include "objfile/elf_functions.h"
 #include "seal_process.h"
 
 static char dir[] = "/tmp/saker-symbols-XXXXXX";

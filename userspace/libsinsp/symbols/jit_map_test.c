@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <errno.h>
 #include <fcntl.h>

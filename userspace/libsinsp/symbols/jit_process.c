@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "open_in_root.h"
+#include "objfile/open_in_root.h"
 
 enum {
 	LOOK_AGAIN_MS = 50,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of many processes with names of code: none costs another its names, and all of them are bounded.
  * PIDs are beyond those that the kernel gives. */
-#include "test_main.h"
+#include "testing/test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>

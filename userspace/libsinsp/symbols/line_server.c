@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "helper_process.h"
+#include "objfile/helper_process.h"
 #include "seal_process.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "helper_process.h"
+#include "objfile/helper_process.h"
 
 #define NOBODY 65534
 #define DESCRIPTORS_MAX 64

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "event_build.h"
+#include "event/event_build.h"
 
 /* The parameters, in their order. */
 enum {

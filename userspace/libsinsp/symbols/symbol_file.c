@@ -14,10 +14,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "debug_file.h"
-#include "elf_functions.h"
 #include "elf_symbols.h"
-#include "open_in_root.h"
+#include "objfile/debug_file.h"
+#include "objfile/elf_functions.h"
+#include "objfile/open_in_root.h"
 
 #define DELETED " (deleted)"
 #define VDSO "[vdso]"

@@ -3,7 +3,7 @@
 #ifndef SINSP_SYMBOLS_SYMBOL_FILE_H
 #define SINSP_SYMBOLS_SYMBOL_FILE_H
 
-#include "elf_file.h"
+#include "objfile/elf_file.h"
 #include "scap.h"
 #include "state/code_maps.h"
 #include "symtab.h"

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine_fake.h"
-#include "event_table.h"
-#include "stack.h"
+#include "event/event_table.h"
+#include "shared/stack.h"
 #include "symbol_event.h"
-#include "test_main.h"
+#include "testing/engine_fake.h"
+#include "testing/test_main.h"
 
 enum { PID = 4242, INO = 77, DEV = 0x801 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bisect.h"
-#include "elf_file.h"
+#include "objfile/elf_file.h"
 
 enum {
 	RANK_BOUND = 15,

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * The vocabulary of events: ids, parameter types, formats, categories, flags. The
+ * values are those of the .scap format and never change.
+ */
+#ifndef DRIVER_SHARED_EVENTS_H
+#define DRIVER_SHARED_EVENTS_H
+
+enum evt_type {
+#define EVT(id, sym, name, category, flags, n_2022, ...) EVT_##sym = id,
+#include "events.def"
+#undef EVT
+};
+
+#define EVT_COMPAT_MAX 336 /* ids below are known to sysdig 0.29.3 */
+#define EVT_PUBLIC_MAX 454 /* ids below are shared with Falco's libs */
+#define EVT_PRIVATE 0x4000 /* ids from here are saker's own: private, other tools skip them */
+#define EVT_OWN_CALL 0x4080 /* ids from here are calls: in a compatible file events 0 and 1 */
+#define EVT_OWN_END 0x4300
+#define EVT_MAX_PARAMS 36
+
+/* Dense: the place of an event's row in a table of EVT_INDEX_MAX. Keeps even and odd. */
+#define EVT_INDEX(id) ((id) < EVT_PRIVATE ? (id) : (id)-EVT_PRIVATE + EVT_PUBLIC_MAX)
+#define EVT_INDEX_MAX EVT_INDEX(EVT_OWN_END)
+
+/* An id that no event has: the last row of such a table, which stays empty. */
+#define EVT_NONE (EVT_OWN_END - 1)
+
+static inline unsigned int evt_index(unsigned int type)
+{
+	if (type < EVT_PUBLIC_MAX || (type >= EVT_PRIVATE && type < EVT_OWN_END))
+		return EVT_INDEX(type);
+	return EVT_INDEX(EVT_NONE);
+}
+
+/* Takes no number and is no line: about the capture, not of the system. */
+static inline int evt_is_private(unsigned int type)
+{
+	return type >= EVT_PRIVATE && (type < EVT_OWN_CALL || type >= EVT_OWN_END);
+}
+
+/* Reports a user or group that another tool added or removed in its own table. Takes no number. */
+static inline int evt_is_of_users(unsigned int type)
+{
+	return type >= EVT_USERADDED_E && type <= EVT_GROUPDELETED_E;
+}
+
+/* Whether sysdig counts it. Most events are decided by the first comparison. */
+static inline int evt_takes_number(unsigned int type)
+{
+	return type < EVT_USERADDED_E || !(evt_is_private(type) || evt_is_of_users(type));
+}
+
+static inline int evt_is_own_call(unsigned int type)
+{
+	return type >= EVT_OWN_CALL && type < EVT_OWN_END;
+}
+
+static inline int evt_is_enter(unsigned int type)
+{
+	return !(type & 1);
+}
+
+/* The order is the format's: the value is on disk nowhere, but every tool's table agrees. */
+enum param_type {
+	PT_NONE,
+	PT_INT8,
+	PT_INT16,
+	PT_INT32,
+	PT_INT64,
+	PT_UINT8,
+	PT_UINT16,
+	PT_UINT32,
+	PT_UINT64,
+	PT_CHARBUF, /* text with its NUL */
+	PT_BYTEBUF,
+	PT_ERRNO, /* s64: a result, negative for an error */
+	PT_SOCKADDR, /* u8 family, then ip, port; or path */
+	PT_SOCKTUPLE, /* u8 family, then source ip, port, destination ip, port; unix: two u64, path
+		       */
+	PT_FD, /* s64 */
+	PT_PID, /* s64 */
+	PT_FDLIST, /* u16 n, then n of s64 fd, s16 flags */
+	PT_FSPATH,
+	PT_SYSCALLID, /* u16, ppm_sc.def */
+	PT_SIGTYPE, /* u8 */
+	PT_RELTIME, /* u64 ns */
+	PT_ABSTIME, /* u64 ns */
+	PT_PORT,
+	PT_L4PROTO,
+	PT_SOCKFAMILY,
+	PT_BOOL, /* u32 */
+	PT_IPV4ADDR,
+	PT_DYN, /* u8 index, then the value */
+	PT_FLAGS8,
+	PT_FLAGS16,
+	PT_FLAGS32,
+	PT_UID,
+	PT_GID,
+	PT_DOUBLE,
+	PT_SIGSET, /* u32 */
+	PT_CHARBUFARRAY,
+	PT_CHARBUF_PAIR_ARRAY,
+	PT_IPV4NET,
+	PT_IPV6ADDR,
+	PT_IPV6NET,
+	PT_IPADDR,
+	PT_IPNET,
+	PT_MODE, /* u32 */
+	PT_FSRELPATH,
+	PT_ENUMFLAGS8,
+	PT_ENUMFLAGS16,
+	PT_ENUMFLAGS32,
+	PT_FD32,
+	PT_PID32,
+	/* From here saker's own, in its own events only. */
+	PT_SIGSET64, /* u64, bit 0: signal 1 */
+	PT_FLAGS64,
+	PT_ENUMFLAGS64,
+	PT_WAITSTATUS, /* u32, as wait4 gives it */
+	PT_CPUSET, /* bit mask, as many bytes as there are */
+	PT_GIDLIST, /* u32 each */
+	PT_LIST, /* structures as the kernel has them, one after the other: lists.def */
+	PT_MAX
+};
+
+enum param_fmt { PF_NA, PF_DEC, PF_HEX, PF_PADDED_DEC, PF_ID, PF_DIR, PF_OCT, PF_LIST, PF_LOW_DEC };
+
+enum evt_category {
+	EC_UNKNOWN = 0,
+	EC_OTHER = 1,
+	EC_FILE = 2,
+	EC_NET = 3,
+	EC_IPC = 4,
+	EC_MEMORY = 5,
+	EC_PROCESS = 6,
+	EC_SLEEP = 7,
+	EC_SYSTEM = 8,
+	EC_SIGNAL = 9,
+	EC_USER = 10,
+	EC_TIME = 11,
+	EC_PROCESSING = 12,
+	EC_IO_READ = 32,
+	EC_IO_WRITE = 33,
+	EC_IO_OTHER = 34,
+	EC_WAIT = 64,
+	EC_SCHEDULER = 128,
+	EC_INTERNAL = 256,
+};
+
+enum evt_flags {
+	EF_NONE = 0,
+	EF_CREATES_FD = 1 << 0,
+	EF_DESTROYS_FD = 1 << 1,
+	EF_USES_FD = 1 << 2,
+	EF_READS_FROM_FD = 1 << 3,
+	EF_WRITES_TO_FD = 1 << 4,
+	EF_MODIFIES_STATE = 1 << 5,
+	EF_UNUSED = 1 << 6,
+	EF_WAITS = 1 << 7,
+	EF_SKIPPARSERESET = 1 << 8,
+	EF_OLD_VERSION = 1 << 9,
+	EF_DROP_SIMPLE_CONS = 1 << 10,
+	EF_LARGE_PAYLOAD = 1 << 11,
+};
+
+/* Values of PT_ABSTIME that are none: UTIME_NOW and UTIME_OMIT of utimensat. */
+#define ABSTIME_NOW (~0ull)
+#define ABSTIME_OMIT (~0ull - 1)
+
+#endif /* DRIVER_SHARED_EVENTS_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/*
+ * Functions of newer kernels that the driver calls, and libscap finds by name. A call of one is
+ * compiled as that of a helper with a number that no helper has, as naming it would make libbpf
+ * read all of the kernel's types, which costs more than the rest of the start.
+ */
+#ifndef DRIVER_SHARED_KFUNCS_H
+#define DRIVER_SHARED_KFUNCS_H
+
+/* Symbol, its names, the latest first. */
+#define KFUNCS(X)                                                                                  \
+	X(TASK_WORK_RESUME, "bpf_task_work_schedule_resume", "bpf_task_work_schedule_resume_impl") \
+	X(PREEMPT_DISABLE, "bpf_preempt_disable", "bpf_preempt_disable")                           \
+	X(PREEMPT_ENABLE, "bpf_preempt_enable", "bpf_preempt_enable")
+
+#define KFUNC_FIRST 0x6b660000
+
+enum kfunc {
+	KFUNC_BEFORE = KFUNC_FIRST - 1,
+#define X(sym, ...) KFUNC_##sym,
+	KFUNCS(X)
+#undef X
+		KFUNC_END
+};
+
+/*
+ * What is no function of the kernel, numbered behind those: pin and unpin are bpf_preempt_disable
+ * and bpf_preempt_enable where the kernel runs the programs preemptibly (Linux 7.0), else nothing;
+ * is_preemptible is the constant that says which. So older kernels pay nothing. Iterators are
+ * preemptible on every kernel: pin_iter and unpin_iter are the same functions wherever the kernel
+ * has them (Linux 6.10).
+ */
+enum { KFUNC_PIN = KFUNC_END, KFUNC_UNPIN, KFUNC_PIN_ITER, KFUNC_UNPIN_ITER, KFUNC_IS_PREEMPTIBLE };
+
+#endif /* DRIVER_SHARED_KFUNCS_H */

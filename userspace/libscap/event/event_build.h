@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes an event of values, one for each of its parameters, for what no driver and no file told. */
+#ifndef SCAP_EVENT_EVENT_BUILD_H
+#define SCAP_EVENT_EVENT_BUILD_H
+
+#include <stddef.h>
+
+#include "shared/record.h"
+
+struct evt_value {
+	const void *p;
+	uint16_t len;
+};
+
+/* The length of the event in @buf, which has @sz bytes, or -ENOSPC. @tid: UINT64_MAX, none. */
+int scap_evt_build(void *buf, size_t sz, unsigned int type, uint64_t ts, uint64_t tid,
+		   const struct evt_value *values, unsigned int n);
+
+#endif /* SCAP_EVENT_EVENT_BUILD_H */

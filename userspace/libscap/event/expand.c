@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records of the driver as events. An exit record lies in its ring in the layout of its
+ * event and is handed on as it is; the enter is made of it here, in scratch, by the names
+ * of its parameters. A raw enter carries the arguments of the call instead, and becomes
+ * the enter event by the call's row in syscalls.def.
+ */
+#include "event/expand.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/raw_enter.h"
+#include "shared/config.h"
+
+struct scap_expand {
+	/* How the enter of an exit is made, by half of the exit's type; made at first use. */
+	struct scap_projection plans[EVT_INDEX_MAX / 2];
+	uint8_t has_plan[EVT_INDEX_MAX / 2];
+	uint8_t buf[2 * DRV_REC_MAX];
+};
+
+struct scap_expand *scap_expand_new(void)
+{
+	return calloc(1, sizeof(struct scap_expand));
+}
+
+void scap_expand_free(struct scap_expand *x)
+{
+	free(x);
+}
+
+static const struct scap_projection *plan_of(struct scap_expand *x, unsigned int exit_type)
+{
+	const unsigned int i = evt_index(exit_type) / 2;
+
+	if (evt_is_private(exit_type))
+		return NULL;
+	if (!x->has_plan[i]) {
+		if (scap_projection_init(&x->plans[i], exit_type & ~1u, EVT_MAX_PARAMS, exit_type))
+			return NULL;
+		x->has_plan[i] = 1;
+	}
+	return &x->plans[i];
+}
+
+static int well_formed(const struct rec_hdr *rec)
+{
+	return rec->len >= sizeof(*rec) && rec->evt.len >= sizeof(rec->evt) &&
+	       rec->evt.len <= rec->len - offsetof(struct rec_hdr, evt);
+}
+
+static uint16_t call_flags(const struct rec_hdr *rec)
+{
+	return (rec->flags & REC_F_IA32 ? SCAP_EVT_F_IA32 : 0) |
+	       (rec->flags & REC_F_STATE_ONLY ? SCAP_EVT_F_STATE_ONLY : 0);
+}
+
+static int enter_of_exit(struct scap_expand *x, const struct rec_hdr *rec)
+{
+	const struct scap_projection *plan = plan_of(x, rec->evt.type);
+	struct ppm_evt_hdr *enter = (struct ppm_evt_hdr *)x->buf;
+	struct scap_params params;
+
+	if (!plan || scap_evt_params(&rec->evt, &params) ||
+	    scap_projection_run(plan, x->buf, sizeof(x->buf), &rec->evt, &params) < 0)
+		return -EBADMSG;
+	enter->ts = rec->enter_ns;
+	return 0;
+}
+
+/* The line of a call is that of its exit, but a sleeping one is to be seen while it sleeps. */
+static uint16_t enter_flags(const struct rec_hdr *rec)
+{
+	return rec->flags & REC_F_BLOCKED ? SCAP_EVT_F_BLOCKED : SCAP_EVT_F_HIDDEN;
+}
+
+int scap_expand_enter(struct scap_expand *x, struct scap_evt *evt, const struct rec_hdr *rec)
+{
+	int err = -EBADMSG;
+
+	if (well_formed(rec))
+		err = rec->flags & REC_F_RAW_ENTER ? scap_raw_enter(x->buf, sizeof(x->buf), rec)
+						   : enter_of_exit(x, rec);
+	if (err)
+		return err;
+	evt->hdr = (struct ppm_evt_hdr *)x->buf;
+	evt->type = evt->hdr->type;
+	evt->nr = rec->nr;
+	evt->flags = enter_flags(rec) | call_flags(rec);
+	return 0;
+}
+
+int scap_expand_exit(struct scap_evt *evt, const struct rec_hdr *rec)
+{
+	if (!well_formed(rec))
+		return -EBADMSG;
+	evt->hdr = &rec->evt;
+	evt->type = rec->evt.type;
+	evt->nr = rec->nr;
+	evt->flags = call_flags(rec);
+	if (evt->type & 1)
+		evt->flags |= SCAP_EVT_F_FULL;
+	if (rec->flags & REC_F_CHANGED)
+		evt->flags |= SCAP_EVT_F_CHANGED;
+	return 0;
+}

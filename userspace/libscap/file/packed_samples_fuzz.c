@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A fuzz target, built by scripts/fuzz-unwind: dense events of one file, one behind the other, each
+ * after a byte that says of what type it is and one that says how long. What comes out of them is
+ * written and read once more, and has to be the same.
+ */
+#include <stdlib.h>
+
+#include "event/event_build.h"
+#include "file/capfile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
+
+static void *must(void *p)
+{
+	return p ? p : (abort(), NULL);
+}
+
+static void fuzz_event(struct cap_texts *texts[], struct cap_buf bufs[], uint16_t type,
+		       const uint8_t *data, size_t sz)
+{
+	const struct evt_value v[] = {{&type, sizeof(type)}, {data, sz}};
+	const size_t room = sizeof(struct ppm_evt_hdr) + 3 * sizeof(uint16_t) + sz;
+	void *dense = must(malloc(room));
+	const struct ppm_evt_hdr *evt, *written, *again;
+
+	if (scap_evt_build(dense, room, EVT_DENSE_E, 1, 2, v, 2) != (int)room)
+		abort();
+	if (!cap_dense_get(&bufs[0], &evt, texts[0], dense) && evt != dense) {
+		if (cap_evt_check(evt, evt->len) ||
+		    cap_dense_put(&bufs[1], &written, texts[1], evt))
+			abort();
+		again = written;
+		if (written != evt && cap_dense_get(&bufs[2], &again, texts[2], written))
+			abort();
+		if (again->len != evt->len || memcmp(again, evt, evt->len))
+			abort();
+	}
+	free(dense);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
+{
+	struct cap_texts *texts[3];
+	struct cap_buf bufs[3] = {0};
+
+	for (int i = 0; i < 3; i++)
+		texts[i] = must(cap_texts_new());
+	while (sz > 2) {
+		const size_t len = data[1] < sz - 2 ? data[1] : sz - 2;
+
+		fuzz_event(texts, bufs, EVT_SAMPLE_E + data[0] % 0x12, data + 2, len);
+		data += 2 + len;
+		sz -= 2 + len;
+	}
+	for (int i = 0; i < 3; i++) {
+		cap_texts_free(texts[i]);
+		free(bufs[i].p);
+	}
+	return 0;
+}

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One .scap file as a stream of events. Nothing is believed before it is checked against what
+ * the block holds, and a block against what the input holds; what is handed out lies in the
+ * input itself, unless its form is old or the native event must be put together again.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "file/capfile.h"
+#include "file/input.h"
+
+#define OLD_HDR_SZ 22 /* an event's header before nparams was added */
+
+struct cap_reader {
+	struct cap_input in;
+	const struct scap_log *log;
+	struct cap_state_reader state;
+	const struct scap_state *done_state;
+	struct cap_buf scratch; /* an event that is not in the input as it is handed out */
+	struct cap_texts *texts; /* that dense events of the section had */
+	bool saker; /* the section is by saker: options are read */
+	enum evt_defaults defaults;
+	const struct evt_facts *facts;
+	bool told_skip, told_new;
+	unsigned int n_closings, n_unclosed;
+	bool closed; /* the section has its closing event */
+	struct cap_closing closing;
+	struct scap_cpu_stats *cpus; /* of closing */
+	uint64_t n_events; /* delivered, over all sections */
+	uint64_t n_section; /* blocks of the format in this section */
+	int err; /* once failed, always failed */
+};
+
+#define ULL(x) ((unsigned long long)(x))
+
+static int damaged(struct cap_reader *r, uint64_t offset, const char *what)
+{
+	return scap_fail(r->log, -EBADMSG,
+			 "%s: at byte %llu%s %s: the file is damaged; %llu events before it were "
+			 "read",
+			 r->in.name, ULL(offset), cap_input_unit(&r->in), what, ULL(r->n_events));
+}
+
+static int cut(struct cap_reader *r, uint64_t offset)
+{
+	return scap_fail(r->log, -EBADMSG,
+			 "%s: the file ends inside a block at byte %llu%s: it is truncated; %llu "
+			 "events before it were read",
+			 r->in.name, ULL(offset), cap_input_unit(&r->in), ULL(r->n_events));
+}
+
+/* Brings the next block into view. 1; 0 at the end of the file; negative errno. */
+static int peek_block(struct cap_reader *r, struct cap_block *blk)
+{
+	struct cap_input *in = &r->in;
+	int ret = cap_input_need(in, BLK_MIN);
+	uint32_t len;
+
+	if (ret < 0)
+		return ret;
+	if (ret == 0)
+		return in->p == in->end ? 0 : cut(r, cap_input_offset(in));
+	len = get_u32(in->p + 4);
+	if (len < BLK_MIN || len % 4 || len > BLK_BUF_MAX)
+		return damaged(r, cap_input_offset(in), "a block has an impossible length");
+	ret = cap_input_need(in, len);
+	if (ret < 0)
+		return ret;
+	if (ret == 0)
+		return cut(r, cap_input_offset(in));
+	if (get_u32(in->p + len - 4) != len)
+		return damaged(r, cap_input_offset(in),
+			       "a block begins with another length than it "
+			       "ends with");
+	blk->type = get_u32(in->p);
+	blk->len = len;
+	blk->body = in->p + 8;
+	blk->body_len = len - BLK_MIN;
+	return 1;
+}
+
+static bool is_event_block(uint32_t type)
+{
+	switch (type) {
+	case BLK_EV_V2:
+	case BLK_EVF_V2:
+	case BLK_EV_V2_LARGE:
+	case BLK_EVF_V2_LARGE:
+	case BLK_EV:
+	case BLK_EV_INT:
+	case BLK_EVF:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The header of a section, whose byte order tells how to read its own length. */
+static int check_section_header(struct cap_reader *r)
+{
+	struct cap_input *in = &r->in;
+	uint64_t offset = cap_input_offset(in);
+	int ret = cap_input_need(in, BLK_MIN);
+
+	if (ret < 0)
+		return ret;
+	if (ret == 0 || get_u32(in->p) != BLK_SHB)
+		return scap_fail(r->log, -EBADMSG, "%s is not a .scap file", in->name);
+	if (get_u32(in->p + 8) == SHB_MAGIC_SWAPPED)
+		return scap_fail(r->log, -EBADMSG,
+				 "%s was written on a machine with another byte order; read it on "
+				 "such a machine",
+				 in->name);
+	if (get_u32(in->p + 8) != SHB_MAGIC)
+		return damaged(r, offset, "the header of a section has a wrong magic number");
+	return 0;
+}
+
+static int read_section_header(struct cap_reader *r)
+{
+	struct cap_block blk;
+	int ret = check_section_header(r);
+
+	if (ret)
+		return ret;
+	ret = peek_block(r, &blk);
+	if (ret < 0)
+		return ret;
+	if (blk.body_len < 16)
+		return damaged(r, cap_input_offset(&r->in), "the header of a section is too short");
+	if (get_u16(blk.body + 4) > 1)
+		return scap_fail(r->log, -ENOTSUP,
+				 "%s has version %u of the .scap format; this saker reads version "
+				 "1: use a newer saker",
+				 r->in.name, get_u16(blk.body + 4));
+	r->in.p += blk.len;
+	return 0;
+}
+
+static int read_state_block(struct cap_reader *r, const struct cap_block *blk)
+{
+	int err;
+
+	if (blk->type == BLK_SAKER) {
+		r->saker = true;
+		r->defaults = EVT_DEFAULTS_SAKER;
+		return 0;
+	}
+	err = cap_state_read(&r->state, blk);
+	if (err == -ENOENT)
+		return 0;
+	r->n_section++;
+	if (err == -EBADMSG)
+		return damaged(r, cap_input_offset(&r->in), r->state.what);
+	if (err)
+		return scap_fail(r->log, err, "%s: no memory for the state in it", r->in.name);
+	return 0;
+}
+
+/* From the header of a section to its first event. */
+static int begin_section(struct cap_reader *r)
+{
+	struct cap_block blk;
+	int ret;
+
+	cap_state_reader_fini(&r->state);
+	r->done_state = NULL;
+	r->saker = false;
+	r->closed = false;
+	r->defaults = EVT_DEFAULTS_PLAIN;
+	r->n_section = 0;
+	cap_texts_forget(r->texts);
+	r->state.build = scap_state_build_new();
+	if (!r->state.build)
+		return scap_fail(r->log, -ENOMEM, "%s: no memory for the state in it", r->in.name);
+	ret = read_section_header(r);
+	if (ret)
+		return ret;
+	while ((ret = peek_block(r, &blk)) > 0) {
+		if (is_event_block(blk.type) || blk.type == BLK_SHB)
+			break;
+		ret = read_state_block(r, &blk);
+		if (ret)
+			return ret;
+		r->in.p += blk.len;
+	}
+	if (ret < 0)
+		return ret;
+	r->done_state = scap_state_build_done(r->state.build);
+	if (!r->done_state)
+		return scap_fail(r->log, -ENOMEM, "%s: no memory for the state in it", r->in.name);
+	return 0;
+}
+
+/* An event of before 2017, as it would be written now. The number of parameters follows from
+ * the lengths: each one more makes the sum larger, so at most one number fits. */
+static int modernize(struct cap_reader *r, const uint8_t *old, uint32_t room,
+		     const struct ppm_evt_hdr **out)
+{
+	struct ppm_evt_hdr hdr;
+	const uint8_t *lens = old + OLD_HDR_SZ;
+	uint32_t len, sum = 0, n;
+
+	if (room < OLD_HDR_SZ)
+		return -EBADMSG;
+	memcpy(&hdr, old, OLD_HDR_SZ);
+	len = hdr.len;
+	/* sysdig counted three bytes too many in these two. */
+	if ((hdr.type == EVT_NOTIFICATION_E || hdr.type == EVT_INFRA_E) && len > 3)
+		len -= 3;
+	if (len < OLD_HDR_SZ || len > room)
+		return -EBADMSG;
+	len -= OLD_HDR_SZ;
+	for (n = 0; 2 * n + sum < len && n < EVT_MAX_PARAMS && 2 * n + 2 <= len; n++)
+		sum += get_u16(lens + 2 * n);
+	if (2 * n + sum != len)
+		return -EBADMSG;
+	if (cap_buf_need(&r->scratch, sizeof(hdr) + len))
+		return -ENOMEM;
+	hdr.len = sizeof(hdr) + len;
+	hdr.nparams = n;
+	memcpy(r->scratch.p, &hdr, sizeof(hdr));
+	memcpy(r->scratch.p + sizeof(hdr), lens, len);
+	*out = (const struct ppm_evt_hdr *)r->scratch.p;
+	return 0;
+}
+
+static int read_option(struct cap_reader *r, struct scap_evt *evt, bool *marked, uint16_t code,
+		       const uint8_t *val, uint32_t len)
+{
+	switch (code) {
+	case OPT_MARK:
+		if (len < 4)
+			return -EBADMSG;
+		evt->flags |= get_u16(val);
+		evt->nr = get_u16(val + 2);
+		if (evt->flags & SCAP_EVT_F_CLAMPED && len >= 12)
+			evt->true_ns = get_u64(val + 4);
+		*marked = true;
+		return 0;
+	case OPT_NATIVE:
+	case OPT_MORE:
+		return cap_native_get(&r->scratch, &evt->hdr, evt->hdr, code, val, len);
+	case OPT_DEFAULTS:
+		if (len < 4 || get_u32(val) > EVT_DEFAULTS_PLAIN)
+			return -EBADMSG;
+		r->defaults = get_u32(val);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int read_options(struct cap_reader *r, struct scap_evt *evt, const uint8_t *p,
+			const uint8_t *end)
+{
+	const struct ppm_evt_hdr *file_hdr = evt->hdr;
+	uint16_t flags, nr;
+	bool marked = false;
+
+	while (end - p >= 4 && get_u16(p)) {
+		uint32_t len = get_u16(p + 2);
+		int err;
+
+		if (len > end - p - 4)
+			return -EBADMSG;
+		/* The native event is made from the one in the file: a second time is damage. */
+		if ((get_u16(p) == OPT_NATIVE || get_u16(p) == OPT_MORE) && evt->hdr != file_hdr)
+			return -EBADMSG;
+		err = read_option(r, evt, &marked, get_u16(p), p + 4, len);
+		if (err)
+			return err;
+		p += 4 + len + pad4(len);
+	}
+	if (!marked) {
+		cap_evt_defaults(evt->hdr, r->defaults, &flags, &nr);
+		evt->flags |= flags;
+		evt->nr = nr;
+	}
+	return 0;
+}
+
+/* The accounts of CPUs, in all parameters behind the first. Without memory they are not known. */
+static void read_closing_cpus(struct cap_reader *r, const struct ppm_evt_hdr *evt, const char *text)
+{
+	const uint8_t *lens = (const uint8_t *)(evt + 1);
+	struct scap_stats *st = &r->closing.stats;
+	const size_t max = (size_t)CAP_CPUS_MAX * (evt->nparams - 1);
+
+	free(r->cpus);
+	r->cpus = max ? malloc(max * sizeof(*r->cpus)) : NULL;
+	for (uint32_t i = 1; r->cpus && i < evt->nparams; i++) {
+		text += get_u16(lens + 2 * (i - 1));
+		st->n_cpus += cap_cpus_get(r->cpus + st->n_cpus, max - st->n_cpus, text,
+					   get_u16(lens + 2 * i));
+	}
+	st->cpus = r->cpus;
+}
+
+static void read_closing(struct cap_reader *r, const struct ppm_evt_hdr *evt)
+{
+	const char *text = (const char *)(evt + 1) + 2 * evt->nparams;
+	uint32_t len;
+
+	if (evt->nparams < 1)
+		return;
+	len = get_u16((const uint8_t *)(evt + 1));
+	memset(&r->closing, 0, sizeof(r->closing));
+	cap_kv_get(text, len, "written_events", &r->closing.events);
+	cap_kv_get(text, len, "written_private", &r->closing.private_events);
+	cap_stats_get(&r->closing.stats, text, len);
+	read_closing_cpus(r, evt, text);
+	r->n_closings++;
+	r->closed = true;
+}
+
+static int bad_event(struct cap_reader *r, const struct cap_block *blk, int err)
+{
+	/* The block is consumed: it lies before p. */
+	uint64_t offset = cap_input_offset(&r->in) - blk->len;
+
+	if (err == -ENOMEM)
+		return scap_fail(r->log, err, "%s: no memory for an event of %u bytes", r->in.name,
+				 blk->len);
+	return damaged(r, offset, "an event is malformed");
+}
+
+/* 1 with an event, 0 when the block has none for the caller. */
+static int read_event(struct cap_reader *r, const struct cap_block *blk, struct scap_evt *evt)
+{
+	bool with_flags =
+		blk->type == BLK_EVF_V2 || blk->type == BLK_EVF_V2_LARGE || blk->type == BLK_EVF;
+	bool old = blk->type == BLK_EV || blk->type == BLK_EVF || blk->type == BLK_EV_INT;
+	uint32_t off = with_flags ? 6 : 2, used;
+	int err = 0;
+
+	if (blk->body_len < off)
+		return bad_event(r, blk, -EBADMSG);
+	evt->cpu = get_u16(blk->body);
+	evt->flags = 0;
+	if (with_flags && get_u32(blk->body + 2) & EVF_STATE_ONLY)
+		evt->flags = SCAP_EVT_F_STATE_ONLY;
+	evt->hdr = (const struct ppm_evt_hdr *)(blk->body + off);
+	if (old)
+		err = modernize(r, blk->body + off, blk->body_len - off, &evt->hdr);
+	if (!err)
+		err = cap_evt_check(evt->hdr, old ? evt->hdr->len : blk->body_len - off);
+	if (err)
+		return bad_event(r, blk, err);
+	evt->nr = REC_NR_NONE;
+	evt->ts_ns = evt->true_ns = evt->hdr->ts;
+	if (r->saker && !old) {
+		used = off + evt->hdr->len;
+		used += pad4(used);
+		err = read_options(r, evt,
+				   blk->body + (used < blk->body_len ? used : blk->body_len),
+				   blk->body + blk->body_len);
+		if (!err && evt->hdr->type == EVT_DENSE_E)
+			err = cap_dense_get(&r->scratch, &evt->hdr, r->texts, evt->hdr);
+		if (err)
+			return bad_event(r, blk, err);
+	}
+	evt->type = evt->hdr->type;
+	if (evt->type < EVT_PUBLIC_MAX || evt_is_own_call(evt->type))
+		return 1;
+	if (evt->type == EVT_CLOSING && r->saker) {
+		read_closing(r, evt->hdr);
+		return 0;
+	}
+	/* Private events are state-only so that others pass over them. */
+	evt->flags &= ~SCAP_EVT_F_STATE_ONLY;
+	return evt_is_private(evt->type);
+}
+
+static void tell_skip(struct cap_reader *r, const struct cap_block *blk)
+{
+	if (!r->told_skip)
+		scap_say(r->log, SCAP_LOG_WARN,
+			 "%s: skipping blocks of unknown type, the first at byte %llu%s has type "
+			 "0x%x",
+			 r->in.name, ULL(cap_input_offset(&r->in)), cap_input_unit(&r->in),
+			 blk->type);
+	r->told_skip = true;
+}
+
+static void tell_new(struct cap_reader *r, unsigned int type)
+{
+	if (!r->told_new && type < EVT_PRIVATE)
+		scap_say(r->log, SCAP_LOG_WARN,
+			 "%s: skipping events of unknown types, the first is type %u: they are of "
+			 "a newer version",
+			 r->in.name, type);
+	r->told_new |= type < EVT_PRIVATE;
+}
+
+static void end_section(struct cap_reader *r)
+{
+	r->n_unclosed += r->saker && !r->closed;
+}
+
+static int next_any(struct cap_reader *r, struct scap_evt *evt)
+{
+	struct cap_block blk;
+	int ret;
+
+	while ((ret = peek_block(r, &blk)) > 0) {
+		if (blk.type == BLK_SHB) {
+			end_section(r);
+			ret = begin_section(r);
+			return ret ? ret : SCAP_NEW_SECTION;
+		}
+		if (!is_event_block(blk.type)) {
+			tell_skip(r, &blk);
+			r->in.p += blk.len;
+			continue;
+		}
+		r->in.p += blk.len;
+		ret = read_event(r, &blk, evt);
+		if (ret > 0)
+			r->n_events++;
+		if (ret)
+			return ret;
+		tell_new(r, evt->type);
+	}
+	if (ret < 0)
+		return ret;
+	end_section(r);
+	return -ENODATA;
+}
+
+/* Splits an event whose lengths have two bytes. False: they do not add up within its length. */
+static inline bool split_plain(const struct ppm_evt_hdr *hdr, struct scap_params *params)
+{
+	const uint8_t *lens = (const uint8_t *)(hdr + 1);
+	const uint32_t n = hdr->nparams;
+	uint64_t used = sizeof(*hdr) + 2 * n;
+
+	if (n > EVT_MAX_PARAMS || used > hdr->len)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t len = get_u16(lens + 2 * i);
+
+		params->v[i].p = (const uint8_t *)hdr + used;
+		params->v[i].len = len;
+		used += len;
+	}
+	params->n = n;
+	return used <= hdr->len;
+}
+
+/*
+ * What nearly every block is: an EV_V2 with an event and nothing behind it. The same
+ * checks as in peek_block and read_event, without their cases. False: not such a block, or one
+ * that is wrong, which those will say.
+ */
+static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt,
+			      struct scap_params *params)
+{
+	const uint8_t *p = r->in.p;
+	size_t have = r->in.end - p;
+	const struct ppm_evt_hdr *hdr = (const struct ppm_evt_hdr *)(p + 10);
+	const struct evt_facts *f;
+	uint64_t len, used;
+
+	if (have < BLK_MIN + 2 + sizeof(*hdr) || get_u32(p) != BLK_EV_V2)
+		return false;
+	len = get_u32(p + 4);
+	used = 10 + (uint64_t)hdr->len;
+	/* In this order: the second makes len at least 14. */
+	if (len > have || ((used + 3) & ~3ull) + 4 != len || get_u32(p + len - 4) != len ||
+	    hdr->type >= EVT_PUBLIC_MAX)
+		return false;
+	f = &r->facts[hdr->type];
+	if (f->lens_sz != 2 || !split_plain(hdr, params))
+		return false;
+	evt->hdr = hdr;
+	evt->ts_ns = evt->true_ns = hdr->ts;
+	evt->cpu = get_u16(p + 8);
+	evt->type = hdr->type;
+	evt->flags = 0;
+	evt->nr = REC_NR_NONE;
+	if (r->defaults == EVT_DEFAULTS_SAKER) {
+		evt->flags = f->flags;
+		evt->nr = hdr->type <= EVT_SYSCALL_X ? cap_evt_generic_nr(hdr) : f->nr;
+	}
+	r->in.p = p + len;
+	r->n_events++;
+	return true;
+}
+
+/* Apart, so that the common way does not save registers for it. */
+static __attribute__((noinline)) int next_slow(struct cap_reader *r, struct scap_evt *evt,
+					       struct scap_params *params, int timeout_ms)
+{
+	int ret;
+
+	if (r->err)
+		return r->err;
+	if (!cap_input_ready(&r->in, timeout_ms))
+		return 0;
+	ret = next_any(r, evt);
+	if (ret < 0) {
+		r->err = ret;
+		r->in.p = r->in.end; /* nothing behind the damage is an event */
+	}
+	if (ret == 1)
+		scap_evt_params(evt->hdr, params);
+	return ret;
+}
+
+int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, struct scap_params *params,
+		    int timeout_ms)
+{
+	return next_plain(r, evt, params) ? 1 : next_slow(r, evt, params, timeout_ms);
+}
+
+/* A file of packets has the same frame as ours, and no block that we know. */
+static int check_any(struct cap_reader *r)
+{
+	if (r->n_section || r->saker || r->in.p != r->in.end ||
+	    cap_input_offset(&r->in) <= BLK_MIN + 16)
+		return 0;
+	return scap_fail(r->log, -EBADMSG,
+			 "%s is a pcapng file without system calls; it may contain network packets",
+			 r->in.name);
+}
+
+int cap_reader_open(struct cap_reader **out, const char *path, const struct scap_log *log)
+{
+	struct cap_reader *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
+	r->log = log;
+	r->facts = cap_evt_facts();
+	r->texts = cap_texts_new();
+	err = r->texts ? cap_input_open(&r->in, path, log)
+		       : scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
+	if (err)
+		goto out;
+	err = begin_section(r);
+	if (!err)
+		err = check_any(r);
+out:
+	if (err)
+		cap_reader_close(r);
+	else
+		*out = r;
+	return err;
+}
+
+void cap_reader_close(struct cap_reader *r)
+{
+	if (!r)
+		return;
+	cap_input_close(&r->in);
+	cap_state_reader_fini(&r->state);
+	free(r->scratch.p);
+	cap_texts_free(r->texts);
+	free(r->cpus);
+	free(r);
+}
+
+const struct scap_state *cap_reader_state(const struct cap_reader *r)
+{
+	return r->done_state;
+}
+
+void cap_reader_state_drop(struct cap_reader *r)
+{
+	cap_state_reader_fini(&r->state);
+	r->done_state = NULL;
+}
+
+uint64_t cap_reader_taken(const struct cap_reader *r)
+{
+	return cap_input_taken(&r->in);
+}
+
+unsigned int cap_reader_closing(const struct cap_reader *r, struct cap_closing *c)
+{
+	if (r->n_closings)
+		*c = r->closing;
+	return r->n_closings;
+}
+
+unsigned int cap_reader_n_unclosed(const struct cap_reader *r)
+{
+	return r->n_unclosed;
+}
+
+int cap_reader_is_saker(const struct cap_reader *r)
+{
+	return r->saker;
+}

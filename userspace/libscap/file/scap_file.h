@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes .scap files. The default is compatible: sysdig 0.29.3, tshark and Falco's libs
+ * read it rightly, and saker finds in options what those have no place for.
+ * docs/scap-file.md has the layout.
+ */
+#ifndef SCAP_FILE_SCAP_FILE_H
+#define SCAP_FILE_SCAP_FILE_H
+
+#include "scap.h"
+
+struct scap_writer;
+
+enum scap_compress { SCAP_COMPRESS_NONE, SCAP_COMPRESS_GZIP, SCAP_COMPRESS_ZSTD };
+
+struct scap_writer_opts {
+	size_t sz;
+	enum scap_compress compress;
+	const char *provenance; /* "key=value\n" lines for the first private block; NULL: none */
+	scap_log_fn log;
+	void *log_ctx;
+};
+
+/* Creates @path with mode 0600 ("-": standard output) and writes the initial state. */
+int scap_writer_open(struct scap_writer **out, const char *path, const struct scap_state *state,
+		     const struct scap_writer_opts *opts);
+
+/*
+ * Ends the section with its own counts of events, and begins another one with this state: what
+ * follows is another capture. Its times need not follow those before. 0 or a negative errno.
+ */
+int scap_writer_section(struct scap_writer *w, const struct scap_state *state);
+
+/* Appends an event. Times must not go back (scap_next's do not). A full disk: -ENOSPC, the
+ * file then ends with the last whole block. */
+int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt);
+
+/* Bytes so far, as they lie in the file; compressed, some may still be on their way. */
+uint64_t scap_writer_bytes(const struct scap_writer *w);
+
+/* Everything given so far reaches the kernel. */
+int scap_writer_flush(struct scap_writer *w);
+
+/* Writes the closing counters (NULL: none) and closes. Frees @w also when it fails. *bytes
+ * (NULL: not asked for) is what was written in all: the size of the file. */
+int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64_t *bytes);
+
+/*
+ * Proves a file: every block well formed, times in order, and, where saker wrote it, the
+ * closing counters agree with what is in it. 0; -EBADMSG after logging each finding.
+ */
+int scap_verify(const char *path, scap_log_fn log, void *log_ctx);
+
+#endif /* SCAP_FILE_SCAP_FILE_H */

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The initial state in the blocks of 2022, which sysdig 0.29.3 and Falco's libs both read. They
+ * may come several times, so none grows with the machine. What they have no place for stands
+ * before each in a block of our own, in the same order.
+ */
+#include "file/sink.h"
+
+/* sysdig's limits on what it reads, its NUL not counted. */
+#define PATH_LEN 1023
+#define LIST_LEN 4095
+#define USER_LEN 255
+#define BLOCK_SZ (256u << 10) /* a block of state ends when it is longer */
+
+/* Errors stick to the sink and come out of cap_sink_end, so the single puts need no check. */
+static void put_u8(struct cap_sink *s, uint8_t v)
+{
+	cap_sink_put(s, &v, sizeof(v));
+}
+
+static void put_u16(struct cap_sink *s, uint16_t v)
+{
+	cap_sink_put(s, &v, sizeof(v));
+}
+
+static void put_u32(struct cap_sink *s, uint32_t v)
+{
+	cap_sink_put(s, &v, sizeof(v));
+}
+
+static void put_u64(struct cap_sink *s, uint64_t v)
+{
+	cap_sink_put(s, &v, sizeof(v));
+}
+
+static void put_text(struct cap_sink *s, const char *text, size_t max)
+{
+	size_t len = strnlen(text, max);
+
+	put_u16(s, len);
+	cap_sink_put(s, text, len);
+}
+
+static void put_list(struct cap_sink *s, const struct scap_text *t)
+{
+	size_t len = t->len < LIST_LEN ? t->len : LIST_LEN;
+
+	put_u16(s, len);
+	cap_sink_put(s, t->p, len);
+}
+
+/* The length of an entry is known when it is made: it is put as 0 and set then. */
+static size_t begin_entry(struct cap_sink *s)
+{
+	size_t at = cap_sink_block_sz(s);
+
+	put_u32(s, 0);
+	return at;
+}
+
+static void end_entry(struct cap_sink *s, size_t at, size_t uncounted)
+{
+	cap_sink_set_u32(s, at, cap_sink_block_sz(s) - at - uncounted);
+}
+
+static int put_machine(struct cap_sink *s, const struct scap_machine *m)
+{
+	cap_sink_begin(s, BLK_MI);
+	put_u32(s, m->n_cpus);
+	put_u64(s, m->memory_bytes);
+	put_u64(s, m->max_pid);
+	cap_sink_put(s, m->hostname, sizeof(m->hostname));
+	put_u64(s, m->boot_ns);
+	put_u64(s, 0);
+	put_u64(s, 0);
+	put_u64(s, 0);
+	return cap_sink_end(s);
+}
+
+static int put_ifaces(struct cap_sink *s, const struct scap_state *st)
+{
+	cap_sink_begin(s, BLK_IL_V2);
+	for (size_t i = 0; i < st->n_ifaces; i++) {
+		const struct scap_iface *f = &st->ifaces[i];
+		size_t addr_sz = f->ipv6 ? 16 : 4;
+		size_t at = begin_entry(s);
+
+		put_u16(s, f->ipv6 ? 2 : 1);
+		put_u16(s, strnlen(f->name, PATH_LEN));
+		cap_sink_put(s, f->addr, addr_sz);
+		cap_sink_put(s, f->netmask, addr_sz);
+		cap_sink_put(s, f->bcast, addr_sz);
+		put_u64(s, f->linkspeed);
+		cap_sink_put(s, f->name, strnlen(f->name, PATH_LEN));
+		end_entry(s, at, 4);
+	}
+	return cap_sink_end(s);
+}
+
+static int put_users(struct cap_sink *s, const struct scap_state *st)
+{
+	cap_sink_begin(s, BLK_UL_V2);
+	for (size_t i = 0; i < st->n_users; i++) {
+		const struct scap_user *u = &st->users[i];
+		size_t at = begin_entry(s);
+
+		put_u8(s, 0);
+		put_u32(s, u->uid);
+		put_u32(s, u->gid);
+		put_text(s, u->name, USER_LEN);
+		put_text(s, u->home, USER_LEN);
+		put_text(s, u->shell, USER_LEN);
+		end_entry(s, at, 0);
+	}
+	for (size_t i = 0; i < st->n_groups; i++) {
+		size_t at = begin_entry(s);
+
+		put_u8(s, 1);
+		put_u32(s, st->groups[i].gid);
+		put_text(s, st->groups[i].name, USER_LEN);
+		end_entry(s, at, 0);
+	}
+	return cap_sink_end(s);
+}
+
+/* Up to the root: what follows is exactly 29 bytes. Falco's libs then take it for the layout
+ * without the 12 bytes that sysdig 0.29.3 does not know, and still find the capabilities. */
+static void put_thread(struct cap_sink *s, const struct scap_thread_info *t)
+{
+	size_t at = begin_entry(s);
+
+	put_u64(s, t->tid);
+	put_u64(s, t->pid);
+	put_u64(s, t->ptid);
+	put_u64(s, t->sid);
+	put_u64(s, t->vpgid);
+	put_text(s, t->comm, PATH_LEN);
+	put_text(s, t->exe, PATH_LEN);
+	put_text(s, t->exepath, PATH_LEN);
+	put_list(s, &t->args);
+	put_text(s, t->cwd, PATH_LEN);
+	put_u64(s, t->fdlimit);
+	put_u32(s, t->flags);
+	put_u32(s, t->uid);
+	put_u32(s, t->gid);
+	put_u32(s, t->vmsize_kb);
+	put_u32(s, t->vmrss_kb);
+	put_u32(s, t->vmswap_kb);
+	put_u64(s, t->pfmajor);
+	put_u64(s, t->pfminor);
+	put_list(s, &t->env);
+	put_u64(s, t->vtid);
+	put_u64(s, t->vpid);
+	put_list(s, &t->cgroups);
+	put_text(s, t->root, PATH_LEN);
+
+	put_u32(s, t->loginuid);
+	put_u8(s, t->exe_writable);
+	put_u64(s, t->cap_inheritable);
+	put_u64(s, t->cap_permitted);
+	put_u64(s, t->cap_effective);
+	end_entry(s, at, 0);
+}
+
+static void put_thread_extra(struct cap_sink *s, const struct scap_thread_info *t)
+{
+	put_u16(s, EXTRA_THREAD_RAN_SZ);
+	put_u16(s, EXTRA_THREAD);
+	put_u64(s, t->tid);
+	put_u64(s, t->start_ns);
+	put_u64(s, t->snapshot_ns);
+	put_u32(s, t->tty);
+	put_u64(s, (uint64_t)t->pgid);
+	put_u64(s, t->exe_ino);
+	put_u64(s, t->exe_ctime_ns);
+	put_u64(s, t->exe_mtime_ns);
+	put_u64(s, t->pidns_start_ns);
+	put_u8(s, (t->tty_known ? EXTRA_KNOWS_TTY : 0) | (t->caps_known ? EXTRA_KNOWS_CAPS : 0));
+	put_u8(s, t->exe_kind);
+	put_u8(s, t->exe_kind_known);
+	put_u64(s, t->ran_ns);
+	put_u64(s, t->ran_at_ns);
+}
+
+static int put_thread_extras(struct cap_sink *s, const struct scap_thread_info *t, size_t n)
+{
+	cap_sink_begin(s, BLK_SAKER_STATE);
+	for (size_t i = 0; i < n; i++)
+		put_thread_extra(s, &t[i]);
+	return cap_sink_end(s);
+}
+
+/* At most so many threads per block: ~17 KiB each if all their text is of full length. */
+#define THREADS_PER_BLOCK 256
+
+static int put_threads(struct cap_sink *s, const struct scap_state *st)
+{
+	size_t n;
+	int err = 0;
+
+	for (size_t i = 0; i < st->n_threads && !err; i += n) {
+		n = st->n_threads - i;
+		if (n > THREADS_PER_BLOCK)
+			n = THREADS_PER_BLOCK;
+		err = put_thread_extras(s, &st->threads[i], n);
+		if (err)
+			break;
+		cap_sink_begin(s, BLK_PL_V9);
+		for (size_t j = 0; j < n; j++)
+			put_thread(s, &st->threads[i + j]);
+		err = cap_sink_end(s);
+	}
+	return err;
+}
+
+/* sysdig refuses a file with a type of descriptor that it does not know. */
+static uint8_t compat_fd_type(uint8_t type)
+{
+	if (type == SCAP_FD_MEMFD)
+		return SCAP_FD_FILE;
+	return type == 0 || type > SCAP_FD_FILE_V2 ? SCAP_FD_UNSUPPORTED : type;
+}
+
+static void put_inet(struct cap_sink *s, const struct scap_fd_info *fd, size_t addr_sz, int server)
+{
+	cap_sink_put(s, fd->sip, addr_sz);
+	if (!server)
+		cap_sink_put(s, fd->dip, addr_sz);
+	put_u16(s, fd->sport);
+	if (!server)
+		put_u16(s, fd->dport);
+	put_u8(s, fd->l4proto);
+}
+
+static void put_fd(struct cap_sink *s, const struct scap_fd_info *fd)
+{
+	size_t at = begin_entry(s);
+	uint8_t type = compat_fd_type(fd->type);
+
+	put_u64(s, fd->fd);
+	put_u64(s, fd->ino);
+	put_u8(s, type);
+	switch (type) {
+	case SCAP_FD_IPV4_SOCK:
+	case SCAP_FD_IPV4_SERVSOCK:
+		put_inet(s, fd, 4, type == SCAP_FD_IPV4_SERVSOCK);
+		break;
+	case SCAP_FD_IPV6_SOCK:
+	case SCAP_FD_IPV6_SERVSOCK:
+		put_inet(s, fd, 16, type == SCAP_FD_IPV6_SERVSOCK);
+		break;
+	case SCAP_FD_UNIX_SOCK:
+		put_u64(s, fd->unix_src);
+		put_u64(s, fd->unix_dst);
+		put_text(s, fd->name, PATH_LEN);
+		break;
+	case SCAP_FD_FILE_V2:
+		put_u32(s, fd->open_flags);
+		put_text(s, fd->name, PATH_LEN);
+		put_u32(s, fd->dev);
+		break;
+	default:
+		put_text(s, fd->name, PATH_LEN);
+	}
+	end_entry(s, at, 0);
+}
+
+static int put_fd_extras(struct cap_sink *s, const struct scap_thread_info *t)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < t->n_fds; i++) {
+		const struct scap_fd_info *fd = &t->fds[i];
+
+		if (compat_fd_type(fd->type) == fd->type)
+			continue;
+		if (!any)
+			cap_sink_begin(s, BLK_SAKER_STATE);
+		any = 1;
+		put_u16(s, EXTRA_FD_TYPE_SZ);
+		put_u16(s, EXTRA_FD_TYPE);
+		put_u64(s, t->tid);
+		put_u64(s, fd->fd);
+		put_u8(s, fd->type);
+	}
+	return any ? cap_sink_end(s) : 0;
+}
+
+/* One block per thread, also for those without files of their own. */
+static int put_fds(struct cap_sink *s, const struct scap_thread_info *t)
+{
+	int err = put_fd_extras(s, t);
+	size_t i = 0;
+
+	if (err)
+		return err;
+	do {
+		cap_sink_begin(s, BLK_FDL_V2);
+		put_u64(s, t->tid);
+		for (; i < t->n_fds && cap_sink_block_sz(s) < BLOCK_SZ; i++)
+			put_fd(s, &t->fds[i]);
+		err = cap_sink_end(s);
+	} while (!err && i < t->n_fds);
+	return err;
+}
+
+int cap_state_write(struct cap_sink *s, const struct scap_state *st)
+{
+	int err = put_machine(s, &st->machine);
+
+	if (!err)
+		err = put_ifaces(s, st);
+	if (!err)
+		err = put_users(s, st);
+	if (!err)
+		err = put_threads(s, st);
+	for (size_t i = 0; i < st->n_threads && !err; i++)
+		err = put_fds(s, &st->threads[i]);
+	return err;
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Captures as sysdig 0.29.3, tshark and Falco's libs read them rightly: the state in the layout
+ * of 2022, events with the types of 2022. What those have no place for follows an event inside
+ * its block as options, or stands in blocks before the first event that others skip.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "file/sink.h"
+
+#define PPM_SC_2022_MAX 328 /* a code above it crashes sysdig 0.29.3 */
+#define N_NR 1024
+#define NR_UNKNOWN 0xffff /* in sc_of: not looked up yet */
+
+_Static_assert(EVT_MAX_PARAMS <= 64, "out_rule.not_empty has a bit per parameter");
+
+/* How events of a type are written. */
+struct out_rule {
+	bool known;
+	bool own_last; /* parameters of saker's own stand behind the public ones */
+	uint8_t n_public;
+	uint16_t type; /* in the file */
+	uint64_t not_empty; /* bit per parameter that sysdig reads whatever its length */
+	struct scap_projection *projection; /* where the types differ */
+};
+
+struct scap_writer {
+	struct scap_log log;
+	struct cap_sink *sink;
+	const struct evt_facts *facts;
+	enum evt_defaults defaults;
+	uint64_t n_events; /* public ones */
+	uint64_t n_private;
+	uint64_t last_ns;
+	struct out_rule rules[EVT_INDEX_MAX];
+	uint16_t sc_of[2][N_NR]; /* PPM_SC codes of x86_64 and ia32 calls */
+	struct cap_buf scratch; /* an event that is not written as it is */
+	struct cap_texts *texts; /* that the section has */
+	char *provenance; /* owned */
+};
+
+static bool own_params_last(const struct scap_event_info *info)
+{
+	for (unsigned int i = 0; i < info->n_params; i++)
+		if (info->params[i].own != (i >= info->n_public))
+			return false;
+	return true;
+}
+
+/* Once per type: *rule is set only when all of it is. */
+static int make_rule(struct out_rule *rule, unsigned int type)
+{
+	const struct scap_event_info *info = scap_event_info(type);
+	struct out_rule made = {.known = true, .type = type, .n_public = EVT_MAX_PARAMS};
+	struct scap_projection same;
+
+	if (info) {
+		made.n_public = info->n_public;
+		made.own_last = own_params_last(info);
+		made.type = scap_event_compat_type(type);
+		if (scap_projection_init(&same, made.type, 0, type))
+			return -EINVAL;
+		for (unsigned int i = 0; made.type == type && i < same.n; i++)
+			made.not_empty |= (uint64_t)(same.v[i].min > 0) << i;
+	}
+	if (made.type != type) {
+		made.projection = malloc(sizeof(same));
+		if (!made.projection)
+			return -ENOMEM;
+		*made.projection = same;
+	}
+	*rule = made;
+	return 0;
+}
+
+static int put_section_header(struct scap_writer *w)
+{
+	struct {
+		uint32_t magic;
+		uint16_t major, minor;
+		uint64_t section_len;
+	} __attribute__((packed)) shb = {SHB_MAGIC, 1, 2, UINT64_MAX};
+
+	cap_sink_begin(w->sink, BLK_SHB);
+	cap_sink_put(w->sink, &shb, sizeof(shb));
+	return cap_sink_end(w->sink);
+}
+
+static int put_provenance(struct scap_writer *w, const char *text)
+{
+	cap_sink_begin(w->sink, BLK_SAKER);
+	cap_sink_put(w->sink, text, strlen(text));
+	return cap_sink_end(w->sink);
+}
+
+static int begin_section(struct scap_writer *w, const struct scap_state *state)
+{
+	int err = put_section_header(w);
+
+	if (!err)
+		err = put_provenance(w, w->provenance);
+	return err ? err : cap_state_write(w->sink, state);
+}
+
+int scap_writer_open(struct scap_writer **out, const char *path, const struct scap_state *state,
+		     const struct scap_writer_opts *opts)
+{
+	struct scap_writer_opts o = {0};
+	struct scap_writer *w;
+	int err;
+
+	if (opts) {
+		if (opts->sz < sizeof(opts->sz) || opts->sz > sizeof(o))
+			return -EINVAL;
+		memcpy(&o, opts, opts->sz);
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->log = (struct scap_log){o.log, o.log_ctx};
+	w->facts = cap_evt_facts();
+	w->texts = cap_texts_new();
+	memset(w->sc_of, 0xff, sizeof(w->sc_of));
+	w->provenance = strdup(o.provenance ? o.provenance : "");
+	err = w->texts && w->provenance ? cap_sink_open(&w->sink, path, o.compress, &w->log)
+					: -ENOMEM;
+	if (!err)
+		err = begin_section(w, state);
+	if (!err)
+		err = cap_sink_flush(w->sink);
+	if (err)
+		scap_writer_close(w, NULL, NULL);
+	else
+		*out = w;
+	return err;
+}
+
+/* The code of 2022 of a generic call; 0 where it had none. */
+static uint16_t generic_code(struct scap_writer *w, unsigned int nr, bool ia32)
+{
+	const char *name;
+	uint16_t *code;
+
+	if (nr >= N_NR)
+		return 0;
+	code = &w->sc_of[ia32][nr];
+	if (*code == NR_UNKNOWN) {
+		name = scap_syscall_name(nr, ia32);
+		*code = name ? scap_syscall_ppm_sc(name) : 0;
+		if (*code > PPM_SC_2022_MAX)
+			*code = 0;
+	}
+	return *code;
+}
+
+/* A generic event that another one became: ID and nativeID are of the call. */
+static void fill_generic(struct scap_writer *w, const struct scap_evt *evt, struct ppm_evt_hdr *hdr)
+{
+	uint16_t ids[2] = {0, 0};
+
+	if (evt->nr != REC_NR_NONE) {
+		ids[0] = generic_code(w, evt->nr, evt->flags & SCAP_EVT_F_IA32);
+		ids[1] = evt->nr;
+	}
+	memcpy((uint8_t *)(hdr + 1) + 2 * hdr->nparams, ids, sizeof(ids));
+}
+
+/* Has a parameter no bytes that sysdig reads all the same? */
+static bool has_gap(const struct out_rule *rule, const struct ppm_evt_hdr *hdr)
+{
+	const uint8_t *lens = (const uint8_t *)(hdr + 1);
+
+	for (unsigned int i = 0; i < hdr->nparams; i++)
+		if (rule->not_empty >> i & 1 && get_u16(lens + 2 * i) == 0)
+			return true;
+	return false;
+}
+
+static bool code_too_new(const struct ppm_evt_hdr *hdr)
+{
+	return hdr->type <= EVT_SYSCALL_X && hdr->nparams &&
+	       get_u16((const uint8_t *)(hdr + 1) + 2 * hdr->nparams) > PPM_SC_2022_MAX;
+}
+
+/* The first @n parameters of an event. */
+static const struct ppm_evt_hdr *first_params(struct scap_writer *w, const struct ppm_evt_hdr *hdr,
+					      unsigned int n)
+{
+	size_t lens_sz = w->facts[evt_index(hdr->type)].lens_sz;
+	const uint8_t *lens = (const uint8_t *)(hdr + 1);
+	struct ppm_evt_hdr *out = (struct ppm_evt_hdr *)w->scratch.p;
+	uint32_t sum = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		sum += lens_sz == 2 ? get_u16(lens + 2 * i) : get_u32(lens + 4 * i);
+	memcpy(out, hdr, sizeof(*hdr) + lens_sz * n);
+	memcpy((uint8_t *)(out + 1) + lens_sz * n, lens + lens_sz * hdr->nparams, sum);
+	out->nparams = n;
+	out->len = sizeof(*hdr) + lens_sz * n + sum;
+	return out;
+}
+
+static int project(struct scap_writer *w, const struct scap_evt *evt, const struct out_rule *rule,
+		   const struct ppm_evt_hdr **out)
+{
+	const struct scap_projection *pr = rule->projection;
+	struct scap_projection same;
+	struct scap_params params;
+	unsigned int n = evt->hdr->nparams;
+	int ret = scap_evt_params(evt->hdr, &params);
+
+	if (!ret && !pr) {
+		/* What an event of an older layout does not have must not be made up. */
+		ret = scap_projection_init(&same, rule->type,
+					   n < rule->n_public ? n : rule->n_public, evt->type);
+		pr = &same;
+	}
+	if (!ret)
+		ret = scap_projection_run(pr, w->scratch.p, w->scratch.sz, evt->hdr, &params);
+	if (ret < 0)
+		return ret;
+	*out = (const struct ppm_evt_hdr *)w->scratch.p;
+	if (rule->type != evt->type && rule->type <= EVT_SYSCALL_X)
+		fill_generic(w, evt, (struct ppm_evt_hdr *)w->scratch.p);
+	return 0;
+}
+
+/* sysdig looks for the directory that a relative path begins at in a thread that it has not at
+ * hand there (parse_dirfd), and crashes. */
+static bool crashes_sysdig(const struct ppm_evt_hdr *hdr, struct scap_params *params)
+{
+	const struct scap_param *path = &params->v[1];
+
+	return hdr->type == EVT_EXECVEAT_E && !scap_evt_params(hdr, params) && params->n > 2 &&
+	       path->len && path->p[0] != '/' && strncmp((const char *)path->p, "<NA>", path->len);
+}
+
+/* An execveat's enter whose path is not known: what it is, is in the option. */
+static const struct ppm_evt_hdr *without_path(struct scap_writer *w, const struct ppm_evt_hdr *hdr,
+					      const struct scap_params *params)
+{
+	static const char na[] = "<NA>";
+	struct ppm_evt_hdr *out = (struct ppm_evt_hdr *)w->scratch.p;
+	uint8_t *lens = (uint8_t *)(out + 1), *p = lens + 2 * params->n;
+
+	*out = *hdr;
+	for (unsigned int i = 0; i < params->n; i++) {
+		const uint16_t len = i == 1 ? sizeof(na) : params->v[i].len;
+
+		memcpy(lens + 2 * i, &len, 2);
+		p = mempcpy(p, i == 1 ? (const void *)na : params->v[i].p, len);
+	}
+	out->len = p - w->scratch.p;
+	return out;
+}
+
+/* The event as other tools know it, which may be @evt's own. */
+static int compat_event(struct scap_writer *w, const struct scap_evt *evt,
+			const struct ppm_evt_hdr **out)
+{
+	const struct ppm_evt_hdr *hdr = evt->hdr;
+	struct out_rule *rule = &w->rules[evt_index(hdr->type)];
+	struct scap_params params;
+
+	if (!rule->known) {
+		int err = make_rule(rule, hdr->type);
+
+		if (err)
+			return err;
+	}
+	if (crashes_sysdig(hdr, &params)) {
+		if (cap_buf_need(&w->scratch, hdr->len + sizeof("<NA>")))
+			return -ENOMEM;
+		*out = without_path(w, hdr, &params);
+		return 0;
+	}
+	*out = hdr;
+	if (rule->type == hdr->type && hdr->nparams <= rule->n_public && !has_gap(rule, hdr) &&
+	    !code_too_new(hdr))
+		return 0;
+	/* Zeros for what is missing: at most 16 bytes each. */
+	if (cap_buf_need(&w->scratch, hdr->len + EVT_MAX_PARAMS * 20))
+		return -ENOMEM;
+	if (rule->type != hdr->type || has_gap(rule, hdr) || !rule->own_last)
+		return project(w, evt, rule, out);
+	*out = first_params(w, hdr, hdr->nparams < rule->n_public ? hdr->nparams : rule->n_public);
+	if (code_too_new(*out))
+		memset(w->scratch.p + sizeof(*hdr) + 2 * (*out)->nparams, 0, 2);
+	return 0;
+}
+
+static uint8_t *put_opt(uint8_t *p, uint16_t code, const void *val, uint16_t len)
+{
+	p = mempcpy(p, &code, 2);
+	p = mempcpy(p, &len, 2);
+	return mempcpy(p, val, len);
+}
+
+/* Flags and number, where they do not follow from the type. */
+static uint8_t *put_mark(struct scap_writer *w, uint8_t *p, const struct scap_evt *evt)
+{
+	enum evt_defaults other = EVT_DEFAULTS_PLAIN - w->defaults;
+	uint16_t own_flags = evt->flags & ~SCAP_EVT_F_STATE_ONLY;
+	struct {
+		uint16_t flags, nr;
+		uint64_t true_ns;
+	} __attribute__((packed)) mark = {own_flags, evt->nr, evt->true_ns};
+	uint16_t flags, nr;
+	uint32_t val;
+
+	cap_evt_defaults(evt->hdr, w->defaults, &flags, &nr);
+	if (flags == own_flags && nr == evt->nr)
+		return p;
+	cap_evt_defaults(evt->hdr, other, &flags, &nr);
+	if (flags == own_flags && nr == evt->nr) {
+		w->defaults = val = other;
+		return put_opt(p, OPT_DEFAULTS, &val, sizeof(val));
+	}
+	return put_opt(p, OPT_MARK, &mark, own_flags & SCAP_EVT_F_CLAMPED ? 12 : 4);
+}
+
+static uint32_t block_type(const struct scap_writer *w, const struct ppm_evt_hdr *hdr,
+			   bool with_flags, uint32_t len)
+{
+	bool large = len - 8 > BLK_EVT_MAX || w->facts[evt_index(hdr->type)].lens_sz == 4;
+
+	if (with_flags)
+		return large ? BLK_EVF_V2_LARGE : BLK_EVF_V2;
+	return large ? BLK_EV_V2_LARGE : BLK_EV_V2;
+}
+
+/* A block with @file, which stands for @evt. */
+static int put_block(struct scap_writer *w, const struct scap_evt *evt,
+		     const struct ppm_evt_hdr *file, bool with_flags)
+{
+	/* 64: the frame, the mark, the heads and padding of options. */
+	uint8_t *blk = cap_sink_room(w->sink, 64 + (size_t)file->len + evt->hdr->len);
+	uint8_t *p;
+	uint32_t len;
+
+	if (!blk)
+		return cap_sink_flush(w->sink);
+	p = blk + 8;
+	p = mempcpy(p, &evt->cpu, 2);
+	if (with_flags) {
+		uint32_t flags = EVF_STATE_ONLY;
+
+		p = mempcpy(p, &flags, 4);
+	}
+	memcpy(p, file, file->len);
+	memcpy(p, &evt->ts_ns, 8);
+	p += file->len;
+	memset(p, 0, 4);
+	p += pad4(p - blk);
+	p = put_mark(w, p, evt);
+	if (file != evt->hdr && !evt_is_private(evt->type))
+		p += cap_native_put(p, evt->hdr, file);
+	len = p - blk + 4;
+	memcpy(p, &len, 4);
+	memcpy(blk + 4, &len, 4);
+	len = block_type(w, file, with_flags, len);
+	memcpy(blk, &len, 4);
+	return cap_sink_commit(w->sink, p + 4);
+}
+
+int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
+{
+	const struct ppm_evt_hdr *file = evt->hdr;
+	bool is_private = evt_is_private(evt->type);
+	int err;
+
+	if (!is_private && !scap_event_info(evt->type))
+		return scap_fail(&w->log, -EINVAL, "cannot write an event of type %u", evt->type);
+	err = is_private ? cap_dense_put(&w->scratch, &file, w->texts, evt->hdr)
+			 : compat_event(w, evt, &file);
+	if (err)
+		return scap_fail(&w->log, err, "cannot write event %llu (type %u): %s",
+				 (unsigned long long)evt->num, evt->type, strerror(-err));
+	err = put_block(w, evt, file, is_private || evt->flags & SCAP_EVT_F_STATE_ONLY);
+	if (err)
+		return err;
+	w->last_ns = evt->ts_ns;
+	w->n_events += !is_private;
+	w->n_private += is_private;
+	return 0;
+}
+
+uint64_t scap_writer_bytes(const struct scap_writer *w)
+{
+	return cap_sink_bytes(w->sink);
+}
+
+int scap_writer_flush(struct scap_writer *w)
+{
+	return cap_sink_flush(w->sink);
+}
+
+#define CLOSING_TEXT_SZ 2048
+
+static size_t put_counters(const struct scap_writer *w, char *text, const struct scap_stats *st)
+{
+	size_t n = snprintf(text, CLOSING_TEXT_SZ, "written_events=%llu\nwritten_private=%llu\n",
+			    (unsigned long long)w->n_events, (unsigned long long)w->n_private);
+
+	return n + cap_stats_put(text + n, CLOSING_TEXT_SZ - n, st);
+}
+
+/*
+ * The counters, as an event that other tools skip: state-only, of a type they do not know. The
+ * first parameter has the sums, each other one the accounts of CAP_CPUS_MAX CPUs.
+ */
+static int put_closing(struct scap_writer *w, const struct scap_stats *st)
+{
+	const size_t n_params = 1 + (st->n_cpus + CAP_CPUS_MAX - 1) / CAP_CPUS_MAX;
+	struct scap_evt evt = {.ts_ns = w->last_ns, .type = EVT_CLOSING, .nr = REC_NR_NONE};
+	struct ppm_evt_hdr *hdr;
+	uint16_t *lens;
+	char *p;
+
+	if (n_params > EVT_MAX_PARAMS ||
+	    cap_buf_need(&w->scratch, sizeof(*hdr) + 2 * n_params + CLOSING_TEXT_SZ +
+					      (n_params - 1) * CAP_CPUS_SZ))
+		return -ENOMEM;
+	evt.hdr = hdr = (struct ppm_evt_hdr *)w->scratch.p;
+	*hdr = (struct ppm_evt_hdr){.tid = UINT64_MAX, .type = EVT_CLOSING, .nparams = n_params};
+	lens = (uint16_t *)(hdr + 1);
+	p = (char *)(lens + n_params);
+	lens[0] = put_counters(w, p, st);
+	p += lens[0];
+	for (size_t i = 1; i < n_params; i++) {
+		const size_t at = (i - 1) * CAP_CPUS_MAX, left = st->n_cpus - at;
+
+		lens[i] = cap_cpus_put(p, st->cpus + at, left < CAP_CPUS_MAX ? left : CAP_CPUS_MAX);
+		p += lens[i];
+	}
+	hdr->len = p - (char *)hdr;
+	return put_block(w, &evt, hdr, true);
+}
+
+int scap_writer_section(struct scap_writer *w, const struct scap_state *state)
+{
+	static const struct scap_stats none;
+	int err = put_closing(w, &none);
+
+	w->n_events = w->n_private = w->last_ns = 0;
+	w->defaults = EVT_DEFAULTS_SAKER;
+	cap_texts_forget(w->texts);
+	return err ? err : begin_section(w, state);
+}
+
+int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64_t *bytes)
+{
+	int err = 0, close_err;
+
+	if (!w)
+		return 0;
+	if (st && w->sink)
+		err = put_closing(w, st);
+	close_err = cap_sink_close(w->sink, bytes);
+	for (size_t i = 0; i < EVT_INDEX_MAX; i++)
+		free(w->rules[i].projection);
+	free(w->scratch.p);
+	cap_texts_free(w->texts);
+	free(w->provenance);
+	free(w);
+	return err ? err : close_err;
+}

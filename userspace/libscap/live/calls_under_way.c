@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a call's pointers point to is read by a thread of its own, which is not waited for longer
+ * than WAIT_NS: a page can leave the RAM after it was looked for, and a watched process may see to
+ * it that it never comes back. Without an answer in time all records are made without.
+ */
+#include "live/calls_under_way.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live/raw_call.h"
+
+#define WAIT_NS 500000000ll
+#define CHUNK_ROWS 256
+
+struct records {
+	uint8_t *v;
+	size_t sz, room;
+};
+
+/* Shared with the thread that reads; who lets it go last frees it. */
+struct live_stuck {
+	atomic_int n_refs;
+	struct stuck_row *rows;
+	size_t n_rows, room;
+	struct records read; /* the thread's until it has ended, then ours */
+	struct records *records; /* those to deliver; NULL: none yet */
+	struct records plain;
+	size_t at;
+};
+
+static void put_ref(struct live_stuck *s)
+{
+	if (atomic_fetch_sub(&s->n_refs, 1) != 1)
+		return;
+	free(s->rows);
+	free(s->read.v);
+	free(s->plain.v);
+	free(s);
+}
+
+static int read_rows(struct live_stuck *s, int fd)
+{
+	ssize_t got;
+
+	do {
+		if (s->room - s->n_rows < CHUNK_ROWS) {
+			const size_t room = 2 * s->room + CHUNK_ROWS;
+			void *v = realloc(s->rows, room * sizeof(*s->rows));
+
+			if (!v)
+				return -ENOMEM;
+			s->rows = v;
+			s->room = room;
+		}
+		got = read(fd, s->rows + s->n_rows, (s->room - s->n_rows) * sizeof(*s->rows));
+		if (got < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		if (got > 0 && (size_t)got % sizeof(*s->rows))
+			return -EPROTO;
+		s->n_rows += got > 0 ? (size_t)got / sizeof(*s->rows) : 0;
+	} while (got);
+	return 0;
+}
+
+/* Makes all records; with @with_memory, with what pointers point to. */
+static int make_records(const struct live_stuck *s, struct records *r, int with_memory)
+{
+	struct remote_memory mem = {.pagemap = -1};
+	int n = 0;
+
+	for (size_t i = 0; i < s->n_rows && n >= 0; i++) {
+		if (r->room - r->sz < RAW_CALL_MAX) {
+			const size_t room = 2 * r->room + 4 * RAW_CALL_MAX;
+			void *v = realloc(r->v, room);
+
+			if (!v) {
+				n = -ENOMEM;
+				break;
+			}
+			r->v = v;
+			r->room = room;
+		}
+		remote_memory_of(&mem, (int)s->rows[i].tid);
+		n = scap_raw_call(r->v + r->sz, r->room - r->sz, &s->rows[i],
+				  with_memory ? &mem : NULL);
+		r->sz += n > 0 ? (size_t)n : 0;
+	}
+	remote_memory_close(&mem);
+	return n < 0 ? n : 0;
+}
+
+static void *read_memory(void *arg)
+{
+	struct live_stuck *s = arg;
+	const int err = make_records(s, &s->read, 1);
+
+	put_ref(s);
+	return err ? s : NULL;
+}
+
+/* 1: the records are read; 0: they are not, by now. */
+static int wait_for_memory(struct live_stuck *s)
+{
+	struct timespec until;
+	pthread_t thread;
+	void *failed;
+
+	atomic_fetch_add(&s->n_refs, 1);
+	if (pthread_create(&thread, NULL, read_memory, s)) {
+		put_ref(s);
+		return 0;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += WAIT_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	if (!pthread_clockjoin_np(thread, &failed, CLOCK_MONOTONIC, &until))
+		return !failed;
+	pthread_detach(thread);
+	return 0;
+}
+
+/* The enter of what was entered later is in the stream. */
+static void drop_later(struct live_stuck *s, uint64_t begin_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_rows; i++)
+		if (s->rows[i].enter_ns < begin_ns)
+			s->rows[n++] = s->rows[i];
+	s->n_rows = n;
+}
+
+int live_stuck_read(struct live_stuck **out, int fd, uint64_t begin_ns)
+{
+	struct live_stuck *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	atomic_init(&s->n_refs, 1);
+	err = read_rows(s, fd);
+	drop_later(s, begin_ns);
+	if (!err && s->n_rows) {
+		if (wait_for_memory(s)) {
+			s->records = &s->read;
+		} else {
+			s->records = &s->plain;
+			err = make_records(s, &s->plain, 0);
+		}
+	}
+	if (err) {
+		put_ref(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void live_stuck_free(struct live_stuck *s)
+{
+	if (s)
+		put_ref(s);
+}
+
+const struct rec_hdr *live_stuck_first(const struct live_stuck *s)
+{
+	if (!s->records || s->at == s->records->sz)
+		return NULL;
+	return (const struct rec_hdr *)(s->records->v + s->at);
+}
+
+void live_stuck_pop(struct live_stuck *s)
+{
+	const struct rec_hdr *rec = live_stuck_first(s);
+
+	if (rec)
+		s->at += rec->len;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/kernel_btf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bpf/btf.h>
+#include <linux/btf.h>
+
+#define VMLINUX "/sys/kernel/btf/vmlinux"
+#define KIND_ENUM64 19 /* since 6.0; not in the headers of all we build with */
+
+struct kernel_btf {
+	uint8_t *data;
+	size_t sz;
+	const char *strs;
+	uint32_t strs_sz;
+	uint32_t *types; /* by number: where in data; [0] is void */
+	uint32_t n_types;
+};
+
+static const struct btf_type *type_at(const struct kernel_btf *k, uint32_t id)
+{
+	return (const struct btf_type *)(k->data + k->types[id]);
+}
+
+static const char *name_at(const struct kernel_btf *k, uint32_t off)
+{
+	return off < k->strs_sz ? k->strs + off : "";
+}
+
+/* Bytes that follow a struct btf_type; -1: a kind that is not known. */
+static int64_t extra_sz(const struct btf_type *t)
+{
+	const uint64_t n = btf_vlen(t);
+
+	switch (btf_kind(t)) {
+	case BTF_KIND_PTR:
+	case BTF_KIND_FWD:
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_CONST:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_FUNC:
+	case BTF_KIND_FLOAT:
+	case BTF_KIND_TYPE_TAG:
+		return 0;
+	case BTF_KIND_INT:
+		return sizeof(uint32_t);
+	case BTF_KIND_VAR:
+		return sizeof(struct btf_var);
+	case BTF_KIND_DECL_TAG:
+		return sizeof(struct btf_decl_tag);
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return (int64_t)(n * sizeof(struct btf_member));
+	case BTF_KIND_ENUM:
+		return (int64_t)(n * sizeof(struct btf_enum));
+	case KIND_ENUM64:
+		return (int64_t)(n * 3 * sizeof(uint32_t));
+	case BTF_KIND_FUNC_PROTO:
+		return (int64_t)(n * sizeof(struct btf_param));
+	case BTF_KIND_DATASEC:
+		return (int64_t)(n * sizeof(struct btf_var_secinfo));
+	}
+	return -1;
+}
+
+static int read_all(struct kernel_btf *k)
+{
+	int fd = open(VMLINUX, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		n = -errno;
+	} else {
+		k->data = malloc((size_t)st.st_size + 1);
+		n = k->data ? 1 : -ENOMEM;
+	}
+	while (n > 0 && k->sz < (size_t)st.st_size) {
+		n = read(fd, k->data + k->sz, (size_t)st.st_size - k->sz);
+		if (n < 0)
+			n = -errno;
+		else
+			k->sz += (size_t)n;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return (int)n;
+	k->data[k->sz] = '\0'; /* the last name ends, whatever the file says */
+	return 0;
+}
+
+/* Notes where each type is: @from to @to of the data. */
+static int index_types(struct kernel_btf *k, uint64_t from, uint64_t to)
+{
+	/* No type is shorter than struct btf_type. */
+	k->types = malloc(((to - from) / sizeof(struct btf_type) + 1) * sizeof(*k->types));
+	if (!k->types)
+		return -ENOMEM;
+	k->types[0] = 0;
+	for (k->n_types = 1; from + sizeof(struct btf_type) <= to; k->n_types++) {
+		int64_t extra = extra_sz((const struct btf_type *)(k->data + from));
+
+		if (extra < 0)
+			return -ENOTSUP;
+		k->types[k->n_types] = (uint32_t)from;
+		from += sizeof(struct btf_type) + (uint64_t)extra;
+	}
+	return from == to ? 0 : -EINVAL;
+}
+
+static int parse(struct kernel_btf *k)
+{
+	const struct btf_header *h = (const struct btf_header *)k->data;
+	uint64_t types, strs;
+
+	if (k->sz < sizeof(*h) || h->magic != BTF_MAGIC || h->hdr_len < sizeof(*h))
+		return -EINVAL;
+	types = (uint64_t)h->hdr_len + h->type_off;
+	strs = (uint64_t)h->hdr_len + h->str_off;
+	if (types % 4 || types + h->type_len > k->sz || strs + h->str_len > k->sz)
+		return -EINVAL;
+	k->strs = (const char *)k->data + strs;
+	k->strs_sz = h->str_len;
+	return index_types(k, types, types + h->type_len);
+}
+
+int kernel_btf_new(struct kernel_btf **out)
+{
+	struct kernel_btf *k = calloc(1, sizeof(*k));
+	int err;
+
+	if (!k)
+		return -ENOMEM;
+	err = read_all(k);
+	err = err ?: parse(k);
+	if (err) {
+		kernel_btf_free(k);
+		return err;
+	}
+	*out = k;
+	return 0;
+}
+
+void kernel_btf_free(struct kernel_btf *k)
+{
+	if (!k)
+		return;
+	free(k->data);
+	free(k->types);
+	free(k);
+}
+
+int kernel_btf_id(const struct kernel_btf *k, unsigned int kind, const char *name)
+{
+	for (uint32_t id = 1; id < k->n_types; id++) {
+		const struct btf_type *t = type_at(k, id);
+
+		if (btf_kind(t) == kind && !strcmp(name_at(k, t->name_off), name))
+			return (int)id;
+	}
+	return -ENOENT;
+}
+
+int kernel_btf_hook_args(const struct kernel_btf *k, const char *name)
+{
+	int id = kernel_btf_id(k, BTF_KIND_TYPEDEF, name);
+	const struct btf_type *t;
+
+	if (id < 0)
+		return id;
+	t = type_at(k, type_at(k, (uint32_t)id)->type);
+	if (btf_kind(t) != BTF_KIND_PTR)
+		return -ENOENT;
+	t = type_at(k, t->type);
+	return btf_kind(t) == BTF_KIND_FUNC_PROTO ? btf_vlen(t) : -ENOENT;
+}
+
+/* A set of names: open addressing. */
+struct names {
+	const char **slots;
+	uint32_t mask;
+};
+
+/* Without the suffix that tells flavours of a type apart. */
+static size_t essential_len(const char *name)
+{
+	const char *suffix = strstr(name, "___");
+
+	return suffix ? (size_t)(suffix - name) : strlen(name);
+}
+
+static uint32_t hash(const char *s, size_t len)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)s[i]) * 16777619u;
+	return h;
+}
+
+/* Where @name is, or would be. */
+static const char **find_name(const struct names *n, const char *name)
+{
+	const size_t len = essential_len(name);
+	uint32_t i = hash(name, len);
+
+	for (;; i++) {
+		const char **slot = &n->slots[i & n->mask];
+
+		if (!*slot || (essential_len(*slot) == len && !memcmp(*slot, name, len)))
+			return slot;
+	}
+}
+
+static int is_root_kind(const struct btf_type *t)
+{
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT:
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+	case BTF_KIND_ENUM:
+	case KIND_ENUM64:
+	case BTF_KIND_TYPEDEF:
+		return t->name_off != 0;
+	}
+	return 0;
+}
+
+static int collect_names(struct names *n, const struct btf *wanted)
+{
+	const uint32_t count = btf__type_cnt(wanted);
+
+	for (n->mask = 1; n->mask < 2 * count; n->mask *= 2)
+		;
+	n->slots = calloc(n->mask, sizeof(*n->slots));
+	n->mask--;
+	if (!n->slots)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *t = btf__type_by_id(wanted, id);
+		const char *name = btf__name_by_offset(wanted, t->name_off);
+
+		if (is_root_kind(t) && name)
+			*find_name(n, name) = name;
+	}
+	return 0;
+}
+
+/* The file that is made. */
+struct extract {
+	const struct kernel_btf *k;
+	uint32_t *new_id; /* by the kernel's number; 0: left out */
+	uint32_t *order; /* the kernel's numbers, by ours less 1 */
+	uint32_t n;
+	uint8_t *types;
+	uint32_t types_sz;
+};
+
+static void keep(struct extract *x, uint32_t id)
+{
+	if (!id || id >= x->k->n_types || x->new_id[id])
+		return;
+	x->order[x->n++] = id;
+	x->new_id[id] = x->n;
+}
+
+/* Keeps what @t holds in place. */
+static void keep_parts(struct extract *x, const struct btf_type *t)
+{
+	switch (btf_kind(t)) {
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_CONST:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPE_TAG:
+		keep(x, t->type);
+		break;
+	case BTF_KIND_ARRAY:
+		keep(x, btf_array(t)->type);
+		keep(x, btf_array(t)->index_type);
+		break;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		for (uint32_t i = 0; i < btf_vlen(t); i++)
+			keep(x, btf_members(t)[i].type);
+		break;
+	}
+}
+
+static void choose(struct extract *x, const struct names *names)
+{
+	for (uint32_t id = 1; id < x->k->n_types; id++) {
+		const struct btf_type *t = type_at(x->k, id);
+
+		if (is_root_kind(t) && *find_name(names, name_at(x->k, t->name_off)))
+			keep(x, id);
+	}
+	for (uint32_t i = 0; i < x->n; i++)
+		keep_parts(x, type_at(x->k, x->order[i]));
+}
+
+static uint32_t ours(const struct extract *x, uint32_t id)
+{
+	return id < x->k->n_types ? x->new_id[id] : 0;
+}
+
+/* Translates the numbers of types in @t, a copy. Names stay where they are. */
+static void translate(const struct extract *x, struct btf_type *t)
+{
+	switch (btf_kind(t)) {
+	case BTF_KIND_PTR:
+		t->type = 0;
+		break;
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_CONST:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPE_TAG:
+		t->type = ours(x, t->type);
+		break;
+	case BTF_KIND_ARRAY:
+		btf_array(t)->type = ours(x, btf_array(t)->type);
+		btf_array(t)->index_type = ours(x, btf_array(t)->index_type);
+		break;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		for (uint32_t i = 0; i < btf_vlen(t); i++)
+			btf_members(t)[i].type = ours(x, btf_members(t)[i].type);
+		break;
+	}
+}
+
+static void emit(struct extract *x)
+{
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct btf_type *t = type_at(x->k, x->order[i]);
+		const uint32_t sz = (uint32_t)(sizeof(*t) + (size_t)extra_sz(t));
+		struct btf_type *copy = (struct btf_type *)(x->types + x->types_sz);
+
+		memcpy(copy, t, sz);
+		translate(x, copy);
+		x->types_sz += sz;
+	}
+}
+
+static int write_all(int fd, const void *data, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t w = write(fd, (const uint8_t *)data + done, n - done);
+
+		if (w < 0)
+			return -errno;
+		done += (size_t)w;
+	}
+	return 0;
+}
+
+static int write_file(const struct extract *x, int fd)
+{
+	const struct btf_header h = {
+		.magic = BTF_MAGIC,
+		.version = BTF_VERSION,
+		.hdr_len = sizeof(h),
+		.type_len = x->types_sz,
+		.str_off = x->types_sz,
+		.str_len = x->k->strs_sz,
+	};
+	int err = write_all(fd, &h, sizeof(h));
+
+	err = err ?: write_all(fd, x->types, x->types_sz);
+	return err ?: write_all(fd, x->k->strs, x->k->strs_sz);
+}
+
+int kernel_btf_extract(const struct kernel_btf *k, const struct btf *wanted, int fd)
+{
+	struct extract x = {.k = k};
+	struct names names = {0};
+	int err = collect_names(&names, wanted);
+
+	x.new_id = calloc(k->n_types, sizeof(*x.new_id));
+	x.order = malloc(k->n_types * sizeof(*x.order));
+	x.types = malloc(k->sz);
+	if (!err && (!x.new_id || !x.order || !x.types))
+		err = -ENOMEM;
+	if (!err) {
+		choose(&x, &names);
+		emit(&x);
+		err = write_file(&x, fd);
+	}
+	free(names.slots);
+	free(x.new_id);
+	free(x.order);
+	free(x.types);
+	return err;
+}

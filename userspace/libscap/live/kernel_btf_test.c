@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver's types among the kernel's: the extract says of them what the whole says. */
+#include <errno.h>
+#include <linux/btf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/btf.h>
+
+#include "live/kernel_btf.h"
+#include "testing/test_main.h"
+
+struct fixture {
+	struct btf *all; /* the kernel's types as libbpf reads them */
+	struct kernel_btf *kernel;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->all = btf__load_vmlinux_btf();
+	if (!f->all || kernel_btf_new(&f->kernel))
+		return -1;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	btf__free(f->all);
+	kernel_btf_free(f->kernel);
+	free(f);
+	return 0;
+}
+
+static void numbers_are_the_kernels(void **state)
+{
+	const struct fixture *f = *state;
+
+	assert_int_equal(kernel_btf_id(f->kernel, BTF_KIND_STRUCT, "task_struct"),
+			 btf__find_by_name_kind(f->all, "task_struct", BTF_KIND_STRUCT));
+	assert_int_equal(kernel_btf_id(f->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit"),
+			 btf__find_by_name_kind(f->all, "btf_trace_sys_exit", BTF_KIND_TYPEDEF));
+	assert_int_equal(kernel_btf_id(f->kernel, BTF_KIND_STRUCT, "no such struct"), -ENOENT);
+}
+
+static const struct btf_type *find(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+
+	assert_true(id > 0);
+	return btf__type_by_id(btf, (uint32_t)id);
+}
+
+static void check_struct(const struct btf *all, const struct btf *part, const char *name)
+{
+	const struct btf_type *a = find(all, name), *b = find(part, name);
+
+	assert_int_equal(a->size, b->size);
+	assert_int_equal(btf_vlen(a), btf_vlen(b));
+	for (uint32_t i = 0; i < btf_vlen(a); i++) {
+		const struct btf_member *m = &btf_members(a)[i], *n = &btf_members(b)[i];
+
+		assert_string_equal(btf__name_by_offset(all, m->name_off),
+				    btf__name_by_offset(part, n->name_off));
+		assert_int_equal(m->offset, n->offset);
+		if (!btf_is_ptr(btf__type_by_id(all, m->type)))
+			assert_int_equal(btf__resolve_size(all, m->type),
+					 btf__resolve_size(part, n->type));
+	}
+}
+
+/* One that is asked for by a flavour, one that is inside another, and one that nobody wants. */
+static void extract_has_what_is_wanted(void **state)
+{
+	const struct fixture *f = *state;
+	struct btf *wanted = btf__new_empty(), *part;
+	int fd = memfd_create("types", MFD_CLOEXEC);
+	char path[32];
+
+	assert_true(btf__add_struct(wanted, "task_struct___v1", 4) > 0);
+	assert_true(btf__add_struct(wanted, "inode", 4) > 0);
+	assert_int_equal(kernel_btf_extract(f->kernel, wanted, fd), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	part = btf__parse(path, NULL);
+	assert_non_null(part);
+	check_struct(f->all, part, "task_struct");
+	check_struct(f->all, part, "inode");
+	check_struct(f->all, part, "thread_info");
+	assert_int_equal(btf__find_by_name_kind(part, "super_block", BTF_KIND_STRUCT), -ENOENT);
+	assert_true(btf__type_cnt(part) < btf__type_cnt(f->all) / 10);
+	btf__free(part);
+	btf__free(wanted);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_the_kernels),
+		cmocka_unit_test(extract_has_what_is_wanted),
+	};
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		printf("skipped: this kernel has no /sys/kernel/btf/vmlinux\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

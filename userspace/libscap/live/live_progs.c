@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/live_progs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "live/kernel_btf.h"
+#include "live/kernel_version.h"
+#include "live/program_rows.h"
+#include "shared/kfuncs.h"
+
+#define N_KFUNCS (KFUNC_END - KFUNC_FIRST)
+#define MAX_PROGS 256
+#define MAX_THREADS 8
+
+struct job {
+	const struct bpf_program *prog;
+	struct bpf_insn *insns;
+	size_t n_insns;
+	struct bpf_prog_load_opts opts;
+	int taken;
+	int fd; /* when done: the program, or a negative errno */
+	int load_err; /* when done: 0, or why the kernel refuses it */
+};
+
+struct live_progs {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct job jobs[MAX_PROGS];
+	unsigned int n_jobs;
+	int complete; /* no job comes any more */
+	const char *refuse; /* the program that the kernel is made to refuse; NULL: none */
+	pthread_t threads[MAX_THREADS];
+	unsigned int n_threads;
+	struct kernel_btf *kernel;
+	int types_fd; /* those that the driver needs; -1 before it is open */
+	char types_path[32];
+	int sys_exit_id; /* the number of its tracepoint's type */
+	int is_preemptible; /* the kernel preempts programs */
+	int kfunc_ids[N_KFUNCS]; /* a negative errno where the kernel has none */
+};
+
+/* The one that libbpf's callback hands its programs to: a load is never concurrent. */
+static struct live_progs *collecting;
+
+/* The biggest job that nobody has; NULL: none is left, and none will come. */
+static struct job *take_job(struct live_progs *p)
+{
+	struct job *job = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		for (unsigned int i = 0; i < p->n_jobs; i++)
+			if (!p->jobs[i].taken && (!job || p->jobs[i].n_insns > job->n_insns))
+				job = &p->jobs[i];
+		if (job || p->complete)
+			break;
+		pthread_cond_wait(&p->more, &p->lock);
+	}
+	if (job)
+		job->taken = 1;
+	pthread_mutex_unlock(&p->lock);
+	return job;
+}
+
+static void *work(void *arg)
+{
+	struct job *job;
+
+	while ((job = take_job(arg))) {
+		job->fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(job->prog), "GPL",
+					job->insns, job->n_insns, &job->opts);
+		if (job->fd < 0)
+			job->fd = job->load_err = -errno;
+	}
+	return NULL;
+}
+
+static void *copy_of(const void *from, size_t n)
+{
+	void *to = n ? malloc(n) : NULL;
+
+	if (to)
+		memcpy(to, from, n);
+	return to;
+}
+
+/* A call of one of the kernel's functions. Where it has none it stays as it is, and must not be
+ * reached. */
+static void put_kfunc(const struct live_progs *p, struct bpf_insn *in, enum kfunc which)
+{
+	const int id = p->kfunc_ids[which - KFUNC_FIRST];
+
+	if (id >= 0) {
+		in->src_reg = BPF_PSEUDO_KFUNC_CALL;
+		in->imm = id;
+	}
+}
+
+/* The call of @which, or no call if it is not needed or the kernel does not have it. */
+static void put_pin(const struct live_progs *p, struct bpf_insn *in, enum kfunc which, int needed)
+{
+	if (needed && p->kfunc_ids[which - KFUNC_FIRST] >= 0)
+		put_kfunc(p, in, which);
+	else
+		*in = (struct bpf_insn){.code = BPF_JMP | BPF_JA};
+}
+
+/* What the number of a call in kfuncs.h stands for. */
+static void put_call(const struct live_progs *p, struct bpf_insn *in)
+{
+	const struct bpf_insn flag = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
+				      .imm = p->is_preemptible};
+
+	switch ((uint32_t)in->imm) {
+	case KFUNC_PIN:
+		put_pin(p, in, KFUNC_PREEMPT_DISABLE, p->is_preemptible);
+		break;
+	case KFUNC_UNPIN:
+		put_pin(p, in, KFUNC_PREEMPT_ENABLE, p->is_preemptible);
+		break;
+	case KFUNC_PIN_ITER:
+		put_pin(p, in, KFUNC_PREEMPT_DISABLE, scap_kernel_is_at_least(6, 15));
+		break;
+	case KFUNC_UNPIN_ITER:
+		put_pin(p, in, KFUNC_PREEMPT_ENABLE, scap_kernel_is_at_least(6, 15));
+		break;
+	case KFUNC_IS_PREEMPTIBLE:
+		*in = flag;
+		break;
+	default:
+		if ((uint32_t)in->imm - KFUNC_FIRST < N_KFUNCS)
+			put_kfunc(p, in, (enum kfunc)in->imm);
+	}
+}
+
+static void put_kfuncs(const struct live_progs *p, struct bpf_insn *insns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg)
+			put_call(p, &insns[i]);
+}
+
+void live_progs_refuse(struct live_progs *p, const char *name)
+{
+	p->refuse = name;
+}
+
+/* Ends with a register that was never set, if it is the one to be refused. */
+static void break_if_refused(const struct live_progs *p, const struct bpf_program *prog,
+			     struct bpf_insn *insns)
+{
+	if (p->refuse && !strcmp(p->refuse, bpf_program__name(prog)))
+		insns[0] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
+}
+
+static int add_job(struct live_progs *p, const struct bpf_program *prog,
+		   const struct bpf_prog_load_opts *opts)
+{
+	struct job *job = &p->jobs[p->n_jobs];
+
+	if (p->n_jobs == MAX_PROGS)
+		return -E2BIG;
+	job->prog = prog;
+	job->n_insns = bpf_program__insn_cnt(prog);
+	job->insns = copy_of(bpf_program__insns(prog), job->n_insns * sizeof(*job->insns));
+	if (job->insns) {
+		put_kfuncs(p, job->insns, job->n_insns);
+		break_if_refused(p, prog, job->insns);
+	}
+	job->opts = *opts;
+	job->opts.log_level = 0;
+	job->opts.log_buf = NULL;
+	job->opts.log_size = 0;
+	job->opts.func_info =
+		copy_of(opts->func_info, opts->func_info_cnt * opts->func_info_rec_size);
+	job->opts.line_info =
+		copy_of(opts->line_info, opts->line_info_cnt * opts->line_info_rec_size);
+	if (!job->insns || (opts->func_info_cnt && !job->opts.func_info) ||
+	    (opts->line_info_cnt && !job->opts.line_info))
+		return -ENOMEM;
+	pthread_mutex_lock(&p->lock);
+	p->n_jobs++;
+	pthread_cond_signal(&p->more);
+	pthread_mutex_unlock(&p->lock);
+	return 0;
+}
+
+/* The number of the type of what @prog is attached to, for the kernel. */
+static int attach_id(const struct kernel_btf *k, const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog), *target = strchr(section, '/');
+	const int is_iter = !strncmp(section, "iter", strlen("iter")); /* or iter.s, if it sleeps */
+	char name[128];
+
+	if (!target)
+		return -EINVAL;
+	snprintf(name, sizeof(name), "%s%s", is_iter ? "bpf_iter_" : "btf_trace_", target + 1);
+	return kernel_btf_id(k, is_iter ? BTF_KIND_FUNC : BTF_KIND_TYPEDEF, name);
+}
+
+int live_progs_has_hook(const struct live_progs *p, const struct bpf_program *prog)
+{
+	return attach_id(p->kernel, prog) >= 0;
+}
+
+int live_progs_hook_args(const struct live_progs *p, const char *name)
+{
+	return kernel_btf_hook_args(p->kernel, name);
+}
+
+int live_progs_has_tracepoint(const struct live_progs *p, const char *name)
+{
+	char type[128];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, type) >= 0;
+}
+
+static void find_kfuncs(struct live_progs *p)
+{
+	static const char *const names[N_KFUNCS][2] = {
+#define X(sym, name, older) [KFUNC_##sym - KFUNC_FIRST] = {name, older},
+		KFUNCS(X)
+#undef X
+	};
+
+	for (unsigned int i = 0; i < N_KFUNCS; i++) {
+		p->kfunc_ids[i] = kernel_btf_id(p->kernel, BTF_KIND_FUNC, names[i][0]);
+		if (p->kfunc_ids[i] < 0)
+			p->kfunc_ids[i] = kernel_btf_id(p->kernel, BTF_KIND_FUNC, names[i][1]);
+	}
+}
+
+/* Are programs of tracepoints preemptible, calls' among them? Nothing shows it but the version. */
+static int find_preemptible(const struct live_progs *p)
+{
+	return scap_kernel_is_at_least(7, 0) &&
+	       p->kfunc_ids[KFUNC_PREEMPT_DISABLE - KFUNC_FIRST] >= 0;
+}
+
+int live_progs_has_kfuncs(const struct live_progs *p)
+{
+	for (unsigned int i = 0; i < N_KFUNCS; i++)
+		if (p->kfunc_ids[i] < 0)
+			return 0;
+	return 1;
+}
+
+/* libbpf is about to load a program of another kind, which it does itself. */
+static int before_plain_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
+{
+	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(prog);
+
+	(void)opts;
+	(void)cookie;
+	put_kfuncs(collecting, insns, bpf_program__insn_cnt(prog));
+	break_if_refused(collecting, prog, insns);
+	return 0;
+}
+
+/*
+ * libbpf is about to load a program of a tracepoint or an iterator. It was told that it is of
+ * another type, lest it reads all types of the kernel to find what it is attached to.
+ */
+static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
+{
+	static struct bpf_insn empty[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	struct live_progs *p = collecting;
+	const int is_filler = !strncmp(bpf_program__name(prog), "fill_", strlen("fill_"));
+	int id = is_filler ? p->sys_exit_id : attach_id(p->kernel, prog), err;
+
+	(void)cookie;
+	if (id < 0)
+		return id;
+	opts->attach_btf_id = (uint32_t)id;
+	if (!strncmp(bpf_program__section_name(prog), "iter.s/", strlen("iter.s/")))
+		opts->prog_flags |= BPF_F_SLEEPABLE;
+	err = add_job(p, prog, opts);
+	if (err)
+		return err;
+	opts->prog_flags &= ~(__u32)BPF_F_SLEEPABLE;
+	opts->attach_btf_id = 0;
+	opts->expected_attach_type = 0;
+	opts->func_info_cnt = 0;
+	opts->line_info_cnt = 0;
+	return bpf_program__set_insns(prog, empty, sizeof(empty) / sizeof(empty[0]));
+}
+
+/* Once and for good: libbpf's objects keep pointing to their handlers. */
+static int register_handlers(void)
+{
+	static int tracepoint = -1, iter = -1, sleeping_iter = -1;
+	static int perf = -1, raw_tracepoint = -1;
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = before_load);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, plain, .prog_prepare_load_fn = before_plain_load);
+
+	if (tracepoint < 0)
+		tracepoint = libbpf_register_prog_handler("tp_btf+", BPF_PROG_TYPE_RAW_TRACEPOINT,
+							  BPF_TRACE_RAW_TP, &opts);
+	if (iter < 0)
+		iter = libbpf_register_prog_handler("iter+", BPF_PROG_TYPE_RAW_TRACEPOINT,
+						    BPF_TRACE_ITER, &opts);
+	if (sleeping_iter < 0)
+		sleeping_iter = libbpf_register_prog_handler(
+			"iter.s+", BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_ITER, &opts);
+	if (perf < 0)
+		perf = libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0,
+						    &plain);
+	if (raw_tracepoint < 0)
+		raw_tracepoint = libbpf_register_prog_handler(
+			"raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &plain);
+	if (perf < 0 || raw_tracepoint < 0)
+		return perf < 0 ? perf : raw_tracepoint;
+	if (sleeping_iter < 0)
+		return sleeping_iter;
+	return tracepoint < 0 ? tracepoint : iter < 0 ? iter : 0;
+}
+
+/* A file of the types that the driver needs, to be filled when the driver is open. */
+static int open_types(struct live_progs *p)
+{
+	p->types_fd = memfd_create("saker-types", MFD_CLOEXEC);
+	snprintf(p->types_path, sizeof(p->types_path), "/proc/self/fd/%d", p->types_fd);
+	return p->types_fd < 0 ? -errno : 0;
+}
+
+static unsigned int n_helpers(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 2 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned int)n;
+}
+
+int live_progs_new(struct live_progs **out)
+{
+	struct live_progs *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	p->types_fd = -1;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->more, NULL);
+	err = register_handlers() ?: open_types(p) ?: kernel_btf_new(&p->kernel);
+	if (!err) {
+		p->sys_exit_id = kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit");
+		err = p->sys_exit_id < 0 ? p->sys_exit_id : 0;
+		find_kfuncs(p);
+		p->is_preemptible = find_preemptible(p);
+	}
+	for (unsigned int i = 0; i < n_helpers() && !err; i++) {
+		err = -pthread_create(&p->threads[i], NULL, work, p);
+		p->n_threads += !err;
+	}
+	if (err) {
+		live_progs_free(p);
+		return err;
+	}
+	collecting = p;
+	*out = p;
+	return 0;
+}
+
+const char *live_progs_types(const struct live_progs *p)
+{
+	return p->types_path;
+}
+
+int live_progs_opened(struct live_progs *p, const struct bpf_object *obj)
+{
+	return kernel_btf_extract(p->kernel, bpf_object__btf(obj), p->types_fd);
+}
+
+static void join(struct live_progs *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->complete = 1;
+	pthread_cond_broadcast(&p->more);
+	pthread_mutex_unlock(&p->lock);
+	for (unsigned int i = 0; i < p->n_threads; i++)
+		pthread_join(p->threads[i], NULL);
+	p->n_threads = 0;
+}
+
+/* libbpf's descriptor of the program is the true one's from now on. */
+static int put_in_place(struct job *job)
+{
+	int err = dup3(job->fd, bpf_program__fd(job->prog), O_CLOEXEC) < 0 ? -errno : 0;
+
+	close(job->fd);
+	job->fd = -1;
+	return err;
+}
+
+int live_progs_finish(struct live_progs *p, const struct scap_log *log)
+{
+	int err = 0;
+
+	join(p);
+	kernel_btf_free(p->kernel);
+	p->kernel = NULL;
+	for (unsigned int i = 0; i < p->n_jobs && !err; i++) {
+		struct job *job = &p->jobs[i];
+
+		if (job->fd < 0 && !program_row_of(job->prog)->required)
+			continue;
+		err = job->fd < 0 ? job->fd : put_in_place(job);
+		if (err)
+			scap_fail(log, err,
+				  "cannot load the program %s: the kernel refuses it (%s); "
+				  "without it there is no capture of %s",
+				  bpf_program__name(job->prog), strerror(-err),
+				  program_row_of(job->prog)->what);
+	}
+	return err;
+}
+
+int live_progs_load_error(const struct live_progs *p, const struct bpf_program *prog)
+{
+	for (unsigned int i = 0; i < p->n_jobs; i++)
+		if (p->jobs[i].prog == prog)
+			return p->jobs[i].load_err;
+	return 0;
+}
+
+void live_progs_free(struct live_progs *p)
+{
+	if (!p)
+		return;
+	join(p);
+	for (unsigned int i = 0; i < p->n_jobs; i++) {
+		if (p->jobs[i].taken && p->jobs[i].fd >= 0)
+			close(p->jobs[i].fd);
+		free(p->jobs[i].insns);
+		free((void *)p->jobs[i].opts.func_info);
+		free((void *)p->jobs[i].opts.line_info);
+	}
+	if (p->types_fd >= 0)
+		close(p->types_fd);
+	kernel_btf_free(p->kernel);
+	pthread_cond_destroy(&p->more);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A page that is not in RAM is not read: what brings it in may be a file system or a userfaultfd of
+ * the process that is watched, which can take for ever.
+ */
+#include "procfs/remote_memory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE_SZ 4096u
+#define PAGE_PRESENT (1ull << 63)
+
+static int is_present(struct remote_memory *m, uint64_t addr)
+{
+	uint64_t entry;
+	char path[32];
+
+	if (m->pagemap < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/pagemap", m->pid);
+		m->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	return m->pagemap >= 0 &&
+	       pread(m->pagemap, &entry, sizeof(entry), (off_t)(addr / PAGE_SZ * sizeof(entry))) ==
+		       (ssize_t)sizeof(entry) &&
+	       entry & PAGE_PRESENT;
+}
+
+size_t remote_memory_read(struct remote_memory *m, void *buf, uint64_t addr, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		const uint64_t at = addr + done;
+		const size_t in_page = PAGE_SZ - at % PAGE_SZ,
+			     n = len - done < in_page ? len - done : in_page;
+		const struct iovec to = {(char *)buf + done, n}, from = {(void *)(uintptr_t)at, n};
+
+		if (at < addr || !is_present(m, at) ||
+		    process_vm_readv(m->pid, &to, 1, &from, 1, 0) != (ssize_t)n)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+void remote_memory_of(struct remote_memory *m, int pid)
+{
+	if (m->pid == pid)
+		return;
+	if (m->pagemap >= 0)
+		close(m->pagemap);
+	*m = (struct remote_memory){.pid = pid, .pagemap = -1};
+}
+
+void remote_memory_close(struct remote_memory *m)
+{
+	remote_memory_of(m, 0);
+}

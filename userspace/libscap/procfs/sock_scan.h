@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sockets of the machine by inode number, read one network namespace at a time.
+ * A socket has one inode number on the whole machine, so one table holds all.
+ */
+#ifndef SCAP_PROCFS_SOCK_SCAN_H
+#define SCAP_PROCFS_SOCK_SCAN_H
+
+#include "state.h"
+
+struct sock_table;
+
+struct sock_table *sock_table_new(void); /* NULL: no memory */
+void sock_table_free(struct sock_table *t);
+
+/*
+ * Adds the sockets of the network namespace of the process whose /proc directory is
+ * @pid_fd, unless it was read before. 0 or -ENOMEM; what cannot be read is left out.
+ */
+int sock_table_read(struct sock_table *t, int pid_fd);
+
+/*
+ * Fills what is known of the socket @fd->ino: type, protocol, addresses, name (borrowed from the
+ * table). 1, or 0 if no namespace that was read has it. unix_src and unix_dst are the inode
+ * numbers of the two ends. The end that connected to a unix socket has no name: that is
+ * how readers of a capture tell it from the one that accepted.
+ */
+int sock_table_find(const struct sock_table *t, struct scap_fd_info *fd);
+
+#endif /* SCAP_PROCFS_SOCK_SCAN_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the text files of one thread's /proc directory say. */
+#ifndef SCAP_PROCFS_TASK_SCAN_H
+#define SCAP_PROCFS_TASK_SCAN_H
+
+#include "procfs/proc_file.h"
+#include "state.h"
+
+#define TASK_LIST_MAX 4096 /* bytes kept of arguments, of the environment, of cgroups */
+
+/* Where a thread's texts lie until the next thread is read. */
+struct task_bufs {
+	struct proc_buf stat, status, cmdline, environ, cgroup, limits, loginuid;
+	struct proc_buf exepath, cwd, root;
+	struct proc_buf cgroup_list; /* "subsys=path\0" */
+	struct proc_buf v2_controllers; /* of the machine, read once by the caller */
+	uint64_t ticks_per_s;
+	int no_environ;
+};
+void task_bufs_init(struct task_bufs *b);
+void task_bufs_fini(struct task_bufs *b);
+
+struct task_extra {
+	uint64_t n_threads;
+	int kthread;
+	int ended; /* its parent, or another thread, has still to notice */
+};
+
+/*
+ * A thread's own values, from stat and status in @dirfd. Its start is in nanoseconds of
+ * the boot clock. 0, or a negative errno: the thread is gone.
+ */
+int task_read_own(struct scap_thread_info *t, struct task_extra *x, struct task_bufs *b, int dirfd);
+
+/* What threads of a process share. What cannot be read is empty. */
+void task_read_shared(struct scap_thread_info *t, struct task_bufs *b, int dirfd, int kthread);
+
+/* The process of a thread: its Tgid, or 0. */
+uint64_t task_read_tgid(struct task_bufs *b, int dirfd);
+
+#endif /* SCAP_PROCFS_TASK_SCAN_H */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ring/clock_offset.h"
+
+#include <time.h>
+
+#define NOTICEABLE_NS 10000
+#define SLOWER 1024 /* a step back is made up for by one part in so many */
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* The reading least disturbed of a few: that with the least time between its two ends. */
+int64_t epoch_read_offset(void)
+{
+	uint64_t best = UINT64_MAX;
+	int64_t offset = 0;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = read_clock(CLOCK_BOOTTIME);
+		uint64_t epoch = read_clock(CLOCK_REALTIME);
+		uint64_t after = read_clock(CLOCK_BOOTTIME);
+
+		if (after - before < best) {
+			best = after - before;
+			offset = (int64_t)(epoch - before - best / 2);
+		}
+	}
+	return offset;
+}
+
+void epoch_init(struct epoch *e, int64_t offset)
+{
+	e->leg = (struct epoch_leg){0, offset, offset};
+	e->next = (struct epoch_leg){UINT64_MAX, 0, 0};
+}
+
+static int64_t offset_at(const struct epoch_leg *leg, uint64_t boot_ns)
+{
+	int64_t slow;
+
+	if (boot_ns <= leg->from || leg->offset == leg->target)
+		return leg->offset;
+	slow = leg->offset - (int64_t)((boot_ns - leg->from) / SLOWER);
+	return leg->target > slow ? leg->target : slow;
+}
+
+int64_t epoch_update(struct epoch *e, uint64_t boot_ns, int64_t offset)
+{
+	struct epoch_leg *last = e->next.from == UINT64_MAX ? &e->leg : &e->next;
+	const int64_t step = offset - last->target;
+
+	if (step > -NOTICEABLE_NS && step < NOTICEABLE_NS)
+		return 0;
+	if (last == &e->leg)
+		e->next.from = boot_ns;
+	e->next.target = offset;
+	return step;
+}
+
+static void begin_next_leg(struct epoch *e)
+{
+	const int64_t offset = offset_at(&e->leg, e->next.from);
+
+	e->leg = e->next;
+	e->leg.offset = offset > e->next.target ? offset : e->next.target;
+	e->next.from = UINT64_MAX;
+}
+
+uint64_t epoch_at(const struct epoch *e, uint64_t boot_ns)
+{
+	return boot_ns + (uint64_t)offset_at(&e->leg, boot_ns);
+}
+
+uint64_t epoch_ns(struct epoch *e, uint64_t boot_ns)
+{
+	if (__builtin_expect(boot_ns >= e->next.from, 0))
+		begin_next_leg(e);
+	return epoch_at(e, boot_ns);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A winner tree over the first keys of the sources, in rounds: read the clock, then let
+ * each source tell its bounds and see what is complete, in this order. Whatever arrives
+ * in a source after that has a key of at least the watermark, the least of all bounds;
+ * so the round delivers what is below it. Equal keys go by source, then by place in it:
+ * the result is a stable sort.
+ */
+#include "ring/merge.h"
+
+#include <stdlib.h>
+
+#define NOBODY UINT32_MAX
+#define RELEASE_EVERY 128
+
+struct merge {
+	const struct merge_ops *ops;
+	void *const *sources;
+	void *clock_ctx;
+	unsigned int n;
+	unsigned int n_leaves; /* a power of two */
+	uint32_t *winner; /* [1]: of all; [i]: of [2i] and [2i + 1]; leaf i is [n_leaves + i] */
+	uint64_t *keys; /* by leaf */
+	uint32_t *n_popped; /* by source, since its last release */
+	uint64_t watermark;
+	uint64_t last; /* order of the item delivered last */
+	uint64_t n_late;
+	uint32_t lent; /* source of the item delivered last, to be popped; or NOBODY */
+	int draining;
+};
+
+static unsigned int power_of_two(unsigned int n)
+{
+	unsigned int p = 2;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static void play(struct merge *m, unsigned int node)
+{
+	const uint32_t a = m->winner[2 * node], b = m->winner[2 * node + 1];
+
+	m->winner[node] = m->keys[a] <= m->keys[b] ? a : b;
+}
+
+/* The first key of @source has changed. */
+static void replay(struct merge *m, unsigned int source)
+{
+	m->keys[source] = m->ops->key(m->sources[source]);
+	for (unsigned int node = (m->n_leaves + source) / 2; node; node /= 2)
+		play(m, node);
+}
+
+/* The tree over @n sources: those that there are keep their first keys, the others have none. */
+static void build(struct merge *m, unsigned int n)
+{
+	const unsigned int n_old = m->n;
+
+	m->n = n;
+	m->n_leaves = power_of_two(n);
+	for (unsigned int i = 0; i < m->n_leaves; i++) {
+		m->winner[m->n_leaves + i] = i;
+		if (i >= n_old)
+			m->keys[i] = MERGE_NO_KEY;
+	}
+	for (unsigned int node = m->n_leaves - 1; node; node--)
+		play(m, node);
+}
+
+struct merge *merge_new(const struct merge_ops *ops, void *const *sources, unsigned int n,
+			unsigned int n_max, void *clock_ctx)
+{
+	const unsigned int most = power_of_two(n_max);
+	struct merge *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->ops = ops;
+	m->sources = sources;
+	m->clock_ctx = clock_ctx;
+	m->lent = NOBODY;
+	m->winner = calloc(2 * most, sizeof(*m->winner));
+	m->keys = calloc(most, sizeof(*m->keys));
+	m->n_popped = calloc(n_max, sizeof(*m->n_popped));
+	if (!m->winner || !m->keys || !m->n_popped) {
+		merge_free(m);
+		return NULL;
+	}
+	build(m, n);
+	return m;
+}
+
+void merge_extend(struct merge *m, unsigned int n)
+{
+	build(m, n);
+}
+
+void merge_free(struct merge *m)
+{
+	if (!m)
+		return;
+	free(m->winner);
+	free(m->keys);
+	free(m->n_popped);
+	free(m);
+}
+
+static void release(struct merge *m, unsigned int source)
+{
+	if (!m->n_popped[source])
+		return;
+	m->n_popped[source] = 0;
+	m->ops->release(m->sources[source]);
+}
+
+static void pop_lent(struct merge *m)
+{
+	const unsigned int source = m->lent;
+
+	if (source == NOBODY)
+		return;
+	m->lent = NOBODY;
+	m->ops->pop(m->sources[source]);
+	if (++m->n_popped[source] == RELEASE_EVERY)
+		release(m, source);
+	replay(m, source);
+}
+
+/*
+ * Looks at @source until no writer is at work there: all that was begun before is then
+ * complete. That takes a microsecond, unless the writer itself was interrupted.
+ */
+static void refresh(struct merge *m, unsigned int source, struct ring_bound *bound, uint64_t now)
+{
+	for (;;) {
+		m->ops->refresh(m->sources[source], bound);
+		if (!bound->in_flight || m->ops->now(m->clock_ctx) - now > MERGE_IN_FLIGHT_NS)
+			return;
+		__builtin_ia32_pause();
+	}
+}
+
+/* The watermark that @source allows. */
+static uint64_t source_bound(struct merge *m, unsigned int source)
+{
+	const uint64_t now = m->ops->now(m->clock_ctx);
+	struct ring_bound bound;
+
+	refresh(m, source, &bound, now);
+	if (m->draining || (now > bound.open_ns && now - bound.open_ns > MERGE_OPEN_NS))
+		return MERGE_NO_KEY;
+	return bound.open_ns;
+}
+
+static void new_round(struct merge *m)
+{
+	const uint64_t now = m->ops->now(m->clock_ctx);
+	uint64_t watermark = m->draining ? MERGE_NO_KEY : now - MERGE_SLACK_NS;
+
+	for (unsigned int i = 0; i < m->n; i++) {
+		uint64_t bound;
+
+		release(m, i);
+		bound = source_bound(m, i);
+		if (bound < watermark)
+			watermark = bound;
+		if (m->keys[i] == MERGE_NO_KEY)
+			replay(m, i);
+	}
+	if (watermark > m->watermark)
+		m->watermark = watermark;
+}
+
+static int deliver(struct merge *m, struct merge_item *item)
+{
+	const uint32_t source = m->winner[1];
+	const uint64_t key = m->keys[source];
+
+	if (key >= m->watermark)
+		return 0;
+	if (key < m->last)
+		m->n_late++;
+	else
+		m->last = key;
+	m->lent = source;
+	*item = (struct merge_item){source, key, m->last};
+	return 1;
+}
+
+int merge_next(struct merge *m, struct merge_item *item)
+{
+	pop_lent(m);
+	if (deliver(m, item))
+		return 1;
+	new_round(m);
+	return deliver(m, item);
+}
+
+void merge_drain(struct merge *m)
+{
+	m->draining = 1;
+}
+
+uint64_t merge_n_late(const struct merge *m)
+{
+	return m->n_late;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A perf buffer of one CPU: a page of positions, then the data. It is mapped once: the
+ * overlapping double mapping that older readers used is refused by kernels since the fix of
+ * CVE-2025-38563. Only a record that straddles the end is copied.
+ *
+ * A sample is the header (type, misc, size), the size of what BPF gave, and that.
+ *
+ * What finds no room the kernel refuses to the driver at once, which counts it with CPU, reason and
+ * time (perf_refusal). PERF_FORMAT_LOST, since Linux 6.0, is a count of the same refusals without
+ * these, so it adds nothing to the account and is not read.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ring/ring_impl.h"
+
+#define SAMPLE_HDR_SZ (sizeof(struct perf_event_header) + sizeof(uint32_t))
+#define STRADDLE_SZ 65536u /* header.size is a u16 */
+
+static int perf_create(unsigned int cpu, size_t sz)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(a),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = PERF_SAMPLE_RAW,
+		.sample_period = 1,
+		.watermark = 1,
+		.wakeup_watermark = UINT32_MAX, /* the doorbell is ours */
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	(void)sz; /* told by the mapping */
+	return fd < 0 ? -errno : fd;
+}
+
+static int perf_open(struct ring *r, int fd)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	r->base_sz = page + r->sz;
+	r->base2 = malloc(STRADDLE_SZ);
+	if (!r->base2)
+		return -ENOMEM;
+	r->base = mmap(NULL, r->base_sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return r->base == MAP_FAILED ? -errno : 0;
+}
+
+static uint64_t perf_head(struct ring *r)
+{
+	struct perf_event_mmap_page *page = r->base;
+
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* The @len bytes at r->pos in one piece. */
+static const char *perf_piece(struct ring *r, size_t len)
+{
+	const char *data = (const char *)r->base + (r->base_sz - r->sz);
+	uint64_t at = r->pos & (r->sz - 1);
+	size_t first = r->sz - at;
+
+	if (len <= first)
+		return data + at;
+	memcpy(r->base2, data + at, first);
+	memcpy((char *)r->base2 + first, data, len - first);
+	return r->base2;
+}
+
+static const struct rec_hdr *perf_at(struct ring *r, uint64_t *step)
+{
+	struct perf_event_header h;
+	const struct rec_hdr *rec;
+
+	memcpy(&h, perf_piece(r, sizeof(h)), sizeof(h)); /* 8-aligned: never straddles */
+	if (h.size < sizeof(h) || (h.size & 7) || h.size > r->head - r->pos)
+		return NULL;
+	*step = h.size;
+	if (h.type != PERF_RECORD_SAMPLE)
+		return NULL;
+	rec = (const void *)(perf_piece(r, h.size) + SAMPLE_HDR_SZ);
+	if (h.size < SAMPLE_HDR_SZ || !ring_rec_ok(rec, h.size - SAMPLE_HDR_SZ))
+		*step = 0;
+	return rec;
+}
+
+static void perf_release(struct ring *r)
+{
+	struct perf_event_mmap_page *page = r->base;
+
+	__atomic_store_n(&page->data_tail, r->pos, __ATOMIC_RELEASE);
+}
+
+static void perf_close(struct ring *r)
+{
+	if (r->base && r->base != MAP_FAILED)
+		munmap(r->base, r->base_sz);
+	free(r->base2);
+}
+
+const struct ring_ops ring_perf_ops = {
+	.name = "perf",
+	.create = perf_create,
+	.open = perf_open,
+	.head = perf_head,
+	.at = perf_at,
+	.release = perf_release,
+	.close = perf_close,
+};

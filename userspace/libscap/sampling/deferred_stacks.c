@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampling/deferred_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/event_build.h"
+#include "shared/stack.h"
+
+#define N_STACKS 64 /* that are remembered for samples that come after them */
+
+/* Numbers of parameters, by name. */
+struct places {
+	int id, user, end; /* of a sample */
+	int stack_id, stack_user, stack_end;
+};
+
+struct waiting {
+	struct waiting *next;
+	uint64_t id; /* 0: it is ready */
+	struct scap_evt evt; /* hdr is of buf */
+	uint8_t buf[];
+};
+
+struct stack {
+	uint64_t id; /* 0: none */
+	uint8_t end;
+	uint8_t used; /* by a sample */
+	uint16_t len;
+	uint64_t frames[STACK_USER_MAX];
+};
+
+struct sample_join {
+	struct places at;
+	struct waiting *first, **last; /* in the order in which they came */
+	unsigned int n;
+	struct waiting *lent; /* delivered, until the next call */
+	struct stack stacks[N_STACKS];
+	unsigned int n_stacks;
+	uint64_t n_lone, n_never;
+};
+
+struct sample_join *sample_join_new(void)
+{
+	struct sample_join *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return NULL;
+	j->last = &j->first;
+	j->at = (struct places){
+		.id = scap_event_param(EVT_SAMPLE_E, "id"),
+		.user = scap_event_param(EVT_SAMPLE_E, "user"),
+		.end = scap_event_param(EVT_SAMPLE_E, "end"),
+		.stack_id = scap_event_param(EVT_SAMPLE_STACK_E, "id"),
+		.stack_user = scap_event_param(EVT_SAMPLE_STACK_E, "user"),
+		.stack_end = scap_event_param(EVT_SAMPLE_STACK_E, "end"),
+	};
+	return j;
+}
+
+void sample_join_free(struct sample_join *j)
+{
+	if (!j)
+		return;
+	free(j->lent);
+	while (j->first) {
+		struct waiting *w = j->first;
+
+		j->first = w->next;
+		free(w);
+	}
+	free(j);
+}
+
+static const struct scap_param *param(const struct scap_params *ps, int at)
+{
+	return at >= 0 && (unsigned int)at < ps->n && ps->v[at].len ? &ps->v[at] : NULL;
+}
+
+static uint64_t id_of(const struct scap_params *ps, int at)
+{
+	const struct scap_param *p = param(ps, at);
+
+	return p && p->len == sizeof(uint64_t) ? get_u64(p->p) : 0;
+}
+
+/* @evt with the user stack and the end of @stack. Without one it says that it never came, as that
+ * is so until it does. */
+static struct waiting *copy_with(const struct sample_join *j, const struct scap_evt *evt,
+				 const struct stack *stack)
+{
+	const uint8_t never = STACK_END_NEVER;
+	struct evt_value values[EVT_MAX_PARAMS];
+	const size_t room = evt->hdr->len + (stack ? stack->len : 0) + sizeof(never);
+	struct waiting *w = malloc(sizeof(*w) + room);
+	struct scap_params ps;
+
+	if (!w || scap_evt_params(evt->hdr, &ps)) {
+		free(w);
+		return NULL;
+	}
+	for (unsigned int i = 0; i < ps.n; i++)
+		values[i] = (struct evt_value){ps.v[i].p, (uint16_t)ps.v[i].len};
+	if (stack)
+		values[j->at.user] = (struct evt_value){stack->frames, stack->len};
+	values[j->at.end] = (struct evt_value){stack ? &stack->end : &never, sizeof(never)};
+	scap_evt_build(w->buf, room, evt->hdr->type, evt->hdr->ts, evt->hdr->tid, values, ps.n);
+	w->next = NULL;
+	w->id = 0;
+	w->evt = *evt;
+	w->evt.hdr = (const struct ppm_evt_hdr *)w->buf;
+	return w;
+}
+
+static struct stack *find_stack(struct sample_join *j, uint64_t id)
+{
+	for (unsigned int i = 0; i < N_STACKS; i++)
+		if (j->stacks[i].id == id)
+			return &j->stacks[i];
+	return NULL;
+}
+
+/* Puts @new, which is ready, in the place of *@at. */
+static void replace(struct sample_join *j, struct waiting **at, struct waiting *new)
+{
+	struct waiting *old = *at;
+
+	new->next = old->next;
+	*at = new;
+	if (j->last == &old->next)
+		j->last = &new->next;
+	free(old);
+}
+
+/* *@at gets @stack. Without memory it is let go as it is. */
+static void finish(struct sample_join *j, struct waiting **at, const struct stack *stack)
+{
+	struct waiting *new = copy_with(j, &(*at)->evt, stack);
+
+	if (new)
+		replace(j, at, new);
+	else
+		(*at)->id = 0;
+}
+
+static int put_stack(struct sample_join *j, const struct scap_params *ps)
+{
+	const struct scap_param *user = param(ps, j->at.stack_user),
+				*end = param(ps, j->at.stack_end);
+	struct stack *s = &j->stacks[j->n_stacks++ % N_STACKS];
+
+	j->n_lone += s->id && !s->used;
+	s->id = id_of(ps, j->at.stack_id);
+	s->used = 0;
+	s->end = end && end->len == 1 ? end->p[0] : STACK_END_NEVER;
+	s->len = user && user->len <= sizeof(s->frames) ? (uint16_t)user->len : 0;
+	if (s->len)
+		memcpy(s->frames, user->p, s->len);
+	for (struct waiting **at = &j->first; *at && s->id; at = &(*at)->next) {
+		if ((*at)->id != s->id)
+			continue;
+		s->used = 1;
+		finish(j, at, s);
+	}
+	return 1;
+}
+
+static int put_partial(struct sample_join *j, const struct scap_evt *evt, uint64_t id)
+{
+	struct stack *known = find_stack(j, id);
+	struct waiting *w = copy_with(j, evt, known);
+
+	if (!w)
+		return -ENOMEM;
+	if (known)
+		known->used = 1;
+	else
+		w->id = id;
+	*j->last = w;
+	j->last = &w->next;
+	if (++j->n <= SAMPLE_JOIN_MAX)
+		return 1;
+	for (w = j->first; w; w = w->next) {
+		if (w->id) {
+			w->id = 0;
+			j->n_never++;
+			break;
+		}
+	}
+	return 1;
+}
+
+int sample_join_put(struct sample_join *j, const struct scap_evt *evt)
+{
+	const struct scap_param *end;
+	struct scap_params ps;
+	uint64_t id;
+
+	if (evt->type != EVT_SAMPLE_E && evt->type != EVT_SAMPLE_STACK_E)
+		return 0;
+	if (scap_evt_params(evt->hdr, &ps))
+		return 0;
+	if (evt->type == EVT_SAMPLE_STACK_E)
+		return put_stack(j, &ps);
+	id = id_of(&ps, j->at.id);
+	end = param(&ps, j->at.end);
+	if (!id || !end || ps.n <= (unsigned int)j->at.user)
+		return 0;
+	/* What is not partial needs no other stack, but gets it if it is there. */
+	if (end->p[0] != STACK_END_DEFERRED && !find_stack(j, id))
+		return 0;
+	return put_partial(j, evt, id);
+}
+
+void sample_join_expire(struct sample_join *j, uint64_t now_ns)
+{
+	for (struct waiting *w = j->first; w; w = w->next) {
+		if (!w->id)
+			continue;
+		if (now_ns != UINT64_MAX && w->evt.true_ns + SAMPLE_JOIN_WAIT_NS > now_ns)
+			return;
+		w->id = 0;
+		j->n_never++;
+	}
+}
+
+int sample_join_next(struct sample_join *j, struct scap_evt *evt)
+{
+	free(j->lent);
+	j->lent = NULL;
+	for (struct waiting **at = &j->first; *at; at = &(*at)->next) {
+		struct waiting *w = *at;
+
+		if (w->id)
+			continue;
+		*at = w->next;
+		if (j->last == &w->next)
+			j->last = at;
+		j->n--;
+		j->lent = w;
+		*evt = w->evt;
+		return 1;
+	}
+	return 0;
+}
+
+uint64_t sample_join_n_lone(const struct sample_join *j)
+{
+	uint64_t n = j->n_lone;
+
+	for (unsigned int i = 0; i < N_STACKS; i++)
+		n += j->stacks[i].id && !j->stacks[i].used;
+	return n;
+}
+
+uint64_t sample_join_n_never(const struct sample_join *j)
+{
+	return j->n_never;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What cmocka wants to see included before it. */
+#ifndef SCAP_TESTING_TEST_MAIN_H
+#define SCAP_TESTING_TEST_MAIN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif /* SCAP_TESTING_TEST_MAIN_H */

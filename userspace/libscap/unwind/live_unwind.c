@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/live_unwind.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "sampling/perf_sideband.h"
+#include "sampling/whole_stacks.h"
+#include "shared/stack.h"
+#include "unwind/cold_walk.h"
+#include "unwind/unwind_procs.h"
+
+#define MAX_SZ (64u << 20)
+#define SWEEP_MS 1000
+#define NICE -15
+#define PATIENCE_NS 1000000 /* news of one process wait no longer for another's tables */
+
+/* What was taken out of a ring: a record with its path, or a stack. */
+struct news {
+	struct code_record rec;
+	char *path;
+	struct cold_stack *cold; /* NULL: it is a record; else only its time is set */
+};
+
+struct live_unwind {
+	struct scap_log log;
+	pthread_t thread;
+	int started;
+	int stop; /* an eventfd */
+	int asked; /* another: somebody waits until all is done */
+	struct pollfd *fds; /* of the rings, then of fd_place */
+	struct code_ring **rings; /* by CPU; NULL: it was never online */
+	unsigned int n_rings;
+	int32_t *first; /* processes whose tables come first */
+	size_t n_first;
+	struct unwind_pool *pool;
+	struct unwind_files *files;
+	struct kept_files *kept;
+	struct unwind_procs *procs;
+	struct ring_buffer *cold; /* NULL: there is none */
+	struct cold_walk *walk;
+	struct whole_stacks *whole;
+	uint64_t ends[STACK_END_ROOM]; /* of the stacks walked */
+	struct news *news;
+	size_t n_news, cap_news;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t news_told;
+	uint8_t *back; /* by ring: its CPU was gone, and is back */
+	int ready; /* what somebody may wait for at the start is known */
+	uint64_t n_asked, n_done; /* of live_unwind_settle */
+	struct scap_unwind_stats stats;
+};
+
+/* Behind the descriptors of rings. */
+enum fd_place { FD_COLD, FD_ASKED, FD_STOP, N_FDS };
+
+static uint64_t boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- news ---- */
+
+/* Room for one more; NULL: no memory. */
+static struct news *add_news(struct live_unwind *u)
+{
+	struct news *v;
+
+	if (u->n_news == u->cap_news) {
+		v = realloc(u->news, (u->cap_news ? 2 * u->cap_news : 256) * sizeof(*v));
+		if (!v)
+			return NULL;
+		u->news = v;
+		u->cap_news = u->cap_news ? 2 * u->cap_news : 256;
+	}
+	return &u->news[u->n_news];
+}
+
+static int keep_news(struct live_unwind *u, const struct code_record *rec)
+{
+	struct news *v = add_news(u);
+
+	if (!v)
+		return -ENOMEM;
+	*v = (struct news){.rec = *rec};
+	if (rec->type == CODE_MAP) {
+		v->path = strdup(rec->map.path);
+		if (!v->path)
+			return -ENOMEM;
+		v->rec.map.path = v->path;
+	}
+	u->n_news++;
+	return 0;
+}
+
+/* A callback of ring_buffer__consume. */
+static int keep_cold(void *ctx, void *data, size_t sz)
+{
+	struct live_unwind *u = ctx;
+	struct news *v = add_news(u);
+	struct cold_stack *c;
+
+	if (!v || !cold_stack_ok(data, sz))
+		return 0;
+	c = malloc(sz);
+	if (!c)
+		return 0;
+	memcpy(c, data, sz);
+	*v = (struct news){.rec.boot_ns = c->boot_ns, .cold = c};
+	u->n_news++;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct news *x = a, *y = b;
+
+	return x->rec.boot_ns < y->rec.boot_ns ? -1 : x->rec.boot_ns > y->rec.boot_ns;
+}
+
+static int is_stopped(void *ctx)
+{
+	const struct live_unwind *u = ctx;
+	struct pollfd p = {.fd = u->stop, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static void scan_all(struct live_unwind *u, int serve);
+
+static void take_news(struct live_unwind *u, const struct code_record *rec)
+{
+	switch (rec->type) {
+	case CODE_MAP:
+		unwind_procs_map(u->procs, &rec->map, rec->boot_ns);
+		break;
+	case CODE_FORK:
+		unwind_procs_fork(u->procs, rec->pid, rec->parent, rec->boot_ns);
+		break;
+	case CODE_EXEC:
+		unwind_procs_exec(u->procs, rec->pid, rec->boot_ns);
+		break;
+	case CODE_EXIT:
+		unwind_procs_exit(u->procs, rec->pid, rec->boot_ns);
+		break;
+	case CODE_LOST: /* of whom is not known */
+		scan_all(u, 0);
+		break;
+	}
+}
+
+/* The bytes of a stack are nobody's business any more. */
+static void free_cold(struct cold_stack *c)
+{
+	if (c)
+		explicit_bzero(c, offsetof(struct cold_stack, stack) + c->sz);
+	free(c);
+}
+
+static void walk_cold(struct live_unwind *u, struct cold_stack *c)
+{
+	struct cold_frames f;
+	const int err = cold_walk(u->walk, &f, c, u->procs);
+
+	if (err) {
+		whole_stacks_put_none(u->whole, c->id);
+	} else {
+		u->ends[f.end % STACK_END_ROOM]++;
+		whole_stacks_put(u->whole, c->id, c->pid, f.v, f.n, (uint8_t)f.end);
+	}
+	/* At the start some are sampled before they were looked at: these come first. */
+	if (err == -ENOENT)
+		unwind_procs_scan(u->procs, c->pid, boot_ns());
+	free_cold(c);
+}
+
+/* What finds no room in memory stays for the next time. */
+static void empty_ring(struct live_unwind *u, struct code_ring *r)
+{
+	const struct code_record *rec;
+
+	if (!r)
+		return;
+	code_ring_refresh(r);
+	while ((rec = code_ring_peek(r)) && !keep_news(u, rec))
+		code_ring_pop(r);
+	code_ring_release(r);
+}
+
+/*
+ * Takes all that the rings have, in the order in which it happened. First the stacks: whatever led
+ * to one is in the other rings by then.
+ */
+static void serve_rings(struct live_unwind *u)
+{
+	uint64_t published = boot_ns();
+	int stopped = 0;
+
+	if (u->cold)
+		ring_buffer__consume(u->cold);
+	for (unsigned int i = 0; i < u->n_rings; i++)
+		empty_ring(u, u->rings[i]);
+	if (!u->n_news)
+		return;
+	qsort(u->news, u->n_news, sizeof(*u->news), by_time);
+	for (size_t i = 0; i < u->n_news; i++) {
+		stopped = stopped || is_stopped(u);
+		if (stopped)
+			free_cold(u->news[i].cold);
+		else if (u->news[i].cold)
+			walk_cold(u, u->news[i].cold);
+		else
+			take_news(u, &u->news[i].rec);
+		free(u->news[i].path);
+		if (boot_ns() - published > PATIENCE_NS) {
+			unwind_procs_publish(u->procs, boot_ns());
+			published = boot_ns();
+		}
+	}
+	u->n_news = 0;
+	unwind_procs_publish(u->procs, boot_ns());
+}
+
+/* ---- what runs ---- */
+
+struct running {
+	uint32_t pid;
+	uint64_t cpu; /* ticks used; UINT64_MAX: it comes first */
+};
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct running *x = a, *y = b;
+
+	return x->cpu < y->cpu ? 1 : -(x->cpu > y->cpu);
+}
+
+static uint64_t cpu_of(uint32_t pid)
+{
+	char path[32], line[1024] = "", *at;
+	unsigned long long user = 0, system = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	at = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL; /* names have any bytes */
+	fclose(f);
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+			  &system) != 2)
+		return 0;
+	return user + system;
+}
+
+static int comes_first(const struct live_unwind *u, uint32_t pid)
+{
+	for (size_t i = 0; i < u->n_first; i++)
+		if ((uint32_t)u->first[i] == pid)
+			return 1;
+	return 0;
+}
+
+static size_t list_running(const struct live_unwind *u, struct running **out)
+{
+	DIR *d = opendir("/proc");
+	struct running *v = NULL;
+	size_t n = 0, cap = 0;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		const unsigned long pid = strtoul(e->d_name, NULL, 10);
+
+		if (!pid)
+			continue;
+		if (n == cap) {
+			struct running *more = realloc(v, (cap ? 2 * cap : 256) * sizeof(*v));
+
+			if (!more)
+				break;
+			v = more;
+			cap = cap ? 2 * cap : 256;
+		}
+		v[n++] = (struct running){(uint32_t)pid, comes_first(u, (uint32_t)pid)
+								 ? UINT64_MAX
+								 : cpu_of((uint32_t)pid)};
+	}
+	if (d)
+		closedir(d);
+	if (n)
+		qsort(v, n, sizeof(*v), by_cpu);
+	*out = v;
+	return n;
+}
+
+static void tell_ready(struct live_unwind *u)
+{
+	pthread_mutex_lock(&u->lock);
+	u->ready = 1;
+	pthread_cond_broadcast(&u->news_told);
+	pthread_mutex_unlock(&u->lock);
+}
+
+/* All processes: those that were named, then those that used most of the CPU; @serve: what begins
+ * meanwhile in between. */
+static void scan_all(struct live_unwind *u, int serve)
+{
+	struct running *v;
+	const size_t n = list_running(u, &v);
+
+	for (size_t i = 0; i < n && !is_stopped(u); i++) {
+		if (i && v[i - 1].cpu == UINT64_MAX && v[i].cpu != UINT64_MAX)
+			tell_ready(u);
+		unwind_procs_scan(u->procs, v[i].pid, boot_ns());
+		unwind_procs_publish(u->procs, boot_ns());
+		if (serve)
+			serve_rings(u);
+	}
+	free(v);
+}
+
+/* ---- the thread ---- */
+
+static void tell_stats(struct live_unwind *u)
+{
+	struct unwind_files_stats f;
+	struct unwind_procs_stats p;
+
+	unwind_files_stats(u->files, &f);
+	unwind_procs_stats(u->procs, &p);
+	pthread_mutex_lock(&u->lock);
+	u->stats = (struct scap_unwind_stats){
+		.n_processes = p.n,
+		.n_mappings = p.n_maps,
+		.n_refused = p.n_refused,
+		.n_tables = f.n_files,
+		.n_rows = f.n_rows,
+		.n_evicted = f.n_evicted,
+		.n_no_room = f.n_no_room,
+		.n_unreadable = f.n_unreadable,
+		.n_too_much = f.n_too_much,
+		.n_processes_too_much = p.n_too_much,
+		.build_ns = f.build_ns,
+		.used_sz = unwind_pool_used(u->pool),
+		.sz = unwind_pool_sz(u->pool),
+	};
+	memcpy(u->stats.ends, u->ends, sizeof(u->stats.ends));
+	pthread_mutex_unlock(&u->lock);
+}
+
+/*
+ * What the thread goes on with, whatever the process had: maps and buffers of its own making, other
+ * processes' mappings and what is mapped, also where its name is gone.
+ */
+static void keep_needed(void)
+{
+	const uint64_t kept = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE |
+			      1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_CHECKPOINT_RESTORE;
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &h, sets))
+		return;
+	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		sets[i].effective &= (uint32_t)(kept >> 32 * i);
+		sets[i].permitted &= (uint32_t)(kept >> 32 * i);
+		sets[i].inheritable = 0;
+	}
+	syscall(SYS_capset, &h, sets);
+}
+
+/* Those who asked before this have what they waited for after the next serve_rings. */
+static uint64_t see_asked(struct live_unwind *u)
+{
+	uint64_t n;
+
+	while (read(u->asked, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
+	pthread_mutex_lock(&u->lock);
+	n = u->n_asked;
+	pthread_mutex_unlock(&u->lock);
+	return n;
+}
+
+static void tell_done(struct live_unwind *u, uint64_t n)
+{
+	pthread_mutex_lock(&u->lock);
+	u->n_done = n;
+	u->ready = 1;
+	pthread_cond_broadcast(&u->news_told);
+	pthread_mutex_unlock(&u->lock);
+}
+
+/* The old ring stays silent. What was mapped on the CPU until now may be unknown. */
+static void revive_ring(struct live_unwind *u, unsigned int i)
+{
+	struct code_ring *ring;
+
+	if (code_ring_open(&ring, i, CODE_RING_WAKES))
+		return;
+	empty_ring(u, u->rings[i]);
+	code_ring_close(u->rings[i]);
+	u->rings[i] = ring;
+	u->fds[i].fd = code_ring_fd(ring);
+	scan_all(u, 1);
+}
+
+static void revive_rings(struct live_unwind *u)
+{
+	for (unsigned int i = 0; i < u->n_rings; i++) {
+		int back;
+
+		pthread_mutex_lock(&u->lock);
+		back = u->back[i];
+		u->back[i] = 0;
+		pthread_mutex_unlock(&u->lock);
+		if (back)
+			revive_ring(u, i);
+	}
+}
+
+static void *run_thread(void *arg)
+{
+	struct live_unwind *u = arg;
+	struct pollfd *stop = &u->fds[u->n_rings + FD_STOP];
+	uint64_t n_asked;
+	int wants = 0;
+
+	/* It has little to do, but a new program's stacks wait until that is done. */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+	keep_needed();
+	scan_all(u, 1);
+	do {
+		n_asked = see_asked(u);
+		revive_rings(u);
+		serve_rings(u);
+		wants = unwind_procs_make_room(u->procs, boot_ns());
+		unwind_procs_sweep(u->procs, boot_ns());
+		tell_stats(u);
+		tell_done(u, n_asked);
+		if (poll(u->fds, u->n_rings + N_FDS, wants ? UNWIND_RETRY_MS : SWEEP_MS) < 0 &&
+		    errno != EINTR)
+			break;
+	} while (!(stop->revents & POLLIN));
+	return NULL;
+}
+
+static int open_rings(struct live_unwind *u)
+{
+	const int n = libbpf_num_possible_cpus();
+	int err = 0;
+
+	if (n < 0)
+		return n;
+	u->rings = calloc((size_t)n, sizeof(struct code_ring *));
+	u->back = calloc((size_t)n, sizeof(*u->back));
+	u->fds = calloc((size_t)n + N_FDS, sizeof(*u->fds));
+	if (!u->rings || !u->back || !u->fds)
+		return -ENOMEM;
+	for (; u->n_rings < (unsigned int)n; u->n_rings++) {
+		const unsigned int cpu = u->n_rings;
+
+		u->fds[cpu] = (struct pollfd){.fd = -1, .events = POLLIN};
+		err = code_ring_open(&u->rings[cpu], cpu, CODE_RING_WAKES);
+		if (err == -ENODEV) /* it is offline */
+			continue;
+		if (err)
+			return scap_fail(&u->log, err, "cannot follow mappings on CPU %u: %s", cpu,
+					 strerror(-err));
+		u->fds[cpu].fd = code_ring_fd(u->rings[cpu]);
+	}
+	return 0;
+}
+
+static int open_wakers(struct live_unwind *u)
+{
+	struct pollfd *fds = u->fds + u->n_rings;
+
+	u->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	u->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (u->stop < 0 || u->asked < 0)
+		return -errno;
+	fds[FD_COLD] = (struct pollfd){.fd = u->cold ? ring_buffer__epoll_fd(u->cold) : -1,
+				       .events = POLLIN};
+	fds[FD_ASKED] = (struct pollfd){.fd = u->asked, .events = POLLIN};
+	fds[FD_STOP] = (struct pollfd){.fd = u->stop, .events = POLLIN};
+	return 0;
+}
+
+/* @map is the driver's ring of stacks that wait for tables; -1: none. */
+static int open_cold(struct live_unwind *u, int map)
+{
+	if (map < 0)
+		return 0;
+	u->walk = cold_walk_new(u->pool);
+	u->whole = whole_stacks_new();
+	if (!u->walk || !u->whole)
+		return -ENOMEM;
+	u->cold = ring_buffer__new(map, keep_cold, u, NULL);
+	return u->cold ? 0 : -errno;
+}
+
+/* Signals are the command's. */
+static int start_thread(struct live_unwind *u)
+{
+	sigset_t all, was;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	err = pthread_create(&u->thread, NULL, run_thread, u);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	u->started = !err;
+	return -err;
+}
+
+static int keep_files(struct live_unwind *u)
+{
+	u->kept = kept_files_new();
+	if (!u->kept)
+		return -ENOMEM;
+	unwind_files_keep(u->files, u->kept);
+	return 0;
+}
+
+static int keep_first(struct live_unwind *u, const struct live_unwind_opts *opts)
+{
+	const size_t sz = opts->n_first * sizeof(*opts->first);
+
+	if (!sz)
+		return 0;
+	u->first = malloc(sz);
+	if (!u->first)
+		return -ENOMEM;
+	memcpy(u->first, opts->first, sz);
+	u->n_first = opts->n_first;
+	return 0;
+}
+
+int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *maps,
+		     const struct live_unwind_opts *opts, const struct scap_log *log)
+{
+	struct live_unwind *u = calloc(1, sizeof(*u));
+	int err;
+
+	if (!u)
+		return -ENOMEM;
+	u->log = *log;
+	u->stop = u->asked = -1;
+	pthread_mutex_init(&u->lock, NULL);
+	pthread_cond_init(&u->news_told, NULL);
+	err = open_rings(u);
+	err = err ?: keep_first(u, opts);
+	err = err ?: unwind_pool_new(&u->pool, maps->chunks, opts->max_sz ? opts->max_sz : MAX_SZ);
+	err = err ?: unwind_files_new(&u->files, u->pool);
+	err = err ?: keep_files(u);
+	if (!err)
+		unwind_files_stop_by(u->files, is_stopped, u);
+	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, maps->procs);
+	err = err ?: open_cold(u, maps->cold);
+	err = err ?: open_wakers(u);
+	err = err ?: start_thread(u);
+	if (err) {
+		live_unwind_close(u);
+		return err;
+	}
+	*out = u;
+	return 0;
+}
+
+static void wake(int fd)
+{
+	const uint64_t one = 1;
+
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+void live_unwind_close(struct live_unwind *u)
+{
+	if (!u)
+		return;
+	if (u->started) {
+		wake(u->stop);
+		pthread_join(u->thread, NULL);
+	}
+	for (unsigned int i = 0; u->rings && i < u->n_rings; i++)
+		code_ring_close(u->rings[i]);
+	free(u->rings);
+	free(u->back);
+	free(u->first);
+	free(u->fds);
+	if (u->stop >= 0)
+		close(u->stop);
+	if (u->asked >= 0)
+		close(u->asked);
+	ring_buffer__free(u->cold);
+	cold_walk_free(u->walk);
+	whole_stacks_free(u->whole);
+	unwind_procs_free(u->procs);
+	unwind_files_free(u->files);
+	kept_files_free(u->kept);
+	unwind_pool_free(u->pool);
+	pthread_mutex_destroy(&u->lock);
+	pthread_cond_destroy(&u->news_told);
+	free(u->news);
+	free(u);
+}
+
+/* Waits, with the lock held, until the thread has told that it is ready, and done what @n asked. */
+static int wait_until(struct live_unwind *u, uint64_t n, int timeout_ms)
+{
+	struct timespec until;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += timeout_ms / 1000;
+	until.tv_nsec += timeout_ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	while ((!u->ready || u->n_done < n) && !err)
+		err = pthread_cond_clockwait(&u->news_told, &u->lock, CLOCK_MONOTONIC, &until);
+	return -err;
+}
+
+int live_unwind_wait(struct live_unwind *u, int timeout_ms)
+{
+	int err;
+
+	pthread_mutex_lock(&u->lock);
+	err = wait_until(u, 0, timeout_ms);
+	pthread_mutex_unlock(&u->lock);
+	return err;
+}
+
+void live_unwind_revive(struct live_unwind *u, unsigned int cpu)
+{
+	pthread_mutex_lock(&u->lock);
+	if (cpu < u->n_rings)
+		u->back[cpu] = 1;
+	pthread_mutex_unlock(&u->lock);
+	wake(u->asked);
+}
+
+int live_unwind_open_file(struct live_unwind *u, uint32_t dev, uint64_t ino)
+{
+	return kept_files_open(u->kept, dev, ino);
+}
+
+int live_unwind_settle(struct live_unwind *u, int timeout_ms)
+{
+	int err;
+
+	pthread_mutex_lock(&u->lock);
+	u->n_asked++;
+	wake(u->asked);
+	err = wait_until(u, u->n_asked, timeout_ms);
+	pthread_mutex_unlock(&u->lock);
+	return err;
+}
+
+int live_unwind_take(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id)
+{
+	return u->whole ? whole_stacks_take(u->whole, out, id) : 0;
+}
+
+void live_unwind_stats(struct live_unwind *u, struct scap_unwind_stats *st)
+{
+	pthread_mutex_lock(&u->lock);
+	*st = u->stats;
+	pthread_mutex_unlock(&u->lock);
+}
