@@ -30,8 +30,15 @@ local last_ns = 0
 -- Events after which a thread waits in no call.
 local GONE = {procexit = true, exit = true, exit_group = true}
 
+-- Of a thread that the filter leaves out, too: it waits no longer.
+local function on_end()
+  local tid = evt.field(fields.tid)
+  if tid then open.take(tid) end
+end
+
 function on_init()
   chisel.set_filter("(syscall.type exists and not evt.is_blocked=false) or evt.type=procexit")
+  chisel.follow("evt.type=procexit", on_end)
   for key, field in pairs(names) do fields[key] = chisel.request_field(field) end
   for i, c in ipairs(columns) do handles[i] = c[2] and c[2] ~= "evt.latency" and chisel.request_field(c[2]) or false end
   return true

@@ -65,11 +65,6 @@ function on_init()
   return true
 end
 
-function on_capture_start()
-  put()
-  return true
-end
-
 local function field(name) return evt.field(handles[name]) end
 
 local function close(key, ended)
@@ -77,8 +72,10 @@ local function close(key, ended)
   if c then show(c, ended) end
 end
 
--- The process of the event has ended, and its files with it.
-local function end_process(pid)
+-- The process of the event has ended, and its files with it, whatever the filter is about.
+local function end_process()
+  local pid = field("pid")
+  last = field("time")
   if not n_open[pid] or not field("is_thread_end") then return end
   local keys = {}
   for key, c in open.each() do
@@ -108,13 +105,19 @@ local function connection(key, what)
   return c or new(key)
 end
 
+function on_capture_start()
+  chisel.follow("evt.type=procexit", end_process)
+  put()
+  return true
+end
+
 function on_event()
   local what, pid = field("type"), field("pid")
-  last = field("time")
   if what == "procexit" then
-    end_process(pid)
+    end_process()
     return true
   end
+  last = field("time")
   local key = ("%d %d"):format(pid or -1, field("fd") or -1)
   if what == "close" then
     local c = open.get(key)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Programs that are started: when, by whom, for how long, and how they ended; at the end of the capture the tree of them. On a terminal a line comes with each beginning and end, too. STATUS is what the program returned, or the signal that ended it; - if its end was not seen; 'exec' if the process went on as another program, which is the next line of that process. A process that runs no program of its own is '(fork)'. What had not ended is 'running'; who was there before the capture and began no program in it has the STATUS -."
+description = "Programs that are started: when, by whom, for how long, and how they ended; at the end of the capture the tree of them. On a terminal a line comes with each beginning and end, too. STATUS is what the program returned, or the signal that ended it; - if its end was not seen; 'exec' if the process went on as another program, which is the next line of that process unless the filter leaves it out. A process that runs no program of its own is '(fork)'. What had not ended is 'running'; who was there before the capture and began no program in it has the STATUS -."
 short_description = "Show programs as they start and end, and the tree of them"
 category = "System State"
 
@@ -147,9 +147,11 @@ local function on_exec(now, pid)
   tell(entry, "start")
 end
 
-local function on_end(now, pid)
+-- @hidden: the filter leaves the event out, but perhaps not what it ends.
+local function on_end(now, pid, hidden)
   local entry = running.get(pid)
   if not entry then
+    if hidden then return end
     local ppid = evt.field(fields.ppid)
     entry = add {pid = pid, ppid = ppid, parent = running.get(ppid or 0), program = evt.field(fields.program),
                  is_exec = true}
@@ -174,11 +176,29 @@ local function on_end(now, pid)
   end
   if not entry.main_ended or others > 0 then return end -- threads of it go on
   running.take(pid)
+  if hidden and entry.from_before then return end
   entry.from_before = nil
   tell(entry, "end", entry.signal and "red" or entry.code ~= 0 and "yellow" or nil)
 end
 
+-- The process goes on as a program that the filter leaves out.
+local function on_hidden_exec(now, pid)
+  local entry = running.get(pid)
+  if not entry or entry.from_before or evt.field(fields.failed) then return end
+  running.take(pid)
+  entry.stop, entry.status, entry.became = now, "exec", evt.field(fields.program)
+  tell(entry, "exec")
+end
+
+local function on_hidden()
+  local pid = evt.field(fields.pid)
+  if not pid then return end
+  local handle = evt.field(fields.type) == "procexit" and on_end or on_hidden_exec
+  handle(evt.field(fields.time), pid, true)
+end
+
 function on_capture_start()
+  chisel.follow("evt.type=procexit or evt.type in (execve, execveat) and evt.dir=<", on_hidden)
   if stream then stream() end
   return true
 end

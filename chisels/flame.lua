@@ -105,21 +105,35 @@ end
 
 local field, get_type = evt.field, evt.get_type
 
+-- Whatever the filter is about: from here on the thread does nothing.
+local function on_end()
+  local id = field(tid)
+  local thread = id and threads[id]
+  if not thread then return end
+  if thread.since and not thread.in_call then add(thread.stack, field(time) - thread.since) end
+  threads[id] = nil
+end
+
+function on_capture_start()
+  chisel.follow("evt.type=procexit", on_end)
+  return true
+end
+
 function on_event()
   local id, now = field(tid), field(time)
   if not id then return true end
   local thread, call = threads[id], get_type()
+  if call == "procexit" then
+    on_end()
+    return true
+  end
   if not thread then
     thread = {known = {}}
     threads[id] = thread
   end
   if field(dir) == ">" then
     if thread.since and not thread.in_call then add(thread.stack, now - thread.since) end
-    if call == "procexit" then
-      threads[id] = nil
-    else
-      thread.since, thread.in_call, thread.stack = now, true, stack(thread, call)
-    end
+    thread.since, thread.in_call, thread.stack = now, true, stack(thread, call)
     return true
   end
   local ns = field(latency)

@@ -83,6 +83,7 @@ require "toplist" {
   top = 20,
   init = function()
     for key, field in pairs(names) do fields[key] = chisel.request_field(field) end
+    chisel.follow("evt.type=procexit", on_call)
   end,
   event = on_call,
   settle = function(add, now)

@@ -53,6 +53,14 @@ def capture(test, name, *command, options=()):
     return path, p
 
 
+def live_objects(test, command, *args):
+    """What the chisel says of the command while it runs, and the command's output."""
+    out = os.path.join(test.dir, "live.json")
+    p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-j", "-o", out, *args, "--", *command],
+                       capture_output=True, env=ENV, cwd=test.dir, stdin=subprocess.DEVNULL)
+    return [json.loads(l) for l in e2e.read_text(out).splitlines()], p
+
+
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -215,6 +223,62 @@ socket.create_connection(s.getsockname())
         rows = objects(self, "-r", path, "-c", "connections")
         self.assertEqual(sorted(r["outcome"] for r in rows), ["EINPROGRESS", "SUCCESS"])
 
+    # The one is killed when it is connected, the other while it waits for a place in the backlog.
+    KILLED = """
+import socket, subprocess, sys, time
+s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen(0)
+port = s.getsockname()[1]
+def client(then):
+    text = f"import socket, time; s = socket.create_connection(('127.0.0.1', {port})); " + then
+    return subprocess.Popen([sys.executable, "-S", "-I", "-c", text])
+def is_waiting():
+    with open("/proc/net/tcp") as f:
+        return any(l.split()[2].endswith(f":{port:04X}") and l.split()[3] == "02" for l in f)
+p = client("s.send(b'x'); time.sleep(100)")
+a, _ = s.accept(); a.recv(1)
+p.kill(); p.wait()
+first = socket.create_connection(s.getsockname())
+q = client("")
+while not is_waiting(): time.sleep(0.01)
+q.kill(); q.wait()
+b, _ = s.accept()
+first.send(b"y"); b.recv(1)
+print(p.pid, q.pid, port)
+"""
+
+    def check_killed(self, rows, p):
+        killed, waited, _ = (int(n) for n in p.stdout.decode().split()[-3:])
+        by_pid = {r["proc.pid"]: r for r in rows if r.get("outcome") != "accepted"}
+        others = [r for r in rows if r["proc.pid"] not in (killed, waited)]
+        self.assertEqual(len(by_pid), 3, rows)
+        first = next(r for r in others if r.get("outcome") == "SUCCESS")
+        last = next(r for r in rows if r.get("outcome") == "accepted" and r["began"] > first["began"])
+        for pid, outcome, next_one in ((killed, "SUCCESS", first), (waited, "EINPROGRESS", last)):
+            r = by_pid[pid]
+            self.assertEqual(r["outcome"], outcome)
+            self.assertLessEqual(r["began"] + r["open_ns"], next_one["began"], rows)
+
+    @live
+    def test_of_a_killed_process_with_a_filter(self):
+        path, p = capture(self, "killed", PYTHON, "-S", "-I", self.script("killed.py", self.KILLED), "0")
+        wanted = f"fd.port={p.stdout.split()[-1].decode()}"
+        rows = objects(self, "-r", path, "-c", "connections", wanted)
+        self.assertEqual(rows, objects(self, "-r", path, "-c", "connections"))
+        self.check_killed(rows, p)
+        run(self, "-r", path, "-w", "of_port.scap", wanted)
+        self.assertEqual(objects(self, "-r", "of_port.scap", "-c", "connections", wanted), rows)
+
+    @live
+    def test_of_a_killed_process_with_a_filter_live(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        for wanted in (f"fd.port={port}", "evt.type in (connect, accept4, sendto)"):
+            rows, p = live_objects(self, [PYTHON, "-S", "-I", self.script("killed.py", self.KILLED), str(port)],
+                                   "-c", "connections", wanted)
+            self.check_killed(rows, p)
+
 
 # ---- opens ----
 
@@ -322,6 +386,34 @@ class Execs(Case):
         self.assertEqual(depth["sleep 0.05"], root + 4, tree)
         self.assertEqual(depth["false"], root + 2, tree)
         self.assertIn("SIGKILL", "\n".join(tree))
+
+    @live
+    def test_ends_with_a_filter(self):
+        """Which programs are shown is the filter's, how they ended is what happened."""
+        script = self.script("ends.sh", TREE)
+        path, _ = capture(self, "ends", "sh", script)
+        every = objects(self, "-r", path, "-c", "execs")
+        found = objects(self, "-r", path, "-c", "execs", "evt.type=execve")
+        by_start = lambda rows: sorted(rows, key=lambda o: (o["start"], o["pid"]))
+        self.assertEqual(by_start(found), by_start(o for o in every if o.get("exec")))
+        for rows in (found, live_objects(self, ["sh", script], "-c", "execs", "evt.type=execve")[0]):
+            signals = [o["signal"] for o in rows if "signal" in o]
+            self.assertIn(signals, ([], ["SIGKILL"]))  # none if it was killed before it was sleep
+            for o in rows:
+                self.assertEqual(len({"status", "signal", "became"} & set(o)), 1, o)
+        run(self, "-r", path, "-w", "ends_of.scap", "evt.type=execve")
+        self.assertEqual(objects(self, "-r", "ends_of.scap", "-c", "execs", "evt.type=execve"), found)
+
+    @live
+    def test_becomes_what_the_filter_leaves_out(self):
+        script = self.script("becomes.sh", TREE)
+        path, _ = capture(self, "becomes", "sh", script)
+        for rows in (objects(self, "-r", path, "-c", "execs", "proc.name=sh"),
+                     live_objects(self, ["sh", script], "-c", "execs", "proc.name=sh")[0]):
+            self.assertEqual({o["program"].split()[0] for o in rows}, {"sh"})
+            self.assertEqual(sum(o.get("became") == "false" for o in rows), 1, rows)
+            for o in rows:
+                self.assertEqual(len({"status", "signal", "became"} & set(o)), 1, o)
 
     @live
     def test_a_process_lasts_as_long_as_its_threads(self):
@@ -990,6 +1082,18 @@ print(a.getsockname()[1])
 
 
 # ---- drops ----
+
+class Flame(Case):
+    @live
+    def test_a_thread_ends_whatever_the_filter_is(self):
+        path, p = capture(self, "short", "sh", "-c", "sleep 0.01 & echo $!; wait; sleep 0.1; true")
+        pid = p.stdout.decode().split()[-1]
+        began, *_, ended = map(int, run(self, "-r", path, "-p", "%evt.rawtime", f"proc.pid={pid}").split())
+        ns = sum(o["ns"] for o in objects(self, "-r", path, "-c", "flame", "levels=pid", "evt.type=openat")
+                 if o["stack"] == [f"pid {pid}"])
+        self.assertGreater(ns, 0)
+        self.assertLessEqual(ns, ended - began)
+
 
 class Drops(Case):
     @live

@@ -625,6 +625,16 @@ int chisels_event(struct chisels *cs, const struct sinsp_evt *evt)
 	return result(cs, err);
 }
 
+int chisels_follow(struct chisels *cs, const struct sinsp_evt *evt)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < cs->n && !err && !cs->run.end; i++)
+		if (!cs->v[i].failed)
+			err = own_failure(cs, &cs->v[i], sinsp_chisel_follow(cs->v[i].c, evt));
+	return result(cs, err);
+}
+
 int chisels_flush(struct chisels *cs)
 {
 	if (!cs->n || fflush(cs->run.out) == 0)

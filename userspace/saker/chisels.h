@@ -42,6 +42,8 @@ int chisels_idle(struct chisels *cs, uint64_t now_ns);
 /* When the next interval ends; UINT64_MAX: there is none. */
 uint64_t chisels_due_ns(const struct chisels *cs);
 int chisels_event(struct chisels *cs, const struct sinsp_evt *evt);
+/* The event is left out. Only needed if run.follows. */
+int chisels_follow(struct chisels *cs, const struct sinsp_evt *evt);
 /* What was printed goes out. */
 int chisels_flush(struct chisels *cs);
 /* However the capture ended; of chisels that did not begin, or failed, only what they printed. */

@@ -637,7 +637,21 @@ static void set_number(const struct take *t, struct sinsp_evt *evt)
 		evt->raw.num = t->n_numbered + 1;
 }
 
-static __attribute__((noinline)) int tick_chisels(struct take *t, const struct sinsp_evt *evt)
+/* What is left out is told to chisels that asked for it, to keep what they know right. */
+static int follow_left_out(struct take *t, const struct sinsp_evt *evt, int meant)
+{
+	int err;
+
+	if (!t->chisels || !t->chisels->run.follows || t->done ||
+	    (meant && sinsp_evt_shown(evt->insp, evt)))
+		return 0;
+	err = chisels_follow(t->chisels, evt);
+	t->done |= t->chisels->run.end;
+	return err;
+}
+
+static __attribute__((noinline)) int tick_chisels(struct take *t, const struct sinsp_evt *evt,
+						  int meant)
 {
 	int err;
 
@@ -645,7 +659,7 @@ static __attribute__((noinline)) int tick_chisels(struct take *t, const struct s
 		return 0;
 	err = chisels_tick(t->chisels, evt);
 	t->done |= t->chisels->run.end;
-	return err;
+	return err ?: follow_left_out(t, evt, meant);
 }
 
 /* An event that the capture made itself is no line, but for gaps. */
@@ -671,7 +685,7 @@ static inline int give_out(struct take *t, struct sinsp_evt *evt, int meant, int
 	if (evt->raw.num && !held)
 		t->n_numbered++;
 	if (t->chisels) {
-		err = tick_chisels(t, evt);
+		err = tick_chisels(t, evt, meant);
 		if (err)
 			return err;
 	}
@@ -696,7 +710,7 @@ static __attribute__((noinline)) int give_out_or_hold(struct take *t, struct sin
 	if (held < 0)
 		return held;
 	if (held && !meant)
-		return 0;
+		return follow_left_out(t, evt, meant);
 	if (t->live)
 		set_number(t, evt); /* what was held came before it */
 	return give_out(t, evt, meant, held);

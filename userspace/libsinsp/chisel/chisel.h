@@ -54,6 +54,7 @@ struct sinsp_chisel_run {
 	uint32_t snaplen; /* bytes of buffers; 0: nothing asked */
 	char *set_filter; /* sysdig.set_filter: only these events; owned; NULL: all */
 	char *run_app; /* sysdig.run_app: arguments of a run after this one; owned; NULL: none */
+	uint8_t follows; /* sinsp_chisel_follow is to be called */
 	uint8_t end; /* the capture is to end */
 	uint8_t ends_with_status; /* os.exit: a chisel ended the run */
 	int status;
@@ -137,6 +138,8 @@ int sinsp_chisel_idle(struct sinsp_chisel *c, uint64_t ns);
 uint64_t sinsp_chisel_due_ns(const struct sinsp_chisel *c);
 /* The event is meant: intervals, on_event and the line of the formatter. */
 int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt);
+/* The event is left out: chisel.follow. Only needed if run->follows. */
+int sinsp_chisel_follow(struct sinsp_chisel *c, const struct sinsp_evt *evt);
 int sinsp_chisel_end(struct sinsp_chisel *c); /* on_capture_end */
 
 /* Names of all chisels that @run finds, each once, sorted. 0 or -ENOMEM; @fn: another error ends.

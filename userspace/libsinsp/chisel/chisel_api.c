@@ -137,6 +137,23 @@ static int chisel_set_filter(lua_State *L)
 	return 0;
 }
 
+static int chisel_follow(lua_State *L)
+{
+	struct sinsp_chisel *c = chisel_of(L);
+	struct sinsp_filter *f;
+
+	luaL_checktype(L, 2, LUA_TFUNCTION);
+	f = sinsp_chisel_make_filter(L, luaL_checkstring(L, 1), 0);
+	sinsp_filter_free(c->followed);
+	c->followed = f;
+	luaL_unref(L, LUA_REGISTRYINDEX, c->on_followed);
+	c->on_followed = LUA_NOREF;
+	lua_settop(L, 2);
+	c->on_followed = luaL_ref(L, LUA_REGISTRYINDEX);
+	c->run->follows = 1;
+	return 0;
+}
+
 static int chisel_each_end(lua_State *L)
 {
 	chisel_of(L)->each_end = 1;
@@ -232,6 +249,13 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "twice, to filter, counters and `on_event`: as the read of the one, and as the write of "
 	 "the "
 	 "other. `fd.*` is that file, `evt.io.*` has its bytes."},
+	{"follow", chisel_follow, "follow(filter, fn)",
+	 "For a chisel that keeps what it knows of processes: `fn()` is called for events that "
+	 "`filter` means and the filter of the command line leaves out, so that the end of a "
+	 "process "
+	 "is seen whatever that filter is. What it learns there is not to be shown as such. Live, "
+	 "events of processes that the filter leaves out are there if they begin, change or end a "
+	 "thread: clone, fork, vfork, clone3, execve, execveat and procexit."},
 	{"set_event_formatter", chisel_set_event_formatter, "set_event_formatter(format)",
 	 "A line of this format is printed for each event that `on_event` returns true for, or for "
 	 "each that the filter means if there is no `on_event`."},

@@ -60,6 +60,8 @@ struct sinsp_chisel {
 	uint64_t set_serial; /* of the event that asker was set to */
 	struct sinsp_filter *filter; /* NULL: every event */
 	char *filter_text; /* its text */
+	struct sinsp_filter *followed; /* chisel.follow: of these; NULL: none */
+	int on_followed; /* registry reference; LUA_NOREF: there is none */
 	struct sinsp_format *format; /* of set_event_formatter; NULL: prints no lines itself */
 	char *format_text;
 	uint8_t format_fmt; /* the buf_fmt that format was made with */

@@ -98,12 +98,13 @@ static void drop_program(struct sinsp_chisel *c)
 	free(c->fields);
 	sinsp_filter_free(c->filter);
 	free(c->filter_text);
+	sinsp_filter_free(c->followed);
 	sinsp_format_free(c->format);
 	free(c->format_text);
 	free(c->source.path);
 	free(c->name);
 	c->fields = NULL;
-	c->filter = NULL;
+	c->filter = c->followed = NULL;
 	c->format = NULL;
 	c->filter_text = c->format_text = c->name = NULL;
 	c->source = (struct sinsp_chisel_source){0};
@@ -147,7 +148,7 @@ static int open_program(struct sinsp_chisel *c, const char *name)
 	}
 	c->name = strdup(name);
 	c->terminal.on = (uint8_t)isatty(fileno(c->run->out));
-	c->on_event = LUA_NOREF;
+	c->on_event = c->on_followed = LUA_NOREF;
 	c->info.name = c->name ?: "";
 	c->info.path = c->source.path ?: "built in";
 	c->info.category = c->info.short_description = c->info.description = "";
@@ -229,6 +230,8 @@ unsigned int sinsp_chisel_needs(const struct sinsp_chisel *c)
 
 	if (c->filter)
 		needs |= sinsp_filter_asks(c->filter);
+	if (c->followed)
+		needs |= sinsp_filter_asks(c->followed);
 	for (size_t i = 0; i < c->n_fields; i++)
 		needs |= sinsp_field_needs(c->fields[i].field.row);
 	return needs;
@@ -527,4 +530,15 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 	if (c->each_end && sinsp_evt_split(evt, ends))
 		return show_ends(c, evt, ends);
 	return show_event(c, evt);
+}
+
+int sinsp_chisel_follow(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+{
+	int r = c->followed ? sinsp_filter_run(c->followed, evt) : 0;
+
+	if (r <= 0)
+		return r;
+	set_event(c, evt);
+	lua_rawgeti(c->L, LUA_REGISTRYINDEX, c->on_followed);
+	return sinsp_chisel_call(c, 0, 0, "the function of chisel.follow");
 }

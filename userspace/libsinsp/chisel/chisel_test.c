@@ -117,13 +117,40 @@ static void test_end(void **state)
 	}
 }
 
+/* Of events that are left out only those that were asked for come, to the function that asked. */
+static void test_follow(void **state)
+{
+	static const char *const program =
+		"local num = chisel.request_field('evt.num')\n"
+		"function on_event() print('event', evt.field(num)) end\n"
+		"chisel.follow('evt.type=close', function() print('nobody') end)\n"
+		"chisel.follow('evt.type=read', function() print('left out', evt.field(num)) end)\n"
+		"print(pcall(chisel.follow, 'evt.typ=read', print))\n"
+		"print(pcall(chisel.follow, 'evt.type=read'))\n";
+	const struct scap_param params[] = {I64(9), BYTES("x")};
+	struct sinsp_evt evt;
+	struct chisel_fixture f;
+
+	chisel_start(&f, *state, program, "", 0);
+	assert_true(f.run.follows);
+	chisel_prints(
+		&f, "false\tfilter 'evt.typ=read': unknown field evt.typ; did you mean evt.type?\n"
+		    "false\tbad argument #2 to '?' (function expected, got no value)\n");
+	evt = fixture_evt(f.machine, &f.hdr, EVT_READ_X, params, 2);
+	assert_int_equal(sinsp_chisel_follow(f.c, &evt), 0);
+	assert_int_equal(sinsp_chisel_event(f.c, &evt), 0);
+	evt.raw.type = f.hdr.type = EVT_CLOSE_X;
+	assert_int_equal(sinsp_chisel_follow(f.c, &evt), 0);
+	chisel_prints(&f, "left out\t7\nevent\t7\n");
+	chisel_stop(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_events),
-		cmocka_unit_test(test_without_events),
-		cmocka_unit_test(test_precise),
-		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_by_events), cmocka_unit_test(test_without_events),
+		cmocka_unit_test(test_precise),   cmocka_unit_test(test_end),
+		cmocka_unit_test(test_follow),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
