@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dwarf_lines.h"
@@ -18,6 +20,7 @@
 #include "objfile/debug_file.h"
 #include "objfile/elf_file.h"
 #include "objfile/elf_functions.h"
+#include "objfile/helper_process.h"
 #include "seal_process.h"
 
 static char dir[] = "/tmp/saker-symbols-XXXXXX";
@@ -321,7 +324,7 @@ static void lines(void **state)
 {
 	const uint64_t begin = addr_of("x", "hidden");
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
-	struct line_server *s = line_server_new();
+	struct line_server *s = line_server_new(NULL);
 	char path[PATH_MAX];
 	int n_inlined = 0;
 
@@ -353,7 +356,7 @@ static void lines(void **state)
 static void without_lines(void **state)
 {
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
-	struct line_server *s = line_server_new();
+	struct line_server *s = line_server_new(NULL);
 	char path[PATH_MAX];
 
 	(void)state;
@@ -431,7 +434,7 @@ static void damaged(void **state)
 /* The process that reads lines may die of a file: that is all that happens. */
 static void damaged_lines(void **state)
 {
-	struct line_server *s = line_server_new();
+	struct line_server *s = line_server_new(NULL);
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
 	char path[PATH_MAX], bad_path[PATH_MAX];
 	const uint64_t addr = addr_of("x", "hidden");
@@ -475,7 +478,7 @@ static int status_has(int pid, const char *line)
 /* Whoever takes the process over by a file's bytes has nothing. */
 static void line_server_has_no_rights(void **state)
 {
-	struct line_server *s = line_server_new();
+	struct line_server *s = line_server_new(NULL);
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
 	char path[PATH_MAX];
 
@@ -499,7 +502,7 @@ static void line_server_has_no_rights(void **state)
  */
 static void late_lines(void **state)
 {
-	struct line_server *s = line_server_new();
+	struct line_server *s = line_server_new(NULL);
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
 	char path[PATH_MAX];
 	uint64_t addr;
@@ -519,6 +522,120 @@ static void late_lines(void **state)
 	}
 	assert_true(n > 0);
 	assert_string_equal(v[n - 1].function, "main");
+	line_server_free(s);
+}
+
+static void continue_later(int pid, int ms)
+{
+	if (fork())
+		return;
+	usleep((useconds_t)ms * 1000);
+	kill(pid, SIGCONT);
+	_exit(0);
+}
+
+static void count_file(void *ctx, uint32_t file, const char *reason)
+{
+	assert_true(*reason);
+	((unsigned int *)ctx)[file]++;
+}
+
+/* A process that gets no CPU answers when it gets some: its own time counts. */
+static void lines_of_a_process_without_cpu(void **state)
+{
+	const struct line_server_opts opts = {.answer_ms = 500, .wait_share = 1000};
+	struct line_server *s = line_server_new(&opts);
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	char path[PATH_MAX];
+	int status;
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	assert_true(line_server_ask(s, 1, open_it, path, addr_of("x", "main"), v, 1) > 0);
+	assert_int_equal(kill(line_server_pid(s), SIGSTOP), 0);
+	continue_later(line_server_pid(s), 1500);
+	assert_true(line_server_ask(s, 1, open_it, path, addr_of("x", "hidden"), v, 1) > 0);
+	wait(&status);
+	line_server_free(s);
+}
+
+static void burn(void)
+{
+	for (volatile int i = 0;; i++)
+		;
+}
+
+static void block(void)
+{
+	for (;;)
+		pause();
+}
+
+/* A process that never answers is given up, whether it works or not; its file is reported once. */
+static void process_that_never_answers(void **state)
+{
+	const unsigned int hour_ms = 3600000;
+	unsigned int n[3] = {0};
+	const struct line_server_opts opts[] = {
+		{count_file, n, 50, hour_ms, hour_ms, 10000, burn},
+		{count_file, n, 50, hour_ms, hour_ms, 2, block},
+	};
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	char path[PATH_MAX];
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	for (size_t i = 0; i < 2; i++) {
+		struct line_server *s = line_server_new(&opts[i]);
+
+		for (uint64_t addr = 0; addr < 3; addr++)
+			assert_int_equal(line_server_ask(s, 1, open_it, path, addr, v, 1), 0);
+		line_server_free(s);
+	}
+	assert_int_equal(n[1], 2);
+}
+
+/* Answers with nothing, a millisecond of its CPU time later: the first number of @request is the
+ * address. */
+static void answer_slowly(void)
+{
+	uint64_t request[2];
+	const uint32_t answer[2] = {0};
+	int fd;
+
+	while (helper_receive(HELPER_FD, request, sizeof(request), &fd) > 0) {
+		const clock_t until = clock() + CLOCKS_PER_SEC / 1000;
+
+		while (clock() < until)
+			;
+		if (helper_send(HELPER_FD, answer, sizeof(answer), -1))
+			return;
+	}
+}
+
+/* All answers about a file together have a limit; another file has its own. */
+static void file_with_slow_answers(void **state)
+{
+	unsigned int n[3] = {0};
+	const struct line_server_opts opts = {
+		.gave_up = count_file, .ctx = n, .file_ms = 30, .serve = answer_slowly};
+	struct line_server *s = line_server_new(&opts);
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	char path[PATH_MAX];
+	uint64_t addr = 0;
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	for (; !n[1] && addr < 1000; addr++)
+		assert_int_equal(line_server_ask(s, 1, open_it, path, addr, v, 1), 0);
+	assert_in_range(addr, 2, 100);
+	for (; addr < 200; addr++)
+		assert_int_equal(line_server_ask(s, 1, open_it, path, addr, v, 1), 0);
+	assert_int_equal(line_server_pid(s), 0);
+	assert_int_equal(line_server_ask(s, 2, open_it, path, 1, v, 1), 0);
+	assert_true(line_server_pid(s) > 0);
+	assert_int_equal(n[1], 1);
+	assert_int_equal(n[2], 0);
 	line_server_free(s);
 }
 
@@ -720,6 +837,9 @@ int main(void)
 		cmocka_unit_test(test_damaged_functions),
 		cmocka_unit_test(aliased_sections),
 		cmocka_unit_test(line_server_has_no_rights),
+		cmocka_unit_test(lines_of_a_process_without_cpu),
+		cmocka_unit_test(process_that_never_answers),
+		cmocka_unit_test(file_with_slow_answers),
 		cmocka_unit_test(late_lines),
 	};
 

@@ -14,8 +14,12 @@
 #include "seal_process.h"
 
 enum {
-	ANSWER_MS = 3000,
-	FIRST_ANSWER_MS = 20000, /* the file is read */
+	ANSWER_MS = 3000, /* CPU time */
+	FIRST_ANSWER_MS = 20000, /* CPU time: the file is read */
+	FILE_MS = 60000, /* CPU time of all answers about a file */
+	/* Elapsed time for each ms of CPU time: a busy machine lets the process wait that long. A
+	 * process that blocks is given up then. */
+	WAIT_SHARE = 5,
 	PATIENCE_MS = 2000, /* for one answer, where somebody else waits for us */
 	PATIENCE_MAX_MS = 4000, /* for all; a tenth of the time is added */
 	PATIENCE_SHARE = 10,
@@ -26,6 +30,7 @@ enum {
 /* Of addresses: files are mapped. What finds errors of memory needs all there are. */
 #define MEMORY_MAX (SEAL_PROCESS_WHOLE ? 8ull << 30 : RLIM_INFINITY)
 #define FILES_MAX (1u << 17)
+#define NEVER_ASKED UINT32_MAX /* as the CPU time of a file: it is not asked about again */
 
 struct request {
 	uint64_t addr;
@@ -41,12 +46,16 @@ struct answer {
 };
 
 struct line_server {
+	struct line_server_opts opts;
 	struct helper h;
 	int n_restarts;
-	uint8_t *bad; /* bits of files that are not asked about */
+	int said_last; /* that no file is asked about any more */
+	uint32_t *spent_us; /* CPU time, by number of the file; NEVER_ASKED */
 	int is_busy; /* with this */
 	struct request out;
 	int64_t since_ms;
+	int64_t since_us; /* the same of the process's CPU time, which does not run while it is idle
+			   */
 	int64_t begin_ms, waited_ms; /* of patience */
 	/* Answers that came when something else was asked. */
 	struct late {
@@ -63,21 +72,6 @@ static int64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-struct line_server *line_server_new(void)
-{
-	struct line_server *s = calloc(1, sizeof(*s));
-
-	if (s)
-		s->bad = calloc(1, FILES_MAX / 8);
-	if (s && !s->bad) {
-		free(s);
-		s = NULL;
-	}
-	if (s)
-		s->begin_ms = now_ms();
-	return s;
 }
 
 /* ---- the process ---- */
@@ -144,13 +138,45 @@ static void serve(void)
 
 static int start(struct line_server *s)
 {
-	return s->n_restarts++ > RESTARTS_MAX ? -EAGAIN : helper_start(&s->h, serve);
+	s->since_us = 0;
+	return s->n_restarts++ > RESTARTS_MAX ? -EUSERS : helper_start(&s->h, s->opts.serve);
+}
+
+/* The CPU time that the process used; @unknown: it ended. */
+static int64_t cpu_us(const struct line_server *s, int64_t unknown)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(s->h.pid, &clock) || clock_gettime(clock, &t))
+		return unknown;
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 static void stop(struct line_server *s)
 {
 	s->is_busy = 0;
 	helper_end(&s->h);
+}
+
+struct line_server *line_server_new(const struct line_server_opts *opts)
+{
+	struct line_server *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->spent_us = calloc(FILES_MAX, sizeof(*s->spent_us));
+	if (!s || !s->spent_us) {
+		free(s);
+		return NULL;
+	}
+	s->opts = opts ? *opts : (struct line_server_opts){0};
+	s->opts.serve = s->opts.serve ?: serve;
+	s->opts.answer_ms = s->opts.answer_ms ?: ANSWER_MS;
+	s->opts.first_answer_ms = s->opts.first_answer_ms ?: FIRST_ANSWER_MS;
+	s->opts.file_ms = s->opts.file_ms ?: FILE_MS;
+	s->opts.wait_share = s->opts.wait_share ?: WAIT_SHARE;
+	s->begin_ms = now_ms();
+	return s;
 }
 
 int line_server_pid(const struct line_server *s)
@@ -165,16 +191,37 @@ void line_server_free(struct line_server *s)
 	stop(s);
 	for (size_t i = 0; i < LATE_MAX; i++)
 		free(s->late[i].v);
-	free(s->bad);
+	free(s->spent_us);
 	free(s);
 }
 
 /* ---- asking ---- */
 
-static void give_up(struct line_server *s, uint32_t file)
+static const char *reason(int err)
+{
+	switch (err) {
+	case -ETIMEDOUT:
+		return "an answer takes too long";
+	case -ETIME:
+		return "its answers take too long together";
+	case -EUSERS:
+		return "too many files made the process fail that reads lines";
+	case -EPIPE:
+	case -ECONNRESET:
+	case -EBADMSG:
+		return "the process that reads them failed";
+	}
+	return strerror(-err);
+}
+
+/* Reports it once, and once for all files that come after too many failures. */
+static void give_up(struct line_server *s, uint32_t file, int err)
 {
 	stop(s);
-	s->bad[file / 8] |= (uint8_t)(1u << file % 8);
+	if (s->opts.gave_up && !s->said_last && s->spent_us[file] != NEVER_ASKED)
+		s->opts.gave_up(s->opts.ctx, file, reason(err));
+	s->said_last |= err == -EUSERS;
+	s->spent_us[file] = NEVER_ASKED;
 }
 
 static int send_request(struct line_server *s, uint32_t file, uint64_t addr, int fd)
@@ -217,18 +264,46 @@ static int patience(const struct line_server *s, int64_t left, int can_wait)
 	return (int)(can_wait || left < some ? left : some);
 }
 
-/* Of what was asked: 0 with the answer, -EAGAIN: it is not there yet; else the process failed. */
+/* Milliseconds before which the answer cannot be too late: the process cannot use more CPU time
+ * than passes. */
+static int64_t in_time_ms(const struct line_server *s)
+{
+	const int64_t limit = s->out.has_fd ? s->opts.first_answer_ms : s->opts.answer_ms;
+	const int64_t used = (cpu_us(s, s->since_us) - s->since_us) / 1000;
+	const int64_t left = s->since_ms + limit * s->opts.wait_share - now_ms();
+
+	return limit - used < left ? limit - used : left;
+}
+
+/* Adds the CPU time that passed since the request to the file's. */
+static void charge(struct line_server *s)
+{
+	const int64_t now = cpu_us(s, s->since_us);
+	const int64_t spent = s->spent_us[s->out.file] + now - s->since_us;
+
+	s->since_us = now;
+	s->spent_us[s->out.file] = spent < NEVER_ASKED ? (uint32_t)spent : NEVER_ASKED - 1;
+}
+
+/* Waits for the answer to the last request. Returns 0 with it, -EAGAIN: it is not there yet, or
+ * another negative errno: the process failed. */
 static int await(struct line_server *s, int can_wait, int is_new)
 {
-	const int64_t limit = s->out.has_fd ? FIRST_ANSWER_MS : ANSWER_MS;
-	const int64_t begin = now_ms(), left = s->since_ms + limit - begin;
-	const int ms = is_new || can_wait ? patience(s, left, can_wait) : 0;
-	const int late = helper_wait(s->h.fd, ms);
+	const int64_t begin = now_ms();
+	int64_t left = in_time_ms(s);
+	int late;
 
+	do {
+		const int ms = is_new || can_wait ? patience(s, left, can_wait) : 0;
+
+		late = helper_wait(s->h.fd, ms);
+		left = late ? in_time_ms(s) : 0;
+	} while (can_wait && left > 0);
 	s->waited_ms += now_ms() - begin;
-	if (!late)
-		return get_answer(s);
-	return s->since_ms + limit > now_ms() ? -EAGAIN : -ETIMEDOUT;
+	if (late)
+		return left > 0 ? -EAGAIN : -ETIMEDOUT;
+	charge(s);
+	return get_answer(s);
 }
 
 static struct late *late_slot(struct line_server *s, uint32_t file, uint64_t addr)
@@ -271,7 +346,7 @@ static int settle(struct line_server *s, int can_wait)
 	if (!err)
 		keep_late(s);
 	else if (err != -EAGAIN && err != -ENOENT)
-		give_up(s, file);
+		give_up(s, file, err);
 	return err == -EAGAIN ? err : 0;
 }
 
@@ -309,15 +384,19 @@ int line_server_ask(struct line_server *s, uint32_t file, line_open_fn open, voi
 	n = take_late(s, file, addr, out);
 	if (n >= 0)
 		return n;
-	if (s->bad[file / 8] & 1u << file % 8)
+	if (s->spent_us[file] == NEVER_ASKED)
 		return 0;
+	if (s->spent_us[file] / 1000 >= s->opts.file_ms) {
+		give_up(s, file, -ETIME);
+		return 0;
+	}
 	err = ask(s, file, open, ctx, addr, can_wait);
 	if (err == -EAGAIN && s->is_busy)
 		return err;
 	if (err == -ENOENT)
-		s->bad[file / 8] |= (uint8_t)(1u << file % 8);
+		s->spent_us[file] = NEVER_ASKED;
 	else if (err)
-		give_up(s, file);
+		give_up(s, file, err);
 	if (err)
 		return 0;
 	memcpy(out, s->answer.frames, s->answer.n * sizeof(out[0]));

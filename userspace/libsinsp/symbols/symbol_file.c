@@ -50,6 +50,11 @@ struct symbol_file *symbol_file_new(const struct sinsp_code_file *code)
 	return f;
 }
 
+const char *symbol_file_path(const struct symbol_file *f)
+{
+	return f->code->path;
+}
+
 void symbol_file_free(struct symbol_file *f)
 {
 	if (!f)

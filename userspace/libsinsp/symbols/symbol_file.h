@@ -23,6 +23,7 @@ struct symbol_file;
 /* NULL: no memory. */
 struct symbol_file *symbol_file_new(const struct sinsp_code_file *code);
 void symbol_file_free(struct symbol_file *f);
+const char *symbol_file_path(const struct symbol_file *f); /* as the process saw it; borrowed */
 
 /*
  * While the process lives that has it: makes sure that the file can be opened later. A file that

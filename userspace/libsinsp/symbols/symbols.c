@@ -2,6 +2,8 @@
 #include "symbols.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -67,6 +69,7 @@ struct read_file {
 };
 
 struct sinsp_symbols {
+	const struct sinsp *inspector;
 	struct symbol_where where;
 	struct place *places;
 	uint64_t seed; /* of their hash: captures say any address */
@@ -146,6 +149,7 @@ static struct sinsp_symbols *symbols_of(struct sinsp *s)
 		free(sy);
 		return NULL;
 	}
+	sy->inspector = s;
 	find_where(&sy->where, s);
 	s->symbols = sy;
 	return sy;
@@ -641,6 +645,26 @@ struct debug_of {
 	struct read_file *r;
 };
 
+static void say_no_lines(void *ctx, uint32_t source, const char *reason)
+{
+	const struct sinsp_symbols *sy = ctx;
+	const struct read_file *r = &sy->files[source - FILE_SOURCE];
+	char text[PATH_MAX + 128];
+
+	if (!sy->inspector->log)
+		return;
+	snprintf(text, sizeof(text), "cannot read lines of %s: %s; its functions have no lines",
+		 symbol_file_path(r->f), reason);
+	sy->inspector->log(sy->inspector->log_ctx, SCAP_LOG_WARN, text);
+}
+
+static struct line_server *new_line_server(struct sinsp_symbols *sy)
+{
+	const struct line_server_opts opts = {.gave_up = say_no_lines, .ctx = sy};
+
+	return line_server_new(&opts);
+}
+
 static int open_debug(void *ctx)
 {
 	const struct debug_of *d = ctx;
@@ -682,7 +706,7 @@ static const struct place_lines *lines_of(struct sinsp_symbols *sy, struct place
 	if (p->source < FILE_SOURCE || p->source >= JIT_SOURCE)
 		return NULL;
 	if (!sy->lines)
-		sy->lines = line_server_new();
+		sy->lines = new_line_server(sy);
 	d.r = &sy->files[p->source - FILE_SOURCE];
 	if (!sy->lines || p->addr == UINT64_MAX)
 		return NULL;
