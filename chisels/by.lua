@@ -34,7 +34,10 @@ end
 local function check_numbers(text)
   for _, name in ipairs(list_of(text)) do
     local known, why = pcall(chisel.counter, {}, {{field = name}})
-    if not known then return nil, (tostring(why):match("chisel%.counter: (.*)") or why) end
+    if not known then
+      why = tostring(why)
+      return nil, why:match("chisel%.request_field%(.-%): (.*)") or why:match("chisel%.counter: (.*)") or why
+    end
   end
   collectgarbage()
   return text

@@ -123,6 +123,10 @@ class Arguments(Replay):
         """What is said leads to the cure: arguments, then a filter, then -- and a command."""
         self.fails("after -c httplog come its arguments (see saker -i httplog), then a filter\n",
                    "httplog", "extra", "words")
+        for words in ["proc.nam"], ["proc.name,evt.tpye"], ["proc.name", "sum=evt.buflne"]:
+            p = subprocess.run([e2e.SAKER, "-c", "by", *words], capture_output=True, text=True)
+            self.assertRegex(p.stderr, r"\A[a-z]+: unknown field .*; did you mean [a-z.]+\?\n"
+                                       r"saker: chisel by does not accept '[^']*' for [a-z]+\n\Z")
         for words, cure in ((["-c", "execs", "ls"], "saker -c execs -- ls\n"),
                             (["-c", "httplog", "extra", "words"], "saker -c httplog -- extra ...\n"),
                             (["-c", "execs", "ls", "-la"], "saker -c execs -- ls -la\n"),

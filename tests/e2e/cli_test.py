@@ -111,6 +111,14 @@ class CommandLine(unittest.TestCase):
             self.assertIn("saker: filter: ", said)
             self.assertNotIn("to run a command", said)
 
+    def test_misspelt_command(self):
+        """The nearest command is named, wherever the word makes the failure."""
+        for args in ("profle", "--", "ls"), ("profle",), ("profle", "-F", "99"), ("profle", "--dwarf", "--", "ls"):
+            self.assertRegex(self.saker(*args).stderr.decode(), r"\Asaker: .*; did you mean saker profile\?", args)
+        self.assertIn("did you mean saker selftest?", self.saker("selftst").stderr.decode())
+        said = self.saker("-r", self.ten, "profile").stderr.decode()
+        self.assertIn("did you mean saker profile?", said)
+
     def test_failures_with_a_command_are_125(self):
         self.refuses("unknown option --nope", "--nope", "--", "true", status=125)
 

@@ -328,6 +328,17 @@ static int check_filter(const struct chisel_use *use)
 	return err;
 }
 
+/* A field among others, with commas between, or nearly one. */
+static int names_field(const char *word)
+{
+	for (size_t len; *word; word += len + (word[len] != '\0')) {
+		len = strcspn(word, ",=");
+		if (memchr(word, '.', len) && sinsp_field_nearest(word, len))
+			return 1;
+	}
+	return 0;
+}
+
 /* Words that a chisel took for values of its arguments were perhaps meant as something else. */
 static void say_order(const struct options *o, const struct chisel_use *use, const struct behind *b)
 {
@@ -336,7 +347,7 @@ static void say_order(const struct options *o, const struct chisel_use *use, con
 
 	while (i < b->end && (!b->taken[i] || sinsp_chisel_names_arg(use->c, b->words->v[i])))
 		i++;
-	if (i == b->end)
+	if (i == b->end || names_field(b->words->v[i]))
 		return;
 	if (o->read.n || o->command)
 		say("after -c %s come its arguments (see saker -i %s), then a filter", name, name);

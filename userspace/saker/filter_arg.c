@@ -18,11 +18,25 @@ static int may_be_command(const struct sinsp_filter_error *err, const struct opt
 	       err->what[len - 1] != '?' && isalnum((unsigned char)err->text[0]);
 }
 
+/* Of the filter's first word. */
+static const char *nearest_command(const char *text)
+{
+	char word[32] = "";
+	const size_t len = strcspn(text, " ");
+
+	if (len < sizeof(word) && strcspn(text, "=<>!(.") >= len)
+		memcpy(word, text, len);
+	return options_nearest_command(word);
+}
+
 static void say_error(const struct sinsp_filter_error *err, const struct options *o)
 {
 	struct sinsp_text lines = {0};
+	const char *near = err->name || err->pos ? NULL : nearest_command(err->text);
 
-	if (may_be_command(err, o))
+	if (near)
+		say("filter: %s; did you mean saker %s?", err->what, near);
+	else if (may_be_command(err, o))
 		say("filter: %s; to run a command: saker -- %.40s", err->what, err->text);
 	else if (err->name)
 		say("filter, in %s: %s", err->name, err->what);

@@ -209,6 +209,9 @@ const char *option_group_title(enum option_group group);
 
 /* 0; -EINVAL after saying what is wrong. Zero @o first; options_fini frees. */
 int options_parse(struct options *o, int argc, char **argv);
+
+/* The command whose name @word is, or nearly; NULL: none. */
+const char *options_nearest_command(const char *word);
 void options_fini(struct options *o);
 
 /* Makes of saker profile what it stands for. 0, or -EINVAL after saying why. */

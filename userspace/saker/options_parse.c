@@ -51,13 +51,29 @@ static const char *help_of(const struct args *args)
 	return args->rows == profile_rows ? "saker profile --help" : "saker --help";
 }
 
-/* Behind words that are no filter: the options of a command that lacks its --. */
+const char *options_nearest_command(const char *word)
+{
+	struct nearest near;
+
+	nearest_begin(&near, word);
+	nearest_try(&near, "profile");
+	nearest_try(&near, "selftest");
+	return near.best;
+}
+
+/* Behind words that are no filter: the options of a command that lacks its --, or of saker's own
+ * whose name is misspelt. */
 static int says_command(const struct options *o, const char *option)
 {
 	const char *word = o->words.n ? o->words.v[0] : "";
+	const char *near = options_nearest_command(word);
 
 	if (!*word || o->read.n || strpbrk(word, "=<>!(. ") || strcmp(word, "not") == 0)
 		return 0;
+	if (near) {
+		say("unknown option %s of saker %s; did you mean saker %s?", option, word, near);
+		return 1;
+	}
 	say("unknown option %s; to run a command: saker%s%s -- %s %s", option,
 	    o->chisels.n ? " -c " : "", o->chisels.n ? o->chisels.v[0].name : "", word, option);
 	return 1;
