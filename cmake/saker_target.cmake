@@ -34,7 +34,7 @@ function(saker_test name)
   endif()
   add_executable(${name} ${T_SOURCES})
   saker_target(${name})
-  target_link_libraries(${name} PRIVATE ${T_LIBS} PkgConfig::CMOCKA)
+  target_link_libraries(${name} PRIVATE ${T_LIBS} scap_testing PkgConfig::CMOCKA)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77
     ENVIRONMENT "SAKER_SOURCE_DIR=${CMAKE_SOURCE_DIR};SAKER_BUILD_DIR=${CMAKE_BINARY_DIR}")

@@ -13,8 +13,8 @@
 
 #include "family.h"
 #include "held_list.h"
+#include "memory/hash.h"
 #include "process.h"
-#include "state/hash.h"
 #include "thread.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/hash.h"
+#include "memory/hash.h"
 
 enum { MIN_REDUCE = 32 << 10 };
 

@@ -3,7 +3,8 @@
 #ifndef SCAP_EVENT_EXPAND_H
 #define SCAP_EVENT_EXPAND_H
 
-#include "scap.h"
+#include "event/event.h"
+#include "event/event_table.h"
 
 struct scap_expand;
 

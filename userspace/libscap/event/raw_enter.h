@@ -3,7 +3,8 @@
 #ifndef SCAP_EVENT_RAW_ENTER_H
 #define SCAP_EVENT_RAW_ENTER_H
 
-#include "scap.h"
+#include "event/event.h"
+#include "event/event_table.h"
 #include "shared/convert.h"
 
 /* Builds the event of @rec (REC_F_RAW_ENTER) in @buf. 0, -ENOSPC, or -EBADMSG. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "chisel_host.h"
-#include "state/hash.h"
+#include "memory/hash.h"
 
 enum { KEYS_MAX = 16, VALUES_MAX = 32, COUNTERS_MAX = 64, NO_FIELD = -1 };
 /* Whoever is watched makes up names: of more rows than these, or of so many bytes of their keys,

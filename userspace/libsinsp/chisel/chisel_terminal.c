@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "state/hash.h"
+#include "memory/hash.h"
 #include "utf8.h"
 
 #define SHOW_CURSOR "\x1b[?25h"

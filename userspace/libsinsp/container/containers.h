@@ -9,7 +9,7 @@
 
 #include "container_json.h"
 #include "container_match.h"
-#include "intern.h"
+#include "memory/intern.h"
 #include "state.h"
 
 /* Text is interned, "" where it is not known. */

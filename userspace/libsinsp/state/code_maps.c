@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "memory/hash.h"
 
 /* Mappings ascend and do not overlap. */
 struct code_table {

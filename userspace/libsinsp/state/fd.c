@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fd.h"
 
-#include "hash.h"
+#include "memory/hash.h"
 #include "pathname.h"
 
 #include <stdlib.h>

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "intern.h"
+#include "memory/intern.h"
+#include "memory/slab.h"
 #include "scap.h"
-#include "slab.h"
 
 enum sinsp_fd_flags {
 	SINSP_FD_F_SERVER = 1 << 0, /* our end accepted the connection */

@@ -7,8 +7,8 @@
 #define SINSP_STATE_PROCESS_H
 
 #include "fd.h"
-#include "intern.h"
-#include "slab.h"
+#include "memory/intern.h"
+#include "memory/slab.h"
 
 struct sinsp_thread;
 struct sinsp_container; /* container/containers.h */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "memory/hash.h"
 
 _Static_assert(sizeof(struct sinsp_thread) + sizeof(struct sinsp_process) +
 			       sizeof(struct sinsp_fs) + 2 * sizeof(struct sinsp_thread_slot) <=

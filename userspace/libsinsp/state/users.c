@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intern.h"
+#include "memory/intern.h"
 #include "scap.h"
 
 static int by_id(const void *a, const void *b)

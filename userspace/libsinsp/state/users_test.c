@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intern.h"
+#include "memory/intern.h"
 #include "testing/test_main.h"
 
 struct table {

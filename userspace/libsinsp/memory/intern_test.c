@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "intern.h"
+#include "memory/intern.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of one size that come and go: taken from large chunks, given back to a list. */
-#ifndef SINSP_STATE_SLAB_H
-#define SINSP_STATE_SLAB_H
+#ifndef SINSP_MEMORY_SLAB_H
+#define SINSP_MEMORY_SLAB_H
 
 #include <stddef.h>
 
@@ -19,4 +19,4 @@ void sinsp_slab_fini(struct sinsp_slab *sl);
 void *sinsp_slab_get(struct sinsp_slab *sl);
 void sinsp_slab_put(struct sinsp_slab *sl, void *obj);
 
-#endif /* SINSP_STATE_SLAB_H */
+#endif /* SINSP_MEMORY_SLAB_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "intern.h"
+#include "memory/intern.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "memory/hash.h"
 
 struct sinsp_str {
 	struct sinsp_str *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "slab.h"
+#include "memory/slab.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * without users stays for a while in a ring of fixed size, so that a file that is opened
  * again and again costs no allocation; memory is bounded by what is in use.
  */
-#ifndef SINSP_STATE_INTERN_H
-#define SINSP_STATE_INTERN_H
+#ifndef SINSP_MEMORY_INTERN_H
+#define SINSP_MEMORY_INTERN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,4 +37,4 @@ size_t sinsp_str_len(const char *s);
 /* *@dst gives up its text for another. */
 void sinsp_str_set(struct sinsp_strings *st, const char **dst, const char *p, size_t len);
 
-#endif /* SINSP_STATE_INTERN_H */
+#endif /* SINSP_MEMORY_INTERN_H */

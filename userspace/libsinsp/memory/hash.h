@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hashes of what those who are watched choose: seeded, since a fixed seed makes collisions easy to
  * plan. */
-#ifndef SINSP_STATE_HASH_H
-#define SINSP_STATE_HASH_H
+#ifndef SINSP_MEMORY_HASH_H
+#define SINSP_MEMORY_HASH_H
 
 #include <stdint.h>
 #include <string.h>
@@ -44,4 +44,4 @@ static inline uint64_t sinsp_hash_seed(const void *owner)
 	return seed;
 }
 
-#endif /* SINSP_STATE_HASH_H */
+#endif /* SINSP_MEMORY_HASH_H */
