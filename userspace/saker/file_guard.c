@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file_guard.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -23,28 +24,44 @@ static uint64_t min_free(const struct options *o, const struct statvfs *fs)
 	return part < DEFAULT_BYTES ? part : DEFAULT_BYTES;
 }
 
-static enum file_guard_end check_room(const struct options *o, const char *path, uint64_t bytes)
+/* A number of bytes in the unit that fits. */
+static void print_bytes(char to[32], uint64_t n)
 {
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double v = (double)n;
+	size_t i = 0;
+
+	for (; v >= 1024; v /= 1024)
+		i++;
+	snprintf(to, 32, "%.*f %s", v == (double)(uint64_t)v ? 0 : 1, v, units[i]);
+}
+
+/* The file is the open one, whatever has its path now. */
+static enum file_guard_end check_room(const struct options *o, const char *path, int fd,
+				      uint64_t bytes)
+{
+	char has[32], keeps[32];
 	struct statvfs fs;
 	uint64_t left, limit, pending;
 	struct stat st;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || statvfs(path, &fs))
+	if (fd < 0 || fstat(fd, &st) || fstatvfs(fd, &fs))
 		return FILE_GOES_ON;
 	left = (uint64_t)fs.f_bavail * fs.f_frsize;
 	limit = min_free(o, &fs);
 	pending = bytes > (uint64_t)st.st_size ? bytes - (uint64_t)st.st_size : 0;
 	if (!limit || left >= limit + pending + LOOK_BYTES + END_BYTES)
 		return FILE_GOES_ON;
-	say("%s: the file ends here: its file system has %llu MB left, and --min-free keeps %llu "
-	    "MB; "
+	print_bytes(has, left);
+	print_bytes(keeps, limit);
+	say("%s: the file ends here: its file system has %s left, and --min-free keeps %s; "
 	    "free some, or give another --min-free",
-	    path, (unsigned long long)(left / 1000000), (unsigned long long)(limit / 1000000));
+	    path, has, keeps);
 	return FILE_LEAVES_NO_ROOM;
 }
 
 enum file_guard_end file_guard_look(struct file_guard *g, const struct options *o, const char *path,
-				    uint64_t bytes, uint64_t total, size_t sz)
+				    int fd, uint64_t bytes, uint64_t total, size_t sz)
 {
 	uint64_t left;
 
@@ -62,5 +79,5 @@ enum file_guard_end file_guard_look(struct file_guard *g, const struct options *
 		if (left < LOOK_BYTES)
 			g->next_bytes = bytes + left;
 	}
-	return check_room(o, path, bytes);
+	return check_room(o, path, fd, bytes);
 }

@@ -11,10 +11,10 @@ struct file_guard {
 
 enum file_guard_end { FILE_GOES_ON, FILE_REACHED_SIZE, FILE_LEAVES_NO_ROOM };
 
-/* Checks the limits of @path, which @bytes were written to, of @total in all files, before @sz more
- * are. Says which limit is reached. */
+/* Checks the limits of @path, open as @fd (below 0: no regular file), which @bytes were written to,
+ * of @total in all files, before @sz more are. Says which limit is reached. */
 enum file_guard_end file_guard_look(struct file_guard *g, const struct options *o, const char *path,
-				    uint64_t bytes, uint64_t total, size_t sz);
+				    int fd, uint64_t bytes, uint64_t total, size_t sz);
 
 /* With each event: does file_guard_look have to be asked? */
 static inline int file_guard_is_due(const struct file_guard *g, uint64_t bytes, size_t sz)

@@ -283,7 +283,8 @@ static __attribute__((noinline)) int check_limits(struct take *t, uint64_t bytes
 {
 	const unsigned int before = say_n_errors();
 	const enum file_guard_end end =
-		file_guard_look(&t->guard, t->o, t->pieces.path, bytes, t->piece_bytes + bytes, sz);
+		file_guard_look(&t->guard, t->o, t->pieces.path, scap_writer_fd(t->writer), bytes,
+				t->piece_bytes + bytes, sz);
 
 	if (end == FILE_GOES_ON)
 		return 0;

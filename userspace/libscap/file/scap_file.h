@@ -38,6 +38,9 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt);
 /* Bytes so far, as they lie in the file; compressed, some may still be on their way. */
 uint64_t scap_writer_bytes(const struct scap_writer *w);
 
+/* The descriptor of the file, which stays the writer's; -1: it is a pipe or a device. */
+int scap_writer_fd(const struct scap_writer *w);
+
 /* Everything given so far reaches the kernel. */
 int scap_writer_flush(struct scap_writer *w);
 

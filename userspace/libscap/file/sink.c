@@ -247,6 +247,11 @@ int cap_sink_flush(struct cap_sink *s)
 	return 0;
 }
 
+int cap_sink_fd(const struct cap_sink *s)
+{
+	return s->is_file ? s->fd : -1;
+}
+
 uint64_t cap_sink_bytes(const struct cap_sink *s)
 {
 	return s->written + (s->compress == SCAP_COMPRESS_NONE ? s->whole : 0);

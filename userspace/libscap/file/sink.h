@@ -20,6 +20,7 @@ int cap_sink_close(struct cap_sink *s, uint64_t *bytes);
 /* Of the file so far, with whole blocks that are still to be written; packed ones only once they
  * are. */
 uint64_t cap_sink_bytes(const struct cap_sink *s);
+int cap_sink_fd(const struct cap_sink *s); /* -1: it is not a regular file, or standard output */
 
 /* Room for @n bytes behind the block at hand, which stays where it is until the next call. NULL:
  * no memory, or a write failed before; it was logged, and cap_sink_flush returns it. */

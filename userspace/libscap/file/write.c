@@ -388,6 +388,11 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 	return 0;
 }
 
+int scap_writer_fd(const struct scap_writer *w)
+{
+	return cap_sink_fd(w->sink);
+}
+
 uint64_t scap_writer_bytes(const struct scap_writer *w)
 {
 	return cap_sink_bytes(w->sink);
