@@ -849,10 +849,11 @@ static pid_t call_on(size_t cpu)
 	_exit(0);
 }
 
+/* The rings hold what others do on the CPU meanwhile, too: they are read at the end. */
 static void late_cpu(int kind)
 {
 	const struct live_opts o = {
-		.sz = sizeof(o), .ring_kind = kind + 1, .ring_sz = 1 << 20, .first_cpus = 1};
+		.sz = sizeof(o), .ring_kind = kind + 1, .ring_sz = 1 << 24, .first_cpus = 1};
 	struct capture c;
 	cpu_set_t online;
 	uint64_t lost;
