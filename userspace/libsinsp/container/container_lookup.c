@@ -29,6 +29,7 @@ enum {
 	RETRY_MS = 1000,
 	DOWN_MS = 10000, /* how long a server that did not answer is left alone */
 	ANSWER_MAX = 1 << 20,
+	LIST_MAX = 8 << 20, /* of all containers: each may have long labels */
 	/* Questions per time: a user can make any number of cgroups. */
 	BURST = QUEUE_MAX,
 	INTERVAL_MS = 50,
@@ -183,8 +184,6 @@ static const char *reason(int err)
 	switch (err) {
 	case -ETIMEDOUT:
 		return "no answer in time";
-	case -EFBIG:
-		return "the answer is too long";
 	case -EBADMSG:
 		return "the answer makes no sense";
 	case -EPERM:
@@ -209,16 +208,17 @@ static void note_failure(struct sinsp_lookup *l, struct server *s, int err)
 
 /* ---- a question ---- */
 
+/* @cut_at: of a longer answer the beginning; 0: a longer one is a failure. */
 static int get_some(struct sinsp_lookup *l, uint32_t uid, const struct server *s, const char *path,
-		    char **body, size_t *len, int may_cut)
+		    char **body, size_t *len, size_t cut_at)
 {
 	const struct sinsp_http_opts opts = {
-		.may_cut = may_cut,
+		.may_cut = cut_at != 0,
 		.sz = sizeof(opts),
 		.owner = l->socket ? SINSP_NO_UID : uid,
 		.quit_fd = l->quit_fd,
 		.timeout_ms = l->timeout_ms,
-		.max_sz = ANSWER_MAX,
+		.max_sz = cut_at ?: ANSWER_MAX,
 	};
 
 	return sinsp_http_get(body, len, s->path, path, &opts);
@@ -262,7 +262,7 @@ static int ask_list(struct sinsp_lookup *l, const struct request *r, const struc
 	snprintf(path, sizeof(path),
 		 "/containers/json?all=1&filters=%%7B%%22id%%22%%3A%%5B%%22%s%%22%%5D%%7D",
 		 r->full_id);
-	status = get_some(l, r->uid, s, path, &body, &len, 1);
+	status = get_some(l, r->uid, s, path, &body, &len, ANSWER_MAX);
 	if (status < 0)
 		return status;
 	if (status == 200)
@@ -331,17 +331,33 @@ static void ask_about(void *ctx, const char *full_id)
 	sinsp_lookup_ask(v->l, v->type, SINSP_NO_UID, id, full_id);
 }
 
-/* Who is not there has no containers: nothing is said of that, unless somebody named the place. */
+/* A server that cannot be asked at all is a failure as any other; one that answers with nonsense
+ * may do better when it is asked about one container. */
+static void note_no_list(struct sinsp_lookup *l, struct server *s, int err)
+{
+	char *note = NULL;
+
+	if (err != -EBADMSG)
+		note_failure(l, s, err);
+	else if (asprintf(
+			 &note,
+			 "cannot list containers of %s: %s; each is looked up when it has an event",
+			 s->path, reason(err)) > 0)
+		add_result(l, "", NULL, note);
+}
+
+/* Who is not there has no containers: nothing is said of that, unless somebody named the place.
+ * Containers that a list has no room for are looked up when they have an event. */
 static void survey(struct sinsp_lookup *l, enum sinsp_container_type type, const char *path)
 {
 	struct survey v = {l, type};
 	char *body;
 	size_t len;
 	struct server *s = server_at(l, path);
-	int status = get(l, SINSP_NO_UID, s, "/containers/json", &body, &len);
+	int status = get_some(l, SINSP_NO_UID, s, "/containers/json", &body, &len, LIST_MAX);
 
 	if (status < 0 && l->socket)
-		note_failure(l, s, status);
+		note_no_list(l, s, status);
 	if (status <= 0)
 		return;
 	if (status == 200)

@@ -148,6 +148,72 @@ static void test_found_at_the_start(void **state)
 	fake_stop(&d);
 }
 
+/* One with so many labels that the list is @sz long, and another one before or behind it. */
+static char *long_list(size_t sz, int is_first)
+{
+	char *text = malloc(sz + 512), *p = text;
+
+	p += sprintf(p, "[%s{\"Labels\": {\"a\": \"\\\\\\\"]}, ",
+		     is_first ? "{\"Id\": \"" H "\"}, " : "");
+	memset(p, 'x', sz);
+	sprintf(p + sz, "\"}}%s]", is_first ? "" : ", {\"Id\": \"" H "\", \"Labels\": {}}");
+	return text;
+}
+
+/* As many megabytes as a list may have, and more: then its beginning counts. Nothing has failed. */
+static void test_long_list(void **state)
+{
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	for (int is_first = 0; is_first < 2; is_first++) {
+		char *list = long_list(is_first ? 20 << 20 : 3 << 20, is_first);
+
+		fake_start(&d, answer_inspect);
+		d.running = list;
+		l = begin(&d, 30000);
+		r = wait_for_result(l);
+		assert_null(r->note);
+		assert_non_null(strstr(r->json, "\"web\""));
+		sinsp_lookup_result_free(r);
+		sinsp_lookup_free(l);
+		fake_stop(&d);
+		free(list);
+	}
+}
+
+static void answer_with_failure(struct fake_docker *d, int fd, const char *path)
+{
+	(void)d, (void)path;
+	fake_answer(fd, "500 Internal Server Error", "");
+}
+
+/* A list that cannot be read does not mean that no container has a name, and is not all that can be
+ * said of the server. */
+static void test_failure_after_a_broken_list(void **state)
+{
+	struct sinsp_lookup_result *r;
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+
+	(void)state;
+	fake_start(&d, answer_with_failure);
+	d.raw_list = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+	l = begin(&d, 30000);
+	r = wait_for_result(l);
+	assert_non_null(strstr(r->note, "cannot list containers"));
+	assert_null(strstr(r->note, "without names"));
+	sinsp_lookup_result_free(r);
+	ask(l);
+	r = wait_for_result(l);
+	assert_non_null(strstr(r->note, "which stay without names"));
+	sinsp_lookup_result_free(r);
+	sinsp_lookup_free(l);
+	fake_stop(&d);
+}
+
 /* A list of everything but containers. */
 static void test_broken_list(void **state)
 {
@@ -478,6 +544,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_found_at_the_start),
+		cmocka_unit_test(test_long_list),
+		cmocka_unit_test(test_failure_after_a_broken_list),
 		cmocka_unit_test(test_broken_list),
 		cmocka_unit_test(test_not_found),
 		cmocka_unit_test(test_found_later),

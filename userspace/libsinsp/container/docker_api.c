@@ -33,22 +33,6 @@ static int is_digest(const char *text)
 	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
 
-void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const char *id),
-		       void *ctx)
-{
-	cJSON *list = cJSON_ParseWithLength(json, len);
-	const cJSON *container;
-
-	cJSON_ArrayForEach(container, list)
-	{
-		const char *id = sinsp_json_text(container, "Id");
-
-		if (is_digest(id))
-			fn(ctx, id);
-	}
-	cJSON_Delete(list);
-}
-
 int sinsp_docker_answer_new(struct sinsp_docker_answer **out, const char *json, size_t len)
 {
 	struct sinsp_docker_answer *a = calloc(1, sizeof(*a));
@@ -360,7 +344,7 @@ char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char 
 	return print_event(a, id, type, 0);
 }
 
-/* ---- the beginning of a list ---- */
+/* ---- lists, of which the end may be missing ---- */
 
 struct listing {
 	const char *p, *end;
@@ -436,4 +420,46 @@ char *sinsp_docker_listed_event(const char *json, size_t len, const char *id, co
 	text = cJSON_PrintUnformatted(root);
 	cJSON_Delete(root);
 	return text;
+}
+
+/* Moves to the element of a list that follows the one at hand. 0: none does. */
+static int skip_element(struct listing *l)
+{
+	int depth = 0, is_text = 0;
+
+	for (; l->p < l->end; l->p++) {
+		const char c = *l->p;
+
+		if (c == '"')
+			is_text = !is_text;
+		else if (is_text && c == '\\' && l->p + 1 < l->end)
+			l->p++;
+		else if (!is_text && (c == '[' || c == '{'))
+			depth++;
+		else if (!is_text && (c == ']' || c == '}') && !depth--)
+			return 0;
+		else if (!is_text && c == ',' && !depth)
+			return l->p++, 1;
+	}
+	return 0;
+}
+
+/* Each container is read by itself, up to its id: a tree of them all would take a lot of memory. */
+void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const char *id),
+		       void *ctx)
+{
+	struct listing l = {.p = json, .end = json + len};
+	int more = skip(&l, '[');
+
+	while (more) {
+		struct listing one = {.p = l.p};
+
+		more = skip_element(&l);
+		one.end = l.p;
+		if (skip(&one, '{'))
+			while (next_member(&one) && !*one.id)
+				;
+		if (is_digest(one.id))
+			fn(ctx, one.id);
+	}
 }

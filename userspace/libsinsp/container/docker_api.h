@@ -7,7 +7,8 @@
 
 #include "container_match.h"
 
-/* Calls @fn with the id, all 64 digits, of each container in the answer to /containers/json. */
+/* Calls @fn with the id, all 64 digits, of each container in the answer to /containers/json, of
+ * which the rest may be missing. */
 void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const char *id),
 		       void *ctx);
 

@@ -25,6 +25,7 @@ struct fake_docker {
 	/* Writes the answer to a request of @path to @fd; the connection is closed after. */
 	void (*answer)(struct fake_docker *d, int fd, const char *path);
 	const char *running, *version; /* answers to what is asked at the start; NULL: 404 */
+	const char *raw_list; /* instead of the list, with its headers; NULL: none */
 	int n_asked; /* other questions; with the lock */
 };
 
@@ -91,6 +92,10 @@ static inline void fake_serve(struct fake_docker *d, int fd)
 	if (!strcmp(path, "/containers/json") || !strcmp(path, "/version")) {
 		const char *body = path[1] == 'v' ? d->version : d->running;
 
+		if (path[1] == 'c' && d->raw_list) {
+			fake_text(fd, d->raw_list);
+			return;
+		}
 		fake_answer(fd, body ? "200 OK" : "404 Not Found", body ? body : "");
 		return;
 	}
