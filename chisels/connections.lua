@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "TCP connections that were made or tried, a line for each when it ends: who connected where, the outcome of the connect (also of one that did not block), the time until the process learnt it, bytes received and sent, and how long the connection was open. One that is still open when the capture ends has a line then, with the time so far. `accepted` is our end of a connection that another made; EINPROGRESS is a connect of which the process learnt no outcome, as of one that it gave up. Failures are red."
+description = "TCP connections, one line for each when it ends: process, peer, result of the connect (also of a non-blocking one), time until the process read that result, bytes received and sent, and time open. Connections that are open when the capture ends are printed then, with the time so far. `accepted` is the accepting end of a connection. EINPROGRESS is a connect whose result the process never read, for instance after a timeout of its own. Failures are red."
 short_description = "List connections with outcome, times and bytes"
 category = "Net"
 

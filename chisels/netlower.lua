@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Reads and writes of network connections, and connects, that took long; those that did not block, until the process learnt their outcome. The result is the number of bytes, or the error. Red lines are failures, yellow ones took ten times as long as asked for. Waiting in poll and its like does not count: scallslower shows it."
+description = "Slow reads, writes and connects of network connections. A non-blocking connect takes until the process reads its result. RESULT is the number of bytes, or the error. Red lines are failures, yellow ones took at least ten times the threshold. Time in poll, select or epoll does not count: see scallslower."
 short_description = "Trace slow network I/O"
 category = "Performance"
 

@@ -799,7 +799,7 @@ static const struct sinsp_field_row rows[] = {
 	    "error, from the call by which the process learnt it on (connect, getsockopt of SO_ERROR, "
 	    "getpeername, a read or write); EINPROGRESS until then"),
 	ROW("fd.connect.latency", DURATION, DEC, STATE, 0, 0, get_connect_latency,
-	    "nanoseconds from the begin of the connect until the process learnt its outcome"),
+	    "nanoseconds from the start of the connect until the process read its result"),
 	ROW("fd.connect.done", BOOL, DEC, STATE, 0, 0, get_connect_done,
 	    "true if the process learnt the outcome of the connect by this event"),
 	ROW("fd.name_changed", BOOL, DEC, STATE, 0, 0, get_name_changed,
