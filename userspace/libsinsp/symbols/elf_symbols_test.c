@@ -595,6 +595,32 @@ static void process_that_never_answers(void **state)
 	assert_int_equal(n[1], 2);
 }
 
+static void end(void)
+{
+}
+
+/* Each of the first files that make the process end is reported, and the last one for all others.
+ */
+static void process_that_ends(void **state)
+{
+	unsigned int n[41] = {0}, n_reported = 0;
+	const struct line_server_opts opts = {.gave_up = count_file, .ctx = n, .serve = end};
+	struct line_server *s = line_server_new(&opts);
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	char path[PATH_MAX];
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	for (uint32_t i = 1; i <= 40; i++) {
+		assert_int_equal(line_server_ask(s, i, open_it, path, 1, v, 1), 0);
+		n_reported += n[i];
+	}
+	assert_int_equal(n[1], 1);
+	assert_int_equal(n[40], 0);
+	assert_int_equal(n_reported, 10);
+	line_server_free(s);
+}
+
 /* Answers with nothing, a millisecond of its CPU time later: the first number of @request is the
  * address. */
 static void answer_slowly(void)
@@ -839,6 +865,7 @@ int main(void)
 		cmocka_unit_test(line_server_has_no_rights),
 		cmocka_unit_test(lines_of_a_process_without_cpu),
 		cmocka_unit_test(process_that_never_answers),
+		cmocka_unit_test(process_that_ends),
 		cmocka_unit_test(file_with_slow_answers),
 		cmocka_unit_test(late_lines),
 	};

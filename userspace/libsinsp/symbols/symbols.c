@@ -2,7 +2,6 @@
 #include "symbols.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -649,11 +648,12 @@ static void say_no_lines(void *ctx, uint32_t source, const char *reason)
 {
 	const struct sinsp_symbols *sy = ctx;
 	const struct read_file *r = &sy->files[source - FILE_SOURCE];
-	char text[PATH_MAX + 128];
+	char text[1280]; /* with the reason, however long the path is */
 
 	if (!sy->inspector->log)
 		return;
-	snprintf(text, sizeof(text), "cannot read lines of %s: %s; its functions have no lines",
+	snprintf(text, sizeof(text),
+		 "cannot read lines of %.1024s: %s; its functions have no lines",
 		 symbol_file_path(r->f), reason);
 	sy->inspector->log(sy->inspector->log_ctx, SCAP_LOG_WARN, text);
 }
