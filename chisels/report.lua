@@ -57,11 +57,11 @@ function report.line(text)
   return (report.text(text):gsub("[\n\t]", "."))
 end
 
--- The end of a long path, which tells more than its beginning.
+-- On a terminal the end of a long path, which tells more than its beginning.
 local TAIL = 32
 local function tail(text)
   local length = utf8.len(text) or #text
-  if length <= TAIL then return text end
+  if length <= TAIL or not sysdig.is_tty() then return text end
   return "<" .. text:sub(utf8.offset(text, -(TAIL - 1)) or -(TAIL - 1))
 end
 
@@ -120,16 +120,20 @@ local function line(columns, widths, cells)
   return table.concat(parts, "  ")
 end
 
--- Text in a column before the last one is cut here, unless the column is `whole`: one long name does
--- not move all the others away.
-local LONGEST = 40
+-- On a terminal text in a column before the last one is cut here, unless the column is `whole`: one long
+-- name does not move all the others away. Elsewhere nothing is cut: what is longer than WIDEST, which the
+-- watched make up, moves the rest of its own line only.
+local LONGEST, WIDEST = 40, 120
 
 local function cells_of(columns, row)
-  local cells = {}
+  local cells, cuts = {}, sysdig.is_tty()
   for i, column in ipairs(columns) do
     local text = show(column, row[i])
     if column.room then text = report.cut_middle(text, column.room) end
-    cells[i] = i < #columns and not column.whole and not column.fits and report.cut(text, column.most or LONGEST) or text
+    if cuts and i < #columns and not column.whole and not column.fits then
+      text = report.cut(text, column.most or LONGEST)
+    end
+    cells[i] = text
   end
   return cells
 end
@@ -181,7 +185,7 @@ function report.lines(columns, rows, widths)
   for n, row in ipairs(rows) do
     all[n] = cells_of(columns, row)
     for i, text in ipairs(all[n]) do
-      if i < #columns then widths[i] = math.max(widths[i], width_of(text)) end
+      if i < #columns then widths[i] = math.max(widths[i], math.min(width_of(text), WIDEST)) end
     end
   end
   out[1] = line(columns, widths, head)

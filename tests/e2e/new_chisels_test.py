@@ -504,6 +504,9 @@ class Signals(Case):
         self.assertEqual([o["to"] for o in ended], [ended[0]["to"]] * 3)
         group = next(o for o in told if o["signal"] == "SIGHUP" and o["effect"] == "sent")
         self.assertEqual(group["to_pid"], -ended[1]["to_pid"])
+        head, *lines = run(self, "-r", path, "-c", "signals").splitlines()
+        self.assertEqual([l[head.index("SIGNAL"):].split()[0] for l in lines], [o["signal"] for o in told])
+        self.assertEqual([l[head.index("CALL"):].split()[0] for l in lines], [o["call"] for o in told])
 
         if not shutil.which("strace"):
             self.skipTest("strace is not installed: scripts/setup --tests")
@@ -948,6 +951,17 @@ print(a.getsockname()[1])
                     self.assertAlmostEqual(o[f"{name}(evt.latency)"], true, delta=1 + 0.02 * true, msg=(o, true))
             sums = [o.get("sum(evt.buflen)", -1) for o in told]
             self.assertEqual(sums, sorted(sums, reverse=True))
+
+    @live
+    def test_nothing_is_cut_into_a_pipe(self):
+        names = ["b" * 50, "a" * 200]
+        paths = [os.path.join(self.dir, name) for name in names]
+        path, _ = capture(self, "long", "sh", "-c", 'for f; do echo >"$f"; done', "sh", *paths)
+        wanted = ("fd.out.name,proc.name", "sum=evt.io.bytes", "fd.out.name startswith " + os.path.join(self.dir, ""))
+        lines = run(self, "-r", path, "-c", "by", *wanted).splitlines()
+        self.assertEqual(sorted(l.split() for l in lines if " /" in l), sorted(["1", "1", p, "sh"] for p in paths))
+        # One of any length does not make all lines as long.
+        self.assertLess(max(len(l) for l in lines if paths[1] not in l), 200)
 
     # The last is more than two seconds after the first: the first table is of less than that.
     COPIES = "for n in 1 2 3 4; do dd if=/dev/zero of=$0 bs=1000 count=$n; sleep 0.7; done 2>/dev/null"
