@@ -68,9 +68,14 @@ def slow_judged(line):
     return m and (m[1], m[2].strip()[:11], m[3].strip()[:7], int(m[4]), m[5])
 
 
+# Calls that move bytes without a buffer, wait for the disk or reserve space: sysdig shows none of them.
+NOT_SYSDIGS = ("connect", "fsync", "fdatasync", "sync_file_range", "msync", "fallocate", "sendfile", "copy_file_range",
+               "splice", "tee", "vmsplice", "ioctl")
+
+
 def slow_ours(row):
-    if row["evt.type"] in ("connect", "fsync", "fdatasync"):
-        return None  # sysdig does not look at these
+    if row["evt.type"] in NOT_SYSDIGS:
+        return None
     return (clock(row["time"], 3), row["proc.name"][:11], row["evt.type"][:7],
             row.get("evt.latency", 0) // 10**6, row.get("fd.name", ""))
 
