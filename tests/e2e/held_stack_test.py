@@ -20,8 +20,9 @@ class HeldStack(unittest.TestCase):
         e2e.need_live()
         self.dir = e2e.temp_dir()
         self.addCleanup(shutil.rmtree, self.dir)
-        self.prog = subprocess.Popen([e2e.compile_program("held_stack", self.dir, "-D_GNU_SOURCE")], stdin=subprocess.PIPE,
-                                     stdout=subprocess.PIPE)
+        prog = e2e.compile_program("held_stack", self.dir, "-D_GNU_SOURCE", "-I",
+                                   os.path.join(e2e.SOURCE, "userspace/libscap"))
+        self.prog = subprocess.Popen([prog], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(self.end_prog)
         if self.prog.stdout.readline() != b"ready\n":
             self.assertEqual(self.prog.wait(), NO_FUSE)

@@ -191,10 +191,9 @@ class Deep(Case):
         for s in whole:
             self.assertIn(";main;", s["stack.folded"])
             self.assertIn(";down" * 21 + ";last;at_the_bottom", s["stack.folded"])
-        m = re.search(r"([\d.]+) MiB of ([\d.]+), made in", p.stderr)
+        m = re.search(r"([\d.]+) of ([\d.]+) MiB, built in", p.stderr)
         self.assertLessEqual((float(m[1]), float(m[2])), (1, 1), p.stderr)
-        m = re.search(r"(\d+) made room for others, (\d+) found none: try a larger --unwind-tables",
-                      p.stderr)
+        m = re.search(r"(\d+) evicted, (\d+) did not fit: raise --unwind-tables", p.stderr)
         self.assertIsNotNone(m, p.stderr)
         self.assertGreater(int(m[2]), 0)
 
