@@ -120,7 +120,7 @@ def lines_of(program, path, *options):
     return p.stdout.split(b"\n"), re.sub(rb"\Asaker: \d+ events lack \S+ and have no line; [^\n]*\n\Z", b"", p.stderr)
 
 
-class Formats(unittest.TestCase):
+class Case(unittest.TestCase):
     maxDiff = None
 
     @classmethod
@@ -160,15 +160,17 @@ class Formats(unittest.TestCase):
                        timeout=60)
         return own, plain
 
-    # -p
 
-    def test_captures_of_others(self):
+class CapturesOfOthers(Case):
+    def test_formats(self):
         self.assertGreaterEqual(len(FORMATS), 60)
         self.each(self.others(), FORMATS, self.same)
 
+
+class Formats(Case):
     def test_captures_of_saker(self):
         def more(fmt, theirs, ours):
-            ours = [replay_test.Replay.without_newer_flags(line) for line in ours]
+            ours = [replay_test.Case.without_newer_flags(line) for line in ours]
             if fmt in FCNTL:
                 theirs, ours = ([line.replace(b"|", b" ").split(b" ")[0] for line in x] for x in (theirs, ours))
             if fmt in MORE:
