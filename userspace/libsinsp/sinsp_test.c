@@ -914,6 +914,29 @@ static void test_late_caller(void **state)
 	sinsp_close(s);
 }
 
+/* A piece that begins between the end of a vfork's child and its caller's return has no child. */
+static void test_vfork_that_began_before(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_thread(&w, 10, 10, 1, "parent");
+	clones(&w, 0, 10, 10, 1, 11, SINSP_CL_VFORK, "parent");
+	s = play(&w);
+	assert_comm(s, 11, NULL);
+	sinsp_close(s);
+
+	/* One that began in the section, and whose start was lost, is made. */
+	w = begin();
+	has_thread(&w, 10, 10, 1, "parent");
+	closes(&w, 10, 3);
+	clones(&w, tick(&w), 10, 10, 1, 11, SINSP_CL_VFORK, "parent");
+	s = play(&w);
+	assert_comm(s, 11, "parent");
+	sinsp_close(s);
+}
+
 static void test_exit(void **state)
 {
 	struct world w = begin();
@@ -1707,6 +1730,7 @@ int main(void)
 		cmocka_unit_test(test_exec_from_a_thread_of_its_own),
 		cmocka_unit_test(test_fast_tid_reuse),
 		cmocka_unit_test(test_late_caller),
+		cmocka_unit_test(test_vfork_that_began_before),
 		cmocka_unit_test(test_parent_thread_ends),
 		cmocka_unit_test(test_unknown_reaper),
 		cmocka_unit_test(test_close_range_unshares),

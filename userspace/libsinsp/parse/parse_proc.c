@@ -146,6 +146,14 @@ static int is_child(const struct sinsp_parse *p, const struct clone *c,
 	return t->start_ns + (t->snapshot_ns || t->healed ? SINSP_TICK_NS : 0) >= c->since_ns;
 }
 
+/* Returns whether the child of a vfork that began before the section has ended: the section's state
+ * would hold it otherwise, since the child runs before its caller returns. */
+static int ended_before_section(const struct sinsp_parse *p, const struct clone *c)
+{
+	return (c->flags & SINSP_CL_VFORK) && !p->e->latency_known && p->e->thread &&
+	       sinsp_thread_is_certain(p->s, p->e->thread, p->e->raw.true_ns);
+}
+
 /* Whether the other side of the clone made the child already, or it has even ended since; one
  * that is of an earlier thread with this tid is removed. */
 static int has_child(struct sinsp_parse *p, const struct clone *c)
@@ -154,7 +162,8 @@ static int has_child(struct sinsp_parse *p, const struct clone *c)
 
 	if (!t)
 		return p->s->native && !c->inverted &&
-		       sinsp_threads_has_ended(table(p), c->child, c->since_ns);
+		       (ended_before_section(p, c) ||
+			sinsp_threads_has_ended(table(p), c->child, c->since_ns));
 	if (is_child(p, c, t))
 		return 1;
 	sinsp_threads_replace(table(p), t);

@@ -25,6 +25,7 @@ enum sinsp_clone_flags {
 	SINSP_CL_NEWNS = 1 << 5,
 	SINSP_CL_PARENT = 1 << 8,
 	SINSP_CL_THREAD = 1 << 13,
+	SINSP_CL_VFORK = 1 << 27,
 	SINSP_CL_INVERTED = 1 << 16, /* the child's side of the clone came first */
 	SINSP_CL_NEWUSER = 1 << 20,
 	SINSP_CL_CHILD_IN_PIDNS = 1 << 29,
