@@ -42,16 +42,23 @@ void sinsp_chisel_note_stale(struct sinsp_chisel *c, const char *what)
 
 /* ---- files ---- */
 
-/* DIR/NAME.lua; NULL: it is not there, or no memory. Owned. */
+/* Library modules lie in this folder, below the chisels that require them. */
+#define LIB "lib/"
+
+/* Returns DIR/NAME.lua, else DIR/lib/NAME.lua, owned; NULL if neither is there, or no memory. */
 static char *file_in(const char *dir, size_t dir_len, const char *name)
 {
-	char *path;
+	static const char *const folders[] = {"", LIB};
 
-	if (asprintf(&path, "%.*s/%s.lua", (int)dir_len, dir, name) < 0)
-		return NULL;
-	if (access(path, R_OK) == 0)
-		return path;
-	free(path);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		char *path;
+
+		if (asprintf(&path, "%.*s/%s%s.lua", (int)dir_len, dir, folders[i], name) < 0)
+			return NULL;
+		if (access(path, R_OK) == 0)
+			return path;
+		free(path);
+	}
 	return NULL;
 }
 
@@ -64,11 +71,17 @@ static char *file_in_dirs(const char *const *dirs, const char *name)
 	return path;
 }
 
+static int is_in_lib(const struct sinsp_chisel_file *f)
+{
+	return strncmp(f->name, LIB, strlen(LIB)) == 0;
+}
+
+/* Returns the built-in chisel or library module @name; NULL: there is none. */
 static const struct sinsp_chisel_file *builtin_named(const struct sinsp_chisel_file *f,
 						     const char *name)
 {
 	for (; f && f->name; f++)
-		if (strcmp(f->name, name) == 0)
+		if (strcmp(f->name + (is_in_lib(f) ? strlen(LIB) : 0), name) == 0)
 			return f;
 	return NULL;
 }
@@ -219,7 +232,7 @@ static int add_all_names(struct names *names, const struct sinsp_chisel_run *run
 	for (const char *const *d = run->dirs; d && *d && !err; d++)
 		err = add_files(names, *d);
 	for (const struct sinsp_chisel_file *f = run->builtin; f && f->name && !err; f++)
-		err = add_name(names, f->name, strlen(f->name));
+		err = is_in_lib(f) ? 0 : add_name(names, f->name, strlen(f->name));
 	for (const char *const *d = run->more_dirs; d && *d && !err; d++)
 		err = add_files(names, *d);
 	return err;
