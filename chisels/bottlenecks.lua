@@ -18,7 +18,7 @@ local columns = report.with_container {
   {"CALL", "evt.type"},
   {"ARGUMENTS", "evt.args"},
 }
-for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
+report.named(columns)
 
 local names = {latency = "evt.latency", time = "evt.rawtime", tid = "thread.tid", type = "evt.type", dir = "evt.dir",
                before = "evt.began_before"}

@@ -238,6 +238,7 @@ local function find_sort()
 end
 
 local n_values, shown, widths = 0, {}, {}
+local tables
 
 function on_init()
   for i, f in ipairs(FUNCTIONS) do
@@ -254,11 +255,6 @@ function on_init()
   if not sort_by or #keys == 0 then return false end
   if not sysdig.get_filter():find("evt%.dir") then chisel.set_filter("(evt.dir=< or not syscall.type exists) and evt.category!=internal") end
   clear()
-  return true
-end
-
-function on_capture_start()
-  if sysdig.is_live() and (arg.interval > 0 or report.redraws()) then chisel.set_interval_s(math.max(arg.interval, 1)) end
   return true
 end
 
@@ -282,8 +278,6 @@ local function row_of(group, label)
   return row
 end
 
-local drawn = false
-
 local function put(now)
   local live, list, table_rows = sysdig.is_live(), sorted(), {}
   local all = new_group({})
@@ -296,25 +290,17 @@ local function put(now)
     table_rows[#table_rows + 1] = row_of(other, report.is_json() and "other" or ("other %d"):format(other.count))
   end
   local n = #list + (other and other.count or 0)
-  local title = live and (drawn and sysdig.is_alone() and not report.redraws() and "\n" or "") ..
-                os.date("%H:%M:%S", now // 1000000000) or nil
-  report.put(shown, table_rows, widths, title, live and now or nil,
+  report.put(shown, table_rows, widths, tables.title(now), live and now or nil,
              n > 1 and row_of(all, ("all %d"):format(n)) or nil)
   if n == 0 and not live then report.put_nothing("no events") end
-  drawn = true
   if arg.interval > 0 then clear() end
 end
 
--- Intervals end with whole seconds: what the first one has is part of the second, if it was short.
-function on_interval(s, ns)
-  local now = s * 1000000000 + ns
-  if drawn or now - tonumber(sysdig.get_firstevent_ts()) >= math.max(arg.interval, 1) * 900000000 then put(now) end
-  return true
-end
+tables = report.tables(arg, put)
+on_capture_start, on_interval = tables.start, tables.interval
 
--- The last, unfinished interval does not take the place of the last whole one on the screen.
 function on_capture_end(s, ns)
-  if arg.interval == 0 or not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
+  tables.finish(s, ns)
   if lost_distinct > 0 then
     sysdig.log(("%d values found no room and are not counted as distinct: more than %d, or than %d MB"):format(
       lost_distinct, DISTINCT_MAX, DISTINCT_BYTES_MAX // 1000000), "warning")

@@ -57,10 +57,8 @@ function on_init()
   if sysdig.is_print_container_data() then handles.container = chisel.request_field("container.name") end
   chisel.each_end()
   chisel.set_filter(("(%s) or evt.type=procexit"):format(FILTER))
-  shown = report.with_container(columns)
-  for _, c in ipairs(shown) do
-    c.title, c.name, c.of = c[1], c.name or c[2], c.of or of "container"
-  end
+  shown = report.named(report.with_container(columns))
+  for _, c in ipairs(shown) do c.of = c.of or of "container" end
   put, finish = report.stream(shown)
   return true
 end

@@ -49,8 +49,7 @@ function on_init()
   chisel.set_filter("evt.type in (execve, execveat) and evt.dir=< or evt.type=procexit or " ..
                     "evt.type in (clone, clone3, fork, vfork) and evt.dir=< and evt.rawres=0")
   has_container = sysdig.is_print_container_data()
-  columns = report.with_container(columns)
-  for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
+  columns = report.named(report.with_container(columns))
   if report.redraws() then
     local lines = {{"TIME", name = "time", kind = "clock", width = 12}, {"EVENT", name = "event"},
                    {"PID", name = "pid", kind = "number", width = 7},

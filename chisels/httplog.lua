@@ -20,7 +20,7 @@ local columns = report.with_container {
   {"METHOD", "method"},
   {"URL", "url"},
 }
-for _, c in ipairs(columns) do c.title, c.name = c[1], c[2] end
+report.named(columns)
 
 local put, finish
 

@@ -24,9 +24,8 @@ local SHELLS_MAX = 10000
 local shells, order, n_lost = {}, {}, 0
 
 function on_init()
-  columns = report.with_container(columns)
-  for i, c in ipairs(columns) do
-    c.title, c.name = c[1], c.name or c[2]
+  columns = report.named(report.with_container(columns))
+  for _, c in ipairs(columns) do
     handles[c.name] = c[2] and chisel.request_field(c[2])
   end
   time, name = chisel.request_field("evt.rawtime"), chisel.request_field("proc.name")

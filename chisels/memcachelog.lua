@@ -29,7 +29,7 @@ local columns = report.with_container {
   {"METHOD", name = "method"},
   {"KEY", name = "key"},
 }
-for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
+report.named(columns)
 
 local handles, put, finish = {}, nil, nil
 local pending = bounded(50000) -- by connection: the request that waits for its answer

@@ -22,7 +22,7 @@ local columns = report.with_container {
   {"PROCESS", name = "process"},
   {"CONNECTION", name = "connection"},
 }
-for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
+report.named(columns)
 
 local FLOWS_MAX = 100000 -- peers can make up any number of them
 

@@ -15,12 +15,24 @@
 --       saves    the events around each line can be saved to a file: excerpt.lua
 local report = require "report"
 
-return function(spec)
+local function arguments(spec, excerpt)
   local rows = spec.args or {}
-  local excerpt = spec.saves and require "excerpt"
   if excerpt then table.move(excerpt.args, 1, #excerpt.args, #rows + 1, rows) end
   rows[#rows + 1] = report.color_arg
-  local arg = report.args(rows)
+  return report.args(rows)
+end
+
+-- What a column shows of a value: no spaces at the end, and nil instead of nothing.
+local function cell(column, value)
+  if column.of then value = column.of(value) end
+  if type(value) == "string" then value = value:match("^(.-) *$") end
+  if value == "" then return nil end
+  return value
+end
+
+return function(spec)
+  local excerpt = spec.saves and require "excerpt"
+  local arg = arguments(spec, excerpt)
   local columns, handles, splits, filter = {}, {}, nil, nil
   local put, finish
 
@@ -52,10 +64,7 @@ return function(spec)
   function on_event()
     local row, named = {}, {}
     for i, column in ipairs(columns) do
-      local value = handles[i] and field(handles[i]) or nil
-      if column.of then value = column.of(value) end
-      if type(value) == "string" then value = value:match("^(.-) *$") end
-      if value == "" then value = nil end
+      local value = cell(column, handles[i] and field(handles[i]) or nil)
       row[i], named[column.name] = value, value
     end
     if spec.wants and not spec.wants(named, arg) then return true end

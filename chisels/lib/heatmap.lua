@@ -49,78 +49,93 @@ local function legend()
 end
 local LEGEND_WIDTH = 72
 
-return function(spec)
+local Heatmap = {}
+Heatmap.__index = Heatmap
+
+function Heatmap.new(spec)
   local arg = report.args {
     {name = "refresh_time", argtype = "int", default = spec.period, check = report.whole(1),
      description = ("Milliseconds of a row (%d)"):format(spec.period)},
     report.color_arg,
   }
-  local width, period_ns, field, time = 64, nil, evt.field, nil
-  local row, counts, n_empty = nil, {}, 0
-  local has_scale, has_legend = false, true
+  return setmetatable({spec = spec, arg = arg, width = 64, counts = {}, n_empty = 0, has_scale = false}, Heatmap)
+end
 
-  -- A mark for which the one before leaves no room is left out.
-  local function scale()
-    local text = (" "):rep(MARGIN)
-    for _, mark in ipairs(spec.marks(width, period_ns)) do
-      local gap = MARGIN + mark[1] - 1 - #text
-      if gap >= 0 then text = text .. (" "):rep(gap) .. "|" .. mark[2] end
-    end
-    return text
+-- A mark for which the one before leaves no room is left out.
+function Heatmap:scale()
+  local text = (" "):rep(MARGIN)
+  for _, mark in ipairs(self.spec.marks(self.width, self.period_ns)) do
+    local gap = MARGIN + mark[1] - 1 - #text
+    if gap >= 0 then text = text .. (" "):rep(gap) .. "|" .. mark[2] end
   end
+  return text
+end
 
-  local function put_json()
-    local cells = {}
-    for i = 1, width do
-      if counts[i] then
-        local from, to = spec.bounds(i, width, period_ns)
-        cells[#cells + 1] = {from = from, to = to, count = counts[i]}
-      end
-    end
-    report.print_json {time = row * period_ns, period = period_ns, cells = cells}
-  end
-
-  local function put_scale()
-    print(scale())
-    if has_legend then print(legend()) end
-    has_scale = true
-  end
-
-  -- A row; the scale goes below it, and the next row takes the scale's place.
-  local function put_line(text)
-    local scrolls = sysdig.is_tty() and sysdig.is_alone()
-    if has_scale and scrolls then sysdig.control_terminal(("\27[%dA\27[J"):format(has_legend and 2 or 1)) end
-    if not has_scale and not scrolls then put_scale() end
-    print(text)
-    if scrolls then put_scale() end
-  end
-
-  -- Of a long pause, one line tells.
-  local function put_row()
-    local is_empty = next(counts) == nil
-    n_empty = is_empty and n_empty + 1 or 0
-    if report.is_json() then
-      if not is_empty then put_json() end
-      return
-    end
-    if n_empty > 3 then
-      if n_empty == 4 then put_line("...") end
-      return
-    end
-    local cells = {}
-    for i = 1, width do cells[i] = draw_cell(counts[i], period_ns) end
-    put_line(report.clock(row * period_ns) .. "  " .. table.concat(cells):match("^(.-) *$"))
-  end
-
-  local function advance(now)
-    local at = now // period_ns
-    row = row or at
-    while row < at do
-      put_row()
-      counts, row = {}, row + 1
-      if n_empty > 4 and at - row > 4 then row = at - 2 end
+function Heatmap:put_json()
+  local cells = {}
+  for i = 1, self.width do
+    if self.counts[i] then
+      local from, to = self.spec.bounds(i, self.width, self.period_ns)
+      cells[#cells + 1] = {from = from, to = to, count = self.counts[i]}
     end
   end
+  report.print_json {time = self.row * self.period_ns, period = self.period_ns, cells = cells}
+end
+
+function Heatmap:put_scale()
+  print(self:scale())
+  if self.has_legend then print(legend()) end
+  self.has_scale = true
+end
+
+-- A row; the scale goes below it, and the next row takes the scale's place.
+function Heatmap:put_line(text)
+  local scrolls = sysdig.is_tty() and sysdig.is_alone()
+  if self.has_scale and scrolls then
+    sysdig.control_terminal(("\27[%dA\27[J"):format(self.has_legend and 2 or 1))
+  end
+  if not self.has_scale and not scrolls then self:put_scale() end
+  print(text)
+  if scrolls then self:put_scale() end
+end
+
+-- Prints the current row. A long pause is one line.
+function Heatmap:put_row()
+  local is_empty = next(self.counts) == nil
+  self.n_empty = is_empty and self.n_empty + 1 or 0
+  if report.is_json() then
+    if not is_empty then self:put_json() end
+    return
+  end
+  if self.n_empty > 3 then
+    if self.n_empty == 4 then self:put_line("...") end
+    return
+  end
+  local cells = {}
+  for i = 1, self.width do cells[i] = draw_cell(self.counts[i], self.period_ns) end
+  self:put_line(report.clock(self.row * self.period_ns) .. "  " .. table.concat(cells):match("^(.-) *$"))
+end
+
+function Heatmap:advance(now)
+  local at = now // self.period_ns
+  self.row = self.row or at
+  while self.row < at do
+    self:put_row()
+    self.counts, self.row = {}, self.row + 1
+    if self.n_empty > 4 and at - self.row > 4 then self.row = at - 2 end
+  end
+end
+
+function Heatmap:start()
+  local columns = sysdig.get_terminal_info().width
+  if columns > MARGIN + 20 then self.width = columns - MARGIN - 8 end
+  self.has_legend = columns == 0 or columns >= LEGEND_WIDTH -- a line that wraps could not be replaced
+  self.period_ns = self.arg.refresh_time * 1000000
+  chisel.set_interval_ns(self.period_ns)
+end
+
+return function(spec)
+  local map, field, time = Heatmap.new(spec), evt.field, nil
 
   function on_init()
     chisel.set_filter(spec.filter)
@@ -130,28 +145,24 @@ return function(spec)
   end
 
   function on_capture_start()
-    local columns = sysdig.get_terminal_info().width
-    if columns > MARGIN + 20 then width = columns - MARGIN - 8 end
-    has_legend = columns == 0 or columns >= LEGEND_WIDTH -- a line that wraps could not be replaced
-    period_ns = arg.refresh_time * 1000000
-    chisel.set_interval_ns(period_ns)
+    map:start()
     return true
   end
 
   function on_event()
     local now = field(time)
-    advance(now)
-    local cell = spec.cell(now, width, period_ns)
+    map:advance(now)
+    local cell, counts = spec.cell(now, map.width, map.period_ns), map.counts
     if cell then counts[cell] = (counts[cell] or 0) + 1 end
     return true
   end
 
   function on_interval(s, ns)
-    advance(s * 1000000000 + ns)
+    map:advance(s * 1000000000 + ns)
     return true
   end
 
   function on_capture_end()
-    if row and next(counts) then put_row() end
+    if map.row and next(map.counts) then map:put_row() end
   end
 end

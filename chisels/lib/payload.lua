@@ -12,41 +12,43 @@ local report = require "report"
 -- Live: more of each buffer than lines have.
 local SNAPLEN = 2000
 
+-- The fields that are requested, by the names that they have here.
+local FIELDS = {
+  time = "evt.rawtime", process = "proc.name", pid = "proc.pid", dir = "evt.io_dir",
+  bytes = "evt.rawres", file = "fd.name", type = "fd.type", shown = "evt.buffer", data = "evt.rawarg.data",
+  container = "container.name",
+}
+
+local function object(e, data)
+  return {time = e.time, ["proc.name"] = e.process, ["proc.pid"] = e.pid, ["evt.io_dir"] = e.dir,
+          bytes = e.bytes, ["fd.name"] = e.file, data = data,
+          ["container.name"] = sysdig.is_print_container_data() and e.container or nil}
+end
+
+-- The line above the data. kept: bytes of the data that were captured.
+local function head(e, kept, briefly)
+  local who = ("%s (%s)"):format(e.process or "-", e.pid or "-")
+  if sysdig.is_print_container_data() then who = ("[%s] %s"):format(e.container or "-", who) end
+  local name = e.file ~= "" and e.file or e.type or "?"
+  if briefly then return ("------ %s %ss %s"):format(who, e.dir, name) end
+  local size = ("%s%s"):format(report.bytes(e.bytes), e.bytes < 1024 and "B" or "")
+  if kept < e.bytes then size = ("%s (%d kept)"):format(size, kept) end
+  return ("------ %s %s %ss %s %s"):format(report.clock(e.time), who, e.dir, size, name)
+end
+
 return function(spec)
   local rows = spec.args or {}
   rows[#rows + 1] = report.color_arg
   local arg = report.args(rows)
-
   local handles, at_start, before = {}, true, nil
-  local names = {
-    time = "evt.rawtime", process = "proc.name", pid = "proc.pid", dir = "evt.io_dir",
-    bytes = "evt.rawres", file = "fd.name", type = "fd.type", shown = "evt.buffer", data = "evt.rawarg.data",
-    container = "container.name",
-  }
 
   function on_init()
-    for key, name in pairs(names) do handles[key] = chisel.request_field(name) end
+    for key, name in pairs(FIELDS) do handles[key] = chisel.request_field(name) end
     local filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
     chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres%s0 and %s"):format(
       spec.empty and ">=" or ">", filter))
     sysdig.set_snaplen(SNAPLEN)
     return true
-  end
-
-  local function object(e, data)
-    return {time = e.time, ["proc.name"] = e.process, ["proc.pid"] = e.pid, ["evt.io_dir"] = e.dir,
-            bytes = e.bytes, ["fd.name"] = e.file, data = data,
-            ["container.name"] = sysdig.is_print_container_data() and e.container or nil}
-  end
-
-  local function head(e, kept)
-    local who = ("%s (%s)"):format(e.process or "-", e.pid or "-")
-    if sysdig.is_print_container_data() then who = ("[%s] %s"):format(e.container or "-", who) end
-    local name = e.file ~= "" and e.file or e.type or "?"
-    if spec.briefly then return ("------ %s %ss %s"):format(who, e.dir, name) end
-    local size = ("%s%s"):format(report.bytes(e.bytes), e.bytes < 1024 and "B" or "")
-    if kept < e.bytes then size = ("%s (%d kept)"):format(size, kept) end
-    return ("------ %s %s %ss %s %s"):format(report.clock(e.time), who, e.dir, size, name)
   end
 
   local function end_line()
@@ -56,7 +58,7 @@ return function(spec)
 
   local function put_head(e, kept)
     end_line()
-    print(report.paint(e.dir == "write" and "blue" or "red", report.line(head(e, kept))))
+    print(report.paint(e.dir == "write" and "blue" or "red", report.line(head(e, kept, spec.briefly))))
   end
 
   function on_event()

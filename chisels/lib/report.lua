@@ -149,12 +149,31 @@ local function print_text(text)
   print(text)
 end
 
+local function sorted_keys(object)
+  local keys = {}
+  for key in pairs(object) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- The JSON of a value; the keys of objects are sorted, so that the same prints the same.
+local function encode(value)
+  if type(value) ~= "table" then return json.encode(value) end
+  local parts = {}
+  if #value > 0 or next(value) == nil then
+    for i, v in ipairs(value) do parts[i] = encode(v) end
+    return "[" .. table.concat(parts, ",") .. "]"
+  end
+  for i, key in ipairs(sorted_keys(value)) do parts[i] = json.encode(key) .. ":" .. encode(value[key]) end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
 -- An object as a line, its keys in this order, without those that have no value.
 local function print_object(keys, values)
   local parts = {}
   for i, key in ipairs(keys) do
     if values[i] ~= nil and values[i] ~= NONE then
-      parts[#parts + 1] = json.encode(key) .. ":" .. json.encode(values[i])
+      parts[#parts + 1] = json.encode(key) .. ":" .. encode(values[i])
     end
   end
   print_text("{" .. table.concat(parts, ",") .. "}")
@@ -162,9 +181,7 @@ end
 
 -- An object as a line, its keys sorted.
 function report.print_json(object)
-  local keys, values = {}, {}
-  for key in pairs(object) do keys[#keys + 1] = key end
-  table.sort(keys)
+  local keys, values = sorted_keys(object), {}
   for i, key in ipairs(keys) do values[i] = object[key] end
   print_object(keys, values)
 end
@@ -327,6 +344,48 @@ function report.put(columns, rows, widths, title, time, total)
   report.draw(lines)
 end
 
+-- The tables of a chisel: while live one for each so many seconds, of a capture one of all of it. arg.interval:
+-- the seconds; 0: one of the whole live capture, too. put(now, begin) prints one; begin is where it begins.
+-- Returns what the callbacks of the chisel call, and title(now), the line above a table.
+function report.tables(arg, put)
+  local tables, begin, drawn = {}, nil, false
+
+  local function put_table(now)
+    put(now, begin)
+    drawn = true
+    if arg.interval > 0 then begin = now end
+  end
+
+  function tables.start()
+    if sysdig.is_live() and (arg.interval > 0 or report.redraws()) then
+      chisel.set_interval_s(math.max(arg.interval, 1))
+    end
+    return true
+  end
+
+  -- Intervals end with whole seconds: what the first one has is part of the second, if it was short.
+  function tables.interval(s, ns)
+    local now = s * 1000000000 + ns
+    begin = begin or tonumber(sysdig.get_firstevent_ts())
+    if drawn or now - begin >= math.max(arg.interval, 1) * 900000000 then put_table(now) end
+    return true
+  end
+
+  -- The last, unfinished interval does not take the place of the last whole one on the screen.
+  function tables.finish(s, ns)
+    begin = begin or tonumber(sysdig.get_firstevent_ts())
+    if arg.interval == 0 or not (drawn and report.redraws()) then put_table(s * 1000000000 + ns) end
+  end
+
+  function tables.title(now)
+    if not sysdig.is_live() then return nil end
+    local follows = drawn and sysdig.is_alone() and not report.redraws()
+    return (follows and "\n" or "") .. os.date("%H:%M:%S", now // 1000000000)
+  end
+
+  return tables
+end
+
 -- Says that a capture has nothing of what was asked for: what that is, or what its events had to be like.
 function report.put_nothing(what, filter)
   if report.is_json() or sysdig.is_live() and not sysdig.is_tty() then return end
@@ -380,6 +439,12 @@ report.container_key = {"CONTAINER", "container.id", name = "container.name", sh
   return id
 end}
 
+-- Gives each column {TITLE, FIELD, name = ...} its title, and its name: the field's, unless it has one.
+function report.named(columns)
+  for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
+  return columns
+end
+
 -- Where the container belongs with -pc: behind the first column.
 function report.with_container(columns)
   if not sysdig.is_print_container_data() then return columns end
@@ -393,7 +458,7 @@ end
 function report.event_stream(columns)
   local all = report.with_container(columns)
   local container = #all > #columns and chisel.request_field("container.name")
-  for _, c in ipairs(all) do c.title, c.name = c[1], c.name or c[2] end
+  report.named(all)
   local put, finish = report.stream(all)
   if not container then return put, finish end
   return function(row, color)

@@ -228,66 +228,91 @@ local function maybe_called(x, arg)
   return x
 end
 
-return function(spec)
+local Toplist = {}
+Toplist.__index = Toplist
+
+function Toplist.new(spec)
   spec.arg = arguments(spec)
+  return setmetatable({
+    spec = spec, columns = {}, widths = {},
+    key_handles = {}, key_ofs = {}, key_shows = {}, -- as reader() says, and how they are shown
+    whens = {}, handles = {}, ofs = {}, sums = {}, -- of values; sums: whether nothing but a sum is kept
+  }, Toplist)
+end
 
-  local columns, widths, counted, in_lua = {}, {}, nil, needs_lua(spec)
-  local filter, begin, drawn = nil, nil, false
-  local key, row, n_keys = {}, nil, 0 -- of the last event; row nil: not looked up
-  local key_handles, key_ofs, key_shows = {}, {}, {} -- as reader() says, and how they are shown
-  local whens, handles, ofs, sums = {}, {}, {}, {} -- of values; sums: whether nothing but a sum is kept
+function Toplist:init_keys()
+  local spec, rows = self.spec, table.move(self.spec.keys, 1, #self.spec.keys, 1, {})
+  if sysdig.is_print_container_data() and not spec.no_container then
+    table.insert(rows, 1, report.container_key)
+  end
+  for i, key in ipairs(rows) do
+    local field = maybe_called(key[2], spec.arg)
+    self.key_handles[i], self.key_ofs[i] = reader(field, key.of)
+    self.key_shows[i] = key.show or false
+    self.columns[#self.columns + 1] = {title = maybe_called(key[1], spec.arg),
+                                       name = maybe_called(key.name, spec.arg) or field}
+  end
+  self.n_keys = #rows
+end
 
-  local function restart()
-    row = nil
-    counted.clear()
-    if spec.restart then spec.restart() end
+function Toplist:init_values()
+  for i, value in ipairs(self.spec.values) do
+    self.handles[i], self.ofs[i] = reader(value.field, value.count and one or value.of)
+    self.whens[i] = value.when and chisel.request_field(value.when) or false
+    self.sums[i] = not value.max and not value.mean
+  end
+end
+
+function Toplist:init(in_lua)
+  local spec = self.spec
+  for i, value in ipairs(spec.values) do
+    self.columns[i] = {title = value[1] or value.title, name = value.name,
+                       kind = value.share and "percent" or value.kind or "number"}
+  end
+  self:init_keys()
+  if spec.init then spec.init(spec.arg) end
+  self:init_values()
+  self.filter = maybe_called(spec.filter, spec.arg)
+  if self.filter and self.filter ~= "" then chisel.set_filter(self.filter) end
+  if in_lua then
+    self.counted = lua_rows(self.n_keys, spec.values, sorting(spec))
+  else
+    self.counted = host_rows(self.key_handles, spec.values, sorting(spec))
+  end
+  self:restart()
+end
+
+function Toplist:restart()
+  if self.forget_row then self.forget_row() end
+  self.counted.clear()
+  if self.spec.restart then self.spec.restart() end
+end
+
+-- add, as `event` and `settle` get it: the row of the last event may have gone.
+function Toplist:adder()
+  return function(...)
+    if self.forget_row then self.forget_row() end
+    return self.counted.add(...)
+  end
+end
+
+-- Returns what on_event calls. Called most of all: events of one key come in a row, and several values
+-- are of one field; neither is looked up again. All that it uses is in locals.
+function Toplist:event_counter()
+  local counted, n_keys, n_values = self.counted, self.n_keys, #self.spec.values
+  local key_handles, key_ofs = self.key_handles, self.key_ofs
+  local whens, handles, ofs, sums = self.whens, self.handles, self.ofs, self.sums
+  local event, field, add = self.spec.event, evt.field, self:adder()
+  local key, row = {}, nil -- of the last event; row nil: not looked up
+
+  function self.forget_row() row = nil end
+
+  local function count(i, n)
+    if not row then row = counted.row_of(key) end
+    if sums[i] then row[i] = (row[i] or 0) + n else counted.count(row, i, n) end
   end
 
-  function on_init()
-    local key_rows = table.move(spec.keys, 1, #spec.keys, 1, {})
-    if sysdig.is_print_container_data() and not spec.no_container then
-      table.insert(key_rows, 1, report.container_key)
-    end
-    for _, value in ipairs(spec.values) do
-      columns[#columns + 1] = {title = value[1] or value.title, name = value.name,
-                               kind = value.share and "percent" or value.kind or "number"}
-    end
-    for i, key in ipairs(key_rows) do
-      local field = maybe_called(key[2], spec.arg)
-      key_handles[i], key_ofs[i] = reader(field, key.of)
-      key_shows[i] = key.show or false
-      columns[#columns + 1] = {title = maybe_called(key[1], spec.arg), name = maybe_called(key.name, spec.arg) or field}
-    end
-    if spec.init then spec.init(spec.arg) end
-    for i, value in ipairs(spec.values) do
-      handles[i], ofs[i] = reader(value.field, value.count and one or value.of)
-      whens[i] = value.when and chisel.request_field(value.when) or false
-      sums[i] = not value.max and not value.mean
-    end
-    filter = maybe_called(spec.filter, spec.arg)
-    if filter and filter ~= "" then chisel.set_filter(filter) end
-    n_keys = #key_handles
-    counted = (in_lua and lua_rows or host_rows)(in_lua and n_keys or key_handles, spec.values, sorting(spec))
-    restart()
-    return true
-  end
-
-  function on_capture_start()
-    if sysdig.is_live() and (spec.arg.interval > 0 or report.redraws()) then
-      chisel.set_interval_s(math.max(spec.arg.interval, 1))
-    end
-    return true
-  end
-
-  local function add(...)
-    row = nil -- it may have gone
-    return counted.add(...)
-  end
-
-  -- Called most of all. Events of one key come in a row, and several values are of one field: neither
-  -- is looked up again.
-  local n_values, event, field = #spec.values, spec.event, evt.field
-  local function count_event()
+  return function()
     if event and not event(add) then return true end
     local known = false
     for i = 1, n_keys do
@@ -306,61 +331,62 @@ return function(spec)
         elseif handle ~= last then
           last, n = handle, field(handle)
         end
-        if n and n > 0 then
-          if not row then row = counted.row_of(key) end
-          if sums[i] then row[i] = (row[i] or 0) + n else counted.count(row, i, n) end
-        end
+        if n and n > 0 then count(i, n) end
       end
     end
     return true
   end
-  on_event = in_lua and count_event or nil
+end
 
-  local function title(now)
-    if not sysdig.is_live() then return nil end
-    return (drawn and sysdig.is_alone() and not report.redraws() and "\n" or "") .. os.date("%H:%M:%S", now // 1000000000)
-  end
-
-  local function put(now)
-    begin = begin or tonumber(sysdig.get_firstevent_ts())
-    if spec.settle then spec.settle(add, now) end
-    local passed, all, other = math.max(now - begin, 1), counted.list()
-    local note = spec.note and not sysdig.is_live() and spec.note()
-    if note then sysdig.log(note, "warning") end
-    if note and #all == 0 then return end
-    for _, row in ipairs(all) do row.shown = shown_row(spec, row, passed) end
-    local rows = sorted(all, sorting(spec), n_keys, spec.arg.top)
-    for n, row in ipairs(rows) do
-      rows[n] = row.shown
-      for i = 1, n_keys do
-        local k, show = row.key[i], key_shows[i]
-        rows[n][#spec.values + i] = k and show and show(k) or k
-      end
+-- The rows that are shown, and below them the one of all that there was no room for.
+function Toplist:lines(all, other, passed)
+  local spec = self.spec
+  for _, row in ipairs(all) do row.shown = shown_row(spec, row, passed) end
+  local rows = sorted(all, sorting(spec), self.n_keys, spec.arg.top)
+  for n, row in ipairs(rows) do
+    rows[n] = row.shown
+    for i = 1, self.n_keys do
+      local k, show = row.key[i], self.key_shows[i]
+      rows[n][#spec.values + i] = k and show and show(k) or k
     end
-    if other then
-      rows[#rows + 1] = shown_row(spec, other, passed)
-      rows[#rows][#spec.values + 1] = report.is_json() and "other" or ("other %d"):format(other.count)
-    end
-    report.put(columns, rows, widths, title(now), sysdig.is_live() and now or nil,
-               #all > 1 and total_of(all, other, spec.values, passed) or nil)
-    if #rows == 0 and not sysdig.is_live() then report.put_nothing(spec.nothing, filter) end
-    drawn = true
-    if spec.arg.interval == 0 then return end
-    begin = now
-    restart()
   end
+  if other then
+    rows[#rows + 1] = shown_row(spec, other, passed)
+    rows[#rows][#spec.values + 1] = report.is_json() and "other" or ("other %d"):format(other.count)
+  end
+  return rows
+end
 
-  -- Intervals end with whole seconds: what the first one has is part of the second, if it was short.
-  function on_interval(s, ns)
-    local now = s * 1000000000 + ns
-    begin = begin or tonumber(sysdig.get_firstevent_ts())
-    if drawn or now - begin >= math.max(spec.arg.interval, 1) * 900000000 then put(now) end
+-- Prints the table of what was counted since begin, and begins the next one.
+function Toplist:put(now, begin)
+  local spec = self.spec
+  if spec.settle then spec.settle(self:adder(), now) end
+  local passed, all, other = math.max(now - begin, 1), self.counted.list()
+  local note = spec.note and not sysdig.is_live() and spec.note()
+  if note then sysdig.log(note, "warning") end
+  if note and #all == 0 then return end
+  local rows = self:lines(all, other, passed)
+  report.put(self.columns, rows, self.widths, self.tables.title(now), sysdig.is_live() and now or nil,
+             #all > 1 and total_of(all, other, spec.values, passed) or nil)
+  if #rows == 0 and not sysdig.is_live() then report.put_nothing(spec.nothing, self.filter) end
+  if spec.arg.interval > 0 then self:restart() end
+end
+
+return function(spec)
+  local list, in_lua = Toplist.new(spec), needs_lua(spec)
+  local tables = report.tables(spec.arg, function(now, begin) list:put(now, begin) end)
+  list.tables = tables
+
+  function on_init()
+    list:init(in_lua)
+    if in_lua then on_event = list:event_counter() end
     return true
   end
 
-  -- The last, unfinished interval does not take the place of the last whole one on the screen.
+  on_capture_start, on_interval = tables.start, tables.interval
+
   function on_capture_end(s, ns)
-    if spec.arg.interval == 0 or not (drawn and report.redraws()) then put(s * 1000000000 + ns) end
+    tables.finish(s, ns)
     local lost = spec.lost and spec.lost()
     if lost then sysdig.log(lost, "warning") end
   end
