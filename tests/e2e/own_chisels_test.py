@@ -113,6 +113,13 @@ class All(Case):
             self.assertEqual((p.returncode, p.stdout), (0, b""), name)
             self.assertRegex(p.stderr, rb"^saker: no samples[^\n]*saker profile [^\n]*-w FILE[^\n]*\n$", name)
 
+    def test_json_is_the_same_each_time(self):
+        """Objects in objects, too: the order of their keys is not that of Lua's hash."""
+        for name in ("latency_hist", "spectrogram", "subsecoffset"):
+            told = {run(self.dir, "-r", self.captures[-1], "-j", "-c", name).stdout for _ in range(4)}
+            self.assertEqual(len(told), 1, name)
+            self.assertNotEqual(told, {b""}, name)
+
     def test_arguments_that_mean_nothing(self):
         for name in chisels():
             described = run(self.dir, "-i", name).stdout.decode()

@@ -174,7 +174,49 @@ static int first_pass(struct capture *c, const struct scap_open_opts *opts,
 	return err;
 }
 
-/* The source @i: the only one, or a file of several. */
+/* Returns how the inspector of @path is opened. */
+static struct sinsp_opts inspector_opts(const struct capture *c, const char *path)
+{
+	const struct options *o = c->o;
+
+	return (struct sinsp_opts){
+		.sz = sizeof(struct sinsp_opts),
+		.enter_events = o->enter_events || c->take.chisels ||
+				(c->take.filter && sinsp_filter_wants_enters(c->take.filter)),
+		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
+		.suppress_comms = o->suppress.v,
+		.heal = c->live,
+		.source_name = path,
+		.debug_dirs = o->debug_dirs,
+		.log = say_log,
+		.containers = c->live,
+	};
+}
+
+/* Opens the source, the file that is written, and the inspector @i. */
+static int open_inspector(struct capture *c, size_t i, const struct scap_open_opts *opts,
+			  struct sinsp_opts *sinsp_opts)
+{
+	struct scap *src;
+	int err = wants_first_pass(c) ? first_pass(c, opts, sinsp_opts) : 0;
+
+	if (!err)
+		err = scap_open(&src, opts);
+	if (!err)
+		c->take.settled_ns = scap_begin_ns(src);
+	if (!err && c->o->write) {
+		err = take_open_file(&c->take, src);
+		if (err)
+			scap_close(src);
+	}
+	if (err) {
+		sinsp_lookup_free(sinsp_opts->lookup);
+		return err;
+	}
+	return sinsp_open(&c->inspectors[i], src, sinsp_opts);
+}
+
+/* Opens the source @i: the only one, or a file of several. */
 static int open_source(struct capture *c, size_t i)
 {
 	const struct options *o = c->o;
@@ -202,20 +244,8 @@ static int open_source(struct capture *c, size_t i)
 		.no_users = (uint32_t)o->no_users,
 		.sampler = sampler(&so, &o->sample, tracepoints),
 	};
-	struct sinsp_opts sinsp_opts = {
-		.sz = sizeof(sinsp_opts),
-		.enter_events = o->enter_events || c->take.chisels ||
-				(c->take.filter && sinsp_filter_wants_enters(c->take.filter)),
-		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
-		.suppress_comms = o->suppress.v,
-		.heal = c->live,
-		.source_name = path[0],
-		.debug_dirs = o->debug_dirs,
-		.log = say_log,
-		.containers = c->live,
-	};
+	struct sinsp_opts sinsp_opts = inspector_opts(c, path[0]);
 	unsigned int before = say_n_errors();
-	struct scap *src;
 	int err;
 
 	/* First of all: loading the driver takes longer than an answer. */
@@ -223,20 +253,7 @@ static int open_source(struct capture *c, size_t i)
 		sinsp_opts.lookup = start_lookup(o);
 	if (c->take.chisels)
 		c->take.chisels->run.no_calls = (uint8_t)select.no_calls;
-	err = wants_first_pass(c) ? first_pass(c, &opts, &sinsp_opts) : 0;
-	if (!err)
-		err = scap_open(&src, &opts);
-	if (!err)
-		c->take.settled_ns = scap_begin_ns(src);
-	if (!err && o->write) {
-		err = take_open_file(&c->take, src);
-		if (err)
-			scap_close(src);
-	}
-	if (err)
-		sinsp_lookup_free(sinsp_opts.lookup);
-	else
-		err = sinsp_open(&c->inspectors[i], src, &sinsp_opts);
+	err = open_inspector(c, i, &opts, &sinsp_opts);
 	if (err)
 		say_cause(before, c->live ? "cannot capture" : path[0], err);
 	else

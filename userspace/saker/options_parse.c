@@ -239,13 +239,28 @@ static int samples_off_cpu(const struct options *o)
 	return 0;
 }
 
-/* One row per pair of options that contradict each other. */
-static int check(const struct options *o)
+/* Options that contradict each other, or lack one that they need. */
+struct conflict {
+	int found;
+	const char *text;
+};
+
+/* Reports the first conflict that was found. Returns 0, or -EINVAL. */
+static int first_conflict(const struct conflict *rows, size_t n)
 {
-	const struct {
-		int bad;
-		const char *text;
-	} rules[] = {
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].found) {
+			say("%s", rows[i].text);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* Checks what is read, listed and run. */
+static int check_modes(const struct options *o)
+{
+	const struct conflict rows[] = {
 		{o->command && !o->command[0], "no command after --"},
 		{o->command && o->read.n, "-r and -- CMD exclude each other"},
 		{o->all && !o->command, "--all needs a command: saker --all -- CMD"},
@@ -265,6 +280,15 @@ static int check(const struct options *o)
 		 "-w - would mix events with the output of chisels: name a file"},
 		{(o->chisel_unsafe || o->chisel_limit.bytes) && !o->chisels.n,
 		 "--chisel-limit and --chisel-unsafe need -c NAME"},
+	};
+
+	return first_conflict(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* Checks what is written. */
+static int check_files(const struct options *o)
+{
+	const struct conflict rows[] = {
 		{o->compress && !o->write, "-z and --zstd need -w FILE"},
 		{o->with_symbols && !o->write, "--with-symbols needs -w FILE"},
 		{pieces_wanted(o) && !o->write, "-C, -G and -e need -w FILE"},
@@ -278,6 +302,16 @@ static int check(const struct options *o)
 		 "-e cannot be combined with -C or -G"},
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
 		 "-w - and --print would mix on standard output: add -o FILE"},
+		{o->progress && !o->read.n, "-P needs -r FILE"},
+	};
+
+	return first_conflict(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* Checks what only a live capture has. */
+static int check_live(const struct options *o)
+{
+	const struct conflict rows[] = {
 		{o->read.n && is_selective(o), "--syscalls, --pid, --comm, --uid, --cgroup, "
 					       "--failed-only, --sampling, --page-faults and "
 					       "--switches apply to a live capture, not to -r"},
@@ -296,6 +330,15 @@ static int check(const struct options *o)
 						     "--all to capture them while CMD runs"},
 		{o->cpus_per_ring > 1 && o->ring_kind && o->ring_kind != RING_RINGBUF + 1,
 		 "--cpus-per-ring needs --ring ringbuf: other rings cannot be shared"},
+	};
+
+	return first_conflict(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* Checks what only samples have. */
+static int check_samples(const struct options *o)
+{
+	const struct conflict rows[] = {
 		{o->read.n && wants_samples(o),
 		 "--sample and --sample-on apply to a live capture, not to -r"},
 		{!wants_samples(o) && is_about_samples(o),
@@ -307,17 +350,14 @@ static int check(const struct options *o)
 		 "--probabilistic-interval needs --probabilistic-threshold"},
 		{o->sample.interval_ns && o->sample.interval_ns < 1000000000,
 		 "--probabilistic-interval must be at least 1 second"},
-		{o->progress && !o->read.n, "-P needs -r FILE"},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (rules[i].bad) {
-			say("%s", rules[i].text);
-			return -EINVAL;
-		}
-	}
-	return 0;
+	return first_conflict(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static int check(const struct options *o)
+{
+	return check_modes(o) ?: check_files(o) ?: check_live(o) ?: check_samples(o);
 }
 
 /* Some events are captured only on demand: to name one in --syscalls is to demand it, and what is

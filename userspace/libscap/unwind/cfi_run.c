@@ -294,87 +294,101 @@ static int64_t scaled(const struct cfi_runner *r, int64_t n)
 	return (int64_t)((uint64_t)n * (uint64_t)r->cie->data_align);
 }
 
-/* Those that change what is known, and do not move on. */
-static void change(struct cfi_runner *r, uint8_t op)
+/* Runs an instruction that says where the CFA is. Returns 0 for another one. */
+static int change_cfa(struct cfi_runner *r, uint8_t op)
 {
 	struct cfi_cursor *in = &r->in;
 	uint64_t reg;
 
 	switch (op) {
-	case OP_NOP:
-	case OP_GNU_WINDOW_SAVE:
-		break;
 	case OP_DEF_CFA_OFFSET:
 		r->s.cfa_off = (int64_t)cfi_uleb(in);
-		break;
+		return 1;
+	case OP_DEF_CFA_OFFSET_SF:
+		r->s.cfa_off = scaled(r, cfi_sleb(in));
+		return 1;
 	case OP_DEF_CFA_REGISTER:
 		set_cfa(r, cfi_uleb(in), r->s.cfa_off);
-		break;
+		return 1;
 	case OP_DEF_CFA:
 		reg = cfi_uleb(in);
 		set_cfa(r, reg, (int64_t)cfi_uleb(in));
-		break;
-	case OP_REMEMBER_STATE:
-		remember(r);
-		break;
-	case OP_RESTORE_STATE:
-		recall(r);
-		break;
-	case OP_GNU_ARGS_SIZE:
-		cfi_uleb(in);
-		break;
-	case OP_OFFSET_EXTENDED:
-		reg = cfi_uleb(in);
-		set_rule(r, reg, CFI_AT_CFA, scaled(r, (int64_t)cfi_uleb(in)));
-		break;
-	case OP_OFFSET_EXTENDED_SF:
-		reg = cfi_uleb(in);
-		set_rule(r, reg, CFI_AT_CFA, scaled(r, cfi_sleb(in)));
-		break;
-	case OP_GNU_NEGATIVE_OFFSET:
-		reg = cfi_uleb(in);
-		set_rule(r, reg, CFI_AT_CFA, scaled(r, -(int64_t)cfi_uleb(in)));
-		break;
-	case OP_RESTORE_EXTENDED:
-		restore(r, cfi_uleb(in));
-		break;
-	case OP_UNDEFINED:
-		set_rule(r, cfi_uleb(in), CFI_UNDEFINED, 0);
-		break;
-	case OP_SAME_VALUE:
-		set_rule(r, cfi_uleb(in), CFI_SAME, 0);
-		break;
-	case OP_REGISTER:
-		reg = cfi_uleb(in);
-		set_rule(r, reg, CFI_IN_REG, (int64_t)cfi_uleb(in));
-		break;
-	case OP_VAL_OFFSET:
-	case OP_VAL_OFFSET_SF:
-		set_rule(r, cfi_uleb(in), CFI_OTHER, 0);
-		cfi_uleb(in);
-		break;
+		return 1;
 	case OP_DEF_CFA_SF:
 		reg = cfi_uleb(in);
 		set_cfa(r, reg, scaled(r, cfi_sleb(in)));
-		break;
-	case OP_DEF_CFA_OFFSET_SF:
-		r->s.cfa_off = scaled(r, cfi_sleb(in));
-		break;
+		return 1;
 	case OP_DEF_CFA_EXPRESSION:
 		set_cfa_expression(r, cfi_block(in, cfi_uleb(in)));
-		break;
+		return 1;
+	}
+	return 0;
+}
+
+/* Runs an instruction that says where the caller's register @reg is. Returns 0 for another one. */
+static int change_register(struct cfi_runner *r, uint8_t op, uint64_t reg)
+{
+	struct cfi_cursor *in = &r->in;
+
+	switch (op) {
+	case OP_OFFSET_EXTENDED:
+		set_rule(r, reg, CFI_AT_CFA, scaled(r, (int64_t)cfi_uleb(in)));
+		return 1;
+	case OP_OFFSET_EXTENDED_SF:
+		set_rule(r, reg, CFI_AT_CFA, scaled(r, cfi_sleb(in)));
+		return 1;
+	case OP_GNU_NEGATIVE_OFFSET:
+		set_rule(r, reg, CFI_AT_CFA, scaled(r, -(int64_t)cfi_uleb(in)));
+		return 1;
+	case OP_RESTORE_EXTENDED:
+		restore(r, reg);
+		return 1;
+	case OP_UNDEFINED:
+		set_rule(r, reg, CFI_UNDEFINED, 0);
+		return 1;
+	case OP_SAME_VALUE:
+		set_rule(r, reg, CFI_SAME, 0);
+		return 1;
+	case OP_REGISTER:
+		set_rule(r, reg, CFI_IN_REG, (int64_t)cfi_uleb(in));
+		return 1;
+	case OP_VAL_OFFSET:
+	case OP_VAL_OFFSET_SF:
+		set_rule(r, reg, CFI_OTHER, 0);
+		cfi_uleb(in);
+		return 1;
 	case OP_EXPRESSION:
-		reg = cfi_uleb(in);
 		set_expression(r, reg, cfi_block(in, cfi_uleb(in)));
-		break;
+		return 1;
 	case OP_VAL_EXPRESSION:
-		reg = cfi_uleb(in);
 		cfi_block(in, cfi_uleb(in));
 		set_rule(r, reg, CFI_OTHER, 0);
-		break;
-	default:
-		in->bad = 1;
+		return 1;
 	}
+	return 0;
+}
+
+/* Runs an instruction that changes the row and does not advance the location. */
+static void change(struct cfi_runner *r, uint8_t op)
+{
+	struct cfi_cursor *in = &r->in;
+
+	switch (op) {
+	case OP_NOP:
+	case OP_GNU_WINDOW_SAVE:
+		return;
+	case OP_REMEMBER_STATE:
+		remember(r);
+		return;
+	case OP_RESTORE_STATE:
+		recall(r);
+		return;
+	case OP_GNU_ARGS_SIZE:
+		cfi_uleb(in);
+		return;
+	}
+	if (!change_cfa(r, op) && !change_register(r, op, cfi_uleb(in)))
+		in->bad = 1;
 }
 
 /* Runs on to the next instruction that moves on. Returns how far it does, in bytes, or UINT64_MAX

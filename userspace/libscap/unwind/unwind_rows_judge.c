@@ -67,96 +67,113 @@ struct machine {
 	uint64_t cfa;
 };
 
-/* Evaluates an expression of libdw's. 0: it has operations that no call frame information has. */
+/* The stack of an expression of libdw's while it is evaluated. */
+struct expression {
+	uint64_t s[STACK_OPS];
+	int top;
+	int is_value;
+};
+
+/* Pushes what an operation without operands on the stack yields. Returns 0 for another one. */
+static int push_operand(struct expression *e, const struct machine *m, const Dwarf_Op *op)
+{
+	uint64_t v;
+
+	e->is_value |=
+		(op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg16) || op->atom == DW_OP_regx;
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg16)
+		v = m->regs[op->atom - DW_OP_breg0] + op->number;
+	else if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg16)
+		v = m->regs[op->atom - DW_OP_reg0];
+	else if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
+		v = op->atom - DW_OP_lit0;
+	else if (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts)
+		v = op->number;
+	else if (op->atom == DW_OP_bregx && op->number <= 16)
+		v = m->regs[op->number] + op->number2;
+	else if (op->atom == DW_OP_regx && op->number <= 16)
+		v = m->regs[op->number];
+	else if (op->atom == DW_OP_call_frame_cfa)
+		v = m->cfa;
+	else
+		return 0;
+	e->s[e->top++] = v;
+	return 1;
+}
+
+/* Applies an operation to the two values on top of the stack. Returns 0 for another one. */
+static int apply_binary(struct expression *e, unsigned int atom)
+{
+	const uint64_t a = e->top > 1 ? e->s[e->top - 2] : 0, b = e->top > 1 ? e->s[e->top - 1] : 0;
+	uint64_t v;
+
+	switch (atom) {
+	case DW_OP_plus:
+		v = a + b;
+		break;
+	case DW_OP_minus:
+		v = a - b;
+		break;
+	case DW_OP_and:
+		v = a & b;
+		break;
+	case DW_OP_shl:
+		v = a << (b & 63);
+		break;
+	case DW_OP_mul:
+		v = a * b;
+		break;
+	case DW_OP_ge:
+		v = (int64_t)a >= (int64_t)b;
+		break;
+	default:
+		return 0;
+	}
+	if (e->top < 2)
+		return 0;
+	e->s[--e->top - 1] = v;
+	return 1;
+}
+
+/* Applies an operation to the value on top of the stack. Returns 0 for another one. */
+static int apply_unary(struct expression *e, const Dwarf_Op *op)
+{
+	switch (op->atom) {
+	case DW_OP_stack_value:
+		e->is_value = 1;
+		return 1;
+	case DW_OP_deref:
+		if (e->top < 1)
+			return 0;
+		e->s[e->top - 1] = word_at(e->s[e->top - 1]);
+		return 1;
+	case DW_OP_plus_uconst:
+		if (e->top < 1)
+			return 0;
+		e->s[e->top - 1] += op->number;
+		return 1;
+	}
+	return 0;
+}
+
+/* Evaluates an expression of libdw's. Returns 0 if it has operations that no call frame information
+ * has. */
 static int evaluate(uint64_t *out, const struct machine *m, const Dwarf_Op *ops, size_t n,
 		    int *is_value)
 {
-	uint64_t s[STACK_OPS];
-	int top = 0;
+	struct expression e = {.top = 0};
 
-	*is_value = 0;
 	for (size_t i = 0; i < n; i++) {
-		const Dwarf_Op *op = &ops[i];
-
-		if (top < 0 || top >= STACK_OPS - 2)
+		if (e.top >= STACK_OPS - 2)
 			return 0;
-		if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg16) {
-			s[top++] = m->regs[op->atom - DW_OP_breg0] + op->number;
-			continue;
-		}
-		if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg16) {
-			s[top++] = m->regs[op->atom - DW_OP_reg0];
-			*is_value = 1;
-			continue;
-		}
-		if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
-			s[top++] = op->atom - DW_OP_lit0;
-			continue;
-		}
-		switch (op->atom) {
-		case DW_OP_bregx:
-			if (op->number > 16)
-				return 0;
-			s[top++] = m->regs[op->number] + op->number2;
-			break;
-		case DW_OP_regx:
-			if (op->number > 16)
-				return 0;
-			s[top++] = m->regs[op->number];
-			*is_value = 1;
-			break;
-		case DW_OP_call_frame_cfa:
-			s[top++] = m->cfa;
-			break;
-		case DW_OP_stack_value:
-			*is_value = 1;
-			break;
-		case DW_OP_const1u:
-		case DW_OP_const1s:
-		case DW_OP_const2u:
-		case DW_OP_const2s:
-		case DW_OP_const4u:
-		case DW_OP_const4s:
-		case DW_OP_const8u:
-		case DW_OP_const8s:
-		case DW_OP_constu:
-		case DW_OP_consts:
-			s[top++] = op->number;
-			break;
-		case DW_OP_deref:
-			if (top < 1)
-				return 0;
-			s[top - 1] = word_at(s[top - 1]);
-			break;
-		case DW_OP_plus_uconst:
-			if (top < 1)
-				return 0;
-			s[top - 1] += op->number;
-			break;
-		case DW_OP_plus:
-		case DW_OP_minus:
-		case DW_OP_and:
-		case DW_OP_ge:
-		case DW_OP_shl:
-		case DW_OP_mul:
-			if (top < 2)
-				return 0;
-			top--;
-			s[top - 1] = op->atom == DW_OP_plus    ? s[top - 1] + s[top]
-				     : op->atom == DW_OP_minus ? s[top - 1] - s[top]
-				     : op->atom == DW_OP_and   ? s[top - 1] & s[top]
-				     : op->atom == DW_OP_shl   ? s[top - 1] << (s[top] & 63)
-				     : op->atom == DW_OP_mul
-					     ? s[top - 1] * s[top]
-					     : (uint64_t)((int64_t)s[top - 1] >= (int64_t)s[top]);
-			break;
-		default:
+		if (!push_operand(&e, m, &ops[i]) && !apply_unary(&e, &ops[i]) &&
+		    !apply_binary(&e, ops[i].atom))
 			return 0;
-		}
 	}
-	if (top < 1) /* below may be the CFA, with which expressions begin */
+	*is_value = e.is_value;
+	if (e.top < 1) /* below may be the CFA, with which expressions begin */
 		return 0;
-	*out = s[top - 1];
+	*out = e.s[e.top - 1];
 	return 1;
 }
 

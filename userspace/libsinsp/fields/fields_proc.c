@@ -426,53 +426,55 @@ static int fact_cgroups(struct sinsp_asker *a, struct sinsp_value *v, const stru
 	return text_end(&a->text, p) ? -ENOMEM : sinsp_asker_keep(a, v);
 }
 
+/* The names of capabilities, by number, without CAP_. */
+static const char *const cap_names[] = {
+	"CHOWN",
+	"DAC_OVERRIDE",
+	"DAC_READ_SEARCH",
+	"FOWNER",
+	"FSETID",
+	"KILL",
+	"SETGID",
+	"SETUID",
+	"SETPCAP",
+	"LINUX_IMMUTABLE",
+	"NET_BIND_SERVICE",
+	"NET_BROADCAST",
+	"NET_ADMIN",
+	"NET_RAW",
+	"IPC_LOCK",
+	"IPC_OWNER",
+	"SYS_MODULE",
+	"SYS_RAWIO",
+	"SYS_CHROOT",
+	"SYS_PTRACE",
+	"SYS_PACCT",
+	"SYS_ADMIN",
+	"SYS_BOOT",
+	"SYS_NICE",
+	"SYS_RESOURCE",
+	"SYS_TIME",
+	"SYS_TTY_CONFIG",
+	"MKNOD",
+	"LEASE",
+	"AUDIT_WRITE",
+	"AUDIT_CONTROL",
+	"SETFCAP",
+	"MAC_OVERRIDE",
+	"MAC_ADMIN",
+	"SYSLOG",
+	"WAKE_ALARM",
+	"BLOCK_SUSPEND",
+	"AUDIT_READ",
+	"PERFMON",
+	"BPF",
+	"CHECKPOINT_RESTORE",
+};
+
 static int caps_text(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t,
 		     uint64_t caps)
 {
-	static const char *const names[] = {
-		"CHOWN",
-		"DAC_OVERRIDE",
-		"DAC_READ_SEARCH",
-		"FOWNER",
-		"FSETID",
-		"KILL",
-		"SETGID",
-		"SETUID",
-		"SETPCAP",
-		"LINUX_IMMUTABLE",
-		"NET_BIND_SERVICE",
-		"NET_BROADCAST",
-		"NET_ADMIN",
-		"NET_RAW",
-		"IPC_LOCK",
-		"IPC_OWNER",
-		"SYS_MODULE",
-		"SYS_RAWIO",
-		"SYS_CHROOT",
-		"SYS_PTRACE",
-		"SYS_PACCT",
-		"SYS_ADMIN",
-		"SYS_BOOT",
-		"SYS_NICE",
-		"SYS_RESOURCE",
-		"SYS_TIME",
-		"SYS_TTY_CONFIG",
-		"MKNOD",
-		"LEASE",
-		"AUDIT_WRITE",
-		"AUDIT_CONTROL",
-		"SETFCAP",
-		"MAC_OVERRIDE",
-		"MAC_ADMIN",
-		"SYSLOG",
-		"WAKE_ALARM",
-		"BLOCK_SUSPEND",
-		"AUDIT_READ",
-		"PERFMON",
-		"BPF",
-		"CHECKPOINT_RESTORE",
-	};
-	const size_t n_names = sizeof(names) / sizeof(names[0]);
+	const size_t n_names = sizeof(cap_names) / sizeof(cap_names[0]);
 	char *p;
 
 	if (!t->proc->caps_known)
@@ -485,7 +487,7 @@ static int caps_text(struct sinsp_asker *a, struct sinsp_value *v, const struct 
 			continue;
 		if (p != a->text.p)
 			*p++ = ' ';
-		p = stpcpy(put_lit(p, "CAP_"), names[i]);
+		p = stpcpy(put_lit(p, "CAP_"), cap_names[i]);
 	}
 	return text_end(&a->text, p) ? -ENOMEM : sinsp_asker_keep(a, v);
 }
