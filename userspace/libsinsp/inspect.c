@@ -8,9 +8,9 @@
 #include "container/container_lookup.h"
 #include "parse/parse.h"
 #include "state/export.h"
+#include "state/import.h"
 #include "state/inspector.h"
 #include "state/pathname.h"
-#include "state/snapshot.h"
 #include "symbols/symbols.h"
 
 static void drop_state(struct sinsp *s)
@@ -28,15 +28,15 @@ static void drop_state(struct sinsp *s)
 
 static int mark_all(struct sinsp *s);
 
-static int take_state(struct sinsp *s)
+static int import_state(struct sinsp *s)
 {
 	const struct scap_state *st = scap_state(s->src);
 	int err = sinsp_threads_init(&s->threads);
 
-	s->threads.containers.want_new = s->tells_containers;
+	s->threads.containers.want_new = s->container_events;
 	s->ended_tid = s->closed_fd = -1;
 	s->native = s->begun = s->evt_in_preface = 0;
-	s->heal.fds_lost_ns = s->heal.threads_lost_ns = 0;
+	s->resync.fds_lost_ns = s->resync.threads_lost_ns = 0;
 	s->hostname[0] = 0;
 	if (err || !st)
 		return err;
@@ -48,10 +48,10 @@ static int take_state(struct sinsp *s)
 	if (!err)
 		err = sinsp_ifaces_load(&s->ifaces, st);
 	if (!err)
-		err = sinsp_snapshot_load(&s->threads, st);
+		err = sinsp_import_state(&s->threads, st);
 	if (!err)
 		err = mark_all(s);
-	sinsp_tell_refused(s);
+	sinsp_warn_fd_limit(s);
 	return err;
 }
 
@@ -59,7 +59,7 @@ static int take_state(struct sinsp *s)
  * need not keep. */
 static int load_state(struct sinsp *s)
 {
-	int err = take_state(s);
+	int err = import_state(s);
 
 	scap_state_drop(s->src);
 	return err;
@@ -170,10 +170,10 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	s->unshown_flags = SCAP_EVT_F_STATE_ONLY | (s->enter_events ? 0 : SCAP_EVT_F_HIDDEN);
 	s->tree_root = OPT(opts, tree_root);
 	s->debug_dirs = OPT(opts, debug_dirs);
-	sinsp_heal_init(&s->heal, OPT(opts, heal));
+	sinsp_resync_init(&s->resync, OPT(opts, resync));
 	s->log = OPT(opts, log);
 	s->log_ctx = OPT(opts, log_ctx);
-	s->tells_containers = OPT(opts, containers);
+	s->container_events = OPT(opts, containers);
 	s->lookup = OPT(opts, lookup);
 	err = copy_comms(s, OPT(opts, suppress_comms));
 	if (!err)
@@ -220,7 +220,7 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 	int r;
 
 	sinsp_parse_finish(s);
-	if (s->tells_containers)
+	if (s->container_events)
 		sinsp_step_containers(s);
 	r = next_raw(s, evt, timeout_ms);
 	if (r != 1)

@@ -46,7 +46,7 @@ struct sinsp_opts {
 	int64_t tree_root; /* only events of this process and its descendants are meant; 0: all */
 	const char *const *suppress_comms; /* NULL-terminated: threads of these names and their
 					      descendants are not shown; NULL: none */
-	uint8_t heal; /* live: what is not known, or not certain any more, is read from /proc */
+	uint8_t resync; /* live: what is not known, or not certain any more, is read from /proc */
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
 	uint8_t containers; /* live: what is learnt of containers comes as events */

@@ -185,7 +185,7 @@ static struct sinsp_opts inspector_opts(const struct capture *c, const char *pat
 				(c->take.filter && sinsp_filter_wants_enters(c->take.filter)),
 		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
 		.suppress_comms = o->suppress.v,
-		.heal = c->live,
+		.resync = c->live,
 		.source_name = path,
 		.debug_dirs = o->debug_dirs,
 		.log = say_log,

@@ -308,11 +308,11 @@ size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir,
 	return sinsp_path_join(out, SINSP_PATH_SYSDIG, dir, dir_len, path, len);
 }
 
-void sinsp_tell_refused(struct sinsp *s)
+void sinsp_warn_fd_limit(struct sinsp *s)
 {
-	if (!s->threads.fds.n_refused || s->told_refused)
+	if (!s->threads.fds.n_refused || s->warned_fd_limit)
 		return;
-	s->told_refused = 1;
+	s->warned_fd_limit = 1;
 	if (s->log)
 		s->log(s->log_ctx, SCAP_LOG_WARN,
 		       "too many open files: names of some are not recorded");
@@ -333,10 +333,10 @@ struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned
 	reopened = old && (old->flags & SINSP_FD_F_CLOSING);
 	fd = sinsp_files_add(&tt->fds, t->files, num, type);
 	if (!fd) {
-		sinsp_tell_refused(p->s);
+		sinsp_warn_fd_limit(p->s);
 		return NULL;
 	}
-	fd->learnt_ns = p->e->raw.true_ns;
+	fd->as_of_ns = p->e->raw.true_ns;
 	fd->flags = reopened ? SINSP_FD_F_REOPENED : 0;
 	p->e->fd = fd;
 	p->e->fdnum = num;
@@ -354,7 +354,7 @@ static struct sinsp_fd *edit(struct sinsp_parse *p, edit_fn how)
 	if (fd)
 		p->e->fd = fd;
 	else
-		sinsp_tell_refused(p->s);
+		sinsp_warn_fd_limit(p->s);
 	return fd;
 }
 
@@ -405,8 +405,8 @@ static struct sinsp_thread *thread_of(struct sinsp *s, const struct sinsp_evt *e
 	int64_t tid = e->raw.hdr->tid;
 	struct sinsp_thread *t = sinsp_threads_find(&s->threads, tid);
 
-	if (s->heal.threads_lost_ns && s->heal.on && t && row->of_thread && !row->is_clone)
-		t = sinsp_heal_thread(s, t);
+	if (s->resync.threads_lost_ns && s->resync.on && t && row->of_thread && !row->is_clone)
+		t = sinsp_resync_thread(s, t);
 	if (t)
 		return t;
 	if (!row->of_thread || row->is_clone)
@@ -424,8 +424,8 @@ static int64_t fd_param(const struct sinsp_evt *e, const struct sinsp_parse_row 
 static inline void bind_fd(struct sinsp *s, struct sinsp_evt *e, int64_t num)
 {
 	e->fdnum = num;
-	if (s->heal.on && (s->heal.fds_lost_ns || e->thread->files->partial))
-		e->fd = sinsp_heal_fd(s, e->thread, num, e->raw.true_ns);
+	if (s->resync.on && (s->resync.fds_lost_ns || e->thread->files->partial))
+		e->fd = sinsp_resync_fd(s, e->thread, num, e->raw.true_ns);
 	else
 		e->fd = sinsp_files_find(e->thread->files, num);
 }
@@ -490,7 +490,7 @@ static int is_exec(unsigned int type)
  * A thread that is not the leader execs: it enters under its own tid and exits under the
  * leader's, which was not in an exec itself.
  */
-static void take_enter_of_sibling(struct sinsp *s, struct sinsp_thread *t, unsigned int exit_type)
+static void move_enter_from_sibling(struct sinsp *s, struct sinsp_thread *t, unsigned int exit_type)
 {
 	struct sinsp_thread *from;
 
@@ -519,7 +519,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	int64_t num = -1;
 
 	if (s->native && is_exec(e->raw.type))
-		take_enter_of_sibling(s, t, e->raw.type);
+		move_enter_from_sibling(s, t, e->raw.type);
 	bound = is_bound(e);
 	open = bound && t->enter_open;
 	if (open && !t->enter_before && t->enter_ns <= e->raw.true_ns) {
@@ -539,7 +539,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	if (num != -1)
 		bind_fd(s, e, num);
 	if (e->fd && e->fd->flags & SINSP_FD_F_CONNECT_PENDING)
-		sinsp_learn_outcome(s, e, row);
+		sinsp_connect_outcome(s, e, row);
 	return open;
 }
 
@@ -630,8 +630,8 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 		return;
 	}
 
-	if (s->heal.on)
-		sinsp_heal_step(s, e->raw.true_ns);
+	if (s->resync.on)
+		sinsp_resync_step(s, e->raw.true_ns);
 	e->thread = thread_of(s, e, row);
 	if (e->thread && row->of_thread) {
 		if (is_exit)

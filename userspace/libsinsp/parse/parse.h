@@ -178,7 +178,7 @@ uint64_t sinsp_u64(const struct scap_param *v, uint64_t none);
 size_t sinsp_text_len(const struct scap_param *v);
 
 /* Says once that there are more files than are kept. */
-void sinsp_tell_refused(struct sinsp *s);
+void sinsp_warn_fd_limit(struct sinsp *s);
 
 /* The event's file is now @num, which is new. NULL: no thread, or no memory. */
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type);
@@ -232,9 +232,9 @@ void sinsp_parse_passed_file(struct sinsp_parse *p);
 /* parse_connect.c */
 /* The event's file is one whose connect may not have ended: what the event says about that. Not for
  * exits of connect. */
-void sinsp_learn_outcome(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row);
+void sinsp_connect_outcome(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row);
 /* The exit of a connect of @fd. */
-void sinsp_note_connect(struct sinsp_parse *p, struct sinsp_fd *fd);
+void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd);
 void sinsp_parse_getpeername(struct sinsp_parse *p);
 
 /* parse_proc.c */

@@ -83,7 +83,7 @@ static void begin_connect(const struct sinsp_evt *e, struct sinsp_fd *fd)
 		c->begin_ns = e->raw.true_ns - e->latency_ns;
 }
 
-void sinsp_note_connect(struct sinsp_parse *p, struct sinsp_fd *fd)
+void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd)
 {
 	const int was_pending = fd->flags & SINSP_FD_F_CONNECT_PENDING;
 	const int64_t res = sinsp_result(p);
@@ -136,7 +136,7 @@ static int is_of_connect(int64_t error)
 }
 
 /* 0 is said of a connect that goes on, too: it counts until something else is known. */
-static void learn_so_error(struct sinsp_parse *p, struct sinsp_fd *fd)
+static void read_so_error(struct sinsp_parse *p, struct sinsp_fd *fd)
 {
 	const struct scap_param *val = sinsp_own(p, SINSP_P_val);
 	int64_t error;
@@ -152,7 +152,7 @@ static void learn_so_error(struct sinsp_parse *p, struct sinsp_fd *fd)
 		set_outcome(p->e, fd, 0, SINSP_FD_F_CONNECT_PENDING | SINSP_FD_F_CONNECTED);
 }
 
-static void learn_io(struct sinsp_parse *p, struct sinsp_fd *fd)
+static void read_io_result(struct sinsp_parse *p, struct sinsp_fd *fd)
 {
 	const int64_t res = sinsp_result(p);
 
@@ -164,7 +164,7 @@ static void learn_io(struct sinsp_parse *p, struct sinsp_fd *fd)
 		set_failed(p->e, fd, res);
 }
 
-void sinsp_learn_outcome(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row)
+void sinsp_connect_outcome(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row)
 {
 	const uint32_t io = EF_READS_FROM_FD | EF_WRITES_TO_FD;
 	struct sinsp_parse p;
@@ -178,9 +178,9 @@ void sinsp_learn_outcome(struct sinsp *s, struct sinsp_evt *e, const struct sins
 	p.enter_row = NULL;
 	fd = sinsp_parse_edit_socket(&p);
 	if (fd && e->raw.type == EVT_GETSOCKOPT_X)
-		learn_so_error(&p, fd);
+		read_so_error(&p, fd);
 	else if (fd)
-		learn_io(&p, fd);
+		read_io_result(&p, fd);
 }
 
 /* The event is no one of the file's in the format, and leaves fd.* alone. */

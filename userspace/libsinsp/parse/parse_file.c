@@ -54,13 +54,13 @@ static void inherit_doubt(const struct sinsp_parse *p, struct sinsp_fd *fd, int6
 
 	if (dirfd == AT_FDCWD_2022) {
 		if (!sinsp_fs_is_certain(p->s, t->fs))
-			fd->learnt_ns = t->fs->learnt_ns;
+			fd->as_of_ns = t->fs->as_of_ns;
 		return;
 	}
 	dir = sinsp_thread_fd(t, dirfd);
 	if (dir && !sinsp_fd_is_certain(p->s, dir, p->e->raw.true_ns)) {
-		fd->learnt_ns = dir->learnt_ns;
-		fd->flags |= dir->flags & SINSP_FD_F_HEALED;
+		fd->as_of_ns = dir->as_of_ns;
+		fd->flags |= dir->flags & SINSP_FD_F_RESYNCED;
 	}
 }
 
@@ -572,7 +572,7 @@ static void set_cwd(struct sinsp_parse *p, char *text, size_t n, int is_certain)
 	struct sinsp_fs *fs = p->e->thread->fs;
 
 	if (is_certain)
-		fs->learnt_ns = p->e->raw.true_ns;
+		fs->as_of_ns = p->e->raw.true_ns;
 	if (!n || text[n - 1] != '/')
 		text[n++] = '/';
 	sinsp_str_set(&p->s->threads.strings, &fs->cwd, text, n);
@@ -599,7 +599,7 @@ void sinsp_parse_fchdir(struct sinsp_parse *p)
 		return;
 	is_certain = sinsp_fd_is_certain(p->s, fd, p->e->raw.true_ns);
 	if (!is_certain)
-		p->e->thread->fs->learnt_ns = fd->learnt_ns;
+		p->e->thread->fs->as_of_ns = fd->as_of_ns;
 	/* A file's name begins at the real root. */
 	if (p->s->native)
 		set_cwd(p, text,

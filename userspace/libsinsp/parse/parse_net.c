@@ -9,8 +9,8 @@
 
 #include "event/event_table.h"
 #include "parse.h"
+#include "state/import.h"
 #include "state/pathname.h"
-#include "state/snapshot.h"
 #include "state/sockname.h"
 
 enum { SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_RAW = 3, SOCK_TYPE_MASK = 0xff };
@@ -305,7 +305,7 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 
 	if (!fd)
 		return;
-	sinsp_note_connect(p, fd);
+	sinsp_connect_exit(p, fd);
 	if (!v || (res < 0 && res != -EINPROGRESS))
 		return;
 	if (read_tuple(v, &t, &type)) {
@@ -382,8 +382,8 @@ static int has_end(const uint8_t *ip, uint16_t port)
 
 /* The call did not ask who sent, and the socket is not connected: all that is known is where it
  * receives. Whether that is new. */
-static int take_own_end(struct sinsp_fd *fd, unsigned int type, const struct sinsp_tuple *t,
-			int incoming)
+static int set_local_end(struct sinsp_fd *fd, unsigned int type, const struct sinsp_tuple *t,
+			 int incoming)
 {
 	const int v6 = type == SCAP_FD_IPV6_SOCK;
 
@@ -395,8 +395,8 @@ static int take_own_end(struct sinsp_fd *fd, unsigned int type, const struct sin
 }
 
 /* Both ends are those of this message. Whether anything changed. */
-static int take_tuple(const struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v,
-		      int incoming)
+static int set_tuple(const struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v,
+		     int incoming)
 {
 	const struct sinsp_tuple was = *sinsp_fd_tuple(fd);
 	unsigned int old = fd->type, type;
@@ -407,7 +407,7 @@ static int take_tuple(const struct sinsp_parse *p, struct sinsp_fd *fd, const st
 	if (fd->l4proto == SCAP_L4_UNKNOWN)
 		fd->l4proto = SCAP_L4_UDP;
 	if (!has_end(incoming ? t.sip : t.dip, incoming ? t.sport : t.dport))
-		return take_own_end(fd, type, &t, incoming);
+		return set_local_end(fd, type, &t, incoming);
 	fd->type = type;
 	sinsp_fd_edit_ends(fd)->tuple = t;
 	sinsp_ifaces_complete(&p->s->ifaces, fd, incoming);
@@ -420,7 +420,7 @@ static int is_inet_socket(const struct sinsp_fd *fd)
 	return fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK;
 }
 
-static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int incoming)
+static void update_tuple(struct sinsp_parse *p, const struct scap_param *v, int incoming)
 {
 	struct sinsp_fd *fd = v ? sinsp_parse_edit_socket(p) : NULL;
 	char text[SINSP_SOCK_TEXT];
@@ -431,7 +431,7 @@ static void learn_tuple(struct sinsp_parse *p, const struct scap_param *v, int i
 		fd->type = SCAP_FD_UNIX_SOCK;
 		read_unix_ends(fd, v);
 		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
-	} else if (take_tuple(p, fd, v, incoming)) {
+	} else if (set_tuple(p, fd, v, incoming)) {
 		name_by_ends(p, fd);
 	}
 }
@@ -463,13 +463,13 @@ static int wants_tuple(struct sinsp_parse *p)
 void sinsp_parse_send(struct sinsp_parse *p)
 {
 	if (wants_tuple(p))
-		learn_tuple(p, sinsp_arg(p, SINSP_P_tuple), 0);
+		update_tuple(p, sinsp_arg(p, SINSP_P_tuple), 0);
 }
 
 void sinsp_parse_recv(struct sinsp_parse *p)
 {
 	if (wants_tuple(p))
-		learn_tuple(p, sinsp_own(p, SINSP_P_tuple), 1);
+		update_tuple(p, sinsp_own(p, SINSP_P_tuple), 1);
 }
 
 /* ---- files that others passed, by a message or through a pidfd ---- */
@@ -564,13 +564,13 @@ void sinsp_parse_passed_file(struct sinsp_parse *p)
 		describe_socket(p, &info);
 	else
 		describe_file(p, &info, text);
-	fd = sinsp_snapshot_fd(&p->s->threads, p->e->thread->files, &info);
+	fd = sinsp_import_fd(&p->s->threads, p->e->thread->files, &info);
 	if (!fd) {
-		sinsp_tell_refused(p->s);
+		sinsp_warn_fd_limit(p->s);
 		return;
 	}
-	fd->learnt_ns = p->e->raw.true_ns;
-	fd->flags &= ~(SINSP_FD_F_HEALED | SINSP_FD_F_CLOEXEC);
+	fd->as_of_ns = p->e->raw.true_ns;
+	fd->flags &= ~(SINSP_FD_F_RESYNCED | SINSP_FD_F_CLOEXEC);
 	if (info.open_flags & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }

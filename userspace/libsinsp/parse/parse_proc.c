@@ -91,7 +91,7 @@ static void read_clone(const struct sinsp_parse *p, struct clone *c)
 }
 
 /* Copies what the event reports of the process of its thread, or of the child that it makes. */
-static void learn_process(struct sinsp_parse *p, struct sinsp_process *proc)
+static void set_process(struct sinsp_parse *p, struct sinsp_process *proc)
 {
 	proc->known = 1;
 	set_text(p, &proc->exe, sinsp_own(p, SINSP_P_exe));
@@ -112,7 +112,7 @@ static int is_nobody(const struct sinsp_thread *t)
  * Makes something of a parent of which nothing was known: it is what its child is. The
  * files that it opened meanwhile are forgotten by sysdig.
  */
-static struct sinsp_thread *learn_parent(struct sinsp_parse *p, struct sinsp_thread *t)
+static struct sinsp_thread *set_parent(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	int64_t tid = t->tid;
 
@@ -127,7 +127,7 @@ static struct sinsp_thread *learn_parent(struct sinsp_parse *p, struct sinsp_thr
 	set_comm(p, t);
 	if (tid == (int64_t)p->e->raw.hdr->tid) {
 		t->known = 1;
-		learn_process(p, t->proc);
+		set_process(p, t->proc);
 		return t;
 	}
 	set_text(p, &t->proc->exe, sinsp_own(p, SINSP_P_exe));
@@ -143,7 +143,7 @@ static int is_child(const struct sinsp_parse *p, const struct clone *c,
 		return 1;
 	if (!p->s->native)
 		return t->flags & SINSP_CL_INVERTED;
-	return t->start_ns + (t->snapshot_ns || t->healed ? SINSP_TICK_NS : 0) >= c->since_ns;
+	return t->start_ns + (t->snapshot_ns || t->resynced ? SINSP_TICK_NS : 0) >= c->since_ns;
 }
 
 /* Returns whether the child of a vfork that began before the section has ended: the section's state
@@ -183,7 +183,7 @@ static void copy_files(struct sinsp_parse *p, struct sinsp_thread *t,
 	else
 		return;
 	if (!f) {
-		sinsp_tell_refused(p->s);
+		sinsp_warn_fd_limit(p->s);
 		return;
 	}
 	sinsp_files_put(&table(p)->fds, t->files);
@@ -213,7 +213,7 @@ static int64_t parent_tid(const struct sinsp_parse *p, const struct clone *c,
 }
 
 /* After a loss the directory is as uncertain as files are, but these events say it. */
-static void learn_cwd(struct sinsp_parse *p, struct sinsp_thread *t)
+static void set_cwd(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	const struct scap_param *cwd = sinsp_own(p, SINSP_P_cwd);
 	char text[SINSP_PATH_SZ + 1];
@@ -225,7 +225,7 @@ static void learn_cwd(struct sinsp_parse *p, struct sinsp_thread *t)
 	if (text[n - 1] != '/')
 		text[n++] = '/';
 	sinsp_str_set(&table(p)->strings, &t->fs->cwd, text, n);
-	t->fs->learnt_ns = p->e->raw.true_ns;
+	t->fs->as_of_ns = p->e->raw.true_ns;
 }
 
 static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
@@ -237,14 +237,14 @@ static void fill_process(struct sinsp_parse *p, struct sinsp_thread *t,
 	sinsp_process_adopt(t->proc, real ? real->proc : NULL);
 	if (real)
 		real->has_children = 1;
-	learn_process(p, t->proc);
+	set_process(p, t->proc);
 }
 
 static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 		       const struct sinsp_thread *parent, const struct clone *c)
 {
 	t->known = t->vtid_known = 1;
-	t->learnt_ns = p->e->raw.true_ns;
+	t->as_of_ns = p->e->raw.true_ns;
 	t->born = c->inverted;
 	t->ptid = parent_tid(p, c, parent);
 	t->flags = c->flags | (c->inverted ? SINSP_CL_INVERTED : 0);
@@ -261,7 +261,7 @@ static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 	if (t->tid == t->pid)
 		fill_process(p, t, parent);
 	else if (!t->proc->known)
-		learn_process(p, t->proc);
+		set_process(p, t->proc);
 	sinsp_thread_mark(p->s, t, parent);
 }
 
@@ -285,7 +285,7 @@ static void make_child(struct sinsp_parse *p, const struct clone *c)
 	struct sinsp_thread *parent = sinsp_thread_get(p->s, c->parent);
 
 	if (parent && !has_child(p, c) && (parent = sinsp_threads_find(table(p), c->parent)) &&
-	    learn_parent(p, parent))
+	    set_parent(p, parent))
 		add_child(p, c);
 	/* The event's own thread may be new, or another one. */
 	p->e->thread = sinsp_threads_find(table(p), p->e->raw.hdr->tid);
@@ -405,7 +405,7 @@ static int closes_on_exec(const struct sinsp_fd *fd, void *ctx)
 }
 
 /* The thread that called goes on under the leader's tid, with what it has of its own. */
-static void take_place_of_leader(struct sinsp_parse *p, struct sinsp_thread *t)
+static void replace_leader(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	struct sinsp_thread *from = sinsp_threads_find(table(p), p->s->execed_tid);
 	struct sinsp_files *files = t->files;
@@ -427,7 +427,7 @@ static void begin_program(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	struct sinsp_fd_mem *mem = &table(p)->fds;
 
-	take_place_of_leader(p, t);
+	replace_leader(p, t);
 	for (const struct sinsp_thread *x = t->proc->threads; x; x = x->sibling)
 		if (x != t)
 			sinsp_threads_note_end(table(p), x->tid, p->e->raw.true_ns);
@@ -500,11 +500,11 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 		begin_program(p, t);
 	proc = t->proc;
 	t->known = proc->known = 1;
-	t->learnt_ns = p->e->raw.true_ns;
-	t->healed = 0;
+	t->as_of_ns = p->e->raw.true_ns;
+	t->resynced = 0;
 	set_comm(p, t);
 	sinsp_str_set(&table(p)->strings, &proc->name, t->comm, strlen(t->comm));
-	learn_cwd(p, t);
+	set_cwd(p, t);
 	set_exepath(p);
 	set_text(p, &proc->exe, sinsp_own(p, SINSP_P_exe));
 	set_list(p, &proc->args, sinsp_own(p, SINSP_P_args));
@@ -548,8 +548,8 @@ void sinsp_parse_lost(struct sinsp_parse *p)
 
 	if (threads)
 		sinsp_threads_forget_dead(table(p));
-	sinsp_heal_lost(&p->s->heal, sinsp_u64(sinsp_own(p, SINSP_P_to), p->e->raw.true_ns), fds,
-			threads, has_lost(p, SINSP_P_exit));
+	sinsp_resync_lost(&p->s->resync, sinsp_u64(sinsp_own(p, SINSP_P_to), p->e->raw.true_ns),
+			  fds, threads, has_lost(p, SINSP_P_exit));
 }
 
 /* By the clock: since whoever was there before the thread left. That it was another who came then

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "snapshot.h"
+#include "import.h"
 
 int sinsp_export_machine(struct scap_state_build *b, const struct scap_state *st)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of threads and files, as a file can begin with it: snapshot.h's other direction. */
+/* What is known of threads and files, as a file can begin with it: import.h's other direction. */
 #ifndef SINSP_STATE_EXPORT_H
 #define SINSP_STATE_EXPORT_H
 

@@ -23,7 +23,7 @@ enum sinsp_fd_flags {
 	SINSP_FD_F_CONNECT_FAILED = 1 << 5,
 	SINSP_FD_F_CLOSING = 1 << 6, /* a close was entered and has not returned */
 	SINSP_FD_F_REOPENED = 1 << 7, /* made while that close went on: it is not what closes */
-	SINSP_FD_F_HEALED = 1 << 8, /* learnt from /proc: not before events of that time came */
+	SINSP_FD_F_RESYNCED = 1 << 8, /* learnt from /proc: not before events of that time came */
 	SINSP_FD_F_GIVEN = 1 << 9, /* behind its name's NUL is what it was called when opened */
 };
 
@@ -40,7 +40,7 @@ struct sinsp_tuple {
 struct sinsp_fd {
 	const char *name; /* interned, "" if none; as sysdig's %fd.name */
 	uint64_t ino;
-	uint64_t learnt_ns; /* what it is, was so then; 0: from the beginning */
+	uint64_t as_of_ns; /* what it is, was so then; 0: from the beginning */
 	int32_t num;
 	uint32_t open_flags; /* PPM_O_* */
 	uint32_t dev;

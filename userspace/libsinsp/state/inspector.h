@@ -4,8 +4,8 @@
 #define SINSP_STATE_INSPECTOR_H
 
 #include "code_maps.h"
-#include "heal.h"
 #include "ifaces.h"
+#include "resync.h"
 #include "sinsp.h"
 #include "switches.h"
 #include "threads.h"
@@ -47,12 +47,12 @@ struct sinsp {
 	int64_t tree_root;
 	uint8_t enter_events;
 	uint16_t unshown_flags; /* SCAP_EVT_F_*: events with any of these are not shown */
-	struct sinsp_heal heal;
+	struct sinsp_resync resync;
 	scap_log_fn log; /* NULL: silent */
 	void *log_ctx;
-	uint8_t tells_containers; /* live: new ones become events */
+	uint8_t container_events; /* live: new ones become events */
 	struct sinsp_lookup *lookup; /* NULL: nobody is asked about them */
-	uint8_t told_refused; /* that files are left out was said */
+	uint8_t warned_fd_limit; /* that files are left out was said */
 };
 
 /* The user or group that @id is to @t (NULL: to the host). NULL: not known. */

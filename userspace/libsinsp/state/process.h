@@ -43,7 +43,7 @@ struct sinsp_fs {
 	uint32_t refs;
 	const char *cwd; /* interned, with a slash at its end; "": not known */
 	const char *root; /* "" or "/": nothing is hidden from it */
-	uint64_t learnt_ns; /* as of an fd */
+	uint64_t as_of_ns; /* as of an fd */
 };
 
 struct sinsp_fs *sinsp_fs_new(struct sinsp_slab *slab, struct sinsp_strings *st);

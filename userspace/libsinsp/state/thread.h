@@ -40,7 +40,7 @@ struct sinsp_thread {
 	int64_t tid, pid, ptid;
 	int64_t vtid, vpid;
 	uint64_t start_ns, snapshot_ns;
-	uint64_t learnt_ns; /* what it runs and who it is, was so then; as of an fd */
+	uint64_t as_of_ns; /* what it runs and who it is, was so then; as of an fd */
 	uint64_t gone_ns; /* it was no more then; 0: not found so */
 	const char *comm; /* interned */
 	struct sinsp_process *proc;
@@ -69,7 +69,7 @@ struct sinsp_thread {
 	uint8_t vtid_known; /* 0: vtid and vpid are only taken to be those of the host */
 	uint8_t known; /* 0: a stand-in, name "<NA>" */
 	uint8_t exited; /* a main thread whose process has others */
-	uint8_t healed; /* learnt from /proc: not before events of that time came */
+	uint8_t resynced; /* learnt from /proc: not before events of that time came */
 	uint8_t born; /* its own side of the clone was seen */
 	uint8_t has_children; /* processes that it, not another thread of its process, made */
 	uint8_t suppressed; /* enum sinsp_suppressed; not 0: it is not shown */

@@ -112,7 +112,7 @@ static int make_room(struct sinsp_threads *tt)
 	return 1;
 }
 
-static void take_from_table(struct sinsp_threads *tt, int64_t tid)
+static void remove_from_table(struct sinsp_threads *tt, int64_t tid)
 {
 	uint32_t mask = tt->n_slots - 1, i = home_of(tt, tid), j;
 
@@ -202,7 +202,7 @@ struct sinsp_thread *sinsp_threads_add_stand_in(struct sinsp_threads *tt, int64_
 	return t;
 }
 
-static void take_from_process(struct sinsp_thread *t)
+static void unlink_from_process(struct sinsp_thread *t)
 {
 	struct sinsp_thread **at = &t->proc->threads;
 
@@ -215,8 +215,8 @@ static void take_from_process(struct sinsp_thread *t)
 
 static void remove_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 {
-	take_from_process(t);
-	take_from_table(tt, t->tid);
+	unlink_from_process(t);
+	remove_from_table(tt, t->tid);
 	sinsp_thread_drop_enter(tt, t);
 }
 
@@ -326,15 +326,15 @@ static void give_own_children(struct sinsp_threads *tt, struct sinsp_thread *t, 
 			set_parent(c, to);
 }
 
-typedef void (*take_out_fn)(struct sinsp_threads *tt, struct sinsp_thread *t);
+typedef void (*unlink_fn)(struct sinsp_threads *tt, struct sinsp_thread *t);
 
 static void end_process(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper,
-			take_out_fn take_out)
+			unlink_fn unlink_thread)
 {
 	give_children_away(tt, p, reaper);
 	sinsp_process_adopt(p, NULL);
 	while (p->threads)
-		take_out(tt, p->threads);
+		unlink_thread(tt, p->threads);
 	put_process(tt, p);
 }
 

@@ -123,7 +123,7 @@ static void find_where(struct symbol_where *w, const struct sinsp *s)
 
 	w->mono_off = (st && st->machine.boot_ns ? (int64_t)st->machine.boot_ns : boot) +
 		      (int64_t)(clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
-	w->live = w->same_boot = w->same_host = s->heal.on;
+	w->live = w->same_boot = w->same_host = s->resync.on;
 	w->src = w->live ? s->src : NULL;
 	w->debug_dirs = s->debug_dirs;
 	if (w->live || !st || gethostname(name, sizeof(name) - 1) ||
@@ -391,7 +391,7 @@ int sinsp_symbols_begin(struct sinsp *s)
 
 void sinsp_symbols_see_map(struct sinsp *s, const struct sinsp_evt *evt)
 {
-	struct sinsp_symbols *sy = s->heal.on ? symbols_of(s) : NULL;
+	struct sinsp_symbols *sy = s->resync.on ? symbols_of(s) : NULL;
 	const struct scap_param *pid = evt->params.n > 1 ? evt->params.v : NULL;
 	const struct sinsp_code_map *map = NULL;
 	struct read_file *r;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes over what libscap knows of the machine's threads and files. */
-#ifndef SINSP_STATE_SNAPSHOT_H
-#define SINSP_STATE_SNAPSHOT_H
+#ifndef SINSP_STATE_IMPORT_H
+#define SINSP_STATE_IMPORT_H
 
 #include "threads.h"
 
 /* Into an empty table. 0 or -ENOMEM. */
-int sinsp_snapshot_load(struct sinsp_threads *tt, const struct scap_state *st);
+int sinsp_import_state(struct sinsp_threads *tt, const struct scap_state *st);
 /* One thread with its files; replaces a stand-in. NULL: no memory, or no room. */
-struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
-					   const struct scap_thread_info *info);
+struct sinsp_thread *sinsp_import_thread(struct sinsp_threads *tt,
+					 const struct scap_thread_info *info);
 
 /* What @info says anew of @t, which is the same thread: all but its files. */
-void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
-			    const struct scap_thread_info *info);
+void sinsp_import_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
+			  const struct scap_thread_info *info);
 /* One file. What was known of it is kept if it is still the same. NULL: no memory, or too many. */
-struct sinsp_fd *sinsp_snapshot_fd(struct sinsp_threads *tt, struct sinsp_files *files,
-				   const struct scap_fd_info *info);
+struct sinsp_fd *sinsp_import_fd(struct sinsp_threads *tt, struct sinsp_files *files,
+				 const struct scap_fd_info *info);
 
 /* One bit per port on which somebody listens: tells which end of a connection is ours. */
 struct sinsp_ports {
@@ -30,4 +30,4 @@ static inline int sinsp_ports_has(const struct sinsp_ports *ports, uint16_t port
 	return ports->bits[port / 64] >> port % 64 & 1;
 }
 
-#endif /* SINSP_STATE_SNAPSHOT_H */
+#endif /* SINSP_STATE_IMPORT_H */

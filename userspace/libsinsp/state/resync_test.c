@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is certain after a loss, and what /proc is asked: on the fake source, about this process. */
-#include "heal.h"
+#include "resync.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static void has_thread(struct scap_fake *f, int64_t tid, uint64_t start_ns, cons
 
 static struct sinsp *start(struct scap_fake *f, int live)
 {
-	const struct sinsp_opts opts = {.sz = sizeof(opts), .heal = live};
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .resync = live};
 	struct scap *src;
 	struct sinsp *s;
 
@@ -149,7 +149,7 @@ static void test_replay(void **state)
 	assert_fd(&evt, "/before", 0);
 	next_exit(s, &evt);
 	assert_fd(&evt, "/again", 1);
-	assert_int_equal(s->heal.n_files, 0);
+	assert_int_equal(s->resync.n_files, 0);
 	sinsp_close(s);
 }
 
@@ -237,7 +237,7 @@ static int open_own(char name[64])
 {
 	int fd;
 
-	snprintf(name, 64, "/tmp/saker_heal_XXXXXX");
+	snprintf(name, 64, "/tmp/saker_resync_XXXXXX");
 	fd = mkostemp(name, O_CLOEXEC);
 	assert_true(fd >= 0);
 	unlink(name);
@@ -246,7 +246,7 @@ static int open_own(char name[64])
 }
 
 /* What /proc says is certain from when it was read on; that it waited in a queue is not so long. */
-static void test_heals_files(void **state)
+static void test_resyncs_files(void **state)
 {
 	const uint64_t now = now_ns();
 	struct scap_fake *f;
@@ -278,7 +278,7 @@ static void test_heals_files(void **state)
 	assert_fd(&evt, "/new", 1);
 	next_exit(s, &evt);
 	assert_null(evt.fd);
-	assert_int_equal(s->heal.n_files, 1);
+	assert_int_equal(s->resync.n_files, 1);
 	sinsp_close(s);
 	close(fd);
 }
@@ -306,14 +306,14 @@ static void test_same_file(void **state)
 	next_exit(s, &evt);
 	assert_non_null(evt.fd);
 	assert_int_equal(evt.fd->type, SCAP_FD_FIFO);
-	assert_int_equal(s->heal.n_files, 1);
+	assert_int_equal(s->resync.n_files, 1);
 	sinsp_close(s);
 	close(ends[0]);
 	close(ends[1]);
 }
 
 /* A thread that nobody told of, its files one by one as they are used. */
-static void test_heals_unknown_threads(void **state)
+static void test_resyncs_unknown_threads(void **state)
 {
 	const uint64_t now = now_ns();
 	char name[64], comm[32] = "";
@@ -346,7 +346,7 @@ static void test_heals_unknown_threads(void **state)
 }
 
 /* The end of a process and the beginning of this one, with its tid, were lost. */
-static void test_heals_reused_tid(void **state)
+static void test_resyncs_reused_tid(void **state)
 {
 	const uint64_t now = now_ns();
 	struct scap_fake *f;
@@ -413,7 +413,7 @@ static void test_lost_exits(void **state)
 		;
 	assert_null(sinsp_thread_find(s, dead));
 	assert_non_null(sinsp_thread_find(s, getpid()));
-	assert_int_equal(s->heal.n_ended, 1);
+	assert_int_equal(s->resync.n_ended, 1);
 	sinsp_close(s);
 }
 
@@ -437,8 +437,8 @@ static void test_is_bounded(void **state)
 	s = start(f, 1);
 	while (sinsp_next(s, &evt, 0) == 1)
 		;
-	assert_true(s->heal.n_asked > 0);
-	assert_true(s->heal.n_asked < N / 2);
+	assert_true(s->resync.n_reads > 0);
+	assert_true(s->resync.n_reads < N / 2);
 	sinsp_close(s);
 }
 
@@ -449,10 +449,10 @@ int main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_old_marker),
 		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_heals_files),
+		cmocka_unit_test(test_resyncs_files),
 		cmocka_unit_test(test_same_file),
-		cmocka_unit_test(test_heals_unknown_threads),
-		cmocka_unit_test(test_heals_reused_tid),
+		cmocka_unit_test(test_resyncs_unknown_threads),
+		cmocka_unit_test(test_resyncs_reused_tid),
 		cmocka_unit_test(test_lost_exits),
 		cmocka_unit_test(test_is_bounded),
 	};

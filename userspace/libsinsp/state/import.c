@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "snapshot.h"
+#include "import.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int is_inet(unsigned int type)
 	return type >= SCAP_FD_IPV4_SOCK && type <= SCAP_FD_IPV6_SERVSOCK;
 }
 
-static void take_addresses(struct sinsp_fd *fd, const struct scap_fd_info *info)
+static void import_addresses(struct sinsp_fd *fd, const struct scap_fd_info *info)
 {
 	struct sinsp_tuple *t = &sinsp_fd_edit_ends(fd)->tuple;
 
@@ -40,8 +40,8 @@ static void take_addresses(struct sinsp_fd *fd, const struct scap_fd_info *info)
 		fd->flags |= SINSP_FD_F_CONNECTED;
 }
 
-static void take_unix(struct sinsp_threads *tt, struct sinsp_fd *fd,
-		      const struct scap_fd_info *info)
+static void import_unix(struct sinsp_threads *tt, struct sinsp_fd *fd,
+			const struct scap_fd_info *info)
 {
 	sinsp_fd_edit_ends(fd)->unix_src = info->unix_src;
 	sinsp_fd_edit_ends(fd)->unix_dst = info->unix_dst;
@@ -56,8 +56,8 @@ static void name_inet(struct sinsp_threads *tt, struct sinsp_fd *fd)
 	sinsp_fd_set_name(&tt->fds, fd, text, sinsp_fd_tuple_text(text, fd));
 }
 
-static struct sinsp_fd *take_fd(struct sinsp_threads *tt, struct sinsp_files *files,
-				const struct scap_fd_info *info)
+static struct sinsp_fd *add_fd(struct sinsp_threads *tt, struct sinsp_files *files,
+			       const struct scap_fd_info *info)
 {
 	struct sinsp_fd *fd = sinsp_files_add(&tt->fds, files, info->fd, info->type);
 
@@ -68,10 +68,10 @@ static struct sinsp_fd *take_fd(struct sinsp_threads *tt, struct sinsp_files *fi
 	fd->open_flags = info->open_flags;
 	fd->dev = info->dev;
 	if (is_inet(info->type)) {
-		take_addresses(fd, info);
+		import_addresses(fd, info);
 		name_inet(tt, fd);
 	} else if (info->type == SCAP_FD_UNIX_SOCK) {
-		take_unix(tt, fd, info);
+		import_unix(tt, fd, info);
 	} else {
 		sinsp_fd_set_name(&tt->fds, fd, info->name, strlen(info->name));
 	}
@@ -100,17 +100,17 @@ static int is_same(const struct sinsp_fd *fd, const struct scap_fd_info *info)
 	return (fd->ino && fd->ino == info->ino) || !strcmp(fd->name, info->name);
 }
 
-struct sinsp_fd *sinsp_snapshot_fd(struct sinsp_threads *tt, struct sinsp_files *files,
-				   const struct scap_fd_info *info)
+struct sinsp_fd *sinsp_import_fd(struct sinsp_threads *tt, struct sinsp_files *files,
+				 const struct scap_fd_info *info)
 {
 	const struct sinsp_fd *fd = sinsp_files_find(files, info->fd);
 
 	return fd && is_same(fd, info) ? sinsp_files_edit(&tt->fds, files, info->fd)
-				       : take_fd(tt, files, info);
+				       : add_fd(tt, files, info);
 }
 
-static void take_fs(struct sinsp_threads *tt, struct sinsp_fs *fs,
-		    const struct scap_thread_info *info)
+static void import_fs(struct sinsp_threads *tt, struct sinsp_fs *fs,
+		      const struct scap_thread_info *info)
 {
 	char cwd[SINSP_PATH_SZ + 1];
 	size_t n = sinsp_path_join(cwd, SINSP_PATH_STRICT, "", 0, info->cwd, strlen(info->cwd));
@@ -121,8 +121,8 @@ static void take_fs(struct sinsp_threads *tt, struct sinsp_fs *fs,
 	set(tt, &fs->root, info->root);
 }
 
-static void take_process(struct sinsp_threads *tt, struct sinsp_process *p,
-			 const struct scap_thread_info *info)
+static void import_process(struct sinsp_threads *tt, struct sinsp_process *p,
+			   const struct scap_thread_info *info)
 {
 	p->known = 1;
 	set(tt, &p->exe, info->exe);
@@ -153,8 +153,8 @@ static void take_process(struct sinsp_threads *tt, struct sinsp_process *p,
 	p->exe_writable = info->exe_writable;
 }
 
-struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
-					   const struct scap_thread_info *info)
+struct sinsp_thread *sinsp_import_thread(struct sinsp_threads *tt,
+					 const struct scap_thread_info *info)
 {
 	int share = (info->flags & SINSP_CL_FILES) && info->tid != info->pid;
 	struct sinsp_thread *t = sinsp_threads_find(tt, info->tid);
@@ -176,21 +176,21 @@ struct sinsp_thread *sinsp_snapshot_thread(struct sinsp_threads *tt,
 	t->ran_ns = info->ran_ns;
 	t->ran_at_ns = info->ran_at_ns;
 	t->flags = info->flags;
-	sinsp_snapshot_refresh(tt, t, info);
+	sinsp_import_refresh(tt, t, info);
 	for (size_t i = 0; !share && i < info->n_fds; i++) {
-		struct sinsp_fd *fd = take_fd(tt, t->files, &info->fds[i]);
+		struct sinsp_fd *fd = add_fd(tt, t->files, &info->fds[i]);
 
 		if (fd)
-			fd->learnt_ns = info->snapshot_ns;
+			fd->as_of_ns = info->snapshot_ns;
 	}
 	return t;
 }
 
-void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
-			    const struct scap_thread_info *info)
+void sinsp_import_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
+			  const struct scap_thread_info *info)
 {
 	t->known = 1;
-	t->learnt_ns = info->snapshot_ns;
+	t->as_of_ns = info->snapshot_ns;
 	t->ptid = info->ptid;
 	t->pfmajor = info->pfmajor;
 	t->pfminor = info->pfminor;
@@ -200,9 +200,9 @@ void sinsp_snapshot_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 	/* What a process is, another thread of it tells if the main one is missing. */
 	if (info->tid != info->pid && t->proc->known)
 		return;
-	take_process(tt, t->proc, info);
-	take_fs(tt, t->fs, info);
-	t->fs->learnt_ns = info->snapshot_ns;
+	import_process(tt, t->proc, info);
+	import_fs(tt, t->fs, info);
+	t->fs->as_of_ns = info->snapshot_ns;
 }
 
 static void note_server_port(const struct sinsp_fd *fd, void *ctx)
@@ -279,7 +279,7 @@ static void settle_parents(struct sinsp_threads *tt)
 	}
 }
 
-int sinsp_snapshot_load(struct sinsp_threads *tt, const struct scap_state *st)
+int sinsp_import_state(struct sinsp_threads *tt, const struct scap_state *st)
 {
 	/* Main threads first: the others join their processes. */
 	for (int main_threads = 1; main_threads >= 0; main_threads--)
@@ -287,7 +287,7 @@ int sinsp_snapshot_load(struct sinsp_threads *tt, const struct scap_state *st)
 			const struct scap_thread_info *info = &st->threads[i];
 
 			if ((info->tid == info->pid) == main_threads)
-				sinsp_snapshot_thread(tt, info);
+				sinsp_import_thread(tt, info);
 		}
 	settle_roles(tt);
 	settle_parents(tt);
