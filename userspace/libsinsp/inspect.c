@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "container/container_lookup.h"
+#include "parse/event_rows.h"
 #include "parse/parse.h"
 #include "state/export.h"
 #include "state/import.h"
@@ -163,7 +164,7 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 		scap_close(src);
 		return err;
 	}
-	sinsp_parse_init();
+	sinsp_event_rows_init();
 	s->src = src;
 	s->source_name = OPT(opts, source_name);
 	s->enter_events = OPT(opts, enter_events);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "event/event_table.h"
-#include "parse.h"
+#include "parsers.h"
 
 /* What the kernel keeps to itself, as a rule; a tracer sees it. */
 enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
@@ -69,7 +69,7 @@ static int is_of_call(int64_t error)
 
 static int dissolves(const struct sinsp_parse *p)
 {
-	const struct scap_param *addr = sinsp_arg(p, SINSP_P_addr);
+	const struct scap_param *addr = sinsp_call_param(p, SINSP_P_addr);
 
 	return addr && addr->p[0] == AF_UNSPEC;
 }
@@ -138,12 +138,12 @@ static int is_of_connect(int64_t error)
 /* 0 is said of a connect that goes on, too: it counts until something else is known. */
 static void read_so_error(struct sinsp_parse *p, struct sinsp_fd *fd)
 {
-	const struct scap_param *val = sinsp_own(p, SINSP_P_val);
+	const struct scap_param *val = sinsp_evt_param(p, SINSP_P_val);
 	int64_t error;
 
-	if (sinsp_result(p) || sinsp_u64(sinsp_own(p, SINSP_P_level), 0) != SOL_SOCKET_ID ||
-	    sinsp_u64(sinsp_own(p, SINSP_P_optname), 0) != SO_ERROR_ID || !val || val->len != 9 ||
-	    val->p[0] != SOCKOPT_ERRNO)
+	if (sinsp_result(p) || sinsp_u64(sinsp_evt_param(p, SINSP_P_level), 0) != SOL_SOCKET_ID ||
+	    sinsp_u64(sinsp_evt_param(p, SINSP_P_optname), 0) != SO_ERROR_ID || !val ||
+	    val->len != 9 || val->p[0] != SOCKOPT_ERRNO)
 		return;
 	error = (int64_t)get_u64(val->p + 1);
 	if (error < 0)
@@ -186,7 +186,7 @@ void sinsp_connect_outcome(struct sinsp *s, struct sinsp_evt *e, const struct si
 /* The event is no one of the file's in the format, and leaves fd.* alone. */
 void sinsp_parse_getpeername(struct sinsp_parse *p)
 {
-	const int64_t num = sinsp_s64(sinsp_own(p, SINSP_P_fd), -1), res = sinsp_result(p);
+	const int64_t num = sinsp_s64(sinsp_evt_param(p, SINSP_P_fd), -1), res = sinsp_result(p);
 	const struct sinsp_thread *t = p->e->thread;
 	const struct sinsp_fd *known = t ? sinsp_thread_fd(t, num) : NULL;
 	struct sinsp_fd *fd;

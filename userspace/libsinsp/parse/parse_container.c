@@ -9,7 +9,7 @@
 
 #include "container/container_json.h"
 #include "container/container_lookup.h"
-#include "parse.h"
+#include "parsers.h"
 
 #define CONTAINER_TID INT64_MIN /* no event has it */
 #define CONTAINER_VTID -2 /* sysdig's word for it */

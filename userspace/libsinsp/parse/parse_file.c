@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "parse.h"
+#include "parsers.h"
 #include "state/pathname.h"
 
 enum { AT_FDCWD_2022 = -100 };
@@ -71,7 +71,7 @@ static int enter_has_path(const struct sinsp_parse *p)
 
 	if (!p->enter_row || p->enter_row->at[SINSP_P_name] < 0)
 		return 0;
-	v = sinsp_arg(p, SINSP_P_name);
+	v = sinsp_call_param(p, SINSP_P_name);
 	return v && strncmp((const char *)v->p, "(NULL)", v->len);
 }
 
@@ -84,8 +84,8 @@ static void set_opened(struct sinsp_parse *p, struct sinsp_fd *fd, const struct 
 		fd->type = SCAP_FD_DIRECTORY;
 	if (fd->open_flags & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
-	fd->dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0);
-	fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+	fd->dev = sinsp_u64(sinsp_evt_param(p, SINSP_P_dev), 0);
+	fd->ino = sinsp_u64(sinsp_evt_param(p, SINSP_P_ino), 0);
 }
 
 void sinsp_parse_open(struct sinsp_parse *p)
@@ -99,12 +99,13 @@ void sinsp_parse_open(struct sinsp_parse *p)
 
 	if (num < 0 || !p->e->thread)
 		return;
-	get = enter_has_path(p) || p->e->raw.type == EVT_OPENAT_102_X ? sinsp_arg : sinsp_own;
+	get = enter_has_path(p) || p->e->raw.type == EVT_OPENAT_102_X ? sinsp_call_param
+								      : sinsp_evt_param;
 	name = get(p, SINSP_P_name);
 	dirfd = sinsp_s64(get(p, SINSP_P_dirfd), AT_FDCWD_2022);
 	if (p->s->native && name && !strncmp((const char *)name->p, "<NA>", name->len))
 		name = NULL;
-	opened = sinsp_own(p, SINSP_P_path);
+	opened = sinsp_evt_param(p, SINSP_P_path);
 	if (opened) {
 		n = sinsp_parse_path(p, path, dir, 0, (const char *)opened->p, opened->len);
 	} else if (name) {
@@ -128,12 +129,12 @@ void sinsp_parse_open(struct sinsp_parse *p)
 /* The kernel's own path of the file, which needs no directory. */
 void sinsp_parse_open_by_handle(struct sinsp_parse *p)
 {
-	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+	const struct scap_param *path = sinsp_evt_param(p, SINSP_P_path);
 	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_FILE_V2);
 
 	if (!fd)
 		return;
-	set_opened(p, fd, sinsp_own(p, SINSP_P_flags));
+	set_opened(p, fd, sinsp_evt_param(p, SINSP_P_flags));
 	if (path)
 		sinsp_fd_set_name(mem_of(p), fd, (const char *)path->p, sinsp_text_len(path));
 }
@@ -242,10 +243,10 @@ static void unshare_files(struct sinsp_parse *p)
 
 void sinsp_parse_close_range(struct sinsp_parse *p)
 {
-	uint32_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	uint32_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
 	struct range r = {
-		.first = sinsp_u64(sinsp_own(p, SINSP_P_first), 0),
-		.last = sinsp_u64(sinsp_own(p, SINSP_P_last), 0),
+		.first = sinsp_u64(sinsp_evt_param(p, SINSP_P_first), 0),
+		.last = sinsp_u64(sinsp_evt_param(p, SINSP_P_last), 0),
 	};
 
 	if (sinsp_result(p) < 0 || !p->e->thread)
@@ -286,14 +287,14 @@ static void duplicate(struct sinsp_parse *p, int64_t num, int cloexec)
 
 void sinsp_parse_dup(struct sinsp_parse *p)
 {
-	uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	uint64_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
 
 	duplicate(p, sinsp_result(p), !!(flags & SINSP_O_CLOEXEC));
 }
 
 void sinsp_parse_fcntl(struct sinsp_parse *p)
 {
-	unsigned int cmd = sinsp_u64(sinsp_arg(p, SINSP_P_cmd), 0);
+	unsigned int cmd = sinsp_u64(sinsp_call_param(p, SINSP_P_cmd), 0);
 	int64_t res = sinsp_result(p);
 
 	if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC) {
@@ -304,7 +305,7 @@ void sinsp_parse_fcntl(struct sinsp_parse *p)
 		if (!fd)
 			return;
 		fd->flags &= ~SINSP_FD_F_CLOEXEC;
-		if (sinsp_u64(sinsp_own(p, SINSP_P_arg), 0) & FD_CLOEXEC)
+		if (sinsp_u64(sinsp_evt_param(p, SINSP_P_arg), 0) & FD_CLOEXEC)
 			fd->flags |= SINSP_FD_F_CLOEXEC;
 	}
 }
@@ -312,17 +313,17 @@ void sinsp_parse_fcntl(struct sinsp_parse *p)
 void sinsp_parse_pipe(struct sinsp_parse *p)
 {
 	static const enum sinsp_param ends[] = {SINSP_P_fd1, SINSP_P_fd2};
-	uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	uint64_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
 
 	if (sinsp_result(p) < 0)
 		return;
 	for (int i = 0; i < 2; i++) {
-		int64_t num = sinsp_s64(sinsp_own(p, ends[i]), -1);
+		int64_t num = sinsp_s64(sinsp_evt_param(p, ends[i]), -1);
 		struct sinsp_fd *fd = sinsp_parse_new_fd(p, num, SCAP_FD_FIFO);
 
 		if (!fd)
 			continue;
-		fd->ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0);
+		fd->ino = sinsp_u64(sinsp_evt_param(p, SINSP_P_ino), 0);
 		fd->open_flags = i ? SINSP_O_WRONLY : SINSP_O_RDONLY;
 		if (flags & SINSP_O_CLOEXEC)
 			fd->flags |= SINSP_FD_F_CLOEXEC;
@@ -338,7 +339,7 @@ void sinsp_parse_two_files(struct sinsp_parse *p)
 	if (!p->e->thread)
 		return;
 	for (int i = 0; i < 3 && !num; i++)
-		num = sinsp_arg(p, names[i]);
+		num = sinsp_call_param(p, names[i]);
 	p->e->other_fdnum = sinsp_s64(num, -1);
 	p->e->other_fd = sinsp_thread_fd(p->e->thread, p->e->other_fdnum);
 }
@@ -370,7 +371,7 @@ static unsigned int anon_type(const struct sinsp_parse *p)
 
 static int anon_is_cloexec(const struct sinsp_parse *p)
 {
-	uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	uint64_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
 
 	switch (p->e->raw.type) {
 	case EVT_EPOLL_CREATE1_X:
@@ -396,14 +397,14 @@ void sinsp_parse_anon(struct sinsp_parse *p)
 
 void sinsp_parse_memfd(struct sinsp_parse *p)
 {
-	const struct scap_param *name = sinsp_own(p, SINSP_P_name);
+	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_name);
 	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_MEMFD);
 
 	if (!fd)
 		return;
 	if (name)
 		sinsp_fd_set_name(mem_of(p), fd, (const char *)name->p, sinsp_text_len(name));
-	if (sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & MFD_CLOEXEC)
+	if (sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0) & MFD_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
@@ -419,7 +420,7 @@ static struct sinsp_fd *new_named_fd(struct sinsp_parse *p, unsigned int type, c
 /* Files that are called after what they are, as in /proc. */
 void sinsp_parse_named(struct sinsp_parse *p)
 {
-	const uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	const uint64_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
 	struct sinsp_fd *fd = NULL;
 	int cloexec = 0;
 
@@ -460,9 +461,9 @@ void sinsp_parse_named(struct sinsp_parse *p)
 /* A file, as by its path; the copy of a mount is a root. */
 void sinsp_parse_open_tree(struct sinsp_parse *p)
 {
-	const int64_t dirfd = sinsp_s64(sinsp_own(p, SINSP_P_dirfd), AT_FDCWD_2022);
-	const uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
-	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+	const int64_t dirfd = sinsp_s64(sinsp_evt_param(p, SINSP_P_dirfd), AT_FDCWD_2022);
+	const uint64_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
+	const struct scap_param *path = sinsp_evt_param(p, SINSP_P_path);
 	char dir[SINSP_PATH_SZ], text[SINSP_PATH_SZ] = "/";
 	struct sinsp_fd *fd;
 	size_t n = 1;
@@ -486,7 +487,7 @@ void sinsp_parse_open_tree(struct sinsp_parse *p)
 /* The C library leaves out the slash that the name begins with. */
 void sinsp_parse_mq_open(struct sinsp_parse *p)
 {
-	const struct scap_param *name = sinsp_own(p, SINSP_P_name);
+	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_name);
 	struct sinsp_fd *fd = sinsp_parse_new_fd(p, sinsp_result(p), SCAP_FD_FILE_V2);
 	char path[NAME_MAX + 2] = "/";
 	size_t n = sinsp_text_len(name);
@@ -520,7 +521,7 @@ void sinsp_parse_bpf(struct sinsp_parse *p)
 		[32] = {SCAP_FD_BPF, "anon_inode:bpf-stats"}, /* ENABLE_STATS */
 		[33] = {SCAP_FD_BPF, "anon_inode:bpf_iter"}, /* ITER_CREATE */
 	};
-	const uint64_t cmd = sinsp_u64(sinsp_own(p, SINSP_P_cmd), UINT64_MAX);
+	const uint64_t cmd = sinsp_u64(sinsp_evt_param(p, SINSP_P_cmd), UINT64_MAX);
 	struct sinsp_fd *fd;
 
 	/* In sysdig's files the enter alone has the command. */
@@ -538,7 +539,8 @@ void sinsp_parse_pidfd_open(struct sinsp_parse *p)
 
 	if (!fd)
 		return;
-	target = sinsp_thread_called(p->s, p->e->thread, sinsp_s64(sinsp_own(p, SINSP_P_pid), -1));
+	target = sinsp_thread_called(p->s, p->e->thread,
+				     sinsp_s64(sinsp_evt_param(p, SINSP_P_pid), -1));
 	sinsp_fd_edit_ends(fd)->pid = target ? target->pid : -1;
 	fd->flags |= SINSP_FD_F_CLOEXEC;
 }
@@ -546,14 +548,14 @@ void sinsp_parse_pidfd_open(struct sinsp_parse *p)
 void sinsp_parse_pidfd_getfd(struct sinsp_parse *p)
 {
 	const struct sinsp_fd *pidfd =
-		sinsp_thread_fd(p->e->thread, sinsp_s64(sinsp_own(p, SINSP_P_pid_fd), -1));
+		sinsp_thread_fd(p->e->thread, sinsp_s64(sinsp_evt_param(p, SINSP_P_pid_fd), -1));
 	const struct sinsp_thread *target = NULL;
 	const struct sinsp_fd *from;
 	int64_t num = sinsp_result(p);
 
 	if (pidfd && pidfd->type == SCAP_FD_PIDFD)
 		target = sinsp_threads_find(&p->s->threads, sinsp_fd_ends(pidfd)->pid);
-	from = sinsp_thread_fd(target, sinsp_s64(sinsp_own(p, SINSP_P_target_fd), -1));
+	from = sinsp_thread_fd(target, sinsp_s64(sinsp_evt_param(p, SINSP_P_target_fd), -1));
 	if (from && from != sinsp_thread_fd(p->e->thread, num))
 		copy_fd(p, num, from, 1);
 }
@@ -580,7 +582,7 @@ static void set_cwd(struct sinsp_parse *p, char *text, size_t n, int is_certain)
 
 void sinsp_parse_chdir(struct sinsp_parse *p)
 {
-	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+	const struct scap_param *path = sinsp_evt_param(p, SINSP_P_path);
 
 	char text[SINSP_PATH_SZ + 1];
 
@@ -612,7 +614,7 @@ void sinsp_parse_fchdir(struct sinsp_parse *p)
 /* Of a directory outside the root, the kernel says "(unreachable)...", which is no path. */
 void sinsp_parse_getcwd(struct sinsp_parse *p)
 {
-	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+	const struct scap_param *path = sinsp_evt_param(p, SINSP_P_path);
 
 	if (path && path->p[0] == '/')
 		sinsp_parse_chdir(p);
@@ -620,7 +622,7 @@ void sinsp_parse_getcwd(struct sinsp_parse *p)
 
 void sinsp_parse_chroot(struct sinsp_parse *p)
 {
-	const struct scap_param *path = sinsp_own(p, SINSP_P_path);
+	const struct scap_param *path = sinsp_evt_param(p, SINSP_P_path);
 	char text[SINSP_PATH_SZ];
 	size_t n;
 
@@ -643,7 +645,7 @@ static void enter_mounts(struct sinsp_parse *p)
 void sinsp_parse_setns(struct sinsp_parse *p)
 {
 	static const char mnt[] = "/ns/mnt";
-	uint32_t flags = sinsp_u64(sinsp_own(p, SINSP_P_nstype), 0);
+	uint32_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_nstype), 0);
 	const char *name = p->e->fd ? p->e->fd->name : "";
 	size_t n = strlen(name);
 
@@ -669,7 +671,7 @@ static void unshare_fs(struct sinsp_parse *p)
 /* New mounts and new users bring a directory of one's own with them. */
 void sinsp_parse_unshare(struct sinsp_parse *p)
 {
-	uint32_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	uint32_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
 
 	if (sinsp_result(p) < 0 || !p->e->thread || !p->s->native)
 		return;

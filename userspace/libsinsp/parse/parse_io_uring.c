@@ -3,7 +3,7 @@
  * Requests of io_uring that make, change or end descriptors. As far as they use the table of
  * descriptors: files that stay in the ring (slot) have no number there.
  */
-#include "parse.h"
+#include "parsers.h"
 #include "state/fd.h"
 
 enum { OP_ACCEPT = 13, OP_CONNECT = 16, OP_OPENAT = 18, OP_CLOSE = 19, OP_OPENAT2 = 28 };
@@ -12,12 +12,12 @@ enum { CQE_SKIP_SUCCESS = 1 << 6 };
 
 static uint64_t op_of(const struct sinsp_parse *p)
 {
-	return sinsp_u64(sinsp_own(p, SINSP_P_op), UINT64_MAX);
+	return sinsp_u64(sinsp_evt_param(p, SINSP_P_op), UINT64_MAX);
 }
 
 static int in_ring(const struct sinsp_parse *p)
 {
-	return sinsp_u64(sinsp_own(p, SINSP_P_slot), 0) != 0;
+	return sinsp_u64(sinsp_evt_param(p, SINSP_P_slot), 0) != 0;
 }
 
 /* The event still shows what is closed: it goes after it. */
@@ -31,7 +31,7 @@ static void close_fd(struct sinsp_parse *p)
 
 static void bind_fd(struct sinsp_parse *p)
 {
-	p->e->fdnum = sinsp_s64(sinsp_own(p, SINSP_P_fd), -1);
+	p->e->fdnum = sinsp_s64(sinsp_evt_param(p, SINSP_P_fd), -1);
 	p->e->fd = sinsp_thread_fd(p->e->thread, p->e->fdnum);
 }
 
@@ -39,7 +39,8 @@ static void bind_fd(struct sinsp_parse *p)
 void sinsp_parse_io_submit(struct sinsp_parse *p)
 {
 	bind_fd(p);
-	if (op_of(p) == OP_CLOSE && sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & CQE_SKIP_SUCCESS)
+	if (op_of(p) == OP_CLOSE &&
+	    sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0) & CQE_SKIP_SUCCESS)
 		close_fd(p);
 }
 
@@ -52,7 +53,7 @@ static void accept_fd(struct sinsp_parse *p)
 	if (!p->e->thread)
 		return;
 	fd = sinsp_files_edit(&p->s->threads.fds, p->e->thread->files, num);
-	if (fd && sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & SINSP_O_CLOEXEC)
+	if (fd && sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0) & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 

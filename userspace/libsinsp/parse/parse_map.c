@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events that tell what code a process has mapped: state that stacks are named by. */
-#include "parse.h"
+#include "parsers.h"
 
 static int64_t pid_of(const struct sinsp_parse *p)
 {
-	return sinsp_s64(sinsp_own(p, SINSP_P_pid), -1);
+	return sinsp_s64(sinsp_evt_param(p, SINSP_P_pid), -1);
 }
 
 static struct sinsp_code_file *file_of(struct sinsp_parse *p)
 {
-	const struct scap_param *path = sinsp_own(p, SINSP_P_path),
-				*build_id = sinsp_own(p, SINSP_P_build_id);
+	const struct scap_param *path = sinsp_evt_param(p, SINSP_P_path),
+				*build_id = sinsp_evt_param(p, SINSP_P_build_id);
 	struct sinsp_code_id id = {
-		.dev = (uint32_t)sinsp_u64(sinsp_own(p, SINSP_P_dev), 0),
-		.ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0),
-		.ino_gen = sinsp_u64(sinsp_own(p, SINSP_P_ino_gen), 0),
+		.dev = (uint32_t)sinsp_u64(sinsp_evt_param(p, SINSP_P_dev), 0),
+		.ino = sinsp_u64(sinsp_evt_param(p, SINSP_P_ino), 0),
+		.ino_gen = sinsp_u64(sinsp_evt_param(p, SINSP_P_ino_gen), 0),
 	};
 
 	if (build_id && build_id->len <= sizeof(id.build_id)) {
@@ -27,12 +27,12 @@ static struct sinsp_code_file *file_of(struct sinsp_parse *p)
 
 void sinsp_parse_map(struct sinsp_parse *p)
 {
-	const uint64_t addr = sinsp_u64(sinsp_own(p, SINSP_P_addr), 0);
-	const uint64_t length = sinsp_u64(sinsp_own(p, SINSP_P_length), 0);
+	const uint64_t addr = sinsp_u64(sinsp_evt_param(p, SINSP_P_addr), 0);
+	const uint64_t length = sinsp_u64(sinsp_evt_param(p, SINSP_P_length), 0);
 	struct sinsp_code_map map = {
 		.start = addr,
 		.end = addr + length,
-		.offset = sinsp_u64(sinsp_own(p, SINSP_P_offset), 0),
+		.offset = sinsp_u64(sinsp_evt_param(p, SINSP_P_offset), 0),
 	};
 
 	if (map.end <= addr)
@@ -53,7 +53,7 @@ void sinsp_parse_map(struct sinsp_parse *p)
 void sinsp_parse_map_fork(struct sinsp_parse *p)
 {
 	sinsp_code_maps_fork(&p->s->code_maps, pid_of(p),
-			     sinsp_s64(sinsp_own(p, SINSP_P_parent), -1));
+			     sinsp_s64(sinsp_evt_param(p, SINSP_P_parent), -1));
 }
 
 /* An exec, or the end. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "event/event_table.h"
-#include "parse.h"
+#include "parsers.h"
 #include "state/import.h"
 #include "state/pathname.h"
 #include "state/sockname.h"
@@ -75,23 +75,23 @@ static struct sinsp_fd *add_socket(struct sinsp_parse *p, int64_t num, unsigned 
 
 void sinsp_parse_socket(struct sinsp_parse *p)
 {
-	const struct scap_param *domain = sinsp_arg(p, SINSP_P_domain);
-	unsigned int type = sinsp_u64(sinsp_arg(p, SINSP_P_type), 0);
+	const struct scap_param *domain = sinsp_call_param(p, SINSP_P_domain);
+	unsigned int type = sinsp_u64(sinsp_call_param(p, SINSP_P_type), 0);
 	struct sinsp_fd *fd;
 
 	if (sinsp_result(p) < 0 || !domain)
 		return;
 	fd = add_socket(p, sinsp_result(p), sinsp_u64(domain, 0), type,
-			sinsp_u64(sinsp_arg(p, SINSP_P_proto), 0));
+			sinsp_u64(sinsp_call_param(p, SINSP_P_proto), 0));
 	if (fd && (type & SOCK_CLOEXEC))
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
 void sinsp_parse_socketpair(struct sinsp_parse *p)
 {
-	int64_t num[2] = {sinsp_s64(sinsp_own(p, SINSP_P_fd1), -1),
-			  sinsp_s64(sinsp_own(p, SINSP_P_fd2), -1)};
-	unsigned int type = sinsp_u64(sinsp_own(p, SINSP_P_type), 0);
+	int64_t num[2] = {sinsp_s64(sinsp_evt_param(p, SINSP_P_fd1), -1),
+			  sinsp_s64(sinsp_evt_param(p, SINSP_P_fd2), -1)};
+	unsigned int type = sinsp_u64(sinsp_evt_param(p, SINSP_P_type), 0);
 
 	if (sinsp_result(p) < 0)
 		return;
@@ -100,8 +100,8 @@ void sinsp_parse_socketpair(struct sinsp_parse *p)
 
 		if (!fd)
 			continue;
-		sinsp_fd_edit_ends(fd)->unix_src = sinsp_u64(sinsp_own(p, SINSP_P_source), 0);
-		sinsp_fd_edit_ends(fd)->unix_dst = sinsp_u64(sinsp_own(p, SINSP_P_peer), 0);
+		sinsp_fd_edit_ends(fd)->unix_src = sinsp_u64(sinsp_evt_param(p, SINSP_P_source), 0);
+		sinsp_fd_edit_ends(fd)->unix_dst = sinsp_u64(sinsp_evt_param(p, SINSP_P_peer), 0);
 		if (type & SOCK_CLOEXEC)
 			fd->flags |= SINSP_FD_F_CLOEXEC;
 	}
@@ -147,8 +147,8 @@ static void name_by_address(struct sinsp_parse *p, struct sinsp_fd *fd,
  * the kernel more often asks than answers, until he listens. */
 void sinsp_parse_bind(struct sinsp_parse *p)
 {
-	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
-	const struct scap_param *local = sinsp_own(p, SINSP_P_local);
+	const struct scap_param *addr = sinsp_evt_param(p, SINSP_P_addr);
+	const struct scap_param *local = sinsp_evt_param(p, SINSP_P_local);
 	struct sinsp_fd *fd;
 
 	if (sinsp_result(p) < 0 || !addr || !(fd = sinsp_parse_edit_socket(p)))
@@ -160,7 +160,7 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 /* sysdig's captures do not tell the address, which may be the kernel's choice. */
 void sinsp_parse_listen(struct sinsp_parse *p)
 {
-	const struct scap_param *local = sinsp_own(p, SINSP_P_local);
+	const struct scap_param *local = sinsp_evt_param(p, SINSP_P_local);
 	struct sinsp_fd *fd;
 
 	if (sinsp_result(p) < 0 || !local || !(fd = sinsp_parse_edit_socket(p)))
@@ -256,7 +256,7 @@ static void name_by_ends(struct sinsp_parse *p, struct sinsp_fd *fd)
 /* What is known of the address while the call goes on. */
 void sinsp_parse_connect_enter(struct sinsp_parse *p)
 {
-	const struct scap_param *addr = sinsp_own(p, SINSP_P_addr);
+	const struct scap_param *addr = sinsp_evt_param(p, SINSP_P_addr);
 	struct sinsp_fd *fd = addr ? sinsp_parse_edit_socket(p) : NULL;
 	char text[SINSP_SOCK_TEXT];
 	struct sinsp_tuple *t;
@@ -296,7 +296,7 @@ static void connect_inet(struct sinsp_parse *p, struct sinsp_fd *fd, unsigned in
 
 void sinsp_parse_connect(struct sinsp_parse *p)
 {
-	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
+	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_tuple);
 	int64_t res = sinsp_result(p);
 	struct sinsp_fd *fd = sinsp_parse_edit_socket(p);
 	char text[SINSP_SOCK_TEXT];
@@ -320,7 +320,7 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 
 void sinsp_parse_accept(struct sinsp_parse *p)
 {
-	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
+	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_tuple);
 	char text[SINSP_SOCK_TEXT];
 	struct sinsp_tuple t;
 	struct sinsp_fd *fd;
@@ -343,14 +343,14 @@ void sinsp_parse_accept(struct sinsp_parse *p)
 	}
 	set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
 	fd->flags |= SINSP_FD_F_SERVER | SINSP_FD_F_CONNECTED;
-	if (sinsp_u64(sinsp_own(p, SINSP_P_flags), 0) & SOCK_CLOEXEC)
+	if (sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0) & SOCK_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
 /* A file that is not known and sends to an address: a UDP socket, most likely. */
 void sinsp_parse_sendto_enter(struct sinsp_parse *p)
 {
-	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
+	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_tuple);
 
 	if (p->e->fd || !p->e->thread || p->e->fdnum < 0 || !v)
 		return;
@@ -463,13 +463,13 @@ static int wants_tuple(struct sinsp_parse *p)
 void sinsp_parse_send(struct sinsp_parse *p)
 {
 	if (wants_tuple(p))
-		update_tuple(p, sinsp_arg(p, SINSP_P_tuple), 0);
+		update_tuple(p, sinsp_call_param(p, SINSP_P_tuple), 0);
 }
 
 void sinsp_parse_recv(struct sinsp_parse *p)
 {
 	if (wants_tuple(p))
-		update_tuple(p, sinsp_own(p, SINSP_P_tuple), 1);
+		update_tuple(p, sinsp_evt_param(p, SINSP_P_tuple), 1);
 }
 
 /* ---- files that others passed, by a message or through a pidfd ---- */
@@ -492,15 +492,15 @@ static void set_listening(struct scap_fd_info *info)
 
 static void describe_socket(const struct sinsp_parse *p, struct scap_fd_info *info)
 {
-	const struct scap_param *v = sinsp_own(p, SINSP_P_tuple);
+	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_tuple);
 	struct sinsp_tuple t;
 	unsigned int type;
 
-	info->type = fd_type_of(sinsp_u64(sinsp_own(p, SINSP_P_domain), 0));
+	info->type = fd_type_of(sinsp_u64(sinsp_evt_param(p, SINSP_P_domain), 0));
 	info->name = "";
 	if (info->type == SCAP_FD_IPV4_SOCK || info->type == SCAP_FD_IPV6_SOCK)
-		info->l4proto = l4proto_of(sinsp_u64(sinsp_own(p, SINSP_P_type), 0),
-					   sinsp_u64(sinsp_own(p, SINSP_P_proto), 0));
+		info->l4proto = l4proto_of(sinsp_u64(sinsp_evt_param(p, SINSP_P_type), 0),
+					   sinsp_u64(sinsp_evt_param(p, SINSP_P_proto), 0));
 	if (v && read_tuple(v, &t, &type)) {
 		info->type = type;
 		memcpy(info->sip, t.sip, sizeof(info->sip));
@@ -519,8 +519,8 @@ static void describe_socket(const struct sinsp_parse *p, struct scap_fd_info *in
 /* @text has room for a path. What has no place in a tree has the name of its kind. */
 static void describe_file(const struct sinsp_parse *p, struct scap_fd_info *info, char *text)
 {
-	const struct scap_param *name = sinsp_own(p, SINSP_P_name);
-	uint32_t mode = sinsp_u64(sinsp_own(p, SINSP_P_mode), 0) & KERNEL_S_IFMT;
+	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_name);
+	uint32_t mode = sinsp_u64(sinsp_evt_param(p, SINSP_P_mode), 0) & KERNEL_S_IFMT;
 	size_t n = name && name->len < SINSP_PATH_SZ ? sinsp_text_len(name) : 0;
 
 	if (n)
@@ -548,12 +548,12 @@ static void describe_file(const struct sinsp_parse *p, struct scap_fd_info *info
 
 void sinsp_parse_passed_file(struct sinsp_parse *p)
 {
-	uint32_t mode = sinsp_u64(sinsp_own(p, SINSP_P_mode), 0) & KERNEL_S_IFMT;
+	uint32_t mode = sinsp_u64(sinsp_evt_param(p, SINSP_P_mode), 0) & KERNEL_S_IFMT;
 	struct scap_fd_info info = {
-		.fd = sinsp_s64(sinsp_own(p, SINSP_P_fd), -1),
-		.ino = sinsp_u64(sinsp_own(p, SINSP_P_ino), 0),
-		.dev = sinsp_u64(sinsp_own(p, SINSP_P_dev), 0),
-		.open_flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0),
+		.fd = sinsp_s64(sinsp_evt_param(p, SINSP_P_fd), -1),
+		.ino = sinsp_u64(sinsp_evt_param(p, SINSP_P_ino), 0),
+		.dev = sinsp_u64(sinsp_evt_param(p, SINSP_P_dev), 0),
+		.open_flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0),
 	};
 	char text[SINSP_PATH_SZ];
 	struct sinsp_fd *fd;

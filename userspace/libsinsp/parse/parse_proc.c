@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "parse.h"
+#include "parsers.h"
 #include "state/pathname.h"
 
 /* A child older than this at its own clone is another one, where nothing says it better. */
@@ -43,7 +43,7 @@ static void set_list(const struct sinsp_parse *p, const char **dst, const struct
 /* Of an event that does not tell them, those that were inherited hold. */
 static void set_cgroups(const struct sinsp_parse *p, struct sinsp_process *proc)
 {
-	const struct scap_param *v = sinsp_own(p, SINSP_P_cgroups);
+	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_cgroups);
 	const char *text = v ? (const char *)v->p : proc->cgroups;
 
 	sinsp_process_set_cgroups(table(p), proc, text, v ? v->len : sinsp_str_len(text));
@@ -54,20 +54,20 @@ static void set_comm(const struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	int had_comm = p->row->at[SINSP_P_comm] >= 0;
 
-	set_name(p, t, sinsp_own(p, had_comm ? SINSP_P_comm : SINSP_P_exe));
+	set_name(p, t, sinsp_evt_param(p, had_comm ? SINSP_P_comm : SINSP_P_exe));
 }
 
 static void set_memory(const struct sinsp_parse *p, struct sinsp_process *proc)
 {
-	proc->vmsize_kb = sinsp_u64(sinsp_own(p, SINSP_P_vm_size), proc->vmsize_kb);
-	proc->vmrss_kb = sinsp_u64(sinsp_own(p, SINSP_P_vm_rss), proc->vmrss_kb);
-	proc->vmswap_kb = sinsp_u64(sinsp_own(p, SINSP_P_vm_swap), proc->vmswap_kb);
+	proc->vmsize_kb = sinsp_u64(sinsp_evt_param(p, SINSP_P_vm_size), proc->vmsize_kb);
+	proc->vmrss_kb = sinsp_u64(sinsp_evt_param(p, SINSP_P_vm_rss), proc->vmrss_kb);
+	proc->vmswap_kb = sinsp_u64(sinsp_evt_param(p, SINSP_P_vm_swap), proc->vmswap_kb);
 }
 
 static void set_faults(const struct sinsp_parse *p, struct sinsp_thread *t)
 {
-	t->pfmajor = sinsp_u64(sinsp_own(p, SINSP_P_pgft_maj), t->pfmajor);
-	t->pfminor = sinsp_u64(sinsp_own(p, SINSP_P_pgft_min), t->pfminor);
+	t->pfmajor = sinsp_u64(sinsp_evt_param(p, SINSP_P_pgft_maj), t->pfmajor);
+	t->pfminor = sinsp_u64(sinsp_evt_param(p, SINSP_P_pgft_min), t->pfminor);
 }
 
 struct clone {
@@ -82,10 +82,10 @@ static void read_clone(const struct sinsp_parse *p, struct clone *c)
 {
 	int64_t tid = p->e->raw.hdr->tid;
 
-	c->flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
-	c->pid = sinsp_s64(sinsp_own(p, SINSP_P_pid), -1);
-	c->vtid = sinsp_s64(sinsp_own(p, SINSP_P_vtid), tid);
-	c->vpid = sinsp_s64(sinsp_own(p, SINSP_P_vpid), -1);
+	c->flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
+	c->pid = sinsp_s64(sinsp_evt_param(p, SINSP_P_pid), -1);
+	c->vtid = sinsp_s64(sinsp_evt_param(p, SINSP_P_vtid), tid);
+	c->vpid = sinsp_s64(sinsp_evt_param(p, SINSP_P_vpid), -1);
 	c->in_pidns = (c->flags & SINSP_CL_CHILD_IN_PIDNS) || c->vtid != tid;
 	c->since_ns = p->e->raw.true_ns - (p->e->latency_known ? p->e->latency_ns : STALE_NS);
 }
@@ -94,13 +94,13 @@ static void read_clone(const struct sinsp_parse *p, struct clone *c)
 static void set_process(struct sinsp_parse *p, struct sinsp_process *proc)
 {
 	proc->known = 1;
-	set_text(p, &proc->exe, sinsp_own(p, SINSP_P_exe));
-	set_list(p, &proc->args, sinsp_own(p, SINSP_P_args));
+	set_text(p, &proc->exe, sinsp_evt_param(p, SINSP_P_exe));
+	set_list(p, &proc->args, sinsp_evt_param(p, SINSP_P_args));
 	set_cgroups(p, proc);
-	proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), proc->fdlimit);
+	proc->fdlimit = sinsp_s64(sinsp_evt_param(p, SINSP_P_fdlimit), proc->fdlimit);
 	set_memory(p, proc);
 	proc->pidns_start_ns =
-		sinsp_u64(sinsp_own(p, SINSP_P_pidns_init_start_ts), proc->pidns_start_ns);
+		sinsp_u64(sinsp_evt_param(p, SINSP_P_pidns_init_start_ts), proc->pidns_start_ns);
 }
 
 static int is_nobody(const struct sinsp_thread *t)
@@ -130,8 +130,8 @@ static struct sinsp_thread *set_parent(struct sinsp_parse *p, struct sinsp_threa
 		set_process(p, t->proc);
 		return t;
 	}
-	set_text(p, &t->proc->exe, sinsp_own(p, SINSP_P_exe));
-	set_list(p, &t->proc->args, sinsp_own(p, SINSP_P_args));
+	set_text(p, &t->proc->exe, sinsp_evt_param(p, SINSP_P_exe));
+	set_list(p, &t->proc->args, sinsp_evt_param(p, SINSP_P_args));
 	return t;
 }
 
@@ -215,7 +215,7 @@ static int64_t parent_tid(const struct sinsp_parse *p, const struct clone *c,
 /* After a loss the directory is as uncertain as files are, but these events say it. */
 static void set_cwd(struct sinsp_parse *p, struct sinsp_thread *t)
 {
-	const struct scap_param *cwd = sinsp_own(p, SINSP_P_cwd);
+	const struct scap_param *cwd = sinsp_evt_param(p, SINSP_P_cwd);
 	char text[SINSP_PATH_SZ + 1];
 	size_t n;
 
@@ -250,8 +250,8 @@ static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 	t->flags = c->flags | (c->inverted ? SINSP_CL_INVERTED : 0);
 	t->start_ns = p->e->raw.true_ns;
 	t->ran_at_ns = c->since_ns; /* it had run nothing then */
-	t->uid = sinsp_u64(sinsp_own(p, SINSP_P_uid), UINT32_MAX);
-	t->gid = sinsp_u64(sinsp_own(p, SINSP_P_gid), UINT32_MAX);
+	t->uid = sinsp_u64(sinsp_evt_param(p, SINSP_P_uid), UINT32_MAX);
+	t->gid = sinsp_u64(sinsp_evt_param(p, SINSP_P_gid), UINT32_MAX);
 	if (c->in_pidns) {
 		t->vtid = c->vtid;
 		t->vpid = c->vpid;
@@ -324,7 +324,8 @@ static void clone_in_child(struct sinsp_parse *p, struct clone *c)
 		return;
 	}
 	c->child = p->e->raw.hdr->tid;
-	c->parent = c->flags & SINSP_CL_THREAD ? c->pid : sinsp_s64(sinsp_own(p, SINSP_P_ptid), -1);
+	c->parent = c->flags & SINSP_CL_THREAD ? c->pid
+					       : sinsp_s64(sinsp_evt_param(p, SINSP_P_ptid), -1);
 	c->inverted = 1;
 	make_child(p, c);
 }
@@ -363,8 +364,8 @@ static size_t exec_directory(const struct sinsp_parse *p, int64_t dirfd, char *o
 /* The file that was executed: the kernel's own word for it, or the path that was given. */
 static void set_exepath(struct sinsp_parse *p)
 {
-	const struct scap_param *trusted = sinsp_own(p, SINSP_P_trusted_exepath);
-	const struct scap_param *path = sinsp_arg(p, SINSP_P_filename);
+	const struct scap_param *trusted = sinsp_evt_param(p, SINSP_P_trusted_exepath);
+	const struct scap_param *path = sinsp_call_param(p, SINSP_P_filename);
 	const char **exepath = &p->e->thread->proc->exepath;
 	char dir[SINSP_PATH_SZ], text[SINSP_PATH_SZ];
 	int64_t dirfd = AT_FDCWD_2022;
@@ -381,8 +382,8 @@ static void set_exepath(struct sinsp_parse *p)
 		return;
 	}
 	if (p->e->raw.type == EVT_EXECVEAT_X) {
-		path = sinsp_arg(p, SINSP_P_pathname);
-		dirfd = sinsp_s64(sinsp_arg(p, SINSP_P_dirfd), AT_FDCWD_2022);
+		path = sinsp_call_param(p, SINSP_P_pathname);
+		dirfd = sinsp_s64(sinsp_call_param(p, SINSP_P_dirfd), AT_FDCWD_2022);
 	}
 	if (!path)
 		return;
@@ -451,30 +452,32 @@ static void reset_flags(struct sinsp_thread *t)
 
 static void set_capabilities(const struct sinsp_parse *p, struct sinsp_process *proc)
 {
-	proc->caps_known = sinsp_own(p, SINSP_P_cap_effective) != NULL;
+	proc->caps_known = sinsp_evt_param(p, SINSP_P_cap_effective) != NULL;
 	proc->cap_inheritable =
-		sinsp_u64(sinsp_own(p, SINSP_P_cap_inheritable), proc->cap_inheritable);
-	proc->cap_permitted = sinsp_u64(sinsp_own(p, SINSP_P_cap_permitted), proc->cap_permitted);
-	proc->cap_effective = sinsp_u64(sinsp_own(p, SINSP_P_cap_effective), proc->cap_effective);
+		sinsp_u64(sinsp_evt_param(p, SINSP_P_cap_inheritable), proc->cap_inheritable);
+	proc->cap_permitted =
+		sinsp_u64(sinsp_evt_param(p, SINSP_P_cap_permitted), proc->cap_permitted);
+	proc->cap_effective =
+		sinsp_u64(sinsp_evt_param(p, SINSP_P_cap_effective), proc->cap_effective);
 }
 
 /* Of the new program's file. Events before 2023 say of it only whether it can be written; saker's
  * own do not know of overlays. */
 static void set_exe(const struct sinsp_parse *p, struct sinsp_process *proc)
 {
-	uint64_t flags = sinsp_u64(sinsp_own(p, SINSP_P_flags), 0);
+	uint64_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
 	uint8_t known = flags & EXE_KINDS;
 
 	if (p->s->native)
 		known |= SCAP_EXE_MEMFD;
-	else if (sinsp_own(p, SINSP_P_trusted_exepath))
+	else if (sinsp_evt_param(p, SINSP_P_trusted_exepath))
 		known = EXE_KINDS;
 	proc->exe_writable = flags & EXE_WRITABLE;
 	proc->exe_kind = flags & EXE_KINDS;
 	proc->exe_kind_known = known;
-	proc->exe_ino = sinsp_u64(sinsp_own(p, SINSP_P_exe_ino), 0);
-	proc->exe_ctime_ns = sinsp_u64(sinsp_own(p, SINSP_P_exe_ino_ctime), 0);
-	proc->exe_mtime_ns = sinsp_u64(sinsp_own(p, SINSP_P_exe_ino_mtime), 0);
+	proc->exe_ino = sinsp_u64(sinsp_evt_param(p, SINSP_P_exe_ino), 0);
+	proc->exe_ctime_ns = sinsp_u64(sinsp_evt_param(p, SINSP_P_exe_ino_ctime), 0);
+	proc->exe_mtime_ns = sinsp_u64(sinsp_evt_param(p, SINSP_P_exe_ino_mtime), 0);
 }
 
 /* The event has the number twice under one name: that of the innermost pid namespace, and, behind
@@ -484,7 +487,7 @@ static void set_group(const struct sinsp_parse *p, struct sinsp_thread *t)
 	int path = p->row->at[SINSP_P_trusted_exepath];
 	const struct scap_params *ps = &p->e->params;
 
-	t->proc->vpgid = sinsp_s64(sinsp_own(p, SINSP_P_pgid), t->proc->vpgid);
+	t->proc->vpgid = sinsp_s64(sinsp_evt_param(p, SINSP_P_pgid), t->proc->vpgid);
 	if (path >= 0 && (unsigned int)path + 1 < ps->n)
 		t->proc->pgid = sinsp_s64(&ps->v[path + 1], t->proc->pgid);
 }
@@ -506,21 +509,21 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 	sinsp_str_set(&table(p)->strings, &proc->name, t->comm, strlen(t->comm));
 	set_cwd(p, t);
 	set_exepath(p);
-	set_text(p, &proc->exe, sinsp_own(p, SINSP_P_exe));
-	set_list(p, &proc->args, sinsp_own(p, SINSP_P_args));
-	if (sinsp_own(p, SINSP_P_env))
-		set_list(p, &proc->env, sinsp_own(p, SINSP_P_env));
+	set_text(p, &proc->exe, sinsp_evt_param(p, SINSP_P_exe));
+	set_list(p, &proc->args, sinsp_evt_param(p, SINSP_P_args));
+	if (sinsp_evt_param(p, SINSP_P_env))
+		set_list(p, &proc->env, sinsp_evt_param(p, SINSP_P_env));
 	set_cgroups(p, proc);
 	if (t->ptid == -1)
-		t->ptid = sinsp_s64(sinsp_own(p, SINSP_P_ptid), -1);
-	proc->fdlimit = sinsp_s64(sinsp_own(p, SINSP_P_fdlimit), proc->fdlimit);
-	proc->tty = sinsp_u64(sinsp_own(p, SINSP_P_tty), proc->tty);
-	proc->tty_known |= sinsp_own(p, SINSP_P_tty) != NULL;
-	proc->loginuid = sinsp_u64(sinsp_own(p, SINSP_P_loginuid), proc->loginuid);
+		t->ptid = sinsp_s64(sinsp_evt_param(p, SINSP_P_ptid), -1);
+	proc->fdlimit = sinsp_s64(sinsp_evt_param(p, SINSP_P_fdlimit), proc->fdlimit);
+	proc->tty = sinsp_u64(sinsp_evt_param(p, SINSP_P_tty), proc->tty);
+	proc->tty_known |= sinsp_evt_param(p, SINSP_P_tty) != NULL;
+	proc->loginuid = sinsp_u64(sinsp_evt_param(p, SINSP_P_loginuid), proc->loginuid);
 	set_exe(p, proc);
 	set_group(p, t);
-	t->uid = sinsp_u64(sinsp_own(p, SINSP_P_uid), t->uid);
-	t->gid = sinsp_u64(sinsp_own(p, SINSP_P_gid), t->gid);
+	t->uid = sinsp_u64(sinsp_evt_param(p, SINSP_P_uid), t->uid);
+	t->gid = sinsp_u64(sinsp_evt_param(p, SINSP_P_gid), t->gid);
 	set_capabilities(p, proc);
 	set_memory(p, proc);
 	set_faults(p, t);
@@ -533,7 +536,7 @@ void sinsp_parse_execve(struct sinsp_parse *p)
  * not tell kinds stand for all. */
 static int has_lost(const struct sinsp_parse *p, enum sinsp_param kind)
 {
-	return sinsp_u64(sinsp_own(p, kind), 1) != 0;
+	return sinsp_u64(sinsp_evt_param(p, kind), 1) != 0;
 }
 
 /*
@@ -548,8 +551,9 @@ void sinsp_parse_lost(struct sinsp_parse *p)
 
 	if (threads)
 		sinsp_threads_forget_dead(table(p));
-	sinsp_resync_lost(&p->s->resync, sinsp_u64(sinsp_own(p, SINSP_P_to), p->e->raw.true_ns),
-			  fds, threads, has_lost(p, SINSP_P_exit));
+	sinsp_resync_lost(&p->s->resync,
+			  sinsp_u64(sinsp_evt_param(p, SINSP_P_to), p->e->raw.true_ns), fds,
+			  threads, has_lost(p, SINSP_P_exit));
 }
 
 /* By the clock: since whoever was there before the thread left. That it was another who came then
@@ -600,7 +604,7 @@ static void count_exec_time(struct sinsp_parse *p, const struct sinsp_turn *turn
 static void count_last_time(struct sinsp_parse *p)
 {
 	const struct sinsp_turn *turn = sinsp_switches_of(&p->s->switches, p->e->raw.cpu);
-	const struct scap_param *v = sinsp_own(p, SINSP_P_ran);
+	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_ran);
 	struct sinsp_evt *e = p->e;
 	uint64_t count;
 
@@ -617,15 +621,15 @@ void sinsp_parse_procexit(struct sinsp_parse *p)
 		return;
 	count_last_time(p);
 	p->s->ended_tid = p->e->thread->tid;
-	p->s->reaper_tid = sinsp_s64(sinsp_own(p, SINSP_P_reaper_tid), -1);
+	p->s->reaper_tid = sinsp_s64(sinsp_evt_param(p, SINSP_P_reaper_tid), -1);
 	sinsp_threads_note_end(table(p), p->e->thread->tid, p->e->raw.true_ns);
 }
 
 static void set_id(const struct sinsp_parse *p, uint32_t *id, enum sinsp_param whole,
 		   enum sinsp_param effective)
 {
-	const struct scap_param *v = sinsp_arg(p, effective);
-	uint32_t to = sinsp_u64(v ? v : sinsp_arg(p, whole), UINT32_MAX);
+	const struct scap_param *v = sinsp_call_param(p, effective);
+	uint32_t to = sinsp_u64(v ? v : sinsp_call_param(p, whole), UINT32_MAX);
 
 	/* -1 leaves it as it is. */
 	if (to != UINT32_MAX)
@@ -662,8 +666,8 @@ void sinsp_parse_setsid(struct sinsp_parse *p)
 
 void sinsp_parse_setpgid(struct sinsp_parse *p)
 {
-	int64_t pid = sinsp_s64(sinsp_arg(p, SINSP_P_pid), 0);
-	int64_t pgid = sinsp_s64(sinsp_arg(p, SINSP_P_pgid), 0);
+	int64_t pid = sinsp_s64(sinsp_call_param(p, SINSP_P_pid), 0);
+	int64_t pgid = sinsp_s64(sinsp_call_param(p, SINSP_P_pgid), 0);
 	struct sinsp_thread *t = p->e->thread, *leader;
 
 	if (sinsp_result(p) < 0 || !t)
@@ -678,10 +682,10 @@ void sinsp_parse_setpgid(struct sinsp_parse *p)
 
 void sinsp_parse_prctl(struct sinsp_parse *p)
 {
-	const struct scap_param *name = sinsp_own(p, SINSP_P_arg2_str);
+	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_arg2_str);
 
 	if (sinsp_result(p) < 0 || !p->e->thread || !name ||
-	    sinsp_u64(sinsp_own(p, SINSP_P_option), 0) != PR_SET_NAME)
+	    sinsp_u64(sinsp_evt_param(p, SINSP_P_option), 0) != PR_SET_NAME)
 		return;
 	set_name(p, p->e->thread, name);
 	sinsp_thread_mark(p->s, p->e->thread, NULL);
@@ -690,8 +694,9 @@ void sinsp_parse_prctl(struct sinsp_parse *p)
 /* Another thread, or a write to /proc, gave it. */
 void sinsp_parse_comm(struct sinsp_parse *p)
 {
-	const struct scap_param *name = sinsp_own(p, SINSP_P_comm);
-	struct sinsp_thread *t = sinsp_thread_find(p->s, sinsp_s64(sinsp_own(p, SINSP_P_tid), -1));
+	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_comm);
+	struct sinsp_thread *t =
+		sinsp_thread_find(p->s, sinsp_s64(sinsp_evt_param(p, SINSP_P_tid), -1));
 
 	if (!t || !name || p->e->raw.true_ns < t->snapshot_ns)
 		return;
@@ -710,19 +715,19 @@ static void set_fdlimit(struct sinsp_thread *t, const struct scap_param *limit)
 void sinsp_parse_rlimit(struct sinsp_parse *p)
 {
 	if (sinsp_result(p) >= 0 &&
-	    sinsp_u64(sinsp_arg(p, SINSP_P_resource), 0) == RLIMIT_NOFILE_2022)
-		set_fdlimit(p->e->thread, sinsp_own(p, SINSP_P_cur));
+	    sinsp_u64(sinsp_call_param(p, SINSP_P_resource), 0) == RLIMIT_NOFILE_2022)
+		set_fdlimit(p->e->thread, sinsp_evt_param(p, SINSP_P_cur));
 }
 
 void sinsp_parse_prlimit(struct sinsp_parse *p)
 {
-	int64_t tid = sinsp_s64(sinsp_arg(p, SINSP_P_pid), 0);
+	int64_t tid = sinsp_s64(sinsp_call_param(p, SINSP_P_pid), 0);
 
 	if (sinsp_result(p) < 0 ||
-	    sinsp_u64(sinsp_arg(p, SINSP_P_resource), 0) != RLIMIT_NOFILE_2022)
+	    sinsp_u64(sinsp_call_param(p, SINSP_P_resource), 0) != RLIMIT_NOFILE_2022)
 		return;
 	set_fdlimit(tid ? sinsp_thread_called(p->s, p->e->thread, tid) : p->e->thread,
-		    sinsp_own(p, SINSP_P_newcur));
+		    sinsp_evt_param(p, SINSP_P_newcur));
 }
 
 void sinsp_parse_vm(struct sinsp_parse *p)
@@ -745,12 +750,12 @@ void sinsp_parse_switch(struct sinsp_parse *p)
 {
 	struct sinsp_turn *turn = sinsp_switches_of(&p->s->switches, p->e->raw.cpu);
 
-	count_exec_time(p, turn, sinsp_own(p, SINSP_P_ran));
+	count_exec_time(p, turn, sinsp_evt_param(p, SINSP_P_ran));
 	if (turn && turn->since_ns && turn->tid != (int64_t)p->e->raw.hdr->tid)
 		note_gap(p, turn);
 	if (turn)
 		*turn = (struct sinsp_turn){p->e->raw.true_ns,
-					    sinsp_s64(sinsp_own(p, SINSP_P_next), -1)};
+					    sinsp_s64(sinsp_evt_param(p, SINSP_P_next), -1)};
 	if (!p->e->thread || p->e->raw.true_ns < p->e->thread->snapshot_ns)
 		return;
 	set_faults(p, p->e->thread);
@@ -772,8 +777,8 @@ static void set_cpu_time(uint32_t *last, uint32_t *delta, uint64_t now, int is_f
 /* Of files that agents of sysdig, or sysdig itself, wrote. */
 void sinsp_parse_procinfo(struct sinsp_parse *p)
 {
-	const uint64_t usr = sinsp_u64(sinsp_own(p, SINSP_P_cpu_usr), 0);
-	const uint64_t sys = sinsp_u64(sinsp_own(p, SINSP_P_cpu_sys), 0);
+	const uint64_t usr = sinsp_u64(sinsp_evt_param(p, SINSP_P_cpu_usr), 0);
+	const uint64_t sys = sinsp_u64(sinsp_evt_param(p, SINSP_P_cpu_sys), 0);
 	struct sinsp_thread *t = p->e->thread;
 	int is_first;
 

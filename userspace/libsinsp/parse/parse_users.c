@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events in which another tool reported a change of its table of users or groups. */
-#include "parse.h"
+#include "parsers.h"
 
 /* Returns the text of a parameter, NULL if it has no NUL at its end. */
 static const char *text_of(const struct sinsp_parse *p, enum sinsp_param name)
 {
-	const struct scap_param *v = sinsp_own(p, name);
+	const struct scap_param *v = sinsp_evt_param(p, name);
 
 	if (!v)
 		return "";
@@ -15,7 +15,7 @@ static const char *text_of(const struct sinsp_parse *p, enum sinsp_param name)
 static void report(struct sinsp_parse *p, enum sinsp_name_kind kind, enum sinsp_param number,
 		   int is_removed)
 {
-	const struct scap_param *id = sinsp_own(p, number);
+	const struct scap_param *id = sinsp_evt_param(p, number);
 	const struct sinsp_name name = {
 		.id = (uint32_t)sinsp_u64(id, 0),
 		.name = is_removed ? NULL : text_of(p, SINSP_P_name),

@@ -133,3 +133,13 @@ enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s)
 {
 	return s->native ? SINSP_PATH_STRICT : SINSP_PATH_SYSDIG;
 }
+
+void sinsp_warn_fd_limit(struct sinsp *s)
+{
+	if (!s->threads.fds.n_refused || s->warned_fd_limit)
+		return;
+	s->warned_fd_limit = 1;
+	if (s->log)
+		s->log(s->log_ctx, SCAP_LOG_WARN,
+		       "too many open files: names of some are not recorded");
+}

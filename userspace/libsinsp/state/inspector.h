@@ -66,4 +66,7 @@ void sinsp_step_containers(struct sinsp *s);
  * begins or changes its name. */
 void sinsp_thread_mark(struct sinsp *s, struct sinsp_thread *t, const struct sinsp_thread *parent);
 
+/* Logs once that descriptors are dropped because their tables are full. */
+void sinsp_warn_fd_limit(struct sinsp *s);
+
 #endif /* SINSP_STATE_INSPECTOR_H */
