@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences for the person in front of the tool: libscap itself never prints. */
+/* Messages for the user: libscap itself never prints. */
 #ifndef SCAP_LOG_H
 #define SCAP_LOG_H
 
 enum scap_log_level { SCAP_LOG_ERROR, SCAP_LOG_WARN, SCAP_LOG_INFO };
-/* One sentence without a newline: what failed, on what, what to do. */
+/* Receives one sentence without a newline: what failed, on what, what to do. */
 typedef void (*scap_log_fn)(void *ctx, enum scap_log_level level, const char *text);
 
 struct scap_log {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources in general, on the fake one. */
+/* Tests of sources in general, over the fake engine. */
 #include "scap.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static void test_numbers_and_order(void **state)
 	scap_close(s);
 }
 
-/* One record of a call: its enter hidden, at its own time, with what the exit knows. */
+/* One record of a call: a hidden enter with its own time and the parameters of the exit. */
 static void test_call(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -117,7 +117,7 @@ static void test_stop_and_stats(void **state)
 	scap_close(s);
 }
 
-/* An event to be injected, known by its tid. */
+/* An event to inject, identified by its TID. */
 static struct ppm_evt_hdr *event_of_our_own(uint64_t tid)
 {
 	static uint64_t room[8];
@@ -137,7 +137,7 @@ static void expect_next(struct scap *s, uint64_t num, uint64_t tid, uint64_t ts_
 	assert_int_equal(evt.ts_ns, ts_ns);
 }
 
-/* They take numbers, and the time never runs back. */
+/* Injected events take numbers, and time never runs backwards. */
 static void test_injected_events(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -164,7 +164,7 @@ static void test_injected_events(void **state)
 	scap_close(s);
 }
 
-/* There is no time that an event could have. */
+/* A time that no event can have. */
 static void test_injected_into_nothing(void **state)
 {
 	struct scap_evt evt;
@@ -193,7 +193,7 @@ static void test_wrong_use_of_the_fake(void **state)
 	scap_close(s);
 }
 
-/* A caller of tomorrow may not ask for what we do not know. */
+/* A newer caller may not request what this version does not have. */
 static void test_options_of_a_newer_caller(void **state)
 {
 	struct {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A source as its user sees it: an engine, and the numbers of its events. Engines are
- * asked for finished events in order; what is the same for all of them is here.
- */
+/* A source: an engine, and the numbers of its events. Holds what all engines have in common; an
+ * engine delivers finished events in order. */
 #include "scap.h"
 
 #include <errno.h>
@@ -12,29 +10,29 @@
 #include "engine.h"
 #include "shared/config.h"
 
-/* An event that the source's user added to it. */
+/* An event injected by the caller. */
 struct injected {
 	struct injected *next;
-	struct ppm_evt_hdr hdr; /* what follows it, behind it */
+	struct ppm_evt_hdr hdr; /* what follows lies behind it */
 };
 
 struct scap {
 	const struct scap_engine_ops *ops;
 	void *engine;
-	uint64_t num; /* of the last event that took one */
+	uint64_t num; /* number of the last event that took one */
 	uint64_t n_events;
 	int state_dropped;
 	uint64_t last_ns; /* time of the last event; 0: none yet */
-	struct injected *first, **last; /* waiting */
-	struct injected *lent; /* delivered, until the next call */
-	int has_aside; /* one of: first, lent, held */
-	/* What the engine said after which the waiting ones come; its event stays valid as long as
-	 * the engine is not asked again. */
-	int held; /* 0: nothing */
+	struct injected *first, **last; /* injected, not delivered yet */
+	struct injected *lent; /* delivered; valid until the next call */
+	int has_aside; /* the same as one of first, lent, held */
+	/* Result of the engine that was held back while injected events are delivered; its event
+	 * stays valid as long as the engine is not called. */
+	int held; /* 0: nothing is held back */
 	struct scap_evt held_evt;
 };
 
-/* Reads options of any age: missing ones are zero, unknown ones must be. */
+/* Reads options of any version: missing ones are zero, unknown ones must be zero. */
 static int read_opts(struct scap_open_opts *out, const struct scap_open_opts *opts)
 {
 	const char *tail;
@@ -78,7 +76,7 @@ int scap_open(struct scap **out, const struct scap_open_opts *user_opts)
 
 	err = read_opts(&opts, user_opts);
 	if (err)
-		return err; /* whoever gave options of another version has no log to trust */
+		return err; /* options of another version: their log cannot be trusted */
 	log = (struct scap_log){opts.log, opts.log_ctx};
 	if (opts.paths)
 		err = scap_file_open(&engine, &opts, &log);
@@ -133,8 +131,8 @@ static void lend_injected(struct scap *s, struct scap_evt *evt)
 	evt->nr = REC_NR_NONE;
 }
 
-/* As the engine's next, with what was injected in between. Apart, so that the common way does not
- * save registers for it. */
+/* Works as the engine's next, and delivers injected events in between. A function of its own, so
+ * that the common path saves no registers for it. */
 static __attribute__((noinline)) int next_or_injected(struct scap *s, struct scap_evt *evt,
 						      int timeout_ms)
 {
@@ -164,7 +162,7 @@ static void count_event(struct scap *s, struct scap_evt *evt)
 	s->n_events++;
 }
 
-/* What @ret, which is no event, is to the user of the source. */
+/* Returns what scap_next returns for @ret, which is no event. */
 static int no_event(struct scap *s, int ret)
 {
 	if (ret == SCAP_NEW_FILE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine as it was when a capture began: threads, their files, users, groups,
- * interfaces. Read from the live kernel or from the blocks of a file; written to files.
- * Text is NUL-terminated and never NULL; lists are NUL-separated with a length.
+ * The state of the machine when a capture began: threads, their files, users, groups, interfaces.
+ * Read from the live kernel or from the blocks of a file, and written to files. Text is
+ * NUL-terminated and never NULL; lists are NUL-separated, with a length.
  */
 #ifndef SCAP_STATE_H
 #define SCAP_STATE_H
@@ -54,20 +54,23 @@ struct scap_fd_info {
 	uint32_t open_flags; /* PPM_O_* */
 	uint32_t dev;
 	uint64_t unix_src, unix_dst;
-	const char *name; /* path, or what names the object */
+	const char *name; /* path, or name of the object */
 };
 
-/* What an anonymous inode is by the kernel's name for its kind ("[eventfd]"); 0: none of ours. */
+/*
+ * Returns the fd type of an anonymous inode by the kernel's name for it ("[eventfd]"); 0: unknown.
+ */
 enum scap_fd_type scap_anon_type(const char *kind);
 
 struct scap_text {
 	const char *p;
-	size_t len; /* a trailing NUL, where the list has one, included */
+	size_t len; /* length, including the trailing NUL if there is one */
 };
 
-/* Where a program's file is: values of the format's execve_flags. */
+/* Where the file of a program lies: values of execve_flags in the format. */
 enum scap_exe_kind {
-	SCAP_EXE_UPPER_LAYER = 1 << 1, /* of an overlay: it was changed or made there */
+	SCAP_EXE_UPPER_LAYER =
+		1 << 1, /* in the upper layer of an overlay: changed or created there */
 	SCAP_EXE_MEMFD = 1 << 2,
 	SCAP_EXE_LOWER_LAYER = 1 << 3,
 };
@@ -85,17 +88,18 @@ struct scap_thread_info {
 	uint32_t tty;
 	int32_t loginuid;
 	uint8_t exe_writable;
-	uint8_t tty_known, caps_known; /* 0: the source does not say, they mean nothing */
+	uint8_t tty_known,
+		caps_known; /* 0: the source has no capabilities, these fields are not set */
 	uint8_t exe_kind, exe_kind_known; /* enum scap_exe_kind */
-	int64_t pgid; /* vpgid as the first pid namespace numbers it; 0: unknown */
+	int64_t pgid; /* process group ID as seen in the first PID namespace; 0: unknown */
 	uint64_t exe_ino, exe_ctime_ns, exe_mtime_ns; /* 0: unknown */
-	uint64_t pidns_start_ns; /* when the first process of its pid namespace began; 0: unknown */
+	uint64_t pidns_start_ns; /* start of the first process of its PID namespace; 0: unknown */
 	uint64_t cap_inheritable, cap_permitted, cap_effective;
 	uint64_t start_ns; /* since the epoch; 0: unknown (files do not have it) */
-	uint64_t ran_ns; /* on CPUs since it began */
-	uint64_t ran_at_ns; /* when that was so; 0: it is unknown */
-	uint64_t snapshot_ns; /* when it was read; events older than this do not change it; 0:
-				 unknown */
+	uint64_t ran_ns; /* CPU time since it began */
+	uint64_t ran_at_ns; /* when that was read; 0: unknown */
+	uint64_t snapshot_ns; /* when the thread was read; older events do not change it; 0: unknown
+			       */
 	const struct scap_fd_info *fds;
 	size_t n_fds;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes an event of values, one for each of its parameters, for what no driver and no file told. */
+/* Builds an event from values, one for each parameter, for events that come neither from the driver
+ * nor from a file. */
 #ifndef SCAP_EVENT_EVENT_BUILD_H
 #define SCAP_EVENT_EVENT_BUILD_H
 
@@ -12,7 +13,9 @@ struct evt_value {
 	uint16_t len;
 };
 
-/* The length of the event in @buf, which has @sz bytes, or -ENOSPC. @tid: UINT64_MAX, none. */
+/*
+ * Returns the length of the event in @buf, which has @sz bytes, or -ENOSPC. @tid UINT64_MAX: none.
+ */
 int scap_evt_build(void *buf, size_t sz, unsigned int type, uint64_t ts, uint64_t tid,
 		   const struct evt_value *values, unsigned int n);
 

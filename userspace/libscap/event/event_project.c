@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One event made of another by the names of the parameters: a call's enter of its exit,
- * the event of 2022 of one that came later.
- */
+/* Projects one event onto another type by parameter names: an exit onto its enter, a newer event
+ * onto its type of 2022. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,8 +76,8 @@ static int is_signed(unsigned int param_type)
 	}
 }
 
-/* What sysdig 0.29.3 reads without looking at the length: fewer bytes, and it reads on
- * into the next parameter. */
+/* sysdig 0.29.3 reads these without checking the length: a shorter value makes it read into the
+ * next parameter. */
 static size_t min_size(unsigned int param_type)
 {
 	switch (param_type) {
@@ -96,7 +94,7 @@ static size_t min_size(unsigned int param_type)
 	}
 }
 
-/* Bits of two different tables have nothing in common but the name. */
+/* Flags of two different tables share only the name. */
 static int same_meaning(const struct scap_param_info *a, const struct scap_param_info *b)
 {
 	return !a->flags || !b->flags || a->flags == b->flags;
@@ -111,7 +109,7 @@ static int find_param(const struct scap_event_info *info, const char *name,
 	return -1;
 }
 
-/* Where an enter differs from its exit in a parameter, the exit has the enter's as NAME_in. */
+/* If a parameter differs between enter and exit, the exit has the enter's value as NAME_in. */
 static int find_input(const struct scap_event_info *src, const struct scap_param_info *p)
 {
 	char name[32];
@@ -130,7 +128,7 @@ static int find_source(const struct scap_event_info *dst, const struct scap_even
 	return i < 0 && !strcmp(p->name, "fd") ? find_param(src, "oldfd", p) : i;
 }
 
-/* What the driver adds to the flags of an open file once the call has succeeded. */
+/* Flags that the driver adds to those of an open file once the call has succeeded. */
 static uint32_t result_bits(const struct scap_event_info *dst, const struct scap_param_info *p)
 {
 	static const uint32_t created = 1u << 14, upper_layer = 1u << 15, lower_layer = 1u << 16;
@@ -140,7 +138,7 @@ static uint32_t result_bits(const struct scap_event_info *dst, const struct scap
 	return created | upper_layer | lower_layer;
 }
 
-/* Of limits that were not given or not read: 0 is one, and none is what others write there. */
+/* Unknown limits are -1, as other writers have them; 0 would be a limit. */
 static int is_limit(const struct scap_event_info *dst, const struct scap_param_info *p)
 {
 	return p->type == PT_INT64 && strcmp(p->name, "pid") &&
@@ -148,7 +146,7 @@ static int is_limit(const struct scap_event_info *dst, const struct scap_param_i
 		dst->id == EVT_PRLIMIT_X);
 }
 
-/* Other tools never see it: what has no value is left empty. */
+/* Other tools never read it: it may be empty. */
 static int is_ours(const struct scap_event_info *dst, const struct scap_param_info *p)
 {
 	return p->own || evt_is_own_call(dst->id);
@@ -192,8 +190,8 @@ static void put_other_number(uint8_t *dst, size_t size, const uint8_t *src, size
 	memset(dst + len, sign && len && src[len - 1] & 0x80 ? 0xff : 0, size - len);
 }
 
-/* A number of @len bytes as one of @size; what is no number at all becomes 0. Nearly always
- * the two are the same, and then a constant. */
+/* Copies a number of @len bytes as one of @size bytes; an invalid size becomes 0. The sizes are
+ * nearly always equal, and then constant. */
 static inline void put_number(uint8_t *dst, size_t size, const uint8_t *src, size_t len, int sign)
 {
 	if (size == len && size == 8)
@@ -294,7 +292,7 @@ static int is_unused(unsigned int type)
 	return !info || info->flags & EF_UNUSED;
 }
 
-/* Calls that 2022 knew under the event of an older one. */
+/* Calls that 2022 recorded as an older call. */
 static const struct {
 	uint16_t enter, compat_enter;
 } compat[] = {
@@ -310,7 +308,7 @@ static const struct {
 	{EVT_UMOUNT2_E, EVT_UMOUNT_E},
 };
 
-/* An enter without an exit, as of a user that was added, is no system call. */
+/* An enter without an exit, such as useradded, is not a system call. */
 static int is_call(unsigned int type)
 {
 	return !is_unused(type | 1);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * events.def and flags.def in memory. An id is found by its place; the compiler rejects two
- * rows with one id.
- */
+/* The tables of events.def and flags.def. A type is its index; two rows with one type do not
+ * compile. */
 #include "event/event_table.h"
 
 #include <errno.h>
@@ -23,7 +21,7 @@
 #undef FLAG
 #undef FLAG_TABLE_END
 
-/* One array of parameters per event, with an empty one last since arrays may not be empty. */
+/* One array of parameters per event, with an empty one last, since C has no empty arrays. */
 #define P(pname, ptype, pfmt) {.name = #pname, .type = PT_##ptype, .fmt = PF_##pfmt, .dirfd = -1},
 #define PX(pname, ptype, pfmt, table)                                                              \
 	{.name = #pname, .type = PT_##ptype, .fmt = PF_##pfmt, .dirfd = -1, .flags = flags_##table},
@@ -107,7 +105,7 @@ static inline uint32_t read_len(const uint8_t *lens, unsigned int i, size_t len_
 	return l32;
 }
 
-/* Made twice, with len_sz a constant: this runs for every event. */
+/* Inlined twice, with len_sz constant: this runs for every event. */
 static inline __attribute__((always_inline)) int split(const struct ppm_evt_hdr *evt,
 						       struct scap_params *out, size_t len_sz)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of the driver as events. An exit record lies in its ring in the layout of its
- * event and is handed on as it is; the enter is made of it here, in scratch, by the names
- * of its parameters. A raw enter carries the arguments of the call instead, and becomes
- * the enter event by the call's row in syscalls.def.
+ * Expands records of the driver into events. An exit record already has the layout of its event and
+ * is passed on unchanged; its enter is built here, in scratch memory, by parameter names. A raw
+ * enter has the arguments of the call instead, and becomes an enter event by the call's row in
+ * syscalls.def.
  */
 #include "event/expand.h"
 
@@ -15,7 +15,8 @@
 #include "shared/config.h"
 
 struct scap_expand {
-	/* How the enter of an exit is made, by half of the exit's type; made at first use. */
+	/* How the enter of an exit is built, indexed by half of the exit's type; filled at first
+	 * use. */
 	struct scap_projection plans[EVT_INDEX_MAX / 2];
 	uint8_t has_plan[EVT_INDEX_MAX / 2];
 	uint8_t buf[2 * DRV_REC_MAX];
@@ -70,7 +71,7 @@ static int enter_of_exit(struct scap_expand *x, const struct rec_hdr *rec)
 	return 0;
 }
 
-/* The line of a call is that of its exit, but a sleeping one is to be seen while it sleeps. */
+/* A call is shown as one line, at its exit; a call that blocks is shown at its enter, too. */
 static uint16_t enter_flags(const struct rec_hdr *rec)
 {
 	return rec->flags & REC_F_BLOCKED ? SCAP_EVT_F_BLOCKED : SCAP_EVT_F_HIDDEN;

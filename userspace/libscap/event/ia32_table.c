@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which row of syscalls.def decodes a 32-bit call: that of its name in syscalls_ia32.def, if all
- * that reads the caller's memory for it knows of 32-bit structures. What is not listed here as
- * knowing is taken not to know: then the call stays generic, and is never misread.
+ * Chooses the row of syscalls.def that decodes a 32-bit call: the row of its name in
+ * syscalls_ia32.def, if every program that reads the caller's memory for it handles 32-bit
+ * structures. A program not listed here is assumed not to: its call stays generic, and is never
+ * misread.
  */
 #include "event/ia32_table.h"
 
@@ -12,7 +13,7 @@
 #include "shared/convert.h"
 #include "shared/events.h"
 
-/* Programs that ask is_compat() where it matters, or read nothing that depends on it. */
+/* Programs that check is_compat() where it matters, or read nothing that depends on it. */
 static const char *const good_fillers[] = {
 	"generic",
 	"auto",
@@ -85,7 +86,7 @@ static const struct row {
 #undef SYS
 };
 
-/* Also shapes, for calls whose structures are not those of 32 bits. */
+/* The same, including the layouts of calls with structures of 64 bits. */
 enum { SHAPE_WIDE = 0x80, SHAPE_TIME64 = 0x40 };
 enum {
 #define S(name, ...) SHAPE_##name = IA32_##name,
@@ -112,7 +113,7 @@ static const struct source {
 #undef IPC
 };
 
-/* Does a 32-bit structure have the same there, or does the driver know what it has? */
+/* Returns whether a 32-bit structure has the same layout, or the driver handles its own. */
 static int use_is_good(const struct call_row *u)
 {
 	if (!arg_is_pointer(u->kind))
@@ -233,9 +234,9 @@ static const struct shape {
 #undef LIST
 };
 
-#define IPC64 0x100u /* in commands of IPC: the structure is the newer one */
+#define IPC64 0x100u /* in commands of IPC: the newer structure */
 
-/* As ia32_arg of the driver. */
+/* Works as ia32_arg of the driver. */
 static uint64_t arrange_arg(const struct shape *s, const uint64_t in[N_ARGS + 2], unsigned int i)
 {
 	uint64_t v = in[s->lo[i]] | in[s->hi[i]] << 32;
@@ -251,7 +252,7 @@ static uint64_t arrange_arg(const struct shape *s, const uint64_t in[N_ARGS + 2]
 
 int scap_ia32_arrange(const struct ia32_call *c, uint64_t args[N_ARGS])
 {
-	uint64_t in[N_ARGS + 2] = {0}; /* what is behind the sixth is always 0 */
+	uint64_t in[N_ARGS + 2] = {0}; /* arguments after the sixth are always 0 */
 
 	if (shapes[c->shape].n_block)
 		return -ENODATA;

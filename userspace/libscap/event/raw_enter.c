@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the arguments of a call to its enter event, by the A rows of syscalls.def. The
- * driver adds what the pointers among them point to, as the kernel has it: numbers as
- * u64, addresses as struct sockaddr, and so on; the rest is known only at the exit.
+ * Builds an enter event from the arguments of a call, by the A rows of syscalls.def. The driver
+ * adds the values that pointer arguments point to, copied unchanged: numbers as u64, addresses as
+ * struct sockaddr, and so on. Everything else is known only at the exit.
  */
 #include "event/raw_enter.h"
 
@@ -41,7 +41,7 @@ static const struct arg_row *const rows_by_nr[DRV_MAX_NR] = {
 
 static const struct arg_row no_rows[] = {{NULL, {0}}};
 
-/* A name is looked for among all names once for each call. */
+/* Names are compared once for each call. */
 static uint16_t ppm_sc_of(const struct rec_hdr *rec)
 {
 	enum { NOT_ASKED = 0, NONE = UINT16_MAX };
@@ -57,7 +57,7 @@ static uint16_t ppm_sc_of(const struct rec_hdr *rec)
 	return *code == NONE ? 0 : *code;
 }
 
-/* An event being written: lengths grow from the front, values behind them. */
+/* An event under construction: lengths are appended from the front, values behind them. */
 struct writer {
 	uint8_t *lens, *p, *end;
 	int full;
@@ -81,7 +81,8 @@ static void put(struct writer *w, const void *bytes, size_t len)
 
 #define SUN_PATH_AT offsetof(struct sockaddr_un, sun_path)
 
-/* With a NUL. An abstract name, which begins with a NUL and may have more, begins with '@'. */
+/* Appends a path with a NUL. An abstract name, which begins with a NUL and may contain more, begins
+ * with '@'. */
 static size_t unix_path(uint8_t *to, const struct scap_param *from)
 {
 	const uint8_t *path = from->p + SUN_PATH_AT;
@@ -98,8 +99,8 @@ static size_t unix_path(uint8_t *to, const struct scap_param *from)
 	return n + 1;
 }
 
-/* struct sockaddr as the format has it, and as the exit's filler writes it (sock.bpf.h): u8
- * family, then address and port, or a path; nothing where it is too short. */
+/* Appends a struct sockaddr in the layout of the format, as the filler of the exit does
+ * (sock.bpf.h): u8 family, then address and port, or a path; nothing if it is too short. */
 static void put_sockaddr(struct writer *w, const struct scap_param *from)
 {
 	uint8_t out[1 + sizeof(struct sockaddr_un)];
@@ -130,7 +131,7 @@ static void put_sockaddr(struct writer *w, const struct scap_param *from)
 	put(w, out, len);
 }
 
-/* struct pollfd[] as the format has it: u16 n, then s64 fd and s16 flags each. */
+/* Appends struct pollfd[] in the layout of the format: u16 n, then s64 fd and s16 flags each. */
 static void put_pollfds(struct writer *w, const struct scap_param *from)
 {
 	uint8_t out[sizeof(uint16_t) + ARG_POLLFDS_MAX * 10];
@@ -154,7 +155,7 @@ static void put_pollfds(struct writer *w, const struct scap_param *from)
 	put(w, out, (size_t)(p - out));
 }
 
-/* Text that is not known, as sysdig takes it for that: empty text it would believe, also where the
+/* Unknown text, in the form that sysdig takes as unknown: it would believe empty text, even if the
  * exit says more. */
 static const char *unknown_text(unsigned int type)
 {
@@ -190,7 +191,7 @@ static void put_nothing(struct writer *w, unsigned int param_type)
 static void put_bytes(struct writer *w, unsigned int param_type, unsigned int kind,
 		      const struct scap_param *from)
 {
-	/* One of saker's own events leaves out what could not be read. */
+	/* saker's own events leave out what could not be read. */
 	if (!from->len && !evt_is_own_call(w->type))
 		put_nothing(w, param_type);
 	else if (param_type == PT_SOCKADDR)
@@ -205,7 +206,7 @@ static void put_bytes(struct writer *w, unsigned int param_type, unsigned int ki
 
 struct raw {
 	uint64_t args[RAW_ARGS];
-	struct scap_params params; /* the arguments, then what row_is_carried rows point to */
+	struct scap_params params; /* the arguments, then the values of rows with row_is_carried */
 	const struct arg_row *rows;
 };
 
@@ -219,7 +220,8 @@ static const struct arg_row *find_row(const struct arg_row *rows, const char *pa
 	return strcmp(param, "fd") ? NULL : find_row(rows, "oldfd");
 }
 
-/* What the row points to; nothing if it could not be read, or is known only at the exit. */
+/* Appends the value that the row points to; nothing if it could not be read, or is known only at
+ * the exit. */
 static struct scap_param pointed_by(const struct raw *raw, const struct arg_row *row)
 {
 	unsigned int at = RAW_ARGS;
@@ -242,7 +244,7 @@ static uint64_t row_value(const struct raw *raw, const struct call_row *row,
 	if (pointed->len == sizeof(v))
 		memcpy(&v, pointed->p, sizeof(v));
 	else if (row->kind == ARG_KEPT_TIMESPEC && !raw->args[row->arg])
-		v = UINT64_MAX; /* ppoll without a timeout, as its exit has it */
+		v = UINT64_MAX; /* ppoll without a timeout, as in its exit */
 	return v;
 }
 
@@ -270,7 +272,8 @@ static void put_param(struct writer *w, const struct raw *raw, const struct scap
 	}
 }
 
-/* Whose row decodes the call. That of a call behind socketcall or ipc, its event says. */
+/* Returns the row that decodes the call. For a call behind socketcall or ipc, its event selects the
+ * row. */
 static unsigned int row_nr(const struct rec_hdr *rec)
 {
 	unsigned int row;
