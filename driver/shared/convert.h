@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * From the arguments of a system call to the values of the file format (flags.def).
- * Plain C for the driver and for libscap, so that a raw enter and an exit agree.
- * Bits are moved without branches: what the verifier does not have to fork on.
+ * Converts arguments of a system call to values of the file format (flags.def). Plain C for the
+ * driver and libscap, so that a raw enter and an exit agree. Bits are moved without branches, on
+ * which the verifier would fork.
  */
 #ifndef DRIVER_SHARED_CONVERT_H
 #define DRIVER_SHARED_CONVERT_H
 
 #include "shared/record.h"
 
-/* How a parameter is made of an argument: the rows of syscalls.def. */
+/* How a parameter is computed from an argument: rows of syscalls.def. */
 enum arg_kind {
 	ARG_ZERO, /* 0: the call has no such argument */
 	ARG_RAW, /* the low bytes, as many as the parameter has */
 	ARG_U32, /* unsigned int: upper half cleared */
 	ARG_S32, /* int: sign-extended (fd, pid) */
 	ARG_OPEN_FLAGS,
-	ARG_OPEN_MODE, /* 0 unless the flags, the argument before, create a file */
+	ARG_OPEN_MODE, /* 0 unless the flags in the previous argument create a file */
 	ARG_FILE_FLAGS, /* O_CLOEXEC and O_NONBLOCK, also as SOCK_, EFD_, TFD_, ... */
 	ARG_PROT,
 	ARG_MMAP_FLAGS,
@@ -36,40 +36,41 @@ enum arg_kind {
 	ARG_DELETE_MODULE_FLAGS,
 	ARG_QUOTA_CMD,
 	ARG_QUOTA_TYPE,
-	ARG_RESULT, /* no argument: the result again, for its names; nothing if the call failed */
+	ARG_RESULT, /* no argument: the result again, to show its names; empty if the call failed */
 
 	/* Pointers to a number. A raw enter carries the number, as u64. */
-	ARG_KEPT64, /* u64 that the call may overwrite, as it was before, as the next one */
+	ARG_KEPT64, /* u64 that the call may overwrite: its value at the enter; also the next row */
 	ARG_KEPT_TIMESPEC, /* in ns */
-	ARG_IN_LONG, /* of the size of a long; 0 if it cannot be read, as the next ones */
+	ARG_IN_LONG, /* as large as a long; 0 if unreadable; also the next rows */
 	ARG_SIGSET, /* signals 1 to 32 */
 	ARG_IOVEC, /* sum of lengths; the next argument is the count */
-	ARG_MSGHDR, /* sum of lengths of its iovec */
+	ARG_MSGHDR, /* sum of the lengths of its iovec */
 	ARG_HOW_FLAGS, /* of struct open_how */
 	ARG_HOW_MODE,
 	ARG_HOW_RESOLVE,
 	ARG_URING_FLAGS, /* of struct io_uring_params */
 	ARG_OUT32, /* written by the call: -1 if the call failed */
 
-	/* Fields of a structure that an argument points to, AF rows: nothing if it cannot be read.
-	 * The names of those that the call writes begin with OUT_: nothing if it failed. */
+	/* Fields of a structure that an argument points to (AF rows): empty if unreadable. Names of
+	 * fields that the call writes begin with OUT_: empty if it failed. */
 	ARG_U16_AT,
 	ARG_U32_AT,
 	ARG_S32_AT,
 	ARG_U64_AT,
-	ARG_LIMIT_AT, /* long, of a struct rlimit */
-	ARG_TIMESPEC_AT, /* in ns, as the next one */
+	ARG_LIMIT_AT, /* long, from a struct rlimit */
+	ARG_TIMESPEC_AT, /* in ns; also the next row */
 	ARG_TIMEVAL_AT,
 	ARG_SECONDS_AT, /* time_t, in ns */
 	ARG_UTIME_AT, /* struct timespec in ns, or ABSTIME_NOW, ABSTIME_OMIT */
-	ARG_KEPT_TIMESPEC_AT, /* of memory that the call may overwrite, as it was before */
+	ARG_KEPT_TIMESPEC_AT, /* memory that the call may overwrite: the value at the enter */
 	ARG_KEPT_TIMEVAL_AT,
-	ARG_SAME_U32_AT, /* as it was before if the caller gave one place for this and OUT_ rows */
+	ARG_SAME_U32_AT, /* the value at the enter if the caller used the same memory for this and
+			    OUT_ rows */
 	ARG_SAME_U64_AT,
 	ARG_SAME_LIMIT_AT,
 	ARG_SAME_TIMESPEC_AT,
 	ARG_SAME_TIMEVAL_AT,
-	ARG_U64_VIA, /* what the pointer there points to */
+	ARG_U64_VIA, /* the value that this field points to */
 	ARG_OUT_U16_AT,
 	ARG_OUT_U32_AT,
 	ARG_OUT_S32_AT,
@@ -78,34 +79,34 @@ enum arg_kind {
 	ARG_OUT_TIMESPEC_AT,
 	ARG_OUT_TIMEVAL_AT,
 	ARG_OUT_SECONDS_AT,
-	ARG_OUT_SENDER_AT, /* of a siginfo: the process that sent the signal, if one did */
+	ARG_OUT_SENDER_AT, /* from a siginfo: the PID that sent the signal, if a process sent it */
 
 	/* Pointers to bytes. A raw enter carries the bytes. */
 	ARG_PATH, /* text, with its NUL */
 	ARG_PATH_OUT, /* text written by the call: unreadable if it failed */
 	ARG_SOCKADDR, /* the kernel's sockaddr; the next argument is its length */
-	ARG_BYTES, /* at most snaplen; the next argument is their number */
-	ARG_OUT_BYTES, /* the same, written by the call: the result is their number, the next
-			* argument for how many there was room */
+	ARG_BYTES, /* at most snaplen; the next argument is the length */
+	ARG_OUT_BYTES, /* the same, written by the call: the result is the length, the next argument
+			  the size of the buffer */
 	ARG_OUT_U64S, /* the same in units of u64 */
-	ARG_OUT_BYTES_OF, /* what a field points to, written by the call: the result is the number
-			   * of bytes, the u32 behind the field for how many there was room */
-	ARG_BYTES_OF, /* the same before the call: the u32 is their number. Not carried: AXF */
+	ARG_OUT_BYTES_OF, /* data that a field points to, written by the call: the result is the
+			     length, the u32 after the field the size of the buffer */
+	ARG_BYTES_OF, /* the same before the call: the u32 is the length. Not carried: AXF */
 	ARG_OUT_TEXT, /* text without a NUL, written by the call: the result is its length */
 	ARG_TEXT, /* text without a NUL; the next argument is its length */
-	ARG_ARRAY, /* AF row, as the next: as many elements as LEN(argument, size of one) says */
-	ARG_OUT_ARRAY, /* the same, written by the call, which may say of fewer */
-	ARG_LIST, /* an array: OF(size of an element, argument with their number) */
-	ARG_OUT_LIST, /* the same, written by the call; OF(size, ARG_OF_RESULT): the result is their
-		       * number
-		       */
-	ARG_SELECT_FDS, /* an fdlist of the sets in the next arguments; the argument is nfds */
-	ARG_OUT_SELECT_FDS, /* the same, as select leaves them */
+	ARG_ARRAY, /* AF row, also the next: number of elements as LEN(argument, size of an element)
+		      says */
+	ARG_OUT_ARRAY, /* the same, written by the call, which may return fewer */
+	ARG_LIST, /* an array: OF(size of an element, argument with the number of elements) */
+	ARG_OUT_LIST, /* the same, written by the call; OF(size, ARG_OF_RESULT): the result is the
+			 number */
+	ARG_SELECT_FDS, /* an fdlist from the fd_sets in the next arguments; the argument is nfds */
+	ARG_OUT_SELECT_FDS, /* the same, as select left them */
 	ARG_POLLFDS, /* struct pollfd[], at most ARG_POLLFDS_MAX; the next argument is the count */
 	ARG_KIND_MAX
 };
 
-#define ARG_POLLFDS_MAX 16 /* of select too */
+#define ARG_POLLFDS_MAX 16 /* also of select */
 #define ARG_LIST_MAX 512u /* bytes */
 #define ARG_IOVEC_MAX 16
 #define ARG_ARRAY_MAX 512 /* bytes */
@@ -127,7 +128,8 @@ static inline int arg_is_field(unsigned int kind)
 	return kind >= ARG_U16_AT && kind <= ARG_OUT_SENDER_AT;
 }
 
-/* Is what it points to written by the call, and so not known before it has ended? */
+/* Returns whether the call writes the memory that it points to, so that the value is known only at
+ * the exit. */
 #define ARG_IS_OUT(kind)                                                                           \
 	((kind) == ARG_OUT32 || ((kind) >= ARG_OUT_U16_AT && (kind) <= ARG_OUT_SENDER_AT) ||       \
 	 (kind) == ARG_PATH_OUT || ((kind) >= ARG_OUT_BYTES && (kind) <= ARG_OUT_TEXT) ||          \
@@ -138,18 +140,20 @@ static inline int arg_is_out(unsigned int kind)
 	return ARG_IS_OUT(kind);
 }
 
-/* Does a raw enter carry what it points to? */
+/* Returns whether a raw enter carries the value that it points to. */
 #define ARG_IS_CARRIED(kind) ((kind) >= ARG_KEPT64 && !ARG_IS_OUT(kind))
 
-/* May the call overwrite what it points to? Then it is copied at the enter. */
+/* Returns whether the call may overwrite the value that it points to; it is then copied at the
+ * enter. */
 #define ARG_IS_KEPT(kind)                                                                          \
 	((kind) == ARG_KEPT64 || (kind) == ARG_KEPT_TIMESPEC || (kind) == ARG_KEPT_TIMESPEC_AT ||  \
 	 (kind) == ARG_KEPT_TIMEVAL_AT)
 
-/* May it be where the call writes, if the caller gave both one place? */
+/* Returns whether it may overlap memory that the call writes, if the caller used the same memory
+ * for both. */
 #define ARG_IS_SAME(kind) ((kind) >= ARG_SAME_U32_AT && (kind) <= ARG_SAME_TIMEVAL_AT)
 
-/* The kinds of both, and as what they are read. */
+/* Both kinds, and the kind as which they are read. */
 #define ARG_KEPT_KINDS(X)                                                                          \
 	X(KEPT64, U64_AT)                                                                          \
 	X(KEPT_TIMESPEC, TIMESPEC_AT)                                                              \
@@ -169,35 +173,36 @@ ARG_KEPT_KINDS(CHECK)
 ARG_SAME_KINDS(CHECK)
 #undef CHECK
 
-/* What the offset of an AF row is for arrays: the argument with their length, bytes of one. */
+/* For arrays, the offset of an AF row is the argument with their length, and the size of an
+ * element. */
 #define LEN(arg, size) ((arg) | (size) << 3)
 #define LEN_ARG(off) ((off)&7)
 #define LEN_SIZE(off) ((off) >> 3)
 
-/* Of which calls a row of syscalls.def holds: by one of their arguments. */
+/* When a row of syscalls.def applies: a condition on an argument of the call. */
 enum row_when {
 	WHEN_ALWAYS,
-	WHEN_SET, /* one of the bits is set */
-	WHEN_CLEAR, /* none is */
-	WHEN_ONE_OF, /* its value is the number of a bit */
-	WHEN_IS, /* its low 32 bits are that */
-	WHEN_MIN, /* it is at least that */
+	WHEN_SET, /* one of these bits is set */
+	WHEN_CLEAR, /* none of these bits is set */
+	WHEN_ONE_OF, /* the value is the number of a set bit */
+	WHEN_IS, /* the low 32 bits are equal */
+	WHEN_MIN, /* the value is at least that */
 	WHEN_UNNAMED, /* the format has no number for it: bits is its kind */
 };
 
-/* A row: how a parameter is made of an argument. */
+/* A row: how a parameter is computed from an argument. */
 struct call_row {
 	u8 arg; /* 0 to 5 */
 	u8 kind; /* enum arg_kind */
 	u8 of_enter; /* not AX, AXF: those only the exit has */
 	u8 when; /* enum row_when */
 	u8 when_arg; /* or ARG_OF_RESULT */
-	u8 count; /* of a list: the argument with the number of elements, or one of OF's */
+	u8 count; /* of a list: the argument with the number of elements, or a value of OF */
 	u16 off; /* of a field, or of bytes and text; of a list the size of an element */
 	u32 bits;
 };
 
-/* What a row may add: IF_SET(argument, bits). */
+/* Flags that a row may add: IF_SET(argument, bits). */
 #define IF_SET(a, b) .when = WHEN_SET, .when_arg = (a), .bits = (b)
 #define IF_CLEAR(a, b) .when = WHEN_CLEAR, .when_arg = (a), .bits = (b)
 #define IF_ONE_OF(a, b) .when = WHEN_ONE_OF, .when_arg = (a), .bits = (b)
@@ -205,12 +210,12 @@ struct call_row {
 #define IF_MIN(a, n) .when = WHEN_MIN, .when_arg = (a), .bits = (n)
 #define IF_UNNAMED(a, kind) .when = WHEN_UNNAMED, .when_arg = (a), .bits = ARG_##kind
 
-/* In place of an argument, in AX rows. What is OUT_ needs a result that is no error anyway. */
+/* Instead of an argument, in AX rows. OUT_ kinds need a successful result anyway. */
 #define ARG_OF_RESULT 6
 #define IF_SOME IF_MIN(ARG_OF_RESULT, 1)
 
-/* Numbers of elements that no argument has, beside ARG_OF_RESULT. */
-#define PAGES 7 /* as many as the length in argument 1 has */
+/* Numbers of elements that are in no argument, besides ARG_OF_RESULT. */
+#define PAGES 7 /* as many as fit the length in argument 1 */
 #define ONE 8
 #define OF(size, n) .off = (size), .count = (n)
 
@@ -219,7 +224,7 @@ static inline int row_is_carried(const struct call_row *row)
 	return row->of_enter && ARG_IS_CARRIED(row->kind);
 }
 
-/* Moves bit @from of @v to bit @to; both are single constant bits. */
+/* Moves bit @from of @v to bit @to; both are constants with one bit set. */
 #define MOVE_BIT(v, from, to)                                                                      \
 	((from) > (to) ? ((v) & (from)) / ((from) > (to) ? (from) / (to) : 1)                      \
 		       : ((v) & (from)) * ((to) > (from) ? (to) / (from) : 1))
@@ -235,9 +240,9 @@ static inline int row_is_carried(const struct call_row *row)
 #define KERNEL_O_CREAT 0x40u
 #define KERNEL_O_TMPFILE 0x400000u
 
-/* Bits that the format has, and so do those below. */
+/* Bits that the format has; those below, too. */
 #define OPEN_FLAGS_NAMED 0x59dec3u
-/* Of these flags: access mode 3 has no name. */
+/* Access mode 3 has no name. */
 #define OPEN_FLAGS_NAMED_OF(v) (OPEN_FLAGS_NAMED & ~((v) & (v) >> 1 & 1))
 
 static inline u32 convert_open_flags(u32 v)
@@ -304,7 +309,8 @@ static inline u32 convert_clone_flags(u32 v)
 	       MOVE_BIT(v, 0x2000000u, 1u << 28);
 }
 
-/* Of a table of 64 whose numbers from 48 on are those from @second on; 63: in neither part. */
+/* Looks up a table of 64 bits whose bits from 48 on stand for the numbers from @second on; 63: in
+ * neither part. */
 static inline u32 table_index(u32 v, u32 second)
 {
 	if (v >= second)
@@ -312,12 +318,12 @@ static inline u32 table_index(u32 v, u32 second)
 	else if (v >= 48)
 		v = 63;
 #ifdef __bpf__
-	asm volatile("" : "+r"(v)); /* clang knows the bound by now, the verifier does not */
+	asm volatile("" : "+r"(v)); /* clang has proven the bound here, the verifier has not */
 #endif
 	return v & 63;
 }
 
-/* Index: the kernel's command; table_index. 0: unknown. */
+/* Index: the kernel's command, by table_index. 0: unknown. */
 static const u8 fcntl_cmds[64] = {
 	[0] = 1,     [1] = 2,     [2] = 3,     [3] = 4,     [4] = 5,     [5] = 6,
 	[6] = 8,     [7] = 9,     [8] = 10,    [9] = 12,    [10] = 13,   [11] = 15,
@@ -340,7 +346,7 @@ static inline u32 convert_rlimit(u32 v)
 	return v <= 15 ? v : 0xff;
 }
 
-/* Index: the kernel's request; table_index. 0: unknown. */
+/* Index: the kernel's request, by table_index. 0: unknown. */
 static const u8 ptrace_requests[64] = {
 	[0] = 1,     [1] = 2,     [2] = 3,     [3] = 4,     [4] = 5,     [5] = 6,     [6] = 7,
 	[7] = 8,     [8] = 9,     [9] = 10,    [12] = 0x1a, [13] = 0x1b, [14] = 0x1c, [15] = 0x1d,
@@ -355,7 +361,7 @@ static inline u32 convert_ptrace_request(u32 v)
 	return ptrace_requests[table_index(v, 0x4200)];
 }
 
-/* The flags once had a magic number in their upper half (MS_MGC_VAL). */
+/* The flags used to have a magic number in their upper half (MS_MGC_VAL). */
 static inline u32 convert_mount_flags(u32 v)
 {
 	return (v & 0xffff0000u) == 0xc0ed0000u ? v & 0xffff : v;
@@ -385,7 +391,7 @@ static inline u32 convert_semget_flags(u32 v)
 	return (v & 0777) | MOVE_BIT(v, 0x200u, 0x2000u) | MOVE_BIT(v, 0x400u, 0x4000u);
 }
 
-/* Index: the kernel's command; the bit it is in semctl_commands, counted from 1. 0: unknown. */
+/* Index: the kernel's command; value: the bit of semctl_commands, counted from 1. 0: unknown. */
 static const u8 semctl_cmds[32] = {
 	[0] = 3,  [1] = 2,   [2] = 1,   [3] = 4,   [11] = 9, [12] = 10, [13] = 7,
 	[14] = 8, [15] = 11, [16] = 13, [17] = 12, [18] = 6, [19] = 5,
@@ -416,7 +422,7 @@ static inline u32 convert_uring_flags(u32 v)
 #define PPM_POLLPRI 2u
 #define PPM_POLLOUT 4u
 
-/* Of events and revents. */
+/* Converts events and revents. */
 static inline u32 convert_poll_events(u32 v)
 {
 	return (v & 7) | MOVE_BIT(v, 0x2000u, 1u << 3) | ((v & 0x3f8u) << 1);
@@ -428,7 +434,9 @@ static inline u32 convert_sockopt_level(u32 v)
 	return v == 1 ? 1 : v == 6 ? 2 : 0;
 }
 
-/* sockopt_options, of level SOL_SOCKET. Up to 50 the kernel's numbers; those from 51 on less 51. */
+/*
+ * sockopt_options, of level SOL_SOCKET: the kernel's numbers up to 50; those from 51 on minus 51.
+ */
 static const u8 sockopts_late[32] = {
 	[55 - 51] = 0x34, [57 - 51] = 0x35, [59 - 51] = 0x33, [63 - 51] = 0x1d,
 	[64 - 51] = 0x23, [65 - 51] = 0x25, [66 - 51] = 0x14, [67 - 51] = 0x15,
@@ -453,10 +461,10 @@ static inline u32 convert_sockopt_name(u32 level, u32 v)
 #define PPM_Q_XGETQUOTA (1u << 10)
 #define PPM_Q_XSETQLIM (1u << 11)
 
-#define KERNEL_Q_SYNC 0x800001u /* and on, to Q_SETQUOTA */
-#define KERNEL_Q_XQUOTAON 0x5801u /* and on, to Q_XQUOTASYNC */
+#define KERNEL_Q_SYNC 0x800001u /* and the following, to Q_SETQUOTA */
+#define KERNEL_Q_XQUOTAON 0x5801u /* and the following, to Q_XQUOTASYNC */
 
-/* The kernel's has the type in its low byte; 0: a command newer than the format. */
+/* The kernel's command has the type in its low byte; 0: a command newer than the format. */
 static inline u32 convert_quota_cmd(u32 v)
 {
 	const u32 cmd = v >> 8;
@@ -488,13 +496,13 @@ static inline u32 convert_quota_info_flags(u32 v)
 	return v & 1 ? 2 : 1;
 }
 
-/* The others have a format or nothing in place of the user's or group's id. */
+/* Other commands have a format or nothing where these have the UID or GID. */
 static inline int quota_cmd_has_id(u32 cmd)
 {
 	return (cmd & (PPM_Q_GETQUOTA | PPM_Q_SETQUOTA | PPM_Q_XGETQUOTA | PPM_Q_XSETQLIM)) != 0;
 }
 
-/* Has the format no number for what the caller gave? */
+/* Returns whether the format lacks a number for the caller's value. */
 static inline int is_unnamed(unsigned int kind, u32 v)
 {
 	switch (kind) {
@@ -534,7 +542,7 @@ static inline int row_holds(const struct call_row *row, u64 v)
 	return 1;
 }
 
-/* The value of an argument that is not a pointer. @before: the argument before it. */
+/* Returns the value of an argument that is not a pointer. @before: the argument before it. */
 static inline u64 arg_value(unsigned int kind, u64 v, u64 before)
 {
 	switch (kind) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/*
- * The vocabulary of events: ids, parameter types, formats, categories, flags. The
- * values are those of the .scap format and never change.
- */
+/* Event types, parameter types, formats, categories and flags. The values are those of the .scap
+ * format and never change. */
 #ifndef DRIVER_SHARED_EVENTS_H
 #define DRIVER_SHARED_EVENTS_H
 
@@ -12,18 +10,19 @@ enum evt_type {
 #undef EVT
 };
 
-#define EVT_COMPAT_MAX 336 /* ids below are known to sysdig 0.29.3 */
-#define EVT_PUBLIC_MAX 454 /* ids below are shared with Falco's libs */
-#define EVT_PRIVATE 0x4000 /* ids from here are saker's own: private, other tools skip them */
-#define EVT_OWN_CALL 0x4080 /* ids from here are calls: in a compatible file events 0 and 1 */
+#define EVT_COMPAT_MAX 336 /* sysdig 0.29.3 has the types below this */
+#define EVT_PUBLIC_MAX 454 /* Falco's libs have the types below this */
+#define EVT_PRIVATE 0x4000 /* saker's own types: private, other tools skip them */
+#define EVT_OWN_CALL 0x4080 /* saker's own types for calls: events 0 and 1 in a compatible file */
 #define EVT_OWN_END 0x4300
 #define EVT_MAX_PARAMS 36
 
-/* Dense: the place of an event's row in a table of EVT_INDEX_MAX. Keeps even and odd. */
+/* Returns the index of an event's row in a table of EVT_INDEX_MAX, without gaps. Even stays even,
+ * odd stays odd. */
 #define EVT_INDEX(id) ((id) < EVT_PRIVATE ? (id) : (id)-EVT_PRIVATE + EVT_PUBLIC_MAX)
 #define EVT_INDEX_MAX EVT_INDEX(EVT_OWN_END)
 
-/* An id that no event has: the last row of such a table, which stays empty. */
+/* A type that no event has: the last row of such a table, always empty. */
 #define EVT_NONE (EVT_OWN_END - 1)
 
 static inline unsigned int evt_index(unsigned int type)
@@ -33,19 +32,21 @@ static inline unsigned int evt_index(unsigned int type)
 	return EVT_INDEX(EVT_NONE);
 }
 
-/* Takes no number and is no line: about the capture, not of the system. */
+/* Returns whether the event takes no number and has no line: it is about the capture, not about the
+ * system. */
 static inline int evt_is_private(unsigned int type)
 {
 	return type >= EVT_PRIVATE && (type < EVT_OWN_CALL || type >= EVT_OWN_END);
 }
 
-/* Reports a user or group that another tool added or removed in its own table. Takes no number. */
+/* Returns whether the event reports a user or group that another tool added to its own table or
+ * removed. It takes no number. */
 static inline int evt_is_of_users(unsigned int type)
 {
 	return type >= EVT_USERADDED_E && type <= EVT_GROUPDELETED_E;
 }
 
-/* Whether sysdig counts it. Most events are decided by the first comparison. */
+/* Returns whether sysdig numbers the event. The first comparison decides most events. */
 static inline int evt_takes_number(unsigned int type)
 {
 	return type < EVT_USERADDED_E || !(evt_is_private(type) || evt_is_of_users(type));
@@ -61,7 +62,7 @@ static inline int evt_is_enter(unsigned int type)
 	return !(type & 1);
 }
 
-/* The order is the format's: the value is on disk nowhere, but every tool's table agrees. */
+/* In the order of the format: the value is not in files, but the tables of all tools agree. */
 enum param_type {
 	PT_NONE,
 	PT_INT8,
@@ -113,14 +114,14 @@ enum param_type {
 	PT_ENUMFLAGS32,
 	PT_FD32,
 	PT_PID32,
-	/* From here saker's own, in its own events only. */
+	/* From here on saker's own, for its own events only. */
 	PT_SIGSET64, /* u64, bit 0: signal 1 */
 	PT_FLAGS64,
 	PT_ENUMFLAGS64,
 	PT_WAITSTATUS, /* u32, as wait4 gives it */
-	PT_CPUSET, /* bit mask, as many bytes as there are */
+	PT_CPUSET, /* bit mask, of as many bytes as there are */
 	PT_GIDLIST, /* u32 each */
-	PT_LIST, /* structures as the kernel has them, one after the other: lists.def */
+	PT_LIST, /* structures as in the kernel, one after the other: lists.def */
 	PT_MAX
 };
 
@@ -164,7 +165,7 @@ enum evt_flags {
 	EF_LARGE_PAYLOAD = 1 << 11,
 };
 
-/* Values of PT_ABSTIME that are none: UTIME_NOW and UTIME_OMIT of utimensat. */
+/* Values of PT_ABSTIME that are not times: UTIME_NOW and UTIME_OMIT of utimensat. */
 #define ABSTIME_NOW (~0ull)
 #define ABSTIME_OMIT (~0ull - 1)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/*
- * What sampler and libscap share beside the records: settings, written before load, and counters,
- * by CPU. For each source runs == samples + sum(dropped) + sum(filtered), to the sample.
- */
+/* Shared by the sampler's programs and libscap, besides records: settings, written before load, and
+ * per-CPU counters. For each source runs == samples + sum(dropped) + sum(filtered), exactly. */
 #ifndef DRIVER_SHARED_SAMPLER_H
 #define DRIVER_SHARED_SAMPLER_H
 
@@ -21,7 +19,7 @@ enum sample_source {
 	SAMPLE_SRC_MAX = SAMPLE_SRC_TRACEPOINT + SAMPLE_TRACEPOINTS
 };
 
-/* Why a run of a program makes no sample: symbol, sentence. */
+/* Reasons why a run of a program takes no sample: symbol, sentence. */
 #define SAMPLE_FILTERS(X)                                                                          \
 	X(IDLE, "the CPU was idle")                                                                \
 	X(SELF, "saker itself was at work")                                                        \
@@ -42,7 +40,7 @@ enum sample_filter {
 
 struct drv_sample_counts {
 	u64 runs;
-	u64 samples; /* in the ring */
+	u64 samples; /* sent to the ring */
 	u64 dropped;
 	u64 filtered[SAMPLE_FILTER_ROOM];
 };
@@ -51,17 +49,17 @@ struct drv_sample_counts {
 struct drv_sampler {
 	struct drv_sample_counts by[SAMPLE_SRC_MAX];
 	u64 ends[STACK_END_ROOM]; /* of user stacks, by enum stack_end */
-	u64 n_later; /* user stacks left to be finished on the way to user mode */
-	u64 n_finished; /* of them: records with the rest in the ring */
-	u64 n_finish_dropped; /* of them: not */
-	u64 n_not_later; /* that could not be left */
-	u64 n_unsaved; /* threads that left the CPU and had no room for their stack */
-	u64 n_rules; /* of frames, by unwind tables */
-	u64 n_searched; /* of them: that no walk had found lately */
-	u64 n_cold; /* user stacks left to be walked once their tables are there */
-	u64 n_not_cold; /* that could not be left: there was no room */
-	u64 n_cold_spent; /* the same: too many of that process were */
-	u64 next_id; /* of stacks that come later */
+	u64 n_later; /* user stacks deferred to the return to user mode */
+	u64 n_finished; /* of these: the rest was sent */
+	u64 n_finish_dropped; /* of these: the rest was not sent */
+	u64 n_not_later; /* could not be deferred */
+	u64 n_unsaved; /* threads that left the CPU when there was no room for their stack */
+	u64 n_rules; /* frames unwound by tables */
+	u64 n_searched; /* of these: searched, since the cache had no rule */
+	u64 n_cold; /* user stacks kept until their tables are built */
+	u64 n_not_cold; /* not kept: no room */
+	u64 n_cold_spent; /* not kept: too many of that process */
+	u64 next_id; /* id of the next deferred stack */
 	u64 here; /* scratch: an address as a number */
 } __attribute__((aligned(128)));
 
@@ -69,14 +67,14 @@ struct drv_sampler {
 
 /* const volatile in BPF. */
 struct drv_sampler_config {
-	u32 on; /* the record of events has samples */
-	u32 depth; /* user frames at most */
-	u32 user, kernel; /* which stacks are taken */
-	u32 tables; /* user stacks are walked by unwind tables; else by frame pointers alone */
-	u32 later; /* the kernel can run a program on a thread's way to user mode */
-	u64 period_ns; /* of CPU samples */
-	u32 off_cpu; /* threads are sampled that leave the CPU */
-	u64 off_min_ns; /* off-CPU samples of less are left out */
+	u32 on; /* the ring of events also has samples */
+	u32 depth; /* maximum number of user frames */
+	u32 user, kernel; /* stacks that are taken */
+	u32 tables; /* unwind user stacks by tables; else by frame pointers alone */
+	u32 later; /* the kernel can run a program at the return to user mode */
+	u64 period_ns; /* of samples by the clock */
+	u32 off_cpu; /* sample threads that leave the CPU */
+	u64 off_min_ns; /* leave out off-CPU samples shorter than this */
 	char tracepoints[SAMPLE_TRACEPOINTS][SAMPLE_TP_NAME];
 };
 

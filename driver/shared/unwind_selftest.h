@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* What the walker made of one sample, for the comparison with another unwinder. */
+/* The walker's result for one sample, for comparison with another unwinder. */
 #ifndef DRIVER_SHARED_UNWIND_SELFTEST_H
 #define DRIVER_SHARED_UNWIND_SELFTEST_H
 
@@ -9,7 +9,7 @@
 #define SELFTEST_RING_SZ (32u << 20)
 
 struct unwind_selftest {
-	u64 ns; /* boot time */
+	u64 ns; /* boot clock */
 	u32 pid, tid;
 	u32 n, end; /* as in struct user_walk */
 	char comm[16]; /* of the process */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * What of unwind tables lies in memory that libscap writes and the driver reads: chunks of one
- * size, each the one value of an array map, so that both see plain memory and room grows by chunks.
- * A place is a number of 8-byte words, counted through all chunks. What lies at one place lies in
- * one chunk: a table too large for that is cut, and so is the mapping that leads to it.
+ * Unwind tables in memory that libscap writes and the driver reads: chunks of one size, each the
+ * only value of an array map that both sides map, so that memory grows by chunks. A place is a
+ * number of 8-byte words, counted through all chunks. The data at one place lies in one chunk: a
+ * larger table is split, and so is the mapping that refers to it.
  *
- * libscap writes only where nobody looks: what is new first, then the process's entry; what is old
- * is written over once the walks that may have begun with it are over.
+ * libscap never writes memory in use: it writes the new data first, then the entry of the process;
+ * old data is overwritten once the walks that may have begun with it have ended.
  */
 #ifndef DRIVER_SHARED_UNWIND_TABLE_H
 #define DRIVER_SHARED_UNWIND_TABLE_H
@@ -25,15 +25,15 @@ struct unwind_chunk {
 	__u64 words[UNWIND_CHUNK_WORDS];
 };
 
-/* Code that a process has mapped. A process's lie one behind the other, by start. */
+/* A code mapping of a process. Those of a process lie one after the other, sorted by start. */
 struct unwind_map {
 	__u64 start, end; /* addresses */
-	__u32 bias; /* an address less its offset in the file; of both the low 32 bits */
-	__u32 rows; /* place of the rows, that are at least those of the code mapped */
+	__u32 bias; /* the low 32 bits of an address minus its offset in the file */
+	__u32 rows; /* place of the rows, which cover at least the mapped code */
 	__u32 n_rows;
-	__u16 walker; /* the interpreter whose loop this is; 0: none's */
+	__u16 walker; /* the interpreter whose loop this is; 0: none */
 	__u16 flags; /* UNWIND_MAP_F_* */
-	/* Pages of the file, each of 1 << shift bytes. */
+	/* Pages of the file, of 1 << shift bytes each. */
 	__u32 first_page;
 	__u16 n_pages;
 	__u8 shift;
@@ -41,34 +41,35 @@ struct unwind_map {
 };
 
 /*
- * Behind the rows lies an index, two numbers to a word: by page how many rows begin before it, and
- * last how many there are. A page has a few rows, so that a search needs not touch more memory than
- * that of the number and theirs.
+ * The index follows the rows, two numbers in a word: for each page the number of rows that begin
+ * before it, and at the end the number of rows. A page has a few rows, so a search touches only the
+ * number and these rows.
  */
 #define UNWIND_INDEX_WORDS(n_pages) (((n_pages) + 2) / 2)
 #define UNWIND_PAGES_MAX(n_rows) ((n_rows) / 4 + 2)
-/* Rows that fit a chunk with their index. */
+/* Maximum number of rows that fit a chunk with their index. */
 #define UNWIND_ROWS_MAX (UNWIND_CHUNK_WORDS / 9 * 8 - 8)
 
 #define UNWIND_MAP_WORDS 5
 #define UNWIND_MAPS_MAX 16384u /* of a process */
-#define UNWIND_MAP_F_NO_TABLE 1 /* there will be rows, or would be with more memory */
-#define UNWIND_MAP_F_PROBE 2 /* [uprobes], where the kernel has the code of probes */
+#define UNWIND_MAP_F_NO_TABLE 1 /* the rows are still being built, or did not fit */
+#define UNWIND_MAP_F_PROBE 2 /* [uprobes], where the kernel keeps the code of probes */
 
-/* By process, in a hash map. */
+/* The entry of a process, in a hash map. */
 struct unwind_process {
-	__u32 gen; /* of the mappings: no other state of any process has this number */
+	__u32 gen; /* number of this state of the mappings, unique over all processes */
 	__u32 maps; /* place */
 	__u32 n_maps;
-	__u32 gen_end; /* the same again: else the entry was written while it was read */
-	__u32 n_walks; /* by the driver: stacks of the process, as this entry was there */
-	__u32 n_cold; /* the same: walks that found no table (cold_stack.h) */
+	__u32 gen_end; /* the same again: if it differs, the entry changed while it was read */
+	__u32 n_walks; /* counted by the driver: walked stacks of the process since this entry was
+			  written */
+	__u32 n_cold; /* counted by the driver: walks that found no table (cold_stack.h) */
 };
 
 #define UNWIND_PROCESSES_MAX 65536u
 
-/* What was found out of one address, by CPU: the rest is the tag's and the rule's exclusive or,
- * which two halves of different writers are not. */
+/* The cached rule of one address, per CPU: check is the tag XOR the rule, so that a mix of the
+ * halves of two writers does not match. */
 struct unwind_cached {
 	__u64 check;
 	__u64 rule;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * Walks a user stack frame by frame: from the rows of unwind tables, where there are none by frame
- * pointers. This is the driver's code, and user space's for stacks that were kept; memory is
- * reached by the functions that walk_state.h names.
+ * Walks a user stack frame by frame: by the rows of unwind tables, and by frame pointers where
+ * there are none. Used by the driver, and by user space for deferred stacks; memory is read by the
+ * functions that walk_state.h declares.
  *
- * All that is read may be garbage, tables included: every address is checked before it is read,
- * every place is masked, one failing read ends the walk, and no walk goes in circles.
+ * All input may be garbage, tables included: every address is checked before it is read, every
+ * place is masked, one failed read ends the walk, and no walk goes in circles.
  */
 #ifndef DRIVER_SHARED_USER_WALK_H
 #define DRIVER_SHARED_USER_WALK_H
@@ -13,10 +13,10 @@
 #include "shared/walk_state.h"
 
 #define USER_ADDR_MIN 0x1000ull
-#define USER_ADDR_END 0x00fffffffffff000ull /* with five levels of page tables, too */
+#define USER_ADDR_END 0x00fffffffffff000ull /* also with five levels of page tables */
 #define FP_FRAME_MAX (64ull << 20) /* no frame is larger */
 
-/* A rule: the upper half of a row, and what is known of the mapping. */
+/* A rule: the upper half of a row, and facts about the mapping. */
 #define RULE_MAPPED 1u
 #define RULE_NO_TABLE 2u
 #define RULE_GAP 4u /* the file has rows, but none for this address */
@@ -34,7 +34,7 @@ static inline int user_code(u64 pc)
 	return pc >= USER_ADDR_MIN && pc < USER_ADDR_END;
 }
 
-/* May eight bytes of stack be read there? */
+/* Returns whether eight bytes of stack may be read at @addr. */
 static inline int user_word(u64 addr)
 {
 	return !(addr & 7) && user_code(addr);
@@ -47,7 +47,7 @@ static inline int walk_ends(struct user_walk *w, u32 end)
 	return 1;
 }
 
-/* The place of the last of @n entries of @step words that begins no later than @key. */
+/* Finds the last of @n entries of @step words that begins at or before @key. */
 #define WALK_SEARCH(name, type, step, max_steps)                                                   \
 	static inline u32 name(const u64 *words, u32 first, u32 n, type key)                       \
 	{                                                                                          \
@@ -67,14 +67,14 @@ static inline int walk_ends(struct user_walk *w, u32 end)
 WALK_SEARCH(search_maps, u64, UNWIND_MAP_WORDS, 15)
 WALK_SEARCH(search_rows, u32, 1, 18)
 
-/* How many rows begin before the page @i. @at is where they end. */
+/* Returns how many rows begin before page @i. The index lies at @at. */
 static inline u32 rows_before(const u64 *words, u32 at, u32 i)
 {
 	return words[(at + (i >> 1)) & (UNWIND_CHUNK_WORDS - 1)] >> (i & 1) * 32;
 }
 
-/* The rule at the offset @off of a file whose @n rows lie at @rows. @pages: the last word of struct
- * unwind_map. */
+/* Returns the rule for offset @off of a file whose @n rows lie at @rows. @pages: the last word of
+ * struct unwind_map. */
 static inline u64 rule_of_rows(const struct user_walk *w, u32 rows, u32 n, u32 off, u32 walker,
 			       u64 pages)
 {
@@ -88,21 +88,21 @@ static inline u64 rule_of_rows(const struct user_walk *w, u32 rows, u32 n, u32 o
 
 	if (!words || !n)
 		return RULE_NONE | found;
-	/* Behind the last page is the last row; before the first one, too, which is then too late.
-	 */
+	/* An offset after the last page uses the last row; one before the first page, too, whose pc
+	 * then lies behind it. */
 	if (page < n_pages) {
 		from = rows_before(words, at + n, page);
 		to = rows_before(words, at + n, page + 1);
 	}
 	if (from)
-		from--; /* it reaches into the page */
+		from--; /* the row before may reach into the page */
 	row = words[search_rows(words, at + from, to - from, off)];
 	if ((u32)row > off || RULE_KIND(row) == UNWIND_NONE)
 		return RULE_NONE | RULE_GAP | found;
 	return (row >> 32 << 32) | found;
 }
 
-/* What the tables say of @addr. */
+/* Returns the rule of @addr by the tables. */
 static inline u64 rule_search(const struct user_walk *w, u64 addr)
 {
 	const u64 *words = walk_chunk(w, UNWIND_PLACE_CHUNK(w->maps));
@@ -126,17 +126,17 @@ static inline u64 rule_search(const struct user_walk *w, u64 addr)
 			    (u32)(more >> 32), pages);
 }
 
-/* An interrupt's walk may come between the two halves of an entry. */
+/* A sample in an interrupt may come between the two halves of an entry. */
 #define WALK_ONCE(x) (*(volatile typeof(x) *)&(x))
 
-/* Addresses of one state of a process's mappings only meet themselves. */
+/* Tags differ between states of mappings, so an address matches only its own state. */
 static inline u64 cache_tag(const struct user_walk *w, u64 addr)
 {
 	return addr ^ w->gen * 0x9e3779b97f4a7c15ull;
 }
 
 #ifdef __bpf__
-#define WALK_FUNC __noinline /* of its own to the verifier */
+#define WALK_FUNC __noinline /* verified on its own */
 #else
 #define WALK_FUNC static
 #endif
@@ -146,7 +146,7 @@ WALK_FUNC u64 walk_search(struct user_walk *w, u64 addr)
 	return w ? rule_search(w, addr) : RULE_NONE;
 }
 
-/* Where it is in a cache, if it is there. */
+/* Returns the place of @tag in a cache. */
 static inline u32 cache_place(u64 tag)
 {
 	return tag * 0x9e3779b97f4a7c15ull >> (64 - UNWIND_CACHE_BITS);
@@ -176,19 +176,19 @@ static inline u64 walk_rule(struct user_walk *w, struct unwind_cache *cache, u64
 	return rule;
 }
 
-/* What the window has @at bytes from its beginning. */
+/* Returns the word @at bytes from the beginning of the window. */
 static inline u64 walk_window(const struct user_walk *w, u64 at)
 {
 	return *(const u64 *)(w->window + (at & (WALK_WINDOW - 8)));
 }
 
-/* The word of stack at @addr; not 0: the walk ends. */
+/* Reads the word of stack at @addr. Returns not 0 if the walk ends. */
 static inline int walk_word(struct user_walk *w, u64 addr, u64 *to)
 {
 	u64 at = addr - w->window_at;
 
 	if (at >= w->window_sz) {
-		/* No further than the page, so that it is there as a whole or not at all. */
+		/* Only to the end of the page, so that the read succeeds or fails as a whole. */
 		u32 sz = 4096 - (addr & 4095);
 
 		if (!user_word(addr))
@@ -208,14 +208,14 @@ static inline int walk_word(struct user_walk *w, u64 addr, u64 *to)
 	return 0;
 }
 
-/* The registers that the kernel put where a signal's handler began, but ip. */
+/* Reads the registers, except ip, from the frame that the kernel built for a signal handler. */
 static inline int signal_step(struct user_walk *w)
 {
 	static const u8 order[WALK_REGS] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7};
 	const u64 at = w->sp + UNWIND_SIGNAL_REGS_AT;
 	u64 flags, link;
 
-	/* At the end of sigreturn rsp is the program's again a moment before ip is. */
+	/* At the end of sigreturn the kernel restores rsp a moment before ip. */
 	if (walk_word(w, w->sp, &flags) || walk_word(w, w->sp + 8, &link))
 		return 1;
 	if (flags & ~UNWIND_SIGNAL_FLAGS || link)
@@ -236,7 +236,7 @@ static inline int signal_step(struct user_walk *w)
 	return 0;
 }
 
-/* The value of the register that @kind is about. */
+/* Returns the value of register @reg in *to. Returns not 0 if it is lost. */
 static inline int walk_reg(struct user_walk *w, u32 reg, u64 *to)
 {
 	if (!(w->known & KNOWN(reg)))
@@ -245,7 +245,7 @@ static inline int walk_reg(struct user_walk *w, u32 reg, u64 *to)
 	return 0;
 }
 
-/* The CFA of the frame that is at w->ip, by @rule. */
+/* Computes the CFA of the frame at w->ip by @rule. */
 static inline int walk_cfa(struct user_walk *w, u64 rule, u64 *cfa)
 {
 	const u32 kind = RULE_KIND(rule) & UNWIND_KIND_MASK;
@@ -279,7 +279,7 @@ static inline int walk_cfa(struct user_walk *w, u64 rule, u64 *cfa)
 	return walk_ends(w, STACK_END_BAD_RULE);
 }
 
-/* Brings back a register that the frame saved @n words below @from. */
+/* Restores a register that the frame saved @n words below @from. */
 static inline int walk_restore(struct user_walk *w, u32 reg, u32 n, u64 from)
 {
 	if (n == UNWIND_UNTOUCHED)
@@ -303,20 +303,20 @@ static inline int walk_saved(struct user_walk *w, u64 rule, u64 cfa)
 	if (RULE_KIND(rule) & UNWIND_F_AT_RBP) {
 		if (!(w->known & KNOWN(UNWIND_RBP)))
 			return walk_ends(w, STACK_END_LOST_REG);
-		/* Where compilers pop rbp they do not say so: outside of its frame it is the
-		 * caller's again, and so is rbx. */
+		/* Compilers do not describe the pop of rbp: outside of its frame, rbp holds the
+		 * caller's value again, and so does rbx. */
 		if (bp - w->sp >= cfa - w->sp)
 			return 0;
 		return walk_restore(w, UNWIND_RBX, rbx, bp) ||
 		       walk_word(w, bp, &w->regs[UNWIND_RBP]);
 	}
-	/* A window that begins at the lowest has the others, too. */
+	/* A window that begins at the lowest one has the others, too. */
 	if (low > UNWIND_LOST && walk_word(w, cfa - low * 8, &lowest))
 		return 1;
 	return walk_restore(w, UNWIND_RBX, rbx, cfa) || walk_restore(w, UNWIND_RBP, rbp, cfa);
 }
 
-/* Where the frame returns to. */
+/* Finds the return address of the frame. */
 static inline int walk_return(struct user_walk *w, u64 rule, u64 cfa, u64 *ip)
 {
 	if ((RULE_KIND(rule) & UNWIND_KIND_MASK) == UNWIND_RA_REG)
@@ -324,7 +324,7 @@ static inline int walk_return(struct user_walk *w, u64 rule, u64 cfa, u64 *ip)
 	return walk_word(w, cfa - 8, ip);
 }
 
-/* Up by the row in w->rule. */
+/* Steps to the caller by the row in w->rule. */
 static inline int row_step(struct user_walk *w)
 {
 	const u64 rule = w->rule;
@@ -334,7 +334,7 @@ static inline int row_step(struct user_walk *w)
 		return 1;
 	if (!user_word(cfa - 8))
 		return walk_ends(w, STACK_END_BAD_SP);
-	/* Code that goes over to another stack may go anywhere, but not for ever. */
+	/* Code may switch to another stack, but not without end. */
 	if (cfa <= w->sp && ++w->switches > WALK_SWITCHES_MAX)
 		return walk_ends(w, STACK_END_LOOP);
 	if (walk_saved(w, rule, cfa) || walk_return(w, rule, cfa, &ip))
@@ -348,9 +348,9 @@ static inline int row_step(struct user_walk *w)
 }
 
 /*
- * Up from Go's system stack to that of the goroutine, which the thread's memory leads to. Of a
- * thread that calls back and forth that is the last one only; for others rbp leads on, which leaves
- * out the caller.
+ * Steps from Go's system stack to that of the goroutine, found through the thread's memory. For a
+ * thread that switches back and forth this is only the last one; for the others rbp leads on, and
+ * the caller is missing.
  */
 static inline int go_step(struct user_walk *w)
 {
@@ -376,10 +376,8 @@ static inline int go_step(struct user_walk *w)
 	return 0;
 }
 
-/*
- * On from a probe's code to what would be there without it: in the place of the frame, but of the
- * innermost one, whose code this is, unless it is an instruction of the program's own.
- */
+/* Steps from a probe's code to the code that would run without the probe. It replaces the frame of
+ * the probe; the innermost frame stays, unless the probe runs an instruction of the program. */
 static inline int probe_step(struct user_walk *w, u32 *how)
 {
 	const u32 was_exact = w->exact;
@@ -396,13 +394,13 @@ static inline int probe_step(struct user_walk *w, u32 *how)
 	return 0;
 }
 
-/* Can @fp be the frame pointer of the frame whose stack pointer is @sp? */
+/* Returns whether @fp can be the frame pointer of a frame with stack pointer @sp. */
 static inline int user_fp(u64 fp, u64 sp)
 {
 	return user_word(fp) && fp >= sp && fp - sp < FP_FRAME_MAX;
 }
 
-/* Up by the frame pointer. */
+/* Steps to the caller by the frame pointer. */
 static inline int fp_step(struct user_walk *w)
 {
 	const u64 fp = w->bp;
@@ -417,16 +415,17 @@ static inline int fp_step(struct user_walk *w)
 	if (walk_word(w, fp, &w->regs[UNWIND_RBP]) || walk_word(w, fp + 8, &w->ip))
 		return 1;
 	w->known = KNOWN(UNWIND_RBP) | KNOWN(UNWIND_RSP);
-	w->regs[UNWIND_RSP] = w->sp = fp + 16; /* the next one lies above: no walk in circles */
+	w->regs[UNWIND_RSP] = w->sp =
+		fp + 16; /* the next frame lies above: the walk cannot go in circles */
 	w->bp = w->regs[UNWIND_RBP];
 	w->exact = 0;
 	return 0;
 }
 
 /*
- * Puts a frame of an interpreter: @at is the instruction that it is at, or returns to. A walker
- * calls it for each of what one activation of its loop runs, and leaves in w->script[] where it
- * goes on.
+ * Appends a frame of an interpreter: @at is its current instruction, or the one it returns to. A
+ * walker calls this for each frame of one activation of its loop, and stores in w->script[] where
+ * the next activation continues.
  */
 static inline int walk_put_script(struct user_walk *w, u32 walker, u64 at, int exact)
 {
@@ -442,7 +441,7 @@ static inline int walk_put_script(struct user_walk *w, u32 walker, u64 at, int e
 	return 0;
 }
 
-/* Not 0: this is the first frame of its loop that the walk meets. */
+/* Returns not 0 if this is the first frame of its loop in the walk. */
 static inline int walk_script_begins(struct user_walk *w, u32 walker)
 {
 	const u32 bit = 1u << (walker & (STACK_WALKER_ROOM - 1)), begun = w->scripts & bit;
@@ -492,13 +491,13 @@ static inline int walk_put(struct user_walk *w, u32 how)
 	return 0;
 }
 
-#define WALK_PLAIN_MAX 8 /* frames at a time */
+#define WALK_PLAIN_MAX 8 /* frames per call */
 
 /*
- * Goes up as long as all is plain, which it nearly always is: a CFA by rsp or rbp, the frame in the
- * window, its caller's rule in the cache. What is known of the frame is in registers meanwhile, and
- * what was saved is taken without branches, since each frame has saved something else. Stops before
- * whatever is not plain.
+ * Walks while all frames are plain, which is nearly always: a CFA by rsp or rbp, the frame in the
+ * window, the caller's rule in the cache. Registers hold the state of the frame meanwhile, and
+ * saved registers are restored without branches, since frames differ in what they save. Stops
+ * before a frame that is not plain.
  */
 static inline void walk_plain(struct user_walk *w, const struct unwind_cache *cache)
 {
@@ -552,7 +551,7 @@ static inline void walk_plain(struct user_walk *w, const struct unwind_cache *ca
 	w->regs[UNWIND_RSP] = w->sp = sp;
 }
 
-/* One frame up, or some. Not 0: the walk ends. */
+/* Walks one frame, or several plain ones. Returns not 0 if the walk ends. */
 static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
 {
 	u32 how = 0;
@@ -562,12 +561,12 @@ static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
 
 	if (walk_up(w, &how))
 		return 1;
-	if (!w->ip) /* a stack that somebody made, with nothing below its first function */
+	if (!w->ip) /* a stack made by the program, with nothing below its first function */
 		return walk_ends(w, STACK_END_ROOT);
 	if (!user_code(w->ip))
 		return walk_ends(w, STACK_END_BAD_PC);
 	w->rule = walk_rule(w, cache, w->exact ? w->ip : w->ip - 1);
-	/* What a frame pointer led to, and is no code, was none. */
+	/* A frame pointer that leads to no code was not a frame pointer. */
 	if (how == STACK_HOW_FP && !(RULE_FLAGS(w->rule) & RULE_MAPPED))
 		return walk_ends(w, STACK_END_BAD_PC);
 	if (w->n >= w->max)
@@ -576,9 +575,9 @@ static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
 }
 
 /*
- * When a signal's handler is about to begin, the kernel changes the other registers a moment before
- * ip: a sample between the two has the handler's registers at the interrupted place, whose own are
- * in the signal's frame.
+ * When the kernel starts a signal handler it changes the other registers a moment before ip: a
+ * sample between the two has the handler's registers with the interrupted ip. The registers of the
+ * interrupted code are in the signal frame.
  */
 static inline int walk_mend(struct user_walk *w)
 {
@@ -590,12 +589,12 @@ static inline int walk_mend(struct user_walk *w)
 	if (walk_word(w, frame + UNWIND_SIGNAL_REGS_AT + WALK_REGS * 8, &interrupted))
 		return 1;
 	if (interrupted != ip)
-		return 0; /* it is the handler's first instruction */
+		return 0; /* the first instruction of the handler */
 	w->sp = frame;
 	return signal_step(w);
 }
 
-/* The first frame. Not 0: it is the only one. */
+/* Records the first frame. Returns not 0 if it is the only one. */
 static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 {
 	w->n = 0;

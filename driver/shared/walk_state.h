@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/*
- * What a walk of a user stack knows, and how it reaches memory: by functions that the driver
- * (walk_memory.bpf.h) and user space, for stacks that were kept, each define for themselves.
- */
+/* The state of a walk of a user stack, and the functions that read memory for it: the driver
+ * (walk_memory.bpf.h) and user space, for deferred stacks, each define their own. */
 #ifndef DRIVER_SHARED_WALK_STATE_H
 #define DRIVER_SHARED_WALK_STATE_H
 
@@ -11,50 +9,52 @@
 #include "shared/record.h"
 #include "shared/stack.h"
 
-#define WALK_WINDOW 4096u /* bytes of stack that are read at a time, a page at most */
+#define WALK_WINDOW 4096u /* bytes of stack per read, at most a page */
 #define WALK_REGS 16
-#define WALK_SWITCHES_MAX 4 /* of stacks; a walk in circles makes more */
+#define WALK_SWITCHES_MAX                                                                          \
+	4 /* maximum number of changes of the stack; a walk in circles makes more */
 
 struct user_walk {
-	/* In, and what of it is known of the frame that the walk is at. */
+	/* In, and then the state of the current frame. */
 	u64 ip, sp, bp;
 	u32 pid; /* the process */
-	u32 max; /* frames at most; no more than STACK_USER_MAX */
+	u32 max; /* maximum number of frames, at most STACK_USER_MAX */
 	/* Out. */
 	u32 n; /* frames */
 	u32 end; /* enum stack_end */
-	u64 fault; /* with STACK_END_FAULT: where */
-	u64 scratch; /* what the verifier is to know nothing of passes through it: forget_in */
-	u64 frames[STACK_USER_MAX]; /* addresses, with how they were found: stack.h */
-	/* In: registers as DWARF numbers them, and which of them are known. sp and bp are above. */
+	u64 fault; /* with STACK_END_FAULT: the address */
+	u64 scratch; /* for values that the verifier shall not track: forget_in */
+	u64 frames[STACK_USER_MAX]; /* addresses, and how they were found: stack.h */
+	/* In: registers by DWARF number, and which of them are valid. sp and bp are above. */
 	u64 regs[WALK_REGS];
 	u32 known;
-	u64 tls; /* In: what points to the thread's own memory; 0: not known */
-	/* In: the process's mappings. None: by frame pointers alone. */
+	u64 tls; /* In: the thread pointer; 0: unknown */
+	/* In: the mappings of the process. None: walk by frame pointers alone. */
 	u32 maps, n_maps; /* place */
 	u32 gen;
-	/* The walk's own. */
-	u64 rule; /* for ip */
-	u32 exact; /* ip is no return address */
+	/* Internal state. */
+	u64 rule; /* of ip */
+	u32 exact; /* ip is not a return address */
 	u32 switches;
-	u32 go_switches; /* those of Go's that were followed */
-	u32 n_cached, n_searched; /* addresses that the cache had, and had not */
+	u32 go_switches; /* Go's switches that were followed */
+	u32 n_cached, n_searched; /* addresses found in the cache, and not found */
 	u64 window_at;
 	u32 window_sz; /* 0: empty */
-	u32 scripts; /* walkers that have begun, as bits */
-	u64 script[STACK_WALKER_ROOM]; /* of each: where it goes on in the next frame of its loop */
+	u32 scripts; /* bits of walkers that have begun */
+	u64 script[STACK_WALKER_ROOM]; /* by walker: where it continues in the next frame of its
+					  loop */
 	u8 window[WALK_WINDOW];
 };
 
-/* Reads the stack into w->window; 0, or the memory is not there. */
+/* Reads stack memory into w->window. Returns 0, or not 0 if it is not there. */
 static int walk_fill(struct user_walk *w, u32 sz, u64 addr);
-/* A chunk of the tables; NULL: there is none. */
+/* Returns a chunk of the tables; NULL: there is none. */
 static const u64 *walk_chunk(const struct user_walk *w, u32 chunk);
-/* The walk is at the frame of an interpreter's loop: puts what that frame runs, innermost first,
- * with walk_put_script. Not 0: the walk ends. */
+/* Appends the frames that an interpreter's loop runs, innermost first, with walk_put_script; the
+ * walk is at the native frame of the loop. Returns not 0 if the walk ends. */
 #if defined(__bpf__) || defined(WALK_SCRIPTS)
 static int walk_script(struct user_walk *w, u32 walker);
-#else /* nobody asks for more than the native frames */
+#else /* only native frames are needed */
 static inline int walk_script(struct user_walk *w, u32 walker)
 {
 	(void)w;
@@ -63,11 +63,11 @@ static inline int walk_script(struct user_walk *w, u32 walker)
 }
 #endif
 
-/* The walk is in a probe's code: finds where that goes on, and puts it into w->ip, w->sp and
- * w->exact. Not 0: nobody knows. */
+/* Finds where the code of a probe continues, and puts it into w->ip, w->sp and w->exact. Returns
+ * not 0 if that is unknown. */
 #if defined(__bpf__) || defined(WALK_PROBES)
 static int walk_probe(struct user_walk *w);
-#else /* the kernel knows only while the thread is there */
+#else /* only the kernel knows, while the thread exists */
 static inline int walk_probe(struct user_walk *w)
 {
 	(void)w;
