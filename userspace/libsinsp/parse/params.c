@@ -64,9 +64,9 @@ size_t sinsp_text_len(const struct scap_param *v)
 size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
 			const char *path, size_t len)
 {
-	if (p->s->native)
-		return sinsp_path_join_in(out, p->e->thread->fs->root, dir, dir_len, path, len);
-	return sinsp_path_join(out, SINSP_PATH_SYSDIG, dir, dir_len, path, len);
+	if (sinsp_quirk(p->s, SINSP_QUIRK_PATH_JOIN))
+		return sinsp_path_join(out, SINSP_PATH_SYSDIG, dir, dir_len, path, len);
+	return sinsp_path_join_in(out, p->e->thread->fs->root, dir, dir_len, path, len);
 }
 
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type)

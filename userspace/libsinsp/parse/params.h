@@ -5,6 +5,7 @@
 #define SINSP_PARSE_PARAMS_H
 
 #include "state/inspector.h"
+#include "state/quirks.h"
 
 /* Parameters that state depends on. */
 #define SINSP_PARAM_NAMES(X)                                                                       \

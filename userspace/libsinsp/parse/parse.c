@@ -29,14 +29,15 @@ void sinsp_parse_end(struct sinsp *s)
 	}
 }
 
-/* A thread runs on for a while after its end: samples and switches tell so, where sysdig knows
- * nobody any more. The idle tasks, of whom there are many switches, are 0, and never known. */
+/* Returns the thread of an event that came after its procexit, or NULL. TID 0, the idle task, has
+ * many switches and is never found. */
 static struct sinsp_thread *dead_thread_of(struct sinsp *s, const struct sinsp_evt *e,
 					   const struct sinsp_parse_row *row)
 {
 	const int64_t tid = e->raw.hdr->tid;
 
-	if (!tid || row->of_thread || !(row->is_private || s->native))
+	if (!tid || row->of_thread ||
+	    (!row->is_private && sinsp_quirk(s, SINSP_QUIRK_ENDED_THREAD_UNKNOWN)))
 		return NULL;
 	return sinsp_threads_find_dead(&s->threads, tid);
 }
@@ -98,8 +99,7 @@ static void begin_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_
 {
 	struct sinsp_thread *t = e->thread;
 
-	/* A signal that arrives inside a call is not the call's enter; sysdig takes it for one. */
-	if (s->native && !row->is_call)
+	if (!row->is_call && !sinsp_quirk(s, SINSP_QUIRK_SIGNAL_HIDES_ENTER))
 		return;
 	t->enter_type = e->raw.type;
 	t->enter_ns = e->raw.true_ns;
@@ -161,7 +161,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	int bound, open;
 	int64_t num = -1;
 
-	if (s->native && is_exec(e->raw.type))
+	if (is_exec(e->raw.type) && !sinsp_quirk(s, SINSP_QUIRK_EXEC_BY_TID))
 		move_enter_from_sibling(s, t, e->raw.type);
 	bound = is_bound(e);
 	open = bound && t->enter_open;
@@ -174,7 +174,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	if (!row->uses_fd)
 		return open;
 
-	/* copy_file_range is about two files: sysdig takes the one that is written. */
+	/* Of the two files of copy_file_range the row has the one that is written, as in sysdig. */
 	if (row->fd >= 0 && e->params.n > (unsigned int)row->fd)
 		num = fd_param(e, row);
 	else if (bound)

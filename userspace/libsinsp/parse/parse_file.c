@@ -35,8 +35,7 @@ static size_t directory(const struct sinsp_parse *p, char *out, int64_t dirfd)
 		if (n >= SINSP_PATH_SZ / 2)
 			n = 0;
 		memcpy(out, name, n);
-		/* sysdig adds a slash even to the root's. */
-		if (dir && !(p->s->native && n && name[n - 1] == '/'))
+		if (dir && (sinsp_quirk(p->s, SINSP_QUIRK_DIRFD_SLASH) || !n || name[n - 1] != '/'))
 			out[n++] = '/';
 		return n;
 	}
@@ -103,7 +102,8 @@ void sinsp_parse_open(struct sinsp_parse *p)
 								      : sinsp_evt_param;
 	name = get(p, SINSP_P_name);
 	dirfd = sinsp_s64(get(p, SINSP_P_dirfd), AT_FDCWD_2022);
-	if (p->s->native && name && !strncmp((const char *)name->p, "<NA>", name->len))
+	if (name && !sinsp_quirk(p->s, SINSP_QUIRK_UNREAD_PATH_JOINED) &&
+	    !strncmp((const char *)name->p, "<NA>", name->len))
 		name = NULL;
 	opened = sinsp_evt_param(p, SINSP_P_path);
 	if (opened) {
@@ -387,8 +387,7 @@ void sinsp_parse_anon(struct sinsp_parse *p)
 {
 	struct sinsp_fd *fd;
 
-	/* sysdig 0.29.3 knows the call, not the file that it makes. */
-	if (p->e->raw.type == EVT_USERFAULTFD_X && !p->s->native)
+	if (p->e->raw.type == EVT_USERFAULTFD_X && sinsp_quirk(p->s, SINSP_QUIRK_NO_USERFAULTFD))
 		return;
 	fd = sinsp_parse_new_fd(p, sinsp_result(p), anon_type(p));
 	if (fd && anon_is_cloexec(p))
@@ -596,19 +595,18 @@ void sinsp_parse_fchdir(struct sinsp_parse *p)
 	const struct sinsp_fd *fd = p->e->fd;
 	char text[SINSP_PATH_SZ + 1];
 	int is_certain;
+	size_t n;
 
 	if (sinsp_result(p) < 0 || !fd)
 		return;
 	is_certain = sinsp_fd_is_certain(p->s, fd, p->e->raw.true_ns);
 	if (!is_certain)
 		p->e->thread->fs->as_of_ns = fd->as_of_ns;
-	/* A file's name begins at the real root. */
-	if (p->s->native)
-		set_cwd(p, text,
-			sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, fd->name, strlen(fd->name)),
-			is_certain);
+	if (sinsp_quirk(p->s, SINSP_QUIRK_FCHDIR_FROM_CWD))
+		n = from_cwd(p, text, fd->name, strlen(fd->name));
 	else
-		set_cwd(p, text, from_cwd(p, text, fd->name, strlen(fd->name)), is_certain);
+		n = sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, fd->name, strlen(fd->name));
+	set_cwd(p, text, n, is_certain);
 }
 
 /* Of a directory outside the root, the kernel says "(unreachable)...", which is no path. */
@@ -649,7 +647,7 @@ void sinsp_parse_setns(struct sinsp_parse *p)
 	const char *name = p->e->fd ? p->e->fd->name : "";
 	size_t n = strlen(name);
 
-	if (sinsp_result(p) < 0 || !p->e->thread || !p->s->native)
+	if (sinsp_result(p) < 0 || !p->e->thread || sinsp_quirk(p->s, SINSP_QUIRK_NO_NAMESPACES))
 		return;
 	if (flags & SINSP_CL_NEWNS ||
 	    (!flags && n >= sizeof(mnt) - 1 && !strcmp(name + n - (sizeof(mnt) - 1), mnt)))
@@ -673,7 +671,7 @@ void sinsp_parse_unshare(struct sinsp_parse *p)
 {
 	uint32_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
 
-	if (sinsp_result(p) < 0 || !p->e->thread || !p->s->native)
+	if (sinsp_result(p) < 0 || !p->e->thread || sinsp_quirk(p->s, SINSP_QUIRK_NO_NAMESPACES))
 		return;
 	if (flags & SINSP_CL_FILES)
 		unshare_files(p);

@@ -22,6 +22,11 @@ static void set_name(struct sinsp_parse *p, struct sinsp_fd *fd, const char *tex
 	sinsp_fd_set_name(&p->s->threads.fds, fd, text, n);
 }
 
+static int keeps_utf8(const struct sinsp_parse *p)
+{
+	return !sinsp_quirk(p->s, SINSP_QUIRK_ASCII_SOCKET_PATHS);
+}
+
 static int has_role(const struct sinsp_fd *fd)
 {
 	return fd->flags & (SINSP_FD_F_CLIENT | SINSP_FD_F_SERVER);
@@ -140,7 +145,7 @@ static void name_by_address(struct sinsp_parse *p, struct sinsp_fd *fd,
 {
 	char text[SINSP_SOCK_TEXT];
 
-	set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len, p->s->native));
+	set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len, keeps_utf8(p)));
 }
 
 /* A socket bound to a port is taken for one that listens; who leaves the choice of the port to
@@ -239,7 +244,7 @@ static void read_unix_ends(struct sinsp_fd *fd, const struct scap_param *v)
 	sinsp_fd_edit_ends(fd)->unix_dst = get_u64(v->p + 9);
 }
 
-/* TCP and UDP have ports; sysdig does not name the ends of raw IPv6 sockets. */
+/* Names the socket by its addresses, with ports if it is TCP or UDP. */
 static void name_by_ends(struct sinsp_parse *p, struct sinsp_fd *fd)
 {
 	char text[SINSP_SOCK_TEXT];
@@ -247,7 +252,8 @@ static void name_by_ends(struct sinsp_parse *p, struct sinsp_fd *fd)
 	if (fd->l4proto == SCAP_L4_TCP || fd->l4proto == SCAP_L4_UDP)
 		set_name(p, fd, text, sinsp_fd_tuple_text(text, fd));
 	else if (fd->l4proto == SCAP_L4_ICMP ||
-		 (fd->l4proto == SCAP_L4_RAW && fd->type == SCAP_FD_IPV4_SOCK))
+		 (fd->l4proto == SCAP_L4_RAW && (fd->type == SCAP_FD_IPV4_SOCK ||
+						 !sinsp_quirk(p->s, SINSP_QUIRK_RAW_IPV6_UNNAMED))))
 		set_name(p, fd, text, sinsp_fd_ips_text(text, fd));
 	else
 		set_name(p, fd, "<unknown>", 9);
@@ -275,7 +281,7 @@ void sinsp_parse_connect_enter(struct sinsp_parse *p)
 		memcpy(t->dip, addr->p + (mapped ? 13 : 1), mapped ? 4 : 16);
 		t->dport = get_u16(addr->p + 17);
 	} else {
-		set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len, p->s->native));
+		set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len, keeps_utf8(p)));
 	}
 }
 
@@ -311,7 +317,7 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 	if (read_tuple(v, &t, &type)) {
 		connect_inet(p, fd, type, &t);
 	} else {
-		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
+		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, keeps_utf8(p)));
 		read_unix_ends(fd, v);
 	}
 	if (!has_role(fd))
@@ -341,7 +347,7 @@ void sinsp_parse_accept(struct sinsp_parse *p)
 	} else {
 		read_unix_ends(fd, v);
 	}
-	set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
+	set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, keeps_utf8(p)));
 	fd->flags |= SINSP_FD_F_SERVER | SINSP_FD_F_CONNECTED;
 	if (sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0) & SOCK_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
@@ -430,7 +436,7 @@ static void update_tuple(struct sinsp_parse *p, const struct scap_param *v, int 
 	if (v->p[0] == SINSP_AF_UNIX) {
 		fd->type = SCAP_FD_UNIX_SOCK;
 		read_unix_ends(fd, v);
-		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, p->s->native));
+		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, keeps_utf8(p)));
 	} else if (set_tuple(p, fd, v, incoming)) {
 		name_by_ends(p, fd);
 	}

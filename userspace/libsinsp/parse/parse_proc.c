@@ -108,17 +108,15 @@ static int is_nobody(const struct sinsp_thread *t)
 	return !strcmp(t->comm, "<NA>") && t->uid == UINT32_MAX;
 }
 
-/*
- * Makes something of a parent of which nothing was known: it is what its child is. The
- * files that it opened meanwhile are forgotten by sysdig.
- */
+/* Gives a parent of which nothing is known the program of its child. Returns the parent, which may
+ * be another struct then, or NULL without memory. */
 static struct sinsp_thread *set_parent(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	int64_t tid = t->tid;
 
 	if (!is_nobody(t))
 		return t;
-	if (!p->s->native) {
+	if (sinsp_quirk(p->s, SINSP_QUIRK_PARENT_FILES_DROPPED)) {
 		sinsp_threads_replace(table(p), t);
 		t = sinsp_thread_get(p->s, tid);
 		if (!t)
@@ -141,7 +139,7 @@ static int is_child(const struct sinsp_parse *p, const struct clone *c,
 {
 	if (p->e->raw.true_ns < t->snapshot_ns)
 		return 1;
-	if (!p->s->native)
+	if (sinsp_quirk(p->s, SINSP_QUIRK_CHILD_BY_FLAG))
 		return t->flags & SINSP_CL_INVERTED;
 	return t->start_ns + (t->snapshot_ns || t->resynced ? SINSP_TICK_NS : 0) >= c->since_ns;
 }
@@ -161,7 +159,7 @@ static int has_child(struct sinsp_parse *p, const struct clone *c)
 	struct sinsp_thread *t = sinsp_threads_find(table(p), c->child);
 
 	if (!t)
-		return p->s->native && !c->inverted &&
+		return !sinsp_quirk(p->s, SINSP_QUIRK_ENDED_CHILD_REMADE) && !c->inverted &&
 		       (ended_before_section(p, c) ||
 			sinsp_threads_has_ended(table(p), c->child, c->since_ns));
 	if (is_child(p, c, t))
@@ -173,15 +171,13 @@ static int has_child(struct sinsp_parse *p, const struct clone *c)
 static void copy_files(struct sinsp_parse *p, struct sinsp_thread *t,
 		       const struct sinsp_thread *parent, const struct clone *c)
 {
+	const int copies = sinsp_quirk(p->s, SINSP_QUIRK_FILES_COPIED);
 	struct sinsp_files *f;
 
-	/* sysdig never lets processes share files, and gives a thread without CLONE_FILES none. */
-	if (p->s->native && (c->flags & SINSP_CL_FILES))
-		f = sinsp_files_ref(parent->files);
-	else if (p->s->native || !(c->flags & SINSP_CL_THREAD))
-		f = sinsp_files_copy(parent->files);
-	else
+	if (copies && (c->flags & SINSP_CL_THREAD))
 		return;
+	f = !copies && (c->flags & SINSP_CL_FILES) ? sinsp_files_ref(parent->files)
+						   : sinsp_files_copy(parent->files);
 	if (!f) {
 		sinsp_warn_fd_limit(p->s);
 		return;
@@ -190,11 +186,12 @@ static void copy_files(struct sinsp_parse *p, struct sinsp_thread *t,
 	t->files = f;
 }
 
-/* Its own unless it was told to share, as threads are. */
+/* Gives @t a copy of its parent's root and working directory, or shares them if the clone does. */
 static void copy_fs(struct sinsp_parse *p, struct sinsp_thread *t,
 		    const struct sinsp_thread *parent, const struct clone *c)
 {
-	uint32_t shares = p->s->native ? SINSP_CL_FS : SINSP_CL_THREAD;
+	const uint32_t shares =
+		sinsp_quirk(p->s, SINSP_QUIRK_THREADS_SHARE_CWD) ? SINSP_CL_THREAD : SINSP_CL_FS;
 	struct sinsp_threads *tt = table(p);
 	struct sinsp_fs *fs;
 
@@ -208,8 +205,9 @@ static void copy_fs(struct sinsp_parse *p, struct sinsp_thread *t,
 static int64_t parent_tid(const struct sinsp_parse *p, const struct clone *c,
 			  const struct sinsp_thread *parent)
 {
-	/* sysdig calls the caller the parent, always. */
-	return p->s->native && (c->flags & SINSP_CL_PARENT) ? parent->ptid : c->parent;
+	return (c->flags & SINSP_CL_PARENT) && !sinsp_quirk(p->s, SINSP_QUIRK_PARENT_IS_CALLER)
+		       ? parent->ptid
+		       : c->parent;
 }
 
 /* After a loss the directory is as uncertain as files are, but these events say it. */
@@ -219,7 +217,8 @@ static void set_cwd(struct sinsp_parse *p, struct sinsp_thread *t)
 	char text[SINSP_PATH_SZ + 1];
 	size_t n;
 
-	if (!p->s->native || !cwd || cwd->p[0] != '/' || sinsp_fs_is_certain(p->s, t->fs))
+	if (sinsp_quirk(p->s, SINSP_QUIRK_CWD_PARAM_IGNORED) || !cwd || cwd->p[0] != '/' ||
+	    sinsp_fs_is_certain(p->s, t->fs))
 		return;
 	n = sinsp_parse_path(p, text, "/", 1, (const char *)cwd->p, cwd->len);
 	if (text[n - 1] != '/')
@@ -295,13 +294,14 @@ static void make_child(struct sinsp_parse *p, const struct clone *c)
  * child may wait long for its turn: what its caller made is it, unless something was lost. */
 static int is_stale(const struct sinsp_parse *p, const struct sinsp_thread *t)
 {
+	const int by_age = sinsp_quirk(p->s, SINSP_QUIRK_STALE_BY_AGE);
 	const uint64_t now = p->e->raw.true_ns;
 
 	if (now < t->snapshot_ns)
 		return 0;
-	if (p->s->native && (t->born || !t->known || t->enter_type != SINSP_NO_TYPE))
+	if (!by_age && (t->born || !t->known || t->enter_type != SINSP_NO_TYPE))
 		return 1;
-	if (p->s->native && !t->snapshot_ns && sinsp_thread_is_certain(p->s, t, now))
+	if (!by_age && !t->snapshot_ns && sinsp_thread_is_certain(p->s, t, now))
 		return 0;
 	return t->start_ns && now - t->start_ns > STALE_NS;
 }
@@ -372,7 +372,8 @@ static void set_exepath(struct sinsp_parse *p)
 	size_t n;
 
 	if (trusted && sinsp_text_len(trusted)) {
-		if (p->s->native && strlen(p->e->thread->fs->root) > 1) {
+		if (strlen(p->e->thread->fs->root) > 1 &&
+		    !sinsp_quirk(p->s, SINSP_QUIRK_EXEPATH_AS_IS)) {
 			n = sinsp_parse_path(p, text, "/", 1, (const char *)trusted->p,
 					     trusted->len);
 			sinsp_str_set(&table(p)->strings, exepath, text, n);
@@ -423,7 +424,8 @@ static void replace_leader(struct sinsp_parse *p, struct sinsp_thread *t)
 	t->ran_at_ns = from->ran_at_ns;
 }
 
-/* What the kernel does to threads and files before a new program begins; sysdig does not. */
+/* Ends the other threads of the process, unshares its files and closes those with O_CLOEXEC, as the
+ * kernel does before a new program begins. */
 static void begin_program(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	struct sinsp_fd_mem *mem = &table(p)->fds;
@@ -444,7 +446,7 @@ static void begin_program(struct sinsp_parse *p, struct sinsp_thread *t)
 	sinsp_files_sweep(mem, t->files, closes_on_exec, NULL);
 }
 
-/* sysdig: flags begin anew, so files are the thread's own from here on. */
+/* Clears the flags of the clone: exec ends the sharing of files. */
 static void reset_flags(struct sinsp_thread *t)
 {
 	t->flags &= SINSP_CL_INVERTED;
@@ -499,7 +501,7 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !t)
 		return;
-	if (p->s->native && t->tid == t->pid)
+	if (t->tid == t->pid && !sinsp_quirk(p->s, SINSP_QUIRK_EXEC_KEEPS_THREADS))
 		begin_program(p, t);
 	proc = t->proc;
 	t->known = proc->known = 1;
@@ -654,7 +656,7 @@ void sinsp_parse_setsid(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !t)
 		return;
-	if (!p->s->native) {
+	if (sinsp_quirk(p->s, SINSP_QUIRK_SETSID_KEEPS_GROUP)) {
 		t->proc->sid = sinsp_result(p);
 		return;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "inspector.h"
+#include "quirks.h"
 
 const struct sinsp_thread *sinsp_family_main(struct sinsp *s, const struct sinsp_thread *t)
 {
@@ -90,8 +91,8 @@ const struct sinsp_thread *sinsp_family_leader(struct sinsp *s, const struct sin
 	const int64_t id = sinsp_family_group(eldest, kind);
 	struct sinsp_ancestry w;
 
-	/* sysdig takes it for a session like others. */
-	if (id == -1 && (s->native || kind != SINSP_GROUP_SESSION))
+	if (id == -1 &&
+	    (kind != SINSP_GROUP_SESSION || !sinsp_quirk(s, SINSP_QUIRK_SESSION_MINUS_1)))
 		return NULL;
 	/* A number of another namespace says nothing here. */
 	if (kind != SINSP_GROUP_VPGID || eldest->vpid == eldest->pid)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pathname.h"
+#include "quirks.h"
 
 struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid)
 {
@@ -16,7 +17,7 @@ struct sinsp_thread *sinsp_thread_called(struct sinsp *s, const struct sinsp_thr
 	struct sinsp_thread *t;
 	struct sinsp_process *c;
 
-	if (!by || !s->native || by->vtid == by->tid)
+	if (!by || by->vtid == by->tid || sinsp_quirk(s, SINSP_QUIRK_HOST_NUMBERS))
 		return sinsp_threads_find(&s->threads, number);
 	for (t = by->proc->threads; t; t = t->sibling)
 		if (t->vtid == number)
@@ -131,7 +132,7 @@ void sinsp_thread_mark(struct sinsp *s, struct sinsp_thread *t, const struct sin
 
 enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s)
 {
-	return s->native ? SINSP_PATH_STRICT : SINSP_PATH_SYSDIG;
+	return sinsp_quirk(s, SINSP_QUIRK_PATH_JOIN) ? SINSP_PATH_SYSDIG : SINSP_PATH_STRICT;
 }
 
 void sinsp_warn_fd_limit(struct sinsp *s)
