@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Values of parameters made of a call's arguments, as the rows of syscalls.def say. */
+/* Computes the values of parameters from the arguments of a call, by the rows of syscalls.def. */
 #ifndef DRIVER_ARGS_BPF_H
 #define DRIVER_ARGS_BPF_H
 
@@ -7,7 +7,7 @@
 
 #include "shared/convert.h"
 
-/* The rows of syscalls.def one after the other, and which are a call's. */
+/* All rows of syscalls.def in one array, and the range of each call. */
 static const struct call_row call_rows[] = {
 #define A(param, index, how, ...) {.arg = index, .kind = ARG_##how, .of_enter = 1, ##__VA_ARGS__},
 #define AX(param, index, how, ...) {.arg = index, .kind = ARG_##how, ##__VA_ARGS__},
@@ -22,12 +22,12 @@ static const struct call_row call_rows[] = {
 #define CALL_ROWS_N (sizeof(call_rows) / sizeof(*call_rows))
 #define CALL_ROWS_MAX 16 /* of one call; a power of two */
 
-/* Each sum is made here, as the verifier would follow every outcome. */
+/* Sums are computed here: the verifier would follow every outcome. */
 struct row_range {
 	u16 first;
-	u8 n_all; /* AE rows are the last */
-	u8 n; /* without those */
-	u8 n_texts; /* how many of them need the room of text */
+	u8 n_all; /* AE rows come last */
+	u8 n; /* without AE rows */
+	u8 n_texts; /* how many of them need room for text */
 	u8 n_carried; /* row_is_carried */
 	u8 n_carried_texts;
 };
@@ -86,29 +86,29 @@ static const struct row_range row_ranges[DRV_MAX_NR] = {
 #include "undef_rows.h"
 };
 
-/* Row @i, or another one for a number that no row has. */
+/* Returns row @i; for an invalid number some other row. */
 static __always_inline const struct call_row *call_row_at(u32 i)
 {
-	OPAQUE(i); /* what is compared is what indexes */
+	OPAQUE(i); /* the index must be the value that was compared */
 	return &call_rows[i < CALL_ROWS_N ? i : 0];
 }
 
-/* @v, at most @max, which the verifier sees in the register that is used. What is read back from
- * the context of a loop needs it: from the second round on nothing is known of it. */
+/* Limits @v to @max, in the register that is used, so that the verifier sees it. Needed for values
+ * read back from the context of a loop, of which nothing is known from the second round on. */
 static __always_inline u64 bounded(u64 v, u64 max)
 {
-	/* 6.1 loses the bounds of what was spilled before the comparison: one asm, one register.
-	 * The verifier follows what falls through first: with the wide range known, it does not
-	 * follow the other way as well, which from here to the end would double its work each time.
+	/*
+	 * 6.1 loses the bounds of a value spilled before the comparison: hence one asm, one
+	 * register. The verifier follows the fall-through first: once it has verified the wide
+	 * range, it skips the other path, which would otherwise double its work from here to the
+	 * end.
 	 */
 	asm volatile("if %0 > %1 goto +1; goto +1; %0 = %1" : "+r"(v) : "ri"(max));
 	return v;
 }
 
-/*
- * @v, at most @max, of which the verifier is to know no more than that. Where ways through a
- * filler meet again with different knowledge, it would follow each of them to the end.
- */
+/* Limits @v to @max, and hides everything else about it from the verifier. Where paths through a
+ * filler join with different knowledge, it would follow each of them to the end. */
 static __always_inline u64 forget_in(u64 *scratch, u64 v, u64 max)
 {
 	ONCE(*scratch) = v;
@@ -120,24 +120,25 @@ static __always_inline u64 forget(struct drv_slot *slot, u64 v, u64 max)
 	return forget_in(&slot->scratch, v, max);
 }
 
-/* What a record with much text may be long before its end. */
+/* Maximum length of a record with much text before its last parameters. */
 #define REC_OFF_MAX DRV_REC_MAX
 
-/* Forgets how long the record is by now. */
+/* Hides the current length of the record from the verifier. */
 static __always_inline void settle(struct rec *r)
 {
 	r->off = forget(r->slot, r->off, REC_OFF_MAX);
 }
 
-/* Argument @i, or 0, as a number of which the verifier knows nothing either way. */
+/* Returns argument @i, or 0, as a number unknown to the verifier on either path. */
 static __always_inline u64 arg_or_0(const struct rec *r, u32 i)
 {
-	OPAQUE(i); /* 6.1 knows no bounds of what was spilled: what is compared is what indexes */
+	OPAQUE(i); /* 6.1 has no bounds for spilled values: the index must be the value that was
+		      compared */
 	ONCE(r->slot->scratch) = i < 6 ? arg(r, i) : 0;
 	return ONCE(r->slot->scratch);
 }
 
-/* row_holds. A function of its own to the verifier, as its cases lead to the same. */
+/* Verified on its own, since its cases end the same way. */
 __noinline u32 when_holds(u32 when, u32 bits, u64 v)
 {
 	const struct call_row row = {.when = when, .bits = bits};
@@ -146,10 +147,9 @@ __noinline u32 when_holds(u32 when, u32 bits, u64 v)
 }
 
 /*
- * begin_like(r, ctx, extra): the same as begin for the event of the call, one of some that begin
- * alike and go on differently. What is put is compared with what the event has by
- * static assertions beside these calls, not by commit: the verifier is to know as little of how
- * many there are as of what they are.
+ * begin_like(r, ctx, extra): works as begin for the event of the call, one of several that begin
+ * alike and continue differently. Static assertions beside these calls compare the parameters with
+ * the event, not commit: the verifier should know as little of their number as of their values.
  */
 #define MANY_PARAMS 64
 
@@ -165,14 +165,15 @@ static __always_inline bool begin_like_call(struct rec *r, u64 *ctx, u64 params_
 	return true;
 }
 
-/* Which of the calls it is. Read anew each time, that the verifier does not go on by each answer.
+/*
+ * Returns which of the calls it is. Read again each time, so that the verifier does not fork on it.
  */
 static __always_inline u32 call_nr(const struct rec *r)
 {
 	return ONCE(r->slot->call.nr);
 }
 
-/* Ways through a filler that put more or fewer parameters meet. */
+/* Joins paths through a filler that put different numbers of parameters. */
 static __always_inline void settle_like(struct rec *r)
 {
 	settle(r);
@@ -202,7 +203,7 @@ struct user_msghdr {
 	u32 flags, pad1;
 };
 
-/* Functions of their own to the verifier: what is behind does not depend on whether it was read. */
+/* Verified on their own: the code after them does not depend on whether the read succeeded. */
 __noinline u64 user_u64(u64 addr, u64 otherwise)
 {
 	u64 v;
@@ -217,7 +218,7 @@ __noinline s64 user_s32(u64 addr, s64 otherwise)
 	return addr && !bpf_probe_read_user(&v, sizeof(v), (void *)addr) ? v : otherwise;
 }
 
-/* The unsigned long, or size_t, at @addr: of the caller's ABI. */
+/* Reads an unsigned long or size_t at @addr, in the caller's ABI. */
 __noinline u64 user_ulong(u64 addr, u64 otherwise)
 {
 	u32 v;
@@ -232,7 +233,7 @@ static __always_inline u64 ulong_size(void)
 	return is_compat() ? sizeof(u32) : sizeof(u64);
 }
 
-/* Two longs, of a time. */
+/* Reads two longs, of a time. */
 static __always_inline bool user_pair(u64 addr, u64 *v)
 {
 	s32 v32[2];
@@ -246,7 +247,7 @@ static __always_inline bool user_pair(u64 addr, u64 *v)
 	return true;
 }
 
-/* Entry @i of a vector. */
+/* Reads entry @i of a vector. */
 static __always_inline long user_iovec(struct iovec *v, u64 iov, u32 i)
 {
 	u32 v32[2];
@@ -298,7 +299,7 @@ static long iovec_add(u32 i, void *ctx)
 	return 0;
 }
 
-/* A function of its own to the verifier, as arg_number. */
+/* Verified on its own, as arg_number. */
 __noinline u64 iovec_sum(u64 addr, u64 count)
 {
 	struct iovec_sum s = {.addr = addr, .count = count};
@@ -316,16 +317,16 @@ static __always_inline u64 msghdr_sum(u64 addr)
 	return iovec_sum(m.iov, m.iovlen);
 }
 
-#define VECTOR_MAX 1024 /* pieces that data is gathered from: as many as the kernel takes */
+#define VECTOR_MAX 1024 /* maximum number of buffers in a vector, the kernel's limit */
 
-/* Not with the record itself: what has its address taken is in memory, not in registers. */
+/* Separate from the record: taking its address would move it from registers to memory. */
 struct gather {
 	struct drv_slot *slot;
 	u8 *to;
 	u64 iov, count, left, got;
 };
 
-/* Takes one piece more. A callback of bpf_loop, whose body is checked once. */
+/* Copies one more buffer. A callback of bpf_loop, whose body is verified once. */
 static long gather_piece(u32 i, void *ctx)
 {
 	struct gather *g = ctx;
@@ -341,10 +342,8 @@ static long gather_piece(u32 i, void *ctx)
 	return 0;
 }
 
-/*
- * The first bytes of a buffer in pieces: what is kept of @len, nothing if negative. begin was
- * asked for data_room.
- */
+/* Puts the first bytes of data in several buffers: what is kept of @len, nothing if negative. begin
+ * must have data_room. */
 static __always_inline void put_user_vector(struct rec *r, u64 iov, u64 count, s64 len)
 {
 	struct gather g = {
@@ -360,9 +359,9 @@ static __always_inline void put_user_vector(struct rec *r, u64 iov, u64 count, s
 }
 
 /*
- * The number that an argument is or points to. @beside: the argument before it for
- * ARG_OPEN_MODE, else the one after it. @failed: the call failed, or has not ended.
- * A function of its own to the verifier, which checks it once for all its callers.
+ * Returns the number that an argument is or points to. @beside: for ARG_OPEN_MODE the argument
+ * before it, else the one after it. @failed: the call failed, or has not ended. Verified on its
+ * own, once for all callers.
  */
 __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 {
@@ -389,10 +388,10 @@ __noinline u64 arg_number(u32 kind, u64 v, u64 beside, u32 failed)
 	return arg_value(kind, v, beside);
 }
 
-/* tv_nsec of a time to set; the one above is UTIME_NOW. */
+/* tv_nsec of a time to set; UTIME_NOW is one higher. */
 #define UTIME_OMIT ((1ull << 30) - 2)
 
-/* A time, of a structure that is all times before it: of 32 bits they take half the room. */
+/* Reads a time from a structure with only times before it: 32-bit times take half the room. */
 static __always_inline bool user_time_field(u32 kind, u64 addr, u32 off, u64 *v)
 {
 	u64 at[2] = {};
@@ -415,7 +414,7 @@ static __always_inline bool user_time_field(u32 kind, u64 addr, u32 off, u64 *v)
 	return true;
 }
 
-/* struct siginfo, as far as it is read; part of the ABI. */
+/* The fields of struct siginfo that are read; part of the ABI. */
 struct user_siginfo {
 	s32 signo, err, code, pad;
 	s32 pid;
@@ -426,7 +425,7 @@ struct user_siginfo {
 #define SI_SIGIO (-5)
 #define SIGCHLD 17
 
-/* Who sent the signal: only some kinds of siginfo say it. */
+/* Returns the sender of a signal; only some kinds of siginfo have it. */
 static __always_inline bool user_sender(u64 addr, u64 *v)
 {
 	struct user_siginfo si = {};
@@ -440,8 +439,8 @@ static __always_inline bool user_sender(u64 addr, u64 *v)
 _Static_assert(ARG_TIMEVAL_AT - ARG_U16_AT == ARG_OUT_TIMEVAL_AT - ARG_OUT_U16_AT,
 	       "user_field goes by their distance");
 
-/* How a number that is kept is read; 0: none of this kind is. A table, as the verifier would follow
- * each way of a choice. */
+/* How a number of each kind is read; 0: not kept. A table, since the verifier would follow each
+ * case of a switch. */
 static const u8 kept_kinds[128] = {
 #define KIND(kind, as) [ARG_##kind] = ARG_##as,
 	ARG_KEPT_KINDS(KIND) ARG_SAME_KINDS(KIND)
@@ -449,10 +448,8 @@ static const u8 kept_kinds[128] = {
 };
 _Static_assert(ARG_KIND_MAX <= 128, "a kind is an index of kept_kinds");
 
-/*
- * Field @off of the structure at @addr: 1 with its value. A function of its own to the
- * verifier, as arg_number.
- */
+/* Reads field @off of the structure at @addr. Returns 1 with its value. Verified on its own, as
+ * arg_number. */
 __noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 {
 	bool narrow = false;
@@ -484,20 +481,20 @@ __noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 	}
 	if (!addr || bpf_probe_read_user(&at, sz, (void *)(addr + off)))
 		return 0;
-	/* A limit of 32 bits that is -1 is none as well. */
+	/* A 32-bit limit of -1 means no limit, too. */
 	*v = kind == ARG_S32_AT || (narrow && (u32)at == (u32)-1) ? (u64)(s64)(s32)at : at;
 	return 1;
 }
 
-/* A record as functions are given it that the verifier checks on their own. */
+/* A record, as functions that are verified on their own receive it. */
 struct rec_bytes {
 	u8 at[REC_OFF_MAX + PATH_SZ];
 };
 _Static_assert(sizeof(struct rec_bytes) <= RING_SLACK,
 	       "any place in the ring has as much behind it");
 
-/* Up to @max bytes of the caller's memory, and at most PATH_SZ, to byte @off: how many, none if
- * @len is negative or they are unreadable. */
+/* Copies up to @max, at most PATH_SZ, bytes of the caller's memory to byte @off. Returns their
+ * number; 0 if @len is negative or they are unreadable. */
 __noinline u64 copy_user(struct rec_bytes *rec, u64 off, u64 addr, s64 len, u64 max)
 {
 	u64 n = bounded(written(len, max), PATH_SZ);
@@ -508,16 +505,16 @@ __noinline u64 copy_user(struct rec_bytes *rec, u64 off, u64 addr, s64 len, u64 
 	return n;
 }
 
-#define UNREADABLE (~0ull) /* an address where nothing can be read */
+#define UNREADABLE (~0ull) /* an address that is never readable */
 
-/* What becomes of text that cannot be read. */
+/* What is put for unreadable text. */
 enum unreadable {
-	UNREADABLE_IS_NA, /* in the shared events, whose readers of 2022 want text */
-	UNREADABLE_IS_NOTHING, /* in saker's own */
+	UNREADABLE_IS_NA, /* in shared events, whose readers of 2022 expect text */
+	UNREADABLE_IS_NOTHING, /* in saker's own events */
 };
 
-/* Text of the caller's memory with its NUL to byte @off: its length. Text that is empty is its
- * NUL, which before 6.4 the helper does not count. */
+/* Copies text of the caller's memory with its NUL to byte @off. Returns its length. Empty text is a
+ * lone NUL, which the helper does not count before 6.4. */
 __noinline u64 copy_user_text(struct rec_bytes *rec, u64 off, u64 addr, u32 otherwise)
 {
 	s64 n;
@@ -539,19 +536,19 @@ static __always_inline void put_user_text_or(struct rec *r, u64 addr, enum unrea
 	put_done(r, bounded(copy_user_text((void *)r->base, r->off, addr, otherwise), PATH_SZ));
 }
 
-/* Text of the caller's memory, in a shared event; begin was asked for PATH_SZ. */
+/* Puts text of the caller's memory into a shared event; begin must have PATH_SZ. */
 static __always_inline void put_user_text(struct rec *r, u64 addr)
 {
 	put_user_text_or(r, addr, UNREADABLE_IS_NA);
 }
 
-/* put_user_bytes where it is one of many things that a program may do. */
+/* Works as put_user_bytes, in programs with many other cases. */
 static __always_inline void put_user_bytes_apart(struct rec *r, u64 addr, s64 len, u64 max)
 {
 	put_done(r, bounded(copy_user((void *)r->base, r->off, addr, len, max), PATH_SZ));
 }
 
-/* An array of @count elements of @size bytes, as much of it as a list may have. */
+/* Puts an array of @count elements of @size bytes, up to the limit of lists. */
 static __always_inline void put_elements(struct rec *r, u64 addr, s64 count, u32 size)
 {
 	u64 n = written(count, ARG_LIST_MAX);
@@ -566,9 +563,9 @@ static __always_inline void put_elements(struct rec *r, u64 addr, s64 count, u32
 struct select_list {
 	struct drv_slot *slot;
 	u8 *to;
-	u64 sets[3]; /* where they are: read, write, except */
-	u64 bits[3]; /* of the word that is looked at: those that are left */
-	u64 n; /* descriptors listed */
+	u64 sets[3]; /* addresses of the sets: read, write, except */
+	u64 bits[3]; /* remaining bits of the current word */
+	u64 n; /* descriptors in the list */
 	u32 word, nfds;
 };
 
@@ -580,7 +577,9 @@ static __always_inline u64 count_bits(u64 v)
 	return v * 0x0101010101010101ull >> 56;
 }
 
-/* Goes to the next word of the sets, or takes a descriptor of this one. A callback of bpf_loop. */
+/*
+ * Goes to the next word of the sets, or appends a descriptor of this one. A callback of bpf_loop.
+ */
 static long select_add(u32 i, void *ctx)
 {
 	struct select_list *l = ctx;
@@ -610,7 +609,7 @@ static long select_add(u32 i, void *ctx)
 	return l->n == ARG_POLLFDS_MAX;
 }
 
-/* Writes the descriptors in the sets of a select, the first of them, to byte @off: the length. */
+/* Writes the first descriptors in the sets of a select to byte @off. Returns the length. */
 __noinline u64 select_fds(struct rec_bytes *rec, u64 off)
 {
 	struct drv_slot *slot = this_slot();
@@ -638,7 +637,7 @@ static __always_inline void put_select_fds(struct rec *r)
 	put_done(r, bounded(select_fds((void *)r->base, r->off), FDLIST_SZ));
 }
 
-/* What the caller gave, if that has bits beside those in @named. */
+/* Returns the caller's value if it has bits besides @named. */
 static __always_inline void put_raw32(struct rec *r, u64 v, u32 named)
 {
 	store32(put_here(r), v);
@@ -653,7 +652,7 @@ static __always_inline void put_raw64(struct rec *r, u64 v, u64 named)
 	settle(r);
 }
 
-/* Text without a NUL: @len bytes of it. Nothing if there is none. */
+/* Puts @len bytes of text without a NUL; empty if there are none. */
 static __always_inline void put_text(struct rec *r, u64 addr, s64 len)
 {
 	u64 n = bounded(copy_user((void *)r->base, r->off, addr, len, PATH_SZ - 1), PATH_SZ - 1);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Number and arguments of a call in the caller's registers. */
+/* Reads the number and arguments of a call from the caller's registers. */
 #ifndef DRIVER_CALL_REGS_BPF_H
 #define DRIVER_CALL_REGS_BPF_H
 
 #include "writer.bpf.h"
 
-/* The number of a call as records carry it. A larger one is no call that anybody decodes (x32
- * has bit 30 set): cut to 16 bits it would pass for another. */
+/* Returns the call number as records carry it. No larger number is a known call (x32 has bit 30
+ * set): cut to 16 bits it would look like another call. */
 static __always_inline u32 rec_nr(u32 nr)
 {
 	if (nr > REC_NR_NONE)
 		nr = REC_NR_NONE;
-	OPAQUE(nr); /* else what is compared later is not what indexes */
+	OPAQUE(nr); /* otherwise the compared value is not the one used as index */
 	return nr;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Stacks whose tables are not there yet (cold_stack.h). A process for which tables never come
- * sends a few, no more: until libscap has written a new state of its mappings.
- */
+/* Keeps copies of stacks whose unwind tables are not there yet (cold_stack.h). A process that never
+ * gets tables sends only a few for each state of its mappings. */
 #ifndef DRIVER_COLD_STACK_BPF_H
 #define DRIVER_COLD_STACK_BPF_H
 
@@ -12,15 +10,15 @@
 
 #define COLD_PAGE 4096ull
 #define COLD_PAGES (COLD_STACK_MAX / COLD_PAGE + 1)
-#define COLD_RED_ZONE 128 /* below rsp functions that call no other keep things, too */
-#define COLD_TRIES 256u /* of one state of a process's mappings */
+#define COLD_RED_ZONE 128 /* the red zone: leaf functions use this part below rsp */
+#define COLD_TRIES 256u /* for each state of a process's mappings */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, COLD_RING_SZ_MIN);
 } cold_stacks SEC(".maps");
 
-/* Where they are made, by depth of nesting: beyond, none is. */
+/* Where copies are made, by depth of nesting; deeper nesting makes none. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
@@ -28,7 +26,7 @@ struct {
 	__uint(value_size, sizeof(struct cold_stack));
 } cold_scratch SEC(".maps");
 
-/* Did the walk end for want of tables that may come? */
+/* Returns whether the walk ended because tables are missing that may still come. */
 static __always_inline bool is_cold(const struct user_walk *w)
 {
 	switch (w->end) {
@@ -36,7 +34,7 @@ static __always_inline bool is_cold(const struct user_walk *w)
 	case STACK_END_NO_MAP:
 	case STACK_END_NO_TABLE:
 		return true;
-	case STACK_END_FAULT: /* by what was taken for frame pointers */
+	case STACK_END_FAULT: /* by wrong frame pointers */
 	case STACK_END_DEPTH:
 		return !w->n_maps;
 	}
@@ -50,7 +48,7 @@ static __always_inline bool may_be_kept(u32 pid)
 	return !p || __sync_fetch_and_add(&p->n_cold, 1) < COLD_TRIES;
 }
 
-/* Where a thread's stack ends, as far as that is known. */
+/* Returns where the thread's stack ends, as far as known. */
 static __always_inline u64 stack_top(struct task_struct *task, u64 sp)
 {
 	u64 top = BPF_CORE_READ(task, mm, start_stack);
@@ -58,7 +56,7 @@ static __always_inline u64 stack_top(struct task_struct *task, u64 sp)
 	return top - sp < COLD_STACK_MAX ? top + 8 : sp + COLD_STACK_MAX;
 }
 
-/* The stack from @sp on, by pages, until one is not there. */
+/* Copies the stack from @sp on, page by page, until one is missing. */
 static __always_inline void copy_stack(struct cold_stack *c, u64 sp, u64 top)
 {
 	u64 off = 0;
@@ -77,8 +75,8 @@ static __always_inline void copy_stack(struct cold_stack *c, u64 sp, u64 top)
 	c->sz = off;
 }
 
-/* Puts back what return probes took the place of: who walks the copy cannot ask the kernel. A
- * probe's code begins with a page. */
+/* Restores the return addresses that return probes replaced: whoever walks the copy cannot query
+ * the kernel. The code of a probe begins at a page boundary. */
 static __always_inline void mend_probed(struct cold_stack *c, struct task_struct *task)
 {
 	struct return_instance *r = return_probes(task);
@@ -119,8 +117,8 @@ static __always_inline u64 send_stack(struct task_struct *task, u32 max, u32 lev
 	return 0;
 }
 
-/* The id under which the user stack of the current task comes later, as @w found no tables for it;
- * 0: it does not come. A function of its own to the verifier. */
+/* Sends a copy of the current task's user stack, for which @w found no tables. Returns the id under
+ * which the stack comes later; 0: it does not. Verified on its own. */
 __noinline u64 send_cold(struct user_walk *w, u32 max, u32 level)
 {
 	struct drv_sampler *sampler = this_sampler();
@@ -134,7 +132,9 @@ __noinline u64 send_cold(struct user_walk *w, u32 max, u32 level)
 	}
 	id = send_stack(bpf_get_current_task_btf(), max, level);
 	__sync_fetch_and_add(id ? &sampler->n_cold : &sampler->n_not_cold, 1);
-	if (id && w->end == STACK_END_FAULT) /* else it would be finished later */
+	if (id &&
+	    w->end ==
+		    STACK_END_FAULT) /* otherwise it would be deferred to the return to user mode */
 		w->end = STACK_END_NEW;
 	return id;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Raw enters, the records of calls that have not ended, and the records of what is no call:
- * whoever emits one of the latter while a call is open sends its enter first.
- */
+/* Writes raw enters, the records of calls that have not ended, and records of events that are not
+ * calls: these send the enter of an open call first. */
 #ifndef DRIVER_ENTER_BPF_H
 #define DRIVER_ENTER_BPF_H
 
@@ -22,7 +20,7 @@ static __always_inline u32 enter_type_of(const struct drv_call *call)
 	return (event ?: nr_event[nr]) - 1;
 }
 
-/* What an argument points to: a number, or bytes as the kernel has them. */
+/* The value that an argument points to: a number, or bytes copied unchanged. */
 static __always_inline void put_pointed(struct rec *r, const struct call_row *row, struct guard *g)
 {
 	u64 addr = arg_or_0(r, row->arg), beside = arg_or_0(r, row->arg + 1);
@@ -69,17 +67,17 @@ static __always_inline void put_pointed(struct rec *r, const struct call_row *ro
 
 #define ENTER_ARGS 6
 
-/* What a round needs of the record, as in fill_auto. */
+/* The part of the record that a round needs, as in fill_auto. */
 struct enter_fill {
 	u8 *base;
 	struct drv_slot *slot;
 	u64 off;
 	struct guard *guard; /* of the task; NULL: none */
 	u32 first; /* row */
-	u32 n; /* parameters put */
+	u32 n; /* parameters that were put */
 };
 
-/* Puts what row @i points to, if a raw enter carries it. A callback of bpf_loop. */
+/* Puts the value that row @i points to, if a raw enter carries it. A callback of bpf_loop. */
 static long enter_step(u32 i, void *ctx)
 {
 	struct enter_fill *f = ctx;
@@ -112,9 +110,9 @@ static __always_inline const struct row_range *rows_of(const struct drv_call *ca
 }
 
 /*
- * Puts what the pointers of the call in this CPU's slot point to, into the record at @pos from its
- * byte @off on. Its end. A function of its own to the verifier, which checks it once for all who
- * send enters: it finds by itself what they could not hand over.
+ * Puts the values that pointers of the call in this CPU's slot point to, into the record at @pos
+ * from byte @off on. Returns its end. Verified on its own, once for all callers; it looks up the
+ * slot and the ring itself, since these cannot be passed.
  */
 __noinline u64 put_carried(u64 pos, u64 off)
 {
@@ -136,7 +134,7 @@ __noinline u64 put_carried(u64 pos, u64 off)
 	return f.off;
 }
 
-/* @rows: those whose pointers are followed. */
+/* @rows: the rows whose pointers are followed. */
 static __always_inline bool open_enter(struct rec *r, void *ctx, struct drv_slot *slot,
 				       const struct row_range *rows)
 {
@@ -147,27 +145,25 @@ static __always_inline bool open_enter(struct rec *r, void *ctx, struct drv_slot
 			n * sizeof(u64) + rows->n_carried_texts * PATH_SZ);
 }
 
-/* A raw enter in @r, which is open. True when it got into the ring. */
+/* Completes the raw enter in @r, which is open. Returns true if it got into the ring. */
 static __always_inline bool fill_enter(struct rec *r, const struct row_range *rows,
 				       struct task_struct *task, u64 flags)
 {
 	struct drv_call *call = &r->slot->call;
 
-	if (cfg.failed_only) /* not asked for, unless it fails: the exit will tell */
+	if (cfg.failed_only) /* recorded only if it fails, which the exit decides */
 		flags |= REC_F_STATE_ONLY;
 	put_header(r, call->ts, task->pid);
 	for (int i = 0; i < ENTER_ARGS; i++)
 		put_u64(r, call->args[i]);
 	if (rows->n_carried)
 		r->off = forget(r->slot, put_carried(r->pos, r->off), REC_OFF_MAX);
-	r->n = r->n_params; /* so they are, as in fill_auto */
+	r->n = r->n_params; /* as in fill_auto */
 	return rec_close(r, flags | (call->flags & ~(u64)CALL_F_OWN) | REC_F_RAW_ENTER, call->ts);
 }
 
-/*
- * Sends the enter of the call in @slot ahead, as a raw enter. The call is of @task, whose
- * memory is the one mapped now. When it got into the ring, the call's state is CALL_SENT.
- */
+/* Sends the raw enter of the call in @slot. @task made the call, and its memory is the one mapped
+ * now. Sets CALL_SENT if the record got into the ring. */
 static __always_inline void send_enter(void *ctx, struct drv_slot *slot, struct task_struct *task,
 				       const struct row_range *rows, u64 flags)
 {
@@ -175,28 +171,28 @@ static __always_inline void send_enter(void *ctx, struct drv_slot *slot, struct 
 
 	if (!open_enter(&r, ctx, slot, rows))
 		return;
-	/* Before it is published, lest an interrupt sends it again. */
+	/* Before the record is published, so that an interrupt does not send it again. */
 	ONCE(slot->call.state) = CALL_SENT;
 	if (!fill_enter(&r, rows, task, flags))
 		ONCE(slot->call.state) = CALL_OPEN;
 }
 
-/* The only record of a call that does not return. It is never open, and its time is that of the
- * record: who interrupts before is older. */
+/* Sends the only record of a call that does not return. The call is never open, and its time is
+ * that of the record: a program that interrupts it before is older. */
 static __always_inline void send_last(void *ctx, struct drv_slot *slot, struct task_struct *task)
 {
 	struct rec r;
 
-	if (!open_enter(&r, ctx, slot, &no_rows)) /* it has numbers only */
+	if (!open_enter(&r, ctx, slot, &no_rows)) /* it has only numbers */
 		return;
 	slot->call.ts = bpf_ktime_get_boot_ns();
 	fill_enter(&r, &no_rows, task, REC_F_BLOCKED);
 }
 
 /*
- * Does a fault come of a read that waits for no page? Such are the driver's own of the caller's
- * memory, with or without a record being made, those of other tracers' programs, and the kernel's
- * when it tries first: who needs the page faults again, and waits.
+ * Returns whether the fault comes from a read that does not wait for pages: the driver's own reads
+ * of the caller's memory, those of other tracers' programs, and the kernel's first attempts. A
+ * reader that needs the page faults again, and waits.
  */
 static __always_inline bool fault_is_probe(struct task_struct *task)
 {
@@ -205,15 +201,16 @@ static __always_inline bool fault_is_probe(struct task_struct *task)
 	return task->pagefault_disabled || (ring && ring->hdr.nest);
 }
 
-/* What becomes of the call that may be open when something else is recorded. */
+/* What to do with the enter of a call that may be open. */
 enum open_call {
-	OPEN_NONE, /* none can be */
-	OPEN_SENT, /* its enter is sent with its arguments only: it is not shown */
-	OPEN_SENT_WHOLE, /* with what they point to, as the call may be on its way to sleep */
+	OPEN_NONE, /* no call can be open */
+	OPEN_SENT, /* send its enter with the arguments only: it is not shown */
+	OPEN_SENT_WHOLE, /* send it with the values behind pointers: the call may be about to block
+			  */
 };
 
-/* Has the open call no place in the ring yet? An exit's writer that was interrupted on its way to
- * one has none as long as nothing was reserved since. */
+/* Returns whether the open call has no place in the ring yet. An exit's writer that was interrupted
+ * before it reserved one has none as long as nothing was reserved since. */
 static __always_inline bool is_ahead(struct ring *ring, const struct drv_slot *slot)
 {
 	if (!ONCE(ring->hdr.nest))
@@ -222,9 +219,9 @@ static __always_inline bool is_ahead(struct ring *ring, const struct drv_slot *s
 }
 
 /*
- * The record of something else than the end of a call, with @flags. If a call is open on this CPU
- * its enter goes first, so that the ring's keys ascend; inside another writer that is too late, and
- * needless, as the outer record has its place already.
+ * Begins the record of an event that is not the end of a call, with @flags. Sends the enter of a
+ * call that is open on this CPU first, so that the ring's keys ascend; inside another writer that
+ * is too late and not needed, since the outer record already has its place.
  */
 static __always_inline bool begin_at(struct rec *r, void *ctx, enum open_call open, u32 type,
 				     u32 flags, u32 n_params, u64 params_sz)
@@ -247,7 +244,7 @@ static __always_inline bool begin_at(struct rec *r, void *ctx, enum open_call op
 	return true;
 }
 
-/* The same, if it is asked for. */
+/* The same, if the event is selected. */
 static __always_inline bool begin_other(struct rec *r, void *ctx, enum open_call open, u32 type,
 					u32 evt_flags, u32 n_params, u64 params_sz)
 {
@@ -268,18 +265,20 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, enum open_call
 	return begin_at(r, ctx, open, type, flags, n_params, params_sz);
 }
 
-/* begin_event(r, ctx, SYM, extra), commit_event(r): the same for events that are no calls. */
+/*
+ * begin_event(r, ctx, SYM, extra), commit_event(r): begin and commit of events that are not calls.
+ */
 #define begin_event(r, ctx, sym, extra)                                                            \
 	begin_other(r, ctx, OPEN_SENT, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,          \
 		    EVT_##sym##_FIXED_SZ + (extra))
 
-/* The same of what happens within calls all the time. */
+/* The same for events that happen all the time within calls. */
 #define begin_event_within(r, ctx, sym, extra)                                                     \
 	begin_other(r, ctx, OPEN_SENT_WHOLE, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,    \
 		    EVT_##sym##_FIXED_SZ + (extra))
 
-/* The same after the record of a call in the program that made that: 6.1 counts the stack of what
- * would send the open enter. */
+/* The same after the record of a call in the same program: 6.1 would count the stack of the code
+ * that sends the open enter. */
 #define begin_event_after(r, ctx, sym, extra)                                                      \
 	begin_other(r, ctx, OPEN_NONE, EVT_##sym, EVT_##sym##_FLAGS, EVT_##sym##_NPARAMS,          \
 		    EVT_##sym##_FIXED_SZ + (extra))

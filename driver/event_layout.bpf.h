@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * From events.def: how many parameters an event has, the bytes of those of fixed size, and what is
- * lost with one.
- */
+/* Tables made from events.def: the number of parameters of an event, the size of the fixed ones,
+ * and what is lost with the event. */
 #ifndef DRIVER_EVENT_LAYOUT_BPF_H
 #define DRIVER_EVENT_LAYOUT_BPF_H
 
@@ -19,7 +17,7 @@ enum evt_n_params {
 #include "undef_rows.h"
 };
 
-/* Bytes of a parameter by type; 0: it varies. */
+/* Size of a parameter by type; 0: variable. */
 enum param_sz {
 	PSZ_NONE = 0,
 	PSZ_INT8 = 1,
@@ -92,7 +90,7 @@ enum evt_fixed_sz {
 #include "undef_rows.h"
 };
 
-#define EVT_ROWS_MAX 2048 /* of tables by event, a power of two: the verifier sees a mask */
+#define EVT_ROWS_MAX 2048 /* size of tables by event, a power of two: the verifier sees a mask */
 _Static_assert(EVT_INDEX_MAX <= EVT_ROWS_MAX, "a row for each event");
 
 static const u8 n_params_of[EVT_ROWS_MAX] = {
@@ -101,10 +99,10 @@ static const u8 n_params_of[EVT_ROWS_MAX] = {
 #undef EVT
 };
 
-/* Is event @a laid out as @b, with @n parameters more behind? */
+/* Returns whether event @a has the layout of @b, followed by @n more parameters. */
 #define EVT_GOES_ON(a, b, n) (EVT_##a##_NPARAMS == EVT_##b##_NPARAMS + (n))
 
-/* enum drv_lost. Enters change nothing: their exits carry all that they do. */
+/* enum drv_lost. Enters change no state: their exits carry everything. */
 #define LOST_KIND(id, flags)                                                                       \
 	(!((id)&1)                   ? LOST_OTHER                                                  \
 	 : (flags)&EF_DESTROYS_FD    ? LOST_CLOSE                                                  \
@@ -116,14 +114,18 @@ static const u8 lost_kind[EVT_ROWS_MAX] = {
 #define EVT(id, sym, name, category, flags, n_2022, ...) [EVT_INDEX(id)] = LOST_KIND(id, flags),
 #include "events.def"
 #undef EVT
-	[EVT_CLONE_X] = LOST_CLONE,   [EVT_CLONE3_X] = LOST_CLONE,
-	[EVT_FORK_X] = LOST_CLONE,    [EVT_VFORK_X] = LOST_CLONE,
-	[EVT_EXECVE_X] = LOST_EXEC,   [EVT_EXECVEAT_X] = LOST_EXEC,
-	[EVT_PROCEXIT_E] = LOST_EXIT, [EVT_CLOSE_RANGE_X] = LOST_CLOSE,
+	[EVT_CLONE_X] = LOST_CLONE,
+	[EVT_CLONE3_X] = LOST_CLONE,
+	[EVT_FORK_X] = LOST_CLONE,
+	[EVT_VFORK_X] = LOST_CLONE,
+	[EVT_EXECVE_X] = LOST_EXEC,
+	[EVT_EXECVEAT_X] = LOST_EXEC,
+	[EVT_PROCEXIT_E] = LOST_EXIT,
+	[EVT_CLOSE_RANGE_X] = LOST_CLOSE,
 	[EVT_INDEX(EVT_MAP_EXIT_E)] = LOST_EXIT,
 };
 
-/* The eighths of a ring that a record may fill. */
+/* How full the ring may be for the record, in eighths. */
 #define SHED_AT(id, flags)                                                                         \
 	((flags) & (EF_MODIFIES_STATE | EF_CREATES_FD | EF_DESTROYS_FD) ? 8                        \
 	 : (flags)&EF_DROP_SIMPLE_CONS                                  ? DRV_SHED_FIRST           \
@@ -135,7 +137,7 @@ static const u8 shed_at[EVT_ROWS_MAX] = {
 #undef EVT
 };
 
-/* enum evt_flags of an event. */
+/* Returns enum evt_flags of an event. */
 enum evt_flags_of {
 #define EVT(id, sym, name, category, flags, n_2022, ...) EVT_##sym##_FLAGS = flags,
 #include "events.def"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From a descriptor of the current task to its file. */
+/* Finds the file behind a descriptor of the current task. */
 #ifndef DRIVER_FD_BPF_H
 #define DRIVER_FD_BPF_H
 
@@ -12,9 +12,9 @@
 #define S_IFSOCK 0140000
 
 /*
- * The address of the open file of @fd; 0: none. The way to the table is made of typed pointers,
- * whose loads cost less than a helper when they run, and most of a millisecond each to verify,
- * as the kernel searches its types by name: hence a function, which is verified once.
+ * Returns the address of the open file of @fd; 0: none. Follows typed pointers: their loads are
+ * faster than a helper, but take most of a millisecond each to verify, since the kernel searches
+ * its types by name. Hence a function, which is verified once.
  */
 __noinline u64 fd_file_addr(s32 fd)
 {
@@ -34,13 +34,13 @@ __noinline u64 fd_file_addr(s32 fd)
 	return addr;
 }
 
-/* The open file of @fd; NULL: none. */
+/* Returns the open file of @fd; NULL: none. */
 static __always_inline struct file *fd_file(s32 fd)
 {
 	return (struct file *)fd_file_addr(fd);
 }
 
-/* A device number as stat(2) has it, of the kernel's own coding. */
+/* Converts a device number from the kernel's encoding to that of stat(2). */
 static __always_inline u32 dev_number(u32 kdev)
 {
 	u32 major = kdev >> 20, minor = kdev & 0xfffff;
@@ -54,10 +54,10 @@ struct file_id {
 	bool created;
 };
 
-#define NEAR_SZ 48 /* how far apart two fields may be and yet be read at once */
+#define NEAR_SZ 48 /* maximum distance of two fields that are read at once */
 
-/* *@a and *@b, of 4 or 8 bytes, are what lies @at_a and @at_b behind @p. Constants when the
- * program is loaded, so of the two ways the kernel keeps one. */
+/* Reads *@a and *@b, of 4 or 8 bytes, at offsets @at_a and @at_b of @p. These are constant at load,
+ * so the kernel keeps only one of the two paths. */
 static __always_inline void read_two(const void *p, u32 at_a, void *a, u32 a_sz, u32 at_b, void *b,
 				     u32 b_sz)
 {
@@ -101,7 +101,7 @@ static __always_inline u64 fd_ino(s32 fd)
 	return file ? BPF_CORE_READ(file, f_inode, i_ino) : 0;
 }
 
-/* The socket behind @fd; NULL: it is none. */
+/* Returns the socket behind @fd; NULL: not a socket. */
 static __always_inline struct sock *fd_sock(s32 fd)
 {
 	struct file *file = fd_file(fd);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Text that another thread can change while a call is under way: in a process of several
- * threads the paths that a call is given are copied when it enters, and the exit tells that copy.
- * Where the memory says something else by then, the record is marked (REC_F_CHANGED).
+ * Guards text that another thread can change during a call: in a process with several threads the
+ * paths of a call are copied at its enter, and the exit has the copy. If the memory has changed by
+ * then, the record is marked (REC_F_CHANGED).
  *
- * A process of one thread pays nothing: who could change its memory in a call has to share it
- * by other means. The kernel makes its own copy between ours and the end of the call, so a text
- * that changes back and forth is only told by an object of the kernel: open's path.
+ * A process with one thread pays nothing: only a process that shares its memory by other means
+ * could change it during a call. The kernel makes its own copy between ours and the end of the
+ * call; a text that changes twice is only visible in an object of the kernel: the path of an open
+ * file.
  */
 #ifndef DRIVER_GUARD_BPF_H
 #define DRIVER_GUARD_BPF_H
@@ -14,11 +15,11 @@
 #include "kept.bpf.h"
 #include "path.bpf.h"
 
-/* Both texts of a call, the second behind the first. */
+/* Both texts of a call, one after the other. */
 struct guard {
-	u16 at[6]; /* by argument: where it begins, from 1; 0: was not readable, or is no text */
+	u16 at[6]; /* by argument: where it begins, counted from 1; 0: not readable, or not text */
 	u32 end;
-	u8 text[2 * PATH_SZ]; /* the second half only takes what a helper may write at most */
+	u8 text[2 * PATH_SZ]; /* half: a helper may write as much again */
 };
 
 struct {
@@ -29,11 +30,13 @@ struct {
 } guards SEC(".maps");
 
 #define KEEPS_NUMBERS 0x80 /* the call may overwrite numbers: kept.bpf.h */
-#define KEEPS_SAME 0x40 /* if it was given one place to read and to write */
+#define KEEPS_SAME 0x40 /* if the caller passed the same memory for reading and writing */
 #define IF_KEPT(kind)                                                                              \
 	((ARG_IS_KEPT(ARG_##kind) ? KEEPS_NUMBERS : 0) | (ARG_IS_SAME(ARG_##kind) ? KEEPS_SAME : 0))
 
-/* What of a call is copied at its enter: bit by argument for paths, KEEPS_NUMBERS, KEEPS_SAME. */
+/*
+ * What is copied at the enter of a call: a bit per argument for paths, KEEPS_NUMBERS, KEEPS_SAME.
+ */
 static const u8 copied_args[DRV_MAX_NR] = {
 #define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_KEPT(kind)
 #define AF(param, arg, kind, ...) | IF_KEPT(kind)
@@ -45,10 +48,8 @@ static const u8 copied_args[DRV_MAX_NR] = {
 #include "undef_rows.h"
 };
 
-/*
- * Of the calls with SAME_ rows: the argument that they read, which all their SAME_ rows have, and
- * in the upper half the one that they write, which their OUT_ rows have. 0: there is none of these.
- */
+/* For calls with SAME_ rows: the argument that they read, the same in all these rows, and in the
+ * upper half the one that they write, that of the OUT_ rows. 0: no such rows. */
 static const u8 same_args[DRV_MAX_NR] = {
 #define A(param, arg, kind, ...) | (ARG_IS_SAME(ARG_##kind) ? (arg) : 0)
 #define AF A
@@ -61,7 +62,7 @@ static const u8 same_args[DRV_MAX_NR] = {
 #include "undef_rows.h"
 };
 
-/* Marks a call that writes where it reads. */
+/* Marks a call that writes the memory it reads. */
 static __always_inline void note_same(struct drv_call *call)
 {
 	u32 nr = call->nr, args;
@@ -73,7 +74,7 @@ static __always_inline void note_same(struct drv_call *call)
 		call->flags |= CALL_F_SAME;
 }
 
-/* Copies argument @i behind what is there. */
+/* Appends a copy of argument @i. */
 static __always_inline void guard_copy(struct guard *g, u64 addr, u32 i)
 {
 	u32 at = ONCE(g->end);
@@ -89,7 +90,7 @@ static __always_inline void guard_copy(struct guard *g, u64 addr, u32 i)
 	ONCE(g->end) = at + n;
 }
 
-/* A function of its own to the verifier, as guard_differs. */
+/* Verified on its own, as guard_differs. */
 __noinline int guard_fill(struct guard *g, struct drv_call *call, u32 texts)
 {
 	if (!g || !call)
@@ -101,8 +102,8 @@ __noinline int guard_fill(struct guard *g, struct drv_call *call, u32 texts)
 	return 0;
 }
 
-/* Can another task change @task's memory? Typed pointers, as this runs at each such enter: a load
- * where BPF_CORE_READ makes two calls. */
+/* Returns whether another task can change @task's memory. Typed pointers, since this runs at each
+ * such enter: one load instead of two calls by BPF_CORE_READ. */
 static __always_inline bool shares_memory(struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
@@ -110,7 +111,7 @@ static __always_inline bool shares_memory(struct task_struct *task)
 	return mm && mm->mm_users.counter > 1;
 }
 
-/* At the enter of @call by @task. */
+/* Copies the texts at the enter of @call by @task. */
 static __always_inline void guard_enter(struct task_struct *task, struct drv_call *call)
 {
 	struct guard *g;
@@ -133,7 +134,7 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 		call->flags |= CALL_F_GUARDED;
 }
 
-/* The texts of @call, which @task is in; NULL: they were not copied. */
+/* Returns the texts of @call of @task; NULL: they were not copied. */
 static __always_inline struct guard *guard_of(struct task_struct *task, const struct drv_call *call)
 {
 	if (!cfg.task_storage || !(call->flags & CALL_F_GUARDED))
@@ -141,7 +142,7 @@ static __always_inline struct guard *guard_of(struct task_struct *task, const st
 	return bpf_task_storage_get(&guards, task, NULL, 0);
 }
 
-/* Where the copy of argument @i begins; NULL: there is none. */
+/* Returns where the copy of argument @i begins; NULL: there is none. */
 static __always_inline const u8 *guard_text(struct guard *g, u32 i)
 {
 	u32 at = i < 6 ? g->at[i] : 0;
@@ -154,7 +155,7 @@ struct text_pair {
 	u32 differ;
 };
 
-/* Compares eight bytes, as far as the text goes. A callback of bpf_loop. */
+/* Compares eight bytes, up to the end of the text. A callback of bpf_loop. */
 static long text_step(u32 i, void *ctx)
 {
 	struct text_pair *p = ctx;
@@ -166,7 +167,7 @@ static long text_step(u32 i, void *ctx)
 	a = *(u64 *)(p->a + at);
 	b = *(u64 *)(p->b + at);
 	nul = (a - 0x0101010101010101ull) & ~a & 0x8080808080808080ull;
-	nul &= -nul; /* the first NUL's highest bit; 0: there is none */
+	nul &= -nul; /* the highest bit of the first NUL; 0: no NUL */
 	if (nul) {
 		a &= (nul << 1) - 1;
 		b &= (nul << 1) - 1;
@@ -175,9 +176,8 @@ static long text_step(u32 i, void *ctx)
 	return p->differ || nul;
 }
 
-/*
- * 1: the text at @addr is not, or no longer, the copy of argument @i. At 0: the path in @s is not.
- */
+/* Returns 1 if the text at @addr differs from the copy of argument @i; @addr 0: if the path in @s
+ * does. */
 __noinline int guard_differs(struct guard *g, struct path_scratch *s, u32 i, u64 addr)
 {
 	struct text_pair p = {};
@@ -194,8 +194,8 @@ __noinline int guard_differs(struct guard *g, struct path_scratch *s, u32 i, u64
 	return p.differ;
 }
 
-/* Copies the text that argument @i of the call was at its enter to byte @off: its length, 0 if that
- * is not known. A function of its own to the verifier. */
+/* Copies the text of argument @i at the enter to byte @off. Returns its length, 0 if unknown.
+ * Verified on its own. */
 __noinline u64 copy_guarded(struct rec_bytes *rec, u64 off, u32 i)
 {
 	struct drv_call *call = &this_slot()->call;
@@ -218,7 +218,7 @@ __noinline u64 copy_guarded(struct rec_bytes *rec, u64 off, u32 i)
 	return 1;
 }
 
-/* The text that argument @i of the call was at its enter; false: that is not known. */
+/* Puts the text of argument @i at the enter; false: unknown. */
 static __always_inline bool put_guarded(struct rec *r, u32 i)
 {
 	u64 n;
@@ -232,7 +232,7 @@ static __always_inline bool put_guarded(struct rec *r, u32 i)
 	return true;
 }
 
-/* The text that argument @i of the call is: begin was asked for PATH_SZ. */
+/* Puts the text of argument @i; begin must have PATH_SZ. */
 static __always_inline void put_arg_str(struct rec *r, u32 i)
 {
 	if (!put_guarded(r, i))
@@ -240,10 +240,8 @@ static __always_inline void put_arg_str(struct rec *r, u32 i)
 	settle(r);
 }
 
-/*
- * The path of the file that the call opened, where argument @i may not be what was opened: nothing
- * in a process of one thread, and where the two say the same.
- */
+/* Puts the path of the file that the call opened, if it may differ from argument @i: nothing in a
+ * process of one thread, or if both are equal. */
 static __always_inline void put_opened_path(struct rec *r, struct file *file, u32 i)
 {
 	struct guard *g = guard_of(bpf_get_current_task_btf(), &r->slot->call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The arguments of a 32-bit call, as the row that decodes it expects them. */
+/* Converts the arguments of a 32-bit call for the row that decodes it. */
 #ifndef DRIVER_IA32_BPF_H
 #define DRIVER_IA32_BPF_H
 
@@ -7,8 +7,8 @@
 
 #include "shared/ia32.h"
 
-#define IA32_BLOCK_MAX 8 /* a power of two; what is behind the sixth is always 0 */
-#define IA32_IPC64 0x100u /* in commands of IPC: the structure is the newer one */
+#define IA32_BLOCK_MAX 8 /* a power of two; arguments after the sixth are always 0 */
+#define IA32_IPC64 0x100u /* in commands of IPC: the newer structure */
 
 struct ia32_shape_row {
 	u8 n_block;
@@ -29,7 +29,7 @@ static const struct ia32_shape_row ia32_shapes[32] = {
 };
 _Static_assert(IA32_SHAPE_MAX <= 32, "a row for each shape");
 
-/* Which entry of the table serves call @nr with the first argument @first. */
+/* Returns the entry of the table for call @nr with first argument @first. */
 static __always_inline u32 ia32_index(u32 nr, u64 first)
 {
 	if (nr == NR_IA32_SOCKETCALL)
@@ -53,10 +53,8 @@ static __always_inline u64 ia32_arg(const struct ia32_shape_row *s, const u64 *i
 	return v;
 }
 
-/*
- * The call in the slot of this CPU is a 32-bit one, as its caller gave it: from here on it is as
- * its row has it. A function of its own to the verifier, so that sys_enter stays short.
- */
+/* Converts the 32-bit call in this CPU's slot to the arguments of its row. Verified on its own, to
+ * keep sys_enter short. */
 __noinline int ia32_arrange(void)
 {
 	struct drv_slot *slot = this_slot();
@@ -91,7 +89,7 @@ __noinline int ia32_arrange(void)
 	return 0;
 }
 
-/* Are the structures of the call on this CPU those of 32 bits? */
+/* Returns whether the structures of the call on this CPU are 32-bit. */
 static __always_inline bool is_compat(void)
 {
 	return this_slot()->call.flags & CALL_F_COMPAT;

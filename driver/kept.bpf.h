@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers that an argument points to and that the call may overwrite: a timeout by the time that is
- * left, an offset by the one behind what was copied. They are copied when the call enters, for
- * these calls only, and the exit tells the copy. So is what a call is given in the same place as it
- * answers in: a mask of signals, the times of a timer.
+ * Keeps numbers that an argument points to and that the call may overwrite: a timeout with the time
+ * left, an offset with the next one. They are copied at the enter of these calls only, and the exit
+ * has the copy. The same for memory that a call both reads and writes: a signal mask, the times of
+ * a timer.
  */
 #ifndef DRIVER_KEPT_BPF_H
 #define DRIVER_KEPT_BPF_H
 
 #include "args.bpf.h"
 
-/* No call has two of them at one argument, but for SAME_ ones at other offsets. */
+/* No call has two of them at one argument, except SAME_ ones at different offsets. */
 static __always_inline u32 kept_at(u32 arg, u32 off)
 {
 	return ((arg >> 1) + (off >> 3)) & 3; /* not ^: 6.1 loses its bounds */
@@ -24,7 +24,7 @@ static __always_inline void keep(struct drv_call *call, const struct call_row *r
 	call->flags |= CALL_F_KEPT << at;
 }
 
-/* What argument @arg pointed to before the call; false: it was not readable, or NULL. */
+/* Returns the value that argument @arg pointed to before the call; false: unreadable, or NULL. */
 static __always_inline bool kept_value(const struct drv_call *call, u32 arg, u32 off, u64 *v)
 {
 	u32 at = kept_at(arg, off);
@@ -33,7 +33,7 @@ static __always_inline bool kept_value(const struct drv_call *call, u32 arg, u32
 	return call->flags & CALL_F_KEPT << at;
 }
 
-/* Which kinds are kept: of each call, of those that write where they read. */
+/* Which kinds are kept: for each call, and for those that write the memory they read. */
 static const u8 kinds_that_are_kept[128] = {
 #define KEPT(kind, as) [ARG_##kind] = 1,
 #define SAME(kind, as) [ARG_##kind] = 2,
@@ -42,14 +42,14 @@ static const u8 kinds_that_are_kept[128] = {
 #undef SAME
 };
 
-/* Is what a row of this kind points to only known from before the call? */
+/* Returns whether the value of a row of this kind is only known from the enter. */
 static __always_inline bool is_kept(const struct drv_call *call, u32 kind)
 {
 	return kinds_that_are_kept[kind & 127] & (call->flags / CALL_F_SAME % 2 * 2 + 1);
 }
 
-/* The same of a call that has not ended: what was not readable at the enter, because the page was
- * missing, can be by now, and then is kept. */
+/* The same for a call that has not ended: a value that was unreadable at the enter, because its
+ * page was missing, may be readable now, and is kept then. */
 static __always_inline bool kept_now(struct drv_call *call, const struct call_row *row, u64 addr,
 				     u64 *v)
 {
@@ -71,15 +71,17 @@ static __always_inline bool is_exec(const struct drv_call *call)
 	return is_exec_nr(call->nr);
 }
 
-/* At the enter of @call by @task: an exec's arguments lie in the memory that it replaces. */
+/*
+ * Runs at the enter of @call by @task: the arguments of an exec lie in the memory that it replaces.
+ */
 static __always_inline void note_memory(struct task_struct *task, struct drv_call *call)
 {
 	if (is_exec(call))
 		call->kept[0] = (u64)task->mm;
 }
 
-/* Where text is that an argument of this CPU's call points to; UNREADABLE in another program's
- * memory. A function of its own to the verifier. */
+/* Returns where the text is that an argument of this CPU's call points to; UNREADABLE in the memory
+ * of another program. Verified on its own. */
 __noinline u64 text_addr(u64 addr)
 {
 	struct drv_call *call = &this_slot()->call;
@@ -90,7 +92,7 @@ __noinline u64 text_addr(u64 addr)
 	return addr;
 }
 
-/* At the enter of @call. A function of its own to the verifier, as guard_fill. */
+/* Runs at the enter of @call. Verified on its own, as guard_fill. */
 __noinline int kept_fill(struct drv_call *call)
 {
 	const struct row_range *rows;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's types, only the fields that the driver reads. Each access is relocated to
- * the running kernel's layout when the program is loaded (CO-RE), so order and size
- * here mean nothing; a field that newer or older kernels name differently has its flavour
- * (___suffix) beside it.
+ * The kernel's types, with only the fields that the driver reads. Each access is relocated to the
+ * running kernel's layout at load (CO-RE), so order and size here are irrelevant; a field that
+ * other kernel versions name differently has a flavour (___suffix).
  */
 #ifndef DRIVER_KERNEL_H
 #define DRIVER_KERNEL_H
@@ -22,7 +21,7 @@ typedef __s64 s64;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-/* Not relocated for its order's sake: the kernel's layout is part of its ABI with user space. */
+/* Not relocated, since its order matters: the layout is part of the kernel's ABI. */
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx;
 	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;

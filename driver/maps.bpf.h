@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The driver's memory: settings, rings, and the calls that are open.
+ * The driver's memory: settings, rings, and open calls.
  *
- * What is per CPU is touched with preemption off, which the kernel switches off for tp_btf programs
- * before Linux 7.0, and the programs themselves since (pin.bpf.h): so it is shared only with the
- * interrupts that nest on it.
+ * Per-CPU data is accessed with preemption off: by the kernel, which switches it off for tp_btf
+ * programs before Linux 7.0, and by the programs themselves since (pin.bpf.h). So it is shared only
+ * with interrupts that nest on it.
  */
 #ifndef DRIVER_MAPS_BPF_H
 #define DRIVER_MAPS_BPF_H
@@ -23,7 +23,7 @@
 		.bits = { {ALL_64_TIMES_8}, {ALL_64_TIMES_8} }                                     \
 	}
 
-/* Defaults with which each program verifies on its own; libscap writes its own before load. */
+/* Defaults with which each program verifies; libscap writes the settings before load. */
 const volatile struct drv_config cfg = {
 	.ring_kind = RING_ARRAY,
 	.ring_sz = 1 << 20,
@@ -45,21 +45,21 @@ const volatile struct drv_sampler_config sampler_cfg = {
 	.kernel = 1,
 };
 
-/* PPM_SC codes by number of the call, x86_64 and ia32; libscap joins them by name. */
+/* PPM_SC codes by call number, x86_64 and ia32; libscap joins them by name. */
 const volatile u16 ppm_sc[DRV_MAX_NR];
 const volatile u16 ppm_sc_ia32[DRV_MAX_NR];
 
 /* How 32-bit calls are decoded; libscap joins syscalls_ia32.def and syscalls.def by name. */
 const volatile struct ia32_call ia32_calls[IA32_TABLE_MAX];
 
-/* Numbers of calls by name: NR_openat. */
+/* Call numbers by name: NR_openat. */
 enum call_nr {
 #define SYS(nr, name, ...) NR_##name = (nr),
 #include "syscalls.def"
 #undef SYS
 };
 
-/* Exit event by number of the call; a number without a row, of a later kernel, has the generic. */
+/* Exit events by call number; a number without a row, of a later kernel, has the generic event. */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Winitializer-overrides"
 const u16 nr_event[DRV_MAX_NR] = {
@@ -72,11 +72,11 @@ const u16 nr_event[DRV_MAX_NR] = {
 
 struct drv_slot slots[DRV_MAX_CPUS];
 struct drv_sampler samplers[DRV_MAX_CPUS];
-u32 samples_pause; /* none is taken, but the programs may be attached */
-u64 n_renamed; /* names of tasks, whoever changed them: what is known of one may not hold */
-u32 sampling_off; /* in the part of a second that is not recorded */
+u32 samples_pause; /* sampling is paused, though its programs may be attached */
+u64 n_renamed; /* number of renamed tasks: a cached selection by name may be outdated */
+u32 sampling_off; /* in the part of the second that is not recorded */
 
-/* What the verifier is told of a ring's value; libscap sets its true size, by kind. */
+/* The ring's value, as the verifier sees it; libscap sets the real size, by kind. */
 struct ring {
 	struct ring_hdr hdr;
 	u8 data[(1 << 20) + RING_SLACK];
@@ -90,7 +90,7 @@ struct ring_template {
 	__uint(value_size, sizeof(struct ring));
 };
 
-/* By CPU, of all that are possible: libscap puts a ring in when the CPU comes online. */
+/* Rings of all possible CPUs: libscap adds a ring when its CPU comes online. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -98,7 +98,7 @@ struct {
 	__array(values, struct ring_template);
 } rings SEC(".maps");
 
-/* Kind perf: the kernel's perf buffers, by CPU. */
+/* Kind perf: perf buffers of the kernel, by CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, 1);
@@ -119,13 +119,13 @@ struct {
 	__array(values, struct ringbuf_template);
 } ringbuf_rings SEC(".maps");
 
-/* The doorbell of all kinds: its content means nothing, a reader polls it. */
+/* The doorbell of all kinds: readers poll it; its content is ignored. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } bell SEC(".maps");
 
-/* Calls of tasks that were switched out, by task. */
+/* Saved calls: those of tasks that were switched out. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -141,7 +141,8 @@ struct {
 	__type(value, struct drv_call);
 } saved_hash SEC(".maps");
 
-/* The program that fills the exit record of a call, by number; the others are generic. */
+/* The fillers, by index: programs that write the exit record of a call. Calls without one use the
+ * generic filler. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, DRV_MAX_NR);
@@ -149,7 +150,7 @@ struct {
 	__uint(value_size, sizeof(u32));
 } fillers SEC(".maps");
 
-/* The programs that fillers continue in, by enum drv_follower. */
+/* The programs in which fillers continue, by enum drv_follower. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, DRV_FOLLOWER_MAX);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * saker's own processes, which are never recorded: the one that captures, and its helpers. A thread
- * of saker writes its TID to own_forking while it forks a helper (helper_process.c), and the hook
- * of forks adds the child before it runs, so that no call of it comes first.
+ * saker's own processes, which are never recorded: the capturing one and its helpers. A thread of
+ * saker writes its TID to own_forking while it forks a helper (helper_process.c), and the fork hook
+ * adds the child before it runs, so that no call of it is recorded.
  */
 #ifndef DRIVER_OWN_BPF_H
 #define DRIVER_OWN_BPF_H
@@ -10,10 +10,10 @@
 #include "maps.bpf.h"
 #include <bpf/bpf_core_read.h>
 
-#define OWN_MAX 64 /* helpers at a time */
+#define OWN_MAX 64 /* maximum number of helpers */
 #define OWN_PLACES 64 /* a power of two */
 
-/* By process; the value means nothing. Helpers execute nothing else. */
+/* By PID; the value is unused. Helpers never exec. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, OWN_MAX);
@@ -21,17 +21,17 @@ struct {
 	__type(value, u32);
 } own_helpers SEC(".maps");
 
-/* How many of them have a PID that leaves this remainder: spares all others the look-up. On cache
- * lines that nothing writes to but the begin and the end of a helper. */
+/* The number of own processes for each remainder of the PID: other processes need no look-up. On
+ * cache lines that are written only when a helper begins or ends. */
 u32 n_own[OWN_PLACES] __attribute__((aligned(128)));
-u32 own_forking; /* TID in its own PID namespace; 0: no helper is forked */
+u32 own_forking; /* TID in its own PID namespace; 0: no helper is being forked */
 
 static __always_inline u32 *own_place(u32 tgid)
 {
 	return &n_own[tgid & (OWN_PLACES - 1)];
 }
 
-/* A function of its own to the verifier, and on no hot path. */
+/* Verified on its own; not on a hot path. */
 __noinline int own_listed(u32 tgid)
 {
 	return bpf_map_lookup_elem(&own_helpers, &tgid) != NULL;
@@ -48,7 +48,7 @@ static __always_inline bool is_own(struct task_struct *task)
 	return ONCE(*own_place(tgid)) && own_listed(tgid);
 }
 
-/* The TID of @task in its own PID namespace. */
+/* Returns the TID of @task in its own PID namespace. */
 static __always_inline u32 own_tid(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;
@@ -60,7 +60,7 @@ static __always_inline u32 own_tid(struct task_struct *task)
 	return upid.nr;
 }
 
-/* @child, which is yet to run, is a helper if its maker says so. */
+/* Adds @child, which has not run yet, if its parent marks it as a helper. */
 static __always_inline void own_begin(struct task_struct *maker, struct task_struct *child)
 {
 	u32 tgid = child->tgid, forking = ONCE(own_forking);

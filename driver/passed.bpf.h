@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files that a task gets from another one, by a message or by pidfd_getfd, or by an ioctl. The call
- * says only their numbers, so an event for each says what they are, behind the call's own.
+ * Passed descriptors: files that a task receives from another one, by a message, by pidfd_getfd, or
+ * by an ioctl. The call has only their numbers, so an event after the call's own describes each
+ * file.
  */
 #ifndef DRIVER_PASSED_BPF_H
 #define DRIVER_PASSED_BPF_H
@@ -12,7 +13,7 @@
 
 #define PIDFS_MAGIC 0x50494446
 
-/* A file without a place in a tree has a name of its kind: "[eventfd]", "memfd:x". */
+/* A file outside of the file tree has a name of its kind: "[eventfd]", "memfd:x". */
 static __always_inline void put_file_name(struct rec *r, struct file *file)
 {
 	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
@@ -27,9 +28,9 @@ static __always_inline void put_file_name(struct rec *r, struct file *file)
 }
 
 /*
- * Writes the tuple of a socket to the beginning of @s, as put_tuple does on the way out: its
- * length, 0 if it has none. A function of its own, whose part of the stack is free again for the
- * name's.
+ * Writes the tuple of a socket to the beginning of @s, as put_tuple does for sent data. Returns its
+ * length, 0 if it has none. A function of its own, so that its part of the stack is free for the
+ * name.
  */
 __noinline int sock_tuple(struct path_scratch *s, u64 sk_addr)
 {
@@ -91,8 +92,8 @@ static __always_inline void tell_file(u64 *ctx, s32 fd, bool cloexec)
 
 	if (!file || !begin_event_after(&r, ctx, FILE_E, TUPLE_SZ + PATH_SZ))
 		return;
-	r.slot = this_slot(); /* for what the verifier is to forget */
-	inode = BPF_CORE_READ(file, f_inode); /* file_id_of takes too much stack */
+	r.slot = this_slot(); /* for values hidden from the verifier */
+	inode = BPF_CORE_READ(file, f_inode); /* file_id_of needs too much stack */
 	put_s64(&r, fd);
 	put_u32(&r, BPF_CORE_READ(inode, i_mode));
 	put_u32(&r,
@@ -108,7 +109,7 @@ static __always_inline void tell_file(u64 *ctx, s32 fd, bool cloexec)
 }
 
 struct user_cmsghdr {
-	u64 len; /* this header included */
+	u64 len; /* including this header */
 	s32 level, type;
 };
 
@@ -117,10 +118,10 @@ struct user_cmsghdr {
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
 #define MSG_CMSG_CLOEXEC 0x40000000u
-#define CMSGS_MAX 4 /* kinds of control messages that come with one */
+#define CMSGS_MAX 4 /* control messages that are examined */
 
-/* Number @i of those in the control data that a call received, -1: there are no more. What did not
- * fit is not there. */
+/* Returns descriptor number @i in the control data that a call received, -1: no more. Descriptors
+ * that did not fit are missing there. */
 static __always_inline s32 passed_fd(u64 control, u64 len, u64 i)
 {
 	for (int k = 0; k < CMSGS_MAX && len >= CMSG_MIN; k++) {

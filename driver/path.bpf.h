@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The path of a file, as its task sees it: what the kernel's d_path() gives, for programs that
- * may not call it. The walk goes up from the file, so the text is made from its end.
- */
+/* Builds the path of a file as its task sees it: the result of the kernel's d_path(), for programs
+ * that may not call it. The walk goes up from the file, so the text is written from its end. */
 #ifndef DRIVER_PATH_BPF_H
 #define DRIVER_PATH_BPF_H
 
 #include "args.bpf.h"
 #include <bpf/bpf_core_read.h>
 
-#define PATH_COMPONENTS 64 /* a deeper path lacks its first ones */
+#define PATH_COMPONENTS 64 /* a deeper path lacks its first components */
 #define NAME_SZ 256u
 
-/* A name may be written up to its longest beyond any place in the first half. */
+/* The longest name may be written after any place in the first half. */
 struct path_scratch {
 	u8 text[2 * PATH_SZ];
-	u64 pos; /* where the path begins; here the verifier knows nothing of it, see forget() */
+	u64 pos; /* start of the path; hidden from the verifier here, see forget() */
 };
 
-/* Used by the exits of calls only, of which a CPU has one at a time. */
+/* Used only by exits of calls, of which a CPU has one at a time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -31,7 +29,7 @@ static __always_inline struct mount *mount_of(struct vfsmount *mnt)
 	return (void *)mnt - bpf_core_field_offset(struct mount, mnt);
 }
 
-/* Prepends "/name". False when it does not fit. */
+/* Prepends "/name". Returns false if it does not fit. */
 static __always_inline bool path_prepend(struct path_scratch *s, struct dentry *dentry)
 {
 	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
@@ -54,7 +52,7 @@ struct path_walk {
 	struct vfsmount *mnt, *root_mnt;
 };
 
-/* One step up. A callback of bpf_loop, whose body is checked once and not for each round. */
+/* Goes one step up. A callback of bpf_loop, whose body is verified once. */
 static long path_step(u32 i, void *ctx)
 {
 	struct path_walk *w = ctx;
@@ -79,10 +77,8 @@ static long path_step(u32 i, void *ctx)
 	return 0;
 }
 
-/*
- * Writes the path of (@mnt, @dentry) under the current task's root to the end of @s: 0, at s->pos.
- * A function of its own to the verifier, so that its many steps are checked once.
- */
+/* Writes the path of (@mnt, @dentry) under the current task's root to the end of @s. Returns 0,
+ * with the start at s->pos. Verified on its own. */
 __noinline int path_text(struct path_scratch *s, u64 mnt_addr, u64 dentry_addr)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -106,14 +102,14 @@ __noinline int path_text(struct path_scratch *s, u64 mnt_addr, u64 dentry_addr)
 	return 0;
 }
 
-/* A lone NUL where text should be. */
+/* Puts a lone NUL as text. */
 static __always_inline void put_no_text(struct rec *r)
 {
 	*put_here(r) = 0;
 	put_done(r, 1);
 }
 
-/* Makes the text of @path: in the scratch, from pos on. NULL: there is none. */
+/* Builds the text of @path in the scratch, from pos on. NULL: there is none. */
 static __always_inline struct path_scratch *path_make(const struct path *path)
 {
 	struct vfsmount *mnt = NULL;
@@ -130,7 +126,7 @@ static __always_inline struct path_scratch *path_make(const struct path *path)
 	return s;
 }
 
-/* The parameter is the path in the scratch, with its NUL; begin was asked for PATH_SZ. */
+/* Puts the path in the scratch, with its NUL; begin must have PATH_SZ. */
 static __always_inline void put_made_path(struct rec *r, struct path_scratch *s)
 {
 	u64 pos = ONCE(s->pos) & (PATH_SZ - 1);
@@ -141,7 +137,7 @@ static __always_inline void put_made_path(struct rec *r, struct path_scratch *s)
 	settle(r);
 }
 
-/* The parameter is the path; a lone NUL if there is none. */
+/* Puts the path; a lone NUL if there is none. */
 static __always_inline void put_path(struct rec *r, const struct path *path)
 {
 	struct path_scratch *s = path_make(path);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stacks that are finished on the thread's way back to user mode. The sample gets an id; a program
- * that may wait for pages runs when the thread leaves the kernel, walks the stack again and sends
- * what it found in a record of that id. Until then, further samples of the thread get the same id.
+ * Deferred stacks that are completed at the thread's return to user mode. The sample gets an id; a
+ * program that may wait for pages runs when the thread leaves the kernel, walks the stack again and
+ * sends the result in a record with that id. Until then, further samples of the thread get the same
+ * id.
  *
- * The kernel's functions for that are newer than libbpf's and the verifier's of older kernels: they
- * stand here as helpers of numbers that none has, and libscap puts the kernel's in their place
- * (live_progs.c) where it has them. Elsewhere sampler_cfg.later is 0 and nothing reaches them.
+ * The kernel functions for this are newer than libbpf and than the verifier of older kernels: they
+ * are compiled as helpers with unused numbers, which libscap replaces (live_progs.c) if the kernel
+ * has the functions. If it does not, sampler_cfg.later is 0 and this code is not reached.
  */
 #ifndef DRIVER_SAMPLE_LATER_BPF_H
 #define DRIVER_SAMPLE_LATER_BPF_H
@@ -14,15 +15,15 @@
 #include "sample_record.bpf.h"
 #include "shared/kfuncs.h"
 
-#define LATER_SLOTS 256 /* threads with such a stack at a time; a power of two */
-#define LATER_PAGES 4 /* pages that a stack may wait for */
+#define LATER_SLOTS 256 /* maximum number of threads with such a stack; a power of two */
+#define LATER_PAGES 4 /* maximum number of pages that a stack waits for */
 #define PAGE_LEN 4096ull
 
 struct later {
 	struct bpf_task_work work;
-	u64 task; /* whose the slot is; 0: nobody's */
+	u64 task; /* owner of the slot; 0: free */
 	u64 id;
-	u64 ip, sp; /* where the stack begins: an execve or a signal's handler begins another */
+	u64 ip, sp; /* start of the stack: an execve or a signal handler begins another one */
 };
 
 struct {
@@ -44,7 +45,7 @@ static __always_inline void send_rest(struct user_walk *w, struct task_struct *t
 	struct drv_sampler *sampler = this_sampler();
 	struct rec r;
 
-	/* A record of ours has no context that the kernel would take for output. */
+	/* These records have no context that the kernel accepts for output. */
 	if (!begin_at(&r, NULL, OPEN_SENT, EVT_SAMPLE_STACK_E, 0, EVT_SAMPLE_STACK_E_NPARAMS,
 		      EVT_SAMPLE_STACK_E_FIXED_SZ + 8 * STACK_USER_MAX)) {
 		count(&sampler->n_finish_dropped);
@@ -67,7 +68,8 @@ static __always_inline bool is_same_stack(const struct later *l, struct task_str
 	return regs && regs->ip == l->ip && regs->sp == l->sp;
 }
 
-/* Walks the stack as it is now: the page that misses, 0 if none does and the rest is sent. */
+/* Walks the stack as it is now. Returns the missing page, or 0 if none is missing and the rest was
+ * sent. */
 static __always_inline u64 finish_try(struct task_struct *task, struct later *l, bool last)
 {
 	struct user_walk *w;
@@ -92,7 +94,7 @@ static __always_inline u64 finish_try(struct task_struct *task, struct later *l,
 	if (!missing) {
 		id = l->id;
 		barrier();
-		ONCE(l->task) = 0; /* a sample from here on has an id of its own */
+		ONCE(l->task) = 0; /* samples from here on get their own id */
 		if (w)
 			send_rest(w, task, id);
 	}
@@ -100,7 +102,7 @@ static __always_inline u64 finish_try(struct task_struct *task, struct later *l,
 	return missing;
 }
 
-/* On the way of the current task to user mode; may sleep. */
+/* Runs when the current task returns to user mode; may sleep. */
 static int finish(void *map, void *key, struct later *l)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -115,14 +117,15 @@ static int finish(void *map, void *key, struct later *l)
 			return 0;
 		if (bpf_copy_from_user(&byte, sizeof(byte), (void *)missing))
 			break;
-		/* It may lie across two pages. */
+		/* It may span two pages. */
 		bpf_copy_from_user(&byte, sizeof(byte), (void *)(missing + 15));
 	}
 	finish_try(task, l, true);
 	return 0;
 }
 
-/* The id of the rest of the stack of @task, which runs or is about to; 0: it does not come. */
+/* Returns the id for the rest of the stack of @task, which runs or is about to run; 0: it does not
+ * come. */
 static __always_inline u64 finish_later(struct task_struct *task)
 {
 	struct drv_sampler *sampler = this_sampler();

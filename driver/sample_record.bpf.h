@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How a sample is made. Each run of a program that takes samples is counted once: as a sample in
- * the ring, as dropped, or as filtered, by reason. Counters are added to atomically, as these
+ * Writes samples. Each run of a program that takes samples is counted once: as a sample in the
+ * ring, as dropped, or as filtered, by reason. Counters are incremented atomically, since these
  * programs interrupt each other.
  */
 #ifndef DRIVER_SAMPLE_RECORD_BPF_H
@@ -25,7 +25,7 @@ static __always_inline int filtered(struct drv_sample_counts *c, enum sample_fil
 	return 0;
 }
 
-/* SAMPLE_FILTER_MAX: the current task is to be sampled. */
+/* Returns why the current task is not sampled; SAMPLE_FILTER_MAX: it is. */
 static __always_inline enum sample_filter task_filter(struct task_struct *task)
 {
 	if (!task->pid)
@@ -38,7 +38,7 @@ static __always_inline enum sample_filter task_filter(struct task_struct *task)
 							: SAMPLE_FILTER_NOT_MEANT;
 }
 
-/* The walker of this CPU at a depth of nesting. */
+/* Returns the walker of this CPU at a depth of nesting. */
 static __always_inline struct user_walk *walk_of(u32 level)
 {
 	level &= DRV_LEVELS - 1;
@@ -50,7 +50,8 @@ static __always_inline bool has_user_stack(struct task_struct *task)
 	return task->mm && !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* Is the task's program being replaced, its memory gone already and its registers not yet set? */
+/* Returns whether the task is between programs in an exec: its memory is gone and its registers are
+ * not set yet. */
 static __always_inline bool is_between_programs(const struct pt_regs *regs)
 {
 	u64 word;
@@ -59,7 +60,7 @@ static __always_inline bool is_between_programs(const struct pt_regs *regs)
 	       bpf_probe_read_user(&word, sizeof(word), (void *)(regs->sp & ~7ull));
 }
 
-/* Walks the user stack of the current task, of which @w then tells. */
+/* Walks the user stack of the current task into @w. */
 static __always_inline void walk_user(struct user_walk *w, struct task_struct *task, u32 max)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
@@ -91,19 +92,19 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 	}
 }
 
-/* Where the user registers of @task are; NULL: it has no user stack. */
+/* Returns the user registers of @task; NULL: it has no user stack. */
 static __always_inline struct pt_regs *user_regs(struct task_struct *task)
 {
 	return has_user_stack(task) ? (void *)bpf_task_pt_regs(task) : NULL;
 }
 
-/* Between here and put_done: what follows is known to the verifier only as far as it has to be. */
+/* Between here and put_done the verifier shall know no more than needed. */
 static __always_inline void settle_in(struct rec *r, struct user_walk *w)
 {
 	r->off = forget_in(&w->scratch, r->off, REC_OFF_MAX);
 }
 
-/* A number that is not always known: without a value unless @known. */
+/* Puts a number; empty unless @known. */
 static __always_inline void put_u64_when(struct rec *r, struct user_walk *w, bool known, u64 v)
 {
 	store64(put_here(r), v);
@@ -117,7 +118,7 @@ static __always_inline void put_comm_of(struct rec *r, struct user_walk *w, cons
 	settle_in(r, w);
 }
 
-/* A name of COMM_LEN bytes that is not always known. */
+/* Puts a name of COMM_LEN bytes; empty unless @known. */
 static __always_inline void put_comm_when(struct rec *r, struct user_walk *w, bool known,
 					  const char *comm)
 {
@@ -127,7 +128,7 @@ static __always_inline void put_comm_when(struct rec *r, struct user_walk *w, bo
 	settle_in(r, w);
 }
 
-/* @n frames, at most @max, which is a constant. */
+/* Puts @n frames, at most @max, a constant. */
 static __always_inline void put_frames(struct rec *r, struct user_walk *w, const u64 *frames, u32 n,
 				       u32 max)
 {
@@ -139,7 +140,7 @@ static __always_inline void put_frames(struct rec *r, struct user_walk *w, const
 	settle_in(r, w);
 }
 
-/* The kernel's stack as it is now. @ctx is that of the program itself. */
+/* Puts the current kernel stack. @ctx is the program's context. */
 static __always_inline void put_kernel_stack(struct rec *r, struct user_walk *w, void *ctx)
 {
 	s64 n = bpf_get_stack(ctx, put_here(r), 8 * STACK_KERNEL_MAX, 0);
@@ -148,7 +149,7 @@ static __always_inline void put_kernel_stack(struct rec *r, struct user_walk *w,
 	settle_in(r, w);
 }
 
-/* The numbers of the thread in its own namespace, where that is not the machine's. */
+/* Puts PID and TID in the thread's own namespace, if that is not the machine's. */
 static __always_inline void put_own_pids(struct rec *r, struct user_walk *w,
 					 struct task_struct *task)
 {

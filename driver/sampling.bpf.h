@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sampling: of each second of the clock only the first part is recorded, but for the calls
- * that change what is known of threads and files. A call belongs to the time when it began. That
- * recording pauses and goes on is told by the events DROP_E and DROP_X, at the first call
- * that is made in the new phase on whatever CPU.
+ * Sampling: records only the first part of each second, except for calls that change the state of
+ * threads and files. A call belongs to the time of its enter. The events DROP_E and DROP_X report
+ * that recording pauses and resumes, at the first call in the new phase on any CPU.
  */
 #ifndef DRIVER_SAMPLING_BPF_H
 #define DRIVER_SAMPLING_BPF_H
@@ -12,7 +11,7 @@
 
 #define SECOND_NS 1000000000ull
 
-/* Is the call @nr left out while recording pauses? */
+/* Returns whether the call @nr is left out while recording pauses. */
 static __always_inline bool is_sampled(u32 nr, bool ia32)
 {
 	return cfg.sampling && !call_in(&cfg.keeps, nr, ia32);
@@ -38,7 +37,7 @@ static __always_inline void tell_resume(void *ctx)
 	commit_event(&r);
 }
 
-/* Does recording pause now? No call is open on this CPU yet. */
+/* Returns whether recording pauses now. No call is open on this CPU yet. */
 static __always_inline bool sampling_pauses(void *ctx)
 {
 	u64 now = bpf_ktime_get_boot_ns() + cfg.epoch_offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The calls of tasks that were switched out between enter and exit. */
+/* Saved calls: calls of tasks that were switched out between enter and exit. */
 #ifndef DRIVER_SAVED_BPF_H
 #define DRIVER_SAVED_BPF_H
 
@@ -45,8 +45,8 @@ static __always_inline void saved_drop(struct task_struct *task, struct drv_call
 		bpf_map_delete_elem(&saved_hash, &key);
 }
 
-/* The task ends, or begins where another ended: storage goes with its task, but the hash does not
- * know that what it has under this address is of no use. */
+/* Called when a task ends, or begins where another ended: task storage disappears with its task,
+ * but an entry of the hash would be found again under the same address. */
 static __always_inline void saved_forget(struct task_struct *task)
 {
 	u64 key = (u64)task;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is recorded: of which tasks, and which calls of them. What nobody asked for is left
- * out before it costs anything, unless it changes what is known of threads and files: that is
- * recorded, and marked REC_F_STATE_ONLY.
+ * The selection: which tasks are recorded, and which of their calls. Anything else is dropped
+ * before it costs much, unless it changes the state of threads and files: that is recorded and
+ * marked REC_F_STATE_ONLY.
  *
- * Whether a task is meant is found out once per turn that it has on a CPU: the answer is
- * kept in the CPU's slot until the task is switched out, or changes what the answer was made
- * of. So nothing has to be forgotten when a task ends, and a change from outside (another
- * task moves it to a cgroup) holds from its next turn on. Where no calls are hooked, few ask: it is
- * found out each time, and switches of tasks need no hook.
+ * Whether a task is selected is computed once per time slice: the result is kept in the CPU's slot
+ * until the task is switched out, or changes what the result depends on. So nothing needs to be
+ * invalidated when a task ends, and a change from outside (another task moves it to a cgroup) takes
+ * effect at its next time slice. Where no calls are hooked the selection is rarely needed: then it
+ * is computed each time, and task switches need no hook.
  */
 #ifndef DRIVER_SELECT_BPF_H
 #define DRIVER_SELECT_BPF_H
@@ -17,14 +17,14 @@
 #include "saved.bpf.h"
 #include <bpf/bpf_core_read.h>
 
-/* Those that last with DRV_MARK_LASTS. */
+/* Includes the marks with DRV_MARK_LASTS. */
 #define DRV_MARKS_OF_NUMBERS (DRV_MARK_LASTS | DRV_MARK_MEANT | DRV_MARK_THREAD)
 
 /* What is recorded of a task. */
 enum task_sel {
 	SEL_NONE, /* nothing */
-	SEL_OTHER, /* what the state needs */
-	SEL_MEANT, /* what was asked for, and what the state needs */
+	SEL_OTHER, /* events that the state needs */
+	SEL_MEANT, /* selected events, and those that the state needs */
 };
 
 /* enum drv_mark by process. */
@@ -37,7 +37,7 @@ struct {
 } marks SEC(".maps");
 
 struct comm_key {
-	char comm[16]; /* filled up with NULs */
+	char comm[16]; /* padded with NULs */
 };
 
 struct {
@@ -47,7 +47,7 @@ struct {
 	__type(value, u32);
 } sel_comms SEC(".maps");
 
-/* Names of processes of which nothing is recorded. */
+/* Names of suppressed processes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, DRV_MAX_LISTED);
@@ -81,16 +81,15 @@ static __always_inline bool call_in(const volatile struct drv_calls *calls, u32 
 	return bit_of(calls->bits[ia32], nr);
 }
 
-/* Is what was found out of the current task still so? Another task may have given it a name. */
+/* Returns whether the cached selection of the current task is still valid: another task may have
+ * renamed it. */
 static __always_inline bool sel_holds(const struct drv_slot *slot)
 {
 	return !(cfg.tasks & DRV_TASKS_COMM) || slot->sel_renamed == ONCE(n_renamed);
 }
 
-/*
- * The first look, which has to be short: is it clear that the call @nr is left out? What the slot
- * says of a task is about the current one, as each switch of tasks clears it.
- */
+/* The first check, which must be fast: returns whether the call @nr is clearly not recorded. The
+ * slot's selection belongs to the current task, since each task switch clears it. */
 static __always_inline bool sel_skips(const struct drv_slot *slot, u64 nr)
 {
 	if (!cfg.state_only || nr >= DRV_MAX_NR)
@@ -108,7 +107,7 @@ static __always_inline u32 mark_of(u32 tgid)
 	return mark ? *mark : 0;
 }
 
-/* The mark of @task's process, and not of the one that had its number before. */
+/* Returns the mark of @task's process, not that of an earlier process with the same PID. */
 static __always_inline u32 own_mark(struct task_struct *task)
 {
 	u32 mark = mark_of(task->tgid);
@@ -116,7 +115,7 @@ static __always_inline u32 own_mark(struct task_struct *task)
 	return mark & DRV_MARK_DYING && !(task->flags & PF_EXITING) ? 0 : mark;
 }
 
-/* A process that no room is left for is as one without a mark, which is counted. */
+/* A process whose mark does not fit is treated as unmarked, and counted. */
 static __always_inline void mark_set(u32 tgid, u32 mark)
 {
 	struct ring *ring;
@@ -130,7 +129,7 @@ static __always_inline void mark_set(u32 tgid, u32 mark)
 	}
 }
 
-/* A child that is no thread begins with what it has of its maker's mark. */
+/* A new process inherits marks from its parent. */
 static __always_inline void mark_inherit(struct task_struct *parent, struct task_struct *child)
 {
 	u32 mark, of_child = 0;
@@ -147,9 +146,9 @@ static __always_inline void mark_inherit(struct task_struct *parent, struct task
 }
 
 /*
- * The last thread of a process ends: its number may become another's. The kernel has yet to take
- * down what the process had, which is time of the process; so the mark stays until a thread of it
- * leaves the CPU for good, for tasks that are exiting alone.
+ * The last thread of a process ends: its PID may be reused. The kernel still has to release its
+ * memory and files, which counts as time of the process; so the mark stays until a thread of it
+ * leaves the CPU for good, for exiting tasks only.
  */
 static __always_inline void mark_end(struct task_struct *task)
 {
@@ -164,8 +163,9 @@ static __always_inline void mark_end(struct task_struct *task)
 		mark_set(tgid, mark | DRV_MARK_DYING);
 }
 
-/* @task, which ended, has left the CPU for good. A process that has its number by now keeps its
- * own mark. */
+/*
+ * @task has ended and left the CPU for good. A process that has its PID by now keeps its own mark.
+ */
 static __always_inline void mark_bury(struct task_struct *task)
 {
 	if (cfg.tasks & DRV_TASKS_MARKS && mark_of(task->tgid) & DRV_MARK_DYING)
@@ -180,7 +180,7 @@ static __always_inline bool comm_listed(void *list, struct task_struct *task)
 	return bpf_map_lookup_elem(list, &key);
 }
 
-/* The current process has executed something and has the name of it. */
+/* The current process has executed a program and has its name. */
 static __always_inline void mark_exec(struct task_struct *task)
 {
 	u32 old = own_mark(task), new = old & ~DRV_MARK_NAMED;
@@ -201,8 +201,8 @@ static __always_inline bool cgroup_listed(void)
 	return false;
 }
 
-/* In a user namespace the numbers of users that calls tell are others than the kernel's. Typed
- * pointers, as sel_find stands at the end of a deep stack, and BPF_CORE_READ takes of it. */
+/* In a user namespace the UIDs in calls differ from the kernel's. Typed pointers, since sel_find
+ * runs at the end of a deep stack, of which BPF_CORE_READ takes some. */
 static __always_inline bool uid_listed(struct task_struct *task)
 {
 	const struct cred *cred = task->cred;
@@ -216,7 +216,7 @@ static __always_inline bool uid_listed(struct task_struct *task)
 	return bpf_map_lookup_elem(&sel_uids, &uid);
 }
 
-/* Is @task selected by all but its cgroup? */
+/* Returns whether @task matches all criteria except the cgroup. */
 static __always_inline u32 sel_of(struct task_struct *task)
 {
 	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? own_mark(task) : 0;
@@ -235,7 +235,7 @@ static __always_inline u32 sel_of(struct task_struct *task)
 	return SEL_MEANT;
 }
 
-/* Is the current task meant? A function of its own to the verifier, and on no hot path. */
+/* Returns whether the current task is selected. Verified on its own; not on a hot path. */
 __noinline u32 sel_find(void)
 {
 	u32 sel = sel_of(bpf_get_current_task_btf());
@@ -245,7 +245,7 @@ __noinline u32 sel_find(void)
 	return sel;
 }
 
-/* enum task_sel of the current task. Who interrupts in between finds out the same. */
+/* Returns enum task_sel of the current task. An interrupt in between computes the same. */
 static __always_inline u32 task_sel(struct drv_slot *slot, struct task_struct *task)
 {
 	struct drv_call *saved;
@@ -265,7 +265,7 @@ static __always_inline u32 task_sel(struct drv_slot *slot, struct task_struct *t
 	return slot->sel;
 }
 
-/* The next look at the current task finds out anew. */
+/* Makes the next check of the current task compute the selection again. */
 static __always_inline void sel_forget(struct drv_slot *slot)
 {
 	if (cfg.tasks)
@@ -277,7 +277,8 @@ static __always_inline bool sel_takes(u32 sel, u32 nr, bool ia32)
 	return sel == SEL_MEANT || (sel == SEL_OTHER && call_in(&cfg.other, nr, ia32));
 }
 
-/* Was the call asked for, by its own name or, for a 32-bit one, that of the call that it is? */
+/* Returns whether the call is selected by its name or, for a 32-bit call, by that of its x86_64
+ * counterpart. */
 static __always_inline bool call_shown(const struct drv_call *call)
 {
 	u32 nr = call->nr, raw_nr = call->raw_nr;
@@ -287,7 +288,7 @@ static __always_inline bool call_shown(const struct drv_call *call)
 	       (ia32 && nr < DRV_MAX_NR && call_in(&cfg.show, nr, false));
 }
 
-/* REC_F_STATE_ONLY for what is taken without having been asked for. */
+/* Returns REC_F_STATE_ONLY for an event that is recorded without being selected. */
 static __always_inline u32 sel_flags(u32 sel, const struct drv_call *call)
 {
 	if (!cfg.state_only || (sel == SEL_MEANT && call_shown(call)))
@@ -295,7 +296,7 @@ static __always_inline u32 sel_flags(u32 sel, const struct drv_call *call)
 	return REC_F_STATE_ONLY;
 }
 
-/* Calls of the current task after which it may be another task's worth: name, user, cgroup. */
+/* Returns whether the call may change the selection of the current task: name, user, cgroup. */
 static __always_inline bool changes_task(u32 nr)
 {
 	switch (nr) {
@@ -311,28 +312,26 @@ static __always_inline bool changes_task(u32 nr)
 	return false;
 }
 
-/* Failed calls that change something nevertheless: a connect that goes on, a close on EINTR. */
+/* Failed calls that change state nevertheless: a connect that continues, a close with EINTR. */
 static __always_inline bool failure_counts(u32 nr)
 {
 	return nr == NR_close || nr == NR_connect;
 }
 
-/* The number is of a request that puts a file into the table: TIOCGPTPEER. */
+/* The request installs a file descriptor: TIOCGPTPEER. */
 static __always_inline bool ioctl_opens(u32 request)
 {
 	return request == 0x5441;
 }
 
-/* Those that matter for what they open, which is seldom the case. */
+/* Calls that rarely matter: only for the files that they open. */
 static __always_inline bool changes_nothing(const struct drv_call *call)
 {
 	return call->nr == NR_ioctl && !ioctl_opens((u32)call->args[1]);
 }
 
-/*
- * The call in @slot ends with @ret: is it recorded? A call whose enter was sent ahead is, so that
- * the two stay together.
- */
+/* Returns whether the call in @slot, which ends with @ret, is recorded. If its raw enter was sent
+ * it is, so that the two stay together. */
 static __always_inline bool sel_exit(struct drv_slot *slot, s64 ret)
 {
 	struct drv_call *call = &slot->call;
@@ -358,7 +357,7 @@ static __always_inline bool sel_exit(struct drv_slot *slot, s64 ret)
 	return true;
 }
 
-/* A CPU comes and goes, sampling pauses, another task gets a name, whoever is running. */
+/* A CPU comes or goes, sampling pauses, or a task is renamed, whatever task runs. */
 static __always_inline bool is_of_task(u32 event)
 {
 	return event != EVT_CPU_HOTPLUG_E && event != EVT_DROP_E && event != EVT_DROP_X &&
@@ -370,8 +369,8 @@ static __always_inline bool was_told(struct task_struct *task)
 	return cfg.tasks & DRV_TASKS_SUPPRESS && mark_of(task->tgid) & DRV_MARK_TOLD;
 }
 
-/* Flags for the record of an event of the current task that is no call, whose event is @event
- * and has the flags @evt_flags; negative: it is not recorded. */
+/* Returns the flags for the record of a non-call event @event of the current task, with event flags
+ * @evt_flags; negative: not recorded. */
 static __always_inline s32 sel_event(struct drv_slot *slot, struct task_struct *task, u32 event,
 				     u32 evt_flags)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How much of the data of a call is kept, where that depends on the ports of its socket. */
+/* How many bytes of a call's data are kept, if that depends on the ports of its socket. */
 #ifndef DRIVER_SNAPLEN_BPF_H
 #define DRIVER_SNAPLEN_BPF_H
 
 #include "sock.bpf.h"
 
-/* Calls that move data: they read from or write to a descriptor, which is argument 0. */
+/* Calls that move data: they read or write the descriptor in argument 0. */
 static const u8 moves_data[DRV_MAX_NR] = {
 #define SYS(nr, name, event, ...)                                                                  \
 	[nr] = (EVT_##event##_FLAGS & (EF_READS_FROM_FD | EF_WRITES_TO_FD)) != 0,
@@ -13,7 +13,8 @@ static const u8 moves_data[DRV_MAX_NR] = {
 #undef SYS
 };
 
-/* The most that a range with one of the socket's ports says; without one the usual. */
+/* Returns the maximum of the ranges that contain one of the socket's ports; without one the
+ * default. */
 __noinline u32 snaplen_of(s32 fd)
 {
 	struct sock *sk = fd_sock(fd);
@@ -37,7 +38,7 @@ __noinline u32 snaplen_of(s32 fd)
 	return found ? most : cfg.snaplen;
 }
 
-/* Sets what the call in @slot, which ends, keeps of its data. */
+/* Sets how many bytes are kept for the call in @slot, which ends. */
 static __always_inline void snaplen_set(struct drv_slot *slot)
 {
 	u32 nr = slot->call.nr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Addresses of sockets in the format's coding: u8 family, then address and port, or a path.
- * What the kernel's socket says goes before what the caller's memory says, which another
- * thread may have changed.
+ * Writes addresses of sockets in the layout of the format: u8 family, then address and port, or a
+ * path. The kernel's socket takes precedence over the caller's memory, which another thread may
+ * have changed.
  */
 #ifndef DRIVER_SOCK_BPF_H
 #define DRIVER_SOCK_BPF_H
@@ -15,12 +15,12 @@
 #define AF_INET 2
 #define AF_INET6 10
 
-#define UNIX_PATH_SZ 109u /* with a NUL that the kernel need not have */
+#define UNIX_PATH_SZ 109u /* with a NUL, which the kernel's may lack */
 #define TUPLE_SZ (1 + 2 * 8 + UNIX_PATH_SZ)
 #define SOCKADDR_SZ (1 + UNIX_PATH_SZ)
 #define LOCAL_SZ (1 + 16 + 2) /* the address of an inet socket */
 
-/* struct sockaddr of any of the families; in6 begins where in does. */
+/* A struct sockaddr of any family; in6 begins where in does. */
 struct user_addr {
 	u16 family;
 	u16 port; /* big endian, as in4 */
@@ -28,14 +28,14 @@ struct user_addr {
 	u8 in6[16];
 };
 
-/* An end of a connection. */
+/* One end of a connection. */
 struct endpoint {
-	u16 port; /* host's order */
+	u16 port; /* host order */
 	u32 in4;
 	u64 in6[2];
 };
 
-/* What the caller gave or was given; family 0: nothing. */
+/* Reads the address in the caller's memory; family 0: none. */
 static __always_inline struct user_addr read_user_addr(u64 addr, u64 len)
 {
 	struct user_addr a = {};
@@ -79,7 +79,7 @@ static __always_inline struct endpoint sock_remote(struct sock *sk)
 	return e;
 }
 
-/* Writes an end at @to: its size. */
+/* Writes an end at @to. Returns its size. */
 static __always_inline u32 store_endpoint(u8 *to, const struct endpoint *e, u32 family)
 {
 	if (family == AF_INET) {
@@ -114,16 +114,14 @@ static __always_inline long read_bytes(void *to, u32 n, const void *from, bool u
 	return user ? bpf_probe_read_user(to, n, from) : bpf_probe_read_kernel(to, n, from);
 }
 
-/*
- * Writes the path of a unix address, of which @len bytes are given, with a NUL: its size. An
- * abstract name, which begins with a NUL and may have more of them, begins with '@' instead.
- */
+/* Writes the path of a unix address of @len bytes, with a NUL. Returns its size. An abstract name,
+ * which begins with a NUL and may contain more, begins with '@' instead. */
 static __always_inline u32 store_unix_path(u8 *to, const void *path, s64 len, bool user)
 {
 	u64 given = written(len, UNIX_PATH_SZ - 1);
 	u64 n = written(read_str(to, given + 1, path, user), UNIX_PATH_SZ);
 
-	if (n > 1) /* empty text is 0 bytes before 6.4, 1 since */
+	if (n > 1) /* empty text has 0 bytes before 6.4, 1 since */
 		return n;
 	to[0] = 0;
 	if (given < 2 || read_bytes(to, given, path, user))
@@ -150,9 +148,9 @@ static __always_inline u32 store_unix_name(u8 *to, struct sock *sk)
 }
 
 /*
- * The tuple of a unix socket: for sysdig's sake the peer first on the way out and the socket
- * itself first on the way in, then the name of the side that has one for the other: the
- * caller's @addr, the peer's, or, on the way in, the socket's own.
+ * Writes the tuple of a unix socket. As in sysdig: for sent data the peer first, for received data
+ * the socket itself; then the name of the side that has one as seen by the other: the caller's
+ * @addr, the peer's, or, for received data, the socket's own.
  */
 static __always_inline u32 store_unix_tuple(u8 *p, struct sock *sk, bool inbound, u64 addr,
 					    u64 addr_len)
@@ -168,12 +166,12 @@ static __always_inline u32 store_unix_tuple(u8 *p, struct sock *sk, bool inbound
 	return 17 + store_unix_name(p + 17, inbound ? sk : peer);
 }
 
-#define TUPLE_INBOUND (1ull << 32) /* beside the length of an address */
+#define TUPLE_INBOUND (1ull << 32) /* in addition to an address */
 
 /*
- * Writes source and destination of what goes through a socket to byte @off: the length, 0 if there
- * is none. The other side is @addr of the caller's memory where the socket does not know it. A
- * function of its own to the verifier, with many ways out that lead to the same.
+ * Writes source and destination of a socket's data to byte @off. Returns the length, 0 if there are
+ * none. Uses @addr in the caller's memory as peer if the socket has none. Verified on its own,
+ * since its many paths end the same way.
  */
 __noinline u64 tuple_text(struct rec_bytes *rec, u64 off, u64 sk_addr, u64 addr, u64 len)
 {
@@ -200,7 +198,7 @@ __noinline u64 tuple_text(struct rec_bytes *rec, u64 off, u64 sk_addr, u64 addr,
 	return store_ip_tuple(p, family, inbound ? &remote : &local, inbound ? &local : &remote);
 }
 
-/* The parameter is that; begin was asked for TUPLE_SZ. */
+/* Puts the tuple; begin must have TUPLE_SZ. */
 static __always_inline void put_tuple(struct rec *r, struct sock *sk, bool inbound, u64 addr,
 				      u32 len)
 {
@@ -209,7 +207,7 @@ static __always_inline void put_tuple(struct rec *r, struct sock *sk, bool inbou
 			    TUPLE_SZ));
 }
 
-/* Writes an address of the caller's memory to byte @off: the length, 0 if there is none. */
+/* Writes an address of the caller's memory to byte @off. Returns the length, 0 if there is none. */
 __noinline u64 sockaddr_text(struct rec_bytes *rec, u64 off, u64 addr, u64 len)
 {
 	struct user_addr a = read_user_addr(addr, len);
@@ -229,16 +227,14 @@ __noinline u64 sockaddr_text(struct rec_bytes *rec, u64 off, u64 addr, u64 len)
 	return 1 + store_endpoint(p + 1, &e, a.family);
 }
 
-/* The parameter is that; begin was asked for SOCKADDR_SZ. */
+/* Puts the address; begin must have SOCKADDR_SZ. */
 static __always_inline void put_sockaddr(struct rec *r, u64 addr, u64 len)
 {
 	put_done(r, bounded(sockaddr_text((void *)r->base, r->off, addr, len), SOCKADDR_SZ));
 }
 
-/*
- * Writes the address that an inet socket has to byte @off, unless its port is that of @addr in the
- * caller's memory: the length, 0 if there is none.
- */
+/* Writes the address of an inet socket to byte @off, unless its port equals that of @addr in the
+ * caller's memory. Returns the length, 0 if there is none. */
 __noinline u64 local_text(struct rec_bytes *rec, u64 off, u64 sk_addr, u64 addr, u64 len)
 {
 	struct user_addr a = read_user_addr(addr, len);
@@ -257,7 +253,7 @@ __noinline u64 local_text(struct rec_bytes *rec, u64 off, u64 sk_addr, u64 addr,
 	return 1 + store_endpoint(p + 1, &e, family);
 }
 
-/* The parameter is that; begin was asked for LOCAL_SZ. */
+/* Puts the address; begin must have LOCAL_SZ. */
 static __always_inline void put_local(struct rec *r, struct sock *sk, u64 addr, u64 len)
 {
 	put_done(r, bounded(local_text((void *)r->base, r->off, (u64)sk, addr, len), LOCAL_SZ));

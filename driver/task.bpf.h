@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What events tell of a task: its identity, command line, memory, rights and cgroups. */
+/* What events say about a task: IDs, command line, memory, capabilities and cgroups. */
 #ifndef DRIVER_TASK_BPF_H
 #define DRIVER_TASK_BPF_H
 
@@ -8,12 +8,12 @@
 
 #define ARGS_SZ 4096u /* arguments and environment, each */
 #define CGROUPS_SZ 4096u
-#define CGROUP_DEPTH 8 /* of a deeper one only the last names are told */
+#define CGROUP_DEPTH 8 /* of deeper paths only the last components are recorded */
 #define CGROUP_SUBSYS 5
 #define COMM_SZ 16
 #define ARGV_MAX 16 /* pointers that are followed when an exec failed */
 
-/* The numbers of @pid: in namespace @level; 0 is the first one of the machine. */
+/* Returns the number of @pid in the namespace at @level; 0 is the machine's first. */
 static __always_inline struct upid pid_at(struct pid *pid, u32 level)
 {
 	struct upid upid = {};
@@ -23,13 +23,13 @@ static __always_inline struct upid pid_at(struct pid *pid, u32 level)
 	return upid;
 }
 
-/* The number of @pid as level @level sees it; 0: it does not. */
+/* Returns the number of @pid as level @level sees it; 0: not visible there. */
 static __always_inline s64 pid_nr(struct pid *pid, u32 level)
 {
 	return level > BPF_CORE_READ(pid, level) ? 0 : pid_at(pid, level).nr;
 }
 
-/* The innermost: what the task itself sees. */
+/* The innermost number: the one the task itself sees. */
 static __always_inline struct upid pid_own(struct pid *pid)
 {
 	return pid_at(pid, BPF_CORE_READ(pid, level));
@@ -45,7 +45,7 @@ static __always_inline s64 task_vpid(struct task_struct *task)
 	return pid_own(BPF_CORE_READ(task, group_leader, thread_pid)).nr;
 }
 
-/* When the first process of the task's PID namespace started, since the epoch. */
+/* Returns the start of the first process in the task's PID namespace, since the epoch. */
 static __always_inline u64 task_pidns_start(struct task_struct *task)
 {
 	struct pid_namespace *ns = pid_own(BPF_CORE_READ(task, thread_pid)).ns;
@@ -53,14 +53,16 @@ static __always_inline u64 task_pidns_start(struct task_struct *task)
 	return BPF_CORE_READ(ns, child_reaper, start_boottime) + cfg.epoch_offset;
 }
 
-/* Does the task, or will its next child, live in a PID namespace that is not the machine's? */
+/*
+ * Returns whether the task, or its next child, lives in a PID namespace other than the machine's.
+ */
 static __always_inline bool task_in_pidns(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, nsproxy, pid_ns_for_children, level) ||
 	       BPF_CORE_READ(task, thread_pid, level);
 }
 
-/* As the kernel codes it in /proc/PID/stat; 0: none. */
+/* Returns the terminal as in /proc/PID/stat; 0: none. */
 static __always_inline s32 task_tty(struct task_struct *task)
 {
 	struct tty_struct *tty = BPF_CORE_READ(task, signal, tty);
@@ -80,7 +82,7 @@ static __always_inline s32 task_loginuid(struct task_struct *task)
 	return BPF_CORE_READ(task, loginuid.val);
 }
 
-/* Pages of one kind; the kernel's counter may be behind by what CPUs have not added yet. */
+/* Pages of one kind; per-CPU counts that the kernel has not added yet are missing. */
 static __always_inline u32 mm_pages(struct mm_struct *mm, u32 kind)
 {
 	struct mm_struct___v61 *old = (void *)mm;
@@ -121,7 +123,7 @@ static __always_inline void put_vm(struct rec *r, struct task_struct *task)
 	put_u32(r, mm_pages(mm, MM_SWAPENTS) * KB_PER_PAGE);
 }
 
-/* exe and args of the running program: the first of its strings, and the others. */
+/* exe and args of the running program: its first string, and the others. */
 static __always_inline void put_command(struct rec *r, struct task_struct *task)
 {
 	u64 at = BPF_CORE_READ(task, mm, arg_start);
@@ -137,11 +139,11 @@ static __always_inline void put_command(struct rec *r, struct task_struct *task)
 }
 
 struct strings_text {
-	u64 len; /* here the verifier knows nothing of it, see forget() */
+	u64 len; /* hidden from the verifier here, see forget() */
 	u8 text[2 * ARGS_SZ];
 };
 
-/* Used by the exits of calls only, of which a CPU has one at a time. */
+/* Used only by exits of calls, of which a CPU has one at a time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -154,7 +156,7 @@ struct strings_walk {
 	u64 argv;
 };
 
-/* Copies one string more. A callback of bpf_loop, whose body is checked once. */
+/* Copies one more string. A callback of bpf_loop, whose body is verified once. */
 static long strings_step(u32 i, void *ctx)
 {
 	const struct strings_walk *w = ctx;
@@ -173,10 +175,10 @@ static long strings_step(u32 i, void *ctx)
 		n = 1;
 	}
 	ONCE(s->len) = len + written(n, ARGS_SZ);
-	return addr == UNREADABLE; /* which others follow, nobody knows */
+	return addr == UNREADABLE; /* the strings that follow are unknown */
 }
 
-/* Copies the strings that @argv points to, from number @first on. Checked once, as path_text. */
+/* Copies the strings that @argv points to, from number @first on. Verified once, as path_text. */
 __noinline int strings_text(struct strings_text *s, u64 argv, u32 first)
 {
 	struct strings_walk w = {.s = s, .argv = argv + ulong_size() * first};
@@ -188,7 +190,7 @@ __noinline int strings_text(struct strings_text *s, u64 argv, u32 first)
 	return 0;
 }
 
-/* The parameter is these strings, one behind the other; begin was asked for ARGS_SZ. */
+/* Puts these strings, one after the other; begin must have ARGS_SZ. */
 static __always_inline void put_strings(struct rec *r, u64 argv, u32 first)
 {
 	struct strings_text *s;
@@ -208,13 +210,13 @@ static __always_inline void put_strings(struct rec *r, u64 argv, u32 first)
 }
 
 struct cgroup_text {
-	u64 task; /* whose; here it is a number, as functions of their own take no task */
-	u64 at; /* the end of the text; here the verifier knows nothing of it, see forget() */
-	u64 up[CGROUP_DEPTH]; /* a group and those above it; the same holds for them */
+	u64 task; /* the task; a number, since functions verified on their own cannot take a task */
+	u64 at; /* end of the text; hidden from the verifier here, see forget() */
+	u64 up[CGROUP_DEPTH]; /* levels that are walked: a group and its ancestors */
 	u8 text[CGROUPS_SZ + NAME_SZ];
 };
 
-/* Used by the exits of calls, or by forks and execs, of which a CPU has one at a time. */
+/* Used by exits of calls, or by forks and execs, of which a CPU has one at a time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -248,7 +250,7 @@ static __always_inline void cgroup_str(struct cgroup_text *s, const void *str)
 		ONCE(s->at) = at + n - 1;
 }
 
-/* Appends the path of a cgroup with its NUL. Checked once, as path_text. */
+/* Appends the path of a cgroup with its NUL. Verified once, as path_text. */
 __noinline int cgroup_path(struct cgroup_text *s, u64 kn_addr)
 {
 	struct kernfs_node *kn = (void *)kn_addr;
@@ -294,8 +296,9 @@ static __always_inline u64 css_node(struct css_set *set, u32 id)
 	} while (0)
 
 /*
- * In the unified hierarchy a subsystem's group may be one far above, where it was last switched on:
- * the group that the task is in is told as well, unless memory's, mostly the finest, is that one.
+ * In the unified hierarchy a subsystem's group may be a distant ancestor, where the subsystem was
+ * last enabled: the task's own group is recorded as well, unless it is the same as that of memory,
+ * usually the deepest.
  */
 static __always_inline void unified_text(struct cgroup_text *s, struct css_set *set)
 {
@@ -310,7 +313,7 @@ static __always_inline void unified_text(struct cgroup_text *s, struct css_set *
 	cgroup_path(s, kn);
 }
 
-/* The text of all subsystems of a task. Checked once, as path_text. */
+/* Writes the text of all subsystems of a task. Verified once, as path_text. */
 __noinline int cgroups_text(struct cgroup_text *s)
 {
 	struct task_struct *task;
@@ -330,7 +333,7 @@ __noinline int cgroups_text(struct cgroup_text *s)
 	return 0;
 }
 
-/* cgroups of the task: "cpuset=/path", a NUL, and so on. */
+/* Puts the cgroups of the task: "cpuset=/path", a NUL, and so on. */
 static __always_inline void put_cgroups(struct rec *r, struct task_struct *task)
 {
 	struct cgroup_text *s;
@@ -357,7 +360,7 @@ static __always_inline void put_cwd(struct rec *r, struct task_struct *task)
 	put_path(r, &fs->pwd);
 }
 
-/* A comm with its NUL. */
+/* Puts a comm with its NUL. */
 static __always_inline void put_comm(struct rec *r, struct task_struct *task)
 {
 	put_kernel_str(r, task->comm, sizeof(task->comm));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Walks the user stack of the current task, from the registers that it left user mode with.
+ * Walks the user stack of the current task, from the registers with which it left user mode.
  *
- * The walker has its memory to itself: one per CPU and depth of nesting, since a sample may
- * interrupt another. Reads never fault pages in, and each address is checked before it is read: a
- * read that fails costs as much as twenty that do not. One failing read ends the walk.
+ * The walker has memory of its own per CPU and depth of nesting, since a sample may interrupt
+ * another. Reads never fault pages in, and each address is checked before it is read: a failed read
+ * costs as much as twenty successful ones. One failed read ends the walk.
  */
 #ifndef DRIVER_USER_STACK_BPF_H
 #define DRIVER_USER_STACK_BPF_H
@@ -12,7 +12,7 @@
 #include "shared/user_walk.h"
 #include "walk_memory.bpf.h"
 
-/* Of a stack that comes later. */
+/* Returns the id of a deferred stack. */
 static __always_inline u64 new_stack_id(struct drv_sampler *sampler)
 {
 	return (u64)bpf_get_smp_processor_id() << SAMPLE_ID_CPU_SHIFT |
@@ -34,8 +34,9 @@ struct {
 	__type(value, struct unwind_process);
 } unwind_processes SEC(".maps");
 
-/* All but ip, by the numbers that DWARF has for them: some code has a CFA by others than rsp and
- * rbp, as it runs. */
+/*
+ * All registers except ip, by DWARF number: some code has a CFA based on others than rsp and rbp.
+ */
 static __always_inline void dwarf_regs(u64 *to, const struct pt_regs *regs)
 {
 	to[0] = regs->ax;
@@ -56,10 +57,11 @@ static __always_inline void dwarf_regs(u64 *to, const struct pt_regs *regs)
 	to[15] = regs->r15;
 }
 
-/* Finds the process's mappings. False: nothing is known of them yet, and frame pointers must do. */
+/* Finds the mappings of the process. Returns false if they are not known yet; the walk then uses
+ * frame pointers. */
 static __always_inline bool find_process(struct user_walk *w)
 {
-	u32 pid = w->pid; /* on the stack, where Linux 6.1 wants keys */
+	u32 pid = w->pid; /* keys must be on the stack for Linux 6.1 */
 	struct unwind_process *p;
 
 	w->n_maps = 0;
@@ -72,7 +74,7 @@ static __always_inline bool find_process(struct user_walk *w)
 	barrier();
 	w->maps = p->maps;
 	w->n_maps = p->n_maps;
-	p->n_walks++; /* some may be missed: it is only to see which processes are sampled */
+	p->n_walks++; /* may miss some: only shows which processes are sampled */
 	barrier();
 	return w->n_maps && ONCE(p->gen_end) == w->gen;
 }
@@ -91,7 +93,7 @@ static long user_step(u32 i, void *ctx)
 	return walk_step(c->w, c->cache);
 }
 
-/* The user stack of the current task, into @w. A function of its own to the verifier. */
+/* Walks the user stack of the current task into @w. Verified on its own. */
 __noinline int user_frames(struct user_walk *w)
 {
 	struct walk_ctx c = {.w = w, .cache = walk_cache()};
@@ -103,7 +105,7 @@ __noinline int user_frames(struct user_walk *w)
 	if (walk_begin(w, c.cache))
 		return 0;
 	bpf_loop(STACK_USER_MAX, user_step, &c, 0);
-	/* What frame pointers led to may be all, or not. */
+	/* A walk by frame pointers may have missed frames. */
 	if (!known && w->end != STACK_END_DEPTH && w->end != STACK_END_FAULT)
 		w->end = STACK_END_NEW;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How the driver's walks reach memory: the stack of the current task, tables, a cache. */
+/* Memory access of the driver's walks: the stack of the current task, tables, a cache. */
 #ifndef DRIVER_WALK_MEMORY_BPF_H
 #define DRIVER_WALK_MEMORY_BPF_H
 
@@ -34,7 +34,9 @@ struct {
 
 static __always_inline int walk_fill(struct user_walk *w, u32 sz, u64 addr)
 {
-	/* "R2 unbounded memory access": as it is stored and loaded, its bound is not known. */
+	/*
+	 * "R2 unbounded memory access": the verifier loses the bound when it is stored and loaded.
+	 */
 	if (sz > WALK_WINDOW)
 		return -1;
 	return bpf_probe_read_user(w->window, sz, (void *)addr);
@@ -49,8 +51,8 @@ static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chun
 	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
 }
 
-/* The walkers of interpreters, each a function of a header of its own. To the verifier this is a
- * function apart, and without rows it is none. */
+/* Calls the walker of an interpreter, each a function in a header of its own. Verified on its own;
+ * does nothing without rows. */
 static __noinline int walk_script(struct user_walk *w, u32 walker)
 {
 	switch (walker) {
@@ -64,10 +66,10 @@ static __noinline int walk_script(struct user_walk *w, u32 walker)
 	}
 }
 
-#define PROBES_MAX 64 /* return probes of a thread, one in the other, that are looked through */
-#define PROBE_SLOT 128 /* [uprobes] begins with what return probes return to */
+#define PROBES_MAX 64 /* maximum number of nested return probes of a thread that are searched */
+#define PROBE_SLOT 128 /* [uprobes] begins with the code that return probes return to */
 
-/* The instruction that was probed, which runs elsewhere. */
+/* Finds the original of a probed instruction, which runs elsewhere. */
 static __always_inline int probed_insn(struct user_walk *w, struct task_struct *task)
 {
 	struct uprobe_task *utask = NULL;
@@ -85,7 +87,7 @@ static __always_inline int probed_insn(struct user_walk *w, struct task_struct *
 	return 0;
 }
 
-/* The innermost return probe that a function of @task is below; NULL: none, or nobody knows. */
+/* Returns the innermost return probe of @task; NULL: none, or unknown. */
 static __always_inline struct return_instance *return_probes(struct task_struct *task)
 {
 	struct uprobe_task *utask = NULL;
@@ -96,10 +98,8 @@ static __always_inline struct return_instance *return_probes(struct task_struct 
 	return utask ? BPF_CORE_READ(utask, return_instances) : NULL;
 }
 
-/*
- * Where a function was to return to that returns to a probe, by where its return address lies. The
- * probe itself has pushed some by the time that it calls the kernel.
- */
+/* Finds the original return address of a function that returns to a probe, by the place of its
+ * return address. The probe has pushed some words by the time it calls the kernel. */
 static __always_inline int probed_return(struct user_walk *w, struct task_struct *task)
 {
 	struct return_instance *r = return_probes(task);
@@ -118,7 +118,7 @@ static __always_inline int probed_return(struct user_walk *w, struct task_struct
 	return -1;
 }
 
-/* To the verifier a function apart. */
+/* Verified on its own. */
 static __noinline int walk_probe(struct user_walk *w)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -34,10 +34,12 @@
 #ifndef barrier
 #define barrier() asm volatile("" ::: "memory")
 #endif
-/* A plain load or store that is neither repeated, merged nor moved: interrupts look on. */
+/*
+ * A plain load or store that is not repeated, merged or moved: interrupts access the same memory.
+ */
 #define ONCE(x) (*(volatile typeof(x) *)&(x))
 
-/* A value whose bounds the verifier is to see checked in the register that is used. */
+/* Makes the verifier check the bounds of a value in the register that is used. */
 #define OPAQUE(x) asm volatile("" : "+r"(x))
 
 #define PATH_SZ 4096u
@@ -45,9 +47,9 @@
 #define SCRATCH_LAST (SCRATCH_SZ - 8)
 #define TAKE_TRIES 8
 
-/* Records are packed, but written with plain stores: the verifier takes unaligned ones on x86,
- * and clang would split a packed member into bytes. */
-#define REC_LENS (sizeof(struct rec_hdr)) /* where the array of lengths begins */
+/* Records are packed, but written with plain stores: the verifier accepts unaligned ones on x86,
+ * and clang would split accesses to a packed member into bytes. */
+#define REC_LENS (sizeof(struct rec_hdr)) /* start of the array of lengths */
 #define EVT_AT (sizeof(struct rec_hdr) - sizeof(struct ppm_evt_hdr))
 
 struct rec {
@@ -60,10 +62,10 @@ struct rec {
 	u64 room; /* reserved */
 	u64 pos; /* array: position in the ring */
 	u32 type;
-	u32 n; /* parameters put */
-	u32 n_params; /* parameters that the event has */
+	u32 n; /* parameters that were put */
+	u32 n_params; /* parameters of the event */
 	u32 level;
-	u32 flags; /* REC_F_* of what is not a call */
+	u32 flags; /* REC_F_* of an event that is not a call */
 };
 
 static __always_inline void store16(u8 *p, u16 v)
@@ -86,7 +88,7 @@ static __always_inline u64 align8(u64 n)
 	return (n + 7) & ~7ull;
 }
 
-/* The ring of this CPU; NULL: it has none yet, as it has just come online. */
+/* Returns the ring of this CPU; NULL: it has none yet, since it just came online. */
 static __always_inline struct ring *this_ring(void)
 {
 	u32 cpu = bpf_get_smp_processor_id(), zero = 0;
@@ -100,15 +102,15 @@ static __always_inline struct drv_counters *counters_of(struct ring *ring, u32 l
 	return &ring->hdr.counters[level & (DRV_LEVELS - 1)];
 }
 
-/* The call is over: its slot no longer holds libscap's watermark. */
+/* Ends the call: its slot no longer holds back libscap's watermark. */
 static __always_inline void slot_clear(struct drv_slot *slot)
 {
 	barrier();
 	ONCE(slot->task) = 0;
 }
 
-/* A writer leaves. Only the outermost publishes; what nested in it between reading resv and giving
- * up nest did not, so resv is looked at again: false, if it has grown. */
+/* Leaves as a writer. Only the outermost one publishes. A writer that nested between its reads of
+ * resv and nest did not publish, so resv is checked again: returns false if it has grown. */
 static __always_inline bool leave_once(struct ring_hdr *h)
 {
 	u64 resv = ONCE(h->resv);
@@ -140,9 +142,9 @@ static long leave_step(u32 i, void *ctx)
 }
 
 /*
- * Publishes what came while a writer left. Eight interruptions of these few instructions in a row
- * are left to the next writer. A function of its own to the verifier, which would follow each of
- * them behind each way through a filler.
+ * Publishes what was written while this writer left. After eight interruptions of these few
+ * instructions in a row it leaves that to the next writer. Verified on its own, since it follows
+ * every path through every filler.
  */
 __noinline int leave_again(void)
 {
@@ -160,10 +162,8 @@ static __always_inline void ring_leave(struct ring *ring)
 		leave_again();
 }
 
-/*
- * Counts a record that cannot be sent, and when. A function of its own, as each filler would have a
- * copy; the CPU is the same, as preemption is off.
- */
+/* Counts a record that cannot be sent, and the time. A function of its own, since every filler
+ * would have a copy; preemption is off, so the CPU is the same. */
 __attribute__((noinline)) int rec_lost(u32 why, u32 type, u32 level)
 {
 	struct ring *ring = this_ring();
@@ -180,20 +180,20 @@ __attribute__((noinline)) int rec_lost(u32 why, u32 type, u32 level)
 	if (at->last_ns <= ONCE(ring->hdr.told_ns[why]))
 		ONCE(at->first_ns) = now;
 	ONCE(at->last_ns) = now;
-	barrier(); /* who sees the count sees the times */
+	barrier(); /* a reader that sees the count also sees the times */
 	c->lost[why][lost_kind[EVT_INDEX(type) & (EVT_ROWS_MAX - 1)] & (LOST_ROOM - 1)]++;
 	__sync_fetch_and_add(&ring->hdr.n_lost, 1);
 	return 0;
 }
 
-/* Where the record at @pos is filled: in its place in the ring, or in the scratch. */
+/* Returns where the record at @pos is filled: in its place in the ring, or in the scratch. */
 static __always_inline u8 *ring_place(struct ring *ring, u64 pos)
 {
 	return ring->data + (pos & (cfg.ring_kind == RING_ARRAY ? cfg.ring_sz - 8 : SCRATCH_LAST));
 }
 
-/* A place in the scratch, which is a stack: who interrupts us between the two lines has given the
- * place back before we go on. */
+/* A place in the scratch, which is a stack: an interrupt between the two lines has released its
+ * place before we continue. */
 static __always_inline int scratch_take(struct rec *r)
 {
 	struct ring_hdr *h = &r->ring->hdr;
@@ -231,8 +231,8 @@ static long take_step(u32 i, void *ctx)
 	return 1;
 }
 
-/* Takes room in the array ring after all, when a writer has interrupted who took it: the position.
- * ARRAY_FULL also when that happened too often. */
+/* Reserves room in the array ring after another writer interrupted the attempt. Returns the
+ * position. ARRAY_FULL also if that happened too often. */
 __noinline u64 array_take(u64 room)
 {
 	struct array_room a = {.room = room, .pos = ARRAY_FULL};
@@ -241,13 +241,13 @@ __noinline u64 array_take(u64 room)
 	return a.pos;
 }
 
-/* What shedding reckons with: the kernel's own kinds put headers of theirs before each record, up
- * to 16 bytes before the shortest of 64, which nobody counts. */
+/* Overhead of the kernel's own kinds of ring that nobody counts: headers of up to 16 bytes before
+ * each record, at least 64 bytes long. */
 #define SHED_OF                                                                                    \
 	(cfg.ring_kind == RING_ARRAY || cfg.cpus_per_ring > 1 ? cfg.ring_sz : cfg.ring_sz / 4 * 3)
 
-/* Bytes in use of a ring that CPUs share, with the kernel's headers. Not a function of its own,
- * which 6.1 verifies even when nobody calls it, and without the map. */
+/* Returns the bytes in use of a ring that CPUs share, including the kernel's headers. Inlined,
+ * since 6.1 verifies a function even if nobody calls it, and without the map. */
 static __always_inline u64 shared_used(void)
 {
 	u32 at = ring_of_cpu(bpf_get_smp_processor_id());
@@ -256,7 +256,7 @@ static __always_inline u64 shared_used(void)
 	return ringbuf ? bpf_ringbuf_query(ringbuf, BPF_RB_AVAIL_DATA) : 0;
 }
 
-/* Is the ring too full for a record of this kind, though it has room? */
+/* Returns whether the ring is too full for this kind of record, though it would fit. */
 static __always_inline bool is_shed(const struct rec *r)
 {
 	u64 used = cfg.cpus_per_ring > 1 ? shared_used()
@@ -267,7 +267,7 @@ static __always_inline bool is_shed(const struct rec *r)
 	return cfg.shed && eighths < 8 && used > SHED_OF / 8 * eighths && used <= cfg.ring_sz;
 }
 
-/* A place for r->room bytes, or the reason why there is none. */
+/* Reserves r->room bytes. Returns the place, or the reason why there is none. */
 static __always_inline int ring_take(struct rec *r)
 {
 	struct ring_hdr *h = &r->ring->hdr;
@@ -291,18 +291,18 @@ static __always_inline int ring_take(struct rec *r)
 	return DRV_DROP_MAX;
 }
 
-/* Why the kernel did not take a record for a perf buffer. */
+/* Returns why the kernel refused a record for a perf buffer. */
 static __always_inline int perf_refusal(long err)
 {
 	if (err == -ENOSPC)
 		return DRV_DROP_RING_FULL;
 	if (err == -ENOENT ||
-	    err == -EOPNOTSUPP) /* none yet, or one of before the CPU went offline */
+	    err == -EOPNOTSUPP) /* no buffer yet, or one from before the CPU went offline */
 		return DRV_DROP_NO_RING;
 	return DRV_DROP_REFUSED;
 }
 
-/* Sends @len bytes of the scratch. DRV_DROP_MAX, or why they cannot be sent. */
+/* Sends @len bytes of the scratch. Returns DRV_DROP_MAX, or the reason why they cannot be sent. */
 static __always_inline int ring_send(struct rec *r, u64 len)
 {
 	u32 at = ring_of_cpu(bpf_get_smp_processor_id());
@@ -320,7 +320,7 @@ static __always_inline int ring_send(struct rec *r, u64 len)
 		if (bpf_ringbuf_output(ringbuf, r->base, len, BPF_RB_NO_WAKEUP))
 			return DRV_DROP_RING_FULL;
 	}
-	/* Locked, as ring_bell is to be read after it. */
+	/* Locked, since ring_bell must be read after it. */
 	__sync_fetch_and_add(&r->ring->hdr.resv, len);
 	return DRV_DROP_MAX;
 }
@@ -373,19 +373,20 @@ static __always_inline void put_header(struct rec *r, u64 ts, u64 tid)
 	store32(r->base + EVT_AT + 22, r->n_params);
 }
 
-/* The record is of another thread than the current one. */
+/* The record belongs to another thread than the current one. */
 static __always_inline void set_tid(struct rec *r, u64 tid)
 {
 	store64(r->base + EVT_AT + 8, tid);
 }
 
-/* Puts the current task's call back into the slot: 1, or 0 when it was not saved; it counts as lost
- * then. */
+/* Moves the current task's saved call back into the slot. Returns 1, or 0 if it was not saved,
+ * which counts as lost. */
 int slot_reclaim(void);
 
 /*
- * Pins the task for the record of its call. Before a filler's tail call it is not pinned: it may
- * have been preempted there, and the call moved to its storage. False: not pinned, and no call.
+ * Pins the task for the record of its call. It is not pinned before a filler's tail call: it may
+ * have been preempted there, and the call moved to its storage. Returns false, not pinned, if there
+ * is no call.
  */
 static __always_inline bool call_claim(void)
 {
@@ -397,8 +398,7 @@ static __always_inline bool call_claim(void)
 	return false;
 }
 
-/* The record of the exit of the call in this CPU's slot, which is claimed; sys_exit in driver.bpf.c
- * put it there. */
+/* Begins the exit record of the call in this CPU's slot, which sys_exit in driver.bpf.c claimed. */
 static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_params,
 				       u64 params_sz)
 {
@@ -413,21 +413,19 @@ static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_
 	return true;
 }
 
-/*
- * begin(r, ctx, SYM, extra): the exit record EVT_SYM of the current call, with @extra bytes
- * for its parameters of varying size. False when there is no room, which is counted.
- */
+/* begin(r, ctx, SYM, extra): begins the exit record EVT_SYM of the current call, with @extra bytes
+ * for its variable parameters. Returns false if there is no room, which is counted. */
 #define begin(r, ctx, sym, extra)                                                                  \
 	(call_claim() &&                                                                           \
 	 begin_call(r, ctx, EVT_##sym, EVT_##sym##_NPARAMS, EVT_##sym##_FIXED_SZ + (extra)))
 
-/* Argument @i of the call, as it was at enter. */
+/* Returns argument @i of the call, as at the enter. */
 static __always_inline u64 arg(const struct rec *r, u32 i)
 {
 	return r->slot->call.args[i];
 }
 
-/* Appends the length of the next parameter, if the event still has one. */
+/* Appends the length of the next parameter, if the event has more. */
 static __always_inline bool put_len(struct rec *r, u16 len)
 {
 	if (r->n < r->n_params)
@@ -477,20 +475,20 @@ static __always_inline void put_s64(struct rec *r, s64 v)
 	put_u64(r, v);
 }
 
-/* A descriptor given as an argument: the kernel looks at its low 32 bits only. */
+/* Puts a descriptor that is an argument: the kernel uses only its low 32 bits. */
 static __always_inline void put_fd(struct rec *r, u64 fd)
 {
 	put_s64(r, (s32)fd);
 }
 
-/* A parameter without a value. */
+/* Puts a parameter without a value. */
 static __always_inline void put_empty(struct rec *r)
 {
 	put_len(r, 0);
 }
 
-/* Where the next parameter goes; its writer then says put_done with the bytes written, which
- * the verifier must know to be at most what begin was asked for. */
+/* Returns where the next parameter goes; its writer then calls put_done with the number of bytes
+ * written, which the verifier must know to be within the room given to begin. */
 static __always_inline u8 *put_here(struct rec *r)
 {
 	return r->base + r->off;
@@ -502,8 +500,8 @@ static __always_inline void put_done(struct rec *r, u64 len)
 		r->off += len;
 }
 
-/* The bytes that a helper says it wrote, none if it failed; at most @max, which the verifier of
- * 6.1 only sees when the same register is compared. */
+/* Returns the number of bytes that a helper wrote, 0 if it failed; at most @max, which the verifier
+ * of 6.1 sees only if the same register is compared. */
 static __always_inline u64 written(s64 n, u64 max)
 {
 	u64 len = n < 0 ? 0 : n;
@@ -512,7 +510,7 @@ static __always_inline u64 written(s64 n, u64 max)
 	return len > max ? max : len;
 }
 
-/* Up to @max bytes of the caller's memory: @len of them, none if negative or unreadable. */
+/* Puts up to @max bytes of the caller's memory: @len of them, none if negative or unreadable. */
 static __always_inline void put_user_bytes(struct rec *r, u64 addr, s64 len, u64 max)
 {
 	u64 n = written(len, max);
@@ -522,7 +520,7 @@ static __always_inline void put_user_bytes(struct rec *r, u64 addr, s64 len, u64
 	put_done(r, n);
 }
 
-/* Of @n bytes of data that the call moved, how many are kept; negative like @n. */
+/* Returns how many of the @n bytes that the call moved are kept; negative like @n. */
 static __always_inline s64 kept(const struct drv_slot *slot, s64 n)
 {
 	s64 max = cfg.n_snap_ports ? slot->snaplen : cfg.snaplen;
@@ -532,27 +530,27 @@ static __always_inline s64 kept(const struct drv_slot *slot, s64 n)
 	return n < max ? n : max;
 }
 
-/* Room for the data of the call that ends: no more than is put, so that none has to be given
- * back. */
+/* Returns the room for the data of the call that ends: exactly what will be put, so that none needs
+ * to be given back. */
 static __always_inline u64 data_room(const u64 *ctx)
 {
 	return written(kept(this_slot(), ctx[1]), cfg.snaplen_max);
 }
 
-/* @n bytes that the call moved, at @addr in the caller's memory; begin was asked for data_room. */
+/* Puts @n bytes that the call moved, at @addr in the caller's memory; begin must have data_room. */
 static __always_inline void put_moved_bytes(struct rec *r, u64 addr, s64 n)
 {
 	put_user_bytes(r, addr, kept(r->slot, n), cfg.snaplen_max);
 }
 
-/* As many as the result says. */
+/* The same for as many bytes as the result says. */
 static __always_inline void put_moved(struct rec *r, u64 addr)
 {
 	put_moved_bytes(r, addr, r->ret);
 }
 
-/* The parameter is text of which a helper wrote @n bytes. It has its NUL even if there is none:
- * readers of 2022 look for it. */
+/* Puts text of which a helper wrote @n bytes. Empty text has its NUL, too: readers of 2022 require
+ * it. */
 static __always_inline void put_str_done(struct rec *r, s64 n, u32 max)
 {
 	u64 len = written(n, max);
@@ -564,8 +562,8 @@ static __always_inline void put_str_done(struct rec *r, s64 n, u32 max)
 	put_done(r, len);
 }
 
-/* "<NA>", as other tools write it, where text could not be read: empty text would be another
- * answer. Its length. */
+/* Writes "<NA>", as other tools do, for unreadable text: empty text would mean something else.
+ * Returns its length. */
 static __always_inline u64 store_na(u8 *to)
 {
 	static const char na[] = "<NA>";
@@ -579,7 +577,7 @@ static __always_inline void put_kernel_str(struct rec *r, const void *addr, u32 
 	put_str_done(r, bpf_probe_read_kernel_str(put_here(r), max, addr), max);
 }
 
-/* Gives back what was not used, unless a nested writer has taken the place behind it. */
+/* Gives back unused room, unless a nested writer has taken the place behind it. */
 static __always_inline u64 ring_trim(struct rec *r, u64 len)
 {
 	u64 end = r->pos + r->room;
@@ -590,11 +588,8 @@ static __always_inline u64 ring_trim(struct rec *r, u64 len)
 	return len;
 }
 
-/*
- * Wakes the reader if it sleeps: at once, or, from a nap, when much has come. It says that it
- * sleeps, then looks at resv; we have moved resv by a locked instruction before we ask whether it
- * sleeps.
- */
+/* Wakes the reader if it sleeps: at once, or, from a nap, once enough is unread. The reader sets
+ * ring_sleep, then reads resv; we move resv by a locked instruction before we read ring_sleep. */
 static __always_inline void ring_bell(struct ring_hdr *h)
 {
 	u64 asleep = ONCE(h->asleep);
@@ -607,14 +602,14 @@ static __always_inline void ring_bell(struct ring_hdr *h)
 	bpf_ringbuf_output(&bell, h, 0, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Read back: kept in a register until here it would cost 6.1 the bounds of another, which it spills
- * ("math between map_value pointer and register with unbounded min value", in fill_exec). */
+/* Read back: if kept in a register until here, 6.1 would lose the bounds of another one, which it
+ * spills ("math between map_value pointer and register with unbounded min value", in fill_exec). */
 static __always_inline u32 rec_type(const struct rec *r)
 {
 	return *(u16 *)(r->base + EVT_AT + 20);
 }
 
-/* Completes and publishes the record. True when it got into the ring. */
+/* Completes and publishes the record. Returns true if it got into the ring. */
 static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 {
 	struct drv_counters *c = counters_of(r->ring, r->level);
@@ -625,7 +620,7 @@ static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 	if (r->n != r->n_params)
 		c->n_bad_record++;
 	for (u32 i = r->n; i < r->n_params; i++)
-		ONCE(*(u16 *)(r->base + REC_LENS + 2 * i)) = 0; /* not a memset: BPF has none */
+		ONCE(*(u16 *)(r->base + REC_LENS + 2 * i)) = 0; /* no memset: BPF has none */
 	store32(r->base + EVT_AT + 16, r->off - EVT_AT);
 	store64(r->base + 8, enter_ns);
 	if (cfg.ring_kind == RING_ARRAY)
@@ -646,7 +641,7 @@ static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 	return why == DRV_DROP_MAX;
 }
 
-/* Some 32-bit calls have an event of their own, in the layout of that of their row. */
+/* Some 32-bit calls have an event of their own, with the layout of their row's event. */
 static __always_inline void set_ia32_event(struct rec *r)
 {
 	u32 event = ia32_calls[r->slot->call.raw_nr & (DRV_MAX_NR - 1)].event;
@@ -655,7 +650,7 @@ static __always_inline void set_ia32_event(struct rec *r)
 		store16(r->base + EVT_AT + 20, event);
 }
 
-/* Completes and publishes the record of a call. 0, for programs to return. */
+/* Completes and publishes the record of a call. Returns 0, for programs to return. */
 static __always_inline int commit(struct rec *r)
 {
 	struct drv_call *call = &r->slot->call;
@@ -667,7 +662,7 @@ static __always_inline int commit(struct rec *r)
 		flags |= REC_F_ENTER_SENT;
 	if (call->state == CALL_NO_ENTER || call->state == CALL_BORN)
 		enter_ns = 0;
-	/* Whoever interrupts between here and the clearing has no enter to send any more. */
+	/* An interrupt between here and the clearing finds no enter left to send. */
 	ONCE(call->state) = CALL_NONE;
 	rec_close(r, flags, enter_ns);
 	slot_clear(r->slot);

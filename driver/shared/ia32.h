@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * 32-bit calls. Each that has a counterpart among those of x86_64 is decoded as that one, by its
- * row in syscalls.def: at its enter the driver puts its arguments in the order and size which the
- * row expects, and what reads the caller's structures asks whether they are 32-bit ones.
- * libscap makes the table of syscalls_ia32.def and syscalls.def before the driver is loaded.
+ * 32-bit calls. A 32-bit call with a counterpart on x86_64 is decoded by that call's row in
+ * syscalls.def: at the enter the driver puts its arguments into the order and size that the row
+ * expects, and code that reads the caller's structures checks whether they are 32-bit. libscap
+ * builds the table from syscalls_ia32.def and syscalls.def before the driver is loaded.
  */
 #ifndef DRIVER_SHARED_IA32_H
 #define DRIVER_SHARED_IA32_H
@@ -13,27 +13,27 @@
 #define NR_IA32_SOCKETCALL 102
 #define NR_IA32_IPC 117
 
-/* Calls by number, then those behind socketcall and ipc by theirs. */
+/* Calls by number, then those behind socketcall and ipc. */
 #define IA32_SUB_MAX 32 /* a power of two */
 #define IA32_SOCKETCALLS DRV_MAX_NR
 #define IA32_IPCS (IA32_SOCKETCALLS + IA32_SUB_MAX)
 #define IA32_TABLE_MAX (IA32_IPCS + IA32_SUB_MAX)
 
 struct ia32_call {
-	u16 row; /* number of the call whose row decodes it; REC_NR_NONE: none does */
-	u16 event; /* the exit event where it is not that of the row; 0: it is */
+	u16 row; /* number of the call whose row decodes it; REC_NR_NONE: none */
+	u16 event; /* the exit event, if it differs from the row's; 0: the same */
 	u8 shape; /* enum ia32_shape */
 	u8 flags; /* IA32_F_* */
 };
 
-#define IA32_F_COMPAT 1 /* structures hold pointers, sizes and times of 32 bits */
-#define IA32_F_TIME64 2 /* but times of 64 */
+#define IA32_F_COMPAT 1 /* structures have pointers, sizes and times of 32 bits */
+#define IA32_F_TIME64 2 /* except times, of 64 bits */
 
 /*
- * How the arguments of the row are made of those given: name, how many numbers of 32 bits the
- * pointer in front stands for, then for each argument which one it is, and which is its upper
- * half (7: none). Then, as bits: those that are signed, those that are 16-bit ids (where -1 is
- * 65535), those that are IPC commands (with a bit that only 32-bit calls know).
+ * How the row's arguments are taken from the given ones: name, the number of 32-bit values that the
+ * pointer in front stands for, then for each argument the index of its value and that of its upper
+ * half (7: none). Then bit masks of arguments: signed ones, 16-bit IDs (where -1 is 65535), IPC
+ * commands (with a bit that only 32-bit calls have).
  */
 #define IA32_SHAPES(S)                                                                             \
 	S(PLAIN, 0, (0, 1, 2, 3, 4, 5), (7, 7, 7, 7, 7, 7), 0, 0, 0)                               \

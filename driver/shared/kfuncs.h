@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * Functions of newer kernels that the driver calls, and libscap finds by name. A call of one is
- * compiled as that of a helper with a number that no helper has, as naming it would make libbpf
- * read all of the kernel's types, which costs more than the rest of the start.
+ * Kernel functions (kfuncs) of newer kernels that the driver calls and libscap finds by name. A
+ * call is compiled as a call of a helper with an unused number: naming the function would make
+ * libbpf read all types of the kernel, which takes longer than the rest of the start.
  */
 #ifndef DRIVER_SHARED_KFUNCS_H
 #define DRIVER_SHARED_KFUNCS_H
 
-/* Symbol, its names, the latest first. */
+/* Symbol and names, the latest name first. */
 #define KFUNCS(X)                                                                                  \
 	X(TASK_WORK_RESUME, "bpf_task_work_schedule_resume", "bpf_task_work_schedule_resume_impl") \
 	X(PREEMPT_DISABLE, "bpf_preempt_disable", "bpf_preempt_disable")                           \
@@ -24,9 +24,9 @@ enum kfunc {
 };
 
 /*
- * What is no function of the kernel, numbered behind those: pin and unpin are bpf_preempt_disable
- * and bpf_preempt_enable where the kernel runs the programs preemptibly (Linux 7.0), else nothing;
- * is_preemptible is the constant that says which. So older kernels pay nothing. Iterators are
+ * Pseudo functions, numbered after the others: pin and unpin are bpf_preempt_disable and
+ * bpf_preempt_enable if the kernel runs the programs preemptibly (Linux 7.0), else nothing;
+ * is_preemptible is a constant that says which. So older kernels pay nothing. Iterators are
  * preemptible on every kernel: pin_iter and unpin_iter are the same functions wherever the kernel
  * has them (Linux 6.10).
  */

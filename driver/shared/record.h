@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /*
- * What the driver hands to libscap: one record per system call or other event,
- * in the ring of the CPU where it was emitted.
+ * Records: what the driver sends to libscap, one per system call or other event, in the ring of the
+ * CPU that it ran on.
  *
- * A record of a finished call is its exit event with all parameters, the enter's
- * included, and the time of the enter. When the calling task was switched out
- * inside the call, its enter was sent ahead as a record of its own (raw enter).
+ * The record of a finished call is its exit event with all parameters, including those of the
+ * enter, and the time of the enter. If the task was switched out during the call, its enter was
+ * sent earlier as a record of its own (raw enter).
  *
- * Within one ring the keys (rec_key) ascend: between a call's enter and its exit
- * record no other record of that CPU is older than the enter, because whoever
- * emits one in between sends the open enter first (writer.bpf.h). The exception is
- * the exit of a call whose raw enter was dropped: it stands for both, and is older than
- * what came before it. The merge takes it where it lies and its enter at the time of its
- * predecessor, flagged and counted, so that events do not go back in time.
+ * Keys (rec_key) ascend within a ring: between the enter and the exit record of a call no other
+ * record of that CPU is older than the enter, because any program that emits one in between sends
+ * the open enter first (writer.bpf.h). The exception is the exit of a call whose raw enter was
+ * dropped: it stands for both, and is older than the records before it. The merge delivers it where
+ * it lies, with the time of its predecessor for its enter, flagged and counted, so that time does
+ * not run backwards.
  */
 #ifndef DRIVER_SHARED_RECORD_H
 #define DRIVER_SHARED_RECORD_H
@@ -27,51 +27,51 @@ typedef int32_t s32;
 typedef int64_t s64;
 #endif
 
-/* On disk and in rings alike; followed by u16 lens[nparams] (u32 for events with
- * EF_LARGE_PAYLOAD), then the parameters back to back without alignment. */
+/* The same on disk and in rings; followed by u16 lens[nparams] (u32 for events with
+ * EF_LARGE_PAYLOAD), then the parameters one after the other, unaligned. */
 struct ppm_evt_hdr {
 	u64 ts; /* ns: since the epoch on disk, boot clock in rings */
 	u64 tid; /* (u64)-1: no thread */
-	u32 len; /* of header, lens and parameters */
+	u32 len; /* of header, lengths and parameters */
 	u16 type;
 	u32 nparams;
 } __attribute__((packed));
 
 enum rec_flags {
-	REC_F_RAW_ENTER = 1 << 0, /* an enter sent ahead: see below */
-	REC_F_BLOCKED = 1 << 1, /* raw enter: the task went to sleep, was not only preempted */
-	REC_F_ENTER_SENT = 1 << 2, /* exit: its raw enter was delivered to a ring before */
-	REC_F_IA32 = 1 << 3, /* nr is a 32-bit call's number */
-	REC_F_STATE_ONLY = 1 << 4, /* not asked for: it keeps the state right */
-	REC_F_CHANGED = 1 << 5, /* exit: memory that the call was given says something else now */
+	REC_F_RAW_ENTER = 1 << 0, /* a raw enter: see below */
+	REC_F_BLOCKED = 1 << 1, /* raw enter: the task blocked; else it was preempted */
+	REC_F_ENTER_SENT = 1 << 2, /* exit: its raw enter was sent before */
+	REC_F_IA32 = 1 << 3, /* nr is the number of a 32-bit call */
+	REC_F_STATE_ONLY = 1 << 4, /* not requested: recorded for the state */
+	REC_F_CHANGED = 1 << 5, /* exit: the memory of an argument changed during the call */
 };
 
-/* Bits of the flags: how many writers of its CPU the record's interrupted. It may have been sent
- * before theirs, which are older; ring_peek puts them in order. */
+/* Bits of the flags: the number of writers that this record's writer interrupted on its CPU. It may
+ * have been sent before their records, which are older; ring_peek restores the order. */
 #define REC_LEVEL_SHIFT 12
 #define REC_LEVEL(flags) ((flags) >> REC_LEVEL_SHIFT & 3)
 
 #define REC_NR_NONE 0xffff
 
 /*
- * A raw enter's evt: ts is the time of the enter, type the enter event's id, nparams
- * 6 or 7: the six arguments as u64, then, where the row in syscalls.def names a
- * pointer to text or an address, the bytes it pointed to.
+ * evt of a raw enter: ts is the time of the enter, type the type of the enter event, nparams 6 or
+ * 7: the six arguments as u64, then, for pointers to text or an address in the row of syscalls.def,
+ * the bytes there.
  *
- * exit and exit_group never return: their only record is a raw enter of the generic event,
- * BLOCKED, sent at the enter itself. The generic exit event has the code and number filled in
- * by the driver, 32-bit calls included (ID by ppm_sc.def, nativeID the number in their own table).
+ * exit and exit_group never return: their only record is a raw enter of the generic event, BLOCKED,
+ * sent at the enter. The driver fills in the code and number of the generic exit event, also for
+ * 32-bit calls (ID by ppm_sc.def, nativeID the number in their own table).
  */
 struct rec_hdr {
-	u16 len; /* of the whole record, this header included, a multiple of 8 */
+	u16 len; /* of the whole record with this header; a multiple of 8 */
 	u16 cpu;
 	u16 flags; /* REC_F_* */
-	u16 nr; /* number of the system call; REC_NR_NONE: not a call, or a larger number */
-	u64 enter_ns; /* boot clock at sys_enter; 0: not known */
+	u16 nr; /* system call number; REC_NR_NONE: not a call, or a larger number */
+	u64 enter_ns; /* boot clock at sys_enter; 0: unknown */
 	struct ppm_evt_hdr evt;
 } __attribute__((packed));
 
-/* The time that orders a record in its ring: the earliest event it stands for. */
+/* Returns the time that orders a record in its ring: that of the earliest event it stands for. */
 static inline u64 rec_key(const struct rec_hdr *r)
 {
 	return r->enter_ns && !(r->flags & (REC_F_ENTER_SENT | REC_F_RAW_ENTER)) ? r->enter_ns
