@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program runs inside an RCU read-side section, so the end of a grace period is enough.
- * membarrier waits for one, but the kernel refuses it (EINVAL) where CPUs run without ticks
- * (nohz_full). There an update of a map of maps does: the kernel waits, before it returns, for the
- * programs that can still use the old entry (maybe_wait_bpf_programs).
+ * Programs run inside RCU read-side sections, so the end of a grace period is enough. membarrier
+ * waits for one, but the kernel refuses it (EINVAL) if CPUs run without ticks (nohz_full). Updating
+ * a map of maps works there: before it returns, the kernel waits for programs that can still use
+ * the old entry (maybe_wait_bpf_programs).
  */
 #include "live/bpf_wait.h"
 

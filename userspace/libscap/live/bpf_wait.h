@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits for the BPF programs that run at the moment of the call, as after they were detached. */
+/* Waits for BPF programs that are running at the time of the call, such as detached ones. */
 #ifndef SCAP_LIVE_BPF_WAIT_H
 #define SCAP_LIVE_BPF_WAIT_H
 

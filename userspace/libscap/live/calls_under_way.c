@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a call's pointers point to is read by a thread of its own, which is not waited for longer
- * than WAIT_NS: a page can leave the RAM after it was looked for, and a watched process may see to
- * it that it never comes back. Without an answer in time all records are made without.
+ * A thread of its own reads the memory that a call's pointers point to, and is waited for at most
+ * WAIT_NS: a page can leave the RAM after it was checked, and a watched process can keep it from
+ * coming back. Without an answer in time all records are built without that memory.
  */
 #include "live/calls_under_way.h"
 
@@ -24,13 +24,13 @@ struct records {
 	size_t sz, room;
 };
 
-/* Shared with the thread that reads; who lets it go last frees it. */
+/* Shared with the thread that reads; whichever releases it last frees it. */
 struct live_stuck {
 	atomic_int n_refs;
 	struct stuck_row *rows;
 	size_t n_rows, room;
-	struct records read; /* the thread's until it has ended, then ours */
-	struct records *records; /* those to deliver; NULL: none yet */
+	struct records read; /* owned by the thread until it has ended, then by us */
+	struct records *records; /* the records to deliver; NULL: none yet */
 	struct records plain;
 	size_t at;
 };
@@ -69,7 +69,7 @@ static int read_rows(struct live_stuck *s, int fd)
 	return 0;
 }
 
-/* Makes all records; with @with_memory, with what pointers point to. */
+/* Builds all records; with @with_memory, with the values behind pointers. */
 static int make_records(const struct live_stuck *s, struct records *r, int with_memory)
 {
 	struct remote_memory mem = {.pagemap = -1};
@@ -105,7 +105,7 @@ static void *read_memory(void *arg)
 	return err ? s : NULL;
 }
 
-/* 1: the records are read; 0: they are not, by now. */
+/* Returns 1 if the records were read in time, else 0. */
 static int wait_for_memory(struct live_stuck *s)
 {
 	struct timespec until;
@@ -127,7 +127,7 @@ static int wait_for_memory(struct live_stuck *s)
 	return 0;
 }
 
-/* The enter of what was entered later is in the stream. */
+/* The stream has the enters of later calls. */
 static void drop_later(struct live_stuck *s, uint64_t begin_ns)
 {
 	size_t n = 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What this kernel offers, tried out: each probe does the thing, for a moment, and undoes
- * it. Version numbers are looked at only where what matters cannot be tried.
- */
+/* Probes the features of this kernel: each probe tries the feature briefly and undoes it. Version
+ * numbers are used only where that is impossible. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -39,7 +37,7 @@ static int perf_open(struct perf_event_attr *attr)
 	return (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* A program that does nothing, for the hook @hook of the kernel. */
+/* Loads an empty program for the kernel's hook @hook. */
 static int load_empty(enum bpf_attach_type attach, const char *hook)
 {
 	const struct bpf_insn insns[] = {
@@ -77,7 +75,7 @@ static int probe_btf(void)
 	return access("/sys/kernel/btf/vmlinux", R_OK) ? -errno : 0;
 }
 
-/* Older kernels attach these through another command than links. */
+/* Older kernels attach these by another command than links. */
 static int try_tracepoint(const char *name)
 {
 	int prog = load_empty(BPF_TRACE_RAW_TP, name), err;
@@ -148,7 +146,7 @@ static int probe_perf_buffer(void)
 	return closed(perf_open(&attr));
 }
 
-/* Whether it may be used under the run-queue lock is not seen until it is too late. */
+/* Whether it is allowed under the run-queue lock would only show when it is too late. */
 static int probe_task_storage(void)
 {
 	int have = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL);
@@ -260,9 +258,9 @@ static int probe_arena(void)
 	return closed(bpf_map_create((enum bpf_map_type)MAP_TYPE_ARENA, "probe", 0, 0, 1, &opts));
 }
 
-static struct live_driver *tried; /* by probe_programs */
+static struct live_driver *tried; /* set by probe_programs */
 
-/* Loads and attaches what a capture of everything has, for a moment. */
+/* Loads and attaches the programs of a capture of everything, briefly. */
 static int probe_programs(void)
 {
 	char session[64];
@@ -281,17 +279,17 @@ static int probe_programs(void)
 }
 
 enum use {
-	NOT_USED, /* by no part of a live capture, so far */
-	USED, /* where the kernel has it */
-	USED_IF_ON, /* read, when someone has switched it on */
+	NOT_USED, /* not used by live captures yet */
+	USED, /* if the kernel has it */
+	USED_IF_ON, /* read if someone enabled it */
 };
 
 static const struct row {
 	const char *name;
 	const char *sentence;
-	int (*probe)(void); /* 0: it works; a negative errno */
+	int (*probe)(void); /* 0: it works; else a negative errno */
 	enum use use;
-	const char *otherwise; /* what it means that it is missing, or is not used */
+	const char *otherwise; /* consequence if it is missing or not used */
 } rows[] = {
 	{"btf", "kernel types; let one driver run on every version", probe_btf, USED,
 	 "no live capture is possible"},

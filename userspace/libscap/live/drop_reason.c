@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why records are lost, in words. */
+/* Texts of the reasons for lost records. */
 #include "scap.h"
 #include "shared/config.h"
 #include "shared/sampler.h"

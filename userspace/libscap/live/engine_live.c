@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The running kernel as a source: the driver's rings, merged by time, expanded into enter
- * and exit events. The driver is attached before the state of the machine is read, so that
- * nothing falls between the two; what happened to a thread before it was read is known by
- * the time of its snapshot.
+ * The live engine: the driver's rings, merged by time and expanded into enter and exit events. The
+ * driver is attached before the state of the machine is read, so that nothing is missed in between;
+ * events of a thread older than its snapshot are known by their time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,26 +27,26 @@
 #include "shared/stack.h"
 #include "unwind/live_unwind.h"
 
-/* How long the reader naps while events come, and sleeps when none do. */
+/* Times for which the reader naps while events come, and sleeps when none do. */
 #define NAP_MIN_MS 2
 #define NAP_MAX_MS 5
 #define SLEEP_MS 1000
 #define CLOCK_CHECK_NS 1000000000ull
-#define NOTICEABLE_STEP_NS 100000000ll /* said to the user */
+#define NOTICEABLE_STEP_NS 100000000ll /* for messages */
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
-#define COLD_WAIT_NS 500000000ull /* for tables, at most */
+#define COLD_WAIT_NS 500000000ull /* maximum, for tables */
 #define SETTLE_MS 2000
-#define STOP_GRACE_NS 1000000 /* programs that were running while they were detached */
+#define STOP_GRACE_NS 1000000 /* programs that were still running while they were detached */
 
-/* A ring as the merge sees it: a record that stands for two events is two items. */
+/* A ring as a source of the merge: a record that stands for two events is two items. */
 struct live_source {
 	struct live_engine *engine;
-	struct ring *ring; /* NULL: the source of the engine's own notes, or of mappings */
-	int map_ring; /* number of the buffer of mappings; -1: it is none */
-	const struct rec_hdr *rec; /* the first record; NULL: none, or not looked at */
+	struct ring *ring; /* NULL: the source of notes, or of mappings */
+	int map_ring; /* number of the buffer of mappings; -1: none */
+	const struct rec_hdr *rec; /* the first record; NULL: none, or not read yet */
 	int enter_done;
-	uint64_t n_lost; /* of the ring: those that are noted */
-	uint64_t n_records; /* of the ring: those delivered */
+	uint64_t n_lost; /* losses of the ring that were noted */
+	uint64_t n_records; /* events of the ring that were delivered */
 };
 
 struct live_engine {
@@ -55,23 +54,24 @@ struct live_engine {
 	struct live_driver *driver;
 	struct scap_state_build *build;
 	const struct scap_state *state;
-	struct live_source
-		*rings; /* as the driver has them; room for all CPUs, as in what follows */
-	struct live_source *others; /* the notes, then buffers of mappings */
-	void **sources; /* all of them, in the order in which they came */
+	struct live_source *rings; /* rings as the driver has them; room for all CPUs, also in the
+				      arrays below */
+	struct live_source *others; /* the source of notes, then buffers of mappings */
+	void **sources; /* all sources, in the order in which they were added */
 	unsigned int n_rings, n_others;
-	cpu_set_t online; /* CPUs that all is open for that they need */
+	cpu_set_t online; /* CPUs for which everything is open */
 	struct live_notes *notes;
-	struct live_stuck *stuck; /* as the notes; NULL: none */
-	uint64_t begin_ns; /* boot clock when all was set up */
-	struct live_maps *maps; /* NULL: not asked for */
+	struct live_stuck *stuck; /* calls under way at the start; NULL: none */
+	uint64_t begin_ns; /* boot clock when the set-up was complete */
+	struct live_maps *maps; /* NULL: not requested */
 	struct sample_join *join; /* NULL: no samples */
 	struct live_unwind *unwind; /* NULL: no tables */
-	int held; /* an event waits for those that go before */
+	int held; /* an event that waits for others that go before it */
 	struct scap_evt held_evt;
-	uint64_t cold_ns; /* since when it waits for its stack, and all behind it; 0: it does not */
+	uint64_t cold_ns; /* since when it waits for its stack, and all events behind it; 0: it does
+			     not */
 	struct ppm_evt_hdr *part; /* the stack of a sample */
-	int part_due; /* it is to be delivered, as they are not joined */
+	int part_due; /* deliver it as it is, not joined */
 	uint64_t at_ns; /* time of the stream */
 	struct merge *merge;
 	struct scap_expand *expand;
@@ -79,14 +79,14 @@ struct live_engine {
 	uint64_t now; /* boot clock, as last read */
 	uint64_t next_clock_check;
 	uint64_t n_bad;
-	struct scap_cpu_stats *cpu_stats; /* DRV_MAX_CPUS of them */
-	struct scap_running running[DRV_MAX_CPUS]; /* lent out */
+	struct scap_cpu_stats *cpu_stats; /* array of DRV_MAX_CPUS */
+	struct scap_running running[DRV_MAX_CPUS]; /* lent to the caller */
 	int nap_ms;
-	int quiet; /* the last nap brought nothing */
+	int quiet; /* the last nap brought no events */
 	int stopped;
 };
 
-/* What a ring lost since the last look. */
+/* Notes what a ring lost since the last time. */
 static void note_lost(struct live_engine *e, unsigned int i)
 {
 	struct live_source *s = &e->rings[i];
@@ -127,7 +127,7 @@ static void source_refresh(void *source, struct ring_bound *bound)
 		note_lost(s->engine, i);
 }
 
-/* The call that was under way at the start and is next, before any note; NULL: none is. */
+/* Returns the next call that was under way at the start, before any note; NULL: none. */
 static const struct rec_hdr *stuck_first(const struct live_engine *e)
 {
 	const struct rec_hdr *rec = e->stuck ? live_stuck_first(e->stuck) : NULL;
@@ -270,7 +270,7 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts,
 	return live_load(&e->driver, &lo, &e->log);
 }
 
-/* Takes up the rings and buffers that are new. Sources there are now. */
+/* Adds rings and buffers that are new to the sources. */
 static unsigned int add_sources(struct live_engine *e)
 {
 	const unsigned int n_others = 1 + (e->maps ? live_maps_n(e->maps) : 0);
@@ -328,12 +328,12 @@ static int scan_state(struct live_engine *e, const struct scap_open_opts *opts)
 	return err;
 }
 
-/* What threads wait for already. A capture goes on without. */
+/* Reads the calls under way. On failure the capture goes on without them. */
 static void read_stuck(struct live_engine *e)
 {
 	int fd = live_stuck_rows(e->driver), err = fd;
 
-	if (fd == -ENODATA) /* not asked for */
+	if (fd == -ENODATA) /* not requested */
 		return;
 	if (fd >= 0) {
 		err = live_stuck_read(&e->stuck, fd, e->begin_ns);
@@ -346,8 +346,8 @@ static void read_stuck(struct live_engine *e)
 			 strerror(-err));
 }
 
-/* The driver has the machine's pids, /proc those of the namespace: names and files would be
- * those of other processes. */
+/* The driver has the machine's PIDs, /proc those of the namespace: names and files would be those
+ * of other processes. */
 static int check_namespace(const struct scap_log *log)
 {
 	struct stat st;
@@ -360,7 +360,7 @@ static int check_namespace(const struct scap_log *log)
 		"kernel; run it on the host, or in the host's PID namespace (--pid=host)");
 }
 
-/* What the sampler does now, for those who read the file. */
+/* Notes what the sampler does now, for readers of the file. */
 static void note_sampler(struct live_engine *e, enum sampler_action action)
 {
 	const struct live_sampler *s = live_sampler_of(e->driver);
@@ -372,7 +372,7 @@ static void note_sampler(struct live_engine *e, enum sampler_action action)
 	live_notes_sampler(e->notes, boot_now(e), action, &st);
 }
 
-/* Parts of the time that are sampled, CPUs that come online. */
+/* Follows intervals of sampling, and CPUs that come online. */
 static void follow_sampler(struct live_engine *e, uint64_t now)
 {
 	struct live_sampler *s = live_sampler_of(e->driver);
@@ -395,7 +395,7 @@ static void come_online(struct live_engine *e, unsigned int cpu)
 		live_unwind_revive(e->unwind, cpu);
 }
 
-/* CPUs that are back lack what went with them, new ones have nothing yet. */
+/* CPUs that come back lost their perf events, new ones have none yet. */
 static void follow_cpus(struct live_engine *e)
 {
 	cpu_set_t online;
@@ -410,7 +410,7 @@ static void follow_cpus(struct live_engine *e)
 	merge_extend(e->merge, add_sources(e));
 }
 
-/* Its ring is there before the CPU runs; what needs it running follows. */
+/* Its ring exists before the CPU runs; the rest is opened when it runs. */
 static void follow_hotplug(struct live_engine *e, const struct scap_evt *evt)
 {
 	struct scap_params ps;
@@ -442,7 +442,7 @@ static int start_sampler(struct live_engine *e)
 	return 0;
 }
 
-/* The driver is loaded and attached, and its rings can be read. */
+/* Starts reading: the driver is loaded and attached. */
 static int open_driver(struct live_engine *e, const struct scap_open_opts *opts, int only_samples)
 {
 	const struct scap_sampler_opts *so = opts->sampler;
@@ -520,7 +520,7 @@ struct live_sampler *scap_live_sampler(void *engine)
 	return live_sampler_of(((struct live_engine *)engine)->driver);
 }
 
-/* An event that no ring has. */
+/* Delivers an event that is in no ring. */
 static int plain_event(struct scap_evt *evt, const struct ppm_evt_hdr *hdr)
 {
 	evt->hdr = hdr;
@@ -532,7 +532,7 @@ static int plain_event(struct scap_evt *evt, const struct ppm_evt_hdr *hdr)
 	return 0;
 }
 
-/* A call that was under way at the start, or a note. */
+/* Delivers a call that was under way at the start, or a note. */
 static int expand_note(struct live_engine *e, struct scap_evt *evt)
 {
 	const struct rec_hdr *stuck = stuck_first(e);
@@ -585,7 +585,7 @@ static void check_clock(struct live_engine *e)
 			 -step / 1e9);
 }
 
-/* What is known of a process's mappings goes before its first sample, and with its end. */
+/* Injects the mappings of a process before its first sample, and drops them at its end. */
 static void follow_maps(struct live_engine *e, const struct scap_evt *evt)
 {
 	uint64_t pid;
@@ -596,7 +596,7 @@ static void follow_maps(struct live_engine *e, const struct scap_evt *evt)
 		live_maps_forget(e->maps, (uint32_t)pid);
 }
 
-/* What was put in is the caller's until the next call. */
+/* Injected events are borrowed by the caller until the next call. */
 static const struct ppm_evt_hdr *take_part(struct live_engine *e)
 {
 	const struct ppm_evt_hdr *hdr = e->part_due ? e->part : NULL;
@@ -605,7 +605,7 @@ static const struct ppm_evt_hdr *take_part(struct live_engine *e)
 	return hdr;
 }
 
-/* 1 with an event that no ring has, and that is due: mappings, and samples that are whole now. */
+/* Returns 1 with the next event that is in no ring: mappings, and samples that are complete now. */
 static int next_aside(struct live_engine *e, struct scap_evt *evt)
 {
 	const struct ppm_evt_hdr *hdr = e->maps ? live_maps_next(e->maps) : NULL;
@@ -625,7 +625,7 @@ static int next_aside(struct live_engine *e, struct scap_evt *evt)
 	return 1;
 }
 
-/* 1 with an event that goes before @evt, which then waits. */
+/* Returns 1 with an event that goes before @evt, which then waits. */
 static int one_before(struct live_engine *e, struct scap_evt *evt)
 {
 	struct scap_evt before;
@@ -638,7 +638,7 @@ static int one_before(struct live_engine *e, struct scap_evt *evt)
 	return 1;
 }
 
-/* 1: @evt is a part of a sample, kept until that is whole. */
+/* Returns 1 if @evt is a part of a sample, kept until that is complete. */
 static int is_part(struct live_engine *e, const struct scap_evt *evt)
 {
 	if (!e->join)
@@ -649,8 +649,8 @@ static int is_part(struct live_engine *e, const struct scap_evt *evt)
 
 /* ---- samples that were taken before their tables were there ---- */
 
-/* The id under which the sample's stack comes from the thread that makes tables; 0: it is whole, or
- * to be finished by the driver. */
+/* Returns the id under which the thread that builds tables sends the sample's stack; 0: it is
+ * complete, or the driver will complete it. */
 static uint64_t cold_id(const struct scap_evt *evt)
 {
 	struct scap_params ps;
@@ -662,7 +662,7 @@ static uint64_t cold_id(const struct scap_evt *evt)
 	return get_u64(ps.v[SAMPLE_P_ID].p);
 }
 
-/* 1: all is there of the sample @evt's stack that ever will be. */
+/* Returns 1 if nothing more will come for the sample @evt. */
 static int has_stack(struct live_engine *e, const struct scap_evt *evt)
 {
 	struct ppm_evt_hdr *hdr;
@@ -689,20 +689,18 @@ static int is_short_of_room(const struct live_engine *e)
 	return 0;
 }
 
-/*
- * Does the sample that is held wait on? So do all events behind it, in their rings: they tell of
- * other mappings, maybe, and its frames are to be named by those of its own time.
- */
+/* Returns whether the held sample keeps waiting. All events behind it wait in their rings: they may
+ * change mappings, and its frames must be named by the mappings of its own time. */
 static int waits_for_stack(struct live_engine *e)
 {
 	if (!e->cold_ns || has_stack(e, &e->held_evt))
 		return 0;
-	/* At its end all that would come has come. */
+	/* At the end everything has come. */
 	return live_sampler_is_running(live_sampler_of(e->driver)) &&
 	       boot_now(e) - e->cold_ns < COLD_WAIT_NS && !is_short_of_room(e);
 }
 
-/* 1: @evt is a sample without its stack, which is held until that comes. */
+/* Returns 1 if @evt is a sample that is held until its stack comes. */
 static int hold_cold(struct live_engine *e, const struct scap_evt *evt)
 {
 	if (!e->unwind || !cold_id(evt))
@@ -713,7 +711,7 @@ static int hold_cold(struct live_engine *e, const struct scap_evt *evt)
 	return 1;
 }
 
-/* The event that is held; 0: it waits. */
+/* Delivers the event that is held; 0: it keeps waiting. */
 static int held_event(struct live_engine *e, struct scap_evt *evt)
 {
 	if (waits_for_stack(e))
@@ -735,7 +733,7 @@ static void set_time(struct live_engine *e, struct scap_evt *evt, const struct m
 	evt->flags |= SCAP_EVT_F_CLAMPED;
 }
 
-/* 1 with an event, 0: none may be delivered yet. */
+/* Returns 1 with an event, 0 if none may be delivered yet. */
 static int next_event(struct live_engine *e, struct scap_evt *evt)
 {
 	struct merge_item item;
@@ -778,7 +776,7 @@ static void set_asleep(struct live_engine *e, enum ring_sleep how)
 		ring_set_asleep(e->rings[i].ring, how);
 }
 
-/* Has everything been read that the driver knows of? The rings are asleep. */
+/* Returns whether everything was read that the driver wrote. The rings are asleep. */
 static int all_read(const struct live_engine *e)
 {
 	for (unsigned int i = 0; i < e->n_rings; i++)
@@ -787,10 +785,8 @@ static int all_read(const struct live_engine *e)
 	return 1;
 }
 
-/*
- * While events come the reader looks again after a nap, so that one waking serves many. When a nap
- * brought none it sleeps, and the next record wakes it. False: interrupted.
- */
+/* While events come the reader naps before it reads again, so that one wake-up serves many. After a
+ * nap without events it sleeps, and the next record wakes it. Returns false if interrupted. */
 static int rest(struct live_engine *e, int timeout_ms)
 {
 	const int sleeps = e->quiet && !e->held && all_read(e);
@@ -801,7 +797,7 @@ static int rest(struct live_engine *e, int timeout_ms)
 	return ret >= 0;
 }
 
-/* Rests until an event may be delivered. A negative timeout is none. */
+/* Rests until an event may be delivered. A negative timeout means none. */
 static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeout_ms)
 {
 	const uint64_t start = boot_now(e);
@@ -809,7 +805,7 @@ static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeo
 
 	for (;;) {
 		set_asleep(e, e->quiet ? RING_SLEEPS : RING_NAPS);
-		/* What came before the driver could know that we sleep rings no bell. */
+		/* Records that came before the driver saw that we sleep ring no doorbell. */
 		found = next_event(e, evt);
 		if (found || left_ms == 0)
 			break;
@@ -838,7 +834,7 @@ static int live_next(void *engine, struct scap_evt *evt, int timeout_ms)
 	found = wait_for_event(e, evt, timeout_ms);
 	if (found)
 		e->nap_ms = e->nap_ms * 2 < NAP_MAX_MS ? e->nap_ms * 2 : NAP_MAX_MS;
-	else if (timeout_ms) /* else the caller only looked, before it waits */
+	else if (timeout_ms) /* otherwise the caller only polled before it waits */
 		e->nap_ms = NAP_MIN_MS;
 	return found;
 }
@@ -879,7 +875,7 @@ static void live_state_drop(void *engine)
 	e->state = NULL;
 }
 
-/* Rows are read one after the other: a thread that moves meanwhile may be in two of them. */
+/* Rows are read one by one: a thread that migrates meanwhile may be in two of them. */
 static int live_running(void *engine, const struct scap_running **out)
 {
 	struct live_engine *e = engine;
@@ -923,7 +919,7 @@ static void ring_stats(struct scap_cpu_stats *of, const struct live_source *s)
 	add_no_ring(of, live_n_no_ring(s->engine->driver, of->cpu));
 }
 
-/* CPUs with a ring, then those that got none. */
+/* Returns CPUs with a ring, then those without one. */
 static void cpu_stats(const struct live_engine *e, struct scap_stats *st)
 {
 	struct scap_cpu_stats *v = e->cpu_stats;

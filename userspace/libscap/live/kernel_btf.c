@@ -13,14 +13,14 @@
 #include <linux/btf.h>
 
 #define VMLINUX "/sys/kernel/btf/vmlinux"
-#define KIND_ENUM64 19 /* since 6.0; not in the headers of all we build with */
+#define KIND_ENUM64 19 /* since 6.0; missing in the headers of some build systems */
 
 struct kernel_btf {
 	uint8_t *data;
 	size_t sz;
 	const char *strs;
 	uint32_t strs_sz;
-	uint32_t *types; /* by number: where in data; [0] is void */
+	uint32_t *types; /* by type number: offset in data; [0] is void */
 	uint32_t n_types;
 };
 
@@ -34,7 +34,7 @@ static const char *name_at(const struct kernel_btf *k, uint32_t off)
 	return off < k->strs_sz ? k->strs + off : "";
 }
 
-/* Bytes that follow a struct btf_type; -1: a kind that is not known. */
+/* Returns the number of bytes that follow a struct btf_type; -1: unknown kind. */
 static int64_t extra_sz(const struct btf_type *t)
 {
 	const uint64_t n = btf_vlen(t);
@@ -96,11 +96,11 @@ static int read_all(struct kernel_btf *k)
 		close(fd);
 	if (n < 0)
 		return (int)n;
-	k->data[k->sz] = '\0'; /* the last name ends, whatever the file says */
+	k->data[k->sz] = '\0'; /* ends the last name, whatever the file says */
 	return 0;
 }
 
-/* Notes where each type is: @from to @to of the data. */
+/* Records where each type is, from @from to @to of the data. */
 static int index_types(struct kernel_btf *k, uint64_t from, uint64_t to)
 {
 	/* No type is shorter than struct btf_type. */
@@ -192,7 +192,7 @@ struct names {
 	uint32_t mask;
 };
 
-/* Without the suffix that tells flavours of a type apart. */
+/* Cuts off the suffix of a flavour (___x). */
 static size_t essential_len(const char *name)
 {
 	const char *suffix = strstr(name, "___");
@@ -209,7 +209,7 @@ static uint32_t hash(const char *s, size_t len)
 	return h;
 }
 
-/* Where @name is, or would be. */
+/* Returns the place of @name in the set, or where it would be. */
 static const char **find_name(const struct names *n, const char *name)
 {
 	const size_t len = essential_len(name);
@@ -257,11 +257,11 @@ static int collect_names(struct names *n, const struct btf *wanted)
 	return 0;
 }
 
-/* The file that is made. */
+/* The reduced file. */
 struct extract {
 	const struct kernel_btf *k;
-	uint32_t *new_id; /* by the kernel's number; 0: left out */
-	uint32_t *order; /* the kernel's numbers, by ours less 1 */
+	uint32_t *new_id; /* by the kernel's type number; 0: left out */
+	uint32_t *order; /* the kernel's type numbers, by ours minus 1 */
 	uint32_t n;
 	uint8_t *types;
 	uint32_t types_sz;
@@ -275,7 +275,7 @@ static void keep(struct extract *x, uint32_t id)
 	x->new_id[id] = x->n;
 }
 
-/* Keeps what @t holds in place. */
+/* Keeps the types that @t contains by value. */
 static void keep_parts(struct extract *x, const struct btf_type *t)
 {
 	switch (btf_kind(t)) {
@@ -315,7 +315,7 @@ static uint32_t ours(const struct extract *x, uint32_t id)
 	return id < x->k->n_types ? x->new_id[id] : 0;
 }
 
-/* Translates the numbers of types in @t, a copy. Names stay where they are. */
+/* Translates the type numbers in @t, a copy. Names stay where they are. */
 static void translate(const struct extract *x, struct btf_type *t)
 {
 	switch (btf_kind(t)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The running kernel's version, for what can be seen in no other way. */
+/* The running kernel's version, for features that cannot be probed. */
 #ifndef SCAP_LIVE_KERNEL_VERSION_H
 #define SCAP_LIVE_KERNEL_VERSION_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brings the driver into the kernel: settings, only the programs that are wanted, rings of
- * one of three kinds, then the hooks in such an order that no exit misses its enter.
+ * Loads the driver into the kernel: settings, only the programs that are needed, rings of one of
+ * three kinds; then attaches the hooks in an order in which no exit misses its enter.
  *
- * Which program fills the record of which call is told by syscalls.def alone: where its row
- * says read it is fill_read; generic calls are filled by sys_exit itself.
+ * syscalls.def alone decides which program (filler) fills the record of a call: a row with read
+ * uses fill_read; sys_exit itself fills generic calls.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -47,25 +47,26 @@ struct live_driver {
 	struct scap_log log;
 	int kind; /* enum ring_kind */
 	size_t ring_sz;
-	unsigned int n_cpus; /* those that are possible */
-	unsigned int n_first; /* one more than the highest that is online at the start */
+	unsigned int n_cpus; /* possible CPUs */
+	unsigned int n_first; /* one more than the highest CPU that is online at the start */
 	unsigned int n_rings;
 	struct ring **rings; /* in the order in which their CPUs came online */
 	cpu_set_t online; /* at the start */
 	cpu_set_t have_ring;
-	int first_map; /* that of the first ring, made before the load; -1: it has its ring */
-	int ring_refused; /* it was said that a CPU gets none */
+	int first_map; /* descriptor of the first ring, created before the load; -1: its ring has it
+			*/
+	int ring_refused; /* that a CPU gets no ring was reported */
 	unsigned int cpus_per_ring;
-	struct ring_shared *shared; /* by kind_fds' index; NULL: none is */
+	struct ring_shared *shared; /* by index of kind_fds; NULL: none */
 	int *kind_fds; /* perf events by CPU, or ring buffers; -1: none */
-	void *bell, *bell_end; /* the doorbell's positions: consumer's and producer's page */
-	const struct scap_select *select; /* of live_opts, until it is attached */
+	void *bell, *bell_end; /* positions of the doorbell: pages of consumer and producer */
+	const struct scap_select *select; /* from live_opts, until it is attached */
 	struct live_sampler *sampler; /* NULL: none */
 	struct live_unwind *unwind; /* NULL: no tables */
 	struct live_select_maps select_maps;
-	struct helper stacks; /* reads those of threads that wait at the start */
-	const char *refuse_attach; /* of live_opts */
-	struct program_missing *missing; /* room for all */
+	struct helper stacks; /* reads the stacks of threads that wait at the start */
+	const char *refuse_attach; /* from live_opts */
+	struct program_missing *missing; /* room for all of them */
 	unsigned int n_missing;
 };
 
@@ -81,7 +82,7 @@ static const char *const fillers[DRV_MAX_NR] = {
 #undef SYS
 };
 
-/* The last thing libbpf complained of, for the one sentence that is said. */
+/* The last message of libbpf, for the error message. */
 static char libbpf_said[512];
 
 static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -102,13 +103,13 @@ static int fail_libbpf(const struct scap_log *log, int err, const char *what)
 			 libbpf_said[0] ? libbpf_said : "the kernel gave no reason");
 }
 
-/* Before, task storage may allocate memory where the scheduler's lock is held. */
+/* Before 6.4 task storage may allocate memory while the scheduler's lock is held. */
 static int kernel_is_6_4(void)
 {
 	return scap_kernel_is_at_least(6, 4);
 }
 
-/* Root, or what the kernel asks for where it is not. */
+/* Checks for root, or the capabilities that the kernel requires. */
 static int may_use_bpf(void)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -158,7 +159,7 @@ static int check_opts(const struct live_opts *o, const struct scap_log *log)
 	return 0;
 }
 
-/* Our process as the driver sees it, which is not getpid() inside a PID namespace. */
+/* Returns our PID as the driver sees it: getpid() differs inside a PID namespace. */
 static int find_self_tgid(void)
 {
 	static const struct bpf_insn prog[] = {
@@ -207,7 +208,7 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	c->calls = !o->only_samples && !(o->select && o->select->no_calls);
 	c->sampling = o->sampling;
 	c->shed = 1;
-	/* Its data, ring, request, completion. */
+	/* arguments: its data, ring, request, completion */
 	c->io_cqe_at = live_progs_hook_args(d->progs, "btf_trace_io_uring_complete") == 4;
 	c->task_storage = (uint32_t)kernel_is_6_4();
 	c->epoch_offset = epoch_read_offset();
@@ -238,12 +239,13 @@ static int set_sampler(struct live_driver *d, const struct live_opts *o)
 					 "colon) of /sys/kernel/tracing/available_events",
 					 c->tracepoints[i]);
 	c->tables = c->user && !o->sampler->frame_pointers;
-	/* What finishes a stack sends it without a context, which a perf ring wants. */
+	/* The program that completes a stack sends it without a context, which a perf ring
+	 * requires. */
 	c->later = d->kind != RING_PERF && live_progs_has_kfuncs(d->progs);
 	return 0;
 }
 
-/* A power of two: what comes of a busy CPU while tables of large files are made. */
+/* A power of two: holds what a busy CPU sends while tables of large files are built. */
 static uint32_t cold_ring_sz(unsigned int n_cpus)
 {
 	uint32_t sz = COLD_RING_SZ_MIN;
@@ -278,7 +280,7 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_chunks, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_processes, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.unwind_caches, sc->on);
-	/* Where more come online than there were, they walk without. */
+	/* CPUs beyond those that were online at the start walk without a cache. */
 	err = err
 		      ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches,
 						  d->n_cpus < 2 * d->n_first ? d->n_cpus
@@ -303,7 +305,7 @@ static int set_maps(struct live_driver *d)
 	return err;
 }
 
-/* The program that fills @nr's record; NULL: sys_exit does. */
+/* Returns the filler of @nr; NULL: sys_exit fills it. */
 static struct bpf_program *filler_of(const struct live_driver *d, unsigned int nr)
 {
 	return fillers[nr] ? bpf_object__find_program_by_name(d->skel->obj, fillers[nr]) : NULL;
@@ -321,8 +323,8 @@ static int is_wanted(const struct live_driver *d, unsigned int nr, int ia32)
 	return c->want.bits[ia32][nr / 64] >> (nr % 64) & 1;
 }
 
-/* The verifier of Linux 6.1 refuses these, after long: they are left to kernels that the line of
- * 6.4 tells apart. */
+/* The verifier of Linux 6.1 refuses these, after a long time: they are loaded on newer kernels
+ * only. */
 static int is_io_uring(const struct bpf_program *p)
 {
 	return !strncmp(bpf_program__name(p), "io_uring_", strlen("io_uring_"));
@@ -333,7 +335,7 @@ static int is_page_fault(const struct bpf_program *p)
 	return !strncmp(bpf_program__name(p), "page_fault_", strlen("page_fault_"));
 }
 
-/* Programs that take samples, which the sampler attaches. */
+/* Programs that take samples; the sampler attaches them. */
 static int is_sample(const struct bpf_program *p)
 {
 	return !strncmp(bpf_program__name(p), "sample_", strlen("sample_"));
@@ -365,7 +367,7 @@ static int shows_event(const struct drv_config *c, unsigned int type)
 	return c->show_events[i / 64] >> (i % 64) & 1;
 }
 
-/* Whom to sample follows from the marks of processes, which children inherit and which end. */
+/* Sampling by process needs the marks of processes, which children inherit and which end. */
 static int keeps_marks(const struct driver *s, const struct bpf_program *p)
 {
 	const struct drv_config *c = (const struct drv_config *)&s->rodata->cfg;
@@ -379,7 +381,9 @@ static int keeps_marks(const struct driver *s, const struct bpf_program *p)
 	return p == s->progs.suppress_exec && c->tasks & DRV_TASKS_SUPPRESS;
 }
 
-/* Where no call is hooked: what makes, renames and ends threads, and what was asked for. */
+/*
+ * Hooks of a capture without calls: threads that begin, are renamed and end, and requested events.
+ */
 static int is_wanted_without_calls(const struct driver *s, const struct live_opts *o,
 				   const struct bpf_program *p)
 {
@@ -413,7 +417,7 @@ static int is_wait(const struct live_driver *d, const struct bpf_program *p)
 	       p == d->skel->progs.waits_left;
 }
 
-/* What only a capture without calls has. */
+/* Hooks that only a capture without calls has. */
 static int stands_for_calls(const struct driver *s, const struct bpf_program *p)
 {
 	return p == s->progs.tell_fork || p == s->progs.tell_exec ||
@@ -444,13 +448,13 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 	return p != d->skel->progs.suppress_exec || c->tasks & DRV_TASKS_SUPPRESS;
 }
 
-/* The number under which an entry of the table of 32-bit calls is reached. */
+/* Returns the key of an entry in the table of 32-bit calls. */
 static unsigned int ia32_nr(unsigned int i)
 {
 	return i < IA32_SOCKETCALLS ? i : i < IA32_IPCS ? NR_IA32_SOCKETCALL : NR_IA32_IPC;
 }
 
-/* The capture goes on without the optional program @p. */
+/* Records that the capture goes on without the optional program @p. */
 static void note_missing(struct live_driver *d, const struct bpf_program *p, int err)
 {
 	const struct program_row *row = program_row_of(p);
@@ -482,13 +486,13 @@ static int is_missing(const struct live_driver *d, const struct bpf_program *p)
 	return 0;
 }
 
-/* Loaded, and to be attached or called. */
+/* Whether the program is loaded, and is to be attached or called. */
 static int is_present(const struct live_driver *d, const struct bpf_program *p)
 {
 	return bpf_program__autoload(p) && !is_missing(d, p);
 }
 
-/* What the kernel refused. Programs that nobody attaches, too: fillers. */
+/* Collects what the kernel refused, including programs that are not attached: fillers. */
 static void note_refused(struct live_driver *d)
 {
 	struct bpf_program *p;
@@ -502,7 +506,7 @@ static void note_refused(struct live_driver *d)
 	}
 }
 
-/* A hook that is wanted, unless the kernel has none for it and a capture can do without. */
+/* Enables a hook, unless the kernel lacks it and a capture works without. */
 static int choose_hook(struct live_driver *d, const struct live_opts *o, struct bpf_program *p)
 {
 	int wanted = is_wanted_hook(d, o, p), err = 0;
@@ -518,7 +522,7 @@ static int choose_hook(struct live_driver *d, const struct live_opts *o, struct 
 	return bpf_program__set_autoload(p, wanted && !err);
 }
 
-/* The hooks that are wanted, and of the fillers those of wanted calls. */
+/* Enables the hooks that are needed, and the fillers of selected calls. */
 static int choose_programs(struct live_driver *d, const struct live_opts *o)
 {
 	struct bpf_program *p;
@@ -570,7 +574,8 @@ static int fill_dispatch_table(struct live_driver *d)
 	return err;
 }
 
-/* What @cpu's ring is made of beside its header, tied to the driver's map; array: @map_fd. */
+/* Creates what @cpu's ring needs besides its header, and puts it into the driver's map; array:
+ * @map_fd. */
 static int open_kind_fd(struct live_driver *d, uint32_t cpu, int map_fd)
 {
 	const uint32_t at = cpu / d->cpus_per_ring;
@@ -578,7 +583,7 @@ static int open_kind_fd(struct live_driver *d, uint32_t cpu, int map_fd)
 
 	if (d->kind == RING_ARRAY)
 		return map_fd;
-	if (d->kind_fds[at] >= 0) /* a neighbour's, too */
+	if (d->kind_fds[at] >= 0) /* shared with a neighbour */
 		return d->kind_fds[at];
 	fd = kinds[d->kind]->create(cpu, d->ring_sz);
 	if (fd < 0)
@@ -589,8 +594,8 @@ static int open_kind_fd(struct live_driver *d, uint32_t cpu, int map_fd)
 	return bpf_map_update_elem(map, &at, &fd, BPF_ANY) ? -errno : fd;
 }
 
-/* The ring of @cpu, of @map_fd. The driver finds it when all of it is there. -ENODEV: the kind perf
- * needs a CPU that is online. */
+/* Opens the ring of @cpu over @map_fd. The driver finds it once it is complete. Returns -ENODEV if
+ * the CPU is offline, which the kind perf needs online. */
 static int open_ring_of(struct live_driver *d, uint32_t cpu, int map_fd)
 {
 	struct ring **ring = &d->rings[d->n_rings];
@@ -638,7 +643,7 @@ static int open_rings(struct live_driver *d)
 	for (uint32_t cpu = 0; cpu < d->n_cpus && !err; cpu++) {
 		if (CPU_ISSET(cpu, &d->online))
 			err = open_ring(d, cpu);
-		if (err == -ENODEV) /* it has just gone */
+		if (err == -ENODEV) /* the CPU has just gone offline */
 			err = 0;
 		else if (err)
 			scap_fail(&d->log, err, "cannot create the ring of CPU %u: %s", cpu,
@@ -676,7 +681,7 @@ static void close_bell(struct live_driver *d)
 		munmap(d->bell_end, page);
 }
 
-/* One page of the doorbell; NULL: refused. */
+/* Maps one page of the doorbell; NULL: refused. */
 static void *map_bell(const struct live_driver *d, int prot, off_t at)
 {
 	void *p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), prot, MAP_SHARED, live_bell_fd(d), at);
@@ -716,7 +721,7 @@ static int open_unwind(struct live_driver *d, const struct live_opts *o)
 			       &d->log);
 	if (err)
 		return scap_fail(&d->log, err, "cannot build unwind tables: %s", strerror(-err));
-	/* What uses the CPU has its tables soon; what is left may follow. */
+	/* Busy processes have their tables soon; the others may follow. */
 	live_unwind_wait(d->unwind, TABLES_WAIT_MS);
 	return 0;
 }
@@ -746,7 +751,7 @@ static int open_sampler(struct live_driver *d, const struct live_opts *o)
 	return open_unwind(d, o) ?: live_sampler_open(&d->sampler, &parts, o->sampler, &d->log);
 }
 
-/* Their sections have handlers of our own, see live_progs.c, so libbpf does not know how. */
+/* Their sections have handlers of our own, see live_progs.c, so libbpf cannot attach them. */
 static int attach(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
 {
 	if (*link)
@@ -759,7 +764,7 @@ static int attach(struct live_driver *d, struct bpf_link **link, struct bpf_prog
 	return *link ? 0 : -errno;
 }
 
-/* A hook, if it is there: what is optional never ends what is required. */
+/* Attaches a hook, if it exists: a missing optional one is not an error. */
 static int attach_hook(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
 {
 	int err = is_present(d, p) ? attach(d, link, p) : 0;
@@ -770,7 +775,9 @@ static int attach_hook(struct live_driver *d, struct bpf_link **link, struct bpf
 	return 0;
 }
 
-/* Our PIDs are the driver's only outside of PID namespaces: elsewhere such helpers are recorded. */
+/*
+ * Our PIDs equal the driver's only outside of PID namespaces: elsewhere these helpers are recorded.
+ */
 static void add_running_helpers(struct live_driver *d, uint32_t self_tgid)
 {
 	struct driver__bss *bss = d->skel->bss;
@@ -795,8 +802,8 @@ static void add_running_helpers(struct live_driver *d, uint32_t self_tgid)
 			 strerror(-err));
 }
 
-/* Helpers that are started from here on are saker's own: those that make unwind tables begin before
- * the capture does. */
+/* Helpers that begin from here on are marked as saker's own: those that build unwind tables begin
+ * before the capture. */
 static int attach_own(struct live_driver *d)
 {
 	const uint32_t self = ((const struct drv_config *)&d->skel->rodata->cfg)->self_tgid;
@@ -807,14 +814,14 @@ static int attach_own(struct live_driver *d)
 	err = attach_hook(d, &d->skel->links.own_fork, d->skel->progs.own_fork);
 	if (err)
 		return fail_libbpf(&d->log, err, "cannot attach the driver");
-	/* Where too many captures watch, helpers of this one are recorded. */
+	/* With too many captures at once, helpers of this one are recorded. */
 	helpers_watch(&d->skel->bss->own_forking);
 	add_running_helpers(d, self);
 	return 0;
 }
 
-/* For the rings of all CPUs that are possible. Their memory is taken when they come online:
- * machines list hundreds that never do. */
+/* Allocates arrays for the rings of all possible CPUs. The rings themselves are allocated when CPUs
+ * come online: machines list hundreds that never do. */
 static int make_room(struct live_driver *d, const struct live_opts *o)
 {
 	const int n = libbpf_num_possible_cpus();
@@ -934,7 +941,9 @@ int live_load(struct live_driver **out, const struct live_opts *opts, const stru
 	return 0;
 }
 
-/* sched_switch first and sys_enter last: no call is noted that could be lost on the way. */
+/*
+ * Attaches sched_switch first and sys_enter last: no call is open that could be lost at a switch.
+ */
 int live_attach(struct live_driver *d)
 {
 	struct driver *s = d->skel;
@@ -996,7 +1005,7 @@ static void run_iterator(const struct bpf_link *link)
 	close(fd);
 }
 
-/* In a helper. */
+/* Runs in a helper process. */
 static void read_stacks(void)
 {
 	char none[64];
@@ -1016,8 +1025,11 @@ void live_begin_waits(struct live_driver *d)
 	fd = open_rows(d->skel->links.waits_stacks);
 	if (fd < 0)
 		return;
-	/* Nobody waits for it: memory on a file system that hangs is read when it comes. Not even a
-	 * thread of ours may, as a process ends with the last of them. */
+	/*
+	 * The result is not waited for: memory on a file system that hangs is read whenever it
+	 * comes. A thread of ours could not do this, since a process ends only with its last
+	 * thread.
+	 */
 	if (!helper_start(&d->stacks, read_stacks))
 		helper_send(d->stacks.fd, "", 1, fd);
 	close(fd);
@@ -1027,7 +1039,7 @@ int live_nobody_left(const struct live_driver *d)
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 
-	/* Twice, as live_select.h says. */
+	/* Twice, as live_select.h explains. */
 	return c->tasks & DRV_TASKS_MARKED && !live_select_any_lives(&d->select_maps) &&
 	       !live_select_any_lives(&d->select_maps);
 }
@@ -1045,8 +1057,8 @@ void live_detach(struct live_driver *d)
 
 	if (d->sampler && !live_sampler_stop(d->sampler))
 		run_iterator(s->links.waits_left);
-	/* Else exits would be recorded whose enters were not seen, and readers take other enters
-	 * for theirs. */
+	/* Otherwise exits without enters would be recorded, and readers would pair them with other
+	 * enters. */
 	detach(&s->links.sys_exit);
 	detach(&s->links.sys_enter);
 	for (int i = 0; i < s->skeleton->prog_cnt; i++)
@@ -1123,7 +1135,7 @@ int live_bell_fd(const struct live_driver *d)
 	return bpf_map__fd(d->skel->maps.bell);
 }
 
-/* Nothing is in the doorbell but empty records: moving the consumer up silences it. */
+/* The doorbell has only empty records: advancing the consumer silences it. */
 static void silence_bell(struct live_driver *d)
 {
 	__atomic_store_n((uint64_t *)d->bell,
@@ -1143,8 +1155,8 @@ int live_wait(struct live_driver *d, int timeout_ms)
 	return n;
 }
 
-/* Runs that the kernel left out, as the program was at work on that CPU: never seen by the driver.
- * What takes samples has an account of its own. */
+/* Runs that the kernel skipped because the program was already running on that CPU: the driver
+ * never saw them. Programs that take samples are counted separately. */
 static uint64_t n_missed(const struct live_driver *d)
 {
 	struct bpf_program *p;

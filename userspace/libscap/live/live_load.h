@@ -14,107 +14,113 @@ struct live_unwind;
 
 struct live_opts {
 	size_t sz; /* sizeof(struct live_opts) */
-	int ring_kind; /* enum ring_kind + 1; 0: the default */
+	int ring_kind; /* enum ring_kind + 1; 0: default */
 	size_t ring_sz; /* bytes per ring, a power of two; 0: 8 MiB */
 	uint32_t snaplen; /* 0: 80 */
-	uint32_t wake_sz; /* bytes unread in a ring that ring the doorbell; 0: an eighth of it */
-	int page_faults, switches; /* record them */
+	uint32_t wake_sz; /* unread bytes in a ring that ring the doorbell; 0: an eighth of its size
+			   */
+	int page_faults, switches; /* record these */
 	const struct scap_snap_port *snap_ports;
 	size_t n_snap_ports;
 	uint32_t sampling; /* 0: everything */
 	const struct scap_select *select; /* NULL: everything. Borrowed until live_attach returns */
-	uint32_t cpus_per_ring; /* 0: 1; more is for ringbuf, which it makes the default */
+	uint32_t cpus_per_ring; /* 0: 1; more needs ringbuf, and makes it the default */
 	const struct scap_sampler_opts
 		*sampler; /* NULL: no samples. Borrowed until live_load returns */
-	int only_samples; /* no calls, and nothing else: not even what the state needs */
+	int only_samples; /* no calls at all, not even those that the state needs */
 	int record_self; /* also record the calls of this process (tests) */
-	unsigned int first_cpus; /* only as many have a ring at the start; 0: all (tests) */
-	const char *refuse_load, *refuse_attach; /* the program of this name is refused (tests) */
+	unsigned int first_cpus; /* only this many CPUs have a ring at the start; 0: all (tests) */
+	const char *refuse_load, *refuse_attach; /* name of a program that is refused (tests) */
 };
 
-/* Loads, without attaching: nothing is recorded yet. 0 or a negative errno after saying why. */
+/* Loads without attaching: nothing is recorded yet. Returns 0, or a negative errno after reporting
+ * the reason. */
 int live_load(struct live_driver **out, const struct live_opts *opts, const struct scap_log *log);
 
-/* From here on calls are recorded. 0 or a negative errno. */
+/* Attaches: from here on calls are recorded. Returns 0, or a negative errno after reporting the
+ * reason. */
 int live_attach(struct live_driver *d);
 
-/* Optional programs that the capture wants and the kernel does not take, after live_attach; each
- * was said, too. Borrowed until live_close. */
+/* Returns the optional programs that the capture needs and the kernel refused, after live_attach;
+ * each was also reported. Borrowed until live_close. */
 unsigned int live_missing(const struct live_driver *d, const struct program_missing **out);
 
-/* Instructions that the verifier processed for the program; 0: it is not loaded. */
+/* Returns the number of instructions that the verifier processed for the program; 0: not loaded. */
 unsigned int live_program_insns(const struct live_driver *d, const struct program_row *row);
 
-/* For scap_scan_opts: an open iterator over threads, which the caller closes, or a negative errno.
- * After live_attach. */
+/* Opens an iterator over threads for scap_scan_opts. Returns a descriptor owned by the caller, or a
+ * negative errno. After live_attach. */
 int live_task_rows(const struct live_driver *d);
 
-/* The same over the threads that are on a CPU, of a capture of switches; also after live_detach. */
+/* The same over running threads, in a capture of switches; also after live_detach. */
 int live_running_rows(const struct live_driver *d);
 
-/* The same, of struct stuck_row, over the threads that are in a call and on no CPU, of those that
- * are selected. */
+/* The same over selected threads that are in a call and not running, as struct stuck_row. */
 int live_stuck_rows(const struct live_driver *d);
 
-/* Who waits already is sampled from here on, if waits are sampled. After live_attach, before the
- * sampler starts. */
+/* Starts waits for threads that are already waiting, if waits are sampled. After live_attach,
+ * before the sampler starts. */
 void live_begin_waits(struct live_driver *d);
 
-/* 1: processes were chosen by number, and none of them, or with descendants of these, lives. */
+/* Returns 1 if processes were selected by PID and none of them (or, with descendants, of these)
+ * lives. */
 int live_nobody_left(const struct live_driver *d);
 
-/* The sampler, of a capture with one; else NULL. Borrowed until live_close. It is not started. */
+/* Returns the sampler, not started; NULL: the capture has none. Borrowed until live_close. */
 struct live_sampler *live_sampler_of(const struct live_driver *d);
-/* Its unwind tables; NULL: it walks without. */
+/* Returns its unwind tables; NULL: it walks without. */
 struct live_unwind *live_unwind_of(const struct live_driver *d);
 
-/* Nothing is recorded any more; what the rings hold stays. May be called twice. */
+/* Stops recording; the rings keep their contents. May be called twice. */
 void live_detach(struct live_driver *d);
 
-/* Detaches and frees, the rings included. NULL is fine. */
+/* Detaches and frees everything, rings included. NULL is allowed. */
 void live_close(struct live_driver *d);
 
-/* @cpu is about to come online: it gets its ring, if its kind can be had before. */
+/* Prepares the ring of @cpu, which is about to come online, if its kind allows that. */
 void live_expect_cpu(struct live_driver *d, unsigned int cpu);
 
-/* Each CPU that is online and has no ring gets one. */
+/* Gives each online CPU without a ring one. */
 void live_follow_cpus(struct live_driver *d, const cpu_set_t *online);
 
-/* CPUs that are possible, and so rings at most. */
+/* Returns the number of possible CPUs, the maximum number of rings. */
 unsigned int live_n_cpus(const struct live_driver *d);
 
-/* Rings by index, borrowed until live_close. Those of CPUs that come online follow at the end. */
+/*
+ * Returns rings by index, borrowed until live_close. Rings of CPUs that come online are appended.
+ */
 unsigned int live_n_rings(const struct live_driver *d);
 struct ring *live_ring(struct live_driver *d, unsigned int i);
 
 /* "array", "ringbuf" or "perf". */
 const char *live_ring_kind(const struct live_driver *d);
 
-/* Sleeps until a ring whose reader is asleep holds wake_sz bytes, or for timeout_ms; the caller
- * has set the rings asleep. 1 rung, 0 timeout, -EINTR. */
+/* Sleeps until a ring whose reader is asleep has wake_sz unread bytes, or for timeout_ms; the
+ * caller has set the rings asleep. Returns 1 if the doorbell rang, 0 at the timeout, or -EINTR. */
 int live_wait(struct live_driver *d, int timeout_ms);
 
-/* The doorbell, for callers that poll more than it: readable when rung. live_wait empties it. */
+/* Returns the doorbell's descriptor, for callers that poll others too: readable when it rang.
+ * live_wait empties it. */
 int live_bell_fd(const struct live_driver *d);
 
-/* Sums over CPUs, with what CPUs without a ring lost. */
+/* Returns sums over CPUs, including what CPUs without a ring lost. */
 void live_counters(const struct live_driver *d, struct drv_counters *sum);
 
-/* Records that a CPU without a ring lost. */
+/* Returns the number of records that a CPU without a ring lost. */
 uint64_t live_n_no_ring(const struct live_driver *d, unsigned int cpu);
 int live_has_ring(const struct live_driver *d, unsigned int cpu);
 
-/* Calls and events that sampling left out. */
+/* Returns the number of calls and events excluded by sampling. */
 uint64_t live_n_unsampled(const struct live_driver *d);
 
-/* Time in and runs of all programs, where the kernel counts them (kernel.bpf_stats_enabled);
- * else 0. */
+/* Returns run time and run count of all programs, if the kernel counts them
+ * (kernel.bpf_stats_enabled); else 0. */
 void live_bpf_stats(const struct live_driver *d, uint64_t *run_ns, uint64_t *run_cnt);
 
 /*
- * The ends of calls, of a capture of everything: as the kernel counts the runs of their hook, and
- * as the driver accounts for them, records meant to be sent and calls left out. Once detached the
- * two are the same, if the kernel has counted since before live_attach; if not, runs are 0.
+ * Returns the number of ended calls, in a capture of everything: runs of the hook as the kernel
+ * counts them, and the driver's count of records to be sent and filtered calls. After detaching
+ * both are equal, if the kernel has counted since before live_attach; if not, runs are 0.
  */
 void live_exits(const struct live_driver *d, uint64_t *runs, uint64_t *accounted);
 

@@ -9,11 +9,11 @@
 #include "scap.h"
 
 #define N_NOTES 128 /* a power of two */
-/* Losses take no more, as they can wait: the rest is for what is told once. */
+/* Losses take no more than this, since they can wait: the rest is for notes that are made once. */
 #define N_LOST_MAX (N_NOTES / 2)
-#define N_FULL (N_NOTES - 2) /* from here on a note takes the place of one of its type */
+#define N_FULL (N_NOTES - 2) /* from here on a note replaces one of its type */
 #define NOTE_SZ 256
-#define LOST_VALUES 5 /* of EVT_LOST_E before those by kind of what was lost */
+#define LOST_VALUES 5 /* parameters of EVT_LOST_E before those by kind of loss */
 
 struct note {
 	uint16_t cpu;
@@ -26,7 +26,7 @@ struct note {
 struct live_notes {
 	struct note v[N_NOTES];
 	unsigned int first, end; /* positions, masked for the place */
-	uint64_t (*told)[DRV_DROP_ROOM][LOST_ROOM]; /* by CPU: what is noted */
+	uint64_t (*told)[DRV_DROP_ROOM][LOST_ROOM]; /* by CPU: losses that were noted */
 };
 
 struct live_notes *live_notes_new(void)
@@ -51,8 +51,7 @@ void live_notes_free(struct live_notes *n)
 	free(n);
 }
 
-/* Notes are kept in the order of their times: those of one CPU may begin before those of another
- * that were seen first. */
+/* Notes are sorted by time: one of a CPU may begin before one of another that was made earlier. */
 static struct note *make_place(struct live_notes *n, uint64_t boot_ns)
 {
 	unsigned int at = n->end++;
@@ -70,7 +69,7 @@ static void take_out(struct live_notes *n, unsigned int at)
 	n->end--;
 }
 
-/* The youngest note of that type; NULL: there is none. */
+/* Returns the latest note of that type; NULL: none. */
 static struct note *youngest(struct live_notes *n, unsigned int type, unsigned int *at)
 {
 	for (*at = n->end; (*at)-- != n->first;)
@@ -79,7 +78,7 @@ static struct note *youngest(struct live_notes *n, unsigned int type, unsigned i
 	return NULL;
 }
 
-/* False: there is no room. */
+/* Returns false if there is no room. */
 static int add_note(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsigned int type,
 		    const struct evt_value *values, unsigned int n_values)
 {
@@ -140,7 +139,7 @@ void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step,
 	struct note *last;
 	unsigned int at;
 
-	/* Without room this and the one before are one step. */
+	/* Without room this step and the one before are merged. */
 	if (n->end - n->first >= N_FULL && (last = youngest(n, EVT_CLOCK_STEP_E, &at))) {
 		if (scap_evt_params(&last->hdr, &ps) == 0)
 			step += (int64_t)get_u64(ps.v[0].p);
@@ -168,7 +167,7 @@ void live_notes_sampler(struct live_notes *n, uint64_t boot_ns, enum sampler_act
 
 	unsigned int at;
 
-	/* Without room the newest state stands for those before: its counts go on from them. */
+	/* Without room the latest state replaces earlier ones: its counts continue theirs. */
 	if (n->end - n->first >= N_FULL && youngest(n, EVT_SAMPLER_E, &at))
 		take_out(n, at);
 	add_note(n, boot_ns, 0, EVT_SAMPLER_E, values, sizeof(values) / sizeof(values[0]));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a live capture has to say itself, as private events in the stream: that records were
- * lost on a CPU, that the clock was set. Whoever reads them knows from where on the state of
- * threads and files may be wrong, and what times mean.
+ * Notes: private events of a live capture itself, such as lost records on a CPU and steps of the
+ * clock. Readers learn from them where the state of threads and files may be wrong, and what times
+ * mean.
  */
 #ifndef SCAP_LIVE_LIVE_NOTES_H
 #define SCAP_LIVE_LIVE_NOTES_H
@@ -16,14 +16,12 @@ struct live_notes;
 struct live_notes *live_notes_new(void);
 void live_notes_free(struct live_notes *n);
 
-/*
- * For the reason @why, the CPU @cpu lost what @lost says: notes what is new since the last note, at
- * the time when that began. 1 if there is nothing to note any more; 0: no room.
- */
+/* Notes what CPU @cpu lost for the reason @why (@lost) since the last note, at the time when that
+ * began. Returns 1 if nothing is left to note; 0: no room. */
 int live_notes_lost(struct live_notes *n, unsigned int cpu, unsigned int why,
 		    const struct ring_lost *lost, const struct epoch *epoch);
 
-/* From @boot_ns on the epoch is @offset after the boot clock, @step more than before. */
+/* Notes that from @boot_ns on the epoch is @offset after the boot clock, @step more than before. */
 void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step, int64_t offset);
 
 /* Values of the parameter action of EVT_SAMPLER_E, in files. */
@@ -32,8 +30,8 @@ enum sampler_action { SAMPLER_START, SAMPLER_PAUSE, SAMPLER_RESUME, SAMPLER_STOP
 void live_notes_sampler(struct live_notes *n, uint64_t boot_ns, enum sampler_action action,
 			const struct scap_sampler_stats *st);
 
-/* The note of the least time, its ts on the boot clock; NULL: none. Borrowed until the pop after
- * it. */
+/* Returns the note with the lowest time, its ts on the boot clock; NULL: none. Borrowed until the
+ * pop after it. */
 const struct ppm_evt_hdr *live_notes_first(const struct live_notes *n, uint16_t *cpu);
 void live_notes_pop(struct live_notes *n);
 

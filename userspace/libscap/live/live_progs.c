@@ -31,7 +31,7 @@ struct job {
 	struct bpf_prog_load_opts opts;
 	int taken;
 	int fd; /* when done: the program, or a negative errno */
-	int load_err; /* when done: 0, or why the kernel refuses it */
+	int load_err; /* when done: 0, or the kernel's error */
 };
 
 struct live_progs {
@@ -39,22 +39,22 @@ struct live_progs {
 	pthread_cond_t more;
 	struct job jobs[MAX_PROGS];
 	unsigned int n_jobs;
-	int complete; /* no job comes any more */
+	int complete; /* no more jobs come */
 	const char *refuse; /* the program that the kernel is made to refuse; NULL: none */
 	pthread_t threads[MAX_THREADS];
 	unsigned int n_threads;
 	struct kernel_btf *kernel;
-	int types_fd; /* those that the driver needs; -1 before it is open */
+	int types_fd; /* the reduced kernel types of the driver; -1 before it is open */
 	char types_path[32];
-	int sys_exit_id; /* the number of its tracepoint's type */
+	int sys_exit_id; /* type number of its tracepoint */
 	int is_preemptible; /* the kernel preempts programs */
-	int kfunc_ids[N_KFUNCS]; /* a negative errno where the kernel has none */
+	int kfunc_ids[N_KFUNCS]; /* a negative errno if the kernel has none */
 };
 
-/* The one that libbpf's callback hands its programs to: a load is never concurrent. */
+/* libbpf's callbacks have no context for this: one load at a time. */
 static struct live_progs *collecting;
 
-/* The biggest job that nobody has; NULL: none is left, and none will come. */
+/* Takes the largest job left; NULL: none is left, and none will come. */
 static struct job *take_job(struct live_progs *p)
 {
 	struct job *job = NULL;
@@ -96,7 +96,7 @@ static void *copy_of(const void *from, size_t n)
 	return to;
 }
 
-/* A call of one of the kernel's functions. Where it has none it stays as it is, and must not be
+/* Replaces a call of a kernel function. If the kernel lacks it the call stays, and must not be
  * reached. */
 static void put_kfunc(const struct live_progs *p, struct bpf_insn *in, enum kfunc which)
 {
@@ -108,7 +108,7 @@ static void put_kfunc(const struct live_progs *p, struct bpf_insn *in, enum kfun
 	}
 }
 
-/* The call of @which, or no call if it is not needed or the kernel does not have it. */
+/* Returns the call of @which, or a no-op if it is not needed or the kernel lacks it. */
 static void put_pin(const struct live_progs *p, struct bpf_insn *in, enum kfunc which, int needed)
 {
 	if (needed && p->kfunc_ids[which - KFUNC_FIRST] >= 0)
@@ -117,7 +117,7 @@ static void put_pin(const struct live_progs *p, struct bpf_insn *in, enum kfunc 
 		*in = (struct bpf_insn){.code = BPF_JMP | BPF_JA};
 }
 
-/* What the number of a call in kfuncs.h stands for. */
+/* Returns what replaces the call with this number of kfuncs.h. */
 static void put_call(const struct live_progs *p, struct bpf_insn *in)
 {
 	const struct bpf_insn flag = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
@@ -157,7 +157,7 @@ void live_progs_refuse(struct live_progs *p, const char *name)
 	p->refuse = name;
 }
 
-/* Ends with a register that was never set, if it is the one to be refused. */
+/* Makes the program to be refused end with an uninitialized register. */
 static void break_if_refused(const struct live_progs *p, const struct bpf_program *prog,
 			     struct bpf_insn *insns)
 {
@@ -197,11 +197,12 @@ static int add_job(struct live_progs *p, const struct bpf_program *prog,
 	return 0;
 }
 
-/* The number of the type of what @prog is attached to, for the kernel. */
+/* Returns the kernel's type number of what @prog is attached to. */
 static int attach_id(const struct kernel_btf *k, const struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog), *target = strchr(section, '/');
-	const int is_iter = !strncmp(section, "iter", strlen("iter")); /* or iter.s, if it sleeps */
+	const int is_iter =
+		!strncmp(section, "iter", strlen("iter")); /* or iter.s, which may sleep */
 	char name[128];
 
 	if (!target)
@@ -243,7 +244,8 @@ static void find_kfuncs(struct live_progs *p)
 	}
 }
 
-/* Are programs of tracepoints preemptible, calls' among them? Nothing shows it but the version. */
+/* Returns whether programs of tracepoints are preemptible, including those of calls. Only the
+ * version tells. */
 static int find_preemptible(const struct live_progs *p)
 {
 	return scap_kernel_is_at_least(7, 0) &&
@@ -258,7 +260,7 @@ int live_progs_has_kfuncs(const struct live_progs *p)
 	return 1;
 }
 
-/* libbpf is about to load a program of another kind, which it does itself. */
+/* Called before libbpf loads a program of another kind, which it does itself. */
 static int before_plain_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
 	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(prog);
@@ -270,10 +272,8 @@ static int before_plain_load(struct bpf_program *prog, struct bpf_prog_load_opts
 	return 0;
 }
 
-/*
- * libbpf is about to load a program of a tracepoint or an iterator. It was told that it is of
- * another type, lest it reads all types of the kernel to find what it is attached to.
- */
+/* Called before libbpf loads a program of a tracepoint or iterator. libbpf has another type for it,
+ * so that it does not read all types of the kernel to find the attach point. */
 static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
 	static struct bpf_insn empty[] = {
@@ -301,7 +301,7 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 	return bpf_program__set_insns(prog, empty, sizeof(empty) / sizeof(empty[0]));
 }
 
-/* Once and for good: libbpf's objects keep pointing to their handlers. */
+/* Registered once: libbpf's objects keep pointers to their handlers. */
 static int register_handlers(void)
 {
 	static int tracepoint = -1, iter = -1, sleeping_iter = -1;
@@ -331,7 +331,7 @@ static int register_handlers(void)
 	return tracepoint < 0 ? tracepoint : iter < 0 ? iter : 0;
 }
 
-/* A file of the types that the driver needs, to be filled when the driver is open. */
+/* Creates a file for the types that the driver needs, filled when the driver is open. */
 static int open_types(struct live_progs *p)
 {
 	p->types_fd = memfd_create("saker-types", MFD_CLOEXEC);
@@ -397,7 +397,7 @@ static void join(struct live_progs *p)
 	p->n_threads = 0;
 }
 
-/* libbpf's descriptor of the program is the true one's from now on. */
+/* Makes libbpf's descriptor of the program refer to the real one. */
 static int put_in_place(struct job *job)
 {
 	int err = dup3(job->fd, bpf_program__fd(job->prog), O_CLOEXEC) < 0 ? -errno : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which calls the driver records for the sake of the state, beside those that were asked for:
+ * Chooses the calls that the driver records for the state, besides selected ones:
  *
- *  - those that change threads (clone, exec, setuid, chdir...), of all tasks;
- *  - those that change descriptors, if an event that was asked for shows any. Where tasks are
- * chosen by what may change (name, user, cgroup), of all tasks, as any may become one that is
- * meant; where they are chosen by process, only of those.
+ * - calls that change threads (clone, exec, setuid, chdir...), of all tasks; - calls that change
+ * descriptors, if a selected event shows any. Where tasks are selected by what may change (name,
+ * user, cgroup), of all tasks, since any may become selected; where they are selected by process,
+ * only of these.
  *
- * Which calls these are, the flags of their events say.
+ * The flags of events say which calls these are.
  */
 #include "live/live_select.h"
 #include "event/ia32_table.h"
@@ -25,7 +25,7 @@
 
 #include <bpf/bpf.h>
 
-#define COMM_LEN 15 /* of a name, what the kernel keeps */
+#define COMM_LEN 15 /* maximum length of a name in the kernel */
 #define NR_FCHDIR 81
 #define CHANGES_FD (EF_CREATES_FD | EF_DESTROYS_FD)
 #define MOVES_DATA (EF_READS_FROM_FD | EF_WRITES_TO_FD)
@@ -54,7 +54,7 @@ struct by_name {
 	int remove, found;
 };
 
-/* The exit event of some call, or its enter? */
+/* Returns whether it is the exit or enter event of a call. */
 static int is_of_call(unsigned int type)
 {
 	for (unsigned int nr = 0; nr < DRV_MAX_NR; nr++)
@@ -103,7 +103,7 @@ static int has_type(const uint64_t *types, unsigned int type)
 	return get_bit(types, evt_index(type & ~1u)) || get_bit(types, evt_index(type | 1));
 }
 
-/* A 32-bit call has the event of the call that it is, or one of its own. */
+/* A 32-bit call has the event of its x86_64 counterpart, or one of its own. */
 static unsigned int exit_type(unsigned int nr, int ia32)
 {
 	const struct ia32_call *call = &scap_ia32_calls()[nr];
@@ -159,7 +159,7 @@ void scap_calls_each_name(void (*fn)(void *ctx, const char *name), void *ctx)
 	scap_event_each(visit_event, &v);
 }
 
-/* The x86_64 call that a call is decoded as; REC_NR_NONE: none. */
+/* Returns the x86_64 call as which a call is decoded; REC_NR_NONE: none. */
 static unsigned int native_nr(unsigned int nr, int ia32)
 {
 	return ia32 ? scap_ia32_calls()[nr].row : nr;
@@ -185,8 +185,8 @@ static int changes_fd(unsigned int nr)
 	       !changes_thread(nr);
 }
 
-/* Sends or receives, and only incidentally says whom a socket speaks with. A message that is
- * received may have descriptors. */
+/* Calls that send or receive, and only incidentally show the peer of a socket. A received message
+ * may have descriptors. */
 static int only_names_peer(unsigned int nr)
 {
 	return event_flags(nr) & MOVES_DATA && nr != SYS_recvmsg && nr != SYS_recvmmsg;
@@ -216,7 +216,7 @@ static int any_shows_fd(const struct drv_calls *show)
 static void set_state_calls(struct drv_config *c, const struct scap_select *s)
 {
 	const int fds = s->files || any_shows_fd(&c->show);
-	/* A process that is still to come begins with its maker's files. */
+	/* A new process inherits the files of its parent. */
 	const int any_task = !(c->tasks & DRV_TASKS_MARKED) || s->pids_to_come;
 
 	for (unsigned int i = 0; i < 2 * DRV_MAX_NR; i++) {
@@ -231,7 +231,7 @@ static void set_state_calls(struct drv_config *c, const struct scap_select *s)
 	}
 }
 
-/* Of 32-bit programs, one call makes all of those that sockets, or IPC, are used by. */
+/* In 32-bit programs all calls on sockets, and on IPC, are one system call. */
 static void set_multiplexed(struct drv_calls *calls)
 {
 	for (unsigned int i = IA32_SOCKETCALLS; i < IA32_TABLE_MAX; i++) {
@@ -274,7 +274,7 @@ int live_select_config(struct drv_config *c, const struct scap_select *s,
 	if (s->calls)
 		show = *s->calls;
 	else if (s->failed_only)
-		memset(show.events, 0, sizeof(show.events)); /* they do not fail */
+		memset(show.events, 0, sizeof(show.events)); /* they cannot fail */
 	memcpy(&c->show, show.bits, sizeof(c->show));
 	memcpy(c->show_events, show.events, sizeof(c->show_events));
 	c->want_unknown = !s->calls || s->calls->unknown;
@@ -311,7 +311,7 @@ static int put_mark(int map, uint32_t tgid, uint32_t mark)
 	return bpf_map_update_elem(map, &tgid, &mark, BPF_ANY) ? -errno : 0;
 }
 
-/* Text of /proc/@pid/@file; its length or a negative errno. */
+/* Reads the text of /proc/@pid/@file. Returns its length or a negative errno. */
 static int read_proc(char *buf, size_t sz, uint32_t pid, const char *file)
 {
 	char path[64];
@@ -330,8 +330,8 @@ static int read_proc(char *buf, size_t sz, uint32_t pid, const char *file)
 	return (int)n;
 }
 
-/* The process of a thread, and its parent. The numbers stand behind the name in brackets, which
- * may have brackets itself. */
+/* Finds the process of a thread, and its parent. The numbers follow the name in parentheses, which
+ * may contain parentheses. */
 static int read_family(uint32_t pid, uint32_t *tgid, uint32_t *ppid)
 {
 	char buf[4096];
@@ -402,7 +402,7 @@ static int fill_uids(int map, const struct scap_select *s)
 	return 0;
 }
 
-/* Where the cgroup2 hierarchy is. */
+/* Finds where the cgroup2 hierarchy is mounted. */
 static int find_cgroup2(char *out, size_t sz)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
@@ -419,7 +419,7 @@ static int find_cgroup2(char *out, size_t sz)
 	return err;
 }
 
-/* A path as the file system has it, or from the root of the hierarchy. */
+/* Resolves a path of the file system, or one from the root of the hierarchy. */
 static int open_cgroup(const char *root, const char *path)
 {
 	char full[8192];
@@ -493,7 +493,7 @@ static int is_suppressed(const struct scap_select *s, uint32_t pid)
 	return 0;
 }
 
-/* The mark that a process is to have beside its own, for its name and its parent's mark. */
+/* Returns the marks that a process needs in addition, by its name and its parent's marks. */
 static uint32_t mark_for(const struct scap_select *s, uint32_t pid, uint32_t parent)
 {
 	uint32_t mark = s->descendants ? parent & DRV_MARK_MEANT : 0;
@@ -505,8 +505,8 @@ static uint32_t mark_for(const struct scap_select *s, uint32_t pid, uint32_t par
 	return mark;
 }
 
-/* Marks the processes of /proc by their names and their parents' marks. The number of changes, or a
- * negative errno. */
+/* Marks the processes in /proc by their names and their parents' marks. Returns the number of
+ * changes, or a negative errno. */
 static int mark_processes(int map, const struct scap_select *s)
 {
 	DIR *dir = opendir("/proc");
@@ -535,8 +535,7 @@ static int mark_processes(int map, const struct scap_select *s)
 	return n;
 }
 
-/* It is not there, or only as what its parent has not waited for. A leader may end before its other
- * threads. */
+/* Returns whether the process is gone, or a zombie. A leader may end before its other threads. */
 static int has_ended(uint32_t pid)
 {
 	unsigned int n_threads;
@@ -550,7 +549,7 @@ static int has_ended(uint32_t pid)
 	return at && sscanf(at, "\nThreads: %u", &n_threads) == 1 && n_threads <= 1;
 }
 
-/* Who ended before the driver could see it keeps no mark. */
+/* Removes marks of processes that ended before the driver could see it. */
 static void unmark_ended(int map, const struct scap_select *s)
 {
 	for (size_t i = 0; i < s->n_pids && !s->pids_to_come; i++) {
@@ -565,7 +564,7 @@ int live_select_mark(const struct live_select_maps *maps, const struct scap_sele
 {
 	int n = 0;
 
-	/* A process found before its parent has its turn in the next round. */
+	/* A process found before its parent is marked in the next round. */
 	if (s && ((s->n_pids && s->descendants) || s->n_suppress))
 		while ((n = mark_processes(maps->marks, s)) > 0)
 			;
@@ -581,7 +580,7 @@ int live_select_any_lives(const struct live_select_maps *maps)
 	while (!bpf_map_get_next_key(maps->marks, at, &pid)) {
 		const uint32_t mark = get_mark(maps->marks, pid);
 
-		/* The kernel keeps what has ended until its parent has looked. */
+		/* A zombie keeps its PID until its parent has waited for it. */
 		if (mark & DRV_MARK_MEANT && !(mark & DRV_MARK_DYING && has_ended(pid)))
 			return 1;
 		at = &pid;

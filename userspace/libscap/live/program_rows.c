@@ -18,7 +18,7 @@ const struct program_row program_rows[N_PROGRAM_ROWS] = {
 #include "programs.def"
 };
 
-/* Each row is of a program, and there are as many. */
+/* Each row belongs to a program, and every program has one. */
 enum {
 	N_PROGRAMS_WITH_ROW = 0
 #define PROG(name, ...) +(sizeof(((struct driver *)0)->progs.name) == sizeof(void *))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of programs.def: which of the driver's programs a capture can do without. */
+/* The rows of programs.def: which programs of the driver are required. */
 #ifndef SCAP_LIVE_PROGRAM_ROWS_H
 #define SCAP_LIVE_PROGRAM_ROWS_H
 
@@ -8,8 +8,8 @@ struct bpf_program;
 struct program_row {
 	const char *name;
 	int required;
-	unsigned int max_insns; /* that the verifier processes */
-	const char *what; /* what is missing from a capture without it */
+	unsigned int max_insns; /* instructions that the verifier processes */
+	const char *what; /* what a capture lacks without it */
 };
 
 enum {
@@ -20,13 +20,13 @@ enum {
 
 extern const struct program_row program_rows[N_PROGRAM_ROWS];
 
-/* Each program of the driver has a row. */
+/* Returns the row of a program; each has one. */
 const struct program_row *program_row_of(const struct bpf_program *prog);
 
-/* A program that a capture wants and does not have. */
+/* A program that a capture needs and does not have. */
 struct program_missing {
 	const struct program_row *row;
-	int err; /* negative errno of its load or its attachment; -ENOENT: there is no such hook */
+	int err; /* negative errno of loading or attaching it; -ENOENT: the kernel lacks the hook */
 };
 
 #endif /* SCAP_LIVE_PROGRAM_ROWS_H */

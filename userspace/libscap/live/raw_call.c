@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The counterpart of send_enter and put_pointed of the driver, by the same rows, for what lies in
- * the memory of another process.
- */
+/* The counterpart of send_enter and put_pointed of the driver, by the same rows, for values in the
+ * memory of another process. */
 #include "live/raw_call.h"
 
 #include <errno.h>
@@ -21,14 +19,14 @@
 
 #define N_ARGS 6
 #define NS_PER_S 1000000000ull
-#define DATA_MAX 80 /* bytes of a buffer, whatever the snaplen */
+#define DATA_MAX 80 /* maximum bytes of a buffer, whatever the snaplen */
 
-/* A record being made: lengths grow from the front, values behind them. */
+/* A record under construction: lengths grow from the front, values behind them. */
 struct raw_writer {
 	struct rec_hdr *rec;
 	uint8_t *lens, *p, *end;
 	struct remote_memory *mem; /* NULL: none */
-	const uint64_t *args; /* as the row expects them */
+	const uint64_t *args; /* in the order of the row */
 	int ia32;
 	int full;
 };
@@ -53,7 +51,7 @@ static uint64_t arg_of(const struct raw_writer *w, unsigned int i)
 	return i < N_ARGS ? w->args[i] : 0;
 }
 
-/* All of @len bytes, or none: 0. */
+/* Reads all @len bytes, or none. Returns 0 if all were read. */
 static int read_whole(const struct raw_writer *w, void *to, uint64_t addr, size_t len)
 {
 	return addr && w->mem && remote_memory_read(w->mem, to, addr, len) == len;
@@ -65,10 +63,10 @@ static void put_path(struct raw_writer *w, uint64_t addr)
 	const size_t n = addr && w->mem ? remote_memory_read(w->mem, text, addr, sizeof(text)) : 0;
 	const size_t len = strnlen(text, n);
 
-	put(w, text, len < n ? len + 1 : 0); /* without its end it is not known */
+	put(w, text, len < n ? len + 1 : 0); /* unknown without its end */
 }
 
-#define BYTES_MAX 512 /* of what put_bytes copies */
+#define BYTES_MAX 512 /* maximum that put_bytes copies */
 
 static void put_bytes(struct raw_writer *w, uint64_t addr, int64_t len, size_t max)
 {
@@ -80,7 +78,7 @@ static void put_bytes(struct raw_writer *w, uint64_t addr, int64_t len, size_t m
 	put(w, bytes, read_whole(w, bytes, addr, n) ? n : 0);
 }
 
-/* Text of @len bytes that has no NUL, with one. */
+/* Puts text of @len bytes without a NUL, and adds one. */
 static void put_text(struct raw_writer *w, uint64_t addr, int32_t len)
 {
 	char text[ARG_PATH_MAX];
@@ -101,7 +99,7 @@ struct fd_item {
 	uint16_t flags;
 } __attribute__((packed));
 
-/* The descriptors in the sets of a select, as an fdlist: the first ARG_POLLFDS_MAX. */
+/* Puts the first ARG_POLLFDS_MAX descriptors in the sets of a select, as an fdlist. */
 static void put_select_fds(struct raw_writer *w)
 {
 	static const uint16_t flags[] = {PPM_POLLIN, PPM_POLLOUT, PPM_POLLPRI};
@@ -155,7 +153,7 @@ static int read_pair(const struct raw_writer *w, uint64_t addr, uint64_t unit_ns
 	return 1;
 }
 
-/* A time to set: tv_nsec may say that it is the present, or not changed. */
+/* Puts a time to set: tv_nsec may mean now, or unchanged. */
 static int read_utime(const struct raw_writer *w, uint64_t addr, uint64_t *ns)
 {
 	struct timespec at;
@@ -168,7 +166,7 @@ static int read_utime(const struct raw_writer *w, uint64_t addr, uint64_t *ns)
 	return 1;
 }
 
-/* struct open_how, io_uring_params: what of it one parameter is. */
+/* Puts a field of struct open_how or io_uring_params. */
 static int read_how(const struct raw_writer *w, unsigned int kind, uint64_t addr, uint64_t *v)
 {
 	uint64_t how[3] = {0};
@@ -197,7 +195,7 @@ static int read_number(const struct raw_writer *w, uint64_t addr, size_t len, ui
 	return read_whole(w, v, addr, len);
 }
 
-/* The number that a row points to; 0: it is not known. */
+/* Reads the number that a row points to. Returns 0 if it is unknown. */
 static int number_at(const struct raw_writer *w, const struct call_row *row, uint64_t *v)
 {
 	const uint64_t addr = arg_of(w, row->arg), at = addr ? addr + row->off : 0;
@@ -257,7 +255,7 @@ static int number_at(const struct raw_writer *w, const struct call_row *row, uin
 	return 0;
 }
 
-/* Arrays, of which 32-bit callers have others. */
+/* Arrays, whose layout differs for 32-bit callers. */
 static void put_array(struct raw_writer *w, const struct call_row *row)
 {
 	const uint64_t addr = arg_of(w, row->arg);
@@ -280,8 +278,8 @@ static void put_array(struct raw_writer *w, const struct call_row *row)
 	put(w, NULL, 0);
 }
 
-/* What row @row points to, as put_pointed of the driver does. A 32-bit caller's numbers lie
- * otherwise, and are not known. */
+/* Puts the value that row @row points to, as put_pointed of the driver does. Numbers of a 32-bit
+ * caller have another layout, and are unknown. */
 static void put_pointed(struct raw_writer *w, const struct call_row *row)
 {
 	const uint64_t addr = arg_of(w, row->arg), beside = arg_of(w, row->arg + 1u);
@@ -309,8 +307,8 @@ static void put_pointed(struct raw_writer *w, const struct call_row *row)
 		put(w, NULL, 0);
 }
 
-/* The row that decodes the call of @row, with its arguments as that expects them, and the enter of
- * its event; REC_NR_NONE: none does. */
+/* Finds the row that decodes the call of @row, its arguments in the order of that row, and its
+ * enter event. Returns REC_NR_NONE if there is none. */
 static unsigned int decode(const struct stuck_row *row, uint64_t args[N_ARGS], unsigned int *type)
 {
 	const struct ia32_call *c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call that the driver did not see, as the raw enter that it would have made of it. */
+/* Builds the raw enter of a call that the driver did not see. */
 #ifndef SCAP_LIVE_RAW_CALL_H
 #define SCAP_LIVE_RAW_CALL_H
 
@@ -9,12 +9,10 @@
 #include "shared/record.h"
 #include "shared/stuck_row.h"
 
-/*
- * Builds the raw enter of @row in @buf. What its pointers point to is read from @mem; NULL: is not
- * known. Returns the bytes of the record, a multiple of 8, or -ENOSPC.
- */
+/* Builds the raw enter of @row in @buf. Values behind pointers are read from @mem; NULL: they are
+ * unknown. Returns the size of the record, a multiple of 8, or -ENOSPC. */
 int scap_raw_call(void *buf, size_t buf_sz, const struct stuck_row *row, struct remote_memory *mem);
 
-#define RAW_CALL_MAX (16u << 10) /* bytes of a record at most */
+#define RAW_CALL_MAX (16u << 10) /* maximum size of a record */
 
 #endif /* SCAP_LIVE_RAW_CALL_H */

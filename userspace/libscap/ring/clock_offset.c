@@ -4,7 +4,7 @@
 #include <time.h>
 
 #define NOTICEABLE_NS 10000
-#define SLOWER 1024 /* a step back is made up for by one part in so many */
+#define SLOWER 1024 /* a step back is compensated at this rate */
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -14,7 +14,7 @@ static uint64_t read_clock(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* The reading least disturbed of a few: that with the least time between its two ends. */
+/* Reads both clocks a few times and returns the reading with the least time between its ends. */
 int64_t epoch_read_offset(void)
 {
 	uint64_t best = UINT64_MAX;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A winner tree over the first keys of the sources, in rounds: read the clock, then let
- * each source tell its bounds and see what is complete, in this order. Whatever arrives
- * in a source after that has a key of at least the watermark, the least of all bounds;
- * so the round delivers what is below it. Equal keys go by source, then by place in it:
- * the result is a stable sort.
+ * A winner tree over the first keys of the sources, in rounds: read the clock, then refresh each
+ * source and read its bound, in this order. Records that arrive in a source after that have a key
+ * of at least the watermark, the lowest of all bounds; so the round delivers everything below it.
+ * Equal keys are ordered by source, then by position: the result is a stable sort.
  */
 #include "ring/merge.h"
 
@@ -19,13 +18,14 @@ struct merge {
 	void *clock_ctx;
 	unsigned int n;
 	unsigned int n_leaves; /* a power of two */
-	uint32_t *winner; /* [1]: of all; [i]: of [2i] and [2i + 1]; leaf i is [n_leaves + i] */
+	uint32_t *winner; /* [1]: winner of all; [i]: of [2i] and [2i + 1]; leaf i is [n_leaves + i]
+			   */
 	uint64_t *keys; /* by leaf */
 	uint32_t *n_popped; /* by source, since its last release */
 	uint64_t watermark;
-	uint64_t last; /* order of the item delivered last */
+	uint64_t last; /* order of the last delivered item */
 	uint64_t n_late;
-	uint32_t lent; /* source of the item delivered last, to be popped; or NOBODY */
+	uint32_t lent; /* source of the last delivered item, to be popped; or NOBODY */
 	int draining;
 };
 
@@ -45,7 +45,7 @@ static void play(struct merge *m, unsigned int node)
 	m->winner[node] = m->keys[a] <= m->keys[b] ? a : b;
 }
 
-/* The first key of @source has changed. */
+/* Updates the tree after the first key of @source has changed. */
 static void replay(struct merge *m, unsigned int source)
 {
 	m->keys[source] = m->ops->key(m->sources[source]);
@@ -53,7 +53,7 @@ static void replay(struct merge *m, unsigned int source)
 		play(m, node);
 }
 
-/* The tree over @n sources: those that there are keep their first keys, the others have none. */
+/* Builds the tree over @n sources: known ones keep their first keys, new ones have none. */
 static void build(struct merge *m, unsigned int n)
 {
 	const unsigned int n_old = m->n;
@@ -128,10 +128,8 @@ static void pop_lent(struct merge *m)
 	replay(m, source);
 }
 
-/*
- * Looks at @source until no writer is at work there: all that was begun before is then
- * complete. That takes a microsecond, unless the writer itself was interrupted.
- */
+/* Refreshes @source until no writer is in flight: everything begun before is then complete. Takes a
+ * microsecond, unless the writer itself was interrupted. */
 static void refresh(struct merge *m, unsigned int source, struct ring_bound *bound, uint64_t now)
 {
 	for (;;) {
@@ -142,7 +140,7 @@ static void refresh(struct merge *m, unsigned int source, struct ring_bound *bou
 	}
 }
 
-/* The watermark that @source allows. */
+/* Returns the watermark that @source allows. */
 static uint64_t source_bound(struct merge *m, unsigned int source)
 {
 	const uint64_t now = m->ops->now(m->clock_ctx);

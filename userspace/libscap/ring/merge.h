@@ -16,20 +16,20 @@
 
 #define MERGE_IN_FLIGHT_NS 1000000ull
 #define MERGE_OPEN_NS 50000000ull
-/* A writer reads the clock before it is seen to be at work, by at most this. */
+/* A writer reads the clock at most this long before it is seen in flight. */
 #define MERGE_SLACK_NS 20000ull
 
 #define MERGE_NO_KEY UINT64_MAX
 
 struct merge_ops {
-	/* Sees what is complete now, and what is known of the rest: as ring_refresh. */
+	/* Refreshes the source, as ring_refresh. */
 	void (*refresh)(void *source, struct ring_bound *bound);
-	/* Key of the first item that is complete and not popped; MERGE_NO_KEY: none. */
+	/* Returns the key of the first complete item not popped; MERGE_NO_KEY: none. */
 	uint64_t (*key)(void *source);
 	void (*pop)(void *source);
-	/* What was popped is not needed any more. */
+	/* Releases popped items. */
 	void (*release)(void *source);
-	/* The clock of the keys. */
+	/* Returns the clock of the keys. */
 	uint64_t (*now)(void *ctx);
 };
 
@@ -40,25 +40,24 @@ struct merge *merge_new(const struct merge_ops *ops, void *const *sources, unsig
 			unsigned int n_max, void *clock_ctx);
 void merge_free(struct merge *m);
 
-/* There are @n sources now, of the n_max: others have been put behind those there were. */
+/* Sets the number of sources to @n, at most n_max: new ones were appended. */
 void merge_extend(struct merge *m, unsigned int n);
 
 struct merge_item {
 	unsigned int source;
 	uint64_t key;
-	uint64_t order; /* key, or, when late, that of the item before: this never goes back */
+	uint64_t
+		order; /* the item's key; of a late item that of the item before: never goes back */
 };
 
-/*
- * 1 with the next item, which is popped by the call after; 0: none may be delivered yet.
- * After merge_drain 0 means that there is nothing left.
- */
+/* Returns 1 with the next item, popped by the following call; 0: none may be delivered yet. After
+ * merge_drain 0 means that nothing is left. */
 int merge_next(struct merge *m, struct merge_item *item);
 
-/* No new items begin: open calls are not waited for any more. */
+/* No new items begin: open calls are no longer waited for. */
 void merge_drain(struct merge *m);
 
-/* Items that came too late for their place. */
+/* Returns the number of late items. */
 uint64_t merge_n_late(const struct merge *m);
 
 #endif /* SCAP_RING_MERGE_H */

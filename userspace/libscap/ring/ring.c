@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the three kinds of ring share: the page of positions and counters, and the protocol. */
+/* Common to the three kinds of ring: the page of positions and counters, and the protocol. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "ring/ring_impl.h"
 
-/* Bytes of the value of one CPU's map. */
+/* Returns the size of the value of one CPU's map. */
 static size_t ring_value_sz(int kind, size_t ring_sz)
 {
 	return sizeof(struct ring_hdr) + (kind == RING_ARRAY ? ring_sz : SCRATCH_SZ) + RING_SLACK;
@@ -68,9 +68,9 @@ void ring_close(struct ring *r)
 }
 
 /*
- * Slot, writers, head: the reverse of the order in which the driver clears and publishes. A nested
- * record below the head that was read before there was no writer has that of the interrupted one,
- * if ever, below the head read after.
+ * Reads slot, writers, head: the reverse of the order in which the driver clears and publishes. A
+ * nested record below the first head without a writer has its interrupted one, if any, below the
+ * head read afterwards.
  */
 void ring_refresh(struct ring *r, struct ring_bound *bound)
 {
@@ -96,9 +96,9 @@ static void skip_corrupt(struct ring *r)
 }
 
 /*
- * The record of a nested writer may lie before that of the writer that it interrupted, whose key is
- * less. Such a run is delivered by keys. A nested record that is followed by none of a lesser key
- * is in its place, or what it interrupted was lost.
+ * The record of a nested writer may lie before that of the writer it interrupted, whose key is
+ * lower. Such a run is delivered by keys. A nested record that no record with a lower key follows
+ * is in its place, or the interrupted one was lost.
  */
 static int in_run(const struct ring *r, const struct rec_hdr *rec, uint64_t key)
 {
@@ -116,7 +116,9 @@ static void run_insert(struct ring *r, struct ring_item item)
 	r->run[i] = item;
 }
 
-/* The run that begins at r->pos with a nested record. False: it may not be complete. */
+/*
+ * Finds the run that begins at r->pos with a nested record. Returns false if it may be incomplete.
+ */
 static int find_run(struct ring *r)
 {
 	const uint64_t start = r->pos;
@@ -127,7 +129,7 @@ static int find_run(struct ring *r)
 		const struct rec_hdr *rec = r->ops->at(r, &step);
 
 		if (r->pos >= r->head || !step || r->pos + step > r->head)
-			break; /* ring_peek will come to it again */
+			break; /* ring_peek comes back to it */
 		key = rec ? rec_key(rec) : 0;
 		open = !rec || (REC_LEVEL(rec->flags) && r->n_run < RING_RUN_MAX);
 		if (rec && !in_run(r, rec, key))
@@ -163,11 +165,11 @@ const struct rec_hdr *ring_peek(struct ring *r)
 		uint64_t step = 0;
 		const struct rec_hdr *rec = r->ops->at(r, &step);
 
-		if (r->pos >= r->head) /* not yet complete after all */
+		if (r->pos >= r->head) /* not complete yet */
 			break;
 		if (!step || r->pos + step > r->head) {
 			skip_corrupt(r);
-		} else if (!rec) { /* not a record of ours, but of a known length */
+		} else if (!rec) { /* an invalid record, but of a known length */
 			r->pos += step;
 		} else if (REC_LEVEL(rec->flags)) {
 			if (find_run(r))
@@ -277,8 +279,8 @@ void ring_told(struct ring *r, unsigned int why, uint64_t to_ns)
 	__atomic_store_n(&r->hdr->told_ns[why], to_ns, __ATOMIC_RELEASE);
 }
 
-/* The driver writes the times before the count. What it loses meanwhile may be in the times and not
- * yet in the count: then it is noted next time, as of the end of this span. */
+/* The driver writes times before counts. A loss in between may be in the times and not yet in the
+ * count: it is noted next time, as of the end of this span. */
 void ring_lost(const struct ring *r, unsigned int why, struct ring_lost *lost)
 {
 	const uint64_t told = r->hdr->told_ns[why];

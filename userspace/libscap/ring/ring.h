@@ -21,36 +21,39 @@
 struct ring;
 
 struct ring_bound {
-	uint64_t open_ns; /* enter of the call that is open there, its enter not sent; else
-			     UINT64_MAX */
-	int in_flight; /* a writer is at work: look again */
+	uint64_t open_ns; /* time of the enter of the CPU's open call, if no enter record was sent;
+			     else UINT64_MAX */
+	int in_flight; /* a writer is in flight: refresh again */
 };
 
-/* Sees what is complete now. */
+/* Reads what is complete now. */
 void ring_refresh(struct ring *r, struct ring_bound *bound);
 
 /*
- * The oldest record not advanced over, among those complete at the last refresh; NULL: none.
- * Its lengths are checked: it lies whole in memory, evt.len within len. Borrowed until
- * ring_release after it was advanced over, or, kind perf, until the next ring_peek after that.
+ * Returns the oldest record not advanced over, among those complete at the last refresh; NULL:
+ * none. Its lengths are checked: it lies contiguously in memory, evt.len within len. Borrowed until
+ * ring_release after ring_advance, or, kind perf, until the next ring_peek after that.
  */
 const struct rec_hdr *ring_peek(struct ring *r);
 void ring_advance(struct ring *r);
 
-/* Gives the room of what was advanced over back to the driver. */
+/* Gives the room of records advanced over back to the driver. */
 void ring_release(struct ring *r);
 
-/* Bytes complete at the last refresh and not advanced over. */
+/* Returns the bytes complete at the last refresh and not advanced over. */
 uint64_t ring_pending(const struct ring *r);
 
-/* Is there a record, complete or not, that was not released? */
+/* Returns whether there is a record, complete or not, that was not released. */
 int ring_unread(const struct ring *r);
 
-/* Has it less room than half of it? */
+/* Returns whether less than half of it is free. */
 int ring_is_half_full(const struct ring *r);
 
-/* Sleep protocol: say so, refresh once more, poll the doorbell (live_load.h), say so again. Who
- * says RING_SLEEPS must see ring_unread false before it polls for longer than a nap. */
+/*
+ * Sleep protocol: set the state, refresh once more, poll the doorbell (live_load.h), reset the
+ * state. A reader that sets RING_SLEEPS must see ring_unread false before it polls for longer than
+ * a nap.
+ */
 void ring_set_asleep(struct ring *r, enum ring_sleep how);
 
 unsigned int ring_cpu(const struct ring *r);
@@ -58,21 +61,21 @@ unsigned int ring_cpu(const struct ring *r);
 /* Adds this CPU's counters to *sum. */
 void ring_counters(const struct ring *r, struct drv_counters *sum);
 
-/* Records of this CPU that were lost: moves when there is something new in ring_lost. */
+/* Returns the number of lost records of this CPU: changes when ring_lost has something new. */
 uint64_t ring_n_lost(const struct ring *r);
 
 struct ring_lost {
 	uint64_t n[LOST_ROOM]; /* since the ring began, by enum drv_lost */
-	uint64_t from_ns, to_ns; /* boot clock: of those after ring_told; 0: none is */
+	uint64_t from_ns, to_ns; /* boot clock: of losses after ring_told; 0: none */
 };
 
-/* What was lost for the reason @why. */
+/* Returns what was lost for the reason @why. */
 void ring_lost(const struct ring *r, unsigned int why, struct ring_lost *lost);
 
-/* What was lost for the reason @why until @to_ns is noted. */
+/* Marks losses for the reason @why up to @to_ns as noted. */
 void ring_told(struct ring *r, unsigned int why, uint64_t to_ns);
 
-/* How often the ring held what no driver writes; the rest up to its head was then skipped. */
+/* Returns how often the ring had invalid data; the rest up to its head was then skipped. */
 uint64_t ring_n_corrupt(const struct ring *r);
 
 #endif /* SCAP_RING_RING_H */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Our own ring, in the value of an array map: the driver fills records in place, and the
- * slack after the last place keeps each in one piece (driver/shared/config.h).
- */
+/* The array ring, in the value of an array map: the driver fills records in place, and the slack
+ * after the last place keeps each contiguous (driver/shared/config.h). */
 #include <errno.h>
 #include <sys/mman.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A perf buffer of one CPU: a page of positions, then the data. It is mapped once: the
- * overlapping double mapping that older readers used is refused by kernels since the fix of
- * CVE-2025-38563. Only a record that straddles the end is copied.
+ * The perf ring: a perf buffer of one CPU, a page of positions followed by the data. It is mapped
+ * once: since the fix of CVE-2025-38563 kernels refuse the overlapping double mapping of older
+ * readers. Only a record that wraps is copied.
  *
- * A sample is the header (type, misc, size), the size of what BPF gave, and that.
+ * A sample is the header (type, misc, size), the size of BPF's data, and the data.
  *
- * What finds no room the kernel refuses to the driver at once, which counts it with CPU, reason and
- * time (perf_refusal). PERF_FORMAT_LOST, since Linux 6.0, is a count of the same refusals without
- * these, so it adds nothing to the account and is not read.
+ * The kernel reports a record without room to the driver at once, which counts it with CPU, reason
+ * and time (perf_refusal). PERF_FORMAT_LOST, since Linux 6.0, counts the same records without these
+ * details, so it is not read.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -32,11 +32,11 @@ static int perf_create(unsigned int cpu, size_t sz)
 		.sample_type = PERF_SAMPLE_RAW,
 		.sample_period = 1,
 		.watermark = 1,
-		.wakeup_watermark = UINT32_MAX, /* the doorbell is ours */
+		.wakeup_watermark = UINT32_MAX, /* the doorbell is saker's own */
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	(void)sz; /* told by the mapping */
+	(void)sz; /* as the mapping says */
 	return fd < 0 ? -errno : fd;
 }
 
@@ -59,7 +59,7 @@ static uint64_t perf_head(struct ring *r)
 	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* The @len bytes at r->pos in one piece. */
+/* Returns the @len bytes at r->pos contiguously. */
 static const char *perf_piece(struct ring *r, size_t len)
 {
 	const char *data = (const char *)r->base + (r->base_sz - r->sz);
@@ -78,7 +78,7 @@ static const struct rec_hdr *perf_at(struct ring *r, uint64_t *step)
 	struct perf_event_header h;
 	const struct rec_hdr *rec;
 
-	memcpy(&h, perf_piece(r, sizeof(h)), sizeof(h)); /* 8-aligned: never straddles */
+	memcpy(&h, perf_piece(r, sizeof(h)), sizeof(h)); /* 8-aligned: never wraps */
 	if (h.size < sizeof(h) || (h.size & 7) || h.size > r->head - r->pos)
 		return NULL;
 	*step = h.size;

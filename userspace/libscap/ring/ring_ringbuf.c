@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A BPF ring buffer, of one CPU or shared by several. The kernel maps its data twice in a row,
- * so a record is always in one piece: a page with the consumer's position, one with the producer's,
- * and the data. Before each record stand its length with two flags, and an offset of the kernel's.
+ * The ringbuf ring: a BPF ring buffer, of one CPU or shared by several. The kernel maps its data
+ * twice in a row, so a record is always contiguous: a page with the consumer's position, one with
+ * the producer's, and the data. Each record follows its length with two flags, and an offset of the
+ * kernel's.
  *
- * In a shared one each CPU's records are in that CPU's order, and not ordered between CPUs: a long
- * call's record lies behind younger ones of others. So each CPU has its own position, passes over
- * what is not its own, and the merge orders them as it does separate rings. The kernel gets back
- * what all have passed.
+ * In a shared one the records of each CPU are in order, but not those of different CPUs: the record
+ * of a long call lies behind younger ones of others. So each CPU has its own position and passes
+ * over records of others, and the merge orders them as it does separate rings. The kernel gets back
+ * what all CPUs have passed.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -58,8 +59,8 @@ static uint64_t ringbuf_step(uint32_t len)
 }
 
 /*
- * @head, once all below is written: a record that another CPU is still writing would hide what
- * lies behind it. That takes a fraction of a microsecond, unless the writer was interrupted.
+ * Advances to @head, once everything below is written: a record that another CPU is still writing
+ * would hide those behind it. Takes a fraction of a microsecond, unless the writer was interrupted.
  */
 static uint64_t shared_head(struct ring *r, uint64_t head)
 {
@@ -92,7 +93,7 @@ static const struct rec_hdr *ringbuf_at(struct ring *r, uint64_t *step)
 	uint32_t len = ringbuf_len(r, r->pos);
 	const struct rec_hdr *rec;
 
-	if (len & BPF_RINGBUF_BUSY_BIT) { /* reserved, not yet written: wait for it */
+	if (len & BPF_RINGBUF_BUSY_BIT) { /* reserved, not written yet: wait for it */
 		r->head = r->pos;
 		*step = 0;
 		return NULL;
