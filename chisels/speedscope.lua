@@ -10,11 +10,6 @@ local arg = report.args {
   {name = "name", default = "saker", description = "Name of the profile"},
 }
 
-local escapes = {['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t"}
-local function quoted(text) return '"' .. text:gsub('[%c"\\]', function(c)
-  return escapes[c] or ("\\u%04x"):format(c:byte())
-end) .. '"' end
-
 -- Functions, whatever line of them it is: the first one that was seen stands for all.
 local frames, numbers, number_by_frame = {}, {}, {}
 
@@ -32,9 +27,9 @@ end
 
 local function put_frames()
   for i, f in ipairs(frames) do
-    local parts = {'"name":' .. quoted(f.name)}
+    local parts = {'"name":' .. chisel.json(f.name)}
     local file = f.file and f.file ~= "" and f.file or f.module
-    if file and file ~= "" then parts[#parts + 1] = '"file":' .. quoted(file) end
+    if file and file ~= "" then parts[#parts + 1] = '"file":' .. chisel.json(file) end
     if f.line then parts[#parts + 1] = ('"line":%d'):format(f.line) end
     io.write(i > 1 and ",\n" or "", "{", table.concat(parts, ","), "}")
   end
@@ -76,7 +71,7 @@ local function put_profile(profile, name, list, with_process)
   end
   list = in_order(list, paths)
   io.write(('{"type":"sampled","name":%s,"unit":"%s","startValue":0,"endValue":%d,\n"samples":[')
-    :format(quoted(name), profile:is_time() and "nanoseconds" or "none", total))
+    :format(chisel.json(name), profile:is_time() and "nanoseconds" or "none", total))
   for i, s in ipairs(list) do io.write(i > 1 and "," or "", path_text(paths[s])) end
   io.write('],\n"weights":[')
   for i, s in ipairs(list) do io.write(i > 1 and "," or "", ("%d"):format(value(s))) end
@@ -98,7 +93,7 @@ end
 local function put(profile)
   local lists, names = by_process(profile)
   io.write('{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"saker","name":',
-           quoted(arg.name), ',"activeProfileIndex":0,\n"profiles":[\n')
+           chisel.json(arg.name), ',"activeProfileIndex":0,\n"profiles":[\n')
   put_profile(profile, arg.name, profile:list(), true)
   if #names > 1 then
     for _, name in ipairs(names) do

@@ -3,7 +3,6 @@
 -- require "report". A column is {title = "BYTES", name = "bytes", kind = "bytes"}: name is its key
 -- in JSON, where values stay what they are (bytes, nanoseconds); kind, a row of report.kinds, says
 -- how people see it. A row is a list of values, in the order of the columns.
-local json = require "dkjson"
 local report = {}
 
 -- ---- values as text ----
@@ -140,50 +139,13 @@ end
 
 function report.is_json() return sysdig.get_output_format() == "json" end
 
--- One line of JSON. What is no UTF-8 is the replacement character; no control character stays as it is.
-local function print_text(text)
-  if text:find("[\128-\255]") then
-    text = text:gsub("[\128-\255]+", function(run) return not utf8.len(run) and "\\ufffd" or nil end)
-    text = text:gsub("\xC2([\x80-\x9F])", function(c) return ("\\u00%02x"):format(c:byte()) end)
-  end
-  print(text)
-end
-
-local function sorted_keys(object)
-  local keys = {}
-  for key in pairs(object) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
-end
-
--- The JSON of a value; the keys of objects are sorted, so that the same prints the same.
-local function encode(value)
-  if type(value) ~= "table" then return json.encode(value) end
-  local parts = {}
-  if #value > 0 or next(value) == nil then
-    for i, v in ipairs(value) do parts[i] = encode(v) end
-    return "[" .. table.concat(parts, ",") .. "]"
-  end
-  for i, key in ipairs(sorted_keys(value)) do parts[i] = json.encode(key) .. ":" .. encode(value[key]) end
-  return "{" .. table.concat(parts, ",") .. "}"
-end
-
--- An object as a line, its keys in this order, without those that have no value.
-local function print_object(keys, values)
-  local parts = {}
-  for i, key in ipairs(keys) do
-    if values[i] ~= nil and values[i] ~= NONE then
-      parts[#parts + 1] = json.encode(key) .. ":" .. encode(values[i])
-    end
-  end
-  print_text("{" .. table.concat(parts, ",") .. "}")
-end
-
--- An object as a line, its keys sorted.
+-- Prints an object on one line, its keys sorted, without those that have no value.
 function report.print_json(object)
-  local keys, values = sorted_keys(object), {}
-  for i, key in ipairs(keys) do values[i] = object[key] end
-  print_object(keys, values)
+  local shown = {}
+  for key, value in pairs(object) do
+    if value ~= NONE then shown[key] = value end
+  end
+  print(next(shown) and chisel.json(shown) or "{}")
 end
 
 local function names_of(columns)
@@ -257,7 +219,7 @@ local function put_objects(columns, rows, time)
   names[#names + 1] = time and "time"
   for _, row in ipairs(rows) do
     row[#columns + 1] = time
-    print_object(names, row)
+    print(chisel.json_row(names, row))
   end
   io.flush()
 end
@@ -419,7 +381,7 @@ function report.stream(columns)
     if row then n = n + 1 end
     if not row and not report.redraws() then return end
     if report.is_json() then
-      print_object(names, row)
+      print(chisel.json_row(names, row))
       return
     end
     if not has_head then print((line(shown, widths, head))) end

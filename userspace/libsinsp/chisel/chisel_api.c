@@ -267,6 +267,13 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "The same, but counted from the first event on, and `on_interval` is called for each "
 	 "interval "
 	 "that passed, with its time."},
+	{"json", sinsp_chisel_json, "json(value [, indent]) -> text",
+	 "The value as JSON, on one line unless `indent` is true. A table with the keys 1 to n is "
+	 "a "
+	 "list; the keys of others are sorted. Bytes that are not UTF-8 become U+FFFD."},
+	{"json_row", sinsp_chisel_json_row, "json_row(names, values) -> text",
+	 "A JSON object on one line, its keys in the order of `names`, without values that are nil "
+	 "or `<NA>`."},
 	{"exec", chisel_exec, "exec(name, ...)",
 	 "In `on_init`: another chisel takes over, with these arguments."},
 	{NULL},

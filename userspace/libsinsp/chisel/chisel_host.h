@@ -45,6 +45,12 @@ struct sinsp_chisel_field {
 	struct sinsp_chisel_text texts[SINSP_CHISEL_TEXTS];
 };
 
+/* Memory that counts as that of Lua. */
+struct sinsp_chisel_buffer {
+	char *p;
+	size_t len, size;
+};
+
 struct sinsp_chisel {
 	struct sinsp_chisel_run *run;
 	struct sinsp_chisel_info info;
@@ -66,6 +72,7 @@ struct sinsp_chisel {
 	char *format_text;
 	uint8_t format_fmt; /* the buf_fmt that format was made with */
 	struct sinsp_text line;
+	struct sinsp_chisel_buffer json; /* chisel_json.c */
 	const struct sinsp_evt *evt; /* the current one; NULL: there is none */
 	uint64_t interval_ns, precise_ns; /* 0: none */
 	uint64_t sample_ns, interval_ts; /* begin of the interval; the last call's time */
@@ -147,6 +154,11 @@ int sinsp_chisel_make_text(struct sinsp_chisel *c, const struct sinsp_chisel_fie
 			   struct sinsp_value *v);
 /* Of a handle, or of a name, which is asked for then: its place in `fields`, or an error of Lua. */
 int sinsp_chisel_field_index(lua_State *L, int at);
+
+/* chisel.json and chisel.json_row */
+int sinsp_chisel_json(lua_State *L);
+int sinsp_chisel_json_row(lua_State *L);
+void sinsp_chisel_drop_json(struct sinsp_chisel *c);
 
 /* chisel.counter */
 int sinsp_chisel_new_counter(lua_State *L);

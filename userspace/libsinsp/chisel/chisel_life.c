@@ -93,6 +93,7 @@ static void drop_program(struct sinsp_chisel *c)
 	if (c->L)
 		lua_close(c->L);
 	c->L = NULL;
+	sinsp_chisel_drop_json(c);
 	for (size_t i = 0; i < c->n_fields; i++)
 		sinsp_field_fini(&c->fields[i].field);
 	free(c->fields);

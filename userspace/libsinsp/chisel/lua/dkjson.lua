@@ -1,76 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- JSON: require "dkjson", by the name that chisels know. encode(value [, {indent = true}]) and
--- decode(text [, position]), which returns nil, the place and a sentence for text that is no JSON.
+-- The JSON module of chisels: require "dkjson". encode(value [, {indent = true}]) returns text;
+-- decode(text [, position]) returns the value and the position after it, or nil, the position of the
+-- error and what is wrong there.
 local json = {null = setmetatable({}, {__tojson = true})}
 
-local escapes = {['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t",
-                 ["\b"] = "\\b", ["\f"] = "\\f"}
-
-local function quote(text)
-  return '"' .. text:gsub('[%c"\\\127]', function(c)
-    return escapes[c] or ("\\u%04x"):format(c:byte())
-  end) .. '"'
-end
-
--- A list has the keys 1 to n, and an empty table is one.
-local function is_list(t)
-  local n = 0
-  for k in pairs(t) do
-    if math.type(k) ~= "integer" or k < 1 then return false end
-    n = n + 1
-  end
-  return n == #t
-end
-
-local function number(n)
-  if n ~= n or n == math.huge or n == -math.huge then return "null" end
-  return math.type(n) == "integer" and tostring(n) or ("%.14g"):format(n)
-end
-
-local encode
-
-local function put_table(value, indent, depth, out)
-  local list = is_list(value)
-  local deeper = indent and "\n" .. ("  "):rep(depth + 1) or ""
-  local keys = {}
-  for k in pairs(value) do keys[#keys + 1] = k end
-  table.sort(keys, function(a, b)
-    if type(a) == type(b) and type(a) ~= "boolean" then return a < b end
-    return tostring(a) < tostring(b)
-  end)
-  out[#out + 1] = list and "[" or "{"
-  for i, k in ipairs(keys) do
-    if i > 1 then out[#out + 1] = "," end
-    out[#out + 1] = deeper
-    if not list then out[#out + 1] = quote(tostring(k)) .. ":" end
-    encode(value[k], indent, depth + 1, out)
-  end
-  if indent and #keys > 0 then out[#out + 1] = "\n" .. ("  "):rep(depth) end
-  out[#out + 1] = list and "]" or "}"
-end
-
-function encode(value, indent, depth, out)
-  local kind = type(value)
-  if value == nil or value == json.null then
-    out[#out + 1] = "null"
-  elseif kind == "table" then
-    if depth > 100 then error("json: tables in tables without end", 0) end
-    put_table(value, indent, depth, out)
-  elseif kind == "number" then
-    out[#out + 1] = number(value)
-  elseif kind == "boolean" then
-    out[#out + 1] = tostring(value)
-  elseif kind == "string" then
-    out[#out + 1] = quote(value)
-  else
-    error("json: a " .. kind .. " has no JSON", 0)
-  end
-end
-
 function json.encode(value, options)
-  local out = {}
-  encode(value, options and options.indent, 0, out)
-  return table.concat(out)
+  return chisel.json(value, options and options.indent)
 end
 
 local unescapes = {b = "\b", f = "\f", n = "\n", r = "\r", t = "\t"}
