@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The .scap format, as reader and writer of libscap share it: numbers on disk, what
- * both know of an event, and one file as a stream of events. docs/scap-file.md describes the
- * layout.
- */
+/* The .scap format, shared by reader and writer: numbers on disk, facts about events, and a file as
+ * a stream of events. docs/scap-file.md describes the layout. */
 #ifndef SCAP_FILE_CAPFILE_H
 #define SCAP_FILE_CAPFILE_H
 
@@ -15,9 +12,9 @@
 #include "scap.h"
 #include "shared/events.h"
 
-/* Blocks: u32 type, u32 length of the whole, body, padding to 4, u32 length again. */
+/* A block: u32 type, u32 length of the block, body, padding to 4, u32 length again. */
 enum blk_type {
-	BLK_SHB = 0x0A0D0D0A, /* reads the same in either byte order */
+	BLK_SHB = 0x0A0D0D0A, /* palindromic: the same in either byte order */
 	BLK_MI = 0x201,
 	BLK_PL_V1 = 0x202,
 	BLK_FDL = 0x203,
@@ -40,7 +37,7 @@ enum blk_type {
 	BLK_UL_V2 = 0x220,
 	BLK_EV_V2_LARGE = 0x221,
 	BLK_EVF_V2_LARGE = 0x222,
-	/* Pre-release numbers, still met in captures of 2014. */
+	/* Pre-release types, still found in captures of 2014. */
 	BLK_PL_V1_INT = 0x8000ABCD,
 	BLK_FDL_INT = 0x8001ABCD,
 	BLK_MI_INT = 0x8002ABCD,
@@ -49,54 +46,55 @@ enum blk_type {
 	BLK_UL_INT = 0x8012ABCD,
 	BLK_PL_V2_INT = 0x8013ABCD,
 	BLK_PL_V3_INT = 0x8014ABCD,
-	/* saker's own, from pcapng's range for local use; others skip them. */
+	/* saker's own types, from pcapng's range for local use; other tools skip them. */
 	BLK_SAKER = 0xCA5A0001, /* provenance: "key=value\n" lines */
-	BLK_SAKER_STATE = 0xCA5A0002, /* what the state blocks have no place for */
+	BLK_SAKER_STATE = 0xCA5A0002, /* state that other blocks have no place for */
 };
 
 #define BLK_MIN 12 /* type and both lengths */
 #define BLK_EVT_MAX 65536 /* sysdig's limit on length - 8 of a block that is not LARGE */
-#define BLK_BUF_MAX (1u << 30) /* a block that must be held whole in memory is no longer */
+#define BLK_BUF_MAX (1u << 30) /* maximum size of a block that is held in memory */
 #define SHB_MAGIC 0x1A2B3C4Du
 #define SHB_MAGIC_SWAPPED 0x4D3C2B1Au
 #define EVF_STATE_ONLY 1u
 
-/* Options of saker after an event inside its block: u16 code, u16 length, value, padding to 4. */
+/* Options of saker after the event in its block: u16 code, u16 length, value, padding to 4. */
 enum evt_opt {
-	OPT_MARK = 0x8001, /* u16 SCAP_EVT_F_*, u16 nr; clamped: u64 true time */
-	OPT_NATIVE = 0x8002, /* u16 type, u8 first, u8 n, lens, data: the event as it was */
+	OPT_MARK = 0x8001, /* u16 SCAP_EVT_F_*, u16 nr; if the time was moved, u64 true time */
+	OPT_NATIVE = 0x8002, /* u16 type, u8 first, u8 n, lens, data: the original event */
 	OPT_MORE = 0x8003, /* u16 n, lens, data: parameters after those of the event */
 	OPT_DEFAULTS = 0x8004, /* u32 enum evt_defaults, from this event on */
 };
 
-/* What an event without OPT_MARK is. */
+/* Defaults of an event without OPT_MARK. */
 enum evt_defaults {
-	EVT_DEFAULTS_SAKER, /* enters hidden, exits full, nr that of the type */
+	EVT_DEFAULTS_SAKER, /* enters are hidden, exits full, nr follows from the type */
 	EVT_DEFAULTS_PLAIN, /* no flags, no nr */
 };
 
-/* Kinds of entries in BLK_SAKER_STATE: u16 length of the whole, u16 kind, ... in the order of
- * the threads and files in the blocks that follow. */
+/* Kinds of entries in BLK_SAKER_STATE: u16 length of the entry, u16 kind, ... in the order of the
+ * threads and files in the following blocks. */
 enum state_extra {
-	EXTRA_THREAD = 1, /* u64 tid, start_ns, snapshot_ns, u32 tty; a longer one i64 pgid, u64
-			     exe_ino, exe_ctime_ns, exe_mtime_ns, pidns_start_ns, u8 enum
-			     extra_known, exe_kind, exe_kind_known; the longest u64 ran_ns,
-			     ran_at_ns */
+	EXTRA_THREAD =
+		1, /* u64 tid, start_ns, snapshot_ns, u32 tty; a longer one i64 pgid, u64 exe_ino,
+		      exe_ctime_ns, exe_mtime_ns, pidns_start_ns, u8 enum extra_known, exe_kind,
+		      exe_kind_known; the longest u64 ran_ns, ran_at_ns */
 	EXTRA_FD_TYPE = 2, /* u64 tid, i64 fd, u8 type */
 };
 enum extra_known {
 	EXTRA_KNOWS_TTY = 1 << 0,
 	EXTRA_KNOWS_CAPS = 1 << 1,
 };
-#define EXTRA_THREAD_SZ 32 /* at least */
+#define EXTRA_THREAD_SZ 32 /* minimum length */
 #define EXTRA_THREAD_MORE_SZ 75
 #define EXTRA_THREAD_RAN_SZ 91
 #define EXTRA_FD_TYPE_SZ 21
 
-/* The last event of a file by saker, state-only: one text parameter of "key=value\n" lines. */
+/* The trailer: the last event of a file by saker, state-only, one text parameter of "key=value\n"
+ * lines. */
 #define EVT_CLOSING 0x7fff
 
-/* Files are in the byte order of their writer, in practice little endian; so is saker. */
+/* Files have the byte order of their writer, in practice little endian, as saker. */
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, ".scap files are written in host order");
 
 static inline uint32_t pad4(uint32_t n)
@@ -104,19 +102,17 @@ static inline uint32_t pad4(uint32_t n)
 	return (4 - n % 4) % 4;
 }
 
-/*
- * What reader and writer agree on about one event (event_block.c).
- */
+/* What reader and writer share about one event (event_block.c). */
 
-/* What follows from an event's type, so that the file need not say it. */
+/* Facts that follow from an event's type, so that the file omits them. */
 struct evt_facts {
-	uint8_t lens_sz; /* bytes per entry of the array of lengths */
+	uint8_t lens_sz; /* size of an entry of the array of lengths */
 	uint8_t flags; /* SCAP_EVT_F_* under EVT_DEFAULTS_SAKER */
-	uint16_t nr; /* the one system call that has this event, else REC_NR_NONE */
+	uint16_t nr; /* the only system call with this event, else REC_NR_NONE */
 };
-/* EVT_PUBLIC_MAX rows; built at the first call. Keep the result. */
+/* Returns EVT_PUBLIC_MAX rows, built at the first call. Keep the result. */
 const struct evt_facts *cap_evt_facts(void);
-/* Number of a generic call: its second parameter, in the enter and in newer exits. */
+/* Returns the number of a generic call: its second parameter, in the enter and in newer exits. */
 static inline uint16_t cap_evt_generic_nr(const struct ppm_evt_hdr *evt)
 {
 	const uint8_t *lens = (const uint8_t *)(evt + 1);
@@ -125,76 +121,77 @@ static inline uint16_t cap_evt_generic_nr(const struct ppm_evt_hdr *evt)
 		return REC_NR_NONE;
 	return get_u16(lens + 2 * evt->nparams + 2);
 }
-/* Flags and nr of @evt without OPT_MARK. */
+/* Sets flags and nr of @evt for an event without OPT_MARK. */
 void cap_evt_defaults(const struct ppm_evt_hdr *evt, enum evt_defaults d, uint16_t *flags,
 		      uint16_t *nr);
 
-/* Memory that grows as needed and is used again. */
+/* Memory that grows as needed and is reused. */
 struct cap_buf {
 	uint8_t *p;
 	size_t sz;
 };
-/* At least @n bytes; 0 or -ENOMEM. */
+/* Reserves at least @n bytes. Returns 0 or -ENOMEM. */
 int cap_buf_need(struct cap_buf *b, size_t n);
 
-/* 0 if the event's length is at most @room and its lengths add up within; else -EBADMSG. */
+/* Returns 0 if the event is at most @room bytes long and its lengths fit; else -EBADMSG. */
 int cap_evt_check(const struct ppm_evt_hdr *evt, uint32_t room);
 
 /*
- * Writes OPT_NATIVE or OPT_MORE, which makes @native again out of @file, to @out: at most
- * native->len + 16 bytes. Returns the bytes used; 0 when both are the same, or what
- * differs is longer than an option can be.
+ * Writes OPT_NATIVE or OPT_MORE to @out, at most native->len + 16 bytes: the option that restores
+ * @native from @file. Returns the bytes used; 0 if both are equal, or the difference is longer than
+ * an option can be.
  */
 size_t cap_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
 		      const struct ppm_evt_hdr *file);
-/* The opposite: the native event, in @buf. -EBADMSG: the option is malformed. */
+/* The reverse: restores the native event in @buf. Returns -EBADMSG if the option is malformed. */
 int cap_native_get(struct cap_buf *buf, const struct ppm_evt_hdr **native,
 		   const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t *val, uint32_t len);
 
 /*
- * Events of stacks as they lie in a file (packed_samples.c): EVT_DENSE_E, made of an event and made
- * an event again. Some texts of a section are written once, for which writer and reader have a
- * cap_texts each, owned, and forget them where another section begins.
+ * Packed samples (packed_samples.c): events of stacks are stored as EVT_DENSE_E. Some texts of a
+ * section are stored once; writer and reader each have a cap_texts for that, owned, and clear it
+ * where another section begins.
  */
 struct cap_texts;
 struct cap_texts *cap_texts_new(void); /* NULL: no memory */
 void cap_texts_free(struct cap_texts *t);
 void cap_texts_forget(struct cap_texts *t);
-/* 0 with the dense event in @buf, or with *out = evt: it is to be written as it is. -ENOMEM. */
+/* Packs @evt. Returns 0 with the packed event in @buf, or with *out = evt if it is stored
+ * unchanged; -ENOMEM. */
 int cap_dense_put(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct cap_texts *texts,
 		  const struct ppm_evt_hdr *evt);
-/* 0 with the event in @buf, or with *out = dense: of a type not known here. -EBADMSG, -ENOMEM.
- * @dense is checked (cap_evt_check) and does not lie in @buf. */
+/* Unpacks @dense. Returns 0 with the event in @buf, or with *out = dense for an unknown type;
+ * -EBADMSG, -ENOMEM. @dense must be checked (cap_evt_check) and must not lie in @buf. */
 int cap_dense_get(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct cap_texts *texts,
 		  const struct ppm_evt_hdr *dense);
 
-/* The number in the line "key=..." of @text; -ENOENT: no such line. */
+/* Returns the number in the line "key=..." of @text; -ENOENT: no such line. */
 int cap_kv_get(const char *text, size_t len, const char *key, uint64_t *val);
-/* The counters as such lines, those that are 0 left out, and back. */
+/* Writes the counters as such lines, without those that are 0, and reads them. */
 size_t cap_stats_put(char *buf, size_t sz, const struct scap_stats *st);
 void cap_stats_get(struct scap_stats *st, const char *text, size_t len);
-/* Of up to CAP_CPUS_MAX CPUs: "cpuN=seen,delivered,dropped_0,...", zeros at the end left out, and
- * back: reading adds at most @max to @v and returns how many. */
+/* Writes the counters of up to CAP_CPUS_MAX CPUs: "cpuN=seen,delivered,dropped_0,...", without
+ * zeros at the end, and reads them: adds at most @max to @v and returns their number. */
 #define CAP_CPUS_MAX 256
 #define CAP_CPUS_SZ (CAP_CPUS_MAX * 240)
 size_t cap_cpus_put(char *buf, const struct scap_cpu_stats *v, size_t n);
 size_t cap_cpus_get(struct scap_cpu_stats *v, size_t max, const char *text, size_t len);
 
-/* A block as it lies in the input, its lengths already checked. */
+/* A block as it lies in the input, with checked lengths. */
 struct cap_block {
 	uint32_t type;
-	uint32_t len; /* of the whole */
+	uint32_t len; /* of the block */
 	uint64_t offset;
 	const uint8_t *body;
-	uint32_t body_len; /* padding included */
+	uint32_t body_len; /* with padding */
 };
 
-/* Adds the content of a state block to @b. 0, -ENOENT: not such a block; -ENOMEM; -EBADMSG:
- * malformed, *what says how. */
+/* Adds the content of a state block to @b. Returns 0; -ENOENT: not a state block; -ENOMEM;
+ * -EBADMSG: malformed, with the reason in *what. */
 struct cap_state_reader {
 	struct scap_state_build *build;
 	struct scap_machine machine;
-	uint8_t *extra; /* entries of BLK_SAKER_STATE, and how far they are used */
+	uint8_t *extra; /* entries of BLK_SAKER_STATE, and the position in them */
 	size_t extra_sz, extra_at;
 	const char *what;
 	char *text; /* scratch for strings, which have no NUL on disk */
@@ -203,28 +200,28 @@ struct cap_state_reader {
 int cap_state_read(struct cap_state_reader *r, const struct cap_block *blk);
 void cap_state_reader_fini(struct cap_state_reader *r);
 
-/* One file being read. */
+/* A file that is being read. */
 struct cap_reader;
 
 int cap_reader_open(struct cap_reader **out, const char *path, const struct scap_log *log);
 void cap_reader_close(struct cap_reader *r);
-/* As scap_engine_ops.next_split; of a pipe, 0 when nothing came in timeout_ms. */
+/* Works as scap_engine_ops.next_split; for a pipe returns 0 if nothing came in timeout_ms. */
 int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, struct scap_params *params,
 		    int timeout_ms);
 const struct scap_state *cap_reader_state(const struct cap_reader *r);
 void cap_reader_state_drop(struct cap_reader *r);
 uint64_t cap_reader_taken(const struct cap_reader *r);
 
-/* What the writer of a section says of it at its end. */
+/* The trailer: what the writer of a section says at its end. */
 struct cap_closing {
 	uint64_t events, private_events; /* written */
 	struct scap_stats stats;
 };
-/* Number of closing events read so far; the last of them in *c if there is one. */
+/* Returns the number of trailers read so far; *c is the last of them if there is one. */
 unsigned int cap_reader_closing(const struct cap_reader *r, struct cap_closing *c);
-/* Sections by saker that ended without one, so far. */
+/* Returns the number of sections by saker that ended without a trailer so far. */
 unsigned int cap_reader_n_unclosed(const struct cap_reader *r);
-/* Is the section at hand by saker? */
+/* Returns whether saker wrote the current section. */
 int cap_reader_is_saker(const struct cap_reader *r);
 
 #endif /* SCAP_FILE_CAPFILE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Capture files as a source: one after the other, each a new section. */
+/* The file engine: capture files one after the other, each a new section. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,10 +12,10 @@ struct file_engine {
 	struct cap_reader *reader; /* of paths[at] */
 	char **paths;
 	size_t n_paths, at;
-	uint64_t total; /* bytes of all files; 0: not known, one is a pipe */
-	uint64_t before; /* bytes of the files before the one at hand */
-	struct scap_params unused; /* of who does not ask for them */
-	unsigned int n_unclosed; /* of the reader, those that were told */
+	uint64_t total; /* size of all files; 0: unknown, one is a pipe */
+	uint64_t before; /* size of the files before the current one */
+	struct scap_params unused; /* for callers that do not request them */
+	unsigned int n_unclosed; /* losses of the reader that were reported */
 };
 
 static void engine_close(void *engine)
@@ -49,7 +49,7 @@ static int copy_paths(struct file_engine *e, const char *const *paths)
 	return 0;
 }
 
-/* A name that is wrong should be told now, not after the files before it were read. */
+/* Reports a wrong name now, not after the files before it were read. */
 static int look_at_paths(struct file_engine *e)
 {
 	int known = 1;
@@ -98,7 +98,7 @@ int scap_file_open(void **engine, const struct scap_open_opts *opts, const struc
 	return err;
 }
 
-/* The reader at its end stays, for its state and counters, until another takes its place. */
+/* A reader at its end is kept for its state and counters until another replaces it. */
 static int next_file(struct file_engine *e)
 {
 	struct cap_reader *r;
@@ -117,7 +117,7 @@ static int next_file(struct file_engine *e)
 	return SCAP_NEW_FILE;
 }
 
-/* A capture that ends between two blocks is whole as far as it goes; only its end is missing. */
+/* A capture that ends between two blocks is valid up to there; only its end is missing. */
 static void tell_unclosed(struct file_engine *e)
 {
 	const unsigned int n = cap_reader_n_unclosed(e->reader);
@@ -131,7 +131,7 @@ static void tell_unclosed(struct file_engine *e)
 		 e->paths[e->at]);
 }
 
-/* Apart, so that the common way does not save registers for it. */
+/* A function of its own, so that the common path saves no registers for it. */
 static __attribute__((noinline)) int no_event(struct file_engine *e, int ret)
 {
 	tell_unclosed(e);

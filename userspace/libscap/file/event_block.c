@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What reader and writer agree on about one event: what follows from its type without being
- * said in the file, and how the native event travels beside the one that other tools read. Each
- * _put has its _get here, so that they change together.
+ * What reader and writer share about one event: facts that follow from its type and are not in the
+ * file, and how the native event is stored beside the one that other tools read. Each _put has its
+ * _get here, so that they change together.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -108,7 +108,7 @@ int cap_evt_check(const struct ppm_evt_hdr *evt, uint32_t room)
 	return sum > evt->len ? -EBADMSG : 0;
 }
 
-/* How many parameters from the first on are the same, bytes and all. */
+/* Returns how many parameters from the first on are identical. */
 static unsigned int common_params(const struct ppm_evt_hdr *a, const struct ppm_evt_hdr *b,
 				  uint32_t *bytes)
 {
@@ -168,7 +168,8 @@ size_t cap_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
 	return p - out;
 }
 
-/* What an option may make of an event: one of the system, not of the capture. */
+/* Returns whether an option may turn the event into this one: one of the system, not of the
+ * capture. */
 static bool is_native(unsigned int type)
 {
 	return scap_event_info(type) && !evt_is_private(type);

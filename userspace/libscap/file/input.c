@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Bytes of a capture, whatever they come from: file, pipe, gzip, zstd, all through one buffer
- * that stays in the cache of the CPU. The reader works on [p, end) in place; only what straddles
- * the end of the buffer is moved. Files are not mapped: that is no faster (53 against 41 ns per
- * event in one run of a 128 MB file), and a file cut by someone else would kill the process.
+ * The input of a capture: file, pipe, gzip or zstd, through one buffer that stays in the CPU's
+ * cache. The reader works on [p, end) in place; only what wraps at the end of the buffer is moved.
+ * Files are not mapped: mapping is no faster (53 against 41 ns per event in one run of a 128 MB
+ * file), and a file truncated by someone else would kill the process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,21 +26,22 @@ enum packing { PACKED_NOT, PACKED_GZIP, PACKED_ZSTD };
 struct cap_input_src {
 	const struct scap_log *log;
 	int fd;
-	bool eof; /* nothing more will be ready than is now */
+	bool eof; /* nothing will be ready later that is not ready now */
 	enum packing packing;
 	uint8_t *buf; /* unpacked bytes */
 	size_t buf_sz;
 	uint64_t base; /* offset of buf in the unpacked stream */
 	uint64_t taken; /* bytes read from fd */
-	/* Packed bytes, or those read to find out whether they are. */
+	/* Packed bytes, or those read to detect packing. */
 	uint8_t *raw;
 	size_t raw_at, raw_end;
-	bool in_frame; /* the packer's stream is open: an end now is a cut */
-	bool pending; /* the unpacker may hold bytes for which there was no room */
-	int err; /* damage found behind bytes that are still to be read */
+	bool in_frame; /* the packed stream is open: an end here is a truncation */
+	bool pending; /* the unpacker may hold bytes that did not fit */
+	int err; /* damage found after bytes that are still to be read */
 	z_stream z;
 	ZSTD_DStream *zstd;
-	size_t zstd_first, zstd_want; /* bytes to the first, to the next block and no further */
+	size_t zstd_first,
+		zstd_want; /* number of bytes to the first, to the next block and no further */
 };
 
 static ssize_t read_some(struct cap_input *in, void *buf, size_t n)
@@ -67,7 +68,7 @@ static ssize_t read_some(struct cap_input *in, void *buf, size_t n)
 	}
 }
 
-/* 1 when raw has bytes, 0 at the end of the file. */
+/* Returns 1 if raw has bytes, 0 at the end of the file. */
 static int raw_fill(struct cap_input *in)
 {
 	struct cap_input_src *s = in->src;
@@ -97,7 +98,7 @@ static ssize_t take_plain(struct cap_input *in, uint8_t *out, size_t room)
 	return n;
 }
 
-/* The damage is reported once all that came out before it is read. */
+/* Reports the damage once all bytes before it were read. */
 static ssize_t packed_damage(struct cap_input *in, const char *how, size_t got)
 {
 	struct cap_input_src *s = in->src;
@@ -118,7 +119,7 @@ static ssize_t take_gzip(struct cap_input *in, uint8_t *out, size_t room)
 	int ret;
 
 	if (!s->in_frame && s->raw[s->raw_at] != 0x1f) {
-		/* As gzip(1): what follows the last member, mostly zeros, is ignored. */
+		/* As gzip(1): ignores what follows the last member, mostly zeros. */
 		s->raw_at = s->raw_end;
 		return 0;
 	}
@@ -139,7 +140,7 @@ static ssize_t take_gzip(struct cap_input *in, uint8_t *out, size_t room)
 	return room - z->avail_out;
 }
 
-/* A block of zstd at a time: one that is damaged then does not take others with it. */
+/* One zstd block at a time, so that a damaged one does not spoil others. */
 static ssize_t take_zstd(struct cap_input *in, uint8_t *out, size_t room)
 {
 	struct cap_input_src *s = in->src;
@@ -159,7 +160,7 @@ static ssize_t take_zstd(struct cap_input *in, uint8_t *out, size_t room)
 	return dst.pos;
 }
 
-/* Unpacks more into [out, out + room). 0: the end. */
+/* Unpacks more into [out, out + room). Returns 0 at the end. */
 static ssize_t take_bytes(struct cap_input *in, uint8_t *out, size_t room)
 {
 	struct cap_input_src *s = in->src;
@@ -185,8 +186,8 @@ static ssize_t take_bytes(struct cap_input *in, uint8_t *out, size_t room)
 	return got;
 }
 
-/* Makes room for @n bytes from p on: moves them to the front, and grows as they arrive, so that
- * a length that is a lie does not cost memory. */
+/* Makes room for @n bytes from p on: moves them to the front, and grows as they arrive, so that a
+ * wrong length does not cost memory. */
 static int make_room(struct cap_input *in, size_t n)
 {
 	struct cap_input_src *s = in->src;
@@ -282,7 +283,7 @@ static enum packing detect(const uint8_t *p, size_t n)
 		return PACKED_GZIP;
 	if (n >= 4 && memcmp(p, zstd_frame, 4) == 0)
 		return PACKED_ZSTD;
-	/* A skippable frame, as parallel packers put first. */
+	/* A skippable frame, which parallel packers put first. */
 	if (n >= 4 && (get_u32(p) & 0xfffffff0u) == 0x184d2a50u)
 		return PACKED_ZSTD;
 	return PACKED_NOT;
@@ -312,7 +313,7 @@ no_memory:
 	return scap_fail(s->log, -ENOMEM, "cannot read %s: not enough memory", in->name);
 }
 
-/* Looks at the first bytes, which stay in raw for a pipe, and sets up what they ask for. */
+/* Reads the first bytes, which stay in raw for a pipe, and sets up the unpacker they need. */
 static int start(struct cap_input *in)
 {
 	struct cap_input_src *s = in->src;

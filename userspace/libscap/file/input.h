@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Bytes of one file, pipe or standard input, unpacked. What lies between p and end is ready;
- * it stays where it is until the next call here.
- */
+/* The bytes of a file, pipe or standard input, unpacked. [p, end) is ready, and stays valid until
+ * the next call. */
 #ifndef SCAP_FILE_INPUT_H
 #define SCAP_FILE_INPUT_H
 
@@ -17,19 +15,19 @@ struct cap_input {
 	struct cap_input_src *src;
 };
 
-/* 0 or a negative errno, logged. */
+/* Returns 0 or a negative errno, logged. */
 int cap_input_open(struct cap_input *in, const char *path, const struct scap_log *log);
 void cap_input_close(struct cap_input *in);
-/* Tries to have @n bytes ready. 1: they are; 0: the input ends before; negative errno. */
+/* Makes @n bytes ready. Returns 1; 0: the input ends before; or a negative errno. */
 int cap_input_fill(struct cap_input *in, size_t n);
-/* Whether a whole block or the end is at hand, or bytes that can be read at once: waits for
- * that, at most timeout_ms (-1: without limit) or until a signal. */
+/* Waits until a block is complete, the input ends, or bytes can be read at once; at most timeout_ms
+ * (-1: no limit) or until a signal. */
 int cap_input_ready(const struct cap_input *in, int timeout_ms);
-/* Offset of p in the (unpacked) stream. */
+/* Returns the offset of p in the (unpacked) stream. */
 uint64_t cap_input_offset(const struct cap_input *in);
-/* Bytes taken from the file so far, packed as they are there. */
+/* Returns the bytes read from the file so far, as packed there. */
 uint64_t cap_input_taken(const struct cap_input *in);
-/* " of the unpacked data", or "": what an offset counts. */
+/* Returns " of the unpacked data", or "": what offsets refer to. */
 const char *cap_input_unit(const struct cap_input *in);
 
 static inline int cap_input_need(struct cap_input *in, size_t n)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Events of stacks as they lie in a file: most of a sample are addresses near each other, most of a
- * mapping is a path that the file has already. What is made of such an event again is what it was,
- * byte for byte; one of which that is not so is written as it is. docs/scap-file.md describes the
- * layout.
+ * Packed samples: events of stacks as they are stored in a file. Most of a sample are addresses
+ * near each other, most of a mapping is a path that the file already has. Unpacking restores the
+ * event byte for byte; an event for which this does not hold is stored unchanged. docs/scap-file.md
+ * describes the layout.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,10 +14,10 @@
 #include "shared/stack.h"
 
 #define LEB_MAX 10 /* bytes of a u64 */
-#define TEXT_MAX 4096 /* bytes of a text that is remembered */
+#define TEXT_MAX 4096 /* maximum size of a text that is stored once */
 #define TEXTS_MAX 8192
 #define TEXTS_BYTES (1u << 20)
-#define N_SLOTS (2 * TEXTS_MAX) /* a power of two: half full at most */
+#define N_SLOTS (2 * TEXTS_MAX) /* a power of two: at most half full */
 #define DENSE_FIRST EVT_SAMPLE_E
 #define DENSE_LAST EVT_SYMBOL_E
 
@@ -25,17 +25,17 @@ enum dense_kind { DENSE_BYTES, DENSE_NUMBER, DENSE_NEAR, DENSE_ADDRESSES, DENSE_
 
 struct dense_param {
 	uint8_t kind;
-	uint8_t size; /* of a number */
-	uint8_t near; /* the parameter whose first address it is counted from */
+	uint8_t size; /* maximum size of a number */
+	uint8_t near; /* the parameter with the first address, from which it is counted */
 };
 
-/* What the type of a parameter does not tell. The rows are the format: one more would need an event
- * with another number, as older readers would not know which texts are remembered. */
+/* Facts that the type of a parameter does not say. These rows are part of the format: adding one
+ * needs a new event number, since older readers would store other texts. */
 static const struct {
 	uint16_t type;
 	const char *param;
 	uint8_t kind;
-	const char *near; /* a parameter before this one */
+	const char *near; /* an earlier parameter */
 } rows[] = {
 	{EVT_SAMPLE_E, "ip", DENSE_NEAR, "user"},     {EVT_SAMPLE_E, "bp", DENSE_NEAR, "sp"},
 	{EVT_MAP_E, "path", DENSE_TEXT, NULL},        {EVT_MAP_E, "build_id", DENSE_TEXT, NULL},
@@ -79,7 +79,7 @@ static void build_params(void)
 	}
 }
 
-/* NULL: events of this type are written as they are. */
+/* Returns the rows; NULL: events of this type are stored unchanged. */
 static const struct dense_param *dense_params(unsigned int type)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -92,16 +92,16 @@ static const struct dense_param *dense_params(unsigned int type)
 }
 
 /*
- * Texts that were written, by number. They are remembered when the event that has them is complete;
- * what finds no room makes the file forget all others, for its reader as for its writer. No number
- * is used twice, and each text comes with its own: so a reader of a file that somebody took events
- * out of has texts that it does not know, and none that are wrong.
+ * Stored texts, by number. A text is added when its event is complete; if it does not fit, writer
+ * and reader drop all others. No number is reused, and each text comes with its number: a reader of
+ * a file from which somebody removed events lacks texts, but has no wrong ones.
  */
 struct cap_texts {
-	uint64_t first; /* the number of the first one */
+	uint64_t first; /* number of the first text */
 	uint32_t n;
-	uint32_t end[TEXTS_MAX]; /* of each; it begins where the one before ends */
-	uint16_t slots[N_SLOTS]; /* the writer's: number + 1, from the first on, by hash; 0: free */
+	uint32_t end[TEXTS_MAX]; /* end of each text; it begins where the one before ends */
+	uint16_t
+		slots[N_SLOTS]; /* in the writer: number + 1, from the first on, by hash; 0: free */
 	uint8_t bytes[TEXTS_BYTES];
 };
 
@@ -115,7 +115,7 @@ void cap_texts_free(struct cap_texts *t)
 	free(t);
 }
 
-/* The next one has the number @next. */
+/* Sets the number of the next text to @next. */
 static void forget_to(struct cap_texts *t, uint64_t next)
 {
 	t->first = next;
@@ -142,7 +142,7 @@ static void texts_add(struct cap_texts *t, const uint8_t *p, uint32_t len)
 	t->n++;
 }
 
-/* Where the number of the text is, or has its place. */
+/* Returns the place of the text's number in the hash table, or a free one. */
 static uint16_t *text_slot(struct cap_texts *t, const uint8_t *p, uint32_t len)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -159,7 +159,7 @@ static uint16_t *text_slot(struct cap_texts *t, const uint8_t *p, uint32_t len)
 	}
 }
 
-/* Texts of one event that are to be remembered. */
+/* Texts of one event that are to be added. */
 struct new_texts {
 	struct scap_param v[EVT_MAX_PARAMS];
 	uint64_t number[EVT_MAX_PARAMS];
@@ -177,7 +177,7 @@ static void note_text(struct new_texts *texts, uint64_t number, const uint8_t *p
 	texts->v[texts->n++] = (struct scap_param){p, len};
 }
 
-/* Makes @number the next one: those in between, which are missing, are empty. */
+/* Makes @number the next one: missing texts in between are empty. */
 static void skip_to(struct cap_texts *t, uint64_t number)
 {
 	if (number - t->first - t->n > TEXTS_MAX - t->n)
@@ -198,10 +198,10 @@ static void remember(struct cap_texts *t, const struct new_texts *texts, bool to
 	}
 }
 
-/* An address and its highest byte, which is about it (stack.h). */
+/* Splits an address from the highest byte (stack.h). */
 #define HIGH(v) ((v) >> STACK_HOW_SHIFT)
 
-/* The lower bytes as a number with a sign: those of the kernel are below 0. */
+/* The lower bytes as a signed number: kernel addresses are below 0. */
 static int64_t low(uint64_t v)
 {
 	const int shift = 64 - STACK_HOW_SHIFT;
@@ -209,7 +209,7 @@ static int64_t low(uint64_t v)
 	return (int64_t)(v << shift) >> shift;
 }
 
-/* What a near number is counted from. */
+/* The value from which a near number is counted. */
 static uint64_t first_address(const uint8_t *p, size_t len)
 {
 	return len < sizeof(uint64_t) ? 0 : low(get_u64(p));
@@ -243,7 +243,7 @@ static void put_leb(struct dense_out *out, uint64_t v)
 	*out->p++ = v;
 }
 
-/* Each as how far it is from the one before, and whether its highest byte is another. */
+/* Each address as the difference from the one before, and whether its highest byte changed. */
 static bool put_addresses(struct dense_out *out, const struct scap_param *param)
 {
 	const uint8_t *end = param->p + param->len;
@@ -327,7 +327,7 @@ static bool put_param(struct dense_out *out, const struct dense_param *d,
 	}
 }
 
-/* A bit for each parameter that has a value, and one above the last. */
+/* A bit for each parameter with a value, and one above the last. */
 static uint64_t which_params(const struct scap_params *params)
 {
 	uint64_t which = 1ull << params->n;
@@ -337,7 +337,7 @@ static uint64_t which_params(const struct scap_params *params)
 	return which;
 }
 
-/* Behind the parameters nothing may be that the dense event would lose. */
+/* Data after the parameters would be lost: stored unchanged. */
 static bool is_plain(const struct ppm_evt_hdr *evt, const struct scap_params *params)
 {
 	const struct scap_param *last = params->v + params->n - 1;
@@ -377,7 +377,7 @@ int cap_dense_put(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct ca
 	if (cap_buf_need(buf, evt->len))
 		return -ENOMEM;
 	o.p = data = buf->p + DENSE_HEAD_SZ;
-	/* It has to become shorter, or it is written as it is. */
+	/* Stored unchanged unless it becomes shorter. */
 	o.end = buf->p + (evt->len < UINT16_MAX ? evt->len : UINT16_MAX);
 	if (!has_room(&o, LEB_MAX))
 		return 0;
@@ -394,8 +394,8 @@ int cap_dense_put(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct ca
 struct dense_in {
 	const uint8_t *p, *end;
 	const struct cap_texts *texts;
-	uint8_t *out; /* where the next parameter goes; behind it is room for all of them */
-	struct scap_param v[EVT_MAX_PARAMS]; /* those made so far */
+	uint8_t *out; /* where the next parameter goes; followed by room for all of them */
+	struct scap_param v[EVT_MAX_PARAMS]; /* parameters unpacked so far */
 	struct new_texts new;
 };
 
@@ -416,7 +416,7 @@ static bool get_addresses(struct dense_in *in)
 {
 	uint64_t n, v, last = 0, high = 0;
 
-	/* Each takes a byte at least. */
+	/* Each takes at least one byte. */
 	if (!get_leb(in, &n) || n > (uint64_t)(in->end - in->p))
 		return false;
 	for (uint64_t i = 0; i < n; i++) {
@@ -439,7 +439,7 @@ static bool get_bytes(struct dense_in *in, uint64_t len)
 	return true;
 }
 
-/* Of a text that is missing the event has no value. */
+/* A parameter whose text is missing has no value. */
 static void get_known(struct dense_in *in, uint64_t number)
 {
 	const struct cap_texts *t = in->texts;
@@ -498,7 +498,7 @@ static bool get_value(struct dense_in *in, const struct dense_param *d)
 	}
 }
 
-/* Those of @which that have a value; the lengths of all go to @lens. */
+/* Unpacks the parameters of @which that have a value; @lens gets all lengths. */
 static bool get_params(struct dense_in *in, const struct dense_param *d, uint64_t which,
 		       uint8_t *lens, unsigned int n)
 {
@@ -539,7 +539,7 @@ int cap_dense_get(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct ca
 		return -EBADMSG;
 	type = get_u16(params.v[DENSE_P_TYPE].p);
 	d = dense_params(type);
-	/* A newer saker's, which nobody here asks for. */
+	/* From a newer saker, not needed here. */
 	if (!d)
 		return 0;
 	in.p = params.v[DENSE_P_DATA].p;
@@ -556,7 +556,7 @@ int cap_dense_get(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct ca
 	evt->type = type;
 	evt->nparams = n < n_known ? n : n_known;
 	in.out = (uint8_t *)(evt + 1) + sizeof(uint16_t) * evt->nparams;
-	/* Of parameters that a newer saker has behind those known here nothing is said. */
+	/* Parameters that a newer saker appended are dropped. */
 	if (!get_params(&in, d, which, (uint8_t *)(evt + 1), evt->nparams) ||
 	    (n <= n_known && in.p != in.end))
 		return -EBADMSG;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fuzz target, built by scripts/fuzz-unwind: dense events of one file, one behind the other, each
- * after a byte that says of what type it is and one that says how long. What comes out of them is
- * written and read once more, and has to be the same.
+ * A fuzz target, built by scripts/fuzz-unwind: packed events of one file, each after a byte for its
+ * type and one for its length. Unpacked events are packed and unpacked again, and must be the same.
  */
 #include <stdlib.h>
 

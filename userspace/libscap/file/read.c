@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One .scap file as a stream of events. Nothing is believed before it is checked against what
- * the block holds, and a block against what the input holds; what is handed out lies in the
- * input itself, unless its form is old or the native event must be put together again.
+ * Reads one .scap file as a stream of events. Nothing is used before it is checked against its
+ * block, and a block against the input; delivered events lie in the input itself, unless their
+ * layout is old or the native event must be restored.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,23 +11,23 @@
 #include "file/capfile.h"
 #include "file/input.h"
 
-#define OLD_HDR_SZ 22 /* an event's header before nparams was added */
+#define OLD_HDR_SZ 22 /* header of an event before nparams was added */
 
 struct cap_reader {
 	struct cap_input in;
 	const struct scap_log *log;
 	struct cap_state_reader state;
 	const struct scap_state *done_state;
-	struct cap_buf scratch; /* an event that is not in the input as it is handed out */
-	struct cap_texts *texts; /* that dense events of the section had */
-	bool saker; /* the section is by saker: options are read */
+	struct cap_buf scratch; /* an event that is delivered in another form than in the input */
+	struct cap_texts *texts; /* texts of packed events of the section */
+	bool saker; /* saker wrote the section: options are read */
 	enum evt_defaults defaults;
 	const struct evt_facts *facts;
 	bool told_skip, told_new;
 	unsigned int n_closings, n_unclosed;
-	bool closed; /* the section has its closing event */
+	bool closed; /* the section has its trailer */
 	struct cap_closing closing;
-	struct scap_cpu_stats *cpus; /* of closing */
+	struct scap_cpu_stats *cpus; /* number of trailers */
 	uint64_t n_events; /* delivered, over all sections */
 	uint64_t n_section; /* blocks of the format in this section */
 	int err; /* once failed, always failed */
@@ -51,7 +51,7 @@ static int cut(struct cap_reader *r, uint64_t offset)
 			 r->in.name, ULL(offset), cap_input_unit(&r->in), ULL(r->n_events));
 }
 
-/* Brings the next block into view. 1; 0 at the end of the file; negative errno. */
+/* Advances to the next block. Returns 1; 0 at the end of the file; or a negative errno. */
 static int peek_block(struct cap_reader *r, struct cap_block *blk)
 {
 	struct cap_input *in = &r->in;
@@ -97,7 +97,7 @@ static bool is_event_block(uint32_t type)
 	}
 }
 
-/* The header of a section, whose byte order tells how to read its own length. */
+/* Reads the header of a section, whose byte order is needed to read its own length. */
 static int check_section_header(struct cap_reader *r)
 {
 	struct cap_input *in = &r->in;
@@ -159,7 +159,7 @@ static int read_state_block(struct cap_reader *r, const struct cap_block *blk)
 	return 0;
 }
 
-/* From the header of a section to its first event. */
+/* Reads from the header of a section to its first event. */
 static int begin_section(struct cap_reader *r)
 {
 	struct cap_block blk;
@@ -194,8 +194,8 @@ static int begin_section(struct cap_reader *r)
 	return 0;
 }
 
-/* An event of before 2017, as it would be written now. The number of parameters follows from
- * the lengths: each one more makes the sum larger, so at most one number fits. */
+/* Converts an event of before 2017 to today's layout. The number of parameters follows from the
+ * lengths: each additional one increases the sum, so at most one number fits. */
 static int modernize(struct cap_reader *r, const uint8_t *old, uint32_t room,
 		     const struct ppm_evt_hdr **out)
 {
@@ -266,7 +266,9 @@ static int read_options(struct cap_reader *r, struct scap_evt *evt, const uint8_
 
 		if (len > end - p - 4)
 			return -EBADMSG;
-		/* The native event is made from the one in the file: a second time is damage. */
+		/*
+		 * The native event is restored from the one in the file: a second option is damage.
+		 */
 		if ((get_u16(p) == OPT_NATIVE || get_u16(p) == OPT_MORE) && evt->hdr != file_hdr)
 			return -EBADMSG;
 		err = read_option(r, evt, &marked, get_u16(p), p + 4, len);
@@ -282,7 +284,9 @@ static int read_options(struct cap_reader *r, struct scap_evt *evt, const uint8_
 	return 0;
 }
 
-/* The accounts of CPUs, in all parameters behind the first. Without memory they are not known. */
+/*
+ * Reads the counters of CPUs, in all parameters after the first. Without memory they are unknown.
+ */
 static void read_closing_cpus(struct cap_reader *r, const struct ppm_evt_hdr *evt, const char *text)
 {
 	const uint8_t *lens = (const uint8_t *)(evt + 1);
@@ -327,7 +331,7 @@ static int bad_event(struct cap_reader *r, const struct cap_block *blk, int err)
 	return damaged(r, offset, "an event is malformed");
 }
 
-/* 1 with an event, 0 when the block has none for the caller. */
+/* Returns 1 with an event, 0 if the block has none for the caller. */
 static int read_event(struct cap_reader *r, const struct cap_block *blk, struct scap_evt *evt)
 {
 	bool with_flags =
@@ -369,7 +373,7 @@ static int read_event(struct cap_reader *r, const struct cap_block *blk, struct 
 		read_closing(r, evt->hdr);
 		return 0;
 	}
-	/* Private events are state-only so that others pass over them. */
+	/* Private events are state-only so that other tools skip them. */
 	evt->flags &= ~SCAP_EVT_F_STATE_ONLY;
 	return evt_is_private(evt->type);
 }
@@ -430,7 +434,7 @@ static int next_any(struct cap_reader *r, struct scap_evt *evt)
 	return -ENODATA;
 }
 
-/* Splits an event whose lengths have two bytes. False: they do not add up within its length. */
+/* Splits an event with two-byte lengths. Returns false if they exceed the event. */
 static inline bool split_plain(const struct ppm_evt_hdr *hdr, struct scap_params *params)
 {
 	const uint8_t *lens = (const uint8_t *)(hdr + 1);
@@ -451,9 +455,9 @@ static inline bool split_plain(const struct ppm_evt_hdr *hdr, struct scap_params
 }
 
 /*
- * What nearly every block is: an EV_V2 with an event and nothing behind it. The same
- * checks as in peek_block and read_event, without their cases. False: not such a block, or one
- * that is wrong, which those will say.
+ * The common case: an EV_V2 block with an event and nothing after it. Makes the same checks as
+ * peek_block and read_event, without their other cases. Returns false for any other or invalid
+ * block, which those handle.
  */
 static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt,
 			      struct scap_params *params)
@@ -468,7 +472,7 @@ static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt,
 		return false;
 	len = get_u32(p + 4);
 	used = 10 + (uint64_t)hdr->len;
-	/* In this order: the second makes len at least 14. */
+	/* In this order: the second check ensures that len is at least 14. */
 	if (len > have || ((used + 3) & ~3ull) + 4 != len || get_u32(p + len - 4) != len ||
 	    hdr->type >= EVT_PUBLIC_MAX)
 		return false;
@@ -490,7 +494,7 @@ static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt,
 	return true;
 }
 
-/* Apart, so that the common way does not save registers for it. */
+/* A function of its own, so that the common path saves no registers for it. */
 static __attribute__((noinline)) int next_slow(struct cap_reader *r, struct scap_evt *evt,
 					       struct scap_params *params, int timeout_ms)
 {
@@ -503,7 +507,7 @@ static __attribute__((noinline)) int next_slow(struct cap_reader *r, struct scap
 	ret = next_any(r, evt);
 	if (ret < 0) {
 		r->err = ret;
-		r->in.p = r->in.end; /* nothing behind the damage is an event */
+		r->in.p = r->in.end; /* no event follows the damage */
 	}
 	if (ret == 1)
 		scap_evt_params(evt->hdr, params);
@@ -516,7 +520,7 @@ int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, struct scap_para
 	return next_plain(r, evt, params) ? 1 : next_slow(r, evt, params, timeout_ms);
 }
 
-/* A file of packets has the same frame as ours, and no block that we know. */
+/* A packet capture has the same framing, and no block of ours. */
 static int check_any(struct cap_reader *r)
 {
 	if (r->n_section || r->saker || r->in.p != r->in.end ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes .scap files. The default is compatible: sysdig 0.29.3, tshark and Falco's libs
- * read it rightly, and saker finds in options what those have no place for.
- * docs/scap-file.md has the layout.
+ * Writes .scap files. The default is compatible: sysdig 0.29.3, tshark and Falco's libs read it
+ * correctly, and saker finds in options what those have no place for. docs/scap-file.md describes
+ * the layout.
  */
 #ifndef SCAP_FILE_SCAP_FILE_H
 #define SCAP_FILE_SCAP_FILE_H
@@ -25,33 +25,29 @@ struct scap_writer_opts {
 int scap_writer_open(struct scap_writer **out, const char *path, const struct scap_state *state,
 		     const struct scap_writer_opts *opts);
 
-/*
- * Ends the section with its own counts of events, and begins another one with this state: what
- * follows is another capture. Its times need not follow those before. 0 or a negative errno.
- */
+/* Ends the section with its own counts of events, and begins another one with @state: another
+ * capture follows, whose times may be earlier. Returns 0 or a negative errno. */
 int scap_writer_section(struct scap_writer *w, const struct scap_state *state);
 
-/* Appends an event. Times must not go back (scap_next's do not). A full disk: -ENOSPC, the
- * file then ends with the last whole block. */
+/* Appends an event. Times must not go back (scap_next's do not). Returns -ENOSPC if the disk is
+ * full; the file then ends with the last complete block. */
 int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt);
 
-/* Bytes so far, as they lie in the file; compressed, some may still be on their way. */
+/* Returns the size of the file so far; compressed bytes may still be buffered. */
 uint64_t scap_writer_bytes(const struct scap_writer *w);
 
-/* The descriptor of the file, which stays the writer's; -1: it is a pipe or a device. */
+/* Returns the file's descriptor, owned by the writer; -1: a pipe or a device. */
 int scap_writer_fd(const struct scap_writer *w);
 
-/* Everything given so far reaches the kernel. */
+/* Passes everything written so far to the kernel. */
 int scap_writer_flush(struct scap_writer *w);
 
-/* Writes the closing counters (NULL: none) and closes. Frees @w also when it fails. *bytes
- * (NULL: not asked for) is what was written in all: the size of the file. */
+/* Writes the trailer with the counters (NULL: none) and closes. Frees @w even if it fails. *bytes
+ * (may be NULL) is the size of the file. */
 int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64_t *bytes);
 
-/*
- * Proves a file: every block well formed, times in order, and, where saker wrote it, the
- * closing counters agree with what is in it. 0; -EBADMSG after logging each finding.
- */
+/* Verifies a file: every block is well formed, times are in order, and in sections by saker the
+ * trailer agrees with the content. Returns 0; -EBADMSG after logging each finding. */
 int scap_verify(const char *path, scap_log_fn log, void *log_ctx);
 
 #endif /* SCAP_FILE_SCAP_FILE_H */

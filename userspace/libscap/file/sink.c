@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The output of a capture. [0, whole) of the buffer are whole blocks, [whole, at) the block
- * being made. A drain writes whole blocks only; with gzip and zstd each drain is a member or
- * frame of its own, which any reader takes as one stream, so that a writer that is killed or
- * meets a full disk leaves nothing half packed.
+ * The output of a capture. [0, whole) of the buffer are complete blocks, [whole, at) is the block
+ * under construction. A drain writes complete blocks only; with gzip and zstd each drain is a
+ * member or frame of its own, which any reader takes as one stream, so that a killed writer or a
+ * full disk leaves nothing half packed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #define DRAIN_SZ (1u << 20)
 #define BUF_SZ (DRAIN_SZ + (256u << 10))
-/* 6 takes half as long again and saves a sixth; a live capture must keep up. */
+/* level 6 takes half as long again and saves a sixth; a live capture must keep up. */
 #define GZIP_LEVEL 4
 #define ZSTD_LEVEL 3
 
@@ -27,22 +27,22 @@ struct cap_sink {
 	struct scap_log log;
 	char *name; /* for messages */
 	int fd;
-	bool is_file; /* can be cut back to a boundary */
+	bool is_file; /* can be truncated to a block boundary */
 	enum scap_compress compress;
 	uint8_t *buf;
 	size_t buf_sz, whole, at;
-	uint64_t written; /* bytes of the file */
+	uint64_t written; /* size of the file */
 	z_stream z;
 	ZSTD_CCtx *zstd;
 	struct cap_buf packed;
-	int err; /* once failed, always failed: the message was given */
+	int err; /* once failed, always failed: the error was reported */
 };
 
 /*
- * How to open @path: made anew, so that neither its old mode nor a reader of the old content
- * matters, and by nobody else meanwhile. What is not a regular file (a pipe, a device) or cannot
- * be removed is opened as it is, and so is a link, but another user's only by that user: in a
- * directory that others may write to it could lead anywhere. -1: errno says why not.
+ * Opens @path: as a new file, so that neither its old mode nor a reader of the old content matters,
+ * and exclusively. A path that is not a regular file (a pipe, a device) or cannot be removed is
+ * opened as it is, and so is a link, but a link of another user only in that user's directory: in a
+ * directory that others may write to it could lead anywhere. Returns -1 with errno.
  */
 static int how_to_open(const char *path)
 {
@@ -146,7 +146,7 @@ err:
 	return err;
 }
 
-/* The end of the last whole block in the first @n bytes of the buffer. */
+/* Returns the end of the last complete block in the first @n bytes of the buffer. */
 static size_t last_boundary(const struct cap_sink *s, size_t n)
 {
 	size_t at = 0;
@@ -156,7 +156,7 @@ static size_t last_boundary(const struct cap_sink *s, size_t n)
 	return at;
 }
 
-/* @done bytes of a drain are in the file, the rest could not be written. */
+/* Cuts the file after a failed drain that wrote @done bytes. */
 static int write_failed(struct cap_sink *s, size_t done, int err)
 {
 	size_t keep = s->compress == SCAP_COMPRESS_NONE ? last_boundary(s, done) : 0;
@@ -192,7 +192,7 @@ static int write_all(struct cap_sink *s, const uint8_t *p, size_t n)
 	return 0;
 }
 
-/* Packs the whole blocks as one member or frame. Its length, or a negative errno. */
+/* Packs the complete blocks as one member or frame. Returns its length, or a negative errno. */
 static ssize_t pack(struct cap_sink *s)
 {
 	bool gzip = s->compress == SCAP_COMPRESS_GZIP;
@@ -284,7 +284,7 @@ int cap_sink_commit(struct cap_sink *s, const uint8_t *end)
 	return s->whole >= DRAIN_SZ ? cap_sink_flush(s) : s->err;
 }
 
-/* Failing once is failing always: a block of which a piece is missing must not be ended. */
+/* A failure is permanent: a block with a missing piece must not be ended. */
 int cap_sink_put(struct cap_sink *s, const void *p, size_t n)
 {
 	uint8_t *room = cap_sink_room(s, n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * State blocks of a .scap file into a scap_state_build: machine, threads, files, users,
- * interfaces, in every version ever written. Old versions have no length per entry, so one
- * wrong byte ends the block; newer ones say each entry's length and fields are only appended.
+ * Reads state blocks of a .scap file into a scap_state_build: machine, threads, files, users,
+ * interfaces, in every version ever written. Old versions have no length per entry, so one wrong
+ * byte ends the block; newer ones have, and fields are only appended.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 /* Room for the text of one entry: at most 16 strings of a u16 length, each with a NUL. */
 #define TEXT_SZ (16u * 65536u)
 
-/* Bytes left to read. A read past the end gives zeros and sets bad. */
+/* Remaining bytes. A read past the end returns zeros and sets bad. */
 struct cur {
 	const uint8_t *p, *end;
 	bool bad;
@@ -73,7 +73,7 @@ static void addr_of(struct cur *c, uint8_t *addr, size_t n)
 		memcpy(addr, p, n);
 }
 
-/* @n bytes of text, which get their NUL in the scratch of @r. */
+/* Reads @n bytes of text, and adds a NUL in the scratch of @r. */
 static const char *text_n(struct cap_state_reader *r, struct cur *c, size_t n)
 {
 	const uint8_t *p = take_n(c, n);
@@ -111,7 +111,7 @@ static int malformed(struct cap_state_reader *r, const char *what)
 	return -EBADMSG;
 }
 
-/* The next entry of BLK_SAKER_STATE if it is of @kind and about @tid; else NULL. */
+/* Returns the next entry of BLK_SAKER_STATE if it is of @kind and about @tid; else NULL. */
 static const uint8_t *take_extra(struct cap_state_reader *r, uint16_t kind, uint64_t tid, size_t sz)
 {
 	const uint8_t *e;
@@ -227,8 +227,8 @@ static void read_exe(struct cur *c, struct scap_thread_info *t)
 	t->exe_kind_known = SCAP_EXE_UPPER_LAYER;
 }
 
-/* What newer versions appended. Falco's libs inserted 12 bytes (start of the pid namespace's
- * init, tty) before loginuid in 2023; up to 29 bytes are the layout without them. */
+/* Fields that newer versions appended. In 2023 Falco's libs inserted 12 bytes (start of the PID
+ * namespace's init, tty) before loginuid; up to 29 bytes are the layout without them. */
 static void read_thread_tail(struct cur *c, struct scap_thread_info *t)
 {
 	if (left(c) > 29) {
@@ -293,7 +293,7 @@ static void read_thread_fields(struct cap_state_reader *r, struct cur *c, int ve
 	t->root = version >= 5 ? text_of(r, c) : "";
 }
 
-/* Splits off an entry that begins with its length, which counts itself. */
+/* Splits off an entry that begins with its length, which includes itself. */
 static bool entry(struct cur *c, struct cur *e)
 {
 	uint32_t len = u32_of(c);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The initial state in the blocks of 2022, which sysdig 0.29.3 and Falco's libs both read. They
- * may come several times, so none grows with the machine. What they have no place for stands
- * before each in a block of our own, in the same order.
+ * Writes the initial state as blocks of 2022, which sysdig 0.29.3 and Falco's libs both read.
+ * Blocks may repeat, so none grows with the machine. What they have no place for precedes each in a
+ * block of our own, in the same order.
  */
 #include "file/sink.h"
 
-/* sysdig's limits on what it reads, its NUL not counted. */
+/* sysdig's limits on what it reads, without the NUL. */
 #define PATH_LEN 1023
 #define LIST_LEN 4095
 #define USER_LEN 255
-#define BLOCK_SZ (256u << 10) /* a block of state ends when it is longer */
+#define BLOCK_SZ (256u << 10) /* maximum size of a state block */
 
-/* Errors stick to the sink and come out of cap_sink_end, so the single puts need no check. */
+/* Errors are kept in the sink and returned by cap_sink_end, so single puts need no check. */
 static void put_u8(struct cap_sink *s, uint8_t v)
 {
 	cap_sink_put(s, &v, sizeof(v));
@@ -49,7 +49,7 @@ static void put_list(struct cap_sink *s, const struct scap_text *t)
 	cap_sink_put(s, t->p, len);
 }
 
-/* The length of an entry is known when it is made: it is put as 0 and set then. */
+/* The length of an entry is put as 0 and set when it is complete. */
 static size_t begin_entry(struct cap_sink *s)
 {
 	size_t at = cap_sink_block_sz(s);
@@ -123,8 +123,8 @@ static int put_users(struct cap_sink *s, const struct scap_state *st)
 	return cap_sink_end(s);
 }
 
-/* Up to the root: what follows is exactly 29 bytes. Falco's libs then take it for the layout
- * without the 12 bytes that sysdig 0.29.3 does not know, and still find the capabilities. */
+/* Up to the root: exactly 29 bytes follow. Falco's libs then read the layout without the 12 bytes
+ * that sysdig 0.29.3 does not have, and still find the capabilities. */
 static void put_thread(struct cap_sink *s, const struct scap_thread_info *t)
 {
 	size_t at = begin_entry(s);
@@ -190,7 +190,7 @@ static int put_thread_extras(struct cap_sink *s, const struct scap_thread_info *
 	return cap_sink_end(s);
 }
 
-/* At most so many threads per block: ~17 KiB each if all their text is of full length. */
+/* Maximum number of threads per block: ~17 KiB each with texts of full length. */
 #define THREADS_PER_BLOCK 256
 
 static int put_threads(struct cap_sink *s, const struct scap_state *st)
@@ -213,7 +213,7 @@ static int put_threads(struct cap_sink *s, const struct scap_state *st)
 	return err;
 }
 
-/* sysdig refuses a file with a type of descriptor that it does not know. */
+/* sysdig refuses a file with an unknown type of descriptor. */
 static uint8_t compat_fd_type(uint8_t type)
 {
 	if (type == SCAP_FD_MEMFD)
@@ -286,7 +286,7 @@ static int put_fd_extras(struct cap_sink *s, const struct scap_thread_info *t)
 	return any ? cap_sink_end(s) : 0;
 }
 
-/* One block per thread, also for those without files of their own. */
+/* One block per thread, also for threads without files of their own. */
 static int put_fds(struct cap_sink *s, const struct scap_thread_info *t)
 {
 	int err = put_fd_extras(s, t);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a section says of itself at its end: counters, one "key=value" line each. */
+/*
+ * The trailer: what a section says about itself at its end, as counters, one "key=value" line each.
+ */
 #include <errno.h>
 #include <stdio.h>
 

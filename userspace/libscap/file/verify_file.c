@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Proves a file. The reader checks every block on its way; what is added here is the order of
- * times and, for sections by saker, that the counters at the end are those of what was read.
- */
+/* Verifies a file. The reader checks every block; this adds the order of times and, for sections by
+ * saker, that the trailer's counters match what was read. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,12 +13,12 @@
 
 #define ULL(x) ((unsigned long long)(x))
 
-/* One section while it is read. */
+/* A section that is being read. */
 struct section {
 	bool saker;
 	unsigned int n_closings; /* of the reader when the section began */
 	uint64_t n_events, n_private, n_clamped;
-	uint64_t n_lost; /* the sum of what its markers say */
+	uint64_t n_lost; /* the sum over lost events */
 	uint64_t lost_on[DRV_MAX_CPUS]; /* the same by CPU */
 	uint64_t last_ns;
 	uint64_t n_back, first_back; /* events older than the one before; the first of them */
@@ -120,7 +118,7 @@ static uint64_t dropped_on(const struct scap_cpu_stats *cpu)
 	return n;
 }
 
-/* The same identity for one CPU, and what the markers in the stream say of it. */
+/* The same for one CPU, compared with the lost events in the stream. */
 static void check_cpu(struct verifier *v, const struct scap_cpu_stats *cpu, bool has_markers)
 {
 	const uint64_t dropped = dropped_on(cpu), told = v->s.lost_on[cpu->cpu % DRV_MAX_CPUS];
@@ -139,7 +137,7 @@ static void check_cpu(struct verifier *v, const struct scap_cpu_stats *cpu, bool
 		 ULL(dropped));
 }
 
-/* What the kernel itself did not run is known for all CPUs together only. */
+/* The kernel counts the runs that it skipped only for all CPUs together. */
 static void check_cpus(struct verifier *v, const struct scap_stats *st, bool has_markers)
 {
 	struct scap_cpu_stats sum = {0}, all = {.n_seen = st->n_seen, .n_records = st->n_records};
@@ -180,7 +178,7 @@ static void check_closing(struct verifier *v)
 	if (c.stats.n_events == s->n_events + s->n_private && c.stats.n_clamped != s->n_clamped)
 		finding(v, "the times of %llu events were corrected, but %llu are marked so",
 			ULL(c.stats.n_clamped), ULL(s->n_clamped));
-	/* Losses that no CPU's ring can tell of have no marker. */
+	/* Losses that belong to no CPU's ring have no lost event. */
 	marked = c.stats.n_dropped - c.stats.dropped_by[DRV_DROP_NO_RING] -
 		 c.stats.dropped_by[DRV_DROP_MISSED];
 	if (c.stats.n_seen && c.stats.n_events == s->n_events + s->n_private &&
@@ -215,7 +213,7 @@ static int verify(struct verifier *v)
 		end_section(v);
 		begin_section(v);
 	}
-	/* What ends in damage has no closing counters, which need not be said as well. */
+	/* A section that ends in damage has no trailer; that needs no second message. */
 	if (ret != -ENODATA)
 		return ret;
 	end_section(v);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Captures as sysdig 0.29.3, tshark and Falco's libs read them rightly: the state in the layout
- * of 2022, events with the types of 2022. What those have no place for follows an event inside
- * its block as options, or stands in blocks before the first event that others skip.
+ * Writes captures that sysdig 0.29.3, tshark and Falco's libs read correctly: the state in the
+ * layout of 2022, events with the types of 2022. What those have no place for follows an event in
+ * its block as options, or is in blocks before the first event that other tools skip.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,20 +11,20 @@
 
 #include "file/sink.h"
 
-#define PPM_SC_2022_MAX 328 /* a code above it crashes sysdig 0.29.3 */
+#define PPM_SC_2022_MAX 328 /* a higher code crashes sysdig 0.29.3 */
 #define N_NR 1024
-#define NR_UNKNOWN 0xffff /* in sc_of: not looked up yet */
+#define NR_UNKNOWN 0xffff /* in sc_of: not computed yet */
 
 _Static_assert(EVT_MAX_PARAMS <= 64, "out_rule.not_empty has a bit per parameter");
 
 /* How events of a type are written. */
 struct out_rule {
 	bool known;
-	bool own_last; /* parameters of saker's own stand behind the public ones */
+	bool own_last; /* saker's own parameters follow the public ones */
 	uint8_t n_public;
 	uint16_t type; /* in the file */
-	uint64_t not_empty; /* bit per parameter that sysdig reads whatever its length */
-	struct scap_projection *projection; /* where the types differ */
+	uint64_t not_empty; /* a bit per parameter that sysdig reads without checking its length */
+	struct scap_projection *projection; /* if the types differ */
 };
 
 struct scap_writer {
@@ -32,13 +32,13 @@ struct scap_writer {
 	struct cap_sink *sink;
 	const struct evt_facts *facts;
 	enum evt_defaults defaults;
-	uint64_t n_events; /* public ones */
+	uint64_t n_events; /* public parameters */
 	uint64_t n_private;
 	uint64_t last_ns;
 	struct out_rule rules[EVT_INDEX_MAX];
 	uint16_t sc_of[2][N_NR]; /* PPM_SC codes of x86_64 and ia32 calls */
-	struct cap_buf scratch; /* an event that is not written as it is */
-	struct cap_texts *texts; /* that the section has */
+	struct cap_buf scratch; /* an event that is written in another form */
+	struct cap_texts *texts; /* of the section */
 	char *provenance; /* owned */
 };
 
@@ -50,7 +50,7 @@ static bool own_params_last(const struct scap_event_info *info)
 	return true;
 }
 
-/* Once per type: *rule is set only when all of it is. */
+/* Once per type: *rule is set only when it is complete. */
 static int make_rule(struct out_rule *rule, unsigned int type)
 {
 	const struct scap_event_info *info = scap_event_info(type);
@@ -138,7 +138,7 @@ int scap_writer_open(struct scap_writer **out, const char *path, const struct sc
 	return err;
 }
 
-/* The code of 2022 of a generic call; 0 where it had none. */
+/* Returns the code of 2022 of a generic call; 0: none. */
 static uint16_t generic_code(struct scap_writer *w, unsigned int nr, bool ia32)
 {
 	const char *name;
@@ -156,7 +156,7 @@ static uint16_t generic_code(struct scap_writer *w, unsigned int nr, bool ia32)
 	return *code;
 }
 
-/* A generic event that another one became: ID and nativeID are of the call. */
+/* Builds the generic event that replaces another one: ID and nativeID of the call. */
 static void fill_generic(struct scap_writer *w, const struct scap_evt *evt, struct ppm_evt_hdr *hdr)
 {
 	uint16_t ids[2] = {0, 0};
@@ -168,7 +168,7 @@ static void fill_generic(struct scap_writer *w, const struct scap_evt *evt, stru
 	memcpy((uint8_t *)(hdr + 1) + 2 * hdr->nparams, ids, sizeof(ids));
 }
 
-/* Has a parameter no bytes that sysdig reads all the same? */
+/* Returns whether sysdig reads a parameter that has no bytes. */
 static bool has_gap(const struct out_rule *rule, const struct ppm_evt_hdr *hdr)
 {
 	const uint8_t *lens = (const uint8_t *)(hdr + 1);
@@ -185,7 +185,7 @@ static bool code_too_new(const struct ppm_evt_hdr *hdr)
 	       get_u16((const uint8_t *)(hdr + 1) + 2 * hdr->nparams) > PPM_SC_2022_MAX;
 }
 
-/* The first @n parameters of an event. */
+/* Cuts the event to its first @n parameters. */
 static const struct ppm_evt_hdr *first_params(struct scap_writer *w, const struct ppm_evt_hdr *hdr,
 					      unsigned int n)
 {
@@ -213,7 +213,7 @@ static int project(struct scap_writer *w, const struct scap_evt *evt, const stru
 	int ret = scap_evt_params(evt->hdr, &params);
 
 	if (!ret && !pr) {
-		/* What an event of an older layout does not have must not be made up. */
+		/* Parameters that an event of an older layout lacks must not be invented. */
 		ret = scap_projection_init(&same, rule->type,
 					   n < rule->n_public ? n : rule->n_public, evt->type);
 		pr = &same;
@@ -228,8 +228,8 @@ static int project(struct scap_writer *w, const struct scap_evt *evt, const stru
 	return 0;
 }
 
-/* sysdig looks for the directory that a relative path begins at in a thread that it has not at
- * hand there (parse_dirfd), and crashes. */
+/* For a relative path sysdig looks up the directory in a thread that it does not have at that point
+ * (parse_dirfd), and crashes. */
 static bool crashes_sysdig(const struct ppm_evt_hdr *hdr, struct scap_params *params)
 {
 	const struct scap_param *path = &params->v[1];
@@ -238,7 +238,7 @@ static bool crashes_sysdig(const struct ppm_evt_hdr *hdr, struct scap_params *pa
 	       path->len && path->p[0] != '/' && strncmp((const char *)path->p, "<NA>", path->len);
 }
 
-/* An execveat's enter whose path is not known: what it is, is in the option. */
+/* The enter of an execveat with unknown path: the option has the details. */
 static const struct ppm_evt_hdr *without_path(struct scap_writer *w, const struct ppm_evt_hdr *hdr,
 					      const struct scap_params *params)
 {
@@ -257,7 +257,7 @@ static const struct ppm_evt_hdr *without_path(struct scap_writer *w, const struc
 	return out;
 }
 
-/* The event as other tools know it, which may be @evt's own. */
+/* Returns the event as other tools know it, which may be @evt's own. */
 static int compat_event(struct scap_writer *w, const struct scap_evt *evt,
 			const struct ppm_evt_hdr **out)
 {
@@ -281,7 +281,7 @@ static int compat_event(struct scap_writer *w, const struct scap_evt *evt,
 	if (rule->type == hdr->type && hdr->nparams <= rule->n_public && !has_gap(rule, hdr) &&
 	    !code_too_new(hdr))
 		return 0;
-	/* Zeros for what is missing: at most 16 bytes each. */
+	/* Zeros for missing parameters: at most 16 bytes each. */
 	if (cap_buf_need(&w->scratch, hdr->len + EVT_MAX_PARAMS * 20))
 		return -ENOMEM;
 	if (rule->type != hdr->type || has_gap(rule, hdr) || !rule->own_last)
@@ -299,7 +299,7 @@ static uint8_t *put_opt(uint8_t *p, uint16_t code, const void *val, uint16_t len
 	return mempcpy(p, val, len);
 }
 
-/* Flags and number, where they do not follow from the type. */
+/* Writes flags and number, unless they follow from the type. */
 static uint8_t *put_mark(struct scap_writer *w, uint8_t *p, const struct scap_evt *evt)
 {
 	enum evt_defaults other = EVT_DEFAULTS_PLAIN - w->defaults;
@@ -332,11 +332,11 @@ static uint32_t block_type(const struct scap_writer *w, const struct ppm_evt_hdr
 	return large ? BLK_EV_V2_LARGE : BLK_EV_V2;
 }
 
-/* A block with @file, which stands for @evt. */
+/* Writes a block with @file, which stands for @evt. */
 static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 		     const struct ppm_evt_hdr *file, bool with_flags)
 {
-	/* 64: the frame, the mark, the heads and padding of options. */
+	/* 64: framing, the mark, headers and padding of options. */
 	uint8_t *blk = cap_sink_room(w->sink, 64 + (size_t)file->len + evt->hdr->len);
 	uint8_t *p;
 	uint32_t len;
@@ -413,10 +413,8 @@ static size_t put_counters(const struct scap_writer *w, char *text, const struct
 	return n + cap_stats_put(text + n, CLOSING_TEXT_SZ - n, st);
 }
 
-/*
- * The counters, as an event that other tools skip: state-only, of a type they do not know. The
- * first parameter has the sums, each other one the accounts of CAP_CPUS_MAX CPUs.
- */
+/* Writes the counters as an event that other tools skip: state-only, of a type they do not know.
+ * The first parameter has the sums, each other one the counters of CAP_CPUS_MAX CPUs. */
 static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 {
 	const size_t n_params = 1 + (st->n_cpus + CAP_CPUS_MAX - 1) / CAP_CPUS_MAX;

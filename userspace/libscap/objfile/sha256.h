@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4), for the numbers that files are known by. */
+/* SHA-256 (FIPS 180-4), for file IDs. */
 #ifndef SCAP_OBJFILE_SHA256_H
 #define SCAP_OBJFILE_SHA256_H
 

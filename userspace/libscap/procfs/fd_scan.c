@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a file is follows from the text of its link, which the kernel makes for everything
- * without a path ("socket:[5]", "anon_inode:[eventfd]"): a path begins with '/' or, if it
- * is outside of our root, with "(unreachable)", so no path can pass for one of those.
+ * The kind of a file follows from the text of its link, which the kernel makes for everything
+ * without a path ("socket:[5]", "anon_inode:[eventfd]"): a path begins with '/' or, outside of our
+ * root, with "(unreachable)", so no path can pass for one of those.
  */
 #include "procfs/fd_scan.h"
 
@@ -19,10 +19,10 @@
 
 #include "shared/convert.h"
 
-/* Every file of a 64-bit process has it, whether asked for or not. */
+/* Every file of a 64-bit process has it, requested or not. */
 #define KERNEL_O_LARGEFILE 0x8000u
 
-#define FDINFO_MAX 65536 /* inotify and epoll list what they watch: the rest is not read */
+#define FDINFO_MAX 65536 /* inotify and epoll list what they watch: this is not read */
 
 static uint64_t find_memfd_dev(void)
 {
@@ -52,7 +52,7 @@ void fd_scan_fini(struct fd_scan *s)
 	proc_buf_fini(&s->info);
 }
 
-/* "pos:", "flags:" (octal), "mnt_id:", and since Linux 5.19 "ino:". */
+/* Reads "pos:", "flags:" (octal), "mnt_id:", and since Linux 5.19 "ino:". */
 static void read_fdinfo(struct fd_scan *s, struct scap_fd_info *fd, int pid_fd)
 {
 	char name[40];
@@ -70,9 +70,9 @@ static void read_fdinfo(struct fd_scan *s, struct scap_fd_info *fd, int pid_fd)
 		fd->ino = proc_dec(&v);
 }
 
-/* What no table has: it was made just now, or it is neither bound nor connected. */
+/* A socket in no table: just created, or neither bound nor connected. */
 static const struct {
-	const char *proto; /* as the kernel calls it */
+	const char *proto; /* the kernel's name */
 	uint8_t type, l4proto;
 } sock_protos[] = {
 	{"TCP", SCAP_FD_IPV4_SOCK, SCAP_L4_TCP},   {"TCPv6", SCAP_FD_IPV6_SOCK, SCAP_L4_TCP},
@@ -123,7 +123,7 @@ static int fill_socket(struct fd_scan *s, struct scap_fd_info *fd, int pid_fd)
 static const struct {
 	const char *text;
 	uint8_t type;
-	uint8_t named; /* keeps the text as its name; the older types have none in a file */
+	uint8_t named; /* the text becomes its name; older types have none in a file */
 } anon_inodes[] = {
 	{"[eventfd]", SCAP_FD_EVENT, 0},
 	{"[eventpoll]", SCAP_FD_EVENTPOLL, 0},
@@ -171,7 +171,7 @@ static uint8_t type_of_mode(mode_t mode)
 	return SCAP_FD_FILE_V2;
 }
 
-/* Without synchronizing: a file on a server that does not answer must not stop us. */
+/* Without synchronization: a file on an unresponsive server must not block us. */
 static int fill_by_stat(const struct fd_scan *s, struct scap_fd_info *fd, int pid_fd,
 			const char *name)
 {
@@ -207,7 +207,7 @@ static int fill(struct fd_scan *s, struct scap_fd_info *fd, int pid_fd, const ch
 		fd->ino = proc_dec(&kind);
 		return 0;
 	}
-	/* The inode comes from stat where fdinfo does not tell. */
+	/* The inode comes from stat if fdinfo lacks it. */
 	if (fill_by_stat(s, fd, pid_fd, path))
 		return -ENOENT;
 	kind = after(fd->name, "anon_inode:");

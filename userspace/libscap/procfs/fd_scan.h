@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The open files of a process. */
+/* Reads the open files of a process. */
 #ifndef SCAP_PROCFS_FD_SCAN_H
 #define SCAP_PROCFS_FD_SCAN_H
 
@@ -7,25 +7,25 @@
 #include "procfs/sock_scan.h"
 #include "procfs/state_build.h"
 
-#define FD_SCAN_MAX 65536 /* files read of one process */
+#define FD_SCAN_MAX 65536 /* maximum number of files read of one process */
 
 struct fd_scan {
 	struct sock_table *socks;
 	struct proc_dir dir;
 	struct proc_buf link, info;
-	uint64_t memfd_dev; /* where memfds live; 0: not known */
+	uint64_t memfd_dev; /* device of memfds; 0: unknown */
 };
 int fd_scan_init(struct fd_scan *s); /* 0 or -ENOMEM */
 void fd_scan_fini(struct fd_scan *s);
 
 /*
- * Adds the files of the process in @pid_fd as those of @tid. 0, -EFBIG if it has more than
- * FD_SCAN_MAX (the first are added), -ENOMEM, or why the list of them has no end. Files that close
+ * Adds the files of the process in @pid_fd as those of @tid. Returns 0, -EFBIG if it has more than
+ * FD_SCAN_MAX (the first ones are added), -ENOMEM, or the error that cut the list. Files that close
  * meanwhile are left out.
  */
 int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd);
 
-/* Adds one. -ENOMEM, or another negative errno: there is none. */
+/* Adds one file. Returns 0, -ENOMEM, or another negative errno: there is none. */
 int fd_scan_one(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
 		uint64_t num);
 

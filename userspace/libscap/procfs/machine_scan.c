@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Users come from the files alone, not through NSS: a directory server may be slow or
- * down, and its modules do not belong into a process that runs as root.
- */
+/* Users come from the files alone, not through NSS: a directory server may be slow or down, and its
+ * modules do not belong in a process that runs as root. */
 #include "procfs/machine_scan.h"
 
 #include <fcntl.h>
@@ -35,7 +33,7 @@ int machine_scan_self(struct scap_state_build *b, int proc_fd, int64_t epoch_off
 	return scap_state_build_machine(b, &m);
 }
 
-/* Splits at ':'; fields that are not there are empty. */
+/* Splits at ':'; missing fields are empty. */
 static void split(char *line, const char *fields[], size_t n)
 {
 	size_t i;
@@ -50,7 +48,7 @@ static void split(char *line, const char *fields[], size_t n)
 	}
 }
 
-/* 1, or 0 for a line that is no entry ("+" of NIS, an empty line). */
+/* Returns 1, or 0 for a line that is no entry ("+" of NIS, an empty line). */
 static int parse_id(const char *text, uint32_t *id)
 {
 	const char *p = text;
@@ -109,7 +107,7 @@ int machine_scan_users(struct scap_state_build *b)
 	return err ? err : each_line(b, "/etc/group", group_line);
 }
 
-/* Bits per second; 0: not known, as for lo. "eth0:1" is an address of eth0. */
+/* Returns bits per second; 0: unknown, as for lo. "eth0:1" is an address of eth0. */
 static uint64_t link_speed(const char *name)
 {
 	struct proc_buf buf = {0};

@@ -4,8 +4,8 @@
 
 #include <sched.h>
 
-/* The CPUs that are online now; where the kernel does not list them, all that are possible. 0 or a
- * negative errno. Those from CPU_SETSIZE on are left out. */
+/* Returns the CPUs that are online; if the kernel does not list them, all possible ones. 0 or a
+ * negative errno. CPUs from CPU_SETSIZE on are left out. */
 int online_cpus(cpu_set_t *out);
 
 #endif /* SCAP_PROCFS_ONLINE_CPUS_H */

@@ -30,7 +30,7 @@ static int reserve(struct proc_buf *b, size_t cap)
 	return 0;
 }
 
-/* One read beyond what is there; the number of bytes, 0 at the end. Keeps room for a NUL. */
+/* Reads once, and returns the number of bytes, 0 at the end. Leaves room for a NUL. */
 static ssize_t read_more(struct proc_buf *b, int fd, size_t max)
 {
 	size_t room;

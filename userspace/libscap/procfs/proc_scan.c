@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The walk over /proc, on several CPUs: a process costs the kernel some 100 us, and none depends on
- * another. A thread's snapshot is the clock before the first of its files is read, so that
- * an event not older than it is at most applied twice, never missed.
+ * Reads /proc on several CPUs: a process costs the kernel some 100 us, and processes do not depend
+ * on each other. The snapshot time of a thread is read before its first file, so that an event
+ * newer than it is applied at most twice, never missed.
  */
 #include "procfs/proc_scan.h"
 
@@ -22,7 +22,7 @@
 #include "procfs/task_scan.h"
 #include "shared/convert.h"
 
-#define MAX_HELPERS 3 /* beside the calling thread */
+#define MAX_HELPERS 3 /* besides the calling thread */
 
 struct scan {
 	struct scap_state_build *b;
@@ -35,13 +35,13 @@ struct scan {
 	const struct task_rows *rows; /* NULL: none */
 };
 
-/* The list of processes, of which each of the threads takes one after the other. */
+/* The list of processes; each of the threads takes the next one. */
 struct walk {
 	pthread_mutex_t lock;
 	struct proc_dir procs;
-	uint64_t own; /* our process, in which there are helpers: it comes last; 0: is not there */
+	uint64_t own; /* our process, which has helpers: read last; 0: not there */
 	int own_seen;
-	int more; /* as proc_dir_next says; 0 too when a thread has failed */
+	int more; /* result of proc_dir_next; also 0 when a thread has failed */
 	int err; /* of that thread */
 };
 
@@ -119,7 +119,7 @@ static int read_own(struct scan *s, struct scap_thread_info *t, struct task_extr
 	return err;
 }
 
-/* A thread beside the main one, whose shared parts @main still has. */
+/* Reads another thread; @main still has the shared parts. */
 static int scan_thread(struct scan *s, const struct scap_thread_info *main, uint64_t tid,
 		       int task_fd)
 {
@@ -186,8 +186,8 @@ static int add_row(struct scan *s, const struct scap_thread_info *main, const st
 	return scap_state_build_thread(s->b, &t);
 }
 
-/* The iterator may have missed some (seen: it may be kept from a process): then none of its rows
- * counts, and /proc is asked. */
+/* The iterator may have missed threads (this happens): then its rows are not used, and /proc is
+ * read. */
 static int scan_threads(struct scan *s, const struct scap_thread_info *main, uint64_t n_threads,
 			int pid_fd)
 {
@@ -224,8 +224,8 @@ static int scan_files(struct scan *s, uint64_t pid, int pid_fd)
 	return err;
 }
 
-/* A main thread that has ended before the others has nothing any more of what threads share: the
- * directory of another one, -1: there is none. */
+/* A main thread that ended before the others has lost what threads share. Returns the directory of
+ * another thread, -1: there is none. */
 static int open_survivor(struct scan *s, uint64_t pid, int pid_fd)
 {
 	uint64_t tid;
@@ -261,7 +261,7 @@ static int scan_main(struct scan *s, uint64_t pid, int pid_fd, struct scap_threa
 	return err;
 }
 
-/* 0 too if the process ended meanwhile. */
+/* also 0 if the process ended meanwhile. */
 static int scan_process(struct scan *s, uint64_t pid)
 {
 	struct scap_thread_info main = {0};
@@ -317,7 +317,7 @@ static void *help(void *arg)
 	return NULL;
 }
 
-/* Starts a thread that builds a state of its own. Where that is not possible the others do it. */
+/* Starts a thread that builds a state of its own. If that fails the others do the work. */
 static int helper_start(struct helper *h, const struct scan *s, struct walk *w)
 {
 	struct scap_state_build *b = scap_state_build_new();
@@ -407,7 +407,7 @@ int scap_scan_machine(struct scap_state_build *b, const struct scap_log *log,
 	return err;
 }
 
-/* The process of a thread: /proc/TID is there for every thread, though not listed. */
+/* Finds the process of a thread: /proc/TID exists for every thread, though not listed. */
 static int open_process_of(struct scan *s, uint64_t tid, uint64_t *pid)
 {
 	int fd = open_number(s->proc_fd, tid);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A page that is not in RAM is not read: what brings it in may be a file system or a userfaultfd of
- * the process that is watched, which can take for ever.
- */
+/* A page that is not in RAM is not read: bringing it in may involve a file system or a userfaultfd
+ * of the watched process, and never end. */
 #include "procfs/remote_memory.h"
 
 #include <fcntl.h>

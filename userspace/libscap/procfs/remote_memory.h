@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of another process, as much of it as is in RAM. */
+/* Reads the memory of another process, as far as it is in RAM. */
 #ifndef SCAP_PROCFS_REMOTE_MEMORY_H
 #define SCAP_PROCFS_REMOTE_MEMORY_H
 
@@ -8,14 +8,14 @@
 
 struct remote_memory {
 	int pid;
-	int pagemap; /* a descriptor; -1: not opened, or there is none */
+	int pagemap; /* a descriptor; -1: not opened, or not available */
 };
 
-/* Copies up to @len bytes at @addr into @buf, up to the first page that is not in RAM. Returns how
- * many. */
+/* Copies up to @len bytes at @addr into @buf, up to the first page that is not in RAM. Returns
+ * their number. */
 size_t remote_memory_read(struct remote_memory *m, void *buf, uint64_t addr, size_t len);
 
-/* Goes on with @pid. */
+/* Switches to process @pid. */
 void remote_memory_of(struct remote_memory *m, int pid);
 void remote_memory_close(struct remote_memory *m);
 

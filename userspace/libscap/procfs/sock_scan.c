@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * inet and netlink sockets come from the text files of /proc/PID/net. Unix sockets come
- * from sock_diag where it can be asked, as only it knows peers and gives names as bytes:
- * in /proc/net/unix a name with a newline in it could pass for another socket.
+ * inet and netlink sockets come from the text files of /proc/PID/net. Unix sockets come from
+ * sock_diag if it is available, since only it has peers, and names as bytes: in /proc/net/unix a
+ * name with a newline could pass for another socket.
  */
 #include "procfs/sock_scan.h"
 
@@ -93,7 +93,7 @@ static int grow(struct sock_table *t)
 	return 0;
 }
 
-/* The first account of a socket stays. */
+/* The first entry of a socket is kept. */
 static int add(struct sock_table *t, const struct sock *s)
 {
 	size_t at;
@@ -132,7 +132,7 @@ static int add_name(struct sock_table *t, uint32_t *pos, const char *name, size_
 	return 0;
 }
 
-/* One of the text files of /proc/PID/net. */
+/* Reads one of the text files of /proc/PID/net. */
 struct net_file {
 	const char *name;
 	uint8_t l4proto;
@@ -140,7 +140,7 @@ struct net_file {
 	int (*line)(struct sock_table *t, const struct net_file *f, const char *line);
 };
 
-/* "0100007F:0277": words in host order of what is in network order, then the port. */
+/* "0100007F:0277": address words printed in host order, then the port. */
 static uint16_t parse_addr(const char **p, uint8_t addr[16], int v6)
 {
 	int i;
@@ -238,13 +238,13 @@ static int read_net_file(struct sock_table *t, int pid_fd, const struct net_file
 
 	if (proc_read_all(&t->buf, pid_fd, f->name, NET_FILE_MAX))
 		return 0; /* no such protocol here, or the process is gone */
-	line = strchr(t->buf.p, '\n'); /* the first is a heading */
+	line = strchr(t->buf.p, '\n'); /* the first line is a heading */
 	for (; !err && line && line[1]; line = strchr(line + 1, '\n'))
 		err = f->line(t, f, line + 1);
 	return err;
 }
 
-/* A socket lives in the namespace of the thread that makes it: a short-lived thread goes there. */
+/* A socket lives in the namespace of the thread that creates it: a short-lived thread enters it. */
 struct diag_ask {
 	int ns_fd, sock, err;
 };
@@ -292,7 +292,7 @@ static int ask_unix(int sock)
 	return send(sock, &msg, sizeof(msg), 0) == sizeof(msg) ? 0 : -errno;
 }
 
-/* An abstract name begins with a NUL, and may hold more: shown as '@', as the kernel does. */
+/* An abstract name begins with a NUL, and may contain more: shown as '@', as the kernel does. */
 static int add_unix_name(struct sock_table *t, uint32_t *pos, const char *p, size_t len)
 {
 	char name[UNIX_NAME_MAX];
@@ -331,7 +331,7 @@ static int add_unix(struct sock_table *t, const struct nlmsghdr *nlh)
 	return add(t, &s);
 }
 
-/* 0, -ENOMEM, or -ENOTSUP if the kernel does not answer. */
+/* Returns 0, -ENOMEM, or -ENOTSUP if the kernel does not answer. */
 static int read_unix_diag(struct sock_table *t, int sock)
 {
 	uint64_t buf[4096];
@@ -380,7 +380,7 @@ static int read_unix(struct sock_table *t, int pid_fd, uint64_t ns_ino)
 	return err == -ENOTSUP ? read_net_file(t, pid_fd, &text) : err;
 }
 
-/* 1 the first time. */
+/* Returns 1 the first time. */
 static int note_namespace(struct sock_table *t, uint64_t ino)
 {
 	uint64_t *p;
@@ -406,7 +406,7 @@ int sock_table_read(struct sock_table *t, int pid_fd)
 	int err;
 
 	if (fstatat(pid_fd, "ns/net", &st, 0))
-		st.st_ino = 0; /* a tree without namespaces is all one */
+		st.st_ino = 0; /* a tree without namespaces is a single one */
 	err = note_namespace(t, st.st_ino);
 	if (err <= 0)
 		return err;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The sockets of the machine by inode number, read one network namespace at a time.
- * A socket has one inode number on the whole machine, so one table holds all.
- */
+/* The sockets of the machine by inode number, read one network namespace at a time. Inode numbers
+ * of sockets are unique on the machine, so one table holds all. */
 #ifndef SCAP_PROCFS_SOCK_SCAN_H
 #define SCAP_PROCFS_SOCK_SCAN_H
 
@@ -13,17 +11,15 @@ struct sock_table;
 struct sock_table *sock_table_new(void); /* NULL: no memory */
 void sock_table_free(struct sock_table *t);
 
-/*
- * Adds the sockets of the network namespace of the process whose /proc directory is
- * @pid_fd, unless it was read before. 0 or -ENOMEM; what cannot be read is left out.
- */
+/* Adds the sockets in the network namespace of the process whose /proc directory is @pid_fd, unless
+ * that was read before. Returns 0 or -ENOMEM; what cannot be read is left out. */
 int sock_table_read(struct sock_table *t, int pid_fd);
 
 /*
- * Fills what is known of the socket @fd->ino: type, protocol, addresses, name (borrowed from the
- * table). 1, or 0 if no namespace that was read has it. unix_src and unix_dst are the inode
- * numbers of the two ends. The end that connected to a unix socket has no name: that is
- * how readers of a capture tell it from the one that accepted.
+ * Fills in the socket @fd->ino: type, protocol, addresses, name (borrowed from the table). Returns
+ * 1, or 0 if no namespace read so far has it. unix_src and unix_dst are the inode numbers of the
+ * two ends. The end that connected a unix socket has no name: readers of a capture tell it from the
+ * accepting one by that.
  */
 int sock_table_find(const struct sock_table *t, struct scap_fd_info *fd);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A state under construction: arrays of fixed-size entries, and one arena for all text.
- * Chunks of the arena never move, so pointers into it stay good while entries are added.
- */
+/* A state under construction: arrays of fixed-size entries, and one arena for all text. Chunks of
+ * the arena never move, so pointers into it stay valid. */
 #include "procfs/state_build.h"
 
 #include <errno.h>
@@ -17,12 +15,12 @@ struct chunk {
 	char bytes[];
 };
 
-/* A file before it is tied to its thread. */
+/* A file before it is assigned to its thread. */
 struct fd_entry {
 	uint64_t tid;
 	size_t seq; /* equal keys keep their order */
 	struct scap_fd_info info;
-	int taken; /* by the first thread with this tid */
+	int taken; /* by the first thread with this TID */
 };
 
 struct array {
@@ -82,7 +80,7 @@ static char *arena_alloc(struct scap_state_build *b, size_t len)
 	return p;
 }
 
-/* NULL stays what an empty text is; false: no memory. */
+/* NULL becomes empty text; returns false without memory. */
 static int keep_text(struct scap_state_build *b, const char **text)
 {
 	size_t len = *text ? strlen(*text) : 0;
@@ -118,7 +116,7 @@ static int keep_list(struct scap_state_build *b, struct scap_text *list)
 	return 1;
 }
 
-/* Threads of a process follow one another and say the same: it is kept once. */
+/* Threads of a process follow one another with the same text: it is stored once. */
 static int share_text(struct scap_state_build *b, const char **text, const char *last)
 {
 	if (!*text || !last || strcmp(*text, last))
@@ -211,7 +209,7 @@ int scap_state_build_iface(struct scap_state_build *b, const struct scap_iface *
 	return append(&b->ifaces, &i, sizeof(i));
 }
 
-/* All text of @from is kept with ours. */
+/* Takes over all text of @from. */
 static void take_chunks(struct scap_state_build *b, struct scap_state_build *from)
 {
 	struct chunk **end = &b->chunks;
@@ -267,7 +265,7 @@ static int by_thread(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* First of the sorted files that belongs to @tid or to a higher one. */
+/* Returns the first of the sorted files that belongs to @tid or to a higher one. */
 static size_t first_fd(const struct array *fds, uint64_t tid)
 {
 	const struct fd_entry *v = fds->v;
@@ -284,9 +282,11 @@ static size_t first_fd(const struct array *fds, uint64_t tid)
 	return lo;
 }
 
-/* Without memory for it the threads have no files; the rest of the state is still good. Of
- * threads that a file says more than once the first has the files: else a small file could make
- * any number of them. */
+/*
+ * Without memory the threads have no files; the rest of the state is still valid. Of several
+ * threads with one TID only the first has the files: otherwise a small file could create any number
+ * of them.
+ */
 static void tie_fds(struct scap_state_build *b)
 {
 	struct scap_thread_info *t = b->threads.v;

@@ -28,7 +28,7 @@ static int grow(struct task_rows *r, size_t *cap)
 	return 0;
 }
 
-/* The kernel cuts its answers between rows. */
+/* The kernel splits its answers between rows. */
 static int read_all(struct task_rows *r, int fd)
 {
 	size_t cap = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the driver's task iterators, by process. */
+/* Rows of the driver's task iterators, by process. */
 #ifndef SCAP_PROCFS_TASK_ROWS_H
 #define SCAP_PROCFS_TASK_ROWS_H
 
@@ -12,13 +12,13 @@ struct task_rows { /* zero-initialized is empty */
 	size_t n;
 };
 
-/* Reads @fd to its end. 0, or a negative errno with nothing in *r. */
+/* Reads @fd to its end. Returns 0, or a negative errno with nothing in *r. */
 int task_rows_read(struct task_rows *r, int fd);
 void task_rows_fini(struct task_rows *r);
 
-/* How many threads @pid has; *first is the first of their rows. */
+/* Returns how many threads @pid has; *first is the first of their rows. */
 size_t task_rows_of(const struct task_rows *r, const struct task_row **first, u32 pid);
-/* The row of the main thread of @pid; NULL: there is none. */
+/* Returns the row of the main thread of @pid; NULL: none. */
 const struct task_row *task_rows_main(const struct task_rows *r, u32 pid);
 
 #endif /* SCAP_PROCFS_TASK_ROWS_H */

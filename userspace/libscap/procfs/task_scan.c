@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A process chooses its comm, arguments, environment and paths: comm may hold ") R 1" or
- * a newline, so stat is read from its last ')'; status escapes such bytes itself.
- */
+/* A process chooses its comm, arguments, environment and paths: comm may contain ") R 1" or a
+ * newline, so stat is read from its last ')'; status escapes such bytes itself. */
 #include "procfs/task_scan.h"
 
 #include <errno.h>
@@ -59,7 +57,7 @@ static int parse_stat(struct scap_thread_info *t, struct task_extra *x, char *te
 	*end = 0;
 	t->comm = open + 1;
 	x->ended = end[2] == 'Z';
-	p = end + 3; /* behind the state's letter */
+	p = end + 3; /* after the state letter */
 	skip_ints(&p, 1);
 	t->pgid = proc_int(&p);
 	t->sid = proc_int(&p);
@@ -167,7 +165,7 @@ static struct scap_text read_list(struct proc_buf *b, int dirfd, const char *nam
 {
 	if (proc_read(b, dirfd, name, TASK_LIST_MAX) || !b->len)
 		return (struct scap_text){0};
-	if (b->p[b->len - 1]) { /* cut, or a title the process wrote over it */
+	if (b->p[b->len - 1]) { /* truncated, or a title that the process wrote over it */
 		if (b->len < TASK_LIST_MAX)
 			b->p[b->len++] = 0;
 		else
@@ -205,7 +203,7 @@ static void put_cgroup(struct proc_buf *out, const char *subsys, size_t n, const
 	out->len += n + 1 + path_sz;
 }
 
-/* One entry for each of "cpu,cpuacct" or, of the unified hierarchy, "cpuset cpu io". */
+/* One entry for each of "cpu,cpuacct" or, in the unified hierarchy, "cpuset cpu io". */
 static void put_cgroups(struct proc_buf *out, const char *list, const char *path)
 {
 	static const char separators[] = ", \n";
@@ -277,7 +275,8 @@ static int in_groups(const char *status, uint32_t gid)
 	return 0;
 }
 
-/* May the process write to its own program? By owner, group, others, as the kernel asks. */
+/* Returns whether the process may write to its own program, by owner, group and others, as the
+ * kernel checks. */
 static int exe_writable(const struct scap_thread_info *t, const char *status,
 			const struct statx *st)
 {
@@ -295,8 +294,8 @@ static uint64_t ns_of(const struct statx_timestamp *ts)
 	return (uint64_t)ts->tv_sec * NS_PER_S + (uint64_t)ts->tv_nsec;
 }
 
-/* The file that the process runs, and whether it is in memory alone. No server of files is asked:
- * one may never answer. */
+/* Finds the file of the running program, and whether it is in memory only. Does not query a file
+ * server, which may never answer. */
 static void read_exe(struct scap_thread_info *t, const char *status, int dirfd)
 {
 	struct statx st;

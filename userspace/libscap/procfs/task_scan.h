@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the text files of one thread's /proc directory say. */
+/* Reads the text files in a thread's /proc directory. */
 #ifndef SCAP_PROCFS_TASK_SCAN_H
 #define SCAP_PROCFS_TASK_SCAN_H
 
 #include "procfs/proc_file.h"
 #include "state.h"
 
-#define TASK_LIST_MAX 4096 /* bytes kept of arguments, of the environment, of cgroups */
+#define TASK_LIST_MAX 4096 /* maximum bytes kept of arguments, of the environment, of cgroups */
 
-/* Where a thread's texts lie until the next thread is read. */
+/* Memory for a thread's texts, until the next thread is read. */
 struct task_bufs {
 	struct proc_buf stat, status, cmdline, environ, cgroup, limits, loginuid;
 	struct proc_buf exepath, cwd, root;
@@ -23,19 +23,17 @@ void task_bufs_fini(struct task_bufs *b);
 struct task_extra {
 	uint64_t n_threads;
 	int kthread;
-	int ended; /* its parent, or another thread, has still to notice */
+	int ended; /* zombie: its parent, or another thread, has not waited yet */
 };
 
-/*
- * A thread's own values, from stat and status in @dirfd. Its start is in nanoseconds of
- * the boot clock. 0, or a negative errno: the thread is gone.
- */
+/* Reads a thread's own values from stat and status in @dirfd. Its start is in nanoseconds of the
+ * boot clock. Returns 0, or a negative errno: the thread is gone. */
 int task_read_own(struct scap_thread_info *t, struct task_extra *x, struct task_bufs *b, int dirfd);
 
-/* What threads of a process share. What cannot be read is empty. */
+/* Reads what the threads of a process share. Unreadable parts are empty. */
 void task_read_shared(struct scap_thread_info *t, struct task_bufs *b, int dirfd, int kthread);
 
-/* The process of a thread: its Tgid, or 0. */
+/* Returns the process of a thread: its Tgid, or 0. */
 uint64_t task_read_tgid(struct task_bufs *b, int dirfd);
 
 #endif /* SCAP_PROCFS_TASK_SCAN_H */

@@ -8,7 +8,7 @@
 #include "event/event_build.h"
 #include "shared/stack.h"
 
-#define N_STACKS 64 /* that are remembered for samples that come after them */
+#define N_STACKS 64 /* maximum number of stacks kept for later samples */
 
 /* Numbers of parameters, by name. */
 struct places {
@@ -18,15 +18,15 @@ struct places {
 
 struct waiting {
 	struct waiting *next;
-	uint64_t id; /* 0: it is ready */
-	struct scap_evt evt; /* hdr is of buf */
+	uint64_t id; /* 0: complete */
+	struct scap_evt evt; /* hdr points into buf */
 	uint8_t buf[];
 };
 
 struct stack {
 	uint64_t id; /* 0: none */
 	uint8_t end;
-	uint8_t used; /* by a sample */
+	uint8_t used; /* by sample */
 	uint16_t len;
 	uint64_t frames[STACK_USER_MAX];
 };
@@ -85,8 +85,8 @@ static uint64_t id_of(const struct scap_params *ps, int at)
 	return p && p->len == sizeof(uint64_t) ? get_u64(p->p) : 0;
 }
 
-/* @evt with the user stack and the end of @stack. Without one it says that it never came, as that
- * is so until it does. */
+/* Joins @evt with the user stack and the end of @stack. Without a stack the end reason is `never`,
+ * which holds until one comes. */
 static struct waiting *copy_with(const struct sample_join *j, const struct scap_evt *evt,
 				 const struct stack *stack)
 {
@@ -121,7 +121,7 @@ static struct stack *find_stack(struct sample_join *j, uint64_t id)
 	return NULL;
 }
 
-/* Puts @new, which is ready, in the place of *@at. */
+/* Replaces *@at by @new, which is complete. */
 static void replace(struct sample_join *j, struct waiting **at, struct waiting *new)
 {
 	struct waiting *old = *at;
@@ -133,7 +133,7 @@ static void replace(struct sample_join *j, struct waiting **at, struct waiting *
 	free(old);
 }
 
-/* *@at gets @stack. Without memory it is let go as it is. */
+/* Completes *@at with @stack. Without memory it is delivered as it is. */
 static void finish(struct sample_join *j, struct waiting **at, const struct stack *stack)
 {
 	struct waiting *new = copy_with(j, &(*at)->evt, stack);
@@ -207,7 +207,7 @@ int sample_join_put(struct sample_join *j, const struct scap_evt *evt)
 	end = param(&ps, j->at.end);
 	if (!id || !end || ps.n <= (unsigned int)j->at.user)
 		return 0;
-	/* What is not partial needs no other stack, but gets it if it is there. */
+	/* A complete sample needs no other stack, but gets it if it is there. */
 	if (end->p[0] != STACK_END_DEFERRED && !find_stack(j, id))
 		return 0;
 	return put_partial(j, evt, id);

@@ -15,7 +15,7 @@
 #include "shared/events.h"
 
 #define PID_LIMIT (1u << 22)
-#define N_FORKS 1024 /* children of processes that nothing is known of; a power of two */
+#define N_FORKS 1024 /* children of unknown processes; a power of two */
 
 /* One CPU's. */
 struct map_source {
@@ -38,12 +38,12 @@ struct live_maps {
 	uint64_t known[PID_LIMIT / 64]; /* by process: its mappings are in the stream */
 	struct fork forks[N_FORKS];
 	unsigned int n_forks;
-	uint8_t *waiting; /* events, one behind the other */
+	uint8_t *waiting; /* events, one after the other */
 	size_t waiting_len, waiting_sz, waiting_at;
 	struct map_build_ids ids;
 };
 
-/* Mappings have changed without a record: what /proc still has is read again. */
+/* Records were lost: the mappings that /proc still has are read again. */
 static void forget_all(struct live_maps *m)
 {
 	memset(m->known, 0, sizeof(m->known));
@@ -80,7 +80,7 @@ int live_maps_open(struct live_maps **out, const struct scap_log *log)
 	return 0;
 }
 
-/* The place of the buffer of @cpu; m->n: it has none. */
+/* Returns the index of @cpu's buffer; m->n: none. */
 static unsigned int find_source(const struct live_maps *m, unsigned int cpu)
 {
 	unsigned int i = 0;
@@ -174,7 +174,7 @@ static void build_fork(struct live_maps *m, void *buf, const struct code_record 
 	set_known(m, rec->pid, is_known(m, rec->parent));
 	if (!is_known(m, rec->parent))
 		m->forks[m->n_forks++ & (N_FORKS - 1)] = (struct fork){rec->pid, rec->parent};
-	/* Of the parent, as whoever reads knows it already, and so whether it is meant. */
+	/* The PID of the parent, which the reader already has, and so whether it is selected. */
 	scap_evt_build(buf, MAP_EVENT_MAX, EVT_MAP_FORK_E, rec->boot_ns, rec->parent, values, 2);
 }
 
@@ -184,12 +184,12 @@ static void build_exec(struct live_maps *m, void *buf, const struct code_record 
 	const struct evt_value values[] = {{&pid, sizeof(pid)},
 					   {rec->comm, (uint16_t)(strlen(rec->comm) + 1)}};
 
-	set_known(m, rec->pid, 1); /* what it had is gone, and what it gets is told */
+	set_known(m, rec->pid, 1); /* its mappings are gone, new ones will be reported */
 	scap_evt_build(buf, MAP_EVENT_MAX, EVT_MAP_EXEC_E, rec->boot_ns, rec->pid, values, 2);
 }
 
-/* The kernel had no room for records: whose mappings they told of is not known, so those that /proc
- * still has are read again. */
+/* The kernel had no room for records of unknown processes, so the mappings that /proc still has are
+ * read again. */
 static void build_lost(struct live_maps *m, void *buf, const struct code_record *rec, uint32_t cpu)
 {
 	static const char reason[] = "the ring of mappings was full";
@@ -228,7 +228,7 @@ const struct ppm_evt_hdr *live_maps_event(struct live_maps *m, unsigned int i)
 	case CODE_LOST:
 		build_lost(m, s->event.raw, rec, s->cpu);
 		return &s->event.hdr;
-	case CODE_EXIT: /* the stream has an event of the driver's */
+	case CODE_EXIT: /* the stream has an event of the driver for it */
 		return NULL;
 	}
 	return NULL;
@@ -253,7 +253,7 @@ static int wait_event(struct live_maps *m, const struct ppm_evt_hdr *hdr)
 	return 0;
 }
 
-/* The mappings of @pid, for process @as. -ENOENT: it has ended, or has none. */
+/* Reads the mappings of @pid, for process @as. Returns -ENOENT if it has ended, or has none. */
 static int read_maps(struct live_maps *m, uint32_t pid, uint32_t as)
 {
 	char name[32], *line = NULL;
@@ -277,7 +277,7 @@ static int read_maps(struct live_maps *m, uint32_t pid, uint32_t as)
 			line[len - 1] = '\0';
 		if (map_event_parse(line, as, &map))
 			continue;
-		map.pid = pid; /* which can be looked into: @as may have ended */
+		map.pid = pid; /* which can be read: @as may have ended */
 		map_build_id_find(&m->ids, &map);
 		map.pid = as;
 		map_event_build(event.raw, 0, &map);
@@ -305,7 +305,7 @@ void live_maps_need(struct live_maps *m, uint32_t pid)
 
 	if (!pid || pid >= PID_LIMIT || is_known(m, pid))
 		return;
-	set_known(m, pid, 1); /* whether it can be read or not: not once for each sample */
+	set_known(m, pid, 1); /* readable or not: not once for each sample */
 	if (read_maps(m, pid, pid) != -ENOENT)
 		return;
 	parent = parent_of(m, pid);

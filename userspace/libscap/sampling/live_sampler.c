@@ -34,18 +34,18 @@ struct live_sampler {
 	int session;
 	struct clock {
 		int fd; /* negative: the CPU is offline */
-		int refused; /* it was said that it cannot be had */
-		uint64_t ns; /* that it told at the last look */
+		int refused; /* that there is none was reported */
+		uint64_t ns; /* as last reported */
 	} * clocks; /* by CPU */
-	uint64_t *idle_ns; /* of each CPU while the clocks were on; while they are, to be added to
-			      its idle time */
+	uint64_t *idle_ns; /* of each CPU while the clocks were on; while they are, relative to its
+			      idle time */
 	unsigned int n_cpus;
-	unsigned int at_cpu; /* of a look that is under way */
+	unsigned int at_cpu; /* of a measurement in progress */
 	uint64_t next_look_ns;
-	uint64_t gone_due; /* ticks of clocks that are gone */
+	uint64_t gone_due; /* ticks of closed clocks */
 	struct bpf_link *links[N_LINKS];
 	struct sampler_draw draw;
-	uint64_t next_draw_ns; /* 0: all of the time is sampled */
+	uint64_t next_draw_ns; /* 0: always sampled */
 	uint64_t interval_ns;
 	int paused;
 };
@@ -98,8 +98,8 @@ int live_sampler_config(struct drv_sampler_config *c, const struct scap_sampler_
 	return 0;
 }
 
-/* The clock of one CPU, which runs whether it is busy or not: so the ticks that are due are known.
- */
+/* Opens the clock of one CPU, which runs whether it is busy or not: so the number of due ticks is
+ * known. */
 static int open_clock(const struct live_sampler *s, unsigned int cpu)
 {
 	struct perf_event_attr a = {
@@ -142,7 +142,7 @@ static int open_clocks(struct live_sampler *s)
 	return 0;
 }
 
-/* Adds to @ns, by CPU, how long each was idle since the machine started, @sign times. */
+/* Adds @sign times the idle time of each CPU since boot to @ns. */
 static void add_idle(uint64_t *ns, unsigned int n_cpus, int64_t sign)
 {
 	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -152,7 +152,7 @@ static void add_idle(uint64_t *ns, unsigned int n_cpus, int64_t sign)
 	size_t cap = 0;
 	FILE *f = fopen("/proc/stat", "re");
 
-	/* The first line is of all CPUs. */
+	/* The first line is the sum of all CPUs. */
 	while (f && getline(&line, &cap, f) > 0 && strncmp(line, "cpu", 3) == 0)
 		if (sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &waits) == 3 &&
 		    cpu < n_cpus)
@@ -284,7 +284,7 @@ static uint64_t clock_ns(const struct clock *c)
 	return ns;
 }
 
-/* A clock that does not move went with its CPU. */
+/* A clock that does not advance has gone with its CPU. */
 static int has_died(struct clock *c)
 {
 	const uint64_t ns = clock_ns(c), before = c->ns;
@@ -293,7 +293,7 @@ static int has_died(struct clock *c)
 	return c->fd >= 0 && ns == before;
 }
 
-/* 1: CPU @cpu has come online. */
+/* Returns 1 if CPU @cpu has come online. */
 static int revive_clock(struct live_sampler *s, unsigned int cpu)
 {
 	struct clock *c = &s->clocks[cpu];
@@ -336,13 +336,12 @@ static uint64_t load_counter(const uint64_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* The kernel lets the clock of a CPU that is idle sleep, or not: ticks in that time are due if they
- * came. */
+/* The kernel may stop the clock of an idle CPU: ticks in that time were due if they came. */
 static uint64_t n_slept(const struct live_sampler *s, unsigned int cpu, uint64_t idle_ns)
 {
 	const struct drv_sample_counts *c = &s->parts.counts[cpu].by[SAMPLE_SRC_CPU];
 	const uint64_t came = load_counter(&c->filtered[SAMPLE_FILTER_IDLE]);
-	/* Less than 0: /proc/stat was not there the second time. */
+	/* Below 0: /proc/stat was missing the second time. */
 	const uint64_t n = (int64_t)idle_ns > 0 ? idle_ns / s->parts.config->period_ns : 0;
 
 	return n > came ? n - came : 0;
@@ -369,7 +368,7 @@ static uint64_t n_due(const struct live_sampler *s)
 	return n;
 }
 
-/* 0 unless somebody wants the kernel to count: kernel.bpf_stats_enabled, bpf_enable_stats. */
+/* 0 unless the kernel counts: kernel.bpf_stats_enabled, bpf_enable_stats. */
 static uint64_t n_kernel_runs(const struct live_sampler *s)
 {
 	struct bpf_prog_info info = {0};

@@ -12,7 +12,7 @@
 
 enum {
 	HOLDS_MS = 2000,
-	FREE_US = 2000000, /* before the share counts: at the start all files are new */
+	FREE_US = 2000000, /* before the limit applies: at the start all files are new */
 	SHARE = 10, /* a tenth of the time */
 };
 
@@ -24,7 +24,7 @@ static uint64_t now_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Whether there is time for another file. */
+/* Returns whether there is time for another file. */
 static int may_open(struct map_build_ids *ids, uint64_t now)
 {
 	if (!ids->begin_us)
@@ -43,7 +43,7 @@ static int open_same(const char *root, const char *path, uint64_t ino)
 	return -1;
 }
 
-/* By its name in the process's root or in ours, else through the mapping itself. */
+/* Opens the file by its name in the process's root or in ours, else through the mapping itself. */
 static int open_mapped(const struct code_map *map)
 {
 	char path[MAP_PATH_MAX], root[96];

@@ -41,7 +41,7 @@ void map_event_build(void *buf, uint64_t boot_ns, const struct code_map *map)
 		       sizeof(values) / sizeof(values[0]));
 }
 
-/* In the kernel's text a newline of a name is \012. */
+/* In the kernel's text a newline in a name is \012. */
 static size_t unescape(char *path)
 {
 	char *to = path;

@@ -15,27 +15,28 @@
 
 struct code_ring {
 	int fd;
-	int ids_fd; /* an event that records mappings with build ids into the same buffer; -1 */
-	uint64_t ids_id; /* its number, which ends its records */
+	int ids_fd; /* an event that writes mappings with build IDs into the same buffer; -1 */
+	uint64_t ids_id; /* its id, which ends its records */
 	struct perf_event_mmap_page *page;
 	size_t page_sz, data_sz;
-	uint64_t pos, head; /* read and not yet given back; complete at the last refresh */
+	uint64_t pos, head; /* position of what is read and not given back; of what is complete at
+			       the last refresh */
 	union {
 		struct perf_event_header hdr;
 		uint8_t raw[1 << 16]; /* hdr.size is a u16 */
-	} buf; /* the record at pos, in one piece */
-	struct code_record rec; /* what it says */
+	} buf; /* the record at pos, contiguous */
+	struct code_record rec; /* its content */
 	int has_rec;
-	struct code_map with_id; /* the last one that came with a build id; no length: none */
+	struct code_map with_id; /* the last one that came with a build ID; no length: none */
 };
 
-/* Behind the body of each record. */
+/* Follows the body of each record. */
 struct record_tail {
 	uint64_t boot_ns, id;
 };
 
-/* An event with the same records as the other one: that of a mapping has a build id where the
- * other's has device and inode. The rest is not used. */
+/* Opens an event with the same records as the other one, except that a mapping has a build ID where
+ * the other's has device and inode. The rest is not used. */
 static void open_ids(struct code_ring *r, const struct perf_event_attr *attr, unsigned int cpu)
 {
 	struct perf_event_attr a = *attr;
@@ -119,7 +120,7 @@ int code_ring_fd(const struct code_ring *r)
 	return r->fd;
 }
 
-/* @len bytes from @pos on, which may go round the end. */
+/* Copies @len bytes from @pos on, which may wrap. */
 static void copy_out(const struct code_ring *r, uint64_t pos, void *to, size_t len)
 {
 	const uint8_t *data = (const uint8_t *)r->page + r->page_sz;
@@ -130,7 +131,7 @@ static void copy_out(const struct code_ring *r, uint64_t pos, void *to, size_t l
 		memcpy((uint8_t *)to + first, data, len - first);
 }
 
-/* Brings the record at pos into r->buf. 0: there is none. */
+/* Copies the record at pos into r->buf. Returns 0 if there is none. */
 static int load_record(struct code_ring *r)
 {
 	struct perf_event_header h;
@@ -139,14 +140,14 @@ static int load_record(struct code_ring *r)
 		return 0;
 	copy_out(r, r->pos, &h, sizeof(h));
 	if (h.size < sizeof(h) + sizeof(struct record_tail) || h.size > r->head - r->pos) {
-		r->pos = r->head; /* no kernel writes that: what follows cannot be found */
+		r->pos = r->head; /* invalid: the next record cannot be found */
 		return 0;
 	}
 	copy_out(r, r->pos, r->buf.raw, h.size);
 	return 1;
 }
 
-/* What is before the tail. */
+/* Position of the tail. */
 static size_t body_end(const struct code_ring *r)
 {
 	return r->buf.hdr.size - sizeof(struct record_tail);
@@ -175,8 +176,9 @@ static int is_same_map(const struct code_map *a, const struct mmap2_record *m)
 	       a->offset == m->pgoff;
 }
 
-/* Without a build id, which not every file has, or not in memory, it says what the other record
- * says. */
+/*
+ * Without a build ID, because the file has none or it is not in memory, it equals the other record.
+ */
 static void keep_id(struct code_ring *r)
 {
 	struct mmap2_record m;
@@ -194,8 +196,9 @@ static void keep_id(struct code_ring *r)
 	memcpy(r->with_id.build_id, m.build_id, m.build_id_len);
 }
 
-/* The kernel writes both records of a mapping one behind the other, that of the younger event
- * first. */
+/*
+ * The kernel writes both records of a mapping one after the other, that of the newer event first.
+ */
 static void add_id(struct code_ring *r, const struct mmap2_record *m)
 {
 	if (is_same_map(&r->with_id, m)) {
@@ -215,7 +218,7 @@ static int take_map(struct code_ring *r)
 	memcpy(&m, r->buf.raw, sizeof(m));
 	if (!(m.prot & PROT_EXEC))
 		return 0;
-	r->buf.raw[body_end(r)] = '\0'; /* over the time, which has been read */
+	r->buf.raw[body_end(r)] = '\0'; /* skip the time, already read */
 	if (strcmp(path, "//anon") == 0)
 		path = "";
 	r->rec.type = CODE_MAP;
@@ -298,7 +301,7 @@ static int take_lost(struct code_ring *r)
 	return 1;
 }
 
-/* 0: it is none that anybody asks for. */
+/* Parses the record; returns 0 if it is not needed. */
 static int take_record(struct code_ring *r)
 {
 	struct record_tail tail;

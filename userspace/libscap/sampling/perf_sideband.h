@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel tells of code on one CPU: a record for each mapping of code, fork, exec and exit,
- * in a perf buffer. This is its only reader. Records of one buffer are in the order of their times,
- * those of several are not.
+ * The perf sideband: the kernel's records of code mappings, forks, execs and exits on one CPU, in a
+ * perf buffer. This is its only reader. Records of one buffer are in order of time, those of
+ * several are not.
  */
 #ifndef SCAP_SAMPLING_PERF_SIDEBAND_H
 #define SCAP_SAMPLING_PERF_SIDEBAND_H
@@ -15,8 +15,8 @@ enum code_record_type {
 	CODE_MAP,
 	CODE_FORK, /* of a process */
 	CODE_EXEC,
-	CODE_EXIT, /* of a process's last thread, or of its first */
-	CODE_LOST, /* records did not find room */
+	CODE_EXIT, /* of the last thread of a process, or of its first */
+	CODE_LOST, /* the buffer had no room for records */
 };
 
 struct code_record {
@@ -29,21 +29,21 @@ struct code_record {
 };
 
 enum {
-	CODE_RING_WAKES = 1, /* poll() on its descriptor tells of a record; else nobody is woken */
-	CODE_RING_BUILD_IDS = 2, /* mappings have them where the kernel finds them in memory */
+	CODE_RING_WAKES = 1, /* poll() on the descriptor reports a record; else nothing is woken */
+	CODE_RING_BUILD_IDS = 2, /* mappings have build IDs that the kernel finds in memory */
 };
 
-/* Fills from here on. -ENODEV: the CPU is offline. */
+/* Opens the buffer. Returns -ENODEV if the CPU is offline. */
 int code_ring_open(struct code_ring **out, unsigned int cpu, int flags);
 void code_ring_close(struct code_ring *r);
 int code_ring_fd(const struct code_ring *r);
 
-/* Sees what is complete now; the others see what was then. */
+/* Reads what is complete now; the other functions use that. */
 void code_ring_refresh(struct code_ring *r);
-/* The first record, borrowed with its path until it is popped; NULL: there is none. */
+/* Returns the first record, borrowed with its path until the pop; NULL: none. */
 const struct code_record *code_ring_peek(struct code_ring *r);
 void code_ring_pop(struct code_ring *r);
-/* The kernel gets back the room of what was popped. */
+/* Gives the room of popped records back to the kernel. */
 void code_ring_release(struct code_ring *r);
 
 #endif /* SCAP_SAMPLING_PERF_SIDEBAND_H */

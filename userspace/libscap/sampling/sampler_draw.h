@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sampling a part of the time: for each interval a number from 0 to 99 is drawn, and the interval
- * is sampled if the threshold is above it. One seed always gives the same.
- */
+/* Probabilistic sampling: a number from 0 to 99 is drawn for each interval, which is sampled if the
+ * threshold is higher. The same seed gives the same sequence. */
 #ifndef SCAP_SAMPLING_SAMPLER_DRAW_H
 #define SCAP_SAMPLING_SAMPLER_DRAW_H
 
@@ -18,7 +16,7 @@ static inline void sampler_draw_init(struct sampler_draw *d, uint64_t seed)
 	*d = (struct sampler_draw){.state = seed, .threshold = 100};
 }
 
-/* Is the next interval sampled? splitmix64: any seed is good. */
+/* Returns whether the next interval is sampled. splitmix64: any seed is good. */
 static inline int sampler_draw(struct sampler_draw *d)
 {
 	uint64_t z = d->state += 0x9e3779b97f4a7c15ull;

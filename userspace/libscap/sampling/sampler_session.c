@@ -13,7 +13,8 @@
 
 #define RUN_DIR "/run/saker"
 
-/* Opens the directory of the lock, which nobody else may write to: -EACCES if others may. */
+/* Opens the directory of the lock, which only its owner may write to. Returns -EACCES if others
+ * may. */
 static int open_dir(void)
 {
 	struct stat st;
@@ -39,7 +40,8 @@ static void lock_name(char *to, size_t sz, const char *name)
 			*c = '_';
 }
 
-/* Is @fd still the file of that name? Whoever ended the session before may have removed it. */
+/* Returns whether @fd is still the file of that name: whoever ended the session before may have
+ * removed it. */
 static int is_current(int dir, const char *name, int fd)
 {
 	struct stat a, b;
@@ -48,8 +50,8 @@ static int is_current(int dir, const char *name, int fd)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* A descriptor with the lock; -EWOULDBLOCK with *pid set if another process has it, 0 if unknown.
- */
+/* Opens and locks the file. Returns the descriptor; -EWOULDBLOCK with *pid if another process holds
+ * it, 0 if unknown. */
 static int take_lock(int dir, const char *name, int *pid)
 {
 	char text[16] = "";
@@ -71,7 +73,7 @@ static int take_lock(int dir, const char *name, int *pid)
 		close(fd);
 	}
 	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", getpid()) < 0)
-		*pid = 0; /* it is for messages only */
+		*pid = 0; /* for messages only */
 	return fd;
 }
 
@@ -111,7 +113,7 @@ void sampler_session_end(int fd)
 
 	if (fd < 0)
 		return;
-	/* The lock is held until the close: the file is still ours to remove. */
+	/* The lock is held until the close, so the file can still be removed. */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';

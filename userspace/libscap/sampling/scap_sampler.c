@@ -10,14 +10,14 @@
 #include "sampling/live_sampler.h"
 
 #define DEFAULT_HZ 99
-/* After a stop events may be delivered that are older than the merge's slack. */
+/* After a stop, events may be delivered that are older than the merge's slack. */
 #define SETTLE_NS 1000000
 
 struct scap_sampler {
 	void *engine;
-	uint8_t *buf; /* what is taken from the rings and not yet read */
+	uint8_t *buf; /* taken from the rings and not read yet */
 	size_t len, sz;
-	int stopped; /* since then nothing was read */
+	int stopped; /* nothing was read since then */
 };
 
 static int read_opts(struct scap_sampler_create_opts *out,
@@ -105,7 +105,7 @@ static int keep(struct scap_sampler *s, const struct scap_evt *evt)
 	return 0;
 }
 
-/* Ends of threads and the like, which a selection makes the driver tell, are not meant. */
+/* Skips ends of threads and the like, which the driver reports for a selection. */
 static int is_of_sampler(unsigned int type)
 {
 	return type == EVT_SAMPLE_E || type == EVT_SAMPLE_STACK_E || type == EVT_LOST_E ||

@@ -10,10 +10,10 @@
 #include "shared/stack.h"
 
 #define BUCKETS 1024 /* a power of two */
-#define EVENT_ROOM 128 /* of an event without its frames */
+#define EVENT_ROOM 128 /* size of an event without its frames */
 
 struct whole {
-	struct whole *next; /* in the bucket */
+	struct whole *next; /* next in the bucket */
 	struct whole *older, *newer;
 	uint64_t id;
 	struct ppm_evt_hdr *hdr; /* NULL: there is none */
@@ -35,7 +35,7 @@ struct whole_stacks *whole_stacks_new(void)
 	return s;
 }
 
-/* Ids are the CPU's number and a count. */
+/* An id is a CPU number and a count. */
 static struct whole **bucket(struct whole_stacks *s, uint64_t id)
 {
 	return &s->buckets[(id * 0x9e3779b97f4a7c15ull) >> 32 & (BUCKETS - 1)];
@@ -55,7 +55,7 @@ static size_t size_of(const struct whole *w)
 	return sizeof(*w) + (w->hdr ? w->hdr->len : 0);
 }
 
-/* Takes *@at out; its event is the caller's. */
+/* Removes *@at; the caller owns its event. */
 static struct ppm_evt_hdr *unlink_whole(struct whole_stacks *s, struct whole **at)
 {
 	struct whole *w = *at;
@@ -93,7 +93,7 @@ void whole_stacks_free(struct whole_stacks *s)
 	free(s);
 }
 
-/* Takes over @hdr. */
+/* Takes ownership of @hdr. */
 static int put_whole(struct whole_stacks *s, uint64_t id, struct ppm_evt_hdr *hdr)
 {
 	struct whole *w = calloc(1, sizeof(*w));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * User stacks that were walked later than they were sampled, as events EVT_SAMPLE_STACK_E, from the
- * thread that walks them to the reader, who asks by id when the sample comes. Most samples come
- * within milliseconds; that of a thread that sleeps comes when it is back, if it ever is: of what
- * nobody asks for the oldest go.
+ * Deferred stacks, walked later than they were sampled, as events EVT_SAMPLE_STACK_E: passed from
+ * the thread that walks them to the reader, which fetches them by id when the sample comes. Most
+ * samples come within milliseconds; that of a sleeping thread comes when it is back, if ever: the
+ * oldest stacks that are not fetched are dropped.
  */
 #ifndef SCAP_SAMPLING_WHOLE_STACKS_H
 #define SCAP_SAMPLING_WHOLE_STACKS_H
@@ -12,23 +12,23 @@
 
 struct ppm_evt_hdr;
 
-#define WHOLE_STACKS_MAX 8192 /* that wait to be asked for */
-#define WHOLE_STACKS_SZ (4u << 20) /* bytes of them */
+#define WHOLE_STACKS_MAX 8192 /* maximum number of waiting stacks */
+#define WHOLE_STACKS_SZ (4u << 20) /* and their size in bytes */
 
 struct whole_stacks;
 
 struct whole_stacks *whole_stacks_new(void); /* NULL: no memory */
 void whole_stacks_free(struct whole_stacks *s);
 
-/* The stack of @id, of process @pid. 0 or -ENOMEM. */
+/* Adds the stack of @id, of process @pid. Returns 0 or -ENOMEM. */
 int whole_stacks_put(struct whole_stacks *s, uint64_t id, uint32_t pid, const uint64_t *frames,
 		     uint32_t n, uint8_t end);
 
-/* There is no more to come of the stack of @id. The same. */
+/* Marks that the stack of @id will not come. Returns the same. */
 int whole_stacks_put_none(struct whole_stacks *s, uint64_t id);
 
-/* 1: takes out what is known of the stack of @id, which the caller owns (free); NULL: no more will
- * come. 0: nothing is known. */
+/* Returns 1 and removes the stack of @id, owned by the caller (free); NULL: it will not come.
+ * Returns 0 if nothing is known yet. */
 int whole_stacks_take(struct whole_stacks *s, struct ppm_evt_hdr **out, uint64_t id);
 
 #endif /* SCAP_SAMPLING_WHOLE_STACKS_H */
