@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The inspector: opens a source, loads its state, and returns its events. */
 #include "sinsp.h"
 
 #include <errno.h>
@@ -56,8 +57,7 @@ static int import_state(struct sinsp *s)
 	return err;
 }
 
-/* Everything that was known is forgotten; a source's new section brings its own, which the source
- * need not keep. */
+/* Replaces the state by that of the source, or of its new section. The source drops its copy. */
 static int load_state(struct sinsp *s)
 {
 	int err = import_state(s);
@@ -66,7 +66,7 @@ static int load_state(struct sinsp *s)
 	return err;
 }
 
-/* Processes whose children are to be looked at. */
+/* Processes whose children still have to be marked. */
 struct todo {
 	struct sinsp_process **v;
 	size_t n, cap;
@@ -87,7 +87,7 @@ static int todo_add(struct todo *todo, struct sinsp_process *p)
 	return 0;
 }
 
-/* Whether the process has a mark that it had not. The main thread's is that of all. */
+/* Copies the marks of the main thread to the process. Returns whether one is new. */
 static int mark_process(struct sinsp *s, struct sinsp_process *p)
 {
 	struct sinsp_thread *main = sinsp_threads_find(&s->threads, p->pid);
@@ -104,8 +104,8 @@ static int mark_process(struct sinsp *s, struct sinsp_process *p)
 	return before != after;
 }
 
-/* From who has a mark down to the children. A process is looked at again only with a new mark, so
- * this ends, also in a file whose processes are parents of each other. */
+/* Marks descendants. A process is visited again only if its marks changed, so this ends even if the
+ * file has processes that are each other's parents. */
 static int mark_all(struct sinsp *s)
 {
 	struct todo todo = {0};
@@ -271,7 +271,7 @@ int sinsp_export(struct sinsp *s, struct scap_state_build **out)
 
 static int is_of_tree(const struct sinsp *s, const struct sinsp_evt *evt)
 {
-	/* What tells of containers has a thread for its line's sake only. */
+	/* A container event has a thread only for its line. */
 	const int of_nobody = !evt->thread || (int64_t)evt->raw.hdr->tid == -1;
 
 	return !s->tree_root || of_nobody || evt->thread->in_tree;

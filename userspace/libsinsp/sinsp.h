@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Meaning: events of a source together with the threads and files they are about. State
- * is updated before an event is handed out, except what an event ends (a thread at exit,
- * a file at close), which stays until the next call.
+ * The inspector: events of a source with the threads and descriptors they belong to. The state is
+ * updated before an event is returned, except that a thread or descriptor which the event ends
+ * stays until the next call.
  */
 #ifndef SINSP_SINSP_H
 #define SINSP_SINSP_H
@@ -17,83 +17,82 @@ struct scap_state_build; /* state_build.h */
 
 struct sinsp_evt {
 	struct scap_evt raw;
-	struct sinsp *insp; /* whose tables give its text the names of processes and users */
+	struct sinsp *insp; /* the inspector with the names of its processes and users */
 	const struct scap_event_info *info;
 	struct scap_params params;
-	struct sinsp_thread
-		*thread; /* NULL: the event has none; an unknown thread has a stand-in */
-	const struct sinsp_fd *fd; /* the file the event is about; NULL: none, or not known */
-	int64_t fdnum; /* its number, where the event names one; else -1 */
-	const struct sinsp_fd *other_fd; /* of a call that moves bytes from one file to another, the
-					    other one; NULL: none, or not known */
-	int64_t other_fdnum; /* its number; -1: there is none */
+	struct sinsp_thread *thread; /* NULL: none; an unknown thread has a stand-in */
+	const struct sinsp_fd *fd; /* descriptor of the event; NULL: none, or unknown */
+	int64_t fdnum; /* its number if the event has one; else -1 */
+	const struct sinsp_fd *other_fd; /* second descriptor of a call that moves bytes between
+					    two; NULL: none, or unknown */
+	int64_t other_fdnum; /* its number; -1: none */
 	uint64_t latency_ns; /* of an exit: since its enter; 0 with !latency_known. Of a switch:
-				the thread's last call's, as sysdig shows it */
-	uint64_t ran_ns; /* of a switch, or of a thread's end: what the thread ran since it was told
-			    last; 0 with !ran_known */
+				latency of the thread's last call, as in sysdig */
+	uint64_t ran_ns; /* of a switch or procexit: time on the CPU since the last count; 0 with
+			    !ran_known */
 	uint8_t latency_known;
 	uint8_t ran_known;
-	uint8_t fd_renamed; /* its file has another name than before it, or the first one */
-	uint8_t connect_done; /* by it the process learnt the outcome of its file's connect */
-	uint8_t io_end; /* enum sinsp_io_end: which of the two files it is about; 0: both */
-	uint8_t show_full; /* evt.info shows every parameter, the enter's too: the enter is not
-			      shown */
+	uint8_t fd_renamed; /* the event named its descriptor, or renamed it */
+	uint8_t connect_done; /* the event shows the outcome of the descriptor's connect */
+	uint8_t io_end; /* enum sinsp_io_end: which of the two descriptors fd.* is; 0: both */
+	uint8_t show_full; /* evt.info shows every parameter, also those of the enter, which has no
+			      line */
 };
 
 struct sinsp_opts {
 	size_t sz;
-	uint8_t enter_events; /* enters made of exits are shown as lines of their own */
-	int64_t tree_root; /* only events of this process and its descendants are meant; 0: all */
-	const char *const *suppress_comms; /* NULL-terminated: threads of these names and their
-					      descendants are not shown; NULL: none */
-	uint8_t resync; /* live: what is not known, or not certain any more, is read from /proc */
-	scap_log_fn log; /* NULL: silent */
+	uint8_t enter_events; /* enter events have lines of their own */
+	int64_t tree_root; /* show only this process and its descendants; 0: all */
+	const char *const *suppress_comms; /* NULL-terminated: hide threads of these names and their
+					      descendants; NULL: none */
+	uint8_t resync; /* live: read unknown or uncertain state from /proc */
+	scap_log_fn log; /* NULL: no messages */
 	void *log_ctx;
-	uint8_t containers; /* live: what is learnt of containers comes as events */
-	struct sinsp_lookup *lookup; /* asked about containers; taken. NULL: nobody is */
-	const char *source_name; /* of the capture file, for those who have several; borrowed until
+	uint8_t containers; /* live: containers become events */
+	struct sinsp_lookup *lookup; /* queries container engines; owned. NULL: no queries */
+	const char *source_name; /* name of the capture file if there are several; borrowed until
 				    sinsp_close. NULL: none */
-	const char *debug_dirs; /* looked into for symbols before /usr/lib/debug, as which they are;
-				   colons between. Borrowed until sinsp_close. NULL: none */
+	const char *debug_dirs; /* searched for symbols before /usr/lib/debug, separated by colons.
+				   Borrowed until sinsp_close. NULL: none */
 };
 
-/* Takes @src and the options' lookup, also when it fails, and drops its state: who needs
- * scap_state(@src), a writer for one, asks before. */
+/* Owns @src and the options' lookup, also on failure, and drops the state of @src: a writer that
+ * needs scap_state(@src) reads it before. */
 int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *opts);
 void sinsp_close(struct sinsp *s);
 
-/* As scap_next, without SCAP_NEW_SECTION: a new section's state is taken over here. Every
- * event comes out, hidden ones too: sinsp_evt_shown says what a person asked to see. */
+/* Returns as scap_next, but never SCAP_NEW_SECTION: it loads the state of a new section itself.
+ * Hidden events are returned, too; sinsp_evt_shown tests for them. */
 int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms);
 
-/* Called with each event before it changes what is known; an error ends sinsp_next with it. */
+/* Called with each event before it changes the state; an error ends sinsp_next with that error. */
 typedef int (*sinsp_before_fn)(void *ctx, const struct scap_evt *evt);
 void sinsp_set_before(struct sinsp *s, sinsp_before_fn before, void *ctx);
 
-/* Called with the state that a new section of the source begins with; an error ends sinsp_next with
- * it. */
+/* Called with the state at the beginning of a new section; an error ends sinsp_next with that
+ * error. */
 typedef int (*sinsp_section_fn)(void *ctx, const struct scap_state *state);
 void sinsp_set_section(struct sinsp *s, sinsp_section_fn section, void *ctx);
 
-/* What is known now, for a file to begin with: owned, to be freed with scap_state_build_free. 0 or
- * -ENOMEM. */
+/* Exports the current state for the beginning of a file; the caller frees it with
+ * scap_state_build_free. Returns 0 or -ENOMEM. */
 int sinsp_export(struct sinsp *s, struct scap_state_build **out);
 
 int sinsp_evt_shown(const struct sinsp *s, const struct sinsp_evt *evt);
 
-/* Whether the event is of the tree that is meant, shown or not: what a file gets. An event
- * without a thread is of every tree. */
+/* Returns whether the event is of the selected process tree, shown or not, and so goes to a file.
+ * An event without a thread is of every tree. */
 int sinsp_evt_in_tree(const struct sinsp *s, const struct sinsp_evt *evt);
 
 struct scap *sinsp_source(struct sinsp *s);
 
-/* The name of the machine that the events are of; "": not known. */
+/* Returns the host name of the machine that was captured; "": unknown. */
 const char *sinsp_hostname(const struct sinsp *s);
 
-/* What the options said; NULL: nothing. */
+/* Returns source_name of the options, or NULL. */
 const char *sinsp_source_name(const struct sinsp *s);
 
-/* Time of the first event, shown or not, since the epoch; 0 before there is one. */
+/* Returns the time of the first event, shown or not, since the epoch; 0 before it. */
 uint64_t sinsp_first_ns(const struct sinsp *s);
 
 /* Growing text. Zero-initialize; free p. */
@@ -102,7 +101,7 @@ struct sinsp_text {
 	size_t len, cap;
 };
 
-/* Bytes of I/O buffers in text: options -A -x -X -b of the command. */
+/* How bytes of I/O buffers are printed: options -A -x -X -b. */
 enum sinsp_buf_fmt {
 	SINSP_BUF_DOTS,
 	SINSP_BUF_ASCII,
@@ -112,45 +111,44 @@ enum sinsp_buf_fmt {
 };
 
 enum sinsp_time_fmt {
-	SINSP_TIME_ABSOLUTE = 'h', /* of day, local */
+	SINSP_TIME_ABSOLUTE = 'h', /* local time of day */
 	SINSP_TIME_EPOCH = 'a', /* seconds since the epoch */
 	SINSP_TIME_RELATIVE = 'r', /* since the first event of the source, shown or not */
-	SINSP_TIME_LATENCY = 'd', /* of the call: from enter to exit */
+	SINSP_TIME_LATENCY = 'd', /* latency of the call */
 	SINSP_TIME_DELTA = 'D', /* since the previous shown event */
 };
 
-/* What a line says of the process. */
+/* What a line shows of the process. */
 enum sinsp_line_fmt {
-	SINSP_LINE_DEFAULT, /* its name and the thread's number */
-	SINSP_LINE_CONTAINER, /* the container too, and the thread's number in there */
+	SINSP_LINE_DEFAULT, /* its name and the TID */
+	SINSP_LINE_CONTAINER, /* also the container, with the TID in its namespace */
 };
 
-struct sinsp_printer; /* turns events into lines */
+struct sinsp_printer; /* formats events as lines */
 
 struct sinsp_printer_opts {
 	size_t sz;
 	enum sinsp_time_fmt time_fmt; /* 0: SINSP_TIME_ABSOLUTE */
 	enum sinsp_buf_fmt buf_fmt;
-	uint32_t buf_max; /* characters of a buffer shown as dots; 0: 80; UINT32_MAX: all */
+	uint32_t buf_max; /* characters of a buffer printed as dots; 0: 80; UINT32_MAX: all */
 	enum sinsp_line_fmt line_fmt;
-	uint32_t buf_cut; /* bytes that a buffer is shown of, in any form; 0: all it has */
+	uint32_t buf_cut; /* bytes printed of a buffer, in any form; 0: all */
 	uint8_t colour;
-	uint8_t port_names; /* ports of sockets as /etc/services names them */
+	uint8_t port_names; /* print the names of ports in /etc/services */
 };
 
 int sinsp_printer_new(struct sinsp_printer **out, const struct sinsp_printer_opts *opts);
 void sinsp_printer_free(struct sinsp_printer *p);
 
-/* Appends the line of sysdig's default format, with its newline:
- * number, time, cpu, process (tid), direction, type, info; or of its format with containers.
- * 0 or -ENOMEM. */
+/* Appends the line of sysdig's default format, with its newline: number, time, CPU, process (TID),
+ * direction, type, info; or of the format with containers. Returns 0 or -ENOMEM. */
 int sinsp_printer_line(struct sinsp_printer *p, struct sinsp_text *out,
 		       const struct sinsp_evt *evt);
 
 /* Appends %evt.info, as sysdig prints it. */
 int sinsp_evt_info(struct sinsp_text *out, const struct sinsp_evt *evt, enum sinsp_buf_fmt buf_fmt);
 
-/* %evt.type: the event's name; of a generic call, the call's. Borrowed, static. */
+/* Returns %evt.type: the name of the event, or of the call if it is generic. Static. */
 const char *sinsp_evt_type(const struct sinsp_evt *evt);
 
 #endif /* SINSP_SINSP_H */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Merges several sources by time, with a heap. */
 #include "streams.h"
 
 #include <errno.h>
@@ -8,18 +9,18 @@
 
 struct stream {
 	struct sinsp *source;
-	size_t index; /* of equal times the first source's comes first */
+	size_t index; /* at equal times the lower index comes first */
 	struct sinsp_evt evt; /* its next event */
 };
 
 struct sinsp_streams {
-	struct stream **heap; /* the oldest event's first; those at their end are gone */
+	struct stream **heap; /* ordered by time, the oldest first; without those at their end */
 	size_t n;
 	struct stream *all;
 	size_t n_all;
 	int begun;
-	int timed; /* all know the first time */
-	int err; /* of the first that failed */
+	int timed; /* relative times begin at the first event of all sources */
+	int err; /* error of the first source that failed */
 };
 
 int sinsp_streams_new(struct sinsp_streams **out, struct sinsp *const *v, size_t n)
@@ -71,7 +72,7 @@ static void sift_down(struct sinsp_streams *ss, size_t i)
 	ss->heap[i] = s;
 }
 
-/* Whether it has another event. */
+/* Reads the next event of @s. Returns whether there is one. */
 static int fetch(struct sinsp_streams *ss, struct stream *s)
 {
 	int r;
@@ -84,8 +85,8 @@ static int fetch(struct sinsp_streams *ss, struct stream *s)
 	return r == 1;
 }
 
-/* The first event of all is what times are relative to, but none of the capture itself: files begin
- * with mappings, which have no part in it. */
+/* Relative times begin at the oldest first event, except events of the capture itself: mappings at
+ * the beginning of a file do not count. */
 static void share_first_time(struct sinsp_streams *ss)
 {
 	uint64_t first_ns = 0;
@@ -111,7 +112,7 @@ static void begin(struct sinsp_streams *ss)
 	ss->begun = 1;
 }
 
-/* Past the event that was handed out last: it was borrowed until now. */
+/* Advances past the event that was returned last, which was borrowed until now. */
 static void step(struct sinsp_streams *ss)
 {
 	if (!fetch(ss, ss->heap[0]))

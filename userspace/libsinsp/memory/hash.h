@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hashes of what those who are watched choose: seeded, since a fixed seed makes collisions easy to
- * plan. */
+/* Hashes of keys that a watched process may choose: seeded, so that it cannot plan collisions. */
 #ifndef SINSP_MEMORY_HASH_H
 #define SINSP_MEMORY_HASH_H
 
@@ -34,7 +33,7 @@ static inline uint64_t sinsp_hash_bytes(uint64_t seed, const char *p, size_t len
 	return h ^ h >> 32;
 }
 
-/* @owner stands in where there is no randomness yet. */
+/* @owner is hashed if the kernel has no randomness yet. */
 static inline uint64_t sinsp_hash_seed(const void *owner)
 {
 	uint64_t seed;

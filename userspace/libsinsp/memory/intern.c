@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Interned strings: a hash table of counted texts, and a ring of retired ones. */
 #include "memory/intern.h"
 
 #include <errno.h>
@@ -12,11 +13,11 @@ struct sinsp_str {
 	uint32_t hash;
 	uint32_t refs;
 	uint32_t len;
-	uint32_t place; /* in the ring of retired texts, when refs is 0 */
+	uint32_t place; /* in the ring of retired texts, if refs is 0 */
 	char s[];
 };
 
-/* Shared by everyone and never counted. */
+/* The empty text: shared, and not counted. */
 static union {
 	struct sinsp_str h;
 	char room[sizeof(struct sinsp_str) + 1];
@@ -60,7 +61,7 @@ static void grow(struct sinsp_strings *st)
 	struct sinsp_str **b = calloc(n, sizeof(*b));
 
 	if (!b)
-		return; /* longer chains, nothing worse */
+		return; /* without memory chains only grow longer */
 	for (uint32_t i = 0; i < st->n_buckets; i++) {
 		struct sinsp_str *x = st->buckets[i];
 

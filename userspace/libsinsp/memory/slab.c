@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Slab allocator: objects of one size from large chunks. */
 #include "memory/slab.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static int add_chunk(struct sinsp_slab *sl)
 	return 1;
 }
 
-/* One that nobody had yet: memory is not touched before it is needed. */
+/* Returns an object that was never used: its memory is not touched before. */
 static void *get_fresh(struct sinsp_slab *sl)
 {
 	void *obj;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of one size that come and go: taken from large chunks, given back to a list. */
+/* Slab allocator: objects of one size from large chunks, with a free list. */
 #ifndef SINSP_MEMORY_SLAB_H
 #define SINSP_MEMORY_SLAB_H
 
@@ -7,15 +7,15 @@
 
 struct sinsp_slab {
 	size_t obj_sz;
-	void *free; /* each free object begins with a pointer to the next */
+	void *free; /* free list; each object begins with a pointer to the next */
 	void *chunks;
-	char *fresh, *fresh_end; /* what was never given out of the last chunk */
+	char *fresh, *fresh_end; /* unused end of the last chunk */
 	size_t n_used;
 };
 
 void sinsp_slab_init(struct sinsp_slab *sl, size_t obj_sz);
 void sinsp_slab_fini(struct sinsp_slab *sl);
-/* Zeroed; NULL: no memory. */
+/* Returns zeroed memory, or NULL. */
 void *sinsp_slab_get(struct sinsp_slab *sl);
 void sinsp_slab_put(struct sinsp_slab *sl, void *obj);
 

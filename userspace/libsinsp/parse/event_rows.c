@@ -8,8 +8,8 @@
 #include "parsers.h"
 
 enum {
-	NEEDS_ENTER = 1 << 0, /* its enter has parameters that the exit of 2022 lacks */
-	OF_ANY_AGE = 1 << 1, /* no snapshot of the thread has what it tells */
+	NEEDS_ENTER = 1 << 0, /* the enter has parameters that the exit event of 2022 lacks */
+	OF_ANY_AGE = 1 << 1, /* no snapshot of a thread contains its effect */
 };
 
 static const struct {
@@ -156,7 +156,8 @@ static int find_param(const struct scap_event_info *info, const char *name)
 	return -1;
 }
 
-/* The enter's file is its first parameter; an exit has it under the same name, or another. */
+/* Returns the index of the descriptor: the first parameter of an enter event; in an exit event it
+ * has one of these names. */
 static int find_fd(const struct scap_event_info *info)
 {
 	static const char *const names[] = {"fd",     "oldfd",      "fdout",    "fd_in",
@@ -168,7 +169,7 @@ static int find_fd(const struct scap_event_info *info)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		int at = find_param(info, names[i]);
 
-		/* The first parameter of an exit is its result. */
+		/* The first parameter of an exit event is the result. */
 		if (at > 0)
 			return at;
 	}
@@ -185,7 +186,8 @@ static int is_call(const struct scap_event_info *info)
 	return exit && !(exit->flags & EF_UNUSED);
 }
 
-/* Some events say nothing new about who runs, and come between an enter and its exit. */
+/* Returns whether the event can be an enter or exit of its thread. Others may come between the
+ * two. */
 static int is_of_thread(const struct scap_event_info *info)
 {
 	return !(info->flags & EF_SKIPPARSERESET) && !evt_is_of_users(info->id) &&
@@ -211,7 +213,7 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 		row->at[i] = find_param(info, names[i]);
 	row->fn = parsers[evt_index(info->id)].fn;
 	row->uses_fd = !!(info->flags & EF_USES_FD);
-	/* The enter of accept is about another file than its exit. */
+	/* accept's enter event has the listening socket, its exit event a new one. */
 	row->fd = row->uses_fd ? find_fd(info) : find_param(info, "listen_fd");
 	row->is_call = is_call(info);
 	row->of_any_age =
@@ -223,7 +225,7 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 
 void sinsp_event_rows_init(void)
 {
-	/* Made once; by two threads at the same time it would be made twice alike. */
+	/* Two threads that come here at the same time write the same values. */
 	if (!sinsp_event_rows[EVT_OPEN_X].fn)
 		scap_event_each(make_row, NULL);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads parameters of the parsed event, and adds or edits its descriptor. */
 #include "params.h"
 
 #include <string.h>
@@ -80,7 +81,8 @@ struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned
 	if (!t || num < 0)
 		return NULL;
 	old = sinsp_files_find(t->files, num);
-	/* The kernel frees a number early in close: it can be given away before close returns. */
+	/* The kernel frees a number early in close: another thread may reuse it before close
+	 * returns. */
 	reopened = old && (old->flags & SINSP_FD_F_CLOSING);
 	fd = sinsp_files_add(&tt->fds, t->files, num, type);
 	if (!fd) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event that is being parsed: its parameters by name, so that one parser reads every version of
- * an event, and its file. */
+/* The event that is being parsed: its parameters by name, so that one parser reads every version of
+ * an event, and its descriptor. */
 #ifndef SINSP_PARSE_PARAMS_H
 #define SINSP_PARSE_PARAMS_H
 
 #include "state/inspector.h"
 #include "state/quirks.h"
 
-/* Parameters that state depends on. */
+/* The parameters that the state depends on. */
 #define SINSP_PARAM_NAMES(X)                                                                       \
 	X(res)                                                                                     \
 	X(fd)                                                                                      \
@@ -117,27 +117,27 @@ enum sinsp_param {
 struct sinsp_parse;
 typedef void (*sinsp_parse_fn)(struct sinsp_parse *p);
 
-/* What is known of an event type: made once from the event table. */
+/* One event type: made once from the event table. */
 struct sinsp_parse_row {
 	const struct scap_event_info *info;
-	sinsp_parse_fn fn; /* NULL: changes nothing */
-	int8_t fd; /* where the fd is that the event is about; -1: there is none */
+	sinsp_parse_fn fn; /* NULL: the event changes no state */
+	int8_t fd; /* index of the parameter with the descriptor; -1: there is none */
 	uint8_t uses_fd;
-	uint8_t is_call; /* an enter with an exit, or an exit */
+	uint8_t is_call; /* an enter event with an exit event, or an exit event */
 	uint8_t is_clone;
 	uint8_t is_private;
-	uint8_t of_any_age; /* also what is older than the snapshot of its thread */
-	uint8_t of_thread; /* it can be an enter or exit of the thread it names */
-	uint8_t save; /* an enter with parameters that the exit of 2022 lacks */
-	int8_t at[SINSP_P_MAX]; /* where a parameter is; -1: the event has none of that name */
+	uint8_t of_any_age; /* applied even if it is older than the snapshot of its thread */
+	uint8_t of_thread; /* it can be an enter or exit event of the thread whose TID it has */
+	uint8_t save; /* the enter has parameters that the exit event of 2022 lacks */
+	int8_t at[SINSP_P_MAX]; /* index of each parameter; -1: the event has none of that name */
 };
 
-/* An event being parsed. */
+/* An event and the rows that its parameters are read by. */
 struct sinsp_parse {
 	struct sinsp *s;
 	struct sinsp_evt *e;
 	const struct sinsp_parse_row *row;
-	const struct sinsp_parse_row *enter_row; /* NULL: the exit's enter is not at hand */
+	const struct sinsp_parse_row *enter_row; /* NULL: the enter event is not saved */
 	struct scap_params enter;
 };
 
@@ -148,31 +148,32 @@ static inline const struct scap_param *sinsp_param_at(const struct scap_params *
 	return &ps->v[at];
 }
 
-/* A parameter of the event itself; NULL: it has none, or an empty one. */
+/* Returns a parameter of the event itself, or NULL if it has none or an empty one. */
 const struct scap_param *sinsp_evt_param(const struct sinsp_parse *p, enum sinsp_param name);
-/* What the call was given: from the enter where it is known, else appended to the exit. */
+/* Returns a parameter of the call: from the saved enter event, else from the exit event. */
 const struct scap_param *sinsp_call_param(const struct sinsp_parse *p, enum sinsp_param name);
 
-/* The first parameter of an exit, negative if the call failed. */
+/* Returns the first parameter of an exit event, negative if the call failed. */
 int64_t sinsp_result(const struct sinsp_parse *p);
 
-/* @path of the event's thread, from @dir, which ends with a slash: the name of what is there. As
- * sinsp_path_join. */
+/* Joins @path to @dir, which ends with a slash, as the thread of the event would look it up.
+ * Otherwise as sinsp_path_join. */
 size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
 			const char *path, size_t len);
 
-/* Numbers of 1, 2, 4 or 8 bytes; @none if @v is NULL or of another size. */
+/* Return a number of 1, 2, 4 or 8 bytes, or @none if @v is NULL or of another size. */
 int64_t sinsp_s64(const struct scap_param *v, int64_t none);
 uint64_t sinsp_u64(const struct scap_param *v, uint64_t none);
 
-/* Bytes of text before its NUL. */
+/* Returns the number of bytes before the NUL. */
 size_t sinsp_text_len(const struct scap_param *v);
 
-/* The event's file is now @num, which is new. NULL: no thread, or no memory. */
+/* Adds the new descriptor @num, which becomes that of the event. Returns NULL without a thread or
+ * memory. */
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type);
-/* The event's file, to be changed. NULL: there is none, no memory, or no room. */
+/* Returns the descriptor of the event for writing. NULL: there is none, no memory, or no room. */
 struct sinsp_fd *sinsp_parse_edit_fd(struct sinsp_parse *p);
-/* The same with ends: what comes of it is a socket. */
+/* As sinsp_parse_edit_fd, with room for the two ends of a socket. */
 struct sinsp_fd *sinsp_parse_edit_socket(struct sinsp_parse *p);
 
 #endif /* SINSP_PARSE_PARAMS_H */

@@ -42,7 +42,7 @@ static struct sinsp_thread *dead_thread_of(struct sinsp *s, const struct sinsp_e
 	return sinsp_threads_find_dead(&s->threads, tid);
 }
 
-/* An event that is not of its thread, or makes it, names it only if it is known. */
+/* Returns the thread of the event. Only an enter or exit event adds a thread that is not known. */
 static struct sinsp_thread *thread_of(struct sinsp *s, const struct sinsp_evt *e,
 				      const struct sinsp_parse_row *row)
 {
@@ -74,7 +74,8 @@ static inline void bind_fd(struct sinsp *s, struct sinsp_evt *e, int64_t num)
 		e->fd = sinsp_files_find(e->thread->files, num);
 }
 
-/* Of a call that sleeps an address is not there either: only the exit has it. */
+/* Returns whether the enter event lacks the value: a path that was not in memory, or the address of
+ * a blocked call. The exit event has it. */
 static int is_unknown(const struct scap_param_info *info, const struct scap_param *v, int sleeps)
 {
 	if (info->type == PT_SOCKTUPLE || info->type == PT_SOCKADDR)
@@ -85,7 +86,7 @@ static int is_unknown(const struct scap_param_info *info, const struct scap_para
 	       !strncmp((const char *)v->p, "(NULL)", v->len);
 }
 
-/* Was an enter sent ahead before the kernel had read its texts? */
+/* Returns whether the enter was sent before the kernel had read all its texts. */
 static int lacks_text(const struct sinsp_evt *e)
 {
 	for (unsigned int i = 0; i < e->params.n && i < e->info->n_params; i++)
@@ -118,7 +119,7 @@ static void begin_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_
 	}
 }
 
-/* Whether the exit's enter is the last one of the thread. */
+/* Returns whether the exit belongs to the last enter of the thread. */
 static int is_bound(const struct sinsp_evt *e)
 {
 	return e->thread->enter_type + 1 == e->raw.type;
@@ -129,10 +130,8 @@ static int is_exec(unsigned int type)
 	return type == EVT_EXECVE_X || type == EVT_EXECVEAT_X;
 }
 
-/*
- * A thread that is not the leader execs: it enters under its own tid and exits under the
- * leader's, which was not in an exec itself.
- */
+/* Moves the open exec of another thread to the leader: a thread that is not the leader enters exec
+ * under its own TID and exits under that of the leader. */
 static void move_enter_from_sibling(struct sinsp *s, struct sinsp_thread *t, unsigned int exit_type)
 {
 	struct sinsp_thread *from;
@@ -154,7 +153,7 @@ static void move_enter_from_sibling(struct sinsp *s, struct sinsp_thread *t, uns
 	s->execed_tid = from->tid;
 }
 
-/* Whether the exit's enter was seen. */
+/* Pairs an exit event with its enter. Returns whether the enter was seen. */
 static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row)
 {
 	struct sinsp_thread *t = e->thread;
@@ -186,8 +185,8 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	return open;
 }
 
-/* Contract of lines: a call is one line unless its enter has one of its own. The enter of one that
- * sleeps says all that it sleeps with. */
+/* Returns whether the line shows all parameters of the call: if the enter has no line of its own,
+ * or blocked in the call. */
 static int shows_full(const struct sinsp *s, const struct sinsp_evt *e,
 		      const struct sinsp_parse_row *row, int enter_seen)
 {
@@ -200,14 +199,15 @@ static int shows_full(const struct sinsp *s, const struct sinsp_evt *e,
 	return !enter_seen && e->params.n > e->info->n_2022;
 }
 
-/* Live, the threads are read while events already come: what is older than what was read is
- * part of it. */
+/* Returns whether the snapshot of the thread, which is read while events already arrive, contains
+ * the event. */
 static int is_older_than_snapshot(const struct sinsp_evt *e)
 {
 	return e->thread && e->raw.true_ns < e->thread->snapshot_ns;
 }
 
-/* What takes no number is of the capture, but for samples and the like. */
+/* Returns whether the event is part of the capture: it has a number, or it is no sample or the
+ * like. */
 static int is_of_system(const struct sinsp_evt *e)
 {
 	return e->raw.num || (e->info && !(e->info->category & EC_INTERNAL));
@@ -225,13 +225,13 @@ static void note_preface(struct sinsp *s, const struct sinsp_evt *e)
 		s->first_ns = e->raw.ts_ns;
 }
 
-/* Apart, so that the common way needs no room for the enter's parameters. */
+/* Not inlined: most events do not need the room for the parameters of the enter. */
 static __attribute__((noinline)) void change_state(struct sinsp *s, struct sinsp_evt *e,
 						   const struct sinsp_parse_row *row)
 {
 	const struct ppm_evt_hdr *saved = NULL;
 	const char *name = e->fd ? e->fd->name : NULL;
-	struct sinsp_parse p; /* large: enter is set only with enter_row */
+	struct sinsp_parse p; /* large; enter is set only with enter_row */
 
 	p.s = s;
 	p.e = e;
@@ -242,7 +242,7 @@ static __attribute__((noinline)) void change_state(struct sinsp *s, struct sinsp
 	if (saved && !scap_evt_params(saved, &p.enter))
 		p.enter_row = sinsp_event_row(saved->type);
 	row->fn(&p);
-	/* Names are interned. */
+	/* Names are interned: pointers compare. */
 	e->fd_renamed = e->fd && (name ? e->fd->name != name : *e->fd->name);
 }
 

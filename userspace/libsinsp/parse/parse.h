@@ -5,11 +5,11 @@
 
 #include "state/inspector.h"
 
-/* Finds thread and file of @e, binds enter and exit, changes the state. @e has raw, params
- * (of a damaged event what it still has), and insp. */
+/* Finds the thread and the descriptor of @e, pairs enter and exit, and changes the state. @e has
+ * raw, params (as many as a damaged event still has) and insp. */
 void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e);
 
-/* Removes what the previous event ended. */
+/* Removes the thread or descriptor that the previous event ended. */
 void sinsp_parse_end(struct sinsp *s);
 static inline void sinsp_parse_finish(struct sinsp *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outcomes of connects. That of a non-blocking one comes after the call: by SO_ERROR, by data or
- * an error of a read or write, by another connect, or by the peer's name. What none of them says
- * is not known. Events of epoll do not name the file.
+ * Outcome of connect. A non-blocking connect ends after the call: SO_ERROR, data, an error of a
+ * read or write, another connect or the peer's name shows how. Otherwise the outcome stays unknown:
+ * events of epoll do not name the descriptor.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "event/event_table.h"
 #include "parsers.h"
 
-/* What the kernel keeps to itself, as a rule; a tracer sees it. */
+/* Errors that the kernel does not return to programs, but to tracers. */
 enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 
 enum { SOCKOPT_ERRNO = 1, SOL_SOCKET_ID = 1, SO_ERROR_ID = 4 };
@@ -27,7 +27,7 @@ static void set_pending(struct sinsp_fd *fd)
 	sinsp_fd_set_connect_state(fd, SINSP_FD_F_CONNECT_PENDING);
 }
 
-/* @state is what is true of the file from now on. */
+/* @state: the connect flags of the descriptor from now on. */
 static void set_outcome(struct sinsp_evt *e, struct sinsp_fd *fd, unsigned int error,
 			unsigned int state)
 {
@@ -50,18 +50,19 @@ static void set_succeeded(struct sinsp_evt *e, struct sinsp_fd *fd)
 
 static void set_failed(struct sinsp_evt *e, struct sinsp_fd *fd, int64_t res)
 {
-	/* No error of Linux is larger. */
+	/* Linux has no larger error number. */
 	set_outcome(e, fd, res >= -4095 ? (unsigned int)-res : EINVAL, SINSP_FD_F_CONNECT_FAILED);
 }
 
-/* The connect goes on, though the call has ended. */
+/* Returns whether the connect continues after the call returned this error. */
 static int goes_on(int64_t error)
 {
 	return error == EINPROGRESS || error == EALREADY || error == EINTR ||
 	       (error >= ERESTARTSYS && error <= ERESTART_RESTARTBLOCK);
 }
 
-/* Errors of a second call that say nothing about the first one. */
+/* Returns whether a second connect failed by its arguments, so that the first one is not
+ * affected. */
 static int is_of_call(int64_t error)
 {
 	return error == EFAULT || error == EINVAL;
@@ -93,7 +94,7 @@ void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd)
 		sinsp_fd_set_connect_state(fd, 0);
 		return;
 	}
-	/* That of a connection which is there, or of one that was refused and asks again. */
+	/* The socket is connected, or was refused before. */
 	if (res == -EISCONN || (res == -ECONNABORTED && edit_connect(fd)->error)) {
 		if (was_pending)
 			set_succeeded(p->e, fd);
@@ -113,7 +114,7 @@ void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd)
 		set_failed(p->e, fd, res);
 }
 
-/* Errors of reads and writes that are those of the connect. */
+/* Returns whether the error of a read or write is that of the connect. */
 static int is_of_connect(int64_t error)
 {
 	switch (error) {
@@ -135,7 +136,8 @@ static int is_of_connect(int64_t error)
 	return 0;
 }
 
-/* 0 is said of a connect that goes on, too: it counts until something else is known. */
+/* SO_ERROR 0 also stands for a connect that continues: success holds until another event
+ * contradicts it. */
 static void read_so_error(struct sinsp_parse *p, struct sinsp_fd *fd)
 {
 	const struct scap_param *val = sinsp_evt_param(p, SINSP_P_val);
@@ -183,7 +185,7 @@ void sinsp_connect_outcome(struct sinsp *s, struct sinsp_evt *e, const struct si
 		read_io_result(&p, fd);
 }
 
-/* The event is no one of the file's in the format, and leaves fd.* alone. */
+/* The event does not count as one of the descriptor: fd.* stays empty. */
 void sinsp_parse_getpeername(struct sinsp_parse *p)
 {
 	const int64_t num = sinsp_s64(sinsp_evt_param(p, SINSP_P_fd), -1), res = sinsp_result(p);

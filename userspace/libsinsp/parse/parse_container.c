@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events that tell of containers. They belong to no thread; in sysdig's lines something
- * called "container:ID" made them. Live, they are made here, of what docker and podman say;
- * their way into the table is through the stream, as that of a file's.
+ * Container events. They belong to no thread; sysdig prints "container:ID" as their process. In a
+ * live capture, answers of Docker and Podman become such events, which then change the state as
+ * those of a file do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "container/container_lookup.h"
 #include "parsers.h"
 
-#define CONTAINER_TID INT64_MIN /* no event has it */
-#define CONTAINER_VTID -2 /* sysdig's word for it */
+#define CONTAINER_TID INT64_MIN /* no thread has it */
+#define CONTAINER_VTID -2 /* the value that sysdig prints */
 
 static struct sinsp_container *tell(struct sinsp_parse *p)
 {
@@ -79,7 +79,7 @@ static void tell_results(struct sinsp *s)
 	}
 }
 
-/* One that nobody can be asked about has its id for a name. */
+/* Reports a container that no engine can be queried about: its ID is its name. */
 static void tell_id(struct sinsp *s, const struct sinsp_container *c)
 {
 	char *json = sinsp_container_json_of_name(c->id, c->type);
@@ -98,12 +98,12 @@ void sinsp_step_containers(struct sinsp *s)
 		tell_results(s);
 	while (cs->first_new && (c = sinsp_containers_new(cs))) {
 		if (c->told)
-			; /* meanwhile */
+			; /* reported meanwhile */
 		else if (!*c->full_id)
 			tell_id(s, c);
 		else if (s->lookup && sinsp_lookup_knows(c->type) &&
 			 sinsp_lookup_ask(s->lookup, c->type, c->uid, c->id, c->full_id))
-			c->asked = 0; /* too many at once: when it is seen next */
+			c->asked = 0; /* the queue is full: queried when it is seen again */
 		sinsp_container_put(cs, c);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events that make, copy and end files, and those that change directories. */
+/* Events that open, copy and close descriptors, or change directories. */
 #include <limits.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static struct sinsp_fd_mem *mem_of(const struct sinsp_parse *p)
 	return &p->s->threads.fds;
 }
 
-/* The directory that a relative path starts from, with a slash at its end. */
+/* Copies the directory that a relative path starts at, with a slash at its end. */
 static size_t directory(const struct sinsp_parse *p, char *out, int64_t dirfd)
 {
 	static const char unknown[] = "<UNKNOWN>";
@@ -45,7 +45,7 @@ static size_t directory(const struct sinsp_parse *p, char *out, int64_t dirfd)
 	return n;
 }
 
-/* A name is no more certain than that of the directory it begins at. */
+/* Marks a name as uncertain if the directory that it was joined to is. */
 static void inherit_doubt(const struct sinsp_parse *p, struct sinsp_fd *fd, int64_t dirfd)
 {
 	const struct sinsp_thread *t = p->e->thread;
@@ -63,7 +63,8 @@ static void inherit_doubt(const struct sinsp_parse *p, struct sinsp_fd *fd, int6
 	}
 }
 
-/* The enter says what was asked for; if the path could not be read there, the exit does. */
+/* Returns whether the path is that of the enter event: the exit event has it if the enter could not
+ * read it. */
 static int enter_has_path(const struct sinsp_parse *p)
 {
 	const struct scap_param *v;
@@ -74,11 +75,11 @@ static int enter_has_path(const struct sinsp_parse *p)
 	return v && strncmp((const char *)v->p, "(NULL)", v->len);
 }
 
-/* What @flags (PPM_O_*) and the exit say of the file that was opened. */
+/* Sets type, flags, device and inode by @flags (PPM_O_*) and the exit event. */
 static void set_opened(struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *flags)
 {
 	fd->open_flags = sinsp_u64(flags, 0);
-	/* O_TMPFILE: a file without a name in that directory */
+	/* O_TMPFILE opens an unnamed file in the directory */
 	if (fd->open_flags & SINSP_O_DIRECTORY && !(fd->open_flags & SINSP_O_TMPFILE))
 		fd->type = SCAP_FD_DIRECTORY;
 	if (fd->open_flags & SINSP_O_CLOEXEC)
@@ -92,7 +93,7 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	const struct scap_param *(*get)(const struct sinsp_parse *, enum sinsp_param);
 	char dir[SINSP_PATH_SZ], path[SINSP_PATH_SZ];
 	int64_t num = sinsp_result(p), dirfd;
-	const struct scap_param *name, *opened; /* the kernel's own path of the file */
+	const struct scap_param *name, *opened; /* the path as the kernel prints it */
 	struct sinsp_fd *fd;
 	size_t n = 0;
 
@@ -126,7 +127,7 @@ void sinsp_parse_open(struct sinsp_parse *p)
 		inherit_doubt(p, fd, dirfd);
 }
 
-/* The kernel's own path of the file, which needs no directory. */
+/* The event has the path as the kernel prints it: absolute. */
 void sinsp_parse_open_by_handle(struct sinsp_parse *p)
 {
 	const struct scap_param *path = sinsp_evt_param(p, SINSP_P_path);
@@ -143,7 +144,7 @@ void sinsp_parse_close_enter(struct sinsp_parse *p)
 {
 	struct sinsp_fd *fd;
 
-	/* Alone in its table a thread cannot open while it closes. */
+	/* A thread that shares its table with no other cannot reuse the number while close runs. */
 	if (!p->e->fd || p->e->thread->files->refs == 1)
 		return;
 	fd = sinsp_parse_edit_fd(p);
@@ -159,7 +160,7 @@ static void clear_flags(struct sinsp_parse *p, unsigned int flags)
 		fd->flags &= ~flags;
 }
 
-/* Linux frees the number whatever close returns, unless there was no such file. */
+/* Returns whether the number is free: Linux frees it whatever close returns, except EBADF. */
 static int did_close(const struct sinsp_parse *p)
 {
 	int64_t res = sinsp_result(p);
@@ -177,7 +178,7 @@ void sinsp_parse_close(struct sinsp_parse *p)
 		clear_flags(p, SINSP_FD_F_CLOSING);
 		return;
 	}
-	/* What was closed is gone already. */
+	/* The number was reused while close ran: the closed file is already gone. */
 	if (fd->flags & SINSP_FD_F_REOPENED) {
 		clear_flags(p, SINSP_FD_F_REOPENED);
 		return;
@@ -197,7 +198,8 @@ static int in_range(const struct sinsp_fd *fd, void *ctx)
 	return fd->num >= r->first && fd->num <= r->last;
 }
 
-/* Those of the range that are to be changed, in a table that is not changed while it is walked. */
+/* Descriptors of a range that get O_CLOEXEC: the table that is walked is a copy of the one that is
+ * changed. */
 struct cloexec {
 	struct sinsp_fd_mem *mem;
 	struct sinsp_files *to;
@@ -259,7 +261,7 @@ void sinsp_parse_close_range(struct sinsp_parse *p)
 		sinsp_files_sweep(mem_of(p), p->e->thread->files, in_range, &r);
 }
 
-/* The thread's file @num becomes a copy of @from, which is another one. */
+/* Makes descriptor @num a copy of @from, another one. */
 static void copy_fd(struct sinsp_parse *p, int64_t num, const struct sinsp_fd *from, int cloexec)
 {
 	struct sinsp_fd *to = sinsp_parse_new_fd(p, num, from->type);
@@ -280,7 +282,7 @@ static void duplicate(struct sinsp_parse *p, int64_t num, int cloexec)
 		return;
 	if (from)
 		copy_fd(p, num, from, cloexec);
-	/* What was there before is gone in any case. */
+	/* The call closed what was open under that number. */
 	else if (p->e->thread)
 		sinsp_files_remove(mem_of(p), p->e->thread->files, num);
 }
@@ -330,7 +332,7 @@ void sinsp_parse_pipe(struct sinsp_parse *p)
 	}
 }
 
-/* The event's own file is one of them. */
+/* Sets the second descriptor of a call with two. */
 void sinsp_parse_two_files(struct sinsp_parse *p)
 {
 	static const enum sinsp_param names[] = {SINSP_P_fdin, SINSP_P_in_fd, SINSP_P_fd_out};
@@ -376,13 +378,13 @@ static int anon_is_cloexec(const struct sinsp_parse *p)
 	switch (p->e->raw.type) {
 	case EVT_EPOLL_CREATE1_X:
 		return !!(flags & EPOLL_CLOEXEC_2022);
-	case EVT_IO_URING_SETUP_X: /* its flags do not say: it always is */
+	case EVT_IO_URING_SETUP_X: /* always set, without a flag */
 		return 1;
 	}
 	return !!(flags & SINSP_O_CLOEXEC);
 }
 
-/* Files without a name. */
+/* Adds a descriptor that has a type but no name. */
 void sinsp_parse_anon(struct sinsp_parse *p)
 {
 	struct sinsp_fd *fd;
@@ -416,7 +418,7 @@ static struct sinsp_fd *new_named_fd(struct sinsp_parse *p, unsigned int type, c
 	return fd;
 }
 
-/* Files that are called after what they are, as in /proc. */
+/* Adds a descriptor with a fixed name, as in /proc/PID/fd. */
 void sinsp_parse_named(struct sinsp_parse *p)
 {
 	const uint64_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
@@ -433,7 +435,7 @@ void sinsp_parse_named(struct sinsp_parse *p)
 		cloexec = !!(flags & PERF_FLAG_FD_CLOEXEC);
 		break;
 	case EVT_LANDLOCK_CREATE_RULESET_X:
-		/* With a flag it makes none: the result is a version. */
+		/* With a flag the result is a version and no descriptor. */
 		if (flags)
 			return;
 		fd = new_named_fd(p, SCAP_FD_UNSUPPORTED, "anon_inode:[landlock-ruleset]");
@@ -457,7 +459,7 @@ void sinsp_parse_named(struct sinsp_parse *p)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
-/* A file, as by its path; the copy of a mount is a root. */
+/* Adds a descriptor with the path that was opened; the copy of a mount has the name "/". */
 void sinsp_parse_open_tree(struct sinsp_parse *p)
 {
 	const int64_t dirfd = sinsp_s64(sinsp_evt_param(p, SINSP_P_dirfd), AT_FDCWD_2022);
@@ -483,7 +485,7 @@ void sinsp_parse_open_tree(struct sinsp_parse *p)
 		inherit_doubt(p, fd, dirfd);
 }
 
-/* The C library leaves out the slash that the name begins with. */
+/* The C library drops the slash at the beginning of the name. */
 void sinsp_parse_mq_open(struct sinsp_parse *p)
 {
 	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_name);
@@ -500,7 +502,7 @@ void sinsp_parse_mq_open(struct sinsp_parse *p)
 	sinsp_fd_set_name(mem_of(p), fd, path, n + 1);
 }
 
-/* What of its commands make, by their numbers. */
+/* Adds the descriptor that a command of bpf(2) returns. */
 void sinsp_parse_bpf(struct sinsp_parse *p)
 {
 	static const struct {
@@ -509,7 +511,7 @@ void sinsp_parse_bpf(struct sinsp_parse *p)
 	} made[] = {
 		[0] = {SCAP_FD_BPF, "anon_inode:bpf-map"}, /* MAP_CREATE */
 		[5] = {SCAP_FD_BPF, "anon_inode:bpf-prog"}, /* PROG_LOAD */
-		[7] = {SCAP_FD_BPF, ""}, /* OBJ_GET: any of them */
+		[7] = {SCAP_FD_BPF, ""}, /* a map, program or link */
 		[13] = {SCAP_FD_BPF, "anon_inode:bpf-prog"}, /* PROG_GET_FD_BY_ID */
 		[14] = {SCAP_FD_BPF, "anon_inode:bpf-map"}, /* MAP_GET_FD_BY_ID */
 		[17] = {SCAP_FD_BPF, "anon_inode:bpf_link"}, /* RAW_TRACEPOINT_OPEN */
@@ -523,7 +525,7 @@ void sinsp_parse_bpf(struct sinsp_parse *p)
 	const uint64_t cmd = sinsp_u64(sinsp_evt_param(p, SINSP_P_cmd), UINT64_MAX);
 	struct sinsp_fd *fd;
 
-	/* In sysdig's files the enter alone has the command. */
+	/* sysdig's exit events lack the command. */
 	if (cmd >= sizeof(made) / sizeof(*made) || !made[cmd].name)
 		return;
 	fd = new_named_fd(p, made[cmd].type, made[cmd].name);
@@ -559,7 +561,7 @@ void sinsp_parse_pidfd_getfd(struct sinsp_parse *p)
 		copy_fd(p, num, from, 1);
 }
 
-/* @path relative to the working directory. @out has room for a slash more. */
+/* Joins @path to the working directory. @out has room for one more slash. */
 static size_t from_cwd(const struct sinsp_parse *p, char *out, const char *path, size_t len)
 {
 	const char *cwd = p->e->thread->fs->cwd;
@@ -609,7 +611,7 @@ void sinsp_parse_fchdir(struct sinsp_parse *p)
 	set_cwd(p, text, n, is_certain);
 }
 
-/* Of a directory outside the root, the kernel says "(unreachable)...", which is no path. */
+/* The kernel returns "(unreachable)..." for a directory outside the root: not a path. */
 void sinsp_parse_getcwd(struct sinsp_parse *p)
 {
 	const struct scap_param *path = sinsp_evt_param(p, SINSP_P_path);
@@ -630,7 +632,7 @@ void sinsp_parse_chroot(struct sinsp_parse *p)
 	sinsp_str_set(&p->s->threads.strings, &p->e->thread->fs->root, text, n);
 }
 
-/* Into the root of another mount namespace, which is its "/". */
+/* Sets root and directory to those of another mount namespace. */
 static void enter_mounts(struct sinsp_parse *p)
 {
 	struct sinsp_fs *fs = p->e->thread->fs;
@@ -639,7 +641,7 @@ static void enter_mounts(struct sinsp_parse *p)
 	sinsp_str_set(&p->s->threads.strings, &fs->cwd, "/", 1);
 }
 
-/* Without flags the file says which namespace: that of mounts is opened as /proc/PID/ns/mnt. */
+/* Without flags the name of the descriptor, /proc/PID/ns/mnt, selects the mount namespace. */
 void sinsp_parse_setns(struct sinsp_parse *p)
 {
 	static const char mnt[] = "/ns/mnt";
@@ -666,7 +668,7 @@ static void unshare_fs(struct sinsp_parse *p)
 	t->fs = own;
 }
 
-/* New mounts and new users bring a directory of one's own with them. */
+/* A new mount or user namespace implies CLONE_FS. */
 void sinsp_parse_unshare(struct sinsp_parse *p)
 {
 	uint32_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);

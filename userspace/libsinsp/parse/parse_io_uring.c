@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Requests of io_uring that make, change or end descriptors. As far as they use the table of
- * descriptors: files that stay in the ring (slot) have no number there.
- */
+/* io_uring requests that open, change or close descriptors of the process. Files in the ring's own
+ * table (slot) have no descriptor. */
 #include "parsers.h"
 #include "state/fd.h"
 
@@ -20,7 +18,7 @@ static int in_ring(const struct sinsp_parse *p)
 	return sinsp_u64(sinsp_evt_param(p, SINSP_P_slot), 0) != 0;
 }
 
-/* The event still shows what is closed: it goes after it. */
+/* Closes the descriptor after the event, which still shows it. */
 static void close_fd(struct sinsp_parse *p)
 {
 	if (!p->e->thread || !p->e->fd)
@@ -35,7 +33,7 @@ static void bind_fd(struct sinsp_parse *p)
 	p->e->fd = sinsp_thread_fd(p->e->thread, p->e->fdnum);
 }
 
-/* A close that reports nothing when it succeeds will not be heard of again. */
+/* A close with CQE_SKIP_SUCCESS sends no completion if it succeeds. */
 void sinsp_parse_io_submit(struct sinsp_parse *p)
 {
 	bind_fd(p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events that tell what code a process has mapped: state that stacks are named by. */
+/* Map events: which files a process has mapped for execution. Addresses of stacks are named by
+ * them. */
 #include "parsers.h"
 
 static int64_t pid_of(const struct sinsp_parse *p)
@@ -56,7 +57,7 @@ void sinsp_parse_map_fork(struct sinsp_parse *p)
 			     sinsp_s64(sinsp_evt_param(p, SINSP_P_parent), -1));
 }
 
-/* An exec, or the end. */
+/* An exec, or the end of the process. */
 void sinsp_parse_map_none(struct sinsp_parse *p)
 {
 	sinsp_code_maps_drop(&p->s->code_maps, pid_of(p));

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sockets: what they are, whom they talk to, and their names. Tuples that system calls
- * report fill an unconnected socket's name; which end is ours follows from who accepted,
- * connected, or spoke first.
- */
+/* Sockets: their type, addresses and names. The tuple that a call reports names an unconnected
+ * socket; the side that accepted, connected or sent first determines which end is local. */
 #include <errno.h>
 #include <string.h>
 
@@ -124,7 +121,8 @@ static void listen_on(struct sinsp_fd *fd, unsigned int type, const uint8_t *ip,
 	fd->flags |= SINSP_FD_F_SERVER;
 }
 
-/* The address of an inet socket that listens, or is taken for one that does: not at port 0. */
+/* Sets the address of an inet socket that listens, or is taken for one that does. Port 0 sets
+ * none. */
 static void listen_at(struct sinsp_fd *fd, const struct scap_param *addr)
 {
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
@@ -148,8 +146,8 @@ static void name_by_address(struct sinsp_parse *p, struct sinsp_fd *fd,
 	set_name(p, fd, text, sinsp_sockaddr_text(text, addr->p, addr->len, keeps_utf8(p)));
 }
 
-/* A socket bound to a port is taken for one that listens; who leaves the choice of the port to
- * the kernel more often asks than answers, until he listens. */
+/* A socket bound to a port counts as a server. One whose port the kernel chooses is more often a
+ * client, until it listens. */
 void sinsp_parse_bind(struct sinsp_parse *p)
 {
 	const struct scap_param *addr = sinsp_evt_param(p, SINSP_P_addr);
@@ -162,7 +160,7 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 	name_by_address(p, fd, local ? local : addr);
 }
 
-/* sysdig's captures do not tell the address, which may be the kernel's choice. */
+/* sysdig's captures lack the address, which the kernel may have chosen. */
 void sinsp_parse_listen(struct sinsp_parse *p)
 {
 	const struct scap_param *local = sinsp_evt_param(p, SINSP_P_local);
@@ -188,7 +186,8 @@ static int same_tuple(const struct sinsp_tuple *a, const struct sinsp_tuple *b, 
 		same_end(a->dip, a->dport, b->sip, b->sport, len));
 }
 
-/* Takes over the source, and of the destination what the tuple has. Whether anything changed. */
+/* Sets the source, and the parts of the destination that the tuple has. Returns whether anything
+ * changed. */
 static int merge_tuple(struct sinsp_fd *fd, unsigned int old_type, const struct sinsp_tuple *t)
 {
 	static const uint8_t zero[16];
@@ -208,7 +207,8 @@ static int merge_tuple(struct sinsp_fd *fd, unsigned int old_type, const struct 
 	return memcmp(&was, to, sizeof(was)) != 0;
 }
 
-/* The ends of an inet PT_SOCKTUPLE; *type is that of its addresses. 0: it is another one. */
+/* Reads the ends of an inet PT_SOCKTUPLE and sets *type to that of its addresses. Returns 0 for
+ * another family. */
 static int read_tuple(const struct scap_param *v, struct sinsp_tuple *t, unsigned int *type)
 {
 	memset(t, 0, sizeof(*t));
@@ -259,7 +259,7 @@ static void name_by_ends(struct sinsp_parse *p, struct sinsp_fd *fd)
 		set_name(p, fd, "<unknown>", 9);
 }
 
-/* What is known of the address while the call goes on. */
+/* Sets the address before the call returns. */
 void sinsp_parse_connect_enter(struct sinsp_parse *p)
 {
 	const struct scap_param *addr = sinsp_evt_param(p, SINSP_P_addr);
@@ -293,7 +293,7 @@ static void connect_inet(struct sinsp_parse *p, struct sinsp_fd *fd, unsigned in
 
 	fd->type = type;
 	changed = merge_tuple(fd, old, t);
-	/* A server that connects, to answer one client only. */
+	/* A UDP server that connects to answer one client only. */
 	if (changed && (fd->flags & SINSP_FD_F_SERVER) && type == SCAP_FD_IPV4_SOCK &&
 	    fd->l4proto == SCAP_L4_UDP)
 		sinsp_fd_swap_ends(fd);
@@ -353,7 +353,7 @@ void sinsp_parse_accept(struct sinsp_parse *p)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 }
 
-/* A file that is not known and sends to an address: a UDP socket, most likely. */
+/* An unknown descriptor that sends to an address is most likely a UDP socket. */
 void sinsp_parse_sendto_enter(struct sinsp_parse *p)
 {
 	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_tuple);
@@ -364,14 +364,15 @@ void sinsp_parse_sendto_enter(struct sinsp_parse *p)
 		add_socket(p, p->e->fdnum, v->p[0], SOCK_DGRAM, PROTO_UDP);
 }
 
-/* Who reads first was asked, who writes first asks. */
+/* Marks a socket that receives first as a server, one that sends first as a client. */
 static void guess_role(struct sinsp_fd *fd, int incoming)
 {
 	if (!has_role(fd))
 		fd->flags |= incoming ? SINSP_FD_F_SERVER : SINSP_FD_F_CLIENT;
 }
 
-/* The tuple of a message goes where the data goes, that of a file from client to server. */
+/* Swaps the ends if needed: the tuple of a message runs from sender to receiver, that of a
+ * descriptor from client to server. */
 static void set_direction(struct sinsp_fd *fd, int incoming)
 {
 	guess_role(fd, incoming);
@@ -386,8 +387,8 @@ static int has_end(const uint8_t *ip, uint16_t port)
 	return !same_end(ip, port, zero, 0, sizeof(zero));
 }
 
-/* The call did not ask who sent, and the socket is not connected: all that is known is where it
- * receives. Whether that is new. */
+/* Sets the local address, if the call requested no sender's address and the socket is not
+ * connected. Returns whether it is new. */
 static int set_local_end(struct sinsp_fd *fd, unsigned int type, const struct sinsp_tuple *t,
 			 int incoming)
 {
@@ -400,7 +401,7 @@ static int set_local_end(struct sinsp_fd *fd, unsigned int type, const struct si
 	return 1;
 }
 
-/* Both ends are those of this message. Whether anything changed. */
+/* Sets both ends to those of this message. Returns whether anything changed. */
 static int set_tuple(const struct sinsp_parse *p, struct sinsp_fd *fd, const struct scap_param *v,
 		     int incoming)
 {
@@ -442,7 +443,8 @@ static void update_tuple(struct sinsp_parse *p, const struct scap_param *v, int 
 	}
 }
 
-/* A data transfer implies a connection. No data do not: what is still pending stays so. */
+/* A data transfer implies a connection. A transfer of no bytes does not: a pending connect stays
+ * pending. */
 static void note_connected(struct sinsp_parse *p)
 {
 	const struct sinsp_fd *fd = p->e->fd;
@@ -478,7 +480,7 @@ void sinsp_parse_recv(struct sinsp_parse *p)
 		update_tuple(p, sinsp_evt_param(p, SINSP_P_tuple), 1);
 }
 
-/* ---- files that others passed, by a message or through a pidfd ---- */
+/* ---- descriptors passed by a message or through a pidfd ---- */
 
 enum {
 	KERNEL_S_IFMT = 0170000,
@@ -487,7 +489,7 @@ enum {
 	KERNEL_S_IFIFO = 0010000
 };
 
-/* Nobody at the other end: it listens, or takes what comes. */
+/* A socket with a local port and no peer listens, or receives from anyone. */
 static void set_listening(struct scap_fd_info *info)
 {
 	if (!info->sport || info->dport)
@@ -522,7 +524,7 @@ static void describe_socket(const struct sinsp_parse *p, struct scap_fd_info *in
 	}
 }
 
-/* @text has room for a path. What has no place in a tree has the name of its kind. */
+/* @text has room for a path. A file without a path has the name of its kind. */
 static void describe_file(const struct sinsp_parse *p, struct scap_fd_info *info, char *text)
 {
 	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_name);

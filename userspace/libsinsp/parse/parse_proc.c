@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that begin, change their program, and end; and who they run as. A clone is
- * reported by the caller and by the child, in either order; whichever comes first makes
- * the child. Which of the two a thread of that tid is follows from times: a child is born
- * inside its caller's call, and once.
+ * Threads: clone, exec, exit, and their credentials. Parent and child both report a clone, in
+ * either order; the first of the two events adds the child. Times decide whether a thread with that
+ * TID is this child: it starts within the call of its parent, and once.
  */
 #include <string.h>
 
 #include "parsers.h"
 #include "state/pathname.h"
 
-/* A child older than this at its own clone is another one, where nothing says it better. */
+/* A thread older than this when its clone event comes is an earlier one with the same TID, unless a
+ * better test decides. */
 #define STALE_NS 2000000000ull
 
 enum { PR_SET_NAME = 15, RLIMIT_NOFILE_2022 = 7 }; /* values of the format */
@@ -40,7 +40,7 @@ static void set_list(const struct sinsp_parse *p, const char **dst, const struct
 	sinsp_str_set(&table(p)->strings, dst, v ? (const char *)v->p : "", v ? v->len : 0);
 }
 
-/* Of an event that does not tell them, those that were inherited hold. */
+/* Without the parameter the inherited cgroups stay. */
 static void set_cgroups(const struct sinsp_parse *p, struct sinsp_process *proc)
 {
 	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_cgroups);
@@ -73,9 +73,9 @@ static void set_faults(const struct sinsp_parse *p, struct sinsp_thread *t)
 struct clone {
 	int64_t child, parent, pid, vtid, vpid;
 	uint32_t flags;
-	uint64_t since_ns; /* the child was not born before */
-	int in_pidns; /* the child's numbers, seen from its pid namespace, are others */
-	int inverted; /* the child's side is the first that is seen */
+	uint64_t since_ns; /* the child did not start before */
+	int in_pidns; /* the child has other IDs in its own PID namespace */
+	int inverted; /* the event of the child came first */
 };
 
 static void read_clone(const struct sinsp_parse *p, struct clone *c)
@@ -90,7 +90,7 @@ static void read_clone(const struct sinsp_parse *p, struct clone *c)
 	c->since_ns = p->e->raw.true_ns - (p->e->latency_known ? p->e->latency_ns : STALE_NS);
 }
 
-/* Copies what the event reports of the process of its thread, or of the child that it makes. */
+/* Copies what the event has of the process of its thread, or of the child that it adds. */
 static void set_process(struct sinsp_parse *p, struct sinsp_process *proc)
 {
 	proc->known = 1;
@@ -108,8 +108,8 @@ static int is_nobody(const struct sinsp_thread *t)
 	return !strcmp(t->comm, "<NA>") && t->uid == UINT32_MAX;
 }
 
-/* Gives a parent of which nothing is known the program of its child. Returns the parent, which may
- * be another struct then, or NULL without memory. */
+/* Gives an unknown parent the program of its child. Returns the parent, which may be another struct
+ * then, or NULL without memory. */
 static struct sinsp_thread *set_parent(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	int64_t tid = t->tid;
@@ -133,7 +133,7 @@ static struct sinsp_thread *set_parent(struct sinsp_parse *p, struct sinsp_threa
 	return t;
 }
 
-/* Seen from the caller, whether @t is the child that it made. */
+/* Returns whether @t is the child of this clone, in the event of the parent. */
 static int is_child(const struct sinsp_parse *p, const struct clone *c,
 		    const struct sinsp_thread *t)
 {
@@ -144,16 +144,16 @@ static int is_child(const struct sinsp_parse *p, const struct clone *c,
 	return t->start_ns + (t->snapshot_ns || t->resynced ? SINSP_TICK_NS : 0) >= c->since_ns;
 }
 
-/* Returns whether the child of a vfork that began before the section has ended: the section's state
- * would hold it otherwise, since the child runs before its caller returns. */
+/* Returns whether the child of a vfork that began before the section has ended: otherwise the
+ * section's state would contain it, since the child runs before its parent returns. */
 static int ended_before_section(const struct sinsp_parse *p, const struct clone *c)
 {
 	return (c->flags & SINSP_CL_VFORK) && !p->e->latency_known && p->e->thread &&
 	       sinsp_thread_is_certain(p->s, p->e->thread, p->e->raw.true_ns);
 }
 
-/* Whether the other side of the clone made the child already, or it has even ended since; one
- * that is of an earlier thread with this tid is removed. */
+/* Returns whether the child's own event added it, or it has ended since. Removes an earlier thread
+ * with its TID. */
 static int has_child(struct sinsp_parse *p, const struct clone *c)
 {
 	struct sinsp_thread *t = sinsp_threads_find(table(p), c->child);
@@ -210,7 +210,7 @@ static int64_t parent_tid(const struct sinsp_parse *p, const struct clone *c,
 		       : c->parent;
 }
 
-/* After a loss the directory is as uncertain as files are, but these events say it. */
+/* After a loss the parameter cwd replaces an uncertain directory. */
 static void set_cwd(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	const struct scap_param *cwd = sinsp_evt_param(p, SINSP_P_cwd);
@@ -248,7 +248,7 @@ static void fill_child(struct sinsp_parse *p, struct sinsp_thread *t,
 	t->ptid = parent_tid(p, c, parent);
 	t->flags = c->flags | (c->inverted ? SINSP_CL_INVERTED : 0);
 	t->start_ns = p->e->raw.true_ns;
-	t->ran_at_ns = c->since_ns; /* it had run nothing then */
+	t->ran_at_ns = c->since_ns; /* its CPU time was 0 then */
 	t->uid = sinsp_u64(sinsp_evt_param(p, SINSP_P_uid), UINT32_MAX);
 	t->gid = sinsp_u64(sinsp_evt_param(p, SINSP_P_gid), UINT32_MAX);
 	if (c->in_pidns) {
@@ -286,12 +286,15 @@ static void make_child(struct sinsp_parse *p, const struct clone *c)
 	if (parent && !has_child(p, c) && (parent = sinsp_threads_find(table(p), c->parent)) &&
 	    set_parent(p, parent))
 		add_child(p, c);
-	/* The event's own thread may be new, or another one. */
+	/* The thread of the event may be new, or another struct. */
 	p->e->thread = sinsp_threads_find(table(p), p->e->raw.hdr->tid);
 }
 
-/* Seen from a thread that begins, whether @t is another one of its tid, whose end was not seen. A
- * child may wait long for its turn: what its caller made is it, unless something was lost. */
+/*
+ * Returns whether @t is an earlier thread with the TID of the thread that starts, whose end was not
+ * seen. A child may wait long for a CPU: the thread that its parent's event added is the child,
+ * unless records were lost.
+ */
 static int is_stale(const struct sinsp_parse *p, const struct sinsp_thread *t)
 {
 	const int by_age = sinsp_quirk(p->s, SINSP_QUIRK_STALE_BY_AGE);
@@ -306,7 +309,7 @@ static int is_stale(const struct sinsp_parse *p, const struct sinsp_thread *t)
 	return t->start_ns && now - t->start_ns > STALE_NS;
 }
 
-/* In the child, which the caller's side may have made. */
+/* Handles the child's event; the parent's may have come first. */
 static void clone_in_child(struct sinsp_parse *p, struct clone *c)
 {
 	struct sinsp_thread *t = p->e->thread;
@@ -340,7 +343,7 @@ void sinsp_parse_clone(struct sinsp_parse *p)
 	read_clone(p, &c);
 	if (res == 0)
 		clone_in_child(p, &c);
-	else if (!c.in_pidns) /* the caller's number of the child is not ours */
+	else if (!c.in_pidns) /* the parent has the child's PID in its own namespace only */
 		make_child(p, &c);
 }
 
@@ -361,7 +364,7 @@ static size_t exec_directory(const struct sinsp_parse *p, int64_t dirfd, char *o
 	return n;
 }
 
-/* The file that was executed: the kernel's own word for it, or the path that was given. */
+/* Sets the path of the executed file: as the kernel prints it, else the argument of the call. */
 static void set_exepath(struct sinsp_parse *p)
 {
 	const struct scap_param *trusted = sinsp_evt_param(p, SINSP_P_trusted_exepath);
@@ -393,7 +396,7 @@ static void set_exepath(struct sinsp_parse *p)
 		return;
 	}
 	n = exec_directory(p, dirfd, dir);
-	if (!sinsp_text_len(path) && n > 1) /* AT_EMPTY_PATH: the file itself */
+	if (!sinsp_text_len(path) && n > 1) /* AT_EMPTY_PATH: the descriptor itself */
 		n = sinsp_path_join(text, SINSP_PATH_STRICT, "", 0, dir, n - 1);
 	else
 		n = sinsp_parse_path(p, text, dir, n, (const char *)path->p, path->len);
@@ -406,7 +409,8 @@ static int closes_on_exec(const struct sinsp_fd *fd, void *ctx)
 	return fd->flags & SINSP_FD_F_CLOEXEC;
 }
 
-/* The thread that called goes on under the leader's tid, with what it has of its own. */
+/* Moves table, directory and times of the thread that called exec to the leader, under whose TID it
+ * continues. */
 static void replace_leader(struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	struct sinsp_thread *from = sinsp_threads_find(table(p), p->s->execed_tid);
@@ -463,8 +467,8 @@ static void set_capabilities(const struct sinsp_parse *p, struct sinsp_process *
 		sinsp_u64(sinsp_evt_param(p, SINSP_P_cap_effective), proc->cap_effective);
 }
 
-/* Of the new program's file. Events before 2023 say of it only whether it can be written; saker's
- * own do not know of overlays. */
+/* Sets the facts about the program's file. Events before 2023 only have whether it is writable;
+ * saker's own events do not cover overlays. */
 static void set_exe(const struct sinsp_parse *p, struct sinsp_process *proc)
 {
 	uint64_t flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0);
@@ -482,8 +486,8 @@ static void set_exe(const struct sinsp_parse *p, struct sinsp_process *proc)
 	proc->exe_mtime_ns = sinsp_u64(sinsp_evt_param(p, SINSP_P_exe_ino_mtime), 0);
 }
 
-/* The event has the number twice under one name: that of the innermost pid namespace, and, behind
- * the program's path, that of the first. */
+/* Sets the process group. The event has it twice under one name: in the innermost PID namespace
+ * and, behind the path of the program, in the first one. */
 static void set_group(const struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	int path = p->row->at[SINSP_P_trusted_exepath];
@@ -534,16 +538,17 @@ void sinsp_parse_execve(struct sinsp_parse *p)
 	sinsp_thread_mark(p->s, t, NULL);
 }
 
-/* Counts by kind of what was lost: those of one kind say what is uncertain now. Markers that do
- * not tell kinds stand for all. */
+/* Returns whether records of a kind were lost. Markers without counts by kind stand for all
+ * kinds. */
 static int has_lost(const struct sinsp_parse *p, enum sinsp_param kind)
 {
 	return sinsp_u64(sinsp_evt_param(p, kind), 1) != 0;
 }
 
 /*
- * Names of files may be wrong after anything that makes or ends files, or tables of them; who a
- * thread is after clones and execs: its end alone leaves nobody else in its place.
+ * Marks state as uncertain: names of descriptors after the loss of any event that changes
+ * descriptors or tables; the identity of threads after lost clones and execs. A lost exit only
+ * leaves an ended thread.
  */
 void sinsp_parse_lost(struct sinsp_parse *p)
 {
@@ -558,8 +563,8 @@ void sinsp_parse_lost(struct sinsp_parse *p)
 			  threads, has_lost(p, SINSP_P_exit));
 }
 
-/* By the clock: since whoever was there before the thread left. That it was another who came then
- * shows that a switch is missing. */
+/* Computes the time on the CPU by the clock, since the switch before. If that switch shows another
+ * thread, one is missing, and the time is unknown. */
 static int ran_this_turn(const struct sinsp_parse *p, const struct sinsp_turn *turn, uint64_t *ns)
 {
 	const uint64_t now = p->e->raw.true_ns;
@@ -571,7 +576,8 @@ static int ran_this_turn(const struct sinsp_parse *p, const struct sinsp_turn *t
 	return 1;
 }
 
-/* By the kernel's count; a thread of which none was told before has its first turn by the clock. */
+/* Computes the time on the CPU by the kernel's count; by the clock if the thread had no count
+ * before. */
 static int ran_by_count(const struct sinsp_parse *p, const struct sinsp_turn *turn, uint64_t count,
 			uint64_t *ns)
 {
@@ -602,7 +608,7 @@ static void count_exec_time(struct sinsp_parse *p, const struct sinsp_turn *turn
 		e->thread->exec_ns += e->ran_ns;
 }
 
-/* The kernel's count of a thread that ends is of the last tick. */
+/* Adds the time since the last tick: the kernel's count in procexit stops there. */
 static void count_last_time(struct sinsp_parse *p)
 {
 	const struct sinsp_turn *turn = sinsp_switches_of(&p->s->switches, p->e->raw.cpu);
@@ -633,7 +639,7 @@ static void set_id(const struct sinsp_parse *p, uint32_t *id, enum sinsp_param w
 	const struct scap_param *v = sinsp_call_param(p, effective);
 	uint32_t to = sinsp_u64(v ? v : sinsp_call_param(p, whole), UINT32_MAX);
 
-	/* -1 leaves it as it is. */
+	/* -1 leaves the ID unchanged. */
 	if (to != UINT32_MAX)
 		*id = to;
 }
@@ -660,8 +666,8 @@ void sinsp_parse_setsid(struct sinsp_parse *p)
 		t->proc->sid = sinsp_result(p);
 		return;
 	}
-	/* The result is the number in the caller's namespace; a session is named by that of the
-	 * first. Its leader leads a new group too. */
+	/* The result is a number of the caller's PID namespace; sessions are numbered in the first
+	 * one. The leader also leads a new group. */
 	t->proc->sid = t->proc->pgid = t->pid;
 	t->proc->vpgid = t->vpid;
 }
@@ -693,7 +699,7 @@ void sinsp_parse_prctl(struct sinsp_parse *p)
 	sinsp_thread_mark(p->s, p->e->thread, NULL);
 }
 
-/* Another thread, or a write to /proc, gave it. */
+/* Another thread set the name, or a write to /proc did. */
 void sinsp_parse_comm(struct sinsp_parse *p)
 {
 	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_comm);
@@ -738,7 +744,7 @@ void sinsp_parse_vm(struct sinsp_parse *p)
 		set_memory(p, p->e->thread->proc);
 }
 
-/* Who came to the CPU last is not who leaves it now. */
+/* Marks the thread that was on the CPU: its switch away is missing. */
 static void note_gap(struct sinsp_parse *p, const struct sinsp_turn *turn)
 {
 	struct sinsp_thread *t = sinsp_threads_find(table(p), turn->tid);
@@ -776,7 +782,7 @@ static void set_cpu_time(uint32_t *last, uint32_t *delta, uint64_t now, int is_f
 	*last = (uint32_t)now;
 }
 
-/* Of files that agents of sysdig, or sysdig itself, wrote. */
+/* Only in files of sysdig and its agents. */
 void sinsp_parse_procinfo(struct sinsp_parse *p)
 {
 	const uint64_t usr = sinsp_u64(sinsp_evt_param(p, SINSP_P_cpu_usr), 0);

@@ -48,10 +48,9 @@ void sinsp_parse_recv(struct sinsp_parse *p);
 void sinsp_parse_passed_file(struct sinsp_parse *p);
 
 /* parse_connect.c */
-/* The event's file is one whose connect may not have ended: what the event says about that. Not for
- * exits of connect. */
+/* Updates a descriptor whose connect is pending by an event that is no exit of connect. */
 void sinsp_connect_outcome(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_parse_row *row);
-/* The exit of a connect of @fd. */
+/* Updates a descriptor by the exit event of its connect. */
 void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd);
 void sinsp_parse_getpeername(struct sinsp_parse *p);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Executable mappings: a sorted table per process, shared after fork. */
 #include "code_maps.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 
 #include "memory/hash.h"
 
-/* Mappings ascend and do not overlap. */
+/* Sorted by address, without overlaps. */
 struct code_table {
 	uint32_t refs, n, cap;
 	struct sinsp_code_map v[];
@@ -44,7 +45,8 @@ static int same_id(const struct sinsp_code_id *a, const struct sinsp_code_id *b)
 	       memcmp(a->build_id, b->build_id, a->build_id_len) == 0;
 }
 
-/* What has no inode (the vDSO, code of files of no file system) is known by its name. */
+/* Returns whether @f is the file. One without an inode (the vDSO, JIT code) is identified by its
+ * name. */
 static int is_it(const struct sinsp_code_file *f, const struct sinsp_code_id *id, const char *path,
 		 size_t len)
 {
@@ -216,7 +218,7 @@ void sinsp_code_maps_drop(struct sinsp_code_maps *m, int64_t pid)
 	put_table(m, m->slots[hole].table);
 	m->slots[hole].table = NULL;
 	m->n--;
-	/* Those behind the hole that would not be found any more move up. */
+	/* Move up the slots that a search would no longer reach. */
 	for (i = (hole + 1) & (m->n_slots - 1); m->slots[i].table; i = (i + 1) & (m->n_slots - 1)) {
 		const struct code_slot s = m->slots[i];
 
@@ -227,7 +229,7 @@ void sinsp_code_maps_drop(struct sinsp_code_maps *m, int64_t pid)
 
 /* ---- mappings ---- */
 
-/* The first that ends behind @addr. */
+/* Returns the index of the first mapping that ends above @addr. */
 static uint32_t first_behind(const struct code_table *t, uint64_t addr)
 {
 	uint32_t lo = 0, hi = t->n;
@@ -243,7 +245,8 @@ static uint32_t first_behind(const struct code_table *t, uint64_t addr)
 	return lo;
 }
 
-/* A table of this process alone, with room for two more: a mapping may cut another in two. */
+/* Returns a table that only this process uses, with room for two more: a mapping may split
+ * another. */
 static struct code_table *own_table(struct sinsp_code_maps *m, int64_t pid)
 {
 	struct code_table *t = table_of(m, pid), *own;
@@ -275,7 +278,7 @@ static void insert_at(struct code_table *t, uint32_t at, const struct sinsp_code
 	t->n++;
 }
 
-/* What lies in the way is cut or goes. The place where the new one belongs. */
+/* Cuts or removes the mappings of a range. Returns the index for the new one. */
 static uint32_t clear_range(struct code_table *t, uint64_t start, uint64_t end)
 {
 	uint32_t at = first_behind(t, start), last;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Exports threads and descriptors for the beginning of a capture file. */
 #include "export.h"
 
 #include <string.h>
@@ -33,8 +34,8 @@ static void put_ends(struct scap_fd_info *info, const struct sinsp_tuple *t)
 	info->dport = t->dport;
 }
 
-/* A file has its own end first, whoever called. The reader tells that from the ports that are
- * listened on; where it could not, the caller stays first. */
+/* In a file the local end comes first. The reader swaps the ends if somebody listens on the local
+ * port; if nobody does, the client must come first. */
 static void put_tuple(struct scap_fd_info *info, const struct sinsp_fd *fd,
 		      const struct sinsp_ports *listening)
 {
@@ -116,7 +117,7 @@ static void put_process(struct scap_thread_info *info, const struct sinsp_thread
 	info->cap_effective = p->cap_effective;
 }
 
-/* Does it have the files of its main thread, whose they are then in a file? */
+/* Returns whether it shares the descriptors of its main thread, which then has them in the file. */
 static int shares_files(struct sinsp_threads *tt, const struct sinsp_thread *t)
 {
 	const struct sinsp_thread *main = sinsp_threads_find(tt, t->pid);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Ancestors, leaders of sessions and groups, and health checks. */
 #include "family.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ const struct sinsp_thread *sinsp_family_main(struct sinsp *s, const struct sinsp
 	if (t->tid == t->pid)
 		return t;
 	main = sinsp_threads_find(&s->threads, t->pid);
-	if (!main || main->proc != t->proc) /* of one that ended the main thread may have, too */
+	if (!main || main->proc != t->proc) /* the main thread may have ended, too */
 		main = sinsp_threads_find_dead(&s->threads, t->pid);
 	return main && main->proc == t->proc ? main : t;
 }
@@ -54,7 +55,7 @@ void sinsp_ancestry_begin(struct sinsp_ancestry *w, struct sinsp *s, const struc
 	*w = (struct sinsp_ancestry){.s = s, .first = t, .at = t, .mark = t, .next_mark = 1};
 }
 
-/* Brent: whoever is met at a step that is a power of two is marked, and met again in a loop. */
+/* Brent's algorithm: marks the ancestor at each power of two steps, and stops if it comes again. */
 const struct sinsp_thread *sinsp_ancestry_next(struct sinsp_ancestry *w)
 {
 	const struct sinsp_thread *parent = w->at ? sinsp_family_parent(w->s, w->at) : NULL;
@@ -79,7 +80,7 @@ int64_t sinsp_family_group(const struct sinsp_thread *t, enum sinsp_group_kind k
 	case SINSP_GROUP_VPGID:
 		return p->vpgid;
 	default:
-		/* In the first namespace there is only one number. */
+		/* A process in the first namespace has one number only. */
 		return t->vtid_known && t->vpid == t->pid ? p->vpgid : p->pgid;
 	}
 }
@@ -94,7 +95,7 @@ const struct sinsp_thread *sinsp_family_leader(struct sinsp *s, const struct sin
 	if (id == -1 &&
 	    (kind != SINSP_GROUP_SESSION || !sinsp_quirk(s, SINSP_QUIRK_SESSION_MINUS_1)))
 		return NULL;
-	/* A number of another namespace says nothing here. */
+	/* A number of another namespace finds no thread. */
 	if (kind != SINSP_GROUP_VPGID || eldest->vpid == eldest->pid)
 		x = sinsp_threads_find(&s->threads, id);
 	if (x)
@@ -105,7 +106,7 @@ const struct sinsp_thread *sinsp_family_leader(struct sinsp *s, const struct sin
 	return eldest;
 }
 
-/* Whether the program and its arguments are those of a check. */
+/* Returns the health check whose command the process runs. */
 static enum sinsp_probe probe_of(const struct sinsp_thread *t)
 {
 	const struct sinsp_process *p = t->proc;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A thread's process, its ancestors, and those who lead its session and groups. Each process stands
- * for itself with its main thread. Captures may claim that processes are each other's ancestors:
- * no walk is endless.
- */
+/* Ancestors, sessions and process groups. A process is represented by its main thread. A hostile
+ * capture may have processes that are each other's ancestors: every walk ends. */
 #ifndef SINSP_STATE_FAMILY_H
 #define SINSP_STATE_FAMILY_H
 
@@ -14,17 +11,17 @@
 struct sinsp;
 struct sinsp_thread;
 
-/* The main thread of its process, or itself where that is not known. */
+/* Returns the main thread of the process, or @t if it is unknown. */
 const struct sinsp_thread *sinsp_family_main(struct sinsp *s, const struct sinsp_thread *t);
-/* The main thread of the process that made its process; NULL: not known. */
+/* Returns the main thread of the parent process, or NULL. */
 const struct sinsp_thread *sinsp_family_parent(struct sinsp *s, const struct sinsp_thread *t);
-/* 0: of its own process, 1: of its parent... NULL: not known. */
+/* Returns the main thread of the process (0), of its parent (1), and so on, or NULL. */
 const struct sinsp_thread *sinsp_family_ancestor(struct sinsp *s, const struct sinsp_thread *t,
 						 uint64_t n);
-/* The number of the process that made its process, known or not; -1: the number is not known. */
+/* Returns the PID of the parent, even if no such process is known; -1: unknown. */
 int64_t sinsp_family_ppid(struct sinsp *s, const struct sinsp_thread *t);
 
-/* A walk over the ancestors. */
+/* A walk over ancestors. */
 struct sinsp_ancestry {
 	struct sinsp *s;
 	const struct sinsp_thread *first, *at, *mark;
@@ -32,24 +29,24 @@ struct sinsp_ancestry {
 };
 
 void sinsp_ancestry_begin(struct sinsp_ancestry *w, struct sinsp *s, const struct sinsp_thread *t);
-/* Parent, grandparent and so on; NULL: no more are known, or they repeat. */
+/* Returns parent, grandparent and so on; NULL at the end, or if they repeat. */
 const struct sinsp_thread *sinsp_ancestry_next(struct sinsp_ancestry *w);
 
 enum sinsp_group_kind {
 	SINSP_GROUP_SESSION, /* proc.sid */
-	SINSP_GROUP_VPGID, /* as numbered in its own pid namespace */
-	SINSP_GROUP_PGID, /* as numbered in the first */
+	SINSP_GROUP_VPGID, /* numbered in its own PID namespace */
+	SINSP_GROUP_PGID, /* numbered in the first PID namespace */
 };
 
-/* The number of its session or group; -1: not known. */
+/* Returns the number of the session or group; -1: unknown. */
 int64_t sinsp_family_group(const struct sinsp_thread *t, enum sinsp_group_kind kind);
-/* Who has that number, or the eldest of the unbroken line of ancestors who are in it too, itself
- * included; NULL: the number is not known. */
+/* Returns the thread with that number, else the oldest ancestor of an unbroken line in the same
+ * group. NULL: the number is unknown. */
 const struct sinsp_thread *sinsp_family_leader(struct sinsp *s, const struct sinsp_thread *t,
 					       enum sinsp_group_kind kind);
 
-/* Which kind of health check of its container the process is of, SINSP_PROBE_MAX: of none. Those
- * come from outside: no ancestor is the container's first process. */
+/* Returns which health check of its container the process belongs to, SINSP_PROBE_MAX: none. Health
+ * checks start outside: the first process of the container is no ancestor of theirs. */
 enum sinsp_probe sinsp_family_probe(struct sinsp *s, const struct sinsp_thread *t);
 
 #endif /* SINSP_STATE_FAMILY_H */

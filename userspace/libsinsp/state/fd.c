@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The fd table: chunks of eight descriptors in a hash table, copied on write. */
 #include "fd.h"
 
 #include "memory/hash.h"
@@ -12,7 +13,8 @@ _Static_assert(4 * sizeof(struct sinsp_fd) + sizeof(struct sinsp_fd_with_ends) +
 		       5 * 96,
 	       "five files, one of them a socket, take at most 96 bytes each");
 
-/* sysdig names the protocol of a socket once it knows which end of it is ours. */
+/* Returns the protocol that is printed: sysdig prints it once the local end of the socket is
+ * known. */
 static unsigned int shown_l4proto(const struct sinsp_fd *fd)
 {
 	int peer = fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK;
@@ -27,7 +29,7 @@ static unsigned int shown_l4proto(const struct sinsp_fd *fd)
 
 const char *sinsp_fd_typechar(const struct sinsp_fd *fd)
 {
-	/* Sockets with a protocol get its letter too. */
+	/* With the letter of the protocol. */
 	static const char *const v4[] = {"4", "4", "4t", "4u", "4i", "4r"};
 	static const char *const v6[] = {"6", "6", "6t", "6u", "6i", "6r"};
 	static const char *const chars[SCAP_FD_MAX] = {
@@ -90,7 +92,7 @@ const char *sinsp_fd_typename(const struct sinsp_fd *fd)
 	return fd->type < SCAP_FD_MAX ? names[fd->type] : NULL;
 }
 
-static uint64_t seed; /* of numbers that captures may say, whatever they are */
+static uint64_t seed; /* against captures with chosen numbers */
 
 void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 {
@@ -146,7 +148,7 @@ static struct sinsp_fd *fd_new(struct sinsp_fd_mem *mem, int has_ends)
 	return fd;
 }
 
-/* Without its name, which is another's now. */
+/* Frees the struct, not its name. */
 static void fd_put(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
 {
 	sinsp_slab_put(fd->has_ends ? &mem->fds_with_ends : &mem->fds, fd);
@@ -158,7 +160,7 @@ static void fd_free(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
 	fd_put(mem, fd);
 }
 
-/* All of @src but whether it has ends, and those only if both have. */
+/* Copies all of @src except has_ends; the ends only if both have them. */
 static void fd_assign(struct sinsp_fd *dst, const struct sinsp_fd *src)
 {
 	const int has_ends = dst->has_ends;
@@ -216,7 +218,8 @@ static struct sinsp_fd_chunk *chunk_copy(struct sinsp_fd_mem *mem,
 
 /* ---- tables ---- */
 
-/* Numbers are dense from 0, so their own order is the best hash; only odd ones are mixed. */
+/* Returns the first place for the key. Descriptors are dense from 0: a small key is its own place,
+ * others are hashed. */
 static uint32_t home_of(const struct sinsp_fd_table *t, int64_t key)
 {
 	uint64_t k = key;
@@ -226,8 +229,8 @@ static uint32_t home_of(const struct sinsp_fd_table *t, int64_t key)
 	return k & (t->n_places - 1);
 }
 
-/* Its place, or the free one where it would be. There is always a free one, but in a table of
- * one place. */
+/* Returns the place of the key, or the free place for it. There is always a free one, except in a
+ * table of one place. */
 static struct sinsp_fd_chunk **place_of(const struct sinsp_fd_table *t, int64_t key)
 {
 	uint32_t i = home_of(t, key);
@@ -290,7 +293,7 @@ static int set_places(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t, uint32
 	return 1;
 }
 
-/* Room for one chunk more. */
+/* Makes room for one more chunk. Returns whether there is. */
 static int has_place(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t)
 {
 	if (t->n_places > 1 ? t->n_chunks < t->n_places - (t->n_places + 7) / 8
@@ -299,7 +302,7 @@ static int has_place(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t)
 	return set_places(mem, t, t->n_places ? t->n_places > 1 ? t->n_places * 2 : 4 : 1);
 }
 
-/* The same files; large once need not be large for ever. */
+/* Copies a table, into fewer places if it shrank. */
 static struct sinsp_fd_table *table_copy(struct sinsp_fd_mem *mem,
 					 const struct sinsp_fd_table *from)
 {
@@ -330,7 +333,7 @@ static struct sinsp_fd_table *table_copy(struct sinsp_fd_mem *mem,
 	return t;
 }
 
-/* Whether the table is @f's alone now. */
+/* Copies the table if it is shared. Returns whether @f owns it alone. */
 static int own_table(struct sinsp_fd_mem *mem, struct sinsp_files *f)
 {
 	struct sinsp_fd_table *t;
@@ -345,7 +348,7 @@ static int own_table(struct sinsp_fd_mem *mem, struct sinsp_files *f)
 	return 1;
 }
 
-/* The chunk with @num in a table that is not shared, itself not shared; NULL: no room. */
+/* Returns the chunk with @num, which only this table uses. NULL: no room. */
 static struct sinsp_fd_chunk *own_chunk(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t,
 					int64_t num)
 {
@@ -364,7 +367,7 @@ static struct sinsp_fd_chunk *own_chunk(struct sinsp_fd_mem *mem, struct sinsp_f
 	return own;
 }
 
-/* Takes the chunk at place @i out and closes the gap, so that no search ends early. */
+/* Removes the chunk at place @i and closes the gap, so that no search ends early. */
 static void remove_chunk(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t, uint32_t i)
 {
 	uint32_t mask = t->n_places - 1, j = i;
@@ -432,7 +435,7 @@ const struct sinsp_fd *sinsp_files_search(const struct sinsp_files *f, int64_t n
 	return c ? c->fds[num % SINSP_CHUNK_FILES] : NULL;
 }
 
-/* Where the file @num, which there is, can be changed or put another. NULL: no room. */
+/* Returns where the pointer to descriptor @num, which exists, can be written. NULL: no room. */
 static struct sinsp_fd **own_fd(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num)
 {
 	struct sinsp_fd_chunk *c;
@@ -466,7 +469,7 @@ struct sinsp_fd *sinsp_files_edit_socket(struct sinsp_fd_mem *mem, struct sinsp_
 	return *at = fd;
 }
 
-/* In place of the file @num, which there is. */
+/* Replaces descriptor @num, which exists. */
 static struct sinsp_fd *replace_fd(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num,
 				   int has_ends)
 {
@@ -538,7 +541,7 @@ void sinsp_files_remove(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t
 		remove_from(mem, f->table, num);
 }
 
-/* Bit by bit, which files of the chunk are to go. */
+/* Returns a bit for each descriptor of the chunk to be removed. */
 static unsigned int dropped_of(const struct sinsp_fd_chunk *c,
 			       int (*drop)(const struct sinsp_fd *fd, void *ctx), void *ctx)
 {
@@ -550,7 +553,8 @@ static unsigned int dropped_of(const struct sinsp_fd_chunk *c,
 	return bits;
 }
 
-/* Whether the place has another chunk now. One that loses all its files is let go, not copied. */
+/* Sweeps one place. Returns whether it holds another chunk now. A chunk that loses all is dropped,
+ * not copied. */
 static int sweep_place(struct sinsp_fd_mem *mem, struct sinsp_files *f, uint32_t at,
 		       int (*drop)(const struct sinsp_fd *fd, void *ctx), void *ctx)
 {
@@ -560,7 +564,7 @@ static int sweep_place(struct sinsp_fd_mem *mem, struct sinsp_files *f, uint32_t
 
 	if (!bits || !own_table(mem, f))
 		return 0;
-	if (!is_own) /* a copy may have other places */
+	if (!is_own) /* the copy may order its places differently */
 		return 1;
 	if ((unsigned int)__builtin_popcount(bits) == c->n) {
 		f->table->n -= c->n;
@@ -576,8 +580,8 @@ static int sweep_place(struct sinsp_fd_mem *mem, struct sinsp_files *f, uint32_t
 void sinsp_files_sweep(struct sinsp_fd_mem *mem, struct sinsp_files *f,
 		       int (*drop)(const struct sinsp_fd *fd, void *ctx), void *ctx)
 {
-	/* Removing a chunk moves others, from behind or from the table's end: so look at a place
-	 * again, and go round until nothing moved. */
+	/* Removing a chunk moves others into its place, also around the end of the table: repeat
+	 * until nothing moved. */
 	for (int again = 1; again && f->table;) {
 		again = 0;
 		for (uint32_t i = 0; i < f->table->n_places; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An open file, and a table of them: fd number -> struct sinsp_fd. At most 96 bytes each in a
- * process with five, one of them a socket, the table included. Tables are copied when they are
- * changed, piece by piece: a fork costs the same however many files there are.
+ * The fd table: descriptor -> struct sinsp_fd. At most 96 bytes per descriptor in a process with
+ * five, table included. Tables are copied on write, chunk by chunk: a fork costs the same however
+ * many descriptors there are.
  */
 #ifndef SINSP_STATE_FD_H
 #define SINSP_STATE_FD_H
@@ -15,42 +15,42 @@
 #include "scap.h"
 
 enum sinsp_fd_flags {
-	SINSP_FD_F_SERVER = 1 << 0, /* our end accepted the connection */
-	SINSP_FD_F_CLIENT = 1 << 1, /* our end made it */
+	SINSP_FD_F_SERVER = 1 << 0, /* the local end accepted the connection */
+	SINSP_FD_F_CLIENT = 1 << 1, /* the local end connected */
 	SINSP_FD_F_CLOEXEC = 1 << 2,
 	SINSP_FD_F_CONNECTED = 1 << 3,
 	SINSP_FD_F_CONNECT_PENDING = 1 << 4,
 	SINSP_FD_F_CONNECT_FAILED = 1 << 5,
-	SINSP_FD_F_CLOSING = 1 << 6, /* a close was entered and has not returned */
-	SINSP_FD_F_REOPENED = 1 << 7, /* made while that close went on: it is not what closes */
-	SINSP_FD_F_RESYNCED = 1 << 8, /* learnt from /proc: not before events of that time came */
-	SINSP_FD_F_GIVEN = 1 << 9, /* behind its name's NUL is what it was called when opened */
+	SINSP_FD_F_CLOSING = 1 << 6, /* a close entered and did not return yet */
+	SINSP_FD_F_REOPENED = 1 << 7, /* reused while that close ran */
+	SINSP_FD_F_RESYNCED = 1 << 8, /* read from /proc, ahead of the events */
+	SINSP_FD_F_GIVEN = 1 << 9, /* the path given to open follows the NUL of the name */
 };
 
-/* Pending and connected: SO_ERROR was 0, which is so until the outcome is there, too. */
+/* PENDING with CONNECTED: SO_ERROR was 0, which also holds while the connect continues. */
 #define SINSP_FD_CONNECT_STATES                                                                    \
 	(SINSP_FD_F_CONNECTED | SINSP_FD_F_CONNECT_PENDING | SINSP_FD_F_CONNECT_FAILED)
 
 struct sinsp_tuple {
 	uint8_t sip[16], dip[16]; /* network order; IPv4 in the first four; a listening socket has
-				     sip, sport */
+				     sip and sport only */
 	uint16_t sport, dport;
 };
 
 struct sinsp_fd {
 	const char *name; /* interned, "" if none; as sysdig's %fd.name */
 	uint64_t ino;
-	uint64_t as_of_ns; /* what it is, was so then; 0: from the beginning */
+	uint64_t as_of_ns; /* time at which it is known to be correct; 0: the beginning */
 	int32_t num;
 	uint32_t open_flags; /* PPM_O_* */
 	uint32_t dev;
 	uint8_t type; /* enum scap_fd_type; 0: unknown */
 	uint8_t l4proto;
 	uint16_t flags : 15; /* enum sinsp_fd_flags */
-	uint16_t has_ends : 1; /* it lies in a struct sinsp_fd_with_ends */
+	uint16_t has_ends : 1; /* part of a struct sinsp_fd_with_ends */
 };
 
-/* What most files do not have, and have no room for. */
+/* Members for sockets and pidfds only. */
 union sinsp_fd_ends {
 	struct sinsp_tuple tuple; /* inet sockets */
 	struct {
@@ -59,12 +59,12 @@ union sinsp_fd_ends {
 	uint64_t pid; /* of a pidfd */
 };
 
-/* The outcome of a socket's last connect, which may come long after the call. */
+/* Outcome of the last connect, which may come long after the call. */
 struct sinsp_connect {
-	uint64_t begin_ns; /* of the first call; 0: not known */
-	uint64_t latency_ns; /* from there until the process learnt the outcome */
-	uint16_t error; /* 0: it succeeded */
-	uint8_t known; /* the outcome is */
+	uint64_t begin_ns; /* of the first call; 0: unknown */
+	uint64_t latency_ns; /* until an event showed the outcome */
+	uint16_t error; /* 0: success */
+	uint8_t known; /* the outcome is known */
 	uint8_t has_latency;
 };
 
@@ -74,7 +74,7 @@ struct sinsp_fd_with_ends {
 	struct sinsp_connect connect;
 };
 
-/* All zero for a file that has none. */
+/* Returns the ends; all zero for a descriptor without. */
 static inline const union sinsp_fd_ends *sinsp_fd_ends(const struct sinsp_fd *fd)
 {
 	static const union sinsp_fd_ends none;
@@ -87,28 +87,29 @@ static inline const struct sinsp_tuple *sinsp_fd_tuple(const struct sinsp_fd *fd
 	return &sinsp_fd_ends(fd)->tuple;
 }
 
-/* NULL: the file is no socket. */
+/* Returns NULL for a descriptor that is no socket. */
 static inline const struct sinsp_connect *sinsp_fd_connect(const struct sinsp_fd *fd)
 {
 	return fd->has_ends ? &((const struct sinsp_fd_with_ends *)fd)->connect : NULL;
 }
 
-/* @state is what is true of its connect from now on, 0 of one that was dissolved. */
+/* @state: the connect flags from now on; 0 after AF_UNSPEC. */
 static inline void sinsp_fd_set_connect_state(struct sinsp_fd *fd, unsigned int state)
 {
 	fd->flags &= ~SINSP_FD_CONNECT_STATES;
 	fd->flags |= state;
 }
 
-/* To be changed: those of a file that was added as a socket or pidfd, or is edited as a socket. */
+/* Returns the ends for writing. NULL: the descriptor was not added or edited as a socket or
+ * pidfd. */
 static inline union sinsp_fd_ends *sinsp_fd_edit_ends(struct sinsp_fd *fd)
 {
 	return fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->ends : NULL;
 }
 
-/* The letter that sysdig prints before a name: f file, d directory, 4t 6u ... sockets, p pipe. */
+/* Returns the letter that sysdig prints before a name: f file, d directory, 4t 6u sockets ... */
 const char *sinsp_fd_typechar(const struct sinsp_fd *fd);
-/* "file", "ipv4" ... as sysdig's %fd.type; NULL: not known. */
+/* Returns "file", "ipv4" ... as sysdig's %fd.type; NULL: unknown. */
 const char *sinsp_fd_typename(const struct sinsp_fd *fd);
 
 /* PPM_O_*: values of the format. */
@@ -120,54 +121,53 @@ const char *sinsp_fd_typename(const struct sinsp_fd *fd);
 #define SINSP_O_UPPER_LAYER (1 << 15)
 #define SINSP_O_LOWER_LAYER (1 << 16)
 
-#define SINSP_FILES_MAX (1 << 20) /* files of one process: what Linux allows by default */
-/* Files of all processes, some 400 MB, and places for them: a small capture could ask for any
+#define SINSP_FILES_MAX (1 << 20) /* of one process: the default limit of Linux */
+/* Of all processes, about 400 MB, and places in hash tables: a small capture could require any
  * amount. */
 #define SINSP_FILES_TOTAL_MAX (4 << 20)
 #define SINSP_PLACES_TOTAL_MAX (8 << 20)
 
-/* What tables of files take their memory from. */
+/* Memory of all fd tables. */
 struct sinsp_fd_mem {
 	struct sinsp_slab fds, fds_with_ends, chunks, tables;
 	struct sinsp_strings *strings;
-	uint64_t n_places; /* of large tables */
-	uint64_t n_refused; /* changes of tables that there was no room for */
+	uint64_t n_places; /* in large tables */
+	uint64_t n_refused; /* changes dropped for lack of room */
 };
 
 void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings);
 void sinsp_fd_mem_fini(struct sinsp_fd_mem *mem);
 
 #define SINSP_CHUNK_FILES 8
-#define SINSP_KEYS_DENSE                                                                           \
-	(1 << 17) /* keys that are their own home: of all numbers up to a million */
+#define SINSP_KEYS_DENSE (1 << 17) /* keys below have a place of their own */
 
-/* Files of neighbouring numbers. */
+/* Eight neighbouring descriptors. */
 struct sinsp_fd_chunk {
-	uint32_t refs; /* tables that have it: it is changed only by a table that has it alone */
+	uint32_t refs; /* tables that share it: written only by a single owner */
 	uint32_t n;
 	int64_t key; /* num / SINSP_CHUNK_FILES */
 	struct sinsp_fd *fds[SINSP_CHUNK_FILES];
 };
 
-/* Open addressing by key; a small key is its own place, if free. */
+/* Open addressing by key; a small key has its own place, if free. */
 struct sinsp_fd_table {
-	uint32_t refs; /* files that have it; as above */
+	uint32_t refs; /* sinsp_files that share it, copied on write */
 	uint32_t n, n_chunks;
 	uint32_t n_places; /* 0 or a power of two */
-	struct sinsp_fd_chunk **places, *only; /* only: the places of a table of one */
+	struct sinsp_fd_chunk **places, *only; /* only: the place of a table of one chunk */
 };
 
-/* The files of a process. Counted: processes may share them, as after CLONE_FILES. */
+/* The descriptors of a process, counted: threads and processes may share them (CLONE_FILES). */
 struct sinsp_files {
 	uint32_t refs;
-	uint32_t partial; /* there are more, in /proc */
-	struct sinsp_fd_table *table; /* NULL: no files */
+	uint32_t partial; /* /proc has more, not read yet */
+	struct sinsp_fd_table *table; /* NULL: empty */
 };
 
 struct sinsp_files *sinsp_files_new(void); /* NULL: no memory */
 struct sinsp_files *sinsp_files_ref(struct sinsp_files *f);
 void sinsp_files_put(struct sinsp_fd_mem *mem, struct sinsp_files *f);
-/* The same files, to be changed apart; NULL: no memory. */
+/* Returns a copy that changes separately, or NULL. */
 struct sinsp_files *sinsp_files_copy(const struct sinsp_files *f);
 
 static inline uint32_t sinsp_files_count(const struct sinsp_files *f)
@@ -190,33 +190,33 @@ static inline const struct sinsp_fd *sinsp_files_find(const struct sinsp_files *
 	}
 	return sinsp_files_search(f, num);
 }
-/* The file @num, to be changed; the pointer holds until the next change. NULL: there is none, no
- * memory, or no room. */
+/* Returns descriptor @num for writing, valid until the next change. NULL: none, no memory, or no
+ * room. */
 struct sinsp_fd *sinsp_files_edit(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
-/* The same with ends: what comes of it is a socket. */
+/* As sinsp_files_edit, with room for the two ends of a socket. */
 struct sinsp_fd *sinsp_files_edit_socket(struct sinsp_fd_mem *mem, struct sinsp_files *f,
 					 int64_t num);
-/* The file @num, emptied if there was one, of @type (enum scap_fd_type) and with name "". NULL: no
- * memory, too many, or no number of a file. */
+/* Adds descriptor @num of @type (enum scap_fd_type) with the name "", or clears it. NULL: no
+ * memory, no room, or an invalid number. */
 struct sinsp_fd *sinsp_files_add(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num,
 				 unsigned int type);
 void sinsp_files_remove(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
-/* Removes those for which @drop says so. */
+/* Removes the descriptors for which @drop returns nonzero. */
 void sinsp_files_sweep(struct sinsp_fd_mem *mem, struct sinsp_files *f,
 		       int (*drop)(const struct sinsp_fd *fd, void *ctx), void *ctx);
-/* All of them, in no order; @fn changes no table. */
+/* Calls @fn for all, in no order; @fn must not change tables. */
 void sinsp_files_each(const struct sinsp_files *f, void (*fn)(const struct sinsp_fd *fd, void *ctx),
 		      void *ctx);
 
 void sinsp_fd_set_name(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char *p, size_t len);
-/* The name, and behind it what the call that opened it was given, if that is another text. */
+/* Sets the name, followed by the path given to open if that is another text. */
 void sinsp_fd_set_names(struct sinsp_fd_mem *mem, struct sinsp_fd *fd, const char *name, size_t len,
 			const char *given, size_t given_len);
-/* As it was given; its name, where nothing else is known. */
+/* Returns the path given to open, else the name. */
 const char *sinsp_fd_given_name(const struct sinsp_fd *fd, size_t *len);
-/* Source and destination of a socket change places. */
+/* Swaps source and destination of a socket. */
 void sinsp_fd_swap_ends(struct sinsp_fd *fd);
-/* All of @src but its number; its ends if @dst has room for them. */
+/* Copies all of @src except its number; the ends if @dst has them. */
 void sinsp_fd_copy(struct sinsp_fd_mem *mem, struct sinsp_fd *dst, const struct sinsp_fd *src);
 
 #endif /* SINSP_STATE_FD_H */

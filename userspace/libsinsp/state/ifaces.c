@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses of the interfaces of the machine. */
 #include "ifaces.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ int sinsp_ifaces_load(struct sinsp_ifaces *ifs, const struct scap_state *st)
 	memcpy(ifs->v, st->ifaces, st->n_ifaces * sizeof(*ifs->v));
 	ifs->n = st->n_ifaces;
 	for (size_t i = 0; i < ifs->n; i++)
-		ifs->v[i].name = NULL; /* borrowed from the state, and not needed */
+		ifs->v[i].name = NULL; /* borrowed from the state, not used */
 	return 0;
 }
 
@@ -29,7 +30,7 @@ void sinsp_ifaces_fini(struct sinsp_ifaces *ifs)
 static int same_subnet(const struct scap_iface *f, const uint8_t *ip)
 {
 	if (f->ipv6)
-		return !memcmp(f->addr, ip, 8); /* by convention; the mask is not kept for v6 */
+		return !memcmp(f->addr, ip, 8); /* by convention: v6 has no mask here */
 	for (int i = 0; i < 4; i++)
 		if ((f->addr[i] ^ ip[i]) & f->netmask[i])
 			return 0;
@@ -51,7 +52,8 @@ static int is_loopback(const struct scap_iface *f)
 	return f->ipv6 ? !memcmp(f->addr, lo6, 16) : !memcmp(f->addr, lo4, 4);
 }
 
-/* The address of ours that talks to @ip: itself, one of its network, else the first real one. */
+/* Returns the local address for @ip: itself, one of the same network, else the first that is not
+ * loopback. */
 static const uint8_t *own_address(const struct sinsp_ifaces *ifs, const uint8_t *ip, int v6)
 {
 	static const uint8_t none[16];
@@ -83,7 +85,7 @@ void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd, 
 	if (memcmp(missing, zero, len) || !memcmp(known, zero, len))
 		return;
 	own = own_address(ifs, known, v6);
-	/* A socket that would talk to itself. */
+	/* The socket would connect to itself. */
 	if (!memcmp(own, known, len) && t->sport == t->dport)
 		return;
 	memcpy(missing, own, len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's own addresses: they complete tuples of which one end is not known. */
+/* Addresses of the machine's interfaces: they complete tuples with one unknown end. */
 #ifndef SINSP_STATE_IFACES_H
 #define SINSP_STATE_IFACES_H
 
@@ -12,10 +12,10 @@ struct sinsp_ifaces {
 
 int sinsp_ifaces_load(struct sinsp_ifaces *ifs, const struct scap_state *st);
 void sinsp_ifaces_fini(struct sinsp_ifaces *ifs);
-/* Whether an address is one of them. */
+/* Returns whether the address is one of the machine. */
 int sinsp_ifaces_have(const struct sinsp_ifaces *ifs, const uint8_t *ip, int v6);
-/* Fills the machine's own end of a message's tuple, the destination if @own_is_dest, where it is
- * all zeros and the other end is known. */
+/* Fills the local end of a message's tuple, the destination if @own_is_dest, if it is zero and the
+ * other end is known. */
 void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd, int own_is_dest);
 
 #endif /* SINSP_STATE_IFACES_H */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Imports threads and descriptors from a snapshot of /proc or the state in a file. */
 #include "import.h"
 
 #include <errno.h>
@@ -88,7 +89,7 @@ static int same_ends(const struct sinsp_tuple *t, const struct scap_fd_info *inf
 		!memcmp(t->sip, info->dip, len) && !memcmp(t->dip, info->sip, len));
 }
 
-/* /proc knows less of some: whether a socket called or was called, for one. */
+/* /proc lacks some facts, for instance which side of a socket connected. */
 static int is_same(const struct sinsp_fd *fd, const struct scap_fd_info *info)
 {
 	if (fd->type != info->type)
@@ -159,7 +160,7 @@ struct sinsp_thread *sinsp_import_thread(struct sinsp_threads *tt,
 	int share = (info->flags & SINSP_CL_FILES) && info->tid != info->pid;
 	struct sinsp_thread *t = sinsp_threads_find(tt, info->tid);
 
-	/* A main thread's stand-in already has the process that its threads are in. */
+	/* A main thread's stand-in already has the process of its threads. */
 	if (t && t->tid != t->pid) {
 		sinsp_threads_replace(tt, t);
 		t = NULL;
@@ -197,7 +198,7 @@ void sinsp_import_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 	t->uid = info->uid;
 	t->gid = info->gid;
 	sinsp_thread_set_comm(tt, t, info->comm, strlen(info->comm));
-	/* What a process is, another thread of it tells if the main one is missing. */
+	/* Another thread describes the process only if the main thread is missing. */
 	if (info->tid != info->pid && t->proc->known)
 		return;
 	import_process(tt, t->proc, info);
@@ -237,7 +238,7 @@ static void settle_role(const struct sinsp_fd *found, void *ctx)
 
 	if (found->type != SCAP_FD_IPV4_SOCK)
 		return;
-	/* In tables that nobody shares yet this moves nothing. */
+	/* Does not move the descriptor: no table is shared yet. */
 	fd = sinsp_files_edit(&tt->fds, s->files, found->num);
 	if (!fd)
 		return;
@@ -250,7 +251,8 @@ static void settle_role(const struct sinsp_fd *found, void *ctx)
 	name_inet(tt, fd);
 }
 
-/* /proc does not say who connected; who uses a port that is listened on was connected to. */
+/* Marks sockets as client or server: /proc does not show who connected. A local port that somebody
+ * listens on is a server's. */
 static void settle_roles(struct sinsp_threads *tt)
 {
 	struct settle s = {.tt = tt};

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes over what libscap knows of the machine's threads and files. */
+/* Imports threads and descriptors from a snapshot of /proc or the state in a file. */
 #ifndef SINSP_STATE_IMPORT_H
 #define SINSP_STATE_IMPORT_H
 
 #include "threads.h"
 
-/* Into an empty table. 0 or -ENOMEM. */
+/* Loads the state into an empty table. Returns 0 or -ENOMEM. */
 int sinsp_import_state(struct sinsp_threads *tt, const struct scap_state *st);
-/* One thread with its files; replaces a stand-in. NULL: no memory, or no room. */
+/* Adds a thread with its descriptors, or replaces a stand-in. NULL: no memory, or no room. */
 struct sinsp_thread *sinsp_import_thread(struct sinsp_threads *tt,
 					 const struct scap_thread_info *info);
 
-/* What @info says anew of @t, which is the same thread: all but its files. */
+/* Updates all of @t except its descriptors; @info is the same thread. */
 void sinsp_import_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 			  const struct scap_thread_info *info);
-/* One file. What was known of it is kept if it is still the same. NULL: no memory, or too many. */
+/* Adds one descriptor; keeps the known one if it is the same. NULL: no memory, or too many. */
 struct sinsp_fd *sinsp_import_fd(struct sinsp_threads *tt, struct sinsp_files *files,
 				 const struct scap_fd_info *info);
 
-/* One bit per port on which somebody listens: tells which end of a connection is ours. */
+/* One bit per port that somebody listens on: the end with such a port is the server. */
 struct sinsp_ports {
 	uint64_t bits[65536 / 64];
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Facts of a thread that need the whole state: container, user, hidden or not. */
 #include "inspector.h"
 
 #include <string.h>
@@ -22,8 +23,8 @@ struct sinsp_thread *sinsp_thread_called(struct sinsp *s, const struct sinsp_thr
 	for (t = by->proc->threads; t; t = t->sibling)
 		if (t->vtid == number)
 			return t;
-	/* Of others in the namespace only children can be told from those in namespaces below:
-	 * there nobody but the first one is 1. */
+	/* Other processes of the namespace cannot be told from those of nested namespaces, except
+	 * children. PID 1 is the first process of a nested one. */
 	for (c = by->proc->children; c && number != 1; c = c->next_child)
 		if (c->threads && c->threads->vpid == number)
 			return sinsp_threads_find(&s->threads, c->pid);
@@ -84,7 +85,7 @@ const char *sinsp_thread_container_name(const struct sinsp_thread *t)
 const struct sinsp_name *sinsp_thread_user(const struct sinsp *s, const struct sinsp_thread *t,
 					   enum sinsp_name_kind kind, uint32_t id)
 {
-	/* The names of containers are those that events reported. */
+	/* Only events report names of containers. */
 	const struct sinsp_container *c =
 		t && s->users.n_reported ? sinsp_thread_container(t) : NULL;
 
@@ -105,7 +106,7 @@ const char *sinsp_group_name(const struct sinsp *s, const struct sinsp_thread *t
 	return group ? group->name : NULL;
 }
 
-/* The kernel keeps 15 characters of a name; a person may give them all. */
+/* The kernel keeps 15 characters of a name; an option may have more. */
 #define COMM_LEN 15
 
 static int is_suppressed_comm(const struct sinsp *s, const char *comm)

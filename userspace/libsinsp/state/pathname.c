@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Joins and normalizes paths, eight bytes at a time where they are plain. */
 #include "pathname.h"
 
 #include <stdint.h>
@@ -14,13 +15,13 @@ static int is_printable(char c)
 	return c >= ' ' && c < 0x7f;
 }
 
-/* Nothing but itself, wherever it stands: letters and digits are, and most of the others. */
+/* Returns whether the byte stays as it is anywhere: letters, digits and most others. */
 static int is_plain(char c)
 {
 	return c > '/' && c < 0x7f;
 }
 
-/* Length of @out without its last component; the root and the first byte stay. */
+/* Returns the length without the last component; the root and the first byte stay. */
 static size_t parent_of(const char *out, size_t n)
 {
 	if (n <= 1)
@@ -30,7 +31,8 @@ static size_t parent_of(const char *out, size_t n)
 	return n;
 }
 
-/* How many bytes at @p are a "./" or "../" (or end with it), and how many dots: else 0. */
+/* Returns the length of a "./" or "../" at @p (or of the dots at the end) and the number of dots;
+ * 0: none. */
 static size_t dots_at(const char *p, const char *end, size_t *n_dots)
 {
 	size_t n = p + 1 < end && p[1] == '.' ? 2 : 1;
@@ -45,14 +47,14 @@ static size_t dots_at(const char *p, const char *end, size_t *n_dots)
 
 #define EACH(byte) (0x0101010101010101ull * (byte))
 
-/* High bits of the bytes that are zero, at times of one that follows such a byte. */
+/* Returns the high bit of each zero byte; sometimes also of a byte after one. */
 static uint64_t zero_bytes(uint64_t w)
 {
 	return (w - EACH(1)) & ~w & EACH(0x80);
 }
 
-/* Whether eight bytes and the one behind them stay as they are, if the first does: all of them
- * print, and nowhere does one of slash and dot follow another. It may say no where it is so. */
+/* Returns whether eight bytes and the next one can be copied, if the first can: all print, and no
+ * slash or dot follows another. May return 0 for a clean path. */
 static int is_clean(const char *p)
 {
 	uint64_t w, bad, marks, behind;
@@ -88,7 +90,7 @@ static size_t append(char *out, size_t n, enum sinsp_path_rules rules, const cha
 				n = parent_of(out, n);
 			p += skip;
 		} else if (n_dots == 2) {
-			/* Two dots that are part of a name. */
+			/* Two dots inside a name. */
 			out[n++] = *p++;
 			out[n++] = *p++;
 		} else if (*p == '/' && n && out[n - 1] == '/') {
@@ -111,10 +113,10 @@ size_t sinsp_path_join(char *out, enum sinsp_path_rules rules, const char *dir, 
 		       const char *path, size_t path_len)
 {
 	size_t n = 0;
-	int is_relative = path_len && path[0] != '/'; /* a lone NUL is the directory itself */
+	int is_relative = path_len && path[0] != '/'; /* one NUL: the directory itself */
 
 	path_len = strnlen(path, path_len);
-	/* sysdig counts the path with its NUL, and one more. */
+	/* sysdig counts the NUL and one more byte. */
 	if (rules == SINSP_PATH_SYSDIG ? dir_len + path_len + 2 > SYSDIG_MAX
 				       : dir_len + path_len + 2 > SINSP_PATH_SZ) {
 		memcpy(out, too_long, sizeof(too_long));
@@ -125,7 +127,7 @@ size_t sinsp_path_join(char *out, enum sinsp_path_rules rules, const char *dir, 
 		n = dir_len;
 	}
 	n = append(out, n, rules, path, path + path_len);
-	/* A slash at the end is dropped, as the kernel does. */
+	/* Drop a slash at the end, as the kernel does. */
 	if (n > 1 && out[n - 1] == '/')
 		n--;
 	out[n] = 0;
@@ -156,7 +158,7 @@ size_t sinsp_path_join_in(char *out, const char *root, const char *dir, size_t d
 		return sizeof(too_long) - 1;
 	}
 	if (n == 1)
-		n = 0; /* the root itself has no slash behind */
+		n = 0; /* the root has no slash at its end */
 	memmove(out + n_root, out, n);
 	memcpy(out, root, n_root);
 	out[n_root + n] = 0;

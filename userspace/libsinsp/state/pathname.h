@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths as text: joined and cleaned without looking at any file system. */
+/* Joins and normalizes paths as text, without access to a file system. */
 #ifndef SINSP_STATE_PATHNAME_H
 #define SINSP_STATE_PATHNAME_H
 
 #include <stddef.h>
 
-#define SINSP_PATH_SZ 8448 /* a directory and a path of Linux, with what is between them */
+#define SINSP_PATH_SZ 8448 /* PATH_MAX for the directory and the path, with room between */
 
 enum sinsp_path_rules {
 	SINSP_PATH_STRICT, /* "." and ".." are whole components */
@@ -15,21 +15,21 @@ enum sinsp_path_rules {
 };
 
 struct sinsp;
-/* Those by which the names of this source's files are made. */
+/* Returns the rules for names of this source. */
 enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s);
 
 /*
- * Joins @path to the directory @dir, which is not looked at when @path is absolute or has
- * no bytes at all. Writes at most SINSP_PATH_SZ bytes to @out, its NUL included, and returns the
- * length. What does not print becomes a dot.
+ * Joins @path to the directory @dir, which is not used if @path is absolute or empty. Writes at
+ * most SINSP_PATH_SZ bytes, with the NUL, and returns the length. Bytes that do not print become
+ * dots.
  */
 size_t sinsp_path_join(char *out, enum sinsp_path_rules rules, const char *dir, size_t dir_len,
 		       const char *path, size_t path_len);
 
 /*
- * The same as the kernel looks a path up under a root directory, by the strict rules: @root is
- * where absolute paths begin, and ".." ends there. @dir is a path from the real root; outside of
- * @root (after chroot without chdir) it is taken as it is.
+ * Joins as the kernel resolves a path under a root directory, with the strict rules: absolute paths
+ * begin at @root, and ".." ends there. @dir begins at the real root; if it is outside of @root
+ * (chroot without chdir) it is used unchanged.
  */
 size_t sinsp_path_join_in(char *out, const char *root, const char *dir, size_t dir_len,
 			  const char *path, size_t path_len);

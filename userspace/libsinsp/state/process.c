@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Processes, and the root and working directory that threads share. */
 #include "process.h"
 
 static void texts_of(struct sinsp_process *p, const char **list[5])

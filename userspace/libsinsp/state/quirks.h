@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quirks of sysdig by name: whether one applies to the events of an inspector. */
+/* Quirks of sysdig that the state follows in sysdig's captures; one row each in
+ * sysdig_quirks.def. */
 #ifndef SINSP_STATE_QUIRKS_H
 #define SINSP_STATE_QUIRKS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Resync after lost records: reads threads and descriptors from /proc, within 1% of a CPU. */
 #include "resync.h"
 
 #include <string.h>
@@ -10,8 +11,8 @@
 #include "procfs/state_build.h"
 
 #define NS_PER_S 1000000000ull
-#define SHARE 100 /* one part of this of the time may go into asking */
-#define BUDGET_MAX_NS 20000000ll /* after a quiet time: some 500 files at once */
+#define SHARE 100 /* reads of /proc take at most one part of this of the time */
+#define BUDGET_MAX_NS 20000000ll /* after an idle time: about 500 descriptors at once */
 #define READ_AGAIN_NS NS_PER_S
 #define SEARCH_EVERY_NS (600 * NS_PER_S) /* without a known loss */
 #define EVENTS_PER_STEP 256u
@@ -45,7 +46,7 @@ void sinsp_resync_lost(struct sinsp_resync *h, uint64_t to_ns, int fds, int thre
 		h->next_slot = 0;
 }
 
-/* ---- what is certain ---- */
+/* ---- certainty ---- */
 
 static int is_certain(uint64_t lost_ns, uint64_t as_of_ns)
 {
@@ -69,9 +70,9 @@ int sinsp_fs_is_certain(const struct sinsp *s, const struct sinsp_fs *fs)
 	return is_certain(s->resync.fds_lost_ns, fs->as_of_ns);
 }
 
-/* ---- asking ---- */
+/* ---- reads of /proc ---- */
 
-/* The thread's time on a CPU when the asking begins; 0: there was too much of it. */
+/* Returns the CPU time of this thread before a read; 0: the time for reads is used up. */
 static uint64_t begin_read(struct sinsp_resync *h)
 {
 	uint64_t now;
@@ -91,7 +92,7 @@ static uint64_t begin_read(struct sinsp_resync *h)
 
 static void end_read(struct sinsp_resync *h, uint64_t begun)
 {
-	/* Below 0: the next one waits for it. */
+	/* Below 0: reads pause until it is positive. */
 	h->budget_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
@@ -100,8 +101,7 @@ static int64_t epoch_offset_ns(void)
 	return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 }
 
-/* A thread with the main thread of its process, without files: those are read when they are used.
- */
+/* Reads a thread and its main thread, without descriptors: those are read when they are used. */
 static const struct scap_state *read_thread(struct scap_state_build *b, int64_t tid)
 {
 	const struct scap_scan_opts opts = {
@@ -118,7 +118,7 @@ static void set_resynced(struct sinsp_thread *t)
 	t->resynced = 1;
 }
 
-/* Main threads are in front: the others join their processes. */
+/* Main threads come first: the others join their processes. */
 static void import_threads(struct sinsp *s, const struct scap_state *st)
 {
 	for (size_t i = 0; st && i < st->n_threads; i++) {
@@ -131,7 +131,7 @@ static void import_threads(struct sinsp *s, const struct scap_state *st)
 		if (!t)
 			continue;
 		t->files->partial = 1;
-		/* Events that are older still say something: files were not read. */
+		/* No descriptors were read, so older events still apply. */
 		t->snapshot_ns = 0;
 		set_resynced(t);
 		s->resync.n_threads++;
@@ -181,7 +181,7 @@ static const struct scap_thread_info *find_info(const struct scap_state *st, int
 	return NULL;
 }
 
-/* Whoever began after the thread was last seen is another one with its tid. */
+/* A thread that started after @t was last seen is another one with its TID. */
 static struct sinsp_thread *refresh(struct sinsp *s, struct sinsp_thread *t,
 				    const struct scap_state *st)
 {
@@ -249,7 +249,7 @@ static const struct sinsp_fd *import_file(struct sinsp *s, struct sinsp_thread *
 	return fd;
 }
 
-/* Without the thread a file would be nobody's. */
+/* The state has no descriptor without its thread. */
 static const struct scap_state *read_file(struct scap_state_build *b, int64_t tid, int64_t num)
 {
 	const struct scap_scan_opts opts = {.sz = sizeof(opts)};
@@ -272,7 +272,7 @@ const struct sinsp_fd *sinsp_resync_fd(struct sinsp *s, struct sinsp_thread *t, 
 	if (fd ? is_certain(s->resync.fds_lost_ns, fd->as_of_ns)
 	       : !t->files->partial && !s->resync.fds_lost_ns)
 		return fd;
-	/* Of a thread that has ended meanwhile nothing can be read. */
+	/* /proc has nothing of an ended thread. */
 	if (t->gone_ns > now_ns || is_recent(&s->resync, t->tid, num) ||
 	    !(begun = begin_read(&s->resync)))
 		return fd;
@@ -283,10 +283,10 @@ const struct sinsp_fd *sinsp_resync_fd(struct sinsp *s, struct sinsp_thread *t, 
 	return fd;
 }
 
-/* ---- threads that are no more ---- */
+/* ---- ended threads ---- */
 
-/* One that is gone stays until its events, which may still wait, are through: then its end is not
- * among them. Whether it is removed. */
+/* Removes a thread that /proc no longer has, once all events of that time were parsed: its procexit
+ * was lost. Returns whether it was removed. */
 static int check_thread(struct sinsp *s, struct sinsp_thread *t, uint64_t now_ns)
 {
 	if (t->exited)
@@ -301,7 +301,7 @@ static int check_thread(struct sinsp *s, struct sinsp_thread *t, uint64_t now_ns
 	return 1;
 }
 
-/* Whether there is something to search. Who was found gone is looked after in the next round. */
+/* Returns whether there are slots to check. A thread found gone is removed in the next round. */
 static int begin_search(struct sinsp *s, uint64_t now_ns)
 {
 	struct sinsp_resync *h = &s->resync;

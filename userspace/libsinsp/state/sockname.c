@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Formats socket addresses as sysdig does. */
 #include "sockname.h"
 
 #include <arpa/inet.h>
@@ -49,7 +50,7 @@ static size_t pair_text(char *out, const uint8_t *sip, uint16_t sport, const uin
 				 ip_text(dip, v6).s, dport));
 }
 
-/* The path up to its NUL, without what does not print; UTF-8 stays if @strict. */
+/* Copies the path up to its NUL, without bytes that do not print; valid UTF-8 stays if @strict. */
 static size_t path_text(char *out, size_t room, const uint8_t *p, size_t len, int strict)
 {
 	size_t n = 0, step;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses as text, the way sysdig names sockets. */
+/* Formats socket addresses as sysdig does. */
 #ifndef SINSP_STATE_SOCKNAME_H
 #define SINSP_STATE_SOCKNAME_H
 
@@ -22,18 +22,18 @@ enum {
 	SINSP_TUPLE_UNIX_SZ = 17,
 };
 
-/* Returns whether it is ::ffff:a.b.c.d. */
+/* Returns whether the address is an IPv4-mapped one (::ffff:a.b.c.d). */
 int sinsp_ip_is_mapped(const uint8_t ip[16]);
 
-/* Each writes at most SINSP_SOCK_TEXT bytes, a NUL included, and returns the length. @strict:
- * UTF-8 stays, which sysdig leaves out. */
+/* Write at most SINSP_SOCK_TEXT bytes, with the NUL, and return the length. @strict: keep UTF-8,
+ * which sysdig drops. */
 size_t sinsp_sockaddr_text(char *out, const uint8_t *p, size_t len, int strict);
 size_t sinsp_socktuple_text(char *out, const uint8_t *p, size_t len, int strict);
-/* Of an inet socket, by its type: "ip:port->ip:port", a listening one "ip:port". */
+/* Formats an inet socket: "ip:port->ip:port", a listening one "ip:port". */
 size_t sinsp_fd_tuple_text(char *out, const struct sinsp_fd *fd);
-/* The address of one end of it, at most INET6_ADDRSTRLEN bytes with the NUL. */
+/* Formats one end, at most INET6_ADDRSTRLEN bytes with the NUL. */
 size_t sinsp_fd_ip_text(char *out, const struct sinsp_fd *fd, int is_dest);
-/* The same without ports: "ip->ip". */
+/* Formats both ends without ports: "ip->ip". */
 size_t sinsp_fd_ips_text(char *out, const struct sinsp_fd *fd);
 
 #endif /* SINSP_STATE_SOCKNAME_H */

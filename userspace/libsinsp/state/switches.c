@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* CPU time of threads by switch events and by the counts of the kernel. */
 #include "switches.h"
 
 #include <stdlib.h>
@@ -38,7 +39,8 @@ int sinsp_ran_since(const struct sinsp_thread *t, uint64_t count, uint64_t now, 
 
 	if (!t->ran_at_ns || count < t->ran_ns)
 		return 0;
-	/* What was told may have been of the last tick. More is the count of another thread. */
+	/* The count before may be from the last tick. A larger difference belongs to another
+	 * thread. */
 	most = (now > t->ran_at_ns ? now - t->ran_at_ns : 0) + SINSP_TICK_NS;
 	*ns = count - t->ran_ns < most ? count - t->ran_ns : most;
 	return 1;

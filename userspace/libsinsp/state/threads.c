@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of threads by TID, and the ring of ended threads. */
 #include "threads.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@ _Static_assert(sizeof(struct sinsp_thread) + sizeof(struct sinsp_process) +
 	       "a thread takes at most 1 KiB");
 
 struct sinsp_saved_enter {
-	uint8_t is_big; /* from malloc, not from the slab */
+	uint8_t is_big; /* from malloc instead of the slab */
 	uint8_t evt[] __attribute__((aligned(8)));
 };
 
@@ -233,7 +234,7 @@ static void free_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 	release_thread(tt, t);
 }
 
-/* Once nobody is left of it. */
+/* Frees a process without threads. */
 static void put_process(struct sinsp_threads *tt, struct sinsp_process *p)
 {
 	if (p->threads || p->n_dead)
@@ -256,12 +257,12 @@ static void forget_dead(struct sinsp_threads *tt, struct sinsp_thread_slot *slot
 	put_process(tt, p);
 }
 
-/* From the table to the dead, of whom the oldest makes room. */
+/* Moves a thread from the table to the dead, in place of the oldest one. */
 static void bury_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 {
 	struct sinsp_thread_slot *slot = &tt->dead[tt->n_dead++ % SINSP_DEAD_MAX];
 
-	t->proc->n_dead++; /* first: the oldest may be of the same process */
+	t->proc->n_dead++; /* before the next line, whose thread may be of the same process */
 	forget_dead(tt, slot);
 	remove_thread(tt, t);
 	sinsp_files_put(&tt->fds, t->files);
@@ -269,7 +270,7 @@ static void bury_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 	*slot = (struct sinsp_thread_slot){t->tid, t};
 }
 
-/* The last one first: a tid may be there twice. */
+/* Latest first: a TID may be there twice. */
 struct sinsp_thread *sinsp_threads_find_dead(const struct sinsp_threads *tt, int64_t tid)
 {
 	for (uint32_t i = 1; i <= SINSP_DEAD_MAX; i++) {
@@ -304,15 +305,15 @@ static void give_children_away(struct sinsp_threads *tt, struct sinsp_process *p
 	while (p->children) {
 		struct sinsp_process *c = p->children;
 
-		/* Without a reaper they keep the number of a parent that is no more, as
-		 * files of 2022 say nothing better. */
+		/* Without a reaper children keep the PID of the ended parent: files of 2022 have no
+		 * other. */
 		if (to)
 			set_parent(c, r);
 		sinsp_process_adopt(c, to);
 	}
 }
 
-/* Of a thread whose process goes on. */
+/* Gives away the children that @t created itself; its process continues. */
 static void give_own_children(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper)
 {
 	struct sinsp_thread *to = sinsp_threads_find(tt, reaper);

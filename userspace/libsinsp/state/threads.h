@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The table of threads and what its threads own. Open addressing by tid with the last
- * answer remembered; pointers to threads stay valid until the thread is removed.
- */
+/* The table of threads by TID: open addressing, with a cache of the last lookup. Pointers to
+ * threads stay valid until the thread is removed. */
 #ifndef SINSP_STATE_THREADS_H
 #define SINSP_STATE_THREADS_H
 
@@ -11,17 +9,17 @@
 #include "process.h"
 #include "thread.h"
 
-#define SINSP_THREADS_MAX (1 << 20) /* some 700 MB; Linux allows 4 million at most */
+#define SINSP_THREADS_MAX (1 << 20) /* about 700 MB; the maximum of Linux is 4 million */
 
-#define SINSP_DEAD_MAX 1024 /* a power of two; 1 MiB at most */
-#define SINSP_ENDED_MAX 2048 /* a power of two; threads that end while one clone goes on */
+#define SINSP_DEAD_MAX 1024 /* a power of two; at most 1 MiB */
+#define SINSP_ENDED_MAX 2048 /* a power of two; threads that end during one clone */
 
 struct sinsp_threads {
 	struct sinsp_thread_slot {
 		int64_t tid;
 		struct sinsp_thread *t; /* NULL: free */
 	} * slots;
-	uint64_t seed; /* captures say any number as a tid */
+	uint64_t seed; /* against captures with chosen TIDs */
 	uint32_t n, n_slots; /* n_slots is a power of two */
 	int64_t last_tid;
 	struct sinsp_thread *last;
@@ -29,15 +27,15 @@ struct sinsp_threads {
 	struct sinsp_fd_mem fds;
 	struct sinsp_strings strings;
 	struct sinsp_containers containers;
-	uint64_t n_refused; /* threads that the table had no room for */
+	uint64_t n_refused; /* threads dropped for lack of room */
 	struct sinsp_ended {
 		int64_t tid;
 		uint64_t ns;
-	} ended[SINSP_ENDED_MAX]; /* the last ones, a ring */
+	} ended[SINSP_ENDED_MAX]; /* ring of the last ones */
 	uint32_t n_ended;
-	struct sinsp_thread_slot dead[SINSP_DEAD_MAX]; /* the last ones, a ring */
+	struct sinsp_thread_slot dead[SINSP_DEAD_MAX]; /* ring of the last ones */
 	uint32_t n_dead;
-	struct sinsp_files *no_files; /* of the dead */
+	struct sinsp_files *no_files; /* of dead threads */
 };
 
 int sinsp_threads_init(struct sinsp_threads *tt);
@@ -51,50 +49,46 @@ static inline struct sinsp_thread *sinsp_threads_find(struct sinsp_threads *tt, 
 }
 
 /*
- * A new thread in a process that its main thread, made as a stand-in if need be, brings
- * in; with the main thread's directory, and its files if @share_files, else with none. @tid must
- * not be in the table. NULL: no memory, or the table is full.
+ * Adds a thread, and its main thread as a stand-in if it is unknown. The thread shares the
+ * directory of the main thread, and its descriptors if @share_files. @tid must not be in the table.
+ * NULL: no memory, or the table is full.
  */
 struct sinsp_thread *sinsp_threads_add(struct sinsp_threads *tt, int64_t tid, int64_t pid,
 				       int share_files);
-/* A thread of which nothing is known: "<NA>". */
+/* Adds a thread that is unknown; its name is "<NA>". */
 struct sinsp_thread *sinsp_threads_add_stand_in(struct sinsp_threads *tt, int64_t tid);
 
-/*
- * The thread ended. A main thread with others stays until they have ended too. Its children
- * go to @reaper, or, if that is not in the table, to its process or to nobody.
- */
+/* Ends a thread. A main thread stays until the other threads of its process end. Children go to
+ * @reaper, else to another thread of the process, else to none. */
 void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper);
-/*
- * A thread that ended and is in no table any more: it still runs until the kernel has taken down
- * what it had. With what was known of it, but without files. NULL: none with this tid, or too
- * many ended since.
- */
+/* Returns an ended thread, which the kernel may still run: with its state, without descriptors.
+ * NULL: none with this TID, or too many ended since. */
 struct sinsp_thread *sinsp_threads_find_dead(const struct sinsp_threads *tt, int64_t tid);
-/* Their tids may be others' by now. */
+/* Drops the ended threads: after a loss their TIDs may be reused. */
 void sinsp_threads_forget_dead(struct sinsp_threads *tt);
-/* Its end was not seen, and its tid is somebody else's now. Takes a main thread's whole process. */
+/* Removes a thread whose TID was reused, with its whole process if it is a main thread. */
 void sinsp_threads_replace(struct sinsp_threads *tt, struct sinsp_thread *t);
-/* All threads of the process but @t, which becomes its main thread. */
+/* Ends all threads of the process except @t, which becomes its main thread. */
 void sinsp_threads_end_siblings(struct sinsp_threads *tt, struct sinsp_thread *t);
 
-/* Remembers that @tid ended, and tells whether it did at @since_ns or later. */
+/* Records that @tid ended; the second returns whether it did at @since_ns or later. */
 void sinsp_threads_note_end(struct sinsp_threads *tt, int64_t tid, uint64_t ns);
 int sinsp_threads_has_ended(const struct sinsp_threads *tt, int64_t tid, uint64_t since_ns);
 
 /* Keeps a copy of an enter event until its exit. */
 void sinsp_thread_save_enter(struct sinsp_threads *tt, struct sinsp_thread *t,
 			     const struct ppm_evt_hdr *evt);
-/* NULL: none was kept. */
+/* Returns NULL if none was saved. */
 const struct ppm_evt_hdr *sinsp_thread_saved_enter(const struct sinsp_thread *t);
-void sinsp_thread_free_enter(struct sinsp_threads *tt, struct sinsp_thread *t); /* there is one */
+/* An enter event must be saved. */
+void sinsp_thread_free_enter(struct sinsp_threads *tt, struct sinsp_thread *t);
 static inline void sinsp_thread_drop_enter(struct sinsp_threads *tt, struct sinsp_thread *t)
 {
 	if (t->saved)
 		sinsp_thread_free_enter(tt, t);
 }
 
-/* NUL-separated "subsys=path" texts, which say what container the process is in too. */
+/* Sets "subsys=path" texts, separated by NULs, and the container that they belong to. */
 void sinsp_process_set_cgroups(struct sinsp_threads *tt, struct sinsp_process *p, const char *text,
 			       size_t len);
 

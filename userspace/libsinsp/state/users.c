@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Users and groups by ID, sorted; changes that events reported are in a table of their own. */
 #include "users.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static const char *text_get(struct sinsp_strings *st, const char *text)
 	return sinsp_str_get(st, text, strlen(text));
 }
 
-/* Of several names of one id the last counts. */
+/* Of several names with one ID the last is kept. */
 static void sort(struct sinsp_names *names, struct sinsp_strings *st)
 {
 	size_t n = 0;
@@ -128,7 +129,7 @@ static int compare_reported(const struct sinsp_reported_name *a,
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* The index of @key, or of the first element behind it. */
+/* Returns the index of @key, or of the first element above it. */
 static size_t place_of(const struct sinsp_users *u, const struct sinsp_reported_name *key)
 {
 	size_t lo = 0, hi = u->n_reported;

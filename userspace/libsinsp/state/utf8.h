@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which bytes of a name may be shown to a terminal. */
+/* Which UTF-8 characters a terminal may receive. */
 #ifndef SINSP_STATE_UTF8_H
 #define SINSP_STATE_UTF8_H
 
 #include <stddef.h>
 
 /*
- * Length of the UTF-8 character at @s of @n bytes, 0 if there is none that may be shown: bytes
- * that are not UTF-8, encodings longer than needed, surrogates, and the controls U+0080 to U+009f,
- * which terminals obey as they do ESC. ASCII is not its business.
+ * Returns the length of the UTF-8 character at @s of @n bytes, or 0 if it must not be printed:
+ * invalid bytes, overlong encodings, surrogates, and the controls U+0080 to U+009F, which terminals
+ * obey like ESC. ASCII is not handled.
  */
 static inline size_t sinsp_utf8_len(const unsigned char *s, size_t n)
 {
