@@ -13,7 +13,7 @@
 #include "objfile/open_in_root.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
-#define MAX_CRC_SZ (512ull << 20) /* as in the unwinder's thread others wait meanwhile */
+#define MAX_CRC_SZ (512ull << 20) /* since others wait for the unwinder's thread meanwhile */
 #define MAX_LINK_SZ 4096
 
 struct search {
@@ -23,7 +23,7 @@ struct search {
 	int id_len; /* below 0: the file has none */
 };
 
-/* What .gnu_debuglink says: a name, and the sum of the file's bytes. */
+/* Content of .gnu_debuglink: a name, and the checksum of the file. */
 struct debug_link {
 	char name[NAME_MAX + 1];
 	uint32_t crc;
@@ -55,7 +55,7 @@ static int has_crc(const struct elf_file *found, uint32_t crc)
 	return sum == crc;
 }
 
-/* @link NULL: the build id must be the same. The descriptor. */
+/* Opens it and checks it; @link NULL: the build ID must match. Returns the descriptor. */
 static int try_path(struct elf_file **out, const struct search *s, const char *path,
 		    const struct debug_link *link)
 {
@@ -85,7 +85,7 @@ static void put_hex_id(char *p, const uint8_t *id, int len)
 	*p = '\0';
 }
 
-/* DIR/.build-id/xx/yyyy.debug; without the ending it is what runs. */
+/* DIR/.build-id/xx/yyyy.debug; without the suffix it is the executable. */
 static int try_build_id(struct elf_file **out, const struct search *s, const char *dir, size_t len,
 			enum debug_kind kind)
 {
@@ -115,7 +115,7 @@ static int try_dirs(struct elf_file **out, const struct search *s, const char *d
 	return fd;
 }
 
-/* Where debuginfod's client keeps what it fetched, as it finds the folder itself. */
+/* Finds the cache folder of the debuginfod client, by the same rules. */
 static int cache_dir(char *to, size_t sz)
 {
 	static const struct {
@@ -158,7 +158,7 @@ static int read_link(struct debug_link *link, const struct elf_file *f)
 		return -ENOENT;
 	len = strlen((const char *)d.data);
 	crc_at = (len + 4) & ~(size_t)3;
-	/* A name of one file: not a way to others. */
+	/* Accepts only a plain file name, not a path. */
 	if (!len || len >= sizeof(link->name) || crc_at + 4 > d.sz ||
 	    strchr((const char *)d.data, '/')) {
 		free(d.data);

@@ -18,7 +18,7 @@
 #define MAX_SECTIONS (1u << 16)
 #define MAX_NOTES_SZ (1u << 20) /* of all notes of a file */
 #define MAX_NAMES_SZ (64u << 20)
-#define MAX_COPY_SZ (512ull << 20) /* files may have holes: their size costs nobody anything */
+#define MAX_COPY_SZ (512ull << 20) /* a sparse file can claim any size */
 #define ID_PART 4096u
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -119,7 +119,7 @@ static int uncompress_data(struct elf_data *raw)
 	if (raw->sz < sizeof(h))
 		return -EBADMSG;
 	memcpy(&h, raw->data, sizeof(h));
-	/* Neither method makes more than some thousand bytes of one. */
+	/* Neither method expands a byte to more than some thousand. */
 	if (h.ch_size > MAX_COPY_SZ || h.ch_size / 8192 > raw->sz)
 		return -EBADMSG;
 	to = malloc(h.ch_size + 1);
@@ -204,7 +204,7 @@ static const char *section_name(const struct elf_file *f, uint32_t at)
 	return at < f->names.sz ? (const char *)f->names.data + at : "";
 }
 
-/* Names that cannot be read leave the sections without. */
+/* If names cannot be read the sections have none. */
 static void read_names(struct elf_file *f, const Elf64_Shdr *strtab)
 {
 	if (strtab->sh_type == SHT_STRTAB && strtab->sh_size <= MAX_NAMES_SZ)
@@ -233,10 +233,8 @@ static int fill_sections(struct elf_file *f, const Elf64_Shdr *v, size_t n, size
 	return 0;
 }
 
-/*
- * Sections are a help, not a need: what runs is described by segments. So those that cannot be are
- * as none. The first one has the numbers that found no room in the file's header.
- */
+/* Sections are optional: segments describe what runs. So invalid ones are treated as missing. The
+ * first one has the numbers that did not fit the file's header. */
 static int read_sections(struct elf_file *f, const Elf64_Ehdr *h, size_t *n_segments)
 {
 	size_t n = h->e_shnum, names = h->e_shstrndx;
@@ -410,7 +408,7 @@ int elf_file_vaddr_of(const struct elf_file *f, uint64_t *vaddr, uint64_t offset
 {
 	const struct elf_segment *found = NULL;
 
-	/* Segments may share a page of the file; who asks means code if there is any. */
+	/* Segments may share a page of the file; prefer code. */
 	for (size_t i = 0; i < f->n_segments; i++) {
 		const struct elf_segment *s = &f->segments[i];
 
@@ -424,7 +422,7 @@ int elf_file_vaddr_of(const struct elf_file *f, uint64_t *vaddr, uint64_t offset
 	return 0;
 }
 
-/* The build id among the notes of @d; its length or -ENOENT. */
+/* Finds the build ID among the notes of @d. Returns its length or -ENOENT. */
 static int find_build_id(uint8_t *id, const struct elf_data *d, size_t align)
 {
 	size_t at = 0;
@@ -451,7 +449,7 @@ static int find_build_id(uint8_t *id, const struct elf_data *d, size_t align)
 	return -ENOENT;
 }
 
-/* @room: what may still be read of notes. */
+/* @room: bytes of notes that may still be read. */
 static int notes_build_id(const struct elf_file *f, uint8_t *id, uint64_t *room, uint64_t offset,
 			  uint64_t sz)
 {
@@ -479,7 +477,7 @@ int elf_file_build_id(const struct elf_file *f, uint8_t id[ELF_BUILD_ID_MAX])
 		if (f->segments[i].type == PT_NOTE)
 			n = notes_build_id(f, id, &room, f->segments[i].offset,
 					   f->segments[i].file_sz);
-	/* Files of debugging information have no segments in the file. */
+	/* Files of debug information have no segments in the file. */
 	for (size_t i = 0; i < f->n_sections && n < 0; i++)
 		if (f->sections[i].type == SHT_NOTE)
 			n = notes_build_id(f, id, &room, f->sections[i].offset, f->sections[i].sz);

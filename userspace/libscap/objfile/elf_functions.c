@@ -9,8 +9,8 @@
 #define TABLE_MAX (64u << 20)
 #define HDR_SZ 12
 #define HDR_VERSION 1
-/* As linkers write it: .eh_frame relative to its place, the count plain, the table to the header.
- */
+/* As linkers write it: .eh_frame relative to its place, the count absolute, the table relative to
+ * the header. */
 #define ENC_SDATA4_PCREL 0x1b
 #define ENC_UDATA4 0x03
 #define ENC_SDATA4_DATAREL 0x3b
@@ -18,16 +18,16 @@
 struct elf_functions {
 	const struct elf_file *f;
 	struct elf_data hdr;
-	uint64_t vaddr; /* of the header */
+	uint64_t vaddr; /* size of the header */
 	size_t n;
 };
 
-/* A row of the table: both are relative to the header. */
+/* A row of the table: both relative to the header. */
 struct row {
 	int32_t start, fde;
 };
 
-/* How an FDE begins whose addresses are of 4 bytes, which those of all compilers are. */
+/* Start of an FDE with addresses of 4 bytes, which all compilers write. */
 struct fde {
 	uint32_t len, cie;
 	int32_t start; /* relative to its own place */

@@ -8,7 +8,7 @@
 
 #define MAX_TABLE_SZ (512u << 20)
 #define SCAN_SZ (1u << 20)
-#define SCAN_MAX (256ull << 20) /* bytes of a file without sections that are looked through */
+#define SCAN_MAX (256ull << 20) /* maximum bytes searched in a file without sections */
 #define HEADER_SZ 72
 
 #define MAGIC_2 0xfffffffbu
@@ -19,11 +19,11 @@
 struct go_pclntab {
 	struct elf_data d;
 	size_t n;
-	uint64_t text; /* what entries are relative to; 0 before 1.18 */
-	size_t entry_sz; /* of a number in the list of functions: 8, or 4 from 1.18 on */
-	size_t funcs; /* where the list is; what it points to is relative to this */
+	uint64_t text; /* base of the entries; 0 before 1.18 */
+	size_t entry_sz; /* size of a number in the list of functions: 8, or 4 from 1.18 on */
+	size_t funcs; /* place of the list; its offsets are relative to this */
 	size_t funcs_base;
-	size_t names, pcs; /* where these tables are */
+	size_t names, pcs; /* places of these tables */
 };
 
 static uint64_t get(const struct go_pclntab *t, size_t at, size_t sz)
@@ -44,7 +44,7 @@ static int is_header(const uint8_t *p)
 	       !p[4] && !p[5] && p[6] == 1 && p[7] == 8;
 }
 
-/* Without sections: the header lies at some multiple of 8 of a segment that is no code. */
+/* Without sections: the header lies at a multiple of 8 in a segment without code. */
 static int scan_segment(const struct elf_file *f, const struct elf_segment *s, uint64_t *found,
 			uint64_t *room)
 {
@@ -100,7 +100,7 @@ static int find_table(const struct elf_file *f, uint64_t *offset, uint64_t *sz)
 	return 0;
 }
 
-/* In a file that can be loaded anywhere the number is 0, and an entry of .rela.dyn has it. */
+/* In a position-independent file the number is 0, and an entry of .rela.dyn has it. */
 static uint64_t relocated(const struct elf_file *f, uint64_t vaddr)
 {
 	const struct elf_section *s = elf_file_section(f, ".rela.dyn");
@@ -191,7 +191,7 @@ size_t go_pclntab_n(const struct go_pclntab *t)
 	return t->n;
 }
 
-/* The address that the @i-th entry of the list has; behind the last function comes its end. */
+/* Returns the address in the @i-th entry of the list; after the last function comes its end. */
 static uint64_t entry_of(const struct go_pclntab *t, size_t i)
 {
 	return t->text + get(t, t->funcs + 2 * i * t->entry_sz, t->entry_sz);
@@ -209,7 +209,7 @@ int go_pclntab_func(const struct go_pclntab *t, struct go_func *out, size_t i)
 	if (out->start >= out->end)
 		return -EBADMSG;
 	name = t->names + (uint32_t)get(t, at + t->entry_sz, 4);
-	if (name < t->d.sz) /* a 0 is behind the table's last byte */
+	if (name < t->d.sz) /* a 0 follows the table's last byte */
 		out->name = (const char *)t->d.data + name;
 	out->pcsp = t->pcs + (uint32_t)get(t, at + t->entry_sz + 12, 4);
 	return 0;
@@ -238,7 +238,7 @@ void go_pcsp_first(struct go_pcsp *p, const struct go_pclntab *t, const struct g
 			      .table = t,
 			      .at = f->pcsp,
 			      .end = f->end};
-	if (f->pcsp == t->pcs) /* the first place of the table means: none */
+	if (f->pcsp == t->pcs) /* offset 0 of the table means none */
 		p->end = f->start;
 }
 
@@ -252,7 +252,7 @@ int go_pcsp_next(struct go_pcsp *p)
 	by = next_number(p);
 	if (!by && !first)
 		return 0;
-	/* Signed numbers have their sign in the lowest bit. */
+	/* Signed numbers have the sign in the lowest bit. */
 	p->taken += (int64_t)(by >> 1 ^ -(by & 1));
 	p->from = p->to;
 	by = next_number(p);

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DYING_MS = 100 }; /* that one which does not hang may take */
+enum { DYING_MS = 100 }; /* time that a working one may take */
 
 static struct {
 	pthread_mutex_t lock;
@@ -42,7 +42,7 @@ static int64_t now_ms(void)
 
 /* ---- beginning and end ---- */
 
-/* What reads our output waits for the last who has it open: that must not be one that hangs. */
+/* A reader of our output waits until all have closed it, so a hung helper must not have it open. */
 static int leave_all_but(int fd)
 {
 	const int null = open("/dev/null", O_RDWR);
@@ -100,7 +100,7 @@ void helpers_unwatch(const volatile uint32_t *tid)
 	watch_instead(tid, NULL);
 }
 
-/* Whether it is a child of ours that runs; nothing is reaped. */
+/* Returns whether it is a running child of ours, without reaping it. */
 static int is_running(pid_t pid)
 {
 	siginfo_t info = {0};
@@ -108,7 +108,7 @@ static int is_running(pid_t pid)
 	return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static void note_running(pid_t pid)
 {
 	pid_t *place = NULL;
@@ -163,7 +163,7 @@ int helper_start(struct helper *h, void (*serve)(void))
 		return -EBUSY;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	/* A signal that is for us must not find our handlers in there. */
+	/* A signal for us must not run our handlers in the helper. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pid = helper_fork();

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The path is looked up without opening what it leads to (O_PATH); a regular file of a file system
- * made for files is then opened by /proc/self/fd, so that nothing can take its place in between.
- */
+/* Looks the path up without opening the file (O_PATH); a regular file on an ordinary file system is
+ * then opened through /proc/self/fd, so that nothing can replace it in between. */
 #include "objfile/open_checked.h"
 
 #include <errno.h>
@@ -20,7 +18,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* A lease of another process is not waited for, and no terminal becomes ours. */
+/* Does not wait for another process's lease, and does not get a controlling terminal. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 #define COPY_PART (4u << 20)
 
@@ -55,10 +53,10 @@ static int look_up(const char *root, const char *path)
 /* ---- file systems ---- */
 
 enum fs_class {
-	FS_NO_FILES, /* those of the kernel, where a read may do something, and unknown ones */
+	FS_NO_FILES, /* kernel file systems, where a read may have side effects, and unknown ones */
 	FS_LOCAL,
-	FS_STACKED, /* on others */
-	FS_SERVED, /* by another machine, or a process */
+	FS_STACKED, /* on other file systems */
+	FS_SERVED, /* served by another machine, or by a process */
 };
 
 /* clang-format off */
@@ -66,7 +64,7 @@ static const struct fs_row {
 	uint32_t magic;
 	enum fs_class class;
 } fs_rows[] = {
-	{EXT4_SUPER_MAGIC,      FS_LOCAL}, /* ext2 and ext3, too */
+	{EXT4_SUPER_MAGIC,      FS_LOCAL}, /* also ext2 and ext3 */
 	{XFS_SUPER_MAGIC,       FS_LOCAL},
 	{BTRFS_SUPER_MAGIC,     FS_LOCAL},
 	{F2FS_SUPER_MAGIC,      FS_LOCAL},
@@ -87,7 +85,7 @@ static const struct fs_row {
 	{0x7366746e,            FS_LOCAL}, /* ntfs3 */
 	{OVERLAYFS_SUPER_MAGIC, FS_STACKED},
 	{ECRYPTFS_SUPER_MAGIC,  FS_STACKED},
-	{FUSE_SUPER_MAGIC,      FS_SERVED}, /* virtiofs, too */
+	{FUSE_SUPER_MAGIC,      FS_SERVED}, /* also virtiofs */
 	{NFS_SUPER_MAGIC,       FS_SERVED},
 	{SMB_SUPER_MAGIC,       FS_SERVED},
 	{CIFS_SUPER_MAGIC,      FS_SERVED},
@@ -132,7 +130,7 @@ static int lists_mount(const char *mountinfo, uint64_t id)
 	return found;
 }
 
-/* Whether only who is root here can mount anything where @pid is. */
+/* Returns whether only the machine's root can mount anything where @pid is. */
 static int is_mounted_by_root(unsigned int pid)
 {
 	struct stat ours, theirs;
@@ -153,7 +151,7 @@ static int is_mounted_by_root(unsigned int pid)
 	return same;
 }
 
-/* In a user namespace any user may put one on a server of his own. */
+/* In a user namespace any user may mount a file system that he serves. */
 static int is_of_root(int fd, const char *root, const char *path)
 {
 	struct statx x;
@@ -173,7 +171,7 @@ static int is_of_root(int fd, const char *root, const char *path)
 
 /* ---- opening ---- */
 
-/* What it has now; a file that shrinks meanwhile is none. */
+/* Copies what it has now; a file that shrinks meanwhile is refused. */
 static int copy(int from, off_t sz)
 {
 	const int to = memfd_create("saker", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -206,7 +204,7 @@ static int open_looked_up(int found)
 	return fd < 0 ? -errno : fd;
 }
 
-/* @found has been looked up. */
+/* Opens @found, the result of the look-up. */
 static int open_found(int found, const char *root, const char *path, struct stat *st,
 		      void (*begin_copy)(void))
 {

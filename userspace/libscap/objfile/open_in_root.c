@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes of their own open the files (open_checked.h): the look-up in a file system whose server
- * is dead, or hostile, may never return. One that does not answer in time is ended, and nothing
+ * Helper processes open the files (open_checked.h): the look-up in a file system with a dead or
+ * hostile server may never return. A helper that does not answer in time is killed, and nothing
  * more is opened at that place for a while.
  */
 #include "objfile/open_in_root.h"
@@ -24,18 +24,18 @@
 enum {
 	ANSWER_MS = 500,
 	COPY_MS = 3000,
-	IDLE_MAX = 4, /* as many threads as there are that open files */
-	PLACES_MAX = 32, /* where nothing came back; of more, the oldest is tried again */
+	IDLE_MAX = 4, /* maximum number of threads that open files */
+	PLACES_MAX = 32, /* places without an answer; beyond, the oldest is tried again */
 	PLACE_SZ = 256,
 	AGAIN_S = 30,
 	NICE = -15, /* others wait for it */
 };
 
-/* A question is "ROOT\0PATH\0". */
+/* A request is "ROOT\0PATH\0". */
 #define QUESTION_MAX (2 * PATH_MAX)
 
 struct answer {
-	int32_t copies; /* another one comes, when the copy is made */
+	int32_t copies; /* another answer follows, when the copy is made */
 	int32_t err; /* 0 or a negative errno */
 	struct stat st;
 };
@@ -61,7 +61,7 @@ static void tell_copy(void)
 	helper_send(HELPER_FD, &a, sizeof(a), -1);
 }
 
-/* Other processes' files, also by their mappings, and folders that are closed to us. */
+/* For other processes' files, also by their mappings, and for folders closed to us. */
 static void limit_self(void)
 {
 	const struct rlimit copy = {OPEN_COPY_MAX, OPEN_COPY_MAX};
@@ -103,7 +103,7 @@ static time_t now_s(void)
 	return t.tv_sec + 1;
 }
 
-/* The root, or the folder of the file. */
+/* The place: the root, or the folder of the file. */
 static void name_place(char name[PLACE_SZ], const char *root, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -137,7 +137,7 @@ static void avoid(const char *name)
 
 /* ---- asking ---- */
 
-/* -ETIMEDOUT: of this place no answer came a moment ago. */
+/* Returns -ETIMEDOUT if this place gave no answer recently. */
 static int take_helper(struct helper *h, const char *place)
 {
 	int avoided, err = 0;
@@ -167,7 +167,7 @@ static void give_helper(struct helper *h)
 	helper_end(h);
 }
 
-/* -EPIPE: the process has exited. */
+/* Returns -EPIPE if the helper has exited. */
 static int receive(const struct helper *h, struct answer *a, int *fd, int timeout_ms)
 {
 	const int err = helper_wait(h->fd, timeout_ms);
@@ -220,7 +220,7 @@ int open_in_root(const char *root, const char *path, struct stat *st)
 		return -ENAMETOOLONG;
 	name_place(place, root ?: "", path);
 	fd = ask(place, question, (size_t)len, &found);
-	if (fd == -EPIPE) /* the process had been ended by others */
+	if (fd == -EPIPE) /* another process had killed the helper */
 		fd = ask(place, question, (size_t)len, &found);
 	if (fd >= 0 && st)
 		*st = found;

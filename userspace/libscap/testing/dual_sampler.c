@@ -20,10 +20,10 @@
 
 #include "unwind_selftest_bpf.skel.h"
 
-#define DATA_PAGES 4096 /* of each CPU's buffer, a power of two */
+#define DATA_PAGES 4096 /* size of each CPU's buffer, a power of two */
 #define STACK_SZ 65528
-#define N_BUCKETS 1024 /* of results that wait for their sample */
-#define NEAR_NS 100000ull /* a result and its sample are of one interrupt */
+#define N_BUCKETS 1024 /* results that wait for their sample */
+#define NEAR_NS 100000ull /* a result and its sample come from one interrupt */
 #define TABLES_WAIT_MS 5000
 
 /* ax bx cx dx si di bp sp ip, r8 to r15: bits of perf's numbering. */
@@ -49,7 +49,7 @@ struct dual_sampler {
 	unsigned int n_cpus;
 	size_t page_sz, data_sz;
 	struct result *waiting[N_BUCKETS];
-	uint8_t *record; /* of 64 KiB and more */
+	uint8_t *record; /* for 64 KiB and more */
 	uint64_t n_lost;
 };
 
@@ -71,14 +71,14 @@ static int keep_result(void *ctx, void *data, size_t sz)
 	return 0;
 }
 
-/* Ticks that a CPU could not take come right behind one another: then they differ by place. */
+/* Ticks that a CPU could not take follow one another directly: then they differ by place. */
 static int is_same(const struct unwind_selftest *r, const struct dual_sample *s)
 {
 	return r->tid == s->tid && r->ns - s->ns + NEAR_NS < 2 * NEAR_NS &&
 	       (!r->n || STACK_ADDR(r->frames[0]) == s->regs[DUAL_IP]);
 }
 
-/* The result of the interrupt that made the sample; the caller frees it. */
+/* Returns the result of the interrupt that took the sample; the caller frees it. */
 static struct result *take_result(struct dual_sampler *d, const struct dual_sample *s)
 {
 	struct result **at = &d->waiting[s->tid % N_BUCKETS];
@@ -86,7 +86,7 @@ static struct result *take_result(struct dual_sampler *d, const struct dual_samp
 	while (*at) {
 		struct result *w = *at;
 
-		/* The event takes its time before the program runs. */
+		/* The event reads its time before the program runs. */
 		if (is_same(&w->r, s)) {
 			*at = w->next;
 			return w;
@@ -101,10 +101,10 @@ static struct result *take_result(struct dual_sampler *d, const struct dual_samp
 	return NULL;
 }
 
-/* A sample's fields: tid, time, cpu, registers, stack. 0: it is none. */
+/* Reads the fields of a sample: tid, time, cpu, registers, stack. Returns 0 if it is none. */
 static int parse_sample(struct dual_sample *s, const uint8_t *rec, size_t sz)
 {
-	/* ax bx cx dx si di bp sp ip r8.. as DWARF numbers them */
+	/* ax bx cx dx si di bp sp ip r8.. by DWARF number */
 	static const uint8_t dwarf[DUAL_REGS] = {0, 3, 2,  1,  4,  5,  6,  7, 16,
 						 8, 9, 10, 11, 12, 13, 14, 15};
 	const size_t head = sizeof(struct perf_event_header) + 8 + 8 + 8 + 8;
@@ -296,7 +296,7 @@ int dual_sampler_open(struct dual_sampler **out, const struct dual_sampler_opts 
 	for (int cpu = 0; cpu < n && !err; cpu++)
 		err = open_cpu(d, (unsigned int)cpu);
 	for (unsigned int i = 0; i < d->n_cpus && !err; i++) {
-		/* Attached, it still waits to be let go. */
+		/* Attached, it still waits to be released. */
 		err = syscall(SYS_ioctl, d->cpus[i].fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 	}
 	if (err) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Stacks that are sampled twice at one instant: one event of the clock gives the frames that the
- * driver found, and registers with a copy of the stack, from which somebody else finds them.
- */
+/* Takes each stack twice at one instant: a clock event gives the frames that the driver found, and
+ * registers with a copy of the stack, from which another unwinder finds them. */
 #ifndef SCAP_TESTING_DUAL_SAMPLER_H
 #define SCAP_TESTING_DUAL_SAMPLER_H
 
@@ -12,7 +10,7 @@
 #include "log.h"
 #include "shared/unwind_selftest.h"
 
-#define DUAL_REGS 17 /* as DWARF numbers them, then ip */
+#define DUAL_REGS 17 /* by DWARF number, then ip */
 #define DUAL_RBP 6
 #define DUAL_RSP 7
 #define DUAL_IP 16
@@ -31,7 +29,7 @@ typedef void (*dual_sample_fn)(void *ctx, const struct dual_sample *s);
 
 struct dual_sampler_opts {
 	unsigned int hz;
-	uint32_t root; /* this process and what it starts; 0: all */
+	uint32_t root; /* this process and its descendants; 0: all */
 	dual_sample_fn take;
 	void *ctx;
 	struct scap_log log;
@@ -39,14 +37,15 @@ struct dual_sampler_opts {
 
 struct dual_sampler;
 
-/* The tables of what runs are there when it returns, or it took too long. 0 or a negative errno. */
+/* Opens it; when it returns, running processes have their tables, or it timed out. Returns 0 or a
+ * negative errno. */
 int dual_sampler_open(struct dual_sampler **out, const struct dual_sampler_opts *opts);
 void dual_sampler_close(struct dual_sampler *d);
 
-/* Gives what has come to the function, for @timeout_ms. */
+/* Passes what has come to the function, for @timeout_ms. */
 void dual_sampler_step(struct dual_sampler *d, int timeout_ms);
 
-/* Samples of which one of the two halves found no room. */
+/* Returns the number of samples of which one half was lost. */
 uint64_t dual_sampler_lost(const struct dual_sampler *d);
 
 #endif /* SCAP_TESTING_DUAL_SAMPLER_H */

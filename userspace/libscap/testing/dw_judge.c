@@ -10,9 +10,9 @@
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 
-#define N_BUCKETS 256 /* of processes; a power of two */
-#define PROCESSES_MAX 256 /* with files open; then all are forgotten */
-#define STACK_MAX (64ull << 20) /* what lies no further above rsp is stack */
+#define N_BUCKETS 256 /* buckets of processes; a power of two */
+#define PROCESSES_MAX 256 /* processes with open files; beyond, all are dropped */
+#define STACK_MAX (64ull << 20) /* memory up to this distance above rsp is stack */
 
 struct process {
 	struct process *next;
@@ -25,10 +25,11 @@ struct dw_judge {
 	struct process *processes[N_BUCKETS];
 	size_t n;
 	struct process *last;
-	/* While libdw unwinds. */
+	/* State while libdw unwinds. */
 	const struct dual_sample *s;
 	struct dw_frames *out;
-	int failed; /* a read: libdw then takes the frame for the last one */
+	int failed; /* set by a read outside of the copy: libdw then takes the frame for the last
+		       one */
 };
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
@@ -80,7 +81,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = initial_registers,
 };
 
-static char debug_path[] = "/nowhere"; /* what programs are unwound by is in themselves */
+static char debug_path[] = "/nowhere"; /* programs are unwound by information in themselves */
 static char *debug_paths = debug_path;
 
 static const Dwfl_Callbacks callbacks = {
@@ -142,7 +143,8 @@ static struct process *find_process(struct dw_judge *j, uint32_t pid)
 	return p;
 }
 
-/* As /proc has it now. What libdw was told before goes: the state that it unwinds by depends on it.
+/*
+ * Reads /proc now. Drops what was reported to libdw before: the state it unwinds by depends on it.
  */
 static int report(struct dw_judge *j, struct process *p)
 {
@@ -180,7 +182,7 @@ int dw_judge_unwind(struct dw_judge *j, struct dw_frames *out, const struct dual
 	out->rooted = out->beyond = 0;
 	if (!p)
 		return -ENOMEM;
-	/* Files mapped since, and those of another program, are read, too. */
+	/* Files mapped later, and those of another program, are read, too. */
 	if ((again || !p->attached || !dwfl_addrmodule(p->dwfl, s->regs[DUAL_IP])) && report(j, p))
 		return -ESRCH;
 	j->s = s;
@@ -209,7 +211,7 @@ static int is_go(Dwfl_Module *m)
 	return 0;
 }
 
-/* What is one register, out of the first sixteen, and an offset. */
+/* A register, one of the first sixteen, plus an offset. */
 static int is_reg(const Dwarf_Op *ops, size_t n, uint64_t *reg, uint64_t *off)
 {
 	if (n == 2 && ops->atom == DW_OP_call_frame_cfa) /* libdw begins expressions so */
@@ -227,7 +229,7 @@ static int is_late(Dwarf_Frame *frame, const struct dual_sample *s)
 	uint64_t reg, off, cfa;
 	size_t n;
 
-	/* Saved at rbp? */
+	/* Returns whether it is saved at rbp. */
 	if (dwarf_frame_register(frame, DUAL_RBP, mem, &ops, &n) || !is_reg(ops, n, &reg, &off) ||
 	    reg != DUAL_RBP || off)
 		return 0;
@@ -257,8 +259,8 @@ int dw_judge_is_late(struct dw_judge *j, const struct dual_sample *s)
 	return late;
 }
 
-/* *lost: the CFA is by a register that no function has to tell of; libdw 0.188 keeps rsp and rbp.
- */
+/* *lost: the CFA depends on a register that functions need not describe; libdw 0.188 keeps rsp and
+ * rbp. */
 static int has_rule(Dwarf_CFI *cfi, uint64_t addr, int *lost)
 {
 	Dwarf_Frame *frame;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source of tests: what was added by hand, sorted by time. */
+/* The fake engine: events added by tests, sorted by time. */
 #include "testing/engine_fake.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 struct fake_event {
 	uint64_t ts_ns;
-	size_t seq; /* equal times keep the order in which they were added */
+	size_t seq; /* equal times keep their order */
 	struct scap_evt evt; /* hdr is owned */
 };
 
@@ -90,7 +90,7 @@ static int is_text(unsigned int param_type)
 	return param_type == PT_CHARBUF || param_type == PT_FSPATH || param_type == PT_FSRELPATH;
 }
 
-/* One parameter from @ap at @p; its length, or -ENOSPC. */
+/* Writes one parameter from @ap at @p. Returns its length, or -ENOSPC. */
 static int64_t put_param(uint8_t *p, size_t room, unsigned int param_type, va_list *ap)
 {
 	size_t len = scap_param_size(param_type);
@@ -114,7 +114,7 @@ static int64_t put_param(uint8_t *p, size_t room, unsigned int param_type, va_li
 	return (int64_t)len;
 }
 
-/* An event of @type with its first @n parameters in @buf. 0 or a negative errno. */
+/* Builds an event of @type with its first @n parameters in @buf. Returns 0 or a negative errno. */
 static int build_event(void *buf, size_t buf_sz, uint64_t ts, int64_t tid, unsigned int type,
 		       unsigned int n, va_list *ap)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cmocka wants to see included before it. */
+/* Headers that cmocka requires before its own. */
 #ifndef SCAP_TESTING_TEST_MAIN_H
 #define SCAP_TESTING_TEST_MAIN_H
 

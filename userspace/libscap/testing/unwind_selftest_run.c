@@ -36,7 +36,7 @@ static size_t n_same(const struct dw_frames *theirs, const struct unwind_selftes
 	return n;
 }
 
-/* The instruction that the last frame which both have is at. */
+/* The instruction of the last common frame. */
 static uint64_t last_pc(const struct unwind_selftest_run *r, const struct dual_sample *s,
 			size_t same)
 {
@@ -45,7 +45,7 @@ static uint64_t last_pc(const struct unwind_selftest_run *r, const struct dual_s
 	return r->theirs.v[same - 1] - !(s->ours->frames[same - 1] & STACK_EXACT);
 }
 
-/* Where libdw goes on, or stops, without a rule, it is no judge. */
+/* Where libdw continues or stops without a rule, it is no judge. */
 static enum unwind_verdict verdict_by_ground(struct unwind_selftest_run *r,
 					     const struct dual_sample *s, size_t same,
 					     enum unwind_verdict with_rule)
@@ -73,7 +73,7 @@ static enum unwind_verdict verdict_of(struct unwind_selftest_run *r, const struc
 
 	if (ours->end == STACK_END_NEW)
 		return VERDICT_NEW;
-	/* Files whose tables we wait for, and those that we have not heard of, were just mapped. */
+	/* Files whose tables are pending, and unknown ones, were just mapped. */
 	if ((ours->end == STACK_END_NO_MAP || ours->end == STACK_END_NO_TABLE) && same == ours->n)
 		return VERDICT_NEW;
 	if (same < theirs->n || theirs->rooted) {
@@ -137,7 +137,7 @@ static struct unwind_selftest_counts *counts_of(struct unwind_selftest_sum *sum,
 	return c;
 }
 
-/* @frames are libdw's, of which those count that it found by rules. */
+/* @frames are libdw's; those it found by rules count. */
 static void add_counts(struct unwind_selftest_counts *c, enum unwind_verdict v, size_t frames,
 		       size_t same)
 {
@@ -180,7 +180,7 @@ static void take(void *ctx, const struct dual_sample *s)
 	uint64_t offset;
 	size_t same = 0;
 
-	/* What libdw knows of the process may be old: who differs is judged again. */
+	/* libdw's state of the process may be outdated: stacks that differ are judged again. */
 	for (int again = 0; again < 2 && v != VERDICT_SAME && v != VERDICT_NEW; again++) {
 		if (dw_judge_unwind(r->judge, &r->theirs, s, again)) {
 			v = VERDICT_GONE;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The walker against libdw, on the same samples: one event of the clock gives the frames that the
- * driver found, and registers and 64 KiB of stack that libdw unwinds.
- */
+/* Compares the walker with libdw on the same samples: a clock event gives the driver's frames, and
+ * registers with 64 KiB of stack that libdw unwinds. */
 #ifndef SCAP_TESTING_UNWIND_SELFTEST_RUN_H
 #define SCAP_TESTING_UNWIND_SELFTEST_RUN_H
 
@@ -12,7 +10,7 @@
 #include "scap.h"
 #include "shared/stack.h"
 
-/* What the two make of a stack: symbol, name, what it means. The first three are judged. */
+/* Results of a comparison: symbol, name, meaning. The first three are judged. */
 #define UNWIND_VERDICTS(X)                                                                         \
 	X(SAME, "same", "every frame the same, to the root")                                       \
 	X(SHORT, "shorter", "shorter than libdw's")                                                \
@@ -37,37 +35,39 @@ struct unwind_selftest_counts {
 	char name[16]; /* the process's */
 	uint64_t n; /* stacks */
 	uint64_t by[VERDICT_MAX];
-	uint64_t frames, same_frames; /* those of libdw, and of them that we have, too */
+	uint64_t frames, same_frames; /* frames of libdw, and how many of them we have, too */
 };
 
 /* Stacks that differ for one reason. */
 struct unwind_selftest_cause {
 	uint64_t n;
 	enum unwind_verdict verdict;
-	uint32_t end; /* enum stack_end: how ours ended */
-	char file[64]; /* that the last frame is in that both have; its name's end */
+	uint32_t end; /* enum stack_end of our walk */
+	char file[64]; /* file of the last common frame; the end of its name */
 };
 
-#define SELFTEST_PROGRAMS_MAX 64 /* the last one is all others */
+#define SELFTEST_PROGRAMS_MAX 64 /* the last one is for all others */
 #define SELFTEST_CAUSES_MAX 16
 
 struct unwind_selftest_sum {
 	struct unwind_selftest_counts all;
 	struct unwind_selftest_counts programs[SELFTEST_PROGRAMS_MAX];
 	size_t n_programs;
-	struct unwind_selftest_cause causes[SELFTEST_CAUSES_MAX]; /* the last one is all others */
+	struct unwind_selftest_cause
+		causes[SELFTEST_CAUSES_MAX]; /* the last one is for all others */
 	size_t n_causes;
 	uint64_t n_lost;
 };
 
-/* Stacks that are judged: libdw reaches their root by rules, or comes further than we do. */
+/* Returns the number of judged stacks: libdw reached their root by rules, or got further than we
+ * did. */
 uint64_t unwind_selftest_judged(const struct unwind_selftest_counts *c);
 
 struct unwind_selftest_opts {
 	size_t sz;
 	unsigned int hz;
-	int64_t pid; /* only this process and what it starts; 0: all */
-	FILE *details; /* each stack that differs; NULL: none */
+	int64_t pid; /* only this process and its descendants; 0: all */
+	FILE *details; /* receives each stack that differs; NULL: none */
 	scap_log_fn log;
 	void *log_ctx;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fuzz target, built by scripts/fuzz-unwind: the first byte says which section the others are. */
+/* A fuzz target, built by scripts/fuzz-unwind: the first byte selects the section that the other
+ * bytes are. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	static const struct cfi_code code[] = {{0, 0x10000, 0}, {0x400000, 0x10000, 0x20000}};
 	struct cfi_section s = {data + 1, sz - 1, 0x500000, sz && data[0] & 1};
-	struct unwind_work work = {.left = 1u << 14}; /* some inputs take more */
+	struct unwind_work work = {.left = 1u << 14}; /* limit: some inputs take more */
 	struct unwind_rows rows = {0};
 	struct cfi *c;
 	int err;

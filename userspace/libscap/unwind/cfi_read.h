@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading numbers of DWARF out of bytes that may end anywhere: past the end all is 0, and bad is
- * set. */
+/* Reads DWARF numbers from bytes that may end anywhere: past the end reads return 0 and set bad. */
 #ifndef SCAP_UNWIND_CFI_READ_H
 #define SCAP_UNWIND_CFI_READ_H
 
@@ -36,7 +35,7 @@ static inline uint8_t cfi_u8(struct cfi_cursor *c)
 	return *c->p++;
 }
 
-/* A number may have bytes that say nothing, but not as many as there are. */
+/* A number may have redundant bytes, up to a limit. */
 #define CFI_LEB_BITS 140
 
 static inline uint64_t cfi_uleb(struct cfi_cursor *c)
@@ -73,7 +72,7 @@ static inline int64_t cfi_sleb(struct cfi_cursor *c)
 	return (int64_t)v;
 }
 
-/* The next @sz bytes as a cursor of their own. */
+/* Returns the next @sz bytes as a cursor of their own. */
 static inline struct cfi_cursor cfi_block(struct cfi_cursor *c, uint64_t sz)
 {
 	struct cfi_cursor b = {c->p, c->p, 0};
@@ -88,8 +87,7 @@ static inline struct cfi_cursor cfi_block(struct cfi_cursor *c, uint64_t sz)
 	return b;
 }
 
-/* How addresses are written (DW_EH_PE_*): the low four bits the size, the next three relative to
- * what. */
+/* Encodings of addresses (DW_EH_PE_*): the low four bits are the size, the next three the base. */
 #define CFI_PE_OMIT 0xff
 #define CFI_PE_FORMAT 0x0f
 #define CFI_PE_PCREL 0x10
@@ -97,7 +95,7 @@ static inline struct cfi_cursor cfi_block(struct cfi_cursor *c, uint64_t sz)
 #define CFI_PE_BASE 0x70
 #define CFI_PE_INDIRECT 0x80
 
-/* The number alone, without what it is relative to. */
+/* Reads the number alone, without its base. */
 static inline uint64_t cfi_encoded(struct cfi_cursor *c, uint8_t encoding)
 {
 	switch (encoding & CFI_PE_FORMAT) {

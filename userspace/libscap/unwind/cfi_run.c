@@ -74,7 +74,7 @@ void unwind_rows_fini(struct unwind_rows *rows)
 	*rows = (struct unwind_rows){0};
 }
 
-/* Where a register is, in a row's four bits. */
+/* Returns where a register is saved, in a row's four bits. */
 static unsigned int saved_nibble(const struct cfi_rule *r, uint8_t how)
 {
 	int64_t words = -(int64_t)r->off / 8;
@@ -125,7 +125,7 @@ static int cfa_of_deref(struct unwind_row *row, const struct cfi_state *s)
 
 static int is_signal(const struct cfi_cie *cie, const struct cfi_state *s)
 {
-	/* The kernel's frame on x86_64: rsp is the sixteenth of mcontext's registers. */
+	/* The kernel's signal frame on x86_64: rsp is the sixteenth of mcontext's registers. */
 	return cie->is_signal && s->cfa_how == CFI_CFA_DEREF && s->cfa_reg == UNWIND_RSP &&
 	       s->cfa_off == UNWIND_SIGNAL_REGS_AT + 15 * 8 && !s->cfa_add;
 }
@@ -213,8 +213,8 @@ static void set_cfa(struct cfi_runner *r, uint64_t reg, int64_t off)
 	r->s.cfa_add = 0;
 }
 
-/* What a procedure linkage table pushes depends on how far into its 16-byte entry the pc is:
- * breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl, plus. */
+/* The CFA in a procedure linkage table depends on how far into its 16-byte entry the pc is: breg7
+ * 8, breg16 0, lit15, and, litN, ge, lit3, shl, plus. */
 static int is_plt(const struct cfi_cursor *e)
 {
 	static const uint8_t want[11] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0, 0x2a, 0x33, 0x24, 0x22};
@@ -224,7 +224,7 @@ static int is_plt(const struct cfi_cursor *e)
 	return !memcmp(e->p, want, 6) && !memcmp(e->p + 7, want + 7, 4);
 }
 
-/* An expression that is a register and an offset. @e is left behind it. */
+/* Parses an expression of a register and an offset. @e ends after it. */
 static int is_reg_and_offset(struct cfi_cursor *e, uint8_t *reg, int64_t *off)
 {
 	uint8_t op = cfi_u8(e);
@@ -248,7 +248,7 @@ static void set_cfa_expression(struct cfi_runner *r, struct cfi_cursor e)
 	}
 	if (!is_reg_and_offset(&e, &r->s.cfa_reg, &r->s.cfa_off))
 		return;
-	if (e.p == e.end) { /* no other than DEF_CFA */
+	if (e.p == e.end) { /* DEF_CFA only */
 		r->s.cfa_how = CFI_CFA_REG;
 		return;
 	}
@@ -294,7 +294,7 @@ static int64_t scaled(const struct cfi_runner *r, int64_t n)
 	return (int64_t)((uint64_t)n * (uint64_t)r->cie->data_align);
 }
 
-/* Runs an instruction that says where the CFA is. Returns 0 for another one. */
+/* Runs an instruction that sets the CFA. Returns 0 for another one. */
 static int change_cfa(struct cfi_runner *r, uint8_t op)
 {
 	struct cfi_cursor *in = &r->in;
@@ -325,7 +325,7 @@ static int change_cfa(struct cfi_runner *r, uint8_t op)
 	return 0;
 }
 
-/* Runs an instruction that says where the caller's register @reg is. Returns 0 for another one. */
+/* Runs an instruction that sets where the caller's register @reg is. Returns 0 for another one. */
 static int change_register(struct cfi_runner *r, uint8_t op, uint64_t reg)
 {
 	struct cfi_cursor *in = &r->in;
@@ -391,8 +391,8 @@ static void change(struct cfi_runner *r, uint8_t op)
 		in->bad = 1;
 }
 
-/* Runs on to the next instruction that moves on. Returns how far it does, in bytes, or UINT64_MAX
- * at the end. */
+/* Runs up to the next instruction that advances the location. Returns the distance in bytes, or
+ * UINT64_MAX at the end. */
 static uint64_t run_to_advance(struct cfi_runner *r)
 {
 	struct cfi_cursor *in = &r->in;
@@ -493,7 +493,7 @@ int cfi_run_to(struct cfi_runner *r, struct unwind_rows *rows, uint32_t from, ui
 		if (r->next > from && r->next > r->pc)
 			err = unwind_rows_add(rows, row);
 		err = err ?: pay(r, work);
-		if (r->next >= to) /* the rest of it is asked for the next time */
+		if (r->next >= to) /* the rest follows with the next range */
 			break;
 		r->pc = r->next;
 		r->has_range = 0;

@@ -8,20 +8,20 @@
 #include "unwind/cfi_read.h"
 #include "unwind/cfi_run.h"
 
-#define FILLING 15 /* bytes between functions that are but alignment */
-#define NEST_MAX 8 /* functions that lie in one another */
+#define FILLING 15 /* maximum size of padding between functions */
+#define NEST_MAX 8 /* maximum depth of nested functions */
 #define NO_CIE UINT32_MAX
 
-/* A function: code of the file, and the instructions about it. */
+/* A function: its code in the file, and its instructions. */
 struct fde {
 	uint32_t start, end;
-	uint32_t insns, insns_sz; /* in its section */
+	uint32_t insns, insns_sz; /* offset in its section */
 	uint32_t cie;
 	uint32_t section;
 };
 
 struct cie_slot {
-	uint32_t at; /* in its section */
+	uint32_t at; /* offset in its section */
 	uint32_t section;
 	uint32_t cie; /* NO_CIE: empty */
 };
@@ -36,7 +36,7 @@ struct cfi {
 	size_t n_fdes, cap_fdes;
 	struct cfi_cie *cies;
 	size_t n_cies, cap_cies;
-	struct cie_slot *slots; /* by place; a power of two of them */
+	struct cie_slot *slots; /* by offset; a power of two */
 	size_t n_slots;
 	uint32_t last_at, last_section, last_cie;
 };
@@ -70,16 +70,17 @@ size_t cfi_n(const struct cfi *c)
 	return c->n_fdes;
 }
 
-/* An entry of a section: where it is, and what is behind its length. */
+/* An entry of a section: its offset, and what follows its length. */
 struct entry {
 	uint32_t at;
-	uint64_t id; /* 0: a CIE, whatever the section writes for that */
+	uint64_t id; /* 0: a CIE, whatever the section has for that */
 	uint64_t id_at; /* offset of the field */
 	struct cfi_cursor body;
 };
 
-/* The entry at @c; c is left behind it. 0: there is none that makes sense. A terminator has no
- * body. */
+/*
+ * Reads the entry at @c, which ends after it. Returns 0 if it is invalid. A terminator has no body.
+ */
 static int next_entry(const struct cfi_section *s, struct cfi_cursor *c, struct entry *e)
 {
 	uint64_t len, id_sz = 4, none = 0;
@@ -99,13 +100,14 @@ static int next_entry(const struct cfi_section *s, struct cfi_cursor *c, struct 
 	e->id = cfi_fixed(&e->body, id_sz);
 	if (s->is_debug)
 		none = id_sz == 8 ? UINT64_MAX : UINT32_MAX;
-	/* There an offset in the section, here one back from the field; never 0 for an FDE. */
+	/* In .debug_frame an offset in the section, in .eh_frame a distance back from the field;
+	 * never 0 for an FDE. */
 	if (s->is_debug)
 		e->id = e->id == none ? 0 : e->id + 1;
 	return !e->body.bad;
 }
 
-/* An address as @encoding says, of what lies at @c. */
+/* Reads an address with @encoding at @c. */
 static uint64_t read_address(const struct cfi_section *s, struct cfi_cursor *c, uint8_t encoding)
 {
 	const uint64_t here = s->addr + (uint64_t)(c->p - s->data);
@@ -117,11 +119,12 @@ static uint64_t read_address(const struct cfi_section *s, struct cfi_cursor *c, 
 	case CFI_PE_PCREL:
 		return here + v;
 	}
-	c->bad = 1; /* relative to what only the dynamic linker knows: no compiler does that here */
+	c->bad = 1; /* relative to something only the dynamic linker has: compilers do not use it
+		       here */
 	return 0;
 }
 
-/* What the letters of the augmentation say, of a string that begins with z. */
+/* Parses the letters of an augmentation string that begins with z. */
 static void read_augmentation(struct cfi_cie *cie, const char *letters, struct cfi_cursor data)
 {
 	cie->has_data = 1;
@@ -137,7 +140,7 @@ static void read_augmentation(struct cfi_cie *cie, const char *letters, struct c
 			break;
 		case 'P':
 			encoding = cfi_u8(&data);
-			if (encoding == 0x50) /* aligned to its size: nobody writes it */
+			if (encoding == 0x50) /* aligned to its size: not used in practice */
 				return;
 			if (encoding != CFI_PE_OMIT)
 				cfi_encoded(&data, encoding);
@@ -147,14 +150,13 @@ static void read_augmentation(struct cfi_cie *cie, const char *letters, struct c
 			break;
 		case 'B': /* of another architecture */
 			break;
-		default: /* the rest is unknown, but its length is not */
+		default: /* the rest is unknown, but its length is known */
 			return;
 		}
 	}
 }
 
-/* Entries may lie in one another, and each have a text that goes to the end. As unwind_work_take.
- */
+/* Entries may nest, each with a string that reaches to the end. Returns as unwind_work_take. */
 static int read_cie(const struct cfi_section *s, struct cfi_cie *cie, struct cfi_cursor c,
 		    struct unwind_work *work)
 {
@@ -237,7 +239,9 @@ static int add_cie(struct cfi *c, uint32_t section, uint32_t at)
 	return 0;
 }
 
-/* The CIE at @at of a section, read once. Its number, or -ENOMEM, or as unwind_work_take. */
+/*
+ * Reads the CIE at @at of a section, once. Returns its number, or -ENOMEM, or as unwind_work_take.
+ */
 static int64_t find_cie(struct cfi *c, uint32_t section, uint32_t at)
 {
 	size_t i;
@@ -260,7 +264,7 @@ static int64_t find_cie(struct cfi *c, uint32_t section, uint32_t at)
 	return c->last_cie;
 }
 
-/* The part of the file that has the code at @vaddr, as far as one segment goes. */
+/* Finds the part of the file with the code at @vaddr, within one segment. */
 static int place_code(const struct cfi *c, struct fde *f, uint64_t vaddr, uint64_t sz)
 {
 	for (size_t i = 0; i < c->n_code; i++) {
@@ -307,7 +311,7 @@ static int add_fde(struct cfi *c, uint32_t section, struct entry *e)
 	sz = cfi_encoded(&e->body, cie->encoding & CFI_PE_FORMAT);
 	if (cie->has_data)
 		cfi_block(&e->body, cfi_uleb(&e->body));
-	/* Without code: an empty function, or one that the linker took away (at 0). */
+	/* No code: an empty function, or one that the linker removed (at 0). */
 	if (e->body.bad || !sz || !place_code(c, &f, vaddr, sz))
 		return 0;
 	f.insns = (uint32_t)(e->body.p - s->data);
@@ -341,7 +345,8 @@ int cfi_add_section(struct cfi *c, const struct cfi_section *s)
 
 	if (n < 0)
 		return n;
-	/* A terminator may lie between what two objects brought: only the section's end is one. */
+	/* A terminator may lie between the parts of two objects: only the one at the end of the
+	 * section ends it. */
 	while (!err && in.p != in.end && next_entry(s, &in, &e)) {
 		err = unwind_work_take(c->work, 1);
 		if (!err && e.body.p != e.body.end && e.id)
@@ -368,7 +373,7 @@ int cfi_add_listed(struct cfi *c, const struct cfi_section *s, const uint32_t *o
 	return err;
 }
 
-/* Of functions that begin at the same place the longer is first, so that the shorter lies in it. */
+/* Of functions with the same start the longer one is first, so that the shorter one nests in it. */
 static int by_start(const void *a, const void *b)
 {
 	const struct fde *x = a, *y = b;
@@ -378,7 +383,7 @@ static int by_start(const void *a, const void *b)
 	return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/* By 11 bits of the start after another, as there can be a hundred thousand. */
+/* A radix sort of 11 bits at a time, since there can be a hundred thousand. */
 static int sort_fdes(struct cfi *c)
 {
 	struct fde *from = c->fdes, *to = malloc((c->n_fdes + 1) * sizeof(*to));
@@ -415,14 +420,14 @@ static int sort_fdes(struct cfi *c)
 	return 0;
 }
 
-/* Functions that are open at one place, the innermost last: of overlapping ones that one counts. */
+/* Functions that are open at one place, innermost last: of overlapping ones that one counts. */
 struct nest {
 	struct open_fde {
 		const struct fde *f;
-		struct cfi_runner run; /* as far as rows were made of it */
+		struct cfi_runner run; /* up to here its rows are built */
 	} v[NEST_MAX];
 	unsigned int n;
-	uint32_t at; /* rows are made up to here */
+	uint32_t at; /* rows are complete up to here */
 };
 
 static void push(const struct cfi *c, struct nest *nest, const struct fde *f)
@@ -431,7 +436,7 @@ static void push(const struct cfi *c, struct nest *nest, const struct fde *f)
 	const uint8_t *insns = s->data + f->insns;
 	struct open_fde *o;
 
-	if (nest->n == NEST_MAX) /* nobody nests so: what is outermost is cut */
+	if (nest->n == NEST_MAX) /* compilers do not nest so: the outermost is cut */
 		memmove(nest->v, nest->v + 1, --nest->n * sizeof(*nest->v));
 	o = &nest->v[nest->n++];
 	o->f = f;
@@ -464,7 +469,7 @@ static int add_gap(struct unwind_rows *rows, uint32_t from)
 	return unwind_rows_add(rows, (struct unwind_row){.pc = from, .kind = UNWIND_NONE});
 }
 
-/* .debug_frame repeats what .eh_frame said: that is the one which the program uses. */
+/* .debug_frame repeats .eh_frame: the program uses the latter. */
 static int is_repeated(const struct nest *nest, const struct fde *f)
 {
 	const struct fde *in = nest->n ? nest->v[nest->n - 1].f : NULL;

@@ -7,11 +7,11 @@
 
 #include "shared/walk_state.h"
 
-/* The chunk that has the process's mappings and is not the pool's. */
+/* A chunk with the process's mappings, besides those of the pool. */
 #define OWN_CHUNK UNWIND_CHUNKS_MAX
 
 struct cold_walk {
-	struct user_walk w; /* first: the walker's functions get to the rest by it */
+	struct user_walk w; /* first: the walker's functions find the other members by it */
 	const struct unwind_pool *pool;
 	const struct cold_stack *stack; /* while it is walked */
 	struct unwind_chunk maps;
@@ -90,7 +90,7 @@ int cold_walk(struct cold_walk *c, struct cold_frames *out, const struct cold_st
 		return n ? n : -ESRCH;
 	c->stack = s;
 	begin(w, s, (u32)n);
-	/* These walks are few, and of many processes: a cache would have little of them. */
+	/* These walks are few, and of many processes: a cache would rarely hit. */
 	if (!walk_begin(w, NULL))
 		for (u32 i = 0; i < STACK_USER_MAX && !walk_step(w, NULL); i++)
 			;

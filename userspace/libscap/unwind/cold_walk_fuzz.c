@@ -13,7 +13,7 @@
 static struct unwind_map maps[N_MAPS];
 static uint64_t chunk[UNWIND_CHUNK_WORDS];
 
-/* In place of those that need the driver's maps. */
+/* Replaces the functions that need the driver's maps. */
 int unwind_procs_at(struct unwind_map *to, size_t max, const struct unwind_procs *ps, uint32_t pid,
 		    uint64_t boot_ns)
 {
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	memcpy(chunk, data, tables);
 	memset(&s, 0, sizeof(s));
 	memcpy(&s, data + tables, len < sizeof(s) ? len : sizeof(s));
-	if (!cold_stack_ok(&s, len)) /* most have a length that is none */
+	if (!cold_stack_ok(&s, len)) /* most have an invalid length */
 		s.sz %= sizeof(s.stack) + 1;
 	if (!c || cold_walk(c, &f, &s, NULL))
 		return 0;

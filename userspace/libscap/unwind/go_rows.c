@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Go's table tells for each instruction how much stack its function has taken, which gives the
- * CFA. Where that is more than nothing, rbp is saved right below the return address; for the two
- * instructions that do so it is taken for saved too early, which no Go function's own CFA depends
- * on.
+ * Go's table has the stack depth at each instruction, which gives the CFA. Where it is above zero,
+ * rbp is saved right below the return address; for the two instructions that save it this is too
+ * early, but no Go function's own CFA depends on it.
  */
 #include "unwind/go_rows.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Functions that are no ordinary ones, by what their code does. */
+/* Special functions, by what their code does. */
 struct special {
 	const char *name;
 	uint8_t kind;
 };
 
-/* Those of assembler have ".abi0" behind their names. */
+/* Assembler functions have ".abi0" after their names. */
 static const struct special specials[] = {
 	{"runtime.goexit", UNWIND_END},
 	{"runtime.mstart", UNWIND_END},
@@ -28,8 +27,7 @@ static const struct special specials[] = {
 	{"runtime.morestack", UNWIND_END},
 	{"runtime.sigreturn", UNWIND_SIGNAL},
 	{"runtime.sigreturn__sigaction", UNWIND_SIGNAL},
-	/* They go over to another stack, which rbp still leads back from, to the caller's caller.
-	 */
+	/* They switch to another stack, from which rbp still leads back to the caller's caller. */
 	{"runtime.asmcgocall", UNWIND_RBP},
 	{"runtime.systemstack", UNWIND_GO_SWITCH},
 };
@@ -85,19 +83,19 @@ static int add_special(struct unwind_rows *rows, uint64_t offset, uint8_t kind)
 		row.cfa = 2;
 		row.saved = UNWIND_SAVED(2, UNWIND_LOST);
 	}
-	/* A handler returns to the very first byte, which is looked up as the one before. */
+	/* A handler returns to the very first byte, which is looked up one byte before. */
 	return add(rows, kind == UNWIND_SIGNAL ? offset - 1 : offset, row);
 }
 
-#define SWITCH_SZ 256 /* bytes of code that are looked through */
+#define SWITCH_SZ 256 /* maximum bytes of code that are searched */
 
-/* What the code of systemstack tells, in the order of its instructions. */
+/* Facts from the code of systemstack, in the order of its instructions. */
 struct go_switch {
 	uint32_t tls, g_m, curg, g_sp; /* bytes */
 	uint32_t from, to; /* between these the stack is the system's */
 };
 
-/* The first place at or after @at with these bytes, or @sz; then @at is behind them. */
+/* Finds the first place at or after @at with these bytes, or @sz; @at ends after them. */
 static int find_code(size_t *at, const uint8_t *code, size_t sz, const char *bytes, size_t n)
 {
 	for (size_t i = *at; i + n + sizeof(uint32_t) <= sz; i++) {
@@ -119,10 +117,8 @@ static int32_t number_at(const uint8_t *p)
 	return v;
 }
 
-/*
- * rax = g, rbx = its m, rsp = what the system stack's g has; and back: rax = m's curg, rsp = its.
- * Compilers before 1.20 have rbx in between.
- */
+/* rax = g, rbx = its m, rsp = from the system stack's g; and back: rax = m's curg, rsp = its.
+ * Compilers before 1.20 use rbx in between. */
 static int read_switch(struct go_switch *s, const uint8_t *code, size_t sz)
 {
 	size_t at = 0, on;
@@ -154,7 +150,7 @@ static int read_switch(struct go_switch *s, const uint8_t *code, size_t sz)
 		       : 0;
 }
 
-/* By its code it leads back to the very caller; if that is another one than is known, by rbp. */
+/* By its code it leads back to the exact caller; if that is not the expected one, by rbp. */
 static int add_switch(struct unwind_rows *rows, const struct elf_file *f, uint64_t offset,
 		      uint64_t sz)
 {

@@ -9,7 +9,7 @@
 
 enum { ALIGN = 16, PAGE = 4096, CODE_SZ_MAX = 16, ROWS_MAX = 4 };
 
-/* Code, and the words between rsp and the CFA from some of its bytes on. */
+/* A piece of code, and the words between rsp and the CFA from certain bytes on. */
 struct pattern {
 	uint8_t sz, bytes[CODE_SZ_MAX];
 	struct {
@@ -19,11 +19,11 @@ struct pattern {
 
 /* clang-format off */
 static const struct pattern patterns[] = {
-	/* CPython's trampoline, a copy for each function (-X perf, -X perf_jit): sub $8,%rsp;
-	 * call *%rcx; add $8,%rsp; ret. */
+	/* CPython's trampoline, a copy for each function (-X perf, -X perf_jit): sub $8,%rsp; call
+	 * *%rcx; add $8,%rsp; ret. */
 	{11, {0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3},
 	 {{0, 1}, {4, 2}, {10, 1}}},
-	/* The same behind endbr64. */
+	/* The same after endbr64. */
 	{15, {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3},
 	 {{0, 1}, {8, 2}, {14, 1}}},
 };

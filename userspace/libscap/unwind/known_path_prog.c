@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known_path_prog [once]: calls in many shapes, while it keeps the path of its calls where a test
- * reads it from a copy of the stack. Each function notes where it returns to as it begins, and
- * takes that back as it ends: so the path is known at each instruction, but for whether the
- * innermost function is already in it. It goes on until it is killed, in two threads, interrupted
- * by signals; or once.
+ * known_path_prog [once]: makes calls of many kinds, and keeps their path where a test reads it
+ * from a copy of the stack. Each function records where it returns to as it begins, and removes
+ * that as it ends: so the path is known at each instruction, except whether it already contains the
+ * innermost function. Runs until it is killed, in two threads, interrupted by signals; or once.
  *
- * It says on standard output when it begins, by the address of its path.
+ * Prints the address of its path when it begins.
  */
 #include <math.h>
 #include <pthread.h>
@@ -26,7 +25,7 @@
 #define APART 40960 /* bytes of stack: more than all calls take */
 #define ALTERNATE_SZ 16384
 
-/* Of a section of their own, whose ends the linker knows. */
+/* In a section of their own, whose ends the linker provides. */
 #ifdef __clang__
 #define KNOWN __attribute__((noinline, section("known_text")))
 #else
@@ -53,7 +52,7 @@ static volatile int once;
 		__asm__ volatile("" ::: "memory");                                                 \
 	} while (0)
 
-/* Most of its instructions are its beginning and its end. */
+/* Nearly all prologue and epilogue. */
 KNOWN int tiny(int n)
 {
 	int r;
@@ -64,7 +63,7 @@ KNOWN int tiny(int n)
 	return r;
 }
 
-/* With many registers to save. */
+/* Many registers to save. */
 KNOWN int crowded(int n)
 {
 	int a = n, b = n + 1, c = n + 2, d = n + 3, e = n + 4, f = n + 5;
@@ -80,7 +79,7 @@ KNOWN int crowded(int n)
 	return a + b + c + d + e + f;
 }
 
-/* It leaves early, before anything is saved. */
+/* Returns early, before anything is saved. */
 KNOWN int early(int n)
 {
 	int r;
@@ -93,7 +92,7 @@ KNOWN int early(int n)
 	return r;
 }
 
-/* From two places in turn, so that a frame left out is seen. */
+/* Called from two places in turn, so that a missing frame is noticed. */
 KNOWN int down(int n)
 {
 	int r;
@@ -133,7 +132,7 @@ KNOWN int pong(int n)
 	return r;
 }
 
-/* Room of a size that only the caller knows. */
+/* Takes stack of a size that only the caller knows. */
 KNOWN int with_alloca(int n)
 {
 	volatile char *room;
@@ -147,7 +146,7 @@ KNOWN int with_alloca(int n)
 	return r;
 }
 
-/* The stack is aligned anew. */
+/* Aligns the stack. */
 KNOWN int realigned(int n)
 {
 	volatile char room[64] __attribute__((aligned(64)));
@@ -174,7 +173,7 @@ KNOWN int aligned_alloca(int n)
 	return r;
 }
 
-/* A frame of more than a page. */
+/* A frame larger than a page. */
 KNOWN int large(int n)
 {
 	volatile char room[9000];
@@ -314,7 +313,7 @@ KNOWN int jump_back(int n)
 	if (n) {
 		r = jump_back(n - 1) + 1;
 	} else if (!once) {
-		path->unsure = 1; /* until who is jumped to knows its place again */
+		path->unsure = 1; /* until the target of the jump has its place again */
 		longjmp(back, 1);
 	}
 	LEAVE();
@@ -356,7 +355,7 @@ KNOWN int library(int n)
 
 KNOWN void on_signal(int sig)
 {
-	/* Who was interrupted may have written this, and not yet that it is there. */
+	/* The interrupted code may have written this, and not yet that it is valid. */
 	const uint64_t next = path->ra[path->n];
 
 	ENTER();
@@ -375,7 +374,7 @@ KNOWN int signalled(int n)
 	return r;
 }
 
-/* Memory of the stack that is no longer in use, and that no call reaches again. */
+/* Stack memory that is no longer in use, and that no call reaches again. */
 __attribute__((noinline)) static void set_alternate(void)
 {
 	volatile char room[ALTERNATE_SZ + APART];
@@ -413,7 +412,7 @@ KNOWN int all_shapes(int n)
 	return r;
 }
 
-/* Signals come at any instruction, by the time that the process uses. */
+/* Signals come at any instruction, by the CPU time used. */
 static void set_timers(void)
 {
 	const struct itimerval often = {{.tv_usec = 1100}, {.tv_usec = 1100}};

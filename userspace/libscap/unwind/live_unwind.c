@@ -27,9 +27,9 @@
 #define MAX_SZ (64u << 20)
 #define SWEEP_MS 1000
 #define NICE -15
-#define PATIENCE_NS 1000000 /* news of one process wait no longer for another's tables */
+#define PATIENCE_NS 1000000 /* records of one process do not wait longer for another's tables */
 
-/* What was taken out of a ring: a record with its path, or a stack. */
+/* Taken out of a ring: a record with its path, or a stack. */
 struct news {
 	struct code_record rec;
 	char *path;
@@ -41,31 +41,31 @@ struct live_unwind {
 	pthread_t thread;
 	int started;
 	int stop; /* an eventfd */
-	int asked; /* another: somebody waits until all is done */
+	int asked; /* another: a caller waits until all is done */
 	struct pollfd *fds; /* of the rings, then of fd_place */
-	struct code_ring **rings; /* by CPU; NULL: it was never online */
+	struct code_ring **rings; /* by CPU; NULL: never online */
 	unsigned int n_rings;
-	int32_t *first; /* processes whose tables come first */
+	int32_t *first; /* processes whose tables are built first */
 	size_t n_first;
 	struct unwind_pool *pool;
 	struct unwind_files *files;
 	struct kept_files *kept;
 	struct unwind_procs *procs;
-	struct ring_buffer *cold; /* NULL: there is none */
+	struct ring_buffer *cold; /* NULL: none */
 	struct cold_walk *walk;
 	struct whole_stacks *whole;
-	uint64_t ends[STACK_END_ROOM]; /* of the stacks walked */
+	uint64_t ends[STACK_END_ROOM]; /* of walked stacks */
 	struct news *news;
 	size_t n_news, cap_news;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* of the members below */
 	pthread_cond_t news_told;
-	uint8_t *back; /* by ring: its CPU was gone, and is back */
-	int ready; /* what somebody may wait for at the start is known */
-	uint64_t n_asked, n_done; /* of live_unwind_settle */
+	uint8_t *back; /* by ring: its CPU was offline, and is back */
+	int ready; /* what callers wait for at the start is done */
+	uint64_t n_asked, n_done; /* for live_unwind_settle */
 	struct scap_unwind_stats stats;
 };
 
-/* Behind the descriptors of rings. */
+/* After the descriptors of rings. */
 enum fd_place { FD_COLD, FD_ASKED, FD_STOP, N_FDS };
 
 static uint64_t boot_ns(void)
@@ -78,7 +78,7 @@ static uint64_t boot_ns(void)
 
 /* ---- news ---- */
 
-/* Room for one more; NULL: no memory. */
+/* Makes room for one more; NULL: no memory. */
 static struct news *add_news(struct live_unwind *u)
 {
 	struct news *v;
@@ -160,13 +160,13 @@ static void take_news(struct live_unwind *u, const struct code_record *rec)
 	case CODE_EXIT:
 		unwind_procs_exit(u->procs, rec->pid, rec->boot_ns);
 		break;
-	case CODE_LOST: /* of whom is not known */
+	case CODE_LOST: /* of unknown processes */
 		scan_all(u, 0);
 		break;
 	}
 }
 
-/* The bytes of a stack are nobody's business any more. */
+/* The bytes of a stack are not needed any more: clear them. */
 static void free_cold(struct cold_stack *c)
 {
 	if (c)
@@ -185,13 +185,13 @@ static void walk_cold(struct live_unwind *u, struct cold_stack *c)
 		u->ends[f.end % STACK_END_ROOM]++;
 		whole_stacks_put(u->whole, c->id, c->pid, f.v, f.n, (uint8_t)f.end);
 	}
-	/* At the start some are sampled before they were looked at: these come first. */
+	/* At the start processes are sampled before they were read: read these first. */
 	if (err == -ENOENT)
 		unwind_procs_scan(u->procs, c->pid, boot_ns());
 	free_cold(c);
 }
 
-/* What finds no room in memory stays for the next time. */
+/* Records that do not fit in memory stay in the ring for the next time. */
 static void empty_ring(struct live_unwind *u, struct code_ring *r)
 {
 	const struct code_record *rec;
@@ -204,10 +204,8 @@ static void empty_ring(struct live_unwind *u, struct code_ring *r)
 	code_ring_release(r);
 }
 
-/*
- * Takes all that the rings have, in the order in which it happened. First the stacks: whatever led
- * to one is in the other rings by then.
- */
+/* Processes everything in the rings, in order of time. Reads the ring of stacks first: the records
+ * that precede a stack are in the other rings by then. */
 static void serve_rings(struct live_unwind *u)
 {
 	uint64_t published = boot_ns();
@@ -242,7 +240,7 @@ static void serve_rings(struct live_unwind *u)
 
 struct running {
 	uint32_t pid;
-	uint64_t cpu; /* ticks used; UINT64_MAX: it comes first */
+	uint64_t cpu; /* ticks used; UINT64_MAX: comes first */
 };
 
 static int by_cpu(const void *a, const void *b)
@@ -262,7 +260,7 @@ static uint64_t cpu_of(uint32_t pid)
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	at = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL; /* names have any bytes */
+	at = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL; /* names contain any bytes */
 	fclose(f);
 	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
 			  &system) != 2)
@@ -318,8 +316,8 @@ static void tell_ready(struct live_unwind *u)
 	pthread_mutex_unlock(&u->lock);
 }
 
-/* All processes: those that were named, then those that used most of the CPU; @serve: what begins
- * meanwhile in between. */
+/* Reads all processes: selected ones, then those with the most CPU time; @serve: and processes new
+ * records in between. */
 static void scan_all(struct live_unwind *u, int serve)
 {
 	struct running *v;
@@ -365,10 +363,8 @@ static void tell_stats(struct live_unwind *u)
 	pthread_mutex_unlock(&u->lock);
 }
 
-/*
- * What the thread goes on with, whatever the process had: maps and buffers of its own making, other
- * processes' mappings and what is mapped, also where its name is gone.
- */
+/* Capabilities that the thread keeps, whatever the process had: for its own maps and buffers, for
+ * other processes' mappings, and for mapped files, also deleted ones. */
 static void keep_needed(void)
 {
 	const uint64_t kept = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE |
@@ -386,7 +382,7 @@ static void keep_needed(void)
 	syscall(SYS_capset, &h, sets);
 }
 
-/* Those who asked before this have what they waited for after the next serve_rings. */
+/* Callers that asked before this have what they waited for after the next serve_rings. */
 static uint64_t see_asked(struct live_unwind *u)
 {
 	uint64_t n;
@@ -408,7 +404,7 @@ static void tell_done(struct live_unwind *u, uint64_t n)
 	pthread_mutex_unlock(&u->lock);
 }
 
-/* The old ring stays silent. What was mapped on the CPU until now may be unknown. */
+/* The old ring stays empty. Mappings made on the CPU until now may be unknown. */
 static void revive_ring(struct live_unwind *u, unsigned int i)
 {
 	struct code_ring *ring;
@@ -443,7 +439,7 @@ static void *run_thread(void *arg)
 	uint64_t n_asked;
 	int wants = 0;
 
-	/* It has little to do, but a new program's stacks wait until that is done. */
+	/* It has little to do, but stacks of new programs wait for it. */
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 	keep_needed();
 	scan_all(u, 1);
@@ -479,7 +475,7 @@ static int open_rings(struct live_unwind *u)
 
 		u->fds[cpu] = (struct pollfd){.fd = -1, .events = POLLIN};
 		err = code_ring_open(&u->rings[cpu], cpu, CODE_RING_WAKES);
-		if (err == -ENODEV) /* it is offline */
+		if (err == -ENODEV) /* the CPU is offline */
 			continue;
 		if (err)
 			return scap_fail(&u->log, err, "cannot follow mappings on CPU %u: %s", cpu,
@@ -517,7 +513,7 @@ static int open_cold(struct live_unwind *u, int map)
 	return u->cold ? 0 : -errno;
 }
 
-/* Signals are the command's. */
+/* Signals are for the main thread. */
 static int start_thread(struct live_unwind *u)
 {
 	sigset_t all, was;
@@ -624,7 +620,7 @@ void live_unwind_close(struct live_unwind *u)
 	free(u);
 }
 
-/* Waits, with the lock held, until the thread has told that it is ready, and done what @n asked. */
+/* Waits, with the lock held, until the thread is ready and has done request @n. */
 static int wait_until(struct live_unwind *u, uint64_t n, int timeout_ms)
 {
 	struct timespec until;

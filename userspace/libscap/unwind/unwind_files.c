@@ -16,49 +16,49 @@
 #include "unwind/jit_code.h"
 #include "unwind/unwind_rows.h"
 
-#define FILES_MAX 16384 /* known at a time, with a table or without */
+#define FILES_MAX 16384 /* maximum number of known files, with a table or without */
 #define BUCKETS 4096 /* a power of two */
-#define FEW_ROWS 32 /* there may be more in the file of debugging information */
-#define TRIES_MAX 2 /* to find room for a table: it may be larger than all there is */
+#define FEW_ROWS 32 /* the file of debug information may have more */
+#define TRIES_MAX 2 /* to find room for a table, which may exceed all there is */
 #define VDSO_MAX (64u << 10)
-#define MAPS_SHARE 16 /* of all room is kept for states of mappings */
+#define MAPS_SHARE 16 /* this part of all room is reserved for states of mappings */
 #define MAPS_ROOM_MIN (256u << 10)
 
-/* Which file it is, on this machine. */
+/* Identity of a file on this machine. */
 struct identity {
 	uint64_t dev, ino, sz, mtime_ns;
 };
 
 struct unwind_file {
 	struct unwind_file *next; /* in the bucket */
-	uint8_t id[ELF_FILE_ID_SZ]; /* the content's number */
+	uint8_t id[ELF_FILE_ID_SZ]; /* file ID of the content */
 	struct unwind_piece *pieces;
 	size_t n_pieces;
-	uint64_t n_rows; /* that it has, with room for them or without */
+	uint64_t n_rows; /* with room for them or without */
 	uint64_t used_ns;
 	unsigned int refs;
 	int no_room; /* it has rows, and no table */
-	int too_much; /* its rows would take more work than a file gets */
-	int wants; /* it found no room; not: it was taken away */
+	int too_much; /* its rows exceeded the work limit of a file */
+	int wants; /* it did not fit; 0 if it was evicted */
 	unsigned int tries;
 };
 
-/* Other names of a file that has been met. */
+/* Other names of a known file. */
 struct alias {
 	struct alias *next;
 	struct identity identity;
-	struct unwind_file *file; /* NULL: nothing that has a table */
+	struct unwind_file *file; /* NULL: it has no table */
 };
 
 struct unwind_files {
 	struct unwind_pool *pool;
-	struct kept_files *kept; /* NULL: nothing is */
+	struct kept_files *kept; /* NULL: none */
 	struct unwind_file *by_id[BUCKETS];
 	struct alias *aliases[BUCKETS];
 	size_t n, n_aliases;
-	struct unwind_work stop; /* how a long one is stopped */
-	const struct unwind_file *reserved; /* only to be compared: it may be gone */
-	size_t reserved_sz; /* bytes that are kept for its table */
+	struct unwind_work stop; /* how a long build is stopped */
+	const struct unwind_file *reserved; /* compared only: it may be freed */
+	size_t reserved_sz; /* bytes reserved for its table */
 	struct unwind_files_stats stats;
 };
 
@@ -147,7 +147,7 @@ static struct alias *find_alias(const struct unwind_files *fs, const struct iden
 	return a;
 }
 
-/* Forgotten names are met again, no more. */
+/* Forgotten names are looked up again, no more. */
 static void forget_aliases(struct unwind_files *fs, const struct unwind_file *of)
 {
 	for (size_t i = 0; i < BUCKETS; i++) {
@@ -199,7 +199,7 @@ static struct unwind_file *find_id(const struct unwind_files *fs, const uint8_t 
 
 /* ---- how to reach it ---- */
 
-/* @ino: that the file must have; 0: any. */
+/* @ino: the inode it must have; 0: any. */
 static int open_if(const char *root, const char *path, uint64_t ino, struct stat *st)
 {
 	const int fd = open_in_root(root, path, st);
@@ -211,10 +211,8 @@ static int open_if(const char *root, const char *path, uint64_t ino, struct stat
 	return fd;
 }
 
-/*
- * What is mapped, whatever has become of its name: through the mapping itself; else by name in the
- * root of the process, then in ours, if that has the number of what was mapped.
- */
+/* Opens the mapped file, whatever happened to its name: through the mapping itself; else by name in
+ * the root of the process, then in ours, if it has the inode of the mapping. */
 static int open_source(const struct unwind_source *src, struct stat *st)
 {
 	char path[96];
@@ -239,7 +237,7 @@ static struct identity identify(const struct stat *st)
 
 /* ---- its table ---- */
 
-/* @src NULL: nobody has it by a name. */
+/* @src NULL: it has no name. */
 static int make_rows(struct unwind_rows *rows, const struct elf_file *f,
 		     const struct unwind_source *src, struct unwind_work *work)
 {
@@ -261,7 +259,7 @@ static int make_rows(struct unwind_rows *rows, const struct elf_file *f,
 	return 0;
 }
 
-/* Pages as small as there is room for: of 2 GiB there are two at most. */
+/* Chooses the smallest pages that fit: a file of 2 GiB has at least two. */
 static void choose_pages(struct unwind_piece *p, const struct unwind_row *rows)
 {
 	const uint32_t last = rows[p->n - 1].pc;
@@ -309,7 +307,7 @@ static int take_piece(struct unwind_files *fs, struct unwind_piece *p,
 	return 0;
 }
 
-/* Bytes that tables may take: states of mappings must find room, too. */
+/* Returns the bytes that tables may take: states of mappings need room, too. */
 static size_t room_of_tables(const struct unwind_files *fs)
 {
 	const size_t max = unwind_pool_max(fs->pool);
@@ -324,7 +322,7 @@ size_t unwind_files_room(const struct unwind_files *fs)
 	return used < max ? max - used : 0;
 }
 
-/* For what is larger than all there is nobody makes room. */
+/* A table larger than all room gets none made. */
 static int fits(const struct unwind_files *fs, const struct unwind_file *f)
 {
 	return unwind_file_sz(f) <= room_of_tables(fs);
@@ -366,7 +364,7 @@ static int place_rows(struct unwind_files *fs, struct unwind_file *f,
 	return err;
 }
 
-/* make_rows within the work for a file, and what is left of that for its process. */
+/* Runs make_rows within the work limit of a file, and the remaining one of its process. */
 static int make_rows_within(struct unwind_files *fs, struct unwind_rows *rows,
 			    const struct elf_file *elf, const struct unwind_source *src)
 {
@@ -383,7 +381,8 @@ static int make_rows_within(struct unwind_files *fs, struct unwind_rows *rows,
 	return err == -E2BIG && max < UNWIND_WORK_MAX ? -EDQUOT : err;
 }
 
-/* A table for @f of the opened @elf. Without room it has none: -ENOSPC is told by its pieces. */
+/* Builds the table of @f from the opened @elf. Without room it has none: unwind_file_pieces then
+ * returns -ENOSPC. */
 static int load_file(struct unwind_files *fs, struct unwind_file *f, const struct elf_file *elf,
 		     const struct unwind_source *src, uint64_t now_ns)
 {
@@ -403,7 +402,7 @@ static int load_file(struct unwind_files *fs, struct unwind_file *f, const struc
 	return err == -ENOSPC || err == -E2BIG ? 0 : err;
 }
 
-/* Forgets a file that nobody uses, to make room for another. */
+/* Drops a file that nobody uses, to make room for another. */
 static void forget_one(struct unwind_files *fs, uint64_t now_ns)
 {
 	struct unwind_file **oldest = NULL;
@@ -423,7 +422,7 @@ static void forget_one(struct unwind_files *fs, uint64_t now_ns)
 	}
 }
 
-/* A file met by a name it was not met by. *out NULL: nothing that has a table. */
+/* Finds or adds a file that was opened by a new name. *out NULL: it has no table. */
 static int meet(struct unwind_files *fs, struct unwind_file **out, const struct elf_file *elf,
 		const struct unwind_source *src, uint64_t now_ns)
 {
@@ -462,7 +461,7 @@ static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd,
 	int err = elf_file_open(&elf, fd);
 
 	*out = NULL;
-	if (err == -ENOEXEC) /* code of something else */
+	if (err == -ENOEXEC) /* not an ELF file */
 		return 0;
 	if (err)
 		return err;
@@ -471,7 +470,7 @@ static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd,
 	return err;
 }
 
-/* Its table went, or there was no room for it. */
+/* Its table was evicted, or did not fit. */
 static void load_again(struct unwind_files *fs, struct unwind_file *f, int fd,
 		       const struct unwind_source *src, uint64_t now_ns)
 {
@@ -480,12 +479,12 @@ static void load_again(struct unwind_files *fs, struct unwind_file *f, int fd,
 
 	if (!f->no_room || elf_file_open(&elf, fd))
 		return;
-	unbound.work = NULL; /* it is no work of the process that its table went */
+	unbound.work = NULL; /* the eviction was not the process's doing */
 	load_file(fs, f, elf, &unbound, now_ns);
 	elf_file_close(elf);
 }
 
-/* The kernel's image is the same in all processes of one kind; ours is at hand. */
+/* The vDSO is the same in all 64-bit processes; ours is at hand. */
 static int get_vdso(struct unwind_files *fs, struct unwind_file **out, uint64_t sz, uint64_t now_ns)
 {
 	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -543,8 +542,7 @@ static void place_code(struct unwind_files *fs, struct unwind_file *f,
 	fs->stats.n_no_room += f->no_room;
 }
 
-/* Of JIT code that is known by its bytes. It is no file, but like one: the same rows are there
- * once. */
+/* JIT code that is recognized by its bytes is treated as a file: equal rows are stored once. */
 static int get_code(struct unwind_files *fs, struct unwind_file **out,
 		    const struct unwind_source *src, uint64_t now_ns)
 {
@@ -654,7 +652,7 @@ int unwind_files_want_again(struct unwind_files *fs)
 	return n;
 }
 
-/* Is the table of @f one that may go for that of @wants? */
+/* Returns whether the table of @f may be evicted for that of @wants. */
 static int may_go(const struct unwind_file *f, const struct unwind_file *wants)
 {
 	return f != wants && f->n_pieces && (!f->refs || f->used_ns < wants->used_ns);

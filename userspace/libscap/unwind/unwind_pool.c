@@ -23,7 +23,7 @@ struct resting {
 
 struct chunk {
 	uint64_t *words;
-	int fd; /* of the map; -1: malloc */
+	int fd; /* descriptor of the map; -1: malloc */
 };
 
 struct unwind_pool {
@@ -31,7 +31,7 @@ struct unwind_pool {
 	size_t max_chunks;
 	struct chunk chunks[UNWIND_CHUNKS_MAX];
 	uint32_t n_chunks;
-	struct span *free; /* by place; none touches the next, nor reaches into another chunk */
+	struct span *free; /* by place; not adjacent, and within one chunk each */
 	size_t n_free, cap_free;
 	struct resting *resting; /* a queue, the oldest first */
 	size_t n_resting, cap_resting;
@@ -86,7 +86,7 @@ static int grow(void **v, size_t *cap, size_t n, size_t item)
 	return 0;
 }
 
-/* The first free span behind @at. */
+/* Returns the first free span after @at. */
 static size_t find_free(const struct unwind_pool *p, uint32_t at)
 {
 	size_t lo = 0, hi = p->n_free;
@@ -127,7 +127,7 @@ static int add_free(struct unwind_pool *p, struct span s)
 		return 0;
 	}
 	if (grow((void **)&p->free, &p->cap_free, p->n_free, sizeof(*p->free)))
-		return -ENOMEM; /* it is lost until the end, which harms nobody */
+		return -ENOMEM; /* lost until the end, which is harmless */
 	memmove(p->free + i + 1, p->free + i, (p->n_free++ - i) * sizeof(*p->free));
 	p->free[i] = s;
 	return 0;
@@ -172,7 +172,7 @@ static int add_chunk(struct unwind_pool *p)
 			(struct span){(p->n_chunks - 1) * UNWIND_CHUNK_WORDS, UNWIND_CHUNK_WORDS});
 }
 
-/* The smallest free span that has room, so that large ones stay. */
+/* Returns the smallest free span that has room, so that large ones stay. */
 static struct span *best_fit(struct unwind_pool *p, uint32_t words)
 {
 	struct span *best = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory that unwind tables lie in, shared with the driver (driver/shared/unwind_table.h):
- * chunks that are made as they are needed, and spans in them. A span that is given back is not
- * given out again before every walk that may still read it is over.
+ * Memory of unwind tables, shared with the driver (driver/shared/unwind_table.h): chunks, allocated
+ * as needed, and spans in them. A returned span is not reused before all walks that may still read
+ * it have ended.
  */
 #ifndef SCAP_UNWIND_UNWIND_POOL_H
 #define SCAP_UNWIND_UNWIND_POOL_H
@@ -14,27 +14,27 @@
 
 struct unwind_pool;
 
-/* @map is the driver's map of chunks; -1: none, the memory is our own. @max_sz bounds all chunks.
- */
+/* @map is the driver's map of chunks; -1: none, plain memory. @max_sz limits the size of all
+ * chunks. */
 int unwind_pool_new(struct unwind_pool **out, int map, size_t max_sz);
 void unwind_pool_free(struct unwind_pool *p);
 
-/* The place of @words words, at most a chunk's; or -ENOSPC: the bound is reached, or another
- * negative errno. */
+/* Returns the place of @words words, at most a chunk's; or -ENOSPC: the limit is reached, or
+ * another negative errno. */
 int64_t unwind_pool_take(struct unwind_pool *p, uint32_t words);
-/* @now_ns is of any clock that ascends. */
+/* @now_ns: of any monotonic clock. */
 void unwind_pool_give(struct unwind_pool *p, uint32_t place, uint32_t words, uint64_t now_ns);
-/* What was given back long enough ago can be taken. */
+/* Makes spans that were returned long enough ago available. */
 void unwind_pool_settle(struct unwind_pool *p, uint64_t now_ns);
 
-/* Where a place is in our memory. */
+/* Returns the memory at a place. */
 uint64_t *unwind_pool_at(const struct unwind_pool *p, uint32_t place);
-/* A chunk; NULL: there is none. */
+/* Returns a chunk; NULL: none. */
 const uint64_t *unwind_pool_chunk(const struct unwind_pool *p, uint32_t chunk);
 
-/* Bytes that it has at most. */
+/* Returns its maximum size in bytes. */
 size_t unwind_pool_max(const struct unwind_pool *p);
-size_t unwind_pool_sz(const struct unwind_pool *p); /* bytes of all chunks */
-size_t unwind_pool_used(const struct unwind_pool *p); /* bytes taken */
+size_t unwind_pool_sz(const struct unwind_pool *p); /* size of all chunks */
+size_t unwind_pool_used(const struct unwind_pool *p); /* bytes in use */
 
 #endif /* SCAP_UNWIND_UNWIND_POOL_H */

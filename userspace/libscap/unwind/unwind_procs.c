@@ -14,39 +14,40 @@
 
 #define BUCKETS 4096 /* a power of two */
 #define MAKE_ROOM_TRIES 8
-#define LINGER_NS 1000000000ull /* of a process that ended: samples and threads of it may come */
+#define LINGER_NS                                                                                  \
+	1000000000ull /* after the end of a process: samples and threads of it may still come */
 
 struct map {
 	uint64_t start, end, offset;
 	uint64_t ns; /* when it was mapped, or read */
-	struct unwind_file *file; /* NULL: code of no file that has a table */
-	int pending; /* the file could not be reached */
+	struct unwind_file *file; /* NULL: the code's file has no table */
+	int pending; /* the file could not be opened */
 	int is_probe; /* the kernel's code for probes */
 };
 
-/* Mappings of one process, or of several that are alike. */
+/* Mappings of one process, or of several with the same ones. */
 struct maps {
 	unsigned int refs;
 	struct map *v; /* by start */
 	size_t n, cap;
-	uint32_t place, words; /* as it was written last; 0 words: it was not */
+	uint32_t place, words; /* as last written; 0 words: not written */
 	uint32_t n_written;
-	int stale; /* it is no more what was written */
+	int stale; /* it changed since it was written */
 };
 
 struct proc {
 	struct proc *next;
 	uint32_t pid;
 	int dirty;
-	int refused; /* its mappings found no room */
-	int too_much; /* its files would take more work than it gets */
-	uint64_t work; /* that is left of what is done for its files */
-	uint64_t since_ns; /* what is older is no news */
+	int refused; /* its mappings did not fit */
+	int too_much; /* its files exceed its work limit */
+	uint64_t work; /* remaining work limit for its files */
+	uint64_t since_ns; /* anything older is ignored */
 	uint64_t exit_ns; /* when its first thread ended; 0: it lives */
 	struct maps *maps;
 	struct unwind_process entry; /* as the driver has it */
-	uint32_t n_walks; /* as the driver had it when it was last looked at */
-	int sampled; /* there were more by then than before */
+	uint32_t n_walks; /* the driver's count when it was last read */
+	int sampled; /* the count had increased by then */
 };
 
 struct unwind_procs {
@@ -56,11 +57,11 @@ struct unwind_procs {
 	struct proc *buckets[BUCKETS];
 	uint32_t gen;
 	size_t n, n_dirty;
-	int no_room; /* a table found none */
-	int refused; /* a process's mappings found none */
-	uint64_t made_room_ns; /* when tables were taken away for that; 0: not yet */
+	int no_room; /* a table did not fit */
+	int refused; /* mappings of a process did not fit */
+	uint64_t made_room_ns; /* when tables were evicted for that; 0: not yet */
 	uint32_t room_pid; /* for this process */
-	uint64_t work; /* for each process */
+	uint64_t work; /* of each process */
 	struct unwind_procs_stats stats;
 };
 
@@ -124,7 +125,7 @@ static int maps_room(struct maps *m, size_t n)
 	return 0;
 }
 
-/* Those of the process alone, which can be changed. NULL: no memory. */
+/* Returns the mappings of the process alone, which can be changed. NULL: no memory. */
 static struct maps *own_maps(struct unwind_procs *ps, struct proc *p)
 {
 	struct maps *m;
@@ -146,7 +147,7 @@ static struct maps *own_maps(struct unwind_procs *ps, struct proc *p)
 		}
 		for (size_t i = 0; i < m->n; i++)
 			unwind_file_ref(m->v[i].file);
-		maps_put(ps, p->maps, 0); /* others have it, too */
+		maps_put(ps, p->maps, 0); /* still shared by others */
 	}
 	p->maps = m;
 	return m;
@@ -164,7 +165,7 @@ static void insert_at(struct maps *m, size_t i, const struct map *map)
 	m->v[i] = *map;
 }
 
-/* Takes out what lies between @start and @end. There is room for one more. */
+/* Cuts out what lies between @start and @end. There is room for one more. */
 static void cut(struct maps *m, uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < m->n;) {
@@ -195,7 +196,7 @@ static void cut(struct maps *m, uint64_t start, uint64_t end)
 	}
 }
 
-/* Code of no file grows by pieces, which are one. */
+/* Adjacent pieces of code without a file are merged. */
 static int joins(const struct map *a, const struct map *b)
 {
 	return !a->file && !b->file && !a->pending && !b->pending && a->is_probe == b->is_probe &&
@@ -332,7 +333,7 @@ int unwind_procs_map(struct unwind_procs *ps, const struct code_map *m, uint64_t
 {
 	struct proc *p = find_proc(ps, m->pid);
 
-	if (!p) /* older than we are: it has other mappings, too */
+	if (!p) /* older than the capture: it has other mappings, too */
 		return unwind_procs_scan(ps, m->pid, boot_ns);
 	if (boot_ns < p->since_ns)
 		return 0;
@@ -355,7 +356,7 @@ static int begin_anew(struct unwind_procs *ps, uint32_t pid, struct maps *maps, 
 	return 0;
 }
 
-/* Of @from what is not older than @ns. 0 or -ENOMEM. */
+/* Copies the mappings of @from that are not older than @ns. Returns 0 or -ENOMEM. */
 static int keep_newer(struct maps *to, const struct maps *from, uint64_t ns)
 {
 	for (size_t i = 0; i < from->n; i++) {
@@ -369,7 +370,7 @@ static int keep_newer(struct maps *to, const struct maps *from, uint64_t ns)
 	return 0;
 }
 
-/* Told by another CPU, what was mapped after it may have come before it. */
+/* A record from another CPU: later mappings may have come before it. */
 int unwind_procs_exec(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 {
 	const struct proc *p = find_proc(ps, pid);
@@ -439,7 +440,7 @@ int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 		}
 		err = err ?: map_code(ps, find_proc(ps, pid), &m, boot_ns);
 	}
-	if (maps) /* a thread of the kernel, which has none */
+	if (maps) /* a kernel thread, which has none */
 		maps_put(ps, maps, boot_ns);
 	free(line);
 	fclose(f);
@@ -448,7 +449,8 @@ int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 
 /* ---- as the driver has it ---- */
 
-/* Writes one mapping's entries, as many as its table has parts; only counts them if @to is NULL. */
+/* Writes the entries of one mapping, one for each part of its table; only counts them if @to is
+ * NULL. */
 static size_t write_map(struct unwind_map *to, const struct map *m)
 {
 	const struct unwind_piece *v = NULL;
@@ -461,10 +463,11 @@ static size_t write_map(struct unwind_map *to, const struct map *m)
 		e.flags = UNWIND_MAP_F_NO_TABLE;
 	if (m->is_probe) {
 		e.flags = UNWIND_MAP_F_PROBE;
-		e.start--; /* a function returns to its first byte, and is looked up one before */
+		e.start--; /* a function returns to its first byte, which is looked up one byte
+			      before */
 	}
 	for (int i = 0; i < n; i++) {
-		/* The part of the mapping that this part of the table is about. */
+		/* The part of the mapping that this part of the table covers. */
 		const uint64_t from = i && v[i].from > m->offset ? v[i].from - m->offset : 0;
 		const uint64_t to_off = i + 1 < n ? v[i + 1].from : UINT64_MAX;
 
@@ -498,7 +501,7 @@ static size_t count_entries(const struct maps *m)
 	return n;
 }
 
-/* A new place for what the mappings are now. */
+/* Writes the current mappings to a new place. */
 static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 {
 	const size_t n = count_entries(m);
@@ -523,7 +526,7 @@ static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 	return 0;
 }
 
-/* A file that wants room for its table; NULL: none does. */
+/* Returns a file that wants room for its table; NULL: none. */
 static struct unwind_file *wanting_file(const struct maps *m)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -538,7 +541,7 @@ static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 
 	p->dirty = 0;
 	ps->n_dirty--;
-	/* What several have was written with the first of them. */
+	/* Shared mappings were written with the first process. */
 	if ((!m->words || m->stale) && write_maps(ps, m, now_ns)) {
 		ps->stats.n_refused++;
 		p->refused = ps->refused = 1;
@@ -549,10 +552,10 @@ static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 		ps->gen = 1;
 	p->entry = (struct unwind_process){
 		.gen = ps->gen, .maps = m->place, .n_maps = m->n_written, .gen_end = ps->gen};
-	p->n_walks = 0; /* the driver counts anew */
+	p->n_walks = 0; /* the driver counts from 0 */
 	if (ps->map < 0)
 		return;
-	/* The words before the entry that leads to them. */
+	/* Write the words before the entry that refers to them. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!m->n_written)
 		bpf_map_delete_elem(ps->map, &p->pid);
@@ -571,7 +574,7 @@ void unwind_procs_publish(struct unwind_procs *ps, uint64_t boot_ns)
 
 /* ---- room ---- */
 
-/* Files of processes whose stacks were walked since this was last asked. */
+/* Marks files of processes whose stacks were walked since the last call. */
 static void note_used(struct unwind_procs *ps, uint64_t now_ns)
 {
 	for (size_t i = 0; i < BUCKETS; i++) {
@@ -590,7 +593,8 @@ static void note_used(struct unwind_procs *ps, uint64_t now_ns)
 	}
 }
 
-/* Whose turn it is: of those that are sampled the newest, else of all. NULL: nobody wants room. */
+/* Returns the process whose turn it is: the newest sampled one, else the newest of all. NULL: none
+ * wants room. */
 static struct proc *wanting(const struct unwind_procs *ps)
 {
 	struct proc *found = NULL;
@@ -619,8 +623,8 @@ static void rewrite_all(struct unwind_procs *ps, uint64_t now_ns)
 	unwind_procs_publish(ps, now_ns);
 }
 
-/* Takes away as much as the file wants, as what is free may be in pieces; nothing, and not 0, if
- * all that may go is too little. */
+/* Evicts as much as the file needs, since free room may be fragmented. Returns not 0, with nothing
+ * evicted, if all that may be evicted is too little. */
 static int evict_for(struct unwind_procs *ps, struct unwind_file *file, uint64_t now_ns)
 {
 	const size_t before = unwind_pool_used(ps->pool);
@@ -650,7 +654,7 @@ int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns)
 	if (ps->made_room_ns && boot_ns - ps->made_room_ns < UNWIND_RETRY_MS * 1000000ull)
 		return 1;
 	if (ps->made_room_ns) {
-		/* Its room can be used now; the next one's is made when this has its table. */
+		/* Its room is available now; the next one's is made once this has its table. */
 		ps->made_room_ns = 0;
 		unwind_procs_scan(ps, ps->room_pid, boot_ns);
 		unwind_files_reserve(ps->files, NULL);
@@ -658,7 +662,7 @@ int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns)
 		return 1;
 	}
 	note_used(ps, boot_ns);
-	/* Looking for one takes time where there are many. */
+	/* The search takes time if there are many. */
 	for (int i = 0; i < MAKE_ROOM_TRIES; i++) {
 		p = wanting(ps);
 		if (!p) {
@@ -676,7 +680,7 @@ int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns)
 
 /* ---- ends ---- */
 
-/* What found no room may now. */
+/* Tables that did not fit may fit now. */
 static void try_again(struct unwind_procs *ps)
 {
 	ps->no_room |= unwind_files_want_again(ps->files);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which code each process has mapped, in memory where the driver looks it up by process. A state of
- * a process's mappings is written as a whole, and never changes: what comes next has a place and a
- * number of its own. Children have their parent's until one of the two changes.
+ * The code mappings of each process, in memory where the driver finds them by PID. A state of a
+ * process's mappings is written as a whole and never changes: the next state has its own place and
+ * number. Children share their parent's until one of the two changes.
  */
 #ifndef SCAP_UNWIND_UNWIND_PROCS_H
 #define SCAP_UNWIND_UNWIND_PROCS_H
@@ -18,50 +18,48 @@ int unwind_procs_new(struct unwind_procs **out, struct unwind_pool *pool,
 void unwind_procs_free(struct unwind_procs *ps);
 
 /*
- * What has happened, and when. A process's own records may come out of order with those of others:
- * what is older than its exec, or than the time at which its mappings were read, is no news.
- * Nothing is written before unwind_procs_publish. Each: 0 or -ENOMEM.
+ * Changes, with their times. Records of a process may be out of order with those of others:
+ * anything older than its exec, or than the time at which its mappings were read, is ignored.
+ * Nothing is written before unwind_procs_publish. Each returns 0 or -ENOMEM.
  */
 int unwind_procs_map(struct unwind_procs *ps, const struct code_map *m, uint64_t boot_ns);
 int unwind_procs_exec(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns);
 int unwind_procs_fork(struct unwind_procs *ps, uint32_t pid, uint32_t parent, uint64_t boot_ns);
 void unwind_procs_exit(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns);
 
-/* Forgets processes that ended a while ago, threads and all. Now and then. */
+/* Removes processes that ended a while ago, with all their threads. Call regularly. */
 void unwind_procs_sweep(struct unwind_procs *ps, uint64_t boot_ns);
 
-/* Steps of work that each new process gets, with what it inherits by forks; by default
+/* Sets the work limit of each new process, including what it inherits by forks; default
  * UNWIND_PROCESS_WORK_MAX. */
 void unwind_procs_bound_work(struct unwind_procs *ps, uint64_t steps);
 
-/* Reads what /proc has of @pid, in place of what was known. @boot_ns is now. */
+/* Replaces the mappings of @pid by those in /proc. @boot_ns is now. */
 int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns);
 
 /* Writes what has changed. */
 void unwind_procs_publish(struct unwind_procs *ps, uint64_t boot_ns);
 
-/*
- * Where tables found no room: takes those away that are used least, and tries again once their room
- * can be used. 1: there is more to do, call again in UNWIND_RETRY_MS.
- */
+/* If tables did not fit: evicts the least used ones, and retries once their room is available.
+ * Returns 1 if there is more to do: call again in UNWIND_RETRY_MS. */
 int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns);
 #define UNWIND_RETRY_MS 600
 
-/* The driver's entry; -ENOENT: nothing is known of @pid. */
+/* Returns the driver's entry; -ENOENT: @pid is unknown. */
 int unwind_procs_find(const struct unwind_procs *ps, struct unwind_process *out, uint32_t pid);
 
 /*
- * The mappings that @pid had at @boot_ns, as the driver would have them, into @to: how many.
- * -ENOENT: nothing is known of it; -ESRCH: it was another program then. What has since taken
- * another's place hides that.
+ * Writes the mappings that @pid had at @boot_ns to @to, in the driver's layout. Returns their
+ * number; -ENOENT: unknown; -ESRCH: it was another program then. A later mapping hides the one it
+ * replaced.
  */
 int unwind_procs_at(struct unwind_map *to, size_t max, const struct unwind_procs *ps, uint32_t pid,
 		    uint64_t boot_ns);
 
 struct unwind_procs_stats {
-	uint64_t n, n_maps; /* processes, their mappings */
-	uint64_t n_refused; /* had too many mappings, or found no room */
-	uint64_t n_too_much; /* processes whose files would have taken more work than one gets */
+	uint64_t n, n_maps; /* processes, and their mappings */
+	uint64_t n_refused; /* too many mappings, or they did not fit */
+	uint64_t n_too_much; /* processes whose files exceeded the work limit of a process */
 };
 void unwind_procs_stats(const struct unwind_procs *ps, struct unwind_procs_stats *st);
 

@@ -9,23 +9,23 @@
 #include "unwind/cfi_read.h"
 #include "unwind/go_rows.h"
 
-#define MAX_CODE 64 /* executable segments; linkers make one or two */
-#define FEW 8 /* functions: less are those of the start files alone */
+#define MAX_CODE 64 /* maximum number of executable segments; linkers make one or two */
+#define FEW 8 /* functions: fewer are those of the start files alone */
 #define HDR_MAX (64u << 20)
 #define GAP_PART (256u << 10)
 #define SIGRETURN_MIN 7 /* bytes of such code */
 #define SIGRETURN_MAX 9
-#define GAP_MAX (64ull << 20) /* bytes of uncovered code that are looked through, of a file */
+#define GAP_MAX (64ull << 20) /* maximum bytes of uncovered code that are searched in a file */
 #define LINKAGE_MAX (1u << 20)
-#define ENTRY_SZ 64 /* the most that code at the entry has */
+#define ENTRY_SZ 64 /* maximum size of the code at the entry point */
 
-/* .eh_frame_hdr, by its segment: what is at its start, and each entry of its table. */
+/* .eh_frame_hdr, by its segment: its header, and the entries of its table. */
 #define HDR_VERSION 1
 #define HDR_ENC_SDATA4_DATAREL 0x3b
 
 struct build {
 	struct unwind_work *work;
-	uint64_t gap_left; /* bytes of uncovered code that may be looked through */
+	uint64_t gap_left; /* bytes of uncovered code that may still be searched */
 	const struct elf_file *f, *debug;
 	struct cfi_code code[MAX_CODE];
 	size_t n_code;
@@ -57,7 +57,8 @@ static void find_code(struct build *b)
 	}
 }
 
-/* A section that is missing or compressed beyond us is none, nor is a large one for debuggers. */
+/* A section that is missing, or compressed in an unknown way, is treated as none, and so is a large
+ * one for debuggers. */
 static int add_section(struct build *b, const struct elf_file *f, const char *name, int is_debug)
 {
 	const struct elf_section *s = elf_file_section(f, name);
@@ -80,7 +81,7 @@ static int add_section(struct build *b, const struct elf_file *f, const char *na
 }
 
 struct hdr {
-	const struct elf_segment *segment; /* that the header's bytes and .eh_frame lie in */
+	const struct elf_segment *segment; /* the segment with the header and .eh_frame */
 	uint64_t vaddr, eh_frame;
 	uint64_t n;
 	struct cfi_cursor table;
@@ -106,7 +107,7 @@ static int read_hdr(struct hdr *h, const struct elf_data *d, uint64_t vaddr)
 	return c.bad ? -EBADMSG : 0;
 }
 
-/* Where the functions of .eh_frame are in it, which begins at h->eh_frame. NULL: out of memory. */
+/* Reads where the functions of .eh_frame are, which begins at h->eh_frame. NULL: out of memory. */
 static uint32_t *listed_offsets(struct hdr *h)
 {
 	uint64_t n = (uint64_t)(h->table.end - h->table.p) / 8;
@@ -125,7 +126,8 @@ static uint32_t *listed_offsets(struct hdr *h)
 	return v;
 }
 
-/* Without a table: entries up to the first terminator, as nobody says where the section ends. */
+/* Without a table: reads entries up to the first terminator, since the end of the section is
+ * unknown. */
 static size_t unlisted_sz(const struct elf_data *d)
 {
 	struct cfi_cursor c = {d->data, d->data + d->sz, 0};
@@ -158,7 +160,7 @@ static int add_by_hdr(struct build *b, struct hdr *h)
 	}
 	if (i == n)
 		return 0;
-	/* Nobody says where it ends but the segment. */
+	/* Only the segment limits it. */
 	err = elf_file_copy(b->f, d, v[i].offset + at,
 			    v[i].file_sz - at < UNWIND_CFI_MAX ? v[i].file_sz - at
 							       : UNWIND_CFI_MAX);
@@ -177,7 +179,7 @@ static int add_by_hdr(struct build *b, struct hdr *h)
 	return err;
 }
 
-/* A file whose sections were stripped is unwound at run time by this segment. */
+/* A file without section headers is unwound at run time by this segment. */
 static int add_eh_frame_segment(struct build *b)
 {
 	const struct elf_segment *v;
@@ -218,10 +220,8 @@ static uint8_t kind_at(const struct unwind_rows *rows, size_t i)
 	return i ? rows->v[i - 1].kind & UNWIND_KIND_MASK : UNWIND_NONE;
 }
 
-/*
- * Lays @extra under @rows: it counts where those have none. A signal's frame always does: it begins
- * one byte before its function, in what may be another's.
- */
+/* Adds rows of @extra where @rows has none. A signal frame's row always wins: it begins one byte
+ * before its function, which may belong to another one. */
 static int lay_under(struct unwind_rows *rows, const struct unwind_rows *extra)
 {
 	struct unwind_rows all = {0};
@@ -264,8 +264,8 @@ static int add_go(struct build *b, struct unwind_rows *rows)
 		return 0;
 	err = go_rows(&of_go, b->f, t, b->work);
 	go_pclntab_close(t);
-	/* Go's .debug_frame does not say where rbp is, which code changes stacks, and which is
-	 * the first. */
+	/* Go's .debug_frame does not say where rbp is, which code switches stacks, and which is
+	 * outermost. */
 	if (!err)
 		err = lay_under(&of_go, rows);
 	if (!err) {
@@ -287,7 +287,7 @@ static int add_range(struct unwind_rows *rows, uint64_t from, uint64_t to, struc
 								    .kind = UNWIND_NONE});
 }
 
-/* What a signal's handler returns to: mov $15 to rax or eax, syscall. */
+/* The code that a signal handler returns to: mov $15 to rax or eax, syscall. */
 static size_t sigreturn_sz(const uint8_t *p, size_t sz)
 {
 	static const uint8_t rax[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -298,13 +298,14 @@ static size_t sigreturn_sz(const uint8_t *p, size_t sz)
 	return sz >= sizeof(eax) && !memcmp(p, eax, sizeof(eax)) ? sizeof(eax) : 0;
 }
 
-/* Such code in @d, which is what the file has from @from on. */
+/* Finds such code in @d, the content of the file from @from on. */
 static int scan_bytes(struct unwind_rows *extra, const struct elf_data *d, uint64_t from)
 {
 	int err = 0;
 
 	for (size_t at = 0; at < d->sz && !err; at++) {
-		const uint8_t *hit = memchr(d->data + at, 0x0f, d->sz - at); /* of the number */
+		const uint8_t *hit =
+			memchr(d->data + at, 0x0f, d->sz - at); /* length of the number */
 		size_t sz;
 
 		if (!hit)
@@ -323,8 +324,8 @@ static int scan_bytes(struct unwind_rows *extra, const struct elf_data *d, uint6
 	return err;
 }
 
-/* Looks for it in what nothing covers, a part at a time: that can be most of a large file. What is
- * found twice, where parts overlap, is there once. */
+/* Searches uncovered code, a part at a time: that can be most of a large file. Matches in the
+ * overlap of two parts count once. */
 static int scan_gap(struct build *b, struct unwind_rows *extra, uint64_t from, uint64_t to)
 {
 	int err = 0;
@@ -370,7 +371,7 @@ static int scan_gaps(struct build *b, const struct unwind_rows *rows, struct unw
 	return err;
 }
 
-/* Where the program begins there is no caller, whether its code says so or not. */
+/* The entry point of a program has no caller, whether its code says so or not. */
 static int add_entry(struct build *b, struct unwind_rows *extra)
 {
 	uint64_t offset, entry = elf_file_entry(b->f);
@@ -380,8 +381,8 @@ static int add_entry(struct build *b, struct unwind_rows *extra)
 	return add_range(extra, offset, offset + ENTRY_SZ, (struct unwind_row){.kind = UNWIND_END});
 }
 
-/* Is each entry of @sz bytes a jump alone: endbr64, bnd, jmp *x(%rip), of which the first two may
- * lack? */
+/* Returns whether each entry of @sz bytes is only a jump: endbr64, bnd, jmp *x(%rip), the first two
+ * optional. */
 static int is_jumps(const struct elf_data *d, size_t sz)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, jump[] = {0xff, 0x25};
@@ -393,13 +394,14 @@ static int is_jumps(const struct elf_data *d, size_t sz)
 			p += sizeof(endbr);
 		p += *p == 0xf2;
 		if (end - p < 6 || memcmp(p, jump, sizeof(jump)) ||
-		    (end - p > 6 && p[6] == 0x68)) /* what binds lazily pushes, too */
+		    (end - p > 6 && p[6] == 0x68)) /* lazy binding also pushes */
 			return 0;
 	}
 	return d->sz >= sz;
 }
 
-/* Static programs have linkage tables, of which nothing is told: they find out what the CPU has. */
+/* Static programs have linkage tables without call frame information: for functions chosen by the
+ * CPU's features. */
 static int add_linkage(struct build *b, struct unwind_rows *extra)
 {
 	const struct elf_section *s = elf_file_section(b->f, ".plt");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unwind table of an ELF file: everything that it says of how its code is unwound, by all the
- * ways in which files say it.
+ * Builds the unwind table of an ELF file, from all sources of unwind information that files have.
  */
 #ifndef SCAP_UNWIND_UNWIND_ROWS_H
 #define SCAP_UNWIND_UNWIND_ROWS_H
@@ -10,10 +9,10 @@
 #include "unwind/cfi.h"
 
 /*
- * Makes the rows of @f, which is of x86_64 (else -ENOTSUP). @debug is the file with its debugging
- * information, where that is another one; NULL: none. A file that says nothing of its code has
- * next to no rows, which is no error; one that takes more than @work (NULL: no bound) is: as
- * unwind_work_take. On success the caller ends @out with unwind_rows_fini.
+ * Builds the rows of @f, an x86_64 file (else -ENOTSUP). @debug is the separate file with its debug
+ * information; NULL: none. A file without unwind information has next to no rows, which is no
+ * error; one that exceeds @work (NULL: no limit) is: as unwind_work_take. On success the caller
+ * frees @out with unwind_rows_fini.
  */
 int unwind_rows_of_file(struct unwind_rows *out, const struct elf_file *f,
 			const struct elf_file *debug, struct unwind_work *work);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_rows_judge N FILE...: are the rows of each file what libdw makes of its call frame
- * information? At N random addresses of each file's functions both find the caller's registers from
- * the same random registers and memory; then at the first and the last byte of gaps. Prints what
- * differs and a sum; status 1 if anything does. scripts/check-unwind-rows runs it over a machine.
+ * unwind_rows_judge N FILE...: compares the rows of each file with libdw's interpretation of its
+ * call frame information. At N random addresses in each file's functions both find the caller's
+ * registers from the same random registers and memory; then at the first and last byte of gaps.
+ * Prints the differences and a sum; status 1 if there are any. scripts/check-unwind-rows runs it
+ * over a machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include "unwind/unwind_rows.h"
 
 #define STACK_OPS 64
-#define SHOWN_MAX 5 /* differences per file */
+#define SHOWN_MAX 5 /* differences printed per file */
 
 static uint64_t seed;
 
@@ -33,9 +34,9 @@ static uint64_t next_random(void)
 	return seed;
 }
 
-static uint64_t signal_at; /* here memory begins as a signal's frame does */
+static uint64_t signal_at; /* memory at this place looks like a signal frame */
 
-/* Memory: each word has a value of its own, that can be a place of stack. */
+/* Memory: each word has a value of its own, which can be a place on the stack. */
 static uint64_t word_at(uint64_t addr)
 {
 	const uint64_t v = (addr + 0x1234567) * 0x9e3779b97f4a7c15ull;
@@ -67,7 +68,7 @@ struct machine {
 	uint64_t cfa;
 };
 
-/* The stack of an expression of libdw's while it is evaluated. */
+/* The stack of a DWARF expression while it is evaluated. */
 struct expression {
 	uint64_t s[STACK_OPS];
 	int top;
@@ -179,7 +180,7 @@ static int evaluate(uint64_t *out, const struct machine *m, const Dwarf_Op *ops,
 
 enum value { VALUE, UNDEFINED, UNKNOWN };
 
-/* A register of the caller, as libdw says. */
+/* Finds a register of the caller by libdw. */
 static enum value judge_reg(uint64_t *out, Dwarf_Frame *frame, const struct machine *m, int reg)
 {
 	Dwarf_Op mem[3], *ops;
@@ -190,7 +191,7 @@ static enum value judge_reg(uint64_t *out, Dwarf_Frame *frame, const struct mach
 		return UNKNOWN;
 	if (!n) {
 		*out = m->regs[reg];
-		return ops == mem ? UNDEFINED : VALUE; /* as documented: NULL is the same value */
+		return ops == mem ? UNDEFINED : VALUE; /* as documented: NULL means same value */
 	}
 	if (!evaluate(out, m, ops, n, &is_value))
 		return UNKNOWN;
@@ -200,7 +201,7 @@ static enum value judge_reg(uint64_t *out, Dwarf_Frame *frame, const struct mach
 }
 
 struct counts {
-	uint64_t n, differ, beyond; /* beyond: rules that a row says it cannot express */
+	uint64_t n, differ, beyond; /* beyond: rules that a row declares it cannot express */
 };
 
 struct subject {
@@ -234,7 +235,7 @@ static int differ(struct subject *s, uint64_t vaddr, const struct unwind_row *ro
 	return 1;
 }
 
-/* @at_rbp: rbp is in its frame, by which code that aligned its stack is known. */
+/* @at_rbp: rbp points into its frame, which marks code that aligned its stack. */
 static void random_machine(struct machine *m, struct user_walk *w, uint64_t vaddr, int at_rbp)
 {
 	for (int i = 0; i < 16; i++)
@@ -252,8 +253,8 @@ static void random_machine(struct machine *m, struct user_walk *w, uint64_t vadd
 	w->end = STACK_END_MAX;
 }
 
-/* Does the row restore @reg as libdw does? What the row has as lost is no error if it is rare: it
- * is counted. */
+/* Returns whether the row restores @reg as libdw does. A register that the row has as lost is no
+ * error if that is rare: it is counted. */
 static const char *compare_reg(struct counts *c, Dwarf_Frame *frame, const struct machine *m,
 			       const struct user_walk *w, int reg)
 {
@@ -264,8 +265,8 @@ static const char *compare_reg(struct counts *c, Dwarf_Frame *frame, const struc
 		c->beyond += how == VALUE;
 		return NULL;
 	}
-	/* Of what is not told libdw 0.188 thinks that rbx, other than rbp, is not kept: its table
-	 * of what functions keep has another register there. */
+	/* For undescribed registers libdw 0.188 assumes that rbx, unlike rbp, is not preserved: its
+	 * table of preserved registers has another one there. */
 	if (how != VALUE && !(how == UNDEFINED && reg == UNWIND_RBX))
 		return "libdw does not know the register";
 	return want == w->regs[reg] ? NULL : "another value of a saved register";
@@ -305,14 +306,14 @@ static const char *compare(struct counts *c, Dwarf_Frame *frame, const struct un
 		return "another return address";
 	if (w.sp != m.cfa)
 		return "another CFA";
-	/* Behind the last pop, of which the compiler's rule does not tell. */
+	/* After the last pop, which the compiler's rule does not describe. */
 	if (row->kind & UNWIND_F_AT_RBP && kind == UNWIND_RSP)
 		return NULL;
 	wrong = compare_reg(c, frame, &m, &w, UNWIND_RBP);
 	return wrong ? wrong : compare_reg(c, frame, &m, &w, UNWIND_RBX);
 }
 
-/* At one address of a function. */
+/* Compares at one address of a function. */
 static void judge_at(struct subject *s, struct counts *c, uint64_t vaddr)
 {
 	const struct unwind_row *row;
@@ -325,7 +326,7 @@ static void judge_at(struct subject *s, struct counts *c, uint64_t vaddr)
 	row = row_at(&s->rows, offset);
 	c->n++;
 	if (dwarf_cfi_addrframe(s->cfi, vaddr, &frame)) {
-		/* Behind a function that is followed by a gap of a few bytes the rows go on. */
+		/* After a function that a gap of a few bytes follows the rows continue. */
 		c->differ += row && (row->kind & UNWIND_KIND_MASK) != UNWIND_NONE &&
 			     differ(s, vaddr, row, "libdw has no rule");
 		return;
@@ -338,8 +339,7 @@ static void judge_at(struct subject *s, struct counts *c, uint64_t vaddr)
 		c->differ += (uint64_t)differ(s, vaddr, row, wrong);
 }
 
-/* Functions by the section's own list: FDEs as libdw walks them, so that rows have no part in it.
- */
+/* Functions by the section itself: FDEs as libdw reads them, so that rows take no part. */
 struct ranges {
 	struct {
 		uint64_t start, sz;
@@ -368,8 +368,8 @@ static int64_t read_sdata4(const uint8_t *p)
 	return v;
 }
 
-/* Only the encoding that x86_64's compilers write, of which random addresses are drawn; others take
- * part in nothing here. */
+/* Only the encoding that compilers for x86_64 write, from which random addresses are drawn; others
+ * are ignored here. */
 static int find_ranges(struct ranges *r, Elf *elf, const struct elf_section *s, const uint8_t *data)
 {
 	Elf_Data d = {.d_buf = (void *)data, .d_size = s->sz, .d_version = EV_CURRENT};
@@ -408,7 +408,7 @@ static int judge_file(struct counts *sum, const char *path, size_t n)
 	if (fd < 0 || elf_file_open(&s.f, fd)) {
 		if (fd >= 0)
 			close(fd);
-		return 0; /* no ELF file */
+		return 0; /* not an ELF file */
 	}
 	section = elf_file_section(s.f, ".eh_frame");
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How much may be done for one file: whoever made it wanted it to be what it is. Counted in steps
- * of some nanoseconds each: an instruction, an entry, eight bytes that are looked through.
- */
+/* The work limit: how much is done for one file, since its maker may be hostile. Counted in steps
+ * of some nanoseconds each: an instruction, an entry, eight bytes that are searched. */
 #ifndef SCAP_UNWIND_UNWIND_WORK_H
 #define SCAP_UNWIND_UNWIND_WORK_H
 
 #include <errno.h>
 #include <stdint.h>
 
-#define UNWIND_WORK_MAX (64ull << 20) /* steps for a file: the largest browser takes a tenth */
-#define UNWIND_PROCESS_WORK_MAX (4 * UNWIND_WORK_MAX) /* for files that nobody had before it */
-#define UNWIND_CFI_MAX (128ull << 20) /* bytes of a section of call frame information */
-#define UNWIND_FUNCTIONS_MAX (4u << 20) /* of a file, by such a section */
+#define UNWIND_WORK_MAX (64ull << 20) /* steps per file: the largest browser takes a tenth */
+#define UNWIND_PROCESS_WORK_MAX                                                                    \
+	(4 * UNWIND_WORK_MAX) /* steps per process, for files that no process had before it */
+#define UNWIND_CFI_MAX (128ull << 20) /* maximum size of a section of call frame information */
+#define UNWIND_FUNCTIONS_MAX (4u << 20) /* maximum number of functions, by such a section */
 
 struct unwind_work {
 	uint64_t left;
 	uint64_t unasked; /* steps since is_stopped was called */
-	int (*is_stopped)(void *ctx); /* NULL: nothing stops it */
+	int (*is_stopped)(void *ctx); /* NULL: never */
 	void *ctx;
 };
 
 #define UNWIND_WORK_ASK (1u << 16)
 
-/* 0; -E2BIG: that is too much; -ECANCELED: nobody waits for it any more. @w NULL: no bound. */
+/* Takes steps. Returns 0; -E2BIG: limit exceeded; -ECANCELED: stopped. @w NULL: no limit. */
 static inline int unwind_work_take(struct unwind_work *w, uint64_t steps)
 {
 	if (!w)
