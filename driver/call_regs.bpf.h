@@ -3,7 +3,8 @@
 #ifndef DRIVER_CALL_REGS_BPF_H
 #define DRIVER_CALL_REGS_BPF_H
 
-#include "writer.bpf.h"
+#include "compiler.bpf.h"
+#include "shared/record.h"
 
 /* Returns the call number as records carry it. No larger number is a known call (x32 has bit 30
  * set): cut to 16 bits it would look like another call. */

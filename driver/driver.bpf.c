@@ -293,39 +293,6 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 	return true;
 }
 
-/* The record of a call that the kernel had no storage for while its task was off the CPU. */
-static __always_inline void lose_call(void)
-{
-	struct ring *ring = this_ring();
-	u32 level;
-
-	if (!ring) {
-		__sync_fetch_and_add(&this_slot()->n_no_ring, 1);
-		return;
-	}
-	level = ONCE(ring->hdr.nest);
-	counters_of(ring, level)->seen++;
-	rec_lost(DRV_DROP_REFUSED, EVT_SYSCALL_X, level);
-}
-
-__noinline int slot_reclaim(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct drv_slot *slot = this_slot();
-	struct drv_call *saved = saved_find(task);
-
-	if (!saved || saved->state == CALL_NONE) {
-		lose_call();
-		return 0;
-	}
-	slot->call = *saved;
-	saved_drop(task, saved);
-	ONCE(slot->task) = (u64)task;
-	slot->tid = task->pid;
-	snaplen_set(slot);
-	return 1;
-}
-
 /* Serves the calls that the dispatch table has no program for, without a tail call. */
 static __always_inline int fill_generic(u64 *ctx)
 {

@@ -6,6 +6,7 @@
 
 #include "args.bpf.h"
 #include "guard.bpf.h"
+#include "ring.bpf.h"
 #include "select.bpf.h"
 #include "writer.bpf.h"
 

@@ -4,6 +4,9 @@
 #ifndef DRIVER_EVENT_LAYOUT_BPF_H
 #define DRIVER_EVENT_LAYOUT_BPF_H
 
+#include "shared/config.h"
+#include "shared/events.h"
+
 enum evt_n_params {
 #define P(name, type, fmt) +1
 #define PX(name, type, fmt, table) +1

@@ -7,6 +7,7 @@
 #ifndef DRIVER_OWN_BPF_H
 #define DRIVER_OWN_BPF_H
 
+#include "compiler.bpf.h"
 #include "maps.bpf.h"
 #include <bpf/bpf_core_read.h>
 

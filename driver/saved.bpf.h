@@ -3,7 +3,8 @@
 #ifndef DRIVER_SAVED_BPF_H
 #define DRIVER_SAVED_BPF_H
 
-#include "writer.bpf.h"
+#include "maps.bpf.h"
+#include "ring.bpf.h"
 
 static __always_inline struct drv_call *saved_find(struct task_struct *task)
 {

@@ -14,6 +14,7 @@
 #define DRIVER_SELECT_BPF_H
 
 #include "own.bpf.h"
+#include "ring.bpf.h"
 #include "saved.bpf.h"
 #include <bpf/bpf_core_read.h>
 

@@ -45,9 +45,9 @@ static __always_inline void snaplen_set(struct drv_slot *slot)
 
 	if (!cfg.n_snap_ports)
 		return;
-	slot->snaplen = cfg.snaplen;
+	slot->call.snaplen = cfg.snaplen;
 	if (nr < DRV_MAX_NR && moves_data[nr])
-		slot->snaplen = snaplen_of(slot->call.args[0]);
+		slot->call.snaplen = snaplen_of(slot->call.args[0]);
 }
 
 #endif /* DRIVER_SNAPLEN_BPF_H */

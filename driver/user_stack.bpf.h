@@ -9,6 +9,8 @@
 #ifndef DRIVER_USER_STACK_BPF_H
 #define DRIVER_USER_STACK_BPF_H
 
+#include "compiler.bpf.h"
+#include "maps.bpf.h"
 #include "shared/user_walk.h"
 #include "walk_memory.bpf.h"
 

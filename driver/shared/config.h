@@ -243,6 +243,8 @@ struct drv_call {
 	u16 flags; /* REC_F_IA32, REC_F_CHANGED, enum call_flags */
 	u64 args[6]; /* in the order of the row */
 	u64 kept[4]; /* numbers that the call may overwrite: kept.bpf.h */
+	u32 snaplen; /* bytes of its data to copy, set at its exit if cfg.n_snap_ports */
+	u32 pad;
 };
 
 /* Flags in addition to those of a record. */
@@ -265,14 +267,13 @@ enum call_flags {
 struct drv_slot {
 	u64 task; /* address of the task; 0: none */
 	struct drv_call call;
-	u64 scratch; /* index of the exit's filler */
+	u64 scratch; /* for the exit's filler: forget() in args.bpf.h */
 	u64 sel_task; /* the task that sel belongs to; 0: none */
 	u32 sel; /* enum task_sel */
 	u32 sel_saved; /* a saved call of it is in storage */
 	u64 sel_renamed; /* n_renamed when sel was computed */
 	u64 n_filtered; /* filtered calls */
-	u32 snaplen; /* for the data of the call that ends, if ports matter */
-	u32 overtaken; /* another record was written while the call was being set up */
+	u64 overtaken; /* another record was written while the call was being set up */
 	u64 n_left_out; /* exits on this CPU without a record: of saker itself, or filtered */
 	u64 tid; /* of the task */
 	u64 before; /* resv plus one while the exit's record has no place yet; 0: not in an exit */

@@ -17,15 +17,7 @@
 #ifndef DRIVER_SHARED_RECORD_H
 #define DRIVER_SHARED_RECORD_H
 
-#ifndef __bpf__
-#include <stdint.h>
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
-#endif
+#include "shared/types.h"
 
 /* The same on disk and in rings; followed by u16 lens[nparams] (u32 for events with
  * EF_LARGE_PAYLOAD), then the parameters one after the other, unaligned. */

@@ -10,6 +10,14 @@
 #ifndef DRIVER_SHARED_USER_WALK_H
 #define DRIVER_SHARED_USER_WALK_H
 
+#ifdef __bpf__
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+#else
+#include <stddef.h>
+#endif
+
 #include "shared/walk_state.h"
 
 #define USER_ADDR_MIN 0x1000ull
