@@ -22,68 +22,57 @@ static const struct call_row call_rows[] = {
 #define CALL_ROWS_N (sizeof(call_rows) / sizeof(*call_rows))
 #define CALL_ROWS_MAX 16 /* of one call; a power of two */
 
-/* Sums are computed here: the verifier would follow every outcome. */
+/* The rows of one call. */
 struct row_range {
 	u16 first;
-	u8 n_all; /* AE rows come last */
+	u8 n_all; /* AE rows are the last */
 	u8 n; /* without AE rows */
-	u8 n_texts; /* how many of them need room for text */
+	u8 n_texts; /* of these n: rows that need room for text */
 	u8 n_carried; /* row_is_carried */
 	u8 n_carried_texts;
 };
 
+/* ROWS_IN_name: these counts of each call, packed into one constant, five bits each. */
+#define ROW_BITS 5
+#define ROW_COUNT(counts, field) ((counts) >> (field)*ROW_BITS & ((1 << ROW_BITS) - 1))
+#define ROW_COUNTS(kind, of_enter, of_exit)                                                        \
+	+(1 | (of_exit) << ROW_BITS | ((of_exit) && (kind) >= ARG_PATH) << 2 * ROW_BITS |          \
+	  ((of_enter) && ARG_IS_CARRIED(kind)) << 3 * ROW_BITS |                                   \
+	  ((of_enter) && ARG_IS_CARRIED(kind) && (kind) >= ARG_PATH) << 4 * ROW_BITS)
+
 enum {
-#define A(...) +1
-#define AX A
+#define A(param, index, how, ...) ROW_COUNTS(ARG_##how, 1, 1)
+#define AX(param, index, how, ...) ROW_COUNTS(ARG_##how, 0, 1)
+#define AE(param, index, how, ...) ROW_COUNTS(ARG_##how, 1, 0)
 #define AF A
-#define AXF A
-#define AE A
-#define SYS(nr, name, event, filler, ...)                                                          \
-	ROWS_OF_##name, ROWS_END_##name = ROWS_OF_##name - 1 __VA_ARGS__,
+#define AXF AX
+#define SYS(nr, name, event, filler, ...) ROWS_IN_##name = 0 __VA_ARGS__,
 #include "syscalls.def"
 #include "undef_rows.h"
 };
 
+enum {
 #define SYS(nr, name, ...)                                                                         \
-	_Static_assert(ROWS_END_##name - ROWS_OF_##name < CALL_ROWS_MAX, "rows of " #name);
+	ROWS_OF_##name, ROWS_END_##name = ROWS_OF_##name - 1 + ROW_COUNT(ROWS_IN_##name, 0),
+#include "syscalls.def"
+#undef SYS
+};
+
+#define SYS(nr, name, ...)                                                                         \
+	_Static_assert(ROW_COUNT(ROWS_IN_##name, 0) < CALL_ROWS_MAX, "rows of " #name);
 #include "syscalls.def"
 #undef SYS
 
 static const struct row_range row_ranges[DRV_MAX_NR] = {
-#define A(...) +1
-#define AX A
-#define AF A
-#define AXF A
-#define AE A
-#define SYS(nr, name, event, filler, ...) [nr].first = ROWS_OF_##name, [nr].n_all = 0 __VA_ARGS__,
+#define SYS(nr, name, ...)                                                                         \
+	[nr] = {ROWS_OF_##name,                                                                    \
+		ROW_COUNT(ROWS_IN_##name, 0),                                                      \
+		ROW_COUNT(ROWS_IN_##name, 1),                                                      \
+		ROW_COUNT(ROWS_IN_##name, 2),                                                      \
+		ROW_COUNT(ROWS_IN_##name, 3),                                                      \
+		ROW_COUNT(ROWS_IN_##name, 4)},
 #include "syscalls.def"
 #undef SYS
-#undef AE
-#define AE(...)
-#define SYS(nr, name, event, filler, ...) [nr].n = 0 __VA_ARGS__,
-#include "syscalls.def"
-#undef SYS
-#undef A
-#define A(param, index, how, ...) +(ARG_##how >= ARG_PATH)
-#define SYS(nr, name, event, filler, ...) [nr].n_texts = 0 __VA_ARGS__,
-#include "syscalls.def"
-#undef SYS
-#undef AX
-#undef AXF
-#undef AE
-#undef A
-#define AE A
-#define AX(...)
-#define AXF AX
-#define A(param, index, how, ...) +(ARG_IS_CARRIED(ARG_##how) && ARG_##how >= ARG_PATH)
-#define SYS(nr, name, event, filler, ...) [nr].n_carried_texts = 0 __VA_ARGS__,
-#include "syscalls.def"
-#undef SYS
-#undef A
-#define A(param, index, how, ...) +ARG_IS_CARRIED(ARG_##how)
-#define SYS(nr, name, event, filler, ...) [nr].n_carried = 0 __VA_ARGS__,
-#include "syscalls.def"
-#include "undef_rows.h"
 };
 
 /* Returns row @i; for an invalid number some other row. */
