@@ -537,14 +537,6 @@ static __always_inline void put_user_bytes_apart(struct rec *r, u64 addr, s64 le
 	put_done(r, bounded(copy_user((void *)r->base, r->off, addr, len, max), PATH_SZ));
 }
 
-/* Puts an array of @count elements of @size bytes, up to the limit of lists. */
-static __always_inline void put_elements(struct rec *r, u64 addr, s64 count, u32 size)
-{
-	u64 n = written(count, ARG_LIST_MAX);
-
-	put_user_bytes_apart(r, addr, n * size, ARG_LIST_MAX);
-}
-
 #define FDLIST_ITEM_SZ 10
 #define FDLIST_SZ (2 + ARG_POLLFDS_MAX * FDLIST_ITEM_SZ)
 #define SELECT_WORDS 16

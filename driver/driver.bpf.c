@@ -187,7 +187,7 @@ static __always_inline int send_exec_enter(u64 *ctx)
 	struct drv_slot *slot = this_slot();
 
 	if (slot->task == (u64)task && slot->call.state == CALL_OPEN)
-		send_enter(ctx, slot, task, rows_of(&slot->call), 0);
+		send_enter(ctx, this_ring(), slot, task, rows_of(&slot->call), 0);
 	return 0;
 }
 
@@ -209,7 +209,7 @@ int sched_switch(u64 *ctx)
 	if (slot->task) {
 		if (slot->task == (u64)prev && !(state & STATE_DEAD)) {
 			if (slot->call.state == CALL_OPEN)
-				send_enter(ctx, slot, prev, rows_of(&slot->call),
+				send_enter(ctx, this_ring(), slot, prev, rows_of(&slot->call),
 					   !preempt && state ? REC_F_BLOCKED : 0);
 			saved_put(prev, &slot->call);
 		}

@@ -6,6 +6,7 @@
 
 #include "args.bpf.h"
 #include "guard.bpf.h"
+#include "put_row.bpf.h"
 #include "ring.bpf.h"
 #include "select.bpf.h"
 #include "writer.bpf.h"
@@ -19,51 +20,6 @@ static __always_inline u32 enter_type_of(const struct drv_call *call)
 	if (call->flags & REC_F_IA32 && call->raw_nr < DRV_MAX_NR)
 		event = ia32_calls[call->raw_nr & (DRV_MAX_NR - 1)].event;
 	return (event ?: nr_event[nr]) - 1;
-}
-
-/* The value that an argument points to: a number, or bytes copied unchanged. */
-static __always_inline void put_pointed(struct rec *r, const struct call_row *row, struct guard *g)
-{
-	u64 addr = arg_or_0(r, row->arg), beside = arg_or_0(r, row->arg + 1);
-	u32 kind = row->kind;
-	const u8 *text = g && kind == ARG_PATH && !row->off ? guard_text(g, row->arg) : NULL;
-	u64 v;
-
-	if (row->when && !when_holds(row->when, row->bits, arg_or_0(r, row->when_arg))) {
-		put_empty(r);
-	} else if (is_kept(&r->slot->call, kind)) {
-		if (kept_now(&r->slot->call, row, addr, &v))
-			put_u64(r, v);
-		else
-			put_empty(r);
-	} else if (arg_is_field(kind)) {
-		if (user_field(kind, addr, row->off, &v))
-			put_u64(r, v);
-		else
-			put_empty(r);
-	} else if (kind == ARG_LIST)
-		put_elements(r, addr, row->count == ONE ? 1 : arg_or_0(r, row->count), row->off);
-	else if (kind == ARG_SELECT_FDS)
-		put_select_fds(r);
-	else if (text)
-		put_kernel_str(r, text, PATH_SZ);
-	else if (kind == ARG_BYTES)
-		put_user_bytes_apart(r, addr + row->off,
-				     beside > cfg.snaplen ? cfg.snaplen : beside, PATH_SZ);
-	else if (kind == ARG_ARRAY)
-		put_user_bytes_apart(r, addr,
-				     (s64)(s32)arg_or_0(r, LEN_ARG(row->off)) * LEN_SIZE(row->off),
-				     ARG_ARRAY_MAX);
-	else if (kind == ARG_TEXT)
-		put_text(r, addr, (s32)beside);
-	else if (kind == ARG_PATH)
-		put_user_text_or(r, text_addr(addr + row->off), UNREADABLE_IS_NOTHING);
-	else if (kind == ARG_SOCKADDR)
-		put_user_bytes_apart(r, addr, (s32)beside, ARG_SOCKADDR_MAX);
-	else if (kind == ARG_POLLFDS)
-		put_user_bytes_apart(r, addr, (s64)(u32)beside * 8, ARG_POLLFDS_MAX * 8);
-	else
-		put_u64(r, arg_number(kind, addr, beside, 1));
 }
 
 #define ENTER_ARGS 6
@@ -89,11 +45,13 @@ static long enter_step(u32 i, void *ctx)
 		.off = bounded(f->off, REC_OFF_MAX),
 		.n = f->n & 31,
 		.n_params = ENTER_ARGS + CALL_ROWS_MAX,
+		.ret = -1, /* as of a failed call: see struct row_target */
 	};
+	const struct row_target t = {.guard = f->guard, .sz = sizeof(u64)};
 
 	if (!row_is_carried(row))
 		return 0;
-	put_pointed(&r, row, f->guard);
+	put_row(&r, row, &t);
 	f->off = forget(r.slot, r.off, REC_OFF_MAX);
 	f->n++;
 	return 0;
@@ -136,13 +94,13 @@ __noinline u64 put_carried(u64 pos, u64 off)
 }
 
 /* @rows: the rows whose pointers are followed. */
-static __always_inline bool open_enter(struct rec *r, void *ctx, struct drv_slot *slot,
-				       const struct row_range *rows)
+static __always_inline bool open_enter(struct rec *r, struct ring *ring, void *ctx,
+				       struct drv_slot *slot, const struct row_range *rows)
 {
 	u32 n = ENTER_ARGS + rows->n_carried;
 
 	r->slot = slot;
-	return rec_open(r, ctx, REC_ENTER, enter_type_of(&slot->call), n,
+	return rec_open(r, ring, ctx, REC_ENTER, enter_type_of(&slot->call), n,
 			n * sizeof(u64) + rows->n_carried_texts * PATH_SZ);
 }
 
@@ -165,12 +123,13 @@ static __always_inline bool fill_enter(struct rec *r, const struct row_range *ro
 
 /* Sends the raw enter of the call in @slot. @task made the call, and its memory is the one mapped
  * now. Sets CALL_SENT if the record got into the ring. */
-static __always_inline void send_enter(void *ctx, struct drv_slot *slot, struct task_struct *task,
-				       const struct row_range *rows, u64 flags)
+static __always_inline void send_enter(void *ctx, struct ring *ring, struct drv_slot *slot,
+				       struct task_struct *task, const struct row_range *rows,
+				       u64 flags)
 {
 	struct rec r;
 
-	if (!open_enter(&r, ctx, slot, rows))
+	if (!open_enter(&r, ring, ctx, slot, rows))
 		return;
 	/* Before the record is published, so that an interrupt does not send it again. */
 	ONCE(slot->call.state) = CALL_SENT;
@@ -184,7 +143,7 @@ static __always_inline void send_last(void *ctx, struct drv_slot *slot, struct t
 {
 	struct rec r;
 
-	if (!open_enter(&r, ctx, slot, &no_rows)) /* it has only numbers */
+	if (!open_enter(&r, this_ring(), ctx, slot, &no_rows)) /* it has only numbers */
 		return;
 	slot->call.ts = bpf_ktime_get_boot_ns();
 	fill_enter(&r, &no_rows, task, REC_F_BLOCKED);
@@ -224,22 +183,22 @@ static __always_inline bool is_ahead(struct ring *ring, const struct drv_slot *s
  * call that is open on this CPU first, so that the ring's keys ascend; inside another writer that
  * is too late and not needed, since the outer record already has its place.
  */
-static __always_inline bool begin_at(struct rec *r, void *ctx, enum open_call open, u32 type,
-				     u32 flags, u32 n_params, u64 params_sz)
+static __always_inline bool begin_at(struct rec *r, struct ring *ring, void *ctx,
+				     enum open_call open, u32 type, u32 flags, u32 n_params,
+				     u64 params_sz)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct drv_slot *slot = this_slot();
-	struct ring *ring = this_ring();
 
 	if (cfg.calls && open != OPEN_NONE && slot->task == (u64)task &&
 	    slot->call.state == CALL_OPEN && ring && is_ahead(ring, slot))
-		send_enter(ctx, slot, task,
+		send_enter(ctx, ring, slot, task,
 			   open == OPEN_SENT_WHOLE ? rows_of(&slot->call) : &no_rows, 0);
 	ONCE(slot->overtaken) = 1;
 	r->slot = NULL;
 	r->ret = 0;
 	r->flags = flags;
-	if (!rec_open(r, ctx, REC_OTHER, type, n_params, params_sz))
+	if (!rec_open(r, ring, ctx, REC_OTHER, type, n_params, params_sz))
 		return false;
 	put_header(r, bpf_ktime_get_boot_ns(), task->pid);
 	return true;
@@ -263,7 +222,7 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, enum open_call
 			counters_of(ring, ONCE(ring->hdr.nest))->n_filtered++;
 		return false;
 	}
-	return begin_at(r, ctx, open, type, flags, n_params, params_sz);
+	return begin_at(r, ring, ctx, open, type, flags, n_params, params_sz);
 }
 
 /*

@@ -30,7 +30,8 @@ int send_any(u64 *ctx)
 		ia32_arrange();
 	slot->call.ts = bpf_ktime_get_boot_ns();
 	slot->call.state = CALL_OPEN;
-	send_enter(ctx, slot, bpf_get_current_task_btf(), rows_of(&slot->call), REC_F_BLOCKED);
+	send_enter(ctx, this_ring(), slot, bpf_get_current_task_btf(), rows_of(&slot->call),
+		   REC_F_BLOCKED);
 	return 0;
 }
 

@@ -46,7 +46,8 @@ static __always_inline void send_rest(struct user_walk *w, struct task_struct *t
 	struct rec r;
 
 	/* These records have no context that the kernel accepts for output. */
-	if (!begin_at(&r, NULL, OPEN_SENT, EVT_SAMPLE_STACK_E, 0, EVT_SAMPLE_STACK_E_NPARAMS,
+	if (!begin_at(&r, this_ring(), NULL, OPEN_SENT, EVT_SAMPLE_STACK_E, 0,
+		      EVT_SAMPLE_STACK_E_NPARAMS,
 		      EVT_SAMPLE_STACK_E_FIXED_SZ + 8 * STACK_USER_MAX)) {
 		count(&sampler->n_finish_dropped);
 		return;

@@ -164,7 +164,7 @@ static __always_inline void put_own_pids(struct rec *r, struct user_walk *w,
 	 8 * (sampler_cfg.depth < STACK_USER_MAX ? sampler_cfg.depth : STACK_USER_MAX))
 
 #define begin_sample(r, ctx, open)                                                                 \
-	begin_at(r, ctx, open, EVT_SAMPLE_E, 0, EVT_SAMPLE_E_NPARAMS, SAMPLE_ROOM)
+	begin_at(r, this_ring(), ctx, open, EVT_SAMPLE_E, 0, EVT_SAMPLE_E_NPARAMS, SAMPLE_ROOM)
 
 static __always_inline int commit_sample(struct rec *r, struct drv_sample_counts *c)
 {

@@ -70,7 +70,7 @@ static __always_inline void send_map_exit(u64 *ctx, struct task_struct *task)
 {
 	struct rec r;
 
-	if (!begin_at(&r, ctx, OPEN_NONE, EVT_MAP_EXIT_E, 0, EVT_MAP_EXIT_E_NPARAMS,
+	if (!begin_at(&r, this_ring(), ctx, OPEN_NONE, EVT_MAP_EXIT_E, 0, EVT_MAP_EXIT_E_NPARAMS,
 		      EVT_MAP_EXIT_E_FIXED_SZ))
 		return;
 	put_s64(&r, task->tgid);

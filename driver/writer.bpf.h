@@ -40,10 +40,11 @@
 
 enum rec_kind { REC_EXIT, REC_ENTER, REC_OTHER };
 
-static __always_inline bool rec_open(struct rec *r, void *ctx, enum rec_kind kind, u32 type,
-				     u32 n_params, u64 params_sz)
+/* Reserves room for a record in @ring, which is this CPU's. False: the record is lost and counted.
+ */
+static __always_inline bool rec_open(struct rec *r, struct ring *ring, void *ctx,
+				     enum rec_kind kind, u32 type, u32 n_params, u64 params_sz)
 {
-	struct ring *ring = this_ring();
 	struct drv_counters *c;
 	int why;
 
@@ -147,7 +148,7 @@ static __always_inline bool begin_call(struct rec *r, u64 *ctx, u32 type, u32 n_
 {
 	r->slot = this_slot();
 	r->ret = ctx[1];
-	if (!rec_open(r, ctx, REC_EXIT, type, n_params, params_sz)) {
+	if (!rec_open(r, this_ring(), ctx, REC_EXIT, type, n_params, params_sz)) {
 		slot_clear(r->slot);
 		unpin();
 		return false;
