@@ -60,8 +60,8 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 /* Fields that only switches tell. */
 static int asks_for_turns(const struct sinsp_chisel *c)
 {
-	return sinsp_chisel_asks(c, "thread.exectime") ||
-	       sinsp_chisel_asks(c, "thread.totexectime");
+	return sinsp_chisel_uses_field(c, "thread.exectime") ||
+	       sinsp_chisel_uses_field(c, "thread.totexectime");
 }
 
 int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,

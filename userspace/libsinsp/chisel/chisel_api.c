@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chisel.* and evt.*: what a chisel asks of its host, and of events. */
+/* Tables chisel and evt of the Lua API: fields, counters, filters, intervals. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- evt ---- */
 
-/* Existing chisels ask for fields that they forgot to request, and for field 0. */
+/* Returns nil for field nil and 0: existing chisels read fields that they did not request. */
 static int no_field(lua_State *L)
 {
 	int is_number;
@@ -50,7 +50,7 @@ static const struct sinsp_evt *current(lua_State *L)
 	return evt;
 }
 
-/* Nothing happens while live, and an interval ends: there is none, which is no fault. */
+/* Pushes nil if an interval ended without an event, in a live capture. */
 static int is_idle(lua_State *L)
 {
 	const struct sinsp_chisel *c = chisel_of(L);
@@ -96,14 +96,17 @@ static int evt_get_cpuid(lua_State *L)
 
 const struct sinsp_chisel_binding sinsp_chisel_evt[] = {
 	{"field", evt_field, "field(handle) -> value",
-	 "The field's value of the current event: a number, text, true or false; nil, if the event "
-	 "has none. `handle` is what `chisel.request_field` gave. Addresses are text, times and "
-	 "durations are nanoseconds. Of nil and 0 it is nil. Live, there may be no event in "
-	 "`on_interval`: everything is nil then, but the time."},
-	{"get_num", evt_get_num, "get_num() -> number", "The event's number."},
-	{"get_ts", evt_get_ts, "get_ts() -> seconds, nanoseconds", "The event's time."},
-	{"get_type", evt_get_type, "get_type() -> text", "The event's name, as `evt.type`."},
-	{"get_cpuid", evt_get_cpuid, "get_cpuid() -> number", "The CPU that it happened on."},
+	 "Returns the value of the field for the current event: a number, text or boolean; "
+	 "nil if the event has none. `handle` comes from `chisel.request_field`. Addresses "
+	 "are text; times and durations are nanoseconds. For the handles nil and 0 it "
+	 "returns nil. In a live capture `on_interval` may be called without an event: all "
+	 "functions return nil then, except `get_ts`."},
+	{"get_num", evt_get_num, "get_num() -> number", "Returns the number of the event."},
+	{"get_ts", evt_get_ts, "get_ts() -> seconds, nanoseconds",
+	 "Returns the time of the event."},
+	{"get_type", evt_get_type, "get_type() -> text",
+	 "Returns the name of the event, as `evt.type`."},
+	{"get_cpuid", evt_get_cpuid, "get_cpuid() -> number", "Returns the CPU of the event."},
 	{NULL},
 };
 
@@ -230,51 +233,49 @@ static int chisel_exec(lua_State *L)
 
 const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	{"request_field", request_field, "request_field(name) -> handle",
-	 "For `evt.field`: a field as in filters and formats, `saker -l` lists them."},
+	 "Returns a handle of a field for `evt.field`. `saker -l` lists the fields."},
 	{"counter", sinsp_chisel_new_counter, "counter(keys, values [, by]) -> counter",
-	 "Counts the events that the filter means, from now on, without Lua: an `on_event` is not "
-	 "needed. `keys` is a list of fields, handles or names: events for which `evt.field` gives "
-	 "the same values are one row. No value is one as well, but an event that has none of the "
-	 "keys does not count. `values` is a list of tables: `field` a field whose numbers above 0 "
-	 "are added up, or, with `max = true`, the largest of them; or `count = true`, how many "
-	 "events; each, with `when` a field, only for events of which it is true. `by` (1) is the "
-	 "value that says which rows stay when there are too many. Counting ends when the counter "
-	 "is not referred to any more."},
+	 "Counts matching events from now on, without Lua: no `on_event` is needed. `keys` "
+	 "is a list of fields, handles or names; events for which `evt.field` returns equal "
+	 "values are one row. nil is a value, too, but an event that has none of the keys is "
+	 "not counted. `values` is a list of tables: `field` is a field whose numbers above "
+	 "0 are added up, or, with `max = true`, the largest of them; `count = true` is the "
+	 "number of events. With `when`, a field, only events for which it is true are "
+	 "counted. `by` (default 1) is the number of the value that decides which rows are "
+	 "kept when there are too many. Counting ends when the counter is collected as "
+	 "garbage."},
 	{"set_filter", chisel_set_filter, "set_filter(text)",
-	 "`on_event` runs only for events that this filter means. The filter of the command line "
-	 "holds "
-	 "as well."},
+	 "Sets the filter of `on_event`, in addition to that of the command line."},
 	{"each_end", chisel_each_end, "each_end()",
-	 "From now on an event that moves bytes from one file to another, such as sendfile, comes "
-	 "twice, to filter, counters and `on_event`: as the read of the one, and as the write of "
-	 "the "
-	 "other. `fd.*` is that file, `evt.io.*` has its bytes."},
+	 "From now on an event that moves bytes from one descriptor to another, such as "
+	 "sendfile, comes twice, for filter, counters and `on_event`: as the read of one and "
+	 "as the write of the other. `fd.*` is that descriptor, and `evt.io.*` has its "
+	 "bytes."},
 	{"follow", chisel_follow, "follow(filter, fn)",
-	 "For a chisel that keeps what it knows of processes: `fn()` is called for events that "
-	 "`filter` means and the filter of the command line leaves out, so that the end of a "
-	 "process "
-	 "is seen whatever that filter is. What it learns there is not to be shown as such. Live, "
-	 "events of processes that the filter leaves out are there if they begin, change or end a "
-	 "thread: clone, fork, vfork, clone3, execve, execveat and procexit."},
+	 "Calls `fn()` for events that match `filter` but not the filter of the command "
+	 "line: a chisel that tracks processes sees their end whatever that filter is. It "
+	 "should not print these events. In a live capture, of processes that do not match "
+	 "only events which begin, change or end a thread are recorded: clone, fork, vfork, "
+	 "clone3, execve, execveat and procexit."},
 	{"set_event_formatter", chisel_set_event_formatter, "set_event_formatter(format)",
-	 "A line of this format is printed for each event that `on_event` returns true for, or for "
-	 "each that the filter means if there is no `on_event`."},
+	 "Prints a line of this format for each event for which `on_event` returns true, or "
+	 "for each matching event if there is no `on_event`."},
 	{"set_interval_ns", chisel_set_interval_ns, "set_interval_ns(ns)",
-	 "`on_interval` is called with the first event of each interval; live, also if none "
-	 "comes."},
-	{"set_interval_s", chisel_set_interval_s, "set_interval_s(s)", "The same, in seconds."},
+	 "Calls `on_interval` at the first event of each interval; in a live capture also "
+	 "without events."},
+	{"set_interval_s", chisel_set_interval_s, "set_interval_s(s)",
+	 "As `set_interval_ns`, in seconds."},
 	{"set_precise_interval_ns", chisel_set_precise_interval_ns, "set_precise_interval_ns(ns)",
-	 "The same, but counted from the first event on, and `on_interval` is called for each "
-	 "interval "
-	 "that passed, with its time."},
+	 "As `set_interval_ns`, but intervals start at the first event, and `on_interval` is "
+	 "called for each interval that passed, with its time."},
 	{"json", sinsp_chisel_json, "json(value [, indent]) -> text",
-	 "The value as JSON, on one line unless `indent` is true. A table with the keys 1 to n is "
-	 "a "
-	 "list; the keys of others are sorted. Bytes that are not UTF-8 become U+FFFD."},
+	 "Returns the value as JSON, on one line unless `indent` is true. A table with the "
+	 "keys 1 to n is a list; the keys of others are sorted. Bytes that are not UTF-8 "
+	 "become U+FFFD."},
 	{"json_row", sinsp_chisel_json_row, "json_row(names, values) -> text",
-	 "A JSON object on one line, its keys in the order of `names`, without values that are nil "
-	 "or `<NA>`."},
+	 "Returns a JSON object on one line. Its keys are in the order of `names`; values "
+	 "that are nil or `<NA>` are left out."},
 	{"exec", chisel_exec, "exec(name, ...)",
-	 "In `on_init`: another chisel takes over, with these arguments."},
+	 "In `on_init`: replaces this chisel by another one with these arguments."},
 	{NULL},
 };

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Arguments of a chisel, of the words that a person gave. A word NAME=value with the name of an
- * argument sets that one; the others are taken in order by those that are left. Without such words
- * all is as in sysdig.
- */
+/* Arguments of a chisel from the words of the command line. NAME=value sets the argument NAME;
+ * other words set the remaining arguments in order, as in sysdig. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +9,15 @@
 
 enum { WORDS_MAX = 100 };
 
-/* What the words come to. */
+/* The parsed words. */
 struct given {
-	char *text; /* owned: what the others point into */
-	char *words[WORDS_MAX]; /* without a name */
+	char *text; /* owned; the others point into it */
+	char *words[WORDS_MAX]; /* words without a name */
 	size_t n_words, n_named;
-	const char *values[SINSP_CHISEL_ARGS_MAX]; /* of each argument; NULL: not given */
+	const char *values[SINSP_CHISEL_ARGS_MAX]; /* by argument; NULL: not set */
 };
 
-/* Length of its name, where @word sets the argument. */
+/* Returns the length of the argument's name if @word sets it, else 0. */
 static size_t named_len(const struct sinsp_chisel_arg *a, const char *word)
 {
 	const size_t len = strlen(a->name);
@@ -28,7 +25,7 @@ static size_t named_len(const struct sinsp_chisel_arg *a, const char *word)
 	return strncmp(word, a->name, len) == 0 && word[len] == '=' ? len : 0;
 }
 
-/* The argument that @word sets; n_args: it bears no name. */
+/* Returns the index of the argument that @word sets; n_args: none. */
 static size_t find_named(const struct sinsp_chisel_info *info, const char *word)
 {
 	size_t i = 0;
@@ -48,7 +45,7 @@ static int is_quote(char c)
 	return c == '\'' || c == '`' || c == '"';
 }
 
-/* The next word at *text, made in place; NULL: there is none. *open: a quote is not closed. */
+/* Returns the next word at *text, unquoted in place, or NULL. *open: a quote is not closed. */
 static char *next_word(char **text, int *open)
 {
 	char *p = *text, *word, *out, quote = 0;
@@ -84,7 +81,8 @@ static int set_named(const struct sinsp_chisel *c, struct given *g, size_t i, co
 	return 0;
 }
 
-/* Whether @text sets one argument, with spaces in its value: as shells hand over NAME='A B'. */
+/* Returns whether @text sets one argument to a value with spaces: what a shell passes for NAME='A
+ * B'. */
 static int is_one_value(const struct sinsp_chisel_info *info, char *text)
 {
 	int open, n_others = 0;
@@ -97,7 +95,7 @@ static int is_one_value(const struct sinsp_chisel_info *info, char *text)
 	return n_others > 0;
 }
 
-/* The words of @arg. It is copied to @text, twice: words are made in place. */
+/* Splits @arg into words. Copies it to @text twice, since words are unquoted in place. */
 static int read_words(const struct sinsp_chisel *c, struct given *g, char *text, const char *arg)
 {
 	const struct sinsp_chisel_info *info = &c->info;
@@ -128,7 +126,7 @@ static int read_words(const struct sinsp_chisel *c, struct given *g, char *text,
 	return err;
 }
 
-/* Words without a name, to the arguments that are left. */
+/* Sets the remaining arguments from words without a name. */
 static int place_words(const struct sinsp_chisel *c, struct given *g)
 {
 	const struct sinsp_chisel_info *info = &c->info;
@@ -144,8 +142,8 @@ static int place_words(const struct sinsp_chisel *c, struct given *g)
 	return -EINVAL;
 }
 
-/* A required argument that is not given; n_args: none is missing. Without names the number
- * decides, as in sysdig. */
+/* Returns the index of a required argument that is missing; n_args: none. Without names the number
+ * of words decides, as in sysdig. */
 static size_t find_missing(const struct sinsp_chisel_info *info, const struct given *g)
 {
 	const size_t n = g->n_named + g->n_words;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all of the host stands on: sentences, files of chisels and their modules, tables, filters.
- */
+/* Basics of the chisel host: messages, search for chisels and modules, tables, filters. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +24,13 @@ void sinsp_chisel_say(const struct sinsp_chisel *c, const char *fmt, ...)
 	c->run->log(c->run->log_ctx, SCAP_LOG_ERROR, text);
 }
 
-void sinsp_chisel_note_stale(struct sinsp_chisel *c, const char *what)
+void sinsp_chisel_warn_no_calls(struct sinsp_chisel *c, const char *what)
 {
 	char text[512];
 
-	if (!c->run->no_calls || c->run->told_stale || !c->run->log)
+	if (!c->run->no_calls || c->run->warned_no_calls || !c->run->log)
 		return;
-	c->run->told_stale = 1;
+	c->run->warned_no_calls = 1;
 	snprintf(text, sizeof(text),
 		 "chisel %s: %s: files, users and directories of threads are those of their last "
 		 "fork or exec; fields that are requested in on_init have system calls recorded, "
@@ -42,7 +41,7 @@ void sinsp_chisel_note_stale(struct sinsp_chisel *c, const char *what)
 
 /* ---- files ---- */
 
-/* Library modules lie in this folder, below the chisels that require them. */
+/* Folder of library modules, below the folder of chisels. */
 #define LIB "lib/"
 
 /* Returns DIR/NAME.lua, else DIR/lib/NAME.lua, owned; NULL if neither is there, or no memory. */
@@ -86,7 +85,7 @@ static const struct sinsp_chisel_file *builtin_named(const struct sinsp_chisel_f
 	return NULL;
 }
 
-/* What stands beside a chisel belongs to it. */
+/* Searches the folder of the chisel itself. */
 static void find_beside(struct sinsp_chisel_source *out, const struct sinsp_chisel *c,
 			const char *name)
 {
@@ -137,7 +136,7 @@ const char *sinsp_chisel_plain_error(int err)
 	return err == -ENOTSUP ? "not a regular file" : strerror(-err);
 }
 
-/* As luaL_loadfilex, but of regular files only. */
+/* As luaL_loadfilex, for regular files only. */
 static int load_plain(lua_State *L, const char *path)
 {
 	const char *text;
@@ -161,7 +160,7 @@ static int load_plain(lua_State *L, const char *path)
 	fclose(f);
 	luaL_pushresult(&b);
 	text = lua_tolstring(L, -1, &len);
-	if (*text == '#') /* #!, for one */
+	if (*text == '#') /* a first line such as #! */
 		n = strcspn(text, "\n");
 	err = luaL_loadbufferx(L, text + n, len - n, lua_tostring(L, -2), "t");
 	lua_replace(L, -3);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chisel.counter: events counted by the values of fields, without Lua. Two events are of one row if
- * evt.field gives a script the same values for both. Rows lie in one block, in the order in which
- * they were first counted, with places in another block for what their texts and addresses point
- * to: blocks grow, so nothing points into them. Both blocks have the same order, which evicting
- * rows keeps.
+ * chisel.counter: counts events by the values of fields, without Lua. Events of one row have the
+ * same values in Lua. Rows lie in one block in the order of their first event, their texts and
+ * addresses in another block: both grow, so rows store offsets. Eviction keeps the order of both.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +12,13 @@
 #include "memory/hash.h"
 
 enum { KEYS_MAX = 16, VALUES_MAX = 32, COUNTERS_MAX = 64, NO_FIELD = -1 };
-/* Whoever is watched makes up names: of more rows than these, or of so many bytes of their keys,
- * the smaller half is put together. */
+/* A watched process can make up names: above these limits the smaller half of the rows is added up
+ * in one. */
 enum { ROWS_MAX = 100000, BYTES_MAX = 64 << 20, SLOTS_MIN = 64 };
 
 static const char class_name[] = "saker.counter";
 
-/* As Lua has numbers. */
+/* An integer or float, as in Lua. */
 struct number {
 	union {
 		int64_t i;
@@ -30,8 +28,8 @@ struct number {
 };
 
 struct counted {
-	int field; /* NO_FIELD: events are counted */
-	int when; /* only of events of which this field is true; NO_FIELD: of all */
+	int field; /* NO_FIELD: count events */
+	int when; /* count only events for which this field is true; NO_FIELD: all */
 	uint8_t max;
 };
 
@@ -40,24 +38,24 @@ struct block {
 	size_t used, size;
 };
 
-/* The userdata of a script. */
+/* The userdata of the script. */
 struct sinsp_chisel_counter {
 	struct sinsp_chisel *c;
 	struct sinsp_chisel_counter *next,
-		**at; /* those of the chisel; at NULL: none of them yet */
-	uint32_t n_keys, n_values, by; /* by: the value that says which rows are evicted */
+		**at; /* list of the chisel's counters; at NULL: not in it yet */
+	uint32_t n_keys, n_values, by; /* by: the value that eviction compares */
 	int keys[KEYS_MAX];
 	struct counted values[VALUES_MAX];
 	size_t row_sz;
-	uint64_t seed, serial; /* serial: of the asker at the last event */
+	uint64_t seed, serial; /* serial: of the last event that was counted */
 	struct block rows, bytes;
-	uint32_t *slots; /* by hash: number of a row and one more; 0: free */
-	struct number other[VALUES_MAX]; /* of rows that were evicted */
+	uint32_t *slots; /* hash table of row number + 1; 0: free */
+	struct number other[VALUES_MAX]; /* sums of evicted rows */
 	uint64_t n_other;
 	uint32_t n_rows, n_slots, last; /* n_slots is a power of two; last: row of the last event */
 };
 
-/* Behind it the numbers. Of texts and addresses u is where in `bytes` they are. */
+/* Followed by the numbers. u of a text or address is an offset in bytes. */
 struct row {
 	uint64_t hash;
 	struct sinsp_value key[];
@@ -111,7 +109,7 @@ static int has_bytes(const struct sinsp_value *v)
 	return v->type == FIELD_STR || v->type == FIELD_IP || v->type == FIELD_NET;
 }
 
-/* Makes of a value the one that stands for all that are the same to a script. 0 or -ENOMEM. */
+/* Converts a value so that values which are equal in Lua are equal bytes. Returns 0 or -ENOMEM. */
 static int make_key(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
 		    struct sinsp_value *v)
 {
@@ -145,7 +143,7 @@ static int make_key(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
 	return 0;
 }
 
-/* 1; 0: the event has none, which is a key as well; or -ENOMEM. */
+/* Returns 1, 0 if the event has no value (which is a key, too), or -ENOMEM. */
 static int get_key(struct sinsp_chisel *c, int field, struct sinsp_value *key)
 {
 	struct sinsp_chisel_field *cf = &c->fields[field];
@@ -228,7 +226,7 @@ static void keep_max(struct number *to, const struct number *n)
 		*to = *n;
 }
 
-/* Beyond whole numbers it goes on with fractions. */
+/* Adds as an integer; as a float after an overflow. */
 static void add_number(struct number *to, const struct number *n)
 {
 	int64_t sum;
@@ -252,7 +250,7 @@ static void count_number(struct number *to, const struct number *n, int max)
 
 /* ---- rows ---- */
 
-/* Where the row is that has this key, or where it would be. */
+/* Returns the slot of the key, or the free slot for it. */
 static uint32_t *find_slot(const struct sinsp_chisel_counter *k, uint64_t hash,
 			   const struct sinsp_value *key)
 {
@@ -281,7 +279,7 @@ static void fill_slots(struct sinsp_chisel_counter *k)
 	}
 }
 
-/* Never more than half of the slots are taken. */
+/* Keeps at least half of the slots free. */
 static int grow_slots(struct sinsp_chisel_counter *k)
 {
 	const uint32_t n = k->n_slots ? k->n_slots * 2 : SLOTS_MIN;
@@ -306,7 +304,7 @@ struct rank {
 	uint32_t row;
 };
 
-/* The largest first; of equals, the one that was counted first. */
+/* Sorts descending; of equals, the row that was counted first. */
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
@@ -323,7 +321,7 @@ static int compare_rows(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-/* Its place is not behind where it is, neither in one block nor in the other. */
+/* Moves a row towards the beginning of both blocks. */
 static void move_row(struct sinsp_chisel_counter *k, uint32_t from, uint32_t to, size_t *bytes)
 {
 	struct row *row = memmove(row_at(k, to), row_at(k, from), k->row_sz);
@@ -348,7 +346,7 @@ static void put_together(struct sinsp_chisel_counter *k, struct row *row)
 	k->n_other++;
 }
 
-/* The smaller half of the rows goes. 0 or -ENOMEM. */
+/* Evicts the smaller half of the rows. Returns 0 or -ENOMEM. */
 static int evict(struct sinsp_chisel_counter *k)
 {
 	const uint32_t n = k->n_rows, n_kept = n / 2;
@@ -397,7 +395,7 @@ static int reserve_row(struct sinsp_chisel_counter *k, const struct sinsp_value 
 				       ?: reserve(k->c, &k->bytes, n_bytes);
 }
 
-/* There is room for it. */
+/* Adds a row; there must be room. */
 static void add_row(struct sinsp_chisel_counter *k, uint64_t hash, const struct sinsp_value *key)
 {
 	struct row *row = row_at(k, k->n_rows);
@@ -416,13 +414,13 @@ static void add_row(struct sinsp_chisel_counter *k, uint64_t hash, const struct 
 	*find_slot(k, hash, key) = ++k->n_rows;
 }
 
-/* Until the next row is made. NULL: no memory. */
+/* Returns the row of the key, valid until the next new row. NULL: no memory. */
 static struct row *row_of(struct sinsp_chisel_counter *k, const struct sinsp_value *key)
 {
 	uint64_t hash;
 	uint32_t i;
 
-	/* Events of one key come one after the other. */
+	/* Events of one key often follow each other. */
 	if (k->n_rows && is_row(k, row_at(k, k->last), key))
 		return row_at(k, k->last);
 	hash = hash_key(k, key);
@@ -439,7 +437,7 @@ static struct row *row_of(struct sinsp_chisel_counter *k, const struct sinsp_val
 
 /* ---- events ---- */
 
-/* As Lua has it: whatever is not false. Or a negative errno. */
+/* Returns whether the value is not nil or false, or a negative errno. */
 static int is_true(struct sinsp_chisel *c, int field)
 {
 	const struct sinsp_value *more;
@@ -505,7 +503,7 @@ static int count_event(struct sinsp_chisel_counter *k)
 	return known ? count_values(k, key) : 0;
 }
 
-/* By those that have not counted it yet. */
+/* Counts the event in the counters that have not counted it yet. */
 static int count_by_all(struct sinsp_chisel *c)
 {
 	int err = 0;
@@ -524,7 +522,7 @@ int sinsp_chisel_count(struct sinsp_chisel *c)
 {
 	int err = count_by_all(c);
 
-	/* Collecting garbage may end any of the counters: what goes through them begins anew. */
+	/* A garbage collection may free any counter: start again. */
 	if (err == -ENOMEM) {
 		lua_gc(c->L, LUA_GCCOLLECT);
 		err = count_by_all(c);
@@ -534,7 +532,7 @@ int sinsp_chisel_count(struct sinsp_chisel *c)
 
 /* ---- what scripts call ---- */
 
-/* Of the handle or name on top of the stack, which goes. */
+/* Pops a handle or name and returns its field. */
 static int pop_field(lua_State *L)
 {
 	const int i = sinsp_chisel_field_index(L, -1);
@@ -560,7 +558,7 @@ static int is_number_field(const struct sinsp_field *f)
 	return n.kind != NUMBER_NONE || f->type == FIELD_NONE;
 }
 
-/* Of the row on top of the stack. */
+/* Reads the value on top of the stack. */
 static struct counted read_value(lua_State *L, int i)
 {
 	struct counted value = {.field = NO_FIELD, .when = NO_FIELD};
@@ -618,12 +616,12 @@ static unsigned int n_counters(const struct sinsp_chisel *c)
 	return n;
 }
 
-/* Behind the others: all see the same event in the order in which they were made. */
+/* Appends the counter: all count an event in the order of their creation. */
 static void enlist(lua_State *L, struct sinsp_chisel_counter *k)
 {
 	struct sinsp_chisel_counter **at = &k->c->counters;
 
-	if (n_counters(k->c) == COUNTERS_MAX) /* those that nobody refers to go */
+	if (n_counters(k->c) == COUNTERS_MAX) /* free those without references */
 		lua_gc(L, LUA_GCCOLLECT);
 	if (n_counters(k->c) == COUNTERS_MAX)
 		luaL_error(L, "chisel.counter: a chisel has %d counters at most", COUNTERS_MAX);
@@ -723,13 +721,12 @@ static int clear(lua_State *L)
 
 const struct sinsp_chisel_binding sinsp_chisel_counting[] = {
 	{"rows", get_rows, "rows() -> table [, other, n]",
-	 "A list of what was counted, in the order in which it was first met: each row is a list, "
-	 "of the values of its keys as `evt.field` gives them, then of the numbers. nil stands for "
-	 "a key that these events do not have, and for a number that none of them had. Of more "
-	 "than "
-	 "100000 rows, or 64 MiB of keys, the smaller half is evicted: `other` has the numbers of "
-	 "the `n` rows that were, all together."},
-	{"clear", clear, "clear()", "Counting begins anew."},
+	 "Returns the rows in the order of their first event. A row is a list of the values "
+	 "of its keys, as `evt.field` returns them, then its numbers. nil is a key that "
+	 "these events do not have, or a number that none of them had. Above 100000 rows, or "
+	 "64 MiB of keys, the smaller half is evicted: `other` has the sums of the `n` "
+	 "evicted rows."},
+	{"clear", clear, "clear()", "Drops all rows."},
 	{NULL},
 };
 

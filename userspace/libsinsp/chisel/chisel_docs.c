@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of what chisels can call, as a page. */
+/* Writes docs/chisel-api.md from the tables of the Lua API. */
 #include "chisel_host.h"
 
 static void put_table(FILE *f, const char *table, const char *dot,
@@ -12,9 +12,10 @@ static void put_table(FILE *f, const char *table, const char *dot,
 
 void sinsp_chisel_api_markdown(FILE *f)
 {
-	fputs("# What chisels can call\n\n"
-	      "Made of the tables in userspace/libsinsp/chisel by `saker -cl --markdown`. "
-	      "The interface is sysdig's.\n",
+	fputs("# Chisel API\n\n"
+	      "The Lua functions that a chisel can call; the interface is sysdig's. Generated "
+	      "from\n"
+	      "the tables in userspace/libsinsp/chisel by `saker -cl --markdown`.\n",
 	      f);
 	put_table(f, "chisel", ".", sinsp_chisel_chisel);
 	put_table(f, "counter", ":", sinsp_chisel_counting);

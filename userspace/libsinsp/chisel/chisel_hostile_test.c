@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Chisels that mean harm, through a whole life of one: each ends with a sentence or does nothing,
- * and frees all it had, which the build with sanitizers looks at.
- */
+/* Chisels that mean harm, through a whole life of one: each ends with a sentence or does nothing,
+ * and frees all it had, which the build with sanitizers looks at. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

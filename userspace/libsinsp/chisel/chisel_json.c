@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The JSON encoder of chisels. Keys of a table are sorted, so that the same table always gives the
- * same text; those of a row stand in the order given.
- */
+/* The JSON encoder of chisels. Keys of a table are sorted, so that the same table always gives the
+ * same text; those of a row stand in the order given. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +11,7 @@
 
 enum { DEPTH_MAX = 100, KEPT_BYTES = 1 << 16, NUMBER_SZ = 32 };
 
-/* One text that is being made, in the buffer of the chisel. */
+/* One encoding, into the buffer of the chisel. */
 struct json {
 	lua_State *L;
 	struct sinsp_chisel *c;
@@ -178,7 +176,7 @@ static void put_number(struct json *j, int at)
 
 /* ---- tables ---- */
 
-/* A key of an object; text is in the key itself, which its table holds. */
+/* A key of an object; its table keeps the text. */
 struct key {
 	int type;
 	int boolean;
@@ -189,7 +187,7 @@ struct key {
 	size_t len;
 };
 
-/* Numbers come first, then strings, then booleans. */
+/* Sorts numbers before strings before booleans. */
 static int compare_keys(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
@@ -227,7 +225,7 @@ static void read_key(lua_State *L, int at, struct key *k)
 	}
 }
 
-/* Returns the number of keys, and whether they are 1 to that number. */
+/* Returns the number of keys; *is_list: they are 1 to n. */
 static size_t count_keys(lua_State *L, int at, int *is_list)
 {
 	size_t n = 0;
@@ -242,7 +240,7 @@ static size_t count_keys(lua_State *L, int at, int *is_list)
 	return n;
 }
 
-/* Pushes the sorted keys. */
+/* Pushes and returns the sorted keys. */
 static struct key *sort_keys(lua_State *L, int at, size_t n)
 {
 	struct key *keys = lua_newuserdatauv(L, n * sizeof(*keys), 0), *k = keys;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a chisel finds in its Lua state: Lua's library as chisels written for 5.1 expect it,
- * modules, and the tables of functions. What reaches out of the state is left out unless the run is
- * unsafe. Bytecode is never loaded: it could read any memory. Finalizers are refused, since Lua
- * counts nothing inside them.
+ * Lua's standard library in a chisel: as chisels for Lua 5.1 expect it, without functions that
+ * reach outside of the state unless the run is unsafe. Bytecode is refused, since it can read any
+ * memory; finalizers are refused, since Lua counts no instructions in them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +20,9 @@ static void wrap_library(lua_State *L, const char *table, const char *name, lua_
 	lua_pop(L, 1);
 }
 
-/* ---- text of numbers, as in Lua 5.1 ---- */
+/* ---- numbers as text, as in Lua 5.1 ---- */
 
-/* A whole number has no ".0", whatever it was computed with. */
+/* Prints a float with an integral value without ".0". */
 static int to_string(lua_State *L)
 {
 	luaL_checkany(L, 1);
@@ -81,7 +80,7 @@ static int flush_out(lua_State *L)
 	return 0;
 }
 
-/* A number where %d stands: its whole part. */
+/* Replaces the argument of %d by its integer part. */
 static void make_whole(lua_State *L, int arg)
 {
 	lua_Number n = luaL_checknumber(L, arg);
@@ -105,7 +104,7 @@ static void make_text(lua_State *L, int arg)
 	lua_replace(L, arg);
 }
 
-/* %.2f of 8.125 is 8.13 in LuaJIT, which chisels were written for; C rounds such ties to even. */
+/* LuaJIT rounds ties up (%.2f of 8.125 is 8.13); C rounds them to even. */
 static void round_tie_up(lua_State *L, int arg, const char *precision)
 {
 	const lua_Number n = lua_tonumber(L, arg);
@@ -123,7 +122,7 @@ static void round_tie_up(lua_State *L, int arg, const char *precision)
 	lua_replace(L, arg);
 }
 
-/* string.format with %u and %i, with fractions for %d; the real one is an upvalue. */
+/* string.format with %u, %i, and fractions for %d; the original is an upvalue. */
 static int string_format(lua_State *L)
 {
 	const int n = lua_gettop(L);
@@ -153,7 +152,7 @@ static int string_format(lua_State *L)
 		if (fmt == end)
 			break;
 		if (++arg <= n) {
-			/* The buffer may have a place on the stack: arguments are below it. */
+			/* The buffer may be on the stack, above the arguments. */
 			if (strchr("diuxXoc", *fmt) && lua_type(L, arg + 1) != LUA_TNIL)
 				make_whole(L, arg + 1);
 			else if (*fmt == 's')
@@ -170,7 +169,7 @@ static int string_format(lua_State *L)
 	return 1;
 }
 
-/* ---- table.insert and table.remove, as in Lua 5.1: any place will do ---- */
+/* ---- table.insert and table.remove, as in Lua 5.1: any position ---- */
 
 static lua_Integer whole_arg(lua_State *L, int arg)
 {
@@ -189,7 +188,7 @@ static int table_insert(lua_State *L)
 		at = whole_arg(L, 2);
 	else if (lua_gettop(L) != 2)
 		return luaL_error(L, "wrong number of arguments to 'insert'");
-	/* Not beyond what is there, however far before it the place is. */
+	/* Only existing elements move, however small the position is. */
 	for (lua_Integer i = end; i > at && i > 0; i--) {
 		lua_rawgeti(L, 1, i - 1);
 		lua_rawseti(L, 1, i);
@@ -217,7 +216,7 @@ static int table_remove(lua_State *L)
 	return 1;
 }
 
-/* ---- code from files ---- */
+/* ---- files with code ---- */
 
 static int load_file(lua_State *L)
 {
@@ -238,7 +237,7 @@ static int close_file(lua_State *L)
 	return luaL_fileresult(L, fclose(s->f) == 0, NULL);
 }
 
-/* open_plain(PATH): as io.open, of what reading comes back from. */
+/* open_plain(PATH): io.open for regular files. */
 static int open_plain(lua_State *L)
 {
 	const char *path = luaL_checkstring(L, 1);
@@ -258,13 +257,13 @@ static int open_plain(lua_State *L)
 	return 3;
 }
 
-/* Only ours tells the host which sequences are the chisel's own, whoever's file is found. */
+/* Only the built-in modules may print terminal sequences of the host. */
 static int is_of_host(const char *name)
 {
 	return strcmp(name, "ansiterminal") == 0;
 }
 
-/* find_module(NAME): the code of a module in the folders of chisels, or of ours. */
+/* find_module(NAME): the code of a module in the folders of chisels, or of a built-in one. */
 static int find_module(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
@@ -287,9 +286,9 @@ static int find_module(lua_State *L)
 	return err ? lua_error(L) : 1;
 }
 
-/* ---- what ends the run ---- */
+/* ---- end of the run ---- */
 
-/* os.exit: other chisels and the capture file are finished first. */
+/* os.exit: ends other chisels and the capture file properly. */
 static int end_run(lua_State *L)
 {
 	struct sinsp_chisel_run *run = chisel_of(L)->run;
@@ -329,7 +328,7 @@ void sinsp_chisel_fill_state(lua_State *L)
 	wrap_library(L, "string", "format", string_format);
 	wrap_library(L, "coroutine", "create", sinsp_chisel_create_coroutine);
 	wrap_library(L, "coroutine", "wrap", sinsp_chisel_create_coroutine);
-	/* Finalizers of files would run without a limit, also at the end. */
+	/* The finalizer of files would run without a limit. */
 	luaL_getmetatable(L, LUA_FILEHANDLE);
 	lua_pushboolean(L, 0);
 	lua_setfield(L, -2, "__metatable");

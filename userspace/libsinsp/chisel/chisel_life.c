@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a chisel: loading, arguments, callbacks. Every call into Lua goes through
- * sinsp_chisel_call, also looking at a global, which a chisel can make do anything. After a call
- * that failed none follows.
+ * Life cycle of a chisel: loading, callbacks, intervals, end. All Lua code runs in
+ * sinsp_chisel_call, also reads of globals, which metamethods can intercept. No call follows one
+ * that failed.
  */
 #include "chisel.h"
 
@@ -36,7 +36,7 @@ void sinsp_chisel_run_fini(struct sinsp_chisel_run *run)
 
 /* ---- loading ---- */
 
-/* Of the table of arguments on top of the stack. */
+/* Reads the table of arguments on top of the stack. */
 static void read_args(lua_State *L, struct sinsp_chisel_info *info)
 {
 	const lua_Integer n = luaL_len(L, -1);
@@ -114,7 +114,7 @@ static void drop_program(struct sinsp_chisel *c)
 	c->info = (struct sinsp_chisel_info){0};
 }
 
-/* A name with a slash is a path. */
+/* Finds a chisel by name, or by path if @name has a slash. */
 static int find_chisel(struct sinsp_chisel *c, const char *name)
 {
 	if (!strchr(name, '/'))
@@ -126,7 +126,7 @@ static int find_chisel(struct sinsp_chisel *c, const char *name)
 	return c->source.path && access(c->source.path, R_OK) == 0 ? 0 : -ENOENT;
 }
 
-/* The folder where it was called is not searched. */
+/* The current folder is not searched. */
 static void say_unknown(const struct sinsp_chisel *c, const char *name)
 {
 	char *path;
@@ -217,7 +217,7 @@ const char *sinsp_chisel_filter_text(const struct sinsp_chisel *c)
 	return c->filter_text;
 }
 
-int sinsp_chisel_asks(const struct sinsp_chisel *c, const char *field)
+int sinsp_chisel_uses_field(const struct sinsp_chisel *c, const char *field)
 {
 	for (size_t i = 0; i < c->n_fields; i++)
 		if (strcmp(c->fields[i].field.row->name, field) == 0)
@@ -250,7 +250,7 @@ static int call_with_time(struct sinsp_chisel *c, struct sinsp_chisel_callback *
 	return sinsp_chisel_call_back(c, cb);
 }
 
-/* Looked up when it may have changed, not at each event. */
+/* Finds on_event, which other callbacks may replace. */
 static int find_on_event(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
@@ -270,8 +270,8 @@ static int look_up_on_event(struct sinsp_chisel *c)
 
 /* ---- beginning and end ---- */
 
-/* chisel.exec: the other one takes this one's place. */
-static int take_over(struct sinsp_chisel *c)
+/* Replaces the chisel by that of chisel.exec. */
+static int run_exec(struct sinsp_chisel *c)
 {
 	struct sinsp_chisel_exec exec = c->exec;
 	int err;
@@ -296,7 +296,7 @@ int sinsp_chisel_init(struct sinsp_chisel *c)
 		if (err)
 			return err;
 		if (c->exec.name) {
-			err = take_over(c);
+			err = run_exec(c);
 			if (err)
 				return err;
 			continue;
@@ -327,7 +327,7 @@ int sinsp_chisel_begin(struct sinsp_chisel *c)
 	return err ?: look_up_on_event(c);
 }
 
-/* When the capture ended. Of a live one without events that is later than the last of them. */
+/* Returns the end of the capture; live, this may be after the last event. */
 static uint64_t end_ns(const struct sinsp_chisel *c)
 {
 	const uint64_t last_ns = c->run->last_ns;
@@ -380,7 +380,7 @@ static int step_precise_interval(struct sinsp_chisel *c, uint64_t ns)
 {
 	int err = 0;
 
-	/* A chisel may change the interval, and end the capture, in any of its calls. */
+	/* Every call may change the interval or end the capture. */
 	while (!err && !c->run->end && ns > c->sample_ns && ns - c->sample_ns >= c->precise_ns) {
 		err = call_interval(c, c->sample_ns, 0);
 		c->sample_ns += c->precise_ns;
@@ -388,7 +388,7 @@ static int step_precise_interval(struct sinsp_chisel *c, uint64_t ns)
 	return err;
 }
 
-/* Without events time goes on as well, and may have been ahead of one that comes. */
+/* Advances intervals to @ns. Live, they may be ahead of the next event. */
 static int step(struct sinsp_chisel *c, uint64_t ns)
 {
 	if (ns < c->reached_ns)
@@ -433,7 +433,7 @@ int sinsp_chisel_idle(struct sinsp_chisel *c, uint64_t ns)
 	return step(c, ns);
 }
 
-/* 1: the event is to have its line. */
+/* Returns 1 if the event gets a line. */
 static int call_on_event(struct sinsp_chisel *c)
 {
 	int err, r = 0;
@@ -484,9 +484,9 @@ static int put_line(struct sinsp_chisel *c)
 	return r < 0 ? r : 0;
 }
 
-/* Losses are told to those who ask for them by name. "evt.type!=open" means calls, though it is
- * true of losses as of anything else that no chisel is shown: of renames, too. */
-static int asks_for_losses(const struct sinsp_chisel *c)
+/* Returns whether the filter names lost events. "evt.type!=open" is true for them, too, but is a
+ * filter for calls. */
+static int receives_lost(const struct sinsp_chisel *c)
 {
 	return c->filter && sinsp_filter_may_match(c->filter, EVT_LOST_E) &&
 	       !sinsp_filter_may_match(c->filter, EVT_COMM_E);
@@ -524,7 +524,7 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 
 	if (c->on_event == LUA_NOREF && !c->format_text && !c->counters)
 		return 0;
-	if (evt->raw.type == EVT_LOST_E && !asks_for_losses(c))
+	if (evt->raw.type == EVT_LOST_E && !receives_lost(c))
 		return 0;
 	if (!evt->raw.num) /* it had no tick */
 		set_event(c, evt);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lua code that is part of the program: the files in lua/, made into text by CMake. */
+/* Built-in Lua modules: the files in lua/, converted to strings by CMake. */
 #ifndef SINSP_CHISEL_CHISEL_LUA_H
 #define SINSP_CHISEL_CHISEL_LUA_H
 

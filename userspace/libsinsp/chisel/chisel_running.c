@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that are on a CPU, for chisels: what they have run so far no event has told yet. */
+/* sysdig.get_running: threads that are on a CPU now, with the time since their last switch
+ * event. */
 #include <string.h>
 
 #include "chisel_host.h"
@@ -7,9 +8,9 @@
 #include "state/family.h"
 #include "state/inspector.h"
 
-/* Whether the filter would mean a switch from @t to another thread. */
-static int is_asked_for(struct sinsp_filter *filter, struct sinsp *insp, struct sinsp_thread *t,
-			uint32_t cpu, uint64_t now)
+/* Returns whether the filter matches a switch from @t to another thread. */
+static int is_selected(struct sinsp_filter *filter, struct sinsp *insp, struct sinsp_thread *t,
+		       uint32_t cpu, uint64_t now)
 {
 	struct ppm_evt_hdr hdr = {
 		.ts = now, .tid = (uint64_t)t->tid, .len = sizeof(hdr), .type = EVT_SWITCH_E};
@@ -43,7 +44,7 @@ static void set_string(lua_State *L, const char *key, const char *value)
 	lua_setfield(L, -2, key);
 }
 
-/* The list that is made. */
+/* The list that is built. */
 struct running {
 	lua_State *L; /* with the list on top */
 	struct sinsp *insp;
@@ -69,11 +70,11 @@ static void push_thread(struct running *r, const struct sinsp_thread *t, uint32_
 	lua_rawseti(L, -2, ++r->n);
 }
 
-static struct sinsp_thread *asked_for(const struct running *r, int64_t tid, uint32_t cpu)
+static struct sinsp_thread *selected_thread(const struct running *r, int64_t tid, uint32_t cpu)
 {
 	struct sinsp_thread *t = tid > 0 ? sinsp_threads_find(&r->insp->threads, tid) : NULL;
 
-	return t && t->known && is_asked_for(r->filter, r->insp, t, cpu, r->now) ? t : NULL;
+	return t && t->known && is_selected(r->filter, r->insp, t, cpu, r->now) ? t : NULL;
 }
 
 static uint64_t ran_this_turn(const struct running *r, int64_t tid, uint32_t cpu)
@@ -86,30 +87,30 @@ static uint64_t ran_this_turn(const struct running *r, int64_t tid, uint32_t cpu
 	return r->now - turn->since_ns;
 }
 
-/* Whether the file would tell if it had left. */
+/* Returns whether the file would have the switch if @t had left the CPU. */
 static int leaves_seen(const struct running *r, const struct sinsp_thread *t)
 {
 	return !r->insp->switches.has_gaps || (t->exec_ns && !t->leaves_unseen);
 }
 
-/* Of a file: those that came to a CPU last. */
+/* Replay: pushes the threads that last came to each CPU. */
 static void push_turns(struct running *r)
 {
 	const struct sinsp_switches *w = &r->insp->switches;
 
 	for (uint32_t cpu = 0; cpu < w->n; cpu++) {
-		const struct sinsp_thread *t = asked_for(r, w->turns[cpu].tid, cpu);
+		const struct sinsp_thread *t = selected_thread(r, w->turns[cpu].tid, cpu);
 
 		if (t && leaves_seen(r, t))
 			push_thread(r, t, cpu, ran_this_turn(r, t->tid, cpu));
 	}
 }
 
-/* Live the kernel knows, also of a thread that came to its CPU unseen. */
+/* Live: pushes what the kernel reports, also threads whose switch was not seen. */
 static void push_running(struct running *r, const struct scap_running *v, int n)
 {
 	for (int i = 0; i < n; i++) {
-		const struct sinsp_thread *t = asked_for(r, (int64_t)v[i].tid, v[i].cpu);
+		const struct sinsp_thread *t = selected_thread(r, (int64_t)v[i].tid, v[i].cpu);
 		uint64_t ns;
 
 		if (t && !sinsp_ran_since(t, v[i].ran_ns, v[i].at_ns, &ns))

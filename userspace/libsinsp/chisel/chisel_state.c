@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The Lua state of a chisel: its memory and its instructions are counted. Every call into it is
- * protected here.
- */
+/* The Lua state of a chisel, with limits of memory and instructions; all protected calls. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +12,7 @@ static void *count_bytes(void *ctx, void *p, size_t old, size_t size)
 	void *q;
 
 	if (!p)
-		old = 0; /* Lua says what kind of object it is */
+		old = 0; /* here Lua passes the type of the object */
 	if (!size) {
 		free(p);
 		c->n_bytes -= old;
@@ -36,7 +33,8 @@ void *sinsp_chisel_realloc(struct sinsp_chisel *c, void *p, size_t old, size_t s
 	return count_bytes(c, p, old, size);
 }
 
-/* Once it is over, every step of every coroutine ends with an error: it cannot be caught away. */
+/* Ends a chisel above its limits: from then on every step of every coroutine raises an error, so
+ * pcall cannot stop it. */
 static void count_instructions(lua_State *L, lua_Debug *ar)
 {
 	struct sinsp_chisel *c = chisel_of(L);
@@ -76,8 +74,8 @@ int sinsp_chisel_create_coroutine(lua_State *L)
 	return 1;
 }
 
-/* What xpcall calls with an error. That of the hook is raised inside of it, where no hook is called
- * and nothing counted: it goes on without. */
+/* Handler of xpcall. The error of the hook is raised in the hook, where no instruction is counted:
+ * it is passed on without a call of the script's handler. */
 static int handle_error(lua_State *L)
 {
 	if (chisel_of(L)->out_of_instructions)
@@ -98,7 +96,7 @@ int sinsp_chisel_guard_handler(lua_State *L)
 
 /* ---- protected calls ---- */
 
-/* An error may be any value. */
+/* Adds a traceback to an error, which may be any value. */
 static int add_traceback(lua_State *L)
 {
 	const char *text = lua_tostring(L, 1);
@@ -110,7 +108,7 @@ static int add_traceback(lua_State *L)
 	return 1;
 }
 
-/* Its stack always begins with the function that adds tracebacks. */
+/* The bottom of the stack is always add_traceback. */
 lua_State *sinsp_chisel_state(struct sinsp_chisel *c)
 {
 	lua_State *L = lua_newstate(count_bytes, c);
@@ -122,7 +120,7 @@ lua_State *sinsp_chisel_state(struct sinsp_chisel *c)
 	return L;
 }
 
-/* Line by line: a traceback has several. */
+/* Logs line by line: a traceback has several. */
 static void say_lines(const struct sinsp_chisel *c, const char *what, const char *text)
 {
 	const char *nl;
@@ -151,7 +149,7 @@ int sinsp_chisel_fail(struct sinsp_chisel *c, const char *what, int err)
 	return -EINVAL;
 }
 
-/* So that whoever looks for lost memory finds it. */
+/* Reachable for leak checkers. */
 static _Thread_local struct sinsp_chisel *left;
 
 void sinsp_chisel_keep_left(struct sinsp_chisel *c)
@@ -162,7 +160,7 @@ void sinsp_chisel_keep_left(struct sinsp_chisel *c)
 
 enum { STATUS_LEFT = -1 };
 
-/* A status of Lua, or STATUS_LEFT: it did not come back, and there is no state any more. */
+/* Returns a status of Lua, or STATUS_LEFT if a jump left the call: the state is lost then. */
 static __attribute__((noinline)) int call_watched(struct sinsp_chisel *c, int n_args, int n_results)
 {
 	int status;

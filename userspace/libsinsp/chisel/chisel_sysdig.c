@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sysdig.*: the run that the chisel is part of, and the machine. */
+/* Table sysdig of the Lua API: the run and the machine. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static int set_output_format(lua_State *L)
 			     "normal, json, simple, hex, hexascii, ascii, base64 or jsonbase64");
 }
 
-/* Our files always have what names depend on. */
+/* No effect: capture files are always complete. */
 static int set_fatfile_dump_mode(lua_State *L)
 {
 	luaL_checkany(L, 1);
@@ -187,7 +187,7 @@ static int get_evtsource_name(lua_State *L)
 	return 1;
 }
 
-/* ---- times, in texts of nanoseconds: numbers of 5.1 could not hold them ---- */
+/* ---- times, as text in nanoseconds: Lua 5.1 had no 64-bit integers ---- */
 
 static int push_ns(lua_State *L, uint64_t ns)
 {
@@ -232,7 +232,7 @@ static int subtract_ts(lua_State *L)
 	return push_ns(L, check_ns(L, 1) - check_ns(L, 2));
 }
 
-/* ---- what the run does ---- */
+/* ---- control of the run ---- */
 
 static int run_app(lua_State *L)
 {
@@ -320,91 +320,88 @@ static int get_read_progress(lua_State *L)
 
 const struct sinsp_chisel_binding sinsp_chisel_sysdig[] = {
 	{"set_filter", set_filter, "set_filter(text)",
-	 "The whole run shows only what this filter means, in addition to that of the command "
-	 "line. "
-	 "Before the capture begins."},
+	 "Sets a filter of the whole run, in addition to that of the command line. Only "
+	 "before the capture begins."},
 	{"set_snaplen", set_snaplen, "set_snaplen(bytes)",
-	 "Live, buffers are kept up to so many bytes. Of several chisels, the most counts."},
+	 "Live capture: keeps up to so many bytes of buffers. The largest value of all "
+	 "chisels counts."},
 	{"set_output_format", set_output_format, "set_output_format(name)",
-	 "Buffers in `evt.arg` and lines: normal, json, simple, hex, hexascii, ascii, base64, "
-	 "jsonbase64."},
+	 "Sets how buffers are printed in `evt.arg` and lines: normal, json, simple, hex, "
+	 "hexascii, ascii, base64 or jsonbase64."},
 	{"set_fatfile_dump_mode", set_fatfile_dump_mode, "set_fatfile_dump_mode(on)",
-	 "Nothing: capture files always have what names depend on."},
-	{"is_live", is_live, "is_live() -> boolean",
-	 "Whether events come from the running kernel."},
-	{"is_tty", is_tty, "is_tty() -> boolean", "Whether the output is a terminal."},
+	 "No effect: capture files are always complete."},
+	{"is_live", is_live, "is_live() -> boolean", "Returns whether this is a live capture."},
+	{"is_tty", is_tty, "is_tty() -> boolean", "Returns whether the output is a terminal."},
 	{"get_terminal_info", get_terminal_info, "get_terminal_info() -> table",
-	 "The terminal's `width` and `height`; 0 if the output is none."},
+	 "Returns `width` and `height` of the terminal; 0 if the output is none."},
 	{"is_alone", is_alone, "is_alone() -> boolean",
-	 "Whether no other chisel runs: of several, none may draw in place."},
+	 "Returns whether this is the only chisel. One of several must not redraw in place."},
 	{"put_title", put_title, "put_title()",
-	 "Of several chisels, a line with the name of this one, above a table. Alone, nothing."},
+	 "Prints a line with the name of the chisel above a table, if the run has several "
+	 "chisels."},
 	{"control_terminal", control_terminal, "control_terminal(sequences)",
-	 "Writes sequences that move the cursor, hide or show it, or clear: ESC [ ... A to H, J, "
-	 "K, "
-	 "?25l, ?25h, and nothing else. They work also when captured bytes were seen that a "
-	 "terminal "
-	 "would obey, after which `print` and `io.write` make dots of them."},
+	 "Prints sequences that move the cursor, hide or show it, or clear: ESC [ ... A to "
+	 "H, J, K, ?25l, ?25h, and no others. Unlike those of `print` and `io.write` they "
+	 "also work after the chisel received captured bytes that a terminal would obey."},
 	{"color", color, "color(numbers) -> text",
-	 "A text that sets a colour where it is printed: `numbers` as in ESC [ numbers m, one of "
-	 "those that colour, brighten, dim, underline, reverse or reset, or 38;5;N or 48;5;N. Such "
-	 "colours work whatever captured bytes were seen; others are dots after bytes that a "
-	 "terminal would obey."},
+	 "Returns text that sets a colour where it is printed. `numbers` are those of ESC [ "
+	 "numbers m that colour, brighten, dim, underline, reverse or reset, or 38;5;N or "
+	 "48;5;N. These colours also work after the chisel received captured bytes that a "
+	 "terminal would obey; other colours are printed as dots then."},
 	{"get_filter", get_filter, "get_filter() -> text",
-	 "The filter of the command line, or \"\"."},
+	 "Returns the filter of the command line, or \"\"."},
 	{"get_machine_info", get_machine_info, "get_machine_info() -> table",
-	 "`num_cpus`, `memory_size_bytes`, `max_pid` and `hostname` of the machine the events are "
-	 "of."},
+	 "Returns `num_cpus`, `memory_size_bytes`, `max_pid` and `hostname` of the captured "
+	 "machine."},
 	{"get_thread_table", sinsp_chisel_thread_table, "get_thread_table([filter]) -> table",
-	 "Threads by tid: `tid`, `pid`, `ptid`, `comm`, `exe`, `args`, `env`, `flags`, `fdlimit`, "
-	 "`uid`, "
-	 "`gid`, `username`, `nchilds`, `vmsize_kb`, `vmrss_kb`, `vmswap_kb`, `pfmajor`, "
-	 "`pfminor`, "
-	 "`clone_ts`, `container`, and `fdtable`, files by number: `name`, `type`, of sockets also "
-	 "`cip`, "
-	 "`cport`, "
-	 "`sip`, `sport`, `is_server`, `l4proto`. With a filter, files that it means, and threads "
-	 "that "
-	 "have one."},
+	 "Returns threads by TID: `tid`, `pid`, `ptid`, `comm`, `exe`, `args`, `env`, "
+	 "`flags`, `fdlimit`, `uid`, `gid`, `username`, `nchilds`, `vmsize_kb`, `vmrss_kb`, "
+	 "`vmswap_kb`, `pfmajor`, `pfminor`, `clone_ts`, `container`, and `fdtable`, "
+	 "descriptors by number: `name`, `type`, and for sockets `cip`, `cport`, `sip`, "
+	 "`sport`, `is_server`, `l4proto`. With a filter, only matching descriptors and the "
+	 "threads that have one."},
 	{"get_thread_table_nofds", sinsp_chisel_thread_table_nofds,
-	 "get_thread_table_nofds([filter]) -> table", "The same with empty `fdtable`s."},
+	 "get_thread_table_nofds([filter]) -> table",
+	 "As `get_thread_table`, with empty `fdtable`s."},
 	{"get_thread_table_barebone", sinsp_chisel_thread_table_barebone,
 	 "get_thread_table_barebone([filter]) -> table",
-	 "The same with `tid`, `pid` and `fdtable` only."},
+	 "As `get_thread_table`, with `tid`, `pid` and `fdtable` only."},
 	{"get_thread_table_barebone_nofds", sinsp_chisel_thread_table_barebone_nofds,
-	 "get_thread_table_barebone_nofds([filter]) -> table", "Both."},
+	 "get_thread_table_barebone_nofds([filter]) -> table",
+	 "As `get_thread_table_barebone`, with empty `fdtable`s."},
 	{"get_container_table", sinsp_chisel_container_table, "get_container_table() -> table",
-	 "A list of containers: `id`, `name`, `image`, `type`."},
+	 "Returns a list of containers: `id`, `name`, `image`, `type`."},
 	{"get_running", sinsp_chisel_running, "get_running([filter]) -> table",
-	 "Threads that are on a CPU now, of a file as far as switch events told: a list of `cpu`, "
-	 "`tid`, `pid`, `comm` and `proc`, the names of the thread and of its process, "
-	 "`container` and `container_id`, and `ran`, the nanoseconds that it ran and no event told "
-	 "of yet. With a "
-	 "filter, those that it means as switch events."},
+	 "Returns the threads that are on a CPU now, in a file those that switch events "
+	 "show: a list of `cpu`, `tid`, `pid`, `comm` and `proc` (names of thread and "
+	 "process), `container`, `container_id`, and `ran`, the nanoseconds since their last "
+	 "event with a CPU time. With a filter, those for which a switch event would match."},
 	{"is_print_container_data", is_print_container_data, "is_print_container_data() -> boolean",
-	 "Whether -pc was given."},
+	 "Returns whether -pc was given."},
 	{"get_output_format", get_output_format, "get_output_format() -> text",
-	 "\"json\" with -j, else \"normal\"."},
+	 "Returns \"json\" with -j, else \"normal\"."},
 	{"get_evtsource_name", get_evtsource_name, "get_evtsource_name() -> text",
-	 "The name of the capture file; \"\" when live."},
+	 "Returns the name of the capture file; \"\" in a live capture."},
 	{"get_firstevent_ts", get_firstevent_ts, "get_firstevent_ts() -> text",
-	 "Time of the first event, in nanoseconds, as text."},
+	 "Returns the time of the first event in nanoseconds, as text."},
 	{"get_lastevent_ts", get_lastevent_ts, "get_lastevent_ts() -> text",
-	 "The same of the last event so far."},
-	{"make_ts", make_ts, "make_ts(seconds, nanoseconds) -> text", "A time as text."},
-	{"add_ts", add_ts, "add_ts(a, b) -> text", "The sum of two such texts."},
-	{"subtract_ts", subtract_ts, "subtract_ts(a, b) -> text", "The difference."},
+	 "Returns the time of the last event so far, as text."},
+	{"make_ts", make_ts, "make_ts(seconds, nanoseconds) -> text", "Returns a time as text."},
+	{"add_ts", add_ts, "add_ts(a, b) -> text", "Returns the sum of two such texts."},
+	{"subtract_ts", subtract_ts, "subtract_ts(a, b) -> text",
+	 "Returns the difference of two such texts."},
 	{"run_app", run_app, "run_app(arguments)",
-	 "After this run, saker runs again with these arguments. A file that it writes must be one "
-	 "that the person named as an argument of the chisel, unless --chisel-unsafe is given."},
+	 "Runs saker with these arguments after this run. A file that it writes must be "
+	 "named in an argument of the chisel, unless --chisel-unsafe is given."},
 	{"end_capture", end_capture, "end_capture()",
-	 "The capture ends with this event. `on_capture_end` is called."},
+	 "Ends the capture after this event. `on_capture_end` is called."},
 	{"log", put_log, "log(text [, severity])",
-	 "Tells the person, on standard error; `info`, which is the usual severity, only with -v."},
+	 "Prints a message to standard error. The default severity is `info`, which is "
+	 "printed with -v only."},
 	{"udp_setpeername", udp_setpeername, "udp_setpeername(ip, port)",
-	 "Whom `udp_send` sends to. With --chisel-unsafe."},
+	 "Sets the address for `udp_send`. Needs --chisel-unsafe."},
 	{"udp_send", udp_send, "udp_send(text) -> boolean", "Sends a datagram."},
 	{"get_read_progress", get_read_progress, "get_read_progress() -> number",
-	 "How much of the files is read, in percent."},
+	 "Returns how much of the files was read, in percent."},
 	{NULL},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads and containers as tables of Lua. Keys are numbers, and pairs() goes up through them. */
+/* Threads and containers as Lua tables. Keys are numbers, and pairs() visits them in ascending
+ * order. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 #include "fields/text.h"
 #include "state/inspector.h"
 
-/* What is asked of get_thread_table, and an event that the filter sees for each file. */
-struct asked {
+/* A call of get_thread_table, with an event that the filter checks for each descriptor. */
+struct table_query {
 	struct sinsp *insp;
 	struct sinsp_filter *filter; /* NULL: all */
 	int fds, barebone;
@@ -33,7 +34,7 @@ static void set_number(lua_State *L, const char *key, int64_t value)
 	lua_setfield(L, -2, key);
 }
 
-/* pairs() in the order of keys: compat.lua's. */
+/* Makes pairs() visit keys in ascending order, by compat.lua. */
 static void set_sorted(lua_State *L)
 {
 	luaL_setmetatable(L, "saker.sorted");
@@ -88,8 +89,8 @@ static void set_socket(lua_State *L, const struct sinsp_fd *fd)
 	set_text(L, "l4proto", l4_name(fd->l4proto));
 }
 
-/* Whether the filter means the file, which is that of the event then. */
-static int is_asked_for(struct asked *a, const struct sinsp_fd *fd)
+/* Returns whether the filter matches the event with this descriptor. */
+static int fd_matches(struct table_query *a, const struct sinsp_fd *fd)
 {
 	int r;
 
@@ -105,13 +106,13 @@ static int is_asked_for(struct asked *a, const struct sinsp_fd *fd)
 
 static void count_fd(const struct sinsp_fd *fd, void *ctx)
 {
-	struct asked *a = ctx;
+	struct table_query *a = ctx;
 
 	if (!a->n_matched)
-		a->n_matched = is_asked_for(a, fd);
+		a->n_matched = fd_matches(a, fd);
 }
 
-/* Without control characters, as everywhere. */
+/* Sets the name without control characters. */
 static void set_name(lua_State *L, const struct sinsp_fd *fd)
 {
 	const int ports = chisel_of(L)->run->port_names && port_name_has_ports(fd);
@@ -126,10 +127,10 @@ static void set_name(lua_State *L, const struct sinsp_fd *fd)
 
 static void put_fd(const struct sinsp_fd *fd, void *ctx)
 {
-	struct asked *a = ctx;
+	struct table_query *a = ctx;
 	lua_State *L = a->L;
 
-	if (!is_asked_for(a, fd))
+	if (!fd_matches(a, fd))
 		return;
 	luaL_checkstack(L, 4, NULL);
 	lua_newtable(L);
@@ -140,7 +141,7 @@ static void put_fd(const struct sinsp_fd *fd, void *ctx)
 	lua_rawseti(L, -2, fd->num);
 }
 
-static void set_details(struct asked *a, const struct sinsp_thread *t)
+static void set_details(struct table_query *a, const struct sinsp_thread *t)
 {
 	const struct sinsp_process *p = t->proc;
 	const struct scap_text args = sinsp_thread_args(t);
@@ -169,7 +170,7 @@ static void set_details(struct asked *a, const struct sinsp_thread *t)
 	set_texts(L, "env", p->env, sinsp_str_len(p->env));
 }
 
-static void put_thread(struct asked *a, struct sinsp_thread *t)
+static void put_thread(struct table_query *a, struct sinsp_thread *t)
 {
 	lua_State *L = a->L;
 
@@ -220,9 +221,9 @@ static int thread_table(lua_State *L, int fds, int barebone)
 {
 	struct sinsp_chisel *c = chisel_of(L);
 	const char *text = luaL_optstring(L, 1, "");
-	struct asked a = {.insp = c->run->insp, .fds = fds, .barebone = barebone, .L = L};
+	struct table_query a = {.insp = c->run->insp, .fds = fds, .barebone = barebone, .L = L};
 
-	sinsp_chisel_note_stale(c, "get_thread_table");
+	sinsp_chisel_warn_no_calls(c, "get_thread_table");
 	lua_settop(L, 1);
 	if (*text)
 		a.filter = sinsp_chisel_filter_on_stack(L, text, 1);

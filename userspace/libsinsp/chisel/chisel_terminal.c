@@ -12,7 +12,7 @@
 
 #define SHOW_CURSOR "\x1b[?25h"
 
-/* What a byte can do to a terminal. */
+/* Effect of a byte on a terminal. */
 enum { HARMLESS = 0, ESCAPES = 1, RETURNS = 2, CONTROLS = 4 };
 
 static unsigned int kind_of(unsigned char c)
@@ -21,11 +21,11 @@ static unsigned int kind_of(unsigned char c)
 		return HARMLESS;
 	if (c == '\r')
 		return RETURNS;
-	/* ESC, and what is no UTF-8: 0x9b is as good as ESC [. */
+	/* ESC, and bytes that are not UTF-8: 0x9b acts as ESC [. */
 	return c == 0x1b || c >= 0x80 ? ESCAPES : CONTROLS;
 }
 
-/* Length of what begins at @p and is of one kind. */
+/* Returns the length of a run of one kind. */
 static size_t next_kind(const char *p, size_t len, unsigned int *kind)
 {
 	const unsigned char *u = (const unsigned char *)p;
@@ -50,7 +50,7 @@ static size_t digits_len(const char *p)
 	return strspn(p, "0123456789");
 }
 
-/* Length of one of 256 colours behind 38 or 48; 0: it is something else. */
+/* Returns the length of one of 256 colours after 38 or 48; 0: something else. */
 static size_t palette_len(const char *p)
 {
 	const size_t n = strncmp(p, ";5;", 3) == 0 ? digits_len(p + 3) : 0;
@@ -58,7 +58,7 @@ static size_t palette_len(const char *p)
 	return n >= 1 && n <= 3 && atoi(p + 3) < 256 ? n + 3 : 0;
 }
 
-/* Whether these are numbers of colours: no text is hidden by them, nor does it blink. */
+/* Returns whether all numbers are colours or styles that neither hide text nor blink. */
 static int is_colour(const char *p)
 {
 	const size_t n = digits_len(p);
@@ -92,7 +92,7 @@ int chisel_terminal_colour(struct chisel_terminal *t, char out[CHISEL_COLOUR_MAX
 	return 0;
 }
 
-/* Length of a colour of chisel_terminal_colour, whose numbers begin at *at; 0: it is something
+/* Returns the length of a colour of chisel_terminal_colour with numbers at *at; 0: something
  * else. */
 static size_t own_colour_len(const struct chisel_terminal *t, const char *p, size_t len, size_t *at)
 {
@@ -108,7 +108,7 @@ static size_t own_colour_len(const struct chisel_terminal *t, const char *p, siz
 	return end ? (size_t)(end - p) + 1 : 0;
 }
 
-/* ESC [ ? 25 h or l: the cursor is shown or hidden. Its length; 0: it is something else. */
+/* Returns the length of ESC [ ? 25 h or l, which shows or hides the cursor; 0: something else. */
 static size_t cursor_len(const char *p, size_t len)
 {
 	return len >= 6 && memcmp(p, "\x1b[?25", 5) == 0 && (p[5] == 'h' || p[5] == 'l') ? 6 : 0;
@@ -120,7 +120,7 @@ static void note_cursor(struct chisel_terminal *t, const char *p, size_t len)
 		t->hidden = p[5] == 'l';
 }
 
-/* Length of a sequence that moves the cursor or clears, or of one of the cursor's looks; 0: it is
+/* Returns the length of a sequence that moves the cursor, shows or hides it, or clears; 0:
  * something else. */
 static size_t control_len(const char *p, size_t len)
 {
@@ -163,7 +163,7 @@ void chisel_terminal_show(const struct chisel_terminal *t, int fd)
 
 	if (t->hidden) {
 		n = write(fd, SHOW_CURSOR, sizeof(SHOW_CURSOR) - 1);
-		(void)n; /* the end comes anyway */
+		(void)n; /* the process ends anyway */
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields that a chisel asks for, and their values as those of Lua. */
+/* Fields of a chisel, and their values in Lua. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int field_of_name(lua_State *L, const char *name)
 	size_t at;
 	int r;
 
-	/* Scripts ask for the same one again and again, some at each event. */
+	/* Scripts request a field repeatedly, some at each event. */
 	fields = realloc(c->fields, (c->n_fields + 1) * sizeof(*fields));
 	if (!fields)
 		return luaL_error(L, "not enough memory");
@@ -41,7 +41,7 @@ static int field_of_name(lua_State *L, const char *name)
 		}
 	}
 	if (sinsp_field_needs(f->row))
-		sinsp_chisel_note_stale(c, f->row->name);
+		sinsp_chisel_warn_no_calls(c, f->row->name);
 	return (int)c->n_fields++;
 }
 
@@ -64,7 +64,7 @@ void sinsp_chisel_push_unsigned(lua_State *L, uint64_t u)
 		lua_pushnumber(L, (lua_Number)u);
 }
 
-/* As -p prints it. */
+/* Pushes the value as -p prints it. */
 static void push_text(lua_State *L, struct sinsp_asker *a, const struct sinsp_value *v)
 {
 	a->text.len = 0;
@@ -75,14 +75,14 @@ static void push_text(lua_State *L, struct sinsp_asker *a, const struct sinsp_va
 	a->text.len = 0;
 }
 
-/* As it was. */
+/* Pushes the captured bytes. */
 static void push_captured(lua_State *L, const struct sinsp_value *v)
 {
 	chisel_terminal_note(&chisel_of(L)->terminal, v->p, v->len);
 	lua_pushlstring(L, v->p, v->len);
 }
 
-/* Any of eight bytes is not from ' ' to '~'. What overflows into the next one is not, either. */
+/* Returns a bit for each byte outside of ' ' to '~', and possibly for the byte after one. */
 static uint64_t odd_bytes(uint64_t w)
 {
 	const uint64_t ones = 0x0101010101010101;
@@ -90,7 +90,7 @@ static uint64_t odd_bytes(uint64_t w)
 	return (w | (w - 0x20 * ones) | (w + ones)) & 0x80 * ones;
 }
 
-/* Nearly all names: what is printed of them is what they are. */
+/* Returns whether the text is printed unchanged, as nearly all names are. */
 static int is_plain(const struct sinsp_value *v)
 {
 	const char *p = v->p;
@@ -106,15 +106,15 @@ static int is_plain(const struct sinsp_value *v)
 	return !(odd | odd_bytes(w));
 }
 
-/* Whether a script gets what is printed of the value; else what it was. */
+/* Returns whether Lua gets the printed form of the value, else its bytes. */
 static int is_shown(const struct sinsp_chisel_field *cf, const struct sinsp_value *v)
 {
 	switch ((enum sinsp_field_type)v->type) {
 	case FIELD_STR:
 	case FIELD_PATH:
 		return v->is_name && !is_plain(v);
-	case FIELD_BYTES: /* of evt.buffer it is, as sysdig.set_output_format says; of evt.rawarg
-			     it is not */
+	case FIELD_BYTES: /* evt.buffer is printed as sysdig.set_output_format says; evt.rawarg is
+			     not */
 		return cf->field.row->type == FIELD_BYTES;
 	default:
 		return 1;
@@ -134,7 +134,7 @@ int sinsp_chisel_make_text(struct sinsp_chisel *c, const struct sinsp_chisel_fie
 	return r < 0 ? r : 0;
 }
 
-/* The value among those that were handed over before: scripts mostly see the same few. */
+/* Finds the value among the latest ones: scripts mostly see few different values. */
 static struct sinsp_chisel_text *find_text(struct sinsp_chisel_field *cf,
 					   const struct sinsp_value *v)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a view says of itself: view_info, a table without functions. */
+/* Views: reads view_info, a table of columns without functions. */
 #include "chisel_host.h"
 
 enum { COLUMNS_MAX = 100 };
 
-/* Memory that the state keeps as long as it lives. */
+/* Allocates memory that the state keeps until its end. */
 static void *keep_room(lua_State *L, size_t n, size_t size)
 {
 	void *p = lua_newuserdatauv(L, n * size + 1, 0);
@@ -13,7 +13,8 @@ static void *keep_room(lua_State *L, size_t n, size_t size)
 	return p;
 }
 
-/* Rows of the table @key of the view on top of the stack, which stays there; 0: there is none. */
+/* Pushes the table @key of the view on top of the stack. Returns the number of its rows; 0:
+ * missing. */
 static size_t push_rows(lua_State *L, const char *key)
 {
 	lua_Integer n;

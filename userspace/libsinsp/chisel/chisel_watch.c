@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The timer belongs to the thread, as does the signal: it interrupts the very code that it looks
- * at, which is what lua_sethook allows.
- */
+/* Time limit of chisels: a timer and a signal of the thread, so that the signal interrupts the Lua
+ * code itself, where lua_sethook is allowed. */
 #include "chisel_watch.h"
 
 #include <errno.h>
@@ -16,14 +14,14 @@
 
 enum {
 	TICK_MS = 20,
-	NS_PER_INSTRUCTION = 10, /* counted, on a slow machine */
+	NS_PER_INSTRUCTION = 10, /* with counting, on a slow machine */
 	MIN_MS = 2000,
-	GRACE_TICKS = 1000 / TICK_MS, /* for the hook to be heard */
-	FIRST_TICK = 2, /* the first one may come at once */
-	LAST_TICKS = 10000 / TICK_MS, /* for the thread to be where a jump is safe */
+	GRACE_TICKS = 1000 / TICK_MS, /* time for the hook to run */
+	FIRST_TICK = 2, /* the first tick may come at once */
+	LAST_TICKS = 10000 / TICK_MS, /* time to reach code where a jump is safe */
 };
 
-/* The code of the object that Lua is in: its own library, or this program. */
+/* Address range of the object with Lua's code: its library, or this program. */
 static uintptr_t lua_code, lua_code_end;
 
 _Thread_local struct chisel_watch *volatile chisel_watched;
