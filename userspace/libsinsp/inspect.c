@@ -168,7 +168,7 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	s->src = src;
 	s->source_name = OPT(opts, source_name);
 	s->enter_events = OPT(opts, enter_events);
-	s->unshown_flags = SCAP_EVT_F_STATE_ONLY | (s->enter_events ? 0 : SCAP_EVT_F_HIDDEN);
+	s->hidden_flags = SCAP_EVT_F_STATE_ONLY | (s->enter_events ? 0 : SCAP_EVT_F_HIDDEN);
 	s->tree_root = OPT(opts, tree_root);
 	s->debug_dirs = OPT(opts, debug_dirs);
 	sinsp_resync_init(&s->resync, OPT(opts, resync));
@@ -284,7 +284,7 @@ int sinsp_evt_in_tree(const struct sinsp *s, const struct sinsp_evt *evt)
 
 int sinsp_evt_shown(const struct sinsp *s, const struct sinsp_evt *evt)
 {
-	if (evt->raw.flags & s->unshown_flags || s->evt_in_preface)
+	if (evt->raw.flags & s->hidden_flags || s->evt_in_preface)
 		return 0;
 	if (!evt->info || (evt->info->flags & EF_UNUSED) || (evt->info->category & EC_INTERNAL))
 		return 0;

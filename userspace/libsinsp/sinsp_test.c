@@ -959,7 +959,7 @@ static void test_exit(void **state)
 	assert_int_equal(sinsp_next(s, &evt, 0), -ENODATA);
 	assert_comm(s, 10, NULL);
 	assert_int_equal(s->threads.n, 0);
-	sinsp_threads_forget_dead(&s->threads);
+	sinsp_threads_drop_dead(&s->threads);
 	assert_int_equal(s->threads.procs.n_used, 0);
 	sinsp_close(s);
 }
@@ -1086,7 +1086,7 @@ static void test_many_dying(void **state)
 	assert_int_equal(s->threads.threads.n_used, SINSP_DEAD_MAX);
 	assert_next_sample_of(s, NULL, -1);
 	assert_int_equal(sinsp_next(s, &evt, 0), -ENODATA);
-	sinsp_threads_forget_dead(&s->threads);
+	sinsp_threads_drop_dead(&s->threads);
 	assert_int_equal(s->threads.threads.n_used, 0);
 	assert_int_equal(s->threads.procs.n_used, 0);
 	sinsp_close(s);
@@ -1116,7 +1116,7 @@ static void test_leader_exits_first(void **state)
 	exits(&w, 11, 0);
 	s = play(&w);
 	assert_int_equal(s->threads.n, 0);
-	sinsp_threads_forget_dead(&s->threads);
+	sinsp_threads_drop_dead(&s->threads);
 	assert_int_equal(s->threads.procs.n_used, 0);
 	sinsp_close(s);
 }

@@ -304,7 +304,7 @@ static const struct sinsp_thread *cloned(const struct held *h, const struct sins
 		return e->thread;
 	return e->thread->vtid == e->thread->tid
 		       ? sinsp_thread_find(h->insp, result(e))
-		       : sinsp_thread_called(h->insp, e->thread, result(e));
+		       : sinsp_thread_in_pidns(h->insp, e->thread, result(e));
 }
 
 /* The thread that made it, another one than the event's if that is the child; NULL: not known. */
@@ -500,7 +500,7 @@ static int write_named(struct held *h, const struct sinsp_evt *e)
 			continue;
 		err = write_thread(h, sinsp_thread_find(h->insp, pid));
 		if (!err && e->thread && e->thread->vtid != e->thread->tid)
-			err = write_thread(h, sinsp_thread_called(h->insp, e->thread, pid));
+			err = write_thread(h, sinsp_thread_in_pidns(h->insp, e->thread, pid));
 	}
 	return err;
 }
@@ -562,7 +562,7 @@ static const struct sinsp_thread *owner_of(const struct held *h, const struct si
 	if (!e->thread)
 		return NULL;
 	if (e->raw.type == EVT_SETPGID_X && (pid = param(e, "pid", 0)) > 0)
-		t = sinsp_thread_called(h->insp, e->thread, pid);
+		t = sinsp_thread_in_pidns(h->insp, e->thread, pid);
 	return t ?: e->thread;
 }
 

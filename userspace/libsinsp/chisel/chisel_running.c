@@ -90,7 +90,7 @@ static uint64_t ran_this_turn(const struct running *r, int64_t tid, uint32_t cpu
 /* Returns whether the file would have the switch if @t had left the CPU. */
 static int leaves_seen(const struct running *r, const struct sinsp_thread *t)
 {
-	return !r->insp->switches.has_gaps || (t->exec_ns && !t->leaves_unseen);
+	return !r->insp->switches.has_gaps || (t->exec_ns && !t->missing_switch);
 }
 
 /* Replay: pushes the threads that last came to each CPU. */
@@ -113,7 +113,7 @@ static void push_running(struct running *r, const struct scap_running *v, int n)
 		const struct sinsp_thread *t = selected_thread(r, (int64_t)v[i].tid, v[i].cpu);
 		uint64_t ns;
 
-		if (t && !sinsp_ran_since(t, v[i].ran_ns, v[i].at_ns, &ns))
+		if (t && !sinsp_cpu_time_since(t, v[i].ran_ns, v[i].at_ns, &ns))
 			ns = ran_this_turn(r, t->tid, v[i].cpu);
 		if (t)
 			push_thread(r, t, v[i].cpu, ns);

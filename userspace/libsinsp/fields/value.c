@@ -380,7 +380,7 @@ static char *put_pid(struct value_writer *w, char *p, const struct value *v)
 	const int64_t pid = v->type == PT_PID32 ? (int32_t)get_u32(v->p) : (int64_t)get_u64(v->p);
 	const struct sinsp_thread *by = w->evt->thread;
 	const struct sinsp_thread *t = by && by->vtid != by->tid && is_callers_number(w->evt, v)
-					       ? sinsp_thread_called(w->evt->insp, by, pid)
+					       ? sinsp_thread_in_pidns(w->evt->insp, by, pid)
 					       : sinsp_thread_find(w->evt->insp, pid);
 
 	p = put_i64(p, pid);

@@ -9,7 +9,7 @@
 
 enum {
 	NEEDS_ENTER = 1 << 0, /* the enter has parameters that the exit event of 2022 lacks */
-	OF_ANY_AGE = 1 << 1, /* no snapshot of a thread contains its effect */
+	ANY_AGE = 1 << 1, /* no snapshot of a thread contains its effect */
 };
 
 static const struct {
@@ -60,11 +60,11 @@ static const struct {
 	[EVT_CHDIR_X] = {sinsp_parse_chdir},
 	[EVT_FCHDIR_X] = {sinsp_parse_fchdir},
 	[EVT_GETCWD_X] = {sinsp_parse_getcwd},
-	[EVT_SENDFILE_X] = {sinsp_parse_two_files, NEEDS_ENTER},
-	[EVT_SPLICE_X] = {sinsp_parse_two_files, NEEDS_ENTER},
-	[EVT_COPY_FILE_RANGE_X] = {sinsp_parse_two_files, NEEDS_ENTER},
-	[EVT_INDEX(EVT_TEE_X)] = {sinsp_parse_two_files},
-	[EVT_IOCTL_X] = {sinsp_parse_two_files},
+	[EVT_SENDFILE_X] = {sinsp_parse_two_fds, NEEDS_ENTER},
+	[EVT_SPLICE_X] = {sinsp_parse_two_fds, NEEDS_ENTER},
+	[EVT_COPY_FILE_RANGE_X] = {sinsp_parse_two_fds, NEEDS_ENTER},
+	[EVT_INDEX(EVT_TEE_X)] = {sinsp_parse_two_fds},
+	[EVT_IOCTL_X] = {sinsp_parse_two_fds},
 	[EVT_CHROOT_X] = {sinsp_parse_chroot},
 	[EVT_SETNS_X] = {sinsp_parse_setns},
 	[EVT_UNSHARE_X] = {sinsp_parse_unshare},
@@ -125,8 +125,8 @@ static const struct {
 	[EVT_MMAP_X] = {sinsp_parse_vm},
 	[EVT_MMAP2_X] = {sinsp_parse_vm},
 	[EVT_MUNMAP_X] = {sinsp_parse_vm},
-	[EVT_SWITCH_146_E] = {sinsp_parse_switch, OF_ANY_AGE},
-	[EVT_SWITCH_E] = {sinsp_parse_switch, OF_ANY_AGE},
+	[EVT_SWITCH_146_E] = {sinsp_parse_switch, ANY_AGE},
+	[EVT_SWITCH_E] = {sinsp_parse_switch, ANY_AGE},
 	[EVT_CAPSET_X] = {sinsp_parse_capset},
 	[EVT_PROCINFO_E] = {sinsp_parse_procinfo},
 	[EVT_INDEX(EVT_IO_URING_SUBMIT_E)] = {sinsp_parse_io_submit},
@@ -140,10 +140,10 @@ static const struct {
 	[EVT_INDEX(EVT_LOST_E)] = {sinsp_parse_lost},
 	[EVT_INDEX(EVT_FILE_E)] = {sinsp_parse_passed_file},
 	[EVT_INDEX(EVT_COMM_E)] = {sinsp_parse_comm},
-	[EVT_INDEX(EVT_MAP_E)] = {sinsp_parse_map, OF_ANY_AGE},
-	[EVT_INDEX(EVT_MAP_EXEC_E)] = {sinsp_parse_map_none, OF_ANY_AGE},
-	[EVT_INDEX(EVT_MAP_FORK_E)] = {sinsp_parse_map_fork, OF_ANY_AGE},
-	[EVT_INDEX(EVT_MAP_EXIT_E)] = {sinsp_parse_map_none, OF_ANY_AGE},
+	[EVT_INDEX(EVT_MAP_E)] = {sinsp_parse_map, ANY_AGE},
+	[EVT_INDEX(EVT_MAP_EXEC_E)] = {sinsp_parse_map_none, ANY_AGE},
+	[EVT_INDEX(EVT_MAP_FORK_E)] = {sinsp_parse_map_fork, ANY_AGE},
+	[EVT_INDEX(EVT_MAP_EXIT_E)] = {sinsp_parse_map_none, ANY_AGE},
 };
 
 struct sinsp_parse_row sinsp_event_rows[EVT_INDEX_MAX]; /* zero for an unknown event type */
@@ -216,8 +216,7 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 	/* accept's enter event has the listening socket, its exit event a new one. */
 	row->fd = row->uses_fd ? find_fd(info) : find_param(info, "listen_fd");
 	row->is_call = is_call(info);
-	row->of_any_age =
-		row->fn == sinsp_parse_clone || parsers[evt_index(info->id)].flags & OF_ANY_AGE;
+	row->any_age = row->fn == sinsp_parse_clone || parsers[evt_index(info->id)].flags & ANY_AGE;
 	row->is_clone = row->fn == sinsp_parse_clone;
 	row->of_thread = is_of_thread(info);
 	row->save = evt_is_enter(info->id) && parsers[evt_index(info->id + 1)].flags & NEEDS_ENTER;

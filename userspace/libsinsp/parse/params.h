@@ -126,7 +126,7 @@ struct sinsp_parse_row {
 	uint8_t is_call; /* an enter event with an exit event, or an exit event */
 	uint8_t is_clone;
 	uint8_t is_private;
-	uint8_t of_any_age; /* applied even if it is older than the snapshot of its thread */
+	uint8_t any_age; /* applied even if it is older than the snapshot of its thread */
 	uint8_t of_thread; /* it can be an enter or exit event of the thread whose TID it has */
 	uint8_t save; /* the enter has parameters that the exit event of 2022 lacks */
 	int8_t at[SINSP_P_MAX]; /* index of each parameter; -1: the event has none of that name */

@@ -109,7 +109,7 @@ static void begin_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_
 	t->enter_hidden = !!(e->raw.flags & SCAP_EVT_F_HIDDEN);
 	t->enter_open = 1;
 	t->enter_before = !!(e->raw.flags & SCAP_EVT_F_BEFORE);
-	t->enter_lacks = s->enter_events && s->native && lacks_text(e);
+	t->enter_incomplete = s->enter_events && s->native && lacks_text(e);
 	sinsp_thread_drop_enter(&s->threads, t);
 	if (row->save && !s->native)
 		sinsp_thread_save_enter(&s->threads, t, e->raw.hdr);
@@ -148,7 +148,7 @@ static void move_enter_from_sibling(struct sinsp *s, struct sinsp_thread *t, uns
 	t->enter_ns = from->enter_ns;
 	t->enter_open = 1;
 	t->enter_before = from->enter_before;
-	t->enter_lacks = from->enter_lacks;
+	t->enter_incomplete = from->enter_incomplete;
 	from->enter_open = 0;
 	s->execed_tid = from->tid;
 }
@@ -195,7 +195,7 @@ static int shows_full(const struct sinsp *s, const struct sinsp_evt *e,
 	if (evt_is_enter(e->raw.type))
 		return !!(e->raw.flags & SCAP_EVT_F_BLOCKED);
 	if (e->raw.flags & SCAP_EVT_F_FULL)
-		return !s->enter_events || !enter_seen || e->thread->enter_lacks;
+		return !s->enter_events || !enter_seen || e->thread->enter_incomplete;
 	return !enter_seen && e->params.n > e->info->n_2022;
 }
 
@@ -285,7 +285,7 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 		e->latency_ns = e->thread->latency_ns;
 	}
 	e->show_full = shows_full(s, e, row, enter_seen);
-	if (row->fn && (row->of_any_age || !is_older_than_snapshot(e)))
+	if (row->fn && (row->any_age || !is_older_than_snapshot(e)))
 		change_state(s, e, row);
 	if (is_exit && e->thread && !row->is_private)
 		sinsp_thread_drop_enter(&s->threads, e->thread);

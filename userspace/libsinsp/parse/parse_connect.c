@@ -55,7 +55,7 @@ static void set_failed(struct sinsp_evt *e, struct sinsp_fd *fd, int64_t res)
 }
 
 /* Returns whether the connect continues after the call returned this error. */
-static int goes_on(int64_t error)
+static int is_in_progress(int64_t error)
 {
 	return error == EINPROGRESS || error == EALREADY || error == EINTR ||
 	       (error >= ERESTARTSYS && error <= ERESTART_RESTARTBLOCK);
@@ -68,7 +68,7 @@ static int is_of_call(int64_t error)
 	return error == EFAULT || error == EINVAL;
 }
 
-static int dissolves(const struct sinsp_parse *p)
+static int disconnects(const struct sinsp_parse *p)
 {
 	const struct scap_param *addr = sinsp_call_param(p, SINSP_P_addr);
 
@@ -89,7 +89,7 @@ void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd)
 	const int was_pending = fd->flags & SINSP_FD_F_CONNECT_PENDING;
 	const int64_t res = sinsp_result(p);
 
-	if (!res && dissolves(p)) {
+	if (!res && disconnects(p)) {
 		memset(edit_connect(fd), 0, sizeof(struct sinsp_connect));
 		sinsp_fd_set_connect_state(fd, 0);
 		return;
@@ -108,7 +108,7 @@ void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd)
 		begin_connect(p->e, fd);
 	if (!res)
 		set_succeeded(p->e, fd);
-	else if (goes_on(-res))
+	else if (is_in_progress(-res))
 		set_pending(fd);
 	else
 		set_failed(p->e, fd, res);

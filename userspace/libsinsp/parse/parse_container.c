@@ -14,7 +14,7 @@
 #define CONTAINER_TID INT64_MIN /* no thread has it */
 #define CONTAINER_VTID -2 /* the value that sysdig prints */
 
-static struct sinsp_container *tell(struct sinsp_parse *p)
+static struct sinsp_container *update_container(struct sinsp_parse *p)
 {
 	const struct scap_param *json = p->e->params.n ? &p->e->params.v[0] : NULL;
 
@@ -26,7 +26,7 @@ static struct sinsp_container *tell(struct sinsp_parse *p)
 void sinsp_parse_container(struct sinsp_parse *p)
 {
 	struct sinsp_threads *tt = &p->s->threads;
-	struct sinsp_container *c = tell(p);
+	struct sinsp_container *c = update_container(p);
 	struct sinsp_thread *t = sinsp_threads_find(tt, CONTAINER_TID);
 	char comm[SINSP_CONTAINER_ID_SZ + 16] = "container:";
 
@@ -63,7 +63,7 @@ static void inject(struct sinsp *s, const char *json)
 	free(hdr);
 }
 
-static void tell_results(struct sinsp *s)
+static void inject_results(struct sinsp *s)
 {
 	struct sinsp_lookup_result *r = sinsp_lookup_take(s->lookup), *next;
 
@@ -80,7 +80,7 @@ static void tell_results(struct sinsp *s)
 }
 
 /* Reports a container that no engine can be queried about: its ID is its name. */
-static void tell_id(struct sinsp *s, const struct sinsp_container *c)
+static void inject_name(struct sinsp *s, const struct sinsp_container *c)
 {
 	char *json = sinsp_container_json_of_name(c->id, c->type);
 
@@ -95,12 +95,12 @@ void sinsp_step_containers(struct sinsp *s)
 	struct sinsp_container *c;
 
 	if (s->lookup)
-		tell_results(s);
+		inject_results(s);
 	while (cs->first_new && (c = sinsp_containers_new(cs))) {
 		if (c->told)
 			; /* reported meanwhile */
 		else if (!*c->full_id)
-			tell_id(s, c);
+			inject_name(s, c);
 		else if (s->lookup && sinsp_lookup_knows(c->type) &&
 			 sinsp_lookup_ask(s->lookup, c->type, c->uid, c->id, c->full_id))
 			c->asked = 0; /* the queue is full: queried when it is seen again */

@@ -46,7 +46,7 @@ static size_t directory(const struct sinsp_parse *p, char *out, int64_t dirfd)
 }
 
 /* Marks a name as uncertain if the directory that it was joined to is. */
-static void inherit_doubt(const struct sinsp_parse *p, struct sinsp_fd *fd, int64_t dirfd)
+static void inherit_uncertainty(const struct sinsp_parse *p, struct sinsp_fd *fd, int64_t dirfd)
 {
 	const struct sinsp_thread *t = p->e->thread;
 	const struct sinsp_fd *dir;
@@ -124,7 +124,7 @@ void sinsp_parse_open(struct sinsp_parse *p)
 	else
 		sinsp_fd_set_name(mem_of(p), fd, path, n);
 	if (name && name->p[0] != '/')
-		inherit_doubt(p, fd, dirfd);
+		inherit_uncertainty(p, fd, dirfd);
 }
 
 /* The event has the path as the kernel prints it: absolute. */
@@ -333,7 +333,7 @@ void sinsp_parse_pipe(struct sinsp_parse *p)
 }
 
 /* Sets the second descriptor of a call with two. */
-void sinsp_parse_two_files(struct sinsp_parse *p)
+void sinsp_parse_two_fds(struct sinsp_parse *p)
 {
 	static const enum sinsp_param names[] = {SINSP_P_fdin, SINSP_P_in_fd, SINSP_P_fd_out};
 	const struct scap_param *num = NULL;
@@ -482,7 +482,7 @@ void sinsp_parse_open_tree(struct sinsp_parse *p)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 	sinsp_fd_set_name(mem_of(p), fd, text, n);
 	if (path && path->p[0] != '/' && !(flags & OPEN_TREE_CLONE))
-		inherit_doubt(p, fd, dirfd);
+		inherit_uncertainty(p, fd, dirfd);
 }
 
 /* The C library drops the slash at the beginning of the name. */
@@ -540,8 +540,8 @@ void sinsp_parse_pidfd_open(struct sinsp_parse *p)
 
 	if (!fd)
 		return;
-	target = sinsp_thread_called(p->s, p->e->thread,
-				     sinsp_s64(sinsp_evt_param(p, SINSP_P_pid), -1));
+	target = sinsp_thread_in_pidns(p->s, p->e->thread,
+				       sinsp_s64(sinsp_evt_param(p, SINSP_P_pid), -1));
 	sinsp_fd_edit_ends(fd)->pid = target ? target->pid : -1;
 	fd->flags |= SINSP_FD_F_CLOEXEC;
 }

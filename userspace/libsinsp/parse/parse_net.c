@@ -458,7 +458,7 @@ static void note_connected(struct sinsp_parse *p)
 		sinsp_fd_set_connect_state(to, SINSP_FD_F_CONNECTED);
 }
 
-static int wants_tuple(struct sinsp_parse *p)
+static int needs_tuple(struct sinsp_parse *p)
 {
 	const struct sinsp_fd *fd = p->e->fd;
 
@@ -470,13 +470,13 @@ static int wants_tuple(struct sinsp_parse *p)
 
 void sinsp_parse_send(struct sinsp_parse *p)
 {
-	if (wants_tuple(p))
+	if (needs_tuple(p))
 		update_tuple(p, sinsp_call_param(p, SINSP_P_tuple), 0);
 }
 
 void sinsp_parse_recv(struct sinsp_parse *p)
 {
-	if (wants_tuple(p))
+	if (needs_tuple(p))
 		update_tuple(p, sinsp_evt_param(p, SINSP_P_tuple), 1);
 }
 

@@ -103,7 +103,7 @@ static void set_process(struct sinsp_parse *p, struct sinsp_process *proc)
 		sinsp_u64(sinsp_evt_param(p, SINSP_P_pidns_init_start_ts), proc->pidns_start_ns);
 }
 
-static int is_nobody(const struct sinsp_thread *t)
+static int is_unknown_thread(const struct sinsp_thread *t)
 {
 	return !strcmp(t->comm, "<NA>") && t->uid == UINT32_MAX;
 }
@@ -114,7 +114,7 @@ static struct sinsp_thread *set_parent(struct sinsp_parse *p, struct sinsp_threa
 {
 	int64_t tid = t->tid;
 
-	if (!is_nobody(t))
+	if (!is_unknown_thread(t))
 		return t;
 	if (sinsp_quirk(p->s, SINSP_QUIRK_PARENT_FILES_DROPPED)) {
 		sinsp_threads_replace(table(p), t);
@@ -557,7 +557,7 @@ void sinsp_parse_lost(struct sinsp_parse *p)
 		  has_lost(p, SINSP_P_state);
 
 	if (threads)
-		sinsp_threads_forget_dead(table(p));
+		sinsp_threads_drop_dead(table(p));
 	sinsp_resync_lost(&p->s->resync,
 			  sinsp_u64(sinsp_evt_param(p, SINSP_P_to), p->e->raw.true_ns), fds,
 			  threads, has_lost(p, SINSP_P_exit));
@@ -582,7 +582,7 @@ static int ran_by_count(const struct sinsp_parse *p, const struct sinsp_turn *tu
 			uint64_t *ns)
 {
 	struct sinsp_thread *t = p->e->thread;
-	int known = t && sinsp_ran_since(t, count, p->e->raw.true_ns, ns);
+	int known = t && sinsp_cpu_time_since(t, count, p->e->raw.true_ns, ns);
 
 	if (!known && ran_this_turn(p, turn, ns)) {
 		known = 1;
@@ -618,7 +618,7 @@ static void count_last_time(struct sinsp_parse *p)
 
 	if (!v)
 		return;
-	count = sinsp_ran_until(e->thread, turn, sinsp_u64(v, 0), e->raw.true_ns);
+	count = sinsp_cpu_time_at(e->thread, turn, sinsp_u64(v, 0), e->raw.true_ns);
 	e->ran_known = ran_by_count(p, turn, count, &e->ran_ns);
 	e->thread->exec_ns += e->ran_ns;
 }
@@ -680,10 +680,10 @@ void sinsp_parse_setpgid(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !t)
 		return;
-	t = pid ? sinsp_thread_called(p->s, t, pid) : t;
+	t = pid ? sinsp_thread_in_pidns(p->s, t, pid) : t;
 	if (!t)
 		return;
-	leader = pgid ? sinsp_thread_called(p->s, p->e->thread, pgid) : t;
+	leader = pgid ? sinsp_thread_in_pidns(p->s, p->e->thread, pgid) : t;
 	t->proc->vpgid = pgid ? pgid : t->vpid;
 	t->proc->pgid = leader ? leader->pid : -1;
 }
@@ -734,7 +734,7 @@ void sinsp_parse_prlimit(struct sinsp_parse *p)
 	if (sinsp_result(p) < 0 ||
 	    sinsp_u64(sinsp_call_param(p, SINSP_P_resource), 0) != RLIMIT_NOFILE_2022)
 		return;
-	set_fdlimit(tid ? sinsp_thread_called(p->s, p->e->thread, tid) : p->e->thread,
+	set_fdlimit(tid ? sinsp_thread_in_pidns(p->s, p->e->thread, tid) : p->e->thread,
 		    sinsp_evt_param(p, SINSP_P_newcur));
 }
 
@@ -751,7 +751,7 @@ static void note_gap(struct sinsp_parse *p, const struct sinsp_turn *turn)
 
 	p->s->switches.has_gaps = 1;
 	if (t)
-		t->leaves_unseen = 1;
+		t->missing_switch = 1;
 }
 
 void sinsp_parse_switch(struct sinsp_parse *p)

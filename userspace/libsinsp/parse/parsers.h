@@ -14,7 +14,7 @@ void sinsp_parse_close_range(struct sinsp_parse *p);
 void sinsp_parse_dup(struct sinsp_parse *p);
 void sinsp_parse_fcntl(struct sinsp_parse *p);
 void sinsp_parse_pipe(struct sinsp_parse *p);
-void sinsp_parse_two_files(struct sinsp_parse *p);
+void sinsp_parse_two_fds(struct sinsp_parse *p);
 void sinsp_parse_anon(struct sinsp_parse *p);
 void sinsp_parse_memfd(struct sinsp_parse *p);
 void sinsp_parse_open_tree(struct sinsp_parse *p);

@@ -47,8 +47,8 @@ static int same_id(const struct sinsp_code_id *a, const struct sinsp_code_id *b)
 
 /* Returns whether @f is the file. One without an inode (the vDSO, JIT code) is identified by its
  * name. */
-static int is_it(const struct sinsp_code_file *f, const struct sinsp_code_id *id, const char *path,
-		 size_t len)
+static int is_same_file(const struct sinsp_code_file *f, const struct sinsp_code_id *id,
+			const char *path, size_t len)
 {
 	return same_id(&f->id, id) &&
 	       (id->ino || (strlen(f->path) == len && memcmp(f->path, path, len) == 0));
@@ -124,7 +124,7 @@ struct sinsp_code_file *sinsp_code_file_get(struct sinsp_code_maps *m,
 	struct sinsp_code_file *f;
 
 	for (; at; at = m->files[at - 1]->next)
-		if (is_it(m->files[at - 1], id, path, path_len))
+		if (is_same_file(m->files[at - 1], id, path, path_len))
 			return m->files[at - 1];
 	f = new_file(m, id, path, path_len);
 	if (!f)

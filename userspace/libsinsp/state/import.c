@@ -223,15 +223,15 @@ void sinsp_ports_find(struct sinsp_ports *ports, const struct sinsp_threads *tt)
 			sinsp_files_each(tt->slots[i].t->files, note_server_port, ports);
 }
 
-struct settle {
+struct role_assignment {
 	struct sinsp_threads *tt;
 	struct sinsp_ports ports;
 	struct sinsp_files *files;
 };
 
-static void settle_role(const struct sinsp_fd *found, void *ctx)
+static void assign_role(const struct sinsp_fd *found, void *ctx)
 {
-	struct settle *s = ctx;
+	struct role_assignment *s = ctx;
 	struct sinsp_threads *tt = s->tt;
 	const uint16_t port = sinsp_fd_tuple(found)->sport;
 	struct sinsp_fd *fd;
@@ -253,9 +253,9 @@ static void settle_role(const struct sinsp_fd *found, void *ctx)
 
 /* Marks sockets as client or server: /proc does not show who connected. A local port that somebody
  * listens on is a server's. */
-static void settle_roles(struct sinsp_threads *tt)
+static void assign_roles(struct sinsp_threads *tt)
 {
-	struct settle s = {.tt = tt};
+	struct role_assignment s = {.tt = tt};
 
 	sinsp_ports_find(&s.ports, tt);
 	for (uint32_t i = 0; i < tt->n_slots; i++) {
@@ -264,11 +264,11 @@ static void settle_roles(struct sinsp_threads *tt)
 		if (!t || (t->tid != t->pid && t->files->refs > 1))
 			continue;
 		s.files = t->files;
-		sinsp_files_each(s.files, settle_role, &s);
+		sinsp_files_each(s.files, assign_role, &s);
 	}
 }
 
-static void settle_parents(struct sinsp_threads *tt)
+static void assign_parents(struct sinsp_threads *tt)
 {
 	for (uint32_t i = 0; i < tt->n_slots; i++) {
 		struct sinsp_thread *t = tt->slots[i].t, *parent;
@@ -291,7 +291,7 @@ int sinsp_import_state(struct sinsp_threads *tt, const struct scap_state *st)
 			if ((info->tid == info->pid) == main_threads)
 				sinsp_import_thread(tt, info);
 		}
-	settle_roles(tt);
-	settle_parents(tt);
+	assign_roles(tt);
+	assign_parents(tt);
 	return 0;
 }

@@ -12,8 +12,8 @@ struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid)
 	return sinsp_threads_find(&s->threads, tid);
 }
 
-struct sinsp_thread *sinsp_thread_called(struct sinsp *s, const struct sinsp_thread *by,
-					 int64_t number)
+struct sinsp_thread *sinsp_thread_in_pidns(struct sinsp *s, const struct sinsp_thread *by,
+					   int64_t number)
 {
 	struct sinsp_thread *t;
 	struct sinsp_process *c;

@@ -46,7 +46,7 @@ struct sinsp {
 	const char **suppress_comms; /* NULL: none */
 	int64_t tree_root;
 	uint8_t enter_events;
-	uint16_t unshown_flags; /* SCAP_EVT_F_*: hide events with any of these */
+	uint16_t hidden_flags; /* SCAP_EVT_F_*: hide events with any of these */
 	struct sinsp_resync resync;
 	scap_log_fn log; /* NULL: no messages */
 	void *log_ctx;

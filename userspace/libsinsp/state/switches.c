@@ -33,7 +33,7 @@ void sinsp_switches_fini(struct sinsp_switches *w)
 	memset(w, 0, sizeof(*w));
 }
 
-int sinsp_ran_since(const struct sinsp_thread *t, uint64_t count, uint64_t now, uint64_t *ns)
+int sinsp_cpu_time_since(const struct sinsp_thread *t, uint64_t count, uint64_t now, uint64_t *ns)
 {
 	uint64_t most;
 
@@ -46,8 +46,8 @@ int sinsp_ran_since(const struct sinsp_thread *t, uint64_t count, uint64_t now, 
 	return 1;
 }
 
-uint64_t sinsp_ran_until(const struct sinsp_thread *t, const struct sinsp_turn *turn,
-			 uint64_t count, uint64_t now)
+uint64_t sinsp_cpu_time_at(const struct sinsp_thread *t, const struct sinsp_turn *turn,
+			   uint64_t count, uint64_t now)
 {
 	uint64_t since, by_clock;
 

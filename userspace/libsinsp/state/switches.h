@@ -32,9 +32,9 @@ void sinsp_switches_fini(struct sinsp_switches *w);
 
 /* Sets *ns to the time that @t ran since its last count, now that at @now it is @count. Returns 1,
  * or 0 if there was no count, or it belongs to another thread with that TID. */
-int sinsp_ran_since(const struct sinsp_thread *t, uint64_t count, uint64_t now, uint64_t *ns);
+int sinsp_cpu_time_since(const struct sinsp_thread *t, uint64_t count, uint64_t now, uint64_t *ns);
 /* Returns the count at @now of a thread on the CPU of @turn; @count is that of the last tick. */
-uint64_t sinsp_ran_until(const struct sinsp_thread *t, const struct sinsp_turn *turn,
-			 uint64_t count, uint64_t now);
+uint64_t sinsp_cpu_time_at(const struct sinsp_thread *t, const struct sinsp_turn *turn,
+			   uint64_t count, uint64_t now);
 
 #endif /* SINSP_STATE_SWITCHES_H */

@@ -61,7 +61,8 @@ struct sinsp_thread {
 	uint8_t enter_hidden;
 	uint8_t enter_open; /* no exit event yet */
 	uint8_t enter_before; /* the call began before the capture: its start is unknown */
-	uint8_t enter_lacks; /* a text was not in memory at the enter: the exit event repeats all */
+	uint8_t enter_incomplete; /* a text was not in memory at the enter: the exit event repeats
+				     all */
 	uint8_t vtid_known; /* 0: vtid and vpid are assumed to be tid and pid */
 	uint8_t known; /* 0: a stand-in, name "<NA>" */
 	uint8_t exited; /* an ended main thread of a process with other threads */
@@ -69,15 +70,15 @@ struct sinsp_thread {
 	uint8_t born; /* the child's own event was seen */
 	uint8_t has_children; /* it created processes itself */
 	uint8_t suppressed; /* enum sinsp_suppressed; not 0: hidden */
-	uint8_t leaves_unseen; /* a switch away from a CPU is missing */
+	uint8_t missing_switch; /* a switch away from a CPU is missing */
 	uint8_t in_tree; /* part of the selected process tree */
 };
 
 /* Returns NULL if the thread is not in the table. */
 struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid);
 /* Returns the thread that has @number in the PID namespace of @by, or NULL. */
-struct sinsp_thread *sinsp_thread_called(struct sinsp *s, const struct sinsp_thread *by,
-					 int64_t number);
+struct sinsp_thread *sinsp_thread_in_pidns(struct sinsp *s, const struct sinsp_thread *by,
+					   int64_t number);
 const struct sinsp_fd *sinsp_thread_fd(const struct sinsp_thread *t, int64_t num);
 
 /* Returns comm of the main thread, of @t if that is unknown. */

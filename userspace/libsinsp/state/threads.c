@@ -243,7 +243,7 @@ static void put_process(struct sinsp_threads *tt, struct sinsp_process *p)
 	sinsp_process_free(&tt->procs, &tt->strings, p);
 }
 
-static void forget_dead(struct sinsp_threads *tt, struct sinsp_thread_slot *slot)
+static void drop_dead(struct sinsp_threads *tt, struct sinsp_thread_slot *slot)
 {
 	struct sinsp_thread *t = slot->t;
 	struct sinsp_process *p;
@@ -263,7 +263,7 @@ static void bury_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 	struct sinsp_thread_slot *slot = &tt->dead[tt->n_dead++ % SINSP_DEAD_MAX];
 
 	t->proc->n_dead++; /* before the next line, whose thread may be of the same process */
-	forget_dead(tt, slot);
+	drop_dead(tt, slot);
 	remove_thread(tt, t);
 	sinsp_files_put(&tt->fds, t->files);
 	t->files = sinsp_files_ref(tt->no_files);
@@ -284,10 +284,10 @@ struct sinsp_thread *sinsp_threads_find_dead(const struct sinsp_threads *tt, int
 	return NULL;
 }
 
-void sinsp_threads_forget_dead(struct sinsp_threads *tt)
+void sinsp_threads_drop_dead(struct sinsp_threads *tt)
 {
 	for (uint32_t i = 0; i < SINSP_DEAD_MAX; i++)
-		forget_dead(tt, &tt->dead[i]);
+		drop_dead(tt, &tt->dead[i]);
 }
 
 static void set_parent(struct sinsp_process *p, struct sinsp_thread *parent)

@@ -65,7 +65,7 @@ void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t
  * NULL: none with this TID, or too many ended since. */
 struct sinsp_thread *sinsp_threads_find_dead(const struct sinsp_threads *tt, int64_t tid);
 /* Drops the ended threads: after a loss their TIDs may be reused. */
-void sinsp_threads_forget_dead(struct sinsp_threads *tt);
+void sinsp_threads_drop_dead(struct sinsp_threads *tt);
 /* Removes a thread whose TID was reused, with its whole process if it is a main thread. */
 void sinsp_threads_replace(struct sinsp_threads *tt, struct sinsp_thread *t);
 /* Ends all threads of the process except @t, which becomes its main thread. */
