@@ -13,7 +13,7 @@ static char *put_dots(char *p, const uint8_t *s, uint32_t n, uint32_t max)
 	return p;
 }
 
-/* Text alone, with its lines; \r\n is one end of line. */
+/* Text only, with its lines; \r\n is one line end. */
 static char *put_ascii(char *p, const uint8_t *s, uint32_t n)
 {
 	*p++ = '\n';
@@ -26,7 +26,7 @@ static char *put_ascii(char *p, const uint8_t *s, uint32_t n)
 	return p;
 }
 
-/* One line of a dump, of up to 16 bytes, in groups of two. */
+/* One line of a dump, up to 16 bytes, in groups of two. */
 static char *put_hex_line(char *p, const uint8_t *s, uint32_t at, uint32_t n, int ascii)
 {
 	static const char digits[16] = "0123456789abcdef";
@@ -44,7 +44,7 @@ static char *put_hex_line(char *p, const uint8_t *s, uint32_t at, uint32_t n, in
 	}
 	if (!ascii)
 		return p;
-	/* Groups that are missing are filled up; half of one, as in sysdig, is not. */
+	/* Missing groups are filled up; half a group, as in sysdig, is not. */
 	for (uint32_t group = (n + 1) / 2; group < 8; group++)
 		p = put_lit(p, "     ");
 	p = put_lit(p, "  ");

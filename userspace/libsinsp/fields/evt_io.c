@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes are known by the flags of their events; all else is a row below. */
+/* The flags of events mark reads and writes; all others are rows below. */
 #include "evt_io.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 
 enum { BOTH = SINSP_IO_READ | SINSP_IO_WRITE };
 
-/* Calls that move bytes from file to file, without a buffer. in_first: the event's file is the one
- * that is read. */
+/* Calls that move bytes from file to file, without a buffer. in_first: the event's descriptor is
+ * the one that is read. */
 static const struct mover {
 	uint8_t ends, in_first;
 } movers[EVT_INDEX_MAX] = {
@@ -21,7 +21,7 @@ static const struct mover {
 	[EVT_INDEX(EVT_TEE_X)] = {BOTH, 1},
 };
 
-/* By the operation. The other file of SPLICE and TEE is not recorded. */
+/* By operation. The second file of SPLICE and TEE is not recorded. */
 static const uint8_t io_uring_ends[UINT8_MAX + 1] = {
 	[1] = SINSP_IO_READ,   [2] = SINSP_IO_WRITE, /* READV, WRITEV */
 	[4] = SINSP_IO_READ,   [5] = SINSP_IO_WRITE, /* READ_FIXED, WRITE_FIXED */
@@ -55,7 +55,7 @@ static uint64_t number(const struct sinsp_evt *evt, const char *name)
 	return v->len >= 8 ? get_u64(v->p) : v->len >= 4 ? get_u32(v->p) : v->p[0];
 }
 
-/* Into a pipe, but from the end of a pipe that is read. */
+/* Into a pipe, unless a pipe's read end is given. */
 static uint8_t vmsplice_ends(const struct sinsp_fd *fd)
 {
 	const uint32_t mode = fd ? fd->open_flags & (SINSP_O_RDONLY | SINSP_O_WRONLY) : 0;
@@ -63,7 +63,7 @@ static uint8_t vmsplice_ends(const struct sinsp_fd *fd)
 	return mode == SINSP_O_RDONLY ? SINSP_IO_READ : SINSP_IO_WRITE;
 }
 
-/* Those of a single file. */
+/* Calls on a single file. */
 static uint8_t plain_ends(const struct scap_event_info *info)
 {
 	if (evt_is_enter(info->id))
@@ -102,8 +102,9 @@ int sinsp_io_moves(const struct scap_event_info *info)
 	return movers[evt_index(info->id)].ends || plain_ends(info);
 }
 
-/* The result is a number of bytes, or of messages; a clone's is 0. Bytes that were only looked at
- * come again. */
+/*
+ * The result is a number of bytes, or of messages; that of a clone is 0. Peeked bytes come again.
+ */
 static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 {
 	const unsigned int id = evt->info->id;
@@ -123,7 +124,7 @@ static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io)
 {
 	const uint8_t ends = ends_of(evt), asked = evt->io_end ? evt->io_end : BOTH;
-	/* Of two files the event's own is one; what is about one is about that. */
+	/* Of two files the event's descriptor is one; an event about one file is about that. */
 	const int of_two = ends == BOTH && !evt->io_end;
 	const int in_first = movers[evt_index(evt->info->id)].in_first;
 	uint64_t n;

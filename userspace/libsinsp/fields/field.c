@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of fields are found through a hash table that is made once, of all classes. */
+/* Finds fields by name in a hash table of all classes, built once. */
 #include "field.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ const struct sinsp_field_class *const sinsp_field_classes[] = {
 	&sinsp_fields_frames,   &sinsp_fields_sample,    NULL,
 };
 
-/* Families of sysdig's fields that are about things saker knows nothing of. */
+/* Families of sysdig's fields that saker does not have. */
 static const struct {
 	const char *prefix, *why;
 } unsupported[] = {
@@ -149,7 +149,7 @@ static int unknown(struct sinsp_field *f, const char *text, size_t len, const ch
 	return err == -EINVAL ? -ENOENT : err;
 }
 
-/* The longest field that the name is or, where an argument may follow, begins with. */
+/* Finds the longest field that equals the name or, if an argument may follow, is its beginning. */
 static const struct sinsp_field_row *find_longest(const char *text, size_t *len)
 {
 	const struct sinsp_field_row *row = sinsp_field_find(text, *len);
@@ -166,7 +166,7 @@ static const struct sinsp_field_row *find_longest(const char *text, size_t *len)
 	return row;
 }
 
-/* What stands between @text and @n bytes later, without the backslashes of quoted text. */
+/* Copies the @n bytes at @text, without the backslashes of quoted text. */
 static int take_arg(struct sinsp_field *f, const char *text, size_t n, int quoted)
 {
 	char *to = f->arg = malloc(n + 1);
@@ -182,7 +182,7 @@ static int take_arg(struct sinsp_field *f, const char *text, size_t n, int quote
 	return 0;
 }
 
-/* The argument in brackets; the number of bytes up to behind the closing one. */
+/* Parses the argument in brackets; returns the bytes up to and including the closing one. */
 static int parse_brackets(struct sinsp_field *f, const char *text, const char **why, size_t *at)
 {
 	const char quote = text[1] == '\'' || text[1] == '"' ? text[1] : 0;
@@ -329,7 +329,7 @@ void sinsp_asker_fini(struct sinsp_asker *a)
 	*a = (struct sinsp_asker){0};
 }
 
-/* A block with room for @n bytes behind the current one: they are kept, and used again. */
+/* Returns a block with room for @n bytes after the current one: blocks are kept and reused. */
 static struct sinsp_scratch_block *next_block(struct sinsp_scratch *s, size_t n)
 {
 	struct sinsp_scratch_block *b = s->cur ? s->cur->next : s->blocks;

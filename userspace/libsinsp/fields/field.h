@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields: what can be asked of an event, by filters, formats, listings and chisels. A
- * field is a row, with the code that finds its value; classes of rows stand in
- * fields_*.c. Values are borrowed: from the event, from state, or from the scratch of the
- * asker, and hold until the next sinsp_asker_set.
+ * Fields of events, for filters, formats, listings and chisels. A field is a row, with the code
+ * that computes its value; the classes of rows are in fields_*.c. Values are borrowed from the
+ * event, the state, or the scratch of the asker, and valid until the next sinsp_asker_set.
  */
 #ifndef SINSP_FIELDS_FIELD_H
 #define SINSP_FIELDS_FIELD_H
@@ -18,7 +17,7 @@ enum sinsp_field_type {
 	FIELD_DOUBLE, /* d */
 	FIELD_BOOL, /* u: 0 or 1 */
 	FIELD_STR, /* p, len: no NUL needed; compared as text */
-	FIELD_PATH, /* the same: of a file */
+	FIELD_PATH, /* the same: name of a file */
 	FIELD_BYTES, /* p, len: buffers */
 	FIELD_IP, /* p, len 4 or 16: network order */
 	FIELD_NET, /* the same, with prefix: an address field that is compared with networks */
@@ -28,7 +27,7 @@ enum sinsp_field_type {
 	FIELD_TYPE_MAX
 };
 
-/* How a number prints. */
+/* How a number is printed. */
 enum sinsp_field_fmt {
 	FIELD_FMT_DEC,
 	FIELD_FMT_HEX,
@@ -38,32 +37,33 @@ enum sinsp_field_fmt {
 
 enum sinsp_field_flags {
 	FIELD_F_LIST =
-		1 << 0, /* may have several values: a set, unless the next two say otherwise */
-	FIELD_F_ARG_NEEDED = 1 << 1, /* [arg] or .arg must be given */
-	FIELD_F_ARG_OK = 1 << 2, /* may be given */
-	FIELD_F_ARG_INDEX = 1 << 3, /* it may be a number */
+		1
+		<< 0, /* may have several values: a set, unless one of the next two flags is set */
+	FIELD_F_ARG_NEEDED = 1 << 1, /* requires [arg] or .arg */
+	FIELD_F_ARG_OK = 1 << 2, /* accepts an argument */
+	FIELD_F_ARG_INDEX = 1 << 3, /* the argument may be a number */
 	FIELD_F_ARG_KEY = 1 << 4, /* it may be text */
-	FIELD_F_FILTER_ONLY = 1 << 5, /* has no value to print */
-	FIELD_F_HIDDEN = 1 << 6, /* works, is not listed */
-	FIELD_F_UNSUPPORTED = 1 << 7, /* known to other tools: asking for it is an error that
-					 says so; the help says why */
+	FIELD_F_FILTER_ONLY = 1 << 5, /* has no printable value */
+	FIELD_F_HIDDEN = 1 << 6, /* works, but is not listed */
+	FIELD_F_UNSUPPORTED = 1 << 7, /* exists in other tools: using it is an error that says so;
+					 the help says why */
 	/* With FIELD_F_LIST, how filters compare: */
-	FIELD_F_ANY = 1 << 8, /* one value that compares is enough: proc.aname */
-	FIELD_F_ENDS = 1 << 9, /* the same, but != is for all of them: fd.port, both ends */
-	FIELD_F_BY_TYPE = 1 << 10, /* known from the event's type alone, but for generic calls */
+	FIELD_F_ANY = 1 << 8, /* one matching value is enough: proc.aname */
+	FIELD_F_ENDS = 1 << 9, /* the same, but != must hold for all: fd.port, both ends */
+	FIELD_F_BY_TYPE = 1 << 10, /* the event's type decides it, except for generic calls */
 	FIELD_F_TIME_TEXT = 1 << 11, /* a time as text; JSON has ns since the epoch instead */
-	FIELD_F_WITHIN = 1 << 12, /* a distance: = is true up to the number that is given */
-	FIELD_F_MEMORY = 1 << 13, /* depends on which events were asked about before */
-	FIELD_F_OF_OPENS = 1 << 14, /* known from the type of all events that do not open files */
-	FIELD_F_OF_IO = 1 << 15, /* the same of all events that do not move bytes */
+	FIELD_F_WITHIN = 1 << 12, /* a distance: = is true up to the given number */
+	FIELD_F_MEMORY = 1 << 13, /* depends on which events were evaluated before */
+	FIELD_F_OF_OPENS = 1 << 14, /* the type decides it, except for events that open files */
+	FIELD_F_OF_IO = 1 << 15, /* the type decides it, except for events that move bytes */
 };
 
-/* What finding the value takes; cheap checks come first. */
+/* Cost of computing the value; cheap checks come first. */
 enum sinsp_field_cost {
 	FIELD_COST_HEADER, /* a member of the event */
 	FIELD_COST_STATE, /* a member of its thread or file */
 	FIELD_COST_SEARCH, /* a parameter by name, ancestors, a table */
-	FIELD_COST_TEXT, /* text is made */
+	FIELD_COST_TEXT, /* builds text */
 	FIELD_COST_SYSTEM, /* a system call: /proc, names of users */
 };
 
@@ -75,38 +75,38 @@ struct sinsp_value {
 		const char *p;
 	};
 	uint32_t len; /* of what p points to */
-	uint8_t type; /* enum sinsp_field_type: that of the row, or, where an event's parameter
-			 decides, of the parameter */
+	uint8_t type; /* enum sinsp_field_type: that of the row, or of the event's parameter if that
+			 decides */
 	uint8_t fmt; /* enum sinsp_field_fmt */
-	uint8_t prefix; /* bits of a FIELD_NET */
-	uint8_t made; /* text that was made to be printed: control characters in it are meant */
-	uint8_t is_name; /* of a file: printed without control characters, as sysdig does */
+	uint8_t prefix; /* prefix length of a FIELD_NET */
+	uint8_t made; /* text made for printing: its control characters are intended */
+	uint8_t is_name; /* of a file: printed without control characters, as in sysdig */
 };
 
 struct sinsp_asker;
 struct sinsp_field;
 
 /*
- * Finds the values of @f in a->evt; *v has the type and format of the field already. Returns how
- * many there are: 0, it has none here (unknown is not zero, and not ""); 1, in *v; more, in a list
- * that *more points to, *v being the first. Negative errno: no memory.
+ * Computes the values of @f in a->evt; *v already has the type and format of the field. Returns
+ * their number: 0, it has none (unknown is not zero, and not ""); 1, in *v; more, in a list at
+ * *more, with *v the first. Negative errno: no memory.
  */
 typedef int (*sinsp_field_fn)(struct sinsp_asker *a, const struct sinsp_field *f,
 			      struct sinsp_value *v, const struct sinsp_value **more);
 
-/* Looks at the argument when the field is asked for, and may set f->index and f->type. 0, or
- * -EINVAL by way of sinsp_field_complain. */
+/* Checks the argument when the field is parsed, and may set f->index and f->type. Returns 0, or
+ * -EINVAL by sinsp_field_complain. */
 typedef int (*sinsp_field_check_fn)(struct sinsp_field *f, const char **why);
 
 struct sinsp_field_row {
 	const char *name; /* "proc.name" */
 	uint8_t type, fmt, cost;
 	uint16_t flags;
-	uint16_t what; /* the getter's own: which one of several alike */
+	uint16_t what; /* for the getter: distinguishes similar fields */
 	sinsp_field_fn get;
 	const char *help;
-	sinsp_field_check_fn check; /* NULL: any argument that the flags allow is good */
-	const char *const *values; /* all that it can be, up to a NULL; NULL: it can be anything */
+	sinsp_field_check_fn check; /* NULL: accepts any argument that the flags allow */
+	const char *const *values; /* all possible values, up to a NULL; NULL: any */
 };
 
 struct sinsp_field_class {
@@ -115,44 +115,44 @@ struct sinsp_field_class {
 	size_t n_rows;
 };
 
-/* A field as somebody asked for it: row and argument. */
+/* A field in use: row and argument. */
 struct sinsp_field {
 	const struct sinsp_field_row *row;
 	char *arg; /* owned; NULL: none given */
-	int64_t index; /* of a FIELD_F_ARG_INDEX whose argument is a number; else -1 */
+	int64_t index; /* of a FIELD_F_ARG_INDEX with a number as argument; else -1 */
 	uint8_t has_index;
-	uint8_t type; /* the row's; of evt.rawarg that of the parameter, FIELD_NONE where events
+	uint8_t type; /* that of the row; for evt.rawarg that of the parameter, FIELD_NONE if events
 			 differ in it */
-	char *why; /* owned: the sentence of sinsp_field_complain */
+	char *why; /* owned: the message of sinsp_field_complain */
 };
 
-/* Who asks: scratch memory, and what is remembered from event to event. One per filter, format or
+/* The asker: scratch memory, and what is kept from event to event. One per filter, format or
  * chisel; used by one thread. */
 struct sinsp_asker {
 	struct sinsp *insp;
 	const struct sinsp_evt *evt;
-	uint64_t serial; /* of the event: counts sinsp_asker_set */
-	enum sinsp_buf_fmt buf_fmt; /* of evt.args, evt.info, evt.buffer as text */
-	uint32_t buf_max; /* characters of a buffer as dots; 0: 80; UINT32_MAX: all */
+	uint64_t serial; /* number of the event: counts sinsp_asker_set */
+	enum sinsp_buf_fmt buf_fmt; /* text of evt.args, evt.info, evt.buffer */
+	uint32_t buf_max; /* characters of a buffer printed as dots; 0: 80; UINT32_MAX: all */
 	uint32_t buf_cut; /* bytes of a buffer; 0: all */
-	uint8_t port_names; /* ports print as the services of /etc/services */
-	uint8_t no_env; /* lists of arguments are without the environment of an exec */
-	uint16_t columns; /* of the screen: what evt.latency.quantized fills; 0: there is none */
+	uint8_t port_names; /* print the names of services in /etc/services for ports */
+	uint8_t no_env; /* lists of arguments omit the environment of an exec */
+	uint16_t columns; /* columns of the screen, for evt.latency.quantized; 0: none */
 	struct time_text time;
 	struct sinsp_scratch {
 		struct sinsp_scratch_block *blocks, *cur;
 		size_t used;
 	} scratch;
-	struct sinsp_text text; /* for getters that make text: sinsp_asker_keep */
+	struct sinsp_text text; /* for getters that build text: sinsp_asker_keep */
 	struct {
 		uint64_t serial, ns, prev_ns;
-	} delta; /* between events that evt.deltatime was asked of */
+	} delta; /* between events for which evt.deltatime was computed */
 };
 
 void sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s);
 void sinsp_asker_fini(struct sinsp_asker *a);
 
-/* The event that is asked about from now on; values of the last are gone. */
+/* Sets the event; values of the previous one become invalid. */
 static inline void sinsp_asker_set(struct sinsp_asker *a, const struct sinsp_evt *evt)
 {
 	a->evt = evt;
@@ -161,12 +161,12 @@ static inline void sinsp_asker_set(struct sinsp_asker *a, const struct sinsp_evt
 	a->scratch.used = 0;
 }
 
-/* @n bytes until the next event; NULL: no memory. */
+/* Allocates @n bytes until the next event; NULL: no memory. */
 void *sinsp_asker_alloc(struct sinsp_asker *a, size_t n);
-/* Makes the text in a->text, which is empty then, the value *v. 1 or -ENOMEM. */
+/* Makes the text in a->text, which is empty then, the value *v. Returns 1 or -ENOMEM. */
 int sinsp_asker_keep(struct sinsp_asker *a, struct sinsp_value *v);
 
-/* What sinsp_field_fn says. The type and format of *v are set before. */
+/* Calls sinsp_field_fn, after setting the type and format of *v. */
 static inline int sinsp_field_get(struct sinsp_asker *a, const struct sinsp_field *f,
 				  struct sinsp_value *v, const struct sinsp_value **more)
 {
@@ -178,26 +178,26 @@ static inline int sinsp_field_get(struct sinsp_asker *a, const struct sinsp_fiel
 extern const struct sinsp_field_class *const sinsp_field_classes[]; /* NULL-terminated */
 
 /*
- * Reads a field's name and argument, "evt.arg[0]", "evt.arg.fd", "proc.env['A B']", at the
- * beginning of @text. The number of bytes read, or a negative errno: -ENOENT unknown, -EINVAL the
- * argument is wrong or missing, -ENOTSUP other tools' field, with the sentence to tell in *why
- * (static or owned by @f, without a newline) and what is at fault at *at. @f is to be freed with
- * sinsp_field_fini, also after a failure.
+ * Parses a field's name and argument, "evt.arg[0]", "evt.arg.fd", "proc.env['A B']", at the
+ * beginning of @text. Returns the bytes read, or a negative errno: -ENOENT unknown, -EINVAL wrong
+ * or missing argument, -ENOTSUP a field of other tools; then *why has the message (static or owned
+ * by @f, without a newline) and *at the place of the error. Free @f with sinsp_field_fini, also
+ * after an error.
  */
 int sinsp_field_parse(struct sinsp_field *f, const char *text, const char **why, size_t *at);
 void sinsp_field_fini(struct sinsp_field *f);
-/* Makes the sentence that says why: -EINVAL, or -ENOMEM. */
+/* Makes the message for an error. Returns -EINVAL, or -ENOMEM. */
 int sinsp_field_complain(struct sinsp_field *f, const char **why, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int sinsp_field_equal(const struct sinsp_field *a, const struct sinsp_field *b);
 
-/* The row of that name; NULL: there is none. */
+/* Returns the row of that name; NULL: there is none. */
 const struct sinsp_field_row *sinsp_field_find(const char *name, size_t len);
 
-/* The name that is nearest to @name, for "did you mean"; NULL: none is near. */
+/* Returns the name nearest to @name, for "did you mean"; NULL: none is near. */
 const char *sinsp_field_nearest(const char *name, size_t len);
 
-/* Appends a value as -p prints it. 0 or -ENOMEM. */
+/* Appends a value as -p prints it. Returns 0 or -ENOMEM. */
 int sinsp_value_text(struct sinsp_text *out, const struct sinsp_asker *a,
 		     const struct sinsp_value *v);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* By what stands in the name. */
+/* By what the name contains. */
 static const struct {
 	const char *part;
 	unsigned int needs;
@@ -23,7 +23,7 @@ unsigned int sinsp_field_needs(const struct sinsp_field_row *row)
 {
 	unsigned int needs = 0;
 
-	if (strstr(row->name, "exepath")) /* execs tell it */
+	if (strstr(row->name, "exepath")) /* execs report it */
 		return 0;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strstr(row->name, parts[i].part))

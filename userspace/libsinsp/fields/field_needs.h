@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a source has to tell beside the event that a field is asked of. */
+/* What a source must record besides the events of a field. */
 #ifndef SINSP_FIELDS_FIELD_NEEDS_H
 #define SINSP_FIELDS_FIELD_NEEDS_H
 
 #include "field.h"
 
 enum sinsp_field_needs {
-	FIELD_NEEDS_FILES = 1 << 0, /* which files are open */
-	FIELD_NEEDS_COURSE = 1 << 1, /* what events of other types, or of before, say of a process
-					without ending or making anything */
-	FIELD_NEEDS_CALLS = 1 << 2, /* what a thread changes of itself by calls, and nothing but
-				       calls tells: its user, its directory, its session */
+	FIELD_NEEDS_FILES = 1 << 0, /* open files */
+	FIELD_NEEDS_COURSE = 1 << 1, /* events of other types, or earlier ones, that describe a
+					process without ending or creating anything */
+	FIELD_NEEDS_CALLS = 1 << 2, /* changes that a thread makes by calls, visible in no other
+				       event: its user, directory, session */
 };
 
-/* Of these. */
+/* Returns the needs of a field. */
 unsigned int sinsp_field_needs(const struct sinsp_field_row *row);
 
 #endif /* SINSP_FIELDS_FIELD_NEEDS_H */

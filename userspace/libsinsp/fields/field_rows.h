@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For files with rows of fields: the classes, and what getters have in common. */
+/* For files with rows of fields: the classes, and helpers of getters. */
 #ifndef SINSP_FIELDS_FIELD_ROWS_H
 #define SINSP_FIELDS_FIELD_ROWS_H
 
@@ -24,7 +24,7 @@ extern const struct sinsp_field_class sinsp_fields_sample; /* fields_sample.c */
 
 #define FIELD_ROWS(array) .rows = (array), .n_rows = sizeof(array) / sizeof((array)[0])
 
-/* One value; what getters return. */
+/* Sets one value; getters return its result. */
 static inline int field_u(struct sinsp_value *v, uint64_t u)
 {
 	v->u = u;
@@ -50,8 +50,8 @@ static inline int field_str(struct sinsp_value *v, const char *s)
 	return s ? field_mem(v, s, strlen(s)) : 0;
 }
 
-/* Whether what is not known has a value all the same: in files of other tools, where sysdig has -1,
- * 0 or no text. */
+/* Returns whether unknown facts have a value nevertheless: in files of other tools, where sysdig
+ * has -1, 0 or no text. */
 int field_guesses(const struct sinsp_asker *a);
 
 #endif /* SINSP_FIELDS_FIELD_ROWS_H */

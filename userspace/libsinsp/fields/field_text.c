@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of fields as text: one function per kind, bound to types by a table. */
+/* Prints values of fields: one function per kind, bound to types by a table. */
 #include "field_text.h"
 
 #include <arpa/inet.h>
@@ -46,7 +46,7 @@ static char *put_name(char *p, const char *s, size_t n)
 	return p;
 }
 
-/* What is in an event or in state, or was made for printing. */
+/* From the event, from the state, or made for printing. */
 static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_asker *a,
 		       const struct sinsp_value *v)
 {
@@ -108,13 +108,13 @@ int sinsp_value_text(struct sinsp_text *out, const struct sinsp_asker *a,
 
 /* ---- JSON ---- */
 
-/* Whether each of eight bytes stands for itself: from 0x20 on, no quote, no backslash. */
+/* Returns whether all eight bytes are copied unchanged: from 0x20 on, no quote, no backslash. */
 static int is_plain(uint64_t w)
 {
 	const uint64_t ones = 0x0101010101010101;
 	const uint64_t q = w ^ '"' * ones, b = w ^ '\\' * ones;
 
-	/* A borrow into a neighbour starts only from a byte that is found itself. */
+	/* A borrow into a neighbour comes only from a byte that is detected itself. */
 	return !(((w - 0x20 * ones) | (q - ones) | (b - ones)) & 0x80 * ones & ~w);
 }
 
@@ -177,7 +177,7 @@ char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_asker *a,
 	case FIELD_UINT:
 	case FIELD_TIME:
 	case FIELD_DURATION:
-	case FIELD_PORT: /* also with -R: a number stays one */
+	case FIELD_PORT: /* also with -R: stays a number */
 		return put_u64(p, v->u);
 	case FIELD_BOOL:
 		return v->u ? put_lit(p, "true") : put_lit(p, "false");

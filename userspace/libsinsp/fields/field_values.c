@@ -25,7 +25,7 @@ static void each_error(const struct sinsp_field_row *row, sinsp_value_fn fn, voi
 			fn(ctx, sinsp_errno_name(err));
 }
 
-/* The names that the parameter's table has. */
+/* Names in the table of the parameter. */
 static void each_of_sample(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx)
 {
 	const struct scap_event_info *info = scap_event_info(EVT_SAMPLE_E);
@@ -85,8 +85,8 @@ static void each_source(const struct sinsp_field_row *row, sinsp_value_fn fn, vo
 
 typedef void (*each_value_fn)(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx);
 
-/* Fields whose values are no constant list in their own row. fd.typechar is not among them:
- * sysdig's own view of ports compares it with a character that no file has. */
+/* Fields whose values are not a constant list in their own row. Without fd.typechar: sysdig's own
+ * view of ports compares it with a character that no file has. */
 static const struct {
 	const char *field;
 	each_value_fn each;
@@ -128,7 +128,7 @@ int sinsp_field_each_value(const struct sinsp_field_row *row, sinsp_value_fn fn,
 
 /* ---- other names ---- */
 
-/* The second names that Linux has for errors, and numbers for those that have no name here. */
+/* Second names that Linux has for errors, and numbers of those without a name here. */
 static const struct {
 	const char *alias, *name;
 } errors[] = {
@@ -153,7 +153,7 @@ const char *sinsp_field_value_alias(const struct sinsp_field_row *row, const cha
 	n = strtol(text, &end, 10);
 	if (*end || n >= 0 || n < -4095)
 		return NULL;
-	return sinsp_errno_name((uint64_t)-n) ?: text; /* what has no name is its number */
+	return sinsp_errno_name((uint64_t)-n) ?: text; /* without a name the value is the number */
 }
 
 /* ---- forms ---- */

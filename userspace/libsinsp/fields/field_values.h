@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Values that a field with few of them can have. A filter that compares with another one is
- * refused: it would never match, or always.
- */
+/* Possible values of fields that have few. A filter that compares with another one is refused: it
+ * would never match, or always. */
 #ifndef SINSP_FIELDS_FIELD_VALUES_H
 #define SINSP_FIELDS_FIELD_VALUES_H
 
@@ -10,15 +8,15 @@
 
 typedef void (*sinsp_value_fn)(void *ctx, const char *value);
 
-/* Calls @fn with each value that @row can have. Returns 0 without a call if it can have any. */
+/* Calls @fn with each possible value of @row. Returns 0 without a call if it can have any. */
 int sinsp_field_each_value(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx);
 
-/* What other tools and manuals call a value of @row: the name that it has here, or NULL. */
+/* Returns the name here for a value of @row as other tools and manuals name it, or NULL. */
 const char *sinsp_field_value_alias(const struct sinsp_field_row *row, const char *text);
 
-/* The form of all values of @row, a 0 for each digit, as in "00:00:00"; NULL: there is none. */
+/* Returns the pattern of all values of @row, a 0 for each digit, as in "00:00:00"; NULL: none. */
 const char *sinsp_field_value_form(const struct sinsp_field_row *row);
-/* Has @text that form? With @begins: has it the form of the beginning of such a value? */
+/* Returns whether @text has that pattern; with @begins, whether it is the beginning of one. */
 int sinsp_field_has_form(const char *form, const char *text, int begins);
 
 #endif /* SINSP_FIELDS_FIELD_VALUES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of what an event is and tells: its type, parameters and result. */
+/* Fields of an event's type, parameters and result. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static void compare_event(void *ctx, const struct scap_event_info *info)
 	compare_name(ctx, info->name);
 }
 
-/* evt.type.is.3 is what views of sysdig ask: the number of an event. */
+/* evt.type.is.3, used by views of sysdig: the number of an event. */
 static const struct scap_event_info *numbered_event(const char *arg)
 {
 	char *end;
@@ -120,7 +120,7 @@ static unsigned int category_of(const struct sinsp_evt *evt)
 		return evt->info->category;
 	if (evt->params.n && evt->params.v[0].len >= sizeof(uint16_t))
 		code = get_u16(evt->params.v[0].p);
-	/* A code that sysdig does not know is 0 in its files. */
+	/* A code unknown to sysdig is 0 in its files. */
 	if (!code && evt->raw.nr != REC_NR_NONE) {
 		name = scap_syscall_name(evt->raw.nr, !!(evt->raw.flags & SCAP_EVT_F_IA32));
 		code = name ? scap_syscall_ppm_sc(name) : 0;
@@ -259,7 +259,7 @@ static struct value_writer writer_of(struct sinsp_asker *a)
 	};
 }
 
-/* Text of ours: lines of a dump are meant to be lines. */
+/* Text made by saker: the lines of a dump are intended. */
 static int keep_made(struct sinsp_asker *a, struct sinsp_value *v)
 {
 	v->made = 1;
@@ -282,7 +282,7 @@ static int get_args(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	return keep_made(a, v);
 }
 
-/* The number of the parameter of that name that the event has; -1: none. */
+/* Returns the number of the event's parameter of that name; -1: none. */
 static int param_at(const struct sinsp_evt *evt, const char *name)
 {
 	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
@@ -300,7 +300,8 @@ static int arg_at(const struct sinsp_evt *evt, const struct sinsp_field *f)
 
 struct param_search {
 	const char *name;
-	int type; /* enum sinsp_field_type of all of that name, or FIELD_NONE; -1: there is none */
+	int type; /* enum sinsp_field_type common to all parameters of that name, or FIELD_NONE; -1:
+		     no such parameter */
 };
 
 static unsigned int type_of_param(const struct scap_param_info *info);
@@ -358,10 +359,10 @@ static int get_arg(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	return keep_made(a, v);
 }
 
-/* How a parameter is seen by filters. */
+/* The type as which filters see a parameter. */
 struct raw_type {
 	uint8_t type; /* enum sinsp_field_type */
-	uint8_t size; /* of a number; else 0 */
+	uint8_t size; /* size of a number; else 0 */
 	uint8_t is_signed;
 };
 
@@ -462,7 +463,7 @@ static int check_abspath(struct sinsp_field *f, const char **why)
 	return 0;
 }
 
-/* Of calls that take a directory with a path; the second path of those that take two. */
+/* For calls that take a directory with a path; the second path of those that take two. */
 static int get_abspath(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
@@ -533,7 +534,7 @@ static int is_open(unsigned int id)
 	       id == EVT_OPENAT2_X || id == EVT_OPEN_BY_HANDLE_AT_X;
 }
 
-/* Bits of a parameter; 0 where it has none. */
+/* Bits of a parameter; 0 if the event lacks it. */
 static uint32_t bits_of(const struct sinsp_evt *evt, const char *name)
 {
 	const int at = param_at(evt, name);
@@ -542,7 +543,7 @@ static uint32_t bits_of(const struct sinsp_evt *evt, const char *name)
 								    : 0;
 }
 
-/* The mode means something only where a file may be made; creat has no flags. */
+/* The mode is only used if a file may be created; creat has no flags. */
 static int get_open(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
@@ -618,7 +619,7 @@ static int get_count_procinfo(struct sinsp_asker *a, const struct sinsp_field *f
 
 enum { ERROR_ANY, ERROR_FILE, ERROR_NET, ERROR_MEMORY, ERROR_OTHER };
 
-/* What failed, by its file, or where it has none by the kind of call. */
+/* The kind of a failure: by the file, or without one by the kind of call. */
 static unsigned int kind_of_error(const struct sinsp_evt *evt)
 {
 	switch (fd_kind(evt)) {
@@ -669,7 +670,7 @@ static const char *const dirs[] = {">", "<", NULL};
 static const char *const io_dirs[] = {"read", "write", NULL};
 
 /* clang-format off */
-/* Those of category_name. */
+/* Values of category_name. */
 static const char *const categories[] = {
 	"other", "file", "net", "IPC", "ipc", "memory", "process", "sleep", "system", "signal",
 	"user", "time", "processing", "wait", "scheduler", "internal", "unknown", NULL

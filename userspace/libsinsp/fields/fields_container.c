@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields of the container that an event's thread is in. Outside of containers id, name and type are
- * "host"; of a thread whose cgroups are not known they have no value. What only a container event
- * tells has no value until one came.
+ * Fields of the container of an event's thread. Outside of containers id, name and type are "host";
+ * without known cgroups they have no value. Facts from a container event have no value until one
+ * came.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -12,7 +12,7 @@
 #include "process.h"
 #include "thread.h"
 
-/* What of a container, or of a mount, by row. */
+/* Fact of a container or a mount, by row. */
 enum {
 	TEXT_ID,
 	TEXT_FULL_ID,
@@ -136,7 +136,7 @@ static int get_mounts(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	return len ? keep_whole(a, v, c->mounts, c->mounts + len, ',') : field_str(v, "");
 }
 
-/* [N], or the first whose source is like [PATTERN]; of container.mount.source the destination. */
+/* [N], or the first whose source matches [PATTERN]; for container.mount.source the destination. */
 static int get_mount(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
@@ -172,7 +172,7 @@ static int get_label(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	return c ? field_str(v, sinsp_container_label(c, f->arg)) : 0;
 }
 
-/* A list's texts, with @between where the NULs are. */
+/* Joins a list's texts, replacing the NULs by @between. */
 static int keep_list(struct sinsp_asker *a, struct sinsp_value *v, const char *list, char between)
 {
 	const size_t n = sinsp_str_len(list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of every event: its number, when it was, where it comes from. */
+/* Fields of every event: number, time, source. */
 #include <math.h>
 
 #include "field_rows.h"
@@ -7,7 +7,7 @@
 
 #define NS_PER_S 1000000000u
 
-/* What a duration is shown as. */
+/* Forms of a duration. */
 enum part { WHOLE, SECONDS, FRACTION };
 
 static int part_of(struct sinsp_value *v, enum part part, uint64_t ns)
@@ -36,7 +36,7 @@ static int get_rawtime(struct sinsp_asker *a, const struct sinsp_field *f, struc
 	return part_of(v, f->row->what, a->evt->raw.ts_ns);
 }
 
-/* A file's time may run back. */
+/* Times in a file may go back. */
 static int get_reltime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
@@ -79,8 +79,8 @@ static int get_time(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 
 /* ---- between the enter and the exit, and between events ---- */
 
-/* sysdig shows no latency and one not known alike; a saker source tells them apart. Events of the
- * capture itself have none in either. */
+/* sysdig shows 0 both for no latency and an unknown one; a saker source distinguishes them. Events
+ * of the capture itself have neither. */
 static int has_latency(const struct sinsp_evt *evt)
 {
 	if (evt->info->category & EC_INTERNAL)
@@ -95,7 +95,7 @@ static int get_latency(struct sinsp_asker *a, const struct sinsp_field *f, struc
 	return has_latency(a->evt) ? part_of(v, f->row->what, a->evt->latency_ns) : 0;
 }
 
-/* 832ns, 1.79us, 12ms: cut, as sysdig does. */
+/* 832ns, 1.79us, 12ms: truncated, as in sysdig. */
 static char *put_human(char *p, uint64_t ns)
 {
 	static const struct {
@@ -153,7 +153,7 @@ static int get_wait_latency(struct sinsp_asker *a, const struct sinsp_field *f,
 	return field_u(v, evt->latency_ns);
 }
 
-/* Since the event that was asked about before; several fields of one event mean the same. */
+/* Since the previously evaluated event; several fields of one event use the same base. */
 static int get_deltatime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
@@ -168,7 +168,7 @@ static int get_deltatime(struct sinsp_asker *a, const struct sinsp_field *f, str
 	return part_of(v, f->row->what, ns > a->delta.prev_ns ? ns - a->delta.prev_ns : 0);
 }
 
-/* The moment stands in f->index. */
+/* The moment is in f->index. */
 static int check_around(struct sinsp_field *f, const char **why)
 {
 	if (!f->has_index)
@@ -176,7 +176,7 @@ static int check_around(struct sinsp_field *f, const char **why)
 	return 0;
 }
 
-/* How far away it was, in milliseconds, begun ones counted. */
+/* Its distance in milliseconds, rounded up. */
 static int get_around(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -217,7 +217,7 @@ static int is_plugins(const struct sinsp_evt *evt)
 	return evt->info->id == EVT_PLUGINEVENT_E;
 }
 
-/* The source of a plugin's event has a name that only the plugin knows. */
+/* The source name of a plugin's event is known to the plugin only. */
 static int get_source(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -225,7 +225,7 @@ static int get_source(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	return is_plugins(a->evt) ? 0 : field_str(v, "syscall");
 }
 
-/* Only the plugin could tell, which sysdig has to have loaded too. */
+/* Only the plugin can decode it, and sysdig needs it loaded too. */
 static int get_of_plugin(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
@@ -252,7 +252,7 @@ static int get_asynctype(struct sinsp_asker *a, const struct sinsp_field *f, str
 	return field_mem(v, ps->v[NAME].p, strnlen((const char *)ps->v[NAME].p, ps->v[NAME].len));
 }
 
-/* Counts the events that this asker was asked about. */
+/* Counts the events evaluated by this asker. */
 static int get_count(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {

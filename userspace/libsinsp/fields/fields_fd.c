@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields of the file that an event makes, uses or ends. A connection has a client's end, which
- * began it, and a server's; names and tuples go from the one to the other. Which of them is ours
- * follows in saker's captures from who connected and who accepted; of others, as in sysdig, from
- * the addresses of the machine, which tell nothing of a machine that talks to itself.
+ * Fields of the file that an event opens, uses or closes. A connection has a client end, which
+ * began it, and a server end; names and tuples go from client to server. In saker's captures
+ * connect and accept decide which end is ours; in others, as in sysdig, the addresses of the
+ * machine, which say nothing for a machine that talks to itself.
  */
 #include <arpa/inet.h>
 
@@ -21,7 +21,7 @@ static int is_about_fd(const struct sinsp_evt *evt)
 	return evt->thread && evt->info->flags & (EF_CREATES_FD | EF_USES_FD | EF_DESTROYS_FD);
 }
 
-/* NULL: the event is about none, or one that is not known. */
+/* NULL: the event has none, or an unknown one. */
 static const struct sinsp_fd *fd_of(const struct sinsp_asker *a)
 {
 	return is_about_fd(a->evt) ? a->evt->fd : NULL;
@@ -47,7 +47,7 @@ static int is_v6(const struct sinsp_fd *fd)
 	return fd->type == SCAP_FD_IPV6_SOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
 }
 
-/* An exit of another tool's capture whose enter is not there does not say which file it was. */
+/* An exit in another tool's capture without its enter does not say which file it was. */
 static int is_lone_exit(const struct sinsp_evt *evt)
 {
 	return !evt_is_enter(evt->info->id) && !evt->latency_known && evt->fdnum == -1 &&
@@ -58,7 +58,7 @@ static int get_num(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	/* -1: the call was to make a file, and has not. */
+	/* -1: the call was to create a descriptor, and has not. */
 	return is_about_fd(a->evt) && !is_lone_exit(a->evt) ? field_i(v, a->evt->fdnum) : 0;
 }
 
@@ -90,7 +90,7 @@ static void note_type(const struct sinsp_fd *fd, void *ctx)
 		field_str(&seen->list[seen->n++], name);
 }
 
-/* What kinds of files the process has open, or of what kind file [N] is. */
+/* The kinds of open files of the process, or the kind of file [N]. */
 static int get_types(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
@@ -115,7 +115,7 @@ static int get_types(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	return seen.n;
 }
 
-/* Of a call that was to make a file and failed: what kind that is. */
+/* For a failed call that creates a descriptor: the kind it would have had. */
 static const char *would_be_type(unsigned int exit_type)
 {
 	switch (exit_type) {
@@ -190,7 +190,7 @@ static int keep_tuple(struct sinsp_asker *a, struct sinsp_value *v, int at)
 	return err ? err : sinsp_asker_keep(a, v);
 }
 
-/* What a call that failed was to make or to reach. */
+/* What a failed call was to create or to reach. */
 static int would_be_name(struct sinsp_asker *a, struct sinsp_value *v)
 {
 	const struct sinsp_evt *evt = a->evt;
@@ -226,13 +226,13 @@ static int name_of(struct sinsp_asker *a, struct sinsp_value *v)
 
 	if (!is_about_fd(a->evt))
 		return 0;
-	/* The address of a connection that did not come about is in the event alone. */
+	/* The address of a failed connection is only in the event. */
 	if (!fd || (a->evt->raw.type == EVT_CONNECT_X && has_failed(a->evt)))
 		n = would_be_name(a, v);
 	return n || !fd ? n : field_str(v, fd->name);
 }
 
-/* The name of a socket with names for its ports. */
+/* Prints the name of a socket with names for its ports. */
 static int name_ports(struct sinsp_asker *a, struct sinsp_value *v)
 {
 	const struct sinsp_fd *fd = a->evt->fd;
@@ -255,7 +255,7 @@ static int get_name(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	return n == 1 && a->port_names ? name_ports(a, v) : n;
 }
 
-/* As it was given to the call that opened it, without doubled slashes. */
+/* The path as given to the call that opened it, without doubled slashes. */
 static int get_nameraw(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
@@ -288,7 +288,7 @@ static int get_nameraw(struct sinsp_asker *a, const struct sinsp_field *f, struc
 	return 1;
 }
 
-/* The part of a file's name before its last slash; a slash at the end is kept. */
+/* The part of a file name before its last slash; a slash at the end is kept. */
 static size_t directory_length(const char *name, size_t n)
 {
 	const char *slash = memrchr(name, '/', n);
@@ -308,7 +308,7 @@ static int directory_of(struct sinsp_asker *a, struct sinsp_value *v)
 	if (fd && !is_file(fd))
 		return 0;
 	n = fd ? field_str(v, fd->name) : name_of(a, v);
-	/* Of connects there is a name too, which is no path. */
+	/* connect has a name too, which is no path. */
 	if (n <= 0 || (!fd && !field_guesses(a) && (!v->len || v->p[0] != '/')))
 		return n < 0 ? n : 0;
 	n = (int)directory_length(v->p, v->len);
@@ -339,7 +339,7 @@ static int get_filename(struct sinsp_asker *a, const struct sinsp_field *f, stru
 	return field_str(v, slash[1] ? slash + 1 : fd->name);
 }
 
-/* "CONTAINER:", nothing before the colon on the host, and the value. */
+/* "CONTAINER:", with nothing before the colon on the host, and the value. */
 static int chain_container(struct sinsp_asker *a, struct sinsp_value *v)
 {
 	const struct sinsp_container *c = sinsp_thread_container(a->evt->thread);
@@ -391,7 +391,7 @@ static int get_uid(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 
 /* ---- the ends of a connection ---- */
 
-/* Which end, by row; those of ports, services and networks too. */
+/* Which end, by row; also for ports, services and networks. */
 enum end {
 	END_CLIENT,
 	END_SERVER,
@@ -406,7 +406,7 @@ static int is_address_of_machine(const struct sinsp_asker *a, const struct sinsp
 	const struct sinsp_container *c = sinsp_thread_container(a->evt->thread);
 	uint8_t own[4];
 
-	/* A container's is told by its event. */
+	/* The event has the name of a container. */
 	if (c && !is_v6(fd) && inet_pton(AF_INET, c->ip, own) == 1 && memcmp(own, "\0\0\0", 4))
 		if (!memcmp(own, ip, 4))
 			return 1;
@@ -425,7 +425,7 @@ static int client_is_ours(const struct sinsp_asker *a, const struct sinsp_fd *fd
 	return is_address_of_machine(a, fd, sinsp_fd_tuple(fd)->sip);
 }
 
-/* Where the end is in the tuple, whose source is the client. -1: not known, or there is none. */
+/* Which end of the tuple it is; the source is the client. -1: unknown, or none. */
 static int place_of(const struct sinsp_asker *a, const struct sinsp_fd *fd, enum end end)
 {
 	if (is_listening(fd))
@@ -455,7 +455,7 @@ static int get_ip(struct sinsp_asker *a, const struct sinsp_field *f, struct sin
 	return fd ? address_at(v, fd, place_of(a, fd, (enum end)f->row->what)) : 0;
 }
 
-/* Both ends, the client's first; of a socket that listens there is one. */
+/* Both ends, the client's first; a listening socket has one. */
 static int both(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_value **more,
 		int (*get)(struct sinsp_value *v, const struct sinsp_fd *fd, int place))
 {
@@ -532,7 +532,7 @@ static const char *l4proto_name(const struct sinsp_fd *fd)
 	}
 }
 
-/* The port's number, or with -R the name of its service. */
+/* The port number, or with -R the name of its service. */
 static int get_service(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
@@ -563,7 +563,8 @@ static int get_l4proto(struct sinsp_asker *a, const struct sinsp_field *f, struc
 	is_socket = is_connection(fd) || is_listening(fd);
 	if (!field_guesses(a))
 		return is_socket ? field_str(v, l4proto_name(fd)) : 0;
-	/* sysdig says it of sockets that connect or are connected to, and this of everything else.
+	/*
+	 * sysdig has one value for sockets that connect or accept, and another for everything else.
 	 */
 	if (is_connection(fd) && !has_role(fd) && fd->l4proto != SCAP_L4_RAW)
 		is_socket = 0;
@@ -609,7 +610,7 @@ static int get_connected(struct sinsp_asker *a, const struct sinsp_field *f, str
 
 /* ---- its connect ---- */
 
-/* NULL: there was none, or its outcome is not known. */
+/* NULL: there was none, or its outcome is unknown. */
 static const struct sinsp_connect *outcome_of(const struct sinsp_asker *a)
 {
 	const struct sinsp_fd *fd = fd_of(a);
@@ -618,7 +619,7 @@ static const struct sinsp_connect *outcome_of(const struct sinsp_asker *a)
 	return c && c->known ? c : NULL;
 }
 
-/* Its connect did not block, and nothing has said how it ended. */
+/* A non-blocking connect whose outcome no event has shown yet. */
 static int is_connecting(const struct sinsp_asker *a)
 {
 	const struct sinsp_fd *fd = fd_of(a);
@@ -704,7 +705,7 @@ static int get_ino(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	return fd && fd->ino ? field_u(v, fd->ino) : 0;
 }
 
-/* A file of an overlay has one of the two flags; without either nothing was recorded, or it is
+/* A file of an overlay has one of the two flags; without either it was not recorded, or it is
  * elsewhere. */
 static int get_layer(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
@@ -725,7 +726,7 @@ static int get_layer(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, what, get, help, NULL, values}
 #define EITHER (FIELD_F_LIST | FIELD_F_ENDS | FIELD_F_FILTER_ONLY)
 
-/* Those of sinsp_fd_typename, and what sysdig says of the others; so with protocols. */
+/* Names of sinsp_fd_typename, and sysdig's for the others; the same for protocols. */
 static const char *const types[] = {"file",	 "directory", "ipv4",	   "ipv6",	"unix",
 				    "pipe",	 "event",     "signalfd",  "eventpoll", "inotify",
 				    "timerfd",	 "netlink",   "bpf",	   "io_uring",	"memfd",

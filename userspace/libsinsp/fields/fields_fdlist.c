@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of the list of files that a poll is about: texts with commas between. */
+/* Fields of the list of descriptors of a poll: texts separated by commas. */
 #include <arpa/inet.h>
 
 #include "fd.h"
@@ -47,7 +47,7 @@ static char *put_port(char *p, const struct sinsp_fd *fd, int server)
 	return put_u64(p, server ? t->dport : t->sport);
 }
 
-/* Nothing for a file that has none of it. */
+/* Empty for a file without the fact. */
 static char *put_item(char *p, unsigned int what, int64_t num, const struct sinsp_fd *fd)
 {
 	if (what == LIST_NUMS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields of a sample's stacks with names: innermost frame first, the kernel's before the user's,
- * but in stack.folded, which begins with the outermost. What is not known of a frame has no value;
- * where a stack is one text, its module stands for it, or [unknown].
+ * Fields of a sample's stacks with names: innermost frame first, kernel before user, except in
+ * stack.folded, which begins with the outermost. An unknown fact of a frame has no value; where a
+ * stack is one text, its module stands for the frame, or [unknown].
  */
 #include <errno.h>
 
@@ -30,7 +30,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What stands for the frame in a text of many. At most NAME_MAX_LEN + 8 bytes. */
+/* Text of a frame among others, at most NAME_MAX_LEN + 8 bytes. */
 static char *put_name(char *p, const struct sinsp_frame *f)
 {
 	const char *name = f->function ?: f->module ? base_name(f->module) : "unknown";
@@ -42,7 +42,7 @@ static char *put_name(char *p, const struct sinsp_frame *f)
 		*p++ = '[';
 	begin = p;
 	p = put_utf8(p, name, len);
-	/* What is between frames is not inside of one. */
+	/* Separators of frames are replaced within a frame. */
 	for (char *c = begin; c < p; c++)
 		if (*c == ';')
 			*c = ':';
@@ -51,7 +51,7 @@ static char *put_name(char *p, const struct sinsp_frame *f)
 	return p;
 }
 
-/* As flame graphs know them. */
+/* The folded format of flame graphs. */
 static char *put_suffix(char *p, const struct sinsp_frame *f)
 {
 	if (f->inlined)
@@ -162,8 +162,8 @@ static int get_rows(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	return text_end(t, p) ?: sinsp_asker_keep(a, v);
 }
 
-/* As perf script prints a frame: "\t  ADDRESS FUNCTION+0xOFFSET (MODULE)"; an inlined function is
- * at the place of the one that it is in, and has no offset or module. */
+/* As perf script prints a frame: "\t  ADDRESS FUNCTION+0xOFFSET (MODULE)"; an inlined function has
+ * the address of the function it is in, and no offset or module. */
 static char *put_frame(char *p, const struct sinsp_frame *f)
 {
 	*p++ = '\t';
@@ -278,7 +278,7 @@ static int get_build_id(struct sinsp_asker *a, const struct sinsp_field *f, stru
 	return text_end(&a->text, p ? put_build_id(p, &code->id) : NULL) ?: sinsp_asker_keep(a, v);
 }
 
-/* Whether a frame before this one has the same file. */
+/* Whether an earlier frame has the same file. */
 static int is_told(const struct sinsp_stack *st, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of the bytes that an event moved, and of the files that they came from and went to. */
+/* Fields of the bytes that an event moved, and of the files they came from and went to. */
 #include "evt_io.h"
 
 #include <stdio.h>

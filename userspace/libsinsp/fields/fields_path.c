@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths that calls are about. fs.path.* are Falco's, found in a table by event: one, or of calls
- * that rename and link a source and a target, and only of calls that succeeded. evt.path is the
- * path that any call was given, failed or not.
+ * Fields of paths. fs.path.* are Falco's, by a table of events: one path, or source and target of
+ * calls that rename and link, only of successful calls. evt.path is the path that any call was
+ * given, failed or not.
  */
 #include <stdio.h>
 
@@ -16,9 +16,9 @@
 
 enum which { PATH_NAME, PATH_SOURCE, PATH_TARGET, PATH_MAX_WHICH };
 
-#define RAW 16 /* of a row: as it was given */
+#define RAW 16 /* of a row: unresolved */
 
-/* Names of parameters. Of links the source is what is made, as in Falco's libs. */
+/* Names of parameters. For links the source is the new link, as in Falco's libs. */
 static const struct path_params {
 	const char *names[PATH_MAX_WHICH];
 } path_params[EVT_INDEX_MAX] = {
@@ -69,7 +69,7 @@ static int param_named(const struct sinsp_evt *evt, const char *name)
 	return -1;
 }
 
-/* The file that a number in the event stands for: its name was a path once. */
+/* The file of a descriptor in the event: its name is a path. */
 static int name_of_fd(struct sinsp_asker *a, struct sinsp_value *v, const struct scap_param *param)
 {
 	const struct sinsp_fd *fd;
@@ -88,7 +88,7 @@ static int keep_absolute(struct sinsp_asker *a, struct sinsp_value *v, unsigned 
 	return n > 0 ? sinsp_asker_keep(a, v) : n;
 }
 
-/* What a symbolic link says begins at the directory that the link is in. */
+/* The target of a symbolic link is relative to the link's directory. */
 static int keep_link_target(struct sinsp_asker *a, struct sinsp_value *v, const char *target,
 			    size_t len)
 {
@@ -131,7 +131,7 @@ static int get_path(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 		return keep_absolute(a, v, (unsigned int)at);
 	if (*text != '/' && !strcmp(name, "target"))
 		return keep_link_target(a, v, text, n);
-	return field_mem(v, text, n); /* "proc", a mount's source, is no path */
+	return field_mem(v, text, n); /* "proc", the source of a mount, is not a path */
 }
 
 /* ---- evt.path ---- */
@@ -141,14 +141,14 @@ static int is_path(const struct scap_param_info *info)
 	return info->type == PT_FSPATH || info->type == PT_FSRELPATH;
 }
 
-enum { NUMBER_OF_CWD = -100 }; /* AT_FDCWD as captures have it */
+enum { NUMBER_OF_CWD = -100 }; /* AT_FDCWD in captures */
 
 static int is_second(const char *name)
 {
 	return !strcmp(name, "newpath") || !strcmp(name, "to_path") || !strcmp(name, "put_old");
 }
 
-/* What an exec was given; the kernel's path of the program where that is not recorded. */
+/* The path given to an exec; the kernel's path of the program if that was not recorded. */
 static int exec_path_at(const struct sinsp_evt *evt)
 {
 	static const char *const names[] = {"filename", "pathname", "trusted_exepath"};
@@ -159,8 +159,8 @@ static int exec_path_at(const struct sinsp_evt *evt)
 	return at;
 }
 
-/* The first parameter that is a path is what the call was given, as is the second of calls that
- * take two; what else there is the kernel found out. */
+/* The first path parameter is the given path, and so is the second for calls with two; others were
+ * found by the kernel. */
 static int path_at(const struct sinsp_evt *evt, int second)
 {
 	if (!strncmp(evt->info->name, "exec", 4))
@@ -176,8 +176,8 @@ static int path_at(const struct sinsp_evt *evt, int second)
 	return -1;
 }
 
-/* One that the event's table does not resolve: relative to the directory of dirfd, if there is one.
- */
+/* A path that the event table does not resolve: relative to the directory of dirfd, if there is
+ * one. */
 static int keep_joined(struct sinsp_asker *a, struct sinsp_value *v, const char *text, size_t n)
 {
 	const struct sinsp_thread *t = a->evt->thread;
@@ -216,7 +216,7 @@ static int get_given(struct sinsp_asker *a, struct sinsp_value *v, int second)
 	n = strnlen((const char *)param->p, param->len);
 	if (n == strlen("<NA>") && !memcmp(param->p, "<NA>", n))
 		return 0;
-	/* It is there by now; what is remembered ends with a slash. */
+	/* The change is already applied; stored paths end with a slash. */
 	if (evt->raw.type == EVT_CHDIR_X && has_succeeded(evt)) {
 		n = strlen(evt->thread->fs->cwd);
 		return n ? field_mem(v, evt->thread->fs->cwd, n > 1 ? n - 1 : n) : 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fields of the process and thread that an event is of, and of its family. A row says whose
- * fact it shows (the getter) and which (an index into the table of facts).
- */
+/* Fields of the process and thread of an event, and of its family. A row has the getter, for the
+ * thread whose fact it shows, and an index into the table of facts. */
 #include <stdlib.h>
 
 #include "family.h"
@@ -26,7 +24,7 @@ static int list_get(struct sinsp_value *v, const char *list, size_t len, uint64_
 	return 0;
 }
 
-/* NAME=VALUE's value. */
+/* The value of NAME=VALUE. */
 static int list_value_of(struct sinsp_value *v, const char *list, const char *name)
 {
 	const size_t len = sinsp_str_len(list), name_len = strlen(name);
@@ -40,7 +38,7 @@ static int list_value_of(struct sinsp_value *v, const char *list, const char *na
 	return 0;
 }
 
-/* @head, NULL for none, and the elements, which take @len bytes, with blanks between. */
+/* Joins @head, NULL for none, and the elements in @len bytes, with blanks. */
 static int join_n(struct sinsp_asker *a, struct sinsp_value *v, const char *head, const char *list,
 		  size_t len, int blank_at_least)
 {
@@ -72,7 +70,7 @@ static int join(struct sinsp_asker *a, struct sinsp_value *v, const char *head, 
 
 /* ---- facts of a thread or its process ---- */
 
-/* Whether what is kept of it means something. */
+/* Whether the stored fact is valid. */
 static int is_known(const struct sinsp_asker *a, const struct sinsp_thread *t)
 {
 	return t->known || field_guesses(a);
@@ -84,7 +82,7 @@ static int known_text(struct sinsp_asker *a, struct sinsp_value *v, const struct
 	return *text || is_known(a, t) ? field_str(v, text) : 0;
 }
 
-/* -1: not known. */
+/* -1: unknown. */
 static int known_number(struct sinsp_asker *a, struct sinsp_value *v, int64_t i)
 {
 	return i == -1 && !field_guesses(a) ? 0 : field_i(v, i);
@@ -138,7 +136,7 @@ static int fact_env(struct sinsp_asker *a, struct sinsp_value *v, const struct s
 	const char *env = t->proc->env;
 	size_t len = sinsp_str_len(env);
 
-	/* A process may shorten it, which leaves zeros. */
+	/* A process may shorten it, which leaves NULs. */
 	while (len && !env[len - 1])
 		len--;
 	return len || is_known(a, t) ? join_n(a, v, NULL, env, len, 0) : 0;
@@ -256,7 +254,7 @@ static int fact_duration(struct sinsp_asker *a, struct sinsp_value *v, const str
 
 static int fact_nthreads(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	/* One that ended stays for the sake of the others. */
+	/* An ended main thread stays for the others. */
 	return field_u(v, t->proc->n_threads - sinsp_family_main(a->insp, t)->exited);
 }
 
@@ -305,7 +303,7 @@ static int fact_vmswap(struct sinsp_asker *a, struct sinsp_value *v, const struc
 	return is_known(a, t) ? field_u(v, t->proc->vmswap_kb) : 0;
 }
 
-/* Memory is the process's: so that sums come out right, only its main thread has any. */
+/* Memory belongs to the process: only the main thread has it, so that sums are correct. */
 static uint64_t of_main(const struct sinsp_thread *t, uint64_t kb)
 {
 	return t->tid == t->pid ? kb : 0;
@@ -375,7 +373,7 @@ static int fact_nametid(struct sinsp_asker *a, struct sinsp_value *v, const stru
 	return field_mem(v, p, (size_t)(put_i64(put_mem(p, t->comm, n), t->tid) - p));
 }
 
-/* "memory=/user.slice", by the name that the subsystem has in /proc, not in the kernel. */
+/* "memory=/user.slice", by the subsystem's name in /proc, not in the kernel. */
 struct cgroup {
 	const char *name, *path;
 	size_t name_len, path_len;
@@ -742,7 +740,7 @@ static int get_ancestors(struct sinsp_asker *a, const struct sinsp_field *f, str
 	return fact_of(a, f, v, sinsp_family_ancestor(a->insp, t, (uint64_t)f->index));
 }
 
-/* [NAME] asks for the first ancestor who has a variable of that name. */
+/* [NAME] finds the first ancestor with a variable of that name. */
 static int get_aenv(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
@@ -835,7 +833,7 @@ static int get_loginshellid(struct sinsp_asker *a, const struct sinsp_field *f,
 	return found;
 }
 
-/* The standard files: what of them, by row. */
+/* Facts of the standard descriptors, by row. */
 enum std { STDIN_TYPE, STDIN_NAME, STDOUT_TYPE, STDOUT_NAME, STDERR_TYPE, STDERR_NAME };
 
 static int get_std(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,

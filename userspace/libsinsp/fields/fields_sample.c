@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of samples: why one was taken, what it counts for, addresses of its stacks. */
+/* Fields of samples: trigger, weight, addresses of stacks. */
 #include <errno.h>
 
 #include "field_rows.h"
@@ -7,7 +7,7 @@
 #include "state/fd.h"
 #include "state/thread.h"
 
-/* A parameter of the event, if it is a sample; NULL: it has none. */
+/* Returns a parameter of a sample; NULL: missing, or not a sample. */
 static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned int at)
 {
 	if (evt->raw.type != EVT_SAMPLE_E || at >= evt->params.n || !evt->params.v[at].len)
@@ -15,7 +15,7 @@ static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned i
 	return &evt->params.v[at];
 }
 
-/* Numbers have the size of their type, or are none. */
+/* Numbers have the size of their type, or are missing. */
 static int get_number(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -29,7 +29,7 @@ static int get_number(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	return p->len == sizeof(uint32_t) ? field_u(v, get_u32(p->p)) : 0;
 }
 
-/* The name that the parameter's table has for its value. */
+/* The name in the table of the parameter. */
 static int get_name(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
@@ -69,7 +69,7 @@ static int get_call(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 
 /* ---- what the call is about ---- */
 
-/* Calls whose first argument is a descriptor, beside those whose enter event says so. */
+/* Calls whose first argument is a descriptor, besides those whose enter event says so. */
 static int has_fd_of_no_enter(const char *call)
 {
 	static const char *const names[] = {"accept",       "accept4", "epoll_wait", "epoll_pwait",
@@ -93,7 +93,7 @@ static int takes_fd(uint32_t nr)
 	return enter && enter->n_params && !strcmp(enter->params[0].name, "fd");
 }
 
-/* 1 with the first argument of the call that the thread was in. */
+/* Returns 1 with the first argument of the thread's open call. */
 static int arg_of(const struct sinsp_evt *evt, uint64_t *arg, uint32_t *nr)
 {
 	const struct scap_param *p = param_of(evt, SAMPLE_P_ARG),
@@ -125,7 +125,7 @@ static int is_older(const struct sinsp_evt *evt)
 	return p && p->len == 1 && p->p[0];
 }
 
-/* Descriptors that were opened since the capture began are in no event of a profile. */
+/* A profile has no events of descriptors opened since the capture began. */
 static int get_call_file(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
@@ -158,7 +158,7 @@ static uint64_t frame_at(const struct scap_param *p, size_t i)
 	return get_u64(p->p + i * sizeof(uint64_t));
 }
 
-/* User frames say in their highest byte how they were found. */
+/* The highest byte of user frames says how they were found. */
 static uint64_t frame_addr(unsigned int at, uint64_t frame)
 {
 	return at == SAMPLE_P_USER ? STACK_ADDR(frame) : frame;
@@ -213,7 +213,7 @@ static int get_depth(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	}
 }
 
-/* A thread of the kernel has no user stack, and lacks none. */
+/* A kernel thread has no user stack, so none is missing. */
 static int get_complete(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of messages to the system's log: what is written to /dev/log, as "<PRIORITY>TEXT". */
+/* Fields of messages to the system log: writes to /dev/log, as "<PRIORITY>TEXT". */
 #include "field_rows.h"
 #include "syslog_message.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields of the user and the group that an event's thread acts as. Names are those that the source
- * knew when it began, or that its events reported since; a number without a name there has none.
- * UINT32_MAX is a number not known.
+ * Fields of the user and group of an event's thread. Names are those known when the source began,
+ * or reported by events since; without a name the field has no value. UINT32_MAX is an unknown ID.
  */
 #include "field_rows.h"
 #include "process.h"
 #include "state/inspector.h"
 
-/* What of a user, by row. */
+/* Fact of a user, by row. */
 enum { USER_NAME, USER_HOME, USER_SHELL };
 
 static int user_text(struct sinsp_asker *a, struct sinsp_value *v, uint32_t uid, unsigned int what)

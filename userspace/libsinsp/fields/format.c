@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A format is read once, into steps: literal text, then a field. What is around the values of
- * JSON and of TSV is literal text too, made when the format is read, so that one loop makes
- * all kinds of lines.
- */
+/* A format is compiled once, into steps: literal text, then a field. The text around values in JSON
+ * and TSV is literal text, too, so that one loop prints all kinds of lines. */
 #include "format.h"
 
 #include <ctype.h>
@@ -19,23 +16,23 @@
 
 #define WIDTH_MAX 65535
 
-/* Text that stands before the value, which is missing at the end of the program. */
+/* Literal text before the value; the last step of the program has no value. */
 struct step {
 	const char *text; /* in sinsp_format.texts */
 	uint32_t len;
-	uint32_t width; /* 0: as wide as it is */
-	const char *colour; /* what it begins with on a terminal; NULL: none */
+	uint32_t width; /* 0: not padded */
+	const char *colour; /* escape sequence on a terminal; NULL: none */
 	uint8_t has_field, is_args, is_info, is_result;
 	struct sinsp_field field;
-	const char *name; /* as the format has it */
+	const char *name; /* as written in the format */
 	uint32_t name_len;
-	uint64_t n_without; /* events that had no line for want of a value of this */
+	uint64_t n_without; /* events without a line for lack of this field's value */
 };
 
 struct sinsp_format {
 	struct sinsp_asker asker;
 	enum sinsp_format_kind kind;
-	int lenient; /* a value that is missing does not end the line */
+	int lenient; /* a missing value does not drop the line */
 	struct step *steps;
 	size_t n_steps;
 	char *source; /* the format */
@@ -46,7 +43,7 @@ struct sinsp_format {
 
 struct reader {
 	struct sinsp_format *f;
-	const char *text; /* what is read; a copy of the format's */
+	const char *text; /* what is parsed; a copy of the format's */
 	size_t pos;
 	struct sinsp_format_error *err;
 };
@@ -78,7 +75,7 @@ static struct step *add_step(struct sinsp_format *f)
 	return &steps[f->n_steps++];
 }
 
-/* What fields have on a terminal. */
+/* Colours of fields on a terminal. */
 static const char *colour_of(const char *name, uint8_t *is_result)
 {
 	static const struct {
@@ -106,7 +103,8 @@ static const char *colour_of(const char *name, uint8_t *is_result)
 	return NULL;
 }
 
-/* A format may go on behind a name, as in "%proc.name_x": the longest field that it begins with. */
+/* Text may follow a name directly, as in "%proc.name_x": takes the longest field that it begins
+ * with. */
 static size_t prefix_length(const char *text)
 {
 	size_t n = 0;
@@ -118,7 +116,7 @@ static size_t prefix_length(const char *text)
 	return n;
 }
 
-/* Whether what is wrong may be text behind the field: "%proc.name_x", "%proc.name[%proc.pid]". */
+/* Whether the error may be text after the field: "%proc.name_x", "%proc.name[%proc.pid]". */
 static int may_go_on(const struct sinsp_field *field, int err)
 {
 	return err == -ENOENT || (err == -EINVAL && field->row &&
@@ -152,7 +150,7 @@ static int read_field(struct reader *r, struct step *step)
 	if (len == -ENOMEM)
 		return len;
 	if (len < 0) {
-		/* After a prefix too: what was asked for is what is unknown. */
+		/* Also after a valid prefix: reports the whole name as unknown. */
 		sinsp_field_fini(&step->field);
 		sinsp_field_parse(&step->field, text, &why, &at);
 		return fail(r, r->pos + at, why);
@@ -188,7 +186,7 @@ static int read_width(struct reader *r, struct step *step)
 	return 0;
 }
 
-/* Text up to the next field; \n and \t are what they are in C. */
+/* Literal text up to the next field; \n and \t as in C. */
 static int read_literal(struct reader *r)
 {
 	char c;
@@ -281,7 +279,7 @@ static int add_json_key(struct sinsp_format *f, const struct step *step, size_t 
 	return text_end(&f->texts, p) ?: add_text(f, ":", 1);
 }
 
-/* The value that JSON has of a time that is text. */
+/* The JSON value of a time that is text. */
 static int use_raw_time(struct step *step)
 {
 	const char *why;
@@ -329,7 +327,7 @@ static int make_tsv(struct sinsp_format *f)
 	return err;
 }
 
-/* Texts have their place once there are no more of them. A last step is what ends the line. */
+/* Pointers to texts are set once all texts are there. The last step ends the line. */
 static int finish(struct sinsp_format *f)
 {
 	const char *p;
@@ -409,7 +407,7 @@ void sinsp_format_free(struct sinsp_format *f)
 
 /* ---- lines ---- */
 
-/* Cut or filled up with blanks; a character of UTF-8 has one column. */
+/* Cut or padded with blanks; a UTF-8 character has one column. */
 static char *fit(struct sinsp_text *out, char *p, size_t start, uint32_t width)
 {
 	const char *c = out->p + start;
@@ -427,7 +425,8 @@ static char *fit(struct sinsp_text *out, char *p, size_t start, uint32_t width)
 	return p + (width - n);
 }
 
-/* Whether a spreadsheet would compute this cell: what begins like a formula and is no number. */
+/* Returns whether a spreadsheet would evaluate this cell: it begins like a formula and is no
+ * number. */
 static int is_formula(const char *p, size_t n)
 {
 	size_t i = 1;
@@ -439,7 +438,7 @@ static int is_formula(const char *p, size_t n)
 	return *p == '=' || *p == '@' || i < n;
 }
 
-/* A quote before what begins like a formula, as spreadsheets have it for text. */
+/* A quote before what begins like a formula: spreadsheets take the cell as text. */
 static char *guard_tsv(struct sinsp_text *out, char *p, size_t start)
 {
 	const size_t n = (size_t)(p - out->p) - start;
@@ -454,7 +453,7 @@ static char *guard_tsv(struct sinsp_text *out, char *p, size_t start)
 	return p + 1;
 }
 
-/* Tabs and ends of lines as \t and \n, a backslash as two. */
+/* Tabs and line ends as \t and \n, a backslash doubled. */
 static char *escape_tsv(struct sinsp_text *out, char *p, size_t start)
 {
 	size_t n = (size_t)(p - out->p) - start, extra = 0;
@@ -480,7 +479,7 @@ static char *escape_tsv(struct sinsp_text *out, char *p, size_t start)
 	return p;
 }
 
-/* The text of evt.info or evt.args without a stop in between. */
+/* The text of evt.info or evt.args without line ends. */
 static char *put_args(struct sinsp_format *f, struct sinsp_text *out, char *p,
 		      const struct step *step)
 {
@@ -554,7 +553,7 @@ static char *put_text(struct sinsp_format *f, struct sinsp_text *out, char *p,
 	return p && step->width ? fit(out, p, start, step->width) : p;
 }
 
-/* The type and the result of what failed have their own. */
+/* A failed event has its own colours for type and result. */
 static char *put_colour(char *p, const struct sinsp_asker *a, const struct step *step)
 {
 	int64_t res;
@@ -575,7 +574,7 @@ static char *put_coloured(struct sinsp_format *f, struct sinsp_text *out, char *
 	return p ? put_lit(p, COLOUR_END) : NULL;
 }
 
-/* 0: there is no value, and the line ends without one. */
+/* Returns 0 if the value is missing, and the line is dropped. */
 static int put_step(struct sinsp_format *f, struct sinsp_text *out, char **p,
 		    const struct step *step)
 {

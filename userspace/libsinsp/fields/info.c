@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arguments of an event, as sysdig's %evt.info: "name=value " for each. */
+/* Prints the arguments of an event, as sysdig's %evt.info: "name=value " for each. */
 #include "info.h"
 
 #include "fd.h"
 #include "syslog_message.h"
 #include "value.h"
 
-/* "name=" of each parameter, copied whole as it is cheaper than by length. */
+/* "name=" of each parameter, copied in fixed size, which is faster than by length. */
 struct label {
 	char text[31];
 	uint8_t len;
@@ -25,7 +25,7 @@ struct label {
 #include "events.def"
 #undef EVT
 
-/* What is the same for every event of a type. */
+/* Facts that are the same for all events of a type. */
 struct event_text {
 	const char *head; /* ") < open " */
 	uint8_t n_head;
@@ -52,7 +52,7 @@ static int is_generic(const struct sinsp_evt *evt)
 
 static const char no_name[] = "<unknown>";
 
-/* Of a generic event; NULL: its number has no name. */
+/* Name of a generic event's call; NULL: its number has no name. */
 static const char *call_name(const struct sinsp_evt *evt)
 {
 	const char *name = NULL;
@@ -68,10 +68,10 @@ static const char *call_name(const struct sinsp_evt *evt)
 }
 
 /*
- * Which parameters are shown. Those of 2022 are what sysdig shows; the appended ones,
- * most of them the enter's, only if the enter has no line of its own. The first two of a
- * generic call name the call, which is said already, unless the number has no name; its result,
- * sysdig does not know.
+ * Chooses the parameters that are shown. Those of 2022 are what sysdig shows; appended ones, most
+ * of them of the enter, only if the enter has no line of its own. The first two of a generic call
+ * name the call, which is already shown, unless the number has no name; sysdig does not have its
+ * result.
  */
 static void shown_params(const struct sinsp_evt *evt, unsigned int *first, unsigned int *end)
 {
@@ -90,7 +90,7 @@ static int is_missing_own(const struct sinsp_evt *evt, unsigned int i)
 	return !evt->params.v[i].len && evt->info->params[i].own;
 }
 
-/* What is to be said of the arguments as a whole. */
+/* A remark about the arguments as a whole. */
 static __attribute__((noinline)) char *put_notes(struct value_writer *w, char *p)
 {
 	static const char changed[] = "args_changed=1 ", before[] = "began_before_capture=1 ";
@@ -206,7 +206,7 @@ void sinsp_generic_types(void (*fn)(void *ctx, const char *type), void *ctx)
 	fn(ctx, no_name);
 }
 
-/* The number of the parameter with the result; -1: the event has none. */
+/* Number of the parameter with the result; -1: the event has none. */
 static int result_at(const struct sinsp_evt *evt)
 {
 	const struct scap_event_info *info = evt->info;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of errors and signals, by their Linux numbers, as far as sysdig names them. */
+/* Names of errors and signals, by Linux numbers, as far as sysdig names them. */
 #include "value.h"
 
 /* clang-format off */
@@ -32,7 +32,7 @@ static const char *const errno_names[] = {
 	[117] = "EUCLEAN", [118] = "ENOTNAM", [119] = "ENAVAIL", [120] = "EISNAM",
 	[121] = "EREMOTEIO", [122] = "EDQUOT", [123] = "ENOMEDIUM", [124] = "EMEDIUMTYPE",
 	[125] = "ECANCELED",
-	/* Seen by tracers only: the kernel restarts the call, or makes EINTR of them. */
+	/* Visible to tracers only: the kernel restarts the call, or returns EINTR. */
 	[512] = "ERESTARTSYS", [513] = "ERESTARTNOINTR", [514] = "ERESTARTNOHAND",
 	[515] = "ENOIOCTLCMD", [516] = "ERESTART_RESTARTBLOCK", [521] = "EBADHANDLE",
 	[522] = "ENOTSYNC", [523] = "EBADCOOKIE", [524] = "ENOTSUPP", [525] = "ETOOSMALL",

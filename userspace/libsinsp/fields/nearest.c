@@ -13,7 +13,7 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 	return ab < c ? ab : c;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that make one of the other. */
+/* Counts insertions, deletions, replacements and swaps of neighbours between two names. */
 static unsigned int edit_distance(const char *a, const char *b)
 {
 	unsigned int rows[3][NAME_MAX_LEN + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was probably meant by a name that does not exist. */
+/* Finds the name that was probably meant by an unknown one. */
 #ifndef SINSP_FIELDS_NEAREST_H
 #define SINSP_FIELDS_NEAREST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Services are asked for once per port: that reads /etc/services. */
+/* A service is looked up once per port: that reads /etc/services. */
 #include "port_name.h"
 
 #include <arpa/inet.h>
@@ -29,8 +29,7 @@ char *port_name_put(char *p, uint16_t port)
 	return *name ? put_utf8(p, name, strlen(name)) : put_u64(p, port);
 }
 
-/* Whoever connected may have given a socket any text for a name: only what its numbers make has
- * ports. */
+/* A peer may choose any text as a socket's name: only a name made of its addresses has ports. */
 int port_name_has_ports(const struct sinsp_fd *fd)
 {
 	char text[SINSP_SOCK_TEXT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events as lines, in sysdig's default format. */
+/* Prints events as lines, in sysdig's default format. */
 #include <stdlib.h>
 
 #include "colours.h"
@@ -15,7 +15,7 @@ struct sinsp_printer {
 
 /* ---- lines ---- */
 
-/* Makes what stands from offset @from on coloured: codes are put around it. */
+/* Colours the text from offset @from on: puts escape sequences around it. */
 static char *paint(struct sinsp_text *out, char *p, size_t from, const char *colour)
 {
 	const size_t n_colour = strlen(colour);
@@ -43,7 +43,7 @@ static char *put_head(struct sinsp_printer *pr, char *p, const struct sinsp_evt 
 	return p;
 }
 
-/* With room for two numbers and what is around them behind it. */
+/* Leaves room for two numbers and the text around them. */
 static char *put_name(struct sinsp_text *out, char *p, const char *name)
 {
 	const size_t n = strlen(name);
@@ -84,7 +84,7 @@ static char *put_thread(const struct sinsp_printer *pr, struct sinsp_text *out, 
 	return put_i64(p, evt->thread->vtid);
 }
 
-/* A parameter of 4 or 8 bytes; 0: it is not there. */
+/* Reads a parameter of 4 or 8 bytes; 0 if it is missing. */
 static uint64_t number(const struct sinsp_evt *evt, unsigned int i)
 {
 	const struct scap_params *p = &evt->params;
@@ -96,10 +96,10 @@ static uint64_t number(const struct sinsp_evt *evt, unsigned int i)
 }
 
 /* Parameters of EVT_LOST_E. */
-#define LOST_ROOM_TEXT 512 /* for all but the reason */
+#define LOST_ROOM_TEXT 512 /* of all reasons */
 enum { LOST_N = 1, LOST_REASON, LOST_FROM, LOST_TO, LOST_KINDS };
 
-/* " (3 open, 2 close)": what changed the state of things, and was not seen. */
+/* " (3 open, 2 close)": lost events that changed the state. */
 static char *put_lost_kinds(char *p, const struct sinsp_evt *evt)
 {
 	int n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written to /dev/log: "<PRIORITY>TEXT". */
+/* Messages written to /dev/log: "<PRIORITY>TEXT". */
 #ifndef SINSP_FIELDS_SYSLOG_MESSAGE_H
 #define SINSP_FIELDS_SYSLOG_MESSAGE_H
 
@@ -11,10 +11,10 @@ struct syslog_message {
 	size_t len;
 };
 
-/* 0: the event writes none. */
+/* Returns 0 if the event writes none. */
 int syslog_message_read(struct syslog_message *m, const struct sinsp_evt *evt);
 
 const char *syslog_severity(const struct syslog_message *m);
-const char *syslog_facility(const struct syslog_message *m); /* NULL: there is no such */
+const char *syslog_facility(const struct syslog_message *m); /* NULL: no such number */
 
 #endif /* SINSP_FIELDS_SYSLOG_MESSAGE_H */

@@ -38,8 +38,8 @@ char *sinsp_text_grow(struct sinsp_text *t, char *p, size_t n)
 	return moved + used;
 }
 
-/* Whether each of eight bytes is printable ASCII, 0x20 to 0x7e. A borrow or carry into a
- * neighbour starts only from a byte that is not, so it changes no answer. */
+/* Returns whether all eight bytes are printable ASCII, 0x20 to 0x7e. A borrow or carry into a
+ * neighbour comes only from a byte that is not, so the result is right. */
 static bool all_printable(uint64_t w)
 {
 	const uint64_t ones = 0x0101010101010101;
@@ -52,7 +52,7 @@ static bool printable(unsigned char c)
 	return c - 0x20u < 0x5f;
 }
 
-/* Copies up to the first byte that is not printable; returns how many were. */
+/* Copies up to the first unprintable byte; returns the number of bytes. */
 static size_t copy_printable(char *restrict p, const char *restrict s, size_t n)
 {
 	size_t i = 0;
@@ -81,7 +81,7 @@ char *put_dropping(char *restrict p, const char *restrict s, size_t n)
 	return p;
 }
 
-/* Left to the compiler to vectorize: payloads mix both kinds of bytes. */
+/* Written so that the compiler vectorizes it: payloads mix both kinds of bytes. */
 char *put_dotting(char *restrict p, const char *restrict s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

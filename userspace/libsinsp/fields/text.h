@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing into a growing struct sinsp_text. A writer holds the place where it writes in
- * a local pointer, asks for room before it writes, and stores the length once, at the
- * end. The put_* functions write without asking and return the place behind; each says
- * how much it may write. Room may move the text, so it gives the pointer anew.
+ * Writes into a growing struct sinsp_text. A writer keeps the place in a local pointer, requests
+ * room before it writes, and stores the length once, at the end. The put_* functions do not check
+ * for room and return the end; each says how much it may write. A request for room may move the
+ * text, so it returns the pointer anew.
  */
 #ifndef SINSP_FIELDS_TEXT_H
 #define SINSP_FIELDS_TEXT_H
@@ -13,10 +13,10 @@
 
 #include "sinsp.h"
 
-#define TEXT_NUM_MAX 24 /* no number takes more, in any base, sign included */
+#define TEXT_NUM_MAX 24 /* maximum for a number in any base, with sign */
 
-/* Makes room for @n bytes at @p, a place in @t (NULL before there is any text). NULL: no
- * memory; what was written so far is kept. */
+/* Makes room for @n bytes at @p, a place in @t (NULL before there is any text). NULL: no memory;
+ * what was written so far is kept. */
 char *sinsp_text_grow(struct sinsp_text *t, char *p, size_t n);
 
 static inline char *text_room(struct sinsp_text *t, char *p, size_t n)
@@ -31,7 +31,7 @@ static inline char *text_begin(struct sinsp_text *t, size_t n)
 	return text_room(t, t->p ? t->p + t->len : NULL, n);
 }
 
-/* The new length, once all is written; @p NULL: a writer ran out of memory. */
+/* Sets the new length after the last write; @p NULL: a writer ran out of memory. */
 static inline int text_end(struct sinsp_text *t, char *p)
 {
 	if (!p)
@@ -45,7 +45,7 @@ static inline char *put_mem(char *p, const void *s, size_t n)
 	return (char *)memcpy(p, s, n) + n;
 }
 
-/* Of a literal. */
+/* For a literal. */
 #define put_lit(p, s) put_mem(p, s, sizeof(s) - 1)
 
 extern const char sinsp_two_digits[200]; /* "00" .. "99" */
@@ -80,7 +80,7 @@ static inline char *put_i64(char *p, int64_t v)
 	return put_u64(p, -(uint64_t)v);
 }
 
-/* @v below 10^9, as nine digits. */
+/* Writes @v below 10^9 as nine digits. */
 static inline char *put_9digits(char *p, uint32_t v)
 {
 	for (char *d = p + 7; d > p; d -= 2, v /= 100)
@@ -113,9 +113,9 @@ static inline char *put_oct(char *p, uint64_t v)
 	return put_base2(p, v, 3, "01234567");
 }
 
-/* Copies for text that others wrote, in three ways to meet a byte that is no printable
- * ASCII. Each writes at most @n bytes. */
-char *put_dropping(char *restrict p, const char *restrict s, size_t n); /* leaves it out */
+/* Copies text of others; the three functions differ in what they do with a byte that is not
+ * printable ASCII. Each writes at most @n bytes. */
+char *put_dropping(char *restrict p, const char *restrict s, size_t n); /* drops it */
 char *put_dotting(char *restrict p, const char *restrict s, size_t n); /* a dot for each */
 char *put_utf8(char *restrict p, const char *restrict s,
 	       size_t n); /* keeps UTF-8 characters, a dot for each other byte */

@@ -7,7 +7,7 @@
 
 #define NS_PER_S 1000000000u
 
-/* Clocks change at quarters of an hour: there the offset is read anew. */
+/* Time zones change at quarters of an hour: the offset is read again there. */
 static uint64_t local_seconds(struct time_text *t, uint64_t sec)
 {
 	const time_t when = (time_t)sec;
@@ -48,7 +48,7 @@ static char *put_date(char *p, uint64_t sec)
 	const time_t when = (time_t)sec;
 	struct tm tm;
 
-	/* The last year that 64 bits of nanoseconds reach is 2554. */
+	/* 64 bits of nanoseconds reach the year 2554. */
 	if (!gmtime_r(&when, &tm))
 		return put_lit(p, "0000-00-00");
 	p = put_u64(p, (uint64_t)tm.tm_year + 1900);
@@ -85,7 +85,7 @@ char *time_text_iso8601(char *p, uint64_t ns)
 	return put_lit(p, "+0000");
 }
 
-/* Time may run backwards in a file. */
+/* Time may go back in a file. */
 char *time_text_span(char *p, uint64_t from, uint64_t to)
 {
 	uint64_t ns = to - from;
@@ -101,7 +101,9 @@ char *time_text_span(char *p, uint64_t from, uint64_t to)
 
 static char *put_latency(char *p, const struct sinsp_evt *evt)
 {
-	/* sysdig shows no latency and one not known alike; a saker source tells them apart. */
+	/*
+	 * sysdig shows 0 both for no latency and an unknown one; a saker source distinguishes them.
+	 */
 	if (evt->raw.flags & SCAP_EVT_F_FULL && !evt->latency_known)
 		return put_lit(p, "<NA>");
 	return time_text_span(p, 0, evt->latency_ns);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Times as text. What is the same for all events of a second, of a quarter of an hour
- * and of a day is kept from one to the next.
- */
+/* Times as text. What is the same for all events of a second, a quarter of an hour or a day is
+ * cached. */
 #ifndef SINSP_FIELDS_TIME_TEXT_H
 #define SINSP_FIELDS_TIME_TEXT_H
 
@@ -12,11 +10,11 @@
 
 struct time_text {
 	enum sinsp_time_fmt fmt; /* of time_text_put */
-	uint64_t prev_ns; /* what SINSP_TIME_DELTA counts from; 0: nothing yet */
-	uint64_t sec; /* since the epoch: that of clock */
-	uint64_t quarter; /* the quarter of an hour that gmtoff is read for */
+	uint64_t prev_ns; /* base of SINSP_TIME_DELTA; 0: none yet */
+	uint64_t sec; /* second since the epoch that clock is for */
+	uint64_t quarter; /* the quarter of an hour that gmtoff is for */
 	int64_t gmtoff;
-	uint64_t day; /* of date */
+	uint64_t day; /* day of date */
 	char clock[9]; /* "HH:MM:SS." */
 	char date[11]; /* "YYYY-MM-DD " */
 };
@@ -24,11 +22,11 @@ struct time_text {
 /* @fmt 0: SINSP_TIME_ABSOLUTE. */
 void time_text_init(struct time_text *t, enum sinsp_time_fmt fmt);
 
-/* Each writes at @p and returns the place behind. The time of the event as t->fmt says: */
+/* Each writes at @p and returns the end. The time of the event by t->fmt: */
 char *time_text_put(struct time_text *t, char *p, const struct sinsp_evt *evt);
 char *time_text_clock(struct time_text *t, char *p, uint64_t ns); /* local, with nanoseconds */
 char *time_text_date(struct time_text *t, char *p, uint64_t ns); /* local, "YYYY-MM-DD " */
 char *time_text_iso8601(char *p, uint64_t ns); /* UTC */
-char *time_text_span(char *p, uint64_t from, uint64_t to); /* seconds with nine digits behind */
+char *time_text_span(char *p, uint64_t from, uint64_t to); /* seconds with nine decimals */
 
 #endif /* SINSP_FIELDS_TIME_TEXT_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One function per kind of parameter; a row of value_types binds it to the types that it
- * writes. Payloads are hostile: a function sees at least the bytes that its row asks for,
- * and looks at the length before it reads more.
+ * One function per kind of parameter; a row of value_types binds it to the types that it prints.
+ * Payloads are hostile: a function gets at least the bytes that its row requires, and checks the
+ * length before it reads more.
  */
 #include "value.h"
 
@@ -25,7 +25,8 @@ struct value {
 	const uint8_t *p;
 	uint32_t len;
 	uint8_t type, fmt;
-	const struct scap_param_info *info; /* of the parameter in the event, also of a part */
+	const struct scap_param_info
+		*info; /* of the parameter in the event, also for a part of it */
 };
 
 static char *put_cstr(char *p, const char *s)
@@ -58,7 +59,7 @@ static size_t text_len(const struct value *v, size_t from)
 
 /* ---- numbers ---- */
 
-/* As C's default promotions do: what is narrower than an int prints as an int. */
+/* As C's default promotions: smaller than int prints as int. */
 static char *put_number(char *p, uint8_t fmt, int64_t dec, uint64_t bits)
 {
 	switch (fmt) {
@@ -68,7 +69,7 @@ static char *put_number(char *p, uint8_t fmt, int64_t dec, uint64_t bits)
 		if (bits)
 			*p++ = '0';
 		return put_oct(p, bits);
-	case PF_LOW_DEC: /* the upper half is only for its name */
+	case PF_LOW_DEC: /* the upper half only selects the name */
 		return put_u64(p, (uint32_t)bits);
 	case PF_PADDED_DEC:
 		if (dec >= 0 && dec < 1000000000)
@@ -82,7 +83,7 @@ static char *put_number(char *p, uint8_t fmt, int64_t dec, uint64_t bits)
 static char *put_flag_names(struct value_writer *w, char *p, const struct scap_flag_name *f,
 			    uint64_t val, int is_enum);
 
-/* What other tools have as a plain number has names here: bits if it is shown in hex. */
+/* Names for a number that is plain in other tools: bit flags if it prints in hex. */
 static char *put_int_names(struct value_writer *w, char *p, const struct value *v, uint64_t val)
 {
 	const struct scap_flag_name *f = v->info->flags;
@@ -90,7 +91,7 @@ static char *put_int_names(struct value_writer *w, char *p, const struct value *
 	return f ? put_flag_names(w, p, f, val, v->fmt != PF_HEX) : p;
 }
 
-/* Of a result that is an address: mmap's. */
+/* For a result that is an address: mmap's. */
 static int is_error(int64_t res)
 {
 	return res < 0 && res >= -4095;
@@ -182,7 +183,7 @@ static char *put_sigset(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
-/* With more than half of the signals in it, by what is not: ~[SIGKILL SIGSTOP]. */
+/* With more than half of all signals, the complement: ~[SIGKILL SIGSTOP]. */
 static char *put_sigset64(struct value_writer *w, char *p, const struct value *v)
 {
 	uint64_t set = get_u64(v->p);
@@ -273,7 +274,7 @@ static char *put_syscall_id(struct value_writer *w, char *p, const struct value 
 
 /* ---- time ---- */
 
-/* Seconds of @ns as printf's %g prints them: six digits at most. */
+/* Seconds of @ns as printf's %g prints them: at most six digits. */
 static char *put_seconds(char *p, uint64_t ns)
 {
 	char digits[TEXT_NUM_MAX];
@@ -281,10 +282,10 @@ static char *put_seconds(char *p, uint64_t ns)
 	int n, exp10;
 
 	n = (int)(put_u64(digits, ns) - digits);
-	exp10 = n - 1 - 9; /* of the first digit */
+	exp10 = n - 1 - 9; /* position of the first digit */
 	for (; q >= 1000000; q /= 10)
 		unit *= 10;
-	/* At a tie, and beyond the digits of a double, the double's own error decides. */
+	/* At a tie, and beyond the precision of a double, the double's own error decides. */
 	if (ns >= 1000000000000000 || (unit > 1 && ns % unit == unit / 2))
 		return p + snprintf(p, VALUE_ROOM, "%g", (double)ns / 1000000000);
 	q += ns % unit > unit / 2;
@@ -350,7 +351,7 @@ static char *put_abstime(struct value_writer *w, char *p, const struct value *v)
 
 /* ---- processes, users, files ---- */
 
-/* A name that the kernel or a file gave us, as the meaning of a number. */
+/* A name from the kernel or a file, as the meaning of a number. */
 static char *put_foreign_meaning(struct value_writer *w, char *p, const char *name)
 {
 	const size_t n = strlen(name);
@@ -363,8 +364,8 @@ static char *put_foreign_meaning(struct value_writer *w, char *p, const char *na
 	return p + 1;
 }
 
-/* Events of threads that begin tell numbers of the machine, but for their result; so do all that
- * are no calls. */
+/* Events of new threads have the machine's numbers, except for the result; so have all events that
+ * are not calls. */
 static int is_callers_number(const struct sinsp_evt *evt, const struct value *v)
 {
 	if (evt->info->category & EC_INTERNAL || evt->info->flags & EF_SKIPPARSERESET)
@@ -387,13 +388,13 @@ static char *put_pid(struct value_writer *w, char *p, const struct value *v)
 	return t && t->comm[0] ? put_foreign_meaning(w, p, t->comm) : p;
 }
 
-/* Captures of others print as sysdig prints them. */
+/* Captures of other tools print as in sysdig. */
 static int is_strict(const struct value_writer *w)
 {
 	return sinsp_path_rules_of(w->evt->insp) == SINSP_PATH_STRICT;
 }
 
-/* A name with a dot for what does not print; as sysdig, without all that is no ASCII. */
+/* A name with dots for unprintable bytes; as in sysdig, without non-ASCII bytes. */
 static char *put_name(const struct value_writer *w, char *p, const char *s, size_t n)
 {
 	return is_strict(w) ? put_utf8(p, s, n) : put_dropping(p, s, n);
@@ -433,7 +434,7 @@ static char *put_gid_list(struct value_writer *w, char *p, const struct value *v
 			*p++ = ',';
 		p = p ? put_id(w, p, &gid) : NULL;
 	}
-	w->meaning = 0; /* none for the whole */
+	w->meaning = 0; /* no meaning for the whole */
 	return p;
 }
 
@@ -447,7 +448,7 @@ static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_
 	p = open_meaning(w, p);
 	*p++ = '<';
 	p = put_cstr(p, sinsp_fd_typechar(fd));
-	/* Something was lost since: the number may be another file's. */
+	/* Uncertain: after lost records the descriptor may be another file. */
 	if (!sinsp_fd_is_certain(w->evt->insp, fd, w->evt->raw.true_ns))
 		*p++ = '?';
 	*p++ = '>';
@@ -459,8 +460,8 @@ static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_
 	return p + 1;
 }
 
-/* What fcntl returns is a file's number for the commands that copy one; else a number. An exit
- * of 2022 does not say which command it was. */
+/* fcntl returns a descriptor for the commands that duplicate one; else a number. An exit of 2022
+ * lacks the command. */
 static int is_number_of_fcntl(const struct sinsp_evt *evt, const struct value *v)
 {
 	enum { RES, FD, CMD, DUPFD = 1, DUPFD_CLOEXEC = 26 };
@@ -472,7 +473,7 @@ static int is_number_of_fcntl(const struct sinsp_evt *evt, const struct value *v
 	return ps->v[CMD].p[0] != DUPFD && ps->v[CMD].p[0] != DUPFD_CLOEXEC;
 }
 
-/* The same of bpf: commands that make or find an object return a file's number. */
+/* The same for bpf: commands that create or find an object return a descriptor. */
 static int is_number_of_bpf(const struct sinsp_evt *evt, const struct value *v)
 {
 	enum { FD, CMD, N_CMDS = 64 };
@@ -488,8 +489,8 @@ static int is_number_of_bpf(const struct sinsp_evt *evt, const struct value *v)
 	return ps->v[CMD].p[0] >= N_CMDS || !(makes_file >> ps->v[CMD].p[0] & 1);
 }
 
-/* A negative number that is an error: only a result is. As an argument it says that there is no
- * file; sysdig takes each for an error. */
+/* A negative number is an error only as a result. As an argument it means no file; sysdig takes
+ * each for an error. */
 static int may_be_error(const struct sinsp_evt *evt, const struct value *v)
 {
 	return !evt->show_full || v->info == evt->info->params;
@@ -515,7 +516,7 @@ static char *put_fd(struct value_writer *w, char *p, const struct value *v)
 	return fd ? put_fd_meaning(w, p, fd) : p;
 }
 
-/* fds=3:f1 4:p4: number, kind, events asked for or got. */
+/* fds=3:f1 4:p4: descriptor, kind, requested or returned events. */
 static char *put_fdlist(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t fits = (v->len - 2) / 10;
@@ -541,11 +542,8 @@ static char *put_fdlist(struct value_writer *w, char *p, const struct value *v)
 
 /* ---- flags ---- */
 
-/*
- * Every row whose bits are all in the value, in the order of the table, each taking its
- * bits away; a row equal to the whole value ends the list. An enumeration has just the
- * latter.
- */
+/* Prints every row whose bits are all in the value, in table order, and removes its bits; a row
+ * equal to the whole value ends the list. An enumeration has only the latter. */
 static char *put_flag_names(struct value_writer *w, char *p, const struct scap_flag_name *f,
 			    uint64_t val, int is_enum)
 {
@@ -612,7 +610,7 @@ static char *put_mode(struct value_writer *w, char *p, const struct value *v)
 
 /* ---- text and paths ---- */
 
-/* The call's result, of a line that tells the whole call; 0 if there is none. */
+/* The call's result, on a line that shows the whole call; 0 if there is none. */
 static int64_t whole_result(const struct sinsp_evt *evt)
 {
 	const struct scap_params *ps = &evt->params;
@@ -622,8 +620,8 @@ static int64_t whole_result(const struct sinsp_evt *evt)
 	return (int64_t)get_u64(ps->v[0].p);
 }
 
-/* In the shared events a text that the driver could not read is empty, as is one that the caller
- * gave so. The kernel could not read it either. */
+/* In shared events unreadable text is empty, and so is text that the caller passed empty. The
+ * kernel could not read it either. */
 static int was_unreadable(const struct sinsp_evt *evt, size_t len)
 {
 	return !len && whole_result(evt) == -EFAULT;
@@ -658,8 +656,8 @@ static char *put_texts(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
-/* What a path in a parameter is relative to: the directory of the process, or a file's name,
- * written to @dir with a '/' behind; its length. */
+/* Writes what a path in a parameter is relative to, the directory of the process or a descriptor's
+ * name, to @dir with a '/' at the end; returns its length. */
 static size_t base_dir(const struct value_writer *w, const struct value *v, char *dir, int *certain)
 {
 	const struct sinsp_evt *evt = w->evt;
@@ -688,7 +686,8 @@ static size_t base_dir(const struct value_writer *w, const struct value *v, char
 	return n;
 }
 
-/* The path in @v made absolute, at @full of SINSP_PATH_SZ bytes; its length, 0: there is none. */
+/* Writes the absolute path of @v to @full, of SINSP_PATH_SZ bytes; returns its length, 0: there is
+ * none. */
 static size_t absolute(const struct value_writer *w, const struct value *v, char *full,
 		       int *certain)
 {
@@ -699,7 +698,7 @@ static size_t absolute(const struct value_writer *w, const struct value *v, char
 
 	*certain = 1;
 	n_dir = base_dir(w, v, dir, certain);
-	/* The limit of sysdig's rules holds for names of files, not here. */
+	/* The limit of sysdig's rules applies to names of files, not here. */
 	rules = n_dir + n < SYSDIG_PATH_MAX ? sinsp_path_rules_of(w->evt->insp) : SINSP_PATH_STRICT;
 	/* An empty path is the directory itself. */
 	return sinsp_path_join(full, rules, dir, n_dir, n ? (const char *)v->p : ".", n ? n : 1);
@@ -710,7 +709,7 @@ static int is_na(const struct value *v)
 	return v->len >= 4 && !memcmp(v->p, "<NA>", 4);
 }
 
-/* What an enter of saker's says where it could not read a path (raw_enter.c). */
+/* Text of saker's enter for an unreadable path (raw_enter.c). */
 static int is_unknown(const struct value_writer *w, const struct value *v)
 {
 	static const char null[] = "(NULL)";
@@ -745,7 +744,7 @@ static char *put_path(struct value_writer *w, char *p, const struct value *v)
 	return p + 1;
 }
 
-/* Numbers of 8 bytes, with commas between them. */
+/* Numbers of 8 bytes, separated by commas. */
 static char *put_u64s(struct value_writer *w, char *p, const struct value *v)
 {
 	p = text_room(w->out, p, v->len / 8 * TEXT_NUM_MAX + VALUE_ROOM);
@@ -762,11 +761,11 @@ static char *put_u64s(struct value_writer *w, char *p, const struct value *v)
 #define CMSG_SOL_SOCKET 1
 #define CMSG_RIGHTS 1
 
-/* One message of control data; a 32-bit caller's header is shorter. */
+/* One control message; a 32-bit caller's header is shorter. */
 struct control {
 	uint32_t level, type;
 	const uint8_t *data;
-	uint32_t len; /* of the data, as far as it was recorded */
+	uint32_t len; /* of the data, as far as recorded */
 	uint32_t size; /* with header and padding */
 };
 
@@ -811,7 +810,7 @@ static char *put_passed_fds(struct value_writer *w, char *p, const struct contro
 	return p;
 }
 
-/* SCM_RIGHTS:6(<f>/a),7 and LEVEL:TYPE:LENGTH of what is not decoded, with blanks between. */
+/* SCM_RIGHTS:6(<f>/a),7 and LEVEL:TYPE:LENGTH for what is not decoded, separated by blanks. */
 static char *put_controls(struct value_writer *w, char *p, const struct value *v)
 {
 	const int ia32 = !!(w->evt->raw.flags & SCAP_EVT_F_IA32);
@@ -832,7 +831,7 @@ static char *put_controls(struct value_writer *w, char *p, const struct value *v
 		p = put_lit(put_i64(p, (int32_t)c.type), ":");
 		p = put_u64(p, c.len);
 	}
-	w->meaning = 0; /* none for the whole */
+	w->meaning = 0; /* no meaning for the whole */
 	return p;
 }
 
@@ -850,7 +849,7 @@ static char *put_bytes(struct value_writer *w, char *p, const struct value *v)
 		return put_u64s(w, p, v);
 	if (is_control(w, v))
 		return put_controls(w, p, v);
-	/* Bytes were moved and none is here: they were not readable, or not to be kept. */
+	/* Bytes were moved but not recorded: unreadable, or not kept. */
 	if (!v->len && whole_result(w->evt) > 0 && !strcmp(v->info->name, "data"))
 		return put_lit(p, "<NA>");
 	p = text_room(w->out, p, sinsp_buffer_room(len) + VALUE_ROOM);
@@ -964,7 +963,7 @@ static char *put_addr6(struct value_writer *w, char *p, const struct value *v)
 	return put_ipv6(p, v->p);
 }
 
-/* Of either kind, told apart by the length; a network has its mask behind. */
+/* Of either kind, by the length; a network is followed by its mask. */
 static char *put_addr(struct value_writer *w, char *p, const struct value *v)
 {
 	(void)w;
@@ -974,8 +973,9 @@ static char *put_addr(struct value_writer *w, char *p, const struct value *v)
 /* ---- values whose type is in the event ---- */
 
 struct dyn_type {
-	uint16_t event; /* 0: every other */
-	uint8_t parts[5]; /* types, by the index that the value begins with; PT_NONE: no such */
+	uint16_t event; /* 0: all others */
+	uint8_t parts[5]; /* types, by the index that the value begins with; PT_NONE: no such index
+			   */
 };
 
 static const struct dyn_type dyn_types[] = {
@@ -1011,7 +1011,7 @@ static char *put_dyn(struct value_writer *w, char *p, const struct value *v)
 
 /* ---- arrays of the kernel's ---- */
 
-/* The parts of the element at @at with colons between. */
+/* The parts of the element at @at, separated by colons. */
 static char *put_element(struct value_writer *w, char *p, const struct value *v, uint32_t at)
 {
 	const char *sep = "";
@@ -1045,7 +1045,7 @@ static uint32_t element_size(const struct scap_param_info *part)
 	return size;
 }
 
-/* The elements, with blanks between. What is left of one that was cut is not shown. */
+/* The elements, separated by blanks. The rest of a truncated one is not shown. */
 static char *put_list(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t size = v->info->list ? element_size(v->info->list) : 0;
@@ -1057,7 +1057,7 @@ static char *put_list(struct value_writer *w, char *p, const struct value *v)
 		if (p)
 			p = put_element(w, p, v, at);
 	}
-	w->meaning = 0; /* that of a part is not the list's */
+	w->meaning = 0; /* the meaning of a part is not the list's */
 	return p;
 }
 
@@ -1065,8 +1065,8 @@ static char *put_list(struct value_writer *w, char *p, const struct value *v)
 
 struct value_type {
 	char *(*put)(struct value_writer *w, char *p, const struct value *v);
-	uint8_t min; /* bytes without which there is nothing to print */
-	const char *absent; /* printed then; NULL: <NA> */
+	uint8_t min; /* minimum size */
+	const char *absent; /* printed for shorter values; NULL: <NA> */
 };
 
 static const struct value_type value_types[PT_MAX] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tree as text: for tests, for --explain-filter, for comparing parts. */
+/* Prints a syntax tree as text: for tests, for --explain-filter, for comparing parts. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_MAX (4u << 20) /* places of the table */
+#define TABLE_MAX (4u << 20) /* entries of the table */
 
-/* State 0 is the beginning, 1 any match, which nothing leaves. */
+/* State 0 is the start, 1 a match, which is final. */
 #define START 0
 #define MATCH 1
 
@@ -20,7 +20,7 @@ static unsigned int folded(unsigned char c, int fold)
 static void make_columns(struct sinsp_automaton *am, const struct sinsp_pattern *patterns, size_t n,
 			 int fold)
 {
-	am->n_columns = 1; /* 0: of bytes in no pattern */
+	am->n_columns = 1; /* 0: for bytes in no pattern */
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < patterns[i].len; k++) {
 			const unsigned int c = folded((unsigned char)patterns[i].p[k], fold);
@@ -33,7 +33,9 @@ static void make_columns(struct sinsp_automaton *am, const struct sinsp_pattern 
 		am->column[c] = am->column[c + 32];
 }
 
-/* The tree of patterns; how many states it has. What lies behind a match is left out. */
+/*
+ * Builds the trie of patterns and returns its number of states. States after a match are left out.
+ */
 static uint32_t add_patterns(struct sinsp_automaton *am, const struct sinsp_pattern *patterns,
 			     size_t n)
 {
@@ -56,7 +58,9 @@ static uint32_t add_patterns(struct sinsp_automaton *am, const struct sinsp_patt
 	return n_states;
 }
 
-/* Where the tree has no way on, what is left of the text leads on from a shorter beginning. */
+/*
+ * Failure links: where the trie has no transition, the longest suffix that is a prefix continues.
+ */
 static int add_failures(struct sinsp_automaton *am, uint32_t n_states)
 {
 	uint32_t *const queue = calloc(2 * (size_t)n_states, sizeof(*queue));

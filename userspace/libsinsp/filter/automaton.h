@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Whether a text contains one of several others, in one pass (Aho and Corasick). Bytes that occur
- * in none of them share a column of the table.
- */
+/* Searches a text for several patterns in one pass (Aho-Corasick). Bytes that occur in no pattern
+ * share a column of the table. */
 #ifndef SINSP_FILTER_AUTOMATON_H
 #define SINSP_FILTER_AUTOMATON_H
 
@@ -11,10 +9,10 @@
 #include "arena.h"
 
 struct sinsp_automaton {
-	uint8_t column[256]; /* of a byte */
-	uint8_t first[256]; /* whether one begins with it: others need no look at the table */
+	uint8_t column[256]; /* by byte */
+	uint8_t first[256]; /* whether a pattern begins with it: other bytes need no table access */
 	uint32_t n_columns;
-	uint32_t *next; /* [state * n_columns + column]: the next state; a match is state 1 */
+	uint32_t *next; /* [state * n_columns + column]: the next state; state 1 is a match */
 };
 
 struct sinsp_pattern {
@@ -22,8 +20,8 @@ struct sinsp_pattern {
 	size_t len;
 };
 
-/* No pattern is empty. @fold: letters of ASCII match in either case. 0; -E2BIG: the table would be
- * too large; -ENOMEM. */
+/* Patterns are not empty. @fold: ASCII letters match in either case. Returns 0; -E2BIG: the table
+ * would be too large; -ENOMEM. */
 int sinsp_automaton_make(struct sinsp_automaton *out, struct sinsp_arena *a,
 			 const struct sinsp_pattern *patterns, size_t n, int fold);
 

@@ -59,7 +59,7 @@ static const struct {
 	[FILTER_ANY] = {"of any type", EQUALITY | ORDER | PARTS},
 };
 
-/* What takes the place of an operator that does not fit; NULL: nothing. */
+/* Returns what to use instead of an operator that does not apply; NULL: nothing. */
 static const char *instead(enum filter_op op, enum filter_family family)
 {
 	if (op == FILTER_BCONTAINS && family == FILTER_TEXT)
@@ -74,13 +74,13 @@ static const char *instead(enum filter_op op, enum filter_family family)
 	return NULL;
 }
 
-/* A name to use in messages: the field's, or the transformer's. */
+/* Returns the name of the field or transformer for messages. */
 static const char *name_of(const struct filter_expr *e)
 {
 	return e->kind == FILTER_EXPR_FIELD ? e->field.row->name : sinsp_filter_fn_name(e->fn);
 }
 
-/* Several values without one that is enough: a set. */
+/* Whether it has several values, all of which are compared: a set. */
 static int is_set(const struct filter_expr *e)
 {
 	return e->is_list && !(e->flags & (FIELD_F_ANY | FIELD_F_ENDS));
@@ -133,7 +133,7 @@ static int fail_arg(struct filter_ast *ast, const struct filter_expr *e,
 				 sinsp_filter_fn_name(e->fn), needs);
 }
 
-/* One argument, whose type stays: tolower and the like. */
+/* One argument, whose type is kept: tolower and the like. */
 static int type_same(struct filter_ast *ast, struct filter_expr *e, int bytes_too)
 {
 	const struct filter_expr *a = e->args;
@@ -331,7 +331,7 @@ static int hex_value(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* The bytes that hexadecimal digits stand for. */
+/* Decodes the bytes of hexadecimal digits. */
 static int read_hex(struct filter_ast *ast, const struct filter_word *w, struct filter_const *v)
 {
 	char *to = sinsp_arena_alloc(&ast->arena, w->len / 2 + 1);
@@ -373,7 +373,7 @@ static void try_event(void *ctx, const struct scap_event_info *info)
 	try_name(ctx, info->name);
 }
 
-/* evt.type is compared with names that exist, as sysdig has it. */
+/* evt.type is compared with existing names, as in sysdig. */
 static int check_event_name(struct filter_ast *ast, const struct filter_word *w)
 {
 	struct name_search s = {.name = w->p};
@@ -405,7 +405,7 @@ static void list_value(void *ctx, const char *value)
 					 l->n ? ", " : "", value);
 }
 
-/* What it can never be is a slip of the pen, and makes the check false, or true, for ever. */
+/* A value that the field can never have is a typing error, and would make the check constant. */
 static int check_known_value(struct filter_ast *ast, const struct sinsp_field_row *row,
 			     const struct filter_word *w)
 {
@@ -444,7 +444,7 @@ static int check_form(struct filter_ast *ast, const struct filter_node *n,
 				 n->left->field.row->name, w->p, form);
 }
 
-/* Names of services are for other fields: in a filter these have the number, also with -R. */
+/* Names of services are for other fields: filters compare port numbers, also with -R. */
 static int check_port_text(struct filter_ast *ast, const struct sinsp_field_row *row,
 			   const struct filter_word *w)
 {
@@ -504,7 +504,7 @@ static int read_values(struct filter_ast *ast, const struct filter_node *n, stru
 
 /* ---- a check ---- */
 
-/* Of several values, whether all must compare. */
+/* Whether all of several values must match. */
 static int needs_all(const struct filter_node *n)
 {
 	if (n->left->flags & FIELD_F_ENDS)

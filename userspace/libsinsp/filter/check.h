@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks with types: which operator goes with which field, and values read as the field needs. */
+/* Type-checks a filter: which operators a field has, and how values are read. */
 #ifndef SINSP_FILTER_CHECK_H
 #define SINSP_FILTER_CHECK_H
 
 #include "ast.h"
 
-/* What compares with what. */
+/* Families of types that compare with each other. */
 enum filter_family {
 	FILTER_SIGNED,
 	FILTER_UNSIGNED,
@@ -14,7 +14,7 @@ enum filter_family {
 	FILTER_TEXT,
 	FILTER_BYTES,
 	FILTER_IP,
-	FILTER_ANY, /* each event tells its own */
+	FILTER_ANY, /* the type differs from event to event */
 };
 
 enum filter_family sinsp_filter_family(unsigned int field_type);
@@ -27,12 +27,12 @@ struct filter_const {
 		double d;
 		uint8_t ip[16]; /* network order */
 	};
-	const char *p; /* text, bytes; of FILTER_ANY always */
+	const char *p; /* text or bytes; always set for FILTER_ANY */
 	size_t len;
 	uint8_t ip_len; /* 4, 16 */
-	uint8_t prefix; /* bits that count */
-	uint8_t is_number, is_ip; /* of FILTER_ANY: it can be read so */
-	const struct filter_word *word; /* how it was written */
+	uint8_t prefix; /* length of the prefix */
+	uint8_t is_number, is_ip; /* FILTER_ANY: kinds as which it can be read */
+	const struct filter_word *word; /* as written */
 };
 
 struct filter_check {
@@ -40,19 +40,19 @@ struct filter_check {
 	enum filter_op op;
 	enum filter_mod mod;
 	enum filter_family family;
-	uint8_t all; /* of several values all must compare; else one */
+	uint8_t all; /* all of several values must match; else one */
 	struct filter_const *values;
 	size_t n_values;
 	struct filter_place at;
 	struct filter_types *may; /* evtset.c; NULL: the type of an event decides nothing */
-	uint8_t typed; /* may was looked for */
+	uint8_t typed; /* `may` was computed */
 };
 
-/* Reads @w as a value of a field of @type. 0, -EINVAL with the error set, -ENOMEM. */
+/* Reads @w as a value of a field of @type. Returns 0, -EINVAL with the error set, -ENOMEM. */
 int sinsp_filter_literal(struct filter_ast *ast, const struct filter_word *w, unsigned int type,
 			 struct filter_const *out);
 
-/* Finds the types of all that is below @node, and makes its checks. 0, -EINVAL, -ENOMEM. */
+/* Type-checks everything below @node, and compiles its checks. Returns 0, -EINVAL, -ENOMEM. */
 int sinsp_filter_check(struct filter_ast *ast, struct filter_node *node);
 
 #endif /* SINSP_FILTER_CHECK_H */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line of a filter that is at fault, and a caret below the place. */
+/* Prints the line of a filter with the error, and a caret below the place. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fields/text.h"
 #include "filter.h"
 
-#define SHOWN_BEFORE 48 /* bytes of the line before the place, and behind it */
+#define SHOWN_BEFORE 48 /* bytes of the line before and after the place */
 #define SHOWN_AFTER 28
 
 static int is_shown(char c)
@@ -14,7 +14,7 @@ static int is_shown(char c)
 	return (unsigned char)c >= 0x20 && c != 0x7f;
 }
 
-/* A byte that goes on with a character of UTF-8 takes no column. */
+/* A continuation byte of UTF-8 takes no column. */
 static int is_column(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;

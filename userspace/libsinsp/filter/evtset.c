@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * For which types of events a filter can hold. Always on the safe side: what is not known from the
- * type alone can be either.
- */
+/* Computes the types of events that a filter can match. Always conservative: what the type alone
+ * does not decide can be either. */
 #include <errno.h>
 
 #include "fields/evt_io.h"
@@ -20,7 +18,7 @@ static void set_type(uint64_t *types, unsigned int index)
 	types[index / 64] |= 1ull << index % 64;
 }
 
-/* Its name is that of the call, which the event tells. */
+/* A generic event has the name of the call. */
 static int is_generic(const struct scap_event_info *info)
 {
 	return info->id == EVT_SYSCALL_E || info->id == EVT_SYSCALL_X;
@@ -31,7 +29,7 @@ static int opens(const struct scap_event_info *info)
 	return !strncmp(info->name, "open", 4) || !strcmp(info->name, "creat");
 }
 
-/* Whether the type alone says what the field is. */
+/* Whether the type alone decides the value of the field. */
 static int is_by_type(const struct sinsp_field_row *row, const struct scap_event_info *info)
 {
 	if (row->flags & FIELD_F_OF_OPENS)
@@ -44,7 +42,7 @@ static int is_field(const struct filter_check *c, const char *name)
 	return c->left->kind == FILTER_EXPR_FIELD && !strcmp(c->left->field.row->name, name);
 }
 
-/* The answer for an event of which nothing but the type is known: 1, 0, -ENOMEM. */
+/* Evaluates the check for an event of which only the type is known. Returns 1, 0, or -ENOMEM. */
 static int ask_type(struct sinsp_asker *a, const struct filter_check *c,
 		    const struct sinsp_matcher *m, const struct scap_event_info *info)
 {
@@ -82,7 +80,7 @@ static void match_generic(void *ctx, const char *type)
 	g->may_be.no |= !r;
 }
 
-/* What generic events may answer: any of the names that there are. */
+/* Possible values of generic events: all names that exist. */
 static struct answers ask_generic(const struct filter_check *c, const struct sinsp_matcher *m)
 {
 	struct generic g = {.m = m};
@@ -140,7 +138,7 @@ static int has_param(const struct scap_event_info *info, const char *name)
 	return 0;
 }
 
-/* evt.arg.NAME: an event without such a parameter has no value, and no check of it holds. */
+/* evt.arg.NAME: an event without this parameter has no value, and no check of it matches. */
 static void types_of_arg(const char *name, struct filter_types *may)
 {
 	for (unsigned int i = 0; i < EVT_INDEX_MAX; i++) {
@@ -185,7 +183,7 @@ static void all_types(uint64_t *out)
 			set_type(out, i);
 }
 
-/* @to becomes what is in both, or in one of them. */
+/* Sets @to to the intersection or union. */
 static void combine(uint64_t *to, const uint64_t *from, int both)
 {
 	for (unsigned int i = 0; i < FILTER_TYPE_WORDS; i++)

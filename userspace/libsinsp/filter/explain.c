@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program for people: its checks in order, and which events can match. */
+/* Prints a compiled filter: its checks in order, and which events can match. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ static int put(struct sinsp_text *out, const char *s)
 	return text_end(out, p ? put_mem(p, s, n) : NULL);
 }
 
-/* Values may hold any bytes. */
+/* Values may contain any bytes. */
 static int put_value(struct sinsp_text *out, const struct filter_const *v)
 {
 	const size_t n = v->word->len < 60 ? v->word->len : 60;
@@ -125,11 +125,11 @@ struct type_list {
 	const struct sinsp_filter *f;
 	struct sinsp_text *out;
 	size_t line_begin; /* in out->p */
-	int has_all; /* of one type at least every event matches */
+	int has_all; /* all events of at least one type match */
 	int err;
 };
 
-/* Kinds that stand in the table of events only for old files are not counted. */
+/* Event types that exist only for old files are not counted. */
 static int is_a_type(const struct scap_event_info *info)
 {
 	return !(info->flags & (EF_UNUSED | EF_OLD_VERSION)) && !(info->category & EC_INTERNAL);

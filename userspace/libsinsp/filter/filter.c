@@ -36,7 +36,7 @@ static int compile(struct sinsp_filter *f, const char *text, const struct sinsp_
 int sinsp_filter_new(struct sinsp_filter **out, const char *text,
 		     const struct sinsp_filter_opts *opts, struct sinsp_filter_error *err)
 {
-	struct sinsp_filter_opts known = {0}; /* what an older caller does not know of is zero */
+	struct sinsp_filter_opts known = {0}; /* members that an older caller lacks are zero */
 	struct sinsp_filter *f = calloc(1, sizeof(*f));
 	int r;
 
@@ -53,7 +53,7 @@ int sinsp_filter_new(struct sinsp_filter **out, const char *text,
 	}
 	f->log = opts ? opts->log : NULL;
 	f->log_ctx = opts ? opts->log_ctx : NULL;
-	/* Both are the caller's, and may be gone from now on. */
+	/* Both belong to the caller, and may be freed from now on. */
 	f->ast.err = &f->no_error;
 	f->ast.opts = NULL;
 	*out = f;
@@ -93,7 +93,7 @@ static int check_names(const struct filter_check *c, const char *type)
 	return 0;
 }
 
-/* The depth of trees is limited: FILTER_DEPTH_MAX. */
+/* The depth of trees is bounded: FILTER_DEPTH_MAX. */
 static int node_names(const struct filter_node *n, const char *type)
 {
 	if (n->kind == FILTER_CHECK)

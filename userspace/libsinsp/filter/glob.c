@@ -37,7 +37,7 @@ static int in_range(unsigned char from, unsigned char to, unsigned char c, int f
 						   (toupper(c) >= from && toupper(c) <= to)));
 }
 
-/* The byte at *p of a bracket, and what follows a backslash as it is. */
+/* Reads the byte at *p of a bracket; after a backslash it is literal. */
 static unsigned char bracket_char(const struct glob *g, const char **p)
 {
 	if (**p == '\\' && *p + 1 < g->end)
@@ -45,7 +45,7 @@ static unsigned char bracket_char(const struct glob *g, const char **p)
 	return (unsigned char)*(*p)++;
 }
 
-/* "[:name:]" at p, behind its '['; NULL: it is none. */
+/* Parses "[:name:]" at p, after its '['; NULL: there is none. */
 static const char *class_end(const struct glob *g, const char *p)
 {
 	if (*p != ':')
@@ -56,10 +56,8 @@ static const char *class_end(const struct glob *g, const char *p)
 	return NULL;
 }
 
-/*
- * Whether @c is one of those in brackets; g->p, behind the '[', moves behind the ']'. -1: there is
- * none, the '[' means itself.
- */
+/* Returns whether @c is in the brackets; g->p, after the '[', advances past the ']'. -1: there is
+ * none, the '[' is literal. */
 static int match_bracket(struct glob *g, unsigned char c)
 {
 	const char *p = g->p, *end;
@@ -87,7 +85,8 @@ static int match_bracket(struct glob *g, unsigned char c)
 	return found != inverse;
 }
 
-/* Whether the pattern's next piece, no star, matches the byte; g->p moves behind it. */
+/* Returns whether the next element of the pattern, not a star, matches the byte; g->p advances past
+ * it. */
 static int match_one(struct glob *g, unsigned char c)
 {
 	const unsigned char want = (unsigned char)*g->p++;
@@ -108,7 +107,7 @@ static int match_one(struct glob *g, unsigned char c)
 	}
 }
 
-/* Only the last star is ever widened: what stood before it matched as early as it could. */
+/* Only the last star is ever extended: the part before it matched as early as possible. */
 int sinsp_glob_match(const char *pattern, size_t pattern_len, const char *p, size_t len, int fold)
 {
 	struct glob g = {pattern, pattern + pattern_len, fold};

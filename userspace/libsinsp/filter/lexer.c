@@ -114,7 +114,7 @@ int sinsp_lex_word(struct filter_lexer *lex, const char *word)
 	return 1;
 }
 
-/* "=" and "==" are the same; ">=" is not ">" and a value. */
+/* "=" and "==" are the same; ">=" is one operator. */
 static int lex_symbol(struct filter_lexer *lex, enum filter_op *op)
 {
 	static const enum filter_op one[] = {
@@ -183,7 +183,8 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What \n and the like in quotes mean; 0: nothing, the backslash stays, as patterns need it. */
+/* Returns the meaning of an escape such as \n in quotes; 0: none, the backslash stays, as patterns
+ * need it. */
 static char control_of(char c)
 {
 	static const char letters[] = "bfnrt", bytes[] = "\b\f\n\r\t";
@@ -192,7 +193,7 @@ static char control_of(char c)
 	return at ? bytes[at - letters] : 0;
 }
 
-/* The byte that a backslash at p[0] and what follows mean, to *to; how many were read. */
+/* Decodes the escape at p[0] to *to. Returns the bytes read. */
 static size_t unescape(const char *p, int quoted, char *to, size_t *n)
 {
 	const int high = hex_digit(p[1] == 'x' ? p[2] : 0);
@@ -214,7 +215,7 @@ static size_t unescape(const char *p, int quoted, char *to, size_t *n)
 	return 1;
 }
 
-/* Of @n bytes as written. */
+/* Copies @n bytes as written. */
 static int make_word(struct filter_lexer *lex, const char *p, size_t n, int quoted,
 		     struct filter_place at, struct filter_word **out)
 {
@@ -291,7 +292,7 @@ static const char *nearest(const char *const *names, size_t n_names, const char 
 
 const char *sinsp_lex_nearest_op(const char *name, size_t len)
 {
-	/* What other languages write. */
+	/* Operators of other languages. */
 	static const struct {
 		const char *theirs, *ours;
 	} habits[] = {

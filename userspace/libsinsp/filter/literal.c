@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values as they are written: numbers with units, ports, addresses, networks. */
+/* Parses literals: numbers with units, ports, addresses, networks. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ struct magnitude {
 	int negative;
 };
 
-/* The fraction behind a point, of @factor; -EINVAL if something is left over. */
+/* Parses the fraction after a point, of @factor; -EINVAL if anything is left over. */
 static int read_fraction(const char **p, uint64_t factor, uint64_t *out)
 {
 	uint64_t scale = 1, value = 0;
@@ -78,7 +78,7 @@ static int add_up(uint64_t whole, uint64_t factor, uint64_t fraction, uint64_t *
 	return 0;
 }
 
-/* Digits, perhaps with a point, and a unit. */
+/* Parses digits, optionally with a point, and a unit. */
 static int read_decimal(const char *p, const struct unit *units, uint64_t *out)
 {
 	const struct unit *unit;
@@ -122,7 +122,7 @@ static int read_hex(const char *p, uint64_t *out)
 	return errno ? -ERANGE : *end ? -EINVAL : 0;
 }
 
-/* 0; -EINVAL: no number; -ERANGE: too large. */
+/* Returns 0; -EINVAL: not a number; -ERANGE: too large. */
 static int read_number(const struct filter_word *w, const struct unit *units, struct magnitude *out)
 {
 	const char *p = w->p;
@@ -220,7 +220,7 @@ static int bool_literal(struct filter_ast *ast, const struct filter_word *w,
 	return 0;
 }
 
-/* An address, or a network with its number of bits. 0 or -EINVAL. */
+/* Parses an address, or a network with its prefix length. Returns 0 or -EINVAL. */
 static int read_ip(const struct filter_word *w, struct filter_const *out)
 {
 	char text[INET6_ADDRSTRLEN + 8], *slash, *end;
@@ -245,7 +245,7 @@ static int read_ip(const struct filter_word *w, struct filter_const *out)
 	return 0;
 }
 
-/* Of a value whose event tells what it is: whatever the word can be. */
+/* For a value whose type differs from event to event: reads the word as every possible kind. */
 static void any_literal(const struct filter_word *w, struct filter_const *out)
 {
 	struct magnitude m;

@@ -9,7 +9,7 @@
 
 /* ---- numbers ---- */
 
-/* All operators but = and != are ranges; one that is empty is everything inverted. */
+/* All operators except = and != are ranges; an empty one is the inverse of everything. */
 static void make_range(struct sinsp_matcher *m, enum filter_op op, uint64_t v, uint64_t min,
 		       uint64_t max)
 {
@@ -19,7 +19,7 @@ static void make_range(struct sinsp_matcher *m, enum filter_op op, uint64_t v, u
 	case FILTER_LE:
 		m->range.lo = min;
 		m->range.span = v - min - (op == FILTER_LT);
-		m->invert = op == FILTER_LT && v == min; /* span is all then */
+		m->invert = op == FILTER_LT && v == min; /* span then covers everything */
 		break;
 	case FILTER_GT:
 	case FILTER_GE:
@@ -83,7 +83,8 @@ static void make_part(struct sinsp_matcher *m, enum sinsp_matcher_kind kind,
 	m->text.len = v->len;
 }
 
-/* contains of several, or of letters in either case. The empty text is in every text. */
+/* contains with several patterns, or with letters in either case. Every text contains the empty
+ * one. */
 static int make_parts(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 		      const struct filter_check *c)
 {
@@ -141,7 +142,7 @@ static int make_regex(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 	m->kind = MATCH_REGEX;
 	err = sinsp_regex_new(&m->regex, v->p, v->len, why, &offset);
 	if (err == -EINVAL) {
-		/* Bytes written with a backslash take more room than they are. */
+		/* Quoted bytes take more room in the text than in memory. */
 		if (!memchr(v->word->p, '\\', v->word->len))
 			at.pos += offset + v->word->quoted;
 		return sinsp_filter_fail(mm->ast, at, "the pattern is wrong: %s", why);
@@ -199,7 +200,7 @@ static int make_text(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 
 /* ---- any ---- */
 
-/* One for each value, with the operator alone. */
+/* One matcher for each value, with this operator. */
 static int make_matchers(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 			 enum sinsp_matcher_kind kind, const struct filter_check *c)
 {
@@ -290,12 +291,12 @@ unsigned int sinsp_matcher_cost(const struct filter_check *c)
 
 /* ---- asking ---- */
 
-/* memmem makes a table first, which names are too short for. */
+/* memmem builds a table first, which does not pay for short texts. */
 #define SHORT_TEXT 256
 
 static int has_part_short(const char *p, size_t len, const char *part, size_t part_len)
 {
-	const char *const end = p + len - part_len + 1; /* of where it can begin */
+	const char *const end = p + len - part_len + 1; /* number of possible starts */
 
 	while (p < end && (p = memchr(p, part[0], (size_t)(end - p)))) {
 		if (!memcmp(p, part, part_len))
@@ -326,7 +327,7 @@ static int text_order(const char *a, size_t a_len, const char *b, size_t b_len)
 	return order ? order : (a_len > b_len) - (a_len < b_len);
 }
 
-/* What an operator says of the order of two values. */
+/* Returns what an operator requires of the order of two values. */
 static int by_order(enum filter_op op, int order)
 {
 	switch (op) {
@@ -391,7 +392,7 @@ static int match_text_op(enum filter_op op, const char *a, size_t a_len, const c
 	}
 }
 
-/* Two numbers, each signed or not. */
+/* Compares two numbers, each signed or not. */
 static int number_order(const struct sinsp_value *a, int a_signed, const struct sinsp_value *b,
 			int b_signed)
 {
@@ -424,8 +425,8 @@ int sinsp_match_values(enum filter_op op, const struct sinsp_value *a, const str
 	return 0;
 }
 
-/* A value that is what its event says, with one that can be read in several ways. What does not
- * compare is different. */
+/* Compares a value, whose type the event decides, with one that can be read as several kinds.
+ * Values that do not compare differ. */
 static int match_typed_one(enum filter_op op, const struct sinsp_value *v,
 			   const struct filter_const *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matchers: an operator and its values, made ready to be asked about one value after the other. */
+/* Matchers: an operator and its values, prepared to test many values. */
 #ifndef SINSP_FILTER_MATCH_H
 #define SINSP_FILTER_MATCH_H
 
@@ -11,11 +11,11 @@
 
 enum sinsp_matcher_kind {
 	MATCH_EXISTS,
-	MATCH_RANGE, /* numbers from lo on, span of them and one more */
+	MATCH_RANGE, /* numbers from lo to lo + span */
 	MATCH_NUMBERS,
 	MATCH_DOUBLE,
 	MATCH_TEXT, /* equal */
-	MATCH_ORDER, /* text before or behind another */
+	MATCH_ORDER, /* text ordered before or after another */
 	MATCH_TEXTS,
 	MATCH_PART, /* contains */
 	MATCH_PARTS,
@@ -25,19 +25,19 @@ enum sinsp_matcher_kind {
 	MATCH_REGEX,
 	MATCH_PATHS,
 	MATCH_NETS,
-	MATCH_TYPED, /* what kind of value it is, each event tells */
+	MATCH_TYPED, /* the kind of the value differs from event to event */
 	MATCH_ONE, /* exactly one of several matchers */
 	MATCH_EACH, /* all of them */
 	MATCH_SOME, /* one or more */
-	MATCH_FIELD, /* with the value of another field */
+	MATCH_FIELD, /* comparison with another field */
 };
 
 struct sinsp_matcher {
 	uint8_t kind; /* enum sinsp_matcher_kind */
 	uint8_t invert; /* != */
-	uint8_t all; /* of several values all must match; else one */
-	uint8_t fold; /* letters in either case */
-	uint8_t op; /* enum filter_op, where the kind needs it */
+	uint8_t all; /* all of several values must match; else one */
+	uint8_t fold; /* ignores case of letters */
+	uint8_t op; /* enum filter_op, if the kind needs it */
 	uint8_t family; /* enum filter_family */
 	union {
 		struct {
@@ -64,7 +64,7 @@ struct sinsp_matcher {
 	};
 };
 
-/* What has memory of its own, and lasts as long as the matchers. */
+/* Owns memory, and lives as long as the matchers. */
 struct sinsp_regexes {
 	struct sinsp_regex *regex;
 	struct sinsp_regexes *next;
@@ -73,14 +73,14 @@ struct sinsp_regexes {
 /* What matchers are made with; they lie in the arena of ast. */
 struct sinsp_matcher_maker {
 	struct filter_ast *ast;
-	struct sinsp_regexes *regexes; /* for who frees the filter */
+	struct sinsp_regexes *regexes; /* freed with the filter */
 };
 
-/* 0, -EINVAL with the error set, -ENOMEM. */
+/* Compiles a matcher. Returns 0, -EINVAL with the error set, -ENOMEM. */
 int sinsp_matcher_make(struct sinsp_matcher_maker *mm, struct sinsp_matcher *out,
 		       const struct filter_check *c);
 
-/* Whether one value matches: 1, 0. */
+/* Returns whether one value matches: 1, 0. */
 int sinsp_match_slow(const struct sinsp_matcher *m, const struct sinsp_value *v);
 static inline int sinsp_match(const struct sinsp_matcher *m, const struct sinsp_value *v)
 {
@@ -96,10 +96,10 @@ static inline int sinsp_match(const struct sinsp_matcher *m, const struct sinsp_
 	}
 }
 
-/* Whether @a @op @b. */
+/* Returns whether @a @op @b. */
 int sinsp_match_values(enum filter_op op, const struct sinsp_value *a, const struct sinsp_value *b);
 
-/* How much work a value is, in ns, roughly. */
+/* Returns the cost of testing a value, roughly in ns. */
 unsigned int sinsp_matcher_cost(const struct filter_check *c);
 
 #endif /* SINSP_FILTER_MATCH_H */

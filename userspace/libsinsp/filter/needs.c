@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of a filter can be decided before an event is recorded. A set of values that an event must
- * have follows from a check of equality; from "and" the smallest set of its terms; from "or" those
- * of all its terms together, if each has one; from "not" nothing.
+ * Pushdown: derives what can be decided before an event is recorded. An equality check gives a set
+ * of values that the event must have; "and" gives the smallest set of its terms; "or" the union, if
+ * each term has one; "not" nothing.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "fields/field_needs.h"
 #include "program.h"
 
-enum { COMM_MAX = 15 }; /* bytes that the kernel keeps of a name */
+enum { COMM_MAX = 15 }; /* maximum length of a comm in the kernel */
 
-/* What a field's values are to be. */
+/* The field whose values are derived. */
 struct wanted {
 	const struct filter_const **v;
 	size_t n;
@@ -93,7 +93,7 @@ static struct wanted of_any(struct wants *w, const struct filter_node *n)
 	return sum;
 }
 
-/* The depth of trees is limited: FILTER_DEPTH_MAX. */
+/* The depth of trees is bounded: FILTER_DEPTH_MAX. */
 static struct wanted of_node(struct wants *w, const struct filter_node *n)
 {
 	switch (n->kind) {
@@ -121,7 +121,7 @@ static struct wanted find(struct sinsp_filter *f, const char *field, int *err)
 	return r;
 }
 
-/* The values of @field that follow, with room for one of @sz for each. */
+/* Collects the values of @field that follow, with room for one of @sz for each. */
 static int find_values(struct sinsp_filter *f, const char *field, size_t sz, struct wanted *w,
 		       void *room)
 {
@@ -136,14 +136,14 @@ static int find_values(struct sinsp_filter *f, const char *field, size_t sz, str
 	return *(void **)room ? 0 : -ENOMEM;
 }
 
-/* Not what the kernel could be asked for: a longer name than it keeps, or that of who has none. */
+/* Names that the kernel cannot be asked for: longer than a comm, or of a thread without one. */
 static int is_comm(const struct filter_const *c)
 {
 	return c->p && c->len && c->len <= COMM_MAX && !memchr(c->p, 0, c->len) &&
 	       strcmp(c->p, "<NA>") != 0;
 }
 
-/* The kernel compares the names of a thread and of its process. */
+/* The kernel compares the comm of a thread and of its process. */
 static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out, const char *field)
 {
 	const char **v;
@@ -164,7 +164,7 @@ static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out, co
 	return 0;
 }
 
-/* Numbers from @least on, of a field that is signed or not. */
+/* Collects numbers from @least on, of a signed or unsigned field. */
 static int need_numbers(struct sinsp_filter *f, const char *field, int64_t least,
 			const int32_t **out, size_t *n)
 {

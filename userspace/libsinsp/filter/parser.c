@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Text to tree, by recursive descent; each level of nesting is counted, and refused beyond
- * FILTER_DEPTH_MAX. A macro is parsed again at each place that names it, so that each check knows
- * where it stands.
- */
+/* Recursive descent parser; the depth is counted, and limited to FILTER_DEPTH_MAX. A macro is
+ * parsed again at each use, so that each check has its place. */
 #include <errno.h>
 #include <string.h>
 
@@ -37,7 +34,7 @@ static struct filter_expr *new_expr(struct filter_lexer *lex, enum filter_expr_k
 	return e;
 }
 
-/* 0, or an error: @at is nested too deeply, or there is too much of everything. */
+/* Returns 0, or an error: nested too deeply at @at, or too large. */
 static int enter(struct filter_lexer *lex, struct filter_place at)
 {
 	if (++lex->ast->depth > FILTER_DEPTH_MAX)
@@ -99,7 +96,7 @@ static const struct sinsp_filter_name *find_list(const struct filter_ast *ast, c
 	return ast->opts && len ? find_name(ast->opts->lists, ast->opts->n_lists, name, len) : NULL;
 }
 
-/* A cursor in the text of a macro or list that is named at @at. 0, or what is wrong with it. */
+/* Opens a cursor in the text of a macro or list that is used at @at. Returns 0, or an error. */
 static int open_name(struct filter_lexer *lex, const struct sinsp_filter_name *name,
 		     struct filter_place at, struct filter_lexer *inner)
 {
@@ -136,7 +133,7 @@ static int add_list(struct filter_lexer *lex, const struct sinsp_filter_name *li
 	return err;
 }
 
-/* Values with commas between; a bare one may name a list. */
+/* Values separated by commas; a bare one may name a list. */
 static int add_words(struct filter_lexer *lex, struct filter_word ***tail)
 {
 	const struct sinsp_filter_name *list;
@@ -192,7 +189,7 @@ static int parse_words(struct filter_lexer *lex, struct filter_word **out)
 
 /* ---- fields and transformers ---- */
 
-/* Whether a thread or a file has the field, whatever event is looked at. */
+/* Returns whether a thread or a file has the field, without an event. */
 static int is_of_thread(const struct sinsp_field *f)
 {
 	static const char *const classes[] = {"proc.", "thread.", "fd.",
@@ -237,7 +234,9 @@ static int parse_call(struct filter_lexer *lex, enum filter_fn fn, struct filter
 static int parse_expr_list(struct filter_lexer *lex, struct filter_place open,
 			   struct filter_expr **out);
 
-/* Of a transformer or a list: a field, another transformer, a number, quoted text, a list. */
+/*
+ * Argument of a transformer or a list: a field, another transformer, a number, quoted text, a list.
+ */
 static int parse_arg(struct filter_lexer *lex, struct filter_expr **out)
 {
 	const struct filter_place at = sinsp_lex_place(lex);
@@ -289,7 +288,7 @@ static int parse_expr_list(struct filter_lexer *lex, struct filter_place open,
 	return err;
 }
 
-/* "[x]" behind a transformer. */
+/* "[x]" after a transformer. */
 static int parse_call_arg(struct filter_lexer *lex, const char **out)
 {
 	const struct filter_place at = sinsp_lex_place(lex);
@@ -309,7 +308,7 @@ static int parse_call_arg(struct filter_lexer *lex, const char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-/* Behind "name(". */
+/* After "name(". */
 static int parse_call(struct filter_lexer *lex, enum filter_fn fn, struct filter_place at,
 		      struct filter_expr **out)
 {
@@ -386,7 +385,7 @@ static int parse_right(struct filter_lexer *lex, struct filter_node *n)
 	return parse_value(lex, n);
 }
 
-/* Behind what is compared. */
+/* After the left side of a check. */
 static int parse_condition(struct filter_lexer *lex, struct filter_expr *left,
 			   struct filter_node **out)
 {
@@ -503,7 +502,7 @@ static int parse_not(struct filter_lexer *lex, struct filter_node **out)
 	return err;
 }
 
-/* Terms with a word between them; @next parses one. */
+/* Terms separated by a word; @next parses one. */
 static int parse_terms(struct filter_lexer *lex, struct filter_node **out, const char *word,
 		       enum filter_node_kind kind,
 		       int (*next)(struct filter_lexer *, struct filter_node **))
@@ -543,7 +542,7 @@ static int parse_or(struct filter_lexer *lex, struct filter_node **out)
 
 /* ---- the whole ---- */
 
-/* Something other than "and" or "or" behind a check. */
+/* Anything except "and" or "or" after a check. */
 static int unexpected_end(struct filter_lexer *lex)
 {
 	static const struct {

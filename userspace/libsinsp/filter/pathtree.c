@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names without patterns are found by hash; those with, one after the other. */
+/* Names without patterns are found by hash; patterns are tried one after the other. */
 #include "pathtree.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ struct sinsp_pathtree_node {
 	uint32_t len;
 	uint32_t parent;
 	uint32_t globs, next_glob; /* children that are patterns; 0: none */
-	uint8_t is_end; /* a path that was added ends here */
+	uint8_t is_end; /* an added path ends here */
 	uint8_t is_glob;
 };
 
@@ -21,7 +21,7 @@ int sinsp_pathtree_init(struct sinsp_pathtree *t, struct sinsp_arena *a, size_t 
 			size_t n_bytes)
 {
 	const size_t max =
-		n_bytes / 2 + n_paths + 2; /* "/x": a name takes two bytes, but the first */
+		n_bytes / 2 + n_paths + 2; /* "/x": a name takes two bytes, except the first */
 	size_t slots = 4;
 
 	while (slots < 2 * max)
@@ -33,7 +33,7 @@ int sinsp_pathtree_init(struct sinsp_pathtree *t, struct sinsp_arena *a, size_t 
 	return t->nodes && t->slots && t->active ? 0 : -ENOMEM;
 }
 
-/* The next name of a path at *p, empty ones left out; its length, 0 at the end. */
+/* Reads the next name of a path at *p, skipping empty ones; returns its length, 0 at the end. */
 static size_t next_name(const char **p, const char *end)
 {
 	const char *from, *slash;
@@ -64,7 +64,7 @@ static int is_glob(const char *p, size_t len)
 	return memchr(p, '*', len) || memchr(p, '?', len) || memchr(p, '[', len);
 }
 
-/* The child of that very name, made if there is none. */
+/* Returns the child with this name, created if there is none. */
 static uint32_t add_child(struct sinsp_pathtree *t, uint32_t parent, const char *name, size_t len)
 {
 	const uint32_t slot = slot_of(t, parent, name, len);
@@ -95,7 +95,7 @@ void sinsp_pathtree_add(struct sinsp_pathtree *t, const char *p, size_t len)
 	t->nodes[node].is_end = 1;
 }
 
-/* Appends the children of @node that the name matches. */
+/* Appends the children of @node that match the name. */
 static uint32_t add_matching(const struct sinsp_pathtree *t, uint32_t node, const char *name,
 			     size_t len, uint32_t *list, uint32_t n)
 {

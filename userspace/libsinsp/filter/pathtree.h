@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Whether a path lies in one of several directories: /etc is the path of /etc and /etc/x, not of
- * /etcetera. A name in a path may be a pattern, as in /home/u?er.
- */
+/* Tests whether a path lies in one of several directories: /etc contains /etc and /etc/x, not
+ * /etcetera. A name in a path may be a pattern, as in /home/u?er. */
 #ifndef SINSP_FILTER_PATHTREE_H
 #define SINSP_FILTER_PATHTREE_H
 
@@ -15,11 +13,11 @@ struct sinsp_pathtree {
 	struct sinsp_pathtree_node *nodes; /* the first is the root directory */
 	uint32_t n_nodes, mask;
 	uint32_t *slots; /* by directory and name; 0: free */
-	uint32_t *active; /* two lists of nodes, while a path is looked at */
+	uint32_t *active; /* two lists of nodes, used during a look-up */
 	int has_globs;
 };
 
-/* Room for paths of @n_bytes together. 0 or -ENOMEM. */
+/* Makes room for paths of @n_bytes together. Returns 0 or -ENOMEM. */
 int sinsp_pathtree_init(struct sinsp_pathtree *t, struct sinsp_arena *a, size_t n_paths,
 			size_t n_bytes);
 /* @p is borrowed. */

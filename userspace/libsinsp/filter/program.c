@@ -8,12 +8,13 @@
 struct emitter {
 	struct sinsp_filter *f;
 	struct sinsp_matcher_maker mm;
-	unsigned int top; /* the last instruction comes first: places to go on at are known */
+	unsigned int top; /* compiled from the last instruction to the first, so that jump targets
+			     are known */
 	struct made {
 		const struct filter_check *check;
 		unsigned int insn;
 		struct made *next;
-	} * table[256]; /* matchers by check, to be used again */
+	} * table[256]; /* matchers by check, for reuse */
 };
 
 static unsigned int count_checks(const struct filter_node *n)
@@ -50,7 +51,7 @@ static int same_check(const struct filter_check *a, const struct filter_check *b
 	       a->n_values == b->n_values && same_values(a, b);
 }
 
-/* The matcher of an equal check that was made before; its answer is kept from now on. */
+/* Returns the matcher of an equal earlier check; its result is kept from now on. */
 static int use_again(struct emitter *em, const struct filter_check *c, unsigned int hash,
 		     struct filter_insn *insn)
 {
@@ -114,7 +115,7 @@ static struct filter_node *reversed(struct filter_node *n)
 	return head;
 }
 
-/* Code that goes on at @yes or @no; it begins at *at. */
+/* Compiles code that continues at @yes or @no; it begins at *at. */
 static int emit(struct emitter *em, struct filter_node *n, unsigned int yes, unsigned int no,
 		unsigned int *at)
 {
@@ -139,7 +140,7 @@ static int emit(struct emitter *em, struct filter_node *n, unsigned int yes, uns
 	return err;
 }
 
-/* Where events of a type really begin: behind the checks that the type decides. */
+/* Finds where events of a type begin: after the checks that the type decides. */
 static unsigned int find_entry(const struct sinsp_filter *f, unsigned int index)
 {
 	unsigned int at = f->start;
@@ -196,7 +197,7 @@ static int match_list(const struct sinsp_matcher *m, const struct sinsp_value *v
 	return m->all;
 }
 
-/* Whether @v compares with one of the right side's values. */
+/* Returns whether @v matches one of the values on the right side. */
 static int match_right(enum filter_op op, const struct sinsp_value *v, const struct filter_slot *r)
 {
 	const struct sinsp_value *rv = r->n > 1 ? r->more : &r->v;
@@ -228,7 +229,7 @@ static int match_field(struct sinsp_filter *f, const struct filter_insn *insn,
 	return m->all;
 }
 
-/* Most values are those of fields. */
+/* Most values are fields. */
 static inline int fill(struct sinsp_filter *f, unsigned int slot, struct filter_slot *s)
 {
 	if (!s->field)
@@ -282,7 +283,7 @@ static int run(struct sinsp_filter *f, unsigned int at)
 	return at == FILTER_YES;
 }
 
-/* A pattern that was given up may have left out what is meant. */
+/* A pattern that was given up may have missed matching events. */
 static void tell_given_up(struct sinsp_filter *f)
 {
 	for (const struct sinsp_regexes *r = f->regexes; r && !f->told; r = r->next)

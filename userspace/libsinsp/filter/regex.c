@@ -6,7 +6,8 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
-/* Steps, after which a text does not match: some 100 us. (a+)+$ on 30 bytes would take 2^30. */
+/* Maximum number of steps, after which a text does not match: some 100 us. (a+)+$ on 30 bytes would
+ * take 2^30. */
 #define STEPS_MAX 50000
 #define HEAP_MAX_KIB 1024
 
@@ -26,7 +27,7 @@ static int prepare(struct sinsp_regex *re)
 	pcre2_set_match_limit(re->context, STEPS_MAX);
 	pcre2_set_depth_limit(re->context, STEPS_MAX);
 	pcre2_set_heap_limit(re->context, HEAP_MAX_KIB);
-	/* Without it, where the processor has none, matching is slower and the same. */
+	/* If the processor lacks it, matching is slower with the same result. */
 	pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE);
 	return 0;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree before it becomes code: not is moved to the checks, alternatives of one field become
- * sets, what every event decides alike is left out, and cheap checks come first. None of it changes
- * an answer: checks have no side effects, but for fields with a memory, which are left where they
- * stand.
+ * Simplifies the tree before it is compiled: moves not down to the checks, joins alternatives of
+ * one field into sets, drops what every event decides alike, and puts cheap checks first. No result
+ * changes: checks have no side effects, except for fields with memory, which stay where they are.
  */
 #include <errno.h>
 
@@ -11,7 +10,7 @@
 
 struct simplifier {
 	struct sinsp_filter *f;
-	int keep_order; /* a field depends on which events were asked about before */
+	int keep_order; /* a field depends on which events were evaluated before */
 };
 
 static struct filter_node *new_node(struct simplifier *s, enum filter_node_kind kind,
@@ -58,7 +57,7 @@ static int is_set(const struct filter_check *c)
 	return c->left->is_list && !(c->left->flags & (FIELD_F_ANY | FIELD_F_ENDS));
 }
 
-/* in of one value is =, and = within a distance is <=. */
+/* in with one value is =, and = of a distance is <=. */
 static void normalize(struct filter_check *c)
 {
 	const struct sinsp_field_row *row = c->left->field.row;
@@ -71,7 +70,7 @@ static void normalize(struct filter_check *c)
 		c->op = FILTER_LE;
 }
 
-/* Operators that take several values as alternatives, for one search. */
+/* Operators that accept several values as alternatives, for one search. */
 static int takes_several(const struct filter_check *c, enum filter_op op)
 {
 	switch (op) {
@@ -88,7 +87,7 @@ static int takes_several(const struct filter_check *c, enum filter_op op)
 	}
 }
 
-/* A check for each value, as children of one node. */
+/* Makes a check for each value, as children of one node. */
 static struct filter_node *one_each(struct simplifier *s, const struct filter_node *n,
 				    enum filter_node_kind kind)
 {
@@ -132,7 +131,7 @@ static struct filter_node *none_of(struct simplifier *s, const struct filter_nod
 	return all;
 }
 
-/* oneof, anyof, allof as other checks, where one value is asked for: *out differs then. */
+/* Rewrites oneof, anyof, allof on a single value as other checks: *out then differs. */
 static int expand_mod(struct simplifier *s, struct filter_node *n, struct filter_node **out)
 {
 	struct filter_check *c = n->check;
@@ -158,7 +157,7 @@ static int expand_mod(struct simplifier *s, struct filter_node *n, struct filter
 
 /* ---- sets of alternatives ---- */
 
-/* What a check can be one of several with; FILTER_OP_MAX: nothing. */
+/* Returns the operator of a set that the check can join; FILTER_OP_MAX: none. */
 static enum filter_op set_kind(const struct filter_check *c)
 {
 	if (c->mod || c->right || c->op == FILTER_EXISTS)
@@ -190,10 +189,10 @@ static int append_values(struct simplifier *s, struct filter_check *to,
 	return 0;
 }
 
-/* The first check of each field and kind, while a node's children are looked at. */
+/* The first check of each field and kind among a node's children. */
 struct group {
 	struct filter_check *first;
-	size_t room; /* for values, of its own; 0: not yet */
+	size_t room; /* size of its own array of values; 0: none yet */
 };
 
 static struct group *find_group(struct group *groups, unsigned int mask,
@@ -207,7 +206,7 @@ static struct group *find_group(struct group *groups, unsigned int mask,
 	return &groups[at];
 }
 
-/* The check of a child that can join others: of "or" as it is, of "and" behind a not. */
+/* Returns the check of a child that can join others: in "or" as it is, in "and" below a not. */
 static struct filter_check *joinable(const struct filter_node *n, int negated)
 {
 	if (negated)
@@ -268,7 +267,7 @@ static unsigned int expr_cost(const struct filter_expr *e)
 	return cost;
 }
 
-/* What the type decides for some events is decided for them before the program runs. */
+/* Checks that the type decides for some events are decided for them before the program runs. */
 static unsigned int check_cost(const struct filter_check *c)
 {
 	unsigned int cost = expr_cost(c->left) + sinsp_matcher_cost(c);
@@ -303,7 +302,7 @@ static struct filter_node *merge(struct filter_node *a, struct filter_node *b)
 	return head;
 }
 
-/* Stable: what costs the same stays in the order it was written in. */
+/* Stable sort: equal costs keep the order as written. */
 static struct filter_node *sorted(struct filter_node *n, unsigned int count)
 {
 	struct filter_node *last = n, *second;
@@ -342,7 +341,7 @@ static int is_empty(const uint64_t *types)
 	return 1;
 }
 
-/* What no event, or every one, decides otherwise is no check any more. */
+/* A check that every event decides alike is dropped. */
 static int fold(struct simplifier *s, struct filter_node *n, int negate, struct filter_node **out)
 {
 	const struct filter_types *may = n->check->may;
@@ -372,8 +371,8 @@ static int simplify_check(struct simplifier *s, struct filter_node *n, int negat
 	return err ? err : fold(s, n, negate, out);
 }
 
-/* Appends what a child became: the children of a node of the same kind, nothing where it changes
- * nothing. 1: it decides the whole. */
+/* Appends a simplified child: the children of a node of the same kind, nothing if it is neutral.
+ * Returns 1 if it decides the whole. */
 static int take_child(struct filter_node *to, struct filter_node ***tail, struct filter_node *c,
 		      unsigned int *n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of fields and transformers, found once per event. */
+/* Slots: values of fields and transformers, computed once per event. */
 #include <errno.h>
 
 #include "program.h"
@@ -58,7 +58,7 @@ static unsigned int count_in_node(const struct filter_node *n)
 	return sum;
 }
 
-/* Slots by what they hold: open addressing, while numbers are given. */
+/* Slots by content: open addressing, while numbers are assigned. */
 struct numbering {
 	struct sinsp_filter *f;
 	unsigned int *table, mask;
@@ -77,7 +77,7 @@ static unsigned int hash_expr(const struct filter_expr *e)
 	return h * 0x9e3779b1u >> 7;
 }
 
-/* The slots below @e in the order that they are filled in, without @e. */
+/* Lists the slots below @e in the order in which they are filled, without @e. */
 static unsigned int collect_needs(const struct filter_expr *e, unsigned int *to)
 {
 	unsigned int n = 0;
@@ -164,7 +164,7 @@ static struct sinsp_values values_of(const struct filter_slot *s)
 	return (struct sinsp_values){s->n > 1 ? s->more : &s->v, s->n};
 }
 
-/* What is no text becomes what -p prints. 0 or -ENOMEM. */
+/* Converts a value that is no text to the text that -p prints. Returns 0 or -ENOMEM. */
 static int as_text(struct sinsp_asker *a, const struct sinsp_value *in, struct sinsp_value *v)
 {
 	const enum filter_family family = sinsp_filter_family(in->type);
@@ -180,7 +180,7 @@ static int as_text(struct sinsp_asker *a, const struct sinsp_value *in, struct s
 	return sinsp_asker_keep(a, v) < 0 ? -ENOMEM : 0;
 }
 
-/* The values of all arguments as texts, one behind the other; 0 if one has none. */
+/* Computes the values of all arguments as texts, one after the other; 0 if one has none. */
 static int gather(struct sinsp_filter *f, const struct filter_expr *e, struct sinsp_values *out)
 {
 	struct sinsp_value *v;
@@ -205,7 +205,7 @@ static int gather(struct sinsp_filter *f, const struct filter_expr *e, struct si
 	return err ? err : 1;
 }
 
-/* Arguments in one text, with blanks between, as proc.args has them. */
+/* Joins arguments with blanks, as proc.args does. */
 static int split(struct sinsp_filter *f, const struct sinsp_value *in, struct sinsp_values *out)
 {
 	const char *p = in->p, *const end = p + in->len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of texts and of numbers that are made once and asked often. They lie in an arena. */
+/* Sets of texts and of numbers that are built once and searched often. They lie in an arena. */
 #ifndef SINSP_FILTER_STRSET_H
 #define SINSP_FILTER_STRSET_H
 
@@ -9,7 +9,7 @@
 #include "arena.h"
 
 struct sinsp_strset {
-	uint32_t mask; /* slots less one: a power of two less one */
+	uint32_t mask; /* number of slots minus one: a power of two minus one */
 	uint64_t lens; /* bit n: there is one of n bytes; bit 63: of 63 or more */
 	struct sinsp_strset_slot {
 		const char *p; /* NULL: free */
@@ -17,12 +17,12 @@ struct sinsp_strset {
 	} * slots;
 };
 
-/* Room for @n texts. 0 or -ENOMEM. */
+/* Makes room for @n texts. Returns 0 or -ENOMEM. */
 int sinsp_strset_init(struct sinsp_strset *set, struct sinsp_arena *a, size_t n);
 /* @p is borrowed. */
 void sinsp_strset_add(struct sinsp_strset *set, const char *p, size_t len);
 
-/* Of the length and of the bytes at both ends. */
+/* Hashes the length and the bytes at both ends. */
 static inline uint32_t sinsp_strset_hash(const char *p, size_t len)
 {
 	uint64_t a = 0, b = 0;

@@ -14,7 +14,7 @@ static unsigned char upper(unsigned char c)
 	return c >= 'a' && c <= 'z' ? c - 32 : c;
 }
 
-/* Another case of @in at v->p. */
+/* Writes @in in the other case at v->p. */
 static int change_case(struct sinsp_asker *a, const struct sinsp_value *in, struct sinsp_value *v,
 		       unsigned char (*change)(unsigned char))
 {
@@ -50,7 +50,7 @@ static int base64_digit(unsigned char c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Padding may be missing. 0: it is no base64. */
+/* Decodes base64; padding may be missing. Returns 0 if it is invalid. */
 static int from_base64(struct sinsp_asker *a, const struct sinsp_value *in, struct sinsp_value *v)
 {
 	uint32_t n = in->len, bits = 0, len = 0;
@@ -143,11 +143,11 @@ struct options {
 	struct sinsp_values args;
 	const struct sinsp_value *letters;
 	char letter;
-	struct sinsp_value *out; /* room for all there can be */
+	struct sinsp_value *out; /* room for the maximum */
 	int n;
 };
 
-/* The option's letter in "ab:"; NULL: there is none. */
+/* Returns the option's letter in "ab:"; NULL: there is none. */
 static const char *find_letter(const struct sinsp_value *letters, char c)
 {
 	return c == ':' || !letters->len ? NULL : memchr(letters->p, c, letters->len);
@@ -177,7 +177,7 @@ static void put_option(struct options *o, const char *letter, const char *value,
 		put(o, value, len);
 }
 
-/* An option whose value is missing: an empty one. */
+/* An option without its value: an empty one. */
 static void put_missing(struct options *o, const char *letter)
 {
 	if (o->letter && *letter != o->letter)
@@ -187,8 +187,8 @@ static void put_missing(struct options *o, const char *letter)
 	put(o, "", 0);
 }
 
-/* The letters behind a dash; what follows one that takes a value is the value, or it is the next
- * argument. How many arguments were read. */
+/* Reads the letters after a dash; the rest after one with a value is the value, or it is the next
+ * argument. Returns the number of arguments read. */
 static int read_cluster(struct options *o, int i)
 {
 	const struct sinsp_value *arg = &o->args.v[i];

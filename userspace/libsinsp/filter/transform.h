@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transformers: texts made of other texts, in the scratch memory of who asks. */
+/* Transformers: compute texts from other texts, in the scratch memory of the asker. */
 #ifndef SINSP_FILTER_TRANSFORM_H
 #define SINSP_FILTER_TRANSFORM_H
 
@@ -11,18 +11,20 @@ struct sinsp_values {
 	int n;
 };
 
-/* tolower, toupper, b64, basename: of each value. The number of values, all of @in or none (it is
- * no base64), or -ENOMEM. */
+/* Applies tolower, toupper, b64 or basename to each value. Returns the number of values, as many as
+ * @in or 0 (invalid base64), or -ENOMEM. */
 int sinsp_transform_each(struct sinsp_asker *a, enum filter_fn fn, struct sinsp_values in,
 			 struct sinsp_value *v, const struct sinsp_value **more);
 
-/* Texts one behind the other with @sep between. 1 or -ENOMEM. */
+/* Joins texts with @sep between. Returns 1 or -ENOMEM. */
 int sinsp_transform_join(struct sinsp_asker *a, struct sinsp_values in,
 			 const struct sinsp_value *sep, struct sinsp_value *v);
 
-/* What getopt finds in the arguments @in. With @letter only the last value of that option, of one
- * without a value its letter; else options and values as they come, "?" for an unknown one; a value
- * that is missing is empty. */
+/*
+ * Returns the options that getopt finds in the arguments @in. With @letter only the last value of
+ * that option, its letter if it takes none; else options and values in order, "?" for an unknown
+ * one; a missing value is empty.
+ */
 int sinsp_transform_getopt(struct sinsp_asker *a, struct sinsp_values in,
 			   const struct sinsp_value *letters, char letter, struct sinsp_value *v,
 			   const struct sinsp_value **more);
