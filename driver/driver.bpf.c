@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hooks: where calls enter, where they leave, where tasks are switched.
+ * The hooks of system calls and task switches: sys_enter, sys_exit, sched_switch, fork and exec.
  *
- * "Lazy enter": sys_enter only notes the call in the CPU's slot. sys_exit finds it there and
- * makes one record of both. If the task is switched out in between, sched_switch sends the
- * enter as a record of its own and moves the slot to the task's storage.
+ * "Lazy enter": sys_enter only stores the call in the CPU's slot. sys_exit finds it there and
+ * writes one record for both. If the task is switched out in between, sched_switch sends the enter
+ * as a record of its own (a raw enter) and moves the call to the task's storage.
  *
- * The parts are one translation unit: the programs share maps and settings, and a
- * filler is found by its name.
+ * All parts are one translation unit, because the programs share maps and settings. libscap finds
+ * the filler of a call (a tail call of sys_exit) by its name.
  */
 #include "call_regs.bpf.h"
 #include "enter.bpf.h"
@@ -40,13 +40,14 @@ static __always_inline void count_self(void)
 		ring->hdr.counters[0].n_self++;
 }
 
-/* Calls that do not return. */
+/* Returns whether the call never returns. */
 static __always_inline bool never_returns(u32 row)
 {
 	return row == NR_exit || row == NR_exit_group;
 }
 
-/* What is known of a call at its enter, and of one whose enter was not seen at its exit. */
+/* Fills the call of @slot from the registers: at its enter, or at its exit if the enter was missed.
+ */
 static __always_inline void note_call(struct drv_slot *slot, u32 nr, const struct pt_regs *regs,
 				      bool ia32, u32 sel)
 {
@@ -60,8 +61,8 @@ static __always_inline void note_call(struct drv_slot *slot, u32 nr, const struc
 }
 
 /*
- * The time is last: who interrupts before it is older, and who does after the call is open sends
- * the enter. Who interrupts in between says so, and the time is read again.
+ * Opens the call, its time last. A record of an interrupt before that is older; one after CALL_OPEN
+ * sends the enter first; one in between sets slot->overtaken, and the time is read again.
  */
 static __always_inline void call_open(struct drv_slot *slot)
 {
@@ -102,7 +103,7 @@ static __always_inline int enter_call(u64 *ctx)
 		return 0;
 	}
 	sel = task_sel(slot, task);
-	slot->sel_saved = 0; /* what it had, ended unseen */
+	slot->sel_saved = 0; /* a saved call ended without sys_exit */
 	if (!sel_takes(sel, nr, ia32)) {
 		slot->n_filtered++;
 		return 0;
@@ -142,8 +143,8 @@ static __always_inline bool is_clone(const struct drv_call *call)
 }
 
 /*
- * In the parent, before the child runs: leaves with the child what it was made with. When the
- * child leaves the call it never entered, its parent may be gone and clone3's struct with it.
+ * Stores the clone flags in the child's storage, in the parent and before the child runs. When the
+ * child exits the call that it never entered, the parent may be gone, and clone3's struct with it.
  */
 static __always_inline int leave_birth(u64 *ctx)
 {
@@ -169,7 +170,7 @@ int sched_process_fork(u64 *ctx)
 	return PINNED(leave_birth(ctx));
 }
 
-/* Attached as soon as the driver is loaded, and with any capture. */
+/* Attached when the driver is loaded, whatever is captured. */
 SEC("?tp_btf/sched_process_fork")
 int own_fork(u64 *ctx)
 {
@@ -178,8 +179,8 @@ int own_fork(u64 *ctx)
 }
 
 /*
- * The call's arguments will be gone with the memory that they lie in. The enter is sent while they
- * can be read, lest a task switch later in the call has to send it without.
+ * Sends the enter of an exec while its arguments can be read: the exec frees the memory that they
+ * are in, and a task switch after that would send the enter without them.
  */
 static __always_inline int send_exec_enter(u64 *ctx)
 {
@@ -227,18 +228,19 @@ int sched_switch(u64 *ctx)
 	return 0;
 }
 
-/* Is @call the one that ends now with @orig_ax? -1: rt_sigreturn or a tracer overwrote it. */
+/* Returns whether @call is the one that ends with @orig_ax. -1: rt_sigreturn or a tracer overwrote
+ * it. */
 static __always_inline bool call_matches(const struct drv_call *call, u64 orig_ax)
 {
 	u32 nr = call->raw_nr;
 
 	if (nr == rec_nr(orig_ax) || (u32)orig_ax == (u32)-1)
 		return true;
-	/* The ABI, and with it the number in orig_ax, may be another. */
+	/* An exec may change the ABI, and with it the number. */
 	return is_exec(call);
 }
 
-/* May a call that ends with @orig_ax have been noted, or is it to be recorded? */
+/* Returns whether the call that ends with @orig_ax may be in storage, or is to be recorded. */
 static __always_inline bool may_recover(struct drv_slot *slot, struct task_struct *task,
 					u64 orig_ax, bool ia32)
 {
@@ -246,13 +248,14 @@ static __always_inline bool may_recover(struct drv_slot *slot, struct task_struc
 
 	if (!cfg.state_only || (u32)orig_ax == (u32)-1)
 		return true;
-	/* After an exec the ABI, and with it the number, may be another. */
+	/* An exec may have changed the ABI, and with it the number. */
 	if (!call_in(&cfg.want, nr, ia32) && !changes_task(nr) && !ia32)
 		return false;
 	return sel_takes(task_sel(slot, task), nr, ia32) || slot->sel_saved;
 }
 
-/* The call that ends is not in the slot: puts it there from storage, or without its enter. */
+/* Restores the call that ends to the slot: from storage, or without its enter. False: do not record
+ * it. */
 static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_regs *regs)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -293,7 +296,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 	return true;
 }
 
-/* Serves the calls that the dispatch table has no program for, without a tail call. */
+/* Writes the generic event of calls without a filler, without a tail call. */
 static __always_inline int fill_generic(u64 *ctx)
 {
 	struct rec r;
@@ -317,14 +320,14 @@ static __always_inline int fill_generic(u64 *ctx)
 	return commit(&r);
 }
 
-/* True: the call that ends is in the slot, and is to be recorded. */
+/* Returns whether the call that ends is to be recorded; it is in the slot then. */
 static __always_inline bool exit_call(u64 *ctx, struct drv_slot *slot)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 
 	if (sel_skips(slot, regs->orig_ax))
 		return false;
-	/* A call in the slot is the current task's, as each switch of tasks clears it. */
+	/* A call in the slot is the current task's: each task switch clears the slot. */
 	if (!slot->task || !call_matches(&slot->call, regs->orig_ax)) {
 		if (!call_recover(slot, regs)) {
 			slot->n_left_out++;
@@ -340,7 +343,7 @@ static __always_inline bool exit_call(u64 *ctx, struct drv_slot *slot)
 	return true;
 }
 
-/* The kernel allows no tail call by a task that is pinned: the filler claims the call again. */
+/* The kernel refuses a tail call with preemption disabled, so the filler claims the call again. */
 SEC("tp_btf/sys_exit")
 int sys_exit(u64 *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver in the running kernel, its records taken raw from the rings: each case of the lazy
- * enter, each kind of ring, and the account of every record.
+ * The driver in the running kernel: each case of the lazy enter, each kind of ring, and whether
+ * every record is counted. Reads raw records from the rings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static void io_calls(void)
 	syscall(SYS_close, 700);
 }
 
-/* Each kind delivers the same records. */
+/* Each kind of ring delivers the same records. */
 static void check_kind(int kind, uint32_t cpus_per_ring)
 {
 	const struct live_opts o = {.sz = sizeof(o),
@@ -118,7 +118,7 @@ static void test_shared(void **state)
 
 static const struct live_opts small = {.sz = sizeof(small), .ring_sz = 4 << 20};
 
-/* Calls that few others make, so that a busy machine does not disturb. */
+/* Calls that few other processes make, so that a busy machine does not disturb the test. */
 static const struct scap_calls rare_calls = {
 	.bits[0] =
 		{
@@ -140,7 +140,8 @@ static void many_calls(void)
 	}
 }
 
-/* A ring that nobody empties: what fits is whole, the rest is counted. */
+/* In a ring that is not read, the records that fit are intact and the others are counted as lost.
+ */
 static void check_full(int kind, uint32_t cpus_per_ring)
 {
 	const struct live_opts o = {
@@ -176,7 +177,7 @@ static void test_full(void **state)
 	check_full(RING_RINGBUF, UINT32_MAX);
 }
 
-/* Emptied while it is filled, the ring wraps many times and nothing is lost or torn. */
+/* A ring that is read while it is filled wraps many times, and no record is lost or torn. */
 static void check_wrap(int kind, uint32_t cpus_per_ring)
 {
 	const struct live_opts o = {
@@ -208,7 +209,7 @@ static void check_wrap(int kind, uint32_t cpus_per_ring)
 	assert_int_equal(c.counters.records, c.n_records);
 	for (size_t at = 0; find(&c, &at, pid, SYS_getppid);)
 		n++;
-	/* Only where somebody else keeps the machine so busy that we empty the rings too late. */
+	/* Only if the machine is so busy that the test reads the rings too late. */
 	assert_true(n <= 8000);
 	assert_true((uint64_t)n + drv_dropped(&c.counters, DRV_DROP_RING_FULL) >= 8000);
 	free_capture(&c);
@@ -222,7 +223,7 @@ static void test_wrap(void **state)
 	check_wrap(RING_RINGBUF, UINT32_MAX);
 }
 
-/* Until @word stands in the parent's /proc/PID/@file. */
+/* Waits until the parent's /proc/PID/@file contains @word. */
 static void await_parent(pid_t parent, const char *file, const char *word)
 {
 	char path[64], text[256];
@@ -257,7 +258,7 @@ static void blocking_calls(void)
 	syscall(SYS_read, 100, &b, 1);
 }
 
-/* A call that sleeps is seen while it sleeps, and its exit says so. */
+/* The enter of a call that sleeps is sent while it sleeps, and its exit has REC_F_ENTER_SENT. */
 static void test_blocked(void **state)
 {
 	struct capture c;
@@ -293,7 +294,7 @@ static void open_fifo(void)
 	syscall(SYS_openat, AT_FDCWD, fifo_path, O_RDONLY);
 }
 
-/* A raw enter carries the path that the call waits for. */
+/* A raw enter carries the path of an open that waits. */
 static void test_blocked_path(void **state)
 {
 	struct capture c;
@@ -334,7 +335,7 @@ static void test_exit_group(void **state)
 	free_capture(&c);
 }
 
-/* The child's side of clone has an exit of a call that it never entered. */
+/* The child's side of clone exits a call that it never entered. */
 static void test_clone_child(void **state)
 {
 	struct capture c;
@@ -359,7 +360,8 @@ static void *return_at_once(void *arg)
 	return arg;
 }
 
-/* glibc has the struct of clone3 on the stack of the caller, who may be gone when it is asked. */
+/* glibc has the struct of clone3 on the caller's stack; the caller may be gone when the child
+ * exits. */
 static void make_threads(void)
 {
 	for (int i = 0; i < 50; i++) {
@@ -374,14 +376,14 @@ static void make_threads(void)
 #define CLONE_X_PID 4
 #define CLONE_X_FLAGS 15
 
-/* Is it the exit of a clone, and of the kind that makes threads of @pid? */
+/* Returns whether @r is the exit of a clone that created a thread of @pid. */
 static int made_thread(const struct rec_hdr *r, pid_t pid)
 {
 	return (r->nr == SYS_clone || r->nr == SYS_clone3) && !(r->flags & REC_F_RAW_ENTER) &&
 	       num(r, CLONE_X_PID) == pid && (num(r, 0) || r->evt.tid != (uint64_t)pid);
 }
 
-/* Both sides of clone tell of the same flags. */
+/* Both sides of clone have the same flags. */
 static void test_clone_flags(void **state)
 {
 	struct capture c;
@@ -421,7 +423,7 @@ static void refuse_getppid(void)
 	syscall(SYS_getppid);
 }
 
-/* Refused before sys_enter: the latency is unknown, which is not 0 ns. */
+/* A call refused before sys_enter has an unknown latency, not 0 ns. */
 static void test_seccomp(void **state)
 {
 	struct capture c;
@@ -476,7 +478,7 @@ static void exec_from_thread(void)
 	pthread_join(t, NULL);
 }
 
-/* A thread enters execve under its own tid and leaves as the leader. */
+/* A thread enters execve with its own TID and exits it as the leader. */
 static void test_exec_thread(void **state)
 {
 	struct capture c;
@@ -517,7 +519,7 @@ static void sleep_a_while(void)
 
 static void test_restart(void **state)
 {
-	/* Not what the rest of the machine does meanwhile: nobody empties the rings. */
+	/* Not the records of other processes, as the rings are not read. */
 	static const struct scap_calls calls = {
 		.bits[0] =
 			{
@@ -545,7 +547,7 @@ static void test_restart(void **state)
 
 #define X32_GETPID 0x40000027
 
-/* Numbers of no call, up to the last for which the tables have room. */
+/* Numbers without a call, up to the last one that fits the tables. */
 #define UNLISTED_FIRST 490
 #define UNLISTED_END DRV_MAX_NR
 
@@ -582,7 +584,7 @@ static void unlisted_numbers(void)
 	struct cmsghdr *c = (struct cmsghdr *)control;
 	struct msghdr msg = {.msg_control = control, .msg_controllen = sizeof(control)};
 
-	/* Arguments that would tell a file, if any program took them for a message's. */
+	/* Arguments that would yield a file event if a program took them for those of a message. */
 	*c = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
 	for (long nr = UNLISTED_FIRST; nr < UNLISTED_END; nr++)
 		syscall(nr, 3, &msg, 0, 0, 1, 0);
@@ -622,7 +624,7 @@ static void ia32_getpid(void)
 	_exit(ret == getpid() ? 0 : 1);
 }
 
-/* A kernel without 32-bit calls ends who makes one with a signal. */
+/* A kernel without 32-bit calls kills a process that makes one. */
 static int has_ia32(void)
 {
 	const pid_t pid = fork();
@@ -638,7 +640,7 @@ static int has_ia32(void)
 	return WIFEXITED(status);
 }
 
-/* 20 is getpid of 32-bit programs, and writev of ours. */
+/* 20 is getpid as a 32-bit call and writev as a 64-bit call. */
 static void test_ia32(void **state)
 {
 	const struct rec_hdr *x;
@@ -670,7 +672,7 @@ static void read_pipe(void)
 	syscall(SYS_read, pipe_fds[0], &b, 1);
 }
 
-/* A call that was entered before the capture began has an exit only. */
+/* A call entered before the capture began has only an exit. */
 static void test_older_call(void **state)
 {
 	struct capture c;
@@ -699,7 +701,7 @@ static void test_older_call(void **state)
 	free_capture(&c);
 }
 
-/* Only what is wanted is recorded, and the programs of the rest are not loaded. */
+/* Only requested calls are recorded, and the programs of the others are not loaded. */
 static void test_want(void **state)
 {
 	static const struct scap_calls calls = {
@@ -718,7 +720,7 @@ static void test_want(void **state)
 	free_capture(&c);
 }
 
-/* Our own calls are left out, and counted. */
+/* The capturing process's own calls are not recorded, but counted. */
 static void test_self(void **state)
 {
 	struct capture c = begin_capture(&small);
@@ -733,7 +735,7 @@ static void test_self(void **state)
 	free_capture(&c);
 }
 
-/* As the first process of a PID namespace, whose getpid() is 1. */
+/* Runs as the first process of a PID namespace, whose getpid() is 1. */
 static void self_in_pidns(void)
 {
 	struct live_driver *d = NULL;
@@ -831,7 +833,7 @@ static void test_bad_opts(void **state)
 
 #define N_CALLS 200
 
-/* Calls of a child on @cpu; its pid. */
+/* Makes calls in a child on @cpu. Returns its PID. */
 static pid_t call_on(size_t cpu)
 {
 	cpu_set_t one;
@@ -849,7 +851,7 @@ static pid_t call_on(size_t cpu)
 	_exit(0);
 }
 
-/* The rings hold what others do on the CPU meanwhile, too: they are read at the end. */
+/* The rings also have the records of other processes; they are read at the end. */
 static void late_cpu(int kind)
 {
 	const struct live_opts o = {
@@ -881,7 +883,7 @@ static void late_cpu(int kind)
 	free_capture(&c);
 }
 
-/* One that had no ring when the capture began: as if it came online later. */
+/* A CPU without a ring at the start of the capture, as if it came online later. */
 static void test_late_cpu(void **state)
 {
 	(void)state;

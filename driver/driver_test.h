@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests of the driver share: capturing what a child does, and taking records apart. */
+/* Helpers of the driver's tests: captures the calls of a child, and decodes records. */
 #ifndef DRIVER_DRIVER_TEST_H
 #define DRIVER_DRIVER_TEST_H
 
@@ -21,7 +21,7 @@ struct capture {
 	struct live_driver *d;
 	struct rec_hdr **recs; /* copies, in the order of their rings */
 	size_t n, room;
-	pid_t only; /* keep the records of this thread; 0: all */
+	pid_t only; /* keep only the records of this TID; 0: all */
 	uint64_t n_records; /* kept or not */
 	struct drv_counters counters;
 	uint64_t n_corrupt;
@@ -99,7 +99,7 @@ static inline void end_capture(struct capture *c)
 	assert_int_equal(c->counters.seen, c->counters.records + dropped);
 	assert_int_equal(c->counters.n_bad_record, 0);
 	assert_int_equal(c->n_corrupt, 0);
-	if (!dropped) /* of a call whose raw enter was dropped, the exit stands for both */
+	if (!dropped) /* the exit of a call whose raw enter was dropped stands for both */
 		assert_int_equal(c->n_back, 0);
 	qsort(c->recs, c->n, sizeof(*c->recs), by_time);
 }
@@ -112,7 +112,7 @@ static inline void free_capture(struct capture *c)
 	live_close(c->d);
 }
 
-/* Runs @fn in a child of its own while everything is recorded. Its pid. */
+/* Runs @fn in a child while everything is recorded. Returns the child's PID. */
 static inline pid_t capture_child(struct capture *c, const struct live_opts *o, void (*fn)(void))
 {
 	pid_t pid;
@@ -130,7 +130,7 @@ static inline pid_t capture_child(struct capture *c, const struct live_opts *o, 
 	return pid;
 }
 
-/* The next record of @tid's call @nr from *from on, or NULL; *from moves past it. */
+/* Returns the next record of @tid's call @nr from *from on, or NULL; moves *from past it. */
 static inline const struct rec_hdr *find(const struct capture *c, size_t *from, pid_t tid,
 					 unsigned int nr)
 {
@@ -153,7 +153,7 @@ static inline const struct rec_hdr *must_find(const struct capture *c, size_t *f
 	return r;
 }
 
-/* Parameter @i as a number of its own width. */
+/* Returns parameter @i as a number of its own width. */
 static inline int64_t num(const struct rec_hdr *r, unsigned int i)
 {
 	struct scap_params p;

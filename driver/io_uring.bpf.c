@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests of io_uring: taken by the kernel, and completed. Neither is a call; a request ends
- * in whatever task completes it, so both events are of the task that submitted it.
+ * io_uring requests: events of submission and completion. Neither is a call. Any task may complete
+ * a request, so both events belong to the task that submitted it.
  */
 #include "enter.bpf.h"
 #include "guard.bpf.h"
@@ -17,19 +17,19 @@
 #define OP_UNKNOWN 0xff
 
 #define SQE_FIXED_FILE 1
-#define SQE_FLAGS 0x7f /* the lowest of a request's flags are those of its entry in the queue */
+#define SQE_FLAGS 0x7f /* the low bits of a request's flags: those of its SQE */
 #define CQE_MORE 2
 
-/* Requests that are about no open file, or name theirs otherwise than the rest. */
+/* Operations without a file descriptor in the common field. */
 #define OP_BIT(op) (1ull << (op))
 #define OPS_WITHOUT_FILE                                                                           \
 	(OP_BIT(OP_NOP) | OP_BIT(7) | OP_BIT(11) | OP_BIT(12) | OP_BIT(14) | OP_BIT(15) |          \
 	 OP_BIT(OP_OPENAT) | OP_BIT(OP_CLOSE) | OP_BIT(20) | OP_BIT(21) | OP_BIT(25) |             \
 	 OP_BIT(OP_OPENAT2) | OP_BIT(29) | OP_BIT(31) | OP_BIT(32) | 0x1full << 35 | OP_BIT(42) |  \
 	 OP_BIT(44) | OP_BIT(OP_SOCKET) | 0xfull << 50 | OP_BIT(62))
-#define N_OPS 63 /* later ones are not known */
+#define N_OPS 63 /* newer operations are unknown */
 
-/* By request; and by ring and user data for those that complete more than once. */
+/* Key of a request: its address; for multishot requests, ring and user data. */
 struct io_key {
 	u64 of, user_data;
 };
@@ -40,7 +40,7 @@ struct io_pending {
 	u32 flags; /* of what the request opens */
 };
 
-/* The oldest are forgotten first: then a completion is told without its file. */
+/* LRU: the completion of an evicted request has no file. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -57,7 +57,7 @@ static __always_inline struct task_struct *io_owner(struct io_kiocb *req)
 	return BPF_CORE_READ(req, tctx, task);
 }
 
-/* Threads of io_uring itself come without a call: what they do is their process's. */
+/* Returns the TID of the event: for io_uring's own worker threads, that of the process. */
 static __always_inline u32 io_tid(struct task_struct *owner)
 {
 	if (BPF_CORE_READ(owner, flags) & PF_IO_WORKER)
@@ -73,7 +73,7 @@ static __always_inline u32 io_flags(struct io_kiocb *req)
 	return flags & SQE_FLAGS;
 }
 
-/* The descriptor that a request is about; -1: none. */
+/* Returns the file descriptor that a request uses; -1: none. */
 static __always_inline s64 io_fd(struct io_kiocb *req, u32 op, u32 flags)
 {
 	if (op == OP_CLOSE)
@@ -85,7 +85,8 @@ static __always_inline s64 io_fd(struct io_kiocb *req, u32 op, u32 flags)
 	return BPF_CORE_READ(req, cqe.fd);
 }
 
-/* Where among the files of the ring itself it finds its file, or leaves it, from 1 on; 0: not. */
+/* Returns the slot in the ring's registered files that a request uses or fills, plus one; 0: none.
+ */
 static __always_inline u32 io_slot(struct io_kiocb *req, u32 op, u32 flags)
 {
 	switch (op) {
@@ -113,7 +114,7 @@ static __always_inline u32 io_open_flags(struct io_kiocb *req, u32 op)
 	return 0;
 }
 
-/* The path that a request is to open, which the kernel has copied. */
+/* Returns the path that a request opens: the kernel's copy. */
 static __always_inline const char *io_path(struct io_kiocb *req)
 {
 	struct io_open___v70 *open = (void *)req;
@@ -196,14 +197,14 @@ int io_uring_submit_req(u64 *ctx)
 	return PINNED(submitted(ctx));
 }
 
-/* A completion as rings have it. */
+/* struct io_uring_cqe */
 struct io_done {
 	u64 user_data;
 	s32 res;
 	u32 flags;
 };
 
-/* The request that completes; op OP_UNKNOWN: it was older than the capture, or is forgotten. */
+/* Finds the request that completes. OP_UNKNOWN: it is older than the capture, or evicted. */
 static __always_inline struct io_pending io_recall(struct io_kiocb *req, u64 ring,
 						   const struct io_done *d)
 {
@@ -224,7 +225,7 @@ static __always_inline struct io_pending io_recall(struct io_kiocb *req, u64 rin
 	return found;
 }
 
-/* path, flags, dev, ino: of the file that was opened, if its descriptor can be looked at. */
+/* Puts path, flags, dev and ino of the opened file, without values if @file is NULL. */
 static __always_inline void put_io_opened(struct rec *r, struct file *file, u32 flags)
 {
 	struct file_id id = {};
@@ -257,7 +258,8 @@ static __always_inline void put_io_socket(struct rec *r, struct io_kiocb *req)
 	put_u32(r, BPF_CORE_READ((struct io_socket *)req, protocol));
 }
 
-/* Whose descriptors the result is one of: those of the current task, or we do not look. */
+/* Returns whether the result is a descriptor of the current task's process, which can be looked up.
+ */
 static __always_inline bool io_is_here(struct task_struct *owner)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

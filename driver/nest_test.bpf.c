@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The driver, and a sampler whose records interrupt its writers wherever they are. */
+/* The driver, with a sampler whose records interrupt its writers at any instruction. */
 #define NEVER_PREEMPTIBLE
 #include "driver.bpf.c"
 
@@ -15,7 +15,7 @@ int sample(void *ctx)
 	return commit_event(&r);
 }
 
-/* Sends the enter of a call. ctx: its number, is it a 32-bit one, its arguments. */
+/* Sends the enter of a call. ctx: its number, whether it is a 32-bit call, its arguments. */
 SEC("?raw_tp")
 int send_any(u64 *ctx)
 {
@@ -35,7 +35,8 @@ int send_any(u64 *ctx)
 	return 0;
 }
 
-/* The caller's memory, as much as it says, as the only parameter: the size is the record's. */
+/* Writes a record whose only parameter is caller memory, so that the caller sets the record's size.
+ */
 SEC("?tp_btf/sys_exit")
 int fill_payload(u64 *ctx)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writers that nest: a sampler at 20 kHz writes records on every CPU, also in the midst of those
- * of system calls. Nothing may be torn, lost without account, or out of order. With "lengths" for
- * an argument, records of each length there can be go through rings that they hardly fit in; with
- * "enters", the enters of all numbers that a call can have are expanded, and libscap's own of calls
- * that were under way at the start (raw_call.h) say the same.
+ * Nested writers: a sampler at 20 kHz writes records on every CPU, also while a record of a system
+ * call is being written. No record may be torn, lost uncounted, or out of order. With the argument
+ * "lengths": records of every possible length go through the smallest rings. With "enters": raw
+ * enters of all call numbers are expanded, and must equal those that libscap makes of calls under
+ * way at the start (raw_call.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ struct nest {
 	uint64_t n_calls, n_samples, n_back, n_wrong;
 	uint64_t last[MAX_CPUS][2]; /* keys of the last call and of the last sample */
 	const struct stuck_row *twin; /* the same call, for raw_call */
-	uint64_t n_known; /* things that pointers point to, found by both */
+	uint64_t n_known; /* pointed-to values that both have */
 	struct scap_expand *expand;
 	uint64_t n_unlisted; /* enters of a call that syscalls.def lacks */
 };
@@ -68,7 +68,7 @@ struct setup {
 	int kind;
 	size_t ring_sz;
 	uint32_t snaplen;
-	int self; /* record our own calls */
+	int self; /* record the test's own calls */
 };
 
 static const struct ring_ops *const kinds[RING_KIND_MAX] = {
@@ -116,7 +116,7 @@ static void load(struct nest *n, const struct setup *setup)
 	c->wake_sz = (uint32_t)setup->ring_sz;
 	c->snaplen = setup->snaplen;
 	c->task_storage = 0;
-	if (setup->self) { /* of the calls only one that few others make */
+	if (setup->self) { /* only one call, which few other processes make */
 		memset(&c->want, 0, sizeof(c->want));
 		c->want.bits[0][SYS_pwrite64 / 64] = 1ull << SYS_pwrite64 % 64;
 	}
@@ -184,7 +184,7 @@ static void attach(struct nest *n)
 	}
 }
 
-#define UNLISTED 400 /* a number that no row of syscalls.def has */
+#define UNLISTED 400 /* a number without a row in syscalls.def */
 
 static void make_calls(void)
 {
@@ -203,7 +203,7 @@ static void make_calls(void)
 	}
 }
 
-/* A raw enter of the driver becomes an event, of the call's type if the call is listed. */
+/* Expands a raw enter into an event, of the call's type if syscalls.def has the call. */
 static void check_enter(struct nest *n, const struct rec_hdr *rec)
 {
 	const int ia32 = rec->flags & REC_F_IA32;
@@ -220,8 +220,8 @@ static void check_enter(struct nest *n, const struct rec_hdr *rec)
 	n->n_unlisted += !scap_syscall_name(rec->nr, ia32);
 }
 
-/* Whether libscap's parameter says what the driver's does. What a caller of 32 bits points to, and
- * what cannot be read, is nothing to it. */
+/* Returns whether libscap's parameter equals the driver's. For pointers of 32-bit callers, and for
+ * unreadable memory, libscap has no value. */
 static int is_like(struct nest *n, const struct scap_param *ours, const struct scap_param *drivers)
 {
 	uint64_t v = 0;
@@ -235,7 +235,7 @@ static int is_like(struct nest *n, const struct scap_param *ours, const struct s
 	return !ours->len && (n->twin->flags & STUCK_F_IA32 || v <= 1);
 }
 
-/* What raw_call makes of the call that the driver made @rec of. */
+/* Compares the event of raw_call with that of the driver's @rec, for the same call. */
 static void check_twin(struct nest *n, const struct rec_hdr *rec)
 {
 	static uint64_t buf[RAW_CALL_MAX / sizeof(uint64_t)];
@@ -260,7 +260,7 @@ static void check_twin(struct nest *n, const struct rec_hdr *rec)
 				a.v[i].len, b.v[i].len);
 }
 
-/* Every parameter of a record adds up, and its text is whole. */
+/* Checks that the lengths of a record's parameters add up, and that its text is intact. */
 static void check_record(struct nest *n, const struct rec_hdr *rec)
 {
 	struct scap_params p;
@@ -282,8 +282,8 @@ static void check_record(struct nest *n, const struct rec_hdr *rec)
 }
 
 /*
- * Calls come in the order of their keys, and so do samples. Between the two there is a way to the
- * wrong order: an interrupt between a writer's reading of the clock and its place.
+ * Checks that calls are in the order of their keys, and samples too. A call and a sample may be
+ * swapped: if the interrupt came after the writer read the clock and before it reserved its room.
  */
 static void check_order(struct nest *n, unsigned int cpu, const struct rec_hdr *rec)
 {
@@ -302,7 +302,7 @@ static void drain(struct nest *n)
 	const struct rec_hdr *rec;
 
 	for (unsigned int cpu = 0; cpu < n->n_cpus; cpu++) {
-		/* A nested record waits for the one that it interrupted. */
+		/* A nested record is published after the one that it interrupted. */
 		for (int i = 0; i < 1000; i++) {
 			ring_refresh(n->rings[cpu], &bound);
 			if (!bound.in_flight)
@@ -327,7 +327,7 @@ static void detach(struct nest *n)
 	assert_int_equal(bpf_wait(), 0);
 }
 
-/* What all CPUs counted; *nested: of it, by writers that interrupted others. */
+/* Sums the counters of all CPUs; *nested: those of writers that interrupted others. */
 static uint64_t account(const struct nest *n, struct drv_counters *sum, uint64_t *nested)
 {
 	uint64_t lost = 0;
@@ -375,8 +375,8 @@ static void check_nest(int kind)
 	assert_true(nested > 0);
 	assert_true(n.n_unlisted > 0);
 	assert_int_equal(sum.records, n.n_calls + n.n_samples);
-	/* An interrupt hits these few instructions once in some 10,000; where a hypervisor gives
-	 * the CPU back, more often. */
+	/* About one interrupt in 10,000 hits these few instructions; more do when a hypervisor
+	 * resumes the CPU. */
 	if (!lost) {
 		assert_int_equal(n.n_wrong, 0);
 		assert_true(n.n_back <= 1 + n.n_samples / 200);
@@ -395,7 +395,7 @@ static void test_nest(void **state)
 
 #define RECORD_ROOM(n) ((sizeof(struct rec_hdr) + sizeof(uint16_t) + (n) + 7) & ~7ul)
 
-/* Bytes of which no two places are alike for long; a payload begins where its length says. */
+/* A byte pattern without long repetitions; the length of a payload selects where it starts. */
 static uint8_t *make_pattern(size_t n)
 {
 	uint8_t *p = malloc(n);
@@ -409,7 +409,8 @@ static uint8_t *make_pattern(size_t n)
 	return p;
 }
 
-/* Takes everything; whether our call's record was among it, with the @len bytes at @want. */
+/* Reads all records. Returns whether the test's own call was among them, with the @len bytes at
+ * @want. */
 static int take_payload(struct nest *n, const uint8_t *want, uint32_t len)
 {
 	const uint64_t tid = (uint64_t)syscall(SYS_gettid);
@@ -450,8 +451,7 @@ static uint64_t n_too_big(const struct nest *n)
 	return drv_dropped(&sum, DRV_DROP_TOO_BIG);
 }
 
-/* A call with @len bytes of payload. A ring so small may be full of what others do: once more then.
- */
+/* Makes a call with @len bytes of payload. Retries, as other processes may fill so small a ring. */
 static void pass_payload(struct nest *n, int fd, const uint8_t *payload, uint32_t len)
 {
 	const uint64_t refused = n_too_big(n);
@@ -470,7 +470,7 @@ static void pass_payload(struct nest *n, int fd, const uint8_t *payload, uint32_
 	fail_msg("no record of %u bytes got through", len);
 }
 
-/* Each length from 1 to @max through a ring of @ring_sz bytes, while a sampler interrupts. */
+/* Sends each length from 1 to @max through a ring of @ring_sz bytes, while a sampler interrupts. */
 static void check_lengths(int kind, size_t ring_sz, uint32_t max)
 {
 	const struct setup setup = {.kind = kind, .ring_sz = ring_sz, .snaplen = max, .self = 1};
@@ -510,7 +510,7 @@ static void test_lengths(void **state)
 
 /* ---- every number ---- */
 
-/* The driver has what their paths said before the exec only. */
+/* Calls whose paths only the driver has, as they were before the exec. */
 static int is_exec(uint64_t nr, int ia32)
 {
 	return ia32 ? nr == 11 || nr == 358 : nr == SYS_execve || nr == SYS_execveat;
@@ -533,9 +533,9 @@ static void send_enter_of(struct nest *n, uint64_t nr, int ia32, const uint64_t 
 	n->twin = NULL;
 }
 
-#define N_PATTERNS 64 /* which arguments are pointers */
+#define N_PATTERNS 64 /* one for each set of arguments that are pointers */
 
-/* Each call can sleep or be preempted, those of kernels to come included. */
+/* Any call can sleep or be preempted, also one of a newer kernel. */
 static void test_enters(void **state)
 {
 	const struct setup setup = {.kind = RING_ARRAY, .ring_sz = RING_SZ, .snaplen = 80};
@@ -545,7 +545,7 @@ static void test_enters(void **state)
 
 	(void)state;
 	assert_non_null(memory);
-	for (unsigned int i = 0; i < 512; i++) /* each number in it is an address */
+	for (unsigned int i = 0; i < 512; i++) /* each element is an address */
 		memory[i] = (uintptr_t)memory;
 	load(&n, &setup);
 	for (int ia32 = 0; ia32 <= 1; ia32++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs of the driver one by one: a capture without each that is optional, the sentence
- * where a required one is refused, and what the verifier has to do for each. Needs root and BTF.
+ * The programs of the driver one by one: a capture without each optional program, the message if a
+ * required one is refused, and the verifier's work for each. Needs root and BTF.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void hear(void *ctx, enum scap_log_level level, const char *text)
 
 static const struct scap_log hearing = {.fn = hear};
 
-/* A call that each filler serves. */
+/* The filler of each call. */
 static const struct {
 	const char *filler, *call;
 	unsigned int nr;
@@ -33,7 +33,7 @@ static const struct {
 #undef SYS
 };
 
-/* The first call of @row's, or -1: it is no filler, or serves another filler. */
+/* Returns the first call of the filler @row; -1: the program is not a filler. */
 static int call_of(const struct program_row *row)
 {
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
@@ -45,7 +45,7 @@ static int call_of(const struct program_row *row)
 static const struct scap_sampler_opts sampler = {
 	.sz = sizeof(sampler), .off_cpu = 1, .frame_pointers = 1, .session = "saker-programs-test"};
 
-/* User stacks of threads that wait already are walked by tables. */
+/* User stacks of threads that wait at the start need unwind tables. */
 static const struct scap_sampler_opts waits_sampler = {
 	.sz = sizeof(waits_sampler), .off_cpu = 1, .session = "saker-programs-test"};
 
@@ -56,7 +56,7 @@ static const struct scap_sampler_opts *sampler_of(const struct program_row *row)
 	return strncmp(row->name, "sample_", strlen("sample_")) ? NULL : &sampler;
 }
 
-/* Captures few calls, as loading what serves them takes long: those for the state beside. */
+/* Captures few calls besides those for the state, as loading fillers takes long. */
 static int load(struct live_driver **d, const struct program_row *row, int by_attach)
 {
 	const int at = call_of(row);
@@ -64,7 +64,7 @@ static int load(struct live_driver **d, const struct program_row *row, int by_at
 	const struct scap_select select = {.calls = &calls};
 	const struct live_opts o = {
 		.sz = sizeof(o),
-		.ring_sz = 16 << 20, /* nobody reads it before the end */
+		.ring_sz = 16 << 20, /* read only at the end */
 		.page_faults = 1,
 		.switches = 1,
 		.select = &select,
@@ -107,7 +107,7 @@ static void check_call(const struct capture *c, pid_t pid, const struct program_
 	assert_int_equal(r->evt.type, EVT_SYSCALL_X);
 }
 
-/* Calls of a child are captured as ever. */
+/* Checks that the calls of a child are captured. */
 static void check_capture(struct live_driver *d, const struct program_row *row)
 {
 	const int at = call_of(row);
@@ -167,7 +167,7 @@ static void test_without_each_hook(void **state)
 	}
 }
 
-/* One sentence that names it. */
+/* The message is one sentence that names the program. */
 static void test_required(void **state)
 {
 	static const char *const names[] = {"sys_enter", "sched_switch", "fill_exec"};
@@ -183,7 +183,7 @@ static void test_required(void **state)
 	}
 }
 
-/* Programs among those that @o loads for which the verifier does more than the row says. */
+/* Counts the programs loaded by @o for which the verifier exceeds max_insns. */
 static unsigned int count_high(const struct live_opts *o)
 {
 	unsigned int n_high = 0;
@@ -205,7 +205,7 @@ static unsigned int count_high(const struct live_opts *o)
 	return n_high;
 }
 
-/* All programs are loaded by the one or by the other capture. */
+/* Each program is loaded by one of the two captures. */
 static void test_verifier_sizes(void **state)
 {
 	static const char *const tracepoints[] = {"sched_wakeup", "sched_wakeup_new",
@@ -228,8 +228,9 @@ static void test_verifier_sizes(void **state)
 	so.n_tracepoints = 4;
 	n_high = count_high(&all) + count_high(&no_calls);
 	if (n_high)
-		fail_msg("the verifier does more for %u programs than programs.def says; if that "
-			 "is meant, change its rows to those above",
+		fail_msg("the verifier processes more instructions for %u programs than "
+			 "programs.def "
+			 "allows; if that is intended, replace its rows by those above",
 			 n_high);
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Samples of the task that runs: by the clock, at page faults, at tracepoints that were asked for.
- * What is off the CPU is sampled in sample_off.bpf.c.
+ * Samples of the running task: by the clock, at page faults, at requested tracepoints. Off-CPU
+ * samples are in sample_off.bpf.c.
  *
- * A stack of which a page is not there now is finished on the thread's way to user mode, where the
- * page can be waited for, if the kernel has programs for that (sample_later.bpf.h).
+ * A stack with a page that is not in memory is a deferred stack: it is walked again when the thread
+ * returns to user mode, where a program may wait for the page, if the kernel supports that
+ * (sample_later.bpf.h).
  */
 #include "cold_stack.bpf.h"
 #include "sample_later.bpf.h"
 #include "sample_record.bpf.h"
 
-/* What of a sample depends on the program. */
+/* The parts of a sample that depend on the program. */
 struct sample {
 	u32 reason; /* enum sample_reason */
 	bool weighs;
@@ -35,7 +36,7 @@ static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 		if (id)
 			w->end = STACK_END_DEFERRED;
 	}
-	/* What is there now counts if the whole stack never comes. */
+	/* These frames count if the deferred stack never comes. */
 	put_frames(r, w, w->frames, w->n, STACK_USER_MAX);
 	put_u8(r, w->end);
 	put_u64_when(r, w, regs, regs ? regs->ip : 0);
@@ -44,7 +45,7 @@ static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 	put_u64_when(r, w, id, id);
 }
 
-/* What only off-CPU samples have. */
+/* Puts the parameters that only off-CPU samples have: without values. */
 static __always_inline void put_no_wait(struct rec *r)
 {
 	put_empty(r);
@@ -96,8 +97,7 @@ static __always_inline int take_sample(struct drv_sample_counts *c, void *ctx,
 	return commit_sample(&r, c);
 }
 
-/* As a program of a perf event is given it; not relocated, as the verifier wants its true places.
- */
+/* The context of a perf event program; not relocated: the verifier requires the real offsets. */
 struct perf_event_ctx {
 	u64 regs[21]; /* as in pt_regs */
 	u64 sample_period;

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Samples of threads that are not on a CPU. The stack is that with which the thread left: it is
- * taken then, when its memory is mapped, and kept with the thread. When it is back, and was away
- * for long enough, the sample is made, with the time that it was away, where it was blocked, who
- * woke it and how long it then waited for a CPU. Of a stack that had a page missing the rest is
- * sent when the thread is on its way to user mode, as of other samples.
+ * Off-CPU samples. The stack is walked when the thread is switched out, while its memory is mapped,
+ * and kept in a slot of the thread. When the thread is switched in again, after at least
+ * off_min_ns, the sample is sent: with the time off the CPU, where the thread was blocked, its
+ * waker, and how long it then waited for a CPU. A stack with a missing page is deferred, as those
+ * of other samples.
  */
 #include "cold_stack.bpf.h"
 #include "sample_later.bpf.h"
 #include "sample_record.bpf.h"
 
-#define OFF_KERNEL 48 /* frames that are kept of each stack: a slot of 2 KiB with its header */
+#define OFF_KERNEL 48 /* frames of each stack in a slot, which has 2 KiB with its header */
 #define OFF_USER 168
-#define OFF_SLOTS 8192 /* threads, before Linux 6.4 */
-#define OFF_MORE_SLOTS 512 /* of them with deep stacks */
+#define OFF_SLOTS 8192 /* maximum number of threads, before Linux 6.4 */
+#define OFF_MORE_SLOTS 512 /* maximum number of threads with deep stacks */
 
 #define NO_CALL 0xffffffffu
 
 struct off_slot {
-	u64 out_ns; /* 0: the thread runs, or was not seen to leave */
-	u64 wake_ns; /* 0: it was not woken */
-	u32 call; /* that it is in; NO_CALL: none */
-	u32 state; /* TASK_*: why it left */
-	s32 waker; /* thread */
+	u64 out_ns; /* when it was switched out; 0: it runs, or that was missed */
+	u64 wake_ns; /* when it was woken; 0: it was not */
+	u32 call; /* the call that it is in; NO_CALL: none */
+	u32 state; /* TASK_*: when it was switched out */
+	s32 waker; /* TID */
 	u16 n_kernel, n_user;
 	u32 end; /* enum stack_end */
 	char waker_comm[COMM_LEN];
-	u32 is_older; /* it waited when the capture began */
-	u64 arg; /* the first one of the call */
+	u32 is_older; /* it waited already when the capture began */
+	u64 arg; /* first argument of the call */
 	u64 ip, sp, bp; /* 0: it has no user stack */
-	u64 id; /* the stack's, if it comes later; else 0 */
+	u64 id; /* of the deferred stack; 0: the stack is not deferred */
 	u64 kernel[OFF_KERNEL];
 	u64 user[OFF_USER];
 };
 
-/* What of a thread's stack finds no room in its slot: few threads ever have one. */
+/* The frames of a deep stack that do not fit the slot. Few threads need this. */
 struct off_more {
 	u64 kernel[STACK_KERNEL_MAX - OFF_KERNEL];
 	u64 user[STACK_USER_MAX - OFF_USER];
@@ -69,12 +69,12 @@ struct {
 	__type(value, struct off_more);
 } off_more_hash SEC(".maps");
 
-/* What entries of a hash begin with. */
+/* Initial values of hash entries. */
 static const struct off_slot off_empty;
 static const struct off_more off_more_empty;
 
-/* What a task has, by its storage or, before Linux 6.4, by a hash: NULL, unless @empty says what it
- * begins with. */
+/* Returns the task's entry, in task storage or, before Linux 6.4, in a hash map. Without an entry:
+ * creates it with the value @empty, or returns NULL if @empty is NULL. */
 static __always_inline void *of_task(void *storage, void *hash, const void *empty,
 				     struct task_struct *task)
 {
@@ -111,7 +111,8 @@ static __always_inline struct off_more *off_more_make(struct task_struct *task)
 	return of_task(&off_more_storage, &off_more_hash, &off_more_empty, task);
 }
 
-/* The call that @task is in. What came by an interrupt or fault has a negative number there. */
+/* Returns the call that @task is in. After an interrupt or fault from user mode orig_ax is
+ * negative. */
 static __always_inline u32 call_of(struct task_struct *task)
 {
 	struct pt_regs *regs = user_regs(task);
@@ -125,7 +126,7 @@ static __always_inline u32 call_of(struct task_struct *task)
 	return nr | (task->thread_info.status & TS_COMPAT ? SAMPLE_CALL_IA32 : 0);
 }
 
-/* The first argument of the call that @task is in. */
+/* Returns the first argument of the call that @task is in. */
 static __always_inline u64 arg_of(struct task_struct *task, u32 call)
 {
 	struct pt_regs *regs = user_regs(task);
@@ -135,7 +136,7 @@ static __always_inline u64 arg_of(struct task_struct *task, u32 call)
 	return call & SAMPLE_CALL_IA32 ? regs->bx : regs->di;
 }
 
-/* Keeps the kernel's stack as it is now. @ctx is that of the program itself. */
+/* Stores the current kernel stack. @ctx must be the program's own. */
 static __always_inline void off_keep_kernel(struct off_slot *slot, void *ctx,
 					    struct task_struct *task)
 {
@@ -154,7 +155,7 @@ static __always_inline void off_keep_kernel(struct off_slot *slot, void *ctx,
 	slot->n_kernel = ((n < 0 ? 0 : n) + (rest < 0 ? 0 : rest)) / 8;
 }
 
-/* Keeps what @w has found. */
+/* Stores the frames that @w found. */
 static __always_inline void off_keep_user(struct off_slot *slot, struct user_walk *w,
 					  struct task_struct *task)
 {
@@ -177,7 +178,8 @@ static __always_inline void off_keep_user(struct off_slot *slot, struct user_wal
 		slot->n_user = 0;
 }
 
-/* The user stack, for which the CPU's writer counts as at work: what faults is the driver's own. */
+/* Walks and stores the user stack. ring_hdr.nest is raised meanwhile, so that page faults count as
+ * the driver's own. */
 static __always_inline void off_walk(struct off_slot *slot, struct task_struct *task)
 {
 	struct pt_regs *regs = user_regs(task);
@@ -206,12 +208,12 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 	ring_leave(ring);
 }
 
-/* Values of task_states: the kernel's, but for the last. */
+/* Values of task_states: the kernel's, except the last. */
 #define TASK_STATES 0xf
 #define TASK_NOLOAD 0x400
-#define STATE_IDLE 16 /* waits uninterruptibly, as a thread of the kernel with nothing to do */
+#define STATE_IDLE 16 /* TASK_NOLOAD: an idle kernel thread */
 
-/* @prev, the current task, leaves. */
+/* Fills the slot of @prev, the current task, which is switched out. */
 static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 state)
 {
 	struct off_slot *slot;
@@ -233,8 +235,8 @@ static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 s
 	slot->out_ns = bpf_ktime_get_boot_ns();
 }
 
-/* @n frames, of which the first @max lie at @frames and the others, up to @max_more, at @more;
- * NULL: they are gone. */
+/* Puts @n frames: the first @max from @frames, the others, at most @max_more, from @more. NULL: the
+ * others are gone. */
 static __always_inline void put_parts(struct rec *r, struct user_walk *w, const u64 *frames,
 				      u64 max, const u64 *more, u64 max_more, u64 n)
 {
@@ -251,7 +253,7 @@ static __always_inline void put_parts(struct rec *r, struct user_walk *w, const 
 	settle_in(r, w);
 }
 
-/* Between sample and its end in the order of the parameters. */
+/* Puts the parameters from the kernel stack to the stack's id, in the order of events.def. */
 static __always_inline void put_off_stacks(struct rec *r, struct user_walk *w,
 					   struct off_slot *slot, struct task_struct *task,
 					   bool is_back)
@@ -296,7 +298,8 @@ static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct 
 	put_u8(r, slot->is_older);
 }
 
-/* @is_back: it is about to run; else it still waits, at the end of the capture. */
+/* Sends the sample of @task. @is_back: it is about to run; else it still waits as the capture ends.
+ */
 static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
 				    struct task_struct *task, struct off_slot *slot, u64 now,
 				    bool is_back)
@@ -304,7 +307,7 @@ static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
 	struct user_walk *w;
 	struct rec r;
 
-	/* The call of the task that leaves was sent by sched_switch, which runs before. */
+	/* sched_switch, which runs before, has sent the enter of the task that is switched out. */
 	if (!begin_sample(&r, ctx, OPEN_NONE)) {
 		count(&c->dropped);
 		return 0;
@@ -325,7 +328,7 @@ static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
 	return commit_sample(&r, c);
 }
 
-/* @next is back. */
+/* Ends the wait of @next, which is switched in. */
 static __always_inline int off_end(struct drv_sample_counts *c, void *ctx, struct task_struct *next)
 {
 	struct off_slot *slot;
@@ -346,7 +349,7 @@ static __always_inline int off_end(struct drv_sample_counts *c, void *ctx, struc
 	return ret;
 }
 
-/* ctx: preempted, the task that leaves, the one that comes, state of the former. */
+/* ctx: preempted, previous task, next task, state of the previous task. */
 SEC("?tp_btf/sched_switch")
 int sample_off_switch(u64 *ctx)
 {
@@ -361,11 +364,11 @@ int sample_off_switch(u64 *ctx)
 	return off_end(c, ctx, next);
 }
 
-#define THREAD_SZ (16u << 10) /* of a task's kernel stack */
+#define THREAD_SZ (16u << 10) /* bytes of a task's kernel stack */
 
 /*
- * Does an interrupt run, and not the current task? The arguments lie on the stack that is in use:
- * not the task's, or the task's, if it was interrupted in user mode.
+ * Returns whether an interrupt runs, not the current task. The program's arguments are on the stack
+ * in use: an interrupt's own stack, or that of a task that was interrupted in user mode.
  */
 static __always_inline bool in_interrupt(void *ctx, struct task_struct *task)
 {
@@ -373,14 +376,14 @@ static __always_inline bool in_interrupt(void *ctx, struct task_struct *task)
 	struct pt_regs *regs = user_regs(task);
 	u64 here;
 
-	ONCE(sampler->here) = (u64)ctx; /* as a number: the verifier lets nobody reckon with ctx */
+	ONCE(sampler->here) = (u64)ctx; /* as a number: the verifier refuses arithmetic on ctx */
 	here = ONCE(sampler->here);
 	return here - (u64)task->stack >= THREAD_SZ || (regs && (s64)regs->orig_ax < 0);
 }
 
 static const char by_interrupt[COMM_LEN] = "interrupt";
 
-/* Who wakes a thread: a thread, or, as thread 0, an interrupt. */
+/* Stores the waker of a thread: a thread, or TID 0 for an interrupt. */
 SEC("?tp_btf/sched_waking")
 int sample_off_waking(u64 *ctx)
 {

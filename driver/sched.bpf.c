@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What happens to tasks and CPUs beside calls: tasks end, signals reach them, they fault, they
- * are switched; CPUs come and go. The hooks with a ? are loaded where they are asked for and
- * the kernel has them.
+ * Events of tasks and CPUs other than calls: exits, renames, signals, page faults, task switches,
+ * CPU hotplug. Hooks with a ? are loaded only if they are requested and the kernel has them.
  */
 #include "enter.bpf.h"
 #include "task.bpf.h"
 
-#define REAPER_DEPTH 16 /* threads and ancestors that are looked at */
+#define REAPER_DEPTH 16 /* maximum number of threads, and of ancestors, to visit */
 
 #define STATUS_SIGNAL(status) ((status)&0x7f)
 #define STATUS_CORE(status) ((status)&0x80)
 #define STATUS_RET(status) ((status) >> 8 & 0xff)
 
-/* Another thread of the same process that lives on. */
+/* Returns another thread of the process that is not exiting; NULL: none. */
 static __always_inline struct task_struct *live_thread(struct task_struct *task)
 {
 	struct signal_struct *signal = BPF_CORE_READ(task, signal);
@@ -32,7 +31,7 @@ static __always_inline struct task_struct *live_thread(struct task_struct *task)
 	return NULL;
 }
 
-/* The nearest ancestor that asked to inherit orphans, else the first process of the namespace. */
+/* Returns the nearest ancestor that is a subreaper, else the init of the PID namespace. */
 static __always_inline struct task_struct *subreaper(struct task_struct *task)
 {
 	struct pid_namespace *ns = pid_own(BPF_CORE_READ(task, thread_pid)).ns;
@@ -51,7 +50,7 @@ static __always_inline struct task_struct *subreaper(struct task_struct *task)
 	return init;
 }
 
-/* The thread that gets the children of @task; 0: there are none. */
+/* Returns the TID of the thread that inherits the children of @task; 0: it has no children. */
 static __always_inline s64 reaper_tid(struct task_struct *task)
 {
 	struct list_head *head = (void *)task + bpf_core_field_offset(struct task_struct, children);
@@ -65,7 +64,7 @@ static __always_inline s64 reaper_tid(struct task_struct *task)
 	return BPF_CORE_READ(reaper, pid);
 }
 
-/* The last thread of a process ends, and with it what it had mapped. */
+/* Sends that the mappings of the process are gone, as its last thread exits. */
 static __always_inline void send_map_exit(u64 *ctx, struct task_struct *task)
 {
 	struct rec r;
@@ -109,8 +108,8 @@ int sched_process_exit(u64 *ctx)
 	return PINNED(tell_exit(ctx));
 }
 
-/* Nothing of a process is left when its leader goes, that ended or not. Only where no switches of
- * tasks are hooked, which tell it sooner. */
+/* Deletes the marks of a process when its leader is freed. Used only if task switches are not
+ * hooked, which happen earlier. */
 static __always_inline int bury_process(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
@@ -127,7 +126,7 @@ int sched_process_free(u64 *ctx)
 	return PINNED(bury_process(ctx));
 }
 
-/* In the process that executes, with its new name. Only for suppressed names. */
+/* Updates the mark of a process after exec, with its new name. Used only for suppressed names. */
 SEC("?tp_btf/sched_process_exec")
 int suppress_exec(u64 *ctx)
 {
@@ -142,8 +141,8 @@ int suppress_exec(u64 *ctx)
 	return 0;
 }
 
-/* prctl and execve say the new name themselves, also when they were switched out meanwhile. Where
- * calls are not hooked, tell_exec does. */
+/* Returns whether the call that renames the task has the new name in its own event (prctl, execve).
+ * Without hooked calls, the event of tell_exec has it. */
 static __always_inline bool call_says_name(const struct drv_slot *slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -157,7 +156,8 @@ static __always_inline bool call_says_name(const struct drv_slot *slot)
 	return call->nr == NR_prctl || is_exec(call);
 }
 
-/* Also by writing to /proc/PID/comm, in another thread than the one that gets the name. */
+/* Sends the new name of a task. A write to /proc/PID/comm runs in another thread than the renamed
+ * one. */
 static __always_inline int tell_rename(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
@@ -182,7 +182,7 @@ int task_rename(u64 *ctx)
 #define SIGCHLD 17
 #define SI_USER 0
 
-/* The process that sent a signal; 0: the kernel did. */
+/* Returns the PID of the process that sent the signal; 0: the kernel sent it. */
 static __always_inline s64 signal_sender(struct kernel_siginfo *info, int sig)
 {
 	if (BPF_CORE_READ(info, si_code) > SI_USER && sig != SIGCHLD)
@@ -213,8 +213,8 @@ int signal_deliver(u64 *ctx)
 	return PINNED(tell_signal(ctx));
 }
 
-/* @prev, which is the current task, leaves the CPU. Its open call, if any, was sent before. What it
- * ran is up to date; of a CPU's idle task the kernel does not count it. */
+/* Sends a task switch. @prev is the current task; the enter of its open call was sent before. Its
+ * run time is up to date, except that the kernel does not count that of idle tasks. */
 static __always_inline void send_switch(u64 *ctx, struct task_struct *prev)
 {
 	struct task_struct *next = (void *)ctx[2];
@@ -241,7 +241,7 @@ static __always_inline void send_switch(u64 *ctx, struct task_struct *prev)
 #define PPM_PF_USER_FAULT (1u << 4)
 #define PPM_PF_SUPERVISOR_FAULT (1u << 5)
 
-/* Of the CPU's error code: the lowest three bits say one thing or its contrary. */
+/* Converts the CPU's error code. Each of its lowest three bits selects one of two flags. */
 static __always_inline u32 convert_fault(u32 code)
 {
 	return (code & 0x1 ? PPM_PF_PROTECTION_VIOLATION : PPM_PF_PAGE_NOT_PRESENT) |
@@ -282,8 +282,8 @@ int page_fault_kernel(u64 *ctx)
 enum hotplug_action { HOTPLUG_ONLINE = 1, HOTPLUG_OFFLINE };
 
 /*
- * Each step by which a CPU comes up or goes down: CPU, target, step. The two that matter run
- * on another CPU, which has a ring: before the one comes to life, and before it dies.
+ * Sends that a CPU goes online or offline. ctx, for each hotplug step: CPU, target, step. The two
+ * steps used here run on another CPU, which has a ring: before the CPU starts, and before it stops.
  */
 static __always_inline int tell_hotplug(u64 *ctx)
 {

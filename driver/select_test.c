@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the driver records when not everything is asked for: each way to choose tasks and
- * calls, and what is kept beside for the sake of the state. Only records of the test's own
- * children are looked at.
+ * Filtering in the kernel: each way to select tasks and calls, and the records that are kept for
+ * the state. Checks only records of the test's own children.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +20,7 @@
 
 #define SOME_UID 54321
 
-/* A child that waits until it is released, then calls @fn. */
+/* Starts a child that waits until it is released, then calls @fn. */
 struct child {
 	pid_t pid;
 	int go;
@@ -74,7 +73,7 @@ static struct capture capture_of(const struct scap_select *select, struct child 
 	return c;
 }
 
-/* Records of @tid's calls @nr: those that were asked for, and those for the state. */
+/* Counts the records of @tid's calls @nr: requested ones, or those for the state. */
 static size_t count(const struct capture *c, pid_t tid, unsigned int nr, int state_only)
 {
 	size_t n = 0;
@@ -111,7 +110,7 @@ static void files_and_others(void)
 	prctl(PR_SET_NAME, "renamed");
 }
 
-/* What changes descriptors is there when descriptors are shown, and only then. */
+/* Calls that change descriptors are recorded if descriptors are shown, and only then. */
 static void test_calls(void **state)
 {
 	const struct scap_calls reads = calls_of("read", NULL), kills = calls_of("kill", "getppid");
@@ -162,7 +161,7 @@ static void *thread_calls(void *arg)
 	return NULL;
 }
 
-/* What a thread, a child and its child do: getppid, getuid and getgid. */
+/* Calls of a thread, a child and a grandchild: getppid, getuid and getgid. */
 static void family(void)
 {
 	pthread_t t;
@@ -183,7 +182,7 @@ static void family(void)
 	waitpid(pid, NULL, 0);
 }
 
-/* Records of the call @nr that were asked for, of any task that the test knows to be its own. */
+/* Counts the requested records of the call @nr, of all tasks of the test. */
 static size_t count_any(const struct capture *c, unsigned int nr)
 {
 	size_t n = 0;
@@ -213,7 +212,7 @@ static void test_processes(void **state)
 	free_capture(&c);
 }
 
-/* A process that was there before, with its own child, and what they make later. */
+/* Selects a running process with its child, and the processes that they create later. */
 static int ready[2], go[2];
 
 static void family_with_old_child(void)
@@ -275,7 +274,7 @@ static void renames(void)
 	syscall(SYS_getuid);
 }
 
-/* From the renaming to the renaming, both included, the threads of the process too. */
+/* Selects by name: from one rename to the next, both included, and the threads of the process. */
 static void test_names(void **state)
 {
 	static const char *const comms[] = {"saker-sel-test-long"};
@@ -318,7 +317,7 @@ static void test_users(void **state)
 
 static char cgroup_dir[4200];
 
-/* A cgroup of the test's own. False: there is no cgroup2 hierarchy that we may write to. */
+/* Creates a cgroup for the test. False: there is no writable cgroup2 hierarchy. */
 static int make_cgroup(void)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
@@ -347,7 +346,7 @@ static void enters_cgroup(void)
 	if (write(fd, "0", 1) != 1)
 		_exit(1);
 	sched_yield();
-	usleep(1); /* the next turn */
+	usleep(1); /* the selection is evaluated at the next task switch */
 	syscall(SYS_getuid);
 	family();
 }
@@ -373,7 +372,7 @@ static void test_cgroups(void **state)
 	free_capture(&c);
 }
 
-/* A call that sleeps is told by its enter only where it was asked for. */
+/* A call that sleeps has a raw enter only if it was requested. */
 static void sleeps(void)
 {
 	struct timespec t = {.tv_nsec = 3000000};
@@ -409,7 +408,7 @@ static void test_sleeping(void **state)
 
 static char link_dir[] = "/tmp/saker-select-XXXXXX";
 
-/* This program in another role, under a name of its own: that of a link to it. */
+/* Runs this program in another role, under the name of a link to it. */
 static void exec_as(const char *name, const char *role)
 {
 	char path[64];
@@ -419,7 +418,7 @@ static void exec_as(const char *name, const char *role)
 	_exit(1);
 }
 
-/* The roles. What is suppressed makes calls that are counted, and leaves its name. */
+/* The roles. A suppressed one makes calls that are counted, and then changes its name. */
 static int play(const char *role)
 {
 	char byte;
@@ -513,7 +512,7 @@ static void is_quiet(void)
 	exec_as("saker-quiet", "old");
 }
 
-/* A process that was there before: only its end is told, which the state needs. */
+/* Suppresses a running process: only its exit is recorded, which the state needs. */
 static void test_suppressed_before(void **state)
 {
 	struct scap_select select = {.suppress = quiet, .n_suppress = 1};
@@ -553,7 +552,7 @@ static void test_suppressed_before(void **state)
 
 static uint8_t many[MANY + 100];
 
-/* A message with an address and a descriptor: the most that a record has beside its data. */
+/* Sends a message with an address and a descriptor: the most that a record has besides its data. */
 static void moves_much(void)
 {
 	union {
@@ -618,7 +617,7 @@ static void test_most_data(void **state)
 		check_much(kind);
 }
 
-static int listener[2]; /* with a range of its own, and without */
+static int listener[2]; /* with a port range of its own, and without */
 
 static uint16_t listen_somewhere(int *fd)
 {
@@ -631,7 +630,7 @@ static uint16_t listen_somewhere(int *fd)
 	return ntohs(a.sin_port);
 }
 
-/* Both ends of a connection write and read. */
+/* Writes and reads at both ends of a connection. */
 static void talk(int listening)
 {
 	struct sockaddr_in a;
@@ -689,7 +688,7 @@ static void test_ports(void **state)
 	close(listener[1]);
 }
 
-static unsigned int *n_made; /* calls of the child, shared with it */
+static unsigned int *n_made; /* number of the child's calls, shared with it */
 
 static double part_of_second(void)
 {
@@ -699,7 +698,7 @@ static double part_of_second(void)
 	return (double)t.tv_nsec / 1e9;
 }
 
-/* Makes calls between @from and @to of a second, tries again if it was not fast enough. */
+/* Makes calls between @from and @to of a second; retries if it was too slow. */
 static void calls_between(double from, double to)
 {
 	do {
@@ -721,7 +720,7 @@ static void sampled_calls(void)
 	calls_between(0.1, 0.4);
 }
 
-/* Each call is either recorded or counted as not sampled; what changes the state is recorded. */
+/* Each call is recorded or counted as not sampled; calls that change the state are recorded. */
 static void test_sampling(void **state)
 {
 	const struct scap_calls calls = calls_of("getppid", "prctl");
@@ -770,7 +769,7 @@ static void fill_rings(void)
 		close(dup(fd));
 }
 
-/* In a ring that nobody empties what changes the state finds room at the end. */
+/* A ring that is not read has room at its end for records that change the state. */
 static void check_shed(int kind)
 {
 	struct child child = start(fill_rings);
@@ -808,7 +807,7 @@ static void forks_and_execs(void)
 		_exit(1);
 }
 
-/* Records of an event of @tid; *last is the last one. */
+/* Counts the records of an event of @tid; *last is the last one. */
 static size_t count_events(const struct capture *c, uint64_t tid, unsigned int type,
 			   const struct rec_hdr **last)
 {
@@ -823,7 +822,7 @@ static size_t count_events(const struct capture *c, uint64_t tid, unsigned int t
 	return n;
 }
 
-/* No call is hooked: threads are known all the same. */
+/* Without hooked calls, threads are reported all the same. */
 static void test_no_calls(void **state)
 {
 	const struct scap_calls none = {0};
@@ -859,7 +858,7 @@ static void test_no_calls(void **state)
 	free_capture(&c);
 }
 
-/* Who is chosen and has ended is gone, though its parent has not looked at it yet. */
+/* A selected process that ended is deselected, although its parent has not reaped it yet. */
 static void test_nobody_left(void **state)
 {
 	struct scap_select select = {.n_pids = 1, .no_calls = 1};

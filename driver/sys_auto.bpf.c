@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One filler for all calls whose exit is the result and then what the arguments say:
- * the rows of syscalls.def with the filler auto.
+ * The generic filler: writes the result and then the rows of syscalls.def, for all calls whose row
+ * has the filler auto.
  */
 #include "args.bpf.h"
 #include "put_row.bpf.h"
 
-/* Bytes of each parameter of an event; 0: it varies. */
+/* Bytes of each parameter of an event; 0: the size varies. */
 static const u8 param_sizes[EVT_ROWS_MAX][EVT_MAX_PARAMS] = {
 #define P(name, type, fmt) PSZ_##type,
 #define PX(name, type, fmt, table) PSZ_##type,
@@ -20,19 +20,19 @@ static const u8 param_sizes[EVT_ROWS_MAX][EVT_MAX_PARAMS] = {
 #include "undef_rows.h"
 };
 
-/* What a round needs of the record: one whose address is taken is in memory, and there
- * the verifier knows less of it. */
+/* The part of the record that a round needs. A struct rec whose address is passed to bpf_loop would
+ * be in memory, where the verifier tracks less of it. */
 struct auto_fill {
 	u8 *base;
 	struct drv_slot *slot;
-	const u8 *sizes; /* of the parameters; the first is the result */
+	const u8 *sizes; /* of the parameters; the first one is the result */
 	s64 ret;
 	u64 off;
 	u32 first; /* row */
 	bool own; /* one of saker's own events */
 };
 
-/* Puts parameter @i. A callback of bpf_loop, whose body is checked once. */
+/* Puts parameter @i. A callback of bpf_loop, whose body the verifier checks once. */
 static long auto_step(u32 i, void *ctx)
 {
 	struct auto_fill *f = ctx;
@@ -53,7 +53,7 @@ static long auto_step(u32 i, void *ctx)
 	return 0;
 }
 
-/* The call is claimed. */
+/* Writes the record of the claimed call. */
 static __always_inline int fill_by_rows(u64 *ctx)
 {
 	u32 nr = this_slot()->call.nr & (DRV_MAX_NR - 1);
@@ -76,7 +76,7 @@ static __always_inline int fill_by_rows(u64 *ctx)
 	f.off = r.off;
 	bpf_loop(n, auto_step, &f, 0);
 	r.off = forget(r.slot, f.off, REC_OFF_MAX);
-	r.n = r.n_params; /* so they are; 6.1 would follow commit's look for missing ones */
+	r.n = r.n_params; /* all were put; 6.1 would follow commit's loop over missing ones */
 	return commit(&r);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls that open files and make pairs of descriptors, and those that move data in pieces. */
+/* Fillers of open, pipe, sendfile, readv, writev, quotactl, poll and their variants. */
 #include "args.bpf.h"
 #include "fd.bpf.h"
 #include "guard.bpf.h"
 #include "task.bpf.h"
 
-/* What the kernel has behind the descriptor that a call returned; NULL: it failed. */
+/* Returns the file of the descriptor that the call returned; NULL: it failed. */
 static __always_inline struct file *opened(const struct rec *r)
 {
 	return r->ret < 0 ? NULL : fd_file(r->ret);
@@ -39,7 +39,7 @@ static __always_inline bool has_dirfd(const struct rec *r)
 	return call_nr(r) == NR_openat || call_nr(r) == NR_openat2;
 }
 
-/* How the call opened: its last argument, or what that points to. */
+/* Returns flags, mode and resolve of an open: from its arguments, or from struct open_how. */
 static __always_inline struct open_how opened_how(const struct rec *r)
 {
 	struct open_how how = {};
@@ -53,7 +53,7 @@ static __always_inline struct open_how opened_how(const struct rec *r)
 	return how;
 }
 
-/* creat: its mode and the file, and flags that are always 0. */
+/* Serves creat: its mode and the file, and flags that are always 0. */
 static __always_inline void put_created(struct rec *r, const struct file_id *id)
 {
 	put_u32(r, arg(r, 1) & 07777);
@@ -136,7 +136,7 @@ int fill_open_by_handle_at(u64 *ctx)
 
 _Static_assert(EVT_GOES_ON(PIPE2_X, PIPE_X, 2), "and flags, and the caller's");
 
-/* Serves pipe and pipe2. Both ends of a pipe have one inode. */
+/* Serves pipe and pipe2. Both ends of a pipe have the same inode. */
 SEC("?tp_btf/sys_exit")
 int fill_pipe(u64 *ctx)
 {
@@ -158,7 +158,7 @@ int fill_pipe(u64 *ctx)
 	return commit_like(&r);
 }
 
-/* The kernel moved *offset by what it sent. */
+/* Serves sendfile. The kernel advanced *offset by the bytes sent. */
 SEC("?tp_btf/sys_exit")
 int fill_sendfile(u64 *ctx)
 {
@@ -190,7 +190,7 @@ static __always_inline void put_place(struct rec *r, u32 nr_first, u32 nr_last)
 		put_u32(r, arg(r, 5));
 }
 
-/* Serves readv, preadv and preadv2. The size is what was got. */
+/* Serves readv, preadv and preadv2. The size is the result. */
 SEC("?tp_btf/sys_exit")
 int fill_readv(u64 *ctx)
 {
@@ -273,7 +273,8 @@ static __always_inline void put_quota_info(struct rec *r, u32 cmd)
 	put_u8(r, q.valid & IIF_FLAGS ? convert_quota_info_flags(q.flags) : 0);
 }
 
-/* What the call is about depends on its command; the layout is that of 2022, so all is there. */
+/* Serves quotactl. The used parameters depend on the command; the layout of 2022 has all of them.
+ */
 SEC("?tp_btf/sys_exit")
 int fill_quotactl(u64 *ctx)
 {
@@ -319,7 +320,7 @@ struct fdlist {
 	bool asked;
 };
 
-/* Appends a descriptor. A callback of bpf_loop, whose body is checked once. */
+/* Appends a descriptor. A callback of bpf_loop, whose body the verifier checks once. */
 static long fdlist_add(u32 i, void *ctx)
 {
 	struct fdlist *l = ctx;
@@ -338,7 +339,8 @@ static long fdlist_add(u32 i, void *ctx)
 	return 0;
 }
 
-/* Those of the first descriptors that were answered, or with @asked all with their questions. */
+/* Puts the first descriptors with revents; with @asked, all of the first ones, with their events.
+ */
 static __always_inline void put_fdlist(struct rec *r, bool asked)
 {
 	struct fdlist l = {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Calls that move data, and those that make and close descriptors of files.
- * The rows of syscalls.def name the program that fills the record of a call.
+/* Fillers of read, write, pread64 and pwrite64. A row of syscalls.def names the filler of a call.
  */
 #include "args.bpf.h"
 
-/* read, write: result, data, fd, size. */
+/* Serves read and write: result, data, fd, size. */
 static __always_inline void put_io(struct rec *r)
 {
 	put_s64(r, r->ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Semaphores, keys, asynchronous I/O: calls whose parameters are more than their arguments say. */
+/* Fillers of semop, keyctl and io_submit, whose parameters need more than a row of syscalls.def. */
 #include "args.bpf.h"
 
 /* struct sembuf */
@@ -9,7 +9,7 @@ struct sembuf {
 	u16 flg;
 };
 
-/* The first two operations; the format has no more. */
+/* Serves semop: the first two operations, as many as the format has. */
 SEC("?tp_btf/sys_exit")
 int fill_semop(u64 *ctx)
 {
@@ -34,7 +34,8 @@ int fill_semop(u64 *ctx)
 
 enum { DYN_KEYCTL_NUMBER, DYN_KEYCTL_TEXT };
 
-/* By operation: bit n is set if argument n + 1 is text; those above also if the call wrote it. */
+/* By operation: bit n is set if argument n + 1 is text; bits from KEYCTL_WRITTEN on, if the call
+ * writes it. */
 #define KEYCTL_WRITTEN 4
 static const u8 keyctl_texts[64] = {
 	[1] = 1 << 0, /* JOIN_SESSION_KEYRING */
@@ -49,7 +50,7 @@ static const u8 keyctl_texts[64] = {
 	[29] = 1 << 1 | 1 << 2, /* RESTRICT_KEYRING */
 };
 
-/* A number, or text where there is some. */
+/* Puts argument @i as text if it is text, else as a number. */
 static __always_inline void put_keyctl_arg(struct rec *r, u64 v, bool text)
 {
 	u64 n = 0;
@@ -94,7 +95,7 @@ struct iocb_list {
 #define IOCB_SZ 64
 #define IOCB_MAX (ARG_LIST_MAX / IOCB_SZ)
 
-/* Takes one request more. A callback of bpf_loop, whose body is checked once. */
+/* Appends one request. A callback of bpf_loop, whose body the verifier checks once. */
 static long iocb_add(u32 i, void *ctx)
 {
 	struct iocb_list *l = ctx;
@@ -107,7 +108,7 @@ static long iocb_add(u32 i, void *ctx)
 	return 0;
 }
 
-/* The requests, which the call takes as pointers to each. */
+/* Serves io_submit: the requests, given as an array of pointers. */
 SEC("?tp_btf/sys_exit")
 int fill_io_submit(u64 *ctx)
 {

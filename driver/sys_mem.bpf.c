@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls that change an address space, whose events tell its size afterwards. */
+/* Filler of brk, mmap and munmap, whose events have the size of the address space afterwards. */
 #include "args.bpf.h"
 #include "task.bpf.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls on sockets. */
+/* Fillers of socket calls, of pidfd_getfd and of ioctl. */
 #include "args.bpf.h"
 #include "passed.bpf.h"
 #include "sock.bpf.h"
 #include "task.bpf.h"
 
-/* What the arguments are when fill_passed looks at them, after the call's own record. */
+/* The arguments in the slot as fill_passed reads them, after the record of the call. */
 enum passed_arg {
-	PASSED_MSG = 1, /* the message that is next */
-	PASSED_FLAGS, /* of the call */
-	PASSED_AT, /* the file of the message that is next */
-	PASSED_LEFT, /* messages, this one included */
+	PASSED_MSG = 1, /* address of the next message */
+	PASSED_FLAGS, /* flags of the call */
+	PASSED_AT, /* index of the next file in that message */
+	PASSED_LEFT, /* messages left, this one included */
 };
 
-#define CONTROL_SZ 256u /* of the control data of a message, which carries descriptors */
+#define CONTROL_SZ 256u /* bytes copied of a message's control data, which carries descriptors */
 
 SEC("?tp_btf/sys_exit")
 int fill_bind(u64 *ctx)
@@ -60,7 +60,7 @@ int fill_connect(u64 *ctx)
 
 _Static_assert(EVT_GOES_ON(ACCEPT4_X, ACCEPT_X, 1), "and flags");
 
-/* Serves accept and accept4: fd, tuple, and how full the queue of the listening socket was left. */
+/* Serves accept and accept4: fd, tuple, and the fill level of the listening socket's queue. */
 SEC("?tp_btf/sys_exit")
 int fill_accept(u64 *ctx)
 {
@@ -86,7 +86,7 @@ int fill_accept(u64 *ctx)
 	return commit_like(&r);
 }
 
-/* The tuple of a message: only with an address, as a connected socket needs none. */
+/* Puts the tuple of a message that has an address; a connected socket needs none. */
 static __always_inline void put_msg_tuple(struct rec *r, bool inbound, u64 addr, u64 addr_len)
 {
 	if (!addr) {
@@ -126,7 +126,7 @@ int fill_recvfrom(u64 *ctx)
 	if (!begin(&r, ctx, RECVFROM_X, data_room(ctx) + TUPLE_SZ))
 		return 0;
 	put_s64(&r, r.ret);
-	/* With MSG_TRUNC the result is the length of what was sent, not of what was received. */
+	/* With MSG_TRUNC the result is the length of the datagram, not of what was copied. */
 	put_moved_bytes(&r, arg(&r, 1), received(r.ret, arg(&r, 2)));
 	put_msg_tuple(&r, true, r.ret < 0 ? 0 : arg(&r, 4), (u32)user_s32(arg(&r, 5), 0));
 	settle(&r);
@@ -156,7 +156,7 @@ int fill_sendmsg(u64 *ctx)
 	return commit(&r);
 }
 
-/* Lets fill_passed begin with the first of @n messages. */
+/* Prepares fill_passed for the first of @n messages. */
 static __always_inline void follow_passed(struct drv_slot *slot, s64 n)
 {
 	slot->call.args[PASSED_AT] = 0;
@@ -175,7 +175,7 @@ int fill_recvmsg(u64 *ctx)
 	if (!begin(&r, ctx, RECVMSG_X, data_room(ctx) + TUPLE_SZ + CONTROL_SZ))
 		return 0;
 	user_msg(&m, arg(&r, 1));
-	/* Without branches, which the verifier would follow to the end. */
+	/* Without branches: the verifier would follow each to the end of the program. */
 	m.namelen &= ~(r.ret >> 63);
 	m.controllen &= ~(r.ret >> 63);
 	put_s64(&r, r.ret);
@@ -189,7 +189,7 @@ int fill_recvmsg(u64 *ctx)
 	put_raw32(&r, arg(&r, 2), 0);
 	pin();
 	commit(&r);
-	/* Of 32-bit calls, whose control messages have another layout, nothing is told. */
+	/* Not for 32-bit calls, whose control messages have another layout. */
 	follows = r.ret >= 0 && m.controllen >= CMSG_MIN && !is_compat();
 	if (follows)
 		follow_passed(r.slot, 1);
@@ -199,10 +199,10 @@ int fill_recvmsg(u64 *ctx)
 	return 0;
 }
 
-/* The next file of the messages, -1: there is none in this one, and it is passed over. */
+/* Returns the next passed descriptor; -1: the message has no more, the next message follows. */
 static __always_inline s32 next_passed(struct drv_call *call)
 {
-	u64 control[2] = {}; /* and its length, of struct user_msghdr */
+	u64 control[2] = {}; /* control and controllen of struct user_msghdr */
 	s32 fd = -1;
 
 	if (!bpf_probe_read_user(
@@ -219,9 +219,9 @@ static __always_inline s32 next_passed(struct drv_call *call)
 	return -1;
 }
 
-#define PASSED_STEPS 8 /* of one program */
+#define PASSED_STEPS 8 /* files or messages per run of the program */
 
-/* Tells the next files. False: there are no more, or another task has used the slot since. */
+/* Sends events of the next files. False: there are no more, or another task has used the slot. */
 static __always_inline bool tell_passed(u64 *ctx)
 {
 	struct drv_slot *slot = this_slot();
@@ -241,11 +241,11 @@ static __always_inline bool tell_passed(u64 *ctx)
 }
 
 /*
- * What follows recvmsg and recvmmsg: tells some files, and goes on with the next by a call of
- * itself, as on a stack with more in it there is no room (6.1: "combined stack size of 5 calls is
- * 544"). The kernel lets it do so 32 times, which is enough for the 253 files that a message can
- * have. What more there is in several messages is not told: files of unknown names. The slot still
- * has the call's arguments.
+ * Follows recvmsg and recvmmsg by a tail call: sends events of some passed files, and tail-calls
+ * itself for the next ones, because the stack has no room for more at a time (6.1: "combined stack
+ * size of 5 calls is 544"). The kernel allows 32 tail calls, enough for the 253 files that one
+ * message can carry. Files beyond that, in several messages, have no event and stay unknown. The
+ * slot still holds the call's arguments.
  */
 SEC("?tp_btf/sys_exit")
 int fill_passed(u64 *ctx)
@@ -260,7 +260,7 @@ int fill_passed(u64 *ctx)
 	return 0;
 }
 
-#define MMSG_MAX 32 /* messages of one call that are counted */
+#define MMSG_MAX 32 /* maximum number of messages whose bytes are summed */
 
 struct mmsg_sum {
 	u64 addr, step, n, sum;
@@ -279,13 +279,13 @@ static long mmsg_add(u32 i, void *ctx)
 	return 0;
 }
 
-/* Where the length of a message that was moved is: behind the struct msghdr. */
+/* Returns the address of a message's msg_len, behind its struct msghdr. */
 static __always_inline u64 mmsg_len_at(void)
 {
 	return is_compat() ? COMPAT_MSGHDR_WORDS * sizeof(u32) : sizeof(struct user_msghdr);
 }
 
-/* How much the messages that were moved hold. */
+/* Returns the total bytes of the messages that were moved. */
 static __always_inline u64 mmsg_bytes(const struct rec *r)
 {
 	struct mmsg_sum s = {
@@ -298,7 +298,7 @@ static __always_inline u64 mmsg_bytes(const struct rec *r)
 	return s.sum;
 }
 
-/* The first message of those moved: its length; -1 if there is none. */
+/* Reads the first moved message. Returns its length; -1 if there is none. */
 static __always_inline s64 first_mmsg(const struct rec *r, struct user_msghdr *m)
 {
 	if (r->ret <= 0 || user_msg(m, arg(r, 1)))
@@ -306,7 +306,7 @@ static __always_inline s64 first_mmsg(const struct rec *r, struct user_msghdr *m
 	return (u32)user_s32(arg(r, 1) + mmsg_len_at(), 0);
 }
 
-/* One event for all messages: how many, their bytes, and data and address of the first. */
+/* Puts one event for all messages: their number, total bytes, and data and address of the first. */
 SEC("?tp_btf/sys_exit")
 int fill_sendmmsg(u64 *ctx)
 {
@@ -368,7 +368,7 @@ int fill_recvmmsg(u64 *ctx)
 	return 0;
 }
 
-/* Of the file, which it does not take by name, its event tells. */
+/* The call has no name for the file: a FILE_E event after its record describes it. */
 SEC("?tp_btf/sys_exit")
 int fill_pidfd_getfd(u64 *ctx)
 {
@@ -394,14 +394,14 @@ struct file_clone_range {
 	u64 src_offset, src_length, dest_offset;
 };
 
-/* What a clone took from which file. */
+/* Source and length of a file clone. */
 struct file_clone {
 	s64 fd;
-	s64 len; /* negative: not known */
+	s64 len; /* negative: unknown */
 };
 
-/* Finds what the ioctl @request with @arg, which succeeded, cloned: 0, or -1 if it is no clone. A
- * length of 0 means up to the end of the source. */
+/* Sets @c to what a successful ioctl @request with @arg cloned. Returns 0, or -1 if the request is
+ * not a clone. A length of 0 in the request means up to the end of the source. */
 __noinline int file_clone_of(u32 request, u64 arg, struct file_clone *c)
 {
 	struct file_clone_range range = {.src_fd = (s32)arg};
@@ -421,7 +421,7 @@ __noinline int file_clone_of(u32 request, u64 arg, struct file_clone *c)
 	return 0;
 }
 
-/* Of a clone, its source and how many bytes it has. */
+/* Puts source and length of a clone; without values for other requests. */
 static __always_inline void put_file_clone(struct rec *r)
 {
 	struct file_clone c = {.fd = -1, .len = -1};
@@ -436,7 +436,7 @@ static __always_inline void put_file_clone(struct rec *r)
 	settle(r);
 }
 
-/* The other side of a terminal, which openpty and forkpty open this way, has a name all the same.
+/* Serves ioctl. TIOCGPTPEER (openpty, forkpty) opens the terminal's other side, which has a path.
  */
 SEC("?tp_btf/sys_exit")
 int fill_ioctl(u64 *ctx)
@@ -478,7 +478,7 @@ int fill_sockname(u64 *ctx)
 	return commit(&r);
 }
 
-/* The two ends know each other by the addresses of their sockets. */
+/* Serves socketpair: each end is identified by the address of its socket. */
 SEC("?tp_btf/sys_exit")
 int fill_socketpair(u64 *ctx)
 {
@@ -503,10 +503,10 @@ int fill_socketpair(u64 *ctx)
 	return commit(&r);
 }
 
-/* Which of the types of the dynamic parameter follows. */
+/* Index of the type of the dynamic parameter. */
 enum sockopt_dyn { SOCKOPT_BYTES, SOCKOPT_ERRNO, SOCKOPT_U32, SOCKOPT_U64, SOCKOPT_TIMEVAL };
 
-/* The options that are an int: all of sockopt_options up to SO_INCOMING_CPU but these. */
+/* Returns whether the option is an int: all of sockopt_options up to SO_INCOMING_CPU but these. */
 static __always_inline u32 sockopt_type(u32 level, u32 opt)
 {
 	if (convert_sockopt_level(level) != 1 || !opt)
@@ -519,7 +519,7 @@ static __always_inline u32 sockopt_type(u32 level, u32 opt)
 		return SOCKOPT_TIMEVAL;
 	case 0x35: /* SO_COOKIE */
 		return SOCKOPT_U64;
-	case 0x0d: /* SO_LINGER, SO_PEERCRED, and those that are text or lists */
+	case 0x0d: /* SO_LINGER, SO_PEERCRED, and options that are text or lists */
 	case 0x11:
 	case 0x19:
 	case 0x1a:
@@ -543,7 +543,7 @@ static __always_inline void put_sockopt_bytes(struct rec *r, u64 addr, u64 len)
 	put_done(r, 1 + n);
 }
 
-/* The value of an option: u8 type, then the value in that type. */
+/* Puts the value of an option: u8 type, then the value in that type. */
 static __always_inline void put_sockopt(struct rec *r, u32 type, u64 addr, u64 len)
 {
 	u8 *to = put_here(r);
@@ -572,7 +572,7 @@ static __always_inline void put_sockopt(struct rec *r, u32 type, u64 addr, u64 l
 	put_done(r, 9);
 }
 
-/* What the caller gave, if the format has no number for it. */
+/* Puts the caller's number if the format has none for it. */
 static __always_inline void put_unnamed(struct rec *r, bool unnamed, u64 v, u32 sz)
 {
 	store64(put_here(r), v);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls that make and change processes: clone and its kin, exec, prctl, ptrace. Where calls are not
- * hooked, the scheduler's tracepoints tell what the first two would have. */
+/* Fillers of clone, fork, exec, prctl, ptrace and their kin. Without hooked calls, the scheduler's
+ * tracepoints send the events of clone and exec. */
 #include "args.bpf.h"
 #include "enter.bpf.h"
 #include "fd.bpf.h"
@@ -32,10 +32,11 @@ static __always_inline void put_identity(struct rec *r, struct task_struct *task
 #define CLONE_PARENT 0x00008000
 #define CLONE_THREAD 0x00010000
 
-/* Bits of the flags that are a signal's number; clone3 has it elsewhere. */
+/* Bits of clone's flags with the signal number; clone3 has a field for it. */
 #define CSIGNAL_OF(nr) ((nr) == NR_clone3 ? 0u : 0xffu)
 
-/* @call is one of the four. Of clone3 the caller's memory says it: to be asked in the caller. */
+/* Returns the flags of clone, fork, vfork or clone3. Those of clone3 are in the caller's memory:
+ * runs in the caller. */
 static __always_inline u64 clone_flags_of(const struct drv_call *call)
 {
 	if (call->state == CALL_BORN)
@@ -89,7 +90,7 @@ int fill_clone(u64 *ctx)
 	return commit(&r);
 }
 
-/* Which of the flags of clone @child was made with, by what it shares with its maker. */
+/* Returns the clone flags of @child, derived from what it shares with its maker. */
 static __always_inline u64 shared_by(struct task_struct *child, struct task_struct *maker)
 {
 	u64 flags = 0;
@@ -107,8 +108,8 @@ static __always_inline u64 shared_by(struct task_struct *child, struct task_stru
 	return flags;
 }
 
-/* What the child's side of clone tells, whoever made the child, and before it runs. It has the
- * maker's memory, or the same at the same place. */
+/* Sends the event of the child's side of clone, in the maker, before the child runs. The child has
+ * the maker's memory, or a copy at the same addresses. */
 static __always_inline int fork_told(u64 *ctx)
 {
 	struct task_struct *child = (void *)ctx[1];
@@ -117,7 +118,7 @@ static __always_inline int fork_told(u64 *ctx)
 	if (is_own(child) || !begin_event_after(&r, ctx, CLONE_X, PROC_TEXT_SZ))
 		return 0;
 	set_tid(&r, child->pid);
-	r.slot = this_slot(); /* for what the verifier is to forget */
+	r.slot = this_slot(); /* for its scratch: forget() */
 	put_s64(&r, 0);
 	put_command(&r, child);
 	put_identity(&r, child);
@@ -159,7 +160,7 @@ static __always_inline bool exe_is_writable(struct inode *inode, const struct cr
 	return mode & 0002;
 }
 
-/* The file of memfd_create() is named "memfd:NAME" and has no place in a tree. */
+/* Returns whether the file is from memfd_create(): named "memfd:NAME", without a parent. */
 static __always_inline bool file_is_memfd(struct file *file)
 {
 	static const char prefix[] = "memfd:";
@@ -173,7 +174,7 @@ static __always_inline bool file_is_memfd(struct file *file)
 	return BPF_CORE_READ(dentry, d_parent) == dentry;
 }
 
-/* A function of its own to the verifier: its many ways out are checked once. */
+/* A global function, so that the verifier checks its many paths once. */
 __noinline u32 exe_flags(u64 exe_addr, u64 cred_addr)
 {
 	struct file *exe = (void *)exe_addr;
@@ -187,7 +188,7 @@ __noinline u32 exe_flags(u64 exe_addr, u64 cred_addr)
 
 #define NS_PER_S 1000000000ull
 
-/* Since 6.13 the kernel notes here that somebody has asked for the time. */
+/* Since 6.13: flag in i_ctime_nsec, set when the time was queried. */
 #define CTIME_QUERIED (1u << 31)
 
 static __always_inline u64 inode_ctime(struct inode *inode)
@@ -230,7 +231,7 @@ static __always_inline void put_caps(struct rec *r, const struct cred *cred)
 	put_u64(r, caps);
 }
 
-/* tty to gid, which both forms of exec have behind env. */
+/* Puts tty to gid, which follow env in execve and execveat. */
 static __always_inline void put_exec(struct rec *r, struct task_struct *task)
 {
 	struct file *exe = BPF_CORE_READ(task, mm, exe_file);
@@ -253,8 +254,8 @@ static __always_inline void put_exec(struct rec *r, struct task_struct *task)
 	put_u32(r, BPF_CORE_READ(cred, egid.val));
 }
 
-/* Read anew each time it is asked, that the verifier forgets the answer in between: else it
- * would follow what is behind for each answer on its own. */
+/* Reads the result again at each call: the verifier does not remember it, and so does not follow
+ * the rest of the program once for each outcome. */
 static __always_inline bool exec_failed(const struct rec *r)
 {
 	return ONCE(((s64 *)r->ctx)[1]) < 0;
@@ -265,7 +266,7 @@ static __always_inline bool is_execveat(const struct rec *r)
 	return call_nr(r) == NR_execveat;
 }
 
-/* exe, args: of the new program; if there is none, what it was to be given. */
+/* Puts exe and args of the new program; if the exec failed, of the program that was requested. */
 static __always_inline void put_exec_command(struct rec *r, struct task_struct *task, u64 argv)
 {
 	u64 exe;
@@ -279,7 +280,7 @@ static __always_inline void put_exec_command(struct rec *r, struct task_struct *
 	put_strings(r, argv, 1);
 }
 
-/* The environment with which the running program began. */
+/* Puts the initial environment of the running program. */
 static __always_inline void put_env(struct rec *r, struct task_struct *task)
 {
 	u64 at = BPF_CORE_READ(task, mm, env_start);
@@ -296,8 +297,8 @@ static __always_inline void put_exec_env(struct rec *r, struct task_struct *task
 		put_env(r, task);
 }
 
-/* The name by which the running program was executed: the kernel leaves it behind its environment.
- */
+/* Puts the name by which the running program was executed: the kernel stores it behind the
+ * environment. */
 static __always_inline void put_program_name(struct rec *r, struct task_struct *task)
 {
 	put_user_text(r, BPF_CORE_READ(task, mm, env_end));
@@ -316,7 +317,8 @@ static __always_inline void put_exec_name(struct rec *r, struct task_struct *tas
 
 _Static_assert(EVT_GOES_ON(EXECVEAT_X, EXECVE_X, 3), "a descriptor, and flags, twice");
 
-/* Serves execve and execveat, whose arguments stand one further and are told at the end. */
+/* Serves execve and execveat. The arguments of execveat are shifted by one; its dirfd and flags
+ * come last. */
 SEC("?tp_btf/sys_exit")
 int fill_exec(u64 *ctx)
 {
@@ -346,7 +348,7 @@ int fill_exec(u64 *ctx)
 	return commit_like(&r);
 }
 
-/* An exec that succeeded, by whichever call: what else that was given is gone by now. */
+/* Sends the event of a successful exec. The call's own arguments are gone by now. */
 static __always_inline int exec_told(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -354,7 +356,7 @@ static __always_inline int exec_told(u64 *ctx)
 
 	if (is_own(task) || !begin_event_after(&r, ctx, EXECVE_X, EXEC_TEXT_SZ))
 		return 0;
-	r.slot = this_slot(); /* as in tell_fork */
+	r.slot = this_slot(); /* as in fork_told */
 	put_s64(&r, 0);
 	put_command(&r, task);
 	settle(&r);
@@ -374,7 +376,7 @@ int tell_exec(u64 *ctx)
 	return PINNED(exec_told(ctx));
 }
 
-/* What the task may after the call, whatever it asked for. */
+/* Serves capset: the task's capabilities after the call, not those requested. */
 SEC("?tp_btf/sys_exit")
 int fill_capset(u64 *ctx)
 {
@@ -388,7 +390,7 @@ int fill_capset(u64 *ctx)
 	return commit(&r);
 }
 
-/* What its two structures are; part of the ABI. The first version had no second half. */
+/* Structures of capget and capset; ABI. Version 1 has no second struct user_cap_data. */
 struct user_cap_header {
 	u32 version;
 	s32 pid;
@@ -400,7 +402,7 @@ struct user_cap_data {
 
 #define CAPABILITY_VERSION_1 0x19980330
 
-/* What the call said of the task, or nothing. */
+/* Puts the capabilities that the call returned; without values if it failed. */
 static __always_inline void put_cap_data(struct rec *r, u64 addr, u32 n)
 {
 	struct user_cap_data d[2] = {};
@@ -444,7 +446,7 @@ int fill_capget(u64 *ctx)
 #define PR_GET_TSC 25
 #define PR_GET_CHILD_SUBREAPER 37
 
-/* Does the option write a number to where its second argument points? */
+/* Returns whether the option writes an int to the address in its second argument. */
 static __always_inline bool prctl_gives_int(u32 option)
 {
 	return option == PR_GET_PDEATHSIG || option == PR_GET_TSC ||
@@ -454,13 +456,14 @@ static __always_inline bool prctl_gives_int(u32 option)
 #define PR_SET_SECCOMP 22
 #define PR_MCE_KILL 33
 
-/* Older options have one argument more at most: what lies in the other registers is chance. */
+/* Returns whether the option has more than two arguments. The other registers of older options are
+ * arbitrary. */
 static __always_inline bool prctl_takes_more(u32 option)
 {
 	return option == PR_SET_SECCOMP || option >= PR_MCE_KILL;
 }
 
-/* As much of the text at @addr as is a name. */
+/* Puts the text at @addr, cut to the length of a thread name. */
 static __always_inline void put_thread_name(struct rec *r, u64 addr)
 {
 	s64 n = bpf_probe_read_user_str(put_here(r), COMM_SZ, (void *)addr);
@@ -499,7 +502,7 @@ int fill_prctl(u64 *ctx)
 	return commit(&r);
 }
 
-/* Which of the types of a dynamic parameter follows. */
+/* Index of the type of the dynamic parameter. */
 enum ptrace_dyn { PTRACE_DYN_U64, PTRACE_DYN_SIG };
 
 static __always_inline void put_dyn_u64(struct rec *r, u64 v)
@@ -552,7 +555,7 @@ int fill_ptrace(u64 *ctx)
 	return commit(&r);
 }
 
-/* Serves process_vm_readv and process_vm_writev: the data in the caller's own memory. */
+/* Serves process_vm_readv and process_vm_writev: data of the caller's own memory. */
 SEC("?tp_btf/sys_exit")
 int fill_process_vm(u64 *ctx)
 {

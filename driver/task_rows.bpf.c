@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The threads of the machine: one read of an iterator gives some hundreds of them, where /proc
- * takes six calls for each. All, for the initial state, though of main threads most is taken from
- * /proc, where what threads share is; or those that are on a CPU now; or the calls that threads are
- * in.
+ * Task iterators: rows of all threads for the initial state, of the threads that are on a CPU, and
+ * of the calls that threads are in. One read of an iterator returns hundreds of threads, where
+ * /proc takes six calls for each. What the threads of a process share comes from /proc.
  */
 #include "call_regs.bpf.h"
 #include "saved.bpf.h"
@@ -25,7 +24,7 @@ struct bpf_iter__task {
 };
 #pragma clang attribute pop
 
-/* The number in the innermost namespace; 0 for a thread that is being reaped. */
+/* Returns the number in the innermost namespace; 0 for a thread that is being reaped. */
 static __always_inline u32 innermost_nr(const struct pid *pid)
 {
 	struct upid upid = {};
@@ -76,7 +75,7 @@ int running_rows(struct bpf_iter__task *ctx)
 	return task && task->on_cpu ? write_row(ctx->meta, task) : 0;
 }
 
-/* Is the call shown that @row is about? */
+/* Returns whether the call of @row is to be shown. */
 static __always_inline bool stuck_is_wanted(const struct stuck_row *row)
 {
 	const bool ia32 = row->flags & STUCK_F_IA32;
@@ -93,7 +92,7 @@ static __always_inline bool stuck_is_wanted(const struct stuck_row *row)
 	return call_shown(&call);
 }
 
-/* When the call was entered: since the driver was attached, that is in the task's storage. */
+/* Returns when the call was entered, from the task's storage; 0: before the driver was attached. */
 static __always_inline u64 enter_ns_of(struct task_struct *task)
 {
 	const struct drv_call *saved = saved_find(task);
@@ -102,9 +101,9 @@ static __always_inline u64 enter_ns_of(struct task_struct *task)
 }
 
 /*
- * A thread that does not run, and is in a call. In kernel threads, and in those that do the
- * kernel's work for a process, the registers are none of a call, and the number is negative of who
- * was interrupted in user mode. A stopped one ended its call before, or has yet to enter it.
+ * Returns whether @task does not run and is in a call. Kernel threads and I/O workers have no
+ * registers of a call. A thread that was interrupted in user mode has a negative call number. A
+ * stopped thread has ended its call, or has not entered it yet.
  */
 static __always_inline bool may_be_stuck(struct task_struct *task, const struct pt_regs *regs)
 {
@@ -136,7 +135,7 @@ int stuck_rows(struct bpf_iter__task *ctx)
 	row.nr = rec_nr(regs->orig_ax);
 	row.enter_ns = enter_ns_of(task);
 	note_args(row.args, regs, row.flags & STUCK_F_IA32);
-	/* Read while it ran, they may be of two calls. */
+	/* If the task ran meanwhile, the arguments may be a mix of two calls. */
 	if (task->on_cpu || switches != task->nvcsw + task->nivcsw || !stuck_is_wanted(&row))
 		return 0;
 	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));

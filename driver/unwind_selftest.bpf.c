@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The walker alone, on an event that also delivers registers and a copy of the stack: both are of
- * the same instant, so that whoever unwinds the copy must find the same frames.
+ * Runs the stack walker on a perf event that also delivers registers and a copy of the stack, both
+ * from the same instant: another unwinder must find the same frames in the copy.
  */
 #include "sample_record.bpf.h"
 
@@ -14,7 +14,7 @@ struct {
 
 u64 n_selftest_lost;
 
-/* 0: all processes; else this one, with what it starts and what that does. */
+/* PID: samples this process and its descendants; 0: all processes. */
 const volatile u32 selftest_root;
 
 #define GENERATIONS 16
@@ -31,7 +31,7 @@ static __always_inline bool is_meant(struct task_struct *task)
 	return !selftest_root;
 }
 
-/* 1: the event is delivered. */
+/* Returns 1, so that the event is delivered, or 0. */
 SEC("perf_event")
 int unwind_selftest(void *ctx)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Threads that wait when a capture of off-CPU time begins or ends. sched_switch reports neither:
- * who slept before the start has no slot, and who still sleeps at the end is not back. An iterator
- * makes the slots of the former, whose wait counts from the start; another one sends samples of the
- * latter. The hooks of the sampler are not attached yet when the first one runs, and are gone when
- * the second one does: a slot has one user at a time.
+ * Off-CPU samples of threads that wait when the capture begins or ends. sched_switch reports
+ * neither: a thread that slept before the start has no slot, and one that still sleeps at the end
+ * is not switched in. Before the sampler's hooks are attached, the iterator waits_begun creates
+ * slots for the former, whose wait counts from the start; after they are detached, waits_left sends
+ * samples of the latter. So a slot has one user at a time.
  */
 #define TASK_INTERRUPTIBLE 1
 #define TASK_UNINTERRUPTIBLE 2
 #define TASK_SLEEPS (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
 
-/* Whether @task, which need not be the current one, is selected. A cgroup is known of the current
- * task alone. */
+/* Returns whether @task, which need not be the current one, is selected. With a cgroup filter it is
+ * not: the kernel checks the cgroup of the current task only. */
 static __always_inline bool is_selected(struct task_struct *task)
 {
 	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of(task->tgid) : 0;
@@ -30,7 +30,8 @@ static __always_inline bool is_selected(struct task_struct *task)
 	return !(cfg.tasks & DRV_TASKS_CGROUP);
 }
 
-/* Threads of the kernel sleep when they have no work: they count only in uninterruptible waits. */
+/* Returns whether @task waits. Kernel threads sleep when they have no work: they count only in
+ * uninterruptible waits. */
 static __always_inline bool is_waiting(struct task_struct *task)
 {
 	const u32 state = task->__state;
@@ -40,7 +41,8 @@ static __always_inline bool is_waiting(struct task_struct *task)
 	return task->mm || (state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD));
 }
 
-/* The user stack cannot be read from here: the thread's own way back to user mode finds it. */
+/* Creates the slot of a thread that waits. An iterator cannot read its user stack: it is walked
+ * when the thread returns to user mode. */
 static __always_inline int begin_wait(struct task_struct *task)
 {
 	struct off_slot *slot = off_make(task);
@@ -75,7 +77,7 @@ int waits_begun(struct bpf_iter__task *ctx)
 	return task && is_waiting(task) && is_selected(task) ? begin_wait(task) : 0;
 }
 
-/* Where the stack of a thread that waits is copied: one iterator runs at a time. */
+/* Buffer for the copied stack of a waiting thread: one iterator runs at a time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -83,7 +85,7 @@ struct {
 	__type(value, struct cold_stack);
 } waits_stack SEC(".maps");
 
-/* As copy_stack, of a thread that is not the current one; may sleep. */
+/* Copies the stack of a thread other than the current one, as copy_stack does; may sleep. */
 static __always_inline void copy_stack_of(struct cold_stack *c, u64 sp, u64 top,
 					  struct task_struct *task)
 {
@@ -131,8 +133,8 @@ static __always_inline int send_waiting(struct task_struct *task, struct off_slo
 	return 0;
 }
 
-/* Of those with a slot that waits_begun has made. Memory of a process may be on a file system that
- * does not answer: who runs this must not wait for it. */
+/* Sends copies of the stacks of threads that have a slot of waits_begun. A page may be on a file
+ * system that hangs, so the thread that runs this iterator may hang: nothing may wait for it. */
 SEC("?iter.s/task")
 int waits_stacks(struct bpf_iter__task *ctx)
 {

@@ -93,7 +93,8 @@ static __always_inline void set_tid(struct rec *r, u64 tid)
 	store64(r->base + EVT_AT + 8, tid);
 }
 
-/* The record of a call that the kernel had no storage for while its task was off the CPU. */
+/* Counts the record of a call as lost: the kernel had no storage for it while its task was off the
+ * CPU. */
 static __always_inline void lose_call(void)
 {
 	struct ring *ring = this_ring();
@@ -264,7 +265,7 @@ static __always_inline void put_user_bytes(struct rec *r, u64 addr, s64 len, u64
 	put_done(r, n);
 }
 
-/* Of @n bytes of data that the call moved, how many are kept; negative like @n. */
+/* Returns how many of the @n bytes that the call moved are copied; negative if @n is. */
 static __always_inline s64 kept(const struct drv_slot *slot, s64 n)
 {
 	s64 max = cfg.n_snap_ports ? slot->call.snaplen : cfg.snaplen;
