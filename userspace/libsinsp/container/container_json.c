@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MAX 32768 /* bytes kept of the labels, or the mounts, of one container */
+#define LIST_MAX 32768 /* maximum size of the labels, or of the mounts, of one container */
 
 const char *sinsp_json_text(const struct cJSON *object, const char *key)
 {
@@ -23,7 +23,7 @@ static enum sinsp_container_type read_type(const cJSON *container)
 	return v >= 0 && v < SINSP_CT_MAX ? (enum sinsp_container_type)v : SINSP_CT_CUSTOM;
 }
 
-/* Appends @n texts, all or none. -ENOMEM; what there is no room for is left out. */
+/* Appends @n texts, all or none; leaves them out if they do not fit. Returns 0 or -ENOMEM. */
 static int add(struct sinsp_told_list *list, const char *const *texts, int n)
 {
 	size_t sz = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON text of container events, with the keys that sysdig gave it. */
+/* The JSON text of container events, with sysdig's keys. */
 #ifndef SINSP_CONTAINER_CONTAINER_JSON_H
 #define SINSP_CONTAINER_CONTAINER_JSON_H
 
@@ -9,10 +9,10 @@
 
 struct cJSON;
 
-/* Each node of a tree takes some thirty times the two bytes that may stand for it. */
+/* maximum size: a node of the tree takes some thirty times its two bytes of text */
 #define SINSP_CONTAINER_JSON_MAX (256 * 1024)
 
-/* Commands that a container is asked by how it is. */
+/* Health checks: commands that test a container. */
 enum sinsp_probe {
 	SINSP_PROBE_HEALTH,
 	SINSP_PROBE_LIVENESS,
@@ -20,16 +20,17 @@ enum sinsp_probe {
 	SINSP_PROBE_MAX /* none of them */
 };
 
-/* Of a mount there are five texts: source, destination, mode, "true" if it can be written, else
- * "false", propagation. */
+/*
+ * A mount has five texts: source, destination, mode, "true" if writable, else "false", propagation.
+ */
 #define SINSP_MOUNT_TEXTS 5
 
 struct sinsp_told_list {
-	char *p; /* texts, each with its NUL */
+	char *p; /* texts, each with a NUL */
 	size_t len;
 };
 
-/* What a text says, "" where it says nothing. Text is borrowed until fini. */
+/* Parsed text; "" for what it lacks. Borrowed until fini. */
 struct sinsp_container_told {
 	const char *id;
 	enum sinsp_container_type type;
@@ -37,22 +38,24 @@ struct sinsp_container_told {
 	struct sinsp_told_list labels; /* "key=value" */
 	struct sinsp_told_list mounts;
 	struct sinsp_told_list probes[SINSP_PROBE_MAX]; /* program and arguments */
-	int8_t privileged; /* -1: it does not say */
+	int8_t privileged; /* -1: missing */
 	struct cJSON *tree;
 };
 
-/* 0; -EBADMSG: it is not what a container event holds; -ENOMEM. A trailing NUL is fine. */
+/* Parses it. Returns 0; -EBADMSG: not the text of a container event; -ENOMEM. A trailing NUL is
+ * allowed. */
 int sinsp_container_json_read(struct sinsp_container_told *out, const char *json, size_t len);
 void sinsp_container_told_fini(struct sinsp_container_told *told);
 
-/* {"container":{...}} with the keys that sysdig expects, and nothing in most of them; NULL: no
- * memory. The caller owns it (cJSON_Delete). *@container is inside. */
+/* Returns {"container":{...}} with sysdig's keys, most of them empty; NULL: no memory. The caller
+ * owns it (cJSON_Delete). *@container is inside. */
 struct cJSON *sinsp_container_json_new(struct cJSON **container, const char *id,
 				       enum sinsp_container_type type, const char *name);
-/* Of a container of which no more than its name is known. The caller owns it; NULL: no memory. */
+/* Returns the text for a container of which only the name is known. The caller owns it; NULL: no
+ * memory. */
 char *sinsp_container_json_of_name(const char *id, enum sinsp_container_type type);
 
-/* Text of an object's member, "" if it has none. NULL @object is fine. */
+/* Returns the text of an object's member, "" if it has none. NULL @object is allowed. */
 const char *sinsp_json_text(const struct cJSON *object, const char *key);
 
 #endif /* SINSP_CONTAINER_CONTAINER_JSON_H */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The lock is held for moments only, never while a server is asked. A server that does not
- * answer is left alone for a while: else one user's would delay the names of all others.
- */
+/* The lock is held for moments only, never during a query. A server that does not answer is not
+ * queried for a while: otherwise one user's server would delay the names of all others. */
 #include "container_lookup.h"
 
 #include <errno.h>
@@ -27,15 +25,15 @@ enum {
 	TRIES_MAX = 5,
 	TIMEOUT_MS = 2000,
 	RETRY_MS = 1000,
-	DOWN_MS = 10000, /* how long a server that did not answer is left alone */
+	DOWN_MS = 10000, /* pause after a server did not answer */
 	ANSWER_MAX = 1 << 20,
-	LIST_MAX = 8 << 20, /* of all containers: each may have long labels */
-	/* Questions per time: a user can make any number of cgroups. */
+	LIST_MAX = 8 << 20, /* of a list of all containers: each may have long labels */
+	/* Rate limit of queries: a user can create any number of cgroups. */
 	BURST = QUEUE_MAX,
 	INTERVAL_MS = 50,
 };
 
-/* Where who listens. "%u": a user's own, who runs containers without root. */
+/* Sockets of engines. "%u": a user's own engine, which runs containers without root. */
 static const struct place {
 	enum sinsp_container_type type;
 	int of_user;
@@ -61,11 +59,11 @@ struct request {
 struct server {
 	char path[108];
 	uint64_t down_until_ns;
-	int told; /* that it cannot be asked */
+	int told; /* failures that were reported */
 };
 
 struct sinsp_lookup {
-	char *socket; /* NULL: the usual places */
+	char *socket; /* NULL: the default sockets */
 	void (*on_start)(void);
 	int timeout_ms;
 	uint64_t retry_ns;
@@ -79,10 +77,10 @@ struct sinsp_lookup {
 	struct sinsp_lookup_result *first, **last;
 	atomic_int has_results;
 
-	/* The thread's own. */
+	/* Used by the thread only. */
 	struct server servers[SERVERS_MAX];
 	unsigned int next_server;
-	uint64_t paid_until_ns; /* of the questions that were asked, at INTERVAL_MS each */
+	uint64_t paid_until_ns; /* of the queries, at INTERVAL_MS each */
 };
 
 static uint64_t now_ns(void)
@@ -103,7 +101,7 @@ int sinsp_lookup_knows(enum sinsp_container_type type)
 
 /* ---- what is found out ---- */
 
-/* Takes both texts. */
+/* Takes ownership of both texts. */
 static void add_result(struct sinsp_lookup *l, const char *id, char *json, char *note)
 {
 	struct sinsp_lookup_result *r = calloc(1, sizeof(*r));
@@ -128,7 +126,7 @@ struct sinsp_lookup_result *sinsp_lookup_take(struct sinsp_lookup *l)
 {
 	struct sinsp_lookup_result *r;
 
-	/* A late look is soon enough: the lock orders what is taken. */
+	/* A late read is harmless: the lock orders access. */
 	if (!atomic_load_explicit(&l->has_results, memory_order_relaxed))
 		return NULL;
 	pthread_mutex_lock(&l->lock);
@@ -162,7 +160,7 @@ static struct server *server_at(struct sinsp_lookup *l, const char *path)
 	return s;
 }
 
-/* Who is to be asked about a container; NULL: nobody. */
+/* Returns the server to query about a container; NULL: none. */
 static struct server *server_of(struct sinsp_lookup *l, const struct request *r)
 {
 	char path[108];
@@ -208,7 +206,7 @@ static void note_failure(struct sinsp_lookup *l, struct server *s, int err)
 
 /* ---- a question ---- */
 
-/* @cut_at: of a longer answer the beginning; 0: a longer one is a failure. */
+/* @cut_at: keep only this much of a longer answer; 0: a longer one is an error. */
 static int get_some(struct sinsp_lookup *l, uint32_t uid, const struct server *s, const char *path,
 		    char **body, size_t *len, size_t cut_at)
 {
@@ -230,7 +228,7 @@ static int get(struct sinsp_lookup *l, uint32_t uid, const struct server *s, con
 	return get_some(l, uid, s, path, body, len, 0);
 }
 
-/* Names of the image that the container itself does not know. */
+/* Names of the image that the container itself lacks. */
 static void ask_image(struct sinsp_lookup *l, const struct request *r, const struct server *s,
 		      struct sinsp_docker_answer *a)
 {
@@ -250,8 +248,8 @@ static void ask_image(struct sinsp_lookup *l, const struct request *r, const str
 	free(body);
 }
 
-/* Whoever made a container can make it too long to tell: its name is at the beginning of a list
- * with nothing but it. 0 or a negative errno. */
+/* A user can make a container too large to describe: its name is at the beginning of a list of this
+ * container only. Returns 0 or a negative errno. */
 static int ask_list(struct sinsp_lookup *l, const struct request *r, const struct server *s,
 		    char **json)
 {
@@ -271,7 +269,7 @@ static int ask_list(struct sinsp_lookup *l, const struct request *r, const struc
 	return *json ? 0 : -EBADMSG;
 }
 
-/* 0; 1: the server knows no such container; a negative errno: it does not work. */
+/* Returns 0; 1: the server has no such container; a negative errno: the query failed. */
 static int ask(struct sinsp_lookup *l, const struct request *r, const struct server *s, char **json)
 {
 	struct sinsp_docker_answer *a;
@@ -331,8 +329,8 @@ static void ask_about(void *ctx, const char *full_id)
 	sinsp_lookup_ask(v->l, v->type, SINSP_NO_UID, id, full_id);
 }
 
-/* A server that cannot be asked at all is a failure as any other; one that answers with nonsense
- * may do better when it is asked about one container. */
+/* A server that cannot be reached at all counts as failed; one with an invalid answer may do better
+ * for a single container. */
 static void note_no_list(struct sinsp_lookup *l, struct server *s, int err)
 {
 	char *note = NULL;
@@ -346,8 +344,8 @@ static void note_no_list(struct sinsp_lookup *l, struct server *s, int err)
 		add_result(l, "", NULL, note);
 }
 
-/* Who is not there has no containers: nothing is said of that, unless somebody named the place.
- * Containers that a list has no room for are looked up when they have an event. */
+/* A missing server has no containers: reported only if the user named the socket. Containers that
+ * do not fit the list are looked up when they have an event. */
 static void survey(struct sinsp_lookup *l, enum sinsp_container_type type, const char *path)
 {
 	struct survey v = {l, type};
@@ -365,7 +363,7 @@ static void survey(struct sinsp_lookup *l, enum sinsp_container_type type, const
 	free(body);
 }
 
-/* Podman says so among its components; docker's are "Engine", "containerd"... */
+/* Podman names itself among its components; docker's are "Engine", "containerd"... */
 static enum sinsp_container_type kind_of(struct sinsp_lookup *l, const char *path)
 {
 	enum sinsp_container_type type = SINSP_CT_DOCKER;
@@ -407,7 +405,7 @@ static struct request *next_request(struct sinsp_lookup *l)
 	return next;
 }
 
-/* When one more question is within the rate. */
+/* Returns when the rate allows one more query. */
 static uint64_t allowed_ns(const struct sinsp_lookup *l)
 {
 	const uint64_t ahead = BURST * INTERVAL_MS * NS_PER_MS;
@@ -429,7 +427,7 @@ static void wait_until(struct sinsp_lookup *l, uint64_t ns)
 	pthread_cond_timedwait(&l->changed, &l->lock, &ts);
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static void finish(struct sinsp_lookup *l, struct request *r)
 {
 	if (r->n_tries >= TRIES_MAX) {
@@ -487,7 +485,7 @@ int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uin
 		else if (!strcmp(l->queue[i].full_id, full_id) && l->queue[i].uid == uid)
 			asked = 1;
 	}
-	/* One whose answer was not taken yet. */
+	/* Returns a request whose result was not fetched yet. */
 	for (const struct sinsp_lookup_result *a = l->first; a; a = a->next)
 		asked |= !strcmp(a->id, id);
 	if (r && !asked) {
@@ -503,7 +501,7 @@ int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uin
 
 /* ---- beginning and end ---- */
 
-/* Signals are the main thread's. */
+/* Signals are for the main thread. */
 static int start_thread(struct sinsp_lookup *l)
 {
 	sigset_t all, before;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of cgroups are made by runtimes, and by any user who may make cgroups: nothing in
- * them is trusted but their length. A path is looked at component by component, because
- * what runs in a container may make cgroups of its own below.
+ * Names of cgroups are chosen by runtimes, and by any user who may create cgroups: only their
+ * length is trusted. A path is examined component by component, because processes in a container
+ * may create cgroups below its own.
  */
 #include "container_match.h"
 
 #include <string.h>
 
 enum id_kind {
-	ID_HEX, /* HEX_LEN digits, of which ID_LEN are the id */
+	ID_HEX, /* HEX_LEN digits, ID_LEN of which are the ID */
 	ID_NAME,
-	ID_ESCAPED, /* a name as systemd writes it: "\x2d" for a dash */
-	ID_NONE, /* looks like one of the rows below, but is none */
+	ID_ESCAPED, /* a name as systemd escapes it: "\x2d" for a dash */
+	ID_NONE, /* looks like one of the rows below, but is not a container */
 };
 
 enum { HEX_LEN = 64, ID_LEN = 12 };
@@ -22,10 +22,10 @@ struct part {
 	size_t len;
 };
 
-/* A component of a path that stands for a container. The first row that fits counts. */
+/* A path component that stands for a container. The first matching row counts. */
 struct layout {
-	const char *parent; /* the components before it; NULL: any. IN_POD: a pod's */
-	const char *prefix; /* one that begins with ':' stands behind something else */
+	const char *parent; /* the components before it; NULL: any. IN_POD: those of a pod */
+	const char *prefix; /* a suffix that begins with ':' may follow something else */
 	const char *suffix;
 	enum id_kind kind;
 	enum sinsp_container_type type;
@@ -46,7 +46,7 @@ static const struct layout layouts[] = {
 	{NULL, "crio-", "", ID_HEX, SINSP_CT_CRIO},
 	{"k8s.io", "", "", ID_HEX, SINSP_CT_CONTAINERD},
 	{IN_POD, "", "", ID_HEX, SINSP_CT_CRI},
-	{NULL, "", "", ID_HEX, SINSP_CT_DOCKER}, /* "/docker/ID", or below a parent of one's own */
+	{NULL, "", "", ID_HEX, SINSP_CT_DOCKER}, /* "/docker/ID", or below another parent */
 	{NULL, "lxc.payload.", "", ID_NAME, SINSP_CT_LXC},
 	{"lxc.payload", "", "", ID_NAME, SINSP_CT_LXC},
 	{"libvirt/lxc", "", "", ID_NAME, SINSP_CT_LIBVIRT_LXC},
@@ -59,14 +59,14 @@ static const struct layout layouts[] = {
 };
 /* clang-format on */
 
-/* A path on the way to its end. */
+/* A position in a path. */
 struct walk {
 	struct part before; /* the path up to the component */
 	struct part component;
 	uint32_t uid;
 	char pod_uid[37];
-	int in_kubepods; /* it, or a component before it, is of kubernetes */
-	int in_pod; /* the component before names a pod */
+	int in_kubepods; /* it, or a component before it, belongs to kubernetes */
+	int in_pod; /* the component before it names a pod */
 };
 
 static int starts_with(struct part s, const char *prefix)
@@ -83,7 +83,7 @@ static int ends_with(struct part s, const char *suffix)
 	return s.len >= n && !memcmp(s.p + s.len - n, suffix, n);
 }
 
-/* @path ends with the components of @parent, whole ones. */
+/* Returns whether @path ends with the components of @parent. */
 static int is_below(struct part path, const char *parent)
 {
 	size_t n = strlen(parent);
@@ -106,7 +106,7 @@ static int is_hex_id(struct part s)
 	return 1;
 }
 
-/* What is between prefix and suffix: 0 if they are not there, or nothing is between them. */
+/* Returns the part between prefix and suffix; 0 if they are missing, or it is empty. */
 static int cut(struct part *s, const struct layout *l)
 {
 	if (l->prefix[0] == ':') {
@@ -143,7 +143,7 @@ static int hex_value(char c)
 	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* @out has room for as much as there is. */
+/* @out is large enough for any name. */
 static void unescape(char *out, struct part s)
 {
 	for (size_t i = 0; i < s.len; i++) {
@@ -195,7 +195,7 @@ static int match_component(struct sinsp_container_match *out, const struct walk 
 	return 0;
 }
 
-/* "user-1000.slice" in "user.slice": what is below is that user's own. */
+/* "user-1000.slice" in "user.slice": everything below belongs to that user. */
 static void note_user(struct walk *w)
 {
 	struct part s = w->component;
@@ -217,7 +217,7 @@ static int is_uid_char(char c)
 	return is_hex(c) || c == '-' || c == '_';
 }
 
-/* "pod" and the uid of one, a UUID or the 32 digits of a static pod, at @s. */
+/* Parses "pod" and its UID at @s: a UUID, or the 32 digits of a static pod. */
 static int take_pod_uid(char out[37], struct part s)
 {
 	size_t n = 0;
@@ -236,7 +236,7 @@ static int take_pod_uid(char out[37], struct part s)
 	return 1;
 }
 
-/* "podUID" or "kubepods-burstable-podUID.slice", below or in something of kubernetes. */
+/* "podUID" or "kubepods-burstable-podUID.slice", within kubernetes. */
 static int note_pod(struct walk *w)
 {
 	struct part s = w->component;

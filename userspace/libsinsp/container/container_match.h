@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cgroup paths of a process say of the container that it is in. */
+/* Finds the container of a process by its cgroup paths. */
 #ifndef SINSP_CONTAINER_CONTAINER_MATCH_H
 #define SINSP_CONTAINER_CONTAINER_MATCH_H
 
@@ -13,8 +13,8 @@ enum sinsp_container_type {
 	SINSP_CT_LIBVIRT_LXC = 2,
 	SINSP_CT_MESOS = 3,
 	SINSP_CT_RKT = 4,
-	SINSP_CT_CUSTOM = 5, /* systemd-nspawn, for which the format has no number */
-	SINSP_CT_CRI = 6, /* of a pod, and the path does not tell the runtime */
+	SINSP_CT_CUSTOM = 5, /* systemd-nspawn, which has no number in the format */
+	SINSP_CT_CRI = 6, /* in a pod whose path does not show the runtime */
 	SINSP_CT_CONTAINERD = 7,
 	SINSP_CT_CRIO = 8,
 	SINSP_CT_BPM = 9,
@@ -23,19 +23,19 @@ enum sinsp_container_type {
 	SINSP_CT_MAX
 };
 
-#define SINSP_CONTAINER_ID_SZ 256 /* a component of a path is no longer */
+#define SINSP_CONTAINER_ID_SZ 256 /* maximum length of a path component */
 #define SINSP_NO_UID UINT32_MAX
 
 struct sinsp_container_match {
 	enum sinsp_container_type type;
-	uint32_t uid; /* the user whose session it is in; SINSP_NO_UID: none, the system's */
+	uint32_t uid; /* the user of its session; SINSP_NO_UID: none, the system's */
 	char id[SINSP_CONTAINER_ID_SZ]; /* 12 hexadecimal digits, or a name */
-	char full_id[65]; /* all 64 digits; "": the id is a name */
-	char pod_uid[37]; /* of kubernetes, with its dashes; "": in no pod */
+	char full_id[65]; /* all 64 digits; "": the ID is a name */
+	char pod_uid[37]; /* kubernetes' pod UID, with dashes; "": not in a pod */
 };
 
-/* @cgroups: "subsys=path" texts, each with its NUL, @len bytes. 1: *out was set; 0: it is of no
- * container. Of containers within containers the innermost counts. */
+/* @cgroups: "subsys=path" texts, each with a NUL, @len bytes. Returns 1 and sets *out; 0: not in a
+ * container. Of nested containers the innermost counts. */
 int sinsp_container_match(struct sinsp_container_match *out, const char *cgroups, size_t len);
 
 #endif /* SINSP_CONTAINER_CONTAINER_MATCH_H */

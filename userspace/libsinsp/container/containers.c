@@ -16,7 +16,7 @@ int sinsp_containers_init(struct sinsp_containers *cs, struct sinsp_strings *str
 	return cs->buckets ? 0 : -ENOMEM;
 }
 
-/* The texts go with the table of strings. */
+/* The texts are freed with the table of strings. */
 void sinsp_containers_fini(struct sinsp_containers *cs)
 {
 	for (uint32_t i = 0; cs->buckets && i < cs->n_buckets; i++) {
@@ -33,7 +33,7 @@ void sinsp_containers_fini(struct sinsp_containers *cs)
 	memset(cs, 0, sizeof(*cs));
 }
 
-/* Of interned text: its address is as good as its bytes, and is nobody's choice. */
+/* Hashes the address of an interned text, which nobody can choose. */
 static uint32_t hash_text(const char *text)
 {
 	return (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15 >> 32;
@@ -108,7 +108,7 @@ static void grow(struct sinsp_containers *cs)
 	struct sinsp_container **old = cs->buckets, **b = calloc((size_t)n_old * 2, sizeof(*b));
 
 	if (!b)
-		return; /* longer chains, nothing worse */
+		return; /* longer chains at worst */
 	cs->buckets = b;
 	cs->n_buckets = n_old * 2;
 	for (uint32_t i = 0; i < n_old; i++) {
@@ -148,7 +148,7 @@ static struct sinsp_container *add(struct sinsp_containers *cs, const char *id)
 	return c;
 }
 
-/* The one with this id, made if need be; counted. */
+/* Returns the container with this ID, added if it is new; counted. */
 static struct sinsp_container *get(struct sinsp_containers *cs, const char *id, int *is_new)
 {
 	const char *text = sinsp_str_get(cs->strings, id, strlen(id));
@@ -181,7 +181,7 @@ static struct sinsp_container *match(struct sinsp_containers *cs, const char *cg
 	c = get(cs, m.id, &is_new);
 	if (!c)
 		return NULL;
-	/* An event may have told the type better than a path. */
+	/* An event may have a more exact type than a path. */
 	if (is_new) {
 		c->type = m.type;
 		if (!m.full_id[0])

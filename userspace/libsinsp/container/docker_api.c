@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer is another program's text, of which the container's owner chose much: members
- * may be missing, of another type, or many. What is taken over is bounded, so that an event
- * stays far below SINSP_CONTAINER_JSON_MAX.
+ * The answer comes from another program, and the container's owner chose much of it: members may be
+ * missing, of another type, or many. What is used is bounded, so that an event stays far below
+ * SINSP_CONTAINER_JSON_MAX.
  */
 #include "docker_api.h"
 
@@ -15,17 +15,17 @@
 #include "container_json.h"
 
 enum {
-	TEXT_MAX = 1024, /* of a longer one nothing is taken: cut, it would be another */
+	TEXT_MAX = 1024, /* a longer text is not used: cut, it would be another one */
 	LABELS_SZ = 32768,
 	HEALTHCHECK_SZ = 16384,
-	MEMBER_MAX = 65536, /* bytes of a member that matters in a list of containers */
+	MEMBER_MAX = 65536, /* size of a member that matters in a list of containers */
 	ENTRIES_MAX = 64, /* mounts, ports */
 	DEFAULT_SHARES = 1024,
 	DEFAULT_PERIOD_US = 100000,
 };
 
 struct sinsp_docker_answer {
-	cJSON *container, *image; /* image NULL: not told */
+	cJSON *container, *image; /* image NULL: unknown */
 };
 
 static int is_digest(const char *text)
@@ -64,7 +64,7 @@ static const char *short_text(const cJSON *object, const char *key)
 	return strlen(text) <= TEXT_MAX ? text : "";
 }
 
-/* It becomes part of a path that is asked for. */
+/* It becomes part of a request path. */
 static int is_image_id(const char *text)
 {
 	return !strncmp(text, "sha256:", 7) && is_digest(text + 7);
@@ -95,13 +95,13 @@ static double number(const cJSON *object, const char *key, double none)
 	return cJSON_IsNumber(v) && v->valuedouble ? v->valuedouble : none;
 }
 
-/* Whether @name, "repository:tag" or "repository@digest", is of @repo, @n bytes. */
+/* Returns whether @name, "repository:tag" or "repository@digest", is of @repo, @n bytes. */
 static int is_of_repo(const char *name, const char *repo, size_t n)
 {
 	return !strncmp(name, repo, n) && strchr(":@", name[n]);
 }
 
-/* The first text of an array that is of the repository; any, if that is "". "": none is. */
+/* Returns the first text of an array that is of the repository; any, if that is "". "": none. */
 static const char *first_of_repo(const cJSON *array, const char *repo, size_t n)
 {
 	const cJSON *v;
@@ -116,7 +116,7 @@ static const char *first_of_repo(const cJSON *array, const char *repo, size_t n)
 	return "";
 }
 
-/* Where the repository of "host:port/name:tag@digest" ends. */
+/* Returns where the repository of "host:port/name:tag@digest" ends. */
 static size_t repo_len(const char *name)
 {
 	const char *slash = strrchr(name, '/'), *at = strchr(name, '@');
@@ -143,7 +143,7 @@ static void add_image(cJSON *to, const struct sinsp_docker_answer *a)
 	const char *id = sinsp_docker_answer_image(a), *digest, *tag;
 	size_t n;
 
-	/* A container that was made of an image's id, not of its name. */
+	/* A container that was created by an image ID, not by name. */
 	if (!*image || !strncmp(image, "sha256:", 7)) {
 		tag = first_of_repo(member(a->image, "RepoTags"), "", 0);
 		image = *tag ? tag : image;
@@ -248,7 +248,7 @@ static const char *find_ip(const cJSON *settings)
 static void add_limits(cJSON *to, const cJSON *host)
 {
 	double period = number(host, "CpuPeriod", DEFAULT_PERIOD_US);
-	/* --cpus is in billionths of a CPU. */
+	/* --cpus is stored in billionths of a CPU. */
 	double quota = number(host, "NanoCpus", 0) / 1e9 * period;
 
 	cJSON_AddBoolToObject(to, "privileged", cJSON_IsTrue(member(host, "Privileged")));
@@ -264,7 +264,7 @@ static int is_sandbox(const cJSON *labels)
 	return !strcmp(sinsp_json_text(labels, "io.kubernetes.docker.type"), "podsandbox");
 }
 
-/* What the program is told; what there is no room for is left out. */
+/* Arguments of the program; those that do not fit are left out. */
 static void add_args(cJSON *to, const cJSON *test, int first)
 {
 	const int n = cJSON_GetArraySize(test);
@@ -325,14 +325,14 @@ static char *print_event(const struct sinsp_docker_answer *a, const char *id,
 	add_limits(c, member(in, "HostConfig"));
 	if (with_lists)
 		add_lists(c, in);
-	/* Environments hold secrets, and are of no use to fields: as sysdig, none is told. */
+	/* Environments contain secrets, and no field uses them: as in sysdig, they are left out. */
 	cJSON_AddArrayToObject(c, "env");
 	text = cJSON_PrintUnformatted(root);
 	cJSON_Delete(root);
 	return text;
 }
 
-/* A byte of a text may be printed as six: who chose all texts so gets none of the lists. */
+/* A byte of a text may be printed as six: a container with such texts gets none of the lists. */
 char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char *id,
 				enum sinsp_container_type type)
 {
@@ -361,7 +361,7 @@ static int skip(struct listing *l, char c)
 	return 1;
 }
 
-/* NULL: it is cut, or longer than anything that matters. The caller owns it. */
+/* NULL: incomplete, or longer than anything that matters. The caller owns it. */
 static cJSON *next_value(struct listing *l)
 {
 	const size_t left = (size_t)(l->end - l->p);
@@ -422,7 +422,7 @@ char *sinsp_docker_listed_event(const char *json, size_t len, const char *id, co
 	return text;
 }
 
-/* Moves to the element of a list that follows the one at hand. 0: none does. */
+/* Advances to the next element of a list. Returns 0 at the end. */
 static int skip_element(struct listing *l)
 {
 	int depth = 0, is_text = 0;
@@ -444,7 +444,9 @@ static int skip_element(struct listing *l)
 	return 0;
 }
 
-/* Each container is read by itself, up to its id: a tree of them all would take a lot of memory. */
+/*
+ * Each container is parsed separately, up to its ID: a tree of all of them would take much memory.
+ */
 void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const char *id),
 		       void *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server on a unix socket for tests: answers as it is told, and keeps count. */
+/* A server on a unix socket for tests: gives prepared answers, and counts requests. */
 #ifndef SINSP_CONTAINER_FAKE_DOCKER_H
 #define SINSP_CONTAINER_FAKE_DOCKER_H
 
@@ -22,14 +22,14 @@ struct fake_docker {
 	int fd, quit_fd;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	/* Writes the answer to a request of @path to @fd; the connection is closed after. */
+	/* Writes the answer to a request of @path to @fd; the connection is closed after it. */
 	void (*answer)(struct fake_docker *d, int fd, const char *path);
-	const char *running, *version; /* answers to what is asked at the start; NULL: 404 */
+	const char *running, *version; /* answers to the requests made at the start; NULL: 404 */
 	const char *raw_list; /* instead of the list, with its headers; NULL: none */
-	int n_asked; /* other questions; with the lock */
+	int n_asked; /* other requests; with the lock held */
 };
 
-/* Writes all, unless the other end went away. */
+/* Writes all, unless the client disconnects. */
 static inline void fake_write(int fd, const char *p, size_t len)
 {
 	while (len) {
@@ -57,7 +57,7 @@ static inline void fake_answer(int fd, const char *status, const char *body)
 	fake_text(fd, body);
 }
 
-/* Until the client goes away, or the server ends. */
+/* Waits until the client disconnects, or the server ends. */
 static inline void fake_hang(struct fake_docker *d, int fd)
 {
 	struct pollfd p[] = {{fd, POLLIN, 0}, {d->quit_fd, POLLIN, 0}};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * HTTP 1.0: a server may not answer it in chunks, and the end of the answer is the end of
- * the connection. A length that is told is checked, so that half an answer is none.
- */
+/* HTTP 1.0: the server may not send chunks, and the answer ends with the connection. A given length
+ * is checked, so that a truncated answer is an error. */
 #include "unix_http.h"
 
 #include <errno.h>
@@ -35,7 +33,7 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 }
 
-/* 0 when the socket is ready. */
+/* Returns 0 when the socket is ready. */
 static int wait_for(struct exchange *x, short events)
 {
 	for (;;) {
@@ -54,7 +52,7 @@ static int wait_for(struct exchange *x, short events)
 	}
 }
 
-/* A server that is busy has no room for a connection just now: a unix socket cannot be polled for
+/* A busy server has no room for a connection at the moment: a unix socket cannot be polled for
  * that. */
 static int pause_a_little(struct exchange *x)
 {
@@ -86,10 +84,8 @@ static int connect_to(struct exchange *x, const char *path)
 	return 0;
 }
 
-/*
- * A user's own directory may hold a link to a socket that only root may talk to. So the
- * socket is taken hold of first, and what is held is what is checked and connected to.
- */
+/* A user's directory may contain a link to a socket that only root may use. So the socket is opened
+ * first (O_PATH), and then checked and connected through that descriptor. */
 static int connect_to_owned(struct exchange *x, const char *path)
 {
 	char held[32];
@@ -151,7 +147,7 @@ static int make_room(struct exchange *x)
 	return 0;
 }
 
-/* Up to the end of the connection. */
+/* Reads to the end of the connection. */
 static int receive(struct exchange *x)
 {
 	for (;;) {
@@ -180,7 +176,7 @@ static int receive(struct exchange *x)
 	return x->len > x->opts->max_sz && !x->is_cut ? -EFBIG : 0;
 }
 
-/* The value of a header, in the lines from @p to @end; NULL: it is not among them. */
+/* Returns the value of a header in the lines from @p to @end; NULL: missing. */
 static const char *header(const char *p, const char *end, const char *name)
 {
 	size_t n = strlen(name);
@@ -191,7 +187,7 @@ static const char *header(const char *p, const char *end, const char *name)
 	return NULL;
 }
 
-/* The status; -EBADMSG. *body is in the text. */
+/* Returns the status; -EBADMSG. *body points into the text. */
 static int read_answer(struct exchange *x, char **body, size_t *len)
 {
 	char *end = memmem(x->text, x->len, "\r\n\r\n", 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One question over HTTP on a unix socket, within a time that it never exceeds. */
+/* One HTTP request on a unix socket, within a time limit. */
 #ifndef SINSP_CONTAINER_UNIX_HTTP_H
 #define SINSP_CONTAINER_UNIX_HTTP_H
 
@@ -8,18 +8,18 @@
 
 struct sinsp_http_opts {
 	size_t sz;
-	uint32_t owner; /* the socket must be this user's; UINT32_MAX: anybody's */
-	int quit_fd; /* when it can be read, the answer is not wanted any more */
-	int timeout_ms; /* for everything together */
-	size_t max_sz; /* of an answer with its headers */
-	int may_cut; /* of a longer answer its beginning will do */
+	uint32_t owner; /* the socket must belong to this user; UINT32_MAX: to anybody */
+	int quit_fd; /* when it becomes readable, the request is cancelled */
+	int timeout_ms; /* of the whole request */
+	size_t max_sz; /* maximum size of an answer with its headers */
+	int may_cut; /* accept the beginning of a longer answer */
 };
 
 /*
- * Asks the server at @socket for @path. The status of the answer, with its body in *body,
- * which ends in a NUL and which the caller owns; or a negative errno: what connect says,
- * -ETIMEDOUT, -ECANCELED, -EFBIG: a longer answer, -EBADMSG: one that is no HTTP or was cut
- * off, -EPERM: the socket is not the owner's.
+ * Requests @path from the server at @socket. Returns the status of the answer, with its body in
+ * *body, with a NUL and owned by the caller; or a negative errno: that of connect, -ETIMEDOUT,
+ * -ECANCELED, -EFBIG: answer too long, -EBADMSG: not HTTP, or truncated, -EPERM: the socket belongs
+ * to another user.
  */
 int sinsp_http_get(char **body, size_t *len, const char *socket, const char *path,
 		   const struct sinsp_http_opts *opts);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Search in what is sorted by address. */
+/* Bisection in arrays sorted by address. */
 #ifndef SINSP_SYMBOLS_BISECT_H
 #define SINSP_SYMBOLS_BISECT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many of the @n elements of @v, each of @sz bytes and sorted by the uint64_t that it begins
- * with, begin with no more than @key. */
+/* Returns how many of the @n elements of @v, of @sz bytes each and sorted by the uint64_t at their
+ * beginning, have a key of at most @key. */
 static inline size_t n_up_to(const void *v, size_t n, size_t sz, uint64_t key)
 {
 	size_t lo = 0, hi = n;

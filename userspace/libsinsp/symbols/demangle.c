@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * By libiberty, without the types of parameters. A few bytes can stand for a name of any length:
- * the demangler is left by longjmp when the buffer is full.
- */
+/* By libiberty, without types of parameters. A few bytes can stand for a name of any length: when
+ * the buffer is full the demangler is left by longjmp. */
 #include "demangle.h"
 
 #include <setjmp.h>
@@ -10,7 +8,7 @@
 
 #include <libiberty/demangle.h>
 
-enum { MANGLED_MAX = 2048 }; /* the demangler's stack grows with it */
+enum { MANGLED_MAX = 2048 }; /* the demangler's recursion grows with it */
 
 struct sink {
 	char *p;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names as the source has them: of C++, and of Rust in both of its schemes. */
+/* Demangles names of C++, and of Rust in both schemes. */
 #ifndef SINSP_SYMBOLS_DEMANGLE_H
 #define SINSP_SYMBOLS_DEMANGLE_H
 
 #include <stddef.h>
 
-/* Writes the name with a NUL, cut if it does not fit, and returns its length. 0: @name is no
- * mangled one, or none that can be read; @out is not touched. */
+/* Writes the demangled name with a NUL, truncated if it does not fit, and returns its length. 0:
+ * @name is not mangled, or invalid; @out is unchanged. */
 size_t sinsp_demangle(char *out, size_t sz, const char *name);
 
 #endif /* SINSP_SYMBOLS_DEMANGLE_H */

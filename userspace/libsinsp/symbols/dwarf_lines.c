@@ -12,7 +12,7 @@
 
 enum { RANGES_MAX = 1 << 22 };
 
-/* Code of a unit. The index of the file itself, .debug_aranges, is often not there. */
+/* Code of a compilation unit. The file's own index, .debug_aranges, is often missing. */
 struct unit_range {
 	uint64_t start, end; /* start is first: n_up_to */
 	Dwarf_Off unit; /* its first DIE */
@@ -145,7 +145,7 @@ static uint64_t attr_number(Dwarf_Die *die, unsigned int name)
 	return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, &v) == 0 ? v : 0;
 }
 
-/* Where the inlined function was called: the line of the one that it is in. */
+/* Where the inlined function was called: the line in the function around it. */
 static void put_call(struct dwarf_frame *f, Dwarf_Die *unit, Dwarf_Die *inlined)
 {
 	const uint64_t number = attr_number(inlined, DW_AT_call_file);
@@ -169,7 +169,7 @@ static void put_line(struct dwarf_frame *f, Dwarf_Die *unit, uint64_t addr)
 		f->line = (uint32_t)number;
 }
 
-/* The innermost scope, and then all that it lies in. */
+/* The innermost scope, then those around it. */
 static int scopes_of(Dwarf_Die *unit, uint64_t addr, Dwarf_Die **out)
 {
 	Dwarf_Die *scopes = NULL, inner;

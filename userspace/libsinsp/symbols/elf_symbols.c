@@ -11,14 +11,14 @@
 #include "objfile/elf_file.h"
 #include "objfile/go_pclntab.h"
 
-#define MAX_TABLE_SZ (1ull << 29) /* of one section of symbols, names or relocations */
-#define MAX_COPIED_NAMES (64u << 10) /* of a table; more stay in the file */
+#define MAX_TABLE_SZ (1ull << 29) /* maximum size of a section of symbols, names or relocations */
+#define MAX_COPIED_NAMES (64u << 10) /* size of a table in memory; larger ones stay in the file */
 #define MAX_UNPACKED_SZ (256u << 20) /* of .gnu_debugdata */
 #define LZMA_MEMORY (128u << 20)
 
 enum { PLT_ENTRY_SZ = 16, JMP_SZ = 6 };
 
-/* Where symbols come from, and where they go. */
+/* Sources and destination of symbols. */
 struct source {
 	const struct elf_file *f;
 	const struct elf_section *sections;
@@ -39,7 +39,7 @@ static const struct elf_section *section_at(const struct source *s, size_t i)
 	return i && i < s->n_sections ? &s->sections[i] : NULL;
 }
 
-/* Sections may be the same bytes over and over: what is read of all of them is bounded. */
+/* Sections may overlap: the total that is read is bounded. */
 static int copy_table(const struct source *s, struct elf_data *d, const struct elf_section *sec)
 {
 	if (!sec || sec->sz > MAX_TABLE_SZ || sec->flags & SHF_COMPRESSED)
@@ -49,7 +49,7 @@ static int copy_table(const struct source *s, struct elf_data *d, const struct e
 	return elf_file_section_copy(s->f, d, sec);
 }
 
-/* No memory ends it; what the file does wrong does not. */
+/* Lack of memory ends it; errors in the file do not. */
 static int unless_bad(int err)
 {
 	return err == -ENOMEM ? err : 0;
@@ -69,26 +69,27 @@ static int is_code(const struct source *s, const Elf64_Sym *sym)
 
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
 		return 0;
-	/* Files with more sections than numbers say where it is elsewhere: take its type's word. */
+	/* Files with too many sections for the field store the index elsewhere: the symbol's type
+	 * decides. */
 	if (sym->st_shndx == SHN_XINDEX)
 		return type != STT_NOTYPE;
 	return sec && sec->flags & SHF_EXECINSTR;
 }
 
-/* What can be read in parts: it lies in the file as it is. */
+/* Can be read in parts: stored uncompressed in the file. */
 static int is_readable(const struct elf_section *sec)
 {
 	return sec && sec->sz <= MAX_TABLE_SZ && !(sec->flags & SHF_COMPRESSED) &&
 	       sec->type != SHT_NOBITS;
 }
 
-/* The names of a table of symbols: a copy, or, where they are many, a part of the file. */
+/* The names of a symbol table: a copy or, if there are many, a part of the file. */
 struct names {
 	struct elf_data copy;
-	int in_file; /* 0: they are copied */
+	int in_file; /* 0: copied */
 };
 
-/* An image is not kept for its names: it was unpacked, and is larger than they. */
+/* An image is not kept for its names: it was unpacked, and is larger than they are. */
 static int open_names(const struct source *s, struct names *n, const struct elf_section *sec)
 {
 	*n = (struct names){0};
@@ -168,7 +169,7 @@ static int add_symbols(const struct source *s)
 
 /* ---- the PLT ---- */
 
-/* Which slot of the table of addresses is for which function. */
+/* Function of each slot of the global offset table. */
 struct slot {
 	uint64_t addr;
 	uint32_t sym;
@@ -193,7 +194,7 @@ static int is_slot(const Elf64_Rela *r)
 	       ELF64_R_TYPE(r->r_info) == R_X86_64_GLOB_DAT;
 }
 
-/* Most relocations are others. */
+/* Most relocations are of other types. */
 static int add_slots_of(const struct source *s, struct slots *slots, const struct elf_section *sec)
 {
 	const Elf64_Rela *r;
@@ -235,7 +236,7 @@ static int read_slots(const struct source *s, struct slots *slots)
 	return err;
 }
 
-/* The name of the function that the slot is for; not 0: it is for none with a name. */
+/* Reads the name of the function of a slot; not 0: none. */
 static int slot_name(const struct source *s, const struct slots *slots, uint64_t addr,
 		     char name[SYMTAB_MAX_NAME])
 {
@@ -256,8 +257,8 @@ static int slot_name(const struct source *s, const struct slots *slots, uint64_t
 	return elf_file_read(s->f, name, slots->names->offset + sym.st_name, left);
 }
 
-/* jmp *DISPLACEMENT(%rip) somewhere in an entry, with whatever the compiler puts before it: 0 with
- * the slot that has its address. */
+/* jmp *DISPLACEMENT(%rip) within an entry, after whatever the compiler puts before it: returns 0
+ * with the slot that has its address. */
 static int entry_slot(const uint8_t *p, size_t sz, uint64_t addr, uint64_t *slot)
 {
 	for (size_t i = 0; i + JMP_SZ <= sz; i++) {
@@ -281,7 +282,7 @@ static int add_entries(const struct source *s, const struct slots *slots,
 
 	if (err)
 		return unless_bad(err);
-	/* What the entries leave over: the way to the dynamic linker. */
+	/* The rest of the section: code that calls the dynamic linker. */
 	err = symtab_add(s->t, sec->addr, sec->sz, sec->name, strlen(sec->name), 0);
 	for (size_t at = 0; at + step <= d.sz && !err; at += step) {
 		char name[SYMTAB_MAX_NAME + sizeof("@plt")];
@@ -318,7 +319,7 @@ static int add_plt(const struct source *s)
 
 /* ---- .gnu_debugdata: a small ELF file, packed, in the file ---- */
 
-/* -ENOSPC: it takes more room. */
+/* -ENOSPC: needs more room. */
 static int unpack_into(struct elf_data *out, size_t room, const struct elf_data *d)
 {
 	uint64_t memory = LZMA_MEMORY;
@@ -386,7 +387,7 @@ static int add_go_func(const struct source *s, const struct go_func *fn)
 	return symtab_add(s->t, fn->start, fn->end - fn->start, fn->name, len, 0);
 }
 
-/* The names are those of .symtab, which a stripped one lacks. */
+/* The names of .symtab, which a stripped file lacks. */
 static int add_go_funcs(const struct source *s)
 {
 	struct go_pclntab *go;

@@ -7,8 +7,8 @@
 
 #include "bisect.h"
 
-/* The records, as perf's documentation has them; all in the machine's byte order. */
-struct dump_load { /* the name and the code follow */
+/* Records as in perf's documentation, in the machine's byte order. */
+struct dump_load { /* followed by the name and the code */
 	uint32_t pid, tid;
 	uint64_t vma, code_addr, code_size, code_index;
 };
@@ -16,7 +16,7 @@ struct dump_move {
 	uint32_t pid, tid;
 	uint64_t vma, old_addr, new_addr, code_size, code_index;
 };
-struct dump_debug { /* entries follow: struct dump_line and the name of a file */
+struct dump_debug { /* followed by entries: struct dump_line and the name of a file */
 	uint64_t code_addr, n_entries;
 };
 struct dump_line {
@@ -28,17 +28,18 @@ struct dump_line {
 #define MAX_LINES (4u << 20)
 #define MAX_TEXT (256u << 20)
 #define MAX_MOVES 4096u
-/* So many that begin before an address are looked at: one that is longer than all of them is lost.
- */
+/* Maximum number of functions before an address that are examined: one longer than all of them is
+ * missed. */
 #define MAX_STEPS 512u
-/* Codes that are sorted for the sake of moves, which come one by one: beyond, moves are left out.
+/*
+ * Functions that are sorted by index for moves, which come one by one: beyond, moves are left out.
  */
 #define MAX_SORTED (64u << 20)
-/* A function may run a little before it is told. */
+/* A function may run shortly before its record. */
 #define EARLY_NS 100000000ull
 
 struct line {
-	uint64_t addr; /* where its function was when it was made; first: n_up_to */
+	uint64_t addr; /* address of its function when it was created; first: n_up_to */
 	uint32_t order; /* in the file */
 	uint32_t line;
 	uint32_t file; /* offset in text */
@@ -46,7 +47,7 @@ struct line {
 
 struct code {
 	uint64_t addr, size, from_ns; /* addr is first: n_up_to */
-	uint64_t made_at; /* the address that its lines are of */
+	uint64_t made_at; /* the address that its lines refer to */
 	uint32_t number; /* in the order of the file */
 	uint32_t name; /* offset in text */
 	uint32_t line_at, n_lines;
@@ -54,12 +55,12 @@ struct code {
 
 struct jit_dump {
 	struct code *codes; /* by address, once sorted */
-	uint64_t *ends; /* of each and all before it the highest */
+	uint64_t *ends; /* highest end of this and all before */
 	struct line *lines;
 	char *text;
 	size_t n_codes, cap_codes, cap_ends, n_lines, cap_lines, len, cap;
-	struct code next; /* lines that were told for the function that comes */
-	uint32_t last_file; /* offset of the last name + 1: it mostly comes again */
+	struct code next; /* lines for the next function */
+	uint32_t last_file; /* offset of the last name + 1: it usually repeats */
 	uint32_t n_moves;
 	uint64_t n_sorted; /* for moves */
 	uint64_t n_steps; /* of searches */
@@ -185,8 +186,8 @@ static int sort(struct jit_dump *d)
 	return 0;
 }
 
-/* Whether @c names what both cover better than @than: of those that were there the latest; of those
- * that only came later the earliest. */
+/* Returns whether @c is a better name than @than for what both cover: of those already valid the
+ * latest; of later ones the earliest. */
 static int is_better(const struct code *c, const struct code *than, uint64_t ts_ns)
 {
 	const int was = c->from_ns <= ts_ns, other_was = than && than->from_ns <= ts_ns;
@@ -241,7 +242,7 @@ static int keep_file(struct jit_dump *d, uint32_t *out, const char *name, size_t
 {
 	int err;
 
-	/* "\377" says: the same as before. */
+	/* "\377" means: as before. */
 	if (d->last_file && ((len == 1 && (unsigned char)*name == 0xff) ||
 			     strcmp(d->text + d->last_file - 1, name) == 0)) {
 		*out = d->last_file - 1;
@@ -270,7 +271,7 @@ static int add_line(struct jit_dump *d, const struct dump_line *l, const char *n
 	return err;
 }
 
-/* By address; of one address in the order of the file. */
+/* By address; equal addresses in file order. */
 static int by_line_addr(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -280,7 +281,7 @@ static int by_line_addr(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Once for each record: those of a function that moved are the same. */
+/* Once for each record: a moved function keeps its lines. */
 static void sort_lines(struct line *v, size_t n)
 {
 	size_t i = 1;
@@ -291,7 +292,7 @@ static void sort_lines(struct line *v, size_t n)
 		qsort(v, n, sizeof(*v), by_line_addr);
 }
 
-/* It is told before the function that it is about. */
+/* It precedes the record of its function. */
 static int add_debug(struct jit_dump *d, const char *body, size_t len)
 {
 	size_t at = sizeof(struct dump_debug);
@@ -332,7 +333,7 @@ int jit_dump_add(struct jit_dump *d, uint32_t id, uint64_t ts_ns, const char *bo
 
 /* ---- search ---- */
 
-/* The last line that begins at or before the address. */
+/* Returns the last line that begins at or before the address. */
 static const struct line *line_at(struct jit_dump *d, const struct code *c, uint64_t addr)
 {
 	const uint64_t made = addr - c->addr + c->made_at;

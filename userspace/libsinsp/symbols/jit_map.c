@@ -10,9 +10,9 @@
 
 #define PART_SZ 65536u
 #define LAST_SZ 64u
-#define LOOK_MAX (64ll << 20) /* bytes at one look: the rest at the next */
-#define READ_MAX (4 * JIT_MAP_MAX_BYTES) /* of a file that is written anew again and again */
-/* The jitdump file, as perf's documentation has it; all of it in the machine's byte order. */
+#define LOOK_MAX (64ll << 20) /* bytes per read: the rest follows next time */
+#define READ_MAX (4 * JIT_MAP_MAX_BYTES) /* total of a file that is rewritten again and again */
+/* The jitdump file, as in perf's documentation; in the machine's byte order. */
 #define DUMP_MAGIC 0x4a695444u
 #define DUMP_F_ARCH_TIMESTAMP 1u /* times are the CPU's counter */
 struct dump_header {
@@ -26,15 +26,14 @@ struct dump_record {
 
 struct jit_map {
 	struct symtab *syms;
-	struct jit_dump *dump; /* NULL: the file is none */
-	off_t pos; /* all before was read */
-	uint32_t n_lines; /* of a perf map, as long as they are taken */
-	off_t n_read; /* bytes, also of what was written anew since */
+	struct jit_dump *dump; /* NULL: not read yet */
+	off_t pos; /* everything before was read */
+	uint32_t n_lines; /* lines of a perf map, while they are used */
+	off_t n_read; /* bytes, including rewritten content */
 	dev_t dev;
 	ino_t ino;
-	struct timespec mtime; /* when all had been read */
-	char last[LAST_SZ]; /* bytes before pos, by which a file is seen to have grown, not changed
-			     */
+	struct timespec mtime; /* when everything had been read */
+	char last[LAST_SZ]; /* bytes before pos, which show whether the file grew or changed */
 	uint8_t has_times; /* CLOCK_MONOTONIC */
 };
 
@@ -94,7 +93,8 @@ static int add_map_line(struct jit_map *m, const char *line, size_t len)
 	return end > p ? add_code(m, addr, size, p + 1, (size_t)(end - p - 1)) : 0;
 }
 
-/* @part ends with a NUL. The bytes that were whole lines; one that fills it all is cut. */
+/* Parses @part, which ends with a NUL. Returns the bytes of complete lines; a line longer than the
+ * buffer is cut. */
 static int add_map_lines(struct jit_map *m, const char *part, size_t len, size_t *used)
 {
 	const char *nl;
@@ -168,7 +168,7 @@ static int read_dump(struct jit_map *m, int fd, off_t sz)
 		if (rec.total_size < sizeof(rec))
 			return -EBADMSG;
 		if (rec.total_size > sz - m->pos)
-			break; /* it is being written */
+			break; /* incomplete: being written */
 		err = add_record(m, fd, &rec);
 		m->pos += rec.total_size;
 	}
@@ -203,7 +203,7 @@ static size_t last_sz(const struct jit_map *m)
 	return m->pos < (off_t)LAST_SZ ? (size_t)m->pos : LAST_SZ;
 }
 
-/* Is what was read still there, as it was? */
+/* Returns whether what was read is still there, unchanged. */
 static int is_as_before(const struct jit_map *m, int fd, const struct stat *st)
 {
 	const size_t sz = last_sz(m);
@@ -220,7 +220,7 @@ static int is_as_before(const struct jit_map *m, int fd, const struct stat *st)
 	       memcmp(last, m->last, sz) == 0;
 }
 
-/* Of the file as it is now, unless @fd is open on a copy of it, as @of was. */
+/* The file as it is now, unless @fd is open on a copy of it, as @of was. */
 static int stat_now(struct stat *st, int fd, const struct stat *of)
 {
 	if (fstat(fd, st))
@@ -244,7 +244,7 @@ static int note_read(struct jit_map *m, int fd, const struct stat *of, off_t bef
 	return 0;
 }
 
-/* A program that began anew wrote another file, or this one from its start on. */
+/* The program began again, with another file, or by rewriting this one. */
 static int begin_again(struct jit_map *m)
 {
 	struct symtab *syms = symtab_new(SYMTAB_LATEST);

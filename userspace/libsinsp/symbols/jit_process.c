@@ -11,17 +11,18 @@
 
 enum {
 	LOOK_AGAIN_MS = 50,
-	LOOK_SHARE = 10, /* looking takes a tenth of the time at most, for one process as for all */
-	LOOK_FREE_MS = 2000, /* before that counts for all: at the start all is new */
-	LOOK_FREE_FILE_MS = 60000, /* the same where no events wait for us */
+	LOOK_SHARE = 10, /* reading takes at most a tenth of the time, per process and for all */
+	LOOK_FREE_MS =
+		2000, /* time before that limit applies to all: at the start everything is new */
+	LOOK_FREE_FILE_MS = 60000, /* the same if no events wait for us */
 };
 
 struct jit_process {
 	int64_t pid;
 	struct jit_map *perf, *dump; /* NULL: not found yet */
 	size_t bytes;
-	uint64_t look_ms; /* when the files are looked at again */
-	uint64_t used; /* when: counts uses */
+	uint64_t look_ms; /* when the files are read again */
+	uint64_t used; /* last use, counted in uses */
 };
 
 static uint64_t now_ms(void)
@@ -51,7 +52,7 @@ void jit_processes_fini(struct jit_processes *jp)
 		forget(jp, jp->n - 1);
 }
 
-/* Not @in_use. */
+/* Drops another one than @in_use. */
 static void forget_oldest(struct jit_processes *jp, const struct jit_process *in_use)
 {
 	size_t oldest = jp->n;
@@ -75,7 +76,7 @@ static void keep_bounds(struct jit_processes *jp, struct jit_process *in_use)
 		forget_oldest(jp, in_use);
 }
 
-/* Frames of one process mostly follow each other: it is found at the front. */
+/* Frames of one process mostly follow each other: it is at the front. */
 static struct jit_process *find(struct jit_processes *jp, int64_t pid)
 {
 	for (size_t i = 0; i < jp->n; i++) {
@@ -107,7 +108,7 @@ static struct jit_process *process_of(struct jit_processes *jp, int64_t pid)
 	return p;
 }
 
-/* Whether there is time for another look. */
+/* Returns whether there is time for another read. */
 static int may_look(struct jit_processes *jp, const struct jit_process *p, int live, uint64_t now)
 {
 	const uint64_t free_ms = live ? LOOK_FREE_MS : LOOK_FREE_FILE_MS;
@@ -119,7 +120,7 @@ static int may_look(struct jit_processes *jp, const struct jit_process *p, int l
 
 /* ---- one of them ---- */
 
-/* As the process names it; when that is gone, as we do. */
+/* By the path in the process; when it has ended, in ours. */
 static int open_file(const struct jit_process_key *key, const char *path, const char *our_path,
 		     struct stat *st)
 {
@@ -132,7 +133,7 @@ static int open_file(const struct jit_process_key *key, const char *path, const 
 	return fd < 0 ? open_in_root(NULL, our_path, st) : fd;
 }
 
-/* 1: there is more than before. */
+/* Returns 1 if there is more than before. */
 static int read_more(struct jit_map **m, const struct jit_process_key *key, const char *path,
 		     const char *our_path)
 {
@@ -167,7 +168,7 @@ static int look(struct jit_processes *jp, struct jit_process *p, const struct ji
 	return r < 0 ? r : more < 0 ? more : r | more;
 }
 
-/* The file is looked at first: at a place where a function was found another one may be. */
+/* Reads the file first: a place with a known function may have another one by now. */
 int jit_process_find(struct jit_processes *jp, const struct jit_process_key *key, uint64_t addr,
 		     struct symtab_sym *out, const char **file, uint32_t *line)
 {

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KERNEL_BEGIN (1ull << 63) /* below are offsets of per-CPU data */
+#define KERNEL_BEGIN (1ull << 63) /* lower values are offsets of per-CPU data */
 
 struct row {
 	uint64_t addr;
-	const char *name, *module; /* in the line */
+	const char *name, *module; /* length of a line */
 	size_t name_len, module_len;
 	char type;
 };
 
-/* "ffffffff81000000 T name\t[module]\n"; 0: something else. */
+/* Parses "ffffffff81000000 T name\t[module]\n"; returns 0 for something else. */
 static int parse_row(struct row *r, char *line)
 {
 	char *end, *p;

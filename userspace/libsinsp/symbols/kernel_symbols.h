@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of the running kernel's code: its own, its modules' and BPF programs', from /proc/kallsyms.
- */
+/* Names of the running kernel's code, its modules and BPF programs, from /proc/kallsyms. */
 #ifndef SINSP_SYMBOLS_KERNEL_SYMBOLS_H
 #define SINSP_SYMBOLS_KERNEL_SYMBOLS_H
 
@@ -8,8 +7,8 @@
 
 #include "symtab.h"
 
-/* Owned. -EPERM: the kernel hides its addresses from us; -ENODATA: there are none; -ENOMEM. A name
- * of a module or a BPF program ends with " [MODULE]", " [bpf]". */
+/* Owned. -EPERM: the kernel hides its addresses; -ENODATA: there are none; -ENOMEM. A name of a
+ * module or a BPF program ends with " [MODULE]", " [bpf]". */
 int sinsp_kernel_symbols_read(struct symtab **out, FILE *kallsyms);
 int sinsp_kernel_symbols_load(struct symtab **out);
 

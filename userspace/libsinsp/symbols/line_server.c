@@ -15,22 +15,22 @@
 
 enum {
 	ANSWER_MS = 3000, /* CPU time */
-	FIRST_ANSWER_MS = 20000, /* CPU time: the file is read */
+	FIRST_ANSWER_MS = 20000, /* CPU time of the first answer: the file is read */
 	FILE_MS = 60000, /* CPU time of all answers about a file */
-	/* Elapsed time for each ms of CPU time: a busy machine lets the process wait that long. A
-	 * process that blocks is given up then. */
+	/* Elapsed time for each ms of CPU time: a busy machine makes the helper wait that long. A
+	 * blocked helper is given up then. */
 	WAIT_SHARE = 5,
-	PATIENCE_MS = 2000, /* for one answer, where somebody else waits for us */
-	PATIENCE_MAX_MS = 4000, /* for all; a tenth of the time is added */
+	PATIENCE_MS = 2000, /* wait for one answer, while others wait for us */
+	PATIENCE_MAX_MS = 4000, /* for all answers; grows by a tenth of the elapsed time */
 	PATIENCE_SHARE = 10,
 	LATE_MAX = 64,
 	RESTARTS_MAX = 8,
-	FILES_OPEN = 16, /* at once in the process; of more, the oldest one is read anew */
+	FILES_OPEN = 16, /* open at once in the helper; beyond, the oldest is read again */
 };
-/* Of addresses: files are mapped. What finds errors of memory needs all there are. */
+/* Of address space: files are mapped. Address sanitizers need all there is. */
 #define MEMORY_MAX (SEAL_PROCESS_WHOLE ? 8ull << 30 : RLIM_INFINITY)
 #define FILES_MAX (1u << 17)
-#define NEVER_ASKED UINT32_MAX /* as the CPU time of a file: it is not asked about again */
+#define NEVER_ASKED UINT32_MAX /* as the CPU time of a file: not queried again */
 
 struct request {
 	uint64_t addr;
@@ -49,15 +49,14 @@ struct line_server {
 	struct line_server_opts opts;
 	struct helper h;
 	int n_restarts;
-	int said_last; /* that no file is asked about any more */
-	uint32_t *spent_us; /* CPU time, by number of the file; NEVER_ASKED */
+	int said_last; /* failures after which no file is queried any more */
+	uint32_t *spent_us; /* CPU time by number of the file; NEVER_ASKED */
 	int is_busy; /* with this */
 	struct request out;
 	int64_t since_ms;
-	int64_t since_us; /* the same of the process's CPU time, which does not run while it is idle
-			   */
+	int64_t since_us; /* the helper's CPU time then, which does not run while it is idle */
 	int64_t begin_ms, waited_ms; /* of patience */
-	/* Answers that came when something else was asked. */
+	/* Late answers, which came during another query. */
 	struct late {
 		uint64_t addr;
 		uint32_t file, n;
@@ -79,7 +78,7 @@ static int64_t now_ms(void)
 struct open_file {
 	uint32_t file; /* number + 1; 0: free */
 	int fd;
-	struct dwarf_lines *lines; /* NULL: it has none */
+	struct dwarf_lines *lines; /* NULL: none */
 	uint64_t used;
 };
 
@@ -142,7 +141,7 @@ static int start(struct line_server *s)
 	return s->n_restarts++ > RESTARTS_MAX ? -EUSERS : helper_start(&s->h, s->opts.serve);
 }
 
-/* The CPU time that the process used; @unknown: it ended. */
+/* Returns the helper's CPU time; @unknown: it ended. */
 static int64_t cpu_us(const struct line_server *s, int64_t unknown)
 {
 	struct timespec t;
@@ -214,7 +213,7 @@ static const char *reason(int err)
 	return strerror(-err);
 }
 
-/* Reports it once, and once for all files that come after too many failures. */
+/* Reports it once per file, and once for all files after too many failures. */
 static void give_up(struct line_server *s, uint32_t file, int err)
 {
 	stop(s);
@@ -232,7 +231,7 @@ static int send_request(struct line_server *s, uint32_t file, uint64_t addr, int
 	return helper_send(s->h.fd, &s->out, sizeof(s->out), fd);
 }
 
-/* 0 with a whole answer, whose texts end. */
+/* Receives a complete answer, with terminated texts. Returns 0. */
 static int get_answer(struct line_server *s)
 {
 	struct answer *a = &s->answer;
@@ -240,7 +239,7 @@ static int get_answer(struct line_server *s)
 	const ssize_t n = helper_receive(s->h.fd, a, sizeof(*a), &fd);
 
 	s->is_busy = 0;
-	if (fd >= 0) /* nobody sends one but who took the process over */
+	if (fd >= 0) /* only a helper that was taken over sends this */
 		close(fd);
 	if (fd >= 0 || n < (ssize_t)offsetof(struct answer, frames) || a->n > DWARF_FRAMES_MAX ||
 	    n < (ssize_t)(offsetof(struct answer, frames) + a->n * sizeof(a->frames[0])))
@@ -252,7 +251,7 @@ static int get_answer(struct line_server *s)
 	return 0;
 }
 
-/* Milliseconds that may be waited now: as long as the answer may take, or a little. */
+/* Returns the milliseconds to wait now: up to the limit of the answer, or a moment. */
 static int patience(const struct line_server *s, int64_t left, int can_wait)
 {
 	const int64_t room =
@@ -264,8 +263,8 @@ static int patience(const struct line_server *s, int64_t left, int can_wait)
 	return (int)(can_wait || left < some ? left : some);
 }
 
-/* Milliseconds before which the answer cannot be too late: the process cannot use more CPU time
- * than passes. */
+/* Returns the milliseconds before which the answer cannot exceed its limit: CPU time is at most
+ * elapsed time. */
 static int64_t in_time_ms(const struct line_server *s)
 {
 	const int64_t limit = s->out.has_fd ? s->opts.first_answer_ms : s->opts.answer_ms;
@@ -275,7 +274,7 @@ static int64_t in_time_ms(const struct line_server *s)
 	return limit - used < left ? limit - used : left;
 }
 
-/* Adds the CPU time that passed since the request to the file's. */
+/* Adds the CPU time since the request to the file's. */
 static void charge(struct line_server *s)
 {
 	const int64_t now = cpu_us(s, s->since_us);
@@ -285,8 +284,8 @@ static void charge(struct line_server *s)
 	s->spent_us[s->out.file] = spent < NEVER_ASKED ? (uint32_t)spent : NEVER_ASKED - 1;
 }
 
-/* Waits for the answer to the last request. Returns 0 with it, -EAGAIN: it is not there yet, or
- * another negative errno: the process failed. */
+/* Waits for the answer to the last request. Returns 0 with it, -EAGAIN: not there yet, or another
+ * negative errno: the helper failed. */
 static int await(struct line_server *s, int can_wait, int is_new)
 {
 	const int64_t begin = now_ms();
@@ -324,7 +323,7 @@ static void keep_late(struct line_server *s)
 		memcpy(l->v, s->answer.frames, s->answer.n * sizeof(*l->v));
 }
 
-/* How many frames came late; -ENOENT: none did. */
+/* Returns the number of frames of a late answer; -ENOENT: none. */
 static int take_late(struct line_server *s, uint32_t file, uint64_t addr, struct dwarf_frame *out)
 {
 	struct late *l = late_slot(s, file, addr);
@@ -337,7 +336,7 @@ static int take_late(struct line_server *s, uint32_t file, uint64_t addr, struct
 	return (int)l->n;
 }
 
-/* Ends what the process is busy with: 0, or -EAGAIN, it goes on. */
+/* Finishes the pending request: returns 0, or -EAGAIN if it continues. */
 static int settle(struct line_server *s, int can_wait)
 {
 	const uint32_t file = s->out.file;
@@ -355,7 +354,7 @@ static int exchange(struct line_server *s, uint32_t file, uint64_t addr, int fd,
 	return send_request(s, file, addr, fd) ?: await(s, can_wait, 1);
 }
 
-/* As await; -ENOENT: the file has nothing to be asked about. */
+/* As await; -ENOENT: the file has no debug information. */
 static int ask(struct line_server *s, uint32_t file, line_open_fn open, void *ctx, uint64_t addr,
 	       int can_wait)
 {

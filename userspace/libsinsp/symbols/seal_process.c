@@ -19,16 +19,16 @@
 #define NOBODY 65534
 #define DESCRIPTORS_MAX 64
 
-/* Of another user no file of ours can be opened, and no socket of root's is reached. Who may not
- * become another has the filter alone, by which neither works. */
+/* As another user it can neither open our files nor connect to root's sockets. If it may not change
+ * its user, the filter alone prevents both. */
 static int leave_user(void)
 {
 	if (geteuid())
-		return 0; /* it has no other */
+		return 0; /* its only one */
 	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		return errno == EPERM ? 0 : -errno;
-	prctl(PR_SET_DUMPABLE, 0); /* others of that user are not to look into it */
+	prctl(PR_SET_DUMPABLE, 0); /* other processes of that user must not access it */
 	return 0;
 }
 
@@ -46,13 +46,13 @@ static void limit_resources(void)
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
 #define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##nr, 0, 1), RETURN(SECCOMP_RET_ALLOW)
-/* Memory may be had, but none that can be executed. */
+/* Memory may be mapped, but not executable. */
 #define ALLOW_WITHOUT_EXEC(nr)                                                                     \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##nr, 0, 4), LOAD(args[2]),                        \
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0), RETURN(SECCOMP_RET_ALLOW),  \
 		RETURN(SECCOMP_RET_ERRNO | EPERM)
 
-/* What is refused fails, as libraries try this and that: to open a file, say. */
+/* Refused calls fail instead of killing, since libraries try calls such as open. */
 static int filter_calls(void)
 {
 	/* clang-format off */

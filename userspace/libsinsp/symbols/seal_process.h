@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes every right from a process that reads what others made: it may be taken over. */
+/* Drops all rights of a process that reads hostile input: it may be taken over. */
 #ifndef SINSP_SYMBOLS_SEAL_PROCESS_H
 #define SINSP_SYMBOLS_SEAL_PROCESS_H
 
-/* AddressSanitizer makes system calls that the filter refuses: with it only capabilities go. */
+/* AddressSanitizer makes system calls that the filter refuses: under it only capabilities are
+ * dropped. */
 #define SEAL_PROCESS_WHOLE 1
 #ifndef __has_feature
 #define __has_feature(x) 0
@@ -14,9 +15,9 @@
 #endif
 
 /*
- * From here on the calling process is of user nobody, without capabilities; it can use the
- * descriptors that it has or is sent, and its memory, but open nothing, connect to nothing, start
- * nothing and map no code. 0 or a negative errno: then it must not go on.
+ * From here on the calling process runs as nobody, without capabilities; it can use the descriptors
+ * that it has or receives, and its memory, but cannot open, connect, exec, or map code. Returns 0
+ * or a negative errno: then it must not continue.
  */
 int seal_process(void);
 

@@ -27,7 +27,7 @@ enum {
 
 enum { TEXT_MAX = 8192 };
 
-/* With a NUL behind, as such parameters have it; what is too long is cut. */
+/* With a NUL, as the parameters require; too long text is cut. */
 static struct evt_value text(char buf[TEXT_MAX], const struct scap_param *t)
 {
 	const uint32_t len = t->len < TEXT_MAX - 1 ? t->len : TEXT_MAX - 1;

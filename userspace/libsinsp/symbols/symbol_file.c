@@ -27,14 +27,14 @@ enum { VDSO_MAX_SZ = 1 << 16, PAGE_SZ = 4096 };
 
 struct symbol_file {
 	const struct sinsp_code_file *code;
-	int fd; /* kept, since nobody else might reach the file any more; -1 */
+	int fd; /* kept open, since no other path may reach the file later; -1 */
 	uint8_t looked_for; /* keep was called */
-	uint8_t failed; /* it could not be found or read: not tried again */
-	uint8_t n_sought; /* how often it was not found */
-	uint8_t is_debug_info; /* elf is: the file itself was not found */
-	struct elf_file *elf; /* NULL: not read, or given back */
+	uint8_t failed; /* not found or unreadable: not tried again */
+	uint8_t n_sought; /* number of failed searches */
+	uint8_t is_debug_info; /* elf is the debug file: the file itself was not found */
+	struct elf_file *elf; /* NULL: not read, or freed */
 	struct symtab *syms;
-	struct elf_functions *functions; /* of elf; NULL: not read yet, or it has no such table */
+	struct elf_functions *functions; /* of elf; NULL: not read yet, or it has none */
 	uint8_t read_functions;
 	char start_name[SYMBOL_FILE_START_NAME_MAX];
 };
@@ -90,7 +90,7 @@ static int has_build_id(const struct sinsp_code_file *code, const struct elf_fil
 	       memcmp(id, code->id.build_id, code->id.build_id_len) == 0;
 }
 
-/* As map events have it, which is as the kernel tells programs. */
+/* Device number as map events have it, in the kernel's encoding for programs. */
 static uint32_t dev_of(const struct stat *st)
 {
 	const uint32_t maj = major(st->st_dev), min = minor(st->st_dev);
@@ -103,9 +103,8 @@ static uint64_t mtime_ns(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* Without a build id a file is known by its inode, on the machine that it was seen on, and by that
- * it was not changed since. Live, a file system may tell programs another device than the kernel
- * knows. */
+/* Without a build ID a file is identified by its inode, on the same machine, and by not having
+ * changed since. Live, a file system may report another device to programs than the kernel uses. */
 static int has_inode(const struct sinsp_code_file *code, const struct stat *st,
 		     const struct symbol_where *where)
 {
@@ -115,7 +114,7 @@ static int has_inode(const struct sinsp_code_file *code, const struct stat *st,
 	       (where->same_host && dev_of(st) == code->id.dev && mtime_ns(st) <= code->seen_ns);
 }
 
-/* @st NULL: it is known to be of the inode. */
+/* @st NULL: the inode is known to match. */
 static int is_it(const struct symbol_file *f, int fd, const struct stat *st,
 		 const struct symbol_where *where)
 {
@@ -184,7 +183,7 @@ static int open_here(const struct symbol_file *f, const struct symbol_where *whe
 	return try_open(f, where, NULL, f->code->path);
 }
 
-/* Of a process that has ended by now, what makes unwind tables has opened the file before. */
+/* For an ended process: the thread that builds unwind tables opened the file before. */
 static int open_kept(const struct symbol_file *f, const struct symbol_where *where)
 {
 	int fd;
@@ -229,7 +228,7 @@ int symbol_file_keep(struct symbol_file *f, const struct symbol_where *where)
 
 /* ---- reading it ---- */
 
-/* The kernel gives the same code to all programs: ours has it, too. */
+/* The vDSO is the same in all programs: ours has it, too. */
 static int open_vdso(struct elf_file **out)
 {
 	const uint64_t at = getauxval(AT_SYSINFO_EHDR);
@@ -282,7 +281,7 @@ static int open_elf(struct symbol_file *f, const struct symbol_where *where)
 	return fd < 0 ? fd : 0;
 }
 
-/* Its debugging information is of the same folders: those of the process, or ours. */
+/* Its debug information is found in the same folders: those of the process, or ours. */
 static int open_debug_file(struct elf_file **out, const struct symbol_file *f,
 			   const struct symbol_where *where)
 {
@@ -311,7 +310,7 @@ static int load(struct symbol_file *f, const struct symbol_where *where, size_t 
 	if (f->failed)
 		return -ENOENT;
 	err = open_elf(f, where);
-	/* The next process that has it may be seen in time. */
+	/* The next process with this file may still be reachable. */
 	if (err == -ENOENT && where->live && f->n_sought++ < SEEK_MAX)
 		return err;
 	if (!err)
@@ -325,11 +324,8 @@ static int load(struct symbol_file *f, const struct symbol_where *where, size_t 
 	return err;
 }
 
-/*
- * A file of debugging information has the addresses of the segments, but not where in the file they
- * were. Where one of them alone is code, the mapping that began the file tells it, if it is as
- * long.
- */
+/* A debug file has the addresses of segments, but not their file offsets. If only one of them is
+ * code, the mapping from the beginning of the file gives the offset, if it is as long. */
 static int vaddr_by_map(const struct symbol_file *f, uint64_t *vaddr, uint64_t offset)
 {
 	const uint64_t page = PAGE_SZ - 1, length = f->code->end - f->code->start;

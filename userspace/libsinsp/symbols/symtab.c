@@ -12,8 +12,8 @@ enum {
 	RANK_BOUND = 15,
 	UNDERSCORES_MAX = 15,
 	SOURCES_MAX = 3, /* 0 is the table's own memory */
-	WINDOW_SZ = 64 << 10, /* of names, read at once */
-	LOOK_SZ = 32, /* bytes that tell whether a name is one, and its underscores */
+	WINDOW_SZ = 64 << 10, /* bytes of names read at once */
+	LOOK_SZ = 32, /* bytes needed to check a name and count its underscores */
 };
 
 /* Where a name begins. */
@@ -28,12 +28,12 @@ struct sym {
 	uint32_t seq : 24, rank : 4, underscores : 4;
 };
 
-/* [start, start + len) is of one symbol; pieces ascend and do not overlap. */
+/* [start, start + len) belongs to one symbol; pieces ascend and do not overlap. */
 struct piece {
 	uint64_t start; /* first: n_up_to */
 	uint32_t len;
 	uint32_t size; /* of the symbol */
-	uint32_t back; /* the symbol begins so far before */
+	uint32_t back; /* distance of the symbol's start before the piece */
 	struct name_at name;
 };
 
@@ -44,14 +44,14 @@ struct source {
 };
 
 struct symtab {
-	struct sym *syms; /* NULL: sealed for good */
+	struct sym *syms; /* NULL: sealed permanently */
 	size_t n_syms, cap_syms;
 	uint32_t n_added;
 	char *names;
 	size_t names_len, names_cap;
 	struct source sources[SOURCES_MAX];
 	int n_sources;
-	char *found; /* the name found last, of a source */
+	char *found; /* the last name read from a source */
 	struct piece *pieces;
 	size_t n_pieces, cap_pieces;
 	uint64_t paid;
@@ -206,7 +206,7 @@ size_t symtab_name_len(const char *name)
 	return strcspn(name, "@");
 }
 
-/* Up to @sz bytes from @at on, and a NUL behind them. */
+/* Reads up to @sz bytes at @at, and adds a NUL. */
 static int read_source(const struct source *s, char *to, uint32_t at, uint32_t sz)
 {
 	const uint32_t left = s->sz - at;
@@ -231,7 +231,7 @@ struct window {
 	char text[WINDOW_SZ + 1];
 };
 
-/* The beginning of a name, of LOOK_SZ bytes at most; names are asked for in ascending order. */
+/* Reads the beginning of a name, at most LOOK_SZ bytes; names are requested in ascending order. */
 static const char *look(const struct symtab *t, struct window *w, struct name_at name)
 {
 	const struct source *s = &t->sources[name.source - 1];
@@ -249,7 +249,7 @@ static const char *look(const struct symtab *t, struct window *w, struct name_at
 	return w->text + (at - w->begin);
 }
 
-/* What is to be known of names that were not looked at. Symbols without one go. */
+/* Examines names that were not read yet. Drops symbols without one. */
 static int look_at_names(struct symtab *t)
 {
 	struct window *w = malloc(sizeof(*w));
@@ -278,7 +278,7 @@ static int look_at_names(struct symtab *t)
 
 /* ---- sealing ---- */
 
-/* Of two at one address. */
+/* Compares two symbols at one address. */
 static int is_better(const struct symtab *t, const struct sym *a, const struct sym *b)
 {
 	if ((a->rank == RANK_BOUND) != (b->rank == RANK_BOUND))
@@ -292,7 +292,7 @@ static int is_better(const struct symtab *t, const struct sym *a, const struct s
 	return a->underscores != b->underscores ? a->underscores < b->underscores : a->seq < b->seq;
 }
 
-/* At one address the best is the last. */
+/* Sorted so that the best of one address is the last. */
 static int by_addr(const void *a, const void *b, void *ctx)
 {
 	const struct sym *x = a, *y = b;
@@ -304,7 +304,7 @@ static int by_addr(const void *a, const void *b, void *ctx)
 	return is_better(ctx, x, y) ? 1 : -1;
 }
 
-/* What a better one at its address covers as well is dropped: aliases are common. */
+/* Drops symbols covered by a better one at the same address: aliases are common. */
 static void drop_covered(struct symtab *t)
 {
 	size_t n = t->n_syms, at = t->n_syms;
@@ -322,10 +322,10 @@ static void drop_covered(struct symtab *t)
 	t->n_syms = n - at;
 }
 
-/* What has no size gets one, or is dropped inside of what has. */
+/* Gives symbols without a size one, or drops those inside of others. */
 static void settle_sizes(struct symtab *t)
 {
-	uint64_t covered = 0; /* up to here something has a size */
+	uint64_t covered = 0; /* end of the symbols with a size so far */
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n_syms; i++) {
@@ -345,7 +345,7 @@ static void settle_sizes(struct symtab *t)
 	t->n_syms = n;
 }
 
-/* The symbols that cover the place reached, best first. */
+/* Symbols that cover the current place, best first. */
 struct heap {
 	uint32_t *v;
 	size_t n;
@@ -398,7 +398,7 @@ static int emit(struct symtab *t, uint64_t start, uint64_t end, const struct sym
 	struct piece *last = t->n_pieces ? &t->pieces[t->n_pieces - 1] : NULL;
 	int err;
 
-	/* What began in between did not count. */
+	/* Symbols that began in between did not win. */
 	if (last && last->start + last->len == start && last->start - last->back == s->addr &&
 	    last->name.source == s->name.source && last->name.at == s->name.at &&
 	    end - last->start <= UINT32_MAX) {
@@ -417,7 +417,7 @@ static int emit(struct symtab *t, uint64_t start, uint64_t end, const struct sym
 	return err;
 }
 
-/* From begin to end, from place to place where the best one changes. */
+/* From begin to end, at each place where the best symbol changes. */
 static int make_pieces(struct symtab *t)
 {
 	struct heap h = {.v = malloc((t->n_syms + 1) * sizeof(*h.v))};
@@ -444,7 +444,7 @@ static int make_pieces(struct symtab *t)
 	return err;
 }
 
-/* Gives back what filling took in advance. */
+/* Frees memory that was reserved for filling. */
 static void *trim(void *p, size_t sz)
 {
 	void *q = sz ? realloc(p, sz) : p;

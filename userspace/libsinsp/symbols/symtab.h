@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names by address: filled once, sealed, then only searched. What overlaps is settled when it is
- * sealed, so a search is one of halves over pieces that do not overlap. The names of large files,
- * most of what a table would be, stay in the file, and are read when they are found. Addresses and
- * names are hostile; how much a table holds is bounded.
+ * A symbol table: names by address; filled once, sealed, then searched. Sealing resolves overlaps,
+ * so a search is a bisection over pieces that do not overlap. Names of large files, most of a
+ * table's memory, stay in the file and are read on a match. Addresses and names are hostile; the
+ * size of a table is bounded.
  */
 #ifndef SINSP_SYMBOLS_SYMTAB_H
 #define SINSP_SYMBOLS_SYMTAB_H
@@ -13,16 +13,16 @@
 
 #define SYMTAB_MAX_SYMBOLS (8u << 20)
 #define SYMTAB_MAX_NAME_BYTES (512u << 20)
-#define SYMTAB_MAX_WORK (256ull << 20) /* bytes of tables that are read for one */
-#define SYMTAB_MAX_NAME 4096 /* longer names are cut */
+#define SYMTAB_MAX_WORK (256ull << 20) /* maximum bytes read for one table */
+#define SYMTAB_MAX_NAME 4096 /* maximum length: longer names are truncated */
 
 struct symtab;
 struct elf_file; /* elf_file.h */
 
-/* Which of two that cover an address names it. */
+/* Which of two overlapping symbols names an address. */
 enum symtab_order {
 	SYMTAB_INNERMOST, /* the one that begins last: functions of a file */
-	SYMTAB_LATEST, /* the one that was added last: code that is made while the program runs */
+	SYMTAB_LATEST, /* the one that was added last: JIT code */
 };
 
 struct symtab_sym {
@@ -34,38 +34,37 @@ struct symtab *symtab_new(enum symtab_order order); /* NULL: no memory */
 void symtab_free(struct symtab *t);
 
 /*
- * Of several at one address the highest @rank counts, then the one with fewer underscores in front.
- * @size 0: it reaches to the next symbol, and counts only where nothing with a size does. 0 or
- * -ENOMEM; beyond the bounds -EFBIG, and what was added stays.
+ * Adds a symbol. Of several at one address the highest @rank wins, then the one with fewer leading
+ * underscores. @size 0: it reaches to the next symbol, and counts only where no symbol with a size
+ * does. Returns 0 or -ENOMEM; beyond the bounds -EFBIG, with earlier symbols kept.
  */
 int symtab_add(struct symtab *t, uint64_t addr, uint64_t size, const char *name, size_t len,
 	       unsigned int rank);
 /*
- * The same of names in a part of an ELF file, which the table keeps open: the number of the part,
- * above 0, or -ENOSPC; then a symbol whose name begins @at bytes into it. How long the name is, by
- * symtab_name_len, is found when the table is sealed; without one the symbol is dropped.
+ * Registers a part of an ELF file with names, which the table keeps open: returns its number, above
+ * 0, or -ENOSPC. Then adds a symbol whose name begins @at bytes into it. Sealing finds the length
+ * of the name by symtab_name_len; a symbol without a name is dropped.
  */
 int symtab_add_source(struct symtab *t, const struct elf_file *f, uint64_t offset, uint32_t sz);
 int symtab_add_at(struct symtab *t, uint64_t addr, uint64_t size, int source, uint32_t at,
 		  unsigned int rank);
-/* Of a name of .strtab: "memcpy@@GLIBC_2.14" is memcpy. 0: labels of the compiler are no names. */
+/* Returns the length of a name in .strtab: that of memcpy for "memcpy@@GLIBC_2.14". 0: a compiler's
+ * label. */
 size_t symtab_name_len(const char *name);
-/* Of what a file makes somebody read there is a bound: 0, or -EFBIG for ever. */
+/* Counts work against the limit for a file: returns 0, or -EFBIG from then on. */
 int symtab_pay(struct symtab *t, uint64_t bytes);
-uint64_t symtab_paid(const struct symtab *t); /* SYMTAB_MAX_WORK: it was too much */
-/* What has no size ends here at the latest. */
+uint64_t symtab_paid(const struct symtab *t); /* of SYMTAB_MAX_WORK: the limit was exceeded */
+/* A symbol without a size ends here at the latest. */
 int symtab_add_bound(struct symtab *t, uint64_t addr);
 
-/*
- * 0 or -ENOMEM. To a table of SYMTAB_LATEST more can be added then, but for bounds and what has no
- * size, to be sealed anew.
- */
+/* Seals the table. Returns 0 or -ENOMEM. A table of SYMTAB_LATEST can then be extended by more
+ * symbols with a size, and sealed again. */
 int symtab_seal(struct symtab *t);
 
-/* 1 with the symbol that covers @addr, or 0. */
+/* Returns 1 with the symbol that covers @addr, or 0. */
 int symtab_find(const struct symtab *t, uint64_t addr, struct symtab_sym *out);
 
-size_t symtab_count(const struct symtab *t); /* of symbols that can be found */
-size_t symtab_bytes(const struct symtab *t); /* of memory */
+size_t symtab_count(const struct symtab *t); /* number of symbols that can be found */
+size_t symtab_bytes(const struct symtab *t); /* bytes of memory */
 
 #endif /* SINSP_SYMBOLS_SYMTAB_H */
