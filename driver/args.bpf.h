@@ -98,24 +98,24 @@ static __always_inline u64 bounded(u64 v, u64 max)
 
 /* Limits @v to @max, and hides everything else about it from the verifier. Where paths through a
  * filler join with different knowledge, it would follow each of them to the end. */
-static __always_inline u64 forget_in(u64 *scratch, u64 v, u64 max)
+static __always_inline u64 widen_in(u64 *scratch, u64 v, u64 max)
 {
 	ONCE(*scratch) = v;
 	return bounded(ONCE(*scratch), max);
 }
 
-static __always_inline u64 forget(struct drv_slot *slot, u64 v, u64 max)
+static __always_inline u64 widen(struct drv_slot *slot, u64 v, u64 max)
 {
-	return forget_in(&slot->scratch, v, max);
+	return widen_in(&slot->scratch, v, max);
 }
 
 /* Maximum length of a record with much text before its last parameters. */
 #define REC_OFF_MAX DRV_REC_MAX
 
 /* Hides the current length of the record from the verifier. */
-static __always_inline void settle(struct rec *r)
+static __always_inline void widen_off(struct rec *r)
 {
-	r->off = forget(r->slot, r->off, REC_OFF_MAX);
+	r->off = widen(r->slot, r->off, REC_OFF_MAX);
 }
 
 /* Returns argument @i, or 0, as a number unknown to the verifier on either path. */
@@ -163,15 +163,15 @@ static __always_inline u32 call_nr(const struct rec *r)
 }
 
 /* Joins paths through a filler that put different numbers of parameters. */
-static __always_inline void settle_like(struct rec *r)
+static __always_inline void widen_like(struct rec *r)
 {
-	settle(r);
-	r->n = forget(r->slot, r->n, MANY_PARAMS / 2);
+	widen_off(r);
+	r->n = widen(r->slot, r->n, MANY_PARAMS / 2);
 }
 
 static __always_inline int commit_like(struct rec *r)
 {
-	settle(r);
+	widen_off(r);
 	r->n = r->n_params;
 	return commit(r);
 }
@@ -319,7 +319,7 @@ struct gather {
 static long gather_piece(u32 i, void *ctx)
 {
 	struct gather *g = ctx;
-	u64 got = forget(g->slot, g->got, cfg.snaplen_max), n;
+	u64 got = widen(g->slot, g->got, cfg.snaplen_max), n;
 	struct iovec v;
 
 	if (i >= g->count || got >= g->left || user_iovec(&v, g->iov, i))
@@ -331,7 +331,7 @@ static long gather_piece(u32 i, void *ctx)
 	return 0;
 }
 
-/* Puts the first bytes of data in several buffers: what is kept of @len, nothing if negative. begin
+/* Puts the first bytes of data in several buffers: copied_len() of @len, none if negative. begin
  * must have data_room. */
 static __always_inline void put_user_vector(struct rec *r, u64 iov, u64 count, s64 len)
 {
@@ -340,11 +340,11 @@ static __always_inline void put_user_vector(struct rec *r, u64 iov, u64 count, s
 		.to = put_here(r),
 		.iov = iov,
 		.count = count,
-		.left = written(kept(r->slot, len), cfg.snaplen_max),
+		.left = written(copied_len(r->slot, len), cfg.snaplen_max),
 	};
 
 	bpf_loop(VECTOR_MAX, gather_piece, &g, 0);
-	put_done(r, forget(r->slot, g.got, cfg.snaplen_max));
+	put_done(r, widen(r->slot, g.got, cfg.snaplen_max));
 }
 
 /*
@@ -428,14 +428,14 @@ static __always_inline bool user_sender(u64 addr, u64 *v)
 _Static_assert(ARG_TIMEVAL_AT - ARG_U16_AT == ARG_OUT_TIMEVAL_AT - ARG_OUT_U16_AT,
 	       "user_field goes by their distance");
 
-/* How a number of each kind is read; 0: not kept. A table, since the verifier would follow each
- * case of a switch. */
-static const u8 kept_kinds[128] = {
+/* How an in/out number of each kind is read; 0: no such kind. A table, since the verifier would
+ * follow each case of a switch. */
+static const u8 inout_kinds[128] = {
 #define KIND(kind, as) [ARG_##kind] = ARG_##as,
-	ARG_KEPT_KINDS(KIND) ARG_SAME_KINDS(KIND)
+	ARG_INOUT_KINDS(KIND) ARG_SAME_KINDS(KIND)
 #undef KIND
 };
-_Static_assert(ARG_KIND_MAX <= 128, "a kind is an index of kept_kinds");
+_Static_assert(ARG_KIND_MAX <= 128, "a kind is an index of inout_kinds");
 
 /* Reads field @off of the structure at @addr. Returns 1 with its value. Verified on its own, as
  * arg_number. */
@@ -454,7 +454,7 @@ __noinline int user_field(u32 kind, u64 addr, u32 off, u64 *v)
 		off = 0;
 		kind = ARG_U64_AT;
 	}
-	kind = kept_kinds[kind & 127] ?: kind;
+	kind = inout_kinds[kind & 127] ?: kind;
 	kind -= arg_is_out(kind) ? ARG_OUT_U16_AT - ARG_U16_AT : 0;
 	if (kind >= ARG_TIMESPEC_AT)
 		return user_time_field(kind, addr, off, v);
@@ -565,7 +565,7 @@ static long select_add(u32 i, void *ctx)
 {
 	struct select_list *l = ctx;
 	u64 any = l->bits[0] | l->bits[1] | l->bits[2], low = any & -any;
-	u64 n = forget(l->slot, l->n, ARG_POLLFDS_MAX - 1), at, mask;
+	u64 n = widen(l->slot, l->n, ARG_POLLFDS_MAX - 1), at, mask;
 	u32 left = l->nfds - l->word * 64;
 
 	(void)i;
@@ -573,7 +573,7 @@ static long select_add(u32 i, void *ctx)
 		if (l->word * 64 >= l->nfds)
 			return 1;
 		mask = left < 64 ? (1ull << (left & 63)) - 1 : ~0ull;
-		mask = forget(l->slot, mask, ~0ull);
+		mask = widen(l->slot, mask, ~0ull);
 		for (u32 k = 0; k < 3; k++)
 			l->bits[k] = mask & user_u64(l->sets[k] ? l->sets[k] + 8 * l->word : 0, 0);
 		l->word++;
@@ -608,7 +608,7 @@ __noinline u64 select_fds(struct rec_bytes *rec, u64 off)
 	if (l.nfds > SELECT_WORDS * 64)
 		l.nfds = SELECT_WORDS * 64;
 	bpf_loop(SELECT_WORDS + ARG_POLLFDS_MAX, select_add, &l, 0);
-	n = forget(slot, l.n, ARG_POLLFDS_MAX);
+	n = widen(slot, l.n, ARG_POLLFDS_MAX);
 	store16(l.to, n);
 	return 2 + n * FDLIST_ITEM_SZ;
 }
@@ -622,15 +622,15 @@ static __always_inline void put_select_fds(struct rec *r)
 static __always_inline void put_raw32(struct rec *r, u64 v, u32 named)
 {
 	store32(put_here(r), v);
-	put_done(r, forget(r->slot, (u32)v & ~named ? sizeof(u32) : 0, sizeof(u32)));
-	settle(r);
+	put_done(r, widen(r->slot, (u32)v & ~named ? sizeof(u32) : 0, sizeof(u32)));
+	widen_off(r);
 }
 
 static __always_inline void put_raw64(struct rec *r, u64 v, u64 named)
 {
 	store64(put_here(r), v);
-	put_done(r, forget(r->slot, v & ~named ? sizeof(u64) : 0, sizeof(u64)));
-	settle(r);
+	put_done(r, widen(r->slot, v & ~named ? sizeof(u64) : 0, sizeof(u64)));
+	widen_off(r);
 }
 
 /* Puts @len bytes of text without a NUL; empty if there are none. */

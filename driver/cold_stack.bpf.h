@@ -41,7 +41,7 @@ static __always_inline bool is_cold(const struct user_walk *w)
 	return false;
 }
 
-static __always_inline bool may_be_kept(u32 pid)
+static __always_inline bool may_send_cold(u32 pid)
 {
 	struct unwind_process *p = bpf_map_lookup_elem(&unwind_processes, &pid);
 
@@ -77,7 +77,7 @@ static __always_inline void copy_stack(struct cold_stack *c, u64 sp, u64 top)
 
 /* Restores the return addresses that return probes replaced: whoever walks the copy cannot query
  * the kernel. The code of a probe begins at a page boundary. */
-static __always_inline void mend_probed(struct cold_stack *c, struct task_struct *task)
+static __always_inline void restore_probed(struct cold_stack *c, struct task_struct *task)
 {
 	struct return_instance *r = return_probes(task);
 
@@ -104,7 +104,7 @@ static __always_inline u64 send_stack(struct task_struct *task, u32 max, u32 lev
 	copy_stack(c, regs->sp, stack_top(task, regs->sp));
 	if (!c->sz)
 		return 0;
-	mend_probed(c, task);
+	restore_probed(c, task);
 	c->boot_ns = bpf_ktime_get_boot_ns();
 	c->id = new_stack_id(sampler);
 	c->ip = regs->ip;
@@ -126,7 +126,7 @@ __noinline u64 send_cold(struct user_walk *w, u32 max, u32 level)
 
 	if (!w || !sampler_cfg.tables)
 		return 0;
-	if (!may_be_kept(w->pid)) {
+	if (!may_send_cold(w->pid)) {
 		__sync_fetch_and_add(&sampler->n_cold_spent, 1);
 		return 0;
 	}
@@ -139,7 +139,7 @@ __noinline u64 send_cold(struct user_walk *w, u32 max, u32 level)
 	return id;
 }
 
-static __always_inline u64 keep_cold(struct user_walk *w, u32 max, u32 level)
+static __always_inline u64 defer_cold(struct user_walk *w, u32 max, u32 level)
 {
 	return sampler_cfg.tables && is_cold(w) ? send_cold(w, max, level) : 0;
 }

@@ -98,13 +98,13 @@ static __always_inline int enter_call(u64 *ctx)
 		slot->n_filtered++;
 		return 0;
 	}
-	if (is_own(task)) {
+	if (is_self(task)) {
 		count_self();
 		return 0;
 	}
 	sel = task_sel(slot, task);
 	slot->sel_saved = 0; /* a saved call ended without sys_exit */
-	if (!sel_takes(sel, nr, ia32)) {
+	if (!sel_allows(sel, nr, ia32)) {
 		slot->n_filtered++;
 		return 0;
 	}
@@ -146,7 +146,7 @@ static __always_inline bool is_clone(const struct drv_call *call)
  * Stores the clone flags in the child's storage, in the parent and before the child runs. When the
  * child exits the call that it never entered, the parent may be gone, and clone3's struct with it.
  */
-static __always_inline int leave_birth(u64 *ctx)
+static __always_inline int save_birth(u64 *ctx)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	struct drv_slot *slot = this_slot();
@@ -154,7 +154,7 @@ static __always_inline int leave_birth(u64 *ctx)
 	struct drv_call born = {.state = CALL_BORN};
 
 	mark_inherit(parent, (void *)ctx[1]);
-	saved_forget((void *)ctx[1]);
+	saved_delete((void *)ctx[1]);
 	if (!call || !is_clone(call))
 		return 0;
 	born.nr = call->nr;
@@ -167,14 +167,14 @@ static __always_inline int leave_birth(u64 *ctx)
 SEC("tp_btf/sched_process_fork")
 int sched_process_fork(u64 *ctx)
 {
-	return PINNED(leave_birth(ctx));
+	return PINNED(save_birth(ctx));
 }
 
 /* Attached when the driver is loaded, whatever is captured. */
 SEC("?tp_btf/sched_process_fork")
 int own_fork(u64 *ctx)
 {
-	own_begin(bpf_get_current_task_btf(), (void *)ctx[1]);
+	helper_add(bpf_get_current_task_btf(), (void *)ctx[1]);
 	return 0;
 }
 
@@ -219,10 +219,10 @@ int sched_switch(u64 *ctx)
 	if (cfg.switches)
 		send_switch(ctx, prev);
 	if (state & STATE_DEAD) {
-		mark_bury(prev);
-		own_end(prev);
+		mark_delete(prev);
+		helper_remove(prev);
 	}
-	sel_forget(slot);
+	sel_invalidate(slot);
 	if (is_preemptible())
 		slot->passed_for = 0;
 	return 0;
@@ -251,7 +251,7 @@ static __always_inline bool may_recover(struct drv_slot *slot, struct task_struc
 	/* An exec may have changed the ABI, and with it the number. */
 	if (!call_in(&cfg.want, nr, ia32) && !changes_task(nr) && !ia32)
 		return false;
-	return sel_takes(task_sel(slot, task), nr, ia32) || slot->sel_saved;
+	return sel_allows(task_sel(slot, task), nr, ia32) || slot->sel_saved;
 }
 
 /* Restores the call that ends to the slot: from storage, or without its enter. False: do not record
@@ -264,7 +264,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 	struct drv_call *saved;
 	struct ring *ring;
 
-	if (!may_recover(slot, task, regs->orig_ax, ia32) || is_own(task))
+	if (!may_recover(slot, task, regs->orig_ax, ia32) || is_self(task))
 		return false;
 	sel = task_sel(slot, task);
 	slot->sel_saved = 0;
@@ -283,7 +283,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 			ring->hdr.counters[0].n_saved++;
 	} else {
 		if ((u32)regs->orig_ax == (u32)-1 || !call_in(&cfg.want, nr, ia32) ||
-		    !sel_takes(sel, nr, ia32) || is_sampled(nr, ia32))
+		    !sel_allows(sel, nr, ia32) || is_sampled(nr, ia32))
 			return false;
 		slot->call.state = CALL_NO_ENTER;
 		note_call(slot, nr, regs, ia32, sel);

@@ -46,7 +46,7 @@ static inline struct capture begin_capture(const struct live_opts *o)
 	return c;
 }
 
-static inline void keep(struct capture *c, const struct rec_hdr *rec)
+static inline void inout_store(struct capture *c, const struct rec_hdr *rec)
 {
 	c->n_records++;
 	if (c->only && rec->evt.tid != (uint64_t)c->only)
@@ -71,7 +71,7 @@ static inline void drain(struct capture *c, struct ring *r)
 	while ((rec = ring_peek(r))) {
 		c->n_back += rec_key(rec) < last;
 		last = rec_key(rec);
-		keep(c, rec);
+		inout_store(c, rec);
 		ring_advance(r);
 	}
 	ring_release(r);

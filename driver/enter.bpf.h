@@ -52,7 +52,7 @@ static long enter_step(u32 i, void *ctx)
 	if (!row_is_carried(row))
 		return 0;
 	put_row(&r, row, &t);
-	f->off = forget(r.slot, r.off, REC_OFF_MAX);
+	f->off = widen(r.slot, r.off, REC_OFF_MAX);
 	f->n++;
 	return 0;
 }
@@ -116,7 +116,7 @@ static __always_inline bool fill_enter(struct rec *r, const struct row_range *ro
 	for (int i = 0; i < ENTER_ARGS; i++)
 		put_u64(r, call->args[i]);
 	if (rows->n_carried)
-		r->off = forget(r->slot, put_carried(r->pos, r->off), REC_OFF_MAX);
+		r->off = widen(r->slot, put_carried(r->pos, r->off), REC_OFF_MAX);
 	r->n = r->n_params; /* as in fill_auto */
 	return rec_close(r, flags | (call->flags & ~(u64)CALL_F_OWN) | REC_F_RAW_ENTER, call->ts);
 }

@@ -12,7 +12,7 @@
 #ifndef DRIVER_GUARD_BPF_H
 #define DRIVER_GUARD_BPF_H
 
-#include "kept.bpf.h"
+#include "inout.bpf.h"
 #include "path.bpf.h"
 
 /* Both texts of a call, one after the other. */
@@ -29,17 +29,18 @@ struct {
 	__type(value, struct guard);
 } guards SEC(".maps");
 
-#define KEEPS_NUMBERS 0x80 /* the call may overwrite numbers: kept.bpf.h */
-#define KEEPS_SAME 0x40 /* if the caller passed the same memory for reading and writing */
-#define IF_KEPT(kind)                                                                              \
-	((ARG_IS_KEPT(ARG_##kind) ? KEEPS_NUMBERS : 0) | (ARG_IS_SAME(ARG_##kind) ? KEEPS_SAME : 0))
+#define COPIES_INOUT 0x80 /* the call may overwrite numbers: inout.bpf.h */
+#define COPIES_SAME 0x40 /* if the caller passed the same memory for reading and writing */
+#define IF_INOUT(kind)                                                                             \
+	((ARG_IS_INOUT(ARG_##kind) ? COPIES_INOUT : 0) |                                           \
+	 (ARG_IS_SAME(ARG_##kind) ? COPIES_SAME : 0))
 
 /*
- * What is copied at the enter of a call: a bit per argument for paths, KEEPS_NUMBERS, KEEPS_SAME.
+ * What is copied at the enter of a call: a bit per argument for paths, COPIES_INOUT, COPIES_SAME.
  */
 static const u8 copied_args[DRV_MAX_NR] = {
-#define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_KEPT(kind)
-#define AF(param, arg, kind, ...) | IF_KEPT(kind)
+#define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_INOUT(kind)
+#define AF(param, arg, kind, ...) | IF_INOUT(kind)
 #define AX A
 #define AXF AF
 #define AE AF
@@ -67,7 +68,7 @@ static __always_inline void note_same(struct drv_call *call)
 {
 	u32 nr = call->nr, args;
 
-	if (nr >= DRV_MAX_NR || !(copied_args[nr] & KEEPS_SAME))
+	if (nr >= DRV_MAX_NR || !(copied_args[nr] & COPIES_SAME))
 		return;
 	args = same_args[nr];
 	if (args >> 4 && call->args[args & 7] == call->args[args >> 4 & 7])
@@ -123,11 +124,11 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 	if (!texts)
 		return;
 	note_memory(task, call);
-	if (texts & KEEPS_SAME)
+	if (texts & COPIES_SAME)
 		note_same(call);
-	if (texts & KEEPS_NUMBERS || call->flags & CALL_F_SAME)
-		kept_fill(call);
-	if (!cfg.task_storage || !(texts & ~(KEEPS_NUMBERS | KEEPS_SAME)) || !shares_memory(task))
+	if (texts & COPIES_INOUT || call->flags & CALL_F_SAME)
+		inout_fill(call);
+	if (!cfg.task_storage || !(texts & ~(COPIES_INOUT | COPIES_SAME)) || !shares_memory(task))
 		return;
 	g = bpf_task_storage_get(&guards, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (g && !guard_fill(g, call, texts))
@@ -237,7 +238,7 @@ static __always_inline void put_arg_str(struct rec *r, u32 i)
 {
 	if (!put_guarded(r, i))
 		put_user_text(r, arg(r, i));
-	settle(r);
+	widen_off(r);
 }
 
 /* Puts the path of the file that the call opened, if it may differ from argument @i: nothing in a

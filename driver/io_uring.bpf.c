@@ -140,7 +140,7 @@ static __always_inline void put_u32_if(struct rec *r, u32 v)
 		put_empty(r);
 }
 
-static __always_inline void io_remember(struct io_kiocb *req, u32 op, s64 fd, u64 user_data)
+static __always_inline void io_request_add(struct io_kiocb *req, u32 op, s64 fd, u64 user_data)
 {
 	struct io_key key = {.of = (u64)req};
 	struct io_pending p = {.fd = fd, .op = op, .flags = io_open_flags(req, op)};
@@ -166,16 +166,16 @@ static __always_inline int submitted(u64 *ctx)
 
 	if (BPF_CORE_READ(owner, tgid) == (int)cfg.self_tgid)
 		return 0;
-	fd = forget(cpu, fd, ~0ull);
-	io_remember(req, op, fd, user_data);
-	slot = forget(cpu, slot, ~0u);
+	fd = widen(cpu, fd, ~0ull);
+	io_request_add(req, op, fd, user_data);
+	slot = widen(cpu, slot, ~0u);
 	if (!begin_event(&r, ctx, IO_URING_SUBMIT_E, PATH_SZ))
 		return 0;
 	r.slot = cpu; /* for its scratch */
 	set_tid(&r, io_tid(owner));
 	put_u8(&r, op);
 	put_fd_if(&r, fd);
-	settle(&r);
+	widen_off(&r);
 	put_u64(&r, user_data);
 	put_u32_if(&r, flags);
 	put_u32_if(&r, slot);
@@ -186,7 +186,7 @@ static __always_inline int submitted(u64 *ctx)
 		put_empty(&r);
 		put_empty(&r);
 	}
-	settle(&r);
+	widen_off(&r);
 	r.slot = NULL;
 	return commit_event(&r);
 }
@@ -205,8 +205,8 @@ struct io_done {
 };
 
 /* Finds the request that completes. OP_UNKNOWN: it is older than the capture, or evicted. */
-static __always_inline struct io_pending io_recall(struct io_kiocb *req, u64 ring,
-						   const struct io_done *d)
+static __always_inline struct io_pending io_request_find(struct io_kiocb *req, u64 ring,
+							 const struct io_done *d)
 {
 	struct io_pending none = {.fd = -1, .op = OP_UNKNOWN}, found;
 	struct io_key key = {.of = (u64)req}, twin = {.of = ring, .user_data = d->user_data};
@@ -279,7 +279,7 @@ static __always_inline struct sock *io_sock(const struct io_pending *p, s32 res,
 static __always_inline int io_complete(u64 *ctx, struct io_kiocb *req, const struct io_done *d)
 {
 	struct task_struct *owner = req ? io_owner(req) : bpf_get_current_task_btf();
-	struct io_pending p = io_recall(req, ctx[0], d);
+	struct io_pending p = io_request_find(req, ctx[0], d);
 	u32 slot = req ? io_slot(req, p.op, 0) : 0;
 	bool here = io_is_here(owner), new_fd = here && d->res >= 0 && !slot, opens;
 	struct drv_slot *cpu = this_slot();
@@ -289,12 +289,12 @@ static __always_inline int io_complete(u64 *ctx, struct io_kiocb *req, const str
 	if (BPF_CORE_READ(owner, tgid) == (int)cfg.self_tgid)
 		return 0;
 	/* Whatever led to these, the verifier goes on from here once. */
-	p.op = forget(cpu, p.op, OP_UNKNOWN);
-	p.fd = forget(cpu, p.fd, ~0ull);
-	p.flags = forget(cpu, p.flags, ~0u);
-	slot = forget(cpu, slot, ~0u);
-	here = forget(cpu, here, 1);
-	new_fd = forget(cpu, new_fd, 1);
+	p.op = widen(cpu, p.op, OP_UNKNOWN);
+	p.fd = widen(cpu, p.fd, ~0ull);
+	p.flags = widen(cpu, p.flags, ~0u);
+	slot = widen(cpu, slot, ~0u);
+	here = widen(cpu, here, 1);
+	new_fd = widen(cpu, new_fd, 1);
 	if (!begin_event(&r, ctx, IO_URING_COMPLETE_X, PATH_SZ + TUPLE_SZ))
 		return 0;
 	r.slot = cpu; /* for its scratch */
@@ -306,15 +306,15 @@ static __always_inline int io_complete(u64 *ctx, struct io_kiocb *req, const str
 	put_u64(&r, d->user_data);
 	put_u32_if(&r, d->flags);
 	put_u32_if(&r, slot);
-	settle(&r);
+	widen_off(&r);
 	put_io_opened(&r, opens && new_fd ? fd_file(d->res) : NULL, p.flags);
-	settle(&r);
+	widen_off(&r);
 	sk = here ? io_sock(&p, d->res, new_fd) : NULL;
 	if (sk)
 		put_tuple(&r, sk, p.op == OP_ACCEPT, 0, 0);
 	else
 		put_empty(&r);
-	settle(&r);
+	widen_off(&r);
 	put_io_socket(&r, p.op == OP_SOCKET ? req : NULL);
 	r.slot = NULL;
 	return commit_event(&r);

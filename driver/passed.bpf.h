@@ -68,11 +68,11 @@ static __always_inline void put_sock_tuple(struct rec *r, struct sock *sk)
 		put_empty(r);
 		return;
 	}
-	len = forget(r->slot, sock_tuple(s, (u64)sk), TUPLE_SZ);
+	len = widen(r->slot, sock_tuple(s, (u64)sk), TUPLE_SZ);
 	if (len)
 		bpf_probe_read_kernel(put_here(r), len, s->text);
 	put_done(r, len);
-	settle(r);
+	widen_off(r);
 }
 
 static __always_inline void put_sock_kind(struct rec *r, struct sock *sk)
@@ -83,7 +83,7 @@ static __always_inline void put_sock_kind(struct rec *r, struct sock *sk)
 	put_u8(r, sk ? BPF_CORE_READ(sk, __sk_common.skc_state) : 0);
 }
 
-static __always_inline void tell_file(u64 *ctx, s32 fd, bool cloexec)
+static __always_inline void send_file(u64 *ctx, s32 fd, bool cloexec)
 {
 	struct file *file = fd_file(fd);
 	struct inode *inode;

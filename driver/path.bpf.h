@@ -13,7 +13,7 @@
 /* The longest name may be written after any place in the first half. */
 struct path_scratch {
 	u8 text[2 * PATH_SZ];
-	u64 pos; /* start of the path; hidden from the verifier here, see forget() */
+	u64 pos; /* start of the path; hidden from the verifier here, see widen() */
 };
 
 /* Used only by exits of calls, of which a CPU has one at a time. */
@@ -130,11 +130,11 @@ static __always_inline struct path_scratch *path_make(const struct path *path)
 static __always_inline void put_made_path(struct rec *r, struct path_scratch *s)
 {
 	u64 pos = ONCE(s->pos) & (PATH_SZ - 1);
-	u64 len = forget(r->slot, PATH_SZ - pos, PATH_SZ);
+	u64 len = widen(r->slot, PATH_SZ - pos, PATH_SZ);
 
 	bpf_probe_read_kernel(put_here(r), len, &s->text[pos]);
 	put_done(r, len);
-	settle(r);
+	widen_off(r);
 }
 
 /* Puts the path; a lone NUL if there is none. */

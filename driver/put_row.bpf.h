@@ -8,11 +8,11 @@
 
 #include "args.bpf.h"
 #include "guard.bpf.h"
-#include "kept.bpf.h"
+#include "inout.bpf.h"
 #include "writer.bpf.h"
 
-/* The record that a row is put into. rec.ret of a raw enter is negative: what the call writes is
- * not there yet, as after a failed call. */
+/* The record that a row is put into. For a raw enter, rec.ret is negative: the call has not written
+ * its results yet, as if it had failed. */
 struct row_target {
 	bool ended; /* an exit record, not a raw enter */
 	bool own; /* the event is one of saker's own: unreadable text is empty, not "<NA>" */
@@ -43,7 +43,8 @@ static __always_inline bool row_applies(const struct rec *r, const struct call_r
 			  p->when_arg == ARG_OF_RESULT ? (u64)r->ret : arg_or_0(r, p->when_arg));
 }
 
-/* Puts the number that a row of a field or of a kept number points to; nothing if unreadable. */
+/* Puts the number that a row of a field, or of an in/out number, points to; no value if unreadable.
+ */
 static __always_inline void put_pointed_number(struct rec *r, const struct call_row *p,
 					       const struct row_target *t, u64 addr)
 {
@@ -51,19 +52,19 @@ static __always_inline void put_pointed_number(struct rec *r, const struct call_
 	bool found;
 	u64 v;
 
-	if (!is_kept(call, p->kind))
+	if (!is_inout(call, p->kind))
 		found = !out_failed(r, p->kind) && user_field(p->kind, addr, p->off, &v);
 	else if (t->ended)
-		found = kept_value(call, p->arg, p->off, &v);
+		found = inout_value(call, p->arg, p->off, &v);
 	else
-		found = kept_now(call, p, addr, &v);
+		found = inout_read(call, p, addr, &v);
 	if (found)
 		put_number(r, v, t->sz);
 	else
 		put_empty(r);
 }
 
-/* Returns the number of elements of a list: argument @i, or what stands for a number there. */
+/* Returns the number of elements of a list: argument @i, the result, PAGES or ONE. */
 static __always_inline s64 list_count(const struct rec *r, u32 i)
 {
 	if (i == ARG_OF_RESULT)
@@ -85,8 +86,9 @@ struct user_bytes {
 	u64 max;
 };
 
-/* The bytes that the field at @addr points to. The u32 behind the field is their number, or the
- * room for the result's number. */
+/* Returns the bytes that the field at @addr points to. The u32 behind the field is their length;
+ * with
+ * @out, the size of a buffer that has as many bytes as the result says. */
 static __always_inline struct user_bytes bytes_of_field(const struct rec *r, u64 addr, bool out)
 {
 	u64 v[2] = {};
@@ -98,8 +100,8 @@ static __always_inline struct user_bytes bytes_of_field(const struct rec *r, u64
 				   PATH_SZ};
 }
 
-/* Sets @b to the bytes that a carried row @p points to, at most snaplen of data. False: rows of its
- * kind do not point to bytes of a given length. */
+/* Sets @b to the bytes that row @p points to, at most snaplen of data, for kinds that raw enters
+ * carry, too. False: the kind is not one of bytes with a length. */
 static __always_inline bool carried_bytes(const struct rec *r, const struct call_row *p, u64 addr,
 					  s64 beside, struct user_bytes *b)
 {
@@ -127,7 +129,7 @@ static __always_inline bool carried_bytes(const struct rec *r, const struct call
 	return false;
 }
 
-/* The same for rows that only an exit has. A failed call has a negative result: no bytes. */
+/* The same for kinds that only exits have. After a failed call the length is negative: no bytes. */
 static __always_inline bool exit_bytes(const struct rec *r, const struct call_row *p, u64 addr,
 				       s64 beside, struct user_bytes *b)
 {
@@ -155,8 +157,8 @@ static __always_inline bool exit_bytes(const struct rec *r, const struct call_ro
 	return false;
 }
 
-/* Puts the path at @addr: the copy that was made at the call's enter, if there is one. A path that
- * a failed call was to write is unreadable. */
+/* Puts the path at @addr, or its copy from the call's enter, if there is one. After a failed call,
+ * a path that the call writes counts as unreadable. */
 static __always_inline void put_row_path(struct rec *r, const struct call_row *p,
 					 const struct row_target *t, u64 addr)
 {
@@ -176,7 +178,7 @@ static __always_inline void put_row_path(struct rec *r, const struct call_row *p
 			 t->own ? UNREADABLE_IS_NOTHING : UNREADABLE_IS_NA);
 }
 
-/* Puts what row @p describes. */
+/* Puts the parameter that row @p describes. */
 static __always_inline void put_row(struct rec *r, const struct call_row *p,
 				    const struct row_target *t)
 {
@@ -189,7 +191,7 @@ static __always_inline void put_row(struct rec *r, const struct call_row *p,
 		put_empty(r);
 		return;
 	}
-	if (is_kept(&r->slot->call, kind) || arg_is_field(kind)) {
+	if (is_inout(&r->slot->call, kind) || arg_is_field(kind)) {
 		put_pointed_number(r, p, t, v);
 		return;
 	}

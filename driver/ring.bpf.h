@@ -16,7 +16,7 @@
 #include "maps.bpf.h"
 
 #define SCRATCH_LAST (SCRATCH_SZ - 8)
-#define TAKE_TRIES 8
+#define RESERVE_TRIES 8
 
 struct rec {
 	u8 *base;
@@ -140,7 +140,7 @@ static __always_inline u8 *ring_place(struct ring *ring, u64 pos)
 
 /* A place in the scratch, which is a stack: an interrupt between the two lines has released its
  * place before we continue. */
-static __always_inline int scratch_take(struct rec *r)
+static __always_inline int scratch_reserve(struct rec *r)
 {
 	struct ring_hdr *h = &r->ring->hdr;
 
@@ -159,7 +159,7 @@ struct array_room {
 };
 
 /* A callback of bpf_loop. */
-static long take_step(u32 i, void *ctx)
+static long reserve_step(u32 i, void *ctx)
 {
 	struct array_room *a = ctx;
 	struct ring *ring = this_ring();
@@ -179,11 +179,11 @@ static long take_step(u32 i, void *ctx)
 
 /* Reserves room in the array ring after another writer interrupted the attempt. Returns the
  * position. ARRAY_FULL also if that happened too often. */
-__noinline u64 array_take(u64 room)
+__noinline u64 array_reserve(u64 room)
 {
 	struct array_room a = {.room = room, .pos = ARRAY_FULL};
 
-	bpf_loop(TAKE_TRIES, take_step, &a, 0);
+	bpf_loop(RESERVE_TRIES, reserve_step, &a, 0);
 	return a.pos;
 }
 
@@ -214,7 +214,7 @@ static __always_inline bool is_shed(const struct rec *r)
 }
 
 /* Reserves r->room bytes. Returns the place, or the reason why there is none. */
-static __always_inline int ring_take(struct rec *r)
+static __always_inline int ring_reserve(struct rec *r)
 {
 	struct ring_hdr *h = &r->ring->hdr;
 	u64 resv;
@@ -224,12 +224,12 @@ static __always_inline int ring_take(struct rec *r)
 	if (is_shed(r))
 		return DRV_DROP_SHED;
 	if (cfg.ring_kind != RING_ARRAY)
-		return scratch_take(r);
+		return scratch_reserve(r);
 	resv = ONCE(h->resv);
 	if (resv - ONCE(h->tail) + r->room > cfg.ring_sz)
 		return DRV_DROP_RING_FULL;
 	if (__sync_val_compare_and_swap(&h->resv, resv, resv + r->room) != resv)
-		resv = array_take(r->room);
+		resv = array_reserve(r->room);
 	if (resv == ARRAY_FULL)
 		return DRV_DROP_RING_FULL;
 	r->pos = resv;

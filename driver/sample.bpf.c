@@ -5,10 +5,10 @@
  *
  * A stack with a page that is not in memory is a deferred stack: it is walked again when the thread
  * returns to user mode, where a program may wait for the page, if the kernel supports that
- * (sample_later.bpf.h).
+ * (deferred_stack.bpf.h).
  */
 #include "cold_stack.bpf.h"
-#include "sample_later.bpf.h"
+#include "deferred_stack.bpf.h"
 #include "sample_record.bpf.h"
 
 /* The parts of a sample that depend on the program. */
@@ -30,9 +30,9 @@ static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 
 	walk_user(w, task, sampler_cfg.depth);
 	count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
-	id = keep_cold(w, sampler_cfg.depth, r->level);
+	id = defer_cold(w, sampler_cfg.depth, r->level);
 	if (!id && w->end == STACK_END_FAULT) {
-		id = finish_later(task);
+		id = defer_stack(task);
 		if (id)
 			w->end = STACK_END_DEFERRED;
 	}
@@ -57,7 +57,7 @@ static __always_inline void put_no_wait(struct rec *r)
 	put_empty(r);
 }
 
-static __always_inline int take_sample(struct drv_sample_counts *c, void *ctx,
+static __always_inline int send_sample(struct drv_sample_counts *c, void *ctx,
 				       struct task_struct *task, const struct sample *s)
 {
 	struct user_walk *w;
@@ -82,10 +82,10 @@ static __always_inline int take_sample(struct drv_sample_counts *c, void *ctx,
 	else
 		put_empty(&r);
 	put_user_stack(&r, w, task);
-	put_own_pids(&r, w, task);
+	put_ns_pids(&r, w, task);
 	if (s->tracepoint) {
 		put_kernel_str(&r, (const void *)s->tracepoint, SAMPLE_TP_NAME);
-		settle_in(&r, w);
+		widen_off_in(&r, w);
 	} else {
 		put_empty(&r);
 	}
@@ -122,7 +122,7 @@ int sample_cpu(struct perf_event_ctx *ctx)
 	count(&c->runs);
 	if (why != SAMPLE_FILTER_MAX)
 		return filtered(c, why);
-	return take_sample(c, ctx, task, &s);
+	return send_sample(c, ctx, task, &s);
 }
 
 /* ctx: address, registers, error code. */
@@ -144,7 +144,7 @@ static __always_inline int sample_fault(u64 *ctx, bool in_kernel)
 	why = task_filter(task);
 	if (why != SAMPLE_FILTER_MAX)
 		return filtered(c, why);
-	return take_sample(c, ctx, task, &s);
+	return send_sample(c, ctx, task, &s);
 }
 
 SEC("?tp_btf/page_fault_user")
@@ -173,7 +173,7 @@ static __always_inline int sample_tracepoint(void *ctx, u32 i)
 	count(&c->runs);
 	if (why != SAMPLE_FILTER_MAX)
 		return filtered(c, why);
-	return take_sample(c, ctx, task, &s);
+	return send_sample(c, ctx, task, &s);
 }
 
 SEC("?raw_tp")

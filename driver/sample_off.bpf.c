@@ -7,7 +7,7 @@
  * of other samples.
  */
 #include "cold_stack.bpf.h"
-#include "sample_later.bpf.h"
+#include "deferred_stack.bpf.h"
 #include "sample_record.bpf.h"
 
 #define OFF_KERNEL 48 /* frames of each stack in a slot, which has 2 KiB with its header */
@@ -202,7 +202,7 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 	if (w) {
 		walk_user(w, task, sampler_cfg.depth);
 		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
-		slot->id = keep_cold(w, sampler_cfg.depth, level);
+		slot->id = defer_cold(w, sampler_cfg.depth, level);
 		off_keep_user(slot, w, task);
 	}
 	ring_leave(ring);
@@ -240,17 +240,17 @@ static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 s
 static __always_inline void put_parts(struct rec *r, struct user_walk *w, const u64 *frames,
 				      u64 max, const u64 *more, u64 max_more, u64 n)
 {
-	u64 len = forget_in(&w->scratch, 8 * n, 8 * max), rest = 0;
+	u64 len = widen_in(&w->scratch, 8 * n, 8 * max), rest = 0;
 
 	if (len && bpf_probe_read_kernel(put_here(r), len, frames))
 		len = 0;
-	len = forget_in(&w->scratch, len, 8 * max);
+	len = widen_in(&w->scratch, len, 8 * max);
 	if (more && n > max)
-		rest = forget_in(&w->scratch, 8 * (n - max), 8 * max_more);
+		rest = widen_in(&w->scratch, 8 * (n - max), 8 * max_more);
 	if (rest && bpf_probe_read_kernel(put_here(r) + len, rest, more))
 		rest = 0;
-	put_done(r, forget_in(&w->scratch, len + rest, 8 * (max + max_more)));
-	settle_in(r, w);
+	put_done(r, widen_in(&w->scratch, len + rest, 8 * (max + max_more)));
+	widen_off_in(r, w);
 }
 
 /* Puts the parameters from the kernel stack to the stack's id, in the order of events.def. */
@@ -267,7 +267,7 @@ static __always_inline void put_off_stacks(struct rec *r, struct user_walk *w,
 	if (slot->n_user > OFF_USER && !more)
 		end = STACK_END_DEPTH;
 	if (is_back && end == STACK_END_FAULT) {
-		id = finish_later(task);
+		id = defer_stack(task);
 		if (id)
 			end = STACK_END_DEFERRED;
 	}
@@ -288,8 +288,8 @@ static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct 
 	bool woken = slot->wake_ns > slot->out_ns;
 
 	store32(put_here(r), slot->call);
-	put_done(r, forget_in(&w->scratch, slot->call == NO_CALL ? 0 : 4, 4));
-	settle_in(r, w);
+	put_done(r, widen_in(&w->scratch, slot->call == NO_CALL ? 0 : 4, 4));
+	widen_off_in(r, w);
 	put_u8(r, slot->state & TASK_NOLOAD ? STATE_IDLE : slot->state & TASK_STATES);
 	put_u64_when(r, w, woken, (s64)slot->waker);
 	put_comm_when(r, w, woken, slot->waker_comm);
@@ -321,7 +321,7 @@ static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
 		return commit_sample(&r, c);
 	put_comm_of(&r, w, task->comm);
 	put_off_stacks(&r, w, slot, task, is_back);
-	put_own_pids(&r, w, task);
+	put_ns_pids(&r, w, task);
 	put_empty(&r);
 	put_empty(&r);
 	put_wait(&r, w, slot, now);
@@ -360,7 +360,7 @@ int sample_off_switch(u64 *ctx)
 	count(&c->runs);
 	if (!(state & STATE_DEAD))
 		off_begin(ctx, prev, state);
-	sel_forget(this_slot());
+	sel_invalidate(this_slot());
 	return off_end(c, ctx, next);
 }
 

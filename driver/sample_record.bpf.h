@@ -30,12 +30,12 @@ static __always_inline enum sample_filter task_filter(struct task_struct *task)
 {
 	if (!task->pid)
 		return SAMPLE_FILTER_IDLE;
-	if (is_own(task))
+	if (is_self(task))
 		return SAMPLE_FILTER_SELF;
 	if (ONCE(samples_pause))
 		return SAMPLE_FILTER_PAUSED;
-	return task_sel(this_slot(), task) == SEL_MEANT ? SAMPLE_FILTER_MAX
-							: SAMPLE_FILTER_NOT_MEANT;
+	return task_sel(this_slot(), task) == SEL_SELECTED ? SAMPLE_FILTER_MAX
+							   : SAMPLE_FILTER_NOT_MEANT;
 }
 
 /* Returns the walker of this CPU at a depth of nesting. */
@@ -99,23 +99,23 @@ static __always_inline struct pt_regs *user_regs(struct task_struct *task)
 }
 
 /* Between here and put_done the verifier shall know no more than needed. */
-static __always_inline void settle_in(struct rec *r, struct user_walk *w)
+static __always_inline void widen_off_in(struct rec *r, struct user_walk *w)
 {
-	r->off = forget_in(&w->scratch, r->off, REC_OFF_MAX);
+	r->off = widen_in(&w->scratch, r->off, REC_OFF_MAX);
 }
 
 /* Puts a number; empty unless @known. */
 static __always_inline void put_u64_when(struct rec *r, struct user_walk *w, bool known, u64 v)
 {
 	store64(put_here(r), v);
-	put_done(r, forget_in(&w->scratch, known ? sizeof(v) : 0, sizeof(v)));
-	settle_in(r, w);
+	put_done(r, widen_in(&w->scratch, known ? sizeof(v) : 0, sizeof(v)));
+	widen_off_in(r, w);
 }
 
 static __always_inline void put_comm_of(struct rec *r, struct user_walk *w, const void *comm)
 {
 	put_kernel_str(r, comm, COMM_LEN);
-	settle_in(r, w);
+	widen_off_in(r, w);
 }
 
 /* Puts a name of COMM_LEN bytes; empty unless @known. */
@@ -124,20 +124,20 @@ static __always_inline void put_comm_when(struct rec *r, struct user_walk *w, bo
 {
 	s64 n = bpf_probe_read_kernel_str(put_here(r), COMM_LEN, comm);
 
-	put_done(r, forget_in(&w->scratch, known && n > 0 ? n : 0, COMM_LEN));
-	settle_in(r, w);
+	put_done(r, widen_in(&w->scratch, known && n > 0 ? n : 0, COMM_LEN));
+	widen_off_in(r, w);
 }
 
 /* Puts @n frames, at most @max, a constant. */
 static __always_inline void put_frames(struct rec *r, struct user_walk *w, const u64 *frames, u32 n,
 				       u32 max)
 {
-	u64 len = forget_in(&w->scratch, 8 * (u64)n, 8 * (u64)max);
+	u64 len = widen_in(&w->scratch, 8 * (u64)n, 8 * (u64)max);
 
 	if (len && bpf_probe_read_kernel(put_here(r), len, frames))
 		len = 0;
-	put_done(r, forget_in(&w->scratch, len, 8 * (u64)max));
-	settle_in(r, w);
+	put_done(r, widen_in(&w->scratch, len, 8 * (u64)max));
+	widen_off_in(r, w);
 }
 
 /* Puts the current kernel stack. @ctx is the program's context. */
@@ -145,13 +145,13 @@ static __always_inline void put_kernel_stack(struct rec *r, struct user_walk *w,
 {
 	s64 n = bpf_get_stack(ctx, put_here(r), 8 * STACK_KERNEL_MAX, 0);
 
-	put_done(r, forget_in(&w->scratch, n < 0 ? 0 : n, 8 * STACK_KERNEL_MAX));
-	settle_in(r, w);
+	put_done(r, widen_in(&w->scratch, n < 0 ? 0 : n, 8 * STACK_KERNEL_MAX));
+	widen_off_in(r, w);
 }
 
 /* Puts PID and TID in the thread's own namespace, if that is not the machine's. */
-static __always_inline void put_own_pids(struct rec *r, struct user_walk *w,
-					 struct task_struct *task)
+static __always_inline void put_ns_pids(struct rec *r, struct user_walk *w,
+					struct task_struct *task)
 {
 	bool apart = BPF_CORE_READ(task, thread_pid, level) > 0;
 

@@ -17,7 +17,7 @@ static __always_inline bool is_sampled(u32 nr, bool ia32)
 	return cfg.sampling && !call_in(&cfg.keeps, nr, ia32);
 }
 
-static __always_inline void tell_pause(void *ctx)
+static __always_inline void send_pause(void *ctx)
 {
 	struct rec r;
 
@@ -27,7 +27,7 @@ static __always_inline void tell_pause(void *ctx)
 	commit_event(&r);
 }
 
-static __always_inline void tell_resume(void *ctx)
+static __always_inline void send_resume(void *ctx)
 {
 	struct rec r;
 
@@ -46,9 +46,9 @@ static __always_inline bool sampling_pauses(void *ctx)
 	if (ONCE(sampling_off) != off &&
 	    __sync_val_compare_and_swap(&sampling_off, !off, off) == !off) {
 		if (off)
-			tell_pause(ctx);
+			send_pause(ctx);
 		else
-			tell_resume(ctx);
+			send_resume(ctx);
 	}
 	return off;
 }

@@ -48,7 +48,7 @@ static __always_inline void saved_drop(struct task_struct *task, struct drv_call
 
 /* Called when a task ends, or begins where another ended: task storage disappears with its task,
  * but an entry of the hash would be found again under the same address. */
-static __always_inline void saved_forget(struct task_struct *task)
+static __always_inline void saved_delete(struct task_struct *task)
 {
 	u64 key = (u64)task;
 

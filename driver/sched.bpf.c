@@ -34,14 +34,14 @@ static __always_inline struct task_struct *live_thread(struct task_struct *task)
 /* Returns the nearest ancestor that is a subreaper, else the init of the PID namespace. */
 static __always_inline struct task_struct *subreaper(struct task_struct *task)
 {
-	struct pid_namespace *ns = pid_own(BPF_CORE_READ(task, thread_pid)).ns;
+	struct pid_namespace *ns = pid_innermost(BPF_CORE_READ(task, thread_pid)).ns;
 	struct task_struct *init = BPF_CORE_READ(ns, child_reaper);
 	struct task_struct *up = BPF_CORE_READ(task, real_parent);
 
 	for (int i = 0; i < REAPER_DEPTH && up && up != init; i++) {
 		struct signal_struct *signal = BPF_CORE_READ(up, signal);
 
-		if (pid_own(BPF_CORE_READ(up, thread_pid)).ns != ns)
+		if (pid_innermost(BPF_CORE_READ(up, thread_pid)).ns != ns)
 			break;
 		if (BPF_CORE_READ_BITFIELD_PROBED(signal, is_child_subreaper))
 			return up;
@@ -76,19 +76,19 @@ static __always_inline void send_map_exit(u64 *ctx, struct task_struct *task)
 	commit_event(&r);
 }
 
-static __always_inline int tell_exit(u64 *ctx)
+static __always_inline int send_exit(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	int status = task->exit_code;
 	struct rec r;
-	bool kept;
+	bool began;
 
-	saved_forget(task);
-	if (is_own(task))
+	saved_delete(task);
+	if (is_self(task))
 		return 0;
-	kept = begin_event(&r, ctx, PROCEXIT_E, 0);
+	began = begin_event(&r, ctx, PROCEXIT_E, 0);
 	mark_end(task);
-	if (kept) {
+	if (began) {
 		put_s64(&r, status);
 		put_s64(&r, STATUS_RET(status));
 		put_u8(&r, STATUS_SIGNAL(status));
@@ -105,25 +105,25 @@ static __always_inline int tell_exit(u64 *ctx)
 SEC("tp_btf/sched_process_exit")
 int sched_process_exit(u64 *ctx)
 {
-	return PINNED(tell_exit(ctx));
+	return PINNED(send_exit(ctx));
 }
 
 /* Deletes the marks of a process when its leader is freed. Used only if task switches are not
  * hooked, which happen earlier. */
-static __always_inline int bury_process(u64 *ctx)
+static __always_inline int delete_marks(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 
 	if (task->pid == task->tgid)
-		mark_bury(task);
-	own_end(task);
+		mark_delete(task);
+	helper_remove(task);
 	return 0;
 }
 
 SEC("?tp_btf/sched_process_free")
 int sched_process_free(u64 *ctx)
 {
-	return PINNED(bury_process(ctx));
+	return PINNED(delete_marks(ctx));
 }
 
 /* Updates the mark of a process after exec, with its new name. Used only for suppressed names. */
@@ -136,14 +136,14 @@ int suppress_exec(u64 *ctx)
 	pin();
 	if (cfg.tasks & DRV_TASKS_SUPPRESS)
 		mark_exec(task);
-	sel_forget(this_slot());
+	sel_invalidate(this_slot());
 	unpin();
 	return 0;
 }
 
 /* Returns whether the call that renames the task has the new name in its own event (prctl, execve).
  * Without hooked calls, the event of tell_exec has it. */
-static __always_inline bool call_says_name(const struct drv_slot *slot)
+static __always_inline bool call_has_name(const struct drv_slot *slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	const struct drv_call *call;
@@ -158,13 +158,13 @@ static __always_inline bool call_says_name(const struct drv_slot *slot)
 
 /* Sends the new name of a task. A write to /proc/PID/comm runs in another thread than the renamed
  * one. */
-static __always_inline int tell_rename(u64 *ctx)
+static __always_inline int send_rename(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct rec r;
 
 	__sync_fetch_and_add(&n_renamed, 1);
-	if (is_own(task) || call_says_name(this_slot()))
+	if (is_self(task) || call_has_name(this_slot()))
 		return 0;
 	if (!begin_event(&r, ctx, COMM_E, COMM_SZ))
 		return 0;
@@ -176,7 +176,7 @@ static __always_inline int tell_rename(u64 *ctx)
 SEC("tp_btf/task_rename")
 int task_rename(u64 *ctx)
 {
-	return PINNED(tell_rename(ctx));
+	return PINNED(send_rename(ctx));
 }
 
 #define SIGCHLD 17
@@ -190,14 +190,14 @@ static __always_inline s64 signal_sender(struct kernel_siginfo *info, int sig)
 	return BPF_CORE_READ(info, _sifields._kill._pid);
 }
 
-static __always_inline int tell_signal(u64 *ctx)
+static __always_inline int send_signal(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct kernel_siginfo *info = (void *)ctx[1];
 	int sig = ctx[0];
 	struct rec r;
 
-	if (is_own(task))
+	if (is_self(task))
 		return 0;
 	if (!begin_event(&r, ctx, SIGNALDELIVER_E, 0))
 		return 0;
@@ -210,7 +210,7 @@ static __always_inline int tell_signal(u64 *ctx)
 SEC("tp_btf/signal_deliver")
 int signal_deliver(u64 *ctx)
 {
-	return PINNED(tell_signal(ctx));
+	return PINNED(send_signal(ctx));
 }
 
 /* Sends a task switch. @prev is the current task; the enter of its open call was sent before. Its
@@ -257,7 +257,7 @@ static __always_inline int page_fault(u64 *ctx)
 	struct pt_regs *regs = (void *)ctx[1];
 	struct rec r;
 
-	if (is_own(task) || fault_is_probe(task))
+	if (is_self(task) || fault_is_probe(task))
 		return 0;
 	if (!begin_event_within(&r, ctx, PAGE_FAULT_E, 0))
 		return 0;
@@ -285,7 +285,7 @@ enum hotplug_action { HOTPLUG_ONLINE = 1, HOTPLUG_OFFLINE };
  * Sends that a CPU goes online or offline. ctx, for each hotplug step: CPU, target, step. The two
  * steps used here run on another CPU, which has a ring: before the CPU starts, and before it stops.
  */
-static __always_inline int tell_hotplug(u64 *ctx)
+static __always_inline int send_hotplug(u64 *ctx)
 {
 	s64 target = (s32)ctx[1], step = (s32)ctx[2];
 	u32 action = 0;
@@ -305,5 +305,5 @@ static __always_inline int tell_hotplug(u64 *ctx)
 SEC("?tp_btf/cpuhp_enter")
 int cpuhp_enter(u64 *ctx)
 {
-	return PINNED(tell_hotplug(ctx));
+	return PINNED(send_hotplug(ctx));
 }

@@ -13,9 +13,9 @@
 #ifndef DRIVER_SELECT_BPF_H
 #define DRIVER_SELECT_BPF_H
 
-#include "own.bpf.h"
 #include "ring.bpf.h"
 #include "saved.bpf.h"
+#include "self.bpf.h"
 #include <bpf/bpf_core_read.h>
 
 /* Includes the marks with DRV_MARK_LASTS. */
@@ -25,7 +25,7 @@
 enum task_sel {
 	SEL_NONE, /* nothing */
 	SEL_OTHER, /* events that the state needs */
-	SEL_MEANT, /* selected events, and those that the state needs */
+	SEL_SELECTED, /* selected events, and those that the state needs */
 };
 
 /* enum drv_mark by process. */
@@ -109,7 +109,7 @@ static __always_inline u32 mark_of(u32 tgid)
 }
 
 /* Returns the mark of @task's process, not that of an earlier process with the same PID. */
-static __always_inline u32 own_mark(struct task_struct *task)
+static __always_inline u32 mark_of_task(struct task_struct *task)
 {
 	u32 mark = mark_of(task->tgid);
 
@@ -137,7 +137,7 @@ static __always_inline void mark_inherit(struct task_struct *parent, struct task
 
 	if (!(cfg.tasks & (DRV_TASKS_INHERIT | DRV_TASKS_SUPPRESS)) || parent->tgid == child->tgid)
 		return;
-	mark = own_mark(parent);
+	mark = mark_of_task(parent);
 	if (cfg.tasks & DRV_TASKS_INHERIT)
 		of_child = mark & DRV_MARK_MEANT;
 	if (mark & DRV_MARKS_SUPPRESS)
@@ -167,7 +167,7 @@ static __always_inline void mark_end(struct task_struct *task)
 /*
  * @task has ended and left the CPU for good. A process that has its PID by now keeps its own mark.
  */
-static __always_inline void mark_bury(struct task_struct *task)
+static __always_inline void mark_delete(struct task_struct *task)
 {
 	if (cfg.tasks & DRV_TASKS_MARKS && mark_of(task->tgid) & DRV_MARK_DYING)
 		mark_set(task->tgid, 0);
@@ -184,7 +184,7 @@ static __always_inline bool comm_listed(void *list, struct task_struct *task)
 /* The current process has executed a program and has its name. */
 static __always_inline void mark_exec(struct task_struct *task)
 {
-	u32 old = own_mark(task), new = old & ~DRV_MARK_NAMED;
+	u32 old = mark_of_task(task), new = old & ~DRV_MARK_NAMED;
 
 	if (comm_listed(&suppressed_comms, task))
 		new |= DRV_MARK_NAMED | (old & DRV_MARKS_SUPPRESS ? 0 : DRV_MARK_TOLD);
@@ -220,7 +220,7 @@ static __always_inline bool uid_listed(struct task_struct *task)
 /* Returns whether @task matches all criteria except the cgroup. */
 static __always_inline u32 sel_of(struct task_struct *task)
 {
-	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? own_mark(task) : 0;
+	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of_task(task) : 0;
 
 	if (mark & DRV_MARKS_SUPPRESS)
 		return SEL_NONE;
@@ -233,7 +233,7 @@ static __always_inline u32 sel_of(struct task_struct *task)
 		return SEL_OTHER;
 	if (cfg.tasks & DRV_TASKS_UID && !uid_listed(task))
 		return SEL_OTHER;
-	return SEL_MEANT;
+	return SEL_SELECTED;
 }
 
 /* Returns whether the current task is selected. Verified on its own; not on a hot path. */
@@ -241,7 +241,7 @@ __noinline u32 sel_find(void)
 {
 	u32 sel = sel_of(bpf_get_current_task_btf());
 
-	if (sel == SEL_MEANT && cfg.tasks & DRV_TASKS_CGROUP && !cgroup_listed())
+	if (sel == SEL_SELECTED && cfg.tasks & DRV_TASKS_CGROUP && !cgroup_listed())
 		return SEL_OTHER;
 	return sel;
 }
@@ -252,7 +252,7 @@ static __always_inline u32 task_sel(struct drv_slot *slot, struct task_struct *t
 	struct drv_call *saved;
 
 	if (!cfg.tasks)
-		return SEL_MEANT;
+		return SEL_SELECTED;
 	if (!cfg.calls)
 		return sel_find();
 	if (ONCE(slot->sel_task) != (u64)task || !sel_holds(slot)) {
@@ -267,15 +267,15 @@ static __always_inline u32 task_sel(struct drv_slot *slot, struct task_struct *t
 }
 
 /* Makes the next check of the current task compute the selection again. */
-static __always_inline void sel_forget(struct drv_slot *slot)
+static __always_inline void sel_invalidate(struct drv_slot *slot)
 {
 	if (cfg.tasks)
 		ONCE(slot->sel_task) = 0;
 }
 
-static __always_inline bool sel_takes(u32 sel, u32 nr, bool ia32)
+static __always_inline bool sel_allows(u32 sel, u32 nr, bool ia32)
 {
-	return sel == SEL_MEANT || (sel == SEL_OTHER && call_in(&cfg.other, nr, ia32));
+	return sel == SEL_SELECTED || (sel == SEL_OTHER && call_in(&cfg.other, nr, ia32));
 }
 
 /* Returns whether the call is selected by its name or, for a 32-bit call, by that of its x86_64
@@ -292,7 +292,7 @@ static __always_inline bool call_shown(const struct drv_call *call)
 /* Returns REC_F_STATE_ONLY for an event that is recorded without being selected. */
 static __always_inline u32 sel_flags(u32 sel, const struct drv_call *call)
 {
-	if (!cfg.state_only || (sel == SEL_MEANT && call_shown(call)))
+	if (!cfg.state_only || (sel == SEL_SELECTED && call_shown(call)))
 		return 0;
 	return REC_F_STATE_ONLY;
 }
@@ -341,11 +341,11 @@ static __always_inline bool sel_exit(struct drv_slot *slot, s64 ret)
 	if (!cfg.state_only && !cfg.failed_only)
 		return true;
 	if (cfg.tasks && changes_task(nr)) {
-		sel_forget(slot);
+		sel_invalidate(slot);
 		sel = task_sel(slot, bpf_get_current_task_btf());
 		if (sel == SEL_NONE)
 			return false;
-		if (sel == SEL_MEANT && call_shown(call))
+		if (sel == SEL_SELECTED && call_shown(call))
 			call->flags &= ~REC_F_STATE_ONLY;
 	}
 	if (cfg.failed_only && ret >= 0 && !(call->flags & REC_F_STATE_ONLY)) {
@@ -365,7 +365,7 @@ static __always_inline bool is_of_task(u32 event)
 	       event != EVT_COMM_E;
 }
 
-static __always_inline bool was_told(struct task_struct *task)
+static __always_inline bool was_reported(struct task_struct *task)
 {
 	return cfg.tasks & DRV_TASKS_SUPPRESS && mark_of(task->tgid) & DRV_MARK_TOLD;
 }
@@ -381,10 +381,11 @@ static __always_inline s32 sel_event(struct drv_slot *slot, struct task_struct *
 		return 0;
 	if (!cfg.state_only && !cfg.failed_only)
 		return 0;
-	sel = is_of_task(event) ? task_sel(slot, task) : SEL_MEANT;
-	if (sel == SEL_NONE && !(event == EVT_PROCEXIT_E && was_told(task)))
+	sel = is_of_task(event) ? task_sel(slot, task) : SEL_SELECTED;
+	if (sel == SEL_NONE && !(event == EVT_PROCEXIT_E && was_reported(task)))
 		return -1;
-	if (cfg.show_events[row / 64 % (DRV_MAX_EVENTS / 64)] >> (row & 63) & 1 && sel == SEL_MEANT)
+	if (cfg.show_events[row / 64 % (DRV_MAX_EVENTS / 64)] >> (row & 63) & 1 &&
+	    sel == SEL_SELECTED)
 		return 0;
 	if (evt_flags & EF_MODIFIES_STATE ||
 	    (event == EVT_SWITCH_E && cfg.switches == DRV_SWITCHES_ALL))

@@ -49,7 +49,7 @@ static long auto_step(u32 i, void *ctx)
 	const struct row_target t = {.ended = true, .own = f->own, .sz = f->sizes[at + 1]};
 
 	put_row(&r, row, &t);
-	f->off = forget(r.slot, r.off, REC_OFF_MAX);
+	f->off = widen(r.slot, r.off, REC_OFF_MAX);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ static __always_inline int fill_by_rows(u64 *ctx)
 	f.ret = r.ret;
 	f.off = r.off;
 	bpf_loop(n, auto_step, &f, 0);
-	r.off = forget(r.slot, f.off, REC_OFF_MAX);
+	r.off = widen(r.slot, f.off, REC_OFF_MAX);
 	r.n = r.n_params; /* all were put; 6.1 would follow commit's loop over missing ones */
 	return commit(&r);
 }

@@ -66,13 +66,13 @@ static __always_inline void put_open(struct rec *r, const struct file_id *id)
 {
 	struct open_how how = opened_how(r);
 
-	how.flags = forget(r->slot, how.flags, ~0ull);
-	how.mode = forget(r->slot, how.mode, ~0ull);
+	how.flags = widen(r->slot, how.flags, ~0ull);
+	how.mode = widen(r->slot, how.mode, ~0ull);
 	put_u32(r, open_flags(how.flags, id));
 	put_u32(r, convert_open_mode(how.flags, how.mode));
 	if (call_nr(r) == NR_openat2)
 		put_u32(r, convert_openat2_resolve(how.resolve));
-	settle_like(r);
+	widen_like(r);
 	put_u32(r, id->dev);
 	put_u64(r, id->ino);
 }
@@ -92,16 +92,16 @@ int fill_open(u64 *ctx)
 	put_s64(&r, r.ret);
 	if (has_dirfd(&r))
 		put_fd(&r, arg(&r, 0));
-	settle_like(&r);
+	widen_like(&r);
 	put_arg_str(&r, has_dirfd(&r));
-	settle(&r);
+	widen_off(&r);
 	if (call_nr(&r) == NR_creat)
 		put_created(&r, &id);
 	else
 		put_open(&r, &id);
-	settle_like(&r);
+	widen_like(&r);
 	put_opened_path(&r, file, has_dirfd(&r));
-	settle(&r);
+	widen_off(&r);
 	if (call_nr(&r) != NR_creat) {
 		u64 flags = opened_how(&r).flags;
 
@@ -185,7 +185,7 @@ static __always_inline void put_place(struct rec *r, u32 nr_first, u32 nr_last)
 {
 	if (call_nr(r) != nr_first)
 		put_u64(r, arg(r, 3));
-	settle_like(r);
+	widen_like(r);
 	if (call_nr(r) == nr_last)
 		put_u32(r, arg(r, 5));
 }
@@ -286,12 +286,12 @@ int fill_quotactl(u64 *ctx)
 	cmd = convert_quota_cmd(arg(&r, 0));
 	put_s64(&r, r.ret);
 	put_user_text(&r, arg(&r, 1));
-	settle(&r);
+	widen_off(&r);
 	if (cmd == PPM_Q_QUOTAON)
 		put_user_text(&r, arg(&r, 3));
 	else
 		put_no_text(&r);
-	settle(&r);
+	widen_off(&r);
 	put_quota(&r, cmd);
 	put_quota_info(&r, cmd);
 	if (cmd == PPM_Q_GETFMT && r.ret >= 0)
@@ -324,7 +324,7 @@ struct fdlist {
 static long fdlist_add(u32 i, void *ctx)
 {
 	struct fdlist *l = ctx;
-	u64 n = forget(l->slot, l->n, ARG_POLLFDS_MAX - 1);
+	u64 n = widen(l->slot, l->n, ARG_POLLFDS_MAX - 1);
 	struct pollfd p;
 	u32 flags;
 
@@ -353,7 +353,7 @@ static __always_inline void put_fdlist(struct rec *r, bool asked)
 	u64 n;
 
 	bpf_loop(ARG_POLLFDS_MAX, fdlist_add, &l, 0);
-	n = forget(r->slot, l.n, ARG_POLLFDS_MAX);
+	n = widen(r->slot, l.n, ARG_POLLFDS_MAX);
 	store16(l.to, n);
 	put_done(r, 2 + n * FDLIST_ITEM_SZ);
 }
@@ -384,7 +384,7 @@ int fill_ppoll(u64 *ctx)
 		return 0;
 	put_s64(&r, r.ret);
 	put_fdlist(&r, false);
-	if (kept_value(&r.slot->call, PPOLL_TIMEOUT, 0, &timeout) || !arg(&r, PPOLL_TIMEOUT))
+	if (inout_value(&r.slot->call, PPOLL_TIMEOUT, 0, &timeout) || !arg(&r, PPOLL_TIMEOUT))
 		put_u64(&r, arg(&r, PPOLL_TIMEOUT) ? timeout : -1ull);
 	else
 		put_empty(&r);

@@ -64,7 +64,7 @@ static __always_inline void put_keyctl_arg(struct rec *r, u64 v, bool text)
 		n = sizeof(v);
 	}
 	put_done(r, 1 + n);
-	settle(r);
+	widen_off(r);
 }
 
 SEC("?tp_btf/sys_exit")
@@ -99,7 +99,7 @@ struct iocb_list {
 static long iocb_add(u32 i, void *ctx)
 {
 	struct iocb_list *l = ctx;
-	u64 n = forget(l->slot, l->n, IOCB_MAX - 1);
+	u64 n = widen(l->slot, l->n, IOCB_MAX - 1);
 
 	if (i >= l->count || bpf_probe_read_user(l->to + n * IOCB_SZ, IOCB_SZ,
 						 (void *)user_u64(l->addr + i * sizeof(u64), 0)))
@@ -123,7 +123,7 @@ int fill_io_submit(u64 *ctx)
 	l.addr = arg(&r, 2);
 	l.count = arg(&r, 1);
 	bpf_loop(IOCB_MAX, iocb_add, &l, 0);
-	put_done(&r, forget(r.slot, l.n, IOCB_MAX) * IOCB_SZ);
+	put_done(&r, widen(r.slot, l.n, IOCB_MAX) * IOCB_SZ);
 	put_u64(&r, arg(&r, 0));
 	put_u64(&r, arg(&r, 1));
 	return commit(&r);

@@ -19,7 +19,7 @@ int fill_mmap(u64 *ctx)
 	put_u64(&r, arg(&r, 0));
 	if (call_nr(&r) != NR_brk)
 		put_u64(&r, arg(&r, 1));
-	settle_like(&r);
+	widen_like(&r);
 	if (call_nr(&r) == NR_mmap) {
 		put_u32(&r, convert_prot(arg(&r, 2)));
 		put_u32(&r, convert_mmap_flags(arg(&r, 3)));

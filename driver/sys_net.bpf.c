@@ -25,7 +25,7 @@ int fill_bind(u64 *ctx)
 	put_s64(&r, r.ret);
 	put_sockaddr(&r, arg(&r, 1), (u32)arg(&r, 2));
 	put_fd(&r, arg(&r, 0));
-	settle(&r);
+	widen_off(&r);
 	put_local(&r, r.ret < 0 ? NULL : fd_sock(arg(&r, 0)), arg(&r, 1), (u32)arg(&r, 2));
 	return commit(&r);
 }
@@ -77,7 +77,7 @@ int fill_accept(u64 *ctx)
 	}
 	put_s64(&r, r.ret);
 	put_tuple(&r, r.ret < 0 ? NULL : fd_sock(r.ret), true, 0, 0);
-	settle(&r);
+	widen_off(&r);
 	put_u8(&r, max ? (u64)len * 100 / max : 0);
 	put_u32(&r, len);
 	put_u32(&r, max);
@@ -108,7 +108,7 @@ int fill_sendto(u64 *ctx)
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, arg(&r, 2));
 	put_msg_tuple(&r, false, arg(&r, 4), (u32)arg(&r, 5));
-	settle(&r);
+	widen_off(&r);
 	put_raw32(&r, arg(&r, 3), 0);
 	return commit(&r);
 }
@@ -129,7 +129,7 @@ int fill_recvfrom(u64 *ctx)
 	/* With MSG_TRUNC the result is the length of the datagram, not of what was copied. */
 	put_moved_bytes(&r, arg(&r, 1), received(r.ret, arg(&r, 2)));
 	put_msg_tuple(&r, true, r.ret < 0 ? 0 : arg(&r, 4), (u32)user_s32(arg(&r, 5), 0));
-	settle(&r);
+	widen_off(&r);
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, arg(&r, 2));
 	put_raw32(&r, arg(&r, 3), 0);
@@ -150,7 +150,7 @@ int fill_sendmsg(u64 *ctx)
 	put_fd(&r, arg(&r, 0));
 	put_u32(&r, iovec_sum(m.iov, m.iovlen));
 	put_msg_tuple(&r, false, m.name, m.namelen);
-	settle(&r);
+	widen_off(&r);
 	put_raw32(&r, arg(&r, 2), 0);
 	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	return commit(&r);
@@ -182,10 +182,10 @@ int fill_recvmsg(u64 *ctx)
 	put_u32(&r, r.ret & ~(r.ret >> 63));
 	put_user_vector(&r, m.iov, m.iovlen, r.ret);
 	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
-	settle(&r);
+	widen_off(&r);
 	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	put_fd(&r, arg(&r, 0));
-	settle(&r);
+	widen_off(&r);
 	put_raw32(&r, arg(&r, 2), 0);
 	pin();
 	commit(&r);
@@ -222,7 +222,7 @@ static __always_inline s32 next_passed(struct drv_call *call)
 #define PASSED_STEPS 8 /* files or messages per run of the program */
 
 /* Sends events of the next files. False: there are no more, or another task has used the slot. */
-static __always_inline bool tell_passed(u64 *ctx)
+static __always_inline bool send_passed(u64 *ctx)
 {
 	struct drv_slot *slot = this_slot();
 	struct drv_call *call = &slot->call;
@@ -235,7 +235,7 @@ static __always_inline bool tell_passed(u64 *ctx)
 			return false;
 		fd = next_passed(call);
 		if (fd >= 0)
-			tell_file(ctx, fd, call->args[PASSED_FLAGS] & MSG_CMSG_CLOEXEC);
+			send_file(ctx, fd, call->args[PASSED_FLAGS] & MSG_CMSG_CLOEXEC);
 	}
 	return true;
 }
@@ -253,7 +253,7 @@ int fill_passed(u64 *ctx)
 	bool more;
 
 	pin();
-	more = tell_passed(ctx);
+	more = send_passed(ctx);
 	unpin();
 	if (more)
 		bpf_tail_call(ctx, &followers, DRV_FOLLOWER_PASSED);
@@ -322,7 +322,7 @@ int fill_sendmmsg(u64 *ctx)
 	put_u32(&r, mmsg_bytes(&r));
 	put_user_vector(&r, m.iov, m.iovlen, len);
 	put_msg_tuple(&r, false, m.name, m.namelen);
-	settle(&r);
+	widen_off(&r);
 	put_raw32(&r, arg(&r, 3), 0);
 	return commit(&r);
 }
@@ -350,9 +350,9 @@ int fill_recvmmsg(u64 *ctx)
 	put_u32(&r, mmsg_bytes(&r));
 	put_user_vector(&r, m.iov, m.iovlen, len);
 	put_msg_tuple(&r, true, m.namelen ? m.name : 0, m.namelen);
-	settle(&r);
+	widen_off(&r);
 	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
-	settle(&r);
+	widen_off(&r);
 	put_raw32(&r, arg(&r, 3), 0);
 	pin();
 	commit(&r);
@@ -382,7 +382,7 @@ int fill_pidfd_getfd(u64 *ctx)
 	put_u32(&r, arg(&r, 2));
 	commit(&r);
 	if (r.ret >= 0)
-		tell_file(ctx, r.ret, true);
+		send_file(ctx, r.ret, true);
 	return 0;
 }
 
@@ -429,11 +429,11 @@ static __always_inline void put_file_clone(struct rec *r)
 	if (!r->ret)
 		file_clone_of((u32)arg(r, 1), arg(r, 2), &c);
 	store64(put_here(r), c.fd);
-	put_done(r, forget(r->slot, c.fd < 0 ? 0 : sizeof(u64), sizeof(u64)));
-	settle(r);
+	put_done(r, widen(r->slot, c.fd < 0 ? 0 : sizeof(u64), sizeof(u64)));
+	widen_off(r);
 	store64(put_here(r), c.len);
-	put_done(r, forget(r->slot, c.len < 0 ? 0 : sizeof(u64), sizeof(u64)));
-	settle(r);
+	put_done(r, widen(r->slot, c.len < 0 ? 0 : sizeof(u64), sizeof(u64)));
+	widen_off(r);
 }
 
 /* Serves ioctl. TIOCGPTPEER (openpty, forkpty) opens the terminal's other side, which has a path.
@@ -452,7 +452,7 @@ int fill_ioctl(u64 *ctx)
 	put_file_clone(&r);
 	commit(&r);
 	if (r.ret >= 0 && ioctl_opens((u32)arg(&r, 1)))
-		tell_file(ctx, r.ret, arg(&r, 2) & KERNEL_O_CLOEXEC);
+		send_file(ctx, r.ret, arg(&r, 2) & KERNEL_O_CLOEXEC);
 	return 0;
 }
 
@@ -576,8 +576,8 @@ static __always_inline void put_sockopt(struct rec *r, u32 type, u64 addr, u64 l
 static __always_inline void put_unnamed(struct rec *r, bool unnamed, u64 v, u32 sz)
 {
 	store64(put_here(r), v);
-	put_done(r, forget(r->slot, unnamed ? sz : 0, sz));
-	settle(r);
+	put_done(r, widen(r->slot, unnamed ? sz : 0, sz));
+	widen_off(r);
 }
 
 /* Serves setsockopt and getsockopt: the same layout. */
@@ -603,7 +603,7 @@ int fill_sockopt(u64 *ctx)
 	put_u8(&r, convert_sockopt_level(level));
 	put_u8(&r, opt);
 	put_sockopt(&r, sockopt_type(level, opt), arg(&r, 3), len);
-	settle(&r);
+	widen_off(&r);
 	put_u32(&r, len);
 	put_unnamed(&r, !convert_sockopt_level(level), level, sizeof(u32));
 	put_unnamed(&r, !opt, (u64)level << 32 | (u32)arg(&r, 2), sizeof(u64));

@@ -110,15 +110,15 @@ static __always_inline u64 shared_by(struct task_struct *child, struct task_stru
 
 /* Sends the event of the child's side of clone, in the maker, before the child runs. The child has
  * the maker's memory, or a copy at the same addresses. */
-static __always_inline int fork_told(u64 *ctx)
+static __always_inline int send_fork(u64 *ctx)
 {
 	struct task_struct *child = (void *)ctx[1];
 	struct rec r;
 
-	if (is_own(child) || !begin_event_after(&r, ctx, CLONE_X, PROC_TEXT_SZ))
+	if (is_self(child) || !begin_event_after(&r, ctx, CLONE_X, PROC_TEXT_SZ))
 		return 0;
 	set_tid(&r, child->pid);
-	r.slot = this_slot(); /* for its scratch: forget() */
+	r.slot = this_slot(); /* for its scratch: widen() */
 	put_s64(&r, 0);
 	put_command(&r, child);
 	put_identity(&r, child);
@@ -131,7 +131,7 @@ static __always_inline int fork_told(u64 *ctx)
 SEC("?tp_btf/sched_process_fork")
 int tell_fork(u64 *ctx)
 {
-	return PINNED(fork_told(ctx));
+	return PINNED(send_fork(ctx));
 }
 
 /* execve_flags */
@@ -310,7 +310,7 @@ static __always_inline void put_exec_name(struct rec *r, struct task_struct *tas
 		put_program_name(r, task);
 	else if (!put_guarded(r, is_execveat(r)))
 		put_user_text(r, text_addr(arg(r, is_execveat(r))));
-	settle(r);
+	widen_off(r);
 }
 
 #define EXEC_TEXT_SZ (PROC_TEXT_SZ + ARGS_SZ + 2 * PATH_SZ)
@@ -332,14 +332,14 @@ int fill_exec(u64 *ctx)
 	envp = text_addr(arg(&r, 2 + is_execveat(&r)));
 	put_s64(&r, r.ret);
 	put_exec_command(&r, task, argv);
-	settle(&r);
+	widen_off(&r);
 	put_identity(&r, task);
 	put_exec_env(&r, task, envp);
-	settle(&r);
+	widen_off(&r);
 	put_exec(&r, task);
 	if (is_execveat(&r))
 		put_fd(&r, arg(&r, 0));
-	settle_like(&r);
+	widen_like(&r);
 	put_exec_name(&r, task);
 	if (is_execveat(&r)) {
 		put_u32(&r, convert_execveat_flags(arg(&r, 4)));
@@ -349,23 +349,23 @@ int fill_exec(u64 *ctx)
 }
 
 /* Sends the event of a successful exec. The call's own arguments are gone by now. */
-static __always_inline int exec_told(u64 *ctx)
+static __always_inline int send_exec(u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct rec r;
 
-	if (is_own(task) || !begin_event_after(&r, ctx, EXECVE_X, EXEC_TEXT_SZ))
+	if (is_self(task) || !begin_event_after(&r, ctx, EXECVE_X, EXEC_TEXT_SZ))
 		return 0;
-	r.slot = this_slot(); /* as in fork_told */
+	r.slot = this_slot(); /* as in send_fork */
 	put_s64(&r, 0);
 	put_command(&r, task);
-	settle(&r);
+	widen_off(&r);
 	put_identity(&r, task);
 	put_env(&r, task);
-	settle(&r);
+	widen_off(&r);
 	put_exec(&r, task);
 	put_program_name(&r, task);
-	settle(&r);
+	widen_off(&r);
 	r.slot = NULL;
 	return commit_event(&r);
 }
@@ -373,7 +373,7 @@ static __always_inline int exec_told(u64 *ctx)
 SEC("?tp_btf/sched_process_exec")
 int tell_exec(u64 *ctx)
 {
-	return PINNED(exec_told(ctx));
+	return PINNED(send_exec(ctx));
 }
 
 /* Serves capset: the task's capabilities after the call, not those requested. */

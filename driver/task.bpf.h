@@ -30,25 +30,25 @@ static __always_inline s64 pid_nr(struct pid *pid, u32 level)
 }
 
 /* The innermost number: the one the task itself sees. */
-static __always_inline struct upid pid_own(struct pid *pid)
+static __always_inline struct upid pid_innermost(struct pid *pid)
 {
 	return pid_at(pid, BPF_CORE_READ(pid, level));
 }
 
 static __always_inline s64 task_vtid(struct task_struct *task)
 {
-	return pid_own(BPF_CORE_READ(task, thread_pid)).nr;
+	return pid_innermost(BPF_CORE_READ(task, thread_pid)).nr;
 }
 
 static __always_inline s64 task_vpid(struct task_struct *task)
 {
-	return pid_own(BPF_CORE_READ(task, group_leader, thread_pid)).nr;
+	return pid_innermost(BPF_CORE_READ(task, group_leader, thread_pid)).nr;
 }
 
 /* Returns the start of the first process in the task's PID namespace, since the epoch. */
 static __always_inline u64 task_pidns_start(struct task_struct *task)
 {
-	struct pid_namespace *ns = pid_own(BPF_CORE_READ(task, thread_pid)).ns;
+	struct pid_namespace *ns = pid_innermost(BPF_CORE_READ(task, thread_pid)).ns;
 
 	return BPF_CORE_READ(ns, child_reaper, start_boottime) + cfg.epoch_offset;
 }
@@ -130,16 +130,16 @@ static __always_inline void put_command(struct rec *r, struct task_struct *task)
 	u64 end = BPF_CORE_READ(task, mm, arg_end);
 	u64 n = at < end ? copy_user_text((void *)r->base, r->off, at, UNREADABLE_IS_NA) : 0;
 
-	n = forget(r->slot, n, PATH_SZ);
+	n = widen(r->slot, n, PATH_SZ);
 	put_str_done(r, n, PATH_SZ);
-	settle(r);
+	widen_off(r);
 	at += n;
 	put_user_bytes_apart(r, at, end - at, ARGS_SZ);
-	settle(r);
+	widen_off(r);
 }
 
 struct strings_text {
-	u64 len; /* hidden from the verifier here, see forget() */
+	u64 len; /* hidden from the verifier here, see widen() */
 	u8 text[2 * ARGS_SZ];
 };
 
@@ -203,15 +203,15 @@ static __always_inline void put_strings(struct rec *r, u64 argv, u32 first)
 		return;
 	}
 	strings_text(s, argv, first);
-	len = forget(r->slot, ONCE(s->len), ARGS_SZ);
+	len = widen(r->slot, ONCE(s->len), ARGS_SZ);
 	bpf_probe_read_kernel(put_here(r), len, s->text);
 	put_done(r, len);
-	settle(r);
+	widen_off(r);
 }
 
 struct cgroup_text {
 	u64 task; /* the task; a number, since functions verified on their own cannot take a task */
-	u64 at; /* end of the text; hidden from the verifier here, see forget() */
+	u64 at; /* end of the text; hidden from the verifier here, see widen() */
 	u64 up[CGROUP_DEPTH]; /* levels that are walked: a group and its ancestors */
 	u8 text[CGROUPS_SZ + NAME_SZ];
 };
@@ -347,10 +347,10 @@ static __always_inline void put_cgroups(struct rec *r, struct task_struct *task)
 	}
 	ONCE(s->task) = (u64)task;
 	cgroups_text(s);
-	len = forget(r->slot, ONCE(s->at), CGROUPS_SZ);
+	len = widen(r->slot, ONCE(s->at), CGROUPS_SZ);
 	bpf_probe_read_kernel(put_here(r), len, s->text);
 	put_done(r, len);
-	settle(r);
+	widen_off(r);
 }
 
 static __always_inline void put_cwd(struct rec *r, struct task_struct *task)

@@ -121,7 +121,7 @@ int stuck_rows(struct bpf_iter__task *ctx)
 	struct pt_regs *regs;
 	unsigned long switches;
 
-	if (!task || is_own(task) || sel_of(task) != SEL_MEANT)
+	if (!task || is_self(task) || sel_of(task) != SEL_SELECTED)
 		return 0;
 	regs = (void *)bpf_task_pt_regs(task);
 	if (!may_be_stuck(task, regs))

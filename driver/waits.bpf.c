@@ -16,7 +16,7 @@ static __always_inline bool is_selected(struct task_struct *task)
 {
 	u32 mark = cfg.tasks & DRV_TASKS_MARKS ? mark_of(task->tgid) : 0;
 
-	if (is_own(task) || mark & DRV_MARKS_SUPPRESS)
+	if (is_self(task) || mark & DRV_MARKS_SUPPRESS)
 		return false;
 	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_MEANT))
 		return false;
@@ -114,7 +114,7 @@ static __always_inline int send_waiting(struct task_struct *task, struct off_slo
 	u64 len;
 
 	c = bpf_map_lookup_elem(&waits_stack, &zero);
-	if (!regs || !c || regs->cs == USER32_CS || !may_be_kept(task->tgid))
+	if (!regs || !c || regs->cs == USER32_CS || !may_send_cold(task->tgid))
 		return 0;
 	copy_stack_of(c, regs->sp, stack_top(task, regs->sp), task);
 	if (!c->sz)

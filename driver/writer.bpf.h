@@ -71,7 +71,7 @@ static __always_inline bool rec_open(struct rec *r, struct ring *ring, void *ctx
 	else if (cfg.ring_kind == RING_ARRAY && kind == REC_ENTER)
 		ONCE(r->slot->before) = 0;
 	barrier();
-	why = ring_take(r);
+	why = ring_reserve(r);
 	if (why == DRV_DROP_MAX)
 		return true;
 	rec_lost(why, type, r->level);
@@ -95,7 +95,7 @@ static __always_inline void set_tid(struct rec *r, u64 tid)
 
 /* Counts the record of a call as lost: the kernel had no storage for it while its task was off the
  * CPU. */
-static __always_inline void lose_call(void)
+static __always_inline void count_lost_call(void)
 {
 	struct ring *ring = this_ring();
 	u32 level;
@@ -118,7 +118,7 @@ __noinline int slot_reclaim(void)
 	struct drv_call *saved = saved_find(task);
 
 	if (!saved || saved->state == CALL_NONE) {
-		lose_call();
+		count_lost_call();
 		return 0;
 	}
 	slot->call = *saved;
@@ -265,8 +265,9 @@ static __always_inline void put_user_bytes(struct rec *r, u64 addr, s64 len, u64
 	put_done(r, n);
 }
 
-/* Returns how many of the @n bytes that the call moved are copied; negative if @n is. */
-static __always_inline s64 kept(const struct drv_slot *slot, s64 n)
+/* Returns how many of the @n bytes that the call moved are copied to the record; negative if @n is.
+ */
+static __always_inline s64 copied_len(const struct drv_slot *slot, s64 n)
 {
 	s64 max = cfg.n_snap_ports ? slot->call.snaplen : cfg.snaplen;
 
@@ -279,13 +280,13 @@ static __always_inline s64 kept(const struct drv_slot *slot, s64 n)
  * to be given back. */
 static __always_inline u64 data_room(const u64 *ctx)
 {
-	return written(kept(this_slot(), ctx[1]), cfg.snaplen_max);
+	return written(copied_len(this_slot(), ctx[1]), cfg.snaplen_max);
 }
 
 /* Puts @n bytes that the call moved, at @addr in the caller's memory; begin must have data_room. */
 static __always_inline void put_moved_bytes(struct rec *r, u64 addr, s64 n)
 {
-	put_user_bytes(r, addr, kept(r->slot, n), cfg.snaplen_max);
+	put_user_bytes(r, addr, copied_len(r->slot, n), cfg.snaplen_max);
 }
 
 /* The same for as many bytes as the result says. */

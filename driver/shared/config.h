@@ -72,7 +72,7 @@ enum drv_mark {
 /* Which task switches are recorded. */
 enum drv_switches {
 	DRV_SWITCHES_NONE,
-	DRV_SWITCHES_MEANT, /* from selected tasks */
+	DRV_SWITCHES_SELECTED, /* from selected tasks */
 	DRV_SWITCHES_ALL, /* and from others, for the state: when a selected task began to run */
 };
 
@@ -242,20 +242,20 @@ struct drv_call {
 	u16 state; /* enum call_state */
 	u16 flags; /* REC_F_IA32, REC_F_CHANGED, enum call_flags */
 	u64 args[6]; /* in the order of the row */
-	u64 kept[4]; /* numbers that the call may overwrite: kept.bpf.h */
+	u64 inout[4]; /* numbers that the call may overwrite: inout.bpf.h */
 	u32 snaplen; /* bytes of its data to copy, set at its exit if cfg.n_snap_ports */
 	u32 pad;
 };
 
 /* Flags in addition to those of a record. */
 enum call_flags {
-	CALL_F_KEPT = 1 << 8, /* kept[0] is valid; the next bit: kept[1], and so on */
+	CALL_F_INOUT = 1 << 8, /* inout[0] is valid; the next bit: inout[1], and so on */
 	CALL_F_SAME = 1 << 12, /* it writes to the memory that it reads */
 	CALL_F_COMPAT = 1 << 13, /* the caller's structures are 32-bit */
 	CALL_F_TIME64 = 1 << 14, /* except times */
 	CALL_F_GUARDED = 1 << 15, /* its paths were copied: guard.bpf.h */
 	CALL_F_OWN =
-		CALL_F_KEPT * 0xf | CALL_F_SAME | CALL_F_COMPAT | CALL_F_TIME64 | CALL_F_GUARDED,
+		CALL_F_INOUT * 0xf | CALL_F_SAME | CALL_F_COMPAT | CALL_F_TIME64 | CALL_F_GUARDED,
 };
 
 /*
@@ -267,7 +267,7 @@ enum call_flags {
 struct drv_slot {
 	u64 task; /* address of the task; 0: none */
 	struct drv_call call;
-	u64 scratch; /* for the exit's filler: forget() in args.bpf.h */
+	u64 scratch; /* for the exit's filler: widen() in args.bpf.h */
 	u64 sel_task; /* the task that sel belongs to; 0: none */
 	u32 sel; /* enum task_sel */
 	u32 sel_saved; /* a saved call of it is in storage */

@@ -39,8 +39,9 @@ enum arg_kind {
 	ARG_RESULT, /* no argument: the result again, to show its names; empty if the call failed */
 
 	/* Pointers to a number. A raw enter carries the number, as u64. */
-	ARG_KEPT64, /* u64 that the call may overwrite: its value at the enter; also the next row */
-	ARG_KEPT_TIMESPEC, /* in ns */
+	ARG_INOUT64, /* u64 that the call may overwrite: its value at the enter; also the next row
+		      */
+	ARG_INOUT_TIMESPEC, /* in ns */
 	ARG_IN_LONG, /* as large as a long; 0 if unreadable; also the next rows */
 	ARG_SIGSET, /* signals 1 to 32 */
 	ARG_IOVEC, /* sum of lengths; the next argument is the count */
@@ -62,8 +63,8 @@ enum arg_kind {
 	ARG_TIMEVAL_AT,
 	ARG_SECONDS_AT, /* time_t, in ns */
 	ARG_UTIME_AT, /* struct timespec in ns, or ABSTIME_NOW, ABSTIME_OMIT */
-	ARG_KEPT_TIMESPEC_AT, /* memory that the call may overwrite: the value at the enter */
-	ARG_KEPT_TIMEVAL_AT,
+	ARG_INOUT_TIMESPEC_AT, /* memory that the call may overwrite: the value at the enter */
+	ARG_INOUT_TIMEVAL_AT,
 	ARG_SAME_U32_AT, /* the value at the enter if the caller used the same memory for this and
 			    OUT_ rows */
 	ARG_SAME_U64_AT,
@@ -115,7 +116,7 @@ enum arg_kind {
 
 static inline int arg_is_pointer(unsigned int kind)
 {
-	return kind >= ARG_KEPT64;
+	return kind >= ARG_INOUT64;
 }
 
 static inline int arg_is_bytes(unsigned int kind)
@@ -141,24 +142,24 @@ static inline int arg_is_out(unsigned int kind)
 }
 
 /* Returns whether a raw enter carries the value that it points to. */
-#define ARG_IS_CARRIED(kind) ((kind) >= ARG_KEPT64 && !ARG_IS_OUT(kind))
+#define ARG_IS_CARRIED(kind) ((kind) >= ARG_INOUT64 && !ARG_IS_OUT(kind))
 
 /* Returns whether the call may overwrite the value that it points to; it is then copied at the
  * enter. */
-#define ARG_IS_KEPT(kind)                                                                          \
-	((kind) == ARG_KEPT64 || (kind) == ARG_KEPT_TIMESPEC || (kind) == ARG_KEPT_TIMESPEC_AT ||  \
-	 (kind) == ARG_KEPT_TIMEVAL_AT)
+#define ARG_IS_INOUT(kind)                                                                         \
+	((kind) == ARG_INOUT64 || (kind) == ARG_INOUT_TIMESPEC ||                                  \
+	 (kind) == ARG_INOUT_TIMESPEC_AT || (kind) == ARG_INOUT_TIMEVAL_AT)
 
 /* Returns whether it may overlap memory that the call writes, if the caller used the same memory
  * for both. */
 #define ARG_IS_SAME(kind) ((kind) >= ARG_SAME_U32_AT && (kind) <= ARG_SAME_TIMEVAL_AT)
 
 /* Both kinds, and the kind as which they are read. */
-#define ARG_KEPT_KINDS(X)                                                                          \
-	X(KEPT64, U64_AT)                                                                          \
-	X(KEPT_TIMESPEC, TIMESPEC_AT)                                                              \
-	X(KEPT_TIMESPEC_AT, TIMESPEC_AT)                                                           \
-	X(KEPT_TIMEVAL_AT, TIMEVAL_AT)
+#define ARG_INOUT_KINDS(X)                                                                         \
+	X(INOUT64, U64_AT)                                                                         \
+	X(INOUT_TIMESPEC, TIMESPEC_AT)                                                             \
+	X(INOUT_TIMESPEC_AT, TIMESPEC_AT)                                                          \
+	X(INOUT_TIMEVAL_AT, TIMEVAL_AT)
 #define ARG_SAME_KINDS(X)                                                                          \
 	X(SAME_U32_AT, U32_AT)                                                                     \
 	X(SAME_U64_AT, U64_AT)                                                                     \
@@ -166,8 +167,8 @@ static inline int arg_is_out(unsigned int kind)
 	X(SAME_TIMESPEC_AT, TIMESPEC_AT)                                                           \
 	X(SAME_TIMEVAL_AT, TIMEVAL_AT)
 
-#define CHECK(kind, as) _Static_assert(ARG_IS_KEPT(ARG_##kind), "as its row says");
-ARG_KEPT_KINDS(CHECK)
+#define CHECK(kind, as) _Static_assert(ARG_IS_INOUT(ARG_##kind), "as its row says");
+ARG_INOUT_KINDS(CHECK)
 #undef CHECK
 #define CHECK(kind, as) _Static_assert(ARG_IS_SAME(ARG_##kind), "as its row says");
 ARG_SAME_KINDS(CHECK)

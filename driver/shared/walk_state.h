@@ -23,7 +23,7 @@ struct user_walk {
 	u32 n; /* frames */
 	u32 end; /* enum stack_end */
 	u64 fault; /* with STACK_END_FAULT: the address */
-	u64 scratch; /* for values that the verifier shall not track: forget_in */
+	u64 scratch; /* for values that the verifier shall not track: widen_in */
 	u64 frames[STACK_USER_MAX]; /* addresses, and how they were found: stack.h */
 	/* In: registers by DWARF number, and which of them are valid. sp and bp are above. */
 	u64 regs[WALK_REGS];

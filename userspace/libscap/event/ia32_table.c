@@ -119,9 +119,9 @@ static int use_is_good(const struct call_row *u)
 	if (!arg_is_pointer(u->kind))
 		return 1;
 	switch (u->kind) {
-	case ARG_KEPT64:
+	case ARG_INOUT64:
 	case ARG_IN_LONG:
-	case ARG_KEPT_TIMESPEC:
+	case ARG_INOUT_TIMESPEC:
 	case ARG_SIGSET:
 	case ARG_IOVEC:
 	case ARG_MSGHDR:
@@ -139,8 +139,8 @@ static int use_is_good(const struct call_row *u)
 	case ARG_OUT_TIMESPEC_AT:
 	case ARG_OUT_TIMEVAL_AT:
 	case ARG_OUT_SECONDS_AT:
-	case ARG_KEPT_TIMESPEC_AT:
-	case ARG_KEPT_TIMEVAL_AT:
+	case ARG_INOUT_TIMESPEC_AT:
+	case ARG_INOUT_TIMEVAL_AT:
 	case ARG_SAME_TIMESPEC_AT:
 	case ARG_SAME_TIMEVAL_AT:
 	case ARG_SOCKADDR:

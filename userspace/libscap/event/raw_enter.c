@@ -243,7 +243,7 @@ static uint64_t row_value(const struct raw *raw, const struct call_row *row,
 				 row->arg ? raw->args[row->arg - 1] : 0);
 	if (pointed->len == sizeof(v))
 		memcpy(&v, pointed->p, sizeof(v));
-	else if (row->kind == ARG_KEPT_TIMESPEC && !raw->args[row->arg])
+	else if (row->kind == ARG_INOUT_TIMESPEC && !raw->args[row->arg])
 		v = UINT64_MAX; /* ppoll without a timeout, as in its exit */
 	return v;
 }

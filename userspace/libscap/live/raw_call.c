@@ -203,7 +203,7 @@ static int number_at(const struct raw_writer *w, const struct call_row *row, uin
 	int32_t s;
 
 	switch (row->kind) {
-	case ARG_KEPT64:
+	case ARG_INOUT64:
 	case ARG_IN_LONG:
 	case ARG_SIGSET:
 		return read_number(w, addr, sizeof(*v), v);
@@ -241,14 +241,14 @@ static int number_at(const struct raw_writer *w, const struct call_row *row, uin
 	case ARG_LIMIT_AT:
 	case ARG_SAME_LIMIT_AT:
 		return read_number(w, at, sizeof(*v), v);
-	case ARG_KEPT_TIMESPEC:
+	case ARG_INOUT_TIMESPEC:
 		return read_pair(w, addr, 1, v);
 	case ARG_TIMESPEC_AT:
-	case ARG_KEPT_TIMESPEC_AT:
+	case ARG_INOUT_TIMESPEC_AT:
 	case ARG_SAME_TIMESPEC_AT:
 		return read_pair(w, at, 1, v);
 	case ARG_TIMEVAL_AT:
-	case ARG_KEPT_TIMEVAL_AT:
+	case ARG_INOUT_TIMEVAL_AT:
 	case ARG_SAME_TIMEVAL_AT:
 		return read_pair(w, at, 1000, v);
 	}

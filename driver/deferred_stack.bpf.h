@@ -9,8 +9,8 @@
  * are compiled as helpers with unused numbers, which libscap replaces (live_progs.c) if the kernel
  * has the functions. If it does not, sampler_cfg.later is 0 and this code is not reached.
  */
-#ifndef DRIVER_SAMPLE_LATER_BPF_H
-#define DRIVER_SAMPLE_LATER_BPF_H
+#ifndef DRIVER_DEFERRED_STACK_BPF_H
+#define DRIVER_DEFERRED_STACK_BPF_H
 
 #include "sample_record.bpf.h"
 #include "shared/kfuncs.h"
@@ -71,7 +71,7 @@ static __always_inline bool is_same_stack(const struct later *l, struct task_str
 
 /* Walks the stack as it is now. Returns the missing page, or 0 if none is missing and the rest was
  * sent. */
-static __always_inline u64 finish_try(struct task_struct *task, struct later *l, bool last)
+static __always_inline u64 walk_deferred(struct task_struct *task, struct later *l, bool last)
 {
 	struct user_walk *w;
 	u64 missing = 0, id;
@@ -113,7 +113,7 @@ static int finish(void *map, void *key, struct later *l)
 	(void)map;
 	(void)key;
 	for (int i = 0; i < LATER_PAGES; i++) {
-		missing = finish_try(task, l, false);
+		missing = walk_deferred(task, l, false);
 		if (!missing)
 			return 0;
 		if (bpf_copy_from_user(&byte, sizeof(byte), (void *)missing))
@@ -121,13 +121,13 @@ static int finish(void *map, void *key, struct later *l)
 		/* It may span two pages. */
 		bpf_copy_from_user(&byte, sizeof(byte), (void *)(missing + 15));
 	}
-	finish_try(task, l, true);
+	walk_deferred(task, l, true);
 	return 0;
 }
 
 /* Returns the id for the rest of the stack of @task, which runs or is about to run; 0: it does not
  * come. */
-static __always_inline u64 finish_later(struct task_struct *task)
+static __always_inline u64 defer_stack(struct task_struct *task)
 {
 	struct drv_sampler *sampler = this_sampler();
 	u32 at = task->pid & (LATER_SLOTS - 1);
@@ -159,4 +159,4 @@ static __always_inline u64 finish_later(struct task_struct *task)
 	return l->id;
 }
 
-#endif /* DRIVER_SAMPLE_LATER_BPF_H */
+#endif /* DRIVER_DEFERRED_STACK_BPF_H */
