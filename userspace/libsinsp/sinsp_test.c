@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads and files through the races of clone, exec, exit and close, on the fake source. */
+/* The inspector: threads and descriptors through races of clone, exec, exit and close, on the fake
+ * source. */
 #include "sinsp.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 enum { FILES = SINSP_CL_FILES, THREAD = SINSP_CL_FILES | SINSP_CL_FS | SINSP_CL_THREAD };
 enum { RDONLY = 1, CLOEXEC = SINSP_O_CLOEXEC };
 
-/* A source being built. Events follow each other by a microsecond. */
+/* A source that is being built. Events are a microsecond apart. */
 struct world {
 	struct scap_fake *f;
 	uint64_t now;
@@ -60,7 +61,7 @@ static void has_file(struct world *w, int64_t tid, int64_t num, const char *name
 	assert_int_equal(scap_state_build_fd(scap_fake_state(w->f), tid, &fd), 0);
 }
 
-/* A record of saker's driver. Child sides of clones have no enter. */
+/* A record of saker's driver. The child's event of a clone has no enter. */
 #define RECORD(w, enter_ns, tid, type, ...)                                                        \
 	do {                                                                                       \
 		uint64_t enter_ = (enter_ns), exit_ = tick(w);                                     \
@@ -69,7 +70,7 @@ static void has_file(struct world *w, int64_t tid, int64_t num, const char *name
 			scap_fake_add_call((w)->f, enter_, exit_, 0, tid, type, __VA_ARGS__), 0);  \
 	} while (0)
 #define CALL(w, tid, type, ...) RECORD(w, tick(w), tid, type, __VA_ARGS__)
-/* An event of another tool's file. */
+/* An event of a capture of another tool. */
 #define EVENT(w, tid, type, ...)                                                                   \
 	assert_int_equal(scap_fake_add((w)->f, tick(w), 0, tid, type, __VA_ARGS__), 0)
 
@@ -125,7 +126,7 @@ static struct sinsp *start(struct world *w, const struct sinsp_opts *opts)
 	return s;
 }
 
-/* Everything up to the end. */
+/* Reads the source to its end. */
 static struct sinsp *play(struct world *w)
 {
 	struct sinsp *s = start(w, NULL);
@@ -138,7 +139,7 @@ static struct sinsp *play(struct world *w)
 	return s;
 }
 
-/* The next event of @type. */
+/* Reads the next event of @type. */
 static void next_of(struct sinsp *s, struct sinsp_evt *evt, unsigned int type)
 {
 	do
@@ -170,7 +171,7 @@ static void assert_comm(struct sinsp *s, int64_t tid, const char *comm)
 	assert_string_equal(t->comm, comm);
 }
 
-/* Both orders of a fork make one child, with its own copy of the files. */
+/* Both orders of the two events of a fork make one child, with a copy of the descriptors. */
 static void test_fork_in_both_orders(void **state)
 {
 	(void)state;
@@ -183,7 +184,7 @@ static void test_fork_in_both_orders(void **state)
 		has_file(&w, 10, 3, "/a", RDONLY);
 		if (!child_first) {
 			clones(&w, enter, 10, 10, 1, 11, 0, "parent");
-			w.now += 5000000000; /* the child waits for its turn */
+			w.now += 5000000000; /* the child waits for a CPU */
 		}
 		child_begins(&w, 11, 11, 10, 0);
 		opens(&w, 11, 4, "b", RDONLY);
@@ -202,7 +203,7 @@ static void test_fork_in_both_orders(void **state)
 	}
 }
 
-/* Threads have one table; what one closes is closed for all. */
+/* Threads share a table: what one closes is closed for all. */
 static void test_threads_share_files(void **state)
 {
 	struct world w = begin();
@@ -244,7 +245,7 @@ static void test_processes_share_files_until_exec(void **state)
 	sinsp_close(s);
 }
 
-/* The child of a vfork runs first; its exec must not change the waiting parent. */
+/* The child of a vfork runs first; its exec must not change the parent. */
 static void test_vfork(void **state)
 {
 	struct world w = begin();
@@ -298,7 +299,7 @@ static void test_cloexec(void **state)
 	sinsp_close(s);
 }
 
-/* A file of another process, through its pidfd; and a damaged record that says the file became
+/* pidfd_getfd copies a descriptor of another process; a damaged record names the descriptor
  * itself. */
 static void test_pidfd_getfd(void **state)
 {
@@ -319,7 +320,7 @@ static void test_pidfd_getfd(void **state)
 	sinsp_close(s);
 }
 
-/* An inet address or, from two, a tuple: byte 0 is the family. */
+/* An inet address, or two for a tuple: byte 0 is the family. */
 #define ADDR4(a, b, c, d, port) a, b, c, d, (port)&0xff, (port) >> 8
 #define TUPLE(name, ...) static const uint8_t name[] = {2, __VA_ARGS__}
 
@@ -343,8 +344,8 @@ static void receives(struct world *w, int64_t num, const uint8_t *tuple, size_t 
 	     (size_t)0);
 }
 
-/* A client whose own address is the kernel's choice for each message: its file goes from it to
- * whom it talks to, whichever way the data goes. */
+/* A client whose address the kernel chooses per message: its tuple runs from it to the peer,
+ * whichever way data flows. */
 static void test_unconnected_client(void **state)
 {
 	TUPLE(out, ADDR4(0, 0, 0, 0, ASKS), ADDR4(127, 0, 0, 1, ANSWERS));
@@ -393,7 +394,7 @@ static void test_client_of_two(void **state)
 	sinsp_close(s);
 }
 
-/* Who receives first answers: from whoever asked last, to itself. */
+/* A socket that receives first is a server: the tuple runs from the last sender to it. */
 static void test_unconnected_server(void **state)
 {
 	TUPLE(ask, ADDR4(127, 0, 0, 1, ASKS), ADDR4(127, 0, 0, 1, ANSWERS));
@@ -416,7 +417,7 @@ static void test_unconnected_server(void **state)
 	sinsp_close(s);
 }
 
-/* The same calls in a capture of another tool, and in saker's. */
+/* The same call in a capture of another tool, and in saker's. */
 static void makes_udp_socket(struct world *w, int native, int64_t num)
 {
 	if (native) {
@@ -447,8 +448,8 @@ static void is_sent_to(struct world *w, int native, int64_t num, const uint8_t *
 	EVENT(w, 10, EVT_RECVFROM_X, 3, I(4), "pong", (size_t)4, tuple, n);
 }
 
-/* Nothing tells who sent: the socket is where it receives, whoever made the capture. What another
- * message tells later is all in its tuple. */
+/* Without a sender's address a socket has its local address only, in captures of any tool. A later
+ * message with both ends sets both. */
 static void test_server_without_a_peer(void **state)
 {
 	TUPLE(bound, ADDR4(192, 168, 1, 2, 514));
@@ -477,8 +478,7 @@ static void test_server_without_a_peer(void **state)
 	}
 }
 
-/* A socket of IPv6 that was bound and receives is that of a server, in other tools' captures, too.
- */
+/* An IPv6 socket that is bound and receives is a server, also in captures of other tools. */
 static void test_server_of_ipv6(void **state)
 {
 	static const uint8_t bound[19] = {10, [16] = 1, [17] = 53};
@@ -504,7 +504,7 @@ static void test_server_of_ipv6(void **state)
 	sinsp_close(s);
 }
 
-/* Connected a second time, and nobody saw that begin: the peer is that of the tuple. */
+/* A second connect whose enter was not seen: the tuple has the new peer. */
 static void test_connected_to_another(void **state)
 {
 	TUPLE(first, ADDR4(10, 0, 0, 1, ASKS), ADDR4(10, 0, 0, 2, ANSWERS));
@@ -575,7 +575,7 @@ static struct world begin_sockets(int n)
 	return w;
 }
 
-/* Each call takes a microsecond, and begins one after the one before. */
+/* Each call takes a microsecond and begins one after the previous. */
 static void test_outcomes_of_connects(void **state)
 {
 	struct world w = begin_sockets(8);
@@ -606,7 +606,7 @@ static void test_outcomes_of_connects(void **state)
 	sinsp_close(s);
 }
 
-/* A second connect of the same socket, and SO_ERROR that was asked too early. */
+/* A second connect of a socket, and SO_ERROR read too early. */
 static void test_outcomes_by_another_connect(void **state)
 {
 	struct world w = begin_sockets(6);
@@ -617,15 +617,15 @@ static void test_outcomes_by_another_connect(void **state)
 		connects(&w, i, IN_PROGRESS);
 	connects(&w, 3, ALREADY);
 	connects(&w, 3, IS_CONNECTED);
-	connects(&w, 3, IS_CONNECTED); /* a connection stays one */
+	connects(&w, 3, IS_CONNECTED); /* stays connected */
 	connects(&w, 4, REFUSED);
-	connects(&w, 4, -103); /* ECONNABORTED: so the kernel says the second time */
+	connects(&w, 4, -103); /* ECONNABORTED, as the kernel returns the second time */
 	asks_so_error(&w, 5, 0);
 	connects(&w, 5, ALREADY);
 	asks_so_error(&w, 6, 0);
 	writes(&w, 6, REFUSED);
-	connects(&w, 7, -4); /* EINTR: it goes on */
-	connects(&w, 7, -14); /* EFAULT: nothing of the first */
+	connects(&w, 7, -4); /* EINTR: it continues */
+	connects(&w, 7, -14); /* EFAULT: does not affect the first */
 	connects(&w, 7, 0);
 	connects(&w, 8, -4);
 	s = play(&w);
@@ -638,7 +638,7 @@ static void test_outcomes_by_another_connect(void **state)
 	sinsp_close(s);
 }
 
-/* A file of another call, a copy of the socket, and one that begins anew. */
+/* An unrelated descriptor, a copy of the socket, and one that connects again. */
 static void test_outcomes_and_files(void **state)
 {
 	struct world w = begin_sockets(3);
@@ -659,7 +659,7 @@ static void test_outcomes_and_files(void **state)
 	sinsp_close(s);
 }
 
-/* The kernel chooses a port at bind or at listen; only who listens is a server. */
+/* The kernel chooses a port at bind or listen; only a socket that listens is a server. */
 static void test_port_of_the_kernel(void **state)
 {
 	TUPLE(any, ADDR4(127, 0, 0, 1, 0));
@@ -689,7 +689,7 @@ static void test_port_of_the_kernel(void **state)
 	sinsp_close(s);
 }
 
-/* What the driver tells of a file that came by a message. */
+/* The driver's event of a descriptor received in a message. */
 static void passes(struct world *w, int64_t tid, int64_t num, uint32_t mode, uint32_t flags,
 		   uint64_t ino, const char *name)
 {
@@ -724,7 +724,7 @@ static void test_passed_files(void **state)
 	EVENT(&w, 10, EVT_FILE_E, 11, I(11), I(0140777), I(3), I(6), I(12), I(2), I(1), I(6), I(1),
 	      cut, sizeof(cut), "");
 	EVENT(&w, 10, EVT_FILE_E, 1, I(-1));
-	EVENT(&w, 99, EVT_FILE_E, 1, I(3)); /* a thread of which nothing is known */
+	EVENT(&w, 99, EVT_FILE_E, 1, I(3)); /* an unknown thread */
 	s = play(&w);
 	assert_file(s, 10, 3, "/jail/etc/passwd");
 	assert_file(s, 10, 4, "/jail/etc");
@@ -759,7 +759,7 @@ static void test_getcwd(void **state)
 	sinsp_close(s);
 }
 
-/* sysdig does not look at O_CLOEXEC, and its files must come out as it prints them. */
+/* sysdig ignores O_CLOEXEC at exec, and its captures must print the same names. */
 static void test_cloexec_of_sysdig(void **state)
 {
 	struct world w = begin();
@@ -776,7 +776,7 @@ static void test_cloexec_of_sysdig(void **state)
 	sinsp_close(s);
 }
 
-/* A thread executes a program: the others end, and it goes on under the leader's tid. */
+/* exec in a thread: the other threads end, and it continues under the leader's TID. */
 static void test_exec_from_a_thread(void **state)
 {
 	struct world w = begin();
@@ -804,7 +804,7 @@ static void test_exec_from_a_thread(void **state)
 	sinsp_close(s);
 }
 
-/* It goes on with its own files and directory, not with the leader's. */
+/* It keeps its own descriptors and directory, not those of the leader. */
 static void test_exec_from_a_thread_of_its_own(void **state)
 {
 	struct world w = begin();
@@ -819,7 +819,7 @@ static void test_exec_from_a_thread_of_its_own(void **state)
 	CALL(&w, 11, EVT_CHDIR_X, 2, I(0), "/own");
 	opens(&w, 11, 4, "b", RDONLY);
 	opens(&w, 10, 5, "/lost", RDONLY);
-	/* The driver sends the enter ahead: the call waits for the others to end. */
+	/* The driver sends the enter early: exec waits for the other threads. */
 	EVENT(&w, 11, EVT_EXECVE_E, 1, "/bin/new");
 	exits(&w, 10, 0);
 	execs(&w, 0, 10, "new");
@@ -835,7 +835,7 @@ static void test_exec_from_a_thread_of_its_own(void **state)
 	sinsp_close(s);
 }
 
-/* The end of the first owner of a tid was not seen. */
+/* The exit of the first thread with the TID was not seen. */
 static void test_tid_reuse(void **state)
 {
 	struct world w = begin();
@@ -854,7 +854,7 @@ static void test_tid_reuse(void **state)
 	sinsp_close(s);
 }
 
-/* The same within the time that a clone takes: a thread is born once. */
+/* The same within the time of one clone: a thread starts only once. */
 static void test_fast_tid_reuse(void **state)
 {
 	struct world w = begin();
@@ -873,7 +873,7 @@ static void test_fast_tid_reuse(void **state)
 	assert_int_equal(s->threads.procs.n_used, 3);
 	sinsp_close(s);
 
-	/* And the caller of the second one comes first. */
+	/* The event of the second parent comes first. */
 	w = begin();
 	has_thread(&w, 10, 10, 1, "parent");
 	caller_clones(&w, 10, 10, 11, 0);
@@ -886,7 +886,7 @@ static void test_fast_tid_reuse(void **state)
 	sinsp_close(s);
 }
 
-/* A late caller must not make a child again that has come and gone. */
+/* A late event of the parent must not add a child again that ended. */
 static void test_late_caller(void **state)
 {
 	struct world w = begin();
@@ -903,7 +903,7 @@ static void test_late_caller(void **state)
 	assert_int_equal(s->threads.n, 1);
 	sinsp_close(s);
 
-	/* One that ended before is no reason not to make another. */
+	/* An earlier end of another thread with its TID does not count. */
 	w = begin();
 	has_thread(&w, 10, 10, 1, "parent");
 	child_begins(&w, 11, 11, 10, 0);
@@ -914,7 +914,8 @@ static void test_late_caller(void **state)
 	sinsp_close(s);
 }
 
-/* A piece that begins between the end of a vfork's child and its caller's return has no child. */
+/* A file that begins between the end of a vfork's child and the return of its parent has no
+ * child. */
 static void test_vfork_that_began_before(void **state)
 {
 	struct world w = begin();
@@ -927,7 +928,7 @@ static void test_vfork_that_began_before(void **state)
 	assert_comm(s, 11, NULL);
 	sinsp_close(s);
 
-	/* One that began in the section, and whose start was lost, is made. */
+	/* A child that started in the section, with its own event lost, is added. */
 	w = begin();
 	has_thread(&w, 10, 10, 1, "parent");
 	closes(&w, 10, 3);
@@ -949,7 +950,7 @@ static void test_exit(void **state)
 	closes(&w, 10, 3);
 	exits(&w, 10, 1);
 	s = start(&w, NULL);
-	/* What an event ends can still be printed with it. */
+	/* A thread or descriptor can be printed with the event that ends it. */
 	next_of(s, &evt, EVT_CLOSE_X);
 	assert_non_null(evt.fd);
 	assert_string_equal(evt.fd->name, "/a");
@@ -984,8 +985,8 @@ static void assert_next_sample_of(struct sinsp *s, const char *comm, int64_t pid
 	assert_int_equal(sinsp_evt_shown(s, &evt), 1);
 }
 
-/* A thread that ended runs until the kernel has taken it down: what is sampled is still of it, also
- * in a tree, and though its process has ended or begins to be another's. */
+/* Samples after procexit belong to the ended thread, also in a tree, and when its process ended or
+ * its PID was reused. */
 static void test_samples_of_the_dying(void **state)
 {
 	const struct sinsp_opts opts = {.sz = sizeof(opts), .tree_root = 10};
@@ -1011,7 +1012,7 @@ static void test_samples_of_the_dying(void **state)
 	assert_int_equal(s->threads.n, 0);
 	sinsp_close(s);
 
-	/* The tid is used anew. */
+	/* The TID is reused. */
 	w = begin();
 	has_thread(&w, 10, 10, 1, "parent");
 	has_thread(&w, 11, 11, 10, "first");
@@ -1034,8 +1035,8 @@ static void assert_main(struct sinsp *s, const struct sinsp_thread *t, const cha
 	assert_string_equal(sinsp_family_main(s, t)->comm, comm);
 }
 
-/* A thread that is held up on its way out may outlast the main one: it is still of that process,
- * and not of the next one with its number. */
+/* A thread that exits late may outlast its main thread: it belongs to that process, not to the next
+ * one with its PID. */
 static void test_the_main_thread_of_the_dying(void **state)
 {
 	struct world w = begin();
@@ -1061,7 +1062,7 @@ static void test_the_main_thread_of_the_dying(void **state)
 	sinsp_close(s);
 }
 
-/* Only so many are remembered, whatever process they were of. */
+/* The number of ended threads that are kept is limited, over all processes. */
 static void test_many_dying(void **state)
 {
 	enum { N = 2 * SINSP_DEAD_MAX };
@@ -1092,7 +1093,7 @@ static void test_many_dying(void **state)
 	sinsp_close(s);
 }
 
-/* The leader may end first: the process, and its files, live on with its threads. */
+/* If the leader exits first, process and descriptors live on with the other threads. */
 static void test_leader_exits_first(void **state)
 {
 	struct world w = begin();
@@ -1142,7 +1143,7 @@ static void test_reparenting(void **state)
 	sinsp_close(s);
 }
 
-/* A thread that forks and ends: its children are another thread's of its process. */
+/* The children of a thread that ends go to another thread of its process. */
 static void test_parent_thread_ends(void **state)
 {
 	struct world w = begin();
@@ -1162,7 +1163,8 @@ static void test_parent_thread_ends(void **state)
 	sinsp_close(s);
 }
 
-/* A process whose parent ended without a known reaper has none, and goes to none of its tid. */
+/* A process whose parent ended without a known reaper has no parent, and never gets one by a reused
+ * TID. */
 static void test_unknown_reaper(void **state)
 {
 	struct world w = begin();
@@ -1178,7 +1180,7 @@ static void test_unknown_reaper(void **state)
 	sinsp_close(s);
 }
 
-/* Between a close and its return another thread gets the same number. */
+/* Another thread may reuse a number between close and its return. */
 static void test_number_reused_inside_close(void **state)
 {
 	struct world w = begin();
@@ -1197,7 +1199,7 @@ static void test_number_reused_inside_close(void **state)
 	sinsp_close(s);
 }
 
-/* Linux frees the number even if close fails, unless there was nothing to close. */
+/* Linux frees the number even if close fails, except with EBADF. */
 static void test_failed_close(void **state)
 {
 	struct world w = begin();
@@ -1232,7 +1234,7 @@ static void test_close_range(void **state)
 	sinsp_close(s);
 }
 
-/* Of a table that others have too only the caller's own copy is changed. */
+/* CLOSE_RANGE_UNSHARE changes only the caller's copy of a shared table. */
 static void test_close_range_unshares(void **state)
 {
 	struct world w = begin();
@@ -1274,7 +1276,7 @@ static void test_close_range_cloexec(void **state)
 	sinsp_close(s);
 }
 
-/* unshare() gives a thread files and a directory of its own, or one of the two. */
+/* unshare() gives a thread its own descriptors, its own directory, or both. */
 static void test_unshare(void **state)
 {
 	static const int64_t flags[] = {FILES, SINSP_CL_FS, SINSP_CL_NEWNS, SINSP_CL_NEWUSER};
@@ -1301,7 +1303,7 @@ static void test_unshare(void **state)
 	}
 }
 
-/* CLONE_FS: a directory is shared, also by processes, and also after an exec. */
+/* CLONE_FS shares the directory, also between processes and after exec. */
 static void test_shared_directory(void **state)
 {
 	(void)state;
@@ -1331,7 +1333,7 @@ static void test_shared_directory(void **state)
 	}
 }
 
-/* Names begin at the real root, wherever a process has its own. */
+/* Names begin at the real root, also after chroot. */
 static void test_chroot(void **state)
 {
 	struct world w = begin();
@@ -1341,7 +1343,7 @@ static void test_chroot(void **state)
 	has_thread(&w, 10, 10, 1, "a");
 	has_file(&w, 10, 9, "/out", RDONLY);
 	CALL(&w, 10, EVT_CHROOT_X, 2, I(-EPERM), "/elsewhere");
-	CALL(&w, 10, EVT_CHROOT_X, 2, I(0), "jail"); /* of /home, which stays the directory */
+	CALL(&w, 10, EVT_CHROOT_X, 2, I(0), "jail"); /* below /home, which stays the directory */
 	opens(&w, 10, 3, "a", RDONLY);
 	CALL(&w, 10, EVT_FCHDIR_X, 2, I(0), I(9));
 	opens(&w, 10, 4, "b", RDONLY);
@@ -1368,7 +1370,7 @@ static void test_chroot(void **state)
 	sinsp_close(s);
 }
 
-/* Another mount namespace is entered at its root. */
+/* setns enters another mount namespace at its root. */
 static void test_setns(void **state)
 {
 	struct world w = begin();
@@ -1388,7 +1390,7 @@ static void test_setns(void **state)
 	sinsp_close(s);
 }
 
-/* Live, events are already coming while threads are read: what was read includes them. */
+/* Live, events arrive while threads are read: the snapshot contains them. */
 static void test_events_older_than_the_snapshot(void **state)
 {
 	struct scap_thread_info t = {.tid = 10, .pid = 10, .ptid = 1, .comm = "now", .cwd = "/now"};
@@ -1428,7 +1430,8 @@ static void test_unknown_thread(void **state)
 	sinsp_close(s);
 }
 
-/* The exit of sysdig has no fd: it is the enter's, if the enter is the last event. */
+/* An exit event of sysdig has no descriptor: it has that of the enter, if that is the previous
+ * event. */
 static void test_binding_of_2022(void **state)
 {
 	struct world w = begin();
@@ -1456,7 +1459,7 @@ static void test_binding_of_2022(void **state)
 	sinsp_close(s);
 }
 
-/* A call is one line that shows everything, or two that show their own. */
+/* A call is one line with all parameters, or two lines with their own. */
 static void test_lines_of_a_call(void **state)
 {
 	(void)state;
@@ -1479,7 +1482,7 @@ static void test_lines_of_a_call(void **state)
 	}
 }
 
-/* Files of newer tools have no enters: their exits show all they have. */
+/* Captures of newer tools have no enter events: exit events show all parameters. */
 static void test_exit_only_files(void **state)
 {
 	struct world w = begin();
@@ -1515,14 +1518,14 @@ static void test_suppressed_comms(void **state)
 	has_thread(&w, 11, 11, 10, "child");
 	has_thread(&w, 20, 20, 1, "other");
 	caller_clones(&w, 11, 11, 12, 0); /* hidden */
-	execs(&w, tick(&w), 12, "else"); /* hidden: once noisy, always */
+	execs(&w, tick(&w), 12, "else"); /* hidden: its old name was suppressed */
 	opens(&w, 20, 3, "/a", RDONLY); /* shown */
 	execs(&w, tick(&w), 20, "noisy"); /* hidden */
 	opens(&w, 20, 4, "/b", RDONLY); /* hidden */
 	caller_clones(&w, 20, 20, 21, 0); /* hidden */
-	execs(&w, tick(&w), 20, "quiet"); /* shown: its own name no longer is one */
+	execs(&w, tick(&w), 20, "quiet"); /* shown: the new name is not suppressed */
 	opens(&w, 20, 5, "/c", RDONLY); /* shown */
-	opens(&w, 21, 5, "/d", RDONLY); /* hidden: what descended from it does so for good */
+	opens(&w, 21, 5, "/d", RDONLY); /* hidden: descendants stay hidden */
 	s = start(&w, &opts);
 	while (sinsp_next(s, &evt, 0) == 1)
 		n_shown += sinsp_evt_shown(s, &evt);
@@ -1532,11 +1535,11 @@ static void test_suppressed_comms(void **state)
 
 static void count_warnings(void *ctx, enum scap_log_level level, const char *text)
 {
-	assert_non_null(strstr(text, "open files"));
+	assert_non_null(strstr(text, "limit of the fd tables"));
 	*(int *)ctx += level == SCAP_LOG_WARN;
 }
 
-/* Processes with many files of which each changes all: what is not kept is said, once. */
+/* Many processes that each change all their descriptors: the limit is logged once. */
 static void test_too_many_files(void **state)
 {
 	enum { N = 50000, FORKS = 90 };
@@ -1569,7 +1572,7 @@ static void test_too_many_files(void **state)
 	sinsp_close(s);
 }
 
-/* What was taken over is not kept twice. */
+/* The source drops a state that was imported. */
 static void test_state_is_dropped(void **state)
 {
 	struct world w = begin();
@@ -1622,7 +1625,7 @@ static void test_tree(void **state)
 	caller_clones(&w, 10, 10, 11, 0); /* shown */
 	caller_clones(&w, 11, 11, 12, THREAD); /* shown */
 	exits(&w, 10, 1); /* shown */
-	opens(&w, 12, 4, "/b", RDONLY); /* shown: descendants remain when the root is gone */
+	opens(&w, 12, 4, "/b", RDONLY); /* shown: descendants remain after the end of the root */
 	caller_clones(&w, 20, 20, 21, 0);
 	opens(&w, 21, 4, "/b", RDONLY);
 	s = start(&w, &opts);
@@ -1634,7 +1637,7 @@ static void test_tree(void **state)
 	sinsp_close(s);
 }
 
-/* However deep the tree is, and if processes of a damaged file are parents of each other. */
+/* A deep tree, and a damaged file whose processes are each other's parents. */
 static void test_deep_tree(void **state)
 {
 	enum { DEPTH = 500 };
@@ -1658,7 +1661,7 @@ static void test_deep_tree(void **state)
 	sinsp_close(s);
 }
 
-/* A child in a pid namespace: only its own side knows both of its numbers. */
+/* A child in a PID namespace: only its own event has both numbers. */
 static void test_pid_namespace(void **state)
 {
 	struct world w = begin();
@@ -1677,7 +1680,7 @@ static void test_pid_namespace(void **state)
 	sinsp_close(s);
 }
 
-/* Numbers that a process in a namespace uses are of that namespace. */
+/* Parameters of a process in a PID namespace are numbers of that namespace. */
 static void test_numbers_of_a_namespace(void **state)
 {
 	struct world w = begin();

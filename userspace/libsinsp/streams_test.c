@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several sources on the fake engine: one order, and each its own processes. */
+/* Merged sources on the fake source: one order, separate processes. */
 #include "streams.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define T0 1700000000000000000ull
 #define TID 42
 
-/* A machine where the thread TID is called @comm, with exits of getuid at these times. */
+/* A machine whose thread TID is named @comm, with an exit of getuid at each of these times. */
 static struct sinsp *machine(const char *comm, const uint64_t *ns, size_t n)
 {
 	const struct scap_thread_info t = {.tid = TID, .pid = TID, .comm = comm, .cwd = "/"};
@@ -48,7 +48,7 @@ static void test_order(void **state)
 		assert_int_equal(sinsp_streams_next(ss, &evt), 1);
 		assert_int_equal(evt.raw.ts_ns, T0 + want[i].ns);
 		assert_string_equal(evt.thread->comm, want[i].comm);
-		/* Also of the source whose first event is later. */
+		/* Also for the source whose first event is later. */
 		assert_int_equal(sinsp_first_ns(evt.insp), T0 + 5);
 	}
 	assert_int_equal(sinsp_streams_next(ss, &evt), -ENODATA);
@@ -58,7 +58,7 @@ static void test_order(void **state)
 		sinsp_close(v[i]);
 }
 
-/* Many, each with its own times: whatever the heap does, time goes up and nothing is lost. */
+/* Many sources with random times: times ascend and no event is lost. */
 static void test_many(void **state)
 {
 	enum { SOURCES = 37, EACH = 20 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The thread and the file of every event of captures that sysdig wrote, against what it says.
- */
+/* Compares thread and descriptor of every event in sysdig's captures with sysdig's own output. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +29,7 @@ static const char *type_of(const struct sinsp_fd *fd)
 	return fd->type < SCAP_FD_MAX && names[fd->type] ? names[fd->type] : "<NA>";
 }
 
-/* Texts print without what does not. */
+/* Appends without bytes that do not print. */
 static void append_clean(char *out, size_t sz, const char *text)
 {
 	size_t n = strlen(out);
@@ -53,7 +51,7 @@ static void assert_thread(const char *theirs, const struct sinsp_evt *evt)
 		assert_string_equal(ours, theirs);
 }
 
-/* The last three fields: type, number, name. Of a file that is not known the type says so. */
+/* Compares the last three fields: type, number, name. An unknown descriptor has the type <NA>. */
 static void assert_file(const char *theirs, const struct sinsp_evt *evt)
 {
 	static const char none[] = "<NA>|";
@@ -75,9 +73,9 @@ static void assert_file(const char *theirs, const struct sinsp_evt *evt)
 }
 
 /*
- * Where sysdig's fields say more or less than its state: it names the file of setsockopt
- * and getsockopt in the line only, that of an exit without an enter is the thread's last
- * one, and a failed connect is named by its own tuple.
+ * Events whose fields differ from the state in sysdig: setsockopt and getsockopt name their
+ * descriptor in the line only, an exit without an enter has the last descriptor of the thread, and
+ * a failed connect is named by its own tuple.
  */
 static int is_fields_own(const struct sinsp_evt *evt)
 {

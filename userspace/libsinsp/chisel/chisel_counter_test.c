@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chisel.counter: what is one row, what is added up, and how much it may hold. */
+/* chisel.counter: rows, sums and limits. */
 #include <errno.h>
 
 #include "chisel_test.h"
 
-/* show(counter): a line for each row, nil where nothing is. */
+/* show(counter) prints a line per row, with nil for missing values. */
 static const char show[] = "function show(c, n)\n"
 			   "  for _, row in ipairs(c:rows()) do\n"
 			   "    for i = 1, n do row[i] = tostring(row[i]) end\n"
@@ -22,7 +22,7 @@ static int feed(struct chisel_fixture *f, unsigned int type, const struct scap_p
 	return sinsp_chisel_tick(f->c, &evt) ?: sinsp_chisel_event(f->c, &evt);
 }
 
-/* A read returned @res. */
+/* Counts a read that returned @res. */
 static void count_read(struct chisel_fixture *f, int64_t res, const char *data, uint32_t len)
 {
 	const struct scap_param params[] = {I64(res), {(const uint8_t *)data, len}};
@@ -61,7 +61,7 @@ static void test_sums(void **state)
 	count_read(&f, 5, "x", 1);
 	count_seek(&f, 7, 1);
 	count_read(&f, 9, "x", 1);
-	count_read(&f, -4, "x", 1); /* failed: nothing to add */
+	count_read(&f, -4, "x", 1); /* failed: nothing is added */
 	count_read(&f, 0, "x", 1);
 	count_read(&f, 1, "x", 1);
 	end(&f);
@@ -70,7 +70,7 @@ static void test_sums(void **state)
 	chisel_stop(&f);
 }
 
-/* As evt.field would tell them apart. */
+/* Keys are equal if evt.field returns equal values. */
 static void test_keys(void **state)
 {
 	static const char expected[] = "a nil 1\nab nil 2\na\0b nil 1\n nil 1\n7 nil 1\nnil 7 2\n"
@@ -100,7 +100,7 @@ static void test_keys(void **state)
 	chisel_stop(&f);
 }
 
-/* None of the keys: as if it were not there. */
+/* An event without any of the keys is not counted. */
 static void test_missing_keys(void **state)
 {
 	struct chisel_fixture f;
@@ -133,7 +133,7 @@ static void test_large_numbers(void **state)
 	count_seek(&f, INT64_MAX, 1);
 	end(&f);
 	chisel_prints(&f, "lseek 9223372036854775807 9223372036854775807\ninteger\tinteger\n");
-	count_seek(&f, 1, 1); /* beyond whole numbers */
+	count_seek(&f, 1, 1); /* overflows to a float */
 	end(&f);
 	chisel_prints(&f, "lseek 9.2233720368548e+18 9223372036854775807\nfloat\tinteger\n");
 	count_seek(&f, UINT64_MAX, 1);
@@ -143,8 +143,8 @@ static void test_large_numbers(void **state)
 	chisel_stop(&f);
 }
 
-/* So many that all that grows does so several times; each is found again, in the order in which
- * they came. */
+/* Enough rows to grow every block several times; each row is found, in the order of first
+ * events. */
 static void test_many_rows(void **state)
 {
 	enum { N = 50000 };
@@ -180,7 +180,7 @@ static void test_many_rows(void **state)
 	chisel_stop(&f);
 }
 
-/* Anybody can make up names: rows are bounded, the largest stay, and the sum of all is right. */
+/* The number of rows is limited: the largest stay, and the total is right. */
 static void test_too_many_rows(void **state)
 {
 	enum { N = 250000, LARGE = 500 };
@@ -234,8 +234,8 @@ static void test_memory(void **state)
 	chisel_stop(&f);
 }
 
-/* What nobody refers to counts no more, and gives its memory back when that is short: all of these
- * together need ten times what they may have. */
+/* Counters without references stop counting, and are collected when memory is short: all of these
+ * need ten times the limit. */
 static void test_garbage(void **state)
 {
 	struct chisel_fixture f;
@@ -244,7 +244,7 @@ static void test_garbage(void **state)
 		     "local function new() return chisel.counter({'evt.rawarg.offset'},\n"
 		     "  {{count = true}}) end\n"
 		     "local c, n = new(), 0\n"
-		     "for i = 1, 1000 do new() end\n" /* more than there may be at once */
+		     "for i = 1, 1000 do new() end\n" /* more than the limit of counters */
 		     "function on_event()\n"
 		     "  n = n + 1\n"
 		     "  if n % 5000 == 0 then c = new() end\n"
@@ -259,7 +259,7 @@ static void test_garbage(void **state)
 	chisel_stop(&f);
 }
 
-/* The filter decides, lines and on_event go on beside it. */
+/* The filter applies to counters; lines and on_event are not affected. */
 static void test_beside_others(void **state)
 {
 	struct chisel_fixture f;

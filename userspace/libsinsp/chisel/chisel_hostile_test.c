@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chisels that mean harm, through a whole life of one: each ends with a sentence or does nothing,
- * and frees all it had, which the build with sanitizers looks at. */
+/* Hostile chisels: each ends with a message or does nothing, and frees all memory (checked by
+ * sanitizers). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static int live(struct sinsp_chisel *c, const struct sinsp_evt *evt, const char 
 	return err ?: sinsp_chisel_end(c);
 }
 
-/* What was said of it, "" if nothing. */
+/* Returns the message about the chisel, or "". */
 static const char *run_chisel(struct fixture *f, const char *text, const char *args)
 {
 	const struct scap_param params[] = {I64(3), TEXT("/etc/passwd"), U32(1), U32(0), U32(0)};
@@ -111,12 +111,12 @@ static void test_arguments(void **state)
 	snprintf(more, sizeof(more), "%s", text);
 	assert_non_null(strstr(run_chisel(*state, more, "x"), "no on_set_arg"));
 	snprintf(more, sizeof(more), "%sfunction on_set_arg() error({}) end", text);
-	assert_non_null(strstr(run_chisel(*state, more, "x"), "an error that is no text"));
+	assert_non_null(strstr(run_chisel(*state, more, "x"), "the error value is a"));
 	snprintf(more, sizeof(more), "%son_set_arg = setmetatable({}, {__call = error})", text);
 	assert_non_null(strstr(run_chisel(*state, more, "x"), "no on_set_arg"));
 }
 
-/* One chisel's changes to modules are not another's. */
+/* A chisel that changes a module changes its own copy only. */
 static void test_modules_are_their_own(void **state)
 {
 	assert_string_equal(
@@ -132,7 +132,7 @@ static void test_modules_are_their_own(void **state)
 			    "");
 }
 
-/* Where nothing counts, the chisel ends, and neither the program nor the chisels after it. */
+/* A library function without end: the chisel ends, but neither the program nor later chisels. */
 static void test_what_does_not_come_back(void **state)
 {
 	static const char *const texts[] = {

@@ -34,7 +34,7 @@ static void test_strings(void **state)
 	       "\"\\u0085|\\ufffd|\\ufffd|\\ufffd\"\n");
 }
 
-/* Numbers, then strings by their bytes, then booleans, in whatever order they were added. */
+/* Numbers, then strings by bytes, then booleans, whatever the order of insertion. */
 static void test_keys_are_sorted(void **state)
 {
 	prints(state,
@@ -82,8 +82,7 @@ static void test_module(void **state)
 	       "[null,{\"x\":null}]\t[\n  1\n]\nb\n");
 }
 
-/* The text counts as memory of the chisel: tables that name others often are as large as all of it.
- */
+/* The text counts as memory of the chisel: shared tables can make it huge. */
 static void test_memory_limit(void **state)
 {
 	struct chisel_fixture f;

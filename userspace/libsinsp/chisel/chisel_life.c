@@ -307,7 +307,7 @@ int sinsp_chisel_init(struct sinsp_chisel *c)
 				 c->info.name);
 		return -EINVAL;
 	}
-	sinsp_chisel_say(c, "chisel %s: chisels call each other in a loop", c->info.name);
+	sinsp_chisel_say(c, "chisel %s: chisel.exec forms a loop", c->info.name);
 	return -ELOOP;
 }
 

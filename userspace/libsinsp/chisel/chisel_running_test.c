@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topprocs_cpu as in a live capture whose kernel hides switches. */
+/* topprocs_cpu in a live capture whose switches are hidden. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static void next_event(struct capture *c)
 	assert_int_equal(sinsp_chisel_event(c->c, &evt), 0);
 }
 
-/* What is on a CPU from now on. */
+/* Sets the thread on the CPU from now on. */
 static void runs(struct capture *c, uint64_t ms, uint64_t tid, uint64_t ran_ms)
 {
 	const struct scap_running v = {.tid = tid, .ran_ns = ran_ms * MS, .at_ns = T0 + ms * MS};
@@ -89,7 +89,7 @@ static void runs(struct capture *c, uint64_t ms, uint64_t tid, uint64_t ran_ms)
 	assert_int_equal(scap_fake_set_running(c->f, &v, tid ? 1 : 0), 0);
 }
 
-/* Milliseconds that the tables printed since the last time have of @pid. */
+/* Returns the milliseconds of @pid in the tables printed since the last call. */
 static uint64_t told(struct capture *c, int64_t pid)
 {
 	uint64_t sum = 0;
@@ -126,7 +126,7 @@ static void stop(struct capture *c)
 	sinsp_close(c->s);
 }
 
-/* Who runs without leaving the CPU is in the table of each second. */
+/* A thread that never leaves the CPU is in each table. */
 static void test_each_table(void **state)
 {
 	struct capture c = {.f = scap_fake_new()};

@@ -102,8 +102,7 @@ static int add_traceback(lua_State *L)
 	const char *text = lua_tostring(L, 1);
 
 	if (!text)
-		text = lua_pushfstring(L, "an error that is no text, but a %s",
-				       luaL_typename(L, 1));
+		text = lua_pushfstring(L, "the error value is a %s, not text", luaL_typename(L, 1));
 	luaL_traceback(L, L, text, 1);
 	return 1;
 }
@@ -194,7 +193,7 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 		return -EINVAL;
 	}
 	if (status == LUA_OK)
-		text = "it took too many instructions (--chisel-limit)";
+		text = "instruction limit exceeded (--chisel-limit)";
 	else
 		text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error";
 	if (c->run->ends_with_status) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The filter for terminal sequences in the output of chisels. */
 #include "chisel_terminal.h"
 
 #include <errno.h>

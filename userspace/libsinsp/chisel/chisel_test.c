@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time of chisels: intervals by events, and without any. */
+/* Intervals of chisels, with events and without. */
 #include "chisel_test.h"
 
 #define S 1000000000ull
@@ -24,7 +24,7 @@ static void start(struct chisel_fixture *f, struct fixture *machine, const char 
 	chisel_start(f, machine, program, interval, 0);
 }
 
-/* An event comes, @ms after T0. */
+/* Passes an event at @ms after T0. */
 static void event(struct chisel_fixture *f, uint64_t ms)
 {
 	const struct scap_param params[] = {I64(9), BYTES("x")};
@@ -68,7 +68,7 @@ static void test_without_events(void **state)
 	chisel_prints(&f, "");
 	idle(&f, 1000);
 	chisel_prints(&f, "1000\t0\tnil\t1\tnil\tnil\n");
-	/* Of the time before: it was on its way. */
+	/* From the past interval: it was late. */
 	event(&f, 990);
 	event(&f, 1500);
 	chisel_prints(&f, "");
@@ -96,7 +96,7 @@ static void test_precise(void **state)
 	chisel_stop(&f);
 }
 
-/* A capture goes on after its last event. */
+/* A capture may end after its last event. */
 static void test_end(void **state)
 {
 	const uint64_t first_ns = T0 + 300000000;
@@ -117,7 +117,7 @@ static void test_end(void **state)
 	}
 }
 
-/* Of events that are left out only those that were asked for come, to the function that asked. */
+/* Events that do not match go to the functions of chisel.follow only. */
 static void test_follow(void **state)
 {
 	static const char *const program =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of chisels: one of a few lines, on the machine of text_test.h. */
+/* Fixture for tests of chisels, on the machine of text_test.h. */
 #ifndef SINSP_CHISEL_CHISEL_TEST_H
 #define SINSP_CHISEL_CHISEL_TEST_H
 
@@ -16,7 +16,7 @@ struct chisel_fixture {
 	struct sinsp_chisel *c;
 	char *out;
 	size_t len, n_seen;
-	char said[256]; /* the first sentence of the chisel's failure */
+	char said[256]; /* the first message about the chisel */
 	struct ppm_evt_hdr hdr;
 };
 
@@ -29,7 +29,7 @@ static inline void chisel_note(void *ctx, enum scap_log_level level, const char 
 		snprintf(f->said, sizeof(f->said), "%s", text);
 }
 
-/* A chisel of this program has begun. @max_bytes: 0: as many as usual. */
+/* Starts a chisel with this program. @max_bytes 0: the default. */
 static inline void chisel_start(struct chisel_fixture *f, struct fixture *machine,
 				const char *program, const char *more, size_t max_bytes)
 {
@@ -66,7 +66,7 @@ static inline void chisel_stop(struct chisel_fixture *f)
 	rmdir(f->dir);
 }
 
-/* What was printed since the last time. */
+/* Checks what was printed since the last call. */
 static inline void chisel_prints(struct chisel_fixture *f, const char *expected)
 {
 	fflush(f->run.out);

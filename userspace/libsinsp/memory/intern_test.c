@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Interned strings: sharing, retirement, limits. */
 #include "memory/intern.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static void test_one_copy(void **state)
 	sinsp_strings_fini(&st);
 }
 
-/* However many texts come and go, only what is used stays, and a fixed number more. */
+/* Only texts in use stay, and a fixed number of retired ones. */
 static void test_bounded(void **state)
 {
 	struct sinsp_strings st;
@@ -46,7 +47,7 @@ static void test_bounded(void **state)
 	sinsp_strings_fini(&st);
 }
 
-/* A retired text is taken up again, and is then safe from the ring's next rounds. */
+/* A retired text that is used again is not freed by the ring. */
 static void test_revival(void **state)
 {
 	struct sinsp_strings st;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Executable mappings: replaced, split, shared after fork. */
 #include "testing/test_main.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void map(struct sinsp_code_maps *m, int64_t pid, uint64_t start, uint64_t
 	assert_int_equal(sinsp_code_map_add(m, pid, &map), 0);
 }
 
-/* "path+offset of the address", as a number and a letter. */
+/* Compares with "path+offset", both one character. */
 static int at(const struct sinsp_code_maps *m, int64_t pid, uint64_t addr, char name,
 	      uint64_t offset)
 {
@@ -43,7 +44,7 @@ static void files_are_kept_once(void **state)
 	assert_string_equal(a->path, "/a");
 	id.build_id[1] = 3;
 	assert_ptr_not_equal(sinsp_code_file_get(&m, &id, "/a", 2), a);
-	/* Without an inode the name counts. */
+	/* Without an inode the name identifies a file. */
 	id = (struct sinsp_code_id){0};
 	a = sinsp_code_file_get(&m, &id, "[vdso]", 6);
 	assert_ptr_not_equal(sinsp_code_file_get(&m, &id, "[other]", 7), a);
@@ -54,7 +55,7 @@ static void files_are_kept_once(void **state)
 	sinsp_code_maps_fini(&m);
 }
 
-/* dlclose of one library, dlopen of another at its place. */
+/* dlclose of one library, dlopen of another at its address. */
 static void place_is_taken(void **state)
 {
 	struct sinsp_code_maps m = {0};
@@ -106,14 +107,14 @@ static void processes(void **state)
 	assert_int_equal(sinsp_code_maps_fork(&m, 2, 2), 0);
 	assert_true(at(&m, 2, 0x1000, 'a', 0));
 	assert_int_equal(sinsp_code_maps_fork(&m, 2, 77),
-			 0); /* of an unknown one nothing is known */
+			 0); /* the fork of an unknown process has no mappings */
 	assert_true(at(&m, 2, 0x1000, '-', 0));
 	assert_int_equal(m.n, 0);
 	assert_int_equal(m.n_maps, 0);
 	sinsp_code_maps_fini(&m);
 }
 
-/* Against an array with an entry for each page. */
+/* Compares with an array of pages. */
 static void random_changes(void **state)
 {
 	enum { PIDS = 40, PAGES = 64 };
@@ -140,7 +141,7 @@ static void random_changes(void **state)
 			break;
 		default:
 			name[0] = (char)('a' + rand() % 26);
-			/* The offset says where it began: of a part, too. */
+			/* The offset identifies the start, also of a part. */
 			map(&m, pid, start << 12, (start + n) << 12, start << 12, name);
 			memset(&pages[pid][start], name[0], n);
 		}

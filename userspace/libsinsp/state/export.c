@@ -34,8 +34,8 @@ static void put_ends(struct scap_fd_info *info, const struct sinsp_tuple *t)
 	info->dport = t->dport;
 }
 
-/* In a file the local end comes first. The reader swaps the ends if somebody listens on the local
- * port; if nobody does, the client must come first. */
+/* In a file the local end comes first. The reader swaps the ends if a socket listens on the local
+ * port; otherwise the client must come first. */
 static void put_tuple(struct scap_fd_info *info, const struct sinsp_fd *fd,
 		      const struct sinsp_ports *listening)
 {

@@ -87,7 +87,7 @@ static inline const struct sinsp_tuple *sinsp_fd_tuple(const struct sinsp_fd *fd
 	return &sinsp_fd_ends(fd)->tuple;
 }
 
-/* Returns NULL for a descriptor that is no socket. */
+/* Returns NULL for a descriptor that is not a socket. */
 static inline const struct sinsp_connect *sinsp_fd_connect(const struct sinsp_fd *fd)
 {
 	return fd->has_ends ? &((const struct sinsp_fd_with_ends *)fd)->connect : NULL;

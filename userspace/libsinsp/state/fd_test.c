@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The fd table against a plain array, copies after fork, and its limits. */
 #include "fd.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void end(struct fixture *x)
 	sinsp_strings_fini(&x->strings);
 }
 
-/* Numbers from all over, some of which share a home; the table against a plain array. */
+/* Random numbers, some with one hash: compares the table with an array. */
 static void test_table(void **state)
 {
 	enum { N = 3000, STEPS = 100000 };
@@ -111,7 +112,7 @@ static void test_copy(void **state)
 	end(&x);
 }
 
-/* What the table should be: for each number the value in dev, 0: no such file. */
+/* The expected table: dev by number; 0: none. */
 enum { FAMILY = 6, NUMBERS = 700 };
 
 struct plain {
@@ -165,7 +166,7 @@ static void assert_like(const struct plain *p)
 	assert_int_equal(sinsp_files_count(p->files), n);
 }
 
-/* Processes that fork and end at random, and change what they share with the others. */
+/* Processes fork and end at random, and change what they share. */
 static void test_family(void **state)
 {
 	struct plain p[FAMILY] = {0};
@@ -196,7 +197,7 @@ static void test_family(void **state)
 	end(&x);
 }
 
-/* A fork takes nothing, and the change of a file no more than its neighbours. */
+/* A fork allocates nothing; a change copies one chunk. */
 static void test_copy_is_lazy(void **state)
 {
 	enum { N = 50000 };
@@ -212,7 +213,7 @@ static void test_copy_is_lazy(void **state)
 	assert_int_equal(x.mem.tables.n_used, 1);
 	assert_non_null(sinsp_files_add(&x.mem, copy, 7, SCAP_FD_FILE_V2));
 	assert_int_equal(x.mem.fds.n_used, N + SINSP_CHUNK_FILES);
-	/* Those that lose all their files are not copied to be emptied. */
+	/* Chunks that lose all descriptors are not copied. */
 	sinsp_files_sweep(&x.mem, copy, is_multiple, &all);
 	assert_int_equal(sinsp_files_count(copy), 0);
 	assert_int_equal(x.mem.fds.n_used, N);
@@ -229,7 +230,7 @@ static int touch_all(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t n)
 	return 1;
 }
 
-/* A capture of 2 MB can ask for thousands of copies of a large table. */
+/* A capture of 2 MB can make thousands of copies of a large table. */
 static void test_total_is_bounded(void **state)
 {
 	enum { N = 50000, COPIES = 100 };
@@ -246,7 +247,7 @@ static void test_total_is_bounded(void **state)
 	while (touch_all(&x.mem, copies[n++], N));
 	assert_int_equal(n, SINSP_FILES_TOTAL_MAX / N);
 	assert_int_equal(x.mem.n_refused, 1);
-	/* What could not be changed is still there, and there is room as soon as one ends. */
+	/* What could not be changed is still there; there is room once a process ends. */
 	assert_non_null(sinsp_files_find(copies[n - 1], N - 1));
 	sinsp_files_put(&x.mem, copies[0]);
 	assert_true(touch_all(&x.mem, copies[n - 1], N));
@@ -291,7 +292,7 @@ static void test_refuses(void **state)
 	end(&x);
 }
 
-/* Only what has ends has room for them; what becomes a socket gets it. */
+/* Only sockets have room for ends; a descriptor that becomes a socket gets it. */
 static void test_ends(void **state)
 {
 	struct sinsp_files *copy;
@@ -315,13 +316,13 @@ static void test_ends(void **state)
 	assert_int_equal(sinsp_fd_ends(sinsp_files_find(copy, 3))->unix_dst, 7);
 	assert_int_equal(sinsp_fd_tuple(sinsp_files_find(x.files, 4))->dport, 0);
 
-	/* What has no room does not take them over. */
+	/* A descriptor without ends does not copy them. */
 	sinsp_fd_copy(&x.mem, sinsp_files_edit(&x.mem, x.files, 4), fd);
 	assert_int_equal(sinsp_fd_tuple(sinsp_files_find(x.files, 4))->dport, 0);
 	sinsp_fd_copy(&x.mem, sinsp_files_edit(&x.mem, x.files, 3), fd);
 	assert_int_equal(sinsp_fd_tuple(sinsp_files_find(x.files, 3))->dport, 80);
 
-	/* A file in the place of a socket has none. */
+	/* A pipe in the place of a socket has no ends. */
 	fd = sinsp_files_add(&x.mem, copy, 3, SCAP_FD_FIFO);
 	assert_int_equal(sinsp_fd_ends(fd)->unix_dst, 0);
 	assert_int_equal(x.mem.fds.n_used, 2);
@@ -335,7 +336,7 @@ static void test_typechar(void **state)
 	struct sinsp_fd fd = {.type = SCAP_FD_IPV4_SOCK, .l4proto = SCAP_L4_TCP};
 
 	(void)state;
-	/* The protocol shows once it is known which end is ours. */
+	/* The protocol is printed once the local end is known. */
 	assert_string_equal(sinsp_fd_typechar(&fd), "4");
 	fd.flags = SINSP_FD_F_CLIENT;
 	assert_string_equal(sinsp_fd_typechar(&fd), "4t");

@@ -251,7 +251,7 @@ static void assign_role(const struct sinsp_fd *found, void *ctx)
 	name_inet(tt, fd);
 }
 
-/* Marks sockets as client or server: /proc does not show who connected. A local port that somebody
+/* Marks sockets as client or server: /proc does not show who connected. A local port that a socket
  * listens on is a server's. */
 static void assign_roles(struct sinsp_threads *tt)
 {

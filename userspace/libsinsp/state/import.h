@@ -18,7 +18,7 @@ void sinsp_import_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 struct sinsp_fd *sinsp_import_fd(struct sinsp_threads *tt, struct sinsp_files *files,
 				 const struct scap_fd_info *info);
 
-/* One bit per port that somebody listens on: the end with such a port is the server. */
+/* One bit per port with a listening socket: the end with such a port is the server. */
 struct sinsp_ports {
 	uint64_t bits[65536 / 64];
 };

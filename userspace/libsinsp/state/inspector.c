@@ -23,8 +23,8 @@ struct sinsp_thread *sinsp_thread_in_pidns(struct sinsp *s, const struct sinsp_t
 	for (t = by->proc->threads; t; t = t->sibling)
 		if (t->vtid == number)
 			return t;
-	/* Other processes of the namespace cannot be told from those of nested namespaces, except
-	 * children. PID 1 is the first process of a nested one. */
+	/* Only children are certain to be in this namespace, except the one with VPID 1, which is
+	 * the first process of a nested one. */
 	for (c = by->proc->children; c && number != 1; c = c->next_child)
 		if (c->threads && c->threads->vpid == number)
 			return sinsp_threads_find(&s->threads, c->pid);
@@ -143,5 +143,6 @@ void sinsp_warn_fd_limit(struct sinsp *s)
 	s->warned_fd_limit = 1;
 	if (s->log)
 		s->log(s->log_ctx, SCAP_LOG_WARN,
-		       "too many open files: names of some are not recorded");
+		       "cannot track all descriptors: limit of the fd tables reached; some names "
+		       "are missing");
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Joining of paths by the rules of the kernel and of sysdig. */
 #include "pathname.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ struct row {
 	const char *strict, *sysdig; /* NULL: as strict */
 };
 
-/* What sysdig 0.29.3 prints was seen with it. */
+/* Verified with sysdig 0.29.3. */
 static const struct row rows[] = {
 	{"/home/u/", "b", "/home/u/b", NULL},
 	{"/home/u/", "/b", "/b", NULL},
@@ -31,7 +32,7 @@ static const struct row rows[] = {
 	{"/home/u/",
 	 "\xc2\x9b"
 	 "1m\xc3",
-	 "/home/u/..1m.", NULL}, /* a control; half a character */
+	 "/home/u/..1m.", NULL}, /* a control character; half of a UTF-8 character */
 	{"/home/u/", "a./b", "/home/u/a./b", "/home/u/ab"},
 	{"/home/u/", "x...", "/home/u/x...", "/home/u/x.."},
 	{"/home/u/", "foo../bar", "/home/u/foo../bar", "/home/u/bar"},
@@ -75,7 +76,7 @@ static void test_long(void **state)
 	assert_string_equal(out, "/PATH_TOO_LONG");
 }
 
-/* Any bytes: never past the end, never longer than what came in. */
+/* Random bytes: no write past the end, and no output longer than the input. */
 static void test_random(void **state)
 {
 	static const char alphabet[] = "/..a\xff";
@@ -102,7 +103,7 @@ static void replace(char *p, size_t len, char from, char to)
 			p[i] = to;
 }
 
-/* Runs of bytes that stay as they are may be copied at once: dashes, which stay too, never are. */
+/* Plain bytes are copied eight at a time; dashes are plain, too, but always copied singly. */
 static void test_runs(void **state)
 {
 	static const char alphabet[] = "aaaaaaaaaaaaaaaa//..\xff\x01\x7f";

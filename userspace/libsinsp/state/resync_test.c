@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is certain after a loss, and what /proc is asked: on the fake source, about this process. */
+/* Resync: certainty after a loss, and reads of /proc about this process, on the fake source. */
 #include "resync.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-/* One record of @kind and ten reads were lost. */
+/* One record of @kind and ten reads are lost. */
 static void loses(struct scap_fake *f, uint64_t from, uint64_t to, int kind)
 {
 	int64_t n[LOST_NOTHING] = {0};
@@ -87,7 +87,7 @@ static void next_exit(struct sinsp *s, struct sinsp_evt *evt)
 	while (evt_is_enter(evt->raw.type));
 }
 
-/* The event's file, and whether it is certain. */
+/* Checks the name of the event's descriptor, and whether it is certain. */
 static void assert_fd(const struct sinsp_evt *evt, const char *name, int certain)
 {
 	assert_non_null(evt->fd);
@@ -102,7 +102,8 @@ static void assert_comm(const struct sinsp_evt *evt, const char *comm, int certa
 			 certain);
 }
 
-/* What was learnt before the end of a loss is uncertain, what after it is not; nobody is asked. */
+/* Replay: state from before the end of a loss is uncertain, later state is certain; /proc is not
+ * read. */
 static void test_replay(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -132,11 +133,11 @@ static void test_replay(void **state)
 	assert_fd(&evt, "/during", 0);
 	next_exit(s, &evt);
 	assert_fd(&evt, "/before", 0);
-	assert_comm(&evt, "cat", 1); /* no exec was lost, and no clone */
+	assert_comm(&evt, "cat", 1); /* neither exec nor clone was lost */
 	next_exit(s, &evt);
 	assert_fd(&evt, "/after", 1);
 	next_exit(s, &evt);
-	assert_fd(&evt, "/home/relative", 0); /* a chdir may have been among them */
+	assert_fd(&evt, "/home/relative", 0); /* a chdir may have been lost */
 	next_exit(s, &evt);
 	next_exit(s, &evt);
 	assert_fd(&evt, "/srv/relative", 1);
@@ -153,7 +154,7 @@ static void test_replay(void **state)
 	sinsp_close(s);
 }
 
-/* Which names a loss makes uncertain, by the kind of what was lost. */
+/* Which names a loss makes uncertain, by the kind of lost records. */
 static void test_kinds(void **state)
 {
 	static const struct {
@@ -182,7 +183,7 @@ static void test_kinds(void **state)
 	}
 }
 
-/* A marker that does not tell kinds may stand for any. */
+/* A marker without kinds stands for any kind. */
 static void test_old_marker(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -200,7 +201,7 @@ static void test_old_marker(void **state)
 	sinsp_close(s);
 }
 
-/* Marks are in the text, where they cannot be part of a name. */
+/* The mark <f?> is printed where it cannot be part of a name. */
 static void test_text(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -232,7 +233,7 @@ static void test_text(void **state)
 	sinsp_close(s);
 }
 
-/* A file of this process, open while the test runs, and its name. */
+/* Opens a file in this process and returns its name. */
 static int open_own(char name[64])
 {
 	int fd;
@@ -245,7 +246,8 @@ static int open_own(char name[64])
 	return fd;
 }
 
-/* What /proc says is certain from when it was read on; that it waited in a queue is not so long. */
+/* State read from /proc is certain for events after the read, and uncertain for events in the
+ * queue. */
 static void test_resyncs_files(void **state)
 {
 	const uint64_t now = now_ns();
@@ -283,7 +285,7 @@ static void test_resyncs_files(void **state)
 	close(fd);
 }
 
-/* A file that is still the same keeps what only events told of it. */
+/* A descriptor that is unchanged keeps facts that /proc lacks. */
 static void test_same_file(void **state)
 {
 	const uint64_t now = now_ns();
@@ -312,7 +314,7 @@ static void test_same_file(void **state)
 	close(ends[1]);
 }
 
-/* A thread that nobody told of, its files one by one as they are used. */
+/* An unknown thread is read, and its descriptors one by one when they are used. */
 static void test_resyncs_unknown_threads(void **state)
 {
 	const uint64_t now = now_ns();
@@ -340,12 +342,12 @@ static void test_resyncs_unknown_threads(void **state)
 	assert_string_equal(evt.thread->comm, comm);
 	assert_fd(&evt, name, 0);
 	next_exit(s, &evt);
-	assert_fd(&evt, "/new", 1); /* older than what was read, and applied all the same */
+	assert_fd(&evt, "/new", 1); /* older than the read, applied all the same */
 	sinsp_close(s);
 	close(fd);
 }
 
-/* The end of a process and the beginning of this one, with its tid, were lost. */
+/* The end of a process and the start of this one, with its PID, were lost. */
 static void test_resyncs_reused_tid(void **state)
 {
 	const uint64_t now = now_ns();
@@ -382,10 +384,10 @@ static pid_t ended_child(void)
 	return pid;
 }
 
-/* Who is no more although no end was seen is removed, but not before its events are through. */
+/* A thread whose procexit was lost is removed after its last events. */
 static void test_lost_exits(void **state)
 {
-	enum { ROUND = 10000 }; /* events in which the whole table is looked at, twice */
+	enum { ROUND = 10000 }; /* events per search of the whole table, twice */
 	const uint64_t now = now_ns();
 	const pid_t dead = ended_child();
 	struct scap_fake *f;
@@ -417,7 +419,7 @@ static void test_lost_exits(void **state)
 	sinsp_close(s);
 }
 
-/* However much is uncertain, little time goes into asking. */
+/* Reads take little time, however much is uncertain. */
 static void test_is_bounded(void **state)
 {
 	enum { N = 30000 };

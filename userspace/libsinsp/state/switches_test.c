@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads ran: by the kernel's count, and by the clock where a file has none. */
+/* CPU time of threads: by the kernel's counts, and by the clock in files without them. */
 #include "switches.h"
 
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "thread.h"
 
 #define MS 1000000ull
-#define T0 (1000 * MS) /* when the machine was read */
+#define T0 (1000 * MS) /* time of the snapshot */
 #define I(x) ((int64_t)(x))
 #define NOTHING "", I(0)
 #define UNKNOWN UINT64_MAX
 
 enum { THREAD = SINSP_CL_FILES | SINSP_CL_FS | SINSP_CL_THREAD };
 
-/* A thread that had run for @ran_ms; UNKNOWN: nobody knows how long. */
+/* Adds a thread that had run for @ran_ms; UNKNOWN: no count. */
 static void has_thread(struct scap_fake *f, uint64_t tid, uint64_t pid, uint64_t ran_ms)
 {
 	const struct scap_thread_info t = {
@@ -33,7 +33,7 @@ static void has_thread(struct scap_fake *f, uint64_t tid, uint64_t pid, uint64_t
 	assert_int_equal(scap_state_build_thread(scap_fake_state(f), &t), 0);
 }
 
-/* @tid leaves CPU 0 to @next at @ms, having run for @ran_ms in all. */
+/* @tid leaves CPU 0 to @next at @ms, with @ran_ms in all. */
 static void leaves(struct scap_fake *f, uint64_t ms, int64_t tid, int64_t next, uint64_t ran_ms)
 {
 	const int with = ran_ms != UNKNOWN;
@@ -68,7 +68,7 @@ static void execs(struct scap_fake *f, uint64_t ms, int64_t tid)
 			 0);
 }
 
-/* What each switch and each end tells, in milliseconds. */
+/* Checks the time of each switch and procexit, in milliseconds. */
 static struct sinsp *tells(struct scap_fake *f, const uint64_t *want_ms, size_t n)
 {
 	struct sinsp_evt evt;
@@ -93,7 +93,7 @@ static struct sinsp *tells(struct scap_fake *f, const uint64_t *want_ms, size_t 
 #define TELLS(f, ...)                                                                              \
 	tells(f, (const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / 8)
 
-/* The kernel hides who came to the CPU; what ran before the capture does not count. */
+/* Switches from hidden threads: time before the capture does not count. */
 static void test_turns_that_began_unseen(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -103,7 +103,7 @@ static void test_turns_that_began_unseen(void **state)
 	has_thread(f, 10, 10, 5000);
 	has_thread(f, 11, 11, 0);
 	leaves(f, 20, 10, 1, 5015); /* the first on its CPU */
-	leaves(f, 100, 11, 1, 60); /* after 1, whose leaving is not told */
+	leaves(f, 100, 11, 1, 60); /* after 1, whose switch is missing */
 	leaves(f, 200, 10, 1, 5035);
 	s = TELLS(f, 15, 60, 20);
 	assert_int_equal(sinsp_thread_find(s, 10)->exec_ns, 35 * MS);
@@ -124,7 +124,7 @@ static void test_the_clock_where_nothing_is_counted(void **state)
 	sinsp_close(TELLS(f, UNKNOWN, 10, 40, UNKNOWN));
 }
 
-/* A thread of which the state does not say how long it ran before: its first turn by the clock. */
+/* A thread without a count in the snapshot: the first time is by the clock. */
 static void test_first_count(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -133,7 +133,7 @@ static void test_first_count(void **state)
 	has_thread(f, 10, 10, UNKNOWN);
 	has_thread(f, 12, 12, UNKNOWN);
 	leaves(f, 20, 10, 12, 7000);
-	leaves(f, 30, 12, 10, 3); /* 10 by the clock, of which an interrupt had 7 */
+	leaves(f, 30, 12, 10, 3); /* 10 by the clock, of which an interrupt took 7 */
 	leaves(f, 70, 10, 1, 7030);
 	leaves(f, 80, 12, 1, 9);
 	sinsp_close(TELLS(f, UNKNOWN, 3, 30, 6));
@@ -146,12 +146,12 @@ static void test_children_begin_at_0(void **state)
 	(void)state;
 	has_thread(f, 10, 10, 50);
 	clones(f, 10, 10, 20);
-	leaves(f, 30, 20, 1, 8); /* after somebody unseen */
+	leaves(f, 30, 20, 1, 8); /* after an unknown thread */
 	sinsp_close(TELLS(f, 8));
 }
 
-/* A count that cannot be: more than the time that passed, less than before. Numbers are used
- * again, and files are anybody's. */
+/* Impossible counts: more than the time that passed, or less than before. TIDs are reused, and
+ * files may be hostile. */
 static void test_counts_of_another_thread(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -165,7 +165,7 @@ static void test_counts_of_another_thread(void **state)
 	sinsp_close(TELLS(f, 20, UNKNOWN, 2, 4));
 }
 
-/* The count of a thread that ends is of the last tick, at most 10 ms before. */
+/* The count in procexit is of the last tick, at most 10 ms before. */
 static void test_ends(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -177,12 +177,12 @@ static void test_ends(void **state)
 	leaves(f, 10, 10, 11, 60);
 	ends(f, 16, 11, 54); /* 6 by the clock */
 	leaves(f, 20, 1, 12, UNKNOWN);
-	ends(f, 120, 12, 70); /* interrupts had the rest of 100 */
-	ends(f, 130, 10, 65); /* it came unseen */
+	ends(f, 120, 12, 70); /* interrupts took the rest of 100 */
+	ends(f, 130, 10, 65); /* its switch to the CPU is missing */
 	sinsp_close(TELLS(f, 10, 6, UNKNOWN, 30, 5));
 }
 
-/* A thread that executes a program goes on under the leader's number, with its own count. */
+/* A thread that calls exec continues under the leader's TID, with its own count. */
 static void test_exec_from_a_thread(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -203,7 +203,7 @@ static void test_exec_from_a_thread(void **state)
 	sinsp_close(s);
 }
 
-/* The other way round: the leader ran less than the thread that takes its place. */
+/* The reverse: the leader ran less than the thread that replaces it. */
 static void test_exec_from_a_thread_that_ran(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -219,7 +219,7 @@ static void test_exec_from_a_thread_that_ran(void **state)
 	sinsp_close(TELLS(f, 5, 2, 6));
 }
 
-/* What a piece of a capture begins with. */
+/* The counts at the beginning of the next file. */
 static void test_export(void **state)
 {
 	struct scap_fake *f = scap_fake_new();

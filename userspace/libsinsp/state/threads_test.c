@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of threads: growth, stand-ins, TIDs of hostile captures. */
 #include "threads.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "testing/test_main.h"
 
-/* 100,000 threads of 25,000 processes come and go. */
+/* 100,000 threads of 25,000 processes start and end. */
 static void test_many(void **state)
 {
 	enum { N = 100000 };
@@ -49,7 +50,7 @@ static void test_full(void **state)
 	sinsp_threads_fini(&tt);
 }
 
-/* A thread whose main thread is not known brings it in, as a stand-in. */
+/* A thread of an unknown main thread adds it as a stand-in. */
 static void test_unknown_main_thread(void **state)
 {
 	struct sinsp_thread *t, *main;
@@ -92,7 +93,7 @@ static void test_saved_enters(void **state)
 	sinsp_threads_fini(&tt);
 }
 
-/* Numbers of a capture that was made for it: no seed in the file makes them lie in a row. */
+/* TIDs of a hostile capture: hashes are seeded, so they cannot be made to collide. */
 static void test_planned_numbers(void **state)
 {
 	enum { N = 4000, LONGEST = 200 };

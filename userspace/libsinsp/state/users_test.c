@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Users and groups: lookup, changes by events, limits. */
 #include "users.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static void test_containers_have_their_own(void **state)
 	end(&t);
 }
 
-/* A capture can report any number of users, with texts of any length. */
+/* The number of reported users and the length of texts are limited. */
 static void test_is_bounded(void **state)
 {
 	char *text = malloc(60001);

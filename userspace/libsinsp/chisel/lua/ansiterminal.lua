@@ -9,7 +9,7 @@ for i, name in ipairs({"black", "red", "green", "yellow", "blue", "magenta", "cy
   codes[name], codes["on" .. name] = 29 + i, 39 + i
 end
 
--- The host knows them as the chisel's own: they work whatever captured bytes it saw.
+-- These also work after the chisel received captured bytes with terminal sequences.
 local function put(text)
   sysdig.control_terminal("\27[" .. text)
 end
@@ -18,12 +18,12 @@ local function put_color(layer, color)
   io.write(sysdig.color(("%d;5;%d"):format(layer, color)))
 end
 
--- Colours are texts: empty ones when they are off.
+-- Colours are text, empty when they are off.
 function terminal.enable_color(on)
   for name, code in pairs(codes) do
     terminal[name] = on == true and sysdig.color(tostring(code)) or ""
   end
-  terminal.blink, terminal.hidden = "", "" -- nothing is hidden
+  terminal.blink, terminal.hidden = "", "" -- not supported
 end
 
 function terminal.clearscreen() put("2J") end

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What many chisels need: require "common". Its functions are globals of the chisel.
+-- The module "common" of sysdig: its functions become globals of the chisel.
 json = require "dkjson"
 
 ONE_S_IN_NS = 1000000000
 ONE_MS_IN_NS = 1000000
 ONE_US_IN_NS = 1000
 
--- A value as text, tables with all that is in them.
+-- Returns a value as text, tables with their contents.
 function st(value, name, one_line, depth)
   depth = depth or 0
   local pad, nl = (" "):rep(depth), one_line and "" or "\n"
@@ -24,7 +24,7 @@ function st(value, name, one_line, depth)
   return head .. '"[inserializeable datatype:' .. kind .. ']"'
 end
 
--- Exactly so many characters: cut, or with spaces; the last one is a space if it was cut.
+-- Pads or cuts text to a width; cut text ends with a space.
 function extend_string(s, width)
   if #s < width then return s .. (" "):rep(width - #s) end
   return width > 0 and s:sub(1, width - 1) .. " " or ""
@@ -66,7 +66,7 @@ function format_time_interval(ns)
   return ("%dns"):format(ns)
 end
 
--- The first num keys, all if it is 0, in the order that order(t, a, b) says.
+-- Iterates over the first num keys (0: all), sorted by order(t, a, b).
 function pairs_top_by_val(t, num, order)
   local keys, i = {}, 0
   for k in pairs(t) do keys[#keys + 1] = k end
@@ -105,7 +105,7 @@ local function print_json(rows, ts_s, ts_ns, info)
   print(json.encode({ts = sysdig.make_ts(ts_s, ts_ns), data = data, info = columns}, {indent = true}))
 end
 
--- A table with keys, of parts with "\001\001" between, and numbers, the largest first.
+-- Prints a table of numbers in descending order. Its keys are columns joined by "\001\001".
 function print_sorted_table(t, ts_s, ts_ns, delta, info)
   local rows = pairs_top_by_val(t, info.top_number, function(_, a, b) return t[b] < t[a] end)
   if info.output_format == "json" then return print_json(rows, ts_s, ts_ns, info) end
@@ -121,7 +121,7 @@ function print_sorted_table(t, ts_s, ts_ns, delta, info)
   end
 end
 
--- Ends the run if what the person gave is no number.
+-- Returns the number, or ends the run with a message.
 function parse_numeric_input(value, name)
   local n = tonumber(value)
   if n == nil then

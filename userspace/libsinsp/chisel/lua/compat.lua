@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Makes the state of a chisel: what Lua 5.1 had and 5.4 has not, and less of what reaches out.
--- Runs before the chisel does; chisels see nothing of it but what it leaves.
+-- Prepares the Lua state of a chisel: functions of Lua 5.1 that 5.4 lacks, and none that reach
+-- outside of the state. Runs before the chisel, which cannot reach its locals.
 local native, unsafe, sorted = ...
 
 local debug_lib, raw_load, type, error = debug, load, type, error
@@ -11,7 +11,7 @@ tostring = native.tostring
 print = native.print
 io.write = native.write
 
--- io.stdout, where what is printed goes in any case.
+-- io.stdout: all output goes through the host.
 local out = {}
 function out.write(self, ...)
   native.write(...)
@@ -24,7 +24,7 @@ out.__index, out.__name = out, "FILE*"
 io.stdout = setmetatable({}, out)
 io.flush = native.flush
 
--- Of 5.1.
+-- Functions of Lua 5.1.
 unpack = unpack_all
 table.insert, table.remove = native.insert, native.remove
 table.getn = function(t) return #t end
@@ -64,7 +64,7 @@ math.frexp = function(x)
   return m, e
 end
 
--- Bounds that are fractions are taken as whole numbers.
+-- Rounds fractional bounds down.
 local function whole(f, n)
   return function(s, i, j)
     if type(i) == "number" then i = floor(i) end
@@ -87,7 +87,7 @@ math.randomseed = (function(seed)
   return function(n) seed(floor(n or 0)) end
 end)(math.randomseed)
 
--- Environments of functions are their first upvalue called _ENV.
+-- The environment of a function is its upvalue _ENV.
 local getupvalue, setupvalue, getinfo = debug_lib.getupvalue, debug_lib.setupvalue, debug_lib.getinfo
 local upvaluejoin = debug_lib.upvaluejoin
 local function env_of(f)
@@ -114,13 +114,13 @@ end
 function setfenv(f, env)
   local fn, i = env_of(f)
   if i then
-    -- Its own: functions beside it keep theirs.
+    -- A new upvalue: other functions keep theirs.
     upvaluejoin(fn, i, function() return env end, 1)
   end
   return fn
 end
 
--- Code is text: a piece of bytecode could do anything.
+-- Bytecode is refused: it can read any memory.
 function load(chunk, name, mode, ...)
   if select("#", ...) > 0 then return raw_load(chunk, name, "t", (...)) end
   return raw_load(chunk, name, "t")
@@ -138,7 +138,7 @@ function dofile(path)
 end
 string.dump = nil
 
--- Modules: of the folders where chisels are.
+-- Modules are searched in the folders of chisels.
 package.searchers = {
   function(name) return package.preload[name] or "" end,
   function(name)
@@ -149,7 +149,7 @@ package.searchers = {
 package.loaders = package.searchers
 package.path, package.cpath = "", ""
 
--- pairs() of tables whose keys are numbers of files and threads goes up.
+-- pairs() of the tables of threads and descriptors visits keys in ascending order.
 sorted.__pairs = function(t)
   local keys, i = {}, 0
   for k in next, t do keys[#keys + 1] = k end
@@ -168,11 +168,11 @@ function xpcall(f, handler, ...)
   return raw_xpcall(f, guard_handler(handler), ...)
 end
 
--- No counting goes on in finalizers.
+-- Lua counts no instructions in finalizers.
 local raw_setmetatable, rawget = setmetatable, rawget
 function setmetatable(t, mt)
   if type(mt) == "table" and rawget(mt, "__gc") ~= nil then
-    error("chisels have no finalizers: __gc is not allowed in a metatable", 2)
+    error("__gc is not allowed in a metatable: chisels have no finalizers", 2)
   end
   return raw_setmetatable(t, mt)
 end
@@ -188,10 +188,10 @@ end)(collectgarbage)
 if not unsafe then
   local function refuse(name)
     return function()
-      error(name .. " is not allowed: chisels run programs, write files and read what may not end only with --chisel-unsafe", 2)
+      error(name .. " is not allowed: running programs, writing files and reading other than regular files need --chisel-unsafe", 2)
     end
   end
-  -- Nothing limits how long reading may take: only what comes back by itself is read.
+  -- Reading a pipe or device may block forever: only regular files can be opened.
   local open_plain = native.open_plain
   io.open = function(path, mode)
     if mode ~= nil and mode ~= "r" and mode ~= "rb" then refuse("io.open for writing")() end
