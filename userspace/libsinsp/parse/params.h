@@ -132,7 +132,7 @@ struct sinsp_parse_row {
 	int8_t at[SINSP_P_MAX]; /* index of each parameter; -1: the event has none of that name */
 };
 
-/* An event and the rows that its parameters are read by. */
+/* The parsed event, with the rows that map names of parameters to indexes. */
 struct sinsp_parse {
 	struct sinsp *s;
 	struct sinsp_evt *e;

@@ -14,7 +14,7 @@
 #define SINSP_CODE_FILES_MAX (1u << 17)
 #define SINSP_CODE_MAPS_MAX (8u << 20) /* of all processes */
 
-/* Identity of a file: a build ID on all machines, the rest on one. */
+/* Identity of a file. A build ID is valid on all machines, the rest on one. */
 struct sinsp_code_id {
 	uint64_t ino, ino_gen;
 	uint32_t dev;
