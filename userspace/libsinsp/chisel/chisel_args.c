@@ -81,8 +81,8 @@ static int set_named(const struct sinsp_chisel *c, struct given *g, size_t i, co
 	return 0;
 }
 
-/* Returns whether @text sets one argument to a value with spaces: what a shell passes for NAME='A
- * B'. */
+/* Returns whether @text sets one argument to a value with spaces: a shell passes NAME='A B' as
+ * NAME=A B. */
 static int is_one_value(const struct sinsp_chisel_info *info, char *text)
 {
 	int open, n_others = 0;

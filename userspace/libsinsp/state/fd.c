@@ -560,11 +560,11 @@ static int sweep_place(struct sinsp_fd_mem *mem, struct sinsp_files *f, uint32_t
 {
 	struct sinsp_fd_chunk *c = f->table->places[at];
 	unsigned int bits = dropped_of(c, drop, ctx);
-	int is_own = f->table->refs == 1;
+	int is_unshared = f->table->refs == 1;
 
 	if (!bits || !own_table(mem, f))
 		return 0;
-	if (!is_own) /* the copy may order its places differently */
+	if (!is_unshared) /* the copy may order its places differently */
 		return 1;
 	if ((unsigned int)__builtin_popcount(bits) == c->n) {
 		f->table->n -= c->n;

@@ -26,24 +26,24 @@ static uint64_t clock_ns(clockid_t clock)
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-void sinsp_resync_init(struct sinsp_resync *h, int live)
+void sinsp_resync_init(struct sinsp_resync *r, int live)
 {
-	memset(h, 0, sizeof(*h));
-	h->on = live && scap_proc_is_global();
-	h->budget_ns = BUDGET_MAX_NS;
-	h->budget_at_ns = clock_ns(CLOCK_MONOTONIC);
-	h->searched_ns = clock_ns(CLOCK_REALTIME);
-	h->next_slot = UINT32_MAX;
+	memset(r, 0, sizeof(*r));
+	r->on = live && scap_proc_is_global();
+	r->budget_ns = BUDGET_MAX_NS;
+	r->budget_at_ns = clock_ns(CLOCK_MONOTONIC);
+	r->searched_ns = clock_ns(CLOCK_REALTIME);
+	r->next_slot = UINT32_MAX;
 }
 
-void sinsp_resync_lost(struct sinsp_resync *h, uint64_t to_ns, int fds, int threads, int ends)
+void sinsp_resync_lost(struct sinsp_resync *r, uint64_t to_ns, int fds, int threads, int ends)
 {
-	if (fds && h->fds_lost_ns < to_ns)
-		h->fds_lost_ns = to_ns;
-	if (threads && h->threads_lost_ns < to_ns)
-		h->threads_lost_ns = to_ns;
-	if (ends && h->on)
-		h->next_slot = 0;
+	if (fds && r->fds_lost_ns < to_ns)
+		r->fds_lost_ns = to_ns;
+	if (threads && r->threads_lost_ns < to_ns)
+		r->threads_lost_ns = to_ns;
+	if (ends && r->on)
+		r->next_slot = 0;
 }
 
 /* ---- certainty ---- */
@@ -73,27 +73,27 @@ int sinsp_fs_is_certain(const struct sinsp *s, const struct sinsp_fs *fs)
 /* ---- reads of /proc ---- */
 
 /* Returns the CPU time of this thread before a read; 0: the time for reads is used up. */
-static uint64_t begin_read(struct sinsp_resync *h)
+static uint64_t begin_read(struct sinsp_resync *r)
 {
 	uint64_t now;
 
-	if (!h->on)
+	if (!r->on)
 		return 0;
 	now = clock_ns(CLOCK_MONOTONIC);
-	h->budget_ns += (now - h->budget_at_ns) / SHARE;
-	h->budget_at_ns = now;
-	if (h->budget_ns > BUDGET_MAX_NS)
-		h->budget_ns = BUDGET_MAX_NS;
-	if (h->budget_ns <= 0)
+	r->budget_ns += (now - r->budget_at_ns) / SHARE;
+	r->budget_at_ns = now;
+	if (r->budget_ns > BUDGET_MAX_NS)
+		r->budget_ns = BUDGET_MAX_NS;
+	if (r->budget_ns <= 0)
 		return 0;
-	h->n_reads++;
+	r->n_reads++;
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void end_read(struct sinsp_resync *h, uint64_t begun)
+static void end_read(struct sinsp_resync *r, uint64_t begun)
 {
 	/* Below 0: reads pause until it is positive. */
-	h->budget_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+	r->budget_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
 static int64_t epoch_offset_ns(void)
@@ -202,33 +202,33 @@ static struct sinsp_thread *refresh(struct sinsp *s, struct sinsp_thread *t,
 
 struct sinsp_thread *sinsp_resync_thread(struct sinsp *s, struct sinsp_thread *t)
 {
-	struct sinsp_resync *h = &s->resync;
+	struct sinsp_resync *r = &s->resync;
 	struct scap_state_build *b;
 	uint64_t begun;
 
-	if (is_certain(h->threads_lost_ns, t->as_of_ns) || !t->known || t->exited ||
-	    !(begun = begin_read(h)))
+	if (is_certain(r->threads_lost_ns, t->as_of_ns) || !t->known || t->exited ||
+	    !(begun = begin_read(r)))
 		return t;
 	b = scap_state_build_new();
 	t = refresh(s, t, read_thread(b, t->tid));
 	scap_state_build_free(b);
-	end_read(h, begun);
+	end_read(r, begun);
 	if (t)
 		set_resynced(t);
 	return t;
 }
 
-static int is_recent(struct sinsp_resync *h, int64_t tid, int64_t num)
+static int is_recent(struct sinsp_resync *r, int64_t tid, int64_t num)
 {
 	const uint32_t at = ((uint64_t)tid * 31 + (uint64_t)num) % SINSP_RESYNC_RECENT;
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (h->recent[at].tid == tid && h->recent[at].num == num &&
-	    now - h->recent[at].at_ns < READ_AGAIN_NS)
+	if (r->recent[at].tid == tid && r->recent[at].num == num &&
+	    now - r->recent[at].at_ns < READ_AGAIN_NS)
 		return 1;
-	h->recent[at].tid = tid;
-	h->recent[at].num = num;
-	h->recent[at].at_ns = now;
+	r->recent[at].tid = tid;
+	r->recent[at].num = num;
+	r->recent[at].at_ns = now;
 	return 0;
 }
 
@@ -304,32 +304,32 @@ static int check_thread(struct sinsp *s, struct sinsp_thread *t, uint64_t now_ns
 /* Returns whether there are slots to check. A thread found gone is removed in the next round. */
 static int begin_search(struct sinsp *s, uint64_t now_ns)
 {
-	struct sinsp_resync *h = &s->resync;
-	int is_round = h->next_slot != UINT32_MAX;
+	struct sinsp_resync *r = &s->resync;
+	int is_round = r->next_slot != UINT32_MAX;
 
-	if (h->next_slot < s->threads.n_slots)
+	if (r->next_slot < s->threads.n_slots)
 		return 1;
 	if (is_round)
-		h->searched_ns = now_ns;
-	h->next_slot = UINT32_MAX;
-	if (!(is_round && h->found_gone) && now_ns - h->searched_ns < SEARCH_EVERY_NS)
+		r->searched_ns = now_ns;
+	r->next_slot = UINT32_MAX;
+	if (!(is_round && r->found_gone) && now_ns - r->searched_ns < SEARCH_EVERY_NS)
 		return 0;
-	h->next_slot = h->found_gone = 0;
+	r->next_slot = r->found_gone = 0;
 	return 1;
 }
 
 void sinsp_resync_step(struct sinsp *s, uint64_t now_ns)
 {
-	struct sinsp_resync *h = &s->resync;
+	struct sinsp_resync *r = &s->resync;
 	uint64_t begun;
 
-	if (h->n_events++ % EVENTS_PER_STEP || !begin_search(s, now_ns) || !(begun = begin_read(h)))
+	if (r->n_events++ % EVENTS_PER_STEP || !begin_search(s, now_ns) || !(begun = begin_read(r)))
 		return;
-	for (uint32_t i = 0; i < SLOTS_PER_STEP && h->next_slot < s->threads.n_slots; i++) {
-		struct sinsp_thread *t = s->threads.slots[h->next_slot].t;
+	for (uint32_t i = 0; i < SLOTS_PER_STEP && r->next_slot < s->threads.n_slots; i++) {
+		struct sinsp_thread *t = s->threads.slots[r->next_slot].t;
 
 		if (!t || !check_thread(s, t, now_ns))
-			h->next_slot++;
+			r->next_slot++;
 	}
-	end_read(h, begun);
+	end_read(r, begun);
 }

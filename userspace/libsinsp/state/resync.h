@@ -34,11 +34,11 @@ struct sinsp_resync {
 	uint64_t n_files, n_threads, n_ended; /* resynced, or found ended */
 };
 
-void sinsp_resync_init(struct sinsp_resync *h, int live);
+void sinsp_resync_init(struct sinsp_resync *r, int live);
 
 /* Marks state as uncertain: records lost until @to_ns changed descriptors, threads, or ended
  * threads. */
-void sinsp_resync_lost(struct sinsp_resync *h, uint64_t to_ns, int fds, int threads, int ends);
+void sinsp_resync_lost(struct sinsp_resync *r, uint64_t to_ns, int fds, int threads, int ends);
 
 /* Returns the thread @tid, read from /proc or added as a stand-in if it is unknown. NULL: no
  * room. */
