@@ -138,7 +138,7 @@ __noinline u32 when_holds(u32 when, u32 bits, u64 v)
 /*
  * begin_like(r, ctx, extra): works as begin for the event of the call, one of several that begin
  * alike and continue differently. Static assertions beside these calls compare the parameters with
- * the event, not commit: the verifier should know as little of their number as of their values.
+ * the event, not commit, because the number of parameters is hidden from the verifier, too.
  */
 #define MANY_PARAMS 64
 

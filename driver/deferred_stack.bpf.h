@@ -7,7 +7,7 @@
  *
  * The kernel functions for this are newer than libbpf and than the verifier of older kernels: they
  * are compiled as helpers with unused numbers, which libscap replaces (live_progs.c) if the kernel
- * has the functions. If it does not, sampler_cfg.later is 0 and this code is not reached.
+ * has the functions. If it does not, sampler_cfg.deferred is 0 and this code is not reached.
  */
 #ifndef DRIVER_DEFERRED_STACK_BPF_H
 #define DRIVER_DEFERRED_STACK_BPF_H
@@ -15,11 +15,11 @@
 #include "sample_record.bpf.h"
 #include "shared/kfuncs.h"
 
-#define LATER_SLOTS 256 /* maximum number of threads with such a stack; a power of two */
-#define LATER_PAGES 4 /* maximum number of pages that a stack waits for */
+#define DEFERRED_SLOTS 256 /* maximum number of threads with such a stack; a power of two */
+#define DEFERRED_PAGES 4 /* maximum number of pages that a stack waits for */
 #define PAGE_LEN 4096ull
 
-struct later {
+struct deferred_stack {
 	struct bpf_task_work work;
 	u64 task; /* owner of the slot; 0: free */
 	u64 id;
@@ -28,10 +28,10 @@ struct later {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, LATER_SLOTS);
+	__uint(max_entries, DEFERRED_SLOTS);
 	__type(key, u32);
-	__type(value, struct later);
-} laters SEC(".maps");
+	__type(value, struct deferred_stack);
+} deferred_stacks SEC(".maps");
 
 static int (*const task_work_resume)(struct task_struct *task, struct bpf_task_work *work,
 				     void *map, void *callback,
@@ -62,7 +62,7 @@ static __always_inline void send_rest(struct user_walk *w, struct task_struct *t
 		count(&sampler->n_finish_dropped);
 }
 
-static __always_inline bool is_same_stack(const struct later *l, struct task_struct *task)
+static __always_inline bool is_same_stack(const struct deferred_stack *l, struct task_struct *task)
 {
 	struct pt_regs *regs = user_regs(task);
 
@@ -71,7 +71,8 @@ static __always_inline bool is_same_stack(const struct later *l, struct task_str
 
 /* Walks the stack as it is now. Returns the missing page, or 0 if none is missing and the rest was
  * sent. */
-static __always_inline u64 walk_deferred(struct task_struct *task, struct later *l, bool last)
+static __always_inline u64 walk_deferred(struct task_struct *task, struct deferred_stack *l,
+					 bool last)
 {
 	struct user_walk *w;
 	u64 missing = 0, id;
@@ -104,7 +105,7 @@ static __always_inline u64 walk_deferred(struct task_struct *task, struct later 
 }
 
 /* Runs when the current task returns to user mode; may sleep. */
-static int finish(void *map, void *key, struct later *l)
+static int finish(void *map, void *key, struct deferred_stack *l)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 missing;
@@ -112,7 +113,7 @@ static int finish(void *map, void *key, struct later *l)
 
 	(void)map;
 	(void)key;
-	for (int i = 0; i < LATER_PAGES; i++) {
+	for (int i = 0; i < DEFERRED_PAGES; i++) {
 		missing = walk_deferred(task, l, false);
 		if (!missing)
 			return 0;
@@ -130,13 +131,13 @@ static int finish(void *map, void *key, struct later *l)
 static __always_inline u64 defer_stack(struct task_struct *task)
 {
 	struct drv_sampler *sampler = this_sampler();
-	u32 at = task->pid & (LATER_SLOTS - 1);
+	u32 at = task->pid & (DEFERRED_SLOTS - 1);
 	struct pt_regs *regs = user_regs(task);
-	struct later *l;
+	struct deferred_stack *l;
 
-	if (!sampler_cfg.later || !regs)
+	if (!sampler_cfg.deferred || !regs)
 		return 0;
-	l = bpf_map_lookup_elem(&laters, &at);
+	l = bpf_map_lookup_elem(&deferred_stacks, &at);
 	if (!l)
 		return 0;
 	if (ONCE(l->task) == (u64)task && is_same_stack(l, task)) {
@@ -150,7 +151,7 @@ static __always_inline u64 defer_stack(struct task_struct *task)
 	l->ip = regs->ip;
 	l->sp = regs->sp;
 	l->id = new_stack_id(sampler);
-	if (task_work_resume(task, &l->work, &laters, finish, NULL)) {
+	if (task_work_resume(task, &l->work, &deferred_stacks, finish, NULL)) {
 		ONCE(l->task) = 0;
 		count(&sampler->n_not_later);
 		return 0;

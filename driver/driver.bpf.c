@@ -172,7 +172,7 @@ int sched_process_fork(u64 *ctx)
 
 /* Attached when the driver is loaded, whatever is captured. */
 SEC("?tp_btf/sched_process_fork")
-int own_fork(u64 *ctx)
+int helper_fork(u64 *ctx)
 {
 	helper_add(bpf_get_current_task_btf(), (void *)ctx[1]);
 	return 0;
@@ -330,7 +330,7 @@ static __always_inline bool exit_call(u64 *ctx, struct drv_slot *slot)
 	/* A call in the slot is the current task's: each task switch clears the slot. */
 	if (!slot->task || !call_matches(&slot->call, regs->orig_ax)) {
 		if (!call_recover(slot, regs)) {
-			slot->n_left_out++;
+			slot->n_unrecorded++;
 			return false;
 		}
 	}

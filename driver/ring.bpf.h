@@ -123,7 +123,7 @@ __attribute__((noinline)) int rec_lost(u32 why, u32 type, u32 level)
 	c = counters_of(ring, level);
 	at = &c->lost_at[why];
 	now = bpf_ktime_get_boot_ns();
-	if (at->last_ns <= ONCE(ring->hdr.told_ns[why]))
+	if (at->last_ns <= ONCE(ring->hdr.reported_ns[why]))
 		ONCE(at->first_ns) = now;
 	ONCE(at->last_ns) = now;
 	barrier(); /* a reader that sees the count also sees the times */

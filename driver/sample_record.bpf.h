@@ -35,7 +35,7 @@ static __always_inline enum sample_filter task_filter(struct task_struct *task)
 	if (ONCE(samples_pause))
 		return SAMPLE_FILTER_PAUSED;
 	return task_sel(this_slot(), task) == SEL_SELECTED ? SAMPLE_FILTER_MAX
-							   : SAMPLE_FILTER_NOT_MEANT;
+							   : SAMPLE_FILTER_NO_MATCH;
 }
 
 /* Returns the walker of this CPU at a depth of nesting. */
@@ -98,7 +98,7 @@ static __always_inline struct pt_regs *user_regs(struct task_struct *task)
 	return has_user_stack(task) ? (void *)bpf_task_pt_regs(task) : NULL;
 }
 
-/* Between here and put_done the verifier shall know no more than needed. */
+/* Hides the length of the record from the verifier: see widen_off. */
 static __always_inline void widen_off_in(struct rec *r, struct user_walk *w)
 {
 	r->off = widen_in(&w->scratch, r->off, REC_OFF_MAX);

@@ -142,7 +142,7 @@ int suppress_exec(u64 *ctx)
 }
 
 /* Returns whether the call that renames the task has the new name in its own event (prctl, execve).
- * Without hooked calls, the event of tell_exec has it. */
+ * Without hooked calls, the event of report_exec has it. */
 static __always_inline bool call_has_name(const struct drv_slot *slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

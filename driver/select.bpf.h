@@ -19,7 +19,7 @@
 #include <bpf/bpf_core_read.h>
 
 /* Includes the marks with DRV_MARK_LASTS. */
-#define DRV_MARKS_OF_NUMBERS (DRV_MARK_LASTS | DRV_MARK_MEANT | DRV_MARK_THREAD)
+#define DRV_MARKS_OF_NUMBERS (DRV_MARK_LASTS | DRV_MARK_SELECTED | DRV_MARK_THREAD)
 
 /* What is recorded of a task. */
 enum task_sel {
@@ -139,7 +139,7 @@ static __always_inline void mark_inherit(struct task_struct *parent, struct task
 		return;
 	mark = mark_of_task(parent);
 	if (cfg.tasks & DRV_TASKS_INHERIT)
-		of_child = mark & DRV_MARK_MEANT;
+		of_child = mark & DRV_MARK_SELECTED;
 	if (mark & DRV_MARKS_SUPPRESS)
 		of_child |= DRV_MARK_SUPPRESSED;
 	if (of_child)
@@ -187,9 +187,9 @@ static __always_inline void mark_exec(struct task_struct *task)
 	u32 old = mark_of_task(task), new = old & ~DRV_MARK_NAMED;
 
 	if (comm_listed(&suppressed_comms, task))
-		new |= DRV_MARK_NAMED | (old & DRV_MARKS_SUPPRESS ? 0 : DRV_MARK_TOLD);
+		new |= DRV_MARK_NAMED | (old & DRV_MARKS_SUPPRESS ? 0 : DRV_MARK_REPORTED);
 	if (!(new &DRV_MARKS_SUPPRESS))
-		new &= ~DRV_MARK_TOLD;
+		new &= ~DRV_MARK_REPORTED;
 	if (new != old)
 		mark_set(task->tgid, new);
 }
@@ -224,7 +224,7 @@ static __always_inline u32 sel_of(struct task_struct *task)
 
 	if (mark & DRV_MARKS_SUPPRESS)
 		return SEL_NONE;
-	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_MEANT))
+	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_SELECTED))
 		return SEL_OTHER;
 	if (cfg.tasks & DRV_TASKS_THREADS && !(mark_of(task->pid) & DRV_MARK_THREAD))
 		return SEL_OTHER;
@@ -367,7 +367,7 @@ static __always_inline bool is_of_task(u32 event)
 
 static __always_inline bool was_reported(struct task_struct *task)
 {
-	return cfg.tasks & DRV_TASKS_SUPPRESS && mark_of(task->tgid) & DRV_MARK_TOLD;
+	return cfg.tasks & DRV_TASKS_SUPPRESS && mark_of(task->tgid) & DRV_MARK_REPORTED;
 }
 
 /* Returns the flags for the record of a non-call event @event of the current task, with event flags

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * saker's own processes, which are never recorded: the capturing one and its helpers. A thread of
- * saker writes its TID to own_forking while it forks a helper (helper_process.c), and the fork hook
- * adds the child before it runs, so that no call of it is recorded.
+ * saker writes its TID to helper_forking while it forks a helper (helper_process.c), and the fork
+ * hook adds the child before it runs, so that no call of it is recorded.
  */
 #ifndef DRIVER_SELF_BPF_H
 #define DRIVER_SELF_BPF_H
@@ -20,22 +20,22 @@ struct {
 	__uint(max_entries, HELPERS_MAX);
 	__type(key, u32);
 	__type(value, u32);
-} own_helpers SEC(".maps");
+} helper_pids SEC(".maps");
 
 /* The number of own processes for each remainder of the PID: other processes need no look-up. On
  * cache lines that are written only when a helper begins or ends. */
-u32 n_own[HELPER_PLACES] __attribute__((aligned(128)));
-u32 own_forking; /* TID in its own PID namespace; 0: no helper is being forked */
+u32 n_helpers[HELPER_PLACES] __attribute__((aligned(128)));
+u32 helper_forking; /* TID in its own PID namespace; 0: no helper is being forked */
 
 static __always_inline u32 *helper_count(u32 tgid)
 {
-	return &n_own[tgid & (HELPER_PLACES - 1)];
+	return &n_helpers[tgid & (HELPER_PLACES - 1)];
 }
 
 /* Verified on its own; not on a hot path. */
 __noinline int is_helper(u32 tgid)
 {
-	return bpf_map_lookup_elem(&own_helpers, &tgid) != NULL;
+	return bpf_map_lookup_elem(&helper_pids, &tgid) != NULL;
 }
 
 static __always_inline bool is_self(struct task_struct *task)
@@ -64,12 +64,12 @@ static __always_inline u32 self_tid(struct task_struct *task)
 /* Adds @child, which has not run yet, if its parent marks it as a helper. */
 static __always_inline void helper_add(struct task_struct *maker, struct task_struct *child)
 {
-	u32 tgid = child->tgid, forking = ONCE(own_forking);
+	u32 tgid = child->tgid, forking = ONCE(helper_forking);
 
 	if (!forking || (u32)maker->tgid != cfg.self_tgid || tgid == cfg.self_tgid ||
 	    self_tid(maker) != forking)
 		return;
-	if (!bpf_map_update_elem(&own_helpers, &tgid, &tgid, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&helper_pids, &tgid, &tgid, BPF_NOEXIST))
 		__sync_fetch_and_add(helper_count(tgid), 1);
 }
 
@@ -80,7 +80,7 @@ static __always_inline void helper_remove(struct task_struct *task)
 
 	if (task->pid != task->tgid || !ONCE(*helper_count(tgid)))
 		return;
-	if (!bpf_map_delete_elem(&own_helpers, &tgid))
+	if (!bpf_map_delete_elem(&helper_pids, &tgid))
 		__sync_fetch_and_add(helper_count(tgid), -1);
 }
 

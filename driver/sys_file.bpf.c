@@ -317,7 +317,7 @@ struct fdlist {
 	u8 *to;
 	u64 addr, n;
 	u32 count;
-	bool asked;
+	bool with_events;
 };
 
 /* Appends a descriptor. A callback of bpf_loop, whose body the verifier checks once. */
@@ -330,8 +330,8 @@ static long fdlist_add(u32 i, void *ctx)
 
 	if (i >= l->count || bpf_probe_read_user(&p, sizeof(p), (void *)(l->addr + i * sizeof(p))))
 		return 1;
-	flags = l->asked ? p.events : p.revents;
-	if (!l->asked && !flags)
+	flags = l->with_events ? p.events : p.revents;
+	if (!l->with_events && !flags)
 		return 0;
 	store64(l->to + 2 + n * FDLIST_ITEM_SZ, (s64)p.fd);
 	store16(l->to + 2 + n * FDLIST_ITEM_SZ + 8, convert_poll_events(flags));
@@ -339,16 +339,17 @@ static long fdlist_add(u32 i, void *ctx)
 	return 0;
 }
 
-/* Puts the first descriptors with revents; with @asked, all of the first ones, with their events.
+/* Puts the first descriptors with revents; with @with_events, all of the first ones, with their
+ * events.
  */
-static __always_inline void put_fdlist(struct rec *r, bool asked)
+static __always_inline void put_fdlist(struct rec *r, bool with_events)
 {
 	struct fdlist l = {
 		.slot = r->slot,
 		.to = put_here(r),
 		.addr = arg(r, 0),
 		.count = arg(r, 1),
-		.asked = asked,
+		.with_events = with_events,
 	};
 	u64 n;
 

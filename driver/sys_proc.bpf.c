@@ -129,7 +129,7 @@ static __always_inline int send_fork(u64 *ctx)
 }
 
 SEC("?tp_btf/sched_process_fork")
-int tell_fork(u64 *ctx)
+int report_fork(u64 *ctx)
 {
 	return PINNED(send_fork(ctx));
 }
@@ -371,7 +371,7 @@ static __always_inline int send_exec(u64 *ctx)
 }
 
 SEC("?tp_btf/sched_process_exec")
-int tell_exec(u64 *ctx)
+int report_exec(u64 *ctx)
 {
 	return PINNED(send_exec(ctx));
 }

@@ -18,7 +18,7 @@ static __always_inline bool is_selected(struct task_struct *task)
 
 	if (is_self(task) || mark & DRV_MARKS_SUPPRESS)
 		return false;
-	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_MEANT))
+	if (cfg.tasks & DRV_TASKS_MARKED && !(mark & DRV_MARK_SELECTED))
 		return false;
 	if (cfg.tasks & DRV_TASKS_THREADS && !(mark_of(task->pid) & DRV_MARK_THREAD))
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How a record is made: begin, one put_* per parameter in the order of events.def, commit.
+ * Writes a record: begin, one put_* per parameter in the order of events.def, commit.
  *
  *	struct rec r;
  *
@@ -11,14 +11,13 @@
  *	...
  *	return commit(&r);
  *
- * A record is filled in place in the array ring, or in the CPU's scratch and sent whole. A nested
- * writer's may so come before the one that it interrupted: it says at which level it was made.
- * From begin to commit the task is pinned (pin.bpf.h). Either way begin makes the CPU's
- *ring_hdr.nest positive until commit, so that libscap knows of a writer in flight. Nothing here
- *tail-calls between begin and commit.
+ * A record is written in place in the array ring, or in the CPU's scratch and then sent whole. So
+ *the record of a nested writer may come before the one that it interrupted: a record has its
+ *nesting level. From begin to commit the task is pinned (pin.bpf.h), and the CPU's ring_hdr.nest is
+ * positive, which shows libscap a writer in flight. No program tail-calls between begin and commit.
  *
- * seen == records + lost: begin counts the one, commit or a refusal the others, each in
- * the set of counters of its depth of nesting, which no writer above it touches.
+ * seen == records + lost: begin counts seen, commit or a failed reservation the other two, each in
+ * the counters of its nesting level, which no other level writes.
  */
 #ifndef DRIVER_WRITER_BPF_H
 #define DRIVER_WRITER_BPF_H
@@ -233,7 +232,7 @@ static __always_inline void put_empty(struct rec *r)
 }
 
 /* Returns where the next parameter goes; its writer then calls put_done with the number of bytes
- * written, which the verifier must know to be within the room given to begin. */
+ * written, which must be bounded for the verifier by the room given to begin. */
 static __always_inline u8 *put_here(struct rec *r)
 {
 	return r->base + r->off;

@@ -34,11 +34,11 @@ struct drv_calls {
 
 /* A task is selected if it matches every enabled criterion. */
 enum drv_tasks {
-	DRV_TASKS_MARKED = 1 << 0, /* its process has the mark DRV_MARK_MEANT */
+	DRV_TASKS_MARKED = 1 << 0, /* its process has the mark DRV_MARK_SELECTED */
 	DRV_TASKS_COMM = 1 << 1, /* its comm, or that of its process, is listed */
 	DRV_TASKS_UID = 1 << 2, /* its effective UID is listed */
 	DRV_TASKS_CGROUP = 1 << 3, /* it is in a listed cgroup or in a descendant of one */
-	DRV_TASKS_INHERIT = 1 << 4, /* children inherit the mark DRV_MARK_MEANT */
+	DRV_TASKS_INHERIT = 1 << 4, /* children inherit the mark DRV_MARK_SELECTED */
 	DRV_TASKS_THREADS = 1 << 6, /* its TID has the mark DRV_MARK_THREAD */
 	DRV_TASKS_SUPPRESS = 1 << 5, /* its process is not suppressed */
 };
@@ -54,10 +54,10 @@ struct drv_snap_port {
 
 /* Marks of a process, in a map. */
 enum drv_mark {
-	DRV_MARK_MEANT = 1 << 0,
+	DRV_MARK_SELECTED = 1 << 0,
 	DRV_MARK_SUPPRESSED = 1 << 1, /* it descends from a suppressed process: permanent */
 	DRV_MARK_NAMED = 1 << 2, /* it has a suppressed name: until its next exec */
-	DRV_MARK_TOLD = 1 << 3, /* its start was recorded, so its end is, too */
+	DRV_MARK_REPORTED = 1 << 3, /* its start was recorded, so its end is, too */
 	DRV_MARK_THREAD = 1 << 5, /* the thread with this TID is selected */
 	DRV_MARK_LASTS = 1 << 4, /* belongs to the number, not to the process that has it now */
 	DRV_MARK_DYING = 1 << 6, /* the process has ended: until its last switch */
@@ -94,7 +94,7 @@ struct drv_config {
 	u32 io_cqe_at; /* completions of io_uring come as a pointer (since 6.16), not as values */
 	u32 task_storage; /* calls of sleeping tasks are kept in task storage; else in a hash map */
 	s64 epoch_offset; /* added to the boot clock gives the time since the epoch, as of load */
-	struct drv_calls want; /* calls that are recorded at all: shown, or for the state */
+	struct drv_calls want; /* all recorded calls: shown, or for the state */
 	u64 want_any[DRV_MAX_NR / 64]; /* the same for both kinds */
 	struct drv_calls show; /* calls that were requested, of selected tasks */
 	struct drv_calls state; /* calls that the state of selected tasks needs */
@@ -155,7 +155,8 @@ enum drv_lost {
 	LOST_ROOM = 8,
 };
 
-/* The times when records were lost for one reason. first_ns: the first since ring_hdr.told_ns. */
+/* The times when records were lost for one reason. first_ns: the first since ring_hdr.reported_ns.
+ */
 struct drv_lost_span {
 	u64 first_ns;
 	u64 last_ns;
@@ -215,7 +216,7 @@ struct ring_hdr {
 	/* Written by libscap. */
 	u64 tail; /* everything below is read: store-release */
 	u64 asleep; /* enum ring_sleep; the driver sets RING_AWAKE when it rings the doorbell */
-	u64 told_ns[DRV_DROP_ROOM]; /* by reason: losses up to this time are reported */
+	u64 reported_ns[DRV_DROP_ROOM]; /* by reason: losses up to this time are reported */
 	u64 pad1[6];
 	struct drv_counters
 		counters[DRV_LEVELS]; /* by depth of nesting, so that no lock is needed */
@@ -274,7 +275,7 @@ struct drv_slot {
 	u64 sel_renamed; /* n_renamed when sel was computed */
 	u64 n_filtered; /* filtered calls */
 	u64 overtaken; /* another record was written while the call was being set up */
-	u64 n_left_out; /* exits on this CPU without a record: of saker itself, or filtered */
+	u64 n_unrecorded; /* exits on this CPU without a record: of saker itself, or filtered */
 	u64 tid; /* of the task */
 	u64 before; /* resv plus one while the exit's record has no place yet; 0: not in an exit */
 	u64 n_unsampled; /* calls and events excluded by --sampling */

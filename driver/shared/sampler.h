@@ -23,7 +23,7 @@ enum sample_source {
 #define SAMPLE_FILTERS(X)                                                                          \
 	X(IDLE, "the CPU was idle")                                                                \
 	X(SELF, "saker itself was at work")                                                        \
-	X(NOT_MEANT, "the thread did not match")                                                   \
+	X(NO_MATCH, "the thread did not match")                                                    \
 	X(SHORT, "the wait was shorter than --off-cpu-min")                                        \
 	X(NO_START, "the start of the wait was not recorded")                                      \
 	X(OWN_FAULT, "a non-blocking read of saker faulted")                                       \
@@ -71,7 +71,7 @@ struct drv_sampler_config {
 	u32 depth; /* maximum number of user frames */
 	u32 user, kernel; /* stacks that are taken */
 	u32 tables; /* unwind user stacks by tables; else by frame pointers alone */
-	u32 later; /* the kernel can run a program at the return to user mode */
+	u32 deferred; /* the kernel can run a program at the return to user mode */
 	u64 period_ns; /* of samples by the clock */
 	u32 off_cpu; /* sample threads that leave the CPU */
 	u64 off_min_ns; /* leave out off-CPU samples shorter than this */

@@ -67,7 +67,7 @@ static inline int walk_script(struct user_walk *w, u32 walker)
  * not 0 if that is unknown. */
 #if defined(__bpf__) || defined(WALK_PROBES)
 static int walk_probe(struct user_walk *w);
-#else /* only the kernel knows, while the thread exists */
+#else /* the kernel has the probes of a thread only while it exists */
 static inline int walk_probe(struct user_walk *w)
 {
 	(void)w;

@@ -241,7 +241,7 @@ static int set_sampler(struct live_driver *d, const struct live_opts *o)
 	c->tables = c->user && !o->sampler->frame_pointers;
 	/* The program that completes a stack sends it without a context, which a perf ring
 	 * requires. */
-	c->later = d->kind != RING_PERF && live_progs_has_kfuncs(d->progs);
+	c->deferred = d->kind != RING_PERF && live_progs_has_kfuncs(d->progs);
 	return 0;
 }
 
@@ -289,7 +289,7 @@ static int set_maps(struct live_driver *d)
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_scratch, sc->tables);
 	err = err ?: bpf_map__set_max_entries(d->skel->maps.cold_stacks, cold_ring_sz(d->n_first));
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.waits_stack, sc->tables && sc->off_cpu);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.laters, sc->later);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.deferred_stacks, sc->deferred);
 	err = err
 		      ?: bpf_map__set_autocreate(d->skel->maps.off_storage,
 						 sc->off_cpu && c->task_storage);
@@ -389,8 +389,8 @@ static int is_wanted_without_calls(const struct driver *s, const struct live_opt
 {
 	const struct drv_config *c = (const struct drv_config *)&s->rodata->cfg;
 	const struct bpf_program *const always[] = {
-		s->progs.tell_fork,          s->progs.tell_exec, s->progs.task_rename,
-		s->progs.sched_process_exit, s->progs.task_rows, s->progs.cpuhp_enter};
+		s->progs.report_fork,        s->progs.report_exec, s->progs.task_rename,
+		s->progs.sched_process_exit, s->progs.task_rows,   s->progs.cpuhp_enter};
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		if (p == always[i])
@@ -420,7 +420,7 @@ static int is_wait(const struct live_driver *d, const struct bpf_program *p)
 /* Hooks that only a capture without calls has. */
 static int stands_for_calls(const struct driver *s, const struct bpf_program *p)
 {
-	return p == s->progs.tell_fork || p == s->progs.tell_exec ||
+	return p == s->progs.report_fork || p == s->progs.report_exec ||
 	       p == s->progs.sched_process_free;
 }
 
@@ -429,7 +429,7 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 {
 	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
 
-	if (p == d->skel->progs.own_fork)
+	if (p == d->skel->progs.helper_fork)
 		return c->self_tgid != 0;
 	if (is_wait(d, p))
 		return is_wanted_wait(d, o, p);
@@ -781,7 +781,7 @@ static int attach_hook(struct live_driver *d, struct bpf_link **link, struct bpf
 static void add_running_helpers(struct live_driver *d, uint32_t self_tgid)
 {
 	struct driver__bss *bss = d->skel->bss;
-	const size_t n_places = sizeof(bss->n_own) / sizeof(*bss->n_own);
+	const size_t n_places = sizeof(bss->n_helpers) / sizeof(*bss->n_helpers);
 	pid_t pids[HELPERS_RUNNING_MAX];
 	unsigned int n = self_tgid == (uint32_t)getpid() ? helpers_running(pids) : 0;
 	int err = 0;
@@ -789,10 +789,10 @@ static void add_running_helpers(struct live_driver *d, uint32_t self_tgid)
 	for (unsigned int i = 0; i < n && !err; i++) {
 		const uint32_t pid = (uint32_t)pids[i];
 
-		err = bpf_map__update_elem(d->skel->maps.own_helpers, &pid, sizeof(pid), &pid,
+		err = bpf_map__update_elem(d->skel->maps.helper_pids, &pid, sizeof(pid), &pid,
 					   sizeof(pid), BPF_NOEXIST);
 		if (!err)
-			__sync_fetch_and_add(&bss->n_own[pid % n_places], 1);
+			__sync_fetch_and_add(&bss->n_helpers[pid % n_places], 1);
 		else if (err == -EEXIST)
 			err = 0;
 	}
@@ -811,11 +811,11 @@ static int attach_own(struct live_driver *d)
 
 	if (!self)
 		return 0;
-	err = attach_hook(d, &d->skel->links.own_fork, d->skel->progs.own_fork);
+	err = attach_hook(d, &d->skel->links.helper_fork, d->skel->progs.helper_fork);
 	if (err)
 		return fail_libbpf(&d->log, err, "cannot attach the driver");
 	/* With too many captures at once, helpers of this one are recorded. */
-	helpers_watch(&d->skel->bss->own_forking);
+	helpers_watch(&d->skel->bss->helper_forking);
 	add_running_helpers(d, self);
 	return 0;
 }
@@ -1091,7 +1091,7 @@ void live_close(struct live_driver *d)
 	close_bell(d);
 	live_progs_free(d->progs);
 	if (d->skel && d->skel->bss)
-		helpers_unwatch(&d->skel->bss->own_forking);
+		helpers_unwatch(&d->skel->bss->helper_forking);
 	driver__destroy(d->skel);
 	free(d->rings);
 	free(d->kind_fds);
@@ -1254,5 +1254,6 @@ void live_exits(const struct live_driver *d, uint64_t *runs, uint64_t *accounted
 	ring_sums(d, &c);
 	*accounted = c.seen - c.n_enters - c.n_others;
 	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++)
-		*accounted += __atomic_load_n(&d->skel->bss->slots[i].n_left_out, __ATOMIC_RELAXED);
+		*accounted +=
+			__atomic_load_n(&d->skel->bss->slots[i].n_unrecorded, __ATOMIC_RELAXED);
 }

@@ -358,7 +358,8 @@ static int fill_pids(int map, const struct scap_select *s, const struct scap_log
 		if (!s->pids_to_come && tgid != pid)
 			return scap_fail(log, -ESRCH, "%u is a thread of process %u: use the PID",
 					 pid, tgid);
-		err = put_mark(map, pid, DRV_MARK_MEANT | (s->pids_to_come ? DRV_MARK_LASTS : 0));
+		err = put_mark(map, pid,
+			       DRV_MARK_SELECTED | (s->pids_to_come ? DRV_MARK_LASTS : 0));
 		if (err)
 			return scap_fail(log, err, "cannot select process %u: %s", pid,
 					 strerror(-err));
@@ -496,12 +497,12 @@ static int is_suppressed(const struct scap_select *s, uint32_t pid)
 /* Returns the marks that a process needs in addition, by its name and its parent's marks. */
 static uint32_t mark_for(const struct scap_select *s, uint32_t pid, uint32_t parent)
 {
-	uint32_t mark = s->descendants ? parent & DRV_MARK_MEANT : 0;
+	uint32_t mark = s->descendants ? parent & DRV_MARK_SELECTED : 0;
 
 	if (is_suppressed(s, pid))
-		mark |= DRV_MARK_NAMED | DRV_MARK_TOLD;
+		mark |= DRV_MARK_NAMED | DRV_MARK_REPORTED;
 	if (parent & DRV_MARKS_SUPPRESS)
-		mark |= DRV_MARK_SUPPRESSED | DRV_MARK_TOLD;
+		mark |= DRV_MARK_SUPPRESSED | DRV_MARK_REPORTED;
 	return mark;
 }
 
@@ -581,7 +582,7 @@ int live_select_any_lives(const struct live_select_maps *maps)
 		const uint32_t mark = get_mark(maps->marks, pid);
 
 		/* A zombie keeps its PID until its parent has waited for it. */
-		if (mark & DRV_MARK_MEANT && !(mark & DRV_MARK_DYING && has_ended(pid)))
+		if (mark & DRV_MARK_SELECTED && !(mark & DRV_MARK_DYING && has_ended(pid)))
 			return 1;
 		at = &pid;
 	}

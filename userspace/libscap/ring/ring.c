@@ -276,14 +276,14 @@ uint64_t ring_n_lost(const struct ring *r)
 
 void ring_told(struct ring *r, unsigned int why, uint64_t to_ns)
 {
-	__atomic_store_n(&r->hdr->told_ns[why], to_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->hdr->reported_ns[why], to_ns, __ATOMIC_RELEASE);
 }
 
 /* The driver writes times before counts. A loss in between may be in the times and not yet in the
  * count: it is noted next time, as of the end of this span. */
 void ring_lost(const struct ring *r, unsigned int why, struct ring_lost *lost)
 {
-	const uint64_t told = r->hdr->told_ns[why];
+	const uint64_t told = r->hdr->reported_ns[why];
 
 	memset(lost, 0, sizeof(*lost));
 	for (int l = 0; l < DRV_LEVELS; l++) {

@@ -511,7 +511,7 @@ static void test_others_are_left_out(void **state)
 	do {
 		wait_samples(&r, 50);
 		stats(&r, &st);
-	} while (!st.by_reason[SAMPLE_CPU].filtered_by[SAMPLE_FILTER_NOT_MEANT]);
+	} while (!st.by_reason[SAMPLE_CPU].filtered_by[SAMPLE_FILTER_NO_MATCH]);
 	end(&r, &st);
 	while (next_sample(&r, &at, &s))
 		assert_int_equal(s.tid, meant);
