@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 
 #include "engine.h"
-#include "file/capfile.h"
+#include "file/scap_format.h"
 
 struct file_engine {
 	struct scap_log log;
-	struct cap_reader *reader; /* of paths[at] */
+	struct scap_reader *reader; /* of paths[at] */
 	char **paths;
 	size_t n_paths, at;
 	uint64_t total; /* size of all files; 0: unknown, one is a pipe */
@@ -24,7 +24,7 @@ static void engine_close(void *engine)
 
 	if (!e)
 		return;
-	cap_reader_close(e->reader);
+	scap_reader_close(e->reader);
 	for (size_t i = 0; i < e->n_paths; i++)
 		free(e->paths[i]);
 	free(e->paths);
@@ -90,7 +90,7 @@ int scap_file_open(void **engine, const struct scap_open_opts *opts, const struc
 	if (!err)
 		err = look_at_paths(e);
 	if (!err)
-		err = cap_reader_open(&e->reader, e->paths[0], &e->log);
+		err = scap_reader_open(&e->reader, e->paths[0], &e->log);
 	if (err)
 		engine_close(e);
 	else
@@ -101,16 +101,16 @@ int scap_file_open(void **engine, const struct scap_open_opts *opts, const struc
 /* A reader at its end is kept for its state and counters until another replaces it. */
 static int next_file(struct file_engine *e)
 {
-	struct cap_reader *r;
+	struct scap_reader *r;
 	int err;
 
 	if (e->at + 1 >= e->n_paths)
 		return -ENODATA;
-	err = cap_reader_open(&r, e->paths[e->at + 1], &e->log);
+	err = scap_reader_open(&r, e->paths[e->at + 1], &e->log);
 	if (err)
 		return err;
-	e->before += cap_reader_taken(e->reader);
-	cap_reader_close(e->reader);
+	e->before += scap_reader_taken(e->reader);
+	scap_reader_close(e->reader);
 	e->reader = r;
 	e->n_unclosed = 0;
 	e->at++;
@@ -120,7 +120,7 @@ static int next_file(struct file_engine *e)
 /* A capture that ends between two blocks is valid up to there; only its end is missing. */
 static void tell_unclosed(struct file_engine *e)
 {
-	const unsigned int n = cap_reader_n_unclosed(e->reader);
+	const unsigned int n = scap_reader_n_unclosed(e->reader);
 
 	if (n == e->n_unclosed)
 		return;
@@ -142,7 +142,7 @@ static int engine_next_split(void *engine, struct scap_evt *evt, struct scap_par
 			     int timeout_ms)
 {
 	struct file_engine *e = engine;
-	int ret = cap_reader_next(e->reader, evt, params, timeout_ms);
+	int ret = scap_reader_next(e->reader, evt, params, timeout_ms);
 
 	return ret == 1 ? 1 : no_event(e, ret);
 }
@@ -158,14 +158,14 @@ static const struct scap_state *engine_state(const void *engine)
 {
 	const struct file_engine *e = engine;
 
-	return cap_reader_state(e->reader);
+	return scap_reader_state(e->reader);
 }
 
 static void engine_state_drop(void *engine)
 {
 	struct file_engine *e = engine;
 
-	cap_reader_state_drop(e->reader);
+	scap_reader_state_drop(e->reader);
 }
 
 static double engine_progress(const void *engine)
@@ -175,16 +175,16 @@ static double engine_progress(const void *engine)
 
 	if (!e->total)
 		return 0;
-	done = (double)(e->before + cap_reader_taken(e->reader)) / e->total;
+	done = (double)(e->before + scap_reader_taken(e->reader)) / e->total;
 	return done < 1 ? done : 1;
 }
 
 static int engine_stats(const void *engine, struct scap_stats *st)
 {
 	const struct file_engine *e = engine;
-	struct cap_closing closing;
+	struct file_trailer closing;
 
-	if (!cap_reader_closing(e->reader, &closing))
+	if (!scap_reader_trailer(e->reader, &closing))
 		return -ENODATA;
 	*st = closing.stats;
 	return 0;

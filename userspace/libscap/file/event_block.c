@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "file/capfile.h"
+#include "file/scap_format.h"
 
 static struct evt_facts facts[EVT_INDEX_MAX];
 
@@ -40,7 +40,7 @@ static void build_facts(void)
 	scap_event_each(build_fact, NULL);
 }
 
-const struct evt_facts *cap_evt_facts(void)
+const struct evt_facts *event_block_facts(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -50,7 +50,7 @@ const struct evt_facts *cap_evt_facts(void)
 
 static size_t lens_sz_of(unsigned int type)
 {
-	return cap_evt_facts()[evt_index(type)].lens_sz;
+	return event_block_facts()[evt_index(type)].lens_sz;
 }
 
 static uint32_t len_at(const uint8_t *lens, size_t lens_sz, unsigned int i)
@@ -63,8 +63,8 @@ static const uint8_t *lens_of(const struct ppm_evt_hdr *evt)
 	return (const uint8_t *)(evt + 1);
 }
 
-void cap_evt_defaults(const struct ppm_evt_hdr *evt, enum evt_defaults d, uint16_t *flags,
-		      uint16_t *nr)
+void event_block_defaults(const struct ppm_evt_hdr *evt, enum evt_defaults d, uint16_t *flags,
+			  uint16_t *nr)
 {
 	const struct evt_facts *f;
 
@@ -72,12 +72,12 @@ void cap_evt_defaults(const struct ppm_evt_hdr *evt, enum evt_defaults d, uint16
 	*nr = REC_NR_NONE;
 	if (d == EVT_DEFAULTS_PLAIN || evt_is_private(evt->type))
 		return;
-	f = &cap_evt_facts()[evt_index(evt->type)];
+	f = &event_block_facts()[evt_index(evt->type)];
 	*flags = f->flags;
-	*nr = evt->type <= EVT_SYSCALL_X ? cap_evt_generic_nr(evt) : f->nr;
+	*nr = evt->type <= EVT_SYSCALL_X ? event_block_generic_nr(evt) : f->nr;
 }
 
-int cap_buf_need(struct cap_buf *b, size_t n)
+int file_buf_need(struct file_buf *b, size_t n)
 {
 	uint8_t *p;
 
@@ -91,7 +91,7 @@ int cap_buf_need(struct cap_buf *b, size_t n)
 	return 0;
 }
 
-int cap_evt_check(const struct ppm_evt_hdr *evt, uint32_t room)
+int event_block_check(const struct ppm_evt_hdr *evt, uint32_t room)
 {
 	size_t lens_sz = lens_sz_of(evt->type);
 	const uint8_t *lens = lens_of(evt);
@@ -133,8 +133,8 @@ static void put_u16(uint8_t *p, uint16_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-size_t cap_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
-		      const struct ppm_evt_hdr *file)
+size_t event_block_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
+			      const struct ppm_evt_hdr *file)
 {
 	size_t lens_sz = lens_sz_of(native->type);
 	const uint8_t *lens = lens_of(native);
@@ -202,8 +202,9 @@ static bool native_head(const struct ppm_evt_hdr *file, uint16_t opt, const uint
 	return true;
 }
 
-int cap_native_get(struct cap_buf *buf, const struct ppm_evt_hdr **native,
-		   const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t *val, uint32_t len)
+int event_block_native_get(struct file_buf *buf, const struct ppm_evt_hdr **native,
+			   const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t *val,
+			   uint32_t len)
 {
 	size_t file_sz = lens_sz_of(file->type), lens_sz, new_lens;
 	const uint8_t *file_data = lens_of(file) + file_sz * file->nparams;
@@ -221,7 +222,7 @@ int cap_native_get(struct cap_buf *buf, const struct ppm_evt_hdr **native,
 	for (unsigned int i = 0; i < first; i++)
 		kept += len_at(lens_of(file), file_sz, i);
 	hdr.len = sizeof(hdr) + lens_sz * first + kept + len;
-	if (cap_buf_need(buf, hdr.len))
+	if (file_buf_need(buf, hdr.len))
 		return -ENOMEM;
 	p = buf->p;
 	p = mempcpy(p, &hdr, sizeof(hdr));
@@ -230,5 +231,5 @@ int cap_native_get(struct cap_buf *buf, const struct ppm_evt_hdr **native,
 	p = mempcpy(p, file_data, kept);
 	memcpy(p, val + new_lens, len - new_lens);
 	*native = (const struct ppm_evt_hdr *)buf->p;
-	return cap_evt_check(*native, hdr.len);
+	return event_block_check(*native, hdr.len);
 }

@@ -38,7 +38,7 @@ static void put_event_of(void *ctx, const struct scap_event_info *info)
 
 		/* By turns what a saker source says of it, something else, nothing. */
 		if (i == 0)
-			cap_evt_defaults(evt->hdr, EVT_DEFAULTS_SAKER, &evt->flags, &evt->nr);
+			event_block_defaults(evt->hdr, EVT_DEFAULTS_SAKER, &evt->flags, &evt->nr);
 		else if (i == 1 && !evt_is_private(info->id))
 			evt->nr = info->id % 300;
 	}
@@ -130,7 +130,7 @@ static void test_common_events_have_no_options(void **state)
 	(void)state;
 	for (unsigned int type = EVT_CLOSE_E; type <= EVT_CLOSE_X; type++) {
 		e = put_event(&l, type, 1 + (type & 1), lens);
-		cap_evt_defaults(e->hdr, EVT_DEFAULTS_SAKER, &e->flags, &e->nr);
+		event_block_defaults(e->hdr, EVT_DEFAULTS_SAKER, &e->flags, &e->nr);
 		assert_int_equal(e->nr, 3);
 	}
 	assert_int_equal(l.v[0].flags, SCAP_EVT_F_HIDDEN);

@@ -412,7 +412,7 @@ uint32_t random_u32(uint64_t *seed)
 int make_dir(void **state)
 {
 	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/capfile_test.XXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/file_test.XXXXXX");
 	return mkdtemp(dir) ? 0 : -1;
 }
 

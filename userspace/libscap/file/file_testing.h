@@ -3,8 +3,8 @@
 #ifndef SCAP_FILE_FILE_TESTING_H
 #define SCAP_FILE_FILE_TESTING_H
 
-#include "file/capfile.h"
 #include "file/scap_file.h"
+#include "file/scap_format.h"
 
 #define MAX_EVTS 4096
 #define T0 1700000000000000000ull

@@ -15,15 +15,15 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "file/capfile.h"
 #include "file/input.h"
+#include "file/scap_format.h"
 
 #define BUF_SZ (128u << 10)
 #define RAW_SZ (256u << 10)
 
 enum packing { PACKED_NOT, PACKED_GZIP, PACKED_ZSTD };
 
-struct cap_input_src {
+struct input_src {
 	const struct scap_log *log;
 	int fd;
 	bool eof; /* nothing will be ready later that is not ready now */
@@ -44,9 +44,9 @@ struct cap_input_src {
 		zstd_want; /* number of bytes to the first, to the next block and no further */
 };
 
-static ssize_t read_some(struct cap_input *in, void *buf, size_t n)
+static ssize_t read_some(struct input *in, void *buf, size_t n)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 
 	for (;;) {
 		ssize_t got = read(s->fd, buf, n);
@@ -69,9 +69,9 @@ static ssize_t read_some(struct cap_input *in, void *buf, size_t n)
 }
 
 /* Returns 1 if raw has bytes, 0 at the end of the file. */
-static int raw_fill(struct cap_input *in)
+static int raw_fill(struct input *in)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 	ssize_t got;
 
 	if (s->raw_at < s->raw_end)
@@ -84,9 +84,9 @@ static int raw_fill(struct cap_input *in)
 	return 1;
 }
 
-static ssize_t take_plain(struct cap_input *in, uint8_t *out, size_t room)
+static ssize_t take_plain(struct input *in, uint8_t *out, size_t room)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 	size_t n = s->raw_end - s->raw_at;
 
 	if (n == 0)
@@ -99,9 +99,9 @@ static ssize_t take_plain(struct cap_input *in, uint8_t *out, size_t room)
 }
 
 /* Reports the damage once all bytes before it were read. */
-static ssize_t packed_damage(struct cap_input *in, const char *how, size_t got)
+static ssize_t packed_damage(struct input *in, const char *how, size_t got)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 
 	s->err =
 		scap_fail(s->log, -EBADMSG,
@@ -112,9 +112,9 @@ static ssize_t packed_damage(struct cap_input *in, const char *how, size_t got)
 }
 
 /* Members follow one another, as in a file made by several gzips. */
-static ssize_t take_gzip(struct cap_input *in, uint8_t *out, size_t room)
+static ssize_t take_gzip(struct input *in, uint8_t *out, size_t room)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 	z_stream *z = &s->z;
 	int ret;
 
@@ -141,9 +141,9 @@ static ssize_t take_gzip(struct cap_input *in, uint8_t *out, size_t room)
 }
 
 /* One zstd block at a time, so that a damaged one does not spoil others. */
-static ssize_t take_zstd(struct cap_input *in, uint8_t *out, size_t room)
+static ssize_t take_zstd(struct input *in, uint8_t *out, size_t room)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 	ZSTD_inBuffer src = {s->raw, s->raw_end, s->raw_at};
 	ZSTD_outBuffer dst = {out, room, 0};
 	size_t ret;
@@ -161,9 +161,9 @@ static ssize_t take_zstd(struct cap_input *in, uint8_t *out, size_t room)
 }
 
 /* Unpacks more into [out, out + room). Returns 0 at the end. */
-static ssize_t take_bytes(struct cap_input *in, uint8_t *out, size_t room)
+static ssize_t take_bytes(struct input *in, uint8_t *out, size_t room)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 	ssize_t got;
 
 	if (s->err)
@@ -188,9 +188,9 @@ static ssize_t take_bytes(struct cap_input *in, uint8_t *out, size_t room)
 
 /* Makes room for @n bytes from p on: moves them to the front, and grows as they arrive, so that a
  * wrong length does not cost memory. */
-static int make_room(struct cap_input *in, size_t n)
+static int make_room(struct input *in, size_t n)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 	size_t have = in->end - in->p;
 	size_t want = s->buf_sz;
 
@@ -216,9 +216,9 @@ static int make_room(struct cap_input *in, size_t n)
 	return 0;
 }
 
-int cap_input_fill(struct cap_input *in, size_t n)
+int input_fill(struct input *in, size_t n)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 
 	while ((size_t)(in->end - in->p) < n) {
 		size_t room;
@@ -243,9 +243,9 @@ int cap_input_fill(struct cap_input *in, size_t n)
 	return 1;
 }
 
-int cap_input_ready(const struct cap_input *in, int timeout_ms)
+int input_ready(const struct input *in, int timeout_ms)
 {
-	const struct cap_input_src *s = in->src;
+	const struct input_src *s = in->src;
 	struct pollfd pfd = {.fd = s->fd, .events = POLLIN};
 	size_t have = in->end - in->p;
 	int n;
@@ -258,19 +258,19 @@ int cap_input_ready(const struct cap_input *in, int timeout_ms)
 	return n > 0 || (n < 0 && errno != EINTR);
 }
 
-uint64_t cap_input_offset(const struct cap_input *in)
+uint64_t input_offset(const struct input *in)
 {
-	const struct cap_input_src *s = in->src;
+	const struct input_src *s = in->src;
 
 	return s->base + (in->p - s->buf);
 }
 
-uint64_t cap_input_taken(const struct cap_input *in)
+uint64_t input_taken(const struct input *in)
 {
 	return in->src->taken;
 }
 
-const char *cap_input_unit(const struct cap_input *in)
+const char *input_unit(const struct input *in)
 {
 	return in->src->packing == PACKED_NOT ? "" : " of the unpacked data";
 }
@@ -289,9 +289,9 @@ static enum packing detect(const uint8_t *p, size_t n)
 	return PACKED_NOT;
 }
 
-static int start_unpacker(struct cap_input *in)
+static int start_unpacker(struct input *in)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 
 	s->buf = malloc(BUF_SZ);
 	if (!s->buf)
@@ -314,9 +314,9 @@ no_memory:
 }
 
 /* Reads the first bytes, which stay in raw for a pipe, and sets up the unpacker they need. */
-static int start(struct cap_input *in)
+static int start(struct input *in)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 	ssize_t got;
 
 	s->raw = malloc(RAW_SZ);
@@ -334,7 +334,7 @@ static int start(struct cap_input *in)
 	return start_unpacker(in);
 }
 
-int cap_input_open(struct cap_input *in, const char *path, const struct scap_log *log)
+int input_open(struct input *in, const char *path, const struct scap_log *log)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	struct stat st;
@@ -359,13 +359,13 @@ int cap_input_open(struct cap_input *in, const char *path, const struct scap_log
 	err = start(in);
 out:
 	if (err)
-		cap_input_close(in);
+		input_close(in);
 	return err;
 }
 
-void cap_input_close(struct cap_input *in)
+void input_close(struct input *in)
 {
-	struct cap_input_src *s = in->src;
+	struct input_src *s = in->src;
 
 	if (!s)
 		return;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "file/capfile.h"
+#include "file/scap_format.h"
 #include "shared/stack.h"
 
 #define LEB_MAX 10 /* bytes of a u64 */
@@ -96,7 +96,7 @@ static const struct dense_param *dense_params(unsigned int type)
  * and reader drop all others. No number is reused, and each text comes with its number: a reader of
  * a file from which somebody removed events lacks texts, but has no wrong ones.
  */
-struct cap_texts {
+struct packed_texts {
 	uint64_t first; /* number of the first text */
 	uint32_t n;
 	uint32_t end[TEXTS_MAX]; /* end of each text; it begins where the one before ends */
@@ -105,35 +105,35 @@ struct cap_texts {
 	uint8_t bytes[TEXTS_BYTES];
 };
 
-struct cap_texts *cap_texts_new(void)
+struct packed_texts *packed_texts_new(void)
 {
-	return calloc(1, sizeof(struct cap_texts));
+	return calloc(1, sizeof(struct packed_texts));
 }
 
-void cap_texts_free(struct cap_texts *t)
+void packed_texts_free(struct packed_texts *t)
 {
 	free(t);
 }
 
 /* Sets the number of the next text to @next. */
-static void forget_to(struct cap_texts *t, uint64_t next)
+static void forget_to(struct packed_texts *t, uint64_t next)
 {
 	t->first = next;
 	t->n = 0;
 	memset(t->slots, 0, sizeof(t->slots));
 }
 
-void cap_texts_forget(struct cap_texts *t)
+void packed_texts_clear(struct packed_texts *t)
 {
 	forget_to(t, 0);
 }
 
-static uint32_t text_begin(const struct cap_texts *t, uint32_t i)
+static uint32_t text_begin(const struct packed_texts *t, uint32_t i)
 {
 	return i ? t->end[i - 1] : 0;
 }
 
-static void texts_add(struct cap_texts *t, const uint8_t *p, uint32_t len)
+static void texts_add(struct packed_texts *t, const uint8_t *p, uint32_t len)
 {
 	if (t->n == TEXTS_MAX || text_begin(t, t->n) + len > TEXTS_BYTES)
 		forget_to(t, t->first + t->n);
@@ -143,7 +143,7 @@ static void texts_add(struct cap_texts *t, const uint8_t *p, uint32_t len)
 }
 
 /* Returns the place of the text's number in the hash table, or a free one. */
-static uint16_t *text_slot(struct cap_texts *t, const uint8_t *p, uint32_t len)
+static uint16_t *text_slot(struct packed_texts *t, const uint8_t *p, uint32_t len)
 {
 	uint64_t hash = 0xcbf29ce484222325;
 
@@ -178,7 +178,7 @@ static void note_text(struct new_texts *texts, uint64_t number, const uint8_t *p
 }
 
 /* Makes @number the next one: missing texts in between are empty. */
-static void skip_to(struct cap_texts *t, uint64_t number)
+static void skip_to(struct packed_texts *t, uint64_t number)
 {
 	if (number - t->first - t->n > TEXTS_MAX - t->n)
 		forget_to(t, number);
@@ -186,7 +186,7 @@ static void skip_to(struct cap_texts *t, uint64_t number)
 		t->end[t->n] = text_begin(t, t->n);
 }
 
-static void remember(struct cap_texts *t, const struct new_texts *texts, bool to_find)
+static void remember(struct packed_texts *t, const struct new_texts *texts, bool to_find)
 {
 	for (unsigned int i = 0; i < texts->n; i++) {
 		const struct scap_param *p = &texts->v[i];
@@ -227,7 +227,7 @@ static int64_t unzigzag(uint64_t v)
 
 struct dense_out {
 	uint8_t *p, *end;
-	struct cap_texts *texts;
+	struct packed_texts *texts;
 	struct new_texts new;
 };
 
@@ -362,8 +362,8 @@ static void finish_dense(struct ppm_evt_hdr *dense, const struct ppm_evt_hdr *ev
 	memcpy(dense + 1, head, sizeof(head));
 }
 
-int cap_dense_put(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct cap_texts *texts,
-		  const struct ppm_evt_hdr *evt)
+int packed_samples_put(struct file_buf *buf, const struct ppm_evt_hdr **out,
+		       struct packed_texts *texts, const struct ppm_evt_hdr *evt)
 {
 	const struct dense_param *d = dense_params(evt->type);
 	struct dense_out o = {.texts = texts};
@@ -374,7 +374,7 @@ int cap_dense_put(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct ca
 	if (!d || evt->len <= DENSE_HEAD_SZ || scap_evt_params(evt, &params) || !params.n ||
 	    params.n > scap_event_info(evt->type)->n_params || !is_plain(evt, &params))
 		return 0;
-	if (cap_buf_need(buf, evt->len))
+	if (file_buf_need(buf, evt->len))
 		return -ENOMEM;
 	o.p = data = buf->p + DENSE_HEAD_SZ;
 	/* Stored unchanged unless it becomes shorter. */
@@ -393,7 +393,7 @@ int cap_dense_put(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct ca
 
 struct dense_in {
 	const uint8_t *p, *end;
-	const struct cap_texts *texts;
+	const struct packed_texts *texts;
 	uint8_t *out; /* where the next parameter goes; followed by room for all of them */
 	struct scap_param v[EVT_MAX_PARAMS]; /* parameters unpacked so far */
 	struct new_texts new;
@@ -442,7 +442,7 @@ static bool get_bytes(struct dense_in *in, uint64_t len)
 /* A parameter whose text is missing has no value. */
 static void get_known(struct dense_in *in, uint64_t number)
 {
-	const struct cap_texts *t = in->texts;
+	const struct packed_texts *t = in->texts;
 	const uint64_t i = number - t->first;
 
 	if (i < t->n)
@@ -522,8 +522,8 @@ static unsigned int n_params(uint64_t which)
 	return which ? 63 - __builtin_clzll(which) : 0;
 }
 
-int cap_dense_get(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct cap_texts *texts,
-		  const struct ppm_evt_hdr *dense)
+int packed_samples_get(struct file_buf *buf, const struct ppm_evt_hdr **out,
+		       struct packed_texts *texts, const struct ppm_evt_hdr *dense)
 {
 	struct dense_in in = {.texts = texts};
 	const struct dense_param *d;
@@ -548,8 +548,8 @@ int cap_dense_get(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct ca
 		return -EBADMSG;
 	n = n_params(which);
 	n_known = scap_event_info(type)->n_params;
-	if (cap_buf_need(buf, sizeof(*evt) + EVT_MAX_PARAMS * (sizeof(uint16_t) + TEXT_MAX) +
-				      params.v[DENSE_P_DATA].len * sizeof(uint64_t)))
+	if (file_buf_need(buf, sizeof(*evt) + EVT_MAX_PARAMS * (sizeof(uint16_t) + TEXT_MAX) +
+				       params.v[DENSE_P_DATA].len * sizeof(uint64_t)))
 		return -ENOMEM;
 	evt = (struct ppm_evt_hdr *)buf->p;
 	*evt = *dense;

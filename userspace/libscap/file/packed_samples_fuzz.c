@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "event/event_build.h"
-#include "file/capfile.h"
+#include "file/scap_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
@@ -15,7 +15,7 @@ static void *must(void *p)
 	return p ? p : (abort(), NULL);
 }
 
-static void fuzz_event(struct cap_texts *texts[], struct cap_buf bufs[], uint16_t type,
+static void fuzz_event(struct packed_texts *texts[], struct file_buf bufs[], uint16_t type,
 		       const uint8_t *data, size_t sz)
 {
 	const struct evt_value v[] = {{&type, sizeof(type)}, {data, sz}};
@@ -25,12 +25,12 @@ static void fuzz_event(struct cap_texts *texts[], struct cap_buf bufs[], uint16_
 
 	if (scap_evt_build(dense, room, EVT_DENSE_E, 1, 2, v, 2) != (int)room)
 		abort();
-	if (!cap_dense_get(&bufs[0], &evt, texts[0], dense) && evt != dense) {
-		if (cap_evt_check(evt, evt->len) ||
-		    cap_dense_put(&bufs[1], &written, texts[1], evt))
+	if (!packed_samples_get(&bufs[0], &evt, texts[0], dense) && evt != dense) {
+		if (event_block_check(evt, evt->len) ||
+		    packed_samples_put(&bufs[1], &written, texts[1], evt))
 			abort();
 		again = written;
-		if (written != evt && cap_dense_get(&bufs[2], &again, texts[2], written))
+		if (written != evt && packed_samples_get(&bufs[2], &again, texts[2], written))
 			abort();
 		if (again->len != evt->len || memcmp(again, evt, evt->len))
 			abort();
@@ -40,11 +40,11 @@ static void fuzz_event(struct cap_texts *texts[], struct cap_buf bufs[], uint16_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
-	struct cap_texts *texts[3];
-	struct cap_buf bufs[3] = {0};
+	struct packed_texts *texts[3];
+	struct file_buf bufs[3] = {0};
 
 	for (int i = 0; i < 3; i++)
-		texts[i] = must(cap_texts_new());
+		texts[i] = must(packed_texts_new());
 	while (sz > 2) {
 		const size_t len = data[1] < sz - 2 ? data[1] : sz - 2;
 
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 		sz -= 2 + len;
 	}
 	for (int i = 0; i < 3; i++) {
-		cap_texts_free(texts[i]);
+		packed_texts_free(texts[i]);
 		free(bufs[i].p);
 	}
 	return 0;

@@ -238,22 +238,22 @@ static void test_sections_are_apart(void **state)
  * Dense events by hand.
  */
 
-static struct cap_buf buf;
-static struct cap_texts *texts;
+static struct file_buf buf;
+static struct packed_texts *texts;
 
 static int new_texts(void **state)
 {
 	(void)state;
-	texts = cap_texts_new();
+	texts = packed_texts_new();
 	return texts ? 0 : -1;
 }
 
 static int free_texts(void **state)
 {
 	(void)state;
-	cap_texts_free(texts);
+	packed_texts_free(texts);
 	free(buf.p);
-	buf = (struct cap_buf){0};
+	buf = (struct file_buf){0};
 	return 0;
 }
 
@@ -268,7 +268,7 @@ static int get_dense(const struct ppm_evt_hdr **out, unsigned int type, const vo
 
 	assert_non_null(dense);
 	assert_int_equal(scap_evt_build(dense, sz, EVT_DENSE_E, T0, 1, v, 2), sz);
-	err = cap_dense_get(&buf, out, texts, (const void *)dense);
+	err = packed_samples_get(&buf, out, texts, (const void *)dense);
 	assert_true(err || *out != (const void *)dense || type > EVT_SYMBOL_E);
 	free(dense);
 	return err;
@@ -297,18 +297,18 @@ static void test_damaged_events(void **state)
 }
 
 /* The path of event @i of events as @reader, which may have missed some before, has it. */
-static void assert_path(struct cap_texts *writer, struct cap_texts *reader, size_t i,
+static void assert_path(struct packed_texts *writer, struct packed_texts *reader, size_t i,
 			const char *path)
 {
-	struct cap_buf dense = {0};
+	struct file_buf dense = {0};
 	const int path_at = scap_event_param(EVT_MAP_E, "path");
 	const struct ppm_evt_hdr *evt;
 	struct scap_params params;
 
-	assert_int_equal(cap_dense_put(&dense, &evt, writer, events.v[i].hdr), 0);
+	assert_int_equal(packed_samples_put(&dense, &evt, writer, events.v[i].hdr), 0);
 	assert_int_equal(evt->type, EVT_DENSE_E);
 	if (reader) {
-		assert_int_equal(cap_dense_get(&buf, &evt, reader, evt), 0);
+		assert_int_equal(packed_samples_get(&buf, &evt, reader, evt), 0);
 		assert_int_equal(scap_evt_params(evt, &params), 0);
 		assert_int_equal(params.v[path_at].len, path ? strlen(path) + 1 : 0);
 		if (path)
@@ -321,7 +321,7 @@ static void assert_path(struct cap_texts *writer, struct cap_texts *reader, size
  * place. */
 static void test_missing_events(void **state)
 {
-	struct cap_texts *writer = cap_texts_new();
+	struct packed_texts *writer = packed_texts_new();
 	char path[16] = "";
 
 	(void)state;
@@ -354,7 +354,7 @@ static void test_missing_events(void **state)
 	assert_path(writer, texts, 1, "/9001");
 	assert_path(writer, texts, 2, NULL);
 	list_fini(&events);
-	cap_texts_free(writer);
+	packed_texts_free(writer);
 }
 
 /* Parameters and events of later versions: what is known of them is there. */
@@ -419,7 +419,7 @@ static void test_random_damage(void **state)
 		err = get_dense(&evt, round % 2 ? EVT_SAMPLE_E : EVT_MAP_E, data, len);
 		assert_true(err == 0 || err == -EBADMSG);
 		if (!err)
-			assert_int_equal(cap_evt_check(evt, evt->len), 0);
+			assert_int_equal(event_block_check(evt, evt->len), 0);
 	}
 }
 

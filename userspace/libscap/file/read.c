@@ -8,25 +8,25 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "file/capfile.h"
 #include "file/input.h"
+#include "file/scap_format.h"
 
 #define OLD_HDR_SZ 22 /* header of an event before nparams was added */
 
-struct cap_reader {
-	struct cap_input in;
+struct scap_reader {
+	struct input in;
 	const struct scap_log *log;
-	struct cap_state_reader state;
+	struct state_reader state;
 	const struct scap_state *done_state;
-	struct cap_buf scratch; /* an event that is delivered in another form than in the input */
-	struct cap_texts *texts; /* texts of packed events of the section */
+	struct file_buf scratch; /* an event that is delivered in another form than in the input */
+	struct packed_texts *texts; /* texts of packed events of the section */
 	bool saker; /* saker wrote the section: options are read */
 	enum evt_defaults defaults;
 	const struct evt_facts *facts;
 	bool told_skip, told_new;
 	unsigned int n_closings, n_unclosed;
 	bool closed; /* the section has its trailer */
-	struct cap_closing closing;
+	struct file_trailer closing;
 	struct scap_cpu_stats *cpus; /* number of trailers */
 	uint64_t n_events; /* delivered, over all sections */
 	uint64_t n_section; /* blocks of the format in this section */
@@ -35,43 +35,43 @@ struct cap_reader {
 
 #define ULL(x) ((unsigned long long)(x))
 
-static int damaged(struct cap_reader *r, uint64_t offset, const char *what)
+static int damaged(struct scap_reader *r, uint64_t offset, const char *what)
 {
 	return scap_fail(r->log, -EBADMSG,
 			 "%s: at byte %llu%s %s: the file is damaged; %llu events before it were "
 			 "read",
-			 r->in.name, ULL(offset), cap_input_unit(&r->in), what, ULL(r->n_events));
+			 r->in.name, ULL(offset), input_unit(&r->in), what, ULL(r->n_events));
 }
 
-static int cut(struct cap_reader *r, uint64_t offset)
+static int cut(struct scap_reader *r, uint64_t offset)
 {
 	return scap_fail(r->log, -EBADMSG,
 			 "%s: the file ends inside a block at byte %llu%s: it is truncated; %llu "
 			 "events before it were read",
-			 r->in.name, ULL(offset), cap_input_unit(&r->in), ULL(r->n_events));
+			 r->in.name, ULL(offset), input_unit(&r->in), ULL(r->n_events));
 }
 
 /* Advances to the next block. Returns 1; 0 at the end of the file; or a negative errno. */
-static int peek_block(struct cap_reader *r, struct cap_block *blk)
+static int peek_block(struct scap_reader *r, struct file_block *blk)
 {
-	struct cap_input *in = &r->in;
-	int ret = cap_input_need(in, BLK_MIN);
+	struct input *in = &r->in;
+	int ret = input_need(in, BLK_MIN);
 	uint32_t len;
 
 	if (ret < 0)
 		return ret;
 	if (ret == 0)
-		return in->p == in->end ? 0 : cut(r, cap_input_offset(in));
+		return in->p == in->end ? 0 : cut(r, input_offset(in));
 	len = get_u32(in->p + 4);
 	if (len < BLK_MIN || len % 4 || len > BLK_BUF_MAX)
-		return damaged(r, cap_input_offset(in), "a block has an impossible length");
-	ret = cap_input_need(in, len);
+		return damaged(r, input_offset(in), "a block has an impossible length");
+	ret = input_need(in, len);
 	if (ret < 0)
 		return ret;
 	if (ret == 0)
-		return cut(r, cap_input_offset(in));
+		return cut(r, input_offset(in));
 	if (get_u32(in->p + len - 4) != len)
-		return damaged(r, cap_input_offset(in),
+		return damaged(r, input_offset(in),
 			       "a block begins with another length than it "
 			       "ends with");
 	blk->type = get_u32(in->p);
@@ -98,11 +98,11 @@ static bool is_event_block(uint32_t type)
 }
 
 /* Reads the header of a section, whose byte order is needed to read its own length. */
-static int check_section_header(struct cap_reader *r)
+static int check_section_header(struct scap_reader *r)
 {
-	struct cap_input *in = &r->in;
-	uint64_t offset = cap_input_offset(in);
-	int ret = cap_input_need(in, BLK_MIN);
+	struct input *in = &r->in;
+	uint64_t offset = input_offset(in);
+	int ret = input_need(in, BLK_MIN);
 
 	if (ret < 0)
 		return ret;
@@ -118,9 +118,9 @@ static int check_section_header(struct cap_reader *r)
 	return 0;
 }
 
-static int read_section_header(struct cap_reader *r)
+static int read_section_header(struct scap_reader *r)
 {
-	struct cap_block blk;
+	struct file_block blk;
 	int ret = check_section_header(r);
 
 	if (ret)
@@ -129,7 +129,7 @@ static int read_section_header(struct cap_reader *r)
 	if (ret < 0)
 		return ret;
 	if (blk.body_len < 16)
-		return damaged(r, cap_input_offset(&r->in), "the header of a section is too short");
+		return damaged(r, input_offset(&r->in), "the header of a section is too short");
 	if (get_u16(blk.body + 4) > 1)
 		return scap_fail(r->log, -ENOTSUP,
 				 "%s has version %u of the .scap format; this saker reads version "
@@ -139,7 +139,7 @@ static int read_section_header(struct cap_reader *r)
 	return 0;
 }
 
-static int read_state_block(struct cap_reader *r, const struct cap_block *blk)
+static int read_state_block(struct scap_reader *r, const struct file_block *blk)
 {
 	int err;
 
@@ -148,30 +148,30 @@ static int read_state_block(struct cap_reader *r, const struct cap_block *blk)
 		r->defaults = EVT_DEFAULTS_SAKER;
 		return 0;
 	}
-	err = cap_state_read(&r->state, blk);
+	err = state_read(&r->state, blk);
 	if (err == -ENOENT)
 		return 0;
 	r->n_section++;
 	if (err == -EBADMSG)
-		return damaged(r, cap_input_offset(&r->in), r->state.what);
+		return damaged(r, input_offset(&r->in), r->state.what);
 	if (err)
 		return scap_fail(r->log, err, "%s: no memory for the state in it", r->in.name);
 	return 0;
 }
 
 /* Reads from the header of a section to its first event. */
-static int begin_section(struct cap_reader *r)
+static int begin_section(struct scap_reader *r)
 {
-	struct cap_block blk;
+	struct file_block blk;
 	int ret;
 
-	cap_state_reader_fini(&r->state);
+	state_reader_fini(&r->state);
 	r->done_state = NULL;
 	r->saker = false;
 	r->closed = false;
 	r->defaults = EVT_DEFAULTS_PLAIN;
 	r->n_section = 0;
-	cap_texts_forget(r->texts);
+	packed_texts_clear(r->texts);
 	r->state.build = scap_state_build_new();
 	if (!r->state.build)
 		return scap_fail(r->log, -ENOMEM, "%s: no memory for the state in it", r->in.name);
@@ -196,7 +196,7 @@ static int begin_section(struct cap_reader *r)
 
 /* Converts an event of before 2017 to today's layout. The number of parameters follows from the
  * lengths: each additional one increases the sum, so at most one number fits. */
-static int modernize(struct cap_reader *r, const uint8_t *old, uint32_t room,
+static int modernize(struct scap_reader *r, const uint8_t *old, uint32_t room,
 		     const struct ppm_evt_hdr **out)
 {
 	struct ppm_evt_hdr hdr;
@@ -217,7 +217,7 @@ static int modernize(struct cap_reader *r, const uint8_t *old, uint32_t room,
 		sum += get_u16(lens + 2 * n);
 	if (2 * n + sum != len)
 		return -EBADMSG;
-	if (cap_buf_need(&r->scratch, sizeof(hdr) + len))
+	if (file_buf_need(&r->scratch, sizeof(hdr) + len))
 		return -ENOMEM;
 	hdr.len = sizeof(hdr) + len;
 	hdr.nparams = n;
@@ -227,7 +227,7 @@ static int modernize(struct cap_reader *r, const uint8_t *old, uint32_t room,
 	return 0;
 }
 
-static int read_option(struct cap_reader *r, struct scap_evt *evt, bool *marked, uint16_t code,
+static int read_option(struct scap_reader *r, struct scap_evt *evt, bool *marked, uint16_t code,
 		       const uint8_t *val, uint32_t len)
 {
 	switch (code) {
@@ -242,7 +242,7 @@ static int read_option(struct cap_reader *r, struct scap_evt *evt, bool *marked,
 		return 0;
 	case OPT_NATIVE:
 	case OPT_MORE:
-		return cap_native_get(&r->scratch, &evt->hdr, evt->hdr, code, val, len);
+		return event_block_native_get(&r->scratch, &evt->hdr, evt->hdr, code, val, len);
 	case OPT_DEFAULTS:
 		if (len < 4 || get_u32(val) > EVT_DEFAULTS_PLAIN)
 			return -EBADMSG;
@@ -253,7 +253,7 @@ static int read_option(struct cap_reader *r, struct scap_evt *evt, bool *marked,
 	}
 }
 
-static int read_options(struct cap_reader *r, struct scap_evt *evt, const uint8_t *p,
+static int read_options(struct scap_reader *r, struct scap_evt *evt, const uint8_t *p,
 			const uint8_t *end)
 {
 	const struct ppm_evt_hdr *file_hdr = evt->hdr;
@@ -277,7 +277,7 @@ static int read_options(struct cap_reader *r, struct scap_evt *evt, const uint8_
 		p += 4 + len + pad4(len);
 	}
 	if (!marked) {
-		cap_evt_defaults(evt->hdr, r->defaults, &flags, &nr);
+		event_block_defaults(evt->hdr, r->defaults, &flags, &nr);
 		evt->flags |= flags;
 		evt->nr = nr;
 	}
@@ -287,7 +287,8 @@ static int read_options(struct cap_reader *r, struct scap_evt *evt, const uint8_
 /*
  * Reads the counters of CPUs, in all parameters after the first. Without memory they are unknown.
  */
-static void read_closing_cpus(struct cap_reader *r, const struct ppm_evt_hdr *evt, const char *text)
+static void read_closing_cpus(struct scap_reader *r, const struct ppm_evt_hdr *evt,
+			      const char *text)
 {
 	const uint8_t *lens = (const uint8_t *)(evt + 1);
 	struct scap_stats *st = &r->closing.stats;
@@ -297,13 +298,13 @@ static void read_closing_cpus(struct cap_reader *r, const struct ppm_evt_hdr *ev
 	r->cpus = max ? malloc(max * sizeof(*r->cpus)) : NULL;
 	for (uint32_t i = 1; r->cpus && i < evt->nparams; i++) {
 		text += get_u16(lens + 2 * (i - 1));
-		st->n_cpus += cap_cpus_get(r->cpus + st->n_cpus, max - st->n_cpus, text,
-					   get_u16(lens + 2 * i));
+		st->n_cpus += trailer_cpus_get(r->cpus + st->n_cpus, max - st->n_cpus, text,
+					       get_u16(lens + 2 * i));
 	}
 	st->cpus = r->cpus;
 }
 
-static void read_closing(struct cap_reader *r, const struct ppm_evt_hdr *evt)
+static void read_closing(struct scap_reader *r, const struct ppm_evt_hdr *evt)
 {
 	const char *text = (const char *)(evt + 1) + 2 * evt->nparams;
 	uint32_t len;
@@ -312,18 +313,18 @@ static void read_closing(struct cap_reader *r, const struct ppm_evt_hdr *evt)
 		return;
 	len = get_u16((const uint8_t *)(evt + 1));
 	memset(&r->closing, 0, sizeof(r->closing));
-	cap_kv_get(text, len, "written_events", &r->closing.events);
-	cap_kv_get(text, len, "written_private", &r->closing.private_events);
-	cap_stats_get(&r->closing.stats, text, len);
+	trailer_kv_get(text, len, "written_events", &r->closing.events);
+	trailer_kv_get(text, len, "written_private", &r->closing.private_events);
+	trailer_stats_get(&r->closing.stats, text, len);
 	read_closing_cpus(r, evt, text);
 	r->n_closings++;
 	r->closed = true;
 }
 
-static int bad_event(struct cap_reader *r, const struct cap_block *blk, int err)
+static int bad_event(struct scap_reader *r, const struct file_block *blk, int err)
 {
 	/* The block is consumed: it lies before p. */
-	uint64_t offset = cap_input_offset(&r->in) - blk->len;
+	uint64_t offset = input_offset(&r->in) - blk->len;
 
 	if (err == -ENOMEM)
 		return scap_fail(r->log, err, "%s: no memory for an event of %u bytes", r->in.name,
@@ -332,7 +333,7 @@ static int bad_event(struct cap_reader *r, const struct cap_block *blk, int err)
 }
 
 /* Returns 1 with an event, 0 if the block has none for the caller. */
-static int read_event(struct cap_reader *r, const struct cap_block *blk, struct scap_evt *evt)
+static int read_event(struct scap_reader *r, const struct file_block *blk, struct scap_evt *evt)
 {
 	bool with_flags =
 		blk->type == BLK_EVF_V2 || blk->type == BLK_EVF_V2_LARGE || blk->type == BLK_EVF;
@@ -350,7 +351,7 @@ static int read_event(struct cap_reader *r, const struct cap_block *blk, struct 
 	if (old)
 		err = modernize(r, blk->body + off, blk->body_len - off, &evt->hdr);
 	if (!err)
-		err = cap_evt_check(evt->hdr, old ? evt->hdr->len : blk->body_len - off);
+		err = event_block_check(evt->hdr, old ? evt->hdr->len : blk->body_len - off);
 	if (err)
 		return bad_event(r, blk, err);
 	evt->nr = REC_NR_NONE;
@@ -362,7 +363,7 @@ static int read_event(struct cap_reader *r, const struct cap_block *blk, struct 
 				   blk->body + (used < blk->body_len ? used : blk->body_len),
 				   blk->body + blk->body_len);
 		if (!err && evt->hdr->type == EVT_DENSE_E)
-			err = cap_dense_get(&r->scratch, &evt->hdr, r->texts, evt->hdr);
+			err = packed_samples_get(&r->scratch, &evt->hdr, r->texts, evt->hdr);
 		if (err)
 			return bad_event(r, blk, err);
 	}
@@ -378,18 +379,17 @@ static int read_event(struct cap_reader *r, const struct cap_block *blk, struct 
 	return evt_is_private(evt->type);
 }
 
-static void tell_skip(struct cap_reader *r, const struct cap_block *blk)
+static void tell_skip(struct scap_reader *r, const struct file_block *blk)
 {
 	if (!r->told_skip)
 		scap_say(r->log, SCAP_LOG_WARN,
 			 "%s: skipping blocks of unknown type, the first at byte %llu%s has type "
 			 "0x%x",
-			 r->in.name, ULL(cap_input_offset(&r->in)), cap_input_unit(&r->in),
-			 blk->type);
+			 r->in.name, ULL(input_offset(&r->in)), input_unit(&r->in), blk->type);
 	r->told_skip = true;
 }
 
-static void tell_new(struct cap_reader *r, unsigned int type)
+static void tell_new(struct scap_reader *r, unsigned int type)
 {
 	if (!r->told_new && type < EVT_PRIVATE)
 		scap_say(r->log, SCAP_LOG_WARN,
@@ -399,14 +399,14 @@ static void tell_new(struct cap_reader *r, unsigned int type)
 	r->told_new |= type < EVT_PRIVATE;
 }
 
-static void end_section(struct cap_reader *r)
+static void end_section(struct scap_reader *r)
 {
 	r->n_unclosed += r->saker && !r->closed;
 }
 
-static int next_any(struct cap_reader *r, struct scap_evt *evt)
+static int next_any(struct scap_reader *r, struct scap_evt *evt)
 {
-	struct cap_block blk;
+	struct file_block blk;
 	int ret;
 
 	while ((ret = peek_block(r, &blk)) > 0) {
@@ -459,7 +459,7 @@ static inline bool split_plain(const struct ppm_evt_hdr *hdr, struct scap_params
  * peek_block and read_event, without their other cases. Returns false for any other or invalid
  * block, which those handle.
  */
-static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt,
+static inline bool next_plain(struct scap_reader *r, struct scap_evt *evt,
 			      struct scap_params *params)
 {
 	const uint8_t *p = r->in.p;
@@ -487,7 +487,7 @@ static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt,
 	evt->nr = REC_NR_NONE;
 	if (r->defaults == EVT_DEFAULTS_SAKER) {
 		evt->flags = f->flags;
-		evt->nr = hdr->type <= EVT_SYSCALL_X ? cap_evt_generic_nr(hdr) : f->nr;
+		evt->nr = hdr->type <= EVT_SYSCALL_X ? event_block_generic_nr(hdr) : f->nr;
 	}
 	r->in.p = p + len;
 	r->n_events++;
@@ -495,14 +495,14 @@ static inline bool next_plain(struct cap_reader *r, struct scap_evt *evt,
 }
 
 /* A function of its own, so that the common path saves no registers for it. */
-static __attribute__((noinline)) int next_slow(struct cap_reader *r, struct scap_evt *evt,
+static __attribute__((noinline)) int next_slow(struct scap_reader *r, struct scap_evt *evt,
 					       struct scap_params *params, int timeout_ms)
 {
 	int ret;
 
 	if (r->err)
 		return r->err;
-	if (!cap_input_ready(&r->in, timeout_ms))
+	if (!input_ready(&r->in, timeout_ms))
 		return 0;
 	ret = next_any(r, evt);
 	if (ret < 0) {
@@ -514,34 +514,34 @@ static __attribute__((noinline)) int next_slow(struct cap_reader *r, struct scap
 	return ret;
 }
 
-int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, struct scap_params *params,
-		    int timeout_ms)
+int scap_reader_next(struct scap_reader *r, struct scap_evt *evt, struct scap_params *params,
+		     int timeout_ms)
 {
 	return next_plain(r, evt, params) ? 1 : next_slow(r, evt, params, timeout_ms);
 }
 
 /* A packet capture has the same framing, and no block of ours. */
-static int check_any(struct cap_reader *r)
+static int check_any(struct scap_reader *r)
 {
 	if (r->n_section || r->saker || r->in.p != r->in.end ||
-	    cap_input_offset(&r->in) <= BLK_MIN + 16)
+	    input_offset(&r->in) <= BLK_MIN + 16)
 		return 0;
 	return scap_fail(r->log, -EBADMSG,
 			 "%s is a pcapng file without system calls; it may contain network packets",
 			 r->in.name);
 }
 
-int cap_reader_open(struct cap_reader **out, const char *path, const struct scap_log *log)
+int scap_reader_open(struct scap_reader **out, const char *path, const struct scap_log *log)
 {
-	struct cap_reader *r = calloc(1, sizeof(*r));
+	struct scap_reader *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
 	r->log = log;
-	r->facts = cap_evt_facts();
-	r->texts = cap_texts_new();
-	err = r->texts ? cap_input_open(&r->in, path, log)
+	r->facts = event_block_facts();
+	r->texts = packed_texts_new();
+	err = r->texts ? input_open(&r->in, path, log)
 		       : scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
 	if (err)
 		goto out;
@@ -550,53 +550,53 @@ int cap_reader_open(struct cap_reader **out, const char *path, const struct scap
 		err = check_any(r);
 out:
 	if (err)
-		cap_reader_close(r);
+		scap_reader_close(r);
 	else
 		*out = r;
 	return err;
 }
 
-void cap_reader_close(struct cap_reader *r)
+void scap_reader_close(struct scap_reader *r)
 {
 	if (!r)
 		return;
-	cap_input_close(&r->in);
-	cap_state_reader_fini(&r->state);
+	input_close(&r->in);
+	state_reader_fini(&r->state);
 	free(r->scratch.p);
-	cap_texts_free(r->texts);
+	packed_texts_free(r->texts);
 	free(r->cpus);
 	free(r);
 }
 
-const struct scap_state *cap_reader_state(const struct cap_reader *r)
+const struct scap_state *scap_reader_state(const struct scap_reader *r)
 {
 	return r->done_state;
 }
 
-void cap_reader_state_drop(struct cap_reader *r)
+void scap_reader_state_drop(struct scap_reader *r)
 {
-	cap_state_reader_fini(&r->state);
+	state_reader_fini(&r->state);
 	r->done_state = NULL;
 }
 
-uint64_t cap_reader_taken(const struct cap_reader *r)
+uint64_t scap_reader_taken(const struct scap_reader *r)
 {
-	return cap_input_taken(&r->in);
+	return input_taken(&r->in);
 }
 
-unsigned int cap_reader_closing(const struct cap_reader *r, struct cap_closing *c)
+unsigned int scap_reader_trailer(const struct scap_reader *r, struct file_trailer *c)
 {
 	if (r->n_closings)
 		*c = r->closing;
 	return r->n_closings;
 }
 
-unsigned int cap_reader_n_unclosed(const struct cap_reader *r)
+unsigned int scap_reader_n_unclosed(const struct scap_reader *r)
 {
 	return r->n_unclosed;
 }
 
-int cap_reader_is_saker(const struct cap_reader *r)
+int scap_reader_is_saker(const struct scap_reader *r)
 {
 	return r->saker;
 }

@@ -23,7 +23,7 @@
 #define GZIP_LEVEL 4
 #define ZSTD_LEVEL 3
 
-struct cap_sink {
+struct sink {
 	struct scap_log log;
 	char *name; /* for messages */
 	int fd;
@@ -34,7 +34,7 @@ struct cap_sink {
 	uint64_t written; /* size of the file */
 	z_stream z;
 	ZSTD_CCtx *zstd;
-	struct cap_buf packed;
+	struct file_buf packed;
 	int err; /* once failed, always failed: the error was reported */
 };
 
@@ -81,7 +81,7 @@ static int open_path(const char *path)
 	return fd;
 }
 
-static int start_packer(struct cap_sink *s)
+static int start_packer(struct sink *s)
 {
 	if (s->compress == SCAP_COMPRESS_GZIP &&
 	    deflateInit2(&s->z, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
@@ -98,7 +98,7 @@ static int start_packer(struct cap_sink *s)
 	return 0;
 }
 
-static void sink_free(struct cap_sink *s)
+static void sink_free(struct sink *s)
 {
 	if (s->fd > STDERR_FILENO)
 		close(s->fd);
@@ -111,11 +111,11 @@ static void sink_free(struct cap_sink *s)
 	free(s);
 }
 
-int cap_sink_open(struct cap_sink **out, const char *path, enum scap_compress compress,
-		  const struct scap_log *log)
+int sink_open(struct sink **out, const char *path, enum scap_compress compress,
+	      const struct scap_log *log)
 {
 	bool is_stdout = strcmp(path, "-") == 0;
-	struct cap_sink *s = calloc(1, sizeof(*s));
+	struct sink *s = calloc(1, sizeof(*s));
 	struct stat st;
 	int err;
 
@@ -147,7 +147,7 @@ err:
 }
 
 /* Returns the end of the last complete block in the first @n bytes of the buffer. */
-static size_t last_boundary(const struct cap_sink *s, size_t n)
+static size_t last_boundary(const struct sink *s, size_t n)
 {
 	size_t at = 0;
 
@@ -157,7 +157,7 @@ static size_t last_boundary(const struct cap_sink *s, size_t n)
 }
 
 /* Cuts the file after a failed drain that wrote @done bytes. */
-static int write_failed(struct cap_sink *s, size_t done, int err)
+static int write_failed(struct sink *s, size_t done, int err)
 {
 	size_t keep = s->compress == SCAP_COMPRESS_NONE ? last_boundary(s, done) : 0;
 	const char *left = "the last block may be incomplete";
@@ -171,7 +171,7 @@ static int write_failed(struct cap_sink *s, size_t done, int err)
 	return s->err;
 }
 
-static int write_all(struct cap_sink *s, const uint8_t *p, size_t n)
+static int write_all(struct sink *s, const uint8_t *p, size_t n)
 {
 	size_t done = 0;
 
@@ -193,13 +193,13 @@ static int write_all(struct cap_sink *s, const uint8_t *p, size_t n)
 }
 
 /* Packs the complete blocks as one member or frame. Returns its length, or a negative errno. */
-static ssize_t pack(struct cap_sink *s)
+static ssize_t pack(struct sink *s)
 {
 	bool gzip = s->compress == SCAP_COMPRESS_GZIP;
 	size_t bound = gzip ? deflateBound(&s->z, s->whole) : ZSTD_compressBound(s->whole);
 	size_t n;
 
-	if (cap_buf_need(&s->packed, bound)) {
+	if (file_buf_need(&s->packed, bound)) {
 		s->err = scap_fail(&s->log, -ENOMEM, "cannot compress %s: not enough memory",
 				   s->name);
 		return s->err;
@@ -226,7 +226,7 @@ static ssize_t pack(struct cap_sink *s)
 	return n;
 }
 
-int cap_sink_flush(struct cap_sink *s)
+int sink_flush(struct sink *s)
 {
 	ssize_t n;
 	int err;
@@ -247,17 +247,17 @@ int cap_sink_flush(struct cap_sink *s)
 	return 0;
 }
 
-int cap_sink_fd(const struct cap_sink *s)
+int sink_fd(const struct sink *s)
 {
 	return s->is_file ? s->fd : -1;
 }
 
-uint64_t cap_sink_bytes(const struct cap_sink *s)
+uint64_t sink_bytes(const struct sink *s)
 {
 	return s->written + (s->compress == SCAP_COMPRESS_NONE ? s->whole : 0);
 }
 
-uint8_t *cap_sink_room(struct cap_sink *s, size_t n)
+uint8_t *sink_room(struct sink *s, size_t n)
 {
 	uint8_t *p;
 	size_t sz;
@@ -278,16 +278,16 @@ uint8_t *cap_sink_room(struct cap_sink *s, size_t n)
 	return p + s->at;
 }
 
-int cap_sink_commit(struct cap_sink *s, const uint8_t *end)
+int sink_commit(struct sink *s, const uint8_t *end)
 {
 	s->at = s->whole = end - s->buf;
-	return s->whole >= DRAIN_SZ ? cap_sink_flush(s) : s->err;
+	return s->whole >= DRAIN_SZ ? sink_flush(s) : s->err;
 }
 
 /* A failure is permanent: a block with a missing piece must not be ended. */
-int cap_sink_put(struct cap_sink *s, const void *p, size_t n)
+int sink_put(struct sink *s, const void *p, size_t n)
 {
-	uint8_t *room = cap_sink_room(s, n);
+	uint8_t *room = sink_room(s, n);
 
 	if (!room)
 		return s->err;
@@ -297,39 +297,39 @@ int cap_sink_put(struct cap_sink *s, const void *p, size_t n)
 	return 0;
 }
 
-int cap_sink_begin(struct cap_sink *s, uint32_t type)
+int sink_begin(struct sink *s, uint32_t type)
 {
 	uint32_t head[2] = {type, 0};
 
-	return cap_sink_put(s, head, sizeof(head));
+	return sink_put(s, head, sizeof(head));
 }
 
-size_t cap_sink_block_sz(const struct cap_sink *s)
+size_t sink_block_sz(const struct sink *s)
 {
 	return s->at - s->whole;
 }
 
-void cap_sink_set_u32(struct cap_sink *s, size_t at, uint32_t v)
+void sink_set_u32(struct sink *s, size_t at, uint32_t v)
 {
 	if (!s->err)
 		memcpy(s->buf + s->whole + at, &v, sizeof(v));
 }
 
-int cap_sink_end(struct cap_sink *s)
+int sink_end(struct sink *s)
 {
 	static const uint8_t zeros[4];
 	uint32_t len;
 
-	if (cap_sink_put(s, zeros, pad4(s->at - s->whole)))
+	if (sink_put(s, zeros, pad4(s->at - s->whole)))
 		return s->err;
 	len = s->at - s->whole + 4;
-	if (cap_sink_put(s, &len, 4))
+	if (sink_put(s, &len, 4))
 		return s->err;
 	memcpy(s->buf + s->whole + 4, &len, 4);
-	return cap_sink_commit(s, s->buf + s->at);
+	return sink_commit(s, s->buf + s->at);
 }
 
-int cap_sink_close(struct cap_sink *s, uint64_t *bytes)
+int sink_close(struct sink *s, uint64_t *bytes)
 {
 	int err;
 
@@ -337,7 +337,7 @@ int cap_sink_close(struct cap_sink *s, uint64_t *bytes)
 		*bytes = 0;
 	if (!s)
 		return 0;
-	err = cap_sink_flush(s);
+	err = sink_flush(s);
 	if (bytes)
 		*bytes = s->written;
 	if (s->fd > STDERR_FILENO) {

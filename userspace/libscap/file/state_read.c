@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "file/capfile.h"
+#include "file/scap_format.h"
 
 /* Room for the text of one entry: at most 16 strings of a u16 length, each with a NUL. */
 #define TEXT_SZ (16u * 65536u)
@@ -74,7 +74,7 @@ static void addr_of(struct cur *c, uint8_t *addr, size_t n)
 }
 
 /* Reads @n bytes of text, and adds a NUL in the scratch of @r. */
-static const char *text_n(struct cap_state_reader *r, struct cur *c, size_t n)
+static const char *text_n(struct state_reader *r, struct cur *c, size_t n)
 {
 	const uint8_t *p = take_n(c, n);
 	char *out = r->text + r->text_at;
@@ -87,7 +87,7 @@ static const char *text_n(struct cap_state_reader *r, struct cur *c, size_t n)
 	return out;
 }
 
-static const char *text_of(struct cap_state_reader *r, struct cur *c)
+static const char *text_of(struct state_reader *r, struct cur *c)
 {
 	return text_n(r, c, u16_of(c));
 }
@@ -105,14 +105,14 @@ static struct scap_text list_of(struct cur *c)
 	return t;
 }
 
-static int malformed(struct cap_state_reader *r, const char *what)
+static int malformed(struct state_reader *r, const char *what)
 {
 	r->what = what;
 	return -EBADMSG;
 }
 
 /* Returns the next entry of BLK_SAKER_STATE if it is of @kind and about @tid; else NULL. */
-static const uint8_t *take_extra(struct cap_state_reader *r, uint16_t kind, uint64_t tid, size_t sz)
+static const uint8_t *take_extra(struct state_reader *r, uint16_t kind, uint64_t tid, size_t sz)
 {
 	const uint8_t *e;
 
@@ -138,7 +138,7 @@ static void add_thread_more(const uint8_t *e, struct scap_thread_info *t)
 	t->exe_kind_known = e[42];
 }
 
-static void add_thread_extra(struct cap_state_reader *r, struct scap_thread_info *t)
+static void add_thread_extra(struct state_reader *r, struct scap_thread_info *t)
 {
 	const uint8_t *e = take_extra(r, EXTRA_THREAD, t->tid, EXTRA_THREAD_SZ);
 
@@ -157,7 +157,7 @@ static void add_thread_extra(struct cap_state_reader *r, struct scap_thread_info
 	r->extra_at += get_u16(e);
 }
 
-static void add_fd_extra(struct cap_state_reader *r, uint64_t tid, struct scap_fd_info *fd)
+static void add_fd_extra(struct state_reader *r, uint64_t tid, struct scap_fd_info *fd)
 {
 	const uint8_t *e = take_extra(r, EXTRA_FD_TYPE, tid, EXTRA_FD_TYPE_SZ);
 
@@ -168,7 +168,7 @@ static void add_fd_extra(struct cap_state_reader *r, uint64_t tid, struct scap_f
 	r->extra_at += get_u16(e);
 }
 
-static int read_extra(struct cap_state_reader *r, struct cur c)
+static int read_extra(struct state_reader *r, struct cur c)
 {
 	uint8_t *copy = malloc(left(&c));
 
@@ -182,7 +182,7 @@ static int read_extra(struct cap_state_reader *r, struct cur c)
 	return 0;
 }
 
-static int read_machine(struct cap_state_reader *r, struct cur c)
+static int read_machine(struct state_reader *r, struct cur c)
 {
 	struct scap_machine *m = &r->machine;
 
@@ -260,7 +260,7 @@ static void read_thread_tail(struct cur *c, struct scap_thread_info *t)
 		t->pgid = (int64_t)u64_of(c);
 }
 
-static void read_thread_fields(struct cap_state_reader *r, struct cur *c, int version,
+static void read_thread_fields(struct state_reader *r, struct cur *c, int version,
 			       struct scap_thread_info *t)
 {
 	t->tid = u64_of(c);
@@ -305,7 +305,7 @@ static bool entry(struct cur *c, struct cur *e)
 	return true;
 }
 
-static int read_threads(struct cap_state_reader *r, struct cur c, int version)
+static int read_threads(struct state_reader *r, struct cur c, int version)
 {
 	while (left(&c) >= 4) {
 		struct scap_thread_info t = {
@@ -344,7 +344,7 @@ static void read_inet(struct cur *c, struct scap_fd_info *fd, size_t addr_sz, bo
 	fd->l4proto = u8_of(c);
 }
 
-static void read_fd_fields(struct cap_state_reader *r, struct cur *c, struct scap_fd_info *fd)
+static void read_fd_fields(struct state_reader *r, struct cur *c, struct scap_fd_info *fd)
 {
 	fd->fd = u64_of(c);
 	fd->ino = u64_of(c);
@@ -373,7 +373,7 @@ static void read_fd_fields(struct cap_state_reader *r, struct cur *c, struct sca
 	}
 }
 
-static int read_fds(struct cap_state_reader *r, struct cur c, bool v2)
+static int read_fds(struct state_reader *r, struct cur c, bool v2)
 {
 	uint64_t tid = u64_of(&c);
 
@@ -406,7 +406,7 @@ static int read_fds(struct cap_state_reader *r, struct cur c, bool v2)
 	return 0;
 }
 
-static int read_ifaces(struct cap_state_reader *r, struct cur c, bool v2)
+static int read_ifaces(struct state_reader *r, struct cur c, bool v2)
 {
 	while (left(&c) >= 4) {
 		struct scap_iface i = {0};
@@ -445,7 +445,7 @@ static int read_ifaces(struct cap_state_reader *r, struct cur c, bool v2)
 	return 0;
 }
 
-static int read_user(struct cap_state_reader *r, struct cur *c)
+static int read_user(struct state_reader *r, struct cur *c)
 {
 	struct scap_user u = {0};
 	struct scap_group g = {0};
@@ -470,7 +470,7 @@ static int read_user(struct cap_state_reader *r, struct cur *c)
 			 : scap_state_build_group(r->build, &g);
 }
 
-static int read_users(struct cap_state_reader *r, struct cur c, bool v2)
+static int read_users(struct state_reader *r, struct cur c, bool v2)
 {
 	while (left(&c) >= 4) {
 		struct cur e, *at = &c;
@@ -489,7 +489,7 @@ static int read_users(struct cap_state_reader *r, struct cur c, bool v2)
 	return 0;
 }
 
-int cap_state_read(struct cap_state_reader *r, const struct cap_block *blk)
+int state_read(struct state_reader *r, const struct file_block *blk)
 {
 	struct cur c = {blk->body, blk->body + blk->body_len, false};
 
@@ -535,7 +535,7 @@ int cap_state_read(struct cap_state_reader *r, const struct cap_block *blk)
 	}
 }
 
-void cap_state_reader_fini(struct cap_state_reader *r)
+void state_reader_fini(struct state_reader *r)
 {
 	scap_state_build_free(r->build);
 	free(r->extra);

@@ -12,74 +12,74 @@
 #define USER_LEN 255
 #define BLOCK_SZ (256u << 10) /* maximum size of a state block */
 
-/* Errors are kept in the sink and returned by cap_sink_end, so single puts need no check. */
-static void put_u8(struct cap_sink *s, uint8_t v)
+/* Errors are kept in the sink and returned by sink_end, so single puts need no check. */
+static void put_u8(struct sink *s, uint8_t v)
 {
-	cap_sink_put(s, &v, sizeof(v));
+	sink_put(s, &v, sizeof(v));
 }
 
-static void put_u16(struct cap_sink *s, uint16_t v)
+static void put_u16(struct sink *s, uint16_t v)
 {
-	cap_sink_put(s, &v, sizeof(v));
+	sink_put(s, &v, sizeof(v));
 }
 
-static void put_u32(struct cap_sink *s, uint32_t v)
+static void put_u32(struct sink *s, uint32_t v)
 {
-	cap_sink_put(s, &v, sizeof(v));
+	sink_put(s, &v, sizeof(v));
 }
 
-static void put_u64(struct cap_sink *s, uint64_t v)
+static void put_u64(struct sink *s, uint64_t v)
 {
-	cap_sink_put(s, &v, sizeof(v));
+	sink_put(s, &v, sizeof(v));
 }
 
-static void put_text(struct cap_sink *s, const char *text, size_t max)
+static void put_text(struct sink *s, const char *text, size_t max)
 {
 	size_t len = strnlen(text, max);
 
 	put_u16(s, len);
-	cap_sink_put(s, text, len);
+	sink_put(s, text, len);
 }
 
-static void put_list(struct cap_sink *s, const struct scap_text *t)
+static void put_list(struct sink *s, const struct scap_text *t)
 {
 	size_t len = t->len < LIST_LEN ? t->len : LIST_LEN;
 
 	put_u16(s, len);
-	cap_sink_put(s, t->p, len);
+	sink_put(s, t->p, len);
 }
 
 /* The length of an entry is put as 0 and set when it is complete. */
-static size_t begin_entry(struct cap_sink *s)
+static size_t begin_entry(struct sink *s)
 {
-	size_t at = cap_sink_block_sz(s);
+	size_t at = sink_block_sz(s);
 
 	put_u32(s, 0);
 	return at;
 }
 
-static void end_entry(struct cap_sink *s, size_t at, size_t uncounted)
+static void end_entry(struct sink *s, size_t at, size_t uncounted)
 {
-	cap_sink_set_u32(s, at, cap_sink_block_sz(s) - at - uncounted);
+	sink_set_u32(s, at, sink_block_sz(s) - at - uncounted);
 }
 
-static int put_machine(struct cap_sink *s, const struct scap_machine *m)
+static int put_machine(struct sink *s, const struct scap_machine *m)
 {
-	cap_sink_begin(s, BLK_MI);
+	sink_begin(s, BLK_MI);
 	put_u32(s, m->n_cpus);
 	put_u64(s, m->memory_bytes);
 	put_u64(s, m->max_pid);
-	cap_sink_put(s, m->hostname, sizeof(m->hostname));
+	sink_put(s, m->hostname, sizeof(m->hostname));
 	put_u64(s, m->boot_ns);
 	put_u64(s, 0);
 	put_u64(s, 0);
 	put_u64(s, 0);
-	return cap_sink_end(s);
+	return sink_end(s);
 }
 
-static int put_ifaces(struct cap_sink *s, const struct scap_state *st)
+static int put_ifaces(struct sink *s, const struct scap_state *st)
 {
-	cap_sink_begin(s, BLK_IL_V2);
+	sink_begin(s, BLK_IL_V2);
 	for (size_t i = 0; i < st->n_ifaces; i++) {
 		const struct scap_iface *f = &st->ifaces[i];
 		size_t addr_sz = f->ipv6 ? 16 : 4;
@@ -87,19 +87,19 @@ static int put_ifaces(struct cap_sink *s, const struct scap_state *st)
 
 		put_u16(s, f->ipv6 ? 2 : 1);
 		put_u16(s, strnlen(f->name, PATH_LEN));
-		cap_sink_put(s, f->addr, addr_sz);
-		cap_sink_put(s, f->netmask, addr_sz);
-		cap_sink_put(s, f->bcast, addr_sz);
+		sink_put(s, f->addr, addr_sz);
+		sink_put(s, f->netmask, addr_sz);
+		sink_put(s, f->bcast, addr_sz);
 		put_u64(s, f->linkspeed);
-		cap_sink_put(s, f->name, strnlen(f->name, PATH_LEN));
+		sink_put(s, f->name, strnlen(f->name, PATH_LEN));
 		end_entry(s, at, 4);
 	}
-	return cap_sink_end(s);
+	return sink_end(s);
 }
 
-static int put_users(struct cap_sink *s, const struct scap_state *st)
+static int put_users(struct sink *s, const struct scap_state *st)
 {
-	cap_sink_begin(s, BLK_UL_V2);
+	sink_begin(s, BLK_UL_V2);
 	for (size_t i = 0; i < st->n_users; i++) {
 		const struct scap_user *u = &st->users[i];
 		size_t at = begin_entry(s);
@@ -120,12 +120,12 @@ static int put_users(struct cap_sink *s, const struct scap_state *st)
 		put_text(s, st->groups[i].name, USER_LEN);
 		end_entry(s, at, 0);
 	}
-	return cap_sink_end(s);
+	return sink_end(s);
 }
 
 /* Up to the root: exactly 29 bytes follow. Falco's libs then read the layout without the 12 bytes
  * that sysdig 0.29.3 does not have, and still find the capabilities. */
-static void put_thread(struct cap_sink *s, const struct scap_thread_info *t)
+static void put_thread(struct sink *s, const struct scap_thread_info *t)
 {
 	size_t at = begin_entry(s);
 
@@ -162,7 +162,7 @@ static void put_thread(struct cap_sink *s, const struct scap_thread_info *t)
 	end_entry(s, at, 0);
 }
 
-static void put_thread_extra(struct cap_sink *s, const struct scap_thread_info *t)
+static void put_thread_extra(struct sink *s, const struct scap_thread_info *t)
 {
 	put_u16(s, EXTRA_THREAD_RAN_SZ);
 	put_u16(s, EXTRA_THREAD);
@@ -182,18 +182,18 @@ static void put_thread_extra(struct cap_sink *s, const struct scap_thread_info *
 	put_u64(s, t->ran_at_ns);
 }
 
-static int put_thread_extras(struct cap_sink *s, const struct scap_thread_info *t, size_t n)
+static int put_thread_extras(struct sink *s, const struct scap_thread_info *t, size_t n)
 {
-	cap_sink_begin(s, BLK_SAKER_STATE);
+	sink_begin(s, BLK_SAKER_STATE);
 	for (size_t i = 0; i < n; i++)
 		put_thread_extra(s, &t[i]);
-	return cap_sink_end(s);
+	return sink_end(s);
 }
 
 /* Maximum number of threads per block: ~17 KiB each with texts of full length. */
 #define THREADS_PER_BLOCK 256
 
-static int put_threads(struct cap_sink *s, const struct scap_state *st)
+static int put_threads(struct sink *s, const struct scap_state *st)
 {
 	size_t n;
 	int err = 0;
@@ -205,10 +205,10 @@ static int put_threads(struct cap_sink *s, const struct scap_state *st)
 		err = put_thread_extras(s, &st->threads[i], n);
 		if (err)
 			break;
-		cap_sink_begin(s, BLK_PL_V9);
+		sink_begin(s, BLK_PL_V9);
 		for (size_t j = 0; j < n; j++)
 			put_thread(s, &st->threads[i + j]);
-		err = cap_sink_end(s);
+		err = sink_end(s);
 	}
 	return err;
 }
@@ -221,18 +221,18 @@ static uint8_t compat_fd_type(uint8_t type)
 	return type == 0 || type > SCAP_FD_FILE_V2 ? SCAP_FD_UNSUPPORTED : type;
 }
 
-static void put_inet(struct cap_sink *s, const struct scap_fd_info *fd, size_t addr_sz, int server)
+static void put_inet(struct sink *s, const struct scap_fd_info *fd, size_t addr_sz, int server)
 {
-	cap_sink_put(s, fd->sip, addr_sz);
+	sink_put(s, fd->sip, addr_sz);
 	if (!server)
-		cap_sink_put(s, fd->dip, addr_sz);
+		sink_put(s, fd->dip, addr_sz);
 	put_u16(s, fd->sport);
 	if (!server)
 		put_u16(s, fd->dport);
 	put_u8(s, fd->l4proto);
 }
 
-static void put_fd(struct cap_sink *s, const struct scap_fd_info *fd)
+static void put_fd(struct sink *s, const struct scap_fd_info *fd)
 {
 	size_t at = begin_entry(s);
 	uint8_t type = compat_fd_type(fd->type);
@@ -265,7 +265,7 @@ static void put_fd(struct cap_sink *s, const struct scap_fd_info *fd)
 	end_entry(s, at, 0);
 }
 
-static int put_fd_extras(struct cap_sink *s, const struct scap_thread_info *t)
+static int put_fd_extras(struct sink *s, const struct scap_thread_info *t)
 {
 	int any = 0;
 
@@ -275,7 +275,7 @@ static int put_fd_extras(struct cap_sink *s, const struct scap_thread_info *t)
 		if (compat_fd_type(fd->type) == fd->type)
 			continue;
 		if (!any)
-			cap_sink_begin(s, BLK_SAKER_STATE);
+			sink_begin(s, BLK_SAKER_STATE);
 		any = 1;
 		put_u16(s, EXTRA_FD_TYPE_SZ);
 		put_u16(s, EXTRA_FD_TYPE);
@@ -283,11 +283,11 @@ static int put_fd_extras(struct cap_sink *s, const struct scap_thread_info *t)
 		put_u64(s, fd->fd);
 		put_u8(s, fd->type);
 	}
-	return any ? cap_sink_end(s) : 0;
+	return any ? sink_end(s) : 0;
 }
 
 /* One block per thread, also for threads without files of their own. */
-static int put_fds(struct cap_sink *s, const struct scap_thread_info *t)
+static int put_fds(struct sink *s, const struct scap_thread_info *t)
 {
 	int err = put_fd_extras(s, t);
 	size_t i = 0;
@@ -295,16 +295,16 @@ static int put_fds(struct cap_sink *s, const struct scap_thread_info *t)
 	if (err)
 		return err;
 	do {
-		cap_sink_begin(s, BLK_FDL_V2);
+		sink_begin(s, BLK_FDL_V2);
 		put_u64(s, t->tid);
-		for (; i < t->n_fds && cap_sink_block_sz(s) < BLOCK_SZ; i++)
+		for (; i < t->n_fds && sink_block_sz(s) < BLOCK_SZ; i++)
 			put_fd(s, &t->fds[i]);
-		err = cap_sink_end(s);
+		err = sink_end(s);
 	} while (!err && i < t->n_fds);
 	return err;
 }
 
-int cap_state_write(struct cap_sink *s, const struct scap_state *st)
+int state_write(struct sink *s, const struct scap_state *st)
 {
 	int err = put_machine(s, &st->machine);
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "file/capfile.h"
+#include "file/scap_format.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -58,7 +58,7 @@ void scap_stats_add(struct scap_stats *sum, const struct scap_stats *st)
 		*stat_at(sum, &stats_rows[i]) += *stat_at(&copy, &stats_rows[i]);
 }
 
-size_t cap_stats_put(char *buf, size_t sz, const struct scap_stats *st)
+size_t trailer_stats_put(char *buf, size_t sz, const struct scap_stats *st)
 {
 	struct scap_stats copy = *st;
 	size_t at = 0;
@@ -73,7 +73,7 @@ size_t cap_stats_put(char *buf, size_t sz, const struct scap_stats *st)
 	return at < sz ? at : sz;
 }
 
-int cap_kv_get(const char *text, size_t len, const char *key, uint64_t *val)
+int trailer_kv_get(const char *text, size_t len, const char *key, uint64_t *val)
 {
 	size_t key_len = strlen(key);
 	const char *end = text + len;
@@ -95,14 +95,14 @@ int cap_kv_get(const char *text, size_t len, const char *key, uint64_t *val)
 	return -ENOENT;
 }
 
-void cap_stats_get(struct scap_stats *st, const char *text, size_t len)
+void trailer_stats_get(struct scap_stats *st, const char *text, size_t len)
 {
 	memset(st, 0, sizeof(*st));
 	for (size_t i = 0; i < N_STATS_ROWS; i++)
-		cap_kv_get(text, len, stats_rows[i].key, stat_at(st, &stats_rows[i]));
+		trailer_kv_get(text, len, stats_rows[i].key, stat_at(st, &stats_rows[i]));
 }
 
-size_t cap_cpus_put(char *buf, const struct scap_cpu_stats *v, size_t n)
+size_t trailer_cpus_put(char *buf, const struct scap_cpu_stats *v, size_t n)
 {
 	char *p = buf;
 
@@ -140,7 +140,7 @@ static const char *get_cpu(struct scap_cpu_stats *v, const char *p, const char *
 	return p;
 }
 
-size_t cap_cpus_get(struct scap_cpu_stats *v, size_t max, const char *text, size_t len)
+size_t trailer_cpus_get(struct scap_cpu_stats *v, size_t max, const char *text, size_t len)
 {
 	const char *p = text, *end = text + len;
 	size_t n = 0;

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "file/capfile.h"
 #include "file/scap_file.h"
+#include "file/scap_format.h"
 #include "shared/config.h"
 
 #define ULL(x) ((unsigned long long)(x))
@@ -27,7 +27,7 @@ struct section {
 struct verifier {
 	struct scap_log log;
 	const char *path;
-	struct cap_reader *reader;
+	struct scap_reader *reader;
 	struct section s;
 	unsigned int n_sections;
 	unsigned int n_findings;
@@ -48,11 +48,11 @@ __attribute__((format(printf, 2, 3))) static void finding(struct verifier *v, co
 
 static void begin_section(struct verifier *v)
 {
-	struct cap_closing c;
+	struct file_trailer c;
 
 	v->s = (struct section){
-		.saker = cap_reader_is_saker(v->reader),
-		.n_closings = cap_reader_closing(v->reader, &c),
+		.saker = scap_reader_is_saker(v->reader),
+		.n_closings = scap_reader_trailer(v->reader, &c),
 	};
 	v->n_sections++;
 }
@@ -160,10 +160,10 @@ static void check_cpus(struct verifier *v, const struct scap_stats *st, bool has
 static void check_closing(struct verifier *v)
 {
 	const struct section *s = &v->s;
-	struct cap_closing c;
+	struct file_trailer c;
 	uint64_t marked;
 
-	if (cap_reader_closing(v->reader, &c) == s->n_closings) {
+	if (scap_reader_trailer(v->reader, &c) == s->n_closings) {
 		finding(v, "the counters at its end are missing: saker was killed while it wrote "
 			   "the file");
 		return;
@@ -205,7 +205,7 @@ static int verify(struct verifier *v)
 	int ret;
 
 	begin_section(v);
-	while ((ret = cap_reader_next(v->reader, &evt, &params, -1)) > 0) {
+	while ((ret = scap_reader_next(v->reader, &evt, &params, -1)) > 0) {
 		if (ret == 1) {
 			add_event(v, &evt);
 			continue;
@@ -227,11 +227,11 @@ static int verify(struct verifier *v)
 int scap_verify(const char *path, scap_log_fn log, void *log_ctx)
 {
 	struct verifier v = {.log = {log, log_ctx}, .path = path};
-	int err = cap_reader_open(&v.reader, path, &v.log);
+	int err = scap_reader_open(&v.reader, path, &v.log);
 
 	if (err)
 		return err;
 	err = verify(&v);
-	cap_reader_close(v.reader);
+	scap_reader_close(v.reader);
 	return err;
 }

@@ -29,7 +29,7 @@ struct out_rule {
 
 struct scap_writer {
 	struct scap_log log;
-	struct cap_sink *sink;
+	struct sink *sink;
 	const struct evt_facts *facts;
 	enum evt_defaults defaults;
 	uint64_t n_events; /* public parameters */
@@ -37,8 +37,8 @@ struct scap_writer {
 	uint64_t last_ns;
 	struct out_rule rules[EVT_INDEX_MAX];
 	uint16_t sc_of[2][N_NR]; /* PPM_SC codes of x86_64 and ia32 calls */
-	struct cap_buf scratch; /* an event that is written in another form */
-	struct cap_texts *texts; /* of the section */
+	struct file_buf scratch; /* an event that is written in another form */
+	struct packed_texts *texts; /* of the section */
 	char *provenance; /* owned */
 };
 
@@ -84,16 +84,16 @@ static int put_section_header(struct scap_writer *w)
 		uint64_t section_len;
 	} __attribute__((packed)) shb = {SHB_MAGIC, 1, 2, UINT64_MAX};
 
-	cap_sink_begin(w->sink, BLK_SHB);
-	cap_sink_put(w->sink, &shb, sizeof(shb));
-	return cap_sink_end(w->sink);
+	sink_begin(w->sink, BLK_SHB);
+	sink_put(w->sink, &shb, sizeof(shb));
+	return sink_end(w->sink);
 }
 
 static int put_provenance(struct scap_writer *w, const char *text)
 {
-	cap_sink_begin(w->sink, BLK_SAKER);
-	cap_sink_put(w->sink, text, strlen(text));
-	return cap_sink_end(w->sink);
+	sink_begin(w->sink, BLK_SAKER);
+	sink_put(w->sink, text, strlen(text));
+	return sink_end(w->sink);
 }
 
 static int begin_section(struct scap_writer *w, const struct scap_state *state)
@@ -102,7 +102,7 @@ static int begin_section(struct scap_writer *w, const struct scap_state *state)
 
 	if (!err)
 		err = put_provenance(w, w->provenance);
-	return err ? err : cap_state_write(w->sink, state);
+	return err ? err : state_write(w->sink, state);
 }
 
 int scap_writer_open(struct scap_writer **out, const char *path, const struct scap_state *state,
@@ -121,16 +121,15 @@ int scap_writer_open(struct scap_writer **out, const char *path, const struct sc
 	if (!w)
 		return -ENOMEM;
 	w->log = (struct scap_log){o.log, o.log_ctx};
-	w->facts = cap_evt_facts();
-	w->texts = cap_texts_new();
+	w->facts = event_block_facts();
+	w->texts = packed_texts_new();
 	memset(w->sc_of, 0xff, sizeof(w->sc_of));
 	w->provenance = strdup(o.provenance ? o.provenance : "");
-	err = w->texts && w->provenance ? cap_sink_open(&w->sink, path, o.compress, &w->log)
-					: -ENOMEM;
+	err = w->texts && w->provenance ? sink_open(&w->sink, path, o.compress, &w->log) : -ENOMEM;
 	if (!err)
 		err = begin_section(w, state);
 	if (!err)
-		err = cap_sink_flush(w->sink);
+		err = sink_flush(w->sink);
 	if (err)
 		scap_writer_close(w, NULL, NULL);
 	else
@@ -272,7 +271,7 @@ static int compat_event(struct scap_writer *w, const struct scap_evt *evt,
 			return err;
 	}
 	if (crashes_sysdig(hdr, &params)) {
-		if (cap_buf_need(&w->scratch, hdr->len + sizeof("<NA>")))
+		if (file_buf_need(&w->scratch, hdr->len + sizeof("<NA>")))
 			return -ENOMEM;
 		*out = without_path(w, hdr, &params);
 		return 0;
@@ -282,7 +281,7 @@ static int compat_event(struct scap_writer *w, const struct scap_evt *evt,
 	    !code_too_new(hdr))
 		return 0;
 	/* Zeros for missing parameters: at most 16 bytes each. */
-	if (cap_buf_need(&w->scratch, hdr->len + EVT_MAX_PARAMS * 20))
+	if (file_buf_need(&w->scratch, hdr->len + EVT_MAX_PARAMS * 20))
 		return -ENOMEM;
 	if (rule->type != hdr->type || has_gap(rule, hdr) || !rule->own_last)
 		return project(w, evt, rule, out);
@@ -311,10 +310,10 @@ static uint8_t *put_mark(struct scap_writer *w, uint8_t *p, const struct scap_ev
 	uint16_t flags, nr;
 	uint32_t val;
 
-	cap_evt_defaults(evt->hdr, w->defaults, &flags, &nr);
+	event_block_defaults(evt->hdr, w->defaults, &flags, &nr);
 	if (flags == own_flags && nr == evt->nr)
 		return p;
-	cap_evt_defaults(evt->hdr, other, &flags, &nr);
+	event_block_defaults(evt->hdr, other, &flags, &nr);
 	if (flags == own_flags && nr == evt->nr) {
 		w->defaults = val = other;
 		return put_opt(p, OPT_DEFAULTS, &val, sizeof(val));
@@ -337,12 +336,12 @@ static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 		     const struct ppm_evt_hdr *file, bool with_flags)
 {
 	/* 64: framing, the mark, headers and padding of options. */
-	uint8_t *blk = cap_sink_room(w->sink, 64 + (size_t)file->len + evt->hdr->len);
+	uint8_t *blk = sink_room(w->sink, 64 + (size_t)file->len + evt->hdr->len);
 	uint8_t *p;
 	uint32_t len;
 
 	if (!blk)
-		return cap_sink_flush(w->sink);
+		return sink_flush(w->sink);
 	p = blk + 8;
 	p = mempcpy(p, &evt->cpu, 2);
 	if (with_flags) {
@@ -357,13 +356,13 @@ static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 	p += pad4(p - blk);
 	p = put_mark(w, p, evt);
 	if (file != evt->hdr && !evt_is_private(evt->type))
-		p += cap_native_put(p, evt->hdr, file);
+		p += event_block_native_put(p, evt->hdr, file);
 	len = p - blk + 4;
 	memcpy(p, &len, 4);
 	memcpy(blk + 4, &len, 4);
 	len = block_type(w, file, with_flags, len);
 	memcpy(blk, &len, 4);
-	return cap_sink_commit(w->sink, p + 4);
+	return sink_commit(w->sink, p + 4);
 }
 
 int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
@@ -374,7 +373,7 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 
 	if (!is_private && !scap_event_info(evt->type))
 		return scap_fail(&w->log, -EINVAL, "cannot write an event of type %u", evt->type);
-	err = is_private ? cap_dense_put(&w->scratch, &file, w->texts, evt->hdr)
+	err = is_private ? packed_samples_put(&w->scratch, &file, w->texts, evt->hdr)
 			 : compat_event(w, evt, &file);
 	if (err)
 		return scap_fail(&w->log, err, "cannot write event %llu (type %u): %s",
@@ -390,17 +389,17 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 
 int scap_writer_fd(const struct scap_writer *w)
 {
-	return cap_sink_fd(w->sink);
+	return sink_fd(w->sink);
 }
 
 uint64_t scap_writer_bytes(const struct scap_writer *w)
 {
-	return cap_sink_bytes(w->sink);
+	return sink_bytes(w->sink);
 }
 
 int scap_writer_flush(struct scap_writer *w)
 {
-	return cap_sink_flush(w->sink);
+	return sink_flush(w->sink);
 }
 
 #define CLOSING_TEXT_SZ 2048
@@ -410,7 +409,7 @@ static size_t put_counters(const struct scap_writer *w, char *text, const struct
 	size_t n = snprintf(text, CLOSING_TEXT_SZ, "written_events=%llu\nwritten_private=%llu\n",
 			    (unsigned long long)w->n_events, (unsigned long long)w->n_private);
 
-	return n + cap_stats_put(text + n, CLOSING_TEXT_SZ - n, st);
+	return n + trailer_stats_put(text + n, CLOSING_TEXT_SZ - n, st);
 }
 
 /* Writes the counters as an event that other tools skip: state-only, of a type they do not know.
@@ -424,8 +423,8 @@ static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 	char *p;
 
 	if (n_params > EVT_MAX_PARAMS ||
-	    cap_buf_need(&w->scratch, sizeof(*hdr) + 2 * n_params + CLOSING_TEXT_SZ +
-					      (n_params - 1) * CAP_CPUS_SZ))
+	    file_buf_need(&w->scratch, sizeof(*hdr) + 2 * n_params + CLOSING_TEXT_SZ +
+					       (n_params - 1) * CAP_CPUS_SZ))
 		return -ENOMEM;
 	evt.hdr = hdr = (struct ppm_evt_hdr *)w->scratch.p;
 	*hdr = (struct ppm_evt_hdr){.tid = UINT64_MAX, .type = EVT_CLOSING, .nparams = n_params};
@@ -436,7 +435,8 @@ static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 	for (size_t i = 1; i < n_params; i++) {
 		const size_t at = (i - 1) * CAP_CPUS_MAX, left = st->n_cpus - at;
 
-		lens[i] = cap_cpus_put(p, st->cpus + at, left < CAP_CPUS_MAX ? left : CAP_CPUS_MAX);
+		lens[i] = trailer_cpus_put(p, st->cpus + at,
+					   left < CAP_CPUS_MAX ? left : CAP_CPUS_MAX);
 		p += lens[i];
 	}
 	hdr->len = p - (char *)hdr;
@@ -450,7 +450,7 @@ int scap_writer_section(struct scap_writer *w, const struct scap_state *state)
 
 	w->n_events = w->n_private = w->last_ns = 0;
 	w->defaults = EVT_DEFAULTS_SAKER;
-	cap_texts_forget(w->texts);
+	packed_texts_clear(w->texts);
 	return err ? err : begin_section(w, state);
 }
 
@@ -462,11 +462,11 @@ int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64
 		return 0;
 	if (st && w->sink)
 		err = put_closing(w, st);
-	close_err = cap_sink_close(w->sink, bytes);
+	close_err = sink_close(w->sink, bytes);
 	for (size_t i = 0; i < EVT_INDEX_MAX; i++)
 		free(w->rules[i].projection);
 	free(w->scratch.p);
-	cap_texts_free(w->texts);
+	packed_texts_free(w->texts);
 	free(w->provenance);
 	free(w);
 	return err ? err : close_err;

@@ -111,9 +111,9 @@ struct evt_facts {
 	uint16_t nr; /* the only system call with this event, else REC_NR_NONE */
 };
 /* Returns EVT_PUBLIC_MAX rows, built at the first call. Keep the result. */
-const struct evt_facts *cap_evt_facts(void);
+const struct evt_facts *event_block_facts(void);
 /* Returns the number of a generic call: its second parameter, in the enter and in newer exits. */
-static inline uint16_t cap_evt_generic_nr(const struct ppm_evt_hdr *evt)
+static inline uint16_t event_block_generic_nr(const struct ppm_evt_hdr *evt)
 {
 	const uint8_t *lens = (const uint8_t *)(evt + 1);
 
@@ -122,63 +122,64 @@ static inline uint16_t cap_evt_generic_nr(const struct ppm_evt_hdr *evt)
 	return get_u16(lens + 2 * evt->nparams + 2);
 }
 /* Sets flags and nr of @evt for an event without OPT_MARK. */
-void cap_evt_defaults(const struct ppm_evt_hdr *evt, enum evt_defaults d, uint16_t *flags,
-		      uint16_t *nr);
+void event_block_defaults(const struct ppm_evt_hdr *evt, enum evt_defaults d, uint16_t *flags,
+			  uint16_t *nr);
 
 /* Memory that grows as needed and is reused. */
-struct cap_buf {
+struct file_buf {
 	uint8_t *p;
 	size_t sz;
 };
 /* Reserves at least @n bytes. Returns 0 or -ENOMEM. */
-int cap_buf_need(struct cap_buf *b, size_t n);
+int file_buf_need(struct file_buf *b, size_t n);
 
 /* Returns 0 if the event is at most @room bytes long and its lengths fit; else -EBADMSG. */
-int cap_evt_check(const struct ppm_evt_hdr *evt, uint32_t room);
+int event_block_check(const struct ppm_evt_hdr *evt, uint32_t room);
 
 /*
  * Writes OPT_NATIVE or OPT_MORE to @out, at most native->len + 16 bytes: the option that restores
  * @native from @file. Returns the bytes used; 0 if both are equal, or the difference is longer than
  * an option can be.
  */
-size_t cap_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
-		      const struct ppm_evt_hdr *file);
+size_t event_block_native_put(uint8_t *out, const struct ppm_evt_hdr *native,
+			      const struct ppm_evt_hdr *file);
 /* The reverse: restores the native event in @buf. Returns -EBADMSG if the option is malformed. */
-int cap_native_get(struct cap_buf *buf, const struct ppm_evt_hdr **native,
-		   const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t *val, uint32_t len);
+int event_block_native_get(struct file_buf *buf, const struct ppm_evt_hdr **native,
+			   const struct ppm_evt_hdr *file, uint16_t opt, const uint8_t *val,
+			   uint32_t len);
 
 /*
  * Packed samples (packed_samples.c): events of stacks are stored as EVT_DENSE_E. Some texts of a
- * section are stored once; writer and reader each have a cap_texts for that, owned, and clear it
+ * section are stored once; writer and reader each have a packed_texts for that, owned, and clear it
  * where another section begins.
  */
-struct cap_texts;
-struct cap_texts *cap_texts_new(void); /* NULL: no memory */
-void cap_texts_free(struct cap_texts *t);
-void cap_texts_forget(struct cap_texts *t);
+struct packed_texts;
+struct packed_texts *packed_texts_new(void); /* NULL: no memory */
+void packed_texts_free(struct packed_texts *t);
+void packed_texts_clear(struct packed_texts *t);
 /* Packs @evt. Returns 0 with the packed event in @buf, or with *out = evt if it is stored
  * unchanged; -ENOMEM. */
-int cap_dense_put(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct cap_texts *texts,
-		  const struct ppm_evt_hdr *evt);
+int packed_samples_put(struct file_buf *buf, const struct ppm_evt_hdr **out,
+		       struct packed_texts *texts, const struct ppm_evt_hdr *evt);
 /* Unpacks @dense. Returns 0 with the event in @buf, or with *out = dense for an unknown type;
- * -EBADMSG, -ENOMEM. @dense must be checked (cap_evt_check) and must not lie in @buf. */
-int cap_dense_get(struct cap_buf *buf, const struct ppm_evt_hdr **out, struct cap_texts *texts,
-		  const struct ppm_evt_hdr *dense);
+ * -EBADMSG, -ENOMEM. @dense must be checked (event_block_check) and must not lie in @buf. */
+int packed_samples_get(struct file_buf *buf, const struct ppm_evt_hdr **out,
+		       struct packed_texts *texts, const struct ppm_evt_hdr *dense);
 
 /* Returns the number in the line "key=..." of @text; -ENOENT: no such line. */
-int cap_kv_get(const char *text, size_t len, const char *key, uint64_t *val);
+int trailer_kv_get(const char *text, size_t len, const char *key, uint64_t *val);
 /* Writes the counters as such lines, without those that are 0, and reads them. */
-size_t cap_stats_put(char *buf, size_t sz, const struct scap_stats *st);
-void cap_stats_get(struct scap_stats *st, const char *text, size_t len);
+size_t trailer_stats_put(char *buf, size_t sz, const struct scap_stats *st);
+void trailer_stats_get(struct scap_stats *st, const char *text, size_t len);
 /* Writes the counters of up to CAP_CPUS_MAX CPUs: "cpuN=seen,delivered,dropped_0,...", without
  * zeros at the end, and reads them: adds at most @max to @v and returns their number. */
 #define CAP_CPUS_MAX 256
 #define CAP_CPUS_SZ (CAP_CPUS_MAX * 240)
-size_t cap_cpus_put(char *buf, const struct scap_cpu_stats *v, size_t n);
-size_t cap_cpus_get(struct scap_cpu_stats *v, size_t max, const char *text, size_t len);
+size_t trailer_cpus_put(char *buf, const struct scap_cpu_stats *v, size_t n);
+size_t trailer_cpus_get(struct scap_cpu_stats *v, size_t max, const char *text, size_t len);
 
 /* A block as it lies in the input, with checked lengths. */
-struct cap_block {
+struct file_block {
 	uint32_t type;
 	uint32_t len; /* of the block */
 	uint64_t offset;
@@ -188,7 +189,7 @@ struct cap_block {
 
 /* Adds the content of a state block to @b. Returns 0; -ENOENT: not a state block; -ENOMEM;
  * -EBADMSG: malformed, with the reason in *what. */
-struct cap_state_reader {
+struct state_reader {
 	struct scap_state_build *build;
 	struct scap_machine machine;
 	uint8_t *extra; /* entries of BLK_SAKER_STATE, and the position in them */
@@ -197,31 +198,31 @@ struct cap_state_reader {
 	char *text; /* scratch for strings, which have no NUL on disk */
 	size_t text_sz, text_at;
 };
-int cap_state_read(struct cap_state_reader *r, const struct cap_block *blk);
-void cap_state_reader_fini(struct cap_state_reader *r);
+int state_read(struct state_reader *r, const struct file_block *blk);
+void state_reader_fini(struct state_reader *r);
 
 /* A file that is being read. */
-struct cap_reader;
+struct scap_reader;
 
-int cap_reader_open(struct cap_reader **out, const char *path, const struct scap_log *log);
-void cap_reader_close(struct cap_reader *r);
+int scap_reader_open(struct scap_reader **out, const char *path, const struct scap_log *log);
+void scap_reader_close(struct scap_reader *r);
 /* Works as scap_engine_ops.next_split; for a pipe returns 0 if nothing came in timeout_ms. */
-int cap_reader_next(struct cap_reader *r, struct scap_evt *evt, struct scap_params *params,
-		    int timeout_ms);
-const struct scap_state *cap_reader_state(const struct cap_reader *r);
-void cap_reader_state_drop(struct cap_reader *r);
-uint64_t cap_reader_taken(const struct cap_reader *r);
+int scap_reader_next(struct scap_reader *r, struct scap_evt *evt, struct scap_params *params,
+		     int timeout_ms);
+const struct scap_state *scap_reader_state(const struct scap_reader *r);
+void scap_reader_state_drop(struct scap_reader *r);
+uint64_t scap_reader_taken(const struct scap_reader *r);
 
 /* The trailer: what the writer of a section says at its end. */
-struct cap_closing {
+struct file_trailer {
 	uint64_t events, private_events; /* written */
 	struct scap_stats stats;
 };
 /* Returns the number of trailers read so far; *c is the last of them if there is one. */
-unsigned int cap_reader_closing(const struct cap_reader *r, struct cap_closing *c);
+unsigned int scap_reader_trailer(const struct scap_reader *r, struct file_trailer *c);
 /* Returns the number of sections by saker that ended without a trailer so far. */
-unsigned int cap_reader_n_unclosed(const struct cap_reader *r);
+unsigned int scap_reader_n_unclosed(const struct scap_reader *r);
 /* Returns whether saker wrote the current section. */
-int cap_reader_is_saker(const struct cap_reader *r);
+int scap_reader_is_saker(const struct scap_reader *r);
 
 #endif /* SCAP_FILE_CAPFILE_H */
