@@ -75,7 +75,7 @@ struct live_engine {
 	uint64_t at_ns; /* time of the stream */
 	struct merge *merge;
 	struct scap_expand *expand;
-	struct epoch epoch;
+	struct clock_offset epoch;
 	uint64_t now; /* boot clock, as last read */
 	uint64_t next_clock_check;
 	uint64_t n_bad;
@@ -449,7 +449,7 @@ static int open_driver(struct live_engine *e, const struct scap_open_opts *opts,
 	int err;
 
 	e->nap_ms = NAP_MIN_MS;
-	epoch_init(&e->epoch, epoch_read_offset());
+	clock_offset_init(&e->epoch, clock_offset_read());
 	err = check_namespace(&e->log);
 	err = err ?: online_cpus(&e->online);
 	err = err ?: load_driver(e, opts, only_samples);
@@ -568,7 +568,8 @@ static int expand(struct live_engine *e, struct scap_evt *evt, const struct live
 static void check_clock(struct live_engine *e)
 {
 	const uint64_t now = boot_now(e);
-	const int64_t offset = epoch_read_offset(), step = epoch_update(&e->epoch, now, offset);
+	const int64_t offset = clock_offset_read(),
+		      step = clock_offset_update(&e->epoch, now, offset);
 
 	e->next_clock_check = now + CLOCK_CHECK_NS;
 	if (step)
@@ -726,7 +727,7 @@ static int held_event(struct live_engine *e, struct scap_evt *evt)
 
 static void set_time(struct live_engine *e, struct scap_evt *evt, const struct merge_item *item)
 {
-	evt->ts_ns = evt->true_ns = e->at_ns = epoch_ns(&e->epoch, item->order);
+	evt->ts_ns = evt->true_ns = e->at_ns = clock_offset_ns(&e->epoch, item->order);
 	if (item->order == item->key)
 		return;
 	evt->true_ns -= item->order - item->key;
@@ -894,7 +895,7 @@ static int live_running(void *engine, const struct scap_running **out)
 				.tid = rows.v[i].tid,
 				.cpu = rows.v[i].cpu,
 				.ran_ns = rows.v[i].ran_ns,
-				.at_ns = epoch_ns(&e->epoch, rows.v[i].snapshot_ns),
+				.at_ns = clock_offset_ns(&e->epoch, rows.v[i].snapshot_ns),
 			};
 	task_rows_fini(&rows);
 	*out = e->running;
@@ -991,7 +992,7 @@ static uint64_t live_begin(const void *engine)
 {
 	const struct live_engine *e = engine;
 
-	return epoch_at(&e->epoch, e->begin_ns);
+	return clock_offset_at(&e->epoch, e->begin_ns);
 }
 
 static int live_open_code(const void *engine, uint32_t dev, uint64_t ino)

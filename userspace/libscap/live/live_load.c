@@ -211,7 +211,7 @@ static void set_config(struct live_driver *d, const struct live_opts *o, int sel
 	/* arguments: its data, ring, request, completion */
 	c->io_cqe_at = live_progs_hook_args(d->progs, "btf_trace_io_uring_complete") == 4;
 	c->task_storage = (uint32_t)kernel_is_6_4();
-	c->epoch_offset = epoch_read_offset();
+	c->epoch_offset = clock_offset_read();
 	memcpy((void *)ro->ia32_calls, scap_ia32_calls(), sizeof(ro->ia32_calls));
 	for (unsigned int nr = 0; nr < DRV_MAX_NR; nr++) {
 		((uint16_t *)ro->ppm_sc)[nr] =

@@ -95,10 +95,11 @@ static int add_note(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsign
 }
 
 int live_notes_lost(struct live_notes *n, unsigned int cpu, unsigned int why,
-		    const struct ring_lost *lost, const struct epoch *epoch)
+		    const struct ring_lost *lost, const struct clock_offset *epoch)
 {
 	uint64_t *told = n->told[cpu][why], new[LOST_ROOM], sum = 0;
-	const uint64_t from = epoch_at(epoch, lost->from_ns), to = epoch_at(epoch, lost->to_ns);
+	const uint64_t from = clock_offset_at(epoch, lost->from_ns),
+		       to = clock_offset_at(epoch, lost->to_ns);
 	const char *reason = scap_drop_reason(why);
 	const uint32_t cpu32 = cpu;
 	struct evt_value values[LOST_VALUES + LOST_OTHER] = {

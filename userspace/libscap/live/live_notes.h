@@ -19,7 +19,7 @@ void live_notes_free(struct live_notes *n);
 /* Notes what CPU @cpu lost for the reason @why (@lost) since the last note, at the time when that
  * began. Returns 1 if nothing is left to note; 0: no room. */
 int live_notes_lost(struct live_notes *n, unsigned int cpu, unsigned int why,
-		    const struct ring_lost *lost, const struct epoch *epoch);
+		    const struct ring_lost *lost, const struct clock_offset *epoch);
 
 /* Notes that from @boot_ns on the epoch is @offset after the boot clock, @step more than before. */
 void live_notes_clock_step(struct live_notes *n, uint64_t boot_ns, int64_t step, int64_t offset);

@@ -19,7 +19,8 @@ static uint64_t lost(const struct ppm_evt_hdr *note)
 	return n;
 }
 
-static const struct epoch epoch = {.leg = {0, 1000000, 1000000}, .next = {.from = UINT64_MAX}};
+static const struct clock_offset epoch = {.leg = {0, 1000000, 1000000},
+					  .next = {.from = UINT64_MAX}};
 
 static uint64_t param(const struct ppm_evt_hdr *note, unsigned int i)
 {

@@ -15,7 +15,7 @@ static uint64_t read_clock(clockid_t id)
 }
 
 /* Reads both clocks a few times and returns the reading with the least time between its ends. */
-int64_t epoch_read_offset(void)
+int64_t clock_offset_read(void)
 {
 	uint64_t best = UINT64_MAX;
 	int64_t offset = 0;
@@ -33,13 +33,13 @@ int64_t epoch_read_offset(void)
 	return offset;
 }
 
-void epoch_init(struct epoch *e, int64_t offset)
+void clock_offset_init(struct clock_offset *e, int64_t offset)
 {
-	e->leg = (struct epoch_leg){0, offset, offset};
-	e->next = (struct epoch_leg){UINT64_MAX, 0, 0};
+	e->leg = (struct clock_offset_leg){0, offset, offset};
+	e->next = (struct clock_offset_leg){UINT64_MAX, 0, 0};
 }
 
-static int64_t offset_at(const struct epoch_leg *leg, uint64_t boot_ns)
+static int64_t offset_at(const struct clock_offset_leg *leg, uint64_t boot_ns)
 {
 	int64_t slow;
 
@@ -49,9 +49,9 @@ static int64_t offset_at(const struct epoch_leg *leg, uint64_t boot_ns)
 	return leg->target > slow ? leg->target : slow;
 }
 
-int64_t epoch_update(struct epoch *e, uint64_t boot_ns, int64_t offset)
+int64_t clock_offset_update(struct clock_offset *e, uint64_t boot_ns, int64_t offset)
 {
-	struct epoch_leg *last = e->next.from == UINT64_MAX ? &e->leg : &e->next;
+	struct clock_offset_leg *last = e->next.from == UINT64_MAX ? &e->leg : &e->next;
 	const int64_t step = offset - last->target;
 
 	if (step > -NOTICEABLE_NS && step < NOTICEABLE_NS)
@@ -62,7 +62,7 @@ int64_t epoch_update(struct epoch *e, uint64_t boot_ns, int64_t offset)
 	return step;
 }
 
-static void begin_next_leg(struct epoch *e)
+static void begin_next_leg(struct clock_offset *e)
 {
 	const int64_t offset = offset_at(&e->leg, e->next.from);
 
@@ -71,14 +71,14 @@ static void begin_next_leg(struct epoch *e)
 	e->next.from = UINT64_MAX;
 }
 
-uint64_t epoch_at(const struct epoch *e, uint64_t boot_ns)
+uint64_t clock_offset_at(const struct clock_offset *e, uint64_t boot_ns)
 {
 	return boot_ns + (uint64_t)offset_at(&e->leg, boot_ns);
 }
 
-uint64_t epoch_ns(struct epoch *e, uint64_t boot_ns)
+uint64_t clock_offset_ns(struct clock_offset *e, uint64_t boot_ns)
 {
 	if (__builtin_expect(boot_ns >= e->next.from, 0))
 		begin_next_leg(e);
-	return epoch_at(e, boot_ns);
+	return clock_offset_at(e, boot_ns);
 }

@@ -10,63 +10,63 @@
 
 static void test_no_step(void **state)
 {
-	struct epoch e;
+	struct clock_offset e;
 
 	(void)state;
-	epoch_init(&e, 1000 * S);
-	assert_int_equal(epoch_ns(&e, 5 * S), 1005 * S);
-	assert_int_equal(epoch_update(&e, 6 * S, 1000 * S + 500), 0); /* noise */
-	assert_int_equal(epoch_ns(&e, 7 * S), 1007 * S);
+	clock_offset_init(&e, 1000 * S);
+	assert_int_equal(clock_offset_ns(&e, 5 * S), 1005 * S);
+	assert_int_equal(clock_offset_update(&e, 6 * S, 1000 * S + 500), 0); /* noise */
+	assert_int_equal(clock_offset_ns(&e, 7 * S), 1007 * S);
 }
 
 /* Events from before the step keep the time they had. */
 static void test_step_forward(void **state)
 {
-	struct epoch e;
+	struct clock_offset e;
 
 	(void)state;
-	epoch_init(&e, 1000 * S);
-	assert_int_equal(epoch_update(&e, 10 * S, 1060 * S), 60 * S);
-	assert_int_equal(epoch_ns(&e, 10 * S - 1), 1010 * S - 1);
-	assert_int_equal(epoch_ns(&e, 10 * S), 1070 * S);
-	assert_int_equal(epoch_ns(&e, 20 * S), 1080 * S);
-	assert_int_equal(epoch_update(&e, 21 * S, 1060 * S), 0);
+	clock_offset_init(&e, 1000 * S);
+	assert_int_equal(clock_offset_update(&e, 10 * S, 1060 * S), 60 * S);
+	assert_int_equal(clock_offset_ns(&e, 10 * S - 1), 1010 * S - 1);
+	assert_int_equal(clock_offset_ns(&e, 10 * S), 1070 * S);
+	assert_int_equal(clock_offset_ns(&e, 20 * S), 1080 * S);
+	assert_int_equal(clock_offset_update(&e, 21 * S, 1060 * S), 0);
 }
 
 static void test_step_back_never_goes_back(void **state)
 {
-	struct epoch e;
+	struct clock_offset e;
 	uint64_t last = 0;
 
 	(void)state;
-	epoch_init(&e, 1000 * S);
-	assert_int_equal(epoch_update(&e, 10 * S, 1000 * S - 20 * MS), -20 * MS);
+	clock_offset_init(&e, 1000 * S);
+	assert_int_equal(clock_offset_update(&e, 10 * S, 1000 * S - 20 * MS), -20 * MS);
 	for (int64_t t = 9 * S; t < 60 * S; t += 7 * MS) {
-		uint64_t ns = epoch_ns(&e, t);
+		uint64_t ns = clock_offset_ns(&e, t);
 
 		assert_true(ns > last);
 		last = ns;
 	}
-	assert_int_equal(epoch_ns(&e, 60 * S), 1060 * S - 20 * MS); /* made up for by then */
+	assert_int_equal(clock_offset_ns(&e, 60 * S), 1060 * S - 20 * MS); /* made up for by then */
 }
 
 /* A second step while the first is being made up for, seen before events passed the first. */
 static void test_steps_in_a_row(void **state)
 {
-	struct epoch e;
+	struct clock_offset e;
 	uint64_t last = 0;
 
 	(void)state;
-	epoch_init(&e, 1000 * S);
-	epoch_update(&e, 10 * S, 999 * S);
-	epoch_update(&e, 11 * S, 998 * S);
+	clock_offset_init(&e, 1000 * S);
+	clock_offset_update(&e, 10 * S, 999 * S);
+	clock_offset_update(&e, 11 * S, 998 * S);
 	for (int64_t t = 9 * S; t < 30 * S; t += 3 * MS) {
-		uint64_t ns = epoch_ns(&e, t);
+		uint64_t ns = clock_offset_ns(&e, t);
 
 		assert_true(ns > last);
 		last = ns;
 		if (t == 21 * S)
-			epoch_update(&e, 21 * S + 1, 1000 * S);
+			clock_offset_update(&e, 21 * S + 1, 1000 * S);
 	}
 	assert_int_equal(last, 1030 * S - 3 * MS);
 }
@@ -74,7 +74,7 @@ static void test_steps_in_a_row(void **state)
 static void test_offset_is_that_of_the_clocks(void **state)
 {
 	struct timespec boot, real;
-	int64_t offset = epoch_read_offset();
+	int64_t offset = clock_offset_read();
 
 	(void)state;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
