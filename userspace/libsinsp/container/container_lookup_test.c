@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked, what is made of the answer, and what is not asked again. */
+/* What a lookup requests, what its results hold, and which requests it does not repeat. */
 #include "container_lookup.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 #include "container_json.h"
-#include "fake_docker.h"
+#include "testing/fake_docker.h"
+#include "testing/test_main.h"
 
 #define H "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define IMAGE "sha256:" H
@@ -120,7 +126,7 @@ static void test_found(void **state)
 	sinsp_container_told_fini(&told);
 	sinsp_lookup_result_free(r);
 	sinsp_lookup_free(l);
-	assert_int_equal(fake_n_asked(&d), 2);
+	assert_int_equal(fake_n_requests(&d), 2);
 	fake_stop(&d);
 }
 
@@ -136,7 +142,7 @@ static void test_found_at_the_start(void **state)
 	d.running = "[{\"Id\": \"" H "\"}, {\"Id\": \"../../x\"}, {\"Id\": 7}, null]";
 	d.version = "{\"Components\": [{\"Name\": \"Podman Engine\"}]}";
 	l = begin(&d, 30000);
-	while (fake_n_asked(&d) < 1)
+	while (fake_n_requests(&d) < 1)
 		pause_ms();
 	ask(l);
 	r = wait_for_result(l);
@@ -144,7 +150,7 @@ static void test_found_at_the_start(void **state)
 	assert_string_equal(r->id, "0123456789ab");
 	sinsp_lookup_result_free(r);
 	sinsp_lookup_free(l);
-	assert_int_equal(fake_n_asked(&d), 2);
+	assert_int_equal(fake_n_requests(&d), 2);
 	fake_stop(&d);
 }
 
@@ -252,19 +258,19 @@ static void test_not_found(void **state)
 	fake_start(&d, answer_not_found);
 	l = begin(&d, 30000);
 	ask(l);
-	while (fake_n_asked(&d) < 6)
+	while (fake_n_requests(&d) < 6)
 		pause_ms();
 	for (int i = 0; i < 50; i++)
 		pause_ms();
 	assert_null(sinsp_lookup_take(l));
 	sinsp_lookup_free(l);
-	assert_int_equal(fake_n_asked(&d), 6);
+	assert_int_equal(fake_n_requests(&d), 6);
 	fake_stop(&d);
 }
 
 static void answer_later(struct fake_docker *d, int fd, const char *path)
 {
-	if (fake_n_asked(d) < 3)
+	if (fake_n_requests(d) < 3)
 		fake_answer(fd, "500 Internal Server Error", "");
 	else
 		answer_inspect(d, fd, path);
@@ -305,7 +311,7 @@ static void answer_badly(struct fake_docker *d, int fd, const char *path)
 {
 	(void)path;
 	fake_answer(fd, "200 OK",
-		    bad_answers[fake_n_asked(d) % (sizeof(bad_answers) / sizeof(*bad_answers))]);
+		    bad_answers[fake_n_requests(d) % (sizeof(bad_answers) / sizeof(*bad_answers))]);
 }
 
 static void test_broken_answers(void **state)
@@ -322,7 +328,7 @@ static void test_broken_answers(void **state)
 	assert_null(r->json);
 	assert_non_null(strstr(r->note, "makes no sense"));
 	sinsp_lookup_result_free(r);
-	while (fake_n_asked(&d) < 6)
+	while (fake_n_requests(&d) < 6)
 		pause_ms();
 	sinsp_lookup_free(l);
 	fake_stop(&d);
@@ -374,7 +380,7 @@ static void test_strange_answer(void **state)
 	sinsp_container_told_fini(&told);
 	sinsp_lookup_result_free(r);
 	sinsp_lookup_free(l);
-	assert_int_equal(fake_n_asked(&d), 1);
+	assert_int_equal(fake_n_requests(&d), 1);
 	fake_stop(&d);
 }
 
@@ -495,7 +501,7 @@ static void test_hanging(void **state)
 	sinsp_lookup_result_free(r);
 	for (int i = 0; i < 50; i++)
 		pause_ms();
-	assert_in_range(fake_n_asked(&d), 0, 1);
+	assert_in_range(fake_n_requests(&d), 0, 1);
 	sinsp_lookup_free(l);
 	fake_stop(&d);
 }
@@ -510,7 +516,7 @@ static void test_end_while_it_hangs(void **state)
 	fake_start(&d, answer_nothing);
 	l = begin(&d, 3600000);
 	ask(l);
-	while (!fake_n_asked(&d))
+	while (!fake_n_requests(&d))
 		pause_ms();
 	sinsp_lookup_free(l);
 	fake_stop(&d);

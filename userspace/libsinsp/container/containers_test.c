@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which container a thread is in, through clone, exec and events that tell of it. */
+/* The container of a thread: through clone, exec and container events. */
 #include "containers.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
 #include "container_lookup.h"
-#include "fake_docker.h"
 #include "sinsp.h"
 #include "state/inspector.h"
 #include "testing/engine_fake.h"
+#include "testing/fake_docker.h"
+#include "testing/test_main.h"
 
 #define H "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define IN_DOCKER "cpu=/docker/" H
@@ -361,7 +366,7 @@ static void check_asked_once(const char *running)
 		}
 	}
 	assert_int_equal(n_told, 1);
-	assert_int_equal(fake_n_asked(&d), 1);
+	assert_int_equal(fake_n_requests(&d), 1);
 	sinsp_close(s);
 	fake_stop(&d);
 }

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers as they should be, and all the others. */
+/* Well formed, malformed, slow and silent servers. */
 #include "unix_http.h"
 
-#include "fake_docker.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "testing/fake_docker.h"
+#include "testing/test_main.h"
 
 enum { LONG_MS = 30000, SHORT_MS = 100, MAX_SZ = 100000 };
 

@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server on a unix socket for tests: gives prepared answers, and counts requests. */
-#ifndef SINSP_CONTAINER_FAKE_DOCKER_H
-#define SINSP_CONTAINER_FAKE_DOCKER_H
+#include "testing/fake_docker.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "testing/test_main.h"
 
-struct fake_docker {
-	char dir[32], path[48];
-	int fd, quit_fd;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	/* Writes the answer to a request of @path to @fd; the connection is closed after it. */
-	void (*answer)(struct fake_docker *d, int fd, const char *path);
-	const char *running, *version; /* answers to the requests made at the start; NULL: 404 */
-	const char *raw_list; /* instead of the list, with its headers; NULL: none */
-	int n_asked; /* other requests; with the lock held */
-};
-
-/* Writes all, unless the client disconnects. */
-static inline void fake_write(int fd, const char *p, size_t len)
+void fake_write(int fd, const char *p, size_t len)
 {
 	while (len) {
 		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
@@ -42,12 +25,12 @@ static inline void fake_write(int fd, const char *p, size_t len)
 	}
 }
 
-static inline void fake_text(int fd, const char *text)
+void fake_text(int fd, const char *text)
 {
 	fake_write(fd, text, strlen(text));
 }
 
-static inline void fake_answer(int fd, const char *status, const char *body)
+void fake_answer(int fd, const char *status, const char *body)
 {
 	char head[128];
 	int n = snprintf(head, sizeof(head), "HTTP/1.0 %s\r\nContent-Length: %zu\r\n\r\n", status,
@@ -57,25 +40,24 @@ static inline void fake_answer(int fd, const char *status, const char *body)
 	fake_text(fd, body);
 }
 
-/* Waits until the client disconnects, or the server ends. */
-static inline void fake_hang(struct fake_docker *d, int fd)
+void fake_hang(struct fake_docker *d, int fd)
 {
 	struct pollfd p[] = {{fd, POLLIN, 0}, {d->quit_fd, POLLIN, 0}};
 
 	poll(p, 2, -1);
 }
 
-static inline int fake_n_asked(struct fake_docker *d)
+int fake_n_requests(struct fake_docker *d)
 {
 	int n;
 
 	pthread_mutex_lock(&d->lock);
-	n = d->n_asked;
+	n = d->n_requests;
 	pthread_mutex_unlock(&d->lock);
 	return n;
 }
 
-static inline void fake_serve(struct fake_docker *d, int fd)
+static void fake_serve(struct fake_docker *d, int fd)
 {
 	char request[1024] = "", path[256] = "";
 	size_t len = 0;
@@ -100,12 +82,12 @@ static inline void fake_serve(struct fake_docker *d, int fd)
 		return;
 	}
 	pthread_mutex_lock(&d->lock);
-	d->n_asked++;
+	d->n_requests++;
 	pthread_mutex_unlock(&d->lock);
 	d->answer(d, fd, path);
 }
 
-static inline void *fake_main(void *ctx)
+static void *fake_main(void *ctx)
 {
 	struct fake_docker *d = ctx;
 
@@ -124,8 +106,7 @@ static inline void *fake_main(void *ctx)
 	}
 }
 
-static inline void fake_start(struct fake_docker *d,
-			      void (*answer)(struct fake_docker *, int, const char *))
+void fake_start(struct fake_docker *d, void (*answer)(struct fake_docker *, int, const char *))
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
@@ -144,7 +125,7 @@ static inline void fake_start(struct fake_docker *d,
 	assert_int_equal(pthread_create(&d->thread, NULL, fake_main, d), 0);
 }
 
-static inline void fake_stop(struct fake_docker *d)
+void fake_stop(struct fake_docker *d)
 {
 	eventfd_write(d->quit_fd, 1);
 	pthread_join(d->thread, NULL);
@@ -154,5 +135,3 @@ static inline void fake_stop(struct fake_docker *d)
 	rmdir(d->dir);
 	pthread_mutex_destroy(&d->lock);
 }
-
-#endif /* SINSP_CONTAINER_FAKE_DOCKER_H */
