@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Open, loop, finish. What happens to an event is take.c's; here is what happens between
- * events: idle flushes, signals, limits of time, the end of the command. Whatever fails
- * in the loop, what was captured before it is finished and reported.
+ * Opens the sources, runs the loop, and finishes. take.c handles each event; this handles what
+ * happens between events: idle flushes, signals, time limits, the end of the command. After an
+ * error in the loop, what was captured before is finished and reported.
  */
 #include "capture.h"
 
@@ -31,7 +31,7 @@
 #include "take.h"
 
 enum {
-	IDLE_MS = 100, /* longest sleep without looking at signals and limits */
+	IDLE_MS = 100, /* maximum sleep between checks of signals and limits */
 	COMMAND_IDLE_MS = 20, /* the same while waiting for a command to end */
 	TICK_EVENTS = 512,
 	SLOW_TICK_MS = 1000,
@@ -40,24 +40,24 @@ enum {
 struct capture {
 	const struct options *o;
 	struct spawn spawn;
-	const char **joined; /* files that become one; owned; NULL: none do */
-	struct sinsp **inspectors; /* of the live system, or of each file */
+	const char **joined; /* files that are joined; owned; NULL: none */
+	struct sinsp **inspectors; /* of the live system, or one per file */
 	size_t n_inspectors;
 	struct sample_count *samples; /* owned; by inspector */
-	struct sinsp_streams *streams; /* of several files; NULL: there is one source */
+	struct sinsp_streams *streams; /* of several files; NULL: a single source */
 	struct take take;
-	struct pushdown pushdown, chisels_pushdown; /* of the filter, of chisels */
+	struct pushdown pushdown, chisels_pushdown; /* of the filter, and of chisels */
 	struct progress_bar progress;
 	struct report report;
 	uint64_t deadline_ns; /* live with -M: CLOCK_MONOTONIC; 0: none */
 	uint64_t slow_tick_ms;
-	uint64_t look_ms; /* when nobody_left looked last */
+	uint64_t look_ms; /* when nobody_left last checked */
 	int live;
-	int stopping; /* the source was stopped: what it still holds comes out */
+	int stopping; /* the source was stopped: it delivers what it still has */
 };
 
-/* What is to be recorded. Of a command, in the kernel already, only what it and its descendants
- * do: @command is the place for its process. */
+/* Returns the selection. For a command the kernel records only it and its descendants: @command has
+ * room for its PID. */
 static struct scap_select selection(struct capture *c, int32_t *command)
 {
 	const struct options *o = c->o;
@@ -89,8 +89,8 @@ static struct scap_select selection(struct capture *c, int32_t *command)
 	return sel;
 }
 
-/* Who is asked about containers, NULL: nobody. Without it they have no names, which is no reason
- * to give up. */
+/* Starts queries of container engines, NULL: none. Without them containers have no names, which is
+ * no error. */
 static struct sinsp_lookup *start_lookup(const struct options *o)
 {
 	const struct sinsp_lookup_opts opts = {
@@ -109,7 +109,7 @@ static struct sinsp_lookup *start_lookup(const struct options *o)
 	return lookup;
 }
 
-/* What is to be sampled; *on has the names of tracepoints. NULL: nothing. */
+/* Returns the sampler options; *on has the names of tracepoints. NULL: no samples. */
 static const struct scap_sampler_opts *sampler(struct scap_sampler_opts *so,
 					       const struct sample_options *o, const char **on)
 {
@@ -143,7 +143,8 @@ static uint32_t switches_wanted(const struct capture *c)
 	return c->o->switches || c->pushdown.switches || c->chisels_pushdown.switches;
 }
 
-/* Can it be read twice? Then what is left out is known before the file is begun. */
+/* Whether the input can be read twice: then it is known before the file begins what can be left
+ * out. */
 static int wants_first_pass(const struct capture *c)
 {
 	const struct options *o = c->o;
@@ -155,7 +156,7 @@ static int wants_first_pass(const struct capture *c)
 	return !c->live && o->write && c->take.filter && !o->whole_state && !pieces_wanted(o);
 }
 
-/* What is wrong with the file is said when it is read again. */
+/* Errors in the file are reported when it is read again. */
 static int first_pass(struct capture *c, const struct scap_open_opts *opts,
 		      const struct sinsp_opts *sinsp_opts)
 {
@@ -248,7 +249,7 @@ static int open_source(struct capture *c, size_t i)
 	unsigned int before = say_n_errors();
 	int err;
 
-	/* First of all: loading the driver takes longer than an answer. */
+	/* First, since loading the driver takes longer than an answer. */
 	if (c->live)
 		sinsp_opts.lookup = start_lookup(o);
 	if (c->take.chisels)
@@ -261,13 +262,13 @@ static int open_source(struct capture *c, size_t i)
 	return err;
 }
 
-/* Several files become one, a section each. */
+/* Several files are joined, a section each. */
 static int joins_files(const struct options *o)
 {
 	return o->write && o->read.n > 1;
 }
 
-/* Time of its first event; 0: it is read only once, or cannot be. */
+/* Returns the time of its first event; 0: it can be read only once, or not at all. */
 static uint64_t first_time(const char *path)
 {
 	const char *const paths[] = {path, NULL};
@@ -285,7 +286,7 @@ static uint64_t first_time(const char *path)
 	return ns;
 }
 
-/* The files by the times of their first events; owned, NULL without memory. */
+/* Orders the files by the times of their first events; owned, NULL without memory. */
 static const char **files_in_order(const struct options *o)
 {
 	const char **v = calloc(o->read.n + 1, sizeof(*v));
@@ -345,7 +346,7 @@ static int next_event(struct capture *c, struct sinsp_evt *evt, int timeout_ms)
 			  : sinsp_next(c->inspectors[0], evt, timeout_ms);
 }
 
-/* How much is read, of all. */
+/* Returns how much of all files was read. */
 static double read_share(const struct capture *c)
 {
 	double sum = 0;
@@ -363,7 +364,7 @@ static int is_same_file(const char *a, const char *b)
 	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Opening a file for writing empties it: not one that is to be read, or written twice. */
+/* Opening a file for writing truncates it: refuses one that is also read, or written twice. */
 static int check_files(const struct options *o)
 {
 	size_t i;
@@ -433,7 +434,7 @@ static int open_all(struct capture *c)
 	return err;
 }
 
-/* From here on the source gives out only what it already has. */
+/* From here on the source only delivers what it already has. */
 static int stop(struct capture *c)
 {
 	unsigned int before = say_n_errors();
@@ -457,7 +458,7 @@ static int time_is_up(const struct capture *c)
 	return c->deadline_ns && clock_now_ns() >= c->deadline_ns;
 }
 
-/* Its number may be another process's from then on: no signal goes there any more. */
+/* Its PID may be reused from then on: do not signal it any more. */
 static int command_is_over(struct capture *c, int wait)
 {
 	if (!c->o->command || !spawn_ended(&c->spawn, wait))
@@ -466,7 +467,7 @@ static int command_is_over(struct capture *c, int wait)
 	return 1;
 }
 
-/* Who was to be watched is gone: nothing more would ever be shown. */
+/* All selected processes have ended: nothing more would be shown. */
 static int nobody_left(struct capture *c, uint64_t now_ms)
 {
 	const struct options *o = c->o;
@@ -483,7 +484,7 @@ static int nobody_left(struct capture *c, uint64_t now_ms)
 	return 1;
 }
 
-/* Who waits for a profile sees that there will be one. */
+/* Shows a user who waits for a profile that it proceeds. */
 static void show_samples(struct capture *c)
 {
 	struct scap_sampler_stats st;
@@ -493,7 +494,7 @@ static void show_samples(struct capture *c)
 				 st.n_samples);
 }
 
-/* What is to be looked at now and then, but not at each event. */
+/* Checks made now and then, but not at each event. */
 static int tick(struct capture *c)
 {
 	uint64_t now = clock_coarse_ms();
@@ -517,7 +518,7 @@ static int tick(struct capture *c)
 	return err;
 }
 
-/* 0 at the end of the source. */
+/* Returns 0 at the end of the source. */
 static int next_error(const struct capture *c, unsigned int errors_before, int err)
 {
 	if (err == -ENODATA)
@@ -526,7 +527,7 @@ static int next_error(const struct capture *c, unsigned int errors_before, int e
 	return err;
 }
 
-/* Until then nothing is to be looked at, if nothing happens. */
+/* Returns when the next check is due if no event comes. */
 static int idle_ms(const struct capture *c)
 {
 	const int ms = c->o->command ? COMMAND_IDLE_MS : IDLE_MS;
@@ -542,7 +543,7 @@ static int idle_ms(const struct capture *c)
 							  : ms;
 }
 
-/* Samples are counted by source. */
+/* Samples are counted per source. */
 static __attribute__((noinline)) int take_sample(struct capture *c, struct sinsp_evt *evt)
 {
 	const uint64_t before = c->take.n_shown;
@@ -569,7 +570,7 @@ static int loop(struct capture *c)
 		if (n < 0 && n != -EINTR)
 			return next_error(c, before, n);
 		if (n > 0) {
-			/* Sleep only after the lines so far are out. */
+			/* Sleep only after printed lines were flushed. */
 			timeout_ms = 0;
 			err = evt.raw.type == EVT_SAMPLE_E ? take_sample(c, &evt)
 							   : take_event(&c->take, &evt);
@@ -589,8 +590,8 @@ static int loop(struct capture *c)
 	return 0;
 }
 
-/* What a limit or an error left in the rings was delivered too, though nobody took it: else
- * the counters of the file would say that it was lost. */
+/* Counts records left in the rings after a limit or an error as delivered: otherwise the file's
+ * counters would report them as lost. */
 static void drain(struct capture *c)
 {
 	struct scap *src = source(c);
@@ -600,7 +601,7 @@ static void drain(struct capture *c)
 		;
 }
 
-/* The counters of all sources; nothing of one without: nobody knows what it lost. */
+/* Adds up the counters of all sources; none if one has none: its losses are unknown. */
 static int sum_stats(const struct capture *c, struct scap_stats *sum)
 {
 	int err = scap_stats(source(c), sum);
@@ -628,21 +629,21 @@ static void collect(struct capture *c)
 	r->n_events = c->take.n_events;
 	r->n_shown = c->take.n_shown;
 	r->first_line_ns = c->take.first_line_ns;
-	/* A file that was made of another without counters has none but its own. */
+	/* A file made from another without counters has only its own. */
 	r->have_stats = sum_stats(c, &r->stats) == 0 && (c->live || r->stats.n_records);
 	r->have_sampler = c->live && scap_sampler_stats(source(c), &r->sampler) == 0;
-	r->n_samples_read = c->samples[0].n_read; /* live there is one source */
+	r->n_samples_read = c->samples[0].n_read; /* a live capture has one source */
 	r->n_samples_shown = c->samples[0].n_meant;
 	report_sample_memory(r);
 }
 
-/* Nobody reading our lines any more is an end as good as any. */
+/* A closed output pipe is a normal end. */
 static int is_failure(int err)
 {
 	return err && err != -EPIPE;
 }
 
-/* An empty result is an answer, and looks like a mistake: what was looked at is told. */
+/* An empty result is a result, but looks like a mistake: reports how many events were examined. */
 static void tell_nothing(const struct capture *c)
 {
 	const struct take *t = &c->take;
@@ -660,7 +661,7 @@ static void tell_nothing(const struct capture *c)
 	fputc('\n', stderr);
 }
 
-/* A format shows some events only: the others are not lost without a word. */
+/* A format without * drops events: reports how many. */
 static void tell_without_line(const struct capture *c)
 {
 	const char *name;
@@ -679,7 +680,7 @@ static void tell_unshown(const struct capture *c)
 {
 	const struct take *t = &c->take;
 
-	/* A chisel that ended the capture has what it wanted; of a profile it was said. */
+	/* A chisel that ended the capture has its result; for a profile this was reported. */
 	if (!c->n_inspectors || c->o->quiet || c->o->profile.on || t->lines.failed ||
 	    (t->chisels && t->chisels->run.end))
 		return;
@@ -688,7 +689,7 @@ static void tell_unshown(const struct capture *c)
 	tell_without_line(c);
 }
 
-/* What the chisels would show is nothing, then; one that ended the capture has what it wanted. */
+/* Otherwise chisels would show nothing; one that ended the capture has its result. */
 static int lacks_samples(const struct capture *c)
 {
 	const struct report *r = &c->report;
@@ -698,7 +699,7 @@ static int lacks_samples(const struct capture *c)
 	return no_samples_said(c->o, c->samples, (r->end_ns - r->opened_ns) / 1e9);
 }
 
-/* No event comes any more: the views have the room that names of stacks took. */
+/* No more events come: symbols are freed, and views have the memory. */
 static int show_views(struct capture *c)
 {
 	for (size_t i = 0; i < c->n_inspectors; i++)
@@ -706,10 +707,8 @@ static int show_views(struct capture *c)
 	return chisels_end(c->take.chisels);
 }
 
-/*
- * The file or the lines could not be written to their end, and that was said. The status of a
- * command that ran is its own all the same.
- */
+/* Writing the file or the lines failed, and was reported. The status of a command that ran is
+ * returned nevertheless. */
 static int lacks_output(const struct capture *c)
 {
 	return !c->o->command && (c->take.file_failed || c->take.file_cut || c->take.lines.failed);
@@ -726,11 +725,11 @@ static int finish(struct capture *c, int err)
 		collect(c);
 		failed |= is_failure(take_finish_file(&c->take, &c->report));
 	}
-	/* The command may run on for long: what is there is shown before. */
+	/* The command may continue for long: show the results before. */
 	failed |= is_failure(output_flush(&c->take.lines));
 	if (c->spawn.go_fd < 0)
 		command_is_over(c, 1);
-	/* A command that failed has said more. */
+	/* A failed command has reported more. */
 	if (!failed && lacks_samples(c))
 		failed = !c->spawn.status;
 	else if (c->take.chisels)
@@ -752,7 +751,7 @@ static int finish(struct capture *c, int err)
 	return failed;
 }
 
-/* Somebody who waits at a terminal should know what for. */
+/* Tell a user at a terminal what saker waits for. */
 static void tell_start(const struct capture *c)
 {
 	if (c->live && c->o->profile.on && !c->o->command && !c->o->max_ns && isatty(STDERR_FILENO))
@@ -812,7 +811,9 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 			return status;
 		}
 	}
-	/* Who writes sees EPIPE, EFBIG. Other signals end an opening that takes too long. */
+	/*
+	 * Writes return EPIPE or EFBIG instead. Other signals end an opening that takes too long.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	err = open_all(&c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chisels that are part of the program: the files in chisels/, made into text by CMake. */
+/* The built-in chisels: the files in chisels/, converted to text by CMake. */
 #ifndef SAKER_CHISEL_FILES_H
 #define SAKER_CHISEL_FILES_H
 

@@ -18,7 +18,7 @@ static int is_gz(const char *path)
 	return len > 3 && strcmp(path + len - 3, ".gz") == 0;
 }
 
-/* What was there before goes; pipes and devices have nothing to go. 0, or an errno. */
+/* Truncates the file; pipes and devices need none. Returns 0 or an errno. */
 static int begin(struct chisel_output *out)
 {
 	if (out->begun)
@@ -52,7 +52,7 @@ static ssize_t put(struct chisel_output *out, const char *p, size_t n)
 	return done;
 }
 
-/* As fopencookie wants it: 0 is a failure. */
+/* As fopencookie requires: 0 is a failure. */
 static ssize_t write_output(void *ctx, const char *p, size_t n)
 {
 	struct chisel_output *out = ctx;
@@ -82,7 +82,7 @@ static int close_output(void *ctx)
 	return bad ? -1 : 0;
 }
 
-/* A terminal is one for chisels too. */
+/* A terminal is also one for chisels. */
 static FILE *open_stream(struct chisel_output *out)
 {
 	const cookie_io_functions_t fns = {.write = write_output, .close = close_output};
@@ -136,7 +136,7 @@ int chisel_output_close(struct chisel_output *out, int failed)
 	if (!f)
 		return 0;
 	out->f = NULL;
-	fflush(f); /* which may begin it */
+	fflush(f); /* and may be at its beginning */
 	is_unwanted = failed && !out->begun && !out->err;
 	if (!is_unwanted && !out->err)
 		out->err = begin(out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file that chisels print to with -o. Where nothing was printed and the run failed there is no
- * file, or still the older one: an empty file would look like a result. Nor is there one if saker
- * is killed before.
+ * The output file of chisels (-o). If nothing was printed and the run failed the file is not
+ * created, or an older one stays: an empty file would look like a result. Nor is it created if
+ * saker is killed before.
  */
 #ifndef SAKER_CHISEL_OUTPUT_H
 #define SAKER_CHISEL_OUTPUT_H
@@ -18,19 +18,21 @@ struct chisel_output {
 	const char *path; /* borrowed */
 	gzFile gz; /* owned by f; NULL: not compressed, or not begun */
 	int fd; /* owned by f */
-	struct new_file new; /* no file was there before */
-	int is_drawing; /* made of what was captured when all of it was: all of it, or none */
-	int begun; /* something was printed: what was there before is gone */
-	int err; /* of the first write that failed */
+	struct new_file new; /* the file did not exist before */
+	int is_drawing; /* complete at the end of the capture: written as a whole or not at all */
+	int begun; /* something was printed: the old content is gone */
+	int err; /* errno of the first write that failed */
 };
 
-/* Opens @path for writing; what is written is compressed with gzip if its name ends with .gz. 0, or
- * a negative errno after saying why. @out stays where it is until it is closed. A drawing may be
- * read by whom the umask lets, and has its name when it is complete; what else chisels print,
- * captured data for one, is for its owner, and can be read while it grows. */
+/*
+ * Opens @path for writing; compresses with gzip if its name ends with .gz. Returns 0, or a negative
+ * errno after reporting the reason. @out must not move until it is closed. A picture gets the mode
+ * of the umask, and its name when it is complete; other output, which may be captured data, is
+ * private to its owner, and can be read while it grows.
+ */
 int chisel_output_open(struct chisel_output *out, const char *path, int is_drawing);
-/* @failed: the file is not wanted unless something was printed. 0, or a negative errno after saying
- * that not all could be written. Of what is not open: 0. */
+/* @failed: drop the file unless something was printed. Returns 0, or a negative errno after
+ * reporting that not everything was written. Does nothing if it is not open. */
 int chisel_output_close(struct chisel_output *out, int failed);
 
 #endif /* SAKER_CHISEL_OUTPUT_H */

@@ -36,9 +36,9 @@ static int add_dir(struct chisels *cs, size_t *n, const char *dir, const char *b
 }
 
 /*
- * The caller's folders come before the chisels that are built in, those of the machine behind
- * them: an older installation never replaces what belongs to this program. The working directory is
- * none of them, since anybody may have put a file there: -c ./NAME names one.
+ * The user's folders come before built-in chisels, the machine's after them: an older installation
+ * never replaces parts of this program. The working directory is not searched, since anybody may
+ * put a file there: -c ./NAME names one.
  */
 static int find_dirs(struct chisels *cs)
 {
@@ -67,7 +67,7 @@ static int find_dirs(struct chisels *cs)
 
 /* ---- words: arguments of chisels, or the filter ---- */
 
-/* The words from @from on, with spaces between. Owned; NULL: no memory. */
+/* Joins the words from @from on, with spaces. Owned; NULL: no memory. */
 static char *join(const struct text_list *words, size_t from, const char *skip)
 {
 	struct sinsp_text text = {0};
@@ -86,14 +86,16 @@ static char *join(const struct text_list *words, size_t from, const char *skip)
 	return text.p;
 }
 
-/* The words between -c NAME and the next -c, and which of all words are taken. */
+/* The words between -c NAME and the next -c, and which of all words are used. */
 struct behind {
 	const struct text_list *words;
 	size_t from, end;
 	char *taken;
 };
 
-/* Whether the words that are left are a filter; @but_named: without those that name arguments. */
+/*
+ * Returns whether the remaining words are a filter; @but_named: without those that name arguments.
+ */
 static int is_filter(const struct behind *b, const struct sinsp_chisel *but_named)
 {
 	char *skip = calloc(1, b->words->n + 1), *text = NULL;
@@ -130,7 +132,7 @@ static int take_word(struct behind *b, size_t i, struct text_list *args)
 	return add_arg(args, b->words->v[i]);
 }
 
-/* Words that name an argument: all of them, or those that come first. */
+/* Takes words that name an argument: all, or those at the beginning. */
 static int take_named(const struct sinsp_chisel *c, struct behind *b, struct text_list *args,
 		      int all)
 {
@@ -147,7 +149,7 @@ static int take_named(const struct sinsp_chisel *c, struct behind *b, struct tex
 	return err;
 }
 
-/* Whether a class of fields, "evt.", begins @name. */
+/* Returns whether @name begins with a class of fields, such as "evt.". */
 static int has_field_class(const char *name, size_t len)
 {
 	const size_t dot = strcspn(name, ".") + 1;
@@ -161,11 +163,11 @@ static int has_field_class(const char *name, size_t len)
 	return 0;
 }
 
-/* What a word that is no argument and does not fit a filter was meant to be. */
+/* Reports a word that is neither an argument nor part of a filter. */
 enum meaning { MEANS_VALUE, MEANS_FILTER, MEANS_ARG };
 
-/* "evt.typ=read" is a condition with a mistake, "tpo=5" an argument. @name_len: of what stands
- * before the operator. */
+/* "evt.typ=read" is a filter with an error, "tpo=5" an argument. @name_len: length before the
+ * operator. */
 static enum meaning meaning_of(const char *word, const char *next, size_t *name_len)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -184,7 +186,8 @@ static enum meaning meaning_of(const char *word, const char *next, size_t *name_
 	return len && strspn(word, letters) == len && word[len] == '=' ? MEANS_ARG : MEANS_VALUE;
 }
 
-/* Whether the word at @at is a value of an argument. 1, 0 or -EINVAL after telling. */
+/* Returns whether the word at @at is a value of an argument: 1, 0, or -EINVAL after reporting an
+ * error. */
 static int means_value(const struct sinsp_chisel *c, const struct behind *b, size_t at)
 {
 	const char *word = b->words->v[at], *name = sinsp_chisel_info(c)->name;
@@ -202,7 +205,7 @@ static int means_value(const struct sinsp_chisel *c, const struct behind *b, siz
 	return 1;
 }
 
-/* The argument of a chisel that takes a filter, and nothing else; NULL: it takes others. */
+/* Returns the argument of a chisel whose only argument is a filter; NULL: it has others. */
 static const char *filter_arg_of(const struct sinsp_chisel *c)
 {
 	const struct sinsp_chisel_info *info = sinsp_chisel_info(c);
@@ -211,7 +214,7 @@ static const char *filter_arg_of(const struct sinsp_chisel *c)
 									      : NULL;
 }
 
-/* Without the quotes around it, which shells take and sysdig's users give twice. */
+/* Removes quotes around it, which shells remove and users of sysdig write twice. */
 static void unquote(char *text)
 {
 	const size_t len = strlen(text);
@@ -222,7 +225,7 @@ static void unquote(char *text)
 	text[len - 2] = '\0';
 }
 
-/* All words that are left, as that argument. */
+/* Takes all remaining words as that argument. */
 static int take_filter(struct chisel_use *use, struct behind *b, const char *name)
 {
 	char *skip = calloc(1, b->words->n + 1), *text;
@@ -243,9 +246,9 @@ static int take_filter(struct chisel_use *use, struct behind *b, const char *nam
 }
 
 /*
- * As sysdig decides: the word behind the name is for a chisel that needs arguments, and for one
- * that only takes some, if it does not begin a filter, or if the argument is one; but the mistakes
- * of a filter are told as such. @at: the word. 1, 0 or a negative errno.
+ * As in sysdig: the word after the name is for a chisel with required arguments, and for one with
+ * optional ones if it does not begin a filter, or the argument is one; errors in a filter are
+ * reported as such. @at: the word. Returns 1, 0 or a negative errno.
  */
 static int wants_word(const struct sinsp_chisel *c, const struct behind *b, size_t at,
 		      const struct text_list *args)
@@ -262,7 +265,7 @@ static int wants_word(const struct sinsp_chisel *c, const struct behind *b, size
 	return means_value(c, b, at);
 }
 
-/* What of the words is for the chisel. What is a filter as it stands is one, as in sysdig. */
+/* Takes the words for the chisel. Words that form a filter are one, as in sysdig. */
 static int take_words(struct chisel_use *use, struct behind *b)
 {
 	const struct sinsp_chisel *c = use->c;
@@ -284,7 +287,7 @@ static int take_words(struct chisel_use *use, struct behind *b)
 	return is_filter(b, NULL) ? 0 : take_named(c, b, args, 1);
 }
 
-/* -c NAME, or -c "NAME ARGUMENTS" if there is no file of that name: owned. */
+/* Splits -c "NAME ARGUMENTS" if there is no file of that name. Owned. */
 static char *split_name(const char *text, struct text_list *args)
 {
 	const int is_path = strchr(text, '/') && access(text, F_OK) == 0;
@@ -299,7 +302,7 @@ static char *split_name(const char *text, struct text_list *args)
 	return strndup(text, len);
 }
 
-/* What has nothing to run. */
+/* Refuses files that cannot run. */
 static int refuse_idle(const struct sinsp_chisel_info *info)
 {
 	if (info->view) {
@@ -313,7 +316,7 @@ static int refuse_idle(const struct sinsp_chisel_info *info)
 	return 0;
 }
 
-/* The argument that is a filter is one: before the chisel finds that out. */
+/* Checks an argument that is a filter before the chisel does. */
 static int check_filter(const struct chisel_use *use)
 {
 	const char *text = use->filter ? strchr(use->filter, '=') + 1 : "";
@@ -328,7 +331,7 @@ static int check_filter(const struct chisel_use *use)
 	return err;
 }
 
-/* A field among others, with commas between, or nearly one. */
+/* A field in a list separated by commas, or nearly one. */
 static int names_field(const char *word)
 {
 	for (size_t len; *word; word += len + (word[len] != '\0')) {
@@ -339,7 +342,7 @@ static int names_field(const char *word)
 	return 0;
 }
 
-/* Words that a chisel took for values of its arguments were perhaps meant as something else. */
+/* Warns about words that a chisel took as values, but that look like something else. */
 static void say_order(const struct options *o, const struct chisel_use *use, const struct behind *b)
 {
 	const char *name = sinsp_chisel_info(use->c)->name;
@@ -385,7 +388,7 @@ static int open_one(struct chisels *cs, const struct options *o, size_t i, char 
 	return err;
 }
 
-/* What the command line and sysdig.set_filter ask for. */
+/* Combines the filters of the command line and of sysdig.set_filter. */
 static int settle_filter(struct chisels *cs, struct options *o, const char *taken)
 {
 	o->filter = join(&o->words, 0, taken);
@@ -416,8 +419,8 @@ static int add_set_filter(struct chisels *cs, struct options *o)
 	return 0;
 }
 
-/* In a signal handler, where a chisel cannot be ended alone. What the capture file has is in it;
- * the kernel ends the capture. */
+/* Runs in a signal handler, where a chisel cannot be ended alone. The capture file has all events
+ * so far; the kernel ends the capture. */
 static void end_stuck(const char *chisel)
 {
 	static const char before[] = "saker: chisel ",
@@ -444,7 +447,7 @@ static void tell_run(struct chisels *cs, const struct options *o)
 	run->port_names = (uint8_t)o->port_names;
 	run->containers = o->line.preset == SINSP_LINE_CONTAINER;
 	run->buf_fmt = (uint8_t)o->buf_fmt;
-	run->buf_max = UINT32_MAX; /* chisels cut themselves */
+	run->buf_max = UINT32_MAX; /* chisels truncate themselves */
 	run->unsafe = (uint8_t)o->chisel_unsafe;
 	if (o->chisel_limit.bytes)
 		run->max_bytes = o->chisel_limit.bytes;
@@ -452,7 +455,7 @@ static void tell_run(struct chisels *cs, const struct options *o)
 		run->max_instructions = o->chisel_limit.instructions;
 }
 
-/* As in sysdig, but there without a word. */
+/* As in sysdig, but there silently. */
 static void tell_unused(const struct options *o)
 {
 	if (o->line.format || o->time_fmt)
@@ -470,7 +473,7 @@ static int open_all(struct chisels *cs, struct options *o, char *taken)
 		err = settle_filter(cs, o, taken);
 	for (size_t i = 0; i < cs->n && !err; i++)
 		err = sinsp_chisel_init(cs->v[i].c);
-	/* What the person says of buffers outweighs sysdig.set_output_format. */
+	/* Options for buffers take precedence over sysdig.set_output_format. */
 	if (o->buf_fmt || cs->run.json)
 		cs->run.buf_fmt = (uint8_t)o->buf_fmt;
 	cs->run.filter = NULL;
@@ -530,8 +533,7 @@ void chisels_close(struct chisels *cs)
 
 /* ---- the run ---- */
 
-/* Of what one chisel returned: its failure is its own, as long as something else is wanted of the
- * capture. */
+/* Handles the result of one chisel: its failure ends the capture only if nothing else continues. */
 static int own_failure(struct chisels *cs, struct chisel_use *use, int err)
 {
 	const char *name = sinsp_chisel_info(use->c)->name;
@@ -549,7 +551,7 @@ static int own_failure(struct chisels *cs, struct chisel_use *use, int err)
 	return 0;
 }
 
-/* os.exit is an end as good as any. */
+/* os.exit is a normal end. */
 static int result(struct chisels *cs, int err)
 {
 	cs->runs &= !err;
@@ -653,7 +655,7 @@ int chisels_flush(struct chisels *cs)
 	return result(cs, -errno);
 }
 
-/* What did not get out is told here, at the latest. */
+/* Output that was not written is reported here at the latest. */
 static int close_output(struct chisels *cs)
 {
 	cs->run.out = stderr;
@@ -661,7 +663,7 @@ static int close_output(struct chisels *cs)
 				   !cs->runs || (cs->run.ends_with_status && cs->run.status));
 }
 
-/* Nobody reading it any more is no reason to complain. */
+/* A closed output pipe is no reason to complain. */
 static int end_printed(struct chisels *cs)
 {
 	struct pollfd fd = {.fd = fileno(cs->run.out)};
@@ -723,7 +725,7 @@ int chisels_split_run_app(const struct chisels *cs, char *self, char ***argv, in
 	return 0;
 }
 
-/* Whether it is one of the words, or the value of one. */
+/* Returns whether it is one of the words, or the value of one. */
 static int has_word(const char *text, const char *word, size_t len)
 {
 	for (const char *p = text; *p; p += strcspn(p, " ="), p += strspn(p, " ="))
@@ -732,7 +734,7 @@ static int has_word(const char *text, const char *word, size_t len)
 	return 0;
 }
 
-/* Whether the person named @file as an argument of a chisel. */
+/* Returns whether the user named @file as an argument of a chisel. */
 static int was_given(const struct chisels *cs, const char *file)
 {
 	const size_t len = strlen(file);
@@ -784,7 +786,7 @@ static int list_one(void *ctx, const char *name)
 	int err = sinsp_chisel_open(&c, l->run, name);
 
 	if (err)
-		return err == -ENOMEM ? err : 0; /* a module, or broken: -i says more */
+		return err == -ENOMEM ? err : 0; /* a module, or broken: -i reports more */
 	info = sinsp_chisel_info(c);
 	if (!info->hidden && !info->view && *info->description) {
 		v = realloc(l->v, (l->n + 1) * sizeof(*v));
@@ -833,7 +835,7 @@ int chisels_list(const struct options *o)
 		return STATUS_OK;
 	}
 	sinsp_chisel_run_init(&cs.run);
-	cs.run.out = stderr; /* not what a file prints when it is loaded */
+	cs.run.out = stderr; /* suppresses what a file prints when it is loaded */
 	l.run = &cs.run;
 	err = find_dirs(&cs);
 	if (!err)
@@ -854,7 +856,7 @@ int chisels_list(const struct options *o)
 	return err ? STATUS_FAILED : STATUS_OK;
 }
 
-/* What is wrong with a field of another tool's; NULL: nothing. */
+/* Returns why a field of another tool does not exist; NULL: it does. */
 static char *why_no_field(const char *name)
 {
 	struct sinsp_field f = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chisels of -c: which they are, what their arguments are, and the lists of them. */
+/* The chisels of -c: loading, arguments, and the lists of chisels. */
 #ifndef SAKER_CHISELS_H
 #define SAKER_CHISELS_H
 
@@ -11,51 +11,52 @@ struct chisels {
 	struct sinsp_chisel_run run;
 	struct chisel_use {
 		struct sinsp_chisel *c; /* owned */
-		struct text_list args; /* that were given to it */
-		char *filter; /* one of them, made of several words: owned; NULL: none */
-		int failed; /* it is not called any more */
+		struct text_list args; /* its arguments */
+		char *filter; /* an argument made of several words: owned; NULL: none */
+		int failed; /* it failed, and is not called again */
 	} * v; /* owned */
 	size_t n, n_failed;
-	const char *write; /* the capture file, which goes on without them; NULL: there is none */
-	int runs; /* on_capture_start was called, and the run did not end for them since */
+	const char *write; /* the capture file, which continues without them; NULL: none */
+	int runs; /* on_capture_start was called, and they have not ended the run since */
 	char **dirs; /* owned; NULL-terminated */
 	struct chisel_output output; /* -o */
 };
 
 /*
- * Each: 0 or a negative errno after saying why. A chisel that fails during the capture ends alone,
- * if others or a capture file go on without it: then only chisels_end says that one failed.
+ * Each returns 0, or a negative errno after reporting the reason. A chisel that fails during the
+ * capture ends alone if others or a capture file continue: then only chisels_end returns the
+ * failure.
  */
 
-/* Loads those of @o, calls their on_init, and makes o->filter of the words that are not their
- * arguments. -ECANCELED: one of them ended the run. @cs is to be closed in any case. */
+/* Loads the chisels of @o, calls their on_init, and makes o->filter of the words that are not their
+ * arguments. -ECANCELED: one of them ended the run. @cs must be closed in any case. */
 int chisels_open(struct chisels *cs, struct options *o);
 void chisels_close(struct chisels *cs);
 
-/* A filter that means what one of them at least is to be told of: owned; NULL: anything. */
+/* Returns a filter that matches what at least one of them needs: owned; NULL: everything. */
 int chisels_filter(const struct chisels *cs, struct sinsp_filter **out);
 int chisels_begin(struct chisels *cs, struct sinsp *insp);
-/* The time of the event is reached, whether it is meant or not. */
+/* The stream has reached the time of the event, whether it matches or not. */
 int chisels_tick(struct chisels *cs, const struct sinsp_evt *evt);
-/* Live: nothing happens. */
+/* Live: no event came. */
 int chisels_idle(struct chisels *cs, uint64_t now_ns);
-/* When the next interval ends; UINT64_MAX: there is none. */
+/* Returns the end of the next interval; UINT64_MAX: none. */
 uint64_t chisels_due_ns(const struct chisels *cs);
 int chisels_event(struct chisels *cs, const struct sinsp_evt *evt);
-/* The event is left out. Only needed if run.follows. */
+/* Passes an event that does not match. Only needed if run.follows. */
 int chisels_follow(struct chisels *cs, const struct sinsp_evt *evt);
-/* What was printed goes out. */
+/* Flushes their output. */
 int chisels_flush(struct chisels *cs);
-/* However the capture ended; of chisels that did not begin, or failed, only what they printed. */
+/* However the capture ended; for chisels that did not begin, or failed, only their output. */
 int chisels_end(struct chisels *cs);
 
-/* The arguments of sysdig.run_app, as a command line: @argv of owned words after the borrowed
- * @self. Each: 0 or a negative errno. */
+/* The arguments of sysdig.run_app, as a command line: @argv has owned words after the borrowed
+ * @self. Returns 0 or a negative errno. */
 int chisels_split_run_app(const struct chisels *cs, char *self, char ***argv, int *argc);
-/* Whether the run that a chisel asks for does no more than it may. */
+/* Returns whether the run requested by a chisel is within its permissions. */
 int chisels_check_run_app(const struct chisels *cs, const struct options *o);
 
-/* The exit status. */
+/* Print the lists. Return the exit status. */
 int chisels_list(const struct options *o);
 int chisels_show(const struct options *o);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock that saker measures itself with. */
+/* The clock by which saker measures itself. */
 #ifndef SAKER_CLOCK_H
 #define SAKER_CLOCK_H
 
@@ -19,7 +19,7 @@ static inline uint64_t clock_now_ns(void)
 	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* Steps of some ms, at the price of reading memory. */
+/* Steps of some ms, but only a read of memory. */
 static inline uint64_t clock_coarse_ms(void)
 {
 	return clock_read_ns(CLOCK_MONOTONIC_COARSE) / 1000000;

@@ -95,12 +95,12 @@ static void put_bash_choices(const struct option_row *row)
 	printf("' -- \"$cur\")\n\t\treturn\n\t\t;;\n");
 }
 
-/* What the words are that an option takes. */
+/* Kinds of words that an option accepts. */
 static const struct {
 	const char *arg, *offers;
 } bash_args[] = {
 	{"FILE", "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")"},
-	/* Chisels, as they are listed, and files with a folder before them. */
+	/* Chisels in the list, and files with a folder before them. */
 	{"CHISEL",
 	 "mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" -cl 2>/dev/null |\n"
 	 "\t\t\tsed -n 's/^  \\([^ ][^ ]*\\).*/\\1/p')\" -- \"$cur\"\n"
@@ -117,7 +117,7 @@ static int is_bash_arg(const char *arg, size_t i)
 	return at == i;
 }
 
-/* Options whose argument has no words to offer, or is one of these. */
+/* Options whose argument has no words to complete, or one of these. */
 static void put_bash_others(size_t i)
 {
 	const struct option_row *row;

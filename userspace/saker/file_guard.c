@@ -9,8 +9,8 @@
 #include "say.h"
 
 enum {
-	LOOK_BYTES = 256 << 10, /* the file system is looked at once for so much of the file */
-	END_BYTES = 8 << 10, /* what the end of a file takes, its counters above all */
+	LOOK_BYTES = 256 << 10, /* the file system is checked once per this many bytes */
+	END_BYTES = 8 << 10, /* room for the end of a file, mostly its counters */
 	DEFAULT_PERCENT = 5,
 };
 #define DEFAULT_BYTES (1ull << 30)
@@ -24,7 +24,7 @@ static uint64_t min_free(const struct options *o, const struct statvfs *fs)
 	return part < DEFAULT_BYTES ? part : DEFAULT_BYTES;
 }
 
-/* A number of bytes in the unit that fits. */
+/* Formats a number of bytes with a unit. */
 static void print_bytes(char to[32], uint64_t n)
 {
 	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -36,7 +36,7 @@ static void print_bytes(char to[32], uint64_t n)
 	snprintf(to, 32, "%.*f %s", v == (double)(uint64_t)v ? 0 : 1, v, units[i]);
 }
 
-/* The file is the open one, whatever has its path now. */
+/* Checks the open file, whatever its path refers to now. */
 static enum file_guard_end check_room(const struct options *o, const char *path, int fd,
 				      uint64_t bytes)
 {

@@ -9,7 +9,7 @@
 #include "say.h"
 #include "spawn.h"
 
-/* Words that begin with no field, and are not near one: perhaps a command that lacks its --. */
+/* Words that begin with no field, and are not near one: perhaps a command without its --. */
 static int may_be_command(const struct sinsp_filter_error *err, const struct options *o)
 {
 	const size_t len = strlen(err->what);
@@ -18,7 +18,7 @@ static int may_be_command(const struct sinsp_filter_error *err, const struct opt
 	       err->what[len - 1] != '?' && isalnum((unsigned char)err->text[0]);
 }
 
-/* Of the filter's first word. */
+/* Of the first word of the filter. */
 static const char *nearest_command(const char *text)
 {
 	char word[32] = "";

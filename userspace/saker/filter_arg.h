@@ -5,10 +5,11 @@
 
 #include "options.h"
 
-/* *out is NULL without a filter. 0, or a negative errno after saying what is wrong, and where. */
+/* Compiles it. *out is NULL without a filter. Returns 0, or a negative errno after reporting the
+ * error and its place. */
 int filter_arg_compile(struct sinsp_filter **out, const struct options *o);
 
-/* --explain-filter. The exit status. */
+/* --explain-filter. Returns the exit status. */
 int filter_arg_explain(const struct options *o);
 
 #endif /* SAKER_FILTER_ARG_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each process has a list of what changed it since the file last had its state. A child's list
- * begins with its birth, before which the file must have what its parent was then: lists are
- * written from the oldest ancestor on that the file does not know. A list that grows too long is
- * written, needed or not: memory is bounded, and nothing is lost.
+ * Each process has a list of events that changed its state since the file last had it. A child's
+ * list begins with its birth, before which the file must have the parent's state at that time:
+ * lists are written from the oldest unknown ancestor on. A list that grows too long is written,
+ * needed or not: memory is bounded, and nothing is lost.
  */
 #include "held.h"
 
@@ -18,31 +18,32 @@
 #include "thread.h"
 
 enum {
-	LIST_MAX = 1 << 20, /* bytes of one process */
+	LIST_MAX = 1 << 20, /* maximum bytes of one process */
 	TOTAL_MAX = 64 << 20, /* of all */
-	ENTERS_MAX = 1 << 16, /* threads inside a call */
-	OF_MEMORY = -1, /* a group of HELD_SETS; the others are of threads, by TID */
+	ENTERS_MAX = 1 << 16, /* threads that are in a call */
+	OF_MEMORY = -1, /* a group of HELD_SETS; the others belong to threads, by TID */
 };
 
-/* A process, by number. One whose end was lost leaves its events to its successor: more than is
- * needed is written then, never less. */
+/* A process, by PID. One whose end was lost leaves its events to the next with its PID: then more
+ * is written than needed, never less. */
 struct held_proc {
 	int64_t pid;
-	uint32_t refs; /* the table's, and those of children that the file does not know */
+	uint32_t refs; /* references: the table's, and those of children that the file does not have
+			*/
 	uint8_t is_known; /* the file has it */
-	uint8_t is_ended; /* it stays in the table for the sake of its children */
+	uint8_t is_ended; /* ended, kept for its children */
 	uint64_t visit;
-	struct held_proc *from; /* whom it inherited from; NULL: the file knows that one */
+	struct held_proc *from; /* the process it inherited from; NULL: the file has that one */
 	struct held_proc *next_due;
 	struct held_list list;
 };
 
-/* The last enter of a thread: its exit decides where it goes. */
+/* The last enter of a thread: its exit decides what happens to it. */
 struct held_enter {
-	struct scap_evt evt; /* its hdr follows */
+	struct scap_evt evt; /* followed by its hdr */
 };
 
-/* By number; open addressing, values are freed by their owners. */
+/* Hash table by number; open addressing, values are freed by their owners. */
 struct table {
 	struct table_slot {
 		int64_t key;
@@ -56,13 +57,15 @@ struct held {
 	struct sinsp *insp;
 	held_put_fn put;
 	void *ctx;
-	const struct held *first; /* the file began with what this one needed; NULL: with all */
+	const struct held
+		*first; /* the file began with the processes that this one needed; NULL: with all */
 	struct table procs, enters, needed;
-	size_t bytes; /* of all lists */
+	size_t bytes; /* size of all lists */
 	uint64_t visit;
-	uint64_t n_taken; /* state events so far */
-	uint8_t needs_all; /* there was no memory to tell */
-	int64_t released_pid; /* what its events need was written when n_taken was that; -1: none */
+	uint64_t n_taken; /* number of state events so far */
+	uint8_t needs_all; /* no memory to decide */
+	int64_t released_pid; /* n_taken when the needs of its events were last written; -1: never
+			       */
 	uint64_t released_at;
 };
 
@@ -103,7 +106,7 @@ static int table_grow(struct table *t)
 	return 0;
 }
 
-/* @key must not be in it. */
+/* @key must be new. */
 static int table_add(struct table *t, int64_t key, void *value)
 {
 	if (t->n * 2 >= t->n_slots && table_grow(t))
@@ -142,7 +145,7 @@ static void list_clear(struct held *h, struct held_proc *p)
 	held_list_clear(&p->list);
 }
 
-/* And those before it whom nobody else needs. */
+/* And its ancestors that nothing else needs. */
 static void proc_put(struct held *h, struct held_proc *p)
 {
 	while (p) {
@@ -195,7 +198,7 @@ static struct held_proc *proc_new(struct held *h, int64_t pid, struct held_proc 
 	return p;
 }
 
-/* The process @pid has ended, or another one has its number. */
+/* The process @pid has ended, or its PID was reused. */
 static void proc_remove(struct held *h, int64_t pid)
 {
 	struct held_proc *p = table_find(&h->procs, pid);
@@ -217,8 +220,8 @@ static void proc_end(struct held *h, int64_t pid)
 		proc_remove(h, pid);
 }
 
-/* The entry of a thread's process. One that was not there when the file began is made by its
- * birth, before anything else that it does. */
+/* Returns the entry of a thread's process. A process that begins during the file is added at its
+ * birth, before its other events. */
 static struct held_proc *proc_of(struct held *h, const struct sinsp_thread *t)
 {
 	struct held_proc *p = table_find(&h->procs, t->pid);
@@ -226,7 +229,7 @@ static struct held_proc *proc_of(struct held *h, const struct sinsp_thread *t)
 	return p ?: proc_new(h, t->pid, NULL);
 }
 
-/* @child begins with what @parent has. */
+/* @child inherits the state of @parent. */
 static struct held_proc *proc_born(struct held *h, const struct sinsp_thread *child,
 				   const struct sinsp_thread *parent)
 {
@@ -243,7 +246,7 @@ static struct held_proc *proc_born(struct held *h, const struct sinsp_thread *ch
 		return NULL;
 	if (child->files != parent->files)
 		return proc_new(h, child->pid, from);
-	/* What one does with a table that both have is done to the other's. */
+	/* Changes to an fd table that both share apply to the other's. */
 	if (table_add(&h->procs, child->pid, from))
 		return NULL;
 	from->refs++;
@@ -268,7 +271,7 @@ static int64_t param(const struct sinsp_evt *e, const char *name, int64_t none)
 	return v && v->len == sizeof(int32_t) ? (int32_t)get_u32(v->p) : none;
 }
 
-/* The first parameter of an exit. */
+/* First parameter of an exit. */
 static int64_t result(const struct sinsp_evt *e)
 {
 	return e->params.n && e->params.v[0].len == sizeof(int64_t)
@@ -297,7 +300,7 @@ static int is_procexit(const struct sinsp_evt *e)
 	return e->raw.type == EVT_PROCEXIT_E || e->raw.type == EVT_PROCEXIT_16_E;
 }
 
-/* The thread that a clone reports, from either side; NULL: not known. */
+/* Returns the thread that a clone created, from either side; NULL: unknown. */
 static const struct sinsp_thread *cloned(const struct held *h, const struct sinsp_evt *e)
 {
 	if (result(e) <= 0)
@@ -307,13 +310,13 @@ static const struct sinsp_thread *cloned(const struct held *h, const struct sins
 		       : sinsp_thread_in_pidns(h->insp, e->thread, result(e));
 }
 
-/* The thread that made it, another one than the event's if that is the child; NULL: not known. */
+/* Returns the thread that created it if that is another one than the event's; NULL: unknown. */
 static const struct sinsp_thread *cloner(const struct held *h, const struct sinsp_evt *e)
 {
 	return result(e) > 0 ? e->thread : sinsp_thread_find(h->insp, e->thread->ptid);
 }
 
-/* Calls that failed and change nothing. */
+/* Failed calls, which change nothing. */
 static int has_no_effect(const struct sinsp_evt *e)
 {
 	if (evt_is_enter(e->raw.type) || result(e) >= 0)
@@ -330,7 +333,7 @@ static struct held_what what_of_file(const struct sinsp_evt *e)
 	if (e->info->flags & EF_CREATES_FD && is_named(e, "dup")) {
 		w = (struct held_what){HELD_COPIES_FILE, given, result(e)};
 		w.is_new = !is_named(e, "dup2") && !is_named(e, "dup3");
-		/* Before 2022 the exit does not say what is copied. */
+		/* Before 2022 the exit lacks the descriptor that is copied. */
 		if (given < 0)
 			w.kind = HELD_OTHER;
 	} else if (is_named(e, "fcntl") && given >= 0 && e->fdnum != given) {
@@ -385,7 +388,7 @@ static int put_held(void *ctx, const struct scap_evt *evt, const struct held_wha
 					  : NULL;
 	int err = h->put(h->ctx, evt);
 
-	/* Its birth is in the file from here on, and what it inherited. */
+	/* From here on the file has its birth, and what it inherited. */
 	if (!err && child && !child->is_known)
 		proc_set_known(h, child);
 	return err;
@@ -420,7 +423,7 @@ static void note_need(struct held *h, int64_t pid)
 		h->needs_all = 1;
 }
 
-/* Writes the lists of @p and, before them, of those that it inherited from. */
+/* Writes the lists of @p, after those it inherited from. */
 static int write_proc(struct held *h, struct held_proc *p)
 {
 	struct held_proc *due = NULL, *next;
@@ -434,8 +437,8 @@ static int write_proc(struct held *h, struct held_proc *p)
 		at->next_due = due;
 		due = at;
 	}
-	/* A list that is written may make the next ones known: they stay for as long as they are
-	 * due, since each but @p has a child that holds it until that one is known. */
+	/* Writing a list may make the next processes known; they live as long as needed, since each
+	 * except @p has a child that refers to it until then. */
 	for (struct held_proc *at = due; at; at = at->next_due)
 		at->refs++;
 	for (; due; due = next) {
@@ -466,7 +469,7 @@ static int write_thread(struct held *h, const struct sinsp_thread *t)
 	return t ? write_pid(h, t->pid) : 0;
 }
 
-/* Those that fields of the thread's process name. */
+/* Processes that fields of the thread's process name. */
 static int write_family(struct held *h, const struct sinsp_thread *t)
 {
 	static const enum sinsp_group_kind kinds[] = {SINSP_GROUP_SESSION, SINSP_GROUP_VPGID,
@@ -483,7 +486,7 @@ static int write_family(struct held *h, const struct sinsp_thread *t)
 	return err;
 }
 
-/* Processes that parameters name are shown with their names. */
+/* Processes in parameters are shown with their names. */
 static int write_named(struct held *h, const struct sinsp_evt *e)
 {
 	int err = 0;
@@ -535,7 +538,7 @@ static int hold_enter(struct held *h, const struct sinsp_evt *e)
 	return 1;
 }
 
-/* The enter of an exit, if it was held; owned. */
+/* Returns the enter of an exit, if it was held; owned. */
 static struct held_enter *enter_of(struct held *h, const struct sinsp_evt *e)
 {
 	struct held_enter *in;
@@ -551,7 +554,7 @@ static struct held_enter *enter_of(struct held *h, const struct sinsp_evt *e)
 
 /* ---- events ---- */
 
-/* Whose state the event changes; NULL: nobody's that is known. */
+/* Returns the process whose state the event changes; NULL: none, or unknown. */
 static const struct sinsp_thread *owner_of(const struct held *h, const struct sinsp_evt *e)
 {
 	const struct sinsp_thread *t = NULL;
@@ -566,8 +569,8 @@ static const struct sinsp_thread *owner_of(const struct held *h, const struct si
 	return t ?: e->thread;
 }
 
-/* A birth is among what the parent does: what comes before it is inherited. Who is the parent now
- * need not be the one that it was born of. */
+/* A birth counts as an event of the parent: earlier ones are inherited. The current parent may be
+ * another one. */
 static struct held_proc *proc_for(struct held *h, const struct sinsp_evt *e,
 				  const struct sinsp_thread *owner)
 {
@@ -577,7 +580,7 @@ static struct held_proc *proc_for(struct held *h, const struct sinsp_evt *e,
 	return p && p->from && is_birth ? p->from : p;
 }
 
-/* Makes the entry of a process that the event reports the birth of. */
+/* Adds the entry of a process whose birth the event reports. */
 static int note_birth(struct held *h, const struct sinsp_evt *e)
 {
 	const struct sinsp_thread *child;
@@ -588,7 +591,7 @@ static int note_birth(struct held *h, const struct sinsp_evt *e)
 	return child && !proc_born(h, child, cloner(h, e)) ? -ENOMEM : 0;
 }
 
-/* Whether no thread of its process is left. */
+/* Returns whether its process has no thread left. */
 static int ends_process(const struct sinsp_evt *e)
 {
 	if (!is_procexit(e) || !e->thread)
@@ -638,8 +641,8 @@ static int put_end(void *ctx, const struct scap_evt *evt, const struct held_what
 	return what->kind == HELD_ENDS_THREAD ? h->put(h->ctx, evt) : 0;
 }
 
-/* The end of a process. Whom the file has, it has to the end; others are held for their children.
- */
+/* The end of a process. A process that the file has is written to its end; others are held for
+ * their children. */
 static int hold_end(struct held *h, struct held_proc *p, const struct sinsp_evt *e)
 {
 	int err = hold(h, p, e);
@@ -660,7 +663,8 @@ int held_is_of_usage(unsigned int type)
 	       exit == EVT_MMAP2_X || exit == EVT_MUNMAP_X;
 }
 
-/* Is it held, or written at once? Of the capture are losses, containers, mappings. */
+/* Decides whether it is held or written at once. Losses, containers and mappings belong to the
+ * capture. */
 static int is_of_process(const struct sinsp_evt *e)
 {
 	return e->raw.type == EVT_FILE_E || e->raw.type == EVT_COMM_E ||
@@ -696,7 +700,7 @@ int held_take(struct held *h, const struct sinsp_evt *e)
 	return err ?: 1;
 }
 
-/* Most events are of the process of the one before, of which nothing changed. */
+/* Most events belong to the same process as the event before, whose needs have not changed. */
 static int write_needed(struct held *h, const struct sinsp_thread *t)
 {
 	int err;
@@ -732,7 +736,7 @@ int held_release(struct held *h, const struct sinsp_evt *e)
 		return err;
 	if (e->info->flags & EF_MODIFIES_STATE)
 		h->released_pid = -1;
-	/* What it reports of a child is in the file with it. */
+	/* A birth that it reports goes to the file with it. */
 	if (e->thread && is_clone(e) && (child = cloned(h, e)) &&
 	    (p = table_find(&h->procs, child->pid)) && !p->is_known)
 		proc_set_known(h, p);
@@ -741,7 +745,7 @@ int held_release(struct held *h, const struct sinsp_evt *e)
 	return 0;
 }
 
-/* A process without an entry is one that the file has. */
+/* A process without an entry is in the file. */
 static void forget_procs(struct held *h)
 {
 	struct table t = h->procs;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * State events that a filter left out, held in memory until an event that is written needs them.
- * What a written event needs: the state of its process, of its ancestors, of those who lead its
- * session and groups, and of the processes that its parameters name. Events of a process are
- * written in their order, and a process after those that it inherited from; between processes the
- * order of time may be lost.
+ * Held state events: events that do not match the filter, kept in memory until an event that is
+ * written needs them. It needs the state of its process, of the ancestors, of the leaders of its
+ * session and groups, and of processes in its parameters. Events of a process are written in order,
+ * and a process after those that it inherited from; between processes the order of time may be
+ * lost.
  */
 #ifndef SAKER_HELD_H
 #define SAKER_HELD_H
@@ -13,30 +13,30 @@
 
 struct held;
 
-/* Writes an event now. 0, or an error that ends the call that led to it. */
+/* Writes an event now. Returns 0, or an error that ends the call. */
 typedef int (*held_put_fn)(void *ctx, const struct scap_evt *evt);
 
-/* @first: of an earlier pass over the same events; the file has been begun with the processes that
- * it needs. Borrowed. NULL: the file has been begun with all. 0 or -ENOMEM. */
+/* @first: from an earlier pass over the same events; the file begins with the processes that it
+ * needs. Borrowed. NULL: the file begins with all. Returns 0 or -ENOMEM. */
 int held_new(struct held **out, struct sinsp *insp, const struct held *first, held_put_fn put,
 	     void *ctx);
 void held_free(struct held *h);
 
-/* Takes a state event that the filter left out. Returns 1 if it is held or is not needed, 0 if it
- * belongs to no process and is to be written at once, or a negative errno. */
+/* Takes a state event that does not match the filter. Returns 1 if it is held or not needed, 0 if
+ * it belongs to no process and must be written at once, or a negative errno. */
 int held_take(struct held *h, const struct sinsp_evt *evt);
 
-/* Whether calls of @type report the memory or the page faults of their process, and change nothing
+/* Returns whether calls of @type report memory or page faults of their process, and change nothing
  * else. */
 int held_is_of_usage(unsigned int type);
 
-/* Writes what @evt needs, which is to be written next. 0 or a negative errno. */
+/* Writes what @evt, the next event to be written, needs. Returns 0 or a negative errno. */
 int held_release(struct held *h, const struct sinsp_evt *evt);
 
-/* Whether an event that was written needed the process, of all that came so far. */
+/* Returns whether a written event needed the process, so far. */
 int held_needs(const struct held *h, int64_t pid);
 
-/* A new file begins with the whole state: nothing of what is held is needed. */
+/* A new file begins with the whole state: drops what is held. */
 void held_forget(struct held *h);
 
 #endif /* SAKER_HELD_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A list is reduced from its newest event to its oldest: what is closed later need not have been
- * opened, if nobody copied the table of files in between. Events of the list itself are the only
- * ones that can need a file: whoever needs more has the whole list written first.
+ * A list is reduced from the newest event to the oldest: a descriptor that is closed later need not
+ * be opened, unless the fd table was copied in between. Only events of the list itself can need a
+ * descriptor: for other events the whole list is written first.
  */
 #include "held_list.h"
 
@@ -15,10 +15,10 @@
 enum { MIN_REDUCE = 32 << 10 };
 
 struct held_rec {
-	uint32_t sz; /* of the record and its event, a multiple of 8 */
+	uint32_t sz; /* size of the record with its event, a multiple of 8 */
 	uint32_t dropped;
 	struct held_what what;
-	struct scap_evt evt; /* its hdr follows */
+	struct scap_evt evt; /* followed by its hdr */
 };
 
 static struct ppm_evt_hdr *hdr_of(struct held_rec *r)
@@ -80,7 +80,7 @@ void held_list_clear(struct held_list *l)
 	*l = (struct held_list){0};
 }
 
-/* Numbers to numbers. What was put in an earlier round is not in it. */
+/* A map of numbers, cleared for each round. */
 struct map {
 	struct map_slot {
 		int64_t key;
@@ -105,7 +105,7 @@ static int map_init(struct map *m, size_t n)
 	return m->slots ? 0 : -ENOMEM;
 }
 
-/* The slot of @key, or the free one where it belongs. As many keys as records at most. */
+/* Returns the slot of @key, or the free one for it. There are at most as many keys as records. */
 static struct map_slot *map_slot(const struct map *m, int64_t key)
 {
 	size_t i = sinsp_hash_number(m->seed, (uint64_t)key) & m->mask;
@@ -120,7 +120,7 @@ static void map_put(struct map *m, int64_t key, int64_t value)
 	*map_slot(m, key) = (struct map_slot){key, m->round, 1, value};
 }
 
-/* NULL: it is not there. */
+/* NULL: missing. */
 static int64_t *map_find(const struct map *m, int64_t key)
 {
 	struct map_slot *s = map_slot(m, key);
@@ -139,13 +139,13 @@ static void map_remove(struct map *m, int64_t key)
 enum { NO_CANDIDATE = -1 };
 
 struct reduction {
-	struct held_rec **v; /* owned; in the order of the list */
+	struct held_rec **v; /* owned; in list order */
 	struct map set; /* group: its newest record */
-	struct map closed; /* file: the record that ends it */
-	struct map freed; /* file: the record that ends it, where what made it is dropped */
-	struct map transfers; /* file: the one but newest transfer, which may go */
-	struct map ended; /* thread: the record of its end */
-	struct map busy; /* thread: how many of its events are kept so far */
+	struct map closed; /* file: the record that closes it */
+	struct map freed; /* file: the record that closes it, if its open is dropped */
+	struct map transfers; /* file: the second newest transfer, which may be dropped */
+	struct map ended; /* thread: record of its end */
+	struct map busy; /* thread: number of its events kept so far */
 	held_gone_fn is_gone;
 	void *ctx;
 };
@@ -165,15 +165,15 @@ static void count(struct reduction *d, struct held_rec *r, int by)
 		map_put(&d->busy, tid_of(r), by);
 }
 
-/* Drops a newer record than the one at hand: it was counted as kept. */
+/* Drops a newer record than the current one: it was counted as kept. */
 static void drop(struct reduction *d, int64_t i)
 {
 	d->v[i]->dropped = 1;
 	count(d, d->v[i], -1);
 }
 
-/* What was made and closed is dropped, but for the oldest close of a number: it also ends what the
- * number was before, of which a close was lost. */
+/* Drops what was opened and closed, except the oldest close of a descriptor: that also closes an
+ * earlier file whose close was lost. */
 static void drop_file(struct reduction *d, struct held_rec *r, int64_t num, int64_t end)
 {
 	r->dropped = 1;
@@ -201,7 +201,7 @@ static void reduce_end(struct reduction *d, struct held_rec *r, int64_t i)
 	map_remove(&d->transfers, r->what.key);
 }
 
-/* A number that had another file before is closed of that one: the close stays. */
+/* A descriptor that had another file before is closed for that one: the close stays. */
 static void reduce_copied(struct reduction *d, struct held_rec *r)
 {
 	const int64_t *end = map_find(&d->closed, r->what.made);
@@ -217,7 +217,7 @@ static void reduce_copied(struct reduction *d, struct held_rec *r)
 	map_remove(&d->transfers, r->what.made);
 }
 
-/* The first transfer tells who began, the last one who the peer is. */
+/* The first transfer shows who began, the last one the peer. */
 static void reduce_transfer(struct reduction *d, struct held_rec *r, int64_t i)
 {
 	int64_t *candidate = map_find(&d->transfers, r->what.key);

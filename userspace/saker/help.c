@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --help, made of the option rows: at most 80 columns, what an option does from column 26 on. */
+/* --help, printed from the option rows: at most 80 columns, descriptions from column 26 on. */
 #include "options.h"
 #include "wrap.h"
 

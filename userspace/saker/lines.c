@@ -9,7 +9,7 @@
 #include "filter/filter.h"
 #include "say.h"
 
-/* Characters of a buffer in a line: as many as sysdig prints, more if more were asked for. */
+/* Characters of a buffer in a line: as many as in sysdig, more if requested. */
 static uint32_t buffer_width(const struct options *o)
 {
 	enum { SYSDIG = 80 };
@@ -33,7 +33,7 @@ static int has_colour(const struct options *o, int terminal)
 	return terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* The sentence, and below it the format with a caret at the place. */
+/* The message, and below it the format with a caret at the place. */
 static void say_error(const char *text, const struct sinsp_format_error *err)
 {
 	const struct sinsp_filter_error at = {.text = text, .pos = err->pos};
@@ -52,12 +52,12 @@ static int open_format(struct lines *l, const struct options *o, int colour)
 		.kind = o->lines_kind,
 		.time_fmt = o->time_fmt,
 		.buf_fmt = o->buf_fmt,
-		/* Programs read them: nothing is cut. */
+		/* For programs: nothing is truncated. */
 		.buf_max = o->lines_kind == SINSP_FORMAT_TEXT ? buffer_width(o) : UINT32_MAX,
 		.buf_cut = o->snaplen,
 		.colour = colour && o->lines_kind == SINSP_FORMAT_TEXT,
 		.port_names = o->port_names,
-		/* It has secrets, and here nothing is cut. */
+		/* Environments contain secrets, and nothing is truncated here. */
 		.no_env = o->lines_kind != SINSP_FORMAT_TEXT && !o->verbose,
 	};
 	const char *text = o->line.format ?: sinsp_format_preset(o->line.preset);
@@ -113,7 +113,7 @@ int lines_put(struct lines *l, struct sinsp_text *out, const struct sinsp_evt *e
 	return sinsp_printer_line(l->printer, out, evt) ?: 1;
 }
 
-/* The lines of a format are for programs, which are told at the end what was lost. */
+/* Lines of a format are for programs: losses are reported at the end. */
 int lines_put_gap(struct lines *l, struct sinsp_text *out, const struct sinsp_evt *evt)
 {
 	return l->format ? 0 : lines_put(l, out, evt);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --capabilities: what this kernel offers, what of it is used, what is missing and why. */
+/* --capabilities: features of this kernel, which are used, and which are missing and why. */
 #ifndef SAKER_LIST_CAPABILITIES_H
 #define SAKER_LIST_CAPABILITIES_H
 

@@ -21,7 +21,7 @@ static int is_listed(const struct sinsp_field_row *row, int all)
 	return !(row->flags & FIELD_F_UNSUPPORTED) && (all || !(row->flags & FIELD_F_HIDDEN));
 }
 
-/* How the argument is given. */
+/* Syntax of the argument. */
 static const char *argument(const struct sinsp_field_row *row)
 {
 	if (row->flags & FIELD_F_ARG_NEEDED)

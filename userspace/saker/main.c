@@ -40,7 +40,7 @@ static int list(const struct options *o)
 	return 0;
 }
 
-/* A chisel asked for another run, as `around` does. */
+/* A chisel requested another run, as `around` does. */
 static int run_again(const struct chisels *cs)
 {
 	static char self[] = "saker";
@@ -63,7 +63,8 @@ static int run_chisels(struct options *o, uint64_t start_ns)
 	struct chisels cs;
 	int err, status = capture_check_privileges(o);
 
-	/* Before chisels and filters are read: their faults are no help to an unprivileged user. */
+	/* Checked before chisels and filters are read: their errors are no help to an unprivileged
+	 * user. */
 	if (status)
 		return status;
 	err = chisels_open(&cs, o);
@@ -122,7 +123,7 @@ static int run_mode(struct options *o, uint64_t start_ns)
 	return STATUS_FAILED;
 }
 
-/* Text that did not get out is a failure, unless nobody wanted more of it. */
+/* Output that was not written is a failure, unless the reader closed the pipe. */
 static int flush_stdout(int status)
 {
 	if (fflush(stdout) == 0 || errno == EPIPE)
@@ -132,8 +133,9 @@ static int flush_stdout(int status)
 }
 
 /*
- * A closed standard descriptor would become that of a file we open, and get what is said.
- * Each is opened the wrong way round, so that using it fails as if it were still closed.
+ * A closed standard descriptor would be reused by a file that we open, which would then get
+ * messages. Each is opened in the wrong direction, so that using it fails as if it were still
+ * closed.
  */
 static void fill_standard_fds(void)
 {
@@ -162,9 +164,9 @@ static int has_command(int argc, char **argv)
 }
 
 /*
- * Large blocks, of symbols above all, have memory of their own that goes back to the system with
- * them. Of itself the C library puts them among the small ones once it has seen some come and go,
- * and then keeps twice what is in use. It is no error where it does not know of that.
+ * Large blocks, mostly of symbols, get mappings of their own, which are returned to the system. By
+ * default the C library adapts its threshold after some were freed, and then keeps twice of what is
+ * in use. Failure is harmless.
  */
 static void give_memory_back(void)
 {

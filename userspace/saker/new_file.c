@@ -13,7 +13,7 @@
 
 #include "objfile/helper_process.h"
 
-/* As open(2) would make it. */
+/* Mode as with open(2). */
 static int make_temporary(char *temporary, mode_t mode)
 {
 	const mode_t mask = umask(077);
@@ -26,7 +26,7 @@ static int make_temporary(char *temporary, mode_t mode)
 	return fd;
 }
 
-/* Nothing that is meant for the capture ends it, and nobody waits for what it has open. */
+/* Signals for the capture do not end it, and it has nothing open that others wait for. */
 static void stand_apart(int from)
 {
 	static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
@@ -39,7 +39,7 @@ static void stand_apart(int from)
 	close_range((unsigned int)from + 1, UINT_MAX, 0);
 }
 
-/* Without a byte the end of the pipe is that of the capture. Its status is an errno. */
+/* The end of the pipe without a byte means that the capture ended. Its status is an errno. */
 static _Noreturn void run_keeper(int from, const char *temporary, const char *path)
 {
 	int err = 0;
@@ -113,7 +113,7 @@ static int end_keeper(struct new_file *nf)
 
 int new_file_keep(struct new_file *nf)
 {
-	/* A keeper that is gone says so with its status. */
+	/* The status of a helper that has ended is the result. */
 	if (nf->keeper && write(nf->to_keeper, "", 1) < 0 && errno != EPIPE) {
 		const int err = -errno;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that has its name only when it is kept: until then it is beside that, under another one. A
- * process of its own sees to that, which outlives whatever ends this one, and which may still
- * rename when privileges are dropped here.
+ * A file that gets its name only when it is complete: until then it lies beside that name under a
+ * temporary one. A helper process does the renaming: it survives whatever ends saker, and has the
+ * rights that saker drops.
  */
 #ifndef SAKER_NEW_FILE_H
 #define SAKER_NEW_FILE_H
@@ -14,11 +14,13 @@ struct new_file {
 	int to_keeper;
 };
 
-/* A descriptor that the caller owns, or a negative errno. */
+/* Returns a descriptor owned by the caller, or a negative errno. */
 int new_file_open(struct new_file *nf, const char *path, mode_t mode);
-/* Gives it its name. 0, or a negative errno, with no file left. Of what is not open: 0. */
+/*
+ * Renames it. Returns 0, or a negative errno with the file removed. Does nothing if it is not open.
+ */
 int new_file_keep(struct new_file *nf);
-/* Removes it, unless it was kept. */
+/* Removes it, unless it was renamed. */
 void new_file_drop(struct new_file *nf);
 
 #endif /* SAKER_NEW_FILE_H */

@@ -3,7 +3,7 @@
 
 #include "say.h"
 
-/* The command, if it alone is sampled; NULL: what the options select. */
+/* The command, if only it is sampled; NULL: what the options select. */
 static const char *sampled_command(const struct options *o)
 {
 	return o->command && !o->all && !o->comms.n && !o->cgroups.n ? o->command[0] : NULL;

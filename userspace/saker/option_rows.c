@@ -49,7 +49,7 @@ static const char *const group_titles[GROUP_MAX] = {
 	[GROUP_SELFTEST] = "saker selftest",
 };
 
-/* Letters and names are sysdig's where it has the option. Groups stand together. */
+/* Letters and names are sysdig's where it has the option. Options of a group stand together. */
 /* clang-format off */
 const struct option_row option_rows[] = {
 	{'r', "read", "FILE", GROUP_SOURCE,

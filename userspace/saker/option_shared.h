@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of options that more than one command has: each gives its group, and the text where that is
- * not the same. */
+/* Rows of options that several commands have: each adds its group, and the text if it differs. */
 #ifndef SAKER_OPTION_SHARED_H
 #define SAKER_OPTION_SHARED_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The command line. Every option is one row; parsing, --help, the man page and the shell
- * completion are made of the rows.
- */
+/* The command line. Every option is a row; parsing, --help, the man page and the shell completion
+ * use the rows. */
 #ifndef SAKER_OPTIONS_H
 #define SAKER_OPTIONS_H
 
@@ -15,7 +13,7 @@
 #include "sinsp.h"
 
 enum saker_mode {
-	MODE_CAPTURE, /* live, or of files */
+	MODE_CAPTURE, /* live, or from files */
 	MODE_LIST_EVENTS,
 	MODE_LIST_FIELDS,
 	MODE_LIST_CHISELS,
@@ -29,12 +27,12 @@ enum saker_mode {
 };
 
 struct text_list {
-	const char **v; /* NULL-terminated; NULL when empty. Owned, the texts are borrowed */
+	const char **v; /* NULL-terminated; NULL when empty. Owned, with borrowed texts */
 	size_t n;
 };
 
 struct name_list {
-	char **v; /* owned, the names too; no NULL at the end */
+	char **v; /* owned, with the names; without a NULL at the end */
 	size_t n;
 };
 
@@ -45,16 +43,16 @@ struct number_list {
 
 struct call_list {
 	struct scap_calls set;
-	struct scap_calls named; /* those that stand there, not what -NAME leaves */
-	int given; /* else every call is meant */
+	struct scap_calls named; /* names that were given, not those excluded by -NAME */
+	int given; /* else all calls are selected */
 };
 
 enum saker_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 struct line_format {
 	enum sinsp_line_fmt preset;
-	const char *format; /* instead of the preset; NULL: none. Borrowed */
-	int tell; /* -pp: only say what the preset is */
+	const char *format; /* replaces the default; NULL: none. Borrowed */
+	int tell; /* -pp: only print the default */
 };
 
 struct snap_port_list {
@@ -63,7 +61,7 @@ struct snap_port_list {
 };
 
 struct filter_name_list {
-	struct sinsp_filter_name *v; /* owned, the names too; the texts are borrowed */
+	struct sinsp_filter_name *v; /* owned, with the names; texts are borrowed */
 	size_t n;
 };
 
@@ -71,85 +69,84 @@ struct filter_name_list {
 struct chisel_list {
 	struct chisel_name {
 		const char *name; /* borrowed */
-		size_t n_words; /* that stood before it */
+		size_t n_words; /* number of words before it */
 	} * v; /* owned */
 	size_t n;
 };
 
-/* What a chisel may use; 0: the usual. */
+/* Limits of chisels; 0: default. */
 struct chisel_limit {
 	uint64_t bytes, instructions;
 };
 
-/* Stacks that are sampled. */
+/* Stack samples. */
 struct sample_options {
-	uint64_t period_ns; /* of the clock; 0: not by it */
+	uint64_t period_ns; /* rate of the clock; 0: no samples by the clock */
 	uint64_t off_min_ns;
-	uint64_t interval_ns; /* 0: the default */
-	uint32_t threshold; /* 0: all of the time */
-	uint32_t depth; /* 0: the default */
-	uint64_t tables_sz; /* 0: the default */
+	uint64_t interval_ns; /* 0: default */
+	uint32_t threshold; /* 0: always */
+	uint32_t depth; /* 0: default */
+	uint64_t tables_sz; /* 0: default */
 	struct text_list on; /* off_cpu, page_fault, tracepoints */
 };
 
-/* saker profile: what it is beside the options that it stands for. */
+/* saker profile: settings besides the options that it implies. */
 struct profile_options {
-	int on; /* the command line began with it */
+	int on; /* the command is profile */
 	int off_cpu;
-	int diff; /* of the two files that are read, what the second has more or less */
-	int own_views; /* nobody named a chisel: those that print are parts of one text */
+	int diff; /* compares two files: which has more */
+	int own_views; /* no chisel was selected: the default ones print parts of one text */
 };
 
 /* saker selftest. */
 struct selftest_options {
-	int on; /* the command line began with it */
-	int unwind; /* stacks are tested */
-	uint64_t enough; /* stacks; 0: any number */
+	int on; /* the command is selftest */
+	int unwind; /* test stacks */
+	uint64_t enough; /* number of stacks; 0: unlimited */
 };
 
 struct options {
 	int mode; /* enum saker_mode */
 	struct text_list words; /* of the filter, and arguments of chisels */
-	char *filter; /* owned; NULL: every event is meant. With chisels, made when they are loaded
-		       */
+	char *filter; /* owned; NULL: all events match. With chisels, set when they are loaded */
 	struct chisel_list chisels;
-	const char *chisel_info; /* -i: its name */
+	const char *chisel_info; /* -i: name of the chisel */
 	struct chisel_limit chisel_limit;
 	int chisel_unsafe;
-	struct filter_name_list macros, lists; /* that the filter may name */
+	struct filter_name_list macros, lists; /* macros and lists for the filter */
 	struct text_list read; /* capture files; none: live */
 	const char *write; /* NULL: write no capture file */
 	const char *debug_dirs; /* NULL: none */
-	int whole_state; /* it has the state of all processes, not only that which its events need
-			  */
-	int with_symbols; /* it has the names of the frames of samples */
+	int whole_state; /* the file has the state of all processes, not only of those that its
+			    events need */
+	int with_symbols; /* the file has the names of frames */
 	const char
-		*output; /* lines go here; NULL: standard output, with a command standard error */
-	struct text_list suppress; /* process names */
+		*output; /* output of lines; NULL: standard output, with a command standard error */
+	struct text_list suppress; /* names of suppressed processes */
 	struct call_list syscalls;
 	struct number_list pids, uids;
 	struct name_list comms;
 	struct text_list cgroups;
-	int no_pushdown; /* the kernel decides nothing of the filter */
-	int tree; /* the descendants of pids too */
+	int no_pushdown; /* no pushdown: the kernel does not evaluate the filter */
+	int tree; /* also descendants of pids */
 	int failed_only;
-	int sampling; /* 0: everything */
+	int sampling; /* 0: all */
 	char **command; /* after "--", NULL-terminated; NULL: none. Borrowed */
-	uint64_t max_events; /* 0: no limit */
-	uint64_t max_ns; /* 0: no limit */
-	uint64_t piece_bytes, piece_ns, piece_events; /* a file holds no more; 0: any amount */
-	uint64_t max_size; /* of all files; 0: no limit */
+	uint64_t max_events; /* 0: unlimited */
+	uint64_t max_ns; /* 0: unlimited */
+	uint64_t piece_bytes, piece_ns, piece_events; /* maximum size of a file; 0: unlimited */
+	uint64_t max_size; /* maximum size of all files; 0: unlimited */
 	struct size_option {
 		uint64_t n;
 		int given;
-	} min_free; /* bytes that the file system of -w keeps */
-	uint64_t n_pieces; /* 0: any number of files */
-	uint64_t snaplen; /* 0: the default */
+	} min_free; /* bytes left free on the file system of -w */
+	uint64_t n_pieces; /* maximum number of files; 0: unlimited */
+	uint64_t snaplen; /* 0: default */
 	struct snap_port_list snap_ports;
-	uint64_t ring_sz; /* 0: the default */
-	uint32_t cpus_per_ring; /* UINT32_MAX: all; 0: the default */
-	const char *container_socket; /* "none": nobody is asked; NULL: the usual ones */
-	int ring_kind; /* enum ring_kind + 1; 0: the default */
+	uint64_t ring_sz; /* 0: default */
+	uint32_t cpus_per_ring; /* UINT32_MAX: all; 0: default */
+	const char *container_socket; /* "none": no queries; NULL: default */
+	int ring_kind; /* enum ring_kind + 1; 0: default */
 	int compress; /* enum scap_compress */
 	int time_fmt; /* enum sinsp_time_fmt */
 	int buf_fmt; /* enum sinsp_buf_fmt */
@@ -157,15 +154,15 @@ struct options {
 	int lines_kind; /* enum sinsp_format_kind */
 	int colour; /* enum saker_colour */
 	int port_names;
-	int no_users; /* live: users and groups have no names */
+	int no_users; /* live: no names of users and groups */
 	int quiet, verbose, summary, progress, unbuffered;
-	int print; /* lines also while writing */
+	int print; /* also print lines while writing a file */
 	int enter_events;
-	int page_faults, switches; /* live: also these events */
+	int page_faults, switches; /* live: also record these events */
 	struct sample_options sample;
 	struct profile_options profile;
 	struct selftest_options selftest;
-	int all; /* with a command: the whole machine, not just its tree */
+	int all; /* with a command: the whole machine, not only its process tree */
 	int markdown;
 };
 
@@ -193,30 +190,31 @@ struct option_choice {
 struct option_row {
 	char letter; /* 0: none */
 	const char *name;
-	const char *arg; /* what stands for the argument in texts; NULL: takes none */
+	const char *arg; /* name of the argument in texts; NULL: none */
 	enum option_group group;
 	const char *help;
-	/* Stores at member. 0, or -EINVAL after saying why. */
+	/* Stores the argument at member. Returns 0, or -EINVAL after reporting the error. */
 	int (*take)(void *member, const struct option_row *row, const char *arg);
 	size_t member; /* offset in struct options */
-	int value; /* what an option without argument stores */
-	const struct option_choice *choices; /* of the argument; ends with a NULL name */
+	int value; /* value that an option without argument stores */
+	const struct option_choice *choices; /* choices of the argument; ends with a NULL name */
 };
 
-/* Each ends with a NULL name. The others are those of saker profile and saker selftest. */
+/* Each ends with a NULL name. Others are those of saker profile and saker selftest. */
 extern const struct option_row option_rows[], profile_rows[], selftest_rows[];
 const char *option_group_title(enum option_group group);
 
-/* 0; -EINVAL after saying what is wrong. Zero @o first; options_fini frees. */
+/* Parses the command line. Returns 0; -EINVAL after reporting the error. @o must be zero;
+ * options_fini frees. */
 int options_parse(struct options *o, int argc, char **argv);
 
-/* The command whose name @word is, or nearly; NULL: none. */
+/* Returns the command with the name @word, or a near one; NULL: none. */
 const char *options_nearest_command(const char *word);
 void options_fini(struct options *o);
 
-/* Makes of saker profile what it stands for. 0, or -EINVAL after saying why. */
+/* Sets the options that saker profile implies. Returns 0, or -EINVAL after reporting the reason. */
 int profile_settle(struct options *o);
-/* Is saker selftest as it can be? 0, or -EINVAL after saying why not. */
+/* Checks the options of saker selftest. Returns 0, or -EINVAL after reporting the error. */
 int selftest_settle(const struct options *o);
 
 void help_print(FILE *f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments that are lists with commas between: calls, processes, users, names. */
+/* Arguments that are lists separated by commas: calls, processes, users, names. */
 #include <ctype.h>
 #include <errno.h>
 #include <pwd.h>
@@ -11,10 +11,10 @@
 #include "say.h"
 #include "shared/config.h"
 
-#define PORT_SNAPLEN 16000 /* as sysdig's range of ports to capture fully */
+#define PORT_SNAPLEN 16000 /* as sysdig's range of fully captured ports */
 #define PID_MAX (1u << 22)
 
-/* Calls @one for each item of @arg. 0, or what @one said first. */
+/* Calls @one for each item of @arg. Returns 0, or its first error. */
 static int each_item(void *member, const struct option_row *row, const char *arg,
 		     int (*one)(void *member, const struct option_row *row, const char *item))
 {
@@ -267,7 +267,7 @@ int take_filter_name(void *member, const struct option_row *row, const char *arg
 
 /* ---- chisels ---- */
 
-/* -cl, which is sysdig's for a list, comes here as the chisel "l". */
+/* -cl, sysdig's option for the list, arrives here as the chisel "l". */
 int take_chisel(void *member, const struct option_row *row, const char *arg)
 {
 	struct options *o = member;

@@ -12,11 +12,11 @@
 #include "say.h"
 #include "shared/config.h"
 
-/* The command line while it is read. */
+/* State of parsing the command line. */
 struct args {
 	char **v;
 	int n, next;
-	const struct option_row *rows; /* that the command line may have */
+	const struct option_row *rows; /* allowed in this command */
 };
 
 static int store(struct options *o, const struct option_row *row, const char *arg)
@@ -61,8 +61,9 @@ const char *options_nearest_command(const char *word)
 	return near.best;
 }
 
-/* Behind words that are no filter: the options of a command that lacks its --, or of saker's own
- * whose name is misspelt. */
+/*
+ * For words that are no filter: options of a command without its --, or misspelt options of saker.
+ */
 static int says_command(const struct options *o, const char *option)
 {
 	const char *word = o->words.n ? o->words.v[0] : "";
@@ -100,11 +101,11 @@ static int unknown_name(const struct options *o, const struct args *args, const 
 	return -EINVAL;
 }
 
-/* A letter in the other case is the likeliest slip: -l for -L. */
+/* The other case is the likeliest mistake: -l for -L. */
 static int unknown_letter(const struct options *o, const struct args *args, char letter)
 {
 	const struct option_row *row =
-		find_letter(args, letter ^ 0x20); /* of 0: one without a letter */
+		find_letter(args, letter ^ 0x20); /* long option without a letter: 0 */
 
 	if (says_command(o, args->v[args->next - 1]))
 		return -EINVAL;
@@ -159,7 +160,7 @@ static int parse_letters(struct options *o, const char *text, struct args *args)
 	return err;
 }
 
-/* What is no option is part of the filter, or the argument of a chisel. */
+/* A word that is no option belongs to the filter, or is an argument of a chisel. */
 static int add_word(struct options *o, const char *text, const struct args *args)
 {
 	const char **v;
@@ -180,7 +181,7 @@ static int add_word(struct options *o, const char *text, const struct args *args
 	return 0;
 }
 
-/* Chisels know which words are theirs; without any all are the filter. */
+/* Chisels decide which words are theirs; without chisels all are the filter. */
 static int join_filter(struct options *o)
 {
 	size_t sz = 1;
@@ -360,8 +361,8 @@ static int check(const struct options *o)
 	return check_modes(o) ?: check_files(o) ?: check_live(o) ?: check_samples(o);
 }
 
-/* Some events are captured only on demand: to name one in --syscalls is to demand it, and what is
- * demanded is one of those named. */
+/* Events that are recorded only on request: naming one in --syscalls requests it, and a requested
+ * one is then selected. */
 static void settle_demanded(struct options *o)
 {
 	const struct {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The options of saker profile. It does nothing that other options could not: it samples, has
- * chisels look at the samples, and says where they print.
- */
+/* The options of saker profile: shorthand for other options that sample, run chisels over the
+ * samples, and set their output. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 #include "option_shared.h"
 #include "say.h"
 
-#define DEFAULT_HZ 99 /* not in step with what happens every hundredth of a second */
+#define DEFAULT_HZ 99 /* avoids lockstep with what happens every hundredth of a second */
 
 /* clang-format off */
 const struct option_row profile_rows[] = {
@@ -79,10 +77,10 @@ const struct option_row profile_rows[] = {
 	{0},
 };
 
-/* What the ending of -o FILE says. */
+/* By the suffix of -o FILE. */
 static const struct ending {
 	const char *ending, *chisel;
-	int is_text; /* as on the terminal */
+	int is_text; /* as on a terminal */
 	int kind; /* enum sinsp_format_kind */
 } endings[] = {
 	{".svg", "flamegraph"},
@@ -95,7 +93,7 @@ static const struct ending {
 };
 /* clang-format on */
 
-/* The first of two files is the word behind the option, the second the next one. */
+/* The first of two files is the word after the option, the second the next word. */
 int take_diff(void *member, const struct option_row *row, const char *arg)
 {
 	struct options *o = member;
@@ -131,7 +129,7 @@ static int add_chisel(struct options *o, const char *name)
 	return 0;
 }
 
-/* A table of what waits and one of what runs; one that has nothing to show is left out. */
+/* A table of what waits and one of what runs; an empty one is left out. */
 static int add_text(struct options *o)
 {
 	const int may_wait = o->read.n || o->profile.off_cpu;
@@ -173,7 +171,7 @@ static int is_named(const char *chisel, const char *name)
 	return strlen(name) == n && memcmp(chisel, name, n) == 0;
 }
 
-/* Whether it prints something else than what @e is; of a chisel of one's own nobody knows. */
+/* Returns whether its output differs from that of @e; for a user's own chisel this is unknown. */
 static int is_of_other_ending(const char *chisel, const struct ending *e)
 {
 	static const char *const texts[] = {"topfuncs", "calltree", "offcpu", "stackdiff"};
@@ -189,8 +187,8 @@ static int is_of_other_ending(const char *chisel, const struct ending *e)
 	return 0;
 }
 
-/* What a file is called says what is in it. Any chisel may print to a .txt, or objects to a .json.
- */
+/* The suffix of a file determines its content. Any chisel may print to a .txt, or objects to a
+ * .json. */
 static int check_ending(struct options *o)
 {
 	const struct ending *e = o->output ? ending_of(o->output) : NULL;
@@ -237,7 +235,7 @@ static int choose_samples(struct options *o)
 	return err;
 }
 
-/* Nothing but samples: before the words of the filter comes one that says so. */
+/* Samples only: a condition for that precedes the filter. */
 static int mean_samples(struct options *o)
 {
 	static const char *const before[] = {"evt.type=sample", "and ("}, *const after = ")";
@@ -245,7 +243,7 @@ static int mean_samples(struct options *o)
 	const char **v;
 
 	if (o->chisels.n)
-		return 0; /* whose arguments words may be */
+		return 0; /* words may be its arguments */
 	v = calloc(n + 4, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
@@ -260,7 +258,7 @@ static int mean_samples(struct options *o)
 	return 0;
 }
 
-/* One row per pair of options that contradict each other; others have theirs in options_parse.c. */
+/* One row per pair of options that exclude each other; shared ones are in options_parse.c. */
 static int check(const struct options *o)
 {
 	const int has_how = o->sample.period_ns || o->profile.off_cpu || o->sample.off_min_ns ||

@@ -12,7 +12,7 @@
 #include "shared/stack.h"
 #include "shared/unwind_table.h"
 
-#define MAX_COMM 15 /* TASK_COMM_LEN without its end */
+#define MAX_COMM 15 /* TASK_COMM_LEN without the NUL */
 
 int take_value(void *member, const struct option_row *row, const char *arg)
 {
@@ -43,7 +43,7 @@ int take_compress(void *member, const struct option_row *row, const char *arg)
 	return take_value(member, row, arg);
 }
 
-/* Of options that are always on. */
+/* For options that are always on. */
 int take_nothing(void *member, const struct option_row *row, const char *arg)
 {
 	(void)member, (void)row, (void)arg;
@@ -116,7 +116,7 @@ int take_choice(void *member, const struct option_row *row, const char *arg)
 	return -EINVAL;
 }
 
-/* One of the choices, or a format of its own. */
+/* One of the choices, or a format. */
 int take_format(void *member, const struct option_row *row, const char *arg)
 {
 	static const char *const others[] = {"k", "kubernetes", "m", "mesos"};
@@ -142,7 +142,7 @@ int take_format(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-/* Digits only: no sign, no space, no fraction. What follows them is left at *end. */
+/* Digits only: no sign, no space, no fraction. *end is what follows. */
 static int parse_number(const char *text, uint64_t *out, const char **end)
 {
 	char *stop;
@@ -168,7 +168,7 @@ int take_count(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-/* Of a million bytes, as in sysdig and tcpdump. */
+/* Millions of bytes, as in sysdig and tcpdump. */
 int take_megabytes(void *member, const struct option_row *row, const char *arg)
 {
 	const char *end;
@@ -195,7 +195,7 @@ int take_seconds(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-/* A whole number from 1 to @max, of @what. */
+/* A whole number of @what from 1 to @max. */
 static int take_up_to(uint64_t *n, const struct option_row *row, const char *arg, uint64_t max,
 		      const char *what)
 {
@@ -278,7 +278,7 @@ int take_cpus_per_ring(void *member, const struct option_row *row, const char *a
 	return 0;
 }
 
-/* Bytes, with a unit or without; not 0: it is no number, or none from @min to @max. */
+/* Parses bytes, with or without a unit; not 0: invalid, or not from @min to @max. */
 static int parse_size(const char *arg, uint64_t *out, uint64_t min, uint64_t max)
 {
 	const char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the argument of an option becomes a value: the take column of the option rows. */
+/* Conversion of option arguments to values: the take column of the option rows. */
 #ifndef SAKER_OPTIONS_TAKE_H
 #define SAKER_OPTIONS_TAKE_H
 
@@ -43,7 +43,7 @@ int take_chisel_info(void *member, const struct option_row *row, const char *arg
 int take_chisel_limit(void *member, const struct option_row *row,
 		      const char *arg); /* struct chisel_limit */
 
-/* Returns 0 if @name can be the name of a task, else says why it cannot and returns -EINVAL. */
+/* Returns 0 if @name is a valid comm; else -EINVAL after reporting the reason. */
 int check_comm(const struct option_row *row, const char *name);
 
 #endif /* SAKER_OPTIONS_TAKE_H */

@@ -36,7 +36,7 @@ int output_open(struct output *out, const char *path, int fd, int unbuffered)
 	return 0;
 }
 
-/* -EPIPE: nothing more can be written. */
+/* -EPIPE: no more can be written. */
 static int write_failed(struct output *out, int err)
 {
 	if (err != -EPIPE) {
@@ -46,7 +46,8 @@ static int write_failed(struct output *out, int err)
 	return -EPIPE;
 }
 
-/* A descriptor that someone else made non-blocking, as a terminal shared with a shell may be. */
+/* Waits for a descriptor that someone else made non-blocking, such as a terminal shared with a
+ * shell. */
 static int wait_writable(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};

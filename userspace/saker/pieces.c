@@ -22,7 +22,7 @@ void pieces_fini(struct pieces *p)
 	free(p->stamped);
 }
 
-/* By what is counted, as against time. */
+/* By size or number of events, not by time. */
 static int by_count(const struct options *o)
 {
 	return o->piece_bytes || o->piece_events;
@@ -53,7 +53,7 @@ int pieces_over(const struct pieces *p)
 	return p->o->piece_ns && !by_count(p->o) && p->o->n_pieces && p->n >= p->o->n_pieces;
 }
 
-/* FILE as strftime makes it of the time; without a time in it as it is. */
+/* FILE formatted by strftime with the time; without conversions as it is. */
 static char *stamp(const char *file, uint64_t ts_ns)
 {
 	const time_t s = (time_t)(ts_ns / 1000000000);
@@ -76,7 +76,8 @@ static int width(unsigned int n_pieces)
 	return n;
 }
 
-/* A new span: its name, and whether that is the last one's. Negative: no memory. */
+/* Begins a span: sets its name, and checks whether it is the same as the last one's. Negative: no
+ * memory. */
 static int begin_slice(struct pieces *p, uint64_t ts_ns)
 {
 	const uint64_t span = p->o->piece_ns;
@@ -97,7 +98,7 @@ static int begin_slice(struct pieces *p, uint64_t ts_ns)
 	return same;
 }
 
-/* Pieces by what is counted have the time when they begin, unless old names are used again. */
+/* Pieces by size or number have the time of their begin, unless names are reused. */
 static int is_stamped_anew(const struct options *o)
 {
 	return by_count(o) && !o->piece_ns && !o->n_pieces && strchr(o->write, '%');
@@ -117,7 +118,7 @@ int pieces_next(struct pieces *p, uint64_t ts_ns)
 	if (!same)
 		p->n_slice = 0;
 	number = o->n_pieces && by_count(o) ? p->n_slice % o->n_pieces : p->n_slice;
-	/* Nothing is overwritten but what -W says: a name that comes again gets a number. */
+	/* Only -W overwrites files: a repeated name gets a number. */
 	if (!pieces_wanted(o) || (!by_count(o) && strchr(o->write, '%') && !p->n_slice))
 		path = strdup(p->stamped);
 	else if (asprintf(&path, "%s%0*u", p->stamped, width(o->n_pieces), number) < 0)
@@ -132,14 +133,14 @@ int pieces_next(struct pieces *p, uint64_t ts_ns)
 	return 0;
 }
 
-/* Reports what each piece must hold anew: containers, users and groups. */
+/* Repeats what each piece must have: containers, users and groups. */
 static int is_retold(unsigned int type)
 {
 	return type == EVT_CONTAINER_E || type == EVT_CONTAINER_272_E ||
 	       type == EVT_CONTAINER_228_E || evt_is_of_users(type);
 }
 
-/* All but its time, which is that of the piece. */
+/* All except its time, which is that of the piece. */
 static int is_same(const struct ppm_evt_hdr *a, const struct ppm_evt_hdr *b)
 {
 	return a->len == b->len && a->type == b->type &&
@@ -155,7 +156,7 @@ static void move_to_end(struct pieces *p, size_t i)
 	p->told[p->n_told - 1] = hdr;
 }
 
-/* Users are few: a container's report goes before one of theirs does. */
+/* Users are few: reports of containers are dropped first. */
 static void forget_oldest(struct pieces *p)
 {
 	size_t i = 0;

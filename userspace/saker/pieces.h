@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A capture in pieces: files of limited size, time or number of events, one after the
- * other. Here is when a piece ends and what the next is called; names are sysdig's.
- */
+/* Pieces of a capture: consecutive files, limited by size, time or number of events. Decides when a
+ * piece ends and what the next is named; names are as in sysdig. */
 #ifndef SAKER_PIECES_H
 #define SAKER_PIECES_H
 
@@ -10,13 +8,13 @@
 
 struct pieces {
 	const struct options *o;
-	unsigned int n; /* begun so far */
-	unsigned int n_slice; /* of those, in this span of time */
-	uint64_t slice_ns; /* when the span began: a time of events; 0: not yet */
+	unsigned int n; /* number begun so far */
+	unsigned int n_slice; /* of these, in this span of time */
+	uint64_t slice_ns; /* start of the span: a time of events; 0: not yet */
 	uint64_t n_events; /* in this piece */
-	char *path; /* of this piece, or of the only file. Owned */
-	char *stamped; /* FILE with the time of the span in it. Owned; NULL: none yet */
-	struct ppm_evt_hdr **told; /* what was told of containers: each piece says it anew. Owned */
+	char *path; /* path of this piece, or of the only file. Owned */
+	char *stamped; /* FILE with the time of the span. Owned; NULL: none yet */
+	struct ppm_evt_hdr **told; /* container events so far: each piece repeats them. Owned */
 	size_t n_told, told_bytes;
 };
 
@@ -25,18 +23,15 @@ void pieces_fini(struct pieces *p);
 
 int pieces_wanted(const struct options *o);
 
-/* Whether an event of @ts_ns belongs into the next piece, @bytes being in this one. */
+/* Returns whether an event of @ts_ns belongs to the next piece; this one has @bytes. */
 int pieces_due(const struct pieces *p, uint64_t ts_ns, uint64_t bytes);
-/* No further piece is to be begun: -W with -G. */
+/* Returns whether no more pieces may begin: -W with -G. */
 int pieces_over(const struct pieces *p);
-/* Begins a piece, the first or the next: sets path. 0 or -ENOMEM. */
+/* Begins the first or next piece: sets path. Returns 0 or -ENOMEM. */
 int pieces_next(struct pieces *p, uint64_t ts_ns);
 
-/*
- * Keeps an event for the pieces that begin later, if it tells of a container. Whoever can make
- * containers makes any number of them: of more than PIECES_TOLD_MAX, or of so many bytes, those go
- * that were told longest ago. 0 or -ENOMEM.
- */
+/* Keeps a container event for later pieces. A user who can create containers can create any number:
+ * beyond PIECES_TOLD_MAX, or that many bytes, the oldest are dropped. Returns 0 or -ENOMEM. */
 #define PIECES_TOLD_MAX 4096
 #define PIECES_TOLD_BYTES (16u << 20)
 int pieces_tell(struct pieces *p, const struct scap_evt *evt);

@@ -7,11 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* bpf(2) on maps that are open already, stopping included, asks for these again. */
+/* bpf(2) on open maps, also at the end, requires these again. */
 #define KEPT_FOR_BPF (1ull << CAP_BPF | 1ull << CAP_PERFMON)
 #define KEPT_FOR_PROC (1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH)
-/* Names of stacks: addresses of the kernel, files that nobody but a process has any more. */
-#define KEPT_FOR_LINES (1ull << CAP_SETUID | 1ull << CAP_SETGID) /* what reads them is nobody */
+/* For names of stacks: kernel addresses, files that only a process can still reach. */
+#define KEPT_FOR_LINES                                                                             \
+	(1ull << CAP_SETUID | 1ull << CAP_SETGID) /* the process that reads them runs as nobody */
 #define KEPT_FOR_NAMES (1ull << CAP_SYSLOG | 1ull << CAP_CHECKPOINT_RESTORE | KEPT_FOR_LINES)
 #define KEPT (KEPT_FOR_BPF | KEPT_FOR_PROC | 1ull << CAP_KILL)
 

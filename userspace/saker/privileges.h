@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Root only where it is needed. */
+/* Privileges: root only where it is needed. */
 #ifndef SAKER_PRIVILEGES_H
 #define SAKER_PRIVILEGES_H
 
-/* Whether the kernel would let us load the driver: CAP_SYS_ADMIN (root), or CAP_BPF with
+/* Returns whether the kernel lets us load the driver: CAP_SYS_ADMIN (root), or CAP_BPF with
  * CAP_PERFMON. */
 int privileges_can_capture(void);
 
 /*
- * Once everything is open: keeps only what reading the rings, looking at /proc and passing
- * signals to a command need, and, if stacks are to be named, what reading names needs. What
- * cannot be dropped stays; that is no reason to fail.
+ * Drops capabilities once everything is open: keeps those for reading the rings and /proc and for
+ * signalling the command, and, if stacks are named, those for reading names. A capability that
+ * cannot be dropped is kept silently.
  */
 void privileges_drop(int names_stacks);
 
-/* In the thread that asks about containers: keeps only what reaching a user's socket needs. */
+/* In the thread that queries container engines: keeps only what connecting to a user's socket
+ * needs. */
 void privileges_drop_to_ask(void);
 
 #endif /* SAKER_PRIVILEGES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -P: how far the files are read, on standard error: a bar on a terminal, else lines. */
+/* -P: how much of the files was read, on standard error: a bar on a terminal, else lines. */
 #ifndef SAKER_PROGRESS_H
 #define SAKER_PROGRESS_H
 
@@ -8,14 +8,14 @@
 struct progress_bar {
 	int on;
 	int terminal;
-	int shown; /* percent that stands there; -1: none */
+	int shown; /* percentage on display; -1: none */
 	uint64_t shown_ms;
 };
 
-/* @lines: lines are printed to a terminal, where a bar would only be in their way. */
+/* @lines: lines are printed to a terminal, where a bar would disturb them. */
 void progress_init(struct progress_bar *p, int on, int lines_on_terminal);
 void progress_show(struct progress_bar *p, double share);
-/* Live: the same for samples, which have no end that is known. Once a second or so. */
+/* Live: the number of samples, whose total is unknown. About once a second. */
 void progress_samples(struct progress_bar *p, uint64_t seconds, uint64_t n);
 void progress_end(struct progress_bar *p);
 

@@ -8,9 +8,9 @@
 #include "fields/format.h"
 #include "shared/events.h"
 
-enum { FEW_TYPES = 64 }; /* a filter with no more means just these, and not all but some */
+enum { FEW_TYPES = 64 }; /* such a filter matches exactly these, if not all */
 
-/* The filter is about these events, if of few others. */
+/* The filter is about these events, if they are few. */
 static int means(const struct sinsp_filter *f, unsigned int type)
 {
 	unsigned int n_all;
@@ -52,12 +52,12 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 	demand(p, f);
 	if (!o->no_pushdown)
 		err = narrow(p, f);
-	/* Chisels may ask for the table of threads, with their files, at any time. */
+	/* Chisels may request the table of threads, with their files, at any time. */
 	p->needs.files |= o->chisels.n || p->asked & FIELD_NEEDS_FILES;
 	return err;
 }
 
-/* Fields that only switches tell. */
+/* Fields that only switches provide. */
 static int asks_for_turns(const struct sinsp_chisel *c)
 {
 	return sinsp_chisel_uses_field(c, "thread.exectime") ||

@@ -170,7 +170,7 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 		    (unsigned long long)st->n_refused);
 }
 
-/* What became of the samples that the driver made. */
+/* What happened to the driver's samples. */
 static void put_samples(const struct report *r, FILE *f)
 {
 	const uint64_t n = r->sampler.n_samples, n_read = r->n_samples_read;
@@ -254,7 +254,7 @@ static void put_self(const struct report *r, FILE *f)
 	user = timeval_seconds(&u.ru_utime);
 	sys = timeval_seconds(&u.ru_stime);
 	put(f, "CPU time of saker", "%12.3f s (user %.3f, system %.3f)", user + sys, user, sys);
-	/* The start of the process is before the clock's: in short runs it would weigh too much. */
+	/* The process began before the measurement: that would distort short runs. */
 	if (elapsed >= 0.1)
 		put(f, "", "%12.1f %% of one CPU", 100 * (user + sys) / elapsed);
 	if (r->peak_anon_kb)
@@ -292,7 +292,7 @@ static unsigned int main_reason(const struct scap_stats *st)
 	return max;
 }
 
-/* What would have lost less. */
+/* How to lose less. */
 static const char *remedy(const struct report *r, unsigned int reason)
 {
 	switch (reason) {

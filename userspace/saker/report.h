@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -v: what was captured, what was lost and why, and what saker itself cost. */
+/* -v: what was captured, what was lost and why, and the cost of saker itself. */
 #ifndef SAKER_REPORT_H
 #define SAKER_REPORT_H
 
@@ -8,16 +8,18 @@
 #include "scap.h"
 
 struct report {
-	/* Of the process, the open source, the first line, the end: CLOCK_MONOTONIC; 0: was not. */
+	/*
+	 * Times of process start, open source, first line, end: CLOCK_MONOTONIC; 0: did not happen.
+	 */
 	uint64_t start_ns, opened_ns, first_line_ns, end_ns;
 	uint64_t n_events, n_shown;
-	uint64_t peak_anon_kb; /* 0: not known */
+	uint64_t peak_anon_kb; /* 0: unknown */
 	const char *written; /* the capture file; NULL: none */
 	uint64_t written_bytes;
-	unsigned int n_pieces; /* files that it is in; written is the last one */
+	unsigned int n_pieces; /* number of its files; written is the last one */
 	int live;
 	int prints_lines;
-	int page_faults; /* they were asked for */
+	int page_faults; /* they were requested */
 	int have_stats;
 	struct scap_sampler_stats sampler;
 	int have_sampler;
@@ -25,10 +27,10 @@ struct report {
 	struct scap_stats stats;
 };
 
-/* Notes the memory that saker uses now. */
+/* Records the memory in use now. */
 void report_sample_memory(struct report *r);
 void report_print(const struct report *r, FILE *f);
-/* One sentence if events were lost in this capture. */
+/* Prints one sentence if events were lost in this capture. */
 void report_warn_lost(const struct report *r);
 
 #endif /* SAKER_REPORT_H */

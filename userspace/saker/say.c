@@ -8,12 +8,12 @@
 static unsigned int n_errors;
 static int info_too;
 
-/* Names of files and commands are not ours: a terminal gets none of their control bytes. */
+/* Others choose names of files and commands: their control bytes do not reach the terminal. */
 static void make_printable(char *s)
 {
 	for (; *s; s++) {
 		if (*s == '\t')
-			*s = ' '; /* as tracebacks have before a line */
+			*s = ' '; /* tracebacks have it before a line */
 		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
 			*s = '.';
 	}

@@ -39,7 +39,7 @@ static void tell(void *ctx, enum scap_log_level level, const char *msg)
 struct settings {
 	struct unwind_selftest_opts o;
 	double seconds;
-	uint64_t enough; /* stacks; 0: any number */
+	uint64_t enough; /* number of stacks; 0: unlimited */
 	char **command;
 };
 
@@ -68,7 +68,7 @@ static const char *const verdict_sentences[] = {
 #undef X
 };
 
-/* The verdicts behind VERDICT_DIFFERS are no judgements. */
+/* Verdicts after VERDICT_DIFFERS are not judged. */
 static void put_apart(const struct unwind_selftest_counts *c)
 {
 	const char *before = "";

@@ -6,16 +6,16 @@
 #include <stdint.h>
 #include <time.h>
 
-/* timeout(1) signals its child and then its group: a request that comes twice at once is one. */
+/* timeout(1) signals its child and then its group: two requests at once count as one. */
 #define ONE_REQUEST_NS 500000000ll
 
 static volatile sig_atomic_t n_asked;
-static int64_t asked_ns; /* only the handler's; sa_mask keeps others out */
+static int64_t asked_ns; /* only the handler's; sa_mask prevents nesting */
 static volatile sig_atomic_t command_pid;
 
 static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
-static unsigned int ignored; /* bit i: ends[i] was when saker was started */
+static unsigned int ignored; /* bit i: ends[i] was ignored when saker was started */
 
 static int was_ignored(int sig)
 {
@@ -86,8 +86,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 
 void signals_install(pid_t command)
 {
-	/* What waits does so in poll(2), which ends all the same; a write goes on, or stdio drops
-	 * it. */
+	/* poll(2) is interrupted in any case; a write continues, or stdio would drop data. */
 	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 	unsigned int i;
 

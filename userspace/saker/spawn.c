@@ -16,10 +16,10 @@
 #include "say.h"
 #include "signals.h"
 
-/* What a command gets to end by SIGTERM: two seconds. */
+/* Time for a command to end after SIGTERM: two seconds. */
 enum { END_PAUSES = 200, END_PAUSE_NS = 10000000 };
 
-/* 0 if @path can be executed; else the errno that says why not. */
+/* Returns 0 if @path can be executed; else an errno. */
 static int check_executable(const char *path)
 {
 	struct stat st;
@@ -31,10 +31,8 @@ static int check_executable(const char *path)
 	return 0;
 }
 
-/*
- * As execvp searches PATH, but in the parent: what is shown of the child then begins with
- * the one execve that counts. 0 with *out owned by the caller, or a negative errno.
- */
+/* Searches PATH as execvp does, but in the parent: events of the child then begin with the one
+ * successful execve. Returns 0 with *out owned by the caller, or a negative errno. */
 static int search_path(const char *name, char **out)
 {
 	const char *path = getenv("PATH") ?: _PATH_DEFPATH;
@@ -89,7 +87,7 @@ static int say_not_run(const char *name, int err)
 	return status_of_errno(err);
 }
 
-/* A text without "#!" is a script of sh, as for execvp. */
+/* A text file without "#!" is a script of sh, as for execvp. */
 static void exec_script(const char *path, char **argv)
 {
 	size_t n;
@@ -155,7 +153,7 @@ err:
 
 void spawn_release(struct spawn *sp)
 {
-	/* The child may be gone: then there is nobody to tell, and spawn_ended says so. */
+	/* The child may be gone: spawn_ended reports that. */
 	if (write(sp->go_fd, "", 1) < 0)
 		say_cause(say_n_errors(), sp->path, -errno);
 	close(sp->go_fd);

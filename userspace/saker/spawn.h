@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The command of `saker -- CMD`: a child that waits until the capture is attached, then
- * becomes CMD. Exit statuses are those of env(1).
- */
+/* The command of `saker -- CMD`: a child that waits until the capture is attached, then executes
+ * CMD. Exit statuses are those of env(1). */
 #ifndef SAKER_SPAWN_H
 #define SAKER_SPAWN_H
 
@@ -18,28 +16,30 @@ enum {
 };
 
 struct spawn {
-	pid_t pid; /* 0: no child, or none any more */
-	int go_fd; /* closing it without a byte sends the child away */
-	int errno_fd; /* the child says here why it could not become CMD */
+	pid_t pid; /* 0: no child, or it has ended */
+	int go_fd; /* closing it without a byte makes the child exit */
+	int errno_fd; /* the child reports here why it could not execute CMD */
 	int status; /* exit status, once it has ended */
-	char *path; /* the file that is executed */
+	char *path; /* path of the executed file */
 };
 
-/* 0; else an exit status, after saying why. Call before threads, handlers and resources. */
+/* Starts the child. Returns 0; else an exit status, after reporting the reason. Call before
+ * threads, handlers and resources. */
 int spawn_start(struct spawn *sp, char **argv);
 
-/* Lets the child become CMD. */
+/* Lets the child execute CMD. */
 void spawn_release(struct spawn *sp);
 
-/* 1: CMD has ended, sp->status is its status. 0: it runs. @wait: until it has ended. */
+/* Returns 1: CMD has ended, its status is in sp->status. 0: it runs. @wait: waits until it has
+ * ended. */
 int spawn_ended(struct spawn *sp, int wait);
 
 void spawn_kill(const struct spawn *sp, int sig);
 
-/* Ends CMD: by SIGTERM, and if it does not heed that for a moment by SIGKILL. */
+/* Ends CMD: by SIGTERM, and by SIGKILL if it does not end within a moment. */
 void spawn_end(struct spawn *sp);
 
-/* Sends a child away that was not released. */
+/* Makes a child exit that was not released. */
 void spawn_fini(struct spawn *sp);
 
 #endif /* SAKER_SPAWN_H */

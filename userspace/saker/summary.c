@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names are static texts: some hundred of them, found by their address. */
+/* Names are static texts, some hundred, found by address. */
 enum { N_SLOTS = 4096 };
 
 struct summary_row {
@@ -27,7 +27,7 @@ void summary_free(struct summary *sum)
 	free(sum);
 }
 
-/* NULL: full, which more names than there are events would take. */
+/* NULL: full, which needs more names than there are events. */
 static struct summary_row *find_slot(struct summary *sum, const char *name, int enter)
 {
 	uint64_t h = ((uintptr_t)name * 2 + enter) * UINT64_C(0x9e3779b97f4a7c15);
@@ -45,7 +45,7 @@ static struct summary_row *find_slot(struct summary *sum, const char *name, int 
 	return NULL;
 }
 
-/* Whether the event says that its call failed: a first parameter that is a negative result. */
+/* Returns whether the event is a failed call: its first parameter is a negative result. */
 static int has_failed(const struct sinsp_evt *evt)
 {
 	int64_t res;
@@ -93,7 +93,7 @@ static int by_count(const void *a, const void *b)
 	return by_name(a, b);
 }
 
-/* Rows of the same name become one: older layouts of an event have texts of their own. */
+/* Merges rows with equal names: old layouts of an event have texts of their own. */
 static size_t merge_names(struct summary_row *rows, size_t n)
 {
 	size_t i, out = 0;

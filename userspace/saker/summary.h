@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -S: how often each event was shown, how often it failed, how long it took. */
+/* -S: for each event: how often it was shown, how often it failed, how long it took. */
 #ifndef SAKER_SUMMARY_H
 #define SAKER_SUMMARY_H
 
@@ -13,7 +13,7 @@ struct summary *summary_new(void); /* NULL: no memory */
 void summary_free(struct summary *sum);
 void summary_add(struct summary *sum, const struct sinsp_evt *evt);
 void summary_print(const struct summary *sum, FILE *f);
-/* An object for each row, with nanoseconds. */
+/* Prints an object for each row, with nanoseconds. */
 void summary_print_json(const struct summary *sum, FILE *f);
 
 #endif /* SAKER_SUMMARY_H */

@@ -40,7 +40,7 @@ int take_lines_on_terminal(const struct take *t)
 	return t->prints && isatty(t->lines.fd);
 }
 
-/* "key=value" lines that say where a file comes from; owned, NULL without memory. */
+/* "key=value" lines about the origin of a file; owned, NULL without memory. */
 static char *provenance(const struct take *t, const struct scap *src)
 {
 	const struct options *o = t->o;
@@ -67,7 +67,7 @@ static char *provenance(const struct take *t, const struct scap *src)
 	return text;
 }
 
-/* What names frames, at the time of the event that it is told for. */
+/* Writes names of frames, with the time of the event that needs them. */
 struct symbols_to {
 	struct take *t;
 	uint64_t ts_ns;
@@ -85,7 +85,7 @@ static int put_symbol(void *ctx, const struct ppm_evt_hdr *hdr)
 	return scap_writer_put(to->t->writer, &evt);
 }
 
-/* A piece opens alone: it says what the ones before it were told of containers. */
+/* A piece can be read alone: it repeats the container events so far. */
 static int put_told(struct take *t, uint64_t ts_ns)
 {
 	int err = 0;
@@ -133,8 +133,8 @@ static int open_piece(struct take *t, const struct scap_state *state, uint64_t t
 	return err;
 }
 
-/* The threads of processes that events need, all others of @state left out; to be freed with
- * free_part. 0 or -ENOMEM. */
+/* Returns the part of @state with the threads of needed processes; free with free_part. 0 or
+ * -ENOMEM. */
 static int needed_part(const struct take *t, const struct scap_state *state,
 		       struct scap_state *part)
 {
@@ -160,7 +160,7 @@ static void free_part(const struct scap_state *state, const struct scap_state *p
 		free((void *)part->threads);
 }
 
-/* The only file. */
+/* Begins the only file. */
 static int open_needed(struct take *t, const struct scap_state *state)
 {
 	struct scap_state part;
@@ -178,12 +178,12 @@ int take_open_file(struct take *t, const struct scap *src)
 	pieces_init(&t->pieces, t->o);
 	t->puts_needed = pieces_wanted(t->o) || t->o->with_symbols;
 	t->provenance = provenance(t, src);
-	/* Of a file in pieces the first begins with the first event, whose time it may bear. */
+	/* The first piece begins with the first event, whose time may be part of its name. */
 	return pieces_wanted(t->o) ? 0 : open_needed(t, scap_state(src));
 }
 
-/* The child that becomes the command makes calls of ours until its execve begins; of calls that are
- * not recorded, the end of what it had mapped tells it. */
+/* The calls of the child before its execve are saker's own; if calls are not recorded, the end of
+ * its mappings marks that moment. */
 static int is_before_exec(struct take *t, const struct sinsp_evt *evt)
 {
 	if ((int64_t)evt->raw.hdr->tid != t->before_exec)
@@ -196,21 +196,23 @@ static int is_before_exec(struct take *t, const struct sinsp_evt *evt)
 
 static int is_meant(struct take *t, const struct sinsp_evt *evt)
 {
-	/* What a suppressed process was before is in the file, so is its end. */
+	/* The file has a suppressed process up to its renaming, and its end. */
 	if (evt->raw.type == EVT_PROCEXIT_E && evt->raw.flags & SCAP_EVT_F_STATE_ONLY)
 		return sinsp_evt_in_tree(evt->insp, evt);
 	return sinsp_evt_in_tree(evt->insp, evt) && !(evt->thread && evt->thread->suppressed) &&
 	       !(t->before_exec && is_before_exec(t, evt));
 }
 
-/* Something is missing here: it was lost, or sampling paused. No thread has part in it. */
+/* A gap: lost events, or a pause of sampling. It belongs to no thread. */
 static int tells_of_gap(const struct sinsp_evt *evt)
 {
 	return evt->raw.type == EVT_LOST_E || evt->raw.type == EVT_DROP_E ||
 	       evt->raw.type == EVT_DROP_X;
 }
 
-/* Events without a number are of the capture, or of a thread that must be known to be meant. */
+/*
+ * Events without a number belong to the capture, or to a thread that must be known to be selected.
+ */
 static int is_of_others(struct take *t, const struct sinsp_evt *evt)
 {
 	if (tells_of_gap(evt))
@@ -220,15 +222,15 @@ static int is_of_others(struct take *t, const struct sinsp_evt *evt)
 	return evt->raw.hdr->tid != UINT64_MAX && (!evt->thread || !is_meant(t, evt));
 }
 
-/* Is it of the system, and not of the capture? Some of these take no number: samples. */
+/* Returns whether it is an event of the system, not of the capture; some of these take no number:
+ * samples. */
 static int is_of_system(const struct sinsp_evt *evt)
 {
 	return evt->raw.num || (evt->info && !(evt->info->category & EC_INTERNAL));
 }
 
-/* Of a file, -M counts the time of the capture, which may run back. It begins with the first event
- * of the system that was meant: mappings, and what became of processes while the capture was set
- * up, come before that. */
+/* For files -M counts the time of the capture, which may go back. It begins with the first matching
+ * event of the system: mappings, and changes during the set-up, come before it. */
 static int is_past_limit(struct take *t, const struct sinsp_evt *evt)
 {
 	if (t->live)
@@ -240,16 +242,14 @@ static int is_past_limit(struct take *t, const struct sinsp_evt *evt)
 	       evt->raw.ts_ns - t->begin_ns >= t->o->max_ns;
 }
 
-/* Does anything but the file take events? */
+/* Returns whether anything besides the file needs events. */
 static int shows_events(const struct take *t)
 {
 	return t->prints || t->chisels || t->summary;
 }
 
-/*
- * @err of the writer. Its first one is said, if the writer did not say it itself, and ends the
- * file: the capture goes on for what else it shows.
- */
+/* Handles @err of the writer: reports the first one, unless the writer did, and ends the file; the
+ * capture goes on if anything else needs events. */
 static void file_result(struct take *t, unsigned int n_errors_before, int err)
 {
 	uint64_t bytes = 0;
@@ -265,8 +265,8 @@ static void file_result(struct take *t, unsigned int n_errors_before, int err)
 	t->piece_bytes += bytes;
 }
 
-/* What a piece before the last one says of itself: its own events are counted, what the driver saw
- * is counted at the end of the last. */
+/* The trailer of a piece before the last: its own events; the driver's counters are in the last
+ * piece. */
 static int close_piece(struct take *t)
 {
 	static const struct scap_stats none;
@@ -278,7 +278,8 @@ static int close_piece(struct take *t)
 	return err;
 }
 
-/* Ends the file, whole, if @sz more bytes of it would pass a limit. Did it? */
+/* Ends the file after a complete block if @sz more bytes would exceed a limit. Returns whether it
+ * did. */
 static __attribute__((noinline)) int check_limits(struct take *t, uint64_t bytes, size_t sz)
 {
 	const unsigned int before = say_n_errors();
@@ -297,7 +298,7 @@ static __attribute__((noinline)) int check_limits(struct take *t, uint64_t bytes
 	return 1;
 }
 
-/* Before @sz more bytes of the file: does it end here, or has it ended? */
+/* Returns whether the file has ended, or ends before @sz more bytes. */
 static int end_at_limit(struct take *t, size_t sz)
 {
 	uint64_t bytes;
@@ -308,7 +309,7 @@ static int end_at_limit(struct take *t, size_t sz)
 	return file_guard_is_due(&t->guard, bytes, sz) && check_limits(t, bytes, sz);
 }
 
-/* With each event, before it changes what the next piece is to begin with. */
+/* For each event, before it changes the state that the next piece begins with. */
 static int before_event(void *ctx, const struct scap_evt *evt)
 {
 	struct take *t = ctx;
@@ -319,8 +320,7 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 	if (t->file_ended ||
 	    (t->writer && !pieces_due(&t->pieces, evt->ts_ns, scap_writer_bytes(t->writer))))
 		return 0;
-	if (!evt->ts_ns) /* before the first one, what is known of containers comes without a time
-			  */
+	if (!evt->ts_ns) /* before the first one, container events come without a time */
 		return 0;
 	if (t->done || (t->writer && pieces_over(&t->pieces))) {
 		t->done = 1;
@@ -353,7 +353,7 @@ static int open_without_events(struct take *t)
 
 static int put_held(void *ctx, const struct scap_evt *evt);
 
-/* The file begins anew as its source does: numbers of processes mean others from here on. */
+/* The file begins a new section with its source: PIDs may be reused from here on. */
 static int begin_section(void *ctx, const struct scap_state *state)
 {
 	struct take *t = ctx;
@@ -401,7 +401,7 @@ int take_open(struct take *t, struct sinsp *inspector, int64_t command)
 	return err;
 }
 
-/* A piece opens alone: each tells what its events need. */
+/* A piece can be read alone: it has what its events need. */
 static __attribute__((noinline)) int put_needed(struct take *t, const struct sinsp_evt *evt)
 {
 	struct symbols_to to = {t, evt->raw.ts_ns};
@@ -415,7 +415,7 @@ static __attribute__((noinline)) int put_needed(struct take *t, const struct sin
 	return sinsp_symbols_tell(evt->insp, evt, (uint32_t)t->pieces.n, put_symbol, &to);
 }
 
-/* A section follows another one, as a rule. */
+/* Another section usually follows. */
 static __attribute__((noinline)) void check_order(struct take *t, const struct scap_evt *evt)
 {
 	if (evt->ts_ns < t->last_ns)
@@ -465,7 +465,7 @@ static int put_held(void *ctx, const struct scap_evt *evt)
 	return 0;
 }
 
-/* 1: it has a line; 0: it has none; a negative errno. */
+/* Returns 1 if it has a line; 0: none; a negative errno. */
 static int put_line(struct take *t, const struct sinsp_evt *evt, int is_gap)
 {
 	int err = is_gap ? lines_put_gap(&t->form, &t->lines.text, evt)
@@ -477,13 +477,13 @@ static int put_line(struct take *t, const struct sinsp_evt *evt, int is_gap)
 		return err;
 	if (t->first_line_ns)
 		return output_line(&t->lines) ?: 1;
-	/* The first line goes out at once: it says that the capture works. */
+	/* The first line is written at once: it shows that the capture works. */
 	err = output_flush(&t->lines);
 	t->first_line_ns = clock_now_ns();
 	return err ?: 1;
 }
 
-/* As put_line. */
+/* Works as put_line. */
 static __attribute__((noinline)) int run_chisels(struct take *t, const struct sinsp_evt *evt)
 {
 	const int err = chisels_event(t->chisels, evt);
@@ -497,8 +497,7 @@ static __attribute__((noinline)) void note_first(struct take *t)
 	t->first_line_ns = clock_now_ns();
 }
 
-/* With each event: what only some captures have is called, so that the others do not save registers
- * for it. */
+/* For each event: rare cases are called, so that the common path saves no registers for them. */
 static int show(struct take *t, const struct sinsp_evt *evt)
 {
 	int n = 1;
@@ -518,7 +517,7 @@ static int show(struct take *t, const struct sinsp_evt *evt)
 	return 0;
 }
 
-/* What is of the capture says what was lost, or where code is. */
+/* Events of the capture report losses, or mappings. */
 static int matters_to_state(const struct sinsp_evt *evt)
 {
 	const uint32_t changes = EF_MODIFIES_STATE | EF_CREATES_FD | EF_DESTROYS_FD;
@@ -526,11 +525,13 @@ static int matters_to_state(const struct sinsp_evt *evt)
 	return !is_of_system(evt) || (evt->info && evt->info->flags & changes);
 }
 
-/* What the filter leaves out is still in the file if names depend on it. Of events that tell the
- * usage of memory only the last one before another event counts: they need to be held for that. */
+/* Events that do not match are still written if names depend on them. Of events that report memory
+ * only the last one before another event counts: they are held for that. */
 static int keep_for_state(const struct take *t, struct sinsp_evt *evt)
 {
-	/* What an exit is about, its file for one, other tools' files say in the enter. */
+	/*
+	 * Files of other tools have the subject of an exit, such as its descriptor, in the enter.
+	 */
 	const int of_exit =
 		evt_is_enter(evt->raw.type) && sinsp_filter_may_match(t->filter, evt->raw.type | 1);
 
@@ -540,14 +541,15 @@ static int keep_for_state(const struct take *t, struct sinsp_evt *evt)
 	return 1;
 }
 
-/* Lines leave out what the capture tells of itself: processes as they were, and what was lost. */
+/* Lines omit events of the capture itself: state of processes, and losses. */
 static int is_for_chisels(const struct take *t, const struct sinsp_evt *evt)
 {
 	return t->chisels && (evt->raw.num || evt->raw.type == EVT_LOST_E) && evt->info &&
 	       evt->info->category & EC_INTERNAL && !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
 }
 
-/* Users and groups of other tools' captures: state, and lines only for a filter that names them. */
+/* Users and groups in captures of other tools: they change the state, and have lines only if a
+ * filter names them. */
 static int is_named(const struct take *t, const struct sinsp_evt *evt)
 {
 	return t->filter && evt_is_of_users(evt->raw.type) &&
@@ -555,7 +557,7 @@ static int is_named(const struct take *t, const struct sinsp_evt *evt)
 	       sinsp_filter_names_type(t->filter, evt->raw.type);
 }
 
-/* 1 if the filter, which there is, matches, 0 if not; a negative errno after saying it. */
+/* Returns 1 if the filter matches, 0 if not; a negative errno after reporting it. */
 static inline int run_filter(struct take *t, const struct sinsp_evt *evt)
 {
 	int meant;
@@ -569,8 +571,8 @@ static inline int run_filter(struct take *t, const struct sinsp_evt *evt)
 	return meant;
 }
 
-/* Of a capture with a filter: returns 1 if the event is not for the file, or not yet; 0 if it is
- * next; or a negative errno. */
+/* For a capture with a filter: returns 1 if the event is not written, or not yet; 0 if it is next;
+ * or a negative errno. */
 static int hold_back(struct take *t, struct sinsp_evt *evt, int meant)
 {
 	int ret = 0;
@@ -616,7 +618,7 @@ int take_first_pass(struct take *t, const struct options *o, struct sinsp *inspe
 	return err;
 }
 
-/* What comes before the time to show, behind a limit, or from threads that are not meant. */
+/* Events before the time to show, after a limit, or from threads that are not selected. */
 static int is_left_out(struct take *t, struct sinsp_evt *evt)
 {
 	if (evt->raw.ts_ns < t->settled_ns) {
@@ -631,14 +633,14 @@ static int is_left_out(struct take *t, struct sinsp_evt *evt)
 	return t->selective && is_of_others(t, evt);
 }
 
-/* A file numbers what is in it: so does the screen, where events are left out. */
+/* Events in a file are numbered in the file; lines use the same numbers. */
 static void set_number(const struct take *t, struct sinsp_evt *evt)
 {
 	if (evt->raw.num)
 		evt->raw.num = t->n_numbered + 1;
 }
 
-/* What is left out is told to chisels that asked for it, to keep what they know right. */
+/* Passes events that do not match to chisels that requested them, to keep their state. */
 static int follow_left_out(struct take *t, const struct sinsp_evt *evt, int meant)
 {
 	int err;
@@ -663,7 +665,7 @@ static __attribute__((noinline)) int tick_chisels(struct take *t, const struct s
 	return err ?: follow_left_out(t, evt, meant);
 }
 
-/* An event that the capture made itself is no line, but for gaps. */
+/* An event of the capture itself has no line, except gaps. */
 static __attribute__((noinline)) int show_internal(struct take *t, const struct sinsp_evt *evt,
 						   int meant)
 {
@@ -702,7 +704,8 @@ static inline int give_out(struct take *t, struct sinsp_evt *evt, int meant, int
 	return show(t, evt);
 }
 
-/* As give_out, of a file with a filter. Apart, so that all else does not save registers for it. */
+/* Works as give_out, for a file with a filter. A function of its own, so that other captures save
+ * no registers for it. */
 static __attribute__((noinline)) int give_out_or_hold(struct take *t, struct sinsp_evt *evt,
 						      int meant)
 {
@@ -713,7 +716,7 @@ static __attribute__((noinline)) int give_out_or_hold(struct take *t, struct sin
 	if (held && !meant)
 		return follow_left_out(t, evt, meant);
 	if (t->live)
-		set_number(t, evt); /* what was held came before it */
+		set_number(t, evt); /* held events come before it */
 	return give_out(t, evt, meant, held);
 }
 
@@ -757,7 +760,7 @@ int take_idle(struct take *t)
 	}
 	if (!err && t->chisels)
 		err = chisels_flush(t->chisels);
-	/* Flushing costs compression dearly: take_flush_file comes along often enough. */
+	/* Flushing reduces compression: take_flush_file is called often enough. */
 	if (!err && t->o->compress == SCAP_COMPRESS_NONE)
 		take_flush_file(t);
 	return err;

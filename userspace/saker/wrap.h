@@ -6,11 +6,11 @@
 
 enum { WRAP_WIDTH = 80 };
 
-/* Writes @text in words from @column on, where the first line already stands, and a newline. */
+/* Writes @text wrapped, from @column on, where the first line already is, and a newline. */
 void put_wrapped(FILE *f, const char *text, int column);
-void put_wrapped_to(FILE *f, const char *text, int column, int width); /* not WRAP_WIDTH */
+void put_wrapped_to(FILE *f, const char *text, int column, int width); /* instead of WRAP_WIDTH */
 
-/* Columns of the terminal behind @f; WRAP_WIDTH if there is none. */
+/* Returns the columns of the terminal @f; WRAP_WIDTH if it is none. */
 int terminal_width(FILE *f);
 
 #endif /* SAKER_WRAP_H */

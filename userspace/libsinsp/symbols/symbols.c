@@ -22,48 +22,48 @@
 #include "symbol_file.h"
 
 enum {
-	PLACES_MAX = 1 << 18, /* remembered; of more, all are forgotten */
-	GIVEN_PLACES_MAX = 1 << 21, /* the same where a file told names: they come only once */
+	PLACES_MAX = 1 << 18, /* maximum cached; beyond, all are dropped */
+	GIVEN_PLACES_MAX = 1 << 21, /* the same for names from the file: they come only once */
 	FRAMES_MAX = STACK_USER_MAX + STACK_KERNEL_MAX,
 	EXPANDED_MAX = 2 * FRAMES_MAX, /* with inlined functions */
 	FILES_KEPT_OPEN = 256,
 	KERNEL_AGAIN_MS = 5000, /* modules and BPF programs come and go */
 };
-/* Of symbols of files, and how many files; the ones used longest ago go. */
+/* Limits for symbols of files, and number of files; the least recently used are dropped. */
 #define READ_BYTES_MAX (16u << 20)
 #define READ_FILES_MAX 128 /* each has a descriptor or two */
 #define SAME_BOOT_NS 2000000000ll
 #define MODULE_BPF "[bpf]" /* in kallsyms */
 #define KERNEL_SOURCE 1u
-#define FILE_SOURCE 2u /* + the file's number */
-#define JIT_SOURCE (1u << 31) /* + the process */
+#define FILE_SOURCE 2u /* + number of the file */
+#define JIT_SOURCE (1u << 31) /* + number of the process */
 
-/* Functions and lines at a place, innermost first: the last one is the place's own function. */
+/* Functions and lines at a place, innermost first: the last one is not inlined. */
 struct place_lines {
 	uint32_t n;
 	struct {
-		const char *function, *file; /* NULL: not known */
+		const char *function, *file; /* NULL: unknown */
 		uint32_t line;
 	} v[];
 };
 
-/* A place that was asked for, and its name. */
+/* A place that was named, and its name. */
 struct place {
 	uint64_t place; /* address in the kernel, offset in a file */
-	uint64_t addr; /* in a file's own terms; UINT64_MAX: not known */
-	uint64_t begin; /* of the function; = place if that is not known */
+	uint64_t addr; /* the file's own address; UINT64_MAX: unknown */
+	uint64_t begin; /* start of the function; = place if unknown */
 	const char *function, *module;
-	struct place_lines *lines; /* NULL: not asked for, or none known */
+	struct place_lines *lines; /* NULL: not requested, or unknown */
 	uint32_t source; /* 0: free */
-	uint32_t told; /* in which piece of a file that is written, + 1; 0: in none */
+	uint32_t told; /* number of the piece that has it, + 1; 0: none */
 	uint8_t asked; /* for lines */
-	uint8_t given; /* the file that is read told it */
-	uint8_t is_start; /* function says where it begins: it has no name */
+	uint8_t given; /* imported from the file */
+	uint8_t is_start; /* function has its start: it has no name */
 };
 
 struct read_file {
 	struct symbol_file *f;
-	uint64_t used; /* when: counts stacks */
+	uint64_t used; /* last use, counted in stacks */
 	size_t bytes;
 };
 
@@ -71,32 +71,32 @@ struct sinsp_symbols {
 	const struct sinsp *inspector;
 	struct symbol_where where;
 	struct place *places;
-	uint64_t seed; /* of their hash: captures say any address */
+	uint64_t seed; /* seed of the hash: captures choose addresses */
 	uint32_t n_places, cap_places; /* a power of two */
 	uint32_t n_given;
 	struct sinsp_strings strings;
 	struct read_file *files; /* by number of the file */
 	uint32_t n_files;
 	uint32_t n_kept; /* files that are kept open */
-	uint32_t n_read; /* files that were read, and not given back */
-	size_t bytes; /* of symbols of files */
+	uint32_t n_read; /* files that were read, and not freed */
+	size_t bytes; /* memory of their symbols */
 	struct symtab *kernel;
 	uint64_t kernel_ms; /* when it was read; 0: not yet */
 	struct jit_processes jit;
-	struct line_server *lines; /* NULL: nobody asked for lines yet */
+	struct line_server *lines; /* NULL: lines were not requested yet */
 	uint64_t n_stacks;
-	/* Of the last sample, without lines and with them. */
+	/* The last sample, without lines and with them. */
 	struct made_stack {
-		uint64_t serial; /* which event; 0: none yet */
+		uint64_t serial; /* number of the event; 0: none yet */
 		struct sinsp_stack stack;
 	} plain, lined;
 	struct sinsp_frame frames[FRAMES_MAX], expanded[EXPANDED_MAX];
-	struct place *at[FRAMES_MAX]; /* of each of frames; NULL: it has none that is remembered */
-	size_t n_sampler; /* of frames: the sampler's own, which are no part of the stack */
+	struct place *at[FRAMES_MAX]; /* the place of each of frames; NULL: not cached */
+	size_t n_sampler; /* number of frames that belong to the sampler, not to the stack */
 	struct sinsp_symbols_stats stats;
 };
 
-/* Whose stack it is. */
+/* The process and time of a stack. */
 struct owner {
 	struct sinsp *s;
 	const struct sinsp_evt *evt;
@@ -113,7 +113,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Whether addresses of the kernel and inodes mean what they meant when the capture was made. */
+/* Returns whether kernel addresses and inodes are those of the time of the capture. */
 static void find_where(struct symbol_where *w, const struct sinsp *s)
 {
 	const struct scap_state *st = s->machine ? scap_state_build_done(s->machine) : NULL;
@@ -201,7 +201,7 @@ static uint32_t place_slot(const struct sinsp_symbols *sy, uint32_t source, uint
 	return i;
 }
 
-/* Before a stack, whose frames point into what is remembered. */
+/* Called before a stack is named, whose frames point into the cache. */
 static int make_room(struct sinsp_symbols *sy)
 {
 	const uint32_t need = (sy->n_places + FRAMES_MAX) * 4 / 3;
@@ -265,8 +265,8 @@ static int read_kernel(struct sinsp_symbols *sy)
 	return 1;
 }
 
-/* "name [MODULE]". BPF programs come and go: where one is now another may have been when a file was
- * made. */
+/* "name [MODULE]". BPF programs come and go: another one may have been at the address when the file
+ * was made. */
 static void split_kernel_name(struct sinsp_symbols *sy, struct place *p, const char *name)
 {
 	const char *space = strchr(name, ' ');
@@ -316,7 +316,7 @@ static struct read_file *file_of(struct sinsp_symbols *sy, const struct sinsp_co
 	return r->f ? r : NULL;
 }
 
-/* Not the one in use. */
+/* Drops another one than the current. */
 static void drop_oldest(struct sinsp_symbols *sy, const struct read_file *in_use)
 {
 	while (sy->bytes > READ_BYTES_MAX || sy->n_read > READ_FILES_MAX) {
@@ -425,8 +425,7 @@ static int name_place(struct sinsp_symbols *sy, struct place **out, uint32_t sou
 	return err;
 }
 
-/* A file that was written where there were no symbols has but the beginning of a function: here
- * there may be its name. */
+/* A file written without symbols has only the start of a function: its name may be found here. */
 static int name_given_start(struct sinsp_symbols *sy, struct place *p,
 			    const struct sinsp_code_file *code)
 {
@@ -464,8 +463,7 @@ static int kernel_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, uint64_
 	return err;
 }
 
-/* Code that is made takes the place of other code: what was found of it is not remembered, but for
- * what a file told. */
+/* JIT code replaces other code: its names are not cached, except those from a file. */
 static int given_jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, int64_t pid,
 			   uint64_t at)
 {
@@ -514,7 +512,7 @@ static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const stru
 	return 0;
 }
 
-/* Memory that a program fills with code is of no file, or of one that nobody can read. */
+/* Anonymous executable memory, or a file that cannot be read. */
 static int may_be_jit(const struct sinsp_code_file *code)
 {
 	return !*code->path || strncmp(code->path, "/memfd:", 7) == 0 ||
@@ -549,7 +547,7 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 
 /* ---- samples ---- */
 
-/* The parameters of a sample, by name: files have those of their time. */
+/* The parameters of a sample, found by name: files have those of their time. */
 struct sample {
 	const struct scap_param *pid, *vpid, *kernel, *user;
 };
@@ -590,8 +588,8 @@ static int is_of_sampler(const struct sinsp_frame *f)
 	return 0;
 }
 
-/* The innermost frames of a sample that a tracepoint made, which are those of the sampler. Where
- * the kernel's names are from after its end, its program has none. */
+/* The innermost frames of a tracepoint sample that belong to the sampler. If kernel names were read
+ * after it ended, they lack its program. */
 static size_t n_of_sampler(const struct sinsp_frame *f, size_t n)
 {
 	size_t i = n > 1 && !f[0].function && is_of_sampler(&f[1]);
@@ -693,7 +691,7 @@ static struct place_lines *keep_lines(struct sinsp_symbols *sy, const struct dwa
 	return l;
 }
 
-/* NULL: none known. */
+/* NULL: unknown. */
 static const struct place_lines *lines_of(struct sinsp_symbols *sy, struct place *p)
 {
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
@@ -710,7 +708,7 @@ static const struct place_lines *lines_of(struct sinsp_symbols *sy, struct place
 	d.r = &sy->files[p->source - FILE_SOURCE];
 	if (!sy->lines || p->addr == UINT64_MAX)
 		return NULL;
-	/* Live, events do not wait for lines: those that come too late are there the next time. */
+	/* Live, events do not wait for lines: late ones are there the next time. */
 	n = line_server_ask(sy->lines, p->source, open_debug, &d, p->addr, v, !sy->where.live);
 	if (n == -EAGAIN)
 		p->asked = 0;
@@ -719,7 +717,7 @@ static const struct place_lines *lines_of(struct sinsp_symbols *sy, struct place
 	return p->lines;
 }
 
-/* The frame with its line, and before it the functions that were put into it. */
+/* The frame with its line, and before it the functions inlined into it. */
 static size_t expand(struct sinsp_frame *to, size_t room, const struct sinsp_frame *f,
 		     const struct place_lines *l)
 {
@@ -751,7 +749,7 @@ static void make_lined(struct sinsp_symbols *sy)
 	size_t n = 0;
 
 	for (size_t i = 0; i < from->n && n < EXPANDED_MAX; i++) {
-		/* Each of those that follow has its place, whatever is put into this one. */
+		/* Each following frame has its own place, whatever is inlined into this one. */
 		const size_t room = EXPANDED_MAX - n - (from->n - i - 1);
 
 		n += expand(sy->expanded + n, room, &from->frames[i], lines_of(sy, at[i]));
@@ -857,7 +855,7 @@ static int tell_place(struct teller *t, struct place *p)
 	return put_told(t, &told);
 }
 
-/* The line that a jitdump has for the frame. */
+/* The line of the frame in a jitdump. */
 static struct place_lines *jit_line(const struct sinsp_frame *f)
 {
 	struct place_lines *l = f->line ? malloc(sizeof(*l) + sizeof(l->v[0])) : NULL;
@@ -871,7 +869,7 @@ static struct place_lines *jit_line(const struct sinsp_frame *f)
 	return l;
 }
 
-/* What is found of code made at run time may be another function's place the next time. */
+/* The address of JIT code may belong to another function next time. */
 static int tell_jit(struct teller *t, const struct sinsp_frame *f, int64_t pid)
 {
 	const uint32_t source = JIT_SOURCE | (uint32_t)pid;
@@ -913,7 +911,7 @@ int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t pi
 	sy = s->symbols;
 	*t = (struct teller){.s = s, .sy = sy, .piece = piece, .put = put, .ctx = ctx};
 	pid = pid_of(param(evt, "pid"));
-	/* The sampler's, too: by their names whoever reads the file leaves them out. */
+	/* Also the sampler's frames: readers of the file recognize them by their names. */
 	for (size_t i = 0; i < sy->n_sampler + sy->plain.stack.n && !err; i++) {
 		if (sy->at[i])
 			err = tell_place(t, sy->at[i]);
@@ -945,7 +943,7 @@ int sinsp_code_maps_tell(struct sinsp *s, sinsp_symbol_fn put, void *ctx)
 	return sinsp_code_maps_each(&s->code_maps, tell_map, &t);
 }
 
-/* The rows of an event's lines; what is no such row ends them. */
+/* Parses the rows of an event's lines, up to an invalid one. */
 static struct place_lines *take_lines(struct sinsp_symbols *sy, const struct scap_param *text)
 {
 	const char *p = (const char *)text->p, *end = p + text->len, *nl, *tab, *tab2;
@@ -988,7 +986,7 @@ static uint32_t source_of(struct sinsp *s, const struct symbol_told *told)
 	return 0;
 }
 
-/* Modules of files are their paths, which maps tell. */
+/* Modules that are files are known by their paths, from map events. */
 static const char *module_of(struct sinsp *s, uint32_t source, const struct symbol_told *told)
 {
 	if (source >= FILE_SOURCE && source < JIT_SOURCE)
