@@ -46,8 +46,7 @@ static __always_inline bool never_returns(u32 row)
 	return row == NR_exit || row == NR_exit_group;
 }
 
-/* Fills the call of @slot from the registers: at its enter, or at its exit if the enter was missed.
- */
+/* Fills the call of @slot from the registers: at its enter, or at the exit after a missed enter. */
 static __always_inline void note_call(struct drv_slot *slot, u32 nr, const struct pt_regs *regs,
 				      bool ia32, u32 sel)
 {

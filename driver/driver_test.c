@@ -140,8 +140,7 @@ static void many_calls(void)
 	}
 }
 
-/* In a ring that is not read, the records that fit are intact and the others are counted as lost.
- */
+/* In a ring that is not read, records that fit are intact and the others count as lost. */
 static void check_full(int kind, uint32_t cpus_per_ring)
 {
 	const struct live_opts o = {

@@ -165,8 +165,7 @@ static __always_inline bool fault_is_probe(struct task_struct *task)
 enum open_call {
 	OPEN_NONE, /* no call can be open */
 	OPEN_SENT, /* send its enter with the arguments only: it is not shown */
-	OPEN_SENT_WHOLE, /* send it with the values behind pointers: the call may be about to block
-			  */
+	OPEN_SENT_WHOLE, /* send it with the values behind pointers: the call may block */
 };
 
 /* Returns whether the open call has no place in the ring yet. An exit's writer that was interrupted

@@ -85,8 +85,7 @@ static __always_inline s64 io_fd(struct io_kiocb *req, u32 op, u32 flags)
 	return BPF_CORE_READ(req, cqe.fd);
 }
 
-/* Returns the slot in the ring's registered files that a request uses or fills, plus one; 0: none.
- */
+/* Returns the index of the registered file that a request uses or fills, plus one; 0: none. */
 static __always_inline u32 io_slot(struct io_kiocb *req, u32 op, u32 flags)
 {
 	switch (op) {
@@ -258,8 +257,7 @@ static __always_inline void put_io_socket(struct rec *r, struct io_kiocb *req)
 	put_u32(r, BPF_CORE_READ((struct io_socket *)req, protocol));
 }
 
-/* Returns whether the result is a descriptor of the current task's process, which can be looked up.
- */
+/* Returns whether the result is a descriptor of the current process, which can be looked up. */
 static __always_inline bool io_is_here(struct task_struct *owner)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -35,8 +35,7 @@ int send_any(u64 *ctx)
 	return 0;
 }
 
-/* Writes a record whose only parameter is caller memory, so that the caller sets the record's size.
- */
+/* Writes a record whose only parameter is caller memory: the caller sets the record's size. */
 SEC("?tp_btf/sys_exit")
 int fill_payload(u64 *ctx)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
+ * Pins a task: disables preemption while per-CPU data is in use.
+ *
  * Since Linux 7.0 programs of tracepoints are preemptible, though they do not migrate: another task
  * can run the same or another program on the same CPU in the middle of one. Per-CPU data (slot,
  * ring) is accessed only between pin and unpin, and a task's call never lies in the slot while

@@ -43,8 +43,7 @@ static __always_inline bool row_applies(const struct rec *r, const struct call_r
 			  p->when_arg == ARG_OF_RESULT ? (u64)r->ret : arg_or_0(r, p->when_arg));
 }
 
-/* Puts the number that a row of a field, or of an in/out number, points to; no value if unreadable.
- */
+/* Puts the field or in/out number that a row points to; no value if unreadable. */
 static __always_inline void put_pointed_number(struct rec *r, const struct call_row *p,
 					       const struct row_target *t, u64 addr)
 {

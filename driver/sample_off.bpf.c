@@ -298,8 +298,7 @@ static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct 
 	put_u8(r, slot->is_older);
 }
 
-/* Sends the sample of @task. @is_back: it is about to run; else it still waits as the capture ends.
- */
+/* Sends the sample of @task. @is_back: it is about to run, else it waits as the capture ends. */
 static __always_inline int off_send(struct drv_sample_counts *c, void *ctx,
 				    struct task_struct *task, struct off_slot *slot, u64 now,
 				    bool is_back)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How many bytes of a call's data are kept, if that depends on the ports of its socket. */
+/* Computes how many bytes of a call's data are copied, if that depends on its socket's ports. */
 #ifndef DRIVER_SNAPLEN_BPF_H
 #define DRIVER_SNAPLEN_BPF_H
 

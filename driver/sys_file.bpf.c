@@ -273,8 +273,7 @@ static __always_inline void put_quota_info(struct rec *r, u32 cmd)
 	put_u8(r, q.valid & IIF_FLAGS ? convert_quota_info_flags(q.flags) : 0);
 }
 
-/* Serves quotactl. The used parameters depend on the command; the layout of 2022 has all of them.
- */
+/* Serves quotactl. The layout of 2022 has the parameters of all commands. */
 SEC("?tp_btf/sys_exit")
 int fill_quotactl(u64 *ctx)
 {
@@ -340,8 +339,7 @@ static long fdlist_add(u32 i, void *ctx)
 }
 
 /* Puts the first descriptors with revents; with @with_events, all of the first ones, with their
- * events.
- */
+ * events. */
 static __always_inline void put_fdlist(struct rec *r, bool with_events)
 {
 	struct fdlist l = {

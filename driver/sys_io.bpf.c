@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Fillers of read, write, pread64 and pwrite64. A row of syscalls.def names the filler of a call.
- */
+/* Fillers of read, write, pread64 and pwrite64. Rows of syscalls.def name the filler of a call. */
 #include "args.bpf.h"
 
 /* Serves read and write: result, data, fd, size. */

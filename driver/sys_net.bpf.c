@@ -436,8 +436,7 @@ static __always_inline void put_file_clone(struct rec *r)
 	widen_off(r);
 }
 
-/* Serves ioctl. TIOCGPTPEER (openpty, forkpty) opens the terminal's other side, which has a path.
- */
+/* Serves ioctl. TIOCGPTPEER (openpty, forkpty) opens the other side of a pty, which has a path. */
 SEC("?tp_btf/sys_exit")
 int fill_ioctl(u64 *ctx)
 {

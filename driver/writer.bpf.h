@@ -39,8 +39,7 @@
 
 enum rec_kind { REC_EXIT, REC_ENTER, REC_OTHER };
 
-/* Reserves room for a record in @ring, which is this CPU's. False: the record is lost and counted.
- */
+/* Reserves room for a record in this CPU's @ring. False: the record is counted as lost. */
 static __always_inline bool rec_open(struct rec *r, struct ring *ring, void *ctx,
 				     enum rec_kind kind, u32 type, u32 n_params, u64 params_sz)
 {
@@ -264,8 +263,7 @@ static __always_inline void put_user_bytes(struct rec *r, u64 addr, s64 len, u64
 	put_done(r, n);
 }
 
-/* Returns how many of the @n bytes that the call moved are copied to the record; negative if @n is.
- */
+/* Returns how many of @n moved bytes are copied to the record; negative if @n is. */
 static __always_inline s64 copied_len(const struct drv_slot *slot, s64 n)
 {
 	s64 max = cfg.n_snap_ports ? slot->call.snaplen : cfg.snaplen;

@@ -109,8 +109,7 @@ struct drv_config {
 	u32 tasks; /* DRV_TASKS_*: the enabled criteria; 0: all tasks are selected */
 	u32 n_cgroups;
 	struct drv_calls keeps; /* calls that sampling never leaves out */
-	u32 shed; /* when a ring fills up, the rest of it is reserved for events that change state
-		   */
+	u32 shed; /* reserve the last part of a ring for events that change state */
 	u32 sampling; /* record only this part of each second: 1/sampling; 0: all of it */
 };
 
@@ -155,8 +154,7 @@ enum drv_lost {
 	LOST_ROOM = 8,
 };
 
-/* The times when records were lost for one reason. first_ns: the first since ring_hdr.reported_ns.
- */
+/* When records were lost for one reason. first_ns: the first since ring_hdr.reported_ns. */
 struct drv_lost_span {
 	u64 first_ns;
 	u64 last_ns;

@@ -39,8 +39,7 @@ enum arg_kind {
 	ARG_RESULT, /* no argument: the result again, to show its names; empty if the call failed */
 
 	/* Pointers to a number. A raw enter carries the number, as u64. */
-	ARG_INOUT64, /* u64 that the call may overwrite: its value at the enter; also the next row
-		      */
+	ARG_INOUT64, /* in/out u64, as the next one: its value at the enter */
 	ARG_INOUT_TIMESPEC, /* in ns */
 	ARG_IN_LONG, /* as large as a long; 0 if unreadable; also the next rows */
 	ARG_SIGSET, /* signals 1 to 32 */

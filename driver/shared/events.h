@@ -77,8 +77,7 @@ enum param_type {
 	PT_BYTEBUF,
 	PT_ERRNO, /* s64: a result, negative for an error */
 	PT_SOCKADDR, /* u8 family, then ip, port; or path */
-	PT_SOCKTUPLE, /* u8 family, then source ip, port, destination ip, port; unix: two u64, path
-		       */
+	PT_SOCKTUPLE, /* u8 family, then source and destination ip, port; unix: two u64, path */
 	PT_FD, /* s64 */
 	PT_PID, /* s64 */
 	PT_FDLIST, /* u16 n, then n of s64 fd, s16 flags */

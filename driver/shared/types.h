@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Integer types of the kernel's names, in BPF code and in user space. */
+/* The kernel's integer types (u8 to s64), in BPF code and in user space. */
 #ifndef DRIVER_SHARED_TYPES_H
 #define DRIVER_SHARED_TYPES_H
 
