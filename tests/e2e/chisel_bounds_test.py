@@ -112,8 +112,8 @@ for i in range({N}):
         e2e.need_live()
         cls.dir = e2e.own_dir(cls)
         cls.capture = os.path.join(cls.dir, "in.scap")
-        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", cls.capture, "--", sys.executable, "-S", "-I",
-                        "-c", cls.PATHS], check=True, capture_output=True)
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "--ring-size", "64M", "-w", cls.capture, "--",
+                        sys.executable, "-S", "-I", "-c", cls.PATHS], check=True, capture_output=True)
         text = e2e.read_text(os.path.join(e2e.SOURCE, "chisels/by.lua"))
         for name in ("DISTINCT_BYTES_MAX = 256", "KEY_BYTES_MAX = 128"):
             text = text.replace(name, name.split()[0] + " = 4")
