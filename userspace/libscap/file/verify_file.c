@@ -121,16 +121,17 @@ static uint64_t dropped_on(const struct scap_cpu_stats *cpu)
 /* The same for one CPU, compared with the lost events in the stream. */
 static void check_cpu(struct verifier *v, const struct scap_cpu_stats *cpu, bool has_markers)
 {
-	const uint64_t dropped = dropped_on(cpu), told = v->s.lost_on[cpu->cpu % DRV_MAX_CPUS];
+	const uint64_t dropped = dropped_on(cpu), reported = v->s.lost_on[cpu->cpu % DRV_MAX_CPUS];
 
 	if (cpu->n_seen != cpu->n_records + dropped)
 		finding(v,
 			"on CPU %llu the driver saw %llu records, but %llu were delivered and "
 			"%llu dropped",
 			ULL(cpu->cpu), ULL(cpu->n_seen), ULL(cpu->n_records), ULL(dropped));
-	if (has_markers && (told < dropped - cpu->dropped_by[DRV_DROP_NO_RING] || told > dropped))
+	if (has_markers &&
+	    (reported < dropped - cpu->dropped_by[DRV_DROP_NO_RING] || reported > dropped))
 		finding(v, "%llu records of CPU %llu were dropped, but its lost events say %llu",
-			ULL(dropped), ULL(cpu->cpu), ULL(told));
+			ULL(dropped), ULL(cpu->cpu), ULL(reported));
 	scap_say(&v->log, SCAP_LOG_INFO,
 		 "%s: section %u: CPU %llu: %llu records seen, %llu delivered, %llu dropped",
 		 v->path, v->n_sections, ULL(cpu->cpu), ULL(cpu->n_seen), ULL(cpu->n_records),

@@ -119,7 +119,7 @@ static int read_probe(struct sinsp_told_list *out, const cJSON *probe)
 	return err;
 }
 
-static int read_lists(struct sinsp_container_told *out, const cJSON *c)
+static int read_lists(struct sinsp_container_info *out, const cJSON *c)
 {
 	static const char *const keys[SINSP_PROBE_MAX] = {"Healthcheck", "LivenessProbe",
 							  "ReadinessProbe"};
@@ -139,7 +139,7 @@ static int8_t read_privileged(const cJSON *c)
 	return cJSON_IsBool(v) ? (int8_t)cJSON_IsTrue(v) : -1;
 }
 
-int sinsp_container_json_read(struct sinsp_container_told *out, const char *json, size_t len)
+int sinsp_container_json_read(struct sinsp_container_info *out, const char *json, size_t len)
 {
 	const cJSON *c;
 	int err = -EBADMSG;
@@ -167,18 +167,18 @@ int sinsp_container_json_read(struct sinsp_container_told *out, const char *json
 		goto err;
 	return 0;
 err:
-	sinsp_container_told_fini(out);
+	sinsp_container_info_fini(out);
 	return err;
 }
 
-void sinsp_container_told_fini(struct sinsp_container_told *told)
+void sinsp_container_info_fini(struct sinsp_container_info *info)
 {
-	free(told->labels.p);
-	free(told->mounts.p);
+	free(info->labels.p);
+	free(info->mounts.p);
 	for (int i = 0; i < SINSP_PROBE_MAX; i++)
-		free(told->probes[i].p);
-	cJSON_Delete(told->tree);
-	memset(told, 0, sizeof(*told));
+		free(info->probes[i].p);
+	cJSON_Delete(info->tree);
+	memset(info, 0, sizeof(*info));
 }
 
 struct cJSON *sinsp_container_json_new(struct cJSON **container, const char *id,

@@ -31,7 +31,7 @@ struct sinsp_told_list {
 };
 
 /* Parsed text; "" for what it lacks. Borrowed until fini. */
-struct sinsp_container_told {
+struct sinsp_container_info {
 	const char *id;
 	enum sinsp_container_type type;
 	const char *name, *image, *image_id, *image_repo, *image_tag, *image_digest, *ip;
@@ -44,8 +44,8 @@ struct sinsp_container_told {
 
 /* Parses it. Returns 0; -EBADMSG: not the text of a container event; -ENOMEM. A trailing NUL is
  * allowed. */
-int sinsp_container_json_read(struct sinsp_container_told *out, const char *json, size_t len);
-void sinsp_container_told_fini(struct sinsp_container_told *told);
+int sinsp_container_json_read(struct sinsp_container_info *out, const char *json, size_t len);
+void sinsp_container_info_fini(struct sinsp_container_info *info);
 
 /* Returns {"container":{...}} with sysdig's keys, most of them empty; NULL: no memory. The caller
  * owns it (cJSON_Delete). *@container is inside. */

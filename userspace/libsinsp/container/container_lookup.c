@@ -59,7 +59,7 @@ struct request {
 struct server {
 	char path[108];
 	uint64_t down_until_ns;
-	int told; /* failures that were reported */
+	int reported; /* the failures since the last success were reported */
 };
 
 struct sinsp_lookup {
@@ -196,9 +196,9 @@ static void note_failure(struct sinsp_lookup *l, struct server *s, int err)
 
 	if (err == -ETIMEDOUT)
 		s->down_until_ns = now_ns() + DOWN_MS * NS_PER_MS;
-	if (s->told || err == -ECANCELED)
+	if (s->reported || err == -ECANCELED)
 		return;
-	s->told = 1;
+	s->reported = 1;
 	if (asprintf(&note, "cannot ask %s about containers, which stay without names: %s", s->path,
 		     reason(err)) > 0)
 		add_result(l, "", NULL, note);
@@ -305,7 +305,7 @@ static void run(struct sinsp_lookup *l, struct request *r)
 		return;
 	err = ask(l, r, s, &json);
 	if (!err) {
-		s->told = 0;
+		s->reported = 0;
 		add_result(l, r->id, json, NULL);
 		r->n_tries = TRIES_MAX;
 	} else if (err < 0) {
@@ -476,19 +476,19 @@ int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uin
 		     const char *id, const char *full_id)
 {
 	struct request *r = NULL;
-	int asked = 0;
+	int pending = 0;
 
 	pthread_mutex_lock(&l->lock);
 	for (int i = 0; i < QUEUE_MAX; i++) {
 		if (l->queue[i].state == FREE)
 			r = r ? r : &l->queue[i];
 		else if (!strcmp(l->queue[i].full_id, full_id) && l->queue[i].uid == uid)
-			asked = 1;
+			pending = 1;
 	}
 	/* Returns a request whose result was not fetched yet. */
 	for (const struct sinsp_lookup_result *a = l->first; a; a = a->next)
-		asked |= !strcmp(a->id, id);
-	if (r && !asked) {
+		pending |= !strcmp(a->id, id);
+	if (r && !pending) {
 		*r = (struct request){.state = WAITING, .type = type, .uid = uid};
 		r->due_ns = now_ns();
 		snprintf(r->id, sizeof(r->id), "%s", id);
@@ -496,7 +496,7 @@ int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uin
 		pthread_cond_signal(&l->changed);
 	}
 	pthread_mutex_unlock(&l->lock);
-	return r || asked ? 0 : -EAGAIN;
+	return r || pending ? 0 : -EAGAIN;
 }
 
 /* ---- beginning and end ---- */

@@ -93,7 +93,7 @@ static void answer_inspect(struct fake_docker *d, int fd, const char *path)
 
 static void test_found(void **state)
 {
-	struct sinsp_container_told told;
+	struct sinsp_container_info info;
 	struct sinsp_lookup_result *r;
 	struct sinsp_lookup *l;
 	struct fake_docker d;
@@ -104,26 +104,26 @@ static void test_found(void **state)
 	ask(l);
 	r = wait_for_result(l);
 	assert_null(r->note);
-	assert_int_equal(sinsp_container_json_read(&told, r->json, strlen(r->json)), 0);
-	assert_int_equal(told.type, SINSP_CT_PODMAN);
-	assert_string_equal(told.id, "0123456789ab");
-	assert_string_equal(told.name, "web");
-	assert_string_equal(told.image, "reg:5000/shop/web:1.2");
-	assert_string_equal(told.image_repo, "reg:5000/shop/web");
-	assert_string_equal(told.image_tag, "1.2");
-	assert_string_equal(told.image_id, H);
-	assert_string_equal(told.image_digest, DIGEST);
-	assert_string_equal(told.ip, "10.1.2.3");
-	assert_string_equal(told.labels.p, "app=sh\xc3\xb6p");
-	assert_int_equal(told.privileged, 1);
-	assert_int_equal(told.mounts.len, sizeof("/a\0/b\0z\0true\0rprivate"));
-	assert_memory_equal(told.mounts.p, "/a\0/b\0z\0true\0rprivate", told.mounts.len);
-	assert_int_equal(told.probes[SINSP_PROBE_HEALTH].len, sizeof("/bin/sh\0-c\0curl x"));
-	assert_memory_equal(told.probes[SINSP_PROBE_HEALTH].p, "/bin/sh\0-c\0curl x",
-			    told.probes[SINSP_PROBE_HEALTH].len);
-	assert_null(told.probes[SINSP_PROBE_LIVENESS].p);
+	assert_int_equal(sinsp_container_json_read(&info, r->json, strlen(r->json)), 0);
+	assert_int_equal(info.type, SINSP_CT_PODMAN);
+	assert_string_equal(info.id, "0123456789ab");
+	assert_string_equal(info.name, "web");
+	assert_string_equal(info.image, "reg:5000/shop/web:1.2");
+	assert_string_equal(info.image_repo, "reg:5000/shop/web");
+	assert_string_equal(info.image_tag, "1.2");
+	assert_string_equal(info.image_id, H);
+	assert_string_equal(info.image_digest, DIGEST);
+	assert_string_equal(info.ip, "10.1.2.3");
+	assert_string_equal(info.labels.p, "app=sh\xc3\xb6p");
+	assert_int_equal(info.privileged, 1);
+	assert_int_equal(info.mounts.len, sizeof("/a\0/b\0z\0true\0rprivate"));
+	assert_memory_equal(info.mounts.p, "/a\0/b\0z\0true\0rprivate", info.mounts.len);
+	assert_int_equal(info.probes[SINSP_PROBE_HEALTH].len, sizeof("/bin/sh\0-c\0curl x"));
+	assert_memory_equal(info.probes[SINSP_PROBE_HEALTH].p, "/bin/sh\0-c\0curl x",
+			    info.probes[SINSP_PROBE_HEALTH].len);
+	assert_null(info.probes[SINSP_PROBE_LIVENESS].p);
 	assert_null(strstr(r->json, "PASSWORD"));
-	sinsp_container_told_fini(&told);
+	sinsp_container_info_fini(&info);
 	sinsp_lookup_result_free(r);
 	sinsp_lookup_free(l);
 	assert_int_equal(fake_n_requests(&d), 2);
@@ -361,7 +361,7 @@ static void answer_strangely(struct fake_docker *d, int fd, const char *path)
 
 static void test_strange_answer(void **state)
 {
-	struct sinsp_container_told told;
+	struct sinsp_container_info info;
 	struct sinsp_lookup_result *r;
 	struct sinsp_lookup *l;
 	struct fake_docker d;
@@ -373,11 +373,11 @@ static void test_strange_answer(void **state)
 	r = wait_for_result(l);
 	assert_non_null(r->json);
 	assert_in_range(strlen(r->json), 1000, 100000);
-	assert_int_equal(sinsp_container_json_read(&told, r->json, strlen(r->json)), 0);
-	assert_string_equal(told.name, "");
-	assert_string_equal(told.image, "");
-	assert_string_equal(told.image_id, "");
-	sinsp_container_told_fini(&told);
+	assert_int_equal(sinsp_container_json_read(&info, r->json, strlen(r->json)), 0);
+	assert_string_equal(info.name, "");
+	assert_string_equal(info.image, "");
+	assert_string_equal(info.image_id, "");
+	sinsp_container_info_fini(&info);
 	sinsp_lookup_result_free(r);
 	sinsp_lookup_free(l);
 	assert_int_equal(fake_n_requests(&d), 1);
@@ -410,7 +410,7 @@ static void answer_at_length(struct fake_docker *d, int fd, const char *path)
 
 static void test_huge_answer(void **state)
 {
-	struct sinsp_container_told told;
+	struct sinsp_container_info info;
 	struct sinsp_lookup_result *r;
 	struct sinsp_lookup *l;
 	struct fake_docker d;
@@ -421,11 +421,11 @@ static void test_huge_answer(void **state)
 	ask(l);
 	r = wait_for_result(l);
 	assert_null(r->note);
-	assert_int_equal(sinsp_container_json_read(&told, r->json, strlen(r->json)), 0);
-	assert_string_equal(told.id, "0123456789ab");
-	assert_string_equal(told.name, "hidden");
-	assert_string_equal(told.image, "web:1");
-	sinsp_container_told_fini(&told);
+	assert_int_equal(sinsp_container_json_read(&info, r->json, strlen(r->json)), 0);
+	assert_string_equal(info.id, "0123456789ab");
+	assert_string_equal(info.name, "hidden");
+	assert_string_equal(info.image, "web:1");
+	sinsp_container_info_fini(&info);
 	sinsp_lookup_result_free(r);
 	sinsp_lookup_free(l);
 	fake_stop(&d);
@@ -458,7 +458,7 @@ static void answer_with_checks(struct fake_docker *d, int fd, const char *path)
 
 static void test_large_event(void **state)
 {
-	struct sinsp_container_told told;
+	struct sinsp_container_info info;
 	struct sinsp_lookup_result *r;
 	struct sinsp_lookup *l;
 	struct fake_docker d;
@@ -469,9 +469,9 @@ static void test_large_event(void **state)
 	ask(l);
 	r = wait_for_result(l);
 	assert_true(strlen(r->json) <= SINSP_CONTAINER_JSON_MAX);
-	assert_int_equal(sinsp_container_json_read(&told, r->json, strlen(r->json)), 0);
-	assert_string_equal(told.name, "web");
-	sinsp_container_told_fini(&told);
+	assert_int_equal(sinsp_container_json_read(&info, r->json, strlen(r->json)), 0);
+	assert_string_equal(info.name, "web");
+	sinsp_container_info_fini(&info);
 	sinsp_lookup_result_free(r);
 	sinsp_lookup_free(l);
 	fake_stop(&d);
@@ -483,7 +483,7 @@ static void answer_nothing(struct fake_docker *d, int fd, const char *path)
 	fake_hang(d, fd);
 }
 
-/* Its timeout is told, and it is left alone for a while, whoever else is asked about. */
+/* A timeout is reported, and the server gets no request for a while. */
 static void test_hanging(void **state)
 {
 	struct sinsp_lookup_result *r;

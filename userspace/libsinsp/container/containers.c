@@ -230,33 +230,33 @@ static void set_list(struct sinsp_containers *cs, const char **dst,
 struct sinsp_container *sinsp_containers_tell(struct sinsp_containers *cs, const char *json,
 					      size_t len)
 {
-	struct sinsp_container_told told;
+	struct sinsp_container_info info;
 	struct sinsp_container *c;
 	int is_new;
 
-	if (sinsp_container_json_read(&told, json, len))
+	if (sinsp_container_json_read(&info, json, len))
 		return NULL;
-	c = get(cs, told.id, &is_new);
+	c = get(cs, info.id, &is_new);
 	if (c) {
-		c->type = told.type;
-		set(cs, &c->name, told.name);
-		set(cs, &c->image, told.image);
-		set(cs, &c->image_id, told.image_id);
-		set(cs, &c->image_repo, told.image_repo);
-		set(cs, &c->image_tag, told.image_tag);
-		set(cs, &c->image_digest, told.image_digest);
-		set(cs, &c->ip, told.ip);
-		set_list(cs, &c->labels, &told.labels);
-		set_list(cs, &c->mounts, &told.mounts);
+		c->type = info.type;
+		set(cs, &c->name, info.name);
+		set(cs, &c->image, info.image);
+		set(cs, &c->image_id, info.image_id);
+		set(cs, &c->image_repo, info.image_repo);
+		set(cs, &c->image_tag, info.image_tag);
+		set(cs, &c->image_digest, info.image_digest);
+		set(cs, &c->ip, info.ip);
+		set_list(cs, &c->labels, &info.labels);
+		set_list(cs, &c->mounts, &info.mounts);
 		for (int i = 0; i < SINSP_PROBE_MAX; i++)
-			set_list(cs, &c->probes[i], &told.probes[i]);
-		c->privileged = told.privileged;
+			set_list(cs, &c->probes[i], &info.probes[i]);
+		c->privileged = info.privileged;
 		c->told = 1;
 		if (!*c->pod_uid)
 			set(cs, &c->pod_uid,
 			    sinsp_container_label(c, "io.kubernetes.pod.uid") ?: "");
 	}
-	sinsp_container_told_fini(&told);
+	sinsp_container_info_fini(&info);
 	return c;
 }
 
