@@ -317,8 +317,7 @@ static void assert_path(struct packed_texts *writer, struct packed_texts *reader
 	free(dense.p);
 }
 
-/* Somebody took events out of a file: what they told is missing, and nothing else is told in its
- * place. */
+/* Events were removed from a file: their content is missing, and no other content replaces it. */
 static void test_missing_events(void **state)
 {
 	struct packed_texts *writer = packed_texts_new();

@@ -27,7 +27,7 @@ static void answer(int fd, const struct fuse_in_header *in, int err, const void 
 	const struct iovec v[] = {{&out, sizeof(out)}, {(void *)data, sz}};
 
 	if (writev(fd, v, 2) < 0)
-		return; /* who asked has gone */
+		return; /* the process that sent the request has exited */
 }
 
 static struct fuse_attr attr_of(uint64_t node)

@@ -78,7 +78,7 @@ static void test_file(void **state)
 	assert_int_equal(open_in_root(NULL, in_dir("none"), NULL), -ENOENT);
 }
 
-/* To open a device or a FIFO may do something, whoever is told of it. */
+/* Opening a device or a FIFO may have side effects: neither is opened (inotify would report it). */
 static void test_what_is_no_file(void **state)
 {
 	const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

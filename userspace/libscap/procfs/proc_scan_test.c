@@ -553,7 +553,7 @@ static void test_rows(void **state)
 	check_ran(&s, &rows[2]);
 	assert_null(thread_in(&s, UINT32_MAX));
 	scap_state_build_free(s.b);
-	s = scan_rows(rows_fd(rows, 2)); /* incomplete: /proc is asked */
+	s = scan_rows(rows_fd(rows, 2)); /* incomplete: read from /proc instead */
 	assert_non_null(thread_in(&s, w.tid));
 	assert_string_equal(thread_in(&s, w.tid)->comm, "second");
 	assert_int_equal(thread_in(&s, w.tid)->ran_at_ns, 0);

@@ -98,7 +98,7 @@ static void test_files_of_a_repeated_tid(void **state)
 	scap_state_build_free(b);
 }
 
-/* done() may be asked for, and more added after. */
+/* done() may be called several times, with entries added in between. */
 static void test_growth(void **state)
 {
 	struct scap_state_build *b = scap_state_build_new();

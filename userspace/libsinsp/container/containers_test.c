@@ -286,7 +286,7 @@ static void test_memory_is_bounded(void **state)
 	sinsp_close(s);
 }
 
-/* ---- live: what is new is asked about, and told in the stream ---- */
+/* ---- live: new containers are looked up, and reported by events in the stream ---- */
 
 static void answer_with_name(struct fake_docker *d, int fd, const char *path)
 {
