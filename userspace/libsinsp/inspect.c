@@ -235,9 +235,9 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 	s->n_events++;
 	sinsp_parse_event(s, evt);
 	if (evt->raw.type == EVT_MAP_E)
-		sinsp_symbols_see_map(s, evt);
+		sinsp_symbols_add_map(s, evt);
 	else if (evt->raw.type == EVT_SYMBOL_E)
-		sinsp_symbols_take(s, evt);
+		sinsp_symbols_import(s, evt);
 	return 1;
 }
 

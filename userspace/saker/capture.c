@@ -703,7 +703,7 @@ static int lacks_samples(const struct capture *c)
 static int show_views(struct capture *c)
 {
 	for (size_t i = 0; i < c->n_inspectors; i++)
-		sinsp_symbols_give_back(c->inspectors[i]);
+		sinsp_symbols_drop_tables(c->inspectors[i]);
 	return chisels_end(c->take.chisels);
 }
 

@@ -127,7 +127,7 @@ static int open_piece(struct take *t, const struct scap_state *state, uint64_t t
 	if (!err)
 		err = put_told(t, ts_ns);
 	if (!err && t->inspector)
-		err = sinsp_code_maps_tell(t->inspector, put_symbol, &to);
+		err = sinsp_code_maps_export(t->inspector, put_symbol, &to);
 	if (err)
 		say_cause(before, t->pieces.path ?: t->o->write, err);
 	return err;
@@ -412,7 +412,7 @@ static __attribute__((noinline)) int put_needed(struct take *t, const struct sin
 	t->pieces.n_events += evt->raw.num != 0;
 	if (!t->o->with_symbols)
 		return 0;
-	return sinsp_symbols_tell(evt->insp, evt, (uint32_t)t->pieces.n, put_symbol, &to);
+	return sinsp_symbols_export(evt->insp, evt, (uint32_t)t->pieces.n, put_symbol, &to);
 }
 
 /* Another section usually follows. */

@@ -17,7 +17,7 @@
 
 enum {
 	PLACES_MAX = 1 << 18, /* a cache with more is emptied */
-	GIVEN_PLACES_MAX = 1 << 21, /* the same with imported names, which are in a file once */
+	IMPORTED_PLACES_MAX = 1 << 21, /* the same with imported names, which are in a file once */
 	FILES_KEPT_OPEN = 256,
 	KERNEL_AGAIN_MS = 5000, /* modules and BPF programs come and go */
 };
@@ -26,7 +26,7 @@ enum {
 #define READ_FILES_MAX 128 /* each has a descriptor or two */
 #define SAME_BOOT_NS 2000000000ll
 
-/* ---- beginning and end ---- */
+/* ---- lifetime ---- */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -36,8 +36,8 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Whether addresses of the kernel and inodes mean what they meant when the capture was made. */
-static void find_where(struct symbol_where *w, const struct sinsp *s)
+/* Checks whether the capture is from this boot, whose kernel addresses and inodes are valid. */
+static void init_where(struct symbol_where *w, const struct sinsp *s)
 {
 	const struct scap_state *st = s->machine ? scap_state_build_done(s->machine) : NULL;
 	const int64_t boot = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
@@ -72,7 +72,7 @@ struct sinsp_symbols *symbol_cache_get(struct sinsp *s)
 		return NULL;
 	}
 	sy->inspector = s;
-	find_where(&sy->where, s);
+	init_where(&sy->where, s);
 	s->symbols = sy;
 	return sy;
 }
@@ -111,7 +111,7 @@ void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st)
 		    (sy->kernel ? symtab_bytes(sy->kernel) : 0);
 }
 
-/* ---- places that are remembered ---- */
+/* ---- the hash of places ---- */
 
 static uint32_t place_slot(const struct sinsp_symbols *sy, uint32_t source, uint64_t place)
 {
@@ -139,10 +139,10 @@ int symbol_cache_reserve(struct sinsp_symbols *sy)
 
 	if (need < n_old)
 		return 0;
-	if (n_old >= (sy->n_given ? GIVEN_PLACES_MAX : PLACES_MAX)) {
+	if (n_old >= (sy->n_imported ? IMPORTED_PLACES_MAX : PLACES_MAX)) {
 		free_lines(sy);
 		memset(sy->places, 0, n_old * sizeof(*sy->places));
-		sy->n_places = sy->n_given = 0;
+		sy->n_places = sy->n_imported = 0;
 		sinsp_strings_fini(&sy->strings);
 		return sinsp_strings_init(&sy->strings);
 	}
@@ -192,9 +192,8 @@ static int read_kernel(struct sinsp_symbols *sy)
 	return 1;
 }
 
-/* "name [MODULE]". BPF programs come and go: where one is now another may have been when a file was
- * made. */
-static void split_kernel_name(struct sinsp_symbols *sy, struct place *p, const char *name)
+/* Splits "name [MODULE]". Replay leaves BPF programs without a name: their addresses are reused. */
+static void set_kernel_name(struct sinsp_symbols *sy, struct place *p, const char *name)
 {
 	const char *space = strchr(name, ' ');
 
@@ -216,7 +215,7 @@ static int name_kernel(struct sinsp_symbols *sy, struct place *p)
 			return r < 0 ? r : 0;
 	}
 	p->begin = sym.addr;
-	split_kernel_name(sy, p, sym.name);
+	set_kernel_name(sy, p, sym.name);
 	return 0;
 }
 
@@ -244,8 +243,8 @@ static struct read_file *file_of(struct sinsp_symbols *sy, const struct sinsp_co
 	return r->f ? r : NULL;
 }
 
-/* Not the one in use. */
-static void drop_oldest(struct sinsp_symbols *sy, const struct read_file *in_use)
+/* Drops the least recently used symbol tables, but not that of @in_use. */
+static void evict_files(struct sinsp_symbols *sy, const struct read_file *in_use)
 {
 	while (sy->bytes > READ_BYTES_MAX || sy->n_read > READ_FILES_MAX) {
 		struct read_file *oldest = NULL;
@@ -264,7 +263,7 @@ static void drop_oldest(struct sinsp_symbols *sy, const struct read_file *in_use
 	}
 }
 
-void sinsp_symbols_give_back(struct sinsp *s)
+void sinsp_symbols_drop_tables(struct sinsp *s)
 {
 	struct sinsp_symbols *sy = s->symbols;
 
@@ -305,7 +304,7 @@ static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 		p->begin = p->place - (p->addr - sym.addr);
 		p->is_start = found == SYMBOL_FILE_START;
 	}
-	drop_oldest(sy, r);
+	evict_files(sy, r);
 	return found < 0 ? found : 0;
 }
 
@@ -317,7 +316,7 @@ int sinsp_symbols_begin(struct sinsp *s)
 	return r < 0 ? r : 0;
 }
 
-void sinsp_symbols_see_map(struct sinsp *s, const struct sinsp_evt *evt)
+void sinsp_symbols_add_map(struct sinsp *s, const struct sinsp_evt *evt)
 {
 	struct sinsp_symbols *sy = s->resync.on ? symbol_cache_get(s) : NULL;
 	const struct scap_param *pid = evt->params.n > 1 ? evt->params.v : NULL;
@@ -365,6 +364,6 @@ int symbol_cache_name_start(struct sinsp_symbols *sy, struct place *p,
 	p->function = found.function;
 	p->begin = found.begin;
 	p->addr = found.addr;
-	p->asked = 0;
+	p->lines_known = 0;
 	return 0;
 }

@@ -28,28 +28,28 @@ enum {
 struct place_lines {
 	uint32_t n;
 	struct {
-		const char *function, *file; /* NULL: not known */
+		const char *function, *file; /* NULL: unknown */
 		uint32_t line;
 	} v[];
 };
 
-/* A place that was asked for, and its name. */
+/* A named code address: one slot of the cache. */
 struct place {
 	uint64_t place; /* address in the kernel, offset in a file */
-	uint64_t addr; /* in a file's own terms; UINT64_MAX: not known */
-	uint64_t begin; /* of the function; = place if that is not known */
+	uint64_t addr; /* ELF virtual address; UINT64_MAX: unknown */
+	uint64_t begin; /* of the function; = place if unknown */
 	const char *function, *module;
-	struct place_lines *lines; /* NULL: not asked for, or none known */
+	struct place_lines *lines; /* NULL: not read, or none */
 	uint32_t source; /* 0: free */
-	uint32_t told; /* in which piece of a file that is written, + 1; 0: in none */
-	uint8_t asked; /* for lines */
-	uint8_t given; /* the file that is read told it */
-	uint8_t is_start; /* function says where it begins: it has no name */
+	uint32_t exported; /* last piece of the written file that has it, + 1; 0: none */
+	uint8_t lines_known; /* lines were read */
+	uint8_t imported; /* from a symbol event of the capture file */
+	uint8_t is_start; /* function is only the address of its start, as text */
 };
 
 struct read_file {
 	struct symbol_file *f;
-	uint64_t used; /* when: counts stacks */
+	uint64_t used; /* last use, as a count of stacks */
 	size_t bytes;
 };
 
@@ -57,28 +57,28 @@ struct sinsp_symbols {
 	const struct sinsp *inspector;
 	struct symbol_where where;
 	struct place *places;
-	uint64_t seed; /* of their hash: captures say any address */
+	uint64_t seed; /* of their hash: addresses of a capture are hostile */
 	uint32_t n_places, cap_places; /* a power of two */
-	uint32_t n_given;
+	uint32_t n_imported;
 	struct sinsp_strings strings;
 	struct read_file *files; /* by number of the file */
 	uint32_t n_files;
 	uint32_t n_kept; /* files that are kept open */
-	uint32_t n_read; /* files that were read, and not given back */
+	uint32_t n_read; /* files whose symbols are in memory */
 	size_t bytes; /* of symbols of files */
 	struct symtab *kernel;
-	uint64_t kernel_ms; /* when it was read; 0: not yet */
+	uint64_t kernel_ms; /* time of the last read; 0: not yet */
 	struct jit_processes jit;
-	struct line_server *lines; /* NULL: nobody asked for lines yet */
+	struct line_server *lines; /* NULL: not started */
 	uint64_t n_stacks;
-	/* Of the last sample, without lines and with them. */
+	/* The last sample, without and with lines. */
 	struct made_stack {
-		uint64_t serial; /* which event; 0: none yet */
+		uint64_t serial; /* number of the event; 0: none */
 		struct sinsp_stack stack;
 	} plain, lined;
 	struct sinsp_frame frames[FRAMES_MAX], expanded[EXPANDED_MAX];
-	struct place *at[FRAMES_MAX]; /* of each of frames; NULL: it has none that is remembered */
-	size_t n_sampler; /* of frames: the sampler's own, which are no part of the stack */
+	struct place *at[FRAMES_MAX]; /* of each of frames; NULL: not cached */
+	size_t n_sampler; /* leading frames of the sampler itself, not part of the stack */
 	struct sinsp_symbols_stats stats;
 };
 

@@ -38,7 +38,7 @@ static struct evt_value text(char buf[TEXT_MAX], const struct scap_param *t)
 	return (struct evt_value){buf, (uint16_t)(len + 1)};
 }
 
-int symbol_event_build(void *buf, const struct symbol_told *t)
+int symbol_event_build(void *buf, const struct symbol_row *t)
 {
 	char path[TEXT_MAX], module[TEXT_MAX], name[TEXT_MAX];
 	const struct evt_value v[P_MAX] = {
@@ -101,11 +101,11 @@ static struct scap_param text_of(const struct sinsp_evt *evt, unsigned int at)
 	return v;
 }
 
-int symbol_event_read(struct symbol_told *t, const struct sinsp_evt *evt)
+int symbol_event_read(struct symbol_row *t, const struct sinsp_evt *evt)
 {
 	const struct scap_param *id = &evt->params.v[P_BUILD_ID];
 
-	*t = (struct symbol_told){0};
+	*t = (struct symbol_row){0};
 	if (evt->raw.type != EVT_SYMBOL_E || evt->params.n < P_MAX ||
 	    number(evt, P_OF, &t->of, sizeof(t->of)) ||
 	    number(evt, P_PID, &t->pid, sizeof(t->pid)) ||

@@ -12,7 +12,7 @@ enum symbol_of { SYMBOL_OF_FILE, SYMBOL_OF_KERNEL, SYMBOL_OF_JIT }; /* the numbe
 #define SYMBOL_LINES_MAX (32u << 10) /* bytes */
 
 /* Texts need no NUL at the end. */
-struct symbol_told {
+struct symbol_row {
 	uint8_t of; /* enum symbol_of */
 	int64_t pid; /* of a JIT */
 	struct sinsp_code_id id; /* of a file */
@@ -22,12 +22,12 @@ struct symbol_told {
 };
 
 /* Builds the event in @buf, of SYMBOL_EVENT_MAX bytes. Returns 0 or -ENOSPC. */
-int symbol_event_build(void *buf, const struct symbol_told *told);
+int symbol_event_build(void *buf, const struct symbol_row *row);
 
 /*
  * Parses it. Returns 0, or -EBADMSG: another event, or damaged. Texts are borrowed from the event.
  */
-int symbol_event_read(struct symbol_told *told, const struct sinsp_evt *evt);
+int symbol_event_read(struct symbol_row *row, const struct sinsp_evt *evt);
 
 /* The same for a map event of the capture. */
 int symbol_map_event_build(void *buf, int64_t pid, const struct sinsp_code_map *map);

@@ -10,9 +10,9 @@
 #include "symbol_cache.h"
 #include "symbol_event.h"
 
-/* ---- names in files ---- */
+/* ---- export ---- */
 
-struct teller {
+struct exporter {
 	struct sinsp *s;
 	struct sinsp_symbols *sy;
 	uint32_t piece;
@@ -34,7 +34,7 @@ static size_t put_line_row(char *to, size_t room, const char *function, const ch
 	return n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
-static struct scap_param lines_text(struct teller *t, const struct place_lines *l)
+static struct scap_param lines_text(struct exporter *t, const struct place_lines *l)
 {
 	size_t len = 0;
 
@@ -44,16 +44,16 @@ static struct scap_param lines_text(struct teller *t, const struct place_lines *
 	return (struct scap_param){(const uint8_t *)t->lines, (uint32_t)len};
 }
 
-static int put_told(struct teller *t, const struct symbol_told *told)
+static int put_row(struct exporter *t, const struct symbol_row *row)
 {
-	const int err = symbol_event_build(t->event, told);
+	const int err = symbol_event_build(t->event, row);
 
 	return err ? 0 : t->put(t->ctx, (const struct ppm_evt_hdr *)t->event);
 }
 
-static int tell_place(struct teller *t, struct place *p)
+static int export_place(struct exporter *t, struct place *p)
 {
-	struct symbol_told told = {
+	struct symbol_row row = {
 		.of = p->source == KERNEL_SOURCE ? SYMBOL_OF_KERNEL : SYMBOL_OF_FILE,
 		.place = p->place,
 		.addr = p->addr,
@@ -62,25 +62,25 @@ static int tell_place(struct teller *t, struct place *p)
 		.name = param_of(p->function),
 	};
 
-	if (p->told == t->piece + 1)
+	if (p->exported == t->piece + 1)
 		return 0;
-	p->told = t->piece + 1;
-	told.lines = lines_text(t, symbol_place_lines(t->sy, p));
-	if (!p->function && !told.lines.len)
+	p->exported = t->piece + 1;
+	row.lines = lines_text(t, symbol_place_lines(t->sy, p));
+	if (!p->function && !row.lines.len)
 		return 0;
 	if (p->source >= JIT_SOURCE) {
-		told.of = SYMBOL_OF_JIT;
-		told.pid = p->source & ~JIT_SOURCE;
+		row.of = SYMBOL_OF_JIT;
+		row.pid = p->source & ~JIT_SOURCE;
 	} else if (p->source >= FILE_SOURCE) {
 		const struct sinsp_code_file *code = t->s->code_maps.files[p->source - FILE_SOURCE];
 
-		told.id = code->id;
-		told.path = param_of(code->id.ino ? NULL : code->path);
+		row.id = code->id;
+		row.path = param_of(code->id.ino ? NULL : code->path);
 	}
-	return put_told(t, &told);
+	return put_row(t, &row);
 }
 
-/* The line that a jitdump has for the frame. */
+/* Returns the source line that the jitdump has for the frame; NULL: none. */
 static struct place_lines *jit_line(const struct sinsp_frame *f)
 {
 	struct place_lines *l = f->line ? malloc(sizeof(*l) + sizeof(l->v[0])) : NULL;
@@ -94,13 +94,13 @@ static struct place_lines *jit_line(const struct sinsp_frame *f)
 	return l;
 }
 
-/* What is found of code made at run time may be another function's place the next time. */
-static int tell_jit(struct teller *t, const struct sinsp_frame *f, int64_t pid)
+/* Exports a JIT frame. Its address may have held another function before. */
+static int export_jit(struct exporter *t, const struct sinsp_frame *f, int64_t pid)
 {
 	const uint32_t source = JIT_SOURCE | (uint32_t)pid;
 	struct place *p = symbol_cache_find(t->sy, source, f->place);
 
-	if (p->source && p->told == t->piece + 1 && p->function == f->function)
+	if (p->source && p->exported == t->piece + 1 && p->function == f->function)
 		return 0;
 	if (!p->source)
 		t->sy->n_places++;
@@ -114,17 +114,17 @@ static int tell_jit(struct teller *t, const struct sinsp_frame *f, int64_t pid)
 		.module = f->module,
 		.lines = jit_line(f),
 		.source = source,
-		.asked = 1,
+		.lines_known = 1,
 	};
-	return tell_place(t, p);
+	return export_place(t, p);
 }
 
-int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t piece,
-		       sinsp_symbol_fn put, void *ctx)
+int sinsp_symbols_export(struct sinsp *s, const struct sinsp_evt *evt, uint32_t piece,
+			 sinsp_symbol_fn put, void *ctx)
 {
 	const struct sinsp_stack *st;
 	struct sinsp_symbols *sy;
-	struct teller *t;
+	struct exporter *t;
 	int64_t pid;
 	int err = sinsp_stack_get(s, evt, 1, &st);
 
@@ -134,42 +134,44 @@ int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t pi
 	if (!t)
 		return -ENOMEM;
 	sy = s->symbols;
-	*t = (struct teller){.s = s, .sy = sy, .piece = piece, .put = put, .ctx = ctx};
+	*t = (struct exporter){.s = s, .sy = sy, .piece = piece, .put = put, .ctx = ctx};
 	pid = symbol_sample_pid(evt);
-	/* The sampler's, too: by their names whoever reads the file leaves them out. */
+	/* The sampler's frames, too: the reader drops them by name. */
 	for (size_t i = 0; i < sy->n_sampler + sy->plain.stack.n && !err; i++) {
 		if (sy->at[i])
-			err = tell_place(t, sy->at[i]);
+			err = export_place(t, sy->at[i]);
 		else if (sy->frames[i].kind == SINSP_FRAME_JIT && pid > 0)
-			err = tell_jit(t, &sy->frames[i], pid);
+			err = export_jit(t, &sy->frames[i], pid);
 	}
 	free(t);
 	return err;
 }
 
-struct map_teller {
+struct map_exporter {
 	sinsp_symbol_fn put;
 	void *ctx;
 	char event[SYMBOL_EVENT_MAX];
 };
 
-static int tell_map(void *ctx, int64_t pid, const struct sinsp_code_map *map)
+static int export_map(void *ctx, int64_t pid, const struct sinsp_code_map *map)
 {
-	struct map_teller *t = ctx;
+	struct map_exporter *t = ctx;
 	const int err = symbol_map_event_build(t->event, pid, map);
 
 	return err ? 0 : t->put(t->ctx, (const struct ppm_evt_hdr *)t->event);
 }
 
-int sinsp_code_maps_tell(struct sinsp *s, sinsp_symbol_fn put, void *ctx)
+int sinsp_code_maps_export(struct sinsp *s, sinsp_symbol_fn put, void *ctx)
 {
-	struct map_teller t = {.put = put, .ctx = ctx};
+	struct map_exporter t = {.put = put, .ctx = ctx};
 
-	return sinsp_code_maps_each(&s->code_maps, tell_map, &t);
+	return sinsp_code_maps_each(&s->code_maps, export_map, &t);
 }
 
-/* The rows of an event's lines; what is no such row ends them. */
-static struct place_lines *take_lines(struct sinsp_symbols *sy, const struct scap_param *text)
+/* ---- import ---- */
+
+/* Parses the lines of a symbol event, up to the first malformed one. */
+static struct place_lines *import_lines(struct sinsp_symbols *sy, const struct scap_param *text)
 {
 	const char *p = (const char *)text->p, *end = p + text->len, *nl, *tab, *tab2;
 	struct place_lines *l = malloc(sizeof(*l) + DWARF_FRAMES_MAX * sizeof(l->v[0]));
@@ -195,31 +197,31 @@ static struct place_lines *take_lines(struct sinsp_symbols *sy, const struct sca
 	return l;
 }
 
-static uint32_t source_of(struct sinsp *s, const struct symbol_told *told)
+static uint32_t source_of(struct sinsp *s, const struct symbol_row *row)
 {
 	const struct sinsp_code_file *f;
 
-	switch ((enum symbol_of)told->of) {
+	switch ((enum symbol_of)row->of) {
 	case SYMBOL_OF_KERNEL:
 		return KERNEL_SOURCE;
 	case SYMBOL_OF_JIT:
-		return JIT_SOURCE | (uint32_t)told->pid;
+		return JIT_SOURCE | (uint32_t)row->pid;
 	case SYMBOL_OF_FILE:
-		f = sinsp_code_file_get(&s->code_maps, &told->id, (const char *)told->path.p,
-					told->path.len);
+		f = sinsp_code_file_get(&s->code_maps, &row->id, (const char *)row->path.p,
+					row->path.len);
 		return f ? FILE_SOURCE + f->number : 0;
 	}
 	return 0;
 }
 
-/* Modules of files are their paths, which maps tell. */
-static const char *module_of(struct sinsp *s, uint32_t source, const struct symbol_told *told)
+/* Returns the module: for a file the path of its mapping. */
+static const char *module_of(struct sinsp *s, uint32_t source, const struct symbol_row *row)
 {
 	if (source >= FILE_SOURCE && source < JIT_SOURCE)
 		return s->code_maps.files[source - FILE_SOURCE]->path;
-	return told->module.len ? symbol_cache_text(s->symbols, (const char *)told->module.p,
-						    told->module.len)
-				: NULL;
+	return row->module.len
+		       ? symbol_cache_text(s->symbols, (const char *)row->module.p, row->module.len)
+		       : NULL;
 }
 
 static int is_start_name(const struct place *p)
@@ -232,36 +234,36 @@ static int is_start_name(const struct place *p)
 	return strcmp(name, p->function) == 0;
 }
 
-void sinsp_symbols_take(struct sinsp *s, const struct sinsp_evt *evt)
+void sinsp_symbols_import(struct sinsp *s, const struct sinsp_evt *evt)
 {
 	struct sinsp_symbols *sy = symbol_cache_get(s);
-	struct symbol_told told;
+	struct symbol_row row;
 	uint32_t source;
 	struct place *p;
 
-	if (!sy || symbol_event_read(&told, evt) || symbol_cache_reserve(sy))
+	if (!sy || symbol_event_read(&row, evt) || symbol_cache_reserve(sy))
 		return;
-	source = source_of(s, &told);
+	source = source_of(s, &row);
 	if (!source)
 		return;
-	p = symbol_cache_find(sy, source, told.place);
+	p = symbol_cache_find(sy, source, row.place);
 	if (p->source)
 		free(p->lines);
 	else
 		sy->n_places++;
-	sy->n_given++;
+	sy->n_imported++;
 	*p = (struct place){
-		.place = told.place,
-		.addr = told.addr,
-		.begin = told.begin,
-		.function = told.name.len ? symbol_cache_text(sy, (const char *)told.name.p,
-							      told.name.len)
-					  : NULL,
-		.module = module_of(s, source, &told),
-		.lines = take_lines(sy, &told.lines),
+		.place = row.place,
+		.addr = row.addr,
+		.begin = row.begin,
+		.function = row.name.len
+				    ? symbol_cache_text(sy, (const char *)row.name.p, row.name.len)
+				    : NULL,
+		.module = module_of(s, source, &row),
+		.lines = import_lines(sy, &row.lines),
 		.source = source,
-		.asked = 1,
-		.given = 1,
+		.lines_known = 1,
+		.imported = 1,
 	};
 	p->is_start = (uint8_t)is_start_name(p);
 }

@@ -12,7 +12,7 @@
 #include "state/thread.h"
 #include "symbol_cache.h"
 
-/* Whose stack it is. */
+/* The process of a sample. */
 struct owner {
 	struct sinsp *s;
 	const struct sinsp_evt *evt;
@@ -42,14 +42,13 @@ static int kernel_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, uint64_
 	return err;
 }
 
-/* Code that is made takes the place of other code: what was found of it is not remembered, but for
- * what a file told. */
-static int given_jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, int64_t pid,
-			   uint64_t at)
+/* Names a JIT frame from imported names. Other JIT names are not cached: addresses are reused. */
+static int imported_jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, int64_t pid,
+			      uint64_t at)
 {
 	struct place *p = symbol_cache_find(sy, JIT_SOURCE | (uint32_t)pid, at);
 
-	if (!p->source || !p->given)
+	if (!p->source || !p->imported)
 		return 0;
 	f->kind = SINSP_FRAME_JIT;
 	fill(f, p, f->addr - at);
@@ -77,7 +76,7 @@ static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const stru
 	const char *file;
 	int r;
 
-	if (given_jit_frame(sy, f, o->pid, at) || !sy->where.same_boot)
+	if (imported_jit_frame(sy, f, o->pid, at) || !sy->where.same_boot)
 		return 0;
 	r = jit_process_find(&sy->jit, &key, at, &sym, &file, &f->line);
 	if (r <= 0)
@@ -92,7 +91,7 @@ static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const stru
 	return 0;
 }
 
-/* Memory that a program fills with code is of no file, or of one that nobody can read. */
+/* JIT code is in anonymous memory, or in a file without symbols. */
 static int may_be_jit(const struct sinsp_code_file *code)
 {
 	return !*code->path || strncmp(code->path, "/memfd:", 7) == 0 ||
@@ -114,7 +113,7 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 		return jit_frame(sy, f, o, at);
 	err = symbol_cache_place(sy, &p, FILE_SOURCE + map->file->number,
 				 at - map->start + map->offset, map->file);
-	if (!err && p->given && p->is_start)
+	if (!err && p->imported && p->is_start)
 		err = symbol_cache_name_start(sy, p, map->file);
 	if (err)
 		return err;
@@ -127,7 +126,7 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 
 /* ---- samples ---- */
 
-/* The parameters of a sample, by name: files have those of their time. */
+/* The parameters of a sample, found by name: older files have fewer. */
 struct sample {
 	const struct scap_param *pid, *vpid, *kernel, *user;
 };
@@ -160,7 +159,7 @@ int64_t symbol_sample_pid(const struct sinsp_evt *evt)
 	return pid_of(param(evt, "pid"));
 }
 
-static int is_of_sampler(const struct sinsp_frame *f)
+static int is_sampler_frame(const struct sinsp_frame *f)
 {
 	static const char *const names[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
 					    "__traceiter_"};
@@ -173,13 +172,13 @@ static int is_of_sampler(const struct sinsp_frame *f)
 	return 0;
 }
 
-/* The innermost frames of a sample that a tracepoint made, which are those of the sampler. Where
- * the kernel's names are from after its end, its program has none. */
-static size_t n_of_sampler(const struct sinsp_frame *f, size_t n)
+/* Counts the innermost frames that belong to the sampler's BPF program and its tracepoint. The
+ * program has no name if the kernel's symbols were read after it was unloaded. */
+static size_t count_sampler_frames(const struct sinsp_frame *f, size_t n)
 {
-	size_t i = n > 1 && !f[0].function && is_of_sampler(&f[1]);
+	size_t i = n > 1 && !f[0].function && is_sampler_frame(&f[1]);
 
-	while (i < n && is_of_sampler(&f[i]))
+	while (i < n && is_sampler_frame(&f[i]))
 		i++;
 	return i < n ? i : 0;
 }
@@ -199,7 +198,7 @@ static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const st
 		err = user_frame(sy, f++, o, get_u64(sa->user->p + i * 8));
 	if (err)
 		return err;
-	sy->n_sampler = n_of_sampler(sy->frames, n_kernel);
+	sy->n_sampler = count_sampler_frames(sy->frames, n_kernel);
 	*st = (struct sinsp_stack){sy->frames + sy->n_sampler, n_kernel + n_user - sy->n_sampler,
 				   n_kernel - sy->n_sampler};
 	sy->stats.n_frames += st->n;
@@ -208,7 +207,7 @@ static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const st
 	return 0;
 }
 
-static int make_plain(struct sinsp_symbols *sy, struct sinsp *s, const struct sinsp_evt *evt)
+static int name_stack(struct sinsp_symbols *sy, struct sinsp *s, const struct sinsp_evt *evt)
 {
 	const struct sample sa = {param(evt, "pid"), param(evt, "vpid"), param(evt, "kernel"),
 				  param(evt, "user")};
@@ -222,12 +221,12 @@ static int make_plain(struct sinsp_symbols *sy, struct sinsp *s, const struct si
 
 /* ---- lines ---- */
 
-struct debug_of {
+struct debug_ctx {
 	struct sinsp_symbols *sy;
 	struct read_file *r;
 };
 
-static void say_no_lines(void *ctx, uint32_t source, const char *reason)
+static void log_no_lines(void *ctx, uint32_t source, const char *reason)
 {
 	const struct sinsp_symbols *sy = ctx;
 	const struct read_file *r = &sy->files[source - FILE_SOURCE];
@@ -241,16 +240,16 @@ static void say_no_lines(void *ctx, uint32_t source, const char *reason)
 	sy->inspector->log(sy->inspector->log_ctx, SCAP_LOG_WARN, text);
 }
 
-static struct line_server *new_line_server(struct sinsp_symbols *sy)
+static struct line_server *start_line_server(struct sinsp_symbols *sy)
 {
-	const struct line_server_opts opts = {.gave_up = say_no_lines, .ctx = sy};
+	const struct line_server_opts opts = {.gave_up = log_no_lines, .ctx = sy};
 
 	return line_server_new(&opts);
 }
 
 static int open_debug(void *ctx)
 {
-	const struct debug_of *d = ctx;
+	const struct debug_ctx *d = ctx;
 
 	return symbol_file_open_debug(d->r->f, &d->sy->where);
 }
@@ -279,29 +278,29 @@ static struct place_lines *keep_lines(struct sinsp_symbols *sy, const struct dwa
 const struct place_lines *symbol_place_lines(struct sinsp_symbols *sy, struct place *p)
 {
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
-	struct debug_of d = {.sy = sy};
+	struct debug_ctx d = {.sy = sy};
 	int n;
 
-	if (!p || p->asked)
+	if (!p || p->lines_known)
 		return p ? p->lines : NULL;
-	p->asked = 1;
+	p->lines_known = 1;
 	if (p->source < FILE_SOURCE || p->source >= JIT_SOURCE)
 		return NULL;
 	if (!sy->lines)
-		sy->lines = new_line_server(sy);
+		sy->lines = start_line_server(sy);
 	d.r = &sy->files[p->source - FILE_SOURCE];
 	if (!sy->lines || p->addr == UINT64_MAX)
 		return NULL;
-	/* Live, events do not wait for lines: those that come too late are there the next time. */
+	/* A live capture does not wait for lines: late ones are used at the next sample. */
 	n = line_server_ask(sy->lines, p->source, open_debug, &d, p->addr, v, !sy->where.live);
 	if (n == -EAGAIN)
-		p->asked = 0;
+		p->lines_known = 0;
 	else
 		p->lines = keep_lines(sy, v, n > 0 ? (size_t)n : 0);
 	return p->lines;
 }
 
-/* The frame with its line, and before it the functions that were put into it. */
+/* Writes the functions that were inlined into the frame, then the frame with its line. */
 static size_t expand(struct sinsp_frame *to, size_t room, const struct sinsp_frame *f,
 		     const struct place_lines *l)
 {
@@ -312,28 +311,28 @@ static size_t expand(struct sinsp_frame *to, size_t room, const struct sinsp_fra
 		return 1;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const int is_own = i + 1 == n;
+		const int is_outer = i + 1 == n;
 
 		to[i] = *f;
 		to[i].file = l->v[i].file;
 		to[i].line = l->v[i].line;
-		to[i].inlined = !is_own;
-		if (!is_own || !f->function)
+		to[i].inlined = !is_outer;
+		if (!is_outer || !f->function)
 			to[i].function = l->v[i].function;
-		if (!is_own)
+		if (!is_outer)
 			to[i].offset = 0;
 	}
 	return n;
 }
 
-static void make_lined(struct sinsp_symbols *sy)
+static void add_lines(struct sinsp_symbols *sy)
 {
 	const struct sinsp_stack *from = &sy->plain.stack;
 	struct place *const *at = sy->at + sy->n_sampler;
 	size_t n = 0;
 
 	for (size_t i = 0; i < from->n && n < EXPANDED_MAX; i++) {
-		/* Each of those that follow has its place, whatever is put into this one. */
+		/* Reserves a slot for each frame that follows. */
 		const size_t room = EXPANDED_MAX - n - (from->n - i - 1);
 
 		n += expand(sy->expanded + n, room, &from->frames[i],
@@ -355,7 +354,7 @@ int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
 		return -ENOMEM;
 	if (sy->plain.serial != s->n_events) {
 		sy->plain.serial = 0;
-		err = make_plain(sy, s, evt);
+		err = name_stack(sy, s, evt);
 		if (err)
 			return err;
 		sy->plain.serial = s->n_events;
@@ -364,7 +363,7 @@ int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
 	if (!lines)
 		return 0;
 	if (sy->lined.serial != s->n_events)
-		make_lined(sy);
+		add_lines(sy);
 	sy->lined.serial = s->n_events;
 	*out = &sy->lined.stack;
 	return 0;

@@ -57,15 +57,15 @@ int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
  * @put, or -ENOMEM; exports nothing for events that are not samples.
  */
 typedef int (*sinsp_symbol_fn)(void *ctx, const struct ppm_evt_hdr *hdr);
-int sinsp_symbols_tell(struct sinsp *s, const struct sinsp_evt *evt, uint32_t piece,
-		       sinsp_symbol_fn put, void *ctx);
+int sinsp_symbols_export(struct sinsp *s, const struct sinsp_evt *evt, uint32_t piece,
+			 sinsp_symbol_fn put, void *ctx);
 
 /* Exports the mappings of all processes as events, for a file that begins now. Works as
- * sinsp_symbols_tell. */
-int sinsp_code_maps_tell(struct sinsp *s, sinsp_symbol_fn put, void *ctx);
+ * sinsp_symbols_export. */
+int sinsp_code_maps_export(struct sinsp *s, sinsp_symbol_fn put, void *ctx);
 
 /* Frees the memory that names were read from; it is read again if needed. */
-void sinsp_symbols_give_back(struct sinsp *s);
+void sinsp_symbols_drop_tables(struct sinsp *s);
 
 /* Counters since the source was opened. */
 struct sinsp_symbols_stats {
@@ -80,8 +80,8 @@ void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st);
 struct sinsp_symbols;
 void sinsp_symbols_free(struct sinsp_symbols *sy);
 /* A file was mapped: it may soon be unreachable. */
-void sinsp_symbols_see_map(struct sinsp *s, const struct sinsp_evt *evt);
+void sinsp_symbols_add_map(struct sinsp *s, const struct sinsp_evt *evt);
 /* Imports a name from a symbol event of a file. */
-void sinsp_symbols_take(struct sinsp *s, const struct sinsp_evt *evt);
+void sinsp_symbols_import(struct sinsp *s, const struct sinsp_evt *evt);
 
 #endif /* SINSP_SYMBOLS_SYMBOLS_H */

@@ -35,7 +35,7 @@ enum { N_SAMPLER = 3, N_KERNEL = 8, N_USER = 2, N_ALL = N_KERNEL + N_USER };
 
 static uint64_t now = 1000000;
 
-static void add_symbol(struct scap_fake *f, const struct symbol_told *t)
+static void add_symbol(struct scap_fake *f, const struct symbol_row *t)
 {
 	char path[64], module[64], name[64];
 
@@ -73,7 +73,7 @@ static void add_names_from(struct scap_fake *f, unsigned int first)
 		const unsigned int u = i - N_KERNEL;
 		const int is_user = i >= N_KERNEL;
 		const uint64_t exact = i == 0 || u == 0;
-		struct symbol_told t = {
+		struct symbol_row t = {
 			.of = is_user ? SYMBOL_OF_FILE : SYMBOL_OF_KERNEL,
 			.place = (is_user ? U(u) - U(0) : K(i)) + 0x10 - !exact,
 			.addr = (is_user ? U(u) : K(i)) + 0x10 - !exact,
@@ -193,7 +193,7 @@ static int copy_symbol(void *ctx, const struct ppm_evt_hdr *hdr)
 {
 	struct sinsp_evt evt = {.raw = {.hdr = hdr, .type = hdr->type}};
 	struct copy *c = ctx;
-	struct symbol_told t;
+	struct symbol_row t;
 
 	assert_int_equal(scap_evt_params(hdr, &evt.params), 0);
 	assert_int_equal(symbol_event_read(&t, &evt), 0);
@@ -208,9 +208,9 @@ static struct copy copy_of(struct scap_fake *from, uint32_t piece)
 	struct sinsp_evt evt;
 	struct sinsp *s = open_at_sample(from, &evt);
 
-	assert_int_equal(sinsp_symbols_tell(s, &evt, piece, copy_symbol, &c), 0);
+	assert_int_equal(sinsp_symbols_export(s, &evt, piece, copy_symbol, &c), 0);
 	/* A place is told once for each piece. */
-	assert_int_equal(sinsp_symbols_tell(s, &evt, piece, copy_symbol, &c), 0);
+	assert_int_equal(sinsp_symbols_export(s, &evt, piece, copy_symbol, &c), 0);
 	sinsp_close(s);
 	return c;
 }
@@ -265,7 +265,7 @@ static const struct sinsp_frame *outermost(struct sinsp *s, const struct sinsp_e
 /* JIT code keeps its line of source, from one file into the next. */
 static void test_jit_line_exported(void **state)
 {
-	const struct symbol_told jit = {
+	const struct symbol_row jit = {
 		.of = SYMBOL_OF_JIT,
 		.pid = PID,
 		.place = JIT_AT + 0xf,
