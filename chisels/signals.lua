@@ -98,7 +98,9 @@ local function on_send(call)
   given = given or args.get(tid) or {}
   local send = {from = field(fields.pid), name = field(fields.name), call = call}
   local failed = field(fields.result) ~= 0
-  put_row(send, given.number, given.name, given.pid, name_of(given.to),
+  local to_name = name_of(given.to)
+  if given.pid == 0 and field(fields.group) then to_name = "group of " .. field(fields.group) end
+  put_row(send, given.number, given.name, given.pid, to_name,
           failed and field(fields.error) or "sent", failed and "red" or nil)
   if failed or not given.number or given.number == 0 then return end
   send.ts = field(fields.time)

@@ -529,6 +529,12 @@ class Signals(Case):
             self.assertEqual([o["effect"] for o in told], ["sent", "ended it"], word)
         self.assertEqual(objects(self, "-r", path, "-c", "signals", "signal=USR2"), [])
 
+    @live
+    def test_own_group(self):
+        path, _ = capture(self, "group", "setsid", "-w", "sh", "-c", "trap : USR1; kill -USR1 0")
+        sent, *_ = [o for o in objects(self, "-r", path, "-c", "signals", "USR1") if o["effect"] == "sent"]
+        self.assertEqual(sent["to"], f"group of {sent['from_pid']}")  # setsid made the shell its leader
+
     def test_golden(self):
         told = objects(self, "-r", e2e.shared_capture("container_run_as_user_0.scap"), "-c", "signals")
         self.assertEqual(collections.Counter((o["signal"], o["call"], o["effect"]) for o in told),
