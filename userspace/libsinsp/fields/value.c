@@ -4,58 +4,19 @@
  * Payloads are hostile: a function gets at least the bytes that its row requires, and checks the
  * length before it reads more.
  */
-#include "value.h"
+#include "value_kinds.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "buffer.h"
 #include "event/event_table.h"
-#include "pathname.h"
 #include "port_name.h"
-#include "sockname.h"
 #include "thread.h"
 
 #define PPM_AT_FDCWD (-100)
 #define SYSDIG_PATH_MAX 1000
-
-struct value {
-	const uint8_t *p;
-	uint32_t len;
-	uint8_t type, fmt;
-	const struct scap_param_info
-		*info; /* of the parameter in the event, also for a part of it */
-};
-
-static char *put_cstr(char *p, const char *s)
-{
-	return put_mem(p, s, strlen(s));
-}
-
-/* Begins the "(meaning)" of a value. */
-static char *open_meaning(struct value_writer *w, char *p)
-{
-	w->meaning = (size_t)(p - w->out->p);
-	*p = '(';
-	return p + 1;
-}
-
-static char *put_meaning(struct value_writer *w, char *p, const char *name)
-{
-	if (!name)
-		return p;
-	p = put_cstr(open_meaning(w, p), name);
-	*p = ')';
-	return p + 1;
-}
-
-/* Length of text that should, but need not, end with a NUL. */
-static size_t text_len(const struct value *v, size_t from)
-{
-	return strnlen((const char *)v->p + from, v->len - from);
-}
 
 /* ---- numbers ---- */
 
@@ -388,18 +349,6 @@ static char *put_pid(struct value_writer *w, char *p, const struct value *v)
 	return t && t->comm[0] ? put_foreign_meaning(w, p, t->comm) : p;
 }
 
-/* Captures of other tools print as in sysdig. */
-static int is_strict(const struct value_writer *w)
-{
-	return sinsp_path_rules_of(w->evt->insp) == SINSP_PATH_STRICT;
-}
-
-/* A name with dots for unprintable bytes; as in sysdig, without non-ASCII bytes. */
-static char *put_name(const struct value_writer *w, char *p, const char *s, size_t n)
-{
-	return is_strict(w) ? put_utf8(p, s, n) : put_dropping(p, s, n);
-}
-
 static char *put_id(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t id = get_u32(v->p);
@@ -438,7 +387,7 @@ static char *put_gid_list(struct value_writer *w, char *p, const struct value *v
 	return p;
 }
 
-static char *put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_fd *fd)
+char *value_put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_fd *fd)
 {
 	const size_t n = strlen(fd->name);
 
@@ -513,7 +462,7 @@ static char *put_fd(struct value_writer *w, char *p, const struct value *v)
 	if (is_number_of_fcntl(evt, v) || is_number_of_bpf(evt, v))
 		return p;
 	fd = evt->fd && evt->fdnum == num ? evt->fd : sinsp_thread_fd(evt->thread, num);
-	return fd ? put_fd_meaning(w, p, fd) : p;
+	return fd ? value_put_fd_meaning(w, p, fd) : p;
 }
 
 /* fds=3:f1 4:p4: descriptor, kind, requested or returned events. */
@@ -756,218 +705,19 @@ static char *put_u64s(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
-/* ---- control messages ---- */
-
-#define CMSG_SOL_SOCKET 1
-#define CMSG_RIGHTS 1
-
-/* One control message; a 32-bit caller's header is shorter. */
-struct control {
-	uint32_t level, type;
-	const uint8_t *data;
-	uint32_t len; /* of the data, as far as recorded */
-	uint32_t size; /* with header and padding */
-};
-
-static int read_control(struct control *c, const struct value *v, uint32_t at, int ia32)
-{
-	const uint32_t word = ia32 ? 4 : 8, head = word + 8, left = v->len - at;
-	uint64_t len;
-
-	if (left < head)
-		return 0;
-	len = ia32 ? get_u32(v->p + at) : get_u64(v->p + at);
-	if (len < head)
-		return 0;
-	if (len > left)
-		len = left;
-	c->level = get_u32(v->p + at + word);
-	c->type = get_u32(v->p + at + word + 4);
-	c->data = v->p + at + head;
-	c->len = (uint32_t)len - head;
-	c->size = ((uint32_t)len + word - 1) & ~(word - 1);
-	if (c->size > left)
-		c->size = left;
-	return 1;
-}
-
-static char *put_passed_fds(struct value_writer *w, char *p, const struct control *c)
-{
-	const char *sep = "SCM_RIGHTS:";
-
-	for (uint32_t at = 0; p && c->len - at >= sizeof(int32_t); at += sizeof(int32_t)) {
-		const int32_t num = (int32_t)get_u32(c->data + at);
-		const struct sinsp_fd *fd =
-			w->evt->thread ? sinsp_thread_fd(w->evt->thread, num) : NULL;
-
-		p = text_room(w->out, p, VALUE_ROOM);
-		if (p)
-			p = put_i64(put_cstr(p, sep), num);
-		if (p && fd)
-			p = put_fd_meaning(w, p, fd);
-		sep = ",";
-	}
-	return p;
-}
-
-/* SCM_RIGHTS:6(<f>/a),7 and LEVEL:TYPE:LENGTH for what is not decoded, separated by blanks. */
-static char *put_controls(struct value_writer *w, char *p, const struct value *v)
-{
-	const int ia32 = !!(w->evt->raw.flags & SCAP_EVT_F_IA32);
-	struct control c;
-
-	for (uint32_t at = 0; p && read_control(&c, v, at, ia32); at += c.size) {
-		p = text_room(w->out, p, VALUE_ROOM);
-		if (!p)
-			break;
-		if (at)
-			*p++ = ' ';
-		if (c.level == CMSG_SOL_SOCKET && c.type == CMSG_RIGHTS &&
-		    c.len >= sizeof(int32_t)) {
-			p = put_passed_fds(w, p, &c);
-			continue;
-		}
-		p = put_lit(put_i64(p, (int32_t)c.level), ":");
-		p = put_lit(put_i64(p, (int32_t)c.type), ":");
-		p = put_u64(p, c.len);
-	}
-	w->meaning = 0; /* no meaning for the whole */
-	return p;
-}
-
-static int is_control(const struct value_writer *w, const struct value *v)
-{
-	return w->buf_fmt == SINSP_BUF_DOTS && w->evt->show_full &&
-	       !strcmp(v->info->name, "msgcontrol");
-}
-
 static char *put_bytes(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t len = w->buf_cut && w->buf_cut < v->len ? w->buf_cut : v->len;
 
 	if (v->fmt == PF_LIST)
 		return put_u64s(w, p, v);
-	if (is_control(w, v))
-		return put_controls(w, p, v);
+	if (value_is_control(w, v))
+		return value_put_controls(w, p, v);
 	/* Bytes were moved but not recorded: unreadable, or not kept. */
 	if (!v->len && whole_result(w->evt) > 0 && !strcmp(v->info->name, "data"))
 		return put_lit(p, "<NA>");
 	p = text_room(w->out, p, sinsp_buffer_room(len) + VALUE_ROOM);
 	return p ? sinsp_buffer_put(p, v->p, len, w->buf_fmt, w->buf_max) : NULL;
-}
-
-/* ---- sockets ---- */
-
-static char *put_ipv4(char *p, const uint8_t *ip)
-{
-	for (int i = 0; i < 4; i++) {
-		if (i)
-			*p++ = '.';
-		p = put_u64(p, ip[i]);
-	}
-	return p;
-}
-
-static char *put_ipv6(char *p, const uint8_t *ip)
-{
-	inet_ntop(AF_INET6, ip, p, INET6_ADDRSTRLEN);
-	return p + strlen(p);
-}
-
-static char *put_endpoint(const struct value_writer *w, char *p, const uint8_t *ip,
-			  const uint8_t *port, int ipv6)
-{
-	p = ipv6 ? put_ipv6(p, ip) : put_ipv4(p, ip);
-	*p++ = ':';
-	return w->port_names ? port_name_put(p, get_u16(port)) : put_u64(p, get_u16(port));
-}
-
-static char *put_family(char *p, uint8_t family)
-{
-	return put_i64(put_lit(p, "family "), (int8_t)family);
-}
-
-static char *put_unix_path(struct value_writer *w, char *p, const struct value *v, size_t from)
-{
-	size_t n;
-
-	if (v->len <= from)
-		return p;
-	n = text_len(v, from);
-	p = text_room(w->out, p, n + VALUE_ROOM);
-	return p ? put_name(w, p, (const char *)v->p + from, n) : NULL;
-}
-
-static char *put_sockaddr(struct value_writer *w, char *p, const struct value *v)
-{
-	switch (v->p[0]) {
-	case SINSP_AF_UNIX:
-		return put_unix_path(w, p, v, 1);
-	case SINSP_AF_INET:
-		if (v->len != SINSP_ADDR_V4_SZ)
-			return put_lit(p, "INVALID IPv4");
-		return put_endpoint(w, p, v->p + 1, v->p + 5, 0);
-	case SINSP_AF_INET6:
-		if (v->len != SINSP_ADDR_V6_SZ)
-			return put_lit(p, "INVALID IPv6");
-		return put_endpoint(w, p, v->p + 1, v->p + 17, 1);
-	default:
-		return put_family(p, v->p[0]);
-	}
-}
-
-static char *put_inet6_tuple(const struct value_writer *w, char *p, const struct value *v)
-{
-	const uint8_t *src = v->p + 1, *dst = v->p + 19;
-	const int ipv4 = sinsp_ip_is_mapped(src) && sinsp_ip_is_mapped(dst);
-
-	p = put_endpoint(w, p, src + (ipv4 ? 12 : 0), src + 16, !ipv4);
-	p = put_lit(p, "->");
-	return put_endpoint(w, p, dst + (ipv4 ? 12 : 0), dst + 16, !ipv4);
-}
-
-static char *put_tuple(struct value_writer *w, char *p, const struct value *v)
-{
-	switch (v->p[0]) {
-	case SINSP_AF_INET:
-		if (v->len != SINSP_TUPLE_V4_SZ)
-			return put_lit(p, "INVALID IPv4");
-		p = put_endpoint(w, p, v->p + 1, v->p + 5, 0);
-		p = put_lit(p, "->");
-		return put_endpoint(w, p, v->p + 7, v->p + 11, 0);
-	case SINSP_AF_INET6:
-		if (v->len != SINSP_TUPLE_V6_SZ)
-			return put_lit(p, "INVALID IPv6");
-		return put_inet6_tuple(w, p, v);
-	case SINSP_AF_UNIX:
-		if (v->len < SINSP_TUPLE_UNIX_SZ)
-			return put_lit(p, "INVALID unix");
-		p = put_lit(put_hex(p, get_u64(v->p + 1)), "->");
-		p = put_hex(p, get_u64(v->p + 9));
-		*p++ = ' ';
-		return put_unix_path(w, p, v, SINSP_TUPLE_UNIX_SZ);
-	default:
-		return put_family(p, v->p[0]);
-	}
-}
-
-static char *put_addr4(struct value_writer *w, char *p, const struct value *v)
-{
-	(void)w;
-	return put_ipv4(p, v->p);
-}
-
-static char *put_addr6(struct value_writer *w, char *p, const struct value *v)
-{
-	(void)w;
-	return put_ipv6(p, v->p);
-}
-
-/* Of either kind, by the length; a network is followed by its mask. */
-static char *put_addr(struct value_writer *w, char *p, const struct value *v)
-{
-	(void)w;
-	return v->len >= 16 ? put_ipv6(p, v->p) : put_ipv4(p, v->p);
 }
 
 /* ---- values whose type is in the event ---- */
@@ -1081,8 +831,8 @@ static const struct value_type value_types[PT_MAX] = {
 	[PT_CHARBUF] = {put_text, 1},
 	[PT_BYTEBUF] = {put_bytes, 0},
 	[PT_ERRNO] = {put_errno, 8},
-	[PT_SOCKADDR] = {put_sockaddr, 1, "NULL"},
-	[PT_SOCKTUPLE] = {put_tuple, 1, "NULL"},
+	[PT_SOCKADDR] = {value_put_sockaddr, 1, "NULL"},
+	[PT_SOCKTUPLE] = {value_put_tuple, 1, "NULL"},
 	[PT_FD] = {put_fd, 8},
 	[PT_PID] = {put_pid, 8},
 	[PT_FDLIST] = {put_fdlist, 2},
@@ -1093,7 +843,7 @@ static const struct value_type value_types[PT_MAX] = {
 	[PT_ABSTIME] = {put_abstime, 8},
 	[PT_PORT] = {put_port, 2},
 	[PT_BOOL] = {put_bool, 4},
-	[PT_IPV4ADDR] = {put_addr4, 4},
+	[PT_IPV4ADDR] = {value_put_addr4, 4},
 	[PT_DYN] = {put_dyn, 1, "INVALID DYNAMIC PARAMETER"},
 	[PT_FLAGS8] = {put_flags, 1},
 	[PT_FLAGS16] = {put_flags, 2},
@@ -1104,11 +854,11 @@ static const struct value_type value_types[PT_MAX] = {
 	[PT_SIGSET] = {put_sigset, 4},
 	[PT_CHARBUFARRAY] = {put_texts, 0},
 	[PT_CHARBUF_PAIR_ARRAY] = {put_texts, 0},
-	[PT_IPV4NET] = {put_addr4, 4},
-	[PT_IPV6ADDR] = {put_addr6, 16},
-	[PT_IPV6NET] = {put_addr6, 16},
-	[PT_IPADDR] = {put_addr, 4},
-	[PT_IPNET] = {put_addr, 4},
+	[PT_IPV4NET] = {value_put_addr4, 4},
+	[PT_IPV6ADDR] = {value_put_addr6, 16},
+	[PT_IPV6NET] = {value_put_addr6, 16},
+	[PT_IPADDR] = {value_put_addr, 4},
+	[PT_IPNET] = {value_put_addr, 4},
 	[PT_MODE] = {put_mode, 4},
 	[PT_FSRELPATH] = {put_path, 1},
 	[PT_ENUMFLAGS8] = {put_flags, 1},
