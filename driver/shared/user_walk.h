@@ -587,7 +587,7 @@ static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
  * sample between the two has the handler's registers with the interrupted ip. The registers of the
  * interrupted code are in the signal frame.
  */
-static inline int walk_mend(struct user_walk *w)
+static inline int walk_signal_entry(struct user_walk *w)
 {
 	const u64 frame = w->sp + 8, ip = w->ip;
 	u64 interrupted;
@@ -620,7 +620,7 @@ static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 		return walk_ends(w, STACK_END_BAD_PC);
 	walk_put(w, STACK_HOW_REGS);
 	w->rule = walk_rule(w, cache, w->ip);
-	return walk_mend(w);
+	return walk_signal_entry(w);
 }
 
 #endif /* DRIVER_SHARED_USER_WALK_H */

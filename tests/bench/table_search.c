@@ -98,7 +98,7 @@ static void run_all(struct table_search_bpf *s, const char *what)
 static int search(struct table_search_bpf *s, struct unwind_pool *pool, uint64_t *arena,
 		  const struct unwind_rows *rows)
 {
-	const int64_t place = unwind_pool_take(pool, UNWIND_CHUNK_WORDS);
+	const int64_t place = unwind_pool_alloc(pool, UNWIND_CHUNK_WORDS);
 	uint32_t last;
 
 	if (place)

@@ -48,7 +48,7 @@ int cfi_new(struct cfi **out, const struct cfi_code *code, size_t n_code, struct
 void cfi_free(struct cfi *c);
 
 /* Reads all entries of a section. Skips damaged ones, and those whose code is in no segment.
- * Returns 0 or -ENOMEM, -E2BIG: too large, or too many; or as unwind_work_take. */
+ * Returns 0 or -ENOMEM, -E2BIG: too large, or too many; or as unwind_work_spend. */
 int cfi_add_section(struct cfi *c, const struct cfi_section *s);
 /* The same for entries that a table lists, if the end of the section is unknown: @n offsets in the
  * section. */
@@ -60,7 +60,7 @@ size_t cfi_n(const struct cfi *c);
 /*
  * Builds the rows of everything that was added. Code between functions gets rows of the kind
  * UNWIND_NONE, unless it is short enough to be padding. Returns 0 or -ENOMEM, or as
- * unwind_work_take.
+ * unwind_work_spend.
  */
 int cfi_rows(struct cfi *c, struct unwind_rows *rows);
 

@@ -438,7 +438,7 @@ static int pay(struct cfi_runner *r, struct unwind_work *work)
 	const uint64_t n = r->n_steps;
 
 	r->n_steps = 0;
-	return unwind_work_take(work, n + 1);
+	return unwind_work_spend(work, n + 1);
 }
 
 int cfi_run_first(struct cfi_cie *cie, struct cfi_cursor insns, struct unwind_work *work)

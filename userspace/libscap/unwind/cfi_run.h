@@ -50,7 +50,7 @@ struct cfi_cie {
 	struct cfi_state first; /* state at the begin of a function */
 };
 
-/* Runs a CIE's own instructions: sets cie->first. Returns as unwind_work_take. */
+/* Runs a CIE's own instructions: sets cie->first. Returns as unwind_work_spend. */
 int cfi_run_first(struct cfi_cie *cie, struct cfi_cursor insns, struct unwind_work *work);
 
 #define CFI_DEPTH_MAX 32 /* depth of remembered states; compilers use one or two */
@@ -75,7 +75,7 @@ struct cfi_runner {
 void cfi_run_begin(struct cfi_runner *r, const struct cfi_cie *cie, struct cfi_cursor insns,
 		   uint32_t start, uint64_t vaddr, uint64_t insns_addr);
 /* Appends the rows from @from to @to, neither of which goes back. Returns 0 or -ENOMEM, or as
- * unwind_work_take. */
+ * unwind_work_spend. */
 int cfi_run_to(struct cfi_runner *r, struct unwind_rows *rows, uint32_t from, uint32_t to,
 	       struct unwind_work *work);
 

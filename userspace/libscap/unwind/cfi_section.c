@@ -156,7 +156,7 @@ static void read_augmentation(struct cfi_cie *cie, const char *letters, struct c
 	}
 }
 
-/* Entries may nest, each with a string that reaches to the end. Returns as unwind_work_take. */
+/* Entries may nest, each with a string that reaches to the end. Returns as unwind_work_spend. */
 static int read_cie(const struct cfi_section *s, struct cfi_cie *cie, struct cfi_cursor c,
 		    struct unwind_work *work)
 {
@@ -166,7 +166,7 @@ static int read_cie(const struct cfi_section *s, struct cfi_cie *cie, struct cfi
 	int err;
 
 	cie->bad = 1;
-	err = unwind_work_take(work, (size_t)((end ?: c.end) - c.p) / 8);
+	err = unwind_work_spend(work, (size_t)((end ?: c.end) - c.p) / 8);
 	if (err)
 		return err;
 	if (!end || (version != 1 && version != 3 && !(version == 4 && s->is_debug)))
@@ -240,7 +240,7 @@ static int add_cie(struct cfi *c, uint32_t section, uint32_t at)
 }
 
 /*
- * Reads the CIE at @at of a section, once. Returns its number, or -ENOMEM, or as unwind_work_take.
+ * Reads the CIE at @at of a section, once. Returns its number, or -ENOMEM, or as unwind_work_spend.
  */
 static int64_t find_cie(struct cfi *c, uint32_t section, uint32_t at)
 {
@@ -348,7 +348,7 @@ int cfi_add_section(struct cfi *c, const struct cfi_section *s)
 	/* A terminator may lie between the parts of two objects: only the one at the end of the
 	 * section ends it. */
 	while (!err && in.p != in.end && next_entry(s, &in, &e)) {
-		err = unwind_work_take(c->work, 1);
+		err = unwind_work_spend(c->work, 1);
 		if (!err && e.body.p != e.body.end && e.id)
 			err = add_fde(c, (uint32_t)n, &e);
 	}
@@ -365,7 +365,7 @@ int cfi_add_listed(struct cfi *c, const struct cfi_section *s, const uint32_t *o
 		struct cfi_cursor in = {s->data + offsets[i], s->data + s->sz, 0};
 		struct entry e;
 
-		err = unwind_work_take(c->work, 1);
+		err = unwind_work_spend(c->work, 1);
 		if (!err && offsets[i] < s->sz && next_entry(s, &in, &e) &&
 		    e.body.p != e.body.end && e.id)
 			err = add_fde(c, (uint32_t)section, &e);
@@ -484,7 +484,7 @@ static int add_rows(struct cfi *c, struct unwind_rows *rows, struct nest *nest)
 	for (size_t i = 0; i < c->n_fdes && !err; i++) {
 		const struct fde *f = &c->fdes[i];
 
-		err = unwind_work_take(c->work, 1) ?: leave_until(c, rows, nest, f->start);
+		err = unwind_work_spend(c->work, 1) ?: leave_until(c, rows, nest, f->start);
 		if (!err && !nest->n && nest->at && nest->at < f->start &&
 		    f->start - nest->at > FILLING)
 			err = add_gap(rows, nest->at);

@@ -470,7 +470,7 @@ static void test_too_much_work(void **state)
 	cfi_free(c);
 	assert_int_equal(cfi_new(&c, code, 1, &stopped), 0);
 	assert_int_equal(cfi_add_listed(c, &s, offsets, 1u << 20), -ECANCELED);
-	assert_true(UNWIND_WORK_MAX - stopped.left < 4 * UNWIND_WORK_ASK);
+	assert_true(UNWIND_WORK_MAX - stopped.left < 4 * UNWIND_WORK_POLL);
 	cfi_free(c);
 	unwind_rows_fini(&rows);
 	free(offsets);

@@ -188,7 +188,7 @@ static int add_func(struct unwind_rows *rows, const struct elf_file *f, const st
 	if (!go_pcsp_next(&p))
 		return add(rows, offset, (struct unwind_row){.kind = UNWIND_NONE});
 	do {
-		err = unwind_work_take(work, 1);
+		err = unwind_work_spend(work, 1);
 		err = err ?: add(rows, offset + (p.from - func->start), row_of(p.taken));
 	} while (!err && go_pcsp_next(&p));
 	return err;
@@ -205,7 +205,7 @@ int go_rows(struct unwind_rows *rows, const struct elf_file *f, const struct go_
 	for (size_t i = 0; i < go_pclntab_n(t) && !err; i++) {
 		struct go_func func;
 
-		err = unwind_work_take(work, 1 + n_segments / 8);
+		err = unwind_work_spend(work, 1 + n_segments / 8);
 		if (err || go_pclntab_func(t, &func, i) ||
 		    elf_file_offset_of(f, &offset, func.start))
 			continue;

@@ -7,7 +7,7 @@
 #include "unwind/cfi.h"
 
 /* Appends them to @rows, without code that is not in the file. Returns 0 or -ENOMEM, or as
- * unwind_work_take. */
+ * unwind_work_spend. */
 int go_rows(struct unwind_rows *rows, const struct elf_file *f, const struct go_pclntab *t,
 	    struct unwind_work *work);
 

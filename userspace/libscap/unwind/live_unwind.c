@@ -27,10 +27,10 @@
 #define MAX_SZ (64u << 20)
 #define SWEEP_MS 1000
 #define NICE -15
-#define PATIENCE_NS 1000000 /* records of one process do not wait longer for another's tables */
+#define PUBLISH_NS 1000000 /* records of one process do not wait longer for another's tables */
 
 /* Taken out of a ring: a record with its path, or a stack. */
-struct news {
+struct update {
 	struct code_record rec;
 	char *path;
 	struct cold_stack *cold; /* NULL: it is a record; else only its time is set */
@@ -41,7 +41,7 @@ struct live_unwind {
 	pthread_t thread;
 	int started;
 	int stop; /* an eventfd */
-	int asked; /* another: a caller waits until all is done */
+	int request; /* another: a caller waits until all is done */
 	struct pollfd *fds; /* of the rings, then of fd_place */
 	struct code_ring **rings; /* by CPU; NULL: never online */
 	unsigned int n_rings;
@@ -55,18 +55,18 @@ struct live_unwind {
 	struct cold_walk *walk;
 	struct whole_stacks *whole;
 	uint64_t ends[STACK_END_ROOM]; /* of walked stacks */
-	struct news *news;
-	size_t n_news, cap_news;
+	struct update *updates;
+	size_t n_updates, cap_updates;
 	pthread_mutex_t lock; /* of the members below */
-	pthread_cond_t news_told;
-	uint8_t *back; /* by ring: its CPU was offline, and is back */
+	pthread_cond_t progress;
+	uint8_t *online; /* by ring: its CPU was offline, and is back */
 	int ready; /* what callers wait for at the start is done */
-	uint64_t n_asked, n_done; /* for live_unwind_settle */
+	uint64_t n_requested, n_done; /* for live_unwind_settle */
 	struct scap_unwind_stats stats;
 };
 
 /* After the descriptors of rings. */
-enum fd_place { FD_COLD, FD_ASKED, FD_STOP, N_FDS };
+enum fd_place { FD_COLD, FD_REQUEST, FD_STOP, N_FDS };
 
 static uint64_t boot_ns(void)
 {
@@ -76,37 +76,37 @@ static uint64_t boot_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ---- news ---- */
+/* ---- updates ---- */
 
 /* Makes room for one more; NULL: no memory. */
-static struct news *add_news(struct live_unwind *u)
+static struct update *add_update(struct live_unwind *u)
 {
-	struct news *v;
+	struct update *v;
 
-	if (u->n_news == u->cap_news) {
-		v = realloc(u->news, (u->cap_news ? 2 * u->cap_news : 256) * sizeof(*v));
+	if (u->n_updates == u->cap_updates) {
+		v = realloc(u->updates, (u->cap_updates ? 2 * u->cap_updates : 256) * sizeof(*v));
 		if (!v)
 			return NULL;
-		u->news = v;
-		u->cap_news = u->cap_news ? 2 * u->cap_news : 256;
+		u->updates = v;
+		u->cap_updates = u->cap_updates ? 2 * u->cap_updates : 256;
 	}
-	return &u->news[u->n_news];
+	return &u->updates[u->n_updates];
 }
 
-static int keep_news(struct live_unwind *u, const struct code_record *rec)
+static int queue_record(struct live_unwind *u, const struct code_record *rec)
 {
-	struct news *v = add_news(u);
+	struct update *v = add_update(u);
 
 	if (!v)
 		return -ENOMEM;
-	*v = (struct news){.rec = *rec};
+	*v = (struct update){.rec = *rec};
 	if (rec->type == CODE_MAP) {
 		v->path = strdup(rec->map.path);
 		if (!v->path)
 			return -ENOMEM;
 		v->rec.map.path = v->path;
 	}
-	u->n_news++;
+	u->n_updates++;
 	return 0;
 }
 
@@ -114,7 +114,7 @@ static int keep_news(struct live_unwind *u, const struct code_record *rec)
 static int keep_cold(void *ctx, void *data, size_t sz)
 {
 	struct live_unwind *u = ctx;
-	struct news *v = add_news(u);
+	struct update *v = add_update(u);
 	struct cold_stack *c;
 
 	if (!v || !cold_stack_ok(data, sz))
@@ -123,14 +123,14 @@ static int keep_cold(void *ctx, void *data, size_t sz)
 	if (!c)
 		return 0;
 	memcpy(c, data, sz);
-	*v = (struct news){.rec.boot_ns = c->boot_ns, .cold = c};
-	u->n_news++;
+	*v = (struct update){.rec.boot_ns = c->boot_ns, .cold = c};
+	u->n_updates++;
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
-	const struct news *x = a, *y = b;
+	const struct update *x = a, *y = b;
 
 	return x->rec.boot_ns < y->rec.boot_ns ? -1 : x->rec.boot_ns > y->rec.boot_ns;
 }
@@ -145,7 +145,7 @@ static int is_stopped(void *ctx)
 
 static void scan_all(struct live_unwind *u, int serve);
 
-static void take_news(struct live_unwind *u, const struct code_record *rec)
+static void apply_record(struct live_unwind *u, const struct code_record *rec)
 {
 	switch (rec->type) {
 	case CODE_MAP:
@@ -199,7 +199,7 @@ static void empty_ring(struct live_unwind *u, struct code_ring *r)
 	if (!r)
 		return;
 	code_ring_refresh(r);
-	while ((rec = code_ring_peek(r)) && !keep_news(u, rec))
+	while ((rec = code_ring_peek(r)) && !queue_record(u, rec))
 		code_ring_pop(r);
 	code_ring_release(r);
 }
@@ -215,24 +215,24 @@ static void serve_rings(struct live_unwind *u)
 		ring_buffer__consume(u->cold);
 	for (unsigned int i = 0; i < u->n_rings; i++)
 		empty_ring(u, u->rings[i]);
-	if (!u->n_news)
+	if (!u->n_updates)
 		return;
-	qsort(u->news, u->n_news, sizeof(*u->news), by_time);
-	for (size_t i = 0; i < u->n_news; i++) {
+	qsort(u->updates, u->n_updates, sizeof(*u->updates), compare_times);
+	for (size_t i = 0; i < u->n_updates; i++) {
 		stopped = stopped || is_stopped(u);
 		if (stopped)
-			free_cold(u->news[i].cold);
-		else if (u->news[i].cold)
-			walk_cold(u, u->news[i].cold);
+			free_cold(u->updates[i].cold);
+		else if (u->updates[i].cold)
+			walk_cold(u, u->updates[i].cold);
 		else
-			take_news(u, &u->news[i].rec);
-		free(u->news[i].path);
-		if (boot_ns() - published > PATIENCE_NS) {
+			apply_record(u, &u->updates[i].rec);
+		free(u->updates[i].path);
+		if (boot_ns() - published > PUBLISH_NS) {
 			unwind_procs_publish(u->procs, boot_ns());
 			published = boot_ns();
 		}
 	}
-	u->n_news = 0;
+	u->n_updates = 0;
 	unwind_procs_publish(u->procs, boot_ns());
 }
 
@@ -243,7 +243,7 @@ struct running {
 	uint64_t cpu; /* ticks used; UINT64_MAX: comes first */
 };
 
-static int by_cpu(const void *a, const void *b)
+static int compare_cpu(const void *a, const void *b)
 {
 	const struct running *x = a, *y = b;
 
@@ -268,7 +268,7 @@ static uint64_t cpu_of(uint32_t pid)
 	return user + system;
 }
 
-static int comes_first(const struct live_unwind *u, uint32_t pid)
+static int is_prioritized(const struct live_unwind *u, uint32_t pid)
 {
 	for (size_t i = 0; i < u->n_first; i++)
 		if ((uint32_t)u->first[i] == pid)
@@ -296,23 +296,23 @@ static size_t list_running(const struct live_unwind *u, struct running **out)
 			v = more;
 			cap = cap ? 2 * cap : 256;
 		}
-		v[n++] = (struct running){(uint32_t)pid, comes_first(u, (uint32_t)pid)
+		v[n++] = (struct running){(uint32_t)pid, is_prioritized(u, (uint32_t)pid)
 								 ? UINT64_MAX
 								 : cpu_of((uint32_t)pid)};
 	}
 	if (d)
 		closedir(d);
 	if (n)
-		qsort(v, n, sizeof(*v), by_cpu);
+		qsort(v, n, sizeof(*v), compare_cpu);
 	*out = v;
 	return n;
 }
 
-static void tell_ready(struct live_unwind *u)
+static void set_ready(struct live_unwind *u)
 {
 	pthread_mutex_lock(&u->lock);
 	u->ready = 1;
-	pthread_cond_broadcast(&u->news_told);
+	pthread_cond_broadcast(&u->progress);
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -325,7 +325,7 @@ static void scan_all(struct live_unwind *u, int serve)
 
 	for (size_t i = 0; i < n && !is_stopped(u); i++) {
 		if (i && v[i - 1].cpu == UINT64_MAX && v[i].cpu != UINT64_MAX)
-			tell_ready(u);
+			set_ready(u);
 		unwind_procs_scan(u->procs, v[i].pid, boot_ns());
 		unwind_procs_publish(u->procs, boot_ns());
 		if (serve)
@@ -336,7 +336,7 @@ static void scan_all(struct live_unwind *u, int serve)
 
 /* ---- the thread ---- */
 
-static void tell_stats(struct live_unwind *u)
+static void publish_stats(struct live_unwind *u)
 {
 	struct unwind_files_stats f;
 	struct unwind_procs_stats p;
@@ -365,7 +365,7 @@ static void tell_stats(struct live_unwind *u)
 
 /* Capabilities that the thread keeps, whatever the process had: for its own maps and buffers, for
  * other processes' mappings, and for mapped files, also deleted ones. */
-static void keep_needed(void)
+static void limit_capabilities(void)
 {
 	const uint64_t kept = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE |
 			      1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_CHECKPOINT_RESTORE;
@@ -382,30 +382,30 @@ static void keep_needed(void)
 	syscall(SYS_capset, &h, sets);
 }
 
-/* Callers that asked before this have what they waited for after the next serve_rings. */
-static uint64_t see_asked(struct live_unwind *u)
+/* Returns the number of requests so far: the next serve_rings completes them. */
+static uint64_t read_requests(struct live_unwind *u)
 {
 	uint64_t n;
 
-	while (read(u->asked, &n, sizeof(n)) < 0 && errno == EINTR)
+	while (read(u->request, &n, sizeof(n)) < 0 && errno == EINTR)
 		;
 	pthread_mutex_lock(&u->lock);
-	n = u->n_asked;
+	n = u->n_requested;
 	pthread_mutex_unlock(&u->lock);
 	return n;
 }
 
-static void tell_done(struct live_unwind *u, uint64_t n)
+static void complete_requests(struct live_unwind *u, uint64_t n)
 {
 	pthread_mutex_lock(&u->lock);
 	u->n_done = n;
 	u->ready = 1;
-	pthread_cond_broadcast(&u->news_told);
+	pthread_cond_broadcast(&u->progress);
 	pthread_mutex_unlock(&u->lock);
 }
 
 /* The old ring stays empty. Mappings made on the CPU until now may be unknown. */
-static void revive_ring(struct live_unwind *u, unsigned int i)
+static void reopen_ring(struct live_unwind *u, unsigned int i)
 {
 	struct code_ring *ring;
 
@@ -418,17 +418,17 @@ static void revive_ring(struct live_unwind *u, unsigned int i)
 	scan_all(u, 1);
 }
 
-static void revive_rings(struct live_unwind *u)
+static void reopen_rings(struct live_unwind *u)
 {
 	for (unsigned int i = 0; i < u->n_rings; i++) {
-		int back;
+		int is_online;
 
 		pthread_mutex_lock(&u->lock);
-		back = u->back[i];
-		u->back[i] = 0;
+		is_online = u->online[i];
+		u->online[i] = 0;
 		pthread_mutex_unlock(&u->lock);
-		if (back)
-			revive_ring(u, i);
+		if (is_online)
+			reopen_ring(u, i);
 	}
 }
 
@@ -436,22 +436,22 @@ static void *run_thread(void *arg)
 {
 	struct live_unwind *u = arg;
 	struct pollfd *stop = &u->fds[u->n_rings + FD_STOP];
-	uint64_t n_asked;
-	int wants = 0;
+	uint64_t n_requested;
+	int more = 0;
 
 	/* It has little to do, but stacks of new programs wait for it. */
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
-	keep_needed();
+	limit_capabilities();
 	scan_all(u, 1);
 	do {
-		n_asked = see_asked(u);
-		revive_rings(u);
+		n_requested = read_requests(u);
+		reopen_rings(u);
 		serve_rings(u);
-		wants = unwind_procs_make_room(u->procs, boot_ns());
+		more = unwind_procs_make_room(u->procs, boot_ns());
 		unwind_procs_sweep(u->procs, boot_ns());
-		tell_stats(u);
-		tell_done(u, n_asked);
-		if (poll(u->fds, u->n_rings + N_FDS, wants ? UNWIND_RETRY_MS : SWEEP_MS) < 0 &&
+		publish_stats(u);
+		complete_requests(u, n_requested);
+		if (poll(u->fds, u->n_rings + N_FDS, more ? UNWIND_RETRY_MS : SWEEP_MS) < 0 &&
 		    errno != EINTR)
 			break;
 	} while (!(stop->revents & POLLIN));
@@ -466,9 +466,9 @@ static int open_rings(struct live_unwind *u)
 	if (n < 0)
 		return n;
 	u->rings = calloc((size_t)n, sizeof(struct code_ring *));
-	u->back = calloc((size_t)n, sizeof(*u->back));
+	u->online = calloc((size_t)n, sizeof(*u->online));
 	u->fds = calloc((size_t)n + N_FDS, sizeof(*u->fds));
-	if (!u->rings || !u->back || !u->fds)
+	if (!u->rings || !u->online || !u->fds)
 		return -ENOMEM;
 	for (; u->n_rings < (unsigned int)n; u->n_rings++) {
 		const unsigned int cpu = u->n_rings;
@@ -490,12 +490,12 @@ static int open_wakers(struct live_unwind *u)
 	struct pollfd *fds = u->fds + u->n_rings;
 
 	u->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	u->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (u->stop < 0 || u->asked < 0)
+	u->request = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (u->stop < 0 || u->request < 0)
 		return -errno;
 	fds[FD_COLD] = (struct pollfd){.fd = u->cold ? ring_buffer__epoll_fd(u->cold) : -1,
 				       .events = POLLIN};
-	fds[FD_ASKED] = (struct pollfd){.fd = u->asked, .events = POLLIN};
+	fds[FD_REQUEST] = (struct pollfd){.fd = u->request, .events = POLLIN};
 	fds[FD_STOP] = (struct pollfd){.fd = u->stop, .events = POLLIN};
 	return 0;
 }
@@ -527,16 +527,16 @@ static int start_thread(struct live_unwind *u)
 	return -err;
 }
 
-static int keep_files(struct live_unwind *u)
+static int open_kept_files(struct live_unwind *u)
 {
 	u->kept = kept_files_new();
 	if (!u->kept)
 		return -ENOMEM;
-	unwind_files_keep(u->files, u->kept);
+	unwind_files_use_kept(u->files, u->kept);
 	return 0;
 }
 
-static int keep_first(struct live_unwind *u, const struct live_unwind_opts *opts)
+static int copy_first(struct live_unwind *u, const struct live_unwind_opts *opts)
 {
 	const size_t sz = opts->n_first * sizeof(*opts->first);
 
@@ -559,14 +559,14 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 	if (!u)
 		return -ENOMEM;
 	u->log = *log;
-	u->stop = u->asked = -1;
+	u->stop = u->request = -1;
 	pthread_mutex_init(&u->lock, NULL);
-	pthread_cond_init(&u->news_told, NULL);
+	pthread_cond_init(&u->progress, NULL);
 	err = open_rings(u);
-	err = err ?: keep_first(u, opts);
+	err = err ?: copy_first(u, opts);
 	err = err ?: unwind_pool_new(&u->pool, maps->chunks, opts->max_sz ? opts->max_sz : MAX_SZ);
 	err = err ?: unwind_files_new(&u->files, u->pool);
-	err = err ?: keep_files(u);
+	err = err ?: open_kept_files(u);
 	if (!err)
 		unwind_files_stop_by(u->files, is_stopped, u);
 	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, maps->procs);
@@ -600,13 +600,13 @@ void live_unwind_close(struct live_unwind *u)
 	for (unsigned int i = 0; u->rings && i < u->n_rings; i++)
 		code_ring_close(u->rings[i]);
 	free(u->rings);
-	free(u->back);
+	free(u->online);
 	free(u->first);
 	free(u->fds);
 	if (u->stop >= 0)
 		close(u->stop);
-	if (u->asked >= 0)
-		close(u->asked);
+	if (u->request >= 0)
+		close(u->request);
 	ring_buffer__free(u->cold);
 	cold_walk_free(u->walk);
 	whole_stacks_free(u->whole);
@@ -615,8 +615,8 @@ void live_unwind_close(struct live_unwind *u)
 	kept_files_free(u->kept);
 	unwind_pool_free(u->pool);
 	pthread_mutex_destroy(&u->lock);
-	pthread_cond_destroy(&u->news_told);
-	free(u->news);
+	pthread_cond_destroy(&u->progress);
+	free(u->updates);
 	free(u);
 }
 
@@ -634,7 +634,7 @@ static int wait_until(struct live_unwind *u, uint64_t n, int timeout_ms)
 		until.tv_nsec -= 1000000000;
 	}
 	while ((!u->ready || u->n_done < n) && !err)
-		err = pthread_cond_clockwait(&u->news_told, &u->lock, CLOCK_MONOTONIC, &until);
+		err = pthread_cond_clockwait(&u->progress, &u->lock, CLOCK_MONOTONIC, &until);
 	return -err;
 }
 
@@ -652,9 +652,9 @@ void live_unwind_revive(struct live_unwind *u, unsigned int cpu)
 {
 	pthread_mutex_lock(&u->lock);
 	if (cpu < u->n_rings)
-		u->back[cpu] = 1;
+		u->online[cpu] = 1;
 	pthread_mutex_unlock(&u->lock);
-	wake(u->asked);
+	wake(u->request);
 }
 
 int live_unwind_open_file(struct live_unwind *u, uint32_t dev, uint64_t ino)
@@ -667,9 +667,9 @@ int live_unwind_settle(struct live_unwind *u, int timeout_ms)
 	int err;
 
 	pthread_mutex_lock(&u->lock);
-	u->n_asked++;
-	wake(u->asked);
-	err = wait_until(u, u->n_asked, timeout_ms);
+	u->n_requested++;
+	wake(u->request);
+	err = wait_until(u, u->n_requested, timeout_ms);
 	pthread_mutex_unlock(&u->lock);
 	return err;
 }

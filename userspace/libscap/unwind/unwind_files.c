@@ -39,7 +39,7 @@ struct unwind_file {
 	unsigned int refs;
 	int no_room; /* it has rows, and no table */
 	int too_much; /* its rows exceeded the work limit of a file */
-	int wants; /* it did not fit; 0 if it was evicted */
+	int needs_room; /* it did not fit; 0 if it was evicted */
 	unsigned int tries;
 };
 
@@ -73,7 +73,7 @@ int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool)
 	return 0;
 }
 
-void unwind_files_keep(struct unwind_files *fs, struct kept_files *k)
+void unwind_files_use_kept(struct unwind_files *fs, struct kept_files *k)
 {
 	fs->kept = k;
 }
@@ -91,7 +91,8 @@ static uint32_t piece_words(const struct unwind_piece *p)
 static void drop_pieces(struct unwind_files *fs, struct unwind_file *f, uint64_t now_ns)
 {
 	for (size_t i = 0; i < f->n_pieces; i++) {
-		unwind_pool_give(fs->pool, f->pieces[i].place, piece_words(&f->pieces[i]), now_ns);
+		unwind_pool_release(fs->pool, f->pieces[i].place, piece_words(&f->pieces[i]),
+				    now_ns);
 		fs->stats.n_rows -= f->pieces[i].n;
 	}
 	fs->stats.n_files -= f->n_pieces != 0;
@@ -148,7 +149,7 @@ static struct alias *find_alias(const struct unwind_files *fs, const struct iden
 }
 
 /* Forgotten names are looked up again, no more. */
-static void forget_aliases(struct unwind_files *fs, const struct unwind_file *of)
+static void drop_aliases(struct unwind_files *fs, const struct unwind_file *of)
 {
 	for (size_t i = 0; i < BUCKETS; i++) {
 		for (struct alias **at = &fs->aliases[i]; *at;) {
@@ -171,7 +172,7 @@ static void add_alias(struct unwind_files *fs, const struct identity *id, struct
 	struct alias *a;
 
 	if (fs->n_aliases >= 4 * FILES_MAX)
-		forget_aliases(fs, NULL);
+		drop_aliases(fs, NULL);
 	a = malloc(sizeof(*a));
 	if (!a)
 		return;
@@ -285,8 +286,8 @@ static void write_index(uint32_t *index, const struct unwind_piece *p,
 	index[p->n_pages] = p->n;
 }
 
-static int take_piece(struct unwind_files *fs, struct unwind_piece *p,
-		      const struct unwind_rows *rows, size_t at, size_t n)
+static int place_piece(struct unwind_files *fs, struct unwind_piece *p,
+		       const struct unwind_rows *rows, size_t at, size_t n)
 {
 	uint64_t *words;
 	int64_t place;
@@ -297,7 +298,7 @@ static int take_piece(struct unwind_files *fs, struct unwind_piece *p,
 		.n = (uint32_t)n,
 	};
 	choose_pages(p, rows->v + at);
-	place = unwind_pool_take(fs->pool, piece_words(p));
+	place = unwind_pool_alloc(fs->pool, piece_words(p));
 	if (place < 0)
 		return (int)place;
 	p->place = (uint32_t)place;
@@ -347,8 +348,8 @@ static int place_rows(struct unwind_files *fs, struct unwind_file *f,
 	for (size_t i = 0; i < n && !err; i++) {
 		const size_t at = i * UNWIND_ROWS_MAX, left = rows->n - at;
 
-		err = take_piece(fs, &f->pieces[i], rows, at,
-				 left < UNWIND_ROWS_MAX ? left : UNWIND_ROWS_MAX);
+		err = place_piece(fs, &f->pieces[i], rows, at,
+				  left < UNWIND_ROWS_MAX ? left : UNWIND_ROWS_MAX);
 		if (!err) {
 			f->n_pieces++;
 			fs->stats.n_rows += f->pieces[i].n;
@@ -394,7 +395,7 @@ static int load_file(struct unwind_files *fs, struct unwind_file *f, const struc
 		err = place_rows(fs, f, &rows, now_ns);
 	unwind_rows_fini(&rows);
 	f->no_room = err == -ENOSPC;
-	f->wants = f->no_room && fits(fs, f) && f->tries++ < TRIES_MAX;
+	f->needs_room = f->no_room && fits(fs, f) && f->tries++ < TRIES_MAX;
 	fs->stats.n_no_room += err == -ENOSPC;
 	f->too_much = err == -E2BIG;
 	fs->stats.n_too_much += err == -E2BIG;
@@ -403,7 +404,7 @@ static int load_file(struct unwind_files *fs, struct unwind_file *f, const struc
 }
 
 /* Drops a file that nobody uses, to make room for another. */
-static void forget_one(struct unwind_files *fs, uint64_t now_ns)
+static void drop_unused(struct unwind_files *fs, uint64_t now_ns)
 {
 	struct unwind_file **oldest = NULL;
 
@@ -415,7 +416,7 @@ static void forget_one(struct unwind_files *fs, uint64_t now_ns)
 		struct unwind_file *f = *oldest;
 
 		*oldest = f->next;
-		forget_aliases(fs, f);
+		drop_aliases(fs, f);
 		drop_pieces(fs, f, now_ns);
 		free(f);
 		fs->n--;
@@ -423,8 +424,8 @@ static void forget_one(struct unwind_files *fs, uint64_t now_ns)
 }
 
 /* Finds or adds a file that was opened by a new name. *out NULL: it has no table. */
-static int meet(struct unwind_files *fs, struct unwind_file **out, const struct elf_file *elf,
-		const struct unwind_source *src, uint64_t now_ns)
+static int find_or_add(struct unwind_files *fs, struct unwind_file **out,
+		       const struct elf_file *elf, const struct unwind_source *src, uint64_t now_ns)
 {
 	uint8_t id[ELF_FILE_ID_SZ];
 	struct unwind_file *f;
@@ -436,7 +437,7 @@ static int meet(struct unwind_files *fs, struct unwind_file **out, const struct 
 	f = find_id(fs, id);
 	if (!f) {
 		if (fs->n >= FILES_MAX)
-			forget_one(fs, now_ns);
+			drop_unused(fs, now_ns);
 		f = calloc(1, sizeof(*f));
 		if (!f)
 			return -ENOMEM;
@@ -454,8 +455,8 @@ static int meet(struct unwind_files *fs, struct unwind_file **out, const struct 
 	return 0;
 }
 
-static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd,
-		   const struct unwind_source *src, uint64_t now_ns)
+static int find_or_add_fd(struct unwind_files *fs, struct unwind_file **out, int fd,
+			  const struct unwind_source *src, uint64_t now_ns)
 {
 	struct elf_file *elf;
 	int err = elf_file_open(&elf, fd);
@@ -465,14 +466,14 @@ static int meet_fd(struct unwind_files *fs, struct unwind_file **out, int fd,
 		return 0;
 	if (err)
 		return err;
-	err = meet(fs, out, elf, src, now_ns);
+	err = find_or_add(fs, out, elf, src, now_ns);
 	elf_file_close(elf);
 	return err;
 }
 
 /* Its table was evicted, or did not fit. */
-static void load_again(struct unwind_files *fs, struct unwind_file *f, int fd,
-		       const struct unwind_source *src, uint64_t now_ns)
+static void reload_table(struct unwind_files *fs, struct unwind_file *f, int fd,
+			 const struct unwind_source *src, uint64_t now_ns)
 {
 	struct unwind_source unbound = *src;
 	struct elf_file *elf;
@@ -497,7 +498,7 @@ static int get_vdso(struct unwind_files *fs, struct unwind_file **out, uint64_t 
 	err = elf_file_open_image(&elf, image, sz);
 	if (err)
 		return 0;
-	err = meet(fs, out, elf, NULL, now_ns);
+	err = find_or_add(fs, out, elf, NULL, now_ns);
 	elf_file_close(elf);
 	return err;
 }
@@ -520,14 +521,14 @@ static int get_mapped(struct unwind_files *fs, struct unwind_file **out,
 		*out = a->file;
 	} else {
 		kept_files_add(fs->kept, fd, &st, src->dev, src->ino, src->path);
-		err = meet_fd(fs, out, fd, src, now_ns);
+		err = find_or_add_fd(fs, out, fd, src, now_ns);
 		if (err)
 			fs->stats.n_unreadable += err != -EDQUOT;
 		else
 			add_alias(fs, &id, *out);
 	}
 	if (!err && *out)
-		load_again(fs, *out, fd, src, now_ns);
+		reload_table(fs, *out, fd, src, now_ns);
 	close(fd);
 	return err;
 }
@@ -538,7 +539,7 @@ static void place_code(struct unwind_files *fs, struct unwind_file *f,
 	const int err = place_rows(fs, f, rows, now_ns);
 
 	f->no_room = err != 0;
-	f->wants = f->no_room && fits(fs, f) && f->tries++ < TRIES_MAX;
+	f->needs_room = f->no_room && fits(fs, f) && f->tries++ < TRIES_MAX;
 	fs->stats.n_no_room += f->no_room;
 }
 
@@ -557,7 +558,7 @@ static int get_code(struct unwind_files *fs, struct unwind_file **out,
 	f = find_id(fs, sum);
 	if (!f) {
 		if (fs->n >= FILES_MAX)
-			forget_one(fs, now_ns);
+			drop_unused(fs, now_ns);
 		f = calloc(1, sizeof(*f));
 		err = f ? 0 : -ENOMEM;
 	}
@@ -617,9 +618,9 @@ void unwind_file_used(struct unwind_file *f, uint64_t now_ns)
 	f->used_ns = now_ns;
 }
 
-int unwind_file_wants(const struct unwind_file *f)
+int unwind_file_needs_room(const struct unwind_file *f)
 {
-	return f->wants;
+	return f->needs_room;
 }
 
 uint64_t unwind_file_sz(const struct unwind_file *f)
@@ -627,9 +628,9 @@ uint64_t unwind_file_sz(const struct unwind_file *f)
 	return f->n_rows * sizeof(struct unwind_row) / 8 * 9;
 }
 
-void unwind_file_gives_up(struct unwind_file *f)
+void unwind_file_stop_retrying(struct unwind_file *f)
 {
-	f->wants = 0;
+	f->needs_room = 0;
 }
 
 void unwind_files_reserve(struct unwind_files *fs, const struct unwind_file *f)
@@ -638,44 +639,44 @@ void unwind_files_reserve(struct unwind_files *fs, const struct unwind_file *f)
 	fs->reserved_sz = f ? unwind_file_sz(f) : 0;
 }
 
-int unwind_files_want_again(struct unwind_files *fs)
+int unwind_files_retry_all(struct unwind_files *fs)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < BUCKETS; i++) {
 		for (struct unwind_file *f = fs->by_id[i]; f; f = f->next) {
 			f->tries = 0;
-			f->wants = f->no_room && f->refs && fits(fs, f);
-			n |= f->wants;
+			f->needs_room = f->no_room && f->refs && fits(fs, f);
+			n |= f->needs_room;
 		}
 	}
 	return n;
 }
 
-/* Returns whether the table of @f may be evicted for that of @wants. */
-static int may_go(const struct unwind_file *f, const struct unwind_file *wants)
+/* Returns whether the table of @f may be evicted for that of @incoming. */
+static int is_evictable(const struct unwind_file *f, const struct unwind_file *incoming)
 {
-	return f != wants && f->n_pieces && (!f->refs || f->used_ns < wants->used_ns);
+	return f != incoming && f->n_pieces && (!f->refs || f->used_ns < incoming->used_ns);
 }
 
-size_t unwind_files_evictable(const struct unwind_files *fs, const struct unwind_file *wants)
+size_t unwind_files_evictable(const struct unwind_files *fs, const struct unwind_file *incoming)
 {
 	size_t sz = 0;
 
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (const struct unwind_file *f = fs->by_id[i]; f; f = f->next)
-			if (may_go(f, wants))
+			if (is_evictable(f, incoming))
 				sz += unwind_file_sz(f);
 	return sz;
 }
 
-int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *wants, uint64_t now_ns)
+int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *incoming, uint64_t now_ns)
 {
 	struct unwind_file *found = NULL;
 
 	for (size_t i = 0; i < BUCKETS; i++) {
 		for (struct unwind_file *f = fs->by_id[i]; f; f = f->next) {
-			if (!may_go(f, wants))
+			if (!is_evictable(f, incoming))
 				continue;
 			if (!found || (!f->refs && found->refs) ||
 			    (!f->refs == !found->refs && f->used_ns < found->used_ns))

@@ -34,7 +34,7 @@ struct unwind_source {
 int unwind_files_new(struct unwind_files **out, struct unwind_pool *pool);
 void unwind_files_free(struct unwind_files *fs);
 /* Also keeps opened files in @k, borrowed. */
-void unwind_files_keep(struct unwind_files *fs, struct kept_files *k);
+void unwind_files_use_kept(struct unwind_files *fs, struct kept_files *k);
 /* Calls is_stopped regularly while a table is built, and aborts if it returns not 0. */
 void unwind_files_stop_by(struct unwind_files *fs, int (*is_stopped)(void *ctx), void *ctx);
 
@@ -51,13 +51,13 @@ void unwind_file_put(struct unwind_file *f);
 /* Marks the file as used: a stack of a process that mapped it was walked. */
 void unwind_file_used(struct unwind_file *f, uint64_t now_ns);
 /* Returns whether its table did not fit, and should get room. */
-int unwind_file_wants(const struct unwind_file *f);
+int unwind_file_needs_room(const struct unwind_file *f);
 /* Gives up: it gets no table. */
-void unwind_file_gives_up(struct unwind_file *f);
+void unwind_file_stop_retrying(struct unwind_file *f);
 /* Reserves room that was made for the table of @f; NULL: for any. */
 void unwind_files_reserve(struct unwind_files *fs, const struct unwind_file *f);
 /* Room became free: all tables that did not fit want room again. Returns 0 if there are none. */
-int unwind_files_want_again(struct unwind_files *fs);
+int unwind_files_retry_all(struct unwind_files *fs);
 /* Returns the size of its rows with the index, whether they fit or not. */
 uint64_t unwind_file_sz(const struct unwind_file *f);
 
@@ -66,16 +66,17 @@ uint64_t unwind_file_sz(const struct unwind_file *f);
 int unwind_file_pieces(const struct unwind_file *f, const struct unwind_piece **v);
 
 /*
- * Evicts a table in favour of that of @wants: one that no process uses, else the least recently
- * used one, if @wants was used later: what is sampled all the time stays. Returns 1: processes use
- * it, whose mappings must be rewritten at once. 0: none does. -ENOENT: there is no other table. The
- * room can be taken once running walks have ended: unwind_pool_settle.
+ * Evicts a table in favour of that of @incoming: one that no process uses, else the least recently
+ * used one, if @incoming was used later: what is sampled all the time stays. Returns 1: processes
+ * use it, whose mappings must be rewritten at once. 0: none does. -ENOENT: there is no other table.
+ * The room can be taken once running walks have ended: unwind_pool_settle.
  */
-int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *wants, uint64_t now_ns);
+int unwind_files_evict(struct unwind_files *fs, const struct unwind_file *incoming,
+		       uint64_t now_ns);
 /* Returns the bytes free for tables. */
 size_t unwind_files_room(const struct unwind_files *fs);
 /* Returns the bytes of all tables that may be evicted. */
-size_t unwind_files_evictable(const struct unwind_files *fs, const struct unwind_file *wants);
+size_t unwind_files_evictable(const struct unwind_files *fs, const struct unwind_file *incoming);
 
 struct unwind_files_stats {
 	uint64_t n_files, n_rows; /* files with a table; rows of all tables */

@@ -183,7 +183,7 @@ static struct span *best_fit(struct unwind_pool *p, uint32_t words)
 	return best;
 }
 
-int64_t unwind_pool_take(struct unwind_pool *p, uint32_t words)
+int64_t unwind_pool_alloc(struct unwind_pool *p, uint32_t words)
 {
 	struct span *s;
 	uint32_t at;
@@ -207,7 +207,7 @@ int64_t unwind_pool_take(struct unwind_pool *p, uint32_t words)
 	return at;
 }
 
-void unwind_pool_give(struct unwind_pool *p, uint32_t place, uint32_t words, uint64_t now_ns)
+void unwind_pool_release(struct unwind_pool *p, uint32_t place, uint32_t words, uint64_t now_ns)
 {
 	if (!words)
 		return;

@@ -21,9 +21,9 @@ void unwind_pool_free(struct unwind_pool *p);
 
 /* Returns the place of @words words, at most a chunk's; or -ENOSPC: the limit is reached, or
  * another negative errno. */
-int64_t unwind_pool_take(struct unwind_pool *p, uint32_t words);
+int64_t unwind_pool_alloc(struct unwind_pool *p, uint32_t words);
 /* @now_ns: of any monotonic clock. */
-void unwind_pool_give(struct unwind_pool *p, uint32_t place, uint32_t words, uint64_t now_ns);
+void unwind_pool_release(struct unwind_pool *p, uint32_t place, uint32_t words, uint64_t now_ns);
 /* Makes spans that were returned long enough ago available. */
 void unwind_pool_settle(struct unwind_pool *p, uint64_t now_ns);
 

@@ -102,7 +102,7 @@ static void maps_put(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 		return;
 	for (size_t i = 0; i < m->n; i++)
 		unwind_file_put(m->v[i].file);
-	unwind_pool_give(ps->pool, m->place, m->words, now_ns);
+	unwind_pool_release(ps->pool, m->place, m->words, now_ns);
 	free(m->v);
 	free(m);
 }
@@ -340,7 +340,7 @@ int unwind_procs_map(struct unwind_procs *ps, const struct code_map *m, uint64_t
 	return map_code(ps, p, m, boot_ns);
 }
 
-static int begin_anew(struct unwind_procs *ps, uint32_t pid, struct maps *maps, uint64_t boot_ns)
+static int restart_proc(struct unwind_procs *ps, uint32_t pid, struct maps *maps, uint64_t boot_ns)
 {
 	struct proc *p = get_proc(ps, pid);
 
@@ -357,7 +357,7 @@ static int begin_anew(struct unwind_procs *ps, uint32_t pid, struct maps *maps, 
 }
 
 /* Copies the mappings of @from that are not older than @ns. Returns 0 or -ENOMEM. */
-static int keep_newer(struct maps *to, const struct maps *from, uint64_t ns)
+static int copy_newer(struct maps *to, const struct maps *from, uint64_t ns)
 {
 	for (size_t i = 0; i < from->n; i++) {
 		if (from->v[i].ns < ns)
@@ -379,11 +379,11 @@ int unwind_procs_exec(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 	if (p && boot_ns < p->since_ns)
 		return 0;
 	maps = maps_new();
-	if (!maps || (p && p->maps && keep_newer(maps, p->maps, boot_ns))) {
+	if (!maps || (p && p->maps && copy_newer(maps, p->maps, boot_ns))) {
 		maps_put(ps, maps, boot_ns);
 		return -ENOMEM;
 	}
-	return begin_anew(ps, pid, maps, boot_ns);
+	return restart_proc(ps, pid, maps, boot_ns);
 }
 
 int unwind_procs_fork(struct unwind_procs *ps, uint32_t pid, uint32_t parent, uint64_t boot_ns)
@@ -397,7 +397,7 @@ int unwind_procs_fork(struct unwind_procs *ps, uint32_t pid, uint32_t parent, ui
 	if (!from || !from->maps)
 		return unwind_procs_scan(ps, pid, boot_ns);
 	from->maps->refs++;
-	err = begin_anew(ps, pid, from->maps, boot_ns);
+	err = restart_proc(ps, pid, from->maps, boot_ns);
 	p = find_proc(ps, pid);
 	if (!err && p && from->work < p->work)
 		p->work = from->work;
@@ -435,7 +435,7 @@ int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 		if (map_event_parse(line, pid, &m))
 			continue;
 		if (!find_proc(ps, pid) || find_proc(ps, pid)->since_ns != boot_ns) {
-			err = begin_anew(ps, pid, maps, boot_ns);
+			err = restart_proc(ps, pid, maps, boot_ns);
 			maps = NULL;
 		}
 		err = err ?: map_code(ps, find_proc(ps, pid), &m, boot_ns);
@@ -508,13 +508,13 @@ static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 	struct unwind_map *to;
 	int64_t place;
 
-	unwind_pool_give(ps->pool, m->place, m->words, now_ns);
+	unwind_pool_release(ps->pool, m->place, m->words, now_ns);
 	m->words = m->n_written = 0;
 	if (!n)
 		return 0;
 	if (n > UNWIND_MAPS_MAX)
 		return -E2BIG;
-	place = unwind_pool_take(ps->pool, (uint32_t)n * UNWIND_MAP_WORDS);
+	place = unwind_pool_alloc(ps->pool, (uint32_t)n * UNWIND_MAP_WORDS);
 	if (place < 0)
 		return (int)place;
 	to = (struct unwind_map *)unwind_pool_at(ps->pool, (uint32_t)place);
@@ -526,11 +526,11 @@ static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 	return 0;
 }
 
-/* Returns a file that wants room for its table; NULL: none. */
-static struct unwind_file *wanting_file(const struct maps *m)
+/* Returns a file whose table needs room; NULL: none. */
+static struct unwind_file *file_needing_room(const struct maps *m)
 {
 	for (size_t i = 0; i < m->n; i++)
-		if (m->v[i].file && unwind_file_wants(m->v[i].file))
+		if (m->v[i].file && unwind_file_needs_room(m->v[i].file))
 			return m->v[i].file;
 	return NULL;
 }
@@ -547,7 +547,7 @@ static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 		p->refused = ps->refused = 1;
 	}
 	m->stale = 0;
-	ps->no_room |= wanting_file(m) != NULL;
+	ps->no_room |= file_needing_room(m) != NULL;
 	if (++ps->gen == 0)
 		ps->gen = 1;
 	p->entry = (struct unwind_process){
@@ -594,8 +594,8 @@ static void note_used(struct unwind_procs *ps, uint64_t now_ns)
 }
 
 /* Returns the process whose turn it is: the newest sampled one, else the newest of all. NULL: none
- * wants room. */
-static struct proc *wanting(const struct unwind_procs *ps)
+ * needs room. */
+static struct proc *next_needing_room(const struct unwind_procs *ps)
 {
 	struct proc *found = NULL;
 
@@ -605,7 +605,7 @@ static struct proc *wanting(const struct unwind_procs *ps)
 							    ? !p->sampled
 							    : p->since_ns <= found->since_ns);
 
-			if (!later && wanting_file(p->maps))
+			if (!later && file_needing_room(p->maps))
 				found = p;
 		}
 	}
@@ -632,7 +632,7 @@ static int evict_for(struct unwind_procs *ps, struct unwind_file *file, uint64_t
 	int used = 0, got = 0;
 
 	if (unwind_files_room(ps->files) + unwind_files_evictable(ps->files, file) < need) {
-		unwind_file_gives_up(file);
+		unwind_file_stop_retrying(file);
 		return -ENOSPC;
 	}
 	while (got >= 0 && before - unwind_pool_used(ps->pool) < need) {
@@ -664,12 +664,12 @@ int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns)
 	note_used(ps, boot_ns);
 	/* The search takes time if there are many. */
 	for (int i = 0; i < MAKE_ROOM_TRIES; i++) {
-		p = wanting(ps);
+		p = next_needing_room(ps);
 		if (!p) {
 			ps->no_room = 0;
 			return 0;
 		}
-		if (!evict_for(ps, wanting_file(p->maps), boot_ns)) {
+		if (!evict_for(ps, file_needing_room(p->maps), boot_ns)) {
 			ps->made_room_ns = boot_ns;
 			ps->room_pid = p->pid;
 			return 1;
@@ -681,9 +681,9 @@ int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns)
 /* ---- ends ---- */
 
 /* Tables that did not fit may fit now. */
-static void try_again(struct unwind_procs *ps)
+static void retry_refused(struct unwind_procs *ps)
 {
-	ps->no_room |= unwind_files_want_again(ps->files);
+	ps->no_room |= unwind_files_retry_all(ps->files);
 	for (size_t i = 0; ps->refused && i < BUCKETS; i++) {
 		for (struct proc *p = ps->buckets[i]; p; p = p->next) {
 			if (p->refused)
@@ -710,7 +710,7 @@ void unwind_procs_sweep(struct unwind_procs *ps, uint64_t boot_ns)
 		}
 	}
 	if (ps->n < before || ps->refused)
-		try_again(ps);
+		retry_refused(ps);
 }
 
 int unwind_procs_find(const struct unwind_procs *ps, struct unwind_process *out, uint32_t pid)

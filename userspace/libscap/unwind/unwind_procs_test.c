@@ -309,18 +309,18 @@ static void test_pool(void **state)
 
 	(void)state;
 	assert_int_equal(unwind_pool_new(&pool, -1, UNWIND_CHUNK_SZ), 0);
-	a = unwind_pool_take(pool, UNWIND_CHUNK_WORDS / 2);
-	b = unwind_pool_take(pool, UNWIND_CHUNK_WORDS / 2);
+	a = unwind_pool_alloc(pool, UNWIND_CHUNK_WORDS / 2);
+	b = unwind_pool_alloc(pool, UNWIND_CHUNK_WORDS / 2);
 	assert_true(a >= 0 && b >= 0 && a != b);
-	assert_int_equal(unwind_pool_take(pool, 1), -ENOSPC);
-	assert_int_equal(unwind_pool_take(pool, UNWIND_CHUNK_WORDS + 1), -EINVAL);
-	unwind_pool_give(pool, (uint32_t)b, UNWIND_CHUNK_WORDS / 2, SECOND);
-	unwind_pool_give(pool, (uint32_t)a, UNWIND_CHUNK_WORDS / 2, SECOND);
+	assert_int_equal(unwind_pool_alloc(pool, 1), -ENOSPC);
+	assert_int_equal(unwind_pool_alloc(pool, UNWIND_CHUNK_WORDS + 1), -EINVAL);
+	unwind_pool_release(pool, (uint32_t)b, UNWIND_CHUNK_WORDS / 2, SECOND);
+	unwind_pool_release(pool, (uint32_t)a, UNWIND_CHUNK_WORDS / 2, SECOND);
 	assert_int_equal(unwind_pool_used(pool), 0);
 	unwind_pool_settle(pool, SECOND + 1000);
-	assert_int_equal(unwind_pool_take(pool, 1), -ENOSPC);
+	assert_int_equal(unwind_pool_alloc(pool, 1), -ENOSPC);
 	unwind_pool_settle(pool, 2 * SECOND);
-	c = unwind_pool_take(pool, UNWIND_CHUNK_WORDS);
+	c = unwind_pool_alloc(pool, UNWIND_CHUNK_WORDS);
 	assert_true(c >= 0);
 }
 

@@ -333,7 +333,7 @@ static int scan_gap(struct build *b, struct unwind_rows *extra, uint64_t from, u
 	if (to - from > b->gap_left)
 		to = from + b->gap_left;
 	b->gap_left -= to - from;
-	err = unwind_work_take(b->work, (to - from) / 8);
+	err = unwind_work_spend(b->work, (to - from) / 8);
 	for (; !err && to - from >= SIGRETURN_MIN; from += GAP_PART) {
 		const uint64_t left = to - from, want = GAP_PART + SIGRETURN_MAX - 1;
 		struct elf_data d;
@@ -358,7 +358,7 @@ static int scan_gaps(struct build *b, const struct unwind_rows *rows, struct unw
 		const uint64_t end = b->code[s].offset + b->code[s].sz;
 		uint64_t from = b->code[s].offset;
 
-		err = unwind_work_take(b->work, rows->n);
+		err = unwind_work_spend(b->work, rows->n);
 		for (size_t i = 0; i <= rows->n && !err; i++) {
 			const uint64_t to =
 				i < rows->n && rows->v[i].pc < end ? rows->v[i].pc : end;

@@ -11,7 +11,7 @@
 /*
  * Builds the rows of @f, an x86_64 file (else -ENOTSUP). @debug is the separate file with its debug
  * information; NULL: none. A file without unwind information has next to no rows, which is no
- * error; one that exceeds @work (NULL: no limit) is: as unwind_work_take. On success the caller
+ * error; one that exceeds @work (NULL: no limit) is: as unwind_work_spend. On success the caller
  * frees @out with unwind_rows_fini.
  */
 int unwind_rows_of_file(struct unwind_rows *out, const struct elf_file *f,

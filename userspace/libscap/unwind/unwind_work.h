@@ -15,15 +15,15 @@
 
 struct unwind_work {
 	uint64_t left;
-	uint64_t unasked; /* steps since is_stopped was called */
+	uint64_t unpolled; /* steps since is_stopped was called */
 	int (*is_stopped)(void *ctx); /* NULL: never */
 	void *ctx;
 };
 
-#define UNWIND_WORK_ASK (1u << 16)
+#define UNWIND_WORK_POLL (1u << 16)
 
 /* Takes steps. Returns 0; -E2BIG: limit exceeded; -ECANCELED: stopped. @w NULL: no limit. */
-static inline int unwind_work_take(struct unwind_work *w, uint64_t steps)
+static inline int unwind_work_spend(struct unwind_work *w, uint64_t steps)
 {
 	if (!w)
 		return 0;
@@ -32,10 +32,10 @@ static inline int unwind_work_take(struct unwind_work *w, uint64_t steps)
 		return -E2BIG;
 	}
 	w->left -= steps;
-	w->unasked += steps;
-	if (w->unasked < UNWIND_WORK_ASK || !w->is_stopped)
+	w->unpolled += steps;
+	if (w->unpolled < UNWIND_WORK_POLL || !w->is_stopped)
 		return 0;
-	w->unasked = 0;
+	w->unpolled = 0;
 	return w->is_stopped(w->ctx) ? -ECANCELED : 0;
 }
 
