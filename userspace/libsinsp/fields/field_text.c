@@ -8,7 +8,7 @@
 
 #include "buffer.h"
 #include "port_name.h"
-#include "value.h"
+#include "value_writer.h"
 
 static char *put_number(char *p, uint8_t fmt, uint64_t u)
 {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "container/containers.h"
+#include "errno_signal_names.h"
 #include "shared/stack.h"
 #include "syslog_message.h"
-#include "value.h"
 
 static void each_of(const char *const *values, sinsp_value_fn fn, void *ctx)
 {

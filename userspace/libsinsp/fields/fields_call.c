@@ -3,10 +3,12 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "errno_signal_names.h"
 #include "fd.h"
 #include "field_rows.h"
 #include "info.h"
 #include "thread.h"
+#include "value.h"
 
 /* ---- what it is ---- */
 

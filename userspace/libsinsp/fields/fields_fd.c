@@ -7,6 +7,7 @@
  */
 #include <arpa/inet.h>
 
+#include "errno_signal_names.h"
 #include "field_rows.h"
 #include "port_name.h"
 #include "process.h"

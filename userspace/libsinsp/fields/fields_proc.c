@@ -8,7 +8,6 @@
 #include "process.h"
 #include "state/inspector.h"
 #include "text.h"
-#include "value.h"
 
 typedef int (*fact_fn)(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t);
 

@@ -2,7 +2,7 @@
 #ifndef SINSP_FIELDS_INFO_H
 #define SINSP_FIELDS_INFO_H
 
-#include "value.h"
+#include "value_writer.h"
 
 /* Writes %evt.args of w->evt at @p, a place in w->out; returns the end, or NULL without memory. */
 char *sinsp_args_put(struct value_writer *w, char *p);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of errors and signals, by Linux numbers, as far as sysdig names them. */
-#include "value.h"
+#include "errno_signal_names.h"
+
+#include <stddef.h>
 
 /* clang-format off */
 static const char *const errno_names[] = {
