@@ -327,7 +327,7 @@ static int check_filter(const struct chisel_use *use)
 	sinsp_filter_free(f);
 	if (err)
 		say("chisel %s: its argument '%s' is not a filter: %s",
-		    sinsp_chisel_info(use->c)->name, text, bad.text ? bad.what : strerror(-err));
+		    sinsp_chisel_info(use->c)->name, text, bad.text ? bad.message : strerror(-err));
 	return err;
 }
 

@@ -12,10 +12,10 @@
 /* Words that begin with no field, and are not near one: perhaps a command without its --. */
 static int may_be_command(const struct sinsp_filter_error *err, const struct options *o)
 {
-	const size_t len = strlen(err->what);
+	const size_t len = strlen(err->message);
 
 	return !err->name && !err->pos && !o->read.n && !o->command && o->mode == MODE_CAPTURE &&
-	       err->what[len - 1] != '?' && isalnum((unsigned char)err->text[0]);
+	       err->message[len - 1] != '?' && isalnum((unsigned char)err->text[0]);
 }
 
 /* Of the first word of the filter. */
@@ -35,13 +35,13 @@ static void say_error(const struct sinsp_filter_error *err, const struct options
 	const char *near = err->name || err->pos ? NULL : nearest_command(err->text);
 
 	if (near)
-		say("filter: %s; did you mean saker %s?", err->what, near);
+		say("filter: %s; did you mean saker %s?", err->message, near);
 	else if (may_be_command(err, o))
-		say("filter: %s; to run a command: saker -- %.40s", err->what, err->text);
+		say("filter: %s; to run a command: saker -- %.40s", err->message, err->text);
 	else if (err->name)
-		say("filter, in %s: %s", err->name, err->what);
+		say("filter, in %s: %s", err->name, err->message);
 	else
-		say("filter: %s", err->what);
+		say("filter: %s", err->message);
 	if (!sinsp_filter_error_lines(&lines, err))
 		fwrite(lines.p, 1, lines.len, stderr);
 	free(lines.p);

@@ -31,7 +31,7 @@ static int evt_field(lua_State *L)
 	if (i >= c->n_fields)
 		return no_field(L);
 	cf = &c->fields[i];
-	n = c->evt ? sinsp_field_get(&c->asker, &cf->field, &v, &more) : 0;
+	n = c->evt ? sinsp_field_get(&c->eval, &cf->field, &v, &more) : 0;
 	if (n < 0)
 		return luaL_error(L, "%s: %s", cf->field.row->name, strerror(-n));
 	if (n)

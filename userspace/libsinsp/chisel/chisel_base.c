@@ -301,6 +301,6 @@ struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, in
 
 	if (!r)
 		return f;
-	luaL_error(L, "filter '%s': %s", text, r == -EINVAL ? err.what : strerror(-r));
+	luaL_error(L, "filter '%s': %s", text, r == -EINVAL ? err.message : strerror(-r));
 	return NULL;
 }

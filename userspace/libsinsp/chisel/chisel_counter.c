@@ -148,7 +148,7 @@ static int get_key(struct sinsp_chisel *c, int field, struct sinsp_value *key)
 {
 	struct sinsp_chisel_field *cf = &c->fields[field];
 	const struct sinsp_value *more;
-	int n = sinsp_field_get(&c->asker, &cf->field, key, &more);
+	int n = sinsp_field_get(&c->eval, &cf->field, key, &more);
 
 	if (n > 0)
 		return make_key(c, cf, key) ?: 1;
@@ -442,7 +442,7 @@ static int is_true(struct sinsp_chisel *c, int field)
 {
 	const struct sinsp_value *more;
 	struct sinsp_value v;
-	int n = sinsp_field_get(&c->asker, &c->fields[field].field, &v, &more);
+	int n = sinsp_field_get(&c->eval, &c->fields[field].field, &v, &more);
 
 	return n > 0 ? v.type != FIELD_BOOL || v.u : n;
 }
@@ -456,7 +456,7 @@ static int get_number(struct sinsp_chisel *c, int field, struct number *n)
 	*n = (struct number){.i = 1, .kind = NUMBER_INT};
 	if (field == NO_FIELD)
 		return 0;
-	r = sinsp_field_get(&c->asker, &c->fields[field].field, &v, &more);
+	r = sinsp_field_get(&c->eval, &c->fields[field].field, &v, &more);
 	*n = r > 0 ? number_of(&v) : (struct number){.kind = NUMBER_NONE};
 	return r < 0 ? r : 0;
 }
@@ -509,11 +509,11 @@ static int count_by_all(struct sinsp_chisel *c)
 	int err = 0;
 
 	for (struct sinsp_chisel_counter *k = c->counters; k && !err; k = k->next) {
-		if (k->serial == c->asker.serial)
+		if (k->serial == c->eval.serial)
 			continue;
 		err = count_event(k);
 		if (!err)
-			k->serial = c->asker.serial;
+			k->serial = c->eval.serial;
 	}
 	return err;
 }

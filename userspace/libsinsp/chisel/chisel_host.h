@@ -59,11 +59,11 @@ struct sinsp_chisel {
 	struct chisel_terminal terminal;
 	lua_State *L;
 	int on_event; /* registry reference; LUA_NOREF: none */
-	struct sinsp_asker asker;
+	struct sinsp_eval eval;
 	struct sinsp_chisel_field *fields; /* a handle is the index + 1 */
 	size_t n_fields;
 	struct sinsp_chisel_counter *counters; /* NULL: none */
-	uint64_t set_serial; /* of the event that asker was set to */
+	uint64_t set_serial; /* of the event that eval is set to */
 	struct sinsp_filter *filter; /* NULL: all events */
 	char *filter_text; /* its text */
 	struct sinsp_filter *followed; /* filter of chisel.follow; NULL: none */

@@ -176,7 +176,7 @@ int sinsp_chisel_open(struct sinsp_chisel **out, struct sinsp_chisel_run *run, c
 	if (!c)
 		return -ENOMEM;
 	c->run = run;
-	sinsp_asker_init(&c->asker, NULL);
+	sinsp_eval_init(&c->eval, NULL);
 	err = open_program(c, name);
 	if (err)
 		sinsp_chisel_close(c);
@@ -197,7 +197,7 @@ void sinsp_chisel_close(struct sinsp_chisel *c)
 	}
 	drop_program(c);
 	sinsp_chisel_exec_fini(&c->exec);
-	sinsp_asker_fini(&c->asker);
+	sinsp_eval_fini(&c->eval);
 	free(c->line.p);
 	free(c);
 }
@@ -406,11 +406,11 @@ static int step(struct sinsp_chisel *c, uint64_t ns)
 static void set_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	c->evt = evt;
-	c->asker.insp = evt->insp;
-	c->asker.buf_fmt = c->run->buf_fmt;
-	c->asker.buf_max = c->run->buf_max;
-	c->asker.port_names = c->run->port_names;
-	sinsp_asker_set(&c->asker, evt);
+	c->eval.insp = evt->insp;
+	c->eval.buf_fmt = c->run->buf_fmt;
+	c->eval.buf_max = c->run->buf_max;
+	c->eval.port_names = c->run->port_names;
+	sinsp_eval_set(&c->eval, evt);
 }
 
 int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
@@ -467,7 +467,7 @@ static int make_format(struct sinsp_chisel *c)
 	r = sinsp_format_new(&c->format, c->format_text, &opts, &err);
 	if (r)
 		sinsp_chisel_say(c, "chisel %s: format '%s': %s", c->info.name, c->format_text,
-				 r == -EINVAL ? err.what : strerror(-r));
+				 r == -EINVAL ? err.message : strerror(-r));
 	return r;
 }
 

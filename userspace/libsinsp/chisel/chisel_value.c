@@ -65,14 +65,14 @@ void sinsp_chisel_push_unsigned(lua_State *L, uint64_t u)
 }
 
 /* Pushes the value as -p prints it. */
-static void push_text(lua_State *L, struct sinsp_asker *a, const struct sinsp_value *v)
+static void push_text(lua_State *L, struct sinsp_eval *e, const struct sinsp_value *v)
 {
-	a->text.len = 0;
-	if (sinsp_value_text(&a->text, a, v))
+	e->text.len = 0;
+	if (sinsp_value_text(&e->text, e, v))
 		luaL_error(L, "not enough memory");
-	chisel_terminal_note(&chisel_of(L)->terminal, a->text.p ?: "", a->text.len);
-	lua_pushlstring(L, a->text.p ?: "", a->text.len);
-	a->text.len = 0;
+	chisel_terminal_note(&chisel_of(L)->terminal, e->text.p ?: "", e->text.len);
+	lua_pushlstring(L, e->text.p ?: "", e->text.len);
+	e->text.len = 0;
 }
 
 /* Pushes the captured bytes. */
@@ -124,13 +124,13 @@ static int is_shown(const struct sinsp_chisel_field *cf, const struct sinsp_valu
 int sinsp_chisel_make_text(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
 			   struct sinsp_value *v)
 {
-	struct sinsp_asker *a = &c->asker;
+	struct sinsp_eval *e = &c->eval;
 	int r;
 
 	if (!is_shown(cf, v))
 		return 0;
-	a->text.len = 0;
-	r = sinsp_value_text(&a->text, a, v) ?: sinsp_asker_keep(a, v);
+	e->text.len = 0;
+	r = sinsp_value_text(&e->text, e, v) ?: sinsp_eval_keep(e, v);
 	return r < 0 ? r : 0;
 }
 
@@ -167,7 +167,7 @@ static void push_new_text(lua_State *L, struct sinsp_chisel_text *t, const struc
 void sinsp_chisel_push_value(lua_State *L, struct sinsp_chisel_field *cf,
 			     const struct sinsp_value *v)
 {
-	struct sinsp_asker *a = &chisel_of(L)->asker;
+	struct sinsp_eval *e = &chisel_of(L)->eval;
 	struct sinsp_chisel_text *t;
 
 	switch ((enum sinsp_field_type)v->type) {
@@ -200,7 +200,7 @@ void sinsp_chisel_push_value(lua_State *L, struct sinsp_chisel_field *cf,
 		__attribute__((fallthrough));
 	default:
 		if (is_shown(cf, v))
-			push_text(L, a, v);
+			push_text(L, e, v);
 		else
 			push_captured(L, v);
 	}

@@ -93,7 +93,7 @@ const char *sinsp_field_nearest(const char *name, size_t len)
 
 /* ---- reading names and arguments ---- */
 
-int sinsp_field_complain(struct sinsp_field *f, const char **why, const char *fmt, ...)
+int sinsp_field_error(struct sinsp_field *f, const char **why, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -134,18 +134,18 @@ static int unknown(struct sinsp_field *f, const char *text, size_t len, const ch
 	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
 		if (strncmp(text, unsupported[i].prefix, strlen(unsupported[i].prefix)))
 			continue;
-		err = sinsp_field_complain(f, why, "the field %.*s is not supported: %s", shown,
-					   text, unsupported[i].why);
+		err = sinsp_field_error(f, why, "the field %.*s is not supported: %s", shown, text,
+					unsupported[i].why);
 		return err == -EINVAL ? -ENOTSUP : err;
 	}
 	near = sinsp_field_nearest(text, len);
 	if (!len)
-		err = sinsp_field_complain(f, why, "a field's name was expected");
+		err = sinsp_field_error(f, why, "a field's name was expected");
 	else if (near)
-		err = sinsp_field_complain(f, why, "unknown field %.*s; did you mean %s?", shown,
-					   text, near);
+		err = sinsp_field_error(f, why, "unknown field %.*s; did you mean %s?", shown, text,
+					near);
 	else
-		err = sinsp_field_complain(f, why, "unknown field %.*s; see saker -l", shown, text);
+		err = sinsp_field_error(f, why, "unknown field %.*s; see saker -l", shown, text);
 	return err == -EINVAL ? -ENOENT : err;
 }
 
@@ -194,17 +194,17 @@ static int parse_brackets(struct sinsp_field *f, const char *text, const char **
 		n += quote && text[n] == '\\' && text[n + 1] ? 2 : 1;
 	*at += n;
 	if (!text[n])
-		return sinsp_field_complain(f, why, "the argument of %s has no %s", f->row->name,
-					    !quote         ? "closing ]"
-					    : quote == '"' ? "closing \""
-							   : "closing '");
+		return sinsp_field_error(f, why, "the argument of %s has no %s", f->row->name,
+					 !quote         ? "closing ]"
+					 : quote == '"' ? "closing \""
+							: "closing '");
 	err = take_arg(f, text + from, n - from, quote);
 	if (err)
 		return err;
 	if (quote && text[++n] != ']') {
 		++*at;
-		return sinsp_field_complain(f, why, "the argument of %s has no closing ]",
-					    f->row->name);
+		return sinsp_field_error(f, why, "the argument of %s has no closing ]",
+					 f->row->name);
 	}
 	return (int)n + 1;
 }
@@ -230,13 +230,13 @@ static int check_arg(struct sinsp_field *f, const char **why)
 		if (!(flags & FIELD_F_ARG_NEEDED))
 			return 0;
 		if (flags & FIELD_F_ARG_KEY)
-			return sinsp_field_complain(
-				f, why, "%s needs an argument: %s.NAME or %s[%s]", name, name, name,
-				flags & FIELD_F_ARG_INDEX ? "N" : "NAME");
-		return sinsp_field_complain(f, why, "%s needs an argument: %s[N]", name, name);
+			return sinsp_field_error(f, why, "%s needs an argument: %s.NAME or %s[%s]",
+						 name, name, name,
+						 flags & FIELD_F_ARG_INDEX ? "N" : "NAME");
+		return sinsp_field_error(f, why, "%s needs an argument: %s[N]", name, name);
 	}
 	if (!(flags & (FIELD_F_ARG_NEEDED | FIELD_F_ARG_OK)))
-		return sinsp_field_complain(f, why, "%s takes no argument", name);
+		return sinsp_field_error(f, why, "%s takes no argument", name);
 	if (flags & FIELD_F_ARG_INDEX && isdigit((unsigned char)f->arg[0])) {
 		errno = 0;
 		f->index = strtoll(f->arg, &end, 0);
@@ -246,10 +246,10 @@ static int check_arg(struct sinsp_field *f, const char **why)
 			f->has_index = 1;
 	}
 	if (!f->has_index && !(flags & FIELD_F_ARG_KEY))
-		return sinsp_field_complain(f, why, "%s takes a number, not %s", name,
-					    f->arg[0] ? f->arg : "nothing");
+		return sinsp_field_error(f, why, "%s takes a number, not %s", name,
+					 f->arg[0] ? f->arg : "nothing");
 	if (!f->arg[0])
-		return sinsp_field_complain(f, why, "the argument of %s is empty", name);
+		return sinsp_field_error(f, why, "the argument of %s is empty", name);
 	return 0;
 }
 
@@ -266,8 +266,8 @@ int sinsp_field_parse(struct sinsp_field *f, const char *text, const char **why,
 		return unknown(f, text, len, why);
 	f->type = f->row->type;
 	if (f->row->flags & FIELD_F_UNSUPPORTED) {
-		err = sinsp_field_complain(f, why, "the field %s is not supported: %s",
-					   f->row->name, f->row->help);
+		err = sinsp_field_error(f, why, "the field %s is not supported: %s", f->row->name,
+					f->row->help);
 		return err == -EINVAL ? -ENOTSUP : err;
 	}
 	*at = n;
@@ -301,7 +301,7 @@ int sinsp_field_equal(const struct sinsp_field *a, const struct sinsp_field *b)
 	return !a->arg || !strcmp(a->arg, b->arg);
 }
 
-/* ---- who asks ---- */
+/* ---- evaluation ---- */
 
 #define BLOCK_SZ 8192
 
@@ -311,22 +311,22 @@ struct sinsp_scratch_block {
 	_Alignas(16) char bytes[];
 };
 
-void sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s)
+void sinsp_eval_init(struct sinsp_eval *e, struct sinsp *s)
 {
-	*a = (struct sinsp_asker){.insp = s};
-	time_text_init(&a->time, SINSP_TIME_ABSOLUTE);
+	*e = (struct sinsp_eval){.insp = s};
+	time_text_init(&e->time, SINSP_TIME_ABSOLUTE);
 }
 
-void sinsp_asker_fini(struct sinsp_asker *a)
+void sinsp_eval_fini(struct sinsp_eval *e)
 {
 	struct sinsp_scratch_block *next;
 
-	for (struct sinsp_scratch_block *b = a->scratch.blocks; b; b = next) {
+	for (struct sinsp_scratch_block *b = e->scratch.blocks; b; b = next) {
 		next = b->next;
 		free(b);
 	}
-	free(a->text.p);
-	*a = (struct sinsp_asker){0};
+	free(e->text.p);
+	*e = (struct sinsp_eval){0};
 }
 
 /* Returns a block with room for @n bytes after the current one: blocks are kept and reused. */
@@ -350,9 +350,9 @@ static struct sinsp_scratch_block *next_block(struct sinsp_scratch *s, size_t n)
 	return b;
 }
 
-void *sinsp_asker_alloc(struct sinsp_asker *a, size_t n)
+void *sinsp_eval_alloc(struct sinsp_eval *e, size_t n)
 {
-	struct sinsp_scratch *s = &a->scratch;
+	struct sinsp_scratch *s = &e->scratch;
 	struct sinsp_scratch_block *b = s->cur;
 	void *p;
 
@@ -368,20 +368,20 @@ void *sinsp_asker_alloc(struct sinsp_asker *a, size_t n)
 	return p;
 }
 
-int field_guesses(const struct sinsp_asker *a)
+int field_guesses(const struct sinsp_eval *e)
 {
-	return !a->insp->native;
+	return !e->insp->native;
 }
 
-int sinsp_asker_keep(struct sinsp_asker *a, struct sinsp_value *v)
+int sinsp_eval_keep(struct sinsp_eval *e, struct sinsp_value *v)
 {
-	const size_t n = a->text.len;
-	char *p = sinsp_asker_alloc(a, n);
+	const size_t n = e->text.len;
+	char *p = sinsp_eval_alloc(e, n);
 
-	a->text.len = 0;
+	e->text.len = 0;
 	if (!p)
 		return -ENOMEM;
 	if (n)
-		memcpy(p, a->text.p, n);
+		memcpy(p, e->text.p, n);
 	return field_mem(v, p, n);
 }

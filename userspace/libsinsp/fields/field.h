@@ -2,7 +2,8 @@
 /*
  * Fields of events, for filters, formats, listings and chisels. A field is a row, with the code
  * that computes its value; the classes of rows are in fields_*.c. Values are borrowed from the
- * event, the state, or the scratch of the asker, and valid until the next sinsp_asker_set.
+ * event, the state, or the scratch memory of the evaluation, and valid until the next
+ * sinsp_eval_set.
  */
 #ifndef SINSP_FIELDS_FIELD_H
 #define SINSP_FIELDS_FIELD_H
@@ -83,26 +84,26 @@ struct sinsp_value {
 	uint8_t is_name; /* of a file: printed without control characters, as in sysdig */
 };
 
-struct sinsp_asker;
+struct sinsp_eval;
 struct sinsp_field;
 
 /*
- * Computes the values of @f in a->evt; *v already has the type and format of the field. Returns
+ * Computes the values of @f in e->evt; *v already has the type and format of the field. Returns
  * their number: 0, it has none (unknown is not zero, and not ""); 1, in *v; more, in a list at
  * *more, with *v the first. Negative errno: no memory.
  */
-typedef int (*sinsp_field_fn)(struct sinsp_asker *a, const struct sinsp_field *f,
+typedef int (*sinsp_field_fn)(struct sinsp_eval *e, const struct sinsp_field *f,
 			      struct sinsp_value *v, const struct sinsp_value **more);
 
 /* Checks the argument when the field is parsed, and may set f->index and f->type. Returns 0, or
- * -EINVAL by sinsp_field_complain. */
+ * -EINVAL by sinsp_field_error. */
 typedef int (*sinsp_field_check_fn)(struct sinsp_field *f, const char **why);
 
 struct sinsp_field_row {
 	const char *name; /* "proc.name" */
 	uint8_t type, fmt, cost;
 	uint16_t flags;
-	uint16_t what; /* for the getter: distinguishes similar fields */
+	uint16_t variant; /* for the getter: distinguishes fields that differ in little */
 	sinsp_field_fn get;
 	const char *help;
 	sinsp_field_check_fn check; /* NULL: accepts any argument that the flags allow */
@@ -123,15 +124,15 @@ struct sinsp_field {
 	uint8_t has_index;
 	uint8_t type; /* that of the row; for evt.rawarg that of the parameter, FIELD_NONE if events
 			 differ in it */
-	char *why; /* owned: the message of sinsp_field_complain */
+	char *why; /* owned: the message of sinsp_field_error */
 };
 
-/* The asker: scratch memory, and what is kept from event to event. One per filter, format or
- * chisel; used by one thread. */
-struct sinsp_asker {
+/* An evaluation of fields: scratch memory, and what is kept from event to event. One per filter,
+ * format or chisel; used by one thread. */
+struct sinsp_eval {
 	struct sinsp *insp;
 	const struct sinsp_evt *evt;
-	uint64_t serial; /* number of the event: counts sinsp_asker_set */
+	uint64_t serial; /* number of the event: counts sinsp_eval_set */
 	enum sinsp_buf_fmt buf_fmt; /* text of evt.args, evt.info, evt.buffer */
 	uint32_t buf_max; /* characters of a buffer printed as dots; 0: 80; UINT32_MAX: all */
 	uint32_t buf_cut; /* bytes of a buffer; 0: all */
@@ -143,36 +144,36 @@ struct sinsp_asker {
 		struct sinsp_scratch_block *blocks, *cur;
 		size_t used;
 	} scratch;
-	struct sinsp_text text; /* for getters that build text: sinsp_asker_keep */
+	struct sinsp_text text; /* for getters that build text: sinsp_eval_keep */
 	struct {
 		uint64_t serial, ns, prev_ns;
 	} delta; /* between events for which evt.deltatime was computed */
 };
 
-void sinsp_asker_init(struct sinsp_asker *a, struct sinsp *s);
-void sinsp_asker_fini(struct sinsp_asker *a);
+void sinsp_eval_init(struct sinsp_eval *e, struct sinsp *s);
+void sinsp_eval_fini(struct sinsp_eval *e);
 
 /* Sets the event; values of the previous one become invalid. */
-static inline void sinsp_asker_set(struct sinsp_asker *a, const struct sinsp_evt *evt)
+static inline void sinsp_eval_set(struct sinsp_eval *e, const struct sinsp_evt *evt)
 {
-	a->evt = evt;
-	a->serial++;
-	a->scratch.cur = a->scratch.blocks;
-	a->scratch.used = 0;
+	e->evt = evt;
+	e->serial++;
+	e->scratch.cur = e->scratch.blocks;
+	e->scratch.used = 0;
 }
 
 /* Allocates @n bytes until the next event; NULL: no memory. */
-void *sinsp_asker_alloc(struct sinsp_asker *a, size_t n);
-/* Makes the text in a->text, which is empty then, the value *v. Returns 1 or -ENOMEM. */
-int sinsp_asker_keep(struct sinsp_asker *a, struct sinsp_value *v);
+void *sinsp_eval_alloc(struct sinsp_eval *e, size_t n);
+/* Makes the text in e->text, which is empty then, the value *v. Returns 1 or -ENOMEM. */
+int sinsp_eval_keep(struct sinsp_eval *e, struct sinsp_value *v);
 
 /* Calls sinsp_field_fn, after setting the type and format of *v. */
-static inline int sinsp_field_get(struct sinsp_asker *a, const struct sinsp_field *f,
+static inline int sinsp_field_get(struct sinsp_eval *e, const struct sinsp_field *f,
 				  struct sinsp_value *v, const struct sinsp_value **more)
 {
 	*v = (struct sinsp_value){.type = f->type, .fmt = f->row->fmt};
 	*more = NULL;
-	return f->row->get(a, f, v, more);
+	return f->row->get(e, f, v, more);
 }
 
 extern const struct sinsp_field_class *const sinsp_field_classes[]; /* NULL-terminated */
@@ -187,7 +188,7 @@ extern const struct sinsp_field_class *const sinsp_field_classes[]; /* NULL-term
 int sinsp_field_parse(struct sinsp_field *f, const char *text, const char **why, size_t *at);
 void sinsp_field_fini(struct sinsp_field *f);
 /* Makes the message for an error. Returns -EINVAL, or -ENOMEM. */
-int sinsp_field_complain(struct sinsp_field *f, const char **why, const char *fmt, ...)
+int sinsp_field_error(struct sinsp_field *f, const char **why, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int sinsp_field_equal(const struct sinsp_field *a, const struct sinsp_field *b);
 
@@ -198,7 +199,7 @@ const struct sinsp_field_row *sinsp_field_find(const char *name, size_t len);
 const char *sinsp_field_nearest(const char *name, size_t len);
 
 /* Appends a value as -p prints it. Returns 0 or -ENOMEM. */
-int sinsp_value_text(struct sinsp_text *out, const struct sinsp_asker *a,
+int sinsp_value_text(struct sinsp_text *out, const struct sinsp_eval *e,
 		     const struct sinsp_value *v);
 
 #endif /* SINSP_FIELDS_FIELD_H */

@@ -52,6 +52,6 @@ static inline int field_str(struct sinsp_value *v, const char *s)
 
 /* Returns whether unknown facts have a value nevertheless: in files of other tools, where sysdig
  * has -1, 0 or no text. */
-int field_guesses(const struct sinsp_asker *a);
+int field_guesses(const struct sinsp_eval *e);
 
 #endif /* SINSP_FIELDS_FIELD_ROWS_H */

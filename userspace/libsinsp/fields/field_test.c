@@ -119,7 +119,7 @@ static void test_every_row_is_found_by_its_name(void **state)
 
 /* ---- values ---- */
 
-static const char *text_of(struct fixture *f, struct sinsp_asker *a, const char *name)
+static const char *text_of(struct fixture *f, struct sinsp_eval *e, const char *name)
 {
 	const struct sinsp_value *more;
 	struct sinsp_field field;
@@ -132,10 +132,10 @@ static const char *text_of(struct fixture *f, struct sinsp_asker *a, const char 
 	if (n < 0)
 		print_error("%s: %s\n", name, why);
 	assert_int_equal(n, strlen(name));
-	n = sinsp_field_get(a, &field, &v, &more);
+	n = sinsp_field_get(e, &field, &v, &more);
 	assert_true(n >= 0);
 	if (n)
-		assert_int_equal(sinsp_value_text(&f->text, a, &v), 0);
+		assert_int_equal(sinsp_value_text(&f->text, e, &v), 0);
 	sinsp_field_fini(&field);
 	return n ? fixture_take(f) : NULL;
 }
@@ -214,10 +214,10 @@ static void test_fields_of_an_event(void **state)
 	struct fixture *f = *state;
 	struct ppm_evt_hdr hdr;
 	const struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_OPEN_X, params, 5);
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 
-	sinsp_asker_init(&a, f->s);
-	sinsp_asker_set(&a, &evt);
+	sinsp_eval_init(&a, f->s);
+	sinsp_eval_set(&a, &evt);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *text = text_of(f, &a, rows[i].name);
 
@@ -226,7 +226,7 @@ static void test_fields_of_an_event(void **state)
 		else
 			assert_null(text);
 	}
-	sinsp_asker_fini(&a);
+	sinsp_eval_fini(&a);
 }
 
 /* Of events that were asked about; however often, and by which field. */
@@ -241,17 +241,17 @@ static void test_delta_is_between_events_that_were_asked_about(void **state)
 	struct fixture *f = *state;
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 
-	sinsp_asker_init(&a, f->s);
+	sinsp_eval_init(&a, f->s);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		evt.raw.ts_ns = rows[i].ns;
-		sinsp_asker_set(&a, &evt);
+		sinsp_eval_set(&a, &evt);
 		assert_string_equal(text_of(f, &a, "evt.deltatime"), rows[i].ns_text);
 		assert_string_equal(text_of(f, &a, "evt.deltatime"), rows[i].ns_text);
 		assert_string_equal(text_of(f, &a, "evt.deltatime.ns"), rows[i].frac);
 	}
-	sinsp_asker_fini(&a);
+	sinsp_eval_fini(&a);
 }
 
 static void test_number_of_a_call(void **state)
@@ -259,14 +259,14 @@ static void test_number_of_a_call(void **state)
 	struct fixture *f = *state;
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 
-	sinsp_asker_init(&a, f->s);
-	sinsp_asker_set(&a, &evt);
+	sinsp_eval_init(&a, f->s);
+	sinsp_eval_set(&a, &evt);
 	assert_null(text_of(f, &a, "syscall.nr"));
 	evt.raw.nr = 102;
 	assert_string_equal(text_of(f, &a, "syscall.nr"), "102");
-	sinsp_asker_fini(&a);
+	sinsp_eval_fini(&a);
 }
 
 /* Only saker's captures say it, and only of enters. */
@@ -287,18 +287,18 @@ static void test_is_blocked(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct ppm_evt_hdr hdr;
 		struct sinsp_evt evt = fixture_evt(f, &hdr, rows[i].type, NULL, 0);
-		struct sinsp_asker a;
+		struct sinsp_eval a;
 		const char *text;
 
 		evt.raw.flags = rows[i].flags;
-		sinsp_asker_init(&a, f->s);
-		sinsp_asker_set(&a, &evt);
+		sinsp_eval_init(&a, f->s);
+		sinsp_eval_set(&a, &evt);
 		text = text_of(f, &a, "evt.is_blocked");
 		if (rows[i].expected)
 			assert_string_equal(text, rows[i].expected);
 		else
 			assert_null(text);
-		sinsp_asker_fini(&a);
+		sinsp_eval_fini(&a);
 	}
 }
 
@@ -315,15 +315,15 @@ static void test_latency_for_people(void **state)
 	struct fixture *f = *state;
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_GETUID_E, NULL, 0);
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 
-	sinsp_asker_init(&a, f->s);
-	sinsp_asker_set(&a, &evt);
+	sinsp_eval_init(&a, f->s);
+	sinsp_eval_set(&a, &evt);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		evt.latency_ns = rows[i].ns;
 		assert_string_equal(text_of(f, &a, "evt.latency.human"), rows[i].text);
 	}
-	sinsp_asker_fini(&a);
+	sinsp_eval_fini(&a);
 }
 
 /* As in sysdig: chisels take 0 for the enter of a call. */
@@ -332,13 +332,13 @@ static void test_events_of_the_capture_have_no_latency(void **state)
 	struct fixture *f = *state;
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_PROCINFO_E, NULL, 0);
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 
-	sinsp_asker_init(&a, f->s);
-	sinsp_asker_set(&a, &evt);
+	sinsp_eval_init(&a, f->s);
+	sinsp_eval_set(&a, &evt);
 	assert_null(text_of(f, &a, "evt.latency"));
 	assert_null(text_of(f, &a, "evt.latency.human"));
-	sinsp_asker_fini(&a);
+	sinsp_eval_fini(&a);
 }
 
 static void test_values_as_text(void **state)
@@ -364,14 +364,14 @@ static void test_values_as_text(void **state)
 		{{.p = "a\nb", .len = 3, .type = FIELD_BYTES}, "a.b"},
 	};
 	struct fixture *f = *state;
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 
-	sinsp_asker_init(&a, f->s);
+	sinsp_eval_init(&a, f->s);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(sinsp_value_text(&f->text, &a, &rows[i].v), 0);
 		assert_string_equal(fixture_take(f), rows[i].text);
 	}
-	sinsp_asker_fini(&a);
+	sinsp_eval_fini(&a);
 }
 
 /* ---- scratch ---- */
@@ -380,16 +380,16 @@ static void test_scratch_holds_until_the_next_event(void **state)
 {
 	struct fixture *f = *state;
 	struct sinsp_evt evt = {0};
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 	char *p[64];
 
-	sinsp_asker_init(&a, f->s);
+	sinsp_eval_init(&a, f->s);
 	for (int round = 0; round < 3; round++) {
-		sinsp_asker_set(&a, &evt);
+		sinsp_eval_set(&a, &evt);
 		for (int i = 0; i < 64; i++) {
 			const size_t n = (size_t)i * 517 % 20000 + 1;
 
-			p[i] = sinsp_asker_alloc(&a, n);
+			p[i] = sinsp_eval_alloc(&a, n);
 			assert_non_null(p[i]);
 			memset(p[i], i, n);
 		}
@@ -400,8 +400,8 @@ static void test_scratch_holds_until_the_next_event(void **state)
 				assert_int_equal(p[i][j], i);
 		}
 	}
-	assert_null(sinsp_asker_alloc(&a, SIZE_MAX));
-	sinsp_asker_fini(&a);
+	assert_null(sinsp_eval_alloc(&a, SIZE_MAX));
+	sinsp_eval_fini(&a);
 }
 
 int main(void)

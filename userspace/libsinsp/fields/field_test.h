@@ -17,7 +17,7 @@ static inline const char *fixture_field(struct fixture *f, const struct sinsp_ev
 {
 	const struct sinsp_value *more;
 	struct sinsp_field field;
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 	struct sinsp_value v;
 	const char *why;
 	size_t at;
@@ -26,8 +26,8 @@ static inline const char *fixture_field(struct fixture *f, const struct sinsp_ev
 	if (n < 0)
 		print_error("%s: %s\n", name, why);
 	assert_int_equal(n, strlen(name));
-	sinsp_asker_init(&a, f->s);
-	sinsp_asker_set(&a, evt);
+	sinsp_eval_init(&a, f->s);
+	sinsp_eval_set(&a, evt);
 	n = sinsp_field_get(&a, &field, &v, &more);
 	assert_true(n >= 0);
 	for (int i = 0; i < n; i++) {
@@ -39,7 +39,7 @@ static inline const char *fixture_field(struct fixture *f, const struct sinsp_ev
 					 0);
 		assert_int_equal(sinsp_value_text(&f->text, &a, i ? &more[i] : &v), 0);
 	}
-	sinsp_asker_fini(&a);
+	sinsp_eval_fini(&a);
 	sinsp_field_fini(&field);
 	return n ? fixture_take(f) : NULL;
 }

@@ -47,12 +47,12 @@ static char *put_name(char *p, const char *s, size_t n)
 }
 
 /* From the event, from the state, or made for printing. */
-static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_asker *a,
+static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_eval *e,
 		       const struct sinsp_value *v)
 {
 	const uint32_t len =
-		v->type == FIELD_BYTES && a->buf_cut && a->buf_cut < v->len ? a->buf_cut : v->len;
-	const uint32_t max = a->buf_max ? a->buf_max : VALUE_BUF_MAX;
+		v->type == FIELD_BYTES && e->buf_cut && e->buf_cut < v->len ? e->buf_cut : v->len;
+	const uint32_t max = e->buf_max ? e->buf_max : VALUE_BUF_MAX;
 
 	p = text_room(out, p, v->type == FIELD_BYTES ? sinsp_buffer_room(len) : len);
 	if (!p || !len)
@@ -62,15 +62,15 @@ static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_asker
 	if (v->is_name)
 		return put_name(p, v->p, len);
 	if (v->type == FIELD_BYTES)
-		return sinsp_buffer_put(p, (const uint8_t *)v->p, len, a->buf_fmt, max);
+		return sinsp_buffer_put(p, (const uint8_t *)v->p, len, e->buf_fmt, max);
 	return put_utf8(p, v->p, len);
 }
 
-char *field_text_put(struct sinsp_text *out, char *p, const struct sinsp_asker *a,
+char *field_text_put(struct sinsp_text *out, char *p, const struct sinsp_eval *e,
 		     const struct sinsp_value *v)
 {
 	if (v->type == FIELD_STR || v->type == FIELD_PATH || v->type == FIELD_BYTES)
-		return put_bytes(out, p, a, v);
+		return put_bytes(out, p, e, v);
 	p = text_room(out, p, VALUE_ROOM);
 	if (!p)
 		return NULL;
@@ -91,19 +91,19 @@ char *field_text_put(struct sinsp_text *out, char *p, const struct sinsp_asker *
 		*p++ = '/';
 		return put_u64(p, v->prefix);
 	case FIELD_PORT:
-		return a->port_names && v->u <= UINT16_MAX ? port_name_put(p, (uint16_t)v->u)
+		return e->port_names && v->u <= UINT16_MAX ? port_name_put(p, (uint16_t)v->u)
 							   : put_u64(p, v->u);
 	default:
 		return put_number(p, v->fmt, v->u);
 	}
 }
 
-int sinsp_value_text(struct sinsp_text *out, const struct sinsp_asker *a,
+int sinsp_value_text(struct sinsp_text *out, const struct sinsp_eval *e,
 		     const struct sinsp_value *v)
 {
 	char *p = text_begin(out, 1);
 
-	return text_end(out, p ? field_text_put(out, p, a, v) : NULL);
+	return text_end(out, p ? field_text_put(out, p, e, v) : NULL);
 }
 
 /* ---- JSON ---- */
@@ -162,10 +162,10 @@ char *json_string_put(struct sinsp_text *out, char *p, const char *s, size_t n)
 	return p + 1;
 }
 
-char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_asker *a,
+char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_eval *e,
 		     const struct sinsp_value *v)
 {
-	struct sinsp_text *const t = &a->text;
+	struct sinsp_text *const t = &e->text;
 	size_t at;
 
 	p = text_room(out, p, VALUE_ROOM);
@@ -194,7 +194,7 @@ char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_asker *a,
 		break;
 	}
 	at = t->len;
-	if (sinsp_value_text(t, a, v))
+	if (sinsp_value_text(t, e, v))
 		return NULL;
 	p = json_string_put(out, p, t->p + at, t->len - at);
 	t->len = at;

@@ -7,9 +7,9 @@
 #include "text.h"
 
 /* Each writes at @p, a place in @out, and returns the end; NULL: no memory. */
-char *field_text_put(struct sinsp_text *out, char *p, const struct sinsp_asker *a,
+char *field_text_put(struct sinsp_text *out, char *p, const struct sinsp_eval *e,
 		     const struct sinsp_value *v); /* as -p does */
-char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_asker *a,
+char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_eval *e,
 		     const struct sinsp_value *v); /* a number, true, false or a string */
 
 /* Writes text that is valid UTF-8 as a JSON string, in quotes. */

@@ -29,7 +29,7 @@ static void each_error(const struct sinsp_field_row *row, sinsp_value_fn fn, voi
 static void each_of_sample(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx)
 {
 	const struct scap_event_info *info = scap_event_info(EVT_SAMPLE_E);
-	const struct scap_flag_name *name = info->params[row->what].flags;
+	const struct scap_flag_name *name = info->params[row->variant].flags;
 
 	for (; name && name->name; name++)
 		fn(ctx, name->name);

@@ -12,11 +12,11 @@
 
 /* ---- what it is ---- */
 
-static int get_type(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_type(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_str(v, sinsp_evt_type(a->evt));
+	return field_str(v, sinsp_evt_type(e->evt));
 }
 
 struct name_search {
@@ -61,23 +61,23 @@ static int check_type_is(struct sinsp_field *f, const char **why)
 	scap_event_each(compare_event, &s);
 	if (s.found)
 		return 0;
-	return sinsp_field_complain(f, why, "no event %s; see saker -L", f->arg);
+	return sinsp_field_error(f, why, "no event %s; see saker -L", f->arg);
 }
 
-static int get_type_is(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_type_is(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
 	(void)more;
 	if (f->index >= 0)
-		return field_u(v, a->evt->raw.type == f->index);
-	return field_u(v, !strcmp(sinsp_evt_type(a->evt), f->arg));
+		return field_u(v, e->evt->raw.type == f->index);
+	return field_u(v, !strcmp(sinsp_evt_type(e->evt), f->arg));
 }
 
-static int get_dir(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_dir(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_mem(v, evt_is_enter(a->evt->info->id) ? ">" : "<", 1);
+	return field_mem(v, evt_is_enter(e->evt->info->id) ? ">" : "<", 1);
 }
 
 static int is_generic(const struct sinsp_evt *evt)
@@ -97,18 +97,18 @@ static int is_call(const struct sinsp_evt *evt)
 	return exit && !(exit->flags & EF_UNUSED);
 }
 
-static int get_syscall_type(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_syscall_type(struct sinsp_eval *e, const struct sinsp_field *f,
 			    struct sinsp_value *v, const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return is_call(a->evt) ? field_str(v, sinsp_evt_type(a->evt)) : 0;
+	return is_call(e->evt) ? field_str(v, sinsp_evt_type(e->evt)) : 0;
 }
 
-static int get_syscall_nr(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_syscall_nr(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			  const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return a->evt->raw.nr == REC_NR_NONE ? 0 : field_u(v, a->evt->raw.nr);
+	return e->evt->raw.nr == REC_NR_NONE ? 0 : field_u(v, e->evt->raw.nr);
 }
 
 /* ---- what it is about ---- */
@@ -191,55 +191,55 @@ static const char *category_name(const struct sinsp_evt *evt)
 	return c < sizeof(names) / sizeof(names[0]) && names[c] ? names[c] : "unknown";
 }
 
-static int get_category(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_category(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_str(v, category_name(a->evt));
+	return field_str(v, category_name(e->evt));
 }
 
 enum { READS = EF_READS_FROM_FD, WRITES = EF_WRITES_TO_FD, WAITS = EF_WAITS };
 
-static int get_flag(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_flag(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	(void)more;
-	return field_u(v, !!(a->evt->info->flags & f->row->what));
+	return field_u(v, !!(e->evt->info->flags & f->row->variant));
 }
 
-static int get_is_blocked(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_is_blocked(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			  const struct sinsp_value **more)
 {
-	const uint32_t flags = a->evt->raw.flags;
+	const uint32_t flags = e->evt->raw.flags;
 
 	(void)f, (void)more;
-	if (!evt_is_enter(a->evt->raw.type) || !(flags & (SCAP_EVT_F_BLOCKED | SCAP_EVT_F_HIDDEN)))
+	if (!evt_is_enter(e->evt->raw.type) || !(flags & (SCAP_EVT_F_BLOCKED | SCAP_EVT_F_HIDDEN)))
 		return 0;
 	return field_u(v, !!(flags & SCAP_EVT_F_BLOCKED));
 }
 
-static int get_began_before(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_began_before(struct sinsp_eval *e, const struct sinsp_field *f,
 			    struct sinsp_value *v, const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	if (!evt_is_enter(a->evt->raw.type))
+	if (!evt_is_enter(e->evt->raw.type))
 		return 0;
-	return field_u(v, !!(a->evt->raw.flags & SCAP_EVT_F_BEFORE));
+	return field_u(v, !!(e->evt->raw.flags & SCAP_EVT_F_BEFORE));
 }
 
-static int get_io_dir(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_io_dir(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	if (a->evt->info->flags & READS)
+	if (e->evt->info->flags & READS)
 		return field_str(v, "read");
-	return a->evt->info->flags & WRITES ? field_str(v, "write") : 0;
+	return e->evt->info->flags & WRITES ? field_str(v, "write") : 0;
 }
 
-static int get_is_syslog(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_is_syslog(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
-	const struct sinsp_evt *evt = a->evt;
+	const struct sinsp_evt *evt = e->evt;
 
 	(void)f, (void)more;
 	return field_u(v,
@@ -248,40 +248,40 @@ static int get_is_syslog(struct sinsp_asker *a, const struct sinsp_field *f, str
 
 /* ---- parameters ---- */
 
-static struct value_writer writer_of(struct sinsp_asker *a)
+static struct value_writer writer_of(struct sinsp_eval *e)
 {
 	return (struct value_writer){
-		.out = &a->text,
-		.evt = a->evt,
-		.buf_fmt = a->buf_fmt,
-		.buf_max = a->buf_max ? a->buf_max : VALUE_BUF_MAX,
-		.buf_cut = a->buf_cut,
-		.port_names = a->port_names,
-		.no_env = a->no_env,
+		.out = &e->text,
+		.evt = e->evt,
+		.buf_fmt = e->buf_fmt,
+		.buf_max = e->buf_max ? e->buf_max : VALUE_BUF_MAX,
+		.buf_cut = e->buf_cut,
+		.port_names = e->port_names,
+		.no_env = e->no_env,
 	};
 }
 
 /* Text made by saker: the lines of a dump are intended. */
-static int keep_made(struct sinsp_asker *a, struct sinsp_value *v)
+static int keep_made(struct sinsp_eval *e, struct sinsp_value *v)
 {
 	v->made = 1;
-	return sinsp_asker_keep(a, v);
+	return sinsp_eval_keep(e, v);
 }
 
 enum { ARGS, INFO };
 
-static int get_args(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_args(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	struct value_writer w = writer_of(a);
-	char *p = text_begin(&a->text, VALUE_ROOM);
+	struct value_writer w = writer_of(e);
+	char *p = text_begin(&e->text, VALUE_ROOM);
 
 	(void)more;
 	if (p)
-		p = f->row->what == INFO ? sinsp_info_put(&w, p) : sinsp_args_put(&w, p);
-	if (text_end(&a->text, p))
+		p = f->row->variant == INFO ? sinsp_info_put(&w, p) : sinsp_args_put(&w, p);
+	if (text_end(&e->text, p))
 		return -ENOMEM;
-	return keep_made(a, v);
+	return keep_made(e, v);
 }
 
 /* Returns the number of the event's parameter of that name; -1: none. */
@@ -340,25 +340,25 @@ static int check_arg(struct sinsp_field *f, const char **why)
 		return 0;
 	scap_event_each(compare_params, &s);
 	if (s.type < 0)
-		return sinsp_field_complain(f, why, "no event has an argument %s; see saker -L",
-					    f->arg);
+		return sinsp_field_error(f, why, "no event has an argument %s; see saker -L",
+					 f->arg);
 	if (f->row->type == FIELD_NONE)
 		f->type = (uint8_t)s.type;
 	return 0;
 }
 
-static int get_arg(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_arg(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	struct value_writer w = writer_of(a);
-	const int at = arg_at(a->evt, f);
+	struct value_writer w = writer_of(e);
+	const int at = arg_at(e->evt, f);
 
 	(void)more;
 	if (at < 0)
 		return 0;
 	if (sinsp_value_arg(&w, (unsigned int)at))
 		return -ENOMEM;
-	return keep_made(a, v);
+	return keep_made(e, v);
 }
 
 /* The type as which filters see a parameter. */
@@ -418,10 +418,10 @@ static uint64_t load(const struct raw_type *t, const uint8_t *p)
 	}
 }
 
-static int get_rawarg(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_rawarg(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const int at = arg_at(a->evt, f);
+	const int at = arg_at(e->evt, f);
 	const struct scap_param_info *info;
 	const struct scap_param *param;
 	const struct raw_type *t;
@@ -429,8 +429,8 @@ static int get_rawarg(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	(void)more;
 	if (at < 0)
 		return 0;
-	info = &a->evt->info->params[at];
-	param = &a->evt->params.v[at];
+	info = &e->evt->info->params[at];
+	param = &e->evt->params.v[at];
 	t = raw_type(info);
 	v->type = t->type;
 	if (t->size)
@@ -442,15 +442,15 @@ static int get_rawarg(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	return param->len ? field_mem(v, param->p, strnlen((const char *)param->p, param->len)) : 0;
 }
 
-static int get_buffer(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_buffer(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const int at = param_at(a->evt, "data");
+	const int at = param_at(e->evt, "data");
 
 	(void)f, (void)more;
-	if (at < 0 || a->evt->info->params[at].type != PT_BYTEBUF)
+	if (at < 0 || e->evt->info->params[at].type != PT_BYTEBUF)
 		return 0;
-	return field_mem(v, a->evt->params.v[at].p, a->evt->params.v[at].len);
+	return field_mem(v, e->evt->params.v[at].p, e->evt->params.v[at].len);
 }
 
 static int check_abspath(struct sinsp_field *f, const char **why)
@@ -459,18 +459,18 @@ static int check_abspath(struct sinsp_field *f, const char **why)
 	if (!f->arg || !strcmp(f->arg, "src"))
 		return 0;
 	if (strcmp(f->arg, "dst"))
-		return sinsp_field_complain(f, why, "evt.abspath.src or evt.abspath.dst, not %s",
-					    f->arg);
+		return sinsp_field_error(f, why, "evt.abspath.src or evt.abspath.dst, not %s",
+					 f->arg);
 	f->index = 1;
 	return 0;
 }
 
 /* For calls that take a directory with a path; the second path of those that take two. */
-static int get_abspath(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_abspath(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
-	const struct sinsp_evt *evt = a->evt;
-	struct value_writer w = writer_of(a);
+	const struct sinsp_evt *evt = e->evt;
+	struct value_writer w = writer_of(e);
 	int64_t skip = f->index;
 	int n, at = -1;
 
@@ -481,7 +481,7 @@ static int get_abspath(struct sinsp_asker *a, const struct sinsp_field *f, struc
 		if (evt->info->params[i].type == PT_FSRELPATH && (at < 0 || skip-- > 0))
 			at = (int)i;
 	n = at < 0 ? 0 : sinsp_value_abspath(&w, (unsigned int)at);
-	return n > 0 ? keep_made(a, v) : n;
+	return n > 0 ? keep_made(e, v) : n;
 }
 
 /* ---- the result ---- */
@@ -493,14 +493,14 @@ static int has_failed(const struct sinsp_evt *evt)
 	return sinsp_evt_result(evt, &res) && res < 0;
 }
 
-static int get_rawres(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_rawres(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return sinsp_evt_result(a->evt, &v->i);
+	return sinsp_evt_result(e->evt, &v->i);
 }
 
-static int get_res(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_res(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	const char *name;
@@ -508,20 +508,20 @@ static int get_res(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	char *p;
 
 	(void)f, (void)more;
-	if (!sinsp_evt_result(a->evt, &res))
+	if (!sinsp_evt_result(e->evt, &res))
 		return 0;
 	name = res >= 0 ? "SUCCESS" : sinsp_errno_name(-(uint64_t)res);
 	if (name)
 		return field_str(v, name);
-	p = sinsp_asker_alloc(a, TEXT_NUM_MAX);
+	p = sinsp_eval_alloc(e, TEXT_NUM_MAX);
 	return p ? field_mem(v, p, (size_t)(put_i64(p, res) - p)) : -ENOMEM;
 }
 
-static int get_failed(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_failed(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_u(v, has_failed(a->evt));
+	return field_u(v, has_failed(e->evt));
 }
 
 /* ---- opens ---- */
@@ -546,11 +546,11 @@ static uint32_t bits_of(const struct sinsp_evt *evt, const char *name)
 }
 
 /* The mode is only used if a file may be created; creat has no flags. */
-static int get_open(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_open(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	static const uint32_t bits[] = {O_READ_BIT, O_WRITE_BIT, O_CREATED_BIT};
-	const struct sinsp_evt *evt = a->evt;
+	const struct sinsp_evt *evt = e->evt;
 	const int makes = evt->info->id == EVT_CREAT_X;
 	uint32_t flags;
 
@@ -558,8 +558,8 @@ static int get_open(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	if (!is_open(evt->info->id) && !makes)
 		return field_u(v, 0);
 	flags = bits_of(evt, "flags");
-	if (f->row->what != OPEN_EXEC)
-		return field_u(v, !!(flags & bits[f->row->what]));
+	if (f->row->variant != OPEN_EXEC)
+		return field_u(v, !!(flags & bits[f->row->variant]));
 	return field_u(v, (makes || flags & O_MAKES_BITS) && bits_of(evt, "mode") & EXEC_BITS);
 }
 
@@ -567,11 +567,11 @@ static int get_open(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 
 enum { LEN_IN = 1, LEN_OUT = 2, LEN_FILE = 4, LEN_NET = 8 };
 
-static int get_buflen(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_buflen(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const struct sinsp_evt *evt = a->evt;
-	const unsigned int what = f->row->what;
+	const struct sinsp_evt *evt = e->evt;
+	const unsigned int variant = f->row->variant;
 	int64_t res;
 
 	(void)more;
@@ -579,10 +579,11 @@ static int get_buflen(struct sinsp_asker *a, const struct sinsp_field *f, struct
 		return 0;
 	if (evt->info->id == EVT_SENDMMSG_X || evt->info->id == EVT_RECVMMSG_X)
 		res = bits_of(evt, "size"); /* the result is a number of messages */
-	if ((what & LEN_IN && evt->info->category != EC_IO_READ) ||
-	    (what & LEN_OUT && evt->info->category != EC_IO_WRITE) ||
-	    (what & LEN_FILE && (fd_kind(evt) != FD_FILE || evt->fd->type == SCAP_FD_DIRECTORY)) ||
-	    (what & LEN_NET && fd_kind(evt) != FD_NET))
+	if ((variant & LEN_IN && evt->info->category != EC_IO_READ) ||
+	    (variant & LEN_OUT && evt->info->category != EC_IO_WRITE) ||
+	    (variant & LEN_FILE &&
+	     (fd_kind(evt) != FD_FILE || evt->fd->type == SCAP_FD_DIRECTORY)) ||
+	    (variant & LEN_NET && fd_kind(evt) != FD_NET))
 		return 0;
 	return field_u(v, (uint64_t)res);
 }
@@ -594,29 +595,29 @@ static int count(struct sinsp_value *v, int is_counted)
 	return is_counted ? field_u(v, 1) : 0;
 }
 
-static int get_count(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_count(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	(void)a, (void)f, (void)more;
+	(void)e, (void)f, (void)more;
 	return count(v, 1);
 }
 
-static int get_count_exit(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_count_exit(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			  const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return count(v, !evt_is_enter(a->evt->info->id));
+	return count(v, !evt_is_enter(e->evt->info->id));
 }
 
-static int get_count_procinfo(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_count_procinfo(struct sinsp_eval *e, const struct sinsp_field *f,
 			      struct sinsp_value *v, const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
-	const int main_only = f->row->what;
+	const struct sinsp_thread *t = e->evt->thread;
+	const int main_only = f->row->variant;
 
 	(void)more;
 	return count(v,
-		     a->evt->info->id == EVT_PROCINFO_E && (!main_only || (t && t->tid == t->pid)));
+		     e->evt->info->id == EVT_PROCINFO_E && (!main_only || (t && t->tid == t->pid)));
 }
 
 enum { ERROR_ANY, ERROR_FILE, ERROR_NET, ERROR_MEMORY, ERROR_OTHER };
@@ -655,13 +656,14 @@ static unsigned int kind_of_error(const struct sinsp_evt *evt)
 	}
 }
 
-static int get_count_error(struct sinsp_asker *a, const struct sinsp_field *f,
-			   struct sinsp_value *v, const struct sinsp_value **more)
+static int get_count_error(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+			   const struct sinsp_value **more)
 {
-	const unsigned int what = f->row->what;
+	const unsigned int variant = f->row->variant;
 
 	(void)more;
-	return count(v, has_failed(a->evt) && (what == ERROR_ANY || what == kind_of_error(a->evt)));
+	return count(v, has_failed(e->evt) &&
+				(variant == ERROR_ANY || variant == kind_of_error(e->evt)));
 }
 
 #define ARG (FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY | FIELD_F_ARG_INDEX)

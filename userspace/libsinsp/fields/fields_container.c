@@ -26,14 +26,14 @@ enum {
 };
 enum { MOUNT_SOURCE, MOUNT_DEST, MOUNT_MODE, MOUNT_RDWR, MOUNT_PROPAGATION, MOUNT_WHOLE };
 
-static const struct sinsp_container *container_of(const struct sinsp_asker *a)
+static const struct sinsp_container *container_of(const struct sinsp_eval *e)
 {
-	return a->evt->thread ? sinsp_thread_container(a->evt->thread) : NULL;
+	return e->evt->thread ? sinsp_thread_container(e->evt->thread) : NULL;
 }
 
-static int is_on_host(const struct sinsp_asker *a)
+static int is_on_host(const struct sinsp_eval *e)
 {
-	return a->evt->thread && sinsp_thread_is_on_host(a->evt->thread);
+	return e->evt->thread && sinsp_thread_is_on_host(e->evt->thread);
 }
 
 static int text_or_none(struct sinsp_value *v, const char *text)
@@ -41,18 +41,18 @@ static int text_or_none(struct sinsp_value *v, const char *text)
 	return *text ? field_str(v, text) : 0;
 }
 
-static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_text(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct sinsp_container *c = container_of(a);
-	const unsigned int what = f->row->what;
+	const struct sinsp_container *c = container_of(e);
+	const unsigned int variant = f->row->variant;
 
 	(void)more;
-	if (is_on_host(a) && (what == TEXT_ID || what == TEXT_NAME))
+	if (is_on_host(e) && (variant == TEXT_ID || variant == TEXT_NAME))
 		return field_str(v, "host");
 	if (!c)
 		return 0;
-	switch (what) {
+	switch (variant) {
 	case TEXT_ID:
 		return text_or_none(v, c->id);
 	case TEXT_FULL_ID:
@@ -74,21 +74,21 @@ static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	}
 }
 
-static int get_type(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_type(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct sinsp_container *c = container_of(a);
+	const struct sinsp_container *c = container_of(e);
 
 	(void)f, (void)more;
-	if (is_on_host(a))
+	if (is_on_host(e))
 		return field_str(v, "host");
 	return c ? field_str(v, sinsp_container_type_name(c->type)) : 0;
 }
 
-static int get_privileged(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_privileged(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			  const struct sinsp_value **more)
 {
-	const struct sinsp_container *c = container_of(a);
+	const struct sinsp_container *c = container_of(e);
 
 	(void)f, (void)more;
 	return c && c->privileged >= 0 ? field_u(v, (uint64_t)c->privileged) : 0;
@@ -108,10 +108,10 @@ static const char *next_mount(struct mount *m, const char *p)
 }
 
 /* source:destination:mode:rdwr:propagation */
-static int keep_whole(struct sinsp_asker *a, struct sinsp_value *v, const char *p, const char *end,
+static int keep_whole(struct sinsp_eval *e, struct sinsp_value *v, const char *p, const char *end,
 		      char between)
 {
-	char *to = sinsp_asker_alloc(a, (size_t)(end - p));
+	char *to = sinsp_eval_alloc(e, (size_t)(end - p));
 
 	if (!to)
 		return -ENOMEM;
@@ -123,26 +123,26 @@ static int keep_whole(struct sinsp_asker *a, struct sinsp_value *v, const char *
 	return 1;
 }
 
-static int get_mounts(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_mounts(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const struct sinsp_container *c = container_of(a);
+	const struct sinsp_container *c = container_of(e);
 	size_t len;
 
 	(void)f, (void)more;
 	if (!c || !c->told)
 		return 0;
 	len = sinsp_str_len(c->mounts);
-	return len ? keep_whole(a, v, c->mounts, c->mounts + len, ',') : field_str(v, "");
+	return len ? keep_whole(e, v, c->mounts, c->mounts + len, ',') : field_str(v, "");
 }
 
 /* [N], or the first whose source matches [PATTERN]; for container.mount.source the destination. */
-static int get_mount(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_mount(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const struct sinsp_container *c = container_of(a);
-	const unsigned int what = f->row->what;
-	const int by = what == MOUNT_SOURCE ? MOUNT_DEST : MOUNT_SOURCE;
+	const struct sinsp_container *c = container_of(e);
+	const unsigned int variant = f->row->variant;
+	const int by = variant == MOUNT_SOURCE ? MOUNT_DEST : MOUNT_SOURCE;
 	const char *p, *next, *end;
 	struct mount m;
 	int64_t n = 0;
@@ -155,28 +155,28 @@ static int get_mount(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 		next = next_mount(&m, p);
 		if (f->has_index ? n != f->index : !!fnmatch(f->arg, m.texts[by], 0))
 			continue;
-		return what == MOUNT_WHOLE ? keep_whole(a, v, p, next, 0)
-					   : field_str(v, m.texts[what]);
+		return variant == MOUNT_WHOLE ? keep_whole(e, v, p, next, 0)
+					      : field_str(v, m.texts[variant]);
 	}
 	return 0;
 }
 
 /* ---- labels and health checks ---- */
 
-static int get_label(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_label(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const struct sinsp_container *c = container_of(a);
+	const struct sinsp_container *c = container_of(e);
 
 	(void)more;
 	return c ? field_str(v, sinsp_container_label(c, f->arg)) : 0;
 }
 
 /* Joins a list's texts, replacing the NULs by @between. */
-static int keep_list(struct sinsp_asker *a, struct sinsp_value *v, const char *list, char between)
+static int keep_list(struct sinsp_eval *e, struct sinsp_value *v, const char *list, char between)
 {
 	const size_t n = sinsp_str_len(list);
-	char *p = sinsp_asker_alloc(a, n);
+	char *p = sinsp_eval_alloc(e, n);
 
 	if (!p)
 		return -ENOMEM;
@@ -187,31 +187,31 @@ static int keep_list(struct sinsp_asker *a, struct sinsp_value *v, const char *l
 	return field_mem(v, p, n - 1);
 }
 
-static int get_labels(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_labels(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const struct sinsp_container *c = container_of(a);
+	const struct sinsp_container *c = container_of(e);
 
 	(void)f, (void)more;
-	return c && *c->labels ? keep_list(a, v, c->labels, ',') : 0;
+	return c && *c->labels ? keep_list(e, v, c->labels, ',') : 0;
 }
 
-static int get_probe(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_probe(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const struct sinsp_container *c = container_of(a);
+	const struct sinsp_container *c = container_of(e);
 
 	(void)more;
 	if (!c || !c->told)
 		return 0;
-	if (!*c->probes[f->row->what])
+	if (!*c->probes[f->row->variant])
 		return field_str(v, "NONE");
-	return keep_list(a, v, c->probes[f->row->what], ' ');
+	return keep_list(e, v, c->probes[f->row->variant], ' ');
 }
 
 /* clang-format off */
-#define ROW(name, type, cost, flags, what, get, help)                                              \
-	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, flags, what, get, help, NULL}
+#define ROW(name, type, cost, flags, variant, get, help)                                           \
+	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, flags, variant, get, help, NULL}
 #define WHICH (FIELD_F_ARG_NEEDED | FIELD_F_ARG_INDEX | FIELD_F_ARG_KEY)
 
 static const struct sinsp_field_row rows[] = {

@@ -22,57 +22,57 @@ static int part_of(struct sinsp_value *v, enum part part, uint64_t ns)
 	}
 }
 
-static int get_num(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_num(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return a->evt->raw.num ? field_u(v, a->evt->raw.num) : 0;
+	return e->evt->raw.num ? field_u(v, e->evt->raw.num) : 0;
 }
 
-static int get_rawtime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_rawtime(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
 	(void)more;
-	return part_of(v, f->row->what, a->evt->raw.ts_ns);
+	return part_of(v, f->row->variant, e->evt->raw.ts_ns);
 }
 
 /* Times in a file may go back. */
-static int get_reltime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_reltime(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
-	const uint64_t first = sinsp_first_ns(a->insp), ns = a->evt->raw.ts_ns;
+	const uint64_t first = sinsp_first_ns(e->insp), ns = e->evt->raw.ts_ns;
 
 	(void)more;
-	return part_of(v, f->row->what, ns > first ? ns - first : 0);
+	return part_of(v, f->row->variant, ns > first ? ns - first : 0);
 }
 
 enum { TIME, TIME_S, DATETIME, DATETIME_S, ISO8601, OUTPUT };
 
-static int get_time(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_time(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const uint64_t ns = a->evt->raw.ts_ns;
-	char *const start = sinsp_asker_alloc(a, 2 * TIME_TEXT_ROOM), *p = start;
+	const uint64_t ns = e->evt->raw.ts_ns;
+	char *const start = sinsp_eval_alloc(e, 2 * TIME_TEXT_ROOM), *p = start;
 
 	(void)more;
 	if (!start)
 		return -ENOMEM;
-	switch (f->row->what) {
+	switch (f->row->variant) {
 	case DATETIME:
 	case DATETIME_S:
-		p = time_text_date(&a->time, p, ns);
-		p = time_text_clock(&a->time, p, ns);
+		p = time_text_date(&e->time, p, ns);
+		p = time_text_clock(&e->time, p, ns);
 		break;
 	case ISO8601:
 		p = time_text_iso8601(p, ns);
 		break;
 	case OUTPUT:
-		p = time_text_put(&a->time, p, a->evt);
+		p = time_text_put(&e->time, p, e->evt);
 		break;
 	default:
-		p = time_text_clock(&a->time, p, ns);
+		p = time_text_clock(&e->time, p, ns);
 	}
-	if (f->row->what == TIME_S || f->row->what == DATETIME_S)
+	if (f->row->variant == TIME_S || f->row->variant == DATETIME_S)
 		p -= sizeof(".000000000") - 1;
 	return field_mem(v, start, (size_t)(p - start));
 }
@@ -88,11 +88,11 @@ static int has_latency(const struct sinsp_evt *evt)
 	return !(evt->raw.flags & SCAP_EVT_F_FULL) || evt->latency_known;
 }
 
-static int get_latency(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_latency(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
 	(void)more;
-	return has_latency(a->evt) ? part_of(v, f->row->what, a->evt->latency_ns) : 0;
+	return has_latency(e->evt) ? part_of(v, f->row->variant, e->evt->latency_ns) : 0;
 }
 
 /* 832ns, 1.79us, 12ms: truncated, as in sysdig. */
@@ -116,36 +116,36 @@ static char *put_human(char *p, uint64_t ns)
 	return put_mem(p, units[i].name, strlen(units[i].name));
 }
 
-static int get_latency_human(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_latency_human(struct sinsp_eval *e, const struct sinsp_field *f,
 			     struct sinsp_value *v, const struct sinsp_value **more)
 {
-	char *const start = sinsp_asker_alloc(a, 2 * TEXT_NUM_MAX);
+	char *const start = sinsp_eval_alloc(e, 2 * TEXT_NUM_MAX);
 
 	(void)f, (void)more;
-	if (!has_latency(a->evt))
+	if (!has_latency(e->evt))
 		return 0;
 	if (!start)
 		return -ENOMEM;
-	return field_mem(v, start, (size_t)(put_human(start, a->evt->latency_ns) - start));
+	return field_mem(v, start, (size_t)(put_human(start, e->evt->latency_ns) - start));
 }
 
 /* The column of a spectrogram, from 1 on: a power of ten takes an eleventh of the screen. */
-static int get_latency_quantized(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_latency_quantized(struct sinsp_eval *e, const struct sinsp_field *f,
 				 struct sinsp_value *v, const struct sinsp_value **more)
 {
 	double power;
 
 	(void)f, (void)more;
-	if (!a->evt->latency_ns)
+	if (!e->evt->latency_ns)
 		return 0;
-	power = log10((double)a->evt->latency_ns);
-	return field_u(v, (uint64_t)((power > 11 ? 11 : power) * a->columns / 11) + 1);
+	power = log10((double)e->evt->latency_ns);
+	return field_u(v, (uint64_t)((power > 11 ? 11 : power) * e->columns / 11) + 1);
 }
 
-static int get_wait_latency(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_wait_latency(struct sinsp_eval *e, const struct sinsp_field *f,
 			    struct sinsp_value *v, const struct sinsp_value **more)
 {
-	const struct sinsp_evt *evt = a->evt;
+	const struct sinsp_evt *evt = e->evt;
 
 	(void)f, (void)more;
 	if (!(evt->info->flags & EF_WAITS) || evt_is_enter(evt->info->id) || !has_latency(evt))
@@ -154,33 +154,33 @@ static int get_wait_latency(struct sinsp_asker *a, const struct sinsp_field *f,
 }
 
 /* Since the previously evaluated event; several fields of one event use the same base. */
-static int get_deltatime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_deltatime(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
-	const uint64_t ns = a->evt->raw.ts_ns;
+	const uint64_t ns = e->evt->raw.ts_ns;
 
 	(void)more;
-	if (a->delta.serial != a->serial) {
-		a->delta.prev_ns = a->delta.serial ? a->delta.ns : ns;
-		a->delta.ns = ns;
-		a->delta.serial = a->serial;
+	if (e->delta.serial != e->serial) {
+		e->delta.prev_ns = e->delta.serial ? e->delta.ns : ns;
+		e->delta.ns = ns;
+		e->delta.serial = e->serial;
 	}
-	return part_of(v, f->row->what, ns > a->delta.prev_ns ? ns - a->delta.prev_ns : 0);
+	return part_of(v, f->row->variant, ns > e->delta.prev_ns ? ns - e->delta.prev_ns : 0);
 }
 
 /* The moment is in f->index. */
 static int check_around(struct sinsp_field *f, const char **why)
 {
 	if (!f->has_index)
-		return sinsp_field_complain(f, why, "evt.around takes the evt.rawtime of an event");
+		return sinsp_field_error(f, why, "evt.around takes the evt.rawtime of an event");
 	return 0;
 }
 
 /* Its distance in milliseconds, rounded up. */
-static int get_around(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_around(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const uint64_t at = (uint64_t)f->index, ns = a->evt->raw.ts_ns;
+	const uint64_t at = (uint64_t)f->index, ns = e->evt->raw.ts_ns;
 	const uint64_t away = ns > at ? ns - at : at - ns;
 
 	(void)more;
@@ -189,24 +189,24 @@ static int get_around(struct sinsp_asker *a, const struct sinsp_field *f, struct
 
 /* ---- where it comes from ---- */
 
-static int get_cpu(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_cpu(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_i(v, (int16_t)a->evt->raw.cpu); /* as sysdig: 65535 is -1, no CPU */
+	return field_i(v, (int16_t)e->evt->raw.cpu); /* as sysdig: 65535 is -1, no CPU */
 }
 
-static int get_capture(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_capture(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_str(v, sinsp_source_name(a->evt->insp));
+	return field_str(v, sinsp_source_name(e->evt->insp));
 }
 
-static int get_hostname(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_hostname(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const char *name = sinsp_hostname(a->insp);
+	const char *name = sinsp_hostname(e->insp);
 
 	(void)f, (void)more;
 	return *name ? field_str(v, name) : 0;
@@ -218,46 +218,46 @@ static int is_plugins(const struct sinsp_evt *evt)
 }
 
 /* The source name of a plugin's event is known to the plugin only. */
-static int get_source(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_source(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return is_plugins(a->evt) ? 0 : field_str(v, "syscall");
+	return is_plugins(e->evt) ? 0 : field_str(v, "syscall");
 }
 
 /* Only the plugin can decode it, and sysdig needs it loaded too. */
-static int get_of_plugin(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_of_plugin(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
-	(void)a, (void)f, (void)v, (void)more;
+	(void)e, (void)f, (void)v, (void)more;
 	return 0;
 }
 
-static int get_is_async(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_is_async(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_u(v, a->evt->info->id == EVT_ASYNCEVENT_E);
+	return field_u(v, e->evt->info->id == EVT_ASYNCEVENT_E);
 }
 
-static int get_asynctype(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_asynctype(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
 	enum { NAME = 1 };
-	const struct scap_params *ps = &a->evt->params;
+	const struct scap_params *ps = &e->evt->params;
 
 	(void)f, (void)more;
-	if (a->evt->info->id != EVT_ASYNCEVENT_E || ps->n <= NAME || !ps->v[NAME].len)
+	if (e->evt->info->id != EVT_ASYNCEVENT_E || ps->n <= NAME || !ps->v[NAME].len)
 		return 0;
 	return field_mem(v, ps->v[NAME].p, strnlen((const char *)ps->v[NAME].p, ps->v[NAME].len));
 }
 
-/* Counts the events evaluated by this asker. */
-static int get_count(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+/* Counts the events that this filter, format or chisel evaluated. */
+static int get_count(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_u(v, a->serial);
+	return field_u(v, e->serial);
 }
 
 /* clang-format off */

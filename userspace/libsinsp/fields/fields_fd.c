@@ -23,9 +23,9 @@ static int is_about_fd(const struct sinsp_evt *evt)
 }
 
 /* NULL: the event has none, or an unknown one. */
-static const struct sinsp_fd *fd_of(const struct sinsp_asker *a)
+static const struct sinsp_fd *fd_of(const struct sinsp_eval *e)
 {
-	return is_about_fd(a->evt) ? a->evt->fd : NULL;
+	return is_about_fd(e->evt) ? e->evt->fd : NULL;
 }
 
 static int is_file(const struct sinsp_fd *fd)
@@ -55,23 +55,23 @@ static int is_lone_exit(const struct sinsp_evt *evt)
 	       !(evt->raw.flags & SCAP_EVT_F_FULL) && !(evt->info->flags & EF_CREATES_FD);
 }
 
-static int get_num(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_num(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
 	/* -1: the call was to create a descriptor, and has not. */
-	return is_about_fd(a->evt) && !is_lone_exit(a->evt) ? field_i(v, a->evt->fdnum) : 0;
+	return is_about_fd(e->evt) && !is_lone_exit(e->evt) ? field_i(v, e->evt->fdnum) : 0;
 }
 
-static int get_type(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_type(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	(void)f, (void)more;
 	if (!fd)
 		return 0;
-	return field_str(v, sinsp_fd_typename(fd) ?: (field_guesses(a) ? "<NA>" : NULL));
+	return field_str(v, sinsp_fd_typename(fd) ?: (field_guesses(e) ? "<NA>" : NULL));
 }
 
 struct seen_types {
@@ -92,24 +92,24 @@ static void note_type(const struct sinsp_fd *fd, void *ctx)
 }
 
 /* The kinds of open files of the process, or the kind of file [N]. */
-static int get_types(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_types(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
 	struct seen_types seen = {0};
 	const struct sinsp_fd *fd;
 
-	if (!is_about_fd(a->evt))
+	if (!is_about_fd(e->evt))
 		return 0;
 	if (f->has_index) {
-		fd = sinsp_thread_fd(a->evt->thread, f->index);
+		fd = sinsp_thread_fd(e->evt->thread, f->index);
 		return fd ? field_str(v, sinsp_fd_typename(fd)) : 0;
 	}
-	seen.list = sinsp_asker_alloc(a, SCAP_FD_MAX * sizeof(*seen.list));
+	seen.list = sinsp_eval_alloc(e, SCAP_FD_MAX * sizeof(*seen.list));
 	if (!seen.list)
 		return -ENOMEM;
 	for (int i = 0; i < SCAP_FD_MAX; i++)
 		seen.list[i] = *v;
-	sinsp_files_each(a->evt->thread->files, note_type, &seen);
+	sinsp_files_each(e->evt->thread->files, note_type, &seen);
 	if (seen.n)
 		*v = seen.list[0];
 	*more = seen.list;
@@ -152,16 +152,16 @@ static const char *would_be_type(unsigned int exit_type)
 	}
 }
 
-static int get_typechar(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_typechar(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	(void)f, (void)more;
-	if (!is_about_fd(a->evt))
+	if (!is_about_fd(e->evt))
 		return 0;
 	if (!fd)
-		return field_str(v, would_be_type(a->evt->raw.type | 1));
+		return field_str(v, would_be_type(e->evt->raw.type | 1));
 	return field_mem(v, fd->type ? sinsp_fd_typechar(fd) : "o", 1);
 }
 
@@ -175,26 +175,26 @@ static int param_at(const struct sinsp_evt *evt, const char *name)
 	return -1;
 }
 
-static int keep_path(struct sinsp_asker *a, struct sinsp_value *v, int at)
+static int keep_path(struct sinsp_eval *e, struct sinsp_value *v, int at)
 {
-	struct value_writer w = {.out = &a->text, .evt = a->evt};
+	struct value_writer w = {.out = &e->text, .evt = e->evt};
 	int n = sinsp_value_abspath(&w, (unsigned int)at);
 
-	return n > 0 ? sinsp_asker_keep(a, v) : n;
+	return n > 0 ? sinsp_eval_keep(e, v) : n;
 }
 
-static int keep_tuple(struct sinsp_asker *a, struct sinsp_value *v, int at)
+static int keep_tuple(struct sinsp_eval *e, struct sinsp_value *v, int at)
 {
-	struct value_writer w = {.out = &a->text, .evt = a->evt};
+	struct value_writer w = {.out = &e->text, .evt = e->evt};
 	int err = sinsp_value_arg(&w, (unsigned int)at);
 
-	return err ? err : sinsp_asker_keep(a, v);
+	return err ? err : sinsp_eval_keep(e, v);
 }
 
 /* What a failed call was to create or to reach. */
-static int would_be_name(struct sinsp_asker *a, struct sinsp_value *v)
+static int would_be_name(struct sinsp_eval *e, struct sinsp_value *v)
 {
-	const struct sinsp_evt *evt = a->evt;
+	const struct sinsp_evt *evt = e->evt;
 	int at;
 
 	if (evt_is_enter(evt->info->id))
@@ -205,12 +205,12 @@ static int would_be_name(struct sinsp_asker *a, struct sinsp_value *v)
 	case EVT_OPENAT_X:
 	case EVT_OPENAT2_X:
 		at = param_at(evt, "name");
-		return at < 0 ? 0 : keep_path(a, v, at);
+		return at < 0 ? 0 : keep_path(e, v, at);
 	case EVT_CONNECT_X:
 		at = param_at(evt, "tuple");
-		return at < 0 ? 0 : keep_tuple(a, v, at);
+		return at < 0 ? 0 : keep_tuple(e, v, at);
 	default:
-		return field_guesses(a) ? field_str(v, "") : 0;
+		return field_guesses(e) ? field_str(v, "") : 0;
 	}
 }
 
@@ -220,47 +220,47 @@ static int has_failed(const struct sinsp_evt *evt)
 	       (int64_t)get_u64(evt->params.v[0].p) < 0;
 }
 
-static int name_of(struct sinsp_asker *a, struct sinsp_value *v)
+static int name_of(struct sinsp_eval *e, struct sinsp_value *v)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 	int n = 0;
 
-	if (!is_about_fd(a->evt))
+	if (!is_about_fd(e->evt))
 		return 0;
 	/* The address of a failed connection is only in the event. */
-	if (!fd || (a->evt->raw.type == EVT_CONNECT_X && has_failed(a->evt)))
-		n = would_be_name(a, v);
+	if (!fd || (e->evt->raw.type == EVT_CONNECT_X && has_failed(e->evt)))
+		n = would_be_name(e, v);
 	return n || !fd ? n : field_str(v, fd->name);
 }
 
 /* Prints the name of a socket with names for its ports. */
-static int name_ports(struct sinsp_asker *a, struct sinsp_value *v)
+static int name_ports(struct sinsp_eval *e, struct sinsp_value *v)
 {
-	const struct sinsp_fd *fd = a->evt->fd;
+	const struct sinsp_fd *fd = e->evt->fd;
 	char *p;
 
 	if (!fd || !port_name_has_ports(fd))
 		return 1;
-	p = sinsp_asker_alloc(a, strlen(fd->name) + 2 * PORT_NAME_MAX);
+	p = sinsp_eval_alloc(e, strlen(fd->name) + 2 * PORT_NAME_MAX);
 	return p ? field_mem(v, p, (size_t)(port_name_put_fd(p, fd) - p)) : -ENOMEM;
 }
 
-static int get_name(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	int n;
 
 	(void)f, (void)more;
 	v->is_name = 1;
-	n = name_of(a, v);
-	return n == 1 && a->port_names ? name_ports(a, v) : n;
+	n = name_of(e, v);
+	return n == 1 && e->port_names ? name_ports(e, v) : n;
 }
 
 /* The path as given to the call that opened it, without doubled slashes. */
-static int get_nameraw(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_nameraw(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 	const char *raw = NULL, *end;
 	size_t n = 0;
 	char *p;
@@ -269,16 +269,16 @@ static int get_nameraw(struct sinsp_asker *a, const struct sinsp_field *f, struc
 	(void)f, (void)more;
 	if (fd && (is_file(fd) || fd->type == SCAP_FD_DIRECTORY)) {
 		raw = sinsp_fd_given_name(fd, &n);
-	} else if (!fd && is_about_fd(a->evt) && would_be_type(a->evt->raw.type)[0] == 'f') {
-		at = param_at(a->evt, "name");
+	} else if (!fd && is_about_fd(e->evt) && would_be_type(e->evt->raw.type)[0] == 'f') {
+		at = param_at(e->evt, "name");
 		if (at >= 0) {
-			raw = (const char *)a->evt->params.v[at].p;
-			n = strnlen(raw, a->evt->params.v[at].len);
+			raw = (const char *)e->evt->params.v[at].p;
+			n = strnlen(raw, e->evt->params.v[at].len);
 		}
 	}
 	if (!raw)
 		return 0;
-	p = sinsp_asker_alloc(a, n);
+	p = sinsp_eval_alloc(e, n);
 	if (!p)
 		return -ENOMEM;
 	v->p = p;
@@ -299,35 +299,35 @@ static size_t directory_length(const char *name, size_t n)
 	return slash == name + n - 1 ? n : (size_t)(slash - name);
 }
 
-static int directory_of(struct sinsp_asker *a, struct sinsp_value *v)
+static int directory_of(struct sinsp_eval *e, struct sinsp_value *v)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 	int n;
 
 	if (fd && fd->type == SCAP_FD_DIRECTORY)
 		return field_str(v, fd->name);
 	if (fd && !is_file(fd))
 		return 0;
-	n = fd ? field_str(v, fd->name) : name_of(a, v);
+	n = fd ? field_str(v, fd->name) : name_of(e, v);
 	/* connect has a name too, which is no path. */
-	if (n <= 0 || (!fd && !field_guesses(a) && (!v->len || v->p[0] != '/')))
+	if (n <= 0 || (!fd && !field_guesses(e) && (!v->len || v->p[0] != '/')))
 		return n < 0 ? n : 0;
 	n = (int)directory_length(v->p, v->len);
 	return n ? field_mem(v, v->p, (size_t)n) : field_str(v, "/");
 }
 
-static int get_directory(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_directory(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
 	(void)f, (void)more;
 	v->is_name = 1;
-	return directory_of(a, v);
+	return directory_of(e, v);
 }
 
-static int get_filename(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_filename(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 	const char *slash;
 
 	(void)f, (void)more;
@@ -341,12 +341,12 @@ static int get_filename(struct sinsp_asker *a, const struct sinsp_field *f, stru
 }
 
 /* "CONTAINER:", with nothing before the colon on the host, and the value. */
-static int chain_container(struct sinsp_asker *a, struct sinsp_value *v)
+static int chain_container(struct sinsp_eval *e, struct sinsp_value *v)
 {
-	const struct sinsp_container *c = sinsp_thread_container(a->evt->thread);
+	const struct sinsp_container *c = sinsp_thread_container(e->evt->thread);
 	const char *id = c ? c->id : "";
 	const size_t n = strlen(id), len = v->len;
-	char *p = sinsp_asker_alloc(a, n + 1 + len);
+	char *p = sinsp_eval_alloc(e, n + 1 + len);
 
 	if (!p)
 		return -ENOMEM;
@@ -355,37 +355,37 @@ static int chain_container(struct sinsp_asker *a, struct sinsp_value *v)
 	return field_mem(v, p, n + 1 + len);
 }
 
-static int get_containername(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_containername(struct sinsp_eval *e, const struct sinsp_field *f,
 			     struct sinsp_value *v, const struct sinsp_value **more)
 {
-	const int n = name_of(a, v);
+	const int n = name_of(e, v);
 
 	(void)f, (void)more;
-	return n > 0 ? chain_container(a, v) : n;
+	return n > 0 ? chain_container(e, v) : n;
 }
 
-static int get_containerdirectory(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_containerdirectory(struct sinsp_eval *e, const struct sinsp_field *f,
 				  struct sinsp_value *v, const struct sinsp_value **more)
 {
-	const int n = directory_of(a, v);
+	const int n = directory_of(e, v);
 
 	(void)f, (void)more;
-	return n > 0 ? chain_container(a, v) : n;
+	return n > 0 ? chain_container(e, v) : n;
 }
 
-static int get_uid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_uid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	char *p;
 
 	(void)f, (void)more;
-	if (!is_about_fd(a->evt))
+	if (!is_about_fd(e->evt))
 		return 0;
-	p = sinsp_asker_alloc(a, 2 * TEXT_NUM_MAX);
+	p = sinsp_eval_alloc(e, 2 * TEXT_NUM_MAX);
 	if (!p)
 		return -ENOMEM;
 	v->p = p;
-	p = put_i64(put_i64(p, a->evt->thread->tid), a->evt->fdnum);
+	p = put_i64(put_i64(p, e->evt->thread->tid), e->evt->fdnum);
 	v->len = (uint32_t)(p - v->p);
 	return 1;
 }
@@ -401,17 +401,17 @@ enum end {
 	END_BOTH,
 };
 
-static int is_address_of_machine(const struct sinsp_asker *a, const struct sinsp_fd *fd,
+static int is_address_of_machine(const struct sinsp_eval *e, const struct sinsp_fd *fd,
 				 const uint8_t *ip)
 {
-	const struct sinsp_container *c = sinsp_thread_container(a->evt->thread);
+	const struct sinsp_container *c = sinsp_thread_container(e->evt->thread);
 	uint8_t own[4];
 
 	/* The event has the name of a container. */
 	if (c && !is_v6(fd) && inet_pton(AF_INET, c->ip, own) == 1 && memcmp(own, "\0\0\0", 4))
 		if (!memcmp(own, ip, 4))
 			return 1;
-	return sinsp_ifaces_have(&a->insp->ifaces, ip, is_v6(fd));
+	return sinsp_ifaces_have(&e->insp->ifaces, ip, is_v6(fd));
 }
 
 static int has_role(const struct sinsp_fd *fd)
@@ -419,23 +419,23 @@ static int has_role(const struct sinsp_fd *fd)
 	return !!(fd->flags & (SINSP_FD_F_CLIENT | SINSP_FD_F_SERVER));
 }
 
-static int client_is_ours(const struct sinsp_asker *a, const struct sinsp_fd *fd)
+static int client_is_ours(const struct sinsp_eval *e, const struct sinsp_fd *fd)
 {
-	if (a->insp->native)
+	if (e->insp->native)
 		return !!(fd->flags & SINSP_FD_F_CLIENT);
-	return is_address_of_machine(a, fd, sinsp_fd_tuple(fd)->sip);
+	return is_address_of_machine(e, fd, sinsp_fd_tuple(fd)->sip);
 }
 
 /* Which end of the tuple it is; the source is the client. -1: unknown, or none. */
-static int place_of(const struct sinsp_asker *a, const struct sinsp_fd *fd, enum end end)
+static int place_of(const struct sinsp_eval *e, const struct sinsp_fd *fd, enum end end)
 {
 	if (is_listening(fd))
-		return end == END_SERVER && (has_role(fd) || a->insp->native) ? END_CLIENT : -1;
+		return end == END_SERVER && (has_role(fd) || e->insp->native) ? END_CLIENT : -1;
 	if (!is_connection(fd) || !has_role(fd))
 		return -1;
 	if (end < END_LOCAL)
 		return (int)end;
-	return (end == END_LOCAL) == client_is_ours(a, fd) ? END_CLIENT : END_SERVER;
+	return (end == END_LOCAL) == client_is_ours(e, fd) ? END_CLIENT : END_SERVER;
 }
 
 static int address_at(struct sinsp_value *v, const struct sinsp_fd *fd, int place)
@@ -447,27 +447,27 @@ static int address_at(struct sinsp_value *v, const struct sinsp_fd *fd, int plac
 	return field_mem(v, place == END_CLIENT ? t->sip : t->dip, is_v6(fd) ? 16 : 4);
 }
 
-static int get_ip(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_ip(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		  const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	(void)more;
-	return fd ? address_at(v, fd, place_of(a, fd, (enum end)f->row->what)) : 0;
+	return fd ? address_at(v, fd, place_of(e, fd, (enum end)f->row->variant)) : 0;
 }
 
 /* Both ends, the client's first; a listening socket has one. */
-static int both(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_value **more,
+static int both(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_value **more,
 		int (*get)(struct sinsp_value *v, const struct sinsp_fd *fd, int place))
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 	struct sinsp_value *list;
 
 	if (!fd || (!is_connection(fd) && !is_listening(fd)))
 		return 0;
 	if (is_listening(fd))
 		return get(v, fd, END_CLIENT);
-	list = sinsp_asker_alloc(a, 2 * sizeof(*list));
+	list = sinsp_eval_alloc(e, 2 * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	list[0] = list[1] = *v;
@@ -478,11 +478,11 @@ static int both(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp
 	return 2;
 }
 
-static int get_ips(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_ips(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f;
-	return both(a, v, more, address_at);
+	return both(e, v, more, address_at);
 }
 
 static int port_at(struct sinsp_value *v, const struct sinsp_fd *fd, int place)
@@ -492,29 +492,29 @@ static int port_at(struct sinsp_value *v, const struct sinsp_fd *fd, int place)
 	return place < 0 ? 0 : field_u(v, place == END_CLIENT ? t->sport : t->dport);
 }
 
-static int port_of(struct sinsp_asker *a, struct sinsp_value *v, enum end end)
+static int port_of(struct sinsp_eval *e, struct sinsp_value *v, enum end end)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	if (!fd)
 		return 0;
 	if (is_listening(fd))
 		return end == END_SERVER ? port_at(v, fd, END_CLIENT) : 0;
-	return port_at(v, fd, place_of(a, fd, end));
+	return port_at(v, fd, place_of(e, fd, end));
 }
 
-static int get_port(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_port(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	(void)more;
-	return port_of(a, v, (enum end)f->row->what);
+	return port_of(e, v, (enum end)f->row->variant);
 }
 
-static int get_ports(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_ports(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
 	(void)f;
-	return both(a, v, more, port_at);
+	return both(e, v, more, port_at);
 }
 
 static const char *l4proto_name(const struct sinsp_fd *fd)
@@ -534,35 +534,35 @@ static const char *l4proto_name(const struct sinsp_fd *fd)
 }
 
 /* The port number, or with -R the name of its service. */
-static int get_service(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_service(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
 	struct sinsp_value port;
 	char *p;
 
 	(void)more;
-	if (port_of(a, &port, (enum end)f->row->what) <= 0)
+	if (port_of(e, &port, (enum end)f->row->variant) <= 0)
 		return 0;
-	p = sinsp_asker_alloc(a, VALUE_ROOM);
+	p = sinsp_eval_alloc(e, VALUE_ROOM);
 	if (!p)
 		return -ENOMEM;
 	v->p = p;
-	p = a->port_names ? port_name_put(p, (uint16_t)port.u) : put_u64(p, port.u);
+	p = e->port_names ? port_name_put(p, (uint16_t)port.u) : put_u64(p, port.u);
 	v->len = (uint32_t)(p - v->p);
 	return 1;
 }
 
-static int get_l4proto(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_l4proto(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 	int is_socket;
 
 	(void)f, (void)more;
 	if (!fd)
 		return 0;
 	is_socket = is_connection(fd) || is_listening(fd);
-	if (!field_guesses(a))
+	if (!field_guesses(e))
 		return is_socket ? field_str(v, l4proto_name(fd)) : 0;
 	/*
 	 * sysdig has one value for sockets that connect or accept, and another for everything else.
@@ -572,10 +572,10 @@ static int get_l4proto(struct sinsp_asker *a, const struct sinsp_field *f, struc
 	return field_str(v, (is_socket ? l4proto_name(fd) : NULL) ?: "<NA>");
 }
 
-static int get_sockfamily(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_sockfamily(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			  const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	(void)f, (void)more;
 	if (!fd)
@@ -585,25 +585,25 @@ static int get_sockfamily(struct sinsp_asker *a, const struct sinsp_field *f, st
 	return is_connection(fd) || is_listening(fd) ? field_str(v, "ip") : 0;
 }
 
-static int get_is_server(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_is_server(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	(void)f, (void)more;
 	if (!fd)
 		return 0;
 	if (!is_connection(fd))
 		return field_u(v, (uint64_t)is_listening(fd));
-	if (!a->insp->native)
-		return field_u(v, (uint64_t)is_address_of_machine(a, fd, sinsp_fd_tuple(fd)->dip));
+	if (!e->insp->native)
+		return field_u(v, (uint64_t)is_address_of_machine(e, fd, sinsp_fd_tuple(fd)->dip));
 	return field_u(v, !!(fd->flags & SINSP_FD_F_SERVER));
 }
 
-static int get_connected(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_connected(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	(void)f, (void)more;
 	return fd ? field_u(v, !!(fd->flags & SINSP_FD_F_CONNECTED)) : 0;
@@ -612,66 +612,66 @@ static int get_connected(struct sinsp_asker *a, const struct sinsp_field *f, str
 /* ---- its connect ---- */
 
 /* NULL: there was none, or its outcome is unknown. */
-static const struct sinsp_connect *outcome_of(const struct sinsp_asker *a)
+static const struct sinsp_connect *outcome_of(const struct sinsp_eval *e)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 	const struct sinsp_connect *c = fd ? sinsp_fd_connect(fd) : NULL;
 
 	return c && c->known ? c : NULL;
 }
 
 /* A non-blocking connect whose outcome no event has shown yet. */
-static int is_connecting(const struct sinsp_asker *a)
+static int is_connecting(const struct sinsp_eval *e)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	return fd && fd->flags & SINSP_FD_F_CONNECT_PENDING;
 }
 
-static int get_connect_result(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_connect_result(struct sinsp_eval *e, const struct sinsp_field *f,
 			      struct sinsp_value *v, const struct sinsp_value **more)
 {
-	const struct sinsp_connect *c = outcome_of(a);
+	const struct sinsp_connect *c = outcome_of(e);
 	const char *name;
 	char *p;
 
 	(void)f, (void)more;
 	if (!c)
-		return is_connecting(a) ? field_str(v, "EINPROGRESS") : 0;
+		return is_connecting(e) ? field_str(v, "EINPROGRESS") : 0;
 	name = c->error ? sinsp_errno_name(c->error) : "SUCCESS";
 	if (name)
 		return field_str(v, name);
-	p = sinsp_asker_alloc(a, TEXT_NUM_MAX);
+	p = sinsp_eval_alloc(e, TEXT_NUM_MAX);
 	return p ? field_mem(v, p, (size_t)(put_i64(p, -(int64_t)c->error) - p)) : -ENOMEM;
 }
 
-static int get_connect_latency(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_connect_latency(struct sinsp_eval *e, const struct sinsp_field *f,
 			       struct sinsp_value *v, const struct sinsp_value **more)
 {
-	const struct sinsp_connect *c = outcome_of(a);
+	const struct sinsp_connect *c = outcome_of(e);
 
 	(void)f, (void)more;
 	return c && c->has_latency ? field_u(v, c->latency_ns) : 0;
 }
 
-static int get_connect_done(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_connect_done(struct sinsp_eval *e, const struct sinsp_field *f,
 			    struct sinsp_value *v, const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return fd_of(a) ? field_u(v, a->evt->connect_done) : 0;
+	return fd_of(e) ? field_u(v, e->evt->connect_done) : 0;
 }
 
-static int get_name_changed(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_name_changed(struct sinsp_eval *e, const struct sinsp_field *f,
 			    struct sinsp_value *v, const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return fd_of(a) ? field_u(v, a->evt->fd_renamed) : 0;
+	return fd_of(e) ? field_u(v, e->evt->fd_renamed) : 0;
 }
 
-static int get_none(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_none(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	(void)a, (void)f, (void)v, (void)more;
+	(void)e, (void)f, (void)v, (void)more;
 	return 0;
 }
 
@@ -679,15 +679,15 @@ static int get_none(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 
 enum { DEV_WHOLE, DEV_MAJOR, DEV_MINOR };
 
-static int get_dev(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_dev(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	(void)more;
-	if (!fd || (!fd->dev && !field_guesses(a)))
+	if (!fd || (!fd->dev && !field_guesses(e)))
 		return 0;
-	switch (f->row->what) {
+	switch (f->row->variant) {
 	case DEV_WHOLE:
 		return field_u(v, fd->dev);
 	case DEV_MAJOR:
@@ -697,10 +697,10 @@ static int get_dev(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	}
 }
 
-static int get_ino(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_ino(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
+	const struct sinsp_fd *fd = fd_of(e);
 
 	(void)f, (void)more;
 	return fd && fd->ino ? field_u(v, fd->ino) : 0;
@@ -708,11 +708,11 @@ static int get_ino(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 
 /* A file of an overlay has one of the two flags; without either it was not recorded, or it is
  * elsewhere. */
-static int get_layer(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_layer(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(a);
-	const uint32_t wanted = f->row->what ? SINSP_O_UPPER_LAYER : SINSP_O_LOWER_LAYER;
+	const struct sinsp_fd *fd = fd_of(e);
+	const uint32_t wanted = f->row->variant ? SINSP_O_UPPER_LAYER : SINSP_O_LOWER_LAYER;
 
 	(void)more;
 	if (!fd || !(fd->open_flags & (SINSP_O_UPPER_LAYER | SINSP_O_LOWER_LAYER)))
@@ -721,10 +721,10 @@ static int get_layer(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 }
 
 /* clang-format off */
-#define ROW(name, type, fmt, cost, flags, what, get, help)                                         \
-	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, what, get, help, NULL}
-#define ROW_OF(name, type, fmt, cost, flags, what, get, help, values)                              \
-	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, what, get, help, NULL, values}
+#define ROW(name, type, fmt, cost, flags, variant, get, help)                                      \
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL}
+#define ROW_OF(name, type, fmt, cost, flags, variant, get, help, values)                           \
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL, values}
 #define EITHER (FIELD_F_LIST | FIELD_F_ENDS | FIELD_F_FILTER_ONLY)
 
 /* Names of sinsp_fd_typename, and sysdig's for the others; the same for protocols. */

@@ -48,18 +48,18 @@ static char *put_port(char *p, const struct sinsp_fd *fd, int server)
 }
 
 /* Empty for a file without the fact. */
-static char *put_item(char *p, unsigned int what, int64_t num, const struct sinsp_fd *fd)
+static char *put_item(char *p, unsigned int variant, int64_t num, const struct sinsp_fd *fd)
 {
-	if (what == LIST_NUMS)
+	if (variant == LIST_NUMS)
 		return put_i64(p, num);
 	if (!fd || fd->type < SCAP_FD_IPV4_SOCK || fd->type > SCAP_FD_IPV6_SERVSOCK)
 		return p;
-	switch (what) {
+	switch (variant) {
 	case LIST_CIPS:
 	case LIST_SIPS:
-		return put_ip(p, fd, what == LIST_SIPS);
+		return put_ip(p, fd, variant == LIST_SIPS);
 	default:
-		return put_port(p, fd, what == LIST_SPORTS);
+		return put_port(p, fd, variant == LIST_SPORTS);
 	}
 }
 
@@ -72,11 +72,11 @@ static char *put_name(struct sinsp_text *out, char *p, const struct sinsp_fd *fd
 	return p ? put_mem(p, name, n) : NULL;
 }
 
-static int get_list(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_list(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_param *list = a->evt->thread ? list_of(a->evt) : NULL;
-	char *p = text_begin(&a->text, ITEM_MAX), *before;
+	const struct scap_param *list = e->evt->thread ? list_of(e->evt) : NULL;
+	char *p = text_begin(&e->text, ITEM_MAX), *before;
 	uint32_t n, room;
 
 	(void)more;
@@ -86,30 +86,30 @@ static int get_list(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	room = (list->len - 2) / ITEM_SZ;
 	for (uint32_t i = 0; p && i < n && i < room; i++) {
 		const int64_t num = (int64_t)get_u64(list->p + 2 + (size_t)i * ITEM_SZ);
-		const struct sinsp_fd *fd = sinsp_thread_fd(a->evt->thread, num);
+		const struct sinsp_fd *fd = sinsp_thread_fd(e->evt->thread, num);
 
-		p = text_room(&a->text, p, ITEM_MAX);
+		p = text_room(&e->text, p, ITEM_MAX);
 		if (!p)
 			break;
 		before = p;
-		if (p != a->text.p)
+		if (p != e->text.p)
 			*p++ = ',';
-		if (f->row->what == LIST_NAMES)
-			p = put_name(&a->text, p, fd);
+		if (f->row->variant == LIST_NAMES)
+			p = put_name(&e->text, p, fd);
 		else
-			p = put_item(p, f->row->what, num, fd);
+			p = put_item(p, f->row->variant, num, fd);
 		if (p == before + 1 && *before == ',')
 			p = before;
 	}
-	if (text_end(&a->text, p))
+	if (text_end(&e->text, p))
 		return -ENOMEM;
 	v->is_name = 1;
-	return a->text.len ? sinsp_asker_keep(a, v) : 0;
+	return e->text.len ? sinsp_eval_keep(e, v) : 0;
 }
 
 /* clang-format off */
-#define ROW(name, what, help)                                                                      \
-	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, what, get_list, help, NULL}
+#define ROW(name, variant, help)                                                                   \
+	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, variant, get_list, help, NULL}
 
 static const struct sinsp_field_row rows[] = {
 	ROW("fdlist.nums", LIST_NUMS, "numbers of the files"),

@@ -14,9 +14,9 @@
 enum { NAME_MAX_LEN = 4096 };
 
 /* 0: the event has no stacks. */
-static int stack_of(struct sinsp_asker *a, int lines, const struct sinsp_stack **st)
+static int stack_of(struct sinsp_eval *e, int lines, const struct sinsp_stack **st)
 {
-	const int err = sinsp_stack_get(a->evt->insp, a->evt, lines, st);
+	const int err = sinsp_stack_get(e->evt->insp, e->evt, lines, st);
 
 	if (err)
 		return err == -ENODATA ? 0 : err;
@@ -61,13 +61,13 @@ static char *put_suffix(char *p, const struct sinsp_frame *f)
 	return f->kind == SINSP_FRAME_JIT ? put_lit(p, "_[j]") : p;
 }
 
-static int get_folded(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_folded(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	struct sinsp_text *t = &a->text;
+	struct sinsp_text *t = &e->text;
 	const struct sinsp_stack *st;
 	char *p = NULL;
-	int r = stack_of(a, f->row->what, &st);
+	int r = stack_of(e, f->row->variant, &st);
 
 	(void)more;
 	if (r <= 0)
@@ -82,19 +82,19 @@ static int get_folded(struct sinsp_asker *a, const struct sinsp_field *f, struct
 			*p++ = ';';
 		p = put_suffix(put_name(p, &st->frames[i]), &st->frames[i]);
 	}
-	return text_end(t, p) ?: sinsp_asker_keep(a, v);
+	return text_end(t, p) ?: sinsp_eval_keep(e, v);
 }
 
-static int get_frames(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_frames(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	const struct sinsp_stack *st;
 	struct sinsp_value *list;
-	int r = stack_of(a, 0, &st);
+	int r = stack_of(e, 0, &st);
 
 	if (r <= 0)
 		return r;
-	list = sinsp_asker_alloc(a, st->n * sizeof(*list));
+	list = sinsp_eval_alloc(e, st->n * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	r = 0;
@@ -137,13 +137,13 @@ static char *put_row(char *p, const struct sinsp_frame *f)
 	return f->line ? put_u64(p, f->line) : p;
 }
 
-static int get_rows(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_rows(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	struct sinsp_text *t = &a->text;
+	struct sinsp_text *t = &e->text;
 	const struct sinsp_stack *st;
 	char *p;
-	int r = stack_of(a, f->row->what, &st);
+	int r = stack_of(e, f->row->variant, &st);
 
 	(void)more;
 	if (r <= 0)
@@ -159,7 +159,7 @@ static int get_rows(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 		p = put_row(p, &st->frames[i]);
 	}
 	v->made = 1;
-	return text_end(t, p) ?: sinsp_asker_keep(a, v);
+	return text_end(t, p) ?: sinsp_eval_keep(e, v);
 }
 
 /* As perf script prints a frame: "\t  ADDRESS FUNCTION+0xOFFSET (MODULE)"; an inlined function has
@@ -181,13 +181,13 @@ static char *put_frame(char *p, const struct sinsp_frame *f)
 	return put_lit(p, ")\n");
 }
 
-static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_text(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	struct sinsp_text *t = &a->text;
+	struct sinsp_text *t = &e->text;
 	const struct sinsp_stack *st;
 	char *p;
-	int r = stack_of(a, f->row->what, &st);
+	int r = stack_of(e, f->row->variant, &st);
 
 	(void)more;
 	if (r <= 0)
@@ -200,7 +200,7 @@ static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 			p = put_frame(p, &st->frames[i]);
 	}
 	v->made = 1;
-	return text_end(t, p) ?: sinsp_asker_keep(a, v);
+	return text_end(t, p) ?: sinsp_eval_keep(e, v);
 }
 
 /* ---- one frame: [N] counts from the innermost ---- */
@@ -214,13 +214,13 @@ static const char *kind_name(const struct sinsp_frame *f)
 	return f->inlined ? "inlined" : names[f->kind];
 }
 
-static int get_frame(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_frame(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const unsigned int what = f->row->what;
+	const unsigned int variant = f->row->variant;
 	const struct sinsp_stack *st;
 	const struct sinsp_frame *fr;
-	int r = stack_of(a, what == FRAME_FILE || what == FRAME_LINE, &st);
+	int r = stack_of(e, variant == FRAME_FILE || variant == FRAME_LINE, &st);
 	int64_t i = f->has_index ? f->index : 0;
 
 	(void)more;
@@ -229,7 +229,7 @@ static int get_frame(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 	if (i >= (int64_t)st->n)
 		return 0;
 	fr = &st->frames[i];
-	switch (what) {
+	switch (variant) {
 	case FRAME_FUNCTION:
 		return field_str(v, fr->function);
 	case FRAME_MODULE:
@@ -258,14 +258,14 @@ static char *put_build_id(char *p, const struct sinsp_code_id *id)
 	return p;
 }
 
-static int get_build_id(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_build_id(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
 	const int64_t i = f->has_index ? f->index : 0;
 	const struct sinsp_code_file *code;
 	const struct sinsp_stack *st;
 	char *p;
-	int r = stack_of(a, 0, &st);
+	int r = stack_of(e, 0, &st);
 
 	(void)more;
 	if (r <= 0)
@@ -273,9 +273,9 @@ static int get_build_id(struct sinsp_asker *a, const struct sinsp_field *f, stru
 	code = i < (int64_t)st->n ? st->frames[i].code : NULL;
 	if (!code || !code->id.build_id_len)
 		return 0;
-	a->text.len = 0;
-	p = text_begin(&a->text, 2 * SINSP_BUILD_ID_MAX);
-	return text_end(&a->text, p ? put_build_id(p, &code->id) : NULL) ?: sinsp_asker_keep(a, v);
+	e->text.len = 0;
+	p = text_begin(&e->text, 2 * SINSP_BUILD_ID_MAX);
+	return text_end(&e->text, p ? put_build_id(p, &code->id) : NULL) ?: sinsp_eval_keep(e, v);
 }
 
 /* Whether an earlier frame has the same file. */
@@ -287,13 +287,13 @@ static int is_told(const struct sinsp_stack *st, size_t i)
 	return 0;
 }
 
-static int get_build_ids(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_build_ids(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
-	struct sinsp_text *t = &a->text;
+	struct sinsp_text *t = &e->text;
 	const struct sinsp_stack *st;
 	char *p;
-	int r = stack_of(a, 0, &st);
+	int r = stack_of(e, 0, &st);
 
 	(void)f, (void)more;
 	if (r <= 0)
@@ -314,15 +314,15 @@ static int get_build_ids(struct sinsp_asker *a, const struct sinsp_field *f, str
 		*p++ = '\n';
 	}
 	v->made = 1;
-	return text_end(t, p) ?: t->len ? sinsp_asker_keep(a, v) : 0;
+	return text_end(t, p) ?: t->len ? sinsp_eval_keep(e, v) : 0;
 }
 
 /* clang-format off */
 #define TEXT(name, lines, get, help)                                                               \
 	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, 0, lines, get, help, NULL}
-#define FRAME(name, type, fmt, what, help)                                                         \
+#define FRAME(name, type, fmt, variant, help)                                                      \
 	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_SYSTEM,                                   \
-	 FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, what, get_frame, help, NULL}
+	 FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, variant, get_frame, help, NULL}
 
 static const struct sinsp_field_row rows[] = {
 	{"stack.frames", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, FIELD_F_LIST | FIELD_F_ANY, 0,

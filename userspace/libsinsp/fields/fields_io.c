@@ -6,45 +6,45 @@
 
 #include "field_rows.h"
 
-static int get_bytes(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_bytes(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const unsigned int what = f->row->what;
+	const unsigned int variant = f->row->variant;
 	struct sinsp_io io;
 	unsigned int n;
 
 	(void)more;
-	if (!sinsp_evt_io(a->evt, &io) || !(io.ends & what))
+	if (!sinsp_evt_io(e->evt, &io) || !(io.ends & variant))
 		return 0;
-	n = !!(io.ends & what & SINSP_IO_READ) + !!(io.ends & what & SINSP_IO_WRITE);
+	n = !!(io.ends & variant & SINSP_IO_READ) + !!(io.ends & variant & SINSP_IO_WRITE);
 	return field_u(v, io.n_bytes * n);
 }
 
-static int get_space(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_space(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
 	struct sinsp_io io;
 
 	(void)f;
 	(void)more;
-	if (!sinsp_evt_io(a->evt, &io) || !(io.ends & SINSP_IO_WRITE))
+	if (!sinsp_evt_io(e->evt, &io) || !(io.ends & SINSP_IO_WRITE))
 		return 0;
 	return field_u(v, io.n_bytes + io.n_reserved);
 }
 
 /* fd.in.name is fd.name of the file that was read. */
-static int get_end(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_end(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const int is_in = f->row->what == SINSP_IO_READ;
-	const struct sinsp_evt *evt = a->evt;
+	const int is_in = f->row->variant == SINSP_IO_READ;
+	const struct sinsp_evt *evt = e->evt;
 	struct sinsp_field of_file = {.index = -1};
 	struct sinsp_evt end;
 	struct sinsp_io io;
 	char name[32];
 	int n;
 
-	if (!sinsp_evt_io(evt, &io) || !(io.ends & f->row->what))
+	if (!sinsp_evt_io(evt, &io) || !(io.ends & f->row->variant))
 		return 0;
 	if ((is_in ? io.in_num : io.out_num) < 0)
 		return 0;
@@ -53,17 +53,17 @@ static int get_end(struct sinsp_asker *a, const struct sinsp_field *f, struct si
 	end = *evt;
 	end.fd = is_in ? io.in : io.out;
 	end.fdnum = is_in ? io.in_num : io.out_num;
-	a->evt = &end;
-	n = of_file.row ? of_file.row->get(a, &of_file, v, more) : 0;
-	a->evt = evt;
+	e->evt = &end;
+	n = of_file.row ? of_file.row->get(e, &of_file, v, more) : 0;
+	e->evt = evt;
 	return n;
 }
 
 /* clang-format off */
-#define BYTES(name, what, help)                                                                    \
-	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, what, get_bytes, help, NULL}
-#define END(name, type, what, help)                                                                \
-	{name, FIELD_##type, 0, FIELD_COST_SEARCH, 0, what, get_end, help, NULL}
+#define BYTES(name, variant, help)                                                                 \
+	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, variant, get_bytes, help, NULL}
+#define END(name, type, variant, help)                                                             \
+	{name, FIELD_##type, 0, FIELD_COST_SEARCH, 0, variant, get_end, help, NULL}
 #define ENDS(suffix, type)                                                                  \
 	END("fd.in." suffix, type, SINSP_IO_READ, "fd." suffix " of the file that was read"),   \
 	END("fd.out." suffix, type, SINSP_IO_WRITE, "fd." suffix " of the file that was written")

@@ -70,37 +70,37 @@ static int param_named(const struct sinsp_evt *evt, const char *name)
 }
 
 /* The file of a descriptor in the event: its name is a path. */
-static int name_of_fd(struct sinsp_asker *a, struct sinsp_value *v, const struct scap_param *param)
+static int name_of_fd(struct sinsp_eval *e, struct sinsp_value *v, const struct scap_param *param)
 {
 	const struct sinsp_fd *fd;
 
 	if (param->len != 8)
 		return 0;
-	fd = sinsp_thread_fd(a->evt->thread, (int64_t)get_u64(param->p));
+	fd = sinsp_thread_fd(e->evt->thread, (int64_t)get_u64(param->p));
 	return fd && *fd->name ? field_str(v, fd->name) : 0;
 }
 
-static int keep_absolute(struct sinsp_asker *a, struct sinsp_value *v, unsigned int at)
+static int keep_absolute(struct sinsp_eval *e, struct sinsp_value *v, unsigned int at)
 {
-	struct value_writer w = {.out = &a->text, .evt = a->evt};
+	struct value_writer w = {.out = &e->text, .evt = e->evt};
 	const int n = sinsp_value_abspath(&w, at);
 
-	return n > 0 ? sinsp_asker_keep(a, v) : n;
+	return n > 0 ? sinsp_eval_keep(e, v) : n;
 }
 
 /* The target of a symbolic link is relative to the link's directory. */
-static int keep_link_target(struct sinsp_asker *a, struct sinsp_value *v, const char *target,
+static int keep_link_target(struct sinsp_eval *e, struct sinsp_value *v, const char *target,
 			    size_t len)
 {
-	const int at = param_named(a->evt, "linkpath");
+	const int at = param_named(e->evt, "linkpath");
 	struct sinsp_value link = *v;
 	char *to, *slash;
-	int n = at < 0 ? 0 : keep_absolute(a, &link, (unsigned int)at);
+	int n = at < 0 ? 0 : keep_absolute(e, &link, (unsigned int)at);
 
 	if (n <= 0)
 		return n;
 	slash = memrchr(link.p, '/', link.len);
-	to = sinsp_asker_alloc(a, SINSP_PATH_SZ);
+	to = sinsp_eval_alloc(e, SINSP_PATH_SZ);
 	if (!slash || !to)
 		return to ? 0 : -ENOMEM;
 	return field_mem(v, to,
@@ -108,11 +108,12 @@ static int keep_link_target(struct sinsp_asker *a, struct sinsp_value *v, const 
 					 (size_t)(slash - link.p) + 1, target, len));
 }
 
-static int get_path(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_path(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct sinsp_evt *evt = a->evt;
-	const char *name = path_params[evt_index(evt->raw.type)].names[f->row->what % RAW], *text;
+	const struct sinsp_evt *evt = e->evt;
+	const char *name = path_params[evt_index(evt->raw.type)].names[f->row->variant % RAW],
+		   *text;
 	int at = name && evt->thread && has_succeeded(evt) ? param_named(evt, name) : -1;
 	size_t n;
 
@@ -120,17 +121,17 @@ static int get_path(struct sinsp_asker *a, const struct sinsp_field *f, struct s
 	if (at < 0)
 		return 0;
 	if (evt->info->params[at].type == PT_FD)
-		return name_of_fd(a, v, &evt->params.v[at]);
+		return name_of_fd(e, v, &evt->params.v[at]);
 	text = (const char *)evt->params.v[at].p;
 	n = strnlen(text, evt->params.v[at].len);
 	if (n == strlen("<NA>") && !memcmp(text, "<NA>", n))
 		return 0;
-	if (f->row->what >= RAW)
+	if (f->row->variant >= RAW)
 		return field_mem(v, text, n);
 	if (evt->info->params[at].type != PT_CHARBUF)
-		return keep_absolute(a, v, (unsigned int)at);
+		return keep_absolute(e, v, (unsigned int)at);
 	if (*text != '/' && !strcmp(name, "target"))
-		return keep_link_target(a, v, text, n);
+		return keep_link_target(e, v, text, n);
 	return field_mem(v, text, n); /* "proc", the source of a mount, is not a path */
 }
 
@@ -178,11 +179,11 @@ static int path_at(const struct sinsp_evt *evt, int second)
 
 /* A path that the event table does not resolve: relative to the directory of dirfd, if there is
  * one. */
-static int keep_joined(struct sinsp_asker *a, struct sinsp_value *v, const char *text, size_t n)
+static int keep_joined(struct sinsp_eval *e, struct sinsp_value *v, const char *text, size_t n)
 {
-	const struct sinsp_thread *t = a->evt->thread;
-	const int dir_at = param_named(a->evt, "dirfd");
-	const struct scap_param *param = dir_at < 0 ? NULL : &a->evt->params.v[dir_at];
+	const struct sinsp_thread *t = e->evt->thread;
+	const int dir_at = param_named(e->evt, "dirfd");
+	const struct scap_param *param = dir_at < 0 ? NULL : &e->evt->params.v[dir_at];
 	const int64_t num = param && param->len == 8 ? (int64_t)get_u64(param->p) : NUMBER_OF_CWD;
 	const struct sinsp_fd *dir = num == NUMBER_OF_CWD ? NULL : sinsp_thread_fd(t, num);
 	char base[SINSP_PATH_SZ + 1], *to;
@@ -197,15 +198,15 @@ static int keep_joined(struct sinsp_asker *a, struct sinsp_value *v, const char 
 	len = strlen(name);
 	len = (size_t)snprintf(base, sizeof(base), "%s%s", name,
 			       len && name[len - 1] == '/' ? "" : "/");
-	to = len < sizeof(base) ? sinsp_asker_alloc(a, SINSP_PATH_SZ) : NULL;
+	to = len < sizeof(base) ? sinsp_eval_alloc(e, SINSP_PATH_SZ) : NULL;
 	if (!to)
 		return len < sizeof(base) ? -ENOMEM : 0;
 	return field_mem(v, to, sinsp_path_join(to, SINSP_PATH_STRICT, base, len, text, n));
 }
 
-static int get_given(struct sinsp_asker *a, struct sinsp_value *v, int second)
+static int get_given(struct sinsp_eval *e, struct sinsp_value *v, int second)
 {
-	const struct sinsp_evt *evt = a->evt;
+	const struct sinsp_evt *evt = e->evt;
 	const int is_call = evt->thread && !(evt->info->category & EC_INTERNAL);
 	const int at = is_call ? path_at(evt, second) : -1;
 	const struct scap_param *param = at < 0 ? NULL : &evt->params.v[at];
@@ -222,31 +223,31 @@ static int get_given(struct sinsp_asker *a, struct sinsp_value *v, int second)
 		return n ? field_mem(v, evt->thread->fs->cwd, n > 1 ? n - 1 : n) : 0;
 	}
 	if (is_path(&evt->info->params[at]))
-		return keep_absolute(a, v, (unsigned int)at);
-	return keep_joined(a, v, (const char *)param->p, n);
+		return keep_absolute(e, v, (unsigned int)at);
+	return keep_joined(e, v, (const char *)param->p, n);
 }
 
-static int get_evt_path(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_evt_path(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return get_given(a, v, 0);
+	return get_given(e, v, 0);
 }
 
-static int get_evt_paths(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_evt_paths(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
-	struct sinsp_value *list = sinsp_asker_alloc(a, 2 * sizeof(*list));
+	struct sinsp_value *list = sinsp_eval_alloc(e, 2 * sizeof(*list));
 	int n, second;
 
 	(void)f;
 	if (!list)
 		return -ENOMEM;
 	list[0] = list[1] = *v;
-	n = get_given(a, &list[0], 0);
+	n = get_given(e, &list[0], 0);
 	if (n <= 0)
 		return n;
-	second = get_given(a, &list[1], 1);
+	second = get_given(e, &list[1], 1);
 	if (second < 0)
 		return second;
 	*v = list[0];
@@ -255,8 +256,8 @@ static int get_evt_paths(struct sinsp_asker *a, const struct sinsp_field *f, str
 }
 
 /* clang-format off */
-#define ROW(name, what, help)                                                                      \
-	{name, FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, what, get_path, help, NULL}
+#define ROW(name, variant, help)                                                                   \
+	{name, FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, variant, get_path, help, NULL}
 
 static const struct sinsp_field_row rows[] = {
 	ROW("fs.path.name", PATH_NAME,

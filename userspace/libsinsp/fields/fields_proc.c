@@ -9,7 +9,7 @@
 #include "state/inspector.h"
 #include "text.h"
 
-typedef int (*fact_fn)(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t);
+typedef int (*fact_fn)(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t);
 
 /* ---- lists: arguments, environment, cgroups ---- */
 
@@ -38,11 +38,11 @@ static int list_value_of(struct sinsp_value *v, const char *list, const char *na
 }
 
 /* Joins @head, NULL for none, and the elements in @len bytes, with blanks. */
-static int join_n(struct sinsp_asker *a, struct sinsp_value *v, const char *head, const char *list,
+static int join_n(struct sinsp_eval *e, struct sinsp_value *v, const char *head, const char *list,
 		  size_t len, int blank_at_least)
 {
 	const size_t n_head = head ? strlen(head) : 0;
-	char *p = sinsp_asker_alloc(a, n_head + len + 2), *end;
+	char *p = sinsp_eval_alloc(e, n_head + len + 2), *end;
 
 	if (!p)
 		return -ENOMEM;
@@ -61,30 +61,30 @@ static int join_n(struct sinsp_asker *a, struct sinsp_value *v, const char *head
 	return 1;
 }
 
-static int join(struct sinsp_asker *a, struct sinsp_value *v, const char *head, const char *list,
+static int join(struct sinsp_eval *e, struct sinsp_value *v, const char *head, const char *list,
 		int blank_at_least)
 {
-	return join_n(a, v, head, list, sinsp_str_len(list), blank_at_least);
+	return join_n(e, v, head, list, sinsp_str_len(list), blank_at_least);
 }
 
 /* ---- facts of a thread or its process ---- */
 
 /* Whether the stored fact is valid. */
-static int is_known(const struct sinsp_asker *a, const struct sinsp_thread *t)
+static int is_known(const struct sinsp_eval *e, const struct sinsp_thread *t)
 {
-	return t->known || field_guesses(a);
+	return t->known || field_guesses(e);
 }
 
-static int known_text(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t,
+static int known_text(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t,
 		      const char *text)
 {
-	return *text || is_known(a, t) ? field_str(v, text) : 0;
+	return *text || is_known(e, t) ? field_str(v, text) : 0;
 }
 
 /* -1: unknown. */
-static int known_number(struct sinsp_asker *a, struct sinsp_value *v, int64_t i)
+static int known_number(struct sinsp_eval *e, struct sinsp_value *v, int64_t i)
 {
-	return i == -1 && !field_guesses(a) ? 0 : field_i(v, i);
+	return i == -1 && !field_guesses(e) ? 0 : field_i(v, i);
 }
 
 static int known_since(struct sinsp_value *v, uint64_t ns)
@@ -92,45 +92,45 @@ static int known_since(struct sinsp_value *v, uint64_t ns)
 	return ns ? field_u(v, ns) : 0;
 }
 
-static int fact_name(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_name(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return field_str(v, sinsp_thread_proc_name(t));
 }
 
-static int fact_thread_name(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_thread_name(struct sinsp_eval *e, struct sinsp_value *v,
 			    const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return field_str(v, t->comm);
 }
 
-static int fact_exe(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_exe(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return known_text(a, v, t, t->proc->exe);
+	return known_text(e, v, t, t->proc->exe);
 }
 
-static int fact_exepath(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_exepath(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return known_text(a, v, t, t->proc->exepath);
+	return known_text(e, v, t, t->proc->exepath);
 }
 
-static int fact_args(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_args(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return *t->proc->args || is_known(a, t) ? join(a, v, NULL, t->proc->args, 0) : 0;
+	return *t->proc->args || is_known(e, t) ? join(e, v, NULL, t->proc->args, 0) : 0;
 }
 
-static int fact_cmdline(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_cmdline(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return join(a, v, sinsp_thread_proc_name(t), t->proc->args, 0);
+	return join(e, v, sinsp_thread_proc_name(t), t->proc->args, 0);
 }
 
-static int fact_exeline(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_exeline(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return join(a, v, t->proc->exe, t->proc->args, 1);
+	return join(e, v, t->proc->exe, t->proc->args, 1);
 }
 
-static int fact_env(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_env(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	const char *env = t->proc->env;
 	size_t len = sinsp_str_len(env);
@@ -138,168 +138,168 @@ static int fact_env(struct sinsp_asker *a, struct sinsp_value *v, const struct s
 	/* A process may shorten it, which leaves NULs. */
 	while (len && !env[len - 1])
 		len--;
-	return len || is_known(a, t) ? join_n(a, v, NULL, env, len, 0) : 0;
+	return len || is_known(e, t) ? join_n(e, v, NULL, env, len, 0) : 0;
 }
 
-static int fact_cmdnargs(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_cmdnargs(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	const size_t len = sinsp_str_len(t->proc->args);
 
 	for (size_t i = 0; i < len; i++)
 		v->u += !t->proc->args[i] || i + 1 == len;
-	return is_known(a, t);
+	return is_known(e, t);
 }
 
-static int fact_cmdlenargs(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_cmdlenargs(struct sinsp_eval *e, struct sinsp_value *v,
 			   const struct sinsp_thread *t)
 {
 	const size_t len = sinsp_str_len(t->proc->args);
 
 	for (size_t i = 0; i < len; i++)
 		v->u += !!t->proc->args[i];
-	return is_known(a, t);
+	return is_known(e, t);
 }
 
-static int fact_cwd(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_cwd(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return *t->fs->cwd || field_guesses(a) ? field_str(v, t->fs->cwd) : 0;
+	return *t->fs->cwd || field_guesses(e) ? field_str(v, t->fs->cwd) : 0;
 }
 
-static int fact_pid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_pid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return field_i(v, t->pid);
 }
 
-static int fact_vpid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_vpid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return t->vtid_known && t->vpid != -1 ? field_i(v, t->vpid) : 0;
 }
 
-static int fact_vtid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_vtid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return t->vtid_known && t->vtid != -1 ? field_i(v, t->vtid) : 0;
 }
 
-static int fact_ppid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_ppid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return known_number(a, v, sinsp_family_ppid(a->insp, t));
+	return known_number(e, v, sinsp_family_ppid(e->insp, t));
 }
 
-static int fact_sid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_sid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return known_number(a, v, t->proc->sid);
+	return known_number(e, v, t->proc->sid);
 }
 
-static int fact_vpgid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_vpgid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return known_number(a, v, t->proc->vpgid);
+	return known_number(e, v, t->proc->vpgid);
 }
 
-static int fact_pgid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_pgid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	const int64_t pgid = sinsp_family_group(t, SINSP_GROUP_PGID);
 
-	(void)a;
+	(void)e;
 	return pgid == -1 ? 0 : field_i(v, pgid);
 }
 
-static int fact_tty(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_tty(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return t->proc->tty_known || field_guesses(a) ? field_i(v, (int32_t)t->proc->tty) : 0;
+	return t->proc->tty_known || field_guesses(e) ? field_i(v, (int32_t)t->proc->tty) : 0;
 }
 
-static int fact_is_sid_leader(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_is_sid_leader(struct sinsp_eval *e, struct sinsp_value *v,
 			      const struct sinsp_thread *t)
 {
 	/* Other tools number sessions as the process itself sees them. */
-	const int64_t own = a->insp->native ? t->pid : t->vpid;
+	const int64_t own = e->insp->native ? t->pid : t->vpid;
 
 	return t->proc->sid == -1 ? 0 : field_u(v, t->proc->sid == own);
 }
 
-static int fact_is_vpgid_leader(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_is_vpgid_leader(struct sinsp_eval *e, struct sinsp_value *v,
 				const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return t->proc->vpgid == -1 || !t->vtid_known ? 0 : field_u(v, t->proc->vpgid == t->vpid);
 }
 
-static int fact_is_pgid_leader(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_is_pgid_leader(struct sinsp_eval *e, struct sinsp_value *v,
 			       const struct sinsp_thread *t)
 {
 	const int64_t pgid = sinsp_family_group(t, SINSP_GROUP_PGID);
 
-	(void)a;
+	(void)e;
 	return pgid == -1 ? 0 : field_u(v, pgid == t->pid);
 }
 
-static int fact_start(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_start(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return known_since(v, t->start_ns);
 }
 
-static int fact_duration(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_duration(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	const uint64_t now = a->evt->raw.true_ns;
+	const uint64_t now = e->evt->raw.true_ns;
 
 	if (!t->start_ns)
 		return 0;
 	return field_u(v, now > t->start_ns ? now - t->start_ns : 0);
 }
 
-static int fact_nthreads(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_nthreads(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	/* An ended main thread stays for the others. */
-	return field_u(v, t->proc->n_threads - sinsp_family_main(a->insp, t)->exited);
+	return field_u(v, t->proc->n_threads - sinsp_family_main(e->insp, t)->exited);
 }
 
-static int fact_nchilds(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_nchilds(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return field_u(v, t->proc->n_threads - 1);
 }
 
-static int fact_fdopencount(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_fdopencount(struct sinsp_eval *e, struct sinsp_value *v,
 			    const struct sinsp_thread *t)
 {
-	return field_u(v, sinsp_files_count(sinsp_family_main(a->insp, t)->files));
+	return field_u(v, sinsp_files_count(sinsp_family_main(e->insp, t)->files));
 }
 
-static int fact_fdlimit(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_fdlimit(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return known_number(a, v, t->proc->fdlimit);
+	return known_number(e, v, t->proc->fdlimit);
 }
 
-static int fact_fdusage(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_fdusage(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	const uint32_t n = sinsp_files_count(sinsp_family_main(a->insp, t)->files);
+	const uint32_t n = sinsp_files_count(sinsp_family_main(e->insp, t)->files);
 	const int64_t limit = t->proc->fdlimit;
 
 	if (limit <= 0)
-		return field_guesses(a);
+		return field_guesses(e);
 	v->d = n <= limit ? (double)n * 100 / (double)limit : 100;
 	return 1;
 }
 
 /* ---- memory and time ---- */
 
-static int fact_vmsize(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_vmsize(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return is_known(a, t) ? field_u(v, t->proc->vmsize_kb) : 0;
+	return is_known(e, t) ? field_u(v, t->proc->vmsize_kb) : 0;
 }
 
-static int fact_vmrss(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_vmrss(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return is_known(a, t) ? field_u(v, t->proc->vmrss_kb) : 0;
+	return is_known(e, t) ? field_u(v, t->proc->vmrss_kb) : 0;
 }
 
-static int fact_vmswap(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_vmswap(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return is_known(a, t) ? field_u(v, t->proc->vmswap_kb) : 0;
+	return is_known(e, t) ? field_u(v, t->proc->vmswap_kb) : 0;
 }
 
 /* Memory belongs to the process: only the main thread has it, so that sums are correct. */
@@ -308,64 +308,64 @@ static uint64_t of_main(const struct sinsp_thread *t, uint64_t kb)
 	return t->tid == t->pid ? kb : 0;
 }
 
-static int fact_thread_vmsize(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_thread_vmsize(struct sinsp_eval *e, struct sinsp_value *v,
 			      const struct sinsp_thread *t)
 {
-	return is_known(a, t) ? field_u(v, of_main(t, t->proc->vmsize_kb)) : 0;
+	return is_known(e, t) ? field_u(v, of_main(t, t->proc->vmsize_kb)) : 0;
 }
 
-static int fact_thread_vmrss(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_thread_vmrss(struct sinsp_eval *e, struct sinsp_value *v,
 			     const struct sinsp_thread *t)
 {
-	return is_known(a, t) ? field_u(v, of_main(t, t->proc->vmrss_kb)) : 0;
+	return is_known(e, t) ? field_u(v, of_main(t, t->proc->vmrss_kb)) : 0;
 }
 
-static int fact_thread_vmsize_b(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_thread_vmsize_b(struct sinsp_eval *e, struct sinsp_value *v,
 				const struct sinsp_thread *t)
 {
-	const int n = fact_thread_vmsize(a, v, t);
+	const int n = fact_thread_vmsize(e, v, t);
 
 	v->u *= 1024;
 	return n;
 }
 
-static int fact_thread_vmrss_b(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_thread_vmrss_b(struct sinsp_eval *e, struct sinsp_value *v,
 			       const struct sinsp_thread *t)
 {
-	const int n = fact_thread_vmrss(a, v, t);
+	const int n = fact_thread_vmrss(e, v, t);
 
 	v->u *= 1024;
 	return n;
 }
 
-static int fact_pfmajor(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_pfmajor(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return is_known(a, t) ? field_u(v, t->pfmajor) : 0;
+	return is_known(e, t) ? field_u(v, t->pfmajor) : 0;
 }
 
-static int fact_pfminor(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_pfminor(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return is_known(a, t) ? field_u(v, t->pfminor) : 0;
+	return is_known(e, t) ? field_u(v, t->pfminor) : 0;
 }
 
-static int fact_totexectime(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_totexectime(struct sinsp_eval *e, struct sinsp_value *v,
 			    const struct sinsp_thread *t)
 {
-	return a->insp->switches.n || field_guesses(a) ? field_u(v, t->exec_ns) : 0;
+	return e->insp->switches.n || field_guesses(e) ? field_u(v, t->exec_ns) : 0;
 }
 
 /* ---- identity ---- */
 
-static int fact_ismain(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_ismain(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return field_u(v, t->tid == t->pid);
 }
 
-static int fact_nametid(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_nametid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	const size_t n = strlen(t->comm);
-	char *p = sinsp_asker_alloc(a, n + TEXT_NUM_MAX);
+	char *p = sinsp_eval_alloc(e, n + TEXT_NUM_MAX);
 
 	if (!p)
 		return -ENOMEM;
@@ -401,26 +401,26 @@ static const char *next_cgroup(struct cgroup *c, const char *p, const char *end)
 	return p + n + 1;
 }
 
-static int fact_cgroups(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_cgroups(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	const char *list = t->proc->cgroups, *end = list + sinsp_str_len(list);
-	char *p = text_begin(&a->text, (size_t)(end - list));
+	char *p = text_begin(&e->text, (size_t)(end - list));
 	struct cgroup c;
 
 	if (!*list)
 		return 0;
 	while (p && list < end) {
 		list = next_cgroup(&c, list, end);
-		p = text_room(&a->text, p, c.name_len + c.path_len + 2);
+		p = text_room(&e->text, p, c.name_len + c.path_len + 2);
 		if (!p)
 			break;
-		if (p != a->text.p)
+		if (p != e->text.p)
 			*p++ = ' ';
 		p = put_mem(p, c.name, c.name_len);
 		*p++ = '=';
 		p = put_mem(p, c.path, c.path_len);
 	}
-	return text_end(&a->text, p) ? -ENOMEM : sinsp_asker_keep(a, v);
+	return text_end(&e->text, p) ? -ENOMEM : sinsp_eval_keep(e, v);
 }
 
 /* The names of capabilities, by number, without CAP_. */
@@ -468,7 +468,7 @@ static const char *const cap_names[] = {
 	"CHECKPOINT_RESTORE",
 };
 
-static int caps_text(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t,
+static int caps_text(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t,
 		     uint64_t caps)
 {
 	const size_t n_names = sizeof(cap_names) / sizeof(cap_names[0]);
@@ -476,43 +476,43 @@ static int caps_text(struct sinsp_asker *a, struct sinsp_value *v, const struct 
 
 	if (!t->proc->caps_known)
 		return 0;
-	p = text_begin(&a->text, n_names * 32);
+	p = text_begin(&e->text, n_names * 32);
 	if (!p)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_names; i++) {
 		if (!(caps >> i & 1))
 			continue;
-		if (p != a->text.p)
+		if (p != e->text.p)
 			*p++ = ' ';
 		p = stpcpy(put_lit(p, "CAP_"), cap_names[i]);
 	}
-	return text_end(&a->text, p) ? -ENOMEM : sinsp_asker_keep(a, v);
+	return text_end(&e->text, p) ? -ENOMEM : sinsp_eval_keep(e, v);
 }
 
-static int fact_cap_permitted(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_cap_permitted(struct sinsp_eval *e, struct sinsp_value *v,
 			      const struct sinsp_thread *t)
 {
-	return caps_text(a, v, t, t->proc->cap_permitted);
+	return caps_text(e, v, t, t->proc->cap_permitted);
 }
 
-static int fact_cap_inheritable(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_cap_inheritable(struct sinsp_eval *e, struct sinsp_value *v,
 				const struct sinsp_thread *t)
 {
-	return caps_text(a, v, t, t->proc->cap_inheritable);
+	return caps_text(e, v, t, t->proc->cap_inheritable);
 }
 
-static int fact_cap_effective(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_cap_effective(struct sinsp_eval *e, struct sinsp_value *v,
 			      const struct sinsp_thread *t)
 {
-	return caps_text(a, v, t, t->proc->cap_effective);
+	return caps_text(e, v, t, t->proc->cap_effective);
 }
 
 /* ---- the program's file ---- */
 
-static int fact_exe_writable(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_exe_writable(struct sinsp_eval *e, struct sinsp_value *v,
 			     const struct sinsp_thread *t)
 {
-	return is_known(a, t) ? field_u(v, t->proc->exe_writable) : 0;
+	return is_known(e, t) ? field_u(v, t->proc->exe_writable) : 0;
 }
 
 static int exe_is(struct sinsp_value *v, const struct sinsp_thread *t, enum scap_exe_kind kind)
@@ -520,44 +520,41 @@ static int exe_is(struct sinsp_value *v, const struct sinsp_thread *t, enum scap
 	return t->proc->exe_kind_known & kind ? field_u(v, !!(t->proc->exe_kind & kind)) : 0;
 }
 
-static int fact_exe_upper_layer(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_exe_upper_layer(struct sinsp_eval *e, struct sinsp_value *v,
 				const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return exe_is(v, t, SCAP_EXE_UPPER_LAYER);
 }
 
-static int fact_exe_lower_layer(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_exe_lower_layer(struct sinsp_eval *e, struct sinsp_value *v,
 				const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return exe_is(v, t, SCAP_EXE_LOWER_LAYER);
 }
 
-static int fact_exe_memfd(struct sinsp_asker *a, struct sinsp_value *v,
-			  const struct sinsp_thread *t)
+static int fact_exe_memfd(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return exe_is(v, t, SCAP_EXE_MEMFD);
 }
 
-static int fact_exe_ino(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t)
+static int fact_exe_ino(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return known_since(v, t->proc->exe_ino);
 }
 
-static int fact_exe_ctime(struct sinsp_asker *a, struct sinsp_value *v,
-			  const struct sinsp_thread *t)
+static int fact_exe_ctime(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return known_since(v, t->proc->exe_ctime_ns);
 }
 
-static int fact_exe_mtime(struct sinsp_asker *a, struct sinsp_value *v,
-			  const struct sinsp_thread *t)
+static int fact_exe_mtime(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return known_since(v, t->proc->exe_mtime_ns);
 }
 
@@ -566,53 +563,53 @@ static int between(struct sinsp_value *v, uint64_t from, uint64_t to)
 	return from && from < to ? field_u(v, to - from) : 0;
 }
 
-static int fact_ctime_to_start(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_ctime_to_start(struct sinsp_eval *e, struct sinsp_value *v,
 			       const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return between(v, t->proc->exe_ctime_ns, t->start_ns);
 }
 
-static int fact_pidns_to_ctime(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_pidns_to_ctime(struct sinsp_eval *e, struct sinsp_value *v,
 			       const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return between(v, t->proc->pidns_start_ns, t->proc->exe_ctime_ns);
 }
 
-static int fact_pidns_start(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_pidns_start(struct sinsp_eval *e, struct sinsp_value *v,
 			    const struct sinsp_thread *t)
 {
-	(void)a;
+	(void)e;
 	return known_since(v, t->proc->pidns_start_ns);
 }
 
 /* ---- health checks ---- */
 
-static int probe_is(struct sinsp_asker *a, struct sinsp_value *v, const struct sinsp_thread *t,
+static int probe_is(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t,
 		    enum sinsp_probe kind)
 {
 	if (t->proc->container && !t->proc->container->told)
 		return 0;
-	return field_u(v, sinsp_family_probe(a->insp, t) == kind);
+	return field_u(v, sinsp_family_probe(e->insp, t) == kind);
 }
 
-static int fact_is_healthcheck(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_is_healthcheck(struct sinsp_eval *e, struct sinsp_value *v,
 			       const struct sinsp_thread *t)
 {
-	return probe_is(a, v, t, SINSP_PROBE_HEALTH);
+	return probe_is(e, v, t, SINSP_PROBE_HEALTH);
 }
 
-static int fact_is_liveness(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_is_liveness(struct sinsp_eval *e, struct sinsp_value *v,
 			    const struct sinsp_thread *t)
 {
-	return probe_is(a, v, t, SINSP_PROBE_LIVENESS);
+	return probe_is(e, v, t, SINSP_PROBE_LIVENESS);
 }
 
-static int fact_is_readiness(struct sinsp_asker *a, struct sinsp_value *v,
+static int fact_is_readiness(struct sinsp_eval *e, struct sinsp_value *v,
 			     const struct sinsp_thread *t)
 {
-	return probe_is(a, v, t, SINSP_PROBE_READINESS);
+	return probe_is(e, v, t, SINSP_PROBE_READINESS);
 }
 
 /* ---- the table of facts ---- */
@@ -643,60 +640,60 @@ static const fact_fn facts[] = {
 #undef X
 };
 
-static int fact_of(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int fact_of(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_thread *t)
 {
-	return t ? facts[f->row->what](a, v, t) : 0;
+	return t ? facts[f->row->variant](e, v, t) : 0;
 }
 
 /* ---- whose ---- */
 
-static int get_own(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_own(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)more;
-	return fact_of(a, f, v, a->evt->thread);
+	return fact_of(e, f, v, e->evt->thread);
 }
 
-static int get_parents(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_parents(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)more;
-	return fact_of(a, f, v, t ? sinsp_family_parent(a->insp, t) : NULL);
+	return fact_of(e, f, v, t ? sinsp_family_parent(e->insp, t) : NULL);
 }
 
-static int leaders(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int leaders(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   enum sinsp_group_kind kind)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
-	return fact_of(a, f, v, t ? sinsp_family_leader(a->insp, t, kind) : NULL);
+	return fact_of(e, f, v, t ? sinsp_family_leader(e->insp, t, kind) : NULL);
 }
 
-static int get_sid_leaders(struct sinsp_asker *a, const struct sinsp_field *f,
-			   struct sinsp_value *v, const struct sinsp_value **more)
+static int get_sid_leaders(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+			   const struct sinsp_value **more)
 {
 	(void)more;
-	return leaders(a, f, v, SINSP_GROUP_SESSION);
+	return leaders(e, f, v, SINSP_GROUP_SESSION);
 }
 
-static int get_vpgid_leaders(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_vpgid_leaders(struct sinsp_eval *e, const struct sinsp_field *f,
 			     struct sinsp_value *v, const struct sinsp_value **more)
 {
 	(void)more;
-	return leaders(a, f, v, SINSP_GROUP_VPGID);
+	return leaders(e, f, v, SINSP_GROUP_VPGID);
 }
 
-static int get_pgid_leaders(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_pgid_leaders(struct sinsp_eval *e, const struct sinsp_field *f,
 			    struct sinsp_value *v, const struct sinsp_value **more)
 {
 	(void)more;
-	return leaders(a, f, v, SINSP_GROUP_PGID);
+	return leaders(e, f, v, SINSP_GROUP_PGID);
 }
 
-static int all_ancestors(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int all_ancestors(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
 	const struct sinsp_value empty = *v;
@@ -705,17 +702,17 @@ static int all_ancestors(struct sinsp_asker *a, const struct sinsp_field *f, str
 	struct sinsp_value *list;
 	int n = 0, got = 0;
 
-	sinsp_ancestry_begin(&w, a->insp, a->evt->thread);
+	sinsp_ancestry_begin(&w, e->insp, e->evt->thread);
 	while (sinsp_ancestry_next(&w))
 		n++;
-	list = sinsp_asker_alloc(a, (size_t)n * sizeof(*list));
+	list = sinsp_eval_alloc(e, (size_t)n * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
-	sinsp_ancestry_begin(&w, a->insp, a->evt->thread);
+	sinsp_ancestry_begin(&w, e->insp, e->evt->thread);
 	n = 0;
 	while ((t = sinsp_ancestry_next(&w))) {
 		list[n] = empty;
-		got = fact_of(a, f, &list[n], t);
+		got = fact_of(e, f, &list[n], t);
 		if (got < 0)
 			return got;
 		n += got;
@@ -727,60 +724,60 @@ static int all_ancestors(struct sinsp_asker *a, const struct sinsp_field *f, str
 }
 
 /* All ancestors, or with [n] the one of that degree: 0 is the process itself. */
-static int get_ancestors(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_ancestors(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	if (!t)
 		return 0;
 	if (!f->arg)
-		return all_ancestors(a, f, v, more);
-	return fact_of(a, f, v, sinsp_family_ancestor(a->insp, t, (uint64_t)f->index));
+		return all_ancestors(e, f, v, more);
+	return fact_of(e, f, v, sinsp_family_ancestor(e->insp, t, (uint64_t)f->index));
 }
 
 /* [NAME] finds the first ancestor with a variable of that name. */
-static int get_aenv(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_aenv(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
 	struct sinsp_ancestry w;
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	if (!f->arg || f->has_index)
-		return get_ancestors(a, f, v, more);
+		return get_ancestors(e, f, v, more);
 	if (!t)
 		return 0;
-	sinsp_ancestry_begin(&w, a->insp, t);
+	sinsp_ancestry_begin(&w, e->insp, t);
 	while ((t = sinsp_ancestry_next(&w)))
 		if (list_value_of(v, t->proc->env, f->arg))
 			return 1;
 	return 0;
 }
 
-static int get_args(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_args(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	if (!t || !f->has_index)
-		return get_own(a, f, v, more);
+		return get_own(e, f, v, more);
 	return list_get(v, t->proc->args, sinsp_str_len(t->proc->args), (uint64_t)f->index);
 }
 
-static int get_env(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_env(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	if (!t || !f->arg)
-		return get_own(a, f, v, more);
+		return get_own(e, f, v, more);
 	return list_value_of(v, t->proc->env, f->arg);
 }
 
-static int get_cgroup(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_cgroup(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 	const char *p = t ? t->proc->cgroups : NULL, *end = p ? p + sinsp_str_len(p) : NULL;
 	struct cgroup c;
 
@@ -793,18 +790,18 @@ static int get_cgroup(struct sinsp_asker *a, const struct sinsp_field *f, struct
 	return 0;
 }
 
-static int get_tid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_tid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return field_i(v, (int64_t)a->evt->raw.hdr->tid);
+	return field_i(v, (int64_t)e->evt->raw.hdr->tid);
 }
 
-static int get_exectime(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_exectime(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return a->evt->ran_known ? field_u(v, a->evt->ran_ns) : field_guesses(a); /* 0 */
+	return e->evt->ran_known ? field_u(v, e->evt->ran_ns) : field_guesses(e); /* 0 */
 }
 
 static int is_shell(const struct sinsp_thread *t)
@@ -815,17 +812,17 @@ static int is_shell(const struct sinsp_thread *t)
 	return n >= 2 && !strcmp(name + n - 2, "sh");
 }
 
-static int get_loginshellid(struct sinsp_asker *a, const struct sinsp_field *f,
+static int get_loginshellid(struct sinsp_eval *e, const struct sinsp_field *f,
 			    struct sinsp_value *v, const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 	struct sinsp_ancestry w;
 	int found = 0;
 
 	(void)f, (void)more;
 	if (!t)
 		return 0;
-	sinsp_ancestry_begin(&w, a->insp, t);
+	sinsp_ancestry_begin(&w, e->insp, t);
 	for (t = w.at; t; t = sinsp_ancestry_next(&w))
 		if (is_shell(t))
 			found = field_i(v, t->pid);
@@ -835,31 +832,31 @@ static int get_loginshellid(struct sinsp_asker *a, const struct sinsp_field *f,
 /* Facts of the standard descriptors, by row. */
 enum std { STDIN_TYPE, STDIN_NAME, STDOUT_TYPE, STDOUT_NAME, STDERR_TYPE, STDERR_NAME };
 
-static int get_std(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_std(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = sinsp_thread_fd(a->evt->thread, f->row->what / 2);
+	const struct sinsp_fd *fd = sinsp_thread_fd(e->evt->thread, f->row->variant / 2);
 
 	(void)more;
 	if (!fd)
 		return 0;
-	return field_str(v, f->row->what % 2 ? fd->name : sinsp_fd_typename(fd));
+	return field_str(v, f->row->variant % 2 ? fd->name : sinsp_fd_typename(fd));
 }
 
 enum cpu_time { CPU_ALL, CPU_USER, CPU_SYSTEM };
 
-static int get_cpu(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_cpu(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	enum { MOST = 100 };
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 	uint32_t n;
 
 	(void)more;
-	if (a->evt->raw.type != EVT_PROCINFO_E || !t)
+	if (e->evt->raw.type != EVT_PROCINFO_E || !t)
 		return 0;
-	n = (f->row->what != CPU_SYSTEM ? t->cpu_usr_delta : 0) +
-	    (f->row->what != CPU_USER ? t->cpu_sys_delta : 0);
+	n = (f->row->variant != CPU_SYSTEM ? t->cpu_usr_delta : 0) +
+	    (f->row->variant != CPU_USER ? t->cpu_sys_delta : 0);
 	v->d = n < MOST ? n : MOST;
 	return 1;
 }

@@ -16,10 +16,10 @@ static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned i
 }
 
 /* Numbers have the size of their type, or are missing. */
-static int get_number(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(a->evt, f->row->what);
+	const struct scap_param *p = param_of(e->evt, f->row->variant);
 
 	(void)more;
 	if (!p)
@@ -30,34 +30,34 @@ static int get_number(struct sinsp_asker *a, const struct sinsp_field *f, struct
 }
 
 /* The name in the table of the parameter. */
-static int get_name(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(a->evt, f->row->what);
+	const struct scap_param *p = param_of(e->evt, f->row->variant);
 	const struct scap_flag_name *name;
 
 	(void)more;
 	if (!p || p->len != 1)
 		return 0;
-	for (name = a->evt->info->params[f->row->what].flags; name && name->name; name++)
+	for (name = e->evt->info->params[f->row->variant].flags; name && name->name; name++)
 		if (name->value == p->p[0])
 			return field_str(v, name->name);
 	return 0;
 }
 
-static int get_text(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_text(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(a->evt, f->row->what);
+	const struct scap_param *p = param_of(e->evt, f->row->variant);
 
 	(void)more;
 	return p ? field_mem(v, p->p, strnlen((const char *)p->p, p->len)) : 0;
 }
 
-static int get_call(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_call(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(a->evt, f->row->what);
+	const struct scap_param *p = param_of(e->evt, f->row->variant);
 	uint32_t nr;
 
 	(void)more;
@@ -106,14 +106,14 @@ static int arg_of(const struct sinsp_evt *evt, uint64_t *arg, uint32_t *nr)
 	return 1;
 }
 
-static int get_call_fd(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_call_fd(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
 	uint64_t arg;
 	uint32_t nr;
 
 	(void)f, (void)more;
-	if (!arg_of(a->evt, &arg, &nr) || !takes_fd(nr) || (int32_t)arg < 0)
+	if (!arg_of(e->evt, &arg, &nr) || !takes_fd(nr) || (int32_t)arg < 0)
 		return 0;
 	return field_u(v, (uint32_t)arg);
 }
@@ -126,7 +126,7 @@ static int is_older(const struct sinsp_evt *evt)
 }
 
 /* A profile has no events of descriptors opened since the capture began. */
-static int get_call_file(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_call_file(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
 	const struct sinsp_fd *fd = NULL;
@@ -134,16 +134,16 @@ static int get_call_file(struct sinsp_asker *a, const struct sinsp_field *f, str
 	uint32_t nr;
 
 	(void)f, (void)more;
-	if (a->evt->thread && is_older(a->evt) && arg_of(a->evt, &arg, &nr) && takes_fd(nr))
-		fd = sinsp_thread_fd(a->evt->thread, (int32_t)arg);
+	if (e->evt->thread && is_older(e->evt) && arg_of(e->evt, &arg, &nr) && takes_fd(nr))
+		fd = sinsp_thread_fd(e->evt->thread, (int32_t)arg);
 	return fd && fd->name && *fd->name ? field_str(v, fd->name) : 0;
 }
 
-static int get_older(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_older(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return param_of(a->evt, SAMPLE_P_OLDER) ? field_u(v, (uint64_t)is_older(a->evt)) : 0;
+	return param_of(e->evt, SAMPLE_P_OLDER) ? field_u(v, (uint64_t)is_older(e->evt)) : 0;
 }
 
 static size_t n_frames(const struct sinsp_evt *evt, unsigned int at)
@@ -165,12 +165,12 @@ static uint64_t frame_addr(unsigned int at, uint64_t frame)
 }
 
 /* One frame by its number, or all. */
-static int get_frames(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_frames(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const unsigned int at = f->row->what;
-	const struct scap_param *p = param_of(a->evt, at);
-	const size_t n = n_frames(a->evt, at);
+	const unsigned int at = f->row->variant;
+	const struct scap_param *p = param_of(e->evt, at);
+	const size_t n = n_frames(e->evt, at);
 	struct sinsp_value *list;
 
 	if (!n)
@@ -180,7 +180,7 @@ static int get_frames(struct sinsp_asker *a, const struct sinsp_field *f, struct
 			return 0;
 		return field_u(v, frame_addr(at, frame_at(p, (size_t)f->index)));
 	}
-	list = sinsp_asker_alloc(a, n * sizeof(*list));
+	list = sinsp_eval_alloc(e, n * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -194,16 +194,16 @@ static int get_frames(struct sinsp_asker *a, const struct sinsp_field *f, struct
 
 enum { DEPTH_ALL, DEPTH_USER, DEPTH_KERNEL };
 
-static int get_depth(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_depth(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const size_t user = n_frames(a->evt, SAMPLE_P_USER),
-		     kernel = n_frames(a->evt, SAMPLE_P_KERNEL);
+	const size_t user = n_frames(e->evt, SAMPLE_P_USER),
+		     kernel = n_frames(e->evt, SAMPLE_P_KERNEL);
 
 	(void)more;
-	if (a->evt->raw.type != EVT_SAMPLE_E)
+	if (e->evt->raw.type != EVT_SAMPLE_E)
 		return 0;
-	switch (f->row->what) {
+	switch (f->row->variant) {
 	case DEPTH_USER:
 		return field_u(v, user);
 	case DEPTH_KERNEL:
@@ -214,10 +214,10 @@ static int get_depth(struct sinsp_asker *a, const struct sinsp_field *f, struct 
 }
 
 /* A kernel thread has no user stack, so none is missing. */
-static int get_complete(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_complete(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(a->evt, SAMPLE_P_END);
+	const struct scap_param *p = param_of(e->evt, SAMPLE_P_END);
 
 	(void)f, (void)more;
 	if (!p || p->len != 1)
@@ -226,8 +226,8 @@ static int get_complete(struct sinsp_asker *a, const struct sinsp_field *f, stru
 }
 
 /* clang-format off */
-#define ROW(name, type, fmt, what, get, help)                                                      \
-	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_SEARCH, 0, what, get, help, NULL}
+#define ROW(name, type, fmt, variant, get, help)                                                   \
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_SEARCH, 0, variant, get, help, NULL}
 #define FRAMES (FIELD_F_LIST | FIELD_F_ANY | FIELD_F_ARG_OK | FIELD_F_ARG_INDEX)
 
 static const struct sinsp_field_row rows[] = {

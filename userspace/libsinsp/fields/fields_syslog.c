@@ -5,15 +5,15 @@
 
 enum { LOG_FACILITY, LOG_FACILITY_NAME, LOG_SEVERITY, LOG_SEVERITY_NAME, LOG_MESSAGE };
 
-static int get_syslog(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_syslog(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	struct syslog_message m;
 
 	(void)more;
-	if (!syslog_message_read(&m, a->evt))
+	if (!syslog_message_read(&m, e->evt))
 		return 0;
-	switch (f->row->what) {
+	switch (f->row->variant) {
 	case LOG_FACILITY:
 		return field_u(v, m.priority >> 3);
 	case LOG_SEVERITY:
@@ -28,8 +28,8 @@ static int get_syslog(struct sinsp_asker *a, const struct sinsp_field *f, struct
 }
 
 /* clang-format off */
-#define ROW(name, type, what, help)                                                                \
-	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_SEARCH, 0, what, get_syslog, help, NULL}
+#define ROW(name, type, variant, help)                                                             \
+	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_SEARCH, 0, variant, get_syslog, help, NULL}
 
 static const struct sinsp_field_row rows[] = {
 	ROW("syslog.facility.str", STR, LOG_FACILITY_NAME,

@@ -10,76 +10,77 @@
 /* Fact of a user, by row. */
 enum { USER_NAME, USER_HOME, USER_SHELL };
 
-static int user_text(struct sinsp_asker *a, struct sinsp_value *v, uint32_t uid, unsigned int what)
+static int user_text(struct sinsp_eval *e, struct sinsp_value *v, uint32_t uid,
+		     unsigned int variant)
 {
 	const struct sinsp_name *user =
-		sinsp_thread_user(a->insp, a->evt->thread, SINSP_NAME_USER, uid);
+		sinsp_thread_user(e->insp, e->evt->thread, SINSP_NAME_USER, uid);
 
 	if (!user)
 		return 0;
-	return field_str(v, what == USER_NAME   ? user->name
-			    : what == USER_HOME ? user->home
-						: user->shell);
+	return field_str(v, variant == USER_NAME   ? user->name
+			    : variant == USER_HOME ? user->home
+						   : user->shell);
 }
 
-static int get_uid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_uid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)f, (void)more;
-	return t && (t->uid != UINT32_MAX || field_guesses(a)) ? field_u(v, t->uid) : 0;
+	return t && (t->uid != UINT32_MAX || field_guesses(e)) ? field_u(v, t->uid) : 0;
 }
 
-static int get_user(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_user(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)more;
-	return t ? user_text(a, v, t->uid, f->row->what) : 0;
+	return t ? user_text(e, v, t->uid, f->row->variant) : 0;
 }
 
 /* -1: nobody logged in. */
-static int get_loginuid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_loginuid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)f, (void)more;
-	return t && (t->known || field_guesses(a)) ? field_i(v, (int32_t)t->proc->loginuid) : 0;
+	return t && (t->known || field_guesses(e)) ? field_i(v, (int32_t)t->proc->loginuid) : 0;
 }
 
-static int get_login(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_login(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)more;
-	return t ? user_text(a, v, t->proc->loginuid, f->row->what) : 0;
+	return t ? user_text(e, v, t->proc->loginuid, f->row->variant) : 0;
 }
 
-static int get_gid(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_gid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)f, (void)more;
-	return t && (t->gid != UINT32_MAX || field_guesses(a)) ? field_u(v, t->gid) : 0;
+	return t && (t->gid != UINT32_MAX || field_guesses(e)) ? field_u(v, t->gid) : 0;
 }
 
-static int get_group(struct sinsp_asker *a, const struct sinsp_field *f, struct sinsp_value *v,
+static int get_group(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const struct sinsp_thread *t = a->evt->thread;
+	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)f, (void)more;
-	return t ? field_str(v, sinsp_group_name(a->insp, t, t->gid)) : 0;
+	return t ? field_str(v, sinsp_group_name(e->insp, t, t->gid)) : 0;
 }
 
 /* clang-format off */
-#define ROW(name, type, cost, what, get, help)                                                     \
-	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, 0, what, get, help, NULL}
+#define ROW(name, type, cost, variant, get, help)                                                  \
+	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, 0, variant, get, help, NULL}
 
 static const struct sinsp_field_row user_rows[] = {
 	ROW("user.uid", UINT, STATE, 0, get_uid, "number of the user that the thread acts as"),

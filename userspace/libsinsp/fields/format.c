@@ -30,7 +30,7 @@ struct step {
 };
 
 struct sinsp_format {
-	struct sinsp_asker asker;
+	struct sinsp_eval eval;
 	enum sinsp_format_kind kind;
 	int lenient; /* a missing value does not drop the line */
 	struct step *steps;
@@ -48,10 +48,10 @@ struct reader {
 	struct sinsp_format_error *err;
 };
 
-static int fail(struct reader *r, size_t pos, const char *what)
+static int fail(struct reader *r, size_t pos, const char *message)
 {
 	if (r->err) {
-		snprintf(r->err->what, sizeof(r->err->what), "%s", what);
+		snprintf(r->err->message, sizeof(r->err->message), "%s", message);
 		r->err->pos = pos;
 	}
 	return -EINVAL;
@@ -156,11 +156,11 @@ static int read_field(struct reader *r, struct step *step)
 		return fail(r, r->pos + at, why);
 	}
 	if (step->field.row->flags & FIELD_F_FILTER_ONLY) {
-		char what[160];
+		char message[160];
 
-		snprintf(what, sizeof(what), "%s has no value to print: it is for filters",
+		snprintf(message, sizeof(message), "%s has no value to print: it is for filters",
 			 step->field.row->name);
-		return fail(r, r->pos, what);
+		return fail(r, r->pos, message);
 	}
 	step->has_field = 1;
 	step->is_info = !strcmp(step->field.row->name, "evt.info");
@@ -366,13 +366,13 @@ int sinsp_format_new(struct sinsp_format **out, const char *text,
 	if (!f)
 		return -ENOMEM;
 	f->kind = OPT(opts, kind);
-	sinsp_asker_init(&f->asker, NULL);
-	time_text_init(&f->asker.time, OPT(opts, time_fmt));
-	f->asker.buf_fmt = OPT(opts, buf_fmt);
-	f->asker.buf_max = OPT(opts, buf_max);
-	f->asker.buf_cut = OPT(opts, buf_cut);
-	f->asker.port_names = OPT(opts, port_names);
-	f->asker.no_env = OPT(opts, no_env);
+	sinsp_eval_init(&f->eval, NULL);
+	time_text_init(&f->eval.time, OPT(opts, time_fmt));
+	f->eval.buf_fmt = OPT(opts, buf_fmt);
+	f->eval.buf_max = OPT(opts, buf_max);
+	f->eval.buf_cut = OPT(opts, buf_cut);
+	f->eval.port_names = OPT(opts, port_names);
+	f->eval.no_env = OPT(opts, no_env);
 	r.f = f;
 	r.text = f->source = strdup(text);
 	e = r.text ? read_format(&r) : -ENOMEM;
@@ -398,7 +398,7 @@ void sinsp_format_free(struct sinsp_format *f)
 		return;
 	for (size_t i = 0; i < f->n_steps; i++)
 		sinsp_field_fini(&f->steps[i].field);
-	sinsp_asker_fini(&f->asker);
+	sinsp_eval_fini(&f->eval);
 	free(f->steps);
 	free(f->texts.p);
 	free(f->source);
@@ -483,15 +483,15 @@ static char *escape_tsv(struct sinsp_text *out, char *p, size_t start)
 static char *put_args(struct sinsp_format *f, struct sinsp_text *out, char *p,
 		      const struct step *step)
 {
-	const struct sinsp_asker *a = &f->asker;
+	const struct sinsp_eval *e = &f->eval;
 	struct value_writer w = {
 		.out = out,
-		.evt = a->evt,
-		.buf_fmt = a->buf_fmt,
-		.buf_max = a->buf_max ? a->buf_max : VALUE_BUF_MAX,
-		.buf_cut = a->buf_cut,
-		.port_names = a->port_names,
-		.no_env = a->no_env,
+		.evt = e->evt,
+		.buf_fmt = e->buf_fmt,
+		.buf_max = e->buf_max ? e->buf_max : VALUE_BUF_MAX,
+		.buf_cut = e->buf_cut,
+		.port_names = e->port_names,
+		.no_env = e->no_env,
 	};
 
 	p = text_room(out, p, VALUE_ROOM);
@@ -506,7 +506,7 @@ static char *put_values(struct sinsp_format *f, struct sinsp_text *out, char *p,
 	for (int i = 0; p && i < n; i++) {
 		if (i && (p = text_room(out, p, 1)))
 			*p++ = ',';
-		p = p ? field_text_put(out, p, &f->asker, &v[i]) : NULL;
+		p = p ? field_text_put(out, p, &f->eval, &v[i]) : NULL;
 	}
 	return p;
 }
@@ -522,12 +522,12 @@ static char *put_json(struct sinsp_format *f, struct sinsp_text *out, char *p,
 	if (!n)
 		return put_lit(p, "null");
 	if (!is_list)
-		return field_json_put(out, p, &f->asker, v);
+		return field_json_put(out, p, &f->eval, v);
 	*p++ = '[';
 	for (int i = 0; p && i < n; i++) {
 		if (i)
 			*p++ = ',';
-		p = field_json_put(out, p, &f->asker, &v[i]);
+		p = field_json_put(out, p, &f->eval, &v[i]);
 		p = p ? text_room(out, p, VALUE_ROOM) : NULL;
 	}
 	if (p)
@@ -554,11 +554,11 @@ static char *put_text(struct sinsp_format *f, struct sinsp_text *out, char *p,
 }
 
 /* A failed event has its own colours for type and result. */
-static char *put_colour(char *p, const struct sinsp_asker *a, const struct step *step)
+static char *put_colour(char *p, const struct sinsp_eval *e, const struct step *step)
 {
 	int64_t res;
 
-	if (step->is_result && sinsp_evt_result(a->evt, &res) && res < 0)
+	if (step->is_result && sinsp_evt_result(e->evt, &res) && res < 0)
 		return put_lit(p, COLOUR_FAILED);
 	return put_mem(p, step->colour, strlen(step->colour));
 }
@@ -568,7 +568,7 @@ static char *put_coloured(struct sinsp_format *f, struct sinsp_text *out, char *
 {
 	p = text_room(out, p, VALUE_ROOM);
 	if (p)
-		p = put_colour(p, &f->asker, step);
+		p = put_colour(p, &f->eval, step);
 	p = p ? put_text(f, out, p, step, v, n) : NULL;
 	p = p ? text_room(out, p, VALUE_ROOM) : NULL;
 	return p ? put_lit(p, COLOUR_END) : NULL;
@@ -583,7 +583,7 @@ static int put_step(struct sinsp_format *f, struct sinsp_text *out, char **p,
 	int n = 1;
 
 	if (!step->is_args || f->kind == SINSP_FORMAT_JSON)
-		n = sinsp_field_get(&f->asker, &step->field, &v, &more);
+		n = sinsp_field_get(&f->eval, &step->field, &v, &more);
 	if (n < 0)
 		return n;
 	if (!n && !f->lenient)
@@ -617,8 +617,8 @@ int sinsp_format_line(struct sinsp_format *f, struct sinsp_text *out, const stru
 	char *p = text_begin(out, VALUE_ROOM);
 	int n;
 
-	f->asker.insp = evt->insp;
-	sinsp_asker_set(&f->asker, evt);
+	f->eval.insp = evt->insp;
+	sinsp_eval_set(&f->eval, evt);
 	for (struct step *step = f->steps;; step++) {
 		p = text_room(out, p, step->len);
 		if (!p)

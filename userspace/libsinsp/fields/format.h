@@ -30,7 +30,7 @@ struct sinsp_format_opts {
 };
 
 struct sinsp_format_error {
-	char what[320]; /* a sentence without a newline; may contain any byte of the format */
+	char message[320]; /* a sentence without a newline; may contain any byte of the format */
 	size_t pos; /* offset in the format */
 };
 

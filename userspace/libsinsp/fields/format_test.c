@@ -25,7 +25,7 @@ static struct sinsp_format *new_format(const struct row *r)
 	struct sinsp_format *f = NULL;
 
 	if (sinsp_format_new(&f, r->format, &opts, &err))
-		fail_msg("%s: %s at %zu", r->format, err.what, err.pos);
+		fail_msg("%s: %s at %zu", r->format, err.message, err.pos);
 	return f;
 }
 
@@ -276,7 +276,7 @@ static void test_a_name_that_only_looks_like_ports(void **state)
 static void test_errors(void **state)
 {
 	static const struct {
-		const char *format, *what;
+		const char *format, *message;
 		size_t pos;
 		enum sinsp_format_kind kind;
 	} rows[] = {
@@ -306,7 +306,7 @@ static void test_errors(void **state)
 
 		assert_int_equal(sinsp_format_new(&f, rows[i].format, &opts, &err), -EINVAL);
 		assert_null(f);
-		assert_string_equal(err.what, rows[i].what);
+		assert_string_equal(err.message, rows[i].message);
 		assert_int_equal(err.pos, rows[i].pos);
 		assert_int_equal(sinsp_format_new(&f, rows[i].format, &opts, NULL), -EINVAL);
 	}
@@ -346,7 +346,7 @@ static void test_any_text_is_a_format_or_an_error(void **state)
 		e = sinsp_format_new(&format, text, &opts, &err);
 		if (e) {
 			assert_int_equal(e, -EINVAL);
-			assert_true(err.pos <= strlen(text) && *err.what);
+			assert_true(err.pos <= strlen(text) && *err.message);
 			continue;
 		}
 		assert_true(sinsp_format_line(format, &f->text, &evt) >= 0);

@@ -43,7 +43,7 @@ static int is_field(const struct filter_check *c, const char *name)
 }
 
 /* Evaluates the check for an event of which only the type is known. Returns 1, 0, or -ENOMEM. */
-static int ask_type(struct sinsp_asker *a, const struct filter_check *c,
+static int ask_type(struct sinsp_eval *e, const struct filter_check *c,
 		    const struct sinsp_matcher *m, const struct scap_event_info *info)
 {
 	const struct ppm_evt_hdr hdr = {.tid = UINT64_MAX, .type = info->id};
@@ -56,8 +56,8 @@ static int ask_type(struct sinsp_asker *a, const struct filter_check *c,
 	struct sinsp_value v;
 	int n;
 
-	sinsp_asker_set(a, &evt);
-	n = sinsp_field_get(a, &c->left->field, &v, &more);
+	sinsp_eval_set(e, &evt);
+	n = sinsp_field_get(e, &c->left->field, &v, &more);
 	return n > 0 ? sinsp_match(m, &v) : n;
 }
 
@@ -99,7 +99,7 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 	const int knows_generic =
 		row->flags & (FIELD_F_OF_OPENS | FIELD_F_OF_IO) || is_field(c, "evt.dir");
 	struct sinsp_matcher m;
-	struct sinsp_asker a;
+	struct sinsp_eval a;
 	struct answers generic;
 	int err, r = 0;
 
@@ -108,7 +108,7 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 	if (err)
 		return err;
 	generic = ask_generic(c, &m);
-	sinsp_asker_init(&a, NULL);
+	sinsp_eval_init(&a, NULL);
 	for (unsigned int i = 0; i < EVT_INDEX_MAX && r >= 0; i++) {
 		const struct scap_event_info *info = info_at(i);
 		struct answers may_be = {1, 1};
@@ -126,7 +126,7 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 		if (may_be.no)
 			set_type(may->no, i);
 	}
-	sinsp_asker_fini(&a);
+	sinsp_eval_fini(&a);
 	return r < 0 ? r : 0;
 }
 

@@ -44,7 +44,7 @@ int sinsp_filter_new(struct sinsp_filter **out, const char *text,
 		return -ENOMEM;
 	if (opts)
 		memcpy(&known, opts, opts->sz < sizeof(known) ? opts->sz : sizeof(known));
-	sinsp_asker_init(&f->asker, NULL);
+	sinsp_eval_init(&f->eval, NULL);
 	f->ast.err = err ? err : &f->no_error;
 	r = compile(f, text, &known);
 	if (r) {
@@ -66,7 +66,7 @@ void sinsp_filter_free(struct sinsp_filter *f)
 		return;
 	for (const struct sinsp_regexes *r = f->regexes; r; r = r->next)
 		sinsp_regex_free(r->regex);
-	sinsp_asker_fini(&f->asker);
+	sinsp_eval_fini(&f->eval);
 	sinsp_ast_fini(&f->ast);
 	free(f);
 }

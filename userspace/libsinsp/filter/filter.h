@@ -27,7 +27,7 @@ struct sinsp_filter_opts {
  * An error in a filter, and its place. Texts are borrowed from those that the filter was made of.
  */
 struct sinsp_filter_error {
-	char what[320]; /* a sentence without control characters */
+	char message[320]; /* a sentence without control characters */
 	const char *name; /* name of the macro or list with the error; NULL: the filter itself */
 	const char *text; /* the text with the error */
 	size_t pos; /* offset in bytes */

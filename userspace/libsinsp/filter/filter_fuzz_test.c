@@ -212,8 +212,8 @@ static void check_refusal(const char *text, const struct sinsp_filter_error *err
 
 	assert_ptr_equal(error->text, text);
 	assert_true(error->pos <= strlen(text));
-	assert_true(error->what[0]);
-	assert_null(strchr(error->what, '\n'));
+	assert_true(error->message[0]);
+	assert_null(strchr(error->message, '\n'));
 	assert_int_equal(sinsp_filter_error_lines(&lines, error), 0);
 	free(lines.p);
 }

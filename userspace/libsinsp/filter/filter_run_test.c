@@ -12,7 +12,7 @@ static struct sinsp_filter *compile(const char *text)
 	struct sinsp_filter *f = NULL;
 
 	if (sinsp_filter_new(&f, text, NULL, &error))
-		print_error("%s: %s\n", text, error.what);
+		print_error("%s: %s\n", text, error.message);
 	assert_non_null(f);
 	return f;
 }
@@ -370,7 +370,7 @@ static void test_fields_with_fields(void **state)
 /* ---- what is wrong with values and types ---- */
 
 struct broken {
-	const char *filter, *what;
+	const char *filter, *message;
 	size_t pos;
 };
 
@@ -382,9 +382,9 @@ static void check_broken(const struct broken *want)
 	if (!sinsp_filter_new(&f, want->filter, NULL, &error))
 		print_error("%s\n", want->filter);
 	assert_null(f);
-	assert_string_equal(error.what, want->what);
+	assert_string_equal(error.message, want->message);
 	if (error.pos != want->pos)
-		print_error("%s: %s\n", want->filter, error.what);
+		print_error("%s: %s\n", want->filter, error.message);
 	assert_int_equal(error.pos, want->pos);
 }
 

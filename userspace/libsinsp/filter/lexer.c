@@ -54,9 +54,9 @@ int sinsp_filter_fail(struct filter_ast *ast, struct filter_place at, const char
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(err->what, sizeof(err->what), fmt, ap);
+	vsnprintf(err->message, sizeof(err->message), fmt, ap);
 	va_end(ap);
-	for (char *c = err->what; *c; c++)
+	for (char *c = err->message; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '.';
 	err->name = at.source->name;

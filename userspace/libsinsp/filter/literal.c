@@ -136,7 +136,7 @@ static int read_number(const struct filter_word *w, const struct unit *units, st
 	return read_decimal(p, units, &out->n);
 }
 
-static int expected(struct filter_ast *ast, const struct filter_word *w, const char *what)
+static int expected(struct filter_ast *ast, const struct filter_word *w, const char *noun)
 {
 	const int n = w->len < 60 ? (int)w->len : 60;
 
@@ -144,8 +144,8 @@ static int expected(struct filter_ast *ast, const struct filter_word *w, const c
 		return sinsp_filter_fail(ast, w->at,
 					 "expected %s, found '%.*s'; the operators are "
 					 "= != < <= > >=",
-					 what, n, w->p);
-	return sinsp_filter_fail(ast, w->at, "expected %s, found '%.*s'", what, n, w->p);
+					 noun, n, w->p);
+	return sinsp_filter_fail(ast, w->at, "expected %s, found '%.*s'", noun, n, w->p);
 }
 
 static int signed_literal(struct filter_ast *ast, const struct filter_word *w,
@@ -163,7 +163,7 @@ static int signed_literal(struct filter_ast *ast, const struct filter_word *w,
 }
 
 static int unsigned_literal(struct filter_ast *ast, const struct filter_word *w,
-			    const struct unit *units, const char *what, struct filter_const *out)
+			    const struct unit *units, const char *noun, struct filter_const *out)
 {
 	struct magnitude m;
 	const int err = read_number(w, units, &m);
@@ -171,7 +171,7 @@ static int unsigned_literal(struct filter_ast *ast, const struct filter_word *w,
 	if (err == -ERANGE)
 		return expected(ast, w, "a number of 64 bits");
 	if (err)
-		return expected(ast, w, what);
+		return expected(ast, w, noun);
 	if (m.negative && m.n)
 		return expected(ast, w, "a number that is not negative");
 	out->u = m.n;
@@ -192,7 +192,7 @@ static int double_literal(struct filter_ast *ast, const struct filter_word *w,
 static int port_literal(struct filter_ast *ast, const struct filter_word *w,
 			struct filter_const *out)
 {
-	static const char what[] = "a port, such as 80 or http";
+	static const char noun[] = "a port, such as 80 or http";
 	const struct servent *service;
 	struct magnitude m;
 
@@ -203,10 +203,10 @@ static int port_literal(struct filter_ast *ast, const struct filter_word *w,
 		return 0;
 	}
 	if (!w->len || !isalpha((unsigned char)w->p[0]))
-		return expected(ast, w, what);
+		return expected(ast, w, noun);
 	service = getservbyname(w->p, NULL);
 	if (!service)
-		return expected(ast, w, what);
+		return expected(ast, w, noun);
 	out->u = ntohs((uint16_t)service->s_port);
 	return 0;
 }

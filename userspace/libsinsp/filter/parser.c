@@ -51,15 +51,15 @@ static void leave(struct filter_lexer *lex)
 	lex->ast->depth--;
 }
 
-static int expected(struct filter_lexer *lex, const char *what)
+static int expected(struct filter_lexer *lex, const char *noun)
 {
 	char buf[48];
 
-	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "expected %s, found %s", what,
+	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "expected %s, found %s", noun,
 				 sinsp_lex_found(lex, buf));
 }
 
-static int close_bracket(struct filter_lexer *lex, const char *what, struct filter_place open)
+static int close_bracket(struct filter_lexer *lex, const char *noun, struct filter_place open)
 {
 	char buf[48];
 
@@ -68,7 +68,7 @@ static int close_bracket(struct filter_lexer *lex, const char *what, struct filt
 		return 0;
 	if (!*lex->p)
 		return sinsp_filter_fail(lex->ast, open, "unmatched (");
-	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "expected %s, found %s", what,
+	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "expected %s, found %s", noun,
 				 sinsp_lex_found(lex, buf));
 }
 
@@ -428,12 +428,12 @@ static int unknown_name(struct filter_lexer *lex, size_t len)
 	const int shown = len < 40 ? (int)len : 40;
 	const char *near = lex->p[len] == '(' ? sinsp_lex_nearest_fn(lex->p, len)
 					      : sinsp_field_nearest(lex->p, len);
-	const char *what = lex->p[len] == '(' ? "transformer" : "macro or field";
+	const char *noun = lex->p[len] == '(' ? "transformer" : "macro or field";
 
 	if (near)
 		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex),
-					 "no %s %.*s; did you mean %s?", what, shown, lex->p, near);
-	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "no %s %.*s", what, shown, lex->p);
+					 "no %s %.*s; did you mean %s?", noun, shown, lex->p, near);
+	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "no %s %.*s", noun, shown, lex->p);
 }
 
 static int is_keyword(const char *p, size_t len)

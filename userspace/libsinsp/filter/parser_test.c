@@ -42,7 +42,7 @@ static void check_tree(const struct tree *want)
 	const int err = sinsp_ast_parse(&ast, want->filter, &opts);
 
 	if (err)
-		print_error("%s: %s\n", want->filter, error.what);
+		print_error("%s: %s\n", want->filter, error.message);
 	assert_int_equal(err, 0);
 	assert_int_equal(sinsp_ast_text(&text, ast.root), 0);
 	assert_int_equal(ast.depth, 0);
@@ -209,7 +209,7 @@ static void test_macros_and_lists(void **state)
 /* ---- what is wrong, and where ---- */
 
 struct broken {
-	const char *filter, *what;
+	const char *filter, *message;
 	size_t pos;
 	const char *name; /* of the macro or list at fault */
 };
@@ -223,9 +223,9 @@ static void check_broken(const struct broken *want)
 	if (err != -EINVAL)
 		print_error("%s\n", want->filter);
 	assert_int_equal(err, -EINVAL);
-	assert_string_equal(error.what, want->what);
+	assert_string_equal(error.message, want->message);
 	if (error.pos != want->pos)
-		print_error("%s: %s\n", want->filter, error.what);
+		print_error("%s: %s\n", want->filter, error.message);
 	assert_int_equal(error.pos, want->pos);
 	assert_true(error.pos <= strlen(error.text));
 	if (want->name)
@@ -315,14 +315,14 @@ static char *repeat(const char *unit, size_t n, const char *end)
 	return text;
 }
 
-static void check_repeated(const char *unit, size_t n, const char *end, const char *what)
+static void check_repeated(const char *unit, size_t n, const char *end, const char *message)
 {
 	char *text = repeat(unit, n, end);
 	struct sinsp_filter_error error = {0};
 	struct filter_ast ast = {.err = &error};
 
-	assert_int_equal(sinsp_ast_parse(&ast, text, NULL), what ? -EINVAL : 0);
-	assert_string_equal(error.what, what ? what : "");
+	assert_int_equal(sinsp_ast_parse(&ast, text, NULL), message ? -EINVAL : 0);
+	assert_string_equal(error.message, message ? message : "");
 	sinsp_ast_fini(&ast);
 	free(text);
 }
@@ -363,7 +363,7 @@ static void test_macros_do_not_explode(void **state)
 		bomb[i] = (struct sinsp_filter_name){names[i], texts[i]};
 	}
 	assert_int_equal(sinsp_ast_parse(&ast, "m39", &o), -EINVAL);
-	assert_string_equal(error.what, "the filter has more than 20000 parts");
+	assert_string_equal(error.message, "the filter has more than 20000 parts");
 	sinsp_ast_fini(&ast);
 }
 
@@ -382,7 +382,7 @@ static void test_of_threads_only(void **state)
 	sinsp_ast_fini(&ast);
 	ast = (struct filter_ast){.err = &error};
 	assert_int_equal(sinsp_ast_parse(&ast, "fd.num=1 and evt.num=1", &o), -EINVAL);
-	assert_string_equal(error.what,
+	assert_string_equal(error.message,
 			    "evt.num is about an event; here fields of processes, files, users and "
 			    "containers can be asked");
 	assert_int_equal(error.pos, 13);

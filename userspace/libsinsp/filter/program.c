@@ -215,7 +215,7 @@ static int match_field(struct sinsp_filter *f, const struct filter_insn *insn,
 	const struct sinsp_matcher *m = insn->matcher;
 	struct filter_slot *r = &f->slots[insn->right];
 
-	if (r->serial != f->asker.serial) {
+	if (r->serial != f->eval.serial) {
 		const int err = sinsp_slot_fill(f, insn->right);
 
 		if (err)
@@ -234,10 +234,10 @@ static inline int fill(struct sinsp_filter *f, unsigned int slot, struct filter_
 {
 	if (!s->field)
 		return sinsp_slot_fill(f, slot);
-	s->n = sinsp_field_get(&f->asker, s->field, &s->v, &s->more);
+	s->n = sinsp_field_get(&f->eval, s->field, &s->v, &s->more);
 	if (s->n < 0)
 		return s->n;
-	s->serial = f->asker.serial;
+	s->serial = f->eval.serial;
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static int ask(struct sinsp_filter *f, const struct filter_insn *insn)
 {
 	struct filter_slot *s = &f->slots[insn->slot];
 
-	if (s->serial != f->asker.serial) {
+	if (s->serial != f->eval.serial) {
 		const int err = fill(f, insn->slot, s);
 
 		if (err)
@@ -263,9 +263,9 @@ static int ask_once(struct sinsp_filter *f, const struct filter_insn *insn)
 {
 	struct filter_memo *memo = &f->memos[insn->memo];
 
-	if (memo->serial != f->asker.serial) {
+	if (memo->serial != f->eval.serial) {
 		memo->answer = ask(f, insn);
-		memo->serial = f->asker.serial;
+		memo->serial = f->eval.serial;
 	}
 	return memo->answer;
 }
@@ -301,8 +301,8 @@ int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt)
 
 	if (at >= FILTER_NO)
 		return at == FILTER_YES;
-	f->asker.insp = evt->insp;
-	sinsp_asker_set(&f->asker, evt);
+	f->eval.insp = evt->insp;
+	sinsp_eval_set(&f->eval, evt);
 	r = run(f, at);
 	if (f->regexes && !f->told)
 		tell_given_up(f);

@@ -26,7 +26,7 @@ struct filter_slot {
 	const struct sinsp_field *field; /* NULL: computed from other values */
 	const unsigned int *needs; /* slots to fill before, in that order */
 	unsigned int n_needs;
-	uint64_t serial; /* number of the event it is filled for: struct sinsp_asker */
+	uint64_t serial; /* number of the event it is filled for: struct sinsp_eval */
 	int n; /* number of values; 0: none */
 	struct sinsp_value v;
 	const struct sinsp_value *more; /* n values, if n is above 1 */
@@ -48,7 +48,7 @@ struct filter_memo {
 struct sinsp_filter {
 	struct filter_ast ast; /* holds everything below */
 	struct sinsp_filter_error no_error;
-	struct sinsp_asker asker;
+	struct sinsp_eval eval;
 	struct filter_slot *slots; /* the first is not used */
 	struct filter_insn *insns;
 	struct filter_memo *memos;
@@ -64,7 +64,8 @@ struct sinsp_filter {
 	int asks_direction; /* it names evt.dir */
 };
 
-/* Fills the slot for the event of the asker, after those that it needs. Returns 0 or -ENOMEM. */
+/* Fills the slot for the event of the evaluation, after those that it needs. Returns 0 or -ENOMEM.
+ */
 int sinsp_slot_fill(struct sinsp_filter *f, unsigned int slot);
 
 /* Compiles the tree. Each returns 0, -EINVAL with the error set, -ENOMEM. */

@@ -165,7 +165,7 @@ static struct sinsp_values values_of(const struct filter_slot *s)
 }
 
 /* Converts a value that is no text to the text that -p prints. Returns 0 or -ENOMEM. */
-static int as_text(struct sinsp_asker *a, const struct sinsp_value *in, struct sinsp_value *v)
+static int as_text(struct sinsp_eval *e, const struct sinsp_value *in, struct sinsp_value *v)
 {
 	const enum filter_family family = sinsp_filter_family(in->type);
 	int err;
@@ -173,11 +173,11 @@ static int as_text(struct sinsp_asker *a, const struct sinsp_value *in, struct s
 	*v = *in;
 	if (family == FILTER_TEXT || family == FILTER_BYTES)
 		return 0;
-	err = sinsp_value_text(&a->text, a, in);
+	err = sinsp_value_text(&e->text, e, in);
 	if (err)
 		return err;
 	*v = (struct sinsp_value){.type = FIELD_STR};
-	return sinsp_asker_keep(a, v) < 0 ? -ENOMEM : 0;
+	return sinsp_eval_keep(e, v) < 0 ? -ENOMEM : 0;
 }
 
 /* Computes the values of all arguments as texts, one after the other; 0 if one has none. */
@@ -191,7 +191,7 @@ static int gather(struct sinsp_filter *f, const struct filter_expr *e, struct si
 			return 0;
 		n += f->slots[a->slot].n;
 	}
-	v = sinsp_asker_alloc(&f->asker, (size_t)n * sizeof(*v));
+	v = sinsp_eval_alloc(&f->eval, (size_t)n * sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	n = 0;
@@ -199,7 +199,7 @@ static int gather(struct sinsp_filter *f, const struct filter_expr *e, struct si
 		const struct sinsp_values in = values_of(&f->slots[a->slot]);
 
 		for (int i = 0; i < in.n && !err; i++)
-			err = as_text(&f->asker, &in.v[i], &v[n++]);
+			err = as_text(&f->eval, &in.v[i], &v[n++]);
 	}
 	*out = (struct sinsp_values){v, n};
 	return err ? err : 1;
@@ -209,7 +209,7 @@ static int gather(struct sinsp_filter *f, const struct filter_expr *e, struct si
 static int split(struct sinsp_filter *f, const struct sinsp_value *in, struct sinsp_values *out)
 {
 	const char *p = in->p, *const end = p + in->len;
-	struct sinsp_value *v = sinsp_asker_alloc(&f->asker, (in->len / 2 + 1) * sizeof(*v));
+	struct sinsp_value *v = sinsp_eval_alloc(&f->eval, (in->len / 2 + 1) * sizeof(*v));
 	int n = 0;
 
 	if (!v)
@@ -235,7 +235,7 @@ static int fill_getopt(struct sinsp_filter *f, const struct filter_slot *first,
 
 	if (!first->expr->is_list && split(f, &first->v, &args))
 		return -ENOMEM;
-	return sinsp_transform_getopt(&f->asker, args, &letters->v, arg ? arg[0] : 0, &s->v,
+	return sinsp_transform_getopt(&f->eval, args, &letters->v, arg ? arg[0] : 0, &s->v,
 				      &s->more);
 }
 
@@ -257,7 +257,7 @@ static int fill_concat(struct sinsp_filter *f, struct filter_slot *s)
 	struct sinsp_values values;
 	const int r = gather(f, s->expr, &values);
 
-	return r > 0 ? sinsp_transform_join(&f->asker, values, NULL, &s->v) : r;
+	return r > 0 ? sinsp_transform_join(&f->eval, values, NULL, &s->v) : r;
 }
 
 static int fill_len(const struct filter_slot *from, struct filter_slot *s)
@@ -285,11 +285,11 @@ static int fill_call(struct sinsp_filter *f, struct filter_slot *s)
 	case FILTER_FN_LEN:
 		return fill_len(first, s);
 	case FILTER_FN_JOIN:
-		return sinsp_transform_join(&f->asker, values_of(second), &first->v, &s->v);
+		return sinsp_transform_join(&f->eval, values_of(second), &first->v, &s->v);
 	case FILTER_FN_GETOPT:
 		return fill_getopt(f, first, second, s);
 	default:
-		return sinsp_transform_each(&f->asker, e->fn, values_of(first), &s->v, &s->more);
+		return sinsp_transform_each(&f->eval, e->fn, values_of(first), &s->v, &s->more);
 	}
 }
 
@@ -299,7 +299,7 @@ static int fill_one(struct sinsp_filter *f, struct filter_slot *s)
 
 	switch (e->kind) {
 	case FILTER_EXPR_FIELD:
-		return sinsp_field_get(&f->asker, &e->field, &s->v, &s->more);
+		return sinsp_field_get(&f->eval, &e->field, &s->v, &s->more);
 	case FILTER_EXPR_TEXT:
 		s->v = (struct sinsp_value){
 			.p = e->text->p, .len = (uint32_t)e->text->len, .type = FIELD_STR};
@@ -319,7 +319,7 @@ static int fill(struct sinsp_filter *f, struct filter_slot *s)
 	if (n < 0)
 		return n;
 	s->n = n;
-	s->serial = f->asker.serial;
+	s->serial = f->eval.serial;
 	return 0;
 }
 
@@ -329,7 +329,7 @@ int sinsp_slot_fill(struct sinsp_filter *f, unsigned int slot)
 	int err = 0;
 
 	for (unsigned int i = 0; i < s->n_needs && !err; i++)
-		if (f->slots[s->needs[i]].serial != f->asker.serial)
+		if (f->slots[s->needs[i]].serial != f->eval.serial)
 			err = fill(f, &f->slots[s->needs[i]]);
 	return err ? err : fill(f, s);
 }

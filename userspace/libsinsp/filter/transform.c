@@ -15,10 +15,10 @@ static unsigned char upper(unsigned char c)
 }
 
 /* Writes @in in the other case at v->p. */
-static int change_case(struct sinsp_asker *a, const struct sinsp_value *in, struct sinsp_value *v,
+static int change_case(struct sinsp_eval *e, const struct sinsp_value *in, struct sinsp_value *v,
 		       unsigned char (*change)(unsigned char))
 {
-	char *to = sinsp_asker_alloc(a, in->len);
+	char *to = sinsp_eval_alloc(e, in->len);
 
 	if (!to)
 		return -ENOMEM;
@@ -51,10 +51,10 @@ static int base64_digit(unsigned char c)
 }
 
 /* Decodes base64; padding may be missing. Returns 0 if it is invalid. */
-static int from_base64(struct sinsp_asker *a, const struct sinsp_value *in, struct sinsp_value *v)
+static int from_base64(struct sinsp_eval *e, const struct sinsp_value *in, struct sinsp_value *v)
 {
 	uint32_t n = in->len, bits = 0, len = 0;
-	char *to = sinsp_asker_alloc(a, in->len);
+	char *to = sinsp_eval_alloc(e, in->len);
 
 	if (!to)
 		return -ENOMEM;
@@ -76,34 +76,34 @@ static int from_base64(struct sinsp_asker *a, const struct sinsp_value *in, stru
 	return 1;
 }
 
-static int transform_one(struct sinsp_asker *a, enum filter_fn fn, const struct sinsp_value *in,
+static int transform_one(struct sinsp_eval *e, enum filter_fn fn, const struct sinsp_value *in,
 			 struct sinsp_value *v)
 {
 	*v = *in;
 	switch (fn) {
 	case FILTER_FN_TOLOWER:
-		return change_case(a, in, v, lower);
+		return change_case(e, in, v, lower);
 	case FILTER_FN_TOUPPER:
-		return change_case(a, in, v, upper);
+		return change_case(e, in, v, upper);
 	case FILTER_FN_B64:
-		return from_base64(a, in, v);
+		return from_base64(e, in, v);
 	default:
 		return basename_of(in, v);
 	}
 }
 
-int sinsp_transform_each(struct sinsp_asker *a, enum filter_fn fn, struct sinsp_values in,
+int sinsp_transform_each(struct sinsp_eval *e, enum filter_fn fn, struct sinsp_values in,
 			 struct sinsp_value *v, const struct sinsp_value **more)
 {
 	struct sinsp_value *list;
 
 	if (in.n == 1)
-		return transform_one(a, fn, in.v, v);
-	list = sinsp_asker_alloc(a, (size_t)in.n * sizeof(*list));
+		return transform_one(e, fn, in.v, v);
+	list = sinsp_eval_alloc(e, (size_t)in.n * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	for (int i = 0; i < in.n; i++) {
-		const int r = transform_one(a, fn, &in.v[i], &list[i]);
+		const int r = transform_one(e, fn, &in.v[i], &list[i]);
 
 		if (r <= 0)
 			return r;
@@ -113,7 +113,7 @@ int sinsp_transform_each(struct sinsp_asker *a, enum filter_fn fn, struct sinsp_
 	return in.n;
 }
 
-int sinsp_transform_join(struct sinsp_asker *a, struct sinsp_values in,
+int sinsp_transform_join(struct sinsp_eval *e, struct sinsp_values in,
 			 const struct sinsp_value *sep, struct sinsp_value *v)
 {
 	size_t len = 0;
@@ -123,7 +123,7 @@ int sinsp_transform_join(struct sinsp_asker *a, struct sinsp_values in,
 		len += in.v[i].len + (i && sep ? sep->len : 0);
 	if (len > UINT32_MAX)
 		return -ENOMEM;
-	to = sinsp_asker_alloc(a, len);
+	to = sinsp_eval_alloc(e, len);
 	if (!to)
 		return -ENOMEM;
 	v->p = to;
@@ -225,7 +225,7 @@ static void read_options(struct options *o)
 	}
 }
 
-int sinsp_transform_getopt(struct sinsp_asker *a, struct sinsp_values in,
+int sinsp_transform_getopt(struct sinsp_eval *e, struct sinsp_values in,
 			   const struct sinsp_value *letters, char letter, struct sinsp_value *v,
 			   const struct sinsp_value **more)
 {
@@ -234,7 +234,7 @@ int sinsp_transform_getopt(struct sinsp_asker *a, struct sinsp_values in,
 
 	for (int i = 0; i < in.n; i++)
 		max += in.v[i].len;
-	o.out = sinsp_asker_alloc(a, max * sizeof(*o.out));
+	o.out = sinsp_eval_alloc(e, max * sizeof(*o.out));
 	if (!o.out)
 		return -ENOMEM;
 	read_options(&o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transformers: compute texts from other texts, in the scratch memory of the asker. */
+/* Transformers: compute texts from other texts, in the scratch memory of the evaluation. */
 #ifndef SINSP_FILTER_TRANSFORM_H
 #define SINSP_FILTER_TRANSFORM_H
 
@@ -13,11 +13,11 @@ struct sinsp_values {
 
 /* Applies tolower, toupper, b64 or basename to each value. Returns the number of values, as many as
  * @in or 0 (invalid base64), or -ENOMEM. */
-int sinsp_transform_each(struct sinsp_asker *a, enum filter_fn fn, struct sinsp_values in,
+int sinsp_transform_each(struct sinsp_eval *e, enum filter_fn fn, struct sinsp_values in,
 			 struct sinsp_value *v, const struct sinsp_value **more);
 
 /* Joins texts with @sep between. Returns 1 or -ENOMEM. */
-int sinsp_transform_join(struct sinsp_asker *a, struct sinsp_values in,
+int sinsp_transform_join(struct sinsp_eval *e, struct sinsp_values in,
 			 const struct sinsp_value *sep, struct sinsp_value *v);
 
 /*
@@ -25,7 +25,7 @@ int sinsp_transform_join(struct sinsp_asker *a, struct sinsp_values in,
  * that option, its letter if it takes none; else options and values in order, "?" for an unknown
  * one; a missing value is empty.
  */
-int sinsp_transform_getopt(struct sinsp_asker *a, struct sinsp_values in,
+int sinsp_transform_getopt(struct sinsp_eval *e, struct sinsp_values in,
 			   const struct sinsp_value *letters, char letter, struct sinsp_value *v,
 			   const struct sinsp_value **more);
 
