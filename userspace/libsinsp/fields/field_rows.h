@@ -11,6 +11,7 @@ extern const struct sinsp_field_class sinsp_fields_evt; /* fields_evt.c */
 extern const struct sinsp_field_class sinsp_fields_call; /* fields_call.c */
 extern const struct sinsp_field_class sinsp_fields_io; /* fields_io.c */
 extern const struct sinsp_field_class sinsp_fields_proc; /* fields_proc.c */
+extern const struct sinsp_field_class sinsp_fields_thread; /* fields_thread.c */
 extern const struct sinsp_field_class sinsp_fields_user; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_group; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_container; /* fields_container.c */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of the thread of an event, and of the cgroups and capabilities of its process. */
+#include "ancestors.h"
+#include "facts.h"
+
+static int get_tid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_i(v, (int64_t)e->evt->raw.hdr->tid);
+}
+
+static int get_exectime(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return e->evt->ran_known ? field_u(v, e->evt->ran_ns) : field_guesses(e); /* 0 */
+}
+
+enum cpu_time { CPU_ALL, CPU_USER, CPU_SYSTEM };
+
+static int get_cpu(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	enum { MOST = 100 };
+	const struct sinsp_thread *t = e->evt->thread;
+	uint32_t n;
+
+	(void)more;
+	if (e->evt->raw.type != EVT_PROCINFO_E || !t)
+		return 0;
+	n = (f->row->variant != CPU_SYSTEM ? t->cpu_usr_delta : 0) +
+	    (f->row->variant != CPU_USER ? t->cpu_sys_delta : 0);
+	v->d = n < MOST ? n : MOST;
+	return 1;
+}
+
+/* clang-format off */
+#define ROW(name, type, cost, flags, fact, get, help)                                              \
+	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, flags, FACT_##fact, get, help, NULL}
+
+static const struct sinsp_field_row rows[] = {
+	{"thread.tid", FIELD_INT, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_tid,
+	 "number of the thread", NULL},
+	ROW("thread.name", STR, STATE, 0, thread_name, field_get_own,
+	    "name of the thread, up to 15 characters: proc.name unless the thread chose another"),
+	ROW("thread.ismain", BOOL, STATE, 0, ismain, field_get_own,
+	    "true if the thread is the main one of its process"),
+	ROW("thread.vtid", INT, STATE, 0, vtid, field_get_own,
+	    "number of the thread in its own pid namespace"),
+	ROW("thread.nametid", STR, TEXT, FIELD_F_HIDDEN, nametid, field_get_own,
+	    "proc.name and thread.tid, without anything between"),
+	{"thread.exectime", FIELD_DURATION, FIELD_FMT_DEC, FIELD_COST_STATE, 0, 0, get_exectime,
+	 "of a switch and of procexit: how long the thread ran since it was told of last, in nanoseconds; "
+	 "as the kernel counts it, or in files of others since it came to the CPU",
+	 NULL},
+	ROW("thread.totexectime", DURATION, STATE, 0, totexectime, field_get_own,
+	    "time that the thread was on a CPU since the capture began, in nanoseconds; needs switch "
+	    "events"),
+	ROW("thread.cgroups", STR, TEXT, 0, cgroups, field_get_own,
+	    "cgroups of the process, as SUBSYSTEM=PATH with blanks between"),
+	ROW("thread.cgroup", STR, SEARCH, FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY, cgroups, field_get_cgroup,
+	    "cgroup of the process in one subsystem, such as thread.cgroup.cpuacct"),
+	{"thread.cpu", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_ALL, get_cpu,
+	 "of procinfo events, which sysdig writes: CPU time of the thread since the one before, in "
+	 "hundredths of a second, 100 at most", NULL},
+	{"thread.cpu.user", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_USER, get_cpu,
+	 "user part of thread.cpu", NULL},
+	{"thread.cpu.system", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_SYSTEM, get_cpu,
+	 "system part of thread.cpu", NULL},
+	ROW("thread.vmsize", UINT, STATE, 0, thread_vmsize, field_get_own,
+	    "proc.vmsize of a main thread, 0 of others"),
+	ROW("thread.vmrss", UINT, STATE, 0, thread_vmrss, field_get_own,
+	    "proc.vmrss of a main thread, 0 of others"),
+	ROW("thread.vmsize.b", UINT, STATE, FIELD_F_HIDDEN, thread_vmsize_b, field_get_own,
+	    "thread.vmsize in bytes"),
+	ROW("thread.vmrss.b", UINT, STATE, FIELD_F_HIDDEN, thread_vmrss_b, field_get_own,
+	    "thread.vmrss in bytes"),
+	ROW("thread.pfmajor", UINT, STATE, 0, pfmajor, field_get_own,
+	    "page faults of the thread that had to read"),
+	ROW("thread.pfminor", UINT, STATE, 0, pfminor, field_get_own,
+	    "page faults of the thread that did not"),
+	ROW("thread.cap_permitted", STR, TEXT, 0, cap_permitted, field_get_own,
+	    "capabilities that the process may use, such as CAP_NET_RAW, with blanks between"),
+	ROW("thread.cap_inheritable", STR, TEXT, 0, cap_inheritable, field_get_own,
+	    "capabilities that it may hand to programs"),
+	ROW("thread.cap_effective", STR, TEXT, 0, cap_effective, field_get_own,
+	    "capabilities that it uses"),
+};
+/* clang-format on */
+
+const struct sinsp_field_class sinsp_fields_thread = {
+	.name = "thread",
+	.title = "thread",
+	.help = "The thread of the event",
+	FIELD_ROWS(rows),
+};
