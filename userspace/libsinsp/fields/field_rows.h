@@ -9,6 +9,8 @@
 
 extern const struct sinsp_field_class sinsp_fields_evt; /* fields_evt.c */
 extern const struct sinsp_field_class sinsp_fields_call; /* fields_call.c */
+extern const struct sinsp_field_class sinsp_fields_args; /* fields_args.c */
+extern const struct sinsp_field_class sinsp_fields_count; /* fields_count.c */
 extern const struct sinsp_field_class sinsp_fields_io; /* fields_io.c */
 extern const struct sinsp_field_class sinsp_fields_proc; /* fields_proc.c */
 extern const struct sinsp_field_class sinsp_fields_thread; /* fields_thread.c */
@@ -16,6 +18,7 @@ extern const struct sinsp_field_class sinsp_fields_user; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_group; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_container; /* fields_container.c */
 extern const struct sinsp_field_class sinsp_fields_fd; /* fields_fd.c */
+extern const struct sinsp_field_class sinsp_fields_socket; /* fields_socket.c */
 extern const struct sinsp_field_class sinsp_fields_evt_path; /* fields_path.c */
 extern const struct sinsp_field_class sinsp_fields_path; /* fields_path.c */
 extern const struct sinsp_field_class sinsp_fields_fdlist; /* fields_fdlist.c */

@@ -1,52 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fields of the file that an event opens, uses or closes. A connection has a client end, which
- * began it, and a server end; names and tuples go from client to server. In saker's captures
- * connect and accept decide which end is ours; in others, as in sysdig, the addresses of the
- * machine, which say nothing for a machine that talks to itself.
- */
-#include <arpa/inet.h>
+/* Fields of the file that an event opens, uses or closes. */
+#include "fields_fd.h"
 
-#include "errno_signal_names.h"
-#include "field_rows.h"
+#include "container/containers.h"
 #include "port_name.h"
 #include "process.h"
-#include "state/inspector.h"
 #include "text.h"
 #include "value.h"
-
-/* ---- the file ---- */
-
-static int is_about_fd(const struct sinsp_evt *evt)
-{
-	return evt->thread && evt->info->flags & (EF_CREATES_FD | EF_USES_FD | EF_DESTROYS_FD);
-}
-
-/* NULL: the event has none, or an unknown one. */
-static const struct sinsp_fd *fd_of(const struct sinsp_eval *e)
-{
-	return is_about_fd(e->evt) ? e->evt->fd : NULL;
-}
-
-static int is_file(const struct sinsp_fd *fd)
-{
-	return fd->type == SCAP_FD_FILE || fd->type == SCAP_FD_FILE_V2;
-}
-
-static int is_connection(const struct sinsp_fd *fd)
-{
-	return fd->type == SCAP_FD_IPV4_SOCK || fd->type == SCAP_FD_IPV6_SOCK;
-}
-
-static int is_listening(const struct sinsp_fd *fd)
-{
-	return fd->type == SCAP_FD_IPV4_SERVSOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
-}
-
-static int is_v6(const struct sinsp_fd *fd)
-{
-	return fd->type == SCAP_FD_IPV6_SOCK || fd->type == SCAP_FD_IPV6_SERVSOCK;
-}
 
 /* An exit in another tool's capture without its enter does not say which file it was. */
 static int is_lone_exit(const struct sinsp_evt *evt)
@@ -60,13 +20,13 @@ static int get_num(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 {
 	(void)f, (void)more;
 	/* -1: the call was to create a descriptor, and has not. */
-	return is_about_fd(e->evt) && !is_lone_exit(e->evt) ? field_i(v, e->evt->fdnum) : 0;
+	return evt_is_about_fd(e->evt) && !is_lone_exit(e->evt) ? field_i(v, e->evt->fdnum) : 0;
 }
 
 static int get_type(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 
 	(void)f, (void)more;
 	if (!fd)
@@ -98,7 +58,7 @@ static int get_types(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	struct seen_types seen = {0};
 	const struct sinsp_fd *fd;
 
-	if (!is_about_fd(e->evt))
+	if (!evt_is_about_fd(e->evt))
 		return 0;
 	if (f->has_index) {
 		fd = sinsp_thread_fd(e->evt->thread, f->index);
@@ -155,10 +115,10 @@ static const char *would_be_type(unsigned int exit_type)
 static int get_typechar(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 
 	(void)f, (void)more;
-	if (!is_about_fd(e->evt))
+	if (!evt_is_about_fd(e->evt))
 		return 0;
 	if (!fd)
 		return field_str(v, would_be_type(e->evt->raw.type | 1));
@@ -222,10 +182,10 @@ static int has_failed(const struct sinsp_evt *evt)
 
 static int name_of(struct sinsp_eval *e, struct sinsp_value *v)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 	int n = 0;
 
-	if (!is_about_fd(e->evt))
+	if (!evt_is_about_fd(e->evt))
 		return 0;
 	/* The address of a failed connection is only in the event. */
 	if (!fd || (e->evt->raw.type == EVT_CONNECT_X && has_failed(e->evt)))
@@ -260,16 +220,16 @@ static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 static int get_nameraw(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 	const char *raw = NULL, *end;
 	size_t n = 0;
 	char *p;
 	int at;
 
 	(void)f, (void)more;
-	if (fd && (is_file(fd) || fd->type == SCAP_FD_DIRECTORY)) {
+	if (fd && (fd_is_file(fd) || fd->type == SCAP_FD_DIRECTORY)) {
 		raw = sinsp_fd_given_name(fd, &n);
-	} else if (!fd && is_about_fd(e->evt) && would_be_type(e->evt->raw.type)[0] == 'f') {
+	} else if (!fd && evt_is_about_fd(e->evt) && would_be_type(e->evt->raw.type)[0] == 'f') {
 		at = param_at(e->evt, "name");
 		if (at >= 0) {
 			raw = (const char *)e->evt->params.v[at].p;
@@ -301,12 +261,12 @@ static size_t directory_length(const char *name, size_t n)
 
 static int directory_of(struct sinsp_eval *e, struct sinsp_value *v)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 	int n;
 
 	if (fd && fd->type == SCAP_FD_DIRECTORY)
 		return field_str(v, fd->name);
-	if (fd && !is_file(fd))
+	if (fd && !fd_is_file(fd))
 		return 0;
 	n = fd ? field_str(v, fd->name) : name_of(e, v);
 	/* connect has a name too, which is no path. */
@@ -327,11 +287,11 @@ static int get_directory(struct sinsp_eval *e, const struct sinsp_field *f, stru
 static int get_filename(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 	const char *slash;
 
 	(void)f, (void)more;
-	if (!fd || !is_file(fd))
+	if (!fd || !fd_is_file(fd))
 		return 0;
 	v->is_name = 1;
 	slash = strrchr(fd->name, '/');
@@ -379,7 +339,7 @@ static int get_uid(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	char *p;
 
 	(void)f, (void)more;
-	if (!is_about_fd(e->evt))
+	if (!evt_is_about_fd(e->evt))
 		return 0;
 	p = sinsp_eval_alloc(e, 2 * TEXT_NUM_MAX);
 	if (!p)
@@ -390,299 +350,14 @@ static int get_uid(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	return 1;
 }
 
-/* ---- the ends of a connection ---- */
-
-/* Which end, by row; also for ports, services and networks. */
-enum end {
-	END_CLIENT,
-	END_SERVER,
-	END_LOCAL,
-	END_REMOTE,
-	END_BOTH,
-};
-
-static int is_address_of_machine(const struct sinsp_eval *e, const struct sinsp_fd *fd,
-				 const uint8_t *ip)
-{
-	const struct sinsp_container *c = sinsp_thread_container(e->evt->thread);
-	uint8_t own[4];
-
-	/* The event has the name of a container. */
-	if (c && !is_v6(fd) && inet_pton(AF_INET, c->ip, own) == 1 && memcmp(own, "\0\0\0", 4))
-		if (!memcmp(own, ip, 4))
-			return 1;
-	return sinsp_ifaces_have(&e->insp->ifaces, ip, is_v6(fd));
-}
-
-static int has_role(const struct sinsp_fd *fd)
-{
-	return !!(fd->flags & (SINSP_FD_F_CLIENT | SINSP_FD_F_SERVER));
-}
-
-static int client_is_ours(const struct sinsp_eval *e, const struct sinsp_fd *fd)
-{
-	if (e->insp->native)
-		return !!(fd->flags & SINSP_FD_F_CLIENT);
-	return is_address_of_machine(e, fd, sinsp_fd_tuple(fd)->sip);
-}
-
-/* Which end of the tuple it is; the source is the client. -1: unknown, or none. */
-static int place_of(const struct sinsp_eval *e, const struct sinsp_fd *fd, enum end end)
-{
-	if (is_listening(fd))
-		return end == END_SERVER && (has_role(fd) || e->insp->native) ? END_CLIENT : -1;
-	if (!is_connection(fd) || !has_role(fd))
-		return -1;
-	if (end < END_LOCAL)
-		return (int)end;
-	return (end == END_LOCAL) == client_is_ours(e, fd) ? END_CLIENT : END_SERVER;
-}
-
-static int address_at(struct sinsp_value *v, const struct sinsp_fd *fd, int place)
-{
-	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
-
-	if (place < 0)
-		return 0;
-	return field_mem(v, place == END_CLIENT ? t->sip : t->dip, is_v6(fd) ? 16 : 4);
-}
-
-static int get_ip(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-		  const struct sinsp_value **more)
-{
-	const struct sinsp_fd *fd = fd_of(e);
-
-	(void)more;
-	return fd ? address_at(v, fd, place_of(e, fd, (enum end)f->row->variant)) : 0;
-}
-
-/* Both ends, the client's first; a listening socket has one. */
-static int both(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_value **more,
-		int (*get)(struct sinsp_value *v, const struct sinsp_fd *fd, int place))
-{
-	const struct sinsp_fd *fd = fd_of(e);
-	struct sinsp_value *list;
-
-	if (!fd || (!is_connection(fd) && !is_listening(fd)))
-		return 0;
-	if (is_listening(fd))
-		return get(v, fd, END_CLIENT);
-	list = sinsp_eval_alloc(e, 2 * sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	list[0] = list[1] = *v;
-	get(&list[0], fd, END_CLIENT);
-	get(&list[1], fd, END_SERVER);
-	*v = list[0];
-	*more = list;
-	return 2;
-}
-
-static int get_ips(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-		   const struct sinsp_value **more)
-{
-	(void)f;
-	return both(e, v, more, address_at);
-}
-
-static int port_at(struct sinsp_value *v, const struct sinsp_fd *fd, int place)
-{
-	const struct sinsp_tuple *t = sinsp_fd_tuple(fd);
-
-	return place < 0 ? 0 : field_u(v, place == END_CLIENT ? t->sport : t->dport);
-}
-
-static int port_of(struct sinsp_eval *e, struct sinsp_value *v, enum end end)
-{
-	const struct sinsp_fd *fd = fd_of(e);
-
-	if (!fd)
-		return 0;
-	if (is_listening(fd))
-		return end == END_SERVER ? port_at(v, fd, END_CLIENT) : 0;
-	return port_at(v, fd, place_of(e, fd, end));
-}
-
-static int get_port(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-		    const struct sinsp_value **more)
-{
-	(void)more;
-	return port_of(e, v, (enum end)f->row->variant);
-}
-
-static int get_ports(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-		     const struct sinsp_value **more)
-{
-	(void)f;
-	return both(e, v, more, port_at);
-}
-
-static const char *l4proto_name(const struct sinsp_fd *fd)
-{
-	switch (fd->l4proto) {
-	case SCAP_L4_TCP:
-		return "tcp";
-	case SCAP_L4_UDP:
-		return "udp";
-	case SCAP_L4_ICMP:
-		return "icmp";
-	case SCAP_L4_RAW:
-		return "raw";
-	default:
-		return NULL;
-	}
-}
-
-/* The port number, or with -R the name of its service. */
-static int get_service(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-		       const struct sinsp_value **more)
-{
-	struct sinsp_value port;
-	char *p;
-
-	(void)more;
-	if (port_of(e, &port, (enum end)f->row->variant) <= 0)
-		return 0;
-	p = sinsp_eval_alloc(e, VALUE_ROOM);
-	if (!p)
-		return -ENOMEM;
-	v->p = p;
-	p = e->port_names ? port_name_put(p, (uint16_t)port.u) : put_u64(p, port.u);
-	v->len = (uint32_t)(p - v->p);
-	return 1;
-}
-
-static int get_l4proto(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-		       const struct sinsp_value **more)
-{
-	const struct sinsp_fd *fd = fd_of(e);
-	int is_socket;
-
-	(void)f, (void)more;
-	if (!fd)
-		return 0;
-	is_socket = is_connection(fd) || is_listening(fd);
-	if (!field_guesses(e))
-		return is_socket ? field_str(v, l4proto_name(fd)) : 0;
-	/*
-	 * sysdig has one value for sockets that connect or accept, and another for everything else.
-	 */
-	if (is_connection(fd) && !has_role(fd) && fd->l4proto != SCAP_L4_RAW)
-		is_socket = 0;
-	return field_str(v, (is_socket ? l4proto_name(fd) : NULL) ?: "<NA>");
-}
-
-static int get_sockfamily(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-			  const struct sinsp_value **more)
-{
-	const struct sinsp_fd *fd = fd_of(e);
-
-	(void)f, (void)more;
-	if (!fd)
-		return 0;
-	if (fd->type == SCAP_FD_UNIX_SOCK)
-		return field_str(v, "unix");
-	return is_connection(fd) || is_listening(fd) ? field_str(v, "ip") : 0;
-}
-
-static int get_is_server(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-			 const struct sinsp_value **more)
-{
-	const struct sinsp_fd *fd = fd_of(e);
-
-	(void)f, (void)more;
-	if (!fd)
-		return 0;
-	if (!is_connection(fd))
-		return field_u(v, (uint64_t)is_listening(fd));
-	if (!e->insp->native)
-		return field_u(v, (uint64_t)is_address_of_machine(e, fd, sinsp_fd_tuple(fd)->dip));
-	return field_u(v, !!(fd->flags & SINSP_FD_F_SERVER));
-}
-
-static int get_connected(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-			 const struct sinsp_value **more)
-{
-	const struct sinsp_fd *fd = fd_of(e);
-
-	(void)f, (void)more;
-	return fd ? field_u(v, !!(fd->flags & SINSP_FD_F_CONNECTED)) : 0;
-}
-
-/* ---- its connect ---- */
-
-/* NULL: there was none, or its outcome is unknown. */
-static const struct sinsp_connect *outcome_of(const struct sinsp_eval *e)
-{
-	const struct sinsp_fd *fd = fd_of(e);
-	const struct sinsp_connect *c = fd ? sinsp_fd_connect(fd) : NULL;
-
-	return c && c->known ? c : NULL;
-}
-
-/* A non-blocking connect whose outcome no event has shown yet. */
-static int is_connecting(const struct sinsp_eval *e)
-{
-	const struct sinsp_fd *fd = fd_of(e);
-
-	return fd && fd->flags & SINSP_FD_F_CONNECT_PENDING;
-}
-
-static int get_connect_result(struct sinsp_eval *e, const struct sinsp_field *f,
-			      struct sinsp_value *v, const struct sinsp_value **more)
-{
-	const struct sinsp_connect *c = outcome_of(e);
-	const char *name;
-	char *p;
-
-	(void)f, (void)more;
-	if (!c)
-		return is_connecting(e) ? field_str(v, "EINPROGRESS") : 0;
-	name = c->error ? sinsp_errno_name(c->error) : "SUCCESS";
-	if (name)
-		return field_str(v, name);
-	p = sinsp_eval_alloc(e, TEXT_NUM_MAX);
-	return p ? field_mem(v, p, (size_t)(put_i64(p, -(int64_t)c->error) - p)) : -ENOMEM;
-}
-
-static int get_connect_latency(struct sinsp_eval *e, const struct sinsp_field *f,
-			       struct sinsp_value *v, const struct sinsp_value **more)
-{
-	const struct sinsp_connect *c = outcome_of(e);
-
-	(void)f, (void)more;
-	return c && c->has_latency ? field_u(v, c->latency_ns) : 0;
-}
-
-static int get_connect_done(struct sinsp_eval *e, const struct sinsp_field *f,
-			    struct sinsp_value *v, const struct sinsp_value **more)
-{
-	(void)f, (void)more;
-	return fd_of(e) ? field_u(v, e->evt->connect_done) : 0;
-}
-
-static int get_name_changed(struct sinsp_eval *e, const struct sinsp_field *f,
-			    struct sinsp_value *v, const struct sinsp_value **more)
-{
-	(void)f, (void)more;
-	return fd_of(e) ? field_u(v, e->evt->fd_renamed) : 0;
-}
-
-static int get_none(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-		    const struct sinsp_value **more)
-{
-	(void)e, (void)f, (void)v, (void)more;
-	return 0;
-}
-
-/* ---- where it is ---- */
+/* ---- device and layer ---- */
 
 enum { DEV_WHOLE, DEV_MAJOR, DEV_MINOR };
 
 static int get_dev(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 
 	(void)more;
 	if (!fd || (!fd->dev && !field_guesses(e)))
@@ -700,7 +375,7 @@ static int get_dev(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 static int get_ino(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 
 	(void)f, (void)more;
 	return fd && fd->ino ? field_u(v, fd->ino) : 0;
@@ -711,7 +386,7 @@ static int get_ino(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 static int get_layer(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const struct sinsp_fd *fd = fd_of(e);
+	const struct sinsp_fd *fd = field_fd(e);
 	const uint32_t wanted = f->row->variant ? SINSP_O_UPPER_LAYER : SINSP_O_LOWER_LAYER;
 
 	(void)more;
@@ -720,20 +395,24 @@ static int get_layer(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	return field_u(v, !!(fd->open_flags & wanted));
 }
 
+static int get_name_changed(struct sinsp_eval *e, const struct sinsp_field *f,
+			    struct sinsp_value *v, const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_fd(e) ? field_u(v, e->evt->fd_renamed) : 0;
+}
+
 /* clang-format off */
 #define ROW(name, type, fmt, cost, flags, variant, get, help)                                      \
 	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL}
 #define ROW_OF(name, type, fmt, cost, flags, variant, get, help, values)                           \
 	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL, values}
-#define EITHER (FIELD_F_LIST | FIELD_F_ENDS | FIELD_F_FILTER_ONLY)
 
-/* Names of sinsp_fd_typename, and sysdig's for the others; the same for protocols. */
+/* Names of sinsp_fd_typename, and sysdig's for the others. */
 static const char *const types[] = {"file",	 "directory", "ipv4",	   "ipv6",	"unix",
 				    "pipe",	 "event",     "signalfd",  "eventpoll", "inotify",
 				    "timerfd",	 "netlink",   "bpf",	   "io_uring",	"memfd",
 				    "userfaultfd", "pidfd",   "<NA>",	   NULL};
-static const char *const l4protos[] = {"tcp", "udp", "icmp", "raw", "<NA>", NULL};
-static const char *const sockfamilies[] = {"ip", "unix", NULL};
 
 static const struct sinsp_field_row rows[] = {
 	ROW("fd.num", INT, DEC, HEADER, 0, 0, get_num, "number of the file in its process"),
@@ -752,66 +431,15 @@ static const struct sinsp_field_row rows[] = {
 	    "name of the file as it was given to the call that opened it"),
 	ROW("fd.directory", PATH, DEC, STATE, 0, 0, get_directory, "directory that the file is in"),
 	ROW("fd.filename", PATH, DEC, STATE, 0, 0, get_filename, "name of the file in its directory"),
-	ROW("fd.ip", IP, DEC, STATE, EITHER, END_BOTH, get_ips,
-	    "address of either end of a connection"),
-	ROW("fd.cip", IP, DEC, STATE, 0, END_CLIENT, get_ip, "address of the client"),
-	ROW("fd.sip", IP, DEC, STATE, 0, END_SERVER, get_ip, "address of the server"),
-	ROW("fd.lip", IP, DEC, STATE, 0, END_LOCAL, get_ip, "address of our end"),
-	ROW("fd.rip", IP, DEC, STATE, 0, END_REMOTE, get_ip, "address of the other end"),
-	ROW("fd.port", PORT, DEC, STATE, EITHER, END_BOTH, get_ports,
-	    "port of either end of a connection"),
-	ROW("fd.cport", PORT, DEC, STATE, 0, END_CLIENT, get_port, "port of the client"),
-	ROW("fd.sport", PORT, DEC, STATE, 0, END_SERVER, get_port, "port of the server"),
-	ROW("fd.lport", PORT, DEC, STATE, 0, END_LOCAL, get_port, "port of our end"),
-	ROW("fd.rport", PORT, DEC, STATE, 0, END_REMOTE, get_port, "port of the other end"),
-	ROW_OF("fd.l4proto", STR, DEC, STATE, 0, 0, get_l4proto,
-	    "protocol of a socket: tcp, udp, icmp or raw", l4protos),
-	ROW_OF("fd.sockfamily", STR, DEC, STATE, 0, 0, get_sockfamily, "ip or unix", sockfamilies),
-	ROW("fd.is_server", BOOL, DEC, STATE, 0, 0, get_is_server,
-	    "true if our end is the server's"),
 	ROW("fd.uid", STR, DEC, TEXT, 0, 0, get_uid,
 	    "thread.tid and fd.num, without anything between"),
 	ROW("fd.containername", PATH, DEC, TEXT, 0, 0, get_containername,
 	    "container.id and fd.name, with a colon between; no id on the host"),
 	ROW("fd.containerdirectory", PATH, DEC, TEXT, 0, 0, get_containerdirectory,
 	    "container.id and fd.directory, with a colon between; no id on the host"),
-	ROW("fd.proto", PORT, DEC, STATE, EITHER, END_BOTH, get_ports, "the same as fd.port"),
-	ROW("fd.cproto", STR, DEC, TEXT, 0, END_CLIENT, get_service,
-	    "port of the client; with -R the name of its service"),
-	ROW("fd.sproto", STR, DEC, TEXT, 0, END_SERVER, get_service,
-	    "port of the server; with -R the name of its service"),
-	ROW("fd.lproto", STR, DEC, TEXT, 0, END_LOCAL, get_service,
-	    "port of our end; with -R the name of its service"),
-	ROW("fd.rproto", STR, DEC, TEXT, 0, END_REMOTE, get_service,
-	    "port of the other end; with -R the name of its service"),
-	ROW("fd.net", NET, DEC, STATE, EITHER, END_BOTH, get_ips,
-	    "network that either end is in, such as 10.0.0.0/8"),
-	ROW("fd.cnet", NET, DEC, STATE, FIELD_F_FILTER_ONLY, END_CLIENT, get_ip,
-	    "network that the client is in"),
-	ROW("fd.snet", NET, DEC, STATE, FIELD_F_FILTER_ONLY, END_SERVER, get_ip,
-	    "network that the server is in"),
-	ROW("fd.lnet", NET, DEC, STATE, FIELD_F_FILTER_ONLY, END_LOCAL, get_ip,
-	    "network that our end is in"),
-	ROW("fd.rnet", NET, DEC, STATE, FIELD_F_FILTER_ONLY, END_REMOTE, get_ip,
-	    "network that the other end is in"),
-	ROW("fd.connected", BOOL, DEC, STATE, 0, 0, get_connected,
-	    "true if the socket is connected"),
-	ROW("fd.connect.result", STR, DEC, STATE, 0, 0, get_connect_result,
-	    "outcome of the socket's connect, also of a non-blocking one: SUCCESS or the name of the "
-	    "error, from the call by which the process learnt it on (connect, getsockopt of SO_ERROR, "
-	    "getpeername, a read or write); EINPROGRESS until then"),
-	ROW("fd.connect.latency", DURATION, DEC, STATE, 0, 0, get_connect_latency,
-	    "nanoseconds from the start of the connect until the process read its result"),
-	ROW("fd.connect.done", BOOL, DEC, STATE, 0, 0, get_connect_done,
-	    "true if the process learnt the outcome of the connect by this event"),
 	ROW("fd.name_changed", BOOL, DEC, STATE, 0, 0, get_name_changed,
 	    "true if the event gave the file its name, as an open does, or another, as a datagram to "
 	    "somebody else"),
-	ROW("fd.cip.name", STR, DEC, STATE, 0, 0, get_none,
-	    "no value: names of hosts are not asked for"),
-	ROW("fd.sip.name", STR, DEC, STATE, 0, 0, get_none, "no value: as fd.cip.name"),
-	ROW("fd.lip.name", STR, DEC, STATE, 0, 0, get_none, "no value: as fd.cip.name"),
-	ROW("fd.rip.name", STR, DEC, STATE, 0, 0, get_none, "no value: as fd.cip.name"),
 	ROW("fd.dev", UINT, HEX, STATE, 0, DEV_WHOLE, get_dev,
 	    "device that the file is on, major and minor number as the kernel encodes them"),
 	ROW("fd.dev.major", UINT, DEC, STATE, 0, DEV_MAJOR, get_dev,

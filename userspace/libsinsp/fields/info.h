@@ -16,6 +16,13 @@ char *sinsp_type_put(struct value_writer *w, char *p);
  * it has none. */
 int sinsp_evt_result(const struct sinsp_evt *evt, int64_t *res);
 
+static inline int sinsp_evt_failed(const struct sinsp_evt *evt)
+{
+	int64_t res;
+
+	return sinsp_evt_result(evt, &res) && res < 0;
+}
+
 /* Calls @fn with all possible values of sinsp_evt_type for generic events. */
 void sinsp_generic_types(void (*fn)(void *ctx, const char *type), void *ctx);
 
