@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields/field_needs.h"
+#include "fields/field.h"
 #include "fields/format.h"
 #include "shared/events.h"
 

@@ -13,7 +13,7 @@
 
 #include "chisel_host.h"
 #include "fields/evt_io.h"
-#include "fields/field_needs.h"
+#include "fields/field.h"
 
 void sinsp_chisel_run_init(struct sinsp_chisel_run *run)
 {
@@ -234,7 +234,7 @@ unsigned int sinsp_chisel_needs(const struct sinsp_chisel *c)
 	if (c->followed)
 		needs |= sinsp_filter_asks(c->followed);
 	for (size_t i = 0; i < c->n_fields; i++)
-		needs |= sinsp_field_needs(c->fields[i].field.row);
+		needs |= c->fields[i].field.row->needs;
 	return needs;
 }
 

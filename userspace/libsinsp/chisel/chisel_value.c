@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "chisel_host.h"
-#include "fields/field_needs.h"
+#include "fields/field.h"
 
 static int field_of_name(lua_State *L, const char *name)
 {
@@ -40,7 +40,7 @@ static int field_of_name(lua_State *L, const char *name)
 			return (int)i;
 		}
 	}
-	if (sinsp_field_needs(f->row))
+	if (f->row->needs)
 		sinsp_chisel_warn_no_calls(c, f->row->name);
 	return (int)c->n_fields++;
 }

@@ -59,6 +59,15 @@ enum sinsp_field_flags {
 	FIELD_F_OF_IO = 1 << 15, /* the type decides it, except for events that move bytes */
 };
 
+/* What a source must record besides the events of a field. */
+enum sinsp_field_needs {
+	FIELD_NEEDS_FILES = 1 << 0, /* open files */
+	FIELD_NEEDS_HISTORY = 1 << 1, /* other or earlier events that carry counters of the process,
+					 such as its memory: no event of their own shows a change */
+	FIELD_NEEDS_CALLS = 1 << 2, /* calls by which a thread changes its user, directory or
+				       session: no other event shows that */
+};
+
 /* Cost of computing the value; cheap checks come first. */
 enum sinsp_field_cost {
 	FIELD_COST_HEADER, /* a member of the event */
@@ -108,6 +117,7 @@ struct sinsp_field_row {
 	const char *help;
 	sinsp_field_check_fn check; /* NULL: accepts any argument that the flags allow */
 	const char *const *values; /* all possible values, up to a NULL; NULL: any */
+	uint8_t needs; /* enum sinsp_field_needs */
 };
 
 struct sinsp_field_class {

@@ -102,6 +102,31 @@ static void test_a_name_that_is_too_long_is_unknown(void **state)
 	sinsp_field_fini(&f);
 }
 
+static void test_rows_state_what_must_be_recorded_for_them(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned int needs;
+	} rows[] = {
+		{"proc.name", 0},
+		{"proc.exepath", 0},
+		{"proc.is_exe_from_memfd", 0},
+		{"stack.user.depth", 0},
+		{"fd.name", FIELD_NEEDS_FILES},
+		{"fd.connect.result", FIELD_NEEDS_FILES},
+		{"proc.stdin.name", FIELD_NEEDS_FILES},
+		{"proc.fdusage", FIELD_NEEDS_FILES | FIELD_NEEDS_HISTORY},
+		{"thread.pfmajor", FIELD_NEEDS_HISTORY},
+		{"user.name", FIELD_NEEDS_CALLS},
+		{"proc.sid.exepath", FIELD_NEEDS_CALLS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(sinsp_field_find(rows[i].name, strlen(rows[i].name))->needs,
+				 rows[i].needs);
+}
+
 static void test_every_row_is_found_by_its_name(void **state)
 {
 	(void)state;
@@ -409,6 +434,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_a_name_that_is_too_long_is_unknown),
+		cmocka_unit_test(test_rows_state_what_must_be_recorded_for_them),
 		cmocka_unit_test(test_every_row_is_found_by_its_name),
 		cmocka_unit_test(test_fields_of_an_event),
 		cmocka_unit_test(test_delta_is_between_events_that_were_asked_about),

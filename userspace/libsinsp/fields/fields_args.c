@@ -249,7 +249,8 @@ static const struct sinsp_field_row rows[] = {
 	 "the data that was read or written, as far as it was kept"},
 	{"evt.abspath", FIELD_PATH, 0, FIELD_COST_TEXT, FIELD_F_ARG_OK | FIELD_F_ARG_KEY, 0, get_abspath,
 	 "the absolute path that a call such as renameat or unlinkat was given. evt.abspath.src and "
-	 "evt.abspath.dst are the two of calls that take two", check_abspath},
+	 "evt.abspath.dst are the two of calls that take two", check_abspath,
+	 .needs = FIELD_NEEDS_FILES},
 };
 /* clang-format on */
 

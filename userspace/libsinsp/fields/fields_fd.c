@@ -404,9 +404,11 @@ static int get_name_changed(struct sinsp_eval *e, const struct sinsp_field *f,
 
 /* clang-format off */
 #define ROW(name, type, fmt, cost, flags, variant, get, help)                                      \
-	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL}
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL,  \
+	 .needs = FIELD_NEEDS_FILES}
 #define ROW_OF(name, type, fmt, cost, flags, variant, get, help, values)                           \
-	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL, values}
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL, values, \
+	 .needs = FIELD_NEEDS_FILES}
 
 /* Names of sinsp_fd_typename, and sysdig's for the others. */
 static const char *const types[] = {"file",	 "directory", "ipv4",	   "ipv6",	"unix",

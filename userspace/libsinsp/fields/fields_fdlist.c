@@ -109,7 +109,8 @@ static int get_list(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 
 /* clang-format off */
 #define ROW(name, variant, help)                                                                   \
-	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, variant, get_list, help, NULL}
+	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, variant, get_list, help, NULL,        \
+	 .needs = FIELD_NEEDS_FILES}
 
 static const struct sinsp_field_row rows[] = {
 	ROW("fdlist.nums", LIST_NUMS, "numbers of the files"),

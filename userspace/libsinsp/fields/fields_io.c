@@ -63,9 +63,10 @@ static int get_end(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 #define BYTES(name, variant, help)                                                                 \
 	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, variant, get_bytes, help, NULL}
 #define END(name, type, variant, help)                                                             \
-	{name, FIELD_##type, 0, FIELD_COST_SEARCH, 0, variant, get_end, help, NULL}
-#define ENDS(suffix, type)                                                                  \
-	END("fd.in." suffix, type, SINSP_IO_READ, "fd." suffix " of the file that was read"),   \
+	{name, FIELD_##type, 0, FIELD_COST_SEARCH, 0, variant, get_end, help, NULL,                \
+	 .needs = FIELD_NEEDS_FILES}
+#define ENDS(suffix, type)                                                                         \
+	END("fd.in." suffix, type, SINSP_IO_READ, "fd." suffix " of the file that was read"),      \
 	END("fd.out." suffix, type, SINSP_IO_WRITE, "fd." suffix " of the file that was written")
 
 static const struct sinsp_field_row rows[] = {

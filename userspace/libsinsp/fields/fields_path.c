@@ -257,7 +257,8 @@ static int get_evt_paths(struct sinsp_eval *e, const struct sinsp_field *f, stru
 
 /* clang-format off */
 #define ROW(name, variant, help)                                                                   \
-	{name, FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, variant, get_path, help, NULL}
+	{name, FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, variant, get_path, help, NULL,       \
+	 .needs = FIELD_NEEDS_FILES}
 
 static const struct sinsp_field_row rows[] = {
 	ROW("fs.path.name", PATH_NAME,
@@ -278,10 +279,10 @@ static const struct sinsp_field_row evt_rows[] = {
 	 "absolute path that the call was given, whether it failed or not; of two the first, as "
 	 "the old "
 	 "name of a rename",
-	 NULL},
+	 .needs = FIELD_NEEDS_FILES},
 	{"evt.paths", FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, FIELD_F_LIST | FIELD_F_ANY, 0,
 	 get_evt_paths, "the same, and of calls that take two paths, such as rename and link, both",
-	 NULL},
+	 .needs = FIELD_NEEDS_FILES},
 };
 
 const struct sinsp_field_class sinsp_fields_evt_path = {

@@ -226,8 +226,8 @@ static int get_complete(struct sinsp_eval *e, const struct sinsp_field *f, struc
 }
 
 /* clang-format off */
-#define ROW(name, type, fmt, variant, get, help)                                                   \
-	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_SEARCH, 0, variant, get, help, NULL}
+#define ROW(name, type, fmt, variant, get, help, ...)                                              \
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_SEARCH, 0, variant, get, help, __VA_ARGS__}
 #define FRAMES (FIELD_F_LIST | FIELD_F_ANY | FIELD_F_ARG_OK | FIELD_F_ARG_INDEX)
 
 static const struct sinsp_field_row rows[] = {
@@ -252,7 +252,8 @@ static const struct sinsp_field_row rows[] = {
 	    "off_cpu: system call that the thread was in"),
 	ROW("sample.call.arg", UINT, HEX, SAMPLE_P_ARG, get_number,
 	    "off_cpu: first argument of that call: of a futex the address of the lock"),
-	ROW("sample.call.fd", INT, DEC, 0, get_call_fd, "off_cpu: descriptor that the call is about"),
+	ROW("sample.call.fd", INT, DEC, 0, get_call_fd, "off_cpu: descriptor that the call is about",
+	    .needs = FIELD_NEEDS_FILES),
 	ROW("sample.call.file", STR, DEC, 0, get_call_file,
 	    "off_cpu: name of that descriptor, as in fd.name, if the wait began before the capture"),
 	ROW("sample.older", BOOL, DEC, 0, get_older,

@@ -293,9 +293,11 @@ static int get_none(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 
 /* clang-format off */
 #define ROW(name, type, fmt, cost, flags, variant, get, help)                                      \
-	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL}
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL,  \
+	 .needs = FIELD_NEEDS_FILES}
 #define ROW_OF(name, type, fmt, cost, flags, variant, get, help, values)                           \
-	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL, values}
+	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_##cost, flags, variant, get, help, NULL, values, \
+	 .needs = FIELD_NEEDS_FILES}
 #define EITHER (FIELD_F_LIST | FIELD_F_ENDS | FIELD_F_FILTER_ONLY)
 
 /* Values of fd.l4proto: ours, and sysdig's for the others. */

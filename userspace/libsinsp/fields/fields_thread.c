@@ -36,8 +36,8 @@ static int get_cpu(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 }
 
 /* clang-format off */
-#define ROW(name, type, cost, flags, fact, get, help)                                              \
-	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, flags, FACT_##fact, get, help, NULL}
+#define ROW(name, type, cost, flags, fact, get, help, ...)                                         \
+	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, flags, FACT_##fact, get, help, __VA_ARGS__}
 
 static const struct sinsp_field_row rows[] = {
 	{"thread.tid", FIELD_INT, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, 0, get_tid,
@@ -53,39 +53,52 @@ static const struct sinsp_field_row rows[] = {
 	{"thread.exectime", FIELD_DURATION, FIELD_FMT_DEC, FIELD_COST_STATE, 0, 0, get_exectime,
 	 "of a switch and of procexit: how long the thread ran since it was told of last, in nanoseconds; "
 	 "as the kernel counts it, or in files of others since it came to the CPU",
-	 NULL},
+	 .needs = FIELD_NEEDS_HISTORY},
 	ROW("thread.totexectime", DURATION, STATE, 0, totexectime, field_get_own,
 	    "time that the thread was on a CPU since the capture began, in nanoseconds; needs switch "
-	    "events"),
+	    "events",
+	    .needs = FIELD_NEEDS_HISTORY),
 	ROW("thread.cgroups", STR, TEXT, 0, cgroups, field_get_own,
 	    "cgroups of the process, as SUBSYSTEM=PATH with blanks between"),
 	ROW("thread.cgroup", STR, SEARCH, FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY, cgroups, field_get_cgroup,
 	    "cgroup of the process in one subsystem, such as thread.cgroup.cpuacct"),
 	{"thread.cpu", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_ALL, get_cpu,
 	 "of procinfo events, which sysdig writes: CPU time of the thread since the one before, in "
-	 "hundredths of a second, 100 at most", NULL},
+	 "hundredths of a second, 100 at most",
+	 .needs = FIELD_NEEDS_HISTORY},
 	{"thread.cpu.user", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_USER, get_cpu,
-	 "user part of thread.cpu", NULL},
+	 "user part of thread.cpu",
+	 .needs = FIELD_NEEDS_HISTORY},
 	{"thread.cpu.system", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_SYSTEM, get_cpu,
-	 "system part of thread.cpu", NULL},
+	 "system part of thread.cpu",
+	 .needs = FIELD_NEEDS_HISTORY},
 	ROW("thread.vmsize", UINT, STATE, 0, thread_vmsize, field_get_own,
-	    "proc.vmsize of a main thread, 0 of others"),
+	    "proc.vmsize of a main thread, 0 of others",
+	    .needs = FIELD_NEEDS_HISTORY),
 	ROW("thread.vmrss", UINT, STATE, 0, thread_vmrss, field_get_own,
-	    "proc.vmrss of a main thread, 0 of others"),
+	    "proc.vmrss of a main thread, 0 of others",
+	    .needs = FIELD_NEEDS_HISTORY),
 	ROW("thread.vmsize.b", UINT, STATE, FIELD_F_HIDDEN, thread_vmsize_b, field_get_own,
-	    "thread.vmsize in bytes"),
+	    "thread.vmsize in bytes",
+	    .needs = FIELD_NEEDS_HISTORY),
 	ROW("thread.vmrss.b", UINT, STATE, FIELD_F_HIDDEN, thread_vmrss_b, field_get_own,
-	    "thread.vmrss in bytes"),
+	    "thread.vmrss in bytes",
+	    .needs = FIELD_NEEDS_HISTORY),
 	ROW("thread.pfmajor", UINT, STATE, 0, pfmajor, field_get_own,
-	    "page faults of the thread that had to read"),
+	    "page faults of the thread that had to read",
+	    .needs = FIELD_NEEDS_HISTORY),
 	ROW("thread.pfminor", UINT, STATE, 0, pfminor, field_get_own,
-	    "page faults of the thread that did not"),
+	    "page faults of the thread that did not",
+	    .needs = FIELD_NEEDS_HISTORY),
 	ROW("thread.cap_permitted", STR, TEXT, 0, cap_permitted, field_get_own,
-	    "capabilities that the process may use, such as CAP_NET_RAW, with blanks between"),
+	    "capabilities that the process may use, such as CAP_NET_RAW, with blanks between",
+	    .needs = FIELD_NEEDS_CALLS),
 	ROW("thread.cap_inheritable", STR, TEXT, 0, cap_inheritable, field_get_own,
-	    "capabilities that it may hand to programs"),
+	    "capabilities that it may hand to programs",
+	    .needs = FIELD_NEEDS_CALLS),
 	ROW("thread.cap_effective", STR, TEXT, 0, cap_effective, field_get_own,
-	    "capabilities that it uses"),
+	    "capabilities that it uses",
+	    .needs = FIELD_NEEDS_CALLS),
 };
 /* clang-format on */
 

@@ -80,7 +80,8 @@ static int get_group(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 
 /* clang-format off */
 #define ROW(name, type, cost, variant, get, help)                                                  \
-	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, 0, variant, get, help, NULL}
+	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_##cost, 0, variant, get, help, NULL,        \
+	 .needs = FIELD_NEEDS_CALLS}
 
 static const struct sinsp_field_row user_rows[] = {
 	ROW("user.uid", UINT, STATE, 0, get_uid, "number of the user that the thread acts as"),

@@ -3,7 +3,7 @@
 #include "format.h"
 
 #include "colours.h"
-#include "field_needs.h"
+#include "field.h"
 #include "field_text.h"
 #include "format_steps.h"
 #include "info.h"
@@ -277,7 +277,7 @@ unsigned int sinsp_format_needs(const char *text)
 		return 0;
 	for (size_t i = 0; i < f->n_steps; i++)
 		if (f->steps[i].has_field)
-			needs |= sinsp_field_needs(f->steps[i].field.row);
+			needs |= f->steps[i].field.row->needs;
 	sinsp_format_free(f);
 	return needs;
 }

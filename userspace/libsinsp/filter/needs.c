@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fields/field_needs.h"
+#include "fields/field.h"
 #include "program.h"
 
 enum { COMM_MAX = 15 }; /* maximum length of a comm in the kernel */
@@ -201,7 +201,7 @@ unsigned int sinsp_filter_asks(const struct sinsp_filter *f)
 
 	for (unsigned int i = 1; i < f->n_slots; i++)
 		if (f->slots[i].expr->kind == FILTER_EXPR_FIELD)
-			needs |= sinsp_field_needs(f->slots[i].expr->field.row);
+			needs |= f->slots[i].expr->field.row->needs;
 	return needs;
 }
 
@@ -212,7 +212,7 @@ int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 
 	*out = (struct sinsp_filter_needs){
 		.files = !!(asked & FIELD_NEEDS_FILES),
-		.history = f->has_memory || asked & FIELD_NEEDS_COURSE,
+		.history = f->has_memory || asked & FIELD_NEEDS_HISTORY,
 	};
 	err = need_comms(f, out, "thread.name");
 	if (!err && !out->n_comms)
