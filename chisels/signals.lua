@@ -15,12 +15,12 @@ local SIGKILL, SIGCHLD = 9, 17
 local CALLS = "kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_open"
 
 local fields, put, finish = {}, nil, nil
--- Signals on their way, each a table {from, name, call, ts}: by receiver, and by sender, as a signal to
--- a group has many receivers.
+-- Signals on their way, each a table {from, name, call, group, ts, given, pending}: by receiver, and by
+-- sender, as a signal to a group has many receivers. pending: the call has no line yet.
 local to, from = bounded(10000), bounded(10000)
 
 local files = bounded(10000) -- process and pidfd: the process that it stands for
-local args = bounded(10000) -- thread: what the call that it is in was given
+local calls = bounded(10000) -- by thread: the signal that the call it is in sends
 
 function on_init()
   for key, field in pairs {
@@ -61,11 +61,10 @@ local function name_of(text)
   return text and not tonumber(text) and text or nil
 end
 
-local function put_row(send, number, name, to_pid, to_name, effect, color)
+local function put_row(send, number, name, to_pid, to_name, effect, color, after)
   if not is_wanted(number, name) then return end
-  local now = evt.field(fields.time)
-  put({now, send.from, send.name, send.call, name, to_pid, to_name, effect,
-       send.ts and now - send.ts or nil}, color)
+  put({evt.field(fields.time), send.from, send.name, send.call, name, to_pid, to_name, effect, after},
+      color)
 end
 
 -- Signal and receiver, as this end of the call says them; nil: it says nothing of the signal.
@@ -86,26 +85,62 @@ local function args_of(call)
   return given
 end
 
+-- The key of a signal on its way to what a call addresses: a process or thread, a group, or all (-1).
+local function key_of(given)
+  local group = given.pid == 0 and evt.field(fields.group)
+  return (group and -group or given.pid) .. ":" .. given.number
+end
+
+local function put_sent(send, given, effect, color)
+  local to_name = name_of(given.to)
+  if given.pid == 0 and send.group then to_name = "group of " .. send.group end
+  put_row(send, given.number, given.name, given.pid, to_name, effect, color)
+end
+
+-- The enter: the signal can have its effect before the call returns.
+local function on_send_begins(call, tid)
+  local field = evt.field
+  local given = args_of(call)
+  if not given then return end
+  local send = {from = field(fields.pid), name = field(fields.name), call = call, group = field(fields.group),
+                ts = field(fields.time), given = given, pending = true}
+  calls.put(tid, send)
+  if given.pid and given.number ~= 0 then to.put(key_of(given), send) end
+end
+
+-- A line for an effect of the signal: the line of the call comes first.
+local function put_effect(send, number, effect, color)
+  if send.pending then
+    put_sent(send, send.given, "sent")
+    send.pending = nil
+  end
+  local field = evt.field
+  put_row(send, number, field(fields.sig_name), field(fields.pid), field(fields.name), effect, color,
+          send.ts and field(fields.time) - send.ts or nil)
+end
+
 local function on_send(call)
   local field = evt.field
   local tid = field(fields.tid)
   if not tid then return end
-  local given = args_of(call)
-  if field(fields.dir) == ">" then -- in files of other tools only this end has them
-    args.put(tid, given)
+  if field(fields.dir) == ">" then return on_send_begins(call, tid) end
+  local begun = calls.take(tid)
+  local send = begun or {from = field(fields.pid), name = field(fields.name), call = call,
+                         group = field(fields.group)}
+  local given = args_of(call) or send.given or {} -- in files of other tools only the enter has them
+  local failed = field(fields.result) ~= 0
+  if send.pending or not begun then
+    put_sent(send, given, failed and field(fields.error) or "sent", failed and "red" or nil)
+  end
+  send.pending = nil
+  if not given.number or given.number == 0 then return end
+  local key = given.pid and key_of(given)
+  if failed then
+    if key and to.get(key) == send then to.take(key) end
     return
   end
-  given = given or args.get(tid) or {}
-  local send = {from = field(fields.pid), name = field(fields.name), call = call}
-  local failed = field(fields.result) ~= 0
-  local to_name = name_of(given.to)
-  if given.pid == 0 and field(fields.group) then to_name = "group of " .. field(fields.group) end
-  put_row(send, given.number, given.name, given.pid, to_name,
-          failed and field(fields.error) or "sent", failed and "red" or nil)
-  if failed or not given.number or given.number == 0 then return end
   send.ts = field(fields.time)
-  local group = given.pid == 0 and field(fields.group)
-  if given.pid then to.put((group and -group or given.pid) .. ":" .. given.number, send) end
+  if key then to.put(key, send) end
   if send.from then from.put(send.from .. ":" .. given.number, send) end
 end
 
@@ -145,7 +180,7 @@ local function on_delivery()
     end
   end
   if pid then to.put(pid .. ":" .. number, send) end -- should it be the end of it
-  put_row(send, number, field(fields.sig_name), pid, field(fields.name), "delivered")
+  put_effect(send, number, "delivered")
 end
 
 local function on_death()
@@ -153,7 +188,7 @@ local function on_death()
   local number, pid = field(fields.sig), field(fields.pid)
   local send = sent_to(number) or {}
   if pid then to.take(pid .. ":" .. number) end
-  put_row(send, number, field(fields.sig_name), pid, field(fields.name), "ended it", "yellow")
+  put_effect(send, number, "ended it", "yellow")
 end
 
 local handlers = {signaldeliver = on_delivery, procexit = on_death, pidfd_open = on_pidfd}
