@@ -7,18 +7,15 @@
 #include "field_text.h"
 #include "format_steps.h"
 #include "info.h"
+#include "text_columns.h"
 
-/* Cut or padded with blanks; a UTF-8 character has one column. */
+/* Cuts the value to @width columns, or pads it with blanks. */
 static char *fit(struct sinsp_text *out, char *p, size_t start, uint32_t width)
 {
-	const char *c = out->p + start;
-	uint32_t n = 0;
+	const size_t n_bytes = (size_t)(p - out->p) - start;
+	uint32_t n;
 
-	for (; c < p; c++) {
-		n += ((unsigned char)*c & 0xc0) != 0x80;
-		if (n > width)
-			return out->p + (c - out->p);
-	}
+	p = out->p + start + text_fit(out->p + start, n_bytes, width, &n);
 	p = text_room(out, p, width - n);
 	if (!p)
 		return NULL;

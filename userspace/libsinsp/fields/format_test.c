@@ -88,8 +88,9 @@ static void test_a_character_is_one_wide(void **state)
 	const struct scap_param params[] = {I64(0), TEXT("\xc3\xa9\xe4\xb8\xad/x")};
 	static const struct row rows[] = {
 		{"%1evt.rawarg.path|", "\xc3\xa9|\n"},
-		{"%2evt.rawarg.path|", "\xc3\xa9\xe4\xb8\xad|\n"},
-		{"%6evt.rawarg.path|", "\xc3\xa9\xe4\xb8\xad/x  |\n"},
+		{"%2evt.rawarg.path|", "\xc3\xa9 |\n"}, /* the second character has two columns */
+		{"%3evt.rawarg.path|", "\xc3\xa9\xe4\xb8\xad|\n"},
+		{"%7evt.rawarg.path|", "\xc3\xa9\xe4\xb8\xad/x  |\n"},
 	};
 
 	CHECK(EVT_CHDIR_X, params, rows);

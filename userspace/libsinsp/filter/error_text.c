@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fields/text.h"
+#include "fields/text_columns.h"
 #include "filter.h"
 
 #define SHOWN_BEFORE 48 /* bytes of the line before and after the place */
@@ -14,8 +15,8 @@ static int is_shown(char c)
 	return (unsigned char)c >= 0x20 && c != 0x7f;
 }
 
-/* A continuation byte of UTF-8 takes no column. */
-static int is_column(char c)
+/* Returns whether a character begins here: no continuation byte of UTF-8. */
+static int is_first_byte(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
@@ -24,25 +25,26 @@ int sinsp_filter_error_lines(struct sinsp_text *out, const struct sinsp_filter_e
 {
 	const char *const at = err->text + err->pos;
 	const char *from = at, *end = at;
+	uint32_t columns;
 	char *p = text_begin(out, 2 * (SHOWN_BEFORE + SHOWN_AFTER) + 16);
 
 	if (!p)
 		return -ENOMEM;
 	while (from > err->text && from[-1] != '\n' && at - from < SHOWN_BEFORE)
 		from--;
-	while (from < at && !is_column(*from))
+	while (from < at && !is_first_byte(*from))
 		from++;
 	while (*end && *end != '\n' && end - at < SHOWN_AFTER)
 		end++;
-	while (*end && !is_column(*end))
+	while (*end && !is_first_byte(*end))
 		end--;
 	p = put_lit(p, "  ");
 	for (const char *c = from; c < end; c++)
 		*p++ = is_shown(*c) ? *c : ' ';
 	p = put_lit(p, "\n  ");
-	for (const char *c = from; c < at; c++)
-		if (is_column(*c))
-			*p++ = ' ';
+	text_fit(from, (size_t)(at - from), UINT32_MAX, &columns);
+	memset(p, ' ', columns);
+	p += columns;
 	p = put_lit(p, "^\n");
 	return text_end(out, p);
 }

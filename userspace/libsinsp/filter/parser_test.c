@@ -411,6 +411,7 @@ static void test_the_caret_is_below_the_place(void **state)
 	check_lines("\xc3\xa9=\x1b"
 		    "d",
 		    4, "  \xc3\xa9= d\n     ^\n");
+	check_lines("\xe4\xb8\xad=d", 4, "  \xe4\xb8\xad=d\n     ^\n"); /* two columns */
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
 	check_lines(
