@@ -267,7 +267,7 @@ struct extract {
 	uint32_t types_sz;
 };
 
-static void keep(struct extract *x, uint32_t id)
+static void keep_type(struct extract *x, uint32_t id)
 {
 	if (!id || id >= x->k->n_types || x->new_id[id])
 		return;
@@ -284,16 +284,16 @@ static void keep_parts(struct extract *x, const struct btf_type *t)
 	case BTF_KIND_CONST:
 	case BTF_KIND_RESTRICT:
 	case BTF_KIND_TYPE_TAG:
-		keep(x, t->type);
+		keep_type(x, t->type);
 		break;
 	case BTF_KIND_ARRAY:
-		keep(x, btf_array(t)->type);
-		keep(x, btf_array(t)->index_type);
+		keep_type(x, btf_array(t)->type);
+		keep_type(x, btf_array(t)->index_type);
 		break;
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
 		for (uint32_t i = 0; i < btf_vlen(t); i++)
-			keep(x, btf_members(t)[i].type);
+			keep_type(x, btf_members(t)[i].type);
 		break;
 	}
 }
@@ -304,7 +304,7 @@ static void choose(struct extract *x, const struct names *names)
 		const struct btf_type *t = type_at(x->k, id);
 
 		if (is_root_kind(t) && *find_name(names, name_at(x->k, t->name_off)))
-			keep(x, id);
+			keep_type(x, id);
 	}
 	for (uint32_t i = 0; i < x->n; i++)
 		keep_parts(x, type_at(x->k, x->order[i]));

@@ -52,7 +52,7 @@ static ssize_t read_more(struct proc_buf *b, int fd, size_t max)
 	return n;
 }
 
-static int read_file(struct proc_buf *b, int dirfd, const char *name, size_t max, int to_end)
+static int read_whole(struct proc_buf *b, int dirfd, const char *name, size_t max, int to_end)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -74,12 +74,12 @@ static int read_file(struct proc_buf *b, int dirfd, const char *name, size_t max
 
 int proc_read(struct proc_buf *b, int dirfd, const char *name, size_t max)
 {
-	return read_file(b, dirfd, name, max, 0);
+	return read_whole(b, dirfd, name, max, 0);
 }
 
 int proc_read_all(struct proc_buf *b, int dirfd, const char *name, size_t max)
 {
-	return read_file(b, dirfd, name, max, 1);
+	return read_whole(b, dirfd, name, max, 1);
 }
 
 int proc_readlink(struct proc_buf *b, int dirfd, const char *name)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The iterators over threads: which there are, which are in a call, which wait. */
+#include <errno.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "live/live_driver.h"
+
+static int open_rows(const struct bpf_link *link)
+{
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+
+	return fd >= 0 ? fd : link ? -errno : -ENODATA;
+}
+
+int live_task_rows(const struct live_driver *d)
+{
+	return open_rows(d->skel->links.task_rows);
+}
+
+int live_running_rows(const struct live_driver *d)
+{
+	return open_rows(d->skel->links.running_rows);
+}
+
+int live_stuck_rows(const struct live_driver *d)
+{
+	return open_rows(d->skel->links.stuck_rows);
+}
+
+/* Runs the iterator over all threads. */
+void live_run_iterator(const struct bpf_link *link)
+{
+	int fd = open_rows(link);
+	char none[64];
+
+	if (fd < 0)
+		return;
+	while (read(fd, none, sizeof(none)) > 0 || errno == EAGAIN)
+		errno = 0;
+	close(fd);
+}
+
+/* Runs in a helper process. */
+static void read_stacks(void)
+{
+	char none[64];
+	int fd;
+
+	if (helper_receive(HELPER_FD, none, sizeof(none), &fd) <= 0 || fd < 0)
+		return;
+	while (read(fd, none, sizeof(none)) > 0)
+		;
+}
+
+void live_begin_waits(struct live_driver *d)
+{
+	int fd;
+
+	live_run_iterator(d->skel->links.waits_begun);
+	fd = open_rows(d->skel->links.waits_stacks);
+	if (fd < 0)
+		return;
+	/*
+	 * The result is not waited for: memory on a file system that hangs is read whenever it
+	 * comes. A thread of ours could not do this, since a process ends only with its last
+	 * thread.
+	 */
+	if (!helper_start(&d->stacks, read_stacks))
+		helper_send(d->stacks.fd, "", 1, fd);
+	close(fd);
+}
+
+int live_nobody_left(const struct live_driver *d)
+{
+	const struct drv_config *c = (const struct drv_config *)&d->skel->rodata->cfg;
+
+	/* Twice, as live_select.h explains. */
+	return c->tasks & DRV_TASKS_MARKED && !live_select_any_lives(&d->select_maps) &&
+	       !live_select_any_lives(&d->select_maps);
+}
