@@ -54,9 +54,18 @@ void sinsp_connect_outcome(struct sinsp *s, struct sinsp_evt *e, const struct si
 void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd);
 void sinsp_parse_getpeername(struct sinsp_parse *p);
 
-/* parse_proc.c */
+/* parse_clone.c */
 void sinsp_parse_clone(struct sinsp_parse *p);
+
+/* parse_exec.c */
 void sinsp_parse_execve(struct sinsp_parse *p);
+
+/* parse_switch.c */
+void sinsp_parse_switch(struct sinsp_parse *p);
+void sinsp_parse_procinfo(struct sinsp_parse *p);
+void sinsp_parse_vm(struct sinsp_parse *p);
+
+/* parse_proc.c */
 void sinsp_parse_procexit(struct sinsp_parse *p);
 void sinsp_parse_setuid(struct sinsp_parse *p);
 void sinsp_parse_setgid(struct sinsp_parse *p);
@@ -66,11 +75,7 @@ void sinsp_parse_prctl(struct sinsp_parse *p);
 void sinsp_parse_comm(struct sinsp_parse *p);
 void sinsp_parse_rlimit(struct sinsp_parse *p);
 void sinsp_parse_prlimit(struct sinsp_parse *p);
-void sinsp_parse_vm(struct sinsp_parse *p);
-void sinsp_parse_switch(struct sinsp_parse *p);
 void sinsp_parse_capset(struct sinsp_parse *p);
-void sinsp_parse_procinfo(struct sinsp_parse *p);
-
 void sinsp_parse_lost(struct sinsp_parse *p);
 
 /* parse_map.c */
