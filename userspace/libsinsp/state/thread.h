@@ -4,7 +4,7 @@
 #ifndef SINSP_STATE_THREAD_H
 #define SINSP_STATE_THREAD_H
 
-#include "fd.h"
+#include "fd_table.h"
 #include "sinsp.h"
 
 struct sinsp_fs; /* state/process.h */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fd table against a plain array, copies after fork, and its limits. */
-#include "fd.h"
+#include "fd_table.h"
 
 #include <stdlib.h>
 #include <string.h>
