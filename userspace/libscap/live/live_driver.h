@@ -52,7 +52,9 @@ static inline int kernel_is_6_4(void)
 	return scap_kernel_is_at_least(6, 4);
 }
 
-/* Reports @err with libbpf's last message, and returns it (live_load.c). */
+/* Warnings of libbpf (live_error.c): collected from here on instead of printed. */
+void live_collect_warnings(void);
+/* Reports @err with the first of them, and returns it. */
 int live_fail_libbpf(const struct scap_log *log, int err, const char *what);
 
 /* Settings of the driver before it is loaded (live_config.c). Each returns 0 or a negative errno;

@@ -19,27 +19,6 @@
 #define DEFAULT_RING_SZ (8u << 20)
 #define TABLES_WAIT_MS 1000
 
-/* The last message of libbpf, for the error message. */
-static char libbpf_said[512];
-
-static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	if (level == LIBBPF_WARN && !libbpf_said[0])
-		vsnprintf(libbpf_said, sizeof(libbpf_said), fmt, ap);
-	return 0;
-}
-
-int live_fail_libbpf(const struct scap_log *log, int err, const char *what)
-{
-	libbpf_said[strcspn(libbpf_said, "\n")] = '\0';
-	if (err == -EPERM)
-		return scap_fail(log, err, "%s: not permitted; run as root", what);
-	if (err == -ENOMEM)
-		return scap_fail(log, err, "%s: not enough memory; give smaller rings", what);
-	return scap_fail(log, err, "%s: %s (%s)", what, strerror(-err),
-			 libbpf_said[0] ? libbpf_said : "the kernel gave no reason");
-}
-
 static int open_unwind(struct live_driver *d, const struct live_opts *o)
 {
 	const struct drv_sampler_config *c =
@@ -204,8 +183,7 @@ int live_load(struct live_driver **out, const struct live_opts *opts, const stru
 	d->first_map = -1;
 	if (log)
 		d->log = *log;
-	libbpf_set_print(keep_warning);
-	libbpf_said[0] = '\0';
+	live_collect_warnings();
 	err = load_all(d, opts);
 	if (err) {
 		live_close(d);

@@ -149,7 +149,7 @@ void live_maps_release(struct live_maps *m, unsigned int i)
 
 /* ---- records as events ---- */
 
-static int is_known(const struct live_maps *m, uint32_t pid)
+static int is_followed(const struct live_maps *m, uint32_t pid)
 {
 	return pid < PID_LIMIT && m->known[pid / 64] >> (pid % 64) & 1;
 }
@@ -171,8 +171,8 @@ static void build_fork(struct live_maps *m, void *buf, const struct code_record 
 	const int64_t pid = rec->pid, parent = rec->parent;
 	const struct evt_value values[] = {{&pid, sizeof(pid)}, {&parent, sizeof(parent)}};
 
-	set_known(m, rec->pid, is_known(m, rec->parent));
-	if (!is_known(m, rec->parent))
+	set_known(m, rec->pid, is_followed(m, rec->parent));
+	if (!is_followed(m, rec->parent))
 		m->forks[m->n_forks++ & (N_FORKS - 1)] = (struct fork){rec->pid, rec->parent};
 	/* The PID of the parent, which the reader already has, and so whether it is selected. */
 	scap_evt_build(buf, MAP_EVENT_MAX, EVT_MAP_FORK_E, rec->boot_ns, rec->parent, values, 2);
@@ -303,7 +303,7 @@ void live_maps_need(struct live_maps *m, uint32_t pid)
 {
 	uint32_t parent;
 
-	if (!pid || pid >= PID_LIMIT || is_known(m, pid))
+	if (!pid || pid >= PID_LIMIT || is_followed(m, pid))
 		return;
 	set_known(m, pid, 1); /* readable or not: not once for each sample */
 	if (read_maps(m, pid, pid) != -ENOENT)

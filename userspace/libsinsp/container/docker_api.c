@@ -126,7 +126,7 @@ static size_t repo_len(const char *name)
 	return (slash ? slash - name : 0) + strcspn(slash ? slash : name, ":@");
 }
 
-static cJSON *add_text(cJSON *to, const char *key, const char *text, size_t n)
+static cJSON *append_text(cJSON *to, const char *key, const char *text, size_t n)
 {
 	char buf[TEXT_MAX + 1];
 
@@ -157,10 +157,10 @@ static void add_image(cJSON *to, const struct sinsp_docker_answer *a)
 	tag = n && image[n] == ':' ? image + n + 1 : "";
 	cJSON_AddStringToObject(to, "image", image);
 	cJSON_AddStringToObject(to, "imageid", *id ? id + 7 : "");
-	add_text(to, "imagerepo", image, n);
+	append_text(to, "imagerepo", image, n);
 	if (!*tag && n && image[n] != '@')
 		tag = "latest";
-	add_text(to, "imagetag", tag, strcspn(tag, "@"));
+	append_text(to, "imagetag", tag, strcspn(tag, "@"));
 	cJSON_AddStringToObject(to, "imagedigest", digest ? digest + 1 : "");
 }
 
