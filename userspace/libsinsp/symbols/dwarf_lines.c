@@ -128,7 +128,7 @@ static const char *attr_text(Dwarf_Die *die, unsigned int name)
 	return dwarf_attr_integrate(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
 }
 
-static void put_name(char out[DWARF_NAME_MAX], Dwarf_Die *die)
+static void write_name(char out[DWARF_NAME_MAX], Dwarf_Die *die)
 {
 	const char *linkage = attr_text(die, DW_AT_linkage_name);
 
@@ -198,7 +198,7 @@ size_t dwarf_lines_find(struct dwarf_lines *d, uint64_t addr,
 
 		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
 			continue;
-		put_name(out[n++].function, &scopes[i]);
+		write_name(out[n++].function, &scopes[i]);
 		if (tag == DW_TAG_subprogram)
 			break;
 		memset(&out[n], 0, sizeof(out[n]));
