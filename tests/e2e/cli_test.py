@@ -105,7 +105,7 @@ class CommandLine(unittest.TestCase):
         """Words are a filter; those that begin with no field may have been meant as a command."""
         for words in ("ls",), ("ls", "-v", "/tmp", "x"):
             self.assertRegex(self.saker(*words).stderr.decode(),
-                             r"\Asaker: filter: no macro or field ls; to run a command: saker -- ls")
+                             r"\Asaker: filter: unknown macro or field ls; to run a command: saker -- ls")
         for args in ("user=root",), ("(ls",), ("-r", self.ten, "ls"), ("proc.nmae=ls",):
             said = self.saker(*args).stderr.decode()
             self.assertIn("saker: filter: ", said)

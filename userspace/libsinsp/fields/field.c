@@ -39,11 +39,9 @@ const struct sinsp_field_class *const sinsp_field_classes[] = {
 static const struct {
 	const char *prefix, *why;
 } unsupported[] = {
-	{"k8s.", "Kubernetes is not asked about pods"},
-	{"mesos.", "Mesos is not asked about tasks"},
-	{"marathon.", "Marathon is not asked about applications"},
-	{"span.", "writes to /dev/null are not read as tracers"},
-	{"evtin.", "writes to /dev/null are not read as tracers"},
+	{"k8s.", "saker does not query Kubernetes"},    {"mesos.", "saker does not query Mesos"},
+	{"marathon.", "saker does not query Marathon"}, {"span.", "saker does not decode tracers"},
+	{"evtin.", "saker does not decode tracers"},
 };
 
 /* ---- the table of names ---- */
@@ -154,7 +152,7 @@ static int unknown(struct sinsp_field *f, const char *text, size_t len, const ch
 	}
 	near = sinsp_field_nearest(text, len);
 	if (!len)
-		err = sinsp_field_error(f, why, "a field's name was expected");
+		err = sinsp_field_error(f, why, "expected the name of a field");
 	else if (near)
 		err = sinsp_field_error(f, why, "unknown field %.*s; did you mean %s?", shown, text,
 					near);
@@ -260,7 +258,7 @@ static int check_arg(struct sinsp_field *f, const char **why)
 			f->has_index = 1;
 	}
 	if (!f->has_index && !(flags & FIELD_F_ARG_KEY))
-		return sinsp_field_error(f, why, "%s takes a number, not %s", name,
+		return sinsp_field_error(f, why, "the argument of %s is a number, not %s", name,
 					 f->arg[0] ? f->arg : "nothing");
 	if (!f->arg[0])
 		return sinsp_field_error(f, why, "the argument of %s is empty", name);

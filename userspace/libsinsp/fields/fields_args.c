@@ -207,8 +207,9 @@ static int check_abspath(struct sinsp_field *f, const char **why)
 	if (!f->arg || !strcmp(f->arg, "src"))
 		return 0;
 	if (strcmp(f->arg, "dst"))
-		return sinsp_field_error(f, why, "evt.abspath.src or evt.abspath.dst, not %s",
-					 f->arg);
+		return sinsp_field_error(
+			f, why, "unknown argument %s; use evt.abspath.src or evt.abspath.dst",
+			f->arg);
 	f->index = 1;
 	return 0;
 }

@@ -63,7 +63,7 @@ static int check_type_is(struct sinsp_field *f, const char **why)
 	scap_event_each(compare_event, &s);
 	if (s.found)
 		return 0;
-	return sinsp_field_error(f, why, "no event %s; see saker -L", f->arg);
+	return sinsp_field_error(f, why, "unknown event %s; see saker -L", f->arg);
 }
 
 static int get_type_is(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,

@@ -172,7 +172,8 @@ static int get_deltatime(struct sinsp_eval *e, const struct sinsp_field *f, stru
 static int check_around(struct sinsp_field *f, const char **why)
 {
 	if (!f->has_index)
-		return sinsp_field_error(f, why, "evt.around takes the evt.rawtime of an event");
+		return sinsp_field_error(
+			f, why, "the argument of evt.around is the evt.rawtime of an event");
 	return 0;
 }
 

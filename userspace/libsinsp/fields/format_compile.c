@@ -129,7 +129,7 @@ static int read_field(struct reader *r, struct format_step *step)
 	if (step->field.row->flags & FIELD_F_FILTER_ONLY) {
 		char message[160];
 
-		snprintf(message, sizeof(message), "%s has no value to print: it is for filters",
+		snprintf(message, sizeof(message), "cannot print %s: it is for filters only",
 			 step->field.row->name);
 		return fail(r, r->pos, message);
 	}
@@ -151,7 +151,7 @@ static int read_width(struct reader *r, struct format_step *step)
 	for (; isdigit((unsigned char)r->text[r->pos]); r->pos++) {
 		width = width * 10 + (uint32_t)(r->text[r->pos] - '0');
 		if (width > WIDTH_MAX)
-			return fail(r, start, "a field is at most 65535 characters wide");
+			return fail(r, start, "a field is at most 65535 columns wide");
 	}
 	step->width = width;
 	return 0;
@@ -205,7 +205,7 @@ static int read_format(struct reader *r)
 			return err;
 		r->pos++;
 		if (!r->text[r->pos])
-			return fail(r, r->pos - 1, "a field's name was expected behind %");
+			return fail(r, r->pos - 1, "expected the name of a field after %");
 		err = read_width(r, step);
 		if (!err)
 			err = read_field(r, step);

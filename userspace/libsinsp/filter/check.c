@@ -36,7 +36,7 @@ enum filter_family sinsp_filter_family(unsigned int type)
 	}
 }
 
-/* ---- which operator goes with what ---- */
+/* ---- operators by type ---- */
 
 #define BIT(op) (1u << FILTER_##op)
 #define EQUALITY (BIT(EXISTS) | BIT(EQ) | BIT(NE) | BIT(IN) | BIT(INTERSECTS))
@@ -46,21 +46,21 @@ enum filter_family sinsp_filter_family(unsigned int type)
 #define HEX (BIT(BCONTAINS) | BIT(BSTARTSWITH))
 
 static const struct {
-	const char *name; /* for messages */
+	const char *name, *usual; /* for messages: the type, and its usual operators */
 	unsigned int ops;
 } families[] = {
-	[FILTER_SIGNED] = {"a number", EQUALITY | ORDER},
-	[FILTER_UNSIGNED] = {"a number", EQUALITY | ORDER},
-	[FILTER_DOUBLE] = {"a number", EQUALITY | ORDER},
-	[FILTER_BOOL] = {"true or false", EQUALITY},
-	[FILTER_TEXT] = {"text", EQUALITY | ORDER | PARTS | PATTERNS},
-	[FILTER_BYTES] = {"bytes", EQUALITY | PARTS | HEX},
-	[FILTER_IP] = {"an address", EQUALITY},
-	[FILTER_ANY] = {"of any type", EQUALITY | ORDER | PARTS},
+	[FILTER_SIGNED] = {"a number", "=, <, > or in", EQUALITY | ORDER},
+	[FILTER_UNSIGNED] = {"a number", "=, <, > or in", EQUALITY | ORDER},
+	[FILTER_DOUBLE] = {"a number", "=, <, > or in", EQUALITY | ORDER},
+	[FILTER_BOOL] = {"true or false", "= or !=", EQUALITY},
+	[FILTER_TEXT] = {"text", "=, contains or glob", EQUALITY | ORDER | PARTS | PATTERNS},
+	[FILTER_BYTES] = {"bytes", "=, contains or startswith", EQUALITY | PARTS | HEX},
+	[FILTER_IP] = {"an address", "=, != or in", EQUALITY},
+	[FILTER_ANY] = {"of any type", "=, < or contains", EQUALITY | ORDER | PARTS},
 };
 
-/* Returns what to use instead of an operator that does not apply; NULL: nothing. */
-static const char *instead(enum filter_op op, enum filter_family family)
+/* Returns the operator to use for one that the type does not have. */
+static const char *substitute(enum filter_op op, enum filter_family family)
 {
 	if (op == FILTER_BCONTAINS && family == FILTER_TEXT)
 		return "contains";
@@ -71,7 +71,7 @@ static const char *instead(enum filter_op op, enum filter_family family)
 		return "contains";
 	if (family == FILTER_IP && (op == FILTER_STARTSWITH || op == FILTER_CONTAINS))
 		return "= with a network, such as 10.0.0.0/8";
-	return NULL;
+	return families[family].usual;
 }
 
 /* Returns the name of the field or transformer for messages. */
@@ -80,7 +80,7 @@ static const char *name_of(const struct filter_expr *e)
 	return e->kind == FILTER_EXPR_FIELD ? e->field.row->name : sinsp_filter_fn_name(e->fn);
 }
 
-/* Whether it has several values, all of which are compared: a set. */
+/* Returns whether it has several values that are compared as a set. */
 static int is_set(const struct filter_expr *e)
 {
 	return e->is_list && !(e->flags & (FIELD_F_ANY | FIELD_F_ENDS));
@@ -88,20 +88,19 @@ static int is_set(const struct filter_expr *e)
 
 static int check_op(struct filter_ast *ast, const struct filter_node *n, enum filter_family family)
 {
-	const char *const op = sinsp_filter_op_name(n->op), *other = instead(n->op, family);
+	const char *const op = sinsp_filter_op_name(n->op);
 
 	if (is_set(n->left) && !((BIT(EXISTS) | BIT(IN) | BIT(INTERSECTS)) >> n->op & 1))
-		return sinsp_filter_fail(ast, n->op_at,
-					 "%s has several values: it goes with in (all of them), "
-					 "intersects (one of them) and exists",
-					 name_of(n->left));
+		return sinsp_filter_fail(
+			ast, n->op_at,
+			"cannot use %s with %s: it has several values; use in (all "
+			"of them), intersects (one of them) or exists",
+			op, name_of(n->left));
 	if (families[family].ops >> n->op & 1)
 		return 0;
-	if (other)
-		return sinsp_filter_fail(ast, n->op_at, "%s is %s, %s does not go with it: use %s",
-					 name_of(n->left), families[family].name, op, other);
-	return sinsp_filter_fail(ast, n->op_at, "%s is %s, %s does not go with it",
-				 name_of(n->left), families[family].name, op);
+	return sinsp_filter_fail(ast, n->op_at, "cannot use %s with %s: it is %s; use %s", op,
+				 name_of(n->left), families[family].name,
+				 substitute(n->op, family));
 }
 
 /* ---- types of fields and transformers ---- */
@@ -311,18 +310,19 @@ static int check_right(struct filter_ast *ast, struct filter_node *n, struct fil
 
 	if (n->op == FILTER_PMATCH || n->op == FILTER_REGEX || n->op == FILTER_BCONTAINS ||
 	    n->op == FILTER_BSTARTSWITH)
-		return sinsp_filter_fail(ast, n->op_at, "%s compares with values, not with fields",
+		return sinsp_filter_fail(ast, n->op_at,
+					 "cannot use %s with a field on the right; use a value",
 					 sinsp_filter_op_name(n->op));
 	if (c->family == FILTER_ANY || right == FILTER_ANY)
 		return sinsp_filter_fail(ast, c->right->at,
-					 "the type of %s is known only from the event: it does not "
-					 "go with another field",
+					 "cannot compare %s with a field: its type depends on the "
+					 "event; use a value",
 					 name_of(c->family == FILTER_ANY ? c->left : c->right));
 	if (c->family != right && !(is_number(c->family) && is_number(right)) &&
 	    !(is_string(c->family) && is_string(right)))
-		return sinsp_filter_fail(ast, c->right->at, "%s is %s, %s is %s", name_of(c->left),
-					 families[c->family].name, name_of(c->right),
-					 families[right].name);
+		return sinsp_filter_fail(ast, c->right->at, "cannot compare %s with %s: %s and %s",
+					 name_of(c->left), name_of(c->right),
+					 families[c->family].name, families[right].name);
 	return 0;
 }
 
@@ -384,9 +384,9 @@ static int check_event_name(struct filter_ast *ast, const struct filter_word *w)
 	if (s.found)
 		return 0;
 	if (s.near.best)
-		return sinsp_filter_fail(ast, w->at, "no event %.40s; did you mean %s?", w->p,
+		return sinsp_filter_fail(ast, w->at, "unknown event %.40s; did you mean %s?", w->p,
 					 s.near.best);
-	return sinsp_filter_fail(ast, w->at, "no event %.40s; see saker -L", w->p);
+	return sinsp_filter_fail(ast, w->at, "unknown event %.40s; see saker -L", w->p);
 }
 
 /* ---- fields of which all values are known ---- */
@@ -421,7 +421,7 @@ static int check_known_value(struct filter_ast *ast, const struct sinsp_field_ro
 					 row->name, w->p, alias ? alias : s.near.best);
 	sinsp_field_each_value(row, list_value, &all);
 	if (all.n < sizeof(all.text))
-		return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; it can be: %s",
+		return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; possible values: %s",
 					 row->name, w->p, all.text);
 	return sinsp_filter_fail(ast, w->at, "%s is never '%.40s'; %s", row->name, w->p, row->help);
 }

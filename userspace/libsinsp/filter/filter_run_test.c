@@ -416,20 +416,23 @@ static void test_broken(void **state)
 		{"evt.latency > 99999999999h", "expected a number of 64 bits, found '99999999999h'",
 		 14},
 		{"evt.failed=yes", "expected true or false, found 'yes'", 11},
-		{"evt.failed > false", "evt.failed is true or false, > does not go with it", 11},
-		{"fd.num contains 3", "fd.num is a number, contains does not go with it", 7},
+		{"evt.failed > false",
+		 "cannot use > with evt.failed: it is true or false; use = or !=", 11},
+		{"fd.num contains 3",
+		 "cannot use contains with fd.num: it is a number; use =, <, > or in", 7},
 		{"proc.name bcontains 61",
-		 "proc.name is text, bcontains does not go with it: use contains", 10},
+		 "cannot use bcontains with proc.name: it is text; use contains", 10},
 		{"evt.buffer bcontains xyz",
 		 "expected bytes in hexadecimal, such as 7f454c46, found 'xyz'", 21},
 		{"evt.buffer bcontains 123",
 		 "expected bytes in hexadecimal, such as 7f454c46, found '123'", 21},
 		{"evt.buffer regex x",
-		 "evt.buffer is bytes, regex does not go with it: use contains", 11},
-		{"evt.buffer > x", "evt.buffer is bytes, > does not go with it", 11},
-		{"proc.name regex '('", "the pattern is wrong: missing closing parenthesis", 18},
+		 "cannot use regex with evt.buffer: it is bytes; use contains", 11},
+		{"evt.buffer > x",
+		 "cannot use > with evt.buffer: it is bytes; use =, contains or startswith", 11},
+		{"proc.name regex '('", "invalid pattern: missing closing parenthesis", 18},
 		{"proc.name regex \"[a\"",
-		 "the pattern is wrong: missing terminating ] for character class", 19},
+		 "invalid pattern: missing terminating ] for character class", 19},
 		{"tolower(fd.num)=3", "tolower() needs text or bytes", 8},
 		{"basename(evt.buffer)=3", "basename() needs text", 9},
 		{"tolower(fd.name, fd.name)=3", "tolower() needs one argument", 0},
@@ -445,17 +448,19 @@ static void test_broken(void **state)
 		 "concat() needs single values: join() takes several", 16},
 		{"getopt((\"a\"), \"a\")[bc]=3", "getopt()[x] takes one letter, not 'bc'", 0},
 		{"getopt((\"a\"), \"a\") = 3",
-		 "getopt has several values: it goes with in (all of them), intersects (one of "
-		 "them) "
-		 "and exists",
+		 "cannot use = with getopt: it has several values; use in (all of them), "
+		 "intersects (one of them) or exists",
 		 19},
 		{"val(fd.name)=3", "val() is valid only after an operator", 0},
-		{"fd.num = val(fd.name)", "fd.num is a number, fd.name is text", 13},
-		{"fd.name = val(evt.failed)", "fd.name is text, evt.failed is true or false", 14},
-		{"fd.name pmatch val(fd.name)", "pmatch compares with values, not with fields", 8},
+		{"fd.num = val(fd.name)", "cannot compare fd.num with fd.name: a number and text",
+		 13},
+		{"fd.name = val(evt.failed)",
+		 "cannot compare fd.name with evt.failed: text and true or false", 14},
+		{"fd.name pmatch val(fd.name)",
+		 "cannot use pmatch with a field on the right; use a value", 8},
 		{"fd.name = val(tolower(fd.name))", "val() needs one field", 14},
-		{"evt.type=opne", "no event opne; did you mean open?", 9},
-		{"evt.type in (read, wirte)", "no event wirte; did you mean write?", 19},
+		{"evt.type=opne", "unknown event opne; did you mean open?", 9},
+		{"evt.type in (read, wirte)", "unknown event wirte; did you mean write?", 19},
 		{"evt.res=ENOENTT", "evt.res is never 'ENOENTT'; did you mean ENOENT?", 8},
 		{"evt.res!=enoent", "evt.res is never 'enoent'; did you mean ENOENT?", 9},
 		{"evt.res=EWOULDBLOCK", "evt.res is never 'EWOULDBLOCK'; did you mean EAGAIN?", 8},
@@ -468,7 +473,8 @@ static void test_broken(void **state)
 		{"evt.category=files", "evt.category is never 'files'; did you mean file?", 13},
 		{"fd.l4proto=tpc", "fd.l4proto is never 'tpc'; did you mean tcp?", 11},
 		{"proc.stdin.type=sock",
-		 "proc.stdin.type is never 'sock'; it can be: file, directory, ipv4, ipv6, unix, "
+		 "proc.stdin.type is never 'sock'; possible values: file, directory, ipv4, ipv6, "
+		 "unix, "
 		 "pipe, "
 		 "event, signalfd, eventpoll, inotify, timerfd, netlink, bpf, io_uring, memfd, "
 		 "userfaultfd, pidfd, <NA>",
@@ -478,7 +484,8 @@ static void test_broken(void **state)
 		{"sample.reason=offcpu", "sample.reason is never 'offcpu'; did you mean off_cpu?",
 		 14},
 		{"syslog.severity.str=warning",
-		 "syslog.severity.str is never 'warning'; it can be: emerg, alert, crit, err, "
+		 "syslog.severity.str is never 'warning'; possible values: emerg, alert, crit, "
+		 "err, "
 		 "warn, "
 		 "notice, info, debug",
 		 20},
@@ -499,9 +506,9 @@ static void test_broken(void **state)
 		 27},
 		{"fd.type in (file, dirctory)",
 		 "fd.type is never 'dirctory'; did you mean directory?", 18},
-		{"evt.dir != x", "evt.dir is never 'x'; it can be: >, <", 11},
+		{"evt.dir != x", "evt.dir is never 'x'; possible values: >, <", 11},
 		{"fd.l4proto = TCP", "fd.l4proto is never 'TCP'; did you mean tcp?", 13},
-		{"evt.type != \"a b\"", "no event a b; see saker -L", 12},
+		{"evt.type != \"a b\"", "unknown event a b; see saker -L", 12},
 	};
 
 	(void)state;

@@ -143,7 +143,7 @@ static int make_regex(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 		/* Quoted bytes take more room in the text than in memory. */
 		if (!memchr(v->word->p, '\\', v->word->len))
 			at.pos += offset + v->word->quoted;
-		return sinsp_filter_fail(mm->ast, at, "the pattern is wrong: %s", why);
+		return sinsp_filter_fail(mm->ast, at, "invalid pattern: %s", why);
 	}
 	if (err)
 		return err;

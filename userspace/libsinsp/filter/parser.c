@@ -38,7 +38,7 @@ static struct filter_expr *new_expr(struct filter_lexer *lex, enum filter_expr_k
 static int enter(struct filter_lexer *lex, struct filter_place at)
 {
 	if (++lex->ast->depth > FILTER_DEPTH_MAX)
-		return sinsp_filter_fail(lex->ast, at, "more than %d levels are nested here",
+		return sinsp_filter_fail(lex->ast, at, "nested more than %d levels deep",
 					 FILTER_DEPTH_MAX);
 	if (lex->ast->n_nodes > FILTER_NODES_MAX)
 		return sinsp_filter_fail(lex->ast, at, "the filter has more than %d parts",
@@ -106,7 +106,7 @@ static int open_name(struct filter_lexer *lex, const struct sinsp_filter_name *n
 		return -ENOMEM;
 	for (const struct filter_source *s = lex->source; s; s = s->outer)
 		if (s->name == name->name)
-			return sinsp_filter_fail(lex->ast, at, "%s names itself", name->name);
+			return sinsp_filter_fail(lex->ast, at, "%s refers to itself", name->name);
 	*src = (struct filter_source){name->name, name->text, lex->source};
 	*inner = (struct filter_lexer){lex->ast, src, name->text};
 	if (strlen(name->text) > FILTER_TEXT_MAX)
@@ -180,7 +180,8 @@ static int parse_words(struct filter_lexer *lex, struct filter_word **out)
 	}
 	if (!sinsp_lex_char(lex, '(')) {
 		if (len && lex->ast->opts && lex->ast->opts->n_lists)
-			return sinsp_filter_fail(lex->ast, at, "no list %.*s", (int)len, lex->p);
+			return sinsp_filter_fail(lex->ast, at, "unknown list %.*s", (int)len,
+						 lex->p);
 		return expected(lex, "values in parentheses, as in (a, b)");
 	}
 	err = add_words(lex, &tail);
@@ -220,8 +221,8 @@ static int parse_field(struct filter_lexer *lex, struct filter_expr **out)
 	}
 	if (lex->ast->opts && lex->ast->opts->threads_only && !is_of_thread(&e->field))
 		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex),
-					 "%s is about an event; here fields of processes, files, "
-					 "users and containers can be asked",
+					 "%s is a field of events; use one of processes, files, "
+					 "users or containers here",
 					 e->field.row->name);
 	lex->p += n;
 	*out = e;
@@ -432,8 +433,10 @@ static int unknown_name(struct filter_lexer *lex, size_t len)
 
 	if (near)
 		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex),
-					 "no %s %.*s; did you mean %s?", noun, shown, lex->p, near);
-	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "no %s %.*s", noun, shown, lex->p);
+					 "unknown %s %.*s; did you mean %s?", noun, shown, lex->p,
+					 near);
+	return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "unknown %s %.*s", noun, shown,
+				 lex->p);
 }
 
 static int is_keyword(const char *p, size_t len)

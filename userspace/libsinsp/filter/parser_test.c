@@ -272,9 +272,9 @@ static void test_broken(void **state)
 		{"proc.name=\"a\\xzz\"", "\\x needs two hexadecimal digits, as in \\x1b", 12},
 		{"proc.nmae=cat", "unknown field proc.nmae; did you mean proc.name?", 0},
 		{"not proc.nmae=cat", "unknown field proc.nmae; did you mean proc.name?", 4},
-		{"foo=1", "no macro or field foo", 0},
-		{"is_dog", "no macro or field is_dog", 0},
-		{"tolowr(proc.name)=a", "no transformer tolowr; did you mean tolower?", 0},
+		{"foo=1", "unknown macro or field foo", 0},
+		{"is_dog", "unknown macro or field is_dog", 0},
+		{"tolowr(proc.name)=a", "unknown transformer tolowr; did you mean tolower?", 0},
 		{"tolower(proc.nmae)=a", "unknown field proc.nmae; did you mean proc.name?", 8},
 		{"tolower(proc.name=a", "expected a comma or ), found '='", 17},
 		{"tolower()=a", "expected a field, a transformer or a value in quotes, found ')'",
@@ -282,7 +282,7 @@ static void test_broken(void **state)
 		{"tolower(proc.name", "unmatched (", 0},
 		{"tolower(proc.name)[a = x", "unmatched [", 18},
 		{"concat(proc.name, cat)=a", "unknown field cat; see saker -l", 18},
-		{"proc.name in a", "no list a", 13},
+		{"proc.name in a", "unknown list a", 13},
 		{"proc.name in", "expected values in parentheses, as in (a, b), found the end", 12},
 		{"proc.name in (", "unmatched (", 13},
 		{"proc.name in (a", "unmatched (", 13},
@@ -292,8 +292,8 @@ static void test_broken(void **state)
 		{"proc.name in (a))", "unmatched )", 16},
 		{"broken", "expected a value, found the end", 12, "broken"},
 		{"is_cat and two", "expected and or or, found 'proc'", 12, "two"},
-		{"loop", "loop names itself", 11, "loop"},
-		{"proc.name in endless", "endless names itself", 3, "endless"},
+		{"loop", "loop refers to itself", 11, "loop"},
+		{"proc.name in endless", "endless refers to itself", 3, "endless"},
 		{"proc.name in odd", "expected a comma, found 'b'", 2, "odd"},
 	};
 
@@ -329,7 +329,7 @@ static void check_repeated(const char *unit, size_t n, const char *end, const ch
 
 static void test_limits(void **state)
 {
-	static const char nested[] = "more than 100 levels are nested here";
+	static const char nested[] = "nested more than 100 levels deep";
 	static const char parts[] = "the filter has more than 20000 parts";
 
 	(void)state;
@@ -383,8 +383,8 @@ static void test_of_threads_only(void **state)
 	ast = (struct filter_ast){.err = &error};
 	assert_int_equal(sinsp_ast_parse(&ast, "fd.num=1 and evt.num=1", &o), -EINVAL);
 	assert_string_equal(error.message,
-			    "evt.num is about an event; here fields of processes, files, users and "
-			    "containers can be asked");
+			    "evt.num is a field of events; use one of processes, files, users or "
+			    "containers here");
 	assert_int_equal(error.pos, 13);
 	sinsp_ast_fini(&ast);
 }
