@@ -240,17 +240,17 @@ static const struct sinsp_field_row rows[] = {
 	{"evt.args", FIELD_STR, 0, FIELD_COST_TEXT, 0, ARGS, get_args,
 	 "all arguments as text, with their names"},
 	{"evt.arg", FIELD_STR, 0, FIELD_COST_TEXT, ARG, 0, get_arg,
-	 "one argument as text, by name or number, as in evt.arg.fd and evt.arg[0]: what it means if "
-	 "that is known, such as the name of an error or of a file", check_arg},
+	 "one argument as text, by name or number, as in evt.arg.fd and evt.arg[0]: its meaning "
+	 "if that is known, such as the name of an error or a file", check_arg},
 	{"evt.rawarg", FIELD_NONE, 0, FIELD_COST_SEARCH, ARG, 0, get_rawarg,
-	 "one argument as it is in the event: numbers as numbers", check_arg},
+	 "one argument as recorded in the event: numbers as numbers", check_arg},
 	{"evt.info", FIELD_STR, 0, FIELD_COST_TEXT, 0, INFO, get_args,
-	 "the same as evt.args, but a message to the system's log is shown as that"},
+	 "as evt.args, with messages to the system log decoded"},
 	{"evt.buffer", FIELD_BYTES, 0, FIELD_COST_SEARCH, 0, 0, get_buffer,
-	 "the data that was read or written, as far as it was kept"},
+	 "data that was read or written, up to the recorded length"},
 	{"evt.abspath", FIELD_PATH, 0, FIELD_COST_TEXT, FIELD_F_ARG_OK | FIELD_F_ARG_KEY, 0, get_abspath,
-	 "the absolute path that a call such as renameat or unlinkat was given. evt.abspath.src and "
-	 "evt.abspath.dst are the two of calls that take two", check_abspath,
+	 "absolute path given to a call such as renameat or unlinkat; evt.abspath.src and "
+	 "evt.abspath.dst are the two paths of a rename or link", check_abspath,
 	 .needs = FIELD_NEEDS_FILES},
 };
 /* clang-format on */

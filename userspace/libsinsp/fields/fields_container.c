@@ -216,36 +216,35 @@ static int get_probe(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 
 static const struct sinsp_field_row rows[] = {
 	ROW("container.id", STR, STATE, 0, TEXT_ID, get_text,
-	    "the first 12 digits of the container's id, or its name if it has no other; host outside "
-	    "of containers"),
+	    "first 12 digits of the container ID, or the name of a container without one; host "
+	    "outside of containers"),
 	ROW("container.full_id", STR, STATE, 0, TEXT_FULL_ID, get_text,
-	    "all 64 digits of the container's id"),
+	    "all 64 digits of the container ID"),
 	ROW("container.name", STR, STATE, 0, TEXT_NAME, get_text,
 	    "name of the container; host outside of containers"),
 	ROW("container.image", STR, STATE, 0, TEXT_IMAGE, get_text,
 	    "image of the container, such as nginx:1.25"),
-	ROW("container.image.id", STR, STATE, 0, TEXT_IMAGE_ID, get_text, "id of the image"),
+	ROW("container.image.id", STR, STATE, 0, TEXT_IMAGE_ID, get_text, "image ID"),
 	ROW("container.type", STR, STATE, 0, 0, get_type,
-	    "who runs the container, such as docker or podman; host outside of containers"),
+	    "container runtime, such as docker or podman; host outside of containers"),
 	ROW("container.privileged", BOOL, STATE, 0, 0, get_privileged,
 	    "true if the container is privileged"),
 	ROW("container.mounts", STR, TEXT, 0, 0, get_mounts,
-	    "mounts of the container, with commas between, each as "
+	    "mounts of the container, separated by commas, each as "
 	    "source:destination:mode:writable:propagation"),
 	ROW("container.mount", STR, TEXT, WHICH, MOUNT_WHOLE, get_mount,
-	    "one mount: container.mount[0] is the first, container.mount[/usr/*] the first whose "
-	    "source is like that"),
+	    "one mount, by number or by a pattern of its source, as in container.mount[0] and "
+	    "container.mount[/usr/*]"),
 	ROW("container.mount.source", PATH, SEARCH, WHICH, MOUNT_SOURCE, get_mount,
-	    "source of one mount, by number, or by a pattern of its destination"),
+	    "source of one mount, by number or by a pattern of its destination"),
 	ROW("container.mount.dest", PATH, SEARCH, WHICH, MOUNT_DEST, get_mount,
-	    "destination of one mount, by number, or by a pattern of its source"),
+	    "destination of one mount, by number or by a pattern of its source"),
 	ROW("container.mount.mode", STR, SEARCH, WHICH, MOUNT_MODE, get_mount,
-	    "mode of one mount, by number, or by a pattern of its source"),
+	    "mode of one mount, by number or by a pattern of its source"),
 	ROW("container.mount.rdwr", STR, SEARCH, WHICH, MOUNT_RDWR, get_mount,
-	    "true or false: whether one mount can be written, by number, or by a pattern of its "
-	    "source"),
+	    "true if one mount is writable, by number or by a pattern of its source"),
 	ROW("container.mount.propagation", STR, SEARCH, WHICH, MOUNT_PROPAGATION, get_mount,
-	    "propagation of one mount, by number, or by a pattern of its source"),
+	    "propagation of one mount, by number or by a pattern of its source"),
 	ROW("container.image.repository", STR, STATE, 0, TEXT_IMAGE_REPO, get_text,
 	    "repository of the image, such as docker.io/library/nginx"),
 	ROW("container.image.tag", STR, STATE, 0, TEXT_IMAGE_TAG, get_text,
@@ -260,15 +259,15 @@ static const struct sinsp_field_row rows[] = {
 	    "command of the container's readiness probe, or NONE"),
 	ROW("container.ip", STR, STATE, 0, TEXT_IP, get_text, "IPv4 address of the container"),
 	ROW("container.label", STR, SEARCH, FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY, 0, get_label,
-	    "one label of the container, such as container.label[com.example.team]"),
+	    "one label of the container, as in container.label[com.example.team]"),
 	ROW("container.labels", STR, TEXT, 0, 0, get_labels,
-	    "labels of the container, as KEY=VALUE with commas between"),
+	    "labels of the container, as KEY=VALUE separated by commas"),
 };
 /* clang-format on */
 
 const struct sinsp_field_class sinsp_fields_container = {
 	.name = "container",
 	.title = "container",
-	.help = "The container that the process is in",
+	.help = "The container of the process",
 	FIELD_ROWS(rows),
 };

@@ -417,44 +417,47 @@ static const char *const types[] = {"file",	 "directory", "ipv4",	   "ipv6",	"un
 				    "userfaultfd", "pidfd",   "<NA>",	   NULL};
 
 static const struct sinsp_field_row rows[] = {
-	ROW("fd.num", INT, DEC, HEADER, 0, 0, get_num, "number of the file in its process"),
+	ROW("fd.num", INT, DEC, HEADER, 0, 0, get_num, "number of the descriptor"),
 	ROW_OF("fd.type", STR, DEC, STATE, 0, 0, get_type,
-	    "what the file is: file, directory, ipv4, ipv6, unix, pipe, event, signalfd, eventpoll, "
-	    "inotify, timerfd, netlink, bpf, userfaultfd, io_uring, memfd or pidfd", types),
+	    "type of the file: file, directory, ipv4, ipv6, unix, pipe, event, signalfd, "
+	    "eventpoll, inotify, timerfd, netlink, bpf, userfaultfd, io_uring, memfd or pidfd", types),
 	ROW_OF("fd.types", STR, DEC, SEARCH, FIELD_F_LIST | FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, 0, get_types,
-	    "fd.type of all files that the process has open, each once; fd.types[N] is that of file N",
+	    "fd.type of all open descriptors of the process, each once; fd.types[N] is that of "
+	    "descriptor N",
 	    types),
 	ROW("fd.typechar", STR, DEC, STATE, 0, 0, get_typechar,
-	    "the same as one character: f file, d directory, 4 and 6 internet sockets, u unix socket, p "
-	    "pipe, e event, s signalfd, l eventpoll, i inotify, t timerfd, n netlink, o unknown"),
+	    "fd.type as one character: f file, d directory, 4 and 6 internet sockets, u unix "
+	    "socket, p pipe, e event, s signalfd, l eventpoll, i inotify, t timerfd, n netlink, o "
+	    "unknown"),
 	ROW("fd.name", PATH, DEC, STATE, 0, 0, get_name,
-	    "name of the file: its path, or of a socket both its ends, from client to server"),
+	    "name of the file: its path, or both ends of a socket, the client first"),
 	ROW("fd.nameraw", PATH, DEC, TEXT, 0, 0, get_nameraw,
-	    "name of the file as it was given to the call that opened it"),
-	ROW("fd.directory", PATH, DEC, STATE, 0, 0, get_directory, "directory that the file is in"),
-	ROW("fd.filename", PATH, DEC, STATE, 0, 0, get_filename, "name of the file in its directory"),
+	    "path given to the call that opened the file"),
+	ROW("fd.directory", PATH, DEC, STATE, 0, 0, get_directory, "directory of the file"),
+	ROW("fd.filename", PATH, DEC, STATE, 0, 0, get_filename,
+	    "name of the file without its directory"),
 	ROW("fd.uid", STR, DEC, TEXT, 0, 0, get_uid,
-	    "thread.tid and fd.num, without anything between"),
+	    "thread.tid and fd.num, without a separator"),
 	ROW("fd.containername", PATH, DEC, TEXT, 0, 0, get_containername,
-	    "container.id and fd.name, with a colon between; no id on the host"),
+	    "container.id and fd.name, separated by a colon; no ID on the host"),
 	ROW("fd.containerdirectory", PATH, DEC, TEXT, 0, 0, get_containerdirectory,
-	    "container.id and fd.directory, with a colon between; no id on the host"),
+	    "container.id and fd.directory, separated by a colon; no ID on the host"),
 	ROW("fd.name_changed", BOOL, DEC, STATE, 0, 0, get_name_changed,
-	    "true if the event gave the file its name, as an open does, or another, as a datagram to "
-	    "somebody else"),
+	    "true if the event sets the name of the file, as an open does, or changes it, as a "
+	    "datagram to another peer does"),
 	ROW("fd.dev", UINT, HEX, STATE, 0, DEV_WHOLE, get_dev,
-	    "device that the file is on, major and minor number as the kernel encodes them"),
+	    "device number of the file, as the kernel encodes it"),
 	ROW("fd.dev.major", UINT, DEC, STATE, 0, DEV_MAJOR, get_dev,
-	    "major number of the device that the file is on"),
+	    "major device number of the file"),
 	ROW("fd.dev.minor", UINT, DEC, STATE, 0, DEV_MINOR, get_dev,
-	    "minor number of the device that the file is on"),
-	ROW("fd.ino", UINT, DEC, STATE, 0, 0, get_ino, "number of the file's inode"),
+	    "minor device number of the file"),
+	ROW("fd.ino", UINT, DEC, STATE, 0, 0, get_ino, "inode number of the file"),
 	ROW("fd.is_upper_layer", BOOL, DEC, STATE, 0, 1, get_layer,
-	    "true if the file is in the upper layer of an overlay. saker does not record it: only files "
-	    "of other tools have it"),
+	    "true if the file is in the upper layer of an overlay file system; captures of other "
+	    "tools only"),
 	ROW("fd.is_lower_layer", BOOL, DEC, STATE, 0, 0, get_layer,
-	    "true if the file is in the lower layer of an overlay. saker does not record it: only files "
-	    "of other tools have it"),
+	    "true if the file is in a lower layer of an overlay file system; captures of other "
+	    "tools only"),
 };
 /* clang-format on */
 

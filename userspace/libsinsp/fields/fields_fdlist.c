@@ -113,18 +113,18 @@ static int get_list(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	 .needs = FIELD_NEEDS_FILES}
 
 static const struct sinsp_field_row rows[] = {
-	ROW("fdlist.nums", LIST_NUMS, "numbers of the files"),
-	ROW("fdlist.names", LIST_NAMES, "names of the files, <NA> for those that are not known"),
-	ROW("fdlist.cips", LIST_CIPS, "addresses of clients, of the connections among them"),
-	ROW("fdlist.sips", LIST_SIPS, "addresses of servers, of the sockets among them"),
-	ROW("fdlist.cports", LIST_CPORTS, "ports of clients, of the connections among them"),
-	ROW("fdlist.sports", LIST_SPORTS, "ports of servers, of the sockets among them"),
+	ROW("fdlist.nums", LIST_NUMS, "numbers of the descriptors"),
+	ROW("fdlist.names", LIST_NAMES, "names of the descriptors; <NA> for unknown ones"),
+	ROW("fdlist.cips", LIST_CIPS, "client addresses of the connections in the list"),
+	ROW("fdlist.sips", LIST_SIPS, "server addresses of the sockets in the list"),
+	ROW("fdlist.cports", LIST_CPORTS, "client ports of the connections in the list"),
+	ROW("fdlist.sports", LIST_SPORTS, "server ports of the sockets in the list"),
 };
 /* clang-format on */
 
 const struct sinsp_field_class sinsp_fields_fdlist = {
 	.name = "fdlist",
 	.title = "fdlist",
-	.help = "The files that a poll waits for, with commas between",
+	.help = "The descriptors that poll waits for, separated by commas",
 	FIELD_ROWS(rows),
 };

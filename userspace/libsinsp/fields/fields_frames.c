@@ -326,44 +326,45 @@ static int get_build_ids(struct sinsp_eval *e, const struct sinsp_field *f, stru
 
 static const struct sinsp_field_row rows[] = {
 	{"stack.frames", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, FIELD_F_LIST | FIELD_F_ANY, 0,
-	 get_frames, "names of the functions in the stacks of a sample; a filter means any of them",
+	 get_frames, "functions in the stacks of a sample; a filter matches any of them",
 	 NULL},
 	TEXT("stack.folded", 0, get_folded,
-	     "functions of the stacks, the outermost first, with semicolons between; _[k] behind those "
-	     "of the kernel, _[j] behind code that the program made"),
+	    "functions of the stacks, outermost first, separated by semicolons; kernel functions "
+	    "end with _[k], JIT code with _[j]"),
 	TEXT("stack.folded.inlined", 1, get_folded,
-	     "the same with functions that the compiler put into others, and _[i] behind them"),
+	    "stack.folded with inlined functions, which end with _[i]"),
 	TEXT("stack.rows", 0, get_rows,
-	     "a line for each frame, the innermost first: kind (u, k, j, ?, i if inlined), function, "
-	     "module, place in it, offset in the function, source file, line; with tabs between"),
+	    "one line per frame, innermost first: kind (u, k, j, ?, i if inlined), function, "
+	    "module, address in the module, offset in the function, source file, line; separated "
+	    "by tabs"),
 	TEXT("stack.rows.source", 1, get_rows,
-	     "the same with inlined functions and lines of source, as debugging information has them"),
+	    "stack.rows with inlined functions and source lines from debug information"),
 	TEXT("stack.text", 0, get_text,
-	     "a line for each frame, the innermost first, as perf script prints it"),
+	    "one line per frame, innermost first, as perf script prints it"),
 	TEXT("stack.text.inlined", 1, get_text,
-	     "the same with functions that the compiler put into others, and (inlined) behind them"),
+	    "stack.text with inlined functions, marked (inlined)"),
 	FRAME("stack.function", STR, DEC, FRAME_FUNCTION,
-	      "function of one frame, [0] or without a number the innermost"),
+	    "function of one frame, by default [0], the innermost"),
 	FRAME("stack.module", PATH, DEC, FRAME_MODULE,
-	      "file that one frame's code is in, or [kernel], [MODULE], [jit]"),
+	    "file that contains the code of one frame, or [kernel], [MODULE], [jit]"),
 	FRAME("stack.place", UINT, HEX, FRAME_PLACE,
-	      "address of one frame's instruction, in the file's own terms"),
+	    "address of one frame's instruction, as in the ELF file"),
 	FRAME("stack.file", PATH, DEC, FRAME_FILE, "source file of one frame"),
-	FRAME("stack.line", UINT, DEC, FRAME_LINE, "line in the source of one frame"),
+	FRAME("stack.line", UINT, DEC, FRAME_LINE, "source line of one frame"),
 	{"frame.buildid", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM,
 	 FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, 0, get_build_id,
-	 "build id, in hex, of the file that one frame's code is in: debuggers and debuginfod know it by "
-	 "that", NULL},
+	 "build ID, in hex, of the file that contains the code of one frame, for debuggers and "
+	 "debuginfod", NULL},
 	TEXT("frame.buildids", 0, get_build_ids,
-	     "a line for each file of the stacks that has a build id: its path, a tab, the build id"),
+	    "one line per file of the stacks that has a build ID: its path, a tab, the build ID"),
 	FRAME("stack.kind", STR, DEC, FRAME_KIND,
-	      "whose code one frame is: user, kernel, jit, inlined or unknown"),
+	    "kind of one frame's code: user, kernel, jit, inlined or unknown"),
 };
 /* clang-format on */
 
 const struct sinsp_field_class sinsp_fields_frames = {
 	.name = "frames",
 	.title = "frames",
-	.help = "Frames of the stacks that a sample has, with their names",
+	.help = "Stack frames of a sample, with symbols",
 	FIELD_ROWS(rows),
 };

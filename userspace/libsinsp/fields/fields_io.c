@@ -71,14 +71,14 @@ static int get_end(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 
 static const struct sinsp_field_row rows[] = {
 	BYTES("evt.io.bytes", SINSP_IO_READ | SINSP_IO_WRITE,
-	    "evt.io.read_bytes and evt.io.write_bytes together"),
+	    "sum of evt.io.read_bytes and evt.io.write_bytes"),
 	BYTES("evt.io.read_bytes", SINSP_IO_READ,
-	    "bytes that the call read from the file fd.in.name: by read and its like, and by calls that "
-	    "move bytes from file to file, such as sendfile, splice, copy_file_range and the ioctl FICLONE"),
+	    "bytes read from the file fd.in.name by read and similar calls, or by calls that copy "
+	    "from file to file, such as sendfile, splice, copy_file_range and the ioctl FICLONE"),
 	BYTES("evt.io.write_bytes", SINSP_IO_WRITE,
-	    "bytes that the call wrote to the file fd.out.name"),
+	    "bytes written to the file fd.out.name"),
 	{"evt.io.space_bytes", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, 0, get_space,
-	    "evt.io.write_bytes, or bytes that the call reserved in the file fd.out.name: by fallocate",
+	 "evt.io.write_bytes, or bytes that fallocate reserved in the file fd.out.name",
 	    NULL},
 	ENDS("num", INT),
 	ENDS("type", STR),
@@ -96,8 +96,6 @@ static const struct sinsp_field_row rows[] = {
 const struct sinsp_field_class sinsp_fields_io = {
 	.name = "evt.io",
 	.title = "evt.io, fd.in, fd.out",
-	.help = "Bytes that were moved, and from where to where. A call that moves bytes from one "
-		"file "
-		"to another has both",
+	.help = "Bytes that a call moved, and the files that it read (in) and wrote (out)",
 	FIELD_ROWS(rows),
 };

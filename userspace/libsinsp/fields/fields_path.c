@@ -262,41 +262,37 @@ static int get_evt_paths(struct sinsp_eval *e, const struct sinsp_field *f, stru
 
 static const struct sinsp_field_row rows[] = {
 	ROW("fs.path.name", PATH_NAME,
-	    "absolute path that the call is about: that an open opened, an unlink removed, a chmod "
-	    "changed"),
-	ROW("fs.path.nameraw", PATH_NAME | RAW, "the same as it was given to the call"),
+	    "absolute path that the call opened, created, removed or changed"),
+	ROW("fs.path.nameraw", PATH_NAME | RAW, "fs.path.name as it was given to the call"),
 	ROW("fs.path.source", PATH_SOURCE,
-	    "absolute path that a rename moved, or a link made; what a mount mounted"),
-	ROW("fs.path.sourceraw", PATH_SOURCE | RAW, "the same as it was given to the call"),
+	    "absolute source path of a rename, link or mount"),
+	ROW("fs.path.sourceraw", PATH_SOURCE | RAW, "fs.path.source as it was given to the call"),
 	ROW("fs.path.target", PATH_TARGET,
-	    "absolute path that a rename moved to, or that a link leads to; where a mount is mounted"),
-	ROW("fs.path.targetraw", PATH_TARGET | RAW, "the same as it was given to the call"),
+	    "absolute target path of a rename, link or mount"),
+	ROW("fs.path.targetraw", PATH_TARGET | RAW, "fs.path.target as it was given to the call"),
 };
 /* clang-format on */
 
 static const struct sinsp_field_row evt_rows[] = {
 	{"evt.path", FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, 0, 0, get_evt_path,
-	 "absolute path that the call was given, whether it failed or not; of two the first, as "
-	 "the old "
-	 "name of a rename",
+	 "absolute path given to the call, also if it failed; the first of two paths, such as the "
+	 "old name of a rename",
 	 .needs = FIELD_NEEDS_FILES},
 	{"evt.paths", FIELD_PATH, FIELD_FMT_DEC, FIELD_COST_TEXT, FIELD_F_LIST | FIELD_F_ANY, 0,
-	 get_evt_paths, "the same, and of calls that take two paths, such as rename and link, both",
+	 get_evt_paths, "evt.path, and the second path of calls such as rename and link",
 	 .needs = FIELD_NEEDS_FILES},
 };
 
 const struct sinsp_field_class sinsp_fields_evt_path = {
 	.name = "evt.path",
 	.title = "evt.path",
-	.help = "Paths that calls were given",
+	.help = "Paths given to calls",
 	FIELD_ROWS(evt_rows),
 };
 
 const struct sinsp_field_class sinsp_fields_path = {
 	.name = "fs.path",
 	.title = "fs.path",
-	.help = "Paths that calls are about, of those that open files and of those that do not, "
-		"such "
-		"as unlink and rename. Only of calls that succeeded",
+	.help = "Paths that successful calls opened or changed, such as open, unlink and rename",
 	FIELD_ROWS(rows),
 };

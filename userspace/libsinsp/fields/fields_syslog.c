@@ -33,19 +33,19 @@ static int get_syslog(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 
 static const struct sinsp_field_row rows[] = {
 	ROW("syslog.facility.str", STR, LOG_FACILITY_NAME,
-	    "who the message is from, such as daemon, authpriv or cron"),
-	ROW("syslog.facility", UINT, LOG_FACILITY, "the same as a number, 0 to 23"),
+	    "facility of the message, such as daemon, authpriv or cron"),
+	ROW("syslog.facility", UINT, LOG_FACILITY, "facility as a number from 0 to 23"),
 	ROW("syslog.severity.str", STR, LOG_SEVERITY_NAME,
-	    "how bad it is: emerg, alert, crit, err, warn, notice, info or debug"),
-	ROW("syslog.severity", UINT, LOG_SEVERITY, "the same as a number, 0 to 7"),
+	    "severity of the message: emerg, alert, crit, err, warn, notice, info or debug"),
+	ROW("syslog.severity", UINT, LOG_SEVERITY, "severity as a number from 0 to 7"),
 	ROW("syslog.message", STR, LOG_MESSAGE,
-	    "the message, as far as the bytes of it were recorded"),
+	    "text of the message, up to the recorded length"),
 };
 /* clang-format on */
 
 const struct sinsp_field_class sinsp_fields_syslog = {
 	.name = "syslog",
 	.title = "syslog",
-	.help = "Messages to the system's log, as they are written to /dev/log",
+	.help = "Messages to the system log, written to /dev/log",
 	FIELD_ROWS(rows),
 };

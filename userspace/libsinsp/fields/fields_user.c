@@ -84,32 +84,33 @@ static int get_group(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	 .needs = FIELD_NEEDS_CALLS}
 
 static const struct sinsp_field_row user_rows[] = {
-	ROW("user.uid", UINT, STATE, 0, get_uid, "number of the user that the thread acts as"),
-	ROW("user.name", STR, SEARCH, USER_NAME, get_user, "name of that user"),
-	ROW("user.homedir", PATH, SEARCH, USER_HOME, get_user, "home directory of that user"),
-	ROW("user.shell", PATH, SEARCH, USER_SHELL, get_user, "login shell of that user"),
+	ROW("user.uid", UINT, STATE, 0, get_uid, "effective user ID (UID) of the thread"),
+	ROW("user.name", STR, SEARCH, USER_NAME, get_user, "name of the user user.uid"),
+	ROW("user.homedir", PATH, SEARCH, USER_HOME, get_user,
+	    "home directory of the user user.uid"),
+	ROW("user.shell", PATH, SEARCH, USER_SHELL, get_user, "login shell of the user user.uid"),
 	ROW("user.loginuid", INT, STATE, 0, get_loginuid,
-	    "number of the user who logged in and is at the beginning of it all; -1 for daemons"),
+	    "user ID of the login that the process descends from; -1 for daemons"),
 	ROW("user.loginname", STR, SEARCH, USER_NAME, get_login,
-	    "name of the user who logged in"),
+	    "name of the user user.loginuid"),
 };
 
 static const struct sinsp_field_row group_rows[] = {
-	ROW("group.gid", UINT, STATE, 0, get_gid, "number of the group that the thread acts as"),
-	ROW("group.name", STR, SEARCH, 0, get_group, "name of that group"),
+	ROW("group.gid", UINT, STATE, 0, get_gid, "effective group ID (GID) of the thread"),
+	ROW("group.name", STR, SEARCH, 0, get_group, "name of the group group.gid"),
 };
 /* clang-format on */
 
 const struct sinsp_field_class sinsp_fields_user = {
 	.name = "user",
 	.title = "user",
-	.help = "The user who made the event",
+	.help = "The user of the thread",
 	FIELD_ROWS(user_rows),
 };
 
 const struct sinsp_field_class sinsp_fields_group = {
 	.name = "group",
 	.title = "group",
-	.help = "The group of the user who made the event",
+	.help = "The group of the thread",
 	FIELD_ROWS(group_rows),
 };

@@ -466,8 +466,8 @@ static void test_broken(void **state)
 		{"evt.res=EWOULDBLOCK", "evt.res is never 'EWOULDBLOCK'; did you mean EAGAIN?", 8},
 		{"evt.res=-2", "evt.res is never '-2'; did you mean ENOENT?", 8},
 		{"evt.res in (ENOENT, failed)",
-		 "evt.res is never 'failed'; result: SUCCESS, or the name of the error, as "
-		 "in ENOENT",
+		 "evt.res is never 'failed'; result: SUCCESS or the name of the error, such as "
+		 "ENOENT",
 		 20},
 		{"evt.dir=<<", "evt.dir is never '<<'; did you mean <?", 8},
 		{"evt.category=files", "evt.category is never 'files'; did you mean file?", 13},
