@@ -82,7 +82,7 @@ struct sinsp_thread *sinsp_threads_lookup(struct sinsp_threads *tt, int64_t tid)
 	return NULL;
 }
 
-static void hash_slot(struct sinsp_threads *tt, struct sinsp_thread *t)
+static void fill_slot(struct sinsp_threads *tt, struct sinsp_thread *t)
 {
 	uint32_t i = home_of(tt, t->tid);
 
@@ -108,7 +108,7 @@ static int make_room(struct sinsp_threads *tt)
 	tt->n_slots = n_old * 2;
 	for (uint32_t i = 0; i < n_old; i++)
 		if (old[i].t)
-			hash_slot(tt, old[i].t);
+			fill_slot(tt, old[i].t);
 	free(old);
 	return 1;
 }
@@ -184,7 +184,7 @@ struct sinsp_thread *sinsp_threads_add(struct sinsp_threads *tt, int64_t tid, in
 	t->sibling = p->threads;
 	p->threads = t;
 	p->n_threads++;
-	hash_slot(tt, t);
+	fill_slot(tt, t);
 	tt->n++;
 	return t;
 fail:
