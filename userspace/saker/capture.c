@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens the sources, runs the loop, and finishes. take.c handles each event; this handles what
+ * Opens the sources, runs the loop, and finishes. dispatch.c handles each event; this handles what
  * happens between events: idle flushes, signals, time limits, the end of the command. After an
  * error in the loop, what was captured before is finished and reported.
  */
@@ -17,6 +17,7 @@
 #include "chisels.h"
 #include "clock.h"
 #include "container/container_lookup.h"
+#include "dispatch.h"
 #include "filter_arg.h"
 #include "no_samples.h"
 #include "privileges.h"
@@ -28,7 +29,6 @@
 #include "spawn.h"
 #include "streams.h"
 #include "symbols/symbols.h"
-#include "take.h"
 
 enum {
 	IDLE_MS = 100, /* maximum sleep between checks of signals and limits */
@@ -45,7 +45,7 @@ struct capture {
 	size_t n_inspectors;
 	struct sample_count *samples; /* owned; by inspector */
 	struct sinsp_streams *streams; /* of several files; NULL: a single source */
-	struct take take;
+	struct dispatch dispatch;
 	struct pushdown pushdown, chisels_pushdown; /* of the filter, and of chisels */
 	struct progress_bar progress;
 	struct report report;
@@ -153,7 +153,7 @@ static int wants_first_pass(const struct capture *c)
 	for (size_t i = 0; i < o->read.n; i++)
 		if (stat(o->read.v[i], &st) || !S_ISREG(st.st_mode))
 			return 0;
-	return !c->live && o->write && c->take.filter && !o->whole_state && !pieces_wanted(o);
+	return !c->live && o->write && c->dispatch.filter && !o->whole_state && !pieces_wanted(o);
 }
 
 /* Errors in the file are reported when it is read again. */
@@ -170,7 +170,7 @@ static int first_pass(struct capture *c, const struct scap_open_opts *opts,
 	err = scap_open(&src, &quiet) ?: sinsp_open(&inspector, src, &quiet_too);
 	if (err)
 		return 0;
-	err = take_first_pass(&c->take, c->o, inspector);
+	err = dispatch_first_pass(&c->dispatch, c->o, inspector);
 	sinsp_close(inspector);
 	return err;
 }
@@ -182,8 +182,9 @@ static struct sinsp_opts inspector_opts(const struct capture *c, const char *pat
 
 	return (struct sinsp_opts){
 		.sz = sizeof(struct sinsp_opts),
-		.enter_events = o->enter_events || c->take.chisels ||
-				(c->take.filter && sinsp_filter_wants_enters(c->take.filter)),
+		.enter_events =
+			o->enter_events || c->dispatch.chisels ||
+			(c->dispatch.filter && sinsp_filter_wants_enters(c->dispatch.filter)),
 		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
 		.suppress_comms = o->suppress.v,
 		.resync = c->live,
@@ -204,9 +205,9 @@ static int open_inspector(struct capture *c, size_t i, const struct scap_open_op
 	if (!err)
 		err = scap_open(&src, opts);
 	if (!err)
-		c->take.settled_ns = scap_begin_ns(src);
+		c->dispatch.settled_ns = scap_begin_ns(src);
 	if (!err && c->o->write) {
-		err = take_open_file(&c->take, src);
+		err = dispatch_open_file(&c->dispatch, src);
 		if (err)
 			scap_close(src);
 	}
@@ -252,8 +253,8 @@ static int open_source(struct capture *c, size_t i)
 	/* First, since loading the driver takes longer than an answer. */
 	if (c->live)
 		sinsp_opts.lookup = start_lookup(o);
-	if (c->take.chisels)
-		c->take.chisels->run.no_calls = (uint8_t)select.no_calls;
+	if (c->dispatch.chisels)
+		c->dispatch.chisels->run.no_calls = (uint8_t)select.no_calls;
 	err = open_inspector(c, i, &opts, &sinsp_opts);
 	if (err)
 		say_cause(before, c->live ? "cannot capture" : path[0], err);
@@ -417,17 +418,17 @@ static int open_all(struct capture *c)
 
 	if (err)
 		return err;
-	err = take_open_lines(&c->take, c->o);
+	err = dispatch_open_lines(&c->dispatch, c->o);
 	if (!err)
 		err = open_sources(c);
 	if (!err)
-		err = take_open(&c->take, c->inspectors[0], c->spawn.pid);
+		err = dispatch_open(&c->dispatch, c->inspectors[0], c->spawn.pid);
 	if (err)
 		return err;
 	signals_install(c->spawn.pid); /* a chisel may print from here on */
-	if (c->take.chisels)
-		err = chisels_begin(c->take.chisels, c->inspectors[0]);
-	if (!err && c->live && c->o->profile.on && c->take.chisels)
+	if (c->dispatch.chisels)
+		err = chisels_begin(c->dispatch.chisels, c->inspectors[0]);
+	if (!err && c->live && c->o->profile.on && c->dispatch.chisels)
 		err = sinsp_symbols_begin(c->inspectors[0]);
 	if (!err && c->live)
 		privileges_drop(c->o->sample.period_ns || c->o->sample.on.n);
@@ -444,7 +445,7 @@ static int stop(struct capture *c)
 		return 0;
 	c->stopping = 1;
 	if (!c->live) {
-		c->take.done = 1;
+		c->dispatch.done = 1;
 		return 0;
 	}
 	err = scap_stop(source(c));
@@ -506,14 +507,14 @@ static int tick(struct capture *c)
 			return err;
 	}
 	progress_show(&c->progress, read_share(c));
-	err = output_flush_old(&c->take.lines);
-	if (!err && c->take.chisels && c->live)
-		err = chisels_flush(c->take.chisels);
+	err = output_flush_old(&c->dispatch.lines);
+	if (!err && c->dispatch.chisels && c->live)
+		err = chisels_flush(c->dispatch.chisels);
 	if (!err && now - c->slow_tick_ms >= SLOW_TICK_MS) {
 		c->slow_tick_ms = now;
 		report_sample_memory(&c->report);
 		show_samples(c);
-		take_flush_file(&c->take);
+		dispatch_flush_file(&c->dispatch);
 	}
 	return err;
 }
@@ -533,9 +534,9 @@ static int idle_ms(const struct capture *c)
 	const int ms = c->o->command ? COMMAND_IDLE_MS : IDLE_MS;
 	uint64_t due_ns, now_ns;
 
-	if (!c->live || !c->take.chisels)
+	if (!c->live || !c->dispatch.chisels)
 		return ms;
-	due_ns = chisels_due_ns(c->take.chisels);
+	due_ns = chisels_due_ns(c->dispatch.chisels);
 	now_ns = clock_read_ns(CLOCK_REALTIME);
 	if (due_ns <= now_ns)
 		return 1;
@@ -544,18 +545,18 @@ static int idle_ms(const struct capture *c)
 }
 
 /* Samples are counted per source. */
-static __attribute__((noinline)) int take_sample(struct capture *c, struct sinsp_evt *evt)
+static __attribute__((noinline)) int dispatch_sample(struct capture *c, struct sinsp_evt *evt)
 {
-	const uint64_t before = c->take.n_shown;
-	const int err = take_event(&c->take, evt);
+	const uint64_t before = c->dispatch.n_shown;
+	const int err = dispatch_event(&c->dispatch, evt);
 	size_t i = 0;
 
-	if (c->take.done)
+	if (c->dispatch.done)
 		return err;
 	while (i + 1 < c->n_inspectors && c->inspectors[i] != evt->insp)
 		i++;
 	c->samples[i].n_read++;
-	c->samples[i].n_meant += c->take.n_shown != before;
+	c->samples[i].n_meant += c->dispatch.n_shown != before;
 	return err;
 }
 
@@ -565,21 +566,21 @@ static int loop(struct capture *c)
 	struct sinsp_evt evt;
 	int n, err, timeout_ms = 0;
 
-	while (!c->take.done) {
+	while (!c->dispatch.done) {
 		n = next_event(c, &evt, timeout_ms);
 		if (n < 0 && n != -EINTR)
 			return next_error(c, before, n);
 		if (n > 0) {
 			/* Sleep only after printed lines were flushed. */
 			timeout_ms = 0;
-			err = evt.raw.type == EVT_SAMPLE_E ? take_sample(c, &evt)
-							   : take_event(&c->take, &evt);
+			err = evt.raw.type == EVT_SAMPLE_E ? dispatch_sample(c, &evt)
+							   : dispatch_event(&c->dispatch, &evt);
 			if (!err && ++n_ticked == TICK_EVENTS) {
 				n_ticked = 0;
 				err = tick(c);
 			}
 		} else {
-			err = take_idle(&c->take);
+			err = dispatch_idle(&c->dispatch);
 			timeout_ms = idle_ms(c);
 			if (!err)
 				err = tick(c);
@@ -624,11 +625,11 @@ static void collect(struct capture *c)
 
 	r->end_ns = clock_now_ns();
 	r->live = c->live;
-	r->prints_lines = c->take.prints;
+	r->prints_lines = c->dispatch.prints;
 	r->page_faults = c->o->page_faults;
-	r->n_events = c->take.n_events;
-	r->n_shown = c->take.n_shown;
-	r->first_line_ns = c->take.first_line_ns;
+	r->n_events = c->dispatch.n_events;
+	r->n_shown = c->dispatch.n_shown;
+	r->first_line_ns = c->dispatch.first_line_ns;
 	/* A file made from another without counters has only its own. */
 	r->have_stats = sum_stats(c, &r->stats) == 0 && (c->live || r->stats.n_records);
 	r->have_sampler = c->live && scap_sampler_stats(source(c), &r->sampler) == 0;
@@ -646,12 +647,12 @@ static int is_failure(int err)
 /* An empty result is a result, but looks like a mistake: reports how many events were examined. */
 static void tell_nothing(const struct capture *c)
 {
-	const struct take *t = &c->take;
+	const struct dispatch *t = &c->dispatch;
 	const struct report *r = &c->report;
 	const unsigned long long n_left = c->live && r->have_stats ? r->stats.n_filtered : 0;
 
 	if (t->filter)
-		fprintf(stderr, "saker: 0 of %llu events match", (unsigned long long)t->n_judged);
+		fprintf(stderr, "saker: 0 of %llu events match", (unsigned long long)t->n_filtered);
 	else if (n_left)
 		fputs("saker: no matching events", stderr);
 	else
@@ -666,7 +667,7 @@ static void tell_without_line(const struct capture *c)
 {
 	const char *name;
 	size_t len;
-	const uint64_t n = lines_n_without(&c->take.form, &name, &len);
+	const uint64_t n = lines_n_without(&c->dispatch.form, &name, &len);
 
 	if (n)
 		fprintf(stderr,
@@ -678,7 +679,7 @@ static void tell_without_line(const struct capture *c)
 /* What lines and tables do not show. */
 static void tell_unshown(const struct capture *c)
 {
-	const struct take *t = &c->take;
+	const struct dispatch *t = &c->dispatch;
 
 	/* A chisel that ended the capture has its result; for a profile this was reported. */
 	if (!c->n_inspectors || c->o->quiet || c->o->profile.on || t->lines.failed ||
@@ -694,7 +695,7 @@ static int lacks_samples(const struct capture *c)
 {
 	const struct report *r = &c->report;
 
-	if (!c->o->profile.on || (c->take.chisels && c->take.chisels->run.end))
+	if (!c->o->profile.on || (c->dispatch.chisels && c->dispatch.chisels->run.end))
 		return 0;
 	return no_samples_said(c->o, c->samples, (r->end_ns - r->opened_ns) / 1e9);
 }
@@ -704,14 +705,15 @@ static int show_views(struct capture *c)
 {
 	for (size_t i = 0; i < c->n_inspectors; i++)
 		sinsp_symbols_drop_tables(c->inspectors[i]);
-	return chisels_end(c->take.chisels);
+	return chisels_end(c->dispatch.chisels);
 }
 
 /* Writing the file or the lines failed, and was reported. The status of a command that ran is
  * returned nevertheless. */
 static int lacks_output(const struct capture *c)
 {
-	return !c->o->command && (c->take.file_failed || c->take.file_cut || c->take.lines.failed);
+	return !c->o->command &&
+	       (c->dispatch.file_failed || c->dispatch.file_cut || c->dispatch.lines.failed);
 }
 
 static int finish(struct capture *c, int err)
@@ -723,25 +725,25 @@ static int finish(struct capture *c, int err)
 		stop(c);
 		drain(c);
 		collect(c);
-		failed |= is_failure(take_finish_file(&c->take, &c->report));
+		failed |= is_failure(dispatch_finish_file(&c->dispatch, &c->report));
 	}
 	/* The command may continue for long: show the results before. */
-	failed |= is_failure(output_flush(&c->take.lines));
+	failed |= is_failure(output_flush(&c->dispatch.lines));
 	if (c->spawn.go_fd < 0)
 		command_is_over(c, 1);
 	/* A failed command has reported more. */
 	if (!failed && lacks_samples(c))
 		failed = !c->spawn.status;
-	else if (c->take.chisels)
+	else if (c->dispatch.chisels)
 		failed |= is_failure(show_views(c));
-	failed |= is_failure(take_finish_lines(&c->take));
+	failed |= is_failure(dispatch_finish_lines(&c->dispatch));
 	failed |= lacks_output(c);
 	if (c->n_inspectors && c->o->verbose)
 		report_print(&c->report, stderr);
 	report_warn_lost(&c->report);
 	if (!err)
 		tell_unshown(c);
-	take_fini(&c->take);
+	dispatch_fini(&c->dispatch);
 	sinsp_streams_free(c->streams);
 	for (size_t i = 0; i < c->n_inspectors; i++)
 		sinsp_close(c->inspectors[i]);
@@ -756,7 +758,7 @@ static void tell_start(const struct capture *c)
 {
 	if (c->live && c->o->profile.on && !c->o->command && !c->o->max_ns && isatty(STDERR_FILENO))
 		fputs("saker: sampling; press Ctrl-C to end\n", stderr);
-	else if (c->live && c->o->write && !c->o->command && !c->take.prints &&
+	else if (c->live && c->o->write && !c->o->command && !c->dispatch.prints &&
 		 isatty(STDERR_FILENO))
 		fprintf(stderr, "saker: writing to %s; press Ctrl-C to end\n", c->o->write);
 }
@@ -769,10 +771,10 @@ static void set_deadline(struct capture *c)
 
 static int init_pushdown(struct capture *c)
 {
-	int err = pushdown_init(&c->pushdown, c->take.filter, c->o);
+	int err = pushdown_init(&c->pushdown, c->dispatch.filter, c->o);
 
-	if (!err && c->take.chisels)
-		err = pushdown_init_chisels(&c->chisels_pushdown, c->take.chisels, &c->pushdown,
+	if (!err && c->dispatch.chisels)
+		err = pushdown_init_chisels(&c->chisels_pushdown, c->dispatch.chisels, &c->pushdown,
 					    c->o);
 	if (err)
 		say_cause(say_n_errors(), "cannot capture", err);
@@ -794,7 +796,7 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 		.o = o,
 		.spawn = {.go_fd = -1, .errno_fd = -1},
 		.live = !o->read.n,
-		.take.chisels = chisels,
+		.dispatch.chisels = chisels,
 		.report.start_ns = start_ns,
 	};
 	int err, status = capture_check_privileges(o);
@@ -802,12 +804,12 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 	if (status)
 		return status;
 	signals_begin();
-	if (filter_arg_compile(&c.take.filter, o) || (c.live && init_pushdown(&c)))
+	if (filter_arg_compile(&c.dispatch.filter, o) || (c.live && init_pushdown(&c)))
 		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	if (o->command) {
 		status = spawn_start(&c.spawn, o->command);
 		if (status) {
-			sinsp_filter_free(c.take.filter);
+			sinsp_filter_free(c.dispatch.filter);
 			return status;
 		}
 	}
@@ -818,7 +820,7 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 	signal(SIGXFSZ, SIG_IGN);
 	err = open_all(&c);
 	if (!err) {
-		progress_init(&c.progress, o->progress, take_lines_on_terminal(&c.take));
+		progress_init(&c.progress, o->progress, dispatch_lines_on_terminal(&c.dispatch));
 		set_deadline(&c);
 		tell_start(&c);
 		if (o->command)

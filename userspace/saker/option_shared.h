@@ -3,7 +3,7 @@
 #ifndef SAKER_OPTION_SHARED_H
 #define SAKER_OPTION_SHARED_H
 
-#include "options_take.h"
+#include "option_values.h"
 
 #define AT(member) offsetof(struct options, member)
 
@@ -11,51 +11,51 @@
 #define ROW_FREQUENCY(group) \
 	{'F', "frequency", "HZ", group, \
 	 "Sample each CPU HZ times per second, 1 to 4000 (default 99).", \
-	 take_hz, AT(sample.period_ns)}
+	 parse_hz, AT(sample.period_ns)}
 #define ROW_STACK_DEPTH(group) \
 	{0, "stack-depth", "NUM", group, \
 	 "At most NUM frames per user stack, up to 1024 (default 128).", \
-	 take_depth, AT(sample.depth)}
+	 parse_depth, AT(sample.depth)}
 #define ROW_UNWIND_TABLES(group) \
 	{0, "unwind-tables", "SIZE", group, \
 	 "Memory limit of the unwind tables, with optional suffix K, M or G (default 64M). Raise " \
 	 "it if -v reports tables that did not fit.", \
-	 take_tables_size, AT(sample.tables_sz)}
+	 parse_tables_size, AT(sample.tables_sz)}
 #define ROW_PROBABILITY(group) \
 	{0, "probabilistic-threshold", "PERCENT", group, \
 	 "Sample only some intervals: each one with this probability, 1 to 100.", \
-	 take_percent, AT(sample.threshold)}
+	 parse_percent, AT(sample.threshold)}
 #define ROW_INTERVAL(group) \
 	{0, "probabilistic-interval", "SECONDS", group, \
 	 "Length of these intervals, 1 or more (default 60).", \
-	 take_seconds, AT(sample.interval_ns)}
-#define ROW_WRITE(group, help) {'w', "write", "FILE", group, help, take_text, AT(write)}
+	 parse_seconds, AT(sample.interval_ns)}
+#define ROW_WRITE(group, help) {'w', "write", "FILE", group, help, set_text, AT(write)}
 #define ROW_WITH_SYMBOLS(group) \
 	{0, "with-symbols", NULL, group, \
 	 "With -w: write the symbols of sampled frames to the file, so that any machine can show " \
 	 "them.", \
-	 take_value, AT(with_symbols), 1}
+	 set_value, AT(with_symbols), 1}
 #define ROW_DEBUG_DIR(group) \
 	{0, "debug-dir", "DIRS", group, \
 	 "Also look for symbols and debugging information in these folders, separated by colons. " \
 	 "Each has the layout of /usr/lib/debug: DIR/.build-id/xx/yyyy.debug.", \
-	 take_text, AT(debug_dirs)}
+	 set_text, AT(debug_dirs)}
 #define ROW_ZSTD(group) \
 	{0, "zstd", NULL, group, \
 	 "With -w: compress with zstd: faster and smaller than gzip, but other tools must " \
 	 "decompress the file first.", \
-	 take_compress, AT(compress), SCAP_COMPRESS_ZSTD}
+	 parse_compress, AT(compress), SCAP_COMPRESS_ZSTD}
 #define ROW_MAX_SIZE(group) \
 	{0, "max-size", "SIZE", group, \
 	 "With -w: stop when the file reaches SIZE bytes, with optional suffix K, M or G. With " \
 	 "-C, -G or -e: all files together. A compressed file may be slightly larger.", \
-	 take_file_size, AT(max_size)}
+	 parse_file_size, AT(max_size)}
 #define ROW_MIN_FREE(group) \
 	{0, "min-free", "SIZE", group, \
 	 "With -w: stop when the file system has less than SIZE bytes free; 0 disables the " \
 	 "check. Default: 1G, or 5 % of the file system if that is less.", \
-	 take_min_free, AT(min_free)}
-#define ROW_HELP(group) {'h', "help", NULL, group, "Show this text.", take_value, AT(mode), MODE_HELP}
+	 parse_min_free, AT(min_free)}
+#define ROW_HELP(group) {'h', "help", NULL, group, "Show this text.", set_value, AT(mode), MODE_HELP}
 /* clang-format on */
 
 #endif /* SAKER_OPTION_SHARED_H */

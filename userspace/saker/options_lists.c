@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fields/nearest.h"
-#include "options_take.h"
+#include "option_values.h"
 #include "say.h"
 #include "shared/config.h"
 
@@ -67,7 +67,7 @@ static int one_syscall(void *member, const struct option_row *row, const char *i
 	return 0;
 }
 
-int take_syscalls(void *member, const struct option_row *row, const char *arg)
+int parse_syscalls(void *member, const struct option_row *row, const char *arg)
 {
 	return each_item(member, row, arg, one_syscall);
 }
@@ -110,7 +110,7 @@ static int one_pid(void *member, const struct option_row *row, const char *item)
 	return append_number(member, pid);
 }
 
-int take_pids(void *member, const struct option_row *row, const char *arg)
+int parse_pids(void *member, const struct option_row *row, const char *arg)
 {
 	return each_item(member, row, arg, one_pid);
 }
@@ -129,7 +129,7 @@ static int one_uid(void *member, const struct option_row *row, const char *item)
 	return -EINVAL;
 }
 
-int take_uids(void *member, const struct option_row *row, const char *arg)
+int parse_uids(void *member, const struct option_row *row, const char *arg)
 {
 	return each_item(member, row, arg, one_uid);
 }
@@ -155,18 +155,18 @@ static int one_comm(void *member, const struct option_row *row, const char *item
 	return check_comm(row, item) ?: one_name(member, row, item);
 }
 
-int take_comms(void *member, const struct option_row *row, const char *arg)
+int parse_comms(void *member, const struct option_row *row, const char *arg)
 {
 	return each_item(member, row, arg, one_comm);
 }
 
-int take_names(void *member, const struct option_row *row, const char *arg)
+int parse_names(void *member, const struct option_row *row, const char *arg)
 {
 	return each_item(member, row, arg, one_name);
 }
 
 /* FROM[-TO][:BYTES] */
-static int parse_snap_port(char *text, struct scap_snap_port *out)
+static int parse_port_range(char *text, struct scap_snap_port *out)
 {
 	char *bytes = strchr(text, ':'), *to = strchr(text, '-');
 	uint32_t from, last, snaplen = PORT_SNAPLEN;
@@ -185,7 +185,7 @@ static int parse_snap_port(char *text, struct scap_snap_port *out)
 	return 0;
 }
 
-int take_snap_port(void *member, const struct option_row *row, const char *arg)
+int parse_snap_port(void *member, const struct option_row *row, const char *arg)
 {
 	struct snap_port_list *list = member;
 	struct scap_snap_port *v, port;
@@ -194,7 +194,7 @@ int take_snap_port(void *member, const struct option_row *row, const char *arg)
 
 	if (!copy)
 		return -ENOMEM;
-	err = parse_snap_port(copy, &port);
+	err = parse_port_range(copy, &port);
 	free(copy);
 	if (err || list->n == DRV_MAX_SNAP_PORTS) {
 		if (err)
@@ -238,7 +238,7 @@ static int has_name(const struct filter_name_list *list, const char *name, size_
 }
 
 /* NAME=TEXT */
-int take_filter_name(void *member, const struct option_row *row, const char *arg)
+int parse_filter_name(void *member, const struct option_row *row, const char *arg)
 {
 	struct filter_name_list *list = member;
 	const char *const equals = strchr(arg, '=');
@@ -268,7 +268,7 @@ int take_filter_name(void *member, const struct option_row *row, const char *arg
 /* ---- chisels ---- */
 
 /* -cl, sysdig's option for the list, arrives here as the chisel "l". */
-int take_chisel(void *member, const struct option_row *row, const char *arg)
+int parse_chisel(void *member, const struct option_row *row, const char *arg)
 {
 	struct options *o = member;
 	struct chisel_list *list = &o->chisels;
@@ -290,7 +290,7 @@ int take_chisel(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-int take_chisel_info(void *member, const struct option_row *row, const char *arg)
+int parse_chisel_info(void *member, const struct option_row *row, const char *arg)
 {
 	struct options *o = member;
 
@@ -301,7 +301,7 @@ int take_chisel_info(void *member, const struct option_row *row, const char *arg
 }
 
 /* MB[:MILLIONS] */
-int take_chisel_limit(void *member, const struct option_row *row, const char *arg)
+int parse_chisel_limit(void *member, const struct option_row *row, const char *arg)
 {
 	struct chisel_limit *limit = member;
 	char *copy = strdup(arg), *colon = copy ? strchr(copy, ':') : NULL;

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "fields/nearest.h"
+#include "option_values.h"
 #include "options.h"
-#include "options_take.h"
 #include "pieces.h"
 #include "say.h"
 #include "shared/config.h"
@@ -116,7 +116,7 @@ static int unknown_letter(const struct options *o, const struct args *args, char
 	return -EINVAL;
 }
 
-static int take_argument(struct options *o, const struct option_row *row, struct args *args)
+static int parse_argument(struct options *o, const struct option_row *row, struct args *args)
 {
 	if (args->next >= args->n) {
 		say("--%s needs an argument: %s", row->name, row->arg);
@@ -140,7 +140,7 @@ static int parse_name(struct options *o, const char *text, struct args *args)
 	}
 	if (!row->arg || arg)
 		return store(o, row, arg);
-	return take_argument(o, row, args);
+	return parse_argument(o, row, args);
 }
 
 /* -abc, -nARG, -n ARG */
@@ -155,7 +155,7 @@ static int parse_letters(struct options *o, const char *text, struct args *args)
 			return unknown_letter(o, args, *text);
 		if (row->arg && text[1])
 			return store(o, row, text + 1);
-		err = row->arg ? take_argument(o, row, args) : store(o, row, NULL);
+		err = row->arg ? parse_argument(o, row, args) : store(o, row, NULL);
 	}
 	return err;
 }
@@ -166,7 +166,7 @@ static int add_word(struct options *o, const char *text, const struct args *args
 	const char **v;
 
 	if (o->profile.diff && o->read.n < 2)
-		return take_list(&o->read, find_name(args, "diff", 4), text);
+		return parse_list(&o->read, find_name(args, "diff", 4), text);
 	if (!o->words.n && !o->chisels.n && access(text, F_OK) == 0) {
 		say("unexpected argument '%s': read a file with -r %s, run a command with -- %s",
 		    text, text, text);

@@ -16,30 +16,30 @@ const struct option_row profile_rows[] = {
 	ROW_FREQUENCY(GROUP_PROFILE),
 	{'p', "pid", "LIST", GROUP_PROFILE,
 	 "Only all threads of these processes: PIDs, separated by commas.",
-	 take_pids, AT(pids)},
+	 parse_pids, AT(pids)},
 	{0, "tree", NULL, GROUP_PROFILE,
 	 "With -p: also the descendants of these processes.",
-	 take_value, AT(tree), 1},
+	 set_value, AT(tree), 1},
 	{0, "comm", "LIST", GROUP_PROFILE,
 	 "Only threads and processes with one of these names.",
-	 take_names, AT(comms)},
+	 parse_names, AT(comms)},
 	{0, "cgroup", "PATH", GROUP_PROFILE,
 	 "Only threads in this cgroup or below it. Can be repeated.",
-	 take_list, AT(cgroups)},
+	 parse_list, AT(cgroups)},
 	{0, "all", NULL, GROUP_PROFILE,
 	 "With -- CMD: sample the whole machine while CMD runs, not only CMD and its "
 	 "descendants.",
-	 take_value, AT(all), 1},
+	 set_value, AT(all), 1},
 	{'d', "duration", "SECONDS", GROUP_PROFILE,
 	 "Stop after SECONDS; with -r, after SECONDS of the capture.",
-	 take_seconds, AT(max_ns)},
+	 parse_seconds, AT(max_ns)},
 	{0, "off-cpu", NULL, GROUP_PROFILE,
 	 "Sample threads that leave their CPU, with the time until they run again: what they "
 	 "wait for. With -F: also what they run.",
-	 take_value, AT(profile.off_cpu), 1},
+	 set_value, AT(profile.off_cpu), 1},
 	{0, "off-cpu-min", "SECONDS", GROUP_PROFILE,
 	 "With --off-cpu: ignore waits shorter than SECONDS.",
-	 take_seconds, AT(sample.off_min_ns)},
+	 parse_seconds, AT(sample.off_min_ns)},
 	ROW_STACK_DEPTH(GROUP_PROFILE),
 	ROW_UNWIND_TABLES(GROUP_PROFILE),
 	ROW_PROBABILITY(GROUP_PROFILE),
@@ -47,21 +47,21 @@ const struct option_row profile_rows[] = {
 	{0, "ring-size", "SIZE", GROUP_PROFILE,
 	 "Bytes per ring, a power of two with optional suffix K, M or G (default 8M). Raise it "
 	 "if samples were lost.",
-	 take_ring_size, AT(ring_sz)},
+	 parse_ring_size, AT(ring_sz)},
 	{'o', "output", "FILE", GROUP_PROFILE,
 	 "Write to FILE instead of the terminal. Its extension is the format: .svg flame graph, "
 	 ".folded folded stacks, .pb or .pb.gz pprof, .speedscope.json speedscope, .perf.txt "
 	 "text as perf script prints it, .json one object per stack, .txt text. Add .gz to "
 	 "compress.",
-	 take_text, AT(output)},
+	 set_text, AT(output)},
 	{'c', "chisel", "NAME", GROUP_PROFILE,
-	 "Run this chisel on the samples. Can be repeated.", take_chisel, 0},
+	 "Run this chisel on the samples. Can be repeated.", parse_chisel, 0},
 	{'r', "read", "FILE", GROUP_PROFILE,
 	 "Use the samples of a capture file; - is standard input. Can be repeated.",
-	 take_list, AT(read)},
+	 parse_list, AT(read)},
 	{0, "diff", "A B", GROUP_PROFILE,
 	 "Compare the capture files A and B: functions with a larger or smaller share in B.",
-	 take_diff, 0},
+	 parse_diff, 0},
 	ROW_WRITE(GROUP_PROFILE,
 		  "Write the samples to a capture file, to look at them later with -r; without -o or -c "
 		  "nothing else."),
@@ -72,7 +72,7 @@ const struct option_row profile_rows[] = {
 	ROW_ZSTD(GROUP_PROFILE),
 	{'v', "verbose", NULL, GROUP_PROFILE,
 	 "At the end, print what was sampled, what was lost and why, and the cost of saker.",
-	 take_value, AT(verbose), 1},
+	 set_value, AT(verbose), 1},
 	ROW_HELP(GROUP_PROFILE),
 	{0},
 };
@@ -94,12 +94,12 @@ static const struct ending {
 /* clang-format on */
 
 /* The first of two files is the word after the option, the second the next word. */
-int take_diff(void *member, const struct option_row *row, const char *arg)
+int parse_diff(void *member, const struct option_row *row, const char *arg)
 {
 	struct options *o = member;
 
 	o->profile.diff = 1;
-	return take_list(&o->read, row, arg);
+	return parse_list(&o->read, row, arg);
 }
 
 static const struct ending *ending_of(const char *path)
@@ -229,7 +229,7 @@ static int choose_samples(struct options *o)
 	if (o->read.n)
 		return 0;
 	if (o->profile.off_cpu)
-		err = take_list(&o->sample.on, profile_rows, "off_cpu");
+		err = parse_list(&o->sample.on, profile_rows, "off_cpu");
 	else if (!o->sample.period_ns)
 		o->sample.period_ns = 1000000000 / DEFAULT_HZ;
 	return err;

@@ -9,18 +9,18 @@
 const struct option_row selftest_rows[] = {
 	{0, "unwind", NULL, GROUP_SELFTEST,
 	 "Sample stacks and compare each with the unwinding of libdw from a copy of the stack. "
-	 "Print how many agree, and why the others differ.", take_value, AT(selftest.unwind), 1},
+	 "Print how many agree, and why the others differ.", set_value, AT(selftest.unwind), 1},
 	{'d', "duration", "SECONDS", GROUP_SELFTEST,
-	 "Sample for SECONDS, at most until CMD ends (default 10).", take_seconds, AT(max_ns)},
+	 "Sample for SECONDS, at most until CMD ends (default 10).", parse_seconds, AT(max_ns)},
 	{'n', "number", "NUM", GROUP_SELFTEST,
 	 "Stop after NUM compared stacks.",
-	 take_count, AT(selftest.enough)},
+	 parse_count, AT(selftest.enough)},
 	ROW_FREQUENCY(GROUP_SELFTEST),
 	{'p', "pid", "PID", GROUP_SELFTEST,
-	 "Sample only this process.", take_pids, AT(pids)},
+	 "Sample only this process.", parse_pids, AT(pids)},
 	{'v', "verbose", NULL, GROUP_SELFTEST,
 	 "Print each stack that differs.",
-	 take_value, AT(verbose), 1},
+	 set_value, AT(verbose), 1},
 	ROW_HELP(GROUP_SELFTEST),
 	{0},
 };

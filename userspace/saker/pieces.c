@@ -15,9 +15,9 @@ void pieces_init(struct pieces *p, const struct options *o)
 
 void pieces_fini(struct pieces *p)
 {
-	for (size_t i = 0; i < p->n_told; i++)
-		free(p->told[i]);
-	free(p->told);
+	for (size_t i = 0; i < p->n_repeated; i++)
+		free(p->repeated[i]);
+	free(p->repeated);
 	free(p->path);
 	free(p->stamped);
 }
@@ -134,7 +134,7 @@ int pieces_next(struct pieces *p, uint64_t ts_ns)
 }
 
 /* Repeats what each piece must have: containers, users and groups. */
-static int is_retold(unsigned int type)
+static int is_repeated(unsigned int type)
 {
 	return type == EVT_CONTAINER_E || type == EVT_CONTAINER_272_E ||
 	       type == EVT_CONTAINER_228_E || evt_is_of_users(type);
@@ -150,10 +150,11 @@ static int is_same(const struct ppm_evt_hdr *a, const struct ppm_evt_hdr *b)
 /* A user that is added, removed and added again exists: the order of the last reports counts. */
 static void move_to_end(struct pieces *p, size_t i)
 {
-	struct ppm_evt_hdr *hdr = p->told[i];
+	struct ppm_evt_hdr *hdr = p->repeated[i];
 
-	memmove(p->told + i, p->told + i + 1, (p->n_told - i - 1) * sizeof(*p->told));
-	p->told[p->n_told - 1] = hdr;
+	memmove(p->repeated + i, p->repeated + i + 1,
+		(p->n_repeated - i - 1) * sizeof(*p->repeated));
+	p->repeated[p->n_repeated - 1] = hdr;
 }
 
 /* Users are few: reports of containers are dropped first. */
@@ -161,43 +162,43 @@ static void forget_oldest(struct pieces *p)
 {
 	size_t i = 0;
 
-	while (i < p->n_told && evt_is_of_users(p->told[i]->type))
+	while (i < p->n_repeated && evt_is_of_users(p->repeated[i]->type))
 		i++;
-	if (i == p->n_told)
+	if (i == p->n_repeated)
 		i = 0;
 	move_to_end(p, i);
-	p->told_bytes -= p->told[--p->n_told]->len;
-	free(p->told[p->n_told]);
+	p->repeated_bytes -= p->repeated[--p->n_repeated]->len;
+	free(p->repeated[p->n_repeated]);
 }
 
 static void make_room(struct pieces *p, size_t len)
 {
-	while (p->n_told &&
-	       (p->n_told >= PIECES_TOLD_MAX || p->told_bytes + len > PIECES_TOLD_BYTES))
+	while (p->n_repeated && (p->n_repeated >= PIECES_REPEATED_MAX ||
+				 p->repeated_bytes + len > PIECES_REPEATED_BYTES))
 		forget_oldest(p);
 }
 
-int pieces_tell(struct pieces *p, const struct scap_evt *evt)
+int pieces_note(struct pieces *p, const struct scap_evt *evt)
 {
 	const struct ppm_evt_hdr *hdr = evt->hdr;
-	struct ppm_evt_hdr **told, *copy;
+	struct ppm_evt_hdr **repeated, *copy;
 
-	if (!is_retold(evt->type) || !pieces_wanted(p->o))
+	if (!is_repeated(evt->type) || !pieces_wanted(p->o))
 		return 0;
-	for (size_t i = 0; i < p->n_told; i++)
-		if (is_same(p->told[i], hdr)) {
+	for (size_t i = 0; i < p->n_repeated; i++)
+		if (is_same(p->repeated[i], hdr)) {
 			move_to_end(p, i);
 			return 0;
 		}
 	make_room(p, hdr->len);
-	told = reallocarray(p->told, p->n_told + 1, sizeof(*told));
-	if (!told)
+	repeated = reallocarray(p->repeated, p->n_repeated + 1, sizeof(*repeated));
+	if (!repeated)
 		return -ENOMEM;
-	p->told = told;
+	p->repeated = repeated;
 	copy = malloc(hdr->len);
 	if (!copy)
 		return -ENOMEM;
-	told[p->n_told++] = memcpy(copy, hdr, hdr->len);
-	p->told_bytes += hdr->len;
+	repeated[p->n_repeated++] = memcpy(copy, hdr, hdr->len);
+	p->repeated_bytes += hdr->len;
 	return 0;
 }

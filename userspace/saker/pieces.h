@@ -14,8 +14,8 @@ struct pieces {
 	uint64_t n_events; /* in this piece */
 	char *path; /* path of this piece, or of the only file. Owned */
 	char *stamped; /* FILE with the time of the span. Owned; NULL: none yet */
-	struct ppm_evt_hdr **told; /* container events so far: each piece repeats them. Owned */
-	size_t n_told, told_bytes;
+	struct ppm_evt_hdr **repeated; /* container events so far: each piece repeats them. Owned */
+	size_t n_repeated, repeated_bytes;
 };
 
 void pieces_init(struct pieces *p, const struct options *o);
@@ -31,9 +31,9 @@ int pieces_over(const struct pieces *p);
 int pieces_next(struct pieces *p, uint64_t ts_ns);
 
 /* Keeps a container event for later pieces. A user who can create containers can create any number:
- * beyond PIECES_TOLD_MAX, or that many bytes, the oldest are dropped. Returns 0 or -ENOMEM. */
-#define PIECES_TOLD_MAX 4096
-#define PIECES_TOLD_BYTES (16u << 20)
-int pieces_tell(struct pieces *p, const struct scap_evt *evt);
+ * beyond PIECES_REPEATED_MAX, or that many bytes, the oldest are dropped. Returns 0 or -ENOMEM. */
+#define PIECES_REPEATED_MAX 4096
+#define PIECES_REPEATED_BYTES (16u << 20)
+int pieces_note(struct pieces *p, const struct scap_evt *evt);
 
 #endif /* SAKER_PIECES_H */

@@ -23,7 +23,7 @@ static void tell(struct pieces *p, unsigned int type, const char *text, size_t l
 	hdr->len = (uint32_t)(sizeof(*hdr) + len);
 	hdr->type = (uint16_t)type;
 	memcpy(hdr + 1, text, len);
-	assert_int_equal(pieces_tell(p, &evt), 0);
+	assert_int_equal(pieces_note(p, &evt), 0);
 	free(hdr);
 }
 
@@ -36,7 +36,7 @@ static void tell_number(struct pieces *p, unsigned int type, int number)
 
 static const char *text_at(const struct pieces *p, size_t i)
 {
-	return (const char *)(p->told[i] + 1);
+	return (const char *)(p->repeated[i] + 1);
 }
 
 static void test_the_last_report_counts(void **state)
@@ -49,7 +49,7 @@ static void test_the_last_report_counts(void **state)
 	tell_number(&p, EVT_CONTAINER_E, 2);
 	tell_number(&p, EVT_CONTAINER_E, 1);
 	tell_number(&p, EVT_OPEN_X, 3);
-	assert_int_equal(p.n_told, 2);
+	assert_int_equal(p.n_repeated, 2);
 	assert_string_equal(text_at(&p, 0), "2");
 	assert_string_equal(text_at(&p, 1), "1");
 	pieces_fini(&p);
@@ -66,9 +66,9 @@ static void test_many(void **state)
 	tell_number(&p, EVT_USERADDED_E, 7);
 	for (int i = 0; i < MANY; i++)
 		tell_number(&p, EVT_CONTAINER_E, i);
-	assert_true(p.n_told > 1000 && p.n_told <= PIECES_TOLD_MAX);
+	assert_true(p.n_repeated > 1000 && p.n_repeated <= PIECES_REPEATED_MAX);
 	snprintf(last, sizeof(last), "%d", MANY - 1);
-	assert_string_equal(text_at(&p, p.n_told - 1), last);
+	assert_string_equal(text_at(&p, p.n_repeated - 1), last);
 	assert_string_equal(text_at(&p, 0), "7");
 	pieces_fini(&p);
 }
@@ -87,11 +87,11 @@ static void test_large(void **state)
 		text[0] = i;
 		tell(&p, EVT_CONTAINER_E, text, len);
 	}
-	for (size_t i = 0; i < p.n_told; i++)
-		bytes += p.told[i]->len;
-	assert_int_equal(bytes, p.told_bytes);
-	assert_true(p.n_told > 10 && bytes <= PIECES_TOLD_BYTES);
-	assert_int_equal(*text_at(&p, p.n_told - 1), 39);
+	for (size_t i = 0; i < p.n_repeated; i++)
+		bytes += p.repeated[i]->len;
+	assert_int_equal(bytes, p.repeated_bytes);
+	assert_true(p.n_repeated > 10 && bytes <= PIECES_REPEATED_BYTES);
+	assert_int_equal(*text_at(&p, p.n_repeated - 1), 39);
 	pieces_fini(&p);
 	free(text);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to each event: a line, a block of the capture file, a count. Also selects events:
- * not those of suppressed processes, and of a command only its own, from its execve on. */
-#ifndef SAKER_TAKE_H
-#define SAKER_TAKE_H
+/* The dispatcher: passes each event to the lines, the chisels, the capture file and the summary.
+ * Before that it selects events: not those of suppressed processes, and of a command only its own,
+ * from its execve on. */
+#ifndef SAKER_DISPATCH_H
+#define SAKER_DISPATCH_H
 
 #include "chisels.h"
 #include "file_guard.h"
@@ -15,7 +16,7 @@
 #include "sinsp.h"
 #include "summary.h"
 
-struct take {
+struct dispatch {
 	const struct options *o;
 	struct sinsp *inspector;
 	struct lines form; /* format of lines, if prints */
@@ -40,8 +41,8 @@ struct take {
 	struct chisels *chisels; /* they receive the events, and print; borrowed; NULL: none */
 	struct summary *summary; /* NULL: not requested */
 	uint64_t n_events, n_shown;
-	uint64_t n_judged; /* events for which the filter was evaluated */
-	uint64_t n_matched; /* events to show; a format may have no line for one */
+	uint64_t n_filtered; /* events for which the filter was evaluated */
+	uint64_t n_matched; /* events to output_event; a format may have no line for one */
 	uint64_t n_numbered; /* live: number of the last matching event */
 	/* Live: when the state of the machine was read. The threads of earlier events may be
 	 * unknown: these events update the state, and are not shown. */
@@ -58,23 +59,23 @@ struct take {
 
 /* Each returns 0, or a negative errno after reporting the reason. A file that could not be written
  * is not an error: see file_failed. */
-int take_open_lines(struct take *t, const struct options *o);
+int dispatch_open_lines(struct dispatch *t, const struct options *o);
 /*
  * Reads all of @inspector before the file is begun, to find the processes that it must begin with.
  */
-int take_first_pass(struct take *t, const struct options *o, struct sinsp *inspector);
+int dispatch_first_pass(struct dispatch *t, const struct options *o, struct sinsp *inspector);
 /* Called before the inspector takes the source: the file begins with the source's state. */
-int take_open_file(struct take *t, const struct scap *src);
+int dispatch_open_file(struct dispatch *t, const struct scap *src);
 /* @command: PID of the command, 0: none. */
-int take_open(struct take *t, struct sinsp *inspector, int64_t command);
-int take_event(struct take *t, struct sinsp_evt *evt);
+int dispatch_open(struct dispatch *t, struct sinsp *inspector, int64_t command);
+int dispatch_event(struct dispatch *t, struct sinsp_evt *evt);
 /* The source is idle: flushes what is buffered. */
-int take_idle(struct take *t);
-void take_flush_file(struct take *t);
-int take_finish_file(struct take *t, struct report *r);
-int take_finish_lines(struct take *t); /* and prints the summary */
-void take_fini(struct take *t);
+int dispatch_idle(struct dispatch *t);
+void dispatch_flush_file(struct dispatch *t);
+int dispatch_finish_file(struct dispatch *t, struct report *r);
+int dispatch_finish_lines(struct dispatch *t); /* and prints the summary */
+void dispatch_fini(struct dispatch *t);
 
-int take_lines_on_terminal(const struct take *t);
+int dispatch_lines_on_terminal(const struct dispatch *t);
 
-#endif /* SAKER_TAKE_H */
+#endif /* SAKER_DISPATCH_H */

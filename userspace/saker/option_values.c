@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options_take.h"
+#include "option_values.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,14 +14,14 @@
 
 #define MAX_COMM 15 /* TASK_COMM_LEN without the NUL */
 
-int take_value(void *member, const struct option_row *row, const char *arg)
+int set_value(void *member, const struct option_row *row, const char *arg)
 {
 	(void)arg;
 	*(int *)member = row->value;
 	return 0;
 }
 
-int take_lines_kind(void *member, const struct option_row *row, const char *arg)
+int parse_lines_kind(void *member, const struct option_row *row, const char *arg)
 {
 	(void)arg;
 	if (*(int *)member && *(int *)member != row->value) {
@@ -32,7 +32,7 @@ int take_lines_kind(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-int take_compress(void *member, const struct option_row *row, const char *arg)
+int parse_compress(void *member, const struct option_row *row, const char *arg)
 {
 	const int *chosen = member;
 
@@ -40,17 +40,17 @@ int take_compress(void *member, const struct option_row *row, const char *arg)
 		say("-z and --zstd exclude each other");
 		return -EINVAL;
 	}
-	return take_value(member, row, arg);
+	return set_value(member, row, arg);
 }
 
 /* For options that are always on. */
-int take_nothing(void *member, const struct option_row *row, const char *arg)
+int ignore_value(void *member, const struct option_row *row, const char *arg)
 {
 	(void)member, (void)row, (void)arg;
 	return 0;
 }
 
-int take_text(void *member, const struct option_row *row, const char *arg)
+int set_text(void *member, const struct option_row *row, const char *arg)
 {
 	if (!*arg) {
 		say("--%s needs the name of a file, not an empty one", row->name);
@@ -60,13 +60,13 @@ int take_text(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-int take_list(void *member, const struct option_row *row, const char *arg)
+int parse_list(void *member, const struct option_row *row, const char *arg)
 {
 	struct text_list *list = member;
 	const char **v;
 	int err;
 
-	err = take_text(&arg, row, arg);
+	err = set_text(&arg, row, arg);
 	if (err)
 		return err;
 	v = realloc(list->v, (list->n + 2) * sizeof(*v));
@@ -92,12 +92,12 @@ int check_comm(const struct option_row *row, const char *name)
 	return 0;
 }
 
-int take_comm(void *member, const struct option_row *row, const char *arg)
+int parse_comm(void *member, const struct option_row *row, const char *arg)
 {
-	return check_comm(row, arg) ?: take_list(member, row, arg);
+	return check_comm(row, arg) ?: parse_list(member, row, arg);
 }
 
-int take_choice(void *member, const struct option_row *row, const char *arg)
+int parse_choice(void *member, const struct option_row *row, const char *arg)
 {
 	const struct option_choice *c;
 	char names[128] = "";
@@ -117,7 +117,7 @@ int take_choice(void *member, const struct option_row *row, const char *arg)
 }
 
 /* One of the choices, or a format. */
-int take_format(void *member, const struct option_row *row, const char *arg)
+int parse_format(void *member, const struct option_row *row, const char *arg)
 {
 	static const char *const others[] = {"k", "kubernetes", "m", "mesos"};
 	struct line_format *line = member;
@@ -155,7 +155,7 @@ static int parse_number(const char *text, uint64_t *out, const char **end)
 	return errno ? -EINVAL : 0;
 }
 
-int take_count(void *member, const struct option_row *row, const char *arg)
+int parse_count(void *member, const struct option_row *row, const char *arg)
 {
 	const char *end;
 	uint64_t n;
@@ -169,7 +169,7 @@ int take_count(void *member, const struct option_row *row, const char *arg)
 }
 
 /* Millions of bytes, as in sysdig and tcpdump. */
-int take_megabytes(void *member, const struct option_row *row, const char *arg)
+int parse_megabytes(void *member, const struct option_row *row, const char *arg)
 {
 	const char *end;
 	uint64_t n;
@@ -182,7 +182,7 @@ int take_megabytes(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-int take_seconds(void *member, const struct option_row *row, const char *arg)
+int parse_seconds(void *member, const struct option_row *row, const char *arg)
 {
 	char *end;
 	double s = strtod(arg, &end);
@@ -196,8 +196,8 @@ int take_seconds(void *member, const struct option_row *row, const char *arg)
 }
 
 /* A whole number of @what from 1 to @max. */
-static int take_up_to(uint64_t *n, const struct option_row *row, const char *arg, uint64_t max,
-		      const char *what)
+static int parse_up_to(uint64_t *n, const struct option_row *row, const char *arg, uint64_t max,
+		       const char *what)
 {
 	const char *end;
 
@@ -207,37 +207,37 @@ static int take_up_to(uint64_t *n, const struct option_row *row, const char *arg
 	return -EINVAL;
 }
 
-int take_hz(void *member, const struct option_row *row, const char *arg)
+int parse_hz(void *member, const struct option_row *row, const char *arg)
 {
 	uint64_t hz;
-	int err = take_up_to(&hz, row, arg, SAMPLE_HZ_MAX, " samples a second");
+	int err = parse_up_to(&hz, row, arg, SAMPLE_HZ_MAX, " samples a second");
 
 	if (!err)
 		*(uint64_t *)member = 1000000000 / hz;
 	return err;
 }
 
-int take_depth(void *member, const struct option_row *row, const char *arg)
+int parse_depth(void *member, const struct option_row *row, const char *arg)
 {
 	uint64_t n;
-	int err = take_up_to(&n, row, arg, STACK_USER_MAX, " frames");
+	int err = parse_up_to(&n, row, arg, STACK_USER_MAX, " frames");
 
 	if (!err)
 		*(uint32_t *)member = (uint32_t)n;
 	return err;
 }
 
-int take_percent(void *member, const struct option_row *row, const char *arg)
+int parse_percent(void *member, const struct option_row *row, const char *arg)
 {
 	uint64_t n;
-	int err = take_up_to(&n, row, arg, 100, "");
+	int err = parse_up_to(&n, row, arg, 100, "");
 
 	if (!err)
 		*(uint32_t *)member = (uint32_t)n;
 	return err;
 }
 
-int take_snaplen(void *member, const struct option_row *row, const char *arg)
+int parse_snaplen(void *member, const struct option_row *row, const char *arg)
 {
 	const char *end;
 	uint64_t n;
@@ -264,7 +264,7 @@ static uint64_t unit_of(char c)
 	}
 }
 
-int take_cpus_per_ring(void *member, const struct option_row *row, const char *arg)
+int parse_cpus_per_ring(void *member, const struct option_row *row, const char *arg)
 {
 	const char *end;
 	uint64_t n;
@@ -297,7 +297,7 @@ static int parse_size(const char *arg, uint64_t *out, uint64_t min, uint64_t max
 	return 0;
 }
 
-int take_ring_size(void *member, const struct option_row *row, const char *arg)
+int parse_ring_size(void *member, const struct option_row *row, const char *arg)
 {
 	uint64_t n;
 
@@ -309,7 +309,7 @@ int take_ring_size(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
-int take_file_size(void *member, const struct option_row *row, const char *arg)
+int parse_file_size(void *member, const struct option_row *row, const char *arg)
 {
 	if (!parse_size(arg, member, 64 << 10, UINT64_MAX >> 1))
 		return 0;
@@ -317,7 +317,7 @@ int take_file_size(void *member, const struct option_row *row, const char *arg)
 	return -EINVAL;
 }
 
-int take_min_free(void *member, const struct option_row *row, const char *arg)
+int parse_min_free(void *member, const struct option_row *row, const char *arg)
 {
 	struct size_option *so = member;
 
@@ -329,7 +329,7 @@ int take_min_free(void *member, const struct option_row *row, const char *arg)
 	return -EINVAL;
 }
 
-int take_tables_size(void *member, const struct option_row *row, const char *arg)
+int parse_tables_size(void *member, const struct option_row *row, const char *arg)
 {
 	if (!parse_size(arg, member, UNWIND_CHUNK_SZ,
 			(uint64_t)UNWIND_CHUNK_SZ * UNWIND_CHUNKS_MAX))

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversion of option arguments to values: the take column of the option rows. */
+#ifndef SAKER_OPTION_VALUES_H
+#define SAKER_OPTION_VALUES_H
+
+#include "options.h"
+
+int parse_lines_kind(void *member, const struct option_row *row, const char *arg); /* int */
+int set_value(void *member, const struct option_row *row, const char *arg); /* int */
+int parse_compress(void *member, const struct option_row *row, const char *arg); /* int */
+int ignore_value(void *member, const struct option_row *row, const char *arg);
+int set_text(void *member, const struct option_row *row, const char *arg); /* const char * */
+int parse_list(void *member, const struct option_row *row, const char *arg); /* struct text_list */
+int parse_comm(void *member, const struct option_row *row, const char *arg); /* struct text_list */
+int parse_choice(void *member, const struct option_row *row, const char *arg); /* int */
+int parse_format(void *member, const struct option_row *row, const char *arg); /* line_format */
+int parse_count(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int parse_megabytes(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int parse_seconds(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
+int parse_hz(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
+int parse_depth(void *member, const struct option_row *row, const char *arg); /* uint32_t */
+int parse_percent(void *member, const struct option_row *row, const char *arg); /* uint32_t */
+int parse_snaplen(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int parse_ring_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int parse_file_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int parse_min_free(void *member, const struct option_row *row, const char *arg); /* size_option */
+int parse_tables_size(void *member, const struct option_row *row, const char *arg); /* uint64_t */
+int parse_cpus_per_ring(void *member, const struct option_row *row, const char *arg); /* uint32_t */
+int parse_syscalls(void *member, const struct option_row *row, const char *arg); /* call_list */
+int parse_pids(void *member, const struct option_row *row, const char *arg); /* number_list */
+int parse_uids(void *member, const struct option_row *row, const char *arg); /* number_list */
+int parse_names(void *member, const struct option_row *row, const char *arg); /* name_list */
+int parse_comms(void *member, const struct option_row *row, const char *arg); /* name_list */
+int parse_filter_name(void *member, const struct option_row *row,
+		      const char *arg); /* filter_name_list */
+int parse_snap_port(void *member, const struct option_row *row,
+		    const char *arg); /* snap_port_list */
+
+/* struct options */
+int parse_chisel(void *member, const struct option_row *row, const char *arg);
+int parse_diff(void *member, const struct option_row *row, const char *arg);
+int parse_chisel_info(void *member, const struct option_row *row, const char *arg);
+int parse_chisel_limit(void *member, const struct option_row *row,
+		       const char *arg); /* struct chisel_limit */
+
+/* Returns 0 if @name is a valid comm; else -EINVAL after reporting the reason. */
+int check_comm(const struct option_row *row, const char *name);
+
+#endif /* SAKER_OPTION_VALUES_H */
