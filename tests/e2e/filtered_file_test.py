@@ -57,10 +57,10 @@ def fields():
     while True:
         p = subprocess.run([e2e.SAKER, "-r", "/dev/null", "-p", " ".join("%" + n for n in names)],
                            capture_output=True, text=True, check=False)
-        refused = re.match(r"saker: in the format of -p: (\S+) ", p.stderr)
+        refused = re.match(r"saker: in the format of -p: .*?([a-z]+\.[\w.]+)", p.stderr)
         if not refused:
             return names
-        names.remove(refused[1])
+        names.remove(next(n for n in names if n.split("[")[0] == refused[1]))
 
 
 def lines(path, text, names):
