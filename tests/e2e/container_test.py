@@ -163,7 +163,7 @@ class Containers(unittest.TestCase):
             subprocess.run([e2e.SAKER, "-q", "--container-socket", missing, "--", "sh", "-c", loop],
                            stderr=f, check=True)
         said = e2e.read_text(errors)
-        self.assertTrue(said.startswith(f"saker: cannot ask {missing} about containers"), said)
+        self.assertTrue(said.startswith(f"saker: cannot query {missing} for names of containers"), said)
 
     def test_tables_show_the_id(self):
         """Of a container that nobody named."""

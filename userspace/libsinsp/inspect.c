@@ -35,7 +35,7 @@ static int import_state(struct sinsp *s)
 	const struct scap_state *st = scap_state(s->src);
 	int err = sinsp_threads_init(&s->threads);
 
-	s->threads.containers.want_new = s->container_events;
+	s->threads.containers.collects_new = s->container_events;
 	s->ended_tid = s->closed_fd = -1;
 	s->native = s->begun = s->evt_in_preface = 0;
 	s->resync.fds_lost_ns = s->resync.threads_lost_ns = 0;

@@ -48,7 +48,7 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 	*p = (struct pushdown){.asked = sinsp_format_needs(o->line.format)};
 	if (!f)
 		return 0;
-	p->asked |= sinsp_filter_asks(f);
+	p->asked |= sinsp_filter_field_needs(f);
 	demand(p, f);
 	if (!o->no_pushdown)
 		err = narrow(p, f);

@@ -230,9 +230,9 @@ unsigned int sinsp_chisel_needs(const struct sinsp_chisel *c)
 	unsigned int needs = sinsp_format_needs(c->format_text);
 
 	if (c->filter)
-		needs |= sinsp_filter_asks(c->filter);
+		needs |= sinsp_filter_field_needs(c->filter);
 	if (c->followed)
-		needs |= sinsp_filter_asks(c->followed);
+		needs |= sinsp_filter_field_needs(c->followed);
 	for (size_t i = 0; i < c->n_fields; i++)
 		needs |= c->fields[i].field.row->needs;
 	return needs;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and writes the JSON text of container events. */
 #include "container_json.h"
 
 #include <cjson/cJSON.h>
@@ -23,8 +24,8 @@ static enum sinsp_container_type read_type(const cJSON *container)
 	return v >= 0 && v < SINSP_CT_MAX ? (enum sinsp_container_type)v : SINSP_CT_CUSTOM;
 }
 
-/* Appends @n texts, all or none; leaves them out if they do not fit. Returns 0 or -ENOMEM. */
-static int add(struct sinsp_told_list *list, const char *const *texts, int n)
+/* Appends @n texts, all or none; drops them if they do not fit. Returns 0 or -ENOMEM. */
+static int add(struct sinsp_json_list *list, const char *const *texts, int n)
 {
 	size_t sz = 0;
 	char *p;
@@ -57,7 +58,7 @@ static size_t n_label_bytes(const cJSON *labels)
 	return sz;
 }
 
-static int read_labels(struct sinsp_told_list *out, const cJSON *labels)
+static int read_labels(struct sinsp_json_list *out, const cJSON *labels)
 {
 	size_t sz = n_label_bytes(labels);
 	const cJSON *label;
@@ -81,7 +82,7 @@ static int read_labels(struct sinsp_told_list *out, const cJSON *labels)
 	return 0;
 }
 
-static int read_mounts(struct sinsp_told_list *out, const cJSON *mounts)
+static int read_mounts(struct sinsp_json_list *out, const cJSON *mounts)
 {
 	const cJSON *m;
 	int err = 0;
@@ -101,7 +102,7 @@ static int read_mounts(struct sinsp_told_list *out, const cJSON *mounts)
 	return err;
 }
 
-static int read_probe(struct sinsp_told_list *out, const cJSON *probe)
+static int read_probe(struct sinsp_json_list *out, const cJSON *probe)
 {
 	const cJSON *arg, *args = cJSON_GetObjectItemCaseSensitive(probe, "args");
 	const char *text = sinsp_json_text(probe, "exe");

@@ -25,7 +25,7 @@ enum sinsp_probe {
  */
 #define SINSP_MOUNT_TEXTS 5
 
-struct sinsp_told_list {
+struct sinsp_json_list {
 	char *p; /* texts, each with a NUL */
 	size_t len;
 };
@@ -35,9 +35,9 @@ struct sinsp_container_info {
 	const char *id;
 	enum sinsp_container_type type;
 	const char *name, *image, *image_id, *image_repo, *image_tag, *image_digest, *ip;
-	struct sinsp_told_list labels; /* "key=value" */
-	struct sinsp_told_list mounts;
-	struct sinsp_told_list probes[SINSP_PROBE_MAX]; /* program and arguments */
+	struct sinsp_json_list labels; /* "key=value" */
+	struct sinsp_json_list mounts;
+	struct sinsp_json_list probes[SINSP_PROBE_MAX]; /* program and arguments */
 	int8_t privileged; /* -1: missing */
 	struct cJSON *tree;
 };

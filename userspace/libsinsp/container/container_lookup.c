@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock is held for moments only, never during a query. A server that does not answer is not
- * queried for a while: otherwise one user's server would delay the names of all others. */
+/* Container lookup: the thread that queries docker and podman. The lock is never held during a
+ * query. A server that timed out is not queried for a while: otherwise one user's server would
+ * delay the names of all others. */
 #include "container_lookup.h"
 
 #include <errno.h>
@@ -91,7 +92,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-int sinsp_lookup_knows(enum sinsp_container_type type)
+int sinsp_lookup_supports(enum sinsp_container_type type)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
 		if (places[i].type == type)
@@ -99,9 +100,9 @@ int sinsp_lookup_knows(enum sinsp_container_type type)
 	return 0;
 }
 
-/* ---- what is found out ---- */
+/* ---- results ---- */
 
-/* Takes ownership of both texts. */
+/* Adds a result, which owns both texts. */
 static void add_result(struct sinsp_lookup *l, const char *id, char *json, char *note)
 {
 	struct sinsp_lookup_result *r = calloc(1, sizeof(*r));
@@ -122,7 +123,7 @@ static void add_result(struct sinsp_lookup *l, const char *id, char *json, char 
 	pthread_mutex_unlock(&l->lock);
 }
 
-struct sinsp_lookup_result *sinsp_lookup_take(struct sinsp_lookup *l)
+struct sinsp_lookup_result *sinsp_lookup_results(struct sinsp_lookup *l)
 {
 	struct sinsp_lookup_result *r;
 
@@ -181,16 +182,16 @@ static const char *reason(int err)
 {
 	switch (err) {
 	case -ETIMEDOUT:
-		return "no answer in time";
+		return "timed out";
 	case -EBADMSG:
-		return "the answer makes no sense";
+		return "invalid answer";
 	case -EPERM:
-		return "it is not its user's own socket";
+		return "the socket belongs to another user";
 	}
 	return strerror(-err);
 }
 
-static void note_failure(struct sinsp_lookup *l, struct server *s, int err)
+static void report_failure(struct sinsp_lookup *l, struct server *s, int err)
 {
 	char *note = NULL;
 
@@ -199,14 +200,15 @@ static void note_failure(struct sinsp_lookup *l, struct server *s, int err)
 	if (s->reported || err == -ECANCELED)
 		return;
 	s->reported = 1;
-	if (asprintf(&note, "cannot ask %s about containers, which stay without names: %s", s->path,
-		     reason(err)) > 0)
+	if (asprintf(&note, "cannot query %s for names of containers: %s; they are shown by ID",
+		     s->path, reason(err)) > 0)
 		add_result(l, "", NULL, note);
 }
 
-/* ---- a question ---- */
+/* ---- queries ---- */
 
-/* @cut_at: keep only this much of a longer answer; 0: a longer one is an error. */
+/* Queries the server. @cut_at: keep only this much of a longer answer; 0: a longer one is an
+ * error. */
 static int get_some(struct sinsp_lookup *l, uint32_t uid, const struct server *s, const char *path,
 		    char **body, size_t *len, size_t cut_at)
 {
@@ -228,9 +230,9 @@ static int get(struct sinsp_lookup *l, uint32_t uid, const struct server *s, con
 	return get_some(l, uid, s, path, body, len, 0);
 }
 
-/* Names of the image that the container itself lacks. */
-static void ask_image(struct sinsp_lookup *l, const struct request *r, const struct server *s,
-		      struct sinsp_docker_answer *a)
+/* Adds the names of the image, which the description of the container lacks. */
+static void query_image(struct sinsp_lookup *l, const struct request *r, const struct server *s,
+			struct sinsp_docker_answer *a)
 {
 	const char *image = sinsp_docker_answer_image(a);
 	char path[128], *body;
@@ -248,10 +250,10 @@ static void ask_image(struct sinsp_lookup *l, const struct request *r, const str
 	free(body);
 }
 
-/* A user can make a container too large to describe: its name is at the beginning of a list of this
- * container only. Returns 0 or a negative errno. */
-static int ask_list(struct sinsp_lookup *l, const struct request *r, const struct server *s,
-		    char **json)
+/* Queries a list of this container only, whose beginning has its name: for a container whose
+ * description is too large. Returns 0 or a negative errno. */
+static int query_list(struct sinsp_lookup *l, const struct request *r, const struct server *s,
+		      char **json)
 {
 	char path[192], *body;
 	size_t len;
@@ -270,7 +272,8 @@ static int ask_list(struct sinsp_lookup *l, const struct request *r, const struc
 }
 
 /* Returns 0; 1: the server has no such container; a negative errno: the query failed. */
-static int ask(struct sinsp_lookup *l, const struct request *r, const struct server *s, char **json)
+static int query(struct sinsp_lookup *l, const struct request *r, const struct server *s,
+		 char **json)
 {
 	struct sinsp_docker_answer *a;
 	char path[128], *body;
@@ -280,7 +283,7 @@ static int ask(struct sinsp_lookup *l, const struct request *r, const struct ser
 	snprintf(path, sizeof(path), "/containers/%s/json", r->full_id);
 	status = get(l, r->uid, s, path, &body, &len);
 	if (status == -EFBIG)
-		return ask_list(l, r, s, json);
+		return query_list(l, r, s, json);
 	if (status < 0)
 		return status;
 	err = status == 404 ? 1 : -EBADMSG;
@@ -289,13 +292,13 @@ static int ask(struct sinsp_lookup *l, const struct request *r, const struct ser
 	free(body);
 	if (err)
 		return err;
-	ask_image(l, r, s, a);
+	query_image(l, r, s, a);
 	*json = sinsp_docker_answer_event(a, r->id, r->type);
 	sinsp_docker_answer_free(a);
 	return *json ? 0 : -ENOMEM;
 }
 
-static void run(struct sinsp_lookup *l, struct request *r)
+static void run_request(struct sinsp_lookup *l, struct request *r)
 {
 	struct server *s = server_of(l, r);
 	char *json = NULL;
@@ -303,68 +306,67 @@ static void run(struct sinsp_lookup *l, struct request *r)
 
 	if (!s || now_ns() < s->down_until_ns)
 		return;
-	err = ask(l, r, s, &json);
+	err = query(l, r, s, &json);
 	if (!err) {
 		s->reported = 0;
 		add_result(l, r->id, json, NULL);
 		r->n_tries = TRIES_MAX;
 	} else if (err < 0) {
-		note_failure(l, s, err);
+		report_failure(l, s, err);
 	}
 }
 
-/* ---- what runs already ---- */
+/* ---- running containers ---- */
 
-struct survey {
+struct list_running {
 	struct sinsp_lookup *l;
 	enum sinsp_container_type type;
 };
 
-static void ask_about(void *ctx, const char *full_id)
+static void request_one(void *ctx, const char *full_id)
 {
-	const struct survey *v = ctx;
+	const struct list_running *v = ctx;
 	char id[13];
 
 	snprintf(id, sizeof(id), "%.12s", full_id);
-	sinsp_lookup_ask(v->l, v->type, SINSP_NO_UID, id, full_id);
+	sinsp_lookup_request(v->l, v->type, SINSP_NO_UID, id, full_id);
 }
 
-/* A server that cannot be reached at all counts as failed; one with an invalid answer may do better
- * for a single container. */
-static void note_no_list(struct sinsp_lookup *l, struct server *s, int err)
+/* Reports that a list failed. A server with an invalid list may still answer for a single
+ * container. */
+static void report_no_list(struct sinsp_lookup *l, struct server *s, int err)
 {
 	char *note = NULL;
 
 	if (err != -EBADMSG)
-		note_failure(l, s, err);
-	else if (asprintf(
-			 &note,
-			 "cannot list containers of %s: %s; each is looked up when it has an event",
-			 s->path, reason(err)) > 0)
+		report_failure(l, s, err);
+	else if (asprintf(&note,
+			  "cannot list containers of %s: %s; each is looked up at its first event",
+			  s->path, reason(err)) > 0)
 		add_result(l, "", NULL, note);
 }
 
-/* A missing server has no containers: reported only if the user named the socket. Containers that
- * do not fit the list are looked up when they have an event. */
-static void survey(struct sinsp_lookup *l, enum sinsp_container_type type, const char *path)
+/* Requests all running containers of a server. A missing server is reported only if the user named
+ * the socket. Containers beyond the maximum size of the list are looked up at their first event. */
+static void list_running(struct sinsp_lookup *l, enum sinsp_container_type type, const char *path)
 {
-	struct survey v = {l, type};
+	struct list_running v = {l, type};
 	char *body;
 	size_t len;
 	struct server *s = server_at(l, path);
 	int status = get_some(l, SINSP_NO_UID, s, "/containers/json", &body, &len, LIST_MAX);
 
 	if (status < 0 && l->socket)
-		note_no_list(l, s, status);
+		report_no_list(l, s, status);
 	if (status <= 0)
 		return;
 	if (status == 200)
-		sinsp_docker_each(body, len, ask_about, &v);
+		sinsp_docker_each(body, len, request_one, &v);
 	free(body);
 }
 
-/* Podman names itself among its components; docker's are "Engine", "containerd"... */
-static enum sinsp_container_type kind_of(struct sinsp_lookup *l, const char *path)
+/* Returns which engine the server is: podman's version lists "Podman" as a component. */
+static enum sinsp_container_type engine_of(struct sinsp_lookup *l, const char *path)
 {
 	enum sinsp_container_type type = SINSP_CT_DOCKER;
 	char *body;
@@ -379,15 +381,15 @@ static enum sinsp_container_type kind_of(struct sinsp_lookup *l, const char *pat
 	return type;
 }
 
-static void survey_all(struct sinsp_lookup *l)
+static void list_all_running(struct sinsp_lookup *l)
 {
 	if (l->socket) {
-		survey(l, kind_of(l, l->socket), l->socket);
+		list_running(l, engine_of(l, l->socket), l->socket);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
 		if (!places[i].of_user)
-			survey(l, places[i].type, places[i].path);
+			list_running(l, places[i].type, places[i].path);
 }
 
 /* ---- the thread ---- */
@@ -413,7 +415,7 @@ static uint64_t allowed_ns(const struct sinsp_lookup *l)
 	return l->paid_until_ns > ahead ? l->paid_until_ns - ahead : 0;
 }
 
-static void pay(struct sinsp_lookup *l, uint64_t now)
+static void charge_query(struct sinsp_lookup *l, uint64_t now)
 {
 	if (l->paid_until_ns < now)
 		l->paid_until_ns = now;
@@ -427,8 +429,8 @@ static void wait_until(struct sinsp_lookup *l, uint64_t ns)
 	pthread_cond_timedwait(&l->changed, &l->lock, &ts);
 }
 
-/* Called with the lock held. */
-static void finish(struct sinsp_lookup *l, struct request *r)
+/* Schedules a retry, or frees the request. Called with the lock held. */
+static void finish_request(struct sinsp_lookup *l, struct request *r)
 {
 	if (r->n_tries >= TRIES_MAX) {
 		r->state = FREE;
@@ -446,7 +448,7 @@ static void *thread_main(void *ctx)
 
 	if (l->on_start)
 		l->on_start();
-	survey_all(l);
+	list_all_running(l);
 	pthread_mutex_lock(&l->lock);
 	while (!l->quit) {
 		uint64_t now = now_ns(), due;
@@ -461,19 +463,19 @@ static void *thread_main(void *ctx)
 			wait_until(l, due);
 			continue;
 		}
-		pay(l, now);
+		charge_query(l, now);
 		r->state = RUNNING;
 		pthread_mutex_unlock(&l->lock);
-		run(l, r);
+		run_request(l, r);
 		pthread_mutex_lock(&l->lock);
-		finish(l, r);
+		finish_request(l, r);
 	}
 	pthread_mutex_unlock(&l->lock);
 	return NULL;
 }
 
-int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uint32_t uid,
-		     const char *id, const char *full_id)
+int sinsp_lookup_request(struct sinsp_lookup *l, enum sinsp_container_type type, uint32_t uid,
+			 const char *id, const char *full_id)
 {
 	struct request *r = NULL;
 	int pending = 0;
@@ -485,7 +487,7 @@ int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uin
 		else if (!strcmp(l->queue[i].full_id, full_id) && l->queue[i].uid == uid)
 			pending = 1;
 	}
-	/* Returns a request whose result was not fetched yet. */
+	/* Its result may wait to be fetched. */
 	for (const struct sinsp_lookup_result *a = l->first; a; a = a->next)
 		pending |= !strcmp(a->id, id);
 	if (r && !pending) {
@@ -499,9 +501,9 @@ int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uin
 	return r || pending ? 0 : -EAGAIN;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
-/* Signals are for the main thread. */
+/* Starts the thread with all signals blocked: the main thread handles them. */
 static int start_thread(struct sinsp_lookup *l)
 {
 	sigset_t all, before;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queries docker and podman for the names of containers, in a thread of its own: callers never
- * wait. Requests, answers and rate are bounded; a failed query is repeated a few times, at growing
- * intervals, and then given up.
+ * Container lookup: queries docker and podman for the names of containers, in its own thread, so
+ * that callers never wait. Requests, answers and rate are bounded; a failed query is retried a few
+ * times, at growing intervals.
  */
 #ifndef SINSP_CONTAINER_CONTAINER_LOOKUP_H
 #define SINSP_CONTAINER_CONTAINER_LOOKUP_H
@@ -23,19 +23,19 @@ struct sinsp_lookup_opts {
 	int retry_ms; /* before the first retry, four times as long before the next; 0: 1000 */
 };
 
-/* Also queries the running containers of the system: the names of those that began before the
- * capture are there at its start. Returns 0 or a negative errno. */
+/* Starts the thread, which first queries the running containers of the system, so that the names of
+ * those that run before the capture are known. Returns 0, or -errno with *out untouched. */
 int sinsp_lookup_new(struct sinsp_lookup **out, const struct sinsp_lookup_opts *opts);
 /* Aborts a query in progress. NULL is allowed. */
 void sinsp_lookup_free(struct sinsp_lookup *l);
 
 /* Returns whether there is a server for containers of this type. */
-int sinsp_lookup_knows(enum sinsp_container_type type);
+int sinsp_lookup_supports(enum sinsp_container_type type);
 
 /* Requests a look-up. Returns 0, also if one is pending; -EAGAIN: too many are. @uid: the user who
  * runs it, SINSP_NO_UID: the system. */
-int sinsp_lookup_ask(struct sinsp_lookup *l, enum sinsp_container_type type, uint32_t uid,
-		     const char *id, const char *full_id);
+int sinsp_lookup_request(struct sinsp_lookup *l, enum sinsp_container_type type, uint32_t uid,
+			 const char *id, const char *full_id);
 
 struct sinsp_lookup_result {
 	struct sinsp_lookup_result *next;
@@ -45,9 +45,9 @@ struct sinsp_lookup_result {
 	int is_warning; /* the note is about a server that the user named */
 };
 
-/* Returns the oldest result; NULL: none, which costs one load. The caller owns it (end with
- * result_free). */
-struct sinsp_lookup_result *sinsp_lookup_take(struct sinsp_lookup *l);
+/* Returns the list of results since the last call, oldest first; NULL: none, which costs one load.
+ * The caller owns each (end with result_free). */
+struct sinsp_lookup_result *sinsp_lookup_results(struct sinsp_lookup *l);
 void sinsp_lookup_result_free(struct sinsp_lookup_result *r);
 
 #endif /* SINSP_CONTAINER_CONTAINER_LOOKUP_H */

@@ -31,7 +31,8 @@ static struct sinsp_lookup *begin(const struct fake_docker *d, int timeout_ms)
 
 static void ask(struct sinsp_lookup *l)
 {
-	assert_int_equal(sinsp_lookup_ask(l, SINSP_CT_PODMAN, SINSP_NO_UID, "0123456789ab", H), 0);
+	assert_int_equal(sinsp_lookup_request(l, SINSP_CT_PODMAN, SINSP_NO_UID, "0123456789ab", H),
+			 0);
 }
 
 /* About another container each time. */
@@ -41,7 +42,7 @@ static int ask_number(struct sinsp_lookup *l, int n)
 
 	snprintf(full_id, sizeof(full_id), "%012d%052d", n, 0);
 	snprintf(id, sizeof(id), "%.12s", full_id);
-	return sinsp_lookup_ask(l, SINSP_CT_DOCKER, SINSP_NO_UID, id, full_id);
+	return sinsp_lookup_request(l, SINSP_CT_DOCKER, SINSP_NO_UID, id, full_id);
 }
 
 static void pause_ms(void)
@@ -57,7 +58,7 @@ static struct sinsp_lookup_result *wait_for_result(struct sinsp_lookup *l)
 	struct sinsp_lookup_result *r;
 
 	for (int i = 0; i < 30000; i++) {
-		r = sinsp_lookup_take(l);
+		r = sinsp_lookup_results(l);
 		if (r) {
 			assert_null(r->next);
 			return r;
@@ -214,7 +215,7 @@ static void test_failure_after_a_broken_list(void **state)
 	sinsp_lookup_result_free(r);
 	ask(l);
 	r = wait_for_result(l);
-	assert_non_null(strstr(r->note, "which stay without names"));
+	assert_non_null(strstr(r->note, "they are shown by ID"));
 	sinsp_lookup_result_free(r);
 	sinsp_lookup_free(l);
 	fake_stop(&d);
@@ -262,7 +263,7 @@ static void test_not_found(void **state)
 		pause_ms();
 	for (int i = 0; i < 50; i++)
 		pause_ms();
-	assert_null(sinsp_lookup_take(l));
+	assert_null(sinsp_lookup_results(l));
 	sinsp_lookup_free(l);
 	assert_int_equal(fake_n_requests(&d), 6);
 	fake_stop(&d);
@@ -326,7 +327,7 @@ static void test_broken_answers(void **state)
 	ask(l);
 	r = wait_for_result(l);
 	assert_null(r->json);
-	assert_non_null(strstr(r->note, "makes no sense"));
+	assert_non_null(strstr(r->note, "invalid answer"));
 	sinsp_lookup_result_free(r);
 	while (fake_n_requests(&d) < 6)
 		pause_ms();
@@ -497,7 +498,7 @@ static void test_hanging(void **state)
 		assert_int_equal(ask_number(l, i), 0);
 	r = wait_for_result(l);
 	assert_null(r->json);
-	assert_non_null(strstr(r->note, "no answer in time"));
+	assert_non_null(strstr(r->note, "timed out"));
 	sinsp_lookup_result_free(r);
 	for (int i = 0; i < 50; i++)
 		pause_ms();
@@ -541,8 +542,10 @@ static void test_queue_is_bounded(void **state)
 static void test_who_is_asked(void **state)
 {
 	(void)state;
-	assert_true(sinsp_lookup_knows(SINSP_CT_DOCKER) && sinsp_lookup_knows(SINSP_CT_PODMAN));
-	assert_false(sinsp_lookup_knows(SINSP_CT_CRIO) || sinsp_lookup_knows(SINSP_CT_CUSTOM));
+	assert_true(sinsp_lookup_supports(SINSP_CT_DOCKER) &&
+		    sinsp_lookup_supports(SINSP_CT_PODMAN));
+	assert_false(sinsp_lookup_supports(SINSP_CT_CRIO) ||
+		     sinsp_lookup_supports(SINSP_CT_CUSTOM));
 }
 
 int main(void)

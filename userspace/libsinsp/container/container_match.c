@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of cgroups are chosen by runtimes, and by any user who may create cgroups: only their
- * length is trusted. A path is examined component by component, because processes in a container
- * may create cgroups below its own.
+ * Finds the container in cgroup paths: one row per form of path. Names of cgroups are chosen by
+ * runtimes, and by any user who may create cgroups: only their length is trusted. A path is
+ * examined component by component, because processes in a container may create cgroups below its
+ * own.
  */
 #include "container_match.h"
 
@@ -218,7 +219,7 @@ static int is_uid_char(char c)
 }
 
 /* Parses "pod" and its UID at @s: a UUID, or the 32 digits of a static pod. */
-static int take_pod_uid(char out[37], struct part s)
+static int copy_pod_uid(char out[37], struct part s)
 {
 	size_t n = 0;
 
@@ -246,7 +247,7 @@ static int note_pod(struct walk *w)
 	if (!w->in_kubepods)
 		return 0;
 	do {
-		if (take_pod_uid(w->pod_uid, (struct part){at, s.p + s.len - at}))
+		if (copy_pod_uid(w->pod_uid, (struct part){at, s.p + s.len - at}))
 			return 1;
 		at = memchr(at, '-', s.p + s.len - at);
 	} while (at && ++at < s.p + s.len);

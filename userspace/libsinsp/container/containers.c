@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of containers: hashed by ID, cached by cgroups, with a ring of unused ones. */
 #include "containers.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ void sinsp_containers_fini(struct sinsp_containers *cs)
 	memset(cs, 0, sizeof(*cs));
 }
 
-/* Hashes the address of an interned text, which nobody can choose. */
+/* Hashes the address of an interned text, which no capture can choose. */
 static uint32_t hash_text(const char *text)
 {
 	return (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15 >> 32;
@@ -64,7 +65,7 @@ static void texts_of(struct sinsp_container *c, const char **list[N_TEXTS])
 		list[12 + i] = &c->probes[i];
 }
 
-static void forget(struct sinsp_containers *cs, struct sinsp_container *c)
+static void discard(struct sinsp_containers *cs, struct sinsp_container *c)
 {
 	struct sinsp_container **at = bucket_of(cs, c->id);
 	const char **texts[N_TEXTS];
@@ -84,7 +85,7 @@ static void retire(struct sinsp_containers *cs, struct sinsp_container *c)
 	uint32_t place = cs->next_retired++ % SINSP_CONTAINERS_RETIRED;
 
 	if (cs->retired[place])
-		forget(cs, cs->retired[place]);
+		discard(cs, cs->retired[place]);
 	cs->retired[place] = c;
 	c->place = place;
 }
@@ -198,14 +199,15 @@ static struct sinsp_container *match(struct sinsp_containers *cs, const char *cg
 
 static void note_new(struct sinsp_containers *cs, struct sinsp_container *c)
 {
-	if (!c || c->asked || c->told || !cs->want_new)
+	if (!c || c->requested || c->has_event || !cs->collects_new)
 		return;
-	c->asked = 1;
+	c->requested = 1;
 	c->next_new = cs->first_new;
 	cs->first_new = ref(cs, c);
 }
 
-struct sinsp_container *sinsp_containers_of(struct sinsp_containers *cs, const char *cgroups)
+struct sinsp_container *sinsp_containers_by_cgroups(struct sinsp_containers *cs,
+						    const char *cgroups)
 {
 	struct sinsp_container_cached *at = &cs->cache[hash_text(cgroups) % SINSP_CONTAINERS_CACHE];
 
@@ -222,13 +224,13 @@ struct sinsp_container *sinsp_containers_of(struct sinsp_containers *cs, const c
 }
 
 static void set_list(struct sinsp_containers *cs, const char **dst,
-		     const struct sinsp_told_list *list)
+		     const struct sinsp_json_list *list)
 {
 	sinsp_str_set(cs->strings, dst, list->p ? list->p : "", list->len);
 }
 
-struct sinsp_container *sinsp_containers_tell(struct sinsp_containers *cs, const char *json,
-					      size_t len)
+struct sinsp_container *sinsp_containers_apply_event(struct sinsp_containers *cs, const char *json,
+						     size_t len)
 {
 	struct sinsp_container_info info;
 	struct sinsp_container *c;
@@ -251,7 +253,7 @@ struct sinsp_container *sinsp_containers_tell(struct sinsp_containers *cs, const
 		for (int i = 0; i < SINSP_PROBE_MAX; i++)
 			set_list(cs, &c->probes[i], &info.probes[i]);
 		c->privileged = info.privileged;
-		c->told = 1;
+		c->has_event = 1;
 		if (!*c->pod_uid)
 			set(cs, &c->pod_uid,
 			    sinsp_container_label(c, "io.kubernetes.pod.uid") ?: "");
@@ -266,11 +268,11 @@ void sinsp_containers_expect(struct sinsp_containers *cs, const char *id)
 	struct sinsp_container *c = get(cs, id, &is_new);
 
 	if (c)
-		c->told = 1;
+		c->has_event = 1;
 	sinsp_container_put(cs, c);
 }
 
-struct sinsp_container *sinsp_containers_new(struct sinsp_containers *cs)
+struct sinsp_container *sinsp_containers_next_new(struct sinsp_containers *cs)
 {
 	struct sinsp_container *c = cs->first_new;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Containers of processes, by ID. Each process counts as one use; unused ones are kept for a while
- * in a ring of fixed size, so that memory is bounded by what runs. Facts come from cgroup paths and
- * from container events.
+ * The table of containers, by ID. Each process counts as one use; unused containers are kept for a
+ * while in a ring of fixed size, so that memory is bounded by what runs. cgroup paths and container
+ * events describe them.
  */
 #ifndef SINSP_CONTAINER_CONTAINERS_H
 #define SINSP_CONTAINER_CONTAINERS_H
@@ -29,8 +29,8 @@ struct sinsp_container {
 
 	uint32_t refs; /* processes and other users */
 	uint16_t place; /* in the ring of unused ones, if refs is 0 */
-	uint8_t told; /* from a container event */
-	uint8_t asked; /* it is in the list of new ones, or was */
+	uint8_t has_event; /* from a container event */
+	uint8_t requested; /* it is or was in the list of new containers */
 	struct sinsp_container *next; /* next in the bucket */
 	struct sinsp_container *next_new;
 };
@@ -51,8 +51,8 @@ struct sinsp_containers {
 		const char *cgroups; /* NULL: free */
 		struct sinsp_container *container; /* NULL: the host */
 	} cache[SINSP_CONTAINERS_CACHE];
-	/* Containers without an event, to be looked up: sinsp_containers_new removes them. */
-	uint8_t want_new;
+	/* Containers without an event, for a look-up: sinsp_containers_next_new removes them. */
+	uint8_t collects_new;
 	struct sinsp_container *first_new;
 };
 
@@ -61,18 +61,20 @@ void sinsp_containers_fini(struct sinsp_containers *cs);
 
 /* Returns the container of an interned text of cgroups, NULL for the host. The caller owns one use
  * of it (end with put). */
-struct sinsp_container *sinsp_containers_of(struct sinsp_containers *cs, const char *cgroups);
-/* NULL is allowed. */
+struct sinsp_container *sinsp_containers_by_cgroups(struct sinsp_containers *cs,
+						    const char *cgroups);
+/* Ends a use. NULL is allowed. */
 void sinsp_container_put(struct sinsp_containers *cs, struct sinsp_container *c);
 
 /* Applies a container event. Returns NULL if it is invalid. The caller owns one use. */
-struct sinsp_container *sinsp_containers_tell(struct sinsp_containers *cs, const char *json,
-					      size_t len);
+struct sinsp_container *sinsp_containers_apply_event(struct sinsp_containers *cs, const char *json,
+						     size_t len);
 
-/* Returns a container that was not looked up yet; NULL: none left. The caller owns one use. */
-struct sinsp_container *sinsp_containers_new(struct sinsp_containers *cs);
+/* Removes a container from the new ones and returns it; NULL: none left. The caller owns one
+ * use. */
+struct sinsp_container *sinsp_containers_next_new(struct sinsp_containers *cs);
 
-/* Marks that an event about the container @id will come: it need not be looked up. */
+/* Notes that an event of the container @id follows: it needs no look-up. */
 void sinsp_containers_expect(struct sinsp_containers *cs, const char *id);
 
 /* Returns the value of a label, NULL if there is none. */

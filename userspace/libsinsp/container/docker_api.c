@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer comes from another program, and the container's owner chose much of it: members may be
- * missing, of another type, or many. What is used is bounded, so that an event stays far below
- * SINSP_CONTAINER_JSON_MAX.
+ * Converts answers of the docker API to container events. The container's owner chose much of an
+ * answer: members may be missing, of another type, or many. What is used is bounded, so that an
+ * event stays far below SINSP_CONTAINER_JSON_MAX.
  */
 #include "docker_api.h"
 
@@ -18,7 +18,7 @@ enum {
 	TEXT_MAX = 1024, /* a longer text is not used: cut, it would be another one */
 	LABELS_SZ = 32768,
 	HEALTHCHECK_SZ = 16384,
-	MEMBER_MAX = 65536, /* size of a member that matters in a list of containers */
+	MEMBER_MAX = 65536, /* maximum size of a member that is used in a list of containers */
 	ENTRIES_MAX = 64, /* mounts, ports */
 	DEFAULT_SHARES = 1024,
 	DEFAULT_PERIOD_US = 100000,
@@ -64,7 +64,7 @@ static const char *short_text(const cJSON *object, const char *key)
 	return strlen(text) <= TEXT_MAX ? text : "";
 }
 
-/* It becomes part of a request path. */
+/* Returns whether the text is safe as a part of a request path. */
 static int is_image_id(const char *text)
 {
 	return !strncmp(text, "sha256:", 7) && is_digest(text + 7);
@@ -264,7 +264,7 @@ static int is_sandbox(const cJSON *labels)
 	return !strcmp(sinsp_json_text(labels, "io.kubernetes.docker.type"), "podsandbox");
 }
 
-/* Arguments of the program; those that do not fit are left out. */
+/* Adds the arguments of the program; drops those that do not fit. */
 static void add_args(cJSON *to, const cJSON *test, int first)
 {
 	const int n = cJSON_GetArraySize(test);
@@ -285,12 +285,12 @@ static void add_args(cJSON *to, const cJSON *test, int first)
 static void add_healthcheck(cJSON *to, const cJSON *check)
 {
 	const cJSON *test = member(check, "Test");
-	const char *how = cJSON_GetStringValue(cJSON_GetArrayItem(test, 0));
-	const int shell = how && !strcmp(how, "CMD-SHELL");
+	const char *kind = cJSON_GetStringValue(cJSON_GetArrayItem(test, 0));
+	const int shell = kind && !strcmp(kind, "CMD-SHELL");
 	const char *exe = shell ? "/bin/sh" : cJSON_GetStringValue(cJSON_GetArrayItem(test, 1));
 	cJSON *out, *args;
 
-	if (!how || !exe || strlen(exe) > TEXT_MAX || (!shell && strcmp(how, "CMD")))
+	if (!kind || !exe || strlen(exe) > TEXT_MAX || (!shell && strcmp(kind, "CMD")))
 		return;
 	out = cJSON_AddObjectToObject(to, "Healthcheck");
 	cJSON_AddStringToObject(out, "exe", exe);
@@ -325,14 +325,14 @@ static char *print_event(const struct sinsp_docker_answer *a, const char *id,
 	add_limits(c, member(in, "HostConfig"));
 	if (with_lists)
 		add_lists(c, in);
-	/* Environments contain secrets, and no field uses them: as in sysdig, they are left out. */
+	/* Environments contain secrets, and no field uses them: as in sysdig, they are dropped. */
 	cJSON_AddArrayToObject(c, "env");
 	text = cJSON_PrintUnformatted(root);
 	cJSON_Delete(root);
 	return text;
 }
 
-/* A byte of a text may be printed as six: a container with such texts gets none of the lists. */
+/* A byte of a text may be printed as six: if that makes the event too large, it has no lists. */
 char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char *id,
 				enum sinsp_container_type type)
 {
@@ -344,7 +344,7 @@ char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char 
 	return print_event(a, id, type, 0);
 }
 
-/* ---- lists, of which the end may be missing ---- */
+/* ---- lists that may be truncated ---- */
 
 struct listing {
 	const char *p, *end;
@@ -361,7 +361,8 @@ static int skip(struct listing *l, char c)
 	return 1;
 }
 
-/* NULL: incomplete, or longer than anything that matters. The caller owns it. */
+/* Parses the next value, which the caller owns. NULL: truncated, or longer than any member that is
+ * used. */
 static cJSON *next_value(struct listing *l)
 {
 	const size_t left = (size_t)(l->end - l->p);
@@ -373,7 +374,7 @@ static cJSON *next_value(struct listing *l)
 	return v;
 }
 
-static void take_text(char *to, size_t sz, const cJSON *v)
+static void copy_text(char *to, size_t sz, const cJSON *v)
 {
 	const char *text = cJSON_GetStringValue(v);
 
@@ -381,7 +382,7 @@ static void take_text(char *to, size_t sz, const cJSON *v)
 		strcpy(to, text);
 }
 
-/* 0: there is no other. */
+/* Parses a member of a container. Returns 0 if it is the last. */
 static int next_member(struct listing *l)
 {
 	cJSON *key = next_value(l), *v = key && skip(l, ':') ? next_value(l) : NULL;
@@ -389,11 +390,11 @@ static int next_member(struct listing *l)
 	const int more = v && skip(l, ',');
 
 	if (!strcmp(name, "Id"))
-		take_text(l->id, sizeof(l->id), v);
+		copy_text(l->id, sizeof(l->id), v);
 	else if (!strcmp(name, "Names"))
-		take_text(l->name, sizeof(l->name), cJSON_GetArrayItem(v, 0));
+		copy_text(l->name, sizeof(l->name), cJSON_GetArrayItem(v, 0));
 	else if (!strcmp(name, "Image"))
-		take_text(l->image, sizeof(l->image), v);
+		copy_text(l->image, sizeof(l->image), v);
 	cJSON_Delete(key);
 	cJSON_Delete(v);
 	return more;

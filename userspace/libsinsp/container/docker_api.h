@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts answers of docker's API, which podman also has, to container events. */
+/* Converts answers of the docker API, which podman has, too, to container events. */
 #ifndef SINSP_CONTAINER_DOCKER_API_H
 #define SINSP_CONTAINER_DOCKER_API_H
 
@@ -7,8 +7,8 @@
 
 #include "container_match.h"
 
-/* Calls @fn with the ID, all 64 digits, of each container in the answer to /containers/json, which
- * may be incomplete. */
+/* Calls @fn with the full ID of each container in the answer to /containers/json, which may be
+ * truncated. */
 void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const char *id),
 		       void *ctx);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP 1.0: the server may not send chunks, and the answer ends with the connection. A given length
- * is checked, so that a truncated answer is an error. */
+/* HTTP over a unix socket. In HTTP 1.0 the server may not send chunks, and the answer ends with the
+ * connection. Content-Length is checked, so that a truncated answer is an error. */
 #include "unix_http.h"
 
 #include <errno.h>
@@ -52,8 +52,7 @@ static int wait_for(struct exchange *x, short events)
 	}
 }
 
-/* A busy server has no room for a connection at the moment: a unix socket cannot be polled for
- * that. */
+/* Waits 10 ms for a busy server, whose backlog is full: a unix socket cannot be polled for that. */
 static int pause_a_little(struct exchange *x)
 {
 	struct pollfd quit = {x->opts->quit_fd, POLLIN, 0};
@@ -84,8 +83,9 @@ static int connect_to(struct exchange *x, const char *path)
 	return 0;
 }
 
-/* A user's directory may contain a link to a socket that only root may use. So the socket is opened
- * first (O_PATH), and then checked and connected through that descriptor. */
+/* Connects to a socket of the owner. A user's directory may contain a link to a socket that only
+ * root may use, so the socket is opened first (O_PATH), then checked and connected through that
+ * descriptor. */
 static int connect_to_owned(struct exchange *x, const char *path)
 {
 	char held[32];
@@ -191,7 +191,7 @@ static const char *header(const char *p, const char *end, const char *name)
 static int read_answer(struct exchange *x, char **body, size_t *len)
 {
 	char *end = memmem(x->text, x->len, "\r\n\r\n", 4);
-	const char *told;
+	const char *length;
 	int status;
 
 	if (!end || sscanf(x->text, "HTTP/1.%*1d %3d", &status) != 1 || status < 100)
@@ -200,9 +200,9 @@ static int read_answer(struct exchange *x, char **body, size_t *len)
 	*len = x->len - (*body - x->text);
 	if (header(x->text, end, "Transfer-Encoding"))
 		return -EBADMSG;
-	told = header(x->text, end, "Content-Length");
-	if (told) {
-		unsigned long long n = strtoull(told, NULL, 10);
+	length = header(x->text, end, "Content-Length");
+	if (length) {
+		unsigned long long n = strtoull(length, NULL, 10);
 
 		if (n > *len)
 			return x->is_cut ? status : -EBADMSG;

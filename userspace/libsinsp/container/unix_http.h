@@ -8,7 +8,7 @@
 
 struct sinsp_http_opts {
 	size_t sz;
-	uint32_t owner; /* the socket must belong to this user; UINT32_MAX: to anybody */
+	uint32_t owner; /* the socket must belong to this user; UINT32_MAX: any user */
 	int quit_fd; /* when it becomes readable, the request is cancelled */
 	int timeout_ms; /* of the whole request */
 	size_t max_sz; /* maximum size of an answer with its headers */

@@ -255,7 +255,7 @@ int fact_vmswap(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_
 static int probe_is(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t,
 		    enum sinsp_probe kind)
 {
-	if (t->proc->container && !t->proc->container->told)
+	if (t->proc->container && !t->proc->container->has_event)
 		return 0;
 	return field_u(v, sinsp_family_probe(e->insp, t) == kind);
 }

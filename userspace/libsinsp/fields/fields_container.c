@@ -130,7 +130,7 @@ static int get_mounts(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	size_t len;
 
 	(void)f, (void)more;
-	if (!c || !c->told)
+	if (!c || !c->has_event)
 		return 0;
 	len = sinsp_str_len(c->mounts);
 	return len ? keep_whole(e, v, c->mounts, c->mounts + len, ',') : field_str(v, "");
@@ -202,7 +202,7 @@ static int get_probe(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	const struct sinsp_container *c = container_of(e);
 
 	(void)more;
-	if (!c || !c->told)
+	if (!c || !c->has_event)
 		return 0;
 	if (!*c->probes[f->row->variant])
 		return field_str(v, "NONE");

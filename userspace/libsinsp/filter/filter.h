@@ -74,7 +74,7 @@ struct sinsp_filter_needs {
 };
 
 /* Needs of its fields: enum sinsp_field_needs. */
-unsigned int sinsp_filter_asks(const struct sinsp_filter *f);
+unsigned int sinsp_filter_field_needs(const struct sinsp_filter *f);
 
 /* 0 or -ENOMEM. */
 int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out);

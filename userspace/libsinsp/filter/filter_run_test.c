@@ -532,9 +532,9 @@ static void test_patterns_are_bounded(void **state)
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt;
 	struct scap_param params[] = {I64(3), {(const uint8_t *)name, 100}, U32(1), U32(0), U32(0)};
-	int n_told = 0;
+	int n_logged = 0;
 	const struct sinsp_filter_opts opts = {
-		.sz = sizeof(opts), .log = count_log, .log_ctx = &n_told};
+		.sz = sizeof(opts), .log = count_log, .log_ctx = &n_logged};
 	struct sinsp_filter *regex, *glob;
 
 	assert_int_equal(
@@ -545,7 +545,7 @@ static void test_patterns_are_bounded(void **state)
 	evt = fixture_evt(f, &hdr, EVT_OPEN_X, params, 5);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(sinsp_filter_run(regex, &evt), 0);
-	assert_int_equal(n_told, 1);
+	assert_int_equal(n_logged, 1);
 	sinsp_filter_free(regex);
 	strcpy(text, "evt.rawarg.name glob ");
 	for (int i = 0; i < 40; i++)

@@ -195,7 +195,7 @@ static int need_failed(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 	return err;
 }
 
-unsigned int sinsp_filter_asks(const struct sinsp_filter *f)
+unsigned int sinsp_filter_field_needs(const struct sinsp_filter *f)
 {
 	unsigned int needs = 0;
 
@@ -207,12 +207,12 @@ unsigned int sinsp_filter_asks(const struct sinsp_filter *f)
 
 int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 {
-	const unsigned int asked = sinsp_filter_asks(f);
+	const unsigned int needs = sinsp_filter_field_needs(f);
 	int err;
 
 	*out = (struct sinsp_filter_needs){
-		.files = !!(asked & FIELD_NEEDS_FILES),
-		.history = f->has_memory || asked & FIELD_NEEDS_HISTORY,
+		.files = !!(needs & FIELD_NEEDS_FILES),
+		.history = f->has_memory || needs & FIELD_NEEDS_HISTORY,
 	};
 	err = need_comms(f, out, "thread.name");
 	if (!err && !out->n_comms)

@@ -286,9 +286,9 @@ static int run(struct sinsp_filter *f, unsigned int at)
 /* A pattern that was given up may have missed matching events. */
 static void tell_given_up(struct sinsp_filter *f)
 {
-	for (const struct sinsp_regexes *r = f->regexes; r && !f->told; r = r->next)
-		f->told = sinsp_regex_gave_up(r->regex);
-	if (f->told && f->log)
+	for (const struct sinsp_regexes *r = f->regexes; r && !f->reported; r = r->next)
+		f->reported = sinsp_regex_gave_up(r->regex);
+	if (f->reported && f->log)
 		f->log(f->log_ctx, SCAP_LOG_WARN,
 		       "a regular expression of the filter exceeds its step limit for some values; "
 		       "they do not match");
@@ -304,7 +304,7 @@ int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt)
 	f->eval.insp = evt->insp;
 	sinsp_eval_set(&f->eval, evt);
 	r = run(f, at);
-	if (f->regexes && !f->told)
+	if (f->regexes && !f->reported)
 		tell_given_up(f);
 	return r;
 }

@@ -59,7 +59,7 @@ struct sinsp_filter {
 	struct sinsp_regexes *regexes;
 	scap_log_fn log;
 	void *log_ctx;
-	int told; /* a pattern was given up */
+	int reported; /* a pattern was given up */
 	int has_memory; /* a field depends on which events were evaluated before */
 	int asks_direction; /* it names evt.dir */
 };

@@ -20,7 +20,8 @@ static struct sinsp_container *update_container(struct sinsp_parse *p)
 
 	if (!json)
 		return NULL;
-	return sinsp_containers_tell(&p->s->threads.containers, (const char *)json->p, json->len);
+	return sinsp_containers_apply_event(&p->s->threads.containers, (const char *)json->p,
+					    json->len);
 }
 
 void sinsp_parse_container(struct sinsp_parse *p)
@@ -65,7 +66,7 @@ static void inject(struct sinsp *s, const char *json)
 
 static void inject_results(struct sinsp *s)
 {
-	struct sinsp_lookup_result *r = sinsp_lookup_take(s->lookup), *next;
+	struct sinsp_lookup_result *r = sinsp_lookup_results(s->lookup), *next;
 
 	for (; r; r = next) {
 		next = r->next;
@@ -96,14 +97,14 @@ void sinsp_step_containers(struct sinsp *s)
 
 	if (s->lookup)
 		inject_results(s);
-	while (cs->first_new && (c = sinsp_containers_new(cs))) {
-		if (c->told)
+	while (cs->first_new && (c = sinsp_containers_next_new(cs))) {
+		if (c->has_event)
 			; /* reported meanwhile */
 		else if (!*c->full_id)
 			inject_name(s, c);
-		else if (s->lookup && sinsp_lookup_knows(c->type) &&
-			 sinsp_lookup_ask(s->lookup, c->type, c->uid, c->id, c->full_id))
-			c->asked = 0; /* the queue is full: queried when it is seen again */
+		else if (s->lookup && sinsp_lookup_supports(c->type) &&
+			 sinsp_lookup_request(s->lookup, c->type, c->uid, c->id, c->full_id))
+			c->requested = 0; /* the queue is full: queried when it is seen again */
 		sinsp_container_put(cs, c);
 	}
 }

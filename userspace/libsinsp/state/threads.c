@@ -446,6 +446,6 @@ void sinsp_process_set_cgroups(struct sinsp_threads *tt, struct sinsp_process *p
 	struct sinsp_container *old = p->container;
 
 	sinsp_str_set(&tt->strings, &p->cgroups, text, len);
-	p->container = sinsp_containers_of(&tt->containers, p->cgroups);
+	p->container = sinsp_containers_by_cgroups(&tt->containers, p->cgroups);
 	sinsp_container_put(&tt->containers, old);
 }
