@@ -25,17 +25,13 @@ static uint64_t mix(uint64_t h)
 
 /* ---- files ---- */
 
-static uint64_t hash_id(const struct sinsp_code_id *id)
+/* Covers all that is_same_file compares: ids and names are hostile. */
+static uint64_t hash_file(const struct sinsp_code_id *id, const char *path, size_t len)
 {
-	uint64_t h = mix(id->ino + 1) ^ id->dev;
-	uint64_t part;
+	uint64_t h = mix(mix(mix(id->ino + 1) ^ id->dev) ^ id->ino_gen);
 
-	h = mix(h ^ id->ino_gen);
-	for (size_t i = 0; i + sizeof(part) <= id->build_id_len; i += sizeof(part)) {
-		memcpy(&part, id->build_id + i, sizeof(part));
-		h = mix(h ^ part);
-	}
-	return h;
+	h = sinsp_hash_bytes(h, (const char *)id->build_id, id->build_id_len);
+	return id->ino ? h : sinsp_hash_bytes(h, path, len);
 }
 
 static int same_id(const struct sinsp_code_id *a, const struct sinsp_code_id *b)
@@ -54,6 +50,11 @@ static int is_same_file(const struct sinsp_code_file *f, const struct sinsp_code
 	       (id->ino || (strlen(f->path) == len && memcmp(f->path, path, len) == 0));
 }
 
+static uint64_t hash_of(const struct sinsp_code_file *f)
+{
+	return hash_file(&f->id, f->path, strlen(f->path));
+}
+
 static int grow_buckets(struct sinsp_code_maps *m)
 {
 	const uint32_t n = m->n_buckets ? m->n_buckets * 2 : 256;
@@ -62,7 +63,7 @@ static int grow_buckets(struct sinsp_code_maps *m)
 	if (!v)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->n_files; i++) {
-		uint32_t *head = &v[hash_id(&m->files[i]->id) & (n - 1)];
+		uint32_t *head = &v[hash_of(m->files[i]) & (n - 1)];
 
 		m->files[i]->next = *head;
 		*head = i + 1;
@@ -109,7 +110,7 @@ static struct sinsp_code_file *new_file(struct sinsp_code_maps *m, const struct 
 	f->path = name;
 	f->pid = -1;
 	f->number = m->n_files;
-	head = &m->buckets[hash_id(id) & (m->n_buckets - 1)];
+	head = &m->buckets[hash_of(f) & (m->n_buckets - 1)];
 	f->next = *head;
 	m->files[m->n_files++] = f;
 	*head = m->n_files;
@@ -120,7 +121,8 @@ struct sinsp_code_file *sinsp_code_file_get(struct sinsp_code_maps *m,
 					    const struct sinsp_code_id *id, const char *path,
 					    size_t path_len)
 {
-	uint32_t at = m->n_buckets ? m->buckets[hash_id(id) & (m->n_buckets - 1)] : 0;
+	const uint64_t hash = hash_file(id, path, path_len);
+	uint32_t at = m->n_buckets ? m->buckets[hash & (m->n_buckets - 1)] : 0;
 	struct sinsp_code_file *f;
 
 	for (; at; at = m->files[at - 1]->next)

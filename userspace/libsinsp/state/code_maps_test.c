@@ -2,6 +2,7 @@
 /* Executable mappings: replaced, split, shared after fork. */
 #include "testing/test_main.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,45 @@ static void files_are_kept_once(void **state)
 	for (uint64_t i = 0; i < 3000; i++)
 		assert_non_null(file(&m, i + 100, "x"));
 	assert_ptr_equal(sinsp_code_file_get(&m, &id, "[vdso]", 6), a);
+	sinsp_code_maps_fini(&m);
+}
+
+static size_t longest_chain(const struct sinsp_code_maps *m)
+{
+	size_t longest = 0;
+
+	for (uint32_t i = 0; i < m->n_buckets; i++) {
+		size_t n = 0;
+
+		for (uint32_t at = m->buckets[i]; at; at = m->files[at - 1]->next)
+			n++;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+/* Files that differ by their names only, or by the end of the build id only, are found as fast as
+ * others. */
+static void files_are_spread(void **state)
+{
+	struct sinsp_code_id id = {.ino = 5, .build_id_len = SINSP_BUILD_ID_MAX};
+	const struct sinsp_code_id none = {0};
+	struct sinsp_code_maps m = {0};
+	char name[16];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2000; i++) {
+		const int len = snprintf(name, sizeof(name), "anon %u", i);
+
+		assert_non_null(sinsp_code_file_get(&m, &none, name, (size_t)len));
+		memcpy(id.build_id + sizeof(id.build_id) - sizeof(i), &i, sizeof(i));
+		assert_non_null(sinsp_code_file_get(&m, &id, "/prog", 5));
+		id.ino = 0;
+		assert_non_null(sinsp_code_file_get(&m, &id, "/prog", 5));
+		id.ino = 5;
+	}
+	assert_int_equal(m.n_files, 6000);
+	assert_true(longest_chain(&m) < 64);
 	sinsp_code_maps_fini(&m);
 }
 
@@ -156,7 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_kept_once), cmocka_unit_test(place_is_taken),
 		cmocka_unit_test(parts_stay),          cmocka_unit_test(processes),
-		cmocka_unit_test(random_changes),
+		cmocka_unit_test(random_changes),      cmocka_unit_test(files_are_spread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
