@@ -28,6 +28,11 @@ static struct sinsp_str *str_of(const char *s)
 	return (struct sinsp_str *)(s - offsetof(struct sinsp_str, s));
 }
 
+static size_t bytes_of(size_t len)
+{
+	return sizeof(struct sinsp_str) + len + 1;
+}
+
 int sinsp_strings_init(struct sinsp_strings *st)
 {
 	memset(st, 0, sizeof(*st));
@@ -86,6 +91,7 @@ static void forget(struct sinsp_strings *st, struct sinsp_str *x)
 		at = &(*at)->next;
 	*at = x->next;
 	st->n--;
+	st->n_bytes -= bytes_of(x->len);
 	free(x);
 }
 
@@ -115,7 +121,7 @@ const char *sinsp_str_get(struct sinsp_strings *st, const char *p, size_t len)
 		return x->s;
 	}
 
-	x = malloc(sizeof(*x) + len + 1);
+	x = malloc(bytes_of(len));
 	if (!x)
 		return empty.h.s;
 	if (st->n >= st->n_buckets)
@@ -128,6 +134,7 @@ const char *sinsp_str_get(struct sinsp_strings *st, const char *p, size_t len)
 	x->next = st->buckets[h & (st->n_buckets - 1)];
 	st->buckets[h & (st->n_buckets - 1)] = x;
 	st->n++;
+	st->n_bytes += bytes_of(len);
 	return x->s;
 }
 

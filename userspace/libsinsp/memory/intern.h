@@ -15,6 +15,7 @@ struct sinsp_strings {
 	struct sinsp_str **buckets;
 	uint32_t n_buckets, n; /* n_buckets is a power of two; n counts retired texts, too */
 	uint64_t seed;
+	size_t n_bytes; /* memory of the texts, without the table */
 	struct sinsp_str *retired[SINSP_STR_RETIRED];
 	uint32_t next_retired;
 };

@@ -24,6 +24,8 @@ enum {
 /* Limits of symbol tables in memory; the least recently used are dropped. */
 #define READ_BYTES_MAX (16u << 20)
 #define READ_FILES_MAX 128 /* each has a descriptor or two */
+/* Names of JIT code and of a capture file can be long, and new each time at the same place. */
+#define TEXT_BYTES_MAX ((size_t)512 << 20)
 #define SAME_BOOT_NS 2000000000ll
 
 /* ---- lifetime ---- */
@@ -107,7 +109,7 @@ void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st)
 	if (!sy)
 		return;
 	*st = sy->stats;
-	st->bytes = sy->bytes + sy->cap_places * sizeof(*sy->places) +
+	st->bytes = sy->bytes + sy->strings.n_bytes + sy->cap_places * sizeof(*sy->places) +
 		    (sy->kernel ? symtab_bytes(sy->kernel) : 0);
 }
 
@@ -129,6 +131,21 @@ struct place *symbol_cache_find(const struct sinsp_symbols *sy, uint32_t source,
 	return &sy->places[place_slot(sy, source, place)];
 }
 
+static int empty_cache(struct sinsp_symbols *sy)
+{
+	struct sinsp_strings strings;
+	const int err = sinsp_strings_init(&strings);
+
+	if (err)
+		return err;
+	free_lines(sy);
+	memset(sy->places, 0, sy->cap_places * sizeof(*sy->places));
+	sy->n_places = sy->n_imported = 0;
+	sinsp_strings_fini(&sy->strings);
+	sy->strings = strings;
+	return 0;
+}
+
 int symbol_cache_reserve(struct sinsp_symbols *sy)
 {
 	const uint32_t need = (sy->n_places + FRAMES_MAX) * 4 / 3;
@@ -137,15 +154,12 @@ int symbol_cache_reserve(struct sinsp_symbols *sy)
 	uint32_t cap = n_old ? n_old : 4096;
 	struct place *v;
 
+	if (n_old && sy->strings.n_bytes > (sy->max_text ?: TEXT_BYTES_MAX))
+		return empty_cache(sy);
 	if (need < n_old)
 		return 0;
-	if (n_old >= (sy->n_imported ? IMPORTED_PLACES_MAX : PLACES_MAX)) {
-		free_lines(sy);
-		memset(sy->places, 0, n_old * sizeof(*sy->places));
-		sy->n_places = sy->n_imported = 0;
-		sinsp_strings_fini(&sy->strings);
-		return sinsp_strings_init(&sy->strings);
-	}
+	if (n_old >= (sy->n_imported ? IMPORTED_PLACES_MAX : PLACES_MAX))
+		return empty_cache(sy);
 	while (cap <= need)
 		cap *= 2;
 	v = calloc(cap, sizeof(*v));

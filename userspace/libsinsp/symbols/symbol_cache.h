@@ -61,6 +61,7 @@ struct sinsp_symbols {
 	uint32_t n_places, cap_places; /* a power of two */
 	uint32_t n_imported;
 	struct sinsp_strings strings;
+	size_t max_text; /* of strings; 0: default */
 	struct read_file *files; /* by number of the file */
 	uint32_t n_files;
 	uint32_t n_kept; /* files that are kept open */
@@ -86,8 +87,8 @@ struct sinsp_symbols {
 struct sinsp_symbols *symbol_cache_get(struct sinsp *s);
 
 /*
- * Makes room for the places of one stack, which stay valid until the next call. A full cache is
- * emptied. Returns 0 or -ENOMEM.
+ * Makes room for the places of one stack, which stay valid until the next call. A cache with too
+ * many places or too much text is emptied. Returns 0 or -ENOMEM.
  */
 int symbol_cache_reserve(struct sinsp_symbols *sy);
 

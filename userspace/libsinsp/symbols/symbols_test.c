@@ -7,6 +7,7 @@
 
 #include "event/event_table.h"
 #include "shared/stack.h"
+#include "symbol_cache.h"
 #include "symbol_event.h"
 #include "testing/engine_fake.h"
 #include "testing/test_main.h"
@@ -294,6 +295,43 @@ static void test_jit_line_exported(void **state)
 	sinsp_close(s);
 }
 
+/* A place that gets a new name again and again takes no more memory than its limit. */
+static void test_text_is_bounded(void **state)
+{
+	enum { N = 4000, LIMIT = 32 << 10 };
+	struct scap_fake *f = scap_fake_new();
+	struct sinsp_symbols *sy;
+	struct sinsp_evt evt;
+	char name[32];
+	struct scap *src;
+	struct sinsp *s;
+
+	(void)state;
+	for (unsigned int i = 0; i < N; i++) {
+		snprintf(name, sizeof(name), "function_%u", i);
+		add_symbol(f, &(struct symbol_row){.of = SYMBOL_OF_KERNEL,
+						   .place = K(0),
+						   .addr = K(0),
+						   .begin = K(0),
+						   .module = text("[kernel]"),
+						   .name = text(name)});
+	}
+	add_names(f);
+	add_map(f);
+	add_sample(f, N_KERNEL, 0);
+	assert_int_equal(scap_fake_open(&src, f), 0);
+	assert_int_equal(sinsp_open(&s, src, NULL), 0);
+	sy = symbol_cache_get(s);
+	assert_non_null(sy);
+	sy->max_text = LIMIT;
+	do {
+		assert_int_equal(sinsp_next(s, &evt, 0), 1);
+		assert_true(sy->strings.n_bytes < LIMIT + 4096);
+	} while (evt.raw.type != EVT_SAMPLE_E);
+	assert_whole_stack(s, &evt, 1);
+	sinsp_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_names_exported),
 		cmocka_unit_test(test_only_sampler),
 		cmocka_unit_test(test_jit_line_exported),
+		cmocka_unit_test(test_text_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
