@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* An arena: blocks of memory that are freed at once. */
 #include "arena.h"
 
 #include <stdint.h>

@@ -115,7 +115,7 @@ struct filter_node {
 	/* Set later: */
 	struct filter_check *check; /* check.c */
 	uint8_t value; /* of a FILTER_CONST */
-	unsigned int cost; /* order.c */
+	unsigned int cost; /* simplify.c */
 };
 
 /* One text that is parsed, and then compiled. */

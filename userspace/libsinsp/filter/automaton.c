@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds and runs the automaton that searches a text for several patterns (Aho-Corasick). */
 #include "automaton.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Type-checks a filter: operators of each type, arguments of transformers, values that can occur.
+ */
 #include "check.h"
 
 #include <ctype.h>
@@ -132,7 +134,7 @@ static int fail_arg(struct filter_ast *ast, const struct filter_expr *e,
 				 sinsp_filter_fn_name(e->fn), needs);
 }
 
-/* One argument, whose type is kept: tolower and the like. */
+/* Types a call that returns the type of its only argument, such as tolower. */
 static int type_same(struct filter_ast *ast, struct filter_expr *e, int bytes_too)
 {
 	const struct filter_expr *a = e->args;
@@ -274,9 +276,9 @@ static int type_expr(struct filter_ast *ast, struct filter_expr *e)
 	return 0;
 }
 
-/* ---- the right side ---- */
+/* ---- right sides ---- */
 
-/* val(x) is x. */
+/* Types the field or transformer on the right; val(x) is x. */
 static int type_right(struct filter_ast *ast, struct filter_node *n, struct filter_check *c)
 {
 	struct filter_expr *e = n->right;
@@ -373,7 +375,7 @@ static void try_event(void *ctx, const struct scap_event_info *info)
 	try_name(ctx, info->name);
 }
 
-/* evt.type is compared with existing names, as in sysdig. */
+/* Checks that an event of this name exists, as sysdig does. */
 static int check_event_name(struct filter_ast *ast, const struct filter_word *w)
 {
 	struct name_search s = {.name = w->p};
@@ -389,7 +391,7 @@ static int check_event_name(struct filter_ast *ast, const struct filter_word *w)
 	return sinsp_filter_fail(ast, w->at, "unknown event %.40s; see saker -L", w->p);
 }
 
-/* ---- fields of which all values are known ---- */
+/* ---- fields with known values ---- */
 
 struct value_list {
 	char text[256];
@@ -405,7 +407,7 @@ static void list_value(void *ctx, const char *value)
 					 l->n ? ", " : "", value);
 }
 
-/* A value that the field can never have is a typing error, and would make the check constant. */
+/* Checks that the field can have the value: another one is a typing error. */
 static int check_known_value(struct filter_ast *ast, const struct sinsp_field_row *row,
 			     const struct filter_word *w)
 {
@@ -444,7 +446,7 @@ static int check_form(struct filter_ast *ast, const struct filter_node *n,
 				 n->left->field.row->name, w->p, form);
 }
 
-/* Names of services are for other fields: filters compare port numbers, also with -R. */
+/* Refuses names of services: filters compare port numbers, also with -R. */
 static int check_port_text(struct filter_ast *ast, const struct sinsp_field_row *row,
 			   const struct filter_word *w)
 {
@@ -502,9 +504,9 @@ static int read_values(struct filter_ast *ast, const struct filter_node *n, stru
 	return 0;
 }
 
-/* ---- a check ---- */
+/* ---- checks ---- */
 
-/* Whether all of several values must match. */
+/* Returns whether all of several values must match. */
 static int needs_all(const struct filter_node *n)
 {
 	if (n->left->flags & FIELD_F_ENDS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the types of events that a filter can match. Always conservative: what the type alone
- * does not decide can be either. */
+/* Computes the types of events that a filter can match. A check that the type alone does not decide
+ * can be true and false. */
 #include <errno.h>
 
 #include "fields/evt_io.h"
@@ -18,7 +18,7 @@ static void set_type(uint64_t *types, unsigned int index)
 	types[index / 64] |= 1ull << index % 64;
 }
 
-/* A generic event has the name of the call. */
+/* The name of a generic event is that of its call. */
 static int is_generic(const struct scap_event_info *info)
 {
 	return info->id == EVT_SYSCALL_E || info->id == EVT_SYSCALL_X;
@@ -29,7 +29,7 @@ static int opens(const struct scap_event_info *info)
 	return !strncmp(info->name, "open", 4) || !strcmp(info->name, "creat");
 }
 
-/* Whether the type alone decides the value of the field. */
+/* Returns whether the type alone decides the value of the field. */
 static int is_by_type(const struct sinsp_field_row *row, const struct scap_event_info *info)
 {
 	if (row->flags & FIELD_F_OF_OPENS)
@@ -42,9 +42,9 @@ static int is_field(const struct filter_check *c, const char *name)
 	return c->left->kind == FILTER_EXPR_FIELD && !strcmp(c->left->field.row->name, name);
 }
 
-/* Evaluates the check for an event of which only the type is known. Returns 1, 0, or -ENOMEM. */
-static int ask_type(struct sinsp_eval *e, const struct filter_check *c,
-		    const struct sinsp_matcher *m, const struct scap_event_info *info)
+/* Evaluates the check for an event with nothing but a type. Returns 1, 0, or -ENOMEM. */
+static int test_type(struct sinsp_eval *e, const struct filter_check *c,
+		     const struct sinsp_matcher *m, const struct scap_event_info *info)
 {
 	const struct ppm_evt_hdr hdr = {.tid = UINT64_MAX, .type = info->id};
 	const struct sinsp_evt evt = {
@@ -61,13 +61,13 @@ static int ask_type(struct sinsp_eval *e, const struct filter_check *c,
 	return n > 0 ? sinsp_match(m, &v) : n;
 }
 
-struct answers {
-	int yes, no; /* it can be */
+struct results {
+	int yes, no; /* whether the check can be true, and false */
 };
 
 struct generic {
 	const struct sinsp_matcher *m;
-	struct answers may_be;
+	struct results may_be;
 };
 
 static void match_generic(void *ctx, const char *type)
@@ -80,13 +80,13 @@ static void match_generic(void *ctx, const char *type)
 	g->may_be.no |= !r;
 }
 
-/* Possible values of generic events: all names that exist. */
-static struct answers ask_generic(const struct filter_check *c, const struct sinsp_matcher *m)
+/* Returns the results for generic events, whose names are those of all calls. */
+static struct results test_generic(const struct filter_check *c, const struct sinsp_matcher *m)
 {
 	struct generic g = {.m = m};
 
 	if (!is_field(c, "evt.type"))
-		return (struct answers){1, 1};
+		return (struct results){1, 1};
 	sinsp_generic_types(match_generic, &g);
 	return g.may_be;
 }
@@ -100,26 +100,26 @@ static int types_of_constant(struct sinsp_filter *f, const struct filter_check *
 		row->flags & (FIELD_F_OF_OPENS | FIELD_F_OF_IO) || is_field(c, "evt.dir");
 	struct sinsp_matcher m;
 	struct sinsp_eval a;
-	struct answers generic;
+	struct results generic;
 	int err, r = 0;
 
 	err = sinsp_matcher_make(&mm, &m, c);
 	f->regexes = mm.regexes;
 	if (err)
 		return err;
-	generic = ask_generic(c, &m);
+	generic = test_generic(c, &m);
 	sinsp_eval_init(&a, NULL);
 	for (unsigned int i = 0; i < EVT_INDEX_MAX && r >= 0; i++) {
 		const struct scap_event_info *info = info_at(i);
-		struct answers may_be = {1, 1};
+		struct results may_be = {1, 1};
 
 		if (!info)
 			continue;
 		if (is_generic(info) && !knows_generic) {
 			may_be = generic;
 		} else if (is_by_type(row, info)) {
-			r = ask_type(&a, c, &m, info);
-			may_be = (struct answers){r > 0, r == 0};
+			r = test_type(&a, c, &m, info);
+			may_be = (struct results){r > 0, r == 0};
 		}
 		if (may_be.yes)
 			set_type(may->yes, i);
@@ -138,7 +138,7 @@ static int has_param(const struct scap_event_info *info, const char *name)
 	return 0;
 }
 
-/* evt.arg.NAME: an event without this parameter has no value, and no check of it matches. */
+/* Computes the types that have a parameter @name: checks of evt.arg.NAME match no others. */
 static void types_of_arg(const char *name, struct filter_types *may)
 {
 	for (unsigned int i = 0; i < EVT_INDEX_MAX; i++) {
@@ -174,7 +174,7 @@ int sinsp_check_types(struct sinsp_filter *f, struct filter_check *c)
 	return 0;
 }
 
-/* ---- of a tree ---- */
+/* ---- types of a tree ---- */
 
 static void all_types(uint64_t *out)
 {

@@ -17,7 +17,7 @@ static int put(struct sinsp_text *out, const char *s)
 	return text_end(out, p ? put_mem(p, s, n) : NULL);
 }
 
-/* Values may contain any bytes. */
+/* Quotes a value, which may contain any bytes. */
 static int put_value(struct sinsp_text *out, const struct filter_const *v)
 {
 	const size_t n = v->word->len < 60 ? v->word->len : 60;
@@ -86,7 +86,7 @@ static const char *target(unsigned int at, char buf[static 24])
 	if (at == FILTER_YES)
 		return "show";
 	if (at == FILTER_NO)
-		return "leave out";
+		return "drop";
 	snprintf(buf, 24, "go to %u", at + 1);
 	return buf;
 }
@@ -129,7 +129,7 @@ struct type_list {
 	int err;
 };
 
-/* Event types that exist only for old files are not counted. */
+/* Counts no event types that exist only in old files. */
 static int is_a_type(const struct scap_event_info *info)
 {
 	return !(info->flags & (EF_UNUSED | EF_OLD_VERSION)) && !(info->category & EC_INTERNAL);
@@ -196,7 +196,7 @@ static int put_types(struct sinsp_text *out, const struct sinsp_filter *f)
 		return put(out, "Event types\n  all\n");
 	scap_event_each(look_for_all, &l);
 	snprintf(line, sizeof(line), "Event types: %u of %u%s\n", n, n_all,
-		 l.has_all ? "; (all): with nothing more to ask" : "");
+		 l.has_all ? "; (all): each of these matches" : "");
 	err = put(out, line);
 	if (err || !n)
 		return err;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compiles a filter from its text: parse, check, simplify, emit; and answers what it can match. */
 #include "filter.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static int compile(struct sinsp_filter *f, const char *text, const struct sinsp_
 		err = sinsp_filter_make_slots(f);
 	if (err)
 		return err;
-	f->asks_direction = names_direction(f);
+	f->uses_dir = names_direction(f);
 	err = sinsp_filter_simplify(f);
 	return err ? err : sinsp_filter_emit(f);
 }
@@ -53,7 +54,7 @@ int sinsp_filter_new(struct sinsp_filter **out, const char *text,
 	}
 	f->log = opts ? opts->log : NULL;
 	f->log_ctx = opts ? opts->log_ctx : NULL;
-	/* Both belong to the caller, and may be freed from now on. */
+	/* Both are borrowed from the caller, who may free them now. */
 	f->ast.err = &f->no_error;
 	f->ast.opts = NULL;
 	*out = f;
@@ -115,7 +116,7 @@ int sinsp_filter_names_type(const struct sinsp_filter *f, unsigned int type)
 
 int sinsp_filter_wants_enters(const struct sinsp_filter *f)
 {
-	if (!f->asks_direction)
+	if (!f->uses_dir)
 		return 0;
 	for (unsigned int i = 0; i < EVT_INDEX_MAX; i += 2)
 		if (sinsp_types_have(f->may.yes, i))

@@ -8,7 +8,7 @@
 
 struct sinsp_filter; /* used by one thread */
 
-/* NAME=EXPR of a macro, NAME=a,b of a list. */
+/* A macro (NAME=EXPR) or a list (NAME=a,b). */
 struct sinsp_filter_name {
 	const char *name, *text;
 };
@@ -17,7 +17,7 @@ struct sinsp_filter_opts {
 	size_t sz; /* sizeof(struct sinsp_filter_opts); new fields go last */
 	const struct sinsp_filter_name *macros, *lists; /* the first definition of a name counts */
 	size_t n_macros, n_lists;
-	scap_log_fn log; /* called once if a pattern was given up; NULL: silent */
+	scap_log_fn log; /* called once if a regular expression exceeds its limit; NULL: none */
 	void *log_ctx;
 	uint8_t threads_only; /* applied to threads and files without an event: fields of events are
 				 errors */
@@ -44,7 +44,7 @@ int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt);
 /* Returns whether events of the type can match at all. */
 int sinsp_filter_may_match(const struct sinsp_filter *f, unsigned int type);
 
-/* The set of these types, bits by EVT_INDEX. Borrowed from the filter. */
+/* Returns the set of these types, bits by EVT_INDEX, borrowed from the filter. */
 const uint64_t *sinsp_filter_types(const struct sinsp_filter *f);
 
 /* Returns how many types of current events it can match, and how many there are. */
@@ -56,27 +56,27 @@ int sinsp_filter_wants_enters(const struct sinsp_filter *f);
 /* Returns whether it compares evt.type with the name of the type: = or in, not below "not". */
 int sinsp_filter_names_type(const struct sinsp_filter *f, unsigned int type);
 
-/* Conditions on an event that follow from the filter, for pushdown: more events may fulfil them
- * than match, never fewer. Borrowed from the filter. */
+/* Pushdown: conditions that every matching event fulfils; others may, too. Borrowed from the
+ * filter. */
 struct sinsp_filter_needs {
 	const char *const *comms; /* comm of its thread or process is one of these */
 	size_t n_comms; /* 0: any */
 	const int32_t *pids; /* its PID is one of these */
 	size_t n_pids; /* 0: any */
-	const int32_t *tids; /* its TID is */
+	const int32_t *tids; /* its TID is one of these */
 	size_t n_tids;
 	const int32_t
 		*uids; /* its effective UID is one of these, numbered as in its user namespace */
 	size_t n_uids;
 	uint8_t failed; /* it is a failed call */
-	uint8_t files; /* the filter has fields of files: open files must be known */
-	uint8_t history; /* it depends on other events: all are needed */
+	uint8_t files; /* the filter has fields of files: open files must be recorded */
+	uint8_t history; /* the filter depends on other events: all must be recorded */
 };
 
-/* Needs of its fields: enum sinsp_field_needs. */
+/* Returns the needs of its fields: enum sinsp_field_needs. */
 unsigned int sinsp_filter_field_needs(const struct sinsp_filter *f);
 
-/* 0 or -ENOMEM. */
+/* Derives the conditions. Returns 0 or -ENOMEM. */
 int sinsp_filter_needs(struct sinsp_filter *f, struct sinsp_filter_needs *out);
 
 /* Appends the program and the event types that it can match, as lines. Returns 0 or -ENOMEM. */

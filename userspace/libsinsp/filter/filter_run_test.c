@@ -669,15 +669,15 @@ static void test_programs(void **state)
 	check_explained("fd.name contains x and (proc.name=a or proc.name=b) and fd.num=3",
 			"Program\n"
 			"    1  fd.num = \"3\"\n"
-			"         yes: go to 2; no: leave out\n"
+			"         yes: go to 2; no: drop\n"
 			"    2  proc.name in (\"a\", \"b\")\n"
-			"         yes: go to 3; no: leave out\n"
+			"         yes: go to 3; no: drop\n"
 			"    3  fd.name contains \"x\"\n"
-			"         yes: show; no: leave out\n"
+			"         yes: show; no: drop\n"
 			"Event types\n");
 	check_explained("not fd.num=3 and not fd.num=4", "Program\n"
 							 "    1  fd.num in (\"3\", \"4\")\n"
-							 "         yes: leave out; no: show\n");
+							 "         yes: drop; no: show\n");
 	check_explained("fd.num=1 and proc.name=a or fd.num=2 and proc.name=a",
 			"Program\n"
 			"    1  fd.num = \"1\"\n"
@@ -685,13 +685,13 @@ static void test_programs(void **state)
 			"    2  proc.name = \"a\"\n"
 			"         yes: show; no: go to 3; evaluated once per event\n"
 			"    3  fd.num = \"2\"\n"
-			"         yes: go to 4; no: leave out\n"
+			"         yes: go to 4; no: drop\n"
 			"    4  proc.name = \"a\"\n"
-			"         yes: show; no: leave out; evaluated once per event\n");
+			"         yes: show; no: drop; evaluated once per event\n");
 	check_explained("fd.name contains a or fd.name contains b",
 			"Program\n"
 			"    1  fd.name contains anyof (\"a\", \"b\")\n"
-			"         yes: show; no: leave out\n");
+			"         yes: show; no: drop\n");
 	check_explained("proc.name in () and proc.name = anyof ()",
 			"Program\n  no event can match\n");
 }

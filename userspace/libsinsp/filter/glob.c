@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Matches shell patterns (glob). */
 #include "glob.h"
 
 #include <ctype.h>
@@ -107,7 +108,7 @@ static int match_one(struct glob *g, unsigned char c)
 	}
 }
 
-/* Only the last star is ever extended: the part before it matched as early as possible. */
+/* Backtracks to the last star only: the part before it matched as early as possible. */
 int sinsp_glob_match(const char *pattern, size_t pattern_len, const char *p, size_t len, int fold)
 {
 	struct glob g = {pattern, pattern + pattern_len, fold};

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Matches as fnmatch without flags, or with FNM_CASEFOLD; takes at most the product of both
+/* Matches as fnmatch without flags, or with FNM_CASEFOLD; needs at most the product of both
  * lengths. */
 int sinsp_glob_match(const char *pattern, size_t pattern_len, const char *p, size_t len, int fold);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The lexer of filters: words, operators, quoted values and escapes. */
 #include "lexer.h"
 
 #include <ctype.h>

@@ -31,7 +31,7 @@ static const struct unit sizes[] = {
 static const struct unit no_units[] = {{"", 1}, {NULL}};
 /* clang-format on */
 
-/* A number without its sign. */
+/* Reads a number without its sign. */
 struct magnitude {
 	uint64_t n;
 	int negative;
@@ -122,7 +122,7 @@ static int read_hex(const char *p, uint64_t *out)
 	return errno ? -ERANGE : *end ? -EINVAL : 0;
 }
 
-/* Returns 0; -EINVAL: not a number; -ERANGE: too large. */
+/* Reads a number with its unit. Returns 0; -EINVAL: not a number; -ERANGE: too large. */
 static int read_number(const struct filter_word *w, const struct unit *units, struct magnitude *out)
 {
 	const char *p = w->p;
@@ -245,7 +245,7 @@ static int read_ip(const struct filter_word *w, struct filter_const *out)
 	return 0;
 }
 
-/* For a value whose type differs from event to event: reads the word as every possible kind. */
+/* Reads the word as every kind of value, for a field whose type differs from event to event. */
 static void any_literal(const struct filter_word *w, struct filter_const *out)
 {
 	struct magnitude m;

@@ -6,7 +6,7 @@
 
 #include "glob.h"
 
-/* memmem builds a table first, which does not pay for short texts. */
+/* memmem builds a table first, which is slower for short texts. */
 #define SHORT_TEXT 256
 
 static int has_part_short(const char *p, size_t len, const char *part, size_t part_len)
@@ -140,8 +140,8 @@ int sinsp_match_values(enum filter_op op, const struct sinsp_value *a, const str
 	return 0;
 }
 
-/* Compares a value, whose type the event decides, with one that can be read as several kinds.
- * Values that do not compare differ. */
+/* Compares a value, whose type the event decides, with a constant of that type. Values of different
+ * types are not equal. */
 static int match_typed_one(enum filter_op op, const struct sinsp_value *v,
 			   const struct filter_const *c)
 {

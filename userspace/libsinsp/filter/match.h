@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matchers: an operator and its values, prepared to test many values. */
+/* Matchers: an operator and its constants, compiled to test many values. */
 #ifndef SINSP_FILTER_MATCH_H
 #define SINSP_FILTER_MATCH_H
 
@@ -64,13 +64,13 @@ struct sinsp_matcher {
 	};
 };
 
-/* Owns memory, and lives as long as the matchers. */
+/* Compiled expressions, freed with the filter. */
 struct sinsp_regexes {
 	struct sinsp_regex *regex;
 	struct sinsp_regexes *next;
 };
 
-/* What matchers are made with; they lie in the arena of ast. */
+/* Compiles matchers into the arena of ast. */
 struct sinsp_matcher_maker {
 	struct filter_ast *ast;
 	struct sinsp_regexes *regexes; /* freed with the filter */

@@ -7,7 +7,7 @@
 
 /* ---- numbers ---- */
 
-/* All operators except = and != are ranges; an empty one is the inverse of everything. */
+/* Makes a range of <, <=, > or >=; an empty range is the inverse of all numbers. */
 static void make_range(struct sinsp_matcher *m, enum filter_op op, uint64_t v, uint64_t min,
 		       uint64_t max)
 {
@@ -81,8 +81,8 @@ static void make_part(struct sinsp_matcher *m, enum sinsp_matcher_kind kind,
 	m->text.len = v->len;
 }
 
-/* contains with several patterns, or with letters in either case. Every text contains the empty
- * one. */
+/* Makes a matcher for contains with several patterns, or without case. Every text contains the
+ * empty pattern. */
 static int make_parts(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 		      const struct filter_check *c)
 {
@@ -140,7 +140,7 @@ static int make_regex(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 	m->kind = MATCH_REGEX;
 	err = sinsp_regex_new(&m->regex, v->p, v->len, why, &offset);
 	if (err == -EINVAL) {
-		/* Quoted bytes take more room in the text than in memory. */
+		/* Quotes and escapes make the text longer than the value. */
 		if (!memchr(v->word->p, '\\', v->word->len))
 			at.pos += offset + v->word->quoted;
 		return sinsp_filter_fail(mm->ast, at, "invalid pattern: %s", why);
@@ -196,9 +196,9 @@ static int make_text(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 	}
 }
 
-/* ---- any ---- */
+/* ---- all types ---- */
 
-/* One matcher for each value, with this operator. */
+/* Makes one matcher for each value. */
 static int make_matchers(struct sinsp_matcher_maker *mm, struct sinsp_matcher *m,
 			 enum sinsp_matcher_kind kind, const struct filter_check *c)
 {

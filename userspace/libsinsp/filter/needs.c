@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pushdown: derives what can be decided before an event is recorded. An equality check gives a set
- * of values that the event must have; "and" gives the smallest set of its terms; "or" the union, if
- * each term has one; "not" nothing.
+ * Pushdown: derives conditions that the kernel can check before an event is recorded. An equality
+ * check gives a set of values that the event must have; "and" gives the smallest set of its terms;
+ * "or" the union, if each term has one; "not" nothing.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 
 enum { COMM_MAX = 15 }; /* maximum length of a comm in the kernel */
 
-/* The field whose values are derived. */
-struct wanted {
+/* The field, and its derived values. */
+struct derived {
 	const struct filter_const **v;
 	size_t n;
-	int any; /* nothing follows */
+	int any; /* no condition follows */
 };
 
 struct wants {
@@ -30,23 +30,23 @@ static int is_of(const struct filter_expr *e, const char *name)
 	return e->kind == FILTER_EXPR_FIELD && !e->field.arg && !strcmp(e->field.row->name, name);
 }
 
-static struct wanted nothing(void)
+static struct derived nothing(void)
 {
-	return (struct wanted){.any = 1};
+	return (struct derived){.any = 1};
 }
 
-static struct wanted room_for(struct wants *w, size_t n)
+static struct derived room_for(struct wants *w, size_t n)
 {
-	struct wanted r = {.v = sinsp_arena_alloc(&w->f->ast.arena, (n + 1) * sizeof(*r.v))};
+	struct derived r = {.v = sinsp_arena_alloc(&w->f->ast.arena, (n + 1) * sizeof(*r.v))};
 
 	if (!r.v)
 		w->err = -ENOMEM;
 	return r.v ? r : nothing();
 }
 
-static struct wanted of_check(struct wants *w, const struct filter_check *c)
+static struct derived of_check(struct wants *w, const struct filter_check *c)
 {
-	struct wanted r;
+	struct derived r;
 
 	if (c->right || c->mod != FILTER_MOD_NONE || !is_of(c->left, w->field) ||
 	    (c->op != FILTER_EQ && c->op != FILTER_IN))
@@ -57,14 +57,14 @@ static struct wanted of_check(struct wants *w, const struct filter_check *c)
 	return r;
 }
 
-static struct wanted of_node(struct wants *w, const struct filter_node *n);
+static struct derived of_node(struct wants *w, const struct filter_node *n);
 
-static struct wanted of_all(struct wants *w, const struct filter_node *n)
+static struct derived of_all(struct wants *w, const struct filter_node *n)
 {
-	struct wanted best = nothing();
+	struct derived best = nothing();
 
 	for (n = n->children; n; n = n->next) {
-		struct wanted one = of_node(w, n);
+		struct derived one = of_node(w, n);
 
 		if (!one.any && (best.any || one.n < best.n))
 			best = one;
@@ -72,13 +72,13 @@ static struct wanted of_all(struct wants *w, const struct filter_node *n)
 	return best;
 }
 
-static struct wanted of_any(struct wants *w, const struct filter_node *n)
+static struct derived of_any(struct wants *w, const struct filter_node *n)
 {
-	struct wanted sum = room_for(w, 0);
+	struct derived sum = room_for(w, 0);
 
 	for (n = n->children; n && !sum.any; n = n->next) {
-		const struct wanted one = of_node(w, n);
-		struct wanted both;
+		const struct derived one = of_node(w, n);
+		struct derived both;
 
 		if (one.any)
 			return one;
@@ -94,7 +94,7 @@ static struct wanted of_any(struct wants *w, const struct filter_node *n)
 }
 
 /* The depth of trees is bounded: FILTER_DEPTH_MAX. */
-static struct wanted of_node(struct wants *w, const struct filter_node *n)
+static struct derived of_node(struct wants *w, const struct filter_node *n)
 {
 	switch (n->kind) {
 	case FILTER_CHECK:
@@ -111,18 +111,18 @@ static struct wanted of_node(struct wants *w, const struct filter_node *n)
 	return nothing();
 }
 
-static struct wanted find(struct sinsp_filter *f, const char *field, int *err)
+static struct derived find(struct sinsp_filter *f, const char *field, int *err)
 {
 	struct wants w = {.f = f, .field = field};
-	struct wanted r = of_node(&w, f->ast.root);
+	struct derived r = of_node(&w, f->ast.root);
 
 	if (w.err)
 		*err = w.err;
 	return r;
 }
 
-/* Collects the values of @field that follow, with room for one of @sz for each. */
-static int find_values(struct sinsp_filter *f, const char *field, size_t sz, struct wanted *w,
+/* Derives the values of @field, and allocates @sz bytes for each. */
+static int find_values(struct sinsp_filter *f, const char *field, size_t sz, struct derived *w,
 		       void *room)
 {
 	int err = 0;
@@ -136,18 +136,18 @@ static int find_values(struct sinsp_filter *f, const char *field, size_t sz, str
 	return *(void **)room ? 0 : -ENOMEM;
 }
 
-/* Names that the kernel cannot be asked for: longer than a comm, or of a thread without one. */
+/* Returns whether the kernel can compare the name: longer ones are no comm, and <NA> is none. */
 static int is_comm(const struct filter_const *c)
 {
 	return c->p && c->len && c->len <= COMM_MAX && !memchr(c->p, 0, c->len) &&
 	       strcmp(c->p, "<NA>") != 0;
 }
 
-/* The kernel compares the comm of a thread and of its process. */
+/* Derives the comms, which the kernel compares with those of the thread and its process. */
 static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out, const char *field)
 {
 	const char **v;
-	struct wanted w;
+	struct derived w;
 	int err = find_values(f, field, sizeof(*v), &w, &v);
 
 	for (size_t i = 0; !err && i < w.n; i++) {
@@ -164,11 +164,11 @@ static int need_comms(struct sinsp_filter *f, struct sinsp_filter_needs *out, co
 	return 0;
 }
 
-/* Collects numbers from @least on, of a signed or unsigned field. */
+/* Derives the numbers of a field, of which none is below @least. */
 static int need_numbers(struct sinsp_filter *f, const char *field, int64_t least,
 			const int32_t **out, size_t *n)
 {
-	struct wanted w;
+	struct derived w;
 	int32_t *v;
 	int err = find_values(f, field, sizeof(*v), &w, &v);
 
@@ -187,7 +187,7 @@ static int need_numbers(struct sinsp_filter *f, const char *field, int64_t least
 static int need_failed(struct sinsp_filter *f, struct sinsp_filter_needs *out)
 {
 	int err = 0;
-	const struct wanted w = find(f, "evt.failed", &err);
+	const struct derived w = find(f, "evt.failed", &err);
 
 	out->failed = !w.any;
 	for (size_t i = 0; !w.any && i < w.n; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recursive descent parser; the depth is counted, and limited to FILTER_DEPTH_MAX. A macro is
- * parsed again at each use, so that each check has its place. */
+/* The parser of filters: recursive descent, at most FILTER_DEPTH_MAX levels deep. A macro is parsed
+ * again at each use, so that each check has its place in the text. */
 #include <errno.h>
 #include <string.h>
 
 #include "lexer.h"
 
-/* ---- what everything is made of ---- */
+/* ---- nodes ---- */
 
 static struct filter_node *new_node(struct filter_lexer *lex, enum filter_node_kind kind,
 				    struct filter_place at)
@@ -133,7 +133,7 @@ static int add_list(struct filter_lexer *lex, const struct sinsp_filter_name *li
 	return err;
 }
 
-/* Values separated by commas; a bare one may name a list. */
+/* Parses values separated by commas; a bare one may name a list. */
 static int add_words(struct filter_lexer *lex, struct filter_word ***tail)
 {
 	const struct sinsp_filter_name *list;
@@ -164,7 +164,7 @@ static int add_words(struct filter_lexer *lex, struct filter_word ***tail)
 	return 0;
 }
 
-/* "(a, b)" or the name of a list. */
+/* Parses "(a, b)" or the name of a list. */
 static int parse_words(struct filter_lexer *lex, struct filter_word **out)
 {
 	const struct filter_place at = sinsp_lex_place(lex);
@@ -289,7 +289,7 @@ static int parse_expr_list(struct filter_lexer *lex, struct filter_place open,
 	return err;
 }
 
-/* "[x]" after a transformer. */
+/* Parses "[x]" after a transformer. */
 static int parse_call_arg(struct filter_lexer *lex, const char **out)
 {
 	const struct filter_place at = sinsp_lex_place(lex);
@@ -309,7 +309,7 @@ static int parse_call_arg(struct filter_lexer *lex, const char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-/* After "name(". */
+/* Parses a call after "name(". */
 static int parse_call(struct filter_lexer *lex, enum filter_fn fn, struct filter_place at,
 		      struct filter_expr **out)
 {
@@ -346,7 +346,7 @@ static int no_operator(struct filter_lexer *lex, const struct filter_expr *left)
 	return expected(lex, "an operator, such as = or contains or exists");
 }
 
-/* oneof and the like are values too, unless a list follows. */
+/* Parses oneof, anyof or allof, which are values unless a list follows. */
 static int parse_mod(struct filter_lexer *lex, struct filter_node *n)
 {
 	const char *const before = lex->p;
@@ -372,7 +372,7 @@ static int parse_value(struct filter_lexer *lex, struct filter_node *n)
 
 static int parse_right(struct filter_lexer *lex, struct filter_node *n)
 {
-	const int takes_list =
+	const int has_list =
 		n->op == FILTER_IN || n->op == FILTER_INTERSECTS || n->op == FILTER_PMATCH;
 	struct filter_place at;
 	enum filter_fn fn;
@@ -381,12 +381,12 @@ static int parse_right(struct filter_lexer *lex, struct filter_node *n)
 	at = sinsp_lex_place(lex);
 	if (!sinsp_lex_fn(lex, &fn))
 		return parse_call(lex, fn, at, &n->right);
-	if (takes_list || parse_mod(lex, n))
+	if (has_list || parse_mod(lex, n))
 		return parse_words(lex, &n->words);
 	return parse_value(lex, n);
 }
 
-/* After the left side of a check. */
+/* Parses the operator and the right side of a check. */
 static int parse_condition(struct filter_lexer *lex, struct filter_expr *left,
 			   struct filter_node **out)
 {
@@ -423,7 +423,7 @@ static int parse_macro(struct filter_lexer *lex, const struct sinsp_filter_name 
 	return err;
 }
 
-/* A name that is neither a macro nor, without a dot, a field. */
+/* Reports a name that is neither a macro nor a field. */
 static int unknown_name(struct filter_lexer *lex, size_t len)
 {
 	const int shown = len < 40 ? (int)len : 40;
@@ -505,7 +505,7 @@ static int parse_not(struct filter_lexer *lex, struct filter_node **out)
 	return err;
 }
 
-/* Terms separated by a word; @next parses one. */
+/* Parses terms separated by a word; @next parses one. */
 static int parse_terms(struct filter_lexer *lex, struct filter_node **out, const char *word,
 		       enum filter_node_kind kind,
 		       int (*next)(struct filter_lexer *, struct filter_node **))
@@ -543,21 +543,21 @@ static int parse_or(struct filter_lexer *lex, struct filter_node **out)
 	return parse_terms(lex, out, "or", FILTER_OR, parse_and);
 }
 
-/* ---- the whole ---- */
+/* ---- the filter ---- */
 
-/* Anything except "and" or "or" after a check. */
+/* Reports what follows a check instead of "and" or "or". */
 static int unexpected_end(struct filter_lexer *lex)
 {
 	static const struct {
 		const char *theirs, *ours;
-	} habits[] = {{"&&", "and"}, {"||", "or"}, {"AND", "and"},
-		      {"OR", "or"},  {"&", "and"}, {"|", "or"}};
+	} foreign[] = {{"&&", "and"}, {"||", "or"}, {"AND", "and"},
+		       {"OR", "or"},  {"&", "and"}, {"|", "or"}};
 
-	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
-		if (!strncmp(lex->p, habits[i].theirs, strlen(habits[i].theirs)))
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (!strncmp(lex->p, foreign[i].theirs, strlen(foreign[i].theirs)))
 			return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex),
 						 "expected 'and' or 'or'; did you mean %s?",
-						 habits[i].ours);
+						 foreign[i].ours);
 	if (*lex->p == ')')
 		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "unmatched )");
 	return expected(lex, "and or or");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names without patterns are found by hash; patterns are tried one after the other. */
+/* A tree of directories: names are found by hash, patterns are tried one after the other. */
 #include "pathtree.h"
 
 #include <errno.h>

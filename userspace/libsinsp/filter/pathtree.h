@@ -20,7 +20,7 @@ struct sinsp_pathtree {
 /* Makes room for paths of @n_bytes together. Returns 0 or -ENOMEM. */
 int sinsp_pathtree_init(struct sinsp_pathtree *t, struct sinsp_arena *a, size_t n_paths,
 			size_t n_bytes);
-/* @p is borrowed. */
+/* Adds a path, which is borrowed. */
 void sinsp_pathtree_add(struct sinsp_pathtree *t, const char *p, size_t len);
 int sinsp_pathtree_match(struct sinsp_pathtree *t, const char *p, size_t len);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The filter compiler emits the checks of a tree as a program, and runs it on events. */
 #include "program.h"
 
 #include <errno.h>
 
-/* ---- making it ---- */
+/* ---- the compiler ---- */
 
 struct emitter {
 	struct sinsp_filter *f;
@@ -51,9 +52,9 @@ static int same_check(const struct filter_check *a, const struct filter_check *b
 	       a->n_values == b->n_values && same_values(a, b);
 }
 
-/* Returns the matcher of an equal earlier check; its result is kept from now on. */
-static int use_again(struct emitter *em, const struct filter_check *c, unsigned int hash,
-		     struct filter_insn *insn)
+/* Shares matcher and result with an equal earlier check. Returns whether there is one. */
+static int share_matcher(struct emitter *em, const struct filter_check *c, unsigned int hash,
+			 struct filter_insn *insn)
 {
 	for (const struct made *m = em->table[hash % 256]; m; m = m->next) {
 		struct filter_insn *other = &em->f->insns[m->insn];
@@ -75,7 +76,7 @@ static int make_matcher(struct emitter *em, const struct filter_check *c, struct
 	struct sinsp_matcher *m;
 	struct made *made;
 
-	if (use_again(em, c, hash, insn))
+	if (share_matcher(em, c, hash, insn))
 		return 0;
 	m = sinsp_arena_alloc(&em->f->ast.arena, sizeof(*m));
 	made = sinsp_arena_alloc(&em->f->ast.arena, sizeof(*made));
@@ -115,7 +116,7 @@ static struct filter_node *reversed(struct filter_node *n)
 	return head;
 }
 
-/* Compiles code that continues at @yes or @no; it begins at *at. */
+/* Emits code that continues at @yes or @no; *at is its start. */
 static int emit(struct emitter *em, struct filter_node *n, unsigned int yes, unsigned int no,
 		unsigned int *at)
 {
@@ -140,7 +141,7 @@ static int emit(struct emitter *em, struct filter_node *n, unsigned int yes, uns
 	return err;
 }
 
-/* Finds where events of a type begin: after the checks that the type decides. */
+/* Returns the entry point for a type: after the checks that the type decides. */
 static unsigned int find_entry(const struct sinsp_filter *f, unsigned int index)
 {
 	unsigned int at = f->start;
@@ -187,7 +188,7 @@ int sinsp_filter_emit(struct sinsp_filter *f)
 	return 0;
 }
 
-/* ---- running it ---- */
+/* ---- the interpreter ---- */
 
 static int match_list(const struct sinsp_matcher *m, const struct sinsp_value *v, int n)
 {
@@ -229,7 +230,7 @@ static int match_field(struct sinsp_filter *f, const struct filter_insn *insn,
 	return m->all;
 }
 
-/* Most values are fields. */
+/* Fills a slot; most are fields. */
 static inline int fill(struct sinsp_filter *f, unsigned int slot, struct filter_slot *s)
 {
 	if (!s->field)
@@ -283,11 +284,11 @@ static int run(struct sinsp_filter *f, unsigned int at)
 	return at == FILTER_YES;
 }
 
-/* A pattern that was given up may have missed matching events. */
-static void tell_given_up(struct sinsp_filter *f)
+/* Logs once that a regular expression exceeded its limit: matching events may be missing. */
+static void report_regex_limit(struct sinsp_filter *f)
 {
 	for (const struct sinsp_regexes *r = f->regexes; r && !f->reported; r = r->next)
-		f->reported = sinsp_regex_gave_up(r->regex);
+		f->reported = sinsp_regex_hit_limit(r->regex);
 	if (f->reported && f->log)
 		f->log(f->log_ctx, SCAP_LOG_WARN,
 		       "a regular expression of the filter exceeds its step limit for some values; "
@@ -305,6 +306,6 @@ int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt)
 	sinsp_eval_set(&f->eval, evt);
 	r = run(f, at);
 	if (f->regexes && !f->reported)
-		tell_given_up(f);
+		report_regex_limit(f);
 	return r;
 }

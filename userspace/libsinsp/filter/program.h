@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A compiled filter: a flat array of checks, each with the next check for match and no match.
- * Values are computed once per event, in slots; a check that occurs several times is evaluated
- * once. The entry point of each event type is precomputed: most events leave at once.
+ * The compiled filter (program): a flat array of checks, each with the next check for match and no
+ * match. Values are computed once per event, in slots; a check that occurs several times is
+ * evaluated once. The entry point of each event type is precomputed: most events end there.
  */
 #ifndef SINSP_FILTER_PROGRAM_H
 #define SINSP_FILTER_PROGRAM_H
@@ -36,7 +36,7 @@ struct filter_insn {
 	const struct sinsp_matcher *matcher;
 	unsigned int slot, right; /* right side: of a MATCH_FIELD */
 	unsigned int yes, no;
-	unsigned int memo; /* where the result is kept, from 1; 0: evaluated once only */
+	unsigned int memo; /* where the result is kept, from 1; 0: it has one use */
 	const struct filter_check *check;
 };
 
@@ -59,13 +59,12 @@ struct sinsp_filter {
 	struct sinsp_regexes *regexes;
 	scap_log_fn log;
 	void *log_ctx;
-	int reported; /* a pattern was given up */
+	int reported; /* that a regular expression exceeded its limit */
 	int has_memory; /* a field depends on which events were evaluated before */
-	int asks_direction; /* it names evt.dir */
+	int uses_dir; /* a check uses evt.dir */
 };
 
-/* Fills the slot for the event of the evaluation, after those that it needs. Returns 0 or -ENOMEM.
- */
+/* Fills the slot for the event, after those that it needs. Returns 0 or -ENOMEM. */
 int sinsp_slot_fill(struct sinsp_filter *f, unsigned int slot);
 
 /* Compiles the tree. Each returns 0, -EINVAL with the error set, -ENOMEM. */
@@ -75,7 +74,7 @@ int sinsp_filter_emit(struct sinsp_filter *f);
 
 /* Returns the types of events for which a check can be true, and false. */
 int sinsp_check_types(struct sinsp_filter *f, struct filter_check *c);
-/* The same for a tree of checks. */
+/* Returns the types for a tree of checks. */
 void sinsp_node_types(const struct filter_node *n, struct filter_types *out);
 
 static inline int sinsp_types_have(const uint64_t *types, unsigned int index)

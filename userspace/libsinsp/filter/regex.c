@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Regular expressions by PCRE2, with a limit of steps. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "regex.h"
 
@@ -6,8 +7,8 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
-/* Maximum number of steps, after which a text does not match: some 100 us. (a+)+$ on 30 bytes would
- * take 2^30. */
+/* Maximum number of steps, some 100 us; then a text does not match. (a+)+$ on 30 bytes needs
+ * 2^30. */
 #define STEPS_MAX 50000
 #define HEAP_MAX_KIB 1024
 
@@ -79,7 +80,7 @@ int sinsp_regex_match(struct sinsp_regex *re, const char *p, size_t len)
 	return n >= 0;
 }
 
-int sinsp_regex_gave_up(const struct sinsp_regex *re)
+int sinsp_regex_hit_limit(const struct sinsp_regex *re)
 {
 	return re->gave_up;
 }

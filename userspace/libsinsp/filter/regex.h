@@ -14,9 +14,9 @@ int sinsp_regex_new(struct sinsp_regex **out, const char *pattern, size_t len, c
 		    size_t *at);
 void sinsp_regex_free(struct sinsp_regex *re);
 
-/* Returns 1 or 0; also 0 if it would take too many steps, which sinsp_regex_gave_up reports from
- * then on. */
+/* Returns 1 or 0; also 0 beyond the limit of steps, which sinsp_regex_hit_limit returns from then
+ * on. */
 int sinsp_regex_match(struct sinsp_regex *re, const char *p, size_t len);
-int sinsp_regex_gave_up(const struct sinsp_regex *re);
+int sinsp_regex_hit_limit(const struct sinsp_regex *re);
 
 #endif /* SINSP_FILTER_REGEX_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Simplifies the tree before it is compiled: moves not down to the checks, joins alternatives of
- * one field into sets, drops what every event decides alike, and puts cheap checks first. No result
- * changes: checks have no side effects, except for fields with memory, which stay where they are.
+ * Simplifies the tree before it is compiled: moves "not" down to the checks, joins alternatives of
+ * one field into sets, drops constant checks, and puts cheap checks first. No result changes:
+ * checks have no side effects, except for fields with memory, which are not moved.
  */
 #include <errno.h>
 
@@ -50,14 +50,14 @@ static struct filter_node *new_check(struct simplifier *s, const struct filter_n
 	return n;
 }
 
-/* ---- one check ---- */
+/* ---- single checks ---- */
 
 static int is_set(const struct filter_check *c)
 {
 	return c->left->is_list && !(c->left->flags & (FIELD_F_ANY | FIELD_F_ENDS));
 }
 
-/* in with one value is =, and = of a distance is <=. */
+/* Normalizes operators: in with one value is =, and = of a distance is <=. */
 static void normalize(struct filter_check *c)
 {
 	const struct sinsp_field_row *row = c->left->field.row;
@@ -70,8 +70,8 @@ static void normalize(struct filter_check *c)
 		c->op = FILTER_LE;
 }
 
-/* Operators that accept several values as alternatives, for one search. */
-static int takes_several(const struct filter_check *c, enum filter_op op)
+/* Returns whether the operator searches for several values at once. */
+static int searches_several(const struct filter_check *c, enum filter_op op)
 {
 	switch (op) {
 	case FILTER_EQ:
@@ -110,7 +110,7 @@ static struct filter_node *one_each(struct simplifier *s, const struct filter_no
 	return all;
 }
 
-/* "!= allof (a, b)": there is a value, and it is none of them. */
+/* Makes "exists and not in (a, b)" of "!= allof (a, b)". */
 static struct filter_node *none_of(struct simplifier *s, const struct filter_node *n)
 {
 	struct filter_node *all = new_node(s, FILTER_AND, n);
@@ -144,7 +144,7 @@ static int expand_mod(struct simplifier *s, struct filter_node *n, struct filter
 		*out = new_const(s, n, 0);
 	} else if (c->mod == FILTER_MOD_ONEOF || (c->left->is_list && !(any && !c->all))) {
 		return 0;
-	} else if (any && takes_several(c, c->op)) {
+	} else if (any && searches_several(c, c->op)) {
 		c->mod = FILTER_MOD_NONE;
 		c->op = c->op == FILTER_EQ ? FILTER_IN : c->op;
 	} else if (!any && c->op == FILTER_NE && c->family != FILTER_DOUBLE) {
@@ -162,9 +162,9 @@ static enum filter_op set_kind(const struct filter_check *c)
 {
 	if (c->mod || c->right || c->op == FILTER_EXISTS)
 		return FILTER_OP_MAX;
-	if ((c->op == FILTER_EQ || c->op == FILTER_IN) && takes_several(c, FILTER_EQ))
+	if ((c->op == FILTER_EQ || c->op == FILTER_IN) && searches_several(c, FILTER_EQ))
 		return FILTER_IN;
-	if (c->op == FILTER_INTERSECTS || c->op == FILTER_PMATCH || takes_several(c, c->op))
+	if (c->op == FILTER_INTERSECTS || c->op == FILTER_PMATCH || searches_several(c, c->op))
 		return c->op == FILTER_EQ ? FILTER_OP_MAX : c->op;
 	return FILTER_OP_MAX;
 }
@@ -267,7 +267,7 @@ static unsigned int expr_cost(const struct filter_expr *e)
 	return cost;
 }
 
-/* Checks that the type decides for some events are decided for them before the program runs. */
+/* Returns the cost of a check, lower if the type decides it: entry points skip such checks. */
 static unsigned int check_cost(const struct filter_check *c)
 {
 	unsigned int cost = expr_cost(c->left) + sinsp_matcher_cost(c);
@@ -341,7 +341,7 @@ static int is_empty(const uint64_t *types)
 	return 1;
 }
 
-/* A check that every event decides alike is dropped. */
+/* Drops a check that has the same result for all events. */
 static int fold(struct simplifier *s, struct filter_node *n, int negate, struct filter_node **out)
 {
 	const struct filter_types *may = n->check->may;

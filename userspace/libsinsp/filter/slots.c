@@ -164,7 +164,7 @@ static struct sinsp_values values_of(const struct filter_slot *s)
 	return (struct sinsp_values){s->n > 1 ? s->more : &s->v, s->n};
 }
 
-/* Converts a value that is no text to the text that -p prints. Returns 0 or -ENOMEM. */
+/* Converts a value to the text that -p prints. Returns 0 or -ENOMEM. */
 static int as_text(struct sinsp_eval *e, const struct sinsp_value *in, struct sinsp_value *v)
 {
 	const enum filter_family family = sinsp_filter_family(in->type);

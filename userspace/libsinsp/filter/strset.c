@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sets of texts and numbers: hash tables in an arena. */
 #include "strset.h"
 
 #include <errno.h>

@@ -19,7 +19,7 @@ struct sinsp_strset {
 
 /* Makes room for @n texts. Returns 0 or -ENOMEM. */
 int sinsp_strset_init(struct sinsp_strset *set, struct sinsp_arena *a, size_t n);
-/* @p is borrowed. */
+/* Adds a text, which is borrowed. */
 void sinsp_strset_add(struct sinsp_strset *set, const char *p, size_t len);
 
 /* Hashes the length and the bytes at both ends. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Transformers of filters: tolower, toupper, b64, basename, join, getopt. */
 #include "transform.h"
 
 #include <errno.h>

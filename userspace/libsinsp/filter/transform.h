@@ -5,7 +5,7 @@
 
 #include "ast.h"
 
-/* Values, and how many. */
+/* Values and their number. */
 struct sinsp_values {
 	const struct sinsp_value *v;
 	int n;
