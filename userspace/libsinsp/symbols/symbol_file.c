@@ -419,17 +419,32 @@ static int open_info(const struct symbol_file *f, const struct symbol_where *whe
 	return fd;
 }
 
-int symbol_file_open_debug(struct symbol_file *f, const struct symbol_where *where)
+/* f->elf is open. */
+static int open_debug(const struct symbol_file *f, const struct symbol_where *where)
 {
 	struct elf_file *debug;
 	int fd;
 
-	if (f->failed || (!f->elf && open_elf(f, where)))
-		return -ENOENT;
 	if (elf_file_section(f->elf, ".debug_info"))
 		return f->is_debug_info ? open_info(f, where) : open_whole(f, where);
 	fd = f->is_debug_info ? -ENOENT : open_debug_file(&debug, f, where);
 	if (fd >= 0)
 		elf_file_close(debug);
+	return fd;
+}
+
+int symbol_file_open_debug(struct symbol_file *f, const struct symbol_where *where)
+{
+	const int was_open = f->elf != NULL;
+	int fd;
+
+	if (f->failed || (!was_open && open_elf(f, where)))
+		return -ENOENT;
+	fd = open_debug(f, where);
+	/* Only what symbol_file_find opened is counted, and dropped when there is too much. */
+	if (!was_open) {
+		elf_file_close(f->elf);
+		f->elf = NULL;
+	}
 	return fd;
 }
