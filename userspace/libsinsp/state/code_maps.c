@@ -280,13 +280,20 @@ static void insert_at(struct code_table *t, uint32_t at, const struct sinsp_code
 	t->n++;
 }
 
-/* Cuts or removes the mappings of a range. Returns the index for the new one. */
+/* Adding to a longer table would take too long. */
+static int is_full(const struct code_table *t)
+{
+	return t->n >= SINSP_CODE_MAPS_PROCESS_MAX;
+}
+
+/* Cuts or removes the mappings of a range. Returns the index for the new one. If the table is full,
+ * what would remain behind the range is removed, too. */
 static uint32_t clear_range(struct code_table *t, uint64_t start, uint64_t end)
 {
 	uint32_t at = first_behind(t, start), last;
 
 	if (at < t->n && t->v[at].start < start) {
-		if (t->v[at].end > end) {
+		if (t->v[at].end > end && !is_full(t)) {
 			struct sinsp_code_map tail = t->v[at];
 
 			tail.offset += end - tail.start;
@@ -310,6 +317,7 @@ static uint32_t clear_range(struct code_table *t, uint64_t start, uint64_t end)
 int sinsp_code_map_add(struct sinsp_code_maps *m, int64_t pid, const struct sinsp_code_map *map)
 {
 	struct code_table *t;
+	uint32_t at;
 
 	if (map->end <= map->start)
 		return 0;
@@ -321,7 +329,11 @@ int sinsp_code_map_add(struct sinsp_code_maps *m, int64_t pid, const struct sins
 	if (!t)
 		return -ENOMEM;
 	m->n_maps -= t->n;
-	insert_at(t, clear_range(t, map->start, map->end), map);
+	at = clear_range(t, map->start, map->end);
+	if (is_full(t))
+		m->n_refused++;
+	else
+		insert_at(t, at, map);
 	m->n_maps += t->n;
 	return 0;
 }

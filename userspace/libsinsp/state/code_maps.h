@@ -13,6 +13,7 @@
 #define SINSP_BUILD_ID_MAX 20 /* maximum length in the kernel */
 #define SINSP_CODE_FILES_MAX (1u << 17)
 #define SINSP_CODE_MAPS_MAX (8u << 20) /* of all processes */
+#define SINSP_CODE_MAPS_PROCESS_MAX (1u << 16) /* of one: the kernel allows 65530 by default */
 
 /* Identity of a file. A build ID is valid on all machines, the rest on one. */
 struct sinsp_code_id {

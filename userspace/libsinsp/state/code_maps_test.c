@@ -56,6 +56,32 @@ static void files_are_kept_once(void **state)
 	sinsp_code_maps_fini(&m);
 }
 
+/* A process with more mappings than a kernel allows: those beyond are left out, and none has the
+ * name of what was there before. */
+static void process_is_full(void **state)
+{
+	enum { N = SINSP_CODE_MAPS_PROCESS_MAX };
+	struct sinsp_code_maps m = {0};
+
+	(void)state;
+	for (uint64_t i = 1; i <= N; i++)
+		map(&m, 1, i << 12, (i + 1) << 12, 0, "a");
+	map(&m, 1, (N + 1ull) << 12, (N + 2ull) << 12, 0, "b");
+	assert_true(at(&m, 1, (N + 1ull) << 12, '-', 0));
+	map(&m, 1, 0x5100, 0x5200, 0, "b");
+	assert_int_equal(m.n_maps, N);
+	assert_int_equal(m.n_refused, 2);
+	assert_true(at(&m, 1, 0x50ff, 'a', 0xff));
+	assert_true(at(&m, 1, 0x5100, '-', 0));
+	assert_true(at(&m, 1, 0x5200, '-', 0));
+	assert_true(at(&m, 1, 0x6000, 'a', 0));
+	map(&m, 1, 0x8000, 0xa000, 0, "c");
+	assert_true(at(&m, 1, 0x9000, 'c', 0x1000));
+	map(&m, 2, 0x1000, 0x2000, 0, "b");
+	assert_true(at(&m, 2, 0x1000, 'b', 0));
+	sinsp_code_maps_fini(&m);
+}
+
 static size_t longest_chain(const struct sinsp_code_maps *m)
 {
 	size_t longest = 0;
@@ -197,6 +223,7 @@ int main(void)
 		cmocka_unit_test(files_are_kept_once), cmocka_unit_test(place_is_taken),
 		cmocka_unit_test(parts_stay),          cmocka_unit_test(processes),
 		cmocka_unit_test(random_changes),      cmocka_unit_test(files_are_spread),
+		cmocka_unit_test(process_is_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
