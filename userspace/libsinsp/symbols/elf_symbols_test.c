@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "objfile/elf_functions.h"
 #include "objfile/helper_process.h"
 #include "seal_process.h"
+#include "symbol_file.h"
 
 static char dir[] = "/tmp/saker-symbols-XXXXXX";
 
@@ -577,8 +579,8 @@ static void process_that_never_answers(void **state)
 	const unsigned int hour_ms = 3600000;
 	unsigned int n[3] = {0};
 	const struct line_server_opts opts[] = {
-		{count_file, n, 50, hour_ms, hour_ms, 10000, burn},
-		{count_file, n, 50, hour_ms, hour_ms, 2, block},
+		{count_file, n, 50, hour_ms, hour_ms, hour_ms, 10000, burn},
+		{count_file, n, 50, hour_ms, hour_ms, hour_ms, 2, block},
 	};
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
 	char path[PATH_MAX];
@@ -663,6 +665,71 @@ static void file_with_slow_answers(void **state)
 	assert_int_equal(n[1], 1);
 	assert_int_equal(n[2], 0);
 	line_server_free(s);
+}
+
+/* Many files whose answers are slow have a limit together, which is reported once. */
+static void files_with_slow_answers(void **state)
+{
+	enum { N = 5000, AFTER = 20 };
+	static unsigned int n[N + AFTER];
+	unsigned int n_reported = 0;
+	const struct line_server_opts opts = {
+		.gave_up = count_file, .ctx = n, .all_ms = 20, .serve = answer_slowly};
+	struct line_server *s = line_server_new(&opts);
+	struct dwarf_frame v[DWARF_FRAMES_MAX];
+	char path[PATH_MAX];
+
+	(void)state;
+	strcpy(path, in_dir("x"));
+	for (uint32_t i = 0, end = N; i < end; i++) {
+		assert_int_equal(line_server_ask(s, i, open_it, path, 1, v, 1), 0);
+		n_reported += n[i];
+		if (n[i])
+			end = i + AFTER;
+	}
+	assert_int_equal(n_reported, 1);
+	line_server_free(s);
+}
+
+static unsigned int n_descriptors(void)
+{
+	unsigned int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* What is opened to read lines is closed: many files can have lines. */
+static void debug_is_closed(void **state)
+{
+	const struct symbol_where where = {.live = 1};
+	const unsigned int before = n_descriptors();
+	struct sinsp_code_file code = {.pid = -1};
+	struct symbol_file *f;
+	struct symtab_sym sym;
+	size_t bytes = 0;
+	uint64_t addr;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	assert_int_equal(stat(in_dir("x"), &st), 0);
+	code.id.ino = st.st_ino;
+	code.path = in_dir("x");
+	f = symbol_file_new(&code);
+	fd = symbol_file_open_debug(f, &where);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(n_descriptors(), before);
+	assert_true(symbol_file_find(f, &where, 0, &addr, &sym, &bytes) >= 0);
+	assert_true(bytes > 0);
+	fd = symbol_file_open_debug(f, &where);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_true(symbol_file_find(f, &where, 0, &addr, &sym, &bytes) >= 0);
+	symbol_file_free(f);
+	assert_int_equal(n_descriptors(), before);
 }
 
 /* What is stripped of a Go program its own table still says. */
@@ -861,6 +928,8 @@ int main(void)
 		cmocka_unit_test(go_table),
 		cmocka_unit_test(test_functions_of_stripped),
 		cmocka_unit_test(test_damaged_functions),
+		cmocka_unit_test(files_with_slow_answers),
+		cmocka_unit_test(debug_is_closed),
 		cmocka_unit_test(aliased_sections),
 		cmocka_unit_test(line_server_has_no_rights),
 		cmocka_unit_test(lines_of_a_process_without_cpu),

@@ -17,6 +17,8 @@ enum {
 	ANSWER_MS = 3000, /* CPU time */
 	FIRST_ANSWER_MS = 20000, /* CPU time of the first answer: the file is read */
 	FILE_MS = 60000, /* CPU time of all answers about a file */
+	ALL_MS = 600000, /* of all answers about all files; grows by a tenth of the elapsed time */
+	ALL_SHARE = 10,
 	/* Elapsed time for each ms of CPU time: a busy machine makes the helper wait that long. A
 	 * blocked helper is given up then. */
 	WAIT_SHARE = 5,
@@ -50,7 +52,9 @@ struct line_server {
 	struct helper h;
 	int n_restarts;
 	int said_last; /* failures after which no file is queried any more */
+	int said_all; /* the limit for all files was reported */
 	uint32_t *spent_us; /* CPU time by number of the file; NEVER_ASKED */
+	int64_t all_us; /* CPU time for all files */
 	int is_busy; /* with this */
 	struct request out;
 	int64_t since_ms;
@@ -173,6 +177,7 @@ struct line_server *line_server_new(const struct line_server_opts *opts)
 	s->opts.answer_ms = s->opts.answer_ms ?: ANSWER_MS;
 	s->opts.first_answer_ms = s->opts.first_answer_ms ?: FIRST_ANSWER_MS;
 	s->opts.file_ms = s->opts.file_ms ?: FILE_MS;
+	s->opts.all_ms = s->opts.all_ms ?: ALL_MS;
 	s->opts.wait_share = s->opts.wait_share ?: WAIT_SHARE;
 	s->begin_ms = now_ms();
 	return s;
@@ -203,6 +208,8 @@ static const char *reason(int err)
 		return "an answer takes too long";
 	case -ETIME:
 		return "its answers take too long together";
+	case -EDQUOT:
+		return "reading lines of all files takes too long";
 	case -EUSERS:
 		return "too many files made the process fail that reads lines";
 	case -EPIPE:
@@ -280,6 +287,7 @@ static void charge(struct line_server *s)
 	const int64_t now = cpu_us(s, s->since_us);
 	const int64_t spent = s->spent_us[s->out.file] + now - s->since_us;
 
+	s->all_us += now - s->since_us;
 	s->since_us = now;
 	s->spent_us[s->out.file] = spent < NEVER_ASKED ? (uint32_t)spent : NEVER_ASKED - 1;
 }
@@ -299,10 +307,10 @@ static int await(struct line_server *s, int can_wait, int is_new)
 		left = late ? in_time_ms(s) : 0;
 	} while (can_wait && left > 0);
 	s->waited_ms += now_ms() - begin;
-	if (late)
-		return left > 0 ? -EAGAIN : -ETIMEDOUT;
+	if (late && left > 0)
+		return -EAGAIN;
 	charge(s);
-	return get_answer(s);
+	return late ? -ETIMEDOUT : get_answer(s);
 }
 
 static struct late *late_slot(struct line_server *s, uint32_t file, uint64_t addr)
@@ -371,6 +379,18 @@ static int ask(struct line_server *s, uint32_t file, line_open_fn open, void *ct
 	return err ?: s->answer.kind == ANSWER_FRAMES ? 0 : -EBADMSG;
 }
 
+/* Any user can have many files that each take long. Returns whether there is time for another
+ * query. */
+static int has_time(struct line_server *s, uint32_t file)
+{
+	if (s->all_us / 1000 < s->opts.all_ms + (now_ms() - s->begin_ms) / ALL_SHARE)
+		return 1;
+	if (s->opts.gave_up && !s->said_all)
+		s->opts.gave_up(s->opts.ctx, file, reason(-EDQUOT));
+	s->said_all = 1;
+	return 0;
+}
+
 int line_server_ask(struct line_server *s, uint32_t file, line_open_fn open, void *ctx,
 		    uint64_t addr, struct dwarf_frame out[DWARF_FRAMES_MAX], int can_wait)
 {
@@ -389,6 +409,8 @@ int line_server_ask(struct line_server *s, uint32_t file, line_open_fn open, voi
 		give_up(s, file, -ETIME);
 		return 0;
 	}
+	if (!has_time(s, file))
+		return 0;
 	err = ask(s, file, open, ctx, addr, can_wait);
 	if (err == -EAGAIN && s->is_busy)
 		return err;

@@ -3,8 +3,8 @@
  * The line server: a helper process that finds source lines and inlined functions (dwarf_lines.h).
  * It runs as nobody, can do nothing but read the files that it is sent (seal_process.h), and has a
  * memory limit; if a file kills it or takes too long, that file is not queried again, and nothing
- * else is lost. The limit is the helper's CPU time, for one answer and for all about a file: a busy
- * machine costs no lines.
+ * else is lost. The limit is the helper's CPU time, for one answer, for all about a file, and for
+ * all files: a busy machine costs no lines.
  */
 #ifndef SINSP_SYMBOLS_LINE_SERVER_H
 #define SINSP_SYMBOLS_LINE_SERVER_H
@@ -21,6 +21,7 @@ struct line_server_opts {
 	uint32_t answer_ms; /* CPU time limit of one answer */
 	uint32_t first_answer_ms; /* of the first answer about a file */
 	uint32_t file_ms; /* of all answers about a file */
+	uint32_t all_ms; /* of all answers about all files, which grows by a tenth of the time */
 	uint32_t wait_share; /* an answer may take this many times longer if the helper gets no CPU,
 				or blocks */
 	void (*serve)(void); /* main function of the helper */
