@@ -56,6 +56,9 @@ int chisels_split_run_app(const struct chisels *cs, char *self, char ***argv, in
 /* Returns whether the run requested by a chisel is within its permissions. */
 int chisels_check_run_app(const struct chisels *cs, const struct options *o);
 
+/* Finds the folders of chisels. Returns 0 or -ENOMEM. */
+int chisels_find_dirs(struct chisels *cs);
+
 /* Print the lists. Return the exit status. */
 int chisels_list(const struct options *o);
 int chisels_show(const struct options *o);
