@@ -7,6 +7,7 @@
 #include "chisels.h"
 #include "fields/field.h"
 #include "say.h"
+#include "spawn.h"
 #include "wrap.h"
 
 struct listed {
