@@ -336,7 +336,7 @@ class Judged(unittest.TestCase):
             p = run(self.dir, e2e.SAKER, "-r", self.captures[0], "-c", f"{JUDGES}/{name}.lua",
                     "evt.failed=true")
             self.assertEqual((p.returncode, p.stdout), (1, b""))
-            self.assertIn(b"evt.failed is about an event", p.stderr)
+            self.assertIn(b"evt.failed is a field of events", p.stderr)
 
     def test_lists_what_sysdig_lists(self):
         names = run(self.dir, "sysdig", "-cl").stdout.decode().split()  # there is no ./chisels there
