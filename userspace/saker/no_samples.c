@@ -47,7 +47,7 @@ static void say_file(const struct options *o, const char *name, const struct sam
 static int is_missing_in_one(const struct options *o, const struct sample_count *counts)
 {
 	for (size_t i = 0; i < o->read.n; i++) {
-		if (counts[i].n_meant)
+		if (counts[i].n_matched_samples)
 			continue;
 		say_file(o, o->read.v[i], &counts[i]);
 		return 1;
@@ -55,7 +55,7 @@ static int is_missing_in_one(const struct options *o, const struct sample_count 
 	return 0;
 }
 
-int no_samples_said(const struct options *o, const struct sample_count *counts, double seconds)
+int report_no_samples(const struct options *o, const struct sample_count *counts, double seconds)
 {
 	struct sample_count all = {0};
 
@@ -63,9 +63,9 @@ int no_samples_said(const struct options *o, const struct sample_count *counts, 
 		return is_missing_in_one(o, counts);
 	for (size_t i = 0; i < (o->read.n ?: 1); i++) {
 		all.n_read += counts[i].n_read;
-		all.n_meant += counts[i].n_meant;
+		all.n_matched_samples += counts[i].n_matched_samples;
 	}
-	if (all.n_meant)
+	if (all.n_matched_samples)
 		return 0;
 	if (o->read.n)
 		say_file(o, o->read.n == 1 ? o->read.v[0] : "these files", &all);

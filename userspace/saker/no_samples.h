@@ -7,11 +7,11 @@
 
 /* Counters of one source. */
 struct sample_count {
-	uint64_t n_read, n_meant; /* matched by the filter */
+	uint64_t n_read, n_matched_samples; /* matched by the filter */
 };
 
 /* Returns whether there is nothing to show (in one of two compared files), after reporting it.
  * @counts: of each file, or of the live system; @seconds: duration of the capture, live. */
-int no_samples_said(const struct options *o, const struct sample_count *counts, double seconds);
+int report_no_samples(const struct options *o, const struct sample_count *counts, double seconds);
 
 #endif /* SAKER_NO_SAMPLES_H */

@@ -70,7 +70,7 @@ void privileges_drop(int names_stacks)
 	keep(names_stacks ? KEPT | KEPT_FOR_NAMES : KEPT);
 }
 
-void privileges_drop_to_ask(void)
+void privileges_drop_to_query(void)
 {
 	keep(1ull << CAP_DAC_OVERRIDE);
 }

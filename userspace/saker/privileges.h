@@ -16,6 +16,6 @@ void privileges_drop(int names_stacks);
 
 /* In the thread that queries container engines: keeps only what connecting to a user's socket
  * needs. */
-void privileges_drop_to_ask(void);
+void privileges_drop_to_query(void);
 
 #endif /* SAKER_PRIVILEGES_H */

@@ -103,7 +103,7 @@ void signals_command_ended(void)
 	command_pid = 0;
 }
 
-int signals_stop_asked(void)
+int signals_stop_requested(void)
 {
 	return n_asked && !command_pid;
 }

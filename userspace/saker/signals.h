@@ -20,6 +20,6 @@ void signals_as_inherited(void);
 void signals_install(pid_t command);
 /* The command has ended: signals are for saker again. */
 void signals_command_ended(void);
-int signals_stop_asked(void);
+int signals_stop_requested(void);
 
 #endif /* SAKER_SIGNALS_H */
