@@ -96,7 +96,6 @@ static int all_ancestors(struct sinsp_eval *e, const struct sinsp_field *f, stru
 	return n;
 }
 
-/* All ancestors, or with [n] the one of that degree: 0 is the process itself. */
 int field_get_ancestors(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
@@ -109,7 +108,6 @@ int field_get_ancestors(struct sinsp_eval *e, const struct sinsp_field *f, struc
 	return fact_of(e, f, v, sinsp_family_ancestor(e->insp, t, (uint64_t)f->index));
 }
 
-/* [NAME] finds the first ancestor with a variable of that name. */
 int field_get_aenv(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {

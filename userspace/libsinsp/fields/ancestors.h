@@ -22,7 +22,7 @@ int field_get_ancestors(struct sinsp_eval *e, const struct sinsp_field *f, struc
 /* Gets the environment of the ancestors; [NAME] finds the nearest ancestor with that variable. */
 int field_get_aenv(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more);
-/* Gets the PID of the eldest shell among the process and its ancestors. */
+/* Gets the PID of the oldest shell among the process and its ancestors. */
 int field_get_loginshellid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			   const struct sinsp_value **more);
 #endif /* SINSP_FIELDS_ANCESTORS_H */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints bytes of I/O buffers: as dots, as text, as a hex dump, in base64. */
 #include "buffer.h"
 
 #include "text.h"
@@ -13,7 +14,7 @@ static char *put_dots(char *p, const uint8_t *s, uint32_t n, uint32_t max)
 	return p;
 }
 
-/* Text only, with its lines; \r\n is one line end. */
+/* Writes printable text with its lines; \r\n is one line end. */
 static char *put_ascii(char *p, const uint8_t *s, uint32_t n)
 {
 	*p++ = '\n';
@@ -26,7 +27,7 @@ static char *put_ascii(char *p, const uint8_t *s, uint32_t n)
 	return p;
 }
 
-/* One line of a dump, up to 16 bytes, in groups of two. */
+/* Writes one line of a dump: up to 16 bytes, in groups of two. */
 static char *put_hex_line(char *p, const uint8_t *s, uint32_t at, uint32_t n, int ascii)
 {
 	static const char digits[16] = "0123456789abcdef";
@@ -44,7 +45,7 @@ static char *put_hex_line(char *p, const uint8_t *s, uint32_t at, uint32_t n, in
 	}
 	if (!ascii)
 		return p;
-	/* Missing groups are filled up; half a group, as in sysdig, is not. */
+	/* As in sysdig, missing groups are padded, and half a group is not. */
 	for (uint32_t group = (n + 1) / 2; group < 8; group++)
 		p = put_lit(p, "     ");
 	p = put_lit(p, "  ");

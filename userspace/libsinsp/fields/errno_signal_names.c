@@ -34,7 +34,7 @@ static const char *const errno_names[] = {
 	[117] = "EUCLEAN", [118] = "ENOTNAM", [119] = "ENAVAIL", [120] = "EISNAM",
 	[121] = "EREMOTEIO", [122] = "EDQUOT", [123] = "ENOMEDIUM", [124] = "EMEDIUMTYPE",
 	[125] = "ECANCELED",
-	/* Visible to tracers only: the kernel restarts the call, or returns EINTR. */
+	/* Results that only tracers see: the kernel restarts the call, or returns EINTR. */
 	[512] = "ERESTARTSYS", [513] = "ERESTARTNOINTR", [514] = "ERESTARTNOHAND",
 	[515] = "ENOIOCTLCMD", [516] = "ERESTART_RESTARTBLOCK", [521] = "EBADHANDLE",
 	[522] = "ENOTSYNC", [523] = "EBADCOOKIE", [524] = "ENOTSUPP", [525] = "ETOOSMALL",

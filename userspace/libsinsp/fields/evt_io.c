@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flags of events mark reads and writes; all others are rows below. */
+/* Finds the bytes that an event moved, and the files it read and wrote. Flags of events mark reads
+ * and writes; other calls have rows below. */
 #include "evt_io.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static const struct mover {
 	[EVT_INDEX(EVT_TEE_X)] = {BOTH, 1},
 };
 
-/* By operation. The second file of SPLICE and TEE is not recorded. */
+/* Directions by io_uring operation. The second file of SPLICE and TEE is not recorded. */
 static const uint8_t io_uring_ends[UINT8_MAX + 1] = {
 	[1] = SINSP_IO_READ,   [2] = SINSP_IO_WRITE, /* READV, WRITEV */
 	[4] = SINSP_IO_READ,   [5] = SINSP_IO_WRITE, /* READ_FIXED, WRITE_FIXED */
@@ -55,7 +56,7 @@ static uint64_t number(const struct sinsp_evt *evt, const char *name)
 	return v->len >= 8 ? get_u64(v->p) : v->len >= 4 ? get_u32(v->p) : v->p[0];
 }
 
-/* Into a pipe, unless a pipe's read end is given. */
+/* Returns whether vmsplice writes to a pipe: unless its descriptor is the read end. */
 static uint8_t vmsplice_ends(const struct sinsp_fd *fd)
 {
 	const uint32_t mode = fd ? fd->open_flags & (SINSP_O_RDONLY | SINSP_O_WRONLY) : 0;
@@ -63,7 +64,7 @@ static uint8_t vmsplice_ends(const struct sinsp_fd *fd)
 	return mode == SINSP_O_RDONLY ? SINSP_IO_READ : SINSP_IO_WRITE;
 }
 
-/* Calls on a single file. */
+/* Returns the directions of a call on a single file. */
 static uint8_t plain_ends(const struct scap_event_info *info)
 {
 	if (evt_is_enter(info->id))
@@ -81,7 +82,7 @@ static uint8_t ends_of(const struct sinsp_evt *evt)
 		return movers[evt_index(id)].ends;
 	if (id == EVT_VMSPLICE_X)
 		return vmsplice_ends(evt->fd);
-	if (id == EVT_IOCTL_X) /* only a clone has a length */
+	if (id == EVT_IOCTL_X) /* only FICLONE has a length */
 		return param(evt, "len") ? BOTH : 0;
 	if (id == EVT_FALLOCATE_X)
 		return number(evt, "mode") & FALLOCATE_FREES ? 0 : SINSP_IO_WRITE;
@@ -102,9 +103,8 @@ int sinsp_io_moves(const struct scap_event_info *info)
 	return movers[evt_index(info->id)].ends || plain_ends(info);
 }
 
-/*
- * The result is a number of bytes, or of messages; that of a clone is 0. Peeked bytes come again.
- */
+/* Counts the bytes of a call. Returns 0 if it failed, or peeked: such bytes are read again. The
+ * result may also be a number of messages, or 0 for FICLONE. */
 static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 {
 	const unsigned int id = evt->info->id;
@@ -123,15 +123,15 @@ static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 
 int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io)
 {
-	const uint8_t ends = ends_of(evt), asked = evt->io_end ? evt->io_end : BOTH;
-	/* Of two files the event's descriptor is one; an event about one file is about that. */
+	const uint8_t ends = ends_of(evt), enabled = evt->io_end ? evt->io_end : BOTH;
+	/* The descriptor of the event is one of two files, or the only one. */
 	const int of_two = ends == BOTH && !evt->io_end;
 	const int in_first = movers[evt_index(evt->info->id)].in_first;
 	uint64_t n;
 
 	if (!ends || !count_bytes(evt, &n))
 		return 0;
-	*io = (struct sinsp_io){.n_bytes = n, .ends = ends & asked, .in_num = -1, .out_num = -1};
+	*io = (struct sinsp_io){.n_bytes = n, .ends = ends & enabled, .in_num = -1, .out_num = -1};
 	if (evt->info->id == EVT_FALLOCATE_X)
 		io->n_reserved = number(evt, "len");
 	if (io->ends & SINSP_IO_READ) {

@@ -4,7 +4,7 @@
 #include "process.h"
 #include "text.h"
 
-/* "memory=/user.slice", by the subsystem's name in /proc, not in the kernel. */
+/* One cgroup of "memory=/user.slice": the subsystem by its name in /proc, and the path. */
 struct cgroup {
 	const char *name, *path;
 	size_t name_len, path_len;

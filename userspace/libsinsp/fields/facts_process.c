@@ -18,7 +18,6 @@ int fact_list_get(struct sinsp_value *v, const char *list, size_t len, uint64_t 
 	return 0;
 }
 
-/* The value of NAME=VALUE. */
 int fact_list_value(struct sinsp_value *v, const char *list, const char *name)
 {
 	const size_t len = sinsp_str_len(list), name_len = strlen(name);
@@ -98,7 +97,7 @@ int fact_env(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thr
 	const char *env = t->proc->env;
 	size_t len = sinsp_str_len(env);
 
-	/* A process may shorten it, which leaves NULs. */
+	/* A process may shorten its environment, which leaves NULs. */
 	while (len && !env[len - 1])
 		len--;
 	return len || is_known(e, t) ? join_n(e, v, NULL, env, len, 0) : 0;
@@ -169,7 +168,7 @@ int fact_tty(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thr
 
 int fact_is_sid_leader(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	/* Other tools number sessions as the process itself sees them. */
+	/* Other tools record session IDs of the PID namespace of the process. */
 	const int64_t own = e->insp->native ? t->pid : t->vpid;
 
 	return t->proc->sid == -1 ? 0 : field_u(v, t->proc->sid == own);
@@ -206,7 +205,7 @@ int fact_duration(struct sinsp_eval *e, struct sinsp_value *v, const struct sins
 
 int fact_nthreads(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	/* An ended main thread stays for the others. */
+	/* An ended main thread stays in the table until the others end. */
 	return field_u(v, t->proc->n_threads - sinsp_family_main(e->insp, t)->exited);
 }
 

@@ -17,7 +17,8 @@ int fact_vtid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_th
 	return t->vtid_known && t->vtid != -1 ? field_i(v, t->vtid) : 0;
 }
 
-/* Memory belongs to the process: only the main thread has it, so that sums are correct. */
+/* Returns the memory for the main thread and 0 for others, so that sums over threads are correct.
+ */
 static uint64_t of_main(const struct sinsp_thread *t, uint64_t kb)
 {
 	return t->tid == t->pid ? kb : 0;

@@ -35,7 +35,7 @@ const struct sinsp_field_class *const sinsp_field_classes[] = {
 	NULL,
 };
 
-/* Families of sysdig's fields that saker does not have. */
+/* Families of sysdig's fields that saker lacks. */
 static const struct {
 	const char *prefix, *why;
 } unsupported[] = {
@@ -44,7 +44,7 @@ static const struct {
 	{"evtin.", "saker does not decode tracers"},
 };
 
-/* ---- the table of names ---- */
+/* ---- table of names ---- */
 
 #define SLOTS 2048 /* a power of two, more than twice the fields */
 #define NAME_MAX_LEN 63
@@ -103,7 +103,7 @@ const char *sinsp_field_nearest(const char *name, size_t len)
 	return n.best;
 }
 
-/* ---- reading names and arguments ---- */
+/* ---- parser of names and arguments ---- */
 
 int sinsp_field_error(struct sinsp_field *f, const char **why, const char *fmt, ...)
 {
@@ -179,7 +179,7 @@ static const struct sinsp_field_row *find_longest(const char *text, size_t *len)
 }
 
 /* Copies the @n bytes at @text, without the backslashes of quoted text. */
-static int take_arg(struct sinsp_field *f, const char *text, size_t n, int quoted)
+static int copy_arg(struct sinsp_field *f, const char *text, size_t n, int quoted)
 {
 	char *to = f->arg = malloc(n + 1);
 
@@ -210,7 +210,7 @@ static int parse_brackets(struct sinsp_field *f, const char *text, const char **
 					 !quote         ? "closing ]"
 					 : quote == '"' ? "closing \""
 							: "closing '");
-	err = take_arg(f, text + from, n - from, quote);
+	err = copy_arg(f, text + from, n - from, quote);
 	if (err)
 		return err;
 	if (quote && text[++n] != ']') {
@@ -228,7 +228,7 @@ static int parse_dotted(struct sinsp_field *f, const char *text)
 
 	while (is_name_char(text[n]))
 		n++;
-	err = take_arg(f, text + 1, n - 1, 0);
+	err = copy_arg(f, text + 1, n - 1, 0);
 	return err ? err : (int)n;
 }
 

@@ -18,10 +18,10 @@ enum sinsp_field_type {
 	FIELD_DOUBLE, /* d */
 	FIELD_BOOL, /* u: 0 or 1 */
 	FIELD_STR, /* p, len: no NUL needed; compared as text */
-	FIELD_PATH, /* the same: name of a file */
+	FIELD_PATH, /* as STR: the name of a file */
 	FIELD_BYTES, /* p, len: buffers */
 	FIELD_IP, /* p, len 4 or 16: network order */
-	FIELD_NET, /* the same, with prefix: an address field that is compared with networks */
+	FIELD_NET, /* as IP, with prefix: an address field that is compared with networks */
 	FIELD_PORT, /* u */
 	FIELD_TIME, /* u: ns since the epoch */
 	FIELD_DURATION, /* u: ns */
@@ -46,11 +46,11 @@ enum sinsp_field_flags {
 	FIELD_F_ARG_KEY = 1 << 4, /* it may be text */
 	FIELD_F_FILTER_ONLY = 1 << 5, /* has no printable value */
 	FIELD_F_HIDDEN = 1 << 6, /* works, but is not listed */
-	FIELD_F_UNSUPPORTED = 1 << 7, /* exists in other tools: using it is an error that says so;
-					 the help says why */
+	FIELD_F_UNSUPPORTED = 1 << 7, /* exists in other tools: its use is an error;
+					 the help is the reason */
 	/* With FIELD_F_LIST, how filters compare: */
 	FIELD_F_ANY = 1 << 8, /* one matching value is enough: proc.aname */
-	FIELD_F_ENDS = 1 << 9, /* the same, but != must hold for all: fd.port, both ends */
+	FIELD_F_ENDS = 1 << 9, /* as ANY, but != must hold for all: fd.port, both ends */
 	FIELD_F_BY_TYPE = 1 << 10, /* the event's type decides it, except for generic calls */
 	FIELD_F_TIME_TEXT = 1 << 11, /* a time as text; JSON has ns since the epoch instead */
 	FIELD_F_WITHIN = 1 << 12, /* a distance: = is true up to the given number */
@@ -59,7 +59,7 @@ enum sinsp_field_flags {
 	FIELD_F_OF_IO = 1 << 15, /* the type decides it, except for events that move bytes */
 };
 
-/* What a source must record besides the events of a field. */
+/* Events that must be recorded besides those that the filter matches. */
 enum sinsp_field_needs {
 	FIELD_NEEDS_FILES = 1 << 0, /* open files */
 	FIELD_NEEDS_HISTORY = 1 << 1, /* other or earlier events that carry counters of the process,
@@ -89,7 +89,7 @@ struct sinsp_value {
 			 decides */
 	uint8_t fmt; /* enum sinsp_field_fmt */
 	uint8_t prefix; /* prefix length of a FIELD_NET */
-	uint8_t made; /* text made for printing: its control characters are intended */
+	uint8_t made; /* text composed for printing: its control characters are kept */
 	uint8_t is_name; /* of a file: printed without control characters, as in sysdig */
 };
 
@@ -174,7 +174,7 @@ static inline void sinsp_eval_set(struct sinsp_eval *e, const struct sinsp_evt *
 
 /* Allocates @n bytes until the next event; NULL: no memory. */
 void *sinsp_eval_alloc(struct sinsp_eval *e, size_t n);
-/* Makes the text in e->text, which is empty then, the value *v. Returns 1 or -ENOMEM. */
+/* Moves the text in e->text to scratch memory, as the value *v. Returns 1 or -ENOMEM. */
 int sinsp_eval_keep(struct sinsp_eval *e, struct sinsp_value *v);
 
 /* Calls sinsp_field_fn, after setting the type and format of *v. */
@@ -197,7 +197,7 @@ extern const struct sinsp_field_class *const sinsp_field_classes[]; /* NULL-term
  */
 int sinsp_field_parse(struct sinsp_field *f, const char *text, const char **why, size_t *at);
 void sinsp_field_fini(struct sinsp_field *f);
-/* Makes the message for an error. Returns -EINVAL, or -ENOMEM. */
+/* Sets the message of an error. Returns -EINVAL, or -ENOMEM. */
 int sinsp_field_error(struct sinsp_field *f, const char **why, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int sinsp_field_equal(const struct sinsp_field *a, const struct sinsp_field *b);

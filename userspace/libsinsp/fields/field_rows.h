@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For files with rows of fields: the classes, and helpers of getters. */
+/* Classes of field rows, and helpers of their getters. */
 #ifndef SINSP_FIELDS_FIELD_ROWS_H
 #define SINSP_FIELDS_FIELD_ROWS_H
 
@@ -48,13 +48,13 @@ static inline int field_mem(struct sinsp_value *v, const void *p, size_t len)
 	return 1;
 }
 
-/* NULL: none. */
+/* Sets a text; NULL is no value. */
 static inline int field_str(struct sinsp_value *v, const char *s)
 {
 	return s ? field_mem(v, s, strlen(s)) : 0;
 }
 
-/* Returns whether unknown facts have a value nevertheless: in files of other tools, where sysdig
+/* Returns whether unknown facts have a value: in captures of other tools, for which sysdig
  * has -1, 0 or no text. */
 int field_guesses(const struct sinsp_eval *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints values of fields: one function per kind, bound to types by a table. */
+/* Prints values of fields as text or JSON: a table binds each type to a function. */
 #include "field_text.h"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ static char *put_ip(char *p, const struct sinsp_value *v)
 	return end ? p + strlen(p) : p;
 }
 
-/* Without control characters. */
+/* Writes text without control characters. */
 static char *put_name(char *p, const char *s, size_t n)
 {
 	for (size_t from = 0, i = 0; i <= n; i++) {
@@ -46,7 +46,7 @@ static char *put_name(char *p, const char *s, size_t n)
 	return p;
 }
 
-/* From the event, from the state, or made for printing. */
+/* Writes text of the event or the state, or text composed for printing. */
 static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_eval *e,
 		       const struct sinsp_value *v)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Possible values of fields: names in tables, second names of errors, patterns of times. */
 #include "field_values.h"
 
 #include <ctype.h>
@@ -25,7 +26,7 @@ static void each_error(const struct sinsp_field_row *row, sinsp_value_fn fn, voi
 			fn(ctx, sinsp_errno_name(err));
 }
 
-/* Names in the table of the parameter. */
+/* Calls @fn with the names in the table of the parameter. */
 static void each_of_sample(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx)
 {
 	const struct scap_event_info *info = scap_event_info(EVT_SAMPLE_E);
@@ -85,7 +86,7 @@ static void each_source(const struct sinsp_field_row *row, sinsp_value_fn fn, vo
 
 typedef void (*each_value_fn)(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx);
 
-/* Fields whose values are not a constant list in their own row. Without fd.typechar: sysdig's own
+/* Fields whose values are not a constant list in their own row. fd.typechar is not here: sysdig's
  * view of ports compares it with a character that no file has. */
 static const struct {
 	const char *field;
@@ -126,9 +127,9 @@ int sinsp_field_each_value(const struct sinsp_field_row *row, sinsp_value_fn fn,
 	return row->values || each;
 }
 
-/* ---- other names ---- */
+/* ---- aliases ---- */
 
-/* Second names that Linux has for errors, and numbers of those without a name here. */
+/* Second names of errors, and numbers of errors without a name here. */
 static const struct {
 	const char *alias, *name;
 } errors[] = {
@@ -156,7 +157,7 @@ const char *sinsp_field_value_alias(const struct sinsp_field_row *row, const cha
 	return sinsp_errno_name((uint64_t)-n) ?: text; /* without a name the value is the number */
 }
 
-/* ---- forms ---- */
+/* ---- patterns ---- */
 
 static const struct {
 	const char *field, *form;

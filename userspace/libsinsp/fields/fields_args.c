@@ -18,7 +18,7 @@ static struct value_writer writer_of(struct sinsp_eval *e)
 	};
 }
 
-/* Text made by saker: the lines of a dump are intended. */
+/* Keeps composed text as the value: the line ends of a dump stay. */
 static int keep_made(struct sinsp_eval *e, struct sinsp_value *v)
 {
 	v->made = 1;
@@ -109,7 +109,7 @@ static int get_arg(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	return keep_made(e, v);
 }
 
-/* The type as which filters see a parameter. */
+/* The field type of a parameter, for filters. */
 struct raw_type {
 	uint8_t type; /* enum sinsp_field_type */
 	uint8_t size; /* size of a number; else 0 */
@@ -214,7 +214,7 @@ static int check_abspath(struct sinsp_field *f, const char **why)
 	return 0;
 }
 
-/* For calls that take a directory with a path; the second path of those that take two. */
+/* Gets the path of a call that has a directory descriptor for it; f->index: the second of two. */
 static int get_abspath(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {

@@ -38,7 +38,7 @@ static void compare_event(void *ctx, const struct scap_event_info *info)
 	compare_name(ctx, info->name);
 }
 
-/* evt.type.is.3, used by views of sysdig: the number of an event. */
+/* Returns the event of evt.type.is.3, which views of sysdig use. */
 static const struct scap_event_info *numbered_event(const char *arg)
 {
 	char *end;
@@ -82,7 +82,7 @@ static int get_dir(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	return field_mem(v, evt_is_enter(e->evt->info->id) ? ">" : "<", 1);
 }
 
-/* Events of the machine or of the capture. */
+/* Returns whether it is a call, not an event of the machine or the capture. */
 static int is_call(const struct sinsp_evt *evt)
 {
 	const struct scap_event_info *exit;
@@ -210,7 +210,7 @@ static int is_open(unsigned int id)
 	       id == EVT_OPENAT2_X || id == EVT_OPEN_BY_HANDLE_AT_X;
 }
 
-/* The mode is only used if a file may be created; creat has no flags. */
+/* The mode counts only if a file may be created; creat has no flags. */
 static int get_open(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
@@ -236,7 +236,7 @@ static const char *const dirs[] = {">", "<", NULL};
 static const char *const io_dirs[] = {"read", "write", NULL};
 
 /* clang-format off */
-/* Values of category_name. */
+/* Values of evt_category_name. */
 static const char *const categories[] = {
 	"other", "file", "net", "IPC", "ipc", "memory", "process", "sleep", "system", "signal",
 	"user", "time", "processing", "wait", "scheduler", "internal", "unknown", NULL

@@ -12,7 +12,7 @@
 #include "process.h"
 #include "thread.h"
 
-/* Fact of a container or a mount, by row. */
+/* Variants of rows: facts of a container or a mount. */
 enum {
 	TEXT_ID,
 	TEXT_FULL_ID,
@@ -94,7 +94,7 @@ static int get_privileged(struct sinsp_eval *e, const struct sinsp_field *f, str
 	return c && c->privileged >= 0 ? field_u(v, (uint64_t)c->privileged) : 0;
 }
 
-/* ---- mounts: five texts each ---- */
+/* ---- mounts ---- */
 
 struct mount {
 	const char *texts[SINSP_MOUNT_TEXTS];
@@ -107,7 +107,7 @@ static const char *next_mount(struct mount *m, const char *p)
 	return p;
 }
 
-/* source:destination:mode:rdwr:propagation */
+/* Writes source:destination:mode:rdwr:propagation. */
 static int keep_whole(struct sinsp_eval *e, struct sinsp_value *v, const char *p, const char *end,
 		      char between)
 {
@@ -136,7 +136,8 @@ static int get_mounts(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	return len ? keep_whole(e, v, c->mounts, c->mounts + len, ',') : field_str(v, "");
 }
 
-/* [N], or the first whose source matches [PATTERN]; for container.mount.source the destination. */
+/* Finds mount [N], or the first whose source (for container.mount.source, whose destination)
+ * matches [PATTERN]. */
 static int get_mount(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
@@ -172,7 +173,7 @@ static int get_label(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	return c ? field_str(v, sinsp_container_label(c, f->arg)) : 0;
 }
 
-/* Joins a list's texts, replacing the NULs by @between. */
+/* Joins the texts of a list with @between. */
 static int keep_list(struct sinsp_eval *e, struct sinsp_value *v, const char *list, char between)
 {
 	const size_t n = sinsp_str_len(list);

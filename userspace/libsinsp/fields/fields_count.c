@@ -62,7 +62,7 @@ static int get_count_procinfo(struct sinsp_eval *e, const struct sinsp_field *f,
 
 enum { ERROR_ANY, ERROR_FILE, ERROR_NET, ERROR_MEMORY, ERROR_OTHER };
 
-/* The kind of a failure: by the file, or without one by the kind of call. */
+/* Returns the kind of a failure: that of the file, or without one that of the call. */
 static unsigned int kind_of_error(const struct sinsp_evt *evt)
 {
 	switch (evt_fd_kind(evt)) {

@@ -7,7 +7,7 @@
 
 #define NS_PER_S 1000000000u
 
-/* Forms of a duration. */
+/* Variants of rows: forms of a duration. */
 enum part { WHOLE, SECONDS, FRACTION };
 
 static int part_of(struct sinsp_value *v, enum part part, uint64_t ns)
@@ -77,10 +77,10 @@ static int get_time(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	return field_mem(v, start, (size_t)(p - start));
 }
 
-/* ---- between the enter and the exit, and between events ---- */
+/* ---- durations ---- */
 
-/* sysdig shows 0 both for no latency and an unknown one; a saker source distinguishes them. Events
- * of the capture itself have neither. */
+/* Returns whether the latency is known; for sysdig, an unknown one is 0. Events of the capture
+ * itself have none. */
 static int has_latency(const struct sinsp_evt *evt)
 {
 	if (evt->info->category & EC_INTERNAL)
@@ -95,7 +95,7 @@ static int get_latency(struct sinsp_eval *e, const struct sinsp_field *f, struct
 	return has_latency(e->evt) ? part_of(v, f->row->variant, e->evt->latency_ns) : 0;
 }
 
-/* 832ns, 1.79us, 12ms: truncated, as in sysdig. */
+/* Writes 832ns, 1.79us or 12ms, truncated as in sysdig. */
 static char *put_human(char *p, uint64_t ns)
 {
 	static const struct {
@@ -129,7 +129,7 @@ static int get_latency_human(struct sinsp_eval *e, const struct sinsp_field *f,
 	return field_mem(v, start, (size_t)(put_human(start, e->evt->latency_ns) - start));
 }
 
-/* The column of a spectrogram, from 1 on: a power of ten takes an eleventh of the screen. */
+/* Gets the column of a spectrogram, from 1: a power of ten has an eleventh of the screen. */
 static int get_latency_quantized(struct sinsp_eval *e, const struct sinsp_field *f,
 				 struct sinsp_value *v, const struct sinsp_value **more)
 {
@@ -153,7 +153,8 @@ static int get_wait_latency(struct sinsp_eval *e, const struct sinsp_field *f,
 	return field_u(v, evt->latency_ns);
 }
 
-/* Since the previously evaluated event; several fields of one event use the same base. */
+/* Gets the time since the previously evaluated event; all fields of one event have the same base.
+ */
 static int get_deltatime(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
@@ -168,7 +169,7 @@ static int get_deltatime(struct sinsp_eval *e, const struct sinsp_field *f, stru
 	return part_of(v, f->row->variant, ns > e->delta.prev_ns ? ns - e->delta.prev_ns : 0);
 }
 
-/* The moment is in f->index. */
+/* Checks the time, which is in f->index. */
 static int check_around(struct sinsp_field *f, const char **why)
 {
 	if (!f->has_index)
@@ -177,7 +178,7 @@ static int check_around(struct sinsp_field *f, const char **why)
 	return 0;
 }
 
-/* Its distance in milliseconds, rounded up. */
+/* Gets the distance to that time in milliseconds, rounded up. */
 static int get_around(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -188,7 +189,7 @@ static int get_around(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	return field_u(v, away / 1000000 + (away % 1000000 != 0));
 }
 
-/* ---- where it comes from ---- */
+/* ---- sources ---- */
 
 static int get_cpu(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
@@ -218,7 +219,7 @@ static int is_plugins(const struct sinsp_evt *evt)
 	return evt->info->id == EVT_PLUGINEVENT_E;
 }
 
-/* The source name of a plugin's event is known to the plugin only. */
+/* Gets the source; only a plugin itself has the name of its source. */
 static int get_source(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -226,7 +227,7 @@ static int get_source(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	return is_plugins(e->evt) ? 0 : field_str(v, "syscall");
 }
 
-/* Only the plugin can decode it, and sysdig needs it loaded too. */
+/* Gets no value: only the plugin can decode its events. */
 static int get_of_plugin(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {

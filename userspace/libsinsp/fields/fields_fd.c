@@ -8,7 +8,7 @@
 #include "text.h"
 #include "value.h"
 
-/* An exit in another tool's capture without its enter does not say which file it was. */
+/* Returns whether the exit lacks the descriptor: in other tools' captures, the enter has it. */
 static int is_lone_exit(const struct sinsp_evt *evt)
 {
 	return !evt_is_enter(evt->info->id) && !evt->latency_known && evt->fdnum == -1 &&
@@ -19,7 +19,7 @@ static int get_num(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	/* -1: the call was to create a descriptor, and has not. */
+	/* -1: the call created no descriptor. */
 	return evt_is_about_fd(e->evt) && !is_lone_exit(e->evt) ? field_i(v, e->evt->fdnum) : 0;
 }
 
@@ -51,7 +51,7 @@ static void note_type(const struct sinsp_fd *fd, void *ctx)
 		field_str(&seen->list[seen->n++], name);
 }
 
-/* The kinds of open files of the process, or the kind of file [N]. */
+/* Gets the types of all open files of the process, or that of file [N]. */
 static int get_types(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
@@ -76,7 +76,7 @@ static int get_types(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	return seen.n;
 }
 
-/* For a failed call that creates a descriptor: the kind it would have had. */
+/* Returns the type that a failed call would have created. */
 static const char *would_be_type(unsigned int exit_type)
 {
 	switch (exit_type) {
@@ -151,7 +151,7 @@ static int keep_tuple(struct sinsp_eval *e, struct sinsp_value *v, int at)
 	return err ? err : sinsp_eval_keep(e, v);
 }
 
-/* What a failed call was to create or to reach. */
+/* Gets the name that a failed call would have opened or connected to. */
 static int would_be_name(struct sinsp_eval *e, struct sinsp_value *v)
 {
 	const struct sinsp_evt *evt = e->evt;
@@ -187,7 +187,7 @@ static int name_of(struct sinsp_eval *e, struct sinsp_value *v)
 
 	if (!evt_is_about_fd(e->evt))
 		return 0;
-	/* The address of a failed connection is only in the event. */
+	/* Only the event has the address of a failed connect. */
 	if (!fd || (e->evt->raw.type == EVT_CONNECT_X && has_failed(e->evt)))
 		n = would_be_name(e, v);
 	return n || !fd ? n : field_str(v, fd->name);
@@ -216,7 +216,7 @@ static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	return n == 1 && e->port_names ? name_ports(e, v) : n;
 }
 
-/* The path as given to the call that opened it, without doubled slashes. */
+/* Gets the path given to the call that opened the file, without doubled slashes. */
 static int get_nameraw(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
@@ -249,7 +249,7 @@ static int get_nameraw(struct sinsp_eval *e, const struct sinsp_field *f, struct
 	return 1;
 }
 
-/* The part of a file name before its last slash; a slash at the end is kept. */
+/* Returns the length of the name before its last slash; a slash at the end is kept. */
 static size_t directory_length(const char *name, size_t n)
 {
 	const char *slash = memrchr(name, '/', n);
@@ -269,7 +269,7 @@ static int directory_of(struct sinsp_eval *e, struct sinsp_value *v)
 	if (fd && !fd_is_file(fd))
 		return 0;
 	n = fd ? field_str(v, fd->name) : name_of(e, v);
-	/* connect has a name too, which is no path. */
+	/* The name of a failed connect is no path. */
 	if (n <= 0 || (!fd && !field_guesses(e) && (!v->len || v->p[0] != '/')))
 		return n < 0 ? n : 0;
 	n = (int)directory_length(v->p, v->len);
@@ -300,7 +300,7 @@ static int get_filename(struct sinsp_eval *e, const struct sinsp_field *f, struc
 	return field_str(v, slash[1] ? slash + 1 : fd->name);
 }
 
-/* "CONTAINER:", with nothing before the colon on the host, and the value. */
+/* Puts "CONTAINER:" before the value; ":" on the host. */
 static int chain_container(struct sinsp_eval *e, struct sinsp_value *v)
 {
 	const struct sinsp_container *c = sinsp_thread_container(e->evt->thread);
@@ -381,8 +381,8 @@ static int get_ino(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	return fd && fd->ino ? field_u(v, fd->ino) : 0;
 }
 
-/* A file of an overlay has one of the two flags; without either it was not recorded, or it is
- * elsewhere. */
+/* A file of an overlay file system has one of the two flags; without them it is elsewhere, or they
+ * were not recorded. */
 static int get_layer(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {

@@ -12,7 +12,7 @@ enum { LIST_NUMS, LIST_NAMES, LIST_CIPS, LIST_SIPS, LIST_CPORTS, LIST_SPORTS };
 #define ITEM_SZ 10 /* number, events */
 #define ITEM_MAX (INET6_ADDRSTRLEN + TEXT_NUM_MAX)
 
-/* The parameter with the list; NULL: the event has none. */
+/* Returns the parameter with the list; NULL: the event has none. */
 static const struct scap_param *list_of(const struct sinsp_evt *evt)
 {
 	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
@@ -47,7 +47,7 @@ static char *put_port(char *p, const struct sinsp_fd *fd, int server)
 	return put_u64(p, server ? t->dport : t->sport);
 }
 
-/* Empty for a file without the fact. */
+/* Writes one item, empty if the file lacks the fact. */
 static char *put_item(char *p, unsigned int variant, int64_t num, const struct sinsp_fd *fd)
 {
 	if (variant == LIST_NUMS)

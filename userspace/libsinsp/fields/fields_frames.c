@@ -13,7 +13,7 @@
 
 enum { NAME_MAX_LEN = 4096 };
 
-/* 0: the event has no stacks. */
+/* Symbolizes the stacks of the event. Returns 1; 0: it has none; a negative errno. */
 static int stack_of(struct sinsp_eval *e, int lines, const struct sinsp_stack **st)
 {
 	const int err = sinsp_stack_get(e->evt->insp, e->evt, lines, st);
@@ -30,7 +30,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Text of a frame among others, at most NAME_MAX_LEN + 8 bytes. */
+/* Writes the text of a frame, at most NAME_MAX_LEN + 8 bytes. */
 static char *put_name(char *p, const struct sinsp_frame *f)
 {
 	const char *name = f->function ?: f->module ? base_name(f->module) : "unknown";
@@ -51,7 +51,7 @@ static char *put_name(char *p, const struct sinsp_frame *f)
 	return p;
 }
 
-/* The folded format of flame graphs. */
+/* Writes the folded stacks of flame graphs. */
 static char *put_suffix(char *p, const struct sinsp_frame *f)
 {
 	if (f->inlined)
@@ -111,7 +111,7 @@ static int get_frames(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	return r;
 }
 
-/* ---- rows: what is known of each frame, for those who count stacks ---- */
+/* ---- rows: all facts of each frame, for chisels that count stacks ---- */
 
 static char *put_text(char *p, const char *text)
 {
@@ -162,8 +162,8 @@ static int get_rows(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	return text_end(t, p) ?: sinsp_eval_keep(e, v);
 }
 
-/* As perf script prints a frame: "\t  ADDRESS FUNCTION+0xOFFSET (MODULE)"; an inlined function has
- * the address of the function it is in, and no offset or module. */
+/* Writes a frame as perf script does: "\t  ADDRESS FUNCTION+0xOFFSET (MODULE)"; an inlined function
+ * has the address of the function it is in, and no offset or module. */
 static char *put_frame(char *p, const struct sinsp_frame *f)
 {
 	*p++ = '\t';
@@ -203,7 +203,7 @@ static int get_text(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	return text_end(t, p) ?: sinsp_eval_keep(e, v);
 }
 
-/* ---- one frame: [N] counts from the innermost ---- */
+/* ---- single frames: [N] counts from the innermost ---- */
 
 enum { FRAME_FUNCTION, FRAME_MODULE, FRAME_PLACE, FRAME_FILE, FRAME_LINE, FRAME_KIND };
 
@@ -245,7 +245,7 @@ static int get_frame(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	}
 }
 
-/* ---- build ids ---- */
+/* ---- build IDs ---- */
 
 static char *put_build_id(char *p, const struct sinsp_code_id *id)
 {
@@ -278,7 +278,7 @@ static int get_build_id(struct sinsp_eval *e, const struct sinsp_field *f, struc
 	return text_end(&e->text, p ? put_build_id(p, &code->id) : NULL) ?: sinsp_eval_keep(e, v);
 }
 
-/* Whether an earlier frame has the same file. */
+/* Returns whether an earlier frame has the same file. */
 static int is_told(const struct sinsp_stack *st, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

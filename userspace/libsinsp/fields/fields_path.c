@@ -16,7 +16,7 @@
 
 enum which { PATH_NAME, PATH_SOURCE, PATH_TARGET, PATH_MAX_WHICH };
 
-#define RAW 16 /* of a row: unresolved */
+#define RAW 16 /* in the variant of a row: as given to the call */
 
 /* Names of parameters. For links the source is the new link, as in Falco's libs. */
 static const struct path_params {
@@ -69,7 +69,7 @@ static int param_named(const struct sinsp_evt *evt, const char *name)
 	return -1;
 }
 
-/* The file of a descriptor in the event: its name is a path. */
+/* Gets the path of a descriptor in the event. */
 static int name_of_fd(struct sinsp_eval *e, struct sinsp_value *v, const struct scap_param *param)
 {
 	const struct sinsp_fd *fd;
@@ -88,7 +88,7 @@ static int keep_absolute(struct sinsp_eval *e, struct sinsp_value *v, unsigned i
 	return n > 0 ? sinsp_eval_keep(e, v) : n;
 }
 
-/* The target of a symbolic link is relative to the link's directory. */
+/* Resolves the target of a symbolic link, which is relative to the link's directory. */
 static int keep_link_target(struct sinsp_eval *e, struct sinsp_value *v, const char *target,
 			    size_t len)
 {
@@ -149,7 +149,7 @@ static int is_second(const char *name)
 	return !strcmp(name, "newpath") || !strcmp(name, "to_path") || !strcmp(name, "put_old");
 }
 
-/* The path given to an exec; the kernel's path of the program if that was not recorded. */
+/* Gets the path given to an exec, or the kernel's path of the program if that was not recorded. */
 static int exec_path_at(const struct sinsp_evt *evt)
 {
 	static const char *const names[] = {"filename", "pathname", "trusted_exepath"};
@@ -160,8 +160,8 @@ static int exec_path_at(const struct sinsp_evt *evt)
 	return at;
 }
 
-/* The first path parameter is the given path, and so is the second for calls with two; others were
- * found by the kernel. */
+/* Returns the index of the first, or with @second the second path given to the call; -1: none.
+ * Other paths in an event come from the kernel. */
 static int path_at(const struct sinsp_evt *evt, int second)
 {
 	if (!strncmp(evt->info->name, "exec", 4))
@@ -177,8 +177,7 @@ static int path_at(const struct sinsp_evt *evt, int second)
 	return -1;
 }
 
-/* A path that the event table does not resolve: relative to the directory of dirfd, if there is
- * one. */
+/* Resolves a path relative to dirfd, which the event table does not do. */
 static int keep_joined(struct sinsp_eval *e, struct sinsp_value *v, const char *text, size_t n)
 {
 	const struct sinsp_thread *t = e->evt->thread;
@@ -217,7 +216,7 @@ static int get_given(struct sinsp_eval *e, struct sinsp_value *v, int second)
 	n = strnlen((const char *)param->p, param->len);
 	if (n == strlen("<NA>") && !memcmp(param->p, "<NA>", n))
 		return 0;
-	/* The change is already applied; stored paths end with a slash. */
+	/* The working directory already changed; stored paths end with a slash. */
 	if (evt->raw.type == EVT_CHDIR_X && has_succeeded(evt)) {
 		n = strlen(evt->thread->fs->cwd);
 		return n ? field_mem(v, evt->thread->fs->cwd, n > 1 ? n - 1 : n) : 0;

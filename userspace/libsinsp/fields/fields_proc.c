@@ -24,7 +24,7 @@ static int get_env(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	return fact_list_value(v, t->proc->env, f->arg);
 }
 
-/* Facts of the standard descriptors, by row. */
+/* Variants of rows: facts of the standard descriptors. */
 enum std { STDIN_TYPE, STDIN_NAME, STDOUT_TYPE, STDOUT_NAME, STDERR_TYPE, STDERR_NAME };
 
 static int get_std(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,

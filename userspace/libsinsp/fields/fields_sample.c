@@ -15,7 +15,7 @@ static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned i
 	return &evt->params.v[at];
 }
 
-/* Numbers have the size of their type, or are missing. */
+/* Reads a number, which has the size of its type or is missing. */
 static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -29,7 +29,7 @@ static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	return p->len == sizeof(uint32_t) ? field_u(v, get_u32(p->p)) : 0;
 }
 
-/* The name in the table of the parameter. */
+/* Gets the name in the table of the parameter. */
 static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
@@ -67,9 +67,9 @@ static int get_call(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	return field_str(v, scap_syscall_name(nr & ~SAMPLE_CALL_IA32, !!(nr & SAMPLE_CALL_IA32)));
 }
 
-/* ---- what the call is about ---- */
+/* ---- the call of the sample ---- */
 
-/* Calls whose first argument is a descriptor, besides those whose enter event says so. */
+/* Returns whether the first argument of the call is a descriptor that its enter event lacks. */
 static int has_fd_of_no_enter(const char *call)
 {
 	static const char *const names[] = {"accept",       "accept4", "epoll_wait", "epoll_pwait",
@@ -125,7 +125,7 @@ static int is_older(const struct sinsp_evt *evt)
 	return p && p->len == 1 && p->p[0];
 }
 
-/* A profile has no events of descriptors opened since the capture began. */
+/* A profile has no events of descriptors opened during the capture. */
 static int get_call_file(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {
@@ -158,13 +158,13 @@ static uint64_t frame_at(const struct scap_param *p, size_t i)
 	return get_u64(p->p + i * sizeof(uint64_t));
 }
 
-/* The highest byte of user frames says how they were found. */
+/* Masks the highest byte of user frames, which is how they were found. */
 static uint64_t frame_addr(unsigned int at, uint64_t frame)
 {
 	return at == SAMPLE_P_USER ? STACK_ADDR(frame) : frame;
 }
 
-/* One frame by its number, or all. */
+/* Gets one frame by its number, or all. */
 static int get_frames(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {

@@ -15,7 +15,7 @@
 #include "text.h"
 #include "value_writer.h"
 
-/* Which end, by row; also for ports, services and networks. */
+/* Variants of rows: the end of a connection. */
 enum end {
 	END_CLIENT,
 	END_SERVER,
@@ -30,7 +30,7 @@ static int is_address_of_machine(const struct sinsp_eval *e, const struct sinsp_
 	const struct sinsp_container *c = sinsp_thread_container(e->evt->thread);
 	uint8_t own[4];
 
-	/* The event has the name of a container. */
+	/* A container has an address of its own. */
 	if (c && !fd_is_v6(fd) && inet_pton(AF_INET, c->ip, own) == 1 && memcmp(own, "\0\0\0", 4))
 		if (!memcmp(own, ip, 4))
 			return 1;
@@ -49,7 +49,7 @@ static int client_is_ours(const struct sinsp_eval *e, const struct sinsp_fd *fd)
 	return is_address_of_machine(e, fd, sinsp_fd_tuple(fd)->sip);
 }
 
-/* Which end of the tuple it is; the source is the client. -1: unknown, or none. */
+/* Returns the place of an end in the tuple, whose source is the client; -1: unknown, or none. */
 static int place_of(const struct sinsp_eval *e, const struct sinsp_fd *fd, enum end end)
 {
 	if (fd_is_listening(fd))
@@ -79,7 +79,7 @@ static int get_ip(struct sinsp_eval *e, const struct sinsp_field *f, struct sins
 	return fd ? address_at(v, fd, place_of(e, fd, (enum end)f->row->variant)) : 0;
 }
 
-/* Both ends, the client's first; a listening socket has one. */
+/* Gets both ends, the client's first; a listening socket has one. */
 static int both(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_value **more,
 		int (*get)(struct sinsp_value *v, const struct sinsp_fd *fd, int place))
 {
@@ -156,7 +156,7 @@ static const char *l4proto_name(const struct sinsp_fd *fd)
 	}
 }
 
-/* The port number, or with -R the name of its service. */
+/* Gets the port number, or with -R the name of its service. */
 static int get_service(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       const struct sinsp_value **more)
 {
@@ -234,7 +234,7 @@ static int get_connected(struct sinsp_eval *e, const struct sinsp_field *f, stru
 
 /* ---- connect ---- */
 
-/* NULL: there was none, or its outcome is unknown. */
+/* Returns the connect; NULL: there was none, or its outcome is unknown. */
 static const struct sinsp_connect *outcome_of(const struct sinsp_eval *e)
 {
 	const struct sinsp_fd *fd = field_fd(e);
@@ -243,7 +243,7 @@ static const struct sinsp_connect *outcome_of(const struct sinsp_eval *e)
 	return c && c->known ? c : NULL;
 }
 
-/* A non-blocking connect whose outcome no event has shown yet. */
+/* Returns whether a non-blocking connect is in progress, as far as events show. */
 static int is_connecting(const struct sinsp_eval *e)
 {
 	const struct sinsp_fd *fd = field_fd(e);

@@ -7,7 +7,7 @@
 #include "process.h"
 #include "state/inspector.h"
 
-/* Fact of a user, by row. */
+/* Variants of rows: facts of a user. */
 enum { USER_NAME, USER_HOME, USER_SHELL };
 
 static int user_text(struct sinsp_eval *e, struct sinsp_value *v, uint32_t uid,
@@ -41,7 +41,7 @@ static int get_user(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	return t ? user_text(e, v, t->uid, f->row->variant) : 0;
 }
 
-/* -1: nobody logged in. */
+/* Gets the UID of the login; -1: none. */
 static int get_loginuid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {

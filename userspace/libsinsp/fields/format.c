@@ -36,7 +36,7 @@ static int is_formula(const char *p, size_t n)
 	return *p == '=' || *p == '@' || i < n;
 }
 
-/* A quote before what begins like a formula: spreadsheets take the cell as text. */
+/* Puts a quote before a formula, so that spreadsheets show it as text. */
 static char *guard_tsv(struct sinsp_text *out, char *p, size_t start)
 {
 	const size_t n = (size_t)(p - out->p) - start;
@@ -51,7 +51,7 @@ static char *guard_tsv(struct sinsp_text *out, char *p, size_t start)
 	return p + 1;
 }
 
-/* Tabs and line ends as \t and \n, a backslash doubled. */
+/* Escapes tabs and line ends as \t and \n, and doubles backslashes. */
 static char *escape_tsv(struct sinsp_text *out, char *p, size_t start)
 {
 	size_t n = (size_t)(p - out->p) - start, extra = 0;
@@ -77,7 +77,7 @@ static char *escape_tsv(struct sinsp_text *out, char *p, size_t start)
 	return p;
 }
 
-/* The text of evt.info or evt.args without line ends. */
+/* Writes evt.info or evt.args. */
 static char *put_args(struct sinsp_format *f, struct sinsp_text *out, char *p,
 		      const struct format_step *step)
 {
@@ -151,7 +151,7 @@ static char *put_text(struct sinsp_format *f, struct sinsp_text *out, char *p,
 	return p && step->width ? fit(out, p, start, step->width) : p;
 }
 
-/* A failed event has its own colours for type and result. */
+/* Begins the colour of a field: that of failures for type and result of a failed event. */
 static char *put_colour(char *p, const struct sinsp_eval *e, const struct format_step *step)
 {
 	int64_t res;
@@ -172,7 +172,7 @@ static char *put_coloured(struct sinsp_format *f, struct sinsp_text *out, char *
 	return p ? put_lit(p, COLOUR_END) : NULL;
 }
 
-/* Returns 0 if the value is missing, and the line is dropped. */
+/* Writes a field. Returns 1; 0: it has no value, which drops the line; -ENOMEM. */
 static int put_step(struct sinsp_format *f, struct sinsp_text *out, char **p,
 		    const struct format_step *step)
 {

@@ -46,7 +46,7 @@ static struct format_step *add_step(struct sinsp_format *f)
 	return &steps[f->n_steps++];
 }
 
-/* Colours of fields on a terminal. */
+/* Returns the colour of a field on a terminal; NULL: none. */
 static const char *colour_of(const char *name, uint8_t *is_result)
 {
 	static const struct {
@@ -74,8 +74,8 @@ static const char *colour_of(const char *name, uint8_t *is_result)
 	return NULL;
 }
 
-/* Text may follow a name directly, as in "%proc.name_x": takes the longest field that it begins
- * with. */
+/* Returns the length of the longest field that @text begins with: text may follow a name directly,
+ * as in "%proc.name_x". */
 static size_t prefix_length(const char *text)
 {
 	size_t n = 0;
@@ -87,7 +87,8 @@ static size_t prefix_length(const char *text)
 	return n;
 }
 
-/* Whether the error may be text after the field: "%proc.name_x", "%proc.name[%proc.pid]". */
+/* Returns whether the error may be text after the field: "%proc.name_x", "%proc.name[%proc.pid]".
+ */
 static int may_go_on(const struct sinsp_field *field, int err)
 {
 	return err == -ENOENT || (err == -EINVAL && field->row &&
@@ -121,7 +122,7 @@ static int read_field(struct reader *r, struct format_step *step)
 	if (len == -ENOMEM)
 		return len;
 	if (len < 0) {
-		/* Also after a valid prefix: reports the whole name as unknown. */
+		/* Reports the whole name as unknown, also if a prefix is valid. */
 		sinsp_field_fini(&step->field);
 		sinsp_field_parse(&step->field, text, &why, &at);
 		return fail(r, r->pos + at, why);
@@ -157,7 +158,7 @@ static int read_width(struct reader *r, struct format_step *step)
 	return 0;
 }
 
-/* Literal text up to the next field; \n and \t as in C. */
+/* Reads literal text up to the next field; \n and \t as in C. */
 static int read_literal(struct reader *r)
 {
 	char c;
@@ -248,7 +249,7 @@ static int add_json_key(struct sinsp_format *f, const struct format_step *step, 
 	return text_end(&f->texts, p) ?: add_text(f, ":", 1);
 }
 
-/* The JSON value of a time that is text. */
+/* Replaces a time that is text by evt.rawtime, for JSON. */
 static int use_raw_time(struct format_step *step)
 {
 	const char *why;
@@ -296,7 +297,7 @@ static int make_tsv(struct sinsp_format *f)
 	return err;
 }
 
-/* Pointers to texts are set once all texts are there. The last step ends the line. */
+/* Sets the pointers to texts, which no longer move, and adds the step that ends the line. */
 static int finish(struct sinsp_format *f)
 {
 	const char *p;

@@ -6,7 +6,7 @@
 #include "syslog_message.h"
 #include "value.h"
 
-/* "name=" of each parameter, copied in fixed size, which is faster than by length. */
+/* "name=" of a parameter, copied in fixed size, which is faster than by length. */
 struct label {
 	char text[31];
 	uint8_t len;
@@ -25,7 +25,7 @@ struct label {
 #include "events.def"
 #undef EVT
 
-/* Facts that are the same for all events of a type. */
+/* Texts that are the same for all events of a type. */
 struct event_text {
 	const char *head; /* ") < open " */
 	uint8_t n_head;
@@ -52,7 +52,7 @@ static int is_generic(const struct sinsp_evt *evt)
 
 static const char no_name[] = "<unknown>";
 
-/* Name of a generic event's call; NULL: its number has no name. */
+/* Returns the name of a generic event's call; NULL: its number has no name. */
 static const char *call_name(const struct sinsp_evt *evt)
 {
 	const char *name = NULL;
@@ -84,13 +84,13 @@ static void shown_params(const struct sinsp_evt *evt, unsigned int *first, unsig
 	*end = n;
 }
 
-/* A parameter of saker's own that only some events of its type have. */
+/* Returns whether only some events of the type have the parameter, which is saker's own. */
 static int is_missing_own(const struct sinsp_evt *evt, unsigned int i)
 {
 	return !evt->params.v[i].len && evt->info->params[i].own;
 }
 
-/* A remark about the arguments as a whole. */
+/* Writes remarks about the arguments as a whole. */
 static __attribute__((noinline)) char *put_notes(struct value_writer *w, char *p)
 {
 	static const char changed[] = "args_changed=1 ", before[] = "began_before_capture=1 ";
@@ -103,7 +103,7 @@ static __attribute__((noinline)) char *put_notes(struct value_writer *w, char *p
 	return p;
 }
 
-/* Parameters @i to @end. */
+/* Writes parameters @i to @end. */
 static inline char *put_params(struct value_writer *w, char *p, unsigned int i, unsigned int end)
 {
 	const struct label *label = event_text(w->evt->info->id)->labels;
@@ -206,7 +206,7 @@ void sinsp_generic_types(void (*fn)(void *ctx, const char *type), void *ctx)
 	fn(ctx, no_name);
 }
 
-/* Number of the parameter with the result; -1: the event has none. */
+/* Returns the index of the parameter with the result; -1: the event has none. */
 static int result_at(const struct sinsp_evt *evt)
 {
 	const struct scap_event_info *info = evt->info;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The arguments, type and result of an event, as a line shows them. */
 #ifndef SINSP_FIELDS_INFO_H
 #define SINSP_FIELDS_INFO_H
 
@@ -6,10 +7,10 @@
 
 /* Writes %evt.args of w->evt at @p, a place in w->out; returns the end, or NULL without memory. */
 char *sinsp_args_put(struct value_writer *w, char *p);
-/* %evt.info: the same, except that messages to the system log are shown as such. */
+/* Writes %evt.info: as %evt.args, with messages to the system log decoded. */
 char *sinsp_info_put(struct value_writer *w, char *p);
 
-/* Writes ") DIR TYPE ", which precedes it on a line. */
+/* Writes ") DIR TYPE ", which precedes %evt.info on a line. */
 char *sinsp_type_put(struct value_writer *w, char *p);
 
 /* Returns the result of an exit, negative for an error; also of calls that return a descriptor. 0:

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Edit distance between names, for "did you mean". */
 #include "nearest.h"
 
 #include <stddef.h>

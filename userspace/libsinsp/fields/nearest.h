@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the name that was probably meant by an unknown one. */
+/* Finds the name nearest to an unknown one, for "did you mean". */
 #ifndef SINSP_FIELDS_NEAREST_H
 #define SINSP_FIELDS_NEAREST_H
 
 struct nearest {
-	const char *name; /* what was given */
+	const char *name; /* the unknown name */
 	const char *best; /* NULL: none is near. Borrowed from nearest_try */
 	unsigned int best_d;
 };

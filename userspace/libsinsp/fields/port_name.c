@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A service is looked up once per port: that reads /etc/services. */
+/* Names of services by port: each is looked up once, which reads /etc/services. */
 #include "port_name.h"
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ char *port_name_put(char *p, uint16_t port)
 	return *name ? put_utf8(p, name, strlen(name)) : put_u64(p, port);
 }
 
-/* A peer may choose any text as a socket's name: only a name made of its addresses has ports. */
+/* A peer may choose any text as the name of a unix socket: only a name of addresses has ports. */
 int port_name_has_ports(const struct sinsp_fd *fd)
 {
 	char text[SINSP_SOCK_TEXT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports by the names of their services: option -R of the command. */
+/* Names of services for ports: option -R of the command. */
 #ifndef SINSP_FIELDS_PORT_NAME_H
 #define SINSP_FIELDS_PORT_NAME_H
 

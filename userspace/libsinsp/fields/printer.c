@@ -28,7 +28,7 @@ static char *paint(struct sinsp_text *out, char *p, size_t from, const char *col
 	return put_lit(p + n_colour, COLOUR_END);
 }
 
-/* "NUM TIME CPU ". Private events take no number. */
+/* Writes "NUM TIME CPU ". Private events have no number. */
 static char *put_head(struct sinsp_printer *pr, char *p, const struct sinsp_evt *evt)
 {
 	if (evt->raw.num)
@@ -52,7 +52,7 @@ static char *put_name(struct sinsp_text *out, char *p, const char *name)
 	return p ? put_utf8(p, name, n) : NULL;
 }
 
-/* "NAME (ID) " */
+/* Writes "NAME (ID) ". */
 static char *put_container(struct sinsp_text *out, char *p, const struct sinsp_evt *evt)
 {
 	const struct sinsp_thread *t = evt->thread;
@@ -64,7 +64,7 @@ static char *put_container(struct sinsp_text *out, char *p, const struct sinsp_e
 	return p ? put_lit(p, ") ") : NULL;
 }
 
-/* "PROCESS (TID", with containers "PROCESS (TID:VTID" */
+/* Writes "PROCESS (TID", with containers "PROCESS (TID:VTID". */
 static char *put_thread(const struct sinsp_printer *pr, struct sinsp_text *out, char *p,
 			const struct sinsp_evt *evt)
 {
@@ -99,7 +99,7 @@ static uint64_t number(const struct sinsp_evt *evt, unsigned int i)
 #define LOST_ROOM_TEXT 512 /* of all reasons */
 enum { LOST_N = 1, LOST_REASON, LOST_FROM, LOST_TO, LOST_KINDS };
 
-/* " (3 open, 2 close)": lost events that changed the state. */
+/* Writes " (3 open, 2 close)": lost events that changed the state. */
 static char *put_lost_kinds(char *p, const struct sinsp_evt *evt)
 {
 	int n = 0;
@@ -119,7 +119,7 @@ static char *put_lost_kinds(char *p, const struct sinsp_evt *evt)
 	return p;
 }
 
-/* "-- TIME CPU 1 lost 5123 events within 0.120123456 s: REASON" */
+/* Writes "-- TIME CPU 1 lost 5123 events within 0.120123456 s: REASON" */
 static int put_lost(struct sinsp_printer *pr, struct sinsp_text *out, const struct sinsp_evt *evt)
 {
 	const struct scap_params *params = &evt->params;
@@ -149,7 +149,7 @@ static int put_lost(struct sinsp_printer *pr, struct sinsp_text *out, const stru
 	return text_end(out, p);
 }
 
-/* "-- TIME CPU 1 recording pauses: of each second the first 1/4 is recorded" */
+/* Writes "-- TIME CPU 1 recording pauses: of each second the first 1/4 is recorded" */
 static int put_pause(struct sinsp_printer *pr, struct sinsp_text *out, const struct sinsp_evt *evt)
 {
 	char *p = text_begin(out, LOST_ROOM_TEXT);
@@ -170,7 +170,7 @@ static int put_pause(struct sinsp_printer *pr, struct sinsp_text *out, const str
 	return text_end(out, p);
 }
 
-/* "NUM TIME CPU PROCESS (TID) DIR TYPE " */
+/* Writes "NUM TIME CPU PROCESS (TID) DIR TYPE ". */
 static char *put_beginning(struct sinsp_printer *pr, struct value_writer *w, char *p)
 {
 	p = put_head(pr, p, w->evt);
@@ -188,7 +188,7 @@ static const char *type_colour(const struct sinsp_evt *evt)
 	return sinsp_evt_result(evt, &res) && res < 0 ? COLOUR_FAILED : COLOUR_TYPE;
 }
 
-/* The same in colours. */
+/* Writes the same in colours. */
 static char *put_painted(struct sinsp_printer *pr, struct value_writer *w, char *p)
 {
 	struct sinsp_text *const out = w->out;

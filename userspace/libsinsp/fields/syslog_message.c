@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses messages that are written to /dev/log. */
 #include "syslog_message.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@ struct syslog_message {
 	size_t len;
 };
 
-/* Returns 0 if the event writes none. */
+/* Parses the message of an event. Returns 0 if it writes none. */
 int syslog_message_read(struct syslog_message *m, const struct sinsp_evt *evt);
 
 const char *syslog_severity(const struct syslog_message *m);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Grows a text, and copies text of other programs without control characters. */
 #include "text.h"
 
 #include <stdbool.h>
@@ -81,7 +82,7 @@ char *put_dropping(char *restrict p, const char *restrict s, size_t n)
 	return p;
 }
 
-/* Written so that the compiler vectorizes it: payloads mix both kinds of bytes. */
+/* Has no branch, so that the compiler vectorizes it: payloads mix both kinds of bytes. */
 char *put_dotting(char *restrict p, const char *restrict s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -45,7 +45,7 @@ static inline char *put_mem(char *p, const void *s, size_t n)
 	return (char *)memcpy(p, s, n) + n;
 }
 
-/* For a literal. */
+/* Copies a string literal. */
 #define put_lit(p, s) put_mem(p, s, sizeof(s) - 1)
 
 extern const char sinsp_two_digits[200]; /* "00" .. "99" */
@@ -113,7 +113,7 @@ static inline char *put_oct(char *p, uint64_t v)
 	return put_base2(p, v, 3, "01234567");
 }
 
-/* Copies text of others; the three functions differ in what they do with a byte that is not
+/* Copies text of other programs; the three functions differ in what they do with a byte that is not
  * printable ASCII. Each writes at most @n bytes. */
 char *put_dropping(char *restrict p, const char *restrict s, size_t n); /* drops it */
 char *put_dotting(char *restrict p, const char *restrict s, size_t n); /* a dot for each */

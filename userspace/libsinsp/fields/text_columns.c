@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Columns that text takes on a terminal. */
 #include "text_columns.h"
 
 #include <locale.h>

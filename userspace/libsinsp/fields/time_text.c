@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prints times, with what is the same for a second, a quarter of an hour or a day kept. */
 #include "time_text.h"
 
 #include <time.h>
@@ -85,7 +86,7 @@ char *time_text_iso8601(char *p, uint64_t ns)
 	return put_lit(p, "+0000");
 }
 
-/* Time may go back in a file. */
+/* Times in a file may go back. */
 char *time_text_span(char *p, uint64_t from, uint64_t to)
 {
 	uint64_t ns = to - from;

@@ -19,7 +19,7 @@ struct time_text {
 	char date[11]; /* "YYYY-MM-DD " */
 };
 
-/* @fmt 0: SINSP_TIME_ABSOLUTE. */
+/* Initializes the format; @fmt 0: SINSP_TIME_ABSOLUTE. */
 void time_text_init(struct time_text *t, enum sinsp_time_fmt fmt);
 
 /* Each writes at @p and returns the end. The time of the event by t->fmt: */

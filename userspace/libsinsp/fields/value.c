@@ -48,7 +48,7 @@ static char *put_dyn(struct value_writer *w, char *p, const struct value *v)
 	return put_value(w, p, &part);
 }
 
-/* The parts of the element at @at, separated by colons. */
+/* Writes the parts of the element at @at, separated by colons. */
 static char *put_element(struct value_writer *w, char *p, const struct value *v, uint32_t at)
 {
 	const char *sep = "";
@@ -82,7 +82,7 @@ static uint32_t element_size(const struct scap_param_info *part)
 	return size;
 }
 
-/* The elements, separated by blanks. The rest of a truncated one is not shown. */
+/* Writes the elements, separated by blanks. A truncated one is not shown. */
 static char *put_list(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t size = v->info->list ? element_size(v->info->list) : 0;

@@ -57,7 +57,7 @@ static char *put_passed_fds(struct value_writer *w, char *p, const struct contro
 	return p;
 }
 
-/* SCM_RIGHTS:6(<f>/a),7 and LEVEL:TYPE:LENGTH for what is not decoded, separated by blanks. */
+/* Writes SCM_RIGHTS:6(<f>/a),7 and LEVEL:TYPE:LENGTH for other messages, separated by blanks. */
 char *value_put_controls(struct value_writer *w, char *p, const struct value *v)
 {
 	const int ia32 = !!(w->evt->raw.flags & SCAP_EVT_F_IA32);

@@ -27,7 +27,7 @@ char *value_put_fd_meaning(struct value_writer *w, char *p, const struct sinsp_f
 	return p + 1;
 }
 
-/* fcntl returns a descriptor for the commands that duplicate one; else a number. An exit of 2022
+/* Returns whether the result of fcntl is a number, not a duplicated descriptor. An exit of 2022
  * lacks the command. */
 static int is_number_of_fcntl(const struct sinsp_evt *evt, const struct value *v)
 {
@@ -40,7 +40,8 @@ static int is_number_of_fcntl(const struct sinsp_evt *evt, const struct value *v
 	return ps->v[CMD].p[0] != DUPFD && ps->v[CMD].p[0] != DUPFD_CLOEXEC;
 }
 
-/* bpf likewise returns a descriptor for commands that create or find an object. */
+/* Returns whether the result of bpf is a number: commands that create or find an object return a
+ * descriptor. */
 static int is_number_of_bpf(const struct sinsp_evt *evt, const struct value *v)
 {
 	enum { FD, CMD, N_CMDS = 64 };
@@ -56,8 +57,8 @@ static int is_number_of_bpf(const struct sinsp_evt *evt, const struct value *v)
 	return ps->v[CMD].p[0] >= N_CMDS || !(makes_file >> ps->v[CMD].p[0] & 1);
 }
 
-/* A negative number is an error only as a result. As an argument it means no file; sysdig takes
- * each for an error. */
+/* Returns whether a negative number is an error: only as a result; as an argument it is no file,
+ * but sysdig prints an error. */
 static int may_be_error(const struct sinsp_evt *evt, const struct value *v)
 {
 	return !evt->show_full || v->info == evt->info->params;
@@ -83,7 +84,7 @@ char *value_put_fd(struct value_writer *w, char *p, const struct value *v)
 	return fd ? value_put_fd_meaning(w, p, fd) : p;
 }
 
-/* fds=3:f1 4:p4: descriptor, kind, requested or returned events. */
+/* Writes 3:f1 4:p4: descriptor, type, requested or returned events. */
 char *value_put_fdlist(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t fits = (v->len - 2) / 10;

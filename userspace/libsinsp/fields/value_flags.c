@@ -2,7 +2,7 @@
 /* Prints bit flags and enumerations by the names in the event table. */
 #include "value_kinds.h"
 
-/* Prints every row whose bits are all in the value, in table order, and removes its bits; a row
+/* Writes every row whose bits are all in the value, in table order, and removes its bits; a row
  * equal to the whole value ends the list. An enumeration has only the latter. */
 char *value_put_flag_names(struct value_writer *w, char *p, const struct scap_flag_name *f,
 			   uint64_t val, int is_enum)

@@ -3,7 +3,7 @@
 #include "thread.h"
 #include "value_kinds.h"
 
-/* A name from the kernel or a file, as the meaning of a number. */
+/* Writes a name from the kernel or a file as the meaning of a number. */
 static char *put_foreign_meaning(struct value_writer *w, char *p, const char *name)
 {
 	const size_t n = strlen(name);
@@ -16,8 +16,8 @@ static char *put_foreign_meaning(struct value_writer *w, char *p, const char *na
 	return p + 1;
 }
 
-/* Events of new threads have the machine's numbers, except for the result; so have all events that
- * are not calls. */
+/* Returns whether the number is of the caller's PID namespace. Events of new threads (except their
+ * result) and events that are not calls have numbers of the initial one. */
 static int is_callers_number(const struct sinsp_evt *evt, const struct value *v)
 {
 	if (evt->info->category & EC_INTERNAL || evt->info->flags & EF_SKIPPARSERESET)
@@ -62,7 +62,7 @@ char *value_put_id(struct value_writer *w, char *p, const struct value *v)
 	return p + 1;
 }
 
-/* 0(root),4(adm) */
+/* Writes 0(root),4(adm). */
 char *value_put_gid_list(struct value_writer *w, char *p, const struct value *v)
 {
 	for (uint32_t at = 0; p && at + sizeof(uint32_t) <= v->len; at += sizeof(uint32_t)) {

@@ -43,7 +43,7 @@ static inline char *put_meaning(struct value_writer *w, char *p, const char *nam
 	return p + 1;
 }
 
-/* Length of text that should, but need not, end with a NUL. */
+/* Returns the length of text that may lack its NUL. */
 static inline size_t text_len(const struct value *v, size_t from)
 {
 	return strnlen((const char *)v->p + from, v->len - from);
@@ -64,20 +64,20 @@ static inline int64_t whole_result(const struct sinsp_evt *evt)
 	return (int64_t)get_u64(ps->v[0].p);
 }
 
-/* In shared events unreadable text is empty, and so is text that the caller passed empty. The
- * kernel could not read it either. */
+/* Returns whether an empty text was unreadable: then the kernel could not read it, either. Empty
+ * text of the caller looks the same in the event. */
 static inline int was_unreadable(const struct sinsp_evt *evt, size_t len)
 {
 	return !len && whole_result(evt) == -EFAULT;
 }
 
-/* Captures of other tools print as in sysdig. */
+/* Returns whether it is a capture of saker; others print as in sysdig. */
 static inline int is_strict(const struct value_writer *w)
 {
 	return sinsp_path_rules_of(w->evt->insp) == SINSP_PATH_STRICT;
 }
 
-/* A name with dots for unprintable bytes; as in sysdig, without non-ASCII bytes. */
+/* Writes a name with dots for unprintable bytes; for sysdig's rules, without non-ASCII bytes. */
 static inline char *put_name(const struct value_writer *w, char *p, const char *s, size_t n)
 {
 	return is_strict(w) ? put_utf8(p, s, n) : put_dropping(p, s, n);

@@ -5,7 +5,7 @@
 #include "errno_signal_names.h"
 #include "value_kinds.h"
 
-/* Names for a number that is plain in other tools: bit flags if it prints in hex. */
+/* Writes names for a number that is plain in other tools: bit flags if it prints in hex. */
 static char *put_int_names(struct value_writer *w, char *p, const struct value *v, uint64_t val)
 {
 	const struct scap_flag_name *f = v->info->flags;
@@ -13,7 +13,7 @@ static char *put_int_names(struct value_writer *w, char *p, const struct value *
 	return f ? value_put_flag_names(w, p, f, val, v->fmt != PF_HEX) : p;
 }
 
-/* For a result that is an address: mmap's. */
+/* Returns whether a result that may be an address (mmap) is an error. */
 static int is_error(int64_t res)
 {
 	return res < 0 && res >= -4095;
@@ -105,7 +105,8 @@ char *value_put_sigset(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
-/* With more than half of all signals, the complement: ~[SIGKILL SIGSTOP]. */
+/* Writes [SIGINT SIGTERM]; with more than half of all signals the complement: ~[SIGKILL SIGSTOP].
+ */
 char *value_put_sigset64(struct value_writer *w, char *p, const struct value *v)
 {
 	uint64_t set = get_u64(v->p);
@@ -132,7 +133,7 @@ char *value_put_sigset64(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
-/* 256(exit=1), 139(sig=SIGSEGV|core), 4991(stop=SIGSTOP), 65535(continued) */
+/* Writes 256(exit=1), 139(sig=SIGSEGV|core), 4991(stop=SIGSTOP), 65535(continued). */
 char *value_put_wait_status(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t status = get_u32(v->p);
@@ -157,7 +158,7 @@ char *value_put_wait_status(struct value_writer *w, char *p, const struct value 
 	return p;
 }
 
-/* 0-3,8 */
+/* Writes 0-3,8. */
 char *value_put_cpuset(struct value_writer *w, char *p, const struct value *v)
 {
 	const uint32_t n = v->len * 8;

@@ -45,13 +45,13 @@ size_t value_absolute_path(const struct value_writer *w, const struct value *v, 
 
 	*certain = 1;
 	n_dir = base_dir(w, v, dir, certain);
-	/* The limit of sysdig's rules applies to names of files, not here. */
+	/* sysdig limits the length of file names, not of printed paths. */
 	rules = n_dir + n < SYSDIG_PATH_MAX ? sinsp_path_rules_of(w->evt->insp) : SINSP_PATH_STRICT;
 	/* An empty path is the directory itself. */
 	return sinsp_path_join(full, rules, dir, n_dir, n ? (const char *)v->p : ".", n ? n : 1);
 }
 
-/* Text of saker's enter for an unreadable path (raw_enter.c). */
+/* Returns whether it is the text for an unreadable path in saker's enter events (raw_enter.c). */
 static int is_unknown(const struct value_writer *w, const struct value *v)
 {
 	static const char null[] = "(NULL)";

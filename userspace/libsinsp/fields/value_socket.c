@@ -111,7 +111,7 @@ char *value_put_addr6(struct value_writer *w, char *p, const struct value *v)
 	return put_ipv6(p, v->p);
 }
 
-/* Of either kind, by the length; a network is followed by its mask. */
+/* Writes an IPv4 or IPv6 address, by its length; a network is followed by its mask. */
 char *value_put_addr(struct value_writer *w, char *p, const struct value *v)
 {
 	(void)w;

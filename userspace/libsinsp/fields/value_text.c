@@ -13,7 +13,7 @@ char *value_put_text(struct value_writer *w, char *p, const struct value *v)
 	return p ? put_utf8(p, (const char *)v->p, n) : NULL;
 }
 
-/* NUL-separated texts, as "a.b" or "a,b" with one separator, as "a:b,c:d" with two. */
+/* Writes NUL-separated texts, as "a.b" or "a,b" with one separator, as "a:b,c:d" with two. */
 char *value_put_texts(struct value_writer *w, char *p, const struct value *v)
 {
 	const char *const sep = v->fmt == PF_LIST ? "," : v->type == PT_CHARBUFARRAY ? "." : ":,";
@@ -32,7 +32,7 @@ char *value_put_texts(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
-/* Numbers of 8 bytes, separated by commas. */
+/* Writes numbers of 8 bytes, separated by commas. */
 static char *put_u64s(struct value_writer *w, char *p, const struct value *v)
 {
 	p = text_room(w->out, p, v->len / 8 * TEXT_NUM_MAX + VALUE_ROOM);
@@ -52,7 +52,7 @@ char *value_put_bytes(struct value_writer *w, char *p, const struct value *v)
 		return put_u64s(w, p, v);
 	if (value_is_control(w, v))
 		return value_put_controls(w, p, v);
-	/* Bytes were moved but not recorded: unreadable, or not kept. */
+	/* Bytes were moved, but not recorded. */
 	if (!v->len && whole_result(w->evt) > 0 && !strcmp(v->info->name, "data"))
 		return put_lit(p, "<NA>");
 	p = text_room(w->out, p, sinsp_buffer_room(len) + VALUE_ROOM);

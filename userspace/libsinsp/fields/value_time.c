@@ -5,7 +5,7 @@
 
 #include "value_kinds.h"
 
-/* Seconds of @ns as printf's %g prints them: at most six digits. */
+/* Writes the seconds of @ns as printf's %g does, with at most six digits. */
 static char *put_seconds(char *p, uint64_t ns)
 {
 	char digits[TEXT_NUM_MAX];
