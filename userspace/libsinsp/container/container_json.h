@@ -20,9 +20,7 @@ enum sinsp_probe {
 	SINSP_PROBE_MAX /* none of them */
 };
 
-/*
- * A mount has five texts: source, destination, mode, "true" if writable, else "false", propagation.
- */
+/* Texts of a mount: source, destination, mode, "true" or "false": writable, propagation. */
 #define SINSP_MOUNT_TEXTS 5
 
 struct sinsp_json_list {

@@ -44,9 +44,7 @@ struct sinsp_containers {
 	uint32_t n_buckets, n; /* a power of two; includes unused ones */
 	struct sinsp_container *retired[SINSP_CONTAINERS_RETIRED];
 	uint32_t next_retired;
-	/*
-	 * Cache from a text of cgroups, by address, to its container: they are interned, and few.
-	 */
+	/* Cache by the address of the text of cgroups: these are interned, and few. */
 	struct sinsp_container_cached {
 		const char *cgroups; /* NULL: free */
 		struct sinsp_container *container; /* NULL: the host */

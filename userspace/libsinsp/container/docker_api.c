@@ -445,9 +445,7 @@ static int skip_element(struct listing *l)
 	return 0;
 }
 
-/*
- * Each container is parsed separately, up to its ID: a tree of all of them would take much memory.
- */
+/* Parses each container separately, up to its ID: a tree of all needs much memory. */
 void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const char *id),
 		       void *ctx)
 {

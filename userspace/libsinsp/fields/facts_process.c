@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts of a process: names, command line, IDs, session and group, counts, memory, health checks.
- */
+/* Facts of a process: names, command line, IDs, session, group, counts, memory, health checks. */
 #include <errno.h>
 
 #include "facts.h"

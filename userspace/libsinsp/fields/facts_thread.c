@@ -17,8 +17,7 @@ int fact_vtid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_th
 	return t->vtid_known && t->vtid != -1 ? field_i(v, t->vtid) : 0;
 }
 
-/* Returns the memory for the main thread and 0 for others, so that sums over threads are correct.
- */
+/* Returns the memory for the main thread, 0 for others: sums over threads are then correct. */
 static uint64_t of_main(const struct sinsp_thread *t, uint64_t kb)
 {
 	return t->tid == t->pid ? kb : 0;

@@ -153,8 +153,7 @@ static int get_wait_latency(struct sinsp_eval *e, const struct sinsp_field *f,
 	return field_u(v, evt->latency_ns);
 }
 
-/* Gets the time since the previously evaluated event; all fields of one event have the same base.
- */
+/* Gets the time since the previously evaluated event, the same for all fields of one event. */
 static int get_deltatime(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			 const struct sinsp_value **more)
 {

@@ -87,8 +87,7 @@ static size_t prefix_length(const char *text)
 	return n;
 }
 
-/* Returns whether the error may be text after the field: "%proc.name_x", "%proc.name[%proc.pid]".
- */
+/* Returns whether text may follow the field: "%proc.name_x", "%proc.name[%proc.pid]". */
 static int may_go_on(const struct sinsp_field *field, int err)
 {
 	return err == -ENOENT || (err == -EINVAL && field->row &&

@@ -102,9 +102,7 @@ char *time_text_span(char *p, uint64_t from, uint64_t to)
 
 static char *put_latency(char *p, const struct sinsp_evt *evt)
 {
-	/*
-	 * sysdig shows 0 both for no latency and an unknown one; a saker source distinguishes them.
-	 */
+	/* sysdig shows 0 for an unknown latency, too. */
 	if (evt->raw.flags & SCAP_EVT_F_FULL && !evt->latency_known)
 		return put_lit(p, "<NA>");
 	return time_text_span(p, 0, evt->latency_ns);

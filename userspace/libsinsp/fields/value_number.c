@@ -105,8 +105,7 @@ char *value_put_sigset(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
-/* Writes [SIGINT SIGTERM]; with more than half of all signals the complement: ~[SIGKILL SIGSTOP].
- */
+/* Writes [SIGINT SIGTERM]; of more than half of all signals the complement, ~[SIGKILL]. */
 char *value_put_sigset64(struct value_writer *w, char *p, const struct value *v)
 {
 	uint64_t set = get_u64(v->p);

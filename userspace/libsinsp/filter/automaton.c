@@ -34,9 +34,7 @@ static void make_columns(struct sinsp_automaton *am, const struct sinsp_pattern 
 		am->column[c] = am->column[c + 32];
 }
 
-/*
- * Builds the trie of patterns and returns its number of states. States after a match are left out.
- */
+/* Builds the trie of patterns, without states after a match. Returns its number of states. */
 static uint32_t add_patterns(struct sinsp_automaton *am, const struct sinsp_pattern *patterns,
 			     size_t n)
 {
@@ -59,9 +57,7 @@ static uint32_t add_patterns(struct sinsp_automaton *am, const struct sinsp_patt
 	return n_states;
 }
 
-/*
- * Failure links: where the trie has no transition, the longest suffix that is a prefix continues.
- */
+/* Adds failure links: without a transition, the longest suffix that is a prefix continues. */
 static int add_failures(struct sinsp_automaton *am, uint32_t n_states)
 {
 	uint32_t *const queue = calloc(2 * (size_t)n_states, sizeof(*queue));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Type-checks a filter: operators of each type, arguments of transformers, values that can occur.
- */
+/* Type-checks a filter: operators by type, arguments of transformers, possible values. */
 #include "check.h"
 
 #include <ctype.h>

@@ -23,9 +23,7 @@ struct sinsp_filter_opts {
 				 errors */
 };
 
-/*
- * An error in a filter, and its place. Texts are borrowed from those that the filter was made of.
- */
+/* An error in a filter, and its place. Texts are borrowed from those of the filter. */
 struct sinsp_filter_error {
 	char message[320]; /* a sentence without control characters */
 	const char *name; /* name of the macro or list with the error; NULL: the filter itself */

@@ -235,9 +235,7 @@ static int parse_call(struct filter_lexer *lex, enum filter_fn fn, struct filter
 static int parse_expr_list(struct filter_lexer *lex, struct filter_place open,
 			   struct filter_expr **out);
 
-/*
- * Argument of a transformer or a list: a field, another transformer, a number, quoted text, a list.
- */
+/* Parses an argument: a field, a transformer, a number, quoted text, or a list. */
 static int parse_arg(struct filter_lexer *lex, struct filter_expr **out)
 {
 	const struct filter_place at = sinsp_lex_place(lex);

@@ -7,9 +7,7 @@
 
 struct sinsp_regex;
 
-/*
- * Returns 0; -EINVAL: invalid, with the reason in *why (256 bytes) and the place in *at; -ENOMEM.
- */
+/* Returns 0; -EINVAL with the reason in *why (256 bytes) and the place in *at; -ENOMEM. */
 int sinsp_regex_new(struct sinsp_regex **out, const char *pattern, size_t len, char *why,
 		    size_t *at);
 void sinsp_regex_free(struct sinsp_regex *re);

@@ -373,8 +373,8 @@ static int simplify_check(struct simplifier *s, struct filter_node *n, int negat
 
 /* Appends a simplified child: the children of a node of the same kind, nothing if it is neutral.
  * Returns 1 if it decides the whole. */
-static int take_child(struct filter_node *to, struct filter_node ***tail, struct filter_node *c,
-		      unsigned int *n)
+static int adopt_child(struct filter_node *to, struct filter_node ***tail, struct filter_node *c,
+		       unsigned int *n)
 {
 	const int neutral = to->kind == FILTER_AND;
 
@@ -436,7 +436,7 @@ static int simplify_terms(struct simplifier *s, struct filter_node *n, int negat
 		err = simplify(s, c, negate, &child);
 		if (err)
 			return err;
-		if (take_child(all, &tail, child, &count)) {
+		if (adopt_child(all, &tail, child, &count)) {
 			*out = child;
 			return 0;
 		}

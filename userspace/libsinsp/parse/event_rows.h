@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row per event type, made once from the event table and the table of parsers. */
+/* One row per event type, filled once from the event table and the table of parsers. */
 #ifndef SINSP_PARSE_EVENT_ROWS_H
 #define SINSP_PARSE_EVENT_ROWS_H
 

@@ -156,8 +156,8 @@ const struct scap_param *sinsp_call_param(const struct sinsp_parse *p, enum sins
 /* Returns the first parameter of an exit event, negative if the call failed. */
 int64_t sinsp_result(const struct sinsp_parse *p);
 
-/* Joins @path to @dir, which ends with a slash, as the thread of the event would look it up.
- * Otherwise as sinsp_path_join. */
+/* Joins @path to @dir, which ends with a slash, by the root of the thread, as the kernel
+ * does; see sinsp_path_join. */
 size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
 			const char *path, size_t len);
 

@@ -155,7 +155,7 @@ static void set_exe(const struct sinsp_parse *p, struct sinsp_process *proc)
 }
 
 /* Sets the process group. The event has it twice under one name: in the innermost PID namespace
- * and, behind the path of the program, in the first one. */
+ * and, behind the path of the program, in the initial one. */
 static void set_group(const struct sinsp_parse *p, struct sinsp_thread *t)
 {
 	int path = p->row->at[SINSP_P_trusted_exepath];

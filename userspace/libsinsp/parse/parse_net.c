@@ -121,8 +121,7 @@ static void listen_on(struct sinsp_fd *fd, unsigned int type, const uint8_t *ip,
 	fd->flags |= SINSP_FD_F_SERVER;
 }
 
-/* Sets the address of an inet socket that listens, or is taken for one that does. Port 0 sets
- * none. */
+/* Sets the address of an inet socket that listens, or counts as listening. Port 0 sets none. */
 static void listen_at(struct sinsp_fd *fd, const struct scap_param *addr)
 {
 	if (addr->p[0] == SINSP_AF_INET && addr->len == SINSP_ADDR_V4_SZ) {
@@ -160,7 +159,7 @@ void sinsp_parse_bind(struct sinsp_parse *p)
 	name_by_address(p, fd, local ? local : addr);
 }
 
-/* sysdig's captures lack the address, which the kernel may have chosen. */
+/* In sysdig's captures the address, which the kernel may choose, is unknown. */
 void sinsp_parse_listen(struct sinsp_parse *p)
 {
 	const struct scap_param *local = sinsp_evt_param(p, SINSP_P_local);

@@ -76,8 +76,8 @@ void sinsp_parse_setsid(struct sinsp_parse *p)
 		t->proc->sid = sinsp_result(p);
 		return;
 	}
-	/* The result is a number of the caller's PID namespace; sessions are numbered in the first
-	 * one. The leader also leads a new group. */
+	/* The result is a number of the caller's PID namespace; sessions are numbered in the
+	 * initial one. The leader also leads a new group. */
 	t->proc->sid = t->proc->pgid = t->pid;
 	t->proc->vpgid = t->vpid;
 }

@@ -25,7 +25,7 @@ static uint64_t mix(uint64_t h)
 
 /* ---- files ---- */
 
-/* Covers all that is_same_file compares: ids and names are hostile. */
+/* Hashes all that is_same_file compares: IDs and names are hostile. */
 static uint64_t hash_file(const struct sinsp_code_id *id, const char *path, size_t len)
 {
 	uint64_t h = mix(mix(mix(id->ino + 1) ^ id->dev) ^ id->ino_gen);
@@ -280,7 +280,7 @@ static void insert_at(struct code_table *t, uint32_t at, const struct sinsp_code
 	t->n++;
 }
 
-/* Adding to a longer table would take too long. */
+/* Maximum length: adding to a longer table is too slow. */
 static int is_full(const struct code_table *t)
 {
 	return t->n >= SINSP_CODE_MAPS_PROCESS_MAX;
@@ -350,7 +350,7 @@ const struct sinsp_code_map *sinsp_code_map_find(const struct sinsp_code_maps *m
 	return at < t->n && t->v[at].start <= addr ? &t->v[at] : NULL;
 }
 
-/* ".../jit-PID.dump" */
+/* Returns whether the path is ".../jit-PID.dump". */
 static int is_dump(const char *path)
 {
 	const char *name = strrchr(path, '/');

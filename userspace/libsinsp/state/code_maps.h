@@ -67,7 +67,7 @@ struct sinsp_code_file *sinsp_code_file_get(struct sinsp_code_maps *m,
 /* Return 0 or -ENOMEM. */
 int sinsp_code_map_add(struct sinsp_code_maps *m, int64_t pid, const struct sinsp_code_map *map);
 int sinsp_code_maps_fork(struct sinsp_code_maps *m, int64_t pid, int64_t parent);
-/* After an exec, or the end of the process. */
+/* Removes the mappings of a process after an exec, or at its end. */
 void sinsp_code_maps_drop(struct sinsp_code_maps *m, int64_t pid);
 
 /* Returns the mapping at @addr, or NULL. Borrowed until the next change. */

@@ -122,7 +122,7 @@ static void files_are_spread(void **state)
 }
 
 /* dlclose of one library, dlopen of another at its address. */
-static void place_is_taken(void **state)
+static void new_mapping_replaces_old(void **state)
 {
 	struct sinsp_code_maps m = {0};
 
@@ -220,7 +220,7 @@ static void random_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_are_kept_once), cmocka_unit_test(place_is_taken),
+		cmocka_unit_test(files_are_kept_once), cmocka_unit_test(new_mapping_replaces_old),
 		cmocka_unit_test(parts_stay),          cmocka_unit_test(processes),
 		cmocka_unit_test(random_changes),      cmocka_unit_test(files_are_spread),
 		cmocka_unit_test(process_is_full),

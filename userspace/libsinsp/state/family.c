@@ -55,7 +55,8 @@ void sinsp_ancestry_begin(struct sinsp_ancestry *w, struct sinsp *s, const struc
 	*w = (struct sinsp_ancestry){.s = s, .first = t, .at = t, .mark = t, .next_mark = 1};
 }
 
-/* Brent's algorithm: marks the ancestor at each power of two steps, and stops if it comes again. */
+/* Checks for cycles by Brent's algorithm: marks the ancestor at each power of two steps, and stops
+ * if it comes again. */
 const struct sinsp_thread *sinsp_ancestry_next(struct sinsp_ancestry *w)
 {
 	const struct sinsp_thread *parent = w->at ? sinsp_family_parent(w->s, w->at) : NULL;
@@ -80,7 +81,7 @@ int64_t sinsp_family_group(const struct sinsp_thread *t, enum sinsp_group_kind k
 	case SINSP_GROUP_VPGID:
 		return p->vpgid;
 	default:
-		/* A process in the first namespace has one number only. */
+		/* A process in the initial namespace has one number only. */
 		return t->vtid_known && t->vpid == t->pid ? p->vpgid : p->pgid;
 	}
 }

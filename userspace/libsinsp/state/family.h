@@ -35,7 +35,7 @@ const struct sinsp_thread *sinsp_ancestry_next(struct sinsp_ancestry *w);
 enum sinsp_group_kind {
 	SINSP_GROUP_SESSION, /* proc.sid */
 	SINSP_GROUP_VPGID, /* numbered in its own PID namespace */
-	SINSP_GROUP_PGID, /* numbered in the first PID namespace */
+	SINSP_GROUP_PGID, /* numbered in the initial PID namespace */
 };
 
 /* Returns the number of the session or group; -1: unknown. */

@@ -85,7 +85,7 @@ void sinsp_ifaces_complete(const struct sinsp_ifaces *ifs, struct sinsp_fd *fd, 
 	if (memcmp(missing, zero, len) || !memcmp(known, zero, len))
 		return;
 	own = own_address(ifs, known, v6);
-	/* The socket would connect to itself. */
+	/* Otherwise the socket would connect to itself. */
 	if (!memcmp(own, known, len) && t->sport == t->dport)
 		return;
 	memcpy(missing, own, len);

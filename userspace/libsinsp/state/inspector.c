@@ -85,7 +85,7 @@ const char *sinsp_thread_container_name(const struct sinsp_thread *t)
 const struct sinsp_name *sinsp_thread_user(const struct sinsp *s, const struct sinsp_thread *t,
 					   enum sinsp_name_kind kind, uint32_t id)
 {
-	/* Only events report names of containers. */
+	/* Only events have names of containers. */
 	const struct sinsp_container *c =
 		t && s->users.n_reported ? sinsp_thread_container(t) : NULL;
 

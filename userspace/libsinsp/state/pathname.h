@@ -10,7 +10,7 @@
 enum sinsp_path_rules {
 	SINSP_PATH_STRICT, /* "." and ".." are whole components */
 	/* sysdig 0.29.3: together at most 1023 bytes, else "/PATH_TOO_LONG"; any dot before a
-	 * slash or the end is taken for a component ("a./b" is "ab") */
+	 * slash or the end counts as a component ("a./b" is "ab") */
 	SINSP_PATH_SYSDIG,
 };
 

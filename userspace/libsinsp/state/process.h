@@ -21,7 +21,7 @@ struct sinsp_process {
 	const char *exe, *exepath, *args, *env, *cgroups;
 	struct sinsp_container *container; /* NULL: the host, or unknown without cgroups */
 	int64_t fdlimit, sid, vpgid;
-	int64_t pgid; /* vpgid in the first PID namespace; -1: unknown */
+	int64_t pgid; /* process group ID in the initial PID namespace; -1: unknown */
 	uint64_t cap_inheritable, cap_permitted, cap_effective;
 	uint64_t exe_ino, exe_ctime_ns, exe_mtime_ns; /* 0: unknown */
 	uint64_t pidns_start_ns; /* 0: unknown */

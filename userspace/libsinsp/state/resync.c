@@ -181,7 +181,7 @@ static const struct scap_thread_info *find_info(const struct scap_state *st, int
 	return NULL;
 }
 
-/* A thread that started after @t was last seen is another one with its TID. */
+/* Returns whether the thread is another one with the TID: it started after @t was last seen. */
 static struct sinsp_thread *refresh(struct sinsp *s, struct sinsp_thread *t,
 				    const struct scap_state *st)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A thread. Threads of a process share struct sinsp_process; descriptors and directory are shared
- * as clone says. (tid, start_ns) identifies a thread. At most 1 KiB each without descriptors. */
+ * by the flags of clone. (tid, start_ns) identifies a thread. At most 1 KiB each without
+ * descriptors. */
 #ifndef SINSP_STATE_THREAD_H
 #define SINSP_STATE_THREAD_H
 

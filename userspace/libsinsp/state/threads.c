@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of threads by TID, and the ring of ended threads. */
+/* The thread table, by TID, and the ring of ended threads. */
 #include "threads.h"
 
 #include <errno.h>
@@ -270,7 +270,7 @@ static void bury_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 	*slot = (struct sinsp_thread_slot){t->tid, t};
 }
 
-/* Latest first: a TID may be there twice. */
+/* Finds an ended thread, the latest first: a TID may be there twice. */
 struct sinsp_thread *sinsp_threads_find_dead(const struct sinsp_threads *tt, int64_t tid)
 {
 	for (uint32_t i = 1; i <= SINSP_DEAD_MAX; i++) {

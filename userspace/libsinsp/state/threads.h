@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of threads by TID: open addressing, with a cache of the last lookup. Pointers to
- * threads stay valid until the thread is removed. */
+/* The thread table: threads by TID, with open addressing and a cache of the last lookup. Pointers
+ * to threads stay valid until the thread is removed. */
 #ifndef SINSP_STATE_THREADS_H
 #define SINSP_STATE_THREADS_H
 

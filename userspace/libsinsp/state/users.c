@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users and groups by ID, sorted; changes that events reported are in a table of their own. */
+/* The user table: users and groups sorted by ID; changes that events reported are in a table of
+ * their own. */
 #include "users.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static const char *text_get(struct sinsp_strings *st, const char *text)
 	return sinsp_str_get(st, text, strlen(text));
 }
 
-/* Of several names with one ID the last is kept. */
+/* Keeps the last of several names with one ID. */
 static void sort(struct sinsp_names *names, struct sinsp_strings *st)
 {
 	size_t n = 0;

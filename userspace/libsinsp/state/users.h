@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users and groups of the host and of containers: the names at the start of the source, and the
- * changes that events reported. */
+/* The user table: users and groups of the host and of containers, the names at the start of the
+ * source, and the changes that events reported. */
 #ifndef SINSP_STATE_USERS_H
 #define SINSP_STATE_USERS_H
 
