@@ -23,7 +23,7 @@ struct scap_reader {
 	bool saker; /* saker wrote the section: options are read */
 	enum evt_defaults defaults;
 	const struct evt_facts *facts;
-	bool told_skip, told_new;
+	bool reported_skip, reported_new;
 	unsigned int n_closings, n_unclosed;
 	bool closed; /* the section has its trailer */
 	struct file_trailer closing;
@@ -381,22 +381,22 @@ static int read_event(struct scap_reader *r, const struct file_block *blk, struc
 
 static void tell_skip(struct scap_reader *r, const struct file_block *blk)
 {
-	if (!r->told_skip)
+	if (!r->reported_skip)
 		scap_say(r->log, SCAP_LOG_WARN,
 			 "%s: skipping blocks of unknown type, the first at byte %llu%s has type "
 			 "0x%x",
 			 r->in.name, ULL(input_offset(&r->in)), input_unit(&r->in), blk->type);
-	r->told_skip = true;
+	r->reported_skip = true;
 }
 
 static void tell_new(struct scap_reader *r, unsigned int type)
 {
-	if (!r->told_new && type < EVT_PRIVATE)
+	if (!r->reported_new && type < EVT_PRIVATE)
 		scap_say(r->log, SCAP_LOG_WARN,
 			 "%s: skipping events of unknown types, the first is type %u: they are of "
 			 "a newer version",
 			 r->in.name, type);
-	r->told_new |= type < EVT_PRIVATE;
+	r->reported_new |= type < EVT_PRIVATE;
 }
 
 static void end_section(struct scap_reader *r)

@@ -26,7 +26,7 @@ struct note {
 struct live_notes {
 	struct note v[N_NOTES];
 	unsigned int first, end; /* positions, masked for the place */
-	uint64_t (*told)[DRV_DROP_ROOM][LOST_ROOM]; /* by CPU: losses that were noted */
+	uint64_t (*noted)[DRV_DROP_ROOM][LOST_ROOM]; /* by CPU: losses that were noted */
 };
 
 struct live_notes *live_notes_new(void)
@@ -35,8 +35,8 @@ struct live_notes *live_notes_new(void)
 
 	if (!n)
 		return NULL;
-	n->told = calloc(DRV_MAX_CPUS, sizeof(*n->told));
-	if (!n->told) {
+	n->noted = calloc(DRV_MAX_CPUS, sizeof(*n->noted));
+	if (!n->noted) {
 		free(n);
 		return NULL;
 	}
@@ -47,7 +47,7 @@ void live_notes_free(struct live_notes *n)
 {
 	if (!n)
 		return;
-	free(n->told);
+	free(n->noted);
 	free(n);
 }
 
@@ -97,7 +97,7 @@ static int add_note(struct live_notes *n, uint64_t boot_ns, uint16_t cpu, unsign
 int live_notes_lost(struct live_notes *n, unsigned int cpu, unsigned int why,
 		    const struct ring_lost *lost, const struct clock_offset *epoch)
 {
-	uint64_t *told = n->told[cpu][why], new[LOST_ROOM], sum = 0;
+	uint64_t *noted = n->noted[cpu][why], new[LOST_ROOM], sum = 0;
 	const uint64_t from = clock_offset_at(epoch, lost->from_ns),
 		       to = clock_offset_at(epoch, lost->to_ns);
 	const char *reason = scap_drop_reason(why);
@@ -118,7 +118,7 @@ int live_notes_lost(struct live_notes *n, unsigned int cpu, unsigned int why,
 	DRV_DROP_REASONS(CHECK)
 #undef CHECK
 	for (unsigned int kind = 0; kind < LOST_ROOM; kind++) {
-		new[kind] = lost->n[kind] - told[kind];
+		new[kind] = lost->n[kind] - noted[kind];
 		sum += new[kind];
 		if (kind < LOST_OTHER)
 			values[LOST_VALUES + kind] =
@@ -129,7 +129,7 @@ int live_notes_lost(struct live_notes *n, unsigned int cpu, unsigned int why,
 	if (!add_note(n, lost->from_ns, (uint16_t)cpu, EVT_LOST_E, values,
 		      LOST_VALUES + LOST_OTHER))
 		return 0;
-	memcpy(told, lost->n, sizeof(lost->n));
+	memcpy(noted, lost->n, sizeof(lost->n));
 	return 1;
 }
 

@@ -274,7 +274,7 @@ uint64_t ring_n_lost(const struct ring *r)
 	return __atomic_load_n(&r->hdr->n_lost, __ATOMIC_ACQUIRE);
 }
 
-void ring_told(struct ring *r, unsigned int why, uint64_t to_ns)
+void ring_set_reported(struct ring *r, unsigned int why, uint64_t to_ns)
 {
 	__atomic_store_n(&r->hdr->reported_ns[why], to_ns, __ATOMIC_RELEASE);
 }

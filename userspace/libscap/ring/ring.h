@@ -66,14 +66,14 @@ uint64_t ring_n_lost(const struct ring *r);
 
 struct ring_lost {
 	uint64_t n[LOST_ROOM]; /* since the ring began, by enum drv_lost */
-	uint64_t from_ns, to_ns; /* boot clock: of losses after ring_told; 0: none */
+	uint64_t from_ns, to_ns; /* boot clock: of losses after ring_set_reported; 0: none */
 };
 
 /* Returns what was lost for the reason @why. */
 void ring_lost(const struct ring *r, unsigned int why, struct ring_lost *lost);
 
 /* Marks losses for the reason @why up to @to_ns as noted. */
-void ring_told(struct ring *r, unsigned int why, uint64_t to_ns);
+void ring_set_reported(struct ring *r, unsigned int why, uint64_t to_ns);
 
 /* Returns how often the ring had invalid data; the rest up to its head was then skipped. */
 uint64_t ring_n_corrupt(const struct ring *r);

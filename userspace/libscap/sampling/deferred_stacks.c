@@ -31,7 +31,7 @@ struct stack {
 	uint64_t frames[STACK_USER_MAX];
 };
 
-struct sample_join {
+struct deferred_stacks {
 	struct places at;
 	struct waiting *first, **last; /* in the order in which they came */
 	unsigned int n;
@@ -41,9 +41,9 @@ struct sample_join {
 	uint64_t n_lone, n_never;
 };
 
-struct sample_join *sample_join_new(void)
+struct deferred_stacks *deferred_stacks_new(void)
 {
-	struct sample_join *j = calloc(1, sizeof(*j));
+	struct deferred_stacks *j = calloc(1, sizeof(*j));
 
 	if (!j)
 		return NULL;
@@ -59,7 +59,7 @@ struct sample_join *sample_join_new(void)
 	return j;
 }
 
-void sample_join_free(struct sample_join *j)
+void deferred_stacks_free(struct deferred_stacks *j)
 {
 	if (!j)
 		return;
@@ -87,7 +87,7 @@ static uint64_t id_of(const struct scap_params *ps, int at)
 
 /* Joins @evt with the user stack and the end of @stack. Without a stack the end reason is `never`,
  * which holds until one comes. */
-static struct waiting *copy_with(const struct sample_join *j, const struct scap_evt *evt,
+static struct waiting *copy_with(const struct deferred_stacks *j, const struct scap_evt *evt,
 				 const struct stack *stack)
 {
 	const uint8_t never = STACK_END_NEVER;
@@ -113,7 +113,7 @@ static struct waiting *copy_with(const struct sample_join *j, const struct scap_
 	return w;
 }
 
-static struct stack *find_stack(struct sample_join *j, uint64_t id)
+static struct stack *find_stack(struct deferred_stacks *j, uint64_t id)
 {
 	for (unsigned int i = 0; i < N_STACKS; i++)
 		if (j->stacks[i].id == id)
@@ -122,7 +122,7 @@ static struct stack *find_stack(struct sample_join *j, uint64_t id)
 }
 
 /* Replaces *@at by @new, which is complete. */
-static void replace(struct sample_join *j, struct waiting **at, struct waiting *new)
+static void replace(struct deferred_stacks *j, struct waiting **at, struct waiting *new)
 {
 	struct waiting *old = *at;
 
@@ -134,7 +134,7 @@ static void replace(struct sample_join *j, struct waiting **at, struct waiting *
 }
 
 /* Completes *@at with @stack. Without memory it is delivered as it is. */
-static void finish(struct sample_join *j, struct waiting **at, const struct stack *stack)
+static void finish(struct deferred_stacks *j, struct waiting **at, const struct stack *stack)
 {
 	struct waiting *new = copy_with(j, &(*at)->evt, stack);
 
@@ -144,7 +144,7 @@ static void finish(struct sample_join *j, struct waiting **at, const struct stac
 		(*at)->id = 0;
 }
 
-static int put_stack(struct sample_join *j, const struct scap_params *ps)
+static int put_stack(struct deferred_stacks *j, const struct scap_params *ps)
 {
 	const struct scap_param *user = param(ps, j->at.stack_user),
 				*end = param(ps, j->at.stack_end);
@@ -166,7 +166,7 @@ static int put_stack(struct sample_join *j, const struct scap_params *ps)
 	return 1;
 }
 
-static int put_partial(struct sample_join *j, const struct scap_evt *evt, uint64_t id)
+static int put_partial(struct deferred_stacks *j, const struct scap_evt *evt, uint64_t id)
 {
 	struct stack *known = find_stack(j, id);
 	struct waiting *w = copy_with(j, evt, known);
@@ -191,7 +191,7 @@ static int put_partial(struct sample_join *j, const struct scap_evt *evt, uint64
 	return 1;
 }
 
-int sample_join_put(struct sample_join *j, const struct scap_evt *evt)
+int deferred_stacks_put(struct deferred_stacks *j, const struct scap_evt *evt)
 {
 	const struct scap_param *end;
 	struct scap_params ps;
@@ -213,7 +213,7 @@ int sample_join_put(struct sample_join *j, const struct scap_evt *evt)
 	return put_partial(j, evt, id);
 }
 
-void sample_join_expire(struct sample_join *j, uint64_t now_ns)
+void deferred_stacks_expire(struct deferred_stacks *j, uint64_t now_ns)
 {
 	for (struct waiting *w = j->first; w; w = w->next) {
 		if (!w->id)
@@ -225,7 +225,7 @@ void sample_join_expire(struct sample_join *j, uint64_t now_ns)
 	}
 }
 
-int sample_join_next(struct sample_join *j, struct scap_evt *evt)
+int deferred_stacks_next(struct deferred_stacks *j, struct scap_evt *evt)
 {
 	free(j->lent);
 	j->lent = NULL;
@@ -245,7 +245,7 @@ int sample_join_next(struct sample_join *j, struct scap_evt *evt)
 	return 0;
 }
 
-uint64_t sample_join_n_lone(const struct sample_join *j)
+uint64_t deferred_stacks_n_lone(const struct deferred_stacks *j)
 {
 	uint64_t n = j->n_lone;
 
@@ -254,7 +254,7 @@ uint64_t sample_join_n_lone(const struct sample_join *j)
 	return n;
 }
 
-uint64_t sample_join_n_never(const struct sample_join *j)
+uint64_t deferred_stacks_n_never(const struct deferred_stacks *j)
 {
 	return j->n_never;
 }

@@ -53,12 +53,13 @@ static const struct scap_evt *stack(uint64_t ns, uint64_t id, uint64_t first, un
 }
 
 /* The next whole sample is that of @ns, with @n frames that begin with @first. */
-static void expect(struct sample_join *j, uint64_t ns, uint64_t first, unsigned int n, uint8_t end)
+static void expect(struct deferred_stacks *j, uint64_t ns, uint64_t first, unsigned int n,
+		   uint8_t end)
 {
 	struct scap_params ps;
 	struct scap_evt evt;
 
-	assert_int_equal(sample_join_next(j, &evt), 1);
+	assert_int_equal(deferred_stacks_next(j, &evt), 1);
 	assert_int_equal(evt.true_ns, ns);
 	assert_int_equal(evt.type, EVT_SAMPLE_E);
 	assert_int_equal(scap_evt_params(evt.hdr, &ps), 0);
@@ -71,11 +72,11 @@ static void expect(struct sample_join *j, uint64_t ns, uint64_t first, unsigned 
 	assert_string_equal((const char *)ps.v[SAMPLE_P_WAKER_COMM].p, "last");
 }
 
-static void expect_none(struct sample_join *j)
+static void expect_none(struct deferred_stacks *j)
 {
 	struct scap_evt evt;
 
-	assert_int_equal(sample_join_next(j, &evt), 0);
+	assert_int_equal(deferred_stacks_next(j, &evt), 0);
 }
 
 static void test_parameters_are_where_they_are_said_to_be(void **state)
@@ -94,58 +95,58 @@ static void test_parameters_are_where_they_are_said_to_be(void **state)
 
 static void test_others_pass(void **state)
 {
-	struct sample_join *j = sample_join_new();
+	struct deferred_stacks *j = deferred_stacks_new();
 
 	(void)state;
-	assert_int_equal(sample_join_put(j, sample(5, 0, 1)), 0);
+	assert_int_equal(deferred_stacks_put(j, sample(5, 0, 1)), 0);
 	expect_none(j);
-	sample_join_free(j);
-	sample_join_free(NULL);
+	deferred_stacks_free(j);
+	deferred_stacks_free(NULL);
 }
 
 /* A sample that was whole enough keeps what it has, unless there is more of its id. */
 static void test_what_has_an_id_and_an_end(void **state)
 {
-	struct sample_join *j = sample_join_new();
+	struct deferred_stacks *j = deferred_stacks_new();
 	struct scap_evt evt = *sample(5, 33, 1);
 	struct scap_params ps;
 
 	(void)state;
 	assert_int_equal(scap_evt_params(evt.hdr, &ps), 0);
 	*(uint8_t *)ps.v[SAMPLE_P_END].p = STACK_END_NEW;
-	assert_int_equal(sample_join_put(j, &evt), 0);
-	assert_int_equal(sample_join_put(j, stack(6, 33, 100, 5)), 1);
+	assert_int_equal(deferred_stacks_put(j, &evt), 0);
+	assert_int_equal(deferred_stacks_put(j, stack(6, 33, 100, 5)), 1);
 	evt = *sample(7, 33, 1);
 	assert_int_equal(scap_evt_params(evt.hdr, &ps), 0);
 	*(uint8_t *)ps.v[SAMPLE_P_END].p = STACK_END_NEW;
-	assert_int_equal(sample_join_put(j, &evt), 1);
+	assert_int_equal(deferred_stacks_put(j, &evt), 1);
 	expect(j, 7, 100, 5, STACK_END_ROOT);
 	expect_none(j);
-	sample_join_free(j);
+	deferred_stacks_free(j);
 }
 
 static void test_one_stack_for_all_samples_of_its_id(void **state)
 {
-	struct sample_join *j = sample_join_new();
+	struct deferred_stacks *j = deferred_stacks_new();
 
 	(void)state;
-	assert_int_equal(sample_join_put(j, sample(10, 77, 1)), 1);
-	assert_int_equal(sample_join_put(j, sample(11, 78, 1)), 1);
-	assert_int_equal(sample_join_put(j, sample(12, 77, 1)), 1);
+	assert_int_equal(deferred_stacks_put(j, sample(10, 77, 1)), 1);
+	assert_int_equal(deferred_stacks_put(j, sample(11, 78, 1)), 1);
+	assert_int_equal(deferred_stacks_put(j, sample(12, 77, 1)), 1);
 	expect_none(j);
-	assert_int_equal(sample_join_put(j, stack(13, 77, 100, 5)), 1);
+	assert_int_equal(deferred_stacks_put(j, stack(13, 77, 100, 5)), 1);
 	expect(j, 10, 100, 5, STACK_END_ROOT);
 	expect(j, 12, 100, 5, STACK_END_ROOT);
 	expect_none(j);
 	/* One that comes after its stack, from another CPU. */
-	assert_int_equal(sample_join_put(j, sample(14, 77, 1)), 1);
+	assert_int_equal(deferred_stacks_put(j, sample(14, 77, 1)), 1);
 	expect(j, 14, 100, 5, STACK_END_ROOT);
-	assert_int_equal(sample_join_put(j, stack(15, 78, 200, STACK_USER_MAX)), 1);
+	assert_int_equal(deferred_stacks_put(j, stack(15, 78, 200, STACK_USER_MAX)), 1);
 	expect(j, 11, 200, STACK_USER_MAX, STACK_END_ROOT);
 	expect_none(j);
-	assert_int_equal(sample_join_n_lone(j), 0);
-	assert_int_equal(sample_join_n_never(j), 0);
-	sample_join_free(j);
+	assert_int_equal(deferred_stacks_n_lone(j), 0);
+	assert_int_equal(deferred_stacks_n_never(j), 0);
+	deferred_stacks_free(j);
 }
 
 /* Every order of two samples and a stack of each of two ids gives four whole samples. */
@@ -153,7 +154,7 @@ static void test_any_order(void **state)
 {
 	(void)state;
 	for (unsigned int order = 0; order < 720; order++) {
-		struct sample_join *j = sample_join_new();
+		struct deferred_stacks *j = deferred_stacks_new();
 		unsigned int left[6] = {0, 1, 2, 3, 4, 5}, n = 6, o = order, got = 0;
 		struct scap_evt evt;
 
@@ -163,11 +164,12 @@ static void test_any_order(void **state)
 
 			o /= n;
 			left[at] = left[n - 1];
-			assert_int_equal(sample_join_put(j, what < 4 ? sample(100 + what, id, id)
-								     : stack(200, id, 10 * id, 2)),
-					 1);
+			assert_int_equal(
+				deferred_stacks_put(j, what < 4 ? sample(100 + what, id, id)
+								: stack(200, id, 10 * id, 2)),
+				1);
 		}
-		while (sample_join_next(j, &evt)) {
+		while (deferred_stacks_next(j, &evt)) {
 			struct scap_params ps;
 
 			assert_int_equal(scap_evt_params(evt.hdr, &ps), 0);
@@ -176,65 +178,65 @@ static void test_any_order(void **state)
 			got++;
 		}
 		assert_int_equal(got, 4);
-		sample_join_free(j);
+		deferred_stacks_free(j);
 	}
 }
 
 static void test_a_stack_that_never_comes(void **state)
 {
-	struct sample_join *j = sample_join_new();
+	struct deferred_stacks *j = deferred_stacks_new();
 
 	(void)state;
-	assert_int_equal(sample_join_put(j, sample(1000, 5, 1)), 1);
-	sample_join_expire(j, 1000 + SAMPLE_JOIN_WAIT_NS - 1);
+	assert_int_equal(deferred_stacks_put(j, sample(1000, 5, 1)), 1);
+	deferred_stacks_expire(j, 1000 + SAMPLE_JOIN_WAIT_NS - 1);
 	expect_none(j);
-	sample_join_expire(j, 1000 + SAMPLE_JOIN_WAIT_NS);
+	deferred_stacks_expire(j, 1000 + SAMPLE_JOIN_WAIT_NS);
 	expect(j, 1000, 0, 0, STACK_END_NEVER);
-	assert_int_equal(sample_join_n_never(j), 1);
-	assert_int_equal(sample_join_put(j, sample(2000, 6, 1)), 1);
-	sample_join_expire(j, UINT64_MAX);
+	assert_int_equal(deferred_stacks_n_never(j), 1);
+	assert_int_equal(deferred_stacks_put(j, sample(2000, 6, 1)), 1);
+	deferred_stacks_expire(j, UINT64_MAX);
 	expect(j, 2000, 0, 0, STACK_END_NEVER);
 	/* Its sample was lost, or let go. */
-	assert_int_equal(sample_join_put(j, stack(3000, 6, 1, 1)), 1);
+	assert_int_equal(deferred_stacks_put(j, stack(3000, 6, 1, 1)), 1);
 	expect_none(j);
-	assert_int_equal(sample_join_n_lone(j), 1);
-	sample_join_free(j);
+	assert_int_equal(deferred_stacks_n_lone(j), 1);
+	deferred_stacks_free(j);
 }
 
 static void test_memory_has_a_bound(void **state)
 {
-	struct sample_join *j = sample_join_new();
+	struct deferred_stacks *j = deferred_stacks_new();
 	unsigned int n = 0;
 	struct scap_evt evt;
 
 	(void)state;
 	for (unsigned int i = 0; i < SAMPLE_JOIN_MAX + 10; i++)
-		assert_int_equal(sample_join_put(j, sample(i, 1000 + i, 1)), 1);
-	while (sample_join_next(j, &evt))
+		assert_int_equal(deferred_stacks_put(j, sample(i, 1000 + i, 1)), 1);
+	while (deferred_stacks_next(j, &evt))
 		assert_int_equal(evt.true_ns, n++);
 	assert_int_equal(n, 10);
-	assert_int_equal(sample_join_n_never(j), 10);
-	sample_join_free(j);
+	assert_int_equal(deferred_stacks_n_never(j), 10);
+	deferred_stacks_free(j);
 }
 
 /* What a file or a driver of another version has is not trusted. */
 static void test_bad_events(void **state)
 {
 	struct ppm_evt_hdr *hdr = (struct ppm_evt_hdr *)buf;
-	struct sample_join *j = sample_join_new();
+	struct deferred_stacks *j = deferred_stacks_new();
 
 	(void)state;
 	sample(1, 5, 1);
 	hdr->nparams = 3;
-	assert_int_equal(sample_join_put(j, event_at(1)), 0);
+	assert_int_equal(deferred_stacks_put(j, event_at(1)), 0);
 	sample(1, 5, 1);
 	hdr->len -= 10;
-	assert_int_equal(sample_join_put(j, event_at(1)), 0);
+	assert_int_equal(deferred_stacks_put(j, event_at(1)), 0);
 	stack(1, 5, 1, 4);
 	hdr->nparams = 1;
-	assert_int_equal(sample_join_put(j, event_at(1)), 1);
+	assert_int_equal(deferred_stacks_put(j, event_at(1)), 1);
 	expect_none(j);
-	sample_join_free(j);
+	deferred_stacks_free(j);
 }
 
 static void test_a_part_of_the_time(void **state)

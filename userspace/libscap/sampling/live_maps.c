@@ -90,7 +90,7 @@ static unsigned int find_source(const struct live_maps *m, unsigned int cpu)
 	return i;
 }
 
-void live_maps_revive(struct live_maps *m, unsigned int cpu)
+void live_maps_cpu_online(struct live_maps *m, unsigned int cpu)
 {
 	const unsigned int i = find_source(m, cpu);
 	struct code_ring *ring;
@@ -313,7 +313,7 @@ void live_maps_need(struct live_maps *m, uint32_t pid)
 		read_maps(m, parent, pid);
 }
 
-void live_maps_forget(struct live_maps *m, uint32_t pid)
+void live_maps_drop(struct live_maps *m, uint32_t pid)
 {
 	set_known(m, pid, 0);
 }

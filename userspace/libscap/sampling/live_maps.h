@@ -18,7 +18,7 @@ void live_maps_close(struct live_maps *m);
 
 /* CPU @cpu has come online. If it was online before, its buffer ended with that and is replaced;
  * else a buffer is appended. */
-void live_maps_revive(struct live_maps *m, unsigned int cpu);
+void live_maps_cpu_online(struct live_maps *m, unsigned int cpu);
 
 /* One buffer per CPU, as sources of a merge. */
 unsigned int live_maps_n(const struct live_maps *m);
@@ -35,7 +35,7 @@ void live_maps_release(struct live_maps *m, unsigned int i);
  * are queued for delivery. */
 void live_maps_need(struct live_maps *m, uint32_t pid);
 /* The process has ended. */
-void live_maps_forget(struct live_maps *m, uint32_t pid);
+void live_maps_drop(struct live_maps *m, uint32_t pid);
 
 /* Returns the next queued event, borrowed until the next call; NULL: none. */
 const struct ppm_evt_hdr *live_maps_next(struct live_maps *m);

@@ -648,7 +648,7 @@ int live_unwind_wait(struct live_unwind *u, int timeout_ms)
 	return err;
 }
 
-void live_unwind_revive(struct live_unwind *u, unsigned int cpu)
+void live_unwind_cpu_online(struct live_unwind *u, unsigned int cpu)
 {
 	pthread_mutex_lock(&u->lock);
 	if (cpu < u->n_rings)
@@ -674,7 +674,7 @@ int live_unwind_settle(struct live_unwind *u, int timeout_ms)
 	return err;
 }
 
-int live_unwind_take(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id)
+int live_unwind_pop_stack(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id)
 {
 	return u->whole ? whole_stacks_take(u->whole, out, id) : 0;
 }

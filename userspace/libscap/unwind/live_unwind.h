@@ -34,11 +34,11 @@ int live_unwind_wait(struct live_unwind *u, int timeout_ms);
 
 /* Returns 1 and removes the stack with @id, an event owned by the caller (free); NULL: the stack
  * stays as the driver sent it. Returns 0 if it is not walked yet. */
-int live_unwind_take(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id);
+int live_unwind_pop_stack(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id);
 
 /* CPU @cpu has come online, for the first time or again: its code mappings are followed. From any
  * thread. */
-void live_unwind_revive(struct live_unwind *u, unsigned int cpu);
+void live_unwind_cpu_online(struct live_unwind *u, unsigned int cpu);
 
 /* Works as kept_files_open, for files that the thread found mapped. From any thread. */
 int live_unwind_open_file(struct live_unwind *u, uint32_t dev, uint64_t ino);

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stream of events of a live capture: records in order of time, expanded into enter and exit
+ * events; mappings before the samples that need them; samples with their deferred stacks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/live_engine.h"
+#include "shared/stack.h"
+
+#define SLEEP_MS 1000 /* while no events come */
+#define CLOCK_CHECK_NS 1000000000ull
+#define NOTICEABLE_STEP_NS 100000000ll /* for messages */
+#define STACK_WAIT_NS 500000000ull /* maximum, for tables */
+
+/* Delivers an event that is in no ring. */
+static int plain_event(struct scap_evt *evt, const struct ppm_evt_hdr *hdr)
+{
+	evt->hdr = hdr;
+	if (!hdr)
+		return -ENOENT;
+	evt->type = hdr->type;
+	evt->nr = REC_NR_NONE;
+	evt->flags = 0;
+	return 0;
+}
+
+/* Delivers a call that was under way at the start, or a note. */
+static int expand_note(struct live_engine *e, struct scap_evt *evt)
+{
+	const struct rec_hdr *stuck = live_next_stuck(e);
+	int err;
+
+	if (!stuck)
+		return plain_event(evt, live_notes_first(e->notes, &evt->cpu));
+	evt->cpu = stuck->cpu;
+	err = scap_expand_enter(e->expand, evt, stuck);
+	evt->flags |= SCAP_EVT_F_BEFORE;
+	return err;
+}
+
+static int expand_map(struct scap_evt *evt, struct live_maps *maps, unsigned int i)
+{
+	evt->cpu = (uint16_t)live_maps_cpu(maps, i);
+	return plain_event(evt, live_maps_event(maps, i));
+}
+
+static int expand(struct live_engine *e, struct scap_evt *evt, const struct live_source *s)
+{
+	if (s->map_ring >= 0)
+		return expand_map(evt, e->maps, (unsigned int)s->map_ring);
+	if (!s->ring)
+		return expand_note(e, evt);
+	evt->cpu = (uint16_t)ring_cpu(s->ring);
+	if (live_at_enter(s) || s->rec->flags & REC_F_RAW_ENTER)
+		return scap_expand_enter(e->expand, evt, s->rec);
+	return scap_expand_exit(evt, s->rec);
+}
+
+/* Follows steps of the clock, between events. */
+static void check_clock(struct live_engine *e)
+{
+	const uint64_t now = live_boot_now(e);
+	const int64_t offset = clock_offset_read(),
+		      step = clock_offset_update(&e->epoch, now, offset);
+
+	e->next_clock_check = now + CLOCK_CHECK_NS;
+	if (step)
+		live_notes_clock_step(e->notes, now, step, offset);
+	live_follow_sampler(e, now);
+	live_follow_online(e);
+	if (step > NOTICEABLE_STEP_NS)
+		scap_say(&e->log, SCAP_LOG_WARN,
+			 "the clock was set forward by %.3f s; timestamps follow it", step / 1e9);
+	if (step < -NOTICEABLE_STEP_NS)
+		scap_say(&e->log, SCAP_LOG_WARN,
+			 "the clock was set back by %.3f s; timestamps run slower until they agree "
+			 "with it",
+			 -step / 1e9);
+}
+
+/* Injects the mappings of a process before its first sample, and drops them at its end. */
+static void follow_maps(struct live_engine *e, const struct scap_evt *evt)
+{
+	uint64_t pid;
+
+	if (evt->type == EVT_SAMPLE_E && !scap_evt_u64(evt->hdr, "pid", &pid))
+		live_maps_need(e->maps, (uint32_t)pid);
+	if (evt->type == EVT_MAP_EXIT_E && !scap_evt_u64(evt->hdr, "pid", &pid))
+		live_maps_drop(e->maps, (uint32_t)pid);
+}
+
+/* Injected events are borrowed by the caller until the next call. */
+static const struct ppm_evt_hdr *next_part(struct live_engine *e)
+{
+	const struct ppm_evt_hdr *hdr = e->part_due ? e->part : NULL;
+
+	e->part_due = 0;
+	return hdr;
+}
+
+/* Returns 1 with the next event that is in no ring: mappings, and samples that are complete now. */
+static int next_injected(struct live_engine *e, struct scap_evt *evt)
+{
+	const struct ppm_evt_hdr *hdr = e->maps ? live_maps_next(e->maps) : NULL;
+
+	if (!hdr)
+		hdr = next_part(e);
+	if (hdr) {
+		plain_event(evt, hdr);
+		evt->cpu = 0;
+		evt->true_ns = e->at_ns;
+	} else if (!e->join || !deferred_stacks_next(e->join, evt)) {
+		return 0;
+	}
+	if (evt->true_ns != e->at_ns)
+		evt->flags |= SCAP_EVT_F_CLAMPED;
+	evt->ts_ns = e->at_ns;
+	return 1;
+}
+
+/* Returns 1 with an event that goes before @evt, which then waits. */
+static int inject_before(struct live_engine *e, struct scap_evt *evt)
+{
+	struct scap_evt before;
+
+	if (!next_injected(e, &before))
+		return 0;
+	e->held_evt = *evt;
+	e->held = 1;
+	*evt = before;
+	return 1;
+}
+
+/* Returns 1 if @evt is a part of a sample, kept until that is complete. */
+static int is_part(struct live_engine *e, const struct scap_evt *evt)
+{
+	if (!e->join)
+		return 0;
+	deferred_stacks_expire(e->join, evt->true_ns);
+	return deferred_stacks_put(e->join, evt) == 1;
+}
+
+/* ---- samples that were taken before their tables were there ---- */
+
+/* Returns the id under which the thread that builds tables sends the sample's stack; 0: it is
+ * complete, or the driver will complete it. */
+static uint64_t pending_stack(const struct scap_evt *evt)
+{
+	struct scap_params ps;
+
+	if (evt->type != EVT_SAMPLE_E || scap_evt_params(evt->hdr, &ps) || ps.n <= SAMPLE_P_ID ||
+	    ps.v[SAMPLE_P_ID].len != sizeof(uint64_t) || ps.v[SAMPLE_P_END].len != 1 ||
+	    ps.v[SAMPLE_P_END].p[0] == STACK_END_DEFERRED)
+		return 0;
+	return get_u64(ps.v[SAMPLE_P_ID].p);
+}
+
+/* Returns 1 if nothing more will come for the sample @evt. */
+static int has_stack(struct live_engine *e, const struct scap_evt *evt)
+{
+	struct ppm_evt_hdr *hdr;
+	struct scap_evt stack;
+
+	if (!live_unwind_pop_stack(e->unwind, &hdr, pending_stack(evt)))
+		return 0;
+	if (!hdr)
+		return 1;
+	plain_event(&stack, hdr);
+	if (e->join)
+		deferred_stacks_put(e->join, &stack);
+	free(e->part);
+	e->part = hdr;
+	e->part_due = !e->join;
+	return 1;
+}
+
+static int is_short_of_room(const struct live_engine *e)
+{
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		if (ring_is_half_full(e->rings[i].ring))
+			return 1;
+	return 0;
+}
+
+/* Returns whether the held sample keeps waiting. All events behind it wait in their rings: they may
+ * change mappings, and its frames must be named by the mappings of its own time. */
+static int waits_for_stack(struct live_engine *e)
+{
+	if (!e->stack_wait_ns || has_stack(e, &e->held_evt))
+		return 0;
+	/* At the end everything has come. */
+	return live_sampler_is_running(live_sampler_of(e->driver)) &&
+	       live_boot_now(e) - e->stack_wait_ns < STACK_WAIT_NS && !is_short_of_room(e);
+}
+
+/* Returns 1 if @evt is a sample that is held until its stack comes. */
+static int hold_for_stack(struct live_engine *e, const struct scap_evt *evt)
+{
+	if (!e->unwind || !pending_stack(evt))
+		return 0;
+	e->held_evt = *evt;
+	e->held = 1;
+	e->stack_wait_ns = live_boot_now(e);
+	return 1;
+}
+
+/* Delivers the event that is held; 0: it keeps waiting. */
+static int held_event(struct live_engine *e, struct scap_evt *evt)
+{
+	if (waits_for_stack(e))
+		return 0;
+	*evt = e->held_evt;
+	e->held = 0;
+	if (!e->stack_wait_ns)
+		return 1;
+	e->stack_wait_ns = 0;
+	return !is_part(e, evt) || next_injected(e, evt);
+}
+
+static void set_time(struct live_engine *e, struct scap_evt *evt, const struct merge_item *item)
+{
+	evt->ts_ns = evt->true_ns = e->at_ns = clock_offset_ns(&e->epoch, item->order);
+	if (item->order == item->key)
+		return;
+	evt->true_ns -= item->order - item->key;
+	evt->flags |= SCAP_EVT_F_CLAMPED;
+}
+
+/* Returns 1 with an event, 0 if none may be delivered yet. */
+static int next_event(struct live_engine *e, struct scap_evt *evt)
+{
+	struct merge_item item;
+
+	if (next_injected(e, evt))
+		return 1;
+	if (e->held)
+		return held_event(e, evt);
+	if (e->now >= e->next_clock_check)
+		check_clock(e);
+	while (merge_next(e->merge, &item)) {
+		const struct live_source *s = e->sources[item.source];
+
+		if (expand(e, evt, s)) {
+			e->n_bad += s->ring != NULL;
+			continue;
+		}
+		set_time(e, evt, &item);
+		if (e->maps)
+			follow_maps(e, evt);
+		if (evt->type == EVT_CPU_HOTPLUG_E)
+			live_follow_hotplug(e, evt);
+		if (hold_for_stack(e, evt))
+			return next_injected(e, evt) || held_event(e, evt);
+		if (!is_part(e, evt)) {
+			inject_before(e, evt);
+			return 1;
+		}
+		if (next_injected(e, evt))
+			return 1;
+	}
+	if (e->stopped && e->join)
+		deferred_stacks_expire(e->join, UINT64_MAX);
+	return e->stopped && next_injected(e, evt);
+}
+
+static void set_asleep(struct live_engine *e, enum ring_sleep how)
+{
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		ring_set_asleep(e->rings[i].ring, how);
+}
+
+/* Returns whether everything was read that the driver wrote. The rings are asleep. */
+static int all_read(const struct live_engine *e)
+{
+	for (unsigned int i = 0; i < e->n_rings; i++)
+		if (ring_unread(e->rings[i].ring))
+			return 0;
+	return 1;
+}
+
+/* While events come the reader naps before it reads again, so that one wake-up serves many. After a
+ * nap without events it sleeps, and the next record wakes it. Returns false if interrupted. */
+static int nap(struct live_engine *e, int timeout_ms)
+{
+	const int sleeps = e->quiet && !e->held && all_read(e);
+	const int most = sleeps ? SLEEP_MS : e->held ? NAP_MIN_MS : e->nap_ms;
+	int ret = live_wait(e->driver, timeout_ms < 0 || timeout_ms > most ? most : timeout_ms);
+
+	e->quiet = ret == 0;
+	return ret >= 0;
+}
+
+/* Rests until an event may be delivered. A negative timeout means none. */
+static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeout_ms)
+{
+	const uint64_t start = live_boot_now(e);
+	int found, left_ms = timeout_ms;
+
+	for (;;) {
+		set_asleep(e, e->quiet ? RING_SLEEPS : RING_NAPS);
+		/* Records that came before the driver saw that we sleep ring no doorbell. */
+		found = next_event(e, evt);
+		if (found || left_ms == 0)
+			break;
+		if (!nap(e, left_ms))
+			break; /* a signal: the caller may want to end */
+		if (timeout_ms > 0) {
+			uint64_t passed_ms = (live_boot_now(e) - start) / 1000000;
+
+			left_ms =
+				passed_ms < (uint64_t)timeout_ms ? timeout_ms - (int)passed_ms : 0;
+		}
+	}
+	set_asleep(e, RING_AWAKE);
+	return found;
+}
+
+int live_next(void *engine, struct scap_evt *evt, int timeout_ms)
+{
+	struct live_engine *e = engine;
+	int found = next_event(e, evt);
+
+	if (!found && e->stopped)
+		return -ENODATA;
+	if (found)
+		return found;
+	found = wait_for_event(e, evt, timeout_ms);
+	if (found)
+		e->nap_ms = e->nap_ms * 2 < NAP_MAX_MS ? e->nap_ms * 2 : NAP_MAX_MS;
+	else if (timeout_ms) /* otherwise the caller only polled before it waits */
+		e->nap_ms = NAP_MIN_MS;
+	return found;
+}
