@@ -652,6 +652,14 @@ class Programs(Base):
         self.addCleanup(os.unlink, said[0])
         self.assertGreater(share(stacks, r"LFoo:::made_here_\[j\]"), 0.8)
 
+    def test_cut_perf_map(self):
+        """A report counts the files of which a limit left out a part; what came before has its name."""
+        out = self.path("cut.folded")
+        p = profile("-F", "999", "-v", "-o", out, "--", self.prog, "jit", str(300 << 20))
+        self.addCleanup(os.unlink, p.stdout.split()[0])
+        self.assertGreater(share(folded(e2e.read_text(out)), r"LFoo:::made_here_\[j\]"), 0.8)
+        self.assertRegex(p.stderr, r"\n  symbols +1 perf maps and jitdumps cut at ")
+
     def test_made_again_at_one_place(self):
         capture = self.path("jitdump.scap")
         profile("-F", "999", "-w", capture, "--", self.prog, "jitdump", self.dir)

@@ -257,6 +257,19 @@ static int sum_stats(const struct capture *c, struct scap_stats *sum)
 	return err;
 }
 
+/* Views may still name frames after the last event: called behind them. */
+static void sum_symbols(struct capture *c)
+{
+	struct sinsp_symbols_stats st, *sum = &c->report.symbols;
+
+	for (size_t i = 0; i < c->n_inspectors; i++) {
+		sinsp_symbols_stats(c->inspectors[i], &st);
+		sum->n_cut += st.n_cut;
+		sum->n_jit_cut += st.n_jit_cut;
+		sum->n_jit_late += st.n_jit_late;
+	}
+}
+
 static void collect(struct capture *c)
 {
 	struct report *r = &c->report;
@@ -376,6 +389,7 @@ static int finish(struct capture *c, int err)
 		failed |= is_failure(show_views(c));
 	failed |= is_failure(dispatch_finish_lines(&c->dispatch));
 	failed |= lacks_output(c);
+	sum_symbols(c);
 	if (c->n_inspectors && c->o->verbose)
 		report_print(&c->report, stderr);
 	report_warn_lost(&c->report);

@@ -227,6 +227,30 @@ static void put_unanswered(FILE *f)
 		put(f, "", "%12llu lookups still blocked", (unsigned long long)st.n_hung);
 }
 
+/* What limits left out of the names of frames. */
+static void put_symbols(const struct sinsp_symbols_stats *st, FILE *f)
+{
+	const char *label = "symbols";
+
+	if (st->n_cut) {
+		put(f, label,
+		    "%12llu files' symbols cut at 8 million symbols, 512 MiB of names or 256 MiB "
+		    "of tables",
+		    (unsigned long long)st->n_cut);
+		label = "";
+	}
+	if (st->n_jit_cut) {
+		put(f, label, "%12llu perf maps and jitdumps cut at a million functions or 256 MiB",
+		    (unsigned long long)st->n_jit_cut);
+		label = "";
+	}
+	if (st->n_jit_late)
+		put(f, label,
+		    "%12llu times perf maps and jitdumps were not read again: more than a tenth of "
+		    "the time",
+		    (unsigned long long)st->n_jit_late);
+}
+
 static void put_bpf(const struct report *r, FILE *f)
 {
 	const struct scap_stats *st = &r->stats;
@@ -273,6 +297,7 @@ void report_print(const struct report *r, FILE *f)
 		put_sampler(r, f);
 		put_bpf(r, f);
 	}
+	put_symbols(&r->symbols, f);
 	put_unanswered(f);
 	put_self(r, f);
 	if (!r->live) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "scap.h"
+#include "symbols/symbols.h"
 
 struct report {
 	/*
@@ -25,6 +26,7 @@ struct report {
 	int have_sampler;
 	uint64_t n_samples_read, n_samples_shown;
 	struct scap_stats stats;
+	struct sinsp_symbols_stats symbols;
 };
 
 /* Records the memory in use now. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program whose time goes where its first argument says: hot, long, lib A.so B.so, jit, jitdump
- * DIR, deleted, wait, kernel. What a test must know beside that is printed.
+ * A program whose time goes where its first argument says: hot, long, lib A.so B.so, jit [SIZE],
+ * jitdump DIR, deleted, wait, kernel. What a test must know beside that is printed.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -75,7 +75,8 @@ static void run_library(const char *path)
 static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff,
 				     0xcf, 0x75, 0xfb, 0x5d, 0xc3};
 
-static void run_jit(void)
+/* @size: of the perf map, whose rest is a hole; 0: no hole. */
+static void run_jit(off_t size)
 {
 	char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
@@ -88,6 +89,8 @@ static void run_jit(void)
 	f = fopen(name, "w");
 	fprintf(f, "%lx %zx LFoo;::made_here\n", (unsigned long)p, sizeof(code));
 	fclose(f);
+	if (size && truncate(name, size))
+		exit(2);
 	puts(name);
 	while (cpu_ms() < end)
 		((void (*)(unsigned long))p)(1 << 20);
@@ -157,7 +160,7 @@ int main(int argc, char **argv)
 		run_library(argv[2]);
 		run_library(argv[3]);
 	} else if (strcmp(what, "jit") == 0) {
-		run_jit();
+		run_jit(argc > 2 ? atol(argv[2]) : 0);
 	} else if (strcmp(what, "jitdump") == 0) {
 		run_jitdump(argv[2]);
 	} else if (strcmp(what, "wait") == 0) {

@@ -900,6 +900,7 @@ static void aliased_sections(void **state)
 		t = load(path, NULL);
 		assert_true(symtab_paid(t) <= SYMTAB_MAX_WORK);
 		assert_int_equal(symtab_paid(t) == SYMTAB_MAX_WORK, types[i] != SHT_NOTE);
+		assert_int_equal(symtab_is_cut(t), types[i] != SHT_NOTE);
 		symtab_free(t);
 		f = open_elf(path);
 		assert_int_equal(elf_file_build_id(f, id), -ENOENT);

@@ -65,6 +65,7 @@ struct jit_dump {
 	uint64_t n_sorted; /* for moves */
 	uint64_t n_steps; /* of searches */
 	uint8_t is_sorted;
+	uint8_t is_cut;
 };
 
 struct jit_dump *jit_dump_new(void)
@@ -115,13 +116,21 @@ static int keep_text(struct jit_dump *d, uint32_t *out, const char *s, size_t le
 
 /* ---- records ---- */
 
+/* Leaves out what a bound excludes: this is no error. */
+static int cut(struct jit_dump *d)
+{
+	d->is_cut = 1;
+	return 0;
+}
+
 static int add_code(struct jit_dump *d, struct code c)
 {
 	int err;
 
-	if (!c.size || c.size > JIT_DUMP_MAX_CODE || !c.addr || c.addr >= JIT_ADDR_END ||
-	    d->n_codes >= MAX_CODES)
+	if (!c.size || c.size > JIT_DUMP_MAX_CODE || !c.addr || c.addr >= JIT_ADDR_END)
 		return 0;
+	if (d->n_codes >= MAX_CODES)
+		return cut(d);
 	err = grow((void **)&d->codes, &d->cap_codes, d->n_codes + 1, sizeof(*d->codes));
 	if (err)
 		return err;
@@ -144,8 +153,10 @@ static int add_load(struct jit_dump *d, uint64_t ts_ns, const char *body, size_t
 	name_len = strnlen(body + sizeof(load), len - sizeof(load));
 	if (name_len > SYMTAB_MAX_NAME)
 		name_len = SYMTAB_MAX_NAME;
-	if (!name_len || d->len + name_len >= MAX_TEXT)
+	if (!name_len)
 		return 0;
+	if (d->len + name_len >= MAX_TEXT)
+		return cut(d);
 	err = keep_text(d, &c.name, body + sizeof(load), name_len);
 	if (err)
 		return err;
@@ -222,8 +233,10 @@ static int add_move(struct jit_dump *d, uint64_t ts_ns, const char *body, size_t
 	struct dump_move move;
 	struct code c;
 
-	if (len < sizeof(move) || d->n_moves++ >= MAX_MOVES || d->n_sorted > MAX_SORTED)
+	if (len < sizeof(move))
 		return 0;
+	if (d->n_moves++ >= MAX_MOVES || d->n_sorted > MAX_SORTED)
+		return cut(d);
 	d->n_sorted += d->is_sorted ? 0 : d->n_codes;
 	if (sort(d))
 		return -ENOMEM;
@@ -262,7 +275,7 @@ static int add_line(struct jit_dump *d, const struct dump_line *l, const char *n
 	int err;
 
 	if (d->n_lines >= MAX_LINES || d->len + len >= MAX_TEXT)
-		return 0;
+		return cut(d);
 	err = keep_file(d, &line.file, name, len);
 	if (!err)
 		err = grow((void **)&d->lines, &d->cap_lines, d->n_lines + 1, sizeof(line));
@@ -370,6 +383,11 @@ int jit_dump_find(struct jit_dump *d, uint64_t addr, uint64_t ts_ns, struct symt
 uint64_t jit_dump_steps(const struct jit_dump *d)
 {
 	return d->n_steps;
+}
+
+int jit_dump_is_cut(const struct jit_dump *d)
+{
+	return d->is_cut;
 }
 
 size_t jit_dump_bytes(const struct jit_dump *d)

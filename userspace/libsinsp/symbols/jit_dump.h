@@ -37,6 +37,7 @@ int jit_dump_find(struct jit_dump *d, uint64_t addr, uint64_t ts_ns, struct symt
 		  const char **file, uint32_t *line);
 
 uint64_t jit_dump_steps(const struct jit_dump *d); /* total steps of all searches */
+int jit_dump_is_cut(const struct jit_dump *d); /* whether a bound left out records */
 size_t jit_dump_bytes(const struct jit_dump *d);
 
 #endif /* SINSP_SYMBOLS_JIT_DUMP_H */

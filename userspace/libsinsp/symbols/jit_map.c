@@ -35,6 +35,7 @@ struct jit_map {
 	struct timespec mtime; /* when everything had been read */
 	char last[LAST_SZ]; /* bytes before pos, which show whether the file grew or changed */
 	uint8_t has_times; /* CLOCK_MONOTONIC */
+	uint8_t is_cut;
 };
 
 struct jit_map *jit_map_new(void)
@@ -63,8 +64,10 @@ static int add_code(struct jit_map *m, uint64_t addr, uint64_t size, const char 
 {
 	int err;
 
-	if (m->n_lines >= JIT_MAP_MAX_CODES)
+	if (m->n_lines >= JIT_MAP_MAX_CODES) {
+		m->is_cut = 1;
 		return 0;
+	}
 	m->n_lines++;
 	if (!len || !size || size > JIT_DUMP_MAX_CODE || !addr || addr >= JIT_ADDR_END)
 		return 0;
@@ -274,14 +277,17 @@ int jit_map_read_of(struct jit_map *m, int fd, const struct stat *of, uid_t owne
 	if (st.st_uid != owner && st.st_uid != 0)
 		return -EPERM;
 	if (!is_as_before(m, fd, &st)) {
-		if (m->n_read + st.st_size > READ_MAX)
+		if (m->n_read + st.st_size > READ_MAX) {
+			m->is_cut = 1;
 			return 0;
+		}
 		err = begin_again(m);
 		if (err)
 			return err;
 	}
 	if (st.st_size <= m->pos)
 		return 0;
+	m->is_cut |= st.st_size > JIT_MAP_MAX_BYTES;
 	before = m->pos;
 	err = m->pos ? 0 : begin(m, fd);
 	if (!err)
@@ -312,6 +318,11 @@ int jit_map_find(struct jit_map *m, uint64_t addr, uint64_t mono_ns, struct symt
 size_t jit_map_count(const struct jit_map *m)
 {
 	return m->n_lines;
+}
+
+int jit_map_is_cut(const struct jit_map *m)
+{
+	return m->is_cut || symtab_is_cut(m->syms) || (m->dump && jit_dump_is_cut(m->dump));
 }
 
 size_t jit_map_bytes(const struct jit_map *m)

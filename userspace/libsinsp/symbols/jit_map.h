@@ -41,6 +41,7 @@ int jit_map_find(struct jit_map *m, uint64_t addr, uint64_t mono_ns, struct symt
 		 const char **file, uint32_t *line);
 
 size_t jit_map_count(const struct jit_map *m); /* lines of a perf map that were used */
+int jit_map_is_cut(const struct jit_map *m); /* whether a bound left out a part of the file */
 size_t jit_map_bytes(const struct jit_map *m);
 
 #endif /* SINSP_SYMBOLS_JIT_MAP_H */

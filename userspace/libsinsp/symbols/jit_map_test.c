@@ -139,6 +139,7 @@ static void written_anew_for_ever(void **state)
 		n = jit_map_read(m, fd, getuid()) ? 0 : i;
 	}
 	assert_true(n > 4 && n < 1000);
+	assert_true(jit_map_is_cut(m));
 	close(fd);
 	jit_map_free(m);
 }
@@ -427,6 +428,10 @@ static void many_lines(void **state)
 		assert_string_equal(file, "f");
 	}
 	assert_true(jit_dump_steps(d) <= 2 * (N / 1000 + 1));
+	assert_false(jit_dump_is_cut(d));
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(jit_dump_add(d, JIT_DUMP_DEBUG_INFO, 1, body, sz), 0);
+	assert_true(jit_dump_is_cut(d));
 	jit_dump_free(d);
 	free(body);
 }
@@ -450,6 +455,7 @@ static void long_map(void **state)
 		n_looks++;
 	assert_true(n_looks < 5);
 	assert_int_equal(jit_map_count(m), JIT_MAP_MAX_CODES);
+	assert_true(jit_map_is_cut(m));
 	assert_string_equal(name_at(m, 0x10000004), "f");
 	close(fd);
 	free(text);

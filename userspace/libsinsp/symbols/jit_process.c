@@ -23,6 +23,7 @@ struct jit_process {
 	size_t bytes;
 	uint64_t look_ms; /* when the files are read again */
 	uint64_t used; /* last use, counted in uses */
+	unsigned int n_cut; /* of its files */
 };
 
 static uint64_t now_ms(void)
@@ -115,7 +116,12 @@ static int may_look(struct jit_processes *jp, const struct jit_process *p, int l
 
 	if (!jp->begin_ms)
 		jp->begin_ms = now;
-	return now >= p->look_ms && jp->spent_ms <= free_ms + (now - jp->begin_ms) / LOOK_SHARE;
+	if (now < p->look_ms)
+		return 0;
+	if (jp->spent_ms <= free_ms + (now - jp->begin_ms) / LOOK_SHARE)
+		return 1;
+	jp->n_late++;
+	return 0;
 }
 
 /* ---- one of them ---- */
@@ -149,6 +155,16 @@ static int read_more(struct jit_map **m, const struct jit_process_key *key, cons
 	return r == 1 || r == -ENOMEM ? r : 0;
 }
 
+static void count_cut(struct jit_processes *jp, struct jit_process *p)
+{
+	const unsigned int n =
+		(p->perf && jit_map_is_cut(p->perf)) + (p->dump && jit_map_is_cut(p->dump));
+
+	if (n > p->n_cut)
+		jp->n_cut += n - p->n_cut;
+	p->n_cut = n;
+}
+
 static int look(struct jit_processes *jp, struct jit_process *p, const struct jit_process_key *key)
 {
 	const uint64_t now = now_ms();
@@ -162,6 +178,7 @@ static int look(struct jit_processes *jp, struct jit_process *p, const struct ji
 	r = read_more(&p->perf, key, path, our_path);
 	if (r >= 0 && key->dump)
 		more = read_more(&p->dump, key, key->dump, key->dump);
+	count_cut(jp, p);
 	keep_bounds(jp, p);
 	jp->spent_ms += now_ms() - now;
 	p->look_ms = now_ms() + LOOK_AGAIN_MS + LOOK_SHARE * (now_ms() - now);

@@ -19,6 +19,8 @@ struct jit_processes {
 	size_t n, n_bytes;
 	size_t max_bytes; /* 0: JIT_BYTES_MAX */
 	uint64_t n_uses;
+	uint64_t n_cut; /* files cut at a limit */
+	uint64_t n_late; /* searches without a read, which had taken its share of time */
 	uint64_t begin_ms,
 		spent_ms; /* when the first file was read; time spent on all files since */
 };

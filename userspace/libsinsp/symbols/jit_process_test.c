@@ -105,9 +105,28 @@ static void test_time(void **state)
 	assert_true(finds(&jp, FIRST, 1));
 	jp.spent_ms = SPENT_MS;
 	assert_false(finds(&jp, FIRST + 1, 1));
+	assert_int_equal(jp.n_late, 1);
 	assert_true(finds(&jp, FIRST, 1));
 	jp.spent_ms = 0;
 	assert_true(finds(&jp, FIRST + 1, 1));
+	unlink(path_of(FIRST));
+	unlink(path_of(FIRST + 1));
+	jit_processes_fini(&jp);
+}
+
+/* A file with more functions than are read is counted once, however often it is read. */
+static void test_cut(void **state)
+{
+	struct jit_processes jp = {0};
+
+	(void)state;
+	write_map(FIRST, 10);
+	write_map(FIRST + 1, JIT_MAP_MAX_CODES + 1);
+	for (int i = 0; i < 3; i++) {
+		assert_true(finds(&jp, FIRST, 0));
+		assert_true(finds(&jp, FIRST + 1, 0));
+	}
+	assert_int_equal(jp.n_cut, 1);
 	unlink(path_of(FIRST));
 	unlink(path_of(FIRST + 1));
 	jit_processes_fini(&jp);
@@ -120,6 +139,7 @@ int main(void)
 		cmocka_unit_test(test_number),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

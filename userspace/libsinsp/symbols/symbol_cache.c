@@ -109,6 +109,8 @@ void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st)
 	if (!sy)
 		return;
 	*st = sy->stats;
+	st->n_jit_cut = sy->jit.n_cut;
+	st->n_jit_late = sy->jit.n_late;
 	st->bytes = sy->bytes + sy->strings.n_bytes + sy->cap_places * sizeof(*sy->places) +
 		    (sy->kernel ? symtab_bytes(sy->kernel) : 0);
 }
@@ -312,6 +314,8 @@ static int name_in_file(struct sinsp_symbols *sy, struct place *p,
 		sy->n_read += !r->bytes;
 		r->bytes += bytes;
 		sy->bytes += bytes;
+		sy->stats.n_cut += !r->is_cut && symbol_file_is_cut(r->f);
+		r->is_cut |= (uint8_t)symbol_file_is_cut(r->f);
 	}
 	if (found > 0) {
 		p->function = symbol_cache_name(sy, sym.name);

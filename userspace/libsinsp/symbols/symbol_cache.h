@@ -51,6 +51,7 @@ struct read_file {
 	struct symbol_file *f;
 	uint64_t used; /* last use, as a count of stacks */
 	size_t bytes;
+	uint8_t is_cut; /* its symbols were cut at a limit */
 };
 
 struct sinsp_symbols {

@@ -395,6 +395,11 @@ int symbol_file_find(struct symbol_file *f, const struct symbol_where *where, ui
 	return symtab_find(f->syms, *addr, out) ?: find_start(f, *addr, out, bytes);
 }
 
+int symbol_file_is_cut(const struct symbol_file *f)
+{
+	return f->syms && symtab_is_cut(f->syms);
+}
+
 /* The file itself. */
 static int open_whole(const struct symbol_file *f, const struct symbol_where *where)
 {

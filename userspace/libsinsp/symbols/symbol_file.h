@@ -41,6 +41,9 @@ enum { SYMBOL_FILE_START = 2 };
 int symbol_file_find(struct symbol_file *f, const struct symbol_where *where, uint64_t offset,
 		     uint64_t *addr, struct symtab_sym *out, size_t *bytes);
 
+/* Returns whether the symbols in memory are cut at a limit. */
+int symbol_file_is_cut(const struct symbol_file *f);
+
 #define SYMBOL_FILE_START_NAME_MAX 288
 
 /* Returns the name of a function without a symbol: "FILE+0xADDRESS", the same in each run of one

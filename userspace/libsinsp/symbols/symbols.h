@@ -71,6 +71,9 @@ void sinsp_symbols_drop_tables(struct sinsp *s);
 struct sinsp_symbols_stats {
 	uint64_t n_frames, n_named; /* frames that were named; of these, with a function */
 	uint64_t n_files, n_read; /* files of frames that were read */
+	uint64_t n_cut; /* of these: with more symbols, names or tables than are read */
+	uint64_t n_jit_cut; /* perf maps and jitdumps with more than is read */
+	uint64_t n_jit_late; /* frames for which they were not read again, to save time */
 	uint64_t bytes; /* current memory */
 };
 void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st);

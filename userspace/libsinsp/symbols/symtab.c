@@ -55,6 +55,7 @@ struct symtab {
 	struct piece *pieces;
 	size_t n_pieces, cap_pieces;
 	uint64_t paid;
+	int is_cut;
 	enum symtab_order order;
 };
 
@@ -85,11 +86,17 @@ void symtab_free(struct symtab *t)
 
 /* ---- filling ---- */
 
+static int cut(struct symtab *t)
+{
+	t->is_cut = 1;
+	return -EFBIG;
+}
+
 int symtab_pay(struct symtab *t, uint64_t bytes)
 {
 	if (bytes > SYMTAB_MAX_WORK - t->paid) {
 		t->paid = SYMTAB_MAX_WORK;
-		return -EFBIG;
+		return cut(t);
 	}
 	t->paid += bytes;
 	return 0;
@@ -98,6 +105,11 @@ int symtab_pay(struct symtab *t, uint64_t bytes)
 uint64_t symtab_paid(const struct symtab *t)
 {
 	return t->paid;
+}
+
+int symtab_is_cut(const struct symtab *t)
+{
+	return t->is_cut;
 }
 
 static int grow(void **v, size_t *cap, size_t need, size_t elem)
@@ -122,7 +134,7 @@ static int add(struct symtab *t, const struct sym *s)
 	int err;
 
 	if (t->n_added >= SYMTAB_MAX_SYMBOLS)
-		return -EFBIG;
+		return cut(t);
 	err = grow((void **)&t->syms, &t->cap_syms, t->n_syms + 1, sizeof(*t->syms));
 	if (err)
 		return err;
@@ -156,7 +168,7 @@ int symtab_add(struct symtab *t, uint64_t addr, uint64_t size, const char *name,
 	if (len > SYMTAB_MAX_NAME)
 		len = SYMTAB_MAX_NAME;
 	if (t->names_len + len + 1 > SYMTAB_MAX_NAME_BYTES)
-		return -EFBIG;
+		return cut(t);
 	err = grow((void **)&t->names, &t->names_cap, t->names_len + len + 1, 1);
 	if (err)
 		return err;

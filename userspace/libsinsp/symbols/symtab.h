@@ -54,6 +54,7 @@ size_t symtab_name_len(const char *name);
 /* Counts work against the limit for a file: returns 0, or -EFBIG from then on. */
 int symtab_pay(struct symtab *t, uint64_t bytes);
 uint64_t symtab_paid(const struct symtab *t); /* of SYMTAB_MAX_WORK: the limit was exceeded */
+int symtab_is_cut(const struct symtab *t); /* whether a bound left out symbols */
 /* A symbol without a size ends here at the latest. */
 int symtab_add_bound(struct symtab *t, uint64_t addr);
 
