@@ -94,7 +94,7 @@ struct filter_expr {
 	uint8_t type; /* enum sinsp_field_type */
 	uint8_t is_list; /* may have several values */
 	uint16_t flags; /* FIELD_F_ANY, FIELD_F_ENDS of the field */
-	unsigned int slot; /* program.c: slot of its value, from 1; 0: none yet */
+	unsigned int slot; /* slots.c: slot of its value, from 1; 0: none yet */
 };
 
 enum filter_node_kind { FILTER_AND, FILTER_OR, FILTER_NOT, FILTER_CHECK, FILTER_CONST };

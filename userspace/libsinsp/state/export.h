@@ -4,7 +4,7 @@
 #define SINSP_STATE_EXPORT_H
 
 #include "procfs/state_build.h"
-#include "threads.h"
+#include "thread_table.h"
 
 /* Exports users, interfaces and machine, which do not change. Returns 0 or -ENOMEM. */
 int sinsp_export_machine(struct scap_state_build *b, const struct scap_state *st);

@@ -89,22 +89,22 @@ int64_t sinsp_family_group(const struct sinsp_thread *t, enum sinsp_group_kind k
 const struct sinsp_thread *sinsp_family_leader(struct sinsp *s, const struct sinsp_thread *t,
 					       enum sinsp_group_kind kind)
 {
-	const struct sinsp_thread *eldest = sinsp_family_main(s, t), *x = NULL;
-	const int64_t id = sinsp_family_group(eldest, kind);
+	const struct sinsp_thread *oldest = sinsp_family_main(s, t), *x = NULL;
+	const int64_t id = sinsp_family_group(oldest, kind);
 	struct sinsp_ancestry w;
 
 	if (id == -1 &&
 	    (kind != SINSP_GROUP_SESSION || !sinsp_quirk(s, SINSP_QUIRK_SESSION_MINUS_1)))
 		return NULL;
 	/* A number of another namespace finds no thread. */
-	if (kind != SINSP_GROUP_VPGID || eldest->vpid == eldest->pid)
+	if (kind != SINSP_GROUP_VPGID || oldest->vpid == oldest->pid)
 		x = sinsp_threads_find(&s->threads, id);
 	if (x)
 		return x;
-	sinsp_ancestry_begin(&w, s, eldest);
+	sinsp_ancestry_begin(&w, s, oldest);
 	while ((x = sinsp_ancestry_next(&w)) && sinsp_family_group(x, kind) == id)
-		eldest = x;
-	return eldest;
+		oldest = x;
+	return oldest;
 }
 
 /* Returns the health check whose command the process runs. */
@@ -125,7 +125,7 @@ static enum sinsp_probe probe_of(const struct sinsp_thread *t)
 
 enum sinsp_probe sinsp_family_probe(struct sinsp *s, const struct sinsp_thread *t)
 {
-	enum sinsp_probe eldest = SINSP_PROBE_MAX;
+	enum sinsp_probe oldest = SINSP_PROBE_MAX;
 	struct sinsp_ancestry w;
 
 	sinsp_ancestry_begin(&w, s, t);
@@ -133,7 +133,7 @@ enum sinsp_probe sinsp_family_probe(struct sinsp *s, const struct sinsp_thread *
 		if (t->vpid == 1)
 			return SINSP_PROBE_MAX;
 		if (probe_of(t) != SINSP_PROBE_MAX)
-			eldest = probe_of(t);
+			oldest = probe_of(t);
 	}
-	return eldest;
+	return oldest;
 }

@@ -3,7 +3,7 @@
 #ifndef SINSP_STATE_IMPORT_H
 #define SINSP_STATE_IMPORT_H
 
-#include "threads.h"
+#include "thread_table.h"
 
 /* Loads the state into an empty table. Returns 0 or -ENOMEM. */
 int sinsp_import_state(struct sinsp_threads *tt, const struct scap_state *st);

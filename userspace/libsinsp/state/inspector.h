@@ -8,8 +8,8 @@
 #include "resync.h"
 #include "sinsp.h"
 #include "switches.h"
-#include "threads.h"
-#include "users.h"
+#include "thread_table.h"
+#include "user_table.h"
 
 struct sinsp_lookup; /* container/container_lookup.h */
 struct sinsp_symbols; /* symbols/symbols.h */

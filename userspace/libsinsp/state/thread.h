@@ -11,7 +11,7 @@
 struct sinsp_fs; /* state/process.h */
 struct sinsp_container; /* container/containers.h */
 struct sinsp_process; /* state/process.h */
-struct sinsp_saved_enter; /* threads.c */
+struct sinsp_saved_enter; /* thread_table.c */
 
 #define SINSP_NO_TYPE 0xffff
 #define SINSP_TICK_NS 10000000ull /* resolution of start times in /proc */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of threads: growth, stand-ins, TIDs of hostile captures. */
-#include "threads.h"
+#include "thread_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread table, by TID, and the ring of ended threads. */
-#include "threads.h"
+#include "thread_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

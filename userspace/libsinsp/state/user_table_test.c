@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users and groups: lookup, changes by events, limits. */
-#include "users.h"
+#include "user_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread table: threads by TID, with open addressing and a cache of the last lookup. Pointers
  * to threads stay valid until the thread is removed. */
-#ifndef SINSP_STATE_THREADS_H
-#define SINSP_STATE_THREADS_H
+#ifndef SINSP_STATE_THREAD_TABLE_H
+#define SINSP_STATE_THREAD_TABLE_H
 
 #include "container/containers.h"
 #include "fd.h"
@@ -95,4 +95,4 @@ void sinsp_process_set_cgroups(struct sinsp_threads *tt, struct sinsp_process *p
 void sinsp_thread_set_comm(struct sinsp_threads *tt, struct sinsp_thread *t, const char *p,
 			   size_t len);
 
-#endif /* SINSP_STATE_THREADS_H */
+#endif /* SINSP_STATE_THREAD_TABLE_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The user table: users and groups of the host and of containers, the names at the start of the
  * source, and the changes that events reported. */
-#ifndef SINSP_STATE_USERS_H
-#define SINSP_STATE_USERS_H
+#ifndef SINSP_STATE_USER_TABLE_H
+#define SINSP_STATE_USER_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,4 +49,4 @@ int sinsp_users_report(struct sinsp_users *u, struct sinsp_strings *st, const ch
 const struct sinsp_name *sinsp_users_find(const struct sinsp_users *u, const char *container,
 					  enum sinsp_name_kind kind, uint32_t id);
 
-#endif /* SINSP_STATE_USERS_H */
+#endif /* SINSP_STATE_USER_TABLE_H */

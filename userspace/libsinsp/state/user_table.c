@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The user table: users and groups sorted by ID; changes that events reported are in a table of
  * their own. */
-#include "users.h"
+#include "user_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
