@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a lookup requests, what its results hold, and which requests it does not repeat. */
+/* Container lookup: requests, results, retries and limits, with a fake server. */
 #include "container_lookup.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void ask(struct sinsp_lookup *l)
 			 0);
 }
 
-/* About another container each time. */
+/* Requests another container at each call. */
 static int ask_number(struct sinsp_lookup *l, int n)
 {
 	char full_id[65], id[13];
@@ -131,7 +131,7 @@ static void test_found(void **state)
 	fake_stop(&d);
 }
 
-/* What runs already is found before anybody asks, and not asked about once more. */
+/* Running containers are listed at the start, and not queried again. */
 static void test_found_at_the_start(void **state)
 {
 	struct sinsp_lookup_result *r;
@@ -155,7 +155,8 @@ static void test_found_at_the_start(void **state)
 	fake_stop(&d);
 }
 
-/* One with so many labels that the list is @sz long, and another one before or behind it. */
+/* A container with so many labels that the list is @sz long, and another one before or behind it.
+ */
 static char *long_list(size_t sz, int is_first)
 {
 	char *text = malloc(sz + 512), *p = text;
@@ -167,7 +168,7 @@ static char *long_list(size_t sz, int is_first)
 	return text;
 }
 
-/* As many megabytes as a list may have, and more: then its beginning counts. Nothing has failed. */
+/* A list of the maximum size, and a longer one, whose beginning counts: neither is an error. */
 static void test_long_list(void **state)
 {
 	struct sinsp_lookup_result *r;
@@ -197,8 +198,7 @@ static void answer_with_failure(struct fake_docker *d, int fd, const char *path)
 	fake_answer(fd, "500 Internal Server Error", "");
 }
 
-/* A list that cannot be read does not mean that no container has a name, and is not all that can be
- * said of the server. */
+/* After an invalid list, single containers are still queried, and later failures reported. */
 static void test_failure_after_a_broken_list(void **state)
 {
 	struct sinsp_lookup_result *r;
@@ -221,7 +221,7 @@ static void test_failure_after_a_broken_list(void **state)
 	fake_stop(&d);
 }
 
-/* A list of everything but containers. */
+/* Lists with elements that are no containers. */
 static void test_broken_list(void **state)
 {
 	static const char *const lists[] = {"", "[", "7", "{\"Id\": \"" H "\"}", "[[[]]]"};
@@ -249,7 +249,7 @@ static void answer_not_found(struct fake_docker *d, int fd, const char *path)
 	fake_answer(fd, "404 Not Found", "{\"message\": \"no such container\"}");
 }
 
-/* It is asked a few times, as a container may be known a moment later; then no more. */
+/* A query is retried a few times: the server may know the container a moment later. */
 static void test_not_found(void **state)
 {
 	struct sinsp_lookup *l;
@@ -335,7 +335,7 @@ static void test_broken_answers(void **state)
 	fake_stop(&d);
 }
 
-/* Members of every wrong type, and more of them than are taken. */
+/* Members of every wrong type, and more of them than are used. */
 static void answer_strangely(struct fake_docker *d, int fd, const char *path)
 {
 	char *text = NULL;
@@ -387,7 +387,7 @@ static void test_strange_answer(void **state)
 
 #define HUGE (2u << 20)
 
-/* A container that is too long to tell, and too long to list. */
+/* A container whose description is too large, also for a list. */
 static void answer_at_length(struct fake_docker *d, int fd, const char *path)
 {
 	char *text = malloc(HUGE + 512), *p = text;
@@ -432,7 +432,7 @@ static void test_huge_answer(void **state)
 	fake_stop(&d);
 }
 
-/* Texts that are as long as they may be, all of bytes that are printed as six. */
+/* Texts of the maximum length, of bytes that are printed as six. */
 static void answer_with_checks(struct fake_docker *d, int fd, const char *path)
 {
 	char *text = malloc(HUGE), *p = text;
@@ -507,7 +507,7 @@ static void test_hanging(void **state)
 	fake_stop(&d);
 }
 
-/* Nobody waits for an answer at the end. */
+/* The end does not wait for an answer. */
 static void test_end_while_it_hangs(void **state)
 {
 	struct sinsp_lookup *l;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths as runtimes make them, and as somebody makes them who wants to confuse us. */
+/* cgroup paths of runtimes, and hostile ones. */
 #include "container_match.h"
 
 #include <stdio.h>
@@ -99,14 +99,14 @@ static const struct row {
 	NONE("/machine.slice/systemd-nspawn@.service"),
 	NONE("/system.slice/machine-deb.scope"),
 	NONE("/machine.slice"),
-	/* nothing of the kind */
+	/* no container */
 	NONE("/"),
 	NONE(""),
 	NONE("relative/docker/" H),
 	NONE("/user.slice/user-1000.slice/session-2.scope"),
 	NONE("/process_api/5dc122e404a0058a2ff19acb7d15057f"),
 	NONE("/system.slice/docker.service"),
-	/* nobody's handwriting */
+	/* hostile paths */
 	NONE("/docker/" H "0"),
 	NONE("/docker/0123456789abcdef"),
 	NONE("/docker/g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"),
@@ -128,7 +128,7 @@ static const struct row {
 };
 /* clang-format on */
 
-/* Exactly as many bytes as there are: a sanitizer sees who reads on. */
+/* Copies to a buffer of the exact size: sanitizers find reads beyond it. */
 static int match(struct sinsp_container_match *m, const char *text, size_t len)
 {
 	char *copy = malloc(len ? len : 1);
@@ -174,7 +174,7 @@ static void test_paths(void **state)
 	}
 }
 
-/* The list of a process, of both versions: the first line that names a container. */
+/* The cgroups of a process, of both versions: the first line with a container counts. */
 static void test_lines(void **state)
 {
 	static const char list[] =
@@ -189,7 +189,7 @@ static void test_lines(void **state)
 	assert_int_equal(match(&m, "", 0), 0);
 }
 
-/* A name may be as long as a file's. */
+/* A name may have the maximum length of a file name. */
 static void test_length(void **state)
 {
 	struct sinsp_container_match m;

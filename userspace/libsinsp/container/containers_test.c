@@ -17,7 +17,7 @@
 #define IN_DOCKER "cpu=/docker/" H
 #define IN_LXC "cpu=/lxc/box"
 #define HOST "cpu=/user.slice"
-#define TELLS(id, more) "{\"container\":{\"id\":\"" id "\",\"type\":0" more "}}"
+#define EVENT_OF(id, more) "{\"container\":{\"id\":\"" id "\",\"type\":0" more "}}"
 
 #define I(x) ((int64_t)(x))
 #define NOTHING "", I(0)
@@ -63,7 +63,7 @@ static void execs(struct world *w, int64_t tid, const char *cgroups)
 			 0);
 }
 
-/* The caller's side, as of 2022. */
+/* The clone event of the parent, as of 2022. */
 static void forks(struct world *w, int64_t tid, int64_t child, const char *cgroups)
 {
 	uint64_t enter = tick(w), exit = tick(w);
@@ -82,7 +82,7 @@ static void exits(struct world *w, int64_t tid)
 			 0);
 }
 
-static void tells(struct world *w, const char *json)
+static void apply_event(struct world *w, const char *json)
 {
 	assert_int_equal(scap_fake_add(w->f, tick(w), 0, -1, EVT_CONTAINER_272_E, 1, json), 0);
 }
@@ -158,7 +158,7 @@ static void test_clone_and_exec(void **state)
 	sinsp_close(s);
 }
 
-/* Of a thread that is in no process that is known, the process is made: it is on the host. */
+/* A thread of an unknown process adds the process, on the host. */
 static void test_unknown_thread(void **state)
 {
 	struct world w = begin();
@@ -178,16 +178,18 @@ static void test_events_tell(void **state)
 	const struct sinsp_container *c;
 
 	(void)state;
-	tells(&w,
-	      TELLS("0123456789ab",
-		    ",\"name\":\"web\",\"image\":\"shop/web:1\",\"imageid\":\"ff\","
-		    "\"imagerepo\":\"shop/web\",\"imagetag\":\"1\",\"imagedigest\":\"sha256:1\","
-		    "\"ip\":\"10.0.0.1\",\"labels\":{\"app\":\"shop\",\"application\":\"no\","
-		    "\"io.kubernetes.pod.uid\":\"1-2\",\"n\":null}"));
+	apply_event(
+		&w,
+		EVENT_OF("0123456789ab",
+			 ",\"name\":\"web\",\"image\":\"shop/web:1\",\"imageid\":\"ff\","
+			 "\"imagerepo\":\"shop/"
+			 "web\",\"imagetag\":\"1\",\"imagedigest\":\"sha256:1\","
+			 "\"ip\":\"10.0.0.1\",\"labels\":{\"app\":\"shop\",\"application\":\"no\","
+			 "\"io.kubernetes.pod.uid\":\"1-2\",\"n\":null}"));
 	has_process(&w, 20, IN_DOCKER);
-	tells(&w, TELLS("box", ",\"name\":\"later\""));
+	apply_event(&w, EVENT_OF("box", ",\"name\":\"later\""));
 	has_process(&w, 30, IN_LXC);
-	tells(&w, TELLS("box", ",\"name\":\"latest\""));
+	apply_event(&w, EVENT_OF("box", ",\"name\":\"latest\""));
 	s = play(&w);
 	c = container_of(s, 20);
 	assert_string_equal(c->name, "web");
@@ -203,12 +205,12 @@ static void test_events_tell(void **state)
 	assert_null(sinsp_container_label(c, "ap"));
 	assert_null(sinsp_container_label(c, "n"));
 	assert_string_equal(container_of(s, 30)->name, "latest");
-	/* As sysdig: the event's word for the type is better than the path's. */
+	/* As in sysdig, the type in the event replaces that of the path. */
 	assert_int_equal(container_of(s, 30)->type, SINSP_CT_DOCKER);
 	sinsp_close(s);
 }
 
-/* JSON by somebody who means no good; what is known stays. */
+/* Hostile JSON does not change the container. */
 static void test_broken_events(void **state)
 {
 	static const char *const broken[] = {
@@ -222,11 +224,11 @@ static void test_broken_events(void **state)
 		"{\"container\":{\"id\":7}}",
 		"{\"container\":{\"id\":\"\"}}",
 		"{\"container\":{\"id\":\"0123456789ab\",\"name\":\"x\"",
-		TELLS("0123456789ab", ",\"name\":\"\\ud800\""),
+		EVENT_OF("0123456789ab", ",\"name\":\"\\ud800\""),
 	};
 	static const char *const strange[] = {
-		TELLS("0123456789ab", ",\"type\":99"),
-		TELLS("0123456789ab", ",\"name\":[1,2],\"labels\":[\"a\",{\"b\":1}]"),
+		EVENT_OF("0123456789ab", ",\"type\":99"),
+		EVENT_OF("0123456789ab", ",\"name\":[1,2],\"labels\":[\"a\",{\"b\":1}]"),
 		"{\"container\":{\"id\":\"0123456789ab\",\"type\":-1e300,\"labels\":7}}",
 		"{\"container\":{\"id\":\"0123456789ab\",\"type\":\"docker\"}}",
 	};
@@ -236,13 +238,13 @@ static void test_broken_events(void **state)
 
 	(void)state;
 	has_process(&w, 20, IN_DOCKER);
-	tells(&w, TELLS("0123456789ab", ",\"name\":\"web\""));
+	apply_event(&w, EVENT_OF("0123456789ab", ",\"name\":\"web\""));
 	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++)
-		tells(&w, broken[i]);
+		apply_event(&w, broken[i]);
 	memset(deep, '[', 60000);
-	tells(&w, deep);
+	apply_event(&w, deep);
 	snprintf(long_id, sizeof(long_id), "{\"container\":{\"id\":\"%0300d\"}}", 1);
-	tells(&w, long_id);
+	apply_event(&w, long_id);
 	s = play(&w);
 	assert_string_equal(container_of(s, 20)->name, "web");
 	sinsp_close(s);
@@ -250,14 +252,14 @@ static void test_broken_events(void **state)
 	w = begin();
 	has_process(&w, 20, IN_DOCKER);
 	for (size_t i = 0; i < sizeof(strange) / sizeof(*strange); i++)
-		tells(&w, strange[i]);
+		apply_event(&w, strange[i]);
 	s = play(&w);
 	assert_in_range(container_of(s, 20)->type, 0, SINSP_CT_MAX - 1);
 	assert_string_equal(container_of(s, 20)->name, "");
 	sinsp_close(s);
 }
 
-/* One that nobody is in any more is kept for a while, and no longer. */
+/* A container without processes is kept for a while. */
 static void test_memory_is_bounded(void **state)
 {
 	enum { MANY = SINSP_DEAD_MAX + 1500 };
@@ -267,7 +269,7 @@ static void test_memory_is_bounded(void **state)
 
 	(void)state;
 	has_process(&w, 10, HOST);
-	tells(&w, TELLS("kept", ",\"name\":\"for long\""));
+	apply_event(&w, EVENT_OF("kept", ",\"name\":\"for long\""));
 	for (int i = 0; i < MANY; i++) {
 		snprintf(cgroups, sizeof(cgroups), "cpu=/lxc/box-%d", i);
 		forks(&w, 10, 100 + i, HOST);
@@ -311,8 +313,8 @@ static struct sinsp_lookup *ask_at(const struct fake_docker *d)
 	return l;
 }
 
-/* One that nobody can be asked about comes before everything else, under its id. */
-static void test_told_without_asking(void **state)
+/* A container that no engine has is reported first, with its ID as its name. */
+static void test_reported_without_query(void **state)
 {
 	const struct sinsp_opts opts = {.sz = sizeof(opts), .containers = 1};
 	struct world w = begin();
@@ -349,7 +351,7 @@ static void check_asked_once(const char *running)
 	d.running = running;
 	opts.lookup = ask_at(&d);
 	has_process(&w, 20, IN_DOCKER);
-	/* As many events as it takes until the answer comes. */
+	/* Reads events until the answer comes. */
 	for (int i = 0; i < 1000; i++)
 		forks(&w, 20, 1000 + i % 100, IN_DOCKER);
 	s = start(&w, &opts);
@@ -371,8 +373,8 @@ static void check_asked_once(const char *running)
 	fake_stop(&d);
 }
 
-/* Whether it is found at the start, asked about when it is seen, or both at once. */
-static void test_asked_once(void **state)
+/* It has one event, whether it was listed at the start, queried when it was seen, or both. */
+static void test_queried_once(void **state)
 {
 	(void)state;
 	check_asked_once(NULL);
@@ -388,8 +390,8 @@ int main(void)
 		cmocka_unit_test(test_events_tell),
 		cmocka_unit_test(test_broken_events),
 		cmocka_unit_test(test_memory_is_bounded),
-		cmocka_unit_test(test_told_without_asking),
-		cmocka_unit_test(test_asked_once),
+		cmocka_unit_test(test_reported_without_query),
+		cmocka_unit_test(test_queried_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Well formed, malformed, slow and silent servers. */
+/* HTTP over a unix socket: well-formed, malformed, slow and silent servers. */
 #include "unix_http.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int get(struct fake_docker *d, int timeout_ms, char **body, size_t *len)
 	return sinsp_http_get(body, len, d->path, "/a/path", &opts);
 }
 
-/* Asks a server of this kind once. */
+/* Sends a request to a server of this kind. */
 static int ask(void (*answer)(struct fake_docker *, int, const char *), int timeout_ms)
 {
 	struct fake_docker d;
@@ -88,7 +88,7 @@ static void test_other_answers(void **state)
 	assert_int_equal(ask(answer_not_found, LONG_MS), 404);
 }
 
-/* Byte by byte, as a busy server may. */
+/* Sends byte by byte, as a busy server may. */
 static void answer_slowly(struct fake_docker *d, int fd, const char *path)
 {
 	static const char text[] = "HTTP/1.0 200 OK\r\ncontent-length:2\r\n\r\n{}";
@@ -108,7 +108,7 @@ static void test_slow(void **state)
 	assert_int_equal(ask(answer_slowly, LONG_MS), 200);
 }
 
-/* Something comes all the time, but never an end. */
+/* Sends bytes without an end. */
 static void answer_forever(struct fake_docker *d, int fd, const char *path)
 {
 	(void)path;
@@ -205,7 +205,7 @@ static int get_owned(const char *socket, uint32_t owner)
 	return ret;
 }
 
-/* A user's link to somebody else's socket is not followed. */
+/* A link to a socket of another user is not followed. */
 static void test_owner(void **state)
 {
 	struct fake_docker d;

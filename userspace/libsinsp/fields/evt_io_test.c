@@ -5,7 +5,7 @@
 
 enum { KEEP_SIZE = 1, HOLE = 2 }; /* modes of fallocate */
 
-/* What is read from and written to which file; NULL: no value. */
+/* The bytes read and written, with their files; NULL: no value. */
 struct row {
 	unsigned int type;
 	const char *read, *written, *all, *from, *to;
@@ -83,7 +83,7 @@ static void test_ends(void **state)
 	}
 }
 
-/* A call about two files as two about one each. */
+/* A call with two files is split into one call for each. */
 static void test_split(void **state)
 {
 	const struct scap_param sent[] = {I64(9), U64(0)}, was_read[] = {I64(9), BYTES("abc")};
@@ -104,7 +104,7 @@ static void test_split(void **state)
 	assert_false(sinsp_evt_split(&evt, ends));
 }
 
-/* The end of a pipe that is read: what vmsplice moves comes from there. */
+/* vmsplice with the read end of a pipe reads. */
 static void test_vmsplice_of_the_reading_end(void **state)
 {
 	const struct scap_param moved[] = {I64(9)};
@@ -119,7 +119,7 @@ static void test_vmsplice_of_the_reading_end(void **state)
 	expect(f, &evt, &row);
 }
 
-/* What was only looked at is read again. */
+/* Peeked bytes do not count: they are read again. */
 static void test_peek(void **state)
 {
 	const struct scap_param peeked[] = {I64(9), BYTES("abc"), BYTES(""),

@@ -11,7 +11,7 @@
 struct parsed {
 	const char *text;
 	int n; /* bytes, or the error */
-	const char *name, *arg; /* of what was parsed; of an error: the sentence, and NULL */
+	const char *name, *arg; /* parsed; for an error: the message, and NULL */
 	size_t at;
 };
 
@@ -254,8 +254,8 @@ static void test_fields_of_an_event(void **state)
 	sinsp_eval_fini(&a);
 }
 
-/* Of events that were asked about; however often, and by which field. */
-static void test_delta_is_between_events_that_were_asked_about(void **state)
+/* Only evaluated events count, each once, whatever the field. */
+static void test_delta_is_between_evaluated_events(void **state)
 {
 	const struct {
 		uint64_t ns;
@@ -294,7 +294,7 @@ static void test_number_of_a_call(void **state)
 	sinsp_eval_fini(&a);
 }
 
-/* Only saker's captures say it, and only of enters. */
+/* Only enter events of saker's captures have the value. */
 static void test_is_blocked(void **state)
 {
 	static const struct {
@@ -351,7 +351,7 @@ static void test_latency_for_people(void **state)
 	sinsp_eval_fini(&a);
 }
 
-/* As in sysdig: chisels take 0 for the enter of a call. */
+/* As in sysdig, whose chisels expect 0 for an enter event. */
 static void test_events_of_the_capture_have_no_latency(void **state)
 {
 	struct fixture *f = *state;
@@ -437,7 +437,7 @@ int main(void)
 		cmocka_unit_test(test_rows_state_what_must_be_recorded_for_them),
 		cmocka_unit_test(test_every_row_is_found_by_its_name),
 		cmocka_unit_test(test_fields_of_an_event),
-		cmocka_unit_test(test_delta_is_between_events_that_were_asked_about),
+		cmocka_unit_test(test_delta_is_between_evaluated_events),
 		cmocka_unit_test(test_number_of_a_call),
 		cmocka_unit_test(test_is_blocked),
 		cmocka_unit_test(test_latency_for_people),

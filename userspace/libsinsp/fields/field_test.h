@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of fields: the text of one, of an event of one thread. */
+/* For tests of fields: the text of a field for an event of one thread. */
 #ifndef SINSP_FIELDS_FIELD_TEST_H
 #define SINSP_FIELDS_FIELD_TEST_H
 
 #include "field.h"
 #include "text_test.h"
 
-/* What a field's text is; NULL: it has no value there. Several values have commas between. */
+/* The text of a field; NULL: no value. Commas separate several values. */
 struct field_want {
 	int64_t tid;
 	const char *field, *text;
@@ -44,7 +44,7 @@ static inline const char *fixture_field(struct fixture *f, const struct sinsp_ev
 	return n ? fixture_take(f) : NULL;
 }
 
-/* Of an event of each row's thread. */
+/* Checks the field for an event of each row's thread. */
 static inline void fixture_check(struct fixture *f, const struct sinsp_evt *evt,
 				 const struct field_want *want, size_t n)
 {

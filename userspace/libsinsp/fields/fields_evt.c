@@ -276,7 +276,7 @@ static const struct sinsp_field_row rows[] = {
 	{"evt.datetime.s", FIELD_STR, 0, FIELD_COST_TEXT, FIELD_F_TIME_TEXT, DATETIME_S, get_time,
 	 "local date and time, in whole seconds"},
 	{"evt.outputtime", FIELD_STR, 0, FIELD_COST_TEXT, FIELD_F_TIME_TEXT | FIELD_F_HIDDEN, OUTPUT,
-	 get_time, "time as option -t says"},
+	 get_time, "time in the format of option -t"},
 	{"evt.rawtime", FIELD_TIME, 0, FIELD_COST_HEADER, 0, WHOLE, get_rawtime,
 	 "nanoseconds since the epoch (1970)"},
 	{"evt.rawtime.s", FIELD_TIME, 0, FIELD_COST_HEADER, 0, SECONDS, get_rawtime,

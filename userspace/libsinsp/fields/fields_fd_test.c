@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expected texts are those of sysdig 0.29.3, but where a comment says otherwise. */
+/* Fields of files and sockets. Expected texts are those of sysdig 0.29.3, except where a comment
+ * gives the difference. */
 #include "fd.h"
 #include "field_test.h"
 #include "state/inspector.h"
@@ -9,7 +10,7 @@ struct want {
 	const char *field, *text;
 };
 
-/* Of a read of each row's file. */
+/* Checks the field for a read of each row's file. */
 static void check(void **state, const struct want *want, size_t n)
 {
 	const struct scap_param params[] = {I64(3), BYTES("abc")};
@@ -57,7 +58,7 @@ static void test_files(void **state)
 		{17, "fd.typechar", "X"},
 		{18, "fd.name",
 		 "/ab\xc3\xa9"
-		 "c"}, /* sysdig leaves the letter out too */
+		 "c"}, /* sysdig has no letter, either */
 		{19, "fd.directory", "/"},
 		{19, "fd.filename", "/"},
 		{99, "fd.num", "99"},
@@ -74,7 +75,7 @@ static void test_files(void **state)
 	CHECK_ROWS(rows);
 }
 
-static void test_each_kind_of_file_is_told_once(void **state)
+static void test_each_type_of_file_is_listed_once(void **state)
 {
 	const struct scap_param params[] = {I64(3), BYTES("abc")};
 	struct ppm_evt_hdr hdr;
@@ -105,7 +106,7 @@ static void test_filters_know_each_kind_of_file(void **state)
 	}
 }
 
-/* 4: 10.0.0.1:40000 -> 10.0.0.2:80, of which the first is a client; 8: listens on [::1]:8080. */
+/* 4: 10.0.0.1:40000 -> 10.0.0.2:80, the first is the client; 8: listens on [::1]:8080. */
 static void test_sockets(void **state)
 {
 	static const struct want rows[] = {
@@ -148,7 +149,7 @@ static void test_sockets(void **state)
 	CHECK_ROWS(rows);
 }
 
-/* Of saker's own the ends are told by who connected. */
+/* In captures of saker, connect and accept decide which end is local. */
 static void test_our_end(void **state)
 {
 	static const struct want rows[] = {
@@ -262,10 +263,10 @@ static void test_lists_of_files(void **state)
 		{POLL(3, 0, ITEM(3), ITEM(4), ITEM(8)), "fdlist.cips", "10.0.0.1"},
 		{POLL(3, 0, ITEM(3), ITEM(4), ITEM(8)), "fdlist.sips", "10.0.0.2,::1"},
 		{POLL(3, 0, ITEM(3), ITEM(4), ITEM(8)), "fdlist.cports", "40000"},
-		/* sysdig has no port of sockets that listen. */
+		/* sysdig has no port for listening sockets. */
 		{POLL(3, 0, ITEM(3), ITEM(4), ITEM(8)), "fdlist.sports", "80,8080"},
 		{POLL(1, 0, ITEM(3)), "fdlist.sips", NULL},
-		/* Damaged: more are promised than there are. */
+		/* Damaged: fewer items than the count. */
 		{POLL(0xff, 0xff, ITEM(3), 1, 2), "fdlist.nums", "3"},
 		{POLL(0, 0), "fdlist.nums", NULL},
 		{EVT_GETUID_X, {U32(0)}, 1, "fdlist.nums", NULL},
@@ -319,7 +320,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_filters_know_each_kind_of_file),
-		cmocka_unit_test(test_each_kind_of_file_is_told_once),
+		cmocka_unit_test(test_each_type_of_file_is_listed_once),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_our_end),
 		cmocka_unit_test(test_files_that_were_not_made),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expected texts are those of sysdig 0.29.3, or, of fields that it has not, of Falco's libs. */
+/* Fields of processes and threads. Expected texts are those of sysdig 0.29.3, or for fields that it
+ * lacks, of Falco's libs. */
 #include "field_test.h"
 #include "state/inspector.h"
 
@@ -328,14 +329,14 @@ static void test_leaders(void **state)
 		{NAMESPACED, "proc.vpgid.name", "in"},
 		{NAMESPACED, "proc.vpid", "5"},
 		{NAMESPACED, "thread.vtid", "5"},
-		/* Its leader is gone, and no ancestor is in it. */
+		/* The leader has ended, and no ancestor is in the group. */
 		{LOOP_C, "proc.sname", "c"},
 	};
 
 	CHECK_ROWS(rows);
 }
 
-/* Files of other tools: what sysdig says of them. */
+/* Captures of other tools: as sysdig prints them. */
 static void test_what_is_not_known_of_other_tools(void **state)
 {
 	static const struct field_want rows[] = {
@@ -388,7 +389,7 @@ static void test_what_is_not_known_has_no_value(void **state)
 	CHECK_ROWS(rows);
 }
 
-/* Nobody stops a file from claiming this. */
+/* A hostile file may contain this. */
 static void test_loops_of_ancestors_end(void **state)
 {
 	static const struct field_want rows[] = {
@@ -400,7 +401,7 @@ static void test_loops_of_ancestors_end(void **state)
 	struct sinsp_evt evt = {0};
 
 	CHECK_ROWS(rows);
-	/* The loop is behind it: each is there, if more than once. */
+	/* The loop begins behind it: each ancestor is there, some of them twice. */
 	evt.thread = sinsp_thread_find(f->s, LOOP_C);
 	assert_non_null(strstr(fixture_field(f, &evt, "proc.aname"), "a,b"));
 }
@@ -472,7 +473,7 @@ int main(void)
 		cmocka_unit_test(test_huge_arguments),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_what_is_not_known_of_other_tools),
-		/* The others are of a source of saker's own. */
+		/* The others are of a capture of saker. */
 		cmocka_unit_test(test_what_is_not_known_has_no_value),
 		cmocka_unit_test(test_loops_of_ancestors_end),
 	};

@@ -33,7 +33,7 @@ static void check(struct fixture *f, const struct sinsp_evt *evt, const struct r
 {
 	struct sinsp_format *format = new_format(r);
 
-	/* Twice: what is kept between lines is not in the way of the next. */
+	/* Twice: state that is kept between lines does not change the next line. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(sinsp_format_line(format, &f->text, evt), r->line ? 1 : 0);
 		assert_string_equal(fixture_take(f), r->line ? r->line : "");
@@ -146,7 +146,7 @@ static void test_tsv(void **state)
 	CHECK(EVT_READ_X, was_read, rows);
 }
 
-/* Of a buffer as text: its lines are not those of the table. */
+/* Line ends in a buffer do not end rows of the table. */
 static void test_tsv_has_no_ends_of_lines_in_values(void **state)
 {
 	const struct sinsp_format_opts opts = {
@@ -162,7 +162,7 @@ static void test_tsv_has_no_ends_of_lines_in_values(void **state)
 	sinsp_format_free(format);
 }
 
-/* What a process writes is not computed by the spreadsheet that opens the table; numbers are. */
+/* A spreadsheet does not compute texts of processes as formulas; numbers stay numbers. */
 static void test_tsv_has_no_formulas(void **state)
 {
 	static const struct {
@@ -243,8 +243,7 @@ static void test_names_of_ports(void **state)
 	}
 }
 
-/* A damaged capture says that an internet socket is bound to a path, which has as many ports in it
- * as it likes. */
+/* In a damaged capture the name of an internet socket is a path, with any number of ports in it. */
 static void test_a_name_that_only_looks_like_ports(void **state)
 {
 	static const struct sinsp_format_opts opts = {.sz = sizeof(opts), .port_names = 1};
@@ -311,7 +310,7 @@ static void test_errors(void **state)
 	}
 }
 
-/* Pieces of formats in any order: a format, or a sentence with a place in the text. */
+/* Pieces of formats in any order give a format, or an error with a place in the text. */
 static void test_any_text_is_a_format_or_an_error(void **state)
 {
 	static const char *const pieces[] = {
@@ -354,7 +353,7 @@ static void test_any_text_is_a_format_or_an_error(void **state)
 	}
 }
 
-/* The text that the printer makes faster. */
+/* The format and the printer write the same text. */
 static void test_presets_say_what_the_printer_prints(void **state)
 {
 	const struct row r = {sinsp_format_preset(SINSP_LINE_DEFAULT),

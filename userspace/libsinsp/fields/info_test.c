@@ -9,7 +9,7 @@ static const char *info(struct fixture *f, const struct sinsp_evt *evt)
 	return fixture_take(f);
 }
 
-/* read: res data, then what the enter had: fd size. */
+/* read: res data, then the parameters of the enter: fd size. */
 static void test_appended_parameters(void **state)
 {
 	const struct scap_param params[] = {I64(2), BYTES("hi"), I64(3), U32(80)};
@@ -66,7 +66,7 @@ static void test_generic_calls(void **state)
 	assert_string_equal(sinsp_evt_type(&evt), "<unknown>");
 }
 
-/* A saker source knows the number of the call, which the format's code may not have. */
+/* A capture of saker has the number of the call, also of one without a code in the format. */
 static void test_generic_calls_by_their_number(void **state)
 {
 	const struct scap_param none[] = {U16(0), U16(0)};
@@ -81,7 +81,7 @@ static void test_generic_calls_by_their_number(void **state)
 	assert_string_equal(sinsp_evt_type(&evt), "statx");
 }
 
-/* The number of a call is in its line where no name says it. */
+/* The line has the number of a call without a name. */
 static void test_calls_without_a_name(void **state)
 {
 	const struct scap_param unknown[] = {U16(0), U16(999), I64(-38)};
@@ -96,7 +96,7 @@ static void test_calls_without_a_name(void **state)
 	assert_string_equal(info(f, &evt), "nativeID=999 res=-38(ENOSYS) ");
 }
 
-/* What is no error, what was not readable, and what is an error though it is an address. */
+/* No error, unreadable text, and an error as the result of a call that returns an address. */
 static void test_errors_of_whole_calls(void **state)
 {
 	const struct scap_param closed[] = {I64(-9), I64(-1)};
@@ -126,7 +126,7 @@ static void test_errors_of_whole_calls(void **state)
 	assert_string_equal(info(f, &evt), "res=-14(EFAULT) path=<NA> ");
 }
 
-/* Descriptors of a message, another message that is cut, and a length that cannot be. */
+/* Passed descriptors, a truncated message, and an impossible length. */
 static void test_control_messages(void **state)
 {
 	static const char rights[] = "\x18\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\7\0\0\0\x9\0\0\0"
@@ -197,20 +197,20 @@ static void test_every_parameter_has_its_name(void **state)
 	scap_event_each(check_names, *state);
 }
 
-/* As sysdig says it; the enter, and a message without a priority, are arguments. */
+/* As in sysdig; an enter event, or a message without a priority, prints as arguments. */
 static void test_messages_to_the_log(void **state)
 {
 	static const struct sinsp_fd log = {
 		.num = 7, .type = SCAP_FD_UNIX_SOCK, .name = "/dev/log"};
-	const struct scap_param told[] = {I64(8), BYTES("<13>a: b\n")};
+	const struct scap_param message[] = {I64(8), BYTES("<13>a: b\n")};
 	const struct scap_param other[] = {I64(4), BYTES("a: b")};
 	struct fixture *f = *state;
 	struct ppm_evt_hdr hdr;
-	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_WRITE_X, told, 2);
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_WRITE_X, message, 2);
 
 	evt.fd = &log;
 	assert_string_equal(info(f, &evt), "syslog sev=notice msg=a: b.");
-	evt = fixture_evt(f, &hdr, EVT_READ_X, told, 2);
+	evt = fixture_evt(f, &hdr, EVT_READ_X, message, 2);
 	evt.fd = &log;
 	assert_string_equal(info(f, &evt), "res=8 data=<13>a: b. ");
 	evt = fixture_evt(f, &hdr, EVT_WRITE_X, other, 2);

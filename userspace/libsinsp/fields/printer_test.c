@@ -226,7 +226,7 @@ static void test_unknown_options_are_refused(void **state)
 	assert_null(pr);
 }
 
-/* A marker of lost events, and one of a file that has less or worse in it. */
+/* A marker of lost events, and markers of a damaged file. */
 static void test_lost(void **state)
 {
 	const struct scap_param full[] = {U32(1),    U64(5123), TEXT("the ring was full"),
@@ -264,7 +264,7 @@ static void test_pause(void **state)
 	sinsp_printer_free(pr);
 }
 
-/* As sysdig -pc; the container of the thread, and what is not known of either. */
+/* As sysdig -pc: the container of the thread, and unknown ones. */
 static void test_line_with_container(void **state)
 {
 	const struct sinsp_printer_opts opts = {.sz = sizeof(opts),

@@ -2,8 +2,8 @@
 /*
  * Writes into a growing struct sinsp_text. A writer keeps the place in a local pointer, requests
  * room before it writes, and stores the length once, at the end. The put_* functions do not check
- * for room and return the end; each says how much it may write. A request for room may move the
- * text, so it returns the pointer anew.
+ * for room and return the end; the comment of each has the maximum that it writes. A request for
+ * room may move the text, so it returns the pointer anew.
  */
 #ifndef SINSP_FIELDS_TEXT_H
 #define SINSP_FIELDS_TEXT_H

@@ -112,8 +112,8 @@ static inline void fixture_state(struct scap_state_build *b)
 	fixture_fds(b);
 }
 
-/* State is taken over with the first event; the others, for fixture_make_native, are as
- * saker's own sources have them. */
+/* The first event imports the state; the others, for fixture_make_native, are as in captures of
+ * saker. */
 static inline int fixture_open(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -153,7 +153,7 @@ static inline int fixture_close(void **state)
 	return 0;
 }
 
-/* An event of the fixture's thread; @hdr lends it its header. */
+/* Makes an event of the fixture's thread, with the header in @hdr. */
 static inline struct sinsp_evt fixture_evt(struct fixture *f, struct ppm_evt_hdr *hdr,
 					   unsigned int type, const struct scap_param *params,
 					   unsigned int n)
@@ -179,7 +179,7 @@ static inline struct sinsp_evt fixture_evt(struct fixture *f, struct ppm_evt_hdr
 	return evt;
 }
 
-/* The text so far, with a NUL; the text is empty again. */
+/* Returns the text so far, with a NUL, and empties it. */
 static inline const char *fixture_take(struct fixture *f)
 {
 	char *p = text_begin(&f->text, 1);

@@ -97,7 +97,7 @@ static void test_files(void **state)
 		{EVT_POLL_X,
 		 "res=1 fds=18446744073709551615:?ffff8000 ",
 		 {I64(1), BYTES("\1\0\xff\xff\xff\xff\xff\xff\xff\xff\0\x80")}},
-		/* Fewer than it says: sysdig reads on behind the event. */
+		/* Fewer than the count: sysdig reads beyond the event. */
 		{EVT_POLL_X, "res=1 fds=3:f1 ", {I64(1), BYTES("\7\0\3\0\0\0\0\0\0\0\1\0\4")}},
 	};
 
@@ -264,8 +264,8 @@ static void test_paths(void **state)
 	CHECK(state, rows);
 }
 
-/* sysdig takes any dot before a slash for a directory, and drops part of the name. That is
- * how files of others print; our own print the truth. */
+/* sysdig treats any dot before a slash as a directory, and drops part of the name. Captures of
+ * other tools print so; captures of saker print the path. */
 static void test_names_with_dots(void **state)
 {
 	const struct row as_sysdig[] = {
@@ -394,7 +394,7 @@ static void test_times(void **state)
 	CHECK(state, rows);
 }
 
-/* Against the C library, which sysdig uses. */
+/* Compares with the C library, which sysdig uses. */
 static void test_seconds_are_those_of_printf(void **state)
 {
 	struct fixture *f = *state;
@@ -486,7 +486,7 @@ static void test_values_that_carry_their_type(void **state)
 		 SOCKOPT(BYTES("\4\0\x2f\x68\x59\0\0\0\0"))},
 		{EVT_SETSOCKOPT_X, SOCKOPTED("INVALID DYNAMIC PARAMETER"), SOCKOPT(BYTES("\5x"))},
 		{EVT_SETSOCKOPT_X, SOCKOPTED(""), SOCKOPT(BYTES("\0"))},
-		/* Too short for its type: sysdig reads on behind the event. */
+		/* Too short for its type: sysdig reads beyond the event. */
 		{EVT_SETSOCKOPT_X, SOCKOPTED("<NA>"), SOCKOPT(BYTES("\2\1"))},
 		{EVT_PTRACE_X,
 		 "res=0 addr=DEADBEEF data=9(SIGKILL) ",
@@ -554,7 +554,7 @@ static void test_text(void **state)
 		 {I64(-1), TEXT("u\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80")}},
 		{EVT_CHDIR_X, "res=-1(EPERM) path=a.[31mb. ", {I64(-1), TEXT("a\x1b[31mb\a")}},
 		{EVT_CHDIR_X, "res=-1(EPERM) path=x.y.z. ", {I64(-1), TEXT("x\ny\tz\x7f")}},
-		/* A control in UTF-8, longer forms than needed, surrogates, what ends too soon. */
+		/* A control in UTF-8, overlong forms, surrogates, truncated characters. */
 		{EVT_CHDIR_X,
 		 "res=-1(EPERM) path=..31m ",
 		 {I64(-1), TEXT("\xc2\x9b"
@@ -567,7 +567,7 @@ static void test_text(void **state)
 	CHECK(state, rows);
 }
 
-/* Falco's libs write nothing for what is not known; sysdig then prints the bytes behind. */
+/* Falco's libs write no bytes for an unknown value; sysdig then prints the bytes behind it. */
 static void test_absent_values(void **state)
 {
 	const struct row rows[] = {
@@ -625,8 +625,8 @@ static uint8_t next_byte(struct hostile *h)
 	return (uint8_t)(h->seed >> 56);
 }
 
-/* Random bytes of random length in each parameter of an event, exact to the byte for the
- * sanitizers' sake, in each format. */
+/* Random bytes of random length in each parameter of an event, in each format; the buffers have
+ * exact sizes, so that sanitizers find reads beyond them. */
 static void try_hostile(void *ctx, const struct scap_event_info *info)
 {
 	struct hostile *h = ctx;
@@ -672,7 +672,7 @@ static void test_no_memory_is_an_error(void **state)
 	assert_null(t.p);
 }
 
-/* What only sysdig takes for something else. */
+/* Values that only sysdig misreads. */
 static void test_own_captures(void **state)
 {
 	const struct row rows[] = {

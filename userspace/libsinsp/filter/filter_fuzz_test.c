@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Filters at random, always the same ones. Every text is either refused, with a sentence and a
- * place, or answers; and a filter answers what its checks, each alone, say together: joining,
- * ordering and deciding by type change nothing.
+ * Random filters, with a fixed seed. Every text is an error with a message and a place, or a
+ * filter; and the result of a filter is that of its checks, each evaluated alone: joining, ordering
+ * and deciding by type change nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void add(struct text *t, const char *s)
 	t->n += n;
 }
 
-/* ---- filters that mean something ---- */
+/* ---- valid filters ---- */
 
 static const char *const words[] = {
 	"cat",       "dog",        "/etc", "/etc/passwd", "3",      "-1",          "0",
@@ -63,7 +63,7 @@ static const char *const transformers[] = {"tolower", "toupper", "b64", "basenam
 static const char *const args[] = {".fd",  "[0]",       "[1]", "[5]", ".name",
 				   ".res", "[\"A B\"]", "",    ""};
 
-/* Fields of the same kind come again and again, so that there is something to join. */
+/* Fields repeat, so that checks can be joined. */
 static const char *const usual[] = {
 	"proc.name",  "fd.name",  "fd.num",      "evt.type",      "evt.dir",      "evt.rawres",
 	"evt.buffer", "proc.pid", "evt.latency", "evt.rawarg.fd", "evt.arg.name", "evt.failed",
@@ -158,7 +158,7 @@ static void add_expr(struct text *t, unsigned int depth)
 	}
 }
 
-/* ---- what checks say alone ---- */
+/* ---- single checks ---- */
 
 static int ask_alone(const struct filter_node *n, const struct sinsp_evt *evt)
 {
@@ -275,7 +275,7 @@ static void test_filters_that_mean_something(void **state)
 	assert_true(n_good > N_FILTERS / 20);
 }
 
-/* ---- filters that mostly do not ---- */
+/* ---- mostly invalid filters ---- */
 
 static const char *const pieces[] = {
 	"(",

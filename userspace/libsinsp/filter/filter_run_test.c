@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What filters say of events. */
+/* Results of filters for events, errors in values and types, explanations. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ static void check(const struct sinsp_evt *evt, const struct answer *a)
 	if (got != a->want)
 		print_error("%s: %d\n", a->filter, got);
 	assert_int_equal(got, a->want);
-	/* What the type decides is decided rightly. */
+	/* A result by the type alone is the same. */
 	if (got)
 		assert_true(sinsp_filter_may_match(f, evt->raw.type));
 	sinsp_filter_free(f);
@@ -209,7 +209,7 @@ static void test_raw_arguments(void **state)
 	CHECK(&evt, rows);
 }
 
-/* A value that is not there: no check of it holds, != neither. */
+/* No check of a missing value matches, not even !=. */
 static void test_missing(void **state)
 {
 	static const struct answer rows[] = {
@@ -367,7 +367,7 @@ static void test_fields_with_fields(void **state)
 	CHECK(&evt, rows);
 }
 
-/* ---- what is wrong with values and types ---- */
+/* ---- errors in values and types ---- */
 
 struct broken {
 	const char *filter, *message;
@@ -516,7 +516,7 @@ static void test_broken(void **state)
 		check_broken(&rows[i]);
 }
 
-/* ---- patterns that would take for ever ---- */
+/* ---- limits of regular expressions ---- */
 
 static void count_log(void *ctx, enum scap_log_level level, const char *text)
 {
@@ -556,7 +556,7 @@ static void test_patterns_are_bounded(void **state)
 	sinsp_filter_free(glob);
 }
 
-/* ---- what the type of an event decides ---- */
+/* ---- types of events ---- */
 
 static void check_types(const char *text, unsigned int type, int may)
 {
@@ -617,7 +617,7 @@ static void check_enters(const char *text, int want)
 	sinsp_filter_free(f);
 }
 
-static void test_enters_are_asked_for(void **state)
+static void test_filters_that_need_enters(void **state)
 {
 	(void)state;
 	check_enters("evt.dir=>", 1);
@@ -630,7 +630,7 @@ static void test_enters_are_asked_for(void **state)
 	check_enters("evt.type=read and evt.dir=>", 1);
 }
 
-/* Fields that remember events are asked in the order that was written, for every event. */
+/* Fields with memory are evaluated in the written order, for every event. */
 static void test_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -713,7 +713,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_patterns_are_bounded, fixture_open,
 						fixture_close),
 		cmocka_unit_test(test_types),
-		cmocka_unit_test(test_enters_are_asked_for),
+		cmocka_unit_test(test_filters_that_need_enters),
 		cmocka_unit_test_setup_teardown(test_memory, fixture_open, fixture_close),
 		cmocka_unit_test(test_programs),
 	};

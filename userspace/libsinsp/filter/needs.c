@@ -19,7 +19,7 @@ struct derived {
 	int any; /* no condition follows */
 };
 
-struct wants {
+struct needs_walk {
 	struct sinsp_filter *f;
 	const char *field;
 	int err;
@@ -35,7 +35,7 @@ static struct derived nothing(void)
 	return (struct derived){.any = 1};
 }
 
-static struct derived room_for(struct wants *w, size_t n)
+static struct derived room_for(struct needs_walk *w, size_t n)
 {
 	struct derived r = {.v = sinsp_arena_alloc(&w->f->ast.arena, (n + 1) * sizeof(*r.v))};
 
@@ -44,7 +44,7 @@ static struct derived room_for(struct wants *w, size_t n)
 	return r.v ? r : nothing();
 }
 
-static struct derived of_check(struct wants *w, const struct filter_check *c)
+static struct derived of_check(struct needs_walk *w, const struct filter_check *c)
 {
 	struct derived r;
 
@@ -57,9 +57,9 @@ static struct derived of_check(struct wants *w, const struct filter_check *c)
 	return r;
 }
 
-static struct derived of_node(struct wants *w, const struct filter_node *n);
+static struct derived of_node(struct needs_walk *w, const struct filter_node *n);
 
-static struct derived of_all(struct wants *w, const struct filter_node *n)
+static struct derived of_all(struct needs_walk *w, const struct filter_node *n)
 {
 	struct derived best = nothing();
 
@@ -72,7 +72,7 @@ static struct derived of_all(struct wants *w, const struct filter_node *n)
 	return best;
 }
 
-static struct derived of_any(struct wants *w, const struct filter_node *n)
+static struct derived of_any(struct needs_walk *w, const struct filter_node *n)
 {
 	struct derived sum = room_for(w, 0);
 
@@ -94,7 +94,7 @@ static struct derived of_any(struct wants *w, const struct filter_node *n)
 }
 
 /* The depth of trees is bounded: FILTER_DEPTH_MAX. */
-static struct derived of_node(struct wants *w, const struct filter_node *n)
+static struct derived of_node(struct needs_walk *w, const struct filter_node *n)
 {
 	switch (n->kind) {
 	case FILTER_CHECK:
@@ -113,7 +113,7 @@ static struct derived of_node(struct wants *w, const struct filter_node *n)
 
 static struct derived find(struct sinsp_filter *f, const char *field, int *err)
 {
-	struct wants w = {.f = f, .field = field};
+	struct needs_walk w = {.f = f, .field = field};
 	struct derived r = of_node(&w, f->ast.root);
 
 	if (w.err)

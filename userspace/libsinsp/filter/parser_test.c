@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What text means as a tree. */
+/* The tree of a filter text, and syntax errors. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void test_precedence(void **state)
 	CHECK_TREES(rows);
 }
 
-/* Blanks may stand or be left out wherever sysdig 0.29.3 reads the same without doubt. */
+/* Blanks are optional where sysdig 0.29.3 reads the same. */
 static void test_blanks(void **state)
 {
 	static const struct tree rows[] = {
@@ -206,12 +206,12 @@ static void test_macros_and_lists(void **state)
 	CHECK_TREES(rows);
 }
 
-/* ---- what is wrong, and where ---- */
+/* ---- errors and their places ---- */
 
 struct broken {
 	const char *filter, *message;
 	size_t pos;
-	const char *name; /* of the macro or list at fault */
+	const char *name; /* the macro or list with the error */
 };
 
 static void check_broken(const struct broken *want)
@@ -302,7 +302,7 @@ static void test_broken(void **state)
 		check_broken(&rows[i]);
 }
 
-/* @n times @unit, then @end. */
+/* Parses @n times @unit, then @end. */
 static char *repeat(const char *unit, size_t n, const char *end)
 {
 	const size_t len = strlen(unit);
@@ -344,7 +344,7 @@ static void test_limits(void **state)
 	check_repeated(" ", FILTER_TEXT_MAX, "fd.num=1", "the filter is longer than 262144 bytes");
 }
 
-/* Each macro doubles the one before: 2^40 checks, if nobody counted. */
+/* Each macro doubles the one before: 2^40 checks without a limit. */
 static void test_macros_do_not_explode(void **state)
 {
 	struct sinsp_filter_name bomb[40];

@@ -173,7 +173,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	if (!row->uses_fd)
 		return open;
 
-	/* Of the two files of copy_file_range the row has the one that is written, as in sysdig. */
+	/* The row of copy_file_range has the file that is written, as in sysdig. */
 	if (row->fd >= 0 && e->params.n > (unsigned int)row->fd)
 		num = fd_param(e, row);
 	else if (bound)

@@ -56,8 +56,8 @@ static void files_are_kept_once(void **state)
 	sinsp_code_maps_fini(&m);
 }
 
-/* A process with more mappings than a kernel allows: those beyond are left out, and none has the
- * name of what was there before. */
+/* A process with more mappings than a kernel allows: those beyond the limit are dropped, and none
+ * keeps the name of an earlier mapping. */
 static void process_is_full(void **state)
 {
 	enum { N = SINSP_CODE_MAPS_PROCESS_MAX };
@@ -96,7 +96,7 @@ static size_t longest_chain(const struct sinsp_code_maps *m)
 	return longest;
 }
 
-/* Files that differ by their names only, or by the end of the build id only, are found as fast as
+/* Files that differ by their names only, or by the end of the build ID only, are found as fast as
  * others. */
 static void files_are_spread(void **state)
 {

@@ -12,8 +12,7 @@
 #include "memory/slab.h"
 
 #define SINSP_FILES_MAX (1 << 20) /* of one process: the default limit of Linux */
-/* Of all processes, about 400 MB, and places in hash tables: a small capture could require any
- * amount. */
+/* Limits for all processes, about 400 MB: a small capture could require any amount. */
 #define SINSP_FILES_TOTAL_MAX (4 << 20)
 #define SINSP_PLACES_TOTAL_MAX (8 << 20)
 

@@ -247,7 +247,7 @@ static void test_total_is_bounded(void **state)
 	while (touch_all(&x.mem, copies[n++], N));
 	assert_int_equal(n, SINSP_FILES_TOTAL_MAX / N);
 	assert_int_equal(x.mem.n_refused, 1);
-	/* What could not be changed is still there; there is room once a process ends. */
+	/* A descriptor that could not be changed stays; there is room once a process ends. */
 	assert_non_null(sinsp_files_find(copies[n - 1], N - 1));
 	sinsp_files_put(&x.mem, copies[0]);
 	assert_true(touch_all(&x.mem, copies[n - 1], N));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the threads of a process share. A process is freed with its last thread, in the table or
+/* A process: the state that its threads share. It is freed with its last thread, in the table or
  * among the dead. */
 #ifndef SINSP_STATE_PROCESS_H
 #define SINSP_STATE_PROCESS_H

@@ -154,7 +154,7 @@ static void test_replay(void **state)
 	sinsp_close(s);
 }
 
-/* Which names a loss makes uncertain, by the kind of lost records. */
+/* A loss makes names uncertain by the kind of lost records. */
 static void test_kinds(void **state)
 {
 	static const struct {

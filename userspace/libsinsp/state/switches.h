@@ -13,7 +13,7 @@ struct sinsp_thread;
 
 #define SINSP_CPUS_MAX 8192 /* maximum of Linux */
 
-/* Which thread is on a CPU, and since when. */
+/* The thread on a CPU, and the start of its turn. */
 struct sinsp_turn {
 	uint64_t since_ns; /* 0: no switch seen on this CPU */
 	int64_t tid; /* 0: idle; -1: unknown */

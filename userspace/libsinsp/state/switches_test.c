@@ -69,7 +69,7 @@ static void execs(struct scap_fake *f, uint64_t ms, int64_t tid)
 }
 
 /* Checks the time of each switch and procexit, in milliseconds. */
-static struct sinsp *tells(struct scap_fake *f, const uint64_t *want_ms, size_t n)
+static struct sinsp *check_times(struct scap_fake *f, const uint64_t *want_ms, size_t n)
 {
 	struct sinsp_evt evt;
 	struct scap *src;
@@ -91,7 +91,7 @@ static struct sinsp *tells(struct scap_fake *f, const uint64_t *want_ms, size_t 
 }
 
 #define TELLS(f, ...)                                                                              \
-	tells(f, (const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / 8)
+	check_times(f, (const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / 8)
 
 /* Switches from hidden threads: time before the capture does not count. */
 static void test_turns_that_began_unseen(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of threads: growth, stand-ins, TIDs of hostile captures. */
+/* The thread table: growth, stand-ins, TIDs of hostile captures. */
 #include "thread_table.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users and groups: lookup, changes by events, limits. */
+/* The user table: lookup, changes by events, limits. */
 #include "user_table.h"
 
 #include <errno.h>

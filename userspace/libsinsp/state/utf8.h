@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which UTF-8 characters a terminal may receive. */
+/* UTF-8 characters that are safe on a terminal. */
 #ifndef SINSP_STATE_UTF8_H
 #define SINSP_STATE_UTF8_H
 
