@@ -51,7 +51,7 @@ static inline int is_known(const struct sinsp_eval *e, const struct sinsp_thread
 	return t->known || field_guesses(e);
 }
 
-/* Sets a text; an empty one of a thread that is not known is no value. */
+/* Sets a text; empty text of an unknown thread is no value. */
 static inline int known_text(struct sinsp_eval *e, struct sinsp_value *v,
 			     const struct sinsp_thread *t, const char *text)
 {

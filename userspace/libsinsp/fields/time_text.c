@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints times, with what is the same for a second, a quarter of an hour or a day kept. */
+/* Prints times. Text that is the same for a second, a quarter of an hour or a day is kept. */
 #include "time_text.h"
 
 #include <time.h>

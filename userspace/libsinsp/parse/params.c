@@ -120,3 +120,17 @@ struct sinsp_fd *sinsp_parse_edit_socket(struct sinsp_parse *p)
 {
 	return edit(p, sinsp_files_edit_socket);
 }
+
+int sinsp_parse_unshare_files(struct sinsp_parse *p, struct sinsp_thread *t)
+{
+	struct sinsp_files *own;
+
+	if (t->files->refs == 1)
+		return 1;
+	own = sinsp_files_copy(t->files);
+	if (!own)
+		return 0;
+	sinsp_files_put(&p->s->threads.fds, t->files);
+	t->files = own;
+	return 1;
+}

@@ -156,8 +156,8 @@ const struct scap_param *sinsp_call_param(const struct sinsp_parse *p, enum sins
 /* Returns the first parameter of an exit event, negative if the call failed. */
 int64_t sinsp_result(const struct sinsp_parse *p);
 
-/* Joins @path to @dir, which ends with a slash, by the root of the thread, as the kernel
- * does; see sinsp_path_join. */
+/* Joins @path to @dir, which ends with a slash, within the root directory of the thread; see
+ * sinsp_path_join. */
 size_t sinsp_parse_path(const struct sinsp_parse *p, char *out, const char *dir, size_t dir_len,
 			const char *path, size_t len);
 
@@ -175,5 +175,7 @@ struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned
 struct sinsp_fd *sinsp_parse_edit_fd(struct sinsp_parse *p);
 /* As sinsp_parse_edit_fd, with room for the two ends of a socket. */
 struct sinsp_fd *sinsp_parse_edit_socket(struct sinsp_parse *p);
+/* Gives @t an fd table of its own. Returns 0 without memory. */
+int sinsp_parse_unshare_files(struct sinsp_parse *p, struct sinsp_thread *t);
 
 #endif /* SINSP_PARSE_PARAMS_H */

@@ -111,22 +111,13 @@ static void replace_leader(struct sinsp_parse *p, struct sinsp_thread *t)
  * kernel does before a new program begins. */
 static void begin_program(struct sinsp_parse *p, struct sinsp_thread *t)
 {
-	struct sinsp_fd_mem *mem = &process_table(p)->fds;
-
 	replace_leader(p, t);
 	for (const struct sinsp_thread *x = t->proc->threads; x; x = x->sibling)
 		if (x != t)
 			sinsp_threads_note_end(process_table(p), x->tid, p->e->raw.true_ns);
 	sinsp_threads_end_siblings(process_table(p), t);
-	if (t->files->refs > 1) {
-		struct sinsp_files *own = sinsp_files_copy(t->files);
-
-		if (!own)
-			return;
-		sinsp_files_put(mem, t->files);
-		t->files = own;
-	}
-	sinsp_files_sweep(mem, t->files, closes_on_exec, NULL);
+	if (sinsp_parse_unshare_files(p, t))
+		sinsp_files_sweep(&process_table(p)->fds, t->files, closes_on_exec, NULL);
 }
 
 /* Clears the flags of the clone: exec ends the sharing of files. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Map events: which files a process has mapped for execution. Addresses of stacks are named by
- * them. */
+/* Map events: the executable mappings of a process, by which addresses of stacks are symbolized. */
 #include "parsers.h"
 
 static int64_t pid_of(const struct sinsp_parse *p)
@@ -57,7 +56,7 @@ void sinsp_parse_map_fork(struct sinsp_parse *p)
 			     sinsp_s64(sinsp_evt_param(p, SINSP_P_parent), -1));
 }
 
-/* An exec, or the end of the process. */
+/* Removes all mappings: after an exec, or at the end of the process. */
 void sinsp_parse_map_none(struct sinsp_parse *p)
 {
 	sinsp_code_maps_drop(&p->s->code_maps, pid_of(p));

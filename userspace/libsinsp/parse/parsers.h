@@ -23,6 +23,8 @@ void sinsp_parse_mq_open(struct sinsp_parse *p);
 void sinsp_parse_bpf(struct sinsp_parse *p);
 void sinsp_parse_pidfd_open(struct sinsp_parse *p);
 void sinsp_parse_pidfd_getfd(struct sinsp_parse *p);
+
+/* parse_dir.c */
 void sinsp_parse_chdir(struct sinsp_parse *p);
 void sinsp_parse_fchdir(struct sinsp_parse *p);
 void sinsp_parse_getcwd(struct sinsp_parse *p);
