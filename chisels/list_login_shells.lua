@@ -53,7 +53,7 @@ function on_event()
     for key, handle in pairs(handles) do shell[key] = evt.field(handle) end
   end
   shell.commands, shell.last = shell.commands + 1, evt.field(time)
-  shell.last_command = (evt.field(handles.last_command) or ""):match("^(.-) *$")
+  shell.last_command = report.trim(evt.field(handles.last_command) or "")
   shell.is_wanted = shell.is_wanted or is_wanted()
   return true
 end

@@ -51,7 +51,7 @@ local function request_of(line)
   if not method or not methods[method] then return nil end
   local key, size = rest, nil
   if methods[method] == "set" then key, size = rest:match("^(%S+) %d+ %-?%d+ (%d+)") end
-  return key and {method = method, key = report.text(key), size = tonumber(size)}
+  return key and {method = method, key = report.text(key), size = report.size(size)}
 end
 
 -- The answer in a word, and the bytes that were found.
@@ -59,7 +59,11 @@ local function answer_of(data)
   if data:find("^END") then return "miss" end
   if data:find("^VALUE ") then
     local size = 0
-    for n in data:gmatch("VALUE %S+ %d+ (%d+)") do size = size + tonumber(n) end
+    for n in data:gmatch("VALUE %S+ %d+ (%d+)") do
+      local one = report.size(n)
+      if not one then return "hit" end
+      size = size + one
+    end
     return "hit", size
   end
   if data:find("^%d+\r") then return "ok" end

@@ -17,7 +17,7 @@ end
 -- Those of the kernel have none.
 local function command(thread)
   if thread.exe == "" then return "[" .. thread.comm .. "]" end
-  return report.line(table.concat({thread.exe, table.unpack(thread.args)}, " ")):match("^(.-) *$")
+  return report.trim(report.line(table.concat({thread.exe, table.unpack(thread.args)}, " ")))
 end
 
 local function kilobytes(n) return n and n > 0 and n * 1024 or nil end

@@ -25,7 +25,7 @@ end
 -- What a column shows of a value: no spaces at the end, and nil instead of nothing.
 local function cell(column, value)
   if column.of then value = column.of(value) end
-  if type(value) == "string" then value = value:match("^(.-) *$") end
+  if type(value) == "string" then value = report.trim(value) end
   if value == "" then return nil end
   return value
 end

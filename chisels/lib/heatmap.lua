@@ -113,7 +113,7 @@ function Heatmap:put_row()
   end
   local cells = {}
   for i = 1, self.width do cells[i] = draw_cell(self.counts[i], self.period_ns) end
-  self:put_line(report.clock(self.row * self.period_ns) .. "  " .. table.concat(cells):match("^(.-) *$"))
+  self:put_line(report.clock(self.row * self.period_ns) .. "  " .. report.trim(table.concat(cells)))
 end
 
 function Heatmap:advance(now)

@@ -20,8 +20,8 @@ local RESTS_MAX = 64000000 -- bytes of heads that are not whole yet, of all conn
 
 local function header(head, name)
   for line in head:gmatch("\n([^\r\n]*)") do
-    local key, value = line:match("^([^:%s]+):%s*(.-)%s*$")
-    if key and key:lower() == name then return value end
+    local key, value = line:match("^([^:%s]+):%s*(.*)$")
+    if key and key:lower() == name then return value:match("^.*%S") or "" end
   end
 end
 
@@ -48,7 +48,7 @@ local function body_length(message, head, answers)
     local none = message.status < 200 or message.status == 204 or message.status == 304
     if none or (answers and answers.method == "HEAD") then return 0 end
   end
-  return tonumber((header(head, "content-length") or ""):match("^%d+$")) or 0
+  return report.size(header(head, "content-length")) or 0
 end
 
 local n_rests = 0 -- bytes
@@ -172,7 +172,7 @@ local function on_message(c, dir, message, head, time, done)
     if exchange then
       exchange.status = message.status
       exchange.time, exchange.latency = time, time - exchange.time
-      exchange.size = tonumber((header(head, "content-length") or ""):match("^%d+$"))
+      exchange.size = report.size(header(head, "content-length"))
       done(exchange)
     end
   end

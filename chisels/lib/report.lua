@@ -56,6 +56,18 @@ function report.line(text)
   return (report.text(text):gsub("[\n\t]", "."))
 end
 
+-- Text without the spaces at its end. "^(.-) *$" would take time by the square of spaces inside, and
+-- others choose the text.
+function report.trim(text) return text:match("^.*[^ ]") or "" end
+
+-- A number of bytes that a peer gives in decimal digits; nil: none, or more than a file can have. Sums
+-- of them are whole numbers, too.
+local SIZE_MAX = 1 << 50
+function report.size(digits)
+  local n = digits and digits:match("^%d+$") and math.tointeger(tonumber(digits))
+  return n and n <= SIZE_MAX and n or nil
+end
+
 -- On a terminal the end of a long path, which tells more than its beginning.
 local TAIL = 32
 local function tail(text)

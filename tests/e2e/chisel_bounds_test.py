@@ -40,6 +40,42 @@ exchange(1, n)
 exchange(n + 1, n + 1)
 """
 
+# Requests with a header of spaces between two letters.
+SPACES = """
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+peer, _ = server.accept()
+for i in range(12):
+    part = b"GET /%d HTTP/1.1\\r\\nA: x%sy\\r\\nHost: h  \\r\\n\\r\\n" % (i, b" " * 60000)
+    client.sendall(part)
+    left = len(part)
+    while left:
+        left -= len(peer.recv(65536))
+    peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n")
+    client.recv(1000)
+"""
+
+# Bodies and objects that are longer than any can be.
+SIZES = """
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+
+def exchange(request, answer):
+    client = socket.create_connection(server.getsockname())
+    peer, _ = server.accept()
+    client.sendall(request)
+    peer.recv(1000)
+    peer.sendall(answer)
+    client.recv(1000)
+
+for n in b"99999999999999999999", b"9223372036854775807", b"9" * 400, b"3":
+    exchange(b"POST / HTTP/1.1\\r\\nContent-Length: %s\\r\\nHost: h\\r\\n\\r\\nabc" % n,
+             b"HTTP/1.1 200 OK\\r\\nContent-Length: %s\\r\\n\\r\\nabc" % n)
+    exchange(b"get abc\\r\\n", b"VALUE abc 0 %s\\r\\nabc\\r\\nEND\\r\\n" % n)
+    exchange(b"set abc 0 0 %s\\r\\nabc\\r\\n" % n, b"STORED\\r\\n")
+"""
+
 
 class Http(unittest.TestCase):
     def setUp(self):
@@ -63,6 +99,28 @@ class Http(unittest.TestCase):
         self.assertIn("sound", e2e.run(e2e.SAKER, "-r", out, "--verify"))
 
 
+    def test_sizes_that_cannot_be(self):
+        """A size that is too large for a number is unknown; it does not end the chisel."""
+        capture = os.path.join(self.dir, "sizes.scap")
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-q", "-w", capture, "--", sys.executable, "-c",
+                        SIZES], check=True, capture_output=True)
+        for chisel, n in ("httplog", 1), ("memcachelog", 2):
+            lines = e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", capture, "-j", "-c", chisel)
+            rows = [json.loads(line) for line in lines.splitlines()]
+            sizes = [r.get("size") for r in rows if r["side"] == "client"]
+            self.assertEqual(sizes, 3 * n * [None] + n * [3], chisel)
+        e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", capture, "-c", "httptop")
+
+    def test_spaces_in_headers(self):
+        """A line of spaces takes no longer than another one: by their square it would take minutes."""
+        capture = os.path.join(self.dir, "spaces.scap")
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-q", "-s", "64000", "-w", capture, "--",
+                        sys.executable, "-c", SPACES], check=True, capture_output=True)
+        lines = e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", capture, "-j", "-c", "httplog")
+        rows = [json.loads(line) for line in lines.splitlines()]
+        self.assertEqual([r["url"] for r in rows if r["side"] == "client"], [f"h/{i}" for i in range(12)])
+
+
 class Rows(unittest.TestCase):
     """Chisels that count by what others make up."""
 
@@ -81,6 +139,16 @@ class Rows(unittest.TestCase):
               end""")
         self.assertEqual(e2e.run(e2e.SAKER, "-r", self.capture, "-n", "1", "-c", path), "A  B  C\n-  -  x\n")
         self.assertEqual(e2e.run(e2e.SAKER, "-r", self.capture, "-n", "1", "-j", "-c", path), '{"c":"x"}\n')
+
+    def test_trim(self):
+        path = os.path.join(self.dir, "t.lua")
+        e2e.write_text(path, """local report = require "report"
+              function on_capture_end()
+                local text = report.trim(("%sx%sy  "):format((" "):rep(9), (" "):rep(1000000)))
+                print(#text, text:sub(-2), report.trim("  ") == "", report.trim("") == "", report.trim("a"))
+              end""")
+        out = e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", self.capture, "-n", "1", "-c", path)
+        self.assertEqual(out, "1000011\t y\ttrue\ttrue\ta\n")
 
     def test_other(self):
         """A list in Lua and one of the host: what has no room is one row, and the sum is that of all."""
