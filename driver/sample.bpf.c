@@ -7,9 +7,9 @@
  * returns to user mode, where a program may wait for the page, if the kernel supports that
  * (deferred_stack.bpf.h).
  */
-#include "cold_stack.bpf.h"
 #include "deferred_stack.bpf.h"
 #include "sample_record.bpf.h"
+#include "stack_copy.bpf.h"
 
 /* The parts of a sample that depend on the program. */
 struct sample {
@@ -30,7 +30,7 @@ static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 
 	walk_user(w, task, sampler_cfg.depth);
 	count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
-	id = defer_cold(w, sampler_cfg.depth, r->level);
+	id = copy_if_no_tables(w, sampler_cfg.depth, r->level);
 	if (!id && w->end == STACK_END_FAULT) {
 		id = defer_stack(task);
 		if (id)

@@ -6,9 +6,9 @@
  * waker, and how long it then waited for a CPU. A stack with a missing page is deferred, as those
  * of other samples.
  */
-#include "cold_stack.bpf.h"
 #include "deferred_stack.bpf.h"
 #include "sample_record.bpf.h"
+#include "stack_copy.bpf.h"
 
 #define OFF_KERNEL 48 /* frames of each stack in a slot, which has 2 KiB with its header */
 #define OFF_USER 168
@@ -202,7 +202,7 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 	if (w) {
 		walk_user(w, task, sampler_cfg.depth);
 		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
-		slot->id = defer_cold(w, sampler_cfg.depth, level);
+		slot->id = copy_if_no_tables(w, sampler_cfg.depth, level);
 		off_keep_user(slot, w, task);
 	}
 	ring_leave(ring);

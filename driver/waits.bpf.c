@@ -82,21 +82,21 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct cold_stack);
+	__type(value, struct stack_copy);
 } waits_stack SEC(".maps");
 
 /* Copies the stack of a thread other than the current one, as copy_stack does; may sleep. */
-static __always_inline void copy_stack_of(struct cold_stack *c, u64 sp, u64 top,
+static __always_inline void copy_stack_of(struct stack_copy *c, u64 sp, u64 top,
 					  struct task_struct *task)
 {
 	u64 off = 0;
 
 	sp &= ~7ull;
-	c->at = (sp & (COLD_PAGE - 1)) >= COLD_RED_ZONE ? sp - COLD_RED_ZONE : sp;
-	for (u32 i = 0; i < COLD_PAGES; i++) {
-		const u64 at = c->at + off, n = COLD_PAGE - (at & (COLD_PAGE - 1));
+	c->at = (sp & (STACK_COPY_PAGE - 1)) >= RED_ZONE_SZ ? sp - RED_ZONE_SZ : sp;
+	for (u32 i = 0; i < STACK_COPY_PAGES; i++) {
+		const u64 at = c->at + off, n = STACK_COPY_PAGE - (at & (STACK_COPY_PAGE - 1));
 
-		if (at >= top || off > COLD_STACK_MAX - COLD_PAGE)
+		if (at >= top || off > STACK_COPY_MAX - STACK_COPY_PAGE)
 			break;
 		if (bpf_copy_from_user_task(c->stack + off, n, (void *)at, task, 0))
 			break;
@@ -109,12 +109,12 @@ static __always_inline int send_waiting(struct task_struct *task, struct off_slo
 {
 	struct pt_regs *regs = user_regs(task);
 	const u64 out_ns = slot->out_ns;
-	struct cold_stack *c;
+	struct stack_copy *c;
 	u32 zero = 0;
 	u64 len;
 
 	c = bpf_map_lookup_elem(&waits_stack, &zero);
-	if (!regs || !c || regs->cs == USER32_CS || !may_send_cold(task->tgid))
+	if (!regs || !c || regs->cs == USER32_CS || !may_send_copy(task->tgid))
 		return 0;
 	copy_stack_of(c, regs->sp, stack_top(task, regs->sp), task);
 	if (!c->sz)
@@ -125,8 +125,8 @@ static __always_inline int send_waiting(struct task_struct *task, struct off_slo
 	dwarf_regs(c->regs, regs);
 	c->pid = task->tgid;
 	c->max = sampler_cfg.depth;
-	len = bounded(offsetof(struct cold_stack, stack) + (u64)ONCE(c->sz), sizeof(*c));
-	if (bpf_ringbuf_output(&cold_stacks, c, len, 0) || ONCE(slot->out_ns) != out_ns)
+	len = bounded(offsetof(struct stack_copy, stack) + (u64)ONCE(c->sz), sizeof(*c));
+	if (bpf_ringbuf_output(&stack_copies, c, len, 0) || ONCE(slot->out_ns) != out_ns)
 		return 0;
 	slot->id = c->id;
 	slot->end = STACK_END_NEW;

@@ -56,9 +56,9 @@ struct drv_sampler {
 	u64 n_unsaved; /* threads that left the CPU when there was no room for their stack */
 	u64 n_rules; /* frames unwound by tables */
 	u64 n_searched; /* of these: searched, since the cache had no rule */
-	u64 n_cold; /* user stacks kept until their tables are built */
-	u64 n_not_cold; /* not kept: no room */
-	u64 n_cold_spent; /* not kept: too many of that process */
+	u64 n_copied; /* user stacks kept until their tables are built */
+	u64 n_not_copied; /* not kept: no room */
+	u64 n_copies_refused; /* not kept: too many of that process */
 	u64 next_id; /* id of the next deferred stack */
 	u64 here; /* scratch: an address as a number */
 } __attribute__((aligned(128)));

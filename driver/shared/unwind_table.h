@@ -63,7 +63,7 @@ struct unwind_process {
 	__u32 gen_end; /* the same again: if it differs, the entry changed while it was read */
 	__u32 n_walks; /* counted by the driver: walked stacks of the process since this entry was
 			  written */
-	__u32 n_cold; /* counted by the driver: walks that found no table (cold_stack.h) */
+	__u32 n_copied; /* counted by the driver: walks that found no table (stack_copy.h) */
 };
 
 #define UNWIND_PROCESSES_MAX 65536u

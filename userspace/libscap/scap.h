@@ -257,10 +257,11 @@ struct scap_sampler_stats {
 	uint64_t n_kernel_runs; /* ticks counted by the kernel, if it counts them; else 0 */
 	struct scap_sampler_counts by_reason[8]; /* by enum sample_reason */
 	uint64_t ends[32]; /* user stacks by enum stack_end, as the driver's walk ended */
-	uint64_t n_cold; /* of these: kept until their tables were built, then walked */
-	uint64_t n_not_cold; /* tables were missing, but the stack was not kept for lack of room */
-	uint64_t n_cold_spent; /* tables were missing, but the limit of kept stacks per state of the
-				  process was reached */
+	uint64_t n_copied; /* of these: kept until their tables were built, then walked */
+	uint64_t
+		n_not_copied; /* tables were missing, but the stack was not kept for lack of room */
+	uint64_t n_copies_refused; /* tables were missing, but the limit of kept stacks per state of
+				  the process was reached */
 	uint64_t n_later; /* user stacks deferred to the return to user mode */
 	uint64_t n_finished, n_finish_dropped, n_not_later;
 	uint64_t n_unsaved; /* threads that left the CPU when there was no room for their stack */

@@ -201,11 +201,11 @@ static void put_sampler(const struct report *r, FILE *f)
 	put_stack_ends("user stacks by end reason", st->ends, f);
 	if (st->n_later)
 		put(f, "deferred stacks", "%12llu", (unsigned long long)st->n_later);
-	put_count(f, "waited for unwind tables", st->n_cold);
+	put_count(f, "waited for unwind tables", st->n_copied);
 	put_stack_ends("of these, by end reason", st->unwind.ends, f);
-	if (st->n_not_cold || st->n_cold_spent)
+	if (st->n_not_copied || st->n_copies_refused)
 		put(f, "not kept", "%12llu no room, %llu of processes over their limit",
-		    (unsigned long long)st->n_not_cold, (unsigned long long)st->n_cold_spent);
+		    (unsigned long long)st->n_not_copied, (unsigned long long)st->n_copies_refused);
 	put_unwind(&st->unwind, f);
 	if (st->n_rules)
 		put(f, "unwind rule lookups", "%12llu, %.1f %% not cached",

@@ -15,7 +15,7 @@
 #include "live/live_driver.h"
 #include "ring/clock_offset.h"
 #include "sampling/live_sampler.h"
-#include "shared/cold_stack.h"
+#include "shared/stack_copy.h"
 
 #define DEFAULT_SNAPLEN 80
 
@@ -156,11 +156,11 @@ int live_set_sampler(struct live_driver *d, const struct live_opts *o)
 }
 
 /* A power of two: holds what a busy CPU sends while tables of large files are built. */
-static uint32_t cold_ring_sz(unsigned int n_cpus)
+static uint32_t copies_ring_sz(unsigned int n_cpus)
 {
-	uint32_t sz = COLD_RING_SZ_MIN;
+	uint32_t sz = STACK_COPIES_SZ_MIN;
 
-	while (sz < COLD_RING_SZ_MAX && sz < (size_t)n_cpus << 21)
+	while (sz < STACK_COPIES_SZ_MAX && sz < (size_t)n_cpus << 21)
 		sz *= 2;
 	return sz;
 }
@@ -195,9 +195,11 @@ int live_set_maps(struct live_driver *d)
 		      ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches,
 						  d->n_cpus < 2 * d->n_first ? d->n_cpus
 									     : 2 * d->n_first);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_stacks, sc->tables);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.cold_scratch, sc->tables);
-	err = err ?: bpf_map__set_max_entries(d->skel->maps.cold_stacks, cold_ring_sz(d->n_first));
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copies, sc->tables);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copy_scratch, sc->tables);
+	err = err
+		      ?: bpf_map__set_max_entries(d->skel->maps.stack_copies,
+						  copies_ring_sz(d->n_first));
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.waits_stack, sc->tables && sc->off_cpu);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.deferred_stacks, sc->deferred);
 	err = err

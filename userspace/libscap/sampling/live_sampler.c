@@ -410,9 +410,9 @@ void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats 
 		st->n_finished += load_counter(&c->n_finished);
 		st->n_finish_dropped += load_counter(&c->n_finish_dropped);
 		st->n_not_later += load_counter(&c->n_not_later);
-		st->n_cold += load_counter(&c->n_cold);
-		st->n_not_cold += load_counter(&c->n_not_cold);
-		st->n_cold_spent += load_counter(&c->n_cold_spent);
+		st->n_copied += load_counter(&c->n_copied);
+		st->n_not_copied += load_counter(&c->n_not_copied);
+		st->n_copies_refused += load_counter(&c->n_copies_refused);
 		st->n_unsaved += load_counter(&c->n_unsaved);
 		st->n_rules += load_counter(&c->n_rules);
 		st->n_searched += load_counter(&c->n_searched);

@@ -890,7 +890,7 @@ static void check_paged_out(struct scap_sampler_opts o, int parts)
 		n_ids++;
 		/* On a busy machine its tables may come later, too; then no page is waited for. */
 		if (parts)
-			assert_true(how == STACK_END_DEFERRED || st.n_cold);
+			assert_true(how == STACK_END_DEFERRED || st.n_copied);
 		else if (how != STACK_END_NEVER && how != STACK_END_FAULT && how != STACK_END_NEW &&
 			 how != STACK_END_NO_MAP && how != STACK_END_NO_TABLE)
 			assert_int_equal(n_deep(&s), 20);
@@ -899,10 +899,10 @@ static void check_paged_out(struct scap_sampler_opts o, int parts)
 	while ((hdr = scap_sampler_event(r.buf, r.len, &at)))
 		n_rests += hdr->type == EVT_SAMPLE_STACK_E;
 	/* A thread may be off the CPU still, with a stack that no sample has. */
-	assert_in_range(n_ids, st.n_later, st.n_later + st.n_cold);
+	assert_in_range(n_ids, st.n_later, st.n_later + st.n_copied);
 	if (st.n_later) {
 		assert_in_range(n_rests, parts ? st.n_finished : 0,
-				parts ? st.n_finished + st.n_cold : 0);
+				parts ? st.n_finished + st.n_copied : 0);
 		assert_true(st.n_finished > 0);
 		assert_true(st.n_finished + st.n_finish_dropped <= st.n_later);
 		/* At most the last one was still on its way. */

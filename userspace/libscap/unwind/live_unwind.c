@@ -19,9 +19,9 @@
 #include <bpf/libbpf.h>
 
 #include "sampling/perf_sideband.h"
-#include "sampling/whole_stacks.h"
+#include "sampling/walked_stacks.h"
 #include "shared/stack.h"
-#include "unwind/cold_walk.h"
+#include "unwind/copy_walk.h"
 #include "unwind/unwind_procs.h"
 
 #define MAX_SZ (64u << 20)
@@ -33,7 +33,7 @@
 struct update {
 	struct code_record rec;
 	char *path;
-	struct cold_stack *cold; /* NULL: it is a record; else only its time is set */
+	struct stack_copy *copy; /* NULL: it is a record; else only its time is set */
 };
 
 struct live_unwind {
@@ -51,9 +51,9 @@ struct live_unwind {
 	struct unwind_files *files;
 	struct kept_files *kept;
 	struct unwind_procs *procs;
-	struct ring_buffer *cold; /* NULL: none */
-	struct cold_walk *walk;
-	struct whole_stacks *whole;
+	struct ring_buffer *copies; /* NULL: none */
+	struct copy_walk *walk;
+	struct walked_stacks *whole;
 	uint64_t ends[STACK_END_ROOM]; /* of walked stacks */
 	struct update *updates;
 	size_t n_updates, cap_updates;
@@ -66,7 +66,7 @@ struct live_unwind {
 };
 
 /* After the descriptors of rings. */
-enum fd_place { FD_COLD, FD_REQUEST, FD_STOP, N_FDS };
+enum fd_place { FD_COPIES, FD_REQUEST, FD_STOP, N_FDS };
 
 static uint64_t boot_ns(void)
 {
@@ -111,19 +111,19 @@ static int queue_record(struct live_unwind *u, const struct code_record *rec)
 }
 
 /* A callback of ring_buffer__consume. */
-static int keep_cold(void *ctx, void *data, size_t sz)
+static int queue_copy(void *ctx, void *data, size_t sz)
 {
 	struct live_unwind *u = ctx;
 	struct update *v = add_update(u);
-	struct cold_stack *c;
+	struct stack_copy *c;
 
-	if (!v || !cold_stack_ok(data, sz))
+	if (!v || !stack_copy_is_valid(data, sz))
 		return 0;
 	c = malloc(sz);
 	if (!c)
 		return 0;
 	memcpy(c, data, sz);
-	*v = (struct update){.rec.boot_ns = c->boot_ns, .cold = c};
+	*v = (struct update){.rec.boot_ns = c->boot_ns, .copy = c};
 	u->n_updates++;
 	return 0;
 }
@@ -167,28 +167,28 @@ static void apply_record(struct live_unwind *u, const struct code_record *rec)
 }
 
 /* The bytes of a stack are not needed any more: clear them. */
-static void free_cold(struct cold_stack *c)
+static void free_copy(struct stack_copy *c)
 {
 	if (c)
-		explicit_bzero(c, offsetof(struct cold_stack, stack) + c->sz);
+		explicit_bzero(c, offsetof(struct stack_copy, stack) + c->sz);
 	free(c);
 }
 
-static void walk_cold(struct live_unwind *u, struct cold_stack *c)
+static void walk_copy(struct live_unwind *u, struct stack_copy *c)
 {
-	struct cold_frames f;
-	const int err = cold_walk(u->walk, &f, c, u->procs);
+	struct copy_frames f;
+	const int err = copy_walk(u->walk, &f, c, u->procs);
 
 	if (err) {
-		whole_stacks_put_none(u->whole, c->id);
+		walked_stacks_put_none(u->whole, c->id);
 	} else {
 		u->ends[f.end % STACK_END_ROOM]++;
-		whole_stacks_put(u->whole, c->id, c->pid, f.v, f.n, (uint8_t)f.end);
+		walked_stacks_put(u->whole, c->id, c->pid, f.v, f.n, (uint8_t)f.end);
 	}
 	/* At the start processes are sampled before they were read: read these first. */
 	if (err == -ENOENT)
 		unwind_procs_scan(u->procs, c->pid, boot_ns());
-	free_cold(c);
+	free_copy(c);
 }
 
 /* Records that do not fit in memory stay in the ring for the next time. */
@@ -211,8 +211,8 @@ static void serve_rings(struct live_unwind *u)
 	uint64_t published = boot_ns();
 	int stopped = 0;
 
-	if (u->cold)
-		ring_buffer__consume(u->cold);
+	if (u->copies)
+		ring_buffer__consume(u->copies);
 	for (unsigned int i = 0; i < u->n_rings; i++)
 		empty_ring(u, u->rings[i]);
 	if (!u->n_updates)
@@ -221,9 +221,9 @@ static void serve_rings(struct live_unwind *u)
 	for (size_t i = 0; i < u->n_updates; i++) {
 		stopped = stopped || is_stopped(u);
 		if (stopped)
-			free_cold(u->updates[i].cold);
-		else if (u->updates[i].cold)
-			walk_cold(u, u->updates[i].cold);
+			free_copy(u->updates[i].copy);
+		else if (u->updates[i].copy)
+			walk_copy(u, u->updates[i].copy);
 		else
 			apply_record(u, &u->updates[i].rec);
 		free(u->updates[i].path);
@@ -493,24 +493,24 @@ static int open_wakers(struct live_unwind *u)
 	u->request = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (u->stop < 0 || u->request < 0)
 		return -errno;
-	fds[FD_COLD] = (struct pollfd){.fd = u->cold ? ring_buffer__epoll_fd(u->cold) : -1,
-				       .events = POLLIN};
+	fds[FD_COPIES] = (struct pollfd){.fd = u->copies ? ring_buffer__epoll_fd(u->copies) : -1,
+					 .events = POLLIN};
 	fds[FD_REQUEST] = (struct pollfd){.fd = u->request, .events = POLLIN};
 	fds[FD_STOP] = (struct pollfd){.fd = u->stop, .events = POLLIN};
 	return 0;
 }
 
 /* @map is the driver's ring of stacks that wait for tables; -1: none. */
-static int open_cold(struct live_unwind *u, int map)
+static int open_copies(struct live_unwind *u, int map)
 {
 	if (map < 0)
 		return 0;
-	u->walk = cold_walk_new(u->pool);
-	u->whole = whole_stacks_new();
+	u->walk = copy_walk_new(u->pool);
+	u->whole = walked_stacks_new();
 	if (!u->walk || !u->whole)
 		return -ENOMEM;
-	u->cold = ring_buffer__new(map, keep_cold, u, NULL);
-	return u->cold ? 0 : -errno;
+	u->copies = ring_buffer__new(map, queue_copy, u, NULL);
+	return u->copies ? 0 : -errno;
 }
 
 /* Signals are for the main thread. */
@@ -570,7 +570,7 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 	if (!err)
 		unwind_files_stop_by(u->files, is_stopped, u);
 	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, maps->procs);
-	err = err ?: open_cold(u, maps->cold);
+	err = err ?: open_copies(u, maps->copies);
 	err = err ?: open_wakers(u);
 	err = err ?: start_thread(u);
 	if (err) {
@@ -607,9 +607,9 @@ void live_unwind_close(struct live_unwind *u)
 		close(u->stop);
 	if (u->request >= 0)
 		close(u->request);
-	ring_buffer__free(u->cold);
-	cold_walk_free(u->walk);
-	whole_stacks_free(u->whole);
+	ring_buffer__free(u->copies);
+	copy_walk_free(u->walk);
+	walked_stacks_free(u->whole);
 	unwind_procs_free(u->procs);
 	unwind_files_free(u->files);
 	kept_files_free(u->kept);
@@ -676,7 +676,7 @@ int live_unwind_settle(struct live_unwind *u, int timeout_ms)
 
 int live_unwind_pop_stack(struct live_unwind *u, struct ppm_evt_hdr **out, uint64_t id)
 {
-	return u->whole ? whole_stacks_take(u->whole, out, id) : 0;
+	return u->whole ? walked_stacks_pop(u->whole, out, id) : 0;
 }
 
 void live_unwind_stats(struct live_unwind *u, struct scap_unwind_stats *st)

@@ -15,7 +15,7 @@ struct live_unwind;
 /* Descriptors of the driver's maps. */
 struct live_unwind_maps {
 	int chunks, procs;
-	int cold; /* the ring of stacks sampled before their tables; -1: none */
+	int copies; /* the ring of stacks sampled before their tables; -1: none */
 };
 
 struct live_unwind_opts {

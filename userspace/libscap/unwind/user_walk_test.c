@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "unwind/cold_walk.h"
+#include "unwind/copy_walk.h"
 #include "unwind/unwind_procs.h"
 #define WALK_SCRIPTS
 #define WALK_PROBES
@@ -985,36 +985,36 @@ static void test_damaged_stack(void **state)
 
 /* ---- stacks that were kept until their tables were there ---- */
 
-static struct cold_stack cold;
+static struct stack_copy copy;
 
 /* What the driver keeps of the stack, to the end of a page. */
-static void make_cold(void)
+static void make_copy(void)
 {
 	const uint64_t sp = kept.regs[UNWIND_RSP];
-	uint64_t sz = kept.sz < COLD_STACK_MAX ? kept.sz : COLD_STACK_MAX;
+	uint64_t sz = kept.sz < STACK_COPY_MAX ? kept.sz : STACK_COPY_MAX;
 
 	sz -= (sp + sz) & 4095;
-	memset(&cold, 0, sizeof(cold));
-	cold.boot_ns = boot_ns();
-	cold.pid = (uint32_t)getpid();
-	cold.ip = kept.ip;
-	memcpy(cold.regs, kept.regs, sizeof(cold.regs));
-	cold.at = sp & ~7ull;
-	cold.max = STACK_USER_MAX;
-	cold.sz = (uint32_t)sz & ~7u;
-	memcpy(cold.stack, kept.stack + (cold.at - sp), cold.sz);
-	assert_true(cold_stack_ok(&cold, sizeof(cold)));
+	memset(&copy, 0, sizeof(copy));
+	copy.boot_ns = boot_ns();
+	copy.pid = (uint32_t)getpid();
+	copy.ip = kept.ip;
+	memcpy(copy.regs, kept.regs, sizeof(copy.regs));
+	copy.at = sp & ~7ull;
+	copy.max = STACK_USER_MAX;
+	copy.sz = (uint32_t)sz & ~7u;
+	memcpy(copy.stack, kept.stack + (copy.at - sp), copy.sz);
+	assert_true(stack_copy_is_valid(&copy, sizeof(copy)));
 }
 
-static struct cold_walk *open_cold(void)
+static struct copy_walk *open_copies(void)
 {
-	struct cold_walk *c = cold_walk_new(pool);
+	struct copy_walk *c = copy_walk_new(pool);
 
 	assert_non_null(c);
 	return c;
 }
 
-static int is_sound_cold(const struct cold_frames *f)
+static int is_sound_copy(const struct copy_frames *f)
 {
 	for (u32 i = 0; i < f->n; i++)
 		if (!user_code(STACK_ADDR(f->v[i])))
@@ -1022,17 +1022,17 @@ static int is_sound_cold(const struct cold_frames *f)
 	return f->n <= STACK_USER_MAX && f->end < STACK_END_MAX;
 }
 
-static void test_cold_stack(void **state)
+static void test_stack_copy(void **state)
 {
-	struct cold_walk *c = open_cold();
-	struct cold_frames f;
+	struct copy_walk *c = open_copies();
+	struct copy_frames f;
 	volatile int done;
 
 	(void)state;
 	recurse(20, &done);
-	make_cold();
-	assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
-	assert_true(is_sound_cold(&f));
+	make_copy();
+	assert_int_equal(copy_walk(c, &f, &copy, procs), 0);
+	assert_true(is_sound_copy(&f));
 	assert_true(f.n > 20);
 	begin_walk(&walker);
 	walk(&walker);
@@ -1040,89 +1040,89 @@ static void test_cold_stack(void **state)
 	assert_true(f.n <= walker.n);
 	assert_memory_equal(f.v, walker.frames, f.n * sizeof(*f.v));
 	assert_int_equal(f.end, f.n == walker.n ? STACK_END_ROOT : STACK_END_FAULT);
-	cold.max = 7;
-	assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
+	copy.max = 7;
+	assert_int_equal(copy_walk(c, &f, &copy, procs), 0);
 	assert_int_equal(f.n, 7);
 	assert_int_equal(f.end, STACK_END_DEPTH);
-	cold_walk_free(c);
+	copy_walk_free(c);
 }
 
 /* Every length of the piece: what is not there ends the walk, and is not taken for zeros. */
-static void test_cold_stack_cut(void **state)
+static void test_stack_copy_cut(void **state)
 {
-	struct cold_walk *c = open_cold();
-	struct cold_frames f;
+	struct copy_walk *c = open_copies();
+	struct copy_frames f;
 	u32 sz, last = 0;
 	volatile int done;
 	uint64_t end;
 
 	(void)state;
 	recurse(30, &done);
-	make_cold();
-	sz = cold.sz;
-	assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
+	make_copy();
+	sz = copy.sz;
+	assert_int_equal(copy_walk(c, &f, &copy, procs), 0);
 	end = f.end;
 	memcpy(walker.frames, f.v, f.n * sizeof(*f.v));
 	walker.n = f.n;
-	for (cold.sz = 0; cold.sz < sz; cold.sz += 8) {
-		assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
-		assert_true(is_sound_cold(&f) && f.n >= last && f.n <= walker.n);
+	for (copy.sz = 0; copy.sz < sz; copy.sz += 8) {
+		assert_int_equal(copy_walk(c, &f, &copy, procs), 0);
+		assert_true(is_sound_copy(&f) && f.n >= last && f.n <= walker.n);
 		assert_true(f.end == STACK_END_FAULT || (f.end == end && f.n == walker.n));
 		assert_memory_equal(f.v, walker.frames, f.n * sizeof(*f.v));
 		last = f.n;
 	}
-	cold_walk_free(c);
+	copy_walk_free(c);
 }
 
-static void test_cold_stack_of_nobody(void **state)
+static void test_stack_copy_of_nobody(void **state)
 {
-	struct cold_walk *c = open_cold();
-	struct cold_frames f;
+	struct copy_walk *c = open_copies();
+	struct copy_frames f;
 	volatile int done;
 
 	(void)state;
 	recurse(3, &done);
-	make_cold();
-	cold.boot_ns = 1; /* before anything was known of this process */
-	assert_int_equal(cold_walk(c, &f, &cold, procs), -ESRCH);
-	cold.boot_ns = boot_ns();
-	cold.pid = 0x7ffffff0;
-	assert_int_equal(cold_walk(c, &f, &cold, procs), -ENOENT);
+	make_copy();
+	copy.boot_ns = 1; /* before anything was known of this process */
+	assert_int_equal(copy_walk(c, &f, &copy, procs), -ESRCH);
+	copy.boot_ns = boot_ns();
+	copy.pid = 0x7ffffff0;
+	assert_int_equal(copy_walk(c, &f, &copy, procs), -ENOENT);
 	/* A driver sends no such thing. */
-	assert_false(cold_stack_ok(&cold, offsetof(struct cold_stack, stack) - 1));
-	assert_false(cold_stack_ok(&cold, offsetof(struct cold_stack, stack) + cold.sz - 1));
-	cold.sz = UINT32_MAX;
-	assert_false(cold_stack_ok(&cold, sizeof(cold)));
-	cold_walk_free(c);
+	assert_false(stack_copy_is_valid(&copy, offsetof(struct stack_copy, stack) - 1));
+	assert_false(stack_copy_is_valid(&copy, offsetof(struct stack_copy, stack) + copy.sz - 1));
+	copy.sz = UINT32_MAX;
+	assert_false(stack_copy_is_valid(&copy, sizeof(copy)));
+	copy_walk_free(c);
 }
 
 /* Registers and words of the stack that are none. */
-static void test_cold_garbage(void **state)
+static void test_stack_copy_garbage(void **state)
 {
-	struct cold_walk *c = open_cold();
-	struct cold_frames f;
+	struct copy_walk *c = open_copies();
+	struct copy_frames f;
 	volatile int done;
 
 	(void)state;
 	recurse(20, &done);
 	for (int n = 0; n < 5000; n++) {
-		make_cold();
+		make_copy();
 		for (int i = 0; i < 4; i++) {
-			const uint64_t v = rnd() % 2 ? rnd() : cold.at + rnd() % 8192 * 8;
+			const uint64_t v = rnd() % 2 ? rnd() : copy.at + rnd() % 8192 * 8;
 
 			if (rnd() % 4 == 0)
-				cold.regs[rnd() % COLD_REGS] = v;
+				copy.regs[rnd() % STACK_COPY_REGS] = v;
 			else
-				memcpy(cold.stack + rnd() % 512 * 8, &v, 8);
+				memcpy(copy.stack + rnd() % 512 * 8, &v, 8);
 		}
 		if (rnd() % 16 == 0)
-			cold.at = rnd();
+			copy.at = rnd();
 		if (rnd() % 16 == 0)
-			cold.max = (u32)rnd();
-		assert_int_equal(cold_walk(c, &f, &cold, procs), 0);
-		assert_true(is_sound_cold(&f));
+			copy.max = (u32)rnd();
+		assert_int_equal(copy_walk(c, &f, &copy, procs), 0);
+		assert_true(is_sound_copy(&f));
 	}
-	cold_walk_free(c);
+	copy_walk_free(c);
 }
 
 int main(void)
@@ -1146,10 +1146,10 @@ int main(void)
 		cmocka_unit_test(test_anything),
 		cmocka_unit_test(test_any_plain_rows),
 		cmocka_unit_test(test_damaged_stack),
-		cmocka_unit_test(test_cold_stack),
-		cmocka_unit_test(test_cold_stack_cut),
-		cmocka_unit_test(test_cold_stack_of_nobody),
-		cmocka_unit_test(test_cold_garbage),
+		cmocka_unit_test(test_stack_copy),
+		cmocka_unit_test(test_stack_copy_cut),
+		cmocka_unit_test(test_stack_copy_of_nobody),
+		cmocka_unit_test(test_stack_copy_garbage),
 	};
 
 	return cmocka_run_group_tests(tests, open_tables, close_tables);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "shared/stack.h"
-#include "unwind/cold_walk.h"
+#include "unwind/copy_walk.h"
 
 #define N_MAPS 4
 
@@ -34,22 +34,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
-	static struct cold_stack s;
-	static struct cold_walk *c;
-	struct cold_frames f;
+	static struct stack_copy s;
+	static struct copy_walk *c;
+	struct copy_frames f;
 	const size_t tables = sz / 2 < 4096 ? sz / 2 : 4096, len = sz - tables;
 
 	if (!c)
-		c = cold_walk_new(NULL);
+		c = copy_walk_new(NULL);
 	memset(maps, 0, sizeof(maps));
 	memset(chunk, 0, 8192);
 	memcpy(maps, data, tables < sizeof(maps) ? tables : sizeof(maps));
 	memcpy(chunk, data, tables);
 	memset(&s, 0, sizeof(s));
 	memcpy(&s, data + tables, len < sizeof(s) ? len : sizeof(s));
-	if (!cold_stack_ok(&s, len)) /* most have an invalid length */
+	if (!stack_copy_is_valid(&s, len)) /* most have an invalid length */
 		s.sz %= sizeof(s.stack) + 1;
-	if (!c || cold_walk(c, &f, &s, NULL))
+	if (!c || copy_walk(c, &f, &s, NULL))
 		return 0;
 	if (f.n > STACK_USER_MAX || f.end >= STACK_END_MAX)
 		abort();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sampling/whole_stacks.h"
+#include "sampling/walked_stacks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,16 +19,16 @@ struct whole {
 	struct ppm_evt_hdr *hdr; /* NULL: there is none */
 };
 
-struct whole_stacks {
+struct walked_stacks {
 	pthread_mutex_t lock;
 	struct whole *buckets[BUCKETS];
 	struct whole *oldest, *newest;
 	size_t n, sz;
 };
 
-struct whole_stacks *whole_stacks_new(void)
+struct walked_stacks *walked_stacks_new(void)
 {
-	struct whole_stacks *s = calloc(1, sizeof(*s));
+	struct walked_stacks *s = calloc(1, sizeof(*s));
 
 	if (s)
 		pthread_mutex_init(&s->lock, NULL);
@@ -36,12 +36,12 @@ struct whole_stacks *whole_stacks_new(void)
 }
 
 /* An id is a CPU number and a count. */
-static struct whole **bucket(struct whole_stacks *s, uint64_t id)
+static struct whole **bucket(struct walked_stacks *s, uint64_t id)
 {
 	return &s->buckets[(id * 0x9e3779b97f4a7c15ull) >> 32 & (BUCKETS - 1)];
 }
 
-static struct whole **find(struct whole_stacks *s, uint64_t id)
+static struct whole **find(struct walked_stacks *s, uint64_t id)
 {
 	struct whole **at = bucket(s, id);
 
@@ -56,7 +56,7 @@ static size_t size_of(const struct whole *w)
 }
 
 /* Removes *@at; the caller owns its event. */
-static struct ppm_evt_hdr *unlink_whole(struct whole_stacks *s, struct whole **at)
+static struct ppm_evt_hdr *unlink_whole(struct walked_stacks *s, struct whole **at)
 {
 	struct whole *w = *at;
 	struct ppm_evt_hdr *hdr = w->hdr;
@@ -70,7 +70,7 @@ static struct ppm_evt_hdr *unlink_whole(struct whole_stacks *s, struct whole **a
 	return hdr;
 }
 
-static void put(struct whole_stacks *s, struct whole *w)
+static void put(struct walked_stacks *s, struct whole *w)
 {
 	struct whole **at = bucket(s, w->id);
 
@@ -83,7 +83,7 @@ static void put(struct whole_stacks *s, struct whole *w)
 	s->sz += size_of(w);
 }
 
-void whole_stacks_free(struct whole_stacks *s)
+void walked_stacks_free(struct walked_stacks *s)
 {
 	if (!s)
 		return;
@@ -94,7 +94,7 @@ void whole_stacks_free(struct whole_stacks *s)
 }
 
 /* Takes ownership of @hdr. */
-static int put_whole(struct whole_stacks *s, uint64_t id, struct ppm_evt_hdr *hdr)
+static int put_whole(struct walked_stacks *s, uint64_t id, struct ppm_evt_hdr *hdr)
 {
 	struct whole *w = calloc(1, sizeof(*w));
 
@@ -106,14 +106,14 @@ static int put_whole(struct whole_stacks *s, uint64_t id, struct ppm_evt_hdr *hd
 	w->hdr = hdr;
 	pthread_mutex_lock(&s->lock);
 	put(s, w);
-	while (s->n > WHOLE_STACKS_MAX || s->sz > WHOLE_STACKS_SZ)
+	while (s->n > WALKED_STACKS_MAX || s->sz > WALKED_STACKS_SZ)
 		free(unlink_whole(s, find(s, s->oldest->id)));
 	pthread_mutex_unlock(&s->lock);
 	return 0;
 }
 
-int whole_stacks_put(struct whole_stacks *s, uint64_t id, uint32_t pid, const uint64_t *frames,
-		     uint32_t n, uint8_t end)
+int walked_stacks_put(struct walked_stacks *s, uint64_t id, uint32_t pid, const uint64_t *frames,
+		      uint32_t n, uint8_t end)
 {
 	const int64_t process = pid;
 	const struct evt_value values[] = {
@@ -131,12 +131,12 @@ int whole_stacks_put(struct whole_stacks *s, uint64_t id, uint32_t pid, const ui
 	return put_whole(s, id, hdr);
 }
 
-int whole_stacks_put_none(struct whole_stacks *s, uint64_t id)
+int walked_stacks_put_none(struct walked_stacks *s, uint64_t id)
 {
 	return put_whole(s, id, NULL);
 }
 
-int whole_stacks_take(struct whole_stacks *s, struct ppm_evt_hdr **out, uint64_t id)
+int walked_stacks_pop(struct walked_stacks *s, struct ppm_evt_hdr **out, uint64_t id)
 {
 	struct whole **at;
 	int found;

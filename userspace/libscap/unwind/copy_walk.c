@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/cold_walk.h"
+#include "unwind/copy_walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,21 +10,21 @@
 /* A chunk with the process's mappings, besides those of the pool. */
 #define OWN_CHUNK UNWIND_CHUNKS_MAX
 
-struct cold_walk {
+struct copy_walk {
 	struct user_walk w; /* first: the walker's functions find the other members by it */
 	const struct unwind_pool *pool;
-	const struct cold_stack *stack; /* while it is walked */
+	const struct stack_copy *stack; /* while it is walked */
 	struct unwind_chunk maps;
 };
 
-static const struct cold_walk *kept_of(const struct user_walk *w)
+static const struct copy_walk *kept_of(const struct user_walk *w)
 {
-	return (const struct cold_walk *)w;
+	return (const struct copy_walk *)w;
 }
 
 static int walk_fill(struct user_walk *w, u32 sz, u64 addr)
 {
-	const struct cold_stack *s = kept_of(w)->stack;
+	const struct stack_copy *s = kept_of(w)->stack;
 	const u64 off = addr - s->at;
 
 	if (sz > WALK_WINDOW || off > s->sz || s->sz - off < sz)
@@ -42,29 +42,29 @@ static const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
 
 #include "shared/user_walk.h"
 
-struct cold_walk *cold_walk_new(const struct unwind_pool *pool)
+struct copy_walk *copy_walk_new(const struct unwind_pool *pool)
 {
-	struct cold_walk *c = calloc(1, sizeof(*c));
+	struct copy_walk *c = calloc(1, sizeof(*c));
 
 	if (c)
 		c->pool = pool;
 	return c;
 }
 
-void cold_walk_free(struct cold_walk *c)
+void copy_walk_free(struct copy_walk *c)
 {
 	free(c);
 }
 
-int cold_stack_ok(const void *data, size_t sz)
+int stack_copy_is_valid(const void *data, size_t sz)
 {
-	const struct cold_stack *s = data;
+	const struct stack_copy *s = data;
 
-	return sz >= offsetof(struct cold_stack, stack) && s->sz <= COLD_STACK_MAX &&
-	       s->sz <= sz - offsetof(struct cold_stack, stack);
+	return sz >= offsetof(struct stack_copy, stack) && s->sz <= STACK_COPY_MAX &&
+	       s->sz <= sz - offsetof(struct stack_copy, stack);
 }
 
-static void begin(struct user_walk *w, const struct cold_stack *s, u32 n_maps)
+static void begin(struct user_walk *w, const struct stack_copy *s, u32 n_maps)
 {
 	_Static_assert(sizeof(w->regs) == sizeof(s->regs), "registers as the walker has them");
 	memset(w, 0, offsetof(struct user_walk, window));
@@ -79,7 +79,7 @@ static void begin(struct user_walk *w, const struct cold_stack *s, u32 n_maps)
 	w->n_maps = n_maps;
 }
 
-int cold_walk(struct cold_walk *c, struct cold_frames *out, const struct cold_stack *s,
+int copy_walk(struct copy_walk *c, struct copy_frames *out, const struct stack_copy *s,
 	      const struct unwind_procs *procs)
 {
 	struct user_walk *w = &c->w;
@@ -95,6 +95,6 @@ int cold_walk(struct cold_walk *c, struct cold_frames *out, const struct cold_st
 		for (u32 i = 0; i < STACK_USER_MAX && !walk_step(w, NULL); i++)
 			;
 	c->stack = NULL;
-	*out = (struct cold_frames){w->frames, w->n, w->end};
+	*out = (struct copy_frames){w->frames, w->n, w->end};
 	return 0;
 }
