@@ -6,13 +6,12 @@
 
 #include "event/event_table.h"
 #include "parsers.h"
+#include "socket_params.h"
 #include "state/import.h"
 #include "state/pathname.h"
 #include "state/sockname.h"
 
-enum { SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_RAW = 3, SOCK_TYPE_MASK = 0xff };
 enum { SOCK_CLOEXEC = 02000000 };
-enum { PROTO_IP = 0, PROTO_ICMP = 1, PROTO_TCP = 6, PROTO_UDP = 17, PROTO_RAW = 255 };
 
 static void set_name(struct sinsp_parse *p, struct sinsp_fd *fd, const char *text, size_t n)
 {
@@ -29,49 +28,13 @@ static int has_role(const struct sinsp_fd *fd)
 	return fd->flags & (SINSP_FD_F_CLIENT | SINSP_FD_F_SERVER);
 }
 
-static unsigned int l4proto_of(unsigned int type, unsigned int proto)
-{
-	int raw = type == SOCK_RAW;
-
-	switch (proto) {
-	case PROTO_TCP:
-		return raw ? SCAP_L4_RAW : SCAP_L4_TCP;
-	case PROTO_UDP:
-		return raw ? SCAP_L4_RAW : SCAP_L4_UDP;
-	case PROTO_ICMP:
-		return raw ? SCAP_L4_RAW : SCAP_L4_ICMP;
-	case PROTO_RAW:
-		return SCAP_L4_RAW;
-	case PROTO_IP:
-		if ((type & SOCK_TYPE_MASK) == SOCK_STREAM)
-			return SCAP_L4_TCP;
-		return (type & SOCK_TYPE_MASK) == SOCK_DGRAM ? SCAP_L4_UDP : SCAP_L4_UNKNOWN;
-	}
-	return SCAP_L4_UNKNOWN;
-}
-
-static unsigned int fd_type_of(unsigned int domain)
-{
-	switch (domain) {
-	case SINSP_AF_UNIX:
-		return SCAP_FD_UNIX_SOCK;
-	case SINSP_AF_INET:
-		return SCAP_FD_IPV4_SOCK;
-	case SINSP_AF_INET6:
-		return SCAP_FD_IPV6_SOCK;
-	case SINSP_AF_NETLINK:
-		return SCAP_FD_NETLINK;
-	}
-	return 0;
-}
-
 static struct sinsp_fd *add_socket(struct sinsp_parse *p, int64_t num, unsigned int domain,
 				   unsigned int type, unsigned int proto)
 {
-	struct sinsp_fd *fd = sinsp_parse_new_fd(p, num, fd_type_of(domain));
+	struct sinsp_fd *fd = sinsp_parse_new_fd(p, num, socket_fd_type(domain));
 
 	if (fd && (domain == SINSP_AF_INET || domain == SINSP_AF_INET6))
-		fd->l4proto = l4proto_of(type, proto);
+		fd->l4proto = socket_l4proto(type, proto);
 	return fd;
 }
 
@@ -206,35 +169,6 @@ static int merge_tuple(struct sinsp_fd *fd, unsigned int old_type, const struct 
 	return memcmp(&was, to, sizeof(was)) != 0;
 }
 
-/* Reads the ends of an inet PT_SOCKTUPLE and sets *type to that of its addresses. Returns 0 for
- * another family. */
-static int read_tuple(const struct scap_param *v, struct sinsp_tuple *t, unsigned int *type)
-{
-	memset(t, 0, sizeof(*t));
-	if (v->p[0] == SINSP_AF_INET && v->len == SINSP_TUPLE_V4_SZ) {
-		*type = SCAP_FD_IPV4_SOCK;
-		memcpy(t->sip, v->p + 1, 4);
-		t->sport = get_u16(v->p + 5);
-		memcpy(t->dip, v->p + 7, 4);
-		t->dport = get_u16(v->p + 11);
-		return 1;
-	}
-	if (v->p[0] != SINSP_AF_INET6 || v->len != SINSP_TUPLE_V6_SZ)
-		return 0;
-	t->sport = get_u16(v->p + 17);
-	t->dport = get_u16(v->p + 35);
-	if (sinsp_ip_is_mapped(v->p + 1) && sinsp_ip_is_mapped(v->p + 19)) {
-		*type = SCAP_FD_IPV4_SOCK;
-		memcpy(t->sip, v->p + 13, 4);
-		memcpy(t->dip, v->p + 31, 4);
-	} else {
-		*type = SCAP_FD_IPV6_SOCK;
-		memcpy(t->sip, v->p + 1, 16);
-		memcpy(t->dip, v->p + 19, 16);
-	}
-	return 1;
-}
-
 static void read_unix_ends(struct sinsp_fd *fd, const struct scap_param *v)
 {
 	if (v->len < SINSP_TUPLE_UNIX_SZ)
@@ -313,7 +247,7 @@ void sinsp_parse_connect(struct sinsp_parse *p)
 	sinsp_connect_exit(p, fd);
 	if (!v || (res < 0 && res != -EINPROGRESS))
 		return;
-	if (read_tuple(v, &t, &type)) {
+	if (socket_read_tuple(v, &t, &type)) {
 		connect_inet(p, fd, type, &t);
 	} else {
 		set_name(p, fd, text, sinsp_socktuple_text(text, v->p, v->len, keeps_utf8(p)));
@@ -334,7 +268,7 @@ void sinsp_parse_accept(struct sinsp_parse *p)
 
 	if (sinsp_result(p) < 0 || !v)
 		return;
-	inet = read_tuple(v, &t, &type);
+	inet = socket_read_tuple(v, &t, &type);
 	if (!inet && v->p[0] != SINSP_AF_UNIX)
 		return;
 	fd = sinsp_parse_new_fd(p, sinsp_result(p), inet ? type : SCAP_FD_UNIX_SOCK);
@@ -408,7 +342,7 @@ static int set_tuple(const struct sinsp_parse *p, struct sinsp_fd *fd, const str
 	unsigned int old = fd->type, type;
 	struct sinsp_tuple t;
 
-	if (!read_tuple(v, &t, &type))
+	if (!socket_read_tuple(v, &t, &type))
 		return 0;
 	if (fd->l4proto == SCAP_L4_UNKNOWN)
 		fd->l4proto = SCAP_L4_UDP;
@@ -477,107 +411,4 @@ void sinsp_parse_recv(struct sinsp_parse *p)
 {
 	if (needs_tuple(p))
 		update_tuple(p, sinsp_evt_param(p, SINSP_P_tuple), 1);
-}
-
-/* ---- descriptors passed by a message or through a pidfd ---- */
-
-enum {
-	KERNEL_S_IFMT = 0170000,
-	KERNEL_S_IFSOCK = 0140000,
-	KERNEL_S_IFDIR = 0040000,
-	KERNEL_S_IFIFO = 0010000
-};
-
-/* A socket with a local port and no peer listens, or receives from anyone. */
-static void set_listening(struct scap_fd_info *info)
-{
-	if (!info->sport || info->dport)
-		return;
-	info->type =
-		info->type == SCAP_FD_IPV4_SOCK ? SCAP_FD_IPV4_SERVSOCK : SCAP_FD_IPV6_SERVSOCK;
-}
-
-static void describe_socket(const struct sinsp_parse *p, struct scap_fd_info *info)
-{
-	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_tuple);
-	struct sinsp_tuple t;
-	unsigned int type;
-
-	info->type = fd_type_of(sinsp_u64(sinsp_evt_param(p, SINSP_P_domain), 0));
-	info->name = "";
-	if (info->type == SCAP_FD_IPV4_SOCK || info->type == SCAP_FD_IPV6_SOCK)
-		info->l4proto = l4proto_of(sinsp_u64(sinsp_evt_param(p, SINSP_P_type), 0),
-					   sinsp_u64(sinsp_evt_param(p, SINSP_P_proto), 0));
-	if (v && read_tuple(v, &t, &type)) {
-		info->type = type;
-		memcpy(info->sip, t.sip, sizeof(info->sip));
-		memcpy(info->dip, t.dip, sizeof(info->dip));
-		info->sport = t.sport;
-		info->dport = t.dport;
-		set_listening(info);
-	} else if (v && v->p[0] == SINSP_AF_UNIX && v->len > SINSP_TUPLE_UNIX_SZ) {
-		memcpy(&info->unix_src, v->p + 1, 8);
-		memcpy(&info->unix_dst, v->p + 9, 8);
-		if (memchr(v->p + SINSP_TUPLE_UNIX_SZ, 0, v->len - SINSP_TUPLE_UNIX_SZ))
-			info->name = (const char *)v->p + SINSP_TUPLE_UNIX_SZ;
-	}
-}
-
-/* @text has room for a path. A file without a path has the name of its kind. */
-static void describe_file(const struct sinsp_parse *p, struct scap_fd_info *info, char *text)
-{
-	const struct scap_param *name = sinsp_evt_param(p, SINSP_P_name);
-	uint32_t mode = sinsp_u64(sinsp_evt_param(p, SINSP_P_mode), 0) & KERNEL_S_IFMT;
-	size_t n = name && name->len < SINSP_PATH_SZ ? sinsp_text_len(name) : 0;
-
-	if (n)
-		memcpy(text, name->p, n);
-	text[n] = 0;
-	info->name = text;
-	if (mode == KERNEL_S_IFIFO)
-		info->type = SCAP_FD_FIFO;
-	else if (mode == KERNEL_S_IFDIR)
-		info->type = SCAP_FD_DIRECTORY;
-	else
-		info->type = SCAP_FD_FILE_V2;
-	if (*text == '/') {
-		sinsp_parse_path(p, text, "/", 1, (const char *)name->p, name->len);
-	} else if (!strncmp(text, "memfd:", 6)) {
-		info->type = SCAP_FD_MEMFD;
-		info->name += 6;
-	} else if (info->type != SCAP_FD_FIFO) {
-		info->type = scap_anon_type(text);
-		if (!info->type)
-			info->type = SCAP_FD_UNSUPPORTED;
-		info->name = "";
-	}
-}
-
-void sinsp_parse_passed_file(struct sinsp_parse *p)
-{
-	uint32_t mode = sinsp_u64(sinsp_evt_param(p, SINSP_P_mode), 0) & KERNEL_S_IFMT;
-	struct scap_fd_info info = {
-		.fd = sinsp_s64(sinsp_evt_param(p, SINSP_P_fd), -1),
-		.ino = sinsp_u64(sinsp_evt_param(p, SINSP_P_ino), 0),
-		.dev = sinsp_u64(sinsp_evt_param(p, SINSP_P_dev), 0),
-		.open_flags = sinsp_u64(sinsp_evt_param(p, SINSP_P_flags), 0),
-	};
-	char text[SINSP_PATH_SZ];
-	struct sinsp_fd *fd;
-
-	if (!p->e->thread || info.fd < 0)
-		return;
-	if (mode == KERNEL_S_IFSOCK)
-		describe_socket(p, &info);
-	else
-		describe_file(p, &info, text);
-	fd = sinsp_import_fd(&p->s->threads, p->e->thread->files, &info);
-	if (!fd) {
-		sinsp_warn_fd_limit(p->s);
-		return;
-	}
-	fd->as_of_ns = p->e->raw.true_ns;
-	fd->flags &= ~(SINSP_FD_F_RESYNCED | SINSP_FD_F_CLOEXEC);
-	if (info.open_flags & SINSP_O_CLOEXEC)
-		fd->flags |= SINSP_FD_F_CLOEXEC;
 }

@@ -47,6 +47,8 @@ void sinsp_parse_accept(struct sinsp_parse *p);
 void sinsp_parse_sendto_enter(struct sinsp_parse *p);
 void sinsp_parse_send(struct sinsp_parse *p);
 void sinsp_parse_recv(struct sinsp_parse *p);
+
+/* parse_passed_fd.c */
 void sinsp_parse_passed_file(struct sinsp_parse *p);
 
 /* parse_connect.c */
