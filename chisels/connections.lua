@@ -34,10 +34,12 @@ local columns = {
 }
 
 local handles, shown, put, finish, last = {}, nil, nil, nil, nil
-local n_open = {} -- by process: its rows in `open`
+local rows_of = {} -- by process: keys of its rows in `open`, and their number `n`
 
 local function show(c, ended)
-  n_open[c.pid] = n_open[c.pid] > 1 and n_open[c.pid] - 1 or nil
+  local rows = rows_of[c.pid]
+  rows.keys[c.key], rows.n = nil, rows.n - 1
+  if rows.n == 0 then rows_of[c.pid] = nil end
   c.ended = ended
   local row = {}
   for i, column in ipairs(shown) do row[i] = column.of(c) end
@@ -74,18 +76,18 @@ end
 local function end_process()
   local pid = field("pid")
   last = field("time")
-  if not n_open[pid] or not field("is_thread_end") then return end
+  local rows = rows_of[pid]
+  if not rows or not field("is_thread_end") then return end
   local keys = {}
-  for key, c in open.each() do
-    if c.pid == pid then keys[#keys + 1] = key end
-  end
+  for key in pairs(rows.keys) do keys[#keys + 1] = key end
   for _, key in ipairs(keys) do close(key, last) end
 end
 
 local function new(key, began)
-  local c = {began = began, pid = field("pid"), process = field("process"), received = 0, sent = 0,
+  local c = {key = key, began = began, pid = field("pid"), process = field("process"), received = 0, sent = 0,
              container = handles.container and field("container") or nil}
-  n_open[c.pid] = (n_open[c.pid] or 0) + 1
+  local rows = rows_of[c.pid] or {keys = {}, n = 0}
+  rows_of[c.pid], rows.keys[key], rows.n = rows, true, rows.n + 1
   open.put(key, c)
   return c
 end

@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -119,6 +120,39 @@ class Http(unittest.TestCase):
         lines = e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", capture, "-j", "-c", "httplog")
         rows = [json.loads(line) for line in lines.splitlines()]
         self.assertEqual([r["url"] for r in rows if r["side"] == "client"], [f"h/{i}" for i in range(12)])
+
+
+# Processes that end with a connection open.
+ENDS = """
+import os, socket
+server = socket.create_server(("127.0.0.1", 0))
+for i in range(5):
+    pid = os.fork()
+    if not pid:
+        client = socket.create_connection(server.getsockname())
+        os._exit(0)
+    server.accept()[0].close()
+    os.waitpid(pid, 0)
+"""
+
+
+class Connections(unittest.TestCase):
+    def test_end_of_a_process(self):
+        """It costs as much as the process has connections, however many others have."""
+        e2e.need_live()
+        home = e2e.own_dir(self)
+        capture, chisels = os.path.join(home, "ends.scap"), os.path.join(home, "chisels")
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-q", "-w", capture, "--", sys.executable, "-c",
+                        ENDS], check=True, capture_output=True)
+        shutil.copytree(os.path.join(e2e.SOURCE, "chisels"), chisels)
+        path = os.path.join(chisels, "lib/bounded.lua")
+        e2e.write_text(path, e2e.read_text(path).replace("function all.each()", """function all.each()
+          io.stderr:write("all were looked at\\n")"""))
+        p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-r", capture, "-j", "-c", "connections"],
+                           capture_output=True, text=True, env={**os.environ, "SAKER_CHISEL_DIR": chisels})
+        rows = [json.loads(line) for line in p.stdout.splitlines()]
+        self.assertEqual(sorted(r["outcome"] for r in rows), 5 * ["SUCCESS"] + 5 * ["accepted"], p.stderr)
+        self.assertEqual(p.stderr.count("all were looked at"), 1, "only at the end of the capture")
 
 
 class Rows(unittest.TestCase):
