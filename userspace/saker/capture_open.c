@@ -197,7 +197,7 @@ static struct sinsp_opts inspector_opts(const struct capture *c, const char *pat
 		.sz = sizeof(struct sinsp_opts),
 		.enter_events =
 			o->enter_events || c->dispatch.chisels ||
-			(c->dispatch.filter && sinsp_filter_wants_enters(c->dispatch.filter)),
+			(c->dispatch.filter && sinsp_filter_needs_enters(c->dispatch.filter)),
 		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
 		.suppress_comms = o->suppress.v,
 		.resync = c->live,

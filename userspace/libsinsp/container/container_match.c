@@ -128,7 +128,7 @@ static int cut(struct part *s, const struct layout *l)
 	return 1;
 }
 
-static int fits(const struct layout *l, const struct walk *w, struct part *id)
+static int matches_layout(const struct layout *l, const struct walk *w, struct part *id)
 {
 	*id = w->component;
 	if (l->kind == ID_HEX && id->len < HEX_LEN)
@@ -186,7 +186,7 @@ static int match_component(struct sinsp_container_match *out, const struct walk 
 	struct part id;
 
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
-		if (!fits(&layouts[i], w, &id))
+		if (!matches_layout(&layouts[i], w, &id))
 			continue;
 		if (layouts[i].kind == ID_NONE)
 			return 0;

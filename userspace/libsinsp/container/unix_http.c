@@ -53,7 +53,7 @@ static int wait_for(struct exchange *x, short events)
 }
 
 /* Waits 10 ms for a busy server, whose backlog is full: a unix socket cannot be polled for that. */
-static int pause_a_little(struct exchange *x)
+static int wait_for_backlog(struct exchange *x)
 {
 	struct pollfd quit = {x->opts->quit_fd, POLLIN, 0};
 
@@ -76,7 +76,7 @@ static int connect_to(struct exchange *x, const char *path)
 	while (connect(x->fd, (struct sockaddr *)&addr, sizeof(addr))) {
 		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
-		err = pause_a_little(x);
+		err = wait_for_backlog(x);
 		if (err)
 			return err;
 	}

@@ -71,7 +71,7 @@ void *sinsp_eval_alloc(struct sinsp_eval *e, size_t n)
 	return p;
 }
 
-int field_guesses(const struct sinsp_eval *e)
+int field_has_default(const struct sinsp_eval *e)
 {
 	return !e->insp->native;
 }

@@ -48,7 +48,7 @@ int field_get_cgroup(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 /* Returns whether the stored fact is valid. */
 static inline int is_known(const struct sinsp_eval *e, const struct sinsp_thread *t)
 {
-	return t->known || field_guesses(e);
+	return t->known || field_has_default(e);
 }
 
 /* Sets a text; empty text of an unknown thread is no value. */
@@ -61,7 +61,7 @@ static inline int known_text(struct sinsp_eval *e, struct sinsp_value *v,
 /* Sets a number; -1 is no value. */
 static inline int known_number(struct sinsp_eval *e, struct sinsp_value *v, int64_t i)
 {
-	return i == -1 && !field_guesses(e) ? 0 : field_i(v, i);
+	return i == -1 && !field_has_default(e) ? 0 : field_i(v, i);
 }
 
 /* Sets a time; 0 is no value. */

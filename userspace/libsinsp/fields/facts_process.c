@@ -122,7 +122,7 @@ int fact_cmdlenargs(struct sinsp_eval *e, struct sinsp_value *v, const struct si
 
 int fact_cwd(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return *t->fs->cwd || field_guesses(e) ? field_str(v, t->fs->cwd) : 0;
+	return *t->fs->cwd || field_has_default(e) ? field_str(v, t->fs->cwd) : 0;
 }
 
 int fact_pid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
@@ -162,7 +162,7 @@ int fact_pgid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_th
 
 int fact_tty(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return t->proc->tty_known || field_guesses(e) ? field_i(v, (int32_t)t->proc->tty) : 0;
+	return t->proc->tty_known || field_has_default(e) ? field_i(v, (int32_t)t->proc->tty) : 0;
 }
 
 int fact_is_sid_leader(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
@@ -230,7 +230,7 @@ int fact_fdusage(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp
 	const int64_t limit = t->proc->fdlimit;
 
 	if (limit <= 0)
-		return field_guesses(e);
+		return field_has_default(e);
 	v->d = n <= limit ? (double)n * 100 / (double)limit : 100;
 	return 1;
 }

@@ -54,8 +54,8 @@ static inline int field_str(struct sinsp_value *v, const char *s)
 	return s ? field_mem(v, s, strlen(s)) : 0;
 }
 
-/* Returns whether unknown facts have a value: in captures of other tools, for which sysdig
+/* Returns whether unknown facts have a default value: in captures of other tools, for which sysdig
  * has -1, 0 or no text. */
-int field_guesses(const struct sinsp_eval *e);
+int field_has_default(const struct sinsp_eval *e);
 
 #endif /* SINSP_FIELDS_FIELD_ROWS_H */

@@ -31,7 +31,7 @@ static int get_type(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	(void)f, (void)more;
 	if (!fd)
 		return 0;
-	return field_str(v, sinsp_fd_typename(fd) ?: (field_guesses(e) ? "<NA>" : NULL));
+	return field_str(v, sinsp_fd_typename(fd) ?: (field_has_default(e) ? "<NA>" : NULL));
 }
 
 struct seen_types {
@@ -170,7 +170,7 @@ static int would_be_name(struct sinsp_eval *e, struct sinsp_value *v)
 		at = param_at(evt, "tuple");
 		return at < 0 ? 0 : keep_tuple(e, v, at);
 	default:
-		return field_guesses(e) ? field_str(v, "") : 0;
+		return field_has_default(e) ? field_str(v, "") : 0;
 	}
 }
 
@@ -270,7 +270,7 @@ static int directory_of(struct sinsp_eval *e, struct sinsp_value *v)
 		return 0;
 	n = fd ? field_str(v, fd->name) : name_of(e, v);
 	/* The name of a failed connect is no path. */
-	if (n <= 0 || (!fd && !field_guesses(e) && (!v->len || v->p[0] != '/')))
+	if (n <= 0 || (!fd && !field_has_default(e) && (!v->len || v->p[0] != '/')))
 		return n < 0 ? n : 0;
 	n = (int)directory_length(v->p, v->len);
 	return n ? field_mem(v, v->p, (size_t)n) : field_str(v, "/");
@@ -360,7 +360,7 @@ static int get_dev(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	const struct sinsp_fd *fd = field_fd(e);
 
 	(void)more;
-	if (!fd || (!fd->dev && !field_guesses(e)))
+	if (!fd || (!fd->dev && !field_has_default(e)))
 		return 0;
 	switch (f->row->variant) {
 	case DEV_WHOLE:

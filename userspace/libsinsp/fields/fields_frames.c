@@ -279,7 +279,7 @@ static int get_build_id(struct sinsp_eval *e, const struct sinsp_field *f, struc
 }
 
 /* Returns whether an earlier frame has the same file. */
-static int is_told(const struct sinsp_stack *st, size_t i)
+static int is_listed(const struct sinsp_stack *st, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (st->frames[k].code == st->frames[i].code)
@@ -303,7 +303,7 @@ static int get_build_ids(struct sinsp_eval *e, const struct sinsp_field *f, stru
 	for (size_t i = 0; i < st->n && p; i++) {
 		const struct sinsp_frame *fr = &st->frames[i];
 
-		if (!fr->code || !fr->code->id.build_id_len || is_told(st, i))
+		if (!fr->code || !fr->code->id.build_id_len || is_listed(st, i))
 			continue;
 		p = text_room(t, p, NAME_MAX_LEN + 2 * SINSP_BUILD_ID_MAX + 8);
 		if (!p)

@@ -70,7 +70,7 @@ static int get_call(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 /* ---- the call of the sample ---- */
 
 /* Returns whether the first argument of the call is a descriptor that its enter event lacks. */
-static int has_fd_of_no_enter(const char *call)
+static int has_unrecorded_fd(const char *call)
 {
 	static const char *const names[] = {"accept",       "accept4", "epoll_wait", "epoll_pwait",
 					    "epoll_pwait2", "fsync",   "fdatasync",  "getdents64"};
@@ -81,13 +81,13 @@ static int has_fd_of_no_enter(const char *call)
 	return 0;
 }
 
-static int takes_fd(uint32_t nr)
+static int has_fd_arg(uint32_t nr)
 {
 	const int ia32 = !!(nr & SAMPLE_CALL_IA32);
 	const char *name = scap_syscall_name(nr & ~SAMPLE_CALL_IA32, ia32);
 	const struct scap_event_info *enter;
 
-	if (has_fd_of_no_enter(name))
+	if (has_unrecorded_fd(name))
 		return 1;
 	enter = ia32 ? NULL : scap_event_info(scap_syscall_exit_type(nr) & ~1u);
 	return enter && enter->n_params && !strcmp(enter->params[0].name, "fd");
@@ -113,7 +113,7 @@ static int get_call_fd(struct sinsp_eval *e, const struct sinsp_field *f, struct
 	uint32_t nr;
 
 	(void)f, (void)more;
-	if (!arg_of(e->evt, &arg, &nr) || !takes_fd(nr) || (int32_t)arg < 0)
+	if (!arg_of(e->evt, &arg, &nr) || !has_fd_arg(nr) || (int32_t)arg < 0)
 		return 0;
 	return field_u(v, (uint32_t)arg);
 }
@@ -134,7 +134,7 @@ static int get_call_file(struct sinsp_eval *e, const struct sinsp_field *f, stru
 	uint32_t nr;
 
 	(void)f, (void)more;
-	if (e->evt->thread && is_older(e->evt) && arg_of(e->evt, &arg, &nr) && takes_fd(nr))
+	if (e->evt->thread && is_older(e->evt) && arg_of(e->evt, &arg, &nr) && has_fd_arg(nr))
 		fd = sinsp_thread_fd(e->evt->thread, (int32_t)arg);
 	return fd && fd->name && *fd->name ? field_str(v, fd->name) : 0;
 }

@@ -185,7 +185,7 @@ static int get_l4proto(struct sinsp_eval *e, const struct sinsp_field *f, struct
 	if (!fd)
 		return 0;
 	is_socket = fd_is_connection(fd) || fd_is_listening(fd);
-	if (!field_guesses(e))
+	if (!field_has_default(e))
 		return is_socket ? field_str(v, l4proto_name(fd)) : 0;
 	/* sysdig has one value for sockets that connect or accept, another for all others. */
 	if (fd_is_connection(fd) && !has_role(fd) && fd->l4proto != SCAP_L4_RAW)

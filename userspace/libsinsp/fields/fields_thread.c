@@ -14,7 +14,7 @@ static int get_exectime(struct sinsp_eval *e, const struct sinsp_field *f, struc
 			const struct sinsp_value **more)
 {
 	(void)f, (void)more;
-	return e->evt->ran_known ? field_u(v, e->evt->ran_ns) : field_guesses(e); /* 0 */
+	return e->evt->ran_known ? field_u(v, e->evt->ran_ns) : field_has_default(e); /* 0 */
 }
 
 enum cpu_time { CPU_ALL, CPU_USER, CPU_SYSTEM };

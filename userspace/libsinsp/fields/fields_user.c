@@ -29,7 +29,7 @@ static int get_uid(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)f, (void)more;
-	return t && (t->uid != UINT32_MAX || field_guesses(e)) ? field_u(v, t->uid) : 0;
+	return t && (t->uid != UINT32_MAX || field_has_default(e)) ? field_u(v, t->uid) : 0;
 }
 
 static int get_user(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
@@ -48,7 +48,7 @@ static int get_loginuid(struct sinsp_eval *e, const struct sinsp_field *f, struc
 	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)f, (void)more;
-	return t && (t->known || field_guesses(e)) ? field_i(v, (int32_t)t->proc->loginuid) : 0;
+	return t && (t->known || field_has_default(e)) ? field_i(v, (int32_t)t->proc->loginuid) : 0;
 }
 
 static int get_login(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
@@ -66,7 +66,7 @@ static int get_gid(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	const struct sinsp_thread *t = e->evt->thread;
 
 	(void)f, (void)more;
-	return t && (t->gid != UINT32_MAX || field_guesses(e)) ? field_u(v, t->gid) : 0;
+	return t && (t->gid != UINT32_MAX || field_has_default(e)) ? field_u(v, t->gid) : 0;
 }
 
 static int get_group(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,

@@ -88,7 +88,7 @@ static size_t prefix_length(const char *text)
 }
 
 /* Returns whether text may follow the field: "%proc.name_x", "%proc.name[%proc.pid]". */
-static int may_go_on(const struct sinsp_field *field, int err)
+static int text_may_follow(const struct sinsp_field *field, int err)
 {
 	return err == -ENOENT || (err == -EINVAL && field->row &&
 				  !(field->row->flags & (FIELD_F_ARG_OK | FIELD_F_ARG_NEEDED)));
@@ -116,7 +116,7 @@ static int read_field(struct reader *r, struct format_step *step)
 	size_t at, n;
 	int len = sinsp_field_parse(&step->field, text, &why, &at);
 
-	if (may_go_on(&step->field, len) && (n = prefix_length(text)) > 0)
+	if (text_may_follow(&step->field, len) && (n = prefix_length(text)) > 0)
 		len = parse_prefix(&step->field, text, n);
 	if (len == -ENOMEM)
 		return len;

@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-static int names_direction(const struct sinsp_filter *f)
+static int uses_dir(const struct sinsp_filter *f)
 {
 	for (unsigned int i = 1; i < f->n_slots; i++) {
 		const struct filter_expr *e = f->slots[i].expr;
@@ -29,7 +29,7 @@ static int compile(struct sinsp_filter *f, const char *text, const struct sinsp_
 		err = sinsp_filter_make_slots(f);
 	if (err)
 		return err;
-	f->uses_dir = names_direction(f);
+	f->uses_dir = uses_dir(f);
 	err = sinsp_filter_simplify(f);
 	return err ? err : sinsp_filter_emit(f);
 }
@@ -114,7 +114,7 @@ int sinsp_filter_names_type(const struct sinsp_filter *f, unsigned int type)
 	return info && node_names(f->ast.root, info->name);
 }
 
-int sinsp_filter_wants_enters(const struct sinsp_filter *f)
+int sinsp_filter_needs_enters(const struct sinsp_filter *f)
 {
 	if (!f->uses_dir)
 		return 0;

@@ -49,7 +49,7 @@ const uint64_t *sinsp_filter_types(const struct sinsp_filter *f);
 unsigned int sinsp_filter_n_types(const struct sinsp_filter *f, unsigned int *n_all);
 
 /* Returns whether it needs enter events: it names evt.dir, and can match an enter. */
-int sinsp_filter_wants_enters(const struct sinsp_filter *f);
+int sinsp_filter_needs_enters(const struct sinsp_filter *f);
 
 /* Returns whether it compares evt.type with the name of the type: = or in, not below "not". */
 int sinsp_filter_names_type(const struct sinsp_filter *f, unsigned int type);

@@ -611,9 +611,9 @@ static void check_enters(const char *text, int want)
 {
 	struct sinsp_filter *f = compile(text);
 
-	if (sinsp_filter_wants_enters(f) != want)
+	if (sinsp_filter_needs_enters(f) != want)
 		print_error("%s\n", text);
-	assert_int_equal(sinsp_filter_wants_enters(f), want);
+	assert_int_equal(sinsp_filter_needs_enters(f), want);
 	sinsp_filter_free(f);
 }
 

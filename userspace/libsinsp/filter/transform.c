@@ -154,7 +154,7 @@ static const char *find_letter(const struct sinsp_value *letters, char c)
 	return c == ':' || !letters->len ? NULL : memchr(letters->p, c, letters->len);
 }
 
-static int takes_value(const struct sinsp_value *letters, const char *at)
+static int has_value(const struct sinsp_value *letters, const char *at)
 {
 	return at + 1 < letters->p + letters->len && at[1] == ':';
 }
@@ -200,7 +200,7 @@ static int read_cluster(struct options *o, int i)
 		if (!at) {
 			if (!o->letter)
 				put(o, "?", 1);
-		} else if (!takes_value(o->letters, at)) {
+		} else if (!has_value(o->letters, at)) {
 			put_option(o, arg->p + k, NULL, 0);
 		} else if (k + 1 < arg->len) {
 			put_option(o, arg->p + k, arg->p + k + 1, arg->len - k - 1);

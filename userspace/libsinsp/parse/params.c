@@ -98,12 +98,12 @@ struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned
 
 typedef struct sinsp_fd *(*edit_fn)(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
 
-static struct sinsp_fd *edit(struct sinsp_parse *p, edit_fn how)
+static struct sinsp_fd *edit(struct sinsp_parse *p, edit_fn fn)
 {
 	struct sinsp_fd *fd = NULL;
 
 	if (p->e->fd)
-		fd = how(&p->s->threads.fds, p->e->thread->files, p->e->fdnum);
+		fd = fn(&p->s->threads.fds, p->e->thread->files, p->e->fdnum);
 	if (fd)
 		p->e->fd = fd;
 	else

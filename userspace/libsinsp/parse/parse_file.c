@@ -161,7 +161,7 @@ static void clear_flags(struct sinsp_parse *p, unsigned int flags)
 }
 
 /* Returns whether the number is free: Linux frees it whatever close returns, except EBADF. */
-static int did_close(const struct sinsp_parse *p)
+static int was_closed(const struct sinsp_parse *p)
 {
 	int64_t res = sinsp_result(p);
 
@@ -174,7 +174,7 @@ void sinsp_parse_close(struct sinsp_parse *p)
 
 	if (!fd)
 		return;
-	if (!did_close(p)) {
+	if (!was_closed(p)) {
 		clear_flags(p, SINSP_FD_F_CLOSING);
 		return;
 	}

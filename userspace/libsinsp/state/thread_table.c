@@ -258,7 +258,7 @@ static void drop_dead(struct sinsp_threads *tt, struct sinsp_thread_slot *slot)
 }
 
 /* Moves a thread from the table to the dead, in place of the oldest one. */
-static void bury_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
+static void move_to_dead(struct sinsp_threads *tt, struct sinsp_thread *t)
 {
 	struct sinsp_thread_slot *slot = &tt->dead[tt->n_dead++ % SINSP_DEAD_MAX];
 
@@ -297,7 +297,7 @@ static void set_parent(struct sinsp_process *p, struct sinsp_thread *parent)
 	parent->has_children = 1;
 }
 
-static void give_children_away(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper)
+static void reparent_children(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper)
 {
 	struct sinsp_thread *r = p->children ? sinsp_threads_find(tt, reaper) : NULL;
 	struct sinsp_process *to = r && r->proc != p ? r->proc : NULL;
@@ -313,8 +313,8 @@ static void give_children_away(struct sinsp_threads *tt, struct sinsp_process *p
 	}
 }
 
-/* Gives away the children that @t created itself; its process continues. */
-static void give_own_children(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper)
+/* Reparents the children that @t created itself; its process continues. */
+static void reparent_own_children(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t reaper)
 {
 	struct sinsp_thread *to = sinsp_threads_find(tt, reaper);
 
@@ -332,7 +332,7 @@ typedef void (*unlink_fn)(struct sinsp_threads *tt, struct sinsp_thread *t);
 static void end_process(struct sinsp_threads *tt, struct sinsp_process *p, int64_t reaper,
 			unlink_fn unlink_thread)
 {
-	give_children_away(tt, p, reaper);
+	reparent_children(tt, p, reaper);
 	sinsp_process_adopt(p, NULL);
 	while (p->threads)
 		unlink_thread(tt, p->threads);
@@ -348,13 +348,13 @@ void sinsp_threads_end(struct sinsp_threads *tt, struct sinsp_thread *t, int64_t
 		return;
 	}
 	if (!t->sibling && p->threads == t) {
-		end_process(tt, p, reaper, bury_thread);
+		end_process(tt, p, reaper, move_to_dead);
 		return;
 	}
-	give_own_children(tt, t, reaper);
-	bury_thread(tt, t);
+	reparent_own_children(tt, t, reaper);
+	move_to_dead(tt, t);
 	if (p->threads->exited && !p->threads->sibling)
-		end_process(tt, p, reaper, bury_thread);
+		end_process(tt, p, reaper, move_to_dead);
 }
 
 void sinsp_threads_replace(struct sinsp_threads *tt, struct sinsp_thread *t)
