@@ -26,10 +26,12 @@ local function is_program(path) -- PATH
   return path:find("/s?bin/[^/]+$") or path:find("^/usr/games/[^/]+$") or is_in_path(path)
 end
 
+local CPU_FOLDERS = {tls = true, haswell = true, avx512_1 = true, x86_64 = true}
+
 -- What the loader and the C library look for, and do without.
 local function is_optional(path)
   return path:find("/ld%.so%.") or path:find("/glibc%-hwcaps/[^/]*$")
-    or path:find("/lib.*/tls$") or path:find("/lib.*/haswell$") or path:find("/lib.*/avx512_1$") or path:find("/lib.*/x86_64$")
+    or CPU_FOLDERS[report.base_name(path)] and path:find("/lib", 1, true)
     or path:find("/locale/") or path:find("/locale%-langpack/") or path:find("/locale%-archive$") or path:find("/gconv/")
 end
 
@@ -37,7 +39,7 @@ end
 local sought, n_sought, n_folded = {}, 0, 0
 local SOUGHT_MAX = 4096
 
-local function sought_key(path) return ("%s/%s"):format(evt.field(pid), path:match("[^/]*$")) end
+local function sought_key(path) return ("%s/%s"):format(evt.field(pid), report.base_name(path)) end
 
 -- A look-up that found nothing.
 local function seek(kind, path)
@@ -48,7 +50,7 @@ local function seek(kind, path)
     return
   end
   if not it then
-    it, n_sought = {name = path:match("[^/]*$"), call = kind, n = 0}, n_sought + 1
+    it, n_sought = {name = report.base_name(path), call = kind, n = 0}, n_sought + 1
     sought[key] = it
   end
   it.n = it.n + 1

@@ -49,7 +49,7 @@ local function put(profile)
     if i > arg.top then break end
     local line = stacks.hottest_line(r)
     has_lines = has_lines or line ~= nil
-    if line and not report.is_json() then line = line:match("[^/]*$") end
+    if line and not report.is_json() then line = report.base_name(line) end
     rows[i] = {100 * r.self / all, r.self, 100 * r.total / all, r.total, name_of(r), r.frame.module_name, line}
   end
   if has_lines then columns[7] = {title = "LINE", name = "line"} end

@@ -60,6 +60,9 @@ end
 -- others choose the text.
 function report.trim(text) return text:match("^.*[^ ]") or "" end
 
+-- What is behind the last slash. "[^/]*$" would try each byte of a long name in between.
+function report.base_name(path) return path:match("^.*/(.*)$") or path end
+
 -- A number of bytes that a peer gives in decimal digits; nil: none, or more than a file can have. Sums
 -- of them are whole numbers, too.
 local SIZE_MAX = 1 << 50

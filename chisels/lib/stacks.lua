@@ -212,7 +212,7 @@ local function parse(row)
   local kind, func, module, place, offset, file, line =
     row:match("^(.)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)$")
   if not kind then return bare_frame("[unknown]") end
-  local module_name = module ~= "" and module:match("[^/]*$") or nil
+  local module_name = module ~= "" and report.base_name(module) or nil
   return {kind = kind, name = name_of(func, module_name), func = func, module = module,
           module_name = module_name, place = place, offset = offset, file = file, line = tonumber(line)}
 end

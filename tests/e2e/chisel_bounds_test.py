@@ -184,6 +184,27 @@ class Rows(unittest.TestCase):
         out = e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", self.capture, "-n", "1", "-c", path)
         self.assertEqual(out, "1000011\t y\ttrue\ttrue\ta\n")
 
+    def test_base_name(self):
+        path = os.path.join(self.dir, "t.lua")
+        e2e.write_text(path, """local report = require "report"
+              function on_capture_end()
+                local long = ("a"):rep(1000000)
+                print(report.base_name("/" .. long .. "/b"), report.base_name("/b/"), report.base_name(long) == long)
+              end""")
+        out = e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", self.capture, "-n", "1", "-c", path)
+        self.assertEqual(out, "b\t\ttrue\n")
+
+    def test_paths_of_look_ups(self):
+        """Paths that look like those of libraries take no longer than others: by their square it would be minutes."""
+        e2e.need_live()
+        capture = os.path.join(self.dir, "paths.scap")
+        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-q", "-w", capture, "--", sys.executable, "-S",
+                        "-I", "-c", "import os\nfor i in range(3000): os.access('/lib' * 1000 + '/x%d' % i, 0)"],
+                       check=True, capture_output=True)
+        out = e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", capture, "-j", "-c", "syscall_errors",
+                      "evt.arg.name contains /lib/lib/lib")
+        self.assertEqual(len(out.splitlines()), 20, out[-300:])
+
     def test_other(self):
         """A list in Lua and one of the host: what has no room is one row, and the sum is that of all."""
         for count in ("of = function() return 1 end", "count = true"):
