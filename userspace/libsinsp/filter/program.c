@@ -56,8 +56,8 @@ static inline int fill(struct sinsp_filter *f, unsigned int slot, struct filter_
 	return 0;
 }
 
-/* Tests a check. Its callees are inlined: this is the hot path of filters. */
-static __attribute__((flatten)) int evaluate(struct sinsp_filter *f, const struct filter_insn *insn)
+/* Tests a check. */
+static int evaluate(struct sinsp_filter *f, const struct filter_insn *insn)
 {
 	struct filter_slot *s = &f->slots[insn->slot];
 
