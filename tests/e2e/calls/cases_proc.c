@@ -150,6 +150,30 @@ static void do_setns(void)
 	say("setns res=%ld fd=-1 nstype=16", CALL(setns, -1, CLONE_NEWNET));
 }
 
+static void do_listns(void)
+{
+	const struct {
+		unsigned int size, spare;
+		unsigned long ns_id;
+		unsigned int ns_type, spare2;
+		unsigned long user_ns_id;
+	} all = {sizeof(all), 0, 0, CLONE_NEWNET, 0, 0}, bad = {8, 0, 5, CLONE_NEWUTS, 0, 7};
+	unsigned long ids[1];
+	long res;
+
+	res = CALL(listns, P(&all), P(ids), 1L, 0);
+	if (res == 1)
+		say("listns res=1 ns_ids=%lu ns_id=0 ns_type=1073741824 user_ns_id=0 nr_ns_ids=1 "
+		    "flags=0",
+		    ids[0]);
+	else /* -ENOSYS before Linux 6.19 */
+		say("listns res=%ld ns_ids= ns_id=0 ns_type=1073741824 user_ns_id=0 nr_ns_ids=1 "
+		    "flags=0",
+		    res);
+	say("listns res=%ld ns_ids= ns_id=5 ns_type=67108864 user_ns_id=7 nr_ns_ids=1 flags=8",
+	    CALL(listns, P(&bad), P(ids), 1L, 8));
+}
+
 static long tv_ns(const struct timeval *tv)
 {
 	return tv->tv_sec * 1000000000 + tv->tv_usec * 1000;
@@ -384,6 +408,7 @@ const struct call_case cases_proc[] = {
 	{"exit_group", do_exit_group},
 	{"unshare", do_unshare},
 	{"setns", do_setns},
+	{"listns", do_listns},
 	{"execveat", do_execveat},
 	{"wait4", do_wait4},
 	{"times", do_times},
