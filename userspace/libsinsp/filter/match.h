@@ -82,7 +82,8 @@ int sinsp_matcher_make(struct sinsp_matcher_maker *mm, struct sinsp_matcher *out
 
 /* Returns whether one value matches: 1, 0. */
 int sinsp_match_slow(const struct sinsp_matcher *m, const struct sinsp_value *v);
-static inline int sinsp_match(const struct sinsp_matcher *m, const struct sinsp_value *v)
+static inline __attribute__((always_inline)) int sinsp_match(const struct sinsp_matcher *m,
+							     const struct sinsp_value *v)
 {
 	switch (m->kind) {
 	case MATCH_RANGE:

@@ -4,7 +4,8 @@
 
 #include <errno.h>
 
-static int match_list(const struct sinsp_matcher *m, const struct sinsp_value *v, int n)
+static __attribute__((noinline)) int match_list(const struct sinsp_matcher *m,
+						const struct sinsp_value *v, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (sinsp_match(m, &v[i]) != m->all)
@@ -23,8 +24,8 @@ static int match_right(enum filter_op op, const struct sinsp_value *v, const str
 	return 0;
 }
 
-static int match_field(struct sinsp_filter *f, const struct filter_insn *insn,
-		       const struct filter_slot *s)
+static __attribute__((noinline)) int
+match_field(struct sinsp_filter *f, const struct filter_insn *insn, const struct filter_slot *s)
 {
 	const struct sinsp_value *v = s->n > 1 ? s->more : &s->v;
 	const struct sinsp_matcher *m = insn->matcher;
@@ -56,7 +57,7 @@ static inline int fill(struct sinsp_filter *f, unsigned int slot, struct filter_
 	return 0;
 }
 
-/* Tests a check. */
+/* Tests a check: the hot path of filters. Rare cases are apart, so that it saves few registers. */
 static int evaluate(struct sinsp_filter *f, const struct filter_insn *insn)
 {
 	struct filter_slot *s = &f->slots[insn->slot];
