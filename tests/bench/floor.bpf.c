@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The least that seeing both ends of each call can cost: two programs that read the clock. */
+/* Measures the least cost of a hook at both ends of each call: two programs that read the clock. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>

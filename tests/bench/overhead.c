@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a system call costs: overhead MODE [RING-KIND], one line "call ns" each.
+ * Measures what a system call costs: overhead MODE [RING-KIND], one line "call ns" each.
  *
  *	none	nothing is attached
  *	empty	two empty programs

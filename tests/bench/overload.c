@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * More than a reader can take: overload [perf|ringbuf|array [1|all [counted]]]
+ * Sends more events than a reader can process: overload [perf|ringbuf|array [1|all [counted]]]
  *
  * Four loops of getppid, two on each of two CPUs, and a reader that goes where it finds room, for
  * three seconds. "all": the CPUs share a ring. "counted": the kernel counts the runs of the

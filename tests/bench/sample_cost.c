@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sample costs in the driver: sample_cost DEEP CALLS [HZ [MODE]]
+ * Measures what a sample costs in the driver: sample_cost DEEP CALLS [HZ [MODE]]
  *
  * Runs the program DEEP, whose stack has CALLS frames and a few more, on each CPU, and has the
  * kernel measure the program that takes the samples: "name number" by line. MODE:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What unwind tables cost: table_cost files ROUNDS FILE..., table_cost processes PID...
+ * Measures what unwind tables cost: table_cost files ROUNDS FILE..., table_cost processes PID...
  *
  * Of files with rows one line each: nanoseconds on a CPU, the least of ROUNDS, from opening it to
  * its rows, then rows and path. Of processes: what all tables of what they have mapped take, in

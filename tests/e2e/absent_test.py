@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that are not in memory when a call enters: no line lacks them, none says another. strace is
-the judge of what the calls were given, sysdig of what the files say to others."""
+"""Tests paths and buffers that are not in memory at the enter of a call: no line lacks such a text
+or shows a wrong one. strace is the judge of the arguments, sysdig of the files."""
 
 import collections
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/bench builds what its parts run, and says in a sentence if it cannot."""
+"""Tests that scripts/bench builds its programs, and prints one clear error if it cannot."""
 
 import importlib.machinery
 import importlib.util

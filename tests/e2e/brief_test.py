@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A thousand programs of 20 ms each, for none of which there are tables when it begins: their samples
-are whole and named all the same, and each run of the sampler is accounted for."""
+"""Profiles a thousand programs of 20 ms each, none of which has an unwind table when it starts:
+samples are complete and have names, and each run of the sampler is accounted for."""
 
 import collections
 import json

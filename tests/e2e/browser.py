@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A browser that tests use as a person would: headless Chromium, by way of chromedriver (WebDriver)."""
+"""Drives headless Chromium through chromedriver (WebDriver), for tests of HTML and SVG output."""
 
 import base64
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Build ids in captures: readelf says what they are, and on a machine of another name they alone find
-the symbols, in each place where files of debugging information lie."""
+"""Tests build IDs in captures: they equal those of readelf, and on another machine they suffice to
+find the symbols in each folder of debug files."""
 
 import gzip
 import os

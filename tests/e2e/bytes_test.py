@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes by the programs that move them: however a file is copied or sent, what chisels say was read
-from the one and written to the other is its size."""
+"""Tests that chisels count the bytes of a file that is copied or sent: bytes read and bytes written
+equal its size, whatever the method."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every system call as the driver's tables have it, and the cases of tests/e2e/calls."""
+"""Reads the driver's tables of system calls, and the cases of tests/e2e/calls."""
 
 import functools
 import glob

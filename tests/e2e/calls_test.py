@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Conformance: for each system call a case of tests/e2e/calls makes it and says what its lines
-must contain; the lines of a live capture of it must."""
+"""Captures a case of tests/e2e/calls for each system call, and checks that the lines contain what
+the case prints."""
 
 import collections
 import os

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The captures that other tests compare are there, and are about something."""
+"""Checks that the shared captures, which other tests compare, exist and have the events that they
+require."""
 
 import unittest
 

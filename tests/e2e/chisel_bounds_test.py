@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What peers and processes send to chisels: neither much of it nor bytes that mean harm do any."""
+"""Tests that large or hostile input from peers and processes does no harm to chisels."""
 
 import json
 import os

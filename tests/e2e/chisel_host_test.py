@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the command does for chisels: which words are their arguments, and which the filter."""
+"""Tests how the command separates the arguments of a chisel from the filter."""
 
 import os
 import shutil

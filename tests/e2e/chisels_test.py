@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chisels: those of Debian's sysdig package print what sysdig -c prints of the same captures, as far
-as the table says; and chisels that mean harm end with a sentence, never with a crash."""
+"""Compares the chisels of Debian's sysdig package under saker with sysdig -c on the same captures;
+the table lists the exceptions. Hostile chisels end with an error, never with a crash."""
 
 import collections
 import concurrent.futures

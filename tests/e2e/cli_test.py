@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command line over capture files made here byte by byte: options, output, bad input.
-Needs no root; what needs it is in command_test.py."""
+"""Tests the command line on capture files that are built here byte by byte: options, output, bad
+input. Needs no root; tests that do are in command_test.py."""
 
 import fcntl
 import gzip

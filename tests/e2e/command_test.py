@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command line over the live system: commands to watch, signals, a disk that fills."""
+"""Tests the command line on the live system: commands to capture, signals, a full disk."""
 
 import contextlib
 import os

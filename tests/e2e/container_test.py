@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Containers, from a cgroup that is named as docker's to the lines and the file, with sysdig as judge."""
+"""Tests containers: a cgroup with a name like docker's, its fields in lines and in the file. sysdig
+is the judge."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A file that was written through a filter: it says of its events what the whole capture says, and
-has no more than they need."""
+"""Tests a file that was written through a filter: its events equal those of the full capture, and
+it has no events beyond those that they need."""
 
 import functools
 import glob

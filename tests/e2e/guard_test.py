@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A second thread changes the path of a call under way: what is told is what was opened."""
+"""Tests that the shown path is the opened one if a second thread changes it during the call."""
 
 import os
 import re

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The stack of a thread that waits lies in a file whose server never answers: saker ends all the same."""
+"""Tests that saker ends although the stack of a waiting thread lies in a file whose server never
+answers."""
 
 import os
 import shutil

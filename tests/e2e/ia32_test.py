@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""32-bit calls decode as what they are: a 32-bit program says what each line must contain, and
-strace must agree on names and results."""
+"""Tests the decoding of 32-bit calls: a 32-bit program prints what each line must contain, and
+strace confirms names and results."""
 
 import os
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A capture of a known program, read by Debian's sysdig and tshark and by saker itself."""
+"""Compares how sysdig, tshark and saker read a capture of a known program."""
 
 import os
 import re

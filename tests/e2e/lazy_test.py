@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One record per call: each way in which an exit finds its enter, or rightly does not."""
+"""Tests that one record per call is enough: each way in which an exit finds its enter, or has
+none."""
 
 import os
 import shutil

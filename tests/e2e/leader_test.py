@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A process whose main thread has ended before the capture begins: other tools look for that one
-whatever a thread does."""
+"""Tests a process whose main thread ended before the capture began."""
 
 import os
 import shutil

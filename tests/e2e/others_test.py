@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Events that are no call: page faults, task switches, signals, ends of processes. The program
-says what each line must contain; sysdig must print the same lines of the file."""
+"""Tests events that are not system calls: page faults, task switches, signals, ends of processes.
+The program prints what each line must contain; sysdig must print the same lines of the file."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""More than can be taken: four busy processes while the reader stands still for two seconds. What
-was lost is counted to the event, by the counters and by the markers in the file."""
+"""Tests overload: four busy processes while the reader is stopped for two seconds. Counters and the
+markers in the file must account for each lost event."""
 
 import os
 import re

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that saker starts for itself are no more in a capture than saker is: those that open
-files of watched processes, and that read debugging information."""
+"""Tests that the helper processes of saker are no more in a capture than saker itself."""
 
 import os
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A capture in pieces: each opens alone, and all of them together say what one file says."""
+"""Tests rotated captures: each piece opens alone, and all pieces together equal one file."""
 
 import glob
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each answer of docs/questions.md, judged by strace: it follows the same run of questions/stage.sh that saker
-captures, and what a question asks for is taken from its log."""
+"""Compares each answer of docs/questions.md with a log of strace, which follows the same run of
+questions/stage.sh that saker captures."""
 
 import collections
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Threads and files through what the kernel does to them: the names in lines stay right."""
+"""Tests that threads and files keep the right names while the kernel reuses their numbers."""
 
 import os
 import re

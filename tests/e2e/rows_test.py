@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ctest runs every class of the end-to-end tests: a row of CMakeLists.txt that lists classes lists all but those of others."""
+"""Checks that ctest runs every class of the end-to-end tests."""
 
 import ast
 import glob

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the end-to-end tests share: running saker, compiling a program, captures, reading lines."""
+"""Helpers of the end-to-end tests: run saker, compile a program, find captures, read lines."""
 
 import contextlib
 import fcntl

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A log of strace -f -Y -yy -v -ttt -T as data: who called what, on which file, and how it ended."""
+"""Parses a log of strace -f -Y -yy -v -ttt -T: thread, call, file and result."""
 
 import os
 import re

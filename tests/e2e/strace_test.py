@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""strace as the judge: a program runs once under strace -f while saker captures the same
-run; per thread, calls and results must be equal, in order."""
+"""Compares saker with strace: both follow the same run of a program, and calls and results must be
+equal per thread, in order."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that wait since before the capture began: each call shows, with what it waits for, on the
-screen and in files. /proc/PID/syscall is the judge."""
+"""Tests processes that have waited since before the capture began: each call is shown, with what it
+waits for, on the screen and in files. /proc/PID/syscall is the judge."""
 
 import concurrent.futures
 import json

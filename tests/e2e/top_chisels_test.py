@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Top lists and sums of chisels/, by the chisels of the same name of sysdig: over captures by others
-and of saker, each key has the same number in both."""
+"""Compares the top lists and sums of chisels/ with sysdig's chisels of the same name: each key has
+the same number in both, on shared captures and on saker's own."""
 
 import collections
 import json

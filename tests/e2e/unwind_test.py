@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""User stacks without frame pointers: a program that knows its own path, to the frame; and libdw as
-the judge of the same samples."""
+"""Tests user stacks without frame pointers: a program that prints its own call path, to the frame;
+and libdw on the same samples."""
 
 import collections
 import json
