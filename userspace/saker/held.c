@@ -206,7 +206,8 @@ static void proc_remove(struct held *h, int64_t pid)
 	if (!p)
 		return;
 	table_remove(&h->procs, pid);
-	p->is_ended = 0;
+	if (p->pid == pid)
+		p->is_ended = 0;
 	proc_put(h, p);
 }
 
