@@ -61,85 +61,100 @@ local function host_rows(keys, values, by)
     return rows, other
   end
 
-  return {list = list, clear = function() counter:clear() end}
+  return {list = list, clear = function() counter:clear() end} -- called as the methods below
 end
 
 local ROWS_MAX = 100000
 
+-- Rows that Lua counts, found by their keys in a tree of tables.
+local rows_class = {}
+rows_class.__index = rows_class
+
 local function lua_rows(n_keys, values, by)
-  local rows, tree, other
-
-  local function find(at, key)
-    for i = 1, n_keys do
-      local k, deeper = key[i], nil
-      if k == nil then k = false end
-      deeper = at[k]
-      if not deeper then
-        deeper = i < n_keys and {} or {key = table.move(key, 1, n_keys, 1, {}), n = {}}
-        at[k] = deeper
-      end
-      at = deeper
-    end
-    return at
-  end
-
-  -- times: how often n was added.
-  local function count(row, i, n, times)
-    local old, value = row[i], values[i]
-    if value.mean then row.n[i] = (row.n[i] or 0) + (times or 1) end
-    if not old then
-      row[i] = n
-    elseif value.max then
-      if n > old then row[i] = n end
-    else
-      row[i] = old + n
-    end
-  end
-
-  local function evict()
-    local all, mean = rows, values[by].mean
-    local function size(row) return (row[by] or 0) / (mean and row.n[by] or 1) end
-    table.sort(all, function(a, b) return size(a) > size(b) end)
-    rows, tree, other = {}, {}, other or {n = {}, count = 0}
-    for i, row in ipairs(all) do
-      if i <= ROWS_MAX // 2 then
-        local at = tree
-        for k = 1, n_keys - 1 do
-          local part = row.key[k] or false
-          at[part] = at[part] or {}
-          at = at[part]
-        end
-        at[row.key[n_keys] or false], rows[i] = row, row
-      else
-        other.count = other.count + 1
-        for v in ipairs(values) do
-          if row[v] then count(other, v, row[v], row.n[v]) end
-        end
-      end
-    end
-  end
-
-  local function row_of(key)
-    local row = find(tree, key)
-    if not row.listed then
-      if #rows >= ROWS_MAX then
-        evict()
-        row = find(tree, key)
-      end
-      row.listed = true
-      rows[#rows + 1] = row
-    end
-    return row
-  end
-
-  return {
-    list = function() return rows, other end,
-    clear = function() rows, tree, other = {}, {}, nil end,
-    row_of = row_of,
-    count = count,
-    add = function(key, i, n) count(row_of(key), i, n) end,
-  }
+  return setmetatable({n_keys = n_keys, values = values, by = by, rows = {}, tree = {}}, rows_class)
 end
+
+function rows_class:list() return self.rows, self.other end
+
+function rows_class:clear() self.rows, self.tree, self.other = {}, {}, nil end
+
+-- The row of these key values, made if there is none.
+function rows_class:find(key)
+  local at, n_keys = self.tree, self.n_keys
+  for i = 1, n_keys do
+    local k = key[i]
+    if k == nil then k = false end
+    local deeper = at[k]
+    if not deeper then
+      deeper = i < n_keys and {} or {key = table.move(key, 1, n_keys, 1, {}), n = {}}
+      at[k] = deeper
+    end
+    at = deeper
+  end
+  return at
+end
+
+-- times: how often n was added.
+function rows_class:count(row, i, n, times)
+  local old, value = row[i], self.values[i]
+  if value.mean then row.n[i] = (row.n[i] or 0) + (times or 1) end
+  if not old then
+    row[i] = n
+  elseif value.max then
+    if n > old then row[i] = n end
+  else
+    row[i] = old + n
+  end
+end
+
+-- Puts a row back into the tree.
+function rows_class:insert(row)
+  local at = self.tree
+  for k = 1, self.n_keys - 1 do
+    local part = row.key[k] or false
+    at[part] = at[part] or {}
+    at = at[part]
+  end
+  at[row.key[self.n_keys] or false] = row
+end
+
+function rows_class:add_to_other(row)
+  self.other.count = self.other.count + 1
+  for v in ipairs(self.values) do
+    if row[v] then self:count(self.other, v, row[v], row.n[v]) end
+  end
+end
+
+-- The smaller half becomes part of the row `other`.
+function rows_class:evict()
+  local all, by, mean = self.rows, self.by, self.values[self.by].mean
+  local function size(row) return (row[by] or 0) / (mean and row.n[by] or 1) end
+  table.sort(all, function(a, b) return size(a) > size(b) end)
+  self.rows, self.tree, self.other = {}, {}, self.other or {n = {}, count = 0}
+  for i, row in ipairs(all) do
+    if i <= ROWS_MAX // 2 then
+      self:insert(row)
+      self.rows[i] = row
+    else
+      self:add_to_other(row)
+    end
+  end
+end
+
+function rows_class:row_of(key)
+  local row = self:find(key)
+  if not row.listed then
+    if #self.rows >= ROWS_MAX then
+      self:evict()
+      row = self:find(key)
+    end
+    row.listed = true
+    self.rows[#self.rows + 1] = row
+  end
+  return row
+end
+
+function rows_class:add(key, i, n) self:count(self:row_of(key), i, n) end
 
 -- What is shown of a sum. What was counted and is not there is 0; a time may be unknown.
 local function shown(value, sum, n, passed)
@@ -284,7 +299,7 @@ end
 
 function Toplist:restart()
   if self.forget_row then self.forget_row() end
-  self.counted.clear()
+  self.counted:clear()
   if self.spec.restart then self.spec.restart() end
 end
 
@@ -292,7 +307,7 @@ end
 function Toplist:adder()
   return function(...)
     if self.forget_row then self.forget_row() end
-    return self.counted.add(...)
+    return self.counted:add(...)
   end
 end
 
@@ -308,8 +323,8 @@ function Toplist:event_counter()
   function self.forget_row() row = nil end
 
   local function count(i, n)
-    if not row then row = counted.row_of(key) end
-    if sums[i] then row[i] = (row[i] or 0) + n else counted.count(row, i, n) end
+    if not row then row = counted:row_of(key) end
+    if sums[i] then row[i] = (row[i] or 0) + n else counted:count(row, i, n) end
   end
 
   return function()
@@ -361,7 +376,7 @@ end
 function Toplist:put(now, begin)
   local spec = self.spec
   if spec.settle then spec.settle(self:adder(), now) end
-  local passed, all, other = math.max(now - begin, 1), self.counted.list()
+  local passed, all, other = math.max(now - begin, 1), self.counted:list()
   local note = spec.note and not sysdig.is_live() and spec.note()
   if note then sysdig.log(note, "warning") end
   if note and #all == 0 then return end

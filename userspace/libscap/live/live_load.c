@@ -102,19 +102,12 @@ static int make_room(struct live_driver *d, const struct live_opts *o)
 	return 0;
 }
 
-static int load_all(struct live_driver *d, const struct live_opts *o)
+/* Opens the skeleton against the kernel's types. */
+static int open_skeleton(struct live_driver *d, const struct live_opts *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, oo);
-	int err, self_tgid;
+	int err = live_progs_new(&d->progs);
 
-	d->kind = o->ring_kind           ? o->ring_kind - 1
-		  : o->cpus_per_ring > 1 ? RING_RINGBUF
-					 : RING_ARRAY;
-	d->ring_sz = o->ring_sz ? o->ring_sz : DEFAULT_RING_SZ;
-	err = make_room(d, o);
-	if (err)
-		return err;
-	err = live_progs_new(&d->progs);
 	if (err)
 		return live_fail_libbpf(&d->log, err,
 					"cannot start the threads that load the driver");
@@ -125,22 +118,30 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	if (!d->skel)
 		return live_fail_libbpf(&d->log, -errno, "cannot open the driver");
 	err = live_progs_opened(d->progs, d->skel->obj);
-	if (err)
-		return live_fail_libbpf(&d->log, err, "cannot read the kernel's BTF");
-	self_tgid = live_self_tgid();
+	return err ? live_fail_libbpf(&d->log, err, "cannot read the kernel's BTF") : 0;
+}
+
+/* Writes the settings, and chooses maps and programs. */
+static int configure(struct live_driver *d, const struct live_opts *o)
+{
+	const int self_tgid = live_self_tgid();
+	int err;
+
 	if (self_tgid < 0)
 		return live_fail_libbpf(&d->log, self_tgid, "cannot find the PID of saker");
 	live_set_config(d, o, self_tgid);
-	err = live_select_config((struct drv_config *)&d->skel->rodata->cfg, o->select, &d->log);
-	if (err)
-		return err;
-	err = live_set_sampler(d, o);
+	err = live_select_config((struct drv_config *)&d->skel->rodata->cfg, o->select, &d->log)
+		      ?: live_set_sampler(d, o);
 	if (err)
 		return err;
 	err = live_set_maps(d) ?: live_choose_programs(d, o);
-	if (err)
-		return live_fail_libbpf(&d->log, err, "cannot configure the driver");
-	err = driver__load(d->skel);
+	return err ? live_fail_libbpf(&d->log, err, "cannot configure the driver") : 0;
+}
+
+static int load_programs(struct live_driver *d)
+{
+	int err = driver__load(d->skel);
+
 	if (err)
 		return live_fail_libbpf(&d->log, err, "the kernel refuses the driver");
 	err = live_progs_finish(d->progs, &d->log);
@@ -148,9 +149,21 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 		return err;
 	live_note_refused(d);
 	err = live_fill_dispatch_table(d);
+	return err ? live_fail_libbpf(&d->log, err, "cannot fill the dispatch table of the driver")
+		   : 0;
+}
+
+static int load_all(struct live_driver *d, const struct live_opts *o)
+{
+	int err;
+
+	d->kind = o->ring_kind           ? o->ring_kind - 1
+		  : o->cpus_per_ring > 1 ? RING_RINGBUF
+					 : RING_ARRAY;
+	d->ring_sz = o->ring_sz ? o->ring_sz : DEFAULT_RING_SZ;
+	err = make_room(d, o) ?: open_skeleton(d, o) ?: configure(d, o) ?: load_programs(d);
 	if (err)
-		return live_fail_libbpf(&d->log, err,
-					"cannot fill the dispatch table of the driver");
+		return err;
 	d->select = o->select;
 	d->select_maps = (struct live_select_maps){
 		.marks = bpf_map__fd(d->skel->maps.marks),
