@@ -64,9 +64,9 @@ struct held {
 	uint64_t visit;
 	uint64_t n_taken; /* number of state events so far */
 	uint8_t needs_all; /* no memory to decide */
-	int64_t released_pid; /* n_taken when the needs of its events were last written; -1: never
-			       */
-	uint64_t released_at;
+	int64_t released_pid; /* process whose needs were last written; -1: none */
+	uint64_t released_at; /* n_taken then */
+	struct held_reducer *reducer; /* owned */
 };
 
 /* ---- tables ---- */
@@ -397,7 +397,7 @@ static int put_held(void *ctx, const struct scap_evt *evt, const struct held_wha
 
 static void reduce(struct held *h, struct held_proc *p)
 {
-	held_list_reduce(&p->list, is_gone, h);
+	held_list_reduce(h->reducer, &p->list, is_gone, h);
 }
 
 static int write_list(struct held *h, struct held_proc *p)
@@ -778,6 +778,11 @@ int held_new(struct held **out, struct sinsp *insp, const struct held *first, he
 	h->put = put;
 	h->ctx = ctx;
 	h->released_pid = -1;
+	h->reducer = held_reducer_new();
+	if (!h->reducer) {
+		free(h);
+		return -ENOMEM;
+	}
 	h->procs.seed = h->enters.seed = h->needed.seed = sinsp_hash_seed(h);
 	*out = h;
 	return 0;
@@ -792,5 +797,6 @@ void held_free(struct held *h)
 		free(h->enters.slots[i].value);
 	free(h->enters.slots);
 	free(h->needed.slots);
+	held_reducer_free(h->reducer);
 	free(h);
 }

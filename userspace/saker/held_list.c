@@ -87,21 +87,27 @@ struct map {
 		uint32_t round, is_set;
 		int64_t value;
 	} * slots; /* owned */
-	size_t mask;
+	size_t mask, n_slots;
 	uint64_t seed;
 	uint32_t round;
 };
 
-static int map_init(struct map *m, size_t n)
+/* Empties the map, and makes room for @n keys. */
+static int map_begin(struct map *m, size_t n)
 {
 	size_t n_slots = 16;
 
 	while (n_slots < n * 2)
 		n_slots *= 2;
-	*m = (struct map){.slots = calloc(n_slots, sizeof(*m->slots)),
-			  .mask = n_slots - 1,
-			  .seed = sinsp_hash_seed(m),
-			  .round = 1};
+	if (n_slots > m->n_slots) {
+		free(m->slots);
+		m->slots = calloc(n_slots, sizeof(*m->slots));
+		m->n_slots = m->slots ? n_slots : 0;
+		m->seed = sinsp_hash_seed(m);
+		m->round = 0;
+	}
+	m->mask = n_slots - 1;
+	m->round++;
 	return m->slots ? 0 : -ENOMEM;
 }
 
@@ -138,8 +144,9 @@ static void map_remove(struct map *m, int64_t key)
 
 enum { NO_CANDIDATE = -1 };
 
-struct reduction {
+struct held_reducer {
 	struct held_rec **v; /* owned; in list order */
+	size_t cap;
 	struct map set; /* group: its newest record */
 	struct map closed; /* file: the record that closes it */
 	struct map freed; /* file: the record that closes it, if its open is dropped */
@@ -155,7 +162,7 @@ static int64_t tid_of(struct held_rec *r)
 	return (int64_t)hdr_of(r)->tid;
 }
 
-static void count(struct reduction *d, struct held_rec *r, int by)
+static void count(struct held_reducer *d, struct held_rec *r, int by)
 {
 	int64_t *n = map_find(&d->busy, tid_of(r));
 
@@ -166,7 +173,7 @@ static void count(struct reduction *d, struct held_rec *r, int by)
 }
 
 /* Drops a newer record than the current one: it was counted as kept. */
-static void drop(struct reduction *d, int64_t i)
+static void drop(struct held_reducer *d, int64_t i)
 {
 	d->v[i]->dropped = 1;
 	count(d, d->v[i], -1);
@@ -174,14 +181,14 @@ static void drop(struct reduction *d, int64_t i)
 
 /* Drops what was opened and closed, except the oldest close of a descriptor: that also closes an
  * earlier file whose close was lost. */
-static void drop_file(struct reduction *d, struct held_rec *r, int64_t num, int64_t end)
+static void drop_file(struct held_reducer *d, struct held_rec *r, int64_t num, int64_t end)
 {
 	r->dropped = 1;
 	map_remove(&d->closed, num);
 	map_put(&d->freed, num, end);
 }
 
-static void reduce_made(struct reduction *d, struct held_rec *r)
+static void reduce_made(struct held_reducer *d, struct held_rec *r)
 {
 	const int64_t *end = map_find(&d->closed, r->what.key);
 
@@ -190,7 +197,7 @@ static void reduce_made(struct reduction *d, struct held_rec *r)
 	map_remove(&d->transfers, r->what.key);
 }
 
-static void reduce_end(struct reduction *d, struct held_rec *r, int64_t i)
+static void reduce_end(struct held_reducer *d, struct held_rec *r, int64_t i)
 {
 	const int64_t *newer = map_find(&d->freed, r->what.key);
 
@@ -202,7 +209,7 @@ static void reduce_end(struct reduction *d, struct held_rec *r, int64_t i)
 }
 
 /* A descriptor that had another file before is closed for that one: the close stays. */
-static void reduce_copied(struct reduction *d, struct held_rec *r)
+static void reduce_copied(struct held_reducer *d, struct held_rec *r)
 {
 	const int64_t *end = map_find(&d->closed, r->what.made);
 
@@ -218,7 +225,7 @@ static void reduce_copied(struct reduction *d, struct held_rec *r)
 }
 
 /* The first transfer shows who began, the last one the peer. */
-static void reduce_transfer(struct reduction *d, struct held_rec *r, int64_t i)
+static void reduce_transfer(struct held_reducer *d, struct held_rec *r, int64_t i)
 {
 	int64_t *candidate = map_find(&d->transfers, r->what.key);
 
@@ -233,7 +240,7 @@ static void reduce_transfer(struct reduction *d, struct held_rec *r, int64_t i)
 	}
 }
 
-static void reduce_thread(struct reduction *d, struct held_rec *r)
+static void reduce_thread(struct held_reducer *d, struct held_rec *r)
 {
 	const int64_t *end = map_find(&d->ended, r->what.key);
 	const int64_t *n = map_find(&d->busy, r->what.key);
@@ -250,7 +257,7 @@ static void reduce_thread(struct reduction *d, struct held_rec *r)
 	}
 }
 
-static void reduce_record(struct reduction *d, int64_t i)
+static void reduce_record(struct held_reducer *d, int64_t i)
 {
 	struct held_rec *r = d->v[i];
 	const struct held_what *w = &r->what;
@@ -289,7 +296,7 @@ static void reduce_record(struct reduction *d, int64_t i)
 		count(d, r, 1);
 }
 
-static void remove_dropped(struct held_list *l, struct reduction *d)
+static void remove_dropped(struct held_list *l, struct held_reducer *d)
 {
 	const uint32_t n = l->n;
 	size_t to = 0;
@@ -310,14 +317,20 @@ static void remove_dropped(struct held_list *l, struct reduction *d)
 	l->len = to;
 }
 
-static int reduction_init(struct reduction *d, const struct held_list *l)
+static int begin(struct held_reducer *d, const struct held_list *l)
 {
 	size_t at = 0;
 
-	d->v = calloc(l->n, sizeof(*d->v));
-	if (!d->v || map_init(&d->set, l->n) || map_init(&d->closed, l->n) ||
-	    map_init(&d->transfers, l->n) || map_init(&d->freed, l->n) ||
-	    map_init(&d->ended, l->n) || map_init(&d->busy, l->n))
+	if (l->n > d->cap) {
+		free(d->v);
+		d->cap = l->n + l->n / 2;
+		d->v = calloc(d->cap, sizeof(*d->v));
+		if (!d->v)
+			d->cap = 0;
+	}
+	if (!d->v || map_begin(&d->set, l->n) || map_begin(&d->closed, l->n) ||
+	    map_begin(&d->transfers, l->n) || map_begin(&d->freed, l->n) ||
+	    map_begin(&d->ended, l->n) || map_begin(&d->busy, l->n))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < l->n; i++) {
 		d->v[i] = (struct held_rec *)(l->p + at);
@@ -327,22 +340,34 @@ static int reduction_init(struct reduction *d, const struct held_list *l)
 	return 0;
 }
 
-void held_list_reduce(struct held_list *l, held_gone_fn is_gone, void *ctx)
+struct held_reducer *held_reducer_new(void)
 {
-	struct reduction d = {.is_gone = is_gone, .ctx = ctx};
+	return calloc(1, sizeof(struct held_reducer));
+}
 
-	if (l->n > 1 && !reduction_init(&d, l)) {
+void held_reducer_free(struct held_reducer *d)
+{
+	if (!d)
+		return;
+	free(d->v);
+	free(d->set.slots);
+	free(d->closed.slots);
+	free(d->freed.slots);
+	free(d->transfers.slots);
+	free(d->ended.slots);
+	free(d->busy.slots);
+	free(d);
+}
+
+void held_list_reduce(struct held_reducer *d, struct held_list *l, held_gone_fn is_gone, void *ctx)
+{
+	d->is_gone = is_gone;
+	d->ctx = ctx;
+	if (l->n > 1 && !begin(d, l)) {
 		for (int64_t i = l->n; i--;)
-			if (!d.v[i]->what.with_next)
-				reduce_record(&d, i);
-		remove_dropped(l, &d);
+			if (!d->v[i]->what.with_next)
+				reduce_record(d, i);
+		remove_dropped(l, d);
 	}
-	free(d.v);
-	free(d.set.slots);
-	free(d.closed.slots);
-	free(d.freed.slots);
-	free(d.transfers.slots);
-	free(d.ended.slots);
-	free(d.busy.slots);
 	l->reduce_at = l->len * 2 > MIN_REDUCE ? l->len * 2 : MIN_REDUCE;
 }

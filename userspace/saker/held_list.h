@@ -36,15 +36,21 @@ struct held_list {
 	uint32_t n;
 };
 
+struct held_reducer;
+
 /* Appends a copy of @evt. Returns 0 or -ENOMEM. */
 int held_list_add(struct held_list *l, const struct scap_evt *evt, const struct held_what *what);
 
 /* Returns whether no later event can concern the thread. */
 typedef int (*held_gone_fn)(void *ctx, int64_t tid);
 
+/* Memory for reducing lists, one after the other. NULL: no memory. */
+struct held_reducer *held_reducer_new(void);
+void held_reducer_free(struct held_reducer *d);
+
 /* Removes events without effect at the end of the list: descriptors that are closed again, threads
  * that have ended. Keeps all without memory. */
-void held_list_reduce(struct held_list *l, held_gone_fn is_gone, void *ctx);
+void held_list_reduce(struct held_reducer *d, struct held_list *l, held_gone_fn is_gone, void *ctx);
 
 /* Calls @fn for each event until the first error, which it returns. */
 int held_list_each(const struct held_list *l,

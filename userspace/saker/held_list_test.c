@@ -42,12 +42,14 @@ static int print_time(void *ctx, const struct scap_evt *evt, const struct held_w
 	return 0;
 }
 
+static struct held_reducer *reducer; /* one for all lists, as in a capture */
+
 /* @kept: the numbers of those that are left, from 1, each with a space before it. */
 static void check(struct fixture *f, const char *kept)
 {
 	char text[256] = "";
 
-	held_list_reduce(&f->l, is_gone, f);
+	held_list_reduce(reducer, &f->l, is_gone, f);
 	assert_int_equal(held_list_each(&f->l, print_time, text), 0);
 	assert_string_equal(text, kept);
 	held_list_clear(&f->l);
@@ -196,5 +198,10 @@ int main(void)
 		cmocka_unit_test(threads_that_ended_leave_what_they_did),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed;
+
+	reducer = held_reducer_new();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	held_reducer_free(reducer);
+	return failed;
 }
