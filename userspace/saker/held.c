@@ -258,7 +258,7 @@ static struct held_proc *proc_born(struct held *h, const struct sinsp_thread *ch
 
 static int is_named(const struct sinsp_evt *e, const char *name)
 {
-	return !strncmp(e->info->name, name, strlen(name));
+	return e->info->name[0] == name[0] && !strncmp(e->info->name, name, strlen(name));
 }
 
 static int64_t param(const struct sinsp_evt *e, const char *name, int64_t none)
