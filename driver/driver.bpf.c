@@ -3,8 +3,9 @@
  * The hooks of system calls and task switches: sys_enter, sys_exit, sched_switch, fork and exec.
  *
  * "Lazy enter": sys_enter only stores the call in the CPU's slot. sys_exit finds it there and
- * writes one record for both. If the task is switched out in between, sched_switch sends the enter
- * as a record of its own (a raw enter) and moves the call to the task's storage.
+ * makes a tail call to the filler of the call, which writes one record for both. If the task is
+ * switched out in between, sched_switch sends the enter as a record of its own (a raw enter) and
+ * moves the call to the task's storage.
  *
  * All parts are one translation unit, because the programs share maps and settings. libscap finds
  * the filler of a call (a tail call of sys_exit) by its name.

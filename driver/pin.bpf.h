@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pins a task: disables preemption while per-CPU data is in use.
+ * Pins a task: disables preemption while per-CPU data is in use. A program that was unpinned claims
+ * its call again (call_claim, writer.bpf.h).
  *
  * Since Linux 7.0 programs of tracepoints are preemptible, though they do not migrate: another task
  * can run the same or another program on the same CPU in the middle of one. Per-CPU data (slot,

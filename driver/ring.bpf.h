@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The ring of this CPU: reserves room for a record, publishes it, counts it, and wakes the reader.
+ * Sheds (drops) unimportant records when the ring fills.
  *
  * The array ring holds a record in place. The perf and ringbuf kinds make it in the CPU's scratch
  * and send it whole. Writers nest (a page fault or a sample inside a filler): ring_hdr.nest counts

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sampling: records only the first part of each second, except for calls that change the state of
- * threads and files. A call belongs to the time of its enter. The events DROP_E and DROP_X report
- * that recording pauses and resumes, at the first call in the new phase on any CPU.
+ * Sampling by the sampling ratio (--sampling): records only the first part of each second, except
+ * for calls that change the state of threads and files. A call belongs to the time of its enter.
+ * The events DROP_E and DROP_X report that recording pauses and resumes, at the first call in the
+ * new phase on any CPU.
  */
 #ifndef DRIVER_SAMPLING_BPF_H
 #define DRIVER_SAMPLING_BPF_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The command saker: parses options, then captures, prints lists, or verifies files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The options of saker, one row each. */
 #include "options.h"
 
 #include "fields/format.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses the command line by the tables of options, and checks what does not go together. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The .scap format, shared by reader and writer: numbers on disk, facts about events, and a file as
- * a stream of events. docs/scap-file.md describes the layout. */
+/* The .scap format, shared by reader and writer: block headers, event blocks, and the facts about
+ * events that they need. docs/scap-file.md describes the layout. */
 #ifndef SCAP_FILE_CAPFILE_H
 #define SCAP_FILE_CAPFILE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that were under way when a live capture began, as raw enters in the order in which they
- * were seen. */
+/* The calls of stuck threads: calls that were in progress when a live capture began, as raw enters
+ * in the order in which they were seen. */
 #ifndef SCAP_LIVE_CALLS_UNDER_WAY_H
 #define SCAP_LIVE_CALLS_UNDER_WAY_H
 

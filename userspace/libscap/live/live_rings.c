@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rings of a live capture, one for each CPU or for several, and the doorbell that wakes their
- * reader. CPUs that come online later get theirs then. */
+ * reader. A late CPU, which comes online during the capture, gets its ring then. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the CIEs and FDEs of .eh_frame and .debug_frame. */
 #include "unwind/cfi.h"
 
 #include <errno.h>
