@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Signals: who sent which to whom, and what became of it. A line says that one was sent, by which call and with which result; that it was delivered, which is when the receiver took it; or that it ended the receiver. AFTER is the time since it was sent. What the kernel sends has no line of its own before it is delivered: its call is 'kernel'. A sender that is not known is -. Deliveries of SIGCHLD are left out unless asked for with signal=SIGCHLD, and so are signals of number 0, which ask whether a process is there, unless asked for with signal=0."
+description = "Shows each signal: which process sent it, by which call, to which process, and its effect. Each row is one step: sent (or the error of the call), delivered, or ended it, the signal that terminated the receiver. AFTER is the time since it was sent. A signal that the kernel sends has the sender kernel and no call; for SIGCHLD the PID of the sender is that of the child. Without a send in the capture, SIGPIPE, SIGALRM, SIGVTALRM or SIGPROF that terminates a process counts as the kernel's, and so does SIGKILL after SIGXCPU (RLIMIT_CPU). The sender of any other such signal is unknown (-): it can be a process outside of the capture, or the OOM killer. Deliveries of SIGCHLD are shown only with signal=SIGCHLD, and kill(pid, 0), which tests whether a process exists, only with signal=0."
 short_description = "Show signals: who sent what to whom, and with what effect"
 category = "System State"
 
@@ -7,11 +7,14 @@ local report = require "report"
 local bounded = require "bounded"
 
 local arg = report.args {
-  {name = "signal", optional = true, description = "only this one: a name or a number; 0 is kill(pid, 0), which only asks"},
+  {name = "signal", optional = true, description = "only this signal: a name or a number; 0: kill(pid, 0), which sends none"},
   report.color_arg,
 }
 
-local SIGKILL, SIGCHLD = 9, 17
+local SIGKILL, SIGPIPE, SIGALRM, SIGCHLD, SIGXCPU, SIGVTALRM, SIGPROF = 9, 13, 14, 17, 24, 26, 27
+-- Signals that practically only the kernel sends, and that terminate a process without a delivery of
+-- their own: the kernel delivers SIGKILL in their place, without a sender.
+local sent_by_kernel = {[SIGPIPE] = true, [SIGALRM] = true, [SIGVTALRM] = true, [SIGPROF] = true}
 local CALLS = "kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_open"
 
 local fields, put, finish = {}, nil, nil
@@ -162,32 +165,45 @@ local function sent_to(number)
   end
 end
 
+-- The send of the signal that is delivered. Only SIGCHLD of the kernel has a PID: that of the child.
+local function delivered_send(number)
+  local sender = evt.field(fields.sender)
+  if sender == 0 then return {name = "kernel"} end
+  local send = sent_to(number)
+  if send and send.from == sender then return send end
+  send = sender and from.get(sender .. ":" .. number)
+  if send then return send end
+  local is_kernel = sender and number == SIGCHLD
+  return {from = sender, name = is_kernel and "kernel" or name_of(evt.field(fields.sender_name))}
+end
+
 local function on_delivery()
   local field = evt.field
   local number, pid = field(fields.sig), field(fields.pid)
-  -- What ends a process is given to its threads as this; procexit tells which signal it was.
+  -- Each thread of a process that exits gets this one: procexit has the signal that ended the process.
   if not number or number == SIGKILL then return end
-  local sender, send = field(fields.sender), nil
-  if sender == 0 then
-    send = {call = "kernel"}
-  elseif number == SIGCHLD then
-    send = {from = sender, name = name_of(field(fields.sender_name)), call = "kernel"}
-  else
-    send = sent_to(number)
-    if not send or send.from ~= sender then
-      send = sender and from.get(sender .. ":" .. number) or
-             {from = sender, name = name_of(field(fields.sender_name))}
-    end
-  end
-  if pid then to.put(pid .. ":" .. number, send) end -- should it be the end of it
+  local send = delivered_send(number)
+  if pid then to.put(pid .. ":" .. number, send) end -- for on_death
   put_effect(send, number, "delivered")
+end
+
+-- The send of the signal that ended a process.
+local function fatal_send(number, pid)
+  local send = sent_to(number)
+  if send then return send end
+  local limit = number == SIGKILL and pid and to.get(pid .. ":" .. SIGXCPU)
+  local is_kernel = sent_by_kernel[number] or limit and limit.name == "kernel" and not limit.from
+  return {name = is_kernel and "kernel" or nil}
 end
 
 local function on_death()
   local field = evt.field
   local number, pid = field(fields.sig), field(fields.pid)
-  local send = sent_to(number) or {}
-  if pid then to.take(pid .. ":" .. number) end
+  local send = fatal_send(number, pid)
+  if pid then
+    to.take(pid .. ":" .. number)
+    to.take(pid .. ":" .. SIGXCPU)
+  end
   put_effect(send, number, "ended it", "yellow")
 end
 

@@ -474,6 +474,35 @@ signal.setitimer(signal.ITIMER_REAL, 0.01); signal.pause()
 p = sleep(start_new_session=True); os.killpg(p.pid, 1); p.wait()
 p = sleep(); signal.pidfd_send_signal(os.pidfd_open(p.pid), 9); p.wait()
 """
+# Each child is ended by a signal that the kernel sends; the last one by a process outside of the capture.
+KERNEL_SIGNALS = """
+import ctypes, os, resource, signal, subprocess, sys
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+def child(act):
+    pid = os.fork()
+    if pid: return os.waitpid(pid, 0)
+    act()
+    os._exit(99)
+def loop():
+    while True: pass
+def reach_cpu_limit():
+    signal.signal(signal.SIGXCPU, lambda *a: None)
+    resource.setrlimit(resource.RLIMIT_CPU, (0, 1))
+    loop()
+def write_to_closed_pipe():
+    r, w = os.pipe(); os.close(r); os.write(w, b"x")
+def use_up_timer():
+    signal.setitimer(signal.ITIMER_PROF, 0.01)
+    loop()
+def wait_for_timer():
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    signal.pause()
+for act in (reach_cpu_limit, write_to_closed_pipe, lambda: ctypes.string_at(8), use_up_timer, wait_for_timer): child(act)
+signal.signal(signal.SIGCHLD, lambda *a: None)
+child(lambda: os._exit(0))
+print(os.getpid(), flush=True)
+signal.pause()
+"""
 # What another thread's line interrupts goes on behind "resumed>".
 STRACE_KILL = re.compile(r"\b(kill|tgkill|pidfd_send_signal)\((.*?)(?:\)| <unfinished \.\.\.>\n(?:.*\n)*?.*<\.\.\. \1 resumed>\)?)"
                          r" += (-?\d+)(?: (\w+))?")
@@ -487,26 +516,26 @@ class Signals(Case):
         self.assertEqual(p.returncode, 0, p.stderr)
         told = objects(self, "-r", path, "-c", "signals")
         name = os.path.basename(PYTHON)[:15]
-        self.assertEqual({(o.get("from"), o["call"]) for o in told},
-                         {(name, "kill"), (name, "tgkill"), (name, "pidfd_send_signal"), (None, "kernel")})
-        effects = [(o["signal"], o["call"], o["effect"]) for o in told]
+        self.assertEqual({(o.get("from"), o.get("call")) for o in told},
+                         {(name, "kill"), (name, "tgkill"), (name, "pidfd_send_signal"), ("kernel", None)})
+        effects = [(o["signal"], o.get("call"), o["effect"]) for o in told]
         self.assertEqual(effects, [
             ("SIGTERM", "kill", "sent"), ("SIGTERM", "kill", "ended it"),
             ("SIGKILL", "kill", "ESRCH"),
             ("SIGUSR1", "kill", "sent"), ("SIGUSR1", "kill", "delivered"),
             ("SIGUSR1", "tgkill", "sent"), ("SIGUSR1", "tgkill", "delivered"),
-            ("SIGALRM", "kernel", "delivered"),
+            ("SIGALRM", None, "delivered"),
             ("SIGHUP", "kill", "sent"), ("SIGHUP", "kill", "ended it"),
             ("SIGKILL", "pidfd_send_signal", "sent"), ("SIGKILL", "pidfd_send_signal", "ended it")])
         for o in told:
-            self.assertEqual("after" in o, o["effect"] in ("delivered", "ended it") and o["call"] != "kernel", o)
+            self.assertEqual("after" in o, o["effect"] in ("delivered", "ended it") and o["from"] != "kernel", o)
         ended = [o for o in told if o["effect"] == "ended it"]
         self.assertEqual([o["to"] for o in ended], [ended[0]["to"]] * 3)
         group = next(o for o in told if o["signal"] == "SIGHUP" and o["effect"] == "sent")
         self.assertEqual(group["to_pid"], -ended[1]["to_pid"])
         head, *lines = run(self, "-r", path, "-c", "signals").splitlines()
         self.assertEqual([l[head.index("SIGNAL"):].split()[0] for l in lines], [o["signal"] for o in told])
-        self.assertEqual([l[head.index("CALL"):].split()[0] for l in lines], [o["call"] for o in told])
+        self.assertEqual([l[head.index("CALL"):].split()[0] for l in lines], [o.get("call", "-") for o in told])
 
         if not shutil.which("strace"):
             self.skipTest("strace is not installed: scripts/setup --tests")
@@ -518,8 +547,29 @@ class Signals(Case):
             sig = re.search(r"SIG\w+|\b0\b", m[2].split(",", 1)[1])
             if sig[0] != "0": # it only asks
                 theirs.append((m[1], sig[0], m[4] or "sent"))
-        self.assertEqual([(o["call"], o["signal"], o["effect"]) for o in told
+        self.assertEqual([(o.get("call"), o["signal"], o["effect"]) for o in told
                           if o["effect"] not in ("delivered", "ended it")], theirs)
+
+    @live
+    def test_of_the_kernel(self):
+        path = os.path.join(self.dir, "kernel.scap")
+        with subprocess.Popen(["timeout", "-k", "2", "60", e2e.SAKER, "-w", path, "--", PYTHON,
+                               self.script("kernel_signals.py", KERNEL_SIGNALS)],
+                              env=ENV, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as p:
+            pid = int(p.stdout.readline())
+            os.kill(pid, signal.SIGKILL)  # of this process, which the capture leaves out
+            p.wait()
+        told = objects(self, "-r", path, "-c", "signals")
+        self.assertEqual([(o.get("from"), o.get("call"), o["signal"], o["effect"]) for o in told], [
+            ("kernel", None, "SIGXCPU", "delivered"), ("kernel", None, "SIGKILL", "ended it"),
+            ("kernel", None, "SIGPIPE", "ended it"),
+            ("kernel", None, "SIGSEGV", "delivered"), ("kernel", None, "SIGSEGV", "ended it"),
+            ("kernel", None, "SIGPROF", "ended it"), ("kernel", None, "SIGALRM", "ended it"),
+            (None, None, "SIGKILL", "ended it")])
+        self.assertFalse([o for o in told if "from_pid" in o])
+        last = [o for o in objects(self, "-r", path, "-c", "signals", "SIGCHLD") if o["to_pid"] == pid][-1]
+        self.assertEqual((last["from"], last["effect"]), ("kernel", "delivered"))
+        self.assertNotIn(last["from_pid"], [o["to_pid"] for o in told])
 
     @live
     def test_only_one_signal(self):
@@ -537,7 +587,7 @@ class Signals(Case):
 
     def test_golden(self):
         told = objects(self, "-r", e2e.shared_capture("container_run_as_user_0.scap"), "-c", "signals")
-        self.assertEqual(collections.Counter((o["signal"], o["call"], o["effect"]) for o in told),
+        self.assertEqual(collections.Counter((o["signal"], o["from"], o["effect"]) for o in told),
                          {("SIGIO", "kernel", "delivered"): 8, ("SIGALRM", "kernel", "delivered"): 4})
         told = objects(self, "-r", e2e.shared_capture("container_run_as_user_0.scap"), "-c", "signals", "signal=0")
         self.assertEqual([(o["signal"], o["call"], o["effect"]) for o in told], [("0", "kill", "sent")])
