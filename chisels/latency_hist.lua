@@ -9,8 +9,8 @@ local arg = report.args {
   {name = "by", default = "evt.type", check = report.field, description = "a histogram for each value of this field (evt.type)"},
   {name = "top", argtype = "int", default = 5, check = report.whole(1),
    description = "how many histograms (5)"},
-  {name = "interval", argtype = "int", default = 1, check = report.whole(1),
-   description = "seconds between them while live (1)"},
+  {name = "interval", argtype = "int", default = 0, check = report.whole(0),
+   description = "live: histograms for each so many seconds; 0: for the whole capture (0)"},
 }
 
 local WIDEST_BAR = 50
@@ -18,17 +18,12 @@ local WIDEST_BAR = 50
 local GROUPS_MAX = 10000
 
 local latency, by
-local groups, n_groups, unknown, drawn = {}, 0, 0, false
+local groups, n_groups, unknown = {}, 0, 0
 local other -- nil: there is room for all
 
 function on_init()
   latency, by = chisel.request_field("evt.latency"), chisel.request_field(arg.by)
   chisel.set_filter("evt.dir=< and syscall.type exists")
-  return true
-end
-
-function on_capture_start()
-  if sysdig.is_live() then chisel.set_interval_s(arg.interval) end
   return true
 end
 
@@ -142,30 +137,21 @@ local function put_json(list, now)
   end
 end
 
-local function put(s, ns)
-  local list, all = slowest_groups()
-  if report.is_json() then
-    put_json(list, s * 1000000000 + ns)
-  else
-    local lines = {}
-    if sysdig.is_live() then lines[1] = os.date("%H:%M:%S", s) end
-    for _, group in ipairs(list) do put_group(lines, group) end
-    if all > #list then lines[#lines + 1] = ("%d more: top=N shows them"):format(all - #list) end
-    if unknown > 0 then
-      lines[#lines + 1] = ("%d calls whose beginning was not seen are not counted"):format(unknown)
-    end
-    if #list == 0 then lines[#lines + 1] = "no calls" end
-    report.draw(lines)
+local function draw(list, all, title)
+  local lines = {title}
+  for _, group in ipairs(list) do put_group(lines, group) end
+  if all > #list then lines[#lines + 1] = ("%d more: top=N shows them"):format(all - #list) end
+  if unknown > 0 then
+    lines[#lines + 1] = ("%d calls whose beginning was not seen are not counted"):format(unknown)
   end
-  groups, n_groups, other, unknown, drawn = {}, 0, nil, 0, true
+  if #list == 0 then lines[#lines + 1] = "no calls" end
+  report.draw(lines)
 end
 
-function on_interval(s, ns)
-  put(s, ns)
-  return true
-end
-
--- The last, unfinished interval does not take the place of the last whole one on the screen.
-function on_capture_end(s, ns)
-  if not (drawn and report.redraws()) then put(s, ns) end
-end
+local tables
+tables = report.tables(arg, function(now)
+  local list, all = slowest_groups()
+  if report.is_json() then put_json(list, now) else draw(list, all, tables.title(now)) end
+  if arg.interval > 0 then groups, n_groups, other, unknown = {}, 0, nil, 0 end
+end)
+on_capture_start, on_interval, on_capture_end = tables.start, tables.interval, tables.finish

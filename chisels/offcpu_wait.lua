@@ -12,8 +12,8 @@ local names = {
 }
 local fields = {}
 
--- Calls under way, by thread: {key = values of the row, sleeps, began, since}; since is when it began, or
--- when the table before was made.
+-- Open calls by thread: the values of the row's keys, and {sleeps, began, since, is_counted}. The table has
+-- the wait up to `since` already, and the call itself if is_counted.
 local open = require "bounded"(100000)
 local ended = nil -- the call that the event ends
 
@@ -76,16 +76,20 @@ require "toplist" {
   values = {
     {"WAITED", name = "waited", kind = "time",
      of = function() return evt.field(fields.time) - ended.since end},
-    {"CALLS", name = "calls", of = function() return 1 end},
+    {"CALLS", name = "calls", of = function() return ended.is_counted and 0 or 1 end},
     {"LONGEST", name = "longest", kind = "time", max = true,
      of = function() return evt.field(fields.time) - ended.began end},
   },
   top = 20,
+  interval = 0,
   init = function()
     for key, field in pairs(names) do fields[key] = chisel.request_field(field) end
     chisel.follow("evt.type=procexit", on_call)
   end,
   event = on_call,
+  restart = function()
+    for _, call in open.each() do call.is_counted = false end
+  end,
   settle = function(add, now)
     for _, call in open.each() do
       if call.sleeps and now > call.since then
@@ -93,9 +97,9 @@ require "toplist" {
         local row = {}
         for i, key in ipairs(keys) do row[i] = key.of() end
         add(row, 1, now - call.since)
-        add(row, 2, 1)
+        if not call.is_counted then add(row, 2, 1) end
         add(row, 3, now - call.began)
-        call.since = now
+        call.since, call.is_counted = now, true
       end
     end
   end,

@@ -1039,6 +1039,15 @@ print(a.getsockname()[1])
         self.assertGreater(len(told), 1)
         self.assertEqual(sum(o["sum(evt.io.bytes)"] for o in told), 10000)
 
+    @live
+    def test_one_table_of_all(self):
+        """Live into a pipe, waits and latencies have one table, though the capture lasts more than a second."""
+        command = ("--", "sh", "-c", "sleep 1.2; sleep 1.2; :")
+        waits = self.live_objects("-c", "offcpu_wait", *command)
+        self.assertEqual([o["calls"] for o in waits if (o["proc.name"], o["evt.type"]) == ("sh", "wait4")], [2])
+        times = self.live_objects("-c", "latency_hist", "evt.type=clock_nanosleep", *command)
+        self.assertEqual([o["count"] for o in times], [2])
+
     def live_objects(self, *args):
         p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-j", *args], capture_output=True, env=ENV,
                            cwd=self.dir, stdin=subprocess.DEVNULL, check=True)
@@ -1285,6 +1294,16 @@ class Live(Case):
             out = self.on_terminal("--pid", pid, "--tree", "-c", chisel, until=text)
             self.assertIn(b"\x1b[2J\x1b[H", out, chisel)
             self.assertIn(text, out, chisel)
+
+    def test_an_open_wait_is_one_call(self):
+        """Each table adds to the time of an open call, and does not count the call again."""
+        p = subprocess.Popen(["sleep", "100"])
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        out = self.on_terminal("--pid", str(p.pid), "-c", "offcpu_wait", until=b"\x1b[J\x1b[H")
+        calls = re.findall(rb"(\d+) +\S+ +\d+ +sleep +clock_nanosleep", out)
+        self.assertGreaterEqual(len(calls), 2, out)
+        self.assertEqual(set(calls), {b"1"}, out)
 
     def test_the_head_comes_before_the_first_line(self):
         for chisel, title in (("netlower", b"CONNECTION"), ("httplog", b"METHOD"), ("signals", b"SIGNAL")):
