@@ -33,7 +33,7 @@ local GONE = {procexit = true, exit = true, exit_group = true}
 -- Of a thread that the filter leaves out, too: it waits no longer.
 local function on_end()
   local tid = evt.field(fields.tid)
-  if tid then open.take(tid) end
+  if tid then open:take(tid) end
 end
 
 function on_init()
@@ -86,12 +86,12 @@ function on_event()
   last_ns = time
   if not tid then return true end
   if GONE[evt.field(fields.type)] then
-    open.take(tid)
+    open:take(tid)
   elseif evt.field(fields.dir) == "<" then
-    on_exit(tid, open.take(tid))
+    on_exit(tid, open:take(tid))
   else
     local before = evt.field(fields.before)
-    open.put(tid, {row = row_of(0, not before and time or nil), since = time, type = evt.field(fields.type), before = before})
+    open:put(tid, {row = row_of(0, not before and time or nil), since = time, type = evt.field(fields.type), before = before})
   end
   return true
 end
@@ -99,7 +99,7 @@ end
 -- Those that ended, and those that have not, up to now.
 local function put(now)
   local list = {table.unpack(slowest)}
-  for _, call in open.each() do
+  for _, call in open:each() do
     call.row[1] = now - call.since
     if is_slow(list, call.row[1]) then insert(list, call.row) end
   end

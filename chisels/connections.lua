@@ -68,7 +68,7 @@ end
 local function field(name) return evt.field(handles[name]) end
 
 local function close(key, ended)
-  local c = open.take(key)
+  local c = open:take(key)
   if c then show(c, ended) end
 end
 
@@ -88,13 +88,13 @@ local function new(key, began)
              container = handles.container and field("container") or nil}
   local rows = rows_of[c.pid] or {keys = {}, n = 0}
   rows_of[c.pid], rows.keys[key], rows.n = rows, true, rows.n + 1
-  open.put(key, c)
+  open:put(key, c)
   return c
 end
 
 -- A connect of a socket that is waited for, or that is connected, is no other connection.
 local function connection(key, what)
-  local c = open.get(key)
+  local c = open:get(key)
   if what == "accept" or what == "accept4" or what == "connect" and not (c and c.is_connect) then
     close(key)
     local latency = what == "connect" and field("latency") or 0
@@ -120,7 +120,7 @@ function on_event()
   last = field("time")
   local key = ("%d %d"):format(pid or -1, field("fd") or -1)
   if what == "close" then
-    local c = open.get(key)
+    local c = open:get(key)
     if c and c.is_connect then c.outcome = field("outcome") or c.outcome end
     close(key, last)
     return true
@@ -138,7 +138,7 @@ end
 
 function on_capture_end()
   local rest = {}
-  for _, c in open.each() do rest[#rest + 1] = c end
+  for _, c in open:each() do rest[#rest + 1] = c end
   table.sort(rest, function(a, b)
     if a.began ~= b.began then return (a.began or 0) < (b.began or 0) end
     return (a.name or "") < (b.name or "")

@@ -127,7 +127,7 @@ local function on_message(data, is_whole)
     return
   end
   local now, question = q.time, asked[key]
-  local burst = bursts.get((q.pid or -1) .. " " .. (evt.field(fields.fd) or -1))
+  local burst = bursts:get((q.pid or -1) .. " " .. (evt.field(fields.fd) or -1))
   asked[key] = nil
   if question then
     q = question
@@ -144,7 +144,7 @@ end
 local function on_stream(data, n)
   local key = ("%s %s %s %s"):format(evt.field(fields.pid), evt.field(fields.fd), evt.field(fields.file),
                                      evt.field(fields.writes))
-  local s = streams.get(key) or {data = "", skip = 0}
+  local s = streams:get(key) or {data = "", skip = 0}
   local missing = n - #data
   if s.skip > 0 then
     local skipped = math.min(s.skip, #data)
@@ -168,7 +168,7 @@ local function on_stream(data, n)
     end
   end
   if missing > 0 then s.data = "" end
-  streams.put(key, s)
+  streams:put(key, s)
 end
 
 function on_capture_start()
@@ -189,7 +189,7 @@ function on_event()
     local messages = field(fields.messages)
     if kind == "sendmmsg" and messages > 1 then
       local q = who()
-      bursts.put(q.pid .. " " .. field(fields.fd),
+      bursts:put(q.pid .. " " .. field(fields.fd),
                  {time = q.time - (field(fields.latency) or 0), server = q.server, left = messages - 1})
     end
     n = math.min(n, SNAPLEN) -- that of all messages

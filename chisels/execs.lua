@@ -100,10 +100,10 @@ end
 -- The entry of the parent; one that was there before the capture gets one without a beginning.
 local function parent_of(ppid)
   if not ppid or ppid < 1 then return nil end
-  local parent = running.get(ppid)
+  local parent = running:get(ppid)
   if not parent then
     parent = add {pid = ppid, program = evt.field(fields.parent), from_before = true, is_exec = true}
-    running.put(ppid, parent)
+    running:put(ppid, parent)
   end
   return parent
 end
@@ -112,14 +112,14 @@ end
 
 local function on_fork(now, pid)
   if not evt.field(fields.is_main) then return end
-  local ppid, before = evt.field(fields.ppid), running.get(pid)
+  local ppid, before = evt.field(fields.ppid), running:get(pid)
   if before then before.status, before.is_lost = "-", true end -- its end was not seen
-  running.put(pid, add {pid = pid, ppid = ppid, parent = parent_of(ppid), start = now,
+  running:put(pid, add {pid = pid, ppid = ppid, parent = parent_of(ppid), start = now,
                         program = evt.field(fields.program)})
 end
 
 local function on_exec(now, pid)
-  local before = running.get(pid)
+  local before = running:get(pid)
   local ppid = evt.field(fields.ppid)
   if evt.field(fields.failed) then
     if arg.failed == "no" then return end
@@ -140,7 +140,7 @@ local function on_exec(now, pid)
     end
     entry = add {pid = pid, ppid = ppid, parent = before and before.parent or parent_of(ppid),
                  start = now, program = program, is_exec = true}
-    running.put(pid, entry)
+    running:put(pid, entry)
   end
   entry.main_ended = nil
   tell(entry, "start")
@@ -148,13 +148,13 @@ end
 
 -- @hidden: the filter leaves the event out, but perhaps not what it ends.
 local function on_end(now, pid, hidden)
-  local entry = running.get(pid)
+  local entry = running:get(pid)
   if not entry then
     if hidden then return end
     local ppid = evt.field(fields.ppid)
-    entry = add {pid = pid, ppid = ppid, parent = running.get(ppid or 0), program = evt.field(fields.program),
+    entry = add {pid = pid, ppid = ppid, parent = running:get(ppid or 0), program = evt.field(fields.program),
                  is_exec = true}
-    running.put(pid, entry)
+    running:put(pid, entry)
   end
   local age = evt.field(fields.age)
   entry.start = entry.start or age and now - age -- who was there before
@@ -174,7 +174,7 @@ local function on_end(now, pid, hidden)
     others = others - 1
   end
   if not entry.main_ended or others > 0 then return end -- threads of it go on
-  running.take(pid)
+  running:take(pid)
   if hidden and entry.from_before then return end
   entry.from_before = nil
   tell(entry, "end", entry.signal and "red" or entry.code ~= 0 and "yellow" or nil)
@@ -182,9 +182,9 @@ end
 
 -- The process goes on as a program that the filter leaves out.
 local function on_hidden_exec(now, pid)
-  local entry = running.get(pid)
+  local entry = running:get(pid)
   if not entry or entry.from_before or evt.field(fields.failed) then return end
-  running.take(pid)
+  running:take(pid)
   entry.stop, entry.status, entry.became = now, "exec", evt.field(fields.program)
   tell(entry, "exec")
 end
@@ -221,7 +221,7 @@ end
 -- Of those that were there before and still are, the table of threads knows when they started.
 local function find_starts()
   local threads = sysdig.get_thread_table_nofds()
-  for pid, entry in running.each() do
+  for pid, entry in running:each() do
     local started = threads[pid] and threads[pid].clone_ts or 0
     if not entry.start and started > 0 then entry.start = started end
   end
@@ -262,7 +262,7 @@ end
 function on_capture_end(s, ns)
   if report.is_json() then
     for n = first, last do
-      if running.get(kept[n].pid) == kept[n] and not kept[n].from_before then put_json(kept[n]) end
+      if running:get(kept[n].pid) == kept[n] and not kept[n].from_before then put_json(kept[n]) end
     end
     return
   end

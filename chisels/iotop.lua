@@ -14,15 +14,15 @@ local counted -- the call whose wait was counted last
 
 -- Faults since the thread left a CPU before. Those of before the first time are not the capture's.
 local function switched(tid)
-  local major, minor, before = field(fields.major), field(fields.minor), left.get(tid)
+  local major, minor, before = field(fields.major), field(fields.minor), left:get(tid)
   n_switches = n_switches + 1
   if before and major and minor then now.major, now.minor = major - before.major, minor - before.minor end
-  left.put(tid, {time = field(fields.time), major = major or 0, minor = minor or 0})
+  left:put(tid, {time = field(fields.time), major = major or 0, minor = minor or 0})
 end
 
 local function transferred(tid)
   local read, written, latency = field(fields.read), field(fields.written), field(fields.latency)
-  local before = left.get(tid)
+  local before = left:get(tid)
   local waited = latency and before and before.time >= field(fields.time) - latency
   now.bytes, now.read, now.written = read or written, read, written
   if not waited then now.cached = read end

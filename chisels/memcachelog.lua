@@ -91,9 +91,9 @@ function on_event()
   if not data then return true end
   local key = ("%d %d %s"):format(evt.field(handles.pid) or -1, evt.field(handles.fd) or -1,
                                   evt.field(handles.connection) or "")
-  local now, waits = evt.field(handles.time), pending.get(key)
+  local now, waits = evt.field(handles.time), pending:get(key)
   if waits and waits.dir ~= dir then
-    pending.take(key)
+    pending:take(key)
     waits.answer, waits.found = answer_of(data)
     waits.size, waits.latency, waits.time = waits.found or waits.size, now - waits.time, now
     done(waits)
@@ -105,7 +105,7 @@ function on_event()
     for _, name in ipairs {"pid", "process", "container.name"} do
       request[name] = evt.field(handles[name])
     end
-    pending.put(key, request)
+    pending:put(key, request)
   end
   return true
 end

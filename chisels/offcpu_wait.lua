@@ -35,21 +35,21 @@ end
 local function on_call()
   local field = evt.field
   local tid, kind = field(fields.tid), field(fields.type)
-  local call = tid and open.get(tid)
+  local call = tid and open:get(tid)
   ended = nil
   if not tid then return false end
   if kind == "switch" then
     if call then call.sleeps = true end
   elseif field(fields.dir) == ">" then -- of a thread that ends, too: it waits no longer
-    open.take(tid)
+    open:take(tid)
     if kind == "procexit" then return false end
-    open.put(tid, {
+    open:put(tid, {
       began = field(fields.time), since = field(fields.time), sleeps = field(fields.blocked),
       container = field(fields.container), pid = field(fields.pid), process = field(fields.process),
       type = kind, target = target(kind),
     })
   elseif call then
-    open.take(tid)
+    open:take(tid)
     if call.sleeps and call.type == kind then
       ended, call.target = call, call.target or target(kind)
     end
@@ -88,10 +88,10 @@ require "toplist" {
   end,
   event = on_call,
   restart = function()
-    for _, call in open.each() do call.is_counted = false end
+    for _, call in open:each() do call.is_counted = false end
   end,
   settle = function(add, now)
-    for _, call in open.each() do
+    for _, call in open:each() do
       if call.sleeps and now > call.since then
         ended = call
         local row = {}

@@ -80,7 +80,7 @@ local function args_of(call)
   elseif call == "rt_sigqueueinfo" or call == "rt_tgsigqueueinfo" then
     given.pid, given.to = field(fields.to_tgid), field(fields.to_gname)
   elseif call == "pidfd_send_signal" then
-    local file = files.get(field(fields.pid) .. ":" .. (field(fields.pidfd) or -1)) or {}
+    local file = files:get(field(fields.pid) .. ":" .. (field(fields.pidfd) or -1)) or {}
     given.pid, given.to = file.pid, file.name
   else
     given.pid, given.to = field(fields.to_pid), field(fields.to_name)
@@ -107,8 +107,8 @@ local function on_send_begins(call, tid)
   if not given then return end
   local send = {from = field(fields.pid), name = field(fields.name), call = call, group = field(fields.group),
                 ts = field(fields.time), given = given, pending = true}
-  calls.put(tid, send)
-  if given.pid and given.number ~= 0 then to.put(key_of(given), send) end
+  calls:put(tid, send)
+  if given.pid and given.number ~= 0 then to:put(key_of(given), send) end
 end
 
 -- A line for an effect of the signal: the line of the call comes first.
@@ -127,7 +127,7 @@ local function on_send(call)
   local tid = field(fields.tid)
   if not tid then return end
   if field(fields.dir) == ">" then return on_send_begins(call, tid) end
-  local begun = calls.take(tid)
+  local begun = calls:take(tid)
   local send = begun or {from = field(fields.pid), name = field(fields.name), call = call,
                          group = field(fields.group)}
   local given = args_of(call) or send.given or {} -- in files of other tools only the enter has them
@@ -139,12 +139,12 @@ local function on_send(call)
   if not given.number or given.number == 0 then return end
   local key = given.pid and key_of(given)
   if failed then
-    if key and to.get(key) == send then to.take(key) end
+    if key and to:get(key) == send then to:take(key) end
     return
   end
   send.ts = field(fields.time)
-  if key then to.put(key, send) end
-  if send.from then from.put(send.from .. ":" .. given.number, send) end
+  if key then to:put(key, send) end
+  if send.from then from:put(send.from .. ":" .. given.number, send) end
 end
 
 -- pidfd_open, so that a signal to a pidfd has a receiver.
@@ -152,7 +152,7 @@ local function on_pidfd()
   local field = evt.field
   local fd, pid = field(fields.result), field(fields.pid)
   if fd and fd >= 0 and pid then
-    files.put(pid .. ":" .. fd, {pid = field(fields.to_pid), name = field(fields.to_name)})
+    files:put(pid .. ":" .. fd, {pid = field(fields.to_pid), name = field(fields.to_name)})
   end
 end
 
@@ -160,7 +160,7 @@ end
 local function sent_to(number)
   local group = evt.field(fields.group)
   for _, id in ipairs {evt.field(fields.pid) or 0, evt.field(fields.tid) or 0, group and -group or 0, -1} do
-    local send = to.get(id .. ":" .. number)
+    local send = to:get(id .. ":" .. number)
     if send then return send end
   end
 end
@@ -171,7 +171,7 @@ local function delivered_send(number)
   if sender == 0 then return {name = "kernel"} end
   local send = sent_to(number)
   if send and send.from == sender then return send end
-  send = sender and from.get(sender .. ":" .. number)
+  send = sender and from:get(sender .. ":" .. number)
   if send then return send end
   local is_kernel = sender and number == SIGCHLD
   return {from = sender, name = is_kernel and "kernel" or name_of(evt.field(fields.sender_name))}
@@ -183,7 +183,7 @@ local function on_delivery()
   -- Each thread of a process that exits gets this one: procexit has the signal that ended the process.
   if not number or number == SIGKILL then return end
   local send = delivered_send(number)
-  if pid then to.put(pid .. ":" .. number, send) end -- for on_death
+  if pid then to:put(pid .. ":" .. number, send) end -- for on_death
   put_effect(send, number, "delivered")
 end
 
@@ -191,7 +191,7 @@ end
 local function fatal_send(number, pid)
   local send = sent_to(number)
   if send then return send end
-  local limit = number == SIGKILL and pid and to.get(pid .. ":" .. SIGXCPU)
+  local limit = number == SIGKILL and pid and to:get(pid .. ":" .. SIGXCPU)
   local is_kernel = sent_by_kernel[number] or limit and limit.name == "kernel" and not limit.from
   return {name = is_kernel and "kernel" or nil}
 end
@@ -201,8 +201,8 @@ local function on_death()
   local number, pid = field(fields.sig), field(fields.pid)
   local send = fatal_send(number, pid)
   if pid then
-    to.take(pid .. ":" .. number)
-    to.take(pid .. ":" .. SIGXCPU)
+    to:take(pid .. ":" .. number)
+    to:take(pid .. ":" .. SIGXCPU)
   end
   put_effect(send, number, "ended it", "yellow")
 end

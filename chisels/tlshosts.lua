@@ -64,7 +64,7 @@ function on_event()
   local data, n = field(fields.data), field(fields.len)
   if not data or not n or #data == 0 then return true end
   local key = ("%s %s %s"):format(field(fields.pid), field(fields.fd), field(fields.file))
-  local before = begun.get(key)
+  local before = begun:get(key)
   if before then
     data = before .. data
   elseif not tls.may_begin(data) then
@@ -75,10 +75,10 @@ function on_event()
   if hello then
     put_hello(hello)
   elseif why == "more" and not no_more then
-    begun.put(key, data)
+    begun:put(key, data)
     return true
   end
-  if before then begun.take(key) end
+  if before then begun:take(key) end
   return true
 end
 

@@ -1,47 +1,53 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A table that cannot grow without end: require "bounded", then bounded(N) makes one with get, put,
--- take and each. It holds the last N keys at least, 2 N at most: what was put longest ago goes first.
--- evicted(value), if given, is called for each value that goes for lack of room.
-return function(max, evicted)
-  local young, old, n = {}, {}, 0
-  local all = {}
+-- A table with bounded memory, for what events refer to later: local bounded = require "bounded", then
+-- bounded(N) makes one. It keeps at least the N keys that were put last, and at most 2 N.
+--
+-- Keys are in two halves of at most N. When the young half is full, the old one is evicted and the young
+-- one takes its place. evicted(value), if given, is called with each value that is evicted.
+local Bounded = {}
+Bounded.__index = Bounded
 
-  function all.get(key)
-    local value = young[key]
-    if value == nil then return old[key] end
-    return value
-  end
+-- Returns the value of the key, or nil.
+function Bounded:get(key)
+  local value = self.young[key]
+  if value == nil then return self.old[key] end
+  return value
+end
 
-  function all.put(key, value)
-    if young[key] == nil then
-      if n == max then
-        if evicted then
-          for k, v in pairs(old) do
-            if k ~= key then evicted(v) end
-          end
-        end
-        young, old, n = {}, young, 0
-      end
-      n = n + 1
+-- Evicts the old half, except the key that is about to be put again.
+function Bounded:evict(key)
+  if self.evicted then
+    for k, value in pairs(self.old) do
+      if k ~= key then self.evicted(value) end
     end
-    young[key], old[key] = value, nil
   end
+  self.young, self.old, self.n = {}, self.young, 0
+end
 
-  -- Removes the key; its value, or nil.
-  function all.take(key)
-    local value = all.get(key)
-    if young[key] ~= nil then n = n - 1 end
-    young[key], old[key] = nil, nil
-    return value
+function Bounded:put(key, value)
+  if self.young[key] == nil then
+    if self.n == self.max then self:evict(key) end
+    self.n = self.n + 1
   end
+  self.young[key], self.old[key] = value, nil
+end
 
-  -- For loops over keys and values, in no order.
-  function all.each()
-    return coroutine.wrap(function()
-      for key, value in pairs(old) do coroutine.yield(key, value) end
-      for key, value in pairs(young) do coroutine.yield(key, value) end
-    end)
-  end
+-- Removes the key and returns its value, or nil.
+function Bounded:take(key)
+  local value = self:get(key)
+  if self.young[key] ~= nil then self.n = self.n - 1 end
+  self.young[key], self.old[key] = nil, nil
+  return value
+end
 
-  return all
+-- For loops over keys and values, in no order.
+function Bounded:each()
+  return coroutine.wrap(function()
+    for key, value in pairs(self.old) do coroutine.yield(key, value) end
+    for key, value in pairs(self.young) do coroutine.yield(key, value) end
+  end)
+end
+
+return function(max, evicted)
+  return setmetatable({young = {}, old = {}, n = 0, max = max, evicted = evicted}, Bounded)
 end

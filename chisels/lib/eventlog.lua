@@ -30,58 +30,76 @@ local function cell(column, value)
   return value
 end
 
+local EventLog = {}
+EventLog.__index = EventLog
+
+-- Returns false if the arguments are bad.
+function EventLog:init()
+  local spec, arg, excerpt = self.spec, self.arg, self.excerpt
+  if excerpt and not excerpt.init(arg) then return false end
+  if spec.init then spec.init(arg) end
+  if spec.snaplen then sysdig.set_snaplen(spec.snaplen) end
+  for i, c in ipairs(report.with_container(spec.columns)) do
+    self.columns[i] = {title = c[1], name = c.name or c[2], kind = c.kind, width = c.width, of = c.of}
+    if c.splits then self.splits = i end
+    self.handles[i] = c[2] and chisel.request_field(c[2]) or false
+  end
+  self.filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
+  if self.filter then chisel.set_filter(self.filter) end
+  self.put, self.finish = report.stream(self.columns)
+  return true
+end
+
+function EventLog:put_row(row, named)
+  local color = self.spec.color
+  self.put(row, color and color(named, self.arg))
+end
+
+-- Prints a row for each line of the text in the column that splits.
+function EventLog:put_lines(row, named)
+  local splits = self.splits
+  for text in row[splits]:gmatch("[^\n]+") do
+    row[splits], named[self.columns[splits].name] = text, text
+    self:put_row(row, named)
+  end
+end
+
+local field = evt.field
+
+function EventLog:event()
+  local row, named, handles, wants = {}, {}, self.handles, self.spec.wants
+  for i, column in ipairs(self.columns) do
+    local value = cell(column, handles[i] and field(handles[i]) or nil)
+    row[i], named[column.name] = value, value
+  end
+  if wants and not wants(named, self.arg) then return end
+  if self.splits and row[self.splits] then
+    self:put_lines(row, named)
+  else
+    self:put_row(row, named)
+  end
+  if self.excerpt then self.excerpt.note() end
+end
+
 return function(spec)
   local excerpt = spec.saves and require "excerpt"
-  local arg = arguments(spec, excerpt)
-  local columns, handles, splits, filter = {}, {}, nil, nil
-  local put, finish
+  local log = setmetatable({spec = spec, excerpt = excerpt, arg = arguments(spec, excerpt),
+                            columns = {}, handles = {}, splits = nil}, EventLog)
 
-  function on_init()
-    if excerpt and not excerpt.init(arg) then return false end
-    if spec.init then spec.init(arg) end
-    if spec.snaplen then sysdig.set_snaplen(spec.snaplen) end
-    for i, c in ipairs(report.with_container(spec.columns)) do
-      columns[i] = {title = c[1], name = c.name or c[2], kind = c.kind, width = c.width, of = c.of}
-      if c.splits then splits = i end
-      handles[i] = c[2] and chisel.request_field(c[2]) or false
-    end
-    filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
-    if filter then chisel.set_filter(filter) end
-    put, finish = report.stream(columns)
-    return true
-  end
+  function on_init() return log:init() end
 
   function on_capture_start()
-    put()
+    log.put()
     return true
-  end
-
-  local field = evt.field
-  local function put_row(row, named)
-    put(row, spec.color and spec.color(named, arg))
   end
 
   function on_event()
-    local row, named = {}, {}
-    for i, column in ipairs(columns) do
-      local value = cell(column, handles[i] and field(handles[i]) or nil)
-      row[i], named[column.name] = value, value
-    end
-    if spec.wants and not spec.wants(named, arg) then return true end
-    if splits and row[splits] then
-      for text in row[splits]:gmatch("[^\n]+") do
-        row[splits], named[columns[splits].name] = text, text
-        put_row(row, named)
-      end
-    else
-      put_row(row, named)
-    end
-    if excerpt then excerpt.note() end
+    log:event()
     return true
   end
 
   function on_capture_end()
-    finish(spec.nothing, filter)
+    log.finish(spec.nothing, log.filter)
     if excerpt then excerpt.save() end
   end
 end

@@ -204,15 +204,15 @@ end
 function http.event(done)
   local key = ("%d %d %s"):format(evt.field(handles.pid) or -1, evt.field(handles.fd) or -1,
                                   evt.field(handles.connection) or "")
-  local c, dir = connections.get(key), evt.field(handles.dir)
+  local c, dir = connections:get(key), evt.field(handles.dir)
   if not dir then
-    if c then unanswered(connections.take(key), done) end
+    if c then unanswered(connections:take(key), done) end
     return
   end
   local data = evt.field(handles.data)
   if not data or (not c and not first_line(data) and not may_become(data)) then return end
   c = c or make_connection()
-  connections.put(key, c)
+  connections:put(key, c)
   feed(c[dir], data, evt.field(handles.n), evt.field(handles.time), function(message, head, time)
     return on_message(c, dir, message, head, time, done)
   end)
@@ -221,7 +221,7 @@ end
 -- In on_capture_end: requests that still wait.
 function http.rest(done)
   local list = {}
-  for _, c in connections.each() do table.move(c.pending, c.first, c.last, #list + 1, list) end
+  for _, c in connections:each() do table.move(c.pending, c.first, c.last, #list + 1, list) end
   table.sort(list, function(a, b) return a.time < b.time end)
   for _, exchange in ipairs(list) do done(exchange) end
 end

@@ -36,51 +36,59 @@ local function head(e, kept, briefly)
   return ("------ %s %s %ss %s %s"):format(report.clock(e.time), who, e.dir, size, name)
 end
 
+local Payload = {}
+Payload.__index = Payload
+
+function Payload:init()
+  local spec = self.spec
+  for key, name in pairs(FIELDS) do self.handles[key] = chisel.request_field(name) end
+  local filter = type(spec.filter) == "function" and spec.filter(self.arg) or spec.filter
+  chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres%s0 and %s"):format(
+    spec.empty and ">=" or ">", filter))
+  sysdig.set_snaplen(SNAPLEN)
+end
+
+function Payload:end_line()
+  if not self.at_start then io.write("\n") end
+  self.at_start = true
+end
+
+-- Prints the head of an event; with `briefly` only if the event before had another one.
+function Payload:put_head(e, kept)
+  local briefly, key = self.spec.briefly, ("%d %s %s"):format(e.pid or -1, e.dir, e.file)
+  if briefly and key == self.before then return end
+  self.before = key
+  self:end_line()
+  print(report.paint(e.dir == "write" and "blue" or "red", report.line(head(e, kept, briefly))))
+end
+
+function Payload:event()
+  local e, spec = {}, self.spec
+  for key, handle in pairs(self.handles) do e[key] = evt.field(handle) end
+  e.file = e.file or ""
+  local kept = e.data or ""
+  local data = spec.as_asked and (e.shown or ""):gsub("^\n", "") or report.text(kept)
+  if report.is_json() then return report.print_json(object(e, data)) end
+  self:put_head(e, #kept)
+  io.write(data)
+  self.at_start = data == "" and self.at_start or data:find("\n$") ~= nil
+  if not spec.briefly then self:end_line() end
+end
+
 return function(spec)
   local rows = spec.args or {}
   rows[#rows + 1] = report.color_arg
-  local arg = report.args(rows)
-  local handles, at_start, before = {}, true, nil
+  local payload = setmetatable({spec = spec, arg = report.args(rows), handles = {}, at_start = true}, Payload)
 
   function on_init()
-    for key, name in pairs(FIELDS) do handles[key] = chisel.request_field(name) end
-    local filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
-    chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres%s0 and %s"):format(
-      spec.empty and ">=" or ">", filter))
-    sysdig.set_snaplen(SNAPLEN)
+    payload:init()
     return true
-  end
-
-  local function end_line()
-    if not at_start then io.write("\n") end
-    at_start = true
-  end
-
-  local function put_head(e, kept)
-    end_line()
-    print(report.paint(e.dir == "write" and "blue" or "red", report.line(head(e, kept, spec.briefly))))
   end
 
   function on_event()
-    local e = {}
-    for key, handle in pairs(handles) do e[key] = evt.field(handle) end
-    e.file = e.file or ""
-    local kept = e.data or ""
-    local data = spec.as_asked and (e.shown or ""):gsub("^\n", "") or report.text(kept)
-    if report.is_json() then
-      report.print_json(object(e, data))
-      return true
-    end
-    local key = ("%d %s %s"):format(e.pid or -1, e.dir, e.file)
-    if not spec.briefly or key ~= before then
-      put_head(e, #kept)
-      before = key
-    end
-    io.write(data)
-    at_start = data == "" and at_start or data:find("\n$") ~= nil
-    if not spec.briefly then end_line() end
+    payload:event()
     return true
   end
 
-  on_capture_end = end_line
+  function on_capture_end() payload:end_line() end
 end

@@ -36,57 +36,70 @@ function snapshot.files(filter, wants)
   return entries
 end
 
-function snapshot.chisel(spec)
-  local arg = report.args {snapshot.filter_arg}
-  local columns, is_done = {}, false
+local Snapshot = {}
+Snapshot.__index = Snapshot
 
-  local function put()
-    local rows = {}
-    for _, entry in ipairs(spec.entries(arg.filter)) do
-      local row = {}
-      for i, c in ipairs(columns) do row[i] = c.of(entry) end
-      rows[#rows + 1] = row
-    end
-    if #rows == 0 and not report.is_json() then
-      print(spec.nothing)
-    else
-      report.put_once(columns, rows, spec.cuts)
-    end
-    is_done = true
-    sysdig.end_capture()
+function Snapshot:init()
+  local columns = report.with_container(self.spec.columns)
+  for i, c in ipairs(columns) do self.columns[i] = shown_column(c) end
+  -- The list needs no events. Live without a filter, rare events are captured, not all.
+  if sysdig.is_live() and self.arg.filter .. sysdig.get_filter() == "" then
+    chisel.set_filter("evt.type=procexit")
   end
+end
+
+function Snapshot:put()
+  local spec, rows = self.spec, {}
+  for _, entry in ipairs(spec.entries(self.arg.filter)) do
+    local row = {}
+    for i, c in ipairs(self.columns) do row[i] = c.of(entry) end
+    rows[#rows + 1] = row
+  end
+  if #rows == 0 and not report.is_json() then
+    print(spec.nothing)
+  else
+    report.put_once(self.columns, rows, spec.cuts)
+  end
+  self.is_done = true
+  sysdig.end_capture()
+end
+
+-- Whether the filter is about events: the table of threads has none, so it selects the moment.
+local function is_moment(filter)
+  return not pcall(sysdig.get_thread_table_barebone_nofds, filter)
+end
+
+function Snapshot:start()
+  local arg = self.arg
+  if is_moment(arg.filter) then
+    chisel.set_filter(arg.filter)
+    arg.filter = ""
+  elseif sysdig.get_filter() == "" then
+    self:put()
+  end
+end
+
+function snapshot.chisel(spec)
+  local list = setmetatable({spec = spec, arg = report.args {snapshot.filter_arg}, columns = {}, is_done = false},
+                            Snapshot)
 
   function on_init()
-    for i, c in ipairs(report.with_container(spec.columns)) do columns[i] = shown_column(c) end
-    -- What there is needs no events. Live, those of these come anyway: nothing is asked for besides.
-    if sysdig.is_live() and arg.filter .. sysdig.get_filter() == "" then
-      chisel.set_filter("evt.type=procexit")
-    end
+    list:init()
     return true
   end
 
-  -- A filter about events says when, not what: there are no events in the table of threads.
-  local function is_moment(filter)
-    return not pcall(sysdig.get_thread_table_barebone_nofds, filter)
-  end
-
   function on_capture_start()
-    if is_moment(arg.filter) then
-      chisel.set_filter(arg.filter)
-      arg.filter = ""
-    elseif sysdig.get_filter() == "" then
-      put()
-    end
+    list:start()
     return true
   end
 
   function on_event()
-    if not is_done then put() end
+    if not list.is_done then list:put() end
     return false
   end
 
   function on_capture_end()
-    if not is_done and not report.is_json() then print("no event matches the filter") end
+    if not list.is_done and not report.is_json() then print("no event matches the filter") end
   end
 end
 

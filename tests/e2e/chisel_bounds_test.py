@@ -146,7 +146,7 @@ class Connections(unittest.TestCase):
                         ENDS], check=True, capture_output=True)
         shutil.copytree(os.path.join(e2e.SOURCE, "chisels"), chisels)
         path = os.path.join(chisels, "lib/bounded.lua")
-        e2e.write_text(path, e2e.read_text(path).replace("function all.each()", """function all.each()
+        e2e.write_text(path, e2e.read_text(path).replace("function Bounded:each()", """function Bounded:each()
           io.stderr:write("all were looked at\\n")"""))
         p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-r", capture, "-j", "-c", "connections"],
                            capture_output=True, text=True, env={**os.environ, "SAKER_CHISEL_DIR": chisels})
