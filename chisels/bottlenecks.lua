@@ -39,7 +39,7 @@ end
 function on_init()
   chisel.set_filter("(syscall.type exists and not evt.is_blocked=false) or evt.type=procexit")
   chisel.follow("evt.type=procexit", on_end)
-  for key, field in pairs(names) do fields[key] = chisel.request_field(field) end
+  fields = report.fields(names)
   for i, c in ipairs(columns) do handles[i] = c[2] and c[2] ~= "evt.latency" and chisel.request_field(c[2]) or false end
   return true
 end

@@ -50,12 +50,12 @@ end
 local open = bounded(MAX, function(c) show(c, last) end)
 
 function on_init()
-  for name, field in pairs {
+  handles = report.fields {
     time = "evt.rawtime", type = "evt.type", pid = "proc.pid", process = "proc.name", fd = "fd.num",
     name = "fd.name", outcome = "fd.connect.result", connect_ns = "fd.connect.latency", res = "evt.rawres",
     latency = "evt.latency", received = "evt.io.read_bytes", sent = "evt.io.write_bytes",
     is_thread_end = "thread.ismain", dir = "evt.dir", before = "evt.began_before",
-  } do handles[name] = chisel.request_field(field) end
+  }
   if sysdig.is_print_container_data() then handles.container = chisel.request_field("container.name") end
   chisel.each_end()
   chisel.set_filter(("(%s) or evt.type=procexit"):format(FILTER))

@@ -34,18 +34,16 @@ local streams = bounded(1000) -- what came of a TCP connection in one direction:
 local bursts = bounded(1000) -- sendmmsg tells the first of its messages only: {time, messages} by file
 
 function on_init()
-  for key, field in pairs {
+  fields = report.fields {
     time = "evt.rawtime", pid = "proc.pid", name = "proc.name", fd = "fd.num", proto = "fd.l4proto",
     file = "fd.name", ip = "fd.sip", port = "fd.sport", data = "evt.rawarg.data", len = "evt.buflen",
     writes = "evt.is_io_write", type = "evt.type", messages = "evt.rawres", latency = "evt.latency",
-  } do
-    fields[key] = chisel.request_field(field)
-  end
+  }
   sysdig.set_snaplen(SNAPLEN)
   chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres>0 and fd.l4proto in (udp, tcp) and " ..
                      "fd.port in (%s)"):format(arg.port))
   chisel.set_interval_s(1)
-  put, finish = report.event_stream {
+  put, finish = report.event_log {
     {"TIME", name = "time", kind = "clock", width = 12},
     {"PID", name = "proc.pid", kind = "number", width = 7},
     {"PROCESS", name = "proc.name", width = 15},
@@ -99,10 +97,8 @@ end
 
 local function who()
   local field = evt.field
-  local server = field(fields.ip)
-  if server and server:find(":", 1, true) then server = "[" .. server .. "]" end
   return {time = field(fields.time), pid = field(fields.pid), process = field(fields.name),
-          server = server and ("%s:%d"):format(server, field(fields.port) or 0),
+          server = report.endpoint(field(fields.ip), field(fields.port)),
           proto = field(fields.proto)}
 end
 
@@ -169,11 +165,6 @@ local function on_stream(data, n)
   end
   if missing > 0 then s.data = "" end
   streams:put(key, s)
-end
-
-function on_capture_start()
-  put()
-  return true
 end
 
 function on_event()

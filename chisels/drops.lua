@@ -21,12 +21,10 @@ local paused, pauses, pause_ns = nil, 0, 0
 local tells_losses = false -- files of other tools do not say what was lost
 
 function on_init()
-  for key, field in pairs {
+  fields = report.fields {
     type = "evt.type", dir = "evt.dir", time = "evt.rawtime", cpu = "evt.rawarg.cpu", n = "evt.rawarg.n",
     reason = "evt.arg.reason", from = "evt.rawarg.from", to = "evt.rawarg.to",
-  } do
-    fields[key] = chisel.request_field(field)
-  end
+  }
   for _, kind in ipairs(KINDS) do fields[kind] = chisel.request_field("evt.rawarg." .. kind) end
   fields.number = chisel.request_field("syscall.nr")
   chisel.set_filter("evt.type in (lost, drop)" ..

@@ -37,15 +37,13 @@ local fields, stream, has_container = {}, nil, false
 local running, kept, first, last = bounded(100000), {}, 1, 0
 
 function on_init()
-  for key, field in pairs {
+  fields = report.fields {
     time = "evt.rawtime", type = "evt.type", dir = "evt.dir", pid = "proc.pid", ppid = "proc.ppid",
     is_main = "thread.ismain", threads = "proc.nchilds", program = "proc.cmdline",
     parent = "proc.pcmdline", age = "proc.duration", result = "evt.rawres", error = "evt.res",
     failed = "evt.failed", file = "evt.arg.filename", status = "evt.rawarg.status",
     signal = "evt.arg.sig", container = "container.name",
-  } do
-    fields[key] = chisel.request_field(field)
-  end
+  }
   chisel.set_filter("evt.type in (execve, execveat) and evt.dir=< or evt.type=procexit or " ..
                     "evt.type in (clone, clone3, fork, vfork) and evt.dir=< and evt.rawres=0")
   has_container = sysdig.is_print_container_data()

@@ -31,19 +31,12 @@ end
 
 local function done(exchange)
   exchange["container.name"] = exchange.container
-  local row = {}
-  for i, c in ipairs(columns) do row[i] = exchange[c.name] end
-  put(row, color(exchange.status))
+  put(exchange, color(exchange.status))
 end
 
 function on_init()
   http.init()
-  put, finish = report.stream(columns)
-  return true
-end
-
-function on_capture_start()
-  put()
+  put, finish = report.object_log(columns)
   return true
 end
 

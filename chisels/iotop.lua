@@ -3,10 +3,12 @@ description = "Processes by file I/O, and what of it had to wait. CACHED is what
 short_description = "Top processes by file I/O, page cache and waiting"
 category = "I/O"
 
+local report = require "report"
+local bounded = require "bounded"
+
 local field = evt.field
 local fields = {read = "evt.io.read_bytes", written = "evt.io.write_bytes", latency = "evt.latency", time = "evt.rawtime",
                 tid = "thread.tid", major = "thread.pfmajor", minor = "thread.pfminor"}
-local bounded = require "bounded"
 local left = bounded(100000) -- by thread: when it left a CPU last, and how many faults it had then
 local n_switches = 0
 local now = {} -- values of the event
@@ -52,7 +54,7 @@ require "toplist" {
   },
   init = function()
     chisel.each_end()
-    for name, of in pairs(fields) do fields[name] = chisel.request_field(of) end
+    fields = report.fields(fields)
   end,
   event = function()
     local tid = field(fields.tid)

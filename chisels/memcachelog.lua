@@ -35,14 +35,14 @@ local handles, put, finish = {}, nil, nil
 local pending = bounded(50000) -- by connection: the request that waits for its answer
 
 function on_init()
-  for name, field in pairs {
+  handles = report.fields {
     time = "evt.rawtime", pid = "proc.pid", process = "proc.name", fd = "fd.num",
     connection = "fd.name", dir = "evt.io_dir", data = "evt.rawarg.data",
     ["container.name"] = "container.name",
-  } do handles[name] = chisel.request_field(field) end
+  }
   chisel.set_filter("evt.dir=< and evt.is_io=true and evt.rawres>0 and fd.type in (ipv4, ipv6, unix)")
   sysdig.set_snaplen(1000)
-  put, finish = report.stream(columns)
+  put, finish = report.object_log(columns)
   return true
 end
 
@@ -76,14 +76,7 @@ local colors = {miss = "yellow", NOT_FOUND = "yellow", NOT_STORED = "yellow", EX
 local function done(r)
   if arg.method and methods[r.method] ~= arg.method then return end
   if arg.size > 0 and (r.size or 0) < arg.size then return end
-  local row = {}
-  for i, c in ipairs(columns) do row[i] = r[c.name] end
-  put(row, colors[r.answer])
-end
-
-function on_capture_start()
-  put()
-  return true
+  put(r, colors[r.answer])
 end
 
 function on_event()

@@ -3,6 +3,7 @@ description = "Internet sockets of all processes, when the capture begins; with 
 short_description = "List network connections"
 category = "System State"
 
+local report = require "report"
 local snapshot = require "snapshot"
 
 local function ends(file)
@@ -16,7 +17,7 @@ local function is_bound(file) return (file.sport or 0) > 0 or (file.cport or 0) 
 
 local function address(pair)
   if not pair then return "*" end
-  return (pair[1]:find(":") and "[%s]:%d" or "%s:%d"):format(pair[1], pair[2])
+  return report.endpoint(pair[1], pair[2])
 end
 
 local function state(file)

@@ -29,12 +29,11 @@ local rows, by, processes = {}, {}, stacks.processes()
 function on_init()
   chisel.set_filter("evt.type=sample and sample.reason=off_cpu")
   whose, tid_field = stacks.whose_fields(), chisel.request_field("thread.tid")
-  for name, field in pairs {ns = "sample.weight", call = "sample.call",
-                            state = "sample.state", waker = "sample.waker.comm", waker_tid = "sample.waker",
-                            arg = "sample.call.arg", fd = "sample.call.fd", file = "sample.call.file",
-                            older = "sample.older", rows = "stack.rows"} do
-    fields[name] = chisel.request_field(field)
-  end
+  fields = report.fields {
+    ns = "sample.weight", call = "sample.call", state = "sample.state", waker = "sample.waker.comm",
+    waker_tid = "sample.waker", arg = "sample.call.arg", fd = "sample.call.fd", file = "sample.call.file",
+    older = "sample.older", rows = "stack.rows",
+  }
   return true
 end
 

@@ -83,7 +83,7 @@ require "toplist" {
   top = 20,
   interval = 0,
   init = function()
-    for key, field in pairs(names) do fields[key] = chisel.request_field(field) end
+    fields = report.fields(names)
     chisel.follow("evt.type=procexit", on_call)
   end,
   event = on_call,

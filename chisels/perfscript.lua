@@ -11,11 +11,10 @@ local fields, n = {}, 0
 
 function on_init()
   chisel.set_filter("evt.type=sample")
-  for name, field in pairs {text = "stack.text.inlined", weight = "sample.weight", tid = "thread.tid",
-                            comm = "sample.comm", name = "proc.name", pid = "sample.pid",
-                            reason = "sample.reason"} do
-    fields[name] = chisel.request_field(field)
-  end
+  fields = report.fields {
+    text = "stack.text.inlined", weight = "sample.weight", tid = "thread.tid", comm = "sample.comm",
+    name = "proc.name", pid = "sample.pid", reason = "sample.reason",
+  }
   return true
 end
 

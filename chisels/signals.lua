@@ -26,19 +26,17 @@ local files = bounded(10000) -- process and pidfd: the process that it stands fo
 local calls = bounded(10000) -- by thread: the signal that the call it is in sends
 
 function on_init()
-  for key, field in pairs {
+  fields = report.fields {
     time = "evt.rawtime", type = "evt.type", dir = "evt.dir", pid = "proc.pid", tid = "thread.tid",
     name = "proc.name", group = "proc.pgid", result = "evt.rawres", error = "evt.res",
     sig = "evt.rawarg.sig", sig_name = "evt.arg.sig", to_pid = "evt.rawarg.pid",
     to_name = "evt.arg.pid", to_tid = "evt.rawarg.tid", to_tname = "evt.arg.tid",
     to_tgid = "evt.rawarg.tgid", to_gname = "evt.arg.tgid", pidfd = "evt.rawarg.pidfd",
     sender = "evt.rawarg.spid", sender_name = "evt.arg.spid",
-  } do
-    fields[key] = chisel.request_field(field)
-  end
+  }
   chisel.set_filter(("evt.type in (%s) or evt.type=signaldeliver or " ..
                      "evt.type=procexit and evt.rawarg.sig>0 and thread.ismain=true"):format(CALLS))
-  put, finish = report.event_stream {
+  put, finish = report.event_log {
     {"TIME", name = "time", kind = "clock", width = 12},
     {"PID", name = "from_pid", kind = "number", width = 7},
     {"SENDER", name = "from", width = 15},
@@ -208,11 +206,6 @@ local function on_death()
 end
 
 local handlers = {signaldeliver = on_delivery, procexit = on_death, pidfd_open = on_pidfd}
-
-function on_capture_start()
-  put()
-  return true
-end
 
 function on_event()
   local call = evt.field(fields.type)

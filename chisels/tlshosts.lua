@@ -18,15 +18,13 @@ local fields, put, finish = {}, nil, nil
 local begun = bounded(1000) -- by file: what was written of a hello that is not whole yet
 
 function on_init()
-  for key, field in pairs {
+  fields = report.fields {
     time = "evt.rawtime", pid = "proc.pid", name = "proc.name", fd = "fd.num", file = "fd.name",
     ip = "fd.rip", port = "fd.rport", data = "evt.rawarg.data", len = "evt.buflen",
-  } do
-    fields[key] = chisel.request_field(field)
-  end
+  }
   sysdig.set_snaplen(SNAPLEN)
   chisel.set_filter("evt.is_io_write=true and evt.dir=< and evt.rawres>0 and fd.l4proto=tcp")
-  put, finish = report.event_stream {
+  put, finish = report.event_log {
     {"TIME", name = "time", kind = "clock", width = 12},
     {"PID", name = "proc.pid", kind = "number", width = 7},
     {"PROCESS", name = "proc.name", width = 15},
@@ -42,8 +40,6 @@ end
 local function put_hello(hello)
   if arg.name and not (hello.sni and hello.sni:find(arg.name, 1, true)) then return end
   local field = evt.field
-  local ip, port = field(fields.ip), field(fields.port)
-  if ip and ip:find(":", 1, true) then ip = "[" .. ip .. "]" end
   local version, alpn, sni = hello.version, hello.alpn, hello.sni
   if not report.is_json() then
     if hello.ech then version = (version or "-") .. " ECH" end
@@ -51,12 +47,7 @@ local function put_hello(hello)
     if hello.partial then sni = (sni or "") .. "..." end
   end
   put({field(fields.time), field(fields.pid), field(fields.name), version, alpn,
-       ip and port and ("%s:%d"):format(ip, port) or ip, sni, hello.ech, hello.partial})
-end
-
-function on_capture_start()
-  put()
-  return true
+       report.endpoint(field(fields.ip), field(fields.port)), sni, hello.ech, hello.partial})
 end
 
 function on_event()

@@ -30,10 +30,10 @@ local handles, flows, by_key = {}, {}, {}
 local n_lost = 0 -- datagrams of further ones
 
 function on_init()
-  for name, field in pairs {
+  handles = report.fields {
     connection = "fd.name", pid = "proc.pid", process = "proc.name", dir = "evt.io_dir",
     bytes = "evt.rawres", data = "evt.rawarg.data", ["container.name"] = "container.name",
-  } do handles[name] = chisel.request_field(field) end
+  }
   local dns = sysdig.get_filter() == "" and " and not fd.port=53" or ""
   chisel.set_filter("evt.dir=< and evt.is_io=true and evt.rawres>=0 and fd.l4proto=udp" .. dns)
   sysdig.set_snaplen(65535)

@@ -46,7 +46,7 @@ function EventLog:init()
   end
   self.filter = type(spec.filter) == "function" and spec.filter(arg) or spec.filter
   if self.filter then chisel.set_filter(self.filter) end
-  self.put, self.finish = report.stream(self.columns)
+  self.put, self.finish = report.log(self.columns)
   return true
 end
 
@@ -87,11 +87,6 @@ return function(spec)
                             columns = {}, handles = {}, splits = nil}, EventLog)
 
   function on_init() return log:init() end
-
-  function on_capture_start()
-    log.put()
-    return true
-  end
 
   function on_event()
     log:event()

@@ -161,7 +161,7 @@ local function on_message(c, dir, message, head, time, done)
     end
     local of = c.side == "client" and "server" or "client"
     local ip, port = evt.field(handles[of .. "_ip"]), evt.field(handles[of .. "_port"])
-    exchange.peer = ip and port and (ip:find(":") and "[%s]:%d" or "%s:%d"):format(ip, port) or nil
+    exchange.peer = port and report.endpoint(ip, port)
     push(c, exchange)
     return body_length(message, head)
   end
@@ -186,12 +186,12 @@ end
 
 -- In on_init.
 function http.init()
-  for key, name in pairs {
+  handles = report.fields {
     time = "evt.rawtime", pid = "proc.pid", process = "proc.name", container = "container.name",
     connection = "fd.name", fd = "fd.num", client_ip = "fd.cip", client_port = "fd.cport",
     server_ip = "fd.sip", server_port = "fd.sport",
     dir = "evt.io_dir", n = "evt.rawres", data = "evt.rawarg.data",
-  } do handles[key] = chisel.request_field(name) end
+  }
   chisel.set_filter("evt.dir=< and fd.type in (ipv4, ipv6, unix) and "
     .. "((evt.is_io=true and evt.rawres>0) or evt.type=close)")
   sysdig.set_snaplen(SNAPLEN)

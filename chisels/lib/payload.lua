@@ -41,7 +41,7 @@ Payload.__index = Payload
 
 function Payload:init()
   local spec = self.spec
-  for key, name in pairs(FIELDS) do self.handles[key] = chisel.request_field(name) end
+  self.handles = report.fields(FIELDS)
   local filter = type(spec.filter) == "function" and spec.filter(self.arg) or spec.filter
   chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres%s0 and %s"):format(
     spec.empty and ">=" or ">", filter))

@@ -373,6 +373,23 @@ function report.put_nothing(what, filter)
   print(what or "no events match " .. table.concat(both, ", and "))
 end
 
+-- ---- fields ----
+
+-- Requests fields: names is a table of their names by key. Returns the handles for evt.field, by key.
+function report.fields(names)
+  local handles = {}
+  for key, name in pairs(names) do handles[key] = chisel.request_field(name) end
+  return handles
+end
+
+-- Returns the text of an endpoint: 10.0.0.1:80 or [::1]:80; the address alone if the port is unknown, and
+-- nil if the address is.
+function report.endpoint(ip, port)
+  if not ip then return nil end
+  if ip:find(":", 1, true) then ip = "[" .. ip .. "]" end
+  return port and ("%s:%d"):format(ip, port) or ip
+end
+
 -- ---- lines as they come ----
 
 -- Two functions. The first prints one row, in a colour if one is given, and the head before the first one;
@@ -408,6 +425,28 @@ function report.stream(columns)
   end, finish
 end
 
+-- Sets on_capture_start, which prints the head on a terminal. In on_init.
+local function put_head_at_start(put, finish)
+  function on_capture_start()
+    put()
+    return true
+  end
+  return put, finish
+end
+
+-- As report.stream, and sets on_capture_start.
+function report.log(columns) return put_head_at_start(report.stream(columns)) end
+
+-- As report.log, for rows that are objects: values by the names of the columns.
+function report.object_log(columns)
+  local put, finish = report.log(columns)
+  return function(object, color)
+    local row = {}
+    for i, c in ipairs(columns) do row[i] = object[c.name] end
+    put(row, color)
+  end, finish
+end
+
 -- The container as a key of toplist: counted by its id, shown by its name, as soon as that is known.
 report.container_key = {"CONTAINER", "container.id", name = "container.name", show = function(id)
   for _, container in ipairs(sysdig.get_container_table()) do
@@ -430,8 +469,8 @@ function report.with_container(columns)
   return all
 end
 
--- As report.stream, for rows that a chisel makes itself: columns are {TITLE, name = ...} each. With
--- -pc the container of the event is put where it belongs. In on_init.
+-- As report.stream, for rows about the current event: columns are {TITLE, name = ...} each. With -pc the
+-- container of the event is put behind the first column. In on_init.
 function report.event_stream(columns)
   local all = report.with_container(columns)
   local container = #all > #columns and chisel.request_field("container.name")
@@ -445,6 +484,9 @@ function report.event_stream(columns)
     put(wide, color)
   end, finish
 end
+
+-- As report.event_stream, and sets on_capture_start.
+function report.event_log(columns) return put_head_at_start(report.event_stream(columns)) end
 
 -- ---- colours ----
 
