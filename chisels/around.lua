@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Saves what the same threads did around events that the filter of the command line means, from a capture to a smaller one: saker -r in.scap -c around 'out.scap 500' evt.type=open and evt.failed=true. The events are listed."
-short_description = "Save what threads did around some events"
+description = "Lists the events that match the filter of the command line, and saves what the same threads did around them to a smaller capture file. The arguments are that file, and the milliseconds to save before and after each event: saker -r in.scap -c around 'out.scap 500' evt.type=open and evt.failed=true."
+short_description = "Save what threads did around matching events"
 category = "Misc"
 
 local args = require "excerpt".args

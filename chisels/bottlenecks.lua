@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "The system calls that took longest. A call in which a thread still waits at the end counts up to then, and one that was under way when the capture began, from then on: it took that long at least, and the column BEGAN says 'before'. Calls that wait for something, such as poll and nanosleep, are among them: 'evt.is_wait=false' as a filter leaves them out. Live on a terminal, the list is renewed each second."
+description = "Lists the slowest system calls. A call that is still open when the capture ends counts up to then. A call that was open when the capture began counts from then on, so it took at least that long; its BEGAN is 'before'. Calls that wait for something, such as poll and nanosleep, are included; the filter 'evt.is_wait=false' leaves them out. Live on a terminal, the list is updated each second."
 short_description = "List the slowest system calls"
 category = "Performance"
 
@@ -7,7 +7,7 @@ local report = require "report"
 
 local arg = report.args {
   {name = "top", argtype = "int", default = 10, check = report.whole(1),
-   description = "how many calls (10)"},
+   description = "calls in the list (10)"},
 }
 
 local columns = report.with_container {

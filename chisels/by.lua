@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Groups events by any fields, with numbers per group: -c by proc.name,evt.type sum=evt.buflen p99=evt.latency. Fields are those of saker -l, separated by commas. Rows are sorted by the first number, or by the column that sort= names: sort=count. A syscall counts once, when it ends, unless the filter uses evt.dir. Events that lack a summed field add nothing to its sum; events that lack a key form a group of their own. Quantiles (p50, p90, p99) are accurate to 2 percent. At most 10000 groups, or 128 MiB of keys: beyond that the smaller half becomes one row, 'other'. distinct counts up to a million values, or 256 MiB of them."
+description = "Groups events by any fields, with numbers per group: -c by proc.name,evt.type sum=evt.buflen p99=evt.latency. saker -l lists the fields; commas separate them. Rows are sorted by the first number, or by the column that sort= names, as in sort=count. A syscall counts once, when it ends, unless the filter uses evt.dir. Events that lack a summed field add nothing to its sum; events that lack a key form a group of their own. Quantiles (p50, p90, p99) are accurate to 2 percent. There are at most 10000 groups, or 128 MiB of keys: beyond that the smaller half becomes one row, 'other'. distinct counts up to a million values, or 256 MiB of them."
 short_description = "Group events by any fields: counts, sums, means, quantiles"
 category = "Performance"
 
@@ -43,20 +43,19 @@ local function check_numbers(text)
   return text
 end
 
-local rows = {{name = "fields", check = check_fields, description = "fields to group by, with commas between"}}
+local rows = {{name = "fields", check = check_fields, description = "fields to group by, separated by commas"}}
 local FUNCTIONS = {
-  {"sum", "the sum of a number"}, {"avg", "its mean"}, {"min", "the least"}, {"max", "the largest"},
-  {"p50", "the value that half of the events do not exceed"}, {"p90", "the same of 90 percent"},
-  {"p99", "the same of 99 percent"}, {"distinct", "how many different values there are"},
+  {"sum", "sums"}, {"avg", "means"}, {"min", "minimums"}, {"max", "maximums"}, {"p50", "medians"},
+  {"p90", "90th percentiles"}, {"p99", "99th percentiles"}, {"distinct", "numbers of distinct values"},
 }
 for i, f in ipairs(FUNCTIONS) do
   rows[i + 1] = {name = f[1], optional = true, check = f[1] == "distinct" and check_fields or check_numbers,
-                 description = f[2] .. ", of these fields"}
+                 description = f[2] .. " of these fields"}
 end
-rows[#rows + 1] = {name = "top", argtype = "int", default = 20, check = report.whole(1), description = "how many rows (20)"}
-rows[#rows + 1] = {name = "sort", optional = true, description = "the column to sort by (the first)"}
+rows[#rows + 1] = {name = "top", argtype = "int", default = 20, check = report.whole(1), description = "rows in the table (20)"}
+rows[#rows + 1] = {name = "sort", optional = true, description = "the column to sort by (default: the first)"}
 rows[#rows + 1] = {name = "interval", argtype = "int", default = 0, check = report.whole(0),
-                   description = "live: a table of each so many seconds; 0: one of the whole capture (0)"}
+                   description = "live: seconds per table; 0: one table of the whole capture (0)"}
 local arg = report.args(rows)
 
 -- ---- what is kept of each group ----

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Who calls whom and how long that takes, as a tree: each line is a function with its share of the time of all samples, below the one that called it. Branches of less than a percent are left out; a chain of functions that call nothing else is one line. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Shows sampled stacks as a tree of calls. Each line is a function with its share of the time of all samples, below the function that called it. Branches of less than one percent are left out. Functions that take all the time of their caller are on the line of the caller. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Show sampled stacks as a tree of calls"
 category = "Performance"
 
@@ -7,12 +7,12 @@ local report = require "report"
 local stacks = require "stacks"
 
 local arg = report.args {
-  {name = "least", default = 1, description = "Leave out branches of less than so many percent",
+  {name = "least", default = 1, description = "leave out branches of less than this many percent (1)",
    check = function(text)
      local n = tonumber(text)
      return n and n >= 0 and n <= 100 and n or nil, "a number from 0 to 100 is needed"
    end},
-  {name = "depth", default = 60, argtype = "int", check = report.whole(1), description = "No more levels than these"},
+  {name = "depth", default = 60, argtype = "int", check = report.whole(1), description = "levels of the tree, at most (60)"},
 }
 
 local suffixes = {k = " [kernel]", j = " [jit]", t = " [thread]"}

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "TCP connections, one line for each when it ends: process, peer, result of the connect (also of a non-blocking one), time until the process read that result, bytes received and sent, and time open. Connections that are open when the capture ends are printed then, with the time so far. `accepted` is the accepting end of a connection. EINPROGRESS is a connect whose result the process never read, for instance after a timeout of its own. Failures are red."
+description = "Lists TCP connections, one line for each when it ends: process, result of the connect, time until the process read that result, bytes received and sent, and time open. Non-blocking connects are included. Connections that are open when the capture ends are listed then, with the time so far. The OUTCOME is 'accepted' for the accepting end of a connection. It is EINPROGRESS if the process never read the result of the connect, for instance after a timeout of its own. Failures are red."
 short_description = "List connections with outcome, times and bytes"
 category = "Net"
 

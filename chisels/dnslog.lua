@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Questions put to DNS servers and their answers, from what processes write and read: who asked whom for what, the answer or the error (RCODE), and how long it took. With a server on this machine there are two lines, one of each end. A question that had no answer when it was asked again, after 10 seconds, or at the end, is 'unanswered'. What is no message of DNS is 'malformed', with the reason."
-short_description = "Log DNS questions, answers and how long they took"
+description = "Logs DNS questions and their answers, from what processes write and read: process, server, question, answer or error (RCODE), and latency. With a server on this machine there are two lines, one for each end. RCODE is 'unanswered' if no answer came before the question was repeated, within 10 seconds, or before the capture ended. It is 'malformed' for a message that is not valid DNS, with the reason."
+short_description = "Log DNS questions, answers and latency"
 category = "Net"
 
 local report = require "report"
@@ -22,8 +22,8 @@ end
 
 local arg = report.args {
   {name = "port", default = "53", check = ports,
-   description = "ports of servers, with commas between; 5353 is multicast DNS (53)"},
-  {name = "name", optional = true, description = "only names that have this in them"},
+   description = "ports of servers, separated by commas; 5353 is multicast DNS (53)"},
+  {name = "name", optional = true, description = "only names that contain this text"},
   report.color_arg,
 }
 

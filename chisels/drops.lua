@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "What the capture itself lost: a line for each loss, with its CPU, when it was and for how long, how many events, why, and how many of them change what is known of processes and files. At the end the sum, by CPU and reason, and how far the rest can be trusted. Every call is recorded to see whether that can be done; watch=others records only what other chisels of the run ask for. Pauses of --sampling are told as well; what they leave out is not lost."
-short_description = "Show what the capture lost, and how sure the rest is"
+description = "Shows which events the capture itself lost. Each loss has a line: time, duration, CPU, number of events, reason, and how many of them change the state of processes and files (such as clone, exit and open). At the end are the sums by CPU and reason, and how far the rest of the capture is reliable. To find that out, the chisel records every system call; with watch=others it records only what the other chisels of the run need. Pauses of --sampling are listed, too; events in a pause are not lost."
+short_description = "Show which events were lost, and what is still reliable"
 category = "Misc"
 
 local report = require "report"
 
 local arg = report.args {
   {name = "watch", default = "all", check = report.one_of {"all", "others"},
-   description = "all: record every call; others: only what other chisels ask for (all)"},
+   description = "all: record every call; others: only what other chisels need (all)"},
   report.color_arg,
 }
 

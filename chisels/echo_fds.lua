@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "The data that processes read and write, with a head that says who and where. A filter chooses what; -x, -X, -A and -b choose how data looks. Reads are red and writes are blue."
+description = "Prints the data that processes read and write, below a line with the process and the file. A filter selects processes and files; -x, -X, -A and -b select the format of the data. Reads are red and writes are blue."
 short_description = "Print the data that processes read and write"
 category = "I/O"
 

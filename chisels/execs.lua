@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Programs that are started: when, by whom, for how long, and how they ended; at the end of the capture the tree of them. On a terminal a line comes with each beginning and end, too. STATUS is what the program returned, or the signal that ended it; - if its end was not seen; 'exec' if the process went on as another program, which is the next line of that process unless the filter leaves it out. A process that runs no program of its own is '(fork)'. What had not ended is 'running'; who was there before the capture and began no program in it has the STATUS -."
-short_description = "Show programs as they start and end, and the tree of them"
+description = "Shows the programs that processes execute: start, duration, status and command line. At the end of the capture they are shown as a tree; a live terminal also shows a line when a program starts and when it ends. STATUS is the exit status, or the signal that terminated the process. It is 'exec' if the process executed another program, which is the next line of that process unless the filter leaves it out. It is 'running' if the program did not end, and '-' if its end was not captured. A process that executes no program of its own is marked '(fork)'. Processes that were there before the capture, and executed no program since, have the STATUS '-' as well."
+short_description = "Show programs as they start and end, as a tree"
 category = "System State"
 
 local report = require "report"
@@ -8,9 +8,9 @@ local bounded = require "bounded"
 
 local arg = report.args {
   {name = "failed", default = "no", check = report.one_of {"no", "yes"},
-   description = "yes: also programs that could not be started (no)"},
+   description = "yes: include programs that could not be started (no)"},
   {name = "keep", argtype = "int", default = 10000, check = report.whole(1),
-   description = "how many lines the tree has at most; the oldest are left out (10000)"},
+   description = "lines of the tree, at most; the oldest are left out (10000)"},
   report.color_arg,
 }
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Bytes read and written, by any field of filters: fd.directory, fd.sport, proc.name, user.name, container.name, ..."
+description = "Counts bytes read and written by any filter field: fd.directory, fd.sport, proc.name, user.name, container.name, ..."
 short_description = "Bytes of I/O by a field of your choice"
 category = "I/O"
 

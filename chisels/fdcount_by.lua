@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Open files that were used, by any field of filters: connections by fd.cip, files by proc.name, ... A file counts once for each name and number that it had, whoever used it."
+description = "Counts the open files that were used by any filter field: connections by fd.cip, files by proc.name, ... A file counts once for each pair of name and file descriptor number, whichever process used it."
 short_description = "Number of files used, by a field of your choice"
 category = "I/O"
 

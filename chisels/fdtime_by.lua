@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Time spent in reads and writes, waiting included, by any field of filters: fd.name, fd.type, fd.cip, proc.name, ..."
+description = "Counts the time spent in reads and writes, including waits, by any filter field: fd.name, fd.type, fd.cip, proc.name, ..."
 short_description = "Time spent in I/O by a field of your choice"
 category = "I/O"
 

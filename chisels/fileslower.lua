@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Reads, writes and clones of files that took long, and calls that reserve space (fallocate) or wait until data is on disk (fsync, fdatasync, sync_file_range, msync). The result is the number of bytes, or the error. Red lines are failures, yellow ones took ten times as long as asked for."
+description = "Shows slow reads, writes and clones of files, and slow calls that reserve space (fallocate) or wait until data is on disk (fsync, fdatasync, sync_file_range, msync). RESULT is the number of bytes, or the error. Failures are red; calls that took at least ten times the threshold are yellow."
 short_description = "Trace slow file I/O"
 category = "Performance"
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Where the time of threads went: in which calls, on which files, and outside of calls, which is running or waiting for a CPU. Piped on, folded lines with nanoseconds that programs make flame graphs of: saker -r in.scap -c flame | flamegraph.pl --countname ns >out.svg. On a terminal, a tree of what took one percent or more. Time before a thread's first event is not known and not counted."
-short_description = "Show where threads spend their time, for flame graphs"
+description = "Shows where threads spend their time: in which system calls, on which files, and outside of system calls, where they run or wait for a CPU. On a terminal this is a tree of everything that took one percent or more. Into a pipe it is folded lines with nanoseconds, from which programs draw flame graphs: saker -r in.scap -c flame | flamegraph.pl --countname ns >out.svg. The time before a thread's first event is unknown and does not count."
+short_description = "Show the time of threads by call and file, for flame graphs"
 category = "Performance"
 
 local report = require "report"
@@ -20,7 +20,7 @@ end
 
 local arg = report.args {
   {name = "levels", default = {"process", "call"}, check = check_levels,
-   description = "What a stack is made of, from its bottom: process,thread,call,file"},
+   description = "frames of a stack, from its bottom: process,thread,call,file"},
 }
 
 -- More stacks than these are put together by their files.

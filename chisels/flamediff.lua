@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "A flame graph of the second of two captures, coloured by what changed since the first: red has a larger share of all samples than before, blue a smaller one, and the stronger the colour the more. saker profile --diff A B -o FILE.svg, or saker -r A -r B -c flamediff. Samples are recorded with saker profile -w FILE, or saker --sample 99 -w FILE."
-short_description = "Draw what changed between two captures with samples"
+description = "Draws a flame graph of the second of two captures, in which colours show the change since the first. A red frame has a larger share of all samples than before, a blue frame a smaller one; the stronger the colour, the larger the change. saker profile --diff A B -o FILE.svg, or saker -r A -r B -c flamediff. Record samples with saker profile -w FILE, or saker --sample 99 -w FILE."
+short_description = "Draw a flame graph of what changed between two captures"
 category = "Performance"
 
 local report = require "report"
@@ -8,7 +8,7 @@ local flamesvg = require "flamesvg"
 local profilepair = require "profilepair"
 
 local arg = report.args {
-  {name = "title", default = "", description = "Title of the picture"},
+  {name = "title", default = "", description = "title of the picture"},
 }
 local pair
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Where samples say that time goes, as a flame graph: an SVG file that a browser opens, also without a network. A frame is as wide as its share, on top of what called it; a click on it shows what is above it alone, and search marks frames and says what share they have together. Redirect it to a file, or give saker profile -o FILE.svg. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Draws a flame graph of sampled stacks: an SVG file for a browser, which needs no network. A frame stands on its caller and is as wide as its share of all samples. A click on a frame zooms in on it; search highlights frames and shows their share together. Redirect the output to a file, or use saker profile -o FILE.svg. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Draw a flame graph of sampled stacks"
 category = "Performance"
 
@@ -8,7 +8,7 @@ local stacks = require "stacks"
 local flamesvg = require "flamesvg"
 
 local arg = report.args {
-  {name = "title", default = "", description = "Title of the picture"},
+  {name = "title", default = "", description = "title of the picture"},
 }
 
 local titles = {cpu = "CPU time", off_cpu = "Time off the CPU", ["cpu, off_cpu"] = "Time on and off the CPU",

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "HTTP/1 requests and how they were answered, as servers and as clients see them. The latency ends where the answer begins. A request without a status was not answered until its connection was closed or the capture ended. Answers from 500 on are red, from 400 on yellow. A capture has to have enough of each message: 4000 bytes are kept live, -s says how many otherwise. What is encrypted is not seen, nor is HTTP/2."
+description = "Logs HTTP/1 requests and their answers, on servers and on clients. LATENCY is the time until the answer begins. A request without a STATUS had no answer when its connection was closed or the capture ended. A status of 500 or more is red, of 400 or more yellow. The capture needs enough bytes of each message: a live one keeps 4000; record a file with -s 4000. Encrypted connections and HTTP/2 are not shown."
 short_description = "Log HTTP requests and their answers"
 category = "Application"
 

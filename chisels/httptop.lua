@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "HTTP/1 requests by how often they were made, with the mean and the longest time until their answers began, the bytes that these say they have, and how many failed: with a status from 400 on, or without any. Each end of a connection within the machine counts for itself. What is encrypted is not seen, nor is HTTP/2."
+description = "Counts HTTP/1 requests by method and URL, with the mean and the longest time until the answer began, the sizes of the answers as their headers state them, and the number of failures: a status of 400 or more, or no answer. A request between two processes of this machine counts at either end. Encrypted connections and HTTP/2 do not count."
 short_description = "Top HTTP requests"
 category = "Application"
 

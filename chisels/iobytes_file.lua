@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Bytes read from files and written to them, second by second, through the page cache or not."
+description = "Shows the bytes read from files and written to them in each second, whether through the page cache or not."
 short_description = "Bytes of file I/O, second by second"
 category = "I/O"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Bytes sent and received through IPv4 and IPv6 sockets, second by second."
+description = "Shows the bytes received and sent through IPv4 and IPv6 sockets in each second."
 short_description = "Bytes of network traffic, second by second"
 category = "Net"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Processes by file I/O, and what of it had to wait. CACHED is what was read without leaving the CPU, from the page cache; WAITED is the time of reads and writes in which the thread was off the CPU, mostly for a disk. MAJFLT are page faults that had to read, of mapped files or swapped memory, MINFLT those that had not. A capture needs switch events for that (--switches)."
+description = "Shows the processes with the most file I/O, and how much of it had to wait. CACHED is bytes that were read from the page cache, without leaving the CPU. WAITED is the time of reads and writes in which the thread was off the CPU, mostly for a disk. MAJFLT is page faults that had to read from a disk, of mapped files or swapped memory; MINFLT is other page faults. A capture file needs switch events (record with --switches)."
 short_description = "Top processes by file I/O, page cache and waiting"
 category = "I/O"
 

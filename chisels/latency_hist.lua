@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "How long system calls took, as histograms: each line is twice as long as the one before. One histogram for each value of a field, evt.type unless another is named: by=proc.name, by=fd.name; those with the most time come first. Calls whose beginning was not seen are left out, and counted. A filter says which calls are meant, as in 'evt.type=read and fd.type=file'."
+description = "Draws histograms of the latency of system calls. Each line covers twice the latency of the line before. There is one histogram for each value of a field, by default evt.type; by=proc.name or by=fd.name selects another field. The histograms with the most time come first. Calls that began before the capture are left out, and their number is shown. A filter selects the calls, as in 'evt.type=read and fd.type=file'."
 short_description = "Histograms of the latency of system calls"
 category = "Performance"
 
 local report = require "report"
 
 local arg = report.args {
-  {name = "by", default = "evt.type", check = report.field, description = "a histogram for each value of this field (evt.type)"},
+  {name = "by", default = "evt.type", check = report.field, description = "one histogram for each value of this field (evt.type)"},
   {name = "top", argtype = "int", default = 5, check = report.whole(1),
-   description = "how many histograms (5)"},
+   description = "histograms, at most (5)"},
   {name = "interval", argtype = "int", default = 0, check = report.whole(0),
-   description = "live: histograms for each so many seconds; 0: for the whole capture (0)"},
+   description = "live: seconds per set of histograms; 0: one set for the whole capture (0)"},
 }
 
 local WIDEST_BAR = 50

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Login shells below which commands were started during the capture: whose they are, when, how many commands, and the last one. The numbers are those of spy_users, and of filters: proc.loginshellid=NUMBER. With arguments, only shells with such a command."
+description = "Lists the login shells below which commands were started during the capture: user, times of the first and the last command, number of commands, and the last one. SHELL is the number that spy_users shows, and the value of the field proc.loginshellid. The arguments select shells by the commands below them."
 short_description = "List login shells and what was started below them"
 category = "Security"
 
@@ -7,8 +7,8 @@ local report = require "report"
 
 local arg = report.args {
   {name = "command", default = "*",
-   description = "Only shells below which a program with this in its name was started; * for any"},
-  {name = "arguments", default = "", description = "... and with this in its arguments"},
+   description = "only shells below which a program with this text in its name was started; *: any"},
+  {name = "arguments", default = "", description = "... and with this text in its arguments"},
 }
 
 local columns = {

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Containers: live those that run, as soon as all of them have a name or after two seconds; of a capture all that are in it."
+description = "Lists containers. A live list has the running containers, and is printed when all of them have a name, or after two seconds. The list of a capture file has every container in it."
 short_description = "List containers"
 category = "Containers"
 
@@ -7,7 +7,7 @@ local report = require "report"
 
 local arg = report.args {
   {name = "desc", default = "", check = report.one_of {"desc"},
-   description = "desc: all that is known of each, one a line, as JSON"},
+   description = "desc: every detail of each container, as a line of JSON"},
 }
 
 local columns = {

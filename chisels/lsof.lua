@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Open files of all processes, when the capture begins; with a filter on the command line, at the first event that it means: saker -r in.scap -c lsof evt.num=1000"
+description = "Lists the open files of all processes at the beginning of the capture. With a filter on the command line, it lists those at the first event that matches: saker -r in.scap -c lsof evt.num=1000"
 short_description = "List open files of processes"
 category = "System State"
 

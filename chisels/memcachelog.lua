@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Requests to memcached in its text protocol and how they were answered, as servers and as clients see them. The size is that of the object that was stored or found. What is not found is yellow, errors are red."
+description = "Logs requests to memcached in its text protocol and their answers, on servers and on clients. SIZE is that of the object that was stored or found. Misses are yellow, errors are red."
 short_description = "Log requests to memcached"
 category = "Application"
 
@@ -12,9 +12,9 @@ local methods = {get = "get", gets = "get", gat = "get", set = "set", add = "set
 
 local arg = report.args {
   {name = "method", optional = true, check = report.one_of {"get", "set", "delete", "incr", "touch"},
-   description = "Only get, set, delete, incr (also decr) or touch; set is all that stores"},
+   description = "only get, set (all commands that store), delete, incr (and decr), or touch"},
   {name = "size", argtype = "int", default = 0, check = report.whole(0),
-   description = "Only objects of so many bytes or more"},
+   description = "only objects of at least this many bytes"},
   report.color_arg,
 }
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Slow reads, writes and connects of network connections. A non-blocking connect takes until the process reads its result. RESULT is the number of bytes, or the error. Red lines are failures, yellow ones took at least ten times the threshold. Time in poll, select or epoll does not count: see scallslower."
+description = "Shows slow reads, writes and connects of network connections. A non-blocking connect takes until the process reads its result. RESULT is the number of bytes, or the error. Failures are red; calls that took at least ten times the threshold are yellow. Time in poll, select or epoll does not count: scallslower shows it."
 short_description = "Trace slow network I/O"
 category = "Performance"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Internet sockets of all processes, when the capture begins; with a filter on the command line, at the first event that it means: saker -r in.scap -c netstat evt.num=1000"
+description = "Lists the IPv4 and IPv6 sockets of all processes at the beginning of the capture. With a filter on the command line, it lists those at the first event that matches: saker -r in.scap -c netstat evt.num=1000"
 short_description = "List network connections"
 category = "System State"
 

@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "What threads waited for while they were off the CPU: the function of the program that led to it, the system call, how they waited and who woke them. Of samples that --sample-on off_cpu, or saker profile --off-cpu, took: saker profile --off-cpu -w FILE."
-short_description = "Show what threads wait for, and who wakes them"
+description = "Shows what threads waited for while they were off the CPU: the function of the program that led to the wait, the system call, the kind of wait, and the thread that woke them. Needs samples of threads off the CPU: saker profile --off-cpu -w FILE, or --sample-on off_cpu."
+short_description = "Show what threads wait for, and which threads wake them"
 category = "Performance"
 
 local report = require "report"
 local stacks = require "stacks"
 
 local arg = report.args {
-  {name = "top", default = 20, argtype = "int", check = report.whole(1), description = "So many rows"},
+  {name = "top", default = 20, argtype = "int", check = report.whole(1), description = "rows in the table (20)"},
   {name = "if_empty", default = "warn", check = report.one_of {"warn", "nothing"},
-   description = "Without any samples off the CPU: warn, or nothing"},
+   description = "if there are no samples off the CPU: warn, or nothing (warn)"},
 }
 local fields, whose, tid_field = {}, nil, nil
 -- Of a wait that began before the capture only the least is known.

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Who waits, in which call, for what: the time that threads spent in calls in which they had to sleep, by process, call and file or peer. Calls that have not ended count up to now, so that who is stuck is seen. Threads that wait at the same time count each: the sum can be more than the time that passed. 'evt.is_wait=false' as a filter leaves out calls that are made to wait, such as poll and nanosleep. Of a capture that another tool made, calls count during which the thread left its CPU."
-short_description = "Top waits: who was blocked in which call, for what"
+description = "Shows how long threads were blocked in system calls, by process, call, and file or peer. A call that is still open counts up to the time of the table. Threads that wait at the same time all count, so the sum can be more than the time that passed. The filter 'evt.is_wait=false' leaves out calls that are made to wait, such as poll and nanosleep. In a capture of another tool, a call counts if its thread left the CPU during it."
+short_description = "Top waits by process, system call, and file or peer"
 category = "Performance"
 
 local report = require "report"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Files that processes open, one line for each: who, with which flags, and the whole path. RESULT is the number that the file has in the process, or the error. MODE is what an open that may make the file gives it for permissions."
+description = "Shows the files that processes open, one line for each: process, flags, and full path. RESULT is the file descriptor, or the error. MODE is the permissions that the caller requests for a new file."
 short_description = "Show files as they are opened, with flags and result"
 category = "I/O"
 
@@ -31,7 +31,7 @@ require "eventlog" {
   args = {
     {name = "failed", default = "no", check = report.one_of {"no", "yes"},
      description = "yes: only files that could not be opened (no)"},
-    {name = "name", optional = true, description = "only paths that have this in them"},
+    {name = "name", optional = true, description = "only paths that contain this text"},
   },
   init = function()
     error_name = chisel.request_field("evt.res")

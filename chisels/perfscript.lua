@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Sampled stacks as perf script prints them: a line for each sample with process, thread, CPU, time, nanoseconds and event, and below it a line for each frame. Firefox Profiler, speedscope, FlameScope and stackcollapse-perf.pl read it. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Prints sampled stacks in the format of perf script: for each sample a line with process, thread, CPU, time, nanoseconds and event, and below it a line for each frame. Firefox Profiler, speedscope, FlameScope and stackcollapse-perf.pl read this format. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Print samples with their stacks as perf script does"
 category = "Performance"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Sampled stacks as a profile for pprof (profile.proto, not compressed): go tool pprof -http=: FILE. Redirect it to a file, or give saker profile -o FILE.pb.gz. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Makes a pprof profile of sampled stacks (profile.proto, not compressed): go tool pprof -http=: FILE. Redirect the output to a file, or use saker profile -o FILE.pb.gz. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Make a pprof profile of sampled stacks"
 category = "Performance"
 

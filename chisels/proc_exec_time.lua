@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Processes that end: how long they lived, how they ended, and what they were. Yellow lines lived for 3 seconds or longer, red ones for 10."
+description = "Shows each process that ends: how long it ran, how it ended, and its command line. Processes that ran for 10 seconds or longer are red, for 3 seconds or longer yellow."
 short_description = "Show how long processes ran and how they ended"
 category = "Performance"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Processes, when the capture begins; with a filter on the command line, at the first event that it means: saker -r in.scap -c ps evt.num=1000"
+description = "Lists processes at the beginning of the capture. With a filter on the command line, it lists those at the first event that matches: saker -r in.scap -c ps evt.num=1000"
 short_description = "List processes"
 category = "System State"
 

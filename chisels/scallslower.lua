@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "System calls of any kind that took long, with their arguments. Calls that wait for something, such as poll and nanosleep, are among them: 'evt.is_wait=false' as a filter leaves them out. Red lines are failures, yellow ones took ten times as long as asked for."
+description = "Shows slow system calls of any kind, with their arguments. Calls that wait for something, such as poll and nanosleep, are included; the filter 'evt.is_wait=false' leaves them out. Failures are red; calls that took at least ten times the threshold are yellow."
 short_description = "Trace slow system calls"
 category = "Performance"
 

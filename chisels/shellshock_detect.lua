@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Programs that are started with a variable whose value begins as a function of bash does, which is how shellshock (CVE-2014-6271) is tried."
-short_description = "Detect attempts of the shellshock attack"
+description = "Shows programs that are started with an environment variable whose value begins like a function of bash: () {. Attacks on shellshock (CVE-2014-6271) set such a variable."
+short_description = "Detect shellshock attacks (CVE-2014-6271)"
 category = "Security"
 
 local report = require "report"

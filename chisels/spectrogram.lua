@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "How many system calls took how long, as a picture that scrolls: time goes down, latency goes to the right from 100 ns to 10 s, the colour of a cell is how many there were. Filters choose what is looked at, such as fd.type=file; calls that wait are at the right and 'evt.is_wait=false' leaves them out."
+description = "Draws a heat map of the latency of system calls, which scrolls. Time goes down, and latency goes to the right, from 100 ns to 10 s. The colour of a cell is the number of calls per second. A filter selects calls, such as fd.type=file; 'evt.is_wait=false' leaves out calls that wait for something, which are at the right."
 short_description = "Draw latencies of system calls as a heat map"
 category = "CPU Usage"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Sampled stacks as a file that speedscope.app opens: one profile of all processes, and one of each. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Makes a file that speedscope.app opens, of sampled stacks: one profile of all processes, and one of each. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Make a speedscope profile of sampled stacks"
 category = "Performance"
 
@@ -7,7 +7,7 @@ local report = require "report"
 local stacks = require "stacks"
 
 local arg = report.args {
-  {name = "name", default = "saker", description = "Name of the profile"},
+  {name = "name", default = "saker", description = "name of the profile"},
 }
 
 -- Functions, whatever line of them it is: the first one that was seen stands for all.

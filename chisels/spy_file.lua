@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Each read and write of files, or of one file, with its data."
+description = "Prints each read and write of files, or of one file, with its data."
 short_description = "Print what is read from and written to files"
 category = "I/O"
 
@@ -14,7 +14,7 @@ require "payload" {
   args = {
     {name = "read_or_write", default = "RW", check = report.one_of {"R", "W", "RW"},
      description = "R for reads, W for writes, RW for both (RW)"},
-    {name = "spy_on_file_name", optional = true, description = "Only this file, by its whole path"},
+    {name = "spy_on_file_name", optional = true, description = "only this file, by its full path"},
   },
   filter = function(arg)
     local name = arg.spy_on_file_name

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "The data exchanged with an address, in either direction. -x, -X, -A and -b choose how it looks. What is read is red, what is written is blue."
+description = "Shows the data exchanged with an IP address, in both directions. -x, -X, -A and -b select the format of the data. Reads are red and writes are blue."
 short_description = "Show the data exchanged with an IP address"
 category = "Net"
 
@@ -10,6 +10,6 @@ end
 
 require "payload" {
   as_asked = true,
-  args = {{name = "host_ip", check = address, description = "Address of either end"}},
+  args = {{name = "host_ip", check = address, description = "address of either end"}},
   filter = function(arg) return "fd.ip=" .. arg.host_ip end,
 }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Lines that processes write to files whose name tells of a log (.log, _log, or below /var/log). Lines with an error in them are red, with a warning yellow. With -r and a file name, what the same threads did around each is saved to a capture file."
+description = "Prints the lines that processes write to log files: those with .log or _log in their name, or below /var/log. Lines with an error are red, with a warning yellow. With -r and a file name as an argument, it also saves what the same threads did around each line to a capture file."
 short_description = "Print lines that are written to log files"
 category = "Logs"
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Messages that processes send to the system's log. Errors are red and warnings yellow. With -r and a file name, what the same threads did around each is saved to a capture file."
-short_description = "Print messages to the system's log"
+description = "Prints the messages that processes send to the system log. Errors are red and warnings yellow. With -r and a file name as an argument, it also saves what the same threads did around each message to a capture file."
+short_description = "Print messages to the system log"
 category = "Logs"
 
 local bad = {emerg = "red", alert = "red", crit = "red", err = "red", warn = "yellow"}

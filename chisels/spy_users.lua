@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Commands that are started below a shell, and the directories that shells go to: what people do. Commands are indented by how far below the login shell they are; those that it started itself are bold. A login shell is the eldest shell among the ancestors."
+description = "Shows the commands that are started below a shell, and the directories that shells change to. The indent of a command is its depth below the login shell; commands that the login shell itself started are bold. The login shell is the topmost shell among the ancestors of a process."
 short_description = "Show what users do interactively"
 category = "Security"
 
@@ -34,7 +34,7 @@ end
 
 require "eventlog" {
   args = {{name = "max_depth", argtype = "int", default = 0, check = report.whole(0),
-           description = "Only commands so far below the login shell, 1: those that it started (0: all)"}},
+           description = "only commands at this depth below the login shell; 1: those that it started itself; 0: all (0)"}},
   init = function()
     shell_field, pid_field = chisel.request_field("proc.loginshellid"), chisel.request_field("proc.pid")
     dir_field, cmd_field = chisel.request_field("evt.arg.path"), chisel.request_field("proc.exeline")

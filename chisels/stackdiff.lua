@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "What changed between two captures with sampled stacks, of which the first one named is the one before: functions by how much their share of all samples grew (+) or shrank (-), themselves and with what they call. Shares are compared, since two captures never have the same length. saker profile --diff A B, or saker -r A -r B -c stackdiff. Samples are recorded with saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Compares two captures with sampled stacks, function by function; the first file is the one before. CHANGE is how much the function's share of all samples grew (+) or shrank (-), TOTAL CHANGE the same with the functions that it calls. Shares are compared because no two captures have the same length. saker profile --diff A B, or saker -r A -r B -c stackdiff. Record samples with saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Compare the functions of two captures with samples"
 category = "Performance"
 
@@ -7,7 +7,7 @@ local report = require "report"
 local profilepair = require "profilepair"
 
 local arg = report.args {
-  {name = "top", argtype = "int", default = 30, check = report.whole(1), description = "So many rows"},
+  {name = "top", argtype = "int", default = 30, check = report.whole(1), description = "rows in the table (30)"},
 }
 local pair
 

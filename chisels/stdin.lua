@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "What processes read from their standard input, as text. A head says whose it is where that changes; a filter chooses processes."
+description = "Prints what processes read from standard input, as text. A line with the process and the file comes before the text of each process. A filter selects processes."
 short_description = "Print the standard input of processes"
 category = "I/O"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "What processes write to their standard output, as text. A head says whose it is where that changes; a filter chooses processes."
+description = "Prints what processes write to standard output, as text. A line with the process and the file comes before the text of each process. A filter selects processes."
 short_description = "Print the standard output of processes"
 category = "I/O"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Failed system calls, counted by call, error and path; where the call is about no path, by what it is about. The loader, the C library (locales, character sets) and shells (PATH) look for files in one folder after the other: such look-ups that found nothing are one row, but a library or a program that was found in no folder has a row of its own; lookups=all shows each path. Another field can take the place of the path: by=proc.name, by=proc.pid. Calls that would only have to wait (EAGAIN) and those that a signal interrupted count as well."
+description = "Counts failed system calls by call, error and path; a call without a path counts by its file, process or address. The loader, the C library (locales, character sets) and shells (PATH) look for files in one folder after the other. Such failed look-ups are together in one row, but a library or a program that was found in no folder has a row of its own; lookups=all shows each path. by=FIELD counts by another field in place of the path, as in by=proc.name. Calls that would block (EAGAIN) and those that a signal interrupted are included."
 short_description = "Top system call errors by call, error and path"
 category = "Errors"
 
@@ -99,7 +99,7 @@ require "toplist" {
        return report.field(value)
      end},
     {name = "lookups", default = "one", check = report.one_of {"one", "all"},
-     description = "all: a row for each path that was looked for (one)"},
+     description = "all: a row for each path that was looked up (one)"},
   },
   init = function(arg)
     call, error_name = chisel.request_field("evt.type"), chisel.request_field("evt.res")

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Which hosts processes ask for in TLS, as the first message of a connection says it: the name of the server (SNI), the protocols that are offered (ALPN), the highest version, and where the connection leads. A name of - is one that was not given; 'ECH' behind the version says that the true one is hidden (encrypted client hello), ... that the capture kept too little of the message to tell all."
-short_description = "Show which hosts are asked for in TLS, and by whom"
+description = "Shows the hosts that processes connect to with TLS, from the first message of each connection (client hello): the name of the server (SNI), the offered protocols (ALPN), the highest version, and the address. HOST is '-' if the message has no name. ECH after the version means that the true name is encrypted, and ... after the name that the capture has only part of the message."
+short_description = "Show which processes connect to which TLS hosts"
 category = "Net"
 
 local report = require "report"
@@ -10,7 +10,7 @@ local tls = require "tls"
 local SNAPLEN = 4000 -- with keys that quantum computers do not break, a hello has some 1700 bytes
 
 local arg = report.args {
-  {name = "name", optional = true, description = "only hosts that have this in their name"},
+  {name = "name", optional = true, description = "only hosts with this text in their name"},
   report.color_arg,
 }
 

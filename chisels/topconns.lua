@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Network connections with most traffic, from client to server. Of one within the machine the bytes count twice, as both ends of it are seen."
+description = "Shows the network connections with the most traffic, from client to server. The bytes of a connection between two processes of this machine count twice, once at each end."
 short_description = "Top network connections by bytes"
 category = "Net"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Containers by the time that their processes ran: 100 percent is one CPU; host is all that runs outside of them. Live, of each second; of a capture, of all the time it took, for which it needs switch events (--switches)."
+description = "Shows the containers that used the most CPU time; 100 percent is one CPU. The row 'host' is all processes outside of containers. Live there is a table for each second. A capture file has one table, and needs switch events (record with --switches)."
 short_description = "Top containers by CPU usage"
 category = "CPU Usage"
 

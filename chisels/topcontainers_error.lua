@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Containers with the most failed system calls. What runs outside of containers does not count."
+description = "Shows the containers with the most failed system calls. Processes outside of containers do not count."
 short_description = "Top containers by number of failed system calls"
 category = "Errors"
 

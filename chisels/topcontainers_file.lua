@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Containers that read and write most bytes of files. What runs outside of containers does not count."
+description = "Shows the containers that read and write the most bytes of files. Processes outside of containers do not count."
 short_description = "Top containers by bytes of files read and written"
 category = "I/O"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Containers that send and receive most bytes through IPv4 and IPv6 sockets. What runs outside of containers does not count."
+description = "Shows the containers that send and receive the most bytes through IPv4 and IPv6 sockets. Processes outside of containers do not count."
 short_description = "Top containers by bytes of network traffic"
 category = "Net"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Files that most bytes are read from and written to. Sockets and pipes do not count, terminals and other devices do."
+description = "Shows the files with the most bytes read and written. Sockets and pipes do not count; terminals and other devices do."
 short_description = "Top files by bytes read and written"
 category = "I/O"
 

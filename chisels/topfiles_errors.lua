@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Open files with the most failed system calls. An open that fails has no file yet: 'saker -c syscall_errors' counts those."
+description = "Shows the open files with the most failed system calls. An open that fails has no open file; syscall_errors counts those."
 short_description = "Top files by number of failed system calls"
 category = "Errors"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Files that processes spent most time reading and writing: the sum of all such calls, how many they were, and the slowest."
+description = "Shows the files on which processes spent the most time in reads and writes: the sum, the number of calls, and the slowest call."
 short_description = "Top files by time spent in reads and writes"
 category = "I/O"
 

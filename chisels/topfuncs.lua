@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Functions by the time that samples found them on the CPU, or off it: SELF is the function itself, waiting in a system call included, TOTAL with what it called, whatever that was. A function that calls itself is counted once a sample. LINE is the line of source with most of its time, (inlined) a function that the compiler put into its callers. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Shows the functions that take the most time in sampled stacks, on the CPU or off it. SELF is the time of the function itself, including waits in system calls; TOTAL includes the functions that it calls. A recursive function counts once per sample. LINE is the source line with most of its time. (inlined) marks a function that the compiler inlined into its callers. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Show the functions that take the most time"
 category = "Performance"
 
@@ -7,13 +7,13 @@ local report = require "report"
 local stacks = require "stacks"
 
 local arg = report.args {
-  {name = "top", default = 20, argtype = "int", check = report.whole(1), description = "So many rows"},
-  {name = "sort", default = "self", description = "What decides the order: self or total",
+  {name = "top", default = 20, argtype = "int", check = report.whole(1), description = "rows in the table (20)"},
+  {name = "sort", default = "self", description = "sort by self or total (self)",
    check = function(text)
      return (text == "self" or text == "total") and text or nil, "self or total is needed"
    end},
   {name = "of", default = "all", check = report.one_of {"all", "running"},
-   description = "Of all samples, or running: only those that are not of threads off the CPU"},
+   description = "all samples; or running: without those of threads off the CPU (all)"},
 }
 
 local function sorted_rows(profile)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "TCP and UDP ports of servers, on this machine or elsewhere, with most traffic."
+description = "Shows the TCP and UDP server ports with the most traffic, of servers on this machine or elsewhere."
 short_description = "Top server ports by bytes of traffic"
 category = "Net"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Processes by the time that they ran, all their threads together: 100 percent is one CPU. Live, of each second; of a capture, of all the time it took, for which it needs switch events (--switches). A process that executes another program has a row for each."
+description = "Shows the processes that used the most CPU time, with all their threads; 100 percent is one CPU. Live there is a table for each second. A capture file has one table, and needs switch events (record with --switches). A process that executes another program has a row for each program."
 short_description = "Top processes by CPU usage"
 category = "CPU Usage"
 

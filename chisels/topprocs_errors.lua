@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Processes with the most failed system calls, and what those were about. Calls that would only have to wait (EAGAIN) and those that a signal interrupted count as well."
+description = "Shows the processes with the most failed system calls, and how many of these were about files, the network, memory and other things. Calls that would block (EAGAIN) and those that a signal interrupted are included."
 short_description = "Top processes by number of failed system calls"
 category = "Errors"
 

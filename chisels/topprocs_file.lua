@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Processes that read and write most bytes of files, from the page cache as well as from disks. Sockets and pipes do not count. iotop tells who had to wait for it."
+description = "Shows the processes that read and write the most bytes of files, from the page cache as well as from disks. Sockets and pipes do not count. iotop shows which processes had to wait."
 short_description = "Top processes by bytes of files read and written"
 category = "I/O"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Processes that send and receive most bytes through IPv4 and IPv6 sockets, those within the machine included."
+description = "Shows the processes that send and receive the most bytes through IPv4 and IPv6 sockets, including traffic within this machine."
 short_description = "Top processes by bytes of network traffic"
 category = "Net"
 

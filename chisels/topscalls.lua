@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "System calls by how often they were made, with how many of them failed and the time they took. Each counts once, when it ends; those that sysdig counts also as they begin count twice there. A filter tells whose: proc.name=nginx, thread.tid=4711, fd.name contains /var/log."
+description = "Shows the most frequent system calls, with the number of failures and the time. A call counts once, when it ends; sysdig counts some calls twice, when they begin and when they end. A filter selects calls: proc.name=nginx, thread.tid=4711, fd.name contains /var/log."
 short_description = "Top system calls by number of calls"
 category = "Performance"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "System calls by the time that threads spent in them, working or waiting. 'evt.is_wait=false' as a filter leaves out those that only wait for something, such as poll. A filter also tells whose: proc.name=nginx, thread.tid=4711, fd.name contains /var/log."
+description = "Shows the system calls in which threads spent the most time, working or waiting. The filter 'evt.is_wait=false' leaves out calls that wait for something, such as poll. Other filters select processes and files: proc.name=nginx, thread.tid=4711, fd.name contains /var/log."
 short_description = "Top system calls by time spent in them"
 category = "Performance"
 

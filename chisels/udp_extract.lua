@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Datagrams of UDP sockets. Without arguments, a list of flows: who sent to whom, how often and how much. With the number of a flow, what was sent, one after the other, as it was: saker -r in.scap -c udp_extract 2 >flow.bin; to a terminal, as text. With a folder and --chisel-unsafe, each flow to a file there. A capture has as much of each datagram as its -s says. DNS is left out, unless a filter asks for it."
-short_description = "List flows of UDP and write out what they carried"
+description = "Lists UDP flows: the process, the connection, the direction, and the number of datagrams and bytes. With the number of a flow, it prints the data of that flow unchanged: saker -r in.scap -c udp_extract 2 >flow.bin; on a terminal, as text. With a folder and --chisel-unsafe, it writes each flow to a file there. A capture has as much of each datagram as its -s says. DNS is left out, unless there is a filter."
+short_description = "List UDP flows and extract their data"
 category = "Net"
 
 local report = require "report"
 
 local arg = report.args {
   {name = "flow", argtype = "int", default = 0, check = report.whole(0),
-   description = "Number of a flow, as in the list: its data goes to the output (0: the list)"},
+   description = "print the data of the flow with this number; 0: the list of flows (0)"},
   {name = "folder", optional = true,
-   description = "A folder that exists: the data of each flow goes to a file there"},
+   description = "existing folder: write the data of each flow to a file there"},
 }
 
 local columns = report.with_container {

@@ -6,9 +6,9 @@ local excerpt = {}
 
 excerpt.args = {
   {name = "dump_file_name", optional = true,
-   description = "Capture file to write: what the same threads did around each line. Needs -r"},
+   description = "capture file to write: what the same threads did around each line; needs -r"},
   {name = "dump_range_ms", argtype = "int", default = 1000, check = report.whole(1),
-   description = "Milliseconds before and as many after each of them (1000)"},
+   description = "milliseconds to save before and after each line (1000)"},
 }
 
 local arg, tid, time

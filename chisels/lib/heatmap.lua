@@ -55,7 +55,7 @@ Heatmap.__index = Heatmap
 function Heatmap.new(spec)
   local arg = report.args {
     {name = "refresh_time", argtype = "int", default = spec.period, check = report.whole(1),
-     description = ("Milliseconds of a row (%d)"):format(spec.period)},
+     description = ("milliseconds per row (%d)"):format(spec.period)},
     report.color_arg,
   }
   return setmetatable({spec = spec, arg = arg, width = 64, counts = {}, n_empty = 0, has_scale = false}, Heatmap)

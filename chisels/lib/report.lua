@@ -504,7 +504,7 @@ end
 
 report.color_arg = {
   name = "disable_color", optional = true,
-  description = "Set to 'disable_colors' for output without colors on terminals",
+  description = "'disable_colors' for a terminal without colors",
   check = function(value)
     if value ~= "disable_color" and value ~= "disable_colors" then
       return nil, "disable_colors is needed, or nothing"

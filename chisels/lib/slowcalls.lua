@@ -41,7 +41,7 @@ return function(filter, title, name, counts_bytes, connects)
   bytes = counts_bytes
   require "eventlog" {
     args = {{name = "min_ms", argtype = "number", default = 10, check = report.milliseconds,
-             description = "Calls that took so many milliseconds or longer (10); 0: all"}},
+             description = "the threshold: calls that took at least this many milliseconds; 0: all calls (10)"}},
     init = function()
       failed, errname = chisel.request_field("evt.failed"), chisel.request_field("evt.res")
       if bytes then

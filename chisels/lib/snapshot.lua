@@ -20,7 +20,7 @@ end
 -- A filter for get_thread_table, or nothing.
 snapshot.filter_arg = {
   name = "filter", argtype = "filter", default = "",
-  description = "Only files that this filter means, such as 'proc.name=nginx and fd.port=80'",
+  description = "only entries that match this filter, such as 'proc.name=nginx and fd.port=80'",
 }
 
 -- Each process once, with the files it has open. Its other threads share them.

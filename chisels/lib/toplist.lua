@@ -189,13 +189,13 @@ local function arguments(spec)
   for i, value in ipairs(spec.values) do names[i] = value.sort or value.name end
   local rows = spec.args or {}
   local sort = {name = spec.sort_as or "sort", default = names[1], check = report.one_of(names),
-                description = "by which column: " .. table.concat(names, ", ")}
+                description = ("the column to sort by: %s (%s)"):format(table.concat(names, ", "), names[1])}
   if spec.sort_as then rows[#rows + 1] = sort end
   rows[#rows + 1] = {name = "top", argtype = "int", default = spec.top or 10, check = report.whole(1),
-                     description = "how many rows (" .. (spec.top or 10) .. ")"}
+                     description = ("rows in the table (%d)"):format(spec.top or 10)}
   if not spec.sort_as then rows[#rows + 1] = sort end
   rows[#rows + 1] = {name = "interval", argtype = "int", default = spec.interval or 1, check = report.whole(0),
-                     description = ("live: a table of each so many seconds; 0: one of the whole capture (%d)"):format(spec.interval or 1)}
+                     description = ("live: seconds per table; 0: one table of the whole capture (%d)"):format(spec.interval or 1)}
   return report.args(rows)
 end
 
