@@ -8,6 +8,8 @@ import glob
 import os
 import re
 import shutil
+import signal
+import struct
 import subprocess
 import unittest
 
@@ -114,6 +116,53 @@ class FilteredFileTest(unittest.TestCase):
             e2e.run(e2e.SAKER, "-r", self.whole, "-w", part, text)
             self.assertGreater(self.same(self.whole, part, text, names), 0, text)
             e2e.run(e2e.SAKER, "-r", part, "--verify")
+
+    def capture_of_one_signal(self, program, path):
+        """Captures the machine while a Python program that has set itself up gets SIGUSR1, to its end.
+        Returns its PID."""
+        p = subprocess.Popen(["/usr/bin/python3", "-c", program], stdout=subprocess.PIPE)
+        capture = None
+        try:
+            p.stdout.readline()
+            capture = subprocess.Popen([e2e.SAKER, "-w", path, "-q"])
+            e2e.wait_for_event(path, capture)
+            p.send_signal(signal.SIGUSR1)
+            p.wait(60)
+            capture.send_signal(signal.SIGINT)
+            self.assertEqual(capture.wait(60), 0)
+        finally:
+            for child in [p, capture] if capture else [p]:
+                child.kill()
+                child.communicate()
+        return p.pid
+
+    def test_events_that_the_first_state_contains(self):
+        """/proc is read while events arrive: a descriptor may be closed after its process's list was read
+        and before that list's time. That close has no effect, and no later one is left out for it."""
+        e2e.somebody(self)
+        early, part = self.path("early"), self.path("part")
+        pid = self.capture_of_one_signal("import os, signal\n"
+                                         "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+                                         "fd = os.open('/etc/hosts', os.O_RDONLY)\n"
+                                         "print(flush=True)\n"
+                                         "signal.sigwait([signal.SIGUSR1])\n"
+                                         "os.close(fd)\n"
+                                         "os.close(os.open('/etc/passwd', os.O_RDONLY))\n"
+                                         "os.path.exists('/nonexistent')\n", early)
+        close_ns = int(e2e.run(e2e.SAKER, "-r", early, "-n", "1", "-p", "%evt.rawtime",
+                               f"proc.pid={pid} and evt.type=close"))
+        # Kind of the entry, TID, start of the process, time of the list: see EXTRA_THREAD.
+        whole = bytearray(e2e.read_bytes(early))
+        rows = [m.end() for m in re.finditer(re.escape(struct.pack("<HQ", 1, pid)) + b".{8}", whole, re.S)
+                if abs(struct.unpack_from("<Q", whole, m.end())[0] - close_ns) < 60 * 10**9]
+        self.assertEqual(len(rows), 1)
+        struct.pack_into("<Q", whole, rows[0], close_ns + 1)
+        with open(early, "wb") as f:
+            f.write(whole)
+        text = f"evt.failed=true and proc.pid={pid}"
+        e2e.run(e2e.SAKER, "-r", early, "-w", part, text)
+        names = [n for n in fields() if n.startswith(("proc.", "fd."))]
+        self.assertGreater(self.same(early, part, text, names), 0)
 
     def test_captures_of_others(self):
         names = fields()

@@ -317,9 +317,11 @@ static const struct sinsp_thread *cloner(const struct held *h, const struct sins
 	return result(e) > 0 ? e->thread : sinsp_thread_find(h->insp, e->thread->ptid);
 }
 
-/* Failed calls, which change nothing. */
+/* Failed calls, and events whose effect the state at the begin of the file contains. */
 static int has_no_effect(const struct sinsp_evt *e)
 {
+	if (e->in_snapshot)
+		return 1;
 	if (evt_is_enter(e->raw.type) || result(e) >= 0)
 		return 0;
 	return e->info->flags & EF_CREATES_FD || is_clone(e) || is_named(e, "exec") ||

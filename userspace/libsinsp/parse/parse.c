@@ -264,6 +264,7 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	e->ran_known = 0;
 	e->fd_renamed = 0;
 	e->connect_done = 0;
+	e->in_snapshot = 0;
 	if (e->raw.flags & (SCAP_EVT_F_FULL | SCAP_EVT_F_HIDDEN | SCAP_EVT_F_BLOCKED))
 		s->native = 1;
 	if (!s->begun || !s->first_ns)
@@ -285,7 +286,8 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 		e->latency_ns = e->thread->latency_ns;
 	}
 	e->show_full = shows_full(s, e, row, enter_seen);
-	if (row->fn && (row->any_age || !is_older_than_snapshot(e)))
+	e->in_snapshot = row->fn && !row->any_age && is_older_than_snapshot(e);
+	if (row->fn && !e->in_snapshot)
 		change_state(s, e, row);
 	if (is_exit && e->thread && !row->is_private)
 		sinsp_thread_drop_enter(&s->threads, e->thread);
