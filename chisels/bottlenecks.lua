@@ -24,13 +24,13 @@ local names = {latency = "evt.latency", time = "evt.rawtime", tid = "thread.tid"
                before = "evt.began_before"}
 local fields, handles = {}, {}
 local slowest, widths, drawn = {}, {}, false
--- Calls under way in which the thread sleeps, by thread: {row, since, type, before}.
+-- Open calls that sleep, by thread: {row, since, type, before}.
 local open = require "bounded"(100000)
 local last_ns = 0
--- Events after which a thread waits in no call.
+-- Events after which a thread has no open call.
 local GONE = {procexit = true, exit = true, exit_group = true}
 
--- Of a thread that the filter leaves out, too: it waits no longer.
+-- Runs for threads outside of the filter, too: their calls are over.
 local function on_end()
   local tid = evt.field(fields.tid)
   if tid then open:take(tid) end
@@ -49,7 +49,7 @@ function on_capture_start()
   return true
 end
 
--- The event's row; @began is nil if nobody knows.
+-- Returns the row of the event. began is nil if it is unknown.
 local function row_of(ns, began)
   local row = {}
   for i, h in ipairs(handles) do row[i] = h and evt.field(h) or false end
@@ -58,7 +58,7 @@ local function row_of(ns, began)
   return row
 end
 
--- Puts the row into a list that is sorted, the slowest first, and never longer than asked for.
+-- Inserts the row into the list, which is sorted, the slowest first, and has at most `top` rows.
 local function insert(list, row)
   local at = #list + 1
   while at > 1 and list[at - 1][1] < row[1] do at = at - 1 end
@@ -96,7 +96,7 @@ function on_event()
   return true
 end
 
--- Those that ended, and those that have not, up to now.
+-- Prints the calls that ended, and open ones with their time so far.
 local function put(now)
   local list = {table.unpack(slowest)}
   for _, call in open:each() do

@@ -6,12 +6,12 @@ category = "Performance"
 local report = require "report"
 
 local GROUPS_MAX = 10000
-local DISTINCT_MAX = 1000000 -- values of all groups that are told apart; beyond, a number is too low
--- Whoever is watched makes up names, and numbers that nothing else has.
-local DISTINCT_BYTES_MAX = 256 << 20 -- of the texts among these values
+-- Watched processes can make up any number of names and values: memory is bounded.
+local DISTINCT_MAX = 1000000 -- distinct values of all groups; with more, the numbers are too low
+local DISTINCT_BYTES_MAX = 256 << 20 -- of the distinct values that are text
 local KEY_BYTES_MAX = 128 << 20 -- of the keys of all groups
 local BUCKETS_MAX = 4 << 20 -- of the histograms of all groups
-local STEPS = 36 -- of a histogram for each doubling: 2^(1/36) is 1.02
+local STEPS = 36 -- buckets of a histogram per doubling: 2^(1/36) is 1.02
 
 report.kinds.mean = {show = function(n) return ("%.1f"):format(n) end, right = true}
 
@@ -58,17 +58,18 @@ rows[#rows + 1] = {name = "interval", argtype = "int", default = 0, check = repo
                    description = "live: seconds per table; 0: one table of the whole capture (0)"}
 local arg = report.args(rows)
 
--- ---- what is kept of each group ----
+-- ---- the state of a group ----
 
 local keys = {} -- handles
-local fields, handles = {}, {} -- of which there are numbers: place by name, handles by place
-local columns = {} -- of numbers: {title, name, kind, fn, field = place}
+local fields, handles = {}, {} -- of the fields with numbers: index by name, handle by index
+local columns = {} -- of numbers: {title, name, kind, fn, field = index}
 local n_distinct, n_distinct_bytes, lost_distinct = 0, 0, 0
 local n_buckets, n_key_bytes = 0, 0
 
 local function bucket_of(v)
   if v == 0 then return 0 end
-  local n = math.floor(math.log(math.abs(v + 0.0), 2) * STEPS) + 100000 -- the least integer has no absolute value
+  -- As a float: the smallest integer has no absolute value.
+  local n = math.floor(math.log(math.abs(v + 0.0), 2) * STEPS) + 100000
   return v > 0 and n or -n
 end
 
@@ -80,7 +81,7 @@ end
 
 local function size_of(v) return type(v) == "string" and #v or 0 end
 
--- s: what is known of one field in one group.
+-- s: the state of one field in one group.
 local function add(s, v, wants)
   if wants.numbers then
     s.n, s.sum = s.n + 1, s.sum + v
@@ -103,7 +104,7 @@ local function add(s, v, wants)
   end
 end
 
-local wants = {} -- by place: which of these are kept
+local wants = {} -- by index of the field: which numbers are needed
 
 local function new_group(key)
   local group = {key = key, n = 0}
@@ -119,7 +120,7 @@ local function merge(to, from)
     if s.min and (not t.min or s.min < t.min) then t.min = s.min end
     if s.max and (not t.max or s.max > t.max) then t.max = s.max end
     for b, n in pairs(s.hist) do t.hist[b] = (t.hist[b] or 0) + n end
-    t.n_seen = nil -- nobody knows which are the same
+    t.n_seen = nil -- the values of the groups can overlap
   end
 end
 
@@ -195,7 +196,7 @@ local function current_group()
     local v = evt.field(handle)
     values[i] = v
     v = v == nil and "" or tostring(v)
-    parts[i] = #v .. (values[i] == nil and "-" or ":") .. v -- any bytes may be in them
+    parts[i] = #v .. (values[i] == nil and "-" or ":") .. v -- a value can have any bytes
   end
   local id = table.concat(parts)
   local group = groups[id]
@@ -301,7 +302,7 @@ on_capture_start, on_interval = tables.start, tables.interval
 function on_capture_end(s, ns)
   tables.finish(s, ns)
   if lost_distinct > 0 then
-    sysdig.log(("%d values found no room and are not counted as distinct: more than %d, or than %d MB"):format(
+    sysdig.log(("%d values are not counted as distinct: there are more than %d, or more than %d MB of them"):format(
       lost_distinct, DISTINCT_MAX, DISTINCT_BYTES_MAX // 1000000), "warning")
   end
 end

@@ -18,7 +18,8 @@ local arg = report.args {
 local suffixes = {k = " [kernel]", j = " [jit]", t = " [thread]"}
 local function name_of(node) return node.name .. (suffixes[node.kind] or "") end
 
--- A chain whose every link has all the time of the one before is one line; one that calls itself, one link.
+-- Returns the last node of a chain in which each function takes all the time of its caller, and the text of
+-- the chain. A recursive function is one link.
 local function chain(node)
   local names, times = {name_of(node)}, {1}
   while node.kind ~= "p" and node.kind ~= "t" do
@@ -40,7 +41,7 @@ local function chain(node)
   return node, table.concat(names, " > ")
 end
 
--- A terminal would break what is wider than it is.
+-- Cuts a line at the width of the terminal.
 local function put_line(width, text)
   print(width > 0 and report.cut(text, width) or text)
 end

@@ -7,7 +7,7 @@ local report = require "report"
 local bounded = require "bounded"
 
 report.args {report.color_arg}
--- Enters of connects, too: one that waits for its peer is in the list before it ends.
+-- Includes the enter of connect: a blocked connect is listed if the capture ends before it returns.
 local FILTER = "(evt.dir=< or evt.type=connect) and fd.type in (ipv4, ipv6) and fd.l4proto=tcp and (evt.type in (connect, accept, accept4, close) or evt.io.bytes>0 or fd.connect.done=true)"
 local MAX = 50000
 
@@ -34,7 +34,7 @@ local columns = {
 }
 
 local handles, shown, put, finish, last = {}, nil, nil, nil, nil
-local rows_of = {} -- by process: keys of its rows in `open`, and their number `n`
+local rows_of = {} -- by process: the keys of its rows in `open`, and their number `n`
 
 local function show(c, ended)
   local rows = rows_of[c.pid]
@@ -46,7 +46,7 @@ local function show(c, ended)
   put(row, color(c))
 end
 
--- By process and number of the file. What has waited longest makes room.
+-- Open connections by process and file descriptor. The one without events for the longest time is evicted.
 local open = bounded(MAX, function(c) show(c, last) end)
 
 function on_init()
@@ -72,7 +72,7 @@ local function close(key, ended)
   if c then show(c, ended) end
 end
 
--- The process of the event has ended, and its files with it, whatever the filter is about.
+-- Ends the connections of the process that exits. Runs for processes outside of the filter, too.
 local function end_process()
   local pid = field("pid")
   last = field("time")
@@ -92,7 +92,7 @@ local function new(key, began)
   return c
 end
 
--- A connect of a socket that is waited for, or that is connected, is no other connection.
+-- A second connect of a socket that connects or is connected does not begin another connection.
 local function connection(key, what)
   local c = open:get(key)
   if what == "accept" or what == "accept4" or what == "connect" and not (c and c.is_connect) then

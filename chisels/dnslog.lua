@@ -7,9 +7,9 @@ local report = require "report"
 local bounded = require "bounded"
 local dns = require "dns"
 
-local SNAPLEN = 2000 -- bytes of a message that are looked at: more than UDP carries in practice
-local ASKED_MAX = 10000 -- questions that are waited for at once
-local PATIENCE = 10000000000 -- nanoseconds after which a question is unanswered
+local SNAPLEN = 2000 -- bytes of a message that are parsed: more than UDP carries in practice
+local PENDING_MAX = 10000 -- pending questions, at most
+local PATIENCE = 10000000000 -- nanoseconds until a pending question counts as unanswered
 
 local function ports(value)
   for port in value:gmatch("[^,]+") do
@@ -28,10 +28,10 @@ local arg = report.args {
 }
 
 local fields, put, finish = {}, nil, nil
-local asked, oldest, newest = {}, 1, 0 -- questions under way: by key, and in their order
+local pending, oldest, newest = {}, 1, 0 -- pending questions by key, and their numbers in `queue`
 local queue = {}
-local streams = bounded(1000) -- what came of a TCP connection in one direction: {data, skip}
-local bursts = bounded(1000) -- sendmmsg tells the first of its messages only: {time, messages} by file
+local streams = bounded(1000) -- one direction of a TCP connection: {data, skip}, of an incomplete message
+local bursts = bounded(1000) -- by file: sendmmsg, of which only the first message is captured: {time, server, left}
 
 function on_init()
   fields = report.fields {
@@ -71,38 +71,39 @@ local function put_line(q, rcode, now, answers, truncated)
       rcode ~= "NOERROR" and (rcode == "NXDOMAIN" and "yellow" or "red") or nil)
 end
 
--- Those that wait longer than PATIENCE, and those that are more than anybody waits for.
-local function forget_old(now)
+-- Prints and discards questions that are pending for longer than PATIENCE, and the oldest if there are too
+-- many.
+local function expire_old(now)
   while oldest <= newest do
     local q = queue[oldest]
-    if asked[q.key] == q then
-      if now - q.time < PATIENCE and newest - oldest < ASKED_MAX then return end
+    if pending[q.key] == q then
+      if now - q.time < PATIENCE and newest - oldest < PENDING_MAX then return end
       put_line(q, "unanswered")
-      asked[q.key] = nil
+      pending[q.key] = nil
     end
     queue[oldest] = nil
     oldest = oldest + 1
   end
 end
 
-local function remember(key, q)
-  local before = asked[key]
+local function add_question(key, q)
+  local before = pending[key]
   if before then put_line(before, "unanswered") end
-  if newest - oldest >= ASKED_MAX then forget_old(q.time) end
+  if newest - oldest >= PENDING_MAX then expire_old(q.time) end
   newest = newest + 1
-  q.key, queue[newest], asked[key] = key, q, q
+  q.key, queue[newest], pending[key] = key, q, q
 end
 
 -- ---- messages ----
 
-local function who()
+local function new_question()
   local field = evt.field
   return {time = field(fields.time), pid = field(fields.pid), process = field(fields.name),
           server = report.endpoint(field(fields.ip), field(fields.port)),
           proto = field(fields.proto)}
 end
 
--- Both ends of an exchange have the same key only if they are the same process's.
+-- Returns the key of a question and its answer. The process is part of it: each end has a line of its own.
 local function key_of(message)
   return ("%d %d %d %s %s"):format(evt.field(fields.pid) or -1, evt.field(fields.fd) or -1, message.id,
                                    message.type or "", (message.name or ""):lower())
@@ -110,7 +111,7 @@ end
 
 local function on_message(data, is_whole)
   local message, why = dns.parse(data, is_whole)
-  local q = who()
+  local q = new_question()
   if not message then
     put_line(q, "malformed", q.time, {why})
     return
@@ -119,12 +120,12 @@ local function on_message(data, is_whole)
   q.name, q.type = message.name, message.type
   if not message.is_answer then
     q.time = q.time - (evt.field(fields.writes) and evt.field(fields.latency) or 0)
-    remember(key, q)
+    add_question(key, q)
     return
   end
-  local now, question = q.time, asked[key]
+  local now, question = q.time, pending[key]
   local burst = bursts:get((q.pid or -1) .. " " .. (evt.field(fields.fd) or -1))
-  asked[key] = nil
+  pending[key] = nil
   if question then
     q = question
   elseif burst and burst.left > 0 then
@@ -135,8 +136,8 @@ local function on_message(data, is_whole)
   put_line(q, message.rcode, now, message.answers, message.truncated or not is_whole)
 end
 
--- Of TCP: messages with their length before them, in pieces of any size. is_whole is false where the
--- capture kept less than was moved.
+-- Parses data of TCP: messages with their length in front, in pieces of any size. n: the bytes that were
+-- transferred, of which the capture can have fewer.
 local function on_stream(data, n)
   local key = ("%s %s %s %s"):format(evt.field(fields.pid), evt.field(fields.fd), evt.field(fields.file),
                                      evt.field(fields.writes))
@@ -179,11 +180,11 @@ function on_event()
   if kind == "sendmmsg" or kind == "recvmmsg" then
     local messages = field(fields.messages)
     if kind == "sendmmsg" and messages > 1 then
-      local q = who()
+      local q = new_question()
       bursts:put(q.pid .. " " .. field(fields.fd),
                  {time = q.time - (field(fields.latency) or 0), server = q.server, left = messages - 1})
     end
-    n = math.min(n, SNAPLEN) -- that of all messages
+    n = math.min(n, SNAPLEN) -- n is the length of all messages
     on_message(data, #data < SNAPLEN)
   else
     on_message(data, #data == n)
@@ -192,11 +193,11 @@ function on_event()
 end
 
 function on_interval(s, ns)
-  forget_old(s * 1000000000 + ns)
+  expire_old(s * 1000000000 + ns)
   return true
 end
 
 function on_capture_end()
-  forget_old(math.maxinteger)
+  expire_old(math.maxinteger)
   finish("no DNS messages")
 end

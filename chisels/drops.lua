@@ -11,14 +11,14 @@ local arg = report.args {
   report.color_arg,
 }
 
--- Kinds of events that change what is known: parameters of lost.
+-- Kinds of events that change the state of processes and files: parameters of the event `lost`.
 local KINDS = {"clone", "exec", "exit", "open", "close", "state"}
 
 local fields, put = {}, nil
 local sums, order = {}, {} -- by CPU and reason
 local total, changes, n_calls, certain_from = 0, 0, 0, nil
 local paused, pauses, pause_ns = nil, 0, 0
-local tells_losses = false -- files of other tools do not say what was lost
+local records_losses = false -- files of other tools do not record losses
 
 function on_init()
   fields = report.fields {
@@ -82,34 +82,33 @@ function on_event()
     on_pause()
   else
     n_calls = n_calls + 1
-    tells_losses = tells_losses or evt.field(fields.number) ~= nil
+    records_losses = records_losses or evt.field(fields.number) ~= nil
   end
   return true
 end
 
 function on_capture_start()
-  tells_losses = sysdig.is_live()
+  records_losses = sysdig.is_live()
   return true
 end
 
--- The sentences about how far the rest can be trusted.
+-- Prints how far the rest of the capture is reliable.
 local function verdict(now)
   local said = {}
-  if total == 0 and not tells_losses then
-    said[1] = "this file does not say whether anything was lost: another tool made it"
+  if total == 0 and not records_losses then
+    said[1] = "this file does not record losses: another tool made it"
   elseif total == 0 then
-    said[1] = "nothing was lost: every event that was asked for is there"
+    said[1] = "nothing was lost: the capture has every matching event"
   else
     said[1] = ("%d events were lost%s: sums and counts are too low by as much"):format(
       total, n_calls > 0 and (", %.1f %% of all"):format(total * 100 / (total + n_calls)) or "")
-    said[2] = changes == 0 and "none of them changes names of processes or files: these are right" or
-      ("%d of them change what is known: names of processes and files that were learnt before " ..
-       "%s may be wrong until they are told anew"):format(changes, report.clock(certain_from))
+    said[2] = changes == 0 and "none of them changes the state of processes and files: names are right" or
+      ("%d of them change the state of processes and files: names from before %s may be wrong " ..
+       "until they are set again"):format(changes, report.clock(certain_from))
   end
   if pauses > 0 then
     if paused then pause_ns = pause_ns + now - paused end
-    said[#said + 1] = ("recording paused %d times, for %s in all (--sampling): that is not counted " ..
-                       "as lost"):format(pauses, report.time(pause_ns))
+    said[#said + 1] = ("recording paused %d times, for %s in all (--sampling): events in a pause are not lost"):format(pauses, report.time(pause_ns))
   end
   return said
 end
@@ -120,7 +119,7 @@ function on_capture_end(s, ns)
     return (a[3] or -1) < (b[3] or -1)
   end)
   if report.is_json() then
-    report.print_json({total = (total > 0 or tells_losses) and total or nil, changes = changes,
+    report.print_json({total = (total > 0 or records_losses) and total or nil, changes = changes,
                        calls = n_calls, pauses = pauses})
     return
   end

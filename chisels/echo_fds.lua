@@ -3,4 +3,4 @@ description = "Prints the data that processes read and write, below a line with 
 short_description = "Print the data that processes read and write"
 category = "I/O"
 
-require "payload" {filter = "fd.num exists", as_asked = true}
+require "payload" {filter = "fd.num exists", formatted = true}

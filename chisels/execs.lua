@@ -14,9 +14,9 @@ local arg = report.args {
   report.color_arg,
 }
 
-local DEEPEST = 40 -- what is further down in the tree is not shown further to the right
+local DEEPEST = 40 -- the largest indent, in levels of the tree
 
--- Who is older than a day has a date.
+-- A start of more than a day ago is shown as a date.
 local DAY = 86400 * 1000000000
 report.kinds.start = {show = function(ns)
   if tonumber(sysdig.get_lastevent_ts()) - ns < DAY then return report.clock(ns) end
@@ -32,8 +32,8 @@ local columns = {
 }
 
 local fields, stream, has_container = {}, nil, false
--- An entry is one program in one process: {pid, parent = entry, program, start, stop, status, ...}.
--- running has the current one of each process; kept the entries of the tree, by their number.
+-- An entry is one program in one process: {pid, parent = entry, program, start, stop, status, ...}. running
+-- has the current entry of each process; kept has the entries of the tree by number.
 local running, kept, first, last = bounded(100000), {}, 1, 0
 
 function on_init()
@@ -68,7 +68,7 @@ local function add(entry)
   kept[last] = entry
   if entry.parent then entry.parent.n_children = entry.parent.n_children + 1 end
   if last - first + 1 > arg.keep then
-    kept[first].parent = nil -- or those of long ago would stay, as ancestors
+    kept[first].parent = nil -- else evicted entries would stay in memory as ancestors
     kept[first] = nil
     first = first + 1
   end
@@ -84,8 +84,8 @@ local function put_json(entry)
   })
 end
 
--- Of a line on the terminal, or an object.
-local function tell(entry, event, color)
+-- Returns the values for a line on the terminal, or an object.
+local function put_event(entry, event, color)
   if report.is_json() then
     if event ~= "start" and not entry.from_before then put_json(entry) end
   elseif stream then
@@ -95,7 +95,7 @@ local function tell(entry, event, color)
   end
 end
 
--- The entry of the parent; one that was there before the capture gets one without a beginning.
+-- Returns the entry of the parent. A parent from before the capture gets an entry without a start.
 local function parent_of(ppid)
   if not ppid or ppid < 1 then return nil end
   local parent = running:get(ppid)
@@ -111,7 +111,7 @@ end
 local function on_fork(now, pid)
   if not evt.field(fields.is_main) then return end
   local ppid, before = evt.field(fields.ppid), running:get(pid)
-  if before then before.status, before.is_lost = "-", true end -- its end was not seen
+  if before then before.status, before.is_lost = "-", true end -- its end was not captured
   running:put(pid, add {pid = pid, ppid = ppid, parent = parent_of(ppid), start = now,
                         program = evt.field(fields.program)})
 end
@@ -122,29 +122,29 @@ local function on_exec(now, pid)
   if evt.field(fields.failed) then
     if arg.failed == "no" then return end
     local why = evt.field(fields.error)
-    tell(add {pid = pid, ppid = ppid, parent = before or parent_of(ppid), start = now, stop = now,
+    put_event(add {pid = pid, ppid = ppid, parent = before or parent_of(ppid), start = now, stop = now,
               status = why, error = why, program = evt.field(fields.file), is_exec = true},
          "failed", "red")
     return
   end
   local program = evt.field(fields.program)
   local entry = before
-  if before and not before.is_exec and before.n_children == 0 then -- a fork only to do this
+  if before and not before.is_exec and before.n_children == 0 then -- the fork was only for this exec
     before.start, before.program, before.is_exec = now, program, true
   else
     if before and not before.from_before then
       before.stop, before.status, before.became = now, "exec", program
-      if not stream then tell(before, "exec") end
+      if not stream then put_event(before, "exec") end
     end
     entry = add {pid = pid, ppid = ppid, parent = before and before.parent or parent_of(ppid),
                  start = now, program = program, is_exec = true}
     running:put(pid, entry)
   end
   entry.main_ended = nil
-  tell(entry, "start")
+  put_event(entry, "start")
 end
 
--- @hidden: the filter leaves the event out, but perhaps not what it ends.
+-- hidden: the filter leaves this event out, but possibly not the program that it ends.
 local function on_end(now, pid, hidden)
   local entry = running:get(pid)
   if not entry then
@@ -155,7 +155,7 @@ local function on_end(now, pid, hidden)
     running:put(pid, entry)
   end
   local age = evt.field(fields.age)
-  entry.start = entry.start or age and now - age -- who was there before
+  entry.start = entry.start or age and now - age -- it started before the capture
   entry.stop = now
   local others = evt.field(fields.threads) or 0
   if evt.field(fields.is_main) then
@@ -171,20 +171,20 @@ local function on_end(now, pid, hidden)
   else
     others = others - 1
   end
-  if not entry.main_ended or others > 0 then return end -- threads of it go on
+  if not entry.main_ended or others > 0 then return end -- other threads still run
   running:take(pid)
   if hidden and entry.from_before then return end
   entry.from_before = nil
-  tell(entry, "end", entry.signal and "red" or entry.code ~= 0 and "yellow" or nil)
+  put_event(entry, "end", entry.signal and "red" or entry.code ~= 0 and "yellow" or nil)
 end
 
--- The process goes on as a program that the filter leaves out.
+-- Ends the program of a process that executes one that the filter leaves out.
 local function on_hidden_exec(now, pid)
   local entry = running:get(pid)
   if not entry or entry.from_before or evt.field(fields.failed) then return end
   running:take(pid)
   entry.stop, entry.status, entry.became = now, "exec", evt.field(fields.program)
-  tell(entry, "exec")
+  put_event(entry, "exec")
 end
 
 local function on_hidden()
@@ -216,7 +216,7 @@ end
 
 -- ---- the tree ----
 
--- Of those that were there before and still are, the table of threads knows when they started.
+-- Sets the start of processes from before the capture that still run, from the table of threads.
 local function find_starts()
   local threads = sysdig.get_thread_table_nofds()
   for pid, entry in running:each() do
@@ -237,7 +237,7 @@ local function tree_rows(now)
       roots[#roots + 1] = entry
     end
   end
-  -- Not by recursion: a chain of processes can be as long as somebody wants it to be.
+  -- Without recursion: a chain of processes can have any length.
   local stack = {}
   for i = #roots, 1, -1 do stack[#stack + 1] = {roots[i], 0} end
   while #stack > 0 do

@@ -8,7 +8,7 @@ local SEEN_MAX = 500000 -- files by key
 local number, name, seen
 local n_seen, n_lost = 0, 0
 
--- 1 for a file that was not yet counted for this key.
+-- Returns 1 for a file that has not been counted for this key yet.
 local function unseen(key)
   local by = seen[key[1]] or {}
   seen[key[1]] = by

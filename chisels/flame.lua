@@ -23,9 +23,9 @@ local arg = report.args {
    description = "frames of a stack, from its bottom: process,thread,call,file"},
 }
 
--- More stacks than these are put together by their files.
+-- With this many stacks, new ones are counted without their files.
 local STACKS_MAX = 200000
--- Of a thread so many are remembered, before it starts anew.
+-- Stacks that are cached per thread; then its cache is cleared.
 local KNOWN_MAX = 5000
 
 local names = {}
@@ -51,7 +51,7 @@ end
 
 local NO_CALL = "(no call)"
 
--- Of the current event, folded; call is NO_CALL outside of any.
+-- Returns the folded stack of the current event. call is NO_CALL outside of system calls.
 local function make_stack(call)
   local parts = {}
   for i, name in ipairs(names) do
@@ -69,10 +69,10 @@ local function make_stack(call)
   return table.concat(parts, ";")
 end
 
--- Calls after which a thread may have another name.
+-- Calls after which a thread can have another name.
 local renames = {execve = true, execveat = true, prctl = true}
 
--- Stacks of a thread are made once: most events find theirs by call and file.
+-- Returns the stack of the current event, from the cache of the thread by call and file if it is there.
 local function stack(thread, call)
   local files = thread.known[call]
   if not files then
@@ -105,7 +105,7 @@ end
 
 local field, get_type = evt.field, evt.get_type
 
--- Whatever the filter is about: from here on the thread does nothing.
+-- Discards a thread that exits. Runs for threads outside of the filter, too.
 local function on_end()
   local id = field(tid)
   local thread = id and threads[id]
@@ -137,9 +137,9 @@ function on_event()
     return true
   end
   local ns = field(latency)
-  if ns and ns > 0 then -- 0: unknown, in files of other tools
+  if ns and ns > 0 then -- 0 means unknown in files of other tools
     if thread.since and not thread.in_call then add(thread.stack, now - ns - thread.since) end
-    -- The stack as it is now: an open has a file only when it is over.
+    -- Made anew at the exit: only then does an open have a file.
     add(stack(thread, call), ns)
   end
   if renames[call] then thread.known = {} end

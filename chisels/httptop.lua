@@ -6,7 +6,7 @@ category = "Application"
 local http = require "http"
 local containers
 
--- Keys and values of one exchange.
+-- Adds the keys and values of one exchange.
 local function count(add, x)
   local key = {x.method, x.url}
   if containers then table.insert(key, 1, x.container or false) end
@@ -46,7 +46,7 @@ function spec.event(add)
   return false
 end
 
--- Of a capture: those that still wait count as well.
+-- Pending requests of a capture file count as well.
 function spec.settle(add)
   if not sysdig.is_live() then http.rest(counter(add)) end
 end

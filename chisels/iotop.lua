@@ -9,12 +9,12 @@ local bounded = require "bounded"
 local field = evt.field
 local fields = {read = "evt.io.read_bytes", written = "evt.io.write_bytes", latency = "evt.latency", time = "evt.rawtime",
                 tid = "thread.tid", major = "thread.pfmajor", minor = "thread.pfminor"}
-local left = bounded(100000) -- by thread: when it left a CPU last, and how many faults it had then
+local left = bounded(100000) -- by thread: the time and the number of faults when it last left a CPU
 local n_switches = 0
-local now = {} -- values of the event
-local counted -- the call whose wait was counted last
+local now = {} -- the values of the event
+local counted -- the last call whose wait was counted
 
--- Faults since the thread left a CPU before. Those of before the first time are not the capture's.
+-- Counts the faults since the thread left a CPU the time before. Earlier ones can be from before the capture.
 local function switched(tid)
   local major, minor, before = field(fields.major), field(fields.minor), left:get(tid)
   n_switches = n_switches + 1
@@ -28,7 +28,7 @@ local function transferred(tid)
   local waited = latency and before and before.time >= field(fields.time) - latency
   now.bytes, now.read, now.written = read or written, read, written
   if not waited then now.cached = read end
-  -- A call from file to file comes twice.
+  -- A copy from file to file is counted at either end, but its wait only once.
   local number = evt.get_num()
   if waited and number ~= counted then now.waited = latency end
   counted = number
@@ -64,7 +64,7 @@ require "toplist" {
   end,
   note = function()
     if not has_switches() then
-      return "nothing tells who waited: the capture has no switch events, which --switches records"
+      return "waits are unknown: the capture has no switch events; record them with --switches"
     end
   end,
 }

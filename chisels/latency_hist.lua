@@ -14,12 +14,12 @@ local arg = report.args {
 }
 
 local WIDEST_BAR = 50
--- Of more groups than these, the half with less time becomes one.
+-- With this many groups, the half with less time is merged into one.
 local GROUPS_MAX = 10000
 
 local latency, by
 local groups, n_groups, unknown = {}, 0, 0
-local other -- nil: there is room for all
+local other -- the merged groups; nil: none
 
 function on_init()
   latency, by = chisel.request_field("evt.latency"), chisel.request_field(arg.by)
@@ -27,7 +27,7 @@ function on_init()
   return true
 end
 
--- Bucket 0 is no time at all, bucket n is from 2^(n-1) to 2^n - 1 nanoseconds.
+-- Bucket 0 is 0 nanoseconds; bucket n is 2^(n-1) to 2^n - 1.
 local function bucket_of(ns)
   local n = 0
   while ns >= 256 do ns, n = ns >> 8, n + 8 end
@@ -98,7 +98,7 @@ local function range_of(group)
   return first, last
 end
 
--- That share of the calls took at most so long: the end of the bucket where it is reached.
+-- Returns the latency that this share of the calls did not exceed: the end of the bucket that reaches it.
 local function quantile(group, share)
   local n = 0
   for bucket = 0, 64 do

@@ -24,7 +24,7 @@ local function list()
   return all
 end
 
--- Names come a while after the beginning: they are asked for.
+-- The names of containers are looked up in the background, and come later.
 local function has_names()
   for _, container in ipairs(list()) do
     if container.name == "" or container.name == container.id then return false end

@@ -32,7 +32,7 @@ local columns = report.with_container {
 report.named(columns)
 
 local handles, put, finish = {}, nil, nil
-local pending = bounded(50000) -- by connection: the request that waits for its answer
+local pending = bounded(50000) -- by connection: the pending request
 
 function on_init()
   handles = report.fields {
@@ -54,7 +54,7 @@ local function request_of(line)
   return key and {method = method, key = report.text(key), size = report.size(size)}
 end
 
--- The answer in a word, and the bytes that were found.
+-- Returns the answer as a word, and the size of the found object.
 local function answer_of(data)
   if data:find("^END") then return "miss" end
   if data:find("^VALUE ") then

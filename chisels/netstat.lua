@@ -12,7 +12,7 @@ local function ends(file)
   return client, {file.sip, file.sport}
 end
 
--- There are sockets that are neither bound nor connected.
+-- A new socket is neither bound nor connected.
 local function is_bound(file) return (file.sport or 0) > 0 or (file.cport or 0) > 0 end
 
 local function address(pair)

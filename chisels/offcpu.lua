@@ -12,7 +12,7 @@ local arg = report.args {
    description = "if there are no samples off the CPU: warn, or nothing (warn)"},
 }
 local fields, whose, tid_field = {}, nil, nil
--- Of a wait that began before the capture only the least is known.
+-- A wait that began before the capture has a lower bound only.
 report.kinds.least = {right = true, show = function(v) return (v.at_least and ">=" or "") .. report.time(v.ns) end}
 local columns = {
   {title = "TIME", name = "ns", kind = "least"},
@@ -37,8 +37,8 @@ function on_init()
   return true
 end
 
--- The innermost function of the program itself, not of a library: who reads knows that one. With
--- nothing but _start all of the program is in libraries.
+-- Returns the innermost function of the program itself, not of a library: readers recognize it. A program
+-- with only _start is itself in libraries: then the innermost function of a library.
 local function culprit(text)
   local first
   for row in text:gmatch("[^\n]+") do
@@ -53,7 +53,7 @@ local function culprit(text)
   return first
 end
 
--- The innermost functions: where the kernel waits, and who in the program called it.
+-- Returns the innermost functions: where the kernel waits, and the function of the program that called it.
 local function place(text)
   local kernel, user
   for row in text:gmatch("[^\n]+") do
@@ -64,12 +64,13 @@ local function place(text)
   return kernel, user
 end
 
--- Threads by TID that were not woken: of those that do not come back either, the last sample says where
--- they still wait when the capture ends. Threads beyond WAITING_MAX are in the table of waits alone.
+-- The last sample of each thread that was not woken since: where it still waits if the capture ends. Threads
+-- beyond WAITING_MAX are in the table of waits only.
 local WAITING_MAX = 20000
 local waiting, n_waiting = {}, 0
 
--- What the current sample's call waits for: the address of a lock, or a descriptor with its file or peer.
+-- Returns what the call of the current sample waits for: a lock's address, or a file descriptor with its file
+-- or peer.
 local function object()
   local fd, file = evt.field(fields.fd), evt.field(fields.file)
   if fd then return ("fd %d"):format(fd) .. (file and " " .. file or "") end
@@ -92,7 +93,7 @@ end
 
 local WAITING_LINES = 10
 
--- The places where threads still wait, those with most threads first.
+-- Returns the places where threads still wait, those with the most threads first.
 local function waiting_places()
   local places, list = {}, {}
   for _, w in pairs(waiting) do
@@ -145,7 +146,7 @@ local function put_waiting()
   end
 end
 
--- Nothing but a timer ends these calls from an interrupt.
+-- If an interrupt ends these calls, it is that of a timer.
 local timed = {nanosleep = true, clock_nanosleep = true}
 
 local function waker_of(call)
@@ -154,7 +155,7 @@ local function waker_of(call)
   return comm
 end
 
--- Without a call: why the thread left the CPU.
+-- Reasons to leave the CPU outside of a call.
 local states = {running = "preempted", disk_sleep = "disk"}
 
 function on_event()
@@ -190,7 +191,7 @@ local function put_json(list)
   end
 end
 
--- Threads are a column where one has a name of its own.
+-- Shows the column of threads if one has a name of its own.
 local function put_table(list)
   local cells, has_threads = {}, false
   for i, r in ipairs(list) do
@@ -209,7 +210,7 @@ end
 
 function on_capture_end()
   if #rows == 0 then
-    if arg.if_empty == "warn" then stacks.tell_none(true) end
+    if arg.if_empty == "warn" then stacks.log_none(true) end
     return
   end
   table.sort(rows, function(a, b)

@@ -15,7 +15,7 @@ local fields = {}
 -- Open calls by thread: the values of the row's keys, and {sleeps, began, since, is_counted}. The table has
 -- the wait up to `since` already, and the call itself if is_counted.
 local open = require "bounded"(100000)
-local ended = nil -- the call that the event ends
+local ended = nil -- the call that ends with this event
 
 local function target(call)
   local field = evt.field
@@ -24,7 +24,7 @@ local function target(call)
   name = field(fields.files)
   name = name and name:gsub("<NA>,?", ""):gsub(",$", "")
   if name and name ~= "" then return name end
-  local path = field(fields.path) -- of an open that waits, as that of a FIFO
+  local path = field(fields.path) -- of a blocked open, as of a FIFO
   if path and path ~= "" then return path end
   local child = call == "wait4" and field(fields.child)
   if child then return child == -1 and "any child" or field(fields.child_name) end
@@ -40,7 +40,7 @@ local function on_call()
   if not tid then return false end
   if kind == "switch" then
     if call then call.sleeps = true end
-  elseif field(fields.dir) == ">" then -- of a thread that ends, too: it waits no longer
+  elseif field(fields.dir) == ">" then -- an exiting thread has no open call either
     open:take(tid)
     if kind == "procexit" then return false end
     open:put(tid, {

@@ -7,22 +7,22 @@ local report = require "report"
 
 local error_name, opened, given
 
--- Names of flags begin with O_, which says nothing here. O_F_CREATED is not one that the caller gave: the
--- kernel tells by it that the file was not there before.
+-- Removes the prefix O_ of flags, and O_F_CREATED, which is not from the caller: the kernel reports with it
+-- that the file is new.
 local function flags(text)
   if not text or text == "<NA>" then return nil end
   if report.is_json() then return (text:gsub("O_", "")) end
   return (text:gsub("|?O_F_CREATED", ""):gsub("^|", ""):gsub("O_", ""))
 end
 
--- Of a file that is not known by more, what the kernel or the caller called it.
+-- Returns the full path; else the path from the kernel or the caller.
 local function path(name)
   return name or evt.field(opened) or evt.field(given)
 end
 
 require "eventlog" {
-  nothing = "no files were opened that are asked for",
-  -- Of a request to io_uring, its completion tells.
+  nothing = "no matching files were opened",
+  -- A request to io_uring has its result in the completion.
   filter = function(arg)
     return "(evt.type in (open, openat, openat2, creat, open_by_handle_at) and evt.dir=< or " ..
            "evt.type=io_uring_complete and evt.arg.op in (OPENAT, OPENAT2))" ..

@@ -38,5 +38,5 @@ function on_event()
 end
 
 function on_capture_end()
-  if n == 0 then stacks.tell_none() end
+  if n == 0 then stacks.log_none() end
 end

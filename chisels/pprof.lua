@@ -20,7 +20,7 @@ local function varint(n)
   return table.concat(bytes)
 end
 
--- Fields that are 0 or empty are left out.
+-- Leaves out fields that are 0 or empty.
 local function number(field, n) return n == 0 and "" or varint(field << 3) .. varint(n) end
 local function bytes(field, s) return varint(field << 3 | 2) .. varint(#s) .. s end
 local function packed(field, list)
@@ -29,7 +29,7 @@ local function packed(field, list)
   return bytes(field, table.concat(parts))
 end
 
--- ---- tables of the profile: things get numbers in the order of their coming ----
+-- ---- tables of the profile: entries are numbered in order of arrival ----
 
 local strings, string_numbers = {""}, {[""] = 0}
 local function str(text)
@@ -41,14 +41,14 @@ local function str(text)
   return n
 end
 
-local out = {} -- messages of each table, in the order of their numbers
+local out = {} -- by table: its messages, in the order of their numbers
 local function numbered()
   local numbers, n = {}, 0
   return function(key, make)
     if not numbers[key] then
       n = n + 1
       numbers[key] = n
-      local message = make(n) -- which makes what it names
+      local message = make(n) -- adds the entries that it refers to
       out[#out + 1] = message
     end
     return numbers[key]
@@ -56,12 +56,12 @@ local function numbered()
 end
 local mappings, functions, locations = numbered(), numbered(), numbered()
 
-local build_id -- of a module, in hex; ""
+local build_id -- function(module): returns its build id in hex, or ""
 
 local function mapping(frame)
   if frame.module == "" then return 0 end
   return mappings(frame.module, function(id)
-    -- Places are a file's own addresses: each is mapped at 0.
+    -- Places are addresses within the file: each file is mapped at 0.
     return bytes(3, number(1, id) .. number(3, 0x7fffffffffffffff) .. number(5, str(frame.module))
       .. number(6, str(build_id(frame.module))) .. number(7, 1) .. number(8, 1) .. number(9, 1) .. number(10, 1))
   end)
@@ -74,7 +74,7 @@ local function func(frame)
   end)
 end
 
--- frames: one address; the inlined functions, innermost first, and the one that they are in.
+-- frames: those of one address: the inlined functions, innermost first, then the function that contains them.
 local function location(frames)
   local outer, key = frames[#frames], {}
   for i, f in ipairs(frames) do key[i] = f.name .. "\t" .. f.file .. "\t" .. (f.line or "") end
@@ -115,7 +115,7 @@ end
 
 local function is_program(frame) return not frame.module:find("%.so[.%d]*$") end
 
--- The outermost frame of a program; without one the outermost of a library, in which threads begin.
+-- Returns the outermost frame in a program; else the outermost one in a library, where threads begin.
 local function program_frame(frames)
   local first
   for _, frame in ipairs(frames) do
@@ -127,7 +127,8 @@ local function program_frame(frames)
   return first
 end
 
--- pprof takes the first mapping for the program: the one with the most time, libraries after programs.
+-- pprof shows the first mapping as the program: so the one with the most time is first, programs before
+-- libraries.
 local function map_program_first(profile, list)
   local sums, best, value = {}, nil, profile:value()
   for _, s in ipairs(list) do
@@ -147,7 +148,7 @@ local function map_program_first(profile, list)
   if best then mapping(best.frame) end
 end
 
--- Writes what there is, so that it is not all kept.
+-- Writes the finished messages, to free their memory.
 local function flush()
   io.write(table.concat(out))
   for i = #out, 1, -1 do out[i] = nil end
@@ -163,7 +164,7 @@ local function put(profile)
   local list = profile:list()
   map_program_first(profile, list)
   for _, s in ipairs(list) do
-    local message = sample(s, is_time) -- which puts what it names before itself
+    local message = sample(s, is_time) -- adds the entries that it refers to, before it
     out[#out + 1] = message
     if #out > 1000 then flush() end
   end
@@ -178,7 +179,7 @@ end
 
 local function is_wanted()
   if not sysdig.is_tty() or report.is_json() then return true end
-  io.stderr:write("saker: pprof: a profile is no text for a terminal: redirect it to a file, or use saker profile -o FILE.pb.gz\n")
+  io.stderr:write("saker: pprof: cannot print a profile to a terminal: it is binary; redirect it to a file, or use saker profile -o FILE.pb.gz\n")
   return false
 end
 

@@ -3,7 +3,7 @@ description = "Shows each process that ends: how long it ran, how it ended, and 
 short_description = "Show how long processes ran and how they ended"
 category = "Performance"
 
--- As waitpid gives it.
+-- Returns the text of a wait status, as from waitpid.
 local function status(n)
   if not n then return nil end
   local signal = n & 0x7f

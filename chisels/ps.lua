@@ -6,7 +6,7 @@ category = "System State"
 local snapshot = require "snapshot"
 local report = require "report"
 
--- Short where there is little room: the time if it is less than a day ago, else the day.
+-- Returns a short start time: the time of day if it is less than a day ago, else the date.
 local function started(ns)
   if ns <= 0 then return nil end
   local s = ns // 1000000000
@@ -14,7 +14,7 @@ local function started(ns)
   return os.date(os.time() - s < 86400 and "%H:%M:%S" or "%b %d", s)
 end
 
--- Those of the kernel have none.
+-- Kernel threads have no command line.
 local function command(thread)
   if thread.exe == "" then return "[" .. thread.comm .. "]" end
   return report.trim(report.line(table.concat({thread.exe, table.unpack(thread.args)}, " ")))
@@ -43,7 +43,7 @@ snapshot.chisel {
       n_threads[thread.pid] = (n_threads[thread.pid] or 0) + 1
     end
     for tid, thread in pairs(sysdig.get_thread_table_nofds(filter)) do
-      -- Without its main thread in the capture, another thread stands for the process.
+      -- If the main thread is not in the capture, another thread represents the process.
       if tid == thread.pid or not (all[thread.pid] or listed[thread.pid]) then
         listed[thread.pid] = true
         entries[#entries + 1] = {thread = thread, n_threads = n_threads[thread.pid]}

@@ -5,7 +5,7 @@ category = "Security"
 
 local report = require "report"
 
--- The first such variable. Functions that a mended bash hands on have names of their own.
+-- Returns the first such variable. A patched bash exports functions as BASH_FUNC_ variables.
 local function attack(env)
   for variable in (env or ""):gmatch("[^\0]+") do
     if variable:find("^[^=]*=%(%) {") and not variable:find("^BASH_FUNC_") then

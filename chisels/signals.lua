@@ -18,12 +18,12 @@ local sent_by_kernel = {[SIGPIPE] = true, [SIGALRM] = true, [SIGVTALRM] = true, 
 local CALLS = "kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_open"
 
 local fields, put, finish = {}, nil, nil
--- Signals on their way, each a table {from, name, call, group, ts, given, pending}: by receiver, and by
--- sender, as a signal to a group has many receivers. pending: the call has no line yet.
+-- Sent signals, {from, name, call, group, ts, given, pending}, by receiver, and by sender, as a signal to a
+-- group has many receivers. pending: the call has no line yet.
 local to, from = bounded(10000), bounded(10000)
 
-local files = bounded(10000) -- process and pidfd: the process that it stands for
-local calls = bounded(10000) -- by thread: the signal that the call it is in sends
+local files = bounded(10000) -- by process and pidfd: the process that the pidfd refers to
+local calls = bounded(10000) -- by thread: the signal that its open call sends
 
 function on_init()
   fields = report.fields {
@@ -50,14 +50,14 @@ function on_init()
   return true
 end
 
--- Whether lines of this signal are wanted.
+-- Whether the arguments select this signal.
 local function is_wanted(number, name)
   if not arg.signal then return number ~= SIGCHLD and number ~= 0 end
   return arg.signal:upper() == name or "SIG" .. arg.signal:upper() == name or
          tonumber(arg.signal) == number
 end
 
--- A text that is only the number again is no name.
+-- Returns nil for a text that is only the PID.
 local function name_of(text)
   return text and not tonumber(text) and text or nil
 end
@@ -68,7 +68,7 @@ local function put_row(send, number, name, to_pid, to_name, effect, color, after
       color)
 end
 
--- Signal and receiver, as this end of the call says them; nil: it says nothing of the signal.
+-- Returns signal and receiver from the arguments of this event; nil if it has none.
 local function args_of(call)
   local field = evt.field
   local given = {number = field(fields.sig), name = field(fields.sig_name)}
@@ -86,7 +86,7 @@ local function args_of(call)
   return given
 end
 
--- The key of a signal on its way to what a call addresses: a process or thread, a group, or all (-1).
+-- Returns the key in `to` for the target of a call: a process or thread, a group, or all processes (-1).
 local function key_of(given)
   local group = given.pid == 0 and evt.field(fields.group)
   return (group and -group or given.pid) .. ":" .. given.number
@@ -98,7 +98,7 @@ local function put_sent(send, given, effect, color)
   put_row(send, given.number, given.name, given.pid, to_name, effect, color)
 end
 
--- The enter: the signal can have its effect before the call returns.
+-- The enter: the signal can take effect before the call returns.
 local function on_send_begins(call, tid)
   local field = evt.field
   local given = args_of(call)
@@ -109,7 +109,7 @@ local function on_send_begins(call, tid)
   if given.pid and given.number ~= 0 then to:put(key_of(given), send) end
 end
 
--- A line for an effect of the signal: the line of the call comes first.
+-- Prints an effect of the signal; the line of the call comes first.
 local function put_effect(send, number, effect, color)
   if send.pending then
     put_sent(send, send.given, "sent")
@@ -128,7 +128,7 @@ local function on_send(call)
   local begun = calls:take(tid)
   local send = begun or {from = field(fields.pid), name = field(fields.name), call = call,
                          group = field(fields.group)}
-  local given = args_of(call) or send.given or {} -- in files of other tools only the enter has them
+  local given = args_of(call) or send.given or {} -- in files of other tools, only the enter has arguments
   local failed = field(fields.result) ~= 0
   if send.pending or not begun then
     put_sent(send, given, failed and field(fields.error) or "sent", failed and "red" or nil)
@@ -145,7 +145,7 @@ local function on_send(call)
   if send.from then from:put(send.from .. ":" .. given.number, send) end
 end
 
--- pidfd_open, so that a signal to a pidfd has a receiver.
+-- pidfd_open: remembers the receiver of signals to this pidfd.
 local function on_pidfd()
   local field = evt.field
   local fd, pid = field(fields.result), field(fields.pid)
@@ -154,7 +154,7 @@ local function on_pidfd()
   end
 end
 
--- Who sent this to the process of the event: by its number, its thread's, its group's, or to all.
+-- Returns the send of this signal to the process of the event: to its PID, TID or group, or to all.
 local function sent_to(number)
   local group = evt.field(fields.group)
   for _, id in ipairs {evt.field(fields.pid) or 0, evt.field(fields.tid) or 0, group and -group or 0, -1} do
@@ -163,7 +163,7 @@ local function sent_to(number)
   end
 end
 
--- The send of the signal that is delivered. Only SIGCHLD of the kernel has a PID: that of the child.
+-- Returns the send of the signal that is delivered. Only SIGCHLD of the kernel has a PID: that of the child.
 local function delivered_send(number)
   local sender = evt.field(fields.sender)
   if sender == 0 then return {name = "kernel"} end
@@ -185,7 +185,7 @@ local function on_delivery()
   put_effect(send, number, "delivered")
 end
 
--- The send of the signal that ended a process.
+-- Returns the send of the signal that ended the process.
 local function fatal_send(number, pid)
   local send = sent_to(number)
   if send then return send end

@@ -3,7 +3,7 @@ description = "Draws a heat map of the latency of system calls, which scrolls. T
 short_description = "Draw latencies of system calls as a heat map"
 category = "CPU Usage"
 
-local FIRST, DECADES = 2, 8 -- 100 ns, up to 10^10
+local FIRST, DECADES = 2, 8 -- from 10^2 ns (100 ns), over 8 powers of ten
 local names = {"100ns", "1us", "10us", "100us", "1ms", "10ms", "100ms", "1s", "10s"}
 local latency
 

@@ -10,7 +10,7 @@ local arg = report.args {
   {name = "name", default = "saker", description = "name of the profile"},
 }
 
--- Functions, whatever line of them it is: the first one that was seen stands for all.
+-- Functions by number, and their numbers. All lines of a function count as the first one that was captured.
 local frames, numbers, number_by_frame = {}, {}, {}
 
 local function number_of(frame)
@@ -35,7 +35,7 @@ local function put_frames()
   end
 end
 
--- A stack as the numbers of its functions, four bytes each: text of all would take much memory.
+-- A stack is packed into four bytes per function: as text, all stacks would take much memory.
 local NUMBER = ">I4"
 
 local function path_of(s, process)
@@ -49,7 +49,7 @@ local function path_text(path)
   return "[" .. path:gsub("....", function(code) return ("%d,"):format(NUMBER:unpack(code)) end):sub(1, -2) .. "]"
 end
 
--- Stacks that begin alike stand together, so that the view in order of time shows them as one.
+-- Sorts the stacks, so that the view in order of time joins those with the same outer frames.
 local function in_order(list, paths)
   local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted, function(a, b)
@@ -59,8 +59,8 @@ local function in_order(list, paths)
   return sorted
 end
 
--- The stacks of one process, or of all with its name below them. Written as it is made: all of it as
--- text would take much memory.
+-- Writes the profile of one process, or of all, with the process as the outermost frame. Writes piece by
+-- piece: as one text, it would take much memory.
 local function put_profile(profile, name, list, with_process)
   local value, paths, processes, total = profile:value(), {}, {}, 0
   for _, s in ipairs(list) do

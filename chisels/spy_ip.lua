@@ -9,7 +9,7 @@ local function address(text)
 end
 
 require "payload" {
-  as_asked = true,
+  formatted = true,
   args = {{name = "host_ip", check = address, description = "address of either end"}},
   filter = function(arg) return "fd.ip=" .. arg.host_ip end,
 }

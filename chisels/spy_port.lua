@@ -6,7 +6,7 @@ category = "Net"
 local report = require "report"
 
 require "payload" {
-  as_asked = true,
+  formatted = true,
   args = {{name = "host_port", argtype = "int", check = report.whole(1, 65535),
            description = "port of either end"}},
   filter = function(arg) return ("fd.port=%d"):format(arg.host_port) end,

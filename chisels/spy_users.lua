@@ -7,10 +7,10 @@ local report = require "report"
 
 local shells = "(bash, sh, dash, zsh, ksh, mksh, fish, csh, tcsh, ash)"
 
--- How many processes are between the current one and its login shell. Loops are possible in captures.
-local ancestors, DEEPEST = {}, 64
+local ancestors, DEEPEST = {}, 64 -- a capture can have loops of parents
 local shell_field, pid_field, dir_field, cmd_field
 
+-- Returns the depth of the current process below its login shell.
 local function depth()
   local shell = evt.field(shell_field)
   if shell == evt.field(pid_field) then return 0 end
@@ -25,7 +25,7 @@ end
 
 local below
 
--- What was typed, as nearly as events tell.
+-- Returns the command as it was typed, as far as events show it.
 local function command()
   local text = evt.get_type() == "chdir" and "cd " .. (evt.field(dir_field) or "-")
     or evt.field(cmd_field) or "-"
@@ -34,7 +34,7 @@ end
 
 require "eventlog" {
   args = {{name = "max_depth", argtype = "int", default = 0, check = report.whole(0),
-           description = "only commands at this depth below the login shell; 1: those that it started itself; 0: all (0)"}},
+           description = "only commands down to this depth below the login shell; 1: those that it started itself; 0: all (0)"}},
   init = function()
     shell_field, pid_field = chisel.request_field("proc.loginshellid"), chisel.request_field("proc.pid")
     dir_field, cmd_field = chisel.request_field("evt.arg.path"), chisel.request_field("proc.exeline")

@@ -64,6 +64,6 @@ function on_capture_end()
   local rows = rows_of()
   report.put_once(columns_of(), table.move(rows, 1, math.min(#rows, arg.top), 1, {}))
   if report.is_json() then return end
-  -- A share can shrink because others grew: the sums say which.
+  -- A share can shrink because others grew: the totals show that.
   print(("100%%: %s before, %s after"):format(pair.before:show(pair.before:total()), pair.after:show(pair.after:total())))
 end

@@ -8,13 +8,13 @@ local report = require "report"
 local LOOKUPS = "(look-ups of libraries, locales, PATH)"
 
 local call, error_name, search_path, pid, by
-local paths = {"evt.path", "fd.name", "evt.arg.addr"} -- the address of a bind that failed is in its arguments only
+local paths = {"evt.path", "fd.name", "evt.arg.addr"} -- a failed bind has its address in its arguments only
 local OPENS = {"open", "openat", "openat2", "access", "faccessat", "faccessat2", "stat", "newfstatat", "statx", "execve",
                "execveat", "readlink"}
 local opens = {}
 for _, name in ipairs(OPENS) do opens[name] = true end
 
--- Whether it lies directly in a folder of the PATH of the process.
+-- Whether the path is directly in a folder of the PATH of the process.
 local function is_in_path(path)
   local folder, list = path:match("^(.*)/[^/]+$"), evt.field(search_path)
   return folder and list and (":" .. list .. ":"):find(":" .. folder .. ":", 1, true)
@@ -28,20 +28,20 @@ end
 
 local CPU_FOLDERS = {tls = true, haswell = true, avx512_1 = true, x86_64 = true}
 
--- What the loader and the C library look for, and do without.
+-- Whether the loader or the C library looks this file up, and works without it.
 local function is_optional(path)
   return path:find("/ld%.so%.") or path:find("/glibc%-hwcaps/[^/]*$")
     or CPU_FOLDERS[report.base_name(path)] and path:find("/lib", 1, true)
     or path:find("/locale/") or path:find("/locale%-langpack/") or path:find("/locale%-archive$") or path:find("/gconv/")
 end
 
--- Look-ups of a process by the name that they are for, until it is found: [PID .. name] = {name, call, n}.
+-- Failed look-ups by process and file name, until the file is found: [PID .. name] = {name, call, n}.
 local sought, n_sought, n_folded = {}, 0, 0
 local SOUGHT_MAX = 4096
 
 local function sought_key(path) return ("%s/%s"):format(evt.field(pid), report.base_name(path)) end
 
--- A look-up that found nothing.
+-- Adds a failed look-up.
 local function seek(kind, path)
   local key = sought_key(path)
   local it = sought[key]
@@ -56,7 +56,7 @@ local function seek(kind, path)
   it.n = it.n + 1
 end
 
--- One that did.
+-- Removes the look-ups of a file that is found.
 local function find(path)
   local key = sought_key(path)
   local it = sought[key]
@@ -69,7 +69,7 @@ local function path_of()
   for _, handle in ipairs(paths) do
     local path = evt.field(handle)
     if type(path) == "string" and path ~= "" and path ~= "<NA>" then
-      return path:match("^%x+%->%x+ (.+)") or path -- a unix socket is its path, whatever the kernel's addresses are
+      return path:match("^%x+%->%x+ (.+)") or path -- a unix socket: its path, without the addresses of the kernel
     end
   end
 end
@@ -83,7 +83,7 @@ end
 local function what(arg) return arg.by == "path" and "PATH" or arg.by:upper() end
 
 require "toplist" {
-  -- What a process looks for in one folder after the other may be found in the end.
+  -- Successful opens, too: they end the search for a file through several folders.
   filter = function(arg)
     if arg.by ~= "path" or arg.lookups == "all" then return "evt.failed=true" end
     return "evt.failed=true or (evt.res=SUCCESS and evt.type in (" .. table.concat(OPENS, ", ") .. "))"

@@ -7,7 +7,7 @@ local report = require "report"
 local bounded = require "bounded"
 local tls = require "tls"
 
-local SNAPLEN = 4000 -- with keys that quantum computers do not break, a hello has some 1700 bytes
+local SNAPLEN = 4000 -- a ClientHello with post-quantum keys has about 1700 bytes
 
 local arg = report.args {
   {name = "name", optional = true, description = "only hosts with this text in their name"},
@@ -15,7 +15,7 @@ local arg = report.args {
 }
 
 local fields, put, finish = {}, nil, nil
-local begun = bounded(1000) -- by file: what was written of a hello that is not whole yet
+local begun = bounded(1000) -- by file: the incomplete ClientHello so far
 
 function on_init()
   fields = report.fields {

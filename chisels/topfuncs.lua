@@ -42,7 +42,7 @@ local function name_of(row)
   return row.frame.name .. (row.is_inlined and not report.is_json() and " (inlined)" or "")
 end
 
--- People see lines where there are any, without the folders.
+-- Shows source lines if there are any, without folders.
 local function put(profile)
   local columns, rows, all, has_lines = columns_of(profile), {}, profile:total(), report.is_json()
   for i, r in ipairs(sorted_rows(profile)) do

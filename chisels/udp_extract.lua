@@ -24,10 +24,10 @@ local columns = report.with_container {
 }
 report.named(columns)
 
-local FLOWS_MAX = 100000 -- peers can make up any number of them
+local FLOWS_MAX = 100000 -- peers can make up any number of flows
 
 local handles, flows, by_key = {}, {}, {}
-local n_lost = 0 -- datagrams of further ones
+local n_lost = 0 -- datagrams of flows beyond FLOWS_MAX
 
 function on_init()
   handles = report.fields {
@@ -56,8 +56,8 @@ local function find_flow()
   return flow
 end
 
--- 127.0.0.1:5000->127.0.0.1:53 of process 7 is 7_sent_127.0.0.1_5000_127.0.0.1_53. No file stays
--- open: there may be thousands of flows.
+-- Appends to the file of a flow: 7_sent_127.0.0.1_5000_127.0.0.1_53 is 127.0.0.1:5000->127.0.0.1:53 of
+-- process 7. Files are closed again: there can be thousands of flows.
 local function append(flow, data)
   local name = ("%s_%s_%s"):format(flow.pid or "", flow.direction, flow.connection):gsub("[^%w.]+", "_")
   local path = ("%s/%s"):format(arg.folder, name)

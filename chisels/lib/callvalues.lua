@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What topscalls and topscalls_time count of system calls that have ended: require "callvalues"(NAME, ...),
--- the names of the values in their order.
+-- The values that topscalls and topscalls_time count of each system call: require "callvalues"(NAME, ...)
+-- returns those with these names, in this order, as toplist takes them.
 local rows = {
   calls = {"CALLS", count = true},
   errors = {"ERRORS", field = "evt.count.error"},

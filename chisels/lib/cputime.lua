@@ -57,11 +57,10 @@ end
 -- Returns a sentence about what the table of a capture file lacks, or nil.
 function CpuTime:note()
   if self.n_switches == 0 then
-    return "nothing tells how long threads ran: the capture has no switch events, which --switches records"
+    return "CPU time is unknown: the capture has no switch events; record them with --switches"
   elseif self.n_missing > 0 then
-    return ("%d of %d turns of threads on CPUs are left out: the capture has not the switches they "
-            .. "began with, which were lost or not asked for (in a capture of one program, "
-            .. "--switches --all records those of all threads)"):format(self.n_missing, self.n_switches)
+    return ("%d of %d periods on a CPU are left out: the switch events at their start were lost or not "
+            .. "recorded (in a capture of one program, --switches --all records those of all threads)"):format(self.n_missing, self.n_switches)
   end
 end
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Messages of DNS (RFC 1035): require "dns", dns.parse(bytes). They come from anybody: every length
--- is checked, names follow pointers only backwards, and what is shown of a message is bounded.
+-- A parser of DNS messages (RFC 1035): require "dns", dns.parse(bytes). Messages are hostile: every length
+-- is checked, pointers in names lead only backwards, and the text made of a message is bounded.
 local dns = {}
 
 local NAME_MAX, ANSWERS_MAX, TEXT_MAX = 255, 20, 100
@@ -25,7 +25,7 @@ local function u16(data, at)
   return b and a << 8 | b or nil
 end
 
--- Bytes as master files write them: \DDD for what does not print, a backslash before what is special.
+-- Escapes bytes as in master files: \DDD for unprintable ones, a backslash before special characters.
 local function escape(text, special)
   return (text:gsub("[^%w_-]", function(c)
     if special:find(c, 1, true) then return "\\" .. c end
@@ -33,10 +33,10 @@ local function escape(text, special)
   end))
 end
 
--- The name at that place: its text and where it ends; nil and why it is none.
+-- Returns the text of the name at `at`, and the place after it; or nil and the reason.
 local function name_at(data, at)
   local labels, len, ended = {}, 0, nil
-  local floor = at -- a pointer leads before what was read: so it never goes round
+  local floor = at -- a pointer has to lead to before this: so there is no loop
   while true do
     local n = data:byte(at)
     if not n then return nil, "a name goes beyond the end" end
@@ -59,11 +59,11 @@ local function name_at(data, at)
   end
 end
 
--- ---- what records hold ----
+-- ---- data of resource records ----
 
 local function ipv4(data, at) return ("%d.%d.%d.%d"):format(data:byte(at, at + 3)) end
 
--- As RFC 5952 writes it: the longest run of zeros is ::.
+-- In the form of RFC 5952: the longest run of zeros is ::.
 local function ipv6(data, at)
   local words, best, best_len, run = {}, nil, 1, 0
   for i = 1, 8 do
@@ -102,14 +102,14 @@ local show = {
   end,
 }
 
--- The answers, as far as they are there; whether all are.
+-- Returns the captured answers, and whether these are all; for a bad name the reason as well.
 local function answers_at(data, at, n)
   local answers = {}
   for _ = 1, math.min(n, ANSWERS_MAX) do
     local name, after = name_at(data, at)
     local kind, len = u16(data, name and after or #data), u16(data, name and after + 8 or #data)
     if not name or not kind or not len or after + 10 + len - 1 > #data then
-      -- A name that is wrong is not one that the capture cut off.
+      -- A name that goes beyond the end may just be cut by the capture; another bad name is malformed.
       local why = not name and after ~= "a name goes beyond the end" and after or nil
       return answers, false, why
     end
@@ -123,8 +123,8 @@ local function answers_at(data, at, n)
   return answers, true
 end
 
--- {id, is_answer, rcode, name, type, answers, truncated}; nil and why it is none. is_whole: the
--- bytes are all that there are of the message.
+-- Returns {id, is_answer, rcode, name, type, answers, truncated}, or nil and the reason. is_whole: the
+-- bytes are the whole message.
 function dns.parse(data, is_whole)
   if #data < 12 then return nil, "shorter than a head" end
   local flags, n_questions, n_answers = u16(data, 3), u16(data, 5), u16(data, 7)

@@ -1,18 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A chisel that prints a line for each event: require "eventlog", then eventlog(SPEC) in place of the
--- callbacks.
+-- Chisels that print one line per event: require "eventlog"(SPEC), which sets the callbacks.
 --
--- SPEC: columns  {TITLE, FIELD, width =, kind =, name =, of = function(value) -> value} each, as of
---                report.stream; name, the key in JSON, is that of the field unless given.
---                splits = true: a row for each line of its text
---       filter   which events (text, or a function that makes it of the arguments)
---       args     arguments, as of report.args; the one about colours is added
---       init     called in on_init with the arguments, to request fields that `of` uses
---       color    function(values by name, arguments) -> name of a colour, or nil
---       wants    function(values by name, arguments) -> whether there is to be a line
---       snaplen  bytes to keep of buffers while live
---       nothing  a sentence for a capture in which there is none, if `filter` does not say it
---       saves    the events around each line can be saved to a file: excerpt.lua
+-- SPEC: columns  list of {TITLE, FIELD, width =, kind =, name =, of =}, as for report.stream.
+--                name: the key in JSON (default FIELD); of(value) returns the value to show;
+--                splits = true: each line of the text makes a row
+--       filter   text, or function(arguments) that returns it
+--       args     arguments, as for report.args; disable_color is added
+--       init     function(arguments), called in on_init: requests the fields that `of` uses
+--       color    function(values by name, arguments) that returns the name of a colour, or nil
+--       wants    function(values by name, arguments) that returns false for an event to skip
+--       snaplen  bytes of each buffer to keep, live
+--       nothing  sentence for a capture without such events (default: names the filter)
+--       saves    true: the events around each line can be saved to a file (excerpt.lua)
 local report = require "report"
 
 local function arguments(spec, excerpt)
@@ -22,7 +21,7 @@ local function arguments(spec, excerpt)
   return report.args(rows)
 end
 
--- What a column shows of a value: no spaces at the end, and nil instead of nothing.
+-- Returns the value to show: without spaces at the end, and nil if it is empty.
 local function cell(column, value)
   if column.of then value = column.of(value) end
   if type(value) == "string" then value = report.trim(value) end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Saves to a file what threads did around events: require "excerpt". The run that writes it comes
--- after this one and reads the same capture again, so there has to be one.
+-- Saves to a file what threads did around events: require "excerpt". The file is written by a second run,
+-- which reads the capture again: so the first one has to read a capture file.
 local report = require "report"
 local excerpt = {}
 
@@ -12,7 +12,7 @@ excerpt.args = {
 }
 
 local arg, tid, time
-local spans, n_noted = {}, 0 -- by thread: lists of {from, to}, in order, that do not touch
+local spans, n_noted = {}, 0 -- by thread: sorted lists of {from, to}, which do not overlap
 
 local function refuse(sentence)
   io.stderr:write(sentence, "\n")
@@ -23,19 +23,19 @@ function excerpt.init(values)
   arg = values
   if not arg.dump_file_name then return true end
   if sysdig.is_live() then
-    return refuse("dump_file_name: events are saved from a capture file: record one with -w, then use -r")
+    return refuse("cannot save events of a live capture: record a file with -w, then use -r")
   end
   if sysdig.get_evtsource_name() == "-" then
-    return refuse("dump_file_name: the capture is read a second time: give a file to -r instead of -")
+    return refuse("cannot save events from standard input: the capture is read twice; use a file with -r")
   end
   if (sysdig.get_evtsource_name() .. arg.dump_file_name):find(" ") then
-    return refuse("dump_file_name: names of captures with a space in them cannot be passed on: use a link")
+    return refuse("cannot save events: the name of the capture has a space; use a link to it")
   end
   tid, time = chisel.request_field("thread.tid"), chisel.request_field("evt.rawtime")
   return true
 end
 
--- What is around the current event.
+-- Adds the time around the current event.
 function excerpt.note()
   if not arg.dump_file_name then return end
   local id, now, range = evt.field(tid), evt.field(time), arg.dump_range_ms * 1000000
@@ -67,7 +67,7 @@ end
 function excerpt.save()
   if not arg.dump_file_name then return end
   if not report.is_json() then
-    print(n_noted == 0 and "Nothing was found: no file is written"
+    print(n_noted == 0 and "no matching events: no file is written"
       or ("Saving what was around %d events to %s"):format(n_noted, arg.dump_file_name))
   end
   if n_noted == 0 then return end

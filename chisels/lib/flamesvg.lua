@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A tree of stacks as a flame graph: one SVG file that needs nothing else, with search and zoom where
--- scripts run, and readable where they do not. require "flamesvg".
+-- Draws a tree of stacks as a flame graph: require "flamesvg". The SVG file is self-contained; it has
+-- search and zoom where scripts run, and is readable where they do not.
 local stacks = require "stacks"
 local flamesvg = {}
 
 local WIDTH, PAD, ROW, HEAD, FOOT = 1200, 12, 18, 76, 34
 local CHAR = 6.63     -- width of a character of the frames' font
-local LEAST = 0.15    -- narrower frames are left out
-flamesvg.least = LEAST / (WIDTH - 2 * PAD) -- their share of all
+local LEAST = 0.15    -- pixels: narrower frames are left out
+flamesvg.least = LEAST / (WIDTH - 2 * PAD) -- as a share of all samples
 
 local entities = {["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;"}
 
--- Symbols and names of threads hold any bytes; XML has no place for some of them, in any form.
+-- Symbols and thread names can have any bytes, and XML cannot hold some of them even as references.
 local function escape(text)
   text = text:gsub("[%z\1-\8\11-\31\127]", "."):gsub('[&<>"]', entities)
   if not utf8.len(text) then return (text:gsub("[\128-\255]", "?")) end
@@ -24,7 +24,7 @@ local function hash(text)
   return (h ~ (h >> 15)) / 0xffffffff
 end
 
--- ---- colours: the hue says whose code it is, in shades by module and function ----
+-- ---- colours: a hue for each kind of code, a shade for each module and function ----
 
 flamesvg.kinds = {
   {kind = "u", text = "program", hue = 14, span = 38, saturation = 88, light = 66},
@@ -45,7 +45,7 @@ function flamesvg.color_of(node)
     k.saturation, k.light + (k.span > 0 and math.floor(9 * hash(node.name)) - 4 or 0))
 end
 
--- ---- what is in the file beside the frames ----
+-- ---- the parts of the file other than frames ----
 
 local style = [[
 svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;background:#fff}
@@ -209,8 +209,8 @@ local function put_frame(node, depth, x, width, y, opts)
   io.write("</g>\n")
 end
 
--- opts: title, subtitle, describe = function(node): what is said of it below its name, color =
--- function(node), legend = list of {text, fill}.
+-- opts: title; subtitle; describe(node) returns the text below its name; color(node); legend: a list of
+-- {text, fill}.
 function flamesvg.draw(root, opts)
   local base, scale = WIDTH - 2 * PAD, (WIDTH - 2 * PAD) / math.max(root.value, 1)
   local height, lefts, frames = 1, {[0] = 0}, {}

@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A chisel that draws how often something happened where, a row for each while: require "heatmap",
--- then heatmap(SPEC) in place of the callbacks. On a terminal cells are colours, and the scale stays
--- below the newest row; elsewhere cells are characters.
+-- Chisels that draw a heat map, a row for each period of time: require "heatmap"(SPEC), which sets the
+-- callbacks. On a terminal a cell is a colour, and the scale stays below the newest row; elsewhere a cell
+-- is a character.
 --
--- SPEC: filter   which events
---       period   milliseconds of a row, unless the person says otherwise
---       init     called in on_init, to request fields
---       cell     function(time, width, period_ns) -> the cell of the current event, 1 to width, or nil
---       bounds   function(cell, width, period_ns) -> from, to: what a cell means, in nanoseconds
---       marks    function(width, period_ns) -> list of {cell, text}: the scale
+-- SPEC: filter   selects the events
+--       period   default milliseconds of a row
+--       init     called in on_init: requests fields
+--       cell     function(time, width, period_ns): returns the cell of the current event, 1 to width, or nil
+--       bounds   function(cell, width, period_ns): returns the nanoseconds at either end of a cell
+--       marks    function(width, period_ns): returns the scale, a list of {cell, text}
 local report = require "report"
 
--- From so many a second on, the character and the color of it (of 256).
+-- Calls per second from which on a cell has this character, and this color (of 256).
 local levels = {
   {1, ".", 22}, {3, ":", 28}, {10, "-", 34}, {30, "=", 40}, {100, "+", 148}, {300, "*", 226},
   {1000, "#", 214}, {3000, "%", 202}, {10000, "@", 196},
 }
-local MARGIN = 14 -- the time before a row
+local MARGIN = 14 -- columns before a row, for its time
 
 local function level_of(rate)
   local found
@@ -27,7 +27,7 @@ local function level_of(rate)
   return found or levels[1]
 end
 
--- So many spaces on this background, of 256.
+-- Returns n spaces on a background color (of 256).
 local function spaces(n, color)
   return sysdig.color(("48;5;%d"):format(color)) .. (" "):rep(n) .. sysdig.color("0")
 end
@@ -61,7 +61,7 @@ function Heatmap.new(spec)
   return setmetatable({spec = spec, arg = arg, width = 64, counts = {}, n_empty = 0, has_scale = false}, Heatmap)
 end
 
--- A mark for which the one before leaves no room is left out.
+-- Leaves out a mark if the one before it takes its room.
 function Heatmap:scale()
   local text = (" "):rep(MARGIN)
   for _, mark in ipairs(self.spec.marks(self.width, self.period_ns)) do
@@ -88,7 +88,7 @@ function Heatmap:put_scale()
   self.has_scale = true
 end
 
--- A row; the scale goes below it, and the next row takes the scale's place.
+-- Prints a row and the scale below it; the next row overwrites the scale.
 function Heatmap:put_line(text)
   local scrolls = sysdig.is_tty() and sysdig.is_alone()
   if self.has_scale and scrolls then
@@ -99,7 +99,7 @@ function Heatmap:put_line(text)
   if scrolls then self:put_scale() end
 end
 
--- Prints the current row. A long pause is one line.
+-- Prints the current row; many empty rows become one line.
 function Heatmap:put_row()
   local is_empty = next(self.counts) == nil
   self.n_empty = is_empty and self.n_empty + 1 or 0
@@ -129,7 +129,7 @@ end
 function Heatmap:start()
   local columns = sysdig.get_terminal_info().width
   if columns > MARGIN + 20 then self.width = columns - MARGIN - 8 end
-  self.has_legend = columns == 0 or columns >= LEGEND_WIDTH -- a line that wraps could not be replaced
+  self.has_legend = columns == 0 or columns >= LEGEND_WIDTH -- a line that wraps could not be overwritten
   self.period_ns = self.arg.refresh_time * 1000000
   chisel.set_interval_ns(self.period_ns)
 end

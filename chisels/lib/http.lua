@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
--- HTTP/1 exchanges as both ends see them: require "http". In a connection of a process, a request is
--- read and its answer is written, or the other way round. Messages may come in any pieces, may be cut
--- by the length to which buffers are kept, and are whatever the network sends.
+-- A parser of HTTP/1 requests and answers, for httplog and httptop: require "http". A server reads the
+-- request and writes the answer; a client the other way round. Messages are hostile, come in pieces of any
+-- size, and may be cut where the capture kept only part of a buffer.
 local report = require "report"
 local bounded = require "bounded"
 local http = {}
 
--- So much of a buffer is kept while live; a head longer than the second is taken as it is by then.
+-- Bytes of each buffer to keep, live; and of a head: a longer one is parsed as far as it goes.
 local SNAPLEN, HEAD_MAX = 4000, 16000
--- Connections that are watched at once: the last so many in which something came, at most twice as many.
+-- Connections that are kept: at least the last N with a message, at most 2 N.
 local WATCHED_MAX = 10000
--- Requests of a connection that wait for answers, and of all: a peer may send any number in one go
--- (pipelining) and read no answer. What is beyond that is counted, not kept.
+-- Pending requests of one connection, and of all. A peer may send any number (pipelining) and read no
+-- answer: those beyond the limits are counted, not kept.
 local PENDING_MAX, PENDING_ALL_MAX = 100, 50000
-local URL_MAX = 2000 -- bytes of a URL that are kept
-local RESTS_MAX = 64000000 -- bytes of heads that are not whole yet, of all connections
+local URL_MAX = 2000 -- bytes; the rest of a URL is cut
+local RESTS_MAX = 64000000 -- bytes of incomplete heads, of all connections
 
 -- ---- messages ----
 
@@ -32,7 +32,7 @@ local function first_line(data)
   if status then return {status = tonumber(status)} end
 end
 
--- Whether more bytes could make a message of it.
+-- Whether the data can be the beginning of a message.
 local function may_become(data)
   if #data > HEAD_MAX or data:find("\n") then return false end
   return data:find("^HT?T?P?$") or data:find("^HTTP/") or data:find("^%u[%u-]*$")
@@ -41,8 +41,8 @@ end
 
 -- ---- one direction of a connection ----
 
--- Bytes of a message's body that follow its head; unknown for those that come in chunks: then the next
--- message is looked for at the beginning of each piece.
+-- Returns the bytes of the body after the head. They are unknown for a chunked body: with 0, each later
+-- piece is tried as the beginning of a message.
 local function body_length(message, head, answers)
   if message.status then
     local none = message.status < 200 or message.status == 204 or message.status == 304
@@ -64,8 +64,8 @@ local function take_rest(stream)
   return rest
 end
 
--- stream: {rest = bytes of an unfinished head, since = its time, skip = of a body}. Calls
--- found(message, head, time), which returns the length of the body.
+-- Parses data of one direction. stream: {rest = incomplete head, since = its time, skip = bytes of a body
+-- that are still to come}. Calls found(message, head, time), which returns the length of the body.
 local function feed(stream, data, n_moved, time, found)
   local n_lost = n_moved - #data
   if stream.skip > 0 then
@@ -96,29 +96,29 @@ end
 
 -- ---- connections ----
 
-local n_pending, n_dropped = 0, 0 -- requests: that wait, and that were not kept
+local n_pending, n_dropped = 0, 0 -- requests: pending, and not kept
 
--- A connection is not watched any more.
-local function forget(c)
+-- Releases what a connection holds.
+local function release(c)
   take_rest(c.read)
   take_rest(c.write)
   n_pending = n_pending - (c.last - c.first + 1)
 end
 
 local connections = bounded(WATCHED_MAX, function(c)
-  forget(c)
+  release(c)
   n_dropped = n_dropped + c.last - c.first + 1
 end)
 local handles = {}
 
--- pending: requests that wait, in their order, from `first` to `last`; n_skipped: how many came after
--- these and were not kept.
+-- pending: the pending requests, oldest first, from `first` to `last`; n_skipped: the requests after these
+-- that were not kept.
 local function make_connection()
   local function stream() return {skip = 0} end
   return {read = stream(), write = stream(), pending = {}, first = 1, last = 0, n_skipped = 0}
 end
 
--- Those that come after one that was not kept are not kept either, else they would get its answer.
+-- After a request that was not kept, no later one is kept either: it would get the wrong answer.
 local function push(c, exchange)
   local n = c.last - c.first + 1
   if c.n_skipped > 0 or n >= PENDING_MAX or n_pending >= PENDING_ALL_MAX then
@@ -129,7 +129,7 @@ local function push(c, exchange)
   c.pending[c.last] = exchange
 end
 
--- Takes away the request that is answered next; nil if it was not kept.
+-- Removes and returns the request that is answered next; nil if it was not kept.
 local function pop(c)
   local exchange = c.pending[c.first]
   if exchange then
@@ -166,7 +166,7 @@ local function on_message(c, dir, message, head, time, done)
     return body_length(message, head)
   end
   local exchange = c.pending[c.first]
-  if (c.side == "client") == (dir == "write") then return 0 end -- no answer to what was asked
+  if (c.side == "client") == (dir == "write") then return 0 end -- an answer in the direction of requests
   if message.status >= 200 or message.status == 101 then
     pop(c)
     if exchange then
@@ -181,10 +181,10 @@ end
 
 local function unanswered(c, done)
   for i = c.first, c.last do done(c.pending[i]) end
-  forget(c)
+  release(c)
 end
 
--- In on_init.
+-- Requests the fields and sets the filter. In on_init.
 function http.init()
   handles = report.fields {
     time = "evt.rawtime", pid = "proc.pid", process = "proc.name", container = "container.name",
@@ -197,10 +197,10 @@ function http.init()
   sysdig.set_snaplen(SNAPLEN)
 end
 
--- In on_event. done(exchange) is called for each that has an answer now, or never will: `side`
--- (client or server), `time` of the answer or else of the request, `pid`, `process`, `container`,
--- `connection`, `peer`, `method`, `url`, and with an answer `status`, `latency` until it began, and
--- `size` of its body, if it says so.
+-- Parses the current event, in on_event. Calls done(exchange) for each request that has an answer now, or
+-- whose connection is closed: `side` (client or server), `time` (of the answer, or else of the request),
+-- `pid`, `process`, `container`, `connection`, `peer`, `method`, `url`; and with an answer `status`,
+-- `latency` until it began, and `size` of its body if the head has it.
 function http.event(done)
   local key = ("%d %d %s"):format(evt.field(handles.pid) or -1, evt.field(handles.fd) or -1,
                                   evt.field(handles.connection) or "")
@@ -218,7 +218,7 @@ function http.event(done)
   end)
 end
 
--- In on_capture_end: requests that still wait.
+-- Calls done(exchange) for each pending request, in on_capture_end.
 function http.rest(done)
   local list = {}
   for _, c in connections:each() do table.move(c.pending, c.first, c.last, #list + 1, list) end
@@ -226,7 +226,7 @@ function http.rest(done)
   for _, exchange in ipairs(list) do done(exchange) end
 end
 
--- A sentence about what was not kept, or nil.
+-- Returns a sentence about requests that were not kept, or nil.
 function http.note()
   if n_dropped == 0 then return nil end
   return ("%d requests were not counted: more than %d of a connection, or %d of all, waited for an answer")

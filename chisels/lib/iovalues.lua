@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The values that top lists of bytes count: require "iovalues"(IN, OUT), the titles of what was read
--- and what was written. A copy from file to file is a read of the one and a write of the other.
+-- The values of top lists of bytes: require "iovalues"(IN, OUT), with the titles of the columns for bytes
+-- read and written. A copy from file to file is a read of the one and a write of the other.
 return function(title_in, title_out)
   chisel.each_end()
   return {

@@ -1,18 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A chisel that prints the data of reads and writes: require "payload", then payload(SPEC) in place
--- of the callbacks.
+-- Chisels that print the data of reads and writes: require "payload"(SPEC), which sets the callbacks.
 --
--- SPEC: filter   which events (text, or a function that makes it of the arguments)
---       args     arguments, as of report.args; the one about colours is added
---       as_asked data as -x, -X and -A say, one line of dots without them; else it is text
---       empty    also reads and writes of no bytes
---       briefly  a head only where another process or file comes, not for each event
+-- SPEC: filter   text, or function(arguments) that returns it
+--       args     arguments, as for report.args; disable_color is added
+--       formatted  true: data in the format of -x, -X or -A (default: one line with dots); else as text
+--       empty    true: include reads and writes of 0 bytes
+--       briefly  true: a head only when the process or file changes, not for each event
 local report = require "report"
 
--- Live: more of each buffer than lines have.
+-- Bytes of each buffer to keep, live: longer than most lines.
 local SNAPLEN = 2000
 
--- The fields that are requested, by the names that they have here.
+-- Fields by key.
 local FIELDS = {
   time = "evt.rawtime", process = "proc.name", pid = "proc.pid", dir = "evt.io_dir",
   bytes = "evt.rawres", file = "fd.name", type = "fd.type", shown = "evt.buffer", data = "evt.rawarg.data",
@@ -25,7 +24,7 @@ local function object(e, data)
           ["container.name"] = sysdig.is_print_container_data() and e.container or nil}
 end
 
--- The line above the data. kept: bytes of the data that were captured.
+-- Returns the line above the data. kept: bytes of the data that were captured.
 local function head(e, kept, briefly)
   local who = ("%s (%s)"):format(e.process or "-", e.pid or "-")
   if sysdig.is_print_container_data() then who = ("[%s] %s"):format(e.container or "-", who) end
@@ -67,7 +66,7 @@ function Payload:event()
   for key, handle in pairs(self.handles) do e[key] = evt.field(handle) end
   e.file = e.file or ""
   local kept = e.data or ""
-  local data = spec.as_asked and (e.shown or ""):gsub("^\n", "") or report.text(kept)
+  local data = spec.formatted and (e.shown or ""):gsub("^\n", "") or report.text(kept)
   if report.is_json() then return report.print_json(object(e, data)) end
   self:put_head(e, #kept)
   io.write(data)

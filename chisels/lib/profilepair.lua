@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The samples of two capture files, to be compared: those of the first one named are the ones before,
--- all others the ones after. require "profilepair".
+-- The samples of two capture files, for flamediff and stackdiff: require "profilepair". The samples of the
+-- first file are `before`, all others `after`.
 local stacks = require "stacks"
 local pair = {}
 
 function pair.new(opts)
-  -- Nothing has the same PID in both.
+  -- PIDs differ between the captures, so processes are compared by name.
   opts = opts or {}
   opts.by_name = true
   local before, after = stacks.new(opts), stacks.new(opts)
@@ -21,7 +21,7 @@ function pair.new(opts)
   }
 end
 
--- Percent of all that each has. The lengths of two captures are never the same: shares can be compared.
+-- Returns percent. Two captures never have the same length, so only shares can be compared.
 function pair.share(value, total) return total > 0 and 100 * value / total or 0 end
 
 return pair

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What chisels print: tables with aligned columns, redrawn in place on a terminal, and JSON with -j.
--- require "report". A column is {title = "BYTES", name = "bytes", kind = "bytes"}: name is its key
--- in JSON, where values stay what they are (bytes, nanoseconds); kind, a row of report.kinds, says
--- how people see it. A row is a list of values, in the order of the columns.
+-- The output and the arguments of chisels: require "report". Output is a table with aligned columns, which
+-- a terminal redraws in place; or lines as they come; or JSON with -j.
+--
+-- A column is {title = "BYTES", name = "bytes", kind = "bytes"}. name is its key in JSON, which has plain
+-- numbers (bytes, nanoseconds); kind, a key of report.kinds, is its format in a table. A row is a list of
+-- values, in the order of the columns.
 local report = {}
 
 -- ---- values as text ----
@@ -19,7 +21,7 @@ end
 local byte_units = {"", "K", "M", "G", "T"}
 function report.bytes(n) return scaled(n, byte_units, 1024) end
 
--- The largest unit in which there is something before the point, once rounded: 1.00s, not 1000.00ms.
+-- Units of time. The largest one is used in which the rounded value is at least 1: 1.00s, not 1000.00ms.
 local time_units = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}
 function report.time(ns)
   for i = 1, #time_units - 1 do
@@ -31,7 +33,7 @@ function report.time(ns)
   return ("%dns"):format(ns)
 end
 
--- Time of day, local, of nanoseconds since 1970.
+-- Returns the local time of day of nanoseconds since 1970.
 local clock_second, clock_text
 function report.clock(ns)
   local second = ns // 1000000000
@@ -39,39 +41,39 @@ function report.clock(ns)
   return ("%s.%03d"):format(clock_text, ns % 1000000000 // 1000000)
 end
 
--- Bytes as text that is safe on a terminal: lines, tabs and UTF-8 stay, a dot for all else.
+-- Makes bytes safe for a terminal: newlines, tabs and UTF-8 stay, everything else becomes a dot.
 function report.text(bytes)
   local text = bytes:gsub("\r\n", "\n"):gsub("[\0-\8\11-\31\127]", ".")
   local _, bad = utf8.len(text)
   if bad and #text - bad < 4 and text:find("^[\xC2-\xF4][\x80-\xBF]*$", bad) then
-    text, bad = text:sub(1, bad - 1), nil -- a character that was cut
+    text, bad = text:sub(1, bad - 1), nil -- the capture cut a character
   end
   if bad then return (text:gsub("[\128-\255]", ".")) end
   return (text:gsub("\xC2[\x80-\x9F]", "."))
 end
 
--- Text of captures in one line: it may hold anything.
+-- Makes captured text safe for a terminal, on one line.
 function report.line(text)
   if not text:find("[^ -~]") then return text end
   return (report.text(text):gsub("[\n\t]", "."))
 end
 
--- Text without the spaces at its end. "^(.-) *$" would take time by the square of spaces inside, and
--- others choose the text.
+-- Removes the spaces at the end. "^(.-) *$" would take quadratic time in the number of spaces, and the
+-- text is hostile.
 function report.trim(text) return text:match("^.*[^ ]") or "" end
 
--- What is behind the last slash. "[^/]*$" would try each byte of a long name in between.
+-- Returns the part after the last slash. "[^/]*$" would take quadratic time in the length of a name.
 function report.base_name(path) return path:match("^.*/(.*)$") or path end
 
--- A number of bytes that a peer gives in decimal digits; nil: none, or more than a file can have. Sums
--- of them are whole numbers, too.
+-- Returns the number of bytes that a peer sent as decimal digits; nil if it is none, or more than a file
+-- can have. The limit keeps sums of them integers.
 local SIZE_MAX = 1 << 50
 function report.size(digits)
   local n = digits and digits:match("^%d+$") and math.tointeger(tonumber(digits))
   return n and n <= SIZE_MAX and n or nil
 end
 
--- On a terminal the end of a long path, which tells more than its beginning.
+-- On a terminal, cuts the beginning of a long path: its end matters more.
 local TAIL = 32
 local function tail(text)
   local length = utf8.len(text) or #text
@@ -90,7 +92,7 @@ report.kinds = {
   result = {show = function(value) return report.line(tostring(value)) end, right = true},
 }
 
--- Tables have one sign for what is not known, "-", whatever lines call it; it is never 0.
+-- A table shows an unknown value as "-", never as 0. Event lines show it as this.
 local NONE = "<NA>"
 
 local function show(column, value)
@@ -107,7 +109,7 @@ local function pad(text, width, right)
   return right and spaces .. text or text .. spaces
 end
 
--- No more than so many characters.
+-- Cuts the text to `width` characters.
 function report.cut(text, width)
   if width_of(text) <= width then return text end
   if width < 1 then return "" end
@@ -115,7 +117,7 @@ function report.cut(text, width)
   return text:sub(1, at - 1) .. ">"
 end
 
--- The same for names, whose ends tell most: a mark in the middle.
+-- Cuts a name in the middle: its ends matter most.
 function report.cut_middle(text, width)
   local n = width_of(text)
   if n <= width or width < 3 then return report.cut(text, width) end
@@ -123,7 +125,7 @@ function report.cut_middle(text, width)
   return text:sub(1, at(text, front + 1) - 1) .. "…" .. text:sub(at(text, n - (width - front - 1) + 1))
 end
 
--- Cells of one line; the last column is not padded.
+-- Aligns the cells of one line; the last column is not padded.
 local function line(columns, widths, cells)
   local parts = {}
   for i, column in ipairs(columns) do
@@ -134,9 +136,9 @@ local function line(columns, widths, cells)
   return table.concat(parts, "  ")
 end
 
--- On a terminal text in a column before the last one is cut here, unless the column is `whole`: one long
--- name does not move all the others away. Elsewhere nothing is cut: what is longer than WIDEST, which the
--- watched make up, moves the rest of its own line only.
+-- On a terminal, text is cut to LONGEST, except in the last column and in one that is `whole` or `fits`.
+-- Elsewhere nothing is cut: a text longer than WIDEST, which any process can make up, moves the rest of its
+-- own line, and does not widen the column.
 local LONGEST, WIDEST = 40, 120
 
 local function cells_of(columns, row)
@@ -154,7 +156,7 @@ end
 
 function report.is_json() return sysdig.get_output_format() == "json" end
 
--- Prints an object on one line, its keys sorted, without those that have no value.
+-- Prints an object on one line, with sorted keys, without keys that have no value.
 function report.print_json(object)
   local shown = {}
   for key, value in pairs(object) do
@@ -169,7 +171,7 @@ local function names_of(columns)
   return names
 end
 
--- Lines of a table, with its head. widths are kept between calls, so that columns do not jump.
+-- Returns the lines of a table, its head first. widths persist between calls, so that columns do not jump.
 function report.lines(columns, rows, widths)
   local head, all, out = {}, {}, {}
   for i, column in ipairs(columns) do
@@ -189,23 +191,23 @@ end
 
 -- ---- the screen ----
 
--- Only when live: what is replayed is printed once. Several chisels would overwrite each other.
+-- Whether tables are redrawn in place: live, on a terminal, and with one chisel only.
 function report.redraws()
   return sysdig.is_live() and sysdig.is_tty() and sysdig.is_alone() and not report.is_json()
 end
 
 local drawn = false
 
--- How many lines there are to draw on; nil: any number. The last line of a screen stays empty, for the
--- cursor.
+-- Returns the number of lines on the screen, without the last one, which is for the cursor; nil if there
+-- is no limit.
 local function room()
   if not report.redraws() then return nil end
   local height = sysdig.get_terminal_info().height
   return height > 2 and height - 1 or nil
 end
 
--- On a terminal the lines take the place of those before; no more of them than it has room for. What
--- is as wide as the terminal leaves nothing to clear behind it.
+-- Prints lines. On a terminal they overwrite those before, as far as the screen has room. A line as wide as
+-- the terminal needs no clearing behind it.
 function report.draw(lines)
   if not report.redraws() then
     sysdig.put_title()
@@ -239,9 +241,8 @@ local function put_objects(columns, rows, time)
   io.flush()
 end
 
--- On a terminal no line is wider than it: columns that are `extra` are left out, then the widest text is
--- shortened, each to so many characters; a column that `fits` keeps twice as many as others. Elsewhere a
--- column has all that it needs.
+-- On a terminal, lines are made to fit its width: first `extra` columns are left out, then the widest text
+-- columns are cut, down to this many characters. A column that `fits` keeps twice the width of others.
 local LEAST_ROOM = 8
 local function widths_of(columns, rows)
   local widths, total = {}, 2 * (#columns - 1)
@@ -273,7 +274,7 @@ local function without(list, at, n)
   return table.move(list, at + 1, n, at, copy)
 end
 
--- The columns and rows that are shown.
+-- Returns the columns and rows that fit.
 local function give_room(columns, rows)
   local width = sysdig.is_tty() and sysdig.get_terminal_info().width or 0
   if width <= 0 then return columns, rows end
@@ -295,7 +296,7 @@ local function give_room(columns, rows)
   return columns, rows
 end
 
--- A table that is as long as it is, also on a terminal; with `cuts` no line of it is wider than that.
+-- Prints a table once, of any length; with `cuts` its lines are cut to the width of the terminal.
 function report.put_once(columns, rows, cuts)
   if report.is_json() then return put_objects(columns, rows) end
   sysdig.put_title()
@@ -305,8 +306,8 @@ function report.put_once(columns, rows, cuts)
   io.write(table.concat(lines, "\n"), "\n")
 end
 
--- One table that takes the place of the one before. time: its end, in nanoseconds, in the JSON of live
--- ones. total: a row below the others, for people only, which stays when there is not room for all.
+-- Prints a table, which overwrites the one before on a terminal. time: its end in nanoseconds, for the JSON
+-- of a live table. total: a last row, not in JSON, which is shown even if the screen cannot hold all rows.
 function report.put(columns, rows, widths, title, time, total)
   if report.is_json() then
     put_objects(columns, rows, time)
@@ -321,9 +322,10 @@ function report.put(columns, rows, widths, title, time, total)
   report.draw(lines)
 end
 
--- The tables of a chisel: while live one for each so many seconds, of a capture one of all of it. arg.interval:
--- the seconds; 0: one of the whole live capture, too. put(now, begin) prints one; begin is where it begins.
--- Returns what the callbacks of the chisel call, and title(now), the line above a table.
+-- The tables of a chisel: live one per arg.interval seconds, or one of the whole capture if that is 0; one
+-- of a whole capture file. put(now, begin) prints the table of the time from begin to now. Returns
+-- start, interval and finish, for on_capture_start, on_interval and on_capture_end; and title(now), which
+-- returns the line above a table.
 function report.tables(arg, put)
   local tables, begin, drawn = {}, nil, false
 
@@ -340,7 +342,7 @@ function report.tables(arg, put)
     return true
   end
 
-  -- Intervals end with whole seconds: what the first one has is part of the second, if it was short.
+  -- Intervals end at whole seconds. If the first one is short, the second table includes it.
   function tables.interval(s, ns)
     local now = s * 1000000000 + ns
     begin = begin or tonumber(sysdig.get_firstevent_ts())
@@ -348,7 +350,7 @@ function report.tables(arg, put)
     return true
   end
 
-  -- The last, unfinished interval does not take the place of the last whole one on the screen.
+  -- On a screen, the table of the last, incomplete interval does not overwrite the last complete one.
   function tables.finish(s, ns)
     begin = begin or tonumber(sysdig.get_firstevent_ts())
     if arg.interval == 0 or not (drawn and report.redraws()) then put_table(s * 1000000000 + ns) end
@@ -363,7 +365,7 @@ function report.tables(arg, put)
   return tables
 end
 
--- Says that a capture has nothing of what was asked for: what that is, or what its events had to be like.
+-- Prints that the capture has no such events. what: the sentence (default: names the filters).
 function report.put_nothing(what, filter)
   if report.is_json() or sysdig.is_live() and not sysdig.is_tty() then return end
   local both = {}
@@ -392,10 +394,10 @@ end
 
 -- ---- lines as they come ----
 
--- Two functions. The first prints one row, in a colour if one is given, and the head before the first one;
--- without a row only the head, where people wait for what comes. The other, for the end, is put_nothing
--- if there was no row. Columns have a `width` each; a longer value moves the rest of its own line only.
--- Those without a title are for JSON alone.
+-- Prints rows as they come. Returns two functions. put(row, color) prints the head before the first row;
+-- put() prints only the head, live on a terminal. finish(what, filter), for on_capture_end, is put_nothing
+-- if there was no row. Each column has a `width`; a longer value moves the rest of its own line only. A
+-- column without a title is in JSON only.
 function report.stream(columns)
   local shown, from, widths, head = {}, {}, {}, {}
   for i, column in ipairs(columns) do
@@ -425,7 +427,7 @@ function report.stream(columns)
   end, finish
 end
 
--- Sets on_capture_start, which prints the head on a terminal. In on_init.
+-- Sets on_capture_start, which prints the head live on a terminal. In on_init.
 local function put_head_at_start(put, finish)
   function on_capture_start()
     put()
@@ -447,7 +449,7 @@ function report.object_log(columns)
   end, finish
 end
 
--- The container as a key of toplist: counted by its id, shown by its name, as soon as that is known.
+-- The container as a key of toplist: counted by its id, and shown by its name once that is known.
 report.container_key = {"CONTAINER", "container.id", name = "container.name", show = function(id)
   for _, container in ipairs(sysdig.get_container_table()) do
     if container.id == id and container.name ~= "" then return container.name end
@@ -455,13 +457,13 @@ report.container_key = {"CONTAINER", "container.id", name = "container.name", sh
   return id
 end}
 
--- Gives each column {TITLE, FIELD, name = ...} its title, and its name: the field's, unless it has one.
+-- Sets title and name of each column {TITLE, FIELD, name = ...}; the default name is FIELD.
 function report.named(columns)
   for _, c in ipairs(columns) do c.title, c.name = c[1], c.name or c[2] end
   return columns
 end
 
--- Where the container belongs with -pc: behind the first column.
+-- Returns the columns, with -pc with the container after the first one.
 function report.with_container(columns)
   if not sysdig.is_print_container_data() then return columns end
   local all = table.move(columns, 1, #columns, 1, {})
@@ -470,7 +472,7 @@ function report.with_container(columns)
 end
 
 -- As report.stream, for rows about the current event: columns are {TITLE, name = ...} each. With -pc the
--- container of the event is put behind the first column. In on_init.
+-- container of the event comes after the first column. In on_init.
 function report.event_stream(columns)
   local all = report.with_container(columns)
   local container = #all > #columns and chisel.request_field("container.name")
@@ -492,7 +494,7 @@ function report.event_log(columns) return put_head_at_start(report.event_stream(
 
 local wants_color = true
 
--- Only on a terminal, and not with the argument report.color_arg.
+-- Whether output has colours: on a terminal, without -j and the argument report.color_arg.
 function report.colors() return wants_color and sysdig.is_tty() and not report.is_json() end
 
 local paints = {red = 31, green = 32, yellow = 33, blue = 34, magenta = 35, cyan = 36, dim = 2, bold = 1}
@@ -507,7 +509,7 @@ report.color_arg = {
   description = "'disable_colors' for a terminal without colors",
   check = function(value)
     if value ~= "disable_color" and value ~= "disable_colors" then
-      return nil, "disable_colors is needed, or nothing"
+      return nil, "disable_colors, or no value, is needed"
     end
     wants_color = false
     return value
@@ -516,9 +518,9 @@ report.color_arg = {
 
 -- ---- arguments ----
 
--- report.args(rows): the `args` of a chisel. A row is that of sysdig's chisels, and may have
--- `default` and `check(value) -> value, or nil, why it is none`. Defines on_set_arg and returns the
--- table that values are in, by name.
+-- Sets `args` and on_set_arg of a chisel, and returns the table of values by name. A row is as in the
+-- chisels of sysdig, and may have `default`, and check(value), which returns the value, or nil and a
+-- sentence.
 function report.args(rows)
   local values, by_name = {}, {}
   for _, row in ipairs(rows) do
@@ -542,13 +544,13 @@ function report.args(rows)
   return values
 end
 
--- A check for report.args: a whole number of at least min, and of at most max, if there is one.
+-- Returns a check for report.args: a whole number of at least min, and at most max if it is given.
 function report.whole(min, max)
   return function(value)
     local n = math.tointeger(tonumber(value))
     if n and n >= min and n <= (max or n) then return n end
     if max then return nil, ("a whole number from %d to %d is needed"):format(min, max) end
-    return nil, ("a whole number from %d on is needed"):format(min)
+    return nil, ("a whole number of at least %d is needed"):format(min)
   end
 end
 
@@ -563,21 +565,21 @@ end
 function report.milliseconds(value)
   local n = tonumber(value)
   if n and n >= 0 and n < 1e12 then return n end
-  return nil, "a number of milliseconds from 0 on is needed"
+  return nil, "a number of milliseconds of at least 0 is needed"
 end
 
--- A check: one of these words.
+-- Returns a check: one of these words.
 function report.one_of(words)
   return function(value)
     for _, word in ipairs(words) do
       if word == value then return word end
     end
-    if #words == 1 then return nil, words[1] .. ", or nothing at all, is needed" end
+    if #words == 1 then return nil, words[1] .. ", or no value, is needed" end
     return nil, "one of " .. table.concat(words, ", ") .. " is needed"
   end
 end
 
--- A filter: files, but not terminals and devices behind which there is nothing.
+-- A filter: files, without terminals and devices that hold no data.
 report.real_files = "fd.type=file and not (fd.name startswith /dev/tty or fd.name startswith /dev/pt"
   .. " or fd.name in (/dev/null, /dev/zero, /dev/full, /dev/random, /dev/urandom))"
 

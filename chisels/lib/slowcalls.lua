@@ -1,18 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What fileslower, netlower and scallslower have in common: require "slowcalls", then
--- slowcalls(FILTER, TITLE, FIELD, COUNTS_BYTES, CONNECTS), with what the last column shows. A call
--- whose beginning was not seen has no latency: it is shown only by those who ask for all calls. With
--- CONNECTS the connects that did not block have a row, too, when the process learns their outcome.
+-- Logs of slow system calls, for fileslower, netlower and scallslower: require "slowcalls"(FILTER, TITLE,
+-- FIELD, COUNTS_BYTES, CONNECTS), which sets the callbacks. TITLE and FIELD are those of the last column;
+-- COUNTS_BYTES: RESULT is the number of bytes. A call that began before the capture has no latency, and is
+-- shown with min_ms=0 only. With CONNECTS, a non-blocking connect has a row when the process reads its
+-- result.
 local report = require "report"
 
--- Results that are no failures: to be tried again, by the program or by the kernel itself.
+-- Results that are not failures: the program or the kernel repeats the call.
 local waits = {ok = true, EAGAIN = true, EINPROGRESS = true, ERESTARTSYS = true, ERESTARTNOINTR = true,
                ERESTARTNOHAND = true, ERESTART_RESTARTBLOCK = true}
 
--- How much was read or written, or the error.
+-- Handles of the fields with the number of bytes, or the error.
 local failed, errname, bytes, written, read
 
--- Whether the event is shown as the end of a connect. A read or write that is slow itself is not.
+-- Whether the event is shown as the end of a connect: not if it is a read or write that is slow itself.
 local done, outcome, took, is_io, took_itself, least
 local function is_late_connect()
   if not done or evt.field(done) ~= true then return false end
@@ -29,7 +30,7 @@ local function result(res)
   return bytes and (evt.field(written) or evt.field(read) or res) or "ok"
 end
 
--- In files of other tools it is 0 where the beginning was not seen.
+-- In files of other tools, the latency is 0 if the call began before the capture.
 local function latency(ns)
   if is_late_connect() then return evt.field(took) end
   return ns ~= 0 and ns or nil

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Chisels that print what there is at one moment: require "snapshot", then snapshot.chisel(SPEC) in
--- place of the callbacks. The moment is the beginning of the capture; with a filter about events, the
--- first event that it means.
+-- Chisels that list the state at one moment, such as lsof and ps: require "snapshot", then
+-- snapshot.chisel(SPEC), which sets the callbacks. The moment is the beginning of the capture; with a
+-- filter about events, the first event that matches.
 --
--- SPEC: columns  {TITLE, name =, kind =, whole =, of = function(entry) -> value} each; entries have
---                the `thread` they are of; most = the width that longer text is cut to
---       entries  function(filter) -> list of entries
---       nothing  a sentence for when there are none
---       cuts     lines end where the terminal does
+-- SPEC: columns  list of {TITLE, name =, kind =, whole =, most =, of =}: of(entry) returns the value,
+--                most is the width to which longer text is cut, and the rest is as for report.put_once
+--       entries  function(filter): returns the entries, each with its `thread`
+--       nothing  sentence for an empty list
+--       cuts     true: lines are cut to the width of the terminal
 local report = require "report"
 
 local snapshot = {}
@@ -17,13 +17,13 @@ local function shown_column(c)
   return {title = c[1], name = c.name or c[2], kind = c.kind, whole = c.whole, most = c.most, of = of}
 end
 
--- A filter for get_thread_table, or nothing.
+-- The argument `filter`, for get_thread_table.
 snapshot.filter_arg = {
   name = "filter", argtype = "filter", default = "",
   description = "only entries that match this filter, such as 'proc.name=nginx and fd.port=80'",
 }
 
--- Each process once, with the files it has open. Its other threads share them.
+-- Returns an entry for each open file of each process. Threads of a process share their files.
 function snapshot.files(filter, wants)
   local only = "thread.ismain=true"
   if filter ~= "" then only = ("(%s) and %s"):format(filter, only) end

@@ -1,29 +1,31 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Stacks of samples, counted: what chisels about profiles have in common. require "stacks".
+-- Counts sampled stacks, for chisels about profiles: require "stacks".
 --
---   stacks.view {source = true, put = function(profile) -- source: inlined functions and lines
---     -- build_ids = true: profile:build_id(frame.module)
+--   stacks.view {source = true, put = function(profile)
 --     for _, s in ipairs(profile:list()) do ... end
 --   end}
 --
--- A stack is {process, pid, thread, root, end_, frames, n, ns}: root names the process to people, with its
--- PID; pid is nil where processes are not told apart, thread is nil where it has the process's name. frames
--- are outermost first, each a table that is the same one for the same frame: {kind, name, func, module, module_name, place, offset, file, line}. kind is u
--- (user), k (kernel), j (made at run time), i (inlined into the frame before) or ? (unknown).
+-- source: with inlined functions and source lines. build_ids: with profile:build_id(frame.module).
+--
+-- A stack is {process, pid, thread, root, end_, frames, n, ns}. root is the name of the process with its
+-- PID, to show. pid is nil for processes that are counted as one; thread is nil if the thread has the name
+-- of the process. frames are outermost first; equal frames are the same table {kind, name, func, module,
+-- module_name, place, offset, file, line}. kind is u (user), k (kernel), j (JIT code), i (inlined into the
+-- frame before) or ? (unknown).
 local report = require "report"
 local stacks = {}
 
--- Stacks, and rows of them, that are kept apart; the rest are put together: stacks by process.
+-- Distinct stacks, and distinct rows of stacks, at most. Other stacks are counted as one per process.
 local STACKS_MAX = 100000
 local ROWS_MAX = 100000
-local CODE = ">I3" -- a row as three bytes
+local CODE = ">I3" -- the code of a row: three bytes
 local CODE_SZ = 3
 local OTHER_STACKS = "?\t(other stacks)\t\t0\t0\t\t"
 local OTHER_ROWS = "?\t(other functions)\t\t0\t0\t\t"
 
 -- ---- processes ----
 
--- Processes are told apart by PID, up to so many of a name: of more, as in a build, all are one.
+-- Processes of one name are separate by PID up to this number; more of them, as in a build, count as one.
 local PIDS_MAX = 20
 local NAMES_MAX = 10000
 local COUNTED_MAX = 100000
@@ -34,7 +36,7 @@ function stacks.processes(by_name)
   return setmetatable({by = {}, n = 0, by_name = by_name}, processes_class)
 end
 
--- Returns the name and PID that stand for a process: the PID is nil if it is one of many, or unknown.
+-- Returns name and PID under which a process counts. The PID is nil if it is one of many, or unknown.
 function processes_class:of(name, pid)
   local known = self.by[name]
   if not known then
@@ -58,13 +60,13 @@ function processes_class:of_others()
   return "(other processes)"
 end
 
--- Fields for whose(), requested in on_init.
+-- Requests the fields for whose(). In on_init.
 function stacks.whose_fields()
   return {name = chisel.request_field("proc.name"), pid = chisel.request_field("sample.pid"),
           tid = chisel.request_field("thread.tid"), comm = chisel.request_field("sample.comm")}
 end
 
--- A name without what separates the parts of a head.
+-- Replaces the separators of a head in a name.
 local function word(name) return name and (name:gsub("[\t\n]", ".")) end
 
 -- Returns process, PID and thread of the current sample; the thread is nil if it has no name of its own.
@@ -76,7 +78,7 @@ function processes_class:whose(fields)
   return process, known_pid, comm ~= name and comm or nil
 end
 
--- What people see, once all are counted.
+-- Returns the text to show for a process, after all samples are counted.
 function processes_class:label(name, pid)
   local n = self.by[name].n
   if n > PIDS_MAX then return ("%s (%d processes)"):format(name, n) end
@@ -93,7 +95,7 @@ function stacks.new(opts)
   chisel.set_filter("evt.type=sample")
   return setmetatable({
     build_ids = opts.build_ids and chisel.request_field("frame.buildids"),
-    by_module = {}, -- build ids of files, if they are asked for
+    by_module = {}, -- build ids by file, with the option build_ids
     rows = chisel.request_field(opts.source and "stack.rows.source" or "stack.rows"),
     weight = chisel.request_field("sample.weight"),
     whose = stacks.whose_fields(),
@@ -101,16 +103,16 @@ function stacks.new(opts)
     end_ = chisel.request_field("stack.end"),
     reason = chisel.request_field("sample.reason"),
     wants = opts.wants,
-    -- Most of a stack are rows that other stacks have, too. So a stack is known by its key: the codes
-    -- of its head, which is process and end, and of its rows, innermost first.
+    -- Stacks share most of their rows. So the key of a stack is a string of codes: that of its head
+    -- (process, thread and end), and those of its rows, innermost first.
     by = {}, n_stacks = 0,
-    codes = {}, texts = {}, -- of heads and rows
+    codes = {}, texts = {}, -- of heads and rows: code by text, text by number
     parts = {},
     n = 0, ns = 0, first = nil, last = nil, reasons = {},
   }, profile_class)
 end
 
--- limit: no more rows than these.
+-- Returns the code of a text. With `limit` and that many texts, a new one gets the code of OTHER_ROWS.
 local function code_of(self, text, limit)
   local code = self.codes[text]
   if code then return code end
@@ -121,7 +123,7 @@ local function code_of(self, text, limit)
   return code
 end
 
--- Heads of keys: process, PID, thread and end.
+-- Returns the text of a head: process, PID, thread and end.
 local function head_text(process, pid, thread, end_)
   return ("%s\t%s\t%s\n%s"):format(process, pid or "", thread or "", end_)
 end
@@ -136,14 +138,14 @@ local function key_of(self, head, rows)
   return table.concat(parts, "", 1, n)
 end
 
-local function take_build_ids(self, lines)
+local function add_build_ids(self, lines)
   for module, id in (lines or ""):gmatch("([^\t\n]*)\t(%x+)\n?") do self.by_module[module] = id end
 end
 
--- "": not known, or not asked for by build_ids.
+-- Returns "" if the build id is unknown, or without the option build_ids.
 function profile_class:build_id(module) return self.by_module[module] or "" end
 
--- Takes the current event.
+-- Counts the current event.
 function profile_class:add()
   local reason = evt.field(self.reason) or "?"
   if self.wants and not self.wants(reason) then
@@ -163,7 +165,7 @@ function profile_class:add()
     self.n_stacks = self.n_stacks + 1
     s = {key = key, n = 0, ns = 0}
     self.by[key] = s
-    if self.build_ids then take_build_ids(self, evt.field(self.build_ids)) end
+    if self.build_ids then add_build_ids(self, evt.field(self.build_ids)) end
   end
   s.n, s.ns = s.n + 1, s.ns + ns
   self.n, self.ns = self.n + 1, self.ns + ns
@@ -173,13 +175,13 @@ function profile_class:add()
   self.first = self.first or self.last
 end
 
--- What to do when there was no sample. off_cpu: of those off the CPU.
+-- Logs why there are no samples, and how to record some. off_cpu: samples of threads off the CPU.
 local HOW = "no samples%s: record some with \"saker profile%s -w FILE\", or \"saker -w FILE %s\""
 local HOW_LIVE = "no samples%s: no matching thread ran or waited, or stacks were not sampled; use \"saker profile%s\", or %s"
-local NONE_MEANT = "no samples%s match the filter %s: without it you see whether there are any"
-function stacks.tell_none(off_cpu)
+local NONE_MATCH = "no samples%s match the filter %s: without it you see whether there are any"
+function stacks.log_none(off_cpu)
   if sysdig.get_filter() ~= "" and not sysdig.is_live() then
-    local what = NONE_MEANT:format(off_cpu and " off the CPU" or "", sysdig.get_filter())
+    local what = NONE_MATCH:format(off_cpu and " off the CPU" or "", sysdig.get_filter())
     return sysdig.log(what, "warning")
   end
   local how = sysdig.is_live() and HOW_LIVE or HOW
@@ -187,23 +189,23 @@ function stacks.tell_none(off_cpu)
              or how:format("", "", "--sample 99"), "warning")
 end
 
--- Whether there is nothing to show, which it says.
+-- Whether there are no samples; logs that.
 function profile_class:is_empty()
   if self.n > 0 then return false end
-  if not self.has_others then stacks.tell_none() end
+  if not self.has_others then stacks.log_none() end
   return true
 end
 
 -- ---- frames ----
 
--- What people see. A frame without a name is its module.
+-- Returns the name to show. A frame without a function is shown as its module.
 local function name_of(func, module_name)
   if func ~= "" then return func end
   if not module_name then return "[unknown]" end
   return module_name:sub(1, 1) == "[" and module_name or "[" .. module_name .. "]"
 end
 
--- One of which only this is known.
+-- Makes a frame that has only a name.
 local function bare_frame(name)
   return {kind = "?", name = name, func = "", module = "", place = "0", offset = "0", file = ""}
 end
@@ -219,7 +221,7 @@ end
 
 local complete = {root = true, none = true, [""] = true}
 
--- Values of stack.end in words; the others are words already.
+-- Texts for values of stack.end; the other values are words already.
 local reasons = {
   depth = "depth limit", fault = "stack memory not readable", bad_fp = "invalid frame pointer",
   bad_pc = "invalid return address", bad_sp = "invalid stack pointer", compat = "32-bit program",
@@ -229,7 +231,7 @@ local reasons = {
   new = "mappings of the process not known yet", signal = "signal frame incomplete", probe = "uprobe trampoline",
 }
 
--- What stands for the outer frames that are missing: what is above is not what the process began with.
+-- Returns a frame that stands for missing outer frames; nil if the stack is complete.
 local function mark_of(end_)
   if complete[end_] then return nil end
   local mark = bare_frame("[truncated: " .. (reasons[end_] or end_) .. "]")
@@ -239,7 +241,7 @@ end
 
 local function text_of(self, code) return self.texts[(CODE:unpack(code))] end
 
--- {process, pid, thread, root, end_, mark} of a stack.
+-- Returns {process, pid, thread, root, end_, mark} of a stack.
 local function head_of(self, key)
   local code = key:sub(1, CODE_SZ)
   local head = self.parsed[code]
@@ -253,8 +255,8 @@ local function head_of(self, key)
   return head
 end
 
--- The code of the frame at a depth, 1 the outermost one; nil: the stack has no more. What is missing
--- has that of the head.
+-- Returns the code of the frame at a depth (1: the outermost one), or nil beyond the innermost one. The
+-- frame that stands for missing ones has the code of the head.
 local function code_at(self, key, depth)
   if head_of(self, key).mark then
     if depth == 1 then return key:sub(1, CODE_SZ) end
@@ -282,7 +284,7 @@ local function frames_of(self, key)
   return frames
 end
 
--- What a stack has beside its numbers is made when it is asked for, anew each time.
+-- The metatable of stacks, which makes everything but their numbers on access, to save memory.
 local function stack_class(self)
   return {__index = function(s, name)
     if name == "frames" then return frames_of(self, s.key) end
@@ -290,7 +292,7 @@ local function stack_class(self)
   end}
 end
 
--- Numbers rows by what they say, not by which came first, so that keys can be compared.
+-- Numbers rows by their text, not by their order of arrival, so that keys can be compared.
 local function sort_rows(self)
   local texts, codes = self.texts, {}
   local old = table.move(texts, 1, #texts, 1, {})
@@ -302,8 +304,7 @@ local function sort_rows(self)
   return new
 end
 
--- All stacks, the heaviest first; no two are alike in all that decides, so that the same samples
--- always come in the same order.
+-- Returns all stacks, the heaviest first. The order is total: the same samples always give the same list.
 function profile_class:list()
   if self.sorted then return self.sorted end
   local list, value, class = {}, self:value(), stack_class(self)
@@ -325,7 +326,7 @@ end
 
 -- ---- what is counted ----
 
--- Nanoseconds, or the samples themselves where they stand for no time.
+-- The value of a stack is nanoseconds, or the number of samples if these stand for no time.
 function profile_class:is_time() return self.ns > 0 end
 function profile_class:unit() return self:is_time() and "nanoseconds" or "count" end
 function profile_class:total() return self:is_time() and self.ns or self.n end
@@ -338,7 +339,7 @@ function profile_class:show(value)
   return ("%d"):format(value)
 end
 
--- "cpu", "off_cpu", or what else all samples are of.
+-- Returns the reasons of the samples: "cpu", "off_cpu" or others, separated by commas.
 function profile_class:what()
   local names = {}
   for name in pairs(self.reasons) do names[#names + 1] = name end
@@ -348,13 +349,13 @@ end
 
 -- ---- trees ----
 
--- A node is {name, kind, value, before, self, n, frame, by = table}; the first level is the processes, of
--- kind p, below which there may be threads, of kind t.
+-- A node is {name, kind, value, before, self, n, frame, by = children by label}. The first level is processes
+-- (kind p); below them there may be threads (kind t).
 local function new_node(name, kind, frame)
   return {name = name, kind = kind, frame = frame, value = 0, before = 0, self = 0, n = 0, by = {}}
 end
 
--- The heaviest first. Any nodes of {name, kind, value, by} will do.
+-- Returns the children, the heaviest first. A node needs {name, kind, value, by} only.
 function stacks.children(node)
   if node.below then return node.below end
   local list = {}
@@ -368,7 +369,7 @@ function stacks.children(node)
   return list
 end
 
--- What tells the frames of a tree apart, kept as long as it grows: fewer bytes than frames.
+-- Returns the label of a frame among its siblings. Labels are kept while the tree grows; frames are larger.
 local function label_of(self, code)
   local label = self.labels[code]
   if not label then
@@ -380,8 +381,8 @@ local function label_of(self, code)
   return label
 end
 
--- The stacks of a list by their frames at a depth, the first level being processes, the next one threads
--- with names of their own: groups of {label, code, value, n, list}; those that end above are one without a
+-- Groups the stacks of a list by their frames at a depth: first by process, then by thread if it has a name
+-- of its own. Returns groups {label, code, value, n, list}. Stacks that end above are one group without a
 -- label.
 local function groups_at(self, list, depth, value)
   local groups, by = {}, {}
@@ -401,9 +402,9 @@ local function groups_at(self, list, depth, value)
   return groups
 end
 
--- opts: least: branches of less than this share of all are left out; into: a tree that there is, for
--- one with the weights of two profiles, of whose branches only those that it has are told; what: the
--- member that they are added to, value or before.
+-- Returns the tree of stacks. opts: least: leaves out branches with less than this share of all; into: adds
+-- to this tree of another profile, without new branches; what: the member to add to, value (the default) or
+-- before.
 function profile_class:tree(opts)
   opts = opts or {}
   local value, what = self:value(), opts.what or "value"
@@ -433,8 +434,8 @@ function profile_class:tree(opts)
   return root
 end
 
--- The frame that the time of a stack is its own: the innermost one. Who waits is in the kernel's
--- scheduler, whatever for: there it is the function that called the kernel.
+-- Returns the index of the frame to which the time of a stack belongs: the innermost one. A waiting thread
+-- is always in the scheduler of the kernel: for it, the function that called the kernel.
 local function own_frame(frames)
   local n = #frames
   if n == 0 or frames[n].kind ~= "k" or frames[n].name ~= "__schedule" then return n end
@@ -444,7 +445,7 @@ local function own_frame(frames)
   return n
 end
 
--- The number of frames down to where a thread waits: without those of the scheduler, which all waits share.
+-- Returns the number of frames without those of the scheduler, which all waits share.
 function stacks.n_to_wait(frames)
   local n = #frames
   if n == 0 or frames[n].kind ~= "k" or frames[n].name ~= "__schedule" then return n end
@@ -452,10 +453,10 @@ function stacks.n_to_wait(frames)
   return n
 end
 
--- All functions of the stacks: rows {frame, self, total, lines, is_inlined}, a function counting once in a
--- stack. It is the same one in files of the same name. lines has the time of each line of source, of the
--- innermost call if it calls itself; is_inlined: each call of it was. Marks of what is missing are no
--- functions.
+-- Returns all functions of the stacks, a list of {frame, self, total, lines, is_inlined}, and the same by
+-- key. A function counts once per stack; it is identified by its name and the name of its file. lines has
+-- the time by source line, of the innermost call if the function is recursive. is_inlined: every call of it
+-- is inlined. Frames that stand for missing ones do not count.
 function profile_class:functions()
   local by, list, value = {}, {}, self:value()
   local function row(frame)
@@ -489,7 +490,7 @@ function profile_class:functions()
   return list, by
 end
 
--- The line of source with most of a function's time, as "PATH:LINE"; nil: none is known.
+-- Returns the source line with most of a function's time, as "PATH:LINE"; nil if no line is known.
 function stacks.hottest_line(row)
   local best
   for line, v in pairs(row.lines) do
@@ -498,8 +499,8 @@ function stacks.hottest_line(row)
   return best
 end
 
--- Calls fn(node, depth) for each node, children from the left; those for which it returns false are
--- left out with all that is below.
+-- Calls fn(node, depth) for each node, parents first and the heaviest child first. If it returns false, the
+-- nodes below are skipped.
 function stacks.each(root, fn)
   local todo, depths = {root}, {0}
   while #todo > 0 do
@@ -528,7 +529,7 @@ function stacks.folded(s)
   return table.concat(parts, ";")
 end
 
--- With -j most chisels about profiles print this: an object for each stack.
+-- Prints an object for each stack: the output of most chisels about profiles with -j.
 function profile_class:print_json()
   for _, s in ipairs(self:list()) do
     local names = {}
@@ -540,10 +541,9 @@ end
 
 -- ---- chisels ----
 
--- Defines the callbacks of a chisel that counts the samples, and at the end shows what they are
--- with put(profile), with put_json(profile) if JSON is asked for. init, if there is one, is called
--- first: false ends the chisel. wants(reason), if there is one, says which samples count. All else is
--- for stacks.new.
+-- Sets the callbacks of a chisel that counts samples. opts: put(profile) shows them at the end;
+-- put_json(profile) does so with -j (default: profile.print_json); init(), called first, ends the chisel if
+-- it returns false; wants(reason) selects samples. The rest is for stacks.new.
 function stacks.view(opts)
   local profile
   function on_init()
@@ -556,7 +556,7 @@ function stacks.view(opts)
     if profile:is_empty() then return end
     local put = report.is_json() and (opts.put_json or profile.print_json) or opts.put
     put(profile)
-    -- What follows may be another view, which finds room then.
+    -- Another view may follow: free the memory for it.
     profile = nil
     collectgarbage()
   end

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The first message of TLS (RFC 8446, ClientHello): require "tls", tls.client_hello(bytes). They come
--- from anybody: every length is checked, and what is shown is bounded.
+-- A parser of the first message of a TLS connection (ClientHello, RFC 8446): require "tls",
+-- tls.client_hello(bytes). Messages are hostile: every length is checked, and the text made of a message is
+-- bounded.
 local tls = {}
 
-tls.LONGEST = 1 << 16 -- of the bytes that are looked at
+tls.LONGEST = 1 << 16 -- bytes that are parsed, at most
 
 local HANDSHAKE, CLIENT_HELLO = 22, 1
 local SERVER_NAME, ALPN, SUPPORTED_VERSIONS, ECH = 0, 16, 43, 0xfe0d
@@ -18,10 +19,10 @@ local function u16(data, at)
   return b and a << 8 | b or nil
 end
 
--- Nothing in a name is obeyed by a terminal, or looks like a space.
+-- Replaces control characters and spaces in a name.
 local function printable(text) return (text:sub(1, 255):gsub("[^!-~]", ".")) end
 
--- Whether bytes can be the beginning of a ClientHello, as far as they go.
+-- Whether the bytes can be the beginning of a ClientHello.
 function tls.may_begin(data)
   local kind, major, minor, high, low, message = data:byte(1, 6)
   return kind == HANDSHAKE and (not major or major == 3) and (not minor or minor <= 4) and
@@ -29,8 +30,8 @@ function tls.may_begin(data)
          (not message or message == CLIENT_HELLO)
 end
 
--- The records' contents, one behind the other: "more" if they do not have the whole message yet, "bad"
--- if they are something else. A message can lie in several records.
+-- Joins the contents of the records, as a message can be in several. Returns "whole" and the message; "more",
+-- its part and its length, if that is known; or "bad" if it is another message.
 local function message_of(data)
   local parts, len, at = {}, 0, 1
   local needed = nil
@@ -52,7 +53,7 @@ local function message_of(data)
   return "whole", table.concat(parts):sub(1, needed)
 end
 
--- ---- extensions: at is the first byte, last the last one ----
+-- ---- extensions, from the byte `at` to the byte `last` ----
 
 local function server_name(data, at, last)
   if at + 4 > last or data:byte(at + 2) ~= 0 then return nil end
@@ -73,7 +74,7 @@ local function protocols(data, at, last)
   return #list > 0 and list or nil
 end
 
--- The highest one that is offered; those that are no version (RFC 8701) do not count.
+-- Returns the highest offered version; reserved values (GREASE, RFC 8701) do not count.
 local function highest_version(data, at, last)
   local best = nil
   for i = at + 1, math.min(last - 1, at + 255), 2 do
@@ -104,7 +105,7 @@ local function read_extensions(hello, data, at, last)
   return true
 end
 
--- Fills hello; false where the message ends too early.
+-- Fills hello. Returns false if the message ends too early.
 local function read_hello(hello, data)
   local version = u16(data, 5)
   if not version or version >> 8 ~= 3 then return false end
@@ -121,8 +122,8 @@ local function read_hello(hello, data)
   return read_extensions(hello, data, at + 2, math.min(at + 1 + len, #data)) and at + 1 + len <= #data
 end
 
--- {sni, alpn = {names}, version, ech, partial}, or nil and "more" if bytes are missing, "bad" if it is no
--- ClientHello. no_more: no further bytes will come; what there is is told, as partial.
+-- Returns {sni, alpn = {names}, version, ech, partial}; nil and "more" if bytes are missing; nil and "bad" if
+-- it is no ClientHello. no_more: no further bytes will come, so an incomplete message is returned as partial.
 function tls.client_hello(data, no_more)
   if not tls.may_begin(data) then return nil, "bad" end
   local state, message = message_of(data)

@@ -1,36 +1,47 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A chisel that counts by key and shows the largest: require "toplist", then toplist(SPEC) in place
--- of the callbacks. While live, a table for each interval, or one of all; of a capture, one of all of it.
+-- Top lists: chisels that count by key and show the largest rows. require "toplist"(SPEC) sets the
+-- callbacks. Live there is a table per interval, or one of the whole capture; of a file there is one.
 --
--- SPEC: keys    what rows are counted by: {title, field} each, in the order of the columns:
---                 name = NAME    its key in JSON, if that is not the field's name
---                 of = function() -> value    in place of a field; it needs a name
---                 show = function(value) -> what is shown of it
---       values  what is counted: {title, name, kind, ...}, the first one is what rows are sorted by:
---                 field = NAME   its values, added up;  count = true   events;
---                 of = function(key values) -> number or nil      anything else;
---                 when = NAME    only of events of which this field is true
---                 max = true     the largest instead of the sum;  mean = true    the mean;
---                 share = true   nanoseconds, shown as percent of the time that passed
---                 known = function() -> false if nothing tells
---                 unknown = true    where nothing was counted it is not 0, but not known
---                 sort = NAME    what it is called where the person says what to sort by, if not `name`
---       filter  which events (text, or a function that makes it of the arguments)
---       args    further arguments, as of report.args; SPEC gets them as `spec.arg` before on_init
---       sort_as the name of the argument that says what to sort by, which comes first then
---       init    called in on_init, to request fields that `of` uses
---       event   called with each event, and add: false if it does not count, or is counted already
---       restart called where counting begins: at first, and after each table
---       settle  called with (add, time) before a table is made: add(key values, index of the value, n)
---       note    called at the end of a capture: a sentence about what the table does not show, or nil; in
---               place of the table, if that is empty
---       lost    called at the end: a sentence about what was not counted, or nil
---       nothing a sentence for a capture without what is counted, if `filter` does not say it
---       top     rows, unless the person says how many (10)
---       interval  while live, seconds of each table, unless the person says so (1); 0: one of the whole capture
--- Without of, mean, event and settle all is counted by chisel.counter, and Lua does not run at events.
--- Rows are bounded: of more than 100000 the smaller half becomes part of one row `other`, so that the
--- largest are right whoever makes up keys.
+-- SPEC: keys      the columns that rows are counted by, a list of {title, field, ...}:
+--                   name = NAME       key in JSON (default: the field)
+--                   of = f            f() returns the key, in place of a field; needs a name
+--                   show = f          f(key) returns the text to show
+--                   A title, field or name can be a function of the arguments that returns it.
+--       no_container  true: no column for the container with -pc
+--       values    the columns that are counted, a list of {title, name = NAME, kind = KIND, ...}. Rows are
+--                 sorted by the first one, unless an argument names another.
+--                 What is counted is one of
+--                   field = NAME      the sum of this field
+--                   count = true      the number of events
+--                   of = f            the sum of f(key values), a number or nil
+--                 It is changed by
+--                   when = NAME       only events for which this field is true
+--                   max = true        the largest instead of the sum
+--                   mean = true       the mean instead of the sum
+--                   share = true      nanoseconds, shown as percent of the elapsed time
+--                   known = f         if f() is false, the whole column is unknown
+--                   unknown = true    a row without counted events has an unknown value, not 0
+--                   sort = NAME       its name for the argument `sort` (default: name)
+--       filter    text, or function(arguments) that returns it
+--       args      more arguments, as for report.args
+--       sort_as   name of the argument for the column to sort by; it comes before `top` (default: sort,
+--                 after `top`)
+--       top       default number of rows (10)
+--       interval  default seconds per live table (1); 0: one table of the whole capture
+--       init      function(arguments), called in on_init: requests the fields that `of` uses
+--       event     function(add), called for each event: returns false if the event is not to be counted,
+--                 or was counted with add(key values, index of the value, n)
+--       restart   called when counting starts: in on_init, and after each table
+--       settle    function(add, time), called before each table: counts what no event has reported yet
+--       note      called at the end of a capture file: returns a sentence about what the table lacks, or
+--                 nil; an empty table is not printed then
+--       lost      called at the end: returns a sentence about what was not counted, or nil
+--       nothing   sentence for a capture without anything to count (default: names the filter)
+-- toplist sets spec.arg, the values of the arguments, before on_init.
+--
+-- Without `of`, `mean`, `event` and `settle`, the host counts (chisel.counter), and Lua does not run for
+-- each event. Memory is bounded: when there are 100000 rows, the smaller half is merged into one row
+-- `other`. So the largest rows are right, even if a process makes up keys.
 local report = require "report"
 
 -- ---- counting ----
@@ -46,9 +57,9 @@ local function needs_lua(spec)
   return spec.event or spec.settle or has(spec.keys, "of") or has(spec.values, "of") or has(spec.values, "mean")
 end
 
--- list: rows, with a number for each value, their keys in `key`, and how often something was added in `n`;
--- and one row of all that there was no room for, with their number in `count`, or nil. by: the value that
--- says which rows are the smaller ones.
+-- Rows that the host counts. by: index of the value by which rows are large or small. list() returns the
+-- rows, and the row `other` or nil. A row has the sums by index of the value, the key values in `key`, and
+-- in `n` the number of additions by index; `other` has the number of merged rows in `count`.
 local function host_rows(keys, values, by)
   local n_keys, counter = #keys, chisel.counter(keys, values, by)
 
@@ -61,12 +72,12 @@ local function host_rows(keys, values, by)
     return rows, other
   end
 
-  return {list = list, clear = function() counter:clear() end} -- called as the methods below
+  return {list = list, clear = function() counter:clear() end} -- the methods of rows_class
 end
 
 local ROWS_MAX = 100000
 
--- Rows that Lua counts, found by their keys in a tree of tables.
+-- Rows that Lua counts. tree finds a row by its key values: a table of tables for each key.
 local rows_class = {}
 rows_class.__index = rows_class
 
@@ -78,7 +89,7 @@ function rows_class:list() return self.rows, self.other end
 
 function rows_class:clear() self.rows, self.tree, self.other = {}, {}, nil end
 
--- The row of these key values, made if there is none.
+-- Returns the row of these key values, and makes it if there is none.
 function rows_class:find(key)
   local at, n_keys = self.tree, self.n_keys
   for i = 1, n_keys do
@@ -94,7 +105,7 @@ function rows_class:find(key)
   return at
 end
 
--- times: how often n was added.
+-- Adds n to a value of the row. times: the number of additions in n (default 1).
 function rows_class:count(row, i, n, times)
   local old, value = row[i], self.values[i]
   if value.mean then row.n[i] = (row.n[i] or 0) + (times or 1) end
@@ -125,7 +136,7 @@ function rows_class:add_to_other(row)
   end
 end
 
--- The smaller half becomes part of the row `other`.
+-- Merges the smaller half of the rows into `other`.
 function rows_class:evict()
   local all, by, mean = self.rows, self.by, self.values[self.by].mean
   local function size(row) return (row[by] or 0) / (mean and row.n[by] or 1) end
@@ -156,7 +167,7 @@ end
 
 function rows_class:add(key, i, n) self:count(self:row_of(key), i, n) end
 
--- What is shown of a sum. What was counted and is not there is 0; a time may be unknown.
+-- Returns the number to show for a sum. No sum is 0, but unknown (nil) for times and shares.
 local function shown(value, sum, n, passed)
   if value.known and not value.known() then return nil end
   if not sum then return not value.unknown and value.kind ~= "time" and not value.share and 0 or nil end
@@ -164,7 +175,7 @@ local function shown(value, sum, n, passed)
   return value.share and sum * 100 / passed or sum
 end
 
--- All rows as one, for the last line. n: how often something was added, for the mean.
+-- Returns the last row, the total of all rows.
 local function total_of(rows, other, values, passed)
   local total, all = {}, table.move(rows, 1, #rows, 1, {})
   all[#rows + 1] = other
@@ -199,7 +210,7 @@ local function arguments(spec)
   return report.args(rows)
 end
 
--- How a key or a value is found: by a handle, else by a function; false: there is none.
+-- Returns the handle of a field, or false; and the function that returns the value, or false.
 local function reader(field_name, of)
   if of or not field_name then return false, of or function() end end
   return chisel.request_field(field_name), false
@@ -215,7 +226,7 @@ local function sorted(rows, by, n_keys, top)
   table.sort(list, function(a, b)
     local x, y = a.shown[by], b.shown[by]
     if x ~= y then return x > y end
-    for i = 1, n_keys do -- in an order that does not change
+    for i = 1, n_keys do -- in a stable order
       x, y = tostring(a.key[i]), tostring(b.key[i])
       if x ~= y then return x < y end
     end
@@ -224,7 +235,7 @@ local function sorted(rows, by, n_keys, top)
   return table.move(list, 1, math.min(top, #list), 1, {})
 end
 
--- What of the values the person sorts by.
+-- Returns the index of the value to sort by.
 local function sorting(spec)
   for i, value in ipairs(spec.values) do
     if (value.sort or value.name) == spec.arg[spec.sort_as or "sort"] then return i end
@@ -250,8 +261,8 @@ function Toplist.new(spec)
   spec.arg = arguments(spec)
   return setmetatable({
     spec = spec, columns = {}, widths = {},
-    key_handles = {}, key_ofs = {}, key_shows = {}, -- as reader() says, and how they are shown
-    whens = {}, handles = {}, ofs = {}, sums = {}, -- of values; sums: whether nothing but a sum is kept
+    key_handles = {}, key_ofs = {}, key_shows = {}, -- from reader(), and `show`
+    whens = {}, handles = {}, ofs = {}, sums = {}, -- of values; sums: whether it is a plain sum
   }, Toplist)
 end
 
@@ -298,29 +309,29 @@ function Toplist:init(in_lua)
 end
 
 function Toplist:restart()
-  if self.forget_row then self.forget_row() end
+  if self.reset_row then self.reset_row() end
   self.counted:clear()
   if self.spec.restart then self.spec.restart() end
 end
 
--- add, as `event` and `settle` get it: the row of the last event may have gone.
+-- Returns the `add` of `event` and `settle`. It can evict the row of the last event.
 function Toplist:adder()
   return function(...)
-    if self.forget_row then self.forget_row() end
+    if self.reset_row then self.reset_row() end
     return self.counted:add(...)
   end
 end
 
--- Returns what on_event calls. Called most of all: events of one key come in a row, and several values
--- are of one field; neither is looked up again. All that it uses is in locals.
+-- Returns on_event, the hot path. Consecutive events often have the same key, and several values the same
+-- field: neither is looked up again. Everything that it uses is in locals.
 function Toplist:event_counter()
   local counted, n_keys, n_values = self.counted, self.n_keys, #self.spec.values
   local key_handles, key_ofs = self.key_handles, self.key_ofs
   local whens, handles, ofs, sums = self.whens, self.handles, self.ofs, self.sums
   local event, field, add = self.spec.event, evt.field, self:adder()
-  local key, row = {}, nil -- of the last event; row nil: not looked up
+  local key, row = {}, nil -- of the last event; row is nil until it is looked up
 
-  function self.forget_row() row = nil end
+  function self.reset_row() row = nil end
 
   local function count(i, n)
     if not row then row = counted:row_of(key) end
@@ -353,7 +364,7 @@ function Toplist:event_counter()
   end
 end
 
--- The rows that are shown, and below them the one of all that there was no room for.
+-- Returns the rows to show, and `other` below them.
 function Toplist:lines(all, other, passed)
   local spec = self.spec
   for _, row in ipairs(all) do row.shown = shown_row(spec, row, passed) end
@@ -372,7 +383,7 @@ function Toplist:lines(all, other, passed)
   return rows
 end
 
--- Prints the table of what was counted since begin, and begins the next one.
+-- Prints the table of the time from begin to now, and starts the next one.
 function Toplist:put(now, begin)
   local spec = self.spec
   if spec.settle then spec.settle(self:adder(), now) end

@@ -28,7 +28,7 @@ NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch", "iotop": r
 # What some say of a capture that has nothing of what they show.
 NOTHING = {"connections": "no TCP connections", "dnslog": "no DNS messages", "execs": "no programs started or ended",
            "httplog": "no HTTP requests", "memcachelog": "no memcached requests",
-           "netlower": "no events match ", "netstat": "no connections", "opens": "no files were opened",
+           "netlower": "no events match ", "netstat": "no connections", "opens": "no matching files were opened",
            "signals": "no signals", "tlshosts": "no TLS connections", "topprocs_file": "no events match ",
            "udp_extract": "no UDP datagrams"}
 
