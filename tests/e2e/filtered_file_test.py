@@ -118,8 +118,8 @@ class FilteredFileTest(unittest.TestCase):
             e2e.run(e2e.SAKER, "-r", part, "--verify")
 
     def capture_of_one_signal(self, program, path):
-        """Captures the machine while a Python program that has set itself up gets SIGUSR1, to its end.
-        Returns its PID."""
+        """Captures the machine while a Python program that has set itself up gets SIGUSR1, until it and its
+        children have ended. Returns its PID."""
         p = subprocess.Popen(["/usr/bin/python3", "-c", program], stdout=subprocess.PIPE)
         capture = None
         try:
@@ -127,6 +127,7 @@ class FilteredFileTest(unittest.TestCase):
             capture = subprocess.Popen([e2e.SAKER, "-w", path, "-q"])
             e2e.wait_for_event(path, capture)
             p.send_signal(signal.SIGUSR1)
+            p.stdout.read()
             p.wait(60)
             capture.send_signal(signal.SIGINT)
             self.assertEqual(capture.wait(60), 0)
@@ -163,6 +164,23 @@ class FilteredFileTest(unittest.TestCase):
         e2e.run(e2e.SAKER, "-r", early, "-w", part, text)
         names = [n for n in fields() if n.startswith(("proc.", "fd."))]
         self.assertGreater(self.same(early, part, text, names), 0)
+
+    def test_parent_that_ends(self):
+        """The end of a parent that nothing else needs is in the file: it gave the process its next parent."""
+        e2e.somebody(self)
+        orphan, part = self.path("orphan"), self.path("part")
+        pid = self.capture_of_one_signal("import os, signal, time\n"
+                                         "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+                                         "parent = os.getpid()\n"
+                                         "if not os.fork():\n"
+                                         "    while os.getppid() == parent: time.sleep(0.001)\n"
+                                         "    os.execv('/usr/bin/cat', ['cat', '/nonexistent'])\n"
+                                         "print(flush=True)\n"
+                                         "signal.sigwait([signal.SIGUSR1])\n", orphan)
+        text = "evt.failed=true and proc.name=cat and evt.arg.name=/nonexistent"
+        e2e.run(e2e.SAKER, "-r", orphan, "-w", part, text)
+        self.assertGreater(self.same(orphan, part, text, [n for n in fields() if n.startswith("proc.")]), 0)
+        self.assertNotIn(str(pid), e2e.run(e2e.SAKER, "-r", part, "-p", "%proc.ppid", text).split())
 
     def test_captures_of_others(self):
         names = fields()

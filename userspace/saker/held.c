@@ -24,6 +24,13 @@ enum {
 	OF_MEMORY = -1, /* a group of HELD_SETS; the others belong to threads, by TID */
 };
 
+/* An ended parent of a process. Its end must be in the file: it gave the process its next parent.
+ */
+struct held_former {
+	int64_t pid;
+	struct held_former *next;
+};
+
 /* A process, by PID. One whose end was lost leaves its events to the next with its PID: then more
  * is written than needed, never less. */
 struct held_proc {
@@ -35,6 +42,7 @@ struct held_proc {
 	uint64_t visit;
 	struct held_proc *from; /* the process it inherited from; NULL: the file has that one */
 	struct held_proc *next_due;
+	struct held_former *formers; /* owned */
 	struct held_list list;
 };
 
@@ -145,6 +153,17 @@ static void list_clear(struct held *h, struct held_proc *p)
 	held_list_clear(&p->list);
 }
 
+static void formers_free(struct held *h, struct held_proc *p)
+{
+	while (p->formers) {
+		struct held_former *f = p->formers;
+
+		p->formers = f->next;
+		h->bytes -= sizeof(*f);
+		free(f);
+	}
+}
+
 /* And its ancestors that nothing else needs. */
 static void proc_put(struct held *h, struct held_proc *p)
 {
@@ -159,6 +178,7 @@ static void proc_put(struct held *h, struct held_proc *p)
 		if (p->refs)
 			return;
 		list_clear(h, p);
+		formers_free(h, p);
 		h->bytes -= sizeof(*p);
 		free(p);
 		p = from;
@@ -177,6 +197,27 @@ static void proc_set_known(struct held *h, struct held_proc *p)
 int held_needs(const struct held *h, int64_t pid)
 {
 	return !h || h->needs_all || table_find(&h->needed, pid);
+}
+
+static void add_needed(struct held *h, int64_t pid)
+{
+	static char mark;
+
+	if (!table_find(&h->needed, pid) && table_add(&h->needed, pid, &mark))
+		h->needs_all = 1;
+}
+
+/* With the ends that led to its parent. */
+static void note_need(struct held *h, int64_t pid)
+{
+	const struct held_proc *p;
+
+	if (table_find(&h->needed, pid))
+		return;
+	add_needed(h, pid);
+	p = table_find(&h->procs, pid);
+	for (const struct held_former *f = p ? p->formers : NULL; f; f = f->next)
+		add_needed(h, f->pid);
 }
 
 /* NULL: no memory. */
@@ -252,6 +293,38 @@ static struct held_proc *proc_born(struct held *h, const struct sinsp_thread *ch
 		return NULL;
 	from->refs++;
 	return from;
+}
+
+/* The process @pid gets another parent, since @parent ends. */
+static int note_former(struct held *h, int64_t pid, int64_t parent)
+{
+	struct held_proc *p = table_find(&h->procs, pid) ?: proc_new(h, pid, NULL);
+	struct held_former *f;
+
+	if (!p)
+		return -ENOMEM;
+	if (table_find(&h->needed, pid)) {
+		add_needed(h, parent);
+		return 0;
+	}
+	f = malloc(sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	*f = (struct held_former){parent, p->formers};
+	p->formers = f;
+	h->bytes += sizeof(*f);
+	return 0;
+}
+
+static int note_formers(struct held *h, const struct sinsp_process *parent)
+{
+	int err = 0;
+
+	/* The second pass knows what is needed. */
+	for (const struct sinsp_process *c = h->first ? NULL : parent->children; c && !err;
+	     c = c->next_child)
+		err = note_former(h, c->pid, parent->pid);
+	return err;
 }
 
 /* ---- what events do ---- */
@@ -416,14 +489,6 @@ static int write_list(struct held *h, struct held_proc *p)
 	err = held_list_each(&list, put_held, h);
 	held_list_clear(&list);
 	return err;
-}
-
-static void note_need(struct held *h, int64_t pid)
-{
-	static char mark;
-
-	if (!table_find(&h->needed, pid) && table_add(&h->needed, pid, &mark))
-		h->needs_all = 1;
 }
 
 /* Writes the lists of @p, after those it inherited from. */
@@ -648,7 +713,7 @@ static int put_end(void *ctx, const struct scap_evt *evt, const struct held_what
  * their children. */
 static int hold_end(struct held *h, struct held_proc *p, const struct sinsp_evt *e)
 {
-	int err = hold(h, p, e);
+	int err = note_formers(h, e->thread->proc) ?: hold(h, p, e);
 
 	if (!err && p->is_known && p->refs > 1)
 		err = write_proc(h, p);
