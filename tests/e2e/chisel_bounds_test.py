@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that large or hostile input from peers and processes does no harm to chisels."""
+"""Tests that large or hostile input from peers and processes does not harm chisels."""
 
 import json
 import os
@@ -12,8 +12,8 @@ import xml.dom.minidom
 
 import saker_e2e as e2e
 
-# A client that asks N times before anybody answers, and a server that answers all: each request has its
-# own path, and the last one comes when all else was answered.
+# A client that sends N requests before the server answers any; then the server answers all. Each request
+# has its own path, and the last one is sent after all others are answered.
 PIPELINE = """
 import socket, sys
 n = int(sys.argv[1])
@@ -41,7 +41,7 @@ exchange(1, n)
 exchange(n + 1, n + 1)
 """
 
-# Requests with a header of spaces between two letters.
+# Requests with a header that is two letters with many spaces between them.
 SPACES = """
 import socket
 server = socket.create_server(("127.0.0.1", 0))
@@ -57,7 +57,7 @@ for i in range(12):
     client.recv(1000)
 """
 
-# Bodies and objects that are longer than any can be.
+# Bodies and objects with impossible lengths.
 SIZES = """
 import socket
 server = socket.create_server(("127.0.0.1", 0))
@@ -84,14 +84,14 @@ class Http(unittest.TestCase):
         self.dir = e2e.own_dir(self)
 
     def test_requests_that_nobody_answers(self):
-        """A client that asks and asks: the chisel keeps some, and says how many it did not."""
+        """Of many pending requests the chisel keeps a limited number, and reports how many it dropped."""
         out = os.path.join(self.dir, "out.scap")
         p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "--chisel-limit", "16:1000", "-j", "-w", out,
                             "-c", "httplog", "--", sys.executable, "-c", PIPELINE, "20000"],
                            capture_output=True, text=True)
         self.assertEqual(p.returncode, 0, p.stderr[-2000:])
         rows = [json.loads(line) for line in p.stderr.splitlines() if line.startswith("{")]
-        # The first hundred of each side, and the one that came when nothing waited any more.
+        # The first hundred of each side, and the one that was sent when none was pending.
         for side in ("client", "server"):
             seen = [(r["url"], r["status"], r.get("size")) for r in rows if r["side"] == side]
             expected = [(f"h/{i}", 200, i % 7) for i in [*range(1, 101), 20001]]
@@ -101,7 +101,7 @@ class Http(unittest.TestCase):
 
 
     def test_sizes_that_cannot_be(self):
-        """A size that is too large for a number is unknown; it does not end the chisel."""
+        """A size that does not fit a number is unknown; it does not end the chisel."""
         capture = os.path.join(self.dir, "sizes.scap")
         subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-q", "-w", capture, "--", sys.executable, "-c",
                         SIZES], check=True, capture_output=True)
@@ -113,7 +113,7 @@ class Http(unittest.TestCase):
         e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", capture, "-c", "httptop")
 
     def test_spaces_in_headers(self):
-        """A line of spaces takes no longer than another one: by their square it would take minutes."""
+        """A line of spaces takes as long as another one. In quadratic time it would take minutes."""
         capture = os.path.join(self.dir, "spaces.scap")
         subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-q", "-s", "64000", "-w", capture, "--",
                         sys.executable, "-c", SPACES], check=True, capture_output=True)
@@ -122,7 +122,7 @@ class Http(unittest.TestCase):
         self.assertEqual([r["url"] for r in rows if r["side"] == "client"], [f"h/{i}" for i in range(12)])
 
 
-# Processes that end with a connection open.
+# Processes that exit with an open connection.
 ENDS = """
 import os, socket
 server = socket.create_server(("127.0.0.1", 0))
@@ -138,7 +138,7 @@ for i in range(5):
 
 class Connections(unittest.TestCase):
     def test_end_of_a_process(self):
-        """It costs as much as the process has connections, however many others have."""
+        """Its cost depends on the connections of the process, not on those of all processes."""
         e2e.need_live()
         home = e2e.own_dir(self)
         capture, chisels = os.path.join(home, "ends.scap"), os.path.join(home, "chisels")
@@ -156,7 +156,7 @@ class Connections(unittest.TestCase):
 
 
 class Rows(unittest.TestCase):
-    """Chisels that count by what others make up."""
+    """Chisels that count by keys that watched processes make up."""
 
     @classmethod
     def setUpClass(cls):
@@ -195,7 +195,7 @@ class Rows(unittest.TestCase):
         self.assertEqual(out, "b\t\ttrue\n")
 
     def test_paths_of_look_ups(self):
-        """Paths that look like those of libraries take no longer than others: by their square it would be minutes."""
+        """Paths like those of libraries take as long as others. In quadratic time they would take minutes."""
         e2e.need_live()
         capture = os.path.join(self.dir, "paths.scap")
         subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-q", "-w", capture, "--", sys.executable, "-S",
@@ -206,7 +206,7 @@ class Rows(unittest.TestCase):
         self.assertEqual(len(out.splitlines()), 20, out[-300:])
 
     def test_other(self):
-        """A list in Lua and one of the host: what has no room is one row, and the sum is that of all."""
+        """Rows counted in Lua, and by the host: those beyond the limit are one row, and the sum is that of all."""
         for count in ("of = function() return 1 end", "count = true"):
             path = os.path.join(self.dir, "t.lua")
             e2e.write_text(path, """require "toplist" {keys = {{"NUM", "evt.num"}},
@@ -222,7 +222,7 @@ class Rows(unittest.TestCase):
 
 
 class Groups(unittest.TestCase):
-    """The chisel `by` over what a process makes up, with less room than it has by itself."""
+    """The chisel `by` over keys that a process makes up, with lower limits than by default."""
     N = 8000
     PATHS = f"""
 import os
@@ -269,12 +269,12 @@ PR_SET_NAME = 15
 
 
 def run_as(name, body):
-    """A command that has this name (bytes, at most 15) as it runs what is in body, of Python."""
+    """Returns a command that runs the Python code under this name (bytes, at most 15)."""
     return [sys.executable, "-c", f"import ctypes; ctypes.CDLL(None).prctl({PR_SET_NAME}, {name!r})\n{body}"]
 
 
 class Names(unittest.TestCase):
-    """Programs call themselves what they like."""
+    """Programs can give themselves any name."""
 
     SPIN = """
 import time
@@ -298,7 +298,7 @@ while time.thread_time() < end:
         return p.stdout
 
     def test_samples(self):
-        """A name with lines in it makes no samples, and one that no XML can have makes no broken drawing."""
+        """A name with newlines does not fake samples, and a name that XML cannot hold does not break the drawing."""
         self.record(b"x\n\na 1/1 [0", self.SPIN, "--sample", "999")
         heads = [line for line in self.shown("-c", "perfscript").split(b"\n") if line and not line.startswith(b"\t")]
         ours = [line for line in heads if line.startswith(b"x..a 1/1 [0 ")]
@@ -317,7 +317,7 @@ while time.thread_time() < end:
             xml.dom.minidom.parseString(self.shown("-c", "flamegraph"))
 
     def test_lines(self):
-        """No form of line has more lines, or other columns, for what is in a name."""
+        """In every format of lines, a name adds neither lines nor columns."""
         self.record(b"=1\t2\n\x1b[8m\xc2\x9b3m", "import os; os.getppid()")
         text = self.shown("-p", "%proc.name", "evt.type=getppid")
         self.assertEqual(text, b"=1.2..[8m..3m\n")
@@ -333,7 +333,7 @@ while time.thread_time() < end:
 
 
     def test_the_environment_is_no_part_of_json(self):
-        """It has secrets, and JSON cuts nothing."""
+        """It can have secrets, and JSON does not cut it."""
         subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", self.capture, "--", "env", "SECRET=hunter2", "true"],
                        check=True, capture_output=True)
         fmt = ["-j", "evt.type=execve and proc.name=true"]
@@ -345,7 +345,7 @@ while time.thread_time() < end:
 
 
 class Files(unittest.TestCase):
-    """What a chisel reads comes back, and comes from where the person looks."""
+    """A chisel reads regular files only, and comes from the folders that are documented."""
 
     def setUp(self):
         self.dir = e2e.own_dir(self)
@@ -371,7 +371,7 @@ class Files(unittest.TestCase):
         self.assertEqual(self.chisel("-cl").returncode, 0)
 
     def test_not_the_working_directory(self):
-        """Who runs saker in somebody's folder does not run somebody's program."""
+        """saker in the folder of another user does not run chisels from there."""
         for folder in (".", "chisels"):
             os.makedirs(os.path.join(self.dir, folder), exist_ok=True)
             with open(os.path.join(self.dir, folder, "theirs.lua"), "w") as f:

@@ -9,11 +9,11 @@ import unittest
 
 import saker_e2e as e2e
 
-os.environ["SAKER_CHISEL_DIR"] = "."  # those that are written here, where the command runs
+os.environ["SAKER_CHISEL_DIR"] = "."  # chisels that the tests write into the working directory
 
 
 class Replay(unittest.TestCase):
-    """Chisels over a capture made here."""
+    """Chisels over a capture that the test records."""
 
     @classmethod
     def setUpClass(cls):
@@ -33,7 +33,7 @@ class Replay(unittest.TestCase):
 
 
 class Arguments(Replay):
-    # Says its arguments and the filter.
+    # Prints its arguments and the filter.
     TELLS = """
       args = {{name = "key", description = "d", %s},
               {name = "top", description = "d", optional = true},
@@ -82,7 +82,7 @@ class Arguments(Replay):
         self.tells("key:x", "evt.num < 4", "needs", "x", "evt.num < 4")
 
     def test_as_in_sysdig(self):
-        """Words without such a name, in quotes, or of a filter."""
+        """Words without the name of an argument, in quotes, or of a filter."""
         self.tells("key:lines=5", "", "needs", "lines=5")
         self.tells("key:top=5", "", "needs", "'top=5'")
         self.tells("key:x,top:sort=y", "", "needs", "x 'sort=y'")
@@ -91,7 +91,7 @@ class Arguments(Replay):
         self.tells("key:x,top:7", "", "needs", "x 7")
 
     def test_a_mistake_is_called_what_it_is(self):
-        """A filter that is none, and a name that no argument has, are no values of arguments."""
+        """An invalid filter, and an unknown name, are not taken as values of arguments."""
         for words in (["evt.typ=read"], ["top=5", "evt.typ=read"], ["top=5", "evt.typ", "=", "read"],
                       ["not evt.typ=read"], ["evt.typ=read", "top=5"]):
             self.fails("evt.typ", "takes", *words)
@@ -103,7 +103,7 @@ class Arguments(Replay):
         self.tells("key:proc.name", "evt.num < 4", "takes", "proc.name", "evt.num < 4")
 
     def test_a_filter_of_files(self):
-        """Of ps and its kin, in one word or several, quoted once or twice, as the argument or behind it."""
+        """The filter of ps, lsof and netstat: one or several words, quoted once or twice, as argument or after it."""
         e2e.need_live()
         subprocess.run(["timeout", "60", e2e.SAKER, "-w", "files.scap", "--", "true"], cwd=self.dir, check=True)
         self.addCleanup(setattr, self, "capture", self.capture)
@@ -120,7 +120,7 @@ class Arguments(Replay):
         self.fails("its argument 'fd.num =' is not a filter: expected a value", "lsof", "fd.num", "=")
 
     def test_words_that_were_meant_for_something_else(self):
-        """What is said leads to the cure: arguments, then a filter, then -- and a command."""
+        """Messages name the remedy: arguments, then a filter, then -- and a command."""
         self.fails("after -c httplog come its arguments (see saker -i httplog), then a filter\n",
                    "httplog", "extra", "words")
         for words in ["proc.nam"], ["proc.name,evt.tpye"], ["proc.name", "sum=evt.buflne"]:
@@ -138,7 +138,7 @@ class Arguments(Replay):
             self.assertIn(cure, p.stderr, words)
 
     def test_output_is_standard_output(self):
-        """-o - makes no file of that name."""
+        """-o - does not make a file named -."""
         for words in (["-c", "topscalls"], ["-n", "3"]):
             expected = self.run_chisel(*words)
             p = self.run_chisel("-o", "-", *words)
@@ -166,7 +166,7 @@ class Endings(Replay):
     """
 
     def test_a_capture_that_was_cut_off(self):
-        """What was read before counts, as in sysdig."""
+        """Events read before count, as in sysdig."""
         self.write(self.COUNTS % "")
         with open(self.capture, "rb") as f:
             whole = f.read()
@@ -184,7 +184,7 @@ class Endings(Replay):
         self.assertIn("failed in on_event", p.stderr)
         self.assertRegex(p.stderr, r"\nsaker:  \./t\.lua:\d+: in function")
 
-    # How a chisel may fail at the tenth event: an error, too much memory, too long, in C code.
+    # Ways for a chisel to fail at the tenth event: an error, too much memory, too much time, in C code.
     FAILURES = {
         "error('no')": "failed in on_event: ",
         "x = ('x'):rep(1 << 28)": "memory limit of",
@@ -193,7 +193,7 @@ class Endings(Replay):
     }
 
     def test_a_chisel_that_fails_ends_alone(self):
-        """The file that is written has all, as do other chisels; that one failed is the status."""
+        """The written file and the other chisels have all events; the exit status reports the failure."""
         out = os.path.join(self.dir, "out.scap")
         self.write(self.COUNTS % "", "counts")
         e2e.run(e2e.SAKER, "-r", self.capture, "-w", out)
@@ -222,7 +222,7 @@ class Endings(Replay):
 
 
 class Limits(Replay):
-    """What does not return ends, wherever it is."""
+    """A callback that does not return is ended, wherever it is."""
 
     def ends(self, sentence, text):
         self.write(text)
@@ -253,7 +253,7 @@ class Limits(Replay):
             self.ends("did not return within 20.0 million", text)
 
     def test_library(self):
-        """C code that counts nothing."""
+        """C code, in which no instructions are counted."""
         self.ends("exceeded the time limit", "string.find(('a'):rep(3000), ('a-'):rep(9) .. 'b')")
         self.ends("exceeded the time limit", "pcall(table.move, {}, 1, 1 << 60, 2)")
         self.ends("(--chisel-limit)", "while true do ('a'):rep(50):find('a-a-a-b') end")
@@ -269,10 +269,10 @@ class Limits(Replay):
 
 
 class Live(unittest.TestCase):
-    """What no chisel asks for is not recorded, and what they print is the same. In directory names
-    and names of programs are this test's own."""
+    """Events that no chisel needs are not recorded, and the output is the same. Names of directories and of
+    programs are unique to this test."""
 
-    # Filters of chisels, each with a filter of the command line.
+    # Filters of chisels, each with a filter for the command line.
     FILTERS = [
         (["proc.name=chcat and evt.type in (openat, read)"], ""),
         (["evt.type=read and fd.name contains ch-file"], ""),
@@ -295,7 +295,7 @@ class Live(unittest.TestCase):
         return path
 
     def command(self, out, args, then):
-        """Runs saker, which prints to a file, around what is to run then."""
+        """Runs saker, with its output in a file, while the body of the `with` statement runs."""
         return ["sh", "-c", 'out=$1; shift; exec "$@" 2>"$out"', "sh", os.path.join(self.dir, out),
                 e2e.SAKER, "--all", *args, "--", *then]
 
@@ -319,7 +319,7 @@ class Live(unittest.TestCase):
         p = subprocess.run(["timeout", "-k", "2", "200", *command], capture_output=True, text=True, cwd=self.dir)
         self.assertEqual(p.returncode, 0, p.stderr)
         for i, _ in enumerate(self.FILTERS):
-            # Others run programs, too. A name that has left memory meanwhile is told by the file's path,
+            # Other processes run programs, too. A path that is no longer in memory is that of the file itself,
             # and /lib is a link.
             pushed, full = (sorted((l.replace("/usr/lib/", "/lib/") for l in e2e.read_text(os.path.join(self.dir, out)).splitlines()
                                     if "ch-file" in l or "chcat" in l), key=lambda l: l.split()[0])
@@ -340,12 +340,12 @@ class Live(unittest.TestCase):
         full = self.records("-c", mkdir, "--no-pushdown")
         self.assertLess(self.records("-c", mkdir), full / 2)
         self.assertLess(self.records("-c", mkdir, "-c", rmdir), full / 2)
-        # Somebody else wants it.
+        # Another consumer needs the event.
         self.assertGreater(self.records("-c", mkdir, "-c", everything), full / 2)
         self.assertGreater(self.records("-c", mkdir, "-w", os.path.join(self.dir, "out.scap")), full / 2)
 
     def test_what_is_demanded(self):
-        """Switches, by a filter of few types and by a field that only they have."""
+        """Switch events: requested by a filter of few types, and by a field that only they have."""
         for ask in ("chisel.set_filter('evt.type=switch')", "chisel.request_field('thread.exectime')"):
             path = self.chisel("t", f"""
               {ask}
@@ -358,7 +358,7 @@ class Live(unittest.TestCase):
                 self.assertEqual((p.returncode, p.stderr), (0, "switches\n"), ask)
 
     def test_intervals_without_events(self):
-        """Ten of them, of a process that sleeps."""
+        """Ten intervals, while the process sleeps."""
         sleeper = subprocess.Popen(["sleep", "1000"])
         self.addCleanup(sleeper.wait)
         self.addCleanup(sleeper.kill)

@@ -19,13 +19,13 @@ import unittest
 
 import saker_e2e as e2e
 
-os.environ["SAKER_CHISEL_DIR"] = "."  # those that are written here, where the command runs
+os.environ["SAKER_CHISEL_DIR"] = "."  # chisels that the tests write into the working directory
 
 JUDGES = "/usr/share/sysdig/chisels"
 ACTS = e2e.ACTS
 
-# How the output compares: SAME bytes; LINES in another order, which depends on how LuaJIT keeps its
-# tables; TOP: of a table that is cut off, the lines that have the last value may be others.
+# How the output compares. SAME: equal bytes. LINES: equal lines in another order, which depends on the
+# tables of LuaJIT. TOP: as LINES, but in a table that is cut off, rows with the last value can differ.
 SAME, LINES, TOP = "same", "lines", "top"
 CHISELS = {
     "around": SAME, "bottlenecks": SAME, "echo_fds": SAME, "fdbytes_by": TOP,
@@ -46,7 +46,7 @@ ARGUMENTS = {
     "fdcount_by": "proc.name", "fdtime_by": "fd.type", "fileslower": "0", "netlower": "0",
     "scallslower": "0", "spy_ip": "127.0.0.1", "spy_port": "80",
 }
-FILTER = {"around": "evt.type in (open, openat) and evt.failed=true"}  # it needs one
+FILTER = {"around": "evt.type in (open, openat) and evt.failed=true"}  # needs a filter
 MORE_ARGUMENTS = {
     "echo_fds": ["disable_color"], "fdbytes_by": ["fd.name", "proc.name"], "fdcount_by": ["fd.type"],
     "fdtime_by": ["fd.name"], "fileslower": ["1000", "0 disable_colors"], "httptop": ["bytes", "time"],
@@ -58,10 +58,10 @@ MORE_ARGUMENTS = {
 OPTIONS = ["-pc"], ["-j"], ["-A"], ["-X"], ["-s", "2000"], ["-b", "-pc"]
 FILTERS = "proc.name!=curl", "fd.type=file", "proc.name in (sh, python3) or fd.sport=22"
 
-# Of own captures, which have the machine's other processes, these list the capture's own.
+# These list processes: of captures made here, only those of the test are compared.
 OF_FILES = "lsof", "netstat", "ps"
 
-# sysdig fails: intervals without an event; a filter that is set twice. The same with saker does not.
+# sysdig fails on intervals without events, and on a filter that is set twice; saker does not.
 FAIL_IN_SYSDIG = ("iobytes", "iobytes_file", "iobytes_net", "memcachelog")
 
 
@@ -75,7 +75,7 @@ def run(cwd, *args, chisel_dir=None):
 
 
 def cut_off(text):
-    """Lines of a table but those with the last value, and how many these are."""
+    """Returns the rows of a table without those that have the last value, and the number of these."""
     lines = text.splitlines()
     last = lines[-1].split()[:1] if lines else []
     return (collections.Counter(l for l in lines if l.split()[:1] != last),
@@ -83,7 +83,7 @@ def cut_off(text):
 
 
 def documents(text):
-    """Those of -j; rows of tables as sets, without those that have the last value. None: no JSON."""
+    """Returns the objects of -j; rows as sets, without those that have the last value. None: not JSON."""
     decoder, found = json.JSONDecoder(), []
     text = text.decode(errors="replace").strip()
     while text:
@@ -110,16 +110,16 @@ def is_like(kind, a, b):
     return kind == TOP and cut_off(a) == cut_off(b)
 
 
-# What docs/differences.md tells: mostly, that saker says more of captures that it made. What sysdig
-# says has to be in it.
+# The differences of docs/differences.md: mostly, saker shows more of captures that it made. Its output has
+# to include that of sysdig.
 
 def words(line):
     return line.decode(errors="replace").split()
 
 
 def has_these_calls(judged, ours, but=0):
-    """Names in both have the same values, but those that sysdig gives two calls: pipe is pipe2, too. And of
-    @but: to sysdig a call that was under way when the capture began took as long as it was seen."""
+    """Rows with the same name have the same values, except names that stand for two calls in sysdig (pipe and
+    pipe2), and up to `but` rows: sysdig counts a call that began before the capture from its start."""
     rows = [{words(l)[1]: words(l)[0] for l in t.splitlines()[2:]} for t in (judged, ours)]
     both = [n for n in rows[0] if n in rows[1] and not any(n + d in rows[1] for d in "234")]
     return len(both) >= 10 and sum(rows[0][n] != rows[1][n] for n in both) <= but
@@ -133,39 +133,40 @@ def has_these_errors(judged, ours):
 
 
 def is_but_for_the_names(n):
-    """The first words are equal."""
+    """Returns a function that compares the first n words of each line."""
     return lambda judged, ours: ([words(l)[:n] for l in judged.splitlines()] ==
                                  [words(l)[:n] for l in ours.splitlines()])
 
 
 def lacks_calls_begun_before(judged, ours):
-    """The waits of calls that began before the capture: sysdig takes their latency from the file's
-    beginning. In their places stand others that are shorter."""
+    """Ignores calls that began before the capture: sysdig computes their latency from the start of the file,
+    and saker has shorter calls in their places."""
     def rows(text):
         return {tuple(words(l)[:5]) for l in text.splitlines() if b"/go)" not in l}
     return rows(judged) <= rows(ours)
 
 
 def without_libraries(text):
-    """A name whose page has left memory is told by the file's path, and libraries are links."""
+    """Removes the lines of libraries: a path that is no longer in memory is that of the file, and libraries
+    are links."""
     return b"".join(line for line in text.splitlines(True) if b"/lib/" not in line)
 
 
 def has_no_calls_begun_before(judged, ours):
-    """The same of calls that are slow, but for their names: sysdig takes the latency of those that were under
-    way from when they were seen."""
+    """Ignores names, and up to 4 calls that began before the capture: sysdig computes their latency from the
+    first event."""
     judged, ours = (collections.Counter(tuple(words(l)[:4]) for l in text.splitlines()) for text in (judged, ours))
     return not ours - judged and sum((judged - ours).values()) <= 4
 
 
 def has_the_command_too(judged, ours):
-    """How long the command itself ran, if its end was seen: sysdig does not know when it began."""
+    """Ours can have one more row, the command itself: sysdig does not have its start."""
     judged, ours = (collections.Counter(text.splitlines()) for text in (judged, ours))
     return not judged - ours and sum((ours - judged).values()) <= 1
 
 
 def knows_more_types(judged, ours):
-    """Files that sysdig knows as files, or not at all."""
+    """The names are equal; a type can differ if it is unknown in sysdig."""
     def files(text):
         rows = sorted((l[:52] + l[64:], l[52:64].strip()) for l in text.splitlines())
         return [r[0] for r in rows], [r[1] for r in rows]
@@ -176,20 +177,20 @@ def knows_more_types(judged, ours):
 
 
 def has_these_keys(judged, ours):
-    """sysdig takes every result of fcntl for a file."""
+    """Compares only the keys: sysdig counts every result of fcntl as a file."""
     keys = [{tuple(words(l)[1:]) for l in t.splitlines()[2:]} for t in (judged, ours)]
     return keys[0] <= keys[1] | {()}
 
 
 def counts_no_less(judged, ours):
-    """Sockets at ports of the kernel's choice are all at port 0 to sysdig: one file."""
+    """Ours can count more: in sysdig all sockets whose port the kernel selects have port 0, and are one file."""
     counts = [{words(l)[0]: int(words(l)[1]) for l in t.splitlines()} for t in (judged, ours)]
     return counts[0].keys() == counts[1].keys() and all(n <= counts[1][k]
                                                         for k, n in counts[0].items())
 
 
 def are_these_processes(judged, ours, whose=lambda tid, pid: tid != pid):
-    """The memory of threads is that of their process; sysdig has what it was at some time."""
+    """Ignores the memory of threads: it is that of their process, and sysdig has an older value."""
     def without_memory(text):
         return [w[:3] + w[5:] if whose(*w[:2]) else w for w in map(words, text.splitlines())]
 
@@ -197,7 +198,7 @@ def are_these_processes(judged, ours, whose=lambda tid, pid: tid != pid):
 
 
 def are_these_at_any_time(judged, ours):
-    """An execve from before a process was looked up says less than what was found then."""
+    """Ignores all memory: an execve from before the look-up of a process has less data than the look-up."""
     return are_these_processes(judged, ours, lambda tid, pid: True)
 
 
@@ -217,7 +218,7 @@ OF_RUNNING = {**OF_OWN, "bottlenecks": lacks_calls_begun_before, "scallslower": 
 
 
 def with_names_of_processes(text, names):
-    """sysdig's proc.name is the name of a thread; in saker a chisel's table of threads alone has that."""
+    """Replaces names of threads, which sysdig has in proc.name, by names of processes."""
     if not names:
         return text
     for thread, process in sorted(set(names.values())):
@@ -226,7 +227,7 @@ def with_names_of_processes(text, names):
 
 
 def record_running(path, *acts):
-    """A process that runs, without its parents."""
+    """Records a process that runs already, without its parents."""
     folder = os.path.dirname(path)
     for name in "go", "done":
         os.mkfifo(os.path.join(folder, name))
@@ -244,7 +245,7 @@ def record_running(path, *acts):
 
 
 def make_captures(folder):
-    """Of saker, each with what is compared in a way of its own."""
+    """Captures of saker. Each chisel has its own comparison."""
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         return {}
     made = {}
@@ -283,7 +284,7 @@ class Judged(unittest.TestCase):
         flt = FILTER.get(name, flt)
         for tool in ("sysdig", e2e.SAKER):
             cwd = tempfile.mkdtemp(dir=self.dir)
-            # sysdig's folder holds a file that makes and fills others; ours has some of these names.
+            # The folder of sysdig has a file that writes others; some of our files have the same names.
             ours = [] if tool == "sysdig" else ["--chisel-unsafe"] * (name == "udp_extract")
             path = name if tool == "sysdig" else f"{JUDGES}/{name}.lua"
             out.append(run(cwd, tool, "-r", capture, *options, *ours, "-c", path,
@@ -339,7 +340,7 @@ class Judged(unittest.TestCase):
             self.assertIn(b"evt.failed is a field of events", p.stderr)
 
     def test_lists_what_sysdig_lists(self):
-        names = run(self.dir, "sysdig", "-cl").stdout.decode().split()  # there is no ./chisels there
+        names = run(self.dir, "sysdig", "-cl").stdout.decode().split()  # a folder without ./chisels
         listed = e2e.run(e2e.SAKER, "-cl")
         for name in CHISELS:
             self.assertIn(name, names)
@@ -362,7 +363,7 @@ class Judged(unittest.TestCase):
             self.assertRegex(p.stderr, rb"\Asaker: " + name.encode() + rb" is a library module, not a chisel[^\n]*\n\Z")
 
 
-# Loads the views that are its arguments, and asks for all that they name; prints what is refused.
+# Loads the views that are its arguments, requests all fields that they name, and prints those refused.
 VIEWS = """
 args = {{name = "views", description = "files"}}
 function on_set_arg(_, value) views = value return true end
@@ -408,7 +409,7 @@ class Views(unittest.TestCase):
         lines = p.stdout.decode().splitlines()
         self.assertEqual(sum(l.endswith("\tloaded") for l in lines), len(paths))
         for line in lines:
-            # What saker does not ask for, and what is no field of sysdig's either.
+            # Fields that saker does not have, and a name that is not a field of sysdig either.
             self.assertRegex(line, r"\tloaded$|(k8s|mesos|marathon|span|evt\.infra)\.\S*.* is not supported"
                              r"|unknown field fd\.dp(ort|roto)")
 
@@ -423,7 +424,7 @@ class Views(unittest.TestCase):
 
 
 class Own(unittest.TestCase):
-    """Chisels written here, over a capture made here."""
+    """Chisels written in the test, over a capture that the test records."""
 
     @classmethod
     def setUpClass(cls):
@@ -581,7 +582,7 @@ class Own(unittest.TestCase):
         self.assertEqual((p.returncode, e2e.read_text(victim)), (0, "x"))
 
     def on_terminal(self, text, stuff, fails=False):
-        """What a terminal gets of a chisel, over a capture of a process that writes stuff."""
+        """The output of a chisel on a terminal, over a capture of a process that writes data."""
         capture = os.path.join(self.dir, "terminal.scap")
         subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", capture, "--", "printf", stuff],
                        capture_output=True, check=True)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chisels that sysdig has not: opens, execs, signals, dnslog, tlshosts, syscall_errors, latency_hist,
-offcpu_wait, drops, connections. What they say of captures made here is compared with what was done, and with other tools:
-strace, tshark, openssl, and the fields of the same capture."""
+"""Tests chisels that sysdig does not have: opens, execs, signals, dnslog, tlshosts, syscall_errors,
+latency_hist, offcpu_wait, drops, connections. Their output is compared with what the programs did, with strace,
+tshark and openssl, and with the fields of the same capture."""
 
 import collections
 import json
@@ -24,7 +24,7 @@ import unittest
 
 import saker_e2e as e2e
 
-os.environ["SAKER_CHISEL_DIR"] = "."  # those that are written here, where the command runs
+os.environ["SAKER_CHISEL_DIR"] = "."  # chisels that the tests write into the working directory
 
 FOLDER = os.path.join(e2e.SOURCE, "chisels")
 PYTHON = os.path.realpath(sys.executable)
@@ -45,7 +45,7 @@ def objects(test, *args):
 
 
 def capture(test, name, *command, options=()):
-    """The path of a capture of the command, and the command's output."""
+    """Captures the command. Returns the path of the capture, and the finished command."""
     path = os.path.join(test.dir, name + ".scap")
     p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", path, *options, "--", *command],
                        capture_output=True, env=ENV, cwd=test.dir, stdin=subprocess.DEVNULL)
@@ -54,7 +54,7 @@ def capture(test, name, *command, options=()):
 
 
 def live_objects(test, command, *args):
-    """What the chisel says of the command while it runs, and the command's output."""
+    """Captures the command live. Returns the objects of the chisel, and the finished command."""
     out = os.path.join(test.dir, "live.json")
     p = subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-j", "-o", out, *args, "--", *command],
                        capture_output=True, env=ENV, cwd=test.dir, stdin=subprocess.DEVNULL)
@@ -185,7 +185,7 @@ class Connections(Case):
         self.assertEqual(ours, theirs)
 
 
-    # The backlog has place for one: the connect waits.
+    # The backlog has room for one connection: the connect blocks.
     WAITING = """
 import socket
 s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(0)
@@ -195,7 +195,7 @@ socket.create_connection(s.getsockname())
 """
 
     def syn_sent(self, port):
-        """Our ends of connections that get no answer, as ss has them."""
+        """Returns our ends of connections without an answer, from ss."""
         out = subprocess.run(["ss", "-Htn", "state", "syn-sent", "dport", "=", f":{port}"], capture_output=True,
                              check=True, text=True).stdout
         return [line.split()[2] for line in out.splitlines()]
@@ -223,7 +223,7 @@ socket.create_connection(s.getsockname())
         rows = objects(self, "-r", path, "-c", "connections")
         self.assertEqual(sorted(r["outcome"] for r in rows), ["EINPROGRESS", "SUCCESS"])
 
-    # The one is killed when it is connected, the other while it waits for a place in the backlog.
+    # One is killed while it is connected, the other while its connect waits for room in the backlog.
     KILLED = """
 import socket, subprocess, sys, time
 s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -367,7 +367,7 @@ class Execs(Case):
             self.assertEqual(found[expected[0]], expected[1], (expected, found))
         forks = collections.Counter((o.get("status"), o.get("signal")) for o in done if not o.get("exec"))
         killed = [o for o in done if o.get("signal") == "SIGKILL"]
-        self.assertEqual(len(killed), 1, done)  # as sleep, or before it became that
+        self.assertEqual(len(killed), 1, done)  # as sleep, or before its exec
         self.assertEqual(forks[(3, None)], 1, done)
         became = [o for o in done if o.get("became") == "false"]
         self.assertEqual(len(became), 1, done)
@@ -389,7 +389,7 @@ class Execs(Case):
 
     @live
     def test_ends_with_a_filter(self):
-        """Which programs are shown is the filter's, how they ended is what happened."""
+        """The filter selects the programs; the end of each is shown even if the filter excludes it."""
         script = self.script("ends.sh", TREE)
         path, _ = capture(self, "ends", "sh", script)
         every = objects(self, "-r", path, "-c", "execs")
@@ -398,7 +398,7 @@ class Execs(Case):
         self.assertEqual(by_start(found), by_start(o for o in every if o.get("exec")))
         for rows in (found, live_objects(self, ["sh", script], "-c", "execs", "evt.type=execve")[0]):
             signals = [o["signal"] for o in rows if "signal" in o]
-            self.assertIn(signals, ([], ["SIGKILL"]))  # none if it was killed before it was sleep
+            self.assertIn(signals, ([], ["SIGKILL"]))  # none if it was killed before its exec
             for o in rows:
                 self.assertEqual(len({"status", "signal", "became"} & set(o)), 1, o)
         run(self, "-r", path, "-w", "ends_of.scap", "evt.type=execve")
@@ -427,7 +427,7 @@ class Execs(Case):
 
     @live
     def test_from_before_the_capture(self):
-        """A shell that is seen as a parent first, and then ends."""
+        """A shell of which the first event is that of a child, and which then exits."""
         for name in ("go", "over"):
             os.mkfifo(os.path.join(self.dir, name))
         before = time.time_ns()
@@ -503,7 +503,7 @@ child(lambda: os._exit(0))
 print(os.getpid(), flush=True)
 signal.pause()
 """
-# What another thread's line interrupts goes on behind "resumed>".
+# After the line of another thread, strace continues an interrupted line behind "resumed>".
 STRACE_KILL = re.compile(r"\b(kill|tgkill|pidfd_send_signal)\((.*?)(?:\)| <unfinished \.\.\.>\n(?:.*\n)*?.*<\.\.\. \1 resumed>\)?)"
                          r" += (-?\d+)(?: (\w+))?")
 
@@ -557,7 +557,7 @@ class Signals(Case):
                                self.script("kernel_signals.py", KERNEL_SIGNALS)],
                               env=ENV, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as p:
             pid = int(p.stdout.readline())
-            os.kill(pid, signal.SIGKILL)  # of this process, which the capture leaves out
+            os.kill(pid, signal.SIGKILL)  # sent by this process, which is outside of the capture
             p.wait()
         told = objects(self, "-r", path, "-c", "signals")
         self.assertEqual([(o.get("from"), o.get("call"), o["signal"], o["effect"]) for o in told], [
@@ -583,7 +583,7 @@ class Signals(Case):
     def test_own_group(self):
         path, _ = capture(self, "group", "setsid", "-w", "sh", "-c", "trap : USR1; kill -USR1 0")
         sent, *_ = [o for o in objects(self, "-r", path, "-c", "signals", "USR1") if o["effect"] == "sent"]
-        self.assertEqual(sent["to"], f"group of {sent['from_pid']}")  # setsid made the shell its leader
+        self.assertEqual(sent["to"], f"group of {sent['from_pid']}")  # setsid makes it the leader
 
     def test_golden(self):
         told = objects(self, "-r", e2e.shared_capture("container_run_as_user_0.scap"), "-c", "signals")
@@ -613,7 +613,7 @@ def dns_answer(query, records=(), rcode=0):
 
 A, CNAME, MX, TXT, AAAA = 1, 5, 15, 16, 28
 V6 = bytes.fromhex("20010db8000000000000000000000001")
-# Name, type, records of the answer, rcode; what the chisel is to say of the answers.
+# Name, type, records of the answer, rcode; and the answers as the chisel has to print them.
 QUESTIONS = [
     ("one.example", A, [dns_record(A, bytes([192, 0, 2, 1]))], 0, ["192.0.2.1"]),
     ("two.example", A, [dns_record(CNAME, dns_name("one.example")), dns_record(A, bytes([192, 0, 2, 1]))], 0,
@@ -626,7 +626,7 @@ QUESTIONS = [
 ]
 RCODES = {0: "NOERROR", 2: "SERVFAIL", 3: "NXDOMAIN"}
 
-# What no server should ever say, and why it is nothing.
+# Malformed messages, with the reason that the chisel has to print.
 LOOP = struct.pack(">6H", 1, 0x8180, 1, 0, 0, 0) + b"\xc0\x0c" + struct.pack(">HH", 1, 1)
 FORWARD = struct.pack(">6H", 2, 0x8180, 1, 0, 0, 0) + b"\xc0\xff" + struct.pack(">HH", 1, 1)
 LONG = struct.pack(">6H", 3, 0x8180, 1, 0, 0, 0) + (b"\x3f" + b"a" * 63) * 5 + b"\0" + struct.pack(">HH", 1, 1)
@@ -697,7 +697,7 @@ class Dnslog(Case):
             told = objects(self, "-r", path, "-c", "dnslog", "port=" + port)
             self.assertEqual({o["proto"] for o in told}, {proto})
             self.assertEqual({o["server"] for o in told}, {"127.0.0.1:" + port})
-            # The server's end and the client's, in this order.
+            # The end of the server comes before that of the client.
             for side in (0, 1):
                 self.assertEqual([(o["name"], o["type"], o["rcode"], o["answers"]) for o in told[side::2]],
                                  expected, (proto, side))
@@ -710,7 +710,7 @@ class Dnslog(Case):
         self.judge(pairs)
 
     def judge(self, pairs):
-        """What tshark decodes of the same bytes."""
+        """Returns what tshark decodes from the same bytes."""
         if not shutil.which("tshark"):
             return
         pcap = os.path.join(self.dir, "dns.pcap")
@@ -839,7 +839,7 @@ class Tlshosts(Case):
         lists = [[hello]]
         for size in (1, 5, 7, 100):
             lists.append([hello[i:i + size] for i in range(0, len(hello), size)])
-        for size in (3, 50):  # of several records
+        for size in (3, 50):  # in several records
             parts = [message[i:i + size] for i in range(0, len(message), size)]
             lists.append([b"\x16\x03\x01" + struct.pack(">H", len(p)) + p for p in parts])
         lists.append([b"EHLO x\r\n", b"STARTTLS\r\n", hello])
@@ -920,7 +920,7 @@ class Tables(Case):
         self.assertTrue(all("proc.pid" in o for o in told), told)
 
     def test_syscall_errors_of_look_ups(self):
-        """What the loader and a shell look for in many places is one row; what is in none of them has its own."""
+        """Failed look-ups of the loader and of a shell are one row; a file that was found nowhere has its own."""
         path, _ = capture(self, "lookups", "sh", "-c", "no-such-program; cat /none/of/it; exit 0")
         told = objects(self, "-r", path, "-c", "syscall_errors", "top=100000")
         paths = [o.get("path") for o in told]
@@ -935,7 +935,7 @@ class Tables(Case):
 
     @live
     def test_syscall_errors_of_a_missing_library(self):
-        """The loader looks for it in many folders, and for others that are found in the end."""
+        """The loader looks for this library in many folders, and for others that it finds in a later one."""
         for text, options in (("int f(void) { return 0; }", ["-o", "libnotthere.so", "-shared", "-fPIC"]),
                               ("int f(void); int main(void) { return f(); }", ["-o", "needs", "-L.", "-lnotthere"])):
             subprocess.run(["gcc", "-xc", "-", *options], input=text.encode(), cwd=self.dir, check=True)
@@ -962,7 +962,7 @@ print(a.getsockname()[1])
 
     @live
     def test_syscall_errors_are_about_something(self):
-        """The address of a bind, the path of a unix socket, a relative path."""
+        """Errors of calls on an address (bind), on a unix socket, and on a relative path."""
         path, p = capture(self, "fails", PYTHON, "-S", "-I", "-c", self.FAILS)
         told = objects(self, "-r", path, "-c", "syscall_errors", "evt.type in (bind, connect, mkdir)")
         self.assertEqual({(o["evt.type"], o["evt.res"], o["path"], o["errors"]) for o in told}, {
@@ -972,7 +972,7 @@ print(a.getsockname()[1])
     BY = ["proc.name", "evt.type"]
 
     def grouped(self, path, text):
-        """By the same fields of the lines: events, bytes and latencies of each group."""
+        """Computes the same from event lines: events, bytes and latencies of each group."""
         groups = collections.defaultdict(lambda: ([], [], [], set()))
         for line in run(self, "-r", path, "-j", "-p", "*%proc.name %evt.type %evt.buflen %evt.latency %fd.name", text).splitlines():
             o = json.loads(line)
@@ -1016,15 +1016,15 @@ print(a.getsockname()[1])
         wanted = ("fd.out.name,proc.name", "sum=evt.io.bytes", "fd.out.name startswith " + os.path.join(self.dir, ""))
         lines = run(self, "-r", path, "-c", "by", *wanted).splitlines()
         self.assertEqual(sorted(l.split() for l in lines if " /" in l), sorted(["1", "1", p, "sh"] for p in paths))
-        # One of any length does not make all lines as long.
+        # A path of any length does not widen all lines.
         self.assertLess(max(len(l) for l in lines if paths[1] not in l), 200)
 
-    # The last is more than two seconds after the first: the first table is of less than that.
+    # The last copy is more than two seconds after the first one: several tables of one second.
     COPIES = "for n in 1 2 3 4; do dd if=/dev/zero of=$0 bs=1000 count=$n; sleep 0.7; done 2>/dev/null"
 
     @live
     def test_by_live(self):
-        """One table of all, though it lasts more than a second; the same of a file; and one for each interval."""
+        """One table of a live capture of several seconds; the same table of a file; and one per interval."""
         out = os.path.join(self.dir, "copy")
         by = ("-c", "by", "proc.name", "sum=evt.io.bytes", "p99=evt.latency", f"fd.out.name={out}")
         command = ("--", "sh", "-c", self.COPIES, out)
@@ -1136,12 +1136,12 @@ print(a.getsockname()[1])
         read = max(by_call["read"], key=lambda o: o["longest"])
         self.assertIn("pipe", read["target"])
         self.assertGreaterEqual(read["longest"], 100_000_000)
-        # The one that nobody wrote to is still blocked, and counts up to the end.
+        # The read without a writer is still blocked, and counts up to the end of the capture.
         stuck = max(by_call["recvfrom"], key=lambda o: o["waited"])
         self.assertGreaterEqual(stuck["waited"], 100_000_000, stuck)
         slept = sum(o["waited"] for o in by_call["clock_nanosleep"])
         self.assertGreaterEqual(slept, 300_000_000)
-        # Those that ended: what the fields say of the calls whose beginning said that they slept.
+        # For calls that ended: computes the time from the fields of calls whose enter event says that they slept.
         expected = collections.Counter()
         begun = set()
         for line in run(self, "-r", path, "--enter-events", "-p", "*%thread.tid %evt.dir %evt.type %evt.latency %evt.is_blocked",
@@ -1214,7 +1214,7 @@ class Drops(Case):
             by_cpu[(o["cpu"], o["reason"])] += o["lost"]
         table = re.findall(r"(?m)^ *(\d+) +\d+ +(\d+)  (the ring .*)$", people)
         self.assertEqual({(int(c), r): int(n) for n, c, r in table}, dict(by_cpu))
-        # Losses are for those who ask for them: they are no calls.
+        # Only filters that name losses get them: they are not calls.
         for filter_text in ("evt.type!=open", "not evt.type=open", "evt.dir=>"):
             self.script("t.lua", f"local f = chisel.request_field('evt.type')\nfunction on_init() chisel.set_filter"
                         f"('{filter_text}') return true end\nfunction on_event() if evt.field(f) == 'lost' then "
@@ -1244,7 +1244,7 @@ class Drops(Case):
 @live
 class Live(Case):
     def on_terminal(self, *args, until=b"", seconds=60):
-        """What the chisel wrote to a terminal until that was seen."""
+        """Returns the output of the chisel on a terminal, up to a text and what follows at once."""
         import pty
         pid, fd = pty.fork()
         if pid == 0:
@@ -1258,7 +1258,7 @@ class Live(Case):
                 self.assertLess(time.monotonic(), end, out)
                 if select.select([fd], [], [], 1)[0]:
                     out += os.read(fd, 65536)
-            for _ in range(1000):  # what is being written gets out
+            for _ in range(1000):  # reads the rest of the current output
                 if not select.select([fd], [], [], 0.01)[0]:
                     break
                 out += os.read(fd, 65536)
@@ -1266,17 +1266,17 @@ class Live(Case):
             while True:
                 self.assertTrue(select.select([fd], [], [], seconds)[0], "saker does not end")
                 out += os.read(fd, 65536)
-        except OSError:  # the other end is closed
+        except OSError:  # EIO: the other end is closed
             pass
         finally:
             os.close(fd)
-            os.kill(pid, signal.SIGTERM)  # nothing to one that has ended: it is waited for only now
+            os.kill(pid, signal.SIGTERM)  # harmless if it has exited: it is reaped below
             _, status = os.waitpid(pid, 0)
         self.assertEqual(os.waitstatus_to_exitcode(status), 0, out)
         return out
 
     def busy(self):
-        """A process that makes calls until the test ends."""
+        """Starts a process that makes calls until the test ends. Returns its PID."""
         p = subprocess.Popen(["sh", "-c", "while :; do cat /none/of/it; sleep 0.02; done"],
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(p.wait)
@@ -1322,7 +1322,7 @@ class Live(Case):
         self.assertNotIn(b"\x1b[", out)
 
     def test_redrawn_whatever_bytes_were_read(self):
-        """Of the chisel, not of what it read."""
+        """The terminal gets the escape sequences of the chisel, but not those of captured data."""
         self.script("drawn.lua", """
           local report = require "report"
           local text = ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What all chisels of chisels/ have in common: they describe themselves, are listed once, run over
-any capture, print tables or nothing but JSON, and take back arguments that mean nothing."""
+"""Tests rules for all chisels of chisels/: each describes itself, is listed once, runs over any capture,
+prints tables or only JSON, and rejects invalid arguments."""
 
 import concurrent.futures
 import glob
@@ -17,15 +17,15 @@ import saker_e2e as e2e
 FOLDER = os.path.join(e2e.SOURCE, "chisels")
 CATEGORIES = {"Application", "CPU Usage", "Containers", "Errors", "I/O", "Logs", "Misc", "Net",
               "Performance", "Security", "System State"}
-# Values for arguments that have to be given.
+# Values for mandatory arguments.
 NEEDED = {"around": ["out.scap", "evt.type=open"], "by": ["evt.type"], "fdbytes_by": ["fd.directory"],
           "fdcount_by": ["proc.name"], "fdtime_by": ["fd.type"], "spy_ip": ["127.0.0.1"],
           "spy_port": ["80"]}
-# What some say of captures that have not what they need, on standard error.
+# Notes on standard error about captures that lack what the chisel needs.
 NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch", "iotop": rb"switch",
          **dict.fromkeys(["calltree", "flamediff", "flamegraph", "folded", "offcpu", "perfscript", "pprof",
                           "speedscope", "stackdiff", "topfuncs"], rb"no samples")}
-# What some say of a capture that has nothing of what they show.
+# Output for a capture that has nothing for the chisel to show.
 NOTHING = {"connections": "no TCP connections", "dnslog": "no DNS messages", "execs": "no programs started or ended",
            "httplog": "no HTTP requests", "memcachelog": "no memcached requests",
            "netlower": "no events match ", "netstat": "no connections", "opens": "no matching files were opened",
@@ -114,7 +114,7 @@ class All(Case):
             self.assertRegex(p.stderr, rb"^saker: no samples[^\n]*saker profile [^\n]*-w FILE[^\n]*\n$", name)
 
     def test_json_is_the_same_each_time(self):
-        """Objects in objects, too: the order of their keys is not that of Lua's hash."""
+        """Keys are sorted in nested objects as well, not in the order of Lua's hash tables."""
         for name in ("latency_hist", "spectrogram", "subsecoffset"):
             told = {run(self.dir, "-r", self.captures[-1], "-j", "-c", name).stdout for _ in range(4)}
             self.assertEqual(len(told), 1, name)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The chisels that show what happens as it happens, and what there is: they say what sysdig's of the same
-name say of the same captures, compared as data; and of activity made here they say what was done."""
+"""Tests chisels that log events or list state. Their output is compared, as data, with that of the sysdig
+chisel of the same name for the same captures; and with what programs of the test did."""
 
 import collections
 import datetime
@@ -22,7 +22,7 @@ import saker_e2e as e2e
 
 FOLDER = os.path.join(e2e.SOURCE, "chisels")
 ACTIVITY = os.path.join(e2e.SOURCE, "tests/e2e/spies/activity.py")
-# All of these chisels, with arguments.
+# The chisels, with their arguments.
 SPIES = {
     "around": ["out.scap", "evt.type=fsync"], "bottlenecks": [], "echo_fds": [], "fileslower": ["0"],
     "flame": [], "httplog": [], "list_login_shells": [], "lscontainers": [], "lsof": [],
@@ -43,14 +43,14 @@ def run(cwd, *args):
 
 
 def rows(test, cwd, capture, name, *args):
-    """The objects that a chisel prints with -j."""
+    """Returns the objects that a chisel prints with -j."""
     p = run(cwd, e2e.SAKER, "-j", "-r", capture, "-c", name, *args)
     test.assertEqual((p.returncode, p.stderr), (0, b""), f"{name} of {capture}")
     return [json.loads(line) for line in p.stdout.decode().splitlines()]
 
 
 def live(test, cwd, name, args, *command):
-    """The same while a command runs, which prints nothing: then they go where errors go."""
+    """Returns the same for a live command without output: then the objects are on standard error."""
     p = run(cwd, e2e.SAKER, "-j", "-c", name, *args, "--", *command)
     test.assertEqual((p.returncode, p.stdout), (0, b""), p.stderr)
     return [json.loads(line) for line in p.stderr.decode().splitlines() if line.startswith("{")]
@@ -61,14 +61,14 @@ def clock(ns, digits):
     return f"{second:%H:%M:%S}." + f"{ns % 10**9:09d}"[:digits]
 
 
-# ---- what sysdig's chisels print, and what ours say of the same: functions to tuples ----
+# ---- functions that make tuples from the output of sysdig's chisels, and of ours ----
 
 def slow_judged(line):
     m = re.match(r"\S+ (\d\d:\S+) (.{12}) (.{8}) +(\d+) (.*)", line)
     return m and (m[1], m[2].strip()[:11], m[3].strip()[:7], int(m[4]), m[5])
 
 
-# Calls that move bytes without a buffer, wait for the disk or reserve space: sysdig shows none of them.
+# Calls that transfer bytes without a buffer, wait for the disk or reserve space: sysdig does not show them.
 NOT_SYSDIGS = ("connect", "fsync", "fdatasync", "sync_file_range", "msync", "fallocate", "sendfile", "copy_file_range",
                "splice", "tee", "vmsplice", "ioctl")
 
@@ -83,12 +83,12 @@ def slow_ours(row):
 def calls_judged(line):
     m = re.match(r"\S+ (\d\d:\S+) (.{23}) (.{20}) (.*)", line)
     if not m or m[4].strip() == "switch":
-        return None  # no call, though sysdig times it
+        return None  # not a call, though sysdig gives it a latency
     return m[1], m[2].strip()[:22], float(m[3]), m[4].strip()
 
 
 def calls_ours(row):
-    # A call whose enter was not seen: sysdig has some as calls without a duration, others not at all.
+    # A call whose enter was not captured: sysdig shows some without a duration, and not the others.
     if "evt.latency" not in row:
         return None
     return (clock(row["time"], 3), row["proc.name"][:22], row["evt.latency"] / 1e6, row["evt.type"])
@@ -135,7 +135,7 @@ def io_ours(row):
 
 
 def short_io_judged(line):
-    # It calls a writev a read: how many there are is compared.
+    # sysdig shows writev as a read: only their number is compared.
     return re.fullmatch(r"------ (Read|Write) \S+", line) and "moved"
 
 
@@ -160,7 +160,7 @@ def lsof_ours(row):
 
 def ps_judged(line):
     words = line.split()
-    if words[0] != words[1]:  # a head, or another thread
+    if words[0] != words[1]:  # the head, or another thread
         return None
     return int(words[1]), words[2][:11], " ".join(words[6:])
 
@@ -172,7 +172,7 @@ def ps_ours(row):
 def net_judged(line):
     words = line.split()
     if words[0] not in ("tcp", "udp") or words[1].count(":") > 1:
-        return None  # addresses of IPv6 are cut
+        return None  # sysdig cuts IPv6 addresses
     ends = [words[1]] if words[2] == "0.0.0.0:*" else sorted(words[1:3])
     return words[0], tuple(ends), int(words[-1].split("/")[1])
 
@@ -197,7 +197,7 @@ def logs_judged(line):
     return tuple(line.split()[:2]) or None
 
 
-# Of a chisel: its arguments, both functions, and whether a thing is said several times by sysdig.
+# By chisel: its arguments, both functions, and whether sysdig repeats entries.
 ROWS = {
     "fileslower": (["0"], slow_judged, slow_ours, False),
     "netlower": (["0"], slow_judged, slow_ours, False),
@@ -247,7 +247,7 @@ class Judged(unittest.TestCase):
                                         if (t := ours(row)))
                 if repeats:
                     a, b = set(a), set(b)
-                if name == "bottlenecks":  # calls that have not ended, too, stand in the places of faster ones
+                if name == "bottlenecks":  # open calls take the places of faster ones
                     slowest = min(b, default=(0,))[0]
                     a, b = {t for t in a if t[0] > slowest}, set(a) & set(b)
                     b = {t for t in b if t[0] > slowest}
@@ -257,7 +257,7 @@ class Judged(unittest.TestCase):
             self.assertGreater(n_compared[name], 0, name)
 
     def test_same_moments(self):
-        """With a filter on the command line, at the first event that it means."""
+        """With a filter on the command line, at the first event that matches."""
         n_changed = 0
         for name in ("lsof", "ps", "netstat"):
             _, judged, ours, _ = ROWS[name]
@@ -277,7 +277,7 @@ class Judged(unittest.TestCase):
 
     def test_containers(self):
         capture = e2e.shared_capture("container_run_as_user_0.scap")
-        # Its name comes with the first events.
+        # The first events have its name.
         for words, name in ((), "697956520d89"), (["filter=fd.num>=0", "evt.num>1000"], "hopeful_taussig"):
             p = run(self.dir, e2e.SAKER, "-pc", "-j", "-r", capture, "-c", "ps", *words)
             names = {r["proc.pid"]: r["container.name"] for r in map(json.loads, p.stdout.splitlines())}
@@ -307,7 +307,7 @@ class Judged(unittest.TestCase):
 
 
 class Replay(unittest.TestCase):
-    """Over a capture that is the same in each run."""
+    """Chisels over a generated capture, which is the same in each run."""
 
     @classmethod
     def setUpClass(cls):
@@ -334,7 +334,7 @@ class Replay(unittest.TestCase):
             self.assertLessEqual(cell["count"], self.count(bounds))
 
     def test_flame_accounts_for_all_time(self):
-        """Of each thread, from its first event to its last or to the end of the capture."""
+        """The time of each thread is that from its first event to its last one, or to the end of the capture."""
         fields = "%thread.tid %evt.rawtime %evt.dir %evt.latency %evt.type"
         first, end = {}, 0
         for line in e2e.run(e2e.SAKER, "-r", self.capture, "-p", fields,
@@ -366,7 +366,7 @@ class Replay(unittest.TestCase):
             self.assertEqual(rows(self, self.dir, self.capture, name, "1000000"), [])
 
     def on_terminal(self, *args, columns=0):
-        """What a terminal gets that is so wide."""
+        """Returns the output on a terminal of this width."""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         p = subprocess.Popen(["timeout", "-k", "2", "100", e2e.SAKER, "-r", self.capture, *args],
@@ -399,14 +399,14 @@ class Replay(unittest.TestCase):
 @unittest.skipIf(os.geteuid() != 0, "a live capture needs root")
 @unittest.skipIf(not os.path.exists("/sys/kernel/btf/vmlinux"), "this kernel has no BTF")
 class Activity(unittest.TestCase):
-    """A capture of a program that does what these chisels are for."""
+    """Chisels over a capture of a program that does what they show."""
 
     @classmethod
     def setUpClass(cls):
         cls.dir = e2e.temp_dir()
         cls.addClassCleanup(shutil.rmtree, cls.dir)
         cls.capture = os.path.join(cls.dir, "in.scap")
-        # httplog asks for so much of buffers when it is live; udp_extract for more.
+        # httplog needs this many bytes of buffers live; udp_extract needs more.
         p = run(cls.dir, e2e.SAKER, "-s", "20000", "-w", cls.capture, "--", sys.executable, ACTIVITY)
         if p.returncode:
             raise AssertionError(p.stderr.decode(errors="replace"))
@@ -506,7 +506,7 @@ class Activity(unittest.TestCase):
         lines = run(self.dir, e2e.SAKER, "-r", self.capture, "-c", "spy_users").stdout.splitlines()
         columns = {m.end() for line in lines if (m := re.search(rb"  (?=ls /etc/)", line))}
         self.assertEqual(len(columns), 1, lines)
-        # What a login shell does itself is at 0; there may be none above the program's.
+        # The login shell's own commands have depth 0; possibly no shell is above that of the program.
         least = min(r["depth"] for r in self.rows("spy_users") if r["depth"])
         self.assertEqual({r["depth"] for r in self.rows("spy_users", str(least)) if r["depth"]}, {least})
 
@@ -553,13 +553,13 @@ class Activity(unittest.TestCase):
         self.assertEqual(p.returncode, 0, p.stderr)
         tids = set(e2e.run(e2e.SAKER, "-r", out, "-p", "%thread.tid").split())
         self.assertEqual(tids, {str(self.pid)})
-        for source in ([], ["-r", "-"]):  # live, and what cannot be read a second time
+        for source in ([], ["-r", "-"]):  # live, and a capture that cannot be read twice
             p = run(self.dir, e2e.SAKER, *source, "-c", "around", f"{out} 10", "evt.type=fsync")
             self.assertEqual(p.returncode, 1)
             self.assertIn(b"-r", p.stderr)
 
     def test_state(self):
-        """What /proc says of this process, which waits."""
+        """The list has what /proc has for this process, which sleeps."""
         with open(os.path.join(self.dir, "kept"), "w") as kept:
             p = run(self.dir, e2e.SAKER, "-j", "-c", "lsof", f"proc.pid={os.getpid()}")
             self.assertEqual(p.returncode, 0, p.stderr)

@@ -19,8 +19,8 @@ import saker_e2e as e2e
 FOLDER = os.path.join(e2e.SOURCE, "chisels")
 ALL = "top=1000000"
 
-# What of a row of ours is sysdig's key, in its order, and what is the number. sysdig's rows are of
-# threads that have names of their own where ours are of processes: those with a PID go by it.
+# The values of our row that make the key of sysdig's row, in its order, and the number. Rows of sysdig are
+# threads with their own names, while ours are processes: rows with a PID are compared by it.
 ROWS = [
     ("topprocs_net", ["proc.pid"], "bytes"),
     ("topprocs_file", ["proc.pid"], "bytes"),
@@ -41,7 +41,7 @@ ROWS = [
     ("fdtime_by user.name", ["user.name"], "time_ns"),
 ]
 MOST = {10, 30, 100} # rows that sysdig's show, by chisel
-# sysdig counts a call as it begins and as it ends, and what is no call.
+# sysdig counts the enter and the exit of a call, and events that are not calls.
 CALLS_ONLY = "evt.dir=< and not evt.type in (drop, procinfo)"
 
 
@@ -55,8 +55,8 @@ class Case(unittest.TestCase):
 
     @classmethod
     def comparable(cls, capture):
-        """Without what the two count by other rules (docs/differences.md): calls that move bytes between two
-        files, and calls of which only the end is there, whose file sysdig guesses."""
+        """Leaves out what the two count by different rules (docs/differences.md): calls that transfer bytes
+        between two files, and calls with only an exit, whose file sysdig guesses."""
         lone = e2e.run(e2e.SAKER, "-r", capture, "-p", "*%evt.num %fd.num",
                        "evt.is_io=true and evt.dir=< and not fd.num exists").split()[::2]
         out = os.path.join(cls.dir, os.path.basename(capture))
@@ -93,7 +93,7 @@ class Case(unittest.TestCase):
                            *([filter] if filter else []))
 
     def their_names(self, capture):
-        """sysdig has one name for accept and accept4, and none for what was new to it."""
+        """sysdig has one name for accept and accept4, and none for newer calls."""
         ours, theirs = ([line.split() for line in self.output(*args).splitlines()] for args in (
             (e2e.SAKER, "-r", capture, "-p", "%evt.num %evt.type", "evt.dir=<"),
             ("sysdig", "-r", capture, "-p", "%evt.num %evt.type", "evt.dir=<")))
@@ -101,12 +101,12 @@ class Case(unittest.TestCase):
         return {name: theirs[num] for num, name in ours if num in theirs}
 
     def failures_known(self, capture):
-        """A filter: calls whose failures sysdig knows. It does not have the results of all."""
+        """Returns a filter for calls whose failures sysdig records. It does not have the results of all calls."""
         types = self.output("sysdig", "-r", capture, "-p", "%evt.type", "evt.failed=true").split()
         return f"evt.type in ({', '.join(sorted(set(types)))})" if types else "evt.num<0"
 
 
-# Files, pipes, sockets of both families, threads with names, failures, an exec.
+# Uses files, pipes, sockets of both families, named threads, failures, and an exec.
 WORK = """
 import ctypes, os, socket, subprocess, sys, threading, time
 folder = sys.argv[1]
@@ -143,7 +143,7 @@ subprocess.run(["sh", "-c", "cat %s >/dev/null; exec ls /nonexistent" % name], s
 """
 
 
-# Counts twice, and says how many rows there are, or in what they differ.
+# Counts in both ways, and prints the number of rows, or the differences.
 COMPARED = """
 args = {{name = "key", description = "fields"}}
 local handles, kept, order, counter = {}, {}, {}, nil
@@ -193,7 +193,7 @@ end
 
 
 def stolen_ns():
-    """What interrupts and the hypervisor took of all CPUs, in a thread's time on a CPU but not in its own."""
+    """Returns the time of interrupts and the hypervisor on all CPUs, which is not part of a thread's own time."""
     values = e2e.read_text("/proc/stat").split()[1:]
     return sum(map(int, values[5:8])) * 1000000000 // os.sysconf("SC_CLK_TCK")
 
@@ -214,7 +214,7 @@ class Judged(Case):
                 calls_only = CALLS_ONLY if chisel.startswith("topscalls") else None
                 theirs = json.loads(self.theirs(capture, chisel, "-j", filter=calls_only))
                 known = self.failures_known(capture) if value == "errors" else None
-                # PID is the second of its keys.
+                # The PID is the second part of the key.
                 first = 1 if keys == ["proc.pid"] and chisel.startswith("topprocs") else 0
                 want = summed((tuple(map(str, row[first:-1])), row[-1]) for row in theirs["data"])
                 got = summed((tuple(names.get(row[k], str(row[k])) for k in keys),
@@ -225,12 +225,12 @@ class Judged(Case):
                     got = {k: n for k, n in got.items() if k in want or n > least}
                 self.assertEqual(got, want, (chisel, capture))
                 n_rows[chisel] += len(want)
-        # They are about something.
+        # There are rows to compare.
         for chisel, n in n_rows.items():
             self.assertTrue(n or "containers" in chisel, chisel)
 
     def test_counter(self):
-        """What chisel.counter counts is what a script counts itself."""
+        """chisel.counter counts the same as a script."""
         keys = ("fd.name", "proc.pid,proc.aname[0]", "fd.cip", "fd.port,fd.l4proto", "evt.is_io_read", "evt.buffer",
                 "evt.rawarg.data", "evt.rawarg.res", "proc.fdusage", "evt.args", "thread.tid,evt.type,evt.res", "fd.net",
                 "evt.rawtime", "evt.arg[1]", "evt.latency,fd.type", "")
@@ -247,7 +247,7 @@ class Judged(Case):
             self.assertTrue(n_rows[key], key)
 
     def test_sums(self):
-        """sysdig's say nothing of the last second."""
+        """The chisels of sysdig leave out the last second."""
         n_lines = 0
         for capture in self.captures:
             for chisel in ("iobytes", "iobytes_net", "iobytes_file"):
@@ -270,13 +270,13 @@ class Judged(Case):
                        for row in self.ours(capture, "httptop " + by, ALL)}
                 self.assertEqual(got.keys(), want.keys(), (by, capture))
                 for key, n in got.items():
-                    # Times since 1970 are no exact numbers to sysdig.
+                    # sysdig has no exact numbers of nanoseconds since 1970.
                     self.assertLessEqual(abs(n - want[key]), 512 if by == "time" else 0, (key, by))
                 n_rows += len(want)
         self.assertTrue(n_rows)
 
     def test_iotop(self):
-        """The bytes of topprocs_file; and a file that is read again comes from the cache."""
+        """It has the bytes of topprocs_file, and a file that is read again comes from the cache."""
         for capture in self.captures:
             rows, files = self.ours(capture, "iotop", ALL), self.ours(capture, "topprocs_file", ALL)
             self.assertEqual({(r["proc.pid"], r["proc.name"], r["read"], r["written"]) for r in rows},
@@ -297,7 +297,7 @@ class Judged(Case):
 
 
 class Cpu(unittest.TestCase):
-    """Live, by what the kernel counts for the same processes."""
+    """Live tables, compared with what the kernel counts for the same processes."""
 
     @classmethod
     def setUpClass(cls):
@@ -315,7 +315,7 @@ class Cpu(unittest.TestCase):
         self.out = os.path.join(self.dir, self.id() + ".out")
         env = {**os.environ, "SAKER_CHISEL_DIR": FOLDER}
         with open(self.out, "w") as f:
-            # In the foreground: else timeout signals its group, too, and saker gets SIGINT twice.
+            # --foreground: else timeout also signals its group, and saker gets SIGINT twice.
             p = subprocess.Popen(["timeout", "--foreground", "-k", "2", "100", e2e.SAKER, "-j", *args], env=env,
                                  stdin=subprocess.DEVNULL, stdout=f, stderr=f)
         self.addCleanup(p.wait)
@@ -324,11 +324,11 @@ class Cpu(unittest.TestCase):
 
     def rows(self, p):
         self.assertEqual(p.wait(timeout=e2e.DEADLINE_S), 0, e2e.read_text(self.out))
-        # Of a command, they are on standard error.
+        # With a command, the tables are on standard error.
         return [json.loads(line) for line in e2e.read_text(self.out).splitlines() if line.startswith("{")]
 
     def compare(self, rows, n):
-        """Each process has the time that it says it used, under its own name, whatever its threads'."""
+        """Each process has the CPU time that it reports itself, under its own name, not those of its threads."""
         stolen = stolen_ns() - self.stolen
         used = [tuple(map(int, line.split())) for line in e2e.read_text(self.used).splitlines()]
         self.assertEqual(len(used), n)
@@ -354,7 +354,7 @@ class Cpu(unittest.TestCase):
     def test_processes(self):
         rows = self.whole_lives()
         self.compare(rows, 3)
-        # The one that ran longest is told of while it ran.
+        # The process that ran longest was in a table while it ran.
         self.assertGreater(max(collections.Counter(row["proc.pid"] for row in rows
                                                    if row.get("proc.name") == "top_chisels").values()), 1)
 
@@ -364,7 +364,7 @@ class Cpu(unittest.TestCase):
         self.assertLessEqual({row.get("proc.name") for row in rows}, {"top_chisels", "sh", "cat", "sleep"})
 
     def test_of_a_command(self):
-        """Switches of others say when it began to run."""
+        """The switch events of other threads have the times when it began to run."""
         p = self.capture("-c", "topprocs_cpu", "top=100000", "--", self.prog, self.used, "500", "2")
         self.compare(self.rows(p), 1)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/writing-a-chisel.md: each file on it is made as it stands there, each command run, and what it
-prints compared with what the page shows, but for numbers. A line ... stands for any lines."""
+"""Tests the examples of docs/writing-a-chisel.md: writes each file of the page, runs each command, and compares
+the output with the page, except for numbers. A line ... stands for any lines."""
 
 import os
 import re
@@ -16,13 +16,13 @@ FENCE = re.compile(r"(?ms)^```(lua)?\n(.*?)^```$")
 
 
 def masked(line):
-    """Without numbers, and with one blank where there are several."""
+    """Removes numbers, and joins spaces."""
     line = re.sub(r"\d+(\.\d+)?(ns|us|ms|s|m|K|M|G)?\b", "N", line)
     return re.sub(r"[ \t]+", " ", line).strip()
 
 
 def commands(block):
-    """The commands of a block, each with the lines below it."""
+    """Returns the commands of a block, each with the lines below it."""
     found = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -73,7 +73,7 @@ class Page(unittest.TestCase):
         self.assertGreater(n_commands, n_files)
 
     def test_files_are_as_our_own(self):
-        """They describe themselves, as far as people see them in a list."""
+        """Each file has a description, as the built-in chisels do."""
         for m in FENCE.finditer(e2e.read_text(PAGE)):
             if m[1]:
                 self.assertRegex(m[2], r'(?m)^description = "[A-Z].*\."$')
