@@ -116,10 +116,13 @@ static void run_insert(struct ring *r, struct ring_item item)
 	r->run[i] = item;
 }
 
-/*
- * Finds the run that begins at r->pos with a nested record. Returns false if it may be incomplete.
- */
-static int find_run(struct ring *r)
+enum run_state {
+	RUN_COMPLETE,
+	RUN_INCOMPLETE, /* records that belong to it may be missing */
+};
+
+/* Finds the run that begins at r->pos with a nested record. */
+static enum run_state find_run(struct ring *r)
 {
 	const uint64_t start = r->pos;
 	int open = 1;
@@ -140,11 +143,14 @@ static int find_run(struct ring *r)
 	}
 	r->run_end = r->pos;
 	r->pos = start;
-	if (open && r->run_end > r->settled) {
-		r->n_run = 0;
-		r->head = start;
-	}
-	return r->n_run != 0;
+	return open && r->run_end > r->settled ? RUN_INCOMPLETE : RUN_COMPLETE;
+}
+
+/* The records from r->pos on are read after the next refresh. */
+static void postpone_run(struct ring *r)
+{
+	r->n_run = 0;
+	r->head = r->pos;
 }
 
 static void peek_run(struct ring *r)
@@ -172,8 +178,10 @@ const struct rec_hdr *ring_peek(struct ring *r)
 		} else if (!rec) { /* an invalid record, but of a known length */
 			r->pos += step;
 		} else if (REC_LEVEL(rec->flags)) {
-			if (find_run(r))
+			if (find_run(r) == RUN_COMPLETE)
 				peek_run(r);
+			else
+				postpone_run(r);
 		} else {
 			r->rec = rec;
 			r->step = step;
@@ -283,7 +291,7 @@ void ring_set_reported(struct ring *r, unsigned int why, uint64_t to_ns)
  * count: it is noted next time, as of the end of this span. */
 void ring_lost(const struct ring *r, unsigned int why, struct ring_lost *lost)
 {
-	const uint64_t told = r->hdr->reported_ns[why];
+	const uint64_t reported = r->hdr->reported_ns[why];
 
 	memset(lost, 0, sizeof(*lost));
 	for (int l = 0; l < DRV_LEVELS; l++) {
@@ -294,10 +302,10 @@ void ring_lost(const struct ring *r, unsigned int why, struct ring_lost *lost)
 			add(&lost->n[kind], &c->lost[why][kind]);
 		last = __atomic_load_n(&c->lost_at[why].last_ns, __ATOMIC_ACQUIRE);
 		first = __atomic_load_n(&c->lost_at[why].first_ns, __ATOMIC_ACQUIRE);
-		if (last <= told)
+		if (last <= reported)
 			continue;
-		if (first <= told)
-			first = told + 1;
+		if (first <= reported)
+			first = reported + 1;
 		if (!lost->from_ns || first < lost->from_ns)
 			lost->from_ns = first;
 		if (last > lost->to_ns)
