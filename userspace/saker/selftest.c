@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "options.h"
 #include "privileges.h"
 #include "say.h"
@@ -45,10 +46,7 @@ struct settings {
 
 static double now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)clock_now_ns() / 1e9;
 }
 
 static double share(uint64_t n, uint64_t of)

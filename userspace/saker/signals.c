@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "clock.h"
+
 /* timeout(1) signals its child and then its group: two requests at once count as one. */
 #define ONE_REQUEST_NS 500000000ll
 
@@ -51,17 +53,9 @@ static void end_at_once(int sig)
 	raise(sig);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
 static void ask(int sig)
 {
-	const int64_t now = now_ns();
+	const int64_t now = clock_now_ns();
 
 	if (!n_asked) {
 		n_asked = 1;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "live/raw_call.h"
 
 #define WAIT_NS 500000000ll
@@ -117,10 +118,7 @@ static int wait_for_memory(struct live_stuck *s)
 		put_ref(s);
 		return 0;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += WAIT_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
+	until = clock_deadline(WAIT_NS);
 	if (!pthread_clockjoin_np(thread, &failed, CLOCK_MONOTONIC, &until))
 		return !failed;
 	pthread_detach(thread);

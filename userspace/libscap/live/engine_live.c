@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "live/live_engine.h"
 #include "procfs/online_cpus.h"
 #include "procfs/proc_scan.h"
@@ -22,10 +23,8 @@
 uint64_t live_boot_now(void *engine)
 {
 	struct live_engine *e = engine;
-	struct timespec ts;
 
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	e->now = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	e->now = clock_boot_ns();
 	return e->now;
 }
 

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 enum { DYING_MS = 100 }; /* time that a working one may take */
 
 static struct {
@@ -31,14 +33,6 @@ static struct {
 	volatile uint32_t *v[HELPER_WATCHERS_MAX];
 	pid_t running[HELPERS_RUNNING_MAX]; /* 0: none. Some may have ended */
 } watchers = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- beginning and end ---- */
 
@@ -189,14 +183,14 @@ static int has_ended(pid_t pid)
 void helper_end(struct helper *h)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
-	const int64_t until = now_ms() + DYING_MS;
+	const int64_t until = clock_now_ms() + DYING_MS;
 	int ended;
 
 	if (!h->pid)
 		return;
 	close(h->fd);
 	kill(h->pid, SIGKILL);
-	while (!(ended = has_ended(h->pid)) && now_ms() < until)
+	while (!(ended = has_ended(h->pid)) && clock_now_ms() < until)
 		nanosleep(&moment, NULL);
 	pthread_mutex_lock(&hung.lock);
 	if (!ended && hung.n < HELPERS_HUNG_MAX)
@@ -288,12 +282,12 @@ ssize_t helper_receive(int fd, void *msg, size_t sz, int *passed)
 
 int helper_wait(int fd, int timeout_ms)
 {
-	const int64_t until = now_ms() + timeout_ms;
+	const int64_t until = clock_now_ms() + timeout_ms;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	int r;
 
 	do {
-		const int64_t left = until - now_ms();
+		const int64_t left = until - clock_now_ms();
 
 		r = poll(&p, 1, left > 0 ? (int)left : 0);
 	} while (r < 0 && errno == EINTR);

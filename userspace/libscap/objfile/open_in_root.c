@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "objfile/helper_process.h"
 #include "objfile/open_checked.h"
 
@@ -97,10 +98,7 @@ static void serve(void)
 
 static time_t now_s(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1;
+	return (time_t)(clock_now_ns() / CLOCK_S) + 1;
 }
 
 /* The place: the root, or the folder of the file. */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "procfs/fd_scan.h"
 #include "procfs/machine_scan.h"
 #include "procfs/task_rows.h"
@@ -53,10 +54,7 @@ struct helper {
 
 static uint64_t clock_now(const struct scan *s)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec + s->opts.epoch_offset_ns;
+	return clock_boot_ns() + (uint64_t)s->opts.epoch_offset_ns;
 }
 
 static int scan_open(struct scan **out, struct scap_state_build *b, const struct scap_log *log,

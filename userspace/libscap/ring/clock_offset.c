@@ -3,16 +3,10 @@
 
 #include <time.h>
 
+#include "clock.h"
+
 #define NOTICEABLE_NS 10000
 #define SLOWER 1024 /* a step back is compensated at this rate */
-
-static uint64_t read_clock(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 /* Reads both clocks a few times and returns the reading with the least time between its ends. */
 int64_t clock_offset_read(void)
@@ -21,9 +15,9 @@ int64_t clock_offset_read(void)
 	int64_t offset = 0;
 
 	for (int i = 0; i < 5; i++) {
-		uint64_t before = read_clock(CLOCK_BOOTTIME);
-		uint64_t epoch = read_clock(CLOCK_REALTIME);
-		uint64_t after = read_clock(CLOCK_BOOTTIME);
+		uint64_t before = clock_read_ns(CLOCK_BOOTTIME);
+		uint64_t epoch = clock_read_ns(CLOCK_REALTIME);
+		uint64_t after = clock_read_ns(CLOCK_BOOTTIME);
 
 		if (after - before < best) {
 			best = after - before;

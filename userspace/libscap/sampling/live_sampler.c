@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "clock.h"
 #include "sampling/sampler_draw.h"
 #include "sampling/sampler_session.h"
 
@@ -177,15 +178,13 @@ int live_sampler_open(struct live_sampler **out, const struct live_sampler_parts
 		      const struct scap_sampler_opts *opts, const struct scap_log *log)
 {
 	struct live_sampler *s = calloc(1, sizeof(*s));
-	struct timespec ts;
 	int err;
 
 	if (!s)
 		return -ENOMEM;
 	s->log = *log;
 	s->parts = *parts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	sampler_draw_init(&s->draw, (uint64_t)ts.tv_nsec ^ (uint64_t)getpid() << 32);
+	sampler_draw_init(&s->draw, clock_now_ns() ^ (uint64_t)getpid() << 32);
 	if (opts->threshold && opts->threshold < 100) {
 		s->draw.threshold = opts->threshold;
 		s->interval_ns = opts->interval_ns ? opts->interval_ns : DEFAULT_INTERVAL_NS;

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "objfile/elf_file.h"
 #include "objfile/open_in_root.h"
 
@@ -18,10 +19,7 @@ enum {
 
 static uint64_t now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return clock_now_ns() / 1000;
 }
 
 /* Returns whether there is time for another file. */

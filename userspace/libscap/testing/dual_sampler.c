@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "clock.h"
 #include "shared/ia32.h"
 #include "shared/sampler.h"
 #include "shared/unwind_table.h"
@@ -160,14 +161,6 @@ static void copy_out(const struct dual_sampler *d, const struct cpu_ring *c, uin
 		memcpy((uint8_t *)to + first, data, len - first);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static int drain(struct dual_sampler *d, struct cpu_ring *c, uint64_t until_ns)
 {
 	struct perf_event_header h;
@@ -186,7 +179,7 @@ static int drain(struct dual_sampler *d, struct cpu_ring *c, uint64_t until_ns)
 		else if (h.type == PERF_RECORD_LOST)
 			d->n_lost++;
 		n++;
-		if (now_ns() > until_ns)
+		if (clock_now_ns() > until_ns)
 			break;
 	}
 	return n;
@@ -195,9 +188,9 @@ static int drain(struct dual_sampler *d, struct cpu_ring *c, uint64_t until_ns)
 void dual_sampler_step(struct dual_sampler *d, int timeout_ms)
 {
 	const struct timespec nap = {.tv_nsec = 5000000};
-	const uint64_t until = now_ns() + (uint64_t)timeout_ms * 1000000;
+	const uint64_t until = clock_now_ns() + (uint64_t)timeout_ms * 1000000;
 
-	while (now_ns() < until) {
+	while (clock_now_ns() < until) {
 		int n = 0;
 
 		for (unsigned int i = 0; i < d->n_cpus; i++)

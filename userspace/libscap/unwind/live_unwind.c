@@ -18,6 +18,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "clock.h"
 #include "sampling/perf_sideband.h"
 #include "sampling/walked_stacks.h"
 #include "shared/stack.h"
@@ -67,14 +68,6 @@ struct live_unwind {
 
 /* After the descriptors of rings. */
 enum fd_place { FD_COPIES, FD_REQUEST, FD_STOP, N_FDS };
-
-static uint64_t boot_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- updates ---- */
 
@@ -187,7 +180,7 @@ static void walk_copy(struct live_unwind *u, struct stack_copy *c)
 	}
 	/* At the start processes are sampled before they were read: read these first. */
 	if (err == -ENOENT)
-		unwind_procs_scan(u->procs, c->pid, boot_ns());
+		unwind_procs_scan(u->procs, c->pid, clock_boot_ns());
 	free_copy(c);
 }
 
@@ -208,7 +201,7 @@ static void empty_ring(struct live_unwind *u, struct code_ring *r)
  * that precede a stack are in the other rings by then. */
 static void serve_rings(struct live_unwind *u)
 {
-	uint64_t published = boot_ns();
+	uint64_t published = clock_boot_ns();
 	int stopped = 0;
 
 	if (u->copies)
@@ -227,13 +220,13 @@ static void serve_rings(struct live_unwind *u)
 		else
 			apply_record(u, &u->updates[i].rec);
 		free(u->updates[i].path);
-		if (boot_ns() - published > PUBLISH_NS) {
-			unwind_procs_publish(u->procs, boot_ns());
-			published = boot_ns();
+		if (clock_boot_ns() - published > PUBLISH_NS) {
+			unwind_procs_publish(u->procs, clock_boot_ns());
+			published = clock_boot_ns();
 		}
 	}
 	u->n_updates = 0;
-	unwind_procs_publish(u->procs, boot_ns());
+	unwind_procs_publish(u->procs, clock_boot_ns());
 }
 
 /* ---- what runs ---- */
@@ -326,8 +319,8 @@ static void scan_all(struct live_unwind *u, int serve)
 	for (size_t i = 0; i < n && !is_stopped(u); i++) {
 		if (i && v[i - 1].cpu == UINT64_MAX && v[i].cpu != UINT64_MAX)
 			set_ready(u);
-		unwind_procs_scan(u->procs, v[i].pid, boot_ns());
-		unwind_procs_publish(u->procs, boot_ns());
+		unwind_procs_scan(u->procs, v[i].pid, clock_boot_ns());
+		unwind_procs_publish(u->procs, clock_boot_ns());
 		if (serve)
 			serve_rings(u);
 	}
@@ -447,8 +440,8 @@ static void *run_thread(void *arg)
 		n_requested = read_requests(u);
 		reopen_rings(u);
 		serve_rings(u);
-		more = unwind_procs_make_room(u->procs, boot_ns());
-		unwind_procs_sweep(u->procs, boot_ns());
+		more = unwind_procs_make_room(u->procs, clock_boot_ns());
+		unwind_procs_sweep(u->procs, clock_boot_ns());
 		publish_stats(u);
 		complete_requests(u, n_requested);
 		if (poll(u->fds, u->n_rings + N_FDS, more ? UNWIND_RETRY_MS : SWEEP_MS) < 0 &&
@@ -623,16 +616,9 @@ void live_unwind_close(struct live_unwind *u)
 /* Waits, with the lock held, until the thread is ready and has done request @n. */
 static int wait_until(struct live_unwind *u, uint64_t n, int timeout_ms)
 {
-	struct timespec until;
+	const struct timespec until = clock_deadline((uint64_t)timeout_ms * 1000000);
 	int err = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += timeout_ms / 1000;
-	until.tv_nsec += timeout_ms % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	while ((!u->ready || u->n_done < n) && !err)
 		err = pthread_cond_clockwait(&u->progress, &u->lock, CLOCK_MONOTONIC, &until);
 	return -err;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "objfile/debug_file.h"
 #include "objfile/open_in_root.h"
 #include "objfile/sha256.h"
@@ -121,14 +122,6 @@ void unwind_files_free(struct unwind_files *fs)
 		}
 	}
 	free(fs);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* ---- which file ---- */
@@ -387,7 +380,7 @@ static int make_rows_within(struct unwind_files *fs, struct unwind_rows *rows,
 static int load_file(struct unwind_files *fs, struct unwind_file *f, const struct elf_file *elf,
 		     const struct unwind_source *src, uint64_t now_ns)
 {
-	const uint64_t start = now();
+	const uint64_t start = clock_now_ns();
 	struct unwind_rows rows = {0};
 	int err = make_rows_within(fs, &rows, elf, src);
 
@@ -399,7 +392,7 @@ static int load_file(struct unwind_files *fs, struct unwind_file *f, const struc
 	fs->stats.n_no_room += err == -ENOSPC;
 	f->too_much = err == -E2BIG;
 	fs->stats.n_too_much += err == -E2BIG;
-	fs->stats.build_ns += now() - start;
+	fs->stats.build_ns += clock_now_ns() - start;
 	return err == -ENOSPC || err == -E2BIG ? 0 : err;
 }
 

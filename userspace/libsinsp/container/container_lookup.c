@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "docker_api.h"
 #include "unix_http.h"
 
@@ -83,14 +84,6 @@ struct sinsp_lookup {
 	unsigned int next_server;
 	uint64_t paid_until_ns; /* of the queries, at INTERVAL_MS each */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 int sinsp_lookup_supports(enum sinsp_container_type type)
 {
@@ -196,7 +189,7 @@ static void report_failure(struct sinsp_lookup *l, struct server *s, int err)
 	char *note = NULL;
 
 	if (err == -ETIMEDOUT)
-		s->down_until_ns = now_ns() + DOWN_MS * NS_PER_MS;
+		s->down_until_ns = clock_now_ns() + DOWN_MS * NS_PER_MS;
 	if (s->reported || err == -ECANCELED)
 		return;
 	s->reported = 1;
@@ -304,7 +297,7 @@ static void run_request(struct sinsp_lookup *l, struct request *r)
 	char *json = NULL;
 	int err;
 
-	if (!s || now_ns() < s->down_until_ns)
+	if (!s || clock_now_ns() < s->down_until_ns)
 		return;
 	err = query(l, r, s, &json);
 	if (!err) {
@@ -436,7 +429,7 @@ static void finish_request(struct sinsp_lookup *l, struct request *r)
 		r->state = FREE;
 		return;
 	}
-	r->due_ns = now_ns() + (l->retry_ns << 2 * r->n_tries);
+	r->due_ns = clock_now_ns() + (l->retry_ns << 2 * r->n_tries);
 	r->n_tries++;
 	r->state = WAITING;
 }
@@ -451,7 +444,7 @@ static void *thread_main(void *ctx)
 	list_all_running(l);
 	pthread_mutex_lock(&l->lock);
 	while (!l->quit) {
-		uint64_t now = now_ns(), due;
+		uint64_t now = clock_now_ns(), due;
 
 		r = next_request(l);
 		if (!r) {
@@ -492,7 +485,7 @@ int sinsp_lookup_request(struct sinsp_lookup *l, enum sinsp_container_type type,
 		pending |= !strcmp(a->id, id);
 	if (r && !pending) {
 		*r = (struct request){.state = WAITING, .type = type, .uid = uid};
-		r->due_ns = now_ns();
+		r->due_ns = clock_now_ns();
 		snprintf(r->id, sizeof(r->id), "%s", id);
 		snprintf(r->full_id, sizeof(r->full_id), "%s", full_id);
 		pthread_cond_signal(&l->changed);

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 struct exchange {
 	const struct sinsp_http_opts *opts;
 	int fd;
@@ -25,20 +27,12 @@ struct exchange {
 	int is_cut;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
-}
-
 /* Returns 0 when the socket is ready. */
 static int wait_for(struct exchange *x, short events)
 {
 	for (;;) {
 		struct pollfd p[] = {{x->fd, events, 0}, {x->opts->quit_fd, POLLIN, 0}};
-		int64_t left = x->deadline_ms - now_ms();
+		int64_t left = x->deadline_ms - clock_now_ms();
 		int n = left > 0 ? poll(p, 2, (int)left) : 0;
 
 		if (n < 0 && errno != EINTR)
@@ -59,7 +53,7 @@ static int wait_for_backlog(struct exchange *x)
 
 	if (poll(&quit, 1, 10) > 0)
 		return -ECANCELED;
-	return now_ms() < x->deadline_ms ? 0 : -ETIMEDOUT;
+	return clock_now_ms() < x->deadline_ms ? 0 : -ETIMEDOUT;
 }
 
 static int connect_to(struct exchange *x, const char *path)
@@ -219,7 +213,7 @@ int sinsp_http_get(char **body, size_t *len, const char *socket, const char *pat
 	char *at = NULL;
 	int err;
 
-	x.deadline_ms = now_ms() + opts->timeout_ms;
+	x.deadline_ms = clock_now_ms() + opts->timeout_ms;
 	err = opts->owner == UINT32_MAX ? connect_to(&x, socket) : connect_to_owned(&x, socket);
 	if (!err)
 		err = send_request(&x, path);

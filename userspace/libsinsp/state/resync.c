@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "import.h"
 #include "inspector.h"
 #include "procfs/proc_scan.h"
@@ -18,21 +19,13 @@
 #define EVENTS_PER_STEP 256u
 #define SLOTS_PER_STEP 64u
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
 void sinsp_resync_init(struct sinsp_resync *r, int live)
 {
 	memset(r, 0, sizeof(*r));
 	r->on = live && scap_proc_is_global();
 	r->budget_ns = BUDGET_MAX_NS;
-	r->budget_at_ns = clock_ns(CLOCK_MONOTONIC);
-	r->searched_ns = clock_ns(CLOCK_REALTIME);
+	r->budget_at_ns = clock_read_ns(CLOCK_MONOTONIC);
+	r->searched_ns = clock_read_ns(CLOCK_REALTIME);
 	r->next_slot = UINT32_MAX;
 }
 
@@ -79,7 +72,7 @@ static uint64_t begin_read(struct sinsp_resync *r)
 
 	if (!r->on)
 		return 0;
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = clock_read_ns(CLOCK_MONOTONIC);
 	r->budget_ns += (now - r->budget_at_ns) / SHARE;
 	r->budget_at_ns = now;
 	if (r->budget_ns > BUDGET_MAX_NS)
@@ -87,18 +80,18 @@ static uint64_t begin_read(struct sinsp_resync *r)
 	if (r->budget_ns <= 0)
 		return 0;
 	r->n_reads++;
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void end_read(struct sinsp_resync *r, uint64_t begun)
 {
 	/* Below 0: reads pause until it is positive. */
-	r->budget_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+	r->budget_ns -= clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
 static int64_t epoch_offset_ns(void)
 {
-	return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	return clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_BOOTTIME);
 }
 
 /* Reads a thread and its main thread, without descriptors: those are read when they are used. */
@@ -114,7 +107,7 @@ static const struct scap_state *read_thread(struct scap_state_build *b, int64_t 
 
 static void set_resynced(struct sinsp_thread *t)
 {
-	t->as_of_ns = clock_ns(CLOCK_REALTIME);
+	t->as_of_ns = clock_read_ns(CLOCK_REALTIME);
 	t->resynced = 1;
 }
 
@@ -221,7 +214,7 @@ struct sinsp_thread *sinsp_resync_thread(struct sinsp *s, struct sinsp_thread *t
 static int is_recent(struct sinsp_resync *r, int64_t tid, int64_t num)
 {
 	const uint32_t at = ((uint64_t)tid * 31 + (uint64_t)num) % SINSP_RESYNC_RECENT;
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t now = clock_read_ns(CLOCK_MONOTONIC);
 
 	if (r->recent[at].tid == tid && r->recent[at].num == num &&
 	    now - r->recent[at].at_ns < READ_AGAIN_NS)
@@ -243,7 +236,7 @@ static const struct sinsp_fd *import_file(struct sinsp *s, struct sinsp_thread *
 	fd = sinsp_import_fd(tt, t->files, &st->threads[0].fds[0]);
 	if (!fd)
 		return sinsp_files_find(t->files, num);
-	fd->as_of_ns = clock_ns(CLOCK_REALTIME);
+	fd->as_of_ns = clock_read_ns(CLOCK_REALTIME);
 	fd->flags |= SINSP_FD_F_RESYNCED;
 	s->resync.n_files++;
 	return fd;
@@ -292,7 +285,7 @@ static int check_thread(struct sinsp *s, struct sinsp_thread *t, uint64_t now_ns
 	if (t->exited)
 		return 0;
 	if (!t->gone_ns && !scap_thread_lives(t->tid))
-		t->gone_ns = clock_ns(CLOCK_REALTIME);
+		t->gone_ns = clock_read_ns(CLOCK_REALTIME);
 	s->resync.found_gone |= !!t->gone_ns;
 	if (!t->gone_ns || t->gone_ns > now_ns)
 		return 0;

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "objfile/open_in_root.h"
 
 enum {
@@ -25,14 +26,6 @@ struct jit_process {
 	uint64_t used; /* last use, counted in uses */
 	unsigned int n_cut; /* of its files */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* ---- all processes ---- */
 
@@ -167,7 +160,7 @@ static void count_cut(struct jit_processes *jp, struct jit_process *p)
 
 static int look(struct jit_processes *jp, struct jit_process *p, const struct jit_process_key *key)
 {
-	const uint64_t now = now_ms();
+	const uint64_t now = clock_now_ms();
 	char path[64], our_path[64];
 	int r, more = 0;
 
@@ -180,8 +173,8 @@ static int look(struct jit_processes *jp, struct jit_process *p, const struct ji
 		more = read_more(&p->dump, key, key->dump, key->dump);
 	count_cut(jp, p);
 	keep_bounds(jp, p);
-	jp->spent_ms += now_ms() - now;
-	p->look_ms = now_ms() + LOOK_AGAIN_MS + LOOK_SHARE * (now_ms() - now);
+	jp->spent_ms += clock_now_ms() - now;
+	p->look_ms = clock_now_ms() + LOOK_AGAIN_MS + LOOK_SHARE * (clock_now_ms() - now);
 	return r < 0 ? r : more < 0 ? more : r | more;
 }
 

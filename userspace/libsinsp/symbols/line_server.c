@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "objfile/helper_process.h"
 #include "seal_process.h"
 
@@ -68,14 +69,6 @@ struct line_server {
 	} late[LATE_MAX];
 	struct answer answer;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- the process ---- */
 
@@ -179,7 +172,7 @@ struct line_server *line_server_new(const struct line_server_opts *opts)
 	s->opts.file_ms = s->opts.file_ms ?: FILE_MS;
 	s->opts.all_ms = s->opts.all_ms ?: ALL_MS;
 	s->opts.wait_share = s->opts.wait_share ?: WAIT_SHARE;
-	s->begin_ms = now_ms();
+	s->begin_ms = clock_now_ms();
 	return s;
 }
 
@@ -233,7 +226,7 @@ static void give_up(struct line_server *s, uint32_t file, int err)
 static int send_request(struct line_server *s, uint32_t file, uint64_t addr, int fd)
 {
 	s->out = (struct request){.addr = addr, .file = file, .has_fd = fd >= 0};
-	s->since_ms = now_ms();
+	s->since_ms = clock_now_ms();
 	s->is_busy = 1;
 	return helper_send(s->h.fd, &s->out, sizeof(s->out), fd);
 }
@@ -262,7 +255,7 @@ static int get_answer(struct line_server *s)
 static int patience(const struct line_server *s, int64_t left, int can_wait)
 {
 	const int64_t room =
-		PATIENCE_MAX_MS + (now_ms() - s->begin_ms) / PATIENCE_SHARE - s->waited_ms;
+		PATIENCE_MAX_MS + (clock_now_ms() - s->begin_ms) / PATIENCE_SHARE - s->waited_ms;
 	const int64_t some = room < PATIENCE_MS ? room : PATIENCE_MS;
 
 	if (left <= 0 || (!can_wait && some <= 0))
@@ -276,7 +269,7 @@ static int64_t in_time_ms(const struct line_server *s)
 {
 	const int64_t limit = s->out.has_fd ? s->opts.first_answer_ms : s->opts.answer_ms;
 	const int64_t used = (cpu_us(s, s->since_us) - s->since_us) / 1000;
-	const int64_t left = s->since_ms + limit * s->opts.wait_share - now_ms();
+	const int64_t left = s->since_ms + limit * s->opts.wait_share - clock_now_ms();
 
 	return limit - used < left ? limit - used : left;
 }
@@ -296,7 +289,7 @@ static void charge(struct line_server *s)
  * negative errno: the helper failed. */
 static int await(struct line_server *s, int can_wait, int is_new)
 {
-	const int64_t begin = now_ms();
+	const int64_t begin = clock_now_ms();
 	int64_t left = in_time_ms(s);
 	int late;
 
@@ -306,7 +299,7 @@ static int await(struct line_server *s, int can_wait, int is_new)
 		late = helper_wait(s->h.fd, ms);
 		left = late ? in_time_ms(s) : 0;
 	} while (can_wait && left > 0);
-	s->waited_ms += now_ms() - begin;
+	s->waited_ms += clock_now_ms() - begin;
 	if (late && left > 0)
 		return -EAGAIN;
 	charge(s);
@@ -383,7 +376,7 @@ static int ask(struct line_server *s, uint32_t file, line_open_fn open, void *ct
  * query. */
 static int has_time(struct line_server *s, uint32_t file)
 {
-	if (s->all_us / 1000 < s->opts.all_ms + (now_ms() - s->begin_ms) / ALL_SHARE)
+	if (s->all_us / 1000 < s->opts.all_ms + (clock_now_ms() - s->begin_ms) / ALL_SHARE)
 		return 1;
 	if (s->opts.gave_up && !s->said_all)
 		s->opts.gave_up(s->opts.ctx, file, reason(-EDQUOT));

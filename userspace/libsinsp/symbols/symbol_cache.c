@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "demangle.h"
 #include "kernel_symbols.h"
 #include "line_server.h"
@@ -30,24 +31,17 @@ enum {
 
 /* ---- lifetime ---- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Checks whether the capture is from this boot, whose kernel addresses and inodes are valid. */
 static void init_where(struct symbol_where *w, const struct sinsp *s)
 {
 	const struct scap_state *st = s->machine ? scap_state_build_done(s->machine) : NULL;
-	const int64_t boot = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
+	const int64_t boot =
+		(int64_t)(clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_BOOTTIME));
 	char name[sizeof(st->machine.hostname)] = "";
 	int64_t off;
 
 	w->mono_off = (st && st->machine.boot_ns ? (int64_t)st->machine.boot_ns : boot) +
-		      (int64_t)(clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
+		      (int64_t)(clock_read_ns(CLOCK_BOOTTIME) - clock_read_ns(CLOCK_MONOTONIC));
 	w->live = w->same_boot = w->same_host = s->resync.on;
 	w->src = w->live ? s->src : NULL;
 	w->debug_dirs = s->debug_dirs;
@@ -193,7 +187,7 @@ const char *symbol_cache_name(struct sinsp_symbols *sy, const char *name)
 
 static int read_kernel(struct sinsp_symbols *sy)
 {
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC) / 1000000 + 1;
+	const uint64_t now = clock_read_ns(CLOCK_MONOTONIC) / 1000000 + 1;
 	struct symtab *t = NULL;
 	int err;
 
