@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ring/perf_buffer.h"
 #include "ring/ring_impl.h"
 
 #define SAMPLE_HDR_SZ (sizeof(struct perf_event_header) + sizeof(uint32_t))
@@ -42,34 +43,42 @@ static int perf_create(unsigned int cpu, size_t sz)
 
 static int perf_open(struct ring *r, int fd)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct perf_buffer b = {0};
+	int err;
 
-	r->base_sz = page + r->sz;
 	r->base2 = malloc(STRADDLE_SZ);
 	if (!r->base2)
 		return -ENOMEM;
-	r->base = mmap(NULL, r->base_sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return r->base == MAP_FAILED ? -errno : 0;
+	err = perf_buffer_map(&b, fd, r->sz);
+	if (err)
+		return err;
+	r->base = b.page;
+	r->base_sz = b.page_sz + b.data_sz;
+	return 0;
+}
+
+static struct perf_buffer buffer_of(const struct ring *r)
+{
+	return (struct perf_buffer){r->base, r->base_sz - r->sz, r->sz};
 }
 
 static uint64_t perf_head(struct ring *r)
 {
-	struct perf_event_mmap_page *page = r->base;
+	const struct perf_buffer b = buffer_of(r);
 
-	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	return perf_buffer_head(&b);
 }
 
 /* Returns the @len bytes at r->pos contiguously. */
-static const char *perf_piece(struct ring *r, size_t len)
+static const uint8_t *perf_piece(struct ring *r, size_t len)
 {
-	const char *data = (const char *)r->base + (r->base_sz - r->sz);
-	uint64_t at = r->pos & (r->sz - 1);
-	size_t first = r->sz - at;
+	const struct perf_buffer b = buffer_of(r);
+	size_t contiguous = len;
+	const uint8_t *p = perf_buffer_at(&b, r->pos, &contiguous);
 
-	if (len <= first)
-		return data + at;
-	memcpy(r->base2, data + at, first);
-	memcpy((char *)r->base2 + first, data, len - first);
+	if (contiguous == len)
+		return p;
+	perf_buffer_copy(&b, r->pos, r->base2, len);
 	return r->base2;
 }
 
@@ -92,15 +101,16 @@ static const struct rec_hdr *perf_at(struct ring *r, uint64_t *step)
 
 static void perf_release(struct ring *r)
 {
-	struct perf_event_mmap_page *page = r->base;
+	const struct perf_buffer b = buffer_of(r);
 
-	__atomic_store_n(&page->data_tail, r->pos, __ATOMIC_RELEASE);
+	perf_buffer_release(&b, r->pos);
 }
 
 static void perf_close(struct ring *r)
 {
-	if (r->base && r->base != MAP_FAILED)
-		munmap(r->base, r->base_sz);
+	struct perf_buffer b = buffer_of(r);
+
+	perf_buffer_unmap(&b);
 	free(r->base2);
 }
 

@@ -11,14 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ring/perf_buffer.h"
+
 #define DATA_PAGES 64 /* a power of two */
 
 struct code_ring {
 	int fd;
 	int ids_fd; /* an event that writes mappings with build IDs into the same buffer; -1 */
 	uint64_t ids_id; /* its id, which ends its records */
-	struct perf_event_mmap_page *page;
-	size_t page_sz, data_sz;
+	struct perf_buffer ring;
 	uint64_t pos, head; /* position of what is read and not given back; of what is complete at
 			       the last refresh */
 	union {
@@ -74,24 +75,15 @@ int code_ring_open(struct code_ring **out, unsigned int cpu, int flags)
 		.wakeup_watermark = flags & CODE_RING_WAKES ? 1 : UINT32_MAX,
 	};
 	struct code_ring *r = calloc(1, sizeof(*r));
-	int err = 0;
+	int err;
 
 	if (!r)
 		return -ENOMEM;
 	r->ids_fd = -1;
-	r->page_sz = (size_t)sysconf(_SC_PAGESIZE);
-	r->data_sz = DATA_PAGES * r->page_sz;
 	r->fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (r->fd < 0) {
-		err = -errno;
-	} else {
-		r->page = mmap(NULL, r->page_sz + r->data_sz, PROT_READ | PROT_WRITE, MAP_SHARED,
-			       r->fd, 0);
-		if (r->page == MAP_FAILED) {
-			err = -errno;
-			r->page = NULL;
-		}
-	}
+	err = r->fd < 0 ? -errno
+			: perf_buffer_map(&r->ring, r->fd,
+					  DATA_PAGES * (size_t)sysconf(_SC_PAGESIZE));
 	if (err) {
 		code_ring_close(r);
 		return err;
@@ -106,8 +98,7 @@ void code_ring_close(struct code_ring *r)
 {
 	if (!r)
 		return;
-	if (r->page)
-		munmap(r->page, r->page_sz + r->data_sz);
+	perf_buffer_unmap(&r->ring);
 	if (r->ids_fd >= 0)
 		close(r->ids_fd);
 	if (r->fd >= 0)
@@ -120,17 +111,6 @@ int code_ring_fd(const struct code_ring *r)
 	return r->fd;
 }
 
-/* Copies @len bytes from @pos on, which may wrap. */
-static void copy_out(const struct code_ring *r, uint64_t pos, void *to, size_t len)
-{
-	const uint8_t *data = (const uint8_t *)r->page + r->page_sz;
-	const size_t at = pos & (r->data_sz - 1), first = r->data_sz - at;
-
-	memcpy(to, data + at, len < first ? len : first);
-	if (len > first)
-		memcpy((uint8_t *)to + first, data, len - first);
-}
-
 /* Copies the record at pos into r->buf. Returns 0 if there is none. */
 static int load_record(struct code_ring *r)
 {
@@ -138,12 +118,12 @@ static int load_record(struct code_ring *r)
 
 	if (r->head == r->pos)
 		return 0;
-	copy_out(r, r->pos, &h, sizeof(h));
+	perf_buffer_copy(&r->ring, r->pos, &h, sizeof(h));
 	if (h.size < sizeof(h) + sizeof(struct record_tail) || h.size > r->head - r->pos) {
 		r->pos = r->head; /* invalid: the next record cannot be found */
 		return 0;
 	}
-	copy_out(r, r->pos, r->buf.raw, h.size);
+	perf_buffer_copy(&r->ring, r->pos, r->buf.raw, h.size);
 	return 1;
 }
 
@@ -328,7 +308,7 @@ static int take_record(struct code_ring *r)
 
 void code_ring_refresh(struct code_ring *r)
 {
-	r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	r->head = perf_buffer_head(&r->ring);
 }
 
 const struct code_record *code_ring_peek(struct code_ring *r)
@@ -350,5 +330,5 @@ void code_ring_pop(struct code_ring *r)
 
 void code_ring_release(struct code_ring *r)
 {
-	__atomic_store_n(&r->page->data_tail, r->pos, __ATOMIC_RELEASE);
+	perf_buffer_release(&r->ring, r->pos);
 }

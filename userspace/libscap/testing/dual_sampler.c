@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "clock.h"
+#include "ring/perf_buffer.h"
 #include "shared/ia32.h"
 #include "shared/sampler.h"
 #include "shared/unwind_table.h"
@@ -32,7 +33,7 @@
 
 struct cpu_ring {
 	int fd;
-	struct perf_event_mmap_page *page;
+	struct perf_buffer ring;
 	struct bpf_link *link;
 };
 
@@ -48,7 +49,6 @@ struct dual_sampler {
 	struct ring_buffer *results;
 	struct cpu_ring *cpus;
 	unsigned int n_cpus;
-	size_t page_sz, data_sz;
 	struct result *waiting[N_BUCKETS];
 	uint8_t *record; /* for 64 KiB and more */
 	uint64_t n_lost;
@@ -150,30 +150,18 @@ static void take_sample(struct dual_sampler *d, const uint8_t *rec, size_t sz)
 	free(w);
 }
 
-static void copy_out(const struct dual_sampler *d, const struct cpu_ring *c, uint64_t pos, void *to,
-		     size_t len)
-{
-	const uint8_t *data = (const uint8_t *)c->page + d->page_sz;
-	const size_t at = pos & (d->data_sz - 1), first = d->data_sz - at;
-
-	memcpy(to, data + at, len < first ? len : first);
-	if (len > first)
-		memcpy((uint8_t *)to + first, data, len - first);
-}
-
 static int drain(struct dual_sampler *d, struct cpu_ring *c, uint64_t until_ns)
 {
 	struct perf_event_header h;
-	uint64_t head = __atomic_load_n(&c->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t head = perf_buffer_head(&c->ring);
 	int n = 0;
 
-	while (c->page->data_tail != head) {
-		copy_out(d, c, c->page->data_tail, &h, sizeof(h));
-		if (h.size < sizeof(h) || h.size > head - c->page->data_tail)
+	while (c->ring.page->data_tail != head) {
+		perf_buffer_copy(&c->ring, c->ring.page->data_tail, &h, sizeof(h));
+		if (h.size < sizeof(h) || h.size > head - c->ring.page->data_tail)
 			break;
-		copy_out(d, c, c->page->data_tail, d->record, h.size);
-		__atomic_store_n(&c->page->data_tail, c->page->data_tail + h.size,
-				 __ATOMIC_RELEASE);
+		perf_buffer_copy(&c->ring, c->ring.page->data_tail, d->record, h.size);
+		perf_buffer_release(&c->ring, c->ring.page->data_tail + h.size);
 		if (h.type == PERF_RECORD_SAMPLE)
 			take_sample(d, d->record, h.size);
 		else if (h.type == PERF_RECORD_LOST)
@@ -224,16 +212,15 @@ static int open_cpu(struct dual_sampler *d, unsigned int cpu)
 		.disabled = 1,
 	};
 	struct cpu_ring *c = &d->cpus[d->n_cpus];
+	int err;
 
 	c->fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (c->fd < 0)
 		return errno == ENODEV ? 0 : -errno;
 	d->n_cpus++;
-	c->page = mmap(NULL, d->page_sz + d->data_sz, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
-	if (c->page == MAP_FAILED) {
-		c->page = NULL;
-		return -errno;
-	}
+	err = perf_buffer_map(&c->ring, c->fd, DATA_PAGES * (size_t)sysconf(_SC_PAGESIZE));
+	if (err)
+		return err;
 	c->link = bpf_program__attach_perf_event(d->skel->progs.unwind_selftest, c->fd);
 	return c->link ? 0 : -errno;
 }
@@ -279,8 +266,6 @@ int dual_sampler_open(struct dual_sampler **out, const struct dual_sampler_opts 
 	if (!d)
 		return -ENOMEM;
 	d->o = *opts;
-	d->page_sz = (size_t)sysconf(_SC_PAGESIZE);
-	d->data_sz = DATA_PAGES * d->page_sz;
 	d->record = malloc(1 << 16);
 	d->cpus = calloc(n > 0 ? (size_t)n : 1, sizeof(*d->cpus));
 	err = d->record && d->cpus ? load(d) : -ENOMEM;
@@ -306,8 +291,7 @@ void dual_sampler_close(struct dual_sampler *d)
 		return;
 	for (unsigned int i = 0; d->cpus && i < d->n_cpus; i++) {
 		bpf_link__destroy(d->cpus[i].link);
-		if (d->cpus[i].page)
-			munmap(d->cpus[i].page, d->page_sz + d->data_sz);
+		perf_buffer_unmap(&d->cpus[i].ring);
 		close(d->cpus[i].fd);
 	}
 	live_unwind_close(d->unwind);
