@@ -52,7 +52,7 @@ static ssize_t put(struct chisel_output *out, const char *p, size_t n)
 	return done;
 }
 
-/* As fopencookie requires: 0 is a failure. */
+/* Writes for fopencookie, for which 0 is a failure. */
 static ssize_t write_output(void *ctx, const char *p, size_t n)
 {
 	struct chisel_output *out = ctx;
@@ -82,7 +82,7 @@ static int close_output(void *ctx)
 	return bad ? -1 : 0;
 }
 
-/* A terminal is also one for chisels. */
+/* Opens the stream. If the file is a terminal, chisels have a terminal as well. */
 static FILE *open_stream(struct chisel_output *out)
 {
 	const cookie_io_functions_t fns = {.write = write_output, .close = close_output};
@@ -136,7 +136,7 @@ int chisel_output_close(struct chisel_output *out, int failed)
 	if (!f)
 		return 0;
 	out->f = NULL;
-	fflush(f); /* and may be at its beginning */
+	fflush(f); /* which may be the first write */
 	is_unwanted = failed && !out->begun && !out->err;
 	if (!is_unwanted && !out->err)
 		out->err = begin(out);

@@ -31,8 +31,8 @@ struct chisel_output {
  * private to its owner, and can be read while it grows.
  */
 int chisel_output_open(struct chisel_output *out, const char *path, int is_drawing);
-/* @failed: drop the file unless something was printed. Returns 0, or a negative errno after
- * reporting that not everything was written. Does nothing if it is not open. */
+/* Closes the file. @failed: drops it unless something was printed. Returns 0, or a negative errno
+ * after reporting that not everything was written. Does nothing if it is not open. */
 int chisel_output_close(struct chisel_output *out, int failed);
 
 #endif /* SAKER_CHISEL_OUTPUT_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sysdig.run_app: the command line that a chisel requests, and whether it may. */
+/* sysdig.run_app: the command line that a chisel requests, and whether it is allowed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ int chisels_split_run_app(const struct chisels *cs, char *self, char ***argv, in
 	return 0;
 }
 
-/* Returns whether it is one of the words, or the value of one. */
+/* Returns whether @word is one of the words of @text, or the value of one. */
 static int has_word(const char *text, const char *word, size_t len)
 {
 	for (const char *p = text; *p; p += strcspn(p, " ="), p += strspn(p, " ="))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words chisel_words -c NAME: which are arguments of the chisel, and which belong to the
- * filter. Opens the chisel, whose arguments decide.
+ * The words after -c NAME: which are arguments of the chisel, and which belong to the filter. The
+ * chisel is opened first, as its list of arguments decides.
  */
 #include "chisel_words.h"
 
@@ -32,16 +32,15 @@ char *chisels_join_words(const struct text_list *words, size_t from, const char 
 	return text.p;
 }
 
-/* The words between -c NAME and the next -c, and which of all words are used. */
+/* The words between -c NAME and the next -c, and which of all words are assigned. */
 struct chisel_words {
 	const struct text_list *words;
 	size_t from, end;
 	char *assigned;
 };
 
-/*
- * Returns whether the remaining words are a filter; @but_named: without those that name arguments.
- */
+/* Returns whether the remaining words are a filter, without those that name arguments of
+ * @but_named (NULL: with all). */
 static int is_filter(const struct chisel_words *b, const struct sinsp_chisel *but_named)
 {
 	char *skip = calloc(1, b->words->n + 1), *text = NULL;
@@ -78,7 +77,7 @@ static int assign_word(struct chisel_words *b, size_t i, struct text_list *args)
 	return add_arg(args, b->words->v[i]);
 }
 
-/* Takes words that name an argument: all, or those at the beginning. */
+/* Assigns words that name an argument: all, or those at the beginning. */
 static int assign_named(const struct sinsp_chisel *c, struct chisel_words *b,
 			struct text_list *args, int all)
 {
@@ -160,7 +159,7 @@ static const char *filter_arg_of(const struct sinsp_chisel *c)
 									      : NULL;
 }
 
-/* Removes quotes around it, which shells remove and users of sysdig write twice. */
+/* Removes quotes around the text: a shell removes one pair, and users of sysdig write two. */
 static void unquote(char *text)
 {
 	const size_t len = strlen(text);
@@ -171,7 +170,7 @@ static void unquote(char *text)
 	text[len - 2] = '\0';
 }
 
-/* Takes all remaining words as that argument. */
+/* Assigns all remaining words to the argument @name, which is a filter. */
 static int assign_filter(struct chisel_use *use, struct chisel_words *b, const char *name)
 {
 	char *skip = calloc(1, b->words->n + 1), *text;
@@ -192,9 +191,8 @@ static int assign_filter(struct chisel_use *use, struct chisel_words *b, const c
 }
 
 /*
- * As in sysdig: the word after the name is for a chisel with required arguments, and for one with
- * optional ones if it does not begin a filter, or the argument is one; errors in a filter are
- * reported as such. @at: the word. Returns 1, 0 or a negative errno.
+ * Returns whether the word @at is an argument of the chisel, as in sysdig: yes if a required one is
+ * missing; for optional ones, if no filter begins with the word. Returns 1, 0, or a negative errno.
  */
 static int needs_word(const struct sinsp_chisel *c, const struct chisel_words *b, size_t at,
 		      const struct text_list *args)
@@ -211,7 +209,7 @@ static int needs_word(const struct sinsp_chisel *c, const struct chisel_words *b
 	return is_value(c, b, at);
 }
 
-/* Takes the words for the chisel. Words that form a filter are one, as in sysdig. */
+/* Assigns the words of the chisel. Words that form a filter count as one word, as in sysdig. */
 static int assign_words(struct chisel_use *use, struct chisel_words *b)
 {
 	const struct sinsp_chisel *c = use->c;
@@ -277,7 +275,7 @@ static int check_filter(const struct chisel_use *use)
 	return err;
 }
 
-/* A field in a list separated by commas, or nearly one. */
+/* Returns whether a list separated by commas has the name of a field, or one that is similar. */
 static int names_field(const char *word)
 {
 	for (size_t len; *word; word += len + (word[len] != '\0')) {

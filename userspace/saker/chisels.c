@@ -132,7 +132,7 @@ static void configure_run(struct chisels *cs, const struct options *o)
 		run->max_instructions = o->chisel_limit.instructions;
 }
 
-/* As in sysdig, but there silently. */
+/* Warns about options that chisels ignore; sysdig ignores them silently. */
 static void warn_unused(const struct options *o)
 {
 	if (o->line.format || o->time_fmt)
@@ -332,7 +332,7 @@ int chisels_flush(struct chisels *cs)
 	return result(cs, -errno);
 }
 
-/* Output that was not written is reported here at the latest. */
+/* Closes the output of -o, and reports what was not written. */
 static int close_output(struct chisels *cs)
 {
 	cs->run.out = stderr;
@@ -340,7 +340,7 @@ static int close_output(struct chisels *cs)
 				   !cs->runs || (cs->run.ends_with_status && cs->run.status));
 }
 
-/* A closed output pipe is no reason to complain. */
+/* Flushes standard output. Does not report a closed pipe. */
 static int end_printed(struct chisels *cs)
 {
 	struct pollfd fd = {.fd = fileno(cs->run.out)};

@@ -36,9 +36,9 @@ void chisels_close(struct chisels *cs);
 /* Returns a filter that matches what at least one of them needs: owned; NULL: everything. */
 int chisels_filter(const struct chisels *cs, struct sinsp_filter **out);
 int chisels_begin(struct chisels *cs, struct sinsp *insp);
-/* The stream has reached the time of the event, whether it matches or not. */
+/* Ends the intervals before the event. Called for each event, whether it matches or not. */
 int chisels_tick(struct chisels *cs, const struct sinsp_evt *evt);
-/* Live: no event came. */
+/* Ends the intervals before @now_ns. Called live, if there are no events. */
 int chisels_idle(struct chisels *cs, uint64_t now_ns);
 /* Returns the end of the next interval; UINT64_MAX: none. */
 uint64_t chisels_due_ns(const struct chisels *cs);
@@ -47,11 +47,11 @@ int chisels_event(struct chisels *cs, const struct sinsp_evt *evt);
 int chisels_follow(struct chisels *cs, const struct sinsp_evt *evt);
 /* Flushes their output. */
 int chisels_flush(struct chisels *cs);
-/* However the capture ended; for chisels that did not begin, or failed, only their output. */
+/* Ends the chisels, however the capture ended. Only flushes those that did not begin, or failed. */
 int chisels_end(struct chisels *cs);
 
-/* The arguments of sysdig.run_app, as a command line: @argv has owned words after the borrowed
- * @self. Returns 0 or a negative errno. */
+/* Makes a command line of the arguments of sysdig.run_app: @argv has owned words after the
+ * borrowed @self. Returns 0 or a negative errno. */
 int chisels_split_run_app(const struct chisels *cs, char *self, char ***argv, int *argc);
 /* Returns whether the run requested by a chisel is within its permissions. */
 int chisels_check_run_app(const struct chisels *cs, const struct options *o);
