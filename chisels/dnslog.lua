@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Logs DNS questions and their answers, from what processes write and read: process, server, question, answer or error (RCODE), and latency. With a server on this machine there are two lines, one for each end. RCODE is 'unanswered' if no answer came before the question was repeated, within 10 seconds, or before the capture ended. It is 'malformed' for a message that is not valid DNS, with the reason."
+description = "Logs DNS questions and their answers, from what processes write and read: process, server, question, answer or error (RCODE), and latency. With a server on this machine there are two lines, one for each end. RCODE is 'unanswered' if the question was repeated, 10 seconds passed, or the capture ended before an answer came. It is 'malformed' for a message that is not valid DNS, with the reason."
 short_description = "Log DNS questions, answers and latency"
 category = "Net"
 

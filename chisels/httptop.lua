@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Counts HTTP/1 requests by method and URL, with the mean and the longest time until the answer began, the sizes of the answers as their headers state them, and the number of failures: a status of 400 or more, or no answer. A request between two processes of this machine counts at either end. Encrypted connections and HTTP/2 do not count."
+description = "Counts HTTP/1 requests by method and URL, with the mean and the longest time until the answer began, the sizes of the answers as their headers state them, and the number of failures: a status of 400 or more, or no answer. A request between two processes of this machine counts twice, once at each end. Encrypted connections and HTTP/2 do not count."
 short_description = "Top HTTP requests"
 category = "Application"
 

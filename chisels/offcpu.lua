@@ -37,8 +37,8 @@ function on_init()
   return true
 end
 
--- Returns the innermost function of the program itself, not of a library: readers recognize it. A program
--- with only _start is itself in libraries: then the innermost function of a library.
+-- Returns the innermost function of the program itself, not of a library: readers recognize it. If the
+-- program has only _start, all its code is in libraries: then returns the innermost function of these.
 local function culprit(text)
   local first
   for row in text:gmatch("[^\n]+") do

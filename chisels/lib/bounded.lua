@@ -14,7 +14,7 @@ function Bounded:get(key)
   return value
 end
 
--- Evicts the old half, except the key that is about to be put again.
+-- Evicts the old half. `key` is not evicted: it is about to be put again.
 function Bounded:evict(key)
   if self.evicted then
     for k, value in pairs(self.old) do

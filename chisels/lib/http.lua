@@ -41,8 +41,8 @@ end
 
 -- ---- one direction of a connection ----
 
--- Returns the bytes of the body after the head. They are unknown for a chunked body: with 0, each later
--- piece is tried as the beginning of a message.
+-- Returns the bytes of the body after the head. They are unknown for a chunked body: then it returns 0, and
+-- the caller tries each later piece as the beginning of a message.
 local function body_length(message, head, answers)
   if message.status then
     local none = message.status < 200 or message.status == 204 or message.status == 304

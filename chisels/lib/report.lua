@@ -65,8 +65,8 @@ function report.trim(text) return text:match("^.*[^ ]") or "" end
 -- Returns the part after the last slash. "[^/]*$" would take quadratic time in the length of a name.
 function report.base_name(path) return path:match("^.*/(.*)$") or path end
 
--- Returns the number of bytes that a peer sent as decimal digits; nil if it is none, or more than a file
--- can have. The limit keeps sums of them integers.
+-- Returns the number of bytes that a peer sent as decimal digits; nil if it is not a number, or more
+-- than a file can have. The limit keeps sums of them integers.
 local SIZE_MAX = 1 << 50
 function report.size(digits)
   local n = digits and digits:match("^%d+$") and math.tointeger(tonumber(digits))

@@ -166,7 +166,7 @@ class Endings(Replay):
     """
 
     def test_a_capture_that_was_cut_off(self):
-        """Events read before count, as in sysdig."""
+        """Chisels get the events before the cut, as in sysdig."""
         self.write(self.COUNTS % "")
         with open(self.capture, "rb") as f:
             whole = f.read()

@@ -474,7 +474,8 @@ signal.setitimer(signal.ITIMER_REAL, 0.01); signal.pause()
 p = sleep(start_new_session=True); os.killpg(p.pid, 1); p.wait()
 p = sleep(); signal.pidfd_send_signal(os.pidfd_open(p.pid), 9); p.wait()
 """
-# Each child is ended by a signal that the kernel sends; the last one by a process outside of the capture.
+# Signals of the kernel terminate the children; the last child exits. Then a process outside of the capture
+# kills the program.
 KERNEL_SIGNALS = """
 import ctypes, os, resource, signal, subprocess, sys
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
