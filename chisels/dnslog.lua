@@ -14,10 +14,10 @@ local PATIENCE = 10000000000 -- nanoseconds until a pending question counts as u
 local function ports(value)
   for port in value:gmatch("[^,]+") do
     local n = math.tointeger(tonumber(port))
-    if not n or n < 1 or n > 65535 then return nil, "a port is needed, or several with commas between" end
+    if not n or n < 1 or n > 65535 then return nil, "a port is needed, or several ports separated by commas" end
   end
   if value:match("^%d[%d,]*$") then return value end
-  return nil, "a port is needed, or several with commas between"
+  return nil, "a port is needed, or several ports separated by commas"
 end
 
 local arg = report.args {

@@ -108,7 +108,8 @@ local function verdict(now)
   end
   if pauses > 0 then
     if paused then pause_ns = pause_ns + now - paused end
-    said[#said + 1] = ("recording paused %d times, for %s in all (--sampling): events in a pause are not lost"):format(pauses, report.time(pause_ns))
+    said[#said + 1] = ("recording paused %d times, for %s in all (--sampling): events in a pause are not " ..
+                       "lost"):format(pauses, report.time(pause_ns))
   end
   return said
 end

@@ -268,5 +268,5 @@ function on_capture_end(s, ns)
   if stream then print("") end
   find_starts()
   for _, line in ipairs(report.lines(columns, tree_rows(s * 1000000000 + ns), {})) do print(line) end
-  if first > 1 then print(("%d older ones are left out: keep=N keeps more"):format(first - 1)) end
+  if first > 1 then print(("%d older programs are left out: keep=N keeps more"):format(first - 1)) end
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Draws histograms of the latency of system calls. Each line covers a range twice as wide as the line before. There is one histogram for each value of a field, by default evt.type; by=proc.name or by=fd.name selects another field. The histograms with the most time come first. Calls that began before the capture are left out, and their number is shown. A filter selects the calls, as in 'evt.type=read and fd.type=file'."
+description = "Draws histograms of the latency of system calls. Each line covers a range twice as wide as the line before. There is one histogram for each value of a field, by default evt.type; by=proc.name or by=fd.name selects another field. The histograms with the most time come first. Calls whose start was not captured are left out, and their number is shown. A filter selects the calls, as in 'evt.type=read and fd.type=file'."
 short_description = "Histograms of the latency of system calls"
 category = "Performance"
 
@@ -111,8 +111,8 @@ local function put_group(lines, group)
   local first, last = range_of(group)
   local most = 0
   for bucket = first, last do most = math.max(most, group[bucket] or 0) end
-  lines[#lines + 1] = ("%s %s: %d calls, %s in all, half within %s, 99%% within %s, longest %s"):format(
-    arg.by, tostring(group.key), group.count, report.time(group.sum), report.time(quantile(group, 0.5)),
+  lines[#lines + 1] = ("%s %s: %d call%s, %s in all, half within %s, 99%% within %s, longest %s"):format(
+    arg.by, tostring(group.key), group.count, group.count == 1 and "" or "s", report.time(group.sum), report.time(quantile(group, 0.5)),
     report.time(quantile(group, 0.99)), report.time(group.max))
   lines[#lines + 1] = ("  %9s    %-9s  %9s"):format("FROM", "TO", "CALLS")
   for bucket = first, last do
@@ -142,7 +142,7 @@ local function draw(list, all, title)
   for _, group in ipairs(list) do put_group(lines, group) end
   if all > #list then lines[#lines + 1] = ("%d more: top=N shows them"):format(all - #list) end
   if unknown > 0 then
-    lines[#lines + 1] = ("%d calls whose beginning was not seen are not counted"):format(unknown)
+    lines[#lines + 1] = ("%d calls are not counted: their start was not captured"):format(unknown)
   end
   if #list == 0 then lines[#lines + 1] = "no calls" end
   report.draw(lines)

@@ -45,10 +45,10 @@ local function name_at(data, at)
       local to = u16(data, at)
       if not to then return nil, "a name goes beyond the end" end
       to, ended = (to & 0x3fff) + 1, ended or at + 2
-      if to >= floor then return nil, "a name leads to itself or forward" end
+      if to >= floor then return nil, "a pointer in a name does not lead backwards" end
       at, floor = to, to
     elseif n >= 0x40 then
-      return nil, "a name has a label of an unknown kind"
+      return nil, "a name has a label of an unknown type"
     else
       if at + n > #data then return nil, "a name goes beyond the end" end
       len = len + n + 1
@@ -126,7 +126,7 @@ end
 -- Returns {id, is_answer, rcode, name, type, answers, truncated}, or nil and the reason. is_whole: the
 -- bytes are the whole message.
 function dns.parse(data, is_whole)
-  if #data < 12 then return nil, "shorter than a head" end
+  if #data < 12 then return nil, "shorter than a header" end
   local flags, n_questions, n_answers = u16(data, 3), u16(data, 5), u16(data, 7)
   local message = {
     id = u16(data, 1), is_answer = flags & 0x8000 ~= 0,

@@ -30,7 +30,7 @@ flamesvg.kinds = {
   {kind = "u", text = "program", hue = 14, span = 38, saturation = 88, light = 66},
   {kind = "i", text = "inlined", hue = 44, span = 12, saturation = 85, light = 76},
   {kind = "k", text = "kernel", hue = 202, span = 24, saturation = 62, light = 70},
-  {kind = "j", text = "made at run time", hue = 100, span = 36, saturation = 50, light = 66},
+  {kind = "j", text = "JIT code", hue = 100, span = 36, saturation = 50, light = 66},
   {kind = "?", text = "not known", hue = 0, span = 0, saturation = 0, light = 80},
 }
 local by_kind = {p = {hue = 220, span = 0, saturation = 8, light = 78},
@@ -177,7 +177,7 @@ local function put_head(opts, height, total_height)
     '<div xmlns="http://www.w3.org/1999/xhtml" id="bar">',
     '<input id="search" type="search" placeholder="Search (regex)"/>',
     '<button id="flip" title="Root at the top or at the bottom">Flip</button>',
-    '<button id="reset" title="All of it again (Esc)">Reset</button></div></foreignObject>\n')
+    '<button id="reset" title="Show all (Esc)">Reset</button></div></foreignObject>\n')
 end
 
 local function put_foot(opts, y)

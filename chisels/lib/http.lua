@@ -229,7 +229,7 @@ end
 -- Returns a sentence about requests that were not kept, or nil.
 function http.note()
   if n_dropped == 0 then return nil end
-  return ("%d requests were not counted: more than %d of a connection, or %d of all, waited for an answer")
+  return ("%d requests were not counted: more than %d of a connection, or %d of all, were pending")
     :format(n_dropped, PENDING_MAX, PENDING_ALL_MAX)
 end
 

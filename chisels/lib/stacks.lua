@@ -178,7 +178,7 @@ end
 -- Logs why there are no samples, and how to record some. off_cpu: samples of threads off the CPU.
 local HOW = "no samples%s: record some with \"saker profile%s -w FILE\", or \"saker -w FILE %s\""
 local HOW_LIVE = "no samples%s: no matching thread ran or waited, or stacks were not sampled; use \"saker profile%s\", or %s"
-local NONE_MATCH = "no samples%s match the filter %s: without it you see whether there are any"
+local NONE_MATCH = "no samples%s match the filter %s: try without the filter"
 function stacks.log_none(off_cpu)
   if sysdig.get_filter() ~= "" and not sysdig.is_live() then
     local what = NONE_MATCH:format(off_cpu and " off the CPU" or "", sysdig.get_filter())

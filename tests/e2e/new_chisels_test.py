@@ -455,7 +455,7 @@ class Execs(Case):
         path, _ = capture(self, "bounded", "sh", "-c", "for i in 1 2 3 4 5 6 7 8; do /bin/true; done")
         text = run(self, "-r", path, "-c", "execs", "keep=3").splitlines()
         self.assertEqual(len(text), 5, text)
-        self.assertRegex(text[-1], r"^\d+ older ones are left out: keep=N keeps more$")
+        self.assertRegex(text[-1], r"^\d+ older programs are left out: keep=N keeps more$")
 
 
 # ---- signals ----
@@ -634,9 +634,9 @@ LONG = struct.pack(">6H", 3, 0x8180, 1, 0, 0, 0) + (b"\x3f" + b"a" * 63) * 5 + b
 CUT = dns_query(4, "cut.example", A)[:-7]
 MANY = struct.pack(">6H", 5, 0x8180, 65535, 65535, 65535, 65535) + bytes(40)
 SHORT_RECORD = dns_answer(dns_query(6, "short.example", A), [dns_record(A, b"\1\2\3\4")])[:-3]
-MALFORMED = {LOOP: "a name leads to itself or forward", FORWARD: "a name leads to itself or forward",
+MALFORMED = {LOOP: "a pointer in a name does not lead backwards", FORWARD: "a pointer in a name does not lead backwards",
              LONG: "a name is longer than 255 bytes", CUT: "a name goes beyond the end",
-             MANY: "65535 questions", b"\0\1\2": "shorter than a head",
+             MANY: "65535 questions", b"\0\1\2": "shorter than a header",
              SHORT_RECORD: "an answer goes beyond the end"}
 
 DNS_PROGRAM = """
