@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Lists the slowest system calls. A call that is still open when the capture ends counts up to then. A call that was open when the capture began counts from then on, so it took at least that long; its BEGAN is 'before'. Calls that wait for something, such as poll and nanosleep, are included; the filter 'evt.is_wait=false' leaves them out. Live on a terminal, the list is updated each second."
-short_description = "List the slowest system calls"
+description = "Lists the slowest syscalls. A call that is still open when the capture ends counts up to then. A call that was open when the capture began counts from then on, so it took at least that long; its BEGAN is 'before'. Calls that wait for something, such as poll and nanosleep, are included; the filter 'evt.is_wait=false' leaves them out. Live on a terminal, the list is updated each second."
+short_description = "List the slowest syscalls"
 category = "Performance"
 
 local report = require "report"

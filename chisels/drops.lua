@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows which events the capture itself lost. Each loss has a line: time, duration, CPU, number of events, reason, and how many of them change the state of processes and files (such as clone, exit and open). At the end are the sums by CPU and reason, and how far the rest of the capture is reliable. To find that out, the chisel records every system call; with watch=others it records only what the other chisels of the run need. Pauses of --sampling are reported, too; events in a pause are not lost."
+description = "Shows which events the capture itself lost. Each loss has a line: time, duration, CPU, number of events, reason, and how many of them change the state of processes and files (such as clone, exit and open). At the end are the sums by CPU and reason, and how far the rest of the capture is reliable. To find that out, the chisel records every syscall; with watch=others it records only what the other chisels of the run need. Pauses of --sampling are reported, too; events in a pause are not lost."
 short_description = "Show which events were lost, and what is still reliable"
 category = "Misc"
 

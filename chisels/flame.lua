@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows where threads spend their time: in which system calls, on which files, and outside of system calls, where they run or wait for a CPU. On a terminal this is a tree of everything that took one percent or more. Into a pipe it is folded lines with nanoseconds, from which programs draw flame graphs: saker -r in.scap -c flame | flamegraph.pl --countname ns >out.svg. The time before a thread's first event is unknown and does not count."
+description = "Shows where threads spend their time: in which syscalls, on which files, and outside of syscalls, where they run or wait for a CPU. On a terminal this is a tree of everything that took one percent or more. Into a pipe it is folded lines with nanoseconds, from which programs draw flame graphs: saker -r in.scap -c flame | flamegraph.pl --countname ns >out.svg. The time before a thread's first event is unknown and does not count."
 short_description = "Show the time of threads by call and file, for flame graphs"
 category = "Performance"
 
@@ -51,7 +51,7 @@ end
 
 local NO_CALL = "(no call)"
 
--- Returns the folded stack of the current event. call is NO_CALL outside of system calls.
+-- Returns the folded stack of the current event. call is NO_CALL outside of syscalls.
 local function make_stack(call)
   local parts = {}
   for i, name in ipairs(names) do

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Draws histograms of the latency of system calls. Each line covers a range twice as wide as the line before. There is one histogram for each value of a field, by default evt.type; by=proc.name or by=fd.name selects another field. The histograms with the most time come first. Calls whose start was not captured are left out, and their number is shown. A filter selects the calls, as in 'evt.type=read and fd.type=file'."
-short_description = "Histograms of the latency of system calls"
+description = "Draws histograms of the latency of syscalls. Each line covers a range twice as wide as the line before. There is one histogram for each value of a field, by default evt.type; by=proc.name or by=fd.name selects another field. The histograms with the most time come first. Calls whose start was not captured are left out, and their number is shown. A filter selects the calls, as in 'evt.type=read and fd.type=file'."
+short_description = "Histograms of the latency of syscalls"
 category = "Performance"
 
 local report = require "report"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows what threads waited for while they were off the CPU: the function of the program that led to the wait, the system call, the kind of wait, and the thread that woke them. Needs samples of threads off the CPU: saker profile --off-cpu -w FILE, or --sample-on off_cpu."
+description = "Shows what threads waited for while they were off the CPU: the function of the program that led to the wait, the syscall, the kind of wait, and the thread that woke them. Needs samples of threads off the CPU: saker profile --off-cpu -w FILE, or --sample-on off_cpu."
 short_description = "Show what threads wait for, and which threads wake them"
 category = "Performance"
 

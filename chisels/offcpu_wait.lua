@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows how long threads were blocked in system calls, by process, call, and file or peer. A call that is still open counts up to the time of the table. Threads that wait at the same time all count, so the sum can be more than the time that passed. The filter 'evt.is_wait=false' leaves out calls that are made to wait, such as poll and nanosleep. In a capture of another tool, a call counts if its thread left the CPU during it."
-short_description = "Top waits by process, system call, and file or peer"
+description = "Shows how long threads were blocked in syscalls, by process, call, and file or peer. A call that is still open counts up to the time of the table. Threads that wait at the same time all count, so the sum can be more than the time that passed. The filter 'evt.is_wait=false' leaves out calls that are made to wait, such as poll and nanosleep. In a capture of another tool, a call counts if its thread left the CPU during it."
+short_description = "Top waits by process, syscall, and file or peer"
 category = "Performance"
 
 local report = require "report"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Draws a heat map of the latency of system calls, which scrolls. Time goes down, and latency goes to the right, from 100 ns to 10 s. The colour of a cell is the number of calls per second. A filter selects calls, such as fd.type=file; 'evt.is_wait=false' leaves out calls that wait for something, which are at the right."
-short_description = "Draw latencies of system calls as a heat map"
+description = "Draws a scrolling heat map of the latency of syscalls. Time goes down, and latency goes to the right, from 100 ns to 10 s. The colour of a cell is the number of calls per second. A filter selects calls, such as fd.type=file; 'evt.is_wait=false' leaves out calls that wait for something, which are at the right."
+short_description = "Draw latencies of syscalls as a heat map"
 category = "CPU Usage"
 
 local FIRST, DECADES = 2, 8 -- from 10^2 ns (100 ns), over 8 powers of ten

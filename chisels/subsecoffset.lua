@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Draws a heat map of when in each second system calls end, which scrolls. A row is a second, or another number of milliseconds, and each call is at its place in it. Regular activity, such as that of timers, makes columns. The colour of a cell is the number of calls per second."
+description = "Draws a scrolling heat map of when in each second syscalls end. A row is a second, or another number of milliseconds, and each call is at its place in it. Regular activity, such as that of timers, makes columns. The colour of a cell is the number of calls per second."
 short_description = "Draw when in each second calls happen"
 category = "CPU Usage"
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Counts failed system calls by call, error and path; a call without a path counts by its file, process or address. The loader, the C library (locales, character sets) and shells (PATH) look for files in one folder after the other. Such failed look-ups are together in one row, but a library or a program that was found in no folder has a row of its own; lookups=all shows each path. by=FIELD counts by another field in place of the path, as in by=proc.name. Calls that would block (EAGAIN) and those that a signal interrupted are included."
-short_description = "Top system call errors by call, error and path"
+description = "Counts failed syscalls by call, error and path; a call without a path counts by its file, process or address. The loader, the C library (locales, character sets) and shells (PATH) look for files in one folder after the other. Such failed look-ups are together in one row, but a library or a program that was found in no folder has a row of its own; lookups=all shows each path. by=FIELD counts by another field in place of the path, as in by=proc.name. Calls that would block (EAGAIN) and those that a signal interrupted are included."
+short_description = "Top syscall errors by call, error and path"
 category = "Errors"
 
 local report = require "report"

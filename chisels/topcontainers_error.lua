@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows the containers with the most failed system calls. Processes outside of containers do not count."
-short_description = "Top containers by number of failed system calls"
+description = "Shows the containers with the most failed syscalls. Processes outside of containers do not count."
+short_description = "Top containers by number of failed syscalls"
 category = "Errors"
 
 require "toplist" {

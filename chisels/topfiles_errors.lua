@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows the open files with the most failed system calls. An open that fails has no open file; syscall_errors counts those."
-short_description = "Top files by number of failed system calls"
+description = "Shows the open files with the most failed syscalls. An open that fails has no open file; syscall_errors counts those."
+short_description = "Top files by number of failed syscalls"
 category = "Errors"
 
 require "toplist" {

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows the functions that take the most time in sampled stacks, on the CPU or off it. SELF is the time of the function itself, including waits in system calls; TOTAL includes the functions that it calls. A recursive function counts once per sample. LINE is the source line with most of its time. (inlined) marks a function that the compiler inlined into its callers. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Shows the functions that take the most time in sampled stacks, on the CPU or off it. SELF is the time of the function itself, including waits in syscalls; TOTAL includes the functions that it calls. A recursive function counts once per sample. LINE is the source line with most of its time. (inlined) marks a function that the compiler inlined into its callers. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Show the functions that take the most time"
 category = "Performance"
 

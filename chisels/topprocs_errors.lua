@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows the processes with the most failed system calls, and how many of these were about files, the network, memory and other things. Calls that would block (EAGAIN) and those that a signal interrupted are included."
-short_description = "Top processes by number of failed system calls"
+description = "Shows the processes with the most failed syscalls, and how many of these were about files, the network, memory and other things. Calls that would block (EAGAIN) and those that a signal interrupted are included."
+short_description = "Top processes by number of failed syscalls"
 category = "Errors"
 
 require "toplist" {

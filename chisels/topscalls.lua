@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows the most frequent system calls, with the number of failures and the time. A call counts once, when it ends; sysdig counts some calls twice, when they begin and when they end. A filter selects calls: proc.name=nginx, thread.tid=4711, fd.name contains /var/log."
-short_description = "Top system calls by number of calls"
+description = "Shows the most frequent syscalls, with the number of failures and the time. A call counts once, when it ends; sysdig counts some calls twice, when they begin and when they end. A filter selects calls: proc.name=nginx, thread.tid=4711, fd.name contains /var/log."
+short_description = "Top syscalls by number of calls"
 category = "Performance"
 
 require "toplist" {

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The values that topscalls and topscalls_time count of each system call: require "callvalues"(NAME, ...)
+-- The values that topscalls and topscalls_time count of each syscall: require "callvalues"(NAME, ...)
 -- returns those with these names, in this order, as toplist takes them.
 local rows = {
   calls = {"CALLS", count = true},

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Logs of slow system calls, for fileslower, netlower and scallslower: require "slowcalls"(FILTER, TITLE,
+-- Logs of slow syscalls, for fileslower, netlower and scallslower: require "slowcalls"(FILTER, TITLE,
 -- FIELD, COUNTS_BYTES, CONNECTS), which sets the callbacks. TITLE and FIELD are those of the last column;
 -- COUNTS_BYTES: RESULT is the number of bytes. A call that began before the capture has no latency, and is
 -- shown with min_ms=0 only. With CONNECTS, a non-blocking connect has a row when the process reads its
