@@ -11,16 +11,18 @@ local arg = report.args {
   report.color_arg,
 }
 
-local SIGKILL, SIGPIPE, SIGALRM, SIGCHLD, SIGXCPU, SIGVTALRM, SIGPROF = 9, 13, 14, 17, 24, 26, 27
--- Signals that practically only the kernel sends, and that terminate a process without a delivery of
--- their own: the kernel delivers SIGKILL in their place, without a sender.
-local sent_by_kernel = {[SIGPIPE] = true, [SIGALRM] = true, [SIGVTALRM] = true, [SIGPROF] = true}
+local SIGKILL, SIGCHLD, SIGXCPU = 9, 17, 24
+-- Signals that practically only the kernel sends: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGALRM,
+-- SIGURG, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGWINCH, SIGIO, SIGSYS.
+local sent_by_kernel = {}
+for _, number in ipairs {4, 5, 7, 8, 11, 13, 14, 23, 24, 25, 26, 27, 28, 29, 31} do sent_by_kernel[number] = true end
 local CALLS = "kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_open"
 
 local fields, put, finish = {}, nil, nil
--- Sent signals, {from, name, call, group, ts, given, pending}, by receiver, and by sender, as a signal to a
--- group has many receivers. pending: the call has no line yet.
+-- Sent signals, {from, name, call, group, ts, given, pending, is_delivered}, by receiver, and by sender, as a
+-- signal to a group has many receivers. pending: the call has no line yet.
 local to, from = bounded(10000), bounded(10000)
+local delivered = bounded(10000) -- by receiver: the last send that was delivered
 
 local files = bounded(10000) -- by process and pidfd: the process that the pidfd refers to
 local calls = bounded(10000) -- by thread: the signal that its open call sends
@@ -28,7 +30,7 @@ local calls = bounded(10000) -- by thread: the signal that its open call sends
 function on_init()
   fields = report.fields {
     time = "evt.rawtime", type = "evt.type", dir = "evt.dir", pid = "proc.pid", tid = "thread.tid",
-    name = "proc.name", group = "proc.pgid", result = "evt.rawres", error = "evt.res",
+    name = "proc.name", group = "proc.pgid", vpid = "proc.vpid", vtid = "thread.vtid", container = "container.id", result = "evt.rawres", error = "evt.res",
     sig = "evt.rawarg.sig", sig_name = "evt.arg.sig", to_pid = "evt.rawarg.pid",
     to_name = "evt.arg.pid", to_tid = "evt.rawarg.tid", to_tname = "evt.arg.tid",
     to_tgid = "evt.rawarg.tgid", to_gname = "evt.arg.tgid", pidfd = "evt.rawarg.pidfd",
@@ -86,10 +88,19 @@ local function args_of(call)
   return given
 end
 
+-- Whether the process is in a PID namespace of its own, where signals have the PIDs of the namespace.
+local function is_nested()
+  local vpid = evt.field(fields.vpid)
+  return vpid and vpid > 0 and vpid ~= evt.field(fields.pid)
+end
+
+-- Returns a prefix for PIDs of a nested namespace in keys of `to`. The container stands for the namespace.
+local function space() return is_nested() and (evt.field(fields.container) or "") .. "/" or "" end
+
 -- Returns the key in `to` for the target of a call: a process or thread, a group, or all processes (-1).
 local function key_of(given)
   local group = given.pid == 0 and evt.field(fields.group)
-  return (group and -group or given.pid) .. ":" .. given.number
+  return (group and -group or space() .. given.pid) .. ":" .. given.number
 end
 
 local function put_sent(send, given, effect, color)
@@ -133,7 +144,7 @@ local function on_send(call)
   if send.pending or not begun then
     put_sent(send, given, failed and field(fields.error) or "sent", failed and "red" or nil)
   end
-  send.pending = nil
+  send.pending, send.given = nil, given
   if not given.number or given.number == 0 then return end
   local key = given.pid and key_of(given)
   if failed then
@@ -155,16 +166,31 @@ local function on_pidfd()
 end
 
 -- Returns the send of this signal to the process of the event: to its PID, TID or group, or to all.
-local function sent_to(number)
-  local group = evt.field(fields.group)
-  for _, id in ipairs {evt.field(fields.pid) or 0, evt.field(fields.tid) or 0, group and -group or 0, -1} do
+-- except: skips this send, and those that were delivered to their only receiver (nil: skips none).
+local function sent_to(number, except)
+  local field, prefix = evt.field, space()
+  local group = field(fields.group)
+  local ids = {field(fields.pid) or 0, field(fields.tid) or 0, group and -group or 0, -1}
+  if prefix ~= "" then
+    for _, id in ipairs {field(fields.vpid) or 0, field(fields.vtid) or 0, -1} do ids[#ids + 1] = prefix .. id end
+  end
+  for _, id in ipairs(ids) do
     local send = to:get(id .. ":" .. number)
-    if send then return send end
+    if send and not (except and (send == except or send.is_delivered)) then return send end
   end
 end
 
+-- Returns the send of a signal that is delivered in a nested PID namespace. The event has the sender's PID in
+-- that namespace: 0 stands for the kernel, and for every process outside of the namespace.
+local function nested_send(number, pid)
+  local send = sent_to(number, delivered:get(pid .. ":" .. number) or {})
+  if send then return send end
+  return {name = (number == SIGCHLD or sent_by_kernel[number]) and "kernel" or nil}
+end
+
 -- Returns the send of the signal that is delivered. Only SIGCHLD of the kernel has a PID: that of the child.
-local function delivered_send(number)
+local function delivered_send(number, pid)
+  if pid and is_nested() then return nested_send(number, pid) end
   local sender = evt.field(fields.sender)
   if sender == 0 then return {name = "kernel"} end
   local send = sent_to(number)
@@ -180,8 +206,12 @@ local function on_delivery()
   local number, pid = field(fields.sig), field(fields.pid)
   -- Each thread of a process that exits gets this one: procexit has the signal that ended the process.
   if not number or number == SIGKILL then return end
-  local send = delivered_send(number)
-  if pid then to:put(pid .. ":" .. number, send) end -- for on_death
+  local send = delivered_send(number, pid)
+  if pid then
+    to:put(pid .. ":" .. number, send) -- for on_death
+    delivered:put(pid .. ":" .. number, send)
+    send.is_delivered = send.given and (send.given.pid or 0) > 0
+  end
   put_effect(send, number, "delivered")
 end
 
@@ -201,6 +231,7 @@ local function on_death()
   if pid then
     to:take(pid .. ":" .. number)
     to:take(pid .. ":" .. SIGXCPU)
+    to:take(space() .. (field(fields.vpid) or pid) .. ":" .. number)
   end
   put_effect(send, number, "ended it", "yellow")
 end

@@ -504,6 +504,32 @@ child(lambda: os._exit(0))
 print(os.getpid(), flush=True)
 signal.pause()
 """
+# Signals in a PID namespace, where a delivery has the sender's PID in the namespace, or 0 for a sender outside of it.
+INSIDE = """
+import os, signal
+got = []
+signal.signal(10, lambda *a: got.append(1))
+signal.signal(14, lambda *a: None)
+def send():
+    n, pid = len(got), os.fork()
+    if not pid: os.kill(os.getppid(), 10); os._exit(0)
+    os.waitpid(pid, 0)
+    while len(got) == n: signal.sigtimedwait([], 0.01)
+def receive():
+    n = len(got)
+    print(flush=True)
+    while len(got) == n: signal.sigtimedwait([], 0.01)
+send(); receive(); send()
+signal.setitimer(signal.ITIMER_REAL, 0.01); signal.pause()
+"""
+NAMESPACE_SIGNALS = """
+import os, subprocess, sys
+p = subprocess.Popen(["unshare", "--fork", "--pid", sys.executable, sys.argv[1]], stdout=subprocess.PIPE)
+p.stdout.readline()
+with open(f"/proc/{p.pid}/task/{p.pid}/children") as f: pid = int(f.read())
+os.kill(pid, 10)
+sys.exit(p.wait())
+"""
 # After the line of another thread, strace continues an interrupted line behind "resumed>".
 STRACE_KILL = re.compile(r"\b(kill|tgkill|pidfd_send_signal)\((.*?)(?:\)| <unfinished \.\.\.>\n(?:.*\n)*?.*<\.\.\. \1 resumed>\)?)"
                          r" += (-?\d+)(?: (\w+))?")
@@ -571,6 +597,20 @@ class Signals(Case):
         last = [o for o in objects(self, "-r", path, "-c", "signals", "SIGCHLD") if o["to_pid"] == pid][-1]
         self.assertEqual((last["from"], last["effect"]), ("kernel", "delivered"))
         self.assertNotIn(last["from_pid"], [o["to_pid"] for o in told])
+
+    @live
+    def test_in_a_namespace(self):
+        path, p = capture(self, "namespace", PYTHON, self.script("namespace_signals.py", NAMESPACE_SIGNALS),
+                          self.script("inside.py", INSIDE))
+        self.assertEqual(p.returncode, 0, p.stderr)
+        told = [o for o in objects(self, "-r", path, "-c", "signals") if o["signal"] in ("SIGUSR1", "SIGALRM")]
+        name = os.path.basename(PYTHON)[:15]
+        sent = [("SIGUSR1", name, "sent"), ("SIGUSR1", name, "delivered")]
+        self.assertEqual([(o["signal"], o["from"], o["effect"]) for o in told],
+                         3 * sent + [("SIGALRM", "kernel", "delivered")])
+        froms = [o.get("from_pid") for o in told]
+        self.assertEqual(froms[0:6:2], froms[1:6:2])
+        self.assertEqual(len(set(froms)), 4)  # two children, a process outside, and none
 
     @live
     def test_only_one_signal(self):
