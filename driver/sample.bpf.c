@@ -22,13 +22,13 @@ struct sample {
 	bool has_kernel; /* the task was in the kernel */
 };
 
+/* Puts the stack that @w has found. */
 static __always_inline void put_user_stack(struct rec *r, struct user_walk *w,
 					   struct task_struct *task)
 {
 	struct pt_regs *regs = user_regs(task);
 	u64 id = 0;
 
-	walk_user(w, task, sampler_cfg.depth);
 	count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
 	id = copy_if_no_tables(w, sampler_cfg.depth, r->level);
 	if (!id && w->end == STACK_END_FAULT) {
@@ -57,24 +57,40 @@ static __always_inline void put_no_wait(struct rec *r)
 	put_empty(r);
 }
 
+/* Begins a sample, and walks its user stack. Returns false if there is no room. *w NULL: none. */
+static __always_inline bool begin_walked(struct rec *r, struct user_walk **w, void *ctx,
+					 struct task_struct *task)
+{
+	if (!begin_sample(r, ctx, OPEN_SENT))
+		return false;
+	*w = walk_of(r->level); /* there is one for each level */
+	if (*w)
+		walk_user(*w, task, sampler_cfg.depth);
+	return true;
+}
+
 static __always_inline int send_sample(struct drv_sample_counts *c, void *ctx,
 				       struct task_struct *task, const struct sample *s)
 {
 	struct user_walk *w;
 	struct rec r;
+	bool begun = begin_walked(&r, &w, ctx, task);
 
-	if (!begin_sample(&r, ctx, OPEN_SENT)) {
+	if (begun && w && w->n_codes) {
+		send_scripts_in(&r, ctx, w);
+		begun = begin_walked(&r, &w, ctx, task);
+	}
+	if (!begun) {
 		count(&c->dropped);
 		return 0;
 	}
-	w = walk_of(r.level);
 	put_u8(&r, s->reason);
 	if (s->weighs)
 		put_u64(&r, s->weight);
 	else
 		put_empty(&r);
 	put_s64(&r, task->tgid);
-	if (!w) /* there is one for each level */
+	if (!w)
 		return commit_sample(&r, c);
 	put_comm_of(&r, w, task->comm);
 	if (sampler_cfg.kernel && s->has_kernel)

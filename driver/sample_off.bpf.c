@@ -180,7 +180,7 @@ static __always_inline void off_keep_user(struct off_slot *slot, struct user_wal
 
 /* Walks and stores the user stack. ring_hdr.nest is raised meanwhile, so that page faults count as
  * the driver's own. */
-static __always_inline void off_walk(struct off_slot *slot, struct task_struct *task)
+static __always_inline void off_walk(struct off_slot *slot, void *ctx, struct task_struct *task)
 {
 	struct pt_regs *regs = user_regs(task);
 	struct ring *ring = this_ring();
@@ -204,6 +204,7 @@ static __always_inline void off_walk(struct off_slot *slot, struct task_struct *
 		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
 		slot->id = copy_if_no_tables(w, sampler_cfg.depth, level);
 		off_keep_user(slot, w, task);
+		send_scripts(ctx, w);
 	}
 	ring_leave(ring);
 }
@@ -231,7 +232,7 @@ static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 s
 	slot->arg = arg_of(prev, slot->call);
 	slot->is_older = 0;
 	off_keep_kernel(slot, ctx, prev);
-	off_walk(slot, prev);
+	off_walk(slot, ctx, prev);
 	slot->out_ns = bpf_ktime_get_boot_ns();
 }
 

@@ -8,6 +8,7 @@
 #define DRIVER_SAMPLE_RECORD_BPF_H
 
 #include "enter.bpf.h"
+#include "script_event.bpf.h"
 #include "task.bpf.h"
 #include "user_stack.bpf.h"
 
@@ -78,6 +79,7 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 	dwarf_regs(w->regs, regs);
 	w->known = 0xffff;
 	w->tls = task->thread.fsbase;
+	w->space = (u64)task->mm;
 	if (regs->cs == USER32_CS) {
 		w->end = STACK_END_COMPAT;
 		return;
@@ -161,7 +163,8 @@ static __always_inline void put_ns_pids(struct rec *r, struct user_walk *w,
 
 #define SAMPLE_ROOM                                                                                \
 	(EVT_SAMPLE_E_FIXED_SZ + 2 * COMM_LEN + SAMPLE_TP_NAME + 8 * STACK_KERNEL_MAX +            \
-	 8 * (sampler_cfg.depth < STACK_USER_MAX ? sampler_cfg.depth : STACK_USER_MAX))
+	 8 * (sampler_cfg.depth < STACK_USER_MAX / 2 ? 2 * sampler_cfg.depth : STACK_USER_MAX) +   \
+	 SCRIPT_ROOM)
 
 #define begin_sample(r, ctx, open)                                                                 \
 	begin_at(r, this_ring(), ctx, open, EVT_SAMPLE_E, 0, EVT_SAMPLE_E_NPARAMS, SAMPLE_ROOM)

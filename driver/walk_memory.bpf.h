@@ -8,6 +8,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "shared/walk_state.h"
+#include "walk_python.bpf.h"
 
 struct unwind_chunk_template {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -51,9 +52,9 @@ static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chun
 	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
 }
 
-/* Calls the walker of an interpreter, each a function in a header of its own. Verified on its own;
- * does nothing without rows. */
-static __noinline int walk_script(struct user_walk *w, u32 walker)
+/* Calls the walker of an interpreter, each a function in a header of its own, verified on its own.
+ */
+static __always_inline int walk_script(struct user_walk *w, u32 walker)
 {
 	switch (walker) {
 #define X(sym, name, fn)                                                                           \

@@ -85,6 +85,17 @@ static __always_inline void put_header(struct rec *r, u64 ts, u64 tid)
 	store32(r->base + EVT_AT + 22, r->n_params);
 }
 
+/* Makes the open record, whose room must suffice, one of another type, without parameters. */
+static __always_inline void rec_retype(struct rec *r, u32 type, u32 n_params)
+{
+	r->type = type;
+	r->n = 0;
+	r->n_params = n_params;
+	r->off = REC_LENS + 2 * n_params;
+	store16(r->base + EVT_AT + 20, type);
+	store32(r->base + EVT_AT + 22, n_params);
+}
+
 /* The record belongs to another thread than the current one. */
 static __always_inline void set_tid(struct rec *r, u64 tid)
 {

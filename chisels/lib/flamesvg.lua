@@ -31,6 +31,7 @@ flamesvg.kinds = {
   {kind = "i", text = "inlined", hue = 44, span = 12, saturation = 85, light = 76},
   {kind = "k", text = "kernel", hue = 202, span = 24, saturation = 62, light = 70},
   {kind = "j", text = "JIT code", hue = 100, span = 36, saturation = 50, light = 66},
+  {kind = "s", text = "script", hue = 275, span = 30, saturation = 55, light = 76},
   {kind = "?", text = "not known", hue = 0, span = 0, saturation = 0, light = 80},
 }
 local by_kind = {p = {hue = 220, span = 0, saturation = 8, light = 78},

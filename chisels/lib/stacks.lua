@@ -10,8 +10,8 @@
 -- A stack is {process, pid, thread, root, end_, frames, n, ns}. root is the name of the process with its
 -- PID, to show. pid is nil for processes that are counted as one; thread is nil if the thread has the name
 -- of the process. frames are outermost first; equal frames are the same table {kind, name, func, module,
--- module_name, place, offset, file, line}. kind is u (user), k (kernel), j (JIT code), i (inlined into the
--- frame before) or ? (unknown).
+-- module_name, place, offset, file, line}. kind is u (user), k (kernel), j (JIT code), s (of an interpreter),
+-- i (inlined into the frame before) or ? (unknown).
 local report = require "report"
 local stacks = {}
 

@@ -262,7 +262,7 @@ function Toplist.new(spec)
   return setmetatable({
     spec = spec, columns = {}, widths = {},
     key_handles = {}, key_ofs = {}, key_shows = {}, -- from reader(), and `show`
-    whens = {}, handles = {}, ofs = {}, sums = {}, -- by value; sums: true for a plain sum
+    whens = {}, handles = {}, ofs = {}, sums = {}, -- of values; sums: whether it is a plain sum
   }, Toplist)
 end
 

@@ -5,11 +5,14 @@
  * Kernel frames are u64 addresses, innermost first: the first is the instruction that the CPU was
  * at, the others are return addresses. User frames are the same, with the way each was found in the
  * highest byte, which user addresses do not use. Frames of an interpreter stand right behind the
- * native frame of its loop: their address is that of an instruction of the interpreter's own code,
- * and the highest byte names the interpreter.
+ * native frame of its loop, innermost first. Such a frame is a word whose highest byte names the
+ * interpreter, with the address of the code object, and STACK_HOW_MORE words that belong to it: for
+ * Python one, with the position in the code and a checksum.
  */
 #ifndef DRIVER_SHARED_STACK_H
 #define DRIVER_SHARED_STACK_H
+
+#include <linux/types.h>
 
 #define SAMPLE_HZ_MAX 4000u
 #define STACK_USER_MAX 1024u /* maximum number of frames */
@@ -29,14 +32,26 @@ enum stack_how {
 	STACK_HOW_ROW, /* a row of the unwind table */
 	STACK_HOW_SIGNAL, /* the frame that a signal interrupted */
 	STACK_HOW_SCRIPT = 0x40, /* an interpreter's walker: enum stack_walker in the low bits */
+	STACK_HOW_MORE = 0x60, /* no frame: more about the interpreter's frame before it */
 };
 
-#define STACK_IS_SCRIPT(frame) (STACK_HOW(frame) & STACK_HOW_SCRIPT)
+#define STACK_IS_MORE(frame) (STACK_HOW(frame) == STACK_HOW_MORE)
+#define STACK_IS_SCRIPT(frame) (STACK_HOW(frame) & STACK_HOW_SCRIPT && !STACK_IS_MORE(frame))
 #define STACK_WALKER(frame) (STACK_HOW(frame) & (STACK_WALKER_ROOM - 1))
 
+/* The word behind a frame of Python. The checksum tells whether a code object is still the one
+ * whose name is known. */
+#define STACK_SCRIPT_BITS 28
+#define STACK_SCRIPT_MASK ((1u << STACK_SCRIPT_BITS) - 1)
+#define STACK_MORE(position, check)                                                                \
+	((__u64)STACK_HOW_MORE << STACK_HOW_SHIFT |                                                \
+	 (__u64)((position)&STACK_SCRIPT_MASK) << STACK_SCRIPT_BITS | ((check)&STACK_SCRIPT_MASK))
+#define STACK_MORE_POSITION(word) ((__u32)((word) >> STACK_SCRIPT_BITS) & STACK_SCRIPT_MASK)
+#define STACK_MORE_CHECK(word) ((__u32)(word)&STACK_SCRIPT_MASK)
+
 /* Interpreters whose frames are walked: symbol, name, function of the driver. The numbers are in
- * files: only append rows. There are none yet: docs/unwinding.md says what one needs. */
-#define STACK_WALKERS(X)
+ * files: only append rows. */
+#define STACK_WALKERS(X) X(PYTHON, "python", walk_python)
 
 enum stack_walker {
 	STACK_WALKER_NONE,
@@ -46,7 +61,7 @@ enum stack_walker {
 		STACK_WALKER_MAX
 };
 
-#define STACK_WALKER_ROOM 8 /* at least STACK_WALKER_MAX; a power of two up to 0x40 */
+#define STACK_WALKER_ROOM 32 /* at least STACK_WALKER_MAX; a power of two up to 0x20 */
 
 /* End reasons of user stacks: symbol, name. The numbers are in files: only append rows. */
 #define STACK_ENDS(X)                                                                              \

@@ -458,10 +458,40 @@ static inline int walk_script_begins(struct user_walk *w, u32 walker)
 	return !begun;
 }
 
+/* Appends a frame of an interpreter whose code object lies at @code, and what belongs to it. */
+static inline int walk_put_code(struct user_walk *w, u32 walker, u64 code, u32 position, u32 check)
+{
+	const u32 n = w->n;
+
+	if (n + 1 >= w->max || n + 1 >= STACK_USER_MAX)
+		return walk_ends(w, STACK_END_DEPTH);
+	if (walk_put_script(w, walker, code, 1))
+		return 1;
+	w->frames[(n + 1) & (STACK_USER_MAX - 1)] = STACK_MORE(position, check);
+	w->n = n + 2;
+	w->max++; /* the second word is no frame */
+	return 0;
+}
+
+/* Returns whether @addr lies in the frame that the walk is at. */
+static inline int walk_frame_has(const struct user_walk *w, u64 addr)
+{
+	const u32 kind = RULE_KIND(w->rule) & UNWIND_KIND_MASK;
+	const u64 base = kind == UNWIND_RBP ? w->bp : w->sp;
+	const u64 cfa = kind == UNWIND_RBP || kind == UNWIND_RSP ? base + RULE_CFA(w->rule) * 8ull
+								 : w->sp + WALK_WINDOW;
+
+	return addr >= w->sp && addr < cfa;
+}
+
 static inline int walk_up(struct user_walk *w, u32 *how)
 {
-	if (RULE_KIND(w->rule) & UNWIND_F_LOOP && walk_script(w, RULE_WALKER(w->rule)))
-		return 1;
+	int r = 0;
+
+	if (RULE_KIND(w->rule) & UNWIND_F_LOOP)
+		r = walk_script(w, RULE_WALKER(w->rule));
+	if (r)
+		return r;
 	switch (RULE_KIND(w->rule) & UNWIND_KIND_MASK) {
 	case UNWIND_END:
 		return walk_ends(w, STACK_END_ROOT);
@@ -563,12 +593,13 @@ static inline void walk_plain(struct user_walk *w, const struct unwind_cache *ca
 static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
 {
 	u32 how = 0;
+	int r;
 
 	if (cache)
 		walk_plain(w, cache);
-
-	if (walk_up(w, &how))
-		return 1;
+	r = walk_up(w, &how);
+	if (r)
+		return r != WALK_AGAIN;
 	if (!w->ip) /* a stack made by the program, with nothing below its first function */
 		return walk_ends(w, STACK_END_ROOT);
 	if (!user_code(w->ip))
@@ -610,6 +641,8 @@ static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 	w->end = STACK_END_DEPTH;
 	w->switches = w->go_switches = 0;
 	w->scripts = 0;
+	w->script_frame = 0;
+	w->n_codes = 0;
 	w->window_sz = 0;
 	w->n_cached = w->n_searched = 0;
 	w->exact = 1;

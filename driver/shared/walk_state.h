@@ -4,13 +4,15 @@
 #ifndef DRIVER_SHARED_WALK_STATE_H
 #define DRIVER_SHARED_WALK_STATE_H
 
-#include "shared/unwind_table.h"
-
 #include "shared/record.h"
 #include "shared/stack.h"
+#include "shared/unwind_table.h"
 
 #define WALK_WINDOW 4096u /* bytes of stack per read, at most a page */
 #define WALK_REGS 16
+#define WALK_AGAIN 2 /* walk_script: the activation has more frames */
+#define WALK_CODES_MAX 32 /* maximum number of new code objects of a walk */
+#define WALK_SCRIPT_SZ 256u /* bytes of an interpreter's objects per read */
 #define WALK_SWITCHES_MAX                                                                          \
 	4 /* maximum number of changes of the stack; a walk in circles makes more */
 
@@ -29,6 +31,7 @@ struct user_walk {
 	u64 regs[WALK_REGS];
 	u32 known;
 	u64 tls; /* In: the thread pointer; 0: unknown */
+	u64 space; /* In: a number of the address space */
 	/* In: the mappings of the process. None: walk by frame pointers alone. */
 	u32 maps, n_maps; /* place */
 	u32 gen;
@@ -43,6 +46,17 @@ struct user_walk {
 	u32 scripts; /* bits of walkers that have begun */
 	u64 script[STACK_WALKER_ROOM]; /* by walker: where it continues in the next frame of its
 					  loop */
+	u64 script_frame; /* where an activation with more frames continues; 0: at its first one */
+	u32 script_n; /* n before that activation */
+	/* Out: code objects of the stack whose names were not sent yet. */
+	u32 n_codes;
+	struct walk_code {
+		u64 code, tag; /* tag: as in the driver's table of those that were sent */
+		u32 check, walker;
+	} codes[WALK_CODES_MAX];
+	/* Scratch of the walker. */
+	u64 word;
+	u8 object[WALK_SCRIPT_SZ];
 	u8 window[WALK_WINDOW];
 };
 
@@ -51,7 +65,8 @@ static int walk_fill(struct user_walk *w, u32 sz, u64 addr);
 /* Returns a chunk of the tables; NULL: there is none. */
 static const u64 *walk_chunk(const struct user_walk *w, u32 chunk);
 /* Appends the frames that an interpreter's loop runs, innermost first, with walk_put_script; the
- * walk is at the native frame of the loop. Returns not 0 if the walk ends. */
+ * walk is at the native frame of the loop. Returns 0; WALK_AGAIN: call it again; 1: the walk ends.
+ */
 #if defined(__bpf__) || defined(WALK_SCRIPTS)
 static int walk_script(struct user_walk *w, u32 walker);
 #else /* only native frames are needed */

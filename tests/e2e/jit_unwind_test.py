@@ -43,9 +43,9 @@ class JitUnwind(unittest.TestCase):
         self.dir = e2e.temp_dir()
         self.addCleanup(shutil.rmtree, self.dir)
 
-    def stacks(self, *command):
+    def stacks(self, *command, options=()):
         out = os.path.join(self.dir, "out.folded")
-        profile("-F", "999", "-o", out, "--", *command)
+        profile("-F", "999", *options, "-o", out, "--", *command)
         return folded(e2e.read_text(out))
 
     def test_trampoline(self):
@@ -59,7 +59,7 @@ class JitUnwind(unittest.TestCase):
         python = python_with_trampoline()
         if not python:
             self.skipTest("there is no CPython 3.13 or later")
-        stacks = self.stacks(python, "-X", "perf_jit", "-c", PYTHON)
+        stacks = self.stacks(python, "-X", "perf_jit", "-c", PYTHON, options=["--interpreter-frames"])
         self.assertLess(share(stacks, r"^\[truncated"), 0.1, list(stacks)[:5])
         self.assertGreater(share(stacks, r"(?:_PyEval_EvalFrameDefault[^;]*;.*){2}"), 0.8)
 

@@ -243,6 +243,8 @@ struct scap_unwind_stats {
 	uint64_t n_too_much; /* files whose tables would have exceeded the work limit of a file */
 	uint64_t n_processes_too_much; /* processes whose files together would have exceeded the
 					  work limit of a process */
+	uint64_t n_unsupported; /* interpreters of a version without a walker: native frames only */
+	char unsupported[32]; /* language and version of the last one */
 	uint64_t build_ns; /* time spent building them */
 	uint64_t used_sz, sz; /* bytes used, and size of the memory shared with the driver */
 	uint64_t ends[32]; /* stacks that waited for unwind tables, by enum stack_end */

@@ -171,6 +171,7 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	s->hidden_flags = SCAP_EVT_F_STATE_ONLY | (s->enter_events ? 0 : SCAP_EVT_F_HIDDEN);
 	s->tree_root = OPT(opts, tree_root);
 	s->debug_dirs = OPT(opts, debug_dirs);
+	s->interpreter_frames = OPT(opts, interpreter_frames);
 	sinsp_resync_init(&s->resync, OPT(opts, resync));
 	s->log = OPT(opts, log);
 	s->log_ctx = OPT(opts, log_ctx);
@@ -238,6 +239,10 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 		sinsp_symbols_add_map(s, evt);
 	else if (evt->raw.type == EVT_SYMBOL_E)
 		sinsp_symbols_import(s, evt);
+	else if (evt->raw.type == EVT_SCRIPT_E)
+		sinsp_scripts_import(s, evt);
+	else if (evt->raw.type == EVT_MAP_EXEC_E || evt->raw.type == EVT_MAP_EXIT_E)
+		sinsp_scripts_drop(s, evt);
 	return 1;
 }
 

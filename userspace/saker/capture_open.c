@@ -203,6 +203,7 @@ static struct sinsp_opts inspector_opts(const struct capture *c, const char *pat
 		.resync = c->live,
 		.source_name = path,
 		.debug_dirs = o->debug_dirs,
+		.interpreter_frames = (uint8_t)o->interpreter_frames,
 		.log = say_log,
 		.containers = c->live,
 	};

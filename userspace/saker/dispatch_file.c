@@ -99,7 +99,8 @@ static int open_piece(struct dispatch *t, const struct scap_state *state, uint64
 	if (!err)
 		err = put_repeated(t, ts_ns);
 	if (!err && t->inspector)
-		err = sinsp_code_maps_export(t->inspector, put_symbol, &to);
+		err = sinsp_code_maps_export(t->inspector, put_symbol, &to)
+			      ?: sinsp_scripts_export(t->inspector, put_symbol, &to);
 	if (err)
 		say_cause(before, t->pieces.path ?: t->o->write, err);
 	return err;

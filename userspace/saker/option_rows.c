@@ -156,6 +156,7 @@ const struct option_row option_rows[] = {
 		  "output. No lines are printed then, unless --print is given."),
 	ROW_WITH_SYMBOLS(GROUP_FILE),
 	ROW_DEBUG_DIR(GROUP_FILE),
+	ROW_INTERPRETER_FRAMES(GROUP_FILE),
 	{0, "print", NULL, GROUP_FILE,
 	 "With -w: also print lines.",
 	 set_value, AT(print), 1},

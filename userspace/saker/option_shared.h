@@ -40,6 +40,10 @@
 	 "Also look for symbols and debugging information in these folders, separated by colons. " \
 	 "Each has the layout of /usr/lib/debug: DIR/.build-id/xx/yyyy.debug.", \
 	 set_text, AT(debug_dirs)}
+#define ROW_INTERPRETER_FRAMES(group) \
+	{0, "interpreter-frames", NULL, group, \
+	 "Also show the native frames of interpreters (Python) between those of the language.", \
+	 set_value, AT(interpreter_frames), 1}
 #define ROW_ZSTD(group) \
 	{0, "zstd", NULL, group, \
 	 "With -w: compress with zstd: faster and smaller than gzip, but other tools must " \

@@ -117,6 +117,7 @@ struct options {
 	struct text_list read; /* capture files; none: live */
 	const char *write; /* NULL: write no capture file */
 	const char *debug_dirs; /* NULL: none */
+	int interpreter_frames;
 	int whole_state; /* the file has the state of all processes, not only of those that its
 			    events need */
 	int with_symbols; /* the file has the names of frames */

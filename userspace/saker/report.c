@@ -165,6 +165,11 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 		    "%12llu processes with files without a table, which together would have taken "
 		    "too much work",
 		    (unsigned long long)st->n_processes_too_much);
+	if (st->n_unsupported)
+		put(f, "",
+		    "%12llu interpreters of an unsupported version, such as %s: native frames "
+		    "only",
+		    (unsigned long long)st->n_unsupported, st->unsupported);
 	if (st->n_refused)
 		put(f, "", "%12llu mappings not recorded: no room",
 		    (unsigned long long)st->n_refused);

@@ -195,6 +195,8 @@ int live_set_maps(struct live_driver *d)
 		      ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches,
 						  d->n_cpus < 2 * d->n_first ? d->n_cpus
 									     : 2 * d->n_first);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.interp_processes, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.scripts_sent, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copies, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copy_scratch, sc->tables);
 	err = err

@@ -31,6 +31,7 @@ static int open_unwind(struct live_driver *d, const struct live_opts *o)
 			       &(struct live_unwind_maps){
 				       .chunks = bpf_map__fd(d->skel->maps.unwind_chunks),
 				       .procs = bpf_map__fd(d->skel->maps.unwind_processes),
+				       .interps = bpf_map__fd(d->skel->maps.interp_processes),
 				       .copies = bpf_map__fd(d->skel->maps.stack_copies),
 			       },
 			       &(struct live_unwind_opts){

@@ -248,6 +248,7 @@ static int load(struct dual_sampler *d)
 				&(struct live_unwind_maps){
 					.chunks = bpf_map__fd(d->skel->maps.unwind_chunks),
 					.procs = bpf_map__fd(d->skel->maps.unwind_processes),
+					.interps = -1,
 					.copies = -1,
 				},
 				&(struct live_unwind_opts){

@@ -347,11 +347,13 @@ static void publish_stats(struct live_unwind *u)
 		.n_no_room = f.n_no_room,
 		.n_unreadable = f.n_unreadable,
 		.n_too_much = f.n_too_much,
+		.n_unsupported = f.n_unsupported,
 		.n_processes_too_much = p.n_too_much,
 		.build_ns = f.build_ns,
 		.used_sz = unwind_pool_used(u->pool),
 		.sz = unwind_pool_sz(u->pool),
 	};
+	memcpy(u->stats.unsupported, f.unsupported, sizeof(u->stats.unsupported));
 	memcpy(u->stats.ends, u->ends, sizeof(u->stats.ends));
 	pthread_mutex_unlock(&u->lock);
 }
@@ -563,6 +565,8 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 	if (!err)
 		unwind_files_stop_by(u->files, is_stopped, u);
 	err = err ?: unwind_procs_new(&u->procs, u->pool, u->files, maps->procs);
+	if (!err)
+		unwind_procs_write_interps(u->procs, maps->interps);
 	err = err ?: open_copies(u, maps->copies);
 	err = err ?: open_wakers(u);
 	err = err ?: start_thread(u);

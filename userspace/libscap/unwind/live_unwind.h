@@ -15,6 +15,7 @@ struct live_unwind;
 /* Descriptors of the driver's maps. */
 struct live_unwind_maps {
 	int chunks, procs;
+	int interps; /* -1: none */
 	int copies; /* the ring of stacks sampled before their tables; -1: none */
 };
 

@@ -38,6 +38,7 @@ struct unwind_file {
 	uint64_t n_rows; /* with room for them or without */
 	uint64_t used_ns;
 	unsigned int refs;
+	struct interp_file *interp; /* NULL: none */
 	int no_room; /* it has rows, and no table */
 	int too_much; /* its rows exceeded the work limit of a file */
 	int needs_room; /* it did not fit; 0 if it was evicted */
@@ -111,6 +112,7 @@ void unwind_files_free(struct unwind_files *fs)
 			struct unwind_file *f = fs->by_id[i];
 
 			fs->by_id[i] = f->next;
+			free(f->interp);
 			free(f->pieces);
 			free(f);
 		}
@@ -411,9 +413,33 @@ static void drop_unused(struct unwind_files *fs, uint64_t now_ns)
 		*oldest = f->next;
 		drop_aliases(fs, f);
 		drop_pieces(fs, f, now_ns);
+		free(f->interp);
 		free(f);
 		fs->n--;
 	}
+}
+
+static int detect_interp(struct unwind_files *fs, struct unwind_file *f, const struct elf_file *elf,
+			 const struct unwind_source *src)
+{
+	struct interp_file found;
+	const int is_interp = src ? interp_file_detect(&found, elf, src->path) : 0;
+
+	if (is_interp < 0) {
+		fs->stats.n_unsupported++;
+		if (found.process.python.minor)
+			snprintf(fs->stats.unsupported, sizeof(fs->stats.unsupported),
+				 "Python 3.%u", found.process.python.minor);
+		else
+			snprintf(fs->stats.unsupported, sizeof(fs->stats.unsupported), "Python");
+	}
+	if (is_interp <= 0)
+		return 0;
+	f->interp = malloc(sizeof(*f->interp));
+	if (!f->interp)
+		return -ENOMEM;
+	*f->interp = found;
+	return 0;
 }
 
 /* Finds or adds a file that was opened by a new name. *out NULL: it has no table. */
@@ -435,8 +461,9 @@ static int find_or_add(struct unwind_files *fs, struct unwind_file **out,
 		if (!f)
 			return -ENOMEM;
 		memcpy(f->id, id, sizeof(id));
-		err = load_file(fs, f, elf, src, now_ns);
+		err = load_file(fs, f, elf, src, now_ns) ?: detect_interp(fs, f, elf, src);
 		if (err) {
+			drop_pieces(fs, f, now_ns);
 			free(f);
 			return err == -ENOTSUP ? 0 : err;
 		}
@@ -604,6 +631,11 @@ int unwind_file_pieces(const struct unwind_file *f, const struct unwind_piece **
 {
 	*v = f->pieces;
 	return f->no_room || f->too_much ? -ENOSPC : (int)f->n_pieces;
+}
+
+const struct interp_file *unwind_file_interp(const struct unwind_file *f)
+{
+	return f->interp;
 }
 
 void unwind_file_used(struct unwind_file *f, uint64_t now_ns)

@@ -7,6 +7,7 @@
 #ifndef SCAP_UNWIND_UNWIND_FILES_H
 #define SCAP_UNWIND_UNWIND_FILES_H
 
+#include "interp/interp_file.h"
 #include "objfile/elf_file.h"
 #include "unwind/kept_files.h"
 #include "unwind/unwind_pool.h"
@@ -48,6 +49,9 @@ int unwind_file_get(struct unwind_files *fs, struct unwind_file **out,
 struct unwind_file *unwind_file_ref(struct unwind_file *f);
 void unwind_file_put(struct unwind_file *f);
 
+/* Returns the interpreter in the file; NULL: none. */
+const struct interp_file *unwind_file_interp(const struct unwind_file *f);
+
 /* Marks the file as used: a stack of a process that mapped it was walked. */
 void unwind_file_used(struct unwind_file *f, uint64_t now_ns);
 /* Returns whether its table did not fit, and should get room. */
@@ -83,6 +87,8 @@ struct unwind_files_stats {
 	uint64_t n_evicted, n_no_room;
 	uint64_t n_unreadable; /* could not be opened, or are damaged */
 	uint64_t n_too_much; /* exceeded the work limit of a file */
+	uint64_t n_unsupported; /* interpreters of a version that is not supported */
+	char unsupported[32]; /* language and version of the last one */
 	uint64_t n_steps; /* work for building tables */
 	uint64_t build_ns; /* time for building tables */
 };

@@ -48,12 +48,13 @@ struct proc {
 	struct unwind_process entry; /* as the driver has it */
 	uint32_t n_walks; /* the driver's count when it was last read */
 	int sampled; /* the count had increased by then */
+	u32 interps; /* walkers of the interpreters that the driver has of it, a bit each */
 };
 
 struct unwind_procs {
 	struct unwind_pool *pool;
 	struct unwind_files *files;
-	int map;
+	int map, interp_map;
 	struct proc *buckets[BUCKETS];
 	uint32_t gen;
 	size_t n, n_dirty;
@@ -75,9 +76,15 @@ int unwind_procs_new(struct unwind_procs **out, struct unwind_pool *pool,
 	ps->pool = pool;
 	ps->files = files;
 	ps->map = map;
+	ps->interp_map = -1;
 	ps->work = UNWIND_PROCESS_WORK_MAX;
 	*out = ps;
 	return 0;
+}
+
+void unwind_procs_write_interps(struct unwind_procs *ps, int map)
+{
+	ps->interp_map = map;
 }
 
 void unwind_procs_bound_work(struct unwind_procs *ps, uint64_t steps)
@@ -262,6 +269,18 @@ static void set_dirty(struct unwind_procs *ps, struct proc *p)
 	p->dirty = 1;
 }
 
+/* Removes the interpreters that are not in @kept from the driver's map. */
+static void drop_interps(struct unwind_procs *ps, struct proc *p, u32 kept)
+{
+	for (u32 i = 0; i < STACK_WALKER_ROOM; i++) {
+		const struct interp_key key = {.pid = p->pid, .walker = i};
+
+		if (p->interps & ~kept & 1u << i)
+			bpf_map_delete_elem(ps->interp_map, &key);
+	}
+	p->interps &= kept;
+}
+
 static void drop_proc(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 {
 	struct proc **at = &ps->buckets[p->pid & (BUCKETS - 1)];
@@ -271,6 +290,7 @@ static void drop_proc(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 	*at = p->next;
 	if (ps->map >= 0)
 		bpf_map_delete_elem(ps->map, &p->pid);
+	drop_interps(ps, p, 0);
 	ps->n_dirty -= (size_t)p->dirty;
 	ps->n--;
 	maps_put(ps, p->maps, now_ns);
@@ -449,6 +469,42 @@ int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 
 /* ---- as the driver has it ---- */
 
+/* Writes @e, cut where the loop of an interpreter begins and ends. Returns the number of entries.
+ */
+static size_t write_cut(struct unwind_map *to, struct unwind_map e, const struct map *m)
+{
+	const struct interp_file *interp = m->file ? unwind_file_interp(m->file) : NULL;
+	const uint64_t end = e.end, base = m->start - m->offset;
+	size_t n = 0;
+
+	for (size_t i = 0; interp && i < interp->n_loop; i++) {
+		const uint64_t from = base + interp->loop[i].from, till = base + interp->loop[i].to;
+
+		if (till <= e.start || from >= end)
+			continue;
+		if (from > e.start) {
+			e.end = from;
+			if (to)
+				to[n] = e;
+			n++;
+			e.start = from;
+		}
+		e.end = till < end ? till : end;
+		e.walker = (uint16_t)interp->process.walker;
+		if (to)
+			to[n] = e;
+		n++;
+		e.walker = 0;
+		e.start = e.end;
+	}
+	e.end = end;
+	if (e.start == e.end)
+		return n;
+	if (to)
+		to[n] = e;
+	return n + 1;
+}
+
 /* Writes the entries of one mapping, one for each part of its table; only counts them if @to is
  * NULL. */
 static size_t write_map(struct unwind_map *to, const struct map *m)
@@ -481,9 +537,7 @@ static size_t write_map(struct unwind_map *to, const struct map *m)
 		e.first_page = v[i].first_page;
 		e.n_pages = (uint16_t)v[i].n_pages;
 		e.shift = (uint8_t)v[i].shift;
-		if (to)
-			to[written] = e;
-		written++;
+		written += write_cut(to ? to + written : NULL, e, m);
 	}
 	if (written)
 		return written;
@@ -535,6 +589,30 @@ static struct unwind_file *file_needing_room(const struct maps *m)
 	return NULL;
 }
 
+/* Writes what the driver needs to walk the interpreters of @p. */
+static void publish_interps(struct unwind_procs *ps, struct proc *p)
+{
+	u32 seen = 0;
+
+	for (size_t i = 0; ps->interp_map >= 0 && i < p->maps->n; i++) {
+		const struct map *m = &p->maps->v[i];
+		const struct interp_file *f = m->file ? unwind_file_interp(m->file) : NULL;
+		struct interp_process process;
+		struct interp_key key = {.pid = p->pid};
+
+		if (!f || f->loop[0].from < m->offset ||
+		    f->loop[0].from - m->offset >= m->end - m->start)
+			continue;
+		process = f->process;
+		process.python.tss += m->start - m->offset - f->delta;
+		key.walker = process.walker;
+		if (!bpf_map_update_elem(ps->interp_map, &key, &process, BPF_ANY))
+			seen |= 1u << process.walker;
+	}
+	p->interps |= seen;
+	drop_interps(ps, p, seen);
+}
+
 static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 {
 	struct maps *m = p->maps;
@@ -553,6 +631,7 @@ static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 	p->entry = (struct unwind_process){
 		.gen = ps->gen, .maps = m->place, .n_maps = m->n_written, .gen_end = ps->gen};
 	p->n_walks = 0; /* the driver counts from 0 */
+	publish_interps(ps, p);
 	if (ps->map < 0)
 		return;
 	/* Write the words before the entry that refers to them. */

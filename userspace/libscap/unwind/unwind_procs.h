@@ -16,6 +16,8 @@ struct unwind_procs;
 int unwind_procs_new(struct unwind_procs **out, struct unwind_pool *pool,
 		     struct unwind_files *files, int map);
 void unwind_procs_free(struct unwind_procs *ps);
+/* Also writes what the driver needs to walk interpreters, to its map @map; -1: none. */
+void unwind_procs_write_interps(struct unwind_procs *ps, int map);
 
 /*
  * Changes, with their times. Records of a process may be out of order with those of others:

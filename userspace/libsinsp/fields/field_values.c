@@ -72,7 +72,8 @@ static void each_container_type(const struct sinsp_field_row *row, sinsp_value_f
 
 static void each_kind(const struct sinsp_field_row *row, sinsp_value_fn fn, void *ctx)
 {
-	static const char *const kinds[] = {"user", "kernel", "jit", "inlined", "unknown", NULL};
+	static const char *const kinds[] = {"user",    "kernel",  "jit", "script",
+					    "inlined", "unknown", NULL};
 
 	(void)row;
 	each_of(kinds, fn, ctx);

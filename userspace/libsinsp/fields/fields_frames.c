@@ -120,7 +120,7 @@ static char *put_text(char *p, const char *text)
 
 static char *put_row(char *p, const struct sinsp_frame *f)
 {
-	static const char kinds[] = {'u', 'k', 'j', '?'};
+	static const char kinds[] = {'u', 'k', 'j', 's', '?'};
 
 	*p++ = f->inlined ? 'i' : kinds[f->kind];
 	*p++ = '\t';
@@ -209,7 +209,7 @@ enum { FRAME_FUNCTION, FRAME_MODULE, FRAME_PLACE, FRAME_FILE, FRAME_LINE, FRAME_
 
 static const char *kind_name(const struct sinsp_frame *f)
 {
-	static const char *const names[] = {"user", "kernel", "jit", "unknown"};
+	static const char *const names[] = {"user", "kernel", "jit", "script", "unknown"};
 
 	return f->inlined ? "inlined" : names[f->kind];
 }
@@ -358,7 +358,7 @@ static const struct sinsp_field_row rows[] = {
 	TEXT("frame.buildids", 0, get_build_ids,
 	    "one line per file of the stacks that has a build ID: its path, a tab, the build ID"),
 	FRAME("stack.kind", STR, DEC, FRAME_KIND,
-	    "kind of one frame's code: user, kernel, jit, inlined or unknown"),
+	    "kind of one frame's code: user, kernel, jit, script, inlined or unknown"),
 };
 /* clang-format on */
 

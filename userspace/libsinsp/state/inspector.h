@@ -18,6 +18,7 @@ struct sinsp {
 	struct scap *src;
 	const char *source_name; /* NULL: none */
 	const char *debug_dirs; /* NULL: none */
+	uint8_t interpreter_frames; /* stacks have the native frames of interpreters, too */
 	struct sinsp_threads threads;
 	struct sinsp_ifaces ifaces;
 	struct sinsp_users users;

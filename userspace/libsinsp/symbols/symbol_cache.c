@@ -91,6 +91,7 @@ void sinsp_symbols_free(struct sinsp_symbols *sy)
 	free(sy->places);
 	symtab_free(sy->kernel);
 	jit_processes_fini(&sy->jit);
+	script_names_fini(&sy->scripts);
 	sinsp_strings_fini(&sy->strings);
 	free(sy);
 }
@@ -105,7 +106,8 @@ void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st)
 	*st = sy->stats;
 	st->n_jit_cut = sy->jit.n_cut;
 	st->n_jit_late = sy->jit.n_late;
-	st->bytes = sy->bytes + sy->strings.n_bytes + sy->cap_places * sizeof(*sy->places) +
+	st->bytes = sy->bytes + sy->strings.n_bytes + sy->scripts.bytes +
+		    sy->cap_places * sizeof(*sy->places) +
 		    (sy->kernel ? symtab_bytes(sy->kernel) : 0);
 }
 

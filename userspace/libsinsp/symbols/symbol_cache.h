@@ -8,6 +8,7 @@
 
 #include "jit_process.h"
 #include "memory/intern.h"
+#include "script_names.h"
 #include "shared/stack.h"
 #include "symbol_file.h"
 #include "symbols.h"
@@ -71,6 +72,7 @@ struct sinsp_symbols {
 	struct symtab *kernel;
 	uint64_t kernel_ms; /* time of the last read; 0: not yet */
 	struct jit_processes jit;
+	struct script_names scripts;
 	struct line_server *lines; /* NULL: not started */
 	uint64_t n_stacks;
 	/* The last sample, without and with lines. */
@@ -80,6 +82,9 @@ struct sinsp_symbols {
 	} plain, lined;
 	struct sinsp_frame frames[FRAMES_MAX], expanded[EXPANDED_MAX];
 	struct place *at[FRAMES_MAX]; /* of each of frames; NULL: not cached */
+	size_t n_all; /* frames, with those that are hidden */
+	struct sinsp_frame shown[FRAMES_MAX];
+	struct place *shown_at[FRAMES_MAX];
 	size_t n_sampler; /* leading frames of the sampler itself, not part of the stack */
 	struct sinsp_symbols_stats stats;
 };

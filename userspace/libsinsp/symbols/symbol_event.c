@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "event/event_build.h"
+#include "shared/interp.h"
 
 /* The parameters, in their order. */
 enum {
@@ -123,4 +124,64 @@ int symbol_event_read(struct symbol_row *t, const struct sinsp_evt *evt)
 	t->name = text_of(evt, P_NAME);
 	t->lines = evt->params.v[P_LINES];
 	return 0;
+}
+
+/* The parameters of a script event, in their order. */
+enum {
+	SCRIPT_P_PID,
+	SCRIPT_P_LANGUAGE,
+	SCRIPT_P_VERSION,
+	SCRIPT_P_CODE,
+	SCRIPT_P_CHECK,
+	SCRIPT_P_FIRST_LINE,
+	SCRIPT_P_KINDS,
+	SCRIPT_P_NAME,
+	SCRIPT_P_FILE,
+	SCRIPT_P_LINES,
+	SCRIPT_P_MAX
+};
+
+int symbol_script_event_read(struct script_row *t, const struct sinsp_evt *evt)
+{
+	const struct scap_param *v = evt->params.v;
+
+	*t = (struct script_row){0};
+	if (evt->raw.type != EVT_SCRIPT_E || evt->params.n < SCRIPT_P_MAX ||
+	    number(evt, SCRIPT_P_PID, &t->pid, sizeof(t->pid)) ||
+	    number(evt, SCRIPT_P_LANGUAGE, &t->language, sizeof(t->language)) ||
+	    number(evt, SCRIPT_P_VERSION, &t->version, sizeof(t->version)) ||
+	    number(evt, SCRIPT_P_CODE, &t->code, sizeof(t->code)) ||
+	    number(evt, SCRIPT_P_CHECK, &t->check, sizeof(t->check)) ||
+	    number(evt, SCRIPT_P_FIRST_LINE, &t->first_line, sizeof(t->first_line)) ||
+	    number(evt, SCRIPT_P_KINDS, &t->kinds, sizeof(t->kinds)))
+		return -EBADMSG;
+	t->name = v[SCRIPT_P_NAME].p;
+	t->name_len = v[SCRIPT_P_NAME].len;
+	t->file = v[SCRIPT_P_FILE].p;
+	t->file_len = v[SCRIPT_P_FILE].len;
+	t->lines = v[SCRIPT_P_LINES].p;
+	t->n_lines = v[SCRIPT_P_LINES].len;
+	return 0;
+}
+
+int symbol_script_event_build(void *buf, const struct script_code *c)
+{
+	const uint8_t kinds = INTERP_ASCII; /* UTF-8 needs no conversion either */
+	const struct evt_value v[SCRIPT_P_MAX] = {
+		[SCRIPT_P_PID] = {&c->pid, sizeof(c->pid)},
+		[SCRIPT_P_LANGUAGE] = {&c->language, sizeof(c->language)},
+		[SCRIPT_P_VERSION] = {&c->version, sizeof(c->version)},
+		[SCRIPT_P_CODE] = {&c->code, sizeof(c->code)},
+		[SCRIPT_P_CHECK] = {&c->check, sizeof(c->check)},
+		[SCRIPT_P_FIRST_LINE] = {&c->first_line, sizeof(c->first_line)},
+		[SCRIPT_P_KINDS] = {&kinds, sizeof(kinds)},
+		[SCRIPT_P_NAME] = {c->function, c->function ? (uint16_t)strlen(c->function) : 0},
+		[SCRIPT_P_FILE] = {c->file, c->file ? (uint16_t)strlen(c->file) : 0},
+		[SCRIPT_P_LINES] = {c->lines, c->n_lines},
+	};
+
+	return scap_evt_build(buf, SYMBOL_EVENT_MAX, EVT_SCRIPT_E, 0, (uint64_t)c->pid, v,
+			      SCRIPT_P_MAX) < 0
+		       ? -ENOSPC
+		       : 0;
 }

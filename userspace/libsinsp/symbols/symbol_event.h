@@ -3,6 +3,7 @@
 #ifndef SINSP_SYMBOLS_SYMBOL_EVENT_H
 #define SINSP_SYMBOLS_SYMBOL_EVENT_H
 
+#include "script_names.h"
 #include "sinsp.h"
 #include "state/code_maps.h"
 
@@ -28,6 +29,11 @@ int symbol_event_build(void *buf, const struct symbol_row *row);
  * Parses it. Returns 0, or -EBADMSG: another event, or damaged. Texts are borrowed from the event.
  */
 int symbol_event_read(struct symbol_row *row, const struct sinsp_evt *evt);
+
+/* Builds the script event of a code object, in the same way. */
+int symbol_script_event_build(void *buf, const struct script_code *c);
+/* Parses a script event in the same way. */
+int symbol_script_event_read(struct script_row *row, const struct sinsp_evt *evt);
 
 /* The same for a map event of the capture. */
 int symbol_map_event_build(void *buf, int64_t pid, const struct sinsp_code_map *map);

@@ -137,7 +137,7 @@ int sinsp_symbols_export(struct sinsp *s, const struct sinsp_evt *evt, uint32_t 
 	*t = (struct exporter){.s = s, .sy = sy, .piece = piece, .put = put, .ctx = ctx};
 	pid = symbol_sample_pid(evt);
 	/* The sampler's frames, too: the reader drops them by name. */
-	for (size_t i = 0; i < sy->n_sampler + sy->plain.stack.n && !err; i++) {
+	for (size_t i = 0; i < sy->n_all && !err; i++) {
 		if (sy->at[i])
 			err = export_place(t, sy->at[i]);
 		else if (sy->frames[i].kind == SINSP_FRAME_JIT && pid > 0)
@@ -168,7 +168,37 @@ int sinsp_code_maps_export(struct sinsp *s, sinsp_symbol_fn put, void *ctx)
 	return sinsp_code_maps_each(&s->code_maps, export_map, &t);
 }
 
+static int export_script(void *ctx, const struct script_code *c)
+{
+	struct map_exporter *t = ctx;
+	const int err = symbol_script_event_build(t->event, c);
+
+	return err ? 0 : t->put(t->ctx, (const struct ppm_evt_hdr *)t->event);
+}
+
+int sinsp_scripts_export(struct sinsp *s, sinsp_symbol_fn put, void *ctx)
+{
+	struct map_exporter t = {.put = put, .ctx = ctx};
+
+	return s->symbols ? script_names_each(&s->symbols->scripts, export_script, &t) : 0;
+}
+
 /* ---- import ---- */
+
+void sinsp_scripts_import(struct sinsp *s, const struct sinsp_evt *evt)
+{
+	struct sinsp_symbols *sy = symbol_cache_get(s);
+	struct script_row row;
+
+	if (sy && !symbol_script_event_read(&row, evt))
+		script_names_add(&sy->scripts, &row);
+}
+
+void sinsp_scripts_drop(struct sinsp *s, const struct sinsp_evt *evt)
+{
+	if (s->symbols)
+		script_names_drop(&s->symbols->scripts, symbol_sample_pid(evt));
+}
 
 /* Parses the lines of a symbol event, up to the first malformed one. */
 static struct place_lines *import_lines(struct sinsp_symbols *sy, const struct scap_param *text)

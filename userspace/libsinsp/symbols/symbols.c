@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpreter_frames.h"
 #include "line_server.h"
 #include "state/inspector.h"
 #include "state/thread.h"
@@ -103,8 +104,7 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 {
 	const int exact = !!(frame & STACK_EXACT);
 	const uint64_t addr = STACK_ADDR(frame), at = addr - !exact;
-	const struct sinsp_code_map *map =
-		STACK_IS_SCRIPT(frame) ? NULL : sinsp_code_map_find(&o->s->code_maps, o->pid, at);
+	const struct sinsp_code_map *map = sinsp_code_map_find(&o->s->code_maps, o->pid, at);
 	struct place *p;
 	int err;
 
@@ -122,6 +122,50 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 	fill(f, p, !exact);
 	sy->at[f - sy->frames] = p;
 	return f->function || !may_be_jit(map->file) ? 0 : jit_frame(sy, f, o, at);
+}
+
+/* Names a frame of an interpreter: @frame with the word behind it. */
+static void script_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const struct owner *o,
+			 uint64_t frame, uint64_t more)
+{
+	const uint64_t code = STACK_ADDR(frame);
+	const struct script_code *c =
+		script_names_find(&sy->scripts, o->pid, code, STACK_MORE_CHECK(more));
+
+	*f = (struct sinsp_frame){
+		.addr = code,
+		.place = code,
+		.kind = SINSP_FRAME_SCRIPT,
+		.language = STACK_WALKER(frame),
+	};
+	sy->at[f - sy->frames] = NULL;
+	if (!c)
+		return;
+	f->place = 0; /* its address says nothing outside of the process */
+	f->function = c->function;
+	f->module = f->file = c->file;
+	f->line = script_code_line(c, STACK_MORE_POSITION(more));
+}
+
+/* Returns the number of words of the frame at @i. */
+static size_t frame_words(const struct scap_param *user, size_t i, size_t n)
+{
+	size_t words = 1;
+
+	while (i + words < n && STACK_IS_MORE(get_u64(user->p + (i + words) * 8)))
+		words++;
+	return words;
+}
+
+static int name_user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const struct owner *o,
+			   const struct scap_param *user, size_t i, size_t words)
+{
+	const uint64_t frame = get_u64(user->p + i * 8);
+
+	if (!STACK_IS_SCRIPT(frame))
+		return user_frame(sy, f, o, frame);
+	script_frame(sy, f, o, frame, words > 1 ? get_u64(user->p + (i + 1) * 8) : 0);
+	return 0;
 }
 
 /* ---- samples ---- */
@@ -183,24 +227,45 @@ static size_t count_sampler_frames(const struct sinsp_frame *f, size_t n)
 	return i < n ? i : 0;
 }
 
+/* Copies the @n user frames from @from on behind the @at frames that are shown. Returns the number
+ * of those that are shown. */
+static size_t show_user(struct sinsp_symbols *sy, const struct sinsp *s, size_t from, size_t n,
+			size_t at)
+{
+	if (!s->interpreter_frames)
+		return hide_interpreter_frames(sy->shown + at, sy->shown_at + at, sy->frames + from,
+					       sy->at + from, n);
+	memcpy(sy->shown + at, sy->frames + from, n * sizeof(sy->shown[0]));
+	memcpy(sy->shown_at + at, sy->at + from, n * sizeof(sy->shown_at[0]));
+	return n;
+}
+
 static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const struct sample *sa)
 {
 	const size_t n_kernel = n_addresses(sa->kernel, STACK_KERNEL_MAX);
 	const size_t n_user = n_addresses(sa->user, STACK_USER_MAX);
 	struct sinsp_frame *f = sy->frames;
 	struct sinsp_stack *st = &sy->plain.stack;
+	size_t words, n, n_kernel_shown;
 	int err = 0;
 
 	memset(sy->at, 0, (n_kernel + n_user) * sizeof(sy->at[0]));
 	for (size_t i = 0; i < n_kernel && !err; i++)
 		err = kernel_frame(sy, f++, get_u64(sa->kernel->p + i * 8), i == 0);
-	for (size_t i = 0; i < n_user && !err; i++)
-		err = user_frame(sy, f++, o, get_u64(sa->user->p + i * 8));
+	for (size_t i = 0; i < n_user && !err; i += words) {
+		words = frame_words(sa->user, i, n_user);
+		err = name_user_frame(sy, f++, o, sa->user, i, words);
+	}
 	if (err)
 		return err;
+	n = (size_t)(f - sy->frames);
 	sy->n_sampler = count_sampler_frames(sy->frames, n_kernel);
-	*st = (struct sinsp_stack){sy->frames + sy->n_sampler, n_kernel + n_user - sy->n_sampler,
-				   n_kernel - sy->n_sampler};
+	sy->n_all = n;
+	n_kernel_shown = n_kernel - sy->n_sampler;
+	memcpy(sy->shown, sy->frames + sy->n_sampler, n_kernel_shown * sizeof(sy->shown[0]));
+	memcpy(sy->shown_at, sy->at + sy->n_sampler, n_kernel_shown * sizeof(sy->shown_at[0]));
+	*st = (struct sinsp_stack){sy->shown, n_kernel_shown, n_kernel_shown};
+	st->n += show_user(sy, o->s, n_kernel, n - n_kernel, n_kernel_shown);
 	sy->stats.n_frames += st->n;
 	for (size_t i = 0; i < st->n; i++)
 		sy->stats.n_named += st->frames[i].function != NULL;
@@ -328,7 +393,7 @@ static size_t expand(struct sinsp_frame *to, size_t room, const struct sinsp_fra
 static void add_lines(struct sinsp_symbols *sy)
 {
 	const struct sinsp_stack *from = &sy->plain.stack;
-	struct place *const *at = sy->at + sy->n_sampler;
+	struct place *const *at = sy->shown_at;
 	size_t n = 0;
 
 	for (size_t i = 0; i < from->n && n < EXPANDED_MAX; i++) {

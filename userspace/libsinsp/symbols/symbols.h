@@ -16,6 +16,7 @@ enum sinsp_frame_kind {
 	SINSP_FRAME_USER, /* in a file */
 	SINSP_FRAME_KERNEL,
 	SINSP_FRAME_JIT, /* JIT code */
+	SINSP_FRAME_SCRIPT, /* of an interpreter: module is the source file */
 	SINSP_FRAME_UNKNOWN, /* in no known mapping */
 };
 
@@ -31,6 +32,7 @@ struct sinsp_frame {
 	uint32_t line; /* 0: unknown */
 	uint8_t kind; /* enum sinsp_frame_kind */
 	uint8_t inlined; /* inlined into the next frame's function */
+	uint8_t language; /* of a SCRIPT frame: enum stack_walker */
 };
 
 /* Innermost first: kernel frames, then user frames. */
@@ -64,6 +66,9 @@ int sinsp_symbols_export(struct sinsp *s, const struct sinsp_evt *evt, uint32_t 
  * sinsp_symbols_export. */
 int sinsp_code_maps_export(struct sinsp *s, sinsp_symbol_fn put, void *ctx);
 
+/* Exports the code objects of interpreters in the same way. */
+int sinsp_scripts_export(struct sinsp *s, sinsp_symbol_fn put, void *ctx);
+
 /* Frees the memory that names were read from; it is read again if needed. */
 void sinsp_symbols_drop_tables(struct sinsp *s);
 
@@ -84,6 +89,10 @@ struct sinsp_symbols;
 void sinsp_symbols_free(struct sinsp_symbols *sy);
 /* A file was mapped: it may soon be unreachable. */
 void sinsp_symbols_add_map(struct sinsp *s, const struct sinsp_evt *evt);
+/* Imports a code object of an interpreter from a script event. */
+void sinsp_scripts_import(struct sinsp *s, const struct sinsp_evt *evt);
+/* The process of a map_exec or map_exit event ended, or runs another program. */
+void sinsp_scripts_drop(struct sinsp *s, const struct sinsp_evt *evt);
 /* Imports a name from a symbol event of a file. */
 void sinsp_symbols_import(struct sinsp *s, const struct sinsp_evt *evt);
 

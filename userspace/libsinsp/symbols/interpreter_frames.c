@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpreter_frames.h"
+
+#include <string.h>
+
+/* Functions that only call others, by the beginning of the name. */
+static const char *const calls[] = {
+	/* CPython */
+	"_PyEval_",
+	"PyEval_",
+	"_PyFunction_",
+	"_PyCFunction_",
+	"PyCFunction_",
+	"_PyMethodDef_",
+	"PyObject_Call",
+	"PyObject_Vectorcall",
+	"_PyObject_Call",
+	"_PyObject_FastCall",
+	"_PyObject_MakeTpCall",
+	"_PyObject_Vectorcall",
+	"_PyVectorcall_",
+	"_PyStack_",
+	"call_function",
+	"do_call_core",
+	"function_code_fastcall",
+	"cfunction_",
+	"method_vectorcall",
+	"vectorcall_",
+	"object_vacall",
+	"slot_tp_call",
+	"method_call",
+	"fast_function",
+};
+
+/* Returns whether the frame only calls, or has no name of its own. */
+static int is_call(const struct sinsp_frame *f)
+{
+	if (!f->function || strstr(f->function, "+0x"))
+		return 1;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strncmp(f->function, calls[i], strlen(calls[i])) == 0)
+			return 1;
+	return 0;
+}
+
+static int is_script(const struct sinsp_frame *f)
+{
+	return f->kind == SINSP_FRAME_SCRIPT;
+}
+
+/* The frames of one stack. */
+struct mixed {
+	const struct sinsp_frame *f;
+	size_t n;
+	size_t first, last; /* of the language's frames */
+	const struct sinsp_code_file *code; /* of the interpreter; NULL: unknown */
+};
+
+static int find_scripts(struct mixed *m)
+{
+	for (m->first = 0; m->first < m->n && !is_script(&m->f[m->first]);)
+		m->first++;
+	if (m->first == m->n)
+		return 0;
+	for (m->last = m->n - 1; !is_script(&m->f[m->last]);)
+		m->last--;
+	m->code = m->first ? m->f[m->first - 1].code : NULL;
+	return m->code != NULL;
+}
+
+static int is_internal(const struct mixed *m, size_t i)
+{
+	return !is_script(&m->f[i]) && m->f[i].code == m->code;
+}
+
+/* Returns the frame that stands for internal frames from @i to before @end; @end: none. */
+static size_t representative(const struct mixed *m, size_t i, size_t end)
+{
+	size_t at = end;
+
+	for (; i < end; i++)
+		if (!is_call(&m->f[i]))
+			at = i;
+	return at;
+}
+
+size_t hide_interpreter_frames(struct sinsp_frame *to, struct place **to_at,
+			       const struct sinsp_frame *from, struct place *const *at, size_t n)
+{
+	struct mixed m = {.f = from, .n = n};
+	const int hides = find_scripts(&m);
+	size_t out = 0, end, keep;
+
+	for (size_t i = 0; i < n; i = end) {
+		end = i + 1;
+		keep = i;
+		if (hides && is_internal(&m, i) && end < n && is_script(&from[end])) {
+			continue; /* the loop */
+		} else if (hides && i > m.first && i < m.last && is_internal(&m, i)) {
+			while (end < n && is_internal(&m, end))
+				end++;
+			keep = representative(&m, i, end);
+			if (keep == end)
+				continue;
+		}
+		to[out] = from[keep];
+		to_at[out++] = at[keep];
+	}
+	return out;
+}

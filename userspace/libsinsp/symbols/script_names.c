@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "script_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/hash.h"
+#include "python_lines.h"
+#include "shared/interp.h"
+
+#define BUCKETS 16384 /* powers of two */
+#define PID_BUCKETS 1024
+#define UTF8_MAX 4 /* bytes per character */
+
+/* ---- text ---- */
+
+static uint32_t char_at(const uint8_t *p, uint32_t i, unsigned int size)
+{
+	uint16_t two;
+	uint32_t four;
+
+	if (size == 1)
+		return p[i];
+	if (size == 2) {
+		memcpy(&two, p + 2 * (size_t)i, sizeof(two));
+		return two;
+	}
+	memcpy(&four, p + 4 * (size_t)i, sizeof(four));
+	return four;
+}
+
+static size_t put_utf8(char *to, uint32_t c)
+{
+	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		c = 0xfffd;
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		to[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | c >> 18);
+	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	to[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+/* Copies a text as UTF-8, with a NUL. Returns the end. */
+static char *put_text(char *to, const uint8_t *p, uint32_t len, unsigned int kind)
+{
+	const unsigned int size = kind == INTERP_UCS4 ? 4 : kind == INTERP_UCS2 ? 2 : 1;
+
+	if (kind == INTERP_ASCII) {
+		memcpy(to, p, len);
+		to += len;
+	} else {
+		for (uint32_t i = 0; i < len / size; i++)
+			to += put_utf8(to, char_at(p, i, size));
+	}
+	*to++ = '\0';
+	return to;
+}
+
+/* ---- the table ---- */
+
+static size_t bucket_of(const struct script_names *s, int64_t pid, uint64_t code)
+{
+	return sinsp_hash_number(s->seed ^ (uint64_t)pid, code) & (BUCKETS - 1);
+}
+
+static size_t pid_bucket(int64_t pid)
+{
+	return (uint64_t)pid & (PID_BUCKETS - 1);
+}
+
+const struct script_code *script_names_find(const struct script_names *s, int64_t pid,
+					    uint64_t code, uint32_t check)
+{
+	const struct script_code *c = s->buckets ? s->buckets[bucket_of(s, pid, code)] : NULL;
+
+	while (c && (c->pid != pid || c->code != code || c->check != check))
+		c = c->next;
+	return c;
+}
+
+static int init(struct script_names *s)
+{
+	if (s->buckets)
+		return 0;
+	s->buckets = calloc(BUCKETS, sizeof(struct script_code *));
+	s->by_pid = calloc(PID_BUCKETS, sizeof(struct script_code *));
+	s->seed = sinsp_hash_seed(s);
+	if (s->buckets && s->by_pid)
+		return 0;
+	script_names_fini(s);
+	return -ENOMEM;
+}
+
+static struct script_code *make(const struct script_row *row)
+{
+	const size_t text = UTF8_MAX * ((size_t)row->name_len + row->file_len) + 2;
+	const size_t sz = sizeof(struct script_code) + text + row->n_lines;
+	struct script_code *c = malloc(sz);
+	char *at, *lines;
+
+	if (!c)
+		return NULL;
+	*c = (struct script_code){
+		.pid = row->pid,
+		.code = row->code,
+		.check = row->check,
+		.first_line = row->first_line,
+		.sz = (uint32_t)sz,
+		.n_lines = (uint16_t)row->n_lines,
+		.language = row->language,
+		.version = row->version,
+	};
+	at = (char *)(c + 1);
+	c->function = row->name_len ? at : NULL;
+	at = put_text(at, row->name, row->name_len, row->kinds & 0xf);
+	c->file = row->file_len ? at : NULL;
+	lines = put_text(at, row->file, row->file_len, row->kinds >> 4);
+	memcpy(lines, row->lines, row->n_lines);
+	c->lines = (const uint8_t *)lines;
+	return c;
+}
+
+static void unlink_code(struct script_names *s, const struct script_code *c)
+{
+	struct script_code **at = &s->buckets[bucket_of(s, c->pid, c->code)];
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	at = &s->by_pid[pid_bucket(c->pid)];
+	while (*at != c)
+		at = &(*at)->next_of_pid;
+	*at = c->next_of_pid;
+	s->bytes -= c->sz;
+}
+
+int script_names_add(struct script_names *s, const struct script_row *row)
+{
+	struct script_code **at, *c, *old;
+
+	if (init(s))
+		return -ENOMEM;
+	if (row->name_len > UTF8_MAX * INTERP_NAME_MAX ||
+	    row->file_len > UTF8_MAX * INTERP_FILE_MAX || row->n_lines > INTERP_LINES_MAX)
+		return 0;
+	old = (struct script_code *)script_names_find(s, row->pid, row->code, row->check);
+	if (old) {
+		unlink_code(s, old);
+		free(old);
+	}
+	if (s->bytes > SCRIPT_NAMES_SZ_MAX) {
+		s->n_dropped++;
+		return 0;
+	}
+	c = make(row);
+	if (!c)
+		return -ENOMEM;
+	at = &s->buckets[bucket_of(s, c->pid, c->code)];
+	c->next = *at;
+	*at = c;
+	at = &s->by_pid[pid_bucket(c->pid)];
+	c->next_of_pid = *at;
+	*at = c;
+	s->bytes += c->sz;
+	return 0;
+}
+
+void script_names_drop(struct script_names *s, int64_t pid)
+{
+	struct script_code *c = s->by_pid ? s->by_pid[pid_bucket(pid)] : NULL, *next;
+
+	for (; c; c = next) {
+		next = c->next_of_pid;
+		if (c->pid != pid)
+			continue;
+		unlink_code(s, c);
+		free(c);
+	}
+}
+
+void script_names_fini(struct script_names *s)
+{
+	for (size_t i = 0; s->by_pid && i < PID_BUCKETS; i++)
+		while (s->by_pid[i])
+			script_names_drop(s, s->by_pid[i]->pid);
+	free(s->buckets);
+	free(s->by_pid);
+	*s = (struct script_names){0};
+}
+
+int script_names_each(const struct script_names *s,
+		      int (*fn)(void *ctx, const struct script_code *c), void *ctx)
+{
+	int r = 0;
+
+	for (size_t i = 0; s->buckets && i < BUCKETS && !r; i++)
+		for (const struct script_code *c = s->buckets[i]; c && !r; c = c->next)
+			r = fn(ctx, c);
+	return r;
+}
+
+uint32_t script_code_line(const struct script_code *c, uint32_t position)
+{
+	const struct python_line_table t = {c->lines, c->n_lines, c->first_line};
+
+	if (c->version >= 11)
+		return python_line_of_locations(&t, position);
+	if (c->version == 10)
+		return python_line_of_ranges(&t, position);
+	return python_line_of_lnotab(&t, position);
+}
