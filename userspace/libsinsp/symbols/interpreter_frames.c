@@ -84,8 +84,7 @@ static size_t representative(const struct mixed *m, size_t i, size_t end)
 	return at;
 }
 
-size_t hide_interpreter_frames(struct sinsp_frame *to, struct place **to_at,
-			       const struct sinsp_frame *from, struct place *const *at, size_t n)
+size_t hide_interpreter_frames(struct sinsp_frame *to, const struct sinsp_frame *from, size_t n)
 {
 	struct mixed m = {.f = from, .n = n};
 	const int hides = find_scripts(&m);
@@ -103,8 +102,7 @@ size_t hide_interpreter_frames(struct sinsp_frame *to, struct place **to_at,
 			if (keep == end)
 				continue;
 		}
-		to[out] = from[keep];
-		to_at[out++] = at[keep];
+		to[out++] = from[keep];
 	}
 	return out;
 }

@@ -10,11 +10,10 @@
 #include "symbol_cache.h"
 
 /*
- * Copies @n frames, innermost first, with their places, without internal ones. Of the interpreter's
+ * Copies @n frames, innermost first, without internal ones. Of the interpreter's
  * frames between two of the language one stays: the outermost that is not only a call. Returns
  * their number.
  */
-size_t hide_interpreter_frames(struct sinsp_frame *to, struct place **to_at,
-			       const struct sinsp_frame *from, struct place *const *at, size_t n);
+size_t hide_interpreter_frames(struct sinsp_frame *to, const struct sinsp_frame *from, size_t n);
 
 #endif /* SINSP_SYMBOLS_INTERPRETER_FRAMES_H */

@@ -124,7 +124,8 @@ static uint32_t place_slot(const struct sinsp_symbols *sy, uint32_t source, uint
 	return i;
 }
 
-struct place *symbol_cache_find(const struct sinsp_symbols *sy, uint32_t source, uint64_t place)
+struct symbol_place *symbol_cache_find(const struct sinsp_symbols *sy, uint32_t source,
+				       uint64_t place)
 {
 	return &sy->places[place_slot(sy, source, place)];
 }
@@ -147,10 +148,10 @@ static int empty_cache(struct sinsp_symbols *sy)
 int symbol_cache_reserve(struct sinsp_symbols *sy)
 {
 	const uint32_t need = (sy->n_places + FRAMES_MAX) * 4 / 3;
-	const struct place *old = sy->places;
+	const struct symbol_place *old = sy->places;
 	const uint32_t n_old = sy->cap_places;
 	uint32_t cap = n_old ? n_old : 4096;
-	struct place *v;
+	struct symbol_place *v;
 
 	if (n_old && sy->strings.n_bytes > (sy->max_text ?: TEXT_BYTES_MAX))
 		return empty_cache(sy);
@@ -205,7 +206,7 @@ static int read_kernel(struct sinsp_symbols *sy)
 }
 
 /* Splits "name [MODULE]". Replay leaves BPF programs without a name: their addresses are reused. */
-static void set_kernel_name(struct sinsp_symbols *sy, struct place *p, const char *name)
+static void set_kernel_name(struct sinsp_symbols *sy, struct symbol_place *p, const char *name)
 {
 	const char *space = strchr(name, ' ');
 
@@ -215,7 +216,7 @@ static void set_kernel_name(struct sinsp_symbols *sy, struct place *p, const cha
 			symbol_cache_text(sy, name, space ? (size_t)(space - name) : strlen(name));
 }
 
-static int name_kernel(struct sinsp_symbols *sy, struct place *p)
+static int name_kernel(struct sinsp_symbols *sy, struct symbol_place *p)
 {
 	struct symtab_sym sym;
 	int r = 0;
@@ -292,7 +293,7 @@ void sinsp_symbols_drop_tables(struct sinsp *s)
 	sy->kernel_ms = 0;
 }
 
-static int name_in_file(struct sinsp_symbols *sy, struct place *p,
+static int name_in_file(struct sinsp_symbols *sy, struct symbol_place *p,
 			const struct sinsp_code_file *code)
 {
 	struct read_file *r = file_of(sy, code);
@@ -347,29 +348,29 @@ void sinsp_symbols_add_map(struct sinsp *s, const struct sinsp_evt *evt)
 
 /* ---- names of places ---- */
 
-int symbol_cache_place(struct sinsp_symbols *sy, struct place **out, uint32_t source, uint64_t at,
-		       const struct sinsp_code_file *code)
+int symbol_cache_place(struct sinsp_symbols *sy, struct symbol_place **out, uint32_t source,
+		       uint64_t at, const struct sinsp_code_file *code)
 {
-	struct place *p = symbol_cache_find(sy, source, at);
+	struct symbol_place *p = symbol_cache_find(sy, source, at);
 	int err;
 
 	*out = p;
 	if (p->source)
 		return 0;
-	*p = (struct place){
+	*p = (struct symbol_place){
 		.place = at, .addr = code ? UINT64_MAX : at, .begin = at, .source = source};
 	err = code ? name_in_file(sy, p, code) : name_kernel(sy, p);
 	if (err)
-		*p = (struct place){0};
+		*p = (struct symbol_place){0};
 	else
 		sy->n_places++;
 	return err;
 }
 
-int symbol_cache_name_start(struct sinsp_symbols *sy, struct place *p,
+int symbol_cache_name_start(struct sinsp_symbols *sy, struct symbol_place *p,
 			    const struct sinsp_code_file *code)
 {
-	struct place found = {.place = p->place, .addr = UINT64_MAX};
+	struct symbol_place found = {.place = p->place, .addr = UINT64_MAX};
 	const int err = name_in_file(sy, &found, code);
 
 	p->is_start = 0;

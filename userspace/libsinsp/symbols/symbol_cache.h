@@ -35,7 +35,7 @@ struct place_lines {
 };
 
 /* A named code address: one slot of the cache. */
-struct place {
+struct symbol_place {
 	uint64_t place; /* address in the kernel, offset in a file */
 	uint64_t addr; /* ELF virtual address; UINT64_MAX: unknown */
 	uint64_t begin; /* of the function; = place if unknown */
@@ -58,7 +58,7 @@ struct read_file {
 struct sinsp_symbols {
 	const struct sinsp *inspector;
 	struct symbol_where where;
-	struct place *places;
+	struct symbol_place *places;
 	uint64_t seed; /* of their hash: addresses of a capture are hostile */
 	uint32_t n_places, cap_places; /* a power of two */
 	uint32_t n_imported;
@@ -81,10 +81,8 @@ struct sinsp_symbols {
 		struct sinsp_stack stack;
 	} plain, lined;
 	struct sinsp_frame frames[FRAMES_MAX], expanded[EXPANDED_MAX];
-	struct place *at[FRAMES_MAX]; /* of each of frames; NULL: not cached */
-	size_t n_all; /* frames, with those that are hidden */
-	struct sinsp_frame shown[FRAMES_MAX];
-	struct place *shown_at[FRAMES_MAX];
+	size_t n_frames;
+	struct sinsp_frame shown[FRAMES_MAX]; /* of a stack with hidden frames */
 	size_t n_sampler; /* leading frames of the sampler itself, not part of the stack */
 	struct sinsp_symbols_stats stats;
 };
@@ -99,17 +97,18 @@ struct sinsp_symbols *symbol_cache_get(struct sinsp *s);
 int symbol_cache_reserve(struct sinsp_symbols *sy);
 
 /* Returns the slot of a place; its source is 0 if the place is not cached. */
-struct place *symbol_cache_find(const struct sinsp_symbols *sy, uint32_t source, uint64_t place);
+struct symbol_place *symbol_cache_find(const struct sinsp_symbols *sy, uint32_t source,
+				       uint64_t place);
 
 /* Caches and names a place of the kernel, or of the file @code. Returns 0 with *out, or -ENOMEM. */
-int symbol_cache_place(struct sinsp_symbols *sy, struct place **out, uint32_t source, uint64_t at,
-		       const struct sinsp_code_file *code);
+int symbol_cache_place(struct sinsp_symbols *sy, struct symbol_place **out, uint32_t source,
+		       uint64_t at, const struct sinsp_code_file *code);
 
 /*
  * Looks for the name of an imported place that has only the start of its function, as exported by
  * a machine without symbols of @code. Returns 0 or -ENOMEM.
  */
-int symbol_cache_name_start(struct sinsp_symbols *sy, struct place *p,
+int symbol_cache_name_start(struct sinsp_symbols *sy, struct symbol_place *p,
 			    const struct sinsp_code_file *code);
 
 /* Return the interned text, or the interned and demangled name; NULL: no memory. */
@@ -117,7 +116,7 @@ const char *symbol_cache_text(struct sinsp_symbols *sy, const char *text, size_t
 const char *symbol_cache_name(struct sinsp_symbols *sy, const char *name);
 
 /* Returns the lines and inlined functions at a place; NULL: unknown. */
-const struct place_lines *symbol_place_lines(struct sinsp_symbols *sy, struct place *p);
+const struct place_lines *symbol_place_lines(struct sinsp_symbols *sy, struct symbol_place *p);
 
 /* Returns the process of a sample; -1: unknown. */
 int64_t symbol_sample_pid(const struct sinsp_evt *evt);

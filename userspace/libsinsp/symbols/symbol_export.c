@@ -51,7 +51,7 @@ static int put_row(struct exporter *t, const struct symbol_row *row)
 	return err ? 0 : t->put(t->ctx, (const struct ppm_evt_hdr *)t->event);
 }
 
-static int export_place(struct exporter *t, struct place *p)
+static int export_place(struct exporter *t, struct symbol_place *p)
 {
 	struct symbol_row row = {
 		.of = p->source == KERNEL_SOURCE ? SYMBOL_OF_KERNEL : SYMBOL_OF_FILE,
@@ -98,7 +98,7 @@ static struct place_lines *jit_line(const struct sinsp_frame *f)
 static int export_jit(struct exporter *t, const struct sinsp_frame *f, int64_t pid)
 {
 	const uint32_t source = JIT_SOURCE | (uint32_t)pid;
-	struct place *p = symbol_cache_find(t->sy, source, f->place);
+	struct symbol_place *p = symbol_cache_find(t->sy, source, f->place);
 
 	if (p->source && p->exported == t->piece + 1 && p->function == f->function)
 		return 0;
@@ -106,7 +106,7 @@ static int export_jit(struct exporter *t, const struct sinsp_frame *f, int64_t p
 		t->sy->n_places++;
 	else
 		free(p->lines);
-	*p = (struct place){
+	*p = (struct symbol_place){
 		.place = f->place,
 		.addr = f->place,
 		.begin = f->addr - f->offset,
@@ -137,9 +137,9 @@ int sinsp_symbols_export(struct sinsp *s, const struct sinsp_evt *evt, uint32_t 
 	*t = (struct exporter){.s = s, .sy = sy, .piece = piece, .put = put, .ctx = ctx};
 	pid = symbol_sample_pid(evt);
 	/* The sampler's frames, too: the reader drops them by name. */
-	for (size_t i = 0; i < sy->n_all && !err; i++) {
-		if (sy->at[i])
-			err = export_place(t, sy->at[i]);
+	for (size_t i = 0; i < sy->n_frames && !err; i++) {
+		if (sy->frames[i].cached)
+			err = export_place(t, sy->frames[i].cached);
 		else if (sy->frames[i].kind == SINSP_FRAME_JIT && pid > 0)
 			err = export_jit(t, &sy->frames[i], pid);
 	}
@@ -254,7 +254,7 @@ static const char *module_of(struct sinsp *s, uint32_t source, const struct symb
 		       : NULL;
 }
 
-static int is_start_name(const struct place *p)
+static int is_start_name(const struct symbol_place *p)
 {
 	char name[SYMBOL_FILE_START_NAME_MAX];
 
@@ -269,7 +269,7 @@ void sinsp_symbols_import(struct sinsp *s, const struct sinsp_evt *evt)
 	struct sinsp_symbols *sy = symbol_cache_get(s);
 	struct symbol_row row;
 	uint32_t source;
-	struct place *p;
+	struct symbol_place *p;
 
 	if (!sy || symbol_event_read(&row, evt) || symbol_cache_reserve(sy))
 		return;
@@ -282,7 +282,7 @@ void sinsp_symbols_import(struct sinsp *s, const struct sinsp_evt *evt)
 	else
 		sy->n_places++;
 	sy->n_imported++;
-	*p = (struct place){
+	*p = (struct symbol_place){
 		.place = row.place,
 		.addr = row.addr,
 		.begin = row.begin,

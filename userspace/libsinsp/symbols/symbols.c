@@ -22,23 +22,23 @@ struct owner {
 
 /* ---- frames ---- */
 
-static void fill(struct sinsp_frame *f, const struct place *p, uint64_t is_behind)
+static void fill(struct sinsp_frame *f, struct symbol_place *p, uint64_t is_behind)
 {
 	f->function = p->function;
 	f->module = p->module;
 	f->place = p->addr != UINT64_MAX ? p->addr : p->place;
 	f->offset = p->function ? p->place - p->begin + is_behind : 0;
+	f->cached = p;
 }
 
 static int kernel_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, uint64_t addr, int exact)
 {
-	struct place *p;
+	struct symbol_place *p;
 	int err = symbol_cache_place(sy, &p, KERNEL_SOURCE, addr - !exact, NULL);
 
 	*f = (struct sinsp_frame){.addr = addr, .kind = SINSP_FRAME_KERNEL};
 	if (!err) {
 		fill(f, p, !exact);
-		sy->at[f - sy->frames] = p;
 	}
 	return err;
 }
@@ -47,7 +47,7 @@ static int kernel_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, uint64_
 static int imported_jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, int64_t pid,
 			      uint64_t at)
 {
-	struct place *p = symbol_cache_find(sy, JIT_SOURCE | (uint32_t)pid, at);
+	struct symbol_place *p = symbol_cache_find(sy, JIT_SOURCE | (uint32_t)pid, at);
 
 	if (!p->source || !p->imported)
 		return 0;
@@ -57,7 +57,6 @@ static int imported_jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, i
 		f->file = p->lines->v[0].file;
 		f->line = p->lines->v[0].line;
 	}
-	sy->at[f - sy->frames] = p;
 	return 1;
 }
 
@@ -83,7 +82,7 @@ static int jit_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const stru
 	if (r <= 0)
 		return r;
 	f->kind = SINSP_FRAME_JIT;
-	sy->at[f - sy->frames] = NULL;
+	f->cached = NULL;
 	f->place = at;
 	f->module = "[jit]";
 	f->function = symbol_cache_name(sy, sym.name);
@@ -105,7 +104,7 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 	const int exact = !!(frame & STACK_EXACT);
 	const uint64_t addr = STACK_ADDR(frame), at = addr - !exact;
 	const struct sinsp_code_map *map = sinsp_code_map_find(&o->s->code_maps, o->pid, at);
-	struct place *p;
+	struct symbol_place *p;
 	int err;
 
 	*f = (struct sinsp_frame){.addr = addr, .place = at, .kind = SINSP_FRAME_UNKNOWN};
@@ -120,7 +119,6 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 	f->kind = SINSP_FRAME_USER;
 	f->code = map->file;
 	fill(f, p, !exact);
-	sy->at[f - sy->frames] = p;
 	return f->function || !may_be_jit(map->file) ? 0 : jit_frame(sy, f, o, at);
 }
 
@@ -138,7 +136,6 @@ static void script_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const 
 		.kind = SINSP_FRAME_SCRIPT,
 		.language = STACK_WALKER(frame),
 	};
-	sy->at[f - sy->frames] = NULL;
 	if (!c)
 		return;
 	f->place = 0; /* its address says nothing outside of the process */
@@ -227,17 +224,21 @@ static size_t count_sampler_frames(const struct sinsp_frame *f, size_t n)
 	return i < n ? i : 0;
 }
 
-/* Copies the @n user frames from @from on behind the @at frames that are shown. Returns the number
- * of those that are shown. */
-static size_t show_user(struct sinsp_symbols *sy, const struct sinsp *s, size_t from, size_t n,
-			size_t at)
+static int has_scripts(const struct sinsp_frame *f, size_t n)
 {
-	if (!s->interpreter_frames)
-		return hide_interpreter_frames(sy->shown + at, sy->shown_at + at, sy->frames + from,
-					       sy->at + from, n);
-	memcpy(sy->shown + at, sy->frames + from, n * sizeof(sy->shown[0]));
-	memcpy(sy->shown_at + at, sy->at + from, n * sizeof(sy->shown_at[0]));
-	return n;
+	while (n && f[n - 1].kind != SINSP_FRAME_SCRIPT)
+		n--;
+	return n != 0;
+}
+
+/* Leaves out the frames of the interpreter itself. */
+static void hide_frames(struct sinsp_symbols *sy, struct sinsp_stack *st)
+{
+	const size_t k = st->n_kernel;
+
+	memcpy(sy->shown, st->frames, k * sizeof(sy->shown[0]));
+	st->n = k + hide_interpreter_frames(sy->shown + k, st->frames + k, st->n - k);
+	st->frames = sy->shown;
 }
 
 static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const struct sample *sa)
@@ -246,10 +247,9 @@ static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const st
 	const size_t n_user = n_addresses(sa->user, STACK_USER_MAX);
 	struct sinsp_frame *f = sy->frames;
 	struct sinsp_stack *st = &sy->plain.stack;
-	size_t words, n, n_kernel_shown;
+	size_t words;
 	int err = 0;
 
-	memset(sy->at, 0, (n_kernel + n_user) * sizeof(sy->at[0]));
 	for (size_t i = 0; i < n_kernel && !err; i++)
 		err = kernel_frame(sy, f++, get_u64(sa->kernel->p + i * 8), i == 0);
 	for (size_t i = 0; i < n_user && !err; i += words) {
@@ -258,14 +258,12 @@ static int name_frames(struct sinsp_symbols *sy, const struct owner *o, const st
 	}
 	if (err)
 		return err;
-	n = (size_t)(f - sy->frames);
+	sy->n_frames = (size_t)(f - sy->frames);
 	sy->n_sampler = count_sampler_frames(sy->frames, n_kernel);
-	sy->n_all = n;
-	n_kernel_shown = n_kernel - sy->n_sampler;
-	memcpy(sy->shown, sy->frames + sy->n_sampler, n_kernel_shown * sizeof(sy->shown[0]));
-	memcpy(sy->shown_at, sy->at + sy->n_sampler, n_kernel_shown * sizeof(sy->shown_at[0]));
-	*st = (struct sinsp_stack){sy->shown, n_kernel_shown, n_kernel_shown};
-	st->n += show_user(sy, o->s, n_kernel, n - n_kernel, n_kernel_shown);
+	*st = (struct sinsp_stack){sy->frames + sy->n_sampler, sy->n_frames - sy->n_sampler,
+				   n_kernel - sy->n_sampler};
+	if (!o->s->interpreter_frames && has_scripts(st->frames, st->n))
+		hide_frames(sy, st);
 	sy->stats.n_frames += st->n;
 	for (size_t i = 0; i < st->n; i++)
 		sy->stats.n_named += st->frames[i].function != NULL;
@@ -340,7 +338,7 @@ static struct place_lines *keep_lines(struct sinsp_symbols *sy, const struct dwa
 	return l;
 }
 
-const struct place_lines *symbol_place_lines(struct sinsp_symbols *sy, struct place *p)
+const struct place_lines *symbol_place_lines(struct sinsp_symbols *sy, struct symbol_place *p)
 {
 	struct dwarf_frame v[DWARF_FRAMES_MAX];
 	struct debug_ctx d = {.sy = sy};
@@ -393,7 +391,6 @@ static size_t expand(struct sinsp_frame *to, size_t room, const struct sinsp_fra
 static void add_lines(struct sinsp_symbols *sy)
 {
 	const struct sinsp_stack *from = &sy->plain.stack;
-	struct place *const *at = sy->shown_at;
 	size_t n = 0;
 
 	for (size_t i = 0; i < from->n && n < EXPANDED_MAX; i++) {
@@ -401,7 +398,7 @@ static void add_lines(struct sinsp_symbols *sy)
 		const size_t room = EXPANDED_MAX - n - (from->n - i - 1);
 
 		n += expand(sy->expanded + n, room, &from->frames[i],
-			    symbol_place_lines(sy, at[i]));
+			    symbol_place_lines(sy, from->frames[i].cached));
 	}
 	sy->lined.stack = (struct sinsp_stack){sy->expanded, n, from->n_kernel};
 }

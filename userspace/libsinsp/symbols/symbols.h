@@ -20,8 +20,11 @@ enum sinsp_frame_kind {
 	SINSP_FRAME_UNKNOWN, /* in no known mapping */
 };
 
+struct symbol_place;
+
 /* Texts are borrowed until the next event. */
 struct sinsp_frame {
+	struct symbol_place *cached; /* entry of the symbol cache, private; NULL: none */
 	const char *function; /* NULL: unknown */
 	const char *module; /* path of the file, "[kernel]", "[MODULE]", "[jit]"; NULL: unknown */
 	const struct sinsp_code_file *code; /* of module; NULL: none */
