@@ -49,7 +49,7 @@ struct nest {
 	unsigned int n_cpus;
 	uint64_t n_calls, n_samples, n_back, n_wrong;
 	uint64_t last[MAX_CPUS][2]; /* keys of the last call and of the last sample */
-	const struct stuck_row *twin; /* the same call, for raw_call */
+	const struct call_under_way *twin; /* the same call, for raw_call */
 	uint64_t n_known; /* pointed-to values that both have */
 	struct scap_expand *expand;
 	uint64_t n_unlisted; /* enters of a call that syscalls.def lacks */
@@ -232,7 +232,7 @@ static int is_like(struct nest *n, const struct scap_param *ours, const struct s
 	}
 	if (drivers->len == sizeof(v))
 		memcpy(&v, drivers->p, sizeof(v));
-	return !ours->len && (n->twin->flags & STUCK_F_IA32 || v <= 1);
+	return !ours->len && (n->twin->flags & UNDER_WAY_F_IA32 || v <= 1);
 }
 
 /* Compares the event of raw_call with that of the driver's @rec, for the same call. */
@@ -247,7 +247,7 @@ static void check_twin(struct nest *n, const struct rec_hdr *rec)
 	remote_memory_of(&mem, 0);
 	assert_int_equal(scap_evt_params(&ours->evt, &a), 0);
 	assert_int_equal(scap_evt_params(&rec->evt, &b), 0);
-	if (n->twin->flags & STUCK_F_IA32 && ours->evt.type == EVT_SYSCALL_E)
+	if (n->twin->flags & UNDER_WAY_F_IA32 && ours->evt.type == EVT_SYSCALL_E)
 		return; /* behind socketcall or ipc */
 	assert_int_equal(ours->evt.type, rec->evt.type);
 	assert_int_equal(a.n, b.n);
@@ -519,10 +519,10 @@ static int is_exec(uint64_t nr, int ia32)
 static void send_enter_of(struct nest *n, uint64_t nr, int ia32, const uint64_t a[6])
 {
 	uint64_t args[] = {nr, (uint64_t)ia32, a[0], a[1], a[2], a[3], a[4], a[5]};
-	const struct stuck_row twin = {
+	const struct call_under_way twin = {
 		.tid = (uint32_t)getpid(),
 		.nr = (uint16_t)nr,
-		.flags = STUCK_F_SLEEPS | (ia32 ? STUCK_F_IA32 : 0),
+		.flags = UNDER_WAY_F_SLEEPS | (ia32 ? UNDER_WAY_F_IA32 : 0),
 		.args = {a[0], a[1], a[2], a[3], a[4], a[5]},
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = args, .ctx_size_in = sizeof(args));

@@ -10,7 +10,7 @@
 
 #include <bpf/bpf_core_read.h>
 
-#include "shared/stuck_row.h"
+#include "shared/call_under_way.h"
 #include "shared/task_row.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -76,9 +76,9 @@ int running_rows(struct bpf_iter__task *ctx)
 }
 
 /* Returns whether the call of @row is to be shown. */
-static __always_inline bool stuck_is_wanted(const struct stuck_row *row)
+static __always_inline bool is_selected_call(const struct call_under_way *row)
 {
-	const bool ia32 = row->flags & STUCK_F_IA32;
+	const bool ia32 = row->flags & UNDER_WAY_F_IA32;
 	struct drv_call call = {.nr = row->nr, .raw_nr = row->nr};
 
 	if (!call_in(&cfg.want, row->nr, ia32))
@@ -105,7 +105,7 @@ static __always_inline u64 enter_ns_of(struct task_struct *task)
  * registers of a call. A thread that was interrupted in user mode has a negative call number. A
  * stopped thread has ended its call, or has not entered it yet.
  */
-static __always_inline bool may_be_stuck(struct task_struct *task, const struct pt_regs *regs)
+static __always_inline bool may_be_in_a_call(struct task_struct *task, const struct pt_regs *regs)
 {
 	if (task->flags & (PF_KTHREAD | PF_EXITING | PF_IO_WORKER) || !regs->ip)
 		return false;
@@ -114,29 +114,29 @@ static __always_inline bool may_be_stuck(struct task_struct *task, const struct 
 }
 
 SEC("?iter/task")
-int stuck_rows(struct bpf_iter__task *ctx)
+int calls_under_way(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct stuck_row row = {.at_ns = bpf_ktime_get_boot_ns()};
+	struct call_under_way row = {.at_ns = bpf_ktime_get_boot_ns()};
 	struct pt_regs *regs;
 	unsigned long switches;
 
 	if (!task || is_self(task) || sel_of(task) != SEL_SELECTED)
 		return 0;
 	regs = (void *)bpf_task_pt_regs(task);
-	if (!may_be_stuck(task, regs))
+	if (!may_be_in_a_call(task, regs))
 		return 0;
 	switches = task->nvcsw + task->nivcsw;
-	row.flags = task->thread_info.status & TS_COMPAT ? STUCK_F_IA32 : 0;
-	row.flags |= task->__state & STATE_SLEEPS ? STUCK_F_SLEEPS : 0;
+	row.flags = task->thread_info.status & TS_COMPAT ? UNDER_WAY_F_IA32 : 0;
+	row.flags |= task->__state & STATE_SLEEPS ? UNDER_WAY_F_SLEEPS : 0;
 	row.tid = task->pid;
 	row.pid = task->tgid;
 	row.cpu = task->thread_info.cpu;
 	row.nr = rec_nr(regs->orig_ax);
 	row.enter_ns = enter_ns_of(task);
-	note_args(row.args, regs, row.flags & STUCK_F_IA32);
+	note_args(row.args, regs, row.flags & UNDER_WAY_F_IA32);
 	/* If the task ran meanwhile, the arguments may be a mix of two calls. */
-	if (task->on_cpu || switches != task->nvcsw + task->nivcsw || !stuck_is_wanted(&row))
+	if (task->on_cpu || switches != task->nvcsw + task->nivcsw || !is_selected_call(&row))
 		return 0;
 	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
 	return 0;

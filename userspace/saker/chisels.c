@@ -98,7 +98,7 @@ static int add_set_filter(struct chisels *cs, struct options *o)
 
 /* Runs in a signal handler, where a chisel cannot be ended alone. The capture file has all events
  * so far; the kernel ends the capture. */
-static void end_stuck(const char *chisel)
+static void end_hung(const char *chisel)
 {
 	static const char before[] = "saker: chisel ",
 			  after[] = " failed: a Lua library function, for instance a pattern "
@@ -116,7 +116,7 @@ static void configure_run(struct chisels *cs, const struct options *o)
 	struct sinsp_chisel_run *run = &cs->run;
 
 	run->log = say_log;
-	run->stuck = end_stuck;
+	run->hung = end_hung;
 	run->source = o->read.n ? o->read.v[0] : NULL;
 	run->out = o->command ? stderr : stdout;
 	run->several = o->chisels.n > 1 && !o->profile.own_views;

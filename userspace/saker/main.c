@@ -87,7 +87,7 @@ static int run_mode(struct options *o, uint64_t start_ns)
 		say_info_too();
 	switch ((enum saker_mode)o->mode) {
 	case MODE_CAPTURE:
-		if (o->line.tell) {
+		if (o->line.print_default) {
 			puts(sinsp_format_preset(o->line.preset));
 			return 0;
 		}

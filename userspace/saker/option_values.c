@@ -123,8 +123,8 @@ int parse_format(void *member, const struct option_row *row, const char *arg)
 	struct line_format *line = member;
 
 	line->format = NULL;
-	line->tell = strcmp(arg, "p") == 0;
-	if (line->tell)
+	line->print_default = strcmp(arg, "p") == 0;
+	if (line->print_default)
 		return 0;
 	for (const struct option_choice *c = row->choices; c->name; c++) {
 		if (strcmp(c->name, arg) == 0) {

@@ -52,7 +52,7 @@ enum saker_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 struct line_format {
 	enum sinsp_line_fmt preset;
 	const char *format; /* replaces the default; NULL: none. Borrowed */
-	int tell; /* -pp: only print the default */
+	int print_default; /* -pp: only print the default */
 };
 
 struct snap_port_list {

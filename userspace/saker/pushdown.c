@@ -45,15 +45,15 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 {
 	int err = 0;
 
-	*p = (struct pushdown){.asked = sinsp_format_needs(o->line.format)};
+	*p = (struct pushdown){.needed = sinsp_format_needs(o->line.format)};
 	if (!f)
 		return 0;
-	p->asked |= sinsp_filter_field_needs(f);
+	p->needed |= sinsp_filter_field_needs(f);
 	demand(p, f);
 	if (!o->no_pushdown)
 		err = narrow(p, f);
 	/* Chisels may request the table of threads, with their files, at any time. */
-	p->needs.files |= o->chisels.n || p->asked & FIELD_NEEDS_FILES;
+	p->needs.files |= o->chisels.n || p->needed & FIELD_NEEDS_FILES;
 	return err;
 }
 
@@ -76,7 +76,7 @@ int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 		if (f)
 			demand(p, f);
 		p->turns |= asks_for_turns(cs->v[i].c);
-		p->asked |= sinsp_chisel_needs(cs->v[i].c);
+		p->needed |= sinsp_chisel_needs(cs->v[i].c);
 	}
 	p->switches |= p->turns;
 	if (o->no_pushdown || o->write || lines->needs.history)
@@ -155,7 +155,7 @@ void pushdown_calls(const struct pushdown *lines, const struct pushdown *chisels
 	const int samples = o->sample.period_ns || o->sample.on.n;
 
 	sel->no_calls = samples && !o->no_pushdown && sel->calls && !has_calls(sel->calls) &&
-			!lines->asked && !chisels->asked;
+			!lines->needed && !chisels->needed;
 }
 
 static void put_numbers(const char *what, const int32_t *v, size_t n, FILE *f)

@@ -19,7 +19,7 @@ struct pushdown {
 	int decides;
 	int by_type; /* some types of events cannot match */
 	int switches, page_faults; /* the filter is about these events */
-	unsigned int asked; /* enum sinsp_field_needs of the fields in the filter or on display */
+	unsigned int needed; /* enum sinsp_field_needs of the fields in the filter or on display */
 	int turns; /* CPU time of threads is shown, which needs the switches of all tasks */
 };
 

@@ -30,7 +30,7 @@ static void stop(int sig)
 	stopping = 1;
 }
 
-static void tell(void *ctx, enum scap_log_level level, const char *msg)
+static void log_message(void *ctx, enum scap_log_level level, const char *msg)
 {
 	(void)ctx;
 	if (level == SCAP_LOG_ERROR)
@@ -199,7 +199,7 @@ static int run(struct settings *s)
 int selftest_run(const struct options *o)
 {
 	struct settings s = {
-		.o = {.sz = sizeof(s.o), .hz = DEFAULT_HZ, .log = tell},
+		.o = {.sz = sizeof(s.o), .hz = DEFAULT_HZ, .log = log_message},
 		.seconds = o->max_ns ? (double)o->max_ns / 1e9 : DEFAULT_S,
 		.enough = o->selftest.enough,
 		.command = o->command,

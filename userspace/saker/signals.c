@@ -11,8 +11,8 @@
 /* timeout(1) signals its child and then its group: two requests at once count as one. */
 #define ONE_REQUEST_NS 500000000ll
 
-static volatile sig_atomic_t n_asked;
-static int64_t asked_ns; /* only the handler's; sa_mask prevents nesting */
+static volatile sig_atomic_t n_stop_signals;
+static int64_t stop_signal_ns; /* only the handler's; sa_mask prevents nesting */
 static volatile sig_atomic_t command_pid;
 
 static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
@@ -53,16 +53,16 @@ static void end_at_once(int sig)
 	raise(sig);
 }
 
-static void ask(int sig)
+static void request_stop(int sig)
 {
 	const int64_t now = clock_now_ns();
 
-	if (!n_asked) {
-		n_asked = 1;
-		asked_ns = now;
+	if (!n_stop_signals) {
+		n_stop_signals = 1;
+		stop_signal_ns = now;
 		if (command_pid)
 			kill(command_pid, was_ignored(sig) ? SIGTERM : sig);
-	} else if (now - asked_ns >= ONE_REQUEST_NS) {
+	} else if (now - stop_signal_ns >= ONE_REQUEST_NS) {
 		end_at_once(sig);
 	}
 }
@@ -74,7 +74,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	(void)context;
 	if (command_pid && info->si_code == SI_KERNEL)
 		return;
-	ask(sig);
+	request_stop(sig);
 	errno = saved;
 }
 
@@ -99,5 +99,5 @@ void signals_command_ended(void)
 
 int signals_stop_requested(void)
 {
-	return n_asked && !command_pid;
+	return n_stop_signals && !command_pid;
 }

@@ -26,9 +26,9 @@ struct records {
 };
 
 /* Shared with the thread that reads; whichever releases it last frees it. */
-struct live_stuck {
+struct calls_under_way {
 	atomic_int n_refs;
-	struct stuck_row *rows;
+	struct call_under_way *rows;
 	size_t n_rows, room;
 	struct records read; /* owned by the thread until it has ended, then by us */
 	struct records *records; /* the records to deliver; NULL: none yet */
@@ -36,7 +36,7 @@ struct live_stuck {
 	size_t at;
 };
 
-static void put_ref(struct live_stuck *s)
+static void put_ref(struct calls_under_way *s)
 {
 	if (atomic_fetch_sub(&s->n_refs, 1) != 1)
 		return;
@@ -46,7 +46,7 @@ static void put_ref(struct live_stuck *s)
 	free(s);
 }
 
-static int read_rows(struct live_stuck *s, int fd)
+static int read_rows(struct calls_under_way *s, int fd)
 {
 	ssize_t got;
 
@@ -71,7 +71,7 @@ static int read_rows(struct live_stuck *s, int fd)
 }
 
 /* Builds all records; with @with_memory, with the values behind pointers. */
-static int make_records(const struct live_stuck *s, struct records *r, int with_memory)
+static int make_records(const struct calls_under_way *s, struct records *r, int with_memory)
 {
 	struct remote_memory mem = {.pagemap = -1};
 	int n = 0;
@@ -99,7 +99,7 @@ static int make_records(const struct live_stuck *s, struct records *r, int with_
 
 static void *read_memory(void *arg)
 {
-	struct live_stuck *s = arg;
+	struct calls_under_way *s = arg;
 	const int err = make_records(s, &s->read, 1);
 
 	put_ref(s);
@@ -107,7 +107,7 @@ static void *read_memory(void *arg)
 }
 
 /* Returns 1 if the records were read in time, else 0. */
-static int wait_for_memory(struct live_stuck *s)
+static int wait_for_memory(struct calls_under_way *s)
 {
 	struct timespec until;
 	pthread_t thread;
@@ -126,7 +126,7 @@ static int wait_for_memory(struct live_stuck *s)
 }
 
 /* The stream has the enters of later calls. */
-static void drop_later(struct live_stuck *s, uint64_t begin_ns)
+static void drop_later(struct calls_under_way *s, uint64_t begin_ns)
 {
 	size_t n = 0;
 
@@ -136,9 +136,9 @@ static void drop_later(struct live_stuck *s, uint64_t begin_ns)
 	s->n_rows = n;
 }
 
-int live_stuck_read(struct live_stuck **out, int fd, uint64_t begin_ns)
+int calls_under_way_read(struct calls_under_way **out, int fd, uint64_t begin_ns)
 {
-	struct live_stuck *s = calloc(1, sizeof(*s));
+	struct calls_under_way *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
@@ -162,22 +162,22 @@ int live_stuck_read(struct live_stuck **out, int fd, uint64_t begin_ns)
 	return 0;
 }
 
-void live_stuck_free(struct live_stuck *s)
+void calls_under_way_free(struct calls_under_way *s)
 {
 	if (s)
 		put_ref(s);
 }
 
-const struct rec_hdr *live_stuck_first(const struct live_stuck *s)
+const struct rec_hdr *calls_under_way_first(const struct calls_under_way *s)
 {
 	if (!s->records || s->at == s->records->sz)
 		return NULL;
 	return (const struct rec_hdr *)(s->records->v + s->at);
 }
 
-void live_stuck_pop(struct live_stuck *s)
+void calls_under_way_pop(struct calls_under_way *s)
 {
-	const struct rec_hdr *rec = live_stuck_first(s);
+	const struct rec_hdr *rec = calls_under_way_first(s);
 
 	if (rec)
 		s->at += rec->len;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "scap.h"
-#include "shared/stuck_row.h"
+#include "shared/call_under_way.h"
 #include "testing/test_main.h"
 
 #define BEGIN_NS 1000
@@ -20,7 +20,7 @@
 static char name[] = "what/it/waits/for";
 
 /* A descriptor of @n rows, and of @more bytes. */
-static int rows_fd(const struct stuck_row *rows, size_t n, size_t more)
+static int rows_fd(const struct call_under_way *rows, size_t n, size_t more)
 {
 	const int fd = memfd_create("rows", MFD_CLOEXEC);
 
@@ -31,30 +31,30 @@ static int rows_fd(const struct stuck_row *rows, size_t n, size_t more)
 	return fd;
 }
 
-static struct stuck_row open_of(pid_t pid, uint64_t at_ns)
+static struct call_under_way open_of(pid_t pid, uint64_t at_ns)
 {
-	return (struct stuck_row){.at_ns = at_ns,
-				  .tid = (uint32_t)pid,
-				  .pid = (uint32_t)pid,
-				  .nr = SYS_openat,
-				  .flags = STUCK_F_SLEEPS,
-				  .args = {(uint64_t)-100, (uintptr_t)name}};
+	return (struct call_under_way){.at_ns = at_ns,
+				       .tid = (uint32_t)pid,
+				       .pid = (uint32_t)pid,
+				       .nr = SYS_openat,
+				       .flags = UNDER_WAY_F_SLEEPS,
+				       .args = {(uint64_t)-100, (uintptr_t)name}};
 }
 
-static struct live_stuck *read_all(const struct stuck_row *rows, size_t n)
+static struct calls_under_way *read_all(const struct call_under_way *rows, size_t n)
 {
-	struct live_stuck *s = NULL;
+	struct calls_under_way *s = NULL;
 	const int fd = rows_fd(rows, n, 0);
 
-	assert_int_equal(live_stuck_read(&s, fd, BEGIN_NS), 0);
+	assert_int_equal(calls_under_way_read(&s, fd, BEGIN_NS), 0);
 	close(fd);
 	return s;
 }
 
 /* The name that the next record has. */
-static struct scap_param next_name(struct live_stuck *s, uint64_t at_ns)
+static struct scap_param next_name(struct calls_under_way *s, uint64_t at_ns)
 {
-	const struct rec_hdr *rec = live_stuck_first(s);
+	const struct rec_hdr *rec = calls_under_way_first(s);
 	struct scap_params p;
 
 	assert_non_null(rec);
@@ -68,8 +68,8 @@ static struct scap_param next_name(struct live_stuck *s, uint64_t at_ns)
 static void test_rows(void **state)
 {
 	enum { N = 1000 }; /* more than one read brings */
-	struct stuck_row *rows = calloc(N, sizeof(*rows));
-	struct live_stuck *s;
+	struct call_under_way *rows = calloc(N, sizeof(*rows));
+	struct calls_under_way *s;
 
 	(void)state;
 	assert_non_null(rows);
@@ -81,21 +81,21 @@ static void test_rows(void **state)
 
 		assert_int_equal(v.len, sizeof(name));
 		assert_string_equal(v.p, name);
-		live_stuck_pop(s);
+		calls_under_way_pop(s);
 	}
-	assert_null(live_stuck_first(s));
-	live_stuck_pop(s);
-	assert_null(live_stuck_first(s));
-	live_stuck_free(s);
+	assert_null(calls_under_way_first(s));
+	calls_under_way_pop(s);
+	assert_null(calls_under_way_first(s));
+	calls_under_way_free(s);
 	free(rows);
 }
 
 /* What was entered after the rings began to be read is in them. */
 static void test_what_is_in_the_rings(void **state)
 {
-	struct stuck_row rows[3] = {open_of(getpid(), 1), open_of(getpid(), 2),
-				    open_of(getpid(), 3)};
-	struct live_stuck *s;
+	struct call_under_way rows[3] = {open_of(getpid(), 1), open_of(getpid(), 2),
+					 open_of(getpid(), 3)};
+	struct calls_under_way *s;
 
 	(void)state;
 	rows[0].enter_ns = BEGIN_NS;
@@ -103,17 +103,18 @@ static void test_what_is_in_the_rings(void **state)
 	rows[2].enter_ns = BEGIN_NS + 1;
 	s = read_all(rows, 3);
 	next_name(s, 2);
-	live_stuck_pop(s);
-	assert_null(live_stuck_first(s));
-	live_stuck_free(s);
+	calls_under_way_pop(s);
+	assert_null(calls_under_way_first(s));
+	calls_under_way_free(s);
 }
 
 /* A process that has ended costs what its pointers point to, nobody else's. */
 static void test_gone(void **state)
 {
 	const pid_t pid = fork();
-	struct stuck_row rows[3] = {open_of(getpid(), 1), open_of(pid, 2), open_of(getpid(), 3)};
-	struct live_stuck *s;
+	struct call_under_way rows[3] = {open_of(getpid(), 1), open_of(pid, 2),
+					 open_of(getpid(), 3)};
+	struct calls_under_way *s;
 
 	(void)state;
 	if (!pid)
@@ -122,33 +123,33 @@ static void test_gone(void **state)
 	s = read_all(rows, 3);
 	for (uint64_t i = 1; i <= 3; i++) {
 		assert_int_equal(next_name(s, i).len, i == 2 ? 0 : sizeof(name));
-		live_stuck_pop(s);
+		calls_under_way_pop(s);
 	}
-	live_stuck_free(s);
+	calls_under_way_free(s);
 }
 
 static void test_nothing(void **state)
 {
-	struct live_stuck *s = read_all(NULL, 0);
+	struct calls_under_way *s = read_all(NULL, 0);
 
 	(void)state;
-	assert_null(live_stuck_first(s));
-	live_stuck_free(s);
-	live_stuck_free(NULL);
+	assert_null(calls_under_way_first(s));
+	calls_under_way_free(s);
+	calls_under_way_free(NULL);
 }
 
 static void test_errors(void **state)
 {
-	const struct stuck_row row = open_of(getpid(), 1);
-	struct live_stuck *s = (void *)&row;
+	const struct call_under_way row = open_of(getpid(), 1);
+	struct calls_under_way *s = (void *)&row;
 	int fd = rows_fd(&row, 1, sizeof(row) / 2);
 
 	(void)state;
-	assert_int_equal(live_stuck_read(&s, fd, BEGIN_NS), -EPROTO);
+	assert_int_equal(calls_under_way_read(&s, fd, BEGIN_NS), -EPROTO);
 	close(fd);
-	assert_int_equal(live_stuck_read(&s, fd, BEGIN_NS), -EBADF);
+	assert_int_equal(calls_under_way_read(&s, fd, BEGIN_NS), -EBADF);
 	fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(live_stuck_read(&s, fd, BEGIN_NS), -EISDIR);
+	assert_int_equal(calls_under_way_read(&s, fd, BEGIN_NS), -EISDIR);
 	close(fd);
 	assert_ptr_equal(s, &row);
 }

@@ -36,7 +36,7 @@ static void live_engine_close(void *engine)
 		return;
 	merge_free(e->merge);
 	live_notes_free(e->notes);
-	live_stuck_free(e->stuck);
+	calls_under_way_free(e->under_way);
 	live_maps_close(e->maps);
 	deferred_stacks_free(e->join);
 	free(e->part);
@@ -93,14 +93,14 @@ static int scan_state(struct live_engine *e, const struct scap_open_opts *opts)
 }
 
 /* Reads the calls under way. On failure the capture goes on without them. */
-static void read_stuck(struct live_engine *e)
+static void read_calls_under_way(struct live_engine *e)
 {
-	int fd = live_stuck_rows(e->driver), err = fd;
+	int fd = live_calls_under_way(e->driver), err = fd;
 
 	if (fd == -ENODATA) /* not requested */
 		return;
 	if (fd >= 0) {
-		err = live_stuck_read(&e->stuck, fd, e->begin_ns);
+		err = calls_under_way_read(&e->under_way, fd, e->begin_ns);
 		close(fd);
 	}
 	if (err < 0)
@@ -251,7 +251,7 @@ int scap_live_open(void **engine, const struct scap_open_opts *opts, const struc
 	}
 	if (!err) {
 		e->begin_ns = live_boot_now(e);
-		read_stuck(e);
+		read_calls_under_way(e);
 	}
 	return finish_open(engine, e, err, log);
 }

@@ -42,7 +42,7 @@ struct live_engine {
 	unsigned int n_rings, n_others;
 	cpu_set_t online; /* CPUs for which everything is open */
 	struct live_notes *notes;
-	struct live_stuck *stuck; /* calls under way at the start; NULL: none */
+	struct calls_under_way *under_way; /* calls under way at the start; NULL: none */
 	uint64_t begin_ns; /* boot clock when the set-up was complete */
 	struct live_maps *maps; /* NULL: not requested */
 	struct deferred_stacks *join; /* NULL: no samples */
@@ -77,7 +77,7 @@ int live_open_sources(struct live_engine *e);
 /* Adds rings and buffers that are new. Returns the number of all sources. */
 unsigned int live_add_sources(struct live_engine *e);
 /* Returns the next call that was under way at the start, before any note; NULL: none. */
-const struct rec_hdr *live_next_stuck(const struct live_engine *e);
+const struct rec_hdr *live_next_call_under_way(const struct live_engine *e);
 
 /* Returns whether the enter event of the first record is next. */
 static inline int live_at_enter(const struct live_source *s)

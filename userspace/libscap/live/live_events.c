@@ -30,13 +30,13 @@ static int plain_event(struct scap_evt *evt, const struct ppm_evt_hdr *hdr)
 /* Delivers a call that was under way at the start, or a note. */
 static int expand_note(struct live_engine *e, struct scap_evt *evt)
 {
-	const struct rec_hdr *stuck = live_next_stuck(e);
+	const struct rec_hdr *under_way = live_next_call_under_way(e);
 	int err;
 
-	if (!stuck)
+	if (!under_way)
 		return plain_event(evt, live_notes_first(e->notes, &evt->cpu));
-	evt->cpu = stuck->cpu;
-	err = scap_expand_enter(e->expand, evt, stuck);
+	evt->cpu = under_way->cpu;
+	err = scap_expand_enter(e->expand, evt, under_way);
 	evt->flags |= SCAP_EVT_F_BEFORE;
 	return err;
 }

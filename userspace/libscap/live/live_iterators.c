@@ -24,9 +24,9 @@ int live_running_rows(const struct live_driver *d)
 	return open_rows(d->skel->links.running_rows);
 }
 
-int live_stuck_rows(const struct live_driver *d)
+int live_calls_under_way(const struct live_driver *d)
 {
-	return open_rows(d->skel->links.stuck_rows);
+	return open_rows(d->skel->links.calls_under_way);
 }
 
 /* Runs the iterator over all threads. */

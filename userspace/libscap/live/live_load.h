@@ -55,8 +55,8 @@ int live_task_rows(const struct live_driver *d);
 /* The same over running threads, in a capture of switches; also after live_detach. */
 int live_running_rows(const struct live_driver *d);
 
-/* The same over selected threads that are in a call and not running, as struct stuck_row. */
-int live_stuck_rows(const struct live_driver *d);
+/* The same over selected threads that are in a call and not running, as struct call_under_way. */
+int live_calls_under_way(const struct live_driver *d);
 
 /* Starts waits for threads that are already waiting, if waits are sampled. After live_attach,
  * before the sampler starts. */

@@ -50,9 +50,9 @@ static void source_refresh(void *source, struct ring_bound *bound)
 }
 
 /* Returns the next call that was under way at the start, before any note; NULL: none. */
-const struct rec_hdr *live_next_stuck(const struct live_engine *e)
+const struct rec_hdr *live_next_call_under_way(const struct live_engine *e)
 {
-	const struct rec_hdr *rec = e->stuck ? live_stuck_first(e->stuck) : NULL;
+	const struct rec_hdr *rec = e->under_way ? calls_under_way_first(e->under_way) : NULL;
 	const struct ppm_evt_hdr *note;
 	uint16_t cpu;
 
@@ -65,16 +65,17 @@ const struct rec_hdr *live_next_stuck(const struct live_engine *e)
 static uint64_t notes_key(const struct live_engine *e)
 {
 	uint16_t cpu;
-	const struct rec_hdr *stuck = live_next_stuck(e);
-	const struct ppm_evt_hdr *note = stuck ? &stuck->evt : live_notes_first(e->notes, &cpu);
+	const struct rec_hdr *under_way = live_next_call_under_way(e);
+	const struct ppm_evt_hdr *note =
+		under_way ? &under_way->evt : live_notes_first(e->notes, &cpu);
 
 	return note ? note->ts : MERGE_NO_KEY;
 }
 
 static void notes_pop(struct live_engine *e)
 {
-	if (live_next_stuck(e))
-		live_stuck_pop(e->stuck);
+	if (live_next_call_under_way(e))
+		calls_under_way_pop(e->under_way);
 	else
 		live_notes_pop(e->notes);
 }

@@ -160,7 +160,7 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 		return 0;
 	if (p == d->skel->progs.running_rows)
 		return o->switches != 0;
-	if (p == d->skel->progs.stuck_rows)
+	if (p == d->skel->progs.calls_under_way)
 		return !c->failed_only && !(c->tasks & DRV_TASKS_CGROUP);
 	return p != d->skel->progs.suppress_exec || c->tasks & DRV_TASKS_SUPPRESS;
 }

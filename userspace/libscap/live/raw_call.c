@@ -309,7 +309,8 @@ static void put_pointed(struct raw_writer *w, const struct call_row *row)
 
 /* Finds the row that decodes the call of @row, its arguments in the order of that row, and its
  * enter event. Returns REC_NR_NONE if there is none. */
-static unsigned int decode(const struct stuck_row *row, uint64_t args[N_ARGS], unsigned int *type)
+static unsigned int decode(const struct call_under_way *row, uint64_t args[N_ARGS],
+			   unsigned int *type)
 {
 	const struct ia32_call *c;
 
@@ -317,7 +318,7 @@ static unsigned int decode(const struct stuck_row *row, uint64_t args[N_ARGS], u
 	*type = EVT_SYSCALL_E;
 	if (row->nr >= DRV_MAX_NR)
 		return REC_NR_NONE;
-	if (!(row->flags & STUCK_F_IA32)) {
+	if (!(row->flags & UNDER_WAY_F_IA32)) {
 		*type = scap_syscall_exit_type(row->nr) & ~1u;
 		return row->nr;
 	}
@@ -328,7 +329,8 @@ static unsigned int decode(const struct stuck_row *row, uint64_t args[N_ARGS], u
 	return c->row;
 }
 
-int scap_raw_call(void *buf, size_t buf_sz, const struct stuck_row *row, struct remote_memory *mem)
+int scap_raw_call(void *buf, size_t buf_sz, const struct call_under_way *row,
+		  struct remote_memory *mem)
 {
 	const struct call_row *carried[EVT_MAX_PARAMS];
 	uint64_t args[N_ARGS];
@@ -341,7 +343,7 @@ int scap_raw_call(void *buf, size_t buf_sz, const struct stuck_row *row, struct 
 		.end = (uint8_t *)buf + buf_sz - 8,
 		.mem = mem,
 		.args = args,
-		.ia32 = row->flags & STUCK_F_IA32,
+		.ia32 = row->flags & UNDER_WAY_F_IA32,
 	};
 
 	if (buf_sz < RAW_CALL_MAX)
@@ -357,7 +359,7 @@ int scap_raw_call(void *buf, size_t buf_sz, const struct stuck_row *row, struct 
 		.len = (uint16_t)((w.p - (uint8_t *)buf + 7) & ~7),
 		.cpu = (uint16_t)row->cpu,
 		.flags = REC_F_RAW_ENTER | (w.ia32 ? REC_F_IA32 : 0) |
-			 (row->flags & STUCK_F_SLEEPS ? REC_F_BLOCKED : 0),
+			 (row->flags & UNDER_WAY_F_SLEEPS ? REC_F_BLOCKED : 0),
 		.nr = row->nr,
 		.evt = {row->at_ns, row->tid, (uint32_t)(w.p - (uint8_t *)&w.rec->evt),
 			(uint16_t)type, N_ARGS + n},

@@ -6,12 +6,13 @@
 #include <stddef.h>
 
 #include "procfs/remote_memory.h"
+#include "shared/call_under_way.h"
 #include "shared/record.h"
-#include "shared/stuck_row.h"
 
 /* Builds the raw enter of @row in @buf. Values behind pointers are read from @mem; NULL: they are
  * unknown. Returns the size of the record, a multiple of 8, or -ENOSPC. */
-int scap_raw_call(void *buf, size_t buf_sz, const struct stuck_row *row, struct remote_memory *mem);
+int scap_raw_call(void *buf, size_t buf_sz, const struct call_under_way *row,
+		  struct remote_memory *mem);
 
 #define RAW_CALL_MAX (16u << 10) /* maximum size of a record */
 

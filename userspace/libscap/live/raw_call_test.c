@@ -38,7 +38,7 @@ static struct scap_params made;
 static int make(uint16_t nr, uint16_t flags, const uint64_t args[N_ARGS], int known)
 {
 	struct remote_memory mem = {.pid = getpid(), .pagemap = -1};
-	struct stuck_row row = {.at_ns = 5, .tid = 42, .cpu = 3, .nr = nr, .flags = flags};
+	struct call_under_way row = {.at_ns = 5, .tid = 42, .cpu = 3, .nr = nr, .flags = flags};
 	const struct rec_hdr *rec = (const void *)record;
 	int len;
 
@@ -255,7 +255,7 @@ static void test_bad_pointers(void **state)
 	assert_ptr_not_equal(page, MAP_FAILED);
 	memset(page, 'x', 4096); /* text without an end, structures that are cut off */
 	for (uint16_t nr = 0; nr < DRV_MAX_NR + 1; nr++)
-		for (int ia32 = 0; ia32 <= STUCK_F_IA32; ia32 += STUCK_F_IA32) {
+		for (int ia32 = 0; ia32 <= UNDER_WAY_F_IA32; ia32 += UNDER_WAY_F_IA32) {
 			for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 				const uint64_t a = bad[i], args[N_ARGS] = {a, a, a, a, a, a};
 
@@ -280,7 +280,7 @@ static void test_room(void **state)
 {
 	char *text = malloc(ARG_PATH_MAX);
 	const uint64_t a = AT(text), args[N_ARGS] = {a, a, a, a, a, a};
-	struct stuck_row row = {.nr = SYS_openat};
+	struct call_under_way row = {.nr = SYS_openat};
 
 	(void)state;
 	memset(text, 'x', ARG_PATH_MAX - 1);

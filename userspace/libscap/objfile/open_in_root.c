@@ -189,7 +189,7 @@ static int exchange(const struct helper *h, const char *question, size_t len, st
 	return a.err ?: fd;
 }
 
-static int ask(const char *place, const char *question, size_t len, struct stat *st)
+static int query(const char *place, const char *question, size_t len, struct stat *st)
 {
 	struct helper h;
 	int r = take_helper(&h, place);
@@ -217,9 +217,9 @@ int open_in_root(const char *root, const char *path, struct stat *st)
 	if (len > QUESTION_MAX)
 		return -ENAMETOOLONG;
 	name_place(place, root ?: "", path);
-	fd = ask(place, question, (size_t)len, &found);
+	fd = query(place, question, (size_t)len, &found);
 	if (fd == -EPIPE) /* another process had killed the helper */
-		fd = ask(place, question, (size_t)len, &found);
+		fd = query(place, question, (size_t)len, &found);
 	if (fd >= 0 && st)
 		*st = found;
 	return fd;

@@ -447,10 +447,10 @@ static int count_calls(void *ctx)
 /* What a table lists again and again costs each time, and that ends. */
 static void test_too_much_work(void **state)
 {
-	int n_asked = 0;
+	int n_stop_signals = 0;
 	struct unwind_work small = {.left = 5000}, stopped = {.left = UNWIND_WORK_MAX,
 							      .is_stopped = count_calls,
-							      .ctx = &n_asked};
+							      .ctx = &n_stop_signals};
 	struct unwind_rows rows = {0};
 	struct bytes b = {.n = 0};
 	const size_t cie = put_plain_cie(&b);

@@ -37,7 +37,7 @@ struct sinsp_chisel_run {
 	uint64_t max_instructions; /* instruction limit per callback; 0: 10^9 */
 	/* Called by a signal handler if a Lua library function exceeds the time limit and cannot be
 	 * left: ends the process with a message. NULL: no limit. */
-	void (*stuck)(const char *chisel);
+	void (*hung)(const char *chisel);
 	double (*progress)(void *ctx); /* share of the files that was read; NULL: unknown */
 	void *progress_ctx;
 	uint8_t unsafe; /* allow writing files, running programs, sending data */

@@ -20,7 +20,7 @@ static void note(void *ctx, enum scap_log_level level, const char *text)
 		snprintf(said, sizeof(said), "%s", text);
 }
 
-static void end_stuck(const char *name)
+static void end_hung(const char *name)
 {
 	(void)name;
 	_exit(3);
@@ -68,7 +68,7 @@ static const char *run_chisel(struct fixture *f, const char *text, const char *a
 	run.dirs = dirs;
 	run.out = fopen("/dev/null", "w");
 	run.log = note;
-	run.stuck = end_stuck;
+	run.hung = end_hung;
 	run.max_bytes = 100 << 20;
 	run.max_instructions = 5000000;
 	run.insp = f->s;

@@ -72,9 +72,9 @@ static void on_tick(int sig, siginfo_t *info, void *at)
 		lua_sethook(w->L, w->hook, LUA_MASKCOUNT, CHISEL_WATCH_STEP);
 	} else if (w->n_ticks > w->max_ticks + GRACE_TICKS && is_in_lua(at)) {
 		siglongjmp(w->out, 1);
-	} else if (w->n_ticks > w->max_ticks + GRACE_TICKS + LAST_TICKS && w->run->stuck) {
+	} else if (w->n_ticks > w->max_ticks + GRACE_TICKS + LAST_TICKS && w->run->hung) {
 		chisel_terminal_show(w->terminal, fileno(w->run->out));
-		w->run->stuck(w->name);
+		w->run->hung(w->name);
 	}
 }
 

@@ -333,7 +333,7 @@ static void lines(void **state)
 	(void)state;
 	strcpy(path, in_dir("x"));
 	for (uint64_t addr = begin; addr < begin + 16; addr++) {
-		const size_t n = line_server_ask(s, 7, open_it, path, addr, v, 1);
+		const size_t n = line_server_query(s, 7, open_it, path, addr, v, 1);
 		char cmd[PATH_MAX + 64], function[256], where[256];
 		FILE *f;
 
@@ -363,11 +363,11 @@ static void without_lines(void **state)
 
 	(void)state;
 	strcpy(path, in_dir("stripped"));
-	assert_int_equal(line_server_ask(s, 1, open_it, path, 0x1139, v, 1), 0);
-	assert_int_equal(line_server_ask(s, 2, open_it, "/no/such/file", 0x1139, v, 1), 0);
-	assert_int_equal(line_server_ask(s, UINT32_MAX, open_it, path, 0x1139, v, 1), 0);
+	assert_int_equal(line_server_query(s, 1, open_it, path, 0x1139, v, 1), 0);
+	assert_int_equal(line_server_query(s, 2, open_it, "/no/such/file", 0x1139, v, 1), 0);
+	assert_int_equal(line_server_query(s, UINT32_MAX, open_it, path, 0x1139, v, 1), 0);
 	strcpy(path, in_dir("x"));
-	assert_true(line_server_ask(s, 3, open_it, path, addr_of("x", "main"), v, 1) > 0);
+	assert_true(line_server_query(s, 3, open_it, path, addr_of("x", "main"), v, 1) > 0);
 	line_server_free(s);
 	line_server_free(NULL);
 }
@@ -458,7 +458,7 @@ static void damaged_lines(void **state)
 		fwrite(bad, 1, sz, f);
 		fclose(f);
 		free(bad);
-		line_server_ask(s, round + 1, open_it, bad_path, addr, v, 1);
+		line_server_query(s, round + 1, open_it, bad_path, addr, v, 1);
 	}
 	free(good);
 	line_server_free(s);
@@ -486,7 +486,7 @@ static void line_server_has_no_rights(void **state)
 
 	(void)state;
 	strcpy(path, in_dir("x"));
-	assert_true(line_server_ask(s, 1, open_it, path, addr_of("x", "main"), v, 1) > 0);
+	assert_true(line_server_query(s, 1, open_it, path, addr_of("x", "main"), v, 1) > 0);
 	assert_true(status_has(line_server_pid(s), "\nCapEff:\t0000000000000000\n") || geteuid());
 	assert_true(status_has(line_server_pid(s), "\nNoNewPrivs:\t1\n"));
 #if SEAL_PROCESS_WHOLE
@@ -513,13 +513,13 @@ static void late_lines(void **state)
 	(void)state;
 	strcpy(path, in_dir("x"));
 	addr = addr_of("x", "main");
-	assert_true(line_server_ask(s, 1, open_it, path, addr, v, 1) > 0);
+	assert_true(line_server_query(s, 1, open_it, path, addr, v, 1) > 0);
 	assert_int_equal(kill(line_server_pid(s), SIGSTOP), 0);
 	for (uint32_t i = 0; i < 1000; i++) /* each would wait for seconds */
-		assert_int_equal(line_server_ask(s, 2 + i, open_it, path, addr, v, 0), -EAGAIN);
+		assert_int_equal(line_server_query(s, 2 + i, open_it, path, addr, v, 0), -EAGAIN);
 	assert_int_equal(kill(line_server_pid(s), SIGCONT), 0);
 	for (int i = 0; i < 10000 && n == -EAGAIN; i++) {
-		n = line_server_ask(s, 1, open_it, path, addr, v, 0);
+		n = line_server_query(s, 1, open_it, path, addr, v, 0);
 		usleep(1000);
 	}
 	assert_true(n > 0);
@@ -553,10 +553,10 @@ static void lines_of_a_process_without_cpu(void **state)
 
 	(void)state;
 	strcpy(path, in_dir("x"));
-	assert_true(line_server_ask(s, 1, open_it, path, addr_of("x", "main"), v, 1) > 0);
+	assert_true(line_server_query(s, 1, open_it, path, addr_of("x", "main"), v, 1) > 0);
 	assert_int_equal(kill(line_server_pid(s), SIGSTOP), 0);
 	continue_later(line_server_pid(s), 1500);
-	assert_true(line_server_ask(s, 1, open_it, path, addr_of("x", "hidden"), v, 1) > 0);
+	assert_true(line_server_query(s, 1, open_it, path, addr_of("x", "hidden"), v, 1) > 0);
 	wait(&status);
 	line_server_free(s);
 }
@@ -591,7 +591,7 @@ static void process_that_never_answers(void **state)
 		struct line_server *s = line_server_new(&opts[i]);
 
 		for (uint64_t addr = 0; addr < 3; addr++)
-			assert_int_equal(line_server_ask(s, 1, open_it, path, addr, v, 1), 0);
+			assert_int_equal(line_server_query(s, 1, open_it, path, addr, v, 1), 0);
 		line_server_free(s);
 	}
 	assert_int_equal(n[1], 2);
@@ -614,7 +614,7 @@ static void process_that_ends(void **state)
 	(void)state;
 	strcpy(path, in_dir("x"));
 	for (uint32_t i = 1; i <= 40; i++) {
-		assert_int_equal(line_server_ask(s, i, open_it, path, 1, v, 1), 0);
+		assert_int_equal(line_server_query(s, i, open_it, path, 1, v, 1), 0);
 		n_reported += n[i];
 	}
 	assert_int_equal(n[1], 1);
@@ -655,12 +655,12 @@ static void file_with_slow_answers(void **state)
 	(void)state;
 	strcpy(path, in_dir("x"));
 	for (; !n[1] && addr < 1000; addr++)
-		assert_int_equal(line_server_ask(s, 1, open_it, path, addr, v, 1), 0);
+		assert_int_equal(line_server_query(s, 1, open_it, path, addr, v, 1), 0);
 	assert_in_range(addr, 2, 100);
 	for (; addr < 200; addr++)
-		assert_int_equal(line_server_ask(s, 1, open_it, path, addr, v, 1), 0);
+		assert_int_equal(line_server_query(s, 1, open_it, path, addr, v, 1), 0);
 	assert_int_equal(line_server_pid(s), 0);
-	assert_int_equal(line_server_ask(s, 2, open_it, path, 1, v, 1), 0);
+	assert_int_equal(line_server_query(s, 2, open_it, path, 1, v, 1), 0);
 	assert_true(line_server_pid(s) > 0);
 	assert_int_equal(n[1], 1);
 	assert_int_equal(n[2], 0);
@@ -682,7 +682,7 @@ static void files_with_slow_answers(void **state)
 	(void)state;
 	strcpy(path, in_dir("x"));
 	for (uint32_t i = 0, end = N; i < end; i++) {
-		assert_int_equal(line_server_ask(s, i, open_it, path, 1, v, 1), 0);
+		assert_int_equal(line_server_query(s, i, open_it, path, 1, v, 1), 0);
 		n_reported += n[i];
 		if (n[i])
 			end = i + AFTER;

@@ -356,8 +356,8 @@ static int exchange(struct line_server *s, uint32_t file, uint64_t addr, int fd,
 }
 
 /* As await; -ENOENT: the file has no debug information. */
-static int ask(struct line_server *s, uint32_t file, line_open_fn open, void *ctx, uint64_t addr,
-	       int can_wait)
+static int query(struct line_server *s, uint32_t file, line_open_fn open, void *ctx, uint64_t addr,
+		 int can_wait)
 {
 	int fd, err = s->h.pid ? 0 : start(s);
 
@@ -384,8 +384,8 @@ static int has_time(struct line_server *s, uint32_t file)
 	return 0;
 }
 
-int line_server_ask(struct line_server *s, uint32_t file, line_open_fn open, void *ctx,
-		    uint64_t addr, struct dwarf_frame out[DWARF_FRAMES_MAX], int can_wait)
+int line_server_query(struct line_server *s, uint32_t file, line_open_fn open, void *ctx,
+		      uint64_t addr, struct dwarf_frame out[DWARF_FRAMES_MAX], int can_wait)
 {
 	int err, n;
 
@@ -404,7 +404,7 @@ int line_server_ask(struct line_server *s, uint32_t file, line_open_fn open, voi
 	}
 	if (!has_time(s, file))
 		return 0;
-	err = ask(s, file, open, ctx, addr, can_wait);
+	err = query(s, file, open, ctx, addr, can_wait);
 	if (err == -EAGAIN && s->is_busy)
 		return err;
 	if (err == -ENOENT)

@@ -36,8 +36,8 @@ typedef int (*line_open_fn)(void *ctx);
 
 /* Works as dwarf_lines_find, for the file with this number, constant from its first use on. Without
  * @can_wait returns -EAGAIN if the answer takes more than a moment: query again later. */
-int line_server_ask(struct line_server *s, uint32_t file, line_open_fn open, void *ctx,
-		    uint64_t addr, struct dwarf_frame out[DWARF_FRAMES_MAX], int can_wait);
+int line_server_query(struct line_server *s, uint32_t file, line_open_fn open, void *ctx,
+		      uint64_t addr, struct dwarf_frame out[DWARF_FRAMES_MAX], int can_wait);
 
 int line_server_pid(const struct line_server *s); /* 0: not running */
 

@@ -355,7 +355,7 @@ const struct place_lines *symbol_place_lines(struct sinsp_symbols *sy, struct sy
 	if (!sy->lines || p->addr == UINT64_MAX)
 		return NULL;
 	/* A live capture does not wait for lines: late ones are used at the next sample. */
-	n = line_server_ask(sy->lines, p->source, open_debug, &d, p->addr, v, !sy->where.live);
+	n = line_server_query(sy->lines, p->source, open_debug, &d, p->addr, v, !sy->where.live);
 	if (n == -EAGAIN)
 		p->lines_known = 0;
 	else
