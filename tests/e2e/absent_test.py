@@ -40,7 +40,7 @@ class Absent(unittest.TestCase):
         self.assertEqual(p.returncode, 0, p.stderr)
 
     def judged(self):
-        """What strace says: the texts of each call, in the order in which they were made."""
+        """Returns strace's view: the texts of each call, in the order of the calls."""
         trace = os.path.join(self.dir, "strace")
         self.run_in_place("drop", "strace", "-f", "-v", "-o", trace)
         calls = re.findall(r"^\d+ +(\w+)(\(.*)", e2e.read_text(trace), re.M)
@@ -51,8 +51,8 @@ class Absent(unittest.TestCase):
         return e2e.lines(e2e.run(e2e.SAKER, "-r", self.file))
 
     def check(self, lines, judged):
-        # What descriptors are does not count; nor what a program is given beside its path: the kernel
-        # has not read it when it finds none.
+        # The types of descriptors are not compared, nor the arguments of a program beside its path:
+        # the kernel has not read them when the program is missing.
         told = [(l.type, texts(re.sub(r" (exe|args|env|comm|tid|pid|ptid)=.*?(?= \w+=|$)|\(<.>\S*\)",
                                       "", l.info)))
                 for l in lines if l.dir == "<" and not l.type.startswith("clone")]
@@ -68,8 +68,8 @@ class Absent(unittest.TestCase):
                 self.check(self.capture(how, *options), judged)
 
     def test_enters(self):
-        """An enter that was sent ahead says what the exit says, or that it is not known; then the exit
-        says it, also where enters have lines."""
+        """An enter event that was sent early shows the value of the exit, or that it is
+        unknown; then the exit has it, also when enter events are shown."""
         self.capture("slow")
         text = e2e.run(e2e.SAKER, "-r", self.file, "--enter-events")
         known, unknown = collections.Counter(), collections.Counter()
@@ -95,7 +95,7 @@ class Absent(unittest.TestCase):
         self.assertGreater(unknown["execve"], 0, text)
 
     def test_others_read_it(self):
-        """sysdig takes names of files and programs from the enter, where that has one."""
+        """sysdig takes the names of files and programs from the enter event if it has them."""
         e2e.need("sysdig")
         for how in "drop", "slow":
             self.capture(how)

@@ -43,7 +43,8 @@ class Brief(unittest.TestCase):
         return [json.loads(line) for line in text.splitlines()]
 
     def test_stacks_are_whole(self):
-        """To the root, and each frame in code of a known file, or with the name of a function."""
+        """Returns whether the stack reaches the root and each frame lies in a known file or
+        has a name."""
         broken = collections.Counter(
             (s["stack.end"], s["stack.folded"]) for s in self.samples
             if not s["stack.complete"] or "[unknown]" in s["stack.folded"])
@@ -53,13 +54,15 @@ class Brief(unittest.TestCase):
                              f"{broken.most_common(5)}\n{self.report}")
 
     def test_names(self):
-        """What a program does that only computes is known: its own functions, qsort's between."""
+        """A program that only computes has its own functions in each stack, with qsort's
+        between them."""
         own = [s for s in self.samples if "outermost" in s["stack.folded"]]
         self.assertGreater(len(own), 0.8 * len(self.samples))
         self.assertGreater(sum(bool(WORK.search(s["stack.folded"])) for s in own), 0.98 * len(own))
 
     def test_in_other_mounts(self):
-        """Each has ended before it is named, and nobody else ever sees its file."""
+        """Each program has ended before its frames are named, and no later process maps its
+        file."""
         if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
             self.skipTest("mounts of their own are not allowed")
         where, out = os.path.join(self.dir, "mnt"), os.path.join(self.dir, "mnt.folded")
@@ -80,12 +83,12 @@ class Brief(unittest.TestCase):
                          sum(count[name] for name in ("stack samples", "samples lost",
                                                       "samples filtered")))
         self.assertEqual(count["samples lost"], 0)
-        # The file has those of saker's own child before its execve not, nor those of a process that
-        # nothing is known of yet but that it was forked.
+        # The file has no samples of saker's own child before its execve, nor of a process of which
+        # only the fork is known.
         in_file = len(self.read("*%evt.type", "evt.type=sample"))
         self.assertLessEqual(in_file, count["stack samples"])
         self.assertGreater(in_file, 0.95 * count["stack samples"])
-        # Each one has a line: shown, which here is in the file, or why not.
+        # Each run has a line: the sample, or the reason why there is none.
         parts = {what: int(n) for n, what in re.findall(
             r"^ +(\d+) (shown|of other processes|not read)\b", self.report, re.M)}
         self.assertEqual(parts["shown"], in_file)

@@ -14,7 +14,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf" # a name of the protocol
 
 
 def missing():
-    """The program that is not there, or None."""
+    """Returns the missing program, or None."""
     return next((p for p in ("chromium", "chromedriver") if not shutil.which(p)), None)
 
 
@@ -30,10 +30,10 @@ class Element:
 
 
 class Browser:
-    """One window. To be closed."""
+    """One browser window; the caller closes it."""
 
     def __init__(self, profile_dir, width=1280, height=900):
-        # A group of its own: whatever the driver starts ends with it.
+        # A process group of its own: all processes that the driver starts end with it.
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdin=subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                        start_new_session=True)
@@ -81,11 +81,11 @@ class Browser:
         return Element(self, self.call("element", {"using": "css selector", "value": css}))
 
     def script(self, text, *args):
-        """Runs a function's body in the page, with arguments[0] and so on; what it returns."""
+        """Runs a function body in the page with arguments[0] and so on; returns its result."""
         return self.call("execute/sync", {"script": text, "args": list(args)})
 
     def wait(self, text, *args, seconds=60):
-        """Until a script returns something that is true: that."""
+        """Waits until a script returns a true value, and returns that."""
         body = ("const done = arguments[arguments.length - 1], args = [...arguments].slice(0, -1);"
                 "const f = function() {" + text + "};"
                 "const look = () => { let v; try { v = f(...args) } catch (e) { return done({error: '' + e}) }"
@@ -97,7 +97,7 @@ class Browser:
         return answer["value"]
 
     def keys(self, *names):
-        """Pressed and let go one after another, wherever the page has its focus."""
+        """Presses and releases keys one after another, wherever the focus of the page is."""
         actions = [{"type": kind, "value": k} for k in names for kind in ("keyDown", "keyUp")]
         self.call("actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
@@ -106,7 +106,7 @@ class Browser:
             {"type": "pointerMove", "duration": 0, "origin": element.ref, "x": 0, "y": 0}]}]})
 
     def errors(self):
-        """What the page complained about."""
+        """Returns the errors on the page's console."""
         return [l["message"] for l in self.call("se/log", {"type": "browser"}) if l["level"] == "SEVERE"]
 
     def screenshot(self, path):

@@ -20,7 +20,7 @@ def build_id(path):
 
 
 def elsewhere(*args, **env):
-    """saker on a machine of another name."""
+    """Runs saker under another host name."""
     p = subprocess.run(["unshare", "-u", "sh", "-c", 'hostname elsewhere && exec timeout 100 "$@"', "sh",
                         e2e.SAKER, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                        env={**os.environ, **SESSION, **env})
@@ -59,7 +59,7 @@ class BuildId(unittest.TestCase):
         shutil.copy(source, to)
 
     def away(self):
-        """The program is gone until the test ends."""
+        """Moves the program away until the test ends."""
         os.rename(self.prog, self.prog + "-")
         self.addCleanup(os.rename, self.prog + "-", self.prog)
 
@@ -114,7 +114,8 @@ class BuildId(unittest.TestCase):
         self.assertRegex(out, r"(?m)/prog\.c:\d+$")
 
     def test_stripped(self):
-        """Functions of a stripped file are known by where they begin, which nm knows of the original."""
+        """Functions of a stripped file are named by their start address, which nm finds in
+        the original."""
         stripped = self.path("stripped")
         shutil.copy(self.prog, stripped)
         subprocess.run(["strip", stripped], check=True)
@@ -130,7 +131,7 @@ class BuildId(unittest.TestCase):
         os.remove(stripped)
         elsewhere("profile", "-r", named, "-o", out)
         self.assertGreater(share(folded(e2e.read_text(out)), made + "$"), 0.8)
-        # What the file has is no name: one that is found counts.
+        # An address is no name: a name that is found on this machine replaces it.
         self.put(self.debug_file(), "for-stripped", ".build-id", self.id[:2], self.id[2:] + ".debug")
         elsewhere("profile", "-r", named, "-o", out, "--debug-dir", self.path("for-stripped"))
         self.assertGreater(share(folded(e2e.read_text(out)), called), 0.8)

@@ -20,7 +20,7 @@ IMAGES = {"btrfs": 120 << 20, "xfs": 400 << 20} # file systems that clone, and h
 
 
 def make_images(folder):
-    """Sparse files, one for each file system whose mkfs is there."""
+    """Makes sparse images, one for each file system whose mkfs is installed."""
     images = []
     for name, size in IMAGES.items():
         image = os.path.join(folder, name + ".img")
@@ -43,7 +43,7 @@ class Bytes(unittest.TestCase):
                 os.path.join(HERE, "bytes/copies.py"), cls.dir, *images)
 
     def chisel(self, *words, where=None):
-        """Rows; in each what was read and written is all."""
+        """Returns the rows; in each, BYTES is the sum of bytes read and written."""
         text = e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", words[0],
                        " ".join([*words[1:], "top=100000"]), *([where] if where else []))
         rows = [json.loads(line) for line in text.splitlines()]
@@ -69,7 +69,7 @@ class Bytes(unittest.TestCase):
             self.skipTest("no btrfs or xfs: neither mkfs (scripts/setup --tests) or not in this kernel, or not root")
 
     def test_clones(self):
-        """cp on btrfs and xfs: one ioctl, which has the content of a file be that of another as well."""
+        """cp on btrfs and xfs clones a file with one ioctl: both files share their blocks."""
         self.need_clones()
         files = self.by_file()
         for name in CLONES:
@@ -84,7 +84,7 @@ class Bytes(unittest.TestCase):
                                              zip(counts, ["clone", "clonerange", "clonerange"])])
 
     def test_clones_take_time(self):
-        """Chisels of time have them among the writes."""
+        """Chisels that show time count clones as writes."""
         self.need_clones()
         rows = [json.loads(line) for line in e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", "fileslower", "0",
                                                      "evt.type=ioctl and fd.filename startswith clone").splitlines()]

@@ -20,7 +20,7 @@ class Call:
         self.family = None  # of its case
 
     def printed(self):
-        """The type that its lines show."""
+        """Returns the event type that lines show for the call."""
         return self.name if self.event == GENERIC else event_names()[self.event]
 
 
@@ -30,12 +30,12 @@ def source(*path):
 
 @functools.cache
 def event_names():
-    """Symbol of an event -> what it prints as."""
+    """Returns {symbol of an event: its printed name}."""
     return dict(re.findall(r'^EVT\(\w+, (\w+), "(\w+)"', source("driver/events.def"), re.M))
 
 
 def cases():
-    """[(family, name)] of every row of a cases_FAMILY.c."""
+    """Returns (family, name) of every row of cases_FAMILY.c."""
     out = []
     for path in sorted(glob.glob(os.path.join(e2e.SOURCE, "tests/e2e/calls/cases_*.c"))):
         family = os.path.basename(path)[len("cases_"):-len(".c")]
@@ -45,7 +45,7 @@ def cases():
 
 @functools.cache
 def calls():
-    """Name -> Call, in the order of the numbers."""
+    """Returns {name: Call}, in the order of the numbers."""
     table = {name: Call(int(nr), name, event) for nr, name, event in re.findall(
         r"^SYS\((\d+), (\w+), (\w+), \w+", source("driver/syscalls.def"), re.M)}
     for name, reason in re.findall(r'^GENERIC\((\w+), "(.*)"\)', source("driver/generic.def"), re.M):

@@ -30,7 +30,7 @@ def fields(text):
 
 
 def read_said(path):
-    """The cases in what prog.c prints."""
+    """Returns the cases from the output of prog.c."""
     cases = []
     for line in e2e.read_text(path).splitlines():
         m = re.match(r"= (\w+) (\d+) (.*)", line)
@@ -43,7 +43,8 @@ def read_said(path):
 
 
 def says(said, printed):
-    """A printed value may explain what was said: 3(<f>/a), -2(ENOENT), a(/dir/a)."""
+    """Returns whether saker's printed value equals the expected one; it may add an explanation:
+    3(<f>/a), -2(ENOENT), a(/dir/a)."""
     return printed is not None and (
         printed.strip() == said.strip() or printed.startswith(said + "("))
 
@@ -58,9 +59,9 @@ def missing(want, info):
 
 
 def check(case, lines_by_tid):
-    """What is wrong with the lines of a case: [(name, [(parameter, said, printed)])]."""
+    """Returns the differences of a case: [(name, [(parameter, expected, printed)])]."""
     wrong, at = [], {}
-    # Before its case, a thread has gone into the case's directory.
+    # Each case runs in its own directory.
     lines = lines_by_tid.get(case.tid, [])
     at[case.tid] = 1 + next((i for i, l in enumerate(lines) if l.type == "chdir"), len(lines))
     for said in case.said:

@@ -14,7 +14,8 @@ class Captures(unittest.TestCase):
             self.assertGreater(len(e2e.run(e2e.SAKER, "-r", path).splitlines()), 20, path)
 
     def test_made_here(self):
-        """One of all acts, which is sound; and, as sysdig wrote it, one that does not say so."""
+        """The capture of all acts is sound; the copy that sysdig wrote has no counters at
+        its end."""
         if e2e.lacks_live():
             self.skipTest(e2e.lacks_live())
         own, *plain = e2e.made_captures()

@@ -54,7 +54,7 @@ def s64(n):
 
 
 def close_calls(n, step_ns=10**6):
-    """n calls of close, enter and exit, one step apart."""
+    """Returns n calls of close (enter and exit events), one time step apart."""
     return b"".join(event(2 * i * step_ns, CLOSE_E, s64(i)) +
                     event((2 * i + 1) * step_ns, CLOSE_X, s64(0 if i % 2 else -9))
                     for i in range(n))
@@ -84,7 +84,7 @@ class CommandLine(unittest.TestCase):
         return p.stdout.decode().splitlines()
 
     def refuses(self, sentence, *args, status=1):
-        """One sentence on stderr, this status, and nothing else."""
+        """Checks for exactly one sentence on stderr, this exit status, and no output."""
         p = self.saker(*args)
         said = p.stderr.decode()
         self.assertEqual(p.returncode, status, said)
@@ -102,7 +102,8 @@ class CommandLine(unittest.TestCase):
         self.refuses(r"-V: did you mean -v, --verbose\?", "-V")
 
     def test_commands_without_dashes(self):
-        """Words are a filter; those that begin with no field may have been meant as a command."""
+        """Words are a filter; if the first is no field, the message suggests that a command
+        was intended."""
         for words in ("ls",), ("ls", "-v", "/tmp", "x"):
             self.assertRegex(self.saker(*words).stderr.decode(),
                              r"\Asaker: filter: unknown macro or field ls; to run a command: saker -- ls")
@@ -112,7 +113,7 @@ class CommandLine(unittest.TestCase):
             self.assertNotIn("to run a command", said)
 
     def test_misspelt_command(self):
-        """The nearest command is named, wherever the word makes the failure."""
+        """The message names the nearest command, wherever the misspelt word stands."""
         for args in ("profle", "--", "ls"), ("profle",), ("profle", "-F", "99"), ("profle", "--dwarf", "--", "ls"):
             self.assertRegex(self.saker(*args).stderr.decode(), r"\Asaker: .*; did you mean saker profile\?", args)
         self.assertIn("did you mean saker selftest?", self.saker("selftst").stderr.decode())
@@ -193,7 +194,7 @@ class CommandLine(unittest.TestCase):
     # lines
 
     def on_terminal(self, *args, columns=80, **env):
-        """What a terminal of that width gets, which the caller's need not be."""
+        """Returns the output on a terminal of this width, whatever the width of the caller's."""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         settings = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
@@ -219,7 +220,7 @@ class CommandLine(unittest.TestCase):
     def test_formats(self):
         self.assertEqual(self.lines("-r", self.ten, "-n2", "-p", "%evt.num|%6proc.name|%evt.type"),
                          ["1|prog  |close", "2|prog  |close"])
-        # Lines that are left out are not counted.
+        # Hidden lines are not counted.
         self.assertEqual(self.lines("-r", self.ten, "-n2", "-p", "%evt.num %evt.res", "evt.dir=<"),
                          ["2 EBADF", "4 SUCCESS"])
         self.assertEqual(self.lines("-r", self.ten, "-n1", "--tsv", "-p", "%evt.num %evt.type"),
@@ -300,7 +301,8 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(self.saker("-r", self.ten, *words).stderr, b"", words)
 
     def test_what_a_capture_says_of_itself_is_no_match(self):
-        """Chisels get it whatever the filter is; that is no event of the system that matches."""
+        """Chisels receive the event whatever the filter is; it does not count as a matching
+        event."""
         u64 = lambda n: struct.pack("<Q", n)
         lost = event(10**6, LOST_E, struct.pack("<I", 0), u64(7), b"ring full\0", u64(START), u64(START + 10**6),
                      *[u64(0)] * 6)

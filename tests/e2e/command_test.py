@@ -34,7 +34,7 @@ class Live(unittest.TestCase):
         return p
 
     def wait_for_bytes(self, path):
-        """The capture runs once something was written there."""
+        """The capture is running once the file has content."""
         for _ in range(600):
             if os.path.exists(path) and os.path.getsize(path):
                 return
@@ -101,7 +101,7 @@ class Live(unittest.TestCase):
         self.assertEqual({line.comm for line in lines}, {"echo"})
 
     def test_times_of_the_program(self):
-        """Also once somebody has asked for them, which the kernel notes beside the nanoseconds."""
+        """Works also after the times were read, which the kernel marks in the nanoseconds."""
         st = os.stat("/bin/true")
         line = self.saker("--syscalls", "execve", "--", "/bin/true").stderr
         for name, ns in ("ctime", st.st_ctime_ns), ("mtime", st.st_mtime_ns):
@@ -160,7 +160,8 @@ class Live(unittest.TestCase):
     # signals that were ignored when saker was started
 
     def start_from_script(self, script, *args):
-        """In the background of a shell without job control, which ignores SIGINT and SIGQUIT for it."""
+        """In a shell without job control, background commands start with SIGINT and SIGQUIT
+        ignored."""
         p = subprocess.Popen(["sh", "-c", script, e2e.SAKER, *args], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)
         self.addCleanup(p.stdout.close)
@@ -195,7 +196,7 @@ class Live(unittest.TestCase):
         self.assertIsNotNone(p.poll())
 
     def test_command_of_a_background_job(self):
-        """It ignores SIGINT, as without saker; a request to end ends it all the same."""
+        """The command ignores SIGINT, as it would without saker; a second request still ends it."""
         shown = 'echo $$; grep SigIgn /proc/$$/status; exec sleep 60'
         p, pid = self.start_from_script(f'"$0" -q -- sh -c "{shown}" & echo $!; wait $!'.replace("$$", r"\$\$"))
         child = int(p.stdout.readline())
@@ -217,7 +218,7 @@ class Live(unittest.TestCase):
         os.kill(pid, signal.SIGINT)
         self.assertEqual(p.wait(timeout=60), 0)
 
-    # the whole machine: what else runs there may be more than a ring takes
+    # the whole machine: other processes may fill more than a ring
 
     @staticmethod
     def but_losses(said):
@@ -260,7 +261,7 @@ class Live(unittest.TestCase):
             self.assertEqual(self.saker("-r", self.capture, "-v").stdout.splitlines()[-1], last)
 
     def test_one_request_that_comes_twice(self):
-        """As from timeout(1), which signals its child and then its group."""
+        """Sends signals as timeout(1) does: to its child, then to its group."""
         e2e.somebody(self)
         p = self.start("-w", self.capture, "--print", "--unbuffered")
         p.stdout.readline()
@@ -323,7 +324,7 @@ class Live(unittest.TestCase):
         p.wait()
         q = self.saker("-r", self.capture)
         self.assertGreater(len(e2e.lines(q.stdout)), 0)
-        # The kernel may cut short the last thing that was written.
+        # The kernel may cut off the end of the last write.
         self.assertRegex(f"{q.returncode} {q.stderr}", r"^0 saker: .* has no counters at its end: [^\n]+\n$|"
                          r"^1 saker: .*: the file ends inside a block at byte \d+: [^\n]+\n$")
 
@@ -343,8 +344,8 @@ class Live(unittest.TestCase):
         self.assertRegex(p.stderr, r"^saker: saker runs in a PID namespace.*\n$")
 
     def on_small_disk(self, script, *args):
-        """sh -c @script in a file system of 4 MB (room for the processes of a busy machine and some
-        events), and copies the capture out at the end."""
+        """Runs sh -c @script in a file system of 4 MB (room for the processes of a busy
+        machine and some events), and copies the capture out at the end."""
         whole = ('mount -t tmpfs -o size=4m none "$1" || exit 77; cd "$1"; copy=$2; shift 2; '
                  f'{script}; s=$?; cp c.scap "$copy"; exit $s')
         os.makedirs(os.path.join(self.dir, "m"), exist_ok=True)

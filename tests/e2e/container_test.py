@@ -23,7 +23,7 @@ def new_id():
 
 
 class Docker(threading.Thread):
-    """Speaks as much of docker's API as is asked for, about the containers that it is given."""
+    """Serves the part of docker's API that saker queries, for the given containers."""
 
     def __init__(self, path, containers):
         super().__init__(daemon=True)
@@ -87,14 +87,12 @@ class Containers(unittest.TestCase):
         return path or self.skipTest("no cgroup can be made here")
 
     def capture(self, cgroup, path, until, *options):
-        """
-        Captures a program that enters the cgroup, and runs until the lines that are printed have
-        the text. Returns the lines.
-        """
+        """Captures a program that enters the cgroup, until the printed lines contain the
+        text. Returns the lines."""
         lines = path + ".lines"
         with open(lines, "w"):
             pass
-        # Not as it stands: the loop's own text is in the lines too.
+        # Not the literal text: the lines contain the loop's own text, too.
         loop = (f"i=0; until grep -q '[{until[0]}]{until[1:]} sh ' {lines} || [ \\$i = 3000 ]; "
                 "do i=\\$((i + 1)); cat /etc/hostname; done >/dev/null")
         e2e.run(e2e.SAKER, "-pc", "-o", lines, "--unbuffered", "-w", path, "--print", *options,
@@ -114,15 +112,15 @@ class Containers(unittest.TestCase):
         path = os.path.join(self.dir, "docker.scap")
         lines = self.capture(self.cgroup(f"docker-{container}.scope"), path, f"web-1 ({short})",
                              "--container-socket", sock)
-        # The program was on the host first; the first events in the container may come before
-        # the answer, and have the id already.
+        # The program starts on the host; the first events in the container may precede the engine's
+        # answer, but have the ID.
         self.has(lines, r"^\d+ \S+ \d+ host \(host\) sh \(\d+:\d+\) < ")
         self.has(lines, rf"^\d+ \S+ \d+ (<NA>|web-1) \({short}\) sh \(\d+:\d+\) < execve ")
         self.has(e2e.run(e2e.SAKER, "-r", path, "-pc"), rf"^\d+ \S+ \d+ web-1 \({short}\) sh \(")
         self.judge(path, short)
 
     def judge(self, path, short):
-        """sysdig reads from the file what the server said."""
+        """sysdig reads the server's answer from the file."""
         e2e.need("sysdig")
         seen = e2e.run("sysdig", "-r", path, "-p", "%container.id %container.name %container.image %container.type "
                        "%container.image.digest %container.privileged %container.mounts", "container.name=web-1")
@@ -143,7 +141,7 @@ class Containers(unittest.TestCase):
         self.assertFalse(" web-1 (" in lines)
 
     def test_rootless(self):
-        """A user's own podman is found, though saker has given up most of root's rights."""
+        """A user's own podman is found, although saker has dropped most of root's capabilities."""
         uid = next(u for u in range(61000, 62000) if not os.path.exists(f"/run/user/{u}"))
         container = new_id()
         home = f"/run/user/{uid}/podman"
@@ -157,7 +155,7 @@ class Containers(unittest.TestCase):
         self.capture(cgroup, os.path.join(self.dir, "rootless.scap"), f"pod-1 ({container[:12]})")
 
     def test_nobody_at_the_socket(self):
-        """Who names a socket is told that it does not work."""
+        """A given socket that does not work is reported."""
         missing, errors = (os.path.join(self.dir, name) for name in ("missing.sock", "errors"))
         loop = f"i=0; until [ -s {errors} ] || [ $i = 3000 ]; do i=$((i + 1)); cat /etc/hostname; done >/dev/null"
         with open(errors, "w") as f:
@@ -167,7 +165,7 @@ class Containers(unittest.TestCase):
         self.assertTrue(said.startswith(f"saker: cannot query {missing} for names of containers"), said)
 
     def test_tables_show_the_id(self):
-        """Of a container that nobody named."""
+        """A container without a name."""
         container = new_id()
         cgroup = self.cgroup(f"docker-{container}.scope")
         script = f"echo $$ >{cgroup}/cgroup.procs; exec sh -c 'cat /etc/hostname /etc/none; sleep 0.1' >/dev/null 2>&1"
@@ -196,7 +194,7 @@ class Containers(unittest.TestCase):
         self.lxc("cgroup2")
 
     def lxc(self, *kinds):
-        """Its name is its id: nobody is asked."""
+        """The name of the container is its ID: no engine is queried."""
         name = "box-" + uuid.uuid4().hex[:8]
         path = os.path.join(self.dir, name)
         self.capture(self.cgroup(f"lxc.payload.{name}", kinds), path, f"{name} ({name})")

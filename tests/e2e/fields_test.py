@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sysdig as the judge of fields: every field of processes, files, users, containers, polls and log
-messages, printed of every event by both, over captures that others shared and one made here. Where
-they differ a rule says why; it stands in docs/differences.md."""
+"""Compares fields with sysdig's: both print every field of processes, files, users, containers,
+polls and log messages for every event, over shared captures and one made here. Each difference has
+a rule with its reason in docs/differences.md."""
 
 import os
 import re
@@ -13,7 +13,7 @@ import saker_e2e as e2e
 
 CLASSES = ("process", "user", "group", "container", "fd", "syslog", "fdlist")
 
-# Arguments of fields that need one, or are asked for with one too.
+# Arguments of fields that require or accept one.
 ARGUMENTS = {
     "proc.apid": ["[0]", "[1]", "[2]"],
     "proc.aname": ["[0]", "[1]", "[3]"],
@@ -40,8 +40,8 @@ def is_bound(e):
     return e["fd.type"] in ("ipv4", "ipv6") and "->" not in e["fd.name"]
 
 
-# Title of the entry in docs/differences.md, fields, and whether it accounts for what sysdig and
-# saker say of an event: (event by saker's fields, theirs, ours, native capture).
+# Title of the entry in docs/differences.md, and a function that returns whether the entry explains
+# a difference: (event by saker's fields, sysdig's value, saker's value, capture by saker).
 RULES = [
     ("Names of processes", r"proc\.(name|cmdline|aname\[0\])", lambda e, t, o, native: is_thread(e)),
     ("Names of threads", r"thread\.nametid", lambda e, t, o, native: native and is_thread(e)),
@@ -85,7 +85,8 @@ RULES = [
 
 
 def fields():
-    """What sysdig lists of the classes, but for fields of filters."""
+    """Returns the fields of these classes that sysdig lists, without those that exist only in
+    filters."""
     names, wanted = [], False
     for line in e2e.run("sysdig", "-l", "-v").splitlines():
         m = re.match(r"Field Class: +(\w+)", line)
@@ -100,8 +101,8 @@ def fields():
 
 
 def table(names, *command):
-    """What each event has of each field, by its number. A line break in a value breaks its line:
-    what follows is of no event."""
+    """Returns the value of each field for each event, by its number. A line break in a value
+    splits its line: the rest belongs to no event."""
     text = e2e.run(*command, "-p", "*%evt.num\t" + "\t".join("%" + n for n in names) + "\t.")
     events = {}
     for line in text.split("\n"):
@@ -127,7 +128,7 @@ class Fields(unittest.TestCase):
         return None
 
     def compare(self, capture, native):
-        # Environments have line breaks in them: they come in a table of their own.
+        # Environments contain line breaks: they have a table of their own.
         for names in [n for n in self.names if n != "proc.env"], ["proc.env", "proc.pid"]:
             theirs = table(names, "sysdig", "-r", capture)
             ours = table(names + ["fd.num"], e2e.SAKER, "-r", capture, "--enter-events")
@@ -165,7 +166,7 @@ class Fields(unittest.TestCase):
         return capture
 
     def says(self, fields, *wanted, where=None):
-        """saker's values of the fields are, of some event, each of those that are wanted."""
+        """Checks that some event has all these values."""
         text = e2e.run(e2e.SAKER, "-r", self.own(), "-p",
                        "|".join("%" + f for f in fields.split()), *([where] if where else []))
         got = text.replace(os.path.join(self.dir, "d"), "D").splitlines()

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Filters select what sysdig 0.29.3 selects.
-
-Every filter of filter/filters.txt is given to both for every capture, and the numbers of the events
-must be the same. A filter that begins with ~ is known to differ: docs/differences.md says why, and
-that it differs at all is tested too. The captures are those of ../shared/captures beside the
-repository, as far as there are any, and one that saker makes here and sysdig writes again: what saker
-knows beyond sysdig's format would make a difference that is none."""
+"""Tests that filters select the same events as in sysdig 0.29.3: each filter of filter/filters.txt
+runs in both over every capture. A filter that begins with ~ is known to differ: docs/differences.md
+has the reason, and the test checks that it does differ. The captures are those of
+../shared/captures, if present, and one made here that sysdig has rewritten: values that only
+saker's format has would cause false differences."""
 
 import concurrent.futures
 import functools
@@ -23,7 +21,7 @@ TABLE = os.path.join(e2e.SOURCE, "tests/e2e/filter/filters.txt")
 
 
 def table():
-    """(filter, is known to differ)"""
+    """Returns (filter, whether it is known to differ)."""
     with open(TABLE) as f:
         lines = [l.strip() for l in f]
     return [(l.lstrip("~ "), l.startswith("~")) for l in lines if l and not l.startswith("#")]
@@ -83,15 +81,16 @@ class Filters(unittest.TestCase):
         plain = os.path.join(cls.dir, "spine.scap")
         program = e2e.compile_program("spine", cls.dir)
         e2e.run(e2e.SAKER, "-w", cls.native, "--", program, os.path.join(cls.dir, "d"), status=3)
-        # sysdig does not know the file of setsockopt's exit.
+        # sysdig does not find the file of setsockopt's exit.
         e2e.run("sysdig", "-r", cls.native, "-w", plain, "evt.type!=setsockopt")
         return [plain]
 
     @classmethod
     @functools.lru_cache
     def results(cls):
-        """{filter: (what saker, what sysdig selects)} of all captures in one file, by places: sysdig
-        starts much slower than it reads. It numbers the events of such a file in its own way."""
+        """Returns {filter: (events by saker, events by sysdig)} for all captures joined in
+        one file, because sysdig starts slowly. Events are compared by position: sysdig
+        numbers them in its own way."""
         joined = os.path.join(cls.dir, "joined.scap")
         with open(joined, "wb") as out:
             for path in cls.captures:
@@ -106,8 +105,8 @@ class Filters(unittest.TestCase):
 
     def test_same_events_as_sysdig(self):
         rows = table()
-        # In a joined file sysdig keeps some of what it knew of processes before: what differs, or
-        # is to differ, is compared capture by capture.
+        # In a joined file sysdig keeps state of processes from the previous capture: filters that
+        # differ, or should differ, are compared capture by capture.
         apart = [(text, differs) for text, differs in rows
                  if differs or self.results()[text][0] != self.results()[text][1]]
         jobs = [(c, text) for text, _ in apart for c in self.captures]
@@ -133,11 +132,11 @@ class Filters(unittest.TestCase):
         self.assertLess(len(empty), len(table()) / 4, "\n".join(empty))
 
     def lines(self, *args):
-        """Without their numbers: those of a file begin anew."""
+        """Returns lines without event numbers, which begin anew in a new file."""
         return [l.split(None, 1)[1].rstrip() for l in e2e.run(*args).splitlines()]
 
     def test_a_file_of_what_is_meant(self):
-        """It has the events that the filter selects, with the names that they had."""
+        """The file has the events that the filter selects, with their names unchanged."""
         part = os.path.join(self.dir, "part.scap")
         for text in ("evt.type=read and fd.num=3", "evt.type=execve", "evt.type=close"):
             e2e.run(e2e.SAKER, "-r", self.native, "-w", part, text)

@@ -15,7 +15,8 @@ import unittest
 
 import saker_e2e as e2e
 
-# Descriptors of all kinds, threads, processes that outlive their parents, and much that nobody asks for.
+# Makes descriptors of all kinds, threads, processes that outlive their parents, and many events
+# that no filter selects.
 PROGRAM = """
 import os, socket, threading
 def idle():
@@ -44,15 +45,16 @@ for _ in range(5):
 os.execvp("sh", ["sh", "-c", "cd /; cat " + TARGET + " | wc -l; exec 7<" + TARGET + "; read x <&7; :"])
 """
 
-# What depends on the events around is another thing in a file that has fewer.
+# Fields that depend on other events differ in a file with fewer events.
 OF_THE_STREAM = re.compile(r"evt\.(num|rel|delta|around|capture|info|count)|thread\.(exec|totexec|cpu)|.*(\]|NAME)$")
-# Times, and what each capture reads from /proc for itself.
+# Times, and values that each capture reads from /proc by itself.
 OF_ONE_LOOK = re.compile(r"proc\.(pidns_init|std)|evt\.(time|datetime|rawtime|latency|wait_latency|cpu|is_blocked)|.*(duration|\.ts$|vm|pf)")
 
 
 @functools.cache
 def fields():
-    """All that print, without those of the stream."""
+    """Returns all fields that have a value in formats, without those that depend on other
+    events."""
     listed = re.findall(r"^([a-z]+\.[\w.\[\]]+) ", e2e.run(e2e.SAKER, "-l"), re.M)
     names = [f for f in listed if not OF_THE_STREAM.match(f)] + ["proc.aname", "proc.acmdline", "proc.env",
                                                                   "proc.apid", "evt.args"]
@@ -66,7 +68,7 @@ def fields():
 
 
 def lines(path, text, names):
-    """Of each event the values of these fields, in one text. As bytes: there are many."""
+    """Returns the values of these fields for each event, as one byte string."""
     command = [e2e.SAKER, "-r", path, "-p", "*" + "\1".join("%" + n for n in names), *[text] * bool(text)]
     p = subprocess.run(command, capture_output=True, check=False)
     if p.returncode:
@@ -75,7 +77,8 @@ def lines(path, text, names):
 
 
 def differences(want, got, names):
-    """Of the first event that differs: its first values, and {field: both values}. None if all are the same."""
+    """Returns the first values of the first event that differs, and {field: both values}; None:
+    all are equal."""
     for a, b in zip(want, got):
         if a != b:
             a, b = (text.decode(errors="replace").split("\1") for text in (a, b))
@@ -212,7 +215,7 @@ class FilteredFileTest(unittest.TestCase):
         for name, options in ("part", ()), ("fat", ("-F",)):
             e2e.run(e2e.SAKER, "-r", self.whole, "-w", self.path(name), *options, f"fd.name={self.target}")
             sizes[name] = os.path.getsize(self.path(name))
-        # 800 opens and closes of others, each of some hundred bytes.
+        # 800 unrelated opens and closes of some hundred bytes each.
         self.assertLess(sizes["part"] + 400_000, sizes["fat"])
         self.same(self.whole, self.path("fat"), f"fd.name={self.target}",
                   [n for n in fields() if ".vm" not in n])
@@ -228,7 +231,7 @@ class FilteredFileTest(unittest.TestCase):
                              set(e2e.run("sysdig", "-r", part, "-p", form, text).splitlines()))
 
     def test_several_files_become_one(self):
-        """Each with its own state, in the order of their times."""
+        """Joins files, each with its own state, in the order of time."""
         later, joined, cat = self.path("later"), self.path("joined"), self.path("cat")
         e2e.run(e2e.SAKER, "-w", later, "--", "sh", "-c", f"cd /usr; exec 7<{self.target}; read x <&7")
         with open(cat, "wb") as f:

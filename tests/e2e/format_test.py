@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sysdig as the judge of formats: -p and -j over captures that others made and over one of saker's,
-the same lines, and objects that are equal. Where the two differ on purpose, each is asked, and
-docs/differences.md says why."""
+"""Compares -p and -j with sysdig over shared captures and one of saker's: equal lines, equal
+objects. Intended differences have a test each, and a row in docs/differences.md."""
 
 import concurrent.futures
 import json
@@ -101,7 +100,7 @@ JSON_FORMATS = [
     "%evt.num %evt.num %20evt.info abc",
 ]
 
-# Of saker's captures it knows parameters that sysdig does not know, and shows them.
+# saker shows parameters of its own captures that sysdig does not have.
 MORE = {"%evt.num %evt.arg.fd", "%evt.num %evt.arg[1] %evt.type", "%evt.arg[2]"}
 # fcntl returns a file for some commands only, which sysdig does not look at.
 FCNTL = {"%evt.num %evt.args", "%evt.num %evt.info", "*%evt.num|%20evt.args|", "%evt.num %evt.arg.res",
@@ -130,7 +129,7 @@ class Case(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
 
     def each(self, paths, formats, check):
-        """Two at a time: most of the time goes into starting sysdig."""
+        """Runs two at once: most of the time goes into starting sysdig."""
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             jobs = [(p, f, pool.submit(lines_of, "sysdig", p, *options(f)),
                      pool.submit(lines_of, e2e.SAKER, p, "--enter-events", *thread_names(options(f))))
@@ -149,7 +148,7 @@ class Case(unittest.TestCase):
         return e2e.shared_captures()
 
     def recorded(self):
-        """A capture of saker's, and the same without what only saker reads of it."""
+        """Returns a capture by saker, and a copy without the parts that only saker reads."""
         if os.geteuid() != 0 or not os.path.exists("/sys/kernel/btf/vmlinux"):
             self.skipTest("a live capture needs root, and a kernel with BTF")
         own, plain = (os.path.join(self.dir, n) for n in ("own.scap", "plain.scap"))
@@ -199,7 +198,7 @@ class Formats(Case):
             self.assertEqual(a, b)
 
     def test_json(self):
-        # sysdig ends its lines with one that is empty.
+        # sysdig ends its output with an empty line.
         formats = [("-j", f) for f in JSON_FORMATS]
         some = [("-j", "-A", None), ("-j", "-x", None), ("-j", "-b", None), ("-j", "-X", "%evt.buffer"),
                 ("-j", "-pc", None)]
@@ -211,7 +210,7 @@ class Formats(Case):
             self.each([path], formats + (some if i < 2 else []), check)
 
     def test_json_of_any_bytes(self):
-        """Objects, and UTF-8, whatever is captured."""
+        """The output is valid JSON and UTF-8 whatever is captured."""
         values = replay_test.Values(7)
         for kind, symbol, types in replay_test.events_of_2022():
             if symbol in replay_test.NOT_COMPARED or not types:
@@ -229,7 +228,7 @@ class Formats(Case):
 
 
 def thread_names(words):
-    """The names that sysdig prints."""
+    """Returns the names that sysdig prints."""
     return [w.replace("proc.name", "thread.name") for w in words]
 
 

@@ -65,7 +65,7 @@ class Ia32(strace_test.Judge, unittest.TestCase):
             at = self.check(exits, at, text)
 
     def check(self, exits, at, text):
-        """The place after the next line that says what @text does."""
+        """Returns the index after the next line for @text."""
         name, _, rest = text.partition(" ")
         of_name = [i for i in range(at, len(exits)) if exits[i].type == name]
         for i in of_name:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of io_uring: a program makes them and says what their lines must contain, submitted by
-itself and by the kernel's thread for it; and what they open and close has the right name after."""
+"""Tests requests of io_uring: a program submits them itself or through the kernel's thread, and
+prints what their lines must contain; files that they open and close have the right names
+afterwards."""
 
 import os
 import shutil
@@ -21,7 +22,7 @@ class IoUring(unittest.TestCase):
         cls.prog = e2e.compile_program("io_uring", cls.dir)
 
     def capture(self, *args):
-        """What the program said, and the path of the capture of its run."""
+        """Returns the output of the program, and the path of the capture of its run."""
         work = os.path.join(self.dir, "-".join(("work",) + args))
         os.mkdir(work)
         path = work + ".scap"
@@ -56,8 +57,8 @@ class IoUring(unittest.TestCase):
 
     @staticmethod
     def of_the_program(text):
-        """Without the thread that the kernel creates for SQPOLL: it has no clone event, so only
-        /proc has its name, while it lives."""
+        """Leaves out the thread that the kernel creates for SQPOLL: it has no clone event,
+        so its name comes from /proc while it lives."""
         found = e2e.lines(text)
         return [l.text for l in found if l.tid == found[0].tid]
 

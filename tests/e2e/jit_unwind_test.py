@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks go on below JIT code that keeps no frame pointers, where that is known by its bytes: a
-program's own copy of CPython's trampoline, and CPython itself where it is new enough."""
+"""Tests stacks below JIT code without frame pointers whose bytes are recognized: a copy of
+CPython's trampoline, and CPython itself if it is recent enough."""
 
 import glob
 import os

@@ -9,7 +9,8 @@ import unittest
 
 import saker_e2e as e2e
 
-# What sysdig must say of tests/e2e/spine, in this order: (process, direction, type, info).
+# The lines that sysdig must print for tests/e2e/spine, in this order: (process, direction, type,
+# info).
 SYSDIG = [
     ("spine", ">", "openat", r"dirfd=-100\(AT_FDCWD\) name=notes.txt\(DIR/notes.txt\) flags=\d+\(O_TRUNC\|O_CREAT\|O_RDWR\) mode=0640"),
     ("spine", "<", "openat", r"fd=3\(<f>DIR/notes.txt\) .*"),
@@ -39,7 +40,7 @@ SYSDIG = [
     ("spine", "<", "openat", r"fd=3\(<f>DIR/sub/moved.txt\) .*"),
     ("spine", "<", "unlink", r"res=0 path=sub/moved.txt\(DIR/sub/moved.txt\)"),
     ("spine", "<", "pipe", r"res=0 fd1=3\(<p>\) fd2=4\(<p>\) ino=\d+"),
-    # Parent and child return from it on two CPUs.
+    # Parent and child return from the call on two CPUs.
     [("spine", "<", "clone", r"res=\d+\(spine\) .*"),
      ("spine", "<", "clone", r"res=0 .*")],
     ("spine", "<", "read", r"res=1 data=x"),
@@ -123,8 +124,8 @@ class Judges(unittest.TestCase):
 
     @staticmethod
     def unread(lines):
-        """Both events of calls whose text was not in memory when they were switched out, which only
-        saker knows: they say <NA>, and then all again."""
+        """Both events of calls whose text was not in memory when the thread was switched
+        out, which only saker records: the enter has <NA>, the exit has all texts."""
         enters, numbers = {}, set()
         for l in lines:
             if l.dir == ">":
@@ -135,11 +136,13 @@ class Judges(unittest.TestCase):
         return numbers
 
     def known(self, line):
-        """Without what sysdig 0.29.3 has no place for: a flag's name, what a generic call says."""
+        """Leaves out what sysdig 0.29.3 cannot show: names of some flags, parameters of
+        generic calls."""
         text = line.text.rstrip()
         if line.dir == "<":
             text = text.replace("|O_F_CREATED", "")
-        # A limit that was not given: -1 is RLIM_INFINITY, too, and the format has nothing else.
+        # A limit that was not given: -1 also means RLIM_INFINITY, and the format has no other
+        # value.
         if line.type == "prlimit":
             text = re.sub(r"=<NA>(?= |$)", "=-1", text)
         if line.type not in self.sysdig_types and text.endswith(line.info):
@@ -148,8 +151,9 @@ class Judges(unittest.TestCase):
 
     @staticmethod
     def comparable(ours, theirs):
-        """Not what saker knows better: the names of dup2 & co, dup's file in its exit, what newer
-        layouts append to an exit that has no enter, the files of epoll."""
+        """Leaves out where saker has more: names of dup2 and the like, dup's file in its
+        exit, parameters that newer layouts append to an exit without an enter, the files of
+        epoll."""
         return ours.type == theirs.type and theirs.type not in ("dup", "epoll_create1") and not (
             ours.type == "clone" and ours.text.startswith(theirs.text)) and "(<l>" not in ours.info
 

@@ -19,14 +19,14 @@ class LazyEnter(unittest.TestCase):
         cls.prog = e2e.compile_program("lazy", cls.dir)
 
     def capture(self, case, *options):
-        """Every line of the program's run, enters included."""
+        """Returns every line of the program's run, with enter events."""
         path = os.path.join(self.dir, f"{case}.scap")
         e2e.run(e2e.SAKER, "-w", path, "--", self.prog, case)
         e2e.run(e2e.SAKER, "-r", path, "--verify")
         return e2e.lines(e2e.run(e2e.SAKER, "-r", path, "--enter-events", *options))
 
     def pairs(self, lines, name):
-        """(enter or None, exit or None) of each call of this name, in order, per thread."""
+        """Returns (enter or None, exit or None) of each call of this name, in order, by thread."""
         pairs, open_by_tid = [], {}
         for line in lines:
             if line.type != name:

@@ -14,7 +14,7 @@ THREADS = 0x215
 
 
 def threads_of(path):
-    """{tid: pid} of the state that a file begins with."""
+    """Returns {tid: pid} of the state at the begin of a file."""
     found = {}
     with open(path, "rb") as f:
         data = f.read()
@@ -41,7 +41,7 @@ class Leader(unittest.TestCase):
         self.addCleanup(p.wait)
         self.addCleanup(p.kill)
         tid = int(p.stdout.readline())
-        # The reader of the capture sees its first bytes once the driver is attached.
+        # The pipe has its first bytes once the driver is attached.
         saker = subprocess.Popen([e2e.SAKER, "--pid", str(p.pid), "-w", "-"], stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, bufsize=0)
         self.addCleanup(saker.kill)

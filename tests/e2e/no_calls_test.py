@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples alone are captured without a hook of system calls, and threads are known all the same that
-begin, become other programs and end meanwhile. What only calls tell brings the hooks back."""
+"""Tests that a capture of samples alone hooks no system call, and that threads that start, exec and
+end meanwhile are known all the same. Fields that need system calls bring the hooks back."""
 
 import json
 import os
@@ -18,7 +18,8 @@ FORMAT = "*" + " ".join("%" + f for f in FIELDS.split())
 OTHER_NAMES = ("again", "executed", "by_thread", "vforked")
 CALLS = {"sys_enter", "sys_exit"}
 
-# Run by the capture, whose programs it prints the names of: they are attached by then.
+# The capture runs this program, which prints the names of the BPF programs: they are attached by
+# then.
 PROGRAMS = """
 import json, os, subprocess, sys
 ids = set()
@@ -107,9 +108,9 @@ class Names(Folder):
                        s["proc.pname"] if stages[at][3] else ""]
                 self.assertIn(is_, stages[at:], f"{row}: {s}")
                 at = stages.index(is_)
-                # An exec that is under way has given the name, and not yet the program.
+                # During an exec the name is already new, and the program still the old one.
                 self.assertIn(s["sample.comm"], [stage[0] for stage in stages[at:at + 2]])
-            # A tick each millisecond of 60 or more: also if most are missed.
+            # A tick each millisecond for at least 60 ms: enough even if most are missed.
             self.assertEqual(at, len(stages) - 1, f"{row}: {found}")
             if stages[-1][3]:
                 self.assertEqual(len({s["proc.ppid"] for s in found}), 1)
@@ -128,7 +129,7 @@ class Names(Folder):
         self.check(p.stdout, [line for line in p.stderr.splitlines() if line.startswith("{")])
 
     def test_chosen_by_name(self):
-        """In the kernel already, as threads get their names."""
+        """The kernel applies the filter, as threads change their names."""
         path = self.path("a.scap")
         printed = self.run_prog("profile", "-F", "999", "-w", path, "thread.name in (executed, worker)").stdout
         found = set(saker("-r", path, "-p", "%thread.tid;%thread.name", "evt.type=sample").stdout.split())
@@ -136,7 +137,7 @@ class Names(Folder):
         self.assertEqual(found, {m for m in meant if m.endswith((";executed", ";worker"))})
 
     def test_a_process_is_all_its_threads(self):
-        """A name selects the process, whatever its threads call themselves."""
+        """A name selects the process, whatever the names of its threads are."""
         path = self.path("a.scap")
         fmt = "%proc.pid;%thread.tid;%proc.name;%thread.name"
         self.run_prog("profile", "-F", "999", "-w", path, "proc.name=no_calls")

@@ -22,7 +22,7 @@ class Others(unittest.TestCase):
         cls.prog = e2e.compile_program("others", cls.dir)
 
     def capture(self, *options):
-        """What the program said, and the path of the capture of its run."""
+        """Returns the output of the program, and the path of the capture of its run."""
         path = os.path.join(self.dir, "others.scap")
         p = subprocess.run([e2e.SAKER, "-w", path, *options, "--", self.prog],
                            capture_output=True, text=True)
@@ -49,7 +49,7 @@ class Others(unittest.TestCase):
         me = int(said[0][0])
         at = {addr: [l.text for l in self.read(path) if l.tid == me and l.info.startswith(f"addr={addr} ")]
               for addr in ("10", "20")}
-        # One of copying the name by words, and one of copying its bytes after that failed.
+        # One fault is of copying the name by words, one of copying its bytes after that failed.
         self.assertIn(len(at["10"]), (1, 2), at)
         self.assertEqual(len(at["20"]), len(at["10"]), at)
 

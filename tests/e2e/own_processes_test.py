@@ -19,7 +19,8 @@ class OwnProcessesTest(unittest.TestCase):
         self.helpers = 0
 
     def capture(self, *args):
-        """Its file, and the PID of saker. Until the capture ends, counts helpers as /proc has them."""
+        """Returns the file and the PID of saker. Until the capture ends, counts the helpers
+        in /proc."""
         path = os.path.join(self.dir, "capture.scap")
         self.command = os.path.join(self.dir, "pid")
         p = subprocess.Popen([e2e.SAKER, "-w", path, *args, "--", "sh", "-c", WORK, self.command],
@@ -46,7 +47,7 @@ class OwnProcessesTest(unittest.TestCase):
         return n
 
     def lines(self, path, text):
-        """[(PID, name, what)] of the events that match."""
+        """Returns (PID, name, event) of the matching events."""
         out = e2e.run(e2e.SAKER, "-r", path, "--enter-events", "-p", "%proc.pid %proc.name %evt.dir %evt.type", text)
         return [tuple(line.split(" ", 2)) for line in out.splitlines()]
 
@@ -56,7 +57,7 @@ class OwnProcessesTest(unittest.TestCase):
 
     def check_events(self, path, pid):
         children = self.lines(path, f"proc.ppid={pid}")
-        # What is left is the command, before and after its exec.
+        # The remaining child is the command, before and after its exec.
         command = e2e.read_text(self.command).strip()
         self.assertEqual([line for line in children if line[0] != command][:20], [])
         self.assertEqual(self.lines(path, f"proc.pid={pid}")[:20], [])

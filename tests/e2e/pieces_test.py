@@ -57,14 +57,15 @@ class PiecesTest(unittest.TestCase):
         return os.path.join(cls.dir, name)
 
     def cut(self, name, *options, source=None):
-        """The files of that name, in their order."""
+        """Returns the files of that name, in order."""
         e2e.run(e2e.SAKER, "-r", source or self.whole, "-w", self.path(name), *options)
         return sorted(glob.glob(self.path(name) + "*"), key=lambda p: int(re.search(r"\d*$", p)[0] or 0))
 
     def texts(self, *files, options=()):
-        """Lines without their numbers, which begin anew in each file."""
+        """Returns lines without numbers, which begin anew in each file."""
         out = "".join(e2e.run(e2e.SAKER, "-r", f, *options) for f in files)
-        # A file has no place for a socket that has an address and no port, or none that it asked for.
+        # The format has no place for a socket with an address and no port, or with none that it
+        # requested.
         out = re.sub(r"<4t?>(127.0.0.1:\d+(?=\) local=)|0.0.0.0:0->0.0.0.0:0\b)", "<4>no ends", out)
         return [line.split(" ", 1)[1] for line in out.splitlines()]
 
@@ -123,7 +124,7 @@ class PiecesTest(unittest.TestCase):
             e2e.run(e2e.SAKER, "-r", f, "--verify")
             for line in self.texts(f):
                 self.assertNotIn("<NA>", line.split("(")[0])
-        # Each cat's number is in one line of each kind, across the files.
+        # The PID of each cat is in one line of each kind, across the files.
         text = "\n".join(self.texts(*files))
         made = re.findall(r"sh \(\d+\) < (?:clone3?|v?fork) res=([1-9]\d*)", text)
         gone = re.findall(r"cat \((\d+)\) > procexit", text)
@@ -165,7 +166,7 @@ class PiecesTest(unittest.TestCase):
         self.assertEqual(e2e.run(reader, "-r", cut, *show), e2e.run(reader, "-r", source, *show), (source, text))
 
     def test_a_cut_file_keeps_names(self):
-        """Also where the filter means exits only: whose file it was, the enter says."""
+        """Also if the filter selects exits only: the file of a call is in its enter."""
         others = [path for path in e2e.captures_of_others() if "files" not in path and "setuid" not in path]
         for source in (self.whole, *others):
             for text in self.CUTS:

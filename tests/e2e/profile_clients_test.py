@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What saker profile writes, in the hands of its readers: flame graphs in a browser, used as a person
+"""Opens the output of saker profile in its readers: flame graphs in a browser, operated as a person
 would, speedscope in the same browser, and go tool pprof."""
 
 import os
@@ -26,12 +26,12 @@ class Page(base.Hot):
         cls.addClassCleanup(cls.browser.close)
 
     def percent(self, pattern):
-        """What the folded lines say of it."""
+        """Returns the functions and weights of the folded lines."""
         return 100 * base.share(base.folded(self.make("a.folded").decode()), pattern)
 
 
 class Graph(Page):
-    """The picture: what is found, and where frames are on the page."""
+    """Tests the flame graph: search results, and where frames are on the page."""
 
     COMMAND = "{prog} long; {prog} kernel"
 
@@ -53,14 +53,14 @@ class Graph(Page):
                          "needs the network")
 
     def frames(self):
-        """Processes without their PIDs."""
+        """Returns names of processes without PIDs."""
         return [{**f, "name": re.sub(r"^prog \(\d+\)$", "prog", f["name"])} for f in self.browser.script(self.FRAMES)]
 
     def widest(self, name):
         return max((f for f in self.frames() if f["name"] == name), key=lambda f: f["width"])
 
     def element(self, name):
-        """The widest frame of that name."""
+        """Returns the widest frame of that name."""
         return browser.Element(self.browser, self.browser.script("""
           return Array.from(document.querySelectorAll('.f'))
             .filter(g => g.querySelector('text').textContent == arguments[0])
@@ -159,9 +159,10 @@ class Graph(Page):
 
 
 class Speedscope(Page):
-    """Each of the three kinds of files that it opens: functions and weights in its table."""
+    """Tests speedscope with each of the three formats that it opens: functions and weights in
+    its table."""
 
-    # The rows on the page, of the last table that it has: total, self, name.
+    # Rows of the last table on the page: total, self, name.
     ROWS = """
       const tables = document.querySelectorAll('table');
       return Array.from(tables[tables.length - 1].querySelectorAll('tr')).map(
@@ -172,7 +173,7 @@ class Speedscope(Page):
             self.skipTest("speedscope is not in build/npm: scripts/setup --tests, which needs npm")
 
     def load(self, name, title):
-        """Opens a file, and of the profiles in it the one of that title, as functions by weight."""
+        """Opens a file and selects the profile with this title; returns functions by weight."""
         self.make(name)
         self.browser.open("about:blank")
         self.browser.open("file://" + SPEEDSCOPE)
@@ -190,7 +191,7 @@ class Speedscope(Page):
         self.assertEqual(self.browser.errors(), [])
 
     def row(self, name):
-        """Total and self of a function, as (text, percent), once the page has them."""
+        """Returns total and self of a function as (text, percent), once the page shows them."""
         total, self_, _ = self.browser.wait(
             "const rows = (() => {" + self.ROWS + "})();"
             "return rows.find(r => r[2].trim() == arguments[0])", name)
@@ -204,7 +205,7 @@ class Speedscope(Page):
                           "return rows.length > 1 && rows.some(r => r[2].trim() == 'very_hot')")
 
     def check(self, suffix, shown):
-        """That the page has the weights that the folded lines have; shown: nanoseconds as text."""
+        """Checks that the page has the weights of the folded lines; shown: nanoseconds as text."""
         stacks = base.folded(self.make("a.folded").decode())
         total = sum(stacks.values())
         self_ns = sum(w for s, w in stacks.items() if s.endswith(";put_in_[i]"))
@@ -226,7 +227,7 @@ class Speedscope(Page):
         self.check("_[i]", lambda ns: f"{ns:,}")
 
     def test_perf_text(self):
-        # Here weights are times between samples, which others on the machine make longer.
+        # Here weights are times between samples, which other processes make longer.
         self.load("a.perf.txt", r"\nprog pid: \d+ tid: \d+\b")
         self.assertGreater(float(self.row("put_in")[1][1]), 25, "the inlined function")
         self.by_total()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""saker profile: programs that know where their time goes are sampled; each kind of output says so,
-in its own format, and all say the same."""
+"""Tests saker profile on programs that measure where their time goes: each output format must show
+the same."""
 
 import fcntl
 import glob
@@ -38,7 +38,7 @@ def profile(*args, status=0):
 
 
 def on_terminal(width, *args):
-    """What it prints on a terminal that is so wide."""
+    """Returns the output on a terminal of this width."""
     main, other = pty.openpty()
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     p = subprocess.Popen([e2e.SAKER, "profile", *args], stdin=subprocess.DEVNULL, stdout=other,
@@ -55,7 +55,7 @@ def block(type_, body):
 
 
 def sample_block(ns, comm, frames, weight=1000, pid=77):
-    """A sample as it was written before there were dense events."""
+    """Returns a sample in the format before packed samples."""
     params = [b"\0", struct.pack("<q", weight), struct.pack("<q", pid), comm + b"\0", b"",
               struct.pack(f"<{len(frames)}Q", *frames), b"\0"]
     lens = struct.pack(f"<{len(params)}H", *map(len, params))
@@ -73,7 +73,7 @@ def wait_until(is_so):
 
 
 def folded(text):
-    """Weights by stack, without the name of the process."""
+    """Returns weights by stack, without the name of the process."""
     stacks = {}
     for line in text.splitlines():
         stack, weight = line.rsplit(" ", 1)
@@ -99,7 +99,7 @@ def varint(data, at):
 
 
 def message(data):
-    """Values by number of the field: numbers, or bytes."""
+    """Returns values by field number: numbers, or bytes."""
     fields, at = {}, 0
     while at < len(data):
         key, at = varint(data, at)
@@ -124,7 +124,7 @@ def packed(data):
 
 
 class Base(unittest.TestCase):
-    """The program, in a folder of the class."""
+    """Compiles the program into the folder of the class."""
 
     @classmethod
     def setUpClass(cls):
@@ -137,7 +137,7 @@ class Base(unittest.TestCase):
         return os.path.join(self.dir, name)
 
     def refuses(self, sentence, *args, status=1):
-        """One sentence, no text, and no file. FILE in args is one to write."""
+        """Checks for one sentence, no output and no file. FILE in args is a file to write."""
         out = self.path("refused.svg")
         p = profile(*(out if a == "FILE" else a for a in args), status=status)
         self.assertRegex(p.stderr, rf"\Asaker: [^\n]*{sentence}[^\n]*\n\Z", args)
@@ -146,7 +146,7 @@ class Base(unittest.TestCase):
 
 
 class Hot(Base):
-    """One capture, of a program most of whose time is in very_hot."""
+    """Tests all outputs of one capture, of a program that spends most of its time in very_hot."""
 
     COMMAND = "{prog} long" # of a shell
 
@@ -154,7 +154,7 @@ class Hot(Base):
     def setUpClass(cls):
         super().setUpClass()
         cls.capture = os.path.join(cls.dir, "hot.scap")
-        # With the names in it: the BPF programs that the kernel has now are others soon.
+        # The file contains names: the kernel's BPF programs change soon.
         profile("-F", "999", "--with-symbols", "-w", cls.capture, "--", "sh", "-c",
                 cls.COMMAND.format(prog=cls.prog))
         cls.whole = os.path.join(cls.dir, "whole.folded")
@@ -166,7 +166,7 @@ class Hot(Base):
 
 
 class Made(Hot):
-    """All that can be made of it."""
+    """Returns all outputs of the capture."""
 
     def test_folded(self):
         stacks = folded(self.make("a.folded").decode())
@@ -193,7 +193,7 @@ class Made(Hot):
         names = [re.sub(r"^prog \(\d+\)$", "prog", f[0].text.split("\n")[0]) for f in frames]
         for name in ("all", "prog", "main", "in_between", "very_hot", "put_in"):
             self.assertIn(name, names)
-        # Above what called it, and no wider.
+        # A frame stands above its caller, and is no wider.
         box = {n: (float(f[1].get("x")), float(f[1].get("y")), float(f[1].get("width")))
                for n, f in reversed(list(zip(names, frames)))}
         for below, above in (("all", "prog"), ("main", "in_between"), ("in_between", "very_hot")):
@@ -228,7 +228,7 @@ class Made(Hot):
         self.assertGreater(hot / total, 0.8)
         self.assertGreater(called / total, 0.8)
         self.assertEqual([text(message(v), 1) for v in pb[1]], ["samples", "cpu"])
-        # Without compression pprof takes it, too.
+        # pprof also reads the file without compression.
         self.assertEqual(self.make("e.pb"), gzip.decompress(e2e.read_bytes(self.path("e.pb.gz"))))
 
     def test_same_samples_same_output(self):
@@ -262,7 +262,7 @@ class Made(Hot):
             self.assertRegex(event, rf"\A{head}(({frame}|{inlined})\n?)+\Z")
         own = rf"very_hot\+0x[0-9a-f]+ \({re.escape(self.prog)}\)"
         self.assertRegex(text, own)
-        # As perf script: before the function that it is in, at the same address.
+        # As in perf script: an inlined function stands before its function, at the same address.
         self.assertRegex(text, rf"\n\t([0-9a-f]+) put_in \(inlined\)\n\t\1 {own}")
 
     def test_text(self):
@@ -276,7 +276,7 @@ class Made(Hot):
         self.assertNotIn("WOKEN BY", p.stdout, "nothing waited, of what there is")
 
     def test_text_rounds_to_whole_units(self):
-        """A sum a little below a unit is one of it."""
+        """A sum a little below a unit is printed as one unit."""
         path = self.path("round.scap")
         for weight, text in ((999_999_990, "1.00s"), (994_000_000, "994.00ms"), (999_999, "1.00ms"),
                              (59_999_999_999, "1.00min"), (999, "999ns")):
@@ -286,7 +286,7 @@ class Made(Hot):
             self.assertRegex(profile("-r", path).stdout, rf"\n100\.0 +{text} +100\.0 +{text} ")
 
     def test_what_calls_itself(self):
-        """One link of the tree, however often."""
+        """A recursion is one line of the tree, however deep."""
         path = self.path("itself.scap")
         with open(path, "wb") as f:
             f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
@@ -294,7 +294,7 @@ class Made(Hot):
         self.assertIn("[unknown] (70 times)\n", profile("-r", path).stdout)
 
     def test_processes_are_told_apart(self):
-        """By PID, unless there are many of a name: then they are one."""
+        """Processes are separate by PID; many of one name are one."""
         path = self.path("apart.scap")
         with open(path, "wb") as f:
             f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
@@ -307,7 +307,7 @@ class Made(Hot):
         profile("-r", path, "-o", self.path("apart.json"))
         objects = [json.loads(l) for l in e2e.read_text(self.path("apart.json")).splitlines()]
         self.assertLess({("worker", pid) for pid in (101, 102, 103)}, {(o["process"], o.get("pid")) for o in objects})
-        # Two captures have no PID in common.
+        # Two captures share no PID.
         other = self.path("apart2.scap")
         with open(other, "wb") as f:
             f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))
@@ -316,13 +316,13 @@ class Made(Hot):
         self.assertRegex(e2e.read_text(self.path("apart.svg")), r"<title>worker\n")
 
     def test_limit_of_time(self):
-        """-d and -M count from the first sample, and not from the mappings before it."""
+        """-d and -M count from the first sample, not from the mappings before it."""
         self.assertEqual(self.make("limit.folded", "-d", "1000"), e2e.read_bytes(self.whole))
         lines = lambda *args: e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%evt.rawtime",
                                       "evt.type=sample", *args).splitlines()
         all_ = [int(l) for l in lines()]
         self.assertEqual(len(lines("-M", "1000")), len(all_))
-        # Of two CPUs a later one may come first: then the limit is there.
+        # With two CPUs, a later sample may come first; then it counts as the limit.
         some = sum(t - all_[0] < 100_000_000 for t in all_)
         self.assertTrue(0 < len(lines("-M", "0.1")) <= some < len(all_), some)
         copy = self.path("limit.scap")
@@ -331,7 +331,8 @@ class Made(Hot):
         self.assertEqual(len(lines("-M", "1000", "-r", copy)), 2 * len(all_))
 
     def test_time_before_the_first_sample(self):
-        """What became of processes while the sampler was set up is older, and no part of the time."""
+        """Forks and execs during the set-up of the sampler are older than the profile, and
+        not part of its time."""
         path = self.path("older.scap")
         close = struct.pack("<QQIHI", 10**18, 77, 36, 5, 1) + struct.pack("<Hq", 8, 0)
         with open(path, "wb") as f:
@@ -428,7 +429,7 @@ class Made(Hot):
                      ["-r", self.path("no-such.scap")], ["-p", "2147483647"]):
             profile(*args, "-o", out, status=1)
             self.assertEqual(e2e.read_bytes(out), before)
-        # And of a longer one nothing is left.
+        # A longer old file is completely replaced.
         short = self.make("shorter.svg", "stack.frames", "contains", "very_h")
         with open(out, "ab") as f:
             f.write(b"x" * 100000)
@@ -478,7 +479,7 @@ class Made(Hot):
 
 
 class Waits(Base):
-    """What is not on a CPU."""
+    """Tests off-CPU time."""
 
     def test_off_cpu(self):
         out = self.path("wait.txt")
@@ -494,8 +495,9 @@ class Waits(Base):
         return profile("-r", capture, "-c", "offcpu").stdout, objects
 
     def test_off_cpu_of_a_hang(self):
-        """Threads that wait for each other since before the start, one that sleeps, and one that opens a FIFO.
-        Functions of stripped programs have the addresses where they begin."""
+        """Threads that have waited for each other since before the start, one that sleeps,
+        and one that opens a FIFO. Functions of stripped programs are named by their start
+        addresses."""
         path = self.path("hang.py")
         e2e.write_text(path, "import sys, threading\n"
                              "a, b, all = threading.Lock(), threading.Lock(), threading.Barrier(2)\n"
@@ -550,7 +552,7 @@ class Waits(Base):
         self.assertGreater(min(by.values()), 4e8)
 
     def test_off_cpu_of_a_hang_that_begins(self):
-        """After the start of the capture, and with the function that waits."""
+        """A wait after the start of the capture, with the function that waits."""
         out = self.path("hang.txt")
         profile("--off-cpu", "-o", out, "-d", "1", "--", "sh", "-c", "sleep 3 & wait")
         self.assertRegex(e2e.read_text(out), r"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \(\d+\), for \d\S+s$")
@@ -563,18 +565,18 @@ class Waits(Base):
         self.assertRegex(text, waits)
         self.assertRegex(text, r"(?m)^TOTAL% +TOTAL  CALLS$")
         self.assertNotRegex(text, "SELF%", "nothing ran, of what there is")
-        # Its stacks all end in the kernel, but it is a profile of the program.
+        # Its stacks all end in the kernel, but they belong to the program.
         out = self.path("back.pb")
         profile("-r", capture, "-o", out)
         pb = message(e2e.read_bytes(out))
         strings = [s.decode() for s in pb[6]]
         self.assertEqual(strings[message(pb[3][0])[5][0]], self.prog)
-        # What a thread waits in is no function of the scheduler.
+        # The function in which a thread waits is not one of the scheduler.
         functions = {f[1][0]: strings[f[2][0]] for f in map(message, pb[5])}
         leaf = {l[1][0]: functions[message(l[4][0])[1][0]] for l in map(message, pb[4])}
         leaves = {leaf[packed(s[1][0])[0]] for s in map(message, pb[2])}
         self.assertTrue(leaves and not [n for n in leaves if "schedule" in n and "sysvec" not in n], leaves)
-        # What runs has a table of its own.
+        # Running threads have a table of their own.
         profile("--off-cpu", "-F", "999", "-w", capture, "--", "sh", "-c",
                 f"{self.prog} wait; {self.prog} hot")
         text = profile("-r", capture).stdout
@@ -583,7 +585,7 @@ class Waits(Base):
 
 
 class Programs(Base):
-    """Programs of many kinds, and what ends them. They run one after the other, which takes a while."""
+    """Tests programs of many kinds, one after the other, and how profiles of them end."""
 
     def test_nobody_that_matches(self):
         nobody = ["-o", "FILE", "--comm", "nobody-has-this"]
@@ -606,7 +608,7 @@ class Programs(Base):
         self.assertGreater(share(stacks, r"read_zeros;.*;vfs_read_\[k\];"), 0.5)
 
     def test_programs_in_the_kernel(self):
-        """BPF programs come and go: where one was while a file was made another may be when it is read."""
+        """BPF programs come and go: when a file is read, another one may be at an address."""
         calls, capture = self.path("calls.scap"), self.path("bpf.scap")
         p = subprocess.Popen([e2e.SAKER, "-q", "-w", calls, "--syscalls", "read"], stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -640,7 +642,7 @@ class Programs(Base):
         stacks = folded(e2e.read_text(self.path("libs.folded")))
         for name in ("first", "second"):
             self.assertGreater(share(stacks, f"run_library;spin;{name}_inner"), 0.35, stacks)
-        # Each in its time: never the first one again once the second one began.
+        # Each name at its own time: never the first one after the second began.
         order = [l.split()[1] for l in e2e.run(
             e2e.SAKER, "-r", capture, "-p", "x %stack.function", "stack.frames", "endswith",
             "_inner").splitlines()]
@@ -653,7 +655,8 @@ class Programs(Base):
         self.assertGreater(share(stacks, r"LFoo:::made_here_\[j\]"), 0.8)
 
     def test_cut_perf_map(self):
-        """A report counts the files of which a limit left out a part; what came before has its name."""
+        """The report counts files whose symbols a limit cut; functions before the cut have
+        names."""
         out = self.path("cut.folded")
         p = profile("-F", "999", "-v", "-o", out, "--", self.prog, "jit", str(300 << 20))
         self.addCleanup(os.unlink, p.stdout.split()[0])
@@ -671,7 +674,7 @@ class Programs(Base):
                         "made_").split()
         self.assertEqual(names, sorted(names), "each in its time")
 
-    # A number is what the process calls itself in a pid namespace of its own: node tells of 1 there.
+    # The PID is that in the process's own namespace: node reports 1 there.
     def test_node(self):
         if not shutil.which("node"):
             self.skipTest("node is not installed: scripts/setup --tests")
@@ -748,7 +751,7 @@ class Programs(Base):
         self.refuses("no samples", *nobody, "--", "sh", "-c", "exit 3", status=3)
 
     def test_names_are_whole(self):
-        """In a file; on a terminal they have its width."""
+        """Width of tables: in a file, and on a terminal of its width."""
         src, prog = self.path("long.c"), self.path("long")
         name = "a_function" + "_with_a_name" * 6
         e2e.write_text(src, f"volatile unsigned long n;\n__attribute__((noinline)) void {name}(void)\n"
@@ -774,7 +777,7 @@ class Programs(Base):
         self.refuses(f"process {first.pid} already samples stacks", "-o", "FILE", "-d", "1")
 
     def killed(self, sig, out):
-        """saker profile -o out, ended as soon as it has begun a file of another name beside it."""
+        """Ends saker profile -o out as soon as it has begun its temporary file."""
         folder = os.path.dirname(out)
         before = set(os.listdir(folder))
         p = subprocess.Popen([e2e.SAKER, "profile", "-d", "60", "-o", out], cwd=self.dir,
@@ -795,7 +798,7 @@ class Programs(Base):
         for sig in (signal.SIGKILL, signal.SIGQUIT):
             self.assertEqual(self.killed(sig, out), -sig)
             self.assertFalse(os.path.exists(out))
-        # These may have come when it was sampling: then there is a profile.
+        # A few samples may have come: then there is a profile.
         for sig in (signal.SIGINT, signal.SIGTERM):
             if self.killed(sig, out) == 0:
                 ET.parse(out)
@@ -805,7 +808,8 @@ class Programs(Base):
 
 class Limits(Base):
     def test_more_stacks_than_are_kept(self):
-        """The rest are put together by process; nothing is lost of the sum, and a heavy one stays."""
+        """The other threads are merged by process; the sum is complete, and a heavy thread
+        stays."""
         path, n = self.path("many.scap"), 100500
         with open(path, "wb") as f:
             f.write(block(0x0A0D0D0A, struct.pack("<IHHQ", 0x1A2B3C4D, 1, 2, 2**64 - 1)) + block(0xCA5A0001, b""))

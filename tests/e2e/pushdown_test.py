@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel decides of a filter changes what is recorded, never what is shown: captures with
-a filter, one inside the other, watch a program whose threads change their names; the innermost records
-everything, and reading its file with each filter says what each must show."""
+"""Tests that pushdown changes what is recorded, never what is shown: nested captures with a filter
+each watch a program whose threads change their names; the innermost records everything, and each
+filter applied to its file gives the expected lines."""
 
 import os
 import shutil
@@ -47,11 +47,12 @@ class PushdownTest(unittest.TestCase):
         return os.path.join(self.dir, str(i))
 
     def captures(self, filters):
-        """A command line in which each capture runs the next, and the last one a command."""
+        """Returns a command line in which each capture runs the next, and the last one a
+        command."""
         args = []
         for i, text in enumerate(filters):
             args += [e2e.SAKER, "--all", "-p", FORMAT, "-o", self.out(i), text, "--"]
-        # One that is shown all that the kernel recorded, too.
+        # One capture shows all that the kernel recorded.
         args += [e2e.SAKER, "--all", "--no-pushdown", "-p", FORMAT, "-o", self.out("whole"), filters[0], "--"]
         return [*args, e2e.SAKER, "--all", "--ring-size", "32M", "-q", "-w", self.out("scap"), "--"]
 
@@ -87,11 +88,11 @@ class PushdownTest(unittest.TestCase):
 
     @staticmethod
     def by_thread(text):
-        """Each capture has its own times, so only the order within a thread is the same."""
+        """Each capture has its own times, so only the order within a thread is compared."""
         return sorted(text.splitlines(), key=lambda line: line.split()[0])
 
     def child_of(self, parent):
-        """The program, once it is there: the shell has no other child."""
+        """Returns the program once it runs: the shell has no other child."""
         path = f"/proc/{parent}/task/{parent}/children"
         until = time.monotonic() + e2e.DEADLINE_S
         while time.monotonic() < until:
@@ -102,7 +103,7 @@ class PushdownTest(unittest.TestCase):
         raise AssertionError(f"the program did not begin within {e2e.DEADLINE_S} s")
 
     def test_less_is_recorded(self):
-        """A filter of one type, and the calls of another."""
+        """A filter of one event type, and calls of another."""
         e2e.somebody(self)
         counts = []
         for options in ((), ("--no-pushdown",)):
@@ -123,7 +124,7 @@ class PushdownTest(unittest.TestCase):
         self.assertIn("nothing: ", out)
 
     def test_what_is_demanded(self):
-        """Switches are captured for who asks for them and little else."""
+        """Task switches are captured only if something requires them."""
         path = os.path.join(self.dir, "switches")
         e2e.run(e2e.SAKER, "--all", "-o", path, "evt.type=switch", "--", "sleep", "0.1")
         self.assertIn(" switch next=", e2e.read_text(path))

@@ -33,7 +33,7 @@ def writes_to(c):
 
 
 def ends(log):
-    """(call, file, number of bytes) of each read, and of each write."""
+    """Returns (call, file, number of bytes) of each read and each write."""
     reads, writes = [], []
     for c in log.calls:
         n = c.result or 0
@@ -53,13 +53,13 @@ def to_disk(log):
 
 
 def space(log):
-    """(call, file, bytes written or reserved, bytes written): of writes, and of fallocate."""
+    """Returns (call, file, bytes written or reserved, bytes written) of writes and fallocate."""
     return [(c, name, n, n) for c, name, n in to_disk(log)] + [
         (c, strace_log.file_of(c.args[0]), int(c.args[3]), 0) for c in log.named("fallocate") if not c.error]
 
 
 def sums(rows):
-    """{key: (sum, ..., count)} of (key, number, ...)."""
+    """Returns {key: (sum, ..., count)} of (key, number, ...)."""
     out = {}
     for key, *numbers in rows:
         numbers.append(1)
@@ -72,12 +72,13 @@ def command_line(c):
 
 
 def programs(log):
-    """Those that began: calls of exec that succeeded."""
+    """Returns the programs that started: successful calls of exec."""
     return [c for c in log.named(*EXECS) if c.result == 0]
 
 
 def current_command(log, c):
-    """Of the process at that call: its own last exec, or that of the ancestor it is a copy of."""
+    """Returns the program of the process at that call: from its last exec, or from its
+    ancestor's."""
     tid = c.tid
     while tid:
         own = [e for e in programs(log) if e.tid == tid and e.number <= c.number]
@@ -92,13 +93,13 @@ def who(log, c):
 
 
 def address(c):
-    """IP and port of an argument that is an address of IPv4."""
+    """Returns IP and port of an IPv4 address argument."""
     m = re.search(r'sin_port=htons\((\d+)\), sin_addr=inet_addr\("([\d.]+)"\)', c.text)
     return (m[2], m[1]) if m else None
 
 
 def protocol(name):
-    """TCP of TCP:[127.0.0.1:5->127.0.0.1:80]."""
+    """Returns TCP for TCP:[127.0.0.1:5->127.0.0.1:80]."""
     return name.split(":")[0]
 
 
@@ -107,7 +108,7 @@ def tcp_name(name):
     return m[1] if m else None
 
 
-# ---- what strace says, as lines without times and what else differs by nature ----
+# ---- strace's log, as lines without times and other expected differences ----
 
 def writers_of_etc(log):
     return [f"{who(log, c)} {c.comm} {opened(c)}" for c in log.named(*OPENS)
@@ -145,7 +146,7 @@ def written_by_file(log):
 
 
 def written_by_container(log):
-    """A process that writes its number to a cgroup's file is in the container from then on."""
+    """A process that writes its PID to a cgroup's file is in the container from then on."""
     members = {c.tid: (re.search(r"docker-(\w{12})", name)[1], c.number)
                for c, name, _ in ends(log)[1] if name.endswith("/cgroup.procs")}
     rows = []
@@ -270,7 +271,7 @@ def signals(log):
 
 
 def last_calls_of_app(log):
-    """Before its end."""
+    """Returns the state before the end of the process."""
     tids = [tid for tid, (comm, how) in log.ends.items() if comm == "app" and how == "SIGABRT"]
     return [c.type() for c in log.calls if c.tid in tids][-2:]
 
@@ -301,7 +302,7 @@ def connects(log):
 
 
 def outcomes(log):
-    """Connects that failed at once, by SO_ERROR, or not until their socket was closed."""
+    """Returns connects that failed at once, by SO_ERROR, or by the close of the socket."""
     out, pending = [], {}
     for c in log.named(*CONNECTS):
         fd = (c.tid, c.args[0].split("<")[0])
@@ -360,7 +361,7 @@ def clients(log):
 
 
 def dots(text):
-    """As %evt.buffer shows it."""
+    """Returns the data as %evt.buffer shows it."""
     return "".join(x if x.isprintable() else "." for x in text)
 
 
@@ -429,7 +430,7 @@ def listeners_of_nginx(log):
     return [line.split()[1] + " " + line.split()[3] for line in listeners(log) if " nginx " in line]
 
 
-# ---- how an answer compares with that ----
+# ---- comparison of an answer with the log ----
 
 TIME = r"\d\d:\d\d:\d\d(\.\d+)? "
 TOOK = r"\S+s "
@@ -437,7 +438,7 @@ PORT = r"\S+->(?=\d)" # our end of a connection
 
 
 class Lines:
-    """The same lines, in any order; what matches drop is not in strace's."""
+    """Checks for the same lines in any order; strace's log lacks what @drop matches."""
 
     def __init__(self, judge, drop="$^"):
         self.judge, self.drop = judge, drop
@@ -450,7 +451,8 @@ class Lines:
 
 
 class Part(Lines):
-    """The answer is a part of them. Libraries are called by their links, which strace does not show."""
+    """Checks that the answer is a subset. Libraries have the names of their links, which strace
+    does not show."""
 
     def compare(self, test, log, lines):
         ours = [" ".join(os.path.realpath(w) if w.startswith(("/lib", "/usr")) else w
@@ -461,8 +463,8 @@ class Part(Lines):
 
 
 class Table:
-    """Rows of -c with the same keys and numbers: those with most, if not all are shown. A table sorted by something
-    else has any of them."""
+    """Checks rows of -c: the same keys and numbers; if not all are shown, those with the
+    largest. A table that is sorted by another column may show any rows."""
 
     def __init__(self, judge, keys, numbers, is_sorted=True):
         self.judge, self.keys, self.numbers, self.is_sorted = judge, keys, numbers, is_sorted
@@ -480,7 +482,7 @@ class Table:
             test.assertEqual([(k, n) for k, n in theirs.items() if k not in ours and n[0] > least], [])
 
     def added(self, rows):
-        """Several names may be one file's."""
+        """Several names may refer to one file."""
         out = {}
         for key, numbers in rows:
             key = self.key(key)
@@ -489,14 +491,15 @@ class Table:
 
     @staticmethod
     def key(key):
-        """Without what differs by nature: the two directions of a connection, symbolic links, numbers and their text."""
+        """Removes expected differences: both directions of a connection, symbolic links,
+        numbers and their text."""
         return tuple(frozenset(k.split("->")) if isinstance(k, str) and "->" in k else
                      os.path.realpath(k) if isinstance(k, str) and k.startswith("/") else
                      k if isinstance(k, frozenset) else str(k) for k in key)
 
 
 class Summary:
-    """-S: rows of a call, how often it was made and how often it failed."""
+    """Checks -S: calls, how often each was made and how often it failed."""
 
     def __init__(self, judge):
         self.judge = judge
@@ -565,7 +568,7 @@ class Judge(questions.Questions, unittest.TestCase):
         cls.trace = os.path.join(cls.dir, "strace.log")
 
     def starter(self, saker):
-        """The process that waits for strace, once saker has started it."""
+        """Returns the process that waits for strace, once saker has started it."""
         until = time.monotonic() + e2e.DEADLINE_S
         while time.monotonic() < until:
             self.assertIsNone(saker.poll())
@@ -584,7 +587,7 @@ class Judge(questions.Questions, unittest.TestCase):
             time.sleep(0.02)
 
     def play(self):
-        """Captures the stage, with strace beside it, to day.scap: what strace has seen."""
+        """Captures the stage to day.scap, with strace beside it; returns strace's log."""
         stage, go = self.stage(), os.path.join(self.dir, "go")
         os.mkfifo(go)
         os.symlink("/bin/sh", os.path.join(self.dir, STARTER))
@@ -603,7 +606,7 @@ class Judge(questions.Questions, unittest.TestCase):
                 f"not proc.name in (unshare, {STARTER})")
 
     def answer(self, command):
-        """Tables as JSON."""
+        """Returns tables as JSON."""
         if " -c " in command:
             command = command.replace("saker -r", "saker -j -r")
         return self.run_shell('saker() { "$SAKER" "$@"; }\n' + command)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The questions of docs/questions.md, as they stand there: asked of a capture of questions/stage.sh,
-and once more live while it is played. The answers have to be right, and look as in the page."""
+"""Runs the commands of docs/questions.md over a capture of questions/stage.sh, and live while it
+runs. The answers must be right, and look as on the page."""
 
 import concurrent.futures
 import os
@@ -17,7 +17,7 @@ PAGE = os.path.join(e2e.SOURCE, "docs/questions.md")
 PARTS = ("ifup", "nginx", "curl", "app", "supervisor", "api", "db", "shop", "backup")
 FILES = ("passwd", "group", "nsswitch.conf", "ld.so.cache")
 
-# The heading: lines that the answer has, each the whole line, and what no line of it has.
+# {heading: (lines that the answer must contain, patterns that no line may match)}
 ANSWERS = {
     "Who writes to /etc?":
         ([r"\d\d:\d\d:\d\d root sh /etc/hosts"], "passwd|ld.so"),
@@ -122,20 +122,20 @@ ANSWERS = {
 
 
 def questions():
-    """(heading, command, lines below it) of each question."""
+    """Returns (heading, command, lines below it) of each question."""
     with open(PAGE, encoding="utf-8") as f:
         return [(heading, command, below.splitlines()) for heading, command, below in
                 re.findall(r"^### (.*)\n\n```\n\$ (.*)\n((?:.*\n)*?)```\n\n\S", f.read(), re.M)]
 
 
 def alike(line):
-    """A line without what another day changes: numbers, the units of times, and names that sed makes."""
+    """Returns a line without what varies: numbers, units of time, names that sed makes."""
     line = re.sub(r"/sed\w{6}", "/sed", " ".join(line.split()))
     return re.sub(r"[0-9a-f]*[0-9][0-9a-f.]*([nmu]?s\b)?", "0", line)
 
 
 class Stage:
-    """One performance: the directory that stage.sh needs, and the command that plays it."""
+    """Returns the directory that stage.sh needs, and the command that runs it."""
 
     def __init__(self, cast, cgroup=None):
         self.dir = e2e.temp_dir()
@@ -209,7 +209,7 @@ class Replay(Questions, unittest.TestCase):
 
 class Live(Questions, unittest.TestCase):
     def ask_live(self, command, n):
-        """The same without the file: in its place, saker runs the stage. Its lines are on standard error."""
+        """Runs the command live: saker runs the stage, whose output goes to standard error."""
         stage = self.stage()
         live = ('saker() { "$SAKER" "$@"; }; stage=("$@")\n'
                 'live() { "$SAKER" "$@" -- "${stage[@]}" 2>&1; }\n')

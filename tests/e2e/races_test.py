@@ -20,7 +20,7 @@ class Races(unittest.TestCase):
         cls.prog = e2e.compile_program("races", cls.dir)
 
     def capture(self, case, *filters):
-        """(lines of the run, {word: numbers that the program told})"""
+        """Returns (lines of the run, {word: numbers that the program printed})."""
         work = tempfile.mkdtemp(prefix=case, dir=self.dir)
         path = f"{work}.scap"
         p = subprocess.run([e2e.SAKER, "-w", path, *filters, "--", self.prog, case, work], text=True,
@@ -34,7 +34,7 @@ class Races(unittest.TestCase):
         return work, lines, told
 
     def used(self, lines, of=None):
-        """[(fd, "<kind>name" or None)] of the fstat calls, of one thread or of all."""
+        """Returns (fd, "<kind>name" or None) of the fstat calls, of one thread or of all."""
         used = []
         for line in lines:
             if line.type == "fstat" and of in (None, line.tid):
@@ -43,7 +43,7 @@ class Races(unittest.TestCase):
         return used
 
     def tid_of(self, lines, **params):
-        """The thread of the one line that has all of these."""
+        """Returns the thread of the only line that contains all of these."""
         found = {l.tid for l in lines
                  if all(getattr(l, k) == v if k != "info" else v in l.info for k, v in params.items())}
         self.assertEqual(len(found), 1, f"{params}: {found}")
@@ -57,7 +57,7 @@ class Races(unittest.TestCase):
         self.assertEqual(used[:5], list(zip(told["all"], kinds)))
         self.assertEqual(used[5][0], told["all"][5])
         self.assertRegex(used[5][1], r"^<4t?>0\.0\.0\.0:\d+$")
-        # Of the second message only two files found room, and they are closed by the exec.
+        # Only two files of the second message had room, and the exec closes them.
         self.assertEqual(used[6:8], list(zip(told["cut"], kinds)))
         self.assertEqual(used[8][1], "<f>/dev/null", "a number that was free")
         after = dict(used[9:])
@@ -132,7 +132,7 @@ class Races(unittest.TestCase):
         self.assertEqual([n for _, n in self.used(lines, second)], [f"<f>{work}/second"])
         birth = next(l for l in lines if l.tid == second)
         self.assertIn(f"ptid={first}(first)", birth.info)
-        # What the caller calls its child is nobody's number outside.
+        # The caller's number of its child is not a PID outside of the namespace.
         made = next(l for l in lines if l.tid == first and l.type.startswith(("clone", "fork"))
                     and l.result() and l.result() > 0)
         self.assertNotRegex(made.info, r"^res=2\((?!first)")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command of README.md, as it stands there. Those that end with Ctrl-C get it once they have
-shown what they should. In a network namespace of its own, as one of them needs port 8000.
-readme_test.py Build: those that build saker, in a copy of the source."""
+"""Runs every command of README.md. Those that end with Ctrl-C get it once they have printed the
+expected lines. Runs in its own network namespace, as one command needs port 8000. readme_test.py
+Build: runs those that build saker, in a copy of the source."""
 
 import fcntl
 import os
@@ -28,7 +28,7 @@ TESTS = "it is what runs this test"
 COPY = "is run by Build, which takes long"
 EVENT = r"\d+ \d\d:\d\d:\d\d\.\d{9} \d+ .* \(\d+\) [<>] "
 
-# The command: what its lines have among them, in their order, or why it is not run.
+# Command: the lines that its output must contain, in order, or the reason why it is not run.
 COMMANDS = {
     "git clone REPOSITORY saker && cd saker": NETWORK,
     "scripts/run -n 20": COPY,
@@ -65,7 +65,7 @@ COMMANDS = {
     "| sort -rn | head": [r"^\d+ \S+ /"],
 }
 
-# Somebody who works while commands watch; $1 is the directory.
+# Makes activity while commands watch; $1 is the directory.
 WORK = """
 cd "$1"
 while :; do
@@ -84,12 +84,12 @@ with socket.create_connection(("127.0.0.1", 8000)) as s, open("page", "wb") as p
     page.write(s.recv(4096))
 """
 
-# build/saker stands in the way that leads to the one under test, and root needs no sudo.
+# build/saker is found before other programs of that name, and root needs no sudo.
 SHELL = 'sudo() { "$@"; }\n'
 
 
 def commands():
-    """Those in README's blocks: with $ before them, or alone."""
+    """Returns the commands in README's blocks: with $ before them, or alone."""
     found = []
     for block in re.findall(r"(?:^    .*\n)+", e2e.read_text(PAGE), re.M):
         lines = [line[4:] for line in block.splitlines()]

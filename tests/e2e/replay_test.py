@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sysdig as the judge of replay: the same file, the same bytes. Over captures that others
-made, and over a file per event type, full of typical, odd and boundary values. Needs no root."""
+"""Compares replay with sysdig byte by byte, over shared captures and over a file per event type
+with typical, odd and boundary values. Needs no root."""
 
 import glob
 import os
@@ -17,18 +17,19 @@ from saker_e2e import block
 TID = 2**22 + 1234  # none that lives: sysdig would look at the files of that one
 START = 1700000000 * 10**9
 
-# Names that newer tools gave to bits sysdig 0.29.3 has no name for.
+# Names of bits that newer tools have and sysdig 0.29.3 has not.
 NEWER = (rb"(?:CLONE_CHILD_IN_PIDNS|O_F_CREATED|FD_UPPER_LAYER|FD_LOWER_LAYER|EXE_UPPER_LAYER|"
          rb"EXE_FROM_MEMFD|EXE_LOWER_LAYER)\b")
 
 NOT_COMPARED = {
     # sysdig 0.29.3 ends with a segmentation fault on them.
     "OPENAT_102_X", "TRACER_E", "TRACER_X",
-    # It takes the path for the directory's number, so every path is relative to the process's.
+    # It takes the path for the directory's descriptor, so every path is relative to the process's
+    # directory.
     "OPENAT2_E",
-    # Their parameters are JSON that changes what it knows of containers, or a plugin's own.
+    # Their parameters are JSON that changes sysdig's containers, or a plugin's own format.
     "CONTAINER_228_E", "CONTAINER_272_E", "CONTAINER_E", "K8S_E", "MESOS_E", "PLUGINEVENT_E",
-    # The name of a socket whose address is no address: it keeps an older one.
+    # sysdig keeps the older name of a socket whose address is invalid.
     "CONNECT_E",
 }
 
@@ -83,7 +84,7 @@ PARAM = re.compile(r"\bP[XR]?\(([^,()]+), (\w+), (\w+)")
 
 
 def events_of_2022():
-    """(id, symbol, types of the parameters) of every event that sysdig 0.29.3 shows."""
+    """Returns (ID, symbol, types of the parameters) of every event that sysdig 0.29.3 shows."""
     with open(os.path.join(e2e.SOURCE, "driver/events.def")) as f:
         rows = ROW.findall(f.read())
     for kind, symbol, category, flags, n, params in rows:
@@ -92,15 +93,15 @@ def events_of_2022():
 
 
 def padded(out, options):
-    """sysdig's -t a does not pad the nanoseconds: 1700000000.5 is five of them."""
+    """Pads the nanoseconds of sysdig's -t a: 1700000000.5 is 5 ns."""
     if list(options) != ["-t", "a"]:
         return out
     return re.sub(rb"(?m)^(\d+ \d+\.)(\d+)", lambda m: m[1] + m[2].zfill(9), out)
 
 
 class Values:
-    """Values of each type, with a bias to the odd ones. A first result is a failure, so that
-    one event does not change what the next one means."""
+    """Makes values of each type, mostly odd ones. A first result is a failure, so that one
+    event does not change the state for the next."""
 
     ODD = [0, 1, -1, 5, 2**31, 2**32 - 1, 2**63 - 1, -2**63]
     PATHS = [b"/etc/x", b"foo", b"../a/b", b"", b"/a b", b"x" * 300, b"<NA>", b"/q\x01\xe9",
@@ -185,8 +186,8 @@ class Values:
 
 
 class Users(unittest.TestCase):
-    """Events of 2022 and later in which a tool reports its own table of users. sysdig 0.29.3 does
-    not know them, so it is the judge of all that is not of users."""
+    """Events of 2022 and later in which a tool reports its own table of users. sysdig 0.29.3
+    does not have them: it judges all other events."""
 
     KINDS = {"useradded": 354, "userdeleted": 356, "groupadded": 358, "groupdeleted": 360}
 
@@ -261,7 +262,7 @@ class Users(unittest.TestCase):
 
 class WithoutMainThread(unittest.TestCase):
     """Threads whose main thread is not in the capture, as in filtered files and at the start of
-    containers. sysdig keeps what a thread's own event says; to saker it holds for the process."""
+    containers. sysdig applies a thread's event to that thread, saker to its process."""
 
     ID = "0123456789ab"
     CGROUPS = b"cpuset=/docker/" + b"0123456789abcdef" * 4 + b"\0"
@@ -317,7 +318,7 @@ class WithoutMainThread(unittest.TestCase):
         return {int(line.split()[0]): line.split() for line in lines[1:]}
 
     def check(self, path, tid):
-        """What sysdig says of @tid holds for its process, and nothing is known of OTHER."""
+        """sysdig's facts of @tid hold for its process; OTHER stays unknown."""
         ours, theirs = self.by_thread(path, e2e.SAKER), self.by_thread(path, "sysdig")
         self.assertTrue(theirs[tid].startswith(self.ID), theirs)
         self.assertEqual(ours[tid], theirs[tid])
@@ -341,7 +342,7 @@ class WithoutMainThread(unittest.TestCase):
         self.assertIn("runc:[2:INIT]", self.ps(path)[self.MAIN])
 
     def test_main_thread_that_clones(self):
-        """sysdig takes the caller's name from its clone, and leaves the rest."""
+        """sysdig takes the caller's name from its clone, and ignores the rest."""
         path = self.capture([self.host()], self.clone(self.MAIN, self.MAIN, TID, 0))
         self.check(path, TID)
         self.assertIn(self.MAIN, self.ps(path))
@@ -377,7 +378,7 @@ class Case(unittest.TestCase):
 
     @staticmethod
     def named(lines, names):
-        """sysdig's lines with the names of processes where saker has them."""
+        """Returns sysdig's lines, with the names of processes that saker has."""
         def name(line):
             num = re.match(rb"\d+(?= )", line)
             if not num or int(num[0]) not in names:

@@ -14,7 +14,7 @@ FOLDER = os.path.join(e2e.SOURCE, "tests/e2e")
 
 
 def classes(path):
-    """The classes of a file that have tests of their own."""
+    """Returns the test classes of a file."""
     with open(path) as f:
         tree = ast.parse(f.read())
     return {c.name for c in tree.body if isinstance(c, ast.ClassDef)
@@ -22,7 +22,7 @@ def classes(path):
 
 
 def rows():
-    """The classes that the rows of each file list; a row without classes has them all."""
+    """Returns the classes that the rows of each file list; a row without classes runs all."""
     with open(os.path.join(e2e.SOURCE, "tests/CMakeLists.txt")) as f:
         text = f.read()
     listed = {}

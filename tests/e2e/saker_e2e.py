@@ -35,7 +35,7 @@ BASES = {"brk": 16, "mmap": 16, "mmap2": 16, "mremap": 16, "shmat": 16, "map_sha
 
 
 class Line:
-    """One line of the default format, taken apart."""
+    """Parses one line of the default format."""
 
     def __init__(self, text):
         m = LINE.fullmatch(text)
@@ -66,7 +66,7 @@ def skip(reason):
 
 
 def lacks_live():
-    """Why no capture can be made; empty: one can."""
+    """Returns why no capture can be made; empty: one can be made."""
     if os.geteuid() != 0:
         return "a live capture needs root"
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
@@ -96,7 +96,7 @@ def temp_dir():
 
 
 def own_dir(test):
-    """A folder that is removed when the test, or the class of tests, has ended."""
+    """Makes a folder that is removed when the test, or the class of tests, ends."""
     folder = temp_dir()
     clean = test.addClassCleanup if isinstance(test, type) else test.addCleanup
     clean(shutil.rmtree, folder, ignore_errors=True)
@@ -122,14 +122,15 @@ def run(*args, status=0, env=None):
 
 
 def record_acts(path, *acts):
-    """A capture of acts.py, a command of saker's, which works in the folder of the file."""
+    """Captures acts.py, run by saker in the folder of the file."""
     run("timeout", "-k", "2", "100", SAKER, "-w", path, "--", sys.executable, "-I", ACTS,
         os.path.dirname(path), *acts)
 
 
 @functools.lru_cache
 def made_captures():
-    """Of all acts: as saker writes it, and as sysdig does, with what its format has a place for. Made once for all tests, and again when saker or the acts have changed."""
+    """Makes captures of all acts: one by saker, one that sysdig has rewritten in its own
+    format. They are made once for all tests, and again when saker or the acts change."""
     folder = os.path.join(BUILD, "tests/captures")
     own, plain = os.path.join(folder, "acts.scap"), os.path.join(folder, "plain.scap")
     made_of = [SAKER, ACTS]
@@ -153,7 +154,7 @@ def is_newer(path, others):
 
 
 def captures():
-    """Real captures: those of other tools, if they are there, and those made here."""
+    """Returns real captures: those of other tools, if present, and those made here."""
     found = SHARED + made_captures()
     if not found:
         skip_test(f"no {SHARED_PATTERN}, and none can be made: {lacks_live()}")
@@ -161,7 +162,7 @@ def captures():
 
 
 def captures_of_others():
-    """Real captures that another tool wrote."""
+    """Returns real captures by other tools."""
     found = SHARED + [path for path in made_captures() if os.path.basename(path) == "plain.scap"]
     if not found:
         skip_test(f"no {SHARED_PATTERN}, and none can be made: {lacks_live() or 'sysdig is missing'}")
@@ -169,7 +170,7 @@ def captures_of_others():
 
 
 def shared_capture(name):
-    """One of another tool's, about which a test knows what is in it."""
+    """Returns a capture by another tool whose content a test relies on."""
     for path in SHARED:
         if os.path.basename(path) == name:
             return path
@@ -183,7 +184,7 @@ def shared_captures():
 
 
 def wait_until(is_so, what):
-    """What is_so says, as soon as that is true."""
+    """Returns the result of is_so as soon as it is true."""
     until = time.monotonic() + DEADLINE_S
     while not (said := is_so()):
         if time.monotonic() > until:
@@ -193,7 +194,7 @@ def wait_until(is_so, what):
 
 
 def thread_names(capture):
-    """{number of an event: (name of its thread, name of its process)} where they differ. To sysdig
+    """Returns {number of an event: (thread name, process name)} where they differ. sysdig's
     proc.name is the thread's."""
     out = run(SAKER, "-r", capture, "--enter-events", "-p", "%evt.num\t%thread.name\t%proc.name")
     rows = (line.split("\t") for line in out.splitlines())
@@ -201,7 +202,7 @@ def thread_names(capture):
 
 
 def without_lone_exits(capture, folder):
-    """A copy without I/O of which only the exit is there: sysdig guesses that its file is number 0
+    """Returns a copy without I/O exits that have no enter: sysdig assumes descriptor 0 for them
     (docs/differences.md)."""
     lone = run(SAKER, "-r", capture, "-p", "*%evt.num %fd.num",
                "evt.is_io=true and evt.dir=< and not fd.num exists").split()[::2]
@@ -213,7 +214,8 @@ def without_lone_exits(capture, folder):
 
 
 def somebody(test):
-    """A process that makes calls until the test ends: the machine may be silent otherwise."""
+    """Starts a process that makes calls until the test ends: the machine may be silent
+    otherwise."""
     p = subprocess.Popen(["sh", "-c", "while :; do cat /etc/hostname; sleep 0.02; done"],
                          stdout=subprocess.DEVNULL)
     test.addCleanup(p.wait)
@@ -221,8 +223,8 @@ def somebody(test):
 
 
 def wait_for_event(path, capture):
-    """Until the file of a capture that runs has an event: before that it does not heed signals. Somebody
-    must make calls."""
+    """Waits until the file of a running capture has an event: earlier it does not handle
+    signals. Another process must make calls."""
     until = time.monotonic() + DEADLINE_S
     while not subprocess.run([SAKER, "-r", path, "-n", "1"], capture_output=True, check=False).stdout:
         if time.monotonic() > until:
@@ -236,14 +238,15 @@ CGROUP_SUBSYSTEMS = {"cpuset", "cpu", "cpuacct", "io", "blkio", "memory"}
 
 
 def cgroup_roots(kind):
-    """Where cgroups of version 1 (cgroup) or 2 (cgroup2) are mounted."""
+    """Returns where cgroups of version 1 (cgroup) or 2 (cgroup2) are mounted."""
     mounts = [line.split() for line in read_text("/proc/mounts").splitlines()]
     return [m[1] for m in mounts
             if m[2] == kind and (kind == "cgroup2" or CGROUP_SUBSYSTEMS & set(m[3].split(",")))]
 
 
 def new_cgroup(test, name, kinds=("cgroup", "cgroup2")):
-    """A cgroup that is removed after the test (a TestCase). None where none can be made."""
+    """Makes a cgroup that is removed after the test (a TestCase). Returns None where none can
+    be made."""
     for root in (r for kind in kinds for r in cgroup_roots(kind)):
         path = os.path.join(root, name)
         try:
@@ -265,7 +268,7 @@ def remove_cgroup(root, name):
 
 
 def block(kind, body):
-    """A block of a .scap file."""
+    """Returns a block of a .scap file."""
     body += bytes(-len(body) % 4)
     size = struct.pack("<I", len(body) + 12)
     return struct.pack("<I", kind) + size + body + size
@@ -287,7 +290,8 @@ def read_bytes(path):
 
 
 def read_terminal(fd):
-    """What was written to a pseudo-terminal until nobody had the other end open any more. Closes it."""
+    """Returns what was written to a pseudo-terminal until its other end was closed, and closes
+    it."""
     out = b""
     try:
         while part := os.read(fd, 65536):
@@ -299,5 +303,5 @@ def read_terminal(fd):
 
 
 def lines(text):
-    """Those of events: on a busy machine others, which begin with --, tell of losses."""
+    """Returns the lines of events: on a busy machine, lines that begin with -- report losses."""
     return [Line(l) for l in text.splitlines() if l and not l.startswith("-- ")]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of stacks in captures: a program that knows what it does is sampled, live and from the
-file; other tools read the file as if nothing were in it; what is wrong is said in one sentence."""
+"""Tests samples in captures: a program that reports what it does is sampled, live and from the
+file; other tools read the file as if it had no samples; errors are one sentence."""
 
 import json
 import os
@@ -55,7 +55,7 @@ class Sample(unittest.TestCase):
 
     def test_by_the_clock(self):
         found = self.of("cpu")
-        # 500 ticks in half a second of CPU time, where none is missed: a hypervisor may skip most.
+        # 500 ticks in half a second of CPU time if none is missed: a hypervisor may skip most.
         self.assertGreater(len(found), 50)
         deep = [s for s in found
                 if s["stack.user.depth"] > self.depth and
@@ -73,10 +73,10 @@ class Sample(unittest.TestCase):
                 s["sample.state"] == "sleep"]
         self.assertEqual(len(naps), 2)
         for s in naps:
-            # Its time runs from the call on, the weight from when the thread left the CPU.
+            # Its time begins with the call, its weight when the thread left the CPU.
             self.assertGreaterEqual(s["sample.weight"], self.nap / 2)
             self.assertEqual((s["sample.waker"], s["sample.waker.comm"]), (0, "interrupt"))
-        # It waits unless the machine let the child end before.
+        # It waits unless its child has already ended.
         for s in self.of("off_cpu"):
             if s["sample.call"] == "wait4" and s["sample.waker"]:
                 self.assertEqual(s["sample.waker"], self.child)
@@ -97,7 +97,7 @@ class Sample(unittest.TestCase):
         found = self.read("stack.user in (%d)" % at["stack.user"][1])
         self.assertIn(at, found)
         self.assertFalse(self.read("evt.type=sample and sample.pid=1"))
-        # The file with a filter holds what the filter means.
+        # The filtered file has the matching events.
         part = os.path.join(self.dir, "part.scap")
         e2e.run(e2e.SAKER, "-r", self.path, "-w", part, "sample.reason=tracepoint")
         out = e2e.run(e2e.SAKER, "-r", part, "-p", "%evt.type")
@@ -126,7 +126,7 @@ class Sample(unittest.TestCase):
 
 
 class Dying(unittest.TestCase):
-    """A process is sampled while the kernel takes it down, and that time is its own."""
+    """A process that the kernel is ending is sampled, and the time counts as its own."""
 
     def test_time_after_the_end(self):
         tmp = e2e.temp_dir()
@@ -138,7 +138,7 @@ class Dying(unittest.TestCase):
         fmt = "*%evt.type %thread.tid %proc.pid %proc.name %sample.pid %sample.comm %proc.pname"
         out = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", fmt, "evt.type in (procexit, sample)")
         events = [json.loads(line) for line in out.splitlines()]
-        # The one that waits for the others ends last, and is a child of the capture.
+        # The process that waits for the others ends last, and is a child of the capture.
         first = [e["thread.tid"] for e in events if e["evt.type"] == "procexit"][-1]
         ended, late = set(), 0
         for e in events:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is recorded of everything: captures that select, nested in one of everything, watch the same
-run of one program. Each must have what is left of the full one when it is filtered by hand."""
+"""Tests selecting options: nested captures, each with another selection, watch one run of a
+program. Each must equal the complete capture after filtering by hand."""
 
 import os
 import re
@@ -17,8 +17,8 @@ NOBODY = "65534"
 SNAPLEN = 200
 RUNS_MAX = 3
 
-# name -> options; PID, PORT and CGROUP are filled in. Those that take most are the innermost, which
-# begin last.
+# name -> options; PID, PORT and CGROUP are filled in. Those that select most are innermost, and
+# start last.
 CAPTURES = {
     "pid": ["--pid", "PID"],
     "tree": ["--pid", "PID", "--tree"],
@@ -46,7 +46,7 @@ def cgroup2_mount():
 
 
 def make_cgroup(name):
-    """The directory of a new cgroup, or None where none can be made."""
+    """Returns the directory of a new cgroup, or None where none can be made."""
     mount = cgroup2_mount()
     if not mount:
         return None
@@ -113,12 +113,12 @@ class Run:
                 os.path.exists(self.report_path(n))))
 
     def report_path(self, name):
-        """Each one's reports go where the one around it sends them."""
+        """Reports go to the standard error of the next outer capture."""
         at = self.names.index(name)
         return self.path(self.names[at - 1] if at else "first", "err")
 
     def report(self, name):
-        """What -v says of a count."""
+        """Returns a count that -v prints."""
         text = e2e.read_text(self.report_path(name))
         return {m[1]: int(m[2]) for m in re.finditer(r"^  (\S.*?)  +(\d+)(?: |$)", text, re.M)}
 
@@ -131,7 +131,7 @@ class Run:
         return self.mine(e2e.run(e2e.SAKER, "-v", "-r", self.path(name)))
 
     def mine(self, text):
-        """Lines about the program's calls: how they end, where they do. Others run as well."""
+        """Returns the ends of lines about the program's calls. Other processes run as well."""
         mine, found = set(self.tids.values()), []
         for line in text.splitlines():
             m = re.match(r"\d+ \S+ \d+ .*? \((\d+)\) ", line)
@@ -146,7 +146,7 @@ EVENT_BLOCKS = {0x216: 2, 0x217: 6}
 
 
 def event_types(path):
-    """The types of the events of a file, in its order."""
+    """Returns the event types of a file, in order."""
     with open(path, "rb") as f:
         data = f.read()
     at, types = 0, []
@@ -162,7 +162,7 @@ ENDS = ("exit", "exit_group", "procexit")
 
 
 def told(line):
-    """What a line says in each capture; what clone and execve say of the process has a clock's noise."""
+    """Returns the part of a line that is equal in each capture; clone and execve contain times."""
     info = line.info
     if line.type in ("clone", "clone3", "execve"):
         info = info.split()[0].split("(")[0]
@@ -174,14 +174,14 @@ def fails(line):
 
 
 def since(lines, tid, word):
-    """What @tid did from the first line on that says @word."""
+    """Returns the calls of @tid from the first line with @word on."""
     of_tid = [l for l in lines if l.tid == tid]
     at = next(i for i, l in enumerate(of_tid) if word in l.info)
     return of_tid[at:]
 
 
 class ByHand:
-    """What of the full capture each selection has to leave."""
+    """Returns the part of the complete capture that each selection must record."""
 
     def __init__(self, run):
         self.full, self.tids = run.lines("full"), run.tids
@@ -235,7 +235,7 @@ class Select(unittest.TestCase):
 
     @classmethod
     def whole_run(cls):
-        """Captures that lost nothing. A busy machine may cost one run, not each."""
+        """Repeats until a run loses nothing: a busy machine may cost one run, not each."""
         for _ in range(RUNS_MAX):
             folder = e2e.temp_dir()
             cls.addClassCleanup(shutil.rmtree, folder)
@@ -249,7 +249,7 @@ class Select(unittest.TestCase):
         raise AssertionError(f"in each of {RUNS_MAX} runs records were lost, in the last {lost}")
 
     def compare(self, name, of_line=told):
-        """Each thread's lines in their order; those of several threads may mix."""
+        """Compares the lines of each thread in order; threads may interleave."""
         want, have = getattr(self.by_hand, name)(), self.run_of.lines(name)
         if name == "cgroup":
             have = since(have, self.run_of.tids["cgroup"], "arg2_str=selcgroup")
@@ -271,7 +271,7 @@ class Select(unittest.TestCase):
             self.assertEqual(report["processes not tracked"], 0)
 
     def test_files_are_known_by_name_in_each(self):
-        """Also what was opened by calls that are not shown, and before the capture."""
+        """Includes files that were opened by calls that are not shown, and before the capture."""
         for name, files in {"comm": 2, "uid": 2, "cgroup": 2, "pid": 2, "suppress": 2}.items():
             if name not in self.run_of.names:
                 continue
@@ -296,7 +296,7 @@ class Select(unittest.TestCase):
                                      [l.text for l in self.run_of.lines(name)])
 
     def test_sampling_counts_what_it_leaves_out(self):
-        """Every call is in the file or counted, but the one that began before the capture."""
+        """Every call is in the file or counted, except the one that began before the capture."""
         full = [l for l in self.by_hand.full if l.type != "procexit"]
         have = [l for l in self.run_of.lines("sampling") if l.type != "procexit"]
         waited = [l for l in full if l.tid == self.run_of.prog.pid][0]

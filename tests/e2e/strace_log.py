@@ -16,7 +16,7 @@ ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", '"': '"', "\\"
 
 
 def split(text):
-    """Arguments: commas inside strings and brackets are none between two of them."""
+    """Splits arguments at commas outside of strings and brackets."""
     out, depth, at, i = [], 0, 0, 0
     while i < len(text):
         c = text[i]
@@ -36,7 +36,7 @@ def split(text):
 
 
 def string(text):
-    """The string of an argument, or None if it is none."""
+    """Returns the string of an argument, or None if it is none."""
     m = re.match(r'"((?:\\.|[^"\\])*)"', text)
     if not m:
         return None
@@ -50,12 +50,12 @@ def unescape(m):
 
 
 def strings(text):
-    """Those of a list of strings."""
+    """Returns the strings of a list."""
     return [string(t) for t in split(text[1:-1])] if text.startswith("[") else []
 
 
 def file_of(text):
-    """What an argument that is a descriptor is open on, as strace names it."""
+    """Returns the file of a descriptor argument, as strace names it."""
     m = re.match(r"(?:-?\d+|AT_FDCWD)<(.*)>$", text)
     return re.sub("<(char|block) .*", "", m[1]) if m else ""
 
@@ -65,7 +65,7 @@ def integer(text):
 
 
 def is_file(name):
-    """Whether that is something with a path."""
+    """Returns whether the file has a path."""
     return name.startswith("/")
 
 
@@ -83,12 +83,13 @@ class Call:
         self.seconds = float(m[4] or 0)
 
     def type(self):
-        """saker's name of the call."""
+        """Returns saker's name of the call."""
         call = call_table.calls().get(self.name)
         return call.printed() if call else self.name
 
     def path(self, i):
-        """Of argument i, which is relative to the one before if that is a directory."""
+        """Returns the path of argument i, resolved against the preceding argument if that
+        is a directory."""
         path = string(self.args[i]) or ""
         if path.startswith("/") or not i:
             return path
@@ -96,14 +97,15 @@ class Call:
 
 
 def child(line):
-    """(it, its parent) of a line that says so, which may come after lines of the child."""
+    """Returns (child, parent) of a line that reports a fork, which may follow lines of the
+    child."""
     m = line and re.search(r"\b(?:v?fork|clone3?)\b.*\) += (\d+)", line[5])
     return (int(m[1]), int(line[1])) if m else None
 
 
 class Log:
-    """calls: in the order of their ends. ends: {tid: (name, signal or status)}. Names of processes follow their execs:
-    strace's own are at times old."""
+    """Parses a log. calls: in the order of their ends. ends: {tid: (name, signal or status)}.
+    Names of processes follow their execs, because strace's own are sometimes old."""
 
     def __init__(self, path):
         self.calls, self.ends, self.names = [], {}, {}
@@ -135,7 +137,7 @@ class Log:
             self.names[tid].append((number, c.comm))
 
     def name_at(self, tid, number):
-        """The name of a process when line number was written."""
+        """Returns the name of a process when line @number was written."""
         before = [comm for n, comm in self.names.get(tid, []) if n <= number]
         return before[-1] if before else ""
 
@@ -143,7 +145,7 @@ class Log:
         return self.name_at(self.parent.get(c.tid, 0), c.number)
 
     def user(self, c):
-        """By the setuid of the process or of an ancestor: root, or the number."""
+        """Returns the user by the setuid of the process or of an ancestor: root, or the number."""
         tid = c.tid
         while tid:
             own = [s.args[0] for s in self.calls

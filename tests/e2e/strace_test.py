@@ -23,7 +23,7 @@ def errno_of(name):
 
 
 def printed_name(name):
-    """What saker prints for strace's name of a call; a newer call than strace is a number."""
+    """Returns saker's name for strace's name of a call; a call newer than strace is a number."""
     m = re.match(r"syscall_0x([0-9a-f]+)$", name)
     call = call_table.by_nr(int(m[1], 16)) if m else call_table.calls().get(name)
     return call.printed() if call else name
@@ -80,7 +80,7 @@ def signed(call):
 
 
 class Judge:
-    """For tests with a self.dir."""
+    """Runs strace; for tests with self.dir."""
 
     def compare(self, program, *args, status=0):
         trace, capture = os.path.join(self.dir, "strace"), os.path.join(self.dir, "c.scap")
@@ -91,8 +91,8 @@ class Judge:
         self.assertTrue(theirs)
         for tid, calls in theirs.items():
             got = ours.get(tid, [])
-            # strace's first line of a child is after what its fork returned there, and of the
-            # program itself the execve; saker also has what the process did before.
+            # strace's first line of a child follows what its fork returned there, and that of the
+            # program is the execve; saker also has the earlier calls of the process.
             names = [c[0] for c in calls]
             if calls[0][0] == "execve":
                 got = got[[c[0] for c in got].index("execve"):]

@@ -20,7 +20,7 @@ word = ctypes.c_int(7)
 ctypes.CDLL(None).syscall(202, ctypes.byref(word), 0, 7, None, None, 0)"""
 ACCEPT = """import socket
 s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); s.accept()"""
-# Of a backlog of 0 the second connection has no place.
+# With a backlog of 0 the second connection has no place.
 CONNECT = """import socket
 s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(0)
 a = [socket.socket() for _ in range(2)]
@@ -31,7 +31,7 @@ subprocess.Popen(["sleep", "1000"]); os.waitpid(-1, 0)"""
 POLL = """import select, os
 r, w = os.pipe(); p = select.poll(); p.register(r, select.POLLIN); p.poll()"""
 
-# Name, command, number of the call, what its line says.
+# Name, command, number of the call, expected text of its line.
 CASES = (
     ("fifo", ["cat", "fifo"], 257, r"openat .*name=fifo\(.*/fifo\)"),
     ("flock", ["flock", "lock", "true"], 73, r"flock fd=3\(<f>.*/lock\) operation=2\(LOCK_EX\)"),
@@ -45,7 +45,7 @@ CASES = (
 
 
 def in_call(pid, nr):
-    """Whether the process sleeps in the call, as the kernel says."""
+    """Returns whether the process sleeps in the call, as the kernel reports it."""
     try:
         words = e2e.read_text(f"/proc/{pid}/syscall").split()
         state = e2e.read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[0]
@@ -76,7 +76,7 @@ class Stuck(unittest.TestCase):
 
     @classmethod
     def start(cls, name, command, **how):
-        """In a session of its own, so that its children end with it."""
+        """Starts it in its own session, so that its children end with it."""
         how.setdefault("stdout", subprocess.DEVNULL)
         p = subprocess.Popen(command, cwd=cls.dir, start_new_session=True, **how)
         cls.procs[name] = p
@@ -103,7 +103,7 @@ class Stuck(unittest.TestCase):
 
     @staticmethod
     def each(commands):
-        """What saker prints with each of these arguments, at the same time."""
+        """Returns the output of saker with each of these arguments, run at the same time."""
         commands = list(commands)
         with concurrent.futures.ThreadPoolExecutor(len(commands)) as pool:
             return list(zip(commands, pool.map(lambda args: e2e.run(e2e.SAKER, *args), commands)))
@@ -112,7 +112,7 @@ class Stuck(unittest.TestCase):
         self.check(e2e.run(e2e.SAKER, "--pid", self.pids(), "-n", str(len(CASES))))
 
     def test_lines_without_a_selection(self):
-        """All that sleep on the machine show, and only once."""
+        """All sleeping threads of the machine are shown, each once."""
         text = e2e.run(e2e.SAKER, "-M", "1", "evt.began_before=true")
         self.check(text)
         tids = [l.tid for l in e2e.lines(text)]
@@ -145,7 +145,7 @@ class Stuck(unittest.TestCase):
         self.assertIn("before", text)
 
     def test_the_wait_that_was_seen_last(self):
-        """It counts up to the end of the capture, though no event came since."""
+        """The wait counts up to the end of the capture, although no event followed."""
         pid = str(self.procs["sleep"].pid)
         for words, text in self.each(["-j", "--pid", pid, "-M", "1", "-c", *words]
                                      for words in (["offcpu_wait", "interval=100"], ["bottlenecks"])):
@@ -154,7 +154,7 @@ class Stuck(unittest.TestCase):
             self.assertGreater(rows[0].get("waited") or rows[0]["evt.latency"], 300_000_000, words)
 
     def test_a_call_that_ends(self):
-        """Nobody knows how long it took."""
+        """The latency of the call is unknown."""
         pipe = subprocess.PIPE
         cat = self.start("ends", ["cat"], stdin=pipe)
         self.await_call(cat.pid, 0)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""User stacks of a mix of programs, each sampled until enough stacks were judged: libdw unwinds the
-same samples. Run by hand, unwind_mix_test.py NAME... judges these programs and prints what it found."""
+"""Tests user stacks of a mix of programs, each sampled until enough stacks were judged: libdw
+unwinds the same samples. Run by hand, unwind_mix_test.py NAME... judges these programs and prints
+the results."""
 
 import os
 import re
@@ -40,7 +41,7 @@ FOREVER = {
 
 
 def compiled(compiler, source, *flags):
-    """A program of the mix, compiled where the command will run."""
+    """Returns a program of the mix, compiled where the command will run."""
     def make(folder):
         out = os.path.join(folder, source.replace(".", "_") + "_" + compiler[0])
         home = os.environ.get("HOME", "/")
@@ -80,7 +81,7 @@ def java_start(folder):
             os.path.join(e2e.SOURCE, "tests/e2e/unwind_mix/Start.java")]
 
 
-# Name, what it needs, how its command is made.
+# Name, required tool, function that returns its command.
 MIX = [
     ("bash", "bash", lambda folder: ["bash", "-c", FOREVER["bash"]]),
     ("perl", "perl", lambda folder: ["perl", "-e", FOREVER["perl"]]),
@@ -112,7 +113,7 @@ class Result:
 
 
 def judge(name, argv, folder):
-    """What the self-test prints of a command, which ends with it."""
+    """Returns the self-test's output for a command, which it ends."""
     p = subprocess.Popen([e2e.SAKER, "selftest", "--unwind", "-v", "-F", str(HZ), "-n", str(ENOUGH),
                           "-d", str(SECONDS), "--", *argv], cwd=folder, stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -15,7 +15,7 @@ import saker_e2e as e2e
 
 SESSION = {"SAKER_SAMPLER_SESSION": f"e2e-unwind-{os.getpid()}"}
 FORMAT = "*%sample.comm %stack.user %stack.end %stack.complete %evt.num"
-# A closure that is run there is named by the function that it stands in.
+# A closure is named by the function that contains it.
 GO_SYSTEM_STACK = re.compile(r"(?P<caller>[^;]+);runtime\.systemstack(?:\.abi0)?;"
                              r"(?P<closure>runtime\.[^;]+?)\.func[\d.]+(?=;|$)")
 
@@ -34,7 +34,7 @@ class Case(unittest.TestCase):
                                        "-fno-optimize-sibling-calls")
 
     def stacks(self, *args):
-        """Those of the program, from when its tables are there."""
+        """Returns the stacks of the program since its tables exist."""
         path = os.path.join(self.dir, "unwind.scap")
         p = saker("-w", path, "--sample", "500", *args, "--", self.prog, "1000")
         self.assertEqual(p.returncode, 0, p.stderr)
@@ -44,12 +44,12 @@ class Case(unittest.TestCase):
                 and s["stack.end"] not in ("new", "no_map", "none")]
 
     def check_go(self, flags):
-        """What Go runs on the system's stack is below the function that had it run there."""
+        """Functions that Go runs on the system stack stand below the function that called them."""
         found = self.of_go(flags)
         below = [m for s in found for m in GO_SYSTEM_STACK.finditer(s["stack.folded"])]
         self.assertGreater(len(below), 10, (flags, found[:5]))
         self.assertFalse([m[0] for m in below if m["closure"] != m["caller"]], flags)
-        # Of before its tables the piece of stack that was kept has no other stack.
+        # Before the tables exist, the copied piece of the stack has no other stack.
         ends = {s["stack.end"] for s in found if "systemstack" in s["stack.folded"]}
         self.assertLessEqual(ends, {"root", "new", "no_map", "fault"}, flags)
 
@@ -94,8 +94,8 @@ class Unwind(Case):
         self.assertLess(float(m[2]), 50, p.stderr)
 
     def test_probes(self):
-        """Stacks are what they would be without the probes: below functions whose returns are
-        probed, and at an instruction that is."""
+        """Stacks are the same with probes: below functions with a uretprobe, and at an
+        instruction with a uprobe."""
         prog = e2e.compile_program("unwind_probe", self.dir, "-O2", "-fomit-frame-pointer",
                                    "-fno-optimize-sibling-calls")
         path = os.path.join(self.dir, "probe.scap")
@@ -116,13 +116,13 @@ class Unwind(Case):
                 self.assertIn(";main;outer;middle;middle;middle;" + name, s["stack.folded"])
 
     def test_bad_stacks(self):
-        """Each ends with a name for why, and none is taken for whole."""
+        """Each stack has an end reason, and no cut stack is marked as complete."""
         prog = e2e.compile_program("unwind_bad", self.dir)
         for how, ends in (("rsp", {"bad_sp"}), ("rsp_kernel", {"bad_sp"}),
                           ("rsp_unmapped", {"fault"}), ("rbp", {"bad_fp"}),
                           ("rbp_kernel", {"bad_fp"}), ("circle", {"bad_fp"})):
             found = self.of_bad(prog, how)
-            # The loop is nearly all of it; what leads there is whole.
+            # Nearly all samples are in the loop; their stacks are complete.
             bad = [s for s in found if s["stack.end"] in ends]
             self.assertGreater(len(bad), 10, (how, collections.Counter(s["stack.end"] for s in found)))
             self.assertFalse([s for s in bad if s["stack.complete"]])
@@ -135,7 +135,7 @@ class Unwind(Case):
         judged, same = (int(n) for n in re.search(r"^all +(\d+) +(\d+)", p.stdout, re.M).groups())
         self.assertGreater(judged, 50, p.stdout)
         self.assertEqual(judged, same, p.stdout)
-        # Of others nothing is told, but saker's own child before it is the program.
+        # Other processes are not recorded, but saker's own child before its exec is the program.
         names = set(re.findall(r"^(\S+) +\d+ +\d+ +[\d.]+ +\d+ ", p.stdout, re.M))
         self.assertLessEqual(names, {"all", "saker", os.path.basename(self.prog)[:15]})
 
@@ -147,7 +147,7 @@ class Unwind(Case):
         self.assertGreaterEqual(int(re.search(r"^all +(\d+)", p.stdout, re.M).group(1)), 5)
 
     def test_a_command_that_ignores_sigterm(self):
-        """gdb with Python does so for as long as it evaluates expressions."""
+        """gdb with Python does this while it evaluates expressions."""
         p = saker("selftest", "--unwind", "-d", "60", "-n", "5", "-F", "500", "--", "sh", "-c",
                   "trap '' TERM; while :; do :; done")
         if "without libdw" in p.stderr:
@@ -174,8 +174,8 @@ class Unwind(Case):
 
 class Deep(Case):
     def test_less_room_than_tables(self):
-        """Of more files than fit the one that is sampled has its table, once room was made for it;
-        until then its stacks say so. No more room is taken."""
+        """With more files than fit, the sampled one gets its table once room was made;
+        until then its stacks say so. The memory limit holds."""
         path = os.path.join(self.dir, "room.scap")
         script = ("python3 -c 1; perl -e 1; git --version; echo 'int x;' | gcc -x c -c -o /dev/null -; "
                   f"exec {self.prog} 4000")
@@ -198,7 +198,8 @@ class Deep(Case):
         self.assertGreater(int(m[2]), 0)
 
     def test_bad_files(self):
-        """What is mapped is no ELF file any more, or its inside is garbage: others are not harmed."""
+        """A mapped file that is no ELF file any more, or is damaged, does not affect other
+        files."""
         prog = e2e.compile_program("unwind_bad", self.dir)
         for how in ("corrupt", "truncated"):
             found = self.of_bad(prog, how)
@@ -206,7 +207,7 @@ class Deep(Case):
             self.assertGreater(len(whole), 10, (how, collections.Counter(s["stack.end"] for s in found)))
 
     def test_go(self):
-        """Without symbols, and where the code may lie anywhere."""
+        """A stripped program, at random addresses (PIE)."""
         for flags in (["-ldflags=-s -w"], ["-buildmode=pie"]):
             self.check_go(flags)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies a file of its own by each of the ways that programs have: copies.py DIR [IMAGE...]. From what to
-what: PROGRAM.in, PROGRAM.out. Clones are made in DIR/clones, where the first of the images that can be is mounted."""
+"""Copies a file with each copying method that programs use: copies.py DIR [IMAGE...]. Each method
+copies PROGRAM.in to PROGRAM.out. Clones are made in DIR/clones, where the first image that can be
+mounted is mounted."""
 
 import fcntl
 import os
@@ -53,7 +54,7 @@ def through_pipe(i, o, left):
 
 
 def clone_range(i, o, left):
-    """In two calls: a length, then what is left."""
+    """Copies in two calls: a fixed length, then the rest."""
     done = SIZE - left
     n = 65536 if not done else 0
     fcntl.ioctl(o, FICLONERANGE, struct.pack("qQQQ", i, done, n, done))
@@ -61,7 +62,8 @@ def clone_range(i, o, left):
 
 
 def make_clones(images):
-    """Where a file system has them. Seen by this process only, and gone with it."""
+    """Clones the file where the file system supports it. The mount is private to this process
+    and ends with it."""
     global here
     here = path("clones")
     os.mkdir(here)
@@ -75,7 +77,7 @@ def make_clones(images):
 
 
 def fetch(port, deadline):
-    """As soon as somebody listens."""
+    """Connects as soon as the server listens."""
     while True:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/nginx.in", timeout=10) as answer:
@@ -88,7 +90,7 @@ def fetch(port, deadline):
 
 
 def serve():
-    """By nginx, which is told to use sendfile."""
+    """Copies through nginx with sendfile on."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]

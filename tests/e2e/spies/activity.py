@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What spy_chisels_test.py watches: HTTP, memcached, datagrams, files, shells, hostile bytes. Works in the
-current directory, writes nothing to its output, and leaves what it did in facts.json."""
+"""Makes the activity for spy_chisels_test.py: HTTP, memcached, datagrams, files, shells, hostile
+bytes. Works in the current directory, prints nothing, and writes what it did to facts.json."""
 
 import http.client
 import http.server
@@ -111,7 +111,7 @@ def files():
 
 
 def syslog():
-    """sysdig and saker know the log by the end of the socket's name."""
+    """sysdig and saker recognize the log by the end of the socket's name."""
     os.makedirs("dev")
     log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     log.bind("dev/log")
