@@ -518,7 +518,7 @@ static void sleep_a_while(void)
 
 static void test_restart(void **state)
 {
-	/* Not the records of other processes, as the rings are not read. */
+	/* Ignores records of other processes: the rings are not read. */
 	static const struct scap_calls calls = {
 		.bits[0] =
 			{

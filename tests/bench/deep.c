@@ -47,7 +47,7 @@ static __attribute__((noinline)) void spin(void)
 typedef uint64_t (*func)(int left, uint64_t x);
 static const func funcs[N_FUNCS];
 
-/* What is kept over the call varies, so that frames do. */
+/* The values kept across the call vary, so that the frames do. */
 #define FUNC(n)                                                                                    \
 	static __attribute__((noinline)) uint64_t func##n(int left, uint64_t x)                    \
 	{                                                                                          \

@@ -205,7 +205,7 @@ static int run_driver(int kind)
 	return 0;
 }
 
-/* What matches none of the calls measured; NULL: no such mode. */
+/* Returns a filter that matches none of the measured calls; NULL: no such mode. */
 static const struct scap_select *select_of(const char *mode)
 {
 	static const char *const nobody[] = {"no-such-name"};

@@ -141,7 +141,7 @@ struct result {
 	double kb, lookup_ns;
 };
 
-/* What opening adds to the source's own memory: the source keeps its state all the while. */
+/* Memory that opening adds to the source's own, which keeps its state meanwhile. */
 static struct result measure(uint64_t n, struct files files)
 {
 	struct scap *src = open_source(n, files);

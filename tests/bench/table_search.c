@@ -117,7 +117,7 @@ static int search(struct table_search_bpf *s, struct unwind_pool *pool, uint64_t
 	return 0;
 }
 
-/* The address has to be known before the load, the memory is there behind it. */
+/* The address must be fixed before the load; the memory is mapped there after it. */
 static int load(struct table_search_bpf *s, uint64_t **arena)
 {
 	void *at = mmap(NULL, SEARCH_ARENA_SZ, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

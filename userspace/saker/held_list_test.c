@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a list keeps of state events: as much as leads to the same state, and no more. */
+/* Tests which state events a list keeps: those that lead to the same state, and no more. */
 #include "held_list.h"
 
 #include <stdio.h>
@@ -177,7 +177,7 @@ static void threads_that_ended_leave_what_they_did(void **state)
 	add_of(&f, OTHER, (struct held_what){HELD_ENDS_THREAD, OTHER});
 	check(&f, " 1 2 3");
 
-	/* What it did is undone by another. */
+	/* Another event undoes its effect. */
 	add(&f, made(3));
 	add(&f, thread(OTHER, 0));
 	add_of(&f, OTHER, (struct held_what){HELD_CHANGES_FILE, 3});

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pieces of a capture tell anew of containers and users. */
+/* Tests which container and user events each piece of a capture repeats. */
 #include "testing/test_main.h"
 
 #include <stdio.h>

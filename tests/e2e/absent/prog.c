@@ -171,8 +171,8 @@ static int child(void *arg)
 	_exit(0);
 }
 
-/* In a process of its own, as it may succeed: one that has the same memory where another process
- * brings the pages to that. */
+/* In a process of its own, as it may succeed, with shared memory whose pages another process brings
+ * in. */
 static void exec_it(int is_at, int i)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -192,7 +192,7 @@ static void execs(const char *self)
 	exec_it(1, 33);
 }
 
-/* The other process: brings each page as it is asked for. */
+/* The other process brings each page when it is requested. */
 static void serve(int uffd)
 {
 	struct uffd_msg msg;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * brief N AT-A-TIME: N processes, each of which executes this program anew, computes for 20 ms of
- * its own CPU time in functions whose names are known, and ends. Without frame pointers.
- */
+/* brief N AT-A-TIME: starts N processes, each of which executes this program, computes for 20 ms of
+ * CPU time in functions with known names, and ends. Without frame pointers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +34,7 @@ __attribute__((noipa)) int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* With code of a library between. */
+/* With library code in between. */
 __attribute__((noipa)) void outermost(void)
 {
 	int v[] = {2, 1};

@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 
-/* As the format has a device number. */
+/* Converts a device number to that of the format. */
 static unsigned int dev_of(const struct stat *st)
 {
 	return (unsigned int)((minor(st->st_dev) & 0xff) | major(st->st_dev) << 8 |

@@ -186,7 +186,7 @@ static void do_msgctl(void)
 	say("msgctl res=%ld uid=<NA> msqid=-1 cmd=2(IPC_STAT)", CALL(msgctl, -1, IPC_STAT, P(&ds)));
 }
 
-/* A queue that is named as nobody else's is, and gone before the end. */
+/* A queue with a unique name, removed before the end. */
 static long make_queue(void)
 {
 	struct mq_attr attr = {.mq_maxmsg = 3, .mq_msgsize = 20};

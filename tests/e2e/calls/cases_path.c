@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to names, and to files by their names. */
+/* Calls about names, and about files by name. */
 #include "case.h"
 
 #include <fcntl.h>
@@ -296,7 +296,7 @@ static void do_umask(void)
 	CALL(umask, 0);
 }
 
-/* What statfs says that does not change by itself. */
+/* Fields of statfs that do not change by themselves. */
 static void say_statfs(const char *name, long res, const struct statfs *s, const char *rest)
 {
 	say("%s res=%ld type=%u bsize=%ld blocks=%lu files=%lu namelen=%ld flags=%ld %s", name, res,

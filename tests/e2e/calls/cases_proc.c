@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes and threads: how they begin and end, what they may tell of each other. */
+/* Processes and threads: their begin and end, and what they may read of each other. */
 #include "case.h"
 
 #include <asm/prctl.h>

@@ -29,7 +29,7 @@ static void do_tgkill(void)
 	say("tgkill res=%ld pid=-1 tid=%d sig=0", CALL(tgkill, -1, gettid(), 0), gettid());
 }
 
-/* What the kernel takes and gives: the C library's struct has another layout. */
+/* The kernel's struct: the C library's has another layout. */
 struct kernel_sigaction {
 	unsigned long handler, flags, restorer, mask;
 };

@@ -333,10 +333,10 @@ static void do_syslog(void)
 	say("syslog res=%ld data= type=77 len=9", CALL(syslog, 77, 0L, 9));
 }
 
-/* With numbers that the kernel does not take for meant. */
+/* With numbers that the kernel does not accept as an intended request. */
 static void do_reboot(void)
 {
-	/* The kernel does not read it: a page of the program that nobody touched is not there. */
+	/* The kernel does not read it: an untouched page of the program is not in memory. */
 	char why[] = "why not";
 
 	say("reboot res=%ld magic1=4276215469(LINUX_REBOOT_MAGIC1) magic2=5 "
@@ -416,7 +416,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* For the kernel's own trampolines: from elsewhere a SIGILL. */
+/* For the kernel's own trampolines: from other code it raises SIGILL. */
 static void do_uretprobe(void)
 {
 	signal(SIGILL, nothing);

@@ -24,7 +24,7 @@ static void do_nanosleep(void)
 	say("nanosleep res=%ld interval=1500000", CALL(nanosleep, P(&ts), 0L));
 	say("nanosleep res=%ld", CALL(nanosleep, P(&bad), 0L));
 	say("nanosleep res=%ld interval=<NA>", CALL(nanosleep, 0L, 0L));
-	/* What is left goes to the same place. */
+	/* The remaining time is stored in the same place. */
 	signal(SIGALRM, on_alarm);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	ts.tv_sec = 20;
@@ -92,7 +92,7 @@ static void do_time(void)
 	say("time res=%ld tloc=1", CALL(time, 1L));
 }
 
-/* As it prints, but for the offset of the zone. */
+/* Returns the printed text without the offset of the zone. */
 static const char *date(long sec, long nsec)
 {
 	static char text[64];
@@ -158,7 +158,7 @@ static void do_clock_getres(void)
 	say("clock_getres res=%ld resolution=<NA> clockid=99", CALL(clock_getres, 99, P(&ts)));
 }
 
-/* Asks only, or asks for what is refused. */
+/* Only reads, or requests a change that is refused. */
 static void do_adjtimex(void)
 {
 	struct timex t;

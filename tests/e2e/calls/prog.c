@@ -109,7 +109,7 @@ const char *when(long sec, long nsec)
 	return text;
 }
 
-/* The first call is the chdir, by which the reader knows where the case begins. */
+/* The first call is a chdir, at which the reader sees where the case begins. */
 static void run_case(const struct call_case *c)
 {
 	if (chdir(c->name))

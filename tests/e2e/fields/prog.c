@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Something of everything that fields tell of: servers and clients of each family, threads, a
- * chain of programs in a session of their own, paths, polls and messages to a log. All of it ends
- * by itself; each step waits for the one before.
+ * Makes activity for all fields: servers and clients of each family, threads, a chain of programs
+ * in their own session, paths, polls and log messages. It ends by itself; each step waits for the
+ * one before.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

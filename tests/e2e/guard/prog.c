@@ -26,7 +26,7 @@ static void must(int ok, const char *what)
 	_exit(99);
 }
 
-/* Is thread @tid of this process asleep? */
+/* Returns whether thread @tid of this process is asleep. */
 static int asleep(int tid)
 {
 	char path[64], line[256];

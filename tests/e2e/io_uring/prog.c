@@ -151,7 +151,7 @@ static void files(const char *dir)
 	res = make(IORING_OP_CLOSE, fd, NULL, 0, 0, 0x77);
 	say("> op=19(CLOSE) fd=%d(<f>%s/a) user_data=77", fd, dir);
 	say("< res=%d op=19(CLOSE) fd=%d(<f>%s/a) user_data=77", res, fd, dir);
-	/* What has the number now has the name no more. */
+	/* The descriptor's number now refers to a file without that name. */
 	must(read(fd, b, 1) == -1, "read");
 	say("read fd=%d", fd);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * prog CASE: the corners of how an exit finds its enter. Each case is a short sequence
- * that the test knows.
- */
+/* prog CASE: runs a short sequence of calls in which an exit finds its enter in an unusual way, or
+ * has none. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -134,7 +132,7 @@ static int nothing(void)
 	return 0;
 }
 
-/* Blocks in a read that begins before the capture; says when it is about to. */
+/* Blocks in a read that begins before the capture; prints a line just before. */
 static int older(void)
 {
 	char c;

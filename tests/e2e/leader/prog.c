@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A process whose main thread has ended. The other one says so, waits for a line and then reads, by
- * a descriptor that both had.
- */
+/* Ends its main thread. The other thread prints a line, waits for one, and then reads from a
+ * descriptor that both had. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that begin, change their names and programs, work and end, all within a capture. Of each
- * a line says who it is, by and by: tid, then, for each stage, its name, the name of the program's
- * file, what it was called with, and the parent's name; in the last one it works. The argument is
- * ".", the folder it is run in, where it has the other names, too.
+ * Makes threads that begin, change their names and programs, work and end, all within a capture.
+ * Prints a line for each: TID, then for each stage its name, the name of the program's file, its
+ * arguments, and the parent's name; in the last stage it works. The argument is ".", the folder in
+ * which it runs, which also has the other names of the program.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 static volatile unsigned long sink;
 
-/* For 60 ms of the CPU's time, whatever else the machine does. */
+/* Computes for 60 ms of CPU time, whatever the load of the machine. */
 static void work(void)
 {
 	struct timespec begin, now;

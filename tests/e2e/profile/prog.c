@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A program whose time goes where its first argument says: hot, long, lib A.so B.so, jit [SIZE],
- * jitdump DIR, deleted, wait, kernel. What a test must know beside that is printed.
- */
+/* Spends its time where its first argument says: hot, long, lib A.so B.so, jit [SIZE], jitdump DIR,
+ * deleted, wait, kernel. Prints what a test needs besides that. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,7 +54,7 @@ NOINLINE void read_zeros(unsigned long ms)
 	fclose(f);
 }
 
-/* Two libraries, one after the other, at one address if the system does it so. */
+/* Two libraries, one after the other, at the same address if the system maps them there. */
 static void run_library(const char *path)
 {
 	void *lib = dlopen(path, RTLD_NOW);
@@ -96,7 +94,7 @@ static void run_jit(off_t size)
 		((void (*)(unsigned long))p)(1 << 20);
 }
 
-/* A function made at the place of another one, which a jitdump file tells with its times. */
+/* A function generated at the place of another one; a jitdump file has the times of both. */
 static void tell_code(FILE *f, uint64_t at, const char *name)
 {
 	struct timespec t;
@@ -128,7 +126,7 @@ static void run_jitdump(const char *dir)
 	f = fopen(name, "w+");
 	fwrite(header, sizeof(header), 1, f);
 	fflush(f);
-	/* What says where the file is. */
+	/* The record that names the file. */
 	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
 	memcpy(p, code, sizeof(code));
 	for (int i = 0; i < 2; i++) {

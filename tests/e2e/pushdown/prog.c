@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Threads that get names in every way, and processes that come of them, each of which does what the
- * filters of the test ask for. Waits for a line on standard input; argument: a directory.
- */
+/* Makes threads that get names in every way, and processes that these start; each makes the calls
+ * that the test's filters select. Waits for a line on standard input; argument: a directory. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -22,7 +20,7 @@ static struct sockaddr_in to;
 static pthread_barrier_t turn;
 static pid_t other_tid;
 
-/* What each thread and process does under each of its names. */
+/* Calls of each thread and process under each of its names. */
 static void act(void)
 {
 	char path[4096], c;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The daemons and tools that stage.sh needs and that a machine may not have. One program: it is
- * what its name says. It runs in a network namespace of its own, so the ports can be those that
- * one knows.
- */
+/* Daemons and tools that stage.sh needs and that may not be installed: one program, which acts by
+ * its name. It runs in its own network namespace, so it can use well-known ports. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
@@ -84,7 +81,7 @@ static int ifup(void)
 
 /* ---- nginx: a server that answers until it is asked for /quit ---- */
 
-/* 0 once it was asked to end. */
+/* 0 once it was requested to end. */
 static int serve(int conn, int log)
 {
 	char request[512] = "", path[300] = "", answer[1024], name[320];

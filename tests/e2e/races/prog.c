@@ -93,7 +93,7 @@ static void send_files(int sock, const int *fds, int n)
 	check(sendmsg(sock, &m, 0) == 1, "sendmsg");
 }
 
-/* With room for @n: how many came. */
+/* Receives with room for @n files; returns how many came. */
 static int receive_files(int sock, int *fds, int n, int flags)
 {
 	char byte, control[CMSG_SPACE(N_MANY * sizeof(int))] = {0};
@@ -160,8 +160,8 @@ static void passed(void)
 	wait_for(pid);
 }
 
-/* As many files as a message can have, then three messages at once: with a file, without, with one.
- */
+/* Sends as many files as a message can have, then three messages at once: with a file, without,
+ * with one. */
 static void many_receiver(int sock)
 {
 	char bytes[3], control[3][CMSG_SPACE(sizeof(int))] = {{0}};
@@ -210,7 +210,7 @@ static void many(void)
 	wait_for(pid);
 }
 
-/* After the exec: which numbers are still files. */
+/* After the exec: prints which descriptors are still open. */
 static void use_all(void)
 {
 	for (int fd = 3; fd < 16; fd++)

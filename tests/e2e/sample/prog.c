@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Works, sleeps, waits for its child and faults: says how deep in itself it works, for how long it
- * sleeps, how many pages it touches, and its numbers.
- */
+/* Works, sleeps, waits for its child and faults; prints the depth of its calls, the duration of its
+ * sleep, the number of pages that it touches, and its PIDs. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +23,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Until half a second of CPU time is used, whatever else the machine does. */
+/* Runs until half a second of CPU time is used, whatever the load of the machine. */
 __attribute__((noinline)) static uint64_t deep(unsigned int n)
 {
 	uint64_t r = n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prog DIR PORT CGROUP: calls of processes and threads that selections tell apart, by name, user,
- * cgroup and descent. It begins when it is sent a line, and says "ROLE TID" of each.
- * prog sup DIR: what is to be left out by its name, and its child.
+ * prog DIR PORT CGROUP: makes calls in processes and threads that selections distinguish by name,
+ * user, cgroup and descent. It begins when it receives a line, and prints "ROLE TID" of each. prog
+ * sup DIR: a process to be left out by name, and its child.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

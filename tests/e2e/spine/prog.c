@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prog DIR: a fixed sequence of system calls in the new directory DIR, on descriptors and
- * a port of its own choice, so that every run on every kernel gives the same lines. The
- * tests that use it know the sequence; it says nothing itself.
+ * prog DIR: makes a fixed sequence of system calls in the new directory DIR, on descriptors and a
+ * port of its own choice, so that every run on every kernel gives the same lines. It prints
+ * nothing: the tests that use it have the sequence.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Execs, renames and page faults by several processes per CPU, which real-time threads preempt
- * wherever they are. It says how many calls of each kind it made:
- *
- *	prog ROUNDS
- */
+/* Makes execs, renames and page faults in several processes per CPU, which real-time threads
+ * preempt anywhere. Prints the number of calls of each kind. prog ROUNDS */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls without frame pointers, exactly as deep as it says, with what unwinders find hard between:
- * a library's function that calls back, a handler of a signal, an aligned stack. It burns CPU time
- * for as many milliseconds as its argument says, and prints how many frames are below its last
- * call.
+ * Calls without frame pointers, exactly as deep as it prints, with cases between that unwinders
+ * find hard: a library function that calls back, a signal handler, an aligned stack. It uses as
+ * many milliseconds of CPU time as its argument says, and prints the number of frames below its
+ * last call.
  */
 #include <signal.h>
 #include <stdio.h>

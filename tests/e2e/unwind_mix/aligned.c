@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Stacks that functions align for wide registers, as compilers do it: the caller's stack pointer
- * in r10, then in memory below rbp; also with room of a size that only the caller knows.
- */
+/* Functions that align their stacks for wide registers, as compilers do it: the caller's stack
+ * pointer in r10, then in memory below rbp; also with room of a size known at run time only. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What C programs do all day, for as long as they may: recursion, the library's functions that call
+/* Typical work of C programs, for as long as they may run: recursion, library functions that call
  * back, numbers, text, a few system calls. Compiled as a static program, by another compiler, ...
  */
 #include <stdio.h>

@@ -29,7 +29,7 @@ __attribute__((noinline)) static pid_t give_birth(void)
 	pid_t pid = vfork();
 
 	if (!pid) {
-		/* Whoever wants to look at the child has time to. */
+		/* Leaves time to inspect the child. */
 		while (cpu_seconds() < 0.5)
 			work(10);
 		_exit(0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of functions whose returns are probed, by probes of its own, and an instruction that is
- * probed and runs elsewhere. It burns CPU time for as many milliseconds as its argument says, half
- * of it below the calls, half around the instruction. Without probes in the kernel it says so and
- * ends with 77.
+ * Calls functions with uretprobes, which it sets itself, and an instruction with a uprobe that runs
+ * out of line. It uses as many milliseconds of CPU time as its argument says, half of it below the
+ * calls, half around the instruction. Where the kernel has no probes it prints that and ends with
+ * 77.
  */
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 static volatile unsigned long sink;
 static double seconds;
 
-/* Where the instruction is. */
+/* Address of the instruction. */
 extern const uint64_t __start_probed[];
 
 static int is_over(double part)
@@ -76,7 +76,7 @@ __attribute__((noinline)) int outer(int n)
 	return room[n];
 }
 
-/* Of an address in this program: the offset in its file. */
+/* Returns the file offset of an address in this program. */
 static uint64_t offset_of(uint64_t addr)
 {
 	unsigned long long from, to, offset;

@@ -27,7 +27,7 @@ static void check_row(void *ctx, const struct scap_event_info *info)
 
 		assert_non_null(p->name);
 		assert_true(p->type > PT_NONE && p->type < PT_MAX);
-		/* What compatible files strip is at the end. */
+		/* Parameters that compatible files leave out are at the end. */
 		assert_true(p->own >= own_seen);
 		own_seen = p->own;
 		if (p->type == PT_FSRELPATH)
@@ -73,7 +73,7 @@ static void expect_row(unsigned int id, const char *name, unsigned int n_2022,
 	assert_int_equal(info->n_public, n_public);
 }
 
-/* From the tables of sysdig 0.29.3 and of Falco's libs, by hand. */
+/* Copied by hand from the tables of sysdig 0.29.3 and of Falco's libs. */
 static void test_known_rows(void **state)
 {
 	(void)state;

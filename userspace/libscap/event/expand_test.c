@@ -117,7 +117,7 @@ static void test_finished_call(void **state)
 	assert_int_equal(scap_rec_has_enter(&r.hdr), 0);
 }
 
-/* Two parameters have the name "flags": the enter's are those of its own table. */
+/* Two parameters have the name "flags": those of the enter use its own table. */
 static void test_flags_of_the_right_table(void **state)
 {
 	const struct scap_event_info *x = scap_event_info(EVT_EXECVEAT_X);
@@ -261,7 +261,7 @@ static void test_raw_sockaddr(void **state)
 	enter(&res, *state, &r);
 	assert_int_equal(res.p.v[1].len, 2);
 
-	/* cut short, longer than any, and of a family that the format does not know */
+	/* cut, longer than any, and of a family that the format does not have */
 	begin_raw(&r, REC_F_BLOCKED, 42, args, &in, 5);
 	enter(&res, *state, &r);
 	assert_int_equal(res.p.v[1].len, 0);

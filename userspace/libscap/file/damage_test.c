@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures that are cut, damaged, no captures, or that cannot be written: what is whole is there,
- * what is wrong is said once. Run it under sanitizers. */
+/* Captures that are cut, damaged, or no captures, or that cannot be written: intact events are
+ * read, and each fault is reported once. Run it under sanitizers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -189,7 +189,7 @@ static void damage(struct bytes *b, uint64_t *seed)
 	}
 }
 
-/* Nothing to assert but that it ends, in an orderly way: run it under sanitizers. */
+/* Asserts only that reading ends in order: run it under sanitizers. */
 static void test_random_damage(void **state)
 {
 	static struct list l, got;
@@ -361,7 +361,7 @@ static void test_links(void **state)
 	assert_int_equal(st.st_size, 3);
 }
 
-/* What is there and no regular file gets the bytes, and stays. */
+/* An existing file that is not a regular one is written to, and remains. */
 static void test_fifo(void **state)
 {
 	struct scap_writer_opts opts = {.sz = sizeof(opts), .log = hear};
@@ -427,7 +427,7 @@ static void test_verify(void **state)
 /* Drops that do not add up to what was seen. */
 static void test_verify_identity(void **state)
 {
-	/* One event was left out of the file: so may the markers of the losses be. */
+	/* One event is missing in the file: so may be the markers of the losses. */
 	struct scap_stats st = {
 		.n_events = 1, .n_seen = 10, .n_records = 7, .n_dropped = 3, .dropped_by = {1, 2}};
 	struct scap_writer_opts opts = {.sz = sizeof(opts), .log = hear};
@@ -444,7 +444,7 @@ static void test_verify_identity(void **state)
 	}
 }
 
-/* One CPU has lost what another one is said to have. */
+/* The loss of one CPU is attributed to another. */
 static void test_verify_cpus(void **state)
 {
 	struct scap_cpu_stats cpus[300] = {

@@ -36,7 +36,7 @@ static void put_event_of(void *ctx, const struct scap_event_info *info)
 	for (unsigned int i = 0; i < 3; i++) {
 		struct scap_evt *evt = put_event(l, info->id, n_of[i], lens);
 
-		/* By turns what a saker source says of it, something else, nothing. */
+		/* Alternates between saker's own flags, others, and none. */
 		if (i == 0)
 			event_block_defaults(evt->hdr, EVT_DEFAULTS_SAKER, &evt->flags, &evt->nr);
 		else if (i == 1 && !evt_is_private(info->id))
@@ -44,7 +44,7 @@ static void put_event_of(void *ctx, const struct scap_event_info *info)
 	}
 }
 
-/* Every event of the table, whole, as others know it, as 2022 knew it. */
+/* Writes every event of the table in full, as other tools have it, and as in 2022. */
 static void test_every_event(void **state)
 {
 	static struct list l;
@@ -62,7 +62,7 @@ static void test_every_event(void **state)
 	list_fini(&l);
 }
 
-/* What other tools see of each: types and parameters of 2022 only. */
+/* The view of other tools: types and parameters of 2022 only. */
 static void test_file_is_compatible(void **state)
 {
 	static struct list l;
@@ -351,7 +351,7 @@ static void test_state(void **state)
 	assert_string_equal(got->machine.hostname, "host.example");
 	assert_int_equal(got->n_threads, 2);
 	assert_thread_same(&got->threads[0], &st->threads[0]);
-	/* As much of a text as sysdig takes. */
+	/* As much of a text as sysdig accepts. */
 	assert_int_equal(strlen(got->threads[1].comm), 1023);
 	assert_int_equal(strlen(got->threads[1].cwd), 1023);
 	assert_int_equal(got->threads[1].env.len, 4095);
@@ -447,7 +447,8 @@ static void test_old_process_lists(void **state)
 	}
 }
 
-/* What followed the root over the years: up to 29 bytes without the two rows in the middle. */
+/* Fields that followed the root over the years: up to 29 bytes without the two rows in the middle.
+ */
 static void test_newer_process_lists(void **state)
 {
 	static const struct {
@@ -651,7 +652,7 @@ static void test_stats(void **state)
 	scap_close(s);
 }
 
-/* What the writer says it wrote is what is there, packed or not, closing block and all. */
+/* The writer's byte count equals the size of the file, packed or not, with the closing block. */
 static void test_bytes_written(void **state)
 {
 	static const enum scap_compress ways[] = {SCAP_COMPRESS_NONE, SCAP_COMPRESS_GZIP,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of capture files share: files made by hand, lists of events. */
+/* Helpers for tests of capture files: files made by hand, lists of events. */
 #ifndef SCAP_FILE_FILE_TESTING_H
 #define SCAP_FILE_FILE_TESTING_H
 
@@ -40,7 +40,7 @@ size_t begin_block(struct bytes *b, uint32_t type);
 void end_block(struct bytes *b, size_t at);
 void add_shb(struct bytes *b);
 void add_event(struct bytes *b, const struct ppm_evt_hdr *evt);
-/* One thread of the process list as version @v had it, with what newer tools put after it. */
+/* One thread of the process list in version @v, with the fields that newer tools append. */
 void add_process_list(struct bytes *b, uint32_t type, int v, const struct bytes *tail);
 /* Files, interfaces and users of 2014. */
 void add_old_lists(struct bytes *b);
@@ -58,7 +58,7 @@ void list_fini(struct list *l);
 struct scap_evt *put_event(struct list *l, unsigned int type, unsigned int n, const uint32_t *lens);
 void assert_same(const struct scap_evt *a, const struct scap_evt *b);
 
-/* All events to be had, and what scap_next said at the end. n_sections may be NULL. */
+/* Reads all events, and the last result of scap_next. n_sections may be NULL. */
 int read_paths(struct list *l, const char *const *paths, int *n_sections);
 int read_path(struct list *l, const char *path);
 int read_bytes(struct list *l, const void *p, size_t n);

@@ -100,7 +100,7 @@ static void test_read_as_tshark(void **state)
 		assert_true(n > 100);
 		assert_int_equal(n,
 				 count_lines("tshark -r '%s' 2>/dev/null", captures.gl_pathv[i]));
-		/* Nor do our own blocks and options disturb it. */
+		/* saker's own blocks and options do not disturb it. */
 		assert_int_equal(n, count_lines("tshark -r '%s' 2>/dev/null", path_of("copy")));
 	}
 }
@@ -120,8 +120,8 @@ static void test_written_for_sysdig(void **state)
 	}
 }
 
-/* More threads than one block holds, every type of descriptor, every kind of our own blocks and
- * options: sysdig knows each thread and file, and tshark each event. */
+/* More threads than one block holds, every type of descriptor, every kind of saker's own blocks and
+ * options: sysdig reads each thread and file, and tshark each event. */
 static void write_all_kinds(const char *path, unsigned int n)
 {
 	struct scap_writer_opts opts = {.sz = sizeof(opts), .provenance = "a=b\n", .log = hear};
@@ -168,7 +168,7 @@ static void test_all_kinds(void **state)
 		i++;
 		assert_int_equal(sscanf(line, "%u thread %63s", &tid, name), 2);
 		assert_int_equal(tid, i);
-		/* Those of inet sockets follow from addresses. */
+		/* Names of internet sockets follow from their addresses. */
 		if (i % SCAP_FD_MAX < SCAP_FD_IPV4_SOCK || i % SCAP_FD_MAX > SCAP_FD_IPV6_SERVSOCK)
 			assert_string_equal(name, "/file");
 	}

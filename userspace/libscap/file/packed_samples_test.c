@@ -131,7 +131,7 @@ static void test_any_addresses(void **state)
 	assert_written();
 }
 
-/* What cannot be made again from a dense event is there all the same. */
+/* Parameters that packing cannot restore are stored as they are. */
 static void test_what_is_no_such_event(void **state)
 {
 	const uint32_t odd[] = {1, 8, 8, 3, 12, 16}, narrow[] = {1, 4, 8, 3, 8, 16}, none[36] = {0};
@@ -337,7 +337,7 @@ static void test_missing_events(void **state)
 	assert_path(writer, texts, 4, NULL);
 	assert_path(writer, texts, 5, "/third");
 	list_fini(&events);
-	/* So many that the writer forgets what was before, most of them unseen. */
+	/* So many stacks that the writer evicts earlier ones, most of them unused. */
 	for (int i = 0; i < 10000; i++) {
 		const int n = snprintf(path, sizeof(path), "/%d", i);
 
@@ -356,7 +356,7 @@ static void test_missing_events(void **state)
 	packed_texts_free(writer);
 }
 
-/* Parameters and events of later versions: what is known of them is there. */
+/* Parameters and events of later versions: the known part is read. */
 static void test_newer_events(void **state)
 {
 	/* 36 parameters, of which the first and the last two have values. */
@@ -374,7 +374,7 @@ static void test_newer_events(void **state)
 	assert_int_equal(get_dense(&evt, EVT_SYMBOL_E + 2, more, sizeof(more)), 0);
 }
 
-/* As versions wrote them that had no dense events. */
+/* Samples as written by versions without packed samples. */
 static void test_samples_as_they_were(void **state)
 {
 	static struct list got;
@@ -401,7 +401,7 @@ static void test_samples_as_they_were(void **state)
 	free(b.p);
 }
 
-/* Nothing to assert but that what comes out holds together: run it under sanitizers. */
+/* Asserts only that the output is consistent: run it under sanitizers. */
 static void test_random_damage(void **state)
 {
 	static uint8_t data[512];

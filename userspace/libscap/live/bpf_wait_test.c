@@ -30,7 +30,7 @@ static int refuse(unsigned int a, unsigned int b)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
 }
 
-/* What bpf_wait returns, negated, in a process that may not make these calls. */
+/* Returns the negated result of bpf_wait in a process that may not make these calls. */
 static int wait_without(unsigned int a, unsigned int b)
 {
 	int status;

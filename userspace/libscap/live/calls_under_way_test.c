@@ -90,7 +90,7 @@ static void test_rows(void **state)
 	free(rows);
 }
 
-/* What was entered after the rings began to be read is in them. */
+/* Calls that were entered after the rings began to be read are in the rings. */
 static void test_what_is_in_the_rings(void **state)
 {
 	struct call_under_way rows[3] = {open_of(getpid(), 1), open_of(getpid(), 2),
@@ -108,7 +108,7 @@ static void test_what_is_in_the_rings(void **state)
 	calls_under_way_free(s);
 }
 
-/* A process that has ended costs what its pointers point to, nobody else's. */
+/* A process that has ended loses only its own pointed-to values. */
 static void test_gone(void **state)
 {
 	const pid_t pid = fork();

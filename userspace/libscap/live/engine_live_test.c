@@ -53,7 +53,7 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* One event of the thread that is watched. */
+/* One event of the watched thread. */
 struct seen {
 	uint64_t ts_ns, num;
 	uint16_t type, nr, flags;
@@ -77,7 +77,7 @@ static void note(struct watch *w, const struct scap_evt *evt)
 	w->v[w->n++] = (struct seen){evt->ts_ns, evt->num, evt->type, evt->nr, evt->flags};
 }
 
-/* What is true of each event of every source. */
+/* Checks what holds for each event of every source. */
 static void check(struct watch *w, const struct scap_evt *evt)
 {
 	struct scap_params p;
@@ -95,7 +95,7 @@ static void check(struct watch *w, const struct scap_evt *evt)
 		note(w, evt);
 }
 
-/* Reads until the source ends, which it is told to when the child @pid has. */
+/* Reads until the source ends; it is stopped when child @pid has ended. */
 static void watch_child(struct watch *w, pid_t pid)
 {
 	struct scap_evt evt;
@@ -296,7 +296,7 @@ static uint64_t lost_of(const struct scap_evt *evt)
 	return n;
 }
 
-/* A reader that sleeps while small rings fill: the stream itself says what was lost. */
+/* A reader that sleeps while small rings fill: the stream reports the losses. */
 static void test_what_is_lost_is_in_the_stream(void **state)
 {
 	const struct scap_open_opts o = {.sz = sizeof(o), .log = hear, .ring_sz = 256 * 1024};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's types among the kernel's: the extract says of them what the whole says. */
+/* Types of the driver in the kernel's BTF: the extract equals the complete one. */
 #include <errno.h>
 #include <linux/btf.h>
 #include <stdio.h>
@@ -75,7 +75,8 @@ static void check_struct(const struct btf *all, const struct btf *part, const ch
 	}
 }
 
-/* One that is asked for by a flavour, one that is inside another, and one that nobody wants. */
+/* One type that is requested by a flavour, one that is inside another, and one that is not needed.
+ */
 static void extract_has_what_is_wanted(void **state)
 {
 	const struct fixture *f = *state;

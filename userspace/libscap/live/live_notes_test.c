@@ -66,7 +66,7 @@ static void test_only_what_is_new(void **state)
 	live_notes_free(n);
 }
 
-/* Notes come in the order of what they tell, not of when it was seen. */
+/* Notes come in the order of the times that they report, not of their detection. */
 static void test_order(void **state)
 {
 	static const uint64_t times[] = {500, 200, 900, 100, 600};
@@ -90,7 +90,7 @@ static void test_order(void **state)
 	live_notes_free(n);
 }
 
-/* What finds no room is not forgotten: the sum is right in the end. */
+/* Losses without room for a note are kept: the sum is right in the end. */
 static void test_no_room(void **state)
 {
 	struct live_notes *n = live_notes_new();
@@ -136,7 +136,7 @@ static void test_clock_step(void **state)
 	live_notes_free(n);
 }
 
-/* However much was lost, a step of the clock and the end of the sampler are told. */
+/* A clock step and the end of the sampler are reported however many losses there are. */
 static void test_losses_leave_room(void **state)
 {
 	struct live_notes *n = live_notes_new();

@@ -32,7 +32,7 @@
 
 static uint8_t record[RAW_CALL_MAX];
 
-/* What the record has beside the arguments. */
+/* Parts of the record besides the arguments. */
 static struct scap_params made;
 
 static int make(uint16_t nr, uint16_t flags, const uint64_t args[N_ARGS], int known)
@@ -261,7 +261,7 @@ static void test_bad_pointers(void **state)
 
 				assert_true(make(nr, ia32, args, 1) > 0);
 				assert_true(make(nr, ia32, args, 0) > 0);
-				/* But for text of no bytes, and what has no elements. */
+				/* Except for empty texts and empty lists. */
 				for (unsigned int k = N_ARGS; k < made.n; k++)
 					assert_true(made.v[k].len <= sizeof(zeros) &&
 						    !memcmp(made.v[k].p, zeros, made.v[k].len));

@@ -129,7 +129,7 @@ static struct elf_data whole(const char *path)
 	return d;
 }
 
-/* Whatever the image says, asking all there is to ask of it must end well. */
+/* Every query on a damaged image must end without a fault. */
 static void ask_all(const uint8_t *image, size_t sz)
 {
 	const struct elf_section *v;

@@ -22,7 +22,7 @@ struct fuse_server {
  * Folders are "d0" to "d99". 0, or a negative errno: it cannot be had here.
  */
 int fuse_server_start(struct fuse_server *s);
-/* All that waits for it fails then. */
+/* All requests that wait for it fail then. */
 void fuse_server_end(struct fuse_server *s);
 
 #endif /* SCAP_OBJFILE_FUSE_SERVER_TEST_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths that others chose: what is no file is never opened, what never answers holds nobody up. */
+/* Paths that other processes chose: only regular files are opened, and a file system that never
+ * answers blocks nothing. */
 #include "testing/test_main.h"
 
 #include <errno.h>

@@ -218,7 +218,7 @@ static void test_inet6(void **state)
 	check_inet(AF_INET6, (struct sockaddr *)&lo, sizeof(lo));
 }
 
-/* Neither bound nor connected: in no table of the kernel, known by its protocol. */
+/* Neither bound nor connected: in no table of the kernel, recognized by its protocol. */
 static void test_fresh_sockets(void **state)
 {
 	int t = socket(AF_INET, SOCK_STREAM, 0), u = socket(AF_INET, SOCK_DGRAM, 0);
@@ -440,7 +440,7 @@ static void check_second(const struct scanned *s, pid_t tid, uint64_t before)
 	assert_true(main->n_fds > 2);
 	assert_true(t->start_ns >= main->start_ns && t->start_ns < now_ns() + NS_PER_S / 10);
 	assert_true(t->start_ns + NS_PER_S > before);
-	/* Two readings of the clocks' difference may differ by a microsecond or so. */
+	/* Two readings of the difference between the clocks may differ by about a microsecond. */
 	assert_true(t->snapshot_ns + NS_PER_S / 1000 > before && t->snapshot_ns <= now_ns());
 }
 
@@ -471,7 +471,7 @@ static void test_threads(void **state)
 	pthread_barrier_destroy(&leave);
 }
 
-/* What the driver's iterator would give, in a file. */
+/* Output as from the driver's iterator, in a file. */
 static int rows_fd(const struct task_row *rows, size_t n)
 {
 	int fd = memfd_create("rows", MFD_CLOEXEC);

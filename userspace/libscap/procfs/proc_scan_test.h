@@ -10,7 +10,7 @@
 
 #define NS_PER_S 1000000000ll
 
-/* One scan, kept for the length of a test. */
+/* One scan, kept for the duration of a test. */
 struct scanned {
 	struct scap_state_build *b;
 	const struct scap_state *st;

@@ -241,7 +241,7 @@ void *__wrap_realloc(void *p, size_t sz)
 	return fails() ? NULL : __real_realloc(p, sz);
 }
 
-/* Each allocation fails once: the scan says so, or what it was for is empty. */
+/* Each allocation fails once: the scan reports it, or leaves its result empty. */
 static void test_no_memory(void **state)
 {
 	struct scap_scan_opts o = {.sz = sizeof(o), .proc = tree};

@@ -16,7 +16,7 @@
 #define PAGE 4096u
 #define N_PAGES 4u
 
-/* Where both children have pages: 0 and 1 in RAM, 2 never touched, 3 in RAM. */
+/* Pages of both children: 0 and 1 in RAM, 2 never touched, 3 in RAM. */
 static uint8_t *pages;
 
 static pid_t begin_child(uint8_t fill)
@@ -111,7 +111,7 @@ static void test_hostile_addresses(void **state)
 			assert_int_equal(read_at(&m, buf, bad[i], lens[k]), 0);
 			assert_int_equal(buf[0], 0xee);
 		}
-	/* A length that nobody has room for ends with the pages, too. */
+	/* A length larger than any memory ends with the last page. */
 	assert_int_equal(read_at(&m, buf, (uintptr_t)pages, SIZE_MAX), 2 * PAGE);
 	end_child(m.pid);
 	remote_memory_close(&m);

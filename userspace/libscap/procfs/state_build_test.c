@@ -18,7 +18,7 @@ static void test_empty(void **state)
 	scap_state_build_free(NULL);
 }
 
-/* What is given may go away as soon as the call returns. */
+/* Given texts may be freed as soon as the call returns. */
 static void test_everything_is_copied(void **state)
 {
 	struct scap_state_build *b = scap_state_build_new();
@@ -159,7 +159,7 @@ static void add_thread(struct scap_state_build *b, uint64_t pid, uint64_t tid, c
 	assert_int_equal(scap_state_build_thread(b, &t), 0);
 }
 
-/* What was built beside it is in its place, with its text, when the other one is gone. */
+/* State that was built beside it is complete, with its texts, when the other one is freed. */
 static void test_join(void **state)
 {
 	static const uint64_t tids[] = {1, 2, 21, 3, 4};

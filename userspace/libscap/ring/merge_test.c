@@ -20,7 +20,8 @@ struct item {
 	uint32_t cpu, seq; /* place in the ring */
 };
 
-/* From @from to @until the slot is open since @open_ns, or (open_ns 0) a writer is at work. */
+/* From @from to @until the slot has been open since @open_ns, or (open_ns 0) a writer is at work.
+ */
 struct span {
 	uint64_t from, until, open_ns;
 };
@@ -184,7 +185,7 @@ static int span_now(const struct cpu *c, int open, uint64_t *open_ns)
 	return 0;
 }
 
-/* In the driver's order reversed, as ring_refresh does. */
+/* In the reverse order of the driver's writes, as ring_refresh reads. */
 static void sim_refresh(void *source, struct ring_bound *bound)
 {
 	struct cpu *c = source;
@@ -334,7 +335,7 @@ static int by_key(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* What is delivered is the stable sort of everything by time. */
+/* The delivered events are the stable sort of all events by time. */
 static void expect_sorted(struct outcome *o)
 {
 	struct item *sorted = calloc(o->n, sizeof(*sorted));
@@ -446,7 +447,7 @@ static void test_open_call_is_waited_for(void **state)
 	sim_free(s);
 }
 
-/* One that never ends holds nothing back for longer than 50 ms. */
+/* A call that never ends delays nothing for longer than 50 ms. */
 static void test_open_call_is_not_waited_for_forever(void **state)
 {
 	struct sim *s = sim_new(2, 1);
@@ -497,7 +498,7 @@ static void test_writer_is_waited_for(void **state)
 	sim_free(s);
 }
 
-/* What has just happened is kept for the slack; when draining it is not. */
+/* Recent events are held back for the slack, except while draining. */
 static void test_slack_and_drain(void **state)
 {
 	struct sim *s = sim_new(1, 1);

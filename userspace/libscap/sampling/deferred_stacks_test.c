@@ -138,7 +138,7 @@ static void test_one_stack_for_all_samples_of_its_id(void **state)
 	expect(j, 10, 100, 5, STACK_END_ROOT);
 	expect(j, 12, 100, 5, STACK_END_ROOT);
 	expect_none(j);
-	/* One that comes after its stack, from another CPU. */
+	/* A sample that comes after its stack, from another CPU. */
 	assert_int_equal(deferred_stacks_put(j, sample(14, 77, 1)), 1);
 	expect(j, 14, 100, 5, STACK_END_ROOT);
 	assert_int_equal(deferred_stacks_put(j, stack(15, 78, 200, STACK_USER_MAX)), 1);
@@ -219,7 +219,7 @@ static void test_memory_has_a_bound(void **state)
 	deferred_stacks_free(j);
 }
 
-/* What a file or a driver of another version has is not trusted. */
+/* Data of a file, or of a driver of another version, is not trusted. */
 static void test_bad_events(void **state)
 {
 	struct ppm_evt_hdr *hdr = (struct ppm_evt_hdr *)buf;

@@ -15,7 +15,7 @@
 static char self[PATH_MAX];
 static struct stat st;
 
-/* As a mapping of this program; of another file each @gen. */
+/* Returns a mapping of this program, with another file for each @gen. */
 static struct code_map map_of(uint64_t gen)
 {
 	return (struct code_map){

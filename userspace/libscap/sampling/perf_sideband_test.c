@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child on one CPU maps, forks and runs a program; what that CPU's buffer tells of it. */
+/* Tests the records of a CPU's perf buffer while a child there maps files, forks and executes a
+ * program. */
 #include "sampling/perf_sideband.h"
 
 #include <errno.h>
@@ -147,7 +148,7 @@ static void map_many(void)
 	_exit(0);
 }
 
-/* Mappings of @pid that are told, and what is told as lost. */
+/* Returns the reported mappings of @pid, and the reported losses. */
 static void count(struct code_ring *r, pid_t pid, uint64_t *n_maps, uint64_t *n_lost)
 {
 	const struct code_record *rec;
@@ -161,7 +162,7 @@ static void count(struct code_ring *r, pid_t pid, uint64_t *n_maps, uint64_t *n_
 	code_ring_release(r);
 }
 
-/* The kernel tells of a loss with the next record that finds room. */
+/* The kernel reports a loss with the next record that has room. */
 static void test_loss_is_told(void **state)
 {
 	struct code_ring *r = open_here(0);
@@ -229,7 +230,7 @@ static void test_build_id(void **state)
 		assert_memory_equal(rec->map.build_id, id, (size_t)len);
 	}
 	assert_int_equal(n_true, 1);
-	assert_int_equal(n_fork, 1); /* once, whichever event tells of it */
+	assert_int_equal(n_fork, 1); /* once, whichever event reports it */
 	assert_int_equal(n_anon, 1);
 	wait_child(pid);
 	elf_file_close(elf);

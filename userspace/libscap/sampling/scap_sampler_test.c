@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampler on the running kernel: its states, its account, and stacks of programs that know
- * their own. Only children of this test are sampled, and each does what is waited for. Needs root
- * and BTF.
+ * Tests the sampler on the running kernel: its states, its counters, and stacks of programs that
+ * record their own. Only children of this test are sampled, and each one makes the awaited samples
+ * itself. Needs root and BTF.
  */
 #include <errno.h>
 #include <sched.h>
@@ -50,7 +50,7 @@ static uint64_t now_ns(void)
 
 /* ---- children ---- */
 
-static int ready_fd; /* of a child: where it says that it has begun */
+static int ready_fd; /* of a child: set when it has begun */
 
 static void say_ready(void)
 {
@@ -58,7 +58,7 @@ static void say_ready(void)
 		_exit(1);
 }
 
-/* A child that runs @fn until it is killed, or returns; it has said that it is ready. */
+/* Starts a child that runs @fn until it is killed or returns; waits until it is ready. */
 static pid_t child_of(void (*fn)(uint64_t arg), uint64_t arg)
 {
 	int fds[2];
@@ -182,7 +182,7 @@ static void stats(const struct run *r, struct scap_sampler_stats *st)
 	scap_sampler_get_stats(r->s, st);
 }
 
-/* Until there are @n samples; the child makes them, however slow the machine is. */
+/* Waits for @n samples; the child makes them, however slow the machine is. */
 static void wait_samples(const struct run *r, uint64_t n)
 {
 	const uint64_t end = now_ns() + PATIENCE_NS;
@@ -200,7 +200,7 @@ static void wait_samples(const struct run *r, uint64_t n)
 	}
 }
 
-/* What is true of each account: nothing is neither one nor the other. */
+/* Checks what holds for all counters: each run is counted exactly once. */
 static void check_account(const struct scap_sampler_stats *st)
 {
 	uint64_t runs = 0;
@@ -325,7 +325,7 @@ static void test_states(void **state)
 	assert_int_equal(scap_sampler_start(s, 0), -EINVAL);
 	assert_int_equal(scap_sampler_stop(s, 1), -EINVAL);
 	assert_int_equal(scap_sampler_read(s, 1, NULL, 0, &n), -EINVAL);
-	/* One at a time; who has it is said. */
+	/* Only one session at a time; the error names its owner. */
 	assert_int_equal(create(&other, &o, self, 1, 0), -EEXIST);
 	assert_non_null(strstr(said, "already samples stacks"));
 	assert_int_equal(scap_sampler_stop(s, 0), 0);
@@ -418,7 +418,7 @@ static void test_wrong_options(void **state)
 	}
 }
 
-/* At every rate all is accounted for, and each stack is the one that the program has. */
+/* At every rate all runs are accounted for, and each stack equals the program's own. */
 static void test_rates(void **state)
 {
 	static const uint64_t rates[] = {1, 99, 1000, 4000};
@@ -559,7 +559,7 @@ static uint64_t lost_ends(const struct ppm_evt_hdr *hdr)
 	return n;
 }
 
-/* What a full ring does not take is told, in its place, and counted to the last. */
+/* Samples that a full ring has no room for are reported in their place, and all counted. */
 static void test_full_ring(void **state)
 {
 	struct scap_sampler_opts o = hz(4000);
@@ -815,8 +815,8 @@ static void test_who_woke_it(void **state)
 
 static uint8_t *shared_stack;
 
-/* As deep, but with frames so large that most of them are in pages of their own; each turn takes
- * these away from the process: they are in the page cache, and come back with a fault. */
+/* As deep, but with large frames, most of them in pages of their own. Each turn drops these pages
+ * from the process: they stay in the page cache, and return with a fault. */
 __attribute__((noinline)) static uint64_t wide(uint64_t n)
 {
 	volatile uint8_t room[3000];
@@ -888,7 +888,8 @@ static void check_paged_out(struct scap_sampler_opts o, int parts)
 			continue;
 		}
 		n_ids++;
-		/* On a busy machine its tables may come later, too; then no page is waited for. */
+		/* On a busy machine its tables may come later; then the sampler waits for no page.
+		 */
 		if (parts)
 			assert_true(how == STACK_END_DEFERRED || st.n_copied);
 		else if (how != STACK_END_NEVER && how != STACK_END_FAULT && how != STACK_END_NEW &&
@@ -905,7 +906,7 @@ static void check_paged_out(struct scap_sampler_opts o, int parts)
 				parts ? st.n_finished + st.n_copied : 0);
 		assert_true(st.n_finished > 0);
 		assert_true(st.n_finished + st.n_finish_dropped <= st.n_later);
-		/* At most the last one was still on its way. */
+		/* At most the last sample was still pending. */
 		assert_true(st.n_never <= 1);
 	} else {
 		assert_true(st.ends[STACK_END_FAULT] > 0);
@@ -939,7 +940,7 @@ static void test_paged_out_stack_off_cpu(void **state)
 	naps = 0;
 }
 
-/* Until @n stacks ended where they should: the child's tables may take a while. */
+/* Waits for @n stacks with the expected end: the child's tables may take a while. */
 static void wait_whole(const struct run *r, uint64_t n)
 {
 	const uint64_t end = now_ns() + PATIENCE_NS;
@@ -953,7 +954,7 @@ static void wait_whole(const struct run *r, uint64_t n)
 	} while (st.ends[STACK_END_ROOT] + st.ends[STACK_END_DEPTH] < n);
 }
 
-/* As deep as was asked for, to the most that can be: what a thread's slot has no room for, too. */
+/* Stacks up to the requested depth, to the maximum, also beyond the room of a thread's slot. */
 static void check_deep_off_cpu(uint32_t depth, uint64_t n)
 {
 	struct scap_sampler_opts o = off_cpu();
@@ -1043,7 +1044,7 @@ static void test_frame_pointers_that_are_none(void **state)
 	}
 }
 
-/* Without tables the kernel is asked for no memory for them, and takes the driver all the same. */
+/* Without tables no memory is allocated for them, and the kernel still accepts the driver. */
 static void test_frame_pointers_alone(void **state)
 {
 	struct scap_sampler_opts o = hz(1000);
@@ -1150,10 +1151,8 @@ static int maps_code_of(const struct ppm_evt_hdr *hdr, const char *exe)
 	return strcmp((const char *)ps.v[at].p, exe) == 0;
 }
 
-/*
- * What a process has mapped is told before its first sample; of those that are born while the
- * sampler runs, as it happens: fork, exec, the program's code, the end, in this order.
- */
+/* Mappings of a process come before its first sample; those of processes that start while the
+ * sampler runs come as they happen: fork, exec, the program's code, the end, in this order. */
 static void test_mappings(void **state)
 {
 	enum { FORK = 1, EXEC = 2, CODE = 4, EXIT = 8, ALL = 15 };

@@ -17,7 +17,7 @@ static void put(struct walked_stacks *s, uint64_t id, uint32_t n)
 	assert_int_equal(walked_stacks_put(s, id, 77, frames, n, STACK_END_ROOT), 0);
 }
 
-/* There is a stack of @id, which begins with that. */
+/* Checks that there is a stack of @id that begins with these frames. */
 static void expect(struct walked_stacks *s, uint64_t id, uint32_t n)
 {
 	struct ppm_evt_hdr *hdr;
@@ -52,7 +52,7 @@ static void test_by_id(void **state)
 	expect(s, 5ull << 48 | 1, STACK_USER_MAX);
 	for (uint64_t id = 2999; id < 3000; id -= 2)
 		expect(s, id, id % 10);
-	put(s, 7, 1); /* what nobody takes goes with the whole */
+	put(s, 7, 1); /* stacks that are not fetched are freed with the object */
 	walked_stacks_free(s);
 	walked_stacks_free(NULL);
 }

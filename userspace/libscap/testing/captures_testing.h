@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 1 with their paths in @to, which the caller frees by globfree; 0: there is none, which is said.
- */
+/* Returns 1 with their paths in @to, which the caller frees by globfree; 0 if there are none, after
+ * a message. */
 static inline int find_captures(glob_t *to)
 {
 	const char *source = getenv("SAKER_SOURCE_DIR"), *build = getenv("SAKER_BUILD_DIR");

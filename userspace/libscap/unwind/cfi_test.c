@@ -186,7 +186,7 @@ static void test_leftovers(void **state)
 	       ROW(CODE_SZ - 8, UNWIND_RSP, 5, 0), ROW(CODE_SZ, UNWIND_NONE, 0, 0));
 }
 
-/* Letters that are not known: behind z their length is, else the entries cannot be read. */
+/* Unknown augmentation letters: after z their length is given, else the entries cannot be read. */
 static void test_augmentations(void **state)
 {
 	struct bytes b = {.n = 0};
@@ -200,7 +200,7 @@ static void test_augmentations(void **state)
 	/* A personality that is indirect and relative to data: read over. */
 	cie = put_cie(&b, "zPLR", INSNS(0xbb, 1, 2, 3, 4, 0x1b, 0x1b), INSNS(FIRST));
 	put_fde(&b, cie, CODE_VADDR + 0x300, 0x10, INSNS(0));
-	/* Addresses relative to what only the dynamic linker knows. */
+	/* Addresses relative to a base that only the dynamic linker has. */
 	cie = put_cie(&b, "zR", INSNS(0xbb), INSNS(FIRST));
 	put_fde(&b, cie, CODE_VADDR + 0x400, 0x10, INSNS(0));
 	EXPECT(rows_of(&b), ROW(0x200, UNWIND_RSP, 1, 0), ROW(0x210, UNWIND_NONE, 0, 0),
@@ -259,7 +259,7 @@ static void test_signal_frame(void **state)
 	       ROW(0x210, UNWIND_NONE, 0, 0));
 }
 
-/* Locations may also be told as addresses. */
+/* Locations may also be set by address. */
 static void test_set_loc(void **state)
 {
 	struct bytes b = {.n = 0};
@@ -296,7 +296,8 @@ static void test_debug_frame(void **state)
 	       ROW(0x120, UNWIND_NONE, 0, 0));
 }
 
-/* Instructions that are cut, unknown, recall what nobody remembered: covered, by no rule. */
+/* Instructions that are cut, unknown, or restore a state that was never saved: the range is
+ * covered, without a rule. */
 static void test_damaged_instructions(void **state)
 {
 	struct bytes b = {.n = 0};
@@ -344,7 +345,7 @@ static void test_segments(void **state)
 	       4);
 }
 
-/* What the program itself would use, .eh_frame, goes before .debug_frame. */
+/* .eh_frame, which the program itself would use, precedes .debug_frame. */
 static void test_both_sections(void **state)
 {
 	struct bytes eh = {.n = 0}, debug = {.n = 0};
@@ -444,7 +445,7 @@ static int count_calls(void *ctx)
 	return ++*(int *)ctx > 2;
 }
 
-/* What a table lists again and again costs each time, and that ends. */
+/* Each entry that a table repeats costs work, up to the limit. */
 static void test_too_much_work(void **state)
 {
 	int n_stop_signals = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code of a process that is known by its bytes: here of our own. */
+/* Tests the recognition of JIT code by its bytes, on code of this process. */
 #include "unwind/jit_code.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static void assert_row(const struct unwind_row *r, uint32_t pc, uint8_t kind, ui
 	assert_int_equal(r->saved, 0);
 }
 
-/* All of an arena: before, inside and at the end of each call; nothing is known between them. */
+/* A complete arena: before, inside and at the end of each call; no rule between them. */
 static void test_trampolines(void **state)
 {
 	struct unwind_rows rows;
@@ -86,7 +86,7 @@ static void test_others(void **state)
 
 #define DEADLINE_S 30
 
-/* A page that is asked for, and never brought. 0; -1: that cannot be had here. */
+/* Makes a page that is requested and never provided. Returns 0; -1: not possible here. */
 static int hold_back(void *at, size_t sz)
 {
 	const int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -113,7 +113,7 @@ static int await(pid_t pid)
 	return -1;
 }
 
-/* Nobody waits for memory that its process holds back: neither for the first page nor for the
+/* Reading never waits for memory that the process withholds: neither for the first page nor for the
  * second. */
 static void test_memory_that_never_comes(void **state)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Samples of programs that know their own path, each compared with it: all must be the same,
- * wherever the clock interrupts. Needs root and BTF.
- */
+/* Compares samples of programs that record their own call path with that path: all must be equal,
+ * wherever the clock interrupts. Needs root and BTF. */
 #include "testing/test_main.h"
 
 #include <inttypes.h>
@@ -54,8 +52,8 @@ static void take(void *ctx, const struct dual_sample *s)
 		j->unsure += p != NULL;
 		return;
 	}
-	/* Of two instants at which the kernel changes the registers, one cannot be told from the
-	 * stack. */
+	/* One of the two instants at which the kernel changes the registers cannot be recognized
+	 * from the stack. */
 	if (s->ours->end == STACK_END_SIGNAL) {
 		j->signals++;
 		return;
@@ -121,7 +119,7 @@ static void judge(const char *prog)
 	assert_true(j.signals * 100 <= j.n);
 }
 
-/* As compilers make the program, beside this one. */
+/* The program as several compilers build it, in this folder. */
 static const char *const variants[] = {"O0", "O2", "O3", "Os", "fp", "static", "clang"};
 
 #define N_VARIANTS (sizeof(variants) / sizeof(variants[0]))

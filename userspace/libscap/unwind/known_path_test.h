@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is what a walk found the path that a program knows? */
+/* Returns whether the walked stack equals the path that the program recorded. */
 #ifndef SCAP_UNWIND_KNOWN_PATH_TEST_H
 #define SCAP_UNWIND_KNOWN_PATH_TEST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a file's table is looked for when the file itself says next to nothing. */
+/* Tests where the unwind table of a file is searched if the file itself has hardly any. */
 #include "testing/test_main.h"
 
 #include <signal.h>
@@ -111,7 +111,7 @@ static void test_debug_link(void **state)
 	assert_int_equal(sh("rm x.debug .debug/x.debug"), 0);
 }
 
-/* As in a container: the process's root has the folder of debugging information, ours has not. */
+/* As in a container: the process's root has the folder of debug files, ours has not. */
 static void test_in_its_root(void **state)
 {
 	char found[64], byte = 0;
@@ -139,7 +139,7 @@ static void test_in_its_root(void **state)
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (!byte)
-		skip(); /* without rights nobody has another root */
+		skip(); /* another root requires privileges */
 }
 
 int main(void)

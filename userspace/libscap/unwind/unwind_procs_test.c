@@ -147,7 +147,7 @@ static void test_forks_and_execs(void **state)
 	unwind_procs_exec(procs, PID + 1, 40);
 	unwind_procs_publish(procs, 41);
 	assert_int_equal(unwind_procs_find(procs, &child, PID + 1), -ENOENT);
-	/* A fork that is told late, after the exec. */
+	/* A fork that is reported late, after the exec. */
 	unwind_procs_fork(procs, PID + 1, PID, 35);
 	unwind_procs_publish(procs, 42);
 	assert_int_equal(unwind_procs_find(procs, &child, PID + 1), -ENOENT);
@@ -202,7 +202,7 @@ static void test_split_of_a_copy(void **state)
 	}
 }
 
-/* An exec that is told late, by another CPU than its first mappings. */
+/* An exec that another CPU reports later than its first mappings. */
 static void test_late_exec(void **state)
 {
 	const struct unwind_map *m;
@@ -223,7 +223,7 @@ static void test_late_exec(void **state)
 	assert_true(m[1].n_rows > 0);
 }
 
-/* A file's table is there once, whoever has it; it stays when nobody does. */
+/* A file has one table, whoever maps it; the table remains when no process maps it. */
 static void test_tables_are_shared(void **state)
 {
 	struct unwind_files_stats st;
@@ -251,7 +251,8 @@ static void test_tables_are_shared(void **state)
 	assert_int_equal(st.n_rows, n_rows);
 }
 
-/* One chunk of room, and more tables than fit: the newest gets its own, the least used goes. */
+/* Room for one chunk, and more tables than fit: the newest gets its own, the least recently used is
+ * evicted. */
 static void test_room_ends(void **state)
 {
 	static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
@@ -278,7 +279,8 @@ static void test_room_ends(void **state)
 		for (int k = 0; k < 20 && unwind_procs_make_room(procs, now + 3); k++)
 			now += SECOND;
 		now += SECOND;
-		/* As news of the mapping again: the process cannot be read anew, being none. */
+		/* The mapping is reported again: the process cannot be read, as it does not exist.
+		 */
 		map(last, paths[i], 0x10000, 0x1000000, now);
 		unwind_procs_publish(procs, now);
 	}
@@ -291,7 +293,7 @@ static void test_room_ends(void **state)
 	assert_int_equal(n, 1);
 	assert_true(m->n_rows > 0);
 	assert_int_equal(m->flags, 0);
-	/* Whose table went is told, and not led to what lies there now. */
+	/* An evicted table is marked as such, and does not lead to the rows that lie there now. */
 	for (uint32_t i = 0, none = 0; i <= 6; i++) {
 		if (i == 6) {
 			assert_true(none > 0);
@@ -324,7 +326,8 @@ static void test_pool(void **state)
 	assert_true(c >= 0);
 }
 
-/* What it had then, though it has other mappings by now; nothing of before it was this program. */
+/* The mappings at that time, though the process has others by now; none of those before belongs to
+ * this program. */
 static void test_mappings_of_then(void **state)
 {
 	static struct unwind_map m[8];
@@ -355,7 +358,7 @@ static void test_mappings_of_then(void **state)
 	assert_int_equal(unwind_procs_at(m, 8, procs, PID, 60), 4);
 }
 
-/* What one process has used up others have, but for its children. */
+/* The budget that one process has used up remains for others, except its children. */
 static void test_work_is_bounded(void **state)
 {
 	struct unwind_files_stats f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files: however a file says how it is unwound, its rows are there. */
+/* Complete files: whatever format of unwind information a file has, its rows are found. */
 #include "testing/test_main.h"
 
 #include <elf.h>
@@ -100,7 +100,7 @@ static size_t n_of_kind(const struct unwind_rows *rows, unsigned int kind)
 	return n;
 }
 
-/* Where the file has the function @name. */
+/* Returns the address of function @name in the file. */
 static uint64_t offset_of(const struct elf_file *f, const char *name)
 {
 	const struct elf_section *sym = elf_file_section(f, ".symtab");
@@ -187,7 +187,7 @@ static void test_without_sections(void **state)
 	}
 }
 
-/* At a fixed address, without .eh_frame_hdr: the section is enough. */
+/* A program at a fixed address, without .eh_frame_hdr: the section suffices. */
 static void test_static(void **state)
 {
 	const struct elf_section *plt;
@@ -214,8 +214,7 @@ static void test_static(void **state)
 	elf_file_close(f);
 }
 
-/* Without .eh_frame, from .debug_frame in the file or in the one that debugging information was
- * moved to. */
+/* Without .eh_frame, from .debug_frame in the file or in its separate debug file. */
 static void test_debug_frame(void **state)
 {
 	struct unwind_rows rows, apart, none;
@@ -248,8 +247,8 @@ static void test_debug_frame(void **state)
 	elf_file_close(debug);
 }
 
-/* What a handler returns to, written without any information, is known by its bytes. Its row begins
- * one byte before, where the return address is looked up. */
+/* The code that a signal handler returns to, without unwind information, is recognized by its
+ * bytes. Its row begins one byte before, where the return address is looked up. */
 static void test_sigreturn_bytes(void **state)
 {
 	struct unwind_rows rows;
@@ -385,7 +384,7 @@ static void test_other_machine(void **state)
 }
 
 /* A program by Go's compiler, stripped as they are. */
-/* Before and behind it the return address is where rsp is. */
+/* Before and after it the return address is at rsp. */
 static void expect_switch(const struct unwind_rows *rows)
 {
 	size_t i = 0;
@@ -412,7 +411,7 @@ static void test_go(void **state)
 		"go build -ldflags=-s -o go0 m.go && go build -o go1 m.go && "
 		"go build -buildmode=pie -o go2 m.go"))
 		skip();
-	/* Without .debug_frame and with one, which says less. */
+	/* Without .debug_frame, and with one that has less. */
 	for (int i = 0; i < 3; i++) {
 		const char name[] = {'g', 'o', (char)('0' + i), '\0'};
 

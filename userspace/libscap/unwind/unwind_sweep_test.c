@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The walker at every instruction: a program that knows its own path is stepped from one to the
- * next, through beginnings and ends of functions, linkage tables, the dynamic linker as it binds,
- * handlers of signals and the library. At each the stack is walked and compared with the path; at
- * each place that is new, with what libdw finds.
+ * Tests the walker at every instruction: a program that records its own path is single-stepped,
+ * through prologues and epilogues, linkage tables, the dynamic linker as it binds, signal handlers
+ * and the library. At each step the walked stack is compared with the path; at each new place, with
+ * libdw's result.
  */
 #include "testing/test_main.h"
 
@@ -81,7 +81,7 @@ static void wait_stop(int *status)
 	assert_int_equal(waitpid(sweep.pid, status, __WALL), sweep.pid);
 }
 
-/* It has stopped itself, all its libraries are there, and it waits to be stepped. */
+/* It has stopped itself with all its libraries loaded, and waits to be stepped. */
 static void start(const char *prog)
 {
 	int fds[2], status;
@@ -279,7 +279,7 @@ static void judge(const char *name)
 	assert_true(sweep.kinds[UNWIND_SIGNAL] > 0);
 }
 
-/* It went through the linkage table, and the dynamic linker, whose CFA is by rbx. */
+/* It passed through the linkage table, and the dynamic linker, whose CFA depends on rbx. */
 static void expect_binding(void)
 {
 	assert_true(sweep.kinds[UNWIND_PLT] > 0);

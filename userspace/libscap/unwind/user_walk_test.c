@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's walker, compiled for user space: over stacks kept from this very program, deep in
- * calls, in signal handlers, on aligned stacks, with frames that it knows from libgcc's unwinder;
- * then with every read failing in turn, and with garbage for registers, stack, tables. So, too, the
- * walk of stacks of which a piece was kept until their tables were there.
- *
- * With -DSAKER_LIBFUZZER and clang's -fsanitize=fuzzer it is a fuzz target instead.
+ * Tests the driver's walker, compiled for user space: on stacks of this program, deep in calls, in
+ * signal handlers, on aligned stacks, with the frames of libgcc's unwinder as the judge; then with
+ * every read failing in turn, and with garbage in registers, stack and tables. The same for
+ * deferred stacks, which are walked from a copy. With -DSAKER_LIBFUZZER and clang's
+ * -fsanitize=fuzzer it is a fuzz target.
  */
 #include "testing/test_main.h"
 
@@ -29,7 +28,7 @@
 
 #define STACK_MAX (256u << 10)
 
-/* What a walk has instead of the kernel: a copy of the stack, and tables. */
+/* The memory of a walk, in place of the kernel's: a copy of the stack, and tables. */
 struct world {
 	uint64_t sp;
 	const uint8_t *stack;
@@ -38,7 +37,7 @@ struct world {
 	const uint64_t *chunk;
 	struct unwind_cache *cache; /* NULL: none */
 	uint64_t script; /* where the frames of a fake interpreter lie */
-	uint64_t probed; /* what a probe took the place of; 0: nobody knows */
+	uint64_t probed; /* original instruction below a probe; 0: unknown */
 	int fail_at; /* this read fails; -1: none */
 	int n_reads;
 };
@@ -53,7 +52,7 @@ static int walk_fill(struct user_walk *w, u32 sz, u64 addr)
 		abort();
 	if (world.n_reads++ == world.fail_at || at >= world.stack_sz)
 		return -1;
-	/* As a page: what is behind the copy is there, and is nothing. */
+	/* Like a page: the memory behind the copy exists, and is zero. */
 	memset(w->window, 0, sz);
 	memcpy(w->window, world.stack + at, world.stack_sz - at < sz ? world.stack_sz - at : sz);
 	return 0;
@@ -120,10 +119,8 @@ static int is_sound(const struct user_walk *w)
 	return w->n <= STACK_USER_MAX && w->end < STACK_END_MAX;
 }
 
-/*
- * Walks from where @w is, with a cache that knows nothing of it and with one that knows all: what
- * is plain then goes another way through the walker, to the same end. 0: not to the same.
- */
+/* Walks from @w twice, with an empty cache and with a full one: plain frames take another path
+ * through the walker, to the same end. Returns 0 if the results differ. */
 static int walks_alike(struct user_walk *w)
 {
 	static struct unwind_cache cache;
@@ -219,7 +216,7 @@ static uint64_t stack_end(void)
 	return end;
 }
 
-/* Also what a sanitizer keeps between variables. */
+/* Includes what a sanitizer keeps between variables. */
 __attribute__((noinline, no_sanitize("address"))) static void copy_words(void *to, const void *from,
 									 size_t sz)
 {
@@ -280,7 +277,7 @@ static void expect_same_frames(void)
 	assert_int_equal(w->end, STACK_END_ROOT);
 	assert_true(is_sound(w));
 	assert_true(kept.n > 4);
-	/* The first of each is somewhere in keep(). libgcc also tells an end of the stack that is
+	/* The first frame of each is inside keep(). libgcc also reports an end of the stack that is
 	 * 0. */
 	while (kept.n && !kept.frames[kept.n - 1])
 		kept.n--;
@@ -376,7 +373,7 @@ static void test_library_between(void **state)
 	expect_same_frames();
 }
 
-/* Each read but one: the walk is the same up to there, and says where it ended. */
+/* Lets each read fail in turn: the walk is the same up to there, and reports where it ended. */
 static void test_every_read_failing(void **state)
 {
 	struct user_walk *w = &walker;
@@ -462,7 +459,7 @@ static void test_each_row(void **state)
 		for (u32 i = 0; i + 1 < m->n_rows; i++) {
 			const u32 offs[] = {(u32)rows[i], (u32)rows[i + 1] - 1};
 
-			/* All of a large table would take long. */
+			/* A complete large table would take long. */
 			if (m->n_rows > 3000 && i % 37 &&
 			    (u32)rows[i] >> m->shift == (u32)rows[i + 1] >> m->shift)
 				continue;
@@ -499,7 +496,7 @@ static void test_depth(void **state)
 	assert_int_equal(w->end, STACK_END_DEPTH);
 }
 
-/* One mapping at 0x10000 with the rows that a test makes, and a stack of words. */
+/* One mapping at 0x10000 with the rows of the test, and a stack of words. */
 struct made {
 	uint64_t chunk[UNWIND_CHUNK_WORDS];
 	uint64_t stack[64];
@@ -562,7 +559,7 @@ static void test_ends(void **state)
 	made.stack[0] = 0xffffffff81000000; /* to the kernel */
 	expect_end(w, STACK_END_BAD_PC, 1);
 	make(w, &rsp, 1);
-	made.stack[0] = 0x555500000000; /* to where nothing is known: the frame is told */
+	made.stack[0] = 0x555500000000; /* to an unknown place: the frame is reported */
 	expect_end(w, STACK_END_NO_MAP, 2);
 	make(w, &odd, 1);
 	expect_end(w, STACK_END_BAD_RULE, 1);
@@ -572,7 +569,7 @@ static void test_ends(void **state)
 	make(w, &rsp, 1);
 	w->sp = 0xffff880000000000;
 	expect_end(w, STACK_END_BAD_SP, 1);
-	make(w, &by_rbx, 1); /* rbx is known first, and lost then */
+	make(w, &by_rbx, 1); /* rbx is known first, then lost */
 	w->regs[UNWIND_RBX] = STACK;
 	made.stack[1] = CODE + 0x20;
 	expect_end(w, STACK_END_LOST_REG, 2);
@@ -619,7 +616,7 @@ static void test_half_a_signal(void **state)
 	assert_int_equal(STACK_ADDR(w->frames[1]), CODE + 0x50);
 }
 
-/* Code that aligned its stack has popped rbp, and its rule still says that it lies at rbp. */
+/* Code that aligned its stack has popped rbp, but its rule still has rbp on the stack. */
 static void test_late_rule(void **state)
 {
 	static const struct unwind_row late = {.kind = UNWIND_RSP | UNWIND_F_AT_RBP, .cfa = 1};
@@ -718,7 +715,7 @@ static void test_interpreter(void **state)
 	for (u32 i = 0; i < 5; i++)
 		assert_int_equal(STACK_ADDR(w->frames[i]), inside[i]);
 	assert_int_equal(w->frames[0] >> STACK_HOW_SHIFT, STACK_HOW_REGS | 0x80);
-	make_loop(w, 3, 1); /* as deep as was asked for, in the middle of a script */
+	make_loop(w, 3, 1); /* at the requested depth, in the middle of a script */
 	w->max = 3;
 	expect_mixed(w, mixed, 3);
 	assert_int_equal(w->end, STACK_END_DEPTH);
@@ -792,7 +789,8 @@ static void test_go_switch(void **state)
 		w->tls = STACK + 11 * 8;
 		w->bp = STACK + 60 * 8;
 		if (i == 1)
-			made.stack[57] = CODE + 0x85; /* once more: its memory told of the last */
+			made.stack[57] =
+				CODE + 0x85; /* again: the memory is that of the last one */
 		if (i == 2)
 			w->tls = 0;
 		if (i == 3)
@@ -810,7 +808,7 @@ static void test_go_switch(void **state)
 	}
 }
 
-/* Without rows: by frame pointers, if they can be some. */
+/* Without rows: by frame pointers, if they are plausible. */
 static void test_frame_pointers(void **state)
 {
 	struct user_walk *w = &walker;
@@ -987,7 +985,7 @@ static void test_damaged_stack(void **state)
 
 static struct stack_copy copy;
 
-/* What the driver keeps of the stack, to the end of a page. */
+/* The part of the stack that the driver copies, to the end of a page. */
 static void make_copy(void)
 {
 	const uint64_t sp = kept.regs[UNWIND_RSP];
@@ -1083,7 +1081,7 @@ static void test_stack_copy_of_nobody(void **state)
 	(void)state;
 	recurse(3, &done);
 	make_copy();
-	copy.boot_ns = 1; /* before anything was known of this process */
+	copy.boot_ns = 1; /* before the process was read */
 	assert_int_equal(copy_walk(c, &f, &copy, procs), -ESRCH);
 	copy.boot_ns = boot_ns();
 	copy.pid = 0x7ffffff0;

@@ -115,7 +115,7 @@ static size_t compare_with_nm(const struct symtab *t, const char *args, const ch
 
 		if (!strchr("tTwWi", v[i].type) || v[i].name[0] == '$')
 			continue;
-		/* What has no size and nothing behind it cannot be found. */
+		/* A symbol without size and without a successor cannot be found. */
 		if (!symtab_find(t, v[i].addr, &sym))
 			continue;
 		for (size_t k = 0; k < n && !same; k++)
@@ -157,7 +157,7 @@ static const char *name_at(const struct symtab *t, uint64_t addr)
 	return symtab_find(t, addr, &s) ? s.name : "-";
 }
 
-/* Where nm says that a function is. */
+/* Returns the address that nm has for a function. */
 static uint64_t addr_of(const char *file, const char *name)
 {
 	unsigned long long addr = 0;
@@ -223,8 +223,8 @@ static void separate_file(void **state)
 	t = load(in_dir("stripped"), strcpy(path, in_dir("x.debug")));
 	assert_string_equal(name_at(t, hidden), "hidden");
 	symtab_free(t);
-	/* By the link that the file has, beside it and below it; what does not belong is not taken.
-	 */
+	/* By the debug link of the file, beside it and below it; a file that does not match is not
+	 * used. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(sh("objcopy --add-gnu-debuglink=x.debug stripped linked"), 0);
 		strcpy(path, in_dir("linked"));
@@ -287,7 +287,7 @@ static void many_names(void **state)
 			    "_a_name_that_is_long_enough_to_take_some_room_77");
 	assert_true(symtab_bytes(t) < 3000 * 40);
 	symtab_free(t);
-	/* What is cut off while it is used has no names. */
+	/* A file that is truncated while in use has no names. */
 	f = open_elf(in_dir("cut"));
 	assert_int_equal(sinsp_elf_symbols_load(&t, f, NULL), 0);
 	elf_file_close(f);
@@ -320,8 +320,7 @@ static int open_it(void *path)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Each byte of the function hidden, as addr2line has it: the process that is asked says the same.
- */
+/* Each byte of function hidden gives the line of addr2line, also through the helper process. */
 static void lines(void **state)
 {
 	const uint64_t begin = addr_of("x", "hidden");
@@ -500,8 +499,7 @@ static void line_server_has_no_rights(void **state)
 	line_server_free(s);
 }
 
-/* While one file takes long nobody waits: lines are missing for a while, and then they are there.
- */
+/* A slow file delays nothing: its lines are missing at first, and come later. */
 static void late_lines(void **state)
 {
 	struct line_server *s = line_server_new(NULL);
@@ -641,7 +639,7 @@ static void answer_slowly(void)
 	}
 }
 
-/* All answers about a file together have a limit; another file has its own. */
+/* The answers about one file have a common limit; another file has its own. */
 static void file_with_slow_answers(void **state)
 {
 	unsigned int n[3] = {0};
@@ -700,7 +698,7 @@ static unsigned int n_descriptors(void)
 	return n;
 }
 
-/* What is opened to read lines is closed: many files can have lines. */
+/* Files opened for reading lines are closed: any number of files can have lines. */
 static void debug_is_closed(void **state)
 {
 	const struct symbol_where where = {.live = 1};
@@ -732,7 +730,7 @@ static void debug_is_closed(void **state)
 	assert_int_equal(n_descriptors(), before);
 }
 
-/* What is stripped of a Go program its own table still says. */
+/* Names that were stripped from a Go program are in its own table. */
 static void go_table(void **state)
 {
 	struct symtab *t;
@@ -756,7 +754,7 @@ static void go_table(void **state)
 	symtab_free(t);
 }
 
-/* Calls @fn for each function of ours, by what nm says of it. */
+/* Calls @fn for each of our functions, as listed by nm. */
 static void each_function(const char *path, void (*fn)(void *ctx, uint64_t addr, uint64_t size),
 			  void *ctx)
 {
@@ -791,7 +789,7 @@ static void check_function(void *ctx, uint64_t addr, uint64_t size)
 	}
 }
 
-/* A stripped file says where its functions begin and end. */
+/* The start and end of functions in a stripped file. */
 static void test_functions_of_stripped(void **state)
 {
 	struct elf_functions *t;
@@ -819,7 +817,7 @@ static size_t read_image(uint8_t *to, size_t room, const char *path)
 	return n;
 }
 
-/* Whatever the table says, an address is in the function that it is found in. */
+/* An address lies inside the function that is found for it, whatever the table contains. */
 static void test_damaged_functions(void **state)
 {
 	static uint8_t image[1 << 16];

@@ -117,7 +117,7 @@ static void written_anew(void **state)
 	jit_map_free(m);
 }
 
-/* Nobody has saker read the same file for ever. */
+/* The time for reading one file is limited. */
 static void written_anew_for_ever(void **state)
 {
 	const size_t sz = 64u << 20;
@@ -302,7 +302,7 @@ static void jitdump(void **state)
 
 #define SECOND 1000000000ull
 
-/* One place, three functions one after another, one of which goes elsewhere and one is within. */
+/* Three functions at one place, one after another; one moves away, one lies inside. */
 static void by_time(void **state)
 {
 	struct jit_map *m = jit_map_new();
@@ -335,13 +335,13 @@ static void by_time(void **state)
 	assert_string_equal(at_time(m, 0x9004, 25 * SECOND), "first foo.js:10");
 	assert_string_equal(at_time(m, 0x9008, 25 * SECOND), "first foo.js:12");
 	assert_string_equal(at_time(m, 0x9004, 15 * SECOND), "-");
-	/* It ran a moment before it was told. */
+	/* The function ran a moment before it was reported. */
 	assert_string_equal(at_time(m, 0x9004, 20 * SECOND - 1000000), "first foo.js:10");
 	close(fd);
 	jit_map_free(m);
 }
 
-/* Times of a counter of the CPU mean nothing to others. */
+/* Times of a CPU counter are not comparable with others. */
 static void times_of_the_cpu(void **state)
 {
 	struct jit_map *m = jit_map_new();

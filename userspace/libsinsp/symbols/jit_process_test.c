@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of many processes with names of code: none costs another its names, and all of them are bounded.
- * PIDs are beyond those that the kernel gives. */
+/* Tests many processes with JIT names: none takes names from another, and all are bounded. The PIDs
+ * are larger than those of the kernel. */
 #include "testing/test_main.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static int finds(struct jit_processes *jp, int64_t pid, int live)
 	return 1;
 }
 
-/* What is known of one is not read again for each frame of another. */
+/* The names of one process are not read again for each frame of another. */
 static void test_kept_beside_others(void **state)
 {
 	struct jit_processes jp = {0};
@@ -94,7 +94,7 @@ static void test_bytes(void **state)
 	jit_processes_fini(&jp);
 }
 
-/* In sum looking takes a part of the time. */
+/* All checks together take a bounded part of the time. */
 static void test_time(void **state)
 {
 	struct jit_processes jp = {0};

@@ -184,7 +184,7 @@ static void test_nameless_sampler_left_out(void **state)
 	sinsp_close(s);
 }
 
-/* A second source that gets what the first one tells of its sample, as a file does. */
+/* A second source that receives the symbol events of the first one's sample, as a file does. */
 struct copy {
 	struct scap_fake *to;
 	unsigned int n;
@@ -210,13 +210,13 @@ static struct copy copy_of(struct scap_fake *from, uint32_t piece)
 	struct sinsp *s = open_at_sample(from, &evt);
 
 	assert_int_equal(sinsp_symbols_export(s, &evt, piece, copy_symbol, &c), 0);
-	/* A place is told once for each piece. */
+	/* A place is exported once for each piece. */
 	assert_int_equal(sinsp_symbols_export(s, &evt, piece, copy_symbol, &c), 0);
 	sinsp_close(s);
 	return c;
 }
 
-/* All frames have their names in the file, and those of the sampler, which readers know by them. */
+/* All frames have names in the file, also those of the sampler, which readers recognize by name. */
 static void test_names_exported(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -238,7 +238,7 @@ static void test_names_exported(void **state)
 	sinsp_close(s);
 }
 
-/* Nothing but frames of the sampler: they stay, since a stack of none says less. */
+/* Only frames of the sampler: they stay, since an empty stack would show less. */
 static void test_only_sampler(void **state)
 {
 	struct scap_fake *f = scap_fake_new();

@@ -115,7 +115,7 @@ static void without_sizes(void **state)
 	assert_string_equal(name_at(t, 0x15f), "sized");
 	assert_string_equal(name_at(t, 0x17f), "tail");
 	assert_string_equal(name_at(t, 0x180), "-");
-	assert_string_equal(name_at(t, 0x190), "-"); /* nobody knows where it ends */
+	assert_string_equal(name_at(t, 0x190), "-"); /* its end is unknown */
 	symtab_free(t);
 }
 
@@ -206,7 +206,7 @@ static void random_tables(void **state)
 			rows[i] = (struct row){(uint64_t)rand() % SPACE, 1 + (uint64_t)rand() % 50,
 					       names[i], 0};
 		}
-		/* At one address the first counts, as in slow_find. */
+		/* At one address the first symbol counts, as in slow_find. */
 		t = table(order, rows, N);
 		for (uint64_t a = 0; a < SPACE + 60; a++)
 			assert_string_equal(name_at(t, a), slow_find(order, rows, N, a));
