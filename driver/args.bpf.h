@@ -496,7 +496,7 @@ __noinline u64 copy_user(struct rec_bytes *rec, u64 off, u64 addr, s64 len, u64 
 
 #define UNREADABLE (~0ull) /* an address that is never readable */
 
-/* What is put for unreadable text. */
+/* Text that stands for an unreadable one. */
 enum unreadable {
 	UNREADABLE_IS_NA, /* in shared events, whose readers of 2022 expect text */
 	UNREADABLE_IS_NOTHING, /* in saker's own events */

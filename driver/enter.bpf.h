@@ -161,7 +161,7 @@ static __always_inline bool fault_is_probe(struct task_struct *task)
 	return task->pagefault_disabled || (ring && ring->hdr.nest);
 }
 
-/* What to do with the enter of a call that may be open. */
+/* Actions for the enter of a call that may be open. */
 enum open_call {
 	OPEN_NONE, /* no call can be open */
 	OPEN_SENT, /* send its enter with the arguments only: it is not shown */

@@ -35,9 +35,8 @@ struct {
 	((ARG_IS_INOUT(ARG_##kind) ? COPIES_INOUT : 0) |                                           \
 	 (ARG_IS_SAME(ARG_##kind) ? COPIES_SAME : 0))
 
-/*
- * What is copied at the enter of a call: a bit per argument for paths, COPIES_INOUT, COPIES_SAME.
- */
+/* Parameters that are copied at the enter of a call: a bit per argument for paths, COPIES_INOUT,
+ * COPIES_SAME. */
 static const u8 copied_args[DRV_MAX_NR] = {
 #define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_INOUT(kind)
 #define AF(param, arg, kind, ...) | IF_INOUT(kind)

@@ -394,7 +394,7 @@ struct socket {
 	struct sock *sk;
 };
 
-/* Requests of io_uring. What each kind has of its own lies at the request's beginning. */
+/* Requests of io_uring. Fields that only one kind has lie at its beginning. */
 struct io_cqe {
 	u64 user_data;
 	int fd; /* until it is completed */

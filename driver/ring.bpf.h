@@ -188,13 +188,13 @@ __noinline u64 array_reserve(u64 room)
 	return a.pos;
 }
 
-/* Overhead of the kernel's own kinds of ring that nobody counts: headers of up to 16 bytes before
- * each record, at least 64 bytes long. */
+/* Overhead of the kernel's own kinds of ring, which is not counted: headers of up to 16 bytes
+ * before each record, at least 64 bytes long. */
 #define SHED_OF                                                                                    \
 	(cfg.ring_kind == RING_ARRAY || cfg.cpus_per_ring > 1 ? cfg.ring_sz : cfg.ring_sz / 4 * 3)
 
 /* Returns the bytes in use of a ring that CPUs share, including the kernel's headers. Inlined,
- * since 6.1 verifies a function even if nobody calls it, and without the map. */
+ * since 6.1 verifies a function even if it has no caller, and without the map. */
 static __always_inline u64 shared_used(void)
 {
 	u32 at = ring_of_cpu(bpf_get_smp_processor_id());

@@ -21,7 +21,7 @@
 /* Includes the marks with DRV_MARK_LASTS. */
 #define DRV_MARKS_OF_NUMBERS (DRV_MARK_LASTS | DRV_MARK_SELECTED | DRV_MARK_THREAD)
 
-/* What is recorded of a task. */
+/* How much is recorded of a task. */
 enum task_sel {
 	SEL_NONE, /* nothing */
 	SEL_OTHER, /* events that the state needs */

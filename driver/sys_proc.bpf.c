@@ -35,8 +35,8 @@ static __always_inline void put_identity(struct rec *r, struct task_struct *task
 /* Bits of clone's flags with the signal number; clone3 has a field for it. */
 #define CSIGNAL_OF(nr) ((nr) == NR_clone3 ? 0u : 0xffu)
 
-/* Returns the flags of clone, fork, vfork or clone3. Those of clone3 are in the caller's memory:
- * runs in the caller. */
+/* Returns the flags of clone, fork, vfork or clone3. The flags of clone3 are in the caller's
+ * memory, so this runs in the caller. */
 static __always_inline u64 clone_flags_of(const struct drv_call *call)
 {
 	if (call->state == CALL_BORN)

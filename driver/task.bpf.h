@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What events say about a task: IDs, command line, memory, capabilities and cgroups. */
+/* Parameters of events about a task: IDs, command line, memory, capabilities and cgroups. */
 #ifndef DRIVER_TASK_BPF_H
 #define DRIVER_TASK_BPF_H
 

@@ -141,8 +141,8 @@ enum drv_drop {
 #define DRV_SHED_FIRST 6
 #define DRV_SHED_NEXT 7
 
-/* What a lost record was about. The kinds before LOST_OTHER change the state of threads or files;
- * each has a parameter of LOST_E, in this order. */
+/* Kinds of lost records. The kinds before LOST_OTHER change the state of threads or files; each has
+ * a parameter of LOST_E, in this order. */
 enum drv_lost {
 	LOST_CLONE,
 	LOST_EXEC,

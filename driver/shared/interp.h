@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/*
- * Interpreters: what libscap tells the driver about a process whose interpreter it has detected, so
- * that the driver can walk the frames of its loop. Offsets are in bytes.
- */
+/* Interpreters: the description that libscap gives to the driver for a process with a detected
+ * interpreter, so that the driver can walk the frames of its loop. Offsets are in bytes. */
 #ifndef DRIVER_SHARED_INTERP_H
 #define DRIVER_SHARED_INTERP_H
 

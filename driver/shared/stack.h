@@ -39,8 +39,8 @@ enum stack_how {
 #define STACK_IS_SCRIPT(frame) (STACK_HOW(frame) & STACK_HOW_SCRIPT && !STACK_IS_MORE(frame))
 #define STACK_WALKER(frame) (STACK_HOW(frame) & (STACK_WALKER_ROOM - 1))
 
-/* The word behind a frame of Python. The checksum tells whether a code object is still the one
- * whose name is known. */
+/* The word behind a frame of Python. The checksum shows whether the code object at the address is
+ * still the named one. */
 #define STACK_SCRIPT_BITS 28
 #define STACK_SCRIPT_MASK ((1u << STACK_SCRIPT_BITS) - 1)
 #define STACK_MORE(position, check)                                                                \
@@ -94,7 +94,7 @@ enum stack_end {
 
 #define STACK_END_ROOM 32 /* at least STACK_END_MAX; a power of two */
 
-/* What triggered a sample: symbol, name. The numbers are in files: only append rows. */
+/* Triggers of samples: symbol, name. The numbers are in files: only append rows. */
 #define SAMPLE_REASONS(X)                                                                          \
 	X(CPU, "cpu") /* the clock, or a hardware counter */                                       \
 	X(OFF_CPU, "off_cpu") /* the thread was off the CPU; the stack is where it left */         \

@@ -35,7 +35,7 @@ void scap_calls_set_types(struct scap_calls *calls, const uint64_t *types);
 void scap_calls_each_name(void (*fn)(void *ctx, const char *name), void *ctx);
 
 /*
- * What a live capture records; decided in the kernel. A task is selected if it matches every list
+ * Selects what a live capture records, in the kernel. A task is selected if it matches every list
  * that is given. The capture also has the calls that change the state of threads and files; these
  * events carry SCAP_EVT_F_STATE_ONLY. Lists are borrowed until scap_open returns.
  */

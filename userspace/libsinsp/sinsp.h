@@ -120,7 +120,7 @@ enum sinsp_time_fmt {
 	SINSP_TIME_DELTA = 'D', /* since the previous shown event */
 };
 
-/* What a line shows of the process. */
+/* The name of the process that a line shows. */
 enum sinsp_line_fmt {
 	SINSP_LINE_DEFAULT, /* its name and the TID */
 	SINSP_LINE_CONTAINER, /* also the container, with the TID in its namespace */

@@ -327,7 +327,7 @@ static void report_without_line(const struct capture *c)
 			(unsigned long long)n, (int)len, name);
 }
 
-/* What lines and tables do not show. */
+/* Reports what lines and tables do not show. */
 static void report_unshown(const struct capture *c)
 {
 	const struct dispatch *t = &c->dispatch;

@@ -18,7 +18,7 @@ static int may_be_command(const struct sinsp_filter_error *err, const struct opt
 	       err->message[len - 1] != '?' && isalnum((unsigned char)err->text[0]);
 }
 
-/* Of the first word of the filter. */
+/* Concerns the first word of the filter. */
 static const char *nearest_command(const char *text)
 {
 	char word[32] = "";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pushdown: what the kernel evaluates of the filter of a live capture. It records the calls that
- * can match, of the processes that can, and what the state of threads and files needs. What it
- * leaves out could not have been shown.
+ * Pushdown: the part of a live capture's filter that the kernel evaluates. It records the calls
+ * that can match, of the processes that can, and what the state of threads and files needs. Events
+ * that it leaves out would not have been shown.
  */
 #ifndef SAKER_PUSHDOWN_H
 #define SAKER_PUSHDOWN_H

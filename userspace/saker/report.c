@@ -175,7 +175,7 @@ static void put_unwind(const struct scap_unwind_stats *st, FILE *f)
 		    (unsigned long long)st->n_refused);
 }
 
-/* What happened to the driver's samples. */
+/* Prints the counts of the driver's samples. */
 static void put_samples(const struct report *r, FILE *f)
 {
 	const uint64_t n = r->sampler.n_samples, n_read = r->n_samples_read;
@@ -232,7 +232,7 @@ static void put_unanswered(FILE *f)
 		put(f, "", "%12llu lookups still blocked", (unsigned long long)st.n_hung);
 }
 
-/* What limits left out of the names of frames. */
+/* Prints how many names of frames are missing because of limits. */
 static void put_symbols(const struct sinsp_symbols_stats *st, FILE *f)
 {
 	const char *label = "symbols";

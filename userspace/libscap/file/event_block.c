@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What reader and writer share about one event: facts that follow from its type and are not in the
+ * Shared by reader and writer of one event: facts that follow from its type and are not in the
  * file, and how the native event is stored beside the one that other tools read. Each _put has its
  * _get here, so that they change together.
  */

@@ -119,7 +119,7 @@ static ssize_t take_gzip(struct input *in, uint8_t *out, size_t room)
 	int ret;
 
 	if (!s->in_frame && s->raw[s->raw_at] != 0x1f) {
-		/* As gzip(1): ignores what follows the last member, mostly zeros. */
+		/* Like gzip(1): ignores what follows the last member, mostly zeros. */
 		s->raw_at = s->raw_end;
 		return 0;
 	}

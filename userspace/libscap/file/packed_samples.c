@@ -94,7 +94,7 @@ static const struct dense_param *dense_params(unsigned int type)
 /*
  * Stored texts, by number. A text is added when its event is complete; if it does not fit, writer
  * and reader drop all others. No number is reused, and each text comes with its number: a reader of
- * a file from which somebody removed events lacks texts, but has no wrong ones.
+ * a file with removed events lacks texts, but has no wrong ones.
  */
 struct packed_texts {
 	uint64_t first; /* number of the first text */

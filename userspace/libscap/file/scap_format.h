@@ -102,7 +102,7 @@ static inline uint32_t pad4(uint32_t n)
 	return (4 - n % 4) % 4;
 }
 
-/* What reader and writer share about one event (event_block.c). */
+/* Functions for one event, shared by reader and writer (event_block.c). */
 
 /* Facts that follow from an event's type, so that the file omits them. */
 struct evt_facts {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Writes the initial state as blocks of 2022, which sysdig 0.29.3 and Falco's libs both read.
- * Blocks may repeat, so none grows with the machine. What they have no place for precedes each in a
- * block of our own, in the same order.
+ * Blocks may repeat, so none grows with the machine. Before each of them, a block of saker's own
+ * has the fields for which it has no place, in the same order.
  */
 #include "file/sink.h"
 

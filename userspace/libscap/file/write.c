@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Writes captures that sysdig 0.29.3, tshark and Falco's libs read correctly: the state in the
- * layout of 2022, events with the types of 2022. What those have no place for follows an event in
- * its block as options, or is in blocks before the first event that other tools skip.
+ * layout of 2022, events with the types of 2022. Fields for which these have no place follow an
+ * event in its block as options, or are in blocks before the first event, which other tools skip.
  */
 #include <errno.h>
 #include <stdbool.h>

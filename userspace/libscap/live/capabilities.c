@@ -367,7 +367,7 @@ static void fill(struct scap_capability *c, char *why, const struct row *r)
 	c->why = why;
 }
 
-/* What probe_programs found missing. */
+/* Programs that probe_programs found missing. */
 static int fill_missing(struct scap_capability *to, char (*why)[WHY_SZ])
 {
 	const struct program_missing *missing;

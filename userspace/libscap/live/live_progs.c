@@ -245,7 +245,7 @@ static void find_kfuncs(struct live_progs *p)
 }
 
 /* Returns whether programs of tracepoints are preemptible, including those of calls. Only the
- * version tells. */
+ * kernel version shows it. */
 static int find_preemptible(const struct live_progs *p)
 {
 	return scap_kernel_is_at_least(7, 0) &&

@@ -9,8 +9,8 @@
 #define TABLE_MAX (64u << 20)
 #define HDR_SZ 12
 #define HDR_VERSION 1
-/* As linkers write it: .eh_frame relative to its place, the count absolute, the table relative to
- * the header. */
+/* The layout that linkers write: .eh_frame relative to its place, the count absolute, the table
+ * relative to the header. */
 #define ENC_SDATA4_PCREL 0x1b
 #define ENC_UDATA4 0x03
 #define ENC_SDATA4_DATAREL 0x3b

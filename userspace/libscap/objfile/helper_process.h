@@ -32,8 +32,8 @@ int helper_start(struct helper *h, void (*serve)(void));
 /* Works as fork, for a child that captures leave out and that never execs. */
 pid_t helper_fork(void);
 /*
- * While a thread forks a helper its TID is stored at @tid, so that the driver can tell the helper
- * from other children. Watchers must be removed before their memory is freed. Returns 0, or
+ * While a thread forks a helper its TID is stored at @tid, so that the driver can distinguish the
+ * helper from other children. Watchers must be removed before their memory is freed. Returns 0, or
  * -ENOSPC.
  */
 int helpers_watch(volatile uint32_t *tid);

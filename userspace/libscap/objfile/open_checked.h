@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Opens a file by a path that somebody else chose, without side effects on anything that is not a
+/* Opens a file by a path that another process chose, without side effects on anything that is not a
  * regular file: in a helper process (open_in_root.c), since the look-up or a copy may never return.
  */
 #ifndef SCAP_OBJFILE_OPEN_CHECKED_H

@@ -18,8 +18,8 @@ int sock_table_read(struct sock_table *t, int pid_fd);
 /*
  * Fills in the socket @fd->ino: type, protocol, addresses, name (borrowed from the table). Returns
  * 1, or 0 if no namespace read so far has it. unix_src and unix_dst are the inode numbers of the
- * two ends. The end that connected a unix socket has no name: readers of a capture tell it from the
- * accepting one by that.
+ * two ends. The connecting end of a unix socket has no name, by which readers of a capture
+ * distinguish it from the accepting end.
  */
 int sock_table_find(const struct sock_table *t, struct scap_fd_info *fd);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many sources, each in the order of its keys, as one. What is delivered can never be
- * overtaken by what a source still has to bring, within bounds:
+ * Many sources, each in the order of its keys, as one. A delivered event is never followed by an
+ * older one of any source, within bounds:
  *
  *   - a source that a writer is at work in (in_flight) is waited for, at most 1 ms;
  *   - a call that is open (open_ns), whose record will have the time of its enter for
  *     its key, is waited for, at most 50 ms.
  *
- * What comes later than that is delivered late, and says so.
+ * An event that comes later is delivered late, and marked as late.
  */
 #ifndef SCAP_RING_MERGE_H
 #define SCAP_RING_MERGE_H

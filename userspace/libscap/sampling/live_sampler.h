@@ -15,7 +15,7 @@ struct live_sampler;
 int live_sampler_config(struct drv_sampler_config *c, const struct scap_sampler_opts *opts,
 			const struct scap_log *log);
 
-/* What a sampler consists of, once the driver is loaded. Borrowed until live_sampler_close. */
+/* Parts of a sampler, once the driver is loaded. Borrowed until live_sampler_close. */
 struct live_sampler_parts {
 	const struct drv_sampler_config *config;
 	const struct drv_sampler *counts; /* by CPU */

@@ -145,7 +145,7 @@ static int row_cfa(struct unwind_row *row, const struct cfi_state *s)
 	return 0;
 }
 
-/* As in vfork, whose child would overwrite it on the stack. */
+/* Used by vfork, whose child would overwrite a return address on the stack. */
 static int row_ra_reg(struct unwind_row *row, const struct cfi_state *s)
 {
 	const int64_t words = s->cfa_off / 8;

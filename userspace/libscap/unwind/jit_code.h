@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JIT code that is recognized by its bytes: its rules hold wherever these bytes are, so no file of
- * the runtime is needed, which is written late if at all. Of a mapping without such code only the
- * first page is read, and only pages in RAM: a process can keep others from ever coming.
+ * the runtime is needed: such a file is written late, or never. Of a mapping without such code only
+ * the first page is read, and only pages in RAM: a process can withhold others for ever.
  */
 #ifndef SCAP_UNWIND_JIT_CODE_H
 #define SCAP_UNWIND_JIT_CODE_H

@@ -398,7 +398,7 @@ static int load_file(struct unwind_files *fs, struct unwind_file *f, const struc
 	return err == -ENOSPC || err == -E2BIG ? 0 : err;
 }
 
-/* Drops a file that nobody uses, to make room for another. */
+/* Drops an unused file, to make room for another. */
 static void drop_unused(struct unwind_files *fs, uint64_t now_ns)
 {
 	struct unwind_file **oldest = NULL;

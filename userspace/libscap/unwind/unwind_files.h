@@ -60,7 +60,7 @@ int unwind_file_needs_room(const struct unwind_file *f);
 void unwind_file_stop_retrying(struct unwind_file *f);
 /* Reserves room that was made for the table of @f; NULL: for any. */
 void unwind_files_reserve(struct unwind_files *fs, const struct unwind_file *f);
-/* Room became free: all tables that did not fit want room again. Returns 0 if there are none. */
+/* Room became free: all tables that did not fit are tried again. Returns 0 if there are none. */
 int unwind_files_retry_all(struct unwind_files *fs);
 /* Returns the size of its rows with the index, whether they fit or not. */
 uint64_t unwind_file_sz(const struct unwind_file *f);

@@ -115,7 +115,7 @@ int sinsp_chisel_names_arg(const struct sinsp_chisel *c, const char *word);
 int sinsp_chisel_needs_arg(const struct sinsp_chisel *c, const char *const *args, size_t n);
 int sinsp_chisel_init(struct sinsp_chisel *c); /* Calls on_init. */
 
-/* What the chisel needs, after on_init. */
+/* Requirements of the chisel, after on_init. */
 
 /* Return the filter of its events and the text of it, or NULL. Borrowed until the next call of the
  * chisel. */

@@ -136,7 +136,7 @@ const char *sinsp_chisel_plain_error(int err)
 	return err == -ENOTSUP ? "not a regular file" : strerror(-err);
 }
 
-/* As luaL_loadfilex, for regular files only. */
+/* Like luaL_loadfilex, for regular files only. */
 static int load_plain(lua_State *L, const char *path)
 {
 	const char *text;

@@ -33,7 +33,7 @@ void chisel_terminal_put(struct chisel_terminal *t, FILE *out, const char *p, si
 int chisel_terminal_control(struct chisel_terminal *t, FILE *out, const char *p, size_t len);
 /* Shows a hidden cursor at the end of the chisel. */
 void chisel_terminal_fini(struct chisel_terminal *t, FILE *out);
-/* As chisel_terminal_fini in a signal handler that ends the process. */
+/* Like chisel_terminal_fini, in a signal handler that ends the process. */
 void chisel_terminal_show(const struct chisel_terminal *t, int fd);
 
 #endif /* SINSP_CHISEL_CHISEL_TERMINAL_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Converts answers of the docker API to container events. The container's owner chose much of an
- * answer: members may be missing, of another type, or many. What is used is bounded, so that an
+ * answer: members may be missing, of another type, or many. The used part is bounded, so that an
  * event stays far below SINSP_CONTAINER_JSON_MAX.
  */
 #include "docker_api.h"

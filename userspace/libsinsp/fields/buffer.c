@@ -45,7 +45,7 @@ static char *put_hex_line(char *p, const uint8_t *s, uint32_t at, uint32_t n, in
 	}
 	if (!ascii)
 		return p;
-	/* As in sysdig, missing groups are padded, and half a group is not. */
+	/* As in sysdig, missing groups are padded, but half a group is not. */
 	for (uint32_t group = (n + 1) / 2; group < 8; group++)
 		p = put_lit(p, "     ");
 	p = put_lit(p, "  ");

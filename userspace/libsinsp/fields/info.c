@@ -68,10 +68,10 @@ static const char *call_name(const struct sinsp_evt *evt)
 }
 
 /*
- * Chooses the parameters that are shown. Those of 2022 are what sysdig shows; appended ones, most
- * of them of the enter, only if the enter has no line of its own. The first two of a generic call
- * name the call, which is already shown, unless the number has no name; sysdig does not have its
- * result.
+ * Chooses the parameters that are shown. Shows the parameters of 2022, as sysdig does; appended
+ * ones, most of them of the enter, only if the enter has no line of its own. The first two of a
+ * generic call name the call, which is already shown, unless the number has no name; sysdig does
+ * not have its result.
  */
 static void shown_params(const struct sinsp_evt *evt, unsigned int *first, unsigned int *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times as text. What is the same for all events of a second, a quarter of an hour or a day is
+/* Times as text. Parts that are equal for all events of a second, a quarter of an hour or a day are
  * cached. */
 #ifndef SINSP_FIELDS_TIME_TEXT_H
 #define SINSP_FIELDS_TIME_TEXT_H

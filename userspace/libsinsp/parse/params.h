@@ -173,7 +173,7 @@ size_t sinsp_text_len(const struct scap_param *v);
 struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned int type);
 /* Returns the descriptor of the event for writing. NULL: there is none, no memory, or no room. */
 struct sinsp_fd *sinsp_parse_edit_fd(struct sinsp_parse *p);
-/* As sinsp_parse_edit_fd, with room for the two ends of a socket. */
+/* Like sinsp_parse_edit_fd, with room for the two ends of a socket. */
 struct sinsp_fd *sinsp_parse_edit_socket(struct sinsp_parse *p);
 /* Gives @t an fd table of its own. Returns 0 without memory. */
 int sinsp_parse_unshare_files(struct sinsp_parse *p, struct sinsp_thread *t);

@@ -82,7 +82,7 @@ static inline const struct sinsp_fd *sinsp_files_find(const struct sinsp_files *
 /* Returns descriptor @num for writing, valid until the next change. NULL: none, no memory, or no
  * room. */
 struct sinsp_fd *sinsp_files_edit(struct sinsp_fd_mem *mem, struct sinsp_files *f, int64_t num);
-/* As sinsp_files_edit, with room for the two ends of a socket. */
+/* Like sinsp_files_edit, with room for the two ends of a socket. */
 struct sinsp_fd *sinsp_files_edit_socket(struct sinsp_fd_mem *mem, struct sinsp_files *f,
 					 int64_t num);
 /* Adds descriptor @num of @type (enum scap_fd_type) with the name "", or clears it. NULL: no

@@ -355,7 +355,7 @@ static int exchange(struct line_server *s, uint32_t file, uint64_t addr, int fd,
 	return send_request(s, file, addr, fd) ?: await(s, can_wait, 1);
 }
 
-/* As await; -ENOENT: the file has no debug information. */
+/* Like await; -ENOENT: the file has no debug information. */
 static int query(struct line_server *s, uint32_t file, line_open_fn open, void *ctx, uint64_t addr,
 		 int can_wait)
 {
