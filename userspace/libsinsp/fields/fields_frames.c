@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "field_rows.h"
+#include "shared/stack.h"
 #include "state/code_maps.h"
 #include "symbols/symbols.h"
 #include "text.h"
@@ -205,13 +206,25 @@ static int get_text(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 
 /* ---- single frames: [N] counts from the innermost ---- */
 
-enum { FRAME_FUNCTION, FRAME_MODULE, FRAME_PLACE, FRAME_FILE, FRAME_LINE, FRAME_KIND };
+enum { FRAME_FUNCTION, FRAME_MODULE, FRAME_PLACE, FRAME_FILE, FRAME_LINE, FRAME_KIND, FRAME_LANG };
 
 static const char *kind_name(const struct sinsp_frame *f)
 {
 	static const char *const names[] = {"user", "kernel", "jit", "script", "unknown"};
 
 	return f->inlined ? "inlined" : names[f->kind];
+}
+
+/* Returns the language of an interpreted function; NULL: it is native. */
+static const char *language_name(const struct sinsp_frame *f)
+{
+	static const char *const names[STACK_WALKER_ROOM] = {
+#define X(sym, name, ...) [STACK_WALKER_##sym] = name,
+		STACK_WALKERS(X)
+#undef X
+	};
+
+	return f->kind == SINSP_FRAME_SCRIPT ? names[f->language & (STACK_WALKER_ROOM - 1)] : NULL;
 }
 
 static int get_frame(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
@@ -240,9 +253,44 @@ static int get_frame(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 		return field_str(v, fr->file);
 	case FRAME_KIND:
 		return field_str(v, kind_name(fr));
+	case FRAME_LANG:
+		return field_str(v, language_name(fr));
 	default:
 		return fr->line ? field_u(v, fr->line) : 0;
 	}
+}
+
+/* Writes the innermost function of an interpreted program, as FUNCTION (FILE:LINE). */
+static int get_script_top(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+			  const struct sinsp_value **more)
+{
+	struct sinsp_text *t = &e->text;
+	const struct sinsp_frame *fr;
+	const struct sinsp_stack *st;
+	size_t i = 0;
+	char *p;
+	int r = stack_of(e, 0, &st);
+
+	(void)f, (void)more;
+	if (r <= 0)
+		return r;
+	while (i < st->n && st->frames[i].kind != SINSP_FRAME_SCRIPT)
+		i++;
+	if (i == st->n)
+		return 0;
+	fr = &st->frames[i];
+	t->len = 0;
+	p = text_begin(t, 2 * NAME_MAX_LEN + TEXT_NUM_MAX + 16);
+	if (p) {
+		p = put_name(p, fr);
+		if (fr->file) {
+			p = put_text(put_lit(p, " ("), fr->file);
+			if (fr->line)
+				p = put_u64(put_lit(p, ":"), fr->line);
+			*p++ = ')';
+		}
+	}
+	return text_end(t, p) ?: sinsp_eval_keep(e, v);
 }
 
 /* ---- build IDs ---- */
@@ -334,7 +382,7 @@ static const struct sinsp_field_row rows[] = {
 	TEXT("stack.folded.inlined", 1, get_folded,
 	    "stack.folded with inlined functions, which end with _[i]"),
 	TEXT("stack.rows", 0, get_rows,
-	    "one line per frame, innermost first: kind (u, k, j, ?, i if inlined), function, "
+	    "one line per frame, innermost first: kind (u, k, j, s, ?, i if inlined), function, "
 	    "module, address in the module, offset in the function, source file, line; separated "
 	    "by tabs"),
 	TEXT("stack.rows.source", 1, get_rows,
@@ -359,6 +407,11 @@ static const struct sinsp_field_row rows[] = {
 	    "one line per file of the stacks that has a build ID: its path, a tab, the build ID"),
 	FRAME("stack.kind", STR, DEC, FRAME_KIND,
 	    "kind of one frame's code: user, kernel, jit, script, inlined or unknown"),
+	FRAME("frame.lang", STR, DEC, FRAME_LANG,
+	    "language of one frame's function in an interpreted program, such as python"),
+	TEXT("stack.lang.top", 0, get_script_top,
+	    "innermost function of an interpreted program, with file and line: "
+	    "load (/srv/app.py:12)"),
 };
 /* clang-format on */
 
