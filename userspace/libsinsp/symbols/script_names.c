@@ -9,8 +9,8 @@
 #include "python_lines.h"
 #include "shared/interp.h"
 
-#define BUCKETS 16384 /* powers of two */
-#define PID_BUCKETS 1024
+#define BUCKETS 65536 /* powers of two */
+#define PID_BUCKETS 4096
 #define UTF8_MAX 4 /* bytes per character */
 
 /* ---- text ---- */
@@ -76,22 +76,30 @@ static char *put_text(char *to, const uint8_t *p, uint32_t len, unsigned int kin
 
 static size_t bucket_of(const struct script_names *s, int64_t pid, uint64_t code)
 {
-	return sinsp_hash_number(s->seed ^ (uint64_t)pid, code) & (BUCKETS - 1);
+	return sinsp_hash_number(sinsp_hash_number(s->seed, (uint64_t)pid), code) & (BUCKETS - 1);
 }
 
-static size_t pid_bucket(int64_t pid)
+static size_t pid_bucket(const struct script_names *s, int64_t pid)
 {
-	return (uint64_t)pid & (PID_BUCKETS - 1);
+	return sinsp_hash_number(s->seed, (uint64_t)pid) & (PID_BUCKETS - 1);
+}
+
+/* Returns the code object at the address @code, whatever its checksum is. */
+static struct script_code *find(const struct script_names *s, int64_t pid, uint64_t code)
+{
+	struct script_code *c = s->buckets ? s->buckets[bucket_of(s, pid, code)] : NULL;
+
+	while (c && (c->pid != pid || c->code != code))
+		c = c->next;
+	return c;
 }
 
 const struct script_code *script_names_find(const struct script_names *s, int64_t pid,
 					    uint64_t code, uint32_t check)
 {
-	const struct script_code *c = s->buckets ? s->buckets[bucket_of(s, pid, code)] : NULL;
+	const struct script_code *c = find(s, pid, code);
 
-	while (c && (c->pid != pid || c->code != code || c->check != check))
-		c = c->next;
-	return c;
+	return c && c->check == check ? c : NULL;
 }
 
 static int init(struct script_names *s)
@@ -143,10 +151,9 @@ static void unlink_code(struct script_names *s, const struct script_code *c)
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
-	at = &s->by_pid[pid_bucket(c->pid)];
-	while (*at != c)
-		at = &(*at)->next_of_pid;
-	*at = c->next_of_pid;
+	*c->link_of_pid = c->next_of_pid;
+	if (c->next_of_pid)
+		c->next_of_pid->link_of_pid = c->link_of_pid;
 	s->bytes -= c->sz;
 }
 
@@ -159,7 +166,7 @@ int script_names_add(struct script_names *s, const struct script_row *row)
 	if (row->name_len > UTF8_MAX * INTERP_NAME_MAX ||
 	    row->file_len > UTF8_MAX * INTERP_FILE_MAX || row->n_lines > INTERP_LINES_MAX)
 		return 0;
-	old = (struct script_code *)script_names_find(s, row->pid, row->code, row->check);
+	old = find(s, row->pid, row->code);
 	if (old) {
 		unlink_code(s, old);
 		free(old);
@@ -174,8 +181,11 @@ int script_names_add(struct script_names *s, const struct script_row *row)
 	at = &s->buckets[bucket_of(s, c->pid, c->code)];
 	c->next = *at;
 	*at = c;
-	at = &s->by_pid[pid_bucket(c->pid)];
+	at = &s->by_pid[pid_bucket(s, c->pid)];
 	c->next_of_pid = *at;
+	c->link_of_pid = at;
+	if (c->next_of_pid)
+		c->next_of_pid->link_of_pid = &c->next_of_pid;
 	*at = c;
 	s->bytes += c->sz;
 	return 0;
@@ -183,7 +193,7 @@ int script_names_add(struct script_names *s, const struct script_row *row)
 
 void script_names_drop(struct script_names *s, int64_t pid)
 {
-	struct script_code *c = s->by_pid ? s->by_pid[pid_bucket(pid)] : NULL, *next;
+	struct script_code *c = s->by_pid ? s->by_pid[pid_bucket(s, pid)] : NULL, *next;
 
 	for (; c; c = next) {
 		next = c->next_of_pid;

@@ -13,7 +13,7 @@
 
 struct script_code {
 	struct script_code *next; /* in the bucket */
-	struct script_code *next_of_pid;
+	struct script_code *next_of_pid, **link_of_pid; /* link: what points to it */
 	int64_t pid;
 	uint64_t code;
 	uint32_t check;
@@ -44,7 +44,7 @@ struct script_row {
 	uint32_t name_len, file_len, n_lines;
 };
 
-/* Adds a code object; it replaces one with the same key. Returns 0 or -ENOMEM. */
+/* Adds a code object; it replaces one at the same address of the process. Returns 0 or -ENOMEM. */
 int script_names_add(struct script_names *s, const struct script_row *row);
 /* Removes those of a process, which has ended or runs another program. */
 void script_names_drop(struct script_names *s, int64_t pid);

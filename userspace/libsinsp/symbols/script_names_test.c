@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "script_names.h"
+
+#include <string.h>
+
+#include "shared/interp.h"
+#include "testing/test_main.h"
+
+enum { N = 200000 };
+
+static struct script_row row_of(int64_t pid, uint64_t code, uint32_t check)
+{
+	static const uint8_t name[] = {'f'}, lines[] = {0, 1};
+
+	return (struct script_row){
+		.pid = pid,
+		.code = code,
+		.check = check,
+		.first_line = 7,
+		.version = 9,
+		.kinds = INTERP_ASCII,
+		.name = name,
+		.name_len = sizeof(name),
+		.lines = lines,
+		.n_lines = sizeof(lines),
+	};
+}
+
+static void add(struct script_names *s, int64_t pid, uint64_t code, uint32_t check)
+{
+	const struct script_row row = row_of(pid, code, check);
+
+	assert_int_equal(script_names_add(s, &row), 0);
+}
+
+static void test_names(void **state)
+{
+	struct script_names s = {0};
+	const struct script_code *c;
+
+	(void)state;
+	assert_null(script_names_find(&s, 1, 0x1000, 5));
+	add(&s, 1, 0x1000, 5);
+	add(&s, 2, 0x1000, 6);
+	c = script_names_find(&s, 1, 0x1000, 5);
+	assert_non_null(c);
+	assert_string_equal(c->function, "f");
+	assert_null(c->file);
+	assert_int_equal(script_code_line(c, 0), 8);
+	assert_null(script_names_find(&s, 1, 0x1000, 6)); /* another object was there */
+	add(&s, 1, 0x1000, 9);
+	assert_null(script_names_find(&s, 1, 0x1000, 5));
+	assert_non_null(script_names_find(&s, 1, 0x1000, 9));
+	script_names_drop(&s, 1);
+	assert_null(script_names_find(&s, 1, 0x1000, 9));
+	assert_non_null(script_names_find(&s, 2, 0x1000, 6));
+	script_names_fini(&s);
+	assert_int_equal(s.bytes, 0);
+}
+
+/* The characters of each width become UTF-8; what is no character becomes U+FFFD. */
+static void test_texts(void **state)
+{
+	static const struct {
+		uint8_t kind;
+		const char *stored;
+		uint32_t len;
+		const char *text;
+	} rows[] = {
+		{INTERP_ASCII, "abc", 3, "abc"},
+		{INTERP_UCS1, "\xe4", 1, "\xc3\xa4"},
+		{INTERP_UCS2, "\xac\x20", 2, "\xe2\x82\xac"},
+		{INTERP_UCS2, "\x00\xd8", 2, "\xef\xbf\xbd"},
+		{INTERP_UCS4, "\x00\xf6\x01\x00", 4, "\xf0\x9f\x98\x80"},
+		{INTERP_UCS4, "\x00\x00\x00\x7f\x01", 5, "\xef\xbf\xbd"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct script_names s = {0};
+		struct script_row row = row_of(1, 1, 1);
+
+		row.name = (const uint8_t *)rows[i].stored;
+		row.name_len = rows[i].len;
+		row.kinds = rows[i].kind;
+		assert_int_equal(script_names_add(&s, &row), 0);
+		assert_string_equal(script_names_find(&s, 1, 1, 1)->function, rows[i].text);
+		script_names_fini(&s);
+	}
+}
+
+/* A file chooses the keys: none of these orders may take time by the square of their number. */
+static void test_hostile_keys(void **state)
+{
+	struct script_names s = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < N; i++)
+		add(&s, 1, i, 0);
+	for (uint64_t i = 0; i < N; i++) /* the oldest of a process */
+		add(&s, 1, i, 0);
+	for (uint64_t i = 0; i < N; i++) /* a process with other objects beside it */
+		script_names_drop(&s, 1 + 1024 * (int64_t)(i + 1));
+	script_names_drop(&s, 1);
+	assert_int_equal(s.bytes, 0);
+	for (uint32_t i = 0; i < N; i++) /* one address */
+		add(&s, 1, 0x1000, i);
+	for (uint64_t i = 0; i < N; i++) /* keys whose parts cancel out */
+		add(&s, (int64_t)i, i ^ 0xabcdef, 0);
+	script_names_fini(&s);
+}
+
+/* Beyond the bound frames have no name; they are counted. */
+static void test_bound(void **state)
+{
+	static uint8_t lines[INTERP_LINES_MAX];
+	struct script_names s = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < SCRIPT_NAMES_SZ_MAX / INTERP_LINES_MAX + 100; i++) {
+		struct script_row row = row_of(1, i, 0);
+
+		row.lines = lines;
+		row.n_lines = sizeof(lines);
+		assert_int_equal(script_names_add(&s, &row), 0);
+	}
+	assert_true(s.n_dropped > 0);
+	assert_true(s.bytes <= SCRIPT_NAMES_SZ_MAX + 2 * INTERP_LINES_MAX);
+	script_names_drop(&s, 1);
+	add(&s, 2, 1, 1);
+	assert_non_null(script_names_find(&s, 2, 1, 1));
+	script_names_fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_hostile_keys),
+		cmocka_unit_test(test_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
