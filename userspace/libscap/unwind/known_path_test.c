@@ -23,7 +23,7 @@
 
 struct judged {
 	uint32_t pid;
-	uint64_t n, wrong, unsure, unseen, signals;
+	uint64_t n, wrong, unsure, unseen, signals, others;
 };
 
 static void put_wrong(const struct dual_sample *s, const struct known_path *p, const char *what)
@@ -44,8 +44,10 @@ static void take(void *ctx, const struct dual_sample *s)
 	const struct known_path *p;
 	const char *wrong;
 
-	if (s->pid != j->pid)
+	if (s->pid != j->pid) {
+		j->others++;
 		return;
+	}
 	p = known_path_find(s->stack, s->stack_sz);
 	if (!p || p->unsure) {
 		j->unseen += !p;
@@ -105,6 +107,9 @@ static void judge(const char *prog)
 
 	while (!err && j.n < ENOUGH && time(NULL) < until)
 		dual_sampler_step(d, 50);
+	if (!err && j.n < FEW)
+		fprintf(stderr, "%s: %" PRIu64 " samples of others, %" PRIu64 " lost\n", prog,
+			j.others, dual_sampler_lost(d));
 	dual_sampler_close(err ? NULL : d);
 	kill((pid_t)j.pid, SIGKILL);
 	waitpid((pid_t)j.pid, NULL, 0);
