@@ -3,8 +3,8 @@
  * Off-CPU samples. The stack is walked when the thread is switched out, while its memory is mapped,
  * and kept in a slot of the thread. When the thread is switched in again, after at least
  * off_min_ns, the sample is sent: with the time off the CPU, where the thread was blocked, its
- * waker, and how long it then waited for a CPU. A stack with a missing page is deferred, as those
- * of other samples.
+ * waker, and how long it then waited in the run queue for a CPU. A stack with a missing page is
+ * deferred, as those of other samples.
  */
 #include "deferred_stack.bpf.h"
 #include "sample_record.bpf.h"

@@ -147,8 +147,8 @@ def lacks_calls_begun_before(judged, ours):
 
 
 def without_libraries(text):
-    """Removes the lines of libraries: a path that is no longer in memory is that of the file, and libraries
-    are links."""
+    """Removes lines of libraries: sysdig and saker name them differently, by the file or by the
+    link to it."""
     return b"".join(line for line in text.splitlines(True) if b"/lib/" not in line)
 
 

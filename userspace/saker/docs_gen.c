@@ -162,7 +162,7 @@ static int put_bash(void)
 	const struct option_row *row;
 
 	printf("# SPDX-License-Identifier: Apache-2.0\n"
-	       "# Completion of saker's options for bash, made of the option rows.\n"
+	       "# Bash completion of saker's options, generated from the option table.\n"
 	       "_saker() {\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i\n"
 	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"

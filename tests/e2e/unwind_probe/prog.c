@@ -37,7 +37,7 @@ __attribute__((noinline)) void busy(void)
 	} while (!is_over(0.5));
 }
 
-/* No jump, call or push, which the kernel would do itself. */
+/* An instruction that is no jump, call or push: those the kernel emulates. */
 __attribute__((noinline)) void stepping(void)
 {
 	unsigned long n = 0;

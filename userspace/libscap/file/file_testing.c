@@ -155,7 +155,7 @@ void list_fini(struct list *l)
 	l->n = 0;
 }
 
-/* What the reader split on its way is what anybody else would make of the event. */
+/* The reader's parsed lengths of an event equal those from parsing the event again. */
 static void assert_split(const struct scap_evt *evt, const struct scap_params *params)
 {
 	struct scap_params again;

@@ -35,7 +35,8 @@ struct live_driver {
 	unsigned int cpus_per_ring;
 	struct ring_shared *shared; /* by index of kind_fds; NULL: none */
 	int *kind_fds; /* perf events by CPU, or ring buffers; -1: none */
-	void *bell, *bell_end; /* positions of the doorbell: pages of consumer and producer */
+	void *bell, *bell_end; /* ring of the doorbell: the pages with its consumer's and its
+				  producer's position */
 	const struct scap_select *select; /* from live_opts, until it is attached */
 	struct live_sampler *sampler; /* NULL: none */
 	struct live_unwind *unwind; /* NULL: no tables */

@@ -293,7 +293,7 @@ static int nap(struct live_engine *e, int timeout_ms)
 	return ret >= 0;
 }
 
-/* Rests until an event may be delivered. A negative timeout means none. */
+/* Sleeps until an event may be delivered. A negative timeout means none. */
 static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeout_ms)
 {
 	const uint64_t start = live_boot_now(e);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notes: private events of a live capture itself, such as lost records on a CPU and steps of the
- * clock. Readers learn from them where the state of threads and files may be wrong, and what times
- * mean.
+ * Notes: private events about a live capture itself, such as lost events on a CPU and steps of the
+ * clock. Readers use them to mark uncertain state of threads and files, and to convert times.
  */
 #ifndef SCAP_LIVE_LIVE_NOTES_H
 #define SCAP_LIVE_LIVE_NOTES_H

@@ -243,7 +243,7 @@ static void test_arrays(void **state)
 	is_bytes(0, bytes, 12);
 }
 
-/* Each call of the table, with nothing but bad pointers, and without memory. */
+/* Makes each call of the table with bad pointers only, with and without readable memory. */
 static void test_bad_pointers(void **state)
 {
 	static const uint64_t bad[] = {

@@ -41,8 +41,8 @@ int scap_sampler_stop(struct scap_sampler *s, uint32_t options);
 int scap_sampler_read(struct scap_sampler *s, uint32_t options, void *buf, size_t len,
 		      size_t *actual);
 
-/* Returns the event at *at of what was read, and advances *at; NULL: none. Its time is since the
- * epoch. */
+/* Returns the event at offset *at of what was read, and moves *at behind it. NULL: no more events.
+ * Its time is since the epoch. */
 const struct ppm_evt_hdr *scap_sampler_event(const void *buf, size_t len, size_t *at);
 
 void scap_sampler_get_stats(const struct scap_sampler *s, struct scap_sampler_stats *st);

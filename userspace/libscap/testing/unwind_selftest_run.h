@@ -15,10 +15,11 @@
 	X(SAME, "same", "every frame the same, to the root")                                       \
 	X(SHORT, "shorter", "shorter than libdw's")                                                \
 	X(DIFFERS, "another frame", "another frame")                                               \
-	X(STOPS, "libdw stops", "the same until libdw cannot follow the rule")                     \
-	X(NO_RULE, "no rule", "the same until code without a rule: libdw guesses, by rbp")         \
-	X(LATE, "late rule", "libdw restores an rbp that was popped, as the compiler's rule says") \
-	X(GO, "Go", "the same until Go code, whose rules are not all true")                        \
+	X(STOPS, "libdw stops", "equal frames, up to one whose rule libdw cannot evaluate")        \
+	X(NO_RULE, "no rule", "equal frames, up to code without a rule, where libdw uses rbp")     \
+	X(LATE, "late rule",                                                                       \
+	  "the compiler's rule restores an rbp that was popped; libdw follows it")                 \
+	X(GO, "Go", "equal frames, up to Go code, some of whose rules are wrong")                  \
 	X(RUN_TIME, "made at run time", "the same until code that was made at run time")           \
 	X(COPY_ENDS, "copy ends", "the same until the copy of the stack ends")                     \
 	X(NEW, "too new", "tables of the program or a library were not there yet")                 \

@@ -637,9 +637,9 @@ static void test_late_rule(void **state)
 }
 
 /*
- * A second mapping, behind the first, is an interpreter's loop: what its frames run stands among
- * the native ones, in order, whether a frame is found in the cache, in a table, by its pointer, or
- * first.
+ * A second mapping, after the first, is an interpreter's loop. Its script frames stand between the
+ * native ones, in order, whether the native frame was found in the cache, in a table, by its frame
+ * pointer, or is the first frame.
  */
 #define LOOP (CODE + 0x1000)
 #define RUNS 0x7e5000000000ull /* instructions of what is run */
@@ -926,7 +926,8 @@ static void test_anything(void **state)
 	}
 }
 
-/* Rows as compilers make them, but any, over a stack of addresses of code and of itself. */
+/* Random rows of the kinds that compilers make, over a stack with random addresses of code and of
+ * the stack. */
 static void test_any_plain_rows(void **state)
 {
 	static const u8 kinds[] = {UNWIND_RSP, UNWIND_RSP, UNWIND_RBP,

@@ -22,7 +22,7 @@ struct sinsp_container {
 	const char *pod_uid; /* pod UID */
 	const char *labels; /* "key=value", each with a NUL */
 	const char *mounts; /* SINSP_MOUNT_TEXTS for each, each with a NUL */
-	const char *probes[SINSP_PROBE_MAX]; /* program and arguments, each with a NUL */
+	const char *probes[SINSP_PROBE_MAX]; /* program and arguments, each ended by a NUL */
 	int8_t privileged; /* -1: unknown */
 	enum sinsp_container_type type;
 	uint32_t uid; /* the user who runs it without root; SINSP_NO_UID: the system */

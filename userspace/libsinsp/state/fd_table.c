@@ -269,7 +269,8 @@ static int own_table(struct sinsp_fd_mem *mem, struct sinsp_files *f)
 	return 1;
 }
 
-/* Returns the chunk with @num, which only this table uses. NULL: no room. */
+/* Returns the chunk of descriptor @num; creates it, or copies it if other tables share it. NULL: no
+ * room. */
 static struct sinsp_fd_chunk *own_chunk(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t,
 					int64_t num)
 {

@@ -665,7 +665,7 @@ static void file_with_slow_answers(void **state)
 	line_server_free(s);
 }
 
-/* Many files whose answers are slow have a limit together, which is reported once. */
+/* Reads of many slow files share one time limit, which is reported once. */
 static void files_with_slow_answers(void **state)
 {
 	enum { N = 5000, AFTER = 20 };
