@@ -104,13 +104,31 @@ static uint64_t from_hdr(const struct elf_functions *t, int32_t v)
 	return t->vaddr + (uint64_t)(int64_t)v;
 }
 
+size_t elf_functions_count(const struct elf_functions *t)
+{
+	return t->n;
+}
+
+int elf_functions_at(const struct elf_functions *t, size_t i, uint64_t *start, uint64_t *size)
+{
+	const struct row r = row_at(t, i);
+	const uint64_t at = from_hdr(t, r.fde);
+	struct fde fde;
+	uint64_t offset;
+
+	*start = from_hdr(t, r.start);
+	if (elf_file_offset_of(t->f, &offset, at) ||
+	    elf_file_read(t->f, &fde, offset, sizeof(fde)) ||
+	    at + offsetof(struct fde, start) + (uint64_t)(int64_t)fde.start != *start)
+		return 0;
+	*size = fde.size;
+	return 1;
+}
+
 int elf_functions_find(const struct elf_functions *t, uint64_t addr, uint64_t *start,
 		       uint64_t *size)
 {
 	size_t lo = 0, hi = t->n;
-	uint64_t at, offset;
-	struct fde fde;
-	struct row r;
 
 	while (lo < hi) {
 		const size_t mid = lo + (hi - lo) / 2;
@@ -120,17 +138,7 @@ int elf_functions_find(const struct elf_functions *t, uint64_t addr, uint64_t *s
 		else
 			hi = mid;
 	}
-	if (!lo)
-		return 0;
-	r = row_at(t, lo - 1);
-	at = from_hdr(t, r.fde);
-	*start = from_hdr(t, r.start);
-	if (elf_file_offset_of(t->f, &offset, at) ||
-	    elf_file_read(t->f, &fde, offset, sizeof(fde)) ||
-	    at + offsetof(struct fde, start) + (uint64_t)(int64_t)fde.start != *start)
-		return 0;
-	*size = fde.size;
-	return addr - *start < *size;
+	return lo && elf_functions_at(t, lo - 1, start, size) && addr - *start < *size;
 }
 
 size_t elf_functions_bytes(const struct elf_functions *t)

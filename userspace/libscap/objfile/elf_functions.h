@@ -21,6 +21,11 @@ void elf_functions_close(struct elf_functions *t);
 int elf_functions_find(const struct elf_functions *t, uint64_t addr, uint64_t *start,
 		       uint64_t *size);
 
+/* Rows of the table, by address. elf_functions_at: @i below the count; returns 0 if its FDE does
+ * not match. */
+size_t elf_functions_count(const struct elf_functions *t);
+int elf_functions_at(const struct elf_functions *t, size_t i, uint64_t *start, uint64_t *size);
+
 size_t elf_functions_bytes(const struct elf_functions *t); /* bytes of memory */
 
 #endif /* SCAP_OBJFILE_ELF_FUNCTIONS_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds dynamic symbols of an ELF file by name: through .gnu.hash, with a few small reads, or by a
+ * scan of .dynsym where a file has no such table. The file is hostile. */
+#ifndef SCAP_OBJFILE_ELF_DYNAMIC_SYMBOL_H
+#define SCAP_OBJFILE_ELF_DYNAMIC_SYMBOL_H
+
+#include "objfile/elf_file.h"
+
+struct elf_symbol {
+	uint64_t addr, sz; /* as the file has them */
+};
+
+/* Returns whether the file defines @name, with *out. */
+int elf_dynamic_symbol_find(const struct elf_file *f, struct elf_symbol *out, const char *name);
+
+#endif /* SCAP_OBJFILE_ELF_DYNAMIC_SYMBOL_H */
