@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Code objects of interpreters: which ones were sent. A code object is sent as an event once,
- * before the first sample with a frame of it.
+ * What the walkers of interpreters share: reads of objects, and which code objects were sent. A
+ * code object is sent as an event once, before the first sample with a frame of it.
  */
 #ifndef DRIVER_SCRIPT_CODES_BPF_H
 #define DRIVER_SCRIPT_CODES_BPF_H
@@ -21,6 +21,15 @@ struct {
 	__type(value, u64);
 } scripts_sent SEC(".maps");
 
+/* Results of a step of a walker. */
+enum { SCRIPT_MORE, SCRIPT_END, SCRIPT_FULL };
+
+/* Computes the checksum of a code object from three of its numbers. */
+static __always_inline u32 script_check(u64 a, u64 b, u64 c)
+{
+	return ((a ^ b << 32 ^ c) * 0x9e3779b97f4a7c15ull) >> (64 - STACK_SCRIPT_BITS);
+}
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -36,19 +45,61 @@ static __always_inline u64 *script_sent(u64 tag)
 	return bpf_map_lookup_elem(&scripts_sent, &at);
 }
 
-/* Notes that a frame of the code object at @code was put. */
-static __always_inline void script_used(struct user_walk *w, u32 walker, u64 code, u32 check)
+/* Reads the number at @at into w->word: the stack of a walker is short. */
+static __always_inline int read_word(struct user_walk *w, u64 at)
 {
-	const u64 tag =
-		((code ^ w->space << 16) * 0x9e3779b97f4a7c15ull ^ check) * 0xc2b2ae3d27d4eb4full;
-	const u64 *sent = script_sent(tag);
-	struct walk_code *c;
+	return bpf_probe_read_user(&w->word, sizeof(w->word), (void *)at);
+}
 
-	if (!sent || ONCE(*sent) == tag || w->n_codes >= WALK_CODES_MAX)
+#define GLIBC_KEYS_AT 0x310 /* from the thread pointer: pairs of a serial number and a value */
+#define GLIBC_KEYS 32
+
+/* Returns the value of the thread for a key of pthread_key_create; 0: none, or not found. */
+static __always_inline u64 thread_value(struct user_walk *w, u32 key)
+{
+	if (!w->tls || key >= GLIBC_KEYS || read_word(w, w->tls + GLIBC_KEYS_AT + key * 16ull + 8))
+		return 0;
+	return w->word;
+}
+
+/* Returns a number in the object that was read last. */
+static __always_inline u64 object_u64(const struct user_walk *w, u16 at)
+{
+	return *(const u64 *)(w->object + (at & (WALK_SCRIPT_SZ - 8)));
+}
+
+static __always_inline u16 object_u16(const struct user_walk *w, u16 at)
+{
+	return *(const u16 *)(w->object + (at & (WALK_SCRIPT_SZ - 2)));
+}
+
+static __always_inline u32 object_u32(const struct user_walk *w, u16 at)
+{
+	return *(const u32 *)(w->object + (at & (WALK_SCRIPT_SZ - 4)));
+}
+
+/* Notes that a frame of the code object at @code was put. @at and @file: see struct walk_code. */
+static __always_inline void script_used(struct user_walk *w, u32 walker, u64 code, u32 check,
+					u64 at, u64 file)
+{
+	struct walk_code *c;
+	const u64 *sent;
+	u8 *slot;
+
+	w->scratch =
+		((code ^ w->space << 16) * 0x9e3779b97f4a7c15ull ^ check) * 0xc2b2ae3d27d4eb4full;
+	sent = script_sent(w->scratch);
+	if (!sent || ONCE(*sent) == w->scratch || w->n_codes >= WALK_CODES_MAX)
 		return;
+	slot = &w->code_slots[w->scratch & (WALK_CODE_SLOTS - 1)];
+	if (*slot < w->n_codes && w->codes[*slot].tag == w->scratch)
+		return;
+	*slot = w->n_codes;
 	c = &w->codes[w->n_codes & (WALK_CODES_MAX - 1)];
 	c->code = code;
-	c->tag = tag;
+	c->tag = w->scratch;
+	c->at = at;
+	c->file = file;
 	c->check = check;
 	c->walker = walker;
 	w->n_codes++;

@@ -8,6 +8,8 @@
 #include <bpf/bpf_core_read.h>
 
 #include "shared/walk_state.h"
+#include "walk_lua.bpf.h"
+#include "walk_perl.bpf.h"
 #include "walk_python.bpf.h"
 
 struct unwind_chunk_template {
@@ -56,14 +58,19 @@ static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chun
  */
 static __always_inline int walk_script(struct user_walk *w, u32 walker)
 {
+	struct interp_key key = {.pid = w->pid, .walker = walker};
+	const struct interp_process *p = bpf_map_lookup_elem(&interp_processes, &key);
+
+	if (!p)
+		return 0;
 	switch (walker) {
 #define X(sym, name, fn)                                                                           \
 	case STACK_WALKER_##sym:                                                                   \
-		return fn(w);
+		return fn(w, p);
 		STACK_WALKERS(X)
 #undef X
 	default:
-		return w ? 0 : 1;
+		return 0;
 	}
 }
 

@@ -13,40 +13,18 @@
 #include "script_codes.bpf.h"
 #include "shared/user_walk.h"
 
-#define PYTHON_STEP 12 /* maximum number of frames per call */
-#define GLIBC_KEYS_AT 0x310 /* from the thread pointer: pairs of a serial number and a value */
-#define GLIBC_KEYS 32
-
-/* Reads the number at @at into w->word: the stack of a walker is short. */
-static __always_inline int read_word(struct user_walk *w, u64 at)
-{
-	return bpf_probe_read_user(&w->word, sizeof(w->word), (void *)at);
-}
-
-/* Returns a number in the object that was read last. */
-static __always_inline u64 object_u64(const struct user_walk *w, u16 at)
-{
-	return *(const u64 *)(w->object + (at & (WALK_SCRIPT_SZ - 8)));
-}
-
-static __always_inline u32 object_u32(const struct user_walk *w, u16 at)
-{
-	return *(const u32 *)(w->object + (at & (WALK_SCRIPT_SZ - 4)));
-}
+#define PYTHON_STEP 4 /* maximum number of frames per call: a loop that is unrolled */
 
 /* Returns the innermost activation of the thread: a C frame, or a frame. 0: none. */
-static __always_inline u64 python_begin(struct user_walk *w, const struct interp_python *p)
+static __always_inline u64 python_begin(struct user_walk *w, const struct interp_python *p,
+					u64 root)
 {
-	u64 key;
+	u64 state;
 
-	if (!w->tls || read_word(w, p->tss))
+	if (read_word(w, root) || (!p->root_is_key && !(u32)w->word))
 		return 0;
-	key = p->tss_is_key ? w->word << 32 | 1 : w->word;
-	if (!(u32)key || key >> 32 >= GLIBC_KEYS)
-		return 0;
-	if (read_word(w, w->tls + GLIBC_KEYS_AT + (key >> 32) * 16 + 8) || !w->word)
-		return 0;
-	return read_word(w, w->word + p->tstate_frame) ? 0 : w->word;
+	state = thread_value(w, p->root_is_key ? w->word : w->word >> 32);
+	return !state || read_word(w, state + p->tstate_frame) ? 0 : w->word;
 }
 
 /* Returns whether an activation begins with a C frame: current frame, previous C frame. */
@@ -62,25 +40,18 @@ static __always_inline u64 c_frame_current(const struct interp_python *p)
 }
 
 /* Finds the first frame of the activation. Returns 0 if it is not that of the native frame. */
-static __always_inline u64 python_first(struct user_walk *w, const struct interp_python *p)
+static __always_inline u64 python_first(struct user_walk *w, const struct interp_python *p,
+					u64 root)
 {
 	u64 *activation = &w->script[STACK_WALKER_PYTHON];
 
 	if (walk_script_begins(w, STACK_WALKER_PYTHON))
-		*activation = python_begin(w, p);
+		*activation = python_begin(w, p, root);
 	if (!*activation || !has_c_frames(p))
 		return *activation;
 	if (!walk_frame_has(w, *activation))
 		return 0;
 	return read_word(w, *activation + c_frame_current(p)) ? 0 : w->word;
-}
-
-static __always_inline u32 python_check(u64 name, u32 first_line, u32 flags, u32 argcount)
-{
-	u64 h = (name ^ (u64)first_line << 32 ^ flags ^ (u64)argcount << 24) *
-		0x9e3779b97f4a7c15ull;
-
-	return h >> (64 - STACK_SCRIPT_BITS);
 }
 
 /* Puts the frame that runs @code at @lasti. Returns not 0 if the walk ends. */
@@ -92,26 +63,25 @@ static __always_inline int python_put(struct user_walk *w, const struct interp_p
 
 	if (!code || bpf_probe_read_user(w->object, WALK_SCRIPT_SZ - 32, (void *)code))
 		return 0;
-	check = python_check(object_u64(w, p->code_name), object_u32(w, p->code_first_line),
-			     object_u32(w, p->code_flags), object_u32(w, p->code_argcount));
+	check = script_check(object_u64(w, p->code_name), object_u32(w, p->code_first_line),
+			     object_u32(w, p->code_flags) ^ (u64)object_u32(w, p->code_argcount)
+								    << 24);
 	if (p->frames == PYTHON_FRAME_OBJECTS)
 		position = (u64)(u32)lasti * p->lasti_scale;
 	else
 		position = lasti - code - p->code_bytes;
 	if (position > STACK_SCRIPT_MASK) /* it has not begun yet */
 		return 0;
-	script_used(w, STACK_WALKER_PYTHON, code, check);
+	script_used(w, STACK_WALKER_PYTHON, code, check, 0, 0);
 	return walk_put_code(w, STACK_WALKER_PYTHON, code, position, check);
 }
-
-enum { PYTHON_MORE, PYTHON_END, PYTHON_FULL };
 
 /* Ends the activation: the next one is @next. */
 static __always_inline int python_ends(struct user_walk *w, u64 next)
 {
 	w->script_frame = 0;
 	w->script[STACK_WALKER_PYTHON] = next;
-	return PYTHON_END;
+	return SCRIPT_END;
 }
 
 /* Ends an activation with C frames. */
@@ -132,7 +102,7 @@ static __always_inline int python_ends_at(struct user_walk *w, const struct inte
 		return python_ends(w, previous);
 	w->n = w->script_n & (STACK_USER_MAX - 1);
 	w->script_frame = 0;
-	return PYTHON_END;
+	return SCRIPT_END;
 }
 
 /* Puts one frame. Returns whether the activation has more. */
@@ -152,38 +122,35 @@ static __always_inline int python_step(struct user_walk *w, const struct interp_
 	if (p->frames >= PYTHON_ENTRY_FRAME && entry)
 		return python_ends_at(w, p, frame, previous);
 	if (python_put(w, p, code, lasti))
-		return PYTHON_FULL;
+		return SCRIPT_FULL;
 	if (p->frames == PYTHON_FRAME_OBJECTS)
 		return python_ends(w, previous);
 	if (p->frames == PYTHON_ENTRY_FLAG && entry)
 		return python_ends_c(w, p);
 	w->script_frame = previous;
-	return PYTHON_MORE;
+	return SCRIPT_MORE;
 }
 
 /* Verified on its own. */
-static __noinline int walk_python(struct user_walk *w)
+static __noinline int walk_python(struct user_walk *w, const struct interp_process *p)
 {
-	struct interp_key key = {.walker = STACK_WALKER_PYTHON};
-	const struct interp_process *p;
 	int r;
 
-	if (!w)
+	if (!w || !p)
 		return 1;
-	key.pid = w->pid;
-	p = bpf_map_lookup_elem(&interp_processes, &key);
-	if (!p)
-		return 0;
 	if (!w->script_frame) {
 		w->script_n = w->n;
-		w->script_frame = python_first(w, &p->python);
+		w->script_frame = python_first(w, &p->python, p->root);
 		if (!w->script_frame)
 			return 0;
 	}
+#pragma unroll
 	for (u32 i = 0; i < PYTHON_STEP; i++) {
+		OPAQUE(w); /* else addresses in it are computed before, and fill the stack */
+		OPAQUE(p);
 		r = python_step(w, &p->python);
-		if (r != PYTHON_MORE)
-			return r == PYTHON_FULL;
+		if (r != SCRIPT_MORE)
+			return r == SCRIPT_FULL;
 	}
 	return WALK_AGAIN;
 }

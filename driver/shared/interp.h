@@ -12,7 +12,8 @@
 /* Maximum lengths of what is sent of a code object, in bytes. */
 #define INTERP_NAME_MAX 256u
 #define INTERP_FILE_MAX 512u
-#define INTERP_LINES_MAX 2048u
+#define INTERP_LINES_MAX 8192u
+#define INTERP_LINE_BASES_MAX 256u
 
 /* How the frames of CPython hang together, by version. */
 enum python_frames {
@@ -23,12 +24,11 @@ enum python_frames {
 };
 
 struct interp_python {
-	u64 tss; /* address of the thread-specific key: u32 whether it exists, u32 key */
 	u8 frames; /* enum python_frames */
 	u8 minor; /* 3.minor */
 	u8 entry; /* value of the byte at frame_entry in the outermost frame of an activation */
 	u8 lasti_scale; /* bytes for each unit of frame_lasti in frame objects */
-	u8 tss_is_key; /* tss: only the key, which exists */
+	u8 root_is_key; /* root: only the key, which exists */
 	u16 tstate_frame; /* in the thread state: the C frame, or the frame */
 	u16 frame_code, frame_previous, frame_lasti, frame_entry;
 	u16 code_argcount, code_flags, code_first_line, code_file, code_name, code_lines,
@@ -42,13 +42,55 @@ struct interp_key {
 	u32 walker; /* enum stack_walker */
 };
 
+/* PUC Lua: the loop keeps the current CallInfo in a register that the native walk restores. */
+struct interp_lua {
+	u8 minor; /* 5.minor */
+	u8 call_reg; /* register of the CallInfo, by DWARF number */
+	u8 pc_reg; /* register of the next instruction; LUA_NO_REG: it is always in the CallInfo */
+	u8 entry; /* bit of call_status: the outermost frame of an activation of the loop */
+	u8 tail; /* bit of call_status: a tail call */
+	u8 proto_type; /* type of function prototypes */
+	u8 op_mask; /* of instructions: the bits of the operation */
+	u8 op_move, op_jump, op_get_upvalue, op_get_global, op_get_field, op_self, op_call,
+		op_tail_call;
+	u8 a_at, b_at, c_at; /* of instructions: bits where the operands begin */
+	u8 key_at; /* of instructions: bit that is set if operand C of op_self is a constant */
+	u8 line_sz; /* bytes of an entry of lines */
+	u16 b_mask, c_mask;
+	u16 c_constant; /* bit of operand C that is set if it is a constant; 0: it always is */
+	u16 call_pc, call_status; /* in the CallInfo */
+	u16 proto_line, proto_constants, proto_code, proto_upvalues, proto_lines, proto_line_bases,
+		proto_locals, proto_source; /* in the prototype; bases: 0: none */
+};
+
+#define LUA_NO_REG 255
+
+struct interp_perl {
+	u8 minor; /* 5.minor */
+	u16 cop, stack_info, main_cv; /* in the interpreter's structure */
+	u16 info_contexts, info_previous, info_context, info_type; /* in a PERL_SI */
+	u16 context_sz, context_cop, context_return, context_cv; /* in a PERL_CONTEXT */
+	u16 cop_line, cop_file; /* in a COP */
+	u16 cv_stash, cv_root, cv_name, cv_flags; /* in the body of a CV */
+	u16 gp_egv; /* in a GP */
+	u16 gv_name, gv_stash; /* in the body of a GV */
+	u16 stash_aux, aux_name_count; /* in the body of a stash, and in its aux */
+};
+
 struct interp_process {
 	u32 walker;
 	u32 pad;
-	struct interp_python python;
+	u64 root; /* address where the walk of a thread begins, by language:
+		   * Python: the thread-specific key: u32 whether it exists, u32 key
+		   * Perl: the thread-specific key, u32 */
+	union {
+		struct interp_python python;
+		struct interp_lua lua;
+		struct interp_perl perl;
+	};
 };
 
 /* Kinds of characters in a text that the driver copies. */
-enum interp_text { INTERP_ASCII, INTERP_UCS1, INTERP_UCS2, INTERP_UCS4 };
+enum interp_text { INTERP_ASCII, INTERP_UCS1, INTERP_UCS2, INTERP_UCS4, INTERP_BYTES };
 
 #endif /* DRIVER_SHARED_INTERP_H */

@@ -39,8 +39,8 @@ enum stack_how {
 #define STACK_IS_SCRIPT(frame) (STACK_HOW(frame) & STACK_HOW_SCRIPT && !STACK_IS_MORE(frame))
 #define STACK_WALKER(frame) (STACK_HOW(frame) & (STACK_WALKER_ROOM - 1))
 
-/* The word behind a frame of Python. The checksum shows whether the code object at the address is
- * still the named one. */
+/* The word behind an interpreter's frame. The checksum shows whether the code object at the address
+ * is still the named one. */
 #define STACK_SCRIPT_BITS 28
 #define STACK_SCRIPT_MASK ((1u << STACK_SCRIPT_BITS) - 1)
 #define STACK_MORE(position, check)                                                                \
@@ -51,7 +51,10 @@ enum stack_how {
 
 /* Interpreters whose frames are walked: symbol, name, function of the driver. The numbers are in
  * files: only append rows. */
-#define STACK_WALKERS(X) X(PYTHON, "python", walk_python)
+#define STACK_WALKERS(X)                                                                           \
+	X(PYTHON, "python", walk_python)                                                           \
+	X(LUA, "lua", walk_lua)                                                                    \
+	X(PERL, "perl", walk_perl)
 
 enum stack_walker {
 	STACK_WALKER_NONE,

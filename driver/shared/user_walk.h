@@ -435,7 +435,7 @@ static inline int fp_step(struct user_walk *w)
  * walker calls this for each frame of one activation of its loop, and stores in w->script[] where
  * the next activation continues.
  */
-static inline int walk_put_script(struct user_walk *w, u32 walker, u64 at, int exact)
+static __always_inline int walk_put_script(struct user_walk *w, u32 walker, u64 at, int exact)
 {
 	const u32 n = w->n;
 
@@ -459,7 +459,8 @@ static inline int walk_script_begins(struct user_walk *w, u32 walker)
 }
 
 /* Appends a frame of an interpreter whose code object lies at @code, and what belongs to it. */
-static inline int walk_put_code(struct user_walk *w, u32 walker, u64 code, u32 position, u32 check)
+static __always_inline int walk_put_code(struct user_walk *w, u32 walker, u64 code, u32 position,
+					 u32 check)
 {
 	const u32 n = w->n;
 

@@ -11,7 +11,8 @@
 #define WALK_WINDOW 4096u /* bytes of stack per read, at most a page */
 #define WALK_REGS 16
 #define WALK_AGAIN 2 /* walk_script: the activation has more frames */
-#define WALK_CODES_MAX 32 /* maximum number of new code objects of a walk */
+#define WALK_CODES_MAX 256 /* maximum number of new code objects of a walk */
+#define WALK_CODE_SLOTS 256
 #define WALK_SCRIPT_SZ 256u /* bytes of an interpreter's objects per read */
 #define WALK_SWITCHES_MAX                                                                          \
 	4 /* maximum number of changes of the stack; a walk in circles makes more */
@@ -48,12 +49,21 @@ struct user_walk {
 					  loop */
 	u64 script_frame; /* where an activation with more frames continues; 0: at its first one */
 	u32 script_n; /* n before that activation */
+	/* Of Perl: the current COP and its caller's, the PERL_SI and its contexts, the next one. */
+	struct {
+		u64 cop, caller, info, contexts;
+		s64 context; /* negative: no more */
+		u64 name, package; /* of a subroutine that is sent */
+	} perl;
 	/* Out: code objects of the stack whose names were not sent yet. */
 	u32 n_codes;
 	struct walk_code {
 		u64 code, tag; /* tag: as in the driver's table of those that were sent */
+		u64 at, file; /* what names it: Lua: a CallInfo; Perl: a CV, and the name of a file
+			       */
 		u32 check, walker;
 	} codes[WALK_CODES_MAX];
+	u8 code_slots[WALK_CODE_SLOTS]; /* by hash of the tag: the index of the last such code */
 	/* Scratch of the walker. */
 	u64 word;
 	u8 object[WALK_SCRIPT_SZ];

@@ -427,11 +427,7 @@ static int detect_interp(struct unwind_files *fs, struct unwind_file *f, const s
 
 	if (is_interp < 0) {
 		fs->stats.n_unsupported++;
-		if (found.process.python.minor)
-			snprintf(fs->stats.unsupported, sizeof(fs->stats.unsupported),
-				 "Python 3.%u", found.process.python.minor);
-		else
-			snprintf(fs->stats.unsupported, sizeof(fs->stats.unsupported), "Python");
+		memcpy(fs->stats.unsupported, found.version, sizeof(fs->stats.unsupported));
 	}
 	if (is_interp <= 0)
 		return 0;

@@ -604,7 +604,7 @@ static void publish_interps(struct unwind_procs *ps, struct proc *p)
 		    f->loop[0].from - m->offset >= m->end - m->start)
 			continue;
 		process = f->process;
-		process.python.tss += m->start - m->offset - f->delta;
+		process.root += m->start - m->offset - f->delta;
 		key.walker = process.walker;
 		if (!bpf_map_update_elem(ps->interp_map, &key, &process, BPF_ANY))
 			seen |= 1u << process.walker;

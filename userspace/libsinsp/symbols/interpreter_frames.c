@@ -30,6 +30,15 @@ static const char *const calls[] = {
 	"slot_tp_call",
 	"method_call",
 	"fast_function",
+	/* Perl */
+	"Perl_runops_",
+	"Perl_call_",
+	"Perl_pp_entersub",
+	/* Lua */
+	"lua_callk",
+	"lua_pcallk",
+	"luaV_",
+	"luaD_",
 };
 
 /* Returns whether the frame only calls, or has no name of its own. */

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lua_names.h"
 #include "memory/hash.h"
 #include "python_lines.h"
 #include "shared/interp.h"
+#include "shared/stack.h"
 
 #define BUCKETS 65536 /* powers of two */
 #define PID_BUCKETS 4096
@@ -61,7 +63,7 @@ static char *put_text(char *to, const uint8_t *p, uint32_t len, unsigned int kin
 {
 	const unsigned int size = kind == INTERP_UCS4 ? 4 : kind == INTERP_UCS2 ? 2 : 1;
 
-	if (kind == INTERP_ASCII) {
+	if (kind == INTERP_ASCII || kind == INTERP_BYTES) {
 		memcpy(to, p, len);
 		to += len;
 	} else {
@@ -115,12 +117,60 @@ static int init(struct script_names *s)
 	return -ENOMEM;
 }
 
+/* Returns whether the texts are as the driver reads them, not from a file of ours. */
+static int is_raw(const struct script_row *row)
+{
+	return row->kinds >> 4 == INTERP_BYTES;
+}
+
+/* Puts the source of a chunk of Lua; one from a file has its name already. */
+static char *put_file(char *to, const struct script_row *row)
+{
+	if (row->language == STACK_WALKER_LUA && is_raw(row))
+		return lua_put_chunk_name(to, row->file, row->file_len);
+	return put_text(to, row->file, row->file_len, row->kinds >> 4);
+}
+
+/* Puts the name of a subroutine of Perl behind that of its package, which is in the lines. */
+static char *put_perl_name(char *to, const struct script_row *row)
+{
+	static const char main_program[] = "main program";
+
+	if (!row->name_len)
+		return mempcpy(to, main_program, sizeof(main_program));
+	if (row->n_lines)
+		to = mempcpy(mempcpy(to, row->lines, row->n_lines), "::", 2);
+	return put_text(to, row->name, row->name_len, INTERP_BYTES);
+}
+
+/* Puts the texts of @row behind @c. Returns their end. */
+static char *put_texts(struct script_code *c, const struct script_row *row)
+{
+	char *file = (char *)(c + 1), *name = put_file(file, row), *end;
+
+	if (row->language == STACK_WALKER_PERL && is_raw(row))
+		end = put_perl_name(name, row);
+	else if (row->language == STACK_WALKER_LUA && !row->name_len)
+		end = lua_put_function(name, file, row->first_line);
+	else
+		end = put_text(name, row->name, row->name_len, row->kinds & 0xf);
+	c->file = *file ? file : NULL;
+	c->function = *name ? name : NULL;
+	return end;
+}
+
+static char *put_bytes(char *to, const uint8_t *p, uint32_t len)
+{
+	return len ? mempcpy(to, p, len) : to;
+}
+
 static struct script_code *make(const struct script_row *row)
 {
-	const size_t text = UTF8_MAX * ((size_t)row->name_len + row->file_len) + 2;
-	const size_t sz = sizeof(struct script_code) + text + row->n_lines;
-	struct script_code *c = malloc(sz);
-	char *at, *lines;
+	const size_t text = UTF8_MAX * ((size_t)row->name_len + 2 * (size_t)row->file_len) +
+			    2 * LUA_NAME_EXTRA + 2 + row->n_lines;
+	struct script_code *c =
+		malloc(sizeof(*c) + text + (size_t)row->n_lines + (size_t)row->n_bases);
+	char *end;
 
 	if (!c)
 		return NULL;
@@ -129,18 +179,17 @@ static struct script_code *make(const struct script_row *row)
 		.code = row->code,
 		.check = row->check,
 		.first_line = row->first_line,
-		.sz = (uint32_t)sz,
 		.n_lines = (uint16_t)row->n_lines,
+		.n_bases = (uint16_t)row->n_bases,
 		.language = row->language,
 		.version = row->version,
 	};
-	at = (char *)(c + 1);
-	c->function = row->name_len ? at : NULL;
-	at = put_text(at, row->name, row->name_len, row->kinds & 0xf);
-	c->file = row->file_len ? at : NULL;
-	lines = put_text(at, row->file, row->file_len, row->kinds >> 4);
-	memcpy(lines, row->lines, row->n_lines);
-	c->lines = (const uint8_t *)lines;
+	end = put_texts(c, row);
+	c->lines = (uint8_t *)end;
+	end = put_bytes(end, row->lines, row->n_lines);
+	c->bases = (uint8_t *)end;
+	end = put_bytes(end, row->bases, row->n_bases);
+	c->sz = (uint32_t)(end - (char *)c);
 	return c;
 }
 
@@ -164,7 +213,8 @@ int script_names_add(struct script_names *s, const struct script_row *row)
 	if (init(s))
 		return -ENOMEM;
 	if (row->name_len > UTF8_MAX * INTERP_NAME_MAX ||
-	    row->file_len > UTF8_MAX * INTERP_FILE_MAX || row->n_lines > INTERP_LINES_MAX)
+	    row->file_len > UTF8_MAX * INTERP_FILE_MAX || row->n_lines > INTERP_LINES_MAX ||
+	    row->n_bases > INTERP_LINE_BASES_MAX)
 		return 0;
 	old = find(s, row->pid, row->code);
 	if (old) {
@@ -228,7 +278,19 @@ int script_names_each(const struct script_names *s,
 uint32_t script_code_line(const struct script_code *c, uint32_t position)
 {
 	const struct python_line_table t = {c->lines, c->n_lines, c->first_line};
+	const struct lua_line_table lua = {
+		.lines = c->lines,
+		.n_lines = c->n_lines,
+		.bases = c->bases,
+		.n_bases = c->n_bases,
+		.first_line = c->first_line,
+		.minor = c->version,
+	};
 
+	if (c->language == STACK_WALKER_PERL)
+		return position;
+	if (c->language == STACK_WALKER_LUA)
+		return lua_line(&lua, position);
 	if (c->version >= 11)
 		return python_line_of_locations(&t, position);
 	if (c->version == 10)

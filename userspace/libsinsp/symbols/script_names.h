@@ -19,11 +19,11 @@ struct script_code {
 	uint32_t check;
 	uint32_t first_line;
 	uint32_t sz; /* bytes of memory */
-	uint16_t n_lines; /* bytes of the line table */
+	uint16_t n_lines, n_bases; /* bytes of the line table */
 	uint8_t language; /* enum stack_walker */
 	uint8_t version;
 	const char *function, *file; /* UTF-8; NULL: unknown. In this allocation */
-	const uint8_t *lines;
+	const uint8_t *lines, *bases;
 };
 
 struct script_names {
@@ -40,8 +40,8 @@ struct script_row {
 	uint64_t code;
 	uint32_t check, first_line;
 	uint8_t language, version, kinds;
-	const uint8_t *name, *file, *lines;
-	uint32_t name_len, file_len, n_lines;
+	const uint8_t *name, *file, *lines, *bases;
+	uint32_t name_len, file_len, n_lines, n_bases;
 };
 
 /* Adds a code object; it replaces one at the same address of the process. Returns 0 or -ENOMEM. */
@@ -57,7 +57,9 @@ int script_names_each(const struct script_names *s,
 /* Returns NULL: unknown. Borrowed until the next add or drop. */
 const struct script_code *script_names_find(const struct script_names *s, int64_t pid,
 					    uint64_t code, uint32_t check);
-/* Returns the source line at @position, bytes from the first instruction; 0: unknown. */
+/* Returns the source line at @position, as in the frame: Python: bytes, Lua: instructions. 0:
+ * unknown.
+ */
 uint32_t script_code_line(const struct script_code *c, uint32_t position);
 
 #endif /* SINSP_SYMBOLS_SCRIPT_NAMES_H */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "shared/interp.h"
+#include "shared/stack.h"
 #include "testing/test_main.h"
 
 enum { N = 200000 };
@@ -132,12 +133,50 @@ static void test_bound(void **state)
 	script_names_fini(&s);
 }
 
+/* The driver sends the package of a Perl subroutine apart from its name; a file has both. */
+static void test_perl_names(void **state)
+{
+	static const struct {
+		uint8_t kinds;
+		const char *package, *name, *function;
+	} rows[] = {
+		{INTERP_BYTES | INTERP_BYTES << 4, "Some", "method", "Some::method"},
+		{INTERP_BYTES | INTERP_BYTES << 4, "", "method", "method"},
+		{INTERP_BYTES | INTERP_BYTES << 4, "main", "", "main program"},
+		{INTERP_ASCII, "", "Some::method", "Some::method"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct script_row row = {
+			.pid = 1,
+			.code = 0x1000,
+			.language = STACK_WALKER_PERL,
+			.kinds = rows[i].kinds,
+			.name = (const uint8_t *)rows[i].name,
+			.name_len = (uint32_t)strlen(rows[i].name),
+			.file = (const uint8_t *)"x.pl",
+			.file_len = 4,
+			.lines = (const uint8_t *)rows[i].package,
+			.n_lines = (uint32_t)strlen(rows[i].package),
+		};
+		struct script_names s = {0};
+		const struct script_code *c;
+
+		assert_int_equal(script_names_add(&s, &row), 0);
+		c = script_names_find(&s, 1, 0x1000, 0);
+		assert_string_equal(c->function, rows[i].function);
+		assert_string_equal(c->file, "x.pl");
+		assert_int_equal(script_code_line(c, 17), 17);
+		script_names_fini(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_hostile_keys),
+		cmocka_unit_test(test_names),      cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_perl_names), cmocka_unit_test(test_hostile_keys),
 		cmocka_unit_test(test_bound),
 	};
 

@@ -138,6 +138,7 @@ enum {
 	SCRIPT_P_NAME,
 	SCRIPT_P_FILE,
 	SCRIPT_P_LINES,
+	SCRIPT_P_LINE_BASES,
 	SCRIPT_P_MAX
 };
 
@@ -161,6 +162,8 @@ int symbol_script_event_read(struct script_row *t, const struct sinsp_evt *evt)
 	t->file_len = v[SCRIPT_P_FILE].len;
 	t->lines = v[SCRIPT_P_LINES].p;
 	t->n_lines = v[SCRIPT_P_LINES].len;
+	t->bases = v[SCRIPT_P_LINE_BASES].p;
+	t->n_bases = v[SCRIPT_P_LINE_BASES].len;
 	return 0;
 }
 
@@ -178,6 +181,7 @@ int symbol_script_event_build(void *buf, const struct script_code *c)
 		[SCRIPT_P_NAME] = {c->function, c->function ? (uint16_t)strlen(c->function) : 0},
 		[SCRIPT_P_FILE] = {c->file, c->file ? (uint16_t)strlen(c->file) : 0},
 		[SCRIPT_P_LINES] = {c->lines, c->n_lines},
+		[SCRIPT_P_LINE_BASES] = {c->bases, c->n_bases},
 	};
 
 	return scap_evt_build(buf, SYMBOL_EVENT_MAX, EVT_SCRIPT_E, 0, (uint64_t)c->pid, v,

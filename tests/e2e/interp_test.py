@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the frames of Lua and Perl in sampled stacks: functions, lines and order are those that the
+language itself has, for each version here."""
+
+import glob
+import os
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+from interp_stacks import HERE, Stacks
+
+
+class Lua(Stacks):
+    """A function of Lua has no name of its own: callers name it, and saker keeps the first name."""
+
+    def lines(self, stacks):
+        return [[line for _, line in stack] for stack in stacks]
+
+    def check(self, lua, seed):
+        expected = self.run_program(lua, "stacks.lua", seed)
+        got = self.sampled("wait4")
+        self.check_order(self.lines(got), self.lines(expected))
+        names = {}
+        for stack in expected:
+            for name, line in stack:
+                names.setdefault(line, set()).add(name)
+        for stack in got:
+            for name, line in stack:
+                self.assertIn(name, names[line], line)
+        self.check_tops(len(got), r"stacks\.lua")
+
+    def test_versions(self):
+        for i, version in enumerate(("5.3", "5.4")):
+            with self.subTest(version=version):
+                self.check(shutil.which("lua" + version), i + 1)
+
+    def test_hosts(self):
+        """Lua as a shared library, and in a stripped program that exports nothing."""
+        libs = {"shared": ["-llua5.4"], "static": ["-s", "-l:liblua5.4.a", "-lm", "-ldl"]}
+        for i, (name, words) in enumerate(libs.items()):
+            with self.subTest(library=name):
+                host = os.path.join(e2e.own_dir(self), name)
+                subprocess.run(["gcc", "-O1", "-I/usr/include/lua5.4", "-o", host,
+                                os.path.join(HERE, "interp/lua_host.c"), *words], check=True)
+                self.check(host, i + 1)
+
+    def test_stripped_script(self):
+        """Without debugging information a function has its place in the file, and no line."""
+        folder = e2e.own_dir(self)
+        source, binary = os.path.join(folder, "spin.lua"), os.path.join(folder, "spin.luac")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write("local t = {}\nfunction t.spin(n) for i = 1, n do n = n + i % 3 end return n end\n"
+                    "local began = os.clock()\nrepeat local r = t.spin(10000) until os.clock() - began > 0.5\n")
+        subprocess.run(["luac5.4", "-s", "-o", binary, source], check=True)
+        tops = os.path.join(folder, "tops")
+        e2e.run(e2e.SAKER, "--sample", "499", "-o", tops, "-p", "%stack.lang.top", "evt.type=sample",
+                "--", "lua5.4", binary)
+        self.assertIn("spin (?)", e2e.read_text(tops).splitlines())
+
+
+class Perl(Stacks):
+    def check(self, program, seed):
+        expected = self.run_program(program, "stacks.pl", seed)
+        got = self.sampled("select, pselect6")
+        self.check_order(got, expected)
+        tops = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%stack.lang.top",
+                       "stack.lang.top contains nap").splitlines()
+        self.assertGreaterEqual(len(tops), len(got))
+        for top in tops:
+            self.assertRegex(top, r"^main::nap \(.+/stacks\.pl:\d+\)$")
+
+    def test_static(self):
+        self.check("/usr/bin/perl", 1)
+
+    def test_shared(self):
+        """A program that uses libperl."""
+        host = os.path.join(e2e.own_dir(self), "host")
+        words = [subprocess.run(["/usr/bin/perl", "-MExtUtils::Embed", "-e", what], capture_output=True, text=True,
+                                check=True).stdout.split() for what in ("ccopts", "ldopts")]
+        library = glob.glob("/usr/lib/*/libperl.so.5.??")[0] # -lperl would need another package
+        subprocess.run(["gcc", *words[0], "-o", host, os.path.join(HERE, "interp/perl_host.c"),
+                        *(library if word == "-lperl" else word for word in words[1])], check=True)
+        self.check(host, 2)
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()

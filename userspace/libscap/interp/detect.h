@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Detection of each language, behind interp_file_detect, with the same contract. */
+#ifndef SCAP_INTERP_DETECT_H
+#define SCAP_INTERP_DETECT_H
+
+#include "interp/interp_file.h"
+#include "objfile/elf_dynamic_symbol.h"
+
+int interp_detect_python(struct interp_file *out, const struct elf_file *f, const char *path);
+int interp_detect_lua(struct interp_file *out, const struct elf_file *f, const char *path);
+int interp_detect_perl(struct interp_file *out, const struct elf_file *f, const char *path);
+
+/* Adds the code of the loop: that of the function @loop, and its part that the compiler moved away.
+ * Returns -1 if the file does not have it. */
+int interp_add_loop(struct interp_file *out, const struct elf_file *f,
+		    const struct elf_symbol *loop);
+
+#endif /* SCAP_INTERP_DETECT_H */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Detects CPython. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interp/detect.h"
+
+/* A row of the table. */
+struct row {
+	uint64_t key_at; /* in _PyRuntime; 0: see find_key */
+	struct interp_python python;
+};
+
+static const struct row rows[] = {
+#define PYTHON(minor_, frames_, entry_, scale, key, tstate, f_code, f_previous, f_lasti, f_entry,  \
+	       argcount, flags, first, file, name, lines, bytes, text_, wide)                      \
+	{.key_at = (key),                                                                          \
+	 .python = {.frames = PYTHON_##frames_,                                                    \
+		    .minor = (minor_),                                                             \
+		    .entry = (entry_),                                                             \
+		    .lasti_scale = (scale),                                                        \
+		    .tstate_frame = (tstate),                                                      \
+		    .frame_code = (f_code),                                                        \
+		    .frame_previous = (f_previous),                                                \
+		    .frame_lasti = (f_lasti),                                                      \
+		    .frame_entry = (f_entry),                                                      \
+		    .code_argcount = (argcount),                                                   \
+		    .code_flags = (flags),                                                         \
+		    .code_first_line = (first),                                                    \
+		    .code_file = (file),                                                           \
+		    .code_name = (name),                                                           \
+		    .code_lines = (lines),                                                         \
+		    .code_bytes = (bytes),                                                         \
+		    .text = (text_),                                                               \
+		    .wide_text = (wide)}},
+#include "interp/python.def"
+#undef PYTHON
+};
+
+/* Returns the version 3.N that the name says; 0: none. */
+static unsigned int python_version_in(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	unsigned int minor;
+
+	if (!strncmp(name, "lib", 3))
+		name += 3;
+	return sscanf(name, "python3.%u", &minor) == 1 ? minor : 0;
+}
+
+/* Returns the version 3.N: that of the symbol Py_Version (3.11 and later), or of the name. */
+static unsigned int python_version(const struct elf_file *f, const char *path)
+{
+	struct elf_symbol version;
+	uint64_t offset;
+	uint32_t v;
+
+	if (!elf_dynamic_symbol_find(f, &version, "Py_Version"))
+		return python_version_in(path);
+	if (elf_file_offset_of(f, &offset, version.addr) ||
+	    elf_file_read(f, &v, offset, sizeof(v)) || v >> 24 != 3)
+		return 0;
+	return v >> 16 & 0xff;
+}
+
+/* Finds the key that a function reads before it calls PyThread_get_key_value: mov key(%rip), %edi.
+ * Returns its address; 0: not found. */
+static uint64_t find_key(const struct elf_file *f, const struct elf_symbol *get)
+{
+	uint8_t code[64];
+	const size_t sz = get->sz < sizeof(code) ? get->sz : sizeof(code);
+	uint64_t offset;
+	int32_t rel;
+
+	if (elf_file_offset_of(f, &offset, get->addr) || elf_file_read(f, code, offset, sz))
+		return 0;
+	for (size_t i = 0; i + 6 <= sz; i++) {
+		if (code[i] != 0x8b || code[i + 1] != 0x3d)
+			continue;
+		memcpy(&rel, code + i + 2, sizeof(rel));
+		return get->addr + i + 6 + (uint64_t)(int64_t)rel;
+	}
+	return 0;
+}
+
+/* Finds the key of the thread's state. Returns -1 if it is not there. */
+static int find_root(struct interp_process *p, const struct elf_file *f, uint64_t key_at)
+{
+	struct elf_symbol symbol;
+
+	if (!key_at) {
+		p->python.root_is_key = 1;
+		if (elf_dynamic_symbol_find(f, &symbol, "PyGILState_GetThisThreadState"))
+			p->root = find_key(f, &symbol);
+		return p->root ? 0 : -1;
+	}
+	if (!elf_dynamic_symbol_find(f, &symbol, "_PyRuntime") || key_at + 8 > symbol.sz)
+		return -1;
+	p->root = symbol.addr + key_at;
+	return 0;
+}
+
+static const struct row *find_row(unsigned int minor)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].python.minor == minor)
+			return &rows[i];
+	return NULL;
+}
+
+int interp_detect_python(struct interp_file *out, const struct elf_file *f, const char *path)
+{
+	struct elf_symbol loop;
+	const struct row *row;
+	unsigned int minor;
+
+	strcpy(out->version, "Python");
+	if (!elf_dynamic_symbol_find(f, &loop, "_PyEval_EvalFrameDefault"))
+		return elf_dynamic_symbol_find(f, &loop, "PyEval_EvalFrameEx") /* before 3.6 */
+			       ? -ENOTSUP
+			       : 0;
+	minor = python_version(f, path);
+	if (minor)
+		snprintf(out->version, sizeof(out->version), "Python 3.%u", minor);
+	row = find_row(minor);
+	if (!row || interp_add_loop(out, f, &loop))
+		return -ENOTSUP;
+	out->process.walker = STACK_WALKER_PYTHON;
+	out->process.python = row->python;
+	return find_root(&out->process, f, row->key_at) ? -ENOTSUP : 1;
+}
