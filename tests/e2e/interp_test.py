@@ -21,7 +21,7 @@ class Lua(Stacks):
 
     def check(self, lua, seed):
         expected = self.run_program(lua, "stacks.lua", seed)
-        got = self.sampled("wait4")
+        got = self.sampled("clone, clone3") # wait4 need not wait: the command may be done
         self.check_order(self.lines(got), self.lines(expected))
         names = {}
         for stack in expected:

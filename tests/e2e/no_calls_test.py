@@ -108,8 +108,9 @@ class Names(Folder):
                        s["proc.pname"] if stages[at][3] else ""]
                 self.assertIn(is_, stages[at:], f"{row}: {s}")
                 at = stages.index(is_)
-                # During an exec the name is already new, and the program still the old one.
-                self.assertIn(s["sample.comm"], [stage[0] for stage in stages[at:at + 2]])
+                # During an exec the name is already new, and the program still the old one. The
+                # kernel reports a rename just before it makes it.
+                self.assertIn(s["sample.comm"], [stage[0] for stage in stages[max(at - 1, 0):at + 2]])
             # A tick each millisecond for at least 60 ms: enough even if most are missed.
             self.assertEqual(at, len(stages) - 1, f"{row}: {found}")
             if stages[-1][3]:

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Calls Lua functions in random order and depth, also through C functions, coroutines and tail
 -- calls. At each end it writes the stack that Lua itself has to a file, as JSON, and waits for a
--- command. Arguments: the file, the number of stacks, the seed.
+-- command. Arguments: the file, the number of stacks, the seed, and a file: it begins when that is
+-- there.
 local out = assert(io.open(arg[1], "w"))
 local left, depth_max = tonumber(arg[2]), 30
 math.randomseed(tonumber(arg[3]))
@@ -134,6 +135,14 @@ function next_call(n)
   return r
 end
 
+local function is_there(path)
+  local f = io.open(path)
+  return f and f:close()
+end
+
+local function warm_up() local r = os.execute("sleep 0.01") return r end
+
+while not is_there(arg[4]) do warm_up() end
 while left > 0 do
   next_call(math.random(0, depth_max))
 end

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Calls Perl subroutines in random order and depth, also through C. At each end it writes the stack
 # that Perl itself has to a file, as JSON, and waits. Arguments: the file, the number of stacks, the
-# seed.
+# seed, and a file: it begins when that is there.
 use strict;
 use warnings;
 use List::Util ();
@@ -21,7 +21,7 @@ use overload '+' => sub { my $self = shift; main::call_next($$self); return 1 };
 
 package main;
 
-my ($path, $left, $seed) = @ARGV;
+my ($path, $left, $seed, $start) = @ARGV;
 srand $seed;
 open my $out, '>', $path or die "$path: $!";
 
@@ -148,6 +148,9 @@ sub call_next {
     return 1;
 }
 
+sub warm_up { select undef, undef, undef, 0.01 }
+
+warm_up() while !-e $start;
 while ($left > 0) {
     call_next(int rand 16);
 }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sleeps at the end of random stacks of Python and C functions, and writes each stack to a file as Python has it."""
+"""Sleeps at the end of random stacks of Python and C functions, and writes each stack to a file as Python
+has it. Arguments: the file, the number of stacks, the seed, and a file: it begins when that is there."""
 import ctypes
 import json
+import os
 import random
 import sys
 import time
@@ -64,6 +66,12 @@ def go(n):
     return 0
 
 
+def warm_up():
+    time.sleep(0.01)
+
+
+while not os.path.exists(sys.argv[4]):
+    warm_up()
 for i in range(int(sys.argv[2])):
     go(chance.randrange(1, 14))
 out.close()
