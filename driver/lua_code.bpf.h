@@ -111,9 +111,10 @@ static __always_inline u64 lua_loaded_by(struct user_walk *w, const struct inter
 
 /* Returns the name, a string, that the caller of the function at CallInfo @call has for it; 0:
  * none. Verified on its own. */
-static __noinline u64 lua_function_name(struct user_walk *w, const struct interp_lua *p, u64 call)
+WALK_FUNC u64 lua_function_name(struct user_walk *w, const struct interp_lua *p, u64 call)
 {
 	u32 insn, reg, at;
+	bool loads = false;
 	u64 code;
 
 	if (!w || !p || !lua_read_call(w, p, call) || !object_u32(w, p->proto_line) ||
@@ -129,10 +130,11 @@ static __noinline u64 lua_function_name(struct user_walk *w, const struct interp
 	for (u32 i = 0; i < LUA_LOOK_BACK && at; i++) {
 		at--;
 		insn = lua_insn(w, code + (u64)at * LUA_INSN_SZ);
-		if (lua_op(p, insn) != p->op_jump && lua_a(p, insn) == reg)
-			return lua_loaded_by(w, p, insn, at);
+		loads = lua_op(p, insn) != p->op_jump && lua_a(p, insn) == reg;
+		if (loads)
+			break;
 	}
-	return 0;
+	return loads ? lua_loaded_by(w, p, insn, at) : 0;
 }
 
 /* Puts the parameters of the event of prototype @c. */

@@ -54,7 +54,7 @@ static __always_inline int perl_read_gv(struct user_walk *w, const struct interp
 }
 
 /* Finds the HEKs of a subroutine's name and package. Verified on its own. */
-static __noinline int perl_names(struct user_walk *w, const struct interp_perl *p, u64 cv)
+WALK_FUNC int perl_names(struct user_walk *w, const struct interp_perl *p, u64 cv)
 {
 	if (!w || !p)
 		return 0;

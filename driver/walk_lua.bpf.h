@@ -101,7 +101,7 @@ static __always_inline u64 lua_call(const struct user_walk *w, const struct inte
 }
 
 /* Verified on its own. */
-static __noinline int walk_lua(struct user_walk *w, const struct interp_process *p)
+WALK_FUNC int walk_lua(struct user_walk *w, const struct interp_process *p)
 {
 	int r;
 

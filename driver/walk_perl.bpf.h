@@ -129,7 +129,7 @@ static __always_inline int perl_step(struct user_walk *w, const struct interp_pe
 }
 
 /* Verified on its own. */
-static __noinline int walk_perl(struct user_walk *w, const struct interp_process *p)
+WALK_FUNC int walk_perl(struct user_walk *w, const struct interp_process *p)
 {
 	int r;
 

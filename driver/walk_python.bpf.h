@@ -132,7 +132,7 @@ static __always_inline int python_step(struct user_walk *w, const struct interp_
 }
 
 /* Verified on its own. */
-static __noinline int walk_python(struct user_walk *w, const struct interp_process *p)
+WALK_FUNC int walk_python(struct user_walk *w, const struct interp_process *p)
 {
 	int r;
 
