@@ -104,7 +104,7 @@ static void put_capture(const struct report *r, FILE *f)
 	put_reasons(st, f);
 	put_count(f, "exits without an enter", st->n_no_enter);
 	put_count(f, "timestamps moved", st->n_clamped);
-	put_count(f, "enters lost at task switch", st->n_storage_fail);
+	put_count(f, "enter events not kept", st->n_storage_fail);
 	put_count(f, "malformed records", st->n_bad_record);
 	put_count(f, "syscalls of saker, excluded", st->n_self);
 	put_count(f, "filtered in kernel", st->n_filtered);

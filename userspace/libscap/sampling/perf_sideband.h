@@ -23,7 +23,7 @@ struct code_record {
 	enum code_record_type type;
 	uint64_t boot_ns;
 	uint32_t pid, parent;
-	struct code_map map; /* of no file: no path, as in /proc */
+	struct code_map map; /* its path is empty if it maps no file */
 	char comm[16]; /* of an exec */
 	uint64_t n_lost;
 };

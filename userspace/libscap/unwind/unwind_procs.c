@@ -41,7 +41,7 @@ struct proc {
 	int dirty;
 	int refused; /* its mappings did not fit */
 	int too_much; /* its files exceed its work limit */
-	uint64_t work; /* remaining work limit for its files */
+	uint64_t work; /* how much of its files may still be read */
 	uint64_t since_ns; /* anything older is ignored */
 	uint64_t exit_ns; /* when its first thread ended; 0: it lives */
 	struct maps *maps;

@@ -74,8 +74,8 @@ static inline void bind_fd(struct sinsp *s, struct sinsp_evt *e, int64_t num)
 		e->fd = sinsp_files_find(e->thread->files, num);
 }
 
-/* Returns whether the enter event lacks the value: a path that was not in memory, or the address of
- * a blocked call. The exit event has it. */
+/* Returns whether the enter event lacks the value and the exit event has it: a path that was not in
+ * memory, or the socket address of a call that blocks. */
 static int is_unknown(const struct scap_param_info *info, const struct scap_param *v, int sleeps)
 {
 	if (info->type == PT_SOCKTUPLE || info->type == PT_SOCKADDR)
