@@ -71,27 +71,18 @@ WALK_FUNC int perl_names(struct user_walk *w, const struct interp_perl *p, u64 c
 	return 0;
 }
 
-/* Puts the parameters of the event of subroutine @c. The package stands in place of lines. */
+/* Puts the parameters of the event of subroutine @c. */
 static __always_inline void put_perl_code(struct rec *r, struct user_walk *w,
 					  const struct walk_code *c, const struct interp_perl *p)
 {
-	struct script_text name, package;
+	struct script_text file = {.at = c->file}, name, package;
 	s64 len = bpf_probe_read_user_str(w->window, INTERP_FILE_MAX, (void *)c->file);
 
+	file.len = len > 1 ? len - 1 : 0;
 	perl_names(w, p, c->at);
 	name = perl_hek(w, w->perl.name);
 	package = perl_hek(w, w->perl.package);
-	put_s64(r, w->pid);
-	put_u8(r, c->walker);
-	put_u8(r, p->minor);
-	put_u64(r, c->code);
-	put_u32(r, c->check);
-	put_u32(r, 0);
-	put_u8(r, INTERP_BYTES | INTERP_BYTES << 4);
-	put_script_bytes(r, w, name.at, name.len, INTERP_NAME_MAX);
-	put_script_bytes(r, w, c->file, len > 1 ? len - 1 : 0, INTERP_FILE_MAX);
-	put_script_bytes(r, w, package.at, package.len, INTERP_LINES_MAX);
-	put_empty(r);
+	put_qualified_code(r, w, c, p->minor, 0, &name, &file, &package);
 }
 
 #endif /* DRIVER_PERL_CODE_BPF_H */

@@ -5,6 +5,7 @@
 
 #include "lua_code.bpf.h"
 #include "perl_code.bpf.h"
+#include "php_code.bpf.h"
 #include "python_code.bpf.h"
 
 #define SCRIPT_ROOM                                                                                \
@@ -35,6 +36,8 @@ static __always_inline void close_script(struct rec *r, struct user_walk *w,
 		put_lua_code(r, w, c, &p->lua);
 	else if (p && c->walker == STACK_WALKER_PERL)
 		put_perl_code(r, w, c, &p->perl);
+	else if (p && c->walker == STACK_WALKER_PHP)
+		put_php_code(r, w, c, &p->php);
 	for (u32 i = 0; i < EVT_SCRIPT_E_NPARAMS && r->n < EVT_SCRIPT_E_NPARAMS; i++)
 		put_empty(r);
 	if (!rec_close(r, 0, 0) || !p)

@@ -25,4 +25,25 @@ static __always_inline void put_script_bytes(struct rec *r, struct user_walk *w,
 	r->off = widen_in(&w->scratch, r->off, REC_OFF_MAX);
 }
 
+/* Puts the parameters of the event of function @c, whose frames have the line as their position.
+ * The package or class of the function stands in place of lines. */
+static __always_inline void put_qualified_code(struct rec *r, struct user_walk *w,
+					       const struct walk_code *c, u8 version,
+					       u32 first_line, const struct script_text *name,
+					       const struct script_text *file,
+					       const struct script_text *package)
+{
+	put_s64(r, w->pid);
+	put_u8(r, c->walker);
+	put_u8(r, version);
+	put_u64(r, c->code);
+	put_u32(r, c->check);
+	put_u32(r, first_line);
+	put_u8(r, INTERP_BYTES | INTERP_BYTES << 4);
+	put_script_bytes(r, w, name->at, name->len, INTERP_NAME_MAX);
+	put_script_bytes(r, w, file->at, file->len, INTERP_FILE_MAX);
+	put_script_bytes(r, w, package->at, package->len, INTERP_LINES_MAX);
+	put_empty(r);
+}
+
 #endif /* DRIVER_SCRIPT_TEXT_BPF_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Walks the frames of CPython 3.6 to 3.13.
+ * Walks the frames of CPython 3.6 to 3.14.
  *
  * The thread's state is found by the key of PyGILState, which a thread keeps while it waits without
  * the GIL. From 3.11 on an activation of the loop has a structure on the C stack: it must lie in
@@ -14,6 +14,7 @@
 #include "shared/user_walk.h"
 
 #define PYTHON_STEP 4 /* maximum number of frames per call: a loop that is unrolled */
+#define PYTHON_TAG 3ull /* bits of a reference that are not its address: 3.14 */
 
 /* Returns the innermost activation of the thread: a C frame, or a frame. 0: none. */
 static __always_inline u64 python_begin(struct user_walk *w, const struct interp_python *p,
@@ -114,7 +115,7 @@ static __always_inline int python_step(struct user_walk *w, const struct interp_
 
 	if (!frame || bpf_probe_read_user(w->object, 128, (void *)frame))
 		return python_ends(w, 0);
-	code = object_u64(w, p->frame_code);
+	code = object_u64(w, p->frame_code) & ~PYTHON_TAG;
 	previous = object_u64(w, p->frame_previous);
 	lasti = p->frames == PYTHON_FRAME_OBJECTS ? object_u32(w, p->frame_lasti)
 						  : object_u64(w, p->frame_lasti);

@@ -20,7 +20,7 @@ enum python_frames {
 	PYTHON_FRAME_OBJECTS, /* 3.7 to 3.10: one frame object for each activation of the loop */
 	PYTHON_ENTRY_FLAG, /* 3.11: a list of C frames; the first frame of each is marked */
 	PYTHON_ENTRY_FRAME, /* 3.12: the same, and below the first frame one on the C stack */
-	PYTHON_NO_C_FRAMES, /* 3.13: only that one */
+	PYTHON_NO_C_FRAMES, /* 3.13 and 3.14: only that one */
 };
 
 struct interp_python {
@@ -77,16 +77,23 @@ struct interp_perl {
 	u16 stash_aux, aux_name_count; /* in the body of a stash, and in its aux */
 };
 
+struct interp_php {
+	u8 minor; /* 8.minor */
+	u16 code, n_code, file, first_line; /* in a zend_op_array */
+};
+
 struct interp_process {
 	u32 walker;
 	u32 pad;
 	u64 root; /* address where the walk of a thread begins, by language:
 		   * Python: the thread-specific key: u32 whether it exists, u32 key
-		   * Perl: the thread-specific key, u32 */
+		   * Perl: the thread-specific key, u32
+		   * PHP: current_execute_data of the executor's globals */
 	union {
 		struct interp_python python;
 		struct interp_lua lua;
 		struct interp_perl perl;
+		struct interp_php php;
 	};
 };
 

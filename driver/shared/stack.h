@@ -54,7 +54,8 @@ enum stack_how {
 #define STACK_WALKERS(X)                                                                           \
 	X(PYTHON, "python", walk_python)                                                           \
 	X(LUA, "lua", walk_lua)                                                                    \
-	X(PERL, "perl", walk_perl)
+	X(PERL, "perl", walk_perl)                                                                 \
+	X(PHP, "php", walk_php)
 
 enum stack_walker {
 	STACK_WALKER_NONE,

@@ -3,7 +3,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 import saker_e2e as e2e
@@ -28,14 +30,21 @@ class Stacks(unittest.TestCase):
                            capture_output=True, text=True)
         return "warm_up" in p.stdout
 
-    def run_program(self, program, script, seed):
-        """The program calls warm_up until there is a file start; its stacks from then on count."""
-        folder = e2e.own_dir(self)
+    def run_program(self, program, script, seed, *options, root=""):
+        """The program calls warm_up until there is a file start; its stacks from then on count. In another
+        root it runs by chroot."""
+        folder, scripts = e2e.own_dir(self), os.path.join(HERE, "interp")
+        if root:
+            folder = tempfile.mkdtemp(dir=root + "/tmp")
+            self.addCleanup(shutil.rmtree, folder)
+            scripts = shutil.copytree(scripts, os.path.join(folder, "interp"))
         expected, start, self.capture = (os.path.join(folder, name) for name in ("stacks", "start", "capture.scap"))
         command = [e2e.SAKER, "profile", "--off-cpu", "--stack-depth", "1024", "-w", self.capture, "--",
-                   program, os.path.join(HERE, "interp", script), expected, str(N), str(seed), start]
+                   *(["chroot", root] if root else []), program, *options,
+                   *(word.removeprefix(root) for word in (os.path.join(scripts, script), expected)),
+                   str(N), str(seed), start.removeprefix(root)]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, env={**os.environ, **SESSION}) as p:
+                              text=True, env={**os.environ, **SESSION, "LC_ALL": "C"}) as p:
             try:
                 e2e.wait_until(lambda: p.poll() is not None or self.has_frames(), f"frames of {program}")
             finally:

@@ -9,8 +9,20 @@ import shutil
 import subprocess
 import unittest
 
+import runtimes
 import saker_e2e as e2e
 from interp_stacks import HERE, Stacks
+
+
+class Versions(unittest.TestCase):
+    def test_listed(self):
+        """--capabilities lists what the documentation lists."""
+        text = e2e.run(e2e.SAKER, "--capabilities").split("Interpreters whose", 1)[1]
+        page = e2e.read_text(os.path.join(e2e.SOURCE, "docs/interpreters.md"))
+        listed = [line.strip() for line in text.splitlines()[1:]]
+        self.assertGreater(len(listed), 3)
+        for versions in listed:
+            self.assertIn(f"| {versions} |", page)
 
 
 class Lua(Stacks):
@@ -62,8 +74,8 @@ class Lua(Stacks):
 
 
 class Perl(Stacks):
-    def check(self, program, seed):
-        expected = self.run_program(program, "stacks.pl", seed)
+    def check(self, program, seed, root=""):
+        expected = self.run_program(program, "stacks.pl", seed, root=root)
         got = self.sampled("select, pselect6")
         self.check_order(got, expected)
         tops = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%stack.lang.top",
@@ -84,6 +96,29 @@ class Perl(Stacks):
         subprocess.run(["gcc", *words[0], "-o", host, os.path.join(HERE, "interp/perl_host.c"),
                         *(library if word == "-lperl" else word for word in words[1])], check=True)
         self.check(host, 2)
+
+    def test_later(self):
+        for suite in "trixie", "sid":
+            with self.subTest(suite=suite):
+                self.check("/usr/bin/perl", 3, root=runtimes.root(suite, "perl"))
+
+
+class Php(Stacks):
+    def check(self, seed, *options, program=shutil.which("php"), root=""):
+        expected = self.run_program(program, "stacks.php", seed, *options, root=root)
+        got = self.sampled("clock_nanosleep, nanosleep")
+        self.check_order(got, expected)
+        self.check_tops(len(got), r"stacks\.php")
+
+    def test_plain(self):
+        self.check(1)
+
+    def test_opcache(self):
+        """Code in shared memory."""
+        self.check(2, "-d", "opcache.enable_cli=1", "-d", "opcache.jit=off")
+
+    def test_later(self):
+        self.check(3, program="/usr/bin/php8.4", root=runtimes.root("trixie", "php8.4-cli"))
 
 
 if __name__ == "__main__":

@@ -308,6 +308,9 @@ struct scap_capability {
 	int used; /* 1: a live capture uses it */
 	const char *why; /* why it is missing, and what is used instead; NULL: nothing to add */
 };
+/* Returns language and versions of an interpreter whose functions stacks have, in storage that the
+ * next call reuses; NULL after the last. */
+const char *scap_interpreter(unsigned int i);
 /* Probes all features. Returns the number of rows; *rows is static storage. */
 int scap_capabilities(const struct scap_capability **rows);
 

@@ -42,6 +42,15 @@ static void put_row(FILE *f, const struct scap_capability *row, int name_width)
 	put_wrapped(f, why, column);
 }
 
+static void put_interpreters(FILE *f)
+{
+	const char *text;
+
+	fputs("\nInterpreters whose functions are shown in sampled stacks:\n", f);
+	for (unsigned int i = 0; (text = scap_interpreter(i)); i++)
+		fprintf(f, "  %s\n", text);
+}
+
 void list_capabilities(FILE *f)
 {
 	const struct scap_capability *rows;
@@ -53,4 +62,5 @@ void list_capabilities(FILE *f)
 	fputs("used: by live captures; available: in this kernel, but not used\n\n", f);
 	for (i = 0; i < n; i++)
 		put_row(f, &rows[i], name_width);
+	put_interpreters(f);
 }

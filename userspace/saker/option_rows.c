@@ -306,7 +306,7 @@ const struct option_row option_rows[] = {
 	 "With -l or -L: print as Markdown. With -cl: print the API of chisels as Markdown.",
 	 set_value, AT(markdown), 1},
 	{0, "capabilities", NULL, GROUP_ABOUT,
-	 "Show which features of the kernel saker uses, and which are missing and why.",
+	 "Show which features of the kernel saker uses, which are missing and why, and the supported interpreters.",
 	 set_value, AT(mode), MODE_CAPABILITIES},
 	ROW_HELP(GROUP_ABOUT),
 	{0, "version", NULL, GROUP_ABOUT, "Show the version.", set_value, AT(mode), MODE_VERSION},

@@ -9,10 +9,16 @@
 int interp_detect_python(struct interp_file *out, const struct elf_file *f, const char *path);
 int interp_detect_lua(struct interp_file *out, const struct elf_file *f, const char *path);
 int interp_detect_perl(struct interp_file *out, const struct elf_file *f, const char *path);
+int interp_detect_php(struct interp_file *out, const struct elf_file *f, const char *path);
 
 /* Adds the code of the loop: that of the function @loop, and its part that the compiler moved away.
  * Returns -1 if the file does not have it. */
 int interp_add_loop(struct interp_file *out, const struct elf_file *f,
 		    const struct elf_symbol *loop);
+
+/* Finds the text @mark in the constants of the file, and the version behind it. Returns whether it
+ * is there. */
+int interp_find_version(const struct elf_file *f, const char *mark, unsigned int *major,
+			unsigned int *minor);
 
 #endif /* SCAP_INTERP_DETECT_H */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interp/interp_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interp/detect.h"
 #include "objfile/elf_functions.h"
 
+#define RODATA_MAX (16u << 20) /* bytes that are searched for a version */
 #define LOOP_MAX (1u << 20) /* bytes of the function of the loop */
 
 /* Finds the part of a function that the compiler moved away: conditional jumps lead into the middle
@@ -70,6 +72,28 @@ int interp_add_loop(struct interp_file *out, const struct elf_file *f,
 	return 0;
 }
 
+int interp_find_version(const struct elf_file *f, const char *mark, unsigned int *major,
+			unsigned int *minor)
+{
+	const struct elf_section *rodata = elf_file_section(f, ".rodata");
+	const size_t len = strlen(mark);
+	struct elf_data data;
+	const char *at, *end;
+	int found = 0;
+
+	if (!rodata || rodata->sz > RODATA_MAX || elf_file_section_copy(f, &data, rodata))
+		return 0;
+	at = (const char *)data.data;
+	end = at + data.sz;
+	while (!found && (at = memmem(at, (size_t)(end - at), mark, len))) {
+		at += len;
+		found = memchr(at, '\0', (size_t)(end - at)) &&
+			sscanf(at, "%u.%u", major, minor) == 2;
+	}
+	free(data.data);
+	return found;
+}
+
 int interp_file_detect(struct interp_file *out, const struct elf_file *f, const char *path)
 {
 	static int (*const languages[])(struct interp_file * out, const struct elf_file *f,
@@ -77,6 +101,7 @@ int interp_file_detect(struct interp_file *out, const struct elf_file *f, const 
 		interp_detect_python,
 		interp_detect_lua,
 		interp_detect_perl,
+		interp_detect_php,
 	};
 	int r = 0;
 

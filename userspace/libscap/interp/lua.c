@@ -14,7 +14,6 @@
 
 #define IDENT "$LuaVersion: Lua "
 #define IDENT_MAX 128 /* bytes of the text that says the version */
-#define RODATA_MAX (16u << 20) /* bytes that are searched for it */
 #define LOOP_SZ_MIN 3000 /* bytes of the loop's function */
 #define LOOP_SZ_MAX (256u << 10)
 #define USES_MIN 12 /* of the saved instruction pointer */
@@ -67,32 +66,6 @@ static const struct interp_lua *find_row(unsigned int major, unsigned int minor)
 	return NULL;
 }
 
-static int parse_ident(const char *text, unsigned int *major, unsigned int *minor)
-{
-	return sscanf(text, IDENT "%u.%u", major, minor) == 2;
-}
-
-/* Finds the text in a program that does not export it. */
-static int find_ident(const struct elf_file *f, unsigned int *major, unsigned int *minor)
-{
-	const struct elf_section *rodata = elf_file_section(f, ".rodata");
-	struct elf_data data;
-	const char *at, *end;
-	int found = 0;
-
-	if (!elf_file_section(f, ".interp") || !rodata || rodata->sz > RODATA_MAX ||
-	    elf_file_section_copy(f, &data, rodata))
-		return 0;
-	at = (const char *)data.data;
-	end = at + data.sz;
-	while (!found && (at = memmem(at, (size_t)(end - at), IDENT, sizeof(IDENT) - 1))) {
-		found = memchr(at, '\0', (size_t)(end - at)) && parse_ident(at, major, minor);
-		at++;
-	}
-	free(data.data);
-	return found;
-}
-
 /* Reads the version from the text that every copy of Lua has. Returns whether it is there. */
 static int read_version(const struct elf_file *f, unsigned int *major, unsigned int *minor)
 {
@@ -101,10 +74,11 @@ static int read_version(const struct elf_file *f, unsigned int *major, unsigned 
 	uint64_t offset;
 
 	if (!elf_dynamic_symbol_find(f, &ident, "lua_ident"))
-		return find_ident(f, major, minor);
+		return elf_file_section(f, ".interp") &&
+		       interp_find_version(f, IDENT, major, minor); /* not exported */
 	return ident.sz && !elf_file_offset_of(f, &offset, ident.addr) &&
 	       !elf_file_read(f, text, offset, ident.sz < IDENT_MAX ? ident.sz : IDENT_MAX - 1) &&
-	       parse_ident(text, major, minor);
+	       sscanf(text, IDENT "%u.%u", major, minor) == 2;
 }
 
 /* How often a function uses the saved instruction pointer: with each register as the CallInfo, and

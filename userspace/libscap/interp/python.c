@@ -101,6 +101,18 @@ static int find_root(struct interp_process *p, const struct elf_file *f, uint64_
 	return 0;
 }
 
+/* Returns whether it is built without the GIL, whose structures differ: as _PyRuntime says since
+ * 3.13, behind its mark and version. */
+static int is_free_threaded(const struct elf_file *f, unsigned int minor)
+{
+	struct elf_symbol runtime;
+	uint64_t offset, is_free;
+
+	return minor >= 13 && elf_dynamic_symbol_find(f, &runtime, "_PyRuntime") &&
+	       (elf_file_offset_of(f, &offset, runtime.addr + 16) ||
+		elf_file_read(f, &is_free, offset, sizeof(is_free)) || is_free);
+}
+
 static const struct row *find_row(unsigned int minor)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -124,7 +136,7 @@ int interp_detect_python(struct interp_file *out, const struct elf_file *f, cons
 	if (minor)
 		snprintf(out->version, sizeof(out->version), "Python 3.%u", minor);
 	row = find_row(minor);
-	if (!row || interp_add_loop(out, f, &loop))
+	if (!row || is_free_threaded(f, minor) || interp_add_loop(out, f, &loop))
 		return -ENOTSUP;
 	out->process.walker = STACK_WALKER_PYTHON;
 	out->process.python = row->python;

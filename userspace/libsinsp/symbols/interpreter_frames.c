@@ -34,6 +34,13 @@ static const char *const calls[] = {
 	"Perl_runops_",
 	"Perl_call_",
 	"Perl_pp_entersub",
+	/* PHP */
+	"execute_ex",
+	"zend_call_",
+	"zend_execute",
+	"zend_fcall_info_",
+	"zend_generator_resume",
+	"_call_user_function_impl",
 	/* Lua */
 	"lua_callk",
 	"lua_pcallk",

@@ -86,22 +86,14 @@ static size_t pid_bucket(const struct script_names *s, int64_t pid)
 	return sinsp_hash_number(s->seed, (uint64_t)pid) & (PID_BUCKETS - 1);
 }
 
-/* Returns the code object at the address @code, whatever its checksum is. */
-static struct script_code *find(const struct script_names *s, int64_t pid, uint64_t code)
-{
-	struct script_code *c = s->buckets ? s->buckets[bucket_of(s, pid, code)] : NULL;
-
-	while (c && (c->pid != pid || c->code != code))
-		c = c->next;
-	return c;
-}
-
 const struct script_code *script_names_find(const struct script_names *s, int64_t pid,
 					    uint64_t code, uint32_t check)
 {
-	const struct script_code *c = find(s, pid, code);
+	const struct script_code *c = s->buckets ? s->buckets[bucket_of(s, pid, code)] : NULL;
 
-	return c && c->check == check ? c : NULL;
+	while (c && (c->pid != pid || c->code != code || c->check != check))
+		c = c->next;
+	return c;
 }
 
 static int init(struct script_names *s)
@@ -131,15 +123,25 @@ static char *put_file(char *to, const struct script_row *row)
 	return put_text(to, row->file, row->file_len, row->kinds >> 4);
 }
 
-/* Puts the name of a subroutine of Perl behind that of its package, which is in the lines. */
-static char *put_perl_name(char *to, const struct script_row *row)
+/* Returns the name of code outside of functions, in languages whose functions have a package or a
+ * class, which is in the lines; NULL: another language. */
+static const char *outer_name(const struct script_row *row)
 {
-	static const char main_program[] = "main program";
+	if (row->language == STACK_WALKER_PERL)
+		return "main program";
+	return row->language == STACK_WALKER_PHP ? "{main}" : NULL;
+}
+
+/* Puts the name of a function behind that of its package or class. The latter ends at a NUL, which
+ * PHP has in those of classes without a name. */
+static char *put_qualified_name(char *to, const struct script_row *row)
+{
+	const char *package = (const char *)row->lines;
 
 	if (!row->name_len)
-		return mempcpy(to, main_program, sizeof(main_program));
+		return stpcpy(to, outer_name(row)) + 1;
 	if (row->n_lines)
-		to = mempcpy(mempcpy(to, row->lines, row->n_lines), "::", 2);
+		to = mempcpy(mempcpy(to, package, strnlen(package, row->n_lines)), "::", 2);
 	return put_text(to, row->name, row->name_len, INTERP_BYTES);
 }
 
@@ -148,8 +150,8 @@ static char *put_texts(struct script_code *c, const struct script_row *row)
 {
 	char *file = (char *)(c + 1), *name = put_file(file, row), *end;
 
-	if (row->language == STACK_WALKER_PERL && is_raw(row))
-		end = put_perl_name(name, row);
+	if (outer_name(row) && is_raw(row))
+		end = put_qualified_name(name, row);
 	else if (row->language == STACK_WALKER_LUA && !row->name_len)
 		end = lua_put_function(name, file, row->first_line);
 	else
@@ -206,9 +208,30 @@ static void unlink_code(struct script_names *s, const struct script_code *c)
 	s->bytes -= c->sz;
 }
 
+static void drop(struct script_names *s, struct script_code *c)
+{
+	unlink_code(s, c);
+	free(c);
+}
+
+/* Drops an earlier event of the same code object, and what was at its address long ago. */
+static void make_room(struct script_names *s, const struct script_row *row)
+{
+	struct script_code *c = s->buckets[bucket_of(s, row->pid, row->code)], *next;
+	unsigned int n = 0;
+
+	for (; c; c = next) {
+		next = c->next;
+		if (c->pid != row->pid || c->code != row->code)
+			continue;
+		if (c->check == row->check || ++n == SCRIPT_NAMES_AT_ADDRESS)
+			drop(s, c);
+	}
+}
+
 int script_names_add(struct script_names *s, const struct script_row *row)
 {
-	struct script_code **at, *c, *old;
+	struct script_code **at, *c;
 
 	if (init(s))
 		return -ENOMEM;
@@ -216,11 +239,7 @@ int script_names_add(struct script_names *s, const struct script_row *row)
 	    row->file_len > UTF8_MAX * INTERP_FILE_MAX || row->n_lines > INTERP_LINES_MAX ||
 	    row->n_bases > INTERP_LINE_BASES_MAX)
 		return 0;
-	old = find(s, row->pid, row->code);
-	if (old) {
-		unlink_code(s, old);
-		free(old);
-	}
+	make_room(s, row);
 	if (s->bytes > SCRIPT_NAMES_SZ_MAX) {
 		s->n_dropped++;
 		return 0;
@@ -249,8 +268,7 @@ void script_names_drop(struct script_names *s, int64_t pid)
 		next = c->next_of_pid;
 		if (c->pid != pid)
 			continue;
-		unlink_code(s, c);
-		free(c);
+		drop(s, c);
 	}
 }
 
@@ -287,7 +305,7 @@ uint32_t script_code_line(const struct script_code *c, uint32_t position)
 		.minor = c->version,
 	};
 
-	if (c->language == STACK_WALKER_PERL)
+	if (c->language == STACK_WALKER_PERL || c->language == STACK_WALKER_PHP)
 		return position;
 	if (c->language == STACK_WALKER_LUA)
 		return lua_line(&lua, position);

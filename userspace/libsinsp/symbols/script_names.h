@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define SCRIPT_NAMES_SZ_MAX (64u << 20) /* bytes of all code objects */
+#define SCRIPT_NAMES_AT_ADDRESS 8 /* maximum number of code objects of a process at one address */
 
 struct script_code {
 	struct script_code *next; /* in the bucket */
@@ -44,7 +45,8 @@ struct script_row {
 	uint32_t name_len, file_len, n_lines, n_bases;
 };
 
-/* Adds a code object; it replaces one at the same address of the process. Returns 0 or -ENOMEM. */
+/* Adds a code object; it replaces the same one, and the oldest at its address if there are too
+ * many. Returns 0 or -ENOMEM. */
 int script_names_add(struct script_names *s, const struct script_row *row);
 /* Removes those of a process, which has ended or runs another program. */
 void script_names_drop(struct script_names *s, int64_t pid);

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runtimes of other Debian releases, for tests: packages with all that they depend on, unpacked into a folder
+that is a root for chroot. Nothing is installed. Each is fetched once, into build/runtimes."""
+
+import glob
+import os
+import shutil
+import subprocess
+
+import saker_e2e as e2e
+
+CACHE = os.path.join(e2e.BUILD, "runtimes")
+DEADLINE_S = 120
+
+
+def mirror():
+    """Address of the mirror that this machine uses, and the keyring of its releases."""
+    text = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN) $(CODENAME)",
+                           "Created-By: Packages"], capture_output=True, text=True, check=True).stdout
+    for line in text.splitlines():
+        address, origin, name = (line.split() + ["", ""])[:3]
+        if origin == "Debian" and "-" not in name:
+            return address
+    return None
+
+
+def apt(folder, *words):
+    own = {"Dir::Etc::SourceList": f"{folder}/sources.list", "Dir::Etc::SourceParts": "/dev/null",
+           "Dir::State::Lists": f"{folder}/lists", "Dir::State::status": f"{folder}/status",
+           "Dir::Cache": f"{folder}/cache", "Acquire::Languages": "none", "APT::Sandbox::User": "root",
+           "APT::Install-Recommends": "false", "Debug::NoLocking": "true"}
+    options = [word for name, value in own.items() for word in ("-o", f"{name}={value}")]
+    return subprocess.run(["apt-get", "-qq", "-y", *options, *words], capture_output=True, text=True,
+                          timeout=DEADLINE_S, check=True)
+
+
+def fetch(folder, suite, packages):
+    """Unpacks the packages into folder/root."""
+    for name in "lists/partial", "cache/archives/partial", "root/dev", "root/tmp":
+        os.makedirs(os.path.join(folder, name))
+    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    e2e.write_text(f"{folder}/sources.list",
+                   f"deb {f'[signed-by={key}]' if os.path.exists(key) else ''} {mirror()} {suite} main\n")
+    e2e.write_text(f"{folder}/status", "")
+    apt(folder, "update")
+    apt(folder, "--download-only", "install", "base-files", *packages)
+    files = glob.glob(f"{folder}/cache/archives/*.deb")
+    for deb in sorted(files, key=lambda path: "/base-files_" not in path): # it has the links of /bin and /lib
+        subprocess.run(["dpkg-deb", "-x", deb, f"{folder}/root"], check=True)
+    subprocess.run(["mknod", "-m", "666", f"{folder}/root/dev/null", "c", "1", "3"], check=True)
+    for name in "lists", "cache":
+        shutil.rmtree(os.path.join(folder, name))
+
+
+def root(suite, *packages):
+    """Returns the root with packages of a release; skips the test if they cannot be had."""
+    folder = os.path.join(CACHE, "-".join((suite, *packages)))
+    if not os.path.exists(folder):
+        new = f"{folder}.{os.getpid()}"
+        shutil.rmtree(new, ignore_errors=True)
+        try:
+            fetch(new, suite, packages)
+            os.rename(new, folder)
+        except (subprocess.SubprocessError, OSError) as error:
+            shutil.rmtree(new, ignore_errors=True)
+            told = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
+            e2e.skip_test(f"no {' '.join(packages)} of Debian {suite}: {told[-1] if told else 'nothing said'}")
+    return os.path.join(folder, "root")

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The versions of each language that have a row, as text. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "interp/detect.h"
+#include "scap.h"
+
+#define TEXT_SZ 96
+
+struct language {
+	const char *name;
+	unsigned int major;
+	const unsigned char *minors; /* ascending */
+	size_t n;
+};
+
+#define PYTHON(minor, ...) minor,
+static const unsigned char python[] = {
+#include "interp/python.def"
+};
+#define LUA(minor, ...) minor,
+static const unsigned char lua[] = {
+#include "interp/lua.def"
+};
+#define PERL(minor, ...) minor,
+static const unsigned char perl[] = {
+#include "interp/perl.def"
+};
+#define PHP(minor, ...) minor,
+static const unsigned char php[] = {
+#include "interp/php.def"
+};
+
+static const struct language languages[] = {
+	{"Python", 3, python, sizeof(python)},
+	{"Lua", 5, lua, sizeof(lua)},
+	{"Perl", 5, perl, sizeof(perl)},
+	{"PHP", 8, php, sizeof(php)},
+};
+
+/* Returns the last of the versions from @i on that follow each other. */
+static size_t last_of_run(const struct language *l, size_t i)
+{
+	while (i + 1 < l->n && l->minors[i + 1] == l->minors[i] + 1)
+		i++;
+	return i;
+}
+
+const char *scap_interpreter(unsigned int i)
+{
+	static char text[TEXT_SZ];
+	const struct language *l;
+	size_t len, last;
+
+	if (i >= sizeof(languages) / sizeof(languages[0]))
+		return NULL;
+	l = &languages[i];
+	len = (size_t)snprintf(text, sizeof(text), "%s", l->name);
+	for (size_t k = 0; k < l->n && len < sizeof(text); k = last + 1) {
+		last = last_of_run(l, k);
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					last > k ? "%s %u.%u to %u.%u" : "%s %u.%u", k ? "," : "",
+					l->major, l->minors[k], l->major, l->minors[last]);
+	}
+	return text;
+}
