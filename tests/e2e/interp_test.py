@@ -6,12 +6,15 @@ language itself has, for each version here."""
 import glob
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import unittest
 
 import runtimes
 import saker_e2e as e2e
 from interp_stacks import HERE, Stacks
+from profile_test import SESSION
 
 
 class Versions(unittest.TestCase):
@@ -103,6 +106,20 @@ class Perl(Stacks):
                 self.check("/usr/bin/perl", 3, root=runtimes.root(suite, "perl"))
 
 
+def request(address, script):
+    """Makes a FastCGI request, and waits for its end."""
+    def record(kind, content):
+        return struct.pack(">BBHHBx", 1, kind, 1, len(content), 0) + content
+
+    params = {"SCRIPT_FILENAME": script, "REQUEST_METHOD": "GET"}
+    pairs = b"".join(bytes([len(k), len(v)]) + (k + v).encode() for k, v in params.items())
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(address)
+        s.sendall(record(1, b"\0\1\0\0\0\0\0\0") + record(4, pairs) + record(4, b"") + record(5, b""))
+        while s.recv(4096):
+            pass
+
+
 class Php(Stacks):
     def check(self, seed, *options, program=shutil.which("php"), root=""):
         expected = self.run_program(program, "stacks.php", seed, *options, root=root)
@@ -116,6 +133,29 @@ class Php(Stacks):
     def test_opcache(self):
         """Code in shared memory."""
         self.check(2, "-d", "opcache.enable_cli=1", "-d", "opcache.jit=off")
+
+    def test_server(self):
+        """FPM: a process that was forked, with opcache."""
+        folder = e2e.own_dir(self)
+        script, conf, address, out = (os.path.join(folder, name) for name in ("site.php", "conf", "socket", "out"))
+        e2e.write_text(script, """<?php
+            class Site { function page() { return array_map(fn($n) => busy($n), [60]); } }
+            function busy($n) { for ($i = 0; $i < $n; $i++) usleep(10000); return $n; }
+            (new Site)->page();
+            """)
+        e2e.write_text(conf, f"[global]\nerror_log = {folder}/log\n[www]\nlisten = {address}\n"
+                             "user = root\npm = static\npm.max_children = 1\n")
+        server = glob.glob("/usr/sbin/php-fpm8.?")[0]
+        with subprocess.Popen([e2e.SAKER, "profile", "--off-cpu", "-c", "folded", "-o", out, "--",
+                               server, "-F", "-R", "-y", conf], env={**os.environ, **SESSION},
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+            try:
+                e2e.wait_until(lambda: os.path.exists(address), "socket of php-fpm")
+                for _ in range(3): # the tables of the process may come during the first one
+                    request(address, script)
+            finally:
+                p.terminate()
+        self.assertRegex(e2e.read_text(out), r"(?m)^php-fpm.*;{main};Site::page;.*{closure};busy;.*usleep")
 
     def test_later(self):
         self.check(3, program="/usr/bin/php8.4", root=runtimes.root("trixie", "php8.4-cli"))
