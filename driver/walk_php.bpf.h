@@ -119,17 +119,18 @@ static __always_inline int php_step(struct user_walk *w, const struct interp_php
 	u64 function, insn;
 	u8 type;
 
+	w->script[STACK_WALKER_PHP] = 0;
 	if (!w->script_frame ||
-	    bpf_probe_read_user(w->object, PHP_FRAME_SZ, (void *)w->script_frame)) {
-		w->script[STACK_WALKER_PHP] = 0;
+	    bpf_probe_read_user(w->object, PHP_FRAME_SZ, (void *)w->script_frame))
 		return SCRIPT_END;
-	}
-	w->script_frame = object_u64(w, PHP_FRAME_PREVIOUS);
-	w->script[STACK_WALKER_PHP] = w->script_frame;
 	function = object_u64(w, PHP_FRAME_FUNCTION);
 	insn = object_u64(w, PHP_FRAME_INSN);
-	if (!function ||
+	if (function &&
 	    bpf_probe_read_user(w->object + PHP_FUNCTION_AT, PHP_FUNCTION_SZ, (void *)function))
+		return SCRIPT_END;
+	w->script_frame = object_u64(w, PHP_FRAME_PREVIOUS);
+	w->script[STACK_WALKER_PHP] = w->script_frame;
+	if (!function) /* stands for a generator that delegates */
 		return SCRIPT_MORE;
 	type = w->object[PHP_FUNCTION_AT];
 	if (type != PHP_USER_FUNCTION && type != PHP_EVAL_CODE) /* its native frames tell */

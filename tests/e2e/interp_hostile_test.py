@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the walker of Python frames on a program that looks like Python, whose frames are made to
-lead it astray: each walk ends, with native frames up to the root unless the depth is reached."""
+"""Tests the walkers of Python and PHP on programs that look like these, whose frames are made to lead them
+astray: each walk ends, with native frames up to the root unless the depth is reached."""
 
 import os
 import unittest
@@ -9,40 +9,55 @@ import unittest
 import saker_e2e as e2e
 from profile_test import folded, profile
 
-# A frame of Python stands before the loop that runs it.
-LOOP = r"main;run;(\[unknown\];)*_PyEval_EvalFrameDefault"
 
-
-class HostilePython(unittest.TestCase):
+class Hostile:
     @classmethod
     def setUpClass(cls):
         cls.dir = e2e.own_dir(cls)
-        cls.python = os.path.join(cls.dir, "python3.11")
-        e2e.run("gcc", "-O1", "-g", "-pthread", "-rdynamic", "-o", cls.python,
-                os.path.join(e2e.SOURCE, "tests/e2e/fake_python/prog.c"))
+        cls.path = os.path.join(cls.dir, cls.name)
+        # A frame of the language stands before the loop that runs it.
+        cls.whole = r"main;run;([^;]*;)*" + cls.loop
+        e2e.run("gcc", "-O1", "-g", "-pthread", "-rdynamic", "-o", cls.path,
+                os.path.join(e2e.SOURCE, "tests/e2e", cls.program, "prog.c"))
 
     def stacks(self, what):
         out = os.path.join(self.dir, what + ".folded")
-        profile("-F", "499", "-o", out, "--interpreter-frames", "--", self.python, what)
-        found = {stack: n for stack, n in folded(e2e.read_text(out)).items() if "_PyEval_EvalFrameDefault" in stack}
+        profile("-F", "499", "-o", out, "--interpreter-frames", "--", self.path, what)
+        found = {stack: n for stack, n in folded(e2e.read_text(out)).items() if self.loop in stack}
         self.assertGreater(sum(found.values()), 20, "samples of the loop")
         return found
 
     def test_native_frames_are_complete(self):
-        for what in "unmapped", "code", "names", "key":
+        for what in self.odd:
             with self.subTest(what=what):
                 for stack in self.stacks(what):
-                    self.assertRegex(stack, LOOP)
+                    self.assertRegex(stack, self.whole)
 
-    def test_circle_ends_at_the_depth(self):
-        stacks = self.stacks("circle")
+    def check_circle(self, what):
+        stacks = self.stacks(what)
         cut = sum(n for stack, n in stacks.items() if stack.startswith("[truncated"))
         # The first samples come before the tables of the process.
         self.assertGreater(cut, sum(stacks.values()) // 2, list(stacks)[:3])
 
+    def test_circle_ends_at_the_depth(self):
+        self.check_circle("circle")
+
     def test_frames_that_change(self):
         for stack in self.stacks("changing"):
-            self.assertRegex(stack, r"^\[truncated|" + LOOP)
+            self.assertRegex(stack, r"^\[truncated|" + self.whole)
+
+
+class Python(Hostile, unittest.TestCase):
+    name, program, loop = "python3.11", "fake_python", "_PyEval_EvalFrameDefault"
+    odd = "unmapped", "code", "names", "key"
+
+
+class Php(Hostile, unittest.TestCase):
+    name, program, loop = "php", "fake_php", "execute_ex"
+    odd = "unmapped", "function", "names"
+
+    def test_circle_without_frames(self):
+        self.check_circle("in_c")
 
 
 if __name__ == "__main__":
