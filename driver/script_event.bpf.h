@@ -7,6 +7,7 @@
 #include "perl_code.bpf.h"
 #include "php_code.bpf.h"
 #include "python_code.bpf.h"
+#include "ruby_code.bpf.h"
 
 #define SCRIPT_ROOM                                                                                \
 	(EVT_SCRIPT_E_FIXED_SZ + INTERP_NAME_MAX + INTERP_FILE_MAX + INTERP_LINES_MAX +            \
@@ -38,6 +39,8 @@ static __always_inline void close_script(struct rec *r, struct user_walk *w,
 		put_perl_code(r, w, c, &p->perl);
 	else if (p && c->walker == STACK_WALKER_PHP)
 		put_php_code(r, w, c, &p->php);
+	else if (p && c->walker == STACK_WALKER_RUBY)
+		put_ruby_code(r, w, c, &p->ruby);
 	for (u32 i = 0; i < EVT_SCRIPT_E_NPARAMS && r->n < EVT_SCRIPT_E_NPARAMS; i++)
 		put_empty(r);
 	if (!rec_close(r, 0, 0) || !p)

@@ -12,6 +12,7 @@
 #include "walk_perl.bpf.h"
 #include "walk_php.bpf.h"
 #include "walk_python.bpf.h"
+#include "walk_ruby.bpf.h"
 
 struct unwind_chunk_template {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

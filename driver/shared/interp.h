@@ -13,7 +13,7 @@
 #define INTERP_NAME_MAX 256u
 #define INTERP_FILE_MAX 512u
 #define INTERP_LINES_MAX 8192u
-#define INTERP_LINE_BASES_MAX 256u
+#define INTERP_LINE_BASES_MAX 1024u
 
 /* How the frames of CPython hang together, by version. */
 enum python_frames {
@@ -82,18 +82,27 @@ struct interp_php {
 	u16 code, n_code, file, first_line; /* in a zend_op_array */
 };
 
+struct interp_ruby {
+	u8 minor; /* 3.minor */
+	u8 frame_sz; /* of a control frame */
+	u8 code_label, code_first_line, code_path, code_lines, code_n_lines,
+		code_index; /* in the body of an iseq */
+};
+
 struct interp_process {
 	u32 walker;
 	u32 pad;
 	u64 root; /* address where the walk of a thread begins, by language:
 		   * Python: the thread-specific key: u32 whether it exists, u32 key
 		   * Perl: the thread-specific key, u32
-		   * PHP: current_execute_data of the executor's globals */
+		   * PHP: current_execute_data of the executor's globals
+		   * Ruby: the module and offset of ruby_current_ec, for __tls_get_addr */
 	union {
 		struct interp_python python;
 		struct interp_lua lua;
 		struct interp_perl perl;
 		struct interp_php php;
+		struct interp_ruby ruby;
 	};
 };
 

@@ -55,7 +55,8 @@ enum stack_how {
 	X(PYTHON, "python", walk_python)                                                           \
 	X(LUA, "lua", walk_lua)                                                                    \
 	X(PERL, "perl", walk_perl)                                                                 \
-	X(PHP, "php", walk_php)
+	X(PHP, "php", walk_php)                                                                    \
+	X(RUBY, "ruby", walk_ruby)
 
 enum stack_walker {
 	STACK_WALKER_NONE,

@@ -60,7 +60,7 @@ struct user_walk {
 	struct walk_code {
 		u64 code, tag; /* tag: as in the driver's table of those that were sent */
 		u64 at, file; /* what names it: Lua: a CallInfo; Perl: a CV, and the name of a file;
-				  PHP: a zend_op_array */
+				  PHP: a zend_op_array; Ruby: the body of an iseq */
 		u32 check, walker;
 	} codes[WALK_CODES_MAX];
 	u8 code_slots[WALK_CODE_SLOTS]; /* by hash of the tag: the index of the last such code */

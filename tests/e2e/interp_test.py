@@ -161,6 +161,14 @@ class Php(Stacks):
         self.check(3, program="/usr/bin/php8.4", root=runtimes.root("trixie", "php8.4-cli"))
 
 
+class Ruby(Stacks):
+    def test_versions(self):
+        expected = self.run_program("/usr/bin/ruby", "stacks.rb", 1)
+        got = self.sampled("select, pselect6, ppoll")
+        self.check_order(got, expected)
+        self.check_tops(len(got), r"stacks\.rb")
+
+
 if __name__ == "__main__":
     e2e.need_live()
     unittest.main()

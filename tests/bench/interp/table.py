@@ -21,7 +21,8 @@ FUNCTIONS = 29
 SECONDS = 2
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SLEEPS = "clock_nanosleep, nanosleep, select, pselect6"
-SCRIPTS = {"Python": ("py", SLEEPS), "Lua": ("lua", "clone, clone3"), "Perl": ("pl", SLEEPS), "PHP": ("php", SLEEPS)}
+SCRIPTS = {"Python": ("py", SLEEPS), "Lua": ("lua", "clone, clone3"), "Perl": ("pl", SLEEPS), "PHP": ("php", SLEEPS),
+           "Ruby": ("rb", "select, pselect6, ppoll")}
 
 
 def here():
@@ -32,6 +33,7 @@ def here():
         yield "Lua", version, f"/usr/bin/lua{version}", ""
     yield "Perl", "5.36", "/usr/bin/perl", ""
     yield "PHP", "8.2", "/usr/bin/php8.2", ""
+    yield "Ruby", "3.1", "/usr/bin/ruby3.1", ""
     for language, version, program, suite, package in (
             ("Python", "3.13 trixie", "/usr/bin/python3.13", "trixie", "python3.13"),
             ("Python", "3.14 sid", "/usr/bin/python3.14", "sid", "python3.14"),

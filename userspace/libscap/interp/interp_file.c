@@ -102,6 +102,7 @@ int interp_file_detect(struct interp_file *out, const struct elf_file *f, const 
 		interp_detect_lua,
 		interp_detect_perl,
 		interp_detect_php,
+		interp_detect_ruby,
 	};
 	int r = 0;
 

@@ -31,12 +31,17 @@ static const unsigned char perl[] = {
 static const unsigned char php[] = {
 #include "interp/php.def"
 };
+#define RUBY(minor, ...) minor,
+static const unsigned char ruby[] = {
+#include "interp/ruby.def"
+};
 
 static const struct language languages[] = {
 	{"Python", 3, python, sizeof(python)},
 	{"Lua", 5, lua, sizeof(lua)},
 	{"Perl", 5, perl, sizeof(perl)},
 	{"PHP", 8, php, sizeof(php)},
+	{"Ruby", 3, ruby, sizeof(ruby)},
 };
 
 /* Returns the last of the versions from @i on that follow each other. */

@@ -115,21 +115,49 @@ static int find_by_scan(const struct tables *t, Elf64_Sym *s, const char *name)
 	return found;
 }
 
-int elf_dynamic_symbol_find(const struct elf_file *f, struct elf_symbol *out, const char *name)
+/* Finds the sections. Returns 0, or -1 if there are none or @name is too long. */
+static int find_tables(struct tables *t, const struct elf_file *f, const char *name)
 {
-	const struct tables t = {
+	*t = (struct tables){
 		.f = f,
 		.symbols = elf_file_section(f, ".dynsym"),
 		.names = elf_file_section(f, ".dynstr"),
 		.hash = elf_file_section(f, ".gnu.hash"),
 	};
+	return t->symbols && t->names && strlen(name) < NAME_MAX_SZ ? 0 : -1;
+}
+
+int elf_dynamic_symbol_find(const struct elf_file *f, struct elf_symbol *out, const char *name)
+{
+	struct tables t;
 	Elf64_Sym s;
 
-	if (!t.symbols || !t.names || strlen(name) >= NAME_MAX_SZ)
-		return 0;
-	if (!(t.hash ? find_by_hash(&t, &s, name) : find_by_scan(&t, &s, name)))
+	if (find_tables(&t, f, name) ||
+	    !(t.hash ? find_by_hash(&t, &s, name) : find_by_scan(&t, &s, name)))
 		return 0;
 	out->addr = s.st_value;
 	out->sz = s.st_size;
 	return 1;
+}
+
+int elf_dynamic_slot_find(const struct elf_file *f, uint64_t *addr, const char *name, uint32_t type)
+{
+	const struct elf_section *section = elf_file_section(f, ".rela.dyn");
+	struct elf_data relocations;
+	struct tables t;
+	Elf64_Sym s;
+	Elf64_Rela r;
+	int found = 0;
+
+	if (!section || section->sz > SCAN_MAX || find_tables(&t, f, name) ||
+	    elf_file_section_copy(f, &relocations, section))
+		return 0;
+	for (size_t at = 0; !found && at + sizeof(r) <= relocations.sz; at += sizeof(r)) {
+		memcpy(&r, relocations.data + at, sizeof(r));
+		found = ELF64_R_TYPE(r.r_info) == type &&
+			is_symbol(&t, &s, ELF64_R_SYM(r.r_info), name);
+	}
+	free(relocations.data);
+	*addr = r.r_offset;
+	return found;
 }

@@ -13,4 +13,9 @@ struct elf_symbol {
 /* Returns whether the file defines @name, with *out. */
 int elf_dynamic_symbol_find(const struct elf_file *f, struct elf_symbol *out, const char *name);
 
+/* Returns whether the file has a dynamic relocation of @type for the symbol @name, with its address
+ * in *addr: that of a slot that the dynamic linker fills. Reads all relocations. */
+int elf_dynamic_slot_find(const struct elf_file *f, uint64_t *addr, const char *name,
+			  uint32_t type);
+
 #endif /* SCAP_OBJFILE_ELF_DYNAMIC_SYMBOL_H */

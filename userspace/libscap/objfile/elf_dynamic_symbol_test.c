@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -125,12 +126,35 @@ static void test_hostile(void **state)
 	}
 }
 
+/* The slot that the dynamic linker filled with the address of a variable of the C library. */
+static void test_slot(void **state)
+{
+	struct elf_file *f;
+	uint64_t addr, filled;
+	Dl_info info;
+	int fd;
+
+	(void)state;
+	assert_true(dladdr(stderr, &info));
+	fd = open(info.dli_fname, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(elf_file_open(&f, fd), 0);
+	close(fd);
+	assert_true(elf_dynamic_slot_find(f, &addr, "stderr", R_X86_64_GLOB_DAT));
+	memcpy(&filled, (const char *)info.dli_fbase + addr, sizeof(filled));
+	assert_int_equal(filled, (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "stderr"));
+	assert_false(elf_dynamic_slot_find(f, &addr, "stderr", R_X86_64_DTPMOD64));
+	assert_false(elf_dynamic_slot_find(f, &addr, "no_such_variable", R_X86_64_GLOB_DAT));
+	elf_file_close(f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash),
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_slot),
 	};
 
 	return cmocka_run_group_tests(tests, read_libm, free_libm);

@@ -41,6 +41,18 @@ static const char *const calls[] = {
 	"zend_fcall_info_",
 	"zend_generator_resume",
 	"_call_user_function_impl",
+	/* Ruby */
+	"rb_vm_",
+	"rb_yield",
+	"rb_funcall",
+	"rb_check_funcall",
+	"rb_call_super",
+	"rb_block_call",
+	"rb_proc_call",
+	"rb_iterate",
+	"rb_ensure",
+	"rb_rescue",
+	"rb_catch",
 	/* Lua */
 	"lua_callk",
 	"lua_pcallk",

@@ -8,6 +8,7 @@
 #include "lua_names.h"
 #include "memory/hash.h"
 #include "python_lines.h"
+#include "ruby_lines.h"
 #include "shared/interp.h"
 #include "shared/stack.h"
 
@@ -304,11 +305,14 @@ uint32_t script_code_line(const struct script_code *c, uint32_t position)
 		.first_line = c->first_line,
 		.minor = c->version,
 	};
+	const struct ruby_line_table ruby = {c->lines, c->bases, c->n_lines, c->n_bases};
 
 	if (c->language == STACK_WALKER_PERL || c->language == STACK_WALKER_PHP)
 		return position;
 	if (c->language == STACK_WALKER_LUA)
 		return lua_line(&lua, position);
+	if (c->language == STACK_WALKER_RUBY)
+		return ruby_line(&ruby, position);
 	if (c->version >= 11)
 		return python_line_of_locations(&t, position);
 	if (c->version == 10)

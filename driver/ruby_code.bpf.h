@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Names and line tables of Ruby's methods and blocks. */
+#ifndef DRIVER_RUBY_CODE_BPF_H
+#define DRIVER_RUBY_CODE_BPF_H
+
+#include "script_text.bpf.h"
+#include "walk_ruby.bpf.h"
+
+#define RUBY_TYPE 0x1f /* of flags of an object */
+#define RUBY_STRING 5
+#define RUBY_ARRAY 7
+#define RUBY_FLAG (1u << 13) /* of a string: not embedded; of an array: embedded */
+#define RUBY_EMBEDDED_LEN(flags) ((flags) >> 14 & 0x1f)
+#define RUBY_EMBEDDED 16 /* content of an object that is embedded in it */
+#define RUBY_STRING_LEN 16 /* of one that is not */
+#define RUBY_STRING_TEXT 24
+#define RUBY_ARRAY_VALUES 32
+
+#define RUBY_LINE_SZ 12 /* of an entry of the line table */
+/* The index of the line table: a part for the first instructions, then blocks. */
+#define RUBY_INDEX_FIRST 54 /* instructions */
+#define RUBY_INDEX_FIRST_SZ 48
+#define RUBY_INDEX_BLOCK 512
+#define RUBY_INDEX_BLOCK_SZ 80
+
+static __always_inline struct script_text ruby_text(struct user_walk *w, u64 str)
+{
+	struct script_text t = {.kind = INTERP_BYTES};
+	u64 flags;
+
+	if (!str || read_word(w, str))
+		return t;
+	flags = w->word;
+	if ((flags & RUBY_TYPE) != RUBY_STRING)
+		return t;
+	t.len = RUBY_EMBEDDED_LEN(flags);
+	t.at = str + RUBY_EMBEDDED;
+	if (flags & RUBY_FLAG) {
+		t.len = read_word(w, str + RUBY_STRING_LEN) ? 0 : w->word;
+		t.at = read_word(w, str + RUBY_STRING_TEXT) ? 0 : w->word;
+	}
+	return t;
+}
+
+/* Returns the path: a string, or the first value of an array of two. */
+static __always_inline struct script_text ruby_path(struct user_walk *w, u64 path)
+{
+	u64 at = path + RUBY_EMBEDDED;
+
+	if (read_word(w, path) || (w->word & RUBY_TYPE) != RUBY_ARRAY)
+		return ruby_text(w, path);
+	if (!(w->word & RUBY_FLAG))
+		at = read_word(w, path + RUBY_ARRAY_VALUES) ? 0 : w->word;
+	return ruby_text(w, read_word(w, at) ? 0 : w->word);
+}
+
+static __always_inline u64 ruby_index_sz(u32 n_insns)
+{
+	if (n_insns <= RUBY_INDEX_FIRST)
+		return RUBY_INDEX_FIRST_SZ;
+	return RUBY_INDEX_FIRST_SZ +
+	       (u64)((n_insns - RUBY_INDEX_FIRST + RUBY_INDEX_BLOCK - 1) / RUBY_INDEX_BLOCK) *
+		       RUBY_INDEX_BLOCK_SZ;
+}
+
+/* Puts the parameters of the event of the iseq with body @c. */
+static __always_inline void put_ruby_code(struct rec *r, struct user_walk *w,
+					  const struct walk_code *c, const struct interp_ruby *p)
+{
+	struct script_text name = {0}, file = {0};
+	u64 lines = 0, n_lines = 0, index = 0, index_sz = 0;
+	u32 first_line = 0;
+
+	if (!bpf_probe_read_user(w->object, RUBY_BODY_SZ, (void *)c->at)) {
+		name = ruby_text(w, object_u64(w, p->code_label));
+		file = ruby_path(w, object_u64(w, p->code_path));
+		lines = object_u64(w, p->code_lines);
+		n_lines = (u64)object_u32(w, p->code_n_lines) * RUBY_LINE_SZ;
+		index = object_u64(w, p->code_index);
+		index_sz = ruby_index_sz(object_u32(w, RUBY_BODY_N_INSNS));
+		first_line = (u32)(object_u64(w, p->code_first_line) >> 1);
+	}
+	put_s64(r, w->pid);
+	put_u8(r, c->walker);
+	put_u8(r, p->minor);
+	put_u64(r, c->code);
+	put_u32(r, c->check);
+	put_u32(r, first_line);
+	put_u8(r, INTERP_BYTES | INTERP_BYTES << 4);
+	put_script_bytes(r, w, name.at, name.len, INTERP_NAME_MAX);
+	put_script_bytes(r, w, file.at, file.len, INTERP_FILE_MAX);
+	put_script_bytes(r, w, lines, n_lines, INTERP_LINES_MAX);
+	put_script_bytes(r, w, index, index_sz, INTERP_LINE_BASES_MAX);
+}
+
+#endif /* DRIVER_RUBY_CODE_BPF_H */
