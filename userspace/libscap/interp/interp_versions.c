@@ -37,10 +37,8 @@ static const unsigned char ruby[] = {
 };
 
 static const struct language languages[] = {
-	{"Python", 3, python, sizeof(python)},
-	{"Lua", 5, lua, sizeof(lua)},
-	{"Perl", 5, perl, sizeof(perl)},
-	{"PHP", 8, php, sizeof(php)},
+	{"Python", 3, python, sizeof(python)}, {"Lua", 5, lua, sizeof(lua)},
+	{"Perl", 5, perl, sizeof(perl)},       {"PHP", 8, php, sizeof(php)},
 	{"Ruby", 3, ruby, sizeof(ruby)},
 };
 

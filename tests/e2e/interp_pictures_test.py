@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that the flame graph of a program shows its own functions, for each language, in a browser. With
+SAKER_IMAGES=FOLDER it also makes the pictures of docs/profiling.md there."""
+
+import os
+import re
+import unittest
+
+import browser
+import saker_e2e as e2e
+from profile_test import profile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SECONDS = "1.2" # of CPU time
+
+# Program, script, and what each picture has to show: chains of calls, from the outermost function.
+LANGUAGES = {
+    "python": ("python3", "report.py", ("<module>;report;count;parse", "report;slowest_first;mean", "report;render")),
+    "lua": ("lua5.4", "report.lua", ("main chunk;report;count;parse", "report;slowest_first;mean", "report;render")),
+    "perl": ("perl", "report.pl", ("main program;main::report;main::count;main::parse",
+                                   "main::report;main::slowest_first;main::mean", "main::report;main::render")),
+    "php": ("php", "report.php", ("{main};Report::make;Report::count;Report::parse",
+                                  "Report::make;Report::slowest_first;Report::mean", "Report::make;Report::render")),
+    "ruby": ("ruby", "report.rb", ("<main>;make;count;parse", "make;slowest_first;mean", "make;render")),
+}
+
+
+class Pictures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.own_dir(cls)
+        cls.browser = browser.Browser(os.path.join(cls.dir, "profile"), 1200, 800)
+        cls.addClassCleanup(cls.browser.close)
+
+    def test_own_functions(self):
+        for language, (program, script, chains) in LANGUAGES.items():
+            with self.subTest(language=language):
+                capture, svg = (os.path.join(self.dir, language + ending) for ending in (".scap", ".svg"))
+                profile("-F", "499", "-w", capture, "--", "env", "-C", os.path.join(HERE, "interp"), program,
+                        script, SECONDS)
+                profile("-r", capture, "-o", svg)
+                stacks = profile("-r", capture, "-c", "folded").stdout
+                for chain in chains:
+                    self.assertRegex(stacks, ";(.*;)?".join(re.escape(function) for function in chain.split(";")))
+                self.look(svg, language)
+
+    def look(self, svg, language):
+        self.browser.open("file://" + svg)
+        self.assertTrue(self.browser.wait("return document.querySelector('svg')"))
+        self.assertEqual(self.browser.errors(), [])
+        folder = os.environ.get("SAKER_IMAGES")
+        if folder:
+            self.browser.screenshot(os.path.join(folder, f"profile-{language}.png"))
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    if browser.missing():
+        e2e.skip(f"{browser.missing()} is not installed: scripts/setup --tests")
+    unittest.main()
