@@ -26,6 +26,7 @@ static uint64_t word_at(const struct ruby_line_table *t, size_t i)
 	return v;
 }
 
+/* Returns 0 if the index is cut before that instruction. */
 static uint32_t entries_up_to(const struct ruby_line_table *t, uint32_t i)
 {
 	size_t block;
@@ -36,6 +37,8 @@ static uint32_t entries_up_to(const struct ruby_line_table *t, uint32_t i)
 	block = FIRST_WORDS + (size_t)(i - FIRST) / BLOCK * BLOCK_WORDS;
 	bit = (i - FIRST) % BLOCK;
 	word = bit / 64;
+	if ((block + 3 + word) * sizeof(uint64_t) > t->n_index)
+		return 0;
 	before = word ? word_at(t, block + 1) >> (word - 1) * 9 & 0x1ff : 0;
 	return (uint32_t)word_at(t, block) + before +
 	       (uint32_t)__builtin_popcountll(word_at(t, block + 2 + word) << (63 - bit % 64));

@@ -56,6 +56,17 @@ static void test_lines(void **state)
 		assert_int_equal(ruby_line(&t, i), line);
 	}
 	assert_int_equal(ruby_line(&t, UINT32_MAX), 0);
+	/* Of an index that is cut, what is left is right. */
+	for (t.n_index = 0; t.n_index < sizeof(made.index); t.n_index += 8) {
+		line = 0;
+		for (uint32_t i = 0; i < N_INSNS; i++) {
+			const uint32_t found = ruby_line(&t, i);
+
+			if (made.begins[i])
+				line = 100 + i;
+			assert_true(!found || found == line);
+		}
+	}
 	t.n_entries = sizeof(made.entries[0]); /* such a table has no index */
 	assert_int_equal(ruby_line(&t, 7), 100);
 	t.n_entries = 0;
