@@ -141,26 +141,17 @@ WALK_FUNC u64 lua_function_name(struct user_walk *w, const struct interp_lua *p,
 static __always_inline void put_lua_code(struct rec *r, struct user_walk *w,
 					 const struct walk_code *c, const struct interp_lua *p)
 {
-	struct script_text name = lua_text(w, lua_function_name(w, p, c->at)), file;
-	u64 lines, bases, n_lines, n_bases = 0;
+	struct script_content s = {.name = lua_text(w, lua_function_name(w, p, c->at)),
+				   .version = p->minor};
 
 	lua_read_call(w, p, c->at);
-	lines = object_u64(w, p->proto_lines);
-	n_lines = (u64)object_u32(w, LUA_PROTO_N_LINES) * p->line_sz;
-	bases = p->proto_line_bases ? object_u64(w, p->proto_line_bases) : 0;
-	n_bases = (u64)object_u32(w, LUA_PROTO_N_BASES) * LUA_BASE_SZ;
-	file = lua_text(w, object_u64(w, p->proto_source));
-	put_s64(r, w->pid);
-	put_u8(r, c->walker);
-	put_u8(r, p->minor);
-	put_u64(r, c->code);
-	put_u32(r, c->check);
-	put_u32(r, object_u32(w, p->proto_line));
-	put_u8(r, name.kind | file.kind << 4);
-	put_script_bytes(r, w, name.at, name.len, INTERP_NAME_MAX);
-	put_script_bytes(r, w, file.at, file.len, INTERP_FILE_MAX);
-	put_script_bytes(r, w, lines, n_lines, INTERP_LINES_MAX);
-	put_script_bytes(r, w, bases, n_bases, INTERP_LINE_BASES_MAX);
+	s.lines.at = object_u64(w, p->proto_lines);
+	s.lines.len = (u64)object_u32(w, LUA_PROTO_N_LINES) * p->line_sz;
+	s.bases.at = p->proto_line_bases ? object_u64(w, p->proto_line_bases) : 0;
+	s.bases.len = (u64)object_u32(w, LUA_PROTO_N_BASES) * LUA_BASE_SZ;
+	s.first_line = object_u32(w, p->proto_line);
+	s.file = lua_text(w, object_u64(w, p->proto_source));
+	put_script(r, w, c, &s);
 }
 
 #endif /* DRIVER_LUA_CODE_BPF_H */

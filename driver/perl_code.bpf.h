@@ -71,18 +71,19 @@ WALK_FUNC int perl_names(struct user_walk *w, const struct interp_perl *p, u64 c
 	return 0;
 }
 
-/* Puts the parameters of the event of subroutine @c. */
+/* Puts the parameters of the event of subroutine @c, with its package in place of lines. */
 static __always_inline void put_perl_code(struct rec *r, struct user_walk *w,
 					  const struct walk_code *c, const struct interp_perl *p)
 {
-	struct script_text file = {.at = c->file}, name, package;
+	struct script_content s = {.file = {.at = c->file, .kind = INTERP_BYTES},
+				   .version = p->minor};
 	s64 len = bpf_probe_read_user_str(w->window, INTERP_FILE_MAX, (void *)c->file);
 
-	file.len = len > 1 ? len - 1 : 0;
+	s.file.len = len > 1 ? len - 1 : 0;
 	perl_names(w, p, c->at);
-	name = perl_hek(w, w->perl.name);
-	package = perl_hek(w, w->perl.package);
-	put_qualified_code(r, w, c, p->minor, 0, &name, &file, &package);
+	s.name = perl_hek(w, w->perl.name);
+	s.lines = perl_hek(w, w->perl.package);
+	put_script(r, w, c, &s);
 }
 
 #endif /* DRIVER_PERL_CODE_BPF_H */

@@ -19,23 +19,23 @@ static __always_inline struct script_text php_text(struct user_walk *w, u64 str)
 	return t;
 }
 
-/* Puts the parameters of the event of function @c. */
+/* Puts the parameters of the event of function @c, with its class in place of lines. */
 static __always_inline void put_php_code(struct rec *r, struct user_walk *w,
 					 const struct walk_code *c, const struct interp_php *p)
 {
-	struct script_text name = {0}, file = {0}, class = {0};
-	u32 line = 0;
-	u64 at;
+	struct script_content s = {
+		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
+	u64 class;
 
 	if (!bpf_probe_read_user(w->object, PHP_FUNCTION_SZ, (void *)c->at)) {
-		line = object_u32(w, p->first_line);
-		at = object_u64(w, PHP_FUNCTION_CLASS);
-		name = php_text(w, object_u64(w, PHP_FUNCTION_NAME));
-		file = php_text(w, object_u64(w, p->file));
-		if (at && !read_word(w, at + PHP_CLASS_NAME))
-			class = php_text(w, w->word);
+		s.first_line = object_u32(w, p->first_line);
+		class = object_u64(w, PHP_FUNCTION_CLASS);
+		s.name = php_text(w, object_u64(w, PHP_FUNCTION_NAME));
+		s.file = php_text(w, object_u64(w, p->file));
+		if (class && !read_word(w, class + PHP_CLASS_NAME))
+			s.lines = php_text(w, w->word);
 	}
-	put_qualified_code(r, w, c, p->minor, line, &name, &file, &class);
+	put_script(r, w, c, &s);
 }
 
 #endif /* DRIVER_PHP_CODE_BPF_H */

@@ -42,30 +42,23 @@ static __always_inline void put_python_code(struct rec *r, struct user_walk *w,
 					    const struct interp_python *p)
 {
 	const u64 code = c->code;
-	struct script_text name, file;
+	struct script_content s = {.version = p->minor};
 	u64 at = 0, lines = 0, n_lines = 0;
 	u32 first_line = 0;
 
 	bpf_probe_read_user(&first_line, sizeof(first_line), (void *)(code + p->code_first_line));
+	s.first_line = first_line;
 	bpf_probe_read_user(&at, sizeof(at), (void *)(code + p->code_name));
-	name = python_text(p, at);
+	s.name = python_text(p, at);
 	at = 0;
 	bpf_probe_read_user(&at, sizeof(at), (void *)(code + p->code_file));
-	file = python_text(p, at);
+	s.file = python_text(p, at);
 	bpf_probe_read_user(&lines, sizeof(lines), (void *)(code + p->code_lines));
-	if (lines && bpf_probe_read_user(&n_lines, sizeof(n_lines), (void *)(lines + PY_SIZE)))
-		lines = 0;
-	put_s64(r, w->pid);
-	put_u8(r, c->walker);
-	put_u8(r, p->minor);
-	put_u64(r, code);
-	put_u32(r, c->check);
-	put_u32(r, first_line);
-	put_u8(r, name.kind | file.kind << 4);
-	put_script_bytes(r, w, name.at, name.len, INTERP_NAME_MAX);
-	put_script_bytes(r, w, file.at, file.len, INTERP_FILE_MAX);
-	put_script_bytes(r, w, lines ? lines + PY_BYTES : 0, n_lines, INTERP_LINES_MAX);
-	put_empty(r);
+	if (lines && !bpf_probe_read_user(&n_lines, sizeof(n_lines), (void *)(lines + PY_SIZE))) {
+		s.lines.at = lines + PY_BYTES;
+		s.lines.len = n_lines;
+	}
+	put_script(r, w, c, &s);
 }
 
 #endif /* DRIVER_PYTHON_CODE_BPF_H */

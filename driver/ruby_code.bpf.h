@@ -67,30 +67,19 @@ static __always_inline u64 ruby_index_sz(u32 n_insns)
 static __always_inline void put_ruby_code(struct rec *r, struct user_walk *w,
 					  const struct walk_code *c, const struct interp_ruby *p)
 {
-	struct script_text name = {0}, file = {0};
-	u64 lines = 0, n_lines = 0, index = 0, index_sz = 0;
-	u32 first_line = 0;
+	struct script_content s = {
+		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
 
 	if (!bpf_probe_read_user(w->object, RUBY_BODY_SZ, (void *)c->at)) {
-		name = ruby_text(w, object_u64(w, p->code_label));
-		file = ruby_path(w, object_u64(w, p->code_path));
-		lines = object_u64(w, p->code_lines);
-		n_lines = (u64)object_u32(w, p->code_n_lines) * RUBY_LINE_SZ;
-		index = object_u64(w, p->code_index);
-		index_sz = ruby_index_sz(object_u32(w, RUBY_BODY_N_INSNS));
-		first_line = (u32)(object_u64(w, p->code_first_line) >> 1);
+		s.name = ruby_text(w, object_u64(w, p->code_label));
+		s.file = ruby_path(w, object_u64(w, p->code_path));
+		s.lines.at = object_u64(w, p->code_lines);
+		s.lines.len = (u64)object_u32(w, p->code_n_lines) * RUBY_LINE_SZ;
+		s.bases.at = object_u64(w, p->code_index);
+		s.bases.len = ruby_index_sz(object_u32(w, RUBY_BODY_N_INSNS));
+		s.first_line = (u32)(object_u64(w, p->code_first_line) >> 1);
 	}
-	put_s64(r, w->pid);
-	put_u8(r, c->walker);
-	put_u8(r, p->minor);
-	put_u64(r, c->code);
-	put_u32(r, c->check);
-	put_u32(r, first_line);
-	put_u8(r, INTERP_BYTES | INTERP_BYTES << 4);
-	put_script_bytes(r, w, name.at, name.len, INTERP_NAME_MAX);
-	put_script_bytes(r, w, file.at, file.len, INTERP_FILE_MAX);
-	put_script_bytes(r, w, lines, n_lines, INTERP_LINES_MAX);
-	put_script_bytes(r, w, index, index_sz, INTERP_LINE_BASES_MAX);
+	put_script(r, w, c, &s);
 }
 
 #endif /* DRIVER_RUBY_CODE_BPF_H */

@@ -25,25 +25,30 @@ static __always_inline void put_script_bytes(struct rec *r, struct user_walk *w,
 	r->off = widen_in(&w->scratch, r->off, REC_OFF_MAX);
 }
 
-/* Puts the parameters of the event of function @c, whose frames have the line as their position.
- * The package or class of the function stands in place of lines. */
-static __always_inline void put_qualified_code(struct rec *r, struct user_walk *w,
-					       const struct walk_code *c, u8 version,
-					       u32 first_line, const struct script_text *name,
-					       const struct script_text *file,
-					       const struct script_text *package)
+/* What names the frames of a code object. */
+struct script_content {
+	struct script_text name, file;
+	struct script_text lines; /* or the package or class: see each language */
+	struct script_text bases; /* what the lines refer to */
+	u32 first_line;
+	u8 version; /* minor */
+};
+
+/* Puts the parameters of the event of code object @c. */
+static __always_inline void put_script(struct rec *r, struct user_walk *w,
+				       const struct walk_code *c, const struct script_content *s)
 {
 	put_s64(r, w->pid);
 	put_u8(r, c->walker);
-	put_u8(r, version);
+	put_u8(r, s->version);
 	put_u64(r, c->code);
 	put_u32(r, c->check);
-	put_u32(r, first_line);
-	put_u8(r, INTERP_BYTES | INTERP_BYTES << 4);
-	put_script_bytes(r, w, name->at, name->len, INTERP_NAME_MAX);
-	put_script_bytes(r, w, file->at, file->len, INTERP_FILE_MAX);
-	put_script_bytes(r, w, package->at, package->len, INTERP_LINES_MAX);
-	put_empty(r);
+	put_u32(r, s->first_line);
+	put_u8(r, s->name.kind | s->file.kind << 4);
+	put_script_bytes(r, w, s->name.at, s->name.len, INTERP_NAME_MAX);
+	put_script_bytes(r, w, s->file.at, s->file.len, INTERP_FILE_MAX);
+	put_script_bytes(r, w, s->lines.at, s->lines.len, INTERP_LINES_MAX);
+	put_script_bytes(r, w, s->bases.at, s->bases.len, INTERP_LINE_BASES_MAX);
 }
 
 #endif /* DRIVER_SCRIPT_TEXT_BPF_H */

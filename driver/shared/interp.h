@@ -17,7 +17,7 @@
 
 /* How the frames of CPython hang together, by version. */
 enum python_frames {
-	PYTHON_FRAME_OBJECTS, /* 3.7 to 3.10: one frame object for each activation of the loop */
+	PYTHON_FRAME_OBJECTS, /* 3.6 to 3.10: one frame object for each activation of the loop */
 	PYTHON_ENTRY_FLAG, /* 3.11: a list of C frames; the first frame of each is marked */
 	PYTHON_ENTRY_FRAME, /* 3.12: the same, and below the first frame one on the C stack */
 	PYTHON_NO_C_FRAMES, /* 3.13 and 3.14: only that one */
