@@ -10,13 +10,10 @@
  *	names     the texts of the function claim to have 2^60 characters
  *	changing  another thread changes the frame, and its function, all the time
  */
-#include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
-#define PUBLIC __attribute__((visibility("default"), used))
+#include "../fake_interpreter.h"
+
 #define OUTERMOST (1u << 17)
 
 /* Offsets as in php.def. */
@@ -24,12 +21,6 @@ PUBLIC uint64_t executor_globals[225];
 PUBLIC void *zend_execute_ex;
 static uint64_t code[16], text[8], type[4];
 static volatile uint64_t frame[16], function[32];
-static volatile int stop;
-
-static void set(volatile uint64_t *v, size_t at, uint64_t to)
-{
-	v[at / 8] = to;
-}
 
 static void *change(void *arg)
 {
@@ -44,24 +35,10 @@ static void *change(void *arg)
 	return arg;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 PUBLIC __attribute__((noinline)) int execute_ex(const char *what)
 {
-	const double end = now() + 1;
-	int n = 0;
-
 	set(executor_globals, 488, strcmp(what, "unmapped") ? (uintptr_t)frame : 0x1000);
-	while (now() < end)
-		for (volatile int i = 0; i < 20000; i++)
-			n += i;
-	return n;
+	return spin();
 }
 
 PUBLIC __attribute__((noinline)) int run(const char *what)
@@ -72,7 +49,6 @@ PUBLIC __attribute__((noinline)) int run(const char *what)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	pthread_t changer;
 	int r;
 
 	puts("X-Powered-By: PHP/8.2.0");
@@ -90,11 +66,9 @@ int main(int argc, char **argv)
 	text[2] = 1ull << 60;
 	if (!strcmp(what, "function"))
 		set(frame, 24, 0x1000);
-	if (!strcmp(what, "changing") && pthread_create(&changer, NULL, change, NULL))
+	if (begin_changes(what, change))
 		return 2;
 	r = run(what);
-	stop = 1;
-	if (!strcmp(what, "changing"))
-		pthread_join(changer, NULL);
+	end_changes();
 	return !r;
 }

@@ -10,13 +10,7 @@
  *	names     the texts of the code object claim to have 2^60 characters
  *	key       the key of the thread's state is out of range
  */
-#include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define PUBLIC __attribute__((visibility("default"), used))
+#include "../fake_interpreter.h"
 
 PUBLIC uint32_t Py_Version = 0x030b00f0;
 PUBLIC uint64_t _PyRuntime[512];
@@ -24,12 +18,6 @@ PUBLIC uint64_t _PyRuntime[512];
 /* Offsets as in python.def. */
 static uint64_t state[64], code[64], text[64];
 static volatile uint64_t frame[32];
-static volatile int stop;
-
-static void set(volatile uint64_t *v, size_t at, uint64_t to)
-{
-	v[at / 8] = to;
-}
 
 static void *change(void *arg)
 {
@@ -43,27 +31,14 @@ static void *change(void *arg)
 	return arg;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 PUBLIC __attribute__((noinline)) int _PyEval_EvalFrameDefault(const char *what)
 {
 	volatile uint64_t activation[3] = {0, (uintptr_t)frame, 0};
-	const double end = now() + 1;
-	int n = 0;
 
 	set(state, 56, (uintptr_t)activation);
 	if (!strcmp(what, "unmapped"))
 		activation[1] = 0x1000;
-	while (now() < end)
-		for (volatile int i = 0; i < 20000; i++)
-			n += i;
-	return n;
+	return spin();
 }
 
 PUBLIC __attribute__((noinline)) int run(const char *what)
@@ -74,7 +49,6 @@ PUBLIC __attribute__((noinline)) int run(const char *what)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	pthread_t changer;
 	pthread_key_t key;
 	int r;
 
@@ -93,11 +67,9 @@ int main(int argc, char **argv)
 		set(frame, 32, 0x1000);
 	if (!strcmp(what, "key"))
 		_PyRuntime[592 / 8] = 1 | 0xffffffffull << 32;
-	if (!strcmp(what, "changing") && pthread_create(&changer, NULL, change, NULL))
+	if (begin_changes(what, change))
 		return 2;
 	r = run(what);
-	stop = 1;
-	if (!strcmp(what, "changing"))
-		pthread_join(changer, NULL);
+	end_changes();
 	return !r;
 }
