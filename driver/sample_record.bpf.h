@@ -42,8 +42,13 @@ static __always_inline enum sample_filter task_filter(struct task_struct *task)
 /* Returns the walker of this CPU at a depth of nesting. */
 static __always_inline struct user_walk *walk_of(u32 level)
 {
+	struct user_walk *w;
+
 	level &= DRV_LEVELS - 1;
-	return bpf_map_lookup_elem(&user_walks, &level);
+	w = bpf_map_lookup_elem(&user_walks, &level);
+	if (w)
+		w->level = level;
+	return w;
 }
 
 static __always_inline bool has_user_stack(struct task_struct *task)

@@ -7,6 +7,7 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "script_places.bpf.h"
 #include "shared/walk_state.h"
 #include "walk_lua.bpf.h"
 #include "walk_perl.bpf.h"

@@ -91,7 +91,7 @@ struct interp_ruby {
 
 struct interp_process {
 	u32 walker;
-	u32 pad;
+	u32 has_jit; /* its code is also in mappings without a file */
 	u64 root; /* address where the walk of a thread begins, by language:
 		   * Python: the thread-specific key: u32 whether it exists, u32 key
 		   * Perl: the thread-specific key, u32

@@ -430,6 +430,15 @@ static inline int fp_step(struct user_walk *w)
 	return 0;
 }
 
+/* Goes to the caller of compiled code with a frame pointer, @fp. Returns WALK_STEPPED; 1: the walk
+ * ends. */
+static __always_inline int walk_to_caller(struct user_walk *w, u64 fp)
+{
+	w->bp = w->regs[UNWIND_RBP] = fp;
+	w->known |= KNOWN(UNWIND_RBP);
+	return fp_step(w) ? 1 : WALK_STEPPED;
+}
+
 /*
  * Appends a frame of an interpreter: @at is its current instruction, or the one it returns to. A
  * walker calls this for each frame of one activation of its loop, and stores in w->script[] where
@@ -491,8 +500,9 @@ static inline int walk_up(struct user_walk *w, u32 *how)
 
 	if (RULE_KIND(w->rule) & UNWIND_F_LOOP)
 		r = walk_script(w, RULE_WALKER(w->rule));
+	*how = STACK_HOW_FP;
 	if (r)
-		return r;
+		return r == WALK_STEPPED ? 0 : r;
 	switch (RULE_KIND(w->rule) & UNWIND_KIND_MASK) {
 	case UNWIND_END:
 		return walk_ends(w, STACK_END_ROOT);
@@ -504,7 +514,6 @@ static inline int walk_up(struct user_walk *w, u32 *how)
 			return walk_ends(w, STACK_END_NO_TABLE);
 		if (!(RULE_FLAGS(w->rule) & RULE_MAPPED))
 			return walk_ends(w, STACK_END_NO_MAP);
-		*how = STACK_HOW_FP;
 		return fp_step(w);
 	case UNWIND_ODD:
 		return walk_ends(w, STACK_END_BAD_RULE);

@@ -10,7 +10,9 @@
 
 #define WALK_WINDOW 4096u /* bytes of stack per read, at most a page */
 #define WALK_REGS 16
-#define WALK_AGAIN 2 /* walk_script: the activation has more frames */
+/* Results of walk_script. */
+#define WALK_AGAIN 2 /* the activation has more frames */
+#define WALK_STEPPED 3 /* the walk is at the caller: walk_to_caller */
 #define WALK_CODES_MAX 256 /* maximum number of new code objects of a walk */
 #define WALK_CODE_SLOTS 256
 #define WALK_SCRIPT_SZ 256u /* bytes of an interpreter's objects per read */
@@ -22,6 +24,7 @@ struct user_walk {
 	u64 ip, sp, bp;
 	u32 pid; /* the process */
 	u32 max; /* maximum number of frames, at most STACK_USER_MAX */
+	u32 level; /* depth of nesting of the program that walks */
 	/* Out. */
 	u32 n; /* frames */
 	u32 end; /* enum stack_end */
@@ -75,8 +78,8 @@ static int walk_fill(struct user_walk *w, u32 sz, u64 addr);
 /* Returns a chunk of the tables; NULL: there is none. */
 static const u64 *walk_chunk(const struct user_walk *w, u32 chunk);
 /* Appends the frames that an interpreter's loop runs, innermost first, with walk_put_script; the
- * walk is at the native frame of the loop. Returns 0; WALK_AGAIN: call it again; 1: the walk ends.
- */
+ * walk is at the native frame of the loop. Returns 0; WALK_AGAIN: call it again; WALK_STEPPED: the
+ * walker knows the caller and has gone there; 1: the walk ends. */
 #if defined(__bpf__) || defined(WALK_SCRIPTS)
 static int walk_script(struct user_walk *w, u32 walker);
 #else /* only native frames are needed */

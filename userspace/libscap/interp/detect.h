@@ -17,6 +17,10 @@ int interp_detect_ruby(struct interp_file *out, const struct elf_file *f, const 
 int interp_add_loop(struct interp_file *out, const struct elf_file *f,
 		    const struct elf_symbol *loop);
 
+/* Sets out->delta for an interpreter without a loop; @addr: of any code of the file. Returns -1 if
+ * the file does not have it. */
+int interp_set_delta(struct interp_file *out, const struct elf_file *f, uint64_t addr);
+
 /* Finds the text @mark in the constants of the file, and the version behind it. Returns whether it
  * is there. */
 int interp_find_version(const struct elf_file *f, const char *mark, unsigned int *major,

@@ -56,6 +56,16 @@ static int compare_ranges(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+int interp_set_delta(struct interp_file *out, const struct elf_file *f, uint64_t addr)
+{
+	uint64_t offset;
+
+	if (elf_file_offset_of(f, &offset, addr))
+		return -1;
+	out->delta = addr - offset;
+	return 0;
+}
+
 int interp_add_loop(struct interp_file *out, const struct elf_file *f,
 		    const struct elf_symbol *loop)
 {

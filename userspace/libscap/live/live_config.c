@@ -197,6 +197,8 @@ int live_set_maps(struct live_driver *d)
 									     : 2 * d->n_first);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.interp_processes, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.scripts_sent, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.script_places, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.places_new, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copies, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copy_scratch, sc->tables);
 	err = err

@@ -7,9 +7,9 @@
 
 #define NAME_MAX_SZ 64 /* bytes of a name that is searched, with its NUL */
 #define CHAIN_MAX 4096 /* symbols of a bucket */
-#define SCAN_MAX (16u << 20) /* bytes of a symbol table, and of its names */
+#define SCAN_MAX (64u << 20) /* bytes of a symbol table, and of its names */
 
-/* The sections of the dynamic symbols. */
+/* The sections of symbols. */
 struct tables {
 	const struct elf_file *f;
 	const struct elf_section *symbols, *names, *hash;
@@ -134,6 +134,24 @@ int elf_dynamic_symbol_find(const struct elf_file *f, struct elf_symbol *out, co
 
 	if (find_tables(&t, f, name) ||
 	    !(t.hash ? find_by_hash(&t, &s, name) : find_by_scan(&t, &s, name)))
+		return 0;
+	out->addr = s.st_value;
+	out->sz = s.st_size;
+	return 1;
+}
+
+int elf_any_symbol_find(const struct elf_file *f, struct elf_symbol *out, const char *name)
+{
+	const struct tables t = {
+		.f = f,
+		.symbols = elf_file_section(f, ".symtab"),
+		.names = elf_file_section(f, ".strtab"),
+	};
+	Elf64_Sym s;
+
+	if (elf_dynamic_symbol_find(f, out, name))
+		return 1;
+	if (!t.symbols || !t.names || !find_by_scan(&t, &s, name))
 		return 0;
 	out->addr = s.st_value;
 	out->sz = s.st_size;

@@ -97,6 +97,24 @@ static void test_scan(void **state)
 	name[1] = 'g';
 }
 
+/* This program has a function that no other file can use. */
+static void test_symtab(void **state)
+{
+	const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct elf_symbol s;
+	struct elf_file *f;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(elf_file_open(&f, fd), 0);
+	close(fd);
+	assert_false(elf_dynamic_symbol_find(f, &s, "test_symtab"));
+	assert_true(elf_any_symbol_find(f, &s, "test_symtab"));
+	assert_true(s.addr && s.sz);
+	assert_false(elf_any_symbol_find(f, &s, "test_no_such_function"));
+	elf_file_close(f);
+}
+
 /* Bytes of the table change at random: nothing outside of the file is read, and each search ends.
  */
 static void test_hostile(void **state)
@@ -151,9 +169,8 @@ static void test_slot(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_hash),   cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_symtab), cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_slot),
 	};
 

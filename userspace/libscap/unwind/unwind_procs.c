@@ -23,6 +23,7 @@ struct map {
 	struct unwind_file *file; /* NULL: the code's file has no table */
 	int pending; /* the file could not be opened */
 	int is_probe; /* the kernel's code for probes */
+	int is_anon; /* of no file, or one without a name */
 };
 
 /* Mappings of one process, or of several with the same ones. */
@@ -207,7 +208,7 @@ static void cut(struct maps *m, uint64_t start, uint64_t end)
 static int joins(const struct map *a, const struct map *b)
 {
 	return !a->file && !b->file && !a->pending && !b->pending && a->is_probe == b->is_probe &&
-	       a->end == b->start;
+	       a->is_anon == b->is_anon && a->end == b->start;
 }
 
 static int put_map(struct maps *m, const struct map *map)
@@ -307,6 +308,17 @@ void unwind_procs_free(struct unwind_procs *ps)
 	free(ps);
 }
 
+/* Returns whether a mapping with this name can have code that the process itself has made. */
+static int is_anon(const char *path)
+{
+	static const char *const names[] = {"[anon:", "/memfd:", "/dev/zero"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(path, names[i], strlen(names[i])))
+			return 1;
+	return !*path;
+}
+
 static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_map *m,
 		    uint64_t now_ns)
 {
@@ -339,6 +351,7 @@ static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_m
 		ps->stats.n_too_much++;
 	}
 	map.is_probe = !strcmp(path, "[uprobes]");
+	map.is_anon = is_anon(path);
 	if (map.file && !*path)
 		map.offset = 0; /* the rows of JIT code begin with the mapping */
 	err = put_map(maps, &map);
@@ -505,9 +518,22 @@ static size_t write_cut(struct unwind_map *to, struct unwind_map e, const struct
 	return n + 1;
 }
 
+/* Returns the walker of code that the process has made; 0: none. */
+static uint16_t jit_walker(const struct maps *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		const struct interp_file *f =
+			m->v[i].file ? unwind_file_interp(m->v[i].file) : NULL;
+
+		if (f && f->process.has_jit)
+			return (uint16_t)f->process.walker;
+	}
+	return 0;
+}
+
 /* Writes the entries of one mapping, one for each part of its table; only counts them if @to is
- * NULL. */
-static size_t write_map(struct unwind_map *to, const struct map *m)
+ * NULL. @jit: see jit_walker. */
+static size_t write_map(struct unwind_map *to, const struct map *m, uint16_t jit)
 {
 	const struct unwind_piece *v = NULL;
 	const int n = m->file ? unwind_file_pieces(m->file, &v) : 0;
@@ -541,6 +567,8 @@ static size_t write_map(struct unwind_map *to, const struct map *m)
 	}
 	if (written)
 		return written;
+	if (m->is_anon)
+		e.walker = jit;
 	if (to)
 		*to = e;
 	return 1;
@@ -551,7 +579,7 @@ static size_t count_entries(const struct maps *m)
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->n; i++)
-		n += write_map(NULL, &m->v[i]);
+		n += write_map(NULL, &m->v[i], 0);
 	return n;
 }
 
@@ -559,6 +587,7 @@ static size_t count_entries(const struct maps *m)
 static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 {
 	const size_t n = count_entries(m);
+	const uint16_t jit = jit_walker(m);
 	struct unwind_map *to;
 	int64_t place;
 
@@ -573,7 +602,7 @@ static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 		return (int)place;
 	to = (struct unwind_map *)unwind_pool_at(ps->pool, (uint32_t)place);
 	for (size_t i = 0; i < m->n; i++)
-		to += write_map(to, &m->v[i]);
+		to += write_map(to, &m->v[i], jit);
 	m->place = (uint32_t)place;
 	m->words = (uint32_t)n * UNWIND_MAP_WORDS;
 	m->n_written = (uint32_t)n;
@@ -600,8 +629,8 @@ static void publish_interps(struct unwind_procs *ps, struct proc *p)
 		struct interp_process process;
 		struct interp_key key = {.pid = p->pid};
 
-		if (!f || f->loop[0].from < m->offset ||
-		    f->loop[0].from - m->offset >= m->end - m->start)
+		if (!f || (f->n_loop && (f->loop[0].from < m->offset ||
+					 f->loop[0].from - m->offset >= m->end - m->start)))
 			continue;
 		process = f->process;
 		process.root += m->start - m->offset - f->delta;
@@ -817,9 +846,9 @@ int unwind_procs_at(struct unwind_map *to, size_t max, const struct unwind_procs
 
 		if (m->ns > boot_ns)
 			continue;
-		if (write_map(NULL, m) > max - n)
+		if (write_map(NULL, m, 0) > max - n)
 			return -E2BIG;
-		n += write_map(to + n, m);
+		n += write_map(to + n, m, 0);
 	}
 	return (int)n;
 }
