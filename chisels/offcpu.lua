@@ -37,10 +37,18 @@ function on_init()
   return true
 end
 
+-- Returns the innermost function of an interpreted program, with its file and line; nil: there is none.
+local function script_culprit(text)
+  local func, file, line = ("\n" .. text):match("\ns\t([^\t\n]+)\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*\t([^\t\n]*)\t([^\t\n]*)")
+  return func, file ~= "" and file or nil, tonumber(line)
+end
+
 -- Returns the innermost function of the program itself, not of a library: readers recognize it. If the
 -- program has only _start, all its code is in libraries: then returns the innermost function of these.
+-- Of an interpreted program also the file and the line.
 local function culprit(text)
   local first
+  if text:find("\ns\t") then return script_culprit(text) end
   for row in text:gmatch("[^\n]+") do
     local kind, func, module = row:match("^(.)\t([^\t]*)\t([^\t]*)")
     if kind == "u" and func ~= "" then
@@ -62,6 +70,12 @@ local function place(text)
     if kind ~= "k" and func ~= "" and not user then user = func end
   end
   return kernel, user
+end
+
+-- "load (app.py:12)"
+local function function_of(r)
+  if not r.file then return r.func end
+  return ("%s (%s%s)"):format(r.func, r.file:match("[^/]*$"), r.line and r.line > 0 and ":" .. r.line or "")
 end
 
 -- The last sample of each thread that was not woken since: where it still waits if the capture ends. Threads
@@ -86,7 +100,7 @@ local function note_wait(row, ns)
   end
   if row.waker or row.state == "running" or n_waiting >= WAITING_MAX then return end
   local kernel, user = place(evt.field(fields.rows) or "")
-  waiting[tid] = {row = row, kernel = kernel, user = row.func or user, ns = ns, at_least = evt.field(fields.older),
+  waiting[tid] = {row = row, kernel = kernel, user = function_of(row) or user, ns = ns, at_least = evt.field(fields.older),
                   object = object()}
   n_waiting = n_waiting + 1
 end
@@ -164,10 +178,10 @@ function on_event()
   local process, pid, thread = processes:whose(whose)
   local call = evt.field(fields.call)
   local r = {process = process, pid = pid, thread = thread, call = call,
-             state = evt.field(fields.state), waker = waker_of(call),
-             func = culprit(evt.field(fields.rows) or "")}
+             state = evt.field(fields.state), waker = waker_of(call)}
+  r.func, r.file, r.line = culprit(evt.field(fields.rows) or "")
   local key = table.concat({r.process, r.pid or "", r.thread or "", r.call or "", r.state or "", r.waker or "",
-                            r.func or ""}, "\n")
+                            r.func or "", r.file or "", r.line or ""}, "\n")
   local row = by[key]
   if not row then
     row, r.key, r.ns, r.times, r.longest = r, key, 0, 0, 0
@@ -182,11 +196,12 @@ local function put_json(list)
   for _, r in ipairs(list) do
     report.print_json {ns = r.ns, times = r.times, longest = r.longest, process = r.process, pid = r.pid,
                        thread = r.thread or r.process, call = r.call, state = r.state, woken_by = r.waker,
-                       ["function"] = r.func, at_least = r.at_least or nil}
+                       ["function"] = r.func, file = r.file, line = r.line, at_least = r.at_least or nil}
   end
   for _, p in ipairs(waiting_places()) do
     report.print_json {still_waiting = p.n, process = p.row.process, pid = p.row.pid, call = p.row.call,
-                       state = p.row.state, kernel_function = p.kernel, ["function"] = p.user,
+                       state = p.row.state, kernel_function = p.kernel, ["function"] = p.row.func or p.user,
+                       file = p.row.file, line = p.row.line,
                        waited_ns = p.ns, at_least = p.at_least or nil, on = #p.objects > 0 and p.objects or nil}
   end
 end
@@ -196,7 +211,7 @@ local function put_table(list)
   local cells, has_threads = {}, false
   for i, r in ipairs(list) do
     cells[i] = {{ns = r.ns, at_least = r.at_least}, r.times, {ns = r.longest, at_least = r.at_least}, processes:label(r.process, r.pid), r.thread or false,
-                r.call or states[r.state] or r.state, r.waker, r.func}
+                r.call or states[r.state] or r.state, r.waker, function_of(r)}
     has_threads = has_threads or r.thread ~= nil
   end
   local shown = table.move(columns, 1, #columns, 1, {})

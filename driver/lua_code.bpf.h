@@ -33,7 +33,7 @@ static __always_inline struct script_text lua_text(struct user_walk *w, u64 str)
 	struct script_text t = {.kind = INTERP_BYTES};
 	u8 type;
 
-	if (!str || bpf_probe_read_user(w->object + LUA_MORE_AT, LUA_STRING_TEXT, (void *)str))
+	if (!str || walk_read(w, w->object + LUA_MORE_AT, LUA_STRING_TEXT, str))
 		return t;
 	type = w->object[LUA_MORE_AT + 8];
 	if (type == LUA_SHORT_STRING)
@@ -49,7 +49,7 @@ static __always_inline struct script_text lua_text(struct user_walk *w, u64 str)
 /* Reads the instruction at @at into the object. */
 static __always_inline u32 lua_insn(struct user_walk *w, u64 at)
 {
-	if (bpf_probe_read_user(w->object + LUA_MORE_AT, LUA_INSN_SZ, (void *)at))
+	if (walk_read(w, w->object + LUA_MORE_AT, LUA_INSN_SZ, at))
 		return 0;
 	return object_u32(w, LUA_MORE_AT);
 }
@@ -73,8 +73,8 @@ static __always_inline u64 lua_local(struct user_walk *w, const struct interp_lu
 	const u32 n = object_u32(w, LUA_PROTO_N_LOCALS);
 
 	for (u32 i = 0; i < LUA_LOCALS_MAX && i < n; i++) {
-		if (bpf_probe_read_user(w->object + LUA_MORE_AT, LUA_ENTRY_SZ,
-					(void *)(locals + i * LUA_ENTRY_SZ)) ||
+		if (walk_read(w, w->object + LUA_MORE_AT, LUA_ENTRY_SZ,
+			      (locals + i * LUA_ENTRY_SZ)) ||
 		    object_u32(w, LUA_MORE_AT + 8) > at)
 			return 0;
 		if (at >= object_u32(w, LUA_MORE_AT + 12))

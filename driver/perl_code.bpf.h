@@ -49,8 +49,7 @@ static __always_inline int perl_read_gv(struct user_walk *w, const struct interp
 	if (!gv || read_word(w, gv + PERL_GV_GP) || read_word(w, w->word + p->gp_egv))
 		return -1;
 	egv = w->word ?: gv;
-	return read_word(w, egv) ? -1
-				 : bpf_probe_read_user(w->object, PERL_BODY_SZ, (void *)w->word);
+	return read_word(w, egv) ? -1 : walk_read(w, w->object, PERL_BODY_SZ, w->word);
 }
 
 /* Finds the HEKs of a subroutine's name and package. Verified on its own. */
@@ -59,7 +58,7 @@ WALK_FUNC int perl_names(struct user_walk *w, const struct interp_perl *p, u64 c
 	if (!w || !p)
 		return 0;
 	w->perl.name = w->perl.package = 0;
-	if (read_word(w, cv) || bpf_probe_read_user(w->object, PERL_BODY_SZ, (void *)w->word))
+	if (read_word(w, cv) || walk_read(w, w->object, PERL_BODY_SZ, w->word))
 		return 0;
 	if (object_u32(w, p->cv_flags) & PERL_CV_NAMED) {
 		w->perl.name = object_u64(w, p->cv_name);
@@ -77,9 +76,8 @@ static __always_inline void put_perl_code(struct rec *r, struct user_walk *w,
 {
 	struct script_content s = {.file = {.at = c->file, .kind = INTERP_BYTES},
 				   .version = p->minor};
-	s64 len = bpf_probe_read_user_str(w->window, INTERP_FILE_MAX, (void *)c->file);
 
-	s.file.len = len > 1 ? len - 1 : 0;
+	s.file.len = script_text_len(w, c->file);
 	perl_names(w, p, c->at);
 	s.name = perl_hek(w, w->perl.name);
 	s.lines = perl_hek(w, w->perl.package);

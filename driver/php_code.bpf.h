@@ -27,7 +27,7 @@ static __always_inline void put_php_code(struct rec *r, struct user_walk *w,
 		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
 	u64 class;
 
-	if (!bpf_probe_read_user(w->object, PHP_FUNCTION_SZ, (void *)c->at)) {
+	if (!walk_read(w, w->object, PHP_FUNCTION_SZ, c->at)) {
 		s.first_line = object_u32(w, p->first_line);
 		class = object_u64(w, PHP_FUNCTION_CLASS);
 		s.name = php_text(w, object_u64(w, PHP_FUNCTION_NAME));

@@ -12,16 +12,19 @@
 #define PY_IS_COMPACT(state) ((state)&0x20)
 #define PY_IS_ASCII(state) ((state)&0x40)
 
-static __always_inline struct script_text python_text(const struct interp_python *p, u64 str)
+static __always_inline struct script_text python_text(struct user_walk *w,
+						      const struct interp_python *p, u64 str)
 {
 	struct script_text t = {0};
 	u64 n, state;
 	u32 size;
 
-	if (!str || bpf_probe_read_user(&n, sizeof(n), (void *)(str + PY_SIZE)) ||
-	    bpf_probe_read_user(&state, sizeof(state), (void *)(str + PY_TEXT_STATE)) ||
-	    !PY_IS_COMPACT(state))
+	if (!str || read_word(w, str + PY_SIZE))
 		return t;
+	n = w->word;
+	if (read_word(w, str + PY_TEXT_STATE) || !PY_IS_COMPACT(w->word))
+		return t;
+	state = w->word;
 	size = PY_KIND(state);
 	if (size != 1 && size != 2 && size != 4)
 		return t;
@@ -43,20 +46,15 @@ static __always_inline void put_python_code(struct rec *r, struct user_walk *w,
 {
 	const u64 code = c->code;
 	struct script_content s = {.version = p->minor};
-	u64 at = 0, lines = 0, n_lines = 0;
-	u32 first_line = 0;
+	u64 lines;
 
-	bpf_probe_read_user(&first_line, sizeof(first_line), (void *)(code + p->code_first_line));
-	s.first_line = first_line;
-	bpf_probe_read_user(&at, sizeof(at), (void *)(code + p->code_name));
-	s.name = python_text(p, at);
-	at = 0;
-	bpf_probe_read_user(&at, sizeof(at), (void *)(code + p->code_file));
-	s.file = python_text(p, at);
-	bpf_probe_read_user(&lines, sizeof(lines), (void *)(code + p->code_lines));
-	if (lines && !bpf_probe_read_user(&n_lines, sizeof(n_lines), (void *)(lines + PY_SIZE))) {
+	s.first_line = read_word(w, code + p->code_first_line) ? 0 : (u32)w->word;
+	s.name = python_text(w, p, read_word(w, code + p->code_name) ? 0 : w->word);
+	s.file = python_text(w, p, read_word(w, code + p->code_file) ? 0 : w->word);
+	lines = read_word(w, code + p->code_lines) ? 0 : w->word;
+	if (lines && !read_word(w, lines + PY_SIZE)) {
 		s.lines.at = lines + PY_BYTES;
-		s.lines.len = n_lines;
+		s.lines.len = w->word;
 	}
 	put_script(r, w, c, &s);
 }

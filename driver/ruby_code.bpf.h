@@ -70,7 +70,7 @@ static __always_inline void put_ruby_code(struct rec *r, struct user_walk *w,
 	struct script_content s = {
 		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
 
-	if (!bpf_probe_read_user(w->object, RUBY_BODY_SZ, (void *)c->at)) {
+	if (!walk_read(w, w->object, RUBY_BODY_SZ, c->at)) {
 		s.name = ruby_text(w, object_u64(w, p->code_label));
 		s.file = ruby_path(w, object_u64(w, p->code_path));
 		s.lines.at = object_u64(w, p->code_lines);

@@ -159,23 +159,24 @@ static __always_inline void off_keep_kernel(struct off_slot *slot, void *ctx,
 static __always_inline void off_keep_user(struct off_slot *slot, struct user_walk *w,
 					  struct task_struct *task)
 {
-	u64 n = bounded(ONCE(w->n), STACK_USER_MAX), rest;
+	u64 n = bounded(ONCE(w->n), STACK_USER_MAX), first, rest;
 	struct off_more *more;
+	u32 end = w->end;
 
-	slot->end = w->end;
-	slot->n_user = n;
 	if (n > OFF_USER) {
 		rest = bounded(n - OFF_USER, STACK_USER_MAX - OFF_USER);
 		more = off_more_make(task);
 		if (!more || bpf_probe_read_kernel(more->user, 8 * rest, w->frames + OFF_USER)) {
 			count(&this_sampler()->n_unsaved);
-			slot->n_user = OFF_USER;
-			slot->end = STACK_END_DEPTH;
+			n = OFF_USER;
+			end = STACK_END_DEPTH;
 		}
 	}
-	n = bounded(n, OFF_USER);
-	if (n && bpf_probe_read_kernel(slot->user, 8 * n, w->frames))
-		slot->n_user = 0;
+	first = bounded(n, OFF_USER);
+	if (first && bpf_probe_read_kernel(slot->user, 8 * first, w->frames))
+		n = 0;
+	ONCE(slot->n_user) = n;
+	ONCE(slot->end) = end;
 }
 
 /* Walks and stores the user stack. ring_hdr.nest is raised meanwhile, so that page faults count as

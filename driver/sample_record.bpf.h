@@ -66,16 +66,10 @@ static __always_inline bool is_between_programs(const struct pt_regs *regs)
 	       bpf_probe_read_user(&word, sizeof(word), (void *)(regs->sp & ~7ull));
 }
 
-/* Walks the user stack of the current task into @w. */
-static __always_inline void walk_user(struct user_walk *w, struct task_struct *task, u32 max)
+/* Sets where the walk of @task's user stack begins. */
+static __always_inline void walk_from(struct user_walk *w, struct task_struct *task,
+				      const struct pt_regs *regs, u32 max)
 {
-	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-
-	w->n = 0;
-	w->ip = w->sp = w->bp = 0;
-	w->end = STACK_END_NONE;
-	if (!sampler_cfg.user || !has_user_stack(task))
-		return;
 	w->ip = regs->ip;
 	w->sp = regs->sp;
 	w->bp = regs->bp;
@@ -85,6 +79,20 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 	w->known = 0xffff;
 	w->tls = task->thread.fsbase;
 	w->space = (u64)task->mm;
+}
+
+/* Walks the user stack of the current task into @w. */
+static __always_inline void walk_user(struct user_walk *w, struct task_struct *task, u32 max)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+
+	w->n = 0;
+	w->ip = w->sp = w->bp = 0;
+	w->end = STACK_END_NONE;
+	w->other = 0;
+	if (!sampler_cfg.user || !has_user_stack(task))
+		return;
+	walk_from(w, task, regs, max);
 	if (regs->cs == USER32_CS) {
 		w->end = STACK_END_COMPAT;
 		return;

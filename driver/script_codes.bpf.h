@@ -8,6 +8,7 @@
 
 #include "compiler.bpf.h"
 #include "maps.bpf.h"
+#include "other_memory.bpf.h"
 #include "shared/interp.h"
 #include "shared/walk_state.h"
 
@@ -45,10 +46,19 @@ static __always_inline u64 *script_sent(u64 tag)
 	return bpf_map_lookup_elem(&scripts_sent, &at);
 }
 
+/* Reads @sz bytes of the process at @at to @to, a place in @w. Returns not 0 if they are not
+ * there. */
+static __always_inline int walk_read(struct user_walk *w, void *to, u32 sz, u64 at)
+{
+	if (w->other)
+		return read_other(w, (u8 *)to - (u8 *)w, sz, at);
+	return bpf_probe_read_user(to, sz, (void *)at);
+}
+
 /* Reads the number at @at into w->word: the stack of a walker is short. */
 static __always_inline int read_word(struct user_walk *w, u64 at)
 {
-	return bpf_probe_read_user(&w->word, sizeof(w->word), (void *)at);
+	return walk_read(w, &w->word, sizeof(w->word), at);
 }
 
 #define GLIBC_KEYS_AT 0x310 /* from the thread pointer: pairs of a serial number and a value */

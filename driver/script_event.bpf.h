@@ -23,13 +23,10 @@ static __always_inline const struct interp_process *interp_process_of(const stru
 	return bpf_map_lookup_elem(&interp_processes, &key);
 }
 
-/* Completes the open record @r as the event of code object @c. */
-static __always_inline void close_script(struct rec *r, struct user_walk *w,
-					 const struct walk_code *c)
+/* Puts the parameters of code object @c. Returns false if they are unknown. */
+static __always_inline bool put_code(struct rec *r, struct user_walk *w, const struct walk_code *c)
 {
 	const struct interp_process *p = interp_process_of(w, c);
-	const u64 tag = c->tag;
-	u64 *sent;
 
 	if (p && c->walker == STACK_WALKER_PYTHON)
 		put_python_code(r, w, c, &p->python);
@@ -43,11 +40,27 @@ static __always_inline void close_script(struct rec *r, struct user_walk *w,
 		put_ruby_code(r, w, c, &p->ruby);
 	for (u32 i = 0; i < EVT_SCRIPT_E_NPARAMS && r->n < EVT_SCRIPT_E_NPARAMS; i++)
 		put_empty(r);
-	if (!rec_close(r, 0, 0) || !p)
-		return;
-	sent = script_sent(tag);
+	return p;
+}
+
+/* Notes that the code object with this tag was sent. */
+static __always_inline void note_sent(u64 tag)
+{
+	u64 *sent = script_sent(tag);
+
 	if (sent)
 		ONCE(*sent) = tag;
+}
+
+/* Completes the open record @r as the event of code object @c. */
+static __always_inline void close_script(struct rec *r, struct user_walk *w,
+					 const struct walk_code *c)
+{
+	const u64 tag = c->tag;
+	const bool is_known = put_code(r, w, c);
+
+	if (rec_close(r, 0, 0) && is_known)
+		note_sent(tag);
 }
 
 struct scripts_ctx {

@@ -42,7 +42,7 @@ struct {
 /* Where a walker puts together a place, by depth of nesting. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DRV_LEVELS);
+	__uint(max_entries, DRV_LEVELS + 1); /* and of a thread that waits: waits.bpf.c */
 	__type(key, u32);
 	__type(value, struct script_place);
 } places_new SEC(".maps");

@@ -13,13 +13,52 @@ struct script_text {
 	u8 kind; /* enum interp_text */
 };
 
+/* Returns the length of a text up to its NUL, at most INTERP_FILE_MAX; 0: it is not there. Uses the
+ * window of @w. Verified on its own. */
+WALK_FUNC u64 script_text_len(struct user_walk *w, u64 at)
+{
+	s64 n;
+
+	if (!w)
+		return 0;
+	n = w->other ? read_other_text(w, at)
+		     : bpf_probe_read_user_str(w->window, INTERP_FILE_MAX, (void *)at);
+	return n > 1 ? n - 1 : 0;
+}
+
+/* Copies @n bytes at @at of a process that is not the current one to byte @off of a record. Returns
+ * their number: @n or 0. Verified on its own. */
+WALK_FUNC u64 copy_other(struct rec_bytes *rec, struct user_walk *w, u64 off, u64 n, u64 at)
+{
+	u64 rest = n;
+
+	if (!rec || !w)
+		return 0;
+	for (u32 i = 0; i <= INTERP_LINES_MAX / OTHER_PAGE_SZ && rest; i++) {
+		const u64 in = at & (OTHER_PAGE_SZ - 1);
+		u64 len = bounded(rest, OTHER_PAGE_SZ - in);
+		const struct other_page *p = other_page(w, at - in);
+
+		off = bounded(off, REC_OFF_MAX);
+		len = bounded(len, OTHER_PAGE_SZ);
+		if (!p || bpf_probe_read_kernel(&rec->at[off], len, p->bytes + in))
+			return 0;
+		at += len;
+		off += len;
+		rest -= len;
+	}
+	return rest ? 0 : n;
+}
+
 /* Puts bytes of the process, at most @max, a constant. */
 static __always_inline void put_script_bytes(struct rec *r, struct user_walk *w, u64 at, u64 len,
 					     u32 max)
 {
 	u64 n = widen_in(&w->scratch, at ? len : 0, max);
 
-	if (n && bpf_probe_read_user(put_here(r), n, (void *)at))
+	if (n && w->other)
+		n = copy_other((void *)r->base, w, r->off, n, at);
+	else if (n && bpf_probe_read_user(put_here(r), n, (void *)at))
 		n = 0;
 	put_done(r, widen_in(&w->scratch, n, max));
 	r->off = widen_in(&w->scratch, r->off, REC_OFF_MAX);

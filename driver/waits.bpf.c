@@ -41,8 +41,8 @@ static __always_inline bool is_waiting(struct task_struct *task)
 	return task->mm || (state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD));
 }
 
-/* Creates the slot of a thread that waits. An iterator cannot read its user stack: it is walked
- * when the thread returns to user mode. */
+/* Creates the slot of a thread that waits. Its user stack is walked by waits_stacks, or when the
+ * thread returns to user mode. */
 static __always_inline int begin_wait(struct task_struct *task)
 {
 	struct off_slot *slot = off_make(task);
@@ -133,8 +133,137 @@ static __always_inline int send_waiting(struct task_struct *task, struct off_slo
 	return 0;
 }
 
-/* Sends copies of the stacks of threads that have a slot of waits_begun. A page may be on a file
- * system that hangs, so the thread that runs this iterator may hang: nothing may wait for it. */
+struct waits_walk {
+	struct user_walk w;
+	u32 code; /* the next code object that is sent; on the stack the verifier would follow it */
+	struct rec_bytes script; /* scratch for an event */
+	u8 slack[INTERP_LINES_MAX]; /* behind any place in it */
+};
+
+/* One iterator runs at a time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct waits_walk);
+} waits_walks SEC(".maps");
+
+static u32 n_other_walks;
+
+struct waiting {
+	struct task_struct *task;
+	struct waits_walk *walk;
+	void *ctx; /* of the program */
+};
+
+/* Walks the stack, as far as its pages are there. A callback of bpf_loop. */
+static long walk_waiting(u32 i, void *loop)
+{
+	const struct waiting *s = loop;
+	struct user_walk *w = &s->walk->w;
+	struct pt_regs *regs = user_regs(s->task);
+
+	(void)i;
+	if (!regs)
+		return 1;
+	walk_from(w, s->task, regs, sampler_cfg.depth);
+	user_frames(w);
+	return !w->missed || other_copy(w, s->task);
+}
+
+/* Writes the parameters of code object @i of the walk to the scratch. Returns where they end.
+ * Verified on its own. */
+WALK_FUNC u64 make_script(struct waits_walk *walk, u32 i)
+{
+	struct rec r = {.n_params = EVT_SCRIPT_E_NPARAMS,
+			.off = REC_LENS + 2 * EVT_SCRIPT_E_NPARAMS};
+
+	if (!walk)
+		return 0;
+	r.base = walk->script.at;
+	put_code(&r, &walk->w, &walk->w.codes[i & (WALK_CODES_MAX - 1)]);
+	return r.off;
+}
+
+/* Sends the parameters in the scratch, which end at @end. */
+static __always_inline void send_made(const struct waiting *s, u64 end)
+{
+	struct user_walk *w = &s->walk->w;
+	struct rec r;
+
+	if (!begin_at(&r, this_ring(), s->ctx, OPEN_NONE, EVT_SCRIPT_E, 0, EVT_SCRIPT_E_NPARAMS,
+		      SCRIPT_ROOM))
+		return;
+	set_tid(&r, s->task->pid);
+	end = widen_in(&w->scratch, end - REC_LENS, 2 * EVT_SCRIPT_E_NPARAMS + (u64)SCRIPT_ROOM);
+	if (bpf_probe_read_kernel(r.base + REC_LENS, end, s->walk->script.at + REC_LENS))
+		end = 0;
+	r.n = EVT_SCRIPT_E_NPARAMS;
+	r.off = REC_LENS + widen_in(&w->scratch, end, 2 * EVT_SCRIPT_E_NPARAMS + (u64)SCRIPT_ROOM);
+	if (rec_close(&r, 0, 0))
+		note_sent(w->codes[s->walk->code & (WALK_CODES_MAX - 1)].tag);
+}
+
+/* Sends one code object, as soon as its pages are there. A callback of bpf_loop. */
+static long name_waiting(u32 i, void *loop)
+{
+	struct waiting *s = loop;
+	struct user_walk *w = &s->walk->w;
+	u64 end;
+
+	(void)i;
+	if (s->walk->code >= w->n_codes)
+		return 1;
+	end = make_script(s->walk, s->walk->code);
+	if (w->missed && !other_copy(w, s->task))
+		return 0;
+	pin_iter();
+	send_made(s, end);
+	unpin_iter();
+	s->walk->code++;
+	return 0;
+}
+
+/* Keeps the stack of a thread that still waits since @out_ns. */
+static __always_inline void keep_waiting(struct task_struct *task, struct off_slot *slot,
+					 struct user_walk *w, u64 out_ns)
+{
+	if (ONCE(slot->out_ns) != out_ns)
+		return;
+	off_keep_user(slot, w, task);
+	barrier();
+	if (ONCE(slot->out_ns) == out_ns)
+		return;
+	/* It ran meanwhile, and the slot may have parts of two stacks. */
+	ONCE(slot->n_user) = 0;
+	ONCE(slot->end) = STACK_END_FAULT;
+}
+
+/* Walks the stack of a thread that waits, and sends what names its frames. */
+static __always_inline int walk_other(void *ctx, struct task_struct *task, struct off_slot *slot)
+{
+	struct waiting s = {.task = task, .ctx = ctx};
+	const u64 out_ns = slot->out_ns;
+	struct pt_regs *regs = user_regs(task);
+	u32 zero = 0;
+
+	s.walk = bpf_map_lookup_elem(&waits_walks, &zero);
+	if (!s.walk || !regs || regs->cs == USER32_CS)
+		return 0;
+	s.walk->w.other = ++n_other_walks ?: ++n_other_walks;
+	s.walk->w.missed = 0;
+	s.walk->code = 0;
+	s.walk->w.level = DRV_LEVELS; /* it may be preempted by walks of all levels */
+	bpf_loop(OTHER_PAGES, walk_waiting, &s, 0);
+	if (lacks_tables(&s.walk->w))
+		return send_waiting(task, slot);
+	bpf_loop(OTHER_PAGES + WALK_CODES_MAX, name_waiting, &s, 0);
+	keep_waiting(task, slot, &s.walk->w, out_ns);
+	return 0;
+}
+
+/* Walks the stacks of threads that have a slot of waits_begun. A page may be on a file system that
+ * hangs, so the thread that runs this iterator may hang: nothing may wait for it. */
 SEC("?iter.s/task")
 int waits_stacks(struct bpf_iter__task *ctx)
 {
@@ -143,7 +272,7 @@ int waits_stacks(struct bpf_iter__task *ctx)
 
 	if (!slot || !slot->out_ns || slot->id || slot->n_user || slot->end != STACK_END_FAULT)
 		return 0;
-	return send_waiting(task, slot);
+	return walk_other(ctx, task, slot);
 }
 
 static __always_inline int end_wait(void *ctx, struct task_struct *task)

@@ -35,16 +35,14 @@ static __always_inline u64 lua_read_call(struct user_walk *w, const struct inter
 {
 	u64 proto;
 
-	if (!user_word(call) ||
-	    bpf_probe_read_user(w->object + LUA_CALL_AT, LUA_CALL_SZ, (void *)call) ||
-	    bpf_probe_read_user(w->object + LUA_VALUE_AT, 16,
-				(void *)object_u64(w, LUA_CALL_AT + LUA_CALL_FUNCTION)) ||
+	if (!user_word(call) || walk_read(w, w->object + LUA_CALL_AT, LUA_CALL_SZ, call) ||
+	    walk_read(w, w->object + LUA_VALUE_AT, 16,
+		      object_u64(w, LUA_CALL_AT + LUA_CALL_FUNCTION)) ||
 	    w->object[LUA_VALUE_AT + LUA_VALUE_TYPE] != LUA_FUNCTION ||
 	    read_word(w, object_u64(w, LUA_VALUE_AT) + LUA_CLOSURE_PROTO))
 		return 0;
 	proto = w->word;
-	if (bpf_probe_read_user(w->object, LUA_PROTO_SZ, (void *)proto) ||
-	    w->object[8] != p->proto_type)
+	if (walk_read(w, w->object, LUA_PROTO_SZ, proto) || w->object[8] != p->proto_type)
 		return 0;
 	return proto;
 }

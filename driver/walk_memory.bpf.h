@@ -45,7 +45,7 @@ static __always_inline int walk_fill(struct user_walk *w, u32 sz, u64 addr)
 	 */
 	if (sz > WALK_WINDOW)
 		return -1;
-	return bpf_probe_read_user(w->window, sz, (void *)addr);
+	return walk_read(w, w->window, sz, addr);
 }
 
 static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chunk)
@@ -134,7 +134,7 @@ static __noinline int walk_probe(struct user_walk *w)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (!w)
+	if (!w || w->other)
 		return -1;
 	if (w->exact && (w->ip & 4095) >= PROBE_SLOT)
 		return probed_insn(w, task);

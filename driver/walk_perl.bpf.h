@@ -64,11 +64,11 @@ static __always_inline int perl_put(struct user_walk *w, const struct interp_per
 	u64 file, code;
 	u32 line, check;
 
-	if (bpf_probe_read_user(w->object + PERL_COP_AT, PERL_COP_SZ, (void *)w->perl.cop))
+	if (walk_read(w, w->object + PERL_COP_AT, PERL_COP_SZ, w->perl.cop))
 		return 0;
 	line = object_u32(w, PERL_COP_AT + p->cop_line);
 	file = object_u64(w, PERL_COP_AT + p->cop_file);
-	if (read_word(w, cv) || bpf_probe_read_user(w->object, PERL_BODY_SZ, (void *)w->word))
+	if (read_word(w, cv) || walk_read(w, w->object, PERL_BODY_SZ, w->word))
 		return 0;
 	/* Closures of one text share their operations; the main program has none here. */
 	code = object_u64(w, p->cv_root) ?: cv;
@@ -109,8 +109,8 @@ static __always_inline int perl_step(struct user_walk *w, const struct interp_pe
 		return SCRIPT_END;
 	if (w->perl.context < 0)
 		return perl_leave(w, p);
-	if (bpf_probe_read_user(w->object, p->context_sz & (PERL_CONTEXT_MAX - 1),
-				(void *)(w->perl.contexts + w->perl.context * p->context_sz))) {
+	if (walk_read(w, w->object, p->context_sz & (PERL_CONTEXT_MAX - 1),
+		      w->perl.contexts + w->perl.context * p->context_sz)) {
 		w->perl.info = 0;
 		return SCRIPT_END;
 	}

@@ -120,13 +120,11 @@ static __always_inline int php_step(struct user_walk *w, const struct interp_php
 	u8 type;
 
 	w->script[STACK_WALKER_PHP] = 0;
-	if (!w->script_frame ||
-	    bpf_probe_read_user(w->object, PHP_FRAME_SZ, (void *)w->script_frame))
+	if (!w->script_frame || walk_read(w, w->object, PHP_FRAME_SZ, w->script_frame))
 		return SCRIPT_END;
 	function = object_u64(w, PHP_FRAME_FUNCTION);
 	insn = object_u64(w, PHP_FRAME_INSN);
-	if (function &&
-	    bpf_probe_read_user(w->object + PHP_FUNCTION_AT, PHP_FUNCTION_SZ, (void *)function))
+	if (function && walk_read(w, w->object + PHP_FUNCTION_AT, PHP_FUNCTION_SZ, function))
 		return SCRIPT_END;
 	w->script_frame = object_u64(w, PHP_FRAME_PREVIOUS);
 	w->script[STACK_WALKER_PHP] = w->script_frame;

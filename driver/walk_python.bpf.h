@@ -62,7 +62,7 @@ static __always_inline int python_put(struct user_walk *w, const struct interp_p
 	u64 position;
 	u32 check;
 
-	if (!code || bpf_probe_read_user(w->object, WALK_SCRIPT_SZ - 32, (void *)code))
+	if (!code || walk_read(w, w->object, WALK_SCRIPT_SZ - 32, code))
 		return 0;
 	check = script_check(object_u64(w, p->code_name), object_u32(w, p->code_first_line),
 			     object_u32(w, p->code_flags) ^ (u64)object_u32(w, p->code_argcount)
@@ -113,7 +113,7 @@ static __always_inline int python_step(struct user_walk *w, const struct interp_
 	u64 code, previous, lasti;
 	u8 entry;
 
-	if (!frame || bpf_probe_read_user(w->object, 128, (void *)frame))
+	if (!frame || walk_read(w, w->object, 128, frame))
 		return python_ends(w, 0);
 	code = object_u64(w, p->frame_code) & ~PYTHON_TAG;
 	previous = object_u64(w, p->frame_previous);

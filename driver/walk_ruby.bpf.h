@@ -76,8 +76,7 @@ static __always_inline int ruby_step(struct user_walk *w, const struct interp_ru
 	u64 body;
 
 	*next = 0;
-	if (!w->script_frame ||
-	    bpf_probe_read_user(w->object, RUBY_FRAME_SZ, (void *)w->script_frame) ||
+	if (!w->script_frame || walk_read(w, w->object, RUBY_FRAME_SZ, w->script_frame) ||
 	    read_word(w, object_u64(w, RUBY_FRAME_FLAGS)))
 		return SCRIPT_END;
 	flags = (u32)w->word;
@@ -90,7 +89,7 @@ static __always_inline int ruby_step(struct user_walk *w, const struct interp_ru
 	if (read_word(w, object_u64(w, RUBY_FRAME_CODE) + RUBY_CODE_BODY))
 		return SCRIPT_END;
 	body = w->word;
-	if (bpf_probe_read_user(w->object + RUBY_BODY_AT, RUBY_BODY_SZ, (void *)body))
+	if (walk_read(w, w->object + RUBY_BODY_AT, RUBY_BODY_SZ, body))
 		return SCRIPT_END;
 	if (ruby_put(w, p, body))
 		return SCRIPT_FULL;

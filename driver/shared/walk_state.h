@@ -25,6 +25,8 @@ struct user_walk {
 	u32 pid; /* the process */
 	u32 max; /* maximum number of frames, at most STACK_USER_MAX */
 	u32 level; /* depth of nesting of the program that walks */
+	u32 other; /* number of this walk of a thread that is not the current one; 0: it is */
+	u64 missed; /* address of the first page that such a walk lacked; 0: none */
 	/* Out. */
 	u32 n; /* frames */
 	u32 end; /* enum stack_end */

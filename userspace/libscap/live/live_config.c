@@ -197,6 +197,9 @@ int live_set_maps(struct live_driver *d)
 									     : 2 * d->n_first);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.interp_processes, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.scripts_sent, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.other_pages, sc->on);
+	if (!err && !(sc->tables && sc->off_cpu)) /* walkers refer to it */
+		err = bpf_map__set_max_entries(d->skel->maps.other_pages, 1);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.script_places, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.places_new, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copies, sc->tables);
@@ -205,6 +208,7 @@ int live_set_maps(struct live_driver *d)
 		      ?: bpf_map__set_max_entries(d->skel->maps.stack_copies,
 						  copies_ring_sz(d->n_first));
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.waits_stack, sc->tables && sc->off_cpu);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.waits_walks, sc->tables && sc->off_cpu);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.deferred_stacks, sc->deferred);
 	err = err
 		      ?: bpf_map__set_autocreate(d->skel->maps.off_storage,
