@@ -35,8 +35,8 @@ struct {
 } other_pages SEC(".maps");
 
 /* Returns the number of the slot of the page at @at, or of one that is free for it; OTHER_PAGES:
- * neither. Verified on its own. */
-WALK_FUNC u32 other_find(u32 walk, u64 at)
+ * neither. */
+static __always_inline u32 other_slot(u32 walk, u64 at)
 {
 	const u32 first = at * 0x9e3779b97f4a7c15ull >> (64 - OTHER_PAGES_BITS);
 
@@ -50,18 +50,17 @@ WALK_FUNC u32 other_find(u32 walk, u64 at)
 	return OTHER_PAGES;
 }
 
-/* Returns that slot; NULL: none. */
-static __always_inline struct other_page *other_slot(const struct user_walk *w, u64 at)
+/* The same, verified on its own. */
+WALK_FUNC u32 other_slot_of(u32 walk, u64 at)
 {
-	const u32 slot = other_find(w->other, at);
-
-	return bpf_map_lookup_elem(&other_pages, &slot);
+	return other_slot(walk, at);
 }
 
 /* Returns the page at @at; NULL: it is not there, or not copied yet, which is noted. */
 static __always_inline struct other_page *other_page(struct user_walk *w, u64 at)
 {
-	struct other_page *p = other_slot(w, at);
+	const u32 slot = other_slot(w->other, at);
+	struct other_page *p = bpf_map_lookup_elem(&other_pages, &slot);
 
 	if (!p)
 		return NULL;
@@ -75,7 +74,8 @@ static __always_inline struct other_page *other_page(struct user_walk *w, u64 at
 static __always_inline int other_copy(struct user_walk *w, struct task_struct *task)
 {
 	const u64 at = w->missed;
-	struct other_page *p = other_slot(w, at);
+	const u32 slot = other_slot_of(w->other, at);
+	struct other_page *p = bpf_map_lookup_elem(&other_pages, &slot);
 
 	w->missed = 0;
 	if (!p)
@@ -86,12 +86,8 @@ static __always_inline int other_copy(struct user_walk *w, struct task_struct *t
 	return 0;
 }
 
-/* Reads @sz bytes at @at to byte @to of @w, which may lie before the window, or to the window.
- * Verified on its own. */
-WALK_FUNC int read_other(struct user_walk *w, u64 to, u64 sz, u64 at)
+static __always_inline int read_other(struct user_walk *w, u64 to, u64 sz, u64 at)
 {
-	if (!w)
-		return -1;
 	for (u32 i = 0; i < 2; i++) { /* the bytes lie in two pages at most */
 		const u64 in = at & (OTHER_PAGE_SZ - 1);
 		u64 n = sz < OTHER_PAGE_SZ - in ? sz : OTHER_PAGE_SZ - in;
@@ -109,6 +105,22 @@ WALK_FUNC int read_other(struct user_walk *w, u64 to, u64 sz, u64 at)
 		sz -= n;
 	}
 	return -1;
+}
+
+/* Reads @sz bytes at @at of the process to byte @to of @w, which may lie before the window, or to
+ * the window. Returns not 0 if they are not there. Verified on its own: inlined, it would double
+ * the paths through a walker with each read. */
+WALK_FUNC int walk_read_to(struct user_walk *w, u64 to, u64 sz, u64 at)
+{
+	if (!w)
+		return -1;
+	if (w->other)
+		return read_other(w, to, sz, at);
+	OPAQUE(to);
+	OPAQUE(sz);
+	if (to > offsetof(struct user_walk, window) || sz > WALK_WINDOW)
+		return -1;
+	return bpf_probe_read_user((u8 *)w + to, sz, (void *)at);
 }
 
 /* Reads the text at @at to the window, at most INTERP_FILE_MAX bytes with its NUL. Returns their

@@ -50,9 +50,7 @@ static __always_inline u64 *script_sent(u64 tag)
  * there. */
 static __always_inline int walk_read(struct user_walk *w, void *to, u32 sz, u64 at)
 {
-	if (w->other)
-		return read_other(w, (u8 *)to - (u8 *)w, sz, at);
-	return bpf_probe_read_user(to, sz, (void *)at);
+	return walk_read_to(w, (u8 *)to - (u8 *)w, sz, at);
 }
 
 /* Reads the number at @at into w->word: the stack of a walker is short. */
