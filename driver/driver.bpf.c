@@ -360,3 +360,39 @@ int sys_exit(u64 *ctx)
 	bpf_tail_call(ctx, &fillers, nr);
 	return fill_generic(ctx);
 }
+
+/* Returns whether the call that ends now with @ret is recorded, and shown; it is in the slot then.
+ * Verified on its own. */
+__noinline int call_is_shown(s64 ret)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct drv_slot *slot = this_slot();
+
+	if (sel_skips(slot, regs->orig_ax))
+		return 0;
+	if ((!slot->task || !call_matches(&slot->call, regs->orig_ax)) && !call_recover(slot, regs))
+		return 0;
+	return sel_exit(slot, ret) && !(slot->call.flags & REC_F_STATE_ONLY);
+}
+
+static __always_inline int sample_call(u64 *ctx)
+{
+	struct drv_sample_counts *c = &this_sampler()->by[SAMPLE_SRC_SYSCALL];
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct sample s = {.reason = SAMPLE_SYSCALL};
+	enum sample_filter why = task_filter(task);
+
+	count(&c->runs);
+	if (why != SAMPLE_FILTER_MAX)
+		return filtered(c, why);
+	if (!call_is_shown(ctx[1]))
+		return filtered(c, SAMPLE_FILTER_NO_CALL);
+	return send_sample(c, ctx, task, &s);
+}
+
+/* Attached before sys_exit, so that the sample comes before the event of the call. */
+SEC("?tp_btf/sys_exit")
+int stack_of_call(u64 *ctx)
+{
+	return PINNED(sample_call(ctx));
+}

@@ -226,6 +226,7 @@ static void test_verifier_sizes(void **state)
 	so.period_ns = 10000000;
 	so.tracepoints = tracepoints;
 	so.n_tracepoints = 4;
+	so.calls = 1;
 	n_high = count_high(&all) + count_high(&no_calls);
 	if (n_high)
 		fail_msg("the verifier processes more instructions for %u programs than "

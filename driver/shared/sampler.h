@@ -16,7 +16,8 @@ enum sample_source {
 	SAMPLE_SRC_OFF_CPU,
 	SAMPLE_SRC_PAGE_FAULT,
 	SAMPLE_SRC_TRACEPOINT,
-	SAMPLE_SRC_MAX = SAMPLE_SRC_TRACEPOINT + SAMPLE_TRACEPOINTS
+	SAMPLE_SRC_SYSCALL = SAMPLE_SRC_TRACEPOINT + SAMPLE_TRACEPOINTS,
+	SAMPLE_SRC_MAX
 };
 
 /* Reasons why a run of a program takes no sample: symbol, sentence. */
@@ -27,7 +28,8 @@ enum sample_source {
 	X(SHORT, "the wait was shorter than --off-cpu-min")                                        \
 	X(NO_START, "the start of the wait was not recorded")                                      \
 	X(OWN_FAULT, "a non-blocking read of saker faulted")                                       \
-	X(PAUSED, "sampling paused")
+	X(PAUSED, "sampling paused")                                                               \
+	X(NO_CALL, "the syscall was not recorded")
 
 enum sample_filter {
 #define X(sym, text) SAMPLE_FILTER_##sym,

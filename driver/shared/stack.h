@@ -104,7 +104,8 @@ enum stack_end {
 	X(CPU, "cpu") /* the clock, or a hardware counter */                                       \
 	X(OFF_CPU, "off_cpu") /* the thread was off the CPU; the stack is where it left */         \
 	X(PAGE_FAULT, "page_fault")                                                                \
-	X(TRACEPOINT, "tracepoint")
+	X(TRACEPOINT, "tracepoint")                                                                \
+	X(SYSCALL, "syscall") /* at the end of a recorded call: right before its exit event */
 
 enum sample_reason {
 #define X(sym, name) SAMPLE_##sym,

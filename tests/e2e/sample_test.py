@@ -125,6 +125,90 @@ class Sample(unittest.TestCase):
             self.assertFalse([l for l in lines if re.search("[<>] (sample|map)", l)])
 
 
+class Calls(unittest.TestCase):
+    """Each event of a call has the stack of its call: of a program that opens a file in two functions,
+    and notes their lines."""
+
+    PROGRAM = """import os, sys, time
+def here():
+    return sys._getframe(1).f_lineno
+def first(path):
+    os.close(os.open(path, 0)); return here()
+def second(path):
+    os.close(os.open(path, 0)); return here()
+def warm_up(path):
+    os.close(os.open(path, 0))
+path, start, out = sys.argv[1:]
+while not os.path.exists(start):
+    warm_up(path)
+    time.sleep(0.01)
+with open(out, "w") as f:
+    for i in range(100):
+        function = first if i % 3 else second
+        print(function.__name__, function(path), file=f)
+"""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.temp_dir()
+        cls.addClassCleanup(shutil.rmtree, cls.dir)
+        at = lambda name: os.path.join(cls.dir, name)
+        script, cls.file, start, out = at("calls.py"), at("opened"), at("start"), at("out")
+        cls.all, cls.filtered, lines = at("all.scap"), at("filtered.scap"), at("lines")
+        e2e.write_text(script, cls.PROGRAM)
+        e2e.write_text(cls.file, "")
+        cls.filter = f"evt.type=openat and fd.name={cls.file}"
+        command = [e2e.SAKER, "--sample-on", "syscall", "-w", cls.all, "--", "/usr/bin/python3", script, cls.file,
+                   start, out]
+        with subprocess.Popen(command, env={**os.environ, **SESSION}) as p:
+            def has_frames(): # the tables of Python's files are there
+                return "warm_up" in saker("-r", cls.all, "-p", "%stack.lang.top", cls.filter).stdout
+            try:
+                e2e.wait_until(lambda: p.poll() is not None or (os.path.exists(cls.all) and has_frames()),
+                               "a stack of warm_up")
+            finally:
+                e2e.write_text(start, "")
+            assert p.wait() == 0
+        cls.made = [f"{name} ({script}:{line})" for name, line in map(str.split, e2e.read_text(out).splitlines())]
+
+    def tops(self, path, *words):
+        return e2e.run(e2e.SAKER, "-r", path, "-p", "*%stack.lang.top", *words).splitlines()
+
+    def test_lines(self):
+        tops = self.tops(self.all, self.filter)
+        self.assertEqual(len(self.made), 100)
+        self.assertEqual([top for top in tops if "warm_up" not in top][-100:], self.made)
+
+    def test_filtered_file(self):
+        """A file with a filter has the samples of its calls, and no others."""
+        e2e.run(e2e.SAKER, "-r", self.all, "-w", self.filtered, self.filter)
+        self.assertEqual(self.tops(self.filtered, self.filter), self.tops(self.all, self.filter))
+        n = len(self.tops(self.filtered, self.filter))
+        self.assertEqual(len(self.tops(self.filtered, "evt.type=sample")), n)
+        e2e.run(e2e.SAKER, "-r", self.all, "-w", self.filtered, f"({self.filter}) or evt.type=sample")
+        self.assertEqual(len(self.tops(self.filtered, "evt.type=sample")), len(self.tops(self.all, "evt.type=sample")))
+
+    def test_every_call(self):
+        """A sample precedes each exit event, and has no line unless it is asked for."""
+        rows = [line.split() for line in e2e.run(
+            e2e.SAKER, "-r", self.all, "-p", "*%thread.tid %evt.type %evt.dir %stack.depth", "evt.num>0 or evt.type=sample"
+        ).splitlines()]
+        last, lacks, n = {}, [], 0
+        for tid, name, direction, depth in rows:
+            if direction == "<":
+                n += 1
+                if last.get(tid) != "sample" or depth == "<NA>":
+                    lacks.append(name)
+            last[tid] = name
+        self.assertGreater(n, 300)
+        self.assertEqual(lacks, [])
+        self.assertNotIn(" sample ", e2e.run(e2e.SAKER, "-r", self.all))
+
+    def test_none(self):
+        p = saker("-r", self.all, "-p", "%stack.lang.top", "evt.type=openat and stack.lang.top contains no_function")
+        self.assertEqual((p.returncode, p.stdout), (0, ""))
+
+
 class Dying(unittest.TestCase):
     """A process that the kernel is ending is sampled, and the time counts as its own."""
 

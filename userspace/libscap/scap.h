@@ -95,6 +95,7 @@ struct scap_sampler_opts {
 	uint32_t maps; /* also deliver events of code mappings, so that frames can be named */
 	uint32_t frame_pointers; /* unwind by frame pointers alone, without unwind tables */
 	size_t tables_sz; /* maximum size of unwind tables in bytes; 0: 64 MiB */
+	uint32_t calls; /* sample at the end of each call that is recorded and shown */
 };
 
 struct scap_open_opts {

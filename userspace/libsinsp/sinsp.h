@@ -14,6 +14,7 @@ struct sinsp_thread; /* state/thread.h */
 struct sinsp_fd; /* state/fd.h */
 struct sinsp_lookup; /* container/container_lookup.h */
 struct scap_state_build; /* state_build.h */
+struct sinsp_call_sample; /* state/inspector.h */
 
 struct sinsp_evt {
 	struct scap_evt raw;
@@ -30,6 +31,8 @@ struct sinsp_evt {
 				latency of the thread's last call, as in sysdig */
 	uint64_t ran_ns; /* of a switch or procexit: time on the CPU since the last count; 0 with
 			    !ran_known */
+	const struct sinsp_call_sample *call_sample; /* the sample that was taken for this exit
+							event; NULL: none */
 	uint8_t latency_known;
 	uint8_t ran_known;
 	uint8_t fd_renamed; /* the event named its descriptor, or renamed it */
@@ -39,6 +42,19 @@ struct sinsp_evt {
 	uint8_t show_full; /* evt.info shows every parameter, also those of the enter, which has no
 			      line */
 };
+
+/* Returns the parameters of the sample that the event is, or that was taken for it; NULL: none. */
+const struct scap_params *sinsp_evt_sample(const struct sinsp_evt *evt);
+/* Returns 1 with that sample, valid until the next event; 0: none. */
+int sinsp_evt_as_sample(const struct sinsp_evt *evt, struct sinsp_evt *sample);
+
+/* Returns whether a sample was taken for the exit event that follows in its thread. */
+int sinsp_evt_is_of_call(const struct sinsp_evt *evt);
+
+/* Notes that a file has the event. */
+void sinsp_evt_written(const struct sinsp_evt *evt);
+/* Returns whether a sample was taken for the event that no file has yet. */
+int sinsp_evt_lacks_sample(const struct sinsp_evt *evt);
 
 struct sinsp_opts {
 	size_t sz;

@@ -143,6 +143,8 @@ static const struct scap_sampler_opts *sampler(struct scap_sampler_opts *so,
 			so->off_cpu = 1;
 		else if (strcmp(o->on.v[i], "page_fault") == 0)
 			so->page_faults = 1;
+		else if (strcmp(o->on.v[i], "syscall") == 0)
+			so->calls = 1;
 		else
 			on[so->n_tracepoints++] = o->on.v[i];
 	}

@@ -331,6 +331,14 @@ static __attribute__((noinline)) int show_internal(struct dispatch *t, const str
 	return n < 0 ? n : 0;
 }
 
+/* A sample of a call has no line, unless the filter names its type: it gives its stack to the event
+ * of the call. */
+static int is_of_call(const struct dispatch *t, const struct sinsp_evt *evt)
+{
+	return evt->raw.type == EVT_SAMPLE_E && !t->chisels && sinsp_evt_is_of_call(evt) &&
+	       !(t->filter && sinsp_filter_names_type(t->filter, EVT_SAMPLE_E));
+}
+
 /* @held: the file has it later, or never. */
 static inline int deliver(struct dispatch *t, struct sinsp_evt *evt, int matches, int held)
 {
@@ -349,7 +357,7 @@ static inline int deliver(struct dispatch *t, struct sinsp_evt *evt, int matches
 		return 0;
 	if (evt->info->category & EC_INTERNAL)
 		return show_internal(t, evt, matches);
-	if (!matches || !sinsp_evt_shown(evt->insp, evt))
+	if (!matches || !sinsp_evt_shown(evt->insp, evt) || is_of_call(t, evt))
 		return 0;
 	t->n_matched++;
 	return output_event(t, evt);
@@ -361,13 +369,18 @@ static __attribute__((noinline)) int deliver_or_hold(struct dispatch *t, struct 
 						     int matches)
 {
 	const int held = hold_event(t, evt, matches);
+	struct sinsp_evt sample;
 
 	if (held < 0)
 		return held;
 	if (held && !matches)
 		return follow_unmatched(t, evt, matches);
+	if (!held && sinsp_evt_lacks_sample(evt) && sinsp_evt_as_sample(evt, &sample))
+		dispatch_put_file(t, &sample);
 	if (t->live)
 		assign_number(t, evt); /* held events come before it */
+	if (!held)
+		sinsp_evt_written(evt);
 	return deliver(t, evt, matches, held);
 }
 

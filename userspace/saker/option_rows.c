@@ -119,8 +119,9 @@ const struct option_row option_rows[] = {
 	 "is an event named sample with user and kernel frames.",
 	 parse_hz, AT(sample.period_ns)},
 	{0, "sample-on", "NAME", GROUP_STACKS,
-	 "Also sample at NAME: off_cpu (a thread that left its CPU runs again), page_fault, or a "
-	 "kernel tracepoint, as in sched_wakeup. Can be repeated.",
+	 "Also sample at NAME: syscall (the stack.* fields of each syscall then say which code "
+	 "made it), off_cpu (a thread that left its CPU runs again), page_fault, or a kernel "
+	 "tracepoint, as in sched_wakeup. Can be repeated.",
 	 parse_list, AT(sample.on)},
 	{0, "off-cpu-min", "SECONDS", GROUP_STACKS,
 	 "With --sample-on off_cpu: ignore waits shorter than SECONDS.",

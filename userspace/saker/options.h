@@ -87,7 +87,7 @@ struct sample_options {
 	uint32_t threshold; /* 0: always */
 	uint32_t depth; /* 0: default */
 	uint64_t tables_sz; /* 0: default */
-	struct text_list on; /* off_cpu, page_fault, tracepoints */
+	struct text_list on; /* syscall, off_cpu, page_fault, tracepoints */
 };
 
 /* saker profile: settings besides the options that it implies. */

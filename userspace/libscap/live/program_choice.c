@@ -149,6 +149,8 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 		return c->self_tgid != 0;
 	if (is_wait(d, p))
 		return is_wanted_wait(d, o, p);
+	if (p == d->skel->progs.stack_of_call)
+		return o->sampler && o->sampler->calls && c->calls;
 	if (live_is_sample(p))
 		return is_wanted_sample(d, o, p);
 	if (o->only_samples)

@@ -69,7 +69,7 @@ static int check(const struct scap_sampler_opts *o, const struct scap_log *log)
 	if (o->n_tracepoints > SAMPLE_TRACEPOINTS)
 		return scap_fail(log, -E2BIG, "samples at %zu tracepoints: at most %d can be given",
 				 o->n_tracepoints, SAMPLE_TRACEPOINTS);
-	if (!o->period_ns && !o->off_cpu && !o->page_faults && !o->n_tracepoints)
+	if (!o->period_ns && !o->off_cpu && !o->page_faults && !o->n_tracepoints && !o->calls)
 		return scap_fail(log, -EINVAL, "there is nothing to sample at");
 	return 0;
 }
@@ -387,6 +387,13 @@ static void add_counts(struct scap_sampler_counts *sum, const struct drv_sample_
 		sum->filtered_by[i] += load_counter(&c->filtered[i]);
 }
 
+static enum sample_reason reason_of(unsigned int source)
+{
+	if (source == SAMPLE_SRC_SYSCALL)
+		return SAMPLE_SYSCALL;
+	return source < SAMPLE_SRC_TRACEPOINT ? (enum sample_reason)source : SAMPLE_TRACEPOINT;
+}
+
 void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats *st)
 {
 	*st = (struct scap_sampler_stats){
@@ -401,8 +408,7 @@ void live_sampler_stats(const struct live_sampler *s, struct scap_sampler_stats 
 		const struct drv_sampler *c = &s->parts.counts[cpu];
 
 		for (unsigned int i = 0; i < SAMPLE_SRC_MAX; i++)
-			add_counts(&st->by_reason[i < SAMPLE_REASON_MAX ? i : SAMPLE_TRACEPOINT],
-				   &c->by[i]);
+			add_counts(&st->by_reason[reason_of(i)], &c->by[i]);
 		for (unsigned int i = 0; i < STACK_END_MAX; i++)
 			st->ends[i] += load_counter(&c->ends[i]);
 		st->n_later += load_counter(&c->n_later);

@@ -15,6 +15,16 @@ static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned i
 	return &evt->params.v[at];
 }
 
+/* The same of the sample that was taken for the event, too. */
+static const struct scap_param *stack_param(const struct sinsp_evt *evt, unsigned int at)
+{
+	const struct scap_params *params = sinsp_evt_sample(evt);
+
+	if (!params || at >= params->n || !params->v[at].len)
+		return NULL;
+	return &params->v[at];
+}
+
 /* Reads a number, which has the size of its type or is missing. */
 static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
@@ -33,13 +43,16 @@ static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(e->evt, f->row->variant);
+	const struct scap_event_info *info = scap_event_info(EVT_SAMPLE_E);
+	const struct scap_param *p = f->row->variant == SAMPLE_P_END
+					     ? stack_param(e->evt, SAMPLE_P_END)
+					     : param_of(e->evt, f->row->variant);
 	const struct scap_flag_name *name;
 
 	(void)more;
 	if (!p || p->len != 1)
 		return 0;
-	for (name = e->evt->info->params[f->row->variant].flags; name && name->name; name++)
+	for (name = info->params[f->row->variant].flags; name && name->name; name++)
 		if (name->value == p->p[0])
 			return field_str(v, name->name);
 	return 0;
@@ -148,7 +161,7 @@ static int get_older(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 
 static size_t n_frames(const struct sinsp_evt *evt, unsigned int at)
 {
-	const struct scap_param *p = param_of(evt, at);
+	const struct scap_param *p = stack_param(evt, at);
 
 	return p ? p->len / sizeof(uint64_t) : 0;
 }
@@ -169,7 +182,7 @@ static int get_frames(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 		      const struct sinsp_value **more)
 {
 	const unsigned int at = f->row->variant;
-	const struct scap_param *p = param_of(e->evt, at);
+	const struct scap_param *p = stack_param(e->evt, at);
 	const size_t n = n_frames(e->evt, at);
 	struct sinsp_value *list;
 
@@ -201,7 +214,7 @@ static int get_depth(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 		     kernel = n_frames(e->evt, SAMPLE_P_KERNEL);
 
 	(void)more;
-	if (e->evt->raw.type != EVT_SAMPLE_E)
+	if (!sinsp_evt_sample(e->evt))
 		return 0;
 	switch (f->row->variant) {
 	case DEPTH_USER:
@@ -217,7 +230,7 @@ static int get_depth(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 static int get_complete(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 			const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(e->evt, SAMPLE_P_END);
+	const struct scap_param *p = stack_param(e->evt, SAMPLE_P_END);
 
 	(void)f, (void)more;
 	if (!p || p->len != 1)
@@ -232,7 +245,7 @@ static int get_complete(struct sinsp_eval *e, const struct sinsp_field *f, struc
 
 static const struct sinsp_field_row rows[] = {
 	ROW("sample.reason", STR, DEC, SAMPLE_P_REASON, get_name,
-	    "why the sample was taken: cpu, off_cpu, page_fault or tracepoint"),
+	    "why the sample was taken: cpu, off_cpu, page_fault, tracepoint or syscall"),
 	ROW("sample.weight", DURATION, DEC, SAMPLE_P_WEIGHT, get_number,
 	    "nanoseconds that the sample stands for; off_cpu: time off the CPU"),
 	ROW("sample.pid", INT, DEC, SAMPLE_P_PID, get_number, "PID of the sampled process"),

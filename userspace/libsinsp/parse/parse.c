@@ -225,6 +225,33 @@ static void note_preface(struct sinsp *s, const struct sinsp_evt *e)
 		s->first_ns = e->raw.ts_ns;
 }
 
+/* Keeps a sample that was taken for the exit event of the thread, which follows. */
+static void keep_call_sample(struct sinsp *s, struct sinsp_evt *e)
+{
+	if (sinsp_evt_is_of_call(e))
+		sinsp_thread_save_enter(&s->threads, e->thread, e->raw.hdr);
+}
+
+/* Joins the sample with its exit event @e. */
+static void join_call_sample(struct sinsp *s, struct sinsp_evt *e)
+{
+	struct sinsp_call_sample *c = &s->call_sample;
+	const struct ppm_evt_hdr *hdr = sinsp_thread_saved_enter(e->thread);
+
+	if (!hdr || hdr->type != EVT_SAMPLE_E)
+		return;
+	sinsp_saved_free(&s->threads, c->saved);
+	c->saved = sinsp_thread_take_saved(e->thread);
+	c->is_written = sinsp_saved_is_written(c->saved);
+	c->raw = (struct scap_evt){.hdr = hdr,
+				   .ts_ns = hdr->ts,
+				   .true_ns = hdr->ts,
+				   .type = EVT_SAMPLE_E,
+				   .nr = REC_NR_NONE};
+	if (!scap_evt_params(hdr, &c->params))
+		e->call_sample = c;
+}
+
 /* Not inlined: most events do not need the room for the parameters of the enter. */
 static __attribute__((noinline)) void change_state(struct sinsp *s, struct sinsp_evt *e,
 						   const struct sinsp_parse_row *row)
@@ -257,6 +284,7 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	e->fdnum = -1;
 	e->other_fd = NULL;
 	e->other_fdnum = -1;
+	e->call_sample = NULL;
 	e->io_end = 0;
 	e->latency_ns = 0;
 	e->latency_known = 0;
@@ -278,10 +306,14 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 		sinsp_resync_step(s, e->raw.true_ns);
 	e->thread = thread_of(s, e, row);
 	if (e->thread && row->of_thread) {
-		if (is_exit)
+		if (is_exit) {
+			join_call_sample(s, e);
 			enter_seen = end_call(s, e, row);
-		else
+		} else {
 			begin_call(s, e, row);
+		}
+	} else if (e->thread && e->raw.type == EVT_SAMPLE_E) {
+		keep_call_sample(s, e);
 	} else if (e->thread && e->raw.type == EVT_SWITCH_E) {
 		e->latency_ns = e->thread->latency_ns;
 	}

@@ -14,6 +14,14 @@
 struct sinsp_lookup; /* container/container_lookup.h */
 struct sinsp_symbols; /* symbols/symbols.h */
 
+/* The sample of the current exit event, which came before it: --sample-on syscall. */
+struct sinsp_call_sample {
+	struct sinsp_saved_enter *saved; /* owned; NULL: none */
+	struct scap_evt raw;
+	struct scap_params params;
+	uint8_t is_written; /* sinsp_evt_written was called for it */
+};
+
 struct sinsp {
 	struct scap *src;
 	const char *source_name; /* NULL: none */
@@ -26,6 +34,7 @@ struct sinsp {
 	struct sinsp_code_maps code_maps;
 	struct sinsp_symbols *symbols; /* NULL: no frame was named yet */
 	uint64_t n_events; /* returned so far */
+	struct sinsp_call_sample call_sample;
 
 	/* Ended by the last event, removed before the next. */
 	int64_t ended_tid, reaper_tid; /* ended_tid -1: none */

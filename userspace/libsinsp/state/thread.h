@@ -57,7 +57,7 @@ struct sinsp_thread {
 				       count; ran_at_ns 0: no count yet */
 	uint64_t latency_ns; /* of the last call that returned; 0 inside a call */
 	int64_t enter_fd;
-	struct sinsp_saved_enter *saved; /* NULL: not saved */
+	struct sinsp_saved_enter *saved; /* or the sample of the call; NULL: not saved */
 	uint16_t enter_type; /* of the last enter; SINSP_NO_TYPE: none */
 	uint8_t enter_hidden;
 	uint8_t enter_open; /* no exit event yet */

@@ -15,6 +15,7 @@ _Static_assert(sizeof(struct sinsp_thread) + sizeof(struct sinsp_process) +
 
 struct sinsp_saved_enter {
 	uint8_t is_big; /* from malloc instead of the slab */
+	uint8_t is_written; /* a file has it */
 	uint8_t evt[] __attribute__((aligned(8)));
 };
 
@@ -410,6 +411,7 @@ void sinsp_thread_save_enter(struct sinsp_threads *tt, struct sinsp_thread *t,
 	if (!t->saved)
 		return;
 	t->saved->is_big = is_big;
+	t->saved->is_written = 0;
 	memcpy(t->saved->evt, evt, evt->len);
 }
 
@@ -418,13 +420,36 @@ const struct ppm_evt_hdr *sinsp_thread_saved_enter(const struct sinsp_thread *t)
 	return t->saved ? (const struct ppm_evt_hdr *)t->saved->evt : NULL;
 }
 
+struct sinsp_saved_enter *sinsp_thread_take_saved(struct sinsp_thread *t)
+{
+	struct sinsp_saved_enter *saved = t->saved;
+
+	t->saved = NULL;
+	return saved;
+}
+
+void sinsp_thread_note_written(struct sinsp_thread *t)
+{
+	if (t->saved)
+		t->saved->is_written = 1;
+}
+
+int sinsp_saved_is_written(const struct sinsp_saved_enter *saved)
+{
+	return saved->is_written;
+}
+
+void sinsp_saved_free(struct sinsp_threads *tt, struct sinsp_saved_enter *saved)
+{
+	if (saved && !saved->is_big)
+		sinsp_slab_put(&tt->saved, saved);
+	else
+		free(saved);
+}
+
 void sinsp_thread_free_enter(struct sinsp_threads *tt, struct sinsp_thread *t)
 {
-	if (t->saved->is_big)
-		free(t->saved);
-	else
-		sinsp_slab_put(&tt->saved, t->saved);
-	t->saved = NULL;
+	sinsp_saved_free(tt, sinsp_thread_take_saved(t));
 }
 
 void sinsp_thread_set_comm(struct sinsp_threads *tt, struct sinsp_thread *t, const char *p,

@@ -80,6 +80,14 @@ void sinsp_thread_save_enter(struct sinsp_threads *tt, struct sinsp_thread *t,
 			     const struct ppm_evt_hdr *evt);
 /* Returns NULL if none was saved. */
 const struct ppm_evt_hdr *sinsp_thread_saved_enter(const struct sinsp_thread *t);
+/* Takes out the event that is saved instead of an enter, for the caller to free. */
+struct sinsp_saved_enter *sinsp_thread_take_saved(struct sinsp_thread *t);
+/* Notes that a file has it; returns whether that was noted. */
+void sinsp_thread_note_written(struct sinsp_thread *t);
+int sinsp_saved_is_written(const struct sinsp_saved_enter *saved);
+/* @saved may be NULL. */
+void sinsp_saved_free(struct sinsp_threads *tt, struct sinsp_saved_enter *saved);
+
 /* An enter event must be saved. */
 void sinsp_thread_free_enter(struct sinsp_threads *tt, struct sinsp_thread *t);
 static inline void sinsp_thread_drop_enter(struct sinsp_threads *tt, struct sinsp_thread *t)

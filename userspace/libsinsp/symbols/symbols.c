@@ -407,16 +407,17 @@ int sinsp_stack_get(struct sinsp *s, const struct sinsp_evt *evt, int lines,
 		    const struct sinsp_stack **out)
 {
 	struct sinsp_symbols *sy;
+	struct sinsp_evt sample;
 	int err = 0;
 
-	if (evt->raw.type != EVT_SAMPLE_E)
+	if (!sinsp_evt_as_sample(evt, &sample))
 		return -ENODATA;
 	sy = symbol_cache_get(s);
 	if (!sy)
 		return -ENOMEM;
 	if (sy->plain.serial != s->n_events) {
 		sy->plain.serial = 0;
-		err = name_stack(sy, s, evt);
+		err = name_stack(sy, s, &sample);
 		if (err)
 			return err;
 		sy->plain.serial = s->n_events;
