@@ -65,7 +65,8 @@ static char *put_text(char *to, const uint8_t *p, uint32_t len, unsigned int kin
 	const unsigned int size = kind == INTERP_UCS4 ? 4 : kind == INTERP_UCS2 ? 2 : 1;
 
 	if (kind == INTERP_ASCII || kind == INTERP_BYTES) {
-		memcpy(to, p, len);
+		if (len)
+			memcpy(to, p, len);
 		to += len;
 	} else {
 		for (uint32_t i = 0; i < len / size; i++)
