@@ -46,10 +46,11 @@ static __always_inline struct script_text lua_text(struct user_walk *w, u64 str)
 	return t;
 }
 
-/* Reads the instruction at @at into the object. */
-static __always_inline u32 lua_insn(struct user_walk *w, u64 at)
+/* Returns the instruction at @at; 0: it is not there. Verified on its own, as Linux 6.1 follows
+ * each branch of a loop's body in each round. */
+WALK_FUNC u32 lua_insn(struct user_walk *w, u64 at)
 {
-	if (walk_read(w, w->object + LUA_MORE_AT, LUA_INSN_SZ, at))
+	if (!w || walk_read(w, w->object + LUA_MORE_AT, LUA_INSN_SZ, at))
 		return 0;
 	return object_u32(w, LUA_MORE_AT);
 }
@@ -65,13 +66,16 @@ static __always_inline u32 lua_a(const struct interp_lua *p, u32 insn)
 }
 
 /* Returns the name of the local variable in register @reg at instruction @at of the prototype that
- * was read last; 0: none. */
-static __always_inline u64 lua_local(struct user_walk *w, const struct interp_lua *p, u32 reg,
-				     u32 at)
+ * was read last; 0: none. Verified on its own. */
+WALK_FUNC u64 lua_local(struct user_walk *w, const struct interp_lua *p, u32 reg, u32 at)
 {
-	const u64 locals = object_u64(w, p->proto_locals);
-	const u32 n = object_u32(w, LUA_PROTO_N_LOCALS);
+	u64 locals;
+	u32 n;
 
+	if (!w || !p)
+		return 0;
+	locals = object_u64(w, p->proto_locals);
+	n = object_u32(w, LUA_PROTO_N_LOCALS);
 	for (u32 i = 0; i < LUA_LOCALS_MAX && i < n; i++) {
 		if (walk_read(w, w->object + LUA_MORE_AT, LUA_ENTRY_SZ,
 			      (locals + i * LUA_ENTRY_SZ)) ||

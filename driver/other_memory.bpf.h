@@ -86,23 +86,28 @@ static __always_inline int other_copy(struct user_walk *w, struct task_struct *t
 	return 0;
 }
 
-static __always_inline int read_other(struct user_walk *w, u64 to, u64 sz, u64 at)
+/* Reads w->read. Its numbers stay in @w, as the stack below walkers is short. */
+static __always_inline int read_other(struct user_walk *w)
 {
 	for (u32 i = 0; i < 2; i++) { /* the bytes lie in two pages at most */
-		const u64 in = at & (OTHER_PAGE_SZ - 1);
-		u64 n = sz < OTHER_PAGE_SZ - in ? sz : OTHER_PAGE_SZ - in;
-		struct other_page *p = other_page(w, at - in);
+		const u64 in = w->read.at & (OTHER_PAGE_SZ - 1);
+		struct other_page *p = other_page(w, w->read.at - in);
+		u64 n = OTHER_PAGE_SZ - in, to = ONCE(w->read.to);
 
+		if (n > w->read.sz)
+			n = w->read.sz;
 		OPAQUE(to);
 		OPAQUE(n);
 		if (!p || to > offsetof(struct user_walk, window) || n > WALK_WINDOW ||
-		    bpf_probe_read_kernel((u8 *)w + to, n, p->bytes + in))
+		    bpf_probe_read_kernel((u8 *)w + to, n,
+					  p->bytes + (w->read.at & (OTHER_PAGE_SZ - 1))))
 			return -1;
-		if (n == sz)
+		n = OTHER_PAGE_SZ - (w->read.at & (OTHER_PAGE_SZ - 1));
+		if (n >= w->read.sz)
 			return 0;
-		at += n;
-		to += n;
-		sz -= n;
+		w->read.at += n;
+		w->read.to += n;
+		w->read.sz -= n;
 	}
 	return -1;
 }
@@ -114,8 +119,12 @@ WALK_FUNC int walk_read_to(struct user_walk *w, u64 to, u64 sz, u64 at)
 {
 	if (!w)
 		return -1;
-	if (w->other)
-		return read_other(w, to, sz, at);
+	if (w->other) {
+		w->read.to = to;
+		w->read.sz = sz;
+		w->read.at = at;
+		return read_other(w);
+	}
 	OPAQUE(to);
 	OPAQUE(sz);
 	if (to > offsetof(struct user_walk, window) || sz > WALK_WINDOW)

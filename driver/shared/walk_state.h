@@ -69,6 +69,10 @@ struct user_walk {
 		u32 check, walker;
 	} codes[WALK_CODES_MAX];
 	u8 code_slots[WALK_CODE_SLOTS]; /* by hash of the tag: the index of the last such code */
+	/* A read of another process: of sz bytes at an address to a place in this structure. */
+	struct {
+		u64 at, sz, to;
+	} read;
 	/* Scratch of the walker. */
 	u64 word;
 	u8 object[WALK_SCRIPT_SZ];
