@@ -113,6 +113,43 @@ static int is_free_threaded(const struct elf_file *f, unsigned int minor)
 		elf_file_read(f, &is_free, offset, sizeof(is_free)) || is_free);
 }
 
+/* Where _Py_DebugOffsets, with which _PyRuntime begins since 3.13, has the offsets of a row: the
+ * first word of each structure. */
+static const struct {
+	unsigned int minor;
+	unsigned int thread, frame, code; /* current_frame, previous, filename */
+} debug_offsets[] = {{13, 23, 29, 35}, {14, 26, 32, 40}};
+
+#define DEBUG_WORDS 64
+
+static int is_row_of(const struct interp_python *p, const uint64_t *thread, const uint64_t *frame,
+		     const uint64_t *code)
+{
+	return thread[0] == p->tstate_frame && frame[0] == p->frame_previous &&
+	       frame[1] == p->frame_code && frame[2] == p->frame_lasti &&
+	       frame[4] == p->frame_entry && code[0] == p->code_file && code[2] == p->code_name &&
+	       code[3] == p->code_lines && code[4] == p->code_first_line &&
+	       code[5] == p->code_argcount && code[8] == p->code_bytes;
+}
+
+/* Returns whether the offsets of the row are those that the file itself tells; versions before 3.13
+ * tell none. */
+static int is_confirmed(const struct elf_file *f, const struct interp_python *p)
+{
+	uint64_t words[DEBUG_WORDS], offset;
+	struct elf_symbol runtime;
+
+	for (size_t i = 0; i < sizeof(debug_offsets) / sizeof(debug_offsets[0]); i++)
+		if (debug_offsets[i].minor == p->minor)
+			return elf_dynamic_symbol_find(f, &runtime, "_PyRuntime") &&
+			       !elf_file_offset_of(f, &offset, runtime.addr) &&
+			       !elf_file_read(f, words, offset, sizeof(words)) &&
+			       is_row_of(p, words + debug_offsets[i].thread,
+					 words + debug_offsets[i].frame,
+					 words + debug_offsets[i].code);
+	return 1;
+}
+
 static const struct row *find_row(unsigned int minor)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -136,7 +173,8 @@ int interp_detect_python(struct interp_file *out, const struct elf_file *f, cons
 	if (minor)
 		snprintf(out->version, sizeof(out->version), "Python 3.%u", minor);
 	row = find_row(minor);
-	if (!row || is_free_threaded(f, minor) || interp_add_loop(out, f, &loop))
+	if (!row || is_free_threaded(f, minor) || !is_confirmed(f, &row->python) ||
+	    interp_add_loop(out, f, &loop))
 		return -ENOTSUP;
 	out->process.walker = STACK_WALKER_PYTHON;
 	out->process.python = row->python;
