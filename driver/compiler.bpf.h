@@ -16,6 +16,28 @@
  * the verifier of Linux 6.1 loses bounds of spilled copies. */
 #define OPAQUE(x) asm volatile("" : "+r"(x))
 
+/* Limits @v to @max, in the register that is used, so that the verifier sees it. Needed for values
+ * read back from the context of a loop, of which nothing is known from the second round on. */
+static __always_inline u64 bounded(u64 v, u64 max)
+{
+	/*
+	 * 6.1 loses the bounds of a value spilled before the comparison: hence one asm, one
+	 * register. The verifier follows the fall-through first: once it has verified the wide
+	 * range, it skips the other path, which would otherwise double its work from here to the
+	 * end.
+	 */
+	asm volatile("if %0 > %1 goto +1; goto +1; %0 = %1" : "+r"(v) : "ri"(max));
+	return v;
+}
+
+/* Limits @v to @max, and hides everything else about it from the verifier. Where paths through a
+ * filler join with different knowledge, it would follow each of them to the end. */
+static __always_inline u64 widen_in(u64 *scratch, u64 v, u64 max)
+{
+	ONCE(*scratch) = v;
+	return bounded(ONCE(*scratch), max);
+}
+
 /* Records are packed, but written with plain stores: the verifier allows unaligned stores on x86,
  * and clang would split an access to a packed member into bytes. */
 static __always_inline void store16(u8 *p, u16 v)

@@ -3,6 +3,7 @@
 #ifndef DRIVER_SCRIPT_EVENT_BPF_H
 #define DRIVER_SCRIPT_EVENT_BPF_H
 
+#include "beam_code.bpf.h"
 #include "lua_code.bpf.h"
 #include "perl_code.bpf.h"
 #include "php_code.bpf.h"
@@ -38,6 +39,8 @@ static __always_inline bool put_code(struct rec *r, struct user_walk *w, const s
 		put_php_code(r, w, c, &p->php);
 	else if (p && c->walker == STACK_WALKER_RUBY)
 		put_ruby_code(r, w, c, &p->ruby);
+	else if (p && c->walker == STACK_WALKER_BEAM)
+		put_beam_code(r, w, c, p);
 	for (u32 i = 0; i < EVT_SCRIPT_E_NPARAMS && r->n < EVT_SCRIPT_E_NPARAMS; i++)
 		put_empty(r);
 	return p;

@@ -9,6 +9,7 @@
 
 #include "script_places.bpf.h"
 #include "shared/walk_state.h"
+#include "walk_beam.bpf.h"
 #include "walk_lua.bpf.h"
 #include "walk_perl.bpf.h"
 #include "walk_php.bpf.h"
@@ -67,7 +68,7 @@ static __always_inline int walk_script(struct user_walk *w, u32 walker)
 	if (!p)
 		return 0;
 	switch (walker) {
-#define X(sym, name, fn)                                                                           \
+#define X(sym, number, name, fn)                                                                   \
 	case STACK_WALKER_##sym:                                                                   \
 		return fn(w, p);
 		STACK_WALKERS(X)

@@ -89,6 +89,17 @@ struct interp_ruby {
 		code_index; /* in the body of an iseq */
 };
 
+/* Erlang/OTP: variables lie relative to the root. */
+struct interp_beam {
+	u8 version; /* of OTP */
+	s32 active; /* the_active_code_index */
+	s32 atoms; /* segments of the table of atoms */
+	s32 key; /* thread-specific key of a scheduler's data */
+	u16 current_process; /* in a scheduler's data */
+	u16 stop, heap; /* in a process: top of its stack, and its heap, with the end behind it */
+	u16 line_table, functions; /* in the header of a module's code */
+};
+
 struct interp_process {
 	u32 walker;
 	u32 has_jit; /* its code is also in mappings without a file */
@@ -96,6 +107,7 @@ struct interp_process {
 		   * Python: the thread-specific key: u32 whether it exists, u32 key
 		   * Perl: the thread-specific key, u32
 		   * PHP: current_execute_data of the executor's globals
+		   * Erlang: ranges of the code of modules, by code index
 		   * Ruby: the module and offset of ruby_current_ec, for __tls_get_addr */
 	union {
 		struct interp_python python;
@@ -103,6 +115,7 @@ struct interp_process {
 		struct interp_perl perl;
 		struct interp_php php;
 		struct interp_ruby ruby;
+		struct interp_beam beam;
 	};
 };
 

@@ -49,24 +49,24 @@ enum stack_how {
 #define STACK_MORE_POSITION(word) ((__u32)((word) >> STACK_SCRIPT_BITS) & STACK_SCRIPT_MASK)
 #define STACK_MORE_CHECK(word) ((__u32)(word)&STACK_SCRIPT_MASK)
 
-/* Interpreters whose frames are walked: symbol, name, function of the driver. The numbers are in
- * files: only append rows. */
+/* Interpreters whose frames are walked: symbol, number, name, function of the driver. The numbers
+ * are in files: never change one. */
 #define STACK_WALKERS(X)                                                                           \
-	X(PYTHON, "python", walk_python)                                                           \
-	X(LUA, "lua", walk_lua)                                                                    \
-	X(PERL, "perl", walk_perl)                                                                 \
-	X(PHP, "php", walk_php)                                                                    \
-	X(RUBY, "ruby", walk_ruby)
+	X(PYTHON, 1, "python", walk_python)                                                        \
+	X(LUA, 2, "lua", walk_lua)                                                                 \
+	X(PERL, 3, "perl", walk_perl)                                                              \
+	X(PHP, 4, "php", walk_php)                                                                 \
+	X(RUBY, 5, "ruby", walk_ruby)                                                              \
+	X(BEAM, 8, "erlang", walk_beam)
 
 enum stack_walker {
 	STACK_WALKER_NONE,
-#define X(sym, ...) STACK_WALKER_##sym,
+#define X(sym, number, ...) STACK_WALKER_##sym = (number),
 	STACK_WALKERS(X)
 #undef X
-		STACK_WALKER_MAX
 };
 
-#define STACK_WALKER_ROOM 32 /* at least STACK_WALKER_MAX; a power of two up to 0x20 */
+#define STACK_WALKER_ROOM 32 /* above all numbers; a power of two up to 0x20 */
 
 /* End reasons of user stacks: symbol, name. The numbers are in files: only append rows. */
 #define STACK_ENDS(X)                                                                              \

@@ -60,6 +60,15 @@ struct user_walk {
 		s64 context; /* negative: no more */
 		u64 name, package; /* of a subroutine that is sent */
 	} perl;
+	/* Of Erlang: an address of code, a checksum of what is loaded, the ranges of modules, and
+	 * the end of the stack; a place in a table and the entries from there on, and the module
+	 * and its tables of lines. */
+	struct {
+		u64 pc, check, modules, end;
+		u64 low, left, code, lines;
+		u32 n_modules, n; /* n: addresses that were searched; bytes of a text */
+		u32 tag, ends; /* bits of words that are no addresses; how the stack ends */
+	} beam;
 	/* Out: code objects of the stack whose names were not sent yet. */
 	u32 n_codes;
 	struct walk_code {

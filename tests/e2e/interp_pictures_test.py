@@ -8,21 +8,31 @@ import re
 import unittest
 
 import browser
+import erlang
 import saker_e2e as e2e
 from profile_test import profile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = "1.2" # of CPU time
 
+
+def erlang_command():
+    program, env = erlang.program()
+    return [*(f"{name}={value}" for name, value in env.items()), program, *erlang.options()]
+
+
 # Program, script, and what each picture has to show: chains of calls, from the outermost function.
 LANGUAGES = {
-    "python": ("python3", "report.py", ("<module>;report;count;parse", "report;slowest_first;mean", "report;render")),
-    "lua": ("lua5.4", "report.lua", ("main chunk;report;count;parse", "report;slowest_first;mean", "report;render")),
-    "perl": ("perl", "report.pl", ("main program;main::report;main::count;main::parse",
+    "python": (["python3"], "report.py", ("<module>;report;count;parse", "report;slowest_first;mean", "report;render")),
+    "lua": (["lua5.4"], "report.lua", ("main chunk;report;count;parse", "report;slowest_first;mean", "report;render")),
+    "perl": (["perl"], "report.pl", ("main program;main::report;main::count;main::parse",
                                    "main::report;main::slowest_first;main::mean", "main::report;main::render")),
-    "php": ("php", "report.php", ("{main};Report::make;Report::count;Report::parse",
+    "php": (["php"], "report.php", ("{main};Report::make;Report::count;Report::parse",
                                   "Report::make;Report::slowest_first;Report::mean", "Report::make;Report::render")),
-    "ruby": ("ruby", "report.rb", ("<main>;make;count;parse", "make;slowest_first;mean", "make;render")),
+    "ruby": (["ruby"], "report.rb", ("<main>;make;count;parse", "make;slowest_first;mean", "make;render")),
+    "erlang": (erlang_command(), "report.erl",
+               ("report:make/1;report:count/1;report:parse/1", "report:make/1;report:slowest_first/1;report:mean/1",
+                "report:make/1;report:render/1")),
 }
 
 
@@ -37,7 +47,7 @@ class Pictures(unittest.TestCase):
         for language, (program, script, chains) in LANGUAGES.items():
             with self.subTest(language=language):
                 capture, svg = (os.path.join(self.dir, language + ending) for ending in (".scap", ".svg"))
-                profile("-F", "499", "-w", capture, "--", "env", "-C", os.path.join(HERE, "interp"), program,
+                profile("-F", "499", "-w", capture, "--", "env", "-C", os.path.join(HERE, "interp"), *program,
                         script, SECONDS)
                 profile("-r", capture, "-o", svg)
                 stacks = profile("-r", capture, "-c", "folded").stdout

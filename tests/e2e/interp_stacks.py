@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
+import erlang
 import saker_e2e as e2e
 from profile_test import SESSION
 
@@ -29,6 +31,14 @@ class Stacks(unittest.TestCase):
         p = subprocess.run([e2e.SAKER, "-r", self.capture, "-p", "%stack.lang.top", "stack.lang.top contains warm_up"],
                            capture_output=True, text=True)
         return "warm_up" in p.stdout
+
+    def run_erlang(self, seed, root=""):
+        program, env = erlang.program(root)
+        folder = tempfile.mkdtemp(dir=root + "/tmp")
+        self.addCleanup(shutil.rmtree, folder)
+        with unittest.mock.patch.dict(os.environ, env):
+            return self.run_program(program, "stacks.erl", seed,
+                                    *erlang.options(*erlang.functions_in_c(folder, root)), root=root)
 
     def run_program(self, program, script, seed, *options, root=""):
         """The program calls warm_up until there is a file start; its stacks from then on count. In another
@@ -64,7 +74,7 @@ class Stacks(unittest.TestCase):
         res = []
         for stack in text.split("\n\n"):
             rows = [row.split("\t") for row in stack.strip().splitlines()]
-            res.append([(short(r[1]), int(r[6] or 0)) for r in rows if r[0] == "s"])
+            res.append([(short(r[1]), int((r + [""] * 6)[6] or 0)) for r in rows if r[0] == "s"])
         return [frames for frames in res if frames]
 
     def check_order(self, got, expected):

@@ -169,6 +169,31 @@ class Ruby(Stacks):
         self.check_tops(len(got), r"stacks\.rb")
 
 
+def different(stacks):
+    """The stacks without frames that equal the one before."""
+    return [[frame for i, frame in enumerate(stack) if not i or frame != stack[i - 1]] for stack in stacks]
+
+
+class Erlang(Stacks):
+    """Erlang itself omits frames with the same return address as the one before."""
+
+    def check(self, seed, root=""):
+        expected = self.run_erlang(seed, root)
+        got = self.sampled("clock_nanosleep, nanosleep")
+        self.check_order(different(got), different(expected))
+        tops = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%stack.lang.top",
+                       "stack.lang.top contains nap").splitlines()
+        self.assertGreaterEqual(len(tops), len(got))
+        for top in tops:
+            self.assertRegex(top, r"^stacks:nap/1 \(.*stacks\.erl:\d+\)$")
+
+    def test_here(self):
+        self.check(1)
+
+    def test_later(self):
+        self.check(2, root=runtimes.root("trixie", "erlang-base"))
+
+
 if __name__ == "__main__":
     e2e.need_live()
     unittest.main()

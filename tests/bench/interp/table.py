@@ -11,8 +11,10 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../e2e"))
 
+import erlang
 import interp_python_test
 import interp_stacks
+import interp_test
 import runtimes
 import saker_e2e as e2e
 from profile_test import SESSION
@@ -22,7 +24,7 @@ SECONDS = 2
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SLEEPS = "clock_nanosleep, nanosleep, select, pselect6"
 SCRIPTS = {"Python": ("py", SLEEPS), "Lua": ("lua", "clone, clone3"), "Perl": ("pl", SLEEPS), "PHP": ("php", SLEEPS),
-           "Ruby": ("rb", "select, pselect6, ppoll")}
+           "Ruby": ("rb", "select, pselect6, ppoll"), "Erlang": ("erl", SLEEPS)}
 
 
 def here():
@@ -34,13 +36,16 @@ def here():
     yield "Perl", "5.36", "/usr/bin/perl", ""
     yield "PHP", "8.2", "/usr/bin/php8.2", ""
     yield "Ruby", "3.1", "/usr/bin/ruby3.1", ""
+    yield "Erlang", "25", erlang.program()[0], ""
     for language, version, program, suite, package in (
             ("Python", "3.13 trixie", "/usr/bin/python3.13", "trixie", "python3.13"),
             ("Python", "3.14 sid", "/usr/bin/python3.14", "sid", "python3.14"),
             ("Perl", "5.40 trixie", "/usr/bin/perl", "trixie", "perl"),
             ("Perl", "5.42 sid", "/usr/bin/perl", "sid", "perl"),
-            ("PHP", "8.4 trixie", "/usr/bin/php8.4", "trixie", "php8.4-cli")):
-        yield language, version, program, runtimes.root(suite, package)
+            ("PHP", "8.4 trixie", "/usr/bin/php8.4", "trixie", "php8.4-cli"),
+            ("Erlang", "27 trixie", "", "trixie", "erlang-base")):
+        root = runtimes.root(suite, package)
+        yield language, version, program or erlang.program(root)[0], root
 
 
 def same(got, expected, by_caller):
@@ -62,8 +67,12 @@ def agreement(language, program, root):
     ending, waits = SCRIPTS[language]
     judge = interp_stacks.Stacks()
     try:
-        expected = judge.run_program(program, f"stacks.{ending}", 1, root=root)
-        got = judge.sampled(waits)
+        if language == "Erlang":
+            expected = interp_test.different(judge.run_erlang(1, root))
+            got = interp_test.different(judge.sampled(waits))
+        else:
+            expected = judge.run_program(program, f"stacks.{ending}", 1, root=root)
+            got = judge.sampled(waits)
         return len(got), *same(got, expected, language == "Lua")
     finally:
         judge.doCleanups()
@@ -89,7 +98,9 @@ def cost(language, program, root):
         inside = os.path.join(root, "tmp", os.path.basename(script))
         e2e.write_text(inside, e2e.read_text(script))
         script = inside.removeprefix(root)
-    command = [*(["chroot", root] if root else []), program, script]
+    command = [*(["chroot", root] if root else []), program, *(erlang.options() if language == "Erlang" else []), script]
+    if language == "Erlang":
+        command = ["env", *(f"{k}={v}" for k, v in erlang.program(root)[1].items()), *command]
     runs = [[ns_per_tick(["taskset", "-c", "0", *command, str(n), str(SECONDS)]) for n in (0, FUNCTIONS)]
             for _ in range(ROUNDS)]
     return (min(run[1] for run in runs) - min(run[0] for run in runs)) / 1000

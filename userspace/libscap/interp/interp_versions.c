@@ -10,7 +10,7 @@
 
 struct language {
 	const char *name;
-	unsigned int major;
+	unsigned int major; /* 0: a version is one number, in minors */
 	const unsigned char *minors; /* ascending */
 	size_t n;
 };
@@ -35,11 +35,15 @@ static const unsigned char php[] = {
 static const unsigned char ruby[] = {
 #include "interp/ruby.def"
 };
+#define BEAM(version, ...) version,
+static const unsigned char beam[] = {
+#include "interp/beam.def"
+};
 
 static const struct language languages[] = {
 	{"Python", 3, python, sizeof(python)}, {"Lua", 5, lua, sizeof(lua)},
 	{"Perl", 5, perl, sizeof(perl)},       {"PHP", 8, php, sizeof(php)},
-	{"Ruby", 3, ruby, sizeof(ruby)},
+	{"Ruby", 3, ruby, sizeof(ruby)},       {"Erlang/OTP", 0, beam, sizeof(beam)},
 };
 
 /* Returns the last of the versions from @i on that follow each other. */
@@ -48,6 +52,16 @@ static size_t last_of_run(const struct language *l, size_t i)
 	while (i + 1 < l->n && l->minors[i + 1] == l->minors[i] + 1)
 		i++;
 	return i;
+}
+
+/* Appends a version. Returns its length. */
+static size_t put_version(char *to, size_t sz, const char *before, const struct language *l,
+			  size_t i)
+{
+	const int n = l->major ? snprintf(to, sz, "%s %u.%u", before, l->major, l->minors[i])
+			       : snprintf(to, sz, "%s %u", before, l->minors[i]);
+
+	return (size_t)n;
 }
 
 const char *scap_interpreter(unsigned int i)
@@ -62,9 +76,9 @@ const char *scap_interpreter(unsigned int i)
 	len = (size_t)snprintf(text, sizeof(text), "%s", l->name);
 	for (size_t k = 0; k < l->n && len < sizeof(text); k = last + 1) {
 		last = last_of_run(l, k);
-		len += (size_t)snprintf(text + len, sizeof(text) - len,
-					last > k ? "%s %u.%u to %u.%u" : "%s %u.%u", k ? "," : "",
-					l->major, l->minors[k], l->major, l->minors[last]);
+		len += put_version(text + len, sizeof(text) - len, k ? "," : "", l, k);
+		if (last > k && len < sizeof(text))
+			len += put_version(text + len, sizeof(text) - len, " to", l, last);
 	}
 	return text;
 }

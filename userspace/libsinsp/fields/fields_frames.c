@@ -219,7 +219,7 @@ static const char *kind_name(const struct sinsp_frame *f)
 static const char *language_name(const struct sinsp_frame *f)
 {
 	static const char *const names[STACK_WALKER_ROOM] = {
-#define X(sym, name, ...) [STACK_WALKER_##sym] = name,
+#define X(sym, number, name, ...) [STACK_WALKER_##sym] = name,
 		STACK_WALKERS(X)
 #undef X
 	};

@@ -2,6 +2,7 @@
 #include "script_names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #define BUCKETS 65536 /* powers of two */
 #define PID_BUCKETS 4096
 #define UTF8_MAX 4 /* bytes per character */
+#define ARITY_MAX 12 /* bytes of a colon, a slash and a number, with a NUL */
 
 /* ---- text ---- */
 
@@ -147,12 +149,29 @@ static char *put_qualified_name(char *to, const struct script_row *row)
 	return put_text(to, row->name, row->name_len, INTERP_BYTES);
 }
 
+static char *put_bytes(char *to, const uint8_t *p, uint32_t len)
+{
+	return len ? mempcpy(to, p, len) : to;
+}
+
+/* Puts the name of a function of Erlang: its module, which is in the lines, and its arity, which is
+ * in place of a line. */
+static char *put_erlang_name(char *to, const struct script_row *row)
+{
+	to = put_bytes(to, row->lines, row->n_lines);
+	*to++ = ':';
+	to = put_bytes(to, row->name, row->name_len);
+	return to + snprintf(to, ARITY_MAX, "/%u", row->first_line) + 1;
+}
+
 /* Puts the texts of @row behind @c. Returns their end. */
 static char *put_texts(struct script_code *c, const struct script_row *row)
 {
 	char *file = (char *)(c + 1), *name = put_file(file, row), *end;
 
-	if (outer_name(row) && is_raw(row))
+	if (row->language == STACK_WALKER_BEAM && is_raw(row))
+		end = put_erlang_name(name, row);
+	else if (outer_name(row) && is_raw(row))
 		end = put_qualified_name(name, row);
 	else if (row->language == STACK_WALKER_LUA && !row->name_len)
 		end = lua_put_function(name, file, row->first_line);
@@ -163,15 +182,10 @@ static char *put_texts(struct script_code *c, const struct script_row *row)
 	return end;
 }
 
-static char *put_bytes(char *to, const uint8_t *p, uint32_t len)
-{
-	return len ? mempcpy(to, p, len) : to;
-}
-
 static struct script_code *make(const struct script_row *row)
 {
 	const size_t text = UTF8_MAX * ((size_t)row->name_len + 2 * (size_t)row->file_len) +
-			    2 * LUA_NAME_EXTRA + 2 + row->n_lines;
+			    2 * LUA_NAME_EXTRA + 2 + row->n_lines + 1 + ARITY_MAX;
 	struct script_code *c =
 		malloc(sizeof(*c) + text + (size_t)row->n_lines + (size_t)row->n_bases);
 	char *end;
@@ -308,7 +322,8 @@ uint32_t script_code_line(const struct script_code *c, uint32_t position)
 	};
 	const struct ruby_line_table ruby = {c->lines, c->bases, c->n_lines, c->n_bases};
 
-	if (c->language == STACK_WALKER_PERL || c->language == STACK_WALKER_PHP)
+	if (c->language == STACK_WALKER_PERL || c->language == STACK_WALKER_PHP ||
+	    c->language == STACK_WALKER_BEAM)
 		return position;
 	if (c->language == STACK_WALKER_LUA)
 		return lua_line(&lua, position);

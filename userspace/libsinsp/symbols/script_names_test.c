@@ -177,12 +177,50 @@ static void test_perl_names(void **state)
 	}
 }
 
+/* The driver sends module and arity of an Erlang function apart from its name; a file has all. */
+static void test_erlang_names(void **state)
+{
+	static const struct {
+		uint8_t kinds;
+		uint32_t arity;
+		const char *module, *name, *function;
+	} rows[] = {
+		{INTERP_BYTES | INTERP_BYTES << 4, 2, "lists", "map", "lists:map/2"},
+		{INTERP_BYTES | INTERP_BYTES << 4, 4294967295, "", "", ":/4294967295"},
+		{INTERP_ASCII, 0, "", "lists:map/2", "lists:map/2"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct script_row row = {
+			.pid = 1,
+			.code = 0x1000,
+			.language = STACK_WALKER_BEAM,
+			.kinds = rows[i].kinds,
+			.first_line = rows[i].arity,
+			.name = (const uint8_t *)rows[i].name,
+			.name_len = (uint32_t)strlen(rows[i].name),
+			.lines = (const uint8_t *)rows[i].module,
+			.n_lines = (uint32_t)strlen(rows[i].module),
+		};
+		struct script_names s = {0};
+		const struct script_code *c;
+
+		assert_int_equal(script_names_add(&s, &row), 0);
+		c = script_names_find(&s, 1, 0x1000, 0);
+		assert_string_equal(c->function, rows[i].function);
+		assert_null(c->file);
+		assert_int_equal(script_code_line(c, 17), 17);
+		script_names_fini(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),      cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_perl_names), cmocka_unit_test(test_hostile_keys),
-		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_names),        cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_perl_names),   cmocka_unit_test(test_erlang_names),
+		cmocka_unit_test(test_hostile_keys), cmocka_unit_test(test_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
