@@ -81,17 +81,18 @@ static __always_inline void put_beam_code(struct rec *r, struct user_walk *w,
 					  const struct interp_process *process)
 {
 	const u64 segments = process->root + (s64)process->beam.atoms;
-	struct script_content s = {
+	struct script_content *s = &w->content;
+
+	*s = (struct script_content){
 		.file = {.len = beam_list(w, c->file), .kind = INTERP_BYTES, .is_copy = 1},
 		.version = process->beam.version,
 	};
-
 	if (!walk_read(w, w->object, BEAM_MFA_SZ, c->code + BEAM_FUNCTION_MFA)) {
-		s.name = beam_atom(w, segments, object_u64(w, BEAM_MFA_FUNCTION));
-		s.lines = beam_atom(w, segments, object_u64(w, BEAM_MFA_MODULE));
-		s.first_line = (u8)object_u64(w, BEAM_MFA_ARITY);
+		s->name = beam_atom(w, segments, object_u64(w, BEAM_MFA_FUNCTION));
+		s->lines = beam_atom(w, segments, object_u64(w, BEAM_MFA_MODULE));
+		s->first_line = (u8)object_u64(w, BEAM_MFA_ARITY);
 	}
-	put_script(r, w, c, &s);
+	put_script(r, w, c, s);
 }
 
 #endif /* DRIVER_BEAM_CODE_BPF_H */

@@ -145,17 +145,18 @@ WALK_FUNC u64 lua_function_name(struct user_walk *w, const struct interp_lua *p,
 static __always_inline void put_lua_code(struct rec *r, struct user_walk *w,
 					 const struct walk_code *c, const struct interp_lua *p)
 {
-	struct script_content s = {.name = lua_text(w, lua_function_name(w, p, c->at)),
-				   .version = p->minor};
+	struct script_content *s = &w->content;
 
+	*s = (struct script_content){.name = lua_text(w, lua_function_name(w, p, c->at)),
+				     .version = p->minor};
 	lua_read_call(w, p, c->at);
-	s.lines.at = object_u64(w, p->proto_lines);
-	s.lines.len = (u64)object_u32(w, LUA_PROTO_N_LINES) * p->line_sz;
-	s.bases.at = p->proto_line_bases ? object_u64(w, p->proto_line_bases) : 0;
-	s.bases.len = (u64)object_u32(w, LUA_PROTO_N_BASES) * LUA_BASE_SZ;
-	s.first_line = object_u32(w, p->proto_line);
-	s.file = lua_text(w, object_u64(w, p->proto_source));
-	put_script(r, w, c, &s);
+	s->lines.at = object_u64(w, p->proto_lines);
+	s->lines.len = (u64)object_u32(w, LUA_PROTO_N_LINES) * p->line_sz;
+	s->bases.at = p->proto_line_bases ? object_u64(w, p->proto_line_bases) : 0;
+	s->bases.len = (u64)object_u32(w, LUA_PROTO_N_BASES) * LUA_BASE_SZ;
+	s->first_line = object_u32(w, p->proto_line);
+	s->file = lua_text(w, object_u64(w, p->proto_source));
+	put_script(r, w, c, s);
 }
 
 #endif /* DRIVER_LUA_CODE_BPF_H */

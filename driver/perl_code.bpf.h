@@ -74,14 +74,15 @@ WALK_FUNC int perl_names(struct user_walk *w, const struct interp_perl *p, u64 c
 static __always_inline void put_perl_code(struct rec *r, struct user_walk *w,
 					  const struct walk_code *c, const struct interp_perl *p)
 {
-	struct script_content s = {.file = {.at = c->file, .kind = INTERP_BYTES},
-				   .version = p->minor};
+	struct script_content *s = &w->content;
 
-	s.file.len = script_text_len(w, c->file);
+	*s = (struct script_content){.file = {.at = c->file, .kind = INTERP_BYTES},
+				     .version = p->minor};
+	s->file.len = script_text_len(w, c->file);
 	perl_names(w, p, c->at);
-	s.name = perl_hek(w, w->perl.name);
-	s.lines = perl_hek(w, w->perl.package);
-	put_script(r, w, c, &s);
+	s->name = perl_hek(w, w->perl.name);
+	s->lines = perl_hek(w, w->perl.package);
+	put_script(r, w, c, s);
 }
 
 #endif /* DRIVER_PERL_CODE_BPF_H */

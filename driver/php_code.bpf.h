@@ -23,19 +23,20 @@ static __always_inline struct script_text php_text(struct user_walk *w, u64 str)
 static __always_inline void put_php_code(struct rec *r, struct user_walk *w,
 					 const struct walk_code *c, const struct interp_php *p)
 {
-	struct script_content s = {
-		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
+	struct script_content *s = &w->content;
 	u64 class;
 
+	*s = (struct script_content){
+		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
 	if (!walk_read(w, w->object, PHP_FUNCTION_SZ, c->at)) {
-		s.first_line = object_u32(w, p->first_line);
+		s->first_line = object_u32(w, p->first_line);
 		class = object_u64(w, PHP_FUNCTION_CLASS);
-		s.name = php_text(w, object_u64(w, PHP_FUNCTION_NAME));
-		s.file = php_text(w, object_u64(w, p->file));
+		s->name = php_text(w, object_u64(w, PHP_FUNCTION_NAME));
+		s->file = php_text(w, object_u64(w, p->file));
 		if (class && !read_word(w, class + PHP_CLASS_NAME))
-			s.lines = php_text(w, w->word);
+			s->lines = php_text(w, w->word);
 	}
-	put_script(r, w, c, &s);
+	put_script(r, w, c, s);
 }
 
 #endif /* DRIVER_PHP_CODE_BPF_H */

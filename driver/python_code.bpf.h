@@ -45,18 +45,19 @@ static __always_inline void put_python_code(struct rec *r, struct user_walk *w,
 					    const struct interp_python *p)
 {
 	const u64 code = c->code;
-	struct script_content s = {.version = p->minor};
+	struct script_content *s = &w->content;
 	u64 lines;
 
-	s.first_line = read_word(w, code + p->code_first_line) ? 0 : (u32)w->word;
-	s.name = python_text(w, p, read_word(w, code + p->code_name) ? 0 : w->word);
-	s.file = python_text(w, p, read_word(w, code + p->code_file) ? 0 : w->word);
+	*s = (struct script_content){.version = p->minor};
+	s->first_line = read_word(w, code + p->code_first_line) ? 0 : (u32)w->word;
+	s->name = python_text(w, p, read_word(w, code + p->code_name) ? 0 : w->word);
+	s->file = python_text(w, p, read_word(w, code + p->code_file) ? 0 : w->word);
 	lines = read_word(w, code + p->code_lines) ? 0 : w->word;
 	if (lines && !read_word(w, lines + PY_SIZE)) {
-		s.lines.at = lines + PY_BYTES;
-		s.lines.len = w->word;
+		s->lines.at = lines + PY_BYTES;
+		s->lines.len = w->word;
 	}
-	put_script(r, w, c, &s);
+	put_script(r, w, c, s);
 }
 
 #endif /* DRIVER_PYTHON_CODE_BPF_H */

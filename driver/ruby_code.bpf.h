@@ -67,19 +67,20 @@ static __always_inline u64 ruby_index_sz(u32 n_insns)
 static __always_inline void put_ruby_code(struct rec *r, struct user_walk *w,
 					  const struct walk_code *c, const struct interp_ruby *p)
 {
-	struct script_content s = {
-		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
+	struct script_content *s = &w->content;
 
+	*s = (struct script_content){
+		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
 	if (!walk_read(w, w->object, RUBY_BODY_SZ, c->at)) {
-		s.name = ruby_text(w, object_u64(w, p->code_label));
-		s.file = ruby_path(w, object_u64(w, p->code_path));
-		s.lines.at = object_u64(w, p->code_lines);
-		s.lines.len = (u64)object_u32(w, p->code_n_lines) * RUBY_LINE_SZ;
-		s.bases.at = object_u64(w, p->code_index);
-		s.bases.len = ruby_index_sz(object_u32(w, RUBY_BODY_N_INSNS));
-		s.first_line = (u32)(object_u64(w, p->code_first_line) >> 1);
+		s->name = ruby_text(w, object_u64(w, p->code_label));
+		s->file = ruby_path(w, object_u64(w, p->code_path));
+		s->lines.at = object_u64(w, p->code_lines);
+		s->lines.len = (u64)object_u32(w, p->code_n_lines) * RUBY_LINE_SZ;
+		s->bases.at = object_u64(w, p->code_index);
+		s->bases.len = ruby_index_sz(object_u32(w, RUBY_BODY_N_INSNS));
+		s->first_line = (u32)(object_u64(w, p->code_first_line) >> 1);
 	}
-	put_script(r, w, c, &s);
+	put_script(r, w, c, s);
 }
 
 #endif /* DRIVER_RUBY_CODE_BPF_H */

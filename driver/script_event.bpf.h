@@ -5,6 +5,7 @@
 
 #include "beam_code.bpf.h"
 #include "lua_code.bpf.h"
+#include "node_code.bpf.h"
 #include "perl_code.bpf.h"
 #include "php_code.bpf.h"
 #include "python_code.bpf.h"
@@ -28,6 +29,7 @@ static __always_inline const struct interp_process *interp_process_of(const stru
 static __always_inline bool put_code(struct rec *r, struct user_walk *w, const struct walk_code *c)
 {
 	const struct interp_process *p = interp_process_of(w, c);
+	bool is_known;
 
 	if (p && c->walker == STACK_WALKER_PYTHON)
 		put_python_code(r, w, c, &p->python);
@@ -41,9 +43,12 @@ static __always_inline bool put_code(struct rec *r, struct user_walk *w, const s
 		put_ruby_code(r, w, c, &p->ruby);
 	else if (p && c->walker == STACK_WALKER_BEAM)
 		put_beam_code(r, w, c, p);
+	else if (p && c->walker == STACK_WALKER_NODE)
+		put_node_code(r, w, c, &p->node);
+	is_known = r->n;
 	for (u32 i = 0; i < EVT_SCRIPT_E_NPARAMS && r->n < EVT_SCRIPT_E_NPARAMS; i++)
 		put_empty(r);
-	return p;
+	return is_known;
 }
 
 /* Notes that the code object with this tag was sent. */

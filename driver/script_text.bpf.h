@@ -6,14 +6,6 @@
 #include "enter.bpf.h"
 #include "script_codes.bpf.h"
 
-/* A text in the memory of the process, or a copy. */
-struct script_text {
-	u64 at; /* address of the characters; 0: none */
-	u64 len; /* bytes */
-	u8 kind; /* enum interp_text */
-	u8 is_copy; /* it is in w->window */
-};
-
 /* Returns the length of a text up to its NUL, at most INTERP_FILE_MAX; 0: it is not there. Uses the
  * window of @w. Verified on its own. */
 WALK_FUNC u64 script_text_len(struct user_walk *w, u64 at)
@@ -65,30 +57,22 @@ static __always_inline void put_script_bytes(struct rec *r, struct user_walk *w,
 	r->off = widen_in(&w->scratch, r->off, REC_OFF_MAX);
 }
 
-/* Puts the name of a file, which the driver may have put together. */
-static __always_inline void put_script_file(struct rec *r, struct user_walk *w,
-					    const struct script_text *t)
+/* Puts a text, at most @max bytes, a constant; its copy is at @copy. */
+static __always_inline void put_script_text(struct rec *r, struct user_walk *w,
+					    const struct script_text *t, u32 max, const u8 *copy)
 {
 	u64 n;
 
 	if (!t->is_copy) {
-		put_script_bytes(r, w, t->at, t->len, INTERP_FILE_MAX);
+		put_script_bytes(r, w, t->at, t->len, max);
 		return;
 	}
-	n = widen_in(&w->scratch, t->len, INTERP_FILE_MAX);
-	bpf_probe_read_kernel(put_here(r), n, w->window);
-	put_done(r, widen_in(&w->scratch, n, INTERP_FILE_MAX));
+	n = widen_in(&w->scratch, t->len, max);
+	if (bpf_probe_read_kernel(put_here(r), n, copy))
+		n = 0;
+	put_done(r, widen_in(&w->scratch, n, max));
 	r->off = widen_in(&w->scratch, r->off, REC_OFF_MAX);
 }
-
-/* What names the frames of a code object. */
-struct script_content {
-	struct script_text name, file;
-	struct script_text lines; /* or the package or class: see each language */
-	struct script_text bases; /* what the lines refer to */
-	u32 first_line;
-	u8 version; /* minor */
-};
 
 /* Puts the parameters of the event of code object @c. */
 static __always_inline void put_script(struct rec *r, struct user_walk *w,
@@ -101,8 +85,8 @@ static __always_inline void put_script(struct rec *r, struct user_walk *w,
 	put_u32(r, c->check);
 	put_u32(r, s->first_line);
 	put_u8(r, s->name.kind | s->file.kind << 4);
-	put_script_bytes(r, w, s->name.at, s->name.len, INTERP_NAME_MAX);
-	put_script_file(r, w, &s->file);
+	put_script_text(r, w, &s->name, INTERP_NAME_MAX, w->node.bytes);
+	put_script_text(r, w, &s->file, INTERP_FILE_MAX, w->window);
 	put_script_bytes(r, w, s->lines.at, s->lines.len, INTERP_LINES_MAX);
 	put_script_bytes(r, w, s->bases.at, s->bases.len, INTERP_LINE_BASES_MAX);
 }

@@ -90,9 +90,12 @@ struct walk_ctx {
 static long user_step(u32 i, void *ctx)
 {
 	const struct walk_ctx *c = ctx;
+	int r;
 
 	(void)i;
-	return walk_step(c->w, c->cache);
+	r = walk_step(c->w, c->cache);
+	OPAQUE(r); /* the verifier requires 0 or 1, but does not know what clang knows */
+	return r != 0;
 }
 
 /* Walks the user stack of the current task into @w. Verified on its own. */

@@ -11,6 +11,7 @@
 #include "shared/walk_state.h"
 #include "walk_beam.bpf.h"
 #include "walk_lua.bpf.h"
+#include "walk_node.bpf.h"
 #include "walk_perl.bpf.h"
 #include "walk_php.bpf.h"
 #include "walk_python.bpf.h"

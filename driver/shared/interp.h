@@ -100,6 +100,36 @@ struct interp_beam {
 	u16 line_table, functions; /* in the header of a module's code */
 };
 
+#define NODE_BYTECODES_MAX 256
+#define NODE_FRAMES_OPS_MAX 64
+
+/* V8 of Node.js. Offsets in objects are without the tag of pointers. */
+struct interp_node {
+	u8 major; /* of V8 */
+	u8 builtin_exit; /* type of the frames of builtins in C++ */
+	u8 n_function_types;
+	u8 function_shared; /* in a JSFunction */
+	u8 shared_name, shared_script, shared_literal; /* in a SharedFunctionInfo */
+	u8 shared_builtin; /* which of its two words of data has the number of a builtin */
+	u8 bytecodes_positions, bytecodes_header; /* in a BytecodeArray */
+	u8 code_header; /* bytes before the first instruction */
+	u8 code_deopt, code_positions, code_flags, code_size; /* in a Code */
+	u8 baseline_kind; /* of code; what optimizing compilers make is above */
+	u8 maglev_kind; /* of code; 0: its frames are not known */
+	u8 deopt_literals, deopt_shared, deopt_inlined,
+		deopt_entries; /* indexes in DeoptimizationData */
+	/* Operations of descriptions of frames: the first one of two that begin one, the
+	 * one that repeats those of another description; before frames_functions those for
+	 * a function. */
+	u8 frames_begin, frames_match, frames_functions, n_frames_ops;
+	u8 scope_locals; /* index of the first variable in a ScopeInfo */
+	/* Types of objects. */
+	u16 function_type, shared_type, scope_type, script_type, bytecodes_type, code_type,
+		stream_type /* the object that has the instructions */, table_type, array_type;
+	u8 frames_operands[NODE_FRAMES_OPS_MAX]; /* by operation: numbers that follow */
+	u8 sizes[3 * NODE_BYTECODES_MAX]; /* of bytecodes: normal, wide, extra wide */
+};
+
 struct interp_process {
 	u32 walker;
 	u32 has_jit; /* its code is also in mappings without a file */
@@ -108,7 +138,8 @@ struct interp_process {
 		   * Perl: the thread-specific key, u32
 		   * PHP: current_execute_data of the executor's globals
 		   * Erlang: ranges of the code of modules, by code index
-		   * Ruby: the module and offset of ruby_current_ec, for __tls_get_addr */
+		   * Ruby: the module and offset of ruby_current_ec, for __tls_get_addr
+		   * Node.js: unused */
 	union {
 		struct interp_python python;
 		struct interp_lua lua;
@@ -116,6 +147,7 @@ struct interp_process {
 		struct interp_php php;
 		struct interp_ruby ruby;
 		struct interp_beam beam;
+		struct interp_node node;
 	};
 };
 

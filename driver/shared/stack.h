@@ -57,6 +57,7 @@ enum stack_how {
 	X(PERL, 3, "perl", walk_perl)                                                              \
 	X(PHP, 4, "php", walk_php)                                                                 \
 	X(RUBY, 5, "ruby", walk_ruby)                                                              \
+	X(NODE, 6, "node", walk_node)                                                              \
 	X(BEAM, 8, "erlang", walk_beam)
 
 enum stack_walker {

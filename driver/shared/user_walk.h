@@ -494,15 +494,9 @@ static inline int walk_frame_has(const struct user_walk *w, u64 addr)
 	return addr >= w->sp && addr < cfa;
 }
 
+/* Steps to the caller. */
 static inline int walk_up(struct user_walk *w, u32 *how)
 {
-	int r = 0;
-
-	if (RULE_KIND(w->rule) & UNWIND_F_LOOP)
-		r = walk_script(w, RULE_WALKER(w->rule));
-	*how = STACK_HOW_FP;
-	if (r)
-		return r == WALK_STEPPED ? 0 : r;
 	switch (RULE_KIND(w->rule) & UNWIND_KIND_MASK) {
 	case UNWIND_END:
 		return walk_ends(w, STACK_END_ROOT);
@@ -547,15 +541,13 @@ static inline int walk_put(struct user_walk *w, u32 how)
  * saved registers are restored without branches, since frames differ in what they save. Stops
  * before a frame that is not plain.
  */
-static inline void walk_plain(struct user_walk *w, const struct unwind_cache *cache)
+static inline void plain_frames(struct user_walk *w, const struct unwind_cache *cache)
 {
 	const u64 window_at = w->window_at, window_sz = w->window_sz, gen = cache_tag(w, 0);
 	u64 sp = w->sp, bp = w->bp, bx = w->regs[UNWIND_RBX], rule = w->rule, ip = w->ip;
 	u32 has_bp = w->known >> UNWIND_RBP & 1, has_bx = w->known >> UNWIND_RBX & 1, n = w->n;
 	u32 i;
 
-	if (!w->n_maps)
-		return;
 	for (i = 0; i < WALK_PLAIN_MAX; i++) {
 		const u32 kind = RULE_KIND(rule), by_sp = kind & 1;
 		const u64 cfa = (bp ^ ((bp ^ sp) & -(u64)by_sp)) + RULE_CFA(rule) * 8ull;
@@ -599,17 +591,23 @@ static inline void walk_plain(struct user_walk *w, const struct unwind_cache *ca
 	w->regs[UNWIND_RSP] = w->sp = sp;
 }
 
-/* Walks one frame, or several plain ones. Returns not 0 if the walk ends. */
-static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
+/* Verified on its own. */
+WALK_FUNC int walk_plain(struct user_walk *w, struct unwind_cache *cache)
 {
-	u32 how = 0;
-	int r;
+	if (w && cache && w->n_maps)
+		plain_frames(w, cache);
+	return 0;
+}
 
-	if (cache)
-		walk_plain(w, cache);
-	r = walk_up(w, &how);
-	if (r)
-		return r != WALK_AGAIN;
+/* Walks one native frame, and the plain ones that follow. @is_there: the walk is at the caller
+ * already. Returns not 0 if the walk ends. Verified on its own: a walker of an interpreter needs
+ * the stack that this takes. */
+WALK_FUNC int walk_native(struct user_walk *w, struct unwind_cache *cache, int is_there)
+{
+	u32 how = STACK_HOW_FP;
+
+	if (!w || (!is_there && walk_up(w, &how)))
+		return 1;
 	if (!w->ip) /* a stack made by the program, with nothing below its first function */
 		return walk_ends(w, STACK_END_ROOT);
 	if (!user_code(w->ip))
@@ -620,7 +618,20 @@ static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
 		return walk_ends(w, STACK_END_BAD_PC);
 	if (w->n >= w->max)
 		return walk_ends(w, STACK_END_DEPTH);
-	return walk_put(w, how);
+	return walk_put(w, how) || walk_plain(w, cache);
+}
+
+/* Walks the frames of one function: those of an interpreter first, if it is the loop of one.
+ * Returns not 0 if the walk ends. */
+static inline int walk_step(struct user_walk *w, struct unwind_cache *cache)
+{
+	int r = 0;
+
+	if (RULE_KIND(w->rule) & UNWIND_F_LOOP)
+		r = walk_script(w, RULE_WALKER(w->rule));
+	if (r && r != WALK_STEPPED)
+		return r != WALK_AGAIN;
+	return walk_native(w, cache, r == WALK_STEPPED);
 }
 
 /*
@@ -663,7 +674,7 @@ static inline int walk_begin(struct user_walk *w, struct unwind_cache *cache)
 		return walk_ends(w, STACK_END_BAD_PC);
 	walk_put(w, STACK_HOW_REGS);
 	w->rule = walk_rule(w, cache, w->ip);
-	return walk_signal_entry(w);
+	return walk_signal_entry(w) || walk_plain(w, cache);
 }
 
 #endif /* DRIVER_SHARED_USER_WALK_H */

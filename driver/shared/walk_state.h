@@ -10,6 +10,8 @@
 
 #define WALK_WINDOW 4096u /* bytes of stack per read, at most a page */
 #define WALK_REGS 16
+#define WALK_NODE_SZ 1024u
+#define NODE_INLINED_MAX 16 /* functions at an address of Node.js; a power of two */
 /* Results of walk_script. */
 #define WALK_AGAIN 2 /* the activation has more frames */
 #define WALK_STEPPED 3 /* the walk is at the caller: walk_to_caller */
@@ -18,6 +20,24 @@
 #define WALK_SCRIPT_SZ 256u /* bytes of an interpreter's objects per read */
 #define WALK_SWITCHES_MAX                                                                          \
 	4 /* maximum number of changes of the stack; a walk in circles makes more */
+
+/* A text in the memory of the process, or a copy. */
+struct script_text {
+	u64 at; /* address of the characters; 0: none */
+	u64 len; /* bytes */
+	u8 kind; /* enum interp_text */
+	u8 is_copy; /* a walker has put it together: a name in node.bytes of the walk, a file in its
+		       window */
+};
+
+/* What names the frames of a code object. */
+struct script_content {
+	struct script_text name, file;
+	struct script_text lines; /* or the package or class: see each language */
+	struct script_text bases; /* what the lines refer to */
+	u32 first_line;
+	u8 version; /* minor */
+};
 
 struct user_walk {
 	/* In, and then the state of the current frame. */
@@ -69,15 +89,71 @@ struct user_walk {
 		u32 n_modules, n; /* n: addresses that were searched; bytes of a text */
 		u32 tag, ends; /* bits of words that are no addresses; how the stack ends */
 	} beam;
+	/* Of Node.js: what belongs to the frame that the walk is at. */
+	struct {
+		u64 shared; /* the function: a SharedFunctionInfo */
+		u64 bytecodes; /* BytecodeArray of an interpreter's or baseline frame */
+		u64 pc; /* where the function is, or the BytecodeArray */
+		u64 offset; /* as the interpreter's frame has it; in compiled code */
+		u64 code, deopt, calls; /* of compiled code: the Code, its DeoptimizationData, the
+					   table of its calls */
+		u64 at; /* where code is searched from, downwards */
+		u64 found; /* the object with the instructions; 0: none */
+		u64 position; /* in the source, with the inlining */
+		u64 script; /* of the function that was read last */
+		u64 text, text_len; /* a string that was read last: first character, characters */
+		u32 text_wide; /* two bytes per character */
+		u32 check; /* of the function that was read last */
+		u32 phase, tried, n_inlined;
+		u32 work; /* of the walk so far */
+		u8 is_builtin, is_compiled, is_optimized;
+		u8 is_maglev;
+		u8 is_partial; /* lines are still unknown */
+		struct {
+			u64 at;
+			u32 sz;
+		} streams[2]; /* what bytes has of tables, a half for each */
+		struct { /* a table that is read */
+			u64 at, end; /* bytes of the table */
+			u64 searched; /* offset in the code */
+			s64 code, position; /* of the current pair */
+			u64 value;
+			u32 shift;
+			u32 is_position;
+			u32 next; /* bytecode */
+		} table;
+		struct { /* a description of frames that is read: node_frames.bpf.h */
+			u64 begin, previous;
+			u32 op, operand, left; /* the operation; numbers that follow */
+			u32 since, skip, repeat; /* operations, of the previous description */
+			u32 is_previous;
+			u32 n, n_all; /* functions */
+			s32 bytecode[NODE_INLINED_MAX]; /* offset */
+			u32 function[NODE_INLINED_MAX]; /* index of a literal */
+		} frames;
+		struct { /* lines that are counted */
+			u64 sz; /* bytes of the source */
+			u32 piece; /* bytes in the window */
+			u32 n, before; /* ends of lines; before the current block */
+			u32 budget; /* blocks that may be counted */
+		} lines;
+		struct {
+			u64 code, at, file; /* as in struct walk_code */
+			u32 position, check;
+		} function; /* that a place gets */
+		u8 bytes[WALK_NODE_SZ]; /* of tables, or a name */
+	} node;
 	/* Out: code objects of the stack whose names were not sent yet. */
 	u32 n_codes;
 	struct walk_code {
 		u64 code, tag; /* tag: as in the driver's table of those that were sent */
 		u64 at, file; /* what names it: Lua: a CallInfo; Perl: a CV, and the name of a file;
-				  PHP: a zend_op_array; Ruby: the body of an iseq */
+				  PHP: a zend_op_array; Ruby: the body of an iseq;
+				  Node.js: a SharedFunctionInfo */
 		u32 check, walker;
 	} codes[WALK_CODES_MAX];
 	u8 code_slots[WALK_CODE_SLOTS]; /* by hash of the tag: the index of the last such code */
+	struct script_content content; /* of the code object that is sent */
 	/* A read of another process: of sz bytes at an address to a place in this structure. */
 	struct {
 		u64 at, sz, to;

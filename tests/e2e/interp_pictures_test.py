@@ -9,6 +9,7 @@ import unittest
 
 import browser
 import erlang
+import runtimes
 import saker_e2e as e2e
 from profile_test import profile
 
@@ -30,6 +31,7 @@ LANGUAGES = {
     "php": (["php"], "report.php", ("{main};Report::make;Report::count;Report::parse",
                                   "Report::make;Report::slowest_first;Report::mean", "Report::make;Report::render")),
     "ruby": (["ruby"], "report.rb", ("<main>;make;count;parse", "make;slowest_first;mean", "make;render")),
+    "node": (["node"], "report.js", ("<anonymous>;make;count;parse", "make;slowestFirst;sort", "make;render")),
     "erlang": (erlang_command(), "report.erl",
                ("report:make/1;report:count/1;report:parse/1", "report:make/1;report:slowest_first/1;report:mean/1",
                 "report:make/1;report:render/1")),
@@ -46,6 +48,8 @@ class Pictures(unittest.TestCase):
     def test_own_functions(self):
         for language, (program, script, chains) in LANGUAGES.items():
             with self.subTest(language=language):
+                if program == ["node"]:
+                    program = [runtimes.node(runtimes.NODES[1])]
                 capture, svg = (os.path.join(self.dir, language + ending) for ending in (".scap", ".svg"))
                 profile("-F", "499", "-w", capture, "--", "env", "-C", os.path.join(HERE, "interp"), *program,
                         script, SECONDS)

@@ -23,12 +23,13 @@ def short(name):
 
 class Stacks(unittest.TestCase):
     """Each stack that a program prints of itself before it waits, and the sample of that wait."""
+    top = "stack.lang.top" # field with the function that waits
 
     def has_frames(self):
         """True once a sample has functions of the program: the tables of its files are loaded."""
         if not os.path.exists(self.capture):
             return False
-        p = subprocess.run([e2e.SAKER, "-r", self.capture, "-p", "%stack.lang.top", "stack.lang.top contains warm_up"],
+        p = subprocess.run([e2e.SAKER, "-r", self.capture, "-p", f"%{self.top}", f"{self.top} contains warm_up"],
                            capture_output=True, text=True)
         return "warm_up" in p.stdout
 

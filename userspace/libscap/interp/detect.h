@@ -12,11 +12,15 @@ int interp_detect_perl(struct interp_file *out, const struct elf_file *f, const 
 int interp_detect_php(struct interp_file *out, const struct elf_file *f, const char *path);
 int interp_detect_ruby(struct interp_file *out, const struct elf_file *f, const char *path);
 int interp_detect_beam(struct interp_file *out, const struct elf_file *f, const char *path);
+int interp_detect_node(struct interp_file *out, const struct elf_file *f, const char *path);
 
 /* Adds the code of the loop: that of the function @loop, and its part that the compiler moved away.
  * Returns -1 if the file does not have it. */
 int interp_add_loop(struct interp_file *out, const struct elf_file *f,
 		    const struct elf_symbol *loop);
+
+/* Adds other code that has the walker. Returns -1 if the file does not have it. */
+int interp_add_range(struct interp_file *out, const struct elf_file *f, uint64_t addr, uint64_t sz);
 
 /* Sets out->delta for an interpreter without a loop; @addr: of any code of the file. Returns -1 if
  * the file does not have it. */

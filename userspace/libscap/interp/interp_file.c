@@ -10,6 +10,7 @@
 
 #define RODATA_MAX (16u << 20) /* bytes that are searched for a version */
 #define LOOP_MAX (1u << 20) /* bytes of the function of the loop */
+#define CODE_MAX (16u << 20) /* bytes of other code */
 
 /* Finds the part of a function that the compiler moved away: conditional jumps lead into the middle
  * of it. Returns whether there is one. */
@@ -36,11 +37,11 @@ static int find_cold(const struct elf_file *f, const uint8_t *code, const struct
 	return found;
 }
 
-static int add_range(struct interp_file *out, const struct elf_file *f, uint64_t addr, uint64_t sz)
+int interp_add_range(struct interp_file *out, const struct elf_file *f, uint64_t addr, uint64_t sz)
 {
 	uint64_t offset;
 
-	if (!sz || sz > LOOP_MAX || elf_file_offset_of(f, &offset, addr) ||
+	if (!sz || sz > CODE_MAX || elf_file_offset_of(f, &offset, addr) ||
 	    offset > UINT32_MAX - sz)
 		return -1;
 	out->delta = addr - offset;
@@ -72,11 +73,11 @@ int interp_add_loop(struct interp_file *out, const struct elf_file *f,
 	struct elf_data code;
 	uint64_t start, sz;
 
-	if (add_range(out, f, loop->addr, loop->sz) ||
+	if (loop->sz > LOOP_MAX || interp_add_range(out, f, loop->addr, loop->sz) ||
 	    elf_file_copy(f, &code, out->loop[0].from, loop->sz))
 		return -1;
-	if (find_cold(f, code.data, loop, &start, &sz))
-		add_range(out, f, start, sz);
+	if (find_cold(f, code.data, loop, &start, &sz) && sz <= LOOP_MAX)
+		interp_add_range(out, f, start, sz);
 	free(code.data);
 	qsort(out->loop, out->n_loop, sizeof(out->loop[0]), compare_ranges);
 	return 0;
@@ -108,8 +109,8 @@ int interp_file_detect(struct interp_file *out, const struct elf_file *f, const 
 {
 	static int (*const languages[])(struct interp_file * out, const struct elf_file *f,
 					const char *path) = {
-		interp_detect_python, interp_detect_lua,  interp_detect_perl,
-		interp_detect_php,    interp_detect_ruby, interp_detect_beam,
+		interp_detect_python, interp_detect_lua,  interp_detect_perl, interp_detect_php,
+		interp_detect_ruby,   interp_detect_beam, interp_detect_node,
 	};
 	int r = 0;
 

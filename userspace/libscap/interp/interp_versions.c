@@ -39,11 +39,16 @@ static const unsigned char ruby[] = {
 static const unsigned char beam[] = {
 #include "interp/beam.def"
 };
+#define NODE(version, ...) version,
+static const unsigned char node[] = {
+#include "interp/node.def"
+};
 
 static const struct language languages[] = {
 	{"Python", 3, python, sizeof(python)}, {"Lua", 5, lua, sizeof(lua)},
 	{"Perl", 5, perl, sizeof(perl)},       {"PHP", 8, php, sizeof(php)},
 	{"Ruby", 3, ruby, sizeof(ruby)},       {"Erlang/OTP", 0, beam, sizeof(beam)},
+	{"Node.js", 0, node, sizeof(node)},
 };
 
 /* Returns the last of the versions from @i on that follow each other. */

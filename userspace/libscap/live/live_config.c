@@ -202,6 +202,7 @@ int live_set_maps(struct live_driver *d)
 		err = bpf_map__set_max_entries(d->skel->maps.other_pages, 1);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.script_places, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.places_new, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.node_blocks, sc->on);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copies, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copy_scratch, sc->tables);
 	err = err

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "state/code_maps.h"
+
 /* Functions that only call others, by the beginning of the name. */
 static const char *const calls[] = {
 	/* CPython */
@@ -53,6 +55,16 @@ static const char *const calls[] = {
 	"rb_ensure",
 	"rb_rescue",
 	"rb_catch",
+	/* Node.js */
+	"Builtins_",
+	"v8::internal::(anonymous namespace)::Invoke",
+	"v8::internal::Execution::",
+	"v8::Function::Call",
+	"v8::internal::Builtin_",
+	"v8::internal::Builtins::",
+	"node::InternalMakeCallback",
+	"node::MakeCallback",
+	"node::InternalCallbackScope",
 	/* Lua */
 	"lua_callk",
 	"lua_pcallk",
@@ -76,6 +88,12 @@ static int is_script(const struct sinsp_frame *f)
 	return f->kind == SINSP_FRAME_SCRIPT;
 }
 
+/* Returns whether a frame is of code that was made at run time: in no file. */
+static int is_compiled(const struct sinsp_frame *f)
+{
+	return f->kind == SINSP_FRAME_JIT || (f->code && !*f->code->path);
+}
+
 /* The frames of one stack. */
 struct mixed {
 	const struct sinsp_frame *f;
@@ -92,13 +110,27 @@ static int find_scripts(struct mixed *m)
 		return 0;
 	for (m->last = m->n - 1; !is_script(&m->f[m->last]);)
 		m->last--;
-	m->code = m->first ? m->f[m->first - 1].code : NULL;
-	return m->code != NULL;
+	m->code = NULL;
+	for (size_t i = m->first; i <= m->last && !m->code; i++)
+		if (i && is_script(&m->f[i]) && !is_script(&m->f[i - 1]) &&
+		    !is_compiled(&m->f[i - 1]))
+			m->code = m->f[i - 1].code;
+	return 1;
 }
 
 static int is_internal(const struct mixed *m, size_t i)
 {
-	return !is_script(&m->f[i]) && m->f[i].code == m->code;
+	return !is_script(&m->f[i]) && m->code && m->f[i].code == m->code;
+}
+
+/* Returns whether a frame is that of the loop, or of compiled code, whose functions follow. */
+static int is_loop(const struct mixed *m, size_t i)
+{
+	const struct sinsp_frame *f = &m->f[i];
+
+	if (is_script(f) || i + 1 == m->n || !is_script(&m->f[i + 1]))
+		return 0;
+	return is_internal(m, i) || is_compiled(f);
 }
 
 /* Returns the frame that stands for internal frames from @i to before @end; @end: none. */
@@ -121,8 +153,8 @@ size_t hide_interpreter_frames(struct sinsp_frame *to, const struct sinsp_frame 
 	for (size_t i = 0; i < n; i = end) {
 		end = i + 1;
 		keep = i;
-		if (hides && is_internal(&m, i) && end < n && is_script(&from[end])) {
-			continue; /* the loop */
+		if (hides && is_loop(&m, i)) {
+			continue;
 		} else if (hides && i > m.first && i < m.last && is_internal(&m, i)) {
 			while (end < n && is_internal(&m, end))
 				end++;

@@ -136,6 +136,12 @@ static const char *outer_name(const struct script_row *row)
 	return row->language == STACK_WALKER_PHP ? "{main}" : NULL;
 }
 
+/* Returns the name of a function without a name, in languages that show no place instead. */
+static const char *nameless(const struct script_row *row)
+{
+	return row->language == STACK_WALKER_NODE && !row->name_len ? "<anonymous>" : NULL;
+}
+
 /* Puts the name of a function behind that of its package or class. The latter ends at a NUL, which
  * PHP has in those of classes without a name. */
 static char *put_qualified_name(char *to, const struct script_row *row)
@@ -175,6 +181,10 @@ static char *put_texts(struct script_code *c, const struct script_row *row)
 		end = put_qualified_name(name, row);
 	else if (row->language == STACK_WALKER_LUA && !row->name_len)
 		end = lua_put_function(name, file, row->first_line);
+	else if (nameless(row))
+		end = stpcpy(name, nameless(row)) + 1;
+	else if (row->language == STACK_WALKER_NODE && !row->name_len)
+		end = stpcpy(name, "<anonymous>") + 1;
 	else
 		end = put_text(name, row->name, row->name_len, row->kinds & 0xf);
 	c->file = *file ? file : NULL;
@@ -323,7 +333,7 @@ uint32_t script_code_line(const struct script_code *c, uint32_t position)
 	const struct ruby_line_table ruby = {c->lines, c->bases, c->n_lines, c->n_bases};
 
 	if (c->language == STACK_WALKER_PERL || c->language == STACK_WALKER_PHP ||
-	    c->language == STACK_WALKER_BEAM)
+	    c->language == STACK_WALKER_BEAM || c->language == STACK_WALKER_NODE)
 		return position;
 	if (c->language == STACK_WALKER_LUA)
 		return lua_line(&lua, position);

@@ -215,12 +215,54 @@ static void test_erlang_names(void **state)
 	}
 }
 
+/* A function of JavaScript may have no name; the driver sends lines as positions. */
+static void test_node_names(void **state)
+{
+	static const struct {
+		uint8_t kinds;
+		uint32_t len;
+		const char *name, *function;
+	} rows[] = {
+		{INTERP_UCS1 | INTERP_UCS1 << 4, 0, "", "<anonymous>"},
+		{INTERP_UCS1 | INTERP_UCS1 << 4, 5, "caf\xe9s", "caf\xc3\xa9s"},
+		{INTERP_UCS2 | INTERP_UCS1 << 4, 4, "\x42\x04\x61\0",
+		 "\xd1\x82"
+		 "a"},
+		{INTERP_ASCII, 3, "a.b", "a.b"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct script_row row = {
+			.pid = 1,
+			.code = 0x1001,
+			.language = STACK_WALKER_NODE,
+			.kinds = rows[i].kinds,
+			.name = (const uint8_t *)rows[i].name,
+			.name_len = rows[i].len,
+			.file = (const uint8_t *)"node:fs",
+			.file_len = 7,
+		};
+		struct script_names s = {0};
+		const struct script_code *c;
+
+		assert_int_equal(script_names_add(&s, &row), 0);
+		c = script_names_find(&s, 1, 0x1001, 0);
+		assert_string_equal(c->function, rows[i].function);
+		assert_string_equal(c->file, "node:fs");
+		assert_int_equal(script_code_line(c, 17), 17);
+		assert_int_equal(script_code_line(c, 0), 0);
+		script_names_fini(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),        cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_perl_names),   cmocka_unit_test(test_erlang_names),
 		cmocka_unit_test(test_hostile_keys), cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_node_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

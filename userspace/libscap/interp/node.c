@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Detects Node.js by its V8, which has its version in exported variables. The code of V8's builtins
+ * is one part of the file. Types and sizes in the file (v8dbg_*) must be those of the version's
+ * row: else V8 was built in another way.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interp/detect.h"
+
+#define N_SCALES 3 /* of operands of bytecodes */
+#define FUNCTION_TYPES 17 /* JSFunction and at most 16 that are derived from it */
+
+static const struct row {
+	unsigned int version, v8_minor;
+	struct interp_node node;
+} rows[] = {
+#define NODE(version_, major_, minor_, function, shared, scope, script, bytecodes, code, stream,   \
+	     table, array, exit, to_shared, name, to_script, literal, builtin, positions, first,   \
+	     header, deopt, code_positions_, flags, size, baseline, maglev, literals,              \
+	     deopt_shared_, inlined, entries, locals)                                              \
+	{(version_),                                                                               \
+	 (minor_),                                                                                 \
+	 {.major = (major_),                                                                       \
+	  .builtin_exit = (exit),                                                                  \
+	  .n_function_types = FUNCTION_TYPES,                                                      \
+	  .function_shared = (to_shared),                                                          \
+	  .shared_name = (name),                                                                   \
+	  .shared_script = (to_script),                                                            \
+	  .shared_literal = (literal),                                                             \
+	  .shared_builtin = (builtin),                                                             \
+	  .bytecodes_positions = (positions),                                                      \
+	  .bytecodes_header = (first),                                                             \
+	  .code_header = (header),                                                                 \
+	  .code_deopt = (deopt),                                                                   \
+	  .code_positions = (code_positions_),                                                     \
+	  .code_flags = (flags),                                                                   \
+	  .code_size = (size),                                                                     \
+	  .baseline_kind = (baseline),                                                             \
+	  .maglev_kind = (maglev),                                                                 \
+	  .deopt_literals = (literals),                                                            \
+	  .deopt_shared = (deopt_shared_),                                                         \
+	  .deopt_inlined = (inlined),                                                              \
+	  .deopt_entries = (entries),                                                              \
+	  .scope_locals = (locals),                                                                \
+	  .function_type = (function),                                                             \
+	  .shared_type = (shared),                                                                 \
+	  .scope_type = (scope),                                                                   \
+	  .script_type = (script),                                                                 \
+	  .bytecodes_type = (bytecodes),                                                           \
+	  .code_type = (code),                                                                     \
+	  .stream_type = (stream),                                                                 \
+	  .table_type = (table),                                                                   \
+	  .array_type = (array)}},
+#include "interp/node.def"
+#undef NODE
+};
+
+/* TranslationOpcode of V8 13.6: the numbers of operands. */
+static const uint8_t frames_operands[] = {
+	6, 4, 3, 3, /* of functions */
+	2, 1, 3, 4, 3, 3, 2, 1, 0, 0, 3, 3, /* begin a description */
+	1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, 1, /* repeats those of another one */
+};
+#define FRAMES_FUNCTIONS 4
+#define FRAMES_BEGIN 14
+
+static void set_frames(struct interp_node *n)
+{
+	n->frames_functions = FRAMES_FUNCTIONS;
+	n->frames_begin = FRAMES_BEGIN;
+	n->n_frames_ops = sizeof(frames_operands);
+	n->frames_match = sizeof(frames_operands) - 1;
+	memcpy(n->frames_operands, frames_operands, sizeof(frames_operands));
+}
+
+/* Reads @sz bytes of a symbol. Returns 0 if the file does not have it. */
+static int read_symbol(const struct elf_file *f, void *to, size_t sz, const char *name)
+{
+	struct elf_symbol s;
+	uint64_t offset;
+
+	return elf_any_symbol_find(f, &s, name) && !elf_file_offset_of(f, &offset, s.addr) &&
+	       !elf_file_read(f, to, offset, sz);
+}
+
+static int has_number(const struct elf_file *f, const char *name, int32_t number)
+{
+	int32_t n;
+
+	return read_symbol(f, &n, sizeof(n), name) && n == number;
+}
+
+static const struct row *find_row(int32_t major, int32_t minor)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].node.major == (uint32_t)major && rows[i].v8_minor == (uint32_t)minor)
+			return &rows[i];
+	return NULL;
+}
+
+static int is_as_row(const struct elf_file *f, const struct interp_node *n)
+{
+	return has_number(f, "v8dbg_TaggedSize", sizeof(uint64_t)) &&
+	       has_number(f, "v8dbg_type_JSFunction__JS_FUNCTION_TYPE", n->function_type) &&
+	       has_number(f, "v8dbg_type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE",
+			  n->shared_type) &&
+	       has_number(f, "v8dbg_frametype_BuiltinExitFrame", n->builtin_exit);
+}
+
+/* Reads the sizes of bytecodes, by scale. */
+static int read_sizes(const struct elf_file *f, struct interp_node *n)
+{
+	struct elf_symbol s;
+	uint64_t offset;
+
+	if (!elf_any_symbol_find(f, &s,
+				 "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE") ||
+	    s.sz % N_SCALES || s.sz > sizeof(n->sizes) || elf_file_offset_of(f, &offset, s.addr))
+		return -1;
+	for (size_t i = 0; i < N_SCALES; i++)
+		if (elf_file_read(f, n->sizes + i * NODE_BYTECODES_MAX,
+				  offset + i * (s.sz / N_SCALES), s.sz / N_SCALES))
+			return -1;
+	return 0;
+}
+
+static int add_builtins(struct interp_file *out, const struct elf_file *f)
+{
+	struct elf_symbol code;
+	uint32_t sz;
+
+	if (!elf_any_symbol_find(f, &code, "v8_Default_embedded_blob_code_data_") && /* V8 10 */
+	    !elf_any_symbol_find(f, &code, "v8_Default_embedded_blob_code_"))
+		return -1;
+	if (!read_symbol(f, &sz, sizeof(sz), "v8_Default_embedded_blob_code_size_"))
+		return -1;
+	return interp_add_range(out, f, code.addr, sz);
+}
+
+int interp_detect_node(struct interp_file *out, const struct elf_file *f, const char *path)
+{
+	struct interp_node *n = &out->process.node;
+	const struct row *row;
+	int32_t major, minor;
+	struct elf_symbol s;
+
+	(void)path;
+	if (!elf_dynamic_symbol_find(f, &s, "_ZN2v88internal7Version6major_E") ||
+	    !read_symbol(f, &major, sizeof(major), "_ZN2v88internal7Version6major_E") ||
+	    !read_symbol(f, &minor, sizeof(minor), "_ZN2v88internal7Version6minor_E"))
+		return 0;
+	snprintf(out->version, sizeof(out->version), "V8 %d.%d", major, minor);
+	row = find_row(major, minor);
+	if (!row || !is_as_row(f, &row->node) || add_builtins(out, f))
+		return -ENOTSUP;
+	snprintf(out->version, sizeof(out->version), "Node.js %u", row->version);
+	*n = row->node;
+	set_frames(n);
+	if (read_sizes(f, n))
+		return -ENOTSUP;
+	out->process.walker = STACK_WALKER_NODE;
+	out->process.has_jit = 1;
+	return 1;
+}
