@@ -4,6 +4,7 @@
 #define DRIVER_SCRIPT_EVENT_BPF_H
 
 #include "beam_code.bpf.h"
+#include "java_code.bpf.h"
 #include "lua_code.bpf.h"
 #include "node_code.bpf.h"
 #include "perl_code.bpf.h"
@@ -45,6 +46,8 @@ static __always_inline bool put_code(struct rec *r, struct user_walk *w, const s
 		put_beam_code(r, w, c, p);
 	else if (p && c->walker == STACK_WALKER_NODE)
 		put_node_code(r, w, c, &p->node);
+	else if (p && c->walker == STACK_WALKER_JAVA)
+		put_java_code(r, w, c, &p->java);
 	is_known = r->n;
 	for (u32 i = 0; i < EVT_SCRIPT_E_NPARAMS && r->n < EVT_SCRIPT_E_NPARAMS; i++)
 		put_empty(r);

@@ -10,6 +10,7 @@
 #include "script_places.bpf.h"
 #include "shared/walk_state.h"
 #include "walk_beam.bpf.h"
+#include "walk_java.bpf.h"
 #include "walk_lua.bpf.h"
 #include "walk_node.bpf.h"
 #include "walk_perl.bpf.h"

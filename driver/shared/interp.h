@@ -130,6 +130,30 @@ struct interp_node {
 	u8 sizes[3 * NODE_BYTECODES_MAX]; /* of bytecodes: normal, wide, extra wide */
 };
 
+/* Of a code blob's header the driver reads two parts to a buffer. Offsets of its fields are those
+ * in the buffer. */
+#define INTERP_JAVA_HEAD 144u
+#define INTERP_JAVA_TAIL 96u
+#define INTERP_JAVA_TAIL_AT 160u
+
+#define INTERP_JAVA_NO_POSITION 0x10000u /* behind all bytecodes: unknown, or a native method */
+
+/* Java on HotSpot. */
+struct interp_java {
+	u8 feature; /* the version: 17 */
+	u8 bias; /* of the bytes of compressed numbers */
+	u8 has_offsets; /* fields are offsets that older versions have as addresses */
+	u8 block_sz; /* of the header before a blob */
+	u16 heap_memory, heap_segments, heap_shift; /* in a CodeHeap: the ends of two memories */
+	u16 tail; /* offset of the second part */
+	/* In a CodeBlob, and in an nmethod. */
+	u16 name, code, code_end, frame, complete;
+	u16 method, method_data, mutable_data, points, points_end, scopes, metadata, deopt,
+		deopt_handle, original, id;
+	u16 const_method_sz, code_sz, name_index; /* ConstMethod */
+	u16 constants_sz, source_index; /* ConstantPool */
+};
+
 struct interp_process {
 	u32 walker;
 	u32 has_jit; /* its code is also in mappings without a file */
@@ -139,7 +163,8 @@ struct interp_process {
 		   * PHP: current_execute_data of the executor's globals
 		   * Erlang: ranges of the code of modules, by code index
 		   * Ruby: the module and offset of ruby_current_ec, for __tls_get_addr
-		   * Node.js: unused */
+		   * Node.js: unused
+		   * Java: the pointer to the array of code heaps */
 	union {
 		struct interp_python python;
 		struct interp_lua lua;
@@ -148,6 +173,7 @@ struct interp_process {
 		struct interp_ruby ruby;
 		struct interp_beam beam;
 		struct interp_node node;
+		struct interp_java java;
 	};
 };
 

@@ -58,6 +58,7 @@ enum stack_how {
 	X(PHP, 4, "php", walk_php)                                                                 \
 	X(RUBY, 5, "ruby", walk_ruby)                                                              \
 	X(NODE, 6, "node", walk_node)                                                              \
+	X(JAVA, 7, "java", walk_java)                                                              \
 	X(BEAM, 8, "erlang", walk_beam)
 
 enum stack_walker {

@@ -18,6 +18,7 @@
 #define WALK_CODES_MAX 256 /* maximum number of new code objects of a walk */
 #define WALK_CODE_SLOTS 256
 #define WALK_SCRIPT_SZ 256u /* bytes of an interpreter's objects per read */
+#define WALK_JAVA_HEAPS 4 /* maximum number of heaps of compiled code */
 #define WALK_SWITCHES_MAX                                                                          \
 	4 /* maximum number of changes of the stack; a walk in circles makes more */
 
@@ -143,13 +144,42 @@ struct user_walk {
 		} function; /* that a place gets */
 		u8 bytes[WALK_NODE_SZ]; /* of tables, or a name */
 	} node;
+	/* Of Java. */
+	struct {
+		struct walk_java_heap {
+			u64 low, high, segments;
+			u64 shift; /* size of a segment, log2 */
+		} heaps[WALK_JAVA_HEAPS], heap;
+		u32 n_heaps;
+		s32 complete; /* offset where the frame is complete; negative: unknown */
+		u64 at; /* a segment */
+		u64 loop, loop_end; /* the interpreter; 0: not found yet */
+		/* The blob that was read last: its code, the beginning of its name. */
+		u64 blob, blob_end, code, name;
+		u64 method, points, points_end, scopes, metadata, deopt, deopt_handle;
+		u32 frame; /* words */
+		s32 original; /* of a frame: where its return address is, once it is deoptimized */
+		u32 check;
+		/* The search for a point, and the scope that is read. */
+		u32 number[3];
+		u64 first, n_points, scope;
+		/* The method that was read last. */
+		u64 bytecodes, n_bytecodes, cache;
+		u32 method_check;
+		struct {
+			u64 code, at, file; /* as in struct walk_code */
+			u32 position, check;
+		} function; /* that a place gets */
+		/* A frame of the interpreter. */
+		u64 frame_bcp, frame_cache, sender_sp, link, ret;
+	} java;
 	/* Out: code objects of the stack whose names were not sent yet. */
 	u32 n_codes;
 	struct walk_code {
 		u64 code, tag; /* tag: as in the driver's table of those that were sent */
 		u64 at, file; /* what names it: Lua: a CallInfo; Perl: a CV, and the name of a file;
 				  PHP: a zend_op_array; Ruby: the body of an iseq;
-				  Node.js: a SharedFunctionInfo */
+				  Node.js: a SharedFunctionInfo; Java: a Method */
 		u32 check, walker;
 	} codes[WALK_CODES_MAX];
 	u8 code_slots[WALK_CODE_SLOTS]; /* by hash of the tag: the index of the last such code */

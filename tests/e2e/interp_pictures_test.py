@@ -10,6 +10,7 @@ import unittest
 import browser
 import erlang
 import runtimes
+import interp_java_test
 import saker_e2e as e2e
 from profile_test import profile
 
@@ -35,6 +36,8 @@ LANGUAGES = {
     "erlang": (erlang_command(), "report.erl",
                ("report:make/1;report:count/1;report:parse/1", "report:make/1;report:slowest_first/1;report:mean/1",
                 "report:make/1;report:render/1")),
+    "java": (["java"], "Report", ("Report.main;Report.make;Report.count;Report.parse",
+                                  "Report.make;Report.slowestFirst;Report.mean", "Report.make;Report.render")),
 }
 
 
@@ -51,8 +54,9 @@ class Pictures(unittest.TestCase):
                 if program == ["node"]:
                     program = [runtimes.node(runtimes.NODES[1])]
                 capture, svg = (os.path.join(self.dir, language + ending) for ending in (".scap", ".svg"))
-                profile("-F", "499", "-w", capture, "--", "env", "-C", os.path.join(HERE, "interp"), *program,
-                        script, SECONDS)
+                folder = interp_java_test.classes(self, "interp/Report.java") if language == "java" \
+                    else os.path.join(HERE, "interp")
+                profile("-F", "499", "-w", capture, "--", "env", "-C", folder, *program, script, SECONDS)
                 profile("-r", capture, "-o", svg)
                 stacks = profile("-r", capture, "-c", "folded").stdout
                 for chain in chains:

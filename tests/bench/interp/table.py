@@ -12,6 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../e2e"))
 
 import erlang
+import interp_java_test
 import interp_python_test
 import interp_stacks
 import interp_test
@@ -24,7 +25,8 @@ SECONDS = 2
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SLEEPS = "clock_nanosleep, nanosleep, select, pselect6"
 SCRIPTS = {"Python": ("py", SLEEPS), "Lua": ("lua", "clone, clone3"), "Perl": ("pl", SLEEPS), "PHP": ("php", SLEEPS),
-           "Ruby": ("rb", "select, pselect6, ppoll"), "Erlang": ("erl", SLEEPS), "Node.js": ("js", "futex")}
+           "Ruby": ("rb", "select, pselect6, ppoll"), "Erlang": ("erl", SLEEPS), "Node.js": ("js", "futex"),
+           "Java": ("java", "futex")}
 
 
 def here():
@@ -37,13 +39,16 @@ def here():
     yield "PHP", "8.2", "/usr/bin/php8.2", ""
     yield "Ruby", "3.1", "/usr/bin/ruby3.1", ""
     yield "Erlang", "25", erlang.program()[0], ""
+    yield "Java", "17", interp_java_test.java("17"), ""
     for language, version, program, suite, package in (
             ("Python", "3.13 trixie", "/usr/bin/python3.13", "trixie", "python3.13"),
             ("Python", "3.14 sid", "/usr/bin/python3.14", "sid", "python3.14"),
             ("Perl", "5.40 trixie", "/usr/bin/perl", "trixie", "perl"),
             ("Perl", "5.42 sid", "/usr/bin/perl", "sid", "perl"),
             ("PHP", "8.4 trixie", "/usr/bin/php8.4", "trixie", "php8.4-cli"),
-            ("Erlang", "27 trixie", "", "trixie", "erlang-base")):
+            ("Erlang", "27 trixie", "", "trixie", "erlang-base"),
+            ("Java", "21 trixie", interp_java_test.java("21"), "trixie", "openjdk-21-jre-headless"),
+            ("Java", "25 trixie", interp_java_test.java("25"), "trixie", "openjdk-25-jre-headless")):
         root = runtimes.root(suite, package)
         yield language, version, program or erlang.program(root)[0], root
     for version in runtimes.NODES:
@@ -65,16 +70,31 @@ def same(got, expected, by_caller):
     return lines, names
 
 
-def agreement(language, program, root):
+def sampled(judge, language, version, program, root):
+    """The stacks that the program prints, and those of the samples."""
+    if language == "Java":
+        version = version.split()[0]
+        if root:
+            interp_java_test.later(judge, version)
+        return judge.stacks(1, version=version, root=root)
     ending, waits = SCRIPTS[language]
-    judge = interp_test.Node() if language == "Node.js" else interp_stacks.Stacks()
+    if language == "Erlang":
+        return interp_test.different(judge.run_erlang(1, root)), interp_test.different(judge.sampled(waits))
+    expected = judge.run_program(program, f"stacks.{ending}", 1, root=root)
+    return expected, judge.waits() if language == "Node.js" else judge.sampled(waits)
+
+
+def judge_of(language):
+    if language == "Java":
+        return interp_java_test.Java()
+    return interp_test.Node() if language == "Node.js" else interp_stacks.Stacks()
+
+
+def agreement(language, version, program, root):
+    judge = judge_of(language)
     try:
-        if language == "Erlang":
-            expected = interp_test.different(judge.run_erlang(1, root))
-            got = interp_test.different(judge.sampled(waits))
-        else:
-            expected = judge.run_program(program, f"stacks.{ending}", 1, root=root)
-            got = judge.waits() if language == "Node.js" else judge.sampled(waits)
+        judge.classes = interp_java_test.classes(judge, "interp/Stacks.java") if language == "Java" else None
+        expected, got = sampled(judge, language, version, program, root)
         return len(got), *same(got, expected, language == "Lua")
     finally:
         judge.doCleanups()
@@ -93,8 +113,14 @@ def ns_per_tick(command):
         saker.wait()
 
 
-def cost(language, program, root):
-    """us that the functions take: the least with them minus the least without."""
+def deep_program(test, language, version, program, root):
+    """The command of the program whose functions are counted."""
+    if language == "Java":
+        folder = interp_java_test.classes(test, os.path.join(HERE, "Deep.java"))
+        if root:
+            interp_java_test.later(test, version.split()[0])
+            folder = interp_java_test.copied(test, folder, root)
+        return [*(["chroot", root] if root else []), program, "-cp", folder, "Deep"]
     script = os.path.join(HERE, f"deep.{SCRIPTS[language][0]}")
     if root:
         inside = os.path.join(root, "tmp", os.path.basename(script))
@@ -103,9 +129,19 @@ def cost(language, program, root):
     command = [*(["chroot", root] if root else []), program, *(erlang.options() if language == "Erlang" else []), script]
     if language == "Erlang":
         command = ["env", *(f"{k}={v}" for k, v in erlang.program(root)[1].items()), *command]
-    runs = [[ns_per_tick(["taskset", "-c", "0", *command, str(n), str(SECONDS)]) for n in (0, FUNCTIONS)]
-            for _ in range(ROUNDS)]
-    return (min(run[1] for run in runs) - min(run[0] for run in runs)) / 1000
+    return command
+
+
+def cost(*runtime):
+    """us that the functions take: the least with them minus the least without."""
+    test = interp_stacks.Stacks()
+    try:
+        command = deep_program(test, *runtime)
+        runs = [[ns_per_tick(["taskset", "-c", "0", *command, str(n), str(SECONDS)]) for n in (0, FUNCTIONS)]
+                for _ in range(ROUNDS)]
+        return (min(run[1] for run in runs) - min(run[0] for run in runs)) / 1000
+    finally:
+        test.doCleanups()
 
 
 def main():
@@ -117,8 +153,9 @@ def main():
         if not root and not os.path.exists(program):
             print(f"| {language} | {version} | not installed | | | |")
             continue
-        n, lines, names = agreement(language, program, root)
-        print(f"| {language} | {version} | {n} | {lines} | {names} | {cost(language, program, root):.1f} |", flush=True)
+        n, lines, names = agreement(language, version, program, root)
+        us = cost(language, version, program, root)
+        print(f"| {language} | {version} | {n} | {lines} | {names} | {us:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ int interp_detect_php(struct interp_file *out, const struct elf_file *f, const c
 int interp_detect_ruby(struct interp_file *out, const struct elf_file *f, const char *path);
 int interp_detect_beam(struct interp_file *out, const struct elf_file *f, const char *path);
 int interp_detect_node(struct interp_file *out, const struct elf_file *f, const char *path);
+int interp_detect_java(struct interp_file *out, const struct elf_file *f, const char *path);
 
 /* Adds the code of the loop: that of the function @loop, and its part that the compiler moved away.
  * Returns -1 if the file does not have it. */

@@ -110,7 +110,7 @@ int interp_file_detect(struct interp_file *out, const struct elf_file *f, const 
 	static int (*const languages[])(struct interp_file * out, const struct elf_file *f,
 					const char *path) = {
 		interp_detect_python, interp_detect_lua,  interp_detect_perl, interp_detect_php,
-		interp_detect_ruby,   interp_detect_beam, interp_detect_node,
+		interp_detect_ruby,   interp_detect_beam, interp_detect_node, interp_detect_java,
 	};
 	int r = 0;
 

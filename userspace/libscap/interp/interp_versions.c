@@ -43,12 +43,16 @@ static const unsigned char beam[] = {
 static const unsigned char node[] = {
 #include "interp/node.def"
 };
+#define JAVA(feature, ...) feature,
+static const unsigned char java[] = {
+#include "interp/java.def"
+};
 
 static const struct language languages[] = {
 	{"Python", 3, python, sizeof(python)}, {"Lua", 5, lua, sizeof(lua)},
 	{"Perl", 5, perl, sizeof(perl)},       {"PHP", 8, php, sizeof(php)},
 	{"Ruby", 3, ruby, sizeof(ruby)},       {"Erlang/OTP", 0, beam, sizeof(beam)},
-	{"Node.js", 0, node, sizeof(node)},
+	{"Node.js", 0, node, sizeof(node)},    {"Java", 0, java, sizeof(java)},
 };
 
 /* Returns the last of the versions from @i on that follow each other. */

@@ -65,6 +65,19 @@ static const char *const calls[] = {
 	"node::InternalMakeCallback",
 	"node::MakeCallback",
 	"node::InternalCallbackScope",
+	/* Java */
+	"JavaCalls::",
+	"jni_Call",
+	"jni_invoke_",
+	"jni_NewObject",
+	"JVM_DoPrivileged",
+	"JVM_InvokeMethod",
+	"JVM_NewInstanceFromConstructor",
+	"Reflection::invoke",
+	"InterpreterRuntime::",
+	"LinkResolver::",
+	"Runtime1::",
+	"SharedRuntime::",
 	/* Lua */
 	"lua_callk",
 	"lua_pcallk",
@@ -115,6 +128,11 @@ static int find_scripts(struct mixed *m)
 		if (i && is_script(&m->f[i]) && !is_script(&m->f[i - 1]) &&
 		    !is_compiled(&m->f[i - 1]))
 			m->code = m->f[i - 1].code;
+	/* All functions of Java are compiled code, which the runtime calls. */
+	for (size_t i = m->first; i <= m->last && !m->code; i++)
+		if (i && is_compiled(&m->f[i - 1]) && !is_script(&m->f[i]) &&
+		    !is_compiled(&m->f[i]))
+			m->code = m->f[i].code;
 	return 1;
 }
 
@@ -128,7 +146,11 @@ static int is_loop(const struct mixed *m, size_t i)
 {
 	const struct sinsp_frame *f = &m->f[i];
 
-	if (is_script(f) || i + 1 == m->n || !is_script(&m->f[i + 1]))
+	if (is_script(f))
+		return 0;
+	if (is_compiled(f) && !f->function && i > m->first) /* code that calls the first one */
+		return 1;
+	if (i + 1 == m->n || !is_script(&m->f[i + 1]))
 		return 0;
 	return is_internal(m, i) || is_compiled(f);
 }

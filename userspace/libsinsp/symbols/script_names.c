@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "java_names.h"
 #include "lua_names.h"
 #include "memory/hash.h"
 #include "python_lines.h"
@@ -177,6 +178,11 @@ static char *put_texts(struct script_code *c, const struct script_row *row)
 
 	if (row->language == STACK_WALKER_BEAM && is_raw(row))
 		end = put_erlang_name(name, row);
+	else if (row->language == STACK_WALKER_JAVA && is_raw(row))
+		end = java_put_method(name, &(struct java_method){.class_name = row->bases,
+								  .class_len = row->n_bases,
+								  .name = row->name,
+								  .name_len = row->name_len});
 	else if (outer_name(row) && is_raw(row))
 		end = put_qualified_name(name, row);
 	else if (row->language == STACK_WALKER_LUA && !row->name_len)
@@ -195,7 +201,7 @@ static char *put_texts(struct script_code *c, const struct script_row *row)
 static struct script_code *make(const struct script_row *row)
 {
 	const size_t text = UTF8_MAX * ((size_t)row->name_len + 2 * (size_t)row->file_len) +
-			    2 * LUA_NAME_EXTRA + 2 + row->n_lines + 1 + ARITY_MAX;
+			    2 * LUA_NAME_EXTRA + 2 + row->n_lines + row->n_bases + 1 + ARITY_MAX;
 	struct script_code *c =
 		malloc(sizeof(*c) + text + (size_t)row->n_lines + (size_t)row->n_bases);
 	char *end;
@@ -331,6 +337,7 @@ uint32_t script_code_line(const struct script_code *c, uint32_t position)
 		.minor = c->version,
 	};
 	const struct ruby_line_table ruby = {c->lines, c->bases, c->n_lines, c->n_bases};
+	const struct java_line_table java = {c->lines, c->n_lines, c->version};
 
 	if (c->language == STACK_WALKER_PERL || c->language == STACK_WALKER_PHP ||
 	    c->language == STACK_WALKER_BEAM || c->language == STACK_WALKER_NODE)
@@ -339,6 +346,8 @@ uint32_t script_code_line(const struct script_code *c, uint32_t position)
 		return lua_line(&lua, position);
 	if (c->language == STACK_WALKER_RUBY)
 		return ruby_line(&ruby, position);
+	if (c->language == STACK_WALKER_JAVA)
+		return java_line(&java, position);
 	if (c->version >= 11)
 		return python_line_of_locations(&t, position);
 	if (c->version == 10)

@@ -60,7 +60,7 @@ int script_names_each(const struct script_names *s,
 const struct script_code *script_names_find(const struct script_names *s, int64_t pid,
 					    uint64_t code, uint32_t check);
 /* Returns the source line at @position, as in the frame: Python: bytes; Lua, Ruby: instructions;
- * Perl, PHP: the line. 0: unknown.
+ * Java: bytes of bytecode; Perl, PHP: the line. 0: unknown.
  */
 uint32_t script_code_line(const struct script_code *c, uint32_t position);
 
