@@ -38,6 +38,9 @@
 #define PHP_EVAL_END 23 /* "(LINE) : eval()'d code" */
 #define PHP_FILE_END 12 /* "name.php" */
 
+#define PHP_COMPILED_WORDS 4 /* that calls inside of compiled code can leave on the stack */
+#define PHP_EXIT_SZ 256 /* bytes of the registers that it stores when it leaves a trace */
+
 #define PHP_FUNCTION_AT 64 /* where a function is copied in w->object */
 
 /* Returns the frame of the loop. In the loop itself a register has it: the list runs ahead or
@@ -138,28 +141,70 @@ static __always_inline int php_step(struct user_walk *w, const struct interp_php
 	return object_u32(w, PHP_FRAME_FLAGS) & PHP_OUTERMOST ? SCRIPT_END : SCRIPT_MORE;
 }
 
-WALK_FUNC int walk_php(struct user_walk *w, const struct interp_process *p)
+/* Returns whether the walk is at compiled code. */
+static __always_inline int php_in_compiled(const struct user_walk *w)
 {
-	int r;
+	return (RULE_KIND(w->rule) & UNWIND_KIND_MASK) == UNWIND_NONE;
+}
 
-	if (!w || !p)
-		return 1;
-	if (!w->script_frame) {
-		w->script_frame = php_first(w, p->root);
-		if (!w->script_frame)
+/* Sets how the native walk leaves an activation: compiled code runs in the loop's frame. It may
+ * have called a part of its own, or left a trace. Returns not 0 if that is not found, which ends
+ * the walk. Verified on its own. */
+WALK_FUNC int php_leave(struct user_walk *w, const struct interp_process *p)
+{
+	u64 text, at, add;
+
+	if (!w || !p || w->other)
+		return -1;
+	text = p->root + (s64)p->php.text;
+	at = w->sp + (RULE_CFA(p->php.rule) - 1) * 8ull;
+	for (u32 i = 0; i < 2 * PHP_COMPILED_WORDS; i++) {
+		add = i % PHP_COMPILED_WORDS * 8 + i / PHP_COMPILED_WORDS * PHP_EXIT_SZ;
+		if (!bpf_probe_read_user(&w->word, sizeof(w->word), (void *)(at + add)) &&
+		    w->word - text < p->php.text_sz) {
+			w->sp += add;
+			w->regs[UNWIND_RSP] = w->sp;
+			w->rule = p->php.rule;
 			return 0;
+		}
 	}
+	return -1;
+}
+
+/* Puts a few frames. Returns the result of a step. */
+static __always_inline int php_steps(struct user_walk *w, const struct interp_process *p)
+{
+	int r = SCRIPT_MORE;
+
 #pragma unroll
-	for (u32 i = 0; i < PHP_STEP; i++) {
+	for (u32 i = 0; i < PHP_STEP && r == SCRIPT_MORE; i++) {
 		OPAQUE(w); /* else addresses in it are computed before, and fill the stack */
 		OPAQUE(p);
 		r = php_step(w, &p->php);
-		if (r == SCRIPT_MORE && w->script_frame)
-			continue;
-		w->script_frame = 0;
-		return r == SCRIPT_FULL;
+		if (r == SCRIPT_MORE && !w->script_frame)
+			r = SCRIPT_END;
 	}
-	return WALK_AGAIN;
+	return r;
+}
+
+WALK_FUNC int walk_php(struct user_walk *w, const struct interp_process *p)
+{
+	int r = SCRIPT_END;
+
+	if (!w || !p)
+		return 1;
+	if (!w->script_frame)
+		w->script_frame = php_first(w, p->root);
+	if (w->script_frame)
+		r = php_steps(w, p);
+	if (r == SCRIPT_MORE)
+		return WALK_AGAIN;
+	w->script_frame = 0;
+	OPAQUE(w);
+	OPAQUE(p);
+	if (php_in_compiled(w) && php_leave(w, p))
+		return walk_ends(w, STACK_END_NO_ROW);
+	return r == SCRIPT_FULL;
 }
 
 #endif /* DRIVER_WALK_PHP_BPF_H */

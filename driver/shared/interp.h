@@ -80,6 +80,9 @@ struct interp_perl {
 struct interp_php {
 	u8 minor; /* 8.minor */
 	u16 code, n_code, file, first_line; /* in a zend_op_array */
+	s32 text; /* the code of the file, relative to the root */
+	u32 text_sz;
+	u64 rule; /* as in user_walk.h: of the loop's frame, which compiled code runs in */
 };
 
 struct interp_ruby {
@@ -154,9 +157,15 @@ struct interp_java {
 	u16 constants_sz, source_index; /* ConstantPool */
 };
 
+enum interp_jit {
+	INTERP_NO_JIT,
+	INTERP_JIT,
+	INTERP_JIT_SHARED, /* only in memory that is shared with other processes */
+};
+
 struct interp_process {
 	u32 walker;
-	u32 has_jit; /* its code is also in mappings without a file */
+	u32 has_jit; /* enum interp_jit: its code is also in mappings without a file */
 	u64 root; /* address where the walk of a thread begins, by language:
 		   * Python: the thread-specific key: u32 whether it exists, u32 key
 		   * Perl: the thread-specific key, u32

@@ -135,6 +135,12 @@ class Php(Stacks):
         """Code in shared memory."""
         self.check(2, "-d", "opcache.enable_cli=1", "-d", "opcache.jit=off")
 
+    def test_compiled(self):
+        for i, jit in enumerate(("tracing", "function")):
+            with self.subTest(jit=jit):
+                self.check(4 + i, "-d", "opcache.enable_cli=1", "-d", f"opcache.jit={jit}",
+                           "-d", "opcache.jit_buffer_size=32M")
+
     def test_server(self):
         """FPM: a process that was forked, with opcache."""
         folder = e2e.own_dir(self)

@@ -142,6 +142,6 @@ int interp_detect_beam(struct interp_file *out, const struct elf_file *f, const 
 	    put_places(&out->process, f, row) || interp_add_loop(out, f, &loop))
 		return -ENOTSUP;
 	out->process.walker = STACK_WALKER_BEAM;
-	out->process.has_jit = 1;
+	out->process.has_jit = INTERP_JIT;
 	return 1;
 }

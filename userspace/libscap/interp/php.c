@@ -5,8 +5,12 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "interp/detect.h"
+#include "shared/unwind_table.h"
+
+#define PROLOGUE_SZ 32 /* bytes of the loop that are searched */
 
 static const struct row {
 	struct interp_php php;
@@ -31,6 +35,55 @@ static const struct row *find_row(unsigned int major, unsigned int minor)
 	return NULL;
 }
 
+/* Puts the rule of the loop's frame: it pushes registers, and reserves room for its own values.
+ * Returns not 0 if the function begins in another way. */
+static int put_rule(struct interp_php *p, const struct elf_file *f, uint64_t loop)
+{
+	uint32_t words = 1, rbx = UNWIND_LOST, rbp = UNWIND_LOST, room;
+	uint8_t code[PROLOGUE_SZ];
+	uint64_t offset;
+	size_t i = 0;
+
+	if (elf_file_offset_of(f, &offset, loop) || elf_file_read(f, code, offset, sizeof(code)))
+		return -1;
+	while (i + 8 < sizeof(code) &&
+	       ((code[i] & 0xf8) == 0x50 || (code[i] == 0x41 && (code[i + 1] & 0xf8) == 0x50))) {
+		words++;
+		if (code[i] == 0x53)
+			rbx = words;
+		if (code[i] == 0x55)
+			rbp = words;
+		i += code[i] == 0x41 ? 2 : 1;
+	}
+	if (code[i] != 0x48 || (code[i + 1] != 0x83 && code[i + 1] != 0x81) || code[i + 2] != 0xec)
+		return -1;
+	memcpy(&room, code + i + 3, sizeof(room));
+	words += (code[i + 1] == 0x83 ? (uint8_t)room : room) / 8;
+	if (words >= UNWIND_FAR)
+		return -1;
+	p->rule = (uint64_t)UNWIND_SAVED(rbp, rbx) << 56 | (uint64_t)UNWIND_RSP << 48 |
+		  (uint64_t)words << 32;
+	return 0;
+}
+
+/* Describes the frames of compiled code, which is on the loop's frame. Without it stacks end there.
+ */
+static void put_jit(struct interp_process *p, const struct elf_file *f, uint64_t loop)
+{
+	const struct elf_segment *v;
+	const size_t n = elf_file_segments(f, &v);
+
+	if (put_rule(&p->php, f, loop))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (loop - v[i].vaddr >= v[i].mem_sz)
+			continue;
+		p->php.text = (int32_t)(v[i].vaddr - p->root);
+		p->php.text_sz = (uint32_t)v[i].mem_sz;
+		p->has_jit = INTERP_JIT_SHARED;
+	}
+}
+
 int interp_detect_php(struct interp_file *out, const struct elf_file *f, const char *path)
 {
 	unsigned int major, minor;
@@ -51,5 +104,6 @@ int interp_detect_php(struct interp_file *out, const struct elf_file *f, const c
 	out->process.walker = STACK_WALKER_PHP;
 	out->process.root = globals.addr + row->frame;
 	out->process.php = row->php;
+	put_jit(&out->process, f, loop.addr);
 	return 1;
 }

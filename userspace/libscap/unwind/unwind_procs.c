@@ -23,7 +23,7 @@ struct map {
 	struct unwind_file *file; /* NULL: the code's file has no table */
 	int pending; /* the file could not be opened */
 	int is_probe; /* the kernel's code for probes */
-	int is_anon; /* of no file, or one without a name */
+	enum interp_jit anon; /* of no file, or one without a name: where JIT code may be */
 };
 
 /* Mappings of one process, or of several with the same ones. */
@@ -208,7 +208,7 @@ static void cut(struct maps *m, uint64_t start, uint64_t end)
 static int joins(const struct map *a, const struct map *b)
 {
 	return !a->file && !b->file && !a->pending && !b->pending && a->is_probe == b->is_probe &&
-	       a->is_anon == b->is_anon && a->end == b->start;
+	       a->anon == b->anon && a->end == b->start;
 }
 
 static int put_map(struct maps *m, const struct map *map)
@@ -308,15 +308,21 @@ void unwind_procs_free(struct unwind_procs *ps)
 	free(ps);
 }
 
-/* Returns whether a mapping with this name can have code that the process itself has made. */
-static int is_anon(const char *path)
+/* Returns which code that the process itself has made a mapping with this name can have. */
+static enum interp_jit anon_of(const char *path)
 {
-	static const char *const names[] = {"[anon:", "/memfd:", "/dev/zero"};
+	static const struct {
+		const char *name;
+		enum interp_jit anon;
+	} rows[] = {{"[anon_shmem:", INTERP_JIT_SHARED},
+		    {"/dev/zero", INTERP_JIT_SHARED},
+		    {"[anon:", INTERP_JIT},
+		    {"/memfd:", INTERP_JIT}};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(path, names[i], strlen(names[i])))
-			return 1;
-	return !*path;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strncmp(path, rows[i].name, strlen(rows[i].name)))
+			return rows[i].anon;
+	return *path ? INTERP_NO_JIT : INTERP_JIT;
 }
 
 static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_map *m,
@@ -351,7 +357,7 @@ static int map_code(struct unwind_procs *ps, struct proc *p, const struct code_m
 		ps->stats.n_too_much++;
 	}
 	map.is_probe = !strcmp(path, "[uprobes]");
-	map.is_anon = is_anon(path);
+	map.anon = anon_of(path);
 	if (map.file && !*path)
 		map.offset = 0; /* the rows of JIT code begin with the mapping */
 	err = put_map(maps, &map);
@@ -518,22 +524,23 @@ static size_t write_cut(struct unwind_map *to, struct unwind_map e, const struct
 	return n + 1;
 }
 
-/* Returns the walker of code that the process has made; 0: none. */
-static uint16_t jit_walker(const struct maps *m)
+/* Returns the interpreter of code that the process has made; NULL: none. */
+static const struct interp_process *jit_of(const struct maps *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		const struct interp_file *f =
 			m->v[i].file ? unwind_file_interp(m->v[i].file) : NULL;
 
 		if (f && f->process.has_jit)
-			return (uint16_t)f->process.walker;
+			return &f->process;
 	}
-	return 0;
+	return NULL;
 }
 
 /* Writes the entries of one mapping, one for each part of its table; only counts them if @to is
- * NULL. @jit: see jit_walker. */
-static size_t write_map(struct unwind_map *to, const struct map *m, uint16_t jit)
+ * NULL. @jit: see jit_of. */
+static size_t write_map(struct unwind_map *to, const struct map *m,
+			const struct interp_process *jit)
 {
 	const struct unwind_piece *v = NULL;
 	const int n = m->file ? unwind_file_pieces(m->file, &v) : 0;
@@ -567,8 +574,8 @@ static size_t write_map(struct unwind_map *to, const struct map *m, uint16_t jit
 	}
 	if (written)
 		return written;
-	if (m->is_anon)
-		e.walker = jit;
+	if (jit && (jit->has_jit == INTERP_JIT_SHARED ? m->anon == INTERP_JIT_SHARED : !!m->anon))
+		e.walker = (uint16_t)jit->walker;
 	if (to)
 		*to = e;
 	return 1;
@@ -579,7 +586,7 @@ static size_t count_entries(const struct maps *m)
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->n; i++)
-		n += write_map(NULL, &m->v[i], 0);
+		n += write_map(NULL, &m->v[i], NULL);
 	return n;
 }
 
@@ -587,7 +594,7 @@ static size_t count_entries(const struct maps *m)
 static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 {
 	const size_t n = count_entries(m);
-	const uint16_t jit = jit_walker(m);
+	const struct interp_process *jit = jit_of(m);
 	struct unwind_map *to;
 	int64_t place;
 
@@ -846,9 +853,9 @@ int unwind_procs_at(struct unwind_map *to, size_t max, const struct unwind_procs
 
 		if (m->ns > boot_ns)
 			continue;
-		if (write_map(NULL, m, 0) > max - n)
+		if (write_map(NULL, m, NULL) > max - n)
 			return -E2BIG;
-		n += write_map(to + n, m, 0);
+		n += write_map(to + n, m, NULL);
 	}
 	return (int)n;
 }
