@@ -29,6 +29,24 @@ class Versions(unittest.TestCase):
             self.assertIn(f"| {versions} |", page)
 
 
+class Forks(unittest.TestCase):
+    def test_names(self):
+        """A child has the code objects of its parent, which has ended: they are sent for it again."""
+        capture = os.path.join(e2e.own_dir(self), "capture.scap")
+        script = os.path.join(HERE, "interp/forks.py")
+        subprocess.run([e2e.SAKER, "profile", "--off-cpu", "-w", capture, "--", "sh", "-c", f"python3 {script}; sleep 0.6"],
+                       check=True, env={**os.environ, **SESSION})
+        tops = e2e.run(e2e.SAKER, "-r", capture, "-p", "%sample.pid %stack.lang.top", "stack.lang.top contains nap",
+                       "and sample.call in (clock_nanosleep, select, pselect6)").splitlines()
+        of = {}
+        for top in tops:
+            pid, function = top.split(" ", 1)
+            self.assertRegex(function, r"^nap \(.+/forks\.py:8\)$")
+            of[pid] = of.get(pid, 0) + 1
+        self.assertGreater(len(of), 1)
+        self.assertGreater(sorted(of.values())[-2], 45) # a few waits may end at once
+
+
 class Lua(Stacks):
     """A function of Lua has no name of its own: callers name it, and saker keeps the first name."""
 
