@@ -96,12 +96,24 @@ static __always_inline int ruby_step(struct user_walk *w, const struct interp_ru
 	return flags & RUBY_OUTERMOST ? SCRIPT_END : SCRIPT_MORE;
 }
 
+/* Leaves a frame of compiled code, which the loop has called. Its methods are put at the loop's. */
+static __always_inline int ruby_leave(struct user_walk *w, const struct interp_process *p)
+{
+	w->rule = p->ruby.rule;
+	if (read_word(w, w->sp + (RULE_CFA(p->ruby.rule) - 1) * 8ull) ||
+	    w->word - (p->root + (s64)p->ruby.text) >= p->ruby.text_sz)
+		return walk_ends(w, STACK_END_NO_ROW);
+	return 0;
+}
+
 WALK_FUNC int walk_ruby(struct user_walk *w, const struct interp_process *p)
 {
 	int r;
 
 	if (!w || !p)
 		return 1;
+	if ((RULE_KIND(w->rule) & UNWIND_KIND_MASK) == UNWIND_NONE)
+		return ruby_leave(w, p);
 	if (!w->script_frame) {
 		if (walk_script_begins(w, STACK_WALKER_RUBY))
 			w->script[STACK_WALKER_RUBY] = ruby_newest(w, p->root);

@@ -86,6 +86,9 @@ struct interp_php {
 };
 
 struct interp_ruby {
+	u64 rule; /* as in user_walk.h: of a frame of compiled code */
+	s32 text; /* the code of the file, relative to the root */
+	u32 text_sz;
 	u8 minor; /* 3.minor */
 	u8 frame_sz; /* of a control frame */
 	u8 code_label, code_first_line, code_path, code_lines, code_n_lines,

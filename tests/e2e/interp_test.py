@@ -188,7 +188,13 @@ class Php(Stacks):
 
 class Ruby(Stacks):
     def test_versions(self):
-        expected = self.run_program("/usr/bin/ruby", "stacks.rb", 1)
+        self.check(1)
+
+    def test_compiled(self):
+        self.check(2, "--yjit", "--yjit-call-threshold=2")
+
+    def check(self, seed, *options):
+        expected = self.run_program("/usr/bin/ruby", "stacks.rb", seed, *options)
         got = self.sampled("select, pselect6, ppoll")
         self.check_order(got, expected)
         self.check_tops(len(got), r"stacks\.rb")

@@ -9,8 +9,11 @@
 #include <stdio.h>
 
 #include "interp/detect.h"
+#include "shared/unwind_table.h"
 
 #define VERSION_MAX 16
+#define YJIT_WORDS 4 /* of a frame, with the return address */
+#define YJIT_RBX 4 /* words below its end */
 
 static const struct interp_ruby rows[] = {
 #define RUBY(minor_, frame, label, first, path, lines, n, index)                                   \
@@ -46,6 +49,23 @@ static const struct interp_ruby *find_row(unsigned int major, unsigned int minor
 	return NULL;
 }
 
+/* Describes the frames of code that YJIT has compiled: its entry pushes r13, r12 and rbx. */
+static void put_jit(struct interp_process *p, const struct elf_file *f, uint64_t loop)
+{
+	const struct elf_segment *v;
+	const size_t n = elf_file_segments(f, &v);
+
+	for (size_t i = 0; i < n; i++) {
+		if (loop - v[i].vaddr >= v[i].mem_sz)
+			continue;
+		p->ruby.text = (int32_t)(v[i].vaddr - p->root);
+		p->ruby.text_sz = (uint32_t)v[i].mem_sz;
+		p->ruby.rule = (uint64_t)UNWIND_SAVED(0, YJIT_RBX) << 56 |
+			       (uint64_t)UNWIND_RSP << 48 | (uint64_t)YJIT_WORDS << 32;
+		p->has_jit = INTERP_JIT;
+	}
+}
+
 int interp_detect_ruby(struct interp_file *out, const struct elf_file *f, const char *path)
 {
 	const struct interp_ruby *row;
@@ -63,5 +83,6 @@ int interp_detect_ruby(struct interp_file *out, const struct elf_file *f, const 
 		return -ENOTSUP;
 	out->process.walker = STACK_WALKER_RUBY;
 	out->process.ruby = *row;
+	put_jit(&out->process, f, loop.addr);
 	return 1;
 }
