@@ -14,6 +14,7 @@
 
 #define IDENT "$LuaVersion: Lua "
 #define IDENT_MAX 128 /* bytes of the text that says the version */
+#define RELEASE_MIN 2 /* of 5.3 and 5.4: earlier ones have other structures */
 #define LOOP_SZ_MIN 3000 /* bytes of the loop's function */
 #define LOOP_SZ_MAX (256u << 10)
 #define USES_MIN 12 /* of the saved instruction pointer */
@@ -66,8 +67,10 @@ static const struct interp_lua *find_row(unsigned int major, unsigned int minor)
 	return NULL;
 }
 
-/* Reads the version from the text that every copy of Lua has. Returns whether it is there. */
-static int read_version(const struct elf_file *f, unsigned int *major, unsigned int *minor)
+/* Reads the version from the text that every copy of Lua has, and the release of one that exports
+ * it. Returns whether it is there. */
+static int read_version(const struct elf_file *f, unsigned int *major, unsigned int *minor,
+			unsigned int *release)
 {
 	char text[IDENT_MAX] = "";
 	struct elf_symbol ident;
@@ -78,7 +81,7 @@ static int read_version(const struct elf_file *f, unsigned int *major, unsigned 
 		       interp_find_version(f, IDENT, major, minor); /* not exported */
 	return ident.sz && !elf_file_offset_of(f, &offset, ident.addr) &&
 	       !elf_file_read(f, text, offset, ident.sz < IDENT_MAX ? ident.sz : IDENT_MAX - 1) &&
-	       sscanf(text, IDENT "%u.%u", major, minor) == 2;
+	       sscanf(text, IDENT "%u.%u.%u", major, minor, release) >= 2;
 }
 
 /* How often a function uses the saved instruction pointer: with each register as the CallInfo, and
@@ -181,14 +184,18 @@ int interp_detect_lua(struct interp_file *out, const struct elf_file *f, const c
 {
 	struct interp_lua *p = &out->process.lua;
 	const struct interp_lua *row;
-	unsigned int major, minor, value;
+	unsigned int major, minor, release = RELEASE_MIN, value;
 	struct elf_symbol loop;
 	struct uses uses;
 
 	(void)path;
-	if (!read_version(f, &major, &minor))
+	if (!read_version(f, &major, &minor, &release))
 		return 0;
 	snprintf(out->version, sizeof(out->version), "Lua %u.%u", major, minor);
+	if (release < RELEASE_MIN) {
+		snprintf(out->version, sizeof(out->version), "Lua %u.%u.%u", major, minor, release);
+		return -ENOTSUP;
+	}
 	row = find_row(major, minor);
 	if (!row || !find_loop(f, &loop, &uses, row) || interp_add_loop(out, f, &loop))
 		return -ENOTSUP;
