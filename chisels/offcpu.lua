@@ -37,10 +37,16 @@ function on_init()
   return true
 end
 
--- Returns the innermost function of an interpreted program, with its file and line; nil: there is none.
+-- Returns the innermost function of an interpreted program, with its file and line. Builtins, which have no
+-- line, count only if nothing else does; nil: there is none.
 local function script_culprit(text)
-  local func, file, line = ("\n" .. text):match("\ns\t([^\t\n]+)\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*\t([^\t\n]*)\t([^\t\n]*)")
-  return func, file ~= "" and file or nil, tonumber(line)
+  local builtin
+  for func, file, line in text:gmatch("%f[^\n\0]s\t([^\t\n]+)\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*\t([^\t\n]*)\t([^\t\n]*)") do
+    line = tonumber(line)
+    if line and line > 0 then return func, file ~= "" and file or nil, line end
+    builtin = builtin or {func, file ~= "" and file or nil}
+  end
+  if builtin then return builtin[1], builtin[2] end
 end
 
 -- Returns the innermost function of the program itself, not of a library: readers recognize it. If the
@@ -48,7 +54,7 @@ end
 -- Of an interpreted program also the file and the line.
 local function culprit(text)
   local first
-  if text:find("\ns\t") then return script_culprit(text) end
+  if text:find("%f[^\n\0]s\t") then return script_culprit(text) end
   for row in text:gmatch("[^\n]+") do
     local kind, func, module = row:match("^(.)\t([^\t]*)\t([^\t]*)")
     if kind == "u" and func ~= "" then

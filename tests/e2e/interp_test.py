@@ -12,6 +12,7 @@ import struct
 import subprocess
 import unittest
 
+import interp_java_test
 import runtimes
 import saker_e2e as e2e
 from interp_stacks import HERE, N, Stacks, short
@@ -223,6 +224,39 @@ class Erlang(Stacks):
 
     def test_later(self):
         self.check(2, root=runtimes.root("trixie", "erlang-base"))
+class Waits(unittest.TestCase):
+    """Threads that have waited since before the capture, each in a function of its language."""
+
+    def test_of_each_runtime(self):
+        folder, session = e2e.own_dir(self), {**os.environ, **SESSION}
+        classes = interp_java_test.classes(self, "interp/Deadlock.java")
+        programs = [["/usr/bin/python3", os.path.join(HERE, "interp/deadlock.py")], ["java", "-cp", classes, "Deadlock"],
+                    [runtimes.node(runtimes.NODES[3]), os.path.join(HERE, "interp/waits.js")]]
+        pids = []
+        for program in programs:
+            p = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
+            self.addCleanup(p.communicate)
+            self.addCleanup(p.kill)
+            for line in p.stdout: # it tells when each of its threads is about to wait
+                if line == "waits\n":
+                    break
+            pids.append(p.pid)
+
+        def waits():
+            subprocess.run([e2e.SAKER, "profile", "--off-cpu", "-c", "offcpu", "top=100", "-o", out, "-d", "0.3", "-p",
+                            ",".join(map(str, pids))], env=session, check=True)
+            text = e2e.read_text(out)
+            return all(re.search("(?m)" + line, text) for line in wanted)
+
+        functions = [(r"take_b \(deadlock\.py:9\)", r"take_a \(deadlock\.py:15\)"), # those of Java are jstack's
+                     (r"Deadlock\.takeB \(Deadlock\.java:14\)", r"Deadlock\.takeA \(Deadlock\.java:24\)"),
+                     (r"waits_for_ever \(waits\.js:9\)",)]
+        wanted = [rf"^\S* *>?=?\S+s +\d+ .* \({pid}\) .*futex .* {function}$"
+                  for pid, of_program in zip(pids, functions) for function in of_program]
+        out = os.path.join(folder, "out")
+        e2e.wait_until(waits, "lines in each runtime") # V8 makes its tables of lines when they are needed
+
+
 class Node(Stacks):
     """Programs wait in a builtin, which is a function of the stack, too."""
     top = "stack.frames"

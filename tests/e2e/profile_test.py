@@ -692,13 +692,15 @@ class Programs(Base):
         for node, option in runs:
             with self.subTest(node):
                 out, capture = self.path("node.folded"), self.path("node.scap")
-                p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "profile", "-F", "499", option,
-                                    out if option == "-o" else capture, "--", *node, script],
+                # Pictures hide the native frames of functions that the walker of Node.js has found.
+                p = subprocess.run(["timeout", "-k", "2", "100", e2e.SAKER, "profile", "-F", "499",
+                                    "--interpreter-frames", option, out if option == "-o" else capture, "--", *node,
+                                    script],
                                    capture_output=True, text=True, cwd=self.dir,
                                    stdin=subprocess.DEVNULL, env={**os.environ, **SESSION})
                 self.assertEqual(p.returncode, 0, p.stderr)
                 if option == "-w":
-                    profile("-r", capture, "-o", out)
+                    profile("-r", capture, "--interpreter-frames", "-o", out)
                 made = f"/tmp/perf-{p.stdout.strip()}.map"
                 if os.path.exists(made):
                     os.unlink(made)
