@@ -189,7 +189,7 @@ with open(out, "w") as f:
         self.assertEqual(len(self.tops(self.filtered, "evt.type=sample")), len(self.tops(self.all, "evt.type=sample")))
 
     def test_every_call(self):
-        """A sample precedes each exit event, and has no line unless it is asked for."""
+        """Each exit event follows a sample; saker prints samples only if the filter names their type."""
         rows = [line.split() for line in e2e.run(
             e2e.SAKER, "-r", self.all, "-p", "*%thread.tid %evt.type %evt.dir %stack.depth", "evt.num>0 or evt.type=sample"
         ).splitlines()]

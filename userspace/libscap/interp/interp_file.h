@@ -15,7 +15,7 @@ struct interp_file {
 	struct {
 		uint32_t from, to; /* offsets in the file */
 	} loop[INTERP_RANGES_MAX]; /* by offset */
-	size_t n_loop; /* 0: all its code is compiled at run time */
+	size_t n_loop; /* 0: the runtime compiles all its code */
 	uint64_t delta; /* addresses of the file minus offsets, in the segment of the code */
 	struct interp_process process; /* with addresses of the file */
 	char version[32]; /* language and version, also of one that is not supported */

@@ -101,7 +101,7 @@ static int is_script(const struct sinsp_frame *f)
 	return f->kind == SINSP_FRAME_SCRIPT;
 }
 
-/* Returns whether a frame is of code that was made at run time: in no file. */
+/* Returns whether a runtime compiled the frame's code: no file has it. */
 static int is_compiled(const struct sinsp_frame *f)
 {
 	return f->kind == SINSP_FRAME_JIT || (f->code && !*f->code->path);
