@@ -10,7 +10,7 @@
 #include "maps.bpf.h"
 #include "other_memory.bpf.h"
 #include "shared/interp.h"
-#include "shared/walk_state.h"
+#include "shared/user_walk.h"
 
 #define SCRIPT_SENT_BITS 15
 
@@ -84,6 +84,12 @@ static __always_inline u16 object_u16(const struct user_walk *w, u16 at)
 static __always_inline u32 object_u32(const struct user_walk *w, u16 at)
 {
 	return *(const u32 *)(w->object + (at & (WALK_SCRIPT_SZ - 4)));
+}
+
+/* Appends a frame for what the runtime does. It comes before all frames of the language. */
+static __always_inline int walk_put_state(struct user_walk *w, u32 walker, enum stack_state state)
+{
+	return walk_put_code(w, walker, state, 0, 0);
 }
 
 /* Notes that a frame of the code object at @code was put. @at and @file: see struct walk_code. */

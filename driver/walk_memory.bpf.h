@@ -65,7 +65,7 @@ static __always_inline const u64 *walk_chunk(const struct user_walk *w, u32 chun
 static __always_inline int walk_script(struct user_walk *w, u32 walker)
 {
 	struct interp_key key = {.pid = w->pid, .walker = walker};
-	const struct interp_process *p = bpf_map_lookup_elem(&interp_processes, &key);
+	struct interp_process *p = bpf_map_lookup_elem(&interp_processes, &key);
 
 	if (!p)
 		return 0;

@@ -68,6 +68,17 @@ enum stack_walker {
 #undef X
 };
 
+/* What a runtime does for itself: a function that it seems to have called. Walker, symbol, number,
+ * name. The number stands in place of a code object's address, which is never that low. Numbers are
+ * in files: never change one. */
+#define STACK_STATES(X) X(RUBY, GC, 1, "(garbage collection)")
+
+enum stack_state {
+#define X(walker, sym, number, name) STACK_STATE_##walker##_##sym = (number),
+	STACK_STATES(X)
+#undef X
+};
+
 #define STACK_WALKER_ROOM 32 /* above all numbers; a power of two up to 0x20 */
 
 /* End reasons of user stacks: symbol, name. The numbers are in files: only append rows. */

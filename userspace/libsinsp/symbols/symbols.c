@@ -122,6 +122,25 @@ static int user_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const str
 	return f->function || !may_be_jit(map->file) ? 0 : jit_frame(sy, f, o, at);
 }
 
+/* Returns what a runtime does for itself; NULL: @code is an address. */
+static const char *state_name(unsigned int walker, uint64_t code)
+{
+	static const struct {
+		unsigned int walker;
+		enum stack_state state;
+		const char *name;
+	} states[] = {
+#define X(walker, sym, number, name) {STACK_WALKER_##walker, STACK_STATE_##walker##_##sym, name},
+		STACK_STATES(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (states[i].walker == walker && states[i].state == code)
+			return states[i].name;
+	return NULL;
+}
+
 /* Names a frame of an interpreter: @frame with the word behind it. */
 static void script_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const struct owner *o,
 			 uint64_t frame, uint64_t more)
@@ -134,11 +153,13 @@ static void script_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const 
 		.addr = code,
 		.place = code,
 		.kind = SINSP_FRAME_SCRIPT,
+		.function = state_name(STACK_WALKER(frame), code),
 		.language = STACK_WALKER(frame),
 	};
-	if (!c)
+	if (f->function || c)
+		f->place = 0; /* its address says nothing outside of the process */
+	if (f->function || !c)
 		return;
-	f->place = 0; /* its address says nothing outside of the process */
 	f->function = c->function;
 	f->module = f->file = c->file;
 	f->line = script_code_line(c, STACK_MORE_POSITION(more));
