@@ -23,7 +23,8 @@
 #define RUBY_INDEX_BLOCK 512
 #define RUBY_INDEX_BLOCK_SZ 80
 
-static __always_inline struct script_text ruby_text(struct user_walk *w, u64 str)
+static __always_inline struct script_text ruby_text(struct user_walk *w, u64 str,
+						    const struct interp_ruby *p)
 {
 	struct script_text t = {.kind = INTERP_BYTES};
 	u64 flags;
@@ -34,24 +35,25 @@ static __always_inline struct script_text ruby_text(struct user_walk *w, u64 str
 	if ((flags & RUBY_TYPE) != RUBY_STRING)
 		return t;
 	t.len = RUBY_EMBEDDED_LEN(flags);
-	t.at = str + RUBY_EMBEDDED;
-	if (flags & RUBY_FLAG) {
+	t.at = str + p->text;
+	if (flags & RUBY_FLAG || p->text != RUBY_EMBEDDED)
 		t.len = read_word(w, str + RUBY_STRING_LEN) ? 0 : w->word;
+	if (flags & RUBY_FLAG)
 		t.at = read_word(w, str + RUBY_STRING_TEXT) ? 0 : w->word;
-	}
 	return t;
 }
 
 /* Returns the path: a string, or the first value of an array of two. */
-static __always_inline struct script_text ruby_path(struct user_walk *w, u64 path)
+static __always_inline struct script_text ruby_path(struct user_walk *w, u64 path,
+						    const struct interp_ruby *p)
 {
 	u64 at = path + RUBY_EMBEDDED;
 
 	if (read_word(w, path) || (w->word & RUBY_TYPE) != RUBY_ARRAY)
-		return ruby_text(w, path);
+		return ruby_text(w, path, p);
 	if (!(w->word & RUBY_FLAG))
 		at = read_word(w, path + RUBY_ARRAY_VALUES) ? 0 : w->word;
-	return ruby_text(w, read_word(w, at) ? 0 : w->word);
+	return ruby_text(w, read_word(w, at) ? 0 : w->word, p);
 }
 
 static __always_inline u64 ruby_index_sz(u32 n_insns)
@@ -72,13 +74,13 @@ static __always_inline void put_ruby_code(struct rec *r, struct user_walk *w,
 	*s = (struct script_content){
 		.name.kind = INTERP_BYTES, .file.kind = INTERP_BYTES, .version = p->minor};
 	if (!walk_read(w, w->object, RUBY_BODY_SZ, c->at)) {
-		s->name = ruby_text(w, object_u64(w, p->code_label));
-		s->file = ruby_path(w, object_u64(w, p->code_path));
+		s->name = ruby_text(w, object_u64(w, p->code_label), p);
+		s->file = ruby_path(w, object_u64(w, p->code_path), p);
 		s->lines.at = object_u64(w, p->code_lines);
 		s->lines.len = (u64)object_u32(w, p->code_n_lines) * RUBY_LINE_SZ;
 		s->bases.at = object_u64(w, p->code_index);
 		s->bases.len = ruby_index_sz(object_u32(w, RUBY_BODY_N_INSNS));
-		s->first_line = (u32)(object_u64(w, p->code_first_line) >> 1);
+		s->first_line = object_u32(w, p->code_first_line) >> p->first_line_shift;
 	}
 	put_script(r, w, c, s);
 }

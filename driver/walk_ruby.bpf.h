@@ -5,6 +5,10 @@
  * A thread's execution context is in thread-local storage. Its control frames, the newest first,
  * follow each other in memory; those of methods in C have no code. An activation of the loop
  * (rb_vm_exec) ends at a frame that is marked.
+ *
+ * The frame is there before the activation. Then the native walk is still at the one before: the
+ * frame has run no instruction, although other functions are called, or a tag, which each
+ * activation puts on the stack, is further in.
  */
 #ifndef DRIVER_WALK_RUBY_BPF_H
 #define DRIVER_WALK_RUBY_BPF_H
@@ -16,6 +20,10 @@
 
 /* In structures of all versions. */
 #define RUBY_CONTEXT_FRAME 16
+#define RUBY_CONTEXT_TAG 24
+#define RUBY_CONTEXT_THREAD 48
+#define RUBY_CONTEXT_SZ 56 /* of what is read */
+#define RUBY_THREAD_RACTOR 24
 #define RUBY_FRAME_INSN 0
 #define RUBY_FRAME_CODE 16
 #define RUBY_FRAME_FLAGS 32 /* address of the flags */
@@ -34,21 +42,74 @@
 
 #define GLIBC_DTV_AT 8 /* from the thread pointer: blocks of thread-local storage, by module */
 
-/* Returns the newest frame of the thread; 0: unknown. @root: see struct interp_process. */
-static __always_inline u64 ruby_newest(struct user_walk *w, u64 root)
+/* Reads the context of the thread to w->object. Returns 0 if it is not found. */
+static __always_inline int ruby_context(struct user_walk *w, const struct interp_process *p)
 {
 	u64 at;
 
-	if (!w->tls || read_word(w, root))
+	if (!w->tls)
 		return 0;
-	at = w->word * 16;
-	if (read_word(w, w->tls + GLIBC_DTV_AT) || read_word(w, w->word + at))
+	w->word = w->tls + (s64)p->ruby.context;
+	if (!p->ruby.context) {
+		if (read_word(w, p->root))
+			return 0;
+		at = w->word * 16;
+		if (read_word(w, w->tls + GLIBC_DTV_AT) || read_word(w, w->word + at))
+			return 0;
+		at = w->word;
+		if (read_word(w, p->root + 8))
+			return 0;
+		w->word += at;
+	}
+	if (read_word(w, w->word))
 		return 0;
-	at = w->word;
-	if (read_word(w, root + 8) || read_word(w, at + w->word) ||
-	    read_word(w, w->word + RUBY_CONTEXT_FRAME))
+	w->ruby.context = w->word;
+	return !walk_read(w, w->object, RUBY_CONTEXT_SZ, w->word);
+}
+
+/* Returns whether this thread collects garbage: the process does, and it is the one that runs. */
+static __always_inline int ruby_in_gc(struct user_walk *w, struct interp_process *p)
+{
+	if (!p->ruby.heap_at) {
+		if (read_word(w, p->root + p->ruby.machine) || read_word(w, w->word + p->ruby.heap))
+			return 0;
+		p->ruby.heap_at = w->word;
+	}
+	if (!p->ruby.heap_at || read_word(w, p->ruby.heap_at + p->ruby.heap_flags) ||
+	    !(w->word & p->ruby.in_gc))
 		return 0;
-	return w->word;
+	return !read_word(w, object_u64(w, RUBY_CONTEXT_THREAD) + RUBY_THREAD_RACTOR) &&
+	       !read_word(w, w->word + p->ruby.running) && w->word == w->ruby.context;
+}
+
+#define RUBY_NATIVE_MAX 2 /* frames of an activation that has run no instruction */
+
+/* Returns whether the walk is at the activation before that of a frame that has run no instruction.
+ * Then other functions are called, or an activation's own tag is further out. */
+static __always_inline int ruby_is_early(const struct user_walk *w, const struct interp_process *p)
+{
+	const u64 tag = object_u64(w, RUBY_CONTEXT_TAG);
+	const u64 callee = STACK_ADDR(w->frames[(w->n - 2) & (STACK_USER_MAX - 1)]);
+
+	if (tag < w->sp)
+		return 1;
+	return !p->ruby.position_late && w->n > RUBY_NATIVE_MAX && walk_frame_has(w, tag) &&
+	       callee - (p->root + (s64)p->ruby.code) < p->ruby.code_sz;
+}
+
+/* Begins with the newest frame of the thread. Verified on its own. */
+WALK_FUNC int ruby_begin(struct user_walk *w, struct interp_process *p)
+{
+	if (!w || !p)
+		return 0;
+	w->script[STACK_WALKER_RUBY] = 0;
+	if (!ruby_context(w, p))
+		return 0;
+	w->ruby.newest = w->script[STACK_WALKER_RUBY] = object_u64(w, RUBY_CONTEXT_FRAME);
+	w->ruby.is_early = ruby_is_early(w, p);
+	if (p->ruby.in_gc && ruby_in_gc(w, p))
+		return walk_put_state(w, STACK_WALKER_RUBY, STACK_STATE_RUBY_GC);
+	return 0;
 }
 
 /* Puts the frame with the body @body, which was read last. */
@@ -68,11 +129,16 @@ static __always_inline int ruby_put(struct user_walk *w, const struct interp_rub
 	return walk_put_code(w, STACK_WALKER_RUBY, body, at, check);
 }
 
+static __always_inline int ruby_has_run_none(const struct user_walk *w)
+{
+	return object_u64(w, RUBY_FRAME_INSN) == object_u64(w, RUBY_BODY_AT + RUBY_BODY_INSNS);
+}
+
 /* Goes on by one frame. Returns whether the activation has more. */
 static __always_inline int ruby_step(struct user_walk *w, const struct interp_ruby *p)
 {
 	u64 *next = &w->script[STACK_WALKER_RUBY];
-	u32 flags;
+	u32 flags, is_newest;
 	u64 body;
 
 	*next = 0;
@@ -82,6 +148,7 @@ static __always_inline int ruby_step(struct user_walk *w, const struct interp_ru
 	flags = (u32)w->word;
 	if ((flags & RUBY_KIND) == RUBY_BOTTOM)
 		return SCRIPT_END;
+	is_newest = w->script_frame == w->ruby.newest;
 	w->script_frame += p->frame_sz;
 	*next = w->script_frame;
 	if (flags & RUBY_IN_C || !object_u64(w, RUBY_FRAME_CODE)) /* its native frames tell */
@@ -93,7 +160,9 @@ static __always_inline int ruby_step(struct user_walk *w, const struct interp_ru
 		return SCRIPT_END;
 	if (ruby_put(w, p, body))
 		return SCRIPT_FULL;
-	return flags & RUBY_OUTERMOST ? SCRIPT_END : SCRIPT_MORE;
+	if (!(flags & RUBY_OUTERMOST))
+		return SCRIPT_MORE;
+	return is_newest && w->ruby.is_early && ruby_has_run_none(w) ? SCRIPT_MORE : SCRIPT_END;
 }
 
 /* Leaves a frame of compiled code, which the loop has called. Its methods are put at the loop's. */
@@ -101,12 +170,12 @@ static __always_inline int ruby_leave(struct user_walk *w, const struct interp_p
 {
 	w->rule = p->ruby.rule;
 	if (read_word(w, w->sp + (RULE_CFA(p->ruby.rule) - 1) * 8ull) ||
-	    w->word - (p->root + (s64)p->ruby.text) >= p->ruby.text_sz)
+	    w->word - (p->root + (s64)p->ruby.code) >= p->ruby.code_sz)
 		return walk_ends(w, STACK_END_NO_ROW);
 	return 0;
 }
 
-WALK_FUNC int walk_ruby(struct user_walk *w, const struct interp_process *p)
+WALK_FUNC int walk_ruby(struct user_walk *w, struct interp_process *p)
 {
 	int r;
 
@@ -115,8 +184,8 @@ WALK_FUNC int walk_ruby(struct user_walk *w, const struct interp_process *p)
 	if ((RULE_KIND(w->rule) & UNWIND_KIND_MASK) == UNWIND_NONE)
 		return ruby_leave(w, p);
 	if (!w->script_frame) {
-		if (walk_script_begins(w, STACK_WALKER_RUBY))
-			w->script[STACK_WALKER_RUBY] = ruby_newest(w, p->root);
+		if (walk_script_begins(w, STACK_WALKER_RUBY) && ruby_begin(w, p))
+			return 1;
 		w->script_frame = w->script[STACK_WALKER_RUBY];
 	}
 #pragma unroll

@@ -87,12 +87,23 @@ struct interp_php {
 
 struct interp_ruby {
 	u64 rule; /* as in user_walk.h: of a frame of compiled code */
-	s32 text; /* the code of the file, relative to the root */
-	u32 text_sz;
+	s32 code; /* the code of the file, relative to the root */
+	u32 code_sz;
+	s32 context; /* the context's variable, from the thread pointer; 0: the root tells */
 	u8 minor; /* 3.minor */
 	u8 frame_sz; /* of a control frame */
 	u8 code_label, code_first_line, code_path, code_lines, code_n_lines,
 		code_index; /* in the body of an iseq */
+	u8 first_line_shift; /* bits */
+	u8 text; /* where an embedded string begins; 16: its length is in the flags */
+	u8 position_late; /* some instructions set the position when they are done */
+	/* Whether garbage is collected: the pointer to the virtual machine, relative to the root;
+	 * its pointer to the heap; a byte of that, and its bit. 0: not known. */
+	u8 in_gc, heap_flags;
+	u16 heap;
+	u16 running; /* in a ractor: the context that runs */
+	s64 machine;
+	u64 heap_at; /* of the process; 0: the driver has not read it yet */
 };
 
 /* Erlang/OTP: variables lie relative to the root. */
@@ -174,7 +185,7 @@ struct interp_process {
 		   * Perl: the thread-specific key, u32
 		   * PHP: current_execute_data of the executor's globals
 		   * Erlang: ranges of the code of modules, by code index
-		   * Ruby: the module and offset of ruby_current_ec, for __tls_get_addr
+		   * Ruby: the module and offset of the context's variable, for __tls_get_addr
 		   * Node.js: unused
 		   * Java: the pointer to the array of code heaps */
 	union {

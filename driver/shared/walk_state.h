@@ -81,6 +81,12 @@ struct user_walk {
 		s64 context; /* negative: no more */
 		u64 name, package; /* of a subroutine that is sent */
 	} perl;
+	/* Of Ruby: the context and its newest frame; whether the walk began at the activation
+	 * before that of this frame, if it has run no instruction. */
+	struct {
+		u64 context, newest;
+		u32 is_early;
+	} ruby;
 	/* Of Erlang: an address of code, a checksum of what is loaded, the ranges of modules, and
 	 * the end of the stack; a place in a table and the entries from there on, and the module
 	 * and its tables of lines. */

@@ -194,9 +194,33 @@ class Ruby(Stacks):
     def test_compiled(self):
         self.check(2, "--yjit", "--yjit-call-threshold=2")
 
-    def check(self, seed, *options):
-        expected = self.run_program("/usr/bin/ruby", "stacks.rb", seed, *options)
-        got = self.sampled("select, pselect6, ppoll")
+    def test_later(self):
+        """Ruby 3.3 of Debian hides its loop and its context."""
+        for i, suite in enumerate(("trixie", "sid")):
+            with self.subTest(suite=suite):
+                self.check(3 + i, root=runtimes.root(suite, "ruby3.3"))
+
+    def test_garbage_collection(self):
+        """It is a function that Ruby seems to have called, in the share of samples that Ruby counts for it, and
+        only of the thread that collects."""
+        capture, gc = os.path.join(e2e.own_dir(self), "capture.scap"), "stack.frames contains 'garbage collection'"
+        p = subprocess.run([e2e.SAKER, "profile", "-F", "499", "--off-cpu", "-w", capture, "--", "/usr/bin/ruby",
+                            os.path.join(HERE, "interp/states.rb")], check=True, env={**os.environ, **SESSION},
+                           stdout=subprocess.PIPE, text=True)
+
+        def samples(*words):
+            return e2e.run(e2e.SAKER, "-r", capture, "-p", "%stack.lang.top", "evt.type=sample and", *words).splitlines()
+
+        in_work = "sample.reason=cpu and stack.frames contains work"
+        share = len(samples(in_work, "and", gc)) / len(samples(in_work))
+        self.assertAlmostEqual(share, float(p.stdout.split()[0]), delta=0.15)
+        self.assertIn("(garbage collection)", samples(in_work))
+        self.assertTrue(samples("sample.call=ppoll and stack.frames contains waits"))
+        self.assertFalse(samples("sample.call=ppoll and", gc))
+
+    def check(self, seed, *options, root=""):
+        expected = self.run_program("/usr/bin/ruby", "stacks.rb", seed, *options, root=root)
+        got = self.sampled("futex" if root else "select, pselect6, ppoll")
         self.check_order(got, expected)
         self.check_tops(len(got), r"stacks\.rb")
 

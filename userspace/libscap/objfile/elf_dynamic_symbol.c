@@ -179,3 +179,20 @@ int elf_dynamic_slot_find(const struct elf_file *f, uint64_t *addr, const char *
 	*addr = r.r_offset;
 	return found;
 }
+
+int elf_dynamic_slot_is(const struct elf_file *f, uint64_t addr, uint32_t type)
+{
+	const struct elf_section *section = elf_file_section(f, ".rela.dyn");
+	struct elf_data relocations;
+	Elf64_Rela r;
+	int found = 0;
+
+	if (!section || section->sz > SCAN_MAX || elf_file_section_copy(f, &relocations, section))
+		return 0;
+	for (size_t at = 0; !found && at + sizeof(r) <= relocations.sz; at += sizeof(r)) {
+		memcpy(&r, relocations.data + at, sizeof(r));
+		found = r.r_offset == addr && ELF64_R_TYPE(r.r_info) == type;
+	}
+	free(relocations.data);
+	return found;
+}

@@ -21,4 +21,7 @@ int elf_any_symbol_find(const struct elf_file *f, struct elf_symbol *out, const 
 int elf_dynamic_slot_find(const struct elf_file *f, uint64_t *addr, const char *name,
 			  uint32_t type);
 
+/* Returns whether the file has a dynamic relocation of @type at @addr. Reads all relocations. */
+int elf_dynamic_slot_is(const struct elf_file *f, uint64_t addr, uint32_t type);
+
 #endif /* SCAP_OBJFILE_ELF_DYNAMIC_SYMBOL_H */
