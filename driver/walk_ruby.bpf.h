@@ -84,17 +84,36 @@ static __always_inline int ruby_in_gc(struct user_walk *w, struct interp_process
 
 #define RUBY_NATIVE_MAX 2 /* frames of an activation that has run no instruction */
 
+/* Returns whether the loop itself has called the next frame, not code that Ruby has compiled. */
+static __always_inline int ruby_callee_is_native(const struct user_walk *w,
+						 const struct interp_process *p)
+{
+	const u64 callee = STACK_ADDR(w->frames[(w->n - 2) & (STACK_USER_MAX - 1)]);
+
+	return callee - (p->root + (s64)p->ruby.code) < p->ruby.code_sz;
+}
+
+/* Returns whether the activation that the walk is at has removed its frames, and returns. Then the
+ * newest frame is that of the function in C that began it; an activation that calls such a function
+ * has more native frames. */
+static __always_inline int ruby_is_over(struct user_walk *w, const struct interp_process *p)
+{
+	if (w->n > RUBY_NATIVE_MAX || (w->n == RUBY_NATIVE_MAX && !ruby_callee_is_native(w, p)))
+		return 0;
+	return !read_word(w, w->ruby.newest + RUBY_FRAME_FLAGS) && !read_word(w, w->word) &&
+	       w->word & RUBY_IN_C;
+}
+
 /* Returns whether the walk is at the activation before that of a frame that has run no instruction.
  * Then other functions are called, or an activation's own tag is further out. */
 static __always_inline int ruby_is_early(const struct user_walk *w, const struct interp_process *p)
 {
 	const u64 tag = object_u64(w, RUBY_CONTEXT_TAG);
-	const u64 callee = STACK_ADDR(w->frames[(w->n - 2) & (STACK_USER_MAX - 1)]);
 
 	if (tag < w->sp)
 		return 1;
 	return !p->ruby.position_late && w->n > RUBY_NATIVE_MAX && walk_frame_has(w, tag) &&
-	       callee - (p->root + (s64)p->ruby.code) < p->ruby.code_sz;
+	       ruby_callee_is_native(w, p);
 }
 
 /* Begins with the newest frame of the thread. Verified on its own. */
@@ -103,12 +122,14 @@ WALK_FUNC int ruby_begin(struct user_walk *w, struct interp_process *p)
 	if (!w || !p)
 		return 0;
 	w->script[STACK_WALKER_RUBY] = 0;
+	w->ruby.is_over = 0;
 	if (!ruby_context(w, p))
 		return 0;
 	w->ruby.newest = w->script[STACK_WALKER_RUBY] = object_u64(w, RUBY_CONTEXT_FRAME);
 	w->ruby.is_early = ruby_is_early(w, p);
 	if (p->ruby.in_gc && ruby_in_gc(w, p))
 		return walk_put_state(w, STACK_WALKER_RUBY, STACK_STATE_RUBY_GC);
+	w->ruby.is_over = ruby_is_over(w, p);
 	return 0;
 }
 
@@ -184,8 +205,12 @@ WALK_FUNC int walk_ruby(struct user_walk *w, struct interp_process *p)
 	if ((RULE_KIND(w->rule) & UNWIND_KIND_MASK) == UNWIND_NONE)
 		return ruby_leave(w, p);
 	if (!w->script_frame) {
-		if (walk_script_begins(w, STACK_WALKER_RUBY) && ruby_begin(w, p))
-			return 1;
+		if (walk_script_begins(w, STACK_WALKER_RUBY)) {
+			if (ruby_begin(w, p))
+				return 1;
+			if (w->ruby.is_over)
+				return 0;
+		}
 		w->script_frame = w->script[STACK_WALKER_RUBY];
 	}
 #pragma unroll

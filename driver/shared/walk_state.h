@@ -82,10 +82,11 @@ struct user_walk {
 		u64 name, package; /* of a subroutine that is sent */
 	} perl;
 	/* Of Ruby: the context and its newest frame; whether the walk began at the activation
-	 * before that of this frame, if it has run no instruction. */
+	 * before that of this frame, if it has run no instruction; or at one that has removed its
+	 * frames. */
 	struct {
 		u64 context, newest;
-		u32 is_early;
+		u32 is_early, is_over;
 	} ruby;
 	/* Of Erlang: an address of code, a checksum of what is loaded, the ranges of modules, and
 	 * the end of the stack; a place in a table and the entries from there on, and the module

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the walkers of Python and PHP on programs that look like these, whose frames are made to lead them
+"""Tests the walkers of Python, PHP and Ruby on programs that look like these, whose frames are made to lead them
 astray: each walk ends, with native frames up to the root unless the depth is reached."""
 
 import os
@@ -58,6 +58,17 @@ class Php(Hostile, unittest.TestCase):
 
     def test_circle_without_frames(self):
         self.check_circle("in_c")
+
+
+class Ruby(Hostile, unittest.TestCase):
+    """It has the context in its own thread-local storage, as a Ruby without a shared library."""
+    name, program, loop = "ruby3.3", "fake_ruby", "rb_vm_exec"
+    odd = "unmapped", "code", "names"
+
+    def test_frames_of_c_without_end(self):
+        """The newest frame may be that of the function which began an activation that is over."""
+        for stack in self.stacks("in_c"):
+            self.assertRegex(stack, r"^\[truncated|main;run;" + self.loop)
 
 
 if __name__ == "__main__":
