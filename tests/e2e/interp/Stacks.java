@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls methods in random order and depth, also through the library. At each end it writes the stack
 // that Java itself has to a file, as JSON, and waits. Arguments: this file, the file, the number of
-// stacks, the seed, and a file: it begins when that is there.
+// stacks, the seed, and a file: it begins when that is there. With the property stacks.library also
+// through functions in C (stacks_jni.c).
 
 import java.io.PrintWriter;
 import java.lang.invoke.MethodHandle;
@@ -36,7 +37,7 @@ public class Stacks {
 
     static void nap() {
         try {
-            if (!quick) { record(); Thread.sleep(0, 200000); }
+            if (!quick && left > 0) { record(); Thread.sleep(0, 200000); }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -203,8 +204,42 @@ public class Stacks {
         }
     }
 
+    static final String LIBRARY = System.getProperty("stacks.library");
+
+    static {
+        if (LIBRARY != null) {
+            System.load(LIBRARY);
+        }
+    }
+
+    static native int inC(int n);
+    static native int deepInC(int n);
+    static native int constructedInC(int n);
+    static native int caughtInC(int n);
+    native int virtualInC(int n);
+
+    int callee(int n) {
+        return next(n);
+    }
+
+    static int thrower(int n) {
+        int res = next(n);
+        throw new IllegalStateException("after " + res);
+    }
+
+    static int chooseInC(int n) {
+        switch (random.nextInt(5)) {
+        case 0: return inC(n);
+        case 1: return deepInC(n);
+        case 2: return constructedInC(n);
+        case 3: return caughtInC(n);
+        default: return new Stacks().virtualInC(n);
+        }
+    }
+
     static int choose(int n) {
-        switch (random.nextInt(17)) {
+        switch (random.nextInt(LIBRARY == null ? 17 : 20)) {
+        case 17: case 18: case 19: return chooseInC(n);
         case 0: return plain(n);
         case 1: return small(n);
         case 2: return locked(n);
