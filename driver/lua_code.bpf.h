@@ -19,6 +19,7 @@
 #define LUA_STRING_LEN 11 /* of a short one */
 #define LUA_STRING_LONG_LEN 16
 #define LUA_STRING_TEXT 24
+#define LUA_STRING_SZ 32
 
 #define LUA_PROTO_N_LINES 28
 #define LUA_PROTO_N_LOCALS 36
@@ -28,12 +29,15 @@
 /* A place in w->object for what is read besides prototype, CallInfo and value. */
 #define LUA_MORE_AT 224
 
-static __always_inline struct script_text lua_text(struct user_walk *w, u64 str)
+#define LUA_OUTSIDE_TEXT 5 /* since 5.5 the text of a long string need not follow it */
+
+static __always_inline struct script_text lua_text(struct user_walk *w, const struct interp_lua *p,
+						   u64 str)
 {
 	struct script_text t = {.kind = INTERP_BYTES};
 	u8 type;
 
-	if (!str || walk_read(w, w->object + LUA_MORE_AT, LUA_STRING_TEXT, str))
+	if (!str || walk_read(w, w->object + LUA_MORE_AT, LUA_STRING_SZ, str))
 		return t;
 	type = w->object[LUA_MORE_AT + 8];
 	if (type == LUA_SHORT_STRING)
@@ -43,6 +47,8 @@ static __always_inline struct script_text lua_text(struct user_walk *w, u64 str)
 	else
 		return t;
 	t.at = str + LUA_STRING_TEXT;
+	if (type == LUA_LONG_STRING && p->minor >= LUA_OUTSIDE_TEXT)
+		t.at = object_u64(w, LUA_MORE_AT + LUA_STRING_TEXT);
 	return t;
 }
 
@@ -147,7 +153,7 @@ static __always_inline void put_lua_code(struct rec *r, struct user_walk *w,
 {
 	struct script_content *s = &w->content;
 
-	*s = (struct script_content){.name = lua_text(w, lua_function_name(w, p, c->at)),
+	*s = (struct script_content){.name = lua_text(w, p, lua_function_name(w, p, c->at)),
 				     .version = p->minor};
 	lua_read_call(w, p, c->at);
 	s->lines.at = object_u64(w, p->proto_lines);
@@ -155,7 +161,7 @@ static __always_inline void put_lua_code(struct rec *r, struct user_walk *w,
 	s->bases.at = p->proto_line_bases ? object_u64(w, p->proto_line_bases) : 0;
 	s->bases.len = (u64)object_u32(w, LUA_PROTO_N_BASES) * LUA_BASE_SZ;
 	s->first_line = object_u32(w, p->proto_line);
-	s->file = lua_text(w, object_u64(w, p->proto_source));
+	s->file = lua_text(w, p, object_u64(w, p->proto_source));
 	put_script(r, w, c, s);
 }
 

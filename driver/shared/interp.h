@@ -42,10 +42,24 @@ struct interp_key {
 	u32 walker; /* enum stack_walker */
 };
 
-/* PUC Lua: the loop keeps the current CallInfo in a register that the native walk restores. */
+#define LUA_RETURNS_MAX 8
+
+/* A call of Lua's loop. */
+struct interp_lua_return {
+	s32 at; /* where it returns to, relative to the root */
+	u8 reg; /* register of the caller, by DWARF number, that has the lua_State; 0: unknown */
+	u8 resumes; /* it continues a coroutine: no other activation runs the functions below */
+};
+
+/* PUC Lua: the loop keeps the current CallInfo in a register. */
 struct interp_lua {
 	u8 minor; /* 5.minor */
 	u8 call_reg; /* register of the CallInfo, by DWARF number */
+	u8 by_state; /* the native walk does not restore it: the lua_State leads to the CallInfo */
+	u8 frame; /* words of a complete frame of the loop; 0: unknown, and so are its calls */
+	u8 closure; /* the word in it, from rsp on, that has the running closure */
+	u8 n_returns;
+	struct interp_lua_return returns[LUA_RETURNS_MAX];
 	u8 pc_reg; /* register of the next instruction; LUA_NO_REG: it is always in the CallInfo */
 	u8 entry; /* bit of call_status: the outermost frame of an activation of the loop */
 	u8 tail; /* bit of call_status: a tail call */
@@ -183,6 +197,7 @@ struct interp_process {
 	u64 root; /* address where the walk of a thread begins, by language:
 		   * Python: the thread-specific key: u32 whether it exists, u32 key
 		   * Perl: the thread-specific key, u32
+		   * Lua: the loop
 		   * PHP: current_execute_data of the executor's globals
 		   * Erlang: ranges of the code of modules, by code index
 		   * Ruby: the module and offset of the context's variable, for __tls_get_addr

@@ -19,6 +19,7 @@
 #define WALK_CODE_SLOTS 256
 #define WALK_SCRIPT_SZ 256u /* bytes of an interpreter's objects per read */
 #define WALK_JAVA_HEAPS 4 /* maximum number of heaps of compiled code */
+#define WALK_LUA_STATES 4 /* a power of two */
 #define WALK_SWITCHES_MAX                                                                          \
 	4 /* maximum number of changes of the stack; a walk in circles makes more */
 
@@ -75,6 +76,14 @@ struct user_walk {
 					  loop */
 	u64 script_frame; /* where an activation with more frames continues; 0: at its first one */
 	u32 script_n; /* n before that activation */
+	/* Of Lua: the states that the walk has come through, and where each continues. */
+	struct {
+		u64 state[WALK_LUA_STATES], next[WALK_LUA_STATES];
+		u64 call, current, closure; /* of the activation that begins */
+		u32 n; /* number of states so far; later ones replace earlier ones */
+		u32 slot; /* of the activation's state */
+		u32 resumed; /* the activation continues a coroutine */
+	} lua;
 	/* Of Perl: the current COP and its caller's, the PERL_SI and its contexts, the next one. */
 	struct {
 		u64 cop, caller, info, contexts;

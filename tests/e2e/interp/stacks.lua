@@ -111,6 +111,23 @@ local function in_coroutine(n)
   assert(coroutine.resume(co, n))
 end
 
+-- Resuming leaves the functions outside of pcall without a native frame.
+local function in_protected_coroutine(n)
+  local me, co = coroutine.running()
+  co = coroutine.create(function(k)
+    local ok, r = pcall(function()
+      coroutine.yield(k)
+      local r = next_call(k)
+      return r
+    end)
+    if not ok then error(r, 0) end
+    return r
+  end)
+  resumed_by[co] = me
+  assert(coroutine.resume(co, n))
+  assert(coroutine.resume(co, n))
+end
+
 local function iterated(n)
   for _ in function(_, last) if not last then next_call(n) return 1 end end do end
 end
@@ -123,7 +140,7 @@ local function call_loaded(n)
 end
 
 local calls = {plain, tail, protected, M.field, a_global, sorted, replaced, index, in_coroutine,
-               iterated, call_loaded}
+               in_protected_coroutine, iterated, call_loaded}
 
 function next_call(n)
   if n == 0 then

@@ -20,6 +20,10 @@ int interp_detect_java(struct interp_file *out, const struct elf_file *f, const 
 int interp_add_loop(struct interp_file *out, const struct elf_file *f,
 		    const struct elf_symbol *loop);
 
+/* Finds how the frames of Lua's loop look, at the address @loop. Returns whether its calls lead to
+ * the lua_State. */
+int interp_lua_frame(struct interp_lua *p, const struct elf_file *f, uint64_t loop);
+
 /* Adds other code that has the walker. Returns -1 if the file does not have it. */
 int interp_add_range(struct interp_file *out, const struct elf_file *f, uint64_t addr, uint64_t sz);
 

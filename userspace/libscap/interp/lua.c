@@ -15,6 +15,7 @@
 #define IDENT "$LuaVersion: Lua "
 #define IDENT_MAX 128 /* bytes of the text that says the version */
 #define RELEASE_MIN 2 /* of 5.3 and 5.4: earlier ones have other structures */
+#define ANY_RELEASE 5 /* 5.5 */
 #define LOOP_SZ_MIN 3000 /* bytes of the loop's function */
 #define LOOP_SZ_MAX (256u << 10)
 #define USES_MIN 12 /* of the saved instruction pointer */
@@ -98,8 +99,9 @@ static void count_uses(struct uses *u, const struct elf_data *code, const struct
 	const uint8_t at = (uint8_t)row->call_pc;
 
 	memset(u, 0, sizeof(*u));
-	for (size_t i = 0; i + 4 <= code->sz; i++) {
+	for (size_t i = 0; i + 5 <= code->sz; i++) {
 		const uint8_t *c = code->data + i;
+		const size_t sib = (c[2] & 7) == 4; /* rsp or r12 as the base */
 		const unsigned int base = (c[2] & 7u) | (c[0] & 1u) << 3;
 		const unsigned int value = (c[2] >> 3 & 7u) | (c[0] & 4u) << 1;
 
@@ -107,7 +109,7 @@ static void count_uses(struct uses *u, const struct elf_data *code, const struct
 		u->masks += c[0] == 0x83 && (c[1] & 0xf8) == 0xe0 && c[2] == row->op_mask;
 		/* REX.W, mov to or from memory, base with a displacement of 8 bits */
 		if ((c[0] & 0xf8) != 0x48 || (c[1] & 0xfd) != 0x89 || c[2] >> 6 != 1 ||
-		    (c[2] & 7) == 4 || c[3] != at)
+		    (sib && (c[3] != 0x24 || !(c[0] & 1))) || c[3 + sib] != at)
 			continue;
 		u->by_call[base]++;
 		if (c[1] == 0x89)
@@ -187,12 +189,13 @@ int interp_detect_lua(struct interp_file *out, const struct elf_file *f, const c
 	unsigned int major, minor, release = RELEASE_MIN, value;
 	struct elf_symbol loop;
 	struct uses uses;
+	int has_frame;
 
 	(void)path;
 	if (!read_version(f, &major, &minor, &release))
 		return 0;
 	snprintf(out->version, sizeof(out->version), "Lua %u.%u", major, minor);
-	if (release < RELEASE_MIN) {
+	if (release < RELEASE_MIN && minor < ANY_RELEASE) {
 		snprintf(out->version, sizeof(out->version), "Lua %u.%u.%u", major, minor, release);
 		return -ENOTSUP;
 	}
@@ -200,9 +203,12 @@ int interp_detect_lua(struct interp_file *out, const struct elf_file *f, const c
 	if (!row || !find_loop(f, &loop, &uses, row) || interp_add_loop(out, f, &loop))
 		return -ENOTSUP;
 	*p = *row;
+	out->process.root = loop.addr;
+	has_frame = interp_lua_frame(p, f, loop.addr);
 	p->call_reg = dwarf_reg(most(uses.by_call));
+	p->by_state = !is_restored(p->call_reg);
 	value = most(uses.by_value);
 	p->pc_reg = uses.by_value[value] >= USES_MIN ? dwarf_reg(value) : LUA_NO_REG;
 	out->process.walker = STACK_WALKER_LUA;
-	return is_restored(p->call_reg) ? 1 : -ENOTSUP;
+	return has_frame || !p->by_state ? 1 : -ENOTSUP;
 }
