@@ -58,11 +58,11 @@ static long node_count_words(u32 i, void *ctx)
 	return 0;
 }
 
-/* Counts the ends of lines in the next bytes of the source. Returns not 0 if they cannot be read,
- * or there is too much work. */
+/* Counts the ends of lines in the next bytes of the source. Returns not 0 if they cannot be read.
+ */
 static __always_inline int node_count_block(struct user_walk *w, void *ctx, u64 at, u32 sz)
 {
-	if (!w->node.lines.budget || sz > WALK_WINDOW || walk_read(w, w->window, sz, at))
+	if (sz > WALK_WINDOW || walk_read(w, w->window, sz, at))
 		return -1;
 	w->node.lines.budget--;
 	w->node.work += NODE_BLOCK_WORK;
@@ -90,8 +90,12 @@ static long node_add_block(u32 i, void *ctx)
 	}
 	w->node.lines.before = w->node.lines.n;
 	n = w->node.lines.sz - from < NODE_BLOCK_SZ ? w->node.lines.sz - from : NODE_BLOCK_SZ;
-	if (node_count_block(w, ctx, w->node.text + from, n)) {
+	if (!w->node.lines.budget) {
 		w->node.is_partial = 1; /* the next sample continues */
+		return 1;
+	}
+	if (node_count_block(w, ctx, w->node.text + from, n)) {
+		w->node.is_missing = 1; /* as is most of the source in the file of Node.js */
 		return 1;
 	}
 	n = w->node.lines.n - w->node.lines.before;
@@ -114,7 +118,7 @@ static __always_inline u32 node_count_lines(struct user_walk *w, u64 position)
 	w->node.lines.budget = NODE_BLOCKS_NEW;
 	w->window_sz = 0;
 	bpf_loop(NODE_BLOCKS, node_add_block, &w, 0);
-	return w->node.is_partial ? 0 : w->node.lines.n + 1;
+	return w->node.is_partial || w->node.is_missing ? 0 : w->node.lines.n + 1;
 }
 
 /* The same, by V8's table at @ends. */

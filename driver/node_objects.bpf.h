@@ -31,9 +31,8 @@
 enum { NODE_FLAT = 0, NODE_CONS = 1, NODE_EXTERNAL = 2, NODE_SLICED = 3, NODE_THIN = 5 };
 #define NODE_STRING_DEPTH 4 /* maximum number of strings that refer to others */
 
-/* Where they are copied in w->object. */
-#define NODE_FUNCTION_AT 64
-#define NODE_SHARED_AT 128
+#define NODE_SHARED_AT 128 /* where it is copied in w->object */
+#define NODE_MIX 0x9e3779b97f4a7c15ull /* of checksums */
 
 /* What callbacks get. */
 struct node_ctx {

@@ -102,8 +102,12 @@ WALK_FUNC u64 node_position(struct user_walk *w, const struct interp_node *p, u6
 {
 	struct node_ctx c = {.w = w};
 
-	if (!w || !p || node_table_begin(w, p, table, offset))
+	if (!w || !p)
 		return 0;
+	if (node_table_begin(w, p, table, offset)) {
+		w->node.is_missing = 1; /* V8 makes some tables later */
+		return 0;
+	}
 	w->node.table.code = -1; /* the entry of the function */
 	bpf_loop(NODE_TABLE_MAX, node_position_byte, &c, 0);
 	return w->node.table.position;

@@ -28,7 +28,8 @@ struct script_place_function {
 
 struct script_place {
 	u32 n;
-	u32 pad;
+	u32 again; /* how often it is used until the walker searches again; 0: always */
+	u64 code, check; /* of a walker that checks the code again: where it is, and a checksum */
 	struct script_place_function functions[PLACE_FUNCTIONS]; /* innermost first */
 };
 
@@ -69,7 +70,8 @@ static __always_inline int place_begin(const struct user_walk *w)
 
 	if (!place)
 		return -1;
-	place->n = 0;
+	place->n = place->again = 0;
+	place->code = place->check = 0;
 	return 0;
 }
 

@@ -7,6 +7,9 @@
  * interpreter's frame has the bytecode; compiled code is found before its program counter in
  * memory. What a program counter or bytecode stands for is found in steps, each a call of the
  * walker, and kept as a place (script_places.bpf.h).
+ *
+ * V8 moves and frees objects. So what was kept counts only for the same function, by the numbers of
+ * its script and in its script, and for compiled code, by what the Code refers to.
  */
 #ifndef DRIVER_WALK_NODE_BPF_H
 #define DRIVER_WALK_NODE_BPF_H
@@ -17,12 +20,13 @@
 #include "script_places.bpf.h"
 
 /* From the frame pointer. */
-#define NODE_FRAME_SZ 40 /* bytes below it that are read */
-#define NODE_FRAME_OFFSET 0 /* of the bytecode, in what is read */
+#define NODE_FRAME_SZ 40 /* bytes below it */
+#define NODE_FRAME_OFFSET 0 /* of the bytecode, from the lowest of these */
 #define NODE_FRAME_BYTECODES 8
 #define NODE_FRAME_FUNCTION 24
 #define NODE_FRAME_CONTEXT 32
 #define NODE_EXIT_FUNCTION 24 /* above it, in the frame of a builtin in C++ */
+#define NODE_FUNCTION_SZ 48 /* of what is read of a JSFunction */
 
 #define NODE_CODE_ALIGN 64
 #define NODE_CODE_STEPS 2048 /* code of up to 128 KiB is found */
@@ -36,6 +40,7 @@
  * goes on. */
 #define NODE_WORK_MAX 32768
 #define NODE_WORK_STEP 8 /* of a look back */
+#define NODE_AGAIN 256 /* how often a place without all lines is used before a new search */
 
 enum node_phase { NODE_FRAME, NODE_FIND, NODE_FUNCTIONS };
 /* Results of a phase. */
@@ -184,92 +189,175 @@ static __always_inline int node_next_pc(struct user_walk *w)
 	return -1;
 }
 
+/* Reads the word of the stack at @addr. Returns not 0 if it cannot. Verified on its own. */
+WALK_FUNC int node_stack_word(struct user_walk *w, u64 addr)
+{
+	return w ? walk_word(w, addr, &w->word) : -1;
+}
+
 /* Reads the frame. Returns not 0 if it is no function's. */
 static __always_inline int node_read_frame(struct user_walk *w, const struct interp_node *p)
 {
-	const u64 fp = w->bp;
-	u64 function, context;
+	const u64 fp = w->bp, at = fp - NODE_FRAME_SZ;
 
-	if (!user_fp(fp, w->sp) || (w->exact && w->sp > fp - NODE_FRAME_SZ + NODE_FRAME_FUNCTION) ||
-	    walk_read(w, w->object, NODE_FRAME_SZ, fp - NODE_FRAME_SZ))
+	if (!user_fp(fp, w->sp) || (w->exact && w->sp > at + NODE_FRAME_FUNCTION) ||
+	    node_stack_word(w, at + NODE_FRAME_OFFSET))
 		return -1;
-	function = object_u64(w, NODE_FRAME_FUNCTION);
-	context = object_u64(w, NODE_FRAME_CONTEXT);
-	w->node.bytecodes = object_u64(w, NODE_FRAME_BYTECODES);
-	w->node.offset = object_u64(w, NODE_FRAME_OFFSET);
-	w->node.is_builtin = 0;
-	if (!(context & 1)) {
-		if (context != (u64)p->builtin_exit << 1 || read_word(w, fp + NODE_EXIT_FUNCTION))
+	w->node.offset = w->word;
+	if (node_stack_word(w, at + NODE_FRAME_BYTECODES))
+		return -1;
+	w->node.bytecodes = w->word;
+	if (node_stack_word(w, at + NODE_FRAME_CONTEXT))
+		return -1;
+	w->node.is_builtin = !(w->word & 1);
+	if (w->node.is_builtin && w->word != (u64)p->builtin_exit << 1)
+		return -1;
+	return node_stack_word(w, w->node.is_builtin ? fp + NODE_EXIT_FUNCTION
+						     : at + NODE_FRAME_FUNCTION);
+}
+
+/* Finds the function of the frame, a JSFunction at w->word: w->node.shared, and identity, which is
+ * that of no other function. Returns not 0 if there is none. Verified on its own. */
+WALK_FUNC int node_identify(struct user_walk *w, const struct interp_node *p)
+{
+	struct walk_node_seen *seen;
+	u64 id;
+
+	if (!w || !p || !node_is_object(w->word))
+		return -1;
+	w->node.callee = w->word;
+	seen = &w->node.seen[(w->word >> 6 ^ w->word >> 12) & (NODE_SEEN - 1)];
+	if (seen->function != w->node.callee) {
+		if (walk_read(w, w->object, NODE_FUNCTION_SZ, w->node.callee - 1))
 			return -1;
-		function = w->word;
-		w->node.is_builtin = 1;
+		w->node.shared = object_u64(w, p->function_shared);
+		if (!node_is_object(w->node.shared) ||
+		    walk_read(w, w->object + NODE_SHARED_AT, NODE_SHARED_SZ, w->node.shared - 1))
+			return -1;
+		id = object_u64(w, NODE_SHARED_AT + p->shared_script);
+		id = node_word(w, id, NODE_SCRIPT_ID) ? 0 : w->word; /* a builtin has no script */
+		id = (id ^ object_u32(w, NODE_SHARED_AT + p->shared_literal)) * NODE_MIX;
+		seen->identity =
+			((id ^ id >> 32) + object_u64(w, NODE_SHARED_AT + NODE_SHARED_DATA)) *
+			NODE_MIX;
+		seen->shared = w->node.shared;
+		seen->function = w->node.callee;
 	}
-	if ((u32)node_type(w, function) - p->function_type >= p->n_function_types ||
-	    node_word(w, function, p->function_shared))
-		return -1;
-	w->node.shared = w->word;
+	w->node.shared = seen->shared;
+	w->node.identity = seen->identity;
 	return 0;
 }
 
 /* Returns the key of the place: changes when V8 moves the function. */
 static __always_inline u64 node_key(const struct user_walk *w)
 {
-	return w->node.shared * 0x9e3779b97f4a7c15ull + (w->node.is_compiled ? 0 : w->node.offset);
+	return (w->node.shared * NODE_MIX + (w->node.is_compiled ? 0 : w->node.offset)) ^
+	       w->node.identity;
+}
+
+/* Returns what tells the code in the object @found from others there; 0: it cannot be read.
+ * Verified on its own. */
+WALK_FUNC u64 node_code_check(struct user_walk *w, const struct interp_node *p, u64 found)
+{
+	u64 check;
+
+	if (!w || !p)
+		return 0;
+	w->word = found + 1;
+	if (p->stream_type != p->code_type && read_word(w, found + NODE_CODE_STREAM_CODE))
+		return 0;
+	check = w->word;
+	if (!node_is_object(check) || walk_read(w, w->object, NODE_CODE_SZ, check - 1))
+		return 0;
+	check = (check ^ object_u32(w, p->code_size)) * NODE_MIX;
+	check = (check ^ check >> 32 ^ object_u64(w, p->code_deopt)) * NODE_MIX;
+	return (check ^ check >> 32 ^ object_u64(w, p->code_positions)) * NODE_MIX | 1;
+}
+
+/* Keeps the new place. Verified on its own. */
+WALK_FUNC int node_keep(struct user_walk *w, const struct interp_node *p)
+{
+	struct script_place *place = w && p ? place_new(w) : NULL;
+
+	if (!place || w->node.is_partial || w->missed)
+		return 0;
+	place->again = w->node.is_missing ? NODE_AGAIN : 0;
+	place->code = w->node.found;
+	place->check = w->node.found ? node_code_check(w, p, w->node.found) : 0;
+	return place_keep(w, w->node.pc, node_key(w));
 }
 
 /* Puts the functions of the new place, or those at the address or bytecode that was chosen. Returns
  * NODE_MORE if they are not known. Verified on its own. */
-WALK_FUNC int node_put_place(struct user_walk *w, u32 is_new)
+WALK_FUNC int node_put_place(struct user_walk *w, const struct interp_node *p, u32 is_new)
 {
-	const struct script_place *place;
+	struct script_place *place;
 
-	if (!w)
+	if (!w || !p)
 		return NODE_UP;
 	place = is_new ? place_new(w) : place_find(w, w->node.pc, node_key(w));
 	if (!place)
 		return NODE_MORE;
+	if (!is_new && place->again && !--place->again)
+		return NODE_MORE;
+	if (!is_new && place->code && node_code_check(w, p, place->code) != place->check)
+		return NODE_MORE;
 	return place_put(w, STACK_WALKER_NODE, place) ? NODE_FULL : NODE_UP;
 }
 
-static __always_inline int node_put_known(struct user_walk *w)
+static __always_inline int node_put_known(struct user_walk *w, const struct interp_node *p)
 {
 	w->node.phase = NODE_FIND;
-	return node_put_place(w, 0);
+	return node_put_place(w, p, 0);
 }
 
 /* Begins with a frame. */
 static __always_inline int node_frame(struct user_walk *w, const struct interp_node *p)
 {
-	if (node_read_frame(w, p))
+	if (node_read_frame(w, p) || node_identify(w, p))
 		return NODE_UP;
-	if (w->node.is_builtin)
-		return node_put_plain(w, p);
 	w->node.tried = 0;
-	w->node.is_compiled = !node_next_pc(w);
+	w->node.is_compiled = !w->node.is_builtin && !node_next_pc(w);
+	w->node.is_plain = 0;
 	if (w->node.is_compiled)
-		return node_put_known(w);
-	if (!node_is_smi(w->node.offset) || !w->node.offset || !node_is_object(w->node.bytecodes) ||
-	    (w->exact && w->sp > w->bp - NODE_FRAME_SZ))
-		return node_put_plain(w, p);
+		return node_put_known(w, p);
 	w->node.pc = w->node.bytecodes;
-	return node_put_known(w);
+	if (w->node.is_builtin || !node_is_smi(w->node.offset) || !w->node.offset ||
+	    !node_is_object(w->node.bytecodes) || (w->exact && w->sp > w->bp - NODE_FRAME_SZ)) {
+		w->node.is_plain = 1;
+		w->node.offset = w->node.pc = 0;
+	}
+	return node_put_known(w, p);
+}
+
+/* Goes on with only the function of the frame, without a line. Returns as place_begin. */
+static __always_inline int node_give_up(struct user_walk *w)
+{
+	w->node.is_missing = 1;
+	w->node.is_optimized = w->node.is_maglev = 0;
+	w->node.n_inlined = 0;
+	w->node.position = w->node.found = 0;
+	return place_begin(w);
 }
 
 /* Finds the position of what was chosen. */
 static __always_inline int node_find(struct user_walk *w, const struct interp_node *p)
 {
 	w->node.is_optimized = w->node.is_maglev = 0;
-	w->node.is_partial = 0;
+	w->node.is_partial = w->node.is_missing = 0;
 	w->node.n_inlined = 0;
+	w->node.position = w->node.found = 0;
+	if ((u32)node_type(w, w->node.callee) - p->function_type >= p->n_function_types)
+		return NODE_UP;
 	if (w->node.work > NODE_WORK_MAX)
 		return node_put_plain(w, p);
-	if (w->node.is_compiled ? node_compiled(w, p) : node_interpreted(w, p)) {
-		if (w->node.is_compiled && !node_next_pc(w))
-			return node_put_known(w);
-		return node_put_plain(w, p);
-	}
 	w->node.phase = NODE_FUNCTIONS;
-	return place_begin(w) ? NODE_UP : NODE_MORE;
+	if (w->node.is_plain ||
+	    !(w->node.is_compiled ? node_compiled(w, p) : node_interpreted(w, p)))
+		return place_begin(w) ? NODE_UP : NODE_MORE;
+	if (w->node.is_compiled && !node_next_pc(w))
+		return node_put_known(w, p);
+	return node_give_up(w) ? NODE_UP : NODE_MORE;
 }
 
 /* Returns the function that the code has as a literal; 0: none. */
@@ -338,6 +426,8 @@ static __always_inline int node_add(struct user_walk *w, const struct interp_nod
 {
 	const int more = node_next_function(w, p);
 
+	if (more < 0 && !w->node.is_missing && w->node.work <= 2 * NODE_WORK_MAX)
+		return node_give_up(w) ? NODE_UP : NODE_MORE;
 	if (more < 0)
 		return node_put_plain(w, p);
 	if (node_function(w, p, w->node.function.code))
@@ -350,9 +440,8 @@ static __always_inline int node_add(struct user_walk *w, const struct interp_nod
 	place_add(w, (const struct script_place_function *)&w->node.function);
 	if (more)
 		return NODE_MORE;
-	if (!w->node.is_partial && !w->missed)
-		place_keep(w, w->node.pc, node_key(w));
-	return node_put_place(w, 1);
+	node_keep(w, p);
+	return node_put_place(w, p, 1);
 }
 
 WALK_FUNC int walk_node(struct user_walk *w, const struct interp_process *p)
@@ -366,6 +455,8 @@ WALK_FUNC int walk_node(struct user_walk *w, const struct interp_process *p)
 	if (walk_script_begins(w, STACK_WALKER_NODE)) {
 		w->node.phase = NODE_FRAME;
 		w->node.work = 0;
+		for (u32 i = 0; i < NODE_SEEN; i++)
+			w->node.seen[i].function = 0;
 	}
 	if (w->node.phase == NODE_FRAME)
 		r = node_frame(w, &p->node);

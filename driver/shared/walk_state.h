@@ -11,6 +11,7 @@
 #define WALK_WINDOW 4096u /* bytes of stack per read, at most a page */
 #define WALK_REGS 16
 #define WALK_NODE_SZ 1024u
+#define NODE_SEEN 8 /* functions of Node.js that a walk does not read again; a power of two */
 #define NODE_INLINED_MAX 16 /* functions at an address of Node.js; a power of two */
 /* Results of walk_script. */
 #define WALK_AGAIN 2 /* the activation has more frames */
@@ -108,7 +109,11 @@ struct user_walk {
 	} beam;
 	/* Of Node.js: what belongs to the frame that the walk is at. */
 	struct {
-		u64 shared; /* the function: a SharedFunctionInfo */
+		u64 callee, shared, identity; /* the function: a JSFunction, its SharedFunctionInfo,
+						 and a checksum of that */
+		struct walk_node_seen {
+			u64 function, shared, identity;
+		} seen[NODE_SEEN]; /* earlier in this walk, by hash */
 		u64 bytecodes; /* BytecodeArray of an interpreter's or baseline frame */
 		u64 pc; /* where the function is, or the BytecodeArray */
 		u64 offset; /* as the interpreter's frame has it; in compiled code */
@@ -125,7 +130,9 @@ struct user_walk {
 		u32 work; /* of the walk so far */
 		u8 is_builtin, is_compiled, is_optimized;
 		u8 is_maglev;
+		u8 is_plain; /* without a position */
 		u8 is_partial; /* lines are still unknown */
+		u8 is_missing; /* something cannot be read, or is not supported */
 		struct {
 			u64 at;
 			u32 sz;
