@@ -15,6 +15,23 @@
 PUBLIC uint32_t Py_Version = 0x030b00f0;
 PUBLIC uint64_t _PyRuntime[512];
 
+/* What a type object has of the offsets in python.def: its size, and the members of code objects.
+ */
+static const struct {
+	const char *name;
+	uint64_t type, offset, flags, doc;
+} members[] = {{"co_argcount", 0, 56, 0, 0},
+	       {"co_flags", 0, 48, 0, 0},
+	       {"co_firstlineno", 0, 72, 0, 0},
+	       {"co_filename", 0, 112, 0, 0},
+	       {"co_qualname", 0, 128, 0, 0},
+	       {"co_linetable", 0, 136, 0, 0},
+	       {0}};
+PUBLIC struct {
+	uint64_t head[4], size, more[25];
+	const void *members;
+} PyCode_Type = {.size = 184, .members = members}, PyFrame_Type = {.size = 120};
+
 /* Offsets as in python.def. */
 static uint64_t state[64], code[64], text[64];
 static volatile uint64_t frame[32];

@@ -5,17 +5,21 @@
 #include <string.h>
 
 #include "interp/detect.h"
+#include "interp/python_types.h"
 
 /* A row of the table. */
 struct row {
 	uint64_t key_at; /* in _PyRuntime; 0: see find_key */
+	uint64_t code_sz, frame_sz; /* of their types; 0: the file tells its offsets */
 	struct interp_python python;
 };
 
 static const struct row rows[] = {
 #define PYTHON(minor_, frames_, entry_, scale, key, tstate, f_code, f_previous, f_lasti, f_entry,  \
-	       argcount, flags, first, file, name, lines, bytes, text_, wide)                      \
+	       argcount, flags, first, file, name, lines, bytes, text_, wide, code_sz_, frame_sz_) \
 	{.key_at = (key),                                                                          \
+	 .code_sz = (code_sz_),                                                                    \
+	 .frame_sz = (frame_sz_),                                                                  \
 	 .python = {.frames = PYTHON_##frames_,                                                    \
 		    .minor = (minor_),                                                             \
 		    .entry = (entry_),                                                             \
@@ -132,10 +136,11 @@ static int is_row_of(const struct interp_python *p, const uint64_t *thread, cons
 	       code[5] == p->code_argcount && code[8] == p->code_bytes;
 }
 
-/* Returns whether the offsets of the row are those that the file itself tells; versions before 3.13
- * tell none. */
-static int is_confirmed(const struct elf_file *f, const struct interp_python *p)
+/* Returns whether the offsets of the row are those of the file: by _Py_DebugOffsets since 3.13, by
+ * its types before. */
+static int is_confirmed(const struct elf_file *f, const struct row *row)
 {
+	const struct interp_python *p = &row->python;
 	uint64_t words[DEBUG_WORDS], offset;
 	struct elf_symbol runtime;
 
@@ -147,7 +152,7 @@ static int is_confirmed(const struct elf_file *f, const struct interp_python *p)
 			       is_row_of(p, words + debug_offsets[i].thread,
 					 words + debug_offsets[i].frame,
 					 words + debug_offsets[i].code);
-	return 1;
+	return python_types_agree(f, p, row->code_sz, row->frame_sz);
 }
 
 static const struct row *find_row(unsigned int minor)
@@ -156,6 +161,14 @@ static const struct row *find_row(unsigned int minor)
 		if (rows[i].python.minor == minor)
 			return &rows[i];
 	return NULL;
+}
+
+/* Returns 1, or -ENOTSUP if the key is not there. */
+static int use_row(struct interp_file *out, const struct elf_file *f, const struct row *row)
+{
+	out->process.walker = STACK_WALKER_PYTHON;
+	out->process.python = row->python;
+	return find_root(&out->process, f, row->key_at) ? -ENOTSUP : 1;
 }
 
 int interp_detect_python(struct interp_file *out, const struct elf_file *f, const char *path)
@@ -173,10 +186,11 @@ int interp_detect_python(struct interp_file *out, const struct elf_file *f, cons
 	if (minor)
 		snprintf(out->version, sizeof(out->version), "Python 3.%u", minor);
 	row = find_row(minor);
-	if (!row || is_free_threaded(f, minor) || !is_confirmed(f, &row->python) ||
-	    interp_add_loop(out, f, &loop))
-		return -ENOTSUP;
-	out->process.walker = STACK_WALKER_PYTHON;
-	out->process.python = row->python;
-	return find_root(&out->process, f, row->key_at) ? -ENOTSUP : 1;
+	if (row && is_free_threaded(f, minor))
+		strcat(out->version, " without the GIL");
+	else if (row && !is_confirmed(f, row))
+		strcat(out->version, ", other structures");
+	else if (row && !interp_add_loop(out, f, &loop))
+		return use_row(out, f, row);
+	return -ENOTSUP;
 }
