@@ -629,8 +629,10 @@ static int has_ia32(void)
 	const pid_t pid = fork();
 	int status;
 
-	if (!pid)
+	if (!pid) {
+		signal(SIGSEGV, SIG_DFL); /* cmocka's handler would end the test in the child */
 		ia32_getpid();
+	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status))
 		assert_int_equal(WEXITSTATUS(status), 0);
