@@ -9,6 +9,7 @@
 #include "container/container_lookup.h"
 #include "parse/event_rows.h"
 #include "parse/parse.h"
+#include "requests/requests.h"
 #include "state/export.h"
 #include "state/import.h"
 #include "state/inspector.h"
@@ -17,6 +18,8 @@
 
 static void drop_state(struct sinsp *s)
 {
+	sinsp_requests_free(s->requests);
+	s->requests = NULL;
 	scap_state_build_free(s->machine);
 	s->machine = NULL;
 	sinsp_users_fini(&s->users, &s->threads.strings);
@@ -42,6 +45,8 @@ static int import_state(struct sinsp *s)
 	s->native = s->begun = s->evt_in_preface = 0;
 	s->resync.fds_lost_ns = s->resync.threads_lost_ns = 0;
 	s->hostname[0] = 0;
+	if (!err && !st && s->with_requests)
+		err = sinsp_requests_new(&s->requests, s);
 	if (err || !st)
 		return err;
 	memcpy(s->hostname, st->machine.hostname, sizeof(s->hostname) - 1);
@@ -55,6 +60,8 @@ static int import_state(struct sinsp *s)
 		err = sinsp_import_state(&s->threads, st);
 	if (!err)
 		err = mark_all(s);
+	if (!err && s->with_requests)
+		err = sinsp_requests_new(&s->requests, s);
 	sinsp_warn_fd_limit(s);
 	return err;
 }
@@ -174,6 +181,7 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	s->tree_root = OPT(opts, tree_root);
 	s->debug_dirs = OPT(opts, debug_dirs);
 	s->interpreter_frames = OPT(opts, interpreter_frames);
+	s->with_requests = OPT(opts, requests);
 	sinsp_resync_init(&s->resync, OPT(opts, resync));
 	s->log = OPT(opts, log);
 	s->log_ctx = OPT(opts, log_ctx);
@@ -203,37 +211,37 @@ void sinsp_close(struct sinsp *s)
 	free(s);
 }
 
+static int begin_section(struct sinsp *s)
+{
+	int err;
+
+	s->section_due = 0;
+	drop_state(s);
+	err = s->section ? s->section(s->section_ctx, scap_state(s->src)) : 0;
+	return err ?: load_state(s);
+}
+
+/* Returns as scap_next. */
 static int next_raw(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 {
 	for (;;) {
 		int r = scap_next_split(s->src, &evt->raw, &evt->params, timeout_ms);
 
-		if (r != SCAP_NEW_SECTION)
+		if (r != SCAP_NEW_SECTION || s->requests)
 			return r;
-		drop_state(s);
-		r = s->section ? s->section(s->section_ctx, scap_state(s->src)) : 0;
-		if (!r)
-			r = load_state(s);
+		r = begin_section(s);
 		if (r)
 			return r;
 	}
 }
 
-int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
+/* Updates the state, and what is kept of the event besides. */
+static int apply(struct sinsp *s, struct sinsp_evt *evt)
 {
-	int r;
+	int r = s->before ? s->before(s->before_ctx, &evt->raw) : 0;
 
-	sinsp_parse_finish(s);
-	if (s->container_events)
-		sinsp_step_containers(s);
-	r = next_raw(s, evt, timeout_ms);
-	if (r != 1)
+	if (r)
 		return r;
-	if (s->before) {
-		r = s->before(s->before_ctx, &evt->raw);
-		if (r)
-			return r;
-	}
 	evt->insp = s;
 	s->n_events++;
 	sinsp_parse_event(s, evt);
@@ -246,6 +254,67 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 	else if (evt->raw.type == EVT_MAP_EXEC_E || evt->raw.type == EVT_MAP_EXIT_E)
 		sinsp_scripts_drop(s, evt);
 	return 1;
+}
+
+/* Returns the next event that was derived, as sinsp_next; 0: there is none. */
+static int next_derived(struct sinsp *s, struct sinsp_evt *evt)
+{
+	if (!sinsp_requests_next(s->requests, &evt->raw))
+		return 0;
+	scap_evt_params(evt->raw.hdr, &evt->params);
+	return apply(s, evt);
+}
+
+/* The source, or a section of it, ended. Returns the first of the last derived events; or 0, or a
+ * negative errno. */
+static int end_requests(struct sinsp *s, struct sinsp_evt *evt, int r)
+{
+	s->section_due = r == SCAP_NEW_SECTION;
+	sinsp_requests_finish(s->requests);
+	r = next_derived(s, evt);
+	return r || !s->section_due ? r : begin_section(s);
+}
+
+/* Works as sinsp_next, and returns the events that are derived from an event behind it: with the
+ * state after it, and then with that in which what it ended is gone. */
+static __attribute__((noinline)) int next_with_requests(struct sinsp *s, struct sinsp_evt *evt,
+							int timeout_ms)
+{
+	int r = next_derived(s, evt);
+
+	if (r)
+		return r;
+	sinsp_parse_finish(s);
+	r = next_derived(s, evt);
+	if (!r && s->section_due)
+		r = begin_section(s);
+	if (r)
+		return r;
+	if (s->container_events)
+		sinsp_step_containers(s);
+	r = next_raw(s, evt, timeout_ms);
+	if (r == -ENODATA)
+		return end_requests(s, evt, r) ?: r;
+	if (r == SCAP_NEW_SECTION)
+		return end_requests(s, evt, r) ?: next_with_requests(s, evt, timeout_ms);
+	if (r == 1)
+		r = apply(s, evt);
+	if (r == 1)
+		sinsp_requests_event(s->requests, evt);
+	return r;
+}
+
+int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
+{
+	int r;
+
+	if (s->requests)
+		return next_with_requests(s, evt, timeout_ms);
+	sinsp_parse_finish(s);
+	if (s->container_events)
+		sinsp_step_containers(s);
+	r = next_raw(s, evt, timeout_ms);
+	return r == 1 ? apply(s, evt) : r;
 }
 
 void sinsp_set_before(struct sinsp *s, sinsp_before_fn before, void *ctx)

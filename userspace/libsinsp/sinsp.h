@@ -72,6 +72,7 @@ struct sinsp_opts {
 	const char *debug_dirs; /* searched for symbols before /usr/lib/debug, separated by colons.
 				   Borrowed until sinsp_close. NULL: none */
 	uint8_t interpreter_frames; /* stacks have the native frames of interpreters, too */
+	uint8_t requests; /* derives events of requests, unless the source has them */
 };
 
 /* Owns @src and the options' lookup, also on failure, and drops the state of @src: a writer that

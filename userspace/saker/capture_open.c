@@ -206,6 +206,8 @@ static struct sinsp_opts inspector_opts(const struct capture *c, const char *pat
 		.source_name = path,
 		.debug_dirs = o->debug_dirs,
 		.interpreter_frames = (uint8_t)o->interpreter_frames,
+		.requests = (uint8_t)pushdown_wants_requests(c->dispatch.filter,
+							     c->dispatch.chisels, o),
 		.log = say_log,
 		.containers = c->live,
 	};
@@ -234,6 +236,17 @@ static int open_inspector(struct capture *c, size_t i, const struct scap_open_op
 	return sinsp_open(&c->inspectors[i], src, sinsp_opts);
 }
 
+/* Requests need more of the data on inet sockets, unless the user set a limit. */
+static void keep_more(const struct capture *c, struct scap_open_opts *opts)
+{
+	static const struct scap_snap_port all = {.from = 0, .to = UINT16_MAX, .snaplen = 2048};
+
+	if (!c->pushdown.requests || c->o->snaplen || c->o->snap_ports.n)
+		return;
+	opts->snap_ports = &all;
+	opts->n_snap_ports = 1;
+}
+
 /* Opens the source @i: the only one, or a file of several. */
 static int open_source(struct capture *c, size_t i)
 {
@@ -244,7 +257,7 @@ static int open_source(struct capture *c, size_t i)
 	const struct scap_select select = selection(c, &command);
 	const char *tracepoints[o->sample.on.n + 1];
 	struct scap_sampler_opts so;
-	const struct scap_open_opts opts = {
+	struct scap_open_opts opts = {
 		.sz = sizeof(opts),
 		.paths = c->live ? NULL : path,
 		.log = say_log,
@@ -266,6 +279,7 @@ static int open_source(struct capture *c, size_t i)
 	unsigned int before = say_n_errors();
 	int err;
 
+	keep_more(c, &opts);
 	/* First, since loading the driver takes longer than an answer. */
 	if (c->live)
 		sinsp_opts.lookup = start_lookup(o);

@@ -70,6 +70,11 @@ const struct option_row option_rows[] = {
 	 "Capture at most BYTES of each I/O buffer (default 80). With -r: show at most BYTES of "
 	 "it.",
 	 parse_snaplen, AT(snaplen)},
+	{0, "requests", NULL, GROUP_SOURCE,
+	 "Also derive an event for each request that sockets carry (HTTP, Redis, ...). Fields "
+	 "request.* and their chisels imply it. Live: captures at most 2048 bytes of each buffer on "
+	 "TCP and UDP sockets, unless -s or --snaplen-port is given.",
+	 set_value, AT(requests), 1},
 	{0, "page-faults", NULL, GROUP_SOURCE,
 	 "Also capture page faults (many). To capture only those: --syscalls page_fault.",
 	 set_value, AT(page_faults), 1},

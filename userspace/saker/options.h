@@ -160,6 +160,7 @@ struct options {
 	int print; /* also print lines while writing a file */
 	int enter_events;
 	int page_faults, switches; /* live: also record these events */
+	int requests; /* derive events of requests */
 	struct sample_options sample;
 	struct profile_options profile;
 	struct selftest_options selftest;

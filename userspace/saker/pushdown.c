@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fields/evt_io.h"
 #include "fields/field.h"
 #include "fields/format.h"
 #include "shared/events.h"
@@ -24,6 +25,47 @@ static void demand(struct pushdown *p, const struct sinsp_filter *f)
 	p->page_faults |= means(f, EVT_PAGE_FAULT_E);
 }
 
+static int is_about_requests(const struct sinsp_filter *f)
+{
+	return f && (sinsp_filter_field_needs(f) & FIELD_NEEDS_REQUESTS ||
+		     sinsp_filter_names_type(f, EVT_REQUEST_E) || means(f, EVT_REQUEST_E));
+}
+
+int pushdown_wants_requests(const struct sinsp_filter *f, const struct chisels *cs,
+			    const struct options *o)
+{
+	int wanted = o->requests || is_about_requests(f) ||
+		     sinsp_format_needs(o->line.format) & FIELD_NEEDS_REQUESTS;
+
+	for (size_t i = 0; cs && !wanted && i < cs->n; i++)
+		wanted = sinsp_chisel_needs(cs->v[i].c) & FIELD_NEEDS_REQUESTS ||
+			 is_about_requests(sinsp_chisel_filter(cs->v[i].c));
+	return !!wanted;
+}
+
+/* Adds the type if it can move bytes of sockets, or ends a connection. */
+static void add_io_type(void *ctx, const struct scap_event_info *info)
+{
+	const uint32_t io = EF_READS_FROM_FD | EF_WRITES_TO_FD;
+	uint64_t *types = ctx;
+
+	if (info->flags & io || sinsp_io_moves(info) || info->id == EVT_SHUTDOWN_X)
+		types[EVT_INDEX(info->id) / 64] |= 1ull << EVT_INDEX(info->id) % 64;
+}
+
+/* Requests are derived from calls that the filter need not match, also from those that succeed. */
+static void add_calls_of_requests(struct pushdown *p)
+{
+	uint64_t types[(EVT_INDEX_MAX + 63) / 64] = {0};
+
+	if (!p->requests)
+		return;
+	scap_event_each(add_io_type, types);
+	scap_calls_set_types(&p->calls, types);
+	p->needs.failed = 0;
+	p->needs.files = 1;
+}
+
 static int narrow(struct pushdown *p, struct sinsp_filter *f)
 {
 	unsigned int n_all;
@@ -38,14 +80,15 @@ static int narrow(struct pushdown *p, struct sinsp_filter *f)
 	}
 	p->by_type = sinsp_filter_n_types(f, &n_all) < n_all;
 	scap_calls_set_types(&p->calls, sinsp_filter_types(f));
+	add_calls_of_requests(p);
 	return 0;
 }
 
-int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o)
+int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o, int requests)
 {
 	int err = 0;
 
-	*p = (struct pushdown){.needed = sinsp_format_needs(o->line.format)};
+	*p = (struct pushdown){.needed = sinsp_format_needs(o->line.format), .requests = requests};
 	if (!f)
 		return 0;
 	p->needed |= sinsp_filter_field_needs(f);
@@ -69,7 +112,7 @@ int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 {
 	int err;
 
-	*p = (struct pushdown){0};
+	*p = (struct pushdown){.requests = lines->requests};
 	for (size_t i = 0; i < cs->n; i++) {
 		const struct sinsp_filter *f = sinsp_chisel_filter(cs->v[i].c);
 

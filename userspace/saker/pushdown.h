@@ -20,13 +20,19 @@ struct pushdown {
 	int by_type; /* some types of events cannot match */
 	int switches, page_faults; /* the filter is about these events */
 	unsigned int needed; /* enum sinsp_field_needs of the fields in the filter or on display */
+	int requests; /* events of requests are wanted: made of the data of calls on sockets */
 	int turns; /* CPU time of threads is shown, which needs the switches of all tasks */
 };
 
+/* Returns whether lines, the filter or the chisels have events of requests. @f, @cs: NULL: none. */
+int pushdown_wants_requests(const struct sinsp_filter *f, const struct chisels *cs,
+			    const struct options *o);
+
 /* Each returns 0 or -ENOMEM. With --no-pushdown nothing is pushed down. */
 
-/* For the filter; NULL: none. */
-int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o);
+/* For the filter; NULL: none. @requests: pushdown_wants_requests. */
+int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o,
+		  int requests);
 /* For chisels, which receive what the filter matches (@lines). A capture file gets everything. */
 int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 			  const struct pushdown *lines, const struct options *o);

@@ -66,6 +66,7 @@ enum sinsp_field_needs {
 					 such as its memory: no event of their own shows a change */
 	FIELD_NEEDS_CALLS = 1 << 2, /* calls by which a thread changes its user, directory or
 				       session: no other event shows that */
+	FIELD_NEEDS_REQUESTS = 1 << 3, /* events of requests, derived from calls on sockets */
 };
 
 /* Cost of computing the value; cheap checks come first. */

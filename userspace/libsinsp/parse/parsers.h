@@ -50,6 +50,7 @@ void sinsp_parse_recv(struct sinsp_parse *p);
 
 /* parse_passed_fd.c */
 void sinsp_parse_passed_file(struct sinsp_parse *p);
+void sinsp_parse_request(struct sinsp_parse *p);
 
 /* parse_connect.c */
 /* Updates a descriptor whose connect is pending by an event that is no exit of connect. */

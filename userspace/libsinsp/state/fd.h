@@ -62,10 +62,22 @@ struct sinsp_connect {
 	uint8_t has_latency;
 };
 
+struct sinsp_conn; /* requests/conn.h */
+
+/* An open socket, which all descriptors made of it share: those of dup, fork and pidfd_getfd. A
+ * descriptor from /proc or from a message has one of its own. */
+struct sinsp_open_file {
+	uint32_t refs; /* descriptors */
+	uint8_t imported; /* it existed before its descriptor was seen */
+	struct sinsp_conn *conn; /* the requests on it; NULL: none, or not followed */
+	struct sinsp_open_file *next; /* the next one of that connection */
+};
+
 struct sinsp_fd_with_ends {
 	struct sinsp_fd fd;
 	union sinsp_fd_ends ends;
 	struct sinsp_connect connect;
+	struct sinsp_open_file *file; /* NULL: a pidfd, or no memory */
 };
 
 /* Returns the ends; all zero for a descriptor without. */
@@ -79,6 +91,12 @@ static inline const union sinsp_fd_ends *sinsp_fd_ends(const struct sinsp_fd *fd
 static inline const struct sinsp_tuple *sinsp_fd_tuple(const struct sinsp_fd *fd)
 {
 	return &sinsp_fd_ends(fd)->tuple;
+}
+
+/* Returns the open socket; NULL: the descriptor is not a socket. */
+static inline struct sinsp_open_file *sinsp_fd_file(const struct sinsp_fd *fd)
+{
+	return fd->has_ends ? ((const struct sinsp_fd_with_ends *)fd)->file : NULL;
 }
 
 /* Returns NULL for a descriptor that is not a socket. */

@@ -22,6 +22,7 @@ void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 	sinsp_slab_init(&mem->fds_with_ends, sizeof(struct sinsp_fd_with_ends));
 	sinsp_slab_init(&mem->chunks, sizeof(struct sinsp_fd_chunk));
 	sinsp_slab_init(&mem->tables, sizeof(struct sinsp_fd_table));
+	sinsp_slab_init(&mem->files, sizeof(struct sinsp_open_file));
 	mem->strings = strings;
 	if (!seed)
 		seed = sinsp_hash_seed(mem);
@@ -33,6 +34,7 @@ void sinsp_fd_mem_fini(struct sinsp_fd_mem *mem)
 	sinsp_slab_fini(&mem->fds_with_ends);
 	sinsp_slab_fini(&mem->chunks);
 	sinsp_slab_fini(&mem->tables);
+	sinsp_slab_fini(&mem->files);
 }
 
 /* ---- single files ---- */
@@ -69,9 +71,44 @@ static struct sinsp_fd *fd_new(struct sinsp_fd_mem *mem, int has_ends)
 	return fd;
 }
 
+static struct sinsp_open_file *file_ref(struct sinsp_open_file *f)
+{
+	if (f)
+		f->refs++;
+	return f;
+}
+
+static void file_put(struct sinsp_fd_mem *mem, struct sinsp_open_file *f)
+{
+	if (!f || --f->refs)
+		return;
+	if (f->conn && mem->file_end)
+		mem->file_end(mem->file_end_ctx, f);
+	sinsp_slab_put(&mem->files, f);
+}
+
+static struct sinsp_open_file **file_of(struct sinsp_fd *fd)
+{
+	return fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->file : NULL;
+}
+
+/* Gives a socket an open file of its own, unless it has one. Without memory it has none. */
+static void add_file(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
+{
+	struct sinsp_open_file **at = file_of(fd);
+
+	if (!at || *at || fd->type == SCAP_FD_PIDFD)
+		return;
+	*at = sinsp_slab_get(&mem->files);
+	if (*at)
+		(*at)->refs = 1;
+}
+
 /* Frees the struct, not its name. */
 static void fd_put(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
 {
+	if (fd->has_ends)
+		file_put(mem, *file_of(fd));
 	sinsp_slab_put(fd->has_ends ? &mem->fds_with_ends : &mem->fds, fd);
 }
 
@@ -81,12 +118,17 @@ static void fd_free(struct sinsp_fd_mem *mem, struct sinsp_fd *fd)
 	fd_put(mem, fd);
 }
 
-/* Copies all of @src except has_ends; the ends only if both have them. */
-static void fd_assign(struct sinsp_fd *dst, const struct sinsp_fd *src)
+/* Copies all of @src except has_ends; the ends only if both have them. Both then are of one open
+ * socket. */
+static void fd_assign(struct sinsp_fd_mem *mem, struct sinsp_fd *dst, const struct sinsp_fd *src)
 {
 	const int has_ends = dst->has_ends;
 
 	if (has_ends && src->has_ends) {
+		struct sinsp_open_file *file = file_ref(sinsp_fd_file(src));
+
+		file_put(mem, *file_of(dst));
+		*file_of(dst) = file;
 		*sinsp_fd_edit_ends(dst) = *sinsp_fd_ends(src);
 		((struct sinsp_fd_with_ends *)dst)->connect = *sinsp_fd_connect(src);
 	}
@@ -130,7 +172,7 @@ static struct sinsp_fd_chunk *chunk_copy(struct sinsp_fd_mem *mem,
 			chunk_put(mem, c);
 			return NULL;
 		}
-		fd_assign(c->fds[i], from->fds[i]);
+		fd_assign(mem, c->fds[i], from->fds[i]);
 		sinsp_str_ref(c->fds[i]->name);
 		c->n++;
 	}
@@ -386,7 +428,8 @@ struct sinsp_fd *sinsp_files_edit_socket(struct sinsp_fd_mem *mem, struct sinsp_
 	fd = fd_new(mem, 1);
 	if (!fd)
 		return NULL;
-	fd_assign(fd, *at);
+	fd_assign(mem, fd, *at);
+	add_file(mem, fd);
 	fd_put(mem, *at);
 	return *at = fd;
 }
@@ -435,6 +478,7 @@ struct sinsp_fd *sinsp_files_add(struct sinsp_fd_mem *mem, struct sinsp_files *f
 	fd->num = num;
 	fd->type = type;
 	fd->name = sinsp_str_get(mem->strings, "", 0);
+	add_file(mem, fd);
 	return fd;
 }
 
@@ -552,7 +596,7 @@ void sinsp_fd_copy(struct sinsp_fd_mem *mem, struct sinsp_fd *dst, const struct 
 	int32_t num = dst->num;
 	const char *name = sinsp_str_ref(src->name), *old = dst->name;
 
-	fd_assign(dst, src);
+	fd_assign(mem, dst, src);
 	dst->num = num;
 	dst->name = name;
 	sinsp_str_put(mem->strings, old);

@@ -16,9 +16,14 @@
 #define SINSP_FILES_TOTAL_MAX (4 << 20)
 #define SINSP_PLACES_TOTAL_MAX (8 << 20)
 
+/* Called when the last descriptor of an open socket with a connection is gone. */
+typedef void (*sinsp_file_end_fn)(void *ctx, struct sinsp_open_file *file);
+
 /* Memory of all fd tables. */
 struct sinsp_fd_mem {
-	struct sinsp_slab fds, fds_with_ends, chunks, tables;
+	struct sinsp_slab fds, fds_with_ends, chunks, tables, files;
+	sinsp_file_end_fn file_end; /* NULL: none */
+	void *file_end_ctx;
 	struct sinsp_strings *strings;
 	uint64_t n_places; /* in large tables */
 	uint64_t n_refused; /* changes dropped for lack of room */

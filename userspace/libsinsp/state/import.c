@@ -68,6 +68,8 @@ static struct sinsp_fd *add_fd(struct sinsp_threads *tt, struct sinsp_files *fil
 	fd->l4proto = info->l4proto;
 	fd->open_flags = info->open_flags;
 	fd->dev = info->dev;
+	if (sinsp_fd_file(fd))
+		sinsp_fd_file(fd)->imported = 1;
 	if (is_inet(info->type)) {
 		import_addresses(fd, info);
 		name_inet(tt, fd);

@@ -12,6 +12,7 @@
 #include "user_table.h"
 
 struct sinsp_lookup; /* container/container_lookup.h */
+struct sinsp_requests; /* requests/requests.h */
 struct sinsp_symbols; /* symbols/symbols.h */
 
 /* The sample of the current exit event, which came before it: --sample-on syscall. */
@@ -33,6 +34,7 @@ struct sinsp {
 	struct sinsp_switches switches;
 	struct sinsp_code_maps code_maps;
 	struct sinsp_symbols *symbols; /* NULL: no frame was named yet */
+	struct sinsp_requests *requests; /* derives events of requests; NULL: none are wanted */
 	uint64_t n_events; /* returned so far */
 	struct sinsp_call_sample call_sample;
 
@@ -62,6 +64,8 @@ struct sinsp {
 	void *log_ctx;
 	uint8_t container_events; /* live: new containers become events */
 	struct sinsp_lookup *lookup; /* NULL: no queries */
+	uint8_t section_due; /* a new section begins behind the derived events */
+	uint8_t with_requests; /* derive events of requests in each section */
 	uint8_t warned_fd_limit; /* sinsp_warn_fd_limit logged */
 };
 

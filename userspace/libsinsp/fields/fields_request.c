@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of requests: the parameters of the derived event, and clusters of them. */
+#include <errno.h>
+
+#include "field_rows.h"
+#include "request_cluster.h"
+#include "request_params.h"
+
+/* Returns a parameter of a request; NULL: unknown, or another event. */
+static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned int at)
+{
+	if (evt->raw.type != EVT_REQUEST_E || at >= evt->params.n || !evt->params.v[at].len)
+		return NULL;
+	return &evt->params.v[at];
+}
+
+static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	const struct scap_param *p = param_of(e->evt, f->row->variant);
+
+	(void)more;
+	if (!p)
+		return 0;
+	if (p->len == sizeof(uint64_t))
+		return field_u(v, get_u64(p->p));
+	return p->len == 1 ? field_u(v, p->p[0]) : 0;
+}
+
+static int get_text(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const struct scap_param *p = param_of(e->evt, f->row->variant);
+
+	(void)more;
+	return p ? field_mem(v, p->p, strnlen((const char *)p->p, p->len)) : 0;
+}
+
+/* Gets the name in the table of the parameter. */
+static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	const struct scap_event_info *info = scap_event_info(EVT_REQUEST_E);
+	const struct scap_param *p = param_of(e->evt, f->row->variant);
+	const struct scap_flag_name *name;
+
+	(void)more;
+	if (!p || p->len != 1)
+		return 0;
+	for (name = info->params[f->row->variant].flags; name && name->name; name++)
+		if (name->value == p->p[0])
+			return field_str(v, name->name);
+	return 0;
+}
+
+typedef size_t (*cluster_fn)(char *out, const char *text, size_t len);
+
+static int get_cluster(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		       cluster_fn cluster)
+{
+	const struct scap_param *p = param_of(e->evt, f->row->variant);
+	size_t len;
+	char *out;
+
+	if (!p)
+		return 0;
+	len = strnlen((const char *)p->p, p->len);
+	out = sinsp_eval_alloc(e, len + 1);
+	if (!out)
+		return -ENOMEM;
+	return field_mem(v, out, cluster(out, (const char *)p->p, len));
+}
+
+static int get_route(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	(void)more;
+	return get_cluster(e, f, v, request_route);
+}
+
+static int get_query(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	(void)more;
+	return get_cluster(e, f, v, request_query);
+}
+
+static int get_failed(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	if (e->evt->raw.type != EVT_REQUEST_E)
+		return 0;
+	return field_u(v, !!param_of(e->evt, REQUEST_P_ERROR));
+}
+
+/* clang-format off */
+#define ROW(name, type, variant, get, help)                                                        \
+	{name, FIELD_##type, FIELD_FMT_DEC, FIELD_COST_SEARCH, 0, variant, get, help, NULL,        \
+	 .needs = FIELD_NEEDS_FILES | FIELD_NEEDS_REQUESTS}
+
+static const struct sinsp_field_row rows[] = {
+	ROW("request.num", UINT, REQUEST_P_NUM, get_number, "number of the request, from 1 on"),
+	ROW("request.proto", STR, REQUEST_P_PROTO, get_text,
+	    "protocol: http, redis, ...; tls and generic for streams that are not parsed"),
+	ROW("request.kind", STR, REQUEST_P_KIND, get_name,
+	    "request; oneway for a message that has no response"),
+	ROW("request.side", STR, REQUEST_P_SIDE, get_name,
+	    "what the process is for this request: client or server"),
+	ROW("request.method", STR, REQUEST_P_METHOD, get_text,
+	    "method or command: GET, SET, SELECT, Produce"),
+	ROW("request.resource", STR, REQUEST_P_RESOURCE, get_text,
+	    "what it is about: path, key, table, topic, name"),
+	ROW("request.route", STR, REQUEST_P_RESOURCE, get_route,
+	    "request.resource without its query, and with * for each part that looks like an "
+	    "identifier: /a/123/b is /a/*/b"),
+	ROW("request.statement", STR, REQUEST_P_STATEMENT, get_text,
+	    "whole statement or command, up to 4096 bytes"),
+	ROW("request.query", STR, REQUEST_P_STATEMENT, get_query,
+	    "request.statement with ? for each literal"),
+	ROW("request.status", INT, REQUEST_P_STATUS, get_number,
+	    "status as the protocol counts it: HTTP status, number of the error"),
+	ROW("request.failed", BOOL, 0, get_failed, "true if the request has a request.error"),
+	ROW("request.error", STR, REQUEST_P_ERROR, get_text,
+	    "why it failed: code of the protocol, such as 404 or WRONGTYPE; or unanswered, closed "
+	    "(in the middle of the response), reset, timed_out, unreachable, unfinished (when the "
+	    "capture ended), lost (events are missing), evicted (no room)"),
+	ROW("request.error_text", STR, REQUEST_P_ERROR_TEXT, get_text, "the server's message of the error"),
+	ROW("request.begin", TIME, REQUEST_P_BEGIN, get_number, "time of the first byte of the request"),
+	ROW("request.latency", DURATION, REQUEST_P_LATENCY, get_number,
+	    "nanoseconds from the first byte of the request to the last of the response; of an "
+	    "unanswered request: to its end. Sum of send, ttfb and recv"),
+	ROW("request.send", DURATION, REQUEST_P_SEND, get_number,
+	    "nanoseconds from the first to the last byte of the request"),
+	ROW("request.ttfb", DURATION, REQUEST_P_TTFB, get_number,
+	    "nanoseconds from the last byte of the request to the first of the response"),
+	ROW("request.recv", DURATION, REQUEST_P_RECV, get_number,
+	    "nanoseconds from the first to the last byte of the response"),
+	ROW("request.bytes_in", UINT, REQUEST_P_BYTES_IN, get_number, "bytes that the process received"),
+	ROW("request.bytes_out", UINT, REQUEST_P_BYTES_OUT, get_number, "bytes that the process sent"),
+	ROW("request.peer", STR, REQUEST_P_PEER, get_text, "address of the other end"),
+	ROW("request.peer_proc", STR, REQUEST_P_PEER_PROC, get_text,
+	    "name of the process at the other end, if it is on this machine"),
+	ROW("request.peer_pid", INT, REQUEST_P_PEER_PID, get_number, "its PID"),
+	ROW("request.conn", STR, REQUEST_P_CONN, get_text,
+	    "connection; the same text for the records of both ends"),
+	ROW("request.tid", INT, REQUEST_P_TID, get_number,
+	    "thread that sent or received the first byte; thread.tid: the last one"),
+	ROW("request.trace_id", STR, REQUEST_P_TRACE_ID, get_text,
+	    "trace that the request belongs to, by its traceparent, B3 or Jaeger header"),
+	ROW("request.span_id", STR, REQUEST_P_SPAN_ID, get_text, "span in that trace"),
+	ROW("request.stream", UINT, REQUEST_P_STREAM, get_number,
+	    "stream or correlation number, of protocols that have one"),
+	ROW("request.truncated", BOOL, REQUEST_P_TRUNCATED, get_number,
+	    "true if bytes were not captured that values would need: see --snaplen"),
+};
+/* clang-format on */
+
+const struct sinsp_field_class sinsp_fields_request = {
+	.name = "request",
+	.title = "request",
+	.help = "Requests that sockets carry: an event each, derived when one of these is used, or "
+		"with --requests",
+	FIELD_ROWS(rows),
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Redis: commands, pipelines, replies of each kind, messages to subscribers. */
+#include "requests_test.h"
+
+#define GET_K "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"
+
+static void replies_of_each_kind_end(void **state)
+{
+	static const struct say said[] = {
+		{'c', GET_K, 0},
+		{'s', "$5\r\nhello\r\n", 0},
+		{'c', GET_K, 0},
+		{'s', "$-1\r\n", 0},
+		{'c', "*3\r\n$3\r\nset\r\n$1\r\nk\r\n$1\r\nv\r\n", 0},
+		{'s', "+OK\r\n", 0},
+		{'c', "*2\r\n$4\r\nLPOP\r\n$1\r\nk\r\n", 0},
+		{'s', "-WRONGTYPE Operation against a key\r\n", 0},
+		{'c', "*2\r\n$4\r\nXYZA\r\n$1\r\nq\r\n", 0},
+		{'s', "*3\r\n:1\r\n*2\r\n$1\r\na\r\n_\r\n%1\r\n+k\r\n#t\r\n", 0},
+		{0}};
+
+	(void)state;
+	talk_check(said, 6379,
+		   "redis GET k - 20/11\nredis GET k - 20/5\nredis SET k - 27/5\n"
+		   "redis LPOP k - 21/36 WRONGTYPE\nredis XYZA q - 21/34\n");
+}
+
+static void commands_are_pipelined(void **state)
+{
+	static const struct say said[] = {{'c', GET_K GET_K "*1\r\n$4\r\nPING\r\n", 0},
+					  {'s', "$1\r\na\r\n-ERR no\r\n+PONG\r\n", 0},
+					  {0}};
+
+	(void)state;
+	talk_check(said, 7777, "redis GET k - 20/7\nredis GET k - 20/9 ERR\nredis PING - - 14/7\n");
+}
+
+static void messages_to_subscribers_are_oneway(void **state)
+{
+	static const struct say said[] = {
+		{'c', "*2\r\n$9\r\nSUBSCRIBE\r\n$2\r\nch\r\n", 0},
+		{'s', "*3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n", 0},
+		{'s', "*3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$2\r\nhi\r\n", 0},
+		{'s', ">3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$2\r\nyo\r\n", 0},
+		{0}};
+
+	(void)state;
+	talk_check(said, 6379,
+		   "redis SUBSCRIBE ch - 27/31\nredis oneway message ch - 0/33\n"
+		   "redis oneway message ch - 0/33\n");
+}
+
+static void check_secret(const struct sinsp_evt *evt)
+{
+	assert_string_equal(talk_text(evt, REQUEST_P_STATEMENT), "auth ***");
+}
+
+static void passwords_are_not_shown(void **state)
+{
+	static const struct say said[] = {
+		{'c', "*2\r\n$4\r\nauth\r\n$6\r\nsecret\r\n", 0}, {'s', "+OK\r\n", 0}, {0}};
+	const struct talk_opts o = {.port = 6379};
+	char got[500];
+
+	(void)state;
+	talk_requests(got, sizeof(got), said, &o, check_secret);
+	assert_string_equal(got, "redis AUTH - - 26/5\n");
+}
+
+static void large_values_need_no_bytes(void **state)
+{
+	static char value[9000 + 2];
+	const struct say said[] = {
+		{'c', GET_K, 0}, {'s', "$9000\r\n", 0}, {'s', value, sizeof(value)},
+		{'c', GET_K, 0}, {'s', "$-1\r\n", 0},   {0}};
+	const struct talk_opts o = {.port = 6379, .snaplen = 80};
+	char got[500];
+
+	(void)state;
+	memset(value, 'x', sizeof(value));
+	talk_requests(got, sizeof(got), said, &o, NULL);
+	assert_string_equal(got, "redis GET k - 20/9009\nredis GET k - 20/5\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replies_of_each_kind_end),
+		cmocka_unit_test(commands_are_pipelined),
+		cmocka_unit_test(messages_to_subscribers_are_oneway),
+		cmocka_unit_test(passwords_are_not_shown),
+		cmocka_unit_test(large_values_need_no_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The texts of a request. Text that stands in a request of hostile size is cut to its limit. */
+#include "request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint16_t limits[REQ_TEXT_MAX] = {
+	[REQ_METHOD] = 64,      [REQ_RESOURCE] = 1024, [REQ_STATEMENT] = 4096, [REQ_ERROR] = 64,
+	[REQ_ERROR_TEXT] = 256, [REQ_TRACE_ID] = 64,   [REQ_SPAN_ID] = 32,
+};
+
+static void add(struct request *r, enum req_text which, size_t old, const void *p, size_t n)
+{
+	char *text;
+
+	if (old + n > limits[which])
+		n = limits[which] - old;
+	text = realloc(r->texts[which], old + n + 1);
+	if (!text)
+		return;
+	r->texts_sz += (uint32_t)n + (r->texts[which] ? 0 : 1);
+	r->texts_sz -= r->texts[which] && !old ? (uint32_t)strlen(text) : 0;
+	memcpy(text + old, p, n);
+	text[old + n] = 0;
+	r->texts[which] = text;
+}
+
+void req_set_text(struct request *r, enum req_text which, const void *p, size_t n)
+{
+	const char *nul = memchr(p, 0, n);
+
+	add(r, which, 0, p, nul ? (size_t)(nul - (const char *)p) : n);
+}
+
+void req_set_string(struct request *r, enum req_text which, const char *text)
+{
+	req_set_text(r, which, text, strlen(text));
+}
+
+void req_add_text(struct request *r, enum req_text which, const void *p, size_t n)
+{
+	const char *nul = memchr(p, 0, n);
+
+	add(r, which, strlen(req_text(r, which)), p, nul ? (size_t)(nul - (const char *)p) : n);
+}

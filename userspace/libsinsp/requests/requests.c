@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Passes the bytes of events on to their connections, and queues the events that are derived. */
+#include "requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conn.h"
+#include "event/event_build.h"
+#include "event/event_table.h"
+#include "fields/evt_io.h"
+#include "fields/info.h"
+#include "memory/hash.h"
+
+enum { N_BUCKETS = 1 << 14, SWEEP_NS = 1000000000 };
+
+/* A derived event. */
+struct derived {
+	struct derived *next;
+	uint16_t cpu;
+	struct ppm_evt_hdr hdr; /* its parameters lie behind it */
+};
+
+/* ---- the queue ---- */
+
+int requests_push(struct sinsp_requests *rs, const struct ppm_evt_hdr *hdr)
+{
+	struct derived *d = malloc(offsetof(struct derived, hdr) + hdr->len);
+
+	if (!d)
+		return -ENOMEM;
+	memcpy(&d->hdr, hdr, hdr->len);
+	d->next = NULL;
+	*rs->last = d;
+	rs->last = &d->next;
+	return 0;
+}
+
+int sinsp_requests_next(struct sinsp_requests *rs, struct scap_evt *raw)
+{
+	struct derived *d = rs->first;
+
+	free(rs->lent);
+	rs->lent = NULL;
+	if (!d)
+		return 0;
+	rs->first = d->next;
+	if (!rs->first)
+		rs->last = &rs->first;
+	rs->lent = d;
+	memset(raw, 0, sizeof(*raw));
+	raw->hdr = &d->hdr;
+	raw->ts_ns = raw->true_ns = rs->ts_ns;
+	raw->cpu = rs->cpu;
+	raw->type = d->hdr.type;
+	raw->nr = REC_NR_NONE;
+	return 1;
+}
+
+static void drop_queue(struct sinsp_requests *rs)
+{
+	while (rs->first) {
+		struct derived *d = rs->first;
+
+		rs->first = d->next;
+		free(d);
+	}
+	rs->last = &rs->first;
+}
+
+/* ---- life ---- */
+
+/* The last descriptor of the socket is gone. */
+static void end_file(void *ctx, struct sinsp_open_file *file)
+{
+	struct sinsp_conn *c = file->conn;
+	struct sinsp_open_file **at = &c->files;
+
+	(void)ctx;
+	while (*at != file)
+		at = &(*at)->next;
+	*at = file->next;
+	if (!c->files)
+		conn_free(c, "closed");
+}
+
+int sinsp_requests_new(struct sinsp_requests **out, struct sinsp *s)
+{
+	struct sinsp_requests *rs = calloc(1, sizeof(*rs));
+
+	if (!rs)
+		return -ENOMEM;
+	rs->by_key = calloc(N_BUCKETS, sizeof(*rs->by_key));
+	if (!rs->by_key) {
+		free(rs);
+		return -ENOMEM;
+	}
+	rs->s = s;
+	rs->last = &rs->first;
+	rs->seed = sinsp_hash_seed(rs);
+	sinsp_slab_init(&rs->requests, sizeof(struct request));
+	s->threads.fds.file_end = end_file;
+	s->threads.fds.file_end_ctx = rs;
+	*out = rs;
+	return 0;
+}
+
+void sinsp_requests_finish(struct sinsp_requests *rs)
+{
+	while (rs->oldest)
+		conn_free(rs->oldest, "unfinished");
+}
+
+void sinsp_requests_free(struct sinsp_requests *rs)
+{
+	if (!rs)
+		return;
+	sinsp_requests_finish(rs);
+	drop_queue(rs);
+	free(rs->lent);
+	rs->s->threads.fds.file_end = NULL;
+	sinsp_slab_fini(&rs->requests);
+	free(rs->by_key);
+	free(rs);
+}
+
+void sinsp_requests_get_stats(const struct sinsp_requests *rs, struct sinsp_requests_stats *st)
+{
+	*st = rs->stats;
+	st->memory = rs->used;
+}
+
+/* ---- events ---- */
+
+/* The source has the events of requests itself: derives none. */
+static void turn_off(struct sinsp_requests *rs)
+{
+	rs->off = 1;
+	sinsp_requests_finish(rs);
+	drop_queue(rs);
+}
+
+/* Reports in the stream, and so in a file, that events of requests follow. */
+static void begin(struct sinsp_requests *rs)
+{
+	static const uint32_t version = 1;
+	const struct evt_value value = {&version, sizeof(version)};
+	char buf[sizeof(struct ppm_evt_hdr) + 16];
+	const int len =
+		scap_evt_build(buf, sizeof(buf), EVT_REQUESTS_E, rs->now_ns, UINT64_MAX, &value, 1);
+
+	rs->begun = 1;
+	if (len > 0 && requests_push(rs, (const struct ppm_evt_hdr *)buf))
+		rs->stats.n_dropped++;
+}
+
+/* Ends responses without a known end on connections that are idle. */
+static void sweep(struct sinsp_requests *rs)
+{
+	struct sinsp_conn *c = rs->oldest;
+
+	rs->sweep_at_ns = rs->now_ns + SWEEP_NS;
+	while (c && c->now.end_ns + CONN_IDLE_NS < rs->now_ns) {
+		struct sinsp_conn *newer = c->newer;
+
+		conn_end_open(c);
+		c = newer;
+	}
+}
+
+static const struct scap_param *data_of(const struct sinsp_evt *evt)
+{
+	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
+		if (evt->info->params[i].type == PT_BYTEBUF &&
+		    !strcmp(evt->info->params[i].name, "data"))
+			return &evt->params.v[i];
+	return NULL;
+}
+
+static void begin_call(struct sinsp_conn *c, const struct sinsp_evt *evt, int64_t fd, int out)
+{
+	c->now = (struct conn_call){
+		.begin_ns = evt->raw.true_ns - (evt->latency_known ? evt->latency_ns : 0),
+		.end_ns = evt->raw.true_ns,
+		.tid = evt->thread->tid,
+		.fd = fd,
+		.out = (uint8_t)out,
+		.datagram = c->is_udp,
+		.peer = conn_peer_hash(c, evt->fd),
+	};
+	conn_touch(c);
+}
+
+/* A read of no bytes is the end of what the peer sends. */
+static void end_of_stream(struct sinsp_conn *c, int out)
+{
+	if (!out && c->client && c->role_known && !c->is_udp)
+		conn_end_requests(c, "closed");
+}
+
+static void move(struct sinsp_requests *rs, const struct sinsp_evt *evt, const struct sinsp_fd *fd,
+		 int64_t num, int out, uint64_t total, const struct scap_param *data)
+{
+	struct sinsp_conn *c = conn_of(rs, fd);
+	size_t captured = data ? data->len : 0;
+
+	if (!c)
+		return;
+	begin_call(c, evt, num, out);
+	if (captured > total)
+		captured = (size_t)total;
+	if (total)
+		conn_feed(c, out, captured ? data->p : (const uint8_t *)"", captured, total);
+	else
+		end_of_stream(c, out);
+}
+
+/* Returns the name of an error that ends a connection; NULL: it does not. */
+static const char *fatal_error(int64_t res)
+{
+	switch (-res) {
+	case ECONNRESET:
+	case EPIPE:
+	case ECONNABORTED:
+		return "reset";
+	case ETIMEDOUT:
+		return "timed_out";
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return "unreachable";
+	}
+	return NULL;
+}
+
+static void fail(struct sinsp_requests *rs, const struct sinsp_evt *evt, int64_t res)
+{
+	const uint32_t io = EF_READS_FROM_FD | EF_WRITES_TO_FD;
+	const struct sinsp_open_file *file = sinsp_fd_file(evt->fd);
+	const char *why = fatal_error(res);
+
+	(void)rs;
+	if (!why || !file || !file->conn || !(evt->info->flags & io))
+		return;
+	conn_end_requests(file->conn, why);
+}
+
+static int is_socket(const struct sinsp_fd *fd)
+{
+	return fd && fd->has_ends;
+}
+
+static void follow(struct sinsp_requests *rs, const struct sinsp_evt *evt)
+{
+	struct sinsp_io io;
+	int64_t res;
+
+	if (!sinsp_evt_io(evt, &io)) {
+		if (is_socket(evt->fd) && sinsp_evt_result(evt, &res) && res < 0)
+			fail(rs, evt, res);
+		return;
+	}
+	if (io.ends & SINSP_IO_READ && is_socket(io.in))
+		move(rs, evt, io.in, io.in_num, 0, io.n_bytes, data_of(evt));
+	if (io.ends & SINSP_IO_WRITE && is_socket(io.out))
+		move(rs, evt, io.out, io.out_num, 1, io.n_bytes, data_of(evt));
+}
+
+void sinsp_requests_event(struct sinsp_requests *rs, const struct sinsp_evt *evt)
+{
+	if (rs->off)
+		return;
+	if (evt->raw.type == EVT_REQUEST_E || evt->raw.type == EVT_REQUESTS_E) {
+		turn_off(rs);
+		return;
+	}
+	rs->now_ns = evt->raw.true_ns;
+	rs->ts_ns = evt->raw.ts_ns;
+	rs->cpu = evt->raw.cpu;
+	if (!rs->begun)
+		begin(rs);
+	if (rs->now_ns >= rs->sweep_at_ns)
+		sweep(rs);
+	if (!evt->info || evt_is_enter(evt->raw.type) || !evt->thread)
+		return;
+	if (is_socket(evt->fd) || is_socket(evt->other_fd))
+		follow(rs, evt);
+}
