@@ -27,7 +27,7 @@ def build(out_dir):
                         "-no-pie", "-fno-stack-protector", "-fno-omit-frame-pointer",
                         "-o", out, src], capture_output=True, text=True)
     if p.returncode:
-        e2e.skip(f"gcc makes no 32-bit programs: {p.stderr.splitlines()[:1]}")
+        e2e.skip_test(f"gcc makes no 32-bit programs: {p.stderr.splitlines()[:1]}")
     return out
 
 
@@ -35,9 +35,9 @@ def need_ia32(prog):
     try:
         status = subprocess.run([prog], stdin=subprocess.DEVNULL).returncode
     except OSError as err:
-        e2e.skip(f"this kernel runs no 32-bit programs: {err}")
+        e2e.skip_test(f"this kernel runs no 32-bit programs: {err}")
     if status != 1: # without a directory it ends at once
-        e2e.skip(f"this kernel runs no 32-bit programs: status {status}")
+        e2e.skip_test(f"this kernel runs no 32-bit programs: status {status}")
 
 
 class Ia32(strace_test.Judge, unittest.TestCase):

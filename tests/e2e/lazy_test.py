@@ -135,6 +135,7 @@ class LazyEnter(unittest.TestCase):
         self.assertEqual(results[1:], [-38, -38])
 
     def test_32_bit_call(self):
+        e2e.need_ia32_calls()
         lines = self.capture("ia32")
         self.assertEqual(self.pairs(lines, "writev"), [])
         last = [l for l in lines if l.type == "getpid" and l.dir == "<"]

@@ -80,6 +80,22 @@ def skip_test(reason):
     raise unittest.SkipTest(reason)
 
 
+@functools.cache
+def has_ia32_calls():
+    """Returns whether a process may make 32-bit calls: else the call kills it."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "getpid")
+        subprocess.run(["gcc", "-x", "c", "-o", program, "-"], check=True, text=True,
+                       input='int main(void) { __asm__ volatile("int $0x80" : : "a"(20) : "memory"); return 0; }')
+        return subprocess.run([program]).returncode == 0
+
+
+def need_ia32_calls():
+    """Skips a test where the kernel, or the machine below it, has no 32-bit calls."""
+    if not has_ia32_calls():
+        skip_test("this machine has no 32-bit calls")
+
+
 def need_live():
     if lacks_live():
         skip(lacks_live())

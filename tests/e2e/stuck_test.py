@@ -169,6 +169,7 @@ class Stuck(unittest.TestCase):
         self.assertEqual(saker.wait(), 0)
 
     def test_32_bit_call(self):
+        e2e.need_ia32_calls()
         p = self.start("ia32", [self.prog], stdin=subprocess.PIPE)
         self.await_call(p.pid, 3)
         text = e2e.run(e2e.SAKER, "--pid", str(p.pid), "-n", "1")
