@@ -14,6 +14,9 @@
 #include "shared/user_walk.h"
 
 #define PYTHON_STEP 4 /* maximum number of frames per call: a loop that is unrolled */
+/* No code object is smaller: bytes behind one may not be mapped. */
+#define PYTHON_CODE_SZ 144
+#define PYTHON_CODE_UNITS 16 /* in it: the number of instructions; before 3.11 of arguments */
 #define PYTHON_TAG 3ull /* bits of a reference that are not its address: 3.14 */
 
 /* Returns the innermost activation of the thread: a C frame, or a frame. 0: none. */
@@ -62,9 +65,10 @@ static __always_inline int python_put(struct user_walk *w, const struct interp_p
 	u64 position;
 	u32 check;
 
-	if (!code || walk_read(w, w->object, WALK_SCRIPT_SZ - 32, code))
+	if (!code || walk_read(w, w->object, PYTHON_CODE_SZ, code))
 		return 0;
-	check = script_check(object_u64(w, p->code_name), object_u32(w, p->code_first_line),
+	check = script_check(object_u64(w, p->code_name) ^ object_u64(w, PYTHON_CODE_UNITS) * 5,
+			     object_u32(w, p->code_first_line),
 			     object_u32(w, p->code_flags) ^ (u64)object_u32(w, p->code_argcount)
 								    << 24);
 	if (p->frames == PYTHON_FRAME_OBJECTS)
