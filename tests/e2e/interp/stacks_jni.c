@@ -48,7 +48,8 @@ JNIEXPORT jint JNICALL Java_Stacks_caughtInC(JNIEnv *env, jclass class, jint n)
 
 JNIEXPORT jint JNICALL Java_Stacks_virtualInC(JNIEnv *env, jobject self, jint n)
 {
-	const jmethodID m = (*env)->GetMethodID(env, (*env)->GetObjectClass(env, self), "callee", "(I)I");
+	const jmethodID m =
+		(*env)->GetMethodID(env, (*env)->GetObjectClass(env, self), "callee", "(I)I");
 
 	return (*env)->CallIntMethod(env, self, m, n) + 1;
 }
