@@ -134,8 +134,8 @@ void req_skip(struct sinsp_conn *c, enum req_from from, uint64_t n);
  * follow those it consumes. NULL: to none, nothing more is parsed. */
 void req_switch(struct sinsp_conn *c, const struct req_protocol *to);
 
-/* Returns a number for the other end of the current datagram; requests of several clients of one
- * socket are told apart by it. */
+/* Returns a number for the other end of the current datagram. It distinguishes the requests of
+ * several clients of one socket. */
 uint64_t req_datagram_peer(const struct sinsp_conn *c);
 
 #endif /* SINSP_REQUESTS_PROTOCOL_H */
