@@ -276,7 +276,8 @@ static int end_requests(struct sinsp *s, struct sinsp_evt *evt, int r)
 }
 
 /* Works as sinsp_next, and returns the events that are derived from an event behind it: with the
- * state after it, and then with that in which what it ended is gone. */
+ * state after it, and then with that in which what it ended is gone. Returns SCAP_NEW_SECTION after
+ * a section without more events. */
 static __attribute__((noinline)) int next_with_requests(struct sinsp *s, struct sinsp_evt *evt,
 							int timeout_ms)
 {
@@ -293,10 +294,8 @@ static __attribute__((noinline)) int next_with_requests(struct sinsp *s, struct 
 	if (s->container_events)
 		sinsp_step_containers(s);
 	r = next_raw(s, evt, timeout_ms);
-	if (r == -ENODATA)
+	if (r == -ENODATA || r == SCAP_NEW_SECTION)
 		return end_requests(s, evt, r) ?: r;
-	if (r == SCAP_NEW_SECTION)
-		return end_requests(s, evt, r) ?: next_with_requests(s, evt, timeout_ms);
 	if (r == 1)
 		r = apply(s, evt);
 	if (r == 1)
@@ -308,8 +307,12 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 {
 	int r;
 
-	if (s->requests)
-		return next_with_requests(s, evt, timeout_ms);
+	if (s->requests) {
+		do
+			r = next_with_requests(s, evt, timeout_ms);
+		while (r == SCAP_NEW_SECTION);
+		return r;
+	}
 	sinsp_parse_finish(s);
 	if (s->container_events)
 		sinsp_step_containers(s);
