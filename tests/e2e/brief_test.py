@@ -17,6 +17,7 @@ SESSION = {"SAKER_SAMPLER_SESSION": f"brief-{os.getpid()}"}
 N = 1000
 FIELDS = ("sample.comm", "stack.end", "stack.complete", "stack.folded", "stack.user.depth")
 WORK = re.compile(r"_start;.*main;outermost;.*;compare;innermost(;|$)")
+IN_MAIN = re.compile(r";main(?!.*;(fork|execl|wait4|exit|_dl_runtime_resolve_\w+)(;|$))")
 
 
 class Brief(unittest.TestCase):
@@ -56,8 +57,11 @@ class Brief(unittest.TestCase):
     def test_names(self):
         """A program that only computes has its own functions in each stack, with qsort's
         between them."""
-        own = [s for s in self.samples if "outermost" in s["stack.folded"]]
-        self.assertGreater(len(own), 0.8 * len(self.samples))
+        # Only in main: execve, the dynamic linker and the exit take as long as the machine likes.
+        in_main = [s for s in self.samples if IN_MAIN.search(s["stack.folded"])]
+        own = [s for s in in_main if "outermost" in s["stack.folded"]]
+        self.assertGreater(len(own), 5 * N)
+        self.assertGreater(len(own), 0.8 * len(in_main))
         self.assertGreater(sum(bool(WORK.search(s["stack.folded"])) for s in own), 0.98 * len(own))
 
     def test_in_other_mounts(self):
