@@ -14,7 +14,8 @@
 
 #define SCRIPT_SENT_BITS 15
 
-/* Tags of what was sent, by their hash. A tag that another one replaced is sent again. */
+/* Tags of what was sent, by their first bits, those of a hash of the address. What another code
+ * object replaced, at its address or elsewhere, is sent again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1u << SCRIPT_SENT_BITS);
@@ -44,6 +45,13 @@ static __always_inline u64 *script_sent(u64 tag)
 	u32 at = tag >> (64 - SCRIPT_SENT_BITS);
 
 	return bpf_map_lookup_elem(&scripts_sent, &at);
+}
+
+/* Returns the tag of a code object with this checksum; @at: a hash of its address. */
+static __always_inline u64 script_tag(u64 at, u32 check)
+{
+	return at >> (64 - SCRIPT_SENT_BITS) << (64 - SCRIPT_SENT_BITS) |
+	       (at ^ check) * 0xc2b2ae3d27d4eb4full >> SCRIPT_SENT_BITS;
 }
 
 /* Reads @sz bytes of the process at @at to @to, a place in @w. Returns not 0 if they are not
@@ -100,8 +108,7 @@ static __always_inline void script_used(struct user_walk *w, u32 walker, u64 cod
 	const u64 *sent;
 	u8 *slot;
 
-	w->scratch =
-		((code ^ w->space << 16) * 0x9e3779b97f4a7c15ull ^ check) * 0xc2b2ae3d27d4eb4full;
+	w->scratch = script_tag((code ^ w->space << 16) * 0x9e3779b97f4a7c15ull, check);
 	sent = script_sent(w->scratch);
 	if (!sent || ONCE(*sent) == w->scratch || w->n_codes >= WALK_CODES_MAX)
 		return;

@@ -67,7 +67,9 @@ static __always_inline int python_put(struct user_walk *w, const struct interp_p
 
 	if (!code || walk_read(w, w->object, PYTHON_CODE_SZ, code))
 		return 0;
-	check = script_check(object_u64(w, p->code_name) ^ object_u64(w, PYTHON_CODE_UNITS) * 5,
+	check = script_check(object_u64(w, p->code_name) ^ object_u64(w, PYTHON_CODE_UNITS) * 5 ^
+				     object_u64(w, p->code_lines) * 3 ^
+				     object_u64(w, p->code_file) * 7,
 			     object_u32(w, p->code_first_line),
 			     object_u32(w, p->code_flags) ^ (u64)object_u32(w, p->code_argcount)
 								    << 24);
