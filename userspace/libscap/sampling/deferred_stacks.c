@@ -37,6 +37,7 @@ struct deferred_stacks {
 	unsigned int n;
 	struct waiting *lent; /* delivered, until the next call */
 	struct stack stacks[N_STACKS];
+	struct stack joined; /* the last one */
 	unsigned int n_stacks;
 	uint64_t n_lone, n_never;
 };
@@ -85,21 +86,62 @@ static uint64_t id_of(const struct scap_params *ps, int at)
 	return p && p->len == sizeof(uint64_t) ? get_u64(p->p) : 0;
 }
 
+static int has_functions(const struct stack *s)
+{
+	for (unsigned int i = 0; i < s->len / sizeof(s->frames[0]); i++)
+		if (STACK_IS_SCRIPT(s->frames[i]))
+			return 1;
+	return 0;
+}
+
+/* Puts the functions of interpreters that the sample itself has into the native frames of @whole,
+ * since a stack that is walked from a copy has none. Returns not 0 if there are no such functions,
+ * or the native frames differ. */
+static int join_functions(struct stack *to, const struct scap_param *own, const struct stack *whole)
+{
+	const unsigned int n_whole = whole->len / sizeof(uint64_t);
+	unsigned int n = 0, at = 0;
+
+	for (; n < own->len / sizeof(uint64_t) && n < STACK_USER_MAX; n++) {
+		to->frames[n] = get_u64(own->p + n * sizeof(uint64_t));
+		if (!(STACK_HOW(to->frames[n]) & STACK_HOW_SCRIPT) &&
+		    (at >= n_whole || STACK_ADDR(to->frames[n]) != STACK_ADDR(whole->frames[at++])))
+			return -1;
+	}
+	while (at < n_whole && n < STACK_USER_MAX)
+		to->frames[n++] = whole->frames[at++];
+	to->len = (uint16_t)(n * sizeof(uint64_t));
+	to->end = at < n_whole ? STACK_END_DEPTH : whole->end;
+	return has_functions(to) ? 0 : -1;
+}
+
+/* Returns the user stack of a sample, whose own frames are @own. */
+static const struct stack *joined(struct deferred_stacks *j, const struct scap_param *own,
+				  const struct stack *whole)
+{
+	if (!whole || !own || has_functions(whole) || join_functions(&j->joined, own, whole))
+		return whole;
+	return &j->joined;
+}
+
 /* Joins @evt with the user stack and the end of @stack. Without a stack the end reason is `never`,
  * which holds until one comes. */
-static struct waiting *copy_with(const struct deferred_stacks *j, const struct scap_evt *evt,
+static struct waiting *copy_with(struct deferred_stacks *j, const struct scap_evt *evt,
 				 const struct stack *stack)
 {
 	const uint8_t never = STACK_END_NEVER;
 	struct evt_value values[EVT_MAX_PARAMS];
-	const size_t room = evt->hdr->len + (stack ? stack->len : 0) + sizeof(never);
-	struct waiting *w = malloc(sizeof(*w) + room);
 	struct scap_params ps;
+	struct waiting *w;
+	size_t room;
 
-	if (!w || scap_evt_params(evt->hdr, &ps)) {
-		free(w);
+	if (scap_evt_params(evt->hdr, &ps))
 		return NULL;
-	}
+	stack = joined(j, param(&ps, j->at.user), stack);
+	room = evt->hdr->len + (stack ? stack->len : 0) + sizeof(never);
+	w = malloc(sizeof(*w) + room);
+	if (!w)
+		return NULL;
 	for (unsigned int i = 0; i < ps.n; i++)
 		values[i] = (struct evt_value){ps.v[i].p, (uint16_t)ps.v[i].len};
 	if (stack)

@@ -125,6 +125,59 @@ static void test_what_has_an_id_and_an_end(void **state)
 	deferred_stacks_free(j);
 }
 
+#define SCRIPT(addr)                                                                               \
+	((uint64_t)(STACK_HOW_SCRIPT | STACK_WALKER_PYTHON) << STACK_HOW_SHIFT | (addr))
+
+/* Puts @n frames into a sample that waits for stack 33, and then that stack: 100 and the ones
+ * behind it. Returns the frames that result. */
+static unsigned int joined(uint64_t *to, const uint64_t *own, unsigned int n, unsigned int n_stack)
+{
+	struct deferred_stacks *j = deferred_stacks_new();
+	const uint64_t id = 33;
+	const uint8_t end = STACK_END_DEFERRED;
+	struct evt_value v[SAMPLE_P_MAX] = {
+		[SAMPLE_P_USER] = {own, (uint16_t)(8 * n)},
+		[SAMPLE_P_END] = {&end, 1},
+		[SAMPLE_P_ID] = {&id, 8},
+	};
+	struct scap_params ps;
+	struct scap_evt evt;
+
+	assert_true(scap_evt_build(buf, sizeof(buf), EVT_SAMPLE_E, 5, 1, v, SAMPLE_P_MAX) > 0);
+	assert_int_equal(deferred_stacks_put(j, event_at(5)), 1);
+	assert_int_equal(deferred_stacks_put(j, stack(6, 33, 100, n_stack)), 1);
+	assert_int_equal(deferred_stacks_next(j, &evt), 1);
+	assert_int_equal(scap_evt_params(evt.hdr, &ps), 0);
+	assert_int_equal(ps.v[SAMPLE_P_END].p[0],
+			 ps.v[SAMPLE_P_USER].len < sizeof(uint64_t) * STACK_USER_MAX
+				 ? STACK_END_ROOT
+				 : STACK_END_DEPTH);
+	memcpy(to, ps.v[SAMPLE_P_USER].p, ps.v[SAMPLE_P_USER].len);
+	deferred_stacks_free(j);
+	return ps.v[SAMPLE_P_USER].len / 8;
+}
+
+/* Functions of interpreters that only the sample has stay where they are in its native frames. */
+static void test_functions_of_the_sample_stay(void **state)
+{
+	const uint64_t own[] = {STACK_EXACT | 100, 101, SCRIPT(7), STACK_MORE(1, 2), 102};
+	const uint64_t other[] = {100, SCRIPT(7), STACK_MORE(1, 2), 103};
+	static uint64_t to[STACK_USER_MAX];
+
+	(void)state;
+	assert_int_equal(joined(to, own, 5, 6), 8);
+	assert_memory_equal(to, own, sizeof(own));
+	assert_int_equal(to[5], 103);
+	assert_int_equal(to[7], 105);
+	assert_int_equal(joined(to, own, 5, 3), 5);
+	assert_int_equal(joined(to, own, 5, STACK_USER_MAX), STACK_USER_MAX);
+	assert_int_equal(to[STACK_USER_MAX - 1], 100 + STACK_USER_MAX - 3);
+	assert_int_equal(joined(to, other, 4, 6), 6); /* another stack */
+	assert_int_equal(to[1], 101);
+	assert_int_equal(joined(to, own, 5, 2), 2); /* a shorter one */
+	assert_int_equal(joined(to, own, 2, 6), 6); /* no functions */
+}
+
 static void test_one_stack_for_all_samples_of_its_id(void **state)
 {
 	struct deferred_stacks *j = deferred_stacks_new();
@@ -267,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_parameters_are_where_they_are_said_to_be),
 		cmocka_unit_test(test_others_pass),
 		cmocka_unit_test(test_what_has_an_id_and_an_end),
+		cmocka_unit_test(test_functions_of_the_sample_stay),
 		cmocka_unit_test(test_one_stack_for_all_samples_of_its_id),
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_a_stack_that_never_comes),
