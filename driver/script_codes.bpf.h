@@ -24,7 +24,7 @@ struct {
 } scripts_sent SEC(".maps");
 
 /* Results of a step of a walker. */
-enum { SCRIPT_MORE, SCRIPT_END, SCRIPT_FULL };
+enum { SCRIPT_MORE, SCRIPT_END, SCRIPT_FULL, SCRIPT_OTHER };
 
 /* Computes the checksum of a code object from three of its numbers. */
 static __always_inline u32 script_check(u64 a, u64 b, u64 c)

@@ -30,6 +30,9 @@ struct interp_python {
 	u8 lasti_scale; /* bytes for each unit of frame_lasti in frame objects */
 	u8 root_is_key; /* root: only the key, which exists */
 	u16 tstate_frame; /* in the thread state: the C frame, or the frame */
+	u16 tstate_thread; /* in the thread state: its thread, as the thread pointer */
+	u16 interp_next, interp_states; /* in an interpreter; a thread state's next one is at 8 */
+	s32 interps; /* the list of interpreters, relative to the root */
 	u16 frame_code, frame_previous, frame_lasti, frame_entry;
 	u16 code_argcount, code_flags, code_first_line, code_file, code_name, code_lines,
 		code_bytes; /* in the code object */

@@ -19,6 +19,7 @@
 #define WALK_CODES_MAX 256 /* maximum number of new code objects of a walk */
 #define WALK_CODE_SLOTS 256
 #define WALK_SCRIPT_SZ 256u /* bytes of an interpreter's objects per read */
+#define WALK_PYTHON_STATES 4 /* maximum number of other states of a thread; a power of two */
 #define WALK_JAVA_HEAPS 4 /* maximum number of heaps of compiled code */
 #define WALK_LUA_STATES 4 /* a power of two */
 #define WALK_SWITCHES_MAX                                                                          \
@@ -85,6 +86,14 @@ struct user_walk {
 		u32 slot; /* of the activation's state */
 		u32 resumed; /* the activation continues a coroutine */
 	} lua;
+	/* Of Python: the thread state of PyGILState, and where other states of the thread continue.
+	 * The search for these: the next interpreter and state. */
+	struct {
+		u64 own, others[WALK_PYTHON_STATES];
+		u64 interp, state;
+		u32 n_others, n_tried, n_searched;
+		u32 search; /* enum python_search */
+	} python;
 	/* Of Perl: the current COP and its caller's, the PERL_SI and its contexts, the next one. */
 	struct {
 		u64 cop, caller, info, contexts;

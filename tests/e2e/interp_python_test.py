@@ -12,6 +12,8 @@ import runtimes
 import saker_e2e as e2e
 from interp_stacks import Stacks
 
+WAITS = "clock_nanosleep, select, nanosleep, pselect6" # calls of time.sleep
+
 
 def pythons():
     """Pairs of version and program: Debian's, and those of pyenv."""
@@ -27,7 +29,7 @@ def pythons():
 class Python(Stacks):
     def check(self, python, seed, root=""):
         expected = self.run_program(python, "stacks.py", seed, root=root)
-        got = self.sampled("clock_nanosleep, select, nanosleep, pselect6")
+        got = self.sampled(WAITS)
         self.check_order(got, expected)
         self.check_tops(len(got), r"stacks\.py")
 

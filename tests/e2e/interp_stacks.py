@@ -41,9 +41,9 @@ class Stacks(unittest.TestCase):
             return self.run_program(program, "stacks.erl", seed,
                                     *erlang.options(*erlang.functions_in_c(folder, root)), root=root)
 
-    def run_program(self, program, script, seed, *options, root=""):
+    def run_program(self, program, script, seed, *options, root="", words=()):
         """The program calls warm_up until there is a file start; its stacks from then on count. In another
-        root it runs by chroot."""
+        root it runs by chroot. words: more arguments."""
         folder, scripts = e2e.own_dir(self), os.path.join(HERE, "interp")
         if root:
             folder = tempfile.mkdtemp(dir=root + "/tmp")
@@ -53,7 +53,7 @@ class Stacks(unittest.TestCase):
         command = [e2e.SAKER, "profile", "--off-cpu", "--stack-depth", "1024", "-w", self.capture, "--",
                    *(["chroot", root] if root else []), program, *options,
                    *(word.removeprefix(root) for word in (os.path.join(scripts, script), expected)),
-                   str(N), str(seed), start.removeprefix(root)]
+                   str(N), str(seed), start.removeprefix(root), *words]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, env={**os.environ, **SESSION, "LC_ALL": "C"}) as p:
             try:

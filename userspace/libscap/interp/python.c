@@ -9,22 +9,28 @@
 
 /* A row of the table. */
 struct row {
-	uint64_t key_at; /* in _PyRuntime; 0: see find_key */
+	/* In _PyRuntime; 0: see find_variables. */
+	uint64_t key_at, interps_at;
 	uint64_t code_sz, frame_sz; /* of their types; 0: the file tells its offsets */
 	struct interp_python python;
 };
 
 static const struct row rows[] = {
-#define PYTHON(minor_, frames_, entry_, scale, key, tstate, f_code, f_previous, f_lasti, f_entry,  \
-	       argcount, flags, first, file, name, lines, bytes, text_, wide, code_sz_, frame_sz_) \
+#define PYTHON(minor_, frames_, entry_, scale, key, interps_, next, states, tstate, thread,        \
+	       f_code, f_previous, f_lasti, f_entry, argcount, flags, first, file, name, lines,    \
+	       bytes, text_, wide, code_sz_, frame_sz_)                                            \
 	{.key_at = (key),                                                                          \
+	 .interps_at = (interps_),                                                                 \
 	 .code_sz = (code_sz_),                                                                    \
 	 .frame_sz = (frame_sz_),                                                                  \
 	 .python = {.frames = PYTHON_##frames_,                                                    \
 		    .minor = (minor_),                                                             \
 		    .entry = (entry_),                                                             \
 		    .lasti_scale = (scale),                                                        \
+		    .interp_next = (next),                                                         \
+		    .interp_states = (states),                                                     \
 		    .tstate_frame = (tstate),                                                      \
+		    .tstate_thread = (thread),                                                     \
 		    .frame_code = (f_code),                                                        \
 		    .frame_previous = (f_previous),                                                \
 		    .frame_lasti = (f_lasti),                                                      \
@@ -68,40 +74,56 @@ static unsigned int python_version(const struct elf_file *f, const char *path)
 	return v >> 16 & 0xff;
 }
 
-/* Finds the key that a function reads before it calls PyThread_get_key_value: mov key(%rip), %edi.
- * Returns its address; 0: not found. */
-static uint64_t find_key(const struct elf_file *f, const struct elf_symbol *get)
+/* Finds the variable that the function @name reads relative to its code: the first instruction that
+ * begins with @op. Returns its address; 0: not found. */
+static uint64_t find_variable(const struct elf_file *f, const char *name, const char *op)
 {
+	struct elf_symbol function;
 	uint8_t code[64];
-	const size_t sz = get->sz < sizeof(code) ? get->sz : sizeof(code);
 	uint64_t offset;
+	size_t sz, i;
 	int32_t rel;
 
-	if (elf_file_offset_of(f, &offset, get->addr) || elf_file_read(f, code, offset, sz))
+	if (!elf_dynamic_symbol_find(f, &function, name))
 		return 0;
-	for (size_t i = 0; i + 6 <= sz; i++) {
-		if (code[i] != 0x8b || code[i + 1] != 0x3d)
+	sz = function.sz < sizeof(code) ? function.sz : sizeof(code);
+	if (elf_file_offset_of(f, &offset, function.addr) || elf_file_read(f, code, offset, sz))
+		return 0;
+	for (i = 0; i + strlen(op) + sizeof(rel) <= sz; i++) {
+		if (memcmp(code + i, op, strlen(op)))
 			continue;
-		memcpy(&rel, code + i + 2, sizeof(rel));
-		return get->addr + i + 6 + (uint64_t)(int64_t)rel;
+		i += strlen(op);
+		memcpy(&rel, code + i, sizeof(rel));
+		return function.addr + i + sizeof(rel) + (uint64_t)(int64_t)rel;
 	}
 	return 0;
 }
 
-/* Finds the key of the thread's state. Returns -1 if it is not there. */
-static int find_root(struct interp_process *p, const struct elf_file *f, uint64_t key_at)
+/* Finds the variables of a version whose functions alone show where they are. */
+static int find_variables(struct interp_process *p, const struct elf_file *f)
 {
-	struct elf_symbol symbol;
+	const uint64_t key = find_variable(f, "PyGILState_GetThisThreadState",
+					   "\x8b\x3d"); /* mov key(%rip), %edi */
+	const uint64_t interps = find_variable(f, "PyInterpreterState_Head",
+					       "\x48\x8b\x05"); /* mov head(%rip), %rax */
 
-	if (!key_at) {
-		p->python.root_is_key = 1;
-		if (elf_dynamic_symbol_find(f, &symbol, "PyGILState_GetThisThreadState"))
-			p->root = find_key(f, &symbol);
-		return p->root ? 0 : -1;
-	}
-	if (!elf_dynamic_symbol_find(f, &symbol, "_PyRuntime") || key_at + 8 > symbol.sz)
+	p->root = key;
+	p->python.root_is_key = 1;
+	p->python.interps = (int32_t)(interps - key);
+	return key && interps ? 0 : -1;
+}
+
+/* Finds the key of the thread's state, and the interpreters. Returns -1 if they are not there. */
+static int find_root(struct interp_process *p, const struct elf_file *f, const struct row *row)
+{
+	struct elf_symbol runtime;
+
+	if (!row->key_at)
+		return find_variables(p, f);
+	if (!elf_dynamic_symbol_find(f, &runtime, "_PyRuntime") || row->key_at + 8 > runtime.sz)
 		return -1;
-	p->root = symbol.addr + key_at;
+	p->root = runtime.addr + row->key_at;
+	p->python.interps = (int32_t)(row->interps_at - row->key_at);
 	return 0;
 }
 
@@ -125,11 +147,19 @@ static const struct {
 } debug_offsets[] = {{13, 23, 29, 35}, {14, 26, 32, 40}};
 
 #define DEBUG_WORDS 64
+#define DEBUG_INTERPS 5
+#define DEBUG_INTERP_NEXT 8
+#define DEBUG_INTERP_STATES 9
 
-static int is_row_of(const struct interp_python *p, const uint64_t *thread, const uint64_t *frame,
-		     const uint64_t *code)
+static int is_row_of(const struct row *row, const uint64_t *words, const uint64_t *thread,
+		     const uint64_t *frame, const uint64_t *code)
 {
-	return thread[0] == p->tstate_frame && frame[0] == p->frame_previous &&
+	const struct interp_python *p = &row->python;
+
+	return words[DEBUG_INTERPS] == row->interps_at &&
+	       words[DEBUG_INTERP_NEXT] == p->interp_next &&
+	       words[DEBUG_INTERP_STATES] == p->interp_states && thread[0] == p->tstate_frame &&
+	       thread[1] == p->tstate_thread && frame[0] == p->frame_previous &&
 	       frame[1] == p->frame_code && frame[2] == p->frame_lasti &&
 	       frame[4] == p->frame_entry && code[0] == p->code_file && code[2] == p->code_name &&
 	       code[3] == p->code_lines && code[4] == p->code_first_line &&
@@ -149,7 +179,7 @@ static int is_confirmed(const struct elf_file *f, const struct row *row)
 			return elf_dynamic_symbol_find(f, &runtime, "_PyRuntime") &&
 			       !elf_file_offset_of(f, &offset, runtime.addr) &&
 			       !elf_file_read(f, words, offset, sizeof(words)) &&
-			       is_row_of(p, words + debug_offsets[i].thread,
+			       is_row_of(row, words, words + debug_offsets[i].thread,
 					 words + debug_offsets[i].frame,
 					 words + debug_offsets[i].code);
 	return python_types_agree(f, p, row->code_sz, row->frame_sz);
@@ -163,12 +193,12 @@ static const struct row *find_row(unsigned int minor)
 	return NULL;
 }
 
-/* Returns 1, or -ENOTSUP if the key is not there. */
+/* Returns 1, or -ENOTSUP if the variables are not there. */
 static int use_row(struct interp_file *out, const struct elf_file *f, const struct row *row)
 {
 	out->process.walker = STACK_WALKER_PYTHON;
 	out->process.python = row->python;
-	return find_root(&out->process, f, row->key_at) ? -ENOTSUP : 1;
+	return find_root(&out->process, f, row) ? -ENOTSUP : 1;
 }
 
 int interp_detect_python(struct interp_file *out, const struct elf_file *f, const char *path)
