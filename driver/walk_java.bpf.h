@@ -2,19 +2,16 @@
 /*
  * Walks the methods of Java on HotSpot, interpreted and compiled.
  *
- * All code lies in the code cache: up to a few heaps, each with a map that leads from an address to
- * the beginning of its blob. A blob is the interpreter, a compiled method (nmethod), or a stub. An
- * interpreter's frame has the method and the bytecode. A compiled frame has a fixed size; for each
- * call in it the compiler keeps which methods were inlined there, and at which bytecodes.
+ * An interpreter's frame has the method and the bytecode. A compiled frame has a fixed size; for
+ * each call in it the compiler keeps which methods were inlined there, and at which bytecodes. A
+ * walk goes on from one frame of the code cache to the next one.
  */
 #ifndef DRIVER_WALK_JAVA_BPF_H
 #define DRIVER_WALK_JAVA_BPF_H
 
-#include "script_codes.bpf.h"
-#include "script_places.bpf.h"
-#include "shared/user_walk.h"
+#include "java_places.bpf.h"
 
-#define JAVA_HOPS 32 /* maximum number of steps in the map of segments */
+#define JAVA_STEP 4 /* maximum number of frames per call: a loop that is unrolled */
 #define JAVA_POINTS_BITS 20 /* a method has at most so many points with debug information, log2 */
 #define JAVA_SCOPE_SZ 16 /* bytes: three numbers of at most five */
 #define JAVA_NUMBER_SZ 5
@@ -27,14 +24,6 @@
 #define JAVA_REG_BCP 13 /* register of the interpreter: the current bytecode */
 
 /* In structures of all versions. */
-#define JAVA_SPACE_HIGH 8 /* VirtualSpace: behind _low */
-#define JAVA_ARRAY_DATA 8
-#define JAVA_SEGMENT_FREE 255
-#define JAVA_METHOD_CONST 8
-#define JAVA_CONST_CONSTANTS 8
-#define JAVA_CONST_IDS 32 /* sizes and indexes */
-#define JAVA_CONST_SZ 64 /* of what is read */
-#define JAVA_CONSTANTS_CACHE 16
 #define JAVA_POINT_SZ 16
 /* The frame of the interpreter, from rbp. */
 #define JAVA_FRAME_FROM 72 /* what is read begins so many bytes below */
@@ -46,10 +35,8 @@
 #define JAVA_FRAME_LINK 72
 #define JAVA_FRAME_RETURN 80
 
-/* First eight bytes of the names of blobs. */
-#define JAVA_NAME_NMETHOD 0x00646f6874656d6eull /* "nmethod" */
-#define JAVA_NAME_NATIVE 0x6e2065766974616eull /* "native nmethod" */
-#define JAVA_NAME_LOOP 0x6572707265746e49ull /* "Interpreter" */
+/* Set in the key of a place where a thread was interrupted: what belongs to it is another point. */
+#define JAVA_EXACT (1ull << 63)
 
 /* How much of its frame an interrupted function has. */
 enum { JAVA_FULL, JAVA_BARE, JAVA_PUSHED /* rbp */, JAVA_UNSAVED /* full, but for rbp */ };
@@ -57,213 +44,55 @@ enum { JAVA_FULL, JAVA_BARE, JAVA_PUSHED /* rbp */, JAVA_UNSAVED /* full, but fo
 #define JAVA_CODE_BEFORE 8 /* bytes of code that are read before an instruction */
 #define JAVA_CODE_SZ 16
 
-/* ---- the code cache ---- */
-
-/* Reads the bounds of heap @i. Verified on its own. */
-WALK_FUNC int java_heap(struct user_walk *w, const struct interp_process *p, u64 at, u32 i)
-{
-	const struct interp_java *j;
-	u64 heap;
-
-	if (!w || !p || i >= WALK_JAVA_HEAPS)
-		return -1;
-	j = &p->java;
-	if (read_word(w, at))
-		return -1;
-	heap = w->word;
-	if (walk_read(w, &w->java.heaps[i].low, 16, heap + j->heap_memory) ||
-	    read_word(w, heap + j->heap_segments))
-		return -1;
-	w->java.heaps[i].segments = w->word;
-	if (read_word(w, heap + j->heap_shift))
-		return -1;
-	w->java.heaps[i].shift = w->word & 31;
-	return 0;
-}
-
-/* Reads the heaps. @root: the address of a pointer to the array of them. */
-static __always_inline void java_begin(struct user_walk *w, const struct interp_process *p)
-{
-	u64 array, data;
-	u32 n;
-
-	w->java.n_heaps = 0;
-	w->java.blob = w->java.blob_end = w->java.loop = w->java.loop_end = 0;
-	if (read_word(w, p->root))
-		return;
-	array = w->word;
-	if (read_word(w, array))
-		return;
-	n = (u32)w->word;
-	if (read_word(w, array + JAVA_ARRAY_DATA))
-		return;
-	data = w->word;
-	for (u32 i = 0; i < WALK_JAVA_HEAPS && i < n; i++) {
-		if (java_heap(w, p, data + 8 * i, i))
-			return;
-		w->java.n_heaps = i + 1;
-	}
-}
-
-/* Finds the heap with @pc, and puts it into w->java.heap. Returns not 0 if there is none. */
-static __always_inline int java_find_heap(struct user_walk *w, u64 pc)
-{
-	for (u32 i = 0; i < WALK_JAVA_HEAPS && i < w->java.n_heaps; i++) {
-		if (pc < w->java.heaps[i].low || pc >= w->java.heaps[i].high)
-			continue;
-		w->java.heap = w->java.heaps[i];
-		return 0;
-	}
-	return -1;
-}
-
-/* Finds the beginning of the blob with @pc: each segment has how far its block begins before, at
- * most. Returns 0: none. Verified on its own. */
-WALK_FUNC u64 java_blob_of(struct user_walk *w, u64 pc, u32 block_sz)
-{
-	if (!w || java_find_heap(w, pc))
-		return 0;
-	w->java.at = (pc - w->java.heap.low) >> (w->java.heap.shift & 31);
-	for (u32 i = 0; i < JAVA_HOPS; i++) {
-		OPAQUE(w);
-		w->word = 0;
-		if (walk_read(w, &w->word, 1, w->java.heap.segments + w->java.at))
-			return 0;
-		if (!w->word)
-			return w->java.heap.low + (w->java.at << (w->java.heap.shift & 31)) +
-			       block_sz;
-		if (w->word == JAVA_SEGMENT_FREE || w->word > w->java.at)
-			return 0;
-		w->java.at -= w->word;
-	}
-	return 0;
-}
-
-/* Returns the address that a field of the blob has, or has as an offset. */
-static __always_inline u64 java_address(const struct user_walk *w, const struct interp_java *j,
-					u64 from, u16 at)
-{
-	return j->has_offsets ? from + object_u32(w, at) : object_u64(w, at);
-}
-
-/* Notes what the walk needs of the compiled method that was read last. */
-static __always_inline void java_note_method(struct user_walk *w, const struct interp_java *j)
-{
-	const u64 blob = w->java.blob;
-	const u64 data = j->has_offsets ? object_u64(w, j->method_data) : blob;
-
-	w->java.method = object_u64(w, j->method);
-	w->java.points = data + object_u32(w, j->points);
-	w->java.points_end = data + object_u32(w, j->points_end);
-	w->java.scopes = j->has_offsets ? w->java.points_end : object_u64(w, j->scopes);
-	w->java.metadata = (j->has_offsets ? object_u64(w, j->mutable_data) : blob) +
-			   object_u32(w, j->metadata);
-	w->java.deopt = java_address(w, j, blob, j->deopt);
-	w->java.deopt_handle = java_address(w, j, blob, j->deopt_handle);
-	w->java.original = (s32)object_u32(w, j->original);
-	w->java.check = script_check(w->java.method, object_u32(w, j->id), blob);
-}
-
-/* Reads the blob that the walk is at. Returns not 0 if it is none. Verified on its own. */
-WALK_FUNC int java_read_blob(struct user_walk *w, const struct interp_process *p, u64 blob)
-{
-	const struct interp_java *j;
-
-	if (!w || !p || !blob)
-		return -1;
-	j = &p->java;
-	w->java.blob = w->java.blob_end = 0;
-	if (walk_read(w, w->object, INTERP_JAVA_HEAD, blob) ||
-	    walk_read(w, w->object + INTERP_JAVA_TAIL_AT, INTERP_JAVA_TAIL, blob + j->tail) ||
-	    read_word(w, object_u64(w, j->name)))
-		return -1;
-	w->java.name = w->word;
-	w->java.code = java_address(w, j, blob, j->code);
-	w->java.frame = object_u32(w, j->frame);
-	w->java.complete =
-		j->has_offsets ? (s16)object_u16(w, j->complete) : (s32)object_u32(w, j->complete);
-	w->java.blob = blob;
-	w->java.blob_end = java_address(w, j, blob, j->code_end);
-	if (w->java.name == JAVA_NAME_NMETHOD || w->java.name == JAVA_NAME_NATIVE)
-		java_note_method(w, j);
-	if (w->java.name == JAVA_NAME_LOOP) {
-		w->java.loop = w->java.code;
-		w->java.loop_end = w->java.blob_end;
-	}
-	return 0;
-}
-
-/* Finds the blob of the frame. Returns not 0 if it has none. */
-static __always_inline int java_find(struct user_walk *w, const struct interp_process *p)
-{
-	const u64 pc = w->ip;
-
-	if (pc >= w->java.loop && pc < w->java.loop_end) {
-		w->java.name = JAVA_NAME_LOOP;
-		w->java.blob = w->java.blob_end = 0;
-		return 0;
-	}
-	if (pc < w->java.code || pc >= w->java.blob_end) {
-		if (java_read_blob(w, p, java_blob_of(w, pc, p->java.block_sz)))
-			return -1;
-	}
-	return pc < w->java.code || pc >= w->java.blob_end;
-}
-
 /* ---- methods ---- */
-
-/* Reads what belongs to @method. Returns not 0 if it is no method. Verified on its own. */
-WALK_FUNC int java_read_method(struct user_walk *w, const struct interp_process *p, u64 method)
-{
-	u64 at, constants;
-
-	if (!w || !p || !user_word(method) || read_word(w, method + JAVA_METHOD_CONST))
-		return -1;
-	at = w->word;
-	if (!user_word(at) || walk_read(w, w->object, JAVA_CONST_SZ, at))
-		return -1;
-	constants = object_u64(w, JAVA_CONST_CONSTANTS);
-	if (!user_word(constants) || read_word(w, constants + JAVA_CONSTANTS_CACHE))
-		return -1;
-	w->java.cache = w->word;
-	w->java.bytecodes = at + p->java.const_method_sz;
-	w->java.n_bytecodes = object_u16(w, p->java.code_sz);
-	w->java.method_check = script_check(at, constants, object_u64(w, JAVA_CONST_IDS));
-	return 0;
-}
 
 static __always_inline u32 java_position(const struct user_walk *w, u64 bci)
 {
-	return bci < w->java.n_bytecodes ? (u32)bci : INTERP_JAVA_NO_POSITION;
+	return bci < w->java.method.n_bytecodes ? (u32)bci : INTERP_JAVA_NO_POSITION;
 }
 
-/* Puts the method that was read last. Verified on its own. */
-WALK_FUNC int java_put(struct user_walk *w, u64 method, u32 position)
+/* Puts a method. */
+static __always_inline int java_put(struct user_walk *w, u64 method, u32 position, u32 check)
 {
-	u32 check;
-
-	if (!w)
-		return 1;
-	check = w->java.method_check;
 	script_used(w, STACK_WALKER_JAVA, method, check, method, 0);
 	return walk_put_code(w, STACK_WALKER_JAVA, method, position, check);
 }
 
 /* ---- frames ---- */
 
-/* Goes to the caller, which has its return address below @cfa. Reads do not use the window: a
- * function more would need more of the stack. */
+/* Brings @sz bytes of stack at @addr into the window. Returns not 0 if they are not there. */
+static __always_inline int java_window(struct user_walk *w, u64 addr, u64 sz)
+{
+	const u64 at = addr - w->window_at, left = 4096 - (addr & 4095);
+
+	if (at < w->window_sz && sz <= w->window_sz - at)
+		return 0;
+	w->window_sz = 0;
+	if (!user_word(addr) || walk_fill(w, left > sz ? left : sz, addr))
+		return -1;
+	w->window_at = addr;
+	w->window_sz = left > sz ? left : sz;
+	return 0;
+}
+
+/* Returns a word of the window. */
+static __always_inline u64 java_word(const struct user_walk *w, u64 addr)
+{
+	return walk_window(w, addr - w->window_at);
+}
+
+/* Goes to the caller, which has its return address below @cfa. */
 static __always_inline int java_return(struct user_walk *w, u64 cfa, u32 saves_bp)
 {
 	if (cfa <= w->sp || !user_word(cfa - 16))
 		return walk_ends(w, STACK_END_BAD_SP);
-	if (walk_read(w, w->object, 16, cfa - 16)) {
+	if (java_window(w, cfa - 16, 16)) {
 		w->fault = cfa - 16;
 		return walk_ends(w, STACK_END_FAULT);
 	}
-	w->ip = object_u64(w, 8);
+	w->ip = java_word(w, cfa - 8);
 	if (saves_bp)
-		w->regs[UNWIND_RBP] = object_u64(w, 0);
+		w->regs[UNWIND_RBP] = java_word(w, cfa - 16);
 	w->known &= KNOWN(UNWIND_RBP) | KNOWN(UNWIND_RSP);
 	if (saves_bp)
 		w->known |= KNOWN(UNWIND_RBP);
@@ -273,46 +102,57 @@ static __always_inline int java_return(struct user_walk *w, u64 cfa, u32 saves_b
 	return WALK_STEPPED;
 }
 
-/* Walks a frame of the interpreter. */
-static __always_inline int java_interpreted(struct user_walk *w, const struct interp_process *p)
+/* Goes from a frame of the interpreter at @fp, which is in the window, to its caller. */
+static __always_inline int java_leave(struct user_walk *w, u64 fp)
 {
-	const u64 fp = w->bp;
-	u64 bci;
+	const u64 sender_sp = java_word(w, fp - 8);
 
-	if (!(w->known & KNOWN(UNWIND_RBP)) || !user_fp(fp, w->sp) ||
-	    walk_read(w, w->object, JAVA_FRAME_SZ, fp - JAVA_FRAME_FROM))
-		return 0;
-	w->java.method = object_u64(w, JAVA_FRAME_METHOD);
-	w->java.frame_bcp = object_u64(w, JAVA_FRAME_BCP);
-	w->java.frame_cache = object_u64(w, JAVA_FRAME_CACHE);
-	w->java.sender_sp = object_u64(w, JAVA_FRAME_SENDER_SP);
-	w->java.link = object_u64(w, JAVA_FRAME_LINK);
-	w->java.ret = object_u64(w, JAVA_FRAME_RETURN);
-	if (java_read_method(w, p, w->java.method) || w->java.cache != w->java.frame_cache)
-		return 0;
-	bci = w->java.frame_bcp - w->java.bytecodes;
-	if (w->exact && w->known & KNOWN(JAVA_REG_BCP) &&
-	    w->regs[JAVA_REG_BCP] - w->java.bytecodes < w->java.n_bytecodes)
-		bci = w->regs[JAVA_REG_BCP] - w->java.bytecodes;
-	if (java_put(w, w->java.method, java_position(w, bci)))
-		return 1;
-	w->ip = w->java.ret;
-	w->bp = w->regs[UNWIND_RBP] = w->java.link;
+	w->ip = java_word(w, fp + 8);
+	w->bp = w->regs[UNWIND_RBP] = java_word(w, fp);
 	w->known = KNOWN(UNWIND_RBP) | KNOWN(UNWIND_RSP);
 	w->sp = fp + 16;
 	/* Compiled callers have their frame from here on; the words between are arguments. */
-	if (user_fp(w->java.sender_sp, w->sp))
-		w->sp = w->java.sender_sp;
+	if (user_fp(sender_sp, w->sp))
+		w->sp = sender_sp;
 	w->regs[UNWIND_RSP] = w->sp;
 	w->exact = 0;
 	return WALK_STEPPED;
+}
+
+/* Walks a frame of the interpreter. Verified on its own. */
+WALK_FUNC int java_interpreted(struct user_walk *w, const struct interp_process *p)
+{
+	u64 fp, method, bci;
+
+	if (!w || !p)
+		return 1;
+	fp = w->bp;
+	if (!(w->known & KNOWN(UNWIND_RBP)) || !user_fp(fp, w->sp) ||
+	    java_window(w, fp - JAVA_FRAME_FROM, JAVA_FRAME_SZ))
+		return 0;
+	method = java_word(w, fp - JAVA_FRAME_FROM + JAVA_FRAME_METHOD);
+	bci = java_word(w, fp - JAVA_FRAME_FROM + JAVA_FRAME_BCP);
+	if (java_method_find(w, p, method, bci,
+			     java_word(w, fp - JAVA_FRAME_FROM + JAVA_FRAME_CACHE)) &&
+	    (java_read_method(w, p, method) ||
+	     w->java.method.cache != java_word(w, fp - JAVA_FRAME_FROM + JAVA_FRAME_CACHE)))
+		return 0;
+	bci -= w->java.method.at + p->java.const_method_sz;
+	if (w->exact && w->known & KNOWN(JAVA_REG_BCP)) {
+		const u64 now = w->regs[JAVA_REG_BCP] - w->java.method.at - p->java.const_method_sz;
+
+		bci = now < w->java.method.n_bytecodes ? now : bci;
+	}
+	if (java_put(w, method, java_position(w, bci), w->java.method.check))
+		return 1;
+	return java_leave(w, fp);
 }
 
 /* Returns how much of its frame the function has at the interrupted instruction, by the
  * instructions there: compilers emit few forms. */
 static __always_inline int java_frame_state(struct user_walk *w)
 {
-	const u64 off = w->ip - w->java.code;
+	const u64 off = w->ip - w->java.place.code;
 	const u8 *at;
 	u64 left;
 
@@ -329,8 +169,8 @@ static __always_inline int java_frame_state(struct user_walk *w)
 	if (at[0] == 0x0f && at[1] == 0x87 &&
 	    ((at[-7] == 0x49 && at[-5] == 0xa7) || (at[-4] == 0x49 && at[-2] == 0x67)))
 		return JAVA_BARE;
-	left = w->java.complete - off;
-	if (w->java.complete < 0 || off >= (u64)w->java.complete)
+	left = w->java.place.complete - off;
+	if (w->java.place.complete < 0 || off >= (u64)w->java.place.complete)
 		return JAVA_FULL;
 	if (at[0] == 0x48 && at[1] == 0x89 && at[3] == 0x24 && (at[2] == 0x6c || at[2] == 0xac))
 		return JAVA_UNSAVED; /* mov [rsp + X], rbp */
@@ -338,15 +178,6 @@ static __always_inline int java_frame_state(struct user_walk *w)
 	if (at[0] == 0x41 && at[1] == 0x81 && at[2] == 0x7f) /* cmp [r15 + X], N */
 		return JAVA_FULL;
 	return left <= 6 && at[0] != 0x48 ? JAVA_FULL : JAVA_BARE;
-}
-
-/* Returns whether @addr is in the code cache, where all callers of compiled code are. */
-static __always_inline int java_is_code(const struct user_walk *w, u64 addr)
-{
-	for (u32 i = 0; i < WALK_JAVA_HEAPS && i < w->java.n_heaps; i++)
-		if (addr >= w->java.heaps[i].low && addr < w->java.heaps[i].high)
-			return 1;
-	return 0;
 }
 
 /* Goes from an interrupted function to its caller, if its return address is below @cfa or a few
@@ -368,7 +199,7 @@ static __always_inline int java_return_near(struct user_walk *w, u64 cfa, u32 sa
 static __always_inline u64 java_cfa(struct user_walk *w, u32 *saves_bp)
 {
 	const int state = w->exact ? java_frame_state(w) : JAVA_FULL;
-	const u64 frame = w->java.frame;
+	const u64 frame = w->java.place.frame;
 
 	*saves_bp = state == JAVA_FULL || state == JAVA_PUSHED;
 	if (state == JAVA_BARE)
@@ -403,9 +234,9 @@ WALK_FUNC int java_stub(struct user_walk *w)
 			return java_return(w, w->sp + 8, 0);
 		return java_frame_state(w) == JAVA_PUSHED ? java_return(w, w->sp + 16, 1) : 0;
 	}
-	if (w->java.frame < 2 || w->java.frame > JAVA_SAVED_FRAME)
+	if (w->java.place.frame < 2 || w->java.place.frame > JAVA_SAVED_FRAME)
 		return 0;
-	return java_return(w, w->sp + w->java.frame * 8ull, 1);
+	return java_return(w, w->sp + w->java.place.frame * 8ull, 1);
 }
 
 /* ---- compiled methods ---- */
@@ -466,127 +297,194 @@ WALK_FUNC int java_read_scope(struct user_walk *w, u64 scope, u32 bias)
 	return n == 3 ? 0 : -1;
 }
 
-/* Appends the method of the scope at w->java.scope to the new place, and goes to its caller's.
- */
-static __always_inline int java_add_scope(struct user_walk *w, const struct interp_process *p)
+/* Appends @method, which was read last, to the place. */
+static __always_inline void java_append(struct user_walk *w, u64 method, u32 position)
 {
-	if (java_read_scope(w, w->java.scope, p->java.bias) || !w->java.number[1])
-		return -1;
-	if (read_word(w, w->java.metadata + (w->java.number[1] - 1) * 8ull))
-		return -1;
-	w->java.function.code = w->java.function.at = w->word;
-	if (java_read_method(w, p, w->java.function.code))
-		return -1;
-	/* 0 is before the first bytecode: the entry of a synchronized method. */
-	w->java.function.position = java_position(w, w->java.number[2] ? w->java.number[2] - 1 : 0);
-	w->java.function.check = w->java.method_check;
-	/* Scopes of callers lie before those that refer to them. */
-	w->java.scope = w->java.number[0] < w->java.scope ? w->java.number[0] : 0;
-	w->java.function.file = w->java.scope;
-	return place_add(w, (const struct script_place_function *)&w->java.function);
+	const u32 n = w->java.place.n & (WALK_JAVA_FUNCTIONS - 1);
+
+	w->java.place.functions[n].method = method;
+	w->java.place.functions[n].position = position;
+	w->java.place.functions[n].check = w->java.method.check;
+	w->java.place.n = n + 1;
 }
 
-/* Makes the place of the methods from w->java.scope on. Returns not 0 if none is known. */
-static __always_inline int java_make_place(struct user_walk *w, const struct interp_process *p)
+/* Appends the method of the scope at w->java.scope to the place, and goes to its caller's. */
+static __always_inline int java_add_scope(struct user_walk *w, const struct interp_process *p)
 {
-	if (place_begin(w))
+	if (java_read_scope(w, w->java.scope, p->java.bias) || !w->java.number[1] ||
+	    read_word(w, w->java.metadata + (w->java.number[1] - 1) * 8ull))
 		return -1;
-	for (u32 i = 0; i < PLACE_FUNCTIONS && w->java.scope; i++) {
-		OPAQUE(w);
-		OPAQUE(p);
-		if (java_add_scope(w, p))
-			return -1;
-	}
+	if (java_read_method(w, p, w->word))
+		return -1;
+	/* 0 is before the first bytecode: the entry of a synchronized method. */
+	java_append(w, w->java.method.method,
+		    java_position(w, w->java.number[2] ? w->java.number[2] - 1 : 0));
+	/* Scopes of callers lie before those that refer to them. */
+	w->java.scope = w->java.number[0] < w->java.scope ? w->java.number[0] : 0;
 	return 0;
 }
 
-/* Puts one method of a place. Verified on its own: place_put would need more of the stack. */
-WALK_FUNC int java_put_function(struct user_walk *w, const struct script_place_function *f)
+/* Appends the methods from w->java.scope on, or none if one is not known. Verified on its own. */
+WALK_FUNC int java_add_scopes(struct user_walk *w, const struct interp_process *p)
 {
-	if (!w || !f)
-		return 1;
-	script_used(w, STACK_WALKER_JAVA, f->code, f->check, f->at, f->file);
-	return walk_put_code(w, STACK_WALKER_JAVA, f->code, f->position, f->check);
+	if (!w || !p)
+		return -1;
+	for (u32 i = 0; i < WALK_JAVA_FUNCTIONS && w->java.scope; i++) {
+		OPAQUE(w);
+		OPAQUE(p);
+		if (java_add_scope(w, p)) {
+			w->java.place.n = 0;
+			return -1;
+		}
+	}
+	w->java.place.more = w->java.scope;
+	return 0;
 }
 
-/* Puts the methods at a place. Returns WALK_AGAIN if there are more. */
-static __always_inline int java_put_place(struct user_walk *w, const struct script_place *place)
+/* Returns whether frames that shall be deoptimized return to @pc. */
+static __always_inline int java_is_deopt(const struct user_walk *w, u64 pc)
 {
-	for (u32 i = 0; i < PLACE_FUNCTIONS && i < place->n; i++)
-		if (java_put_function(w, &place->functions[i]))
+	return pc == w->java.place.deopt || pc == w->java.place.deopt_handle;
+}
+
+/* Finds out what the code at @pc is, and for compiled code, the scope there. Returns not 0 if there
+ * is none. Verified on its own. */
+WALK_FUNC int java_place_begin(struct user_walk *w, const struct interp_process *p, u64 pc,
+			       u64 scope)
+{
+	const u64 ip = pc & ~JAVA_EXACT;
+
+	if (!w || !p || java_read_blob(w, p, java_blob_of(w, ip, p->java.block_sz), ip))
+		return -1;
+	w->java.place.process = java_process(w);
+	w->java.place.pc = pc;
+	w->java.place.scope = scope;
+	w->java.place.more = 0;
+	w->java.place.n = 0;
+	w->java.scope = 0;
+	if (w->java.place.kind == JAVA_METHOD && !java_is_deopt(w, pc))
+		w->java.scope = scope ?: java_scope_of(w, ip + (pc >> 63) - w->java.place.code);
+	return 0;
+}
+
+/* Completes the place, and keeps it. A method whose scopes are not known is appended itself, and
+ * not kept. Verified on its own. */
+WALK_FUNC int java_place_end(struct user_walk *w, const struct interp_process *p)
+{
+	u32 kind;
+
+	if (!w || !p)
+		return -1;
+	kind = w->java.place.kind;
+	if ((kind == JAVA_METHOD || kind == JAVA_NATIVE) && !w->java.place.n &&
+	    !java_is_deopt(w, w->java.place.pc)) {
+		if (!java_read_method(w, p, header_u64(w, p->java.method)))
+			java_append(w, w->java.method.method, INTERP_JAVA_NO_POSITION);
+		if (kind == JAVA_METHOD || !w->java.place.n)
+			return 0;
+	}
+	java_place_keep(w);
+	return 0;
+}
+
+/* Puts the methods of the place. Returns WALK_AGAIN if there are more. Verified on its own. */
+WALK_FUNC int java_put_methods(struct user_walk *w)
+{
+	if (!w)
+		return 1;
+	for (u32 i = 0; i < WALK_JAVA_FUNCTIONS && i < w->java.place.n; i++)
+		if (java_put(w, w->java.place.functions[i].method,
+			     w->java.place.functions[i].position, w->java.place.functions[i].check))
 			return 1;
-	w->script_frame =
-		place->n == PLACE_FUNCTIONS ? place->functions[PLACE_FUNCTIONS - 1].file : 0;
+	w->script_frame = w->java.place.more;
 	return w->script_frame ? WALK_AGAIN : 0;
 }
 
-/* Puts the method itself: what it has inlined here is unknown. */
-static __always_inline int java_put_outer(struct user_walk *w, const struct interp_process *p)
+/* Finds the place of @pc. Calls no function that makes it as a whole: on Linux 6.1 a program has at
+ * most eight functions that call each other. */
+static __always_inline int java_place(struct user_walk *w, const struct interp_process *p, u64 pc)
 {
-	if (java_read_method(w, p, w->java.method))
+	const u64 scope = w->script_frame;
+
+	if (!java_place_find(w, p, pc, scope))
 		return 0;
-	return java_put(w, w->java.method, INTERP_JAVA_NO_POSITION);
+	if (java_place_begin(w, p, pc, scope))
+		return -1;
+	if (w->java.scope)
+		java_add_scopes(w, p);
+	return java_place_end(w, p);
 }
 
-/* Puts the methods at @pc of compiled code, or from scope w->script_frame on. */
-static __always_inline int java_put_compiled(struct user_walk *w, const struct interp_process *p,
-					     u64 pc)
-{
-	const u64 check = w->java.check | w->script_frame << 32;
-	const struct script_place *place = place_find(w, pc, check);
+/* ---- the walk ---- */
 
-	if (place)
-		return java_put_place(w, place);
-	w->java.scope = w->script_frame ?: java_scope_of(w, pc - w->java.code);
-	w->script_frame = 0;
-	if (!w->java.scope || java_make_place(w, p))
-		return java_put_outer(w, p);
-	place_keep(w, pc, check);
-	place = place_new(w);
-	return place ? java_put_place(w, place) : 0;
+/* Finds the place that a frame returns to which shall be deoptimized: it returns to a handler, and
+ * keeps its return address. That of the handler has no methods. */
+static __always_inline int java_find_original(struct user_walk *w, const struct interp_process *p)
+{
+	const u64 blob = w->java.place.blob;
+
+	if (!read_word(w, w->sp + w->java.place.original) && !java_place(w, p, w->word) &&
+	    w->java.place.blob == blob)
+		return 0;
+	return java_place(w, p, w->ip);
 }
 
-/* Returns the address in the method: debug information is at return addresses, and that of an
- * interrupted instruction at the next one. */
-static __always_inline u64 java_point(struct user_walk *w)
+/* Finds the place of the frame. */
+static __always_inline int java_find(struct user_walk *w, const struct interp_process *p)
 {
-	if (w->exact)
-		return w->ip + 1;
-	/* A frame that shall be deoptimized returns to a handler, and keeps its return address. */
-	if (w->ip != w->java.deopt && w->ip != w->java.deopt_handle)
-		return w->ip;
-	return read_word(w, w->sp + w->java.original) ? 0 : w->word;
+	if (java_place(w, p, w->exact ? w->ip | JAVA_EXACT : w->ip))
+		return -1;
+	if (w->exact || w->java.place.kind != JAVA_METHOD || !java_is_deopt(w, w->ip))
+		return 0;
+	return java_find_original(w, p);
 }
 
-static __always_inline int java_compiled(struct user_walk *w, const struct interp_process *p)
+/* Walks a frame. Returns as a walker does. */
+static __always_inline int java_frame(struct user_walk *w, const struct interp_process *p)
 {
-	const u64 pc = java_point(w);
 	int r;
 
-	if (w->java.name == JAVA_NAME_NATIVE)
-		r = java_put_outer(w, p);
-	else if (pc >= w->java.code && pc <= w->java.blob_end)
-		r = java_put_compiled(w, p, pc);
-	else
-		r = 0;
-	return r ?: java_step(w);
-}
-
-WALK_FUNC int walk_java(struct user_walk *w, const struct interp_process *p)
-{
-	if (!w || !p)
-		return 1;
-	if (walk_script_begins(w, STACK_WALKER_JAVA))
-		java_begin(w, p);
+	if (w->ip >= w->java.loop && w->ip < w->java.loop_end)
+		return java_interpreted(w, p);
 	if (java_find(w, p)) {
 		w->script_frame = 0;
 		return 0;
 	}
-	if (w->java.name == JAVA_NAME_LOOP)
+	if (w->java.place.kind == JAVA_LOOP)
 		return java_interpreted(w, p);
-	if (w->java.name == JAVA_NAME_NMETHOD || w->java.name == JAVA_NAME_NATIVE)
-		return java_compiled(w, p);
-	return java_stub(w);
+	if (w->java.place.kind == JAVA_STUB)
+		return java_stub(w);
+	r = java_put_methods(w);
+	return r ? r : java_step(w);
+}
+
+/* Returns whether the walk can go on here: with more methods of the frame, or with its caller,
+ * whose native frame is put. */
+static __always_inline int java_goes_on(struct user_walk *w, int r)
+{
+	if (r == WALK_AGAIN)
+		return 1;
+	return r == WALK_STEPPED && java_is_code(w, w->ip) && w->n < w->max &&
+	       !walk_put(w, STACK_HOW_FP);
+}
+
+WALK_FUNC int walk_java(struct user_walk *w, const struct interp_process *p)
+{
+	int r = 0;
+
+	if (!w || !p)
+		return 1;
+	if (walk_script_begins(w, STACK_WALKER_JAVA))
+		java_begin(w, p);
+#pragma unroll
+	for (u32 i = 0; i < JAVA_STEP; i++) {
+		OPAQUE(w);
+		OPAQUE(p);
+		r = java_frame(w, p);
+		if (i + 1 == JAVA_STEP || !java_goes_on(w, r))
+			break;
+	}
+	return r;
 }
 
 #endif /* DRIVER_WALK_JAVA_BPF_H */

@@ -164,12 +164,6 @@ struct interp_node {
 	u8 sizes[3 * NODE_BYTECODES_MAX]; /* of bytecodes: normal, wide, extra wide */
 };
 
-/* Of a code blob's header the driver reads two parts to a buffer. Offsets of its fields are those
- * in the buffer. */
-#define INTERP_JAVA_HEAD 144u
-#define INTERP_JAVA_TAIL 96u
-#define INTERP_JAVA_TAIL_AT 160u
-
 #define INTERP_JAVA_NO_POSITION 0x10000u /* behind all bytecodes: unknown, or a native method */
 
 /* Java on HotSpot. */
@@ -178,9 +172,9 @@ struct interp_java {
 	u8 bias; /* of the bytes of compressed numbers */
 	u8 has_offsets; /* fields are offsets that older versions have as addresses */
 	u8 block_sz; /* of the header before a blob */
-	u16 heap_memory, heap_segments, heap_shift; /* in a CodeHeap: the ends of two memories */
-	u16 tail; /* offset of the second part */
-	/* In a CodeBlob, and in an nmethod. */
+	u16 header_sz; /* of that and an nmethod */
+	u16 heap_memory, heap_segments, heap_shift; /* in a CodeHeap: two memories */
+	/* In a CodeBlob, and in an nmethod, from the header before it. */
 	u16 name, code, code_end, frame, complete;
 	u16 method, method_data, mutable_data, points, points_end, scopes, metadata, deopt,
 		deopt_handle, original, id;

@@ -22,6 +22,9 @@
 #define WALK_PYTHON_STATES 4 /* maximum number of other states of a thread; a power of two */
 #define WALK_JAVA_HEAPS 4 /* maximum number of heaps of compiled code */
 #define WALK_LUA_STATES 4 /* a power of two */
+#define WALK_JAVA_FUNCTIONS 8 /* maximum number of methods of a place */
+#define WALK_JAVA_CHECKED 16 /* a power of two */
+#define WALK_JAVA_HEADER_SZ 512u
 #define WALK_SWITCHES_MAX                                                                          \
 	4 /* maximum number of changes of the stack; a walk in circles makes more */
 
@@ -41,6 +44,32 @@ struct script_content {
 	struct script_text bases; /* what the lines refer to */
 	u32 first_line;
 	u8 version; /* minor */
+};
+
+/* What the code of Java at an address is: what its blob says, and the methods that are there. */
+struct walk_java_place {
+	u64 process, pc; /* the key: java_key */
+	u64 scope; /* and where the methods begin, of more than one place has; 0: the innermost */
+	u64 more; /* the scope where they go on; 0: these are all */
+	u64 blob, print; /* print: differs for another blob at its address */
+	u64 code, end; /* of the blob's code */
+	u64 deopt, deopt_handle; /* where frames return to that are deoptimized */
+	s32 original; /* in such a frame: its return address */
+	s32 complete; /* offset in the code where the frame is complete; negative: unknown */
+	u32 frame; /* words */
+	u16 kind; /* of the blob: walk_java.bpf.h */
+	u16 n;
+	struct {
+		u64 method;
+		u32 position, check;
+	} functions[WALK_JAVA_FUNCTIONS]; /* innermost first */
+};
+
+struct walk_java_method {
+	u64 process, method; /* the key */
+	u64 at, constants, ids, cache; /* ConstMethod, ConstantPool, sizes and indexes of the
+					  former, cache of the latter */
+	u32 n_bytecodes, check;
 };
 
 struct user_walk {
@@ -182,28 +211,25 @@ struct user_walk {
 			u64 low, high, segments;
 			u64 shift; /* size of a segment, log2 */
 		} heaps[WALK_JAVA_HEAPS], heap;
-		u32 n_heaps;
-		s32 complete; /* offset where the frame is complete; negative: unknown */
-		u64 at; /* a segment */
+		u64 heaps_of; /* the process whose heaps these are; 0: none */
+		u64 heaps_at, heaps_n, heaps_data; /* the array of them, as it was read */
 		u64 loop, loop_end; /* the interpreter; 0: not found yet */
-		/* The blob that was read last: its code, the beginning of its name. */
-		u64 blob, blob_end, code, name;
-		u64 method, points, points_end, scopes, metadata, deopt, deopt_handle;
-		u32 frame; /* words */
-		s32 original; /* of a frame: where its return address is, once it is deoptimized */
-		u32 check;
+		u32 n_heaps;
+		u64 at; /* a segment */
+		/* What was read from the process in this walk, and is as it was when it was kept.
+		 */
+		u64 walk; /* number of the walk */
+		struct {
+			u64 at, print, walk;
+		} checked[WALK_JAVA_CHECKED];
+		struct walk_java_place place; /* of the frame */
+		struct walk_java_method method; /* that was read last */
+		/* Tables of the compiled method that was read last. */
+		u64 points, points_end, scopes, metadata;
 		/* The search for a point, and the scope that is read. */
 		u32 number[3];
 		u64 first, n_points, scope;
-		/* The method that was read last. */
-		u64 bytecodes, n_bytecodes, cache;
-		u32 method_check;
-		struct {
-			u64 code, at, file; /* as in struct walk_code */
-			u32 position, check;
-		} function; /* that a place gets */
-		/* A frame of the interpreter. */
-		u64 frame_bcp, frame_cache, sender_sp, link, ret;
+		u8 header[WALK_JAVA_HEADER_SZ]; /* of a blob, from the block that it lies in */
 	} java;
 	/* Out: code objects of the stack whose names were not sent yet. */
 	u32 n_codes;

@@ -28,42 +28,40 @@ static const struct row {
 	uint16_t sizes[5]; /* of the types below */
 } rows[] = {
 #define JAVA(feature_, bias_, block, blob, nmethod, const_method, constants, memory, segments,     \
-	     shift, name_, code_, code_end_, frame_, complete_, mutable, tail_, method_, data,     \
-	     points_, points_end_, scopes_, metadata_, deopt_, deopt_handle_, original_, id_,      \
-	     code_sz_, name_index_, source)                                                        \
+	     shift, name_, code_, code_end_, frame_, complete_, mutable, method_, data, points_,   \
+	     points_end_, scopes_, metadata_, deopt_, deopt_handle_, original_, id_, code_sz_,     \
+	     name_index_, source)                                                                  \
 	{{.feature = (feature_),                                                                   \
 	  .bias = (bias_),                                                                         \
 	  .has_offsets = (mutable) != 0,                                                           \
 	  .block_sz = (block),                                                                     \
+	  .header_sz = (block) + (nmethod),                                                        \
 	  .heap_memory = (memory),                                                                 \
 	  .heap_segments = (segments),                                                             \
 	  .heap_shift = (shift),                                                                   \
-	  .tail = (tail_),                                                                         \
-	  .name = (name_),                                                                         \
-	  .code = (code_),                                                                         \
-	  .code_end = (code_end_),                                                                 \
-	  .frame = (frame_),                                                                       \
-	  .complete = (complete_),                                                                 \
-	  .method = (method_),                                                                     \
-	  .method_data = (data),                                                                   \
-	  .mutable_data = (mutable),                                                               \
-	  .points = IN_TAIL(points_, tail_),                                                       \
-	  .points_end = IN_TAIL(points_end_, tail_),                                               \
-	  .scopes = (scopes_),                                                                     \
-	  .metadata = IN_TAIL(metadata_, tail_),                                                   \
-	  .deopt = IN_TAIL(deopt_, tail_),                                                         \
-	  .deopt_handle = IN_TAIL(deopt_handle_, tail_),                                           \
-	  .original = IN_TAIL(original_, tail_),                                                   \
-	  .id = IN_TAIL(id_, tail_),                                                               \
+	  .name = (block) + (name_),                                                               \
+	  .code = (block) + (code_),                                                               \
+	  .code_end = (block) + (code_end_),                                                       \
+	  .frame = (block) + (frame_),                                                             \
+	  .complete = (block) + (complete_),                                                       \
+	  .method = (block) + (method_),                                                           \
+	  .method_data = (block) + (data),                                                         \
+	  .mutable_data = (block) + (mutable),                                                     \
+	  .points = (block) + (points_),                                                           \
+	  .points_end = (block) + (points_end_),                                                   \
+	  .scopes = (block) + (scopes_),                                                           \
+	  .metadata = (block) + (metadata_),                                                       \
+	  .deopt = (block) + (deopt_),                                                             \
+	  .deopt_handle = (block) + (deopt_handle_),                                               \
+	  .original = (block) + (original_),                                                       \
+	  .id = (block) + (id_),                                                                   \
 	  .const_method_sz = (const_method),                                                       \
 	  .code_sz = (code_sz_),                                                                   \
 	  .name_index = (name_index_),                                                             \
 	  .constants_sz = (constants),                                                             \
 	  .source_index = (source)},                                                               \
 	 {block, blob, nmethod, const_method, constants}},
-#define IN_TAIL(at, tail) ((at) < INTERP_JAVA_HEAD ? (at) : (at) - (tail) + INTERP_JAVA_TAIL_AT)
 #include "interp/java.def"
-#undef IN_TAIL
 #undef JAVA
 };
 

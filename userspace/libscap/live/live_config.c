@@ -165,6 +165,21 @@ static uint32_t copies_ring_sz(unsigned int n_cpus)
 	return sz;
 }
 
+static int set_interpreter_maps(struct live_driver *d, const struct drv_sampler_config *sc)
+{
+	int err = bpf_map__set_autocreate(d->skel->maps.interp_processes, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.scripts_sent, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.other_pages, sc->on);
+	if (!err && !(sc->tables && sc->off_cpu)) /* walkers refer to it */
+		err = bpf_map__set_max_entries(d->skel->maps.other_pages, 1);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.script_places, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.places_new, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.node_blocks, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.java_places, sc->on);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.java_methods, sc->on);
+	return err;
+}
+
 int live_set_maps(struct live_driver *d)
 {
 	const struct drv_sampler_config *sc =
@@ -195,14 +210,7 @@ int live_set_maps(struct live_driver *d)
 		      ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches,
 						  d->n_cpus < 2 * d->n_first ? d->n_cpus
 									     : 2 * d->n_first);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.interp_processes, sc->on);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.scripts_sent, sc->on);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.other_pages, sc->on);
-	if (!err && !(sc->tables && sc->off_cpu)) /* walkers refer to it */
-		err = bpf_map__set_max_entries(d->skel->maps.other_pages, 1);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.script_places, sc->on);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.places_new, sc->on);
-	err = err ?: bpf_map__set_autocreate(d->skel->maps.node_blocks, sc->on);
+	err = err ?: set_interpreter_maps(d, sc);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copies, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copy_scratch, sc->tables);
 	err = err
