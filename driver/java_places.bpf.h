@@ -3,8 +3,8 @@
  * What saker keeps of Java's code: what its blob says about an address, the methods there, and what
  * a method is. Finding out takes dozens of reads, and comparing what is kept with the process one.
  *
- * All CPUs share the tables. A slot's serial number is odd while one writes to it; who finds that,
- * or another number after reading than before, does without the slot.
+ * All CPUs share the tables. A slot's serial number is odd while one writes to it. A reader that
+ * finds it odd, or changed after reading, does without the slot.
  */
 #ifndef DRIVER_JAVA_PLACES_BPF_H
 #define DRIVER_JAVA_PLACES_BPF_H
@@ -134,8 +134,8 @@ static __always_inline int java_is_const(struct user_walk *w)
 }
 
 /* Copies what is kept of @method to w->java.method, if a frame of the interpreter with this @bcp
- * and
- * @cache can be one of it: both lie in memory that the method leads to. Returns not 0 otherwise. */
+ * and @cache can be one of it: both lie in memory that the method leads to. Returns not 0 if
+ * it cannot, or is not kept. */
 static __always_inline int java_method_find(struct user_walk *w, const struct interp_process *p,
 					    u64 method, u64 bcp, u64 cache)
 {

@@ -71,23 +71,37 @@ static __always_inline int node_count_block(struct user_walk *w, void *ctx, u64 
 	return 0;
 }
 
+/* Adds what is kept of a block. Returns not 0 if nothing is. Another CPU may take the element of
+ * the map for another block meanwhile: then the key no longer leads to it. */
+static __always_inline int node_add_kept(struct user_walk *w, const struct node_block_key *key)
+{
+	const u32 *kept = bpf_map_lookup_elem(&node_blocks, key);
+	u32 n;
+
+	if (!kept)
+		return -1;
+	n = ONCE(*kept);
+	barrier();
+	if (bpf_map_lookup_elem(&node_blocks, key) != kept)
+		return -1;
+	w->node.lines.n += n;
+	return 0;
+}
+
 /* A callback of bpf_loop: adds a block of the source. */
 static long node_add_block(u32 i, void *ctx)
 {
 	struct user_walk *w = *(struct user_walk **)ctx;
 	const u64 from = (u64)i * NODE_BLOCK_SZ;
 	struct node_block_key key;
-	u32 *known, n;
+	u32 n;
 
 	if (from >= w->node.lines.sz)
 		return 1;
 	key.source = w->node.text;
 	key.block = w->space * 0x9e3779b97f4a7c15ull + i;
-	known = bpf_map_lookup_elem(&node_blocks, &key);
-	if (known && w->node.lines.sz - from >= NODE_BLOCK_SZ) {
-		w->node.lines.n += *known;
+	if (w->node.lines.sz - from >= NODE_BLOCK_SZ && !node_add_kept(w, &key))
 		return 0;
-	}
 	w->node.lines.before = w->node.lines.n;
 	n = w->node.lines.sz - from < NODE_BLOCK_SZ ? w->node.lines.sz - from : NODE_BLOCK_SZ;
 	if (!w->node.lines.budget) {

@@ -48,19 +48,43 @@ struct {
 	__type(value, struct script_place);
 } places_new SEC(".maps");
 
-/* Returns NULL: not kept. */
-static __always_inline struct script_place *place_find(const struct user_walk *w, u64 pc, u64 check)
-{
-	const struct script_place_key key = {.space = w->space, .pc = pc, .check = check};
-
-	return bpf_map_lookup_elem(&script_places, &key);
-}
-
 static __always_inline struct script_place *place_new(const struct user_walk *w)
 {
 	const u32 level = w->level;
 
 	return bpf_map_lookup_elem(&places_new, &level);
+}
+
+/* Copies a place to the new one, with as many functions as it has. */
+static __always_inline void place_copy(struct script_place *to, const struct script_place *from)
+{
+	const u32 n = ONCE(from->n);
+
+	if (n > 1) {
+		*to = *from;
+	} else {
+		to->code = from->code;
+		to->check = from->check;
+		to->functions[0] = from->functions[0];
+	}
+	to->n = n;
+}
+
+/* Copies what is kept to the new place, and returns that. NULL: not kept, or to be searched again.
+ * Another CPU may take the element of the map for another place meanwhile: then the key no longer
+ * leads to it. */
+static __always_inline const struct script_place *place_find(const struct user_walk *w, u64 pc,
+							     u64 check)
+{
+	const struct script_place_key key = {.space = w->space, .pc = pc, .check = check};
+	struct script_place *kept = bpf_map_lookup_elem(&script_places, &key);
+	struct script_place *to = place_new(w);
+
+	if (!kept || !to || (ONCE(kept->again) && !--kept->again))
+		return NULL;
+	place_copy(to, kept);
+	barrier();
+	return bpf_map_lookup_elem(&script_places, &key) == kept ? to : NULL;
 }
 
 /* Begins a new place. Returns not 0 if there is none. */

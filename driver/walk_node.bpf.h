@@ -291,14 +291,12 @@ WALK_FUNC int node_keep(struct user_walk *w, const struct interp_node *p)
  * NODE_MORE if they are not known. Verified on its own. */
 WALK_FUNC int node_put_place(struct user_walk *w, const struct interp_node *p, u32 is_new)
 {
-	struct script_place *place;
+	const struct script_place *place;
 
 	if (!w || !p)
 		return NODE_UP;
 	place = is_new ? place_new(w) : place_find(w, w->node.pc, node_key(w));
 	if (!place)
-		return NODE_MORE;
-	if (!is_new && place->again && !--place->again)
 		return NODE_MORE;
 	if (!is_new && place->code && node_code_check(w, p, place->code) != place->check)
 		return NODE_MORE;
