@@ -12,7 +12,7 @@
 
 #include "interp/detect.h"
 
-#define RELOCATIONS_MAX (64u << 20) /* bytes */
+#define RELOCATIONS_MAX (16u << 20) /* bytes: six times those of a libjvm */
 #define ENTRIES_MAX 4096 /* of a table */
 #define NAME_SZ 32 /* of a type or field that is searched, with its NUL */
 
