@@ -47,6 +47,7 @@ struct sinsp_conn {
 	const char *path; /* interned: of a unix socket */
 	const struct req_protocol *proto; /* NULL: not recognised */
 	void *state; /* owned */
+	int64_t state_used; /* bytes that the state owns besides */
 	struct req_stream streams[2]; /* by enum req_from */
 	struct request *first, *last;
 	struct conn_call now; /* the current call, or the last one */

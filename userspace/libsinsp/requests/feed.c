@@ -17,9 +17,10 @@ void conn_set_protocol(struct sinsp_conn *c, const struct req_protocol *to)
 	if (c->proto) {
 		if (c->proto->fini && c->state)
 			c->proto->fini(c->state);
-		conn_use(c, -(int64_t)c->proto->state_sz);
+		conn_use(c, -(int64_t)c->proto->state_sz - c->state_used);
 	}
 	free(c->state);
+	c->state_used = 0;
 	c->state = NULL;
 	c->proto = to;
 	if (!to)
@@ -267,6 +268,12 @@ void *req_state(struct sinsp_conn *c)
 	return c->state;
 }
 
+void req_use(struct sinsp_conn *c, int64_t bytes)
+{
+	c->state_used += bytes;
+	conn_use(c, bytes);
+}
+
 uint64_t req_datagram_peer(const struct sinsp_conn *c)
 {
 	return c->now.peer;
@@ -339,6 +346,11 @@ void req_continue(struct sinsp_conn *c, struct request *r)
 struct request *req_first(struct sinsp_conn *c)
 {
 	return c->first;
+}
+
+struct request *req_last(struct sinsp_conn *c)
+{
+	return c->last;
 }
 
 struct request *req_next(struct request *r)

@@ -89,6 +89,8 @@ struct req_protocol {
 
 /* Returns the protocol's state of the connection. */
 void *req_state(struct sinsp_conn *c);
+/* Counts bytes that the state owns besides (negative: no longer). They count as freed by fini. */
+void req_use(struct sinsp_conn *c, int64_t bytes);
 
 /*
  * Adds a request that begins with the message which parse is called for, and makes that message the
@@ -107,8 +109,9 @@ void req_cancel(struct sinsp_conn *c, struct request *r);
 /* Returns the request that the current bytes of @from belong to; NULL: none. */
 struct request *req_message(struct sinsp_conn *c, enum req_from from);
 
-/* Return the first open request; the one with @id; the next behind @r. NULL: none. */
+/* Return the first open request; the last; the one with @id; the next behind @r. NULL: none. */
 struct request *req_first(struct sinsp_conn *c);
+struct request *req_last(struct sinsp_conn *c);
 struct request *req_find(struct sinsp_conn *c, uint64_t id);
 struct request *req_next(struct request *r);
 

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "protocol.h"
+#include "wire.h"
 
 enum {
 	DEPTH_MAX = 16, /* deeper values end the parsing of the stream */
@@ -44,19 +45,6 @@ static const struct {
 } secret[] = {{"AUTH", 0}, {"HELLO", 1}, {"MIGRATE", 3}, {"ACL", 2}, {"CONFIG", 2}};
 
 /* ---- lines ---- */
-
-/* Returns the length of the line without its end, and sets *len to that with it. -1: incomplete. */
-static int line_of(const uint8_t *p, size_t n, size_t *len)
-{
-	const uint8_t *nl = memchr(p, '\n', n);
-	size_t text;
-
-	if (!nl)
-		return -1;
-	*len = (size_t)(nl + 1 - p);
-	text = *len - 1;
-	return (int)(text && p[text - 1] == '\r' ? text - 1 : text);
-}
 
 /* Reads the number behind the type of a line. Returns 0 if there is none. -1: a null value, or one
  * of unknown length. */
@@ -105,7 +93,7 @@ static enum req_match match_command(const struct req_look *l)
 
 	if (*p != '*')
 		return REQ_NO;
-	text = line_of(p, l->n, &len);
+	text = wire_line(p, l->n, &len);
 	if (text < 0)
 		return l->n < 12 ? REQ_MAYBE : REQ_NO;
 	if (p[len - 2] != '\r' || !read_count(p, text, &count) || count < 1)
@@ -126,7 +114,7 @@ static enum req_match match(const struct req_look *l)
 		return match_command(l);
 	if (l->from == REQ_UNKNOWN || !l->by_port)
 		return REQ_NO;
-	text = line_of(p, l->n, &len);
+	text = wire_line(p, l->n, &len);
 	return *p && strchr("+-:$*_,#>%~", *p) && text > 0 && p[len - 2] == '\r' ? REQ_IS_RESPONSE
 										 : REQ_NO;
 }
@@ -151,23 +139,13 @@ static int is_secret(const struct request *r, uint32_t arg)
 	return 0;
 }
 
-static void set_method(struct request *r, const uint8_t *p, size_t n)
-{
-	char name[WORD_MAX];
-	size_t i;
-
-	for (i = 0; i < n && i < sizeof(name); i++)
-		name[i] = (char)toupper(p[i]);
-	req_set_text(r, REQ_METHOD, name, i);
-}
-
 /* Adds argument number @arg; 0 is the name of the command. */
 static void add_argument(struct request *r, uint32_t arg, const uint8_t *p, size_t n)
 {
 	if (!r)
 		return;
 	if (!arg)
-		set_method(r, p, n);
+		req_set_upper(r, REQ_METHOD, p, n);
 	else if (arg == 1 && !is_secret(r, arg))
 		req_set_text(r, REQ_RESOURCE, p, n);
 	if (strlen(req_text(r, REQ_STATEMENT)) + n > ARG_MAX && arg)
@@ -213,7 +191,7 @@ static int parse_inline(struct sinsp_conn *c, struct redis *st, const uint8_t *p
 			unsigned int flags)
 {
 	size_t len, at = 0;
-	int text = line_of(p, n, &len);
+	int text = wire_line(p, n, &len);
 	struct request *r;
 
 	if (*p == '\r' || *p == '\n')
@@ -246,7 +224,7 @@ static int begin_command(struct sinsp_conn *c, struct redis *st, const uint8_t *
 
 	if (*p != '*')
 		return parse_inline(c, st, p, n, flags);
-	text = line_of(p, n, &len);
+	text = wire_line(p, n, &len);
 	if (text < 0)
 		return n < 32 ? REQ_MORE : REQ_LOST;
 	if (!read_count(p, text, &count))
@@ -302,7 +280,7 @@ static int parse_command(struct sinsp_conn *c, struct redis *st, const uint8_t *
 		return parse_argument(c, st, p, n, flags);
 	if (!v->depth)
 		return begin_command(c, st, p, n, flags);
-	text = line_of(p, n, &len);
+	text = wire_line(p, n, &len);
 	if (text < 0)
 		return n < 32 ? REQ_MORE : REQ_LOST;
 	if (*p != '$' || !read_count(p, text, &count) || count < 0)
@@ -467,7 +445,7 @@ static int parse_reply(struct sinsp_conn *c, struct redis *st, const uint8_t *p,
 		return parse_bulk(c, st, p, n, flags);
 	if (!strchr("+-:$*_,#(!=%~>|", *p) || !*p)
 		return REQ_LOST;
-	text = line_of(p, n, &len);
+	text = wire_line(p, n, &len);
 	if (text < 0)
 		return n < LINE_MAX_SZ ? REQ_MORE : REQ_LOST;
 	if (strchr("$*!=%~>|", *p) && !read_count(p, text, &count))

@@ -2,6 +2,7 @@
 /* The texts of a request. Text that stands in a request of hostile size is cut to its limit. */
 #include "request.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,13 @@ void req_set_text(struct request *r, enum req_text which, const void *p, size_t 
 void req_set_string(struct request *r, enum req_text which, const char *text)
 {
 	req_set_text(r, which, text, strlen(text));
+}
+
+void req_set_upper(struct request *r, enum req_text which, const void *p, size_t n)
+{
+	req_set_text(r, which, p, n);
+	for (char *at = r->texts[which]; at && *at; at++)
+		*at = (char)toupper((unsigned char)*at);
 }
 
 void req_add_text(struct request *r, enum req_text which, const void *p, size_t n)

@@ -54,6 +54,8 @@ struct request {
 /* Sets a text, up to its limit. Keeps the old one without memory. */
 void req_set_text(struct request *r, enum req_text which, const void *p, size_t n);
 void req_set_string(struct request *r, enum req_text which, const char *text);
+/* The same in capitals. */
+void req_set_upper(struct request *r, enum req_text which, const void *p, size_t n);
 /* Appends to a text, up to its limit. */
 void req_add_text(struct request *r, enum req_text which, const void *p, size_t n);
 static inline const char *req_text(const struct request *r, enum req_text which)

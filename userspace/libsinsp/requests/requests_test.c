@@ -13,6 +13,11 @@
 
 enum { N_TALKS = 3000, N_SAID_MAX = 8, BYTES_MAX = 600 };
 
+#define BYTES(from, text)                                                                          \
+	{                                                                                          \
+		from, text, sizeof(text) - 1                                                       \
+	}
+
 static const struct say seeds[] = {
 	{'c', "GET /a/1 HTTP/1.1\r\nHost: a\r\n\r\n"},
 	{'s', "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
@@ -26,6 +31,18 @@ static const struct say seeds[] = {
 	{'s', "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n>2\r\n$7\r\nmessage\r\n$1\r\nx\r\n"},
 	{'s', "-WRONGTYPE no\r\n%1\r\n+a\r\n*2\r\n:1\r\n_\r\n"},
 	{'c', "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"},
+	{'c', "get a b\r\nset k 0 0 2\r\nhi\r\nmg a v q\r\nmn\r\n"},
+	{'s', "VALUE a 0 2\r\nhi\r\nEND\r\nSTORED\r\nVA 2\r\nhi\r\nMN\r\n"},
+	BYTES('c', "\x80\x09\0\1\0\0\0\0\0\0\0\1\0\0\0\7\0\0\0\0\0\0\0\0k"),
+	BYTES('s', "\x81\x09\0\0\4\0\0\0\0\0\0\6\0\0\0\7\0\0\0\0\0\0\0\0\0\0\0\0hi"),
+	BYTES('c', "\0\0\0\x11\0\3\0\0user\0ann\0"),
+	BYTES('c', "Q\0\0\0\x1bselect 'a' from t where x"),
+	BYTES('c', "P\0\0\0\x10s\0select "
+		   "1\0\0\0B\0\0\0\x0d\0s\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\4"),
+	BYTES('s', "1\0\0\0\4"
+		   "2\0\0\0\4C\0\0\0\x0dSELECT 1\0Z\0\0\0\5I"),
+	BYTES('s', "E\0\0\0\x12"
+		   "C42P01\0Mno\0\0Z\0\0\0\5E"),
 	{'c', "hello"},
 	{'s', "world"},
 };
@@ -38,20 +55,33 @@ static uint32_t next_random(uint32_t *x)
 	return *x;
 }
 
+/* Appends a seed. Returns the number of bytes. */
+static size_t put_seed(char *to, size_t n, const struct say *s)
+{
+	const size_t len = s->n ? s->n : strlen(s->p);
+
+	assert_true(n + len <= BYTES_MAX);
+	memcpy(to + n, s->p, len);
+	return n + len;
+}
+
 /* Copies one or two seeds to @to, with a few bytes changed. Returns the number of bytes to use. */
 static size_t mutate(char *to, uint32_t *x, const struct say *a)
 {
 	const struct say *b = &seeds[next_random(x) % (sizeof(seeds) / sizeof(seeds[0]))];
-	int n = snprintf(to, BYTES_MAX, "%s%s", a->p, next_random(x) % 3 ? "" : b->p);
+	size_t n = put_seed(to, 0, a);
 
-	for (uint32_t i = next_random(x) % 4; i && n; i--)
-		to[next_random(x) % (uint32_t)n] = "\r\n\0 019-$*:ff"[next_random(x) % 13];
-	return next_random(x) % 8 ? (size_t)n : 1 + next_random(x) % (uint32_t)n;
+	if (!(next_random(x) % 3))
+		n = put_seed(to, n, b);
+
+	for (uint32_t i = next_random(x) % 4; i; i--)
+		to[next_random(x) % (uint32_t)n] = "\r\n\0 019-$*:f\xff"[next_random(x) % 13];
+	return next_random(x) % 8 ? n : 1 + next_random(x) % (uint32_t)n;
 }
 
 static void play(uint32_t seed)
 {
-	static const uint16_t ports[] = {80, 6379, 443, 9999};
+	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 9999};
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};
 	uint32_t x = seed * 2654435761u | 1, n;
@@ -66,7 +96,7 @@ static void play(uint32_t seed)
 	}
 	talk_requests(
 		out, sizeof(out), said,
-		&(struct talk_opts){.port = ports[next_random(&x) % 4],
+		&(struct talk_opts){.port = ports[next_random(&x) % 6],
 				    .client = next_random(&x) % 2,
 				    .cut = next_random(&x) % 40,
 				    .snaplen = next_random(&x) % 3 ? 0 : 1 + next_random(&x) % 60,

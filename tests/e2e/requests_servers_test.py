@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests events of requests to real servers: they are the ones that the server, or its own client, counts."""
+
+import collections
+import json
+import os
+import re
+import statistics
+import subprocess
+import unittest
+
+import runtimes
+import saker_e2e as e2e
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requests/servers.py")
+
+
+class Server(unittest.TestCase):
+    """A capture of one server with its clients."""
+    name, packages = None, ()
+
+    @classmethod
+    def setUpClass(cls):
+        if not cls.name:
+            raise unittest.SkipTest("each subclass has a server")
+        cls.capture = os.path.join(e2e.own_dir(cls), "capture.scap")
+        root = os.path.realpath(runtimes.root("bookworm", *cls.packages))
+        p = subprocess.run([e2e.SAKER, "--requests", "-w", cls.capture, "--", "/usr/bin/python3", PROGRAM, cls.name,
+                            root], capture_output=True, text=True, timeout=e2e.DEADLINE_S)
+        assert p.returncode == 0, p.stderr
+        cls.truth = json.loads(p.stdout)
+
+    def rows(self, fields, *words):
+        text = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "*" + fields, f"request.proto={self.name}", *words)
+        return text.splitlines()
+
+    def counts(self, field, *words):
+        return collections.Counter(self.rows(field, *words))
+
+
+def load_tests(loader, _tests, _pattern):
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql))
+
+
+class Memcached(Server):
+    name, packages = "memcached", ("memcached",)
+
+    def test_both_ends(self):
+        """Command, key and bytes of each request, as the client counts them."""
+        self.assertEqual(len(self.truth), 121)
+        for side, bytes_ in ("client", "%request.bytes_out %request.bytes_in"), \
+                            ("server", "%request.bytes_in %request.bytes_out"):
+            got = self.rows(f"%request.method %request.resource {bytes_}", f"and request.side={side}")
+            self.assertEqual(got, [" ".join(map(str, row)) for row in self.truth], side)
+
+    def test_errors(self):
+        """Values that are no numbers cannot be incremented."""
+        self.assertEqual(self.counts("%request.method %request.error", "and request.failed=true and request.side=client"),
+                         {"INCR CLIENT_ERROR": 20})
+
+
+class Redis(Server):
+    name, packages = "redis", ("redis-server",)
+
+    def test_commands(self):
+        """As many of each command as the server counts, at both ends."""
+        want = {name: n for name, n in self.truth.items() if name not in ("CONFIG", "INFO")}
+        self.assertEqual(len(want), 7)
+        for side in "client", "server":
+            got = self.counts("%request.method", f"and request.side={side} and not request.method in (CONFIG, INFO)")
+            self.assertEqual(dict(got), want, side)
+
+
+class Pgsql(Server):
+    name, packages = "pgsql", ("dash", "postgresql-15")
+    SELECTS = "and request.method=SELECT and request.resource=pgbench_accounts and request.side="
+
+    def test_modes(self):
+        """As many queries as pgbench logs, simple, extended and prepared, at both ends."""
+        want = sum(len(self.truth[mode]) for mode in ("simple", "extended", "prepared"))
+        self.assertEqual(want, 600)
+        for side in "client", "server":
+            self.assertEqual(len(self.rows("%request.query", self.SELECTS + side)), want, side)
+        queries = self.counts("%request.query", self.SELECTS + "client")
+        self.assertEqual(queries, {"SELECT abalance FROM pgbench_accounts WHERE aid = ?;": 200,
+                                   "SELECT abalance FROM pgbench_accounts WHERE aid = $1;": 400})
+        self.assertEqual(self.counts("%request.method", "and request.side=client and request.method=PARSE"),
+                         {"PARSE": 2})
+
+    def test_latency(self):
+        """The median is the one that pgbench logs."""
+        log = sum((self.truth[mode] for mode in ("simple", "extended", "prepared")), [])
+        got = [int(row) / 1000 for row in self.rows("%request.latency", self.SELECTS + "client")]
+        want = statistics.median(log)
+        self.assertLessEqual(abs(statistics.median(got) - want), max(0.05 * want, 20))
+
+    def test_errors(self):
+        self.assertTrue(re.search(r'relation "none" does not exist', self.truth["error"]), self.truth["error"])
+        for side in "client", "server":
+            rows = self.rows("%request.method %request.resource %request.error %request.error_text",
+                             f"and request.failed=true and request.side={side}")
+            self.assertIn('SELECT none 42P01 relation "none" does not exist', rows)
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    unittest.main()

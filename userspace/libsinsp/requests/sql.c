@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sql.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "request.h"
+
+enum { METHOD_MAX = 32, TABLE_MAX = 128, TOKENS_MAX = 4096 };
+
+struct token {
+	const char *p;
+	size_t n;
+	char kind; /* 'w': word or name, '\'': text, else the character itself; 0: the end */
+};
+
+static size_t skip_space(const char *p, size_t n, size_t i)
+{
+	const char *end;
+
+	while (i < n) {
+		if (isspace((unsigned char)p[i])) {
+			i++;
+		} else if (i + 1 < n && p[i] == '-' && p[i + 1] == '-') {
+			end = memchr(p + i, '\n', n - i);
+			i = end ? (size_t)(end - p) : n;
+		} else if (i + 1 < n && p[i] == '/' && p[i + 1] == '*') {
+			end = memmem(p + i + 2, n - i - 2, "*/", 2);
+			i = end ? (size_t)(end - p) + 2 : n;
+		} else {
+			break;
+		}
+	}
+	return i;
+}
+
+static int is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' ||
+	       (unsigned char)c >= 0x80;
+}
+
+/* A quote inside is doubled, or escaped. */
+static size_t end_of_quoted(const char *p, size_t n, size_t i)
+{
+	const char quote = p[i++];
+
+	while (i < n) {
+		if (p[i] == '\\' && quote == '\'')
+			i += 2;
+		else if (p[i] != quote)
+			i++;
+		else if (i + 1 < n && p[i + 1] == quote)
+			i += 2;
+		else
+			return i + 1;
+	}
+	return n;
+}
+
+/* Reads the token at *at. A name of several parts, quoted or not, is one: "a"."b". */
+static struct token next_token(const char *p, size_t n, size_t *at)
+{
+	size_t i = skip_space(p, n, *at);
+	struct token t = {p + i, 0, 0};
+
+	if (i < n && p[i] == '\'') {
+		t.kind = '\'';
+		i = end_of_quoted(p, n, i);
+	} else if (i < n && (is_word(p[i]) || p[i] == '"' || p[i] == '`')) {
+		t.kind = 'w';
+		while (i < n && (is_word(p[i]) || p[i] == '"' || p[i] == '`'))
+			i = is_word(p[i]) ? i + 1 : end_of_quoted(p, n, i);
+	} else if (i < n) {
+		t.kind = p[i++];
+	}
+	t.n = (size_t)(p + i - t.p);
+	*at = i;
+	return t;
+}
+
+static int is(struct token t, const char *word)
+{
+	return t.kind == 'w' && t.n == strlen(word) && !strncasecmp(t.p, word, t.n);
+}
+
+/* Sets the name of a table without its quotes. */
+static void set_table(struct request *r, struct token t)
+{
+	char name[TABLE_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < t.n && n < sizeof(name); i++)
+		if (t.p[i] != '"' && t.p[i] != '`')
+			name[n++] = t.p[i];
+	req_set_text(r, REQ_RESOURCE, name, n);
+}
+
+/* Returns whether a table, or one behind ONLY or IF EXISTS, follows the word. */
+static int precedes_table(struct token t)
+{
+	static const char *const words[] = {"FROM",  "INTO", "UPDATE",  "JOIN",
+					    "TABLE", "COPY", "TRUNCATE"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (is(t, words[i]))
+			return 1;
+	return 0;
+}
+
+static int is_between(struct token t)
+{
+	static const char *const words[] = {"ONLY",  "IF",     "NOT",         "EXISTS",
+					    "TABLE", "IGNORE", "LOW_PRIORITY"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (is(t, words[i]))
+			return 1;
+	return 0;
+}
+
+/* Returns whether the token may be a password: a text, in any of the quotes there are. */
+static int is_password(struct token before, struct token t)
+{
+	return t.n && strchr("'\"$", *t.p) &&
+	       (is(before, "PASSWORD") || is(before, "BY") || is(before, "AS") ||
+		before.kind == '=' || before.kind == '(');
+}
+
+/* Returns whether the statement may set a password. */
+static int sets_password(struct token first, struct token second)
+{
+	return (is(first, "CREATE") || is(first, "ALTER") || is(first, "SET") ||
+		is(first, "GRANT")) &&
+	       (is(second, "USER") || is(second, "ROLE") || is(second, "PASSWORD") ||
+		is(first, "GRANT"));
+}
+
+/* Appends the statement without the texts that may be passwords. */
+static void add_without_passwords(struct request *r, const char *p, size_t n)
+{
+	struct token t, before = {p, 0, 0};
+	size_t at = 0, done = 0;
+
+	for (int i = 0; i < TOKENS_MAX; i++) {
+		t = next_token(p, n, &at);
+		if (!t.kind)
+			break;
+		if (is_password(before, t)) {
+			req_add_text(r, REQ_STATEMENT, p + done, (size_t)(t.p - p) - done);
+			req_add_text(r, REQ_STATEMENT, "'***'", 5);
+			if (*t.p == '$') /* its end is not looked for */
+				return;
+			done = at;
+		}
+		before = t;
+	}
+	req_add_text(r, REQ_STATEMENT, p + done, n - done);
+}
+
+void sql_set(struct request *r, const char *p, size_t n)
+{
+	struct token t, first, second;
+	size_t at = 0;
+	int table = 0;
+
+	first = next_token(p, n, &at);
+	while (first.kind == '(')
+		first = next_token(p, n, &at);
+	if (first.kind == 'w')
+		req_set_upper(r, REQ_METHOD, first.p, first.n < METHOD_MAX ? first.n : METHOD_MAX);
+	table = precedes_table(first);
+	second = t = next_token(p, n, &at);
+	for (int i = 0; t.kind && i < TOKENS_MAX; i++) {
+		if (table && t.kind == 'w' && !is_between(t)) {
+			set_table(r, t);
+			break;
+		}
+		table = precedes_table(t) || (table && is_between(t));
+		t = next_token(p, n, &at);
+	}
+	if (sets_password(first, second))
+		add_without_passwords(r, p, n);
+	else
+		req_set_text(r, REQ_STATEMENT, p, n);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request says of a statement in SQL. */
+#ifndef SINSP_REQUESTS_SQL_H
+#define SINSP_REQUESTS_SQL_H
+
+#include <stddef.h>
+
+struct request;
+
+/* Sets statement, method (its first word, in capitals) and resource (the first table that it
+ * names).
+ * @n bytes, of which a part may be missing at the end. Secrets become ***: passwords of roles. */
+void sql_set(struct request *r, const char *p, size_t n);
+
+#endif /* SINSP_REQUESTS_SQL_H */

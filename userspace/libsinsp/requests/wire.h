@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads numbers and lines that protocols have. The caller knows that the bytes are there. */
+#ifndef SINSP_REQUESTS_WIRE_H
+#define SINSP_REQUESTS_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t wire_be16(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 8 | p[1];
+}
+
+static inline uint32_t wire_be32(const uint8_t *p)
+{
+	return wire_be16(p) << 16 | wire_be16(p + 2);
+}
+
+/* Returns the length of the line without its end, and sets *len to that with it. -1: incomplete. */
+static inline int wire_line(const uint8_t *p, size_t n, size_t *len)
+{
+	const uint8_t *nl = memchr(p, '\n', n);
+	size_t text;
+
+	if (!nl)
+		return -1;
+	*len = (size_t)(nl + 1 - p);
+	text = *len - 1;
+	return (int)(text && p[text - 1] == '\r' ? text - 1 : text);
+}
+
+#endif /* SINSP_REQUESTS_WIRE_H */
