@@ -18,6 +18,7 @@
 --                   when = NAME       only events for which this field is true
 --                   max = true        the largest instead of the sum
 --                   mean = true       the mean instead of the sum
+--                   quantile = 0.99   the number that 99 % do not exceed, instead of the sum
 --                   share = true      nanoseconds, shown as percent of the elapsed time
 --                   known = f         if f() is false, the whole column is unknown
 --                   unknown = true    a row without counted events has an unknown value, not 0
@@ -39,10 +40,11 @@
 --       nothing   sentence for a capture without anything to count (default: names the filter)
 -- toplist sets spec.arg, the values of the arguments, before on_init.
 --
--- Without `of`, `mean`, `event` and `settle`, the host counts (chisel.counter), and Lua does not run for
+-- Without `of`, `mean`, `quantile`, `event` and `settle`, the host counts (chisel.counter), and Lua does not run for
 -- each event. Memory is bounded: when there are 100000 rows, the smaller half is merged into one row
 -- `other`. So the largest rows are right, even if a process makes up keys.
 local report = require "report"
+local quantiles = require "quantiles"
 
 -- ---- counting ----
 
@@ -55,6 +57,7 @@ end
 
 local function needs_lua(spec)
   return spec.event or spec.settle or has(spec.keys, "of") or has(spec.values, "of") or has(spec.values, "mean")
+    or has(spec.values, "quantile")
 end
 
 -- Rows that the host counts. by: index of the value by which rows are large or small. list() returns the
@@ -105,11 +108,20 @@ function rows_class:find(key)
   return at
 end
 
+-- Adds n, a number or a set of quantiles.
+local function add_quantile(h, n)
+  h = h or {}
+  if type(n) == "table" then quantiles.merge(h, n) else quantiles.add(h, n) end
+  return h
+end
+
 -- Adds n to a value of the row. times: the number of additions in n (default 1).
 function rows_class:count(row, i, n, times)
   local old, value = row[i], self.values[i]
   if value.mean then row.n[i] = (row.n[i] or 0) + (times or 1) end
-  if not old then
+  if value.quantile then
+    row[i] = add_quantile(old, n)
+  elseif not old then
     row[i] = n
   elseif value.max then
     if n > old then row[i] = n end
@@ -138,8 +150,11 @@ end
 
 -- Merges the smaller half of the rows into `other`.
 function rows_class:evict()
-  local all, by, mean = self.rows, self.by, self.values[self.by].mean
-  local function size(row) return (row[by] or 0) / (mean and row.n[by] or 1) end
+  local all, by, value = self.rows, self.by, self.values[self.by]
+  local function size(row)
+    if value.quantile then return row[by] and quantiles.at(row[by], value.quantile) or 0 end
+    return (row[by] or 0) / (value.mean and row.n[by] or 1)
+  end
   table.sort(all, function(a, b) return size(a) > size(b) end)
   self.rows, self.tree, self.other = {}, {}, self.other or {n = {}, count = 0}
   for i, row in ipairs(all) do
@@ -172,6 +187,7 @@ local function shown(value, sum, n, passed)
   if value.known and not value.known() then return nil end
   if not sum then return not value.unknown and value.kind ~= "time" and not value.share and 0 or nil end
   if value.mean then return sum // n end
+  if value.quantile then return quantiles.at(sum, value.quantile) end
   return value.share and sum * 100 / passed or sum
 end
 
@@ -183,7 +199,11 @@ local function total_of(rows, other, values, passed)
     local sum, n = nil, 0
     for _, row in ipairs(all) do
       if row[i] then
-        sum = value.max and math.max(sum or 0, row[i]) or (sum or 0) + row[i]
+        if value.quantile then
+          sum = add_quantile(sum, row[i])
+        else
+          sum = value.max and math.max(sum or 0, row[i]) or (sum or 0) + row[i]
+        end
         n = n + (row.n[i] or 0)
       end
     end
@@ -285,7 +305,7 @@ function Toplist:init_values()
   for i, value in ipairs(self.spec.values) do
     self.handles[i], self.ofs[i] = reader(value.field, value.count and one or value.of)
     self.whens[i] = value.when and chisel.request_field(value.when) or false
-    self.sums[i] = not value.max and not value.mean
+    self.sums[i] = not value.max and not value.mean and not value.quantile
   end
 end
 

@@ -95,6 +95,26 @@ class Pgsql(Server):
         want = statistics.median(log)
         self.assertLessEqual(abs(statistics.median(got) - want), max(0.05 * want, 20))
 
+    def test_top(self):
+        """requests_top counts the queries, and its quantiles are those of the latencies."""
+        text = e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", "requests_top", "request.side=client")
+        row, = (row for row in map(json.loads, text.splitlines())
+                if (row.get("request.method"), row.get("request.route")) == ("SELECT", "pgbench_accounts"))
+        times = sorted(int(row) for row in self.rows("%request.latency", self.SELECTS + "client"))
+        self.assertEqual((row["requests"], row["failed"], row["longest"]), (len(times), 0, times[-1]))
+        for name, share in ("p50", 50), ("p90", 90), ("p99", 99):
+            exact = times[-(-len(times) * share // 100) - 1]
+            self.assertLessEqual(exact, row[name])
+            self.assertLessEqual(row[name], exact * 17 / 16)
+
+    def test_log(self):
+        """The chisel requests has a line for each, and those above a threshold."""
+        lines = e2e.run(e2e.SAKER, "-r", self.capture, "-c", "requests", "request.side=client").splitlines()[1:]
+        self.assertEqual(len(lines), len(e2e.run(e2e.SAKER, "-r", self.capture, "request.side=client").splitlines()))
+        slow = e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", "requests", "min_ms=1").splitlines()
+        rows = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%request.latency", "request.latency>=1000000")
+        self.assertEqual([json.loads(line)["latency"] for line in slow], [int(row) for row in rows.splitlines()])
+
     def test_errors(self):
         self.assertTrue(re.search(r'relation "none" does not exist', self.truth["error"]), self.truth["error"])
         for side in "client", "server":
