@@ -40,7 +40,7 @@ class Server(unittest.TestCase):
 
 
 def load_tests(loader, _tests, _pattern):
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql, Mysql))
 
 
 class Memcached(Server):
@@ -121,6 +121,34 @@ class Pgsql(Server):
             rows = self.rows("%request.method %request.resource %request.error %request.error_text",
                              f"and request.failed=true and request.side={side}")
             self.assertIn('SELECT none 42P01 relation "none" does not exist', rows)
+
+
+class Mysql(Server):
+    name, packages = "mysql", ("mariadb-server", "libdbd-mariadb-perl")
+
+    def test_statements(self):
+        """As many statements of each kind as the server counts, prepared ones included."""
+        counts = self.truth["counts"]
+        self.assertGreater(counts["insert"], 200)
+        for side in "client", "server":
+            got = self.counts("%request.method", f"and request.side={side} and request.failed=false")
+            for method in "insert", "select", "drop_db", "create_table":
+                self.assertEqual(got[method.split("_", maxsplit=1)[0].upper()] -
+                                 (method == "create_table" and counts["create_db"]), counts[method], method)
+            prepared = self.rows("%request.method", f"and request.side={side} and request.method=PREPARE")
+            self.assertEqual(len(prepared), counts["stmt_prepare"])
+
+    def test_prepared(self):
+        """Executions have the statement that was prepared."""
+        queries = self.counts("%request.query", "and request.side=server and request.resource=item and "
+                              "request.method in (INSERT, SELECT)")
+        self.assertEqual(queries, {"insert into item values (?, ?)": 20, "select name from item where id < ?": 20})
+
+    def test_errors(self):
+        """Number and SQLSTATE are those that the client got."""
+        for side in "client", "server":
+            rows = self.rows("%request.status %request.error", f"and request.failed=true and request.side={side}")
+            self.assertEqual(rows, [self.truth["error"]], side)
 
 
 if __name__ == "__main__":

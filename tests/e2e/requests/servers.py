@@ -24,6 +24,19 @@ def chroot(root, *words, **named):
                           text=True, stdin=subprocess.DEVNULL, **named).stdout
 
 
+def wait_until(root, *words):
+    """Runs the command until it succeeds."""
+    end = time.monotonic() + DEADLINE_S
+    while True:
+        try:
+            chroot(root, *words)
+            return
+        except subprocess.CalledProcessError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -122,6 +135,7 @@ def pgsql(root):
         with server(root, port, f"{SQL}/postgres", "-D", f"{data}/db", "-p", str(port), "-c",
                     "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off", "-c",
                     "dynamic_shared_memory_type=mmap"):
+            wait_until(root, f"{SQL}/pg_isready", *to)
             chroot(root, f"{SQL}/pgbench", *to, "-i", "-I", "dtgp", "-q", "postgres")
             for mode in "simple", "extended", "prepared":
                 chroot(root, f"{SQL}/pgbench", *to, "-S", "-M", mode, "-t", "100", "-c", "2", "-l", "-n",
@@ -138,4 +152,33 @@ def pgsql(root):
     print(json.dumps(truth))
 
 
-{"memcached": memcached, "redis": redis, "pgsql": pgsql}[sys.argv[1]](sys.argv[2])
+PREPARED = """use DBI;
+my $db = DBI->connect("dbi:MariaDB:database=shop;host=127.0.0.1;port=$ARGV[0]", "nobody", "",
+                      {mariadb_server_prepare => 1, RaiseError => 1, PrintError => 0});
+my $insert = $db->prepare("insert into item values (?, ?)");
+$insert->execute($_, "name $_") for 1 .. 20;
+my $select = $db->prepare("select name from item where id < ?");
+for (1 .. 20) { $select->execute($_); $select->fetchall_arrayref; }
+eval { $db->do("select * from nothing") };
+print $db->err, " ", $db->state;
+"""
+
+
+def mysql(root):
+    """The server's counters of statements; the error that a client got."""
+    port, client = free_port(), "/usr/bin/mariadb"
+    with open(os.path.join(root, "etc/passwd"), "w", encoding="utf-8") as f:
+        f.write(f"nobody:x:{USER}:{USER}:nobody:/tmp:/bin/sh\n")
+    with folder(root) as data, \
+         server(root, port, "/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", "--skip-grant-tables",
+                f"--port={port}", "--bind-address=127.0.0.1", f"--socket={data}/socket"):
+        to = ["--no-defaults", "--protocol=tcp", "-h", "127.0.0.1", "-P", str(port)]
+        chroot(root, client, *to, "-e", "create database shop; create table shop.item (id int, name text)")
+        chroot(root, "/usr/bin/mariadb-slap", *to, "--auto-generate-sql", "--number-of-queries=200", "-c", "2")
+        error = chroot(root, "/usr/bin/perl", "-e", PREPARED, str(port))
+        text = chroot(root, client, *to, "-N", "-e", "show global status like 'com_%'")
+    counts = {name.removeprefix("Com_"): int(n) for name, n in map(str.split, text.splitlines()) if n.isdigit()}
+    print(json.dumps({"counts": counts, "error": error}))
+
+
+{"memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql}[sys.argv[1]](sys.argv[2])

@@ -60,6 +60,7 @@ struct sinsp_conn {
 	uint8_t opaque; /* nothing more is parsed */
 	uint8_t is_generic; /* the protocol is generic, for lack of another */
 	uint8_t switched;
+	uint8_t rest; /* the server's bytes are skipped up to the next ones of the client */
 };
 
 struct sinsp_requests {

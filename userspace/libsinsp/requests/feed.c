@@ -49,6 +49,7 @@ void conn_drop_streams(struct sinsp_conn *c)
 		c->streams[i].skip = 0;
 		c->streams[i].lost = 0;
 	}
+	c->rest = 0;
 }
 
 /* Ends the request whose last message is complete. */
@@ -238,6 +239,18 @@ static void feed_captured(struct sinsp_conn *c, enum req_from from, const uint8_
 		lose(c, from);
 }
 
+/* Ends the request whose response could not be followed. Those behind it may have been answered. */
+static void end_rest(struct sinsp_conn *c)
+{
+	struct request *r = c->streams[REQ_SERVER].message;
+
+	c->rest = 0;
+	c->streams[REQ_SERVER].skip = 0;
+	if (r)
+		req_emit(c, r);
+	conn_end_requests(c, "lost");
+}
+
 void conn_feed(struct sinsp_conn *c, int out, const uint8_t *p, size_t captured, uint64_t total)
 {
 	enum req_from from = !out == !c->client ? REQ_CLIENT : REQ_SERVER;
@@ -245,6 +258,8 @@ void conn_feed(struct sinsp_conn *c, int out, const uint8_t *p, size_t captured,
 	const uint64_t missing = total - captured;
 	int wait = 0;
 
+	if (c->rest && from == REQ_CLIENT)
+		end_rest(c);
 	if (!s->n)
 		s->begin_ns = out ? c->now.begin_ns : c->now.end_ns;
 	else if (!append(c, from, &p, &captured))
@@ -379,6 +394,15 @@ void req_answer(struct sinsp_conn *c, struct request *r)
 		r->first_ns = c->streams[REQ_SERVER].begin_ns;
 		r->last_ns = c->now.end_ns;
 	}
+}
+
+void req_answer_rest(struct sinsp_conn *c, struct request *r)
+{
+	req_answer(c, r);
+	r->end = REQ_END_OPEN;
+	r->truncated = 1;
+	c->streams[REQ_SERVER].skip = REQ_SKIP_ALL;
+	c->rest = 1;
 }
 
 void req_end(struct sinsp_conn *c, struct request *r, enum req_from from)

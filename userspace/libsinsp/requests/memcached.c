@@ -525,15 +525,6 @@ static int parse_response(struct sinsp_conn *c, const uint8_t *p, size_t n, unsi
 	return (int)here;
 }
 
-/* Ends the request whose answer was cut: the other end goes on. */
-static void end_cut(struct sinsp_conn *c)
-{
-	struct request *r = req_first(c);
-
-	if (r && r->end == REQ_END_OPEN && r->first_ns)
-		req_end_now(c, r);
-}
-
 static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, size_t n,
 		 unsigned int flags)
 {
@@ -541,16 +532,13 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 
 	if (flags & REQ_F_SEARCH)
 		st->in_line = 0;
-	if (from == REQ_CLIENT || flags & REQ_F_SEARCH)
-		end_cut(c);
 	if (from == REQ_CLIENT)
 		return *p == MAGIC_REQUEST && !st->in_line ? parse_request(c, p, n, flags)
 							   : parse_command(c, p, n, flags);
 	return *p == MAGIC_RESPONSE ? parse_response(c, p, n, flags) : parse_answer(c, p, n, flags);
 }
 
-/* Answers to commands that were lost cannot be told from others. Of the answer that was cut the
- * rest is taken to be in the same call. */
+/* Answers to commands that were lost cannot be told from others. */
 static void lost(struct sinsp_conn *c, enum req_from from)
 {
 	struct request *r;
@@ -559,7 +547,7 @@ static void lost(struct sinsp_conn *c, enum req_from from)
 		r->truncated = 1;
 	r = from == REQ_SERVER ? req_message(c, REQ_SERVER) : NULL;
 	if (r)
-		r->end = REQ_END_OPEN;
+		req_answer_rest(c, r);
 }
 
 static const uint16_t ports[] = {11211, 0};

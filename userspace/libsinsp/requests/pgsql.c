@@ -474,6 +474,8 @@ static int parse_server(struct sinsp_conn *c, struct pgsql *st, const uint8_t *p
 	struct request *r = first_open(c);
 	size_t sz, here;
 
+	if (!r && flags & REQ_F_SEARCH)
+		return REQ_LOST; /* of no request that is known */
 	if (r && r->mark == M_BYTE)
 		return parse_byte(c, r, *p);
 	if (!is_server_type(*p))
@@ -503,13 +505,16 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 static void lost(struct sinsp_conn *c, enum req_from from)
 {
 	struct pgsql *st = req_state(c);
+	struct request *r;
 
-	(void)from;
-	for (struct request *r = req_first(c); r; r = req_next(r)) {
+	for (r = req_first(c); r; r = req_next(r)) {
 		r->truncated = 1;
 		if (r->mark == M_OPEN)
 			wait_for_ready(st, r);
 	}
+	r = from == REQ_SERVER ? first_open(c) : NULL;
+	if (r)
+		req_answer_rest(c, r);
 }
 
 static void fini(void *state)

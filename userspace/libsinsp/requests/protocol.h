@@ -120,6 +120,10 @@ void req_answer(struct sinsp_conn *c, struct request *r);
 /* The same for a message before the response, as HTTP's 100: the response has not begun. */
 void req_answer_early(struct sinsp_conn *c, struct request *r);
 
+/* The rest of the response to @r cannot be followed, as a part was lost: all that the server sends
+ * belongs to it, until the client sends again, which ends @r. Other open requests are lost then. */
+void req_answer_rest(struct sinsp_conn *c, struct request *r);
+
 /* Ends @r with the last byte of the message, with all that req_skip skips. @r is valid until parse
  * returns. */
 void req_end(struct sinsp_conn *c, struct request *r, enum req_from from);

@@ -43,6 +43,15 @@ static const struct say seeds[] = {
 		   "2\0\0\0\4C\0\0\0\x0dSELECT 1\0Z\0\0\0\5I"),
 	BYTES('s', "E\0\0\0\x12"
 		   "C42P01\0Mno\0\0Z\0\0\0\5E"),
+	BYTES('s', "\x20\0\0\0\x0a"
+		   "10.11.6\0"
+		   "123412345678\0\xfe\xf7\x08\2\0\xff\x81\x15\0\0"),
+	BYTES('c', "\x10\0\0\0\3select 1 from t\x06\0\0\0\x16"
+		   "do ? "),
+	BYTES('c', "\x0a\0\0\0\x17\7\0\0\0\0\1\0\0\0\5\0\0\0\x19\7\0\0\0"),
+	BYTES('s', "\x0c\0\0\1\0\7\0\0\0\1\0\1\0\0\0\0\1\0\0\1\1\3\0\0\2"
+		   "def\5\0\0\3\xfe\0\0\2\0\2\0\0\4\1x"),
+	BYTES('s', "\7\0\0\1\0\0\0\x0a\0\0\0\x0c\0\0\2\xff\x7a\4#42S02bad"),
 	{'c', "hello"},
 	{'s', "world"},
 };
@@ -81,7 +90,7 @@ static size_t mutate(char *to, uint32_t *x, const struct say *a)
 
 static void play(uint32_t seed)
 {
-	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 9999};
+	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 3306, 9999};
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};
 	uint32_t x = seed * 2654435761u | 1, n;
@@ -96,7 +105,7 @@ static void play(uint32_t seed)
 	}
 	talk_requests(
 		out, sizeof(out), said,
-		&(struct talk_opts){.port = ports[next_random(&x) % 6],
+		&(struct talk_opts){.port = ports[next_random(&x) % 7],
 				    .client = next_random(&x) % 2,
 				    .cut = next_random(&x) % 40,
 				    .snaplen = next_random(&x) % 3 ? 0 : 1 + next_random(&x) % 60,

@@ -17,6 +17,16 @@ static inline uint32_t wire_be32(const uint8_t *p)
 	return wire_be16(p) << 16 | wire_be16(p + 2);
 }
 
+static inline uint32_t wire_le16(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8;
+}
+
+static inline uint32_t wire_le32(const uint8_t *p)
+{
+	return wire_le16(p) | wire_le16(p + 2) << 16;
+}
+
 /* Returns the length of the line without its end, and sets *len to that with it. -1: incomplete. */
 static inline int wire_line(const uint8_t *p, size_t n, size_t *len)
 {
