@@ -288,10 +288,20 @@ class Waits(unittest.TestCase):
         e2e.wait_until(waits, "lines in each runtime") # V8 makes its tables of lines when they are needed
 
 
+# Functions in C, innermost first, that a function of stacks.js runs.
+NODE_IN_C = {"inC": ["c_call", "in_c"], "deepInC": ["c_call", *["c_again"] * 4, "deep_in_c"],
+             "madeInC": ["c_make", "made_in_c"], "caughtInC": ["c_call", "c_caught", "caught_in_c"]}
+
+
+def with_functions_in_c(stack):
+    return [frame for name, line in stack for frame in [*((c, 0) for c in NODE_IN_C.get(name, [])), (name, line)]]
+
+
 class Node(Stacks):
     """Programs wait in a builtin, which is a function of the stack, too."""
     top = "stack.frames"
     builtin = ("wait", 0)
+    addon = "stacks_napi.node"
 
     def waits(self):
         """The stacks of waits in nap that the program makes. Other waits are V8's own, below nap."""
@@ -300,14 +310,16 @@ class Node(Stacks):
         res = []
         for stack in text.split("\n\n"):
             rows = [row.split("\t") for row in stack.strip().splitlines()]
-            frames = [(re.sub(r"^([gs]et|bound) ", "", short(r[1])), int(r[6] or 0)) for r in rows if r[0] == "s"]
+            frames = [(re.sub(r"^([gs]et|bound) ", "", short(r[1])), int(r[6] or 0)) if r[0] == "s" else (r[1], 0)
+                      for r in rows if r[0] == "s" and r[1] != "native" or self.addon in r[2]]
             if frames[:1] == [self.builtin] and frames[1][0] == "nap" and res[-1:] != [frames[1:]]:
                 res.append(frames[1:]) # else the wait began again
         return res
 
-    def check(self, program, seed, *options):
+    def check(self, program, seed, *options, words=()):
         """Functions that V8 compiles or moves just then may have no line."""
-        expected = self.run_program(program, "stacks.js", seed, *options)
+        expected = self.run_program(program, "stacks.js", seed, *options, words=words)
+        expected = [with_functions_in_c(stack) for stack in expected]
         known = lambda stack, lines: [(name, line if has else 0) for (name, line), (_, has) in zip(stack, lines)]
         rest, got, unknown = iter(expected), self.waits(), 0
         self.assertGreater(len(got), 0.9 * N)
@@ -325,6 +337,19 @@ class Node(Stacks):
         for i, version in enumerate(runtimes.NODES):
             with self.subTest(version=version):
                 self.check(runtimes.node(version), i + 1)
+
+    def test_functions_in_c(self):
+        """Functions in C stand between those of JavaScript that call them and that they call. Node.js 18 and 20 have
+        the function object native, by which they are called, on the stack, too."""
+        include = "/usr/include/node"
+        if not os.path.exists(include + "/node_api.h"):
+            self.skipTest("no headers of Node.js")
+        addon = os.path.join(e2e.own_dir(self), self.addon)
+        e2e.run("gcc", "-shared", "-fPIC", "-O1", "-I", include, "-o", addon,
+                os.path.join(HERE, "interp/stacks_napi.c"))
+        for i, version in enumerate(runtimes.NODES):
+            with self.subTest(version=version):
+                self.check(runtimes.node(version), i + 5, words=(addon,))
 
     def test_modes(self):
         """Only the interpreter, only baseline code, only optimized code."""

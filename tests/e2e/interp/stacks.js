@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls functions in random order and depth, also through V8's builtins. At each end it writes the
 // stack that V8 itself has to a file, as JSON, and waits. Arguments: the file, the number of stacks,
-// the seed, and a file: it begins when that is there.
+// the seed, a file: it begins when that is there; and stacks_napi.c, if calls shall go through C.
 'use strict';
 const fs = require('fs');
-const [, , path, count, seedText, start] = process.argv;
+const [, , path, count, seedText, start, addon] = process.argv;
 const out = fs.openSync(path, 'w');
 const cell = new Int32Array(new SharedArrayBuffer(4));
 const text = fs.readFileSync(__filename, 'utf8');
@@ -183,6 +183,18 @@ const calls = [
   function found(n) { return [n].find((k) => { go(k); return false; }); },
   function from(n) { return Array.from([n], (k) => go(k)); },
 ];
+
+if (addon) {
+  const native = require(addon);
+  calls.push(
+    function inC(n) { return native.call(go, n); },
+    function deepInC(n) { return native.deep((k) => plain(k), n); },
+    function madeInC(n) { return native.make(Some, n); },
+    function caughtInC(n) {
+      return native.caught((k) => { go(k); throw new Error('expected'); }, n);
+    },
+  );
+}
 
 function go(n) {
   if (n <= 0) {
