@@ -107,6 +107,16 @@ class Pgsql(Server):
             self.assertLessEqual(exact, row[name])
             self.assertLessEqual(row[name], exact * 17 / 16)
 
+    def test_map(self):
+        """servicemap counts each request once, with the names of both processes."""
+        rows = map(json.loads, e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", "servicemap").splitlines())
+        got = {(row["client"], row["server"]): row for row in rows if row.get("proto") == "pgsql"}
+        self.assertLessEqual(set(got), {(name, "postgres") for name in ("pgbench", "psql", "pg_isready")})
+        bench = got["pgbench", "postgres"]
+        for key, field in ("requests", None), ("sent", "%request.bytes_out"), ("received", "%request.bytes_in"):
+            values = self.rows(field or "%request.num", "and request.side=client and proc.name=pgbench")
+            self.assertEqual(bench[key], sum(map(int, values)) if field else len(values), key)
+
     def test_log(self):
         """The chisel requests has a line for each, and those above a threshold."""
         lines = e2e.run(e2e.SAKER, "-r", self.capture, "-c", "requests", "request.side=client").splitlines()[1:]

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "memory/hash.h"
+#include "memory/intern.h"
+#include "state/thread.h"
 
 enum { N_BUCKETS = 1 << 14 };
 
@@ -269,6 +271,19 @@ void conn_end_requests(struct sinsp_conn *c, const char *why)
 	}
 }
 
+/* Tells the other end who closed the connection. */
+static void note_peer(const struct sinsp_conn *c)
+{
+	struct sinsp_conn *peer = conn_peer(c);
+	struct sinsp_thread *t = peer ? sinsp_thread_find(c->rs->s, c->now.tid) : NULL;
+	const char *name = t ? sinsp_thread_proc_name(t) : NULL;
+
+	if (!name || peer->peer_name)
+		return;
+	peer->peer_name = sinsp_str_get(&c->rs->s->threads.strings, name, strlen(name));
+	peer->peer_pid = t->pid;
+}
+
 void conn_free(struct sinsp_conn *c, const char *why)
 {
 	struct sinsp_requests *rs = c->rs;
@@ -282,10 +297,13 @@ void conn_free(struct sinsp_conn *c, const char *why)
 		next = f->next;
 		f->conn = NULL;
 	}
+	note_peer(c);
 	remove_key(c);
 	unlink_use(c);
 	if (c->path)
 		sinsp_str_put(&rs->s->threads.strings, c->path);
+	if (c->peer_name)
+		sinsp_str_put(&rs->s->threads.strings, c->peer_name);
 	rs->used -= c->used;
 	rs->stats.n_conns--;
 	free(c);

@@ -130,8 +130,8 @@ static void put_peer(struct values *v, const struct sinsp_conn *c)
 	const struct sinsp_conn *peer = conn_peer(c);
 	const struct sinsp_thread *t = peer ? sinsp_thread_find(c->rs->s, peer->now.tid) : NULL;
 
-	put_known(v, t ? (uint64_t)t->pid : 0, !!t);
-	put_text(v, t ? sinsp_thread_proc_name(t) : NULL);
+	put_known(v, (uint64_t)(t ? t->pid : c->peer_pid), t || c->peer_name);
+	put_text(v, t ? sinsp_thread_proc_name(t) : c->peer_name);
 }
 
 static void put_bytes(struct values *v, const struct sinsp_conn *c, const struct request *r)
