@@ -79,7 +79,10 @@ class Java(Stacks):
     def stacks(self, seed, *options, version="17", root=""):
         """The stacks that the program prints, and those of the samples."""
         folder = copied(self, self.classes, root) if root else self.classes
-        if self.library and not root: # stacks through C of later versions are not judged yet
+        if root: # the capture is read outside of the root, with the library's symbols
+            shutil.copytree(self.classes, folder)
+            self.addCleanup(shutil.rmtree, os.path.dirname(folder))
+        if self.library:
             options += f"-Dstacks.library={folder}/{self.library}",
         expected = self.run_program(java(version), "Stacks.java", seed, *options, "-cp", folder, "Stacks", root=root)
         text = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%stack.rows.source\\n",
