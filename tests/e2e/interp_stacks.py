@@ -67,15 +67,17 @@ class Stacks(unittest.TestCase):
         self.assertEqual(len(res), N)
         return res
 
-    def sampled(self, calls):
-        """The stacks of waits in nap: pairs of function and line."""
+    def sampled(self, calls, library=None):
+        """The stacks of waits in nap: pairs of function and line. library: the name of a file whose functions count,
+        too, without lines."""
         text = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%stack.rows.source\\n",
                        "evt.type=sample and sample.state in (sleep, disk_sleep) and sample.call in (%s) "
                        "and stack.lang.top contains nap" % calls)
         res = []
         for stack in text.split("\n\n"):
             rows = [row.split("\t") for row in stack.strip().splitlines()]
-            res.append([(short(r[1]), int((r + [""] * 6)[6] or 0)) for r in rows if r[0] == "s"])
+            res.append([(short(r[1]), int((r + [""] * 6)[6] or 0)) if r[0] == "s" else (r[1], 0)
+                        for r in rows if r[0] == "s" or (library and library in r[2])])
         return [frames for frames in res if frames]
 
     def check_order(self, got, expected):

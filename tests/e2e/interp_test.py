@@ -194,6 +194,15 @@ class Php(Stacks):
         self.check(3, program="/usr/bin/php8.4", root=runtimes.root("trixie", "php8.4-cli"))
 
 
+def with_functions_in_c(stack, in_c):
+    return [frame for name, line in stack for frame in [*((c, 0) for c in in_c.get(name, [])), (name, line)]]
+
+
+# Functions in C, innermost first, that a method of stacks.rb runs.
+RUBY_IN_C = {"in_c": ["c_call", "c_call_method"], "deep_in_c": ["c_call", *["c_again"] * 4, "c_deep_method"],
+             "block_in_c": ["c_yield_method"], "rescued_in_c": ["c_call", "c_rescue_method"]}
+
+
 class Ruby(Stacks):
     def test_versions(self):
         self.check(1)
@@ -206,6 +215,14 @@ class Ruby(Stacks):
         for i, suite in enumerate(("trixie", "sid")):
             with self.subTest(suite=suite):
                 self.check(3 + i, root=runtimes.root(suite, "ruby3.3"))
+
+    def test_functions_in_c(self):
+        """Functions in C stand between the methods of Ruby that call them and that they call."""
+        library = os.path.join(e2e.own_dir(self), "stacks_c.so")
+        e2e.run("gcc", "-shared", "-fPIC", "-O1", "-o", library, os.path.join(HERE, "interp/stacks_c.c"))
+        expected = self.run_program("/usr/bin/ruby", "stacks.rb", 5, words=(library,))
+        got = self.sampled("select, pselect6, ppoll", library="stacks_c.so")
+        self.check_order(got, [with_functions_in_c(stack, RUBY_IN_C) for stack in expected])
 
     def test_garbage_collection(self):
         """It is a function that Ruby seems to have called, in the share of samples that Ruby counts for it, and
@@ -293,10 +310,6 @@ NODE_IN_C = {"inC": ["c_call", "in_c"], "deepInC": ["c_call", *["c_again"] * 4, 
              "madeInC": ["c_make", "made_in_c"], "caughtInC": ["c_call", "c_caught", "caught_in_c"]}
 
 
-def with_functions_in_c(stack):
-    return [frame for name, line in stack for frame in [*((c, 0) for c in NODE_IN_C.get(name, [])), (name, line)]]
-
-
 class Node(Stacks):
     """Programs wait in a builtin, which is a function of the stack, too."""
     top = "stack.frames"
@@ -319,7 +332,7 @@ class Node(Stacks):
     def check(self, program, seed, *options, words=()):
         """Functions that V8 compiles or moves just then may have no line."""
         expected = self.run_program(program, "stacks.js", seed, *options, words=words)
-        expected = [with_functions_in_c(stack) for stack in expected]
+        expected = [with_functions_in_c(stack, NODE_IN_C) for stack in expected]
         known = lambda stack, lines: [(name, line if has else 0) for (name, line), (_, has) in zip(stack, lines)]
         rest, got, unknown = iter(expected), self.waits(), 0
         self.assertGreater(len(got), 0.9 * N)

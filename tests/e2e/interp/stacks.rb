@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Calls Ruby methods and blocks in random order and depth, also through C. At each end it writes the
 # stack that Ruby itself has to a file, as JSON, and waits. Arguments: the file, the number of stacks,
-# the seed, and a file: it begins when that is there.
+# the seed, a file: it begins when that is there; and stacks_c.c, if calls shall go through its methods.
 
 require 'json'
 
-path, left, seed, $start = ARGV
+path, left, seed, $start, library = ARGV
 $left = left.to_i
 $out = File.open(path, 'w')
 $random = Random.new(seed.to_i)
 
 # Methods in C that call back: frames of Ruby's backtrace, but native ones for saker.
 IN_C = %w[each map sort_by gsub inject each_with_index instance_eval send call to_s eval load new initialize
-          method_missing].freeze
+          method_missing c_call c_deep c_yield c_rescue].freeze
 
 def in_c?(location)
   IN_C.include?(location.label) && !LINES_OF_SOME.cover?(location.lineno)
@@ -164,8 +164,35 @@ def as_method(n)
   method(:plain).call(n)
 end
 
-CALLS = %i[plain by_class in_block in_nested_blocks in_own_block in_lambda sorted replaced injected sent missing
-           interpolated enumerated from_block rescued ensured in_text in_file evaluated as_method].freeze
+class Integer
+  def go_on
+    go(self)
+  end
+end
+
+def in_c(n)
+  c_call(n)
+end
+
+def deep_in_c(n)
+  c_deep(n)
+end
+
+def block_in_c(n)
+  c_yield(n) { |k| go(k) }
+end
+
+def rescued_in_c(n)
+  c_rescue(n)
+end
+
+calls = %i[plain by_class in_block in_nested_blocks in_own_block in_lambda sorted replaced injected sent missing
+           interpolated enumerated from_block rescued ensured in_text in_file evaluated as_method]
+if library
+  require library
+  calls += %i[in_c deep_in_c block_in_c rescued_in_c]
+end
+CALLS = calls.freeze
 
 def go(n)
   if n <= 0
