@@ -79,12 +79,14 @@ static __always_inline void walk_from(struct user_walk *w, struct task_struct *t
 	w->known = 0xffff;
 	w->tls = task->thread.fsbase;
 	w->space = (u64)task->mm;
+	w->joins = 0;
 }
 
 /* Walks the user stack of the current task into @w. */
 static __always_inline void walk_user(struct user_walk *w, struct task_struct *task, u32 max)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	u32 left;
 
 	w->n = 0;
 	w->ip = w->sp = w->bp = 0;
@@ -98,6 +100,12 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 		return;
 	}
 	user_frames(w);
+	left = w->end == STACK_END_ROOT ? scripts_left(w) : 0;
+	if (left) {
+		walk_from(w, task, regs, max);
+		w->joins = left;
+		user_frames(w);
+	}
 	__sync_fetch_and_add(&this_sampler()->n_rules, w->n_cached + w->n_searched);
 	if (w->n_searched)
 		__sync_fetch_and_add(&this_sampler()->n_searched, w->n_searched);

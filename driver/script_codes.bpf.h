@@ -126,4 +126,18 @@ static __always_inline void script_used(struct user_walk *w, u32 walker, u64 cod
 	w->n_codes++;
 }
 
+/*
+ * Returns whether the frames at @next, of another activation, belong to the first one, which ended
+ * with @r. A program puts the first frame of an activation before it calls the loop, and removes
+ * it after the loop's end: a walk between the two has one native frame of a loop less than there
+ * are activations. It finds this out at its end (scripts_left), and begins again.
+ */
+static __always_inline int script_joins(struct user_walk *w, u32 walker, int r, u64 next)
+{
+	if (r != SCRIPT_END || w->joins != walker || !next)
+		return 0;
+	w->joins = 0;
+	return 1;
+}
+
 #endif /* DRIVER_SCRIPT_CODES_BPF_H */

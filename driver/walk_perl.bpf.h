@@ -17,6 +17,7 @@
 
 /* Types of contexts, and of stacks. */
 #define PERL_CONTEXT_TYPE 0xf
+#define PERL_CONTEXT_BLOCK 2
 #define PERL_CONTEXT_SUB 9
 #define PERL_CONTEXT_FORMAT 10
 #define PERL_CONTEXT_FAKE 0x80 /* of code in a regular expression */
@@ -35,6 +36,7 @@ static __always_inline void perl_enter(struct user_walk *w, const struct interp_
 {
 	w->perl.info = info;
 	w->perl.context = -1;
+	w->perl.bottom = PERL_CONTEXT_BLOCK;
 	if (!info || read_word(w, info + p->info_contexts))
 		return;
 	w->perl.contexts = w->word;
@@ -78,7 +80,8 @@ static __always_inline int perl_put(struct user_walk *w, const struct interp_per
 }
 
 /* Leaves a stack: ends the activation, unless it has only begun. The last one belongs to the main
- * program. */
+ * program, which begins with a block: else it does not run, and a program in C, or the beginning of
+ * a thread, has called the subroutine. */
 static __always_inline int perl_leave(struct user_walk *w, const struct interp_perl *p)
 {
 	const u64 info = w->perl.info;
@@ -89,7 +92,8 @@ static __always_inline int perl_leave(struct user_walk *w, const struct interp_p
 		return SCRIPT_END;
 	type = w->word;
 	if (type == PERL_INFO_MAIN) {
-		if (read_word(w, w->script[STACK_WALKER_PERL] + p->main_cv))
+		if (w->perl.bottom != PERL_CONTEXT_BLOCK ||
+		    read_word(w, w->script[STACK_WALKER_PERL] + p->main_cv))
 			return SCRIPT_END;
 		return perl_put(w, p, w->word) ? SCRIPT_FULL : SCRIPT_END;
 	}
@@ -117,6 +121,8 @@ static __always_inline int perl_step(struct user_walk *w, const struct interp_pe
 	w->perl.context--;
 	w->script_frame = PERL_GOES_ON;
 	type = w->object[0];
+	if (w->perl.context < 0)
+		w->perl.bottom = type & PERL_CONTEXT_TYPE;
 	if (type & PERL_CONTEXT_FAKE || ((type & PERL_CONTEXT_TYPE) != PERL_CONTEXT_SUB &&
 					 (type & PERL_CONTEXT_TYPE) != PERL_CONTEXT_FORMAT))
 		return SCRIPT_MORE;
@@ -145,12 +151,26 @@ WALK_FUNC int walk_perl(struct user_walk *w, const struct interp_process *p)
 		OPAQUE(w); /* else addresses in it are computed before, and fill the stack */
 		OPAQUE(p);
 		r = perl_step(w, &p->perl);
+		if (script_joins(w, STACK_WALKER_PERL, r, w->perl.info)) {
+			w->script_frame = PERL_BEGINS;
+			r = SCRIPT_MORE;
+		}
 		if (r != SCRIPT_MORE) {
 			w->script_frame = 0;
 			return r == SCRIPT_FULL;
 		}
 	}
 	return WALK_AGAIN;
+}
+
+/* Returns whether the walk has left frames: see scripts_left. */
+static __always_inline int perl_left(struct user_walk *w, const struct interp_perl *p)
+{
+	if (!w->perl.info)
+		return 0;
+	if (w->perl.context >= 0 || w->perl.bottom == PERL_CONTEXT_BLOCK)
+		return 1;
+	return !read_word(w, w->perl.info + p->info_type) && (u32)w->word != PERL_INFO_MAIN;
 }
 
 #endif /* DRIVER_WALK_PERL_BPF_H */

@@ -23,7 +23,8 @@
 #define PHP_FRAME_PREVIOUS 48
 #define PHP_FRAME_SZ 56
 #define PHP_OUTERMOST (1u << 17) /* flag of a frame: ZEND_CALL_TOP */
-#define PHP_USER_FUNCTION 2 /* types of functions */
+#define PHP_C_FUNCTION 1 /* types of functions */
+#define PHP_USER_FUNCTION 2
 #define PHP_EVAL_CODE 4
 #define PHP_FUNCTION_NAME 8
 #define PHP_FUNCTION_CLASS 16
@@ -197,7 +198,7 @@ WALK_FUNC int walk_php(struct user_walk *w, const struct interp_process *p)
 		w->script_frame = php_first(w, p->root);
 	if (w->script_frame)
 		r = php_steps(w, p);
-	if (r == SCRIPT_MORE)
+	if (r == SCRIPT_MORE || script_joins(w, STACK_WALKER_PHP, r, w->script[STACK_WALKER_PHP]))
 		return WALK_AGAIN;
 	w->script_frame = 0;
 	OPAQUE(w);
@@ -205,6 +206,22 @@ WALK_FUNC int walk_php(struct user_walk *w, const struct interp_process *p)
 	if (php_in_compiled(w) && php_leave(w, p))
 		return walk_ends(w, STACK_END_NO_ROW);
 	return r == SCRIPT_FULL;
+}
+
+/* Returns whether the walk has left frames: see scripts_left. Those behind the first one of a fiber
+ * belong to another native stack. */
+static __always_inline int php_left(struct user_walk *w)
+{
+	const u64 frame = w->script[STACK_WALKER_PHP];
+	u64 function;
+
+	if (!frame || read_word(w, frame + PHP_FRAME_FUNCTION))
+		return 0;
+	function = w->word;
+	if (!function || read_word(w, function))
+		return !function;
+	return (u8)w->word != PHP_C_FUNCTION || read_word(w, function + PHP_FUNCTION_NAME) ||
+	       w->word;
 }
 
 #endif /* DRIVER_WALK_PHP_BPF_H */

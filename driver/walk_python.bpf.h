@@ -158,6 +158,18 @@ static __always_inline u64 c_frame_current(const struct interp_python *p)
 	return p->frames == PYTHON_ENTRY_FLAG ? 8 : 0;
 }
 
+/* Finds where an activation ends that the loop may just begin: its first frame is marked a moment
+ * after it is there. */
+static __always_inline void python_find_stop(struct user_walk *w, const struct interp_python *p)
+{
+	w->python.stop = 0;
+	if (p->frames != PYTHON_ENTRY_FLAG || !w->exact)
+		return;
+	if (!read_word(w, w->script[STACK_WALKER_PYTHON] + c_frame_current(p) + 8) &&
+	    !read_word(w, w->word + c_frame_current(p)))
+		w->python.stop = w->word;
+}
+
 /* Finds the first frame of the activation. Returns 0 if it is not that of the native frame. */
 static __always_inline u64 python_first(struct user_walk *w, const struct interp_python *p)
 {
@@ -167,6 +179,7 @@ static __always_inline u64 python_first(struct user_walk *w, const struct interp
 		return activation;
 	if (!walk_frame_has(w, activation))
 		return 0;
+	python_find_stop(w, p);
 	return read_word(w, activation + c_frame_current(p)) ? 0 : w->word;
 }
 
@@ -239,6 +252,8 @@ static __always_inline int python_step(struct user_walk *w, const struct interp_
 
 	if (!frame || walk_read(w, w->object, 128, frame))
 		return python_ends(w, 0);
+	if (p->frames == PYTHON_ENTRY_FLAG && frame == w->python.stop)
+		return python_ends_c(w, p);
 	code = object_u64(w, p->frame_code) & ~PYTHON_TAG;
 	previous = object_u64(w, p->frame_previous);
 	lasti = p->frames == PYTHON_FRAME_OBJECTS ? object_u32(w, p->frame_lasti)

@@ -218,12 +218,23 @@ WALK_FUNC int walk_ruby(struct user_walk *w, struct interp_process *p)
 		OPAQUE(w); /* else addresses in it are computed before, and fill the stack */
 		OPAQUE(p);
 		r = ruby_step(w, &p->ruby);
+		if (script_joins(w, STACK_WALKER_RUBY, r, w->script[STACK_WALKER_RUBY]))
+			r = SCRIPT_MORE;
 		if (r != SCRIPT_MORE) {
 			w->script_frame = 0;
 			return r == SCRIPT_FULL;
 		}
 	}
 	return WALK_AGAIN;
+}
+
+/* Returns whether the walk has left frames: see scripts_left. */
+static __always_inline int ruby_left(struct user_walk *w)
+{
+	const u64 frame = w->script[STACK_WALKER_RUBY];
+
+	return frame && !read_word(w, frame + RUBY_FRAME_FLAGS) && !read_word(w, w->word) &&
+	       ((u32)w->word & RUBY_KIND) != RUBY_BOTTOM;
 }
 
 #endif /* DRIVER_WALK_RUBY_BPF_H */

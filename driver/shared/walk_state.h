@@ -107,6 +107,8 @@ struct user_walk {
 					  loop */
 	u64 script_frame; /* where an activation with more frames continues; 0: at its first one */
 	u32 script_n; /* n before that activation */
+	u32 joins; /* In: the walker whose first activation has the frames of the next one, too:
+		      script_joins */
 	/* Of Lua: the states that the walk has come through, and where each continues. */
 	struct {
 		u64 state[WALK_LUA_STATES], next[WALK_LUA_STATES];
@@ -120,6 +122,8 @@ struct user_walk {
 	struct {
 		u64 own, others[WALK_PYTHON_STATES];
 		u64 interp, state;
+		u64 stop; /* the first frame of the next activation, if the innermost one may not
+			     have its own mark yet; 0: unknown */
 		u32 n_others, n_tried, n_searched;
 		u32 search; /* enum python_search */
 	} python;
@@ -127,6 +131,7 @@ struct user_walk {
 	struct {
 		u64 cop, caller, info, contexts;
 		s64 context; /* negative: no more */
+		u32 bottom; /* type of the first one */
 		u64 name, package; /* of a subroutine that is sent */
 	} perl;
 	/* Of Ruby: the context and its newest frame; whether the walk began at the activation

@@ -20,12 +20,6 @@ from profile_test import SESSION
 
 SECONDS = 2
 LIMIT = 0.001 # of the samples that differ beyond the innermost function
-# Where docs/interpreters.md names a higher rate: three times what was measured.
-LIMITS = {
-    "php": 0.014, # before an activation has begun, or after its end: 11 of 2,404
-    "py": 0.0038, # Python 3.11, around a call through C: 4 of 3,219
-    "rb": 0.0065, # Ruby 3.1, before a block that C calls has begun: 6 of 2,772
-}
 
 
 class Judge(unittest.TestCase):
@@ -66,7 +60,7 @@ class Async(unittest.TestCase):
         e2e.wait_until(enough, f"samples of {program}") # a busy machine may take few
         n = sum(counts.values())
         text = "\n".join("\n".join(map(str, rows)) + "\n" for rows in wrong)
-        self.assertLessEqual(counts["wrong"], max(3, n * LIMITS.get(ending, LIMIT)), f"{counts}\n{text}")
+        self.assertLessEqual(counts["wrong"], max(3, n * LIMIT), f"{counts}\n{text}")
         self.assertLessEqual(n - counts["right"] - counts["inner"] - counts["wrong"], 2 + n / 100, f"{counts}\n{text}")
         self.assertLessEqual(counts["inner"], n / 4, counts)
 
@@ -78,6 +72,9 @@ class Async(unittest.TestCase):
 
     def test_php(self):
         self.check("php", glob.glob("/usr/bin/php8.?")[0])
+
+    def test_perl(self):
+        self.check("pl", "/usr/bin/perl")
 
     def test_ruby(self):
         self.check("rb", "/usr/bin/ruby")

@@ -127,10 +127,30 @@ class Perl(Stacks):
                         *(library if word == "-lperl" else word for word in words[1])], check=True)
         self.check(host, 2)
 
+    def test_thread(self):
+        """The first subroutine of a thread has no caller, although a thread has the code of the main program."""
+        script = """use threads;
+            sub leaf { my $end = (times)[0] + 0.5; 1 while (times)[0] < $end; }
+            sub work { leaf() for 1 .. 2; }
+            threads->create(\\&work)->join;"""
+        stacks = folded_stacks(self, "main::work", "/usr/bin/perl", "-e", script)
+        self.assertGreater(len(stacks), 20)
+        for stack in stacks:
+            self.assertNotIn("main program", stack)
+
     def test_later(self):
         for suite in "trixie", "sid":
             with self.subTest(suite=suite):
                 self.check("/usr/bin/perl", 3, root=runtimes.root(suite, "perl"))
+
+
+def folded_stacks(test, function, *command):
+    """The stacks of a program that have @function, in samples by time."""
+    out = os.path.join(e2e.own_dir(test), "out")
+    subprocess.run([e2e.SAKER, "--sample", "499", "-o", out, "-p", "*%stack.folded",
+                    f"evt.type=sample and stack.frames contains {function}", "--", *command],
+                   check=True, env={**os.environ, **SESSION})
+    return e2e.read_text(out).splitlines()
 
 
 def request(address, script):
@@ -189,6 +209,17 @@ class Php(Stacks):
             finally:
                 p.terminate()
         self.assertRegex(e2e.read_text(out), r"(?m)^php-fpm.*;{main};Site::page;.*{closure};busy;.*usleep")
+
+    def test_fiber(self):
+        """It has a native stack of its own, and functions from its first one on."""
+        script = """function leaf() { for ($i = 0; $i < 3e7; $i++); }
+            function work() { leaf(); }
+            function start() { (new Fiber(fn() => array_map('work', [1])))->start(); }
+            start();"""
+        stacks = folded_stacks(self, "leaf", shutil.which("php"), "-r", script)
+        self.assertGreater(len(stacks), 20)
+        for stack in stacks:
+            self.assertRegex(stack, r"^[^{]*;{closure};([^;{]*;)*work;leaf")
 
     def test_later(self):
         self.check(3, program="/usr/bin/php8.4", root=runtimes.root("trixie", "php8.4-cli"))
