@@ -81,9 +81,11 @@ static char *put_text(char *to, const uint8_t *p, uint32_t len, unsigned int kin
 
 /* ---- the table ---- */
 
-static size_t bucket_of(const struct script_names *s, int64_t pid, uint64_t code)
+static size_t bucket_of(const struct script_names *s, int64_t pid, uint64_t code, uint32_t check)
 {
-	return sinsp_hash_number(sinsp_hash_number(s->seed, (uint64_t)pid), code) & (BUCKETS - 1);
+	const uint64_t seed = sinsp_hash_number(sinsp_hash_number(s->seed, (uint64_t)pid), check);
+
+	return sinsp_hash_number(seed, code) & (BUCKETS - 1);
 }
 
 static size_t pid_bucket(const struct script_names *s, int64_t pid)
@@ -91,13 +93,23 @@ static size_t pid_bucket(const struct script_names *s, int64_t pid)
 	return sinsp_hash_number(s->seed, (uint64_t)pid) & (PID_BUCKETS - 1);
 }
 
-const struct script_code *script_names_find(const struct script_names *s, int64_t pid,
-					    uint64_t code, uint32_t check)
+static struct script_code *find(const struct script_names *s, int64_t pid, uint64_t code,
+				uint32_t check)
 {
-	const struct script_code *c = s->buckets ? s->buckets[bucket_of(s, pid, code)] : NULL;
+	struct script_code *c = s->buckets ? s->buckets[bucket_of(s, pid, code, check)] : NULL;
 
 	while (c && (c->pid != pid || c->code != code || c->check != check))
 		c = c->next;
+	return c;
+}
+
+const struct script_code *script_names_find(struct script_names *s, int64_t pid, uint64_t code,
+					    uint32_t check)
+{
+	struct script_code *c = find(s, pid, code, check);
+
+	if (c)
+		c->is_used = 1;
 	return c;
 }
 
@@ -227,13 +239,28 @@ static struct script_code *make(const struct script_row *row)
 	return c;
 }
 
+static void append_newest(struct script_names *s, struct script_code *c)
+{
+	c->older = s->newest;
+	c->newer = NULL;
+	*(s->newest ? &s->newest->newer : &s->oldest) = c;
+	s->newest = c;
+}
+
+static void unlink_age(struct script_names *s, const struct script_code *c)
+{
+	*(c->older ? &c->older->newer : &s->oldest) = c->newer;
+	*(c->newer ? &c->newer->older : &s->newest) = c->older;
+}
+
 static void unlink_code(struct script_names *s, const struct script_code *c)
 {
-	struct script_code **at = &s->buckets[bucket_of(s, c->pid, c->code)];
+	struct script_code **at = &s->buckets[bucket_of(s, c->pid, c->code, c->check)];
 
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
+	unlink_age(s, c);
 	*c->link_of_pid = c->next_of_pid;
 	if (c->next_of_pid)
 		c->next_of_pid->link_of_pid = c->link_of_pid;
@@ -246,40 +273,29 @@ static void drop(struct script_names *s, struct script_code *c)
 	free(c);
 }
 
-/* Drops an earlier event of the same code object, and what was at its address long ago. */
-static void make_room(struct script_names *s, const struct script_row *row)
+/* Drops the oldest code objects until another @sz bytes are within the bound. One that was used is
+ * spared once. */
+static void make_room(struct script_names *s, size_t sz)
 {
-	struct script_code *c = s->buckets[bucket_of(s, row->pid, row->code)], *next;
-	unsigned int n = 0;
+	struct script_code *c;
 
-	for (; c; c = next) {
-		next = c->next;
-		if (c->pid != row->pid || c->code != row->code)
+	while (s->oldest && s->bytes + sz > SCRIPT_NAMES_SZ_MAX) {
+		c = s->oldest;
+		if (c->is_used) {
+			c->is_used = 0;
+			unlink_age(s, c);
+			append_newest(s, c);
 			continue;
-		if (c->check == row->check || ++n == SCRIPT_NAMES_AT_ADDRESS)
-			drop(s, c);
+		}
+		drop(s, c);
+		s->n_dropped++;
 	}
 }
 
-int script_names_add(struct script_names *s, const struct script_row *row)
+static void insert(struct script_names *s, struct script_code *c)
 {
-	struct script_code **at, *c;
+	struct script_code **at = &s->buckets[bucket_of(s, c->pid, c->code, c->check)];
 
-	if (init(s))
-		return -ENOMEM;
-	if (row->name_len > UTF8_MAX * INTERP_NAME_MAX ||
-	    row->file_len > UTF8_MAX * INTERP_FILE_MAX || row->n_lines > INTERP_LINES_MAX ||
-	    row->n_bases > INTERP_LINE_BASES_MAX)
-		return 0;
-	make_room(s, row);
-	if (s->bytes > SCRIPT_NAMES_SZ_MAX) {
-		s->n_dropped++;
-		return 0;
-	}
-	c = make(row);
-	if (!c)
-		return -ENOMEM;
-	at = &s->buckets[bucket_of(s, c->pid, c->code)];
 	c->next = *at;
 	*at = c;
 	at = &s->by_pid[pid_bucket(s, c->pid)];
@@ -288,7 +304,28 @@ int script_names_add(struct script_names *s, const struct script_row *row)
 	if (c->next_of_pid)
 		c->next_of_pid->link_of_pid = &c->next_of_pid;
 	*at = c;
+	append_newest(s, c);
 	s->bytes += c->sz;
+}
+
+int script_names_add(struct script_names *s, const struct script_row *row)
+{
+	struct script_code *c, *earlier;
+
+	if (init(s))
+		return -ENOMEM;
+	if (row->name_len > UTF8_MAX * INTERP_NAME_MAX ||
+	    row->file_len > UTF8_MAX * INTERP_FILE_MAX || row->n_lines > INTERP_LINES_MAX ||
+	    row->n_bases > INTERP_LINE_BASES_MAX)
+		return 0;
+	c = make(row);
+	if (!c)
+		return -ENOMEM;
+	earlier = find(s, row->pid, row->code, row->check);
+	if (earlier)
+		drop(s, earlier);
+	make_room(s, c->sz);
+	insert(s, c);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "shared/stack.h"
 #include "testing/test_main.h"
 
-enum { N = 200000 };
+enum { N = 200000, N_AT_ADDRESS = 1000 };
 
 static struct script_row row_of(int64_t pid, uint64_t code, uint32_t check)
 {
@@ -49,13 +49,11 @@ static void test_names(void **state)
 	assert_null(c->file);
 	assert_int_equal(script_code_line(c, 0), 8);
 	assert_null(script_names_find(&s, 1, 0x1000, 6)); /* another object was there */
-	/* Objects that take turns at an address keep their names; those of long ago go. */
-	for (uint32_t i = 1; i < SCRIPT_NAMES_AT_ADDRESS; i++)
+	/* Objects that take turns at an address keep their names. */
+	for (uint32_t i = 0; i < N_AT_ADDRESS; i++)
 		add(&s, 1, 0x1000, 9 + i);
 	assert_non_null(script_names_find(&s, 1, 0x1000, 5));
-	add(&s, 1, 0x1000, 9);
-	assert_null(script_names_find(&s, 1, 0x1000, 5));
-	for (uint32_t i = 0; i < SCRIPT_NAMES_AT_ADDRESS; i++)
+	for (uint32_t i = 0; i < N_AT_ADDRESS; i++)
 		assert_non_null(script_names_find(&s, 1, 0x1000, 9 + i));
 	script_names_drop(&s, 1);
 	assert_null(script_names_find(&s, 1, 0x1000, 9));
@@ -116,22 +114,30 @@ static void test_hostile_keys(void **state)
 	script_names_fini(&s);
 }
 
-/* Beyond the bound frames have no name; they are counted. */
+/* Beyond the bound those go that are not used, the oldest first; they are counted. */
 static void test_bound(void **state)
 {
 	static uint8_t lines[INTERP_LINES_MAX];
+	const uint64_t n = SCRIPT_NAMES_SZ_MAX / INTERP_LINES_MAX + 100;
 	struct script_names s = {0};
+	uint64_t n_found = 0;
 
 	(void)state;
-	for (uint64_t i = 0; i < SCRIPT_NAMES_SZ_MAX / INTERP_LINES_MAX + 100; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		struct script_row row = row_of(1, i, 0);
 
 		row.lines = lines;
 		row.n_lines = sizeof(lines);
 		assert_int_equal(script_names_add(&s, &row), 0);
+		assert_non_null(script_names_find(&s, 1, 0, 0)); /* always in use */
+		assert_true(s.bytes <= SCRIPT_NAMES_SZ_MAX);
 	}
 	assert_true(s.n_dropped > 0);
-	assert_true(s.bytes <= SCRIPT_NAMES_SZ_MAX + 2 * INTERP_LINES_MAX);
+	assert_null(script_names_find(&s, 1, 1, 0));
+	for (uint64_t i = 0; i < n; i++)
+		n_found += script_names_find(&s, 1, i, 0) != NULL;
+	assert_int_equal(n_found, n - s.n_dropped);
+	assert_non_null(script_names_find(&s, 1, n - 1, 0));
 	script_names_drop(&s, 1);
 	add(&s, 2, 1, 1);
 	assert_non_null(script_names_find(&s, 2, 1, 1));
