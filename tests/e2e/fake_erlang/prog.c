@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks like Erlang/OTP 25 to a walker, with tables and stacks that no runtime has: fake_erlang
- * WHAT. The loop of a scheduler for functions in C uses a CPU for a second.
+ * WHAT. The loop of a scheduler for functions in C uses a CPU for a while.
  *
  *	function   a function on the stack, as it should be
  *	circle     nothing but return addresses on the stack

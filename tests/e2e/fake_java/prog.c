@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks like Java 17 to a walker, with code and tables that no compiler makes: fake_java WHAT. Its
- * compiled code calls a function that uses a CPU for a second.
+ * compiled code calls a function that uses a CPU for a while.
  *
  *	function  a method, as it should be
  *	unmapped  the blob of the code is not in memory

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks like Lua 5.4 to a walker, with CallInfos that no interpreter has: fake_lua WHAT. It runs
- * what looks like the loop for a second. Built with BY_STATE the loop has the CallInfo in a
+ * what looks like the loop for a while. Built with BY_STATE the loop has the CallInfo in a
  * register that the walk does not restore, and its caller has the lua_State.
  *
  *	circle    a CallInfo is its own caller

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks like Node.js 18 to a walker, with objects that V8 never makes: fake_node WHAT. What looks
- * like a builtin of V8 calls a function that uses a CPU for a second.
+ * like a builtin of V8 calls a function that uses a CPU for a while.
  *
  *	function   a function, as it should be
  *	unmapped   the function is not in memory

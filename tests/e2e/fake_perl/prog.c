@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks like Perl 5.36 to a walker, with contexts that no interpreter has: fake_perl WHAT. It runs
- * what looks like the loop for a second.
+ * what looks like the loop for a while.
  *
  *	circle    thousands of subroutines, and none is the outermost one
  *	in_c      the same, of blocks, which are no frames of the stack

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks like PHP 8.2 to a walker, with frames that no interpreter has: fake_php WHAT. It runs what
- * looks like the loop for a second.
+ * looks like the loop for a while.
  *
  *	circle    a frame is its own caller
  *	in_c      the same, of a function in C, which is no frame of the stack

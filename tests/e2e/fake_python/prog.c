@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks like CPython 3.11 to a walker, with frames that no interpreter has: fake_python WHAT. It
- * runs what looks like the loop for a second.
+ * runs what looks like the loop for a while.
  *
  *	circle    a frame is its own caller
  *	unmapped  the frame is not in memory

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks like Ruby 3.3 to a walker, with frames that no interpreter has: fake_ruby WHAT. It runs
- *what looks like the loop for a second.
+ *what looks like the loop for a while.
  *
  *	circle    thousands of frames, and none is the outermost one
  *	in_c      the same, of methods in C, which are no frames of the stack
