@@ -201,12 +201,27 @@ def begins(rows):
     return any(kind == "s" and name == "main::BEGIN" for kind, name, _, _ in rows)
 
 
+def early(verdicts):
+    """The number of first samples that may lack outer functions: a stack that leads through a file whose table is not
+    made yet is walked from a copy beyond, which has native frames only, that of the loop, too. That is over when 100
+    samples have no such frame."""
+    in_row = 0
+    for i, (_, _, rows) in enumerate(verdicts):
+        lacks = any(kind == "u" and name == "Perl_runops_standard" for kind, name, _, _ in rows)
+        in_row = 0 if lacks else in_row + 1
+        if in_row == 100:
+            return i + 1 - in_row
+    return len(verdicts)
+
+
 def judged(program, capture, wrong):
     """The number of samples by verdict. Appends the rows of some wrong ones to @wrong."""
     all_stacks = [stack for stack in stacks(capture) if not begins(stack[2])]
     of = collections.Counter(tid for tid, _, rows in all_stacks if program.frames(rows))
     thread = of.most_common(1)[0][0] if of else ""
     verdicts = [(program.judge(rows), end, rows) for tid, end, rows in all_stacks if tid == thread]
+    verdicts = verdicts[next((i for i, (verdict, _, _) in enumerate(verdicts) if verdict == "right"), 0):]
+    verdicts = verdicts[early(verdicts):]
     good = [i for i, (verdict, _, _) in enumerate(verdicts) if verdict == "right"]
     counts = collections.Counter()
     for verdict, end, rows in verdicts[good[0]:good[-1] + 1] if good else verdicts: # else it begins, or ends
