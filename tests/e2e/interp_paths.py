@@ -156,9 +156,9 @@ def rows_of(text):
         yield r[0], r[1], r[5], int(r[6] or 0)
 
 
-def stacks(capture):
+def stacks(capture, *options):
     """Thread, end and rows of each sample."""
-    text = e2e.run(e2e.SAKER, "-r", capture, "-p", "*%thread.tid\\t%stack.end\\n%stack.rows.source\\n", "evt.type=sample")
+    text = e2e.run(e2e.SAKER, *options, "-r", capture, "-p", "*%thread.tid\\t%stack.end\\n%stack.rows.source\\n", "evt.type=sample")
     for stack in text.split("\n\n"):
         head, _, rows = stack.strip("\n").partition("\n")
         if "\t" in head:
