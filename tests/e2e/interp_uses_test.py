@@ -71,7 +71,8 @@ DEEP = {
     "lua": "local ends = os.time() + tonumber(arg[1])\nlocal function leaf()\n  while os.time() < ends do\n    local n = 0\n"
            "    for i = 1, 200000 do n = n + i % 3 end\n    os.execute('sleep 0.002')\n  end\nend\n"
            "local function down(n)\n  if n > 0 then down(n - 1) else leaf() end\n  return n\nend\ndown(300)\n",
-    "erl": "-module(stacks).\n-export([main/1, sleep/0, sleep_elsewhere/0]).\n-nifs([sleep/0, sleep_elsewhere/0]).\nmain([_, Seconds]) ->\n"
+    "erl": "-module(stacks).\n-export([main/1, sleep/0, sleep_elsewhere/0]).\n-nifs([sleep/0, sleep_elsewhere/0]).\n"
+           "main([_, Seconds]) ->\n"
            "    {ok, [[Nif]]} = init:get_argument(nif),\n    ok = erlang:load_nif(Nif, 0),\n"
            "    down(300, erlang:monotonic_time(millisecond) + round(1000 * list_to_float(Seconds))).\n"
            "sleep() -> erlang:nif_error(no).\nsleep_elsewhere() -> erlang:nif_error(no).\n"
