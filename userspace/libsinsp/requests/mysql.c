@@ -162,11 +162,12 @@ static size_t text_len(const uint8_t *p, size_t n)
 /* Sets user and database of the login: "HandshakeResponse41". */
 static void set_login(struct request *r, const uint8_t *p, size_t n)
 {
-	const uint32_t caps = wire_le32(p);
 	size_t at = 32, len;
+	uint32_t caps;
 
 	if (n < at)
 		return;
+	caps = wire_le32(p);
 	len = text_len(p + at, n - at);
 	req_set_string(r, REQ_STATEMENT, "user=");
 	req_add_text(r, REQ_STATEMENT, p + at, len);

@@ -141,8 +141,15 @@ static void passwords_are_not_shown(void **state)
 	SAY(&t, 'c', MSG('Q', "create role r password 'se''cret' login\0"),
 	    MSG('Q', "alter user r password $$cret s$$\0"));
 	SAY(&t, 's', MSG('C', "CREATE ROLE\0"), READY, MSG('C', "ALTER ROLE\0"), READY);
+	/* A statement that replaces a longer one, which Parse had. */
+	SAY(&t, 'c', MSG('P', "a\0alter role r password 'cret'\0\0\0"), MSG('S', ""));
+	SAY(&t, 's', MSG('1', ""), READY);
+	SAY(&t, 'c', MSG('P', "\0select 'some text that is longer than the one behind it'\0\0\0"),
+	    MSG('B', "\0a\0\0\0\0\0\0\0"), MSG('E', "\0\0\0\0\0"), MSG('S', ""));
+	SAY(&t, 's', MSG('C', "ALTER ROLE\0"), READY);
 	talk_requests(got, sizeof(got), t.said, &o, check_secret);
-	assert_string_equal(got, "pgsql CREATE - - 45/23\npgsql ALTER - - 38/22\n");
+	assert_string_equal(got, "pgsql CREATE - - 45/23\npgsql ALTER - - 38/22\n"
+				 "pgsql PARSE - - 43/11\npgsql ALTER - - 94/22\n");
 }
 
 int main(void)

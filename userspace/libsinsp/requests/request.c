@@ -13,6 +13,7 @@ static const uint16_t limits[REQ_TEXT_MAX] = {
 
 static void add(struct request *r, enum req_text which, size_t old, const void *p, size_t n)
 {
+	const size_t dropped = r->texts[which] && !old ? strlen(r->texts[which]) : 0;
 	char *text;
 
 	if (old + n > limits[which])
@@ -21,7 +22,7 @@ static void add(struct request *r, enum req_text which, size_t old, const void *
 	if (!text)
 		return;
 	r->texts_sz += (uint32_t)n + (r->texts[which] ? 0 : 1);
-	r->texts_sz -= r->texts[which] && !old ? (uint32_t)strlen(text) : 0;
+	r->texts_sz -= (uint32_t)dropped;
 	memcpy(text + old, p, n);
 	text[old + n] = 0;
 	r->texts[which] = text;

@@ -143,6 +143,7 @@ static void add_without_passwords(struct request *r, const char *p, size_t n)
 	struct token t, before = {p, 0, 0};
 	size_t at = 0, done = 0;
 
+	req_set_string(r, REQ_STATEMENT, "");
 	for (int i = 0; i < TOKENS_MAX; i++) {
 		t = next_token(p, n, &at);
 		if (!t.kind)
