@@ -31,8 +31,8 @@ static PyObject *run(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {{"run", run, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "host", NULL, -1, methods,
-				    NULL,		   NULL,   NULL, NULL};
+static struct PyModuleDef module = {
+	PyModuleDef_HEAD_INIT, "host", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
 static PyObject *init(void)
 {

@@ -45,7 +45,8 @@ struct sinsp_conn {
 	struct sinsp_conn *next_by_key, *newer, *older;
 	struct conn_key key; /* family 0: unknown */
 	const char *path; /* interned: of a unix socket */
-	const char *peer_name; /* interned: of the process at the other end, which has closed; NULL */
+	const char
+		*peer_name; /* interned: of the process at the other end, which has closed; NULL */
 	int64_t peer_pid; /* its PID */
 	const struct req_protocol *proto; /* NULL: not recognised */
 	void *state; /* owned */
