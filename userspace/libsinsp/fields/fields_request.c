@@ -2,55 +2,32 @@
 /* Fields of requests: the parameters of the derived event, and clusters of them. */
 #include <errno.h>
 
+#include "field_params.h"
 #include "field_rows.h"
 #include "request_cluster.h"
 #include "request_params.h"
 
-/* Returns a parameter of a request; NULL: unknown, or another event. */
-static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned int at)
-{
-	if (evt->raw.type != EVT_REQUEST_E || at >= evt->params.n || !evt->params.v[at].len)
-		return NULL;
-	return &evt->params.v[at];
-}
-
 static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(e->evt, f->row->variant);
-
 	(void)more;
-	if (!p)
-		return 0;
-	if (p->len == sizeof(uint64_t))
-		return field_u(v, get_u64(p->p));
-	return p->len == 1 ? field_u(v, p->p[0]) : 0;
+	return field_param_number(v, field_param(e->evt, EVT_REQUEST_E, f->row->variant));
 }
 
 static int get_text(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(e->evt, f->row->variant);
-
 	(void)more;
-	return p ? field_mem(v, p->p, strnlen((const char *)p->p, p->len)) : 0;
+	return field_param_text(v, field_param(e->evt, EVT_REQUEST_E, f->row->variant));
 }
 
 /* Gets the name in the table of the parameter. */
 static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_event_info *info = scap_event_info(EVT_REQUEST_E);
-	const struct scap_param *p = param_of(e->evt, f->row->variant);
-	const struct scap_flag_name *name;
-
 	(void)more;
-	if (!p || p->len != 1)
-		return 0;
-	for (name = info->params[f->row->variant].flags; name && name->name; name++)
-		if (name->value == p->p[0])
-			return field_str(v, name->name);
-	return 0;
+	return field_param_name(v, field_param(e->evt, EVT_REQUEST_E, f->row->variant),
+				EVT_REQUEST_E, f->row->variant);
 }
 
 typedef size_t (*cluster_fn)(char *out, const char *text, size_t len);
@@ -58,7 +35,7 @@ typedef size_t (*cluster_fn)(char *out, const char *text, size_t len);
 static int get_cluster(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		       cluster_fn cluster)
 {
-	const struct scap_param *p = param_of(e->evt, f->row->variant);
+	const struct scap_param *p = field_param(e->evt, EVT_REQUEST_E, f->row->variant);
 	size_t len;
 	char *out;
 
@@ -91,7 +68,7 @@ static int get_failed(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	(void)f, (void)more;
 	if (e->evt->raw.type != EVT_REQUEST_E)
 		return 0;
-	return field_u(v, !!param_of(e->evt, REQUEST_P_ERROR));
+	return field_u(v, !!field_param(e->evt, EVT_REQUEST_E, REQUEST_P_ERROR));
 }
 
 /* clang-format off */

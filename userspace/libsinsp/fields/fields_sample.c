@@ -2,6 +2,7 @@
 /* Fields of samples: trigger, weight, addresses of stacks. */
 #include <errno.h>
 
+#include "field_params.h"
 #include "field_rows.h"
 #include "shared/stack.h"
 #include "state/fd.h"
@@ -10,9 +11,7 @@
 /* Returns a parameter of a sample; NULL: missing, or not a sample. */
 static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned int at)
 {
-	if (evt->raw.type != EVT_SAMPLE_E || at >= evt->params.n || !evt->params.v[at].len)
-		return NULL;
-	return &evt->params.v[at];
+	return field_param(evt, EVT_SAMPLE_E, at);
 }
 
 /* The same of the sample that was taken for the event, too. */
@@ -25,59 +24,36 @@ static const struct scap_param *stack_param(const struct sinsp_evt *evt, unsigne
 	return &params->v[at];
 }
 
-/* Reads a number, which has the size of its type or is missing. */
 static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(e->evt, f->row->variant);
-
 	(void)more;
-	if (!p)
-		return 0;
-	if (p->len == sizeof(uint64_t))
-		return field_u(v, get_u64(p->p));
-	return p->len == sizeof(uint32_t) ? field_u(v, get_u32(p->p)) : 0;
+	return field_param_number(v, param_of(e->evt, f->row->variant));
 }
 
 /* Gets the name in the table of the parameter. */
 static int get_name(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_event_info *info = scap_event_info(EVT_SAMPLE_E);
-	const struct scap_param *p = f->row->variant == SAMPLE_P_END
-					     ? stack_param(e->evt, SAMPLE_P_END)
-					     : param_of(e->evt, f->row->variant);
-	const struct scap_flag_name *name;
-
 	(void)more;
-	if (!p || p->len != 1)
-		return 0;
-	for (name = info->params[f->row->variant].flags; name && name->name; name++)
-		if (name->value == p->p[0])
-			return field_str(v, name->name);
-	return 0;
+	return field_param_name(v,
+				f->row->variant == SAMPLE_P_END ? stack_param(e->evt, SAMPLE_P_END)
+								: param_of(e->evt, f->row->variant),
+				EVT_SAMPLE_E, f->row->variant);
 }
 
 static int get_text(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(e->evt, f->row->variant);
-
 	(void)more;
-	return p ? field_mem(v, p->p, strnlen((const char *)p->p, p->len)) : 0;
+	return field_param_text(v, param_of(e->evt, f->row->variant));
 }
 
 static int get_call(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		    const struct sinsp_value **more)
 {
-	const struct scap_param *p = param_of(e->evt, f->row->variant);
-	uint32_t nr;
-
 	(void)more;
-	if (!p || p->len != sizeof(nr))
-		return 0;
-	nr = get_u32(p->p);
-	return field_str(v, scap_syscall_name(nr & ~SAMPLE_CALL_IA32, !!(nr & SAMPLE_CALL_IA32)));
+	return field_param_call(v, param_of(e->evt, f->row->variant));
 }
 
 /* ---- the call of the sample ---- */
