@@ -67,6 +67,7 @@ static int load(struct live_driver **d, const struct program_row *row, int by_at
 		.ring_sz = 16 << 20, /* read only at the end */
 		.page_faults = 1,
 		.switches = 1,
+		.wakeups = 1,
 		.select = &select,
 		.sampler = sampler_of(row),
 		.refuse_load = by_attach ? NULL : row->name,
@@ -216,6 +217,7 @@ static void test_verifier_sizes(void **state)
 	const struct live_opts all = {.sz = sizeof(all),
 				      .page_faults = 1,
 				      .switches = 1,
+				      .wakeups = 1,
 				      .sampler = &so},
 			       no_calls = {.sz = sizeof(no_calls), .select = &select};
 	unsigned int n_high;

@@ -213,6 +213,27 @@ int signal_deliver(u64 *ctx)
 	return PINNED(send_signal(ctx));
 }
 
+#define STATE_SHOWN_DEAD 32 /* of task_states */
+
+/* Puts why @prev leaves the CPU, and if it sleeps the call that it is in, with its first argument.
+ * @state: TASK_*. */
+static __always_inline void put_switch_state(struct rec *r, struct task_struct *prev, u32 state)
+{
+	u32 call = state && prev->pid ? call_of(prev) : NO_CALL;
+
+	if (state & STATE_DEAD)
+		put_u8(r, STATE_SHOWN_DEAD);
+	else
+		put_u8(r, state & TASK_NOLOAD ? STATE_IDLE : state & TASK_STATES);
+	if (call == NO_CALL) {
+		put_empty(r);
+		put_empty(r);
+		return;
+	}
+	put_u32(r, call);
+	put_u64(r, arg_of(prev, call));
+}
+
 /* Sends a task switch. @prev is the current task; the enter of its open call was sent before. Its
  * run time is up to date, except that the kernel does not count that of idle tasks. */
 static __always_inline void send_switch(u64 *ctx, struct task_struct *prev)
@@ -230,7 +251,46 @@ static __always_inline void send_switch(u64 *ctx, struct task_struct *prev)
 		put_u64(&r, prev->se.sum_exec_runtime);
 	else
 		put_empty(&r);
+	put_switch_state(&r, prev, ctx[0] ? 0 : ctx[3]);
 	commit_event(&r);
+}
+
+/* Returns whether a wake-up of @task is recorded; *flags are those of its record. */
+static __always_inline bool wants_wakeup(struct task_struct *task, u32 *flags)
+{
+	const u32 row = EVT_INDEX(EVT_WAKEUP_E);
+
+	*flags = 0;
+	if (!cfg.state_only && !cfg.failed_only)
+		return true;
+	if (sel_of(task) != SEL_SELECTED)
+		return false;
+	if (!(cfg.show_events[row / 64] >> (row & 63) & 1))
+		*flags = REC_F_STATE_ONLY;
+	return cfg.wakeups == DRV_SWITCHES_ALL || !*flags;
+}
+
+/* ctx: the task that is woken. The current task, or an interrupt, wakes it. */
+static __always_inline int send_wakeup(u64 *ctx)
+{
+	struct task_struct *waker = bpf_get_current_task_btf(), *task = (void *)ctx[0];
+	struct rec r;
+	u32 flags;
+
+	if (!wants_wakeup(task, &flags) || is_self(task))
+		return 0;
+	if (!begin_at(&r, this_ring(), ctx, OPEN_SENT, EVT_WAKEUP_E, flags, EVT_WAKEUP_E_NPARAMS,
+		      EVT_WAKEUP_E_FIXED_SZ))
+		return 0;
+	set_tid(&r, task->pid);
+	put_s64(&r, in_interrupt(ctx, waker) ? 0 : waker->pid);
+	return commit_event(&r);
+}
+
+SEC("?tp_btf/sched_waking")
+int sched_waking(u64 *ctx)
+{
+	return PINNED(send_wakeup(ctx));
 }
 
 /* pf_flags */

@@ -81,6 +81,8 @@ static __always_inline bool is_selected_call(const struct call_under_way *row)
 	const bool ia32 = row->flags & UNDER_WAY_F_IA32;
 	struct drv_call call = {.nr = row->nr, .raw_nr = row->nr};
 
+	if (cfg.wakeups)
+		return true;
 	if (!call_in(&cfg.want, row->nr, ia32))
 		return false;
 	if (!cfg.state_only)

@@ -89,6 +89,8 @@ struct drv_config {
 	u32 wake_sz; /* ring the doorbell if the reader naps and this many bytes are unread */
 	u32 want_unknown; /* record calls with unknown numbers */
 	u32 switches; /* enum drv_switches */
+	u32 wakeups; /* enum drv_switches: also record wake-ups, and for the state the calls that
+			all selected tasks are in at the start */
 	u32 calls; /* system calls are hooked; else forks and execs come from the scheduler's
 		      tracepoints */
 	u32 io_cqe_at; /* completions of io_uring come as a pointer (since 6.16), not as values */

@@ -46,7 +46,7 @@ os.execvp("sh", ["sh", "-c", "cd /; cat " + TARGET + " | wc -l; exec 7<" + TARGE
 """
 
 # Fields that depend on other events differ in a file with fewer events.
-OF_THE_STREAM = re.compile(r"evt\.(num|rel|delta|around|capture|info|count)|thread\.(exec|totexec|cpu)|.*(\]|NAME)$")
+OF_THE_STREAM = re.compile(r"evt\.(num|rel|delta|around|capture|info|count)|thread\.(exec|totexec|cpu|slice|time)|proc\.time|.*(\]|NAME)$")
 # Times, and values that each capture reads from /proc by itself.
 OF_ONE_LOOK = re.compile(r"proc\.(pidns_init|std)|evt\.(time|datetime|rawtime|latency|wait_latency|cpu|is_blocked)|.*(duration|\.ts$|vm|pf)")
 

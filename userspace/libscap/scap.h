@@ -122,6 +122,8 @@ struct scap_open_opts {
 				   default */
 	uint32_t no_users; /* live: leave users and groups out of the initial state */
 	const struct scap_sampler_opts *sampler; /* live: NULL: no stack samples */
+	uint32_t wakeups; /* live: record wake-ups of selected tasks; 2: with
+			     SCAP_EVT_F_STATE_ONLY, unless selected by name */
 };
 
 /* Opens a source. Returns 0, or a negative errno with *out untouched. opts may be NULL: live,

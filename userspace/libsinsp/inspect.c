@@ -15,11 +15,14 @@
 #include "state/inspector.h"
 #include "state/pathname.h"
 #include "symbols/symbols.h"
+#include "timeline/timeline.h"
 
 static void drop_state(struct sinsp *s)
 {
 	sinsp_requests_free(s->requests);
 	s->requests = NULL;
+	sinsp_timeline_free(s, s->timeline);
+	s->timeline = NULL;
 	scap_state_build_free(s->machine);
 	s->machine = NULL;
 	sinsp_users_fini(&s->users, &s->threads.strings);
@@ -45,8 +48,6 @@ static int import_state(struct sinsp *s)
 	s->native = s->begun = s->evt_in_preface = 0;
 	s->resync.fds_lost_ns = s->resync.threads_lost_ns = 0;
 	s->hostname[0] = 0;
-	if (!err && !st && s->with_requests)
-		err = sinsp_requests_new(&s->requests, s);
 	if (err || !st)
 		return err;
 	memcpy(s->hostname, st->machine.hostname, sizeof(s->hostname) - 1);
@@ -60,16 +61,29 @@ static int import_state(struct sinsp *s)
 		err = sinsp_import_state(&s->threads, st);
 	if (!err)
 		err = mark_all(s);
-	if (!err && s->with_requests)
-		err = sinsp_requests_new(&s->requests, s);
 	sinsp_warn_fd_limit(s);
+	return err;
+}
+
+/* Begins to derive events. */
+static int begin_derived(struct sinsp *s)
+{
+	int err = 0;
+
+	sinsp_derived_reset(&s->derived, s->derive);
+	if (s->derive & SINSP_DERIVE_REQUESTS)
+		err = sinsp_requests_new(&s->requests, s);
+	if (!err && s->derive & SINSP_DERIVE_SLICES) {
+		s->timeline = sinsp_timeline_new();
+		err = s->timeline ? 0 : -ENOMEM;
+	}
 	return err;
 }
 
 /* Replaces the state by that of the source, or of its new section. The source drops its copy. */
 static int load_state(struct sinsp *s)
 {
-	int err = import_state(s);
+	int err = import_state(s) ?: begin_derived(s);
 
 	scap_state_drop(s->src);
 	return err;
@@ -181,7 +195,7 @@ int sinsp_open(struct sinsp **out, struct scap *src, const struct sinsp_opts *op
 	s->tree_root = OPT(opts, tree_root);
 	s->debug_dirs = OPT(opts, debug_dirs);
 	s->interpreter_frames = OPT(opts, interpreter_frames);
-	s->with_requests = OPT(opts, requests);
+	s->derive = OPT(opts, derive);
 	sinsp_resync_init(&s->resync, OPT(opts, resync));
 	s->log = OPT(opts, log);
 	s->log_ctx = OPT(opts, log_ctx);
@@ -204,6 +218,7 @@ void sinsp_close(struct sinsp *s)
 		return;
 	sinsp_lookup_free(s->lookup);
 	drop_state(s);
+	sinsp_derived_fini(&s->derived);
 	for (const char **p = s->suppress_comms; p && *p; p++)
 		free((char *)*p);
 	free(s->suppress_comms);
@@ -227,7 +242,7 @@ static int next_raw(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 	for (;;) {
 		int r = scap_next_split(s->src, &evt->raw, &evt->params, timeout_ms);
 
-		if (r != SCAP_NEW_SECTION || s->requests)
+		if (r != SCAP_NEW_SECTION || s->derive)
 			return r;
 		r = begin_section(s);
 		if (r)
@@ -259,27 +274,62 @@ static int apply(struct sinsp *s, struct sinsp_evt *evt)
 /* Returns the next event that was derived, as sinsp_next; 0: there is none. */
 static int next_derived(struct sinsp *s, struct sinsp_evt *evt)
 {
-	if (!sinsp_requests_next(s->requests, &evt->raw))
-		return 0;
-	scap_evt_params(evt->raw.hdr, &evt->params);
-	return apply(s, evt);
+	return sinsp_derived_take(&s->derived, evt) ? apply(s, evt) : 0;
 }
 
-/* The source, or a section of it, ended. Returns the first of the last derived events; or 0, or a
- * negative errno. */
-static int end_requests(struct sinsp *s, struct sinsp_evt *evt, int r)
+/* Derives from an event of the source, which changed the state. */
+static void derive(struct sinsp *s, const struct sinsp_evt *evt)
 {
+	struct sinsp_derived *d = &s->derived;
+	const uint64_t n_dropped = d->n_dropped;
+
+	sinsp_derived_note(d, evt);
+	if (s->requests && !(d->kinds & SINSP_DERIVE_REQUESTS)) {
+		sinsp_requests_free(s->requests);
+		s->requests = NULL;
+	}
+	if (s->timeline && !(d->kinds & SINSP_DERIVE_SLICES)) {
+		sinsp_timeline_free(s, s->timeline);
+		s->timeline = NULL;
+	}
+	if (s->requests)
+		sinsp_requests_event(s->requests, evt);
+	if (s->timeline)
+		sinsp_timeline_event(s, evt);
+	if (d->n_dropped && !n_dropped && s->log)
+		s->log(s->log_ctx, SCAP_LOG_WARN,
+		       "out of memory for requests and slices: some are missing");
+}
+
+/* The source, or a section of it, ended: derives the last events, some at a time. */
+static void derive_last(struct sinsp *s)
+{
+	int more = 1;
+
+	while (more && !sinsp_derived_waits(&s->derived))
+		more = (s->requests && sinsp_requests_end(s->requests)) ||
+		       (s->timeline && sinsp_timeline_end(s));
+}
+
+/* Returns the next of the last derived events; behind them @r, or SCAP_NEW_SECTION with the state
+ * of the new section; or a negative errno. */
+static int next_of_end(struct sinsp *s, struct sinsp_evt *evt, int r)
+{
+	int n;
+
 	s->section_due = r == SCAP_NEW_SECTION;
-	sinsp_requests_finish(s->requests);
-	r = next_derived(s, evt);
-	return r || !s->section_due ? r : begin_section(s);
+	derive_last(s);
+	n = next_derived(s, evt);
+	if (n || !s->section_due)
+		return n ?: r;
+	return begin_section(s) ?: SCAP_NEW_SECTION;
 }
 
 /* Works as sinsp_next, and returns the events that are derived from an event behind it: with the
  * state after it, and then with that in which what it ended is gone. Returns SCAP_NEW_SECTION after
  * a section without more events. */
-static __attribute__((noinline)) int next_with_requests(struct sinsp *s, struct sinsp_evt *evt,
-							int timeout_ms)
+static __attribute__((noinline)) int next_or_derived(struct sinsp *s, struct sinsp_evt *evt,
+						     int timeout_ms)
 {
 	int r = next_derived(s, evt);
 
@@ -287,19 +337,19 @@ static __attribute__((noinline)) int next_with_requests(struct sinsp *s, struct 
 		return r;
 	sinsp_parse_finish(s);
 	r = next_derived(s, evt);
-	if (!r && s->section_due)
-		r = begin_section(s);
 	if (r)
 		return r;
+	if (s->section_due)
+		return next_of_end(s, evt, SCAP_NEW_SECTION);
 	if (s->container_events)
 		sinsp_step_containers(s);
 	r = next_raw(s, evt, timeout_ms);
 	if (r == -ENODATA || r == SCAP_NEW_SECTION)
-		return end_requests(s, evt, r) ?: r;
+		return next_of_end(s, evt, r);
 	if (r == 1)
 		r = apply(s, evt);
 	if (r == 1)
-		sinsp_requests_event(s->requests, evt);
+		derive(s, evt);
 	return r;
 }
 
@@ -307,9 +357,9 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 {
 	int r;
 
-	if (s->requests) {
+	if (s->derive) {
 		do
-			r = next_with_requests(s, evt, timeout_ms);
+			r = next_or_derived(s, evt, timeout_ms);
 		while (r == SCAP_NEW_SECTION);
 		return r;
 	}

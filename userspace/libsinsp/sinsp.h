@@ -72,7 +72,13 @@ struct sinsp_opts {
 	const char *debug_dirs; /* searched for symbols before /usr/lib/debug, separated by colons.
 				   Borrowed until sinsp_close. NULL: none */
 	uint8_t interpreter_frames; /* stacks have the native frames of interpreters, too */
-	uint8_t requests; /* derives events of requests, unless the source has them */
+	uint32_t derive; /* SINSP_DERIVE_*: events to derive, unless the source has them */
+};
+
+/* Kinds of derived events. */
+enum sinsp_derive {
+	SINSP_DERIVE_REQUESTS = 1 << 0, /* request: each one that a socket carries */
+	SINSP_DERIVE_SLICES = 1 << 1, /* slice: what each thread did, from switches and wake-ups */
 };
 
 /* Owns @src and the options' lookup, also on failure, and drops the state of @src: a writer that

@@ -423,8 +423,8 @@ static void set_deadline(struct capture *c)
 
 static int init_pushdown(struct capture *c)
 {
-	const int requests = pushdown_wants_requests(c->dispatch.filter, c->dispatch.chisels, c->o);
-	int err = pushdown_init(&c->pushdown, c->dispatch.filter, c->o, requests);
+	const uint32_t derive = pushdown_derives(c->dispatch.filter, c->dispatch.chisels, c->o);
+	int err = pushdown_init(&c->pushdown, c->dispatch.filter, c->o, derive);
 
 	if (!err && c->dispatch.chisels)
 		err = pushdown_init_chisels(&c->chisels_pushdown, c->dispatch.chisels, &c->pushdown,

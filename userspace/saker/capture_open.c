@@ -69,6 +69,11 @@ int capture_check_terminals(const struct options *o)
 	return 0;
 }
 
+static int wants_slices(const struct capture *c)
+{
+	return !!(c->pushdown.derive & SINSP_DERIVE_SLICES);
+}
+
 /* Returns the selection. For a command the kernel records only it and its descendants: @command has
  * room for its PID. */
 static struct scap_select selection(struct capture *c, int32_t *command)
@@ -98,6 +103,8 @@ static struct scap_select selection(struct capture *c, int32_t *command)
 	}
 	pushdown_apply(&c->pushdown, &sel);
 	pushdown_apply(&c->chisels_pushdown, &sel);
+	if (wants_slices(c))
+		pushdown_select_slices(&sel, &c->slice_calls);
 	pushdown_calls(&c->pushdown, &c->chisels_pushdown, o, &sel);
 	return sel;
 }
@@ -153,9 +160,16 @@ static const struct scap_sampler_opts *sampler(struct scap_sampler_opts *so,
 
 static uint32_t switches_wanted(const struct capture *c)
 {
-	if (c->chisels_pushdown.turns)
+	if (c->chisels_pushdown.turns || wants_slices(c))
 		return 2;
 	return c->o->switches || c->pushdown.switches || c->chisels_pushdown.switches;
+}
+
+static uint32_t wakeups_wanted(const struct capture *c)
+{
+	if (wants_slices(c))
+		return 2;
+	return c->o->wakeups || c->pushdown.wakeups || c->chisels_pushdown.wakeups;
 }
 
 /* Whether the input can be read twice: then it is known before the file begins what can be left
@@ -206,10 +220,9 @@ static struct sinsp_opts inspector_opts(const struct capture *c, const char *pat
 		.source_name = path,
 		.debug_dirs = o->debug_dirs,
 		.interpreter_frames = (uint8_t)o->interpreter_frames,
-		.requests = (uint8_t)pushdown_wants_requests(c->dispatch.filter,
-							     c->dispatch.chisels, o),
 		.log = say_log,
 		.containers = c->live,
+		.derive = pushdown_derives(c->dispatch.filter, c->dispatch.chisels, o),
 	};
 }
 
@@ -241,7 +254,7 @@ static void keep_more(const struct capture *c, struct scap_open_opts *opts)
 {
 	static const struct scap_snap_port all = {.from = 0, .to = UINT16_MAX, .snaplen = 2048};
 
-	if (!c->pushdown.requests || c->o->snaplen || c->o->snap_ports.n)
+	if (!(c->pushdown.derive & SINSP_DERIVE_REQUESTS) || c->o->snaplen || c->o->snap_ports.n)
 		return;
 	opts->snap_ports = &all;
 	opts->n_snap_ports = 1;
@@ -267,6 +280,7 @@ static int open_source(struct capture *c, size_t i)
 		.page_faults = o->page_faults || c->pushdown.page_faults ||
 			       c->chisels_pushdown.page_faults,
 		.switches = switches_wanted(c),
+		.wakeups = wakeups_wanted(c),
 		.select = &select,
 		.snap_ports = o->snap_ports.v,
 		.n_snap_ports = o->snap_ports.n,

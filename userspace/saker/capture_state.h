@@ -22,6 +22,7 @@ struct capture {
 	struct sinsp_streams *streams; /* of several files; NULL: a single source */
 	struct dispatch dispatch;
 	struct pushdown pushdown, chisels_pushdown; /* of the filter, and of chisels */
+	struct scap_calls slice_calls; /* selected, with those that slices are made from */
 	struct progress_bar progress;
 	struct report report;
 	uint64_t deadline_ns; /* live with -M: CLOCK_MONOTONIC; 0: none */

@@ -81,7 +81,7 @@ int filter_arg_explain(const struct options *o)
 	if (filter_arg_compile(&f, o))
 		return status;
 	if (!sinsp_filter_explain(f, &text) &&
-	    !pushdown_init(&push, f, o, pushdown_wants_requests(f, NULL, o))) {
+	    !pushdown_init(&push, f, o, pushdown_derives(f, NULL, o))) {
 		fwrite(text.p, 1, text.len, stdout);
 		pushdown_explain(&push, stdout);
 		status = STATUS_OK;

@@ -75,6 +75,11 @@ const struct option_row option_rows[] = {
 	 "request.* and their chisels imply it. Live: captures at most 2048 bytes of each buffer on "
 	 "TCP and UDP sockets, unless -s or --snaplen-port is given.",
 	 set_value, AT(requests), 1},
+	{0, "slices", NULL, GROUP_SOURCE,
+	 "Also derive an event for each slice of a thread's time: it ran, waited for a CPU, or "
+	 "waited for a file, a connection, a lock, ... Fields thread.slice.* and their chisels "
+	 "imply it. Live: captures context switches and wake-ups (many).",
+	 set_value, AT(slices), 1},
 	{0, "page-faults", NULL, GROUP_SOURCE,
 	 "Also capture page faults (many). To capture only those: --syscalls page_fault.",
 	 set_value, AT(page_faults), 1},

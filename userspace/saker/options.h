@@ -159,8 +159,8 @@ struct options {
 	int quiet, verbose, summary, progress, unbuffered;
 	int print; /* also print lines while writing a file */
 	int enter_events;
-	int page_faults, switches; /* live: also record these events */
-	int requests; /* derive events of requests */
+	int page_faults, switches, wakeups; /* live: also record these events */
+	int requests, slices; /* derive these events */
 	struct sample_options sample;
 	struct profile_options profile;
 	struct selftest_options selftest;

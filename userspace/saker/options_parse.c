@@ -372,6 +372,7 @@ static void settle_demanded(struct options *o)
 	} rows[] = {
 		{&o->page_faults, EVT_INDEX(EVT_PAGE_FAULT_E)},
 		{&o->switches, EVT_INDEX(EVT_SWITCH_E)},
+		{&o->wakeups, EVT_INDEX(EVT_WAKEUP_E)},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -133,11 +133,11 @@ int pieces_next(struct pieces *p, uint64_t ts_ns)
 	return 0;
 }
 
-/* Repeats what each piece must have: containers, users and groups. */
+/* Repeats what each piece must have: containers, users and groups, which events are derived. */
 static int is_repeated(unsigned int type)
 {
 	return type == EVT_CONTAINER_E || type == EVT_CONTAINER_272_E ||
-	       type == EVT_CONTAINER_228_E || evt_is_of_users(type);
+	       type == EVT_CONTAINER_228_E || type == EVT_DERIVED_E || evt_is_of_users(type);
 }
 
 /* All except its time, which is that of the piece. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pushdown.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,24 +24,51 @@ static void demand(struct pushdown *p, const struct sinsp_filter *f)
 {
 	p->switches |= means(f, EVT_SWITCH_E);
 	p->page_faults |= means(f, EVT_PAGE_FAULT_E);
+	p->wakeups |= means(f, EVT_WAKEUP_E);
 }
 
-static int is_about_requests(const struct sinsp_filter *f)
+/* How a kind of derived events is requested: by its fields, its type, or the option. */
+struct derived_kind {
+	uint32_t kind; /* SINSP_DERIVE_* */
+	unsigned int needs; /* enum sinsp_field_needs */
+	unsigned int type;
+	size_t option; /* offset of an int in the options */
+};
+
+static const struct derived_kind derived_kinds[] = {
+	{SINSP_DERIVE_REQUESTS, FIELD_NEEDS_REQUESTS, EVT_REQUEST_E,
+	 offsetof(struct options, requests)},
+	{SINSP_DERIVE_SLICES, FIELD_NEEDS_SLICES, EVT_SLICE_E, offsetof(struct options, slices)},
+};
+
+static int is_about(const struct derived_kind *k, const struct sinsp_filter *f)
 {
-	return f && (sinsp_filter_field_needs(f) & FIELD_NEEDS_REQUESTS ||
-		     sinsp_filter_names_type(f, EVT_REQUEST_E) || means(f, EVT_REQUEST_E));
+	return f && (sinsp_filter_field_needs(f) & k->needs ||
+		     sinsp_filter_names_type(f, k->type) || means(f, k->type));
 }
 
-int pushdown_wants_requests(const struct sinsp_filter *f, const struct chisels *cs,
-			    const struct options *o)
+static int wants_kind(const struct derived_kind *k, const struct sinsp_filter *f,
+		      const struct chisels *cs, const struct options *o)
 {
-	int wanted = o->requests || is_about_requests(f) ||
-		     sinsp_format_needs(o->line.format) & FIELD_NEEDS_REQUESTS;
+	if (*(const int *)((const char *)o + k->option) || is_about(k, f) ||
+	    sinsp_format_needs(o->line.format) & k->needs)
+		return 1;
+	for (size_t i = 0; cs && i < cs->n; i++)
+		if (sinsp_chisel_needs(cs->v[i].c) & k->needs ||
+		    is_about(k, sinsp_chisel_filter(cs->v[i].c)))
+			return 1;
+	return 0;
+}
 
-	for (size_t i = 0; cs && !wanted && i < cs->n; i++)
-		wanted = sinsp_chisel_needs(cs->v[i].c) & FIELD_NEEDS_REQUESTS ||
-			 is_about_requests(sinsp_chisel_filter(cs->v[i].c));
-	return !!wanted;
+uint32_t pushdown_derives(const struct sinsp_filter *f, const struct chisels *cs,
+			  const struct options *o)
+{
+	uint32_t kinds = 0;
+
+	for (size_t i = 0; i < sizeof(derived_kinds) / sizeof(derived_kinds[0]); i++)
+		if (wants_kind(&derived_kinds[i], f, cs, o))
+			kinds |= derived_kinds[i].kind;
+	return kinds;
 }
 
 /* Adds the type if it can move bytes of sockets, or ends a connection. */
@@ -58,7 +86,7 @@ static void add_calls_of_requests(struct pushdown *p)
 {
 	uint64_t types[(EVT_INDEX_MAX + 63) / 64] = {0};
 
-	if (!p->requests)
+	if (!(p->derive & SINSP_DERIVE_REQUESTS))
 		return;
 	scap_event_each(add_io_type, types);
 	scap_calls_set_types(&p->calls, types);
@@ -84,11 +112,12 @@ static int narrow(struct pushdown *p, struct sinsp_filter *f)
 	return 0;
 }
 
-int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o, int requests)
+int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o,
+		  uint32_t derive)
 {
 	int err = 0;
 
-	*p = (struct pushdown){.needed = sinsp_format_needs(o->line.format), .requests = requests};
+	*p = (struct pushdown){.needed = sinsp_format_needs(o->line.format), .derive = derive};
 	if (!f)
 		return 0;
 	p->needed |= sinsp_filter_field_needs(f);
@@ -112,7 +141,7 @@ int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 {
 	int err;
 
-	*p = (struct pushdown){.requests = lines->requests};
+	*p = (struct pushdown){.derive = lines->derive};
 	for (size_t i = 0; i < cs->n; i++) {
 		const struct sinsp_filter *f = sinsp_chisel_filter(cs->v[i].c);
 
@@ -129,6 +158,19 @@ int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 		err = narrow(p, p->filter);
 	p->needs.files = 1;
 	return err;
+}
+
+void pushdown_select_slices(struct scap_select *sel, struct scap_calls *room)
+{
+	static const unsigned int types[] = {EVT_SWITCH_E, EVT_WAKEUP_E};
+
+	sel->files = 1;
+	if (!sel->calls)
+		return;
+	*room = *sel->calls;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		room->events[EVT_INDEX(types[i]) / 64] |= 1ull << EVT_INDEX(types[i]) % 64;
+	sel->calls = room;
 }
 
 void pushdown_fini(struct pushdown *p)

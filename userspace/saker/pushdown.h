@@ -18,25 +18,30 @@ struct pushdown {
 	struct sinsp_filter *filter; /* owner of the needs, if they are ours; else NULL */
 	int decides;
 	int by_type; /* some types of events cannot match */
-	int switches, page_faults; /* the filter is about these events */
+	int switches, page_faults, wakeups; /* the filter is about these events */
 	unsigned int needed; /* enum sinsp_field_needs of the fields in the filter or on display */
-	int requests; /* events of requests are wanted: made of the data of calls on sockets */
+	uint32_t derive; /* SINSP_DERIVE_*: these events are requested */
 	int turns; /* CPU time of threads is shown, which needs the switches of all tasks */
 };
 
-/* Returns whether lines, the filter or the chisels have events of requests. @f, @cs: NULL: none. */
-int pushdown_wants_requests(const struct sinsp_filter *f, const struct chisels *cs,
-			    const struct options *o);
+/* Returns the kinds of derived events that lines, the filter or the chisels need: SINSP_DERIVE_*.
+ * @f,
+ * @cs: NULL: none. */
+uint32_t pushdown_derives(const struct sinsp_filter *f, const struct chisels *cs,
+			  const struct options *o);
 
 /* Each returns 0 or -ENOMEM. With --no-pushdown nothing is pushed down. */
 
-/* For the filter; NULL: none. @requests: pushdown_wants_requests. */
+/* For the filter; NULL: none. @derive: pushdown_derives. */
 int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct options *o,
-		  int requests);
+		  uint32_t derive);
 /* For chisels, which receive what the filter matches (@lines). A capture file gets everything. */
 int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 			  const struct pushdown *lines, const struct options *o);
 void pushdown_fini(struct pushdown *p);
+
+/* Adds the events that slices are made from to the selection; *room holds the calls then. */
+void pushdown_select_slices(struct scap_select *sel, struct scap_calls *room);
 
 /* Narrows a selection made by options. @sel borrows from @p. */
 void pushdown_apply(struct pushdown *p, struct scap_select *sel);

@@ -270,6 +270,7 @@ static int probe_programs(void)
 				    .ring_sz = RING_SZ_MIN,
 				    .page_faults = 1,
 				    .switches = 1,
+				    .wakeups = 1,
 				    .sampler = &sampler};
 	int err;
 

@@ -115,6 +115,7 @@ void live_set_config(struct live_driver *d, const struct live_opts *o, int self_
 	c->cpus_per_ring = d->cpus_per_ring;
 	c->wake_sz = o->wake_sz ? o->wake_sz : (uint32_t)d->ring_sz / 8 / d->cpus_per_ring;
 	c->switches = (uint32_t)o->switches;
+	c->wakeups = (uint32_t)o->wakeups;
 	c->calls = !o->only_samples && !(o->select && o->select->no_calls);
 	c->sampling = o->sampling;
 	c->shed = 1;

@@ -19,7 +19,7 @@ struct live_opts {
 	uint32_t snaplen; /* 0: 80 */
 	uint32_t wake_sz; /* unread bytes in a ring that ring the doorbell; 0: an eighth of its size
 			   */
-	int page_faults, switches; /* record these */
+	int page_faults, switches, wakeups; /* record these */
 	const struct scap_snap_port *snap_ports;
 	size_t n_snap_ports;
 	uint32_t sampling; /* 0: everything */

@@ -113,6 +113,8 @@ static int is_wanted_without_calls(const struct driver *s, const struct live_opt
 			return 1;
 	if (p == s->progs.sched_switch || p == s->progs.running_rows)
 		return o->switches != 0;
+	if (p == s->progs.sched_waking)
+		return o->wakeups != 0;
 	if (p == s->progs.signal_deliver)
 		return shows_event(c, EVT_SIGNALDELIVER_E);
 	return (is_page_fault(p) && o->page_faults) || keeps_marks(s, p);
@@ -162,6 +164,8 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 		return 0;
 	if (p == d->skel->progs.running_rows)
 		return o->switches != 0;
+	if (p == d->skel->progs.sched_waking)
+		return o->wakeups != 0;
 	if (p == d->skel->progs.calls_under_way)
 		return !c->failed_only && !(c->tasks & DRV_TASKS_CGROUP);
 	return p != d->skel->progs.suppress_exec || c->tasks & DRV_TASKS_SUPPRESS;

@@ -14,11 +14,13 @@
 #include "text.h"
 
 const struct sinsp_field_class *const sinsp_field_classes[] = {
-	&sinsp_fields_evt,    &sinsp_fields_call,     &sinsp_fields_args,      &sinsp_fields_count,
-	&sinsp_fields_io,     &sinsp_fields_evt_path, &sinsp_fields_proc,      &sinsp_fields_thread,
-	&sinsp_fields_user,   &sinsp_fields_group,    &sinsp_fields_container, &sinsp_fields_fd,
-	&sinsp_fields_socket, &sinsp_fields_path,     &sinsp_fields_fdlist,    &sinsp_fields_syslog,
-	&sinsp_fields_frames, &sinsp_fields_request,  &sinsp_fields_sample,    NULL,
+	&sinsp_fields_evt,    &sinsp_fields_call,      &sinsp_fields_args,
+	&sinsp_fields_count,  &sinsp_fields_io,        &sinsp_fields_evt_path,
+	&sinsp_fields_proc,   &sinsp_fields_thread,    &sinsp_fields_user,
+	&sinsp_fields_group,  &sinsp_fields_container, &sinsp_fields_fd,
+	&sinsp_fields_socket, &sinsp_fields_path,      &sinsp_fields_fdlist,
+	&sinsp_fields_syslog, &sinsp_fields_frames,    &sinsp_fields_request,
+	&sinsp_fields_sample, &sinsp_fields_slice,     NULL,
 };
 
 /* Families of sysdig's fields that saker lacks. */

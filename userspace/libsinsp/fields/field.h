@@ -67,6 +67,7 @@ enum sinsp_field_needs {
 	FIELD_NEEDS_CALLS = 1 << 2, /* calls by which a thread changes its user, directory or
 				       session: no other event shows that */
 	FIELD_NEEDS_REQUESTS = 1 << 3, /* events of requests, derived from calls on sockets */
+	FIELD_NEEDS_SLICES = 1 << 4, /* slices of threads: task switches and wake-ups */
 };
 
 /* Cost of computing the value; cheap checks come first. */

@@ -26,6 +26,7 @@ extern const struct sinsp_field_class sinsp_fields_syslog; /* fields_syslog.c */
 extern const struct sinsp_field_class sinsp_fields_frames; /* fields_frames.c */
 extern const struct sinsp_field_class sinsp_fields_request; /* fields_request.c */
 extern const struct sinsp_field_class sinsp_fields_sample; /* fields_sample.c */
+extern const struct sinsp_field_class sinsp_fields_slice; /* fields_slice.c */
 
 #define FIELD_ROWS(array) .rows = (array), .n_rows = sizeof(array) / sizeof((array)[0])
 

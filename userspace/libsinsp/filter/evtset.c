@@ -152,25 +152,40 @@ static void types_of_arg(const char *name, struct filter_types *may)
 	}
 }
 
+/* Only the event slice has the fields of slices. */
+static void types_of_slices(struct filter_types *may)
+{
+	set_type(may->yes, EVT_INDEX(EVT_SLICE_E));
+	for (unsigned int i = 0; i < EVT_INDEX_MAX; i++)
+		if (info_at(i))
+			set_type(may->no, i);
+}
+
 int sinsp_check_types(struct sinsp_filter *f, struct filter_check *c)
 {
 	const struct sinsp_field *field =
 		c->left->kind == FILTER_EXPR_FIELD ? &c->left->field : NULL;
 	const unsigned int by_type = FIELD_F_BY_TYPE | FIELD_F_OF_OPENS | FIELD_F_OF_IO;
+	int of_slices;
 
 	if (c->typed || !field || c->right)
 		return 0;
 	c->typed = 1;
-	if (!(field->row->flags & by_type) && !is_field(c, "evt.arg") && !is_field(c, "evt.rawarg"))
+	of_slices = !strncmp(field->row->name, "thread.slice.", strlen("thread.slice."));
+	if (!of_slices && !(field->row->flags & by_type) && !is_field(c, "evt.arg") &&
+	    !is_field(c, "evt.rawarg"))
 		return 0;
-	if (!(field->row->flags & by_type) && field->has_index)
+	if (!of_slices && !(field->row->flags & by_type) && field->has_index)
 		return 0;
 	c->may = sinsp_arena_alloc(&f->ast.arena, sizeof(*c->may));
 	if (!c->may)
 		return -ENOMEM;
-	if (field->row->flags & by_type)
+	if (of_slices)
+		types_of_slices(c->may);
+	else if (field->row->flags & by_type)
 		return types_of_constant(f, c, c->may);
-	types_of_arg(field->arg, c->may);
+	else
+		types_of_arg(field->arg, c->may);
 	return 0;
 }
 

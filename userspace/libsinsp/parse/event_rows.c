@@ -139,6 +139,7 @@ static const struct {
 	[EVT_CONTAINER_E] = {sinsp_parse_container},
 	[EVT_INDEX(EVT_LOST_E)] = {sinsp_parse_lost},
 	[EVT_INDEX(EVT_REQUEST_E)] = {sinsp_parse_request, ANY_AGE},
+	[EVT_INDEX(EVT_SLICE_E)] = {sinsp_parse_slice, ANY_AGE},
 	[EVT_INDEX(EVT_FILE_E)] = {sinsp_parse_passed_file},
 	[EVT_INDEX(EVT_COMM_E)] = {sinsp_parse_comm},
 	[EVT_INDEX(EVT_MAP_E)] = {sinsp_parse_map, ANY_AGE},

@@ -44,6 +44,8 @@
 	X(first)                                                                                   \
 	X(last)                                                                                    \
 	X(ran)                                                                                     \
+	X(kind)                                                                                    \
+	X(ns)                                                                                      \
 	X(pid_fd)                                                                                  \
 	X(target_fd)                                                                               \
 	X(arg)                                                                                     \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Switch and procinfo events: time on the CPU, memory and page faults of threads. */
+/* Switch, slice and procinfo events: time, memory and page faults of threads. */
 #include "parsers.h"
 #include "process_params.h"
+#include "timeline/timeline.h"
 
 /* Computes the time on the CPU by the clock, since the switch before. If that switch shows another
  * thread, one is missing, and the time is unknown. */
@@ -87,6 +88,15 @@ void sinsp_parse_switch(struct sinsp_parse *p)
 		return;
 	process_set_faults(p, p->e->thread);
 	process_set_memory(p, p->e->thread->proc);
+}
+
+void sinsp_parse_slice(struct sinsp_parse *p)
+{
+	const struct scap_param *kind = sinsp_evt_param(p, SINSP_P_kind);
+
+	if (p->e->thread && kind && kind->len == 1)
+		p->e->thread->slice_ns[sinsp_slice_sum(kind->p[0])] +=
+			sinsp_u64(sinsp_evt_param(p, SINSP_P_ns), 0);
 }
 
 void sinsp_parse_vm(struct sinsp_parse *p)

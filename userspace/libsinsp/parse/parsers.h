@@ -67,6 +67,7 @@ void sinsp_parse_execve(struct sinsp_parse *p);
 
 /* parse_switch.c */
 void sinsp_parse_switch(struct sinsp_parse *p);
+void sinsp_parse_slice(struct sinsp_parse *p);
 void sinsp_parse_procinfo(struct sinsp_parse *p);
 void sinsp_parse_vm(struct sinsp_parse *p);
 

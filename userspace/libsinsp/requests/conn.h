@@ -71,16 +71,12 @@ struct sinsp_requests {
 	struct sinsp_conn **by_key; /* hashed */
 	struct sinsp_conn *newest, *oldest;
 	struct sinsp_slab requests;
-	struct derived *first, **last, *lent; /* events, not returned yet */
 	struct sinsp_requests_stats stats;
 	uint64_t seed;
-	uint64_t now_ns, ts_ns; /* of the last event; ts_ns is that of the derived ones */
+	uint64_t now_ns; /* time of the last event */
 	uint64_t sweep_at_ns;
-	uint16_t cpu;
 	uint64_t used; /* memory */
 	uint64_t num; /* of the last request */
-	uint8_t off; /* the source has request events itself */
-	uint8_t begun; /* the event that says so was returned */
 };
 
 /* conn.c */
@@ -111,10 +107,6 @@ int conn_is_undecided(const struct sinsp_conn *c, enum req_from from);
 /* Finds the protocol by bytes at the beginning of a call, and who sent them. Returns whether more
  * bytes are needed. */
 int conn_recognise(struct sinsp_conn *c, enum req_from *from, const uint8_t *p, size_t n, int cut);
-
-/* requests.c */
-/* Queues a copy of the event. Returns 0 or -ENOMEM. */
-int requests_push(struct sinsp_requests *rs, const struct ppm_evt_hdr *hdr);
 
 /* record.c */
 /* Makes the event of a request, and frees it. */

@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "conn.h"
-#include "event/event_build.h"
 #include "fields/request_params.h"
 #include "state/thread.h"
 
-enum { EVENT_MAX = 8192, END_TEXT = INET6_ADDRSTRLEN + 10 };
+enum { END_TEXT = INET6_ADDRSTRLEN + 10 };
 
 void req_drop(struct sinsp_conn *c, struct request *r)
 {
@@ -140,7 +139,7 @@ static void put_bytes(struct values *v, const struct sinsp_conn *c, const struct
 	put_number(v, r->bytes[c->client ? REQ_CLIENT : REQ_SERVER], sizeof(uint64_t));
 }
 
-static int build(char *buf, struct sinsp_conn *c, struct request *r)
+void req_emit(struct sinsp_conn *c, struct request *r)
 {
 	char conn[2 * END_TEXT + 4], peer[256];
 	struct values v = {.n = 0};
@@ -168,18 +167,7 @@ static int build(char *buf, struct sinsp_conn *c, struct request *r)
 	put_text(&v, r->texts[REQ_SPAN_ID]);
 	put_known(&v, r->stream, r->has_stream);
 	put_number(&v, r->truncated, 1);
-	return scap_evt_build(buf, EVENT_MAX, EVT_REQUEST_E, c->rs->now_ns, (uint64_t)c->now.tid,
-			      v.v, v.n);
-}
-
-void req_emit(struct sinsp_conn *c, struct request *r)
-{
-	char buf[EVENT_MAX];
-	const int len = build(buf, c, r);
-
-	if (len < 0 || requests_push(c->rs, (const struct ppm_evt_hdr *)buf))
-		c->rs->stats.n_dropped++;
-	else
-		c->rs->stats.n_requests++;
+	sinsp_derived_add(&c->rs->s->derived, EVT_REQUEST_E, c->now.tid, v.v, v.n);
+	c->rs->stats.n_requests++;
 	req_drop(c, r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes the bytes of events on to their connections, and queues the events that are derived. */
+/* Passes the bytes of events on to their connections. */
 #include "requests.h"
 
 #include <errno.h>
@@ -7,67 +7,12 @@
 #include <string.h>
 
 #include "conn.h"
-#include "event/event_build.h"
 #include "event/event_table.h"
 #include "fields/evt_io.h"
 #include "fields/info.h"
 #include "memory/hash.h"
 
 enum { N_BUCKETS = 1 << 14, SWEEP_NS = 1000000000 };
-
-/* A derived event. */
-struct derived {
-	struct derived *next;
-	uint16_t cpu;
-	struct ppm_evt_hdr hdr; /* its parameters lie behind it */
-};
-
-/* ---- the queue ---- */
-
-int requests_push(struct sinsp_requests *rs, const struct ppm_evt_hdr *hdr)
-{
-	struct derived *d = malloc(offsetof(struct derived, hdr) + hdr->len);
-
-	if (!d)
-		return -ENOMEM;
-	memcpy(&d->hdr, hdr, hdr->len);
-	d->next = NULL;
-	*rs->last = d;
-	rs->last = &d->next;
-	return 0;
-}
-
-int sinsp_requests_next(struct sinsp_requests *rs, struct scap_evt *raw)
-{
-	struct derived *d = rs->first;
-
-	free(rs->lent);
-	rs->lent = NULL;
-	if (!d)
-		return 0;
-	rs->first = d->next;
-	if (!rs->first)
-		rs->last = &rs->first;
-	rs->lent = d;
-	memset(raw, 0, sizeof(*raw));
-	raw->hdr = &d->hdr;
-	raw->ts_ns = raw->true_ns = rs->ts_ns;
-	raw->cpu = rs->cpu;
-	raw->type = d->hdr.type;
-	raw->nr = REC_NR_NONE;
-	return 1;
-}
-
-static void drop_queue(struct sinsp_requests *rs)
-{
-	while (rs->first) {
-		struct derived *d = rs->first;
-
-		rs->first = d->next;
-		free(d);
-	}
-	rs->last = &rs->first;
-}
 
 /* ---- life ---- */
 
@@ -97,7 +42,6 @@ int sinsp_requests_new(struct sinsp_requests **out, struct sinsp *s)
 		return -ENOMEM;
 	}
 	rs->s = s;
-	rs->last = &rs->first;
 	rs->seed = sinsp_hash_seed(rs);
 	sinsp_slab_init(&rs->requests, sizeof(struct request));
 	s->threads.fds.file_end = end_file;
@@ -106,19 +50,20 @@ int sinsp_requests_new(struct sinsp_requests **out, struct sinsp *s)
 	return 0;
 }
 
-void sinsp_requests_finish(struct sinsp_requests *rs)
+int sinsp_requests_end(struct sinsp_requests *rs)
 {
-	while (rs->oldest)
-		conn_free(rs->oldest, "unfinished");
+	if (!rs->oldest)
+		return 0;
+	conn_free(rs->oldest, "unfinished");
+	return 1;
 }
 
 void sinsp_requests_free(struct sinsp_requests *rs)
 {
 	if (!rs)
 		return;
-	sinsp_requests_finish(rs);
-	drop_queue(rs);
-	free(rs->lent);
+	while (sinsp_requests_end(rs))
+		;
 	rs->s->threads.fds.file_end = NULL;
 	sinsp_slab_fini(&rs->requests);
 	free(rs->by_key);
@@ -132,28 +77,6 @@ void sinsp_requests_get_stats(const struct sinsp_requests *rs, struct sinsp_requ
 }
 
 /* ---- events ---- */
-
-/* The source has the events of requests itself: derives none. */
-static void turn_off(struct sinsp_requests *rs)
-{
-	rs->off = 1;
-	sinsp_requests_finish(rs);
-	drop_queue(rs);
-}
-
-/* Reports in the stream, and so in a file, that events of requests follow. */
-static void begin(struct sinsp_requests *rs)
-{
-	static const uint32_t version = 1;
-	const struct evt_value value = {&version, sizeof(version)};
-	char buf[sizeof(struct ppm_evt_hdr) + 16];
-	const int len =
-		scap_evt_build(buf, sizeof(buf), EVT_REQUESTS_E, rs->now_ns, UINT64_MAX, &value, 1);
-
-	rs->begun = 1;
-	if (len > 0 && requests_push(rs, (const struct ppm_evt_hdr *)buf))
-		rs->stats.n_dropped++;
-}
 
 /* Ends responses without a known end on connections that are idle. */
 static void sweep(struct sinsp_requests *rs)
@@ -268,17 +191,7 @@ static void follow(struct sinsp_requests *rs, const struct sinsp_evt *evt)
 
 void sinsp_requests_event(struct sinsp_requests *rs, const struct sinsp_evt *evt)
 {
-	if (rs->off)
-		return;
-	if (evt->raw.type == EVT_REQUEST_E || evt->raw.type == EVT_REQUESTS_E) {
-		turn_off(rs);
-		return;
-	}
 	rs->now_ns = evt->raw.true_ns;
-	rs->ts_ns = evt->raw.ts_ns;
-	rs->cpu = evt->raw.cpu;
-	if (!rs->begun)
-		begin(rs);
 	if (rs->now_ns >= rs->sweep_at_ns)
 		sweep(rs);
 	if (!evt->info || evt_is_enter(evt->raw.type) || !evt->thread)

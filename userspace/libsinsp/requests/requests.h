@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests: derives an event for each request and response that travel over a socket, from the
- * bytes that other events carry. The event comes behind the one that ended the request, takes no
- * number, and has the same time. docs/requests.md describes the parts.
+ * bytes that other events carry (state/derived.h). docs/requests.md describes the parts.
  */
 #ifndef SINSP_REQUESTS_REQUESTS_H
 #define SINSP_REQUESTS_REQUESTS_H
@@ -24,10 +23,9 @@ void sinsp_requests_free(struct sinsp_requests *rs);
 
 /* Follows the event, which changed the state. */
 void sinsp_requests_event(struct sinsp_requests *rs, const struct sinsp_evt *evt);
-/* The source, or a section of it, ended: ends all open requests. */
-void sinsp_requests_finish(struct sinsp_requests *rs);
-/* Returns whether there is a derived event, in *raw, valid until the next call. */
-int sinsp_requests_next(struct sinsp_requests *rs, struct scap_evt *raw);
+/* The source, or a section of it, ended: ends the open requests of one more connection. Returns 0
+ * if there was none left. */
+int sinsp_requests_end(struct sinsp_requests *rs);
 
 void sinsp_requests_get_stats(const struct sinsp_requests *rs, struct sinsp_requests_stats *st);
 

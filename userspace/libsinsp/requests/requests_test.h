@@ -172,7 +172,7 @@ static inline void talk_put(char *to, size_t sz, const struct sinsp_evt *evt, in
 static inline void talk_play(struct talk *t, char *out, size_t sz,
 			     void (*fn)(const struct sinsp_evt *evt))
 {
-	const struct sinsp_opts opts = {.sz = sizeof(opts), .requests = 1};
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .derive = SINSP_DERIVE_REQUESTS};
 	struct sinsp_evt evt;
 	struct scap *src;
 	struct sinsp *s;

@@ -4,6 +4,7 @@
 #define SINSP_STATE_INSPECTOR_H
 
 #include "code_maps.h"
+#include "derived.h"
 #include "ifaces.h"
 #include "resync.h"
 #include "sinsp.h"
@@ -14,6 +15,7 @@
 struct sinsp_lookup; /* container/container_lookup.h */
 struct sinsp_requests; /* requests/requests.h */
 struct sinsp_symbols; /* symbols/symbols.h */
+struct sinsp_timeline; /* timeline/timeline.h */
 
 /* The sample of the current exit event, which came before it: --sample-on syscall. */
 struct sinsp_call_sample {
@@ -37,6 +39,8 @@ struct sinsp {
 	struct sinsp_requests *requests; /* derives events of requests; NULL: none are wanted */
 	uint64_t n_events; /* returned so far */
 	struct sinsp_call_sample call_sample;
+	struct sinsp_derived derived;
+	struct sinsp_timeline *timeline; /* NULL: not requested */
 
 	/* Ended by the last event, removed before the next. */
 	int64_t ended_tid, reaper_tid; /* ended_tid -1: none */
@@ -65,7 +69,7 @@ struct sinsp {
 	uint8_t container_events; /* live: new containers become events */
 	struct sinsp_lookup *lookup; /* NULL: no queries */
 	uint8_t section_due; /* a new section begins behind the derived events */
-	uint8_t with_requests; /* derive events of requests in each section */
+	uint32_t derive; /* SINSP_DERIVE_*: in each section */
 	uint8_t warned_fd_limit; /* sinsp_warn_fd_limit logged */
 };
 

@@ -34,6 +34,15 @@ enum sinsp_suppressed {
 	SINSP_SUPPRESSED_ANCESTOR = 1 << 1, /* permanent */
 };
 
+/* What a thread did, as sums of its slices (timeline/timeline.h). */
+enum slice_sum {
+	SLICE_SUM_RUNNING,
+	SLICE_SUM_RUNNABLE,
+	SLICE_SUM_BLOCKED,
+	SLICE_SUM_UNKNOWN,
+	SLICE_SUMS
+};
+
 struct sinsp_thread {
 	int64_t tid, pid, ptid;
 	int64_t vtid, vpid;
@@ -55,6 +64,7 @@ struct sinsp_thread {
 	uint64_t exec_ns; /* time on CPUs by the capture's switches */
 	uint64_t ran_ns, ran_at_ns; /* the kernel's count since the start, and the time of that
 				       count; ran_at_ns 0: no count yet */
+	uint64_t slice_ns[SLICE_SUMS]; /* of its slices so far */
 	uint64_t latency_ns; /* of the last call that returned; 0 inside a call */
 	int64_t enter_fd;
 	struct sinsp_saved_enter *saved; /* or the sample of the call; NULL: not saved */

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests slices of threads against a program that reports its waits by its own clocks, and against
+the kernel's counts (schedstat)."""
+
+import collections
+import glob
+import json
+import os
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+Wait = collections.namedtuple("Wait", "name tid begin end peer wake_from wake_to cpu_ns delay_ns")
+Slice = collections.namedtuple("Slice", "tid kind state begin ns call object waker behind open cpu")
+
+SLACK_NS = 5_000_000
+FIELDS = ("thread.tid thread.slice.kind thread.slice.state thread.slice.start thread.slice.ns thread.slice.call "
+          "thread.slice.object thread.slice.waker thread.slice.behind thread.slice.open thread.slice.cpu").split()
+
+
+def slices_of(path, *args):
+    out = e2e.run(e2e.SAKER, "-r", path, "-j", "-p", "*" + " ".join("%" + f for f in FIELDS), *args,
+                  "evt.type=slice")
+    return [Slice(*(row.get(f) for f in FIELDS)) for row in map(json.loads, out.splitlines())]
+
+
+def end_of(s):
+    return s.begin + s.ns
+
+
+def within(s, begin, end):
+    return max(0, min(end_of(s), end) - max(s.begin, begin))
+
+
+class Known(unittest.TestCase):
+    """One run of the program: each wait has the right kind, length and waker."""
+
+    @classmethod
+    def setUpClass(cls):
+        e2e.need_live()
+        folder = e2e.own_dir(cls)
+        cls.path = os.path.join(folder, "waits.scap")
+        prog = e2e.compile_program("timeline", folder)
+        out = e2e.run(e2e.SAKER, "-q", "-w", cls.path, "--slices", "--", prog)
+        rows = [line.split() for line in out.splitlines()]
+        cls.waits = {row[0]: Wait(row[0], *map(int, row[1:])) for row in rows}
+        cls.slices = slices_of(cls.path)
+
+    def of(self, wait):
+        return [s for s in self.slices
+                if s.tid == wait.tid and within(s, wait.begin, wait.end) > 0]
+
+    def longest(self, name):
+        wait = self.waits[name]
+        found = [s for s in self.of(wait) if s.kind == name]
+        self.assertTrue(found, f"{name}: {self.of(wait)}")
+        return wait, max(found, key=lambda s: s.ns)
+
+    def check_tiles(self, wait):
+        """The slices of the thread cover its wait without gap or overlap."""
+        found = sorted(self.of(wait), key=lambda s: s.begin)
+        self.assertLessEqual(found[0].begin, wait.begin)
+        self.assertGreaterEqual(end_of(found[-1]), wait.end)
+        for a, b in zip(found, found[1:]):
+            self.assertEqual(end_of(a), b.begin)
+
+    def test_tiles(self):
+        by_tid = collections.defaultdict(list)
+        for s in self.slices:
+            by_tid[s.tid].append(s)
+        for own in by_tid.values():
+            for a, b in zip(own, own[1:]):
+                self.assertEqual(end_of(a), b.begin)
+        for wait in self.waits.values():
+            self.check_tiles(wait)
+
+    def test_woken(self):
+        calls = {"pipe": "read", "lock": "futex", "poll": "epoll_wait", "network": "recvfrom"}
+        for name, call in calls.items():
+            wait, found = self.longest(name)
+            self.assertEqual((found.call, found.waker), (call, wait.peer))
+            self.assertGreater(end_of(found), wait.wake_from - SLACK_NS)
+            self.assertLess(end_of(found), wait.wake_to + SLACK_NS)
+            # Until it waited, it ran or was runnable.
+            before = [s for s in self.of(wait) if s.begin < found.begin]
+            self.assertEqual({s.state for s in before if within(s, wait.begin, found.begin)} -
+                             {"running", "runnable"}, set())
+            self.assertTrue(found.object, name)
+
+    def test_sleep(self):
+        wait, found = self.longest("sleep")
+        self.assertEqual(found.waker, 0)
+        self.assertGreater(found.ns, 300_000_000 - SLACK_NS)
+        self.assertLess(found.ns, wait.end - wait.begin)
+
+    def test_child(self):
+        wait, found = self.longest("child")
+        self.assertEqual(found.call, "wait4")
+        self.assertLess(found.ns, wait.end - wait.begin)
+
+    def check_counts(self, name):
+        """Time on the CPU and in the run queue are those that the kernel counts."""
+        wait = self.waits[name]
+        for kind, counted in (("running", wait.cpu_ns), ("runnable", wait.delay_ns)):
+            ns = sum(within(s, wait.begin, wait.end) for s in self.of(wait) if s.kind == kind)
+            self.assertLess(abs(ns - counted), SLACK_NS + counted // 20, f"{name} {kind}")
+
+    def test_running(self):
+        self.check_counts("running")
+
+    def test_contended(self):
+        self.check_counts("contended")
+        wait = self.waits["contended"]
+        behind = [s for s in self.of(wait) if s.kind == "runnable" and s.behind]
+        self.assertTrue(behind)
+
+    def test_file_is_not_derived_again(self):
+        again = slices_of(self.path)
+        self.assertEqual(again, self.slices)
+        copy = self.path + ".copy"
+        e2e.run(e2e.SAKER, "-q", "-r", self.path, "-w", copy, "--slices")
+        self.assertEqual(slices_of(copy), self.slices)
+
+    def test_pieces(self):
+        """Each piece of a rotated file has its slices, and none is derived again."""
+        piece = self.path + ".piece"
+        e2e.run(e2e.SAKER, "-q", "-r", self.path, "-w", piece, "-e", "100000")
+        pieces = sorted(glob.glob(piece + "*"), key=lambda name: int(name[len(piece):]))
+        self.assertGreater(len(pieces), 2)
+        self.assertTrue([s for name in pieces for s in slices_of(name)] == self.slices) # too long to be shown
+
+    def test_filtered_file(self):
+        """What a filter leaves out of a file is not derived again."""
+        path = self.path + ".filtered"
+        e2e.run(e2e.SAKER, "-q", "-r", self.path, "-w", path, "evt.type=switch or thread.slice.kind=lock")
+        self.assertEqual(slices_of(path), [s for s in self.slices if s.kind == "lock"])
+
+    def test_sums(self):
+        """Sums of a thread, and of the process, are those of its slices."""
+        rows = [json.loads(line) for line in e2e.run(
+            e2e.SAKER, "-r", self.path, "-j", "-p", "*" + " ".join(
+                f"%thread.time.{state}" for state in ("running", "runnable", "blocked", "unknown")) + " %thread.tid",
+            "evt.type=slice").splitlines()]
+        last = {row["thread.tid"]: row for row in rows}
+        for wait in self.waits.values():
+            for state in ("running", "runnable", "blocked", "unknown"):
+                self.assertEqual(last[wait.tid][f"thread.time.{state}"],
+                                 sum(s.ns for s in self.slices if s.tid == wait.tid and s.state == state))
+
+    def chisel(self, *args):
+        return e2e.run(e2e.SAKER, "-r", self.path, "-c", *args)
+
+    def test_waits(self):
+        rows = [json.loads(line) for line in self.chisel("waits", "-j").splitlines()]
+        sums = collections.Counter()
+        for s in self.slices:
+            if s.state == "blocked":
+                sums[s.kind] += s.ns
+        shown = collections.Counter()
+        for row in rows:
+            shown[row["kind"]] += row["ns"]
+        for kind in shown:
+            self.assertLessEqual(shown[kind], sums[kind])
+        self.assertTrue({"lock", "sleep"} <= set(shown))
+
+    def test_locks(self):
+        rows = [json.loads(line) for line in self.chisel("locks", "-j").splitlines()]
+        self.assertTrue(any(row["waker"] == "timeline" and row["longest"] > 100_000_000 for row in rows), rows)
+
+    def test_runqueue(self):
+        rows = [json.loads(line) for line in self.chisel("runqueue", "-j").splitlines()]
+        self.assertTrue(any(row["proc.name"] == "timeline" for row in rows), rows)
+
+    def test_chrome(self):
+        events = json.loads(self.chisel("timeline", "format=chrome"))["traceEvents"]
+        drawn = [e for e in events if e["ph"] == "X"]
+        self.assertEqual(len(drawn), len(self.slices))
+        self.assertEqual({e["name"] for e in drawn}, {s.kind for s in self.slices})
+
+    def test_firefox(self):
+        """The profile has a thread with a marker for each slice, in the shape of Gecko profiles."""
+        threads = json.loads(self.chisel("timeline", "format=firefox"))["threads"]
+        found = {t["tid"]: [(t["stringTable"][m[0]], m[2] - m[1]) for m in t["markers"]["data"]] for t in threads}
+        for tid, markers in found.items():
+            own = [s for s in self.slices if s.tid == tid]
+            self.assertEqual([name for name, ms in markers], [s.kind for s in own])
+            for (_, ms), s in zip(markers, own):
+                self.assertAlmostEqual(ms, s.ns / 1e6, places=3)
+        self.assertEqual(set(found), {s.tid for s in self.slices})
+
+    def test_page(self):
+        page = self.chisel("timeline", "title=<b>&")
+        self.assertIn("<title>&lt;b&gt;&amp;</title>", page)
+        self.assertNotIn("http", page.replace("http-equiv", ""))
+
+
+class Live(unittest.TestCase):
+    def setUp(self):
+        e2e.need_live()
+
+    def test_filter(self):
+        """A filter on slices records no system calls for itself."""
+        out = subprocess.run([e2e.SAKER, "-j", "-p", "*%thread.slice.kind %thread.slice.ns", "thread.slice.kind=sleep",
+                              "--", "sleep", "0.05"], capture_output=True, text=True, timeout=120, check=True)
+        rows = [json.loads(line) for line in out.stderr.splitlines()]
+        self.assertTrue(any(r["thread.slice.kind"] == "sleep" and r["thread.slice.ns"] > 45_000_000
+                            for r in rows), out.stderr)
+
+    def test_waiting_before(self):
+        """A thread that waits since before the capture begins with the right slice."""
+        p = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.addCleanup(p.communicate)
+        self.addCleanup(p.kill)
+        e2e.wait_until(lambda: " 0 0x" in e2e.read_text(f"/proc/{p.pid}/syscall") or
+                       e2e.read_text(f"/proc/{p.pid}/syscall").startswith("0 "), "cat reads")
+        path = os.path.join(e2e.own_dir(self), "before.scap")
+        e2e.run(e2e.SAKER, "-q", "-w", path, "--slices", "--all", "--", "sh", "-c", "sleep 0.2")
+        found = [s for s in slices_of(path) if s.tid == p.pid]
+        self.assertEqual([(s.kind, s.call, s.open) for s in found], [("pipe", "read", True)])
+
+
+class Others(unittest.TestCase):
+    def test_sysdig(self):
+        """Switches of other tools have no state: a thread runs, or it is unknown what it did."""
+        for path in e2e.captures_of_others():
+            kinds = {s.kind for s in slices_of(path)}
+            self.assertLessEqual(kinds, {"running", "unknown"}, path)
+
+
+if __name__ == "__main__":
+    unittest.main()
