@@ -363,6 +363,15 @@ struct request *req_first(struct sinsp_conn *c)
 	return c->first;
 }
 
+struct request *req_first_waiting(struct sinsp_conn *c)
+{
+	struct request *r = c->first;
+
+	while (r && r->kind == REQ_KIND_ONEWAY)
+		r = r->next;
+	return r;
+}
+
 struct request *req_last(struct sinsp_conn *c)
 {
 	return c->last;

@@ -152,13 +152,6 @@ static enum req_match match(const struct req_look *l)
 
 /* ---- the client's packets ---- */
 
-static size_t text_len(const uint8_t *p, size_t n)
-{
-	const uint8_t *nul = memchr(p, 0, n);
-
-	return nul ? (size_t)(nul - p) : n;
-}
-
 /* Sets user and database of the login: "HandshakeResponse41". */
 static void set_login(struct request *r, const uint8_t *p, size_t n)
 {
@@ -168,7 +161,7 @@ static void set_login(struct request *r, const uint8_t *p, size_t n)
 	if (n < at)
 		return;
 	caps = wire_le32(p);
-	len = text_len(p + at, n - at);
+	len = wire_text(p + at, n - at);
 	req_set_string(r, REQ_STATEMENT, "user=");
 	req_add_text(r, REQ_STATEMENT, p + at, len);
 	at += len + 1;
@@ -177,9 +170,9 @@ static void set_login(struct request *r, const uint8_t *p, size_t n)
 	if (caps & (CLIENT_LENENC_AUTH | CLIENT_SECURE_CONNECTION))
 		at += 1 + (size_t)p[at]; /* longer ones do not exist */
 	else
-		at += text_len(p + at, n - at) + 1;
+		at += wire_text(p + at, n - at) + 1;
 	if (at < n)
-		req_set_text(r, REQ_RESOURCE, p + at, text_len(p + at, n - at));
+		req_set_text(r, REQ_RESOURCE, p + at, wire_text(p + at, n - at));
 }
 
 /* The first packet behind the greeting: the login, or a request for encryption. */
@@ -315,15 +308,6 @@ static int parse_client(struct sinsp_conn *c, struct mysql *st, const uint8_t *p
 }
 
 /* ---- the server's packets ---- */
-
-static struct request *first_open(struct sinsp_conn *c)
-{
-	struct request *r = req_first(c);
-
-	while (r && r->kind == REQ_KIND_ONEWAY)
-		r = req_next(r);
-	return r;
-}
 
 /* Reads a number of the protocol. Returns its size; 0: it is not here. */
 static size_t lenenc(const uint8_t *p, size_t n, uint64_t *out)
@@ -514,7 +498,7 @@ static void take_packet(struct sinsp_conn *c, struct mysql *st, struct request *
 static int parse_server(struct sinsp_conn *c, struct mysql *st, const uint8_t *p, size_t n,
 			unsigned int flags)
 {
-	struct request *r = first_open(c);
+	struct request *r = req_first_waiting(c);
 	size_t here, len;
 	int rest;
 
@@ -556,7 +540,7 @@ static void lost(struct sinsp_conn *c, enum req_from from)
 
 	for (r = req_first(c); r; r = req_next(r))
 		r->truncated = 1;
-	r = from == REQ_SERVER ? first_open(c) : NULL;
+	r = from == REQ_SERVER ? req_first_waiting(c) : NULL;
 	if (!r)
 		return;
 	req_answer_rest(c, r);

@@ -104,18 +104,10 @@ static enum req_match match(const struct req_look *l)
 
 /* ---- texts ---- */
 
-/* Returns the length of the string at the beginning of the bytes, which may lack its end. */
-static size_t text_len(const uint8_t *p, size_t n)
-{
-	const uint8_t *nul = memchr(p, 0, n);
-
-	return nul ? (size_t)(nul - p) : n;
-}
-
 /* Moves behind a string and its end. */
 static void skip_text(const uint8_t **p, size_t *n)
 {
-	size_t len = text_len(*p, *n);
+	size_t len = wire_text(*p, *n);
 
 	len += len < *n;
 	*p += len;
@@ -127,12 +119,12 @@ static void set_startup(struct request *r, const uint8_t *p, size_t n)
 {
 	while (n) {
 		const char *name = (const char *)p, *value;
-		const size_t name_len = text_len(p, n);
+		const size_t name_len = wire_text(p, n);
 		size_t len;
 
 		skip_text(&p, &n);
 		value = (const char *)p;
-		len = text_len(p, n);
+		len = wire_text(p, n);
 		if (!name_len || !n)
 			break;
 		if (name_len == 8 && !memcmp(name, "database", 8))
@@ -218,11 +210,11 @@ static void set_method(struct request *r, const char *name)
 static void take_parse(struct sinsp_conn *c, struct pgsql *st, struct request *r, const uint8_t *p,
 		       size_t n)
 {
-	const uint64_t key = statements_key(&st->statements, p, text_len(p, n), 's');
+	const uint64_t key = statements_key(&st->statements, p, wire_text(p, n), 's');
 	size_t len;
 
 	skip_text(&p, &n);
-	len = text_len(p, n);
+	len = wire_text(p, n);
 	statements_put(&st->statements, c, key, p, len);
 	if (r)
 		sql_set(r, (const char *)p, len);
@@ -238,13 +230,13 @@ static void set_statement(struct request *r, const struct statement *s)
 static void take_bind(struct sinsp_conn *c, struct pgsql *st, struct request *r, const uint8_t *p,
 		      size_t n)
 {
-	const size_t portal_len = text_len(p, n);
+	const size_t portal_len = wire_text(p, n);
 	const uint64_t portal = statements_key(&st->statements, p, portal_len, 'p');
 	const struct statement *s;
 
 	skip_text(&p, &n);
 	s = statements_get(&st->statements,
-			   statements_key(&st->statements, p, text_len(p, n), 's'));
+			   statements_key(&st->statements, p, wire_text(p, n), 's'));
 	set_statement(r, s);
 	if (portal_len && s) {
 		char copy[STATEMENT_KEPT]; /* statements_put may free it */
@@ -257,7 +249,7 @@ static void take_bind(struct sinsp_conn *c, struct pgsql *st, struct request *r,
 /* Execute: name of the portal. Of one that was bound before, the statement is known by its name. */
 static void take_execute(struct pgsql *st, struct request *r, const uint8_t *p, size_t n)
 {
-	const uint64_t portal = statements_key(&st->statements, p, text_len(p, n), 'p');
+	const uint64_t portal = statements_key(&st->statements, p, wire_text(p, n), 'p');
 
 	if (!r)
 		return;
@@ -273,7 +265,7 @@ static void take_close(struct sinsp_conn *c, struct pgsql *st, const uint8_t *p,
 {
 	if (n > 1 && p[1])
 		statements_drop(&st->statements, c,
-				statements_key(&st->statements, p + 1, text_len(p + 1, n - 1),
+				statements_key(&st->statements, p + 1, wire_text(p + 1, n - 1),
 					       *p == 'S' ? 's' : 'p'));
 }
 
@@ -303,7 +295,7 @@ static void take_message(struct sinsp_conn *c, struct pgsql *st, uint8_t type, c
 			break;
 		wait_for_ready(st, r);
 		if (type == 'Q')
-			sql_set(r, (const char *)p, text_len(p, n));
+			sql_set(r, (const char *)p, wire_text(p, n));
 		else
 			req_set_string(r, REQ_METHOD, "FUNCTION");
 		break;
@@ -375,15 +367,6 @@ static int parse_client(struct sinsp_conn *c, struct pgsql *st, const uint8_t *p
 
 /* ---- the server's messages ---- */
 
-static struct request *first_open(struct sinsp_conn *c)
-{
-	struct request *r = req_first(c);
-
-	while (r && r->kind == REQ_KIND_ONEWAY)
-		r = req_next(r);
-	return r;
-}
-
 /* Fields of an error: a letter and a text each. 'C': SQLSTATE, 'M': message. */
 static void set_error(struct request *r, const uint8_t *p, size_t n)
 {
@@ -392,9 +375,9 @@ static void set_error(struct request *r, const uint8_t *p, size_t n)
 
 		n--;
 		if (field == 'C')
-			req_set_text(r, REQ_ERROR, p, text_len(p, n));
+			req_set_text(r, REQ_ERROR, p, wire_text(p, n));
 		else if (field == 'M')
-			req_set_text(r, REQ_ERROR_TEXT, p, text_len(p, n));
+			req_set_text(r, REQ_ERROR_TEXT, p, wire_text(p, n));
 		skip_text(&p, &n);
 	}
 	if (!*req_text(r, REQ_ERROR))
@@ -404,7 +387,7 @@ static void set_error(struct request *r, const uint8_t *p, size_t n)
 /* ReadyForQuery ends the first request that waits for it. Those before it were skipped. */
 static void end_ready(struct sinsp_conn *c, struct pgsql *st)
 {
-	struct request *ready = st->n_ready ? first_open(c) : NULL, *r, *next;
+	struct request *ready = st->n_ready ? req_first_waiting(c) : NULL, *r, *next;
 	int failed = 0;
 
 	while (ready && ready->mark != M_READY)
@@ -438,7 +421,7 @@ static int is_early(const struct request *r, uint8_t type, const uint8_t *p, siz
 static void take_response(struct sinsp_conn *c, struct pgsql *st, uint8_t type, const uint8_t *p,
 			  size_t n)
 {
-	struct request *r = first_open(c);
+	struct request *r = req_first_waiting(c);
 
 	if (type == 'Z') {
 		end_ready(c, st);
@@ -471,7 +454,7 @@ static int parse_byte(struct sinsp_conn *c, struct request *r, uint8_t byte)
 static int parse_server(struct sinsp_conn *c, struct pgsql *st, const uint8_t *p, size_t n,
 			unsigned int flags)
 {
-	struct request *r = first_open(c);
+	struct request *r = req_first_waiting(c);
 	size_t sz, here;
 
 	if (!r && flags & REQ_F_SEARCH)
@@ -512,7 +495,7 @@ static void lost(struct sinsp_conn *c, enum req_from from)
 		if (r->mark == M_OPEN)
 			wait_for_ready(st, r);
 	}
-	r = from == REQ_SERVER ? first_open(c) : NULL;
+	r = from == REQ_SERVER ? req_first_waiting(c) : NULL;
 	if (r)
 		req_answer_rest(c, r);
 }

@@ -113,6 +113,8 @@ struct request *req_message(struct sinsp_conn *c, enum req_from from);
 struct request *req_first(struct sinsp_conn *c);
 struct request *req_last(struct sinsp_conn *c);
 struct request *req_find(struct sinsp_conn *c, uint64_t id);
+/* Returns the first one that is not one-way. */
+struct request *req_first_waiting(struct sinsp_conn *c);
 struct request *req_next(struct request *r);
 
 /* Makes the message from the server part of the response to @r; NULL: of none. */

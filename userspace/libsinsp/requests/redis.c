@@ -121,16 +121,6 @@ static enum req_match match(const struct req_look *l)
 
 /* ---- commands ---- */
 
-/* Returns the command that waits for its reply the longest. */
-static struct request *first_command(struct sinsp_conn *c)
-{
-	struct request *r = req_first(c);
-
-	while (r && r->kind == REQ_KIND_ONEWAY)
-		r = req_next(r);
-	return r;
-}
-
 static int is_secret(const struct request *r, uint32_t arg)
 {
 	for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
@@ -231,7 +221,7 @@ static int begin_command(struct sinsp_conn *c, struct redis *st, const uint8_t *
 		return REQ_LOST;
 	if (count <= 0)
 		return (int)len;
-	if (!first_command(c) && st->spoke)
+	if (!req_first_waiting(c) && st->spoke)
 		st->unsure = 0;
 	r = req_begin(c);
 	if (!r)
@@ -341,7 +331,7 @@ static int end_push(struct sinsp_conn *c, struct redis *st)
 /* The value of the server is complete. */
 static void end_reply(struct sinsp_conn *c, struct redis *st)
 {
-	struct request *r = first_command(c);
+	struct request *r = req_first_waiting(c);
 
 	st->spoke = 1;
 	if (end_push(c, st))
@@ -396,7 +386,7 @@ static int parse_bulk(struct sinsp_conn *c, struct redis *st, const uint8_t *p, 
 	if (kept && n < sz && v->bulk < LINE_MAX_SZ && !(flags & REQ_F_CUT))
 		return REQ_MORE;
 	if (st->is_error && !v->depth)
-		set_error(first_command(c), p, here);
+		set_error(req_first_waiting(c), p, here);
 	note_word(st, p, here);
 	note_channel(c, st, p, here);
 	v->in_bulk = 0;
@@ -412,10 +402,10 @@ static void begin_reply(struct sinsp_conn *c, struct redis *st, uint8_t type)
 	st->is_error = 0;
 	st->word[0] = 0;
 	st->values[REQ_SERVER].n_elements = 0;
-	if (st->is_push || (type == '*' && !first_command(c)))
+	if (st->is_push || (type == '*' && !req_first_waiting(c)))
 		req_push(c);
 	else
-		req_answer(c, first_command(c));
+		req_answer(c, req_first_waiting(c));
 }
 
 /* Opens a level with @n elements. Returns 0 if there are too many levels. */
@@ -473,7 +463,7 @@ static int parse_reply(struct sinsp_conn *c, struct redis *st, const uint8_t *p,
 		return open_level(c, st, count < 0 ? 0 : (uint64_t)count) ? (int)len : REQ_LOST;
 	case '-':
 		if (!v->depth)
-			set_error(first_command(c), p + 1, (size_t)text - 1);
+			set_error(req_first_waiting(c), p + 1, (size_t)text - 1);
 		/* fall through */
 	default:
 		note_word(st, p + 1, (size_t)text - 1);

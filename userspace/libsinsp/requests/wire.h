@@ -40,4 +40,12 @@ static inline int wire_line(const uint8_t *p, size_t n, size_t *len)
 	return (int)(text && p[text - 1] == '\r' ? text - 1 : text);
 }
 
+/* Returns the length of the text that ends with 0, and may lack its end. */
+static inline size_t wire_text(const uint8_t *p, size_t n)
+{
+	const uint8_t *nul = memchr(p, 0, n);
+
+	return nul ? (size_t)(nul - p) : n;
+}
+
 #endif /* SINSP_REQUESTS_WIRE_H */
