@@ -21,7 +21,8 @@ from profile_test import SESSION
 SECONDS = 1.5
 DEPTH = 301
 
-# load_it opens a file some times, as the tables of the process may come a moment later than its first call.
+# load_it opens a file some times, as the tables of the process may come a moment later than its first call; those of
+# Node.js, whose file is large, some seconds later on a busy machine.
 LOADS = {
     "py": "import time\ndef load_it():\n    open('/etc/passwd').close()\nfor _ in range(60):\n    load_it()\n"
           "    time.sleep(.01)\n",
@@ -36,7 +37,7 @@ LOADS = {
            "    timer:sleep(10),\n    times(N - 1).\nload_it() ->\n"
            "    {ok, File} = file:open(\"/etc/passwd\", [read, raw]),\n    file:close(File).\n",
     "js": "const fs = require('fs');\nfunction load_it() {\n  fs.closeSync(fs.openSync('/etc/passwd'));\n}\n"
-          "const n = new Int32Array(new SharedArrayBuffer(4));\nfor (let i = 0; i < 60; i++) {\n  load_it();\n"
+          "const n = new Int32Array(new SharedArrayBuffer(4));\nfor (let i = 0; i < 400; i++) {\n  load_it();\n"
           "  Atomics.wait(n, 0, 0, 10);\n}\n",
     "java": "import java.io.*;\nclass load {\n    static void load_it() throws IOException {\n"
             "        new FileInputStream(\"/etc/passwd\").close();\n    }\n"
