@@ -11,7 +11,13 @@
 
 #include "requests_test.h"
 
-enum { N_TALKS = 3000, N_SAID_MAX = 8, BYTES_MAX = 600 };
+#ifdef __SANITIZE_ADDRESS__
+#define N_TALKS 1000 /* slower */
+#else
+#define N_TALKS 3000
+#endif
+
+enum { N_SAID_MAX = 8, BYTES_MAX = 600 };
 
 #define BYTES(from, text)                                                                          \
 	{                                                                                          \

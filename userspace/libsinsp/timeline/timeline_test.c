@@ -448,10 +448,16 @@ static void check_tiles(struct sinsp *s)
 	}
 }
 
+#ifdef __SANITIZE_ADDRESS__
+#define SEEDS 2 /* a hundred times slower */
+#else
+#define SEEDS 20
+#endif
+
 static void test_tiles(void **state)
 {
 	(void)state;
-	for (unsigned int seed = 1; seed <= 20; seed++) {
+	for (unsigned int seed = 1; seed <= SEEDS; seed++) {
 		struct scap_fake *f = scap_fake_new();
 		struct sinsp *s;
 
