@@ -334,7 +334,19 @@ struct task_struct {
 /* __state and exit_state of a task that does not come back. */
 #define STATE_DEAD (0x10 | 0x20 | 0x80)
 #define STATE_SLEEPS (0x1 | 0x2) /* interruptible or not */
+#define TASK_NOLOAD 0x400 /* an idle kernel thread */
 #define STATE_STOPPED (0x4 | 0x8) /* by a signal, by a tracer: before or behind a call */
+
+/* Values of task_states: the kernel's, and two. */
+#define SHOWN_STATES 0xf
+#define SHOWN_IDLE 16
+#define SHOWN_DEAD 32
+
+/* Returns the state of a task that comes back as task_states has it. */
+static __always_inline u8 shown_state(u32 state)
+{
+	return state & TASK_NOLOAD ? SHOWN_IDLE : state & SHOWN_STATES;
+}
 
 #define PF_EXITING 0x4
 #define PF_IO_WORKER 0x10

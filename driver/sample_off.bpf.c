@@ -210,11 +210,6 @@ static __always_inline void off_walk(struct off_slot *slot, void *ctx, struct ta
 	ring_leave(ring);
 }
 
-/* Values of task_states: the kernel's, except the last. */
-#define TASK_STATES 0xf
-#define TASK_NOLOAD 0x400
-#define STATE_IDLE 16 /* TASK_NOLOAD: an idle kernel thread */
-
 /* Fills the slot of @prev, the current task, which is switched out. */
 static __always_inline void off_begin(void *ctx, struct task_struct *prev, u32 state)
 {
@@ -292,7 +287,7 @@ static __always_inline void put_wait(struct rec *r, struct user_walk *w, struct 
 	store32(put_here(r), slot->call);
 	put_done(r, widen_in(&w->scratch, slot->call == NO_CALL ? 0 : 4, 4));
 	widen_off_in(r, w);
-	put_u8(r, slot->state & TASK_NOLOAD ? STATE_IDLE : slot->state & TASK_STATES);
+	put_u8(r, shown_state(slot->state));
 	put_u64_when(r, w, woken, (s64)slot->waker);
 	put_comm_when(r, w, woken, slot->waker_comm);
 	put_u64_when(r, w, woken, now - slot->wake_ns);

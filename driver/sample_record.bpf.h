@@ -9,6 +9,7 @@
 
 #include "enter.bpf.h"
 #include "script_event.bpf.h"
+#include "scripts_left.bpf.h"
 #include "task.bpf.h"
 #include "user_stack.bpf.h"
 

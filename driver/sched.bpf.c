@@ -213,18 +213,13 @@ int signal_deliver(u64 *ctx)
 	return PINNED(send_signal(ctx));
 }
 
-#define STATE_SHOWN_DEAD 32 /* of task_states */
-
 /* Puts why @prev leaves the CPU, and if it sleeps the call that it is in, with its first argument.
  * @state: TASK_*. */
 static __always_inline void put_switch_state(struct rec *r, struct task_struct *prev, u32 state)
 {
 	u32 call = state && prev->pid ? call_of(prev) : NO_CALL;
 
-	if (state & STATE_DEAD)
-		put_u8(r, STATE_SHOWN_DEAD);
-	else
-		put_u8(r, state & TASK_NOLOAD ? STATE_IDLE : state & TASK_STATES);
+	put_u8(r, state & STATE_DEAD ? SHOWN_DEAD : shown_state(state));
 	if (call == NO_CALL) {
 		put_empty(r);
 		put_empty(r);
