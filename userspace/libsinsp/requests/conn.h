@@ -79,38 +79,32 @@ struct sinsp_requests {
 	uint64_t num; /* of the last request */
 };
 
-/* conn.c */
-/* Returns the connection of the socket; NULL: it is not followed, or there is no memory. */
-struct sinsp_conn *conn_of(struct sinsp_requests *rs, const struct sinsp_fd *fd);
-/* Returns a number for the other end of the datagram socket. */
-uint64_t conn_peer_hash(const struct sinsp_conn *c, const struct sinsp_fd *fd);
+/* ---- the table ---- */
+
+/* Returns whether the descriptor is one of IPv4 or IPv6. */
+int conn_is_inet(const struct sinsp_fd *fd);
+/* Sets the ends of a socket; family 0: unknown. */
+void conn_make_key(struct conn_key *key, const struct sinsp_fd *fd);
+/* Returns the connection with these ends; NULL. */
+struct sinsp_conn *conn_find(const struct sinsp_requests *rs, const struct conn_key *key);
+void conn_add_key(struct sinsp_conn *c);
+/* Removes the connection from the table, if it is there. */
+void conn_remove_key(struct sinsp_conn *c);
 /* Returns the other end, if it is on this machine and was seen; NULL. */
 struct sinsp_conn *conn_peer(const struct sinsp_conn *c);
+/* Returns a number for the other end of the datagram socket. */
+uint64_t conn_peer_hash(const struct sinsp_conn *c, const struct sinsp_fd *fd);
+
+/* In the order of use: adds as the newest, removes, makes the newest. */
+void conn_link(struct sinsp_conn *c);
+void conn_unlink(struct sinsp_conn *c);
 void conn_touch(struct sinsp_conn *c);
-/* Ends all open requests: with the error @why, or those whose response may end here, without. */
-void conn_end_requests(struct sinsp_conn *c, const char *why);
-void conn_free(struct sinsp_conn *c, const char *why);
-/* Counts memory; evicts others if it exceeds the limit. */
-void conn_use(struct sinsp_conn *c, int64_t bytes);
 
-/* feed.c */
-/* Feeds @total bytes that were written (@out) or read, of which the first @captured are at @p. */
-void conn_feed(struct sinsp_conn *c, int out, const uint8_t *p, size_t captured, uint64_t total);
-void conn_set_protocol(struct sinsp_conn *c, const struct req_protocol *to);
-void conn_drop_streams(struct sinsp_conn *c);
-/* Ends those whose response has no known end. */
-void conn_end_open(struct sinsp_conn *c);
-
-/* match.c */
-/* Returns whether the bytes that follow may show the protocol. */
-int conn_is_undecided(const struct sinsp_conn *c, enum req_from from);
-/* Finds the protocol by bytes at the beginning of a call, and who sent them. Returns whether more
- * bytes are needed. */
-int conn_recognise(struct sinsp_conn *c, enum req_from *from, const uint8_t *p, size_t n, int cut);
-
-/* record.c */
-/* Makes the event of a request, and frees it. */
-void req_emit(struct sinsp_conn *c, struct request *r);
-void req_drop(struct sinsp_conn *c, struct request *r);
+/* Counts memory that was freed. */
+static inline void conn_release(struct sinsp_conn *c, int64_t bytes)
+{
+	c->used -= (uint64_t)bytes;
+	c->rs->used -= (uint64_t)bytes;
+}
 
 #endif /* SINSP_REQUESTS_CONN_H */

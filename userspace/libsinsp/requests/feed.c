@@ -10,47 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn.h"
+#include "feed.h"
 
-void conn_set_protocol(struct sinsp_conn *c, const struct req_protocol *to)
-{
-	if (c->proto) {
-		if (c->proto->fini && c->state)
-			c->proto->fini(c->state);
-		conn_use(c, -(int64_t)c->proto->state_sz - c->state_used);
-	}
-	free(c->state);
-	c->state_used = 0;
-	c->state = NULL;
-	c->proto = to;
-	if (!to)
-		return;
-	c->state = calloc(1, to->state_sz ? to->state_sz : 1);
-	if (!c->state) {
-		c->proto = NULL;
-		c->opaque = 1;
-		return;
-	}
-	conn_use(c, (int64_t)to->state_sz);
-}
-
-static void drop_buffer(struct sinsp_conn *c, struct req_stream *s)
-{
-	conn_use(c, -(int64_t)s->cap);
-	free(s->buf);
-	s->buf = NULL;
-	s->n = s->cap = 0;
-}
-
-void conn_drop_streams(struct sinsp_conn *c)
-{
-	for (int i = 0; i < 2; i++) {
-		drop_buffer(c, &c->streams[i]);
-		c->streams[i].skip = 0;
-		c->streams[i].lost = 0;
-	}
-	c->rest = 0;
-}
+#include "conn_life.h"
+#include "recognise.h"
+#include "request_event.h"
 
 /* Ends the request whose last message is complete. */
 static void settle(struct sinsp_conn *c, enum req_from from)
@@ -273,7 +237,7 @@ void conn_feed(struct sinsp_conn *c, int out, const uint8_t *p, size_t captured,
 	if (missing)
 		feed_gap(c, from, missing);
 	if (!s->n && s->cap > 1024)
-		drop_buffer(c, s);
+		conn_drop_buffer(c, s);
 }
 
 /* ---- what protocols call ---- */
@@ -436,13 +400,4 @@ void req_switch(struct sinsp_conn *c, const struct req_protocol *to)
 	c->opaque = !to;
 	c->switched = 1;
 	c->is_generic = 0;
-}
-
-void conn_end_open(struct sinsp_conn *c)
-{
-	for (struct request *r = c->first, *next; r; r = next) {
-		next = r->next;
-		if (r->end == REQ_END_OPEN && r->first_ns)
-			req_emit(c, r);
-	}
 }

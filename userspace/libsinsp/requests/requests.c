@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn.h"
+#include "conn_life.h"
 #include "event/event_table.h"
+#include "feed.h"
 #include "fields/evt_io.h"
 #include "fields/info.h"
 #include "memory/hash.h"

@@ -4,7 +4,9 @@
  * claims is generic, if it is known who is the client; it is looked at again where its requests
  * begin, since a capture may begin in the middle of anything.
  */
-#include "conn.h"
+#include "recognise.h"
+
+#include "conn_life.h"
 
 static const struct req_protocol *const protocols[] = {
 #define PROTOCOL(symbol) &req_##symbol,

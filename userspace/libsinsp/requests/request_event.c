@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the event of a request that ended. The parts of the latency sum to it. */
+#include "request_event.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn.h"
 #include "fields/request_params.h"
 #include "state/thread.h"
 
@@ -21,7 +22,7 @@ void req_drop(struct sinsp_conn *c, struct request *r)
 			c->streams[i].message = NULL;
 	for (int i = 0; i < REQ_TEXT_MAX; i++)
 		free(r->texts[i]);
-	conn_use(c, -(int64_t)sizeof(*r));
+	conn_release(c, sizeof(*r));
 	sinsp_slab_put(&c->rs->requests, r);
 }
 
