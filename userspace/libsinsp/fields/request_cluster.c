@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "sql_text.h"
+
 enum { NAME_MAX_LEN = 25 }; /* longer segments of a path are identifiers */
 
 /* ---- paths ---- */
@@ -62,48 +64,6 @@ size_t request_route(char *out, const char *p, size_t len)
 
 /* ---- statements ---- */
 
-static int is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
-}
-
-/* Returns the end of a quoted text that begins at @i. A quote inside is doubled, or escaped. */
-static size_t end_of_quoted(const char *p, size_t n, size_t i)
-{
-	const char quote = p[i++];
-
-	while (i < n) {
-		if (p[i] == '\\' && i + 1 < n) {
-			i += 2;
-		} else if (p[i] == quote) {
-			if (i + 1 >= n || p[i + 1] != quote)
-				return i + 1;
-			i += 2;
-		} else {
-			i++;
-		}
-	}
-	return n;
-}
-
-/* Returns the end of a comment that begins at @i, or @i if none does. */
-static size_t end_of_comment(const char *p, size_t n, size_t i)
-{
-	const char *end;
-
-	if (i + 1 >= n)
-		return i;
-	if (p[i] == '/' && p[i + 1] == '*') {
-		end = memmem(p + i + 2, n - i - 2, "*/", 2);
-		return end ? (size_t)(end - p) + 2 : n;
-	}
-	if (p[i] == '-' && p[i + 1] == '-') {
-		end = memchr(p + i, '\n', n - i);
-		return end ? (size_t)(end - p) + 1 : n;
-	}
-	return i;
-}
-
 static size_t end_of_number(const char *p, size_t n, size_t i)
 {
 	while (i < n && (isalnum((unsigned char)p[i]) || p[i] == '.' ||
@@ -137,7 +97,7 @@ static int is_literal(const char *p, size_t n, size_t i)
 	if (!isdigit((unsigned char)p[i]) &&
 	    !(p[i] == '.' && i + 1 < n && isdigit((unsigned char)p[i + 1])))
 		return 0;
-	return !i || !is_word(p[i - 1]);
+	return !i || !sql_is_word(p[i - 1]);
 }
 
 size_t request_query(char *out, const char *p, size_t len)
@@ -145,16 +105,17 @@ size_t request_query(char *out, const char *p, size_t len)
 	size_t n = 0, i = 0, end;
 
 	while (i < len) {
-		end = end_of_comment(p, len, i);
+		end = sql_end_of_comment(p, len, i);
 		if (end > i || isspace((unsigned char)p[i])) {
 			i = end > i ? end : i + 1;
 			if (n && out[n - 1] != ' ')
 				out[n++] = ' ';
 		} else if (is_literal(p, len, i)) {
-			i = p[i] == '\'' ? end_of_quoted(p, len, i) : end_of_number(p, len, i + 1);
+			i = p[i] == '\'' ? sql_end_of_quoted(p, len, i, 1)
+					 : end_of_number(p, len, i + 1);
 			n = put_literal(out, n);
 		} else if (p[i] == '"' || p[i] == '`') {
-			end = end_of_quoted(p, len, i);
+			end = sql_end_of_quoted(p, len, i, 1);
 			memcpy(out + n, p + i, end - i);
 			n += end - i;
 			i = end;

@@ -8,6 +8,7 @@
 
 #include "protocol.h"
 #include "trace_ids.h"
+#include "wire.h"
 
 /* What comes next in a stream. */
 enum http_part { PART_HEADER, PART_CHUNK_SIZE, PART_CHUNK_END, PART_TRAILER };
@@ -130,17 +131,8 @@ static int ends_with(const char *p, size_t n, const char *word)
 
 static void read_length(struct head *h, const char *p, size_t n)
 {
-	uint64_t sum = 0;
-
-	if (!n || n > 18)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		if (p[i] < '0' || p[i] > '9')
-			return;
-		sum = sum * 10 + (uint64_t)(p[i] - '0');
-	}
-	h->length = sum;
-	h->has_length = 1;
+	if (wire_decimal((const uint8_t *)p, n, &h->length))
+		h->has_length = 1;
 }
 
 static void read_field(struct head *h, struct request *r, const char *p, size_t n)

@@ -121,17 +121,7 @@ static int is(struct word w, const char *text)
 /* Reads a decimal number of at most 10 digits. Returns 0 if it is none. */
 static int number(struct word w, uint64_t *out)
 {
-	uint64_t sum = 0;
-
-	if (!w.n || w.n > 10)
-		return 0;
-	for (size_t i = 0; i < w.n; i++) {
-		if (!isdigit((unsigned char)w.p[i]))
-			return 0;
-		sum = sum * 10 + (uint64_t)(w.p[i] - '0');
-	}
-	*out = sum;
-	return 1;
+	return w.n <= 10 && wire_decimal((const uint8_t *)w.p, w.n, out);
 }
 
 static const struct command *find_command(struct word w)
@@ -209,8 +199,7 @@ static enum req_match match(const struct req_look *l)
 
 /* ---- commands as text ---- */
 
-/* Returns whether a flag of a meta command is in its line: a word of which it is the first letter.
- */
+/* Returns the flag of a meta command that begins with this letter; n is 0 if there is none. */
 static struct word meta_flag(const uint8_t *p, size_t n, unsigned int from, char flag)
 {
 	struct word w;
@@ -221,6 +210,17 @@ static struct word meta_flag(const uint8_t *p, size_t n, unsigned int from, char
 			return w;
 	}
 	return (struct word){NULL, 0};
+}
+
+/* Returns a number for the opaque token of a meta command; 0: it has none. */
+static uint64_t token_id(const uint8_t *p, size_t n, unsigned int first_flag)
+{
+	const struct word w = meta_flag(p, n, first_flag, 'O');
+	uint64_t id = 0;
+
+	for (size_t i = 1; i < w.n; i++)
+		id = id * 131 + (uint8_t)w.p[i];
+	return id;
 }
 
 /* An answer may not come, also until the connection ends. */
@@ -234,7 +234,6 @@ static void set_quiet(struct request *r)
 static void mark_answer(struct request *r, const struct command *cmd, const uint8_t *p, size_t n)
 {
 	const unsigned int first_flag = cmd->size ? 3 : 2;
-	struct word opaque;
 
 	r->mark = cmd->answer;
 	if (cmd->answer == A_NONE || is(last_word(p, n), "noreply"))
@@ -243,9 +242,7 @@ static void mark_answer(struct request *r, const struct command *cmd, const uint
 		return;
 	if (meta_flag(p, n, first_flag, 'q').n)
 		set_quiet(r);
-	opaque = meta_flag(p, n, first_flag, 'O');
-	for (size_t i = 1; i < opaque.n; i++)
-		r->id = r->id * 131 + (uint8_t)opaque.p[i];
+	r->id = token_id(p, n, first_flag);
 }
 
 /* Takes a command line. */
@@ -360,16 +357,14 @@ static void end_quiet(struct sinsp_conn *c, const struct request *before)
 /* Returns the command that the line answers. */
 static struct request *answered(struct sinsp_conn *c, const uint8_t *p, size_t n)
 {
-	const struct word first = word_at(p, n, 0), opaque = meta_flag(p, n, 1, 'O');
+	const struct word first = word_at(p, n, 0);
+	const uint64_t id = first.n == 2 ? token_id(p, n, 1) : 0;
 	struct request *r, *possible = NULL;
-	uint64_t id = 0;
 
-	for (size_t i = 1; first.n == 2 && i < opaque.n; i++)
-		id = id * 131 + (uint8_t)opaque.p[i];
 	for (r = req_first(c); r; r = req_next(r)) {
 		if (!may_answer(r, first))
 			continue;
-		if (id ? r->id == id : 1)
+		if (!id || r->id == id)
 			break;
 		possible = possible ? possible : r;
 	}

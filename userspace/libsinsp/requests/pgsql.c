@@ -14,7 +14,6 @@
 #include "wire.h"
 
 enum {
-	VERSION_3 = 3 << 16,
 	CODE_CANCEL = 80877102,
 	CODE_SSL = 80877103,
 	CODE_GSSENC = 80877104,
@@ -36,6 +35,15 @@ struct pgsql {
 	uint32_t n_ready; /* requests that wait for ReadyForQuery, or more */
 	uint8_t began; /* the messages have a type, as after the startup */
 };
+
+/* Reads the size of the message, with its type. Returns 1, REQ_MORE or REQ_LOST. */
+static int read_size(const uint8_t *p, size_t n, unsigned int flags, size_t *sz)
+{
+	if (n < 5)
+		return flags & REQ_F_CUT ? REQ_LOST : REQ_MORE;
+	*sz = (size_t)wire_be32(p + 1) + 1;
+	return *sz < 5 || *sz > MESSAGE_MAX ? REQ_LOST : 1;
+}
 
 /* ---- recognition ---- */
 
@@ -346,16 +354,15 @@ static int parse_client(struct sinsp_conn *c, struct pgsql *st, const uint8_t *p
 			unsigned int flags)
 {
 	size_t sz, here;
+	int known;
 
 	if (!st->began && !*p)
 		return parse_startup(c, st, p, n, flags);
 	if (!is_client_type(*p))
 		return REQ_LOST;
-	if (n < 5)
-		return flags & REQ_F_CUT ? REQ_LOST : REQ_MORE;
-	sz = (size_t)wire_be32(p + 1) + 1;
-	if (sz < 5 || sz > MESSAGE_MAX)
-		return REQ_LOST;
+	known = read_size(p, n, flags, &sz);
+	if (known != 1)
+		return known;
 	if (n < wanted(*p, sz) && !(flags & REQ_F_CUT))
 		return REQ_MORE;
 	st->began = 1;
@@ -456,6 +463,7 @@ static int parse_server(struct sinsp_conn *c, struct pgsql *st, const uint8_t *p
 {
 	struct request *r = req_first_waiting(c);
 	size_t sz, here;
+	int known;
 
 	if (!r && flags & REQ_F_SEARCH)
 		return REQ_LOST; /* of no request that is known */
@@ -463,11 +471,9 @@ static int parse_server(struct sinsp_conn *c, struct pgsql *st, const uint8_t *p
 		return parse_byte(c, r, *p);
 	if (!is_server_type(*p))
 		return REQ_LOST;
-	if (n < 5)
-		return flags & REQ_F_CUT ? REQ_LOST : REQ_MORE;
-	sz = (size_t)wire_be32(p + 1) + 1;
-	if (sz < 5 || sz > MESSAGE_MAX)
-		return REQ_LOST;
+	known = read_size(p, n, flags, &sz);
+	if (known != 1)
+		return known;
 	if (*p == 'E' && n < sz && sz < SHORT_MAX && !(flags & REQ_F_CUT))
 		return REQ_MORE;
 	here = n < sz ? n : sz;

@@ -50,21 +50,15 @@ static const struct {
  * of unknown length. */
 static int read_count(const uint8_t *p, int len, int64_t *out)
 {
-	int64_t sum = 0;
-	int i = 1;
+	uint64_t count;
 
 	if (len == 3 && p[1] == '-' && p[2] == '1') {
 		*out = -1;
 		return 1;
 	}
-	if (len < 2 || len > 16)
+	if (len < 2 || len > 16 || !wire_decimal(p + 1, (size_t)len - 1, &count))
 		return 0;
-	for (; i < len; i++) {
-		if (!isdigit(p[i]))
-			return 0;
-		sum = sum * 10 + p[i] - '0';
-	}
-	*out = sum;
+	*out = (int64_t)count;
 	return 1;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "fields/sql_text.h"
 #include "request.h"
 
 enum { METHOD_MAX = 32, TABLE_MAX = 128, TOKENS_MAX = 4096 };
@@ -17,46 +18,20 @@ struct token {
 
 static size_t skip_space(const char *p, size_t n, size_t i)
 {
-	const char *end;
+	size_t end;
 
-	while (i < n) {
-		if (isspace((unsigned char)p[i])) {
-			i++;
-		} else if (i + 1 < n && p[i] == '-' && p[i + 1] == '-') {
-			end = memchr(p + i, '\n', n - i);
-			i = end ? (size_t)(end - p) : n;
-		} else if (i + 1 < n && p[i] == '/' && p[i + 1] == '*') {
-			end = memmem(p + i + 2, n - i - 2, "*/", 2);
-			i = end ? (size_t)(end - p) + 2 : n;
-		} else {
+	for (; i < n; i = end) {
+		end = isspace((unsigned char)p[i]) ? i + 1 : sql_end_of_comment(p, n, i);
+		if (end == i)
 			break;
-		}
 	}
 	return i;
 }
 
+/* A name has its schema in front of it. */
 static int is_word(char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' ||
-	       (unsigned char)c >= 0x80;
-}
-
-/* A quote inside is doubled, or escaped. */
-static size_t end_of_quoted(const char *p, size_t n, size_t i)
-{
-	const char quote = p[i++];
-
-	while (i < n) {
-		if (p[i] == '\\' && quote == '\'')
-			i += 2;
-		else if (p[i] != quote)
-			i++;
-		else if (i + 1 < n && p[i + 1] == quote)
-			i += 2;
-		else
-			return i + 1;
-	}
-	return n;
+	return sql_is_word(c) || c == '.';
 }
 
 /* Reads the token at *at. A name of several parts, quoted or not, is one: "a"."b". */
@@ -67,11 +42,11 @@ static struct token next_token(const char *p, size_t n, size_t *at)
 
 	if (i < n && p[i] == '\'') {
 		t.kind = '\'';
-		i = end_of_quoted(p, n, i);
+		i = sql_end_of_quoted(p, n, i, 1);
 	} else if (i < n && (is_word(p[i]) || p[i] == '"' || p[i] == '`')) {
 		t.kind = 'w';
 		while (i < n && (is_word(p[i]) || p[i] == '"' || p[i] == '`'))
-			i = is_word(p[i]) ? i + 1 : end_of_quoted(p, n, i);
+			i = is_word(p[i]) ? i + 1 : sql_end_of_quoted(p, n, i, 0);
 	} else if (i < n) {
 		t.kind = p[i++];
 	}

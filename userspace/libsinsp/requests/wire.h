@@ -40,6 +40,22 @@ static inline int wire_line(const uint8_t *p, size_t n, size_t *len)
 	return (int)(text && p[text - 1] == '\r' ? text - 1 : text);
 }
 
+/* Reads the decimal number that the @n bytes are. Returns 0 if they are none, or more than 18. */
+static inline int wire_decimal(const uint8_t *p, size_t n, uint64_t *out)
+{
+	uint64_t sum = 0;
+
+	if (!n || n > 18)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] < '0' || p[i] > '9')
+			return 0;
+		sum = sum * 10 + p[i] - '0';
+	}
+	*out = sum;
+	return 1;
+}
+
 /* Returns the length of the text that ends with 0, and may lack its end. */
 static inline size_t wire_text(const uint8_t *p, size_t n)
 {
