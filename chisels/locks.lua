@@ -5,11 +5,7 @@ category = "Performance"
 
 require "toplist" {
   filter = "evt.type=slice and thread.slice.lock exists",
-  values = {
-    {"TIME", name = "ns", kind = "time", field = "thread.slice.ns"},
-    {"WAITS", name = "waits", count = true},
-    {"LONGEST", name = "longest", kind = "time", field = "thread.slice.ns", max = true},
-  },
+  values = require "slicevalues"("WAITS"),
   keys = {
     {"LOCK", "thread.slice.lock", name = "lock", show = function(address) return ("0x%x"):format(address) end},
     {"PROCESS", "proc.name"},

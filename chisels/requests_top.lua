@@ -3,24 +3,14 @@ description = "Counts requests by process, side, protocol, method and route: how
 short_description = "Top requests, with quantiles of their latency"
 category = "Application"
 
-local function latency(title, name, quantile)
-  return {title, name = name, kind = "time", field = "request.latency", quantile = quantile, unknown = true}
-end
-
 require "toplist" {
   sort_as = "by",
   filter = "evt.type=request",
   nothing = "no requests",
-  values = {
-    {"REQUESTS", name = "requests", count = true},
-    {"FAILED", name = "failed", count = true, when = "request.failed"},
-    latency("P50", "p50", 0.5),
-    latency("P90", "p90", 0.9),
-    latency("P99", "p99", 0.99),
-    {"LONGEST", name = "longest", kind = "time", field = "request.latency", max = true},
+  values = require "requestvalues"({50, 90, 99}, {
     {"IN", name = "bytes_in", kind = "bytes", field = "request.bytes_in"},
     {"OUT", name = "bytes_out", kind = "bytes", field = "request.bytes_out"},
-  },
+  }),
   keys = {
     {"PROCESS", "proc.name"},
     {"SIDE", "request.side"},

@@ -8,21 +8,17 @@ local side, process, peer_process, peer, sent, received
 -- Returns the address without the port, of which a client has a new one for each connection.
 local function address(text) return text and (text:match("^(.*):%d+$") or text) end
 
-local function own() return evt.field(process) end
-local function other() return evt.field(peer_process) end
+-- Returns one field of a request as the client's process has it, and another as the server's has it.
+local function by_side(of_client, of_server) return evt.field(evt.field(side) == "client" and of_client or of_server) end
 
 local function client_of()
-  if evt.field(side) == "client" then return own() end
+  if evt.field(side) == "client" then return evt.field(process) end
   return address(evt.field(peer))
 end
 
 local function server_of()
-  if evt.field(side) == "server" then return own() end
-  return other() or evt.field(peer)
-end
-
-local function latency(title, name, quantile)
-  return {title, name = name, kind = "time", field = "request.latency", quantile = quantile, unknown = true}
+  if evt.field(side) == "server" then return evt.field(process) end
+  return evt.field(peer_process) or evt.field(peer)
 end
 
 require "toplist" {
@@ -34,15 +30,10 @@ require "toplist" {
     peer_process, peer = chisel.request_field("request.peer_proc"), chisel.request_field("request.peer")
     sent, received = chisel.request_field("request.bytes_out"), chisel.request_field("request.bytes_in")
   end,
-  values = {
-    {"REQUESTS", name = "requests", count = true},
-    {"FAILED", name = "failed", count = true, when = "request.failed"},
-    latency("P50", "p50", 0.5),
-    latency("P99", "p99", 0.99),
-    {"LONGEST", name = "longest", kind = "time", field = "request.latency", max = true},
-    {"SENT", name = "sent", kind = "bytes", of = function() return evt.field(evt.field(side) == "client" and sent or received) end},
-    {"RECEIVED", name = "received", kind = "bytes", of = function() return evt.field(evt.field(side) == "client" and received or sent) end},
-  },
+  values = require "requestvalues"({50, 99}, {
+    {"SENT", name = "sent", kind = "bytes", of = function() return by_side(sent, received) end},
+    {"RECEIVED", name = "received", kind = "bytes", of = function() return by_side(received, sent) end},
+  }),
   keys = {
     {"CLIENT", name = "client", of = client_of},
     {"SERVER", name = "server", of = server_of},

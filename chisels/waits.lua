@@ -5,11 +5,7 @@ category = "Performance"
 
 require "toplist" {
   filter = "evt.type=slice and thread.slice.state=blocked",
-  values = {
-    {"TIME", name = "ns", kind = "time", field = "thread.slice.ns"},
-    {"TIMES", name = "times", count = true},
-    {"LONGEST", name = "longest", kind = "time", field = "thread.slice.ns", max = true},
-  },
+  values = require "slicevalues"("TIMES"),
   keys = {
     {"PROCESS", "proc.name"},
     {"PID", "proc.pid"},

@@ -40,8 +40,8 @@
 --       nothing   sentence for a capture without anything to count (default: names the filter)
 -- toplist sets spec.arg, the values of the arguments, before on_init.
 --
--- Without `of`, `mean`, `quantile`, `event` and `settle`, the host counts (chisel.counter), and Lua does not run for
--- each event. Memory is bounded: when there are 100000 rows, the smaller half is merged into one row
+-- Without `of`, `mean`, `quantile`, `event` and `settle`, the host counts (chisel.counter), and Lua does not
+-- run for each event. Memory is bounded: when there are 100000 rows, the smaller half is merged into one row
 -- `other`. So the largest rows are right, even if a process makes up keys.
 local report = require "report"
 local quantiles = require "quantiles"
@@ -56,8 +56,8 @@ local function has(rows, name)
 end
 
 local function needs_lua(spec)
-  return spec.event or spec.settle or has(spec.keys, "of") or has(spec.values, "of") or has(spec.values, "mean")
-    or has(spec.values, "quantile")
+  return spec.event or spec.settle or has(spec.keys, "of") or has(spec.values, "of")
+    or has(spec.values, "mean") or has(spec.values, "quantile")
 end
 
 -- Rows that the host counts. by: index of the value by which rows are large or small. list() returns the
