@@ -25,8 +25,7 @@ struct pushdown {
 };
 
 /* Returns the kinds of derived events that lines, the filter or the chisels need: SINSP_DERIVE_*.
- * @f,
- * @cs: NULL: none. */
+ * @f, @cs: NULL: none. */
 uint32_t pushdown_derives(const struct sinsp_filter *f, const struct chisels *cs,
 			  const struct options *o);
 

@@ -68,6 +68,12 @@ def server(root, port, *words):
         child.wait()
 
 
+def add_user(root):
+    """Gives the servers' user a name in the root."""
+    with open(os.path.join(root, "etc/passwd"), "w", encoding="utf-8") as f:
+        f.write(f"server:x:{USER}:{USER}::/tmp:/bin/sh\n")
+
+
 @contextlib.contextmanager
 def folder(root):
     """A folder of the server's user in the root."""
@@ -127,8 +133,7 @@ def redis(root):
 def pgsql(root):
     """The latencies that pgbench logs, in microseconds, by mode; the code of an error."""
     port, truth = free_port(), {}
-    with open(os.path.join(root, "etc/passwd"), "w", encoding="utf-8") as f:
-        f.write(f"nobody:x:{USER}:{USER}:nobody:/tmp:/bin/sh\n")
+    add_user(root)
     with folder(root) as data:
         to = ["-h", "127.0.0.1", "-p", str(port)]
         chroot(root, f"{SQL}/initdb", "-D", f"{data}/db", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
@@ -146,14 +151,14 @@ def pgsql(root):
                     if name.startswith(mode):
                         with open(os.path.join(where, name), encoding="utf-8") as f:
                             truth[mode] += [int(line.split()[2]) for line in f]
-            p = subprocess.run(["chroot", root, f"{SQL}/psql", *to, "-U", "nobody", "-c", "select * from none",
+            p = subprocess.run(["chroot", root, f"{SQL}/psql", *to, "-U", "server", "-c", "select * from none",
                                 "postgres"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
             truth["error"] = p.stderr
     print(json.dumps(truth))
 
 
 PREPARED = """use DBI;
-my $db = DBI->connect("dbi:MariaDB:database=shop;host=127.0.0.1;port=$ARGV[0]", "nobody", "",
+my $db = DBI->connect("dbi:MariaDB:database=shop;host=127.0.0.1;port=$ARGV[0]", "server", "",
                       {mariadb_server_prepare => 1, RaiseError => 1, PrintError => 0});
 my $insert = $db->prepare("insert into item values (?, ?)");
 $insert->execute($_, "name $_") for 1 .. 20;
@@ -167,8 +172,7 @@ print $db->err, " ", $db->state;
 def mysql(root):
     """The server's counters of statements; the error that a client got."""
     port, client = free_port(), "/usr/bin/mariadb"
-    with open(os.path.join(root, "etc/passwd"), "w", encoding="utf-8") as f:
-        f.write(f"nobody:x:{USER}:{USER}:nobody:/tmp:/bin/sh\n")
+    add_user(root)
     with folder(root) as data, \
          server(root, port, "/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", "--skip-grant-tables",
                 f"--port={port}", "--bind-address=127.0.0.1", f"--socket={data}/socket"):
